@@ -1,0 +1,421 @@
+package company
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ApprovalKind is what the president is asked about.
+type ApprovalKind string
+
+const (
+	AskPlan          ApprovalKind = "plan"
+	AskMerge         ApprovalKind = "merge"
+	AskProtected     ApprovalKind = "protected" // the merge touches protected paths
+	AskPR            ApprovalKind = "pr"
+	AskNoGates       ApprovalKind = "no_gates"
+	AskBudget        ApprovalKind = "budget"
+	AskClarification ApprovalKind = "clarification"
+	AskBlocked       ApprovalKind = "blocked" // a subtask that nobody else can help
+	AskReview        ApprovalKind = "review"  // the review of the whole stays red
+	AskGates         ApprovalKind = "gates"   // the gates of the whole stay red; nobody may let that pass
+	AskTrouble       ApprovalKind = "trouble" // something outside keeps failing
+)
+
+// Answers to an approval. A clarification is answered with text alone.
+const (
+	OptApprove = "approve"
+	OptReject  = "reject"
+	OptAnswer  = "answer"
+)
+
+// meaning tells people what the two options do, by kind.
+var meaning = map[ApprovalKind][2]string{
+	AskPlan:      {"work on it", "plan anew with your words, or cancel without any"},
+	AskMerge:     {"merge it", "back to the worker with your words"},
+	AskProtected: {"merge it, protected paths included", "back to the worker with your words"},
+	AskPR:        {"open the pull request", "cancel the task; the branch stays"},
+	AskNoGates:   {"go on untested", "give the task up"},
+	AskBudget:    {"raise the cap", "cancel the task"},
+	AskBlocked:   {"try again, with your words", "give the task up"},
+	AskReview:    {"let it pass", "give the task up"},
+	AskGates:     {"have it mended once more, with your words", "give the task up"},
+	AskTrouble:   {"try again", "give the task up"},
+}
+
+// Approval is one question to the president, asked once and answered once.
+type Approval struct {
+	ID       ApprovalID   `json:"id"`
+	Key      string       `json:"key"` // what it is about; a question with the same key is the same question
+	Kind     ApprovalKind `json:"kind"`
+	Task     TaskID       `json:"task"`
+	Subtask  SubtaskID    `json:"subtask,omitempty"`
+	Question string       `json:"question"`
+	Asked    time.Time    `json:"asked"`
+	Answered time.Time    `json:"answered,omitzero"`
+	By       string       `json:"by,omitempty"`
+	Option   string       `json:"option,omitempty"`
+	Text     string       `json:"text,omitempty"`
+	Token    string       `json:"token,omitempty"` // id of the command that answered it
+}
+
+// Open reports whether the question still waits.
+func (a *Approval) Open() bool { return a.Answered.IsZero() }
+
+// Options tells what can be answered, and what it means.
+func (a *Approval) Options() map[string]string {
+	if a.Kind == AskClarification {
+		return map[string]string{OptAnswer: "in your words"}
+	}
+	w := meaning[a.Kind]
+	return map[string]string{OptApprove: w[0], OptReject: w[1]}
+}
+
+// Want is a question that the state calls for.
+type Want struct {
+	Key      string
+	Kind     ApprovalKind
+	Task     TaskID
+	Subtask  SubtaskID
+	Question string
+}
+
+// wants lists the questions that a task's state calls for, asked or not.
+func (s *State) wants(t *Task) []Want {
+	if t.Status.Ended() {
+		return nil
+	}
+	var out []Want
+	id := string(t.ID)
+	if t.Prepared != nil && len(t.Prepared.Gates) == 0 && t.Settings.NoGates == "ask" {
+		out = append(out, Want{Key: "no_gates " + id, Kind: AskNoGates, Task: t.ID,
+			Question: "No lint or test command was found in this repository. Go on without gates? The pull request will say UNTESTED."})
+	}
+	if t.Status == TaskExecuting && t.Settings.Plan == Ask {
+		out = append(out, Want{Key: t.planKey(), Kind: AskPlan, Task: t.ID,
+			Question: fmt.Sprintf("The plan has %d subtasks in %d waves. Work on it?", len(t.Subtasks), t.Plan.Waves)})
+	}
+	for _, sub := range t.Subtasks {
+		if sub.Status == SubBlocked {
+			out = append(out, Want{Key: fmt.Sprintf("blocked %s %d", sub.ID, sub.Blocks), Kind: AskBlocked, Task: t.ID, Subtask: sub.ID,
+				Question: string(sub.ID) + " is blocked: " + sub.Reason})
+		}
+		if w := s.mergeWant(t, sub); w != nil {
+			out = append(out, *w)
+		}
+	}
+	for _, key := range sortedKeys(t.Failures) {
+		f := t.Failures[key]
+		if t.exhausted(f) {
+			q := fmt.Sprintf("%s failed %d times: %s", key, f.Attempt, f.Error)
+			if f.Hint != "" {
+				q += " Fix: " + f.Hint
+			}
+			out = append(out, Want{Key: t.troubleKey(key, f), Kind: AskTrouble, Task: t.ID, Question: q})
+		}
+	}
+	if t.Want != nil {
+		out = append(out, Want{Key: fmt.Sprintf("budget %s %d %d", id, t.Cap.MicroUSD, t.Cap.Tokens), Kind: AskBudget, Task: t.ID,
+			Question: fmt.Sprintf("The next model call may cost %s, and %s of %s are used. Raise the cap?", t.Want, t.Spent.Add(t.Reserved()), t.Cap)})
+	}
+	if t.Status == TaskReviewing && t.reviewExhausted() {
+		switch {
+		case t.gateDone() && !t.gatePassed():
+			out = append(out, Want{Key: "gates " + id + " " + string(t.Head), Kind: AskGates, Task: t.ID,
+				Question: "The gates stay red on the merged whole after every round: " + firstLine(t.Gate.Result.failedOutput()) + " Have it mended once more?"})
+		case t.gatePassed() && !t.Review.settled(t.Head):
+			out = append(out, Want{Key: "review " + id + " " + string(t.Head), Kind: AskReview, Task: t.ID,
+				Question: "The review of the whole still objects after every round. Let it pass?"})
+		}
+	}
+	if t.Status == TaskReviewing && t.Settings.PR == Ask && t.gatePassed() && t.Review.settled(t.Head) {
+		out = append(out, Want{Key: prKey(t), Kind: AskPR, Task: t.ID, Question: "Open the pull request?"})
+	}
+	return out
+}
+
+func (t *Task) troubleKey(key string, f Failure) string {
+	return fmt.Sprintf("trouble %s %s %d", t.ID, key, f.NotBefore.UnixNano())
+}
+
+// planStands says whether work may begin: there is a plan, and the president's
+// leave where it is asked for.
+func (s *State) planStands(t *Task) bool {
+	return t.Status == TaskExecuting && (t.Settings.Plan != Ask || s.approved(t.planKey()))
+}
+
+func (t *Task) planKey() string { return "plan " + string(t.Plan.Accepted) }
+
+// mergeWant is the leave that a merge needs from the president, or nil.
+func (s *State) mergeWant(t *Task, sub *Subtask) *Want {
+	if sub.Status != SubMerging || sub.Conflict != nil {
+		return nil
+	}
+	if paths := t.protectedChanges(sub); len(paths) > 0 {
+		return &Want{Key: "protected " + string(sub.ID) + " " + string(sub.Head), Kind: AskProtected, Task: t.ID, Subtask: sub.ID,
+			Question: string(sub.ID) + " changes protected paths: " + some(paths, 20) + ". Merge it?"}
+	}
+	if t.Settings.Merge == Ask {
+		return &Want{Key: "merge " + string(sub.ID) + " " + string(sub.Head), Kind: AskMerge, Task: t.ID, Subtask: sub.ID,
+			Question: "Merge " + string(sub.ID) + " (" + sub.Planned.Title + ")?"}
+	}
+	return nil
+}
+
+// some names the first most of a list, and how many more there are: an agent
+// may change thousands of files.
+func some(list []string, most int) string {
+	if len(list) <= most {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
+}
+
+// protectedChanges are the protected paths that a subtask's head changes.
+func (t *Task) protectedChanges(sub *Subtask) []string {
+	rules := t.planRules()
+	var out []string
+	for _, c := range sub.Changes {
+		if rules.protects(c.Path) {
+			out = append(out, c.Path)
+		}
+	}
+	return out
+}
+
+func (s *State) approved(key string) bool {
+	a := s.Approvals[s.ByKey[key]]
+	return a != nil && !a.Open() && a.Option == OptApprove
+}
+
+func (s *State) hasOpen(t TaskID, k ApprovalKind) bool {
+	for _, a := range s.OpenApprovals(t) {
+		if a.Kind == k {
+			return true
+		}
+	}
+	return false
+}
+
+// OpenApprovals lists what waits for the president, oldest first; of one task,
+// or of all with an empty id. A task that has ended waits for nothing.
+func (s *State) OpenApprovals(t TaskID) []*Approval {
+	var out []*Approval
+	for _, a := range s.Approvals {
+		if a.Open() && (t == "" || a.Task == t) && !s.Tasks[a.Task].Status.Ended() {
+			out = append(out, a)
+		}
+	}
+	slices.SortFunc(out, func(a, b *Approval) int { return a.ID.order() - b.ID.order() })
+	return out
+}
+
+// Clarifications are the answered questions of a task, oldest first.
+func (s *State) Clarifications(t TaskID) []*Approval {
+	var out []*Approval
+	for _, a := range s.Approvals {
+		if a.Task == t && !a.Open() && a.Text != "" && (a.Kind == AskClarification || a.Kind == AskPlan) {
+			out = append(out, a)
+		}
+	}
+	slices.SortFunc(out, func(a, b *Approval) int { return a.ID.order() - b.ID.order() })
+	return out
+}
+
+func (id ApprovalID) order() int {
+	n := 0
+	for _, r := range id[min(1, len(id)):] {
+		n = n*10 + int(r-'0')
+	}
+	return n
+}
+
+// OpenApproval asks a question that the state calls for.
+type OpenApproval struct{ Want Want }
+
+func (c OpenApproval) decide(s *State, m Meta) ([]Event, error) {
+	t, err := s.live(c.Want.Task)
+	if err != nil {
+		return nil, err
+	}
+	// The words may have moved on since the question became due (how much is
+	// spent, say): what is asked is what holds now.
+	for _, w := range s.wants(t) {
+		if w.Key == c.Want.Key {
+			return openApproval(s, m, w), nil
+		}
+	}
+	return nil, nil
+}
+
+func openApproval(s *State, m Meta, w Want) []Event {
+	if _, asked := s.ByKey[w.Key]; asked {
+		return nil
+	}
+	id := ApprovalID("a" + itoa(len(s.Approvals)+1))
+	return []Event{m.event(w.Task, w.Subtask, "", &ApprovalOpened{ID: id, Key: w.Key, AskKind: w.Kind, Question: w.Question})}
+}
+
+// ApprovalOpened is a question to the president.
+type ApprovalOpened struct {
+	ID       ApprovalID   `json:"id"`
+	Key      string       `json:"key"`
+	AskKind  ApprovalKind `json:"kind"`
+	Question string       `json:"question"`
+}
+
+var _ = kind[ApprovalOpened]()
+
+// Kind is the event's name.
+func (*ApprovalOpened) Kind() string { return "approval.opened" }
+func (d *ApprovalOpened) apply(s *State, e Event) {
+	s.Approvals[d.ID] = &Approval{ID: d.ID, Key: d.Key, Kind: d.AskKind, Task: e.Task, Subtask: e.Subtask, Question: d.Question, Asked: e.Time}
+	s.ByKey[d.Key] = d.ID
+}
+
+// Answer is the president's. It counts once: the same command again changes
+// nothing, another one is refused.
+type Answer struct {
+	Approval ApprovalID
+	Option   string
+	Text     string
+	By       string
+	Raise    Amount // of a budget: how much the cap grows; zero: by the default cap
+}
+
+func (c Answer) decide(s *State, m Meta) ([]Event, error) {
+	a := s.Approvals[c.Approval]
+	if a == nil {
+		return nil, E(ENotFound, "there is no question "+string(c.Approval)).Fix("company status lists what waits for you")
+	}
+	if !a.Open() {
+		if a.Token == m.ID && m.ID != "" {
+			return nil, nil
+		}
+		return nil, E(EConflict, string(a.ID)+" was answered already: "+a.Option)
+	}
+	t, err := s.Task(a.Task)
+	if err != nil {
+		return nil, err
+	}
+	if t.Status.Ended() {
+		return nil, E(EConflict, string(t.ID)+" has ended: "+string(t.Status))
+	}
+	if len(c.Text) > 64<<10 {
+		return nil, E(EInvalid, "the answer is longer than 64 KiB")
+	}
+	switch {
+	case a.Kind == AskClarification:
+		if c.Option != OptAnswer || strings.TrimSpace(c.Text) == "" {
+			return nil, E(EInvalid, string(a.ID)+" asks for words").Fix(fmt.Sprintf("company answer %s %q", a.ID, "…"))
+		}
+	case c.Option != OptApprove && c.Option != OptReject:
+		return nil, E(EInvalid, string(a.ID)+" is answered with approve or reject").Fix("company approve " + string(a.ID))
+	}
+	if !c.Raise.sane() {
+		return nil, E(EInvalid, "a cap is not raised by less than nothing")
+	}
+	evs := []Event{m.event(a.Task, a.Subtask, "", &ApprovalAnswered{ID: a.ID, Option: c.Option, Text: c.Text, By: c.By})}
+	reject := c.Option == OptReject
+	switch a.Kind {
+	case AskBudget:
+		if reject {
+			return append(evs, m.event(t.ID, "", "", &TaskCancelledEvent{Reason: "the budget was not raised"})), nil
+		}
+		raise := c.Raise
+		if raise == (Amount{}) {
+			raise = Amount{MicroUSD: max(0, t.Settings.Cap.MicroUSD), Tokens: max(0, t.Settings.Cap.Tokens)}
+			if t.Want != nil {
+				raise = Amount{MicroUSD: max(raise.MicroUSD, t.Want.MicroUSD), Tokens: max(raise.Tokens, t.Want.Tokens)}
+			}
+		}
+		if err := t.raises(raise); err != nil {
+			return nil, err
+		}
+		return append(evs, m.event(t.ID, "", "", &BudgetRaised{By: raise})), nil
+	case AskPlan:
+		if reject && strings.TrimSpace(c.Text) == "" {
+			return append(evs, m.event(t.ID, "", "", &TaskCancelledEvent{Reason: "the plan was rejected"})), nil
+		}
+	case AskPR:
+		if reject {
+			return append(evs, m.event(t.ID, "", "", &TaskCancelledEvent{Reason: "the pull request was not wanted"})), nil
+		}
+	case AskNoGates, AskBlocked, AskReview, AskGates, AskTrouble:
+		if reject {
+			return append(evs, m.event(t.ID, "", "", &TaskFailedEvent{Code: EWaiting, Reason: a.Question + " The president gave it up."})), nil
+		}
+	}
+	return evs, nil
+}
+
+// ApprovalAnswered is the president's answer.
+type ApprovalAnswered struct {
+	ID     ApprovalID `json:"id"`
+	Option string     `json:"option"`
+	Text   string     `json:"text,omitempty"`
+	By     string     `json:"by,omitempty"`
+}
+
+var _ = kind[ApprovalAnswered]()
+
+// Kind is the event's name.
+func (*ApprovalAnswered) Kind() string { return "approval.answered" }
+func (d *ApprovalAnswered) apply(s *State, e Event) {
+	a := *s.Approvals[d.ID]
+	a.Answered, a.Option, a.Text, a.By, a.Token = e.Time, d.Option, d.Text, d.By, e.Cause
+	s.Approvals[d.ID] = &a
+	t := s.edit(a.Task)
+	sub := t.Subtask(a.Subtask)
+	reject := d.Option == OptReject
+	switch a.Kind {
+	case AskPlan:
+		if reject {
+			t.Status, t.Subtasks, t.Plan.Accepted = TaskDecomposing, nil, ""
+		}
+	case AskMerge, AskProtected:
+		if reject {
+			t.dequeue(sub.ID)
+			if strings.TrimSpace(d.Text) == "" {
+				sub.again("")
+				sub.block("the president would not have it merged")
+				return
+			}
+			sub.again("The president says: " + d.Text)
+		}
+	case AskBlocked:
+		if !reject {
+			sub.Guided = 0
+			delete(t.Failures, "run "+string(sub.ID))
+			input := ""
+			if d.Text != "" {
+				input = "The president says: " + d.Text
+			}
+			sub.retry(input)
+			sub.Status = SubPending
+		}
+	case AskReview:
+		if !reject {
+			t.Review.Waived = t.Head
+		}
+	case AskGates:
+		if !reject {
+			what := t.Gate.Result.failedOutput()
+			if d.Text != "" {
+				what += "\nThe president says: " + d.Text
+			}
+			t.Review.Rounds = 0
+			t.repair("The gates are red on the merged whole", what)
+		}
+	case AskTrouble:
+		if !reject {
+			for key, f := range t.Failures {
+				if a.Key == t.troubleKey(key, f) {
+					delete(t.Failures, key)
+				}
+			}
+		}
+	}
+}

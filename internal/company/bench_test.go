@@ -1,0 +1,221 @@
+package company
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+)
+
+// tester is what testing.T and rapid.T have in common.
+type tester interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+var _ tester = (*testing.T)(nil)
+
+// bench is a company without a world: a state, the events that made it, and
+// everything that must hold of each of them. Whatever a test does with it, it
+// asserts that Decide is pure and deterministic, that Apply is a fold of the
+// stored events, and every invariant.
+type bench struct {
+	t      tester
+	s      *State // what Decide sees
+	shadow *State // made from the stored events by Apply alone; Decide never sees it
+	thawed *State // the same, taken through a snapshot now and then
+	w      Witness
+	log    []Event
+	now    time.Time
+	cmds   int
+	moves  map[string]bool // of tasks and subtasks, that were seen
+}
+
+func newBench(t tester) *bench {
+	b := &bench{t: t, s: NewState(), shadow: NewState(), thawed: NewState(), moves: map[string]bool{}, now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
+	b.must(Company, StartOffice{Office: "k3fq", Version: "test"})
+	return b
+}
+
+// do decides a command under an id of its own.
+func (b *bench) do(actor string, c Command) ([]Event, error) {
+	b.t.Helper()
+	b.cmds++
+	return b.doID(fmt.Sprintf("c%d", b.cmds), actor, c)
+}
+
+func (b *bench) doID(id, actor string, c Command) ([]Event, error) {
+	b.t.Helper()
+	b.now = b.now.Add(7 * time.Millisecond)
+	m := Meta{ID: id, Actor: actor, Now: b.now}
+	evs, err := Decide(b.s, m, c)
+	again, err2 := Decide(b.s, m, c)
+	if !reflect.DeepEqual(evs, again) || CodeOf(err) != CodeOf(err2) {
+		b.t.Fatalf("%T is decided in two ways:\n%v %v\n%v %v", c, evs, err, again, err2)
+	}
+	if !reflect.DeepEqual(b.s, b.shadow) {
+		b.t.Fatalf("deciding %T has changed the state", c)
+	}
+	if err != nil {
+		if e, ok := err.(*Error); !ok || e.Code == "" || e.Message == "" || len(evs) > 0 {
+			b.t.Fatalf("%T is refused without a coded error: %v, %d events", c, err, len(evs))
+		}
+		return nil, err
+	}
+	if run, fence, fenced := fencedBy(c); fenced && len(evs) > 0 && !b.w.Held(run, fence) {
+		b.t.Fatalf("%T of %s under the old fence %d changes something: %s", c, run, fence, evs[0].Kind)
+	}
+	for i := range evs {
+		evs[i] = b.apply(evs[i])
+	}
+	return evs, nil
+}
+
+// fencedBy tells who a command claims to come from, if that is a run's holder.
+func fencedBy(c Command) (RunID, uint64, bool) {
+	switch c := c.(type) {
+	case EndRun:
+		return c.Run, c.Fence, true
+	case Release:
+		return c.Run, c.Fence, true
+	case Reserve:
+		return c.Run, c.Fence, true
+	case ProposePlan:
+		return c.Run, c.Fence, true
+	}
+	return "", 0, false
+}
+
+// apply stores one event as the ledger does, and folds it.
+func (b *bench) apply(e Event) Event {
+	b.t.Helper()
+	e.Seq = b.s.Seq + 1
+	raw, err := json.Marshal(e)
+	if err != nil {
+		b.t.Fatalf("event %s: %v", e.Kind, err)
+	}
+	var stored Event
+	if err := json.Unmarshal(raw, &stored); err != nil {
+		b.t.Fatalf("event %s: %v", raw, err)
+	}
+	before := b.s.View()
+	for _, s := range []*State{b.s, b.shadow, b.thawed} {
+		if err := Apply(s, stored); err != nil {
+			b.t.Fatalf("a decided event is no valid one: %v\n%s", err, raw)
+		}
+	}
+	if err := b.w.See(before, stored, b.s); err != nil {
+		b.t.Fatalf("%v\n%s", err, b.tail())
+	}
+	if err := CheckInvariants(b.s); err != nil {
+		b.t.Fatalf("after event %d: %v\n%s", stored.Seq, err, b.tail())
+	}
+	b.note(before, stored)
+	b.log = append(b.log, stored)
+	return stored
+}
+
+// note remembers which moves were made, to see that the tables hold no others.
+func (b *bench) note(before *State, e Event) {
+	was, now := before.Tasks[e.Task], b.s.Tasks[e.Task]
+	if was == nil || now == nil {
+		return
+	}
+	if was.Status != now.Status {
+		b.moves["task "+string(was.Status)+" "+string(now.Status)] = true
+	}
+	for _, sub := range was.Subtasks {
+		if at := now.Subtask(sub.ID); at != nil && at.Status != sub.Status {
+			b.moves["sub "+string(sub.Status)+" "+string(at.Status)] = true
+		}
+	}
+}
+
+// tail is the end of the story, for a failure's message.
+func (b *bench) tail() string {
+	out := ""
+	for _, e := range b.log[max(0, len(b.log)-25):] {
+		out += fmt.Sprintf("%4d %-9s %-6s %-14s %-18s %.160s\n", e.Seq, e.Task, e.Subtask, e.Run, e.Kind, e.Data)
+	}
+	return out
+}
+
+// freeze takes the third state through its snapshot.
+func (b *bench) freeze() {
+	b.t.Helper()
+	s := NewState()
+	if err := json.Unmarshal(asJSON(b.t, b.thawed), s); err != nil {
+		b.t.Fatalf("the snapshot does not read: %v", err)
+	}
+	b.thawed = s
+}
+
+// settle compares the three states, and the one that a replay of the ledger
+// makes, with its witness.
+func (b *bench) settle() {
+	b.t.Helper()
+	want := string(asJSON(b.t, b.s))
+	again, err := Replay(b.log)
+	if err != nil {
+		b.t.Fatalf("replay: %v", err)
+	}
+	for name, s := range map[string]*State{"fold": b.shadow, "snapshot": b.thawed, "replay": again} {
+		if got := string(asJSON(b.t, s)); got != want {
+			b.t.Fatalf("the %s differs:\n%s\n%s", name, got, want)
+		}
+	}
+}
+
+func (b *bench) must(actor string, c Command) []Event {
+	b.t.Helper()
+	evs, err := b.do(actor, c)
+	if err != nil {
+		b.t.Fatalf("%T: %v", c, err)
+	}
+	return evs
+}
+
+func asJSON(t tester, v any) []byte {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatalf("%T does not marshal: %v", v, err)
+	}
+	return raw
+}
+
+// due is Due, with what must hold of it at every moment (the same state calls
+// for the same effects, no key twice, the limit on tasks, the clock's part).
+func (b *bench) due(active int) []Effect {
+	b.t.Helper()
+	out := Due(b.s, b.now, active)
+	if !reflect.DeepEqual(out, Due(b.s, b.now, active)) {
+		b.t.Fatalf("one state calls for two sets of effects")
+	}
+	keys, tasks := map[string]bool{}, map[TaskID]bool{}
+	for _, e := range out {
+		t := b.s.Tasks[e.Task]
+		switch {
+		case keys[e.Key] || e.Key == "":
+			b.t.Fatalf("the effect %q is due twice", e.Key)
+		case t == nil || t.Status.Ended() || t.Paused || b.s.Office.Stopped:
+			b.t.Fatalf("%q is due for a task that has ended, is paused or stopped", e.Key)
+		case e.Kind == DoNote && e.Then == nil, e.Kind != DoNote && e.Then != nil:
+			b.t.Fatalf("%q is a note without a command, or the other way round", e.Key)
+		case e.Kind == DoWork && e.By.IsZero():
+			b.t.Fatalf("%q has no deadline", e.Key)
+		}
+		keys[e.Key] = true
+		if !t.underWay() {
+			tasks[e.Task] = true
+		}
+	}
+	if len(tasks) > active {
+		b.t.Fatalf("%d tasks would work at once, %d may", len(tasks), active)
+	}
+	if next := NextDue(b.s, b.now); !next.IsZero() && !next.After(b.now) {
+		b.t.Fatalf("the next due time %s is not after %s", next, b.now)
+	}
+	return out
+}

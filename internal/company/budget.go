@@ -1,0 +1,155 @@
+package company
+
+// Reserve asks for money before it is spent: for Many (a few calls ahead), or
+// at least for One. Used is what the run has really used of its allowance.
+type Reserve struct {
+	Run   RunID
+	Fence uint64
+	One   Amount
+	Many  Amount
+	Used  Amount
+}
+
+// decide grants what fits under the cap. A run that does not get even one
+// call waits, and gives back what it holds but has not used, so that two that
+// wait cannot hold each other up. When nobody is left who could give some
+// back, the president is asked.
+func (c Reserve) decide(s *State, m Meta) ([]Event, error) {
+	t, r, err := s.holder(c.Run, c.Fence)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.live(t.ID); err != nil {
+		return nil, err
+	}
+	if !c.One.sane() || !c.Many.sane() || !c.Used.sane() || c.One == (Amount{}) {
+		return nil, E(EInvalid, "a reservation is for more than nothing")
+	}
+	used := t.Spent.Add(t.Reserved())
+	for _, grant := range []Amount{c.Many, c.One} {
+		if grant.MicroUSD >= c.One.MicroUSD && grant.Tokens >= c.One.Tokens && used.Add(grant).Within(t.Cap) {
+			return []Event{m.event(t.ID, r.Subtask, r.ID, &BudgetReserved{Amount: grant})}, nil
+		}
+	}
+	var evs []Event
+	if back := r.Reserved.Sub(c.Used); !r.Waiting || back != (Amount{}) {
+		evs = append(evs, m.event(t.ID, r.Subtask, r.ID, &BudgetWaiting{Back: back}))
+	}
+	for _, o := range t.Runs {
+		if o.ID != r.ID && o.Held && !o.Waiting {
+			return evs, nil
+		}
+	}
+	if t.Want == nil {
+		evs = append(evs, m.event(t.ID, r.Subtask, r.ID, &BudgetExhausted{One: c.One}))
+	}
+	return evs, nil
+}
+
+// BudgetWaiting says that a run waits for money, and gives back what it holds
+// and has not used.
+type BudgetWaiting struct {
+	Back Amount `json:"back"`
+}
+
+var _ = kind[BudgetWaiting]()
+
+// Kind is the event's name.
+func (*BudgetWaiting) Kind() string { return "budget.waiting" }
+func (d *BudgetWaiting) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	r := *t.Runs[e.Run]
+	r.Reserved, r.Waiting = r.Reserved.Sub(d.Back), true
+	t.Runs[e.Run] = &r
+}
+
+// BudgetReserved grants an allowance to a run.
+type BudgetReserved struct {
+	Amount Amount `json:"amount"`
+}
+
+var _ = kind[BudgetReserved]()
+
+// Kind is the event's name.
+func (*BudgetReserved) Kind() string { return "budget.reserved" }
+func (d *BudgetReserved) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	r := *t.Runs[e.Run]
+	r.Reserved, r.Waiting = r.Reserved.Add(d.Amount), false
+	t.Runs[e.Run] = &r
+	t.Want = nil // there was some left after all; who still lacks it says so again
+}
+
+// BudgetExhausted says that the cap is in the way of the next call.
+type BudgetExhausted struct {
+	One Amount `json:"one"`
+}
+
+var _ = kind[BudgetExhausted]()
+
+// Kind is the event's name.
+func (*BudgetExhausted) Kind() string { return "budget.exhausted" }
+func (d *BudgetExhausted) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	one := d.One
+	t.Want = &one
+}
+
+// RaiseBudget is the president's company budget add.
+type RaiseBudget struct {
+	Task TaskID
+	By   Amount
+}
+
+func (c RaiseBudget) decide(s *State, m Meta) ([]Event, error) {
+	t, err := s.Task(c.Task)
+	if err != nil {
+		return nil, err
+	}
+	if t.Status.Ended() {
+		return nil, E(EConflict, string(t.ID)+" has ended: "+string(t.Status))
+	}
+	if !c.By.sane() || c.By == (Amount{}) {
+		return nil, E(EInvalid, "a cap is raised by more than nothing")
+	}
+	if err := t.raises(c.By); err != nil {
+		return nil, err
+	}
+	evs := []Event{m.event(t.ID, "", "", &BudgetRaised{By: c.By})}
+	for _, a := range s.OpenApprovals(t.ID) {
+		if a.Kind == AskBudget {
+			evs = append(evs, m.event(t.ID, "", "", &ApprovalAnswered{ID: a.ID, Option: OptApprove}))
+		}
+	}
+	return evs, nil
+}
+
+// raises refuses a raise that leaves the cap where it is: the question would
+// count as answered, and whoever waits for money would wait for good.
+func (t *Task) raises(by Amount) error {
+	if t.Cap.MicroUSD != NoCap && by.MicroUSD > 0 || t.Cap.Tokens != NoCap && by.Tokens > 0 {
+		return nil
+	}
+	return E(EInvalid, "that does not raise the cap of "+string(t.ID)).Because("its cap is " + t.Cap.String()).
+		Fix("raise what the cap counts: company budget add " + string(t.ID) + " 5usd, or 1000000tokens")
+}
+
+// BudgetRaised raises a task's cap.
+type BudgetRaised struct {
+	By Amount `json:"by"`
+}
+
+var _ = kind[BudgetRaised]()
+
+// Kind is the event's name.
+func (*BudgetRaised) Kind() string { return "budget.raised" }
+func (d *BudgetRaised) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	if t.Cap.MicroUSD != NoCap {
+		t.Cap.MicroUSD += d.By.MicroUSD
+	}
+	if t.Cap.Tokens != NoCap {
+		t.Cap.Tokens += d.By.Tokens
+	}
+	t.Want = nil
+}

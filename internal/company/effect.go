@@ -1,0 +1,263 @@
+package company
+
+import (
+	"slices"
+	"time"
+)
+
+// EffectKind says what is to be done, and so by whom.
+type EffectKind string
+
+const (
+	DoNote      EffectKind = "note"       // nothing outside: a consequence that is itself a command
+	DoPrepare   EffectKind = "prepare"    // base, gates, image
+	DoManage    EffectKind = "manage"     // the manager plans, or decides on a subtask
+	DoOffer     EffectKind = "offer"      // put a run on the queue
+	DoWork      EffectKind = "work"       // a worker has claimed the run and is at it
+	DoGate      EffectKind = "gate"       // run the gates on a head
+	DoReview    EffectKind = "review"     // the reviewer
+	DoTestMerge EffectKind = "test_merge" // does it merge, and are the gates green on that tree
+	DoResolve   EffectKind = "resolve"    // the merger agent
+	DoMerge     EffectKind = "merge"      // commit and move the integration branch
+	DoDeliver   EffectKind = "deliver"    // push, pull request
+)
+
+// Effect is something that must now be under way in the world. Its key is
+// deterministic: the same state calls for the same effects, so a restart
+// starts what is missing and nothing twice. When a key leaves Due, whoever
+// does it is cancelled.
+type Effect struct {
+	Key     string
+	Kind    EffectKind
+	Task    TaskID
+	Subtask SubtaskID
+	Run     RunID
+	Fail    string    // the key that its failures are counted under
+	Then    Command   // of DoNote
+	By      time.Time // hard deadline; zero: the doer's own limit
+}
+
+// Due lists what must be under way at this moment, oldest task first. It
+// reads the state and nothing else. active is how many tasks may work at once.
+func Due(s *State, now time.Time, active int) []Effect {
+	if s.Office.Stopped || s.Office.Epoch == 0 {
+		return nil
+	}
+	var out []Effect
+	for _, id := range s.Open {
+		t := s.Tasks[id]
+		if t.Paused {
+			continue
+		}
+		if active <= 0 && !t.underWay() {
+			continue
+		}
+		before := len(out)
+		out = s.dueTask(out, t, now)
+		if len(out) > before {
+			active--
+		}
+	}
+	return out
+}
+
+// underWay says whether somebody works on the task already; such a task is
+// not stopped by newer limits.
+func (t *Task) underWay() bool {
+	for _, r := range t.Runs {
+		if r.Held {
+			return true
+		}
+	}
+	return t.Intent != nil
+}
+
+func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
+	id := string(t.ID)
+	add := func(e Effect) {
+		e.Task = t.ID
+		// What is claimed goes on; its failures bar the next offer.
+		if f, ok := t.Failures[e.Fail]; ok && e.Fail != "" && e.Kind != DoWork && (t.exhausted(f) || now.Before(f.NotBefore)) {
+			return
+		}
+		out = append(out, e)
+	}
+	for _, w := range s.wants(t) {
+		if _, asked := s.ByKey[w.Key]; !asked {
+			add(Effect{Key: "ask " + w.Key, Kind: DoNote, Then: OpenApproval{w}})
+		}
+	}
+	for _, r := range t.Runs {
+		if r.Held && !now.Before(r.Deadline) {
+			add(Effect{Key: "tick " + id, Kind: DoNote, Then: Tick{}})
+			break
+		}
+	}
+	if t.Status == TaskPending {
+		add(Effect{Key: "prepare " + id, Kind: DoPrepare, Fail: "prepare"})
+	}
+	if run := s.dueRun(t, Manager, ""); run != "" {
+		add(Effect{Key: "manage " + string(run), Kind: DoManage, Run: run, Fail: "plan"})
+	}
+	if s.planStands(t) {
+		for _, sub := range t.Subtasks {
+			if sub.Wave == t.Wave() {
+				s.dueSubtask(add, t, sub)
+			}
+		}
+		if t.Intent != nil {
+			add(Effect{Key: "merge " + string(t.Intent.Subtask) + " " + string(t.Intent.Head), Kind: DoMerge, Subtask: t.Intent.Subtask, Fail: "merge " + string(t.Intent.Subtask)})
+		} else if sub := s.front(t); sub != nil {
+			add(Effect{Key: "test " + string(sub.ID) + " " + string(sub.Head) + " " + string(t.Head), Kind: DoTestMerge, Subtask: sub.ID, Fail: "merge " + string(sub.ID)})
+		}
+	}
+	if t.Status == TaskReviewing {
+		switch {
+		case !t.gateDone():
+			add(Effect{Key: "gate " + id + " " + string(t.Head), Kind: DoGate, Fail: "gate"})
+		case !t.gatePassed():
+		case s.dueRun(t, Reviewer, "") != "":
+			run := s.dueRun(t, Reviewer, "")
+			add(Effect{Key: "review " + string(run), Kind: DoReview, Run: run, Fail: "review"})
+		case s.deliverable(t) && (t.Deliver == nil || t.Deliver.Head != t.Head):
+			add(Effect{Key: "intend " + id, Kind: DoNote, Then: IntendDelivery{t.ID}})
+		case s.deliverable(t):
+			add(Effect{Key: "deliver " + id + " " + string(t.Head), Kind: DoDeliver, Fail: "deliver"})
+		}
+	}
+	return out
+}
+
+// offerKey names the item of the queue that offers a run: one per epoch, and
+// one more each time that its holder lets go.
+func (s *State) offerKey(run RunID, offers int) string {
+	return "offer " + string(run) + " " + itoa(int(s.Office.Epoch)) + "." + itoa(offers)
+}
+
+func (s *State) dueSubtask(add func(Effect), t *Task, sub *Subtask) {
+	id := string(sub.ID)
+	switch sub.Status {
+	case SubPending:
+		if sub.Escalation == "" {
+			run := NewRunID(t.ID, sub.ID, Worker, sub.Started+1)
+			add(Effect{Key: s.offerKey(run, 0), Kind: DoOffer, Subtask: sub.ID, Run: run, Fail: "run " + id})
+		}
+	case SubAssigned:
+		if r := t.Runs[sub.Current]; r != nil && r.Offered != s.Office.Epoch {
+			add(Effect{Key: s.offerKey(r.ID, r.Offers), Kind: DoOffer, Subtask: sub.ID, Run: r.ID, Fail: "run " + id})
+		}
+	case SubRunning:
+		if r := t.Runs[sub.Current]; r != nil && r.Held {
+			add(Effect{Key: "work " + string(r.ID), Kind: DoWork, Subtask: sub.ID, Run: r.ID, Fail: "run " + id, By: r.Deadline})
+		}
+	case SubQuality:
+		add(Effect{Key: "gate " + id + " " + string(sub.Head), Kind: DoGate, Subtask: sub.ID, Fail: "gate " + id})
+	case SubReviewing:
+		run := s.dueRun(t, Reviewer, sub.ID)
+		add(Effect{Key: "review " + string(run), Kind: DoReview, Subtask: sub.ID, Run: run, Fail: "review " + id})
+	case SubMerging:
+		if run := s.dueRun(t, Merger, sub.ID); run != "" {
+			add(Effect{Key: "resolve " + string(run), Kind: DoResolve, Subtask: sub.ID, Run: run, Fail: "resolve " + id})
+		}
+	}
+}
+
+// NextDue is when Due changes by time alone: the earliest retry or deadline
+// after now. Zero: only an event can change it.
+func NextDue(s *State, now time.Time) time.Time {
+	var next time.Time
+	see := func(at time.Time) {
+		if at.After(now) && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
+	for _, id := range s.Open {
+		t := s.Tasks[id]
+		for _, f := range t.Failures {
+			if !t.exhausted(f) {
+				see(f.NotBefore)
+			}
+		}
+		for _, r := range t.Runs {
+			if r.Held {
+				see(r.Deadline)
+			}
+		}
+	}
+	return next
+}
+
+// FailEffect brings in that an effect could not be done.
+type FailEffect struct {
+	Task TaskID
+	Key  string // Effect.Fail
+	EffectFailed
+}
+
+// EffectFailed is an effect that could not be done; it is tried again later.
+type EffectFailed struct {
+	Fail  string `json:"fail"`
+	Code  Code   `json:"code"`
+	Error string `json:"error"`
+	Hint  string `json:"hint,omitempty"`
+	Human bool   `json:"human,omitempty"`
+}
+
+var _ = kind[EffectFailed]()
+
+func (c FailEffect) decide(s *State, m Meta) ([]Event, error) {
+	t, err := s.live(c.Task)
+	if err != nil {
+		return nil, err
+	}
+	if c.Key == "" {
+		return nil, E(EInvalid, "a failed effect needs its key")
+	}
+	c.EffectFailed.Fail = c.Key
+	return []Event{m.event(t.ID, "", "", &c.EffectFailed)}, nil
+}
+
+// Kind is the event's name.
+func (*EffectFailed) Kind() string { return "effect.failed" }
+func (d *EffectFailed) apply(s *State, e Event) {
+	s.edit(e.Task).fail(d.Fail, e.Time, *d)
+}
+
+// fail counts a failure and says when to try again: after 1, 4, 16, 64 s, at
+// most 5 min.
+func (t *Task) fail(key string, now time.Time, d EffectFailed) {
+	f := t.Failures[key]
+	f.Attempt++
+	wait := time.Second << min(2*(f.Attempt-1), 10)
+	f.NotBefore = now.Add(min(wait, 5*time.Minute))
+	f.Code, f.Error, f.Hint, f.Human = d.Code, d.Error, d.Hint, d.Human
+	t.Failures[key] = f
+}
+
+// exhausted says that trying again is the president's to decide.
+func (t *Task) exhausted(f Failure) bool {
+	return f.Human || f.Attempt > t.Settings.EffectRetries
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// NextRetry is when the earliest failed effect of a task is tried again; zero
+// when none will be by itself.
+func NextRetry(s *State, id TaskID, now time.Time) time.Time {
+	var next time.Time
+	if t := s.Tasks[id]; t != nil {
+		for _, f := range t.Failures {
+			if !t.exhausted(f) && f.NotBefore.After(now) && (next.IsZero() || f.NotBefore.Before(next)) {
+				next = f.NotBefore
+			}
+		}
+	}
+	return next
+}

@@ -1,0 +1,116 @@
+package company
+
+import (
+	"errors"
+	"strings"
+)
+
+// Code is a stable name of a kind of error, shown to people and programs
+// (E_CONFIG, E_BUDGET, ...). Codes are only ever added.
+type Code string
+
+// The codes of the whole house. A package adds its own here, so that two
+// rooms never give one name two meanings.
+const (
+	EInternal  Code = "E_INTERNAL"  // a bug of ours
+	EInvalid   Code = "E_INVALID"   // a request that can never be carried out as it is
+	ENotFound  Code = "E_NOT_FOUND" // the named thing does not exist
+	EConflict  Code = "E_CONFLICT"  // the state has moved on; look again
+	EStale     Code = "E_STALE"     // an old fence or epoch: the sender no longer owns the thing
+	EStopped   Code = "E_STOPPED"   // the office or the task is stopped
+	EBudget    Code = "E_BUDGET"    // a cap would be passed
+	EPlan      Code = "E_PLAN"      // a plan that code refuses
+	EProtected Code = "E_PROTECTED" // main, master or a protected path as a target
+	EConfig    Code = "E_CONFIG"    // company.yaml
+	EUsage     Code = "E_USAGE"     // wrong command line
+	EHeld      Code = "E_HELD"      // another process holds the office (S0 name DB_LOCK_HELD)
+	EDocker    Code = "E_DOCKER"    // the daemon is absent or refuses
+	EPolicy    Code = "E_POLICY"    // a container is not what the policy says
+	ELost      Code = "E_LOST"      // a container ended while an agent worked in it
+	EImage     Code = "E_IMAGE"     // no worker image can be made
+	EGit       Code = "E_GIT"       // git says no
+	EObjects   Code = "E_OBJECTS"   // a pushed object that the checks refuse
+	EGates     Code = "E_GATES"     // gates missing or unable to start
+	EModel     Code = "E_MODEL"     // the model's server
+	EModelAuth Code = "E_MODEL_AUTH"
+	EBus       Code = "E_BUS"
+	ELedger    Code = "E_LEDGER" // damage in the ledger
+	ETimeout   Code = "E_TIMEOUT"
+	EForge     Code = "E_FORGE"
+	EWaiting   Code = "E_WAITING" // a person must answer first
+	EOutput    Code = "E_OUTPUT"  // the result cannot be written
+)
+
+// Class says who can do something about an error (REQUIREMENTS ERR-1).
+type Class string
+
+const (
+	Recoverable   Class = "recoverable"    // trying again later may help
+	HumanRequired Class = "human_required" // a person must change something
+	Fatal         Class = "fatal"          // this run of the program cannot go on
+)
+
+// Error is the one error type that crosses a room's boundary: what happened
+// (Message), why (Why), and what to do next (Hint).
+type Error struct {
+	Code    Code   `json:"code"`
+	Class   Class  `json:"class,omitempty"`
+	Op      string `json:"op,omitempty"`      // what was being done, e.g. "read company.yaml"
+	Message string `json:"message"`           // one sentence for people
+	Why     string `json:"why,omitempty"`     // the cause, when it is known
+	Hint    string `json:"hint,omitempty"`    // what to do next, a command where there is one
+	Err     error  `json:"-"`                 // the cause
+	RunID   RunID  `json:"run_id,omitempty"`  //
+	Details string `json:"details,omitempty"` // long text, shown with -v
+}
+
+// E makes an error with a code and a message for people.
+func E(code Code, message string) *Error { return &Error{Code: code, Message: message} }
+
+// Because adds the reason.
+func (e *Error) Because(why string) *Error { c := *e; c.Why = why; return &c }
+
+// Fix adds what to do next.
+func (e *Error) Fix(hint string) *Error { c := *e; c.Hint = hint; return &c }
+
+// Wrap adds the cause. A nil cause leaves the error as it is.
+func (e *Error) Wrap(err error) *Error { c := *e; c.Err = err; return &c }
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.Op != "" {
+		b.WriteString(e.Op)
+		b.WriteString(": ")
+	}
+	b.WriteString(e.Message)
+	if e.Why != "" {
+		b.WriteString(": ")
+		b.WriteString(e.Why)
+	}
+	if e.Err != nil {
+		b.WriteString(": ")
+		b.WriteString(e.Err.Error())
+	}
+	return b.String()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is matches by code, so that errors.Is(err, company.E(company.EStale, ""))
+// asks for the kind of error and not for its words.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && t.Code == e.Code && t.Message == ""
+}
+
+// CodeOf tells the code of err: EInternal for a foreign error, "" for nil.
+func CodeOf(err error) Code {
+	if err == nil {
+		return ""
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return EInternal
+}

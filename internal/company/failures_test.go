@@ -1,0 +1,328 @@
+package company
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// line is a task with one subtask, taken by hand to where a test begins.
+type line struct {
+	*bench
+	fence uint64
+	oids  int
+}
+
+const (
+	lineTask = TaskID("t1")
+	lineSub  = SubtaskID("t1-01")
+)
+
+func newLine(t *testing.T, set Settings) *line {
+	l := &line{bench: newBench(t)}
+	l.must(President, Submit{Instruction: "do it", Project: Project{ID: "p", Path: "/p"}, Settings: set})
+	l.must(Company, Prepare{Task: lineTask, Prepared: Prepared{
+		Base: Base{Branch: "main", OID: l.oid(), PRBranch: "main"}, GateHash: "g", Image: "img", Integration: "develop-t1-k3fq",
+		Gates: []GateCommand{{Name: "test", Command: "go test"}},
+	}})
+	return l
+}
+
+func (l *line) oid() OID {
+	l.oids++
+	return OID(fmt.Sprintf("%040x", 1000+l.oids))
+}
+
+func (l *line) task() *Task   { return l.s.Tasks[lineTask] }
+func (l *line) sub() *Subtask { return l.task().Subtask(lineSub) }
+
+// claim takes a run of the company's own agents.
+func (l *line) claim(run RunID) {
+	l.t.Helper()
+	l.fence = l.s.Seq + 1
+	l.must(string(run), Claim{Run: run, Epoch: l.s.Office.Epoch, Fence: l.fence, Worker: "host", From: l.task().Head})
+}
+
+func (l *line) end(run RunID, out RunEnded, more func(*EndRun)) {
+	l.t.Helper()
+	e := EndRun{Run: run, Fence: l.fence, Outcome: out}
+	if more != nil {
+		more(&e)
+	}
+	l.must(string(run), e)
+}
+
+func (l *line) plan() {
+	l.t.Helper()
+	l.claim("t1-plan.1")
+	l.end("t1-plan.1", RunEnded{Status: RunSuccess}, func(e *EndRun) {
+		e.Plan = &Plan{Why: "it is one thing", Waves: []Wave{{Subtasks: []PlannedSubtask{okSubtask("a", "x/**")}}}}
+	})
+}
+
+// work offers and claims the next run of the subtask.
+func (l *line) work() RunID {
+	l.t.Helper()
+	if next := NextDue(l.s, l.now); !next.IsZero() && next.After(l.now) {
+		l.now = next
+	}
+	run := NewRunID(lineTask, lineSub, Worker, l.sub().Started+1)
+	l.must(Company, Offer{Run: run})
+	l.fence = l.s.Seq + 1
+	l.must("w1", Claim{Run: run, Epoch: l.s.Office.Epoch, Fence: l.fence, Worker: "w1"})
+	return run
+}
+
+func (l *line) gate(green bool) {
+	l.t.Helper()
+	r := GateResult{Tree: l.oid(), GateHash: "g", Image: "img", Passed: green, Checks: []GateCheck{{Name: "test", Command: "go test", Passed: green}}}
+	if !green {
+		r.Checks[0].ExitCode, r.Checks[0].Output = 1, "TestX is red"
+	}
+	l.must(Company, Gated{Task: lineTask, Subtask: lineSub, GateFinished: GateFinished{Head: l.sub().Head, Onto: l.task().Head, Result: r}})
+}
+
+func (l *line) success(run RunID) {
+	l.t.Helper()
+	l.end(run, RunEnded{Status: RunSuccess, Head: l.oid(), Changes: []Change{{Path: "x/a.go", Action: "modified"}}}, nil)
+}
+
+func (l *line) review(verdict string, fs ...Finding) {
+	l.t.Helper()
+	run := NewRunID(lineTask, lineSub, Reviewer, l.sub().Review.Started+1)
+	l.claim(run)
+	l.end(run, RunEnded{Status: RunSuccess}, func(e *EndRun) {
+		e.Review = &Review{Head: l.sub().Head, Onto: l.task().Head, Verdict: verdict, Findings: fs, PatchID: "p"}
+	})
+}
+
+// What broke on our side (the daemon, the bus, the image) is no failed attempt
+// of the work: it is tried again later, and at last the president is asked. It
+// never reaches the manager.
+func TestOurOwnFailuresAreNotTheWorks(t *testing.T) {
+	l := newLine(t, Settings{})
+	l.plan()
+	for i := range 5 {
+		if i > 0 && len(l.due(4)) != 0 {
+			t.Fatalf("after failure %d something is due at once: %+v", i, l.due(4))
+		}
+		l.end(l.work(), RunEnded{Status: RunError, Code: EDocker, Error: "the daemon does not answer"}, nil)
+	}
+	switch sub := l.sub(); {
+	case sub.RunErrors != 0 || sub.Escalation != "" || sub.Status != SubPending:
+		t.Fatalf("the work is blamed: %+v", sub)
+	}
+	due := l.due(4)
+	if len(due) != 1 || !strings.HasPrefix(due[0].Key, "ask trouble") {
+		t.Fatalf("due is %+v, want the question", due)
+	}
+	l.must(Company, due[0].Then)
+	l.must(President, Answer{Approval: "a1", Option: OptApprove})
+	l.success(l.work())
+	if l.sub().Status != SubQuality {
+		t.Fatalf("it did not go on: %s", l.sub().Status)
+	}
+}
+
+// A conflict's resolution that fails because of us comes again as a
+// resolution, not as work for the manager.
+func TestMergerIsTriedAgainAfterOurFailure(t *testing.T) {
+	l := newLine(t, Settings{})
+	l.plan()
+	l.success(l.work())
+	l.gate(true)
+	l.review(Approve)
+	l.must(Company, MergeConflict{Task: lineTask, Subtask: lineSub, MergeConflicted: MergeConflicted{Head: l.sub().Head, Onto: l.task().Head, Paths: []string{"x/a.go"}}})
+	l.claim("t1-01-merge.1")
+	l.end("t1-01-merge.1", RunEnded{Status: RunError, Code: EDocker, Error: "the daemon does not answer"}, nil)
+	if l.sub().Escalation != "" || l.sub().Conflict == nil || len(l.due(4)) != 0 {
+		t.Fatalf("%+v", l.sub())
+	}
+	l.now = NextDue(l.s, l.now)
+	if due := l.due(4); len(due) != 1 || due[0].Run != "t1-01-merge.2" {
+		t.Fatalf("due is %+v, want the next resolution", due)
+	}
+}
+
+// Findings and red gates outlive the run that was to address them: when it
+// breaks off, or is out of turns, the next one is told all of it.
+func TestWhyOutlivesARunThatBrokeOff(t *testing.T) {
+	l := newLine(t, Settings{})
+	l.plan()
+	l.success(l.work())
+	l.gate(true)
+	l.review(RequestChanges, Finding{Severity: Blocking, File: "x/a.go", Line: 7, What: "off by one"})
+	l.end(l.work(), RunEnded{Status: RunError, Code: EModel, Error: "no answer"}, nil)
+	if in := l.sub().Input; !strings.Contains(in, "off by one") || !strings.Contains(in, "no answer") {
+		t.Fatalf("the third run is told %q", in)
+	}
+	l.end(l.work(), RunEnded{Status: RunPartial, Progress: true, Head: l.oid(), Summary: "half of it"}, nil)
+	if in := l.sub().Input; !strings.Contains(in, "off by one") || !strings.Contains(in, "half of it") {
+		t.Fatalf("the fourth run is told %q", in)
+	}
+
+	l = newLine(t, Settings{})
+	l.plan()
+	l.success(l.work())
+	l.gate(false)
+	l.end(l.work(), RunEnded{Status: RunPartial, Progress: true, Head: l.oid(), Summary: "half of it"}, nil)
+	if !strings.Contains(l.sub().LastRed(), "TestX is red") {
+		t.Fatal("what the gates said is forgotten")
+	}
+	l.success(l.work())
+	l.gate(true)
+	if l.sub().LastRed() != "" {
+		t.Fatal("a green verdict leaves the red one standing")
+	}
+}
+
+// Failures are counted anew after what succeeded, and after somebody decided.
+func TestFailuresAreCountedAnew(t *testing.T) {
+	fail := func(l *line, key string) {
+		l.must(Company, FailEffect{Task: lineTask, Key: key, EffectFailed: EffectFailed{Code: EGit, Error: "x"}})
+	}
+	l := &line{bench: newBench(t)}
+	l.must(President, Submit{Instruction: "do it", Project: Project{ID: "p", Path: "/p"}})
+	fail(l, "prepare")
+	l.must(Company, Prepare{Task: lineTask, Prepared: Prepared{Base: Base{Branch: "main", OID: l.oid(), PRBranch: "main"}, GateHash: "g", Image: "img",
+		Integration: "develop-t1-k3fq", Gates: []GateCommand{{Name: "test", Command: "go test"}}}})
+	l.plan()
+	if len(l.task().Failures) != 0 {
+		t.Fatalf("%+v", l.task().Failures)
+	}
+	// Three broken runs: the manager decides, and the next round is whole.
+	for range 3 {
+		l.end(l.work(), RunEnded{Status: RunError, Code: EModel, Error: "no answer"}, nil)
+	}
+	if l.sub().Escalation == "" || len(l.task().Failures) != 0 {
+		t.Fatalf("%+v %+v", l.sub(), l.task().Failures)
+	}
+	l.claim("t1-plan.2")
+	l.end("t1-plan.2", RunEnded{Status: RunSuccess}, func(e *EndRun) { e.Guide = &Guide{Subtask: lineSub, Text: "use the other one"} })
+	l.success(l.work())
+	l.gate(true)
+	l.review(Approve)
+	fail(l, "merge t1-01")
+	l.must(Company, MergeConflict{Task: lineTask, Subtask: lineSub, MergeConflicted: MergeConflicted{Head: l.sub().Head, Onto: l.task().Head, Paths: []string{"x/a.go"}}})
+	if len(l.task().Failures) != 0 {
+		t.Fatalf("%+v", l.task().Failures)
+	}
+}
+
+// None is a wish: continuations of 0 in the config come as a negative number
+// and stay none.
+func TestNoneIsNoDefault(t *testing.T) {
+	s := Settings{Continuations: -1, ModelWait: -1, RunTimeout: time.Minute}.WithDefaults()
+	if s.Continuations != -1 || s.hardDeadline(time.Time{}) != (time.Time{}).Add(time.Minute) {
+		t.Fatalf("%+v", s)
+	}
+	l := newLine(t, Settings{Continuations: -1})
+	l.plan()
+	l.end(l.work(), RunEnded{Status: RunPartial, Progress: true, Summary: "half"}, nil)
+	if l.sub().Escalation == "" {
+		t.Fatal("a run out of turns goes on though continuations are none")
+	}
+}
+
+// Letting go after the deadline is no way to a new one.
+func TestReleaseAfterTheDeadlineEndsTheRun(t *testing.T) {
+	l := newLine(t, Settings{})
+	l.plan()
+	run := l.work()
+	l.must(string(run), Reserve{Run: run, Fence: l.fence, One: Amount{Tokens: 10}, Many: Amount{Tokens: 50}})
+	l.now = l.task().Runs[run].Deadline
+	l.must(string(run), Release{Run: run, Fence: l.fence, Why: "too late"})
+	if r := l.task().Runs[run]; !r.Ended || r.Spent.Tokens != 50 || l.sub().RunErrors != 1 {
+		t.Fatalf("%+v", r)
+	}
+}
+
+// What keeps a holder from carrying its run is counted as it lets go, under the
+// key of the run's own effect; not in a stop.
+func TestReleaseCountsAFailure(t *testing.T) {
+	l := newLine(t, Settings{})
+	l.claim("t1-plan.1")
+	failed := &EffectFailed{Code: EBus, Error: "no journal"}
+	l.must("host", Release{Run: "t1-plan.1", Fence: l.fence, Failed: failed})
+	if l.task().Failures["plan"].Attempt != 1 || len(l.due(4)) != 0 {
+		t.Fatalf("%+v", l.task().Failures)
+	}
+	l.now = NextDue(l.s, l.now)
+	l.plan()
+	run := l.work()
+	l.must("w1", Release{Run: run, Fence: l.fence, Failed: failed})
+	if l.task().Failures["run t1-01"].Attempt != 1 || len(l.due(4)) != 0 {
+		t.Fatalf("%+v %+v", l.task().Failures, l.due(4))
+	}
+	l.now = NextDue(l.s, l.now)
+	l.must(Company, Offer{Run: run})
+	l.fence = l.s.Seq + 1
+	l.must("w1", Claim{Run: run, Epoch: l.s.Office.Epoch, Fence: l.fence, Worker: "w1"})
+	l.must(President, Stop{})
+	l.must("w1", Release{Run: run, Fence: l.fence, Failed: failed})
+	if l.task().Failures["run t1-01"].Attempt != 1 {
+		t.Fatalf("%+v", l.task().Failures)
+	}
+	for role, want := range map[Role]string{Reviewer: "review t1-01", Merger: "resolve t1-01"} {
+		if got := (&Run{Role: role, Subtask: lineSub}).failKey(); got != want {
+			t.Errorf("%s: %q", role, got)
+		}
+	}
+}
+
+// A manager's run decides on the subtask that it was begun for, even if an
+// earlier one gets stuck meanwhile and the run changes hands.
+func TestManagersRunIsAboutOneSubtask(t *testing.T) {
+	l := newLine(t, Settings{})
+	l.claim("t1-plan.1")
+	l.end("t1-plan.1", RunEnded{Status: RunSuccess}, func(e *EndRun) {
+		e.Plan = &Plan{Why: "two things", Waves: []Wave{{Subtasks: []PlannedSubtask{okSubtask("a", "x/**"), okSubtask("b", "y/**")}}}}
+	})
+	claimOf := map[SubtaskID]uint64{}
+	for _, sub := range []SubtaskID{"t1-01", "t1-02"} {
+		run := NewRunID(lineTask, sub, Worker, 1)
+		l.must(Company, Offer{Run: run})
+		claimOf[sub] = l.s.Seq + 1
+		l.must("w", Claim{Run: run, Epoch: l.s.Office.Epoch, Fence: claimOf[sub], Worker: "w"})
+	}
+	help := RunEnded{Status: RunError, Escalate: true, Error: "help"}
+	l.must("w", EndRun{Run: "t1-02.1", Fence: claimOf["t1-02"], Outcome: help})
+	l.claim("t1-plan.2")
+	l.must("w", EndRun{Run: "t1-01.1", Fence: claimOf["t1-01"], Outcome: help})
+	l.must(Company, StartOffice{Office: "k3fq"})
+	l.claim("t1-plan.2")
+	if r := l.task().Runs["t1-plan.2"]; r.About != "t1-02" || l.task().Stuck().ID != "t1-01" {
+		t.Fatalf("about %s, stuck is %s", r.About, l.task().Stuck().ID)
+	}
+}
+
+// Numbers that no event can hold are refused before they become one (a model
+// may name any line, a config any sum).
+func TestNumbersBeyondAnEvent(t *testing.T) {
+	r := Review{Verdict: RequestChanges, Findings: []Finding{{Severity: Blocking, File: "a", Line: 1<<62 + 1, What: "x"}}}
+	if err := r.Check(); CodeOf(err) != EInvalid {
+		t.Errorf("a line of 2^62: %v", err)
+	}
+	b := newBench(t)
+	for _, bad := range []Amount{{MicroUSD: 1 << 60}, {Tokens: -2}, {MicroUSD: NoCap, Tokens: 1 << 55}} {
+		if _, err := b.do(President, Submit{Instruction: "x", Project: Project{ID: "p", Path: "/p"}, Settings: Settings{Cap: bad}}); CodeOf(err) != EInvalid {
+			t.Errorf("a cap of %+v: %v", bad, err)
+		}
+	}
+}
+
+// The cache of verdicts does not grow for ever, and the newest are in it.
+func TestVerdictsAreBounded(t *testing.T) {
+	s := NewState()
+	for i := range 3 * maxVerdicts {
+		s.judged(GateResult{Tree: OID(fmt.Sprintf("%040x", i)), GateHash: "g", Image: "i"})
+		s.judged(GateResult{Tree: OID(fmt.Sprintf("%040x", i)), GateHash: "g", Image: "i"})
+	}
+	if len(s.Verdicts) != maxVerdicts || len(s.Judged) != maxVerdicts {
+		t.Fatalf("%d verdicts, %d keys", len(s.Verdicts), len(s.Judged))
+	}
+	if _, ok := s.Verdicts[GateKey(OID(fmt.Sprintf("%040x", 3*maxVerdicts-1)), "g", "i")]; !ok {
+		t.Fatal("the newest verdict is gone")
+	}
+}

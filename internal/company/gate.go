@@ -1,0 +1,204 @@
+package company
+
+import "time"
+
+// GateCheck is one command of a gate and its verdict.
+type GateCheck struct {
+	Name     string        `json:"name"`    // lint | test
+	Command  string        `json:"command"` // as pinned at the base commit
+	Passed   bool          `json:"passed"`
+	Skipped  bool          `json:"skipped,omitempty"` // not run because an earlier check failed; not passed
+	ExitCode int           `json:"exit_code"`
+	Output   string        `json:"output,omitempty"` // head and tail, bounded to 8 KiB
+	Log      Hash          `json:"log,omitempty"`    // the whole output
+	Took     time.Duration `json:"took_ns"`
+}
+
+// GateResult is the verdict on one tree (GAT-1).
+type GateResult struct {
+	Tree     OID         `json:"tree"`
+	GateHash Hash        `json:"gate_hash"` // of the pinned commands
+	Image    string      `json:"image"`     // id of the image it ran in
+	Checks   []GateCheck `json:"checks"`
+	Passed   bool        `json:"overall"`
+	Untested bool        `json:"untested,omitempty"` // no gates, allowed by a person or the config
+	Cached   bool        `json:"cached,omitempty"`
+}
+
+// GateKey names a verdict in the cache: the same tree, the same gates and the
+// same image are not judged twice.
+func GateKey(tree OID, gates Hash, image string) string {
+	return string(tree) + " " + string(gates) + " " + image
+}
+
+// ok says whether a verdict lets work pass: green, or no gates with
+// somebody's leave.
+func (r GateResult) ok() bool { return r.Passed || r.Untested }
+
+// Gated brings in the verdict on a head: of a subtask, merged onto the
+// integration head where that is possible, or of the whole task.
+type Gated struct {
+	Task    TaskID
+	Subtask SubtaskID // empty: the whole task
+	GateFinished
+}
+
+// GateFinished is a verdict of the gates.
+type GateFinished struct {
+	Head     OID        `json:"head"`
+	Onto     OID        `json:"onto"`               // the integration head at that time
+	Conflict bool       `json:"conflict,omitempty"` // the branch's own tree was judged, since it does not merge
+	Result   GateResult `json:"result"`
+}
+
+var _ = kind[GateFinished]()
+
+func (c Gated) decide(s *State, m Meta) ([]Event, error) {
+	t, err := s.live(c.Task)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.checkVerdict(c.Result); err != nil {
+		return nil, err
+	}
+	if c.Subtask == "" {
+		if t.Status != TaskReviewing || c.Head != t.Head || t.gateDone() {
+			return nil, nil
+		}
+		if c.Result.Tree != t.Tree {
+			return nil, E(EInvalid, "the verdict is of another tree than the integration branch's")
+		}
+	} else {
+		sub := t.Subtask(c.Subtask)
+		if sub == nil {
+			return nil, E(ENotFound, "there is no subtask "+string(c.Subtask))
+		}
+		if sub.Status != SubQuality || c.Head != sub.Head {
+			return nil, nil
+		}
+	}
+	return []Event{m.event(t.ID, c.Subtask, "", &c.GateFinished)}, nil
+}
+
+// checkVerdict refuses a verdict that does not carry its own proof: it must
+// be for the pinned gates, and green only if every check is (GAT-1, GAT-3).
+func (t *Task) checkVerdict(r GateResult) error {
+	switch {
+	case !r.Tree.Valid():
+		return E(EInvalid, "a verdict without a tree")
+	case t.Prepared == nil || r.GateHash != t.Prepared.GateHash:
+		return E(EInvalid, "the verdict is not of this task's pinned gates")
+	case r.Untested && len(t.Prepared.Gates) > 0:
+		return E(EInvalid, "there are gates; untested is no verdict")
+	case r.Passed && len(r.Checks) != len(t.Prepared.Gates):
+		return E(EInvalid, "a green verdict needs every gate")
+	case r.Passed && len(r.Checks) == 0:
+		return E(EInvalid, "no gates is not green")
+	}
+	if !r.Passed {
+		return nil
+	}
+	for i, ch := range r.Checks {
+		if g := t.Prepared.Gates[i]; ch.Name != g.Name || ch.Command != g.Command {
+			return E(EInvalid, "a green verdict of "+ch.Name+", which is not the pinned "+g.Name)
+		}
+		if !ch.Passed || ch.Skipped || ch.ExitCode != 0 {
+			return E(EInvalid, "a green verdict with a failed "+ch.Name)
+		}
+	}
+	return nil
+}
+
+// Kind is the event's name.
+func (*GateFinished) Kind() string { return "gate.finished" }
+func (d *GateFinished) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	s.judged(d.Result)
+	if e.Subtask == "" {
+		t.Gate = d
+		delete(t.Failures, "gate")
+		if !d.Result.ok() {
+			t.repair("The gates are red on the merged whole", d.Result.failedOutput())
+		}
+		return
+	}
+	delete(t.Failures, "gate "+string(e.Subtask))
+	t.Subtask(e.Subtask).gated(t, d)
+}
+
+func (sub *Subtask) gated(t *Task, d *GateFinished) {
+	sub.Gate = d
+	if d.Result.ok() {
+		sub.Status = SubReviewing
+		return
+	}
+	if r := t.Runs[NewRunID(t.ID, sub.ID, Worker, sub.Started)]; r != nil && r.Ended && r.Status == RunSuccess {
+		c := *r
+		c.Status = RunQualityFailed
+		t.Runs[r.ID] = &c
+	}
+	sub.GateReds++
+	t.dequeue(sub.ID)
+	if sub.GateReds > t.Settings.GateRetries {
+		sub.escalate("the gates stay red: " + firstLine(d.Result.failedOutput()))
+		return
+	}
+	sub.again("The gates are red on your branch merged with the integration branch.")
+}
+
+// failedOutput is what the first failed check printed.
+func (r GateResult) failedOutput() string {
+	for _, ch := range r.Checks {
+		if !ch.Passed && !ch.Skipped {
+			return ch.Name + " (" + ch.Command + "):\n" + ch.Output
+		}
+	}
+	return ""
+}
+
+func (t *Task) gateDone() bool   { return t.Gate != nil && t.Gate.Head == t.Head }
+func (t *Task) gatePassed() bool { return t.gateDone() && t.Gate.Result.ok() }
+
+// gatesSettled says whether it is known what the gates are: found, allowed to
+// be none, or allowed by the president.
+func (s *State) gatesSettled(t *Task) bool {
+	if t.Prepared == nil {
+		return false
+	}
+	return len(t.Prepared.Gates) > 0 || t.Settings.NoGates == "allow" || s.approved("no_gates "+string(t.ID))
+}
+
+// repair adds a wave with one subtask that mends what the checks of the whole
+// found. After the allowed rounds the president is asked instead.
+func (t *Task) repair(title, what string) {
+	t.Review.Rounds++
+	if t.Review.Rounds > t.Settings.ReviewRounds {
+		return
+	}
+	t.addWave([]PlannedSubtask{{
+		Title: title, Description: what, AcceptanceCriteria: []string{"what is described here no longer holds"},
+		WriteSet: []string{"**"}, Effort: "small",
+	}})
+	t.Status = TaskExecuting
+}
+
+func (t *Task) reviewExhausted() bool { return t.Review.Rounds > t.Settings.ReviewRounds }
+
+func firstLine(s string) string {
+	const most = 200
+	for i, r := range s {
+		if r == '\n' && i > 0 || i >= most {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// LastRed is what the first failed check of the last verdict printed, or
+// nothing when the last verdict was green.
+func (sub *Subtask) LastRed() string {
+	if sub.Gate == nil || sub.Gate.Result.ok() {
+		return ""
+	}
+	return sub.Gate.Result.failedOutput()
+}

@@ -1,0 +1,261 @@
+package company
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// globPart is one component of a pattern without braces.
+type globPart struct {
+	globstar bool
+	tokens   []globToken
+}
+
+// globToken is a star, or one character out of a set.
+type globToken struct {
+	star    bool
+	set     runeSet
+	literal bool // the set holds one character, written as it is
+}
+
+// expandBraces gives the patterns that a glob with {a,b} stands for.
+func expandBraces(s string) ([]string, error) {
+	var out []string
+	size := 0
+	var expand func(s string, from int) error
+	expand = func(s string, from int) error {
+		open, depth, start := -1, 0, 0
+		var alts []string
+		for i := from; i < len(s); i++ {
+			switch s[i] {
+			case '\\':
+				i++
+			case '[':
+				end, err := classEnd(s, i)
+				if err != nil {
+					return err
+				}
+				i = end
+			case '{':
+				if depth++; depth == 1 {
+					open, start = i, i+1
+				}
+			case ',':
+				if depth == 1 {
+					alts, start = append(alts, s[start:i]), i+1
+				}
+			case '}':
+				if depth == 0 {
+					return fmt.Errorf("a } without its {")
+				}
+				if depth--; depth > 0 {
+					continue
+				}
+				for _, a := range append(alts, s[start:i]) {
+					if err := expand(s[:open]+a+s[i+1:], open); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+		}
+		if depth > 0 {
+			return fmt.Errorf("a { without its }")
+		}
+		if size += len(s); len(out) == maxGlobBranches || size > maxGlobExpanded {
+			return fmt.Errorf("its braces stand for more than %d patterns or %d bytes", maxGlobBranches, maxGlobExpanded)
+		}
+		out = append(out, s)
+		return nil
+	}
+	if err := expand(s, 0); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// classEnd is the index of the ] that closes the class opened at s[i].
+func classEnd(s string, i int) (int, error) {
+	j := i + 1
+	if j < len(s) && (s[j] == '!' || s[j] == '^') {
+		j++
+	}
+	for first := j; j < len(s); j++ {
+		switch s[j] {
+		case '\\':
+			j++
+		case '/':
+			return 0, fmt.Errorf("a class with a / in it")
+		case ']':
+			if j == first {
+				return 0, fmt.Errorf("an empty class")
+			}
+			return j, nil
+		}
+	}
+	return 0, fmt.Errorf("a [ without its ]")
+}
+
+// parsePattern reads a pattern without braces.
+func parsePattern(s string) ([]globPart, error) {
+	var parts []globPart
+	var cur globPart
+	begin := 0
+	end := func(i int) error {
+		switch raw := s[begin:i]; {
+		case raw == "" && i == len(s):
+			return fmt.Errorf("it ends in a /, and a glob names files")
+		case raw == "":
+			return fmt.Errorf("an empty component")
+		case raw == "**":
+			cur = globPart{globstar: true}
+		case isDots(cur.tokens):
+			return fmt.Errorf("a component . or .. in it")
+		}
+		// a/**/**/b is a/**/b
+		if !cur.globstar || len(parts) == 0 || !parts[len(parts)-1].globstar {
+			parts = append(parts, cur)
+		}
+		cur, begin = globPart{}, i+1
+		return nil
+	}
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		tok := globToken{set: runeSet{{r, r}}, literal: true}
+		switch r {
+		case '/':
+			if err := end(i); err != nil {
+				return nil, err
+			}
+			i += size
+			continue
+		case '*':
+			tok = globToken{star: true}
+		case '?':
+			tok = globToken{set: nameSet}
+		case '[':
+			close, err := classEnd(s, i)
+			if err != nil {
+				return nil, err
+			}
+			if tok.set, err = parseClass(s[i+1 : close]); err != nil {
+				return nil, err
+			}
+			tok.literal = false
+			size = close + 1 - i
+		case '\\':
+			r, n := utf8.DecodeRuneInString(s[i+1:])
+			if n == 0 || r == '/' {
+				return nil, fmt.Errorf("a \\ before nothing that it could escape")
+			}
+			tok.set, size = runeSet{{r, r}}, n+1
+		}
+		cur.tokens = append(cur.tokens, tok)
+		i += size
+	}
+	if err := end(len(s)); err != nil {
+		return nil, err
+	}
+	return parts, nil
+}
+
+// parseClass reads what stands between [ and ].
+func parseClass(s string) (runeSet, error) {
+	negate := s[0] == '!' || s[0] == '^'
+	if negate {
+		s = s[1:]
+	}
+	next := func() rune {
+		if s[0] == '\\' {
+			s = s[1:]
+		}
+		r, n := utf8.DecodeRuneInString(s)
+		s = s[n:]
+		return r
+	}
+	var list runeSet
+	for s != "" {
+		lo := next()
+		hi := lo
+		if len(s) > 1 && s[0] == '-' {
+			s = s[1:]
+			if hi = next(); hi < lo {
+				return nil, fmt.Errorf("a range in [...] that runs backwards")
+			}
+		}
+		list = append(list, [2]rune{lo, hi})
+	}
+	rest := nameSet.minus(list)
+	if negate {
+		return rest, nil
+	}
+	return nameSet.minus(rest), nil
+}
+
+func isDots(tokens []globToken) bool {
+	for _, t := range tokens {
+		if !t.literal || t.set[0][0] != '.' {
+			return false
+		}
+	}
+	return len(tokens) == 1 || len(tokens) == 2
+}
+
+// literalPrefix is what every path matched by the pattern starts with.
+func literalPrefix(parts []globPart) string {
+	var b strings.Builder
+	for i, p := range parts {
+		if p.globstar && i == len(parts)-1 {
+			break // a/** matches a, so the separator is not certain
+		}
+		if i > 0 {
+			b.WriteByte('/')
+		}
+		if p.globstar {
+			break
+		}
+		for _, t := range p.tokens {
+			if !t.literal {
+				return b.String()
+			}
+			b.WriteRune(t.set[0][0])
+		}
+	}
+	return b.String()
+}
+
+// examplesOf spells the pattern out with neutral names for its wildcards, once
+// with a component for every ** and once without.
+func examplesOf(parts []globPart) []string {
+	var out []string
+	for _, fill := range []bool{true, false} {
+		var names []string
+		for _, p := range parts {
+			if p.globstar {
+				if fill {
+					names = append(names, "_")
+				}
+				continue
+			}
+			var b strings.Builder
+			for _, t := range p.tokens {
+				switch {
+				case t.star || t.set.has('_'):
+					b.WriteByte('_')
+				default:
+					r, ok := t.set.pick(kindOther)
+					if !ok {
+						r = '.'
+					}
+					b.WriteRune(r)
+				}
+			}
+			names = append(names, b.String())
+		}
+		if e := strings.Join(names, "/"); e != "" && (len(out) == 0 || out[0] != e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}

@@ -1,0 +1,131 @@
+package company
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// TaskID names one instruction: t12.
+type TaskID string
+
+// SubtaskID names one ticket of a task's plan: t12-03. The empty SubtaskID
+// stands for the task as a whole.
+type SubtaskID string
+
+// RunID names one attempt of an agent: t12-03.2 (worker), t12-plan.1
+// (manager), t12-03-review.1 (reviewer), t12-03-merge.1 (merger),
+// t12-review.1 (the whole-task review).
+type RunID string
+
+// ApprovalID names one question to the president: a7.
+type ApprovalID string
+
+// OID is a git object id in full lower-case hexadecimal.
+type OID string
+
+// Hash is a SHA-256 in lower-case hexadecimal: the name of a blob.
+type Hash string
+
+// Role is what an agent does (REQUIREMENTS SUB-5).
+type Role string
+
+const (
+	Manager  Role = "manager"
+	Worker   Role = "worker"
+	Reviewer Role = "reviewer"
+	Merger   Role = "merger"
+)
+
+var (
+	taskRE    = regexp.MustCompile(`^t[1-9][0-9]{0,8}$`)
+	subtaskRE = regexp.MustCompile(`^t[1-9][0-9]{0,8}-[0-9]{2,3}$`)
+	runRE     = regexp.MustCompile(`^(t[1-9][0-9]{0,8})(-[0-9]{2,3})?(-plan|-review|-merge)?\.([1-9][0-9]{0,5})$`)
+	oidRE     = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+)
+
+// Valid reports whether the id is well formed.
+func (id TaskID) Valid() bool { return taskRE.MatchString(string(id)) }
+
+// Valid reports whether the id is well formed.
+func (id SubtaskID) Valid() bool { return subtaskRE.MatchString(string(id)) }
+
+// Valid reports whether the id is well formed.
+func (id RunID) Valid() bool {
+	_, _, _, _, err := id.Split()
+	return err == nil
+}
+
+// Valid reports whether the id is a full object id (SHA-1 or SHA-256).
+func (o OID) Valid() bool { return oidRE.MatchString(string(o)) }
+
+// Short is what people are shown of an object id.
+func (o OID) Short() string {
+	if len(o) < 7 {
+		return string(o)
+	}
+	return string(o[:7])
+}
+
+// NewTaskID is the n-th task of an office, n from 1.
+func NewTaskID(n int) TaskID { return TaskID("t" + strconv.Itoa(n)) }
+
+// NewSubtaskID is the n-th subtask of a task, n from 1.
+func NewSubtaskID(t TaskID, n int) SubtaskID { return SubtaskID(fmt.Sprintf("%s-%02d", t, n)) }
+
+// Task is the task that a subtask belongs to.
+func (id SubtaskID) Task() TaskID {
+	t, _, _ := strings.Cut(string(id), "-")
+	return TaskID(t)
+}
+
+// NewRunID names the n-th attempt of a role at a subtask (or, with sub empty,
+// at a task).
+func NewRunID(t TaskID, sub SubtaskID, role Role, n int) RunID {
+	head := string(t)
+	if sub != "" {
+		head = string(sub)
+	}
+	switch role {
+	case Manager:
+		head += "-plan"
+	case Reviewer:
+		head += "-review"
+	case Merger:
+		head += "-merge"
+	}
+	return RunID(head + "." + strconv.Itoa(n))
+}
+
+// Split takes a run id apart. A malformed one is an EInvalid error.
+func (id RunID) Split() (t TaskID, sub SubtaskID, role Role, n int, err error) {
+	m := runRE.FindStringSubmatch(string(id))
+	if m == nil {
+		return "", "", "", 0, E(EInvalid, fmt.Sprintf("%q is not a run id", string(id))).Fix("run ids look like t12-03.2")
+	}
+	t = TaskID(m[1])
+	if m[2] != "" {
+		sub = SubtaskID(m[1] + m[2])
+	}
+	role = Worker
+	switch m[3] {
+	case "-plan":
+		role = Manager
+	case "-review":
+		role = Reviewer
+	case "-merge":
+		role = Merger
+	}
+	if (role == Worker || role == Merger) && sub == "" || role == Manager && sub != "" {
+		return "", "", "", 0, E(EInvalid, fmt.Sprintf("%q is not a run id", string(id))).Fix("run ids look like t12-03.2")
+	}
+	n, err = strconv.Atoi(m[4])
+	return t, sub, role, n, err
+}
+
+// Task is the task that a run belongs to; empty for a malformed id.
+func (id RunID) Task() TaskID {
+	t, _, _, _, _ := id.Split()
+	return t
+}

@@ -1,0 +1,148 @@
+package company
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The pictures in the documentation are the tables, arrow by arrow (STA-1).
+func TestStateMachineIsDrawn(t *testing.T) {
+	raw, err := os.ReadFile("../../docs/state_machine.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := [][]string{}
+	for _, block := range regexp.MustCompile("(?s)```mermaid\n(.*?)```").FindAllStringSubmatch(string(raw), -1) {
+		arrows := []string{}
+		for _, m := range regexp.MustCompile(`(?m)^\s*(\S+) --> (\S+)$`).FindAllStringSubmatch(block[1], -1) {
+			arrows = append(arrows, m[1]+" --> "+m[2])
+		}
+		slices.Sort(arrows)
+		drawn = append(drawn, arrows)
+	}
+	if len(drawn) != 2 {
+		t.Fatalf("%d pictures, want one of a task and one of a subtask", len(drawn))
+	}
+	for i, table := range [][]string{arrowsOf(TaskMoves), arrowsOf(SubMoves)} {
+		if !slices.Equal(drawn[i], table) {
+			t.Errorf("picture %d:\n%s\nits table:\n%s", i+1, strings.Join(drawn[i], "\n"), strings.Join(table, "\n"))
+		}
+	}
+}
+
+func arrowsOf[S ~string](moves map[S][]S) []string {
+	out := []string{"[*] --> pending"}
+	for from, tos := range moves {
+		for _, to := range tos {
+			out = append(out, string(from)+" --> "+string(to))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// A last status has no way out, and the others have one to cancelled.
+func TestLastStatusesAreLast(t *testing.T) {
+	for from, tos := range TaskMoves {
+		if from.Ended() || !slices.Contains(tos, TaskCancelled) || !slices.Contains(tos, TaskFailed) {
+			t.Errorf("%s: %v", from, tos)
+		}
+	}
+	for from, tos := range SubMoves {
+		if from.Ended() || !slices.Contains(tos, SubCancelled) {
+			t.Errorf("%s: %v", from, tos)
+		}
+	}
+}
+
+// CheckInvariants is not blind: each of these states is one that must not be.
+func TestInvariantsNotice(t *testing.T) {
+	story := func() *story {
+		s := tell(t, Settings{}).plan(2)
+		s.offer(1)
+		s.queued(2)
+		return s
+	}
+	if err := CheckInvariants(story().s); err != nil {
+		t.Fatal(err)
+	}
+	for name, spoil := range map[string]func(s *State, t *Task){
+		"no owner":            func(_ *State, t *Task) { t.Runs["t1-01.1"].Worker = "" },
+		"no deadline":         func(_ *State, t *Task) { t.Runs["t1-01.1"].Deadline = t.Submitted },
+		"nobody's hands":      func(_ *State, t *Task) { t.Runs["t1-01.1"].Held = false },
+		"unreviewed merge":    func(_ *State, t *Task) { t.Subtasks[1].Review.Last = nil },
+		"review of old head":  func(_ *State, t *Task) { t.Subtasks[1].Head = t.Head },
+		"red merge":           func(_ *State, t *Task) { t.Subtasks[1].Gate.Result.Passed = false },
+		"not in the queue":    func(_ *State, t *Task) { t.Queue = nil },
+		"twice in the queue":  func(_ *State, t *Task) { t.Queue = append(t.Queue, t.Queue...) },
+		"merged to main":      func(_ *State, t *Task) { t.Prepared.Integration = "main" },
+		"next wave begun":     func(_ *State, t *Task) { t.Subtasks[1].Wave = 2 },
+		"orphan run":          func(_ *State, t *Task) { t.Subtasks = t.Subtasks[:1] },
+		"money lost":          func(_ *State, t *Task) { t.Spent.MicroUSD++ },
+		"completed in theory": func(_ *State, t *Task) { t.Subtasks[1].Status = SubCompleted },
+		"task completed": func(s *State, t *Task) {
+			t.Status, t.Ended, t.Queue, s.Open = TaskCompleted, t.Submitted, nil, nil
+		},
+		"reviewed too early":   func(_ *State, t *Task) { t.Status = TaskReviewing },
+		"foreign merge intent": func(_ *State, t *Task) { t.Intent = &MergeIntended{Subtask: "t1-01", Onto: t.Head} },
+		"not among the open":   func(s *State, _ *Task) { s.Open = nil },
+		"question of no task":  func(s *State, _ *Task) { s.Approvals["a1"] = &Approval{ID: "a1", Task: "t7"} },
+	} {
+		s := story()
+		spoil(s.s, s.task())
+		if err := CheckInvariants(s.s); CodeOf(err) != ELedger {
+			t.Errorf("%s is not noticed: %v", name, err)
+		}
+	}
+}
+
+// Replay notices a ledger whose events could not have happened, though each of
+// them can be applied.
+func TestWitnessNotices(t *testing.T) {
+	s := tell(t, Settings{}).plan(1).queued(1)
+	s.merged(1)
+	s.checked()
+	s.must(Company, IntendDelivery{s.id})
+	s.must(Company, s.delivered())
+	if _, err := Replay(s.log); err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"gate.finished", "review.finished", "merge.gated", "merge.intended", "merge.done", "pr.opened", "run.claimed", "plan.accepted"} {
+		var log []Event
+		dropped := false
+		for _, e := range s.log {
+			if e.Kind == kind && !dropped {
+				dropped = true
+				continue
+			}
+			e.Seq = uint64(len(log) + 1)
+			log = append(log, e)
+		}
+		if err := replaySafely(log); !dropped || err == nil {
+			t.Errorf("a ledger without its %s is not noticed", kind)
+		}
+	}
+	stop := append(slices.Clone(s.log[:5]), Event{Kind: "office.stopped"})
+	stop = append(stop, s.log[5:]...)
+	for i := range stop {
+		stop[i].Seq = uint64(i + 1)
+	}
+	if err := replaySafely(stop); err == nil {
+		t.Errorf("work after a stop is not noticed")
+	}
+}
+
+// replaySafely takes a panic for a notice: Apply promises not to fail on valid
+// logs only.
+func replaySafely(log []Event) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = broken("%v", p)
+		}
+	}()
+	_, err = Replay(log)
+	return err
+}

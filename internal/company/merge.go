@@ -1,0 +1,229 @@
+package company
+
+import (
+	"slices"
+	"strconv"
+	"time"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// dequeue takes a subtask out of the merge queue.
+func (t *Task) dequeue(id SubtaskID) {
+	t.Queue = slices.DeleteFunc(t.Queue, func(q SubtaskID) bool { return q == id })
+}
+
+// front is the subtask whose turn it is in the merge queue, or nil.
+func (s *State) front(t *Task) *Subtask {
+	for _, id := range t.Queue {
+		sub := t.Subtask(id)
+		if w := s.mergeWant(t, sub); w != nil && !s.approved(w.Key) {
+			continue // waits for the president; the others need not
+		}
+		return sub
+	}
+	return nil
+}
+
+// MergeTested brings in that the front of the queue merges cleanly, and the
+// verdict of the gates on exactly that tree.
+type MergeTested struct {
+	Task    TaskID
+	Subtask SubtaskID
+	Head    OID
+	Onto    OID
+	Tree    OID
+	Result  GateResult
+	Overlap bool   // the base moved, since the review, in a file of the diff
+	Message string // of the merge commit
+}
+
+func (c MergeTested) decide(s *State, m Meta) ([]Event, error) {
+	t, sub, err := s.turn(c.Task, c.Subtask, c.Head, c.Onto)
+	if err != nil || sub == nil {
+		return nil, err
+	}
+	if err := t.checkVerdict(c.Result); err != nil {
+		return nil, err
+	}
+	if c.Result.Tree != c.Tree {
+		return nil, E(EInvalid, "the verdict is of another tree")
+	}
+	if !sub.Review.settled(sub.Head) {
+		return nil, E(EInvalid, string(sub.ID)+" has not been approved")
+	}
+	if c.Overlap {
+		return []Event{m.event(t.ID, sub.ID, "", &ReviewVoided{Onto: c.Onto})}, nil
+	}
+	verdict := m.event(t.ID, sub.ID, "", &MergeGated{GateFinished{Head: c.Head, Onto: c.Onto, Result: c.Result}})
+	if !c.Result.ok() {
+		return []Event{verdict}, nil
+	}
+	if err := refuseProtectedBranch(t.IntegrationBranch()); err != nil {
+		return nil, err
+	}
+	return []Event{verdict, m.event(t.ID, sub.ID, "", &MergeIntended{
+		Subtask: sub.ID, Head: c.Head, Onto: c.Onto, Tree: c.Tree, Message: c.Message,
+	})}, nil
+}
+
+// turn finds the front of the queue if it is the one meant, with this head
+// and this integration head; nil when the world has moved on.
+func (s *State) turn(id TaskID, subID SubtaskID, head, onto OID) (*Task, *Subtask, error) {
+	t, err := s.live(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	sub := s.front(t)
+	if sub == nil || sub.ID != subID || sub.Head != head || t.Head != onto || t.Intent != nil {
+		return t, nil, nil
+	}
+	return t, sub, nil
+}
+
+// MergeGated is the verdict on the tree that is about to be merged.
+type MergeGated struct {
+	GateFinished
+}
+
+var _ = kind[MergeGated]()
+
+// Kind is the event's name.
+func (*MergeGated) Kind() string { return "merge.gated" }
+func (d *MergeGated) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	s.judged(d.Result)
+	sub := t.Subtask(e.Subtask)
+	delete(t.Failures, "merge "+string(sub.ID))
+	if d.Result.ok() {
+		sub.Gate = &d.GateFinished
+		return
+	}
+	sub.gated(t, &d.GateFinished)
+}
+
+// MergeIntended says what is about to be merged. The merge commit takes its
+// date from this event, so that doing it again makes the same commit.
+type MergeIntended struct {
+	Subtask SubtaskID `json:"subtask"`
+	Head    OID       `json:"head"`
+	Onto    OID       `json:"onto"`
+	Tree    OID       `json:"tree"`
+	Message string    `json:"message"`
+	At      time.Time `json:"at,omitzero"` // of the event; set when it is applied
+}
+
+var _ = kind[MergeIntended]()
+
+// Kind is the event's name.
+func (*MergeIntended) Kind() string { return "merge.intended" }
+func (d *MergeIntended) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	c := *d
+	c.At = e.Time
+	t.Intent = &c
+}
+
+// MergeConflict brings in that the front of the queue does not merge.
+type MergeConflict struct {
+	Task    TaskID
+	Subtask SubtaskID
+	MergeConflicted
+}
+
+// MergeConflicted is a conflict that the merger agent is to resolve.
+type MergeConflicted struct {
+	Head  OID      `json:"head"`
+	Onto  OID      `json:"onto"`
+	Paths []string `json:"paths"`
+}
+
+var _ = kind[MergeConflicted]()
+
+func (c MergeConflict) decide(s *State, m Meta) ([]Event, error) {
+	t, sub, err := s.turn(c.Task, c.Subtask, c.Head, c.Onto)
+	if err != nil || sub == nil {
+		return nil, err
+	}
+	return []Event{m.event(t.ID, sub.ID, "", &c.MergeConflicted)}, nil
+}
+
+// Kind is the event's name.
+func (*MergeConflicted) Kind() string { return "merge.conflicted" }
+func (d *MergeConflicted) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	sub := t.Subtask(e.Subtask)
+	t.dequeue(sub.ID)
+	delete(t.Failures, "merge "+string(sub.ID))
+	sub.Conflicts++
+	if sub.Conflicts > t.Settings.Conflicts {
+		sub.escalate("it keeps conflicting with what was merged before")
+		return
+	}
+	sub.Conflict, sub.Merger = d, ""
+}
+
+// mergerEnded takes the merger agent's resolution: a new head, which is gated
+// and reviewed like any other.
+func (sub *Subtask) mergerEnded(t *Task, e Event, d *RunEnded) {
+	if d.Status != RunSuccess {
+		if d.Human || d.ours() {
+			sub.Merger = ""
+			t.fail("resolve "+string(sub.ID), e.Time, EffectFailed{Code: d.Code, Error: d.Error, Hint: d.Hint, Human: d.Human})
+			return
+		}
+		sub.escalate("the merger could not resolve its conflict: " + d.Error)
+		return
+	}
+	sub.Head, sub.Changes, sub.Gate = d.Head, d.Changes, nil
+	delete(t.Failures, "resolve "+string(sub.ID))
+	sub.Conflict, sub.Merger = nil, ""
+	sub.Review.Last = nil
+	sub.Status = SubQuality
+}
+
+// Merged brings in that the integration branch stands at the merge commit.
+type Merged struct {
+	Task   TaskID
+	Commit OID
+}
+
+func (c Merged) decide(s *State, m Meta) ([]Event, error) {
+	t, err := s.Task(c.Task)
+	if err != nil {
+		return nil, err
+	}
+	if t.Intent == nil {
+		return nil, nil
+	}
+	if !c.Commit.Valid() || c.Commit == t.Intent.Onto {
+		return nil, E(EInvalid, "a merge needs a commit of its own")
+	}
+	for _, sub := range t.Subtasks {
+		if sub.Merged == c.Commit {
+			return nil, nil // a late repeat of an earlier merge says nothing about this one
+		}
+	}
+	return []Event{m.event(t.ID, t.Intent.Subtask, "", &MergeDone{Commit: c.Commit})}, nil
+}
+
+// MergeDone completes a subtask.
+type MergeDone struct {
+	Commit OID `json:"commit"`
+}
+
+var _ = kind[MergeDone]()
+
+// Kind is the event's name.
+func (*MergeDone) Kind() string { return "merge.done" }
+func (d *MergeDone) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	sub := t.Subtask(e.Subtask)
+	t.Head, t.Tree, t.Intent = d.Commit, t.Intent.Tree, nil
+	t.dequeue(sub.ID)
+	sub.Status, sub.Merged = SubCompleted, d.Commit
+	delete(t.Failures, "merge "+string(sub.ID))
+	if t.Wave() == 0 {
+		t.Status = TaskReviewing // STA-2: entered once per integration head
+	}
+}

@@ -1,0 +1,128 @@
+package company
+
+// Efforts that a manager may estimate (SUB-7).
+const (
+	EffortSmall  = "small"
+	EffortMedium = "medium"
+	EffortLarge  = "large"
+)
+
+// Plan is how a manager wants a task done, as it submits it. It is a claim
+// until Check has found nothing.
+type Plan struct {
+	Waves []Wave `json:"waves"`
+	Why   string `json:"why,omitempty"` // why it splits; due when there is more than one subtask
+}
+
+// Wave is a set of subtasks that may run at the same time. A later wave builds
+// on what the earlier ones merged.
+type Wave struct {
+	Subtasks []PlannedSubtask `json:"subtasks"`
+}
+
+// PlannedSubtask is one ticket of a plan.
+type PlannedSubtask struct {
+	Title              string   `json:"title"` // one line, up to 120 characters
+	Description        string   `json:"description"`
+	AcceptanceCriteria []string `json:"acceptance_criteria"`
+	WriteSet           []string `json:"write_set"`         // globs of what it creates, changes or deletes
+	Effort             string   `json:"effort"`            // small | medium | large
+	Context            []string `json:"context,omitempty"` // paths to read first, or short notes
+}
+
+// Subtasks counts the subtasks of all waves.
+func (p Plan) Subtasks() int {
+	n := 0
+	for _, w := range p.Waves {
+		n += len(w.Subtasks)
+	}
+	return n
+}
+
+// PlanRules are the limits of a plan. A zero number stands for the default.
+type PlanRules struct {
+	MaxSubtasks  int // default 64
+	MaxWaves     int // default 16
+	MaxWaveWidth int // default 16
+
+	// Protected are globs that need the president, on top of DefaultProtected.
+	// One that cannot be read is a problem of the plan's, so that nothing is
+	// left unprotected by a slip.
+	Protected []string
+	// Files are the paths of the base commit, where they are known. With
+	// them, a subtask that reads what only another of its wave creates is
+	// found.
+	Files []string
+}
+
+// WithDefaults fills in the numbers that are zero.
+func (r PlanRules) WithDefaults() PlanRules {
+	def := func(n *int, d int) {
+		if *n <= 0 {
+			*n = d
+		}
+	}
+	def(&r.MaxSubtasks, 64)
+	def(&r.MaxWaves, 16)
+	def(&r.MaxWaveWidth, 16)
+	return r
+}
+
+// DefaultProtected are the globs of paths that nobody but the president lets
+// an agent change: what runs with the repository's secrets once it is pushed
+// (THREATS T14), who must review, and the office's own config.
+func DefaultProtected() []string {
+	return []string{
+		".github/**", ".gitlab/**", ".gitea/**", ".forgejo/**", ".gitlab-ci.yml",
+		"**/.git*", "**/CODEOWNERS", "**/company.yaml",
+	}
+}
+
+// PlanProblem is one reason why a plan is refused, in words for the manager.
+type PlanProblem struct {
+	Where string `json:"where"` // "wave 1, subtask 2 (title)", "wave 3", "plan"
+	What  string `json:"what"`
+	Fix   string `json:"fix"`
+}
+
+func (p PlanProblem) String() string { return p.Where + ": " + p.What + "; " + p.Fix }
+
+// PlanSchema is the JSON Schema of a plan: the arguments of submit_plan.
+func PlanSchema() []byte { return []byte(planSchema) }
+
+const planSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["waves"],
+  "properties": {
+    "why": {"type": "string", "description": "Why the job splits into several subtasks. Required when there is more than one. The usual plan is one subtask."},
+    "waves": {
+      "type": "array", "minItems": 1,
+      "description": "Waves run one after the other. Subtasks of one wave run at the same time: none needs another's output, and their write sets are disjoint.",
+      "items": {
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["subtasks"],
+        "properties": {
+          "subtasks": {
+            "type": "array", "minItems": 1,
+            "items": {
+              "type": "object",
+              "additionalProperties": false,
+              "required": ["title", "description", "acceptance_criteria", "write_set", "effort"],
+              "properties": {
+                "title": {"type": "string", "description": "One line, up to 120 characters."},
+                "description": {"type": "string", "description": "All that a worker who sees nothing else needs to know."},
+                "acceptance_criteria": {"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "Each can be checked."},
+                "write_set": {"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "Globs, relative to the repository root, of what it creates, changes or deletes: internal/api/**, docs/*.md."},
+                "effort": {"type": "string", "enum": ["small", "medium", "large"]},
+                "context": {"type": "array", "items": {"type": "string"}, "description": "Paths to read first, or short notes."}
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+`

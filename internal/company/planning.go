@@ -1,0 +1,229 @@
+package company
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Planning is the manager's part of a task.
+type Planning struct {
+	Started  int           `json:"started"`           // manager runs so far
+	Current  RunID         `json:"current,omitempty"` // the one under way
+	Refused  int           `json:"refused,omitempty"`
+	Problems []PlanProblem `json:"problems,omitempty"` // of the last refused plan
+	Why      string        `json:"why,omitempty"`
+	Waves    int           `json:"waves,omitempty"`
+	Accepted RunID         `json:"accepted,omitempty"` // the run whose plan stands
+}
+
+// ProposePlan is the manager's submit_plan. A plan that code refuses is
+// recorded as refused and goes back with the reasons; one that would stand
+// causes no event, and comes again with the end of the run.
+type ProposePlan struct {
+	Run   RunID
+	Fence uint64
+	Plan  Plan
+}
+
+func (c ProposePlan) decide(s *State, m Meta) ([]Event, error) {
+	t, r, err := s.holder(c.Run, c.Fence)
+	if err != nil {
+		return nil, err
+	}
+	if r.Role != Manager || t.Status != TaskDecomposing {
+		return nil, E(EConflict, string(t.ID)+" is not being planned")
+	}
+	problems := c.Plan.Check(t.planRules())
+	if len(problems) == 0 {
+		return nil, nil
+	}
+	evs := []Event{m.event(t.ID, "", c.Run, &PlanRefused{Problems: problems})}
+	if t.Plan.Refused+1 >= t.Settings.PlanRefusals {
+		evs = append(evs, m.event(t.ID, "", "", &TaskFailedEvent{Code: EPlan,
+			Reason: fmt.Sprintf("the manager's plan was refused %d times; last: %s", t.Plan.Refused+1, problems[0])}))
+	}
+	return evs, nil
+}
+
+func (t *Task) planRules() PlanRules { return PlanRules{Protected: t.Settings.Protected} }
+
+// managerSays turns what a manager's run ended with into events: a plan, a
+// question, or a decision on a subtask.
+func (c EndRun) managerSays(s *State, m Meta, t *Task, r *Run) ([]Event, error) {
+	switch {
+	case c.Plan != nil:
+		if t.Status != TaskDecomposing {
+			return nil, E(EConflict, string(t.ID)+" is not being planned")
+		}
+		if problems := c.Plan.Check(t.planRules()); len(problems) > 0 {
+			return nil, E(EPlan, "the plan is refused: "+problems[0].String())
+		}
+		evs := []Event{m.event(t.ID, "", r.ID, &PlanAccepted{Plan: *c.Plan})}
+		if t.DryRun {
+			evs = append(evs, m.event(t.ID, "", "", &TaskCompletedEvent{DryRun: true}))
+		}
+		return evs, nil
+	case c.Question != "":
+		q := strings.TrimSpace(c.Question)
+		if q == "" || len(q) > 8<<10 {
+			return nil, E(EInvalid, "a question is between one character and 8 KiB long")
+		}
+		return openApproval(s, m, Want{Key: "clarification " + string(r.ID), Kind: AskClarification, Task: t.ID, Question: q}), nil
+	case c.Guide != nil:
+		sub := t.Subtask(c.Guide.Subtask)
+		if sub == nil || sub.Escalation == "" {
+			return nil, E(EConflict, string(c.Guide.Subtask)+" was not handed to the manager")
+		}
+		if strings.TrimSpace(c.Guide.Text) == "" {
+			return nil, E(EInvalid, "a decision needs its reason")
+		}
+		return []Event{m.event(t.ID, sub.ID, r.ID, &SubtaskGuided{Text: c.Guide.Text, GiveUp: c.Guide.GiveUp})}, nil
+	}
+	return nil, E(EInvalid, "a manager's run ends with a plan, a question or a decision")
+}
+
+// PlanRefused is a plan that code would not have.
+type PlanRefused struct {
+	Problems []PlanProblem `json:"problems"`
+}
+
+var _ = kind[PlanRefused]()
+
+func (*PlanRefused) Kind() string { return "plan.refused" }
+func (d *PlanRefused) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	t.Plan.Refused++
+	t.Plan.Problems = d.Problems
+}
+
+// PlanAccepted is a plan that stands: its subtasks exist from here on.
+type PlanAccepted struct {
+	Plan Plan `json:"plan"`
+}
+
+var _ = kind[PlanAccepted]()
+
+func (*PlanAccepted) Kind() string { return "plan.accepted" }
+func (d *PlanAccepted) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	t.Plan.Accepted, t.Plan.Why, t.Plan.Waves, t.Plan.Problems = e.Run, d.Plan.Why, 0, nil
+	t.Plan.Refused = 0 // a plan that the president sends back is not one that code refused
+	t.Subtasks = nil
+	for _, w := range d.Plan.Waves {
+		t.addWave(w.Subtasks)
+	}
+	t.Status = TaskExecuting
+}
+
+// addWave appends a wave of subtasks to the task.
+func (t *Task) addWave(subs []PlannedSubtask) {
+	t.Plan.Waves++
+	for _, p := range subs {
+		t.Subtasks = append(t.Subtasks, &Subtask{
+			ID: NewSubtaskID(t.ID, len(t.Subtasks)+1), Wave: t.Plan.Waves, Planned: p, Status: SubPending,
+		})
+	}
+}
+
+// Guide is the manager's decision on a subtask that was handed to it: go on
+// with this advice, or give it up.
+type Guide struct {
+	Subtask SubtaskID `json:"subtask"`
+	Text    string    `json:"text"`
+	GiveUp  bool      `json:"give_up,omitempty"`
+}
+
+// SubtaskGuided is the manager's decision.
+type SubtaskGuided struct {
+	Text   string `json:"text"`
+	GiveUp bool   `json:"give_up,omitempty"`
+}
+
+var _ = kind[SubtaskGuided]()
+
+func (*SubtaskGuided) Kind() string { return "subtask.guided" }
+func (d *SubtaskGuided) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	sub := t.Subtask(e.Subtask)
+	if d.GiveUp {
+		sub.block(sub.Escalation + "; the manager gives up: " + d.Text)
+		return
+	}
+	sub.Guided++
+	delete(t.Failures, "run "+string(sub.ID))
+	sub.retry("Your manager says: " + d.Text)
+}
+
+// block parks the subtask until the president decides.
+func (sub *Subtask) block(why string) {
+	sub.Status, sub.Reason, sub.Escalation, sub.Current = SubBlocked, why, "", ""
+	sub.Blocks++
+}
+
+// retry starts the subtask's counters anew and sends it back to a worker.
+func (sub *Subtask) retry(input string) {
+	sub.GateReds, sub.RunErrors, sub.Continued, sub.Conflicts = 0, 0, 0, 0
+	sub.Review.Rounds = 0
+	sub.Escalation, sub.Reason = "", ""
+	sub.again(input)
+}
+
+// dueRun is the run of one of the company's own agents that may be claimed
+// now; empty when none may. It is the one place that says when they work.
+func (s *State) dueRun(t *Task, role Role, subID SubtaskID) RunID {
+	next := func(cur RunID, started int) RunID {
+		if cur != "" {
+			return cur
+		}
+		return NewRunID(t.ID, subID, role, started+1)
+	}
+	sub := t.Subtask(subID)
+	switch {
+	case t.Paused || t.Status.Ended():
+	case role == Manager:
+		plans := t.Status == TaskDecomposing && s.gatesSettled(t)
+		if (plans || t.escalated() != nil) && !s.hasOpen(t.ID, AskClarification) {
+			return next(t.Plan.Current, t.Plan.Started)
+		}
+	case role == Reviewer && subID == "":
+		if t.Status == TaskReviewing && t.gatePassed() && !t.Review.settled(t.Head) && !t.reviewExhausted() {
+			return next(t.Review.Current, t.Review.Started)
+		}
+	case sub == nil:
+	case role == Reviewer:
+		if sub.Status == SubReviewing {
+			return next(sub.Review.Current, sub.Review.Started)
+		}
+	case role == Merger:
+		if sub.Status == SubMerging && sub.Conflict != nil {
+			return next(sub.Merger, sub.Mergers)
+		}
+	}
+	return ""
+}
+
+// escalated is the first subtask that waits for the manager, or nil.
+func (t *Task) escalated() *Subtask {
+	if t.Status != TaskExecuting {
+		return nil
+	}
+	for _, sub := range t.Subtasks {
+		if sub.Escalation != "" && sub.Status == SubPending {
+			return sub
+		}
+	}
+	return nil
+}
+
+func (t *Task) sortedRuns() []*Run {
+	runs := make([]*Run, 0, len(t.Runs))
+	for _, r := range t.Runs {
+		runs = append(runs, r)
+	}
+	slices.SortFunc(runs, func(a, b *Run) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return runs
+}
+
+// Stuck is the subtask that waits for the manager's decision, or nil.
+func (t *Task) Stuck() *Subtask { return t.escalated() }

@@ -1,0 +1,189 @@
+package company
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// drawKnobs draws a world; steps is how long its two parts last at most.
+func drawKnobs(t *rapid.T, steps int) knobs {
+	pct := func(name string, most int) int { return rapid.IntRange(0, most).Draw(t, name) }
+	mode := rapid.SampledFrom([]Mode{Auto, Auto, Auto, Ask})
+	return knobs{
+		Seed: rapid.Uint64().Draw(t, "seed"), Calm: rapid.IntRange(0, steps).Draw(t, "calm"), Steps: rapid.IntRange(0, steps).Draw(t, "steps"),
+		Tasks: rapid.IntRange(1, 3).Draw(t, "tasks"), Active: rapid.IntRange(1, 3).Draw(t, "active"),
+		Gates: rapid.SampledFrom([]int{2, 2, 1, 0}).Draw(t, "gates"), Cap: int64(rapid.SampledFrom([]int{100_000, 1000, 150}).Draw(t, "cap")),
+		DryRun: rapid.IntRange(0, 9).Draw(t, "dry") == 9,
+		Settings: Settings{
+			Plan: mode.Draw(t, "plan"), Merge: mode.Draw(t, "merge"), PR: mode.Draw(t, "pr"),
+			NoGates: rapid.SampledFrom([]string{"ask", "allow"}).Draw(t, "no gates"),
+		},
+		Drop: pct("drop", 20), Delay: pct("delay", 25), Dup: pct("dup", 25), Lost: pct("lost", 8),
+		BadPlan: pct("bad plan", 40), Question: pct("question", 30), Broken: pct("broken", 25), Partial: pct("partial", 25),
+		Escalate: pct("escalate", 60), Red: pct("red", 40), Finding: pct("finding", 40), Conflict: pct("conflict", 40),
+		Overlap: pct("overlap", 30), Protected: pct("protected", 20), Greedy: pct("greedy", 40), GiveUp: pct("give up", 40),
+		Reject: pct("reject", 30), Restart: pct("restart", 60), Stop: pct("stop", 50), Pause: pct("pause", 40),
+		Cancel: pct("cancel", 10), Hostile: pct("hostile", 30), Fails: pct("fails", 20), Sleep: pct("sleep", 60),
+	}
+}
+
+// Feature: core, Property 1: in any order of arrival, with duplicates, old
+// fences and restarts, every invariant holds at every event; the state is a
+// fold of the stored events, through snapshots too; and from wherever the
+// company is, everything comes to its end once the world is kind. (STA-1,
+// STA-2, STA-5, STA-6, SUB-9, GAT-1, GAT-2, GAT-3, REV-1)
+func TestHistories(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t, drawKnobs(t, 200))
+		w.live()
+		w.goWell()
+		w.settle()
+	})
+}
+
+// Feature: core, Property 2: with many runs on a small cap, no order of
+// reservations, give-backs, crashes and raises passes the cap, and nobody
+// waits for ever.
+func TestSmallCap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t, knobs{
+			Seed: rapid.Uint64().Draw(t, "seed"), Calm: rapid.IntRange(0, 60).Draw(t, "calm"), Steps: rapid.IntRange(0, 300).Draw(t, "steps"),
+			Tasks: 1, Active: 1, Gates: 1, Cap: rapid.Int64Range(60, 400).Draw(t, "cap"),
+			Greedy: rapid.IntRange(20, 90).Draw(t, "greedy"), Restart: rapid.IntRange(0, 50).Draw(t, "restart"),
+			Lost: rapid.IntRange(0, 5).Draw(t, "lost"), Drop: 5, Delay: 10, Dup: 10, Sleep: 30,
+		})
+		w.live()
+		w.goWell()
+		w.settle()
+	})
+}
+
+// Feature: core, Property 3: whatever its holder of old hands in, a run that
+// is held by another, or by nobody, is not changed by it.
+func TestOldFences(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t, drawKnobs(t, 80))
+		w.live()
+		plan := w.plan()
+		for _, task := range w.s.Tasks {
+			for _, r := range task.sortedRuns() {
+				for _, fence := range []uint64{0, 1, r.Fence - 1, r.Fence, r.Fence + 1} {
+					if r.Held && fence == r.Fence {
+						continue
+					}
+					for _, c := range []Command{
+						EndRun{Run: r.ID, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: w.oid()}, Plan: &plan, Review: &Review{Head: task.Head, Verdict: Approve}},
+						Release{Run: r.ID, Fence: fence}, Reserve{Run: r.ID, Fence: fence, One: Amount{Tokens: 1}}, ProposePlan{Run: r.ID, Fence: fence, Plan: Plan{}},
+					} {
+						if evs, err := w.do(string(r.ID), c); CodeOf(err) != EStale || len(evs) != 0 {
+							t.Fatalf("%T of %s under fence %d (held %v under %d): %v, %d events", c, r.ID, fence, r.Held, r.Fence, err, len(evs))
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// Feature: core, Property 4: from a stop to the next resume nothing is due and
+// nothing begins, whatever still arrives.
+func TestStopIsAStop(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t, drawKnobs(t, 80))
+		w.live()
+		if _, err := w.do(President, Stop{Why: "enough"}); err != nil {
+			t.Fatalf("stop: %v", err)
+		}
+		for range 40 {
+			if due := w.due(1 << 20); len(due) > 0 {
+				t.Fatalf("%s is due after the stop", due[0].Key)
+			}
+			switch {
+			case len(w.outbox) > 0:
+				m := w.outbox[0]
+				w.outbox = w.outbox[1:]
+				if _, resume := m.c.(Resume); !resume {
+					w.bring(m)
+				}
+			case len(w.queue) > 0:
+				w.lease(0)
+			default:
+				w.intruder()
+			}
+		}
+		w.goWell()
+		w.settle()
+	})
+}
+
+// Feature: core, Property 5: an event about a task, a subtask or a run that
+// does not exist is no valid log, and leaves the state as it was (SUB-9).
+func TestNoOrphans(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t, drawKnobs(t, 80))
+		w.live()
+		e := rapid.SampledFrom(w.log).Draw(t, "event")
+		e.Seq = w.s.Seq + 1
+		if strings.HasPrefix(e.Kind, "office.") || e.Kind == "task.submitted" {
+			return
+		}
+		switch {
+		case e.Run != "" && e.Kind != "run.offered" && e.Kind != "run.claimed" && rapid.Bool().Draw(t, "run"):
+			e.Run = NewRunID(e.Task, e.Subtask, Worker, 999)
+		case e.Subtask != "" && rapid.Bool().Draw(t, "subtask"):
+			e.Subtask = NewSubtaskID(e.Task, 99)
+		default:
+			e.Task = "t999"
+		}
+		before := asJSON(t, w.s)
+		if err := Apply(w.s, e); CodeOf(err) != ELedger {
+			t.Fatalf("%s of %s %s %s is applied: %v", e.Kind, e.Task, e.Subtask, e.Run, err)
+		}
+		if after := asJSON(t, w.s); string(after) != string(before) {
+			t.Fatalf("a refused event has changed the state")
+		}
+	})
+}
+
+// The tables hold no move that never happens: fixed histories make each of
+// them. That no other one happens is the witness's to see, in every test.
+func TestEveryMoveHappens(t *testing.T) {
+	missing := map[string]bool{}
+	for from, tos := range TaskMoves {
+		for _, to := range tos {
+			missing["task "+string(from)+" "+string(to)] = true
+		}
+	}
+	for from, tos := range SubMoves {
+		for _, to := range tos {
+			missing["sub "+string(from)+" "+string(to)] = true
+		}
+	}
+	once := Settings{RunRetries: 1, GateRetries: 1, ReviewRounds: 1, Continuations: 1, Conflicts: 1}
+	asking := once
+	asking.Plan, asking.Merge = Ask, Ask
+	for seed := uint64(1); seed <= 60 && len(missing) > 0; seed++ {
+		for _, k := range []knobs{
+			{Settings: asking, Reject: 60, Protected: 20},
+			{Settings: once, Red: 70},
+			{Settings: once, Finding: 70},
+			{Settings: once, Conflict: 60, Overlap: 40},
+			{Settings: once, Broken: 60, Escalate: 50, Partial: 20, GiveUp: 40, Restart: 60},
+			{Settings: once, Fails: 50, Reject: 50, Cancel: 30, DryRun: true},
+			{Settings: once, Calm: 20 + int(seed*13)%130, Fails: 70, Reject: 70},
+			{Settings: once, Calm: int(seed*13) % 100, Cancel: 100},
+		} {
+			k.Seed, k.Steps, k.Tasks, k.Active, k.Gates, k.Cap = seed, 250, 1+int(seed%2), 2, 1, 50_000
+			w := newWorld(t, k)
+			w.live()
+			for move := range w.moves {
+				delete(missing, move)
+			}
+		}
+	}
+	if len(missing) > 0 {
+		t.Errorf("these moves of the tables never happen: %v", sortedKeys(missing))
+	}
+}

@@ -1,0 +1,163 @@
+package company
+
+import "strings"
+
+// PRState is where a pull request stands.
+type PRState string
+
+const (
+	PROpen   PRState = "open"
+	PRMerged PRState = "merged"
+	PRClosed PRState = "closed"
+)
+
+// PullRequest is what a task hands to the president: at most one per task.
+type PullRequest struct {
+	Number int     `json:"number"`
+	URL    string  `json:"url,omitempty"`
+	Title  string  `json:"title"`
+	Branch string  `json:"branch"`
+	Base   string  `json:"base"` // the branch that it asks to be merged into
+	Head   OID     `json:"head"`
+	State  PRState `json:"state"`
+	Body   Hash    `json:"body,omitempty"`
+}
+
+// IntendDelivery decides what will be pushed and asked for.
+type IntendDelivery struct{ Task TaskID }
+
+func (c IntendDelivery) decide(s *State, m Meta) ([]Event, error) {
+	t, err := s.live(c.Task)
+	if err != nil {
+		return nil, err
+	}
+	if !s.deliverable(t) || t.Deliver != nil && t.Deliver.Head == t.Head {
+		return nil, nil
+	}
+	number := s.LastPR + 1
+	if t.Deliver != nil {
+		number = t.Deliver.Number
+	}
+	return []Event{m.event(t.ID, "", "", &DeliveryIntended{
+		Number: number, Title: firstLine(strings.TrimSpace(t.Instruction)), Branch: t.IntegrationBranch(), Base: t.Prepared.Base.PRBranch, Head: t.Head,
+	})}, nil
+}
+
+// DeliveryIntended names the pull request before it exists, so that doing it
+// again finds it.
+type DeliveryIntended struct {
+	Number int    `json:"number"` // of the office's local forge
+	Title  string `json:"title"`
+	Branch string `json:"branch"`
+	Base   string `json:"base"`
+	Head   OID    `json:"head"`
+}
+
+var _ = kind[DeliveryIntended]()
+
+// Kind is the event's name.
+func (*DeliveryIntended) Kind() string { return "pr.intended" }
+func (d *DeliveryIntended) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	t.Deliver = d
+	s.LastPR = max(s.LastPR, d.Number)
+}
+
+// Delivered brings in that the branch is pushed and the pull request is open.
+type Delivered struct {
+	Task   TaskID
+	Head   OID
+	Number int
+	URL    string
+	Body   Hash
+}
+
+func (c Delivered) decide(s *State, m Meta) ([]Event, error) {
+	t, err := s.live(c.Task)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case t.PR != nil:
+		return nil, nil
+	case t.Deliver == nil || c.Head != t.Deliver.Head || c.Head != t.Head:
+		return nil, E(EConflict, "the delivery is not of the head that was decided on")
+	case !s.deliverable(t):
+		return nil, E(EConflict, string(t.ID)+" is not ready to be delivered")
+	}
+	return []Event{
+		m.event(t.ID, "", "", &PROpened{PullRequest{
+			Number: c.Number, URL: c.URL, Title: t.Deliver.Title, Branch: t.Deliver.Branch, Base: t.Deliver.Base,
+			Head: c.Head, State: PROpen, Body: c.Body,
+		}}),
+		m.event(t.ID, "", "", &TaskCompletedEvent{}),
+	}, nil
+}
+
+// deliverable says whether all that stands before a pull request is done: the
+// gates and the review of the whole, and the president's leave where it is
+// asked for.
+func (s *State) deliverable(t *Task) bool {
+	return t.Status == TaskReviewing && t.gatePassed() && t.Review.settled(t.Head) &&
+		(t.Settings.PR != Ask || s.approved(prKey(t)))
+}
+
+func prKey(t *Task) string { return "pr " + string(t.ID) + " " + string(t.Head) }
+
+// PROpened is the pull request.
+type PROpened struct {
+	PullRequest
+}
+
+var _ = kind[PROpened]()
+
+// Kind is the event's name.
+func (*PROpened) Kind() string { return "pr.opened" }
+func (d *PROpened) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	pr := d.PullRequest
+	t.PR = &pr
+	delete(t.Failures, "deliver")
+}
+
+// SettlePR brings in what a person did with a pull request.
+type SettlePR struct {
+	Task  TaskID
+	State PRState
+	Why   string
+}
+
+func (c SettlePR) decide(s *State, m Meta) ([]Event, error) {
+	t, err := s.Task(c.Task)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case t.PR == nil:
+		return nil, E(ENotFound, string(t.ID)+" has no pull request")
+	case c.State != PRMerged && c.State != PRClosed:
+		return nil, E(EInvalid, "a pull request is merged or closed")
+	case t.PR.State == c.State:
+		return nil, nil
+	case t.PR.State != PROpen:
+		return nil, E(EConflict, "the pull request is "+string(t.PR.State)+" already")
+	}
+	return []Event{m.event(t.ID, "", "", &PRSettled{State: c.State, Why: c.Why})}, nil
+}
+
+// PRSettled ends a pull request.
+type PRSettled struct {
+	State PRState `json:"state"`
+	Why   string  `json:"why,omitempty"`
+}
+
+var _ = kind[PRSettled]()
+
+// Kind is the event's name.
+func (*PRSettled) Kind() string { return "pr.settled" }
+func (d *PRSettled) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	pr := *t.PR
+	pr.State = d.State
+	t.PR = &pr
+}

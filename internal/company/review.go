@@ -1,0 +1,174 @@
+package company
+
+import "strings"
+
+// Severity of a finding.
+type Severity string
+
+const (
+	Blocking Severity = "blocking"
+	Minor    Severity = "minor"
+)
+
+// Finding is one remark of a reviewer.
+type Finding struct {
+	Severity   Severity `json:"severity"`
+	File       string   `json:"file"`
+	Line       int      `json:"line"`
+	What       string   `json:"what"`
+	Why        string   `json:"why"`
+	Suggestion string   `json:"suggestion,omitempty"`
+}
+
+// Verdicts of a reviewer.
+const (
+	Approve        = "approve"
+	RequestChanges = "request_changes"
+)
+
+// ReviewState is what reviewers have said so far of a subtask, or of a whole
+// task.
+type ReviewState struct {
+	Started int     `json:"started,omitempty"`
+	Current RunID   `json:"current,omitempty"`
+	Rounds  int     `json:"rounds,omitempty"` // of requested changes
+	Last    *Review `json:"last,omitempty"`
+	Waived  OID     `json:"waived,omitempty"` // the head that a person let pass
+}
+
+// settled says whether this head may go on.
+func (r ReviewState) settled(head OID) bool {
+	return head != "" && (r.Waived == head || r.Last != nil && r.Last.Head == head && r.Last.Verdict == Approve)
+}
+
+// Review is one verdict, bound to a head and the diff's patch id. Onto is the
+// integration head that it was seen against.
+type Review struct {
+	Head     OID       `json:"head"`
+	Onto     OID       `json:"onto"`
+	PatchID  Hash      `json:"patch_id"`
+	Verdict  string    `json:"verdict"`
+	Findings []Finding `json:"findings,omitempty"`
+	Evidence []string  `json:"evidence,omitempty"` // per acceptance criterion, what shows it
+}
+
+var _ = kind[Review]()
+
+// blocking are the findings that bar a merge.
+func (r Review) blocking() []Finding {
+	var out []Finding
+	for _, f := range r.Findings {
+		if f.Severity == Blocking {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// maxLine is the highest line that a finding may name. A larger number is
+// nobody's line, and beyond 2^53 no event can hold it.
+const maxLine = 1 << 31
+
+// Check refuses a verdict that its findings do not bear out: the verdict
+// derives from the findings.
+func (r Review) Check() error {
+	n := len(r.blocking())
+	switch {
+	case r.Verdict != Approve && r.Verdict != RequestChanges:
+		return E(EInvalid, "the verdict is approve or request_changes")
+	case r.Verdict == Approve && n > 0:
+		return E(EInvalid, "a verdict of approve with blocking findings").Fix("request changes, or make the findings minor")
+	case r.Verdict == RequestChanges && n == 0:
+		return E(EInvalid, "changes are requested without a blocking finding").Fix("name file, line and what is wrong, or approve")
+	}
+	for _, f := range r.Findings {
+		if f.Severity != Blocking && f.Severity != Minor {
+			return E(EInvalid, "a finding's severity is blocking or minor")
+		}
+		if f.Line < 0 || f.Line > maxLine {
+			return E(EInvalid, "a finding's line is a number of a line")
+		}
+		if strings.TrimSpace(f.What) == "" || f.Severity == Blocking && (f.File == "" || f.Line < 1) {
+			return E(EInvalid, "a blocking finding names file, line and what is wrong")
+		}
+	}
+	return nil
+}
+
+func (c EndRun) reviewerSays(s *State, m Meta, t *Task, r *Run) ([]Event, error) {
+	if c.Review == nil {
+		return nil, E(EInvalid, "a reviewer's run ends with a verdict")
+	}
+	if err := c.Review.Check(); err != nil {
+		return nil, err
+	}
+	head := t.Head
+	if sub := t.Subtask(r.Subtask); sub != nil {
+		head = sub.Head
+		if sub.Status != SubReviewing {
+			return nil, nil
+		}
+	}
+	if c.Review.Head != head {
+		return nil, nil // the head has moved: the verdict is of no use, and a new run is due
+	}
+	return []Event{m.event(t.ID, r.Subtask, r.ID, c.Review)}, nil
+}
+
+// Kind is the event's name.
+func (*Review) Kind() string { return "review.finished" }
+func (d *Review) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	sub := t.Subtask(e.Subtask)
+	if sub == nil {
+		t.Review.Last = d
+		if d.Verdict == RequestChanges {
+			t.repair("Address the review of the whole", describe(d.blocking()))
+		}
+		return
+	}
+	sub.Review.Last = d
+	if d.Verdict == Approve {
+		sub.Status = SubMerging
+		t.Queue = append(t.Queue, sub.ID)
+		return
+	}
+	sub.Review.Rounds++
+	if sub.Review.Rounds > t.Settings.ReviewRounds {
+		sub.escalate("the reviewer still requests changes: " + firstLine(describe(d.blocking())))
+		return
+	}
+	sub.again("The reviewer requests changes:\n" + describe(d.blocking()))
+}
+
+func describe(fs []Finding) string {
+	var b strings.Builder
+	for _, f := range fs {
+		b.WriteString("- " + f.File + ":" + itoa(f.Line) + ": " + f.What)
+		if f.Why != "" {
+			b.WriteString(" (" + f.Why + ")")
+		}
+		if f.Suggestion != "" {
+			b.WriteString(" Suggestion: " + f.Suggestion)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// ReviewVoided takes a verdict back: the base moved in a file of the diff.
+type ReviewVoided struct {
+	Onto OID `json:"onto"`
+}
+
+var _ = kind[ReviewVoided]()
+
+func (*ReviewVoided) Kind() string { return "review.voided" }
+func (d *ReviewVoided) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	sub := t.Subtask(e.Subtask)
+	t.dequeue(sub.ID)
+	delete(t.Failures, "merge "+string(sub.ID))
+	sub.Review.Last = nil
+	sub.Status = SubQuality
+}

@@ -1,0 +1,398 @@
+package company
+
+import (
+	"strings"
+	"testing"
+)
+
+// Each test here shows one rule of the design, step by step. make mutants
+// breaks the rules one by one; the test named there must notice.
+
+// The happy path, from the instruction to the pull request (SUB-1, STA-2).
+func TestTaskGoesItsWay(t *testing.T) {
+	s := tell(t, Settings{}).plan(2, 1)
+	s.queued(1).queued(2)
+	s.merged(1)
+	s.stands(TaskExecuting)
+	s.merged(2)
+	s.queued(3)
+	s.merged(3)
+	s.stands(TaskReviewing)
+	s.checked()
+	s.must(Company, IntendDelivery{s.id})
+	s.must(Company, s.delivered())
+	s.stands(TaskCompleted)
+	if len(s.due(9)) > 0 || len(s.s.Open) > 0 {
+		t.Errorf("something is due after the end: %v", s.due(9))
+	}
+	s.must(President, SettlePR{Task: s.id, State: PRMerged})
+	s.ignored(SettlePR{Task: s.id, State: PRMerged})
+	s.settle()
+}
+
+func TestNeverMain(t *testing.T) {
+	for _, branch := range []string{"main", "master", "refs/heads/main", "Main", "MASTER", ""} {
+		s := &story{bench: newBench(t)}
+		s.submit(Settings{})
+		p := s.preparation()
+		p.Integration = branch
+		s.refused(EProtected, p)
+		if branch != "" {
+			s.refused(EProtected, Submit{Instruction: "x", Project: Project{ID: "p", Path: "/p"}, Settings: Settings{IntegrationPrefix: branch}})
+		}
+	}
+}
+
+// GAT-1, GAT-3, GAT-8: a verdict carries its proof, or it is none.
+func TestGreenNeedsEveryCheckGreen(t *testing.T) {
+	s := tell(t, Settings{}).plan(1)
+	s.work(1)
+	for name, spoil := range map[string]func(*GateResult){
+		"failed":        func(r *GateResult) { r.Checks[1].Passed = false },
+		"exit code":     func(r *GateResult) { r.Checks[1].ExitCode = 2 },
+		"skipped":       func(r *GateResult) { r.Checks[1].Skipped = true },
+		"missing":       func(r *GateResult) { r.Checks = r.Checks[:1] },
+		"none":          func(r *GateResult) { r.Checks = nil },
+		"twice lint":    func(r *GateResult) { r.Checks[1] = r.Checks[0] },
+		"other command": func(r *GateResult) { r.Checks[1].Command = "true" },
+		"other gates":   func(r *GateResult) { r.GateHash = "h" },
+		"no tree":       func(r *GateResult) { r.Tree = "" },
+	} {
+		g := s.gated(1, true)
+		spoil(&g.Result)
+		if _, err := s.do(Company, g); CodeOf(err) != EInvalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	s.subStands(1, SubQuality)
+}
+
+func TestUntestedIsNoVerdictWhereGatesExist(t *testing.T) {
+	s := tell(t, Settings{NoGates: "allow"}).plan(1)
+	s.work(1)
+	g := s.gated(1, false)
+	g.Result.Untested, g.Result.Checks = true, nil
+	s.refused(EInvalid, g)
+}
+
+// GAT-2: a red gate sends the subtask back, and after its retries to the
+// manager.
+func TestRedGateSendsBack(t *testing.T) {
+	s := tell(t, Settings{GateRetries: 1}).plan(1)
+	s.work(1)
+	s.must(Company, s.gated(1, false))
+	s.subStands(1, SubPending)
+	if got := s.task().Runs[s.workRun(1, 1)].Status; got != RunQualityFailed {
+		t.Errorf("the run stands as %s", got)
+	}
+	if red := s.sub(1).LastRed(); !strings.Contains(red, "FAIL: TestLimit") {
+		t.Errorf("the worker is told %q", red)
+	}
+	s.work(1)
+	s.must(Company, s.gated(1, false))
+	if s.task().Stuck() != s.sub(1) || s.isDue(DoOffer) || !s.isDue(DoManage) {
+		t.Errorf("the manager is not called after the last retry")
+	}
+}
+
+func TestFindingBarsTheMerge(t *testing.T) {
+	s := tell(t, Settings{ReviewRounds: 1}).plan(1)
+	s.work(1)
+	s.must(Company, s.gated(1, true))
+	s.reviewed(1, RequestChanges)
+	s.subStands(1, SubPending)
+	if !strings.Contains(s.sub(1).Input, "a.go:3: off by one") {
+		t.Errorf("the worker is told %q", s.sub(1).Input)
+	}
+	s.work(1)
+	s.must(Company, s.gated(1, true))
+	s.reviewed(1, RequestChanges)
+	if s.task().Stuck() == nil {
+		t.Errorf("the manager is not called after the last round")
+	}
+}
+
+// A verdict is bound to a head: gates and reviews of an older one count for
+// nothing.
+func TestStaleVerdictDoesNotCount(t *testing.T) {
+	s := tell(t, Settings{}).plan(1)
+	s.work(1)
+	stale := s.gated(1, true)
+	s.must(Company, s.gated(1, false))
+	old := s.work(1)
+	s.ignored(stale)
+	s.subStands(1, SubQuality)
+	s.must(Company, s.gated(1, true))
+	run := NewRunID(s.id, s.subID(1), Reviewer, 1)
+	evs := s.end(run, EndRun{Review: &Review{Head: s.oid(), Verdict: Approve}})
+	if len(evs) != 1 || !s.isDue(DoReview) {
+		t.Fatalf("a review of another head than %s counts: %v", old.Short(), evs)
+	}
+	s.subStands(1, SubReviewing)
+}
+
+func TestNoPullRequestWithoutReview(t *testing.T) {
+	s := tell(t, Settings{}).plan(1).queued(1)
+	s.merged(1)
+	s.ignored(IntendDelivery{s.id})
+	s.must(Company, s.wholeGated(true))
+	s.ignored(IntendDelivery{s.id})
+	if s.isDue(DoDeliver) || !s.isDue(DoReview) {
+		t.Errorf("the whole is not reviewed before it is delivered")
+	}
+	s.reviewed(0, Approve)
+	s.must(Company, IntendDelivery{s.id})
+}
+
+// The gates of the whole judge the tree that was merged, and no other.
+func TestWholeGateIsOfTheMergedTree(t *testing.T) {
+	s := tell(t, Settings{}).plan(1).queued(1)
+	s.merged(1)
+	g := s.wholeGated(true)
+	g.Result.Tree = s.oid()
+	s.refused(EInvalid, g)
+	s.must(Company, s.wholeGated(true))
+}
+
+func TestOnePullRequestPerTask(t *testing.T) {
+	s := tell(t, Settings{}).plan(1).queued(1)
+	s.merged(1)
+	s.checked()
+	s.must(Company, IntendDelivery{s.id})
+	s.ignored(IntendDelivery{s.id})
+	first := s.delivered()
+	other := first
+	other.Head = s.oid()
+	s.refused(EConflict, other)
+	s.must(Company, first)
+	s.refused(EConflict, first) // the task has ended
+	s.refused(EConflict, IntendDelivery{s.id})
+
+	// The next task's has a number of its own.
+	s.submit(Settings{})
+	s.must(Company, s.preparation())
+	s.plan(1).queued(1)
+	s.merged(1)
+	s.checked()
+	s.must(Company, IntendDelivery{s.id})
+	if n := s.task().Deliver.Number; n != first.Number+1 {
+		t.Errorf("the second pull request has the number %d", n)
+	}
+}
+
+// SUB-8, SUB-17: a wave together, the next one only after it.
+func TestWavesInOrder(t *testing.T) {
+	s := tell(t, Settings{}).plan(2, 2)
+	offers := func() (runs []RunID) {
+		for _, e := range s.due(9) {
+			if e.Kind == DoOffer {
+				runs = append(runs, e.Run)
+			}
+		}
+		return runs
+	}
+	if got := offers(); len(got) != 2 {
+		t.Fatalf("offered are %v", got)
+	}
+	s.refused(EConflict, Offer{Run: s.workRun(3, 1)})
+	s.queued(1).queued(2)
+	s.merged(1)
+	if got := offers(); len(got) != 0 {
+		t.Fatalf("wave 2 begins before wave 1 is merged: %v", got)
+	}
+	s.refused(EConflict, Offer{Run: s.workRun(3, 1)})
+	s.merged(2)
+	if got := offers(); len(got) != 2 {
+		t.Fatalf("offered are %v", got)
+	}
+}
+
+func TestOneMergeAtATime(t *testing.T) {
+	s := tell(t, Settings{}).plan(2).queued(1).queued(2)
+	s.ignored(s.tested(2)) // it is not first
+	s.must(Company, s.tested(1))
+	s.ignored(s.tested(1))
+	s.ignored(MergeConflict{Task: s.id, Subtask: s.subID(1), MergeConflicted: MergeConflicted{Head: s.sub(1).Head, Onto: s.task().Head}})
+	if s.isDue(DoTestMerge) || !s.isDue(DoMerge) {
+		t.Errorf("another merge begins while one is open")
+	}
+	s.refused(EInvalid, Merged{Task: s.id, Commit: s.task().Head}) // no commit of its own
+	s.must(Company, Merged{Task: s.id, Commit: s.oid()})
+}
+
+// A repeat of an earlier merge that arrives while the next is open must not
+// pass for it.
+func TestLateMergeIsNotTheNextOne(t *testing.T) {
+	s := tell(t, Settings{}).plan(3).queued(1).queued(2).queued(3)
+	first := s.merged(1)
+	s.merged(2)
+	s.must(Company, s.tested(3))
+	s.ignored(Merged{Task: s.id, Commit: first})
+	s.subStands(3, SubMerging)
+}
+
+func TestProtectedPathsNeedThePresident(t *testing.T) {
+	s := tell(t, Settings{Protected: []string{"secret/**"}}).plan(2)
+	s.queued(1, "a.go", ".github/workflows/ci.yml")
+	s.ignored(s.tested(1))
+	if s.isDue(DoTestMerge) {
+		t.Fatalf("protected paths are merged without a question")
+	}
+	s.queued(2, "secret/key") // waits too, and neither waits for the other
+	q := s.ask(AskProtected)
+	s.must(President, Answer{Approval: q.ID, Option: OptApprove})
+	s.merged(1)
+	s.must(President, Answer{Approval: s.ask(AskProtected).ID, Option: OptReject, Text: "not there"})
+	s.subStands(2, SubPending)
+	if !strings.Contains(s.sub(2).Input, "not there") {
+		t.Errorf("the worker is told %q", s.sub(2).Input)
+	}
+}
+
+// SUB-12: three refused plans, and the task fails with the reason.
+func TestRefusedPlansAreCounted(t *testing.T) {
+	s := tell(t, Settings{})
+	run := NewRunID(s.id, "", Manager, 1)
+	fence := s.claim(run)
+	s.ignored(ProposePlan{Run: run, Fence: fence, Plan: waves(1)})
+	for range 3 {
+		s.stands(TaskDecomposing)
+		s.must(string(run), ProposePlan{Run: run, Fence: fence, Plan: Plan{}})
+	}
+	s.stands(TaskFailed)
+	if !strings.Contains(s.task().Reason, "no subtasks") {
+		t.Errorf("it says %q", s.task().Reason)
+	}
+}
+
+// SUB-18: a plan that code refuses does not stand, however it comes in.
+func TestBadPlanDoesNotStand(t *testing.T) {
+	s := tell(t, Settings{})
+	run := NewRunID(s.id, "", Manager, 1)
+	fence := s.claim(run)
+	p := waves(2)
+	p.Waves[0].Subtasks[1].WriteSet = []string{"w0/**"}
+	s.refused(EPlan, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess}, Plan: &p})
+	s.stands(TaskDecomposing)
+}
+
+func TestPlanWaitsForThePresident(t *testing.T) {
+	s := tell(t, Settings{Plan: Ask}).plan(1)
+	s.refused(EConflict, Offer{Run: s.workRun(1, 1)})
+	if s.isDue(DoOffer) {
+		t.Fatalf("work begins on a plan that was not approved")
+	}
+	s.must(President, Answer{Approval: s.ask(AskPlan).ID, Option: OptReject, Text: "smaller"})
+	s.stands(TaskDecomposing)
+	s.plan(2)
+	s.must(President, Answer{Approval: s.ask(AskPlan).ID, Option: OptApprove})
+	s.work(2)
+}
+
+// A manager that asks waits for the answer, when it plans and when it decides
+// on a subtask.
+func TestManagerWaitsForTheAnswer(t *testing.T) {
+	s := tell(t, Settings{})
+	s.end(NewRunID(s.id, "", Manager, 1), EndRun{Question: "which one?"})
+	if s.isDue(DoManage) {
+		t.Fatalf("the manager goes on before the answer")
+	}
+	s.must(President, Answer{Approval: "a1", Option: OptAnswer, Text: "the first"})
+	s.plan(1)
+	run, fence := s.offer(1)
+	s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError, Escalate: true, Error: "how?"}})
+	s.end(NewRunID(s.id, "", Manager, 3), EndRun{Question: "how?"})
+	if s.isDue(DoManage) {
+		t.Fatalf("the manager asks again before the answer")
+	}
+	s.must(President, Answer{Approval: "a2", Option: OptAnswer, Text: "so"})
+	if !s.isDue(DoManage) {
+		t.Errorf("the manager does not go on after the answer")
+	}
+}
+
+// Red gates of the whole are mended by another round, never waived; findings
+// may be waived by the president.
+func TestWholeThatStaysRed(t *testing.T) {
+	s := tell(t, Settings{ReviewRounds: 1}).plan(1).queued(1)
+	s.merged(1)
+	s.must(Company, s.wholeGated(false))
+	s.stands(TaskExecuting) // a repair
+	s.queued(2)
+	s.merged(2)
+	s.must(Company, s.wholeGated(false))
+	s.stands(TaskReviewing)
+	s.must(President, Answer{Approval: s.ask(AskGates).ID, Option: OptApprove, Text: "look at the clock"})
+	s.stands(TaskExecuting)
+	if d := s.sub(3).Planned.Description; !strings.Contains(d, "TestLimit") || !strings.Contains(d, "the clock") {
+		t.Errorf("the worker is told %q", d)
+	}
+	s.queued(3)
+	s.merged(3)
+	s.must(Company, s.wholeGated(true))
+	s.reviewed(0, RequestChanges)
+	s.stands(TaskReviewing)
+	s.must(President, Answer{Approval: s.ask(AskReview).ID, Option: OptApprove})
+	s.must(Company, IntendDelivery{s.id})
+}
+
+// A conflict is resolved by the merger, gated and reviewed again; the third
+// goes to the manager.
+func TestConflict(t *testing.T) {
+	s := tell(t, Settings{Conflicts: 1}).plan(1).queued(1)
+	conflict := func() MergeConflict {
+		return MergeConflict{Task: s.id, Subtask: s.subID(1), MergeConflicted: MergeConflicted{Head: s.sub(1).Head, Onto: s.task().Head, Paths: []string{"a.go"}}}
+	}
+	s.must(Company, conflict())
+	if !s.isDue(DoResolve) || s.isDue(DoTestMerge) {
+		t.Fatalf("nobody resolves the conflict")
+	}
+	s.end(NewRunID(s.id, s.subID(1), Merger, 1), EndRun{Outcome: RunEnded{Head: s.oid()}})
+	s.subStands(1, SubQuality)
+	s.must(Company, s.gated(1, true))
+	s.reviewed(1, Approve)
+	s.must(Company, conflict())
+	if s.task().Stuck() == nil {
+		t.Errorf("the manager is not called after the last resolution")
+	}
+}
+
+// An approval that a moved base voids is given again, on the same head.
+func TestMovedBaseVoidsTheReview(t *testing.T) {
+	s := tell(t, Settings{}).plan(1).queued(1)
+	c := s.tested(1)
+	c.Overlap = true
+	s.must(Company, c)
+	s.subStands(1, SubQuality)
+	s.ignored(s.tested(1))
+	s.must(Company, s.gated(1, true))
+	s.reviewed(1, Approve)
+	s.merged(1)
+}
+
+// APR: one question, one answer; the same command again is harmless.
+func TestAnswerCountsOnce(t *testing.T) {
+	s := tell(t, Settings{Plan: Ask}).plan(1)
+	q := s.ask(AskPlan)
+	if s.s.Shown(s.task()) != TaskAwaitingInput {
+		t.Errorf("the task is shown as %s", s.s.Shown(s.task()))
+	}
+	if _, err := s.doID("x1", President, Answer{Approval: q.ID, Option: OptApprove}); err != nil {
+		t.Fatal(err)
+	}
+	if evs, err := s.doID("x1", President, Answer{Approval: q.ID, Option: OptApprove}); err != nil || len(evs) > 0 {
+		t.Errorf("the same answer again: %v, %d events", err, len(evs))
+	}
+	s.refused(EConflict, Answer{Approval: q.ID, Option: OptReject})
+}
+
+// A task that has ended asks nothing any more.
+func TestEndedTaskAsksNothing(t *testing.T) {
+	s := tell(t, Settings{Plan: Ask}).plan(1)
+	q := s.ask(AskPlan)
+	s.must(President, Cancel{Task: s.id})
+	if open := s.s.OpenApprovals(""); len(open) > 0 {
+		t.Errorf("%s still waits for the president", open[0].ID)
+	}
+	s.refused(EConflict, Answer{Approval: q.ID, Option: OptApprove})
+}

@@ -1,0 +1,260 @@
+package company
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestOldFenceChangesNothing(t *testing.T) {
+	s := tell(t, Settings{}).plan(1)
+	run, old := s.offer(1)
+	s.must(string(run), Release{Run: run, Fence: old, Why: "the lease was lost"})
+	s.must(Company, Offer{Run: run})
+	fence := s.claim(run)
+	s.refused(EStale, EndRun{Run: run, Fence: old, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
+	s.refused(EStale, Release{Run: run, Fence: old})
+	s.refused(EStale, Reserve{Run: run, Fence: old, One: Amount{MicroUSD: 1}})
+	s.subStands(1, SubRunning)
+	s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
+	s.refused(EStale, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError}})
+}
+
+func TestFenceOnlyGrows(t *testing.T) {
+	s := tell(t, Settings{}).plan(1)
+	run, fence := s.offer(1)
+	s.must(string(run), Release{Run: run, Fence: fence})
+	s.must(Company, Offer{Run: run})
+	for _, f := range []uint64{1, fence - 1, fence} {
+		s.refused(EStale, Claim{Run: run, Epoch: 1, Fence: f, Worker: "w1"})
+	}
+	s.claim(run)
+	s.refused(EStale, Claim{Run: run, Epoch: 1, Fence: fence + 99, Worker: "w2"}) // it is held
+
+	m := tell(t, Settings{})
+	fence = m.claim("t1-plan.1")
+	m.refused(EStale, Claim{Run: "t1-plan.1", Epoch: 1, Fence: fence + 99, Worker: "m2"})
+}
+
+func TestOldEpochCannotClaim(t *testing.T) {
+	s := tell(t, Settings{}).plan(1)
+	s.must(Company, Offer{Run: s.workRun(1, 1)})
+	s.must(Company, StartOffice{Office: "k3fq"})
+	s.must(Company, Offer{Run: s.workRun(1, 1)})
+	s.refused(EStale, Claim{Run: s.workRun(1, 1), Epoch: 1, Fence: 77, Worker: "w1"})
+	s.claim(s.workRun(1, 1))
+
+	m := tell(t, Settings{})
+	m.must(Company, StartOffice{Office: "k3fq"})
+	m.refused(EStale, Claim{Run: "t1-plan.1", Epoch: 1, Fence: 77, Worker: "m1"})
+	m.claim("t1-plan.1")
+}
+
+func TestStartVoidsClaims(t *testing.T) {
+	s := tell(t, Settings{}).plan(1)
+	run, fence := s.offer(1)
+	s.must(Company, StartOffice{Office: "k3fq"})
+	s.subStands(1, SubAssigned)
+	s.refused(EStale, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
+	if !s.isDue(DoOffer) {
+		t.Fatalf("the run is not offered anew")
+	}
+	s.must(Company, Offer{Run: run})
+	s.claim(run) // under its own id: no attempt is lost
+	s.subStands(1, SubRunning)
+
+	// A task that has ended holds nothing after a start either.
+	s.must(President, Cancel{Task: s.id})
+	s.must(Company, StartOffice{Office: "k3fq"})
+	if s.task().Runs[run].Held {
+		t.Errorf("a dead process still holds %s", run)
+	}
+}
+
+// A word about an earlier item of the queue is no offer: nobody would find it.
+func TestLateOfferIsNone(t *testing.T) {
+	s := tell(t, Settings{}).plan(1)
+	first := s.due(9)[0]
+	s.must(Company, Offer{Run: first.Run, Item: first.Key})
+	fence := s.claim(first.Run)
+	s.must("w1", Release{Run: first.Run, Fence: fence})
+	s.refused(EStale, Offer{Run: first.Run, Item: first.Key})
+	if !s.isDue(DoOffer) {
+		t.Errorf("the run is not due to be offered")
+	}
+	s.must(Company, StartOffice{Office: "k3fq"})
+	s.refused(EStale, Offer{Run: first.Run, Item: first.Key})
+}
+
+func TestNothingIsDueAfterStop(t *testing.T) {
+	s := tell(t, Settings{}).plan(2)
+	run, fence := s.offer(1)
+	s.must(President, Stop{})
+	if due := s.due(9); len(due) > 0 {
+		t.Fatalf("%s is due", due[0].Key)
+	}
+	s.refused(EStopped, Offer{Run: s.workRun(2, 1)})
+	s.refused(EStopped, Claim{Run: s.workRun(2, 1), Epoch: 1, Fence: 99, Worker: "w1"})
+	s.refused(EStopped, Reserve{Run: run, Fence: fence, One: Amount{MicroUSD: 1}})
+	s.refused(EStopped, Submit{Instruction: "x", Project: Project{ID: "p", Path: "/p"}})
+	s.ignored(Tick{})
+	s.ignored(Stop{})
+	s.must(President, Resume{})
+	s.refused(EStale, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError}})
+	if !s.isDue(DoOffer) {
+		t.Errorf("nothing goes on after the resume")
+	}
+}
+
+func TestCapIsNeverPassed(t *testing.T) {
+	s := tell(t, Settings{Cap: Amount{MicroUSD: 100, Tokens: NoCap}}).plan(2)
+	a, fa := s.offer(1)
+	b, fb := s.offer(2)
+	s.must(string(a), Reserve{Run: a, Fence: fa, One: Amount{MicroUSD: 30}, Many: Amount{MicroUSD: 90}})
+	evs := s.must(string(b), Reserve{Run: b, Fence: fb, One: Amount{MicroUSD: 30}, Many: Amount{MicroUSD: 90}})
+	if n := len(EventsOf[BudgetReserved](evs)); n != 0 {
+		t.Fatalf("120 of 100 are granted")
+	}
+	if s.task().Want != nil {
+		t.Errorf("the president is asked while another run may give some back")
+	}
+	s.must(string(a), EndRun{Run: a, Fence: fa, Outcome: RunEnded{Status: RunSuccess, Head: s.oid(), Spent: Amount{MicroUSD: 60}}})
+	if n := len(EventsOf[BudgetReserved](s.must(string(b), Reserve{Run: b, Fence: fb, One: Amount{MicroUSD: 30}, Many: Amount{MicroUSD: 90}}))); n != 1 {
+		t.Fatalf("what was given back is not granted")
+	}
+	// Nothing that is sent makes sums wrap around.
+	s.refused(EInvalid, Reserve{Run: b, Fence: fb, One: Amount{MicroUSD: 1}, Many: Amount{MicroUSD: 1<<63 - 1}})
+	s.refused(EInvalid, EndRun{Run: b, Fence: fb, Outcome: RunEnded{Status: RunError, Spent: Amount{MicroUSD: -50}}})
+}
+
+// Two runs that wait cannot hold each other up: who waits gives back what it
+// has not used.
+func TestWaitingRunGivesBack(t *testing.T) {
+	s := tell(t, Settings{Cap: Amount{MicroUSD: 100, Tokens: NoCap}}).plan(2)
+	a, fa := s.offer(1)
+	b, fb := s.offer(2)
+	s.must(string(a), Reserve{Run: a, Fence: fa, One: Amount{MicroUSD: 50}})
+	s.must(string(b), Reserve{Run: b, Fence: fb, One: Amount{MicroUSD: 50}})
+	s.must(string(a), Reserve{Run: a, Fence: fa, One: Amount{MicroUSD: 60}, Used: Amount{MicroUSD: 10}})
+	if got := s.task().Reserved().MicroUSD; got != 60 {
+		t.Fatalf("%d are held, want 60", got)
+	}
+	evs := s.must(string(b), Reserve{Run: b, Fence: fb, One: Amount{MicroUSD: 40}, Used: Amount{MicroUSD: 50}})
+	if len(EventsOf[BudgetReserved](evs)) != 1 {
+		t.Fatalf("what a waiting run gave back is not granted")
+	}
+	// Now nobody is left who could give some back.
+	s.must(string(b), Reserve{Run: b, Fence: fb, One: Amount{MicroUSD: 40}, Used: Amount{MicroUSD: 90}})
+	q := s.ask(AskBudget)
+	s.refused(EInvalid, Answer{Approval: q.ID, Option: OptApprove, Raise: Amount{Tokens: 5}})
+	s.must(President, Answer{Approval: q.ID, Option: OptApprove})
+	if len(EventsOf[BudgetReserved](s.must(string(b), Reserve{Run: b, Fence: fb, One: Amount{MicroUSD: 40}, Used: Amount{MicroUSD: 90}}))) != 1 {
+		t.Errorf("nothing is granted after the raise")
+	}
+}
+
+// A raise in a dimension that the cap does not count would answer the question
+// and help nobody: the run would wait for good.
+func TestRaiseMustRaise(t *testing.T) {
+	s := tell(t, Settings{Cap: Amount{MicroUSD: NoCap, Tokens: 10}})
+	run := NewRunID(s.id, "", Manager, 1)
+	fence := s.claim(run)
+	s.must(string(run), Reserve{Run: run, Fence: fence, One: Amount{Tokens: 500}})
+	q := s.ask(AskBudget)
+	s.refused(EInvalid, RaiseBudget{Task: s.id, By: Amount{MicroUSD: 5}})
+	s.must(President, Answer{Approval: q.ID, Option: OptApprove})
+	if len(EventsOf[BudgetReserved](s.must(string(run), Reserve{Run: run, Fence: fence, One: Amount{Tokens: 500}}))) != 1 {
+		t.Errorf("a plain yes does not let the call through: the cap is %s", s.task().Cap)
+	}
+}
+
+func TestDeadlineTakesTheRun(t *testing.T) {
+	s := tell(t, Settings{RunTimeout: time.Hour, ModelWait: time.Minute}).plan(1)
+	run, fence := s.offer(1)
+	s.must(string(run), Reserve{Run: run, Fence: fence, One: Amount{MicroUSD: 30}})
+	s.ignored(Tick{})
+	if next := NextDue(s.s, s.now); !next.Equal(s.task().Runs[run].Deadline) {
+		t.Errorf("the next due time is %s", next)
+	}
+	s.later(time.Hour + 3*time.Minute)
+	if !s.isDue(DoNote) {
+		t.Fatalf("nobody looks at the deadline")
+	}
+	s.must(Company, Tick{})
+	s.refused(EStale, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
+	s.subStands(1, SubPending)
+	if s.task().Spent.MicroUSD != 30 {
+		t.Errorf("what a lost run held does not count as spent: %s", s.task().Spent)
+	}
+}
+
+// A paused task begins nothing; what was refused meanwhile is offered anew.
+func TestPause(t *testing.T) {
+	s := tell(t, Settings{}).plan(1)
+	s.must(Company, Offer{Run: s.workRun(1, 1)})
+	s.must(President, Pause{Task: s.id})
+	s.ignored(Pause{Task: s.id})
+	if len(s.due(9)) > 0 {
+		t.Errorf("something is due while paused")
+	}
+	s.refused(EConflict, Claim{Run: s.workRun(1, 1), Epoch: 1, Fence: 50, Worker: "w1"})
+	s.must(President, Pause{Task: s.id, Off: true})
+	if !s.isDue(DoOffer) {
+		t.Errorf("the run is not offered anew")
+	}
+}
+
+// Work that keeps failing is the president's to decide, and goes on when he
+// says so.
+func TestTroubleIsAsked(t *testing.T) {
+	s := &story{bench: newBench(t)}
+	s.submit(Settings{EffectRetries: 1})
+	fail := FailEffect{Task: s.id, Key: "prepare", EffectFailed: EffectFailed{Code: EDocker, Error: "no daemon", Hint: "start it"}}
+	s.must(Company, fail)
+	if s.isDue(DoPrepare) {
+		t.Errorf("it is tried again at once")
+	}
+	s.later(2 * time.Second)
+	if !s.isDue(DoPrepare) {
+		t.Fatalf("it is not tried again")
+	}
+	s.must(Company, fail)
+	s.later(time.Hour)
+	if s.isDue(DoPrepare) {
+		t.Fatalf("it is tried for ever")
+	}
+	q := s.ask(AskTrouble)
+	if !strings.Contains(q.Question, "no daemon") || !strings.Contains(q.Question, "start it") {
+		t.Errorf("the president is told %q", q.Question)
+	}
+	s.must(President, Answer{Approval: q.ID, Option: OptApprove})
+	if !s.isDue(DoPrepare) {
+		t.Errorf("it is not tried again after the answer")
+	}
+}
+
+// STA-14: so many tasks at once and no more, the oldest first; who waits for
+// the president takes no place.
+func TestConcurrentTasks(t *testing.T) {
+	s := &story{bench: newBench(t)}
+	for range 3 {
+		s.submit(Settings{NoGates: "ask"})
+	}
+	tasks := func(active int) (ids string) {
+		for _, e := range s.due(active) {
+			ids += string(e.Task) + " "
+		}
+		return ids
+	}
+	if got := tasks(2); got != "t1 t2 " {
+		t.Errorf("at work are %s", got)
+	}
+	s.id = "t1"
+	p := s.preparation()
+	p.Gates = nil
+	s.must(Company, p)
+	s.ask(AskNoGates)
+	if got := tasks(2); got != "t2 t3 " {
+		t.Errorf("at work are %s", got)
+	}
+}

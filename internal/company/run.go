@@ -1,0 +1,510 @@
+package company
+
+import "time"
+
+// RunStatus is how a run ended (ART-1).
+type RunStatus string
+
+const (
+	RunSuccess       RunStatus = "success"        // finish was called and a commit is there
+	RunPartial       RunStatus = "partial"        // out of turns; what is there is kept
+	RunQualityFailed RunStatus = "quality_failed" // its gates failed (set by the company, never by an agent)
+	RunError         RunStatus = "error"          // the run itself broke, or the agent escalated
+)
+
+// Run is one attempt of an agent. It keeps its id over crashes; each new
+// holder has a higher fence.
+type Run struct {
+	ID       RunID     `json:"id"`
+	Role     Role      `json:"role"`
+	Subtask  SubtaskID `json:"subtask,omitempty"`
+	From     OID       `json:"from,omitempty"`  // the commit that it starts from
+	About    SubtaskID `json:"about,omitempty"` // of a manager's: the subtask that it decides on; empty: it plans
+	Offered  uint64    `json:"offered"`         // epoch in which it was put on the queue
+	Offers   int       `json:"offers"`          // how often; with Offered it names the queue's item
+	Held     bool      `json:"held,omitempty"`  // somebody has claimed it and has not let go
+	Fence    uint64    `json:"fence"`           // of the newest claim
+	Worker   string    `json:"worker,omitempty"`
+	Claimed  time.Time `json:"claimed,omitzero"`
+	Deadline time.Time `json:"deadline,omitzero"`
+	Reserved Amount    `json:"reserved"`          // granted and not yet accounted for
+	Waiting  bool      `json:"waiting,omitempty"` // for money
+	Ended    bool      `json:"ended,omitempty"`
+	EndedAt  time.Time `json:"ended_at,omitzero"`
+	Status   RunStatus `json:"status,omitempty"`
+	Head     OID       `json:"head,omitempty"`
+	Spent    Amount    `json:"spent"`
+	Turns    int       `json:"turns,omitempty"`
+	Journal  Hash      `json:"journal,omitempty"` // the sealed journal
+	Result   Hash      `json:"result,omitempty"`  // result.json
+	Summary  string    `json:"summary,omitempty"`
+	Error    string    `json:"error,omitempty"`
+}
+
+// findRun finds a run by id.
+func (s *State) findRun(id RunID) (*Task, *Run, error) {
+	t, err := s.Task(id.Task())
+	if err != nil {
+		return nil, nil, err
+	}
+	r := t.Runs[id]
+	if r == nil {
+		return nil, nil, E(ENotFound, "there is no run "+string(id)).Fix("company show " + string(t.ID) + " lists its runs")
+	}
+	return t, r, nil
+}
+
+// holder checks that a command comes from the run's present owner: a result
+// with an old fence changes nothing.
+func (s *State) holder(id RunID, fence uint64) (*Task, *Run, error) {
+	t, r, err := s.findRun(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.Ended || !r.Held || r.Fence != fence {
+		return nil, nil, E(EStale, "run "+string(id)+" is no longer held under this fence").
+			Because("somebody else holds it, or it has ended")
+	}
+	return t, r, nil
+}
+
+// Offer says that a worker run was put on the queue.
+type Offer struct {
+	Run RunID
+	// Item is the key of the effect that put it there. A late or repeated
+	// word of an earlier item is no offer: nobody would find that one on the
+	// queue any more. Empty: not checked.
+	Item string
+}
+
+func (c Offer) decide(s *State, m Meta) ([]Event, error) {
+	taskID, subID, role, n, err := c.Run.Split()
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.live(taskID)
+	if err != nil {
+		return nil, err
+	}
+	sub := t.Subtask(subID)
+	if sub == nil || role != Worker {
+		return nil, E(ENotFound, "there is no subtask for "+string(c.Run))
+	}
+	from, offers := sub.From, 0
+	if r := t.Runs[c.Run]; r != nil {
+		offers = r.Offers
+	}
+	if c.Item != "" && c.Item != s.offerKey(c.Run, offers) {
+		return nil, E(EStale, "the offer is of an earlier item")
+	}
+	if r := t.Runs[c.Run]; r != nil {
+		if r.Ended || r.Held || r.Offered == s.Office.Epoch || sub.Current != c.Run {
+			return nil, nil
+		}
+		from = r.From
+	} else {
+		if sub.Status != SubPending || n != sub.Started+1 || sub.Wave != t.Wave() || sub.Escalation != "" || !s.planStands(t) {
+			return nil, E(EConflict, string(subID)+" is not due for "+string(c.Run))
+		}
+		if from == "" {
+			from = t.Head
+		}
+	}
+	return []Event{m.event(t.ID, subID, c.Run, &RunOffered{From: from, Epoch: s.Office.Epoch})}, nil
+}
+
+// RunOffered puts a run on the queue, for the first time or again in a new
+// epoch.
+type RunOffered struct {
+	From  OID    `json:"from"`
+	Epoch uint64 `json:"epoch"`
+}
+
+var _ = kind[RunOffered]()
+
+func (*RunOffered) Kind() string { return "run.offered" }
+func (d *RunOffered) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	sub := t.Subtask(e.Subtask)
+	var r Run
+	if old := t.Runs[e.Run]; old != nil {
+		r = *old
+	} else {
+		r = Run{ID: e.Run, Role: Worker, Subtask: sub.ID, From: d.From}
+		sub.Started++
+		if sub.Base == "" {
+			sub.Base = d.From
+		}
+	}
+	r.Offered = d.Epoch
+	r.Offers++
+	t.Runs[e.Run] = &r
+	sub.Current, sub.Status = e.Run, SubAssigned
+}
+
+// Claim makes somebody the run's owner. A worker brings the fence of its
+// lease; the company's own agents (manager, reviewer, merger) bring the
+// sequence of the state that they saw.
+type Claim struct {
+	Run    RunID
+	Epoch  uint64
+	Fence  uint64
+	Worker string
+	From   OID // of the company's own agents: the commit they look at
+}
+
+func (c Claim) decide(s *State, m Meta) ([]Event, error) {
+	taskID, subID, role, _, err := c.Run.Split()
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.live(taskID)
+	if err != nil {
+		return nil, err
+	}
+	if c.Epoch != s.Office.Epoch {
+		return nil, E(EStale, "the claim is of an older epoch")
+	}
+	r := t.Runs[c.Run]
+	if r != nil && (r.Ended || r.Held || c.Fence <= r.Fence) {
+		return nil, E(EStale, "run "+string(c.Run)+" is held or has ended, or the fence is not higher")
+	}
+	if c.Fence == 0 || c.Worker == "" {
+		return nil, E(EInvalid, "a claim needs a fence and a worker")
+	}
+	from, about := c.From, SubtaskID("")
+	switch role {
+	case Worker:
+		if t.Paused {
+			return nil, E(EConflict, string(t.ID)+" is paused").Because("its runs are offered anew when the pause is lifted")
+		}
+		if sub := t.Subtask(subID); r == nil || sub == nil || sub.Current != c.Run || r.Offered != c.Epoch || sub.Status != SubAssigned {
+			return nil, E(EStale, "run "+string(c.Run)+" is not on offer")
+		}
+		from = r.From
+	default:
+		if s.dueRun(t, role, subID) != c.Run {
+			return nil, E(EStale, "run "+string(c.Run)+" is not due")
+		}
+		if r != nil {
+			from, about = r.From, r.About
+		} else if stuck := t.escalated(); role == Manager && stuck != nil {
+			about = stuck.ID
+		}
+	}
+	return []Event{m.event(t.ID, subID, c.Run, &RunClaimed{
+		Role: role, Fence: c.Fence, Worker: c.Worker, From: from, About: about,
+		Deadline: t.Settings.hardDeadline(m.Now),
+	})}, nil
+}
+
+// RunClaimed gives a run an owner and a deadline.
+type RunClaimed struct {
+	Role     Role      `json:"role"`
+	Fence    uint64    `json:"fence"`
+	Worker   string    `json:"worker"`
+	From     OID       `json:"from,omitempty"`
+	About    SubtaskID `json:"about,omitempty"`
+	Deadline time.Time `json:"deadline"`
+}
+
+var _ = kind[RunClaimed]()
+
+func (*RunClaimed) Kind() string { return "run.claimed" }
+func (d *RunClaimed) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	sub := t.Subtask(e.Subtask)
+	r := Run{ID: e.Run, Role: d.Role, Subtask: e.Subtask, From: d.From, About: d.About}
+	if old := t.Runs[e.Run]; old != nil {
+		r = *old
+	} else {
+		switch {
+		case d.Role == Manager:
+			t.Plan.Started++
+		case d.Role == Reviewer && sub == nil:
+			t.Review.Started++
+		case d.Role == Reviewer:
+			sub.Review.Started++
+		case d.Role == Merger:
+			sub.Mergers++
+		}
+	}
+	r.Waiting = false
+	r.Held, r.Fence, r.Worker, r.Claimed, r.Deadline = true, d.Fence, d.Worker, e.Time, d.Deadline
+	t.Runs[e.Run] = &r
+	switch {
+	case d.Role == Worker:
+		sub.Status = SubRunning
+	case d.Role == Manager:
+		t.Plan.Current = e.Run
+	case d.Role == Reviewer && sub == nil:
+		t.Review.Current = e.Run
+	case d.Role == Reviewer:
+		sub.Review.Current = e.Run
+	case d.Role == Merger:
+		sub.Merger = e.Run
+	}
+}
+
+// Release lets go of a claim that came to nothing (the lease was lost, the
+// worker is shutting down). It is no failed attempt.
+type Release struct {
+	Run   RunID
+	Fence uint64
+	Why   string
+	// Failed, when not nil, is what kept the holder from carrying the run: it
+	// is counted in the same append, so that the run is not taken up again at
+	// once. Its key is the run's own.
+	Failed *EffectFailed
+}
+
+func (c Release) decide(s *State, m Meta) ([]Event, error) {
+	t, r, err := s.holder(c.Run, c.Fence)
+	if err != nil {
+		return nil, err
+	}
+	if !m.Now.Before(r.Deadline) {
+		// Who lets go only now was late: a new claim must not give the run a
+		// new deadline.
+		return []Event{m.event(t.ID, r.Subtask, r.ID, r.late())}, nil
+	}
+	evs := []Event{m.event(t.ID, r.Subtask, r.ID, &RunReleased{Why: c.Why})}
+	if c.Failed != nil && !t.Status.Ended() && !s.Office.Stopped {
+		failed := *c.Failed
+		failed.Fail = r.failKey()
+		evs = append(evs, m.event(t.ID, "", "", &failed))
+	}
+	return evs, nil
+}
+
+// failKey is what the failures of a run's effect are counted under.
+func (r *Run) failKey() string {
+	key := map[Role]string{Manager: "plan", Worker: "run", Reviewer: "review", Merger: "resolve"}[r.Role]
+	if r.Subtask != "" {
+		key += " " + string(r.Subtask)
+	}
+	return key
+}
+
+// RunReleased voids a claim; the run is offered again under its own id.
+type RunReleased struct {
+	Why string `json:"why,omitempty"`
+}
+
+var _ = kind[RunReleased]()
+
+func (*RunReleased) Kind() string { return "run.released" }
+func (d *RunReleased) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	r := *t.Runs[e.Run]
+	r.Held, r.Worker, r.Offered = false, "", 0
+	t.Runs[e.Run] = &r
+	if sub := t.Subtask(r.Subtask); sub != nil && sub.Current == r.ID && sub.Status == SubRunning {
+		sub.Status = SubAssigned
+	}
+}
+
+// EndRun brings in how a run ended, with what the host checked of it and, of
+// the company's own agents, what they decided: all in one append.
+type EndRun struct {
+	Run     RunID
+	Fence   uint64
+	Outcome RunEnded
+
+	Plan     *Plan   // of a manager that plans
+	Question string  // of a manager that asks the president
+	Guide    *Guide  // of a manager that decides on a subtask
+	Review   *Review // of a reviewer
+}
+
+func (c EndRun) decide(s *State, m Meta) ([]Event, error) {
+	t, r, err := s.holder(c.Run, c.Fence)
+	if err != nil {
+		return nil, err
+	}
+	switch c.Outcome.Status {
+	case RunSuccess, RunPartial, RunError:
+	default:
+		return nil, E(EInvalid, "a run cannot end as "+string(c.Outcome.Status))
+	}
+	switch {
+	case c.Outcome.Head != "" && !c.Outcome.Head.Valid():
+		return nil, E(EInvalid, "a run's head is a full object id")
+	case !c.Outcome.Spent.sane():
+		return nil, E(EInvalid, "a run spends no less than nothing")
+	}
+	evs := []Event{m.event(t.ID, r.Subtask, r.ID, &c.Outcome)}
+	if c.Outcome.Status != RunSuccess || t.Status.Ended() {
+		return evs, nil
+	}
+	var more []Event
+	switch r.Role {
+	case Worker, Merger:
+		if !c.Outcome.Head.Valid() {
+			return nil, E(EInvalid, "a run without a commit is no success")
+		}
+	case Manager:
+		more, err = c.managerSays(s, m, t, r)
+	case Reviewer:
+		more, err = c.reviewerSays(s, m, t, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return append(evs, more...), nil
+}
+
+// RunEnded closes a run and settles what it spent.
+type RunEnded struct {
+	Status   RunStatus `json:"status"`
+	Head     OID       `json:"head,omitempty"`
+	Changes  []Change  `json:"changes,omitempty"` // from the base of the subtask to Head
+	Branch   string    `json:"branch,omitempty"`
+	Summary  string    `json:"summary,omitempty"`
+	Progress bool      `json:"progress,omitempty"` // of a partial one: the last turns changed the tree
+	Error    string    `json:"error,omitempty"`
+	Code     Code      `json:"code,omitempty"`
+	Hint     string    `json:"hint,omitempty"`
+	Human    bool      `json:"human,omitempty"`    // only a person can mend it
+	Escalate bool      `json:"escalate,omitempty"` // the agent asked for its manager
+	Spent    Amount    `json:"spent"`
+	Turns    int       `json:"turns,omitempty"`
+	Journal  Hash      `json:"journal,omitempty"`
+	Result   Hash      `json:"result,omitempty"`
+}
+
+var _ = kind[RunEnded]()
+
+func (*RunEnded) Kind() string { return "run.ended" }
+func (d *RunEnded) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	r := *t.Runs[e.Run]
+	r.Held, r.Waiting, r.Ended, r.EndedAt = false, false, true, e.Time
+	r.Status, r.Head, r.Spent, r.Turns = d.Status, d.Head, d.Spent, d.Turns
+	r.Journal, r.Result, r.Summary, r.Error = d.Journal, d.Result, d.Summary, d.Error
+	r.Reserved = Amount{}
+	t.Runs[e.Run] = &r
+	t.Spent = t.Spent.Add(d.Spent)
+	t.Want = nil
+	if t.Status.Ended() {
+		return // settled; nothing else changes
+	}
+	sub := t.Subtask(r.Subtask)
+	switch r.Role {
+	case Worker:
+		sub.workerEnded(t, e, d)
+	case Merger:
+		sub.mergerEnded(t, e, d)
+	case Manager:
+		t.Plan.Current = ""
+		t.countError("plan", e, d)
+	case Reviewer:
+		if sub == nil {
+			t.Review.Current = ""
+			t.countError("review", e, d)
+		} else {
+			sub.Review.Current = ""
+			t.countError("review "+string(sub.ID), e, d)
+		}
+	}
+}
+
+// countError keeps the failures of the company's own agents under one key, so
+// that a broken one is tried again later and at last not at all.
+func (t *Task) countError(key string, e Event, d *RunEnded) {
+	if d.Status == RunSuccess {
+		delete(t.Failures, key)
+		return
+	}
+	t.fail(key, e.Time, EffectFailed{Code: d.Code, Error: d.Error, Hint: d.Hint, Human: d.Human})
+}
+
+func (sub *Subtask) workerEnded(t *Task, e Event, d *RunEnded) {
+	if d.Head != "" {
+		// The verdict on the old head stays until the new one is judged: who
+		// goes on with the work is to know what was red.
+		sub.Head, sub.Changes = d.Head, d.Changes
+		if d.Branch != "" {
+			sub.Branch = d.Branch
+		}
+	}
+	key := "run " + string(sub.ID)
+	switch d.Status {
+	case RunSuccess:
+		delete(t.Failures, key)
+		sub.Status, sub.Current, sub.Input = SubQuality, "", ""
+	case RunPartial:
+		delete(t.Failures, key)
+		if d.Progress && sub.Continued < t.Settings.Continuations {
+			sub.Continued++
+			sub.again(joined(sub.Input, "The run before this one ran out of turns. Go on from what is there. Its last words: "+d.Summary))
+			return
+		}
+		sub.escalate("the worker ran out of turns: " + d.Summary)
+	default:
+		failed := EffectFailed{Code: d.Code, Error: d.Error, Hint: d.Hint, Human: d.Human}
+		switch {
+		case d.Escalate:
+			delete(t.Failures, key)
+			sub.escalate("the worker asks for help: " + d.Error)
+		case d.Human || d.ours():
+			// No other run, and no manager, can do better before that is
+			// mended: it is tried again later, and at last a person is asked.
+			sub.again(sub.Input)
+			t.fail(key, e.Time, failed)
+		case sub.RunErrors >= t.Settings.RunRetries:
+			delete(t.Failures, key)
+			sub.escalate("its runs failed: " + d.Error)
+		default:
+			sub.RunErrors++
+			sub.again(joined(sub.Input, "The run before this one broke off: "+d.Error))
+			t.fail(key, e.Time, failed)
+		}
+	}
+}
+
+// joined adds a word to why a run was begun: findings that it was to address
+// are not addressed because it broke off.
+func joined(input, more string) string {
+	const most = 64 << 10
+	switch {
+	case input == "" || len(input)+len(more) > most:
+		return more
+	}
+	return input + "\n\n" + more
+}
+
+// ours says that what broke is the company's and not the work: the daemon, the
+// bus, the image. (That the work failed and that we failed are two things.)
+func (d *RunEnded) ours() bool {
+	switch d.Code {
+	case EDocker, EBus, EImage, EPolicy:
+		return !d.Escalate
+	}
+	return false
+}
+
+// Tick takes runs from holders whose hard deadline has passed.
+type Tick struct{}
+
+func (Tick) decide(s *State, m Meta) ([]Event, error) {
+	if s.Office.Stopped {
+		return nil, nil
+	}
+	var evs []Event
+	for _, id := range s.Open {
+		t := s.Tasks[id]
+		for _, r := range t.sortedRuns() {
+			if r.Held && !m.Now.Before(r.Deadline) {
+				evs = append(evs, m.event(t.ID, r.Subtask, r.ID, r.late()))
+			}
+		}
+	}
+	return evs, nil
+}
+
+// late is the end of a run that passed its hard deadline. What it was granted
+// counts as spent: nobody is left who could say better.
+func (r *Run) late() *RunEnded {
+	return &RunEnded{Status: RunError, Code: ETimeout, Error: "the run passed its deadline", Spent: r.Reserved}
+}

@@ -1,0 +1,82 @@
+package company
+
+import "time"
+
+// Mode says who answers an approval.
+type Mode string
+
+const (
+	Auto Mode = "auto" // the company goes on by itself
+	Ask  Mode = "ask"  // the president is asked
+)
+
+// Settings are the parts of the config that decisions depend on. They are
+// frozen into a task when it is submitted (REQUIREMENTS X20), so that a
+// replay decides what was decided.
+type Settings struct {
+	Cap               Amount        `json:"cap"` // per task; NoCap = no limit in that dimension
+	Plan              Mode          `json:"plan"`
+	Merge             Mode          `json:"merge"`
+	PR                Mode          `json:"pr"`
+	NoGates           string        `json:"no_gates"` // ask | allow | fail
+	Protected         []string      `json:"protected,omitempty"`
+	IntegrationPrefix string        `json:"integration_prefix"` // develop
+	SharedIntegration bool          `json:"shared_integration,omitempty"`
+	RunTimeout        time.Duration `json:"run_timeout"`
+	ModelWait         time.Duration `json:"model_wait"`    // negative: no patience at all
+	PlanRefusals      int           `json:"plan_refusals"` // refused plans before the task fails
+	RunRetries        int           `json:"run_retries"`   // further runs after a broken one
+	GateRetries       int           `json:"gate_retries"`  // further runs after a red gate
+	ReviewRounds      int           `json:"review_rounds"` // further runs after findings
+	Continuations     int           `json:"continuations"` // further runs after one out of turns; negative: none
+	Conflicts         int           `json:"conflicts"`     // resolutions of one subtask
+	EffectRetries     int           `json:"effect_retries"`
+}
+
+// WithDefaults fills what is zero with the numbers of the design. Where none
+// is a wish too, it is said with a negative number.
+func (s Settings) WithDefaults() Settings {
+	def := func(p *int, n int) {
+		if *p == 0 {
+			*p = n
+		}
+	}
+	def(&s.PlanRefusals, 3)
+	def(&s.RunRetries, 2)
+	def(&s.GateRetries, 2)
+	def(&s.ReviewRounds, 2)
+	def(&s.Continuations, 3)
+	def(&s.Conflicts, 2)
+	def(&s.EffectRetries, 4)
+	if s.Plan == "" {
+		s.Plan = Auto
+	}
+	if s.Merge == "" {
+		s.Merge = Auto
+	}
+	if s.PR == "" {
+		s.PR = Auto
+	}
+	if s.NoGates == "" {
+		s.NoGates = "ask"
+	}
+	if s.IntegrationPrefix == "" {
+		s.IntegrationPrefix = "develop"
+	}
+	if s.RunTimeout == 0 {
+		s.RunTimeout = 30 * time.Minute
+	}
+	if s.ModelWait == 0 {
+		s.ModelWait = 15 * time.Minute
+	}
+	if s.Cap == (Amount{}) {
+		s.Cap = Amount{MicroUSD: 5_000_000, Tokens: 5_000_000}
+	}
+	return s
+}
+
+// hardDeadline is when a run is taken from its holder, waits for models
+// included.
+func (s Settings) hardDeadline(claimed time.Time) time.Time {
+	return claimed.Add(s.RunTimeout + 2*max(0, s.ModelWait))
+}

@@ -1,0 +1,187 @@
+package company
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// State is the whole company as its events made it. It is a plain value that
+// marshals to JSON (the snapshot). Only Apply changes it; tasks are replaced
+// and never changed in place, so a *Task that was read stays as it was.
+type State struct {
+	Seq       uint64                   `json:"seq"`
+	Time      time.Time                `json:"time"`
+	Office    Office                   `json:"office"`
+	Tasks     map[TaskID]*Task         `json:"tasks"`
+	Open      []TaskID                 `json:"open"` // tasks that have not ended, oldest first
+	LastTask  int                      `json:"last_task"`
+	Approvals map[ApprovalID]*Approval `json:"approvals"`
+	ByKey     map[string]ApprovalID    `json:"approvals_by_key"`
+	LastPR    int                      `json:"last_pr"`
+	Commands  map[string]TaskID        `json:"commands"` // submit is idempotent by command id
+	Verdicts  map[string]GateResult    `json:"verdicts"` // by GateKey: the cache of gate runs
+	Judged    []string                 `json:"judged"`   // keys of Verdicts, oldest first
+}
+
+// maxVerdicts bounds the cache of gate runs. A tree is judged again and merged
+// within minutes; what is older would only make every copy of the state dearer.
+const maxVerdicts = 256
+
+// judged puts a verdict into the cache.
+func (s *State) judged(r GateResult) {
+	key := GateKey(r.Tree, r.GateHash, r.Image)
+	if _, known := s.Verdicts[key]; !known {
+		if len(s.Judged) >= maxVerdicts {
+			delete(s.Verdicts, s.Judged[0])
+			s.Judged = s.Judged[1:]
+		}
+		s.Judged = append(s.Judged, key)
+	}
+	s.Verdicts[key] = r
+}
+
+// NewState is the company before its first event.
+func NewState() *State {
+	return &State{
+		Tasks: map[TaskID]*Task{}, Approvals: map[ApprovalID]*Approval{}, ByKey: map[string]ApprovalID{},
+		Commands: map[string]TaskID{}, Verdicts: map[string]GateResult{},
+	}
+}
+
+// View is a copy of the state that stays as it is while the state goes on.
+func (s *State) View() *State {
+	c := *s
+	c.Tasks = maps.Clone(s.Tasks)
+	c.Open = slices.Clone(s.Open)
+	c.Approvals = maps.Clone(s.Approvals)
+	c.ByKey = maps.Clone(s.ByKey)
+	c.Commands = maps.Clone(s.Commands)
+	c.Verdicts = maps.Clone(s.Verdicts)
+	c.Judged = slices.Clone(s.Judged)
+	return &c
+}
+
+// Task finds a task; an unknown one is an ENotFound error.
+func (s *State) Task(id TaskID) (*Task, error) {
+	if t := s.Tasks[id]; t != nil {
+		return t, nil
+	}
+	return nil, E(ENotFound, "there is no task "+string(id)).Fix("company status lists the tasks of this office")
+}
+
+// edit replaces the task by a copy that apply may change.
+func (s *State) edit(id TaskID) *Task {
+	t := s.Tasks[id].clone()
+	s.Tasks[id] = t
+	return t
+}
+
+// Office is the company's own part of the state.
+type Office struct {
+	ID      string `json:"id"`    // four base32 letters
+	Epoch   uint64 `json:"epoch"` // grows with every start; what an older one claimed is void
+	Stopped bool   `json:"stopped"`
+	Version string `json:"version,omitempty"`
+}
+
+// StartOffice opens the office anew: the first command of every process that
+// holds its lock.
+type StartOffice struct {
+	Office  string
+	Version string
+}
+
+func (c StartOffice) decide(s *State, m Meta) ([]Event, error) {
+	if s.Office.ID != "" && s.Office.ID != c.Office {
+		return nil, E(ELedger, "this ledger belongs to office "+s.Office.ID+", not to "+c.Office)
+	}
+	return []Event{m.event("", "", "", &OfficeStarted{Office: c.Office, Epoch: s.Office.Epoch + 1, Version: c.Version})}, nil
+}
+
+// OfficeStarted voids every claim: their holders belonged to a process that
+// is gone. The runs themselves go on, under their own ids.
+type OfficeStarted struct {
+	Office  string `json:"office"`
+	Epoch   uint64 `json:"epoch"`
+	Version string `json:"version,omitempty"`
+}
+
+var _ = kind[OfficeStarted]()
+
+func (*OfficeStarted) Kind() string { return "office.started" }
+func (d *OfficeStarted) apply(s *State, e Event) {
+	s.Office.ID, s.Office.Epoch, s.Office.Version = d.Office, d.Epoch, d.Version
+	s.voidClaims()
+}
+
+// voidClaims looks at ended tasks too: a run that was never settled there must
+// not seem to be held by somebody for ever.
+func (s *State) voidClaims() {
+	for id, t := range s.Tasks {
+		held := false
+		for _, r := range t.Runs {
+			held = held || r.Held
+		}
+		if !held {
+			continue
+		}
+		t := s.edit(id)
+		for rid, r := range t.Runs {
+			if !r.Held {
+				continue
+			}
+			c := *r
+			c.Held, c.Worker = false, ""
+			t.Runs[rid] = &c
+			if sub := t.Subtask(r.Subtask); sub != nil && sub.Status == SubRunning && sub.Current == rid {
+				sub.Status = SubAssigned
+			}
+		}
+	}
+}
+
+// Stop freezes the office: no effect is due until Resume.
+type Stop struct{ Why string }
+
+func (c Stop) decide(s *State, m Meta) ([]Event, error) {
+	if s.Office.Stopped {
+		return nil, nil
+	}
+	return []Event{m.event("", "", "", &OfficeStopped{Why: c.Why})}, nil
+}
+
+// OfficeStopped freezes everything.
+type OfficeStopped struct {
+	Why string `json:"why,omitempty"`
+}
+
+var _ = kind[OfficeStopped]()
+
+func (*OfficeStopped) Kind() string              { return "office.stopped" }
+func (d *OfficeStopped) apply(s *State, _ Event) { s.Office.Stopped = true }
+
+// Resume lifts a stop. Whoever held a run when the stop came has let go, so
+// it is a new epoch.
+type Resume struct{}
+
+func (c Resume) decide(s *State, m Meta) ([]Event, error) {
+	if !s.Office.Stopped {
+		return nil, nil
+	}
+	return []Event{m.event("", "", "", &OfficeResumed{Epoch: s.Office.Epoch + 1})}, nil
+}
+
+// OfficeResumed lifts a stop.
+type OfficeResumed struct {
+	Epoch uint64 `json:"epoch"`
+}
+
+var _ = kind[OfficeResumed]()
+
+func (*OfficeResumed) Kind() string { return "office.resumed" }
+func (d *OfficeResumed) apply(s *State, _ Event) {
+	s.Office.Stopped = false
+	s.Office.Epoch = d.Epoch
+	s.voidClaims()
+}

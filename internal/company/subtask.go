@@ -1,0 +1,101 @@
+package company
+
+// SubStatus is where a subtask stands (STA-1).
+type SubStatus string
+
+const (
+	SubPending   SubStatus = "pending"       // waits for its wave, or for its next run to be offered
+	SubAssigned  SubStatus = "assigned"      // its run is on the queue
+	SubRunning   SubStatus = "running"       // a worker has claimed the run
+	SubQuality   SubStatus = "quality_check" // its head is in the gates
+	SubReviewing SubStatus = "reviewing"     // the reviewer has it
+	SubMerging   SubStatus = "merging"       // in the merge queue, or being resolved
+	SubCompleted SubStatus = "completed"     // merged
+	SubFailed    SubStatus = "failed"
+	SubBlocked   SubStatus = "blocked" // nobody but the president can help
+	SubCancelled SubStatus = "cancelled"
+)
+
+// Ended reports whether the status is a last one.
+func (st SubStatus) Ended() bool {
+	return st == SubCompleted || st == SubFailed || st == SubCancelled
+}
+
+// Subtask is one ticket of a plan (SUB-7).
+type Subtask struct {
+	ID      SubtaskID      `json:"id"`
+	Wave    int            `json:"wave"` // from 1
+	Planned PlannedSubtask `json:"planned"`
+	Status  SubStatus      `json:"status"`
+	Branch  string         `json:"branch,omitempty"`
+
+	Started int      `json:"started"`           // worker runs so far
+	Current RunID    `json:"current,omitempty"` // the worker run that is offered or under way
+	From    OID      `json:"from,omitempty"`    // what the current or the next run starts from
+	Base    OID      `json:"base,omitempty"`    // integration head when the first run was offered
+	Head    OID      `json:"head,omitempty"`    // what the host took last
+	Changes []Change `json:"changes,omitempty"`
+
+	Gate   *GateFinished `json:"gate,omitempty"` // of Head
+	Review ReviewState   `json:"review"`
+	Input  string        `json:"input,omitempty"` // why the next run: what its worker must be told, besides findings and gate output
+
+	Conflict *MergeConflicted `json:"conflict,omitempty"` // being resolved
+	Merger   RunID            `json:"merger,omitempty"`   // the merger's run
+	Mergers  int              `json:"mergers,omitempty"`
+	Merged   OID              `json:"merged,omitempty"` // the merge commit
+
+	GateReds   int    `json:"gate_reds,omitempty"`
+	RunErrors  int    `json:"run_errors,omitempty"`
+	Continued  int    `json:"continued,omitempty"`
+	Conflicts  int    `json:"conflicts,omitempty"`
+	Guided     int    `json:"guided,omitempty"`
+	Blocks     int    `json:"blocks,omitempty"`     // how often it was blocked
+	Escalation string `json:"escalation,omitempty"` // waits for the manager, and why
+	Reason     string `json:"reason,omitempty"`     // why it is blocked
+}
+
+func (sub *Subtask) phase() string {
+	switch sub.Status {
+	case SubQuality:
+		return "verify"
+	case SubReviewing:
+		return "review"
+	case SubMerging:
+		return "merge"
+	case SubCompleted:
+		return "deliver"
+	}
+	return "execute"
+}
+
+// again sends the subtask back to a worker: its next run starts from what the
+// host took last.
+func (sub *Subtask) again(input string) {
+	sub.Status, sub.Current, sub.Input = SubPending, "", input
+	sub.Conflict, sub.Merger = nil, ""
+	if sub.Head != "" {
+		sub.From = sub.Head
+	}
+}
+
+// maxGuided is how often the manager may send one subtask back.
+const maxGuided = 2
+
+// escalate hands the subtask to the manager, or to the president when the
+// manager has had its chances.
+func (sub *Subtask) escalate(why string) {
+	sub.again("")
+	if sub.Guided >= maxGuided {
+		sub.block(why)
+		return
+	}
+	sub.Escalation = why
+}
+
+// Change is one path that a run created, modified or deleted (ART-2), as git
+// objects say, not as the agent says.
+type Change struct {
+	Path   string `json:"path"`
+	Action string `json:"action"` // created | modified | deleted
+}

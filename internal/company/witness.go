@@ -1,0 +1,374 @@
+package company
+
+import (
+	"slices"
+)
+
+// Witness sees every event of a ledger, in order, with the state before and
+// after it, and asserts what the design promises of how a company works: what
+// no single state can show. It keeps its own books from the events alone and
+// does not believe the state's. The zero value has seen nothing; it must see a
+// ledger from its first event on.
+type Witness struct {
+	epoch   uint64
+	stopped bool
+	tasks   map[TaskID]*witnessed
+	asked   map[ApprovalID]ApprovalOpened
+	yes     map[string]bool // keys of approved questions
+}
+
+// witnessed is what was seen of one task.
+type witnessed struct {
+	settings  Settings
+	prepared  *Prepared
+	dryRun    bool
+	ended     bool
+	planned   RunID
+	waves     []int // by subtask: its wave
+	head      OID
+	trees     map[OID]OID     // by integration head: its tree
+	green     map[OID]bool    // trees with a good verdict
+	whole     map[OID]OID     // by integration head: the tree of its good verdict
+	reviewing map[OID]bool    // integration heads that were reviewed as a whole
+	approved  map[string]bool // (subtask, head) that stand approved or waived
+	merged    map[SubtaskID]OID
+	protected map[SubtaskID]bool // its head changes paths that need the president
+	intent    *MergeIntended
+	runs      map[RunID]*witnessedRun
+	cap       Amount
+	spent     Amount
+	overdrawn bool // a run spent more than it was granted: the cap is no promise any more
+	prs       int
+}
+
+type witnessedRun struct {
+	held     bool
+	ended    bool
+	fence    uint64
+	reserved Amount
+}
+
+// Replay folds a ledger into a state with a witness beside it, and checks the
+// invariants after every event. The error names the event that broke one.
+func Replay(events []Event) (*State, error) {
+	s, w := NewState(), &Witness{}
+	for _, e := range events {
+		before := s.View()
+		if err := Apply(s, e); err != nil {
+			return s, err
+		}
+		if err := w.See(before, e, s); err != nil {
+			return s, err
+		}
+		if err := CheckInvariants(s); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// See looks at one event. before must be a View: Apply makes after out of it.
+func (w *Witness) See(before *State, e Event, after *State) error {
+	d, err := Decode(e)
+	if err != nil {
+		return err
+	}
+	if w.tasks == nil {
+		w.tasks, w.asked, w.yes = map[TaskID]*witnessed{}, map[ApprovalID]ApprovalOpened{}, map[string]bool{}
+	}
+	if w.stopped && isEffect(d) {
+		return broken("event %d: %s after the stop", e.Seq, e.Kind)
+	}
+	if err := w.seeOffice(d, e); err != nil {
+		return err
+	}
+	if err := w.seeMoves(before, e, after); err != nil {
+		return err
+	}
+	t := w.tasks[e.Task]
+	if e.Task == "" {
+		return nil
+	}
+	if t == nil {
+		return broken("event %d: %s about %s, which was never submitted", e.Seq, e.Kind, e.Task)
+	}
+	if e.Subtask != "" {
+		if at := after.Tasks[e.Task].Subtask(e.Subtask); at == nil || e.Subtask.Task() != e.Task {
+			return broken("event %d: %s is an orphan", e.Seq, e.Subtask) // SUB-9
+		}
+	}
+	for _, see := range []func(*witnessed, Data, Event) error{w.seePlan, w.seeRun, w.seeVerdict, w.seeMerge, w.seeEnd} {
+		if err := see(t, d, e); err != nil {
+			return err
+		}
+	}
+	return t.checkMoney(e, after.Tasks[e.Task])
+}
+
+// isEffect says whether an event begins something in the world, or goes on
+// with it. What a holder hands in at the end is none, and a person may always
+// act.
+func isEffect(d Data) bool {
+	switch d.(type) {
+	case *RunOffered, *RunClaimed, *BudgetReserved, *BudgetWaiting, *BudgetExhausted, *MergeIntended, *MergeGated, *MergeConflicted,
+		*GateFinished, *DeliveryIntended, *PROpened, *Prepared, *TaskSubmitted, *EffectFailed, *ReviewVoided:
+		return true
+	}
+	return false
+}
+
+func (w *Witness) seeOffice(d Data, e Event) error {
+	switch d := d.(type) {
+	case *OfficeStarted:
+		if d.Epoch != w.epoch+1 {
+			return broken("event %d: epoch %d follows epoch %d", e.Seq, d.Epoch, w.epoch)
+		}
+		w.epoch = d.Epoch
+		w.letGo()
+	case *OfficeStopped:
+		w.stopped = true
+	case *OfficeResumed:
+		w.epoch, w.stopped = d.Epoch, false
+		w.letGo()
+	case *TaskSubmitted:
+		if w.tasks[e.Task] != nil {
+			return broken("event %d: %s was submitted already", e.Seq, e.Task)
+		}
+		w.tasks[e.Task] = &witnessed{
+			settings: d.Settings, dryRun: d.DryRun, cap: d.Settings.Cap, trees: map[OID]OID{}, green: map[OID]bool{},
+			whole: map[OID]OID{}, reviewing: map[OID]bool{}, approved: map[string]bool{}, merged: map[SubtaskID]OID{},
+			protected: map[SubtaskID]bool{}, runs: map[RunID]*witnessedRun{},
+		}
+	case *ApprovalOpened:
+		w.asked[d.ID] = *d
+	case *ApprovalAnswered:
+		q, ok := w.asked[d.ID]
+		if !ok {
+			return broken("event %d: %s was never asked or is answered twice", e.Seq, d.ID)
+		}
+		delete(w.asked, d.ID)
+		w.yes[q.Key] = d.Option == OptApprove
+	}
+	return nil
+}
+
+func (w *Witness) letGo() {
+	for _, t := range w.tasks {
+		for _, r := range t.runs {
+			r.held = false
+		}
+	}
+}
+
+// seeMoves holds the moves of an event against the tables, and a task's phase
+// to one step forward at a time (STA-1, STA-5).
+func (w *Witness) seeMoves(before *State, e Event, after *State) error {
+	t, was := after.Tasks[e.Task], before.Tasks[e.Task]
+	if t == nil || was == nil {
+		if t != nil && t.Status != TaskPending {
+			return broken("event %d: %s begins as %s", e.Seq, e.Task, t.Status)
+		}
+		return nil
+	}
+	if t.Status != was.Status && !slices.Contains(TaskMoves[was.Status], t.Status) {
+		return broken("event %d: %s moves from %s to %s", e.Seq, t.ID, was.Status, t.Status)
+	}
+	for _, sub := range was.Subtasks {
+		now := t.Subtask(sub.ID)
+		switch {
+		case now == nil && (sub.Started > 0 || t.Status != TaskDecomposing):
+			return broken("event %d: %s was begun and is gone", e.Seq, sub.ID)
+		case now != nil && now.Status != sub.Status && !slices.Contains(SubMoves[sub.Status], now.Status):
+			return broken("event %d: %s moves from %s to %s", e.Seq, sub.ID, sub.Status, now.Status)
+		}
+	}
+	for _, sub := range t.Subtasks {
+		if was.Subtask(sub.ID) == nil && sub.Status != SubPending {
+			return broken("event %d: %s begins as %s", e.Seq, sub.ID, sub.Status)
+		}
+	}
+	from, to := slices.Index(Phases, was.Phase()), slices.Index(Phases, t.Phase())
+	if to > from+1 && !t.Status.Ended() {
+		return broken("event %d: %s skips from %s to %s", e.Seq, t.ID, was.Phase(), t.Phase())
+	}
+	if t.Status == TaskReviewing && was.Status != TaskReviewing {
+		seen := w.tasks[e.Task].reviewing
+		if seen[t.Head] {
+			return broken("event %d: %s is reviewed twice at %s", e.Seq, t.ID, t.Head.Short()) // STA-2
+		}
+		seen[t.Head] = true
+	}
+	return nil
+}
+
+func (w *Witness) seePlan(t *witnessed, d Data, e Event) error {
+	switch d := d.(type) {
+	case *Prepared:
+		if t.prepared != nil {
+			return broken("event %d: %s is prepared twice", e.Seq, e.Task)
+		}
+		if err := refuseProtectedBranch(d.Integration); err != nil {
+			return broken("event %d: work would be merged to %s", e.Seq, d.Integration)
+		}
+		t.prepared, t.head = d, d.Base.OID
+	case *PlanAccepted:
+		if t.prepared == nil || !w.untestedAllowed(t, e.Task) && len(t.prepared.Gates) == 0 {
+			return broken("event %d: a plan before it is known what the gates are", e.Seq)
+		}
+		t.planned, t.waves = e.Run, nil
+		for i, wave := range d.Plan.Waves {
+			if err := disjoint(wave); err != nil {
+				return broken("event %d: wave %d: %s", e.Seq, i+1, err)
+			}
+			for range wave.Subtasks {
+				t.waves = append(t.waves, i+1)
+			}
+		}
+	}
+	return nil
+}
+
+// disjoint: no two subtasks of a wave may write the same file.
+func disjoint(wave Wave) error {
+	budget := planOverlapBudget
+	for i, a := range wave.Subtasks {
+		for _, b := range wave.Subtasks[:i] {
+			for _, x := range a.WriteSet {
+				for _, y := range b.WriteSet {
+					gx, err1 := ParseGlob(x)
+					gy, err2 := ParseGlob(y)
+					if err1 != nil || err2 != nil {
+						return broken("a write set that cannot be read")
+					}
+					if _, both := common(gx, gy, &budget); both && !gx.within(mechanical) && !gy.within(mechanical) {
+						return broken("two write sets meet: %s and %s", x, y)
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (w *Witness) untestedAllowed(t *witnessed, id TaskID) bool {
+	return t.settings.NoGates == "allow" || w.yes["no_gates "+string(id)]
+}
+
+func (w *Witness) seeRun(t *witnessed, d Data, e Event) error {
+	r := t.runs[e.Run]
+	switch d := d.(type) {
+	case *RunOffered:
+		if r != nil && (r.held || r.ended) {
+			return broken("event %d: %s is offered while it is held or ended", e.Seq, e.Run)
+		}
+		if t.settings.Plan == Ask && !w.yes["plan "+string(t.planned)] {
+			return broken("event %d: work on a plan that the president has not approved", e.Seq)
+		}
+		if err := t.checkWave(e); err != nil {
+			return err
+		}
+		if r == nil {
+			t.runs[e.Run] = &witnessedRun{}
+		}
+	case *RunClaimed:
+		if r == nil {
+			r = &witnessedRun{}
+			t.runs[e.Run] = r
+		}
+		if r.held || r.ended || d.Fence <= r.fence || d.Worker == "" || !d.Deadline.After(e.Time) {
+			return broken("event %d: %s is claimed while it is held, or without owner, deadline or a higher fence", e.Seq, e.Run)
+		}
+		if err := t.checkWave(e); err != nil {
+			return err
+		}
+		r.held, r.fence = true, d.Fence
+	case *RunReleased:
+		if r == nil || !r.held {
+			return broken("event %d: %s is let go by nobody", e.Seq, e.Run)
+		}
+		r.held = false
+	case *RunEnded:
+		if r == nil || !r.held {
+			return broken("event %d: %s ends in nobody's hands", e.Seq, e.Run)
+		}
+		t.overdrawn = t.overdrawn || d.Spent.MicroUSD > r.reserved.MicroUSD || d.Spent.Tokens > r.reserved.Tokens
+		r.held, r.ended, r.reserved = false, true, Amount{}
+		t.spent = t.spent.Add(d.Spent)
+		if d.Head != "" {
+			rules := PlanRules{Protected: t.settings.Protected}
+			t.protected[e.Subtask] = slices.ContainsFunc(d.Changes, func(c Change) bool { return rules.protects(c.Path) })
+		}
+	case *BudgetReserved:
+		if r == nil || !r.held {
+			return broken("event %d: money for %s, which nobody holds", e.Seq, e.Run)
+		}
+		r.reserved = r.reserved.Add(d.Amount)
+	case *BudgetWaiting:
+		r.reserved = r.reserved.Sub(d.Back)
+	case *BudgetRaised:
+		for _, c := range []struct {
+			cap *int64
+			by  int64
+		}{{&t.cap.MicroUSD, d.By.MicroUSD}, {&t.cap.Tokens, d.By.Tokens}} {
+			if *c.cap != NoCap {
+				*c.cap += c.by
+			}
+		}
+	}
+	return nil
+}
+
+// checkWave: a run of a subtask only when all of the earlier waves are merged.
+func (t *witnessed) checkWave(e Event) error {
+	if e.Subtask == "" {
+		return nil
+	}
+	for i := range t.waves {
+		sub := NewSubtaskID(e.Task, i+1)
+		if sub == e.Subtask {
+			return nil
+		}
+		if own := t.waveOf(e); t.waves[i] < own && t.merged[sub] == "" {
+			return broken("event %d: %s of wave %d while %s of wave %d is not merged", e.Seq, e.Run, own, sub, t.waves[i])
+		}
+	}
+	return nil // a repair: it comes after all that was planned
+}
+
+func (t *witnessed) waveOf(e Event) int {
+	for i, wave := range t.waves {
+		if NewSubtaskID(e.Task, i+1) == e.Subtask {
+			return wave
+		}
+	}
+	return len(t.waves) + 1
+}
+
+// checkMoney: what is spent and what is held fit under the cap at every event,
+// and the state's books are these.
+func (t *witnessed) checkMoney(e Event, at *Task) error {
+	used := t.spent
+	for _, r := range t.runs {
+		used = used.Add(r.reserved)
+	}
+	switch {
+	case at.Cap != t.cap:
+		return broken("event %d: the cap of %s is %s, its books say %s", e.Seq, e.Task, t.cap, at.Cap)
+	case at.Spent.Add(at.Reserved()) != used:
+		return broken("event %d: %s has used %s, its books say %s", e.Seq, e.Task, used, at.Spent.Add(at.Reserved()))
+	case !t.overdrawn && !used.Within(t.cap):
+		return broken("event %d: %s has used %s of %s", e.Seq, e.Task, used, t.cap)
+	}
+	return nil
+}
+
+// Held reports whether the run is held under this fence, by the events alone:
+// only then may a command of its holder change anything.
+func (w *Witness) Held(id RunID, fence uint64) bool {
+	t := w.tasks[id.Task()]
+	if t == nil {
+		return false
+	}
+	r := t.runs[id]
+	return r != nil && r.held && r.fence == fence
+}

@@ -1,0 +1,148 @@
+package company
+
+import "slices"
+
+// proven says whether a verdict carries its own proof (GAT-1, GAT-3): every
+// pinned gate, each of them green; or no gates at all, and leave for that.
+func (w *Witness) proven(t *witnessed, id TaskID, r GateResult) bool {
+	if t.prepared == nil || r.GateHash != t.prepared.GateHash {
+		return false
+	}
+	if r.Untested {
+		return len(t.prepared.Gates) == 0 && w.untestedAllowed(t, id)
+	}
+	if !r.Passed || len(t.prepared.Gates) == 0 || len(r.Checks) != len(t.prepared.Gates) {
+		return false
+	}
+	for i, c := range r.Checks {
+		if g := t.prepared.Gates[i]; c.Name != g.Name || c.Command != g.Command || !c.Passed || c.Skipped || c.ExitCode != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *Witness) seeVerdict(t *witnessed, d Data, e Event) error {
+	judge := func(r GateResult) error {
+		good := w.proven(t, e.Task, r)
+		if r.ok() && !good {
+			return broken("event %d: a verdict that lets pass and proves nothing", e.Seq)
+		}
+		if good {
+			t.green[r.Tree] = true
+		}
+		return nil
+	}
+	switch d := d.(type) {
+	case *GateFinished:
+		if err := judge(d.Result); err != nil {
+			return err
+		}
+		if e.Subtask == "" && d.Result.ok() {
+			t.whole[d.Head] = d.Result.Tree
+		}
+	case *MergeGated:
+		return judge(d.Result)
+	case *Review:
+		if r := t.runs[e.Run]; r == nil || !r.ended {
+			return broken("event %d: a verdict of a run that did not end", e.Seq)
+		}
+		if d.Verdict == Approve && slices.ContainsFunc(d.Findings, func(f Finding) bool { return f.Severity == Blocking }) {
+			return broken("event %d: approved in spite of a blocking finding", e.Seq)
+		}
+		t.approved[string(e.Subtask)+" "+string(d.Head)] = d.Verdict == Approve
+	case *ReviewVoided:
+		for key := range t.approved {
+			if len(key) > len(e.Subtask) && key[:len(e.Subtask)+1] == string(e.Subtask)+" " {
+				delete(t.approved, key)
+			}
+		}
+	}
+	return nil
+}
+
+func (w *Witness) seeMerge(t *witnessed, d Data, e Event) error {
+	switch d := d.(type) {
+	case *MergeIntended:
+		switch {
+		case t.intent != nil:
+			return broken("event %d: two merges at once", e.Seq)
+		case t.merged[d.Subtask] != "":
+			return broken("event %d: %s would be merged twice", e.Seq, d.Subtask)
+		case d.Subtask != e.Subtask || d.Onto != t.head:
+			return broken("event %d: a merge onto %s, and the head is %s", e.Seq, d.Onto.Short(), t.head.Short())
+		case !t.green[d.Tree]:
+			return broken("event %d: a merge of a tree on which no gates passed", e.Seq)
+		case !t.approved[string(d.Subtask)+" "+string(d.Head)]:
+			return broken("event %d: a merge of a head that nobody approved", e.Seq)
+		}
+		if err := refuseProtectedBranch(t.prepared.Integration); err != nil {
+			return broken("event %d: a merge to %s", e.Seq, t.prepared.Integration)
+		}
+		what := " " + string(d.Subtask) + " " + string(d.Head)
+		if t.protected[d.Subtask] && !w.yes["protected"+what] {
+			return broken("event %d: protected paths would change without the president", e.Seq)
+		}
+		if t.settings.Merge == Ask && !w.yes["merge"+what] && !w.yes["protected"+what] {
+			return broken("event %d: a merge without the president's leave", e.Seq)
+		}
+		t.intent = d
+	case *MergeDone:
+		if t.intent == nil || t.intent.Subtask != e.Subtask {
+			return broken("event %d: a merge that was not intended", e.Seq)
+		}
+		for _, c := range t.merged {
+			if c == d.Commit {
+				return broken("event %d: one merge commit for two subtasks", e.Seq)
+			}
+		}
+		t.merged[e.Subtask] = d.Commit
+		t.head, t.trees[d.Commit] = d.Commit, t.intent.Tree
+		t.intent = nil
+	}
+	return nil
+}
+
+// seeEnd: a pull request, and completion, only of a head on which everything
+// was checked.
+func (w *Witness) seeEnd(t *witnessed, d Data, e Event) error {
+	switch d := d.(type) {
+	case *PROpened:
+		t.prs++
+		waived := w.yes["review "+string(e.Task)+" "+string(d.Head)]
+		switch {
+		case t.prs > 1:
+			return broken("event %d: a second pull request of %s", e.Seq, e.Task)
+		case d.Head != t.head:
+			return broken("event %d: a pull request of another head", e.Seq)
+		case t.whole[d.Head] == "" || t.whole[d.Head] != t.trees[d.Head]:
+			return broken("event %d: a pull request of a tree on which no gates passed", e.Seq)
+		case !t.approved[" "+string(d.Head)] && !waived:
+			return broken("event %d: a pull request that nobody reviewed", e.Seq)
+		case t.settings.PR == Ask && !w.yes["pr "+string(e.Task)+" "+string(d.Head)]:
+			return broken("event %d: a pull request without the president's leave", e.Seq)
+		}
+		return refuseProtectedBranch(d.Branch)
+	case *TaskCompletedEvent:
+		t.ended, t.intent = true, nil
+		switch {
+		case d.DryRun && t.dryRun && t.planned != "":
+		case d.DryRun || t.prs != 1:
+			return broken("event %d: %s is completed without its pull request", e.Seq, e.Task)
+		default:
+			for i := range t.waves {
+				if t.merged[NewSubtaskID(e.Task, i+1)] == "" {
+					return broken("event %d: %s is completed without all of its subtasks", e.Seq, e.Task)
+				}
+			}
+		}
+	case *TaskFailedEvent, *TaskCancelledEvent:
+		t.ended, t.intent = true, nil
+	case *RunEnded, *RunReleased, *BudgetRaised, *ApprovalOpened, *ApprovalAnswered, *TaskPaused, *PRSettled:
+	default:
+		if t.ended {
+			return broken("event %d: %s after the end of %s", e.Seq, e.Kind, e.Task)
+		}
+	}
+	return nil
+}

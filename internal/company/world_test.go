@@ -1,0 +1,281 @@
+package company
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// knobs say how hostile a world is; percentages of what could go wrong.
+type knobs struct {
+	Seed                               uint64
+	Calm, Steps, Tasks, Active         int // Calm: steps in a kind world before the hostile ones
+	Gates                              int // 0, 1 or 2 gates
+	Cap                                int64
+	Settings                           Settings
+	DryRun                             bool
+	Drop, Delay, Dup, Lost             int // of outcomes, and of runs whose holder is gone
+	BadPlan, Question, Broken, Partial int
+	Escalate, Red, Finding, Conflict   int
+	Overlap, Protected, Greedy, GiveUp int
+	Reject, Restart, Stop, Pause       int
+	Cancel, Hostile, Fails, Sleep      int
+}
+
+// world does what is due in a company, well or badly, in any order. It has a
+// git, a forge and a queue of its own, and knows what really happened there.
+type world struct {
+	*bench
+	k      knobs
+	rng    *rand.Rand
+	kind   bool // everything goes well from here on
+	oids   int
+	fences uint64
+	queue  []ticketed
+	outbox []sent // outcomes that are still on their way, or come again
+	lost   map[string]bool
+	refs   map[TaskID]OID
+	trees  map[string]OID
+	red    map[OID]bool
+	merges map[SubtaskID]map[OID]bool
+	forge  map[int]TaskID
+}
+
+type ticketed struct {
+	run   RunID
+	epoch uint64
+}
+
+type sent struct {
+	id, actor string
+	c         Command
+}
+
+func newWorld(t tester, k knobs) *world {
+	w := &world{
+		bench: newBench(t), k: k, rng: rand.New(rand.NewPCG(k.Seed, 7)), lost: map[string]bool{}, refs: map[TaskID]OID{},
+		trees: map[string]OID{}, red: map[OID]bool{}, merges: map[SubtaskID]map[OID]bool{}, forge: map[int]TaskID{},
+	}
+	set := k.Settings
+	set.Cap = Amount{MicroUSD: k.Cap, Tokens: NoCap}
+	for i := range k.Tasks {
+		w.must(President, Submit{Instruction: fmt.Sprintf("do the thing %d", i), Project: Project{ID: "p", Path: "/p"}, Settings: set, DryRun: k.DryRun && i == 0})
+	}
+	return w
+}
+
+func (w *world) chance(percent int) bool { return !w.kind && w.rng.IntN(100) < percent }
+
+func (w *world) oid() OID {
+	w.oids++
+	return OID(fmt.Sprintf("%040x", w.oids))
+}
+
+// send brings an outcome in: now, later, twice, or never.
+func (w *world) send(actor string, c Command) {
+	w.cmds++
+	m := sent{fmt.Sprintf("c%d", w.cmds), actor, c}
+	switch {
+	case w.chance(w.k.Drop):
+		return
+	case w.chance(w.k.Delay):
+		w.outbox = append(w.outbox, m)
+		return
+	case w.chance(w.k.Dup):
+		w.outbox = append(w.outbox, m)
+	}
+	w.bring(m)
+}
+
+func (w *world) bring(m sent) {
+	_, _ = w.doID(m.id, m.actor, m.c) // a refusal is as good an answer as any
+}
+
+// live goes through the kind and then through the hostile part of the history.
+func (w *world) live() {
+	w.t.Helper()
+	w.kind = true
+	for range w.k.Calm {
+		w.step()
+	}
+	w.kind = false
+	for range w.k.Steps {
+		w.step()
+	}
+}
+
+// step is one thing that happens in a hostile world.
+func (w *world) step() {
+	w.now = w.now.Add(time.Duration(w.rng.IntN(300)) * time.Millisecond)
+	switch n := w.rng.IntN(100); {
+	case n < 8 && len(w.outbox) > 0:
+		i := w.rng.IntN(len(w.outbox))
+		m := w.outbox[i]
+		if !w.chance(30) {
+			w.outbox = append(w.outbox[:i:i], w.outbox[i+1:]...)
+		}
+		w.bring(m)
+	case n < 16:
+		w.president()
+	case n < 18 && w.chance(w.k.Restart):
+		w.send(Company, StartOffice{Office: "k3fq"})
+		w.outbox = w.outbox[:len(w.outbox)/2] // a process is gone, with half of what was on its way
+	case n < 22 && w.chance(w.k.Hostile):
+		w.intruder()
+	case n < 26 && w.chance(w.k.Sleep):
+		if next := NextDue(w.s, w.now); !next.IsZero() {
+			w.now = next
+		}
+	case n < 27:
+		w.freeze()
+	case n < 50 && len(w.queue) > 0:
+		w.lease(w.rng.IntN(len(w.queue)))
+	default:
+		if due := w.due(w.k.Active); len(due) > 0 {
+			w.act(due[w.rng.IntN(len(due))])
+		}
+	}
+	w.unstuck()
+}
+
+// unstuck asserts that no open task waits for nothing: something is due, or a
+// time will come, or an offered run is on the queue, or a person is asked.
+func (w *world) unstuck() {
+	w.t.Helper()
+	if w.s.Office.Stopped {
+		return
+	}
+	due := map[TaskID]bool{}
+	for _, e := range w.due(1 << 20) {
+		due[e.Task] = true
+	}
+	timed := !NextDue(w.s, w.now).IsZero()
+	for _, id := range w.s.Open {
+		t := w.s.Tasks[id]
+		if t.Paused || due[id] || len(w.s.OpenApprovals(id)) > 0 || timed && t.waitsForTime(w.now) || w.onOffer(t) {
+			continue
+		}
+		w.t.Fatalf("%s (%s) waits for nothing at %s\n%s\n%s", id, t.Status, w.now, w.tail(), outline(t))
+	}
+}
+
+// outline is a task in a few lines, for a failure's message.
+func outline(t *Task) string {
+	out := fmt.Sprintf("%s %s paused=%v queue=%v intent=%v want=%v failures=%v review=%+v\n", t.ID, t.Status, t.Paused, t.Queue, t.Intent, t.Want, t.Failures, t.Review)
+	for _, sub := range t.Subtasks {
+		out += fmt.Sprintf("  %s wave %d %s current=%s escalation=%q conflict=%v\n", sub.ID, sub.Wave, sub.Status, sub.Current, sub.Escalation, sub.Conflict != nil)
+	}
+	for _, r := range t.sortedRuns() {
+		if !r.Ended {
+			out += fmt.Sprintf("  %s held=%v offered=%d offers=%d fence=%d waiting=%v reserved=%s\n", r.ID, r.Held, r.Offered, r.Offers, r.Fence, r.Waiting, r.Reserved)
+		}
+	}
+	return out
+}
+
+func outlines(s *State) string {
+	out := ""
+	for _, id := range s.Open {
+		out += outline(s.Tasks[id])
+	}
+	return out
+}
+
+func (t *Task) waitsForTime(now time.Time) bool {
+	for _, f := range t.Failures {
+		if f.NotBefore.After(now) && !t.exhausted(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// onOffer says whether a run of the task waits on the queue to be claimed.
+func (w *world) onOffer(t *Task) bool {
+	for _, q := range w.queue {
+		if r := t.Runs[q.run]; r != nil && !r.Held && !r.Ended && r.Offered == w.s.Office.Epoch && q.epoch == w.s.Office.Epoch {
+			return true
+		}
+	}
+	return false
+}
+
+// lease takes an item from the queue and claims its run. A refused item is
+// acknowledged; an item may come twice.
+func (w *world) lease(i int) {
+	q := w.queue[i]
+	if r := w.run(q.run); q.epoch == w.s.Office.Epoch && (r == nil || !r.Ended && r.Offered != q.epoch && r.Held == false) {
+		return // the queue knew of it before the ledger; the worker waits
+	}
+	if !w.chance(w.k.Dup) {
+		w.queue = append(w.queue[:i:i], w.queue[i+1:]...)
+	}
+	w.fences++
+	epoch := w.s.Office.Epoch
+	if _, err := w.do("w1", Claim{Run: q.run, Epoch: q.epoch, Fence: w.fences, Worker: "w1"}); err == nil && q.epoch != epoch {
+		w.t.Fatalf("%s is claimed under the old epoch %d", q.run, q.epoch)
+	}
+}
+
+func (w *world) run(id RunID) *Run {
+	if t := w.s.Tasks[id.Task()]; t != nil {
+		return t.Runs[id]
+	}
+	return nil
+}
+
+// goWell is the benign end of every history: what is due is done and succeeds,
+// the president answers, time passes when nothing else can. Every task that is
+// open must complete, in a bounded number of rounds.
+func (w *world) goWell() {
+	w.t.Helper()
+	w.kind, w.outbox = true, nil
+	open := append([]TaskID(nil), w.s.Open...)
+	w.bring(sent{"", President, Resume{}})
+	for _, id := range open {
+		w.bring(sent{"", President, Pause{Task: id, Off: true}})
+	}
+	for range 3000 {
+		if len(w.s.Open) == 0 {
+			break
+		}
+		seq := w.s.Seq
+		for _, a := range w.s.OpenApprovals("") {
+			if w.s.Approvals[a.ID].Open() {
+				w.answer(a)
+			}
+		}
+		for i := len(w.queue) - 1; i >= 0; i-- {
+			w.lease(i)
+		}
+		due := w.due(w.k.Active)
+		w.rng.Shuffle(len(due), func(i, j int) { due[i], due[j] = due[j], due[i] })
+		for _, e := range due {
+			if w.stillDue(e.Key) {
+				w.act(e)
+			}
+		}
+		w.unstuck()
+		if w.s.Seq == seq {
+			next := NextDue(w.s, w.now)
+			if next.IsZero() {
+				w.t.Fatalf("nothing happens any more, and no time is awaited\n%s\n%s", w.tail(), outlines(w.s))
+			}
+			w.now = next
+		}
+	}
+	for _, id := range open {
+		if t := w.s.Tasks[id]; t.Status != TaskCompleted {
+			w.t.Fatalf("%s ends as %s (%s) though everything went well\n%s\n%s", id, t.Status, t.Reason, w.tail(), outline(t))
+		}
+	}
+}
+
+func (w *world) stillDue(key string) bool {
+	for _, e := range Due(w.s, w.now, w.k.Active) {
+		if e.Key == key {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,270 @@
+package company
+
+import (
+	"fmt"
+)
+
+// act does a piece of what is due.
+func (w *world) act(e Effect) {
+	t := w.s.Tasks[e.Task]
+	if e.Fail != "" && w.chance(w.k.Fails) {
+		w.send(Company, FailEffect{Task: e.Task, Key: e.Fail, EffectFailed: EffectFailed{Code: EDocker, Error: "it does not answer", Human: w.chance(10)}})
+		return
+	}
+	switch e.Kind {
+	case DoNote:
+		w.send(Company, e.Then)
+	case DoPrepare:
+		w.send(Company, w.prepared(t))
+	case DoOffer:
+		w.queue = append(w.queue, ticketed{e.Run, w.s.Office.Epoch})
+		w.send(Company, Offer{Run: e.Run, Item: e.Key})
+	case DoManage, DoReview, DoResolve:
+		if r := t.Runs[e.Run]; r == nil || !r.Held {
+			w.send(string(e.Run), Claim{Run: e.Run, Epoch: w.s.Office.Epoch, Fence: w.s.Seq + 1, Worker: "host", From: t.Head})
+			return
+		}
+		w.carry(t, t.Runs[e.Run])
+	case DoWork:
+		w.carry(t, t.Runs[e.Run])
+	case DoGate:
+		w.gate(t, t.Subtask(e.Subtask))
+	case DoTestMerge:
+		w.testMerge(t, t.Subtask(e.Subtask))
+	case DoMerge:
+		w.merge(t)
+	case DoDeliver:
+		w.deliver(t)
+	default:
+		w.t.Fatalf("nobody knows how to do %s", e.Kind)
+	}
+}
+
+func (w *world) prepared(t *Task) Prepare {
+	p := Prepared{Base: Base{Branch: "main", OID: w.oid(), PRBranch: "main"}, GateHash: "g", Image: "img", Integration: "develop-" + string(t.ID) + "-k3fq"}
+	for _, name := range []string{"lint", "test"}[:w.k.Gates] {
+		p.Gates = append(p.Gates, GateCommand{Name: name, Command: "go " + name})
+	}
+	if w.chance(w.k.Hostile) {
+		p.Integration = []string{"main", "refs/heads/master", "Main", ""}[w.rng.IntN(4)]
+	}
+	return Prepare{Task: t.ID, Prepared: p}
+}
+
+// carry goes on with a held run: it needs money first, and ends in some way.
+func (w *world) carry(t *Task, r *Run) {
+	if !w.kind && w.lost[fmt.Sprint(r.ID, r.Fence)] {
+		return // its holder is gone, and nobody knows yet
+	}
+	if w.chance(w.k.Lost) {
+		w.lost[fmt.Sprint(r.ID, r.Fence)] = true
+		return
+	}
+	fence := r.Fence
+	if w.chance(w.k.Hostile) {
+		fence -= min(fence, uint64(w.rng.IntN(3)))
+	}
+	if r.Reserved == (Amount{}) || r.Waiting || w.chance(w.k.Greedy) {
+		one := Amount{MicroUSD: 20 + int64(w.rng.IntN(40))}
+		used := Amount{MicroUSD: r.Reserved.MicroUSD / 2}
+		w.send(string(r.ID), Reserve{Run: r.ID, Fence: fence, One: one, Many: Amount{MicroUSD: 3 * one.MicroUSD}, Used: used})
+		return
+	}
+	if w.chance(3) {
+		w.send(string(r.ID), Release{Run: r.ID, Fence: fence, Why: "the lease was lost"})
+		return
+	}
+	end := EndRun{Run: r.ID, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Summary: "done", Turns: 3}}
+	if r.Reserved.MicroUSD > 0 {
+		end.Outcome.Spent.MicroUSD = w.rng.Int64N(r.Reserved.MicroUSD + 1)
+	}
+	switch {
+	case w.chance(w.k.Broken):
+		end.Outcome.Status, end.Outcome.Error, end.Outcome.Code = RunError, "the model is gone", EModel
+		end.Outcome.Human, end.Outcome.Escalate = w.chance(10), w.chance(w.k.Escalate)
+	case w.chance(w.k.Partial):
+		end.Outcome.Status, end.Outcome.Progress = RunPartial, w.chance(70)
+	}
+	switch r.Role {
+	case Worker, Merger:
+		w.work(t, &end, t.Subtask(r.Subtask))
+	case Manager:
+		w.manage(t, &end)
+	case Reviewer:
+		w.review(t, &end, t.Subtask(r.Subtask))
+	}
+	w.send(string(r.ID), end)
+}
+
+func (w *world) work(t *Task, end *EndRun, sub *Subtask) {
+	if end.Outcome.Status == RunError && w.chance(50) {
+		return
+	}
+	end.Outcome.Head, end.Outcome.Branch = w.oid(), "agent/"+string(sub.ID)+"-x"
+	end.Outcome.Changes = []Change{{Path: "pkg/" + string(sub.ID) + ".go", Action: "modified"}}
+	if w.chance(w.k.Protected) {
+		end.Outcome.Changes = append(end.Outcome.Changes, Change{Path: ".github/workflows/ci.yml", Action: "created"})
+	}
+	if w.chance(w.k.Hostile) {
+		end.Outcome.Head = "HEAD"
+	}
+}
+
+func (w *world) manage(t *Task, end *EndRun) {
+	if stuck := t.Stuck(); stuck != nil && !w.chance(w.k.Question) {
+		end.Guide = &Guide{Subtask: stuck.ID, Text: "use the other package", GiveUp: w.chance(w.k.GiveUp)}
+		return
+	}
+	if w.chance(w.k.Question) {
+		end.Question = "which one?"
+		return
+	}
+	p := w.plan()
+	if w.chance(w.k.BadPlan) {
+		p = Plan{Waves: []Wave{{Subtasks: []PlannedSubtask{okSubtask("a", "x/**"), okSubtask("b", "x/y.go")}}}}
+		w.send(string(end.Run), ProposePlan{Run: end.Run, Fence: end.Fence, Plan: p})
+	}
+	end.Plan = &p
+}
+
+func (w *world) plan() Plan {
+	p := Plan{Why: "they do not know each other"}
+	for i := range 1 + w.rng.IntN(2) {
+		var wave Wave
+		for j := range 1 + w.rng.IntN(3) {
+			wave.Subtasks = append(wave.Subtasks, okSubtask(fmt.Sprintf("part %d %d", i, j), fmt.Sprintf("w%d/p%d/**", i, j)))
+		}
+		p.Waves = append(p.Waves, wave)
+	}
+	return p
+}
+
+func (w *world) review(t *Task, end *EndRun, sub *Subtask) {
+	r := &Review{Head: t.Head, Onto: t.Head, Verdict: Approve, PatchID: "p", Evidence: []string{"the test"}}
+	if sub != nil {
+		r.Head = sub.Head
+	}
+	if w.chance(w.k.Finding) {
+		r.Verdict, r.Findings = RequestChanges, []Finding{{Severity: Blocking, File: "a.go", Line: 3, What: "off by one"}}
+	}
+	if w.chance(w.k.Hostile) {
+		switch w.rng.IntN(3) {
+		case 0:
+			r.Head = w.oid() // of some other head
+		case 1:
+			r.Verdict, r.Findings = Approve, []Finding{{Severity: Blocking, File: "a.go", Line: 3, What: "off by one"}}
+		case 2:
+			r = nil
+		}
+	}
+	end.Review = r
+}
+
+// tree is what git makes of two commits: always the same. Whether the gates
+// like it is decided once.
+func (w *world) tree(onto, head OID) OID {
+	key := string(onto) + string(head)
+	if w.trees[key] == "" {
+		w.trees[key] = w.oid()
+		w.red[w.trees[key]] = w.k.Gates > 0 && w.chance(w.k.Red)
+	}
+	return w.trees[key]
+}
+
+func (w *world) verdict(t *Task, tree OID, green bool) GateResult {
+	r := GateResult{Tree: tree, GateHash: t.Prepared.GateHash, Image: t.Prepared.Image, Passed: green && len(t.Prepared.Gates) > 0, Untested: len(t.Prepared.Gates) == 0}
+	for i, g := range t.Prepared.Gates {
+		c := GateCheck{Name: g.Name, Command: g.Command, Passed: green}
+		if !green {
+			c.ExitCode, c.Skipped = min(1, 1-i), i > 0
+			c.Output = "red"
+		}
+		r.Checks = append(r.Checks, c)
+	}
+	if w.chance(w.k.Hostile) && len(r.Checks) > 0 {
+		r.Passed = true
+		switch w.rng.IntN(4) {
+		case 0:
+			r.Checks[0].ExitCode, r.Checks[0].Passed = 1, true
+		case 1:
+			r.Checks = r.Checks[1:]
+		case 2:
+			r.GateHash = "of other gates"
+		case 3:
+			r.Checks[0].Command = "true"
+		}
+	}
+	return r
+}
+
+func (w *world) gate(t *Task, sub *Subtask) {
+	g := Gated{Task: t.ID, GateFinished: GateFinished{Head: t.Head, Onto: t.Head}}
+	tree, green := t.Tree, !w.chance(w.k.Red)
+	if sub != nil {
+		g.Subtask, g.Head = sub.ID, sub.Head
+		tree = w.tree(t.Head, sub.Head)
+		green = !w.red[tree]
+	} else if w.chance(w.k.Hostile) {
+		tree = w.oid()
+	}
+	g.Result = w.verdict(t, tree, green)
+	w.send(Company, g)
+}
+
+func (w *world) testMerge(t *Task, sub *Subtask) {
+	if w.chance(w.k.Conflict) {
+		w.send(Company, MergeConflict{Task: t.ID, Subtask: sub.ID, MergeConflicted: MergeConflicted{Head: sub.Head, Onto: t.Head, Paths: []string{"a.go"}}})
+		return
+	}
+	tree := w.tree(t.Head, sub.Head)
+	w.send(Company, MergeTested{Task: t.ID, Subtask: sub.ID, Head: sub.Head, Onto: t.Head, Tree: tree,
+		Result: w.verdict(t, tree, !w.red[tree]), Overlap: w.chance(w.k.Overlap), Message: "merge"})
+}
+
+// merge makes the commit that the intent stands for and moves the branch: the
+// second time it finds what it did.
+func (w *world) merge(t *Task) {
+	in := t.Intent
+	key := fmt.Sprint("merge ", in.Tree, in.Onto, in.Head, in.At.UnixNano(), in.Message)
+	if w.trees[key] == "" {
+		w.trees[key] = w.oid()
+	}
+	commit, at := w.trees[key], w.refs[t.ID]
+	if at == "" {
+		at = t.Prepared.Base.OID
+	}
+	if at != commit {
+		if at != in.Onto {
+			w.t.Fatalf("the branch of %s is at %s, the merge wants %s\n%s", t.ID, at.Short(), in.Onto.Short(), w.tail())
+		}
+		if w.red[in.Tree] {
+			w.t.Fatalf("a tree whose gates are red is merged\n%s", w.tail())
+		}
+		w.refs[t.ID] = commit
+		if w.merges[in.Subtask] == nil {
+			w.merges[in.Subtask] = map[OID]bool{}
+		}
+		w.merges[in.Subtask][commit] = true
+		if len(w.merges[in.Subtask]) > 1 {
+			w.t.Fatalf("%s is merged twice\n%s", in.Subtask, w.tail())
+		}
+	}
+	w.send(Company, Merged{Task: t.ID, Commit: commit})
+}
+
+func (w *world) deliver(t *Task) {
+	d := t.Deliver
+	if by, ok := w.forge[d.Number]; ok && by != t.ID {
+		w.t.Fatalf("pull request %d is of %s and of %s", d.Number, by, t.ID)
+	}
+	for n, by := range w.forge {
+		if by == t.ID && n != d.Number {
+			w.t.Fatalf("%s has two pull requests, %d and %d", t.ID, n, d.Number)
+		}
+	}
+	if w.refs[t.ID] != d.Head {
+		w.t.Fatalf("%s delivers %s, its branch is at %s", t.ID, d.Head.Short(), w.refs[t.ID].Short())
+	}
+	w.forge[d.Number] = t.ID
+	w.send(Company, Delivered{Task: t.ID, Head: d.Head, Number: d.Number, URL: "local:1"})
+}

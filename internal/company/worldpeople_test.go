@@ -1,0 +1,88 @@
+package company
+
+import (
+	"strings"
+)
+
+// president does something, or nothing.
+func (w *world) president() {
+	open := w.s.OpenApprovals("")
+	switch n := w.rng.IntN(100); {
+	case n < 60 && len(open) > 0:
+		w.answer(open[w.rng.IntN(len(open))])
+	case n < 65 && w.chance(w.k.Stop):
+		w.send(President, Stop{})
+	case n < 85 && w.s.Office.Stopped:
+		w.send(President, Resume{})
+	case n < 90 && len(w.s.Open) > 0:
+		id := w.s.Open[w.rng.IntN(len(w.s.Open))]
+		switch {
+		case w.s.Tasks[id].Paused:
+			w.send(President, Pause{Task: id, Off: true})
+		case w.chance(w.k.Pause):
+			w.send(President, Pause{Task: id})
+		case w.chance(20):
+			w.send(President, RaiseBudget{Task: id, By: Amount{MicroUSD: int64(w.rng.IntN(200))}})
+		}
+	case n > 93 && len(w.s.Open) > 0 && w.chance(w.k.Cancel):
+		w.send(President, Cancel{Task: w.s.Open[w.rng.IntN(len(w.s.Open))], Why: "no"})
+	case n < 92 && len(w.forge) > 0:
+		w.send(President, SettlePR{Task: NewTaskID(1), State: PRMerged})
+	}
+}
+
+func (w *world) answer(a *Approval) {
+	c := Answer{Approval: a.ID, Option: OptApprove}
+	if a.Kind == AskClarification {
+		c.Option, c.Text = OptAnswer, "the first"
+	} else if w.chance(w.k.Reject) {
+		c.Option = OptReject
+		if w.chance(70) {
+			c.Text = "do it otherwise"
+		}
+	}
+	w.send(President, c)
+}
+
+// intruder sends what nobody should: outcomes of things that are not under
+// way, old epochs, foreign ids. Whatever is wrong with them, the invariants
+// must hold.
+func (w *world) intruder() {
+	if len(w.s.Tasks) == 0 {
+		return
+	}
+	t := w.s.Tasks[NewTaskID(1+w.rng.IntN(w.s.LastTask))]
+	sub := NewSubtaskID(t.ID, 1+w.rng.IntN(4))
+	role := []Role{Manager, Worker, Reviewer, Merger}[w.rng.IntN(4)]
+	run := NewRunID(t.ID, sub, role, 1+w.rng.IntN(3))
+	if role == Manager {
+		run = NewRunID(t.ID, "", role, 1+w.rng.IntN(3))
+	}
+	fence := w.rng.Uint64N(w.s.Seq + 2)
+	if role == Worker {
+		fence = w.rng.Uint64N(w.fences + 1) // the queue gave no higher one to anybody
+	}
+	head := t.Head
+	if at := t.Subtask(sub); at != nil && w.rng.IntN(2) == 0 {
+		head = at.Head
+	}
+	green := GateResult{Tree: w.oid(), GateHash: "g", Image: "img", Passed: true, Checks: []GateCheck{{Name: "lint", Command: "go lint", Passed: true}}}
+	success := RunEnded{Status: RunSuccess, Head: w.oid()}
+	all := []Command{
+		Offer{Run: run, Item: "offer of somebody else"}, Claim{Run: run, Epoch: w.s.Office.Epoch, Fence: fence, Worker: "x"},
+		Claim{Run: run, Epoch: w.s.Office.Epoch - 1, Fence: fence + 1000, Worker: "x"},
+		EndRun{Run: run, Fence: fence, Outcome: success}, Release{Run: run, Fence: fence},
+		EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError, Spent: Amount{MicroUSD: -5}}},
+		Reserve{Run: run, Fence: fence, One: Amount{MicroUSD: 1}, Many: Amount{MicroUSD: 1 << 62}},
+		Gated{Task: t.ID, Subtask: sub, GateFinished: GateFinished{Head: w.oid(), Result: green}},
+		MergeTested{Task: t.ID, Subtask: sub, Head: head, Onto: w.oid(), Tree: green.Tree, Result: green},
+		MergeConflict{Task: t.ID, Subtask: sub, MergeConflicted: MergeConflicted{Head: w.oid(), Onto: t.Head}},
+		Merged{Task: t.ID, Commit: t.Head}, Delivered{Task: t.ID, Head: head, Number: 99}, IntendDelivery{Task: t.ID},
+		Tick{}, Prepare{Task: t.ID}, Answer{Approval: "a99", Option: OptApprove}, Answer{Approval: "a1", Option: "perhaps"},
+		OpenApproval{Want{Key: "pr " + string(t.ID), Kind: AskPR, Task: t.ID}},
+		SettlePR{Task: t.ID, State: PRMerged}, StartOffice{Office: "zzzz"},
+		FailEffect{Task: t.ID, Key: strings.Repeat("x", w.rng.IntN(2)), EffectFailed: EffectFailed{Error: "x"}},
+		ProposePlan{Run: run, Fence: fence, Plan: w.plan()},
+	}
+	w.bring(sent{"", "nobody", all[w.rng.IntN(len(all))]})
+}
