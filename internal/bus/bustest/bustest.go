@@ -1,0 +1,282 @@
+// Package bustest is the one conformance suite of bus drivers: what bus
+// promises, exercised on the real driver with crashes, reopening and second
+// processes. A driver's tests call Main from TestMain and Exercise from a test.
+package bustest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"company/internal/bus"
+
+	"go.uber.org/goleak"
+)
+
+// Patience is how long a case waits for what must happen.
+const Patience = 2 * time.Minute
+
+// Driver is what the suite needs to know of a driver.
+type Driver struct {
+	// Open opens the store in a directory, made when absent.
+	Open func(ctx context.Context, dir string) (bus.Bus, error)
+	// CorruptBlob flips bytes of a stored blob behind the driver's back.
+	CorruptBlob func(dir, hash string) error
+}
+
+// Main runs a test binary: as the child that a crash case starts, or as the
+// tests themselves, after which no goroutine may be left.
+func Main(m *testing.M, d Driver) {
+	if role := os.Getenv(childRole); role != "" {
+		if err := runChild(d, role, os.Getenv(childDir)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// Exercise runs every case on the driver.
+func Exercise(t *testing.T, d Driver) {
+	for _, c := range []struct {
+		name string
+		run  func(t *testing.T, s *store)
+	}{
+		{"LogAppendRead", logAppendRead},
+		{"LogCompareAndSet", logCompareAndSet},
+		{"LogRepeatedID", logRepeatedID},
+		{"LogConcurrentAppend", logConcurrentAppend},
+		{"LogFollow", logFollow},
+		{"LogPurge", logPurge},
+		{"LogSubjects", logSubjects},
+		{"LogSizes", logSizes},
+		{"LogReopen", logReopen},
+		{"QueueOrder", queueOrder},
+		{"QueuePutTwice", queuePutTwice},
+		{"QueueExpiry", queueExpiry},
+		{"QueueExtend", queueExtend},
+		{"QueueNackDelay", queueNackDelay},
+		{"QueueBury", queueBury},
+		{"QueueConcurrentLease", queueConcurrentLease},
+		{"QueueReopen", queueReopen},
+		{"BlobsRoundTrip", blobsRoundTrip},
+		{"BlobsDamage", blobsDamage},
+		{"BlobsBrokenSource", blobsBrokenSource},
+		{"SecondProcess", secondProcess},
+		{"KillWhileAppending", killWhileAppending},
+		{"KillWhileWorking", killWhileWorking},
+		{"CloseEndsWaiting", closeEndsWaiting},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(context.Background(), Patience)
+			defer cancel()
+			s := &store{driver: d, dir: t.TempDir(), ctx: ctx}
+			s.open(t)
+			defer s.close(t)
+			c.run(t, s)
+		})
+	}
+}
+
+// store is one directory under test and the bus that has it open.
+type store struct {
+	bus.Bus
+	driver Driver
+	dir    string
+	ctx    context.Context
+}
+
+func (s *store) open(t *testing.T) {
+	t.Helper()
+	b, err := s.driver.Open(s.ctx, s.dir)
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	s.Bus = b
+}
+
+func (s *store) close(t *testing.T) {
+	t.Helper()
+	if s.Bus == nil {
+		return
+	}
+	if err := s.Bus.Close(); err != nil {
+		t.Errorf("close: %v", err)
+	}
+	s.Bus = nil
+}
+
+func (s *store) reopen(t *testing.T) {
+	t.Helper()
+	s.close(t)
+	s.open(t)
+}
+
+// mustAppend appends and returns the new sequence.
+func (s *store) mustAppend(t *testing.T, subject, data string, expect uint64, id string) uint64 {
+	t.Helper()
+	seq, err := s.Log().Append(s.ctx, subject, []byte(data), expect, id)
+	if err != nil {
+		t.Fatalf("append %s to %s after %d: %v", id, subject, expect, err)
+	}
+	return seq
+}
+
+// records reads a subject from a sequence on.
+func (s *store) records(t *testing.T, subject string, from uint64) []bus.Message {
+	t.Helper()
+	var all []bus.Message
+	err := s.Log().Read(s.ctx, subject, from, func(m bus.Message) error {
+		all = append(all, m)
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("read %s from %d: %v", subject, from, err)
+	}
+	return all
+}
+
+func texts(all []bus.Message) []string {
+	var s []string
+	for _, m := range all {
+		s = append(s, string(m.Data))
+	}
+	return s
+}
+
+func requireTexts(t *testing.T, got []bus.Message, want ...string) {
+	t.Helper()
+	if !slices.Equal(texts(got), want) {
+		t.Fatalf("records %q, want %q", texts(got), want)
+	}
+}
+
+func requireErr(t *testing.T, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Fatalf("error %v, want %v", err, want)
+	}
+}
+
+func blobsRoundTrip(t *testing.T, s *store) {
+	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<18) // 4 MiB
+	for _, data := range [][]byte{{}, {0}, []byte("hello"), big} {
+		var first string
+		for range 2 { // the second changes nothing
+			hash, size, err := s.Blobs().Put(s.ctx, bytes.NewReader(data))
+			if err != nil || size != int64(len(data)) {
+				t.Fatalf("put %d bytes: size %d, %v", len(data), size, err)
+			}
+			if first == "" {
+				first = hash
+			}
+			if hash != hashOf(data) || hash != first {
+				t.Fatalf("put %d bytes: hash %s, want %s", len(data), hash, hashOf(data))
+			}
+		}
+		if got := s.mustBlob(t, first); !bytes.Equal(got, data) {
+			t.Fatalf("got %d bytes back of %d", len(got), len(data))
+		}
+	}
+	for _, name := range []string{hashOf([]byte("absent")), "", "ab", "../../lock", "..", hashOf(nil)[:63] + "G"} {
+		_, err := s.Blobs().Get(s.ctx, name)
+		requireErr(t, err, bus.ErrNotFound)
+	}
+
+	var wg sync.WaitGroup // many at once, of the same bytes
+	for range 8 {
+		wg.Go(func() {
+			if _, _, err := s.Blobs().Put(s.ctx, bytes.NewReader([]byte("same"))); err != nil {
+				t.Errorf("put: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	s.reopen(t)
+	if got := s.mustBlob(t, hashOf([]byte("same"))); string(got) != "same" {
+		t.Fatalf("after reopening: %q", got)
+	}
+}
+
+func (s *store) mustBlob(t *testing.T, hash string) []byte {
+	t.Helper()
+	r, err := s.Blobs().Get(s.ctx, hash)
+	if err != nil {
+		t.Fatalf("get %s: %v", hash, err)
+	}
+	defer r.Close()
+	data, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatalf("read %s: %v", hash, err)
+	}
+	return data
+}
+
+func blobsDamage(t *testing.T, s *store) {
+	for _, data := range [][]byte{[]byte("x"), bytes.Repeat([]byte("precious"), 1<<17)} {
+		hash, _, err := s.Blobs().Put(s.ctx, bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.driver.CorruptBlob(s.dir, hash); err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.Blobs().Get(s.ctx, hash)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.Copy(io.Discard, r)
+		r.Close()
+		requireErr(t, err, bus.ErrDamaged)
+	}
+}
+
+// blobsBrokenSource: what was not read to its end is not stored.
+func blobsBrokenSource(t *testing.T, s *store) {
+	broken := errors.New("source broke")
+	_, _, err := s.Blobs().Put(s.ctx, io.MultiReader(bytes.NewReader([]byte("half")), errReader{broken}))
+	requireErr(t, err, broken)
+	_, err = s.Blobs().Get(s.ctx, hashOf([]byte("half")))
+	requireErr(t, err, bus.ErrNotFound)
+}
+
+type errReader struct{ err error }
+
+func (r errReader) Read([]byte) (int, error) { return 0, r.err }
+
+// closeEndsWaiting: nothing hangs in a bus that closes, nor works after.
+func closeEndsWaiting(t *testing.T, s *store) {
+	s.mustAppend(t, "ledger", "a", 0, "a")
+	seen := make(chan struct{})
+	ended := make(chan error, 2)
+	go func() {
+		ended <- s.Log().Follow(s.ctx, "ledger", 0, func(bus.Message) error { close(seen); return nil })
+	}()
+	b := s.Bus
+	go func() {
+		_, err := b.Queue().Lease(s.ctx, time.Minute)
+		ended <- err
+	}()
+	<-seen
+	s.close(t)
+	for range 2 {
+		requireErr(t, <-ended, bus.ErrClosed)
+	}
+	if err := b.Close(); err != nil {
+		t.Errorf("second close: %v", err)
+	}
+	_, err := b.Log().Append(s.ctx, "ledger", nil, 1, "b")
+	requireErr(t, err, bus.ErrClosed)
+	_, err = b.Log().Last(s.ctx, "ledger")
+	requireErr(t, err, bus.ErrClosed)
+	requireErr(t, b.Log().Read(s.ctx, "ledger", 0, nil), bus.ErrClosed)
+	requireErr(t, b.Queue().Put(s.ctx, bus.Item{ID: "x"}), bus.ErrClosed)
+}

@@ -1,0 +1,260 @@
+package bustest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"company/internal/bus"
+	"company/internal/company"
+)
+
+// A crash case starts the test binary again as a child, which works on the
+// store and prints a line for each thing that was acknowledged, until it is
+// killed.
+const (
+	childRole = "BUSTEST_CHILD"
+	childDir  = "BUSTEST_DIR"
+)
+
+func runChild(d Driver, role, dir string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), Patience) // never an orphan
+	defer cancel()
+	b, err := d.Open(ctx, dir)
+	if err != nil {
+		return err
+	}
+	fmt.Println("open")
+	switch role {
+	case "hold":
+		_, err := io.Copy(io.Discard, os.Stdin) // until the parent lets go
+		return errors.Join(err, b.Close())
+	case "append":
+		return childAppend(ctx, b)
+	case "work":
+		return childWork(ctx, b)
+	}
+	return fmt.Errorf("unknown role %q", role)
+}
+
+// childAppend appends to the ledger and a journal in turn.
+func childAppend(ctx context.Context, b bus.Bus) error {
+	var last [2]uint64
+	for i, subject := range []string{"ledger", journal} {
+		m, err := b.Log().Last(ctx, subject)
+		if err != nil && !errors.Is(err, bus.ErrNotFound) {
+			return err
+		}
+		last[i] = m.Seq
+	}
+	for n := 0; ; n++ {
+		for i, subject := range []string{"ledger", journal} {
+			id := fmt.Sprintf("%s-%d-%d", subject, os.Getpid(), n)
+			seq, err := b.Log().Append(ctx, subject, []byte(id+strings.Repeat(".", n%2000)), last[i], id)
+			if err != nil {
+				return err
+			}
+			last[i] = seq
+			fmt.Println(subject, seq, id)
+		}
+	}
+}
+
+// childWork puts, leases, and acks every other item.
+func childWork(ctx context.Context, b bus.Bus) error {
+	for n := 0; ; n++ {
+		id := fmt.Sprintf("%d-%d", os.Getpid(), n)
+		if err := b.Queue().Put(ctx, bus.Item{ID: id}); err != nil {
+			return err
+		}
+		fmt.Println("put", 0, id)
+		l, err := b.Queue().Lease(ctx, long)
+		if err != nil {
+			return err
+		}
+		fmt.Println("lease", l.Fence(), l.Item().ID)
+		if n%2 == 0 {
+			if err := l.Ack(ctx); err != nil {
+				return err
+			}
+			fmt.Println("ack", l.Fence(), l.Item().ID)
+		}
+	}
+}
+
+// child is a running child process and the lines it prints.
+type child struct {
+	cmd   *exec.Cmd
+	lines *bufio.Scanner
+	stdin io.Closer
+}
+
+func startChild(t *testing.T, s *store, role string) *child {
+	t.Helper()
+	exe, err := os.Executable()
+	must(t, err)
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), childRole+"="+role, childDir+"="+s.dir)
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
+	must(t, err)
+	stdout, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	c := &child{cmd, bufio.NewScanner(stdout), stdin}
+	if !c.lines.Scan() || c.lines.Text() != "open" {
+		c.kill(t)
+		t.Fatalf("child says %q", c.lines.Text())
+	}
+	return c
+}
+
+// kill ends the child with SIGKILL and returns the lines not read yet.
+func (c *child) kill(t *testing.T) (rest []string) {
+	t.Helper()
+	must(t, c.cmd.Process.Signal(syscall.SIGKILL))
+	for c.lines.Scan() {
+		rest = append(rest, c.lines.Text())
+	}
+	err := c.cmd.Wait()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Fatalf("the child ended by itself: %v", err)
+	}
+	return rest
+}
+
+// ack is one line of a child.
+type ack struct {
+	what string
+	seq  uint64
+	id   string
+}
+
+// crash runs a child until it has printed n lines, kills it, and returns all.
+func crash(t *testing.T, s *store, role string, n int) (acks []ack) {
+	t.Helper()
+	s.close(t)
+	c := startChild(t, s, role)
+	var lines []string
+	for len(lines) < n && c.lines.Scan() {
+		lines = append(lines, c.lines.Text())
+	}
+	lines = append(lines, c.kill(t)...)
+	for _, line := range lines {
+		var a ack
+		if _, err := fmt.Sscan(line, &a.what, &a.seq, &a.id); err != nil {
+			continue // cut in the middle: not acknowledged, as far as anybody knows
+		}
+		acks = append(acks, a)
+	}
+	s.open(t)
+	return acks
+}
+
+// secondProcess: a store that another process has open is refused by name,
+// and free again when that process is gone, killed or not (STA-16).
+func secondProcess(t *testing.T, s *store) {
+	for _, killed := range []bool{false, true} {
+		s.close(t)
+		c := startChild(t, s, "hold")
+		b, err := s.driver.Open(s.ctx, s.dir)
+		if company.CodeOf(err) != company.EHeld || !strings.Contains(err.Error(), fmt.Sprint(c.cmd.Process.Pid)) {
+			if err == nil {
+				b.Close()
+			}
+			c.kill(t)
+			t.Fatalf("second process: %v, want %s with the holder's id", err, company.EHeld)
+		}
+		if killed {
+			c.kill(t)
+		} else {
+			must(t, c.stdin.Close())
+			must(t, c.cmd.Wait())
+		}
+		s.open(t)
+	}
+}
+
+// killWhileAppending: no acknowledged record is lost or changed, and at most
+// the one on its way was stored besides (REC-2).
+func killWhileAppending(t *testing.T, s *store) {
+	var acked []ack
+	for round := range 4 {
+		acked = append(acked, crash(t, s, "append", 20+30*round)...)
+		for _, subject := range []string{"ledger", journal} {
+			stored := map[uint64]string{}
+			for _, m := range s.records(t, subject, 0) {
+				if !strings.HasPrefix(string(m.Data), m.ID) {
+					t.Fatalf("record %d of %s holds other data", m.Seq, m.ID)
+				}
+				stored[m.Seq] = m.ID
+			}
+			n := 0
+			for _, a := range acked {
+				if a.what != subject {
+					continue
+				}
+				if n++; stored[a.seq] != a.id {
+					t.Fatalf("round %d: acknowledged %s at %d, found %q", round, a.id, a.seq, stored[a.seq])
+				}
+			}
+			if extra := len(stored) - n; extra < 0 || extra > round+1 {
+				t.Fatalf("round %d: %d records for %d acknowledgements", round, len(stored), n)
+			}
+		}
+	}
+}
+
+// killWhileWorking: fences grow over crashes, what was acked stays away, and
+// what was put is there.
+func killWhileWorking(t *testing.T, s *store) {
+	var highest uint64
+	put, acked := map[string]bool{}, map[string]bool{}
+	for round := range 4 {
+		for _, a := range crash(t, s, "work", 15+20*round) {
+			switch a.what {
+			case "put":
+				put[a.id] = true
+			case "ack":
+				acked[a.id] = true
+			case "lease":
+				if a.seq <= highest {
+					t.Fatalf("round %d: fence %d after %d", round, a.seq, highest)
+				}
+				highest = a.seq
+			}
+		}
+		id := fmt.Sprint("after ", round)
+		s.mustPut(t, id)
+		for { // the child may have died between put and lease
+			l, err := s.Queue().Lease(s.ctx, long)
+			must(t, err)
+			if l.Fence() <= highest {
+				t.Fatalf("round %d: fence %d after %d", round, l.Fence(), highest)
+			}
+			highest = l.Fence()
+			if acked[l.Item().ID] {
+				t.Fatalf("%s was acknowledged and came back", l.Item().ID)
+			}
+			put[l.Item().ID], acked[l.Item().ID] = true, true
+			must(t, l.Ack(s.ctx))
+			if l.Item().ID == id {
+				break
+			}
+		}
+	}
+	// An ack may have been stored without being seen, by each child once.
+	waiting, leased, err := s.Queue().Depth(s.ctx)
+	must(t, err)
+	if left := len(put) - len(acked); waiting != 0 || leased > left || leased < left-4 {
+		t.Fatalf("%d wait and %d are leased of %d put and %d acked", waiting, leased, len(put), len(acked))
+	}
+}

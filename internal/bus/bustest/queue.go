@@ -1,0 +1,286 @@
+package bustest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"company/internal/bus"
+)
+
+// A time to live that no case outlives.
+const long = 10 * time.Minute
+
+func (s *store) mustPut(t *testing.T, ids ...string) {
+	t.Helper()
+	for _, id := range ids {
+		if err := s.Queue().Put(s.ctx, bus.Item{ID: id, Body: []byte("body of " + id)}); err != nil {
+			t.Fatalf("put %s: %v", id, err)
+		}
+	}
+}
+
+func (s *store) mustLease(t *testing.T, id string, ttl time.Duration) bus.Lease {
+	t.Helper()
+	l, err := s.Queue().Lease(s.ctx, ttl)
+	if err != nil {
+		t.Fatalf("lease: %v", err)
+	}
+	if it := l.Item(); it.ID != id || string(it.Body) != "body of "+id {
+		t.Fatalf("leased %q with body %q, want %q", it.ID, it.Body, id)
+	}
+	return l
+}
+
+// requireNothing: no item can be leased now.
+func (s *store) requireNothing(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(s.ctx, 50*time.Millisecond)
+	defer cancel()
+	if l, err := s.Queue().Lease(ctx, long); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("leased %v, %v; want nothing", l, err)
+	}
+}
+
+func (s *store) requireDepth(t *testing.T, waiting, leased int) {
+	t.Helper()
+	w, l, err := s.Queue().Depth(s.ctx)
+	if err != nil || w != waiting || l != leased {
+		t.Fatalf("%d wait, %d are leased, %v; want %d, %d", w, l, err, waiting, leased)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func queueOrder(t *testing.T, s *store) {
+	s.requireNothing(t)
+	s.mustPut(t, "a", "b/../*.>", "c")
+	a := s.mustLease(t, "a", long)
+	b := s.mustLease(t, "b/../*.>", long)
+	if a.Fence() >= b.Fence() || a.Deliveries() != 1 {
+		t.Fatalf("fences %d, %d; deliveries %d", a.Fence(), b.Fence(), a.Deliveries())
+	}
+	s.requireDepth(t, 1, 2)
+	must(t, a.Ack(s.ctx))
+	must(t, b.Ack(s.ctx))
+	must(t, s.mustLease(t, "c", long).Ack(s.ctx))
+	requireErr(t, a.Ack(s.ctx), bus.ErrLeaseLost)
+	requireErr(t, a.Extend(s.ctx), bus.ErrLeaseLost)
+	s.requireDepth(t, 0, 0)
+	s.requireNothing(t)
+
+	// Who waits is woken by a put.
+	got := make(chan error, 1)
+	go func() {
+		l, err := s.Queue().Lease(s.ctx, long)
+		if err == nil && l.Item().ID != "d" {
+			err = fmt.Errorf("leased %s", l.Item().ID)
+		}
+		got <- err
+	}()
+	s.mustPut(t, "d")
+	must(t, <-got)
+
+	_, err := s.Queue().Lease(s.ctx, 0)
+	requireErr(t, err, bus.ErrNotAllowed)
+	requireErr(t, s.Queue().Put(s.ctx, bus.Item{}), bus.ErrNotAllowed)
+}
+
+// queuePutTwice: a second put changes nothing, in whatever state the item is.
+func queuePutTwice(t *testing.T, s *store) {
+	s.mustPut(t, "a", "a")
+	s.requireDepth(t, 1, 0)
+	l := s.mustLease(t, "a", long)
+	s.mustPut(t, "a")
+	s.requireDepth(t, 0, 1)
+	must(t, l.Ack(s.ctx))
+	s.mustPut(t, "a")
+	s.requireDepth(t, 0, 0)
+	s.reopen(t)
+	s.mustPut(t, "a")
+	s.requireNothing(t)
+
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if err := s.Queue().Put(s.ctx, bus.Item{ID: "b", Body: []byte("body of b")}); err != nil {
+				t.Errorf("put: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	s.mustLease(t, "b", long)
+	s.requireNothing(t)
+}
+
+func queueExpiry(t *testing.T, s *store) {
+	s.mustPut(t, "a")
+	var fence uint64
+	var old []bus.Lease
+	for n := 1; n <= 3; n++ {
+		l := s.mustLease(t, "a", 20*time.Millisecond)
+		if l.Fence() <= fence || l.Deliveries() != n {
+			t.Fatalf("lease %d has fence %d after %d, %d deliveries", n, l.Fence(), fence, l.Deliveries())
+		}
+		fence = l.Fence()
+		old = append(old, l)
+	}
+	l := s.mustLease(t, "a", long) // waits until the last one has expired
+	for _, o := range old {
+		requireErr(t, o.Extend(s.ctx), bus.ErrLeaseLost)
+		requireErr(t, o.Ack(s.ctx), bus.ErrLeaseLost)
+		requireErr(t, o.Nack(s.ctx, 0), bus.ErrLeaseLost)
+		requireErr(t, o.Bury(s.ctx), bus.ErrLeaseLost)
+	}
+	must(t, l.Ack(s.ctx))
+	s.requireNothing(t)
+}
+
+func queueExtend(t *testing.T, s *store) {
+	s.mustPut(t, "a")
+	const ttl = 500 * time.Millisecond
+	l := s.mustLease(t, "a", ttl)
+	fence := l.Fence()
+	for start := time.Now(); time.Since(start) < 2*ttl; {
+		if err := l.Extend(s.ctx); err != nil {
+			if errors.Is(err, bus.ErrLeaseLost) { // this machine stood still for ttl
+				l, start = s.mustLease(t, "a", ttl), time.Now()
+				fence = l.Fence()
+				continue
+			}
+			t.Fatal(err)
+		}
+		s.requireNothing(t)
+	}
+	if l.Fence() != fence {
+		t.Fatalf("extending moved the fence from %d to %d", fence, l.Fence())
+	}
+	again := s.mustLease(t, "a", long)
+	requireErr(t, l.Extend(s.ctx), bus.ErrLeaseLost)
+	must(t, again.Extend(s.ctx))
+	must(t, again.Ack(s.ctx))
+}
+
+func queueNackDelay(t *testing.T, s *store) {
+	s.mustPut(t, "a", "b")
+	a := s.mustLease(t, "a", long)
+	must(t, a.Nack(s.ctx, 300*time.Millisecond))
+	start := time.Now()
+	requireErr(t, a.Ack(s.ctx), bus.ErrLeaseLost)
+	b := s.mustLease(t, "b", long) // a is older, but not due
+	s.requireDepth(t, 1, 1)
+	again := s.mustLease(t, "a", long)
+	if waited := time.Since(start); waited < 250*time.Millisecond {
+		t.Fatalf("leased again after %v, before its delay", waited)
+	}
+	if again.Deliveries() != 2 || again.Fence() <= b.Fence() {
+		t.Fatalf("delivery %d with fence %d", again.Deliveries(), again.Fence())
+	}
+	must(t, again.Nack(s.ctx, 0))
+	must(t, s.mustLease(t, "a", long).Nack(s.ctx, time.Hour))
+	s.requireNothing(t)
+	s.reopen(t)
+	s.requireNothing(t)
+	s.requireDepth(t, 1, 1)
+}
+
+func queueBury(t *testing.T, s *store) {
+	s.mustPut(t, "a", "b", "c")
+	a, b := s.mustLease(t, "a", long), s.mustLease(t, "b", long)
+	must(t, b.Bury(s.ctx))
+	must(t, a.Bury(s.ctx))
+	requireErr(t, a.Bury(s.ctx), bus.ErrLeaseLost)
+	for range 2 {
+		dead, err := s.Queue().Dead(s.ctx)
+		must(t, err)
+		if len(dead) != 2 || dead[0].ID != "b" || dead[1].ID != "a" || string(dead[1].Body) != "body of a" {
+			t.Fatalf("dead letters %v, want b and a", dead)
+		}
+		s.mustPut(t, "a") // dead is not gone
+		s.requireDepth(t, 1, 0)
+		s.reopen(t)
+	}
+	s.mustLease(t, "c", long)
+	s.requireNothing(t)
+}
+
+// queueConcurrentLease: no item is ever in two hands, and fences are unique.
+func queueConcurrentLease(t *testing.T, s *store) {
+	const items, workers = 40, 6
+	for n := range items {
+		s.mustPut(t, fmt.Sprint("i", n))
+	}
+	var mu sync.Mutex
+	var ids []string
+	fences := map[uint64]bool{}
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for {
+				mu.Lock()
+				enough := len(ids) == items
+				mu.Unlock()
+				if enough {
+					return
+				}
+				ctx, cancel := context.WithTimeout(s.ctx, time.Second)
+				l, err := s.Queue().Lease(ctx, long)
+				cancel()
+				if errors.Is(err, context.DeadlineExceeded) {
+					continue // others hold the last ones
+				}
+				if err == nil {
+					err = l.Ack(s.ctx)
+				}
+				if err != nil {
+					t.Errorf("lease or ack: %v", err)
+					return
+				}
+				mu.Lock()
+				ids = append(ids, l.Item().ID)
+				if fences[l.Fence()] {
+					t.Errorf("fence %d was given twice", l.Fence())
+				}
+				fences[l.Fence()] = true
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	slices.Sort(ids)
+	if len(ids) != items || len(slices.Compact(ids)) != items {
+		t.Fatalf("%d acks for %d items: %v", len(ids), items, ids)
+	}
+}
+
+// queueReopen: leases, delays and fences outlive the process (BUS-6).
+func queueReopen(t *testing.T, s *store) {
+	s.mustPut(t, "a", "b")
+	a := s.mustLease(t, "a", 50*time.Millisecond)
+	b := s.mustLease(t, "b", long) // held on, as far as the queue can know
+	s.reopen(t)
+	again := s.mustLease(t, "a", long)
+	if again.Fence() <= b.Fence() || again.Fence() <= a.Fence() || again.Deliveries() != 2 {
+		t.Fatalf("fence %d after %d and %d, delivery %d", again.Fence(), a.Fence(), b.Fence(), again.Deliveries())
+	}
+	s.mustPut(t, "c")
+	c := s.mustLease(t, "c", long)
+	s.requireNothing(t)
+	must(t, again.Ack(s.ctx))
+	must(t, c.Ack(s.ctx))
+	s.reopen(t)
+	s.requireDepth(t, 0, 1)
+	s.mustPut(t, "d")
+	if d := s.mustLease(t, "d", long); d.Fence() <= c.Fence() {
+		t.Fatalf("fence %d after %d", d.Fence(), c.Fence())
+	}
+}

@@ -1,0 +1,201 @@
+package nats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"company/internal/bus"
+)
+
+// Lease is one item in somebody's hands. It implements bus.Lease. It trusts
+// itself only until its time to live has passed by the local clock, counted
+// from before it was written; the compare-and-set settles the rest.
+type Lease struct {
+	queue *Queue
+	item  bus.Item
+	fence uint64
+	count int // deliveries
+	ttl   time.Duration
+
+	mu  sync.Mutex // one move at a time
+	rec record
+	rev uint64
+	end time.Time
+}
+
+var _ bus.Lease = (*Lease)(nil)
+
+// Lease implements bus.Queue.
+func (q *Queue) Lease(ctx context.Context, ttl time.Duration) (bus.Lease, error) {
+	if ttl <= 0 {
+		return nil, fmt.Errorf("lease: a time to live of %v: %w", ttl, bus.ErrNotAllowed)
+	}
+	ctx, cancel := q.bus.within(ctx)
+	defer cancel()
+	for {
+		if err := q.bus.alive(ctx); err != nil {
+			return nil, err
+		}
+		e, wait, changed := q.pick()
+		if e == nil {
+			if err := sleep(ctx, wait, changed); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		lease, err := q.take(ctx, e, ttl)
+		if errors.Is(err, bus.ErrConflict) {
+			continue // the view was behind, and has been read anew
+		}
+		if err != nil {
+			return nil, err
+		}
+		return lease, nil
+	}
+}
+
+// pick chooses the oldest free item and marks it busy, or tells how long to
+// wait (0: until something changes).
+func (q *Queue) pick() (best *entry, wait time.Duration, changed <-chan struct{}) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := time.Now()
+	isFree := func(e *entry) bool {
+		if d := e.free.Sub(now); d > 0 {
+			if wait == 0 || d < wait {
+				wait = d
+			}
+			return false
+		}
+		if !e.busy && (best == nil || older(e, best) < 0) {
+			best = e
+		}
+		return !e.busy
+	}
+	for _, e := range q.leased { // as many as there are workers
+		isFree(e)
+	}
+	for _, e := range q.waiting {
+		if isFree(e) {
+			break // by age: none behind it is older
+		}
+	}
+	if best != nil {
+		best.busy = true
+	}
+	return best, wait, q.changed
+}
+
+func sleep(ctx context.Context, wait time.Duration, changed <-chan struct{}) error {
+	var timeout <-chan time.Time
+	if wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timeout:
+	case <-changed:
+	}
+	return nil
+}
+
+// take writes the lease of a picked item.
+func (q *Queue) take(ctx context.Context, e *entry, ttl time.Duration) (*Lease, error) {
+	defer q.release(e)
+	start := time.Now()
+	q.mu.Lock()
+	rec, rev := e.record, e.rev
+	q.mu.Unlock()
+	rec.State, rec.TTL, rec.Until, rec.NotBefore = leased, ttl, start.Add(ttl).UTC(), time.Time{}
+	rec.Deliveries++
+	seq, err := q.write(ctx, rec, rev)
+	if err != nil {
+		return nil, err
+	}
+	return &Lease{
+		queue: q, item: bus.Item{ID: rec.ID, Body: slices.Clone(rec.Body)}, fence: seq, count: rec.Deliveries, ttl: ttl,
+		rec: rec, rev: seq, end: start.Add(ttl),
+	}, nil
+}
+
+func (q *Queue) release(e *entry) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	e.busy = false
+	q.wake()
+}
+
+// Item implements bus.Lease.
+func (l *Lease) Item() bus.Item { return l.item }
+
+// Fence implements bus.Lease.
+func (l *Lease) Fence() uint64 { return l.fence }
+
+// Deliveries implements bus.Lease.
+func (l *Lease) Deliveries() int { return l.count }
+
+// Extend implements bus.Lease.
+func (l *Lease) Extend(ctx context.Context) error {
+	return l.move(ctx, func(now time.Time, rec *record) { rec.Until = now.Add(l.ttl).UTC() })
+}
+
+// Ack implements bus.Lease.
+func (l *Lease) Ack(ctx context.Context) error {
+	return l.move(ctx, func(_ time.Time, rec *record) { rec.State, rec.Body = done, nil })
+}
+
+// Nack implements bus.Lease.
+func (l *Lease) Nack(ctx context.Context, delay time.Duration) error {
+	return l.move(ctx, func(now time.Time, rec *record) {
+		delay = max(0, delay)
+		rec.State, rec.TTL, rec.Until, rec.NotBefore = waiting, delay, time.Time{}, now.Add(delay).UTC()
+	})
+}
+
+// Bury implements bus.Lease.
+func (l *Lease) Bury(ctx context.Context) error {
+	return l.move(ctx, func(_ time.Time, rec *record) { rec.State = dead })
+}
+
+// move writes the item's next record if the lease still holds it.
+func (l *Lease) move(ctx context.Context, change func(now time.Time, rec *record)) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q := l.queue
+	if err := q.bus.alive(ctx); err != nil {
+		return err
+	}
+	start := time.Now()
+	q.mu.Lock()
+	e := q.items[l.item.ID]
+	if e == nil || e.rev != l.rev || e.busy || !start.Before(l.end) {
+		q.mu.Unlock()
+		return fmt.Errorf("queue item %s: %w", l.item.ID, bus.ErrLeaseLost)
+	}
+	e.busy = true
+	q.mu.Unlock()
+	defer q.release(e)
+
+	next := l.rec
+	change(start, &next)
+	seq, err := q.write(ctx, next, l.rev)
+	if errors.Is(err, bus.ErrConflict) {
+		return fmt.Errorf("queue item %s: %w", l.item.ID, bus.ErrLeaseLost)
+	}
+	if err != nil {
+		return err
+	}
+	l.rec, l.rev = next, seq
+	l.end = time.Time{} // given away
+	if next.State == leased {
+		l.end = start.Add(l.ttl)
+	}
+	return nil
+}

@@ -1,0 +1,293 @@
+package nats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"company/internal/bus"
+
+	natsclient "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	ledgerSubject  = "ledger"
+	journalPrefix  = "run."
+	journalPattern = "run.>" // run ids contain dots, so a journal's subject has several tokens
+
+	readAhead      = 256      // records on their way to a reader
+	readAheadBytes = 16 << 20 // their bytes
+	// A reader that is stopped for longer (a suspended machine) finds its
+	// consumer gone and makes a new one.
+	readerThreshold = 5 * time.Minute
+	// How often a waiting Read asks whether the rest was purged meanwhile.
+	purgeCheck = 2 * time.Second
+)
+
+// Log is append-only records by subject. It implements bus.Log.
+type Log struct {
+	bus      *Bus
+	ledger   jetstream.Stream
+	journals jetstream.Stream
+}
+
+var _ bus.Log = (*Log)(nil)
+
+func openLog(ctx context.Context, b *Bus) (*Log, error) {
+	ledger, err := b.stream(ctx, jetstream.StreamConfig{
+		Name: "LEDGER", Subjects: []string{ledgerSubject},
+		DenyDelete: true, DenyPurge: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	journals, err := b.stream(ctx, jetstream.StreamConfig{Name: "JOURNALS", Subjects: []string{journalPattern}})
+	if err != nil {
+		return nil, err
+	}
+	return &Log{bus: b, ledger: ledger, journals: journals}, nil
+}
+
+// streamOf finds the stream of a subject and refuses malformed subjects:
+// a wildcard would read, or purge, what belongs to others.
+func (l *Log) streamOf(subject string) (jetstream.Stream, error) {
+	if subject == ledgerSubject {
+		return l.ledger, nil
+	}
+	id, ok := strings.CutPrefix(subject, journalPrefix)
+	bad := strings.IndexFunc(id, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-", r)
+	})
+	if !ok || bad >= 0 || len(id) > 200 || slices.Contains(strings.Split(id, "."), "") {
+		return nil, fmt.Errorf("%w: %q", bus.ErrNotAllowed, subject)
+	}
+	return l.journals, nil
+}
+
+// Append implements bus.Log.
+func (l *Log) Append(ctx context.Context, subject string, data []byte, expect uint64, id string) (uint64, error) {
+	if _, err := l.streamOf(subject); err != nil {
+		return 0, err
+	}
+	if len(data) > bus.MaxRecord {
+		return 0, fmt.Errorf("append %d bytes to %s: %w", len(data), subject, bus.ErrTooLarge)
+	}
+	msg := &natsclient.Msg{Subject: subject, Data: data}
+	seq, err := l.bus.publish(ctx, msg, expect, jetstream.WithMsgID(id))
+	if errors.Is(err, bus.ErrConflict) {
+		// The server checks the sequence before the id, so a repeat of what
+		// is stored already looks like a conflict.
+		if first, findErr := l.find(ctx, subject, expect, id); findErr != nil || first > 0 {
+			return first, findErr
+		}
+	}
+	if err != nil {
+		return 0, fmt.Errorf("append to %s: %w", subject, err)
+	}
+	return seq, nil
+}
+
+// find looks for an id after a sequence; 0 when it is not there.
+func (l *Log) find(ctx context.Context, subject string, after uint64, id string) (uint64, error) {
+	found := errors.New("found")
+	var seq uint64
+	err := l.Read(ctx, subject, after+1, func(m bus.Message) error {
+		if m.ID == id {
+			seq = m.Seq
+			return found
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, found) {
+		return 0, fmt.Errorf("%w: %w", bus.ErrUnknown, err)
+	}
+	return seq, nil
+}
+
+// Last implements bus.Log.
+func (l *Log) Last(ctx context.Context, subject string) (bus.Message, error) {
+	stream, err := l.streamOf(subject)
+	if err != nil {
+		return bus.Message{}, err
+	}
+	return l.bus.last(ctx, stream, subject)
+}
+
+func (b *Bus) last(ctx context.Context, stream jetstream.Stream, subject string) (bus.Message, error) {
+	if err := b.alive(ctx); err != nil {
+		return bus.Message{}, err
+	}
+	raw, err := stream.GetLastMsgForSubject(ctx, subject)
+	if err != nil {
+		return bus.Message{}, fmt.Errorf("last record of %s: %w", subject, b.failed(err))
+	}
+	return bus.Message{
+		Subject: raw.Subject, Seq: raw.Sequence, ID: raw.Header.Get(jetstream.MsgIDHeader),
+		Time: raw.Time.UTC(), Data: raw.Data,
+	}, nil
+}
+
+// Read implements bus.Log.
+func (l *Log) Read(ctx context.Context, subject string, from uint64, fn func(bus.Message) error) error {
+	last, err := l.Last(ctx, subject)
+	if errors.Is(err, bus.ErrNotFound) || err == nil && last.Seq < from {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if last.Seq == max(from, 1) {
+		return fn(last) // the usual catching up by one record needs no consumer
+	}
+	stream, err := l.streamOf(subject)
+	if err != nil {
+		return err
+	}
+	return l.bus.scan(ctx, stream, subject, from, last.Seq, fn)
+}
+
+// Follow implements bus.Log. It returns the cause of the end of ctx,
+// ErrClosed, or an error of fn.
+func (l *Log) Follow(ctx context.Context, subject string, from uint64, fn func(bus.Message) error) error {
+	stream, err := l.streamOf(subject)
+	if err != nil {
+		return err
+	}
+	return l.bus.scan(ctx, stream, subject, from, 0, fn)
+}
+
+// scan calls fn for the records of a subject pattern from a sequence on, up
+// to the sequence until (0: for ever).
+func (b *Bus) scan(ctx context.Context, stream jetstream.Stream, pattern string, from, until uint64, fn func(bus.Message) error) error {
+	if err := b.alive(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := b.within(ctx)
+	defer cancel()
+	next := max(from, 1)
+	for {
+		err := b.scanOnce(ctx, stream, pattern, &next, until, fn)
+		var refused callerError
+		switch {
+		case errors.As(err, &refused):
+			return refused.error
+		case errors.Is(err, jetstream.ErrConsumerDeleted), errors.Is(err, jetstream.ErrConsumerNotFound):
+			continue // see readerThreshold; go on behind what fn has seen
+		case err != nil && ctx.Err() != nil:
+			return context.Cause(ctx)
+		}
+		return err
+	}
+}
+
+// callerError is an error of the function that reads, kept apart from ours.
+type callerError struct{ error }
+
+func (b *Bus) scanOnce(ctx context.Context, stream jetstream.Stream, pattern string, next *uint64, until uint64, fn func(bus.Message) error) error {
+	consumer, err := stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
+		FilterSubject: pattern, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: *next,
+		AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, InactiveThreshold: readerThreshold,
+	})
+	if err != nil {
+		return fmt.Errorf("read %s: %w", pattern, err)
+	}
+	defer func() {
+		// After Close the server is gone, and memory consumers with it.
+		if b.closing.Err() == nil {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
+			defer cancel()
+			// When this fails, the threshold removes the consumer.
+			_ = stream.DeleteConsumer(ctx, consumer.CachedInfo().Name)
+		}
+	}()
+	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(readAhead, readAheadBytes),
+		jetstream.WithMessagesErrOnMissingHeartbeat(false))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", pattern, err)
+	}
+	defer messages.Stop()
+
+	wait, cancel := patience(ctx, until)
+	defer func() { cancel() }()
+	for {
+		msg, err := messages.Next(jetstream.NextContext(wait))
+		if err != nil && wait.Err() != nil && ctx.Err() == nil {
+			// A purge may have taken what this read waits for.
+			last, err := b.last(ctx, stream, pattern)
+			if errors.Is(err, bus.ErrNotFound) || err == nil && last.Seq < *next {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			cancel()
+			wait, cancel = patience(ctx, until)
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("read %s: %w", pattern, err)
+		}
+		meta, err := msg.Metadata()
+		if err != nil {
+			return fmt.Errorf("read %s: %w", pattern, err)
+		}
+		seq := meta.Sequence.Stream
+		if until > 0 && seq > until {
+			return nil
+		}
+		*next = seq + 1
+		if err := fn(bus.Message{
+			Subject: msg.Subject(), Seq: seq, ID: msg.Headers().Get(jetstream.MsgIDHeader),
+			Time: meta.Timestamp.UTC(), Data: msg.Data(),
+		}); err != nil {
+			return callerError{err}
+		}
+		if seq == until {
+			return nil
+		}
+	}
+}
+
+// patience is how long a bounded read waits before it asks whether there is
+// anything left to wait for; one that follows waits for ever.
+func patience(ctx context.Context, until uint64) (context.Context, context.CancelFunc) {
+	if until == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, purgeCheck)
+}
+
+// Purge implements bus.Log.
+func (l *Log) Purge(ctx context.Context, subject string) error {
+	stream, err := l.streamOf(subject)
+	if err != nil {
+		return err
+	}
+	if stream == l.ledger {
+		return fmt.Errorf("purge %s: %w", subject, bus.ErrNotAllowed)
+	}
+	if err := l.bus.alive(ctx); err != nil {
+		return err
+	}
+	if err := stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
+		return fmt.Errorf("purge %s: %w", subject, l.bus.failed(err))
+	}
+	return nil
+}
+
+// Subjects implements bus.Log, in alphabetical order.
+func (l *Log) Subjects(ctx context.Context) ([]string, error) {
+	if err := l.bus.alive(ctx); err != nil {
+		return nil, err
+	}
+	info, err := l.journals.Info(ctx, jetstream.WithSubjectFilter(journalPattern))
+	if err != nil {
+		return nil, fmt.Errorf("list journals: %w", l.bus.failed(err))
+	}
+	return slices.Sorted(maps.Keys(info.State.Subjects)), nil
+}

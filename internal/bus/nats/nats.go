@@ -1,0 +1,289 @@
+// Package nats is the default driver of the bus: a NATS server embedded in
+// this process, reached through an in-process pipe, with JetStream on files.
+//
+// It owns one directory. A lock on it keeps a second process out, because two
+// servers on one store both acknowledge the same sequence and one's records
+// vanish. It opens no port. Every acknowledged record is synced to disk.
+//
+// Three streams hold everything: LEDGER (one subject, which the server itself
+// refuses to purge), JOURNALS (a subject per run; a stream per run would not
+// carry thousands of runs) and QUEUE (a subject per item, see queue.go). Blobs
+// are plain files beside them, see blobs.go.
+//
+// It does not detect damage inside records: JetStream drops a record whose
+// checksum fails and starts without it. The ledger's hash chain does.
+package nats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"company/internal/bus"
+	"company/internal/company"
+
+	natsserver "github.com/nats-io/nats-server/v2/server"
+	natsclient "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	startTimeout   = 60 * time.Second // recovery of a large store on a busy machine
+	publishTimeout = 60 * time.Second // a sync may stall behind other writers of the disk
+	ackTimeout     = 30 * time.Second // of one append; then its outcome is unknown
+	fullAfter      = 2 * time.Second  // of silence, and the disk is looked at
+	cleanupTimeout = 5 * time.Second
+	itemMemory     = 10 * time.Minute // how long Put knows an item that is done
+)
+
+// Options say where the store is and who hears of trouble.
+type Options struct {
+	Dir        string       // made with mode 0700 when absent
+	Logger     *slog.Logger // the server's warnings and errors; nil: dropped
+	ServerName string       // "company" when empty
+}
+
+// Bus is an open store. It implements bus.Bus.
+type Bus struct {
+	dir    string
+	log    *Log
+	queue  *Queue
+	blobs  *Blobs
+	lock   *dirLock
+	server *natsserver.Server
+	conn   *natsclient.Conn
+	js     jetstream.JetStream
+
+	closing context.Context // done once Close has begun
+	close   context.CancelCauseFunc
+	once    sync.Once
+}
+
+var _ bus.Bus = (*Bus)(nil)
+
+// Open starts the server on opts.Dir. An EHeld error names the process that
+// has the directory open; EBus means that the store cannot be opened.
+func Open(ctx context.Context, opts Options) (bus.Bus, error) {
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opts.ServerName == "" {
+		opts.ServerName = "company"
+	}
+	dir, err := filepath.Abs(opts.Dir)
+	if err != nil {
+		return nil, openError(opts.Dir, err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, openError(dir, err)
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return nil, openError(dir, err)
+	}
+	lock, err := lockDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	b := &Bus{dir: dir, lock: lock}
+	b.closing, b.close = context.WithCancelCause(context.Background())
+	if err := b.start(ctx, dir, opts); err != nil {
+		if closeErr := b.Close(); closeErr != nil {
+			err = errors.Join(err, closeErr)
+		}
+		return nil, openError(dir, err)
+	}
+	return b, nil
+}
+
+func openError(dir string, err error) error {
+	return company.E(company.EBus, "the bus in "+dir+" cannot be opened").
+		Fix("check that the directory is writable and its disk not full, then start again").Wrap(err)
+}
+
+func (b *Bus) start(ctx context.Context, dir string, opts Options) error {
+	server, err := natsserver.NewServer(&natsserver.Options{
+		ServerName:             opts.ServerName,
+		DontListen:             true, // reached through a pipe in this process only
+		NoSigs:                 true, // signals are the program's
+		NoLog:                  true,
+		JetStream:              true,
+		DisableJetStreamBanner: true,
+		StoreDir:               dir,
+		SyncAlways:             true, // the default syncs every two minutes
+		// Headers and the encoding of queue items need room of their own.
+		MaxPayload:    2 * bus.MaxRecord,
+		WriteDeadline: publishTimeout,
+	})
+	if err != nil {
+		return err
+	}
+	server.SetLoggerV2(serverLog{opts.Logger}, false, false, false)
+	b.server = server
+	server.Start()
+	if !server.ReadyForConnections(timeLeft(ctx, startTimeout)) {
+		return fmt.Errorf("server not ready in time: %w", context.Cause(ctx))
+	}
+
+	b.conn, err = natsclient.Connect("", natsclient.InProcessServer(server),
+		natsclient.Name(opts.ServerName),
+		natsclient.MaxReconnects(-1), natsclient.ReconnectWait(10*time.Millisecond),
+		natsclient.ErrorHandler(func(_ *natsclient.Conn, _ *natsclient.Subscription, err error) {
+			opts.Logger.Warn("bus connection", "err", err)
+		}))
+	if err != nil {
+		return err
+	}
+	b.js, err = jetstream.New(b.conn, jetstream.WithDefaultTimeout(publishTimeout))
+	if err != nil {
+		return err
+	}
+	if b.log, err = openLog(ctx, b); err != nil {
+		return err
+	}
+	if b.queue, err = openQueue(ctx, b, itemMemory); err != nil {
+		return err
+	}
+	b.blobs, err = openBlobs(filepath.Join(dir, "blobs"))
+	return err
+}
+
+func timeLeft(ctx context.Context, most time.Duration) time.Duration {
+	if deadline, ok := ctx.Deadline(); ok {
+		return min(most, time.Until(deadline))
+	}
+	return most
+}
+
+// Log is the append-only records of this store.
+func (b *Bus) Log() bus.Log { return b.log }
+
+// Queue is the work queue of this store.
+func (b *Bus) Queue() bus.Queue { return b.queue }
+
+// Blobs is the content-addressed files of this store.
+func (b *Bus) Blobs() bus.Blobs { return b.blobs }
+
+// Close ends what waits in the bus with ErrClosed, stops the server and lets
+// go of the directory. It may be called again.
+func (b *Bus) Close() error {
+	var err error
+	b.once.Do(func() {
+		b.close(bus.ErrClosed)
+		if b.conn != nil {
+			b.conn.Close()
+		}
+		if b.server != nil {
+			b.server.Shutdown()
+			b.server.WaitForShutdown()
+		}
+		err = b.lock.release()
+	})
+	return err
+}
+
+// within is ctx that ends with ErrClosed when the bus closes.
+func (b *Bus) within(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(b.closing, func() { cancel(bus.ErrClosed) })
+	return ctx, func() { stop(); cancel(nil) }
+}
+
+// stream makes or opens a stream with the limits that all three share: one
+// replica, nothing ever dropped for age or space.
+func (b *Bus) stream(ctx context.Context, cfg jetstream.StreamConfig) (jetstream.Stream, error) {
+	cfg.Storage = jetstream.FileStorage
+	cfg.Retention = jetstream.LimitsPolicy
+	cfg.Discard = jetstream.DiscardNew
+	cfg.Replicas = 1
+	cfg.AllowDirect = true
+	s, err := b.js.CreateOrUpdateStream(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("open stream %s: %w", cfg.Name, err)
+	}
+	return s, nil
+}
+
+// publish appends one message, synced, under compare-and-set on its subject.
+func (b *Bus) publish(ctx context.Context, msg *natsclient.Msg, expect uint64, opts ...jetstream.PublishOpt) (uint64, error) {
+	if err := b.alive(ctx); err != nil {
+		return 0, err
+	}
+	opts = append(opts, jetstream.WithExpectLastSequencePerSubject(expect))
+	// The client waits as long as the caller's deadline lets it, and a run's
+	// is an hour away; a server whose disk is full never answers.
+	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
+	defer cancel()
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	defer time.AfterFunc(fullAfter, func() {
+		if b.full() {
+			giveUp(unix.ENOSPC)
+		}
+	}).Stop()
+	ack, err := b.js.PublishMsg(ctx, msg, opts...)
+	if err == nil {
+		return ack.Sequence, nil
+	}
+	var refusal jetstream.JetStreamError
+	switch {
+	case errors.As(err, &refusal) && refusal.APIError() != nil:
+		switch refusal.APIError().ErrorCode {
+		case jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant:
+			return 0, bus.ErrConflict
+		}
+		return 0, company.E(company.EBus, "the bus refuses to store a record of "+msg.Subject).
+			Fix("check the free space of the office's disk").Wrap(err)
+	case errors.Is(err, natsclient.ErrMaxPayload):
+		return 0, bus.ErrTooLarge
+	}
+	// Everything else came after the message was on its way: a timeout, a
+	// cancelled context, a closed connection. A server whose disk is full
+	// says nothing at all.
+	if b.full() {
+		err = unix.ENOSPC
+	}
+	return 0, fmt.Errorf("%w: %w", bus.ErrUnknown, err)
+}
+
+// full says whether the store's disk has no room for another record.
+func (b *Bus) full() bool {
+	var fs unix.Statfs_t
+	return unix.Statfs(b.dir, &fs) == nil && fs.Bavail*uint64(fs.Bsize) < bus.MaxRecord
+}
+
+// alive tells why no operation may start now.
+func (b *Bus) alive(ctx context.Context) error {
+	if b.closing.Err() != nil {
+		return bus.ErrClosed
+	}
+	return context.Cause(ctx)
+}
+
+// failed names what ended an operation that changed nothing.
+func (b *Bus) failed(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case b.closing.Err() != nil:
+		return bus.ErrClosed
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return bus.ErrNotFound
+	}
+	return err
+}
+
+// serverLog hands on what an operator should hear; the rest is noise.
+type serverLog struct{ l *slog.Logger }
+
+func (s serverLog) Noticef(string, ...any)    {}
+func (s serverLog) Debugf(string, ...any)     {}
+func (s serverLog) Tracef(string, ...any)     {}
+func (s serverLog) Warnf(f string, v ...any)  { s.l.Warn("bus server", "says", fmt.Sprintf(f, v...)) }
+func (s serverLog) Errorf(f string, v ...any) { s.l.Error("bus server", "says", fmt.Sprintf(f, v...)) }
+func (s serverLog) Fatalf(f string, v ...any) { s.Errorf(f, v...) }

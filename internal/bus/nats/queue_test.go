@@ -1,0 +1,102 @@
+package nats
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"company/internal/bus"
+)
+
+// TestForgottenItems: once a done item is forgotten, its id may be put anew,
+// here and on disk; and a queue that has forgotten everything still gives
+// higher fences after it was opened again.
+func TestForgottenItems(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	dir := t.TempDir()
+	var b *Bus
+	open := func() {
+		t.Helper()
+		opened, err := Open(ctx, Options{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b = opened.(*Bus)
+		b.queue.memory = time.Second // the least that the server knows
+	}
+	open()
+	defer func() { b.Close() }()
+	var fence uint64
+	for round := range 2 {
+		for n := range 3 {
+			// Dropped while the item is remembered, so put until it counts.
+			for waiting := 0; waiting == 0; {
+				if err := b.queue.Put(ctx, bus.Item{ID: fmt.Sprint(n)}); err != nil {
+					t.Fatal(err)
+				}
+				var err error
+				if waiting, _, err = b.queue.Depth(ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+			l, err := b.queue.Lease(ctx, time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l.Fence() <= fence || l.Deliveries() != 1 {
+				t.Fatalf("round %d: fence %d after %d, delivery %d", round, l.Fence(), fence, l.Deliveries())
+			}
+			fence = l.Fence()
+			if err := l.Ack(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for { // until the server has dropped the records
+			info, err := b.queue.stream.Info(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info.State.Msgs == 0 {
+				break
+			}
+			select {
+			case <-ctx.Done():
+				t.Fatalf("%d records of done items are left", info.State.Msgs)
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		open()
+	}
+}
+
+// TestStore: nobody else on the machine may look in, or dial, and what is
+// acknowledged is on the disk.
+func TestStore(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b, err := Open(context.Background(), Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	info, err := os.Stat(dir)
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the store has mode %v, %v", info.Mode(), err)
+	}
+	// A kill -9 cannot show this: the page cache survives it.
+	if !b.(*Bus).server.JetStreamConfig().SyncAlways {
+		t.Error("records are acknowledged before they are synced")
+	}
+	if addr := b.(*Bus).server.Addr(); addr != nil {
+		t.Errorf("the server listens on %v", addr) // BUS-5
+	}
+}

@@ -1,0 +1,92 @@
+package ledger
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"slices"
+)
+
+const (
+	markEvery     = 128     // records between two marks
+	knownCommands = 1 << 16 // newest commands whose repeats are recognised
+)
+
+// index finds records of the ledger: by the number of an event, through a mark
+// every so many records, and by the id of a command, through 64 bits of its
+// hash. It is a projection, kept in snapshots so that a start need not read
+// everything.
+type index struct {
+	records  int
+	marks    []link            // ends of records, by number
+	commands map[uint64]uint64 // hash of a command's id to its record
+	order    []uint64          // the keys of commands, as a ring, oldest at next once full
+	next     int
+}
+
+func newIndex() index { return index{commands: map[uint64]uint64{}} }
+
+func (x *index) add(rec record, end link) {
+	x.records++
+	if x.records%markEvery == 0 {
+		x.marks = append(x.marks, end)
+	}
+	x.remember(commandKey(rec.Command), end.Log)
+}
+
+func (x *index) remember(key, at uint64) {
+	if _, ok := x.commands[key]; !ok {
+		if len(x.order) < knownCommands {
+			x.order = append(x.order, key)
+		} else {
+			delete(x.commands, x.order[x.next])
+			x.order[x.next] = key
+			x.next = (x.next + 1) % knownCommands
+		}
+	}
+	x.commands[key] = at
+}
+
+func (x *index) find(command string) (at uint64, ok bool) {
+	at, ok = x.commands[commandKey(command)]
+	return at, ok
+}
+
+// before is the nearest mark in front of an event; the zero link stands in
+// front of the first.
+func (x *index) before(seq uint64) link {
+	at, _ := slices.BinarySearchFunc(x.marks, seq, func(m link, seq uint64) int { return cmp.Compare(m.Seq, seq) })
+	if at == 0 {
+		return link{}
+	}
+	return x.marks[at-1]
+}
+
+func commandKey(id string) uint64 {
+	sum := sha256.Sum256([]byte(id))
+	return binary.BigEndian.Uint64(sum[:])
+}
+
+// pack writes the commands oldest first, 16 bytes each.
+func (x *index) pack() []byte {
+	out := make([]byte, 0, 16*len(x.order))
+	for i := range x.order {
+		key := x.order[(x.next+i)%len(x.order)]
+		out = binary.BigEndian.AppendUint64(out, key)
+		out = binary.BigEndian.AppendUint64(out, x.commands[key])
+	}
+	return out
+}
+
+func unpack(records int, marks []link, commands []byte) (index, error) {
+	x := newIndex()
+	x.records, x.marks = records, marks
+	if len(commands)%16 != 0 {
+		return x, errors.New("commands are cut short")
+	}
+	for pair := range slices.Chunk(commands, 16) {
+		x.remember(binary.BigEndian.Uint64(pair), binary.BigEndian.Uint64(pair[8:]))
+	}
+	return x, nil
+}

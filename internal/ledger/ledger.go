@@ -1,0 +1,272 @@
+// Package ledger keeps the company's event log and its runs' journals on a
+// bus.
+//
+// The ledger is the one truth about decisions. It promises that the events of
+// one command are stored together or not at all, that an acknowledged event
+// survives kill -9, that event numbers have no gap, that a repeated command
+// gets the events of the first time, and that no byte of it changes unnoticed:
+// each event holds the hash of the one before, each record its own sum.
+//
+// A torn tail and damage are told apart: a record that was never acknowledged
+// may be missing at the end, and nobody misses it. A gap, a wrong hash, or an
+// end before a point that a snapshot knows of is ELedger, with the number of
+// the first event that is wrong, and nothing is guessed.
+//
+// A run's journal is written by the holder of the run's lease alone, under the
+// lease's fence (journal.go). A snapshot is a cache of the caller's state and
+// of this package's index (snapshot.go).
+//
+// What events mean is not known here: package company folds them.
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"company/internal/bus"
+	"company/internal/company"
+)
+
+const subject = "ledger"
+
+// Options of a ledger. The zero value works, without snapshots.
+type Options struct {
+	// SnapshotFile is where the snapshot is kept; empty: nowhere. The file is
+	// a cache: deleting it costs the next start a full replay.
+	SnapshotFile string
+	Logger       *slog.Logger     // hears of ignored snapshots; nil: nobody
+	Clock        func() time.Time // stamps journal records; nil: time.Now
+}
+
+// Ledger is the event log of one office. All methods may be called by many
+// goroutines.
+type Ledger struct {
+	bus  bus.Bus
+	opts Options
+
+	mu    sync.Mutex // held over an append, so that one process never races itself
+	head  link
+	index index
+	start *header // of the snapshot that Open verified; nil: none
+}
+
+// Head is the newest event.
+type Head struct {
+	Seq    uint64       // 0: the ledger is empty
+	Hash   company.Hash // of the event
+	LogSeq uint64       // of its record in the bus
+}
+
+// Open verifies the ledger and finds its head. With a good snapshot only the
+// events since are verified; Verify does the rest.
+func Open(ctx context.Context, b bus.Bus, opts Options) (*Ledger, error) {
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opts.Clock == nil {
+		opts.Clock = time.Now
+	}
+	l := &Ledger{bus: b, opts: opts, index: newIndex()}
+	if err := l.resume(ctx); err != nil {
+		return nil, err
+	}
+	if err := l.catchUp(ctx); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// catchUp verifies what was appended since the head, by whomever. The caller
+// holds mu, or nobody else knows l yet.
+func (l *Ledger) catchUp(ctx context.Context) error {
+	err := l.bus.Log().Read(ctx, subject, l.head.Log+1, func(m bus.Message) error {
+		rec, next, err := open(&l.head, m)
+		if err != nil {
+			return err
+		}
+		l.advance(rec, next)
+		return nil
+	})
+	return busError("read the ledger", err)
+}
+
+func (l *Ledger) advance(rec record, next link) {
+	l.index.add(rec, next)
+	l.head = next
+}
+
+// Head is the newest event that this handle knows of.
+func (l *Ledger) Head() Head {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return Head{Seq: l.head.Seq, Hash: l.head.Hash, LogSeq: l.head.Log}
+}
+
+// Append stores the events of one command and returns them as stored: Seq,
+// Prev and Time (now, in UTC) are filled in here. No drafts: nothing is stored.
+//
+// The command's id makes it idempotent: a repeat returns the events of the
+// first time, whatever its drafts (the newest 65,536 commands are known).
+// EConflict: somebody else has appended; Head has moved on, decide again.
+// EBus: the outcome may be unknown; the same command may be sent again.
+func (l *Ledger) Append(ctx context.Context, commandID string, now time.Time, drafts []company.Event) ([]company.Event, error) {
+	if commandID == "" {
+		return nil, company.E(company.EInvalid, "a command has no id")
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if events, err := l.earlier(ctx, commandID); events != nil || err != nil {
+		return events, err
+	}
+	if len(drafts) == 0 {
+		return nil, nil
+	}
+	rec, end, text, err := seal(l.head, commandID, now, drafts)
+	if err != nil {
+		return nil, err
+	}
+	at, err := l.bus.Log().Append(ctx, subject, text, l.head.Log, string(rec.Sum))
+	switch {
+	case err == nil:
+		end.Log = at
+		l.advance(rec, end)
+		return rec.Events, nil
+	case errors.Is(err, bus.ErrConflict), errors.Is(err, bus.ErrUnknown):
+		return l.readBack(ctx, commandID, err)
+	}
+	return nil, busError("append to the ledger", err)
+}
+
+// readBack finds out what became of an append that was not acknowledged.
+func (l *Ledger) readBack(ctx context.Context, commandID string, cause error) ([]company.Event, error) {
+	// The caller's time may be what ran out.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBackTimeout)
+	defer cancel()
+	if err := l.catchUp(ctx); err != nil {
+		return nil, errors.Join(err, cause)
+	}
+	if events, err := l.earlier(ctx, commandID); events != nil || err != nil {
+		return events, err
+	}
+	if errors.Is(cause, bus.ErrConflict) {
+		return nil, company.E(company.EConflict, fmt.Sprintf("the ledger has moved on to event %d", l.head.Seq)).
+			Fix("read the new events and decide again").Wrap(cause)
+	}
+	return nil, busError("append to the ledger", cause)
+}
+
+const readBackTimeout = 30 * time.Second
+
+// earlier returns the events that a command left before; nil when it is new.
+func (l *Ledger) earlier(ctx context.Context, commandID string) ([]company.Event, error) {
+	at, ok := l.index.find(commandID)
+	if !ok {
+		return nil, nil
+	}
+	var found *record
+	err := l.bus.Log().Read(ctx, subject, at, func(m bus.Message) error {
+		if m.Seq != at {
+			return damaged(l.head.Seq, fmt.Sprintf("record %d is gone", at))
+		}
+		rec, _, err := open(nil, m)
+		if err != nil {
+			return err
+		}
+		found = &rec
+		return errDone
+	})
+	switch {
+	case found == nil && err == nil:
+		return nil, damaged(l.head.Seq, fmt.Sprintf("record %d is gone", at))
+	case found == nil:
+		return nil, busError("read the ledger", err)
+	case found.Command != commandID:
+		return nil, nil // two ids that share 64 bits of their hashes
+	}
+	return found.Events, nil
+}
+
+// errDone ends a Read that has what it wants.
+var errDone = errors.New("done")
+
+// Read calls fn for every event from a number on that is stored when Read
+// starts, in order, and verifies the chain on its way. An error of fn ends it
+// and is returned as it is.
+func (l *Ledger) Read(ctx context.Context, fromSeq uint64, fn func(company.Event) error) error {
+	return l.read(ctx, fromSeq, l.bus.Log().Read, fn)
+}
+
+// Follow is Read that goes on with what comes later, until ctx ends; then it
+// returns the cause.
+func (l *Ledger) Follow(ctx context.Context, fromSeq uint64, fn func(company.Event) error) error {
+	return l.read(ctx, fromSeq, l.bus.Log().Follow, fn)
+}
+
+type reader func(ctx context.Context, subject string, from uint64, fn func(bus.Message) error) error
+
+func (l *Ledger) read(ctx context.Context, fromSeq uint64, read reader, fn func(company.Event) error) error {
+	fromSeq = max(fromSeq, 1)
+	l.mu.Lock()
+	at := l.index.before(fromSeq)
+	l.mu.Unlock()
+	var refused error
+	err := read(ctx, subject, at.Log+1, func(m bus.Message) error {
+		rec, next, err := open(&at, m)
+		if err != nil {
+			return err
+		}
+		at = next
+		for _, e := range rec.Events {
+			if e.Seq < fromSeq {
+				continue
+			}
+			if refused = fn(e); refused != nil {
+				return refused
+			}
+		}
+		return nil
+	})
+	if refused != nil {
+		return refused
+	}
+	return busError("read the ledger", err)
+}
+
+// Verify reads the whole ledger and checks every link of it, and that it ends
+// where this handle knows it to end or later.
+func (l *Ledger) Verify(ctx context.Context) error {
+	head := l.Head()
+	var at link
+	known := head.Seq == 0
+	err := l.bus.Log().Read(ctx, subject, 0, func(m bus.Message) error {
+		_, next, err := open(&at, m)
+		if err != nil {
+			return err
+		}
+		at = next
+		known = known || next == link{Seq: head.Seq, Hash: head.Hash, Log: head.LogSeq}
+		return nil
+	})
+	if err == nil && !known {
+		err = damaged(at.Seq+1, fmt.Sprintf("the ledger was known to hold event %d with another past", head.Seq))
+	}
+	return busError("verify the ledger", err)
+}
+
+// busError gives errors of the bus a code; those that have one keep it, and
+// the end of the caller's own context stays what it is.
+func busError(op string, err error) error {
+	var coded *company.Error
+	switch {
+	case err == nil, errors.As(err, &coded),
+		errors.Is(err, context.Canceled) && !errors.Is(err, bus.ErrUnknown):
+		return err
+	}
+	e := company.E(company.EBus, "the bus did not do its part").Wrap(err)
+	e.Op, e.Class = op, company.Recoverable
+	return e
+}

@@ -1,0 +1,193 @@
+package ledger
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"company/internal/bus"
+	"company/internal/company"
+)
+
+// SealJournal ends a run's journal: whoever holds it can write no more, and its
+// records are kept as one blob, a line of JSON each. It returns the blob's
+// hash and the number of records. It may be repeated until the purge, with the
+// same answer unless a higher fence has opened the journal again. A run that
+// never opened its journal has an empty one.
+func (l *Ledger) SealJournal(ctx context.Context, run company.RunID) (company.Hash, int, error) {
+	if !run.Valid() {
+		return "", 0, company.E(company.EInvalid, fmt.Sprintf("%q is not a run", run))
+	}
+	if err := l.closeJournal(ctx, run); err != nil {
+		return "", 0, err
+	}
+	hash, n, err := l.putJournal(ctx, run)
+	if err != nil {
+		return "", 0, err
+	}
+	return hash, n, nil
+}
+
+// closeJournal writes the record behind which no holder can append.
+func (l *Ledger) closeJournal(ctx context.Context, run company.RunID) error {
+	subject := journalPrefix + string(run)
+	for {
+		rec, m, err := l.lastRecord(ctx, subject)
+		if err != nil || rec.Kind == kindSealed {
+			return err
+		}
+		text, err := json.Marshal(Record{
+			N: rec.N + 1, Time: l.opts.Clock().UTC().Round(0), Fence: max(rec.Fence, 1), Kind: kindSealed,
+		})
+		if err != nil {
+			return company.E(company.EInternal, "seal "+subject).Wrap(err)
+		}
+		_, err = l.bus.Log().Append(ctx, subject, text, m.Seq, fmt.Sprintf("%s/sealed/%d", run, m.Seq))
+		if errors.Is(err, bus.ErrConflict) && ctx.Err() == nil {
+			continue // the holder was quicker; its record belongs to the journal
+		}
+		return busError("seal "+subject, err)
+	}
+}
+
+// putJournal streams the records into a blob.
+func (l *Ledger) putJournal(ctx context.Context, run company.RunID) (company.Hash, int, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r, w := io.Pipe()
+	n := 0
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		lines := bufio.NewWriter(w)
+		encoder := json.NewEncoder(lines)
+		encoder.SetEscapeHTML(false)
+		err := l.ReadJournal(ctx, run, func(rec Record) error {
+			n++
+			return encoder.Encode(rec)
+		})
+		if err == nil {
+			err = lines.Flush()
+		}
+		w.CloseWithError(err) // nil: the end of the blob
+	}()
+	hash, _, err := l.PutBlob(ctx, r)
+	// A Put that fails leaves its source in the middle: let the reader go.
+	r.CloseWithError(io.ErrClosedPipe)
+	cancel()
+	<-read
+	return hash, n, err
+}
+
+// PurgeJournal forgets the records of a journal that is sealed and whose blob
+// is there and whole. A journal without records is none to purge; it may be
+// repeated. EInvalid: it is not sealed.
+func (l *Ledger) PurgeJournal(ctx context.Context, run company.RunID) error {
+	subject := journalPrefix + string(run)
+	rec, _, err := l.lastRecord(ctx, subject)
+	if err != nil || rec.N == 0 {
+		return err
+	}
+	if rec.Kind != kindSealed {
+		return company.E(company.EInvalid, "the journal of run "+string(run)+" is not sealed").
+			Fix("seal it first; nothing was purged")
+	}
+	// Sealing again costs little and leaves no way to purge what no blob has.
+	hash, n, err := l.putJournal(ctx, run)
+	if err != nil {
+		return err
+	}
+	kept := 0
+	if err := l.ReadSealed(ctx, hash, func(Record) error { kept++; return nil }); err != nil {
+		return err
+	}
+	if kept != n {
+		return company.E(company.ELedger, fmt.Sprintf("the sealed journal of run %s holds %d of %d records", run, kept, n))
+	}
+	return busError("purge "+subject, l.bus.Log().Purge(ctx, subject))
+}
+
+// ReadSealed calls fn for every record of a sealed journal, as ReadJournal did
+// before. ELedger: the blob is damaged; fn may have seen records before it.
+func (l *Ledger) ReadSealed(ctx context.Context, hash company.Hash, fn func(Record) error) error {
+	blob, err := l.OpenBlob(ctx, hash)
+	if err != nil {
+		return err
+	}
+	defer blob.Close()
+	lines := bufio.NewReader(blob)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err == io.EOF && len(line) == 0 {
+			return nil
+		}
+		if err != nil {
+			return blobError(hash, err)
+		}
+		var rec Record
+		if err := json.Unmarshal(line, &rec); err != nil {
+			return blobError(hash, err)
+		}
+		if err := fn(rec); err != nil {
+			return err
+		}
+	}
+}
+
+// PutBlob streams r into the blobs, synced, and returns its hash and size.
+func (l *Ledger) PutBlob(ctx context.Context, r io.Reader) (company.Hash, int64, error) {
+	hash, size, err := l.bus.Blobs().Put(ctx, r)
+	if err != nil {
+		return "", 0, busError("put a blob", err)
+	}
+	return company.Hash(hash), size, nil
+}
+
+// OpenBlob opens a blob to be streamed; its reader fails at the end when the
+// bytes are not those of the hash. ENotFound: there is none.
+func (l *Ledger) OpenBlob(ctx context.Context, hash company.Hash) (io.ReadCloser, error) {
+	r, err := l.bus.Blobs().Get(ctx, string(hash))
+	if err != nil {
+		return nil, blobError(hash, err)
+	}
+	return r, nil
+}
+
+// GetBlob reads a whole blob of at most limit bytes. EInvalid: it is larger;
+// ENotFound: there is none; ELedger: it is damaged.
+func (l *Ledger) GetBlob(ctx context.Context, hash company.Hash, limit int64) ([]byte, error) {
+	r, err := l.OpenBlob(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if limit < math.MaxInt64 {
+		limit++ // one more, to see that there is more
+	}
+	var data bytes.Buffer
+	n, err := io.Copy(&data, io.LimitReader(r, limit))
+	if err != nil {
+		return nil, blobError(hash, err)
+	}
+	if n == limit && limit < math.MaxInt64 {
+		return nil, company.E(company.EInvalid, fmt.Sprintf("blob %s has more than %d bytes", hash, limit-1)).
+			Fix("stream it")
+	}
+	return data.Bytes(), nil
+}
+
+func blobError(hash company.Hash, err error) error {
+	switch {
+	case errors.Is(err, bus.ErrNotFound):
+		return company.E(company.ENotFound, fmt.Sprintf("there is no blob %.80s", hash)).Wrap(err)
+	case errors.Is(err, bus.ErrClosed), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return busError("read a blob", err)
+	}
+	return company.E(company.ELedger, fmt.Sprintf("blob %.80s is damaged", hash)).
+		Fix("restore the office from a backup").Wrap(err)
+}

@@ -1,0 +1,193 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"company/internal/bus"
+	"company/internal/company"
+
+	"github.com/google/renameio/v2"
+)
+
+const snapshotVersion = 1
+
+// header is what a snapshot says besides the caller's state. The file is the
+// hash of the rest in hexadecimal, the header in JSON, and the state, each of
+// the first two on a line of its own.
+//
+// One file, replaced as a whole, and not a blob: blobs are never deleted, and
+// a state of some megabytes every few minutes would fill the disk.
+type header struct {
+	Version  int    `json:"version"`
+	At       link   `json:"at"`    // the last event that the state holds
+	First    link   `json:"first"` // the end of the first record: tells ledgers apart
+	Records  int    `json:"records"`
+	Marks    []link `json:"marks,omitempty"`
+	Commands []byte `json:"commands,omitempty"`
+}
+
+// SaveSnapshot keeps the caller's state as it is after event seq with that
+// hash. The events of one command are one step: seq must be the last of one.
+// EInvalid: the chain has no such point. EConflict: the ledger has moved on
+// since; snapshots are made of the head.
+func (l *Ledger) SaveSnapshot(ctx context.Context, seq uint64, hash company.Hash, state []byte) error {
+	if l.opts.SnapshotFile == "" {
+		return company.E(company.EInvalid, "this ledger was opened without a place for snapshots")
+	}
+	l.mu.Lock()
+	head, index := l.head, header{Records: l.index.records, Marks: l.index.marks, Commands: l.index.pack()}
+	l.mu.Unlock()
+	switch {
+	case seq == 0 || seq > head.Seq || seq == head.Seq && hash != head.Hash:
+		return company.E(company.EInvalid, fmt.Sprintf("event %d with hash %.12s is no point of the ledger", seq, hash))
+	case seq < head.Seq:
+		return company.E(company.EConflict, fmt.Sprintf("a snapshot of event %d while the ledger is at %d", seq, head.Seq))
+	}
+	first, err := l.first(ctx)
+	if err != nil {
+		return err
+	}
+	h := header{
+		Version: snapshotVersion, At: head, First: first,
+		Records: index.Records, Marks: index.Marks, Commands: index.Commands,
+	}
+	text, err := json.Marshal(h)
+	if err != nil {
+		return snapshotError(err)
+	}
+	rest := append(append(text, '\n'), state...)
+	sum := sha256.Sum256(rest)
+	file := append(append([]byte(hex.EncodeToString(sum[:])), '\n'), rest...)
+	if err := renameio.WriteFile(l.opts.SnapshotFile, file, 0o600); err != nil {
+		return snapshotError(err)
+	}
+	return nil
+}
+
+func snapshotError(err error) error {
+	return company.E(company.ELedger, "the snapshot cannot be written").
+		Fix("check the office's disk; the ledger itself is not affected").Wrap(err)
+}
+
+// first is the end of the ledger's first record.
+func (l *Ledger) first(ctx context.Context) (end link, err error) {
+	err = l.bus.Log().Read(ctx, subject, 0, func(m bus.Message) error {
+		var err error
+		if _, end, err = open(&link{}, m); err != nil {
+			return err
+		}
+		return errDone
+	})
+	if errors.Is(err, errDone) {
+		err = nil
+	}
+	return end, busError("read the ledger", err)
+}
+
+// LoadSnapshot returns the newest state that Open found to agree with the
+// chain: every event after seq is still to be applied. ok is false when there
+// is none; then all events are.
+func (l *Ledger) LoadSnapshot(ctx context.Context) (seq uint64, state []byte, ok bool, err error) {
+	if err := context.Cause(ctx); err != nil {
+		return 0, nil, false, err
+	}
+	l.mu.Lock()
+	start := l.start
+	l.mu.Unlock()
+	if start == nil {
+		return 0, nil, false, nil
+	}
+	h, state, err := l.readSnapshot()
+	if err != nil || h.At != start.At {
+		return 0, nil, false, nil // replaced or removed since; the events have it all
+	}
+	return h.At.Seq, state, true, nil
+}
+
+// readSnapshot reads the file and checks it in itself.
+func (l *Ledger) readSnapshot() (*header, []byte, error) {
+	file, err := os.ReadFile(l.opts.SnapshotFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	sum, rest, ok := bytes.Cut(file, []byte("\n"))
+	want := sha256.Sum256(rest)
+	if !ok || string(sum) != hex.EncodeToString(want[:]) {
+		return nil, nil, errors.New("the file does not match its sum")
+	}
+	text, state, _ := bytes.Cut(rest, []byte("\n"))
+	var h header
+	if err := json.Unmarshal(text, &h); err != nil {
+		return nil, nil, err
+	}
+	if h.Version != snapshotVersion {
+		return nil, nil, fmt.Errorf("version %d", h.Version)
+	}
+	return &h, state, nil
+}
+
+// resume starts at the snapshot if there is a good one. A snapshot that is
+// damaged, or that is of another ledger, is ignored. One of this ledger that
+// knows of a later event than the ledger holds is the only witness of lost
+// records, and is believed.
+func (l *Ledger) resume(ctx context.Context) error {
+	if l.opts.SnapshotFile == "" {
+		return nil
+	}
+	h, _, err := l.readSnapshot()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	ignore := func(why string) error {
+		l.opts.Logger.WarnContext(ctx, "snapshot ignored, replaying all events", "file", l.opts.SnapshotFile, "why", why)
+		return nil
+	}
+	if err != nil {
+		return ignore(err.Error())
+	}
+	first, err := l.first(ctx)
+	if err != nil {
+		return err
+	}
+	if first != h.First && first.Seq != 0 {
+		return ignore("it is of another ledger")
+	}
+	last, err := l.bus.Log().Last(ctx, subject)
+	if err != nil && !errors.Is(err, bus.ErrNotFound) {
+		return busError("read the ledger", err)
+	}
+	if last.Seq < h.At.Log {
+		return company.E(company.ELedger, fmt.Sprintf("the ledger has lost events up to %d", h.At.Seq)).
+			Because("a snapshot knows of them").
+			Fix("restore the office from a backup, or delete " + l.opts.SnapshotFile + " to go on without them")
+	}
+
+	var at link
+	err = l.bus.Log().Read(ctx, subject, h.At.Log, func(m bus.Message) error {
+		if _, end, err := open(nil, m); err == nil {
+			at = end
+		}
+		return errDone
+	})
+	if err != nil && !errors.Is(err, errDone) {
+		return busError("read the ledger", err)
+	}
+	if at != h.At {
+		return ignore("it does not match the ledger")
+	}
+	index, err := unpack(h.Records, h.Marks, h.Commands)
+	if err != nil {
+		return ignore(err.Error())
+	}
+	l.head, l.index, l.start = h.At, index, h
+	l.start.Commands, l.start.Marks = nil, nil // held by the index
+	return nil
+}
