@@ -1,0 +1,335 @@
+package office
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"company/internal/company"
+)
+
+var (
+	envNameRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+	imageRE   = regexp.MustCompile(`^[a-z0-9]+([._:/-]+[a-z0-9]+)*@sha256:[0-9a-f]{64}$`)
+	labelRE   = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+	branchRE  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._/-]{0,199}$`)
+	remoteRE  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
+	authorRE  = regexp.MustCompile(`^[^<>\n]+ <[^<>\s]+@[^<>\s]+>$`)
+)
+
+// allowedText says what a text key takes.
+func allowedText(tag reflect.StructTag) string {
+	if enum := tag.Get("enum"); enum != "" {
+		return strings.Join(strings.Fields(enum), ", ")
+	}
+	if a := textRules[tag.Get("check")]; a != "" {
+		return a
+	}
+	return "a text"
+}
+
+var textRules = map[string]string{
+	"http_url": "an address such as https://api.example.com/v1, without user or password",
+	"bus_url":  "an address such as nats://host:4222 or tls://host:4222, without user or password",
+	"env_name": "the name of an environment variable, such as OPENAI_API_KEY (never the key itself)",
+	"image":    "auto, or an image by digest: name@sha256: and 64 hexadecimal digits",
+	"command":  "a command of one line",
+	"host":     "a host name such as proxy.example.com or *.example.com: no scheme, port, path or address",
+	"branch":   "a branch name",
+	"target":   "a branch name such as develop, but not main or master",
+	"remote":   "the name of a remote, such as origin",
+	"author":   "Name <mail@example.com>",
+	"glob":     "a glob such as internal/secret/**",
+}
+
+// checkText holds a text to the check of its tag.
+func checkText(tag reflect.StructTag, s string) error {
+	rule := tag.Get("check")
+	no := func(what string) error { return &wrong{what, textRules[rule]} }
+	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
+		return &wrong{"has a control character or is not UTF-8", allowedText(tag)}
+	}
+	switch rule {
+	case "http_url", "bus_url":
+		if s == "" {
+			return nil
+		}
+		return checkURL(rule, s)
+	case "env_name":
+		if s != "" && !envNameRE.MatchString(s) {
+			return no("is not the name of a variable")
+		}
+	case "image":
+		if s != Auto && !imageRE.MatchString(s) {
+			return no("is not pinned by digest")
+		}
+	case "command":
+		if strings.TrimSpace(s) == "" {
+			return no("has an empty command")
+		}
+	case "host":
+		if strings.Contains(s, "://") {
+			return no("is a URL")
+		}
+		return checkHost(s)
+	case "branch":
+		if s != Auto && !branchName(s) {
+			return no("is not a branch name")
+		}
+	case "target":
+		switch short := strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(s, "refs/"), "heads/")); {
+		case short == "main" || short == "master":
+			return &problem{what: "must never be main or master", found: strconv.Quote(s), code: company.EProtected,
+				fix: "name a branch that collects the work, such as develop; the pull request goes to main"}
+		case !branchName(s) || strings.HasPrefix(s, "refs/") || strings.HasPrefix(s, "agent/"):
+			return no("is not a branch that work may be collected on")
+		}
+	case "remote":
+		if !remoteRE.MatchString(s) {
+			return no("is not the name of a remote")
+		}
+	case "author":
+		if s != "" && !authorRE.MatchString(s) {
+			return no("is not an author")
+		}
+	case "glob":
+		if _, err := company.ParseGlob(s); err != nil {
+			return &wrong{"cannot be read (" + err.Error() + ")", textRules[rule]}
+		}
+	}
+	return nil
+}
+
+func checkURL(rule, s string) error {
+	schemes := []string{"http", "https"}
+	if rule == "bus_url" {
+		schemes = []string{"nats", "tls", "redis", "rediss", "wss"}
+	}
+	u, err := url.Parse(s)
+	switch {
+	case err != nil || u.Host == "" || u.Hostname() == "" || !slices.Contains(schemes, u.Scheme):
+		return &wrong{"is not an address of that kind", textRules[rule]}
+	case u.User != nil:
+		// Not shown: it holds a password.
+		return &problem{what: "holds a user or password", fix: "put the secret into an environment variable and name that"}
+	case u.Fragment != "" || u.RawQuery != "" && rule == "http_url" && strings.Contains(strings.ToLower(u.RawQuery), "key"):
+		return &problem{what: "holds a key or fragment", fix: "put the secret into an environment variable and name that"}
+	}
+	return nil
+}
+
+// checkHost takes exact names and wildcards of whole labels (THREATS T15).
+func checkHost(s string) error {
+	no := func(what string) error { return &wrong{what, textRules["host"]} }
+	if _, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil {
+		return no("is an address")
+	}
+	labels := strings.Split(s, ".")
+	for i, l := range labels {
+		if l == "*" && i == 0 && len(labels) > 2 {
+			continue
+		}
+		if !labelRE.MatchString(l) {
+			return no("is not a host name")
+		}
+	}
+	if last := labels[len(labels)-1]; len(labels) < 2 || len(s) > 253 || strings.Trim(last, "0123456789") == "" {
+		return no("is not a host name")
+	}
+	return nil
+}
+
+// branchName holds a name to git's rules and leaves out what shells and
+// people trip over.
+func branchName(s string) bool {
+	if !branchRE.MatchString(s) || strings.HasSuffix(s, "/") || strings.HasSuffix(s, ".") || s == "HEAD" {
+		return false
+	}
+	for _, part := range strings.Split(s, "/") {
+		if part == "" || part[0] == '.' || part[0] == '-' || strings.HasSuffix(part, ".lock") || strings.Contains(part, "..") {
+			return false
+		}
+	}
+	return true
+}
+
+// validate checks what no single key shows. at tells where a key comes from.
+func (c Config) validate(at func(key string) string) problems {
+	var ps problems
+	profiles := make([]string, 0, len(c.Models))
+	for name := range c.Models {
+		profiles = append(profiles, name)
+	}
+	slices.Sort(profiles)
+	known := func(key, name string) bool {
+		if _, ok := c.Models[name]; ok {
+			return true
+		}
+		p := problem{at: at(key), key: key, what: "names a profile that does not exist", found: shorten(strconv.Quote(name)),
+			fix: "allowed: " + strings.Join(profiles, ", ")}
+		if near := nearest(name, profiles); near != "" {
+			p.fix = "did you mean " + near + "? " + p.fix
+		}
+		ps = append(ps, p)
+		return false
+	}
+	for _, name := range profiles {
+		m, key := c.Models[name], "models."+name
+		if m.Adapter == "scripted" {
+			if m.Script == "" {
+				ps = append(ps, problem{at: at(key + ".adapter"), key: key, what: "is scripted and has no script", fix: "add script: and the path of a script"})
+			}
+		} else if m.Model == "" && m.Adapter != "cli" {
+			ps = append(ps, problem{at: at(key + ".adapter"), key: key, what: "has no model", fix: "add model: and the name that its server calls it"})
+		}
+		good := true
+		for _, f := range m.Fallback {
+			good = known(key+".fallback", f) && good
+		}
+		if good && c.reaches(name, name, map[string]bool{}) {
+			ps = append(ps, problem{at: at(key + ".fallback"), key: key + ".fallback", what: "leads back to the profile itself", fix: "let fallbacks end"})
+		}
+	}
+	for _, a := range []struct {
+		key   string
+		agent Agent
+	}{{"manager", c.Agents.Manager}, {"worker", c.Agents.Worker}, {"reviewer", c.Agents.Reviewer}, {"merger", c.Agents.Merger}} {
+		known("agents."+a.key+".model", a.agent.Model)
+	}
+	if c.Workers.CommandTimeout > c.Workers.RunTimeout {
+		ps = append(ps, problem{at: at("workers.command_timeout"), key: "workers.command_timeout", what: "is longer than workers.run_timeout",
+			found: c.Workers.CommandTimeout.String(), fix: "allowed: up to " + c.Workers.RunTimeout.String()})
+	}
+	if c.Bus.URL == "" && c.Bus.Creds != "" {
+		ps = append(ps, problem{at: at("bus.creds"), key: "bus.creds", what: "has no bus.url to be used with", fix: "add bus.url or remove bus.creds"})
+	}
+	return ps
+}
+
+// reaches reports whether the fallbacks of from lead to the profile to.
+func (c Config) reaches(from, to string, seen map[string]bool) bool {
+	for _, f := range c.Models[from].Fallback {
+		if f == to {
+			return true
+		}
+		if !seen[f] {
+			seen[f] = true
+			if c.reaches(f, to, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// notYet are values that the schema has and this version cannot carry out.
+// Each is refused by Loaded.Check, in words that name what there is.
+func (c Config) notYet() map[string]string {
+	out := map[string]string{}
+	no := func(bad bool, key, found, instead string) {
+		if bad {
+			out[key] = found + "\x00" + instead
+		}
+	}
+	used := map[string]bool{}
+	var use func(name string)
+	use = func(name string) {
+		if !used[name] {
+			used[name] = true
+			for _, f := range c.Models[name].Fallback {
+				use(f)
+			}
+		}
+	}
+	for _, r := range []company.Role{company.Manager, company.Worker, company.Reviewer, company.Merger} {
+		use(c.Agent(r).Model)
+	}
+	for name, m := range c.Models {
+		no(used[name] && m.Temperature != nil, "models."+name+".temperature", "a temperature", "the server's own: leave it out")
+		// A profile that nobody uses does no harm.
+		no(used[name] && m.Adapter != "openai" && m.Adapter != "scripted", "models."+name+".adapter", m.Adapter,
+			"openai (with base_url, for any server that speaks its protocol, Ollama's http://127.0.0.1:11434/v1 too) or scripted")
+	}
+	no(c.Bus.Driver != "nats", "bus.driver", c.Bus.Driver, "nats")
+	no(c.Bus.URL != "", "bus.url", c.Bus.URL, "the built-in bus: leave bus.url empty")
+	no(c.Forge.Kind == "github" || c.Forge.Kind == "gitea", "forge.kind", c.Forge.Kind, "auto or local")
+	no(c.Container.Runtime != "dod", "container.runtime", c.Container.Runtime, "dod")
+	no(len(c.Container.Egress) > 0, "container.egress", strings.Join(c.Container.Egress, ", "), "no egress: leave the list empty")
+	no(c.Git.IntegrationMode == "shared", "git.integration_mode", "shared", "per-task")
+	c.notYetBeside(no)
+	return out
+}
+
+// notYetBeside are the keys with a default that stands for what there is.
+// Accepting another value and going on as before would be a lie, and where it
+// asks for protection a dangerous one.
+func (c Config) notYetBeside(no func(bad bool, key, found, instead string)) {
+	d := Default()
+	same := func(key string, have, want any) {
+		no(have != want, key, fmt.Sprint(have), fmt.Sprint(want))
+	}
+	no(c.Workers.CommandTimeout > maxCommandTimeout, "workers.command_timeout", c.Workers.CommandTimeout.String(), "up to "+maxCommandTimeout.String())
+	no(len(c.Container.SetupEnv) > 0, "container.setup_env", strings.Join(c.Container.SetupEnv, ", "), "preparation without variables: leave the list empty")
+	same("container.strict", c.Container.Strict, d.Container.Strict)
+	same("git.credential", c.Git.Credential, d.Git.Credential)
+	same("git.signoff", c.Git.Signoff, d.Git.Signoff)
+	no(c.Forge.URL != "", "forge.url", c.Forge.URL, "the local forge: leave forge.url empty")
+	same("forge.token_env", c.Forge.TokenEnv, d.Forge.TokenEnv)
+	no(c.Gates.RedGreen == "require", "gates.red_green", c.Gates.RedGreen, "off or report")
+	same("gates.protect_tests", c.Gates.ProtectTests, d.Gates.ProtectTests)
+	same("limits.stop_grace", c.Limits.StopGrace, d.Limits.StopGrace)
+	same("limits.hung_after", c.Limits.HungAfter, d.Limits.HungAfter)
+	same("limits.readers", c.Limits.Readers, d.Limits.Readers)
+	same("limits.writers", c.Limits.Writers, d.Limits.Writers)
+	same("recovery", c.Recovery, d.Recovery)
+}
+
+// maxCommandTimeout is what the toolbox allows one command at most.
+const maxCommandTimeout = 15 * time.Minute
+
+// Check tells what stands between this config and work: values that this
+// version does not carry out, and files that hold keys and that others can
+// read. Load does not call it, so that a config can be shown all the same.
+func (l Loaded) Check() error {
+	var ps problems
+	missing := l.Config.notYet()
+	keys := make([]string, 0, len(missing))
+	for k := range missing {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		found, instead, _ := strings.Cut(missing[k], "\x00")
+		ps = append(ps, problem{at: l.Origin[k], key: k, what: "is not in this version yet", found: shorten(strconv.Quote(found)), fix: "there is: " + instead})
+	}
+	if p := l.Config.Bus.Creds; p != "" {
+		if err := privateFile(p); err != nil {
+			ps = append(ps, problem{at: l.Origin["bus.creds"], key: "bus.creds", what: err.Error(), fix: "chmod 600 " + p})
+		}
+	}
+	return ps.err("check the config")
+}
+
+// privateFile refuses a file with keys that anybody but its owner can read.
+func privateFile(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("cannot be read: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("is not a file")
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return fmt.Errorf("holds keys and can be read by others (mode %04o)", mode)
+	}
+	return nil
+}

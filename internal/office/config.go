@@ -1,0 +1,225 @@
+package office
+
+import (
+	"time"
+
+	"company/internal/company"
+)
+
+// Config is company.yaml, complete: what no source sets has its default.
+// It is loaded once and never changed; do not write into its lists and maps.
+//
+// The tags are the schema: yaml is the key, enum the words allowed, min and
+// max the bounds, doc the one line that people and the JSON Schema show,
+// check the name of a further check of a text.
+type Config struct {
+	Version       int              `yaml:"version" min:"1" max:"1" doc:"version of this file's format"`
+	Models        map[string]Model `yaml:"models" doc:"named model profiles"`
+	Agents        Agents           `yaml:"agents" doc:"what each role uses"`
+	Workers       Workers          `yaml:"workers" doc:"the pool and the limits of one worker"`
+	Container     Container        `yaml:"container" doc:"what a worker's container is made of"`
+	Bus           Bus              `yaml:"bus" doc:"where messages and the ledger live"`
+	Git           Git              `yaml:"git" doc:"branches, remote and credentials"`
+	Forge         Forge            `yaml:"forge" doc:"where pull requests are opened"`
+	Gates         Gates            `yaml:"gates" doc:"what must pass before anything is merged"`
+	Budget        Budget           `yaml:"budget" doc:"caps of one task"`
+	Approvals     Approvals        `yaml:"approvals" doc:"what the president is asked"`
+	Limits        Limits           `yaml:"limits" doc:"patience and concurrency"`
+	Recovery      string           `yaml:"recovery" enum:"auto ask" doc:"whether interrupted tasks go on by themselves"`
+	RetentionDays int              `yaml:"retention_days" min:"0" max:"3650" doc:"days that the repositories of finished runs are kept"`
+}
+
+// Model is one profile. A profile that is given replaces a lower source's
+// profile of that name as a whole, so that a key never goes to another's URL.
+type Model struct {
+	Adapter       string   `yaml:"adapter" enum:"openai ollama anthropic cli scripted" doc:"wire protocol"`
+	Model         string   `yaml:"model" doc:"the model's name, as its server calls it"`
+	BaseURL       string   `yaml:"base_url" check:"http_url" doc:"the API's address; empty for the adapter's own"`
+	APIKeyEnv     string   `yaml:"api_key_env" check:"env_name" doc:"environment variable that holds the key"`
+	Fallback      []string `yaml:"fallback" doc:"profiles to use, in this order, when this one fails"`
+	ContextTokens int      `yaml:"context_tokens" min:"0" max:"100000000" doc:"size of the context; 0 for unknown"`
+	MaxOutput     int      `yaml:"max_output" min:"0" max:"10000000" doc:"tokens of one reply; 0 for the adapter's default"`
+	Price         *Price   `yaml:"price" doc:"price, where it is known"`
+	Script        string   `yaml:"script" doc:"file of the scripted adapter, relative to the office"`
+	Temperature   *float64 `yaml:"temperature" min:"0" max:"2" doc:"sampling temperature; the server's default when absent"`
+}
+
+// Price of a million tokens.
+type Price struct {
+	Input  USD `yaml:"input" doc:"USD per million input tokens"`
+	Output USD `yaml:"output" doc:"USD per million output tokens"`
+	Cached USD `yaml:"cached" doc:"USD per million cached input tokens"`
+}
+
+// Agents has one entry per role.
+type Agents struct {
+	Manager  Agent `yaml:"manager" doc:"plans"`
+	Worker   Agent `yaml:"worker" doc:"does subtasks"`
+	Reviewer Agent `yaml:"reviewer" doc:"reviews"`
+	Merger   Agent `yaml:"merger" doc:"resolves conflicts"`
+}
+
+// Agent is what a role uses.
+type Agent struct {
+	Model    string `yaml:"model" doc:"profile; by default strong where there is one (default for the worker)"`
+	MaxTurns int    `yaml:"max_turns" min:"1" max:"1000" doc:"model replies per run"`
+	Persona  string `yaml:"persona" doc:"text added to the role's instructions"`
+}
+
+// Workers is the pool and the limits of one worker.
+type Workers struct {
+	Max            int           `yaml:"max" min:"1" max:"64" doc:"workers at a time; by default 3, or less where memory is short"`
+	CommandTimeout time.Duration `yaml:"command_timeout" min:"1s" max:"24h" doc:"one command in a container"`
+	RunTimeout     time.Duration `yaml:"run_timeout" min:"10s" max:"168h" doc:"one run, waits for models apart"`
+	Memory         Size          `yaml:"memory" min:"64m" max:"64t" doc:"of one container"`
+	CPUs           float64       `yaml:"cpus" min:"0.1" max:"1024" doc:"of one container; no more than the host has"`
+	PIDs           int           `yaml:"pids" min:"32" max:"1000000" doc:"processes of one container"`
+	Disk           AutoSize      `yaml:"disk" min:"64m" max:"64t" doc:"work space of one container; auto: 10g, or 2g of memory"`
+	Warm           int           `yaml:"warm" min:"0" max:"64" doc:"containers kept ready"`
+}
+
+// Container is what a worker's container is made of.
+type Container struct {
+	Runtime  string   `yaml:"runtime" enum:"dod rootless dind" doc:"which daemon runs it"`
+	Image    string   `yaml:"image" check:"image" doc:"auto, or name@sha256:digest"`
+	Setup    []string `yaml:"setup" check:"command" doc:"commands that prepare the image"`
+	SetupEnv []string `yaml:"setup_env" check:"env_name" doc:"variables that the preparation, and nothing else, gets"`
+	Deps     string   `yaml:"deps" enum:"locked off" doc:"dependency mirrors"`
+	Egress   []string `yaml:"egress" check:"host" doc:"host names that workers may reach on port 443"`
+	Strict   bool     `yaml:"strict" doc:"refuse to run where a protection is missing on this host"`
+}
+
+// Bus says where messages and the ledger live.
+type Bus struct {
+	Driver string `yaml:"driver" enum:"nats file sqlite redis" doc:"kind of bus"`
+	URL    string `yaml:"url" check:"bus_url" doc:"address of an external bus; empty for the built-in one"`
+	Creds  string `yaml:"creds" doc:"credentials file of an external bus"`
+}
+
+// Git is about branches and credentials.
+type Git struct {
+	Base              string `yaml:"base" check:"branch" doc:"auto, or the branch to start from"`
+	IntegrationBranch string `yaml:"integration_branch" check:"target" doc:"prefix of the branches that collect the work"`
+	IntegrationMode   string `yaml:"integration_mode" enum:"per-task shared" doc:"one integration branch per task, or one for all"`
+	Remote            string `yaml:"remote" check:"remote" doc:"name of the remote"`
+	Credential        string `yaml:"credential" enum:"deploy_key token ssh_agent" doc:"how the remote is reached"`
+	Author            string `yaml:"author" check:"author" doc:"Name <mail> of the commits; empty for the role's"`
+	Signoff           bool   `yaml:"signoff" doc:"add Signed-off-by"`
+}
+
+// Forge is where pull requests are opened.
+type Forge struct {
+	Kind     string `yaml:"kind" enum:"auto github gitea local" doc:"kind of forge"`
+	URL      string `yaml:"url" check:"http_url" doc:"address of the forge; empty for the kind's own"`
+	TokenEnv string `yaml:"token_env" check:"env_name" doc:"environment variable that holds the token"`
+}
+
+// Gates is what must pass.
+type Gates struct {
+	Lint         Command  `yaml:"lint" doc:"auto, none, or a command"`
+	Test         Command  `yaml:"test" doc:"auto, none, or a command"`
+	None         string   `yaml:"none" enum:"ask allow fail" doc:"what to do where there are no gates"`
+	RedGreen     string   `yaml:"red_green" enum:"off report require" doc:"whether new tests must fail without the change"`
+	ProtectTests bool     `yaml:"protect_tests" doc:"whether existing tests need the president to change"`
+	Protected    []string `yaml:"protected" check:"glob" doc:"paths that need the president to change"`
+}
+
+// Budget is the caps of one task.
+type Budget struct {
+	USD    USDCap   `yaml:"usd" doc:"USD, or none"`
+	Tokens TokenCap `yaml:"tokens" doc:"tokens, none, or auto: 5,000,000 where no price is known"`
+}
+
+// Approvals says what the president is asked.
+type Approvals struct {
+	Plan  string `yaml:"plan" enum:"auto ask" doc:"the plan"`
+	Merge string `yaml:"merge" enum:"auto ask" doc:"each merge"`
+	PR    string `yaml:"pr" enum:"auto ask" doc:"the pull request"`
+	Deps  string `yaml:"deps" enum:"auto ask" doc:"new dependencies"`
+}
+
+// Limits is patience and concurrency.
+type Limits struct {
+	Continuations   int           `yaml:"continuations" min:"0" max:"100" doc:"further runs after one that ran out of turns"`
+	ModelWait       time.Duration `yaml:"model_wait" min:"0s" max:"168h" doc:"how long to wait for a busy model"`
+	StopGrace       time.Duration `yaml:"stop_grace" min:"0s" max:"10m" doc:"between SIGTERM and SIGKILL of a process"`
+	HungAfter       time.Duration `yaml:"hung_after" min:"1s" max:"168h" doc:"silence after which a run counts as hung"`
+	ConcurrentTasks int           `yaml:"concurrent_tasks" min:"1" max:"256" doc:"tasks under way at a time"`
+	Readers         int           `yaml:"readers" min:"1" max:"256" doc:"reading tool calls at a time"`
+	Writers         int           `yaml:"writers" min:"1" max:"256" doc:"writing tool calls at a time"`
+}
+
+// Default is the config of an office that sets nothing.
+func Default() Config {
+	agent := Agent{MaxTurns: 30}
+	return Config{
+		Version: 1,
+		Models:  map[string]Model{"default": {Adapter: "ollama", Model: "llama3"}},
+		Agents:  Agents{Manager: agent, Worker: agent, Reviewer: agent, Merger: agent},
+		Workers: Workers{Max: 3, CommandTimeout: 300 * time.Second, RunTimeout: 30 * time.Minute,
+			Memory: 4 << 30, CPUs: 2, PIDs: 512, Warm: 1},
+		Container: Container{Runtime: "dod", Image: Auto, Deps: "locked"},
+		Bus:       Bus{Driver: "nats"},
+		Git: Git{Base: Auto, IntegrationBranch: "develop", IntegrationMode: "per-task", Remote: "origin",
+			Credential: "token"},
+		Forge:         Forge{Kind: Auto, TokenEnv: "GITHUB_TOKEN"},
+		Gates:         Gates{Lint: Command{Mode: Auto}, Test: Command{Mode: Auto}, None: "ask", RedGreen: "report"},
+		Budget:        Budget{USD: 5_000_000, Tokens: TokensAuto},
+		Approvals:     Approvals{Plan: Auto, Merge: Auto, PR: Auto, Deps: Auto},
+		Limits:        Limits{Continuations: 3, ModelWait: 15 * time.Minute, StopGrace: 3 * time.Second, HungAfter: 20 * time.Minute, ConcurrentTasks: 4, Readers: 9, Writers: 4},
+		Recovery:      Auto,
+		RetentionDays: 7,
+	}
+}
+
+// Cap is the budget of a task whose models all have a known price, or not.
+func (c Config) Cap(priced bool) company.Amount {
+	tokens := int64(c.Budget.Tokens)
+	if c.Budget.Tokens == TokensAuto {
+		tokens = company.NoCap
+		if !priced {
+			tokens = 5_000_000
+		}
+	}
+	return company.Amount{MicroUSD: int64(c.Budget.USD), Tokens: tokens}
+}
+
+// Agent is the entry of a role.
+func (c Config) Agent(r company.Role) Agent {
+	switch r {
+	case company.Manager:
+		return c.Agents.Manager
+	case company.Reviewer:
+		return c.Agents.Reviewer
+	case company.Merger:
+		return c.Agents.Merger
+	}
+	return c.Agents.Worker
+}
+
+// Host is what a config is fitted to.
+type Host struct {
+	CPUs       float64
+	Memory     Size // of the daemon's machine
+	SizeOption bool // whether the storage driver can limit a container's disk
+}
+
+// ForHost resolves what depends on the machine: workers.max, unless somebody
+// set it, goes down to what memory allows (at least 1), workers.cpus to what
+// there is, and an auto disk becomes a size.
+func (l Loaded) ForHost(h Host) Config {
+	c := l.Config
+	if l.Origin["workers.max"] == OriginDefault && h.Memory > 0 {
+		c.Workers.Max = max(1, min(c.Workers.Max, int(h.Memory/c.Workers.Memory)))
+	}
+	if h.CPUs > 0 {
+		c.Workers.CPUs = min(c.Workers.CPUs, h.CPUs)
+	}
+	if c.Workers.Disk == 0 {
+		c.Workers.Disk = 2 << 30
+		if h.SizeOption {
+			c.Workers.Disk = 10 << 30
+		}
+	}
+	return c
+}

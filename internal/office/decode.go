@@ -1,0 +1,382 @@
+package office
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"company/internal/company"
+)
+
+// decoder writes nodes into a Config and collects what is wrong with them.
+type decoder struct {
+	problems problems
+	set      func(key, at string) // told of each leaf that was written
+}
+
+// profileRE is what a model profile may be called.
+var profileRE = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`)
+
+func (d *decoder) bad(n node, key, what, allowed string) {
+	p := problem{at: n.at, key: key, what: what, found: n.found(), fix: "allowed: " + allowed}
+	if n.kind == nodeNull {
+		p.what, p.found, p.fix = "has no value", "", "give it one or remove the key; allowed: "+allowed
+	}
+	d.problems = append(d.problems, p)
+}
+
+// refuse reports what a parser or a check said about a node.
+func (d *decoder) refuse(n node, key string, err error) {
+	w, ok := err.(*wrong)
+	if !ok {
+		w = &wrong{err.Error(), "another value"}
+	}
+	d.bad(n, key, w.what, w.allowed)
+}
+
+// value writes n into v, the field whose tags are given.
+func (d *decoder) value(v reflect.Value, n node, key string, tag reflect.StructTag) {
+	if n.kind == nodeBad {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		p := reflect.New(v.Type().Elem())
+		before := len(d.problems)
+		d.value(p.Elem(), n, key, tag)
+		if len(d.problems) == before {
+			v.Set(p)
+		}
+		return
+	case reflect.Map:
+		d.profiles(v, n, key)
+		return
+	case reflect.Struct:
+		if _, leaf := v.Interface().(Command); !leaf {
+			d.object(v, n, key)
+			return
+		}
+	}
+	if err := setLeaf(v, n, tag); err != nil {
+		if w, ok := err.(*wrong); ok && tag.Get("check") == "env_name" && n.kind != nodeNull {
+			// What stands there instead of a name may well be the key.
+			d.problems = append(d.problems, problem{at: n.at, key: key, what: w.what, fix: "allowed: " + w.allowed})
+			return
+		}
+		if p, ok := err.(*problem); ok {
+			p.at, p.key = n.at, key
+			d.problems = append(d.problems, *p)
+			return
+		}
+		d.refuse(n, key, err)
+		return
+	}
+	d.set(key, n.at)
+}
+
+func (p *problem) Error() string { return p.line() }
+
+// object writes a mapping into a struct.
+func (d *decoder) object(v reflect.Value, n node, key string) {
+	names := keysOf(v.Type())
+	if n.kind != nodeMap {
+		d.bad(n, key, "must be a mapping", strings.Join(names, ", "))
+		return
+	}
+	for _, f := range n.fields {
+		i := slices.Index(names, f.key)
+		if i < 0 {
+			d.unknown(f, key, names)
+			continue
+		}
+		t := v.Type().Field(i)
+		d.value(v.Field(i), f.node, join(key, f.key), t.Tag)
+	}
+}
+
+func (d *decoder) unknown(f nodeField, parent string, names []string) {
+	p := problem{at: f.at, what: "unknown key " + shorten(join(parent, f.key))}
+	if near := nearest(f.key, names); near != "" {
+		p.fix = "did you mean " + join(parent, near) + "?"
+	} else if far := findLeaf(f.key); far != "" {
+		p.fix = "did you mean " + far + "?"
+	} else {
+		p.fix = "allowed: " + strings.Join(names, ", ")
+	}
+	d.problems = append(d.problems, p)
+}
+
+// profiles writes models. A profile replaces one of the same name.
+func (d *decoder) profiles(v reflect.Value, n node, key string) {
+	if n.kind != nodeMap {
+		d.bad(n, key, "must be a mapping", "profile names with adapter, model, ...")
+		return
+	}
+	for _, f := range n.fields {
+		if !profileRE.MatchString(f.key) {
+			d.problems = append(d.problems, problem{at: f.at, key: key, what: "has a profile with the name " + shorten(strconv.Quote(f.key)),
+				fix: "allowed: up to 32 of a-z, 0-9, _ and -, a letter or digit first"})
+			continue
+		}
+		m := reflect.New(v.Type().Elem()).Elem()
+		before := len(d.problems)
+		d.value(m, f.node, join(key, f.key), "")
+		if m.Interface().(Model).Adapter == "" && len(d.problems) == before {
+			d.problems = append(d.problems, problem{at: f.at, key: join(key, f.key), what: "has no adapter",
+				fix: "add adapter: openai, ollama, anthropic, cli or scripted"})
+		}
+		v.SetMapIndex(reflect.ValueOf(f.key), m)
+	}
+}
+
+// setLeaf parses a scalar or a list into v.
+func setLeaf(v reflect.Value, n node, tag reflect.StructTag) error {
+	word := n.text
+	text := n.kind == nodeText || n.kind == nodeLoose
+	number := n.kind == nodeNumber || n.kind == nodeLoose
+	scalar := text || number
+	switch p := v.Addr().Interface().(type) {
+	case *time.Duration:
+		d, err := parseDuration(word)
+		if !text {
+			err = notA("a time with its unit, such as 300s or 30m")
+		}
+		if err == nil {
+			err = bounds(float64(d), tag, func(s string) float64 { d, _ := time.ParseDuration(s); return float64(d) })
+		}
+		if err == nil {
+			*p = d
+		}
+		return err
+	case *Size:
+		return setSize(p, n, text, tag)
+	case *AutoSize:
+		if text && word == Auto {
+			*p = 0
+			return nil
+		}
+		err := setSize((*Size)(p), n, text, tag)
+		if w, ok := err.(*wrong); ok {
+			w.allowed = "auto, or " + w.allowed
+		}
+		return err
+	case *USD, *USDCap:
+		_, cap := p.(*USDCap)
+		if cap && text && word == None {
+			v.SetInt(company.NoCap)
+			return nil
+		}
+		u, err := parseUSD(word)
+		if !number {
+			err = notA("an amount in USD, such as 5 or 0.25")
+		}
+		if w, ok := err.(*wrong); ok && cap {
+			w.allowed = "none, or " + w.allowed
+		}
+		if err == nil {
+			v.SetInt(int64(u))
+		}
+		return err
+	case *TokenCap:
+		switch {
+		case text && word == Auto:
+			*p = TokensAuto
+			return nil
+		case text && word == None:
+			*p = TokenCap(company.NoCap)
+			return nil
+		}
+		t, err := parseTokens(word)
+		if !scalar || n.kind == nodeText {
+			err = notA("auto, none, or a number of tokens")
+		}
+		if err == nil {
+			*p = t
+		}
+		return err
+	case *Command:
+		return setCommand(p, n)
+	case *[]string:
+		list, err := texts(n)
+		if err != nil {
+			return err
+		}
+		for i, s := range list {
+			if err := checkText(tag, s); err != nil {
+				return err
+			}
+			if slices.Contains(list[:i], s) && tag.Get("check") != "command" {
+				return &wrong{"has " + shorten(strconv.Quote(s)) + " twice", "each once"}
+			}
+		}
+		*p = list
+		return nil
+	case *string:
+		if !text {
+			return notA(allowedText(tag))
+		}
+		if enum := tag.Get("enum"); enum != "" {
+			if words := strings.Fields(enum); !slices.Contains(words, word) {
+				w := &wrong{"is not one of the words allowed", strings.Join(words, ", ")}
+				if near := nearest(word, words); near != "" {
+					w.allowed += " (did you mean " + near + "?)"
+				}
+				return w
+			}
+		} else if err := checkText(tag, word); err != nil {
+			return err
+		}
+		*p = word
+		return nil
+	case *bool:
+		b, err := strconv.ParseBool(word)
+		if err != nil || n.kind != nodeBool && (n.kind != nodeLoose || word != "true" && word != "false") {
+			return notA("true or false")
+		}
+		*p = b
+		return nil
+	case *int:
+		allowed := "a whole number from " + tag.Get("min") + " to " + tag.Get("max")
+		i, err := parseInt(word, allowed)
+		if !number {
+			err = notA(allowed)
+		}
+		if err == nil {
+			err = bounds(float64(i), tag, func(s string) float64 { f, _ := strconv.ParseFloat(s, 64); return f })
+		}
+		if err == nil {
+			*p = int(i)
+		}
+		return err
+	case *float64:
+		f, err := strconv.ParseFloat(word, 64)
+		if err != nil || !number || math.IsNaN(f) || math.IsInf(f, 0) {
+			return notA("a number from " + tag.Get("min") + " to " + tag.Get("max"))
+		}
+		if err := bounds(f, tag, func(s string) float64 { f, _ := strconv.ParseFloat(s, 64); return f }); err != nil {
+			return err
+		}
+		*p = f
+		return nil
+	}
+	panic(fmt.Sprintf("office: no rule for a config value of type %s", v.Type()))
+}
+
+func setSize(p *Size, n node, text bool, tag reflect.StructTag) error {
+	s, err := parseSize(n.text)
+	if !text {
+		err = notA("a size with its unit, such as 512m or 4g")
+	}
+	if err == nil {
+		err = bounds(float64(s), tag, func(s string) float64 { n, _ := parseSize(s); return float64(n) })
+	}
+	if err == nil {
+		*p = s
+	}
+	return err
+}
+
+// bounds holds a number to the min and max of its tag.
+func bounds(f float64, tag reflect.StructTag, parse func(string) float64) error {
+	lo, hi := tag.Get("min"), tag.Get("max")
+	allowed := "from " + lo + " to " + hi
+	switch {
+	case f < 0 && lo != "":
+		return &wrong{"is negative", allowed}
+	case lo != "" && f < parse(lo):
+		return &wrong{"is too small", allowed}
+	case hi != "" && f > parse(hi):
+		return &wrong{"is too large", allowed}
+	}
+	return nil
+}
+
+// texts is a list of texts. From the environment it is separated by commas.
+func texts(n node) ([]string, error) {
+	if n.kind == nodeLoose {
+		if strings.TrimSpace(n.text) == "" {
+			return nil, nil
+		}
+		list := strings.Split(n.text, ",")
+		for i := range list {
+			list[i] = strings.TrimSpace(list[i])
+		}
+		return list, nil
+	}
+	if n.kind != nodeList {
+		return nil, notA("a list of texts, such as [a, b]")
+	}
+	if len(n.items) > 256 {
+		return nil, &wrong{fmt.Sprintf("has %d entries", len(n.items)), "up to 256"}
+	}
+	var list []string
+	for _, item := range n.items {
+		if item.kind != nodeText {
+			return nil, notA("a list of texts, such as [a, b]")
+		}
+		list = append(list, item.text)
+	}
+	return list, nil
+}
+
+func setCommand(p *Command, n node) error {
+	const allowed = "auto, none, a command, or a list of arguments"
+	if n.kind == nodeList {
+		argv, err := texts(n)
+		if err != nil || len(argv) == 0 || argv[0] == "" {
+			return notA(allowed)
+		}
+		for _, a := range argv {
+			if strings.ContainsRune(a, 0) {
+				return notA(allowed)
+			}
+		}
+		*p = Command{Argv: argv}
+		return nil
+	}
+	if n.kind != nodeText && n.kind != nodeLoose || strings.TrimSpace(n.text) == "" || len(n.text) > maxLineBytes || strings.ContainsRune(n.text, 0) {
+		return notA(allowed)
+	}
+	if n.text == Auto || n.text == None {
+		*p = Command{Mode: n.text}
+	} else {
+		*p = Command{Line: n.text}
+	}
+	return nil
+}
+
+func join(parent, key string) string {
+	if parent == "" {
+		return key
+	}
+	return parent + "." + key
+}
+
+// keysOf are the keys of a section, in the order of its fields.
+func keysOf(t reflect.Type) []string {
+	names := make([]string, t.NumField())
+	for i := range names {
+		names[i] = t.Field(i).Tag.Get("yaml")
+	}
+	return names
+}
+
+// findLeaf is the full name of the one key called name in another section.
+func findLeaf(name string) string {
+	found := ""
+	t := reflect.TypeFor[Config]()
+	for i := range t.NumField() {
+		if s := t.Field(i); s.Type.Kind() == reflect.Struct && slices.Contains(keysOf(s.Type), name) {
+			if found != "" {
+				return ""
+			}
+			found = s.Tag.Get("yaml") + "." + name
+		}
+	}
+	return found
+}

@@ -1,0 +1,67 @@
+package office
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"company/internal/company"
+)
+
+// gitTimeout bounds one question to git.
+const gitTimeout = 20 * time.Second
+
+// git asks git something in dir. Nothing of the repository's config may run a
+// command there, and nothing of the caller's environment may point git
+// elsewhere (THREATS d). It is for the few questions that come before there is
+// an office; everything else about git has its own room.
+func git(dir string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
+	cmd.WaitDelay = time.Second
+	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/nonexistent", "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_ATTR_NOSYSTEM=1", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0", "GIT_ALLOW_PROTOCOL=",
+		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.fsmonitor", "GIT_CONFIG_VALUE_0=false", "GIT_CONFIG_KEY_1=core.hooksPath", "GIT_CONFIG_VALUE_1=/dev/null"}
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", company.E(company.EGit, "git "+args[0]+" does not answer in "+dir).Because(firstLine(stderr.String())).Wrap(err).
+			Fix("see that git status works there, and that the repository belongs to you")
+	}
+	return string(out), nil
+}
+
+// trackedByGit lists what git's index holds at or below these paths, which are
+// relative to dir. Outside a repository nothing is tracked. When git does not
+// answer, that is an error, never a no.
+func trackedByGit(dir string, paths ...string) ([]string, error) {
+	if !insideRepository(dir) {
+		return nil, nil
+	}
+	out, err := git(dir, append([]string{"ls-files", "-z", "--cached", "--"}, paths...)...)
+	if err != nil || out == "" {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(out, "\x00"), "\x00"), nil
+}
+
+// insideRepository reports whether dir or a folder above it holds a .git.
+func insideRepository(dir string) bool {
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); !errors.Is(err, fs.ErrNotExist) {
+			return true
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return false
+		}
+		dir = up
+	}
+}

@@ -1,0 +1,246 @@
+package office
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+)
+
+// ConfigName is the file that makes a folder an office.
+const ConfigName = "company.yaml"
+
+// OriginDefault is the origin of a value that nothing sets.
+const OriginDefault = "default"
+
+// LoadOptions says where to look.
+type LoadOptions struct {
+	// OfficeDir holds company.yaml; a file that is not there sets nothing.
+	OfficeDir string
+	// Env looks a variable up, as os.LookupEnv does.
+	Env func(string) (string, bool)
+	// Flags are keys set on the command line: workers.max → "5".
+	Flags map[string]string
+}
+
+// Loaded is a config with its history.
+type Loaded struct {
+	Config Config
+	// Origin tells for each key where its value comes from: "default",
+	// "/path/company.yaml:3:5", "COMPANY_WORKERS_MAX", "flag workers.max".
+	Origin map[string]string
+	// Hash names the whole of the config's values.
+	Hash company.Hash
+}
+
+// Load reads the config: flag > COMPANY_* > company.yaml of the office >
+// $XDG_CONFIG_HOME/company/config.yaml > default (CFG-3). The environment name
+// of a key is COMPANY_ and the key in capitals, with _ for each dot and dash.
+// No .env file is read.
+//
+// All that is wrong is reported in one E_CONFIG error. What a company.yaml
+// that git tracks asks for and that needs trust is refused by name.
+func Load(o LoadOptions) (Loaded, error) {
+	if o.Env == nil {
+		o.Env = func(string) (string, bool) { return "", false }
+	}
+	l := loader{opts: o, cfg: Default(), origin: map[string]string{}}
+	if p, ok := userConfig(o.Env); ok {
+		if _, err := l.file(p); err != nil {
+			return Loaded{}, err
+		}
+	}
+	if o.OfficeDir != "" {
+		lower := l.cfg
+		path := filepath.Join(o.OfficeDir, ConfigName)
+		sum, err := l.file(path)
+		if err != nil {
+			return Loaded{}, err
+		}
+		if sum != "" && len(l.problems) == 0 {
+			if err := l.trust(path, sum, lower); err != nil {
+				return Loaded{}, err
+			}
+		}
+	}
+	l.env()
+	l.flags()
+	l.cfg.defaultAgents()
+	if len(l.problems) == 0 {
+		l.problems = l.cfg.validate(func(key string) string {
+			if at := l.origin[key]; at != "" {
+				return at
+			}
+			return OriginDefault
+		})
+	}
+	if err := l.problems.err(""); err != nil {
+		return Loaded{}, err
+	}
+	values := flatten(l.cfg)
+	sum := sha256.New()
+	for _, k := range slices.Sorted(maps.Keys(values)) {
+		if l.origin[k] == "" {
+			l.origin[k] = OriginDefault
+		}
+		fmt.Fprintf(sum, "%q=%q\n", k, values[k])
+	}
+	for k := range l.origin { // of a profile that was replaced
+		if _, ok := values[k]; !ok {
+			delete(l.origin, k)
+		}
+	}
+	return Loaded{Config: l.cfg, Origin: l.origin, Hash: company.Hash(hex.EncodeToString(sum.Sum(nil)))}, nil
+}
+
+// defaultAgents lets the roles that judge use the strong profile where there
+// is one.
+func (c *Config) defaultAgents() {
+	strong := "default"
+	if _, ok := c.Models["strong"]; ok {
+		strong = "strong"
+	}
+	for _, a := range []*Agent{&c.Agents.Manager, &c.Agents.Reviewer, &c.Agents.Merger} {
+		if a.Model == "" {
+			a.Model = strong
+		}
+	}
+	if c.Agents.Worker.Model == "" {
+		c.Agents.Worker.Model = "default"
+	}
+}
+
+// userConfig is the user's own config file, where a home is known.
+func userConfig(env func(string) (string, bool)) (string, bool) {
+	if dir, ok := env("XDG_CONFIG_HOME"); ok && filepath.IsAbs(dir) {
+		return filepath.Join(dir, "company", "config.yaml"), true
+	}
+	if home, ok := env("HOME"); ok && filepath.IsAbs(home) {
+		return filepath.Join(home, ".config", "company", "config.yaml"), true
+	}
+	return "", false
+}
+
+type loader struct {
+	opts     LoadOptions
+	cfg      Config
+	origin   map[string]string
+	problems problems
+}
+
+func (l *loader) decoder() *decoder {
+	return &decoder{set: func(key, at string) { l.origin[key] = at }}
+}
+
+// file applies a config file and returns the hash of its bytes, "" where
+// there is none.
+func (l *loader) file(path string) (company.Hash, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", company.E(company.EConfig, path+" cannot be read").Wrap(err).Fix("make it readable for you, or remove it")
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", company.E(company.EConfig, path+" is not a file").Fix("remove it, or write the config there")
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	if err != nil {
+		return "", company.E(company.EConfig, path+" cannot be read").Wrap(err).Fix("make it readable for you, or remove it")
+	}
+	root, ps := parseYAML(path, data)
+	l.problems = append(l.problems, ps...)
+	if root.kind == nodeMap {
+		l.apply(root)
+	}
+	sum := sha256.Sum256(data)
+	return company.Hash(hex.EncodeToString(sum[:])), nil
+}
+
+func (l *loader) apply(root node) {
+	l.cfg.Models = maps.Clone(l.cfg.Models) // the layer below keeps its own
+	d := l.decoder()
+	d.value(reflect.ValueOf(&l.cfg).Elem(), root, "", "")
+	l.problems = append(l.problems, d.problems...)
+}
+
+// set writes one key from a text, as environment and flags give it.
+func (l *loader) set(key, text, at string) (known bool) {
+	n := node{at: at, kind: nodeLoose, text: text}
+	d := l.decoder()
+	if rest, ok := strings.CutPrefix(key, "models."); ok {
+		name, field, _ := strings.Cut(rest, ".")
+		m, exists := l.cfg.Models[name]
+		if !exists {
+			return false
+		}
+		if m.Price != nil {
+			p := *m.Price
+			m.Price = &p
+		}
+		v, tag, ok := leafOf(reflect.ValueOf(&m).Elem(), field) // m is a copy: what a map holds cannot be written in place
+		if !ok {
+			return false
+		}
+		d.value(v, n, key, tag)
+		l.cfg.Models = maps.Clone(l.cfg.Models)
+		l.cfg.Models[name] = m
+	} else {
+		v, tag, ok := leafOf(reflect.ValueOf(&l.cfg).Elem(), key)
+		if !ok {
+			return false
+		}
+		d.value(v, n, key, tag)
+	}
+	l.problems = append(l.problems, d.problems...)
+	return true
+}
+
+// EnvName is the environment variable of a key.
+func EnvName(key string) string {
+	return "COMPANY_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(key))
+}
+
+// env applies COMPANY_* for every key there is.
+func (l *loader) env() {
+	for _, key := range l.keys() {
+		if text, ok := l.opts.Env(EnvName(key)); ok {
+			l.set(key, text, EnvName(key))
+		}
+	}
+}
+
+func (l *loader) flags() {
+	for _, key := range slices.Sorted(maps.Keys(l.opts.Flags)) {
+		if l.set(key, l.opts.Flags[key], "flag "+key) {
+			continue
+		}
+		p := problem{at: "flag " + key, what: "unknown key " + shorten(key), fix: "keys look like workers.max, and are those of company.yaml"}
+		if near := nearest(key, l.keys()); near != "" {
+			p.fix = "did you mean " + near + "?"
+		}
+		l.problems = append(l.problems, p)
+	}
+}
+
+// keys are all keys that can be set, those of the profiles there are included.
+func (l *loader) keys() []string {
+	var keys []string
+	for name := range l.cfg.Models {
+		keys = append(keys, leafKeys(reflect.TypeFor[Model](), "models."+name)...)
+	}
+	slices.Sort(keys)
+	return append(keys, leafKeys(reflect.TypeFor[Config](), "")...)
+}

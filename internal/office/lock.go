@@ -1,0 +1,140 @@
+package office
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"company/internal/company"
+)
+
+// Holder is who holds an office.
+type Holder struct {
+	PID     int       `json:"pid"`
+	Host    string    `json:"host"`
+	Started time.Time `json:"started"`
+	Command string    `json:"command"`
+	Socket  string    `json:"socket,omitempty"` // where it answers; empty while it does not listen
+}
+
+// Lock is the right to be the one process of an office. It ends with Release
+// or with the process, however that dies.
+type Lock struct {
+	paths Paths
+	mu    sync.Mutex
+	file  *os.File
+	who   Holder
+}
+
+// TryLock takes the office's lock. When another process has it, lock is nil
+// and held tells who; held is the zero Holder when that process has not
+// written its name yet. The office must have been opened.
+func TryLock(p Paths) (lock *Lock, held *Holder, err error) {
+	fail := func(err error) error {
+		return company.E(company.EConfig, "the office cannot be locked: "+p.Lock()).Wrap(err).Fix("see that the folder is yours and on a local disk")
+	}
+	for {
+		f, err := os.OpenFile(p.Lock(), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+		if err != nil {
+			return nil, nil, fail(err)
+		}
+		err = flock(f)
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			held := readHolder(f)
+			f.Close()
+			return nil, held, nil
+		}
+		if err != nil {
+			f.Close()
+			return nil, nil, fail(err)
+		}
+		// A lock on a file that is no longer the one at the path locks nothing.
+		mine, err1 := f.Stat()
+		there, err2 := os.Lstat(p.Lock())
+		if err1 == nil && err2 == nil && os.SameFile(mine, there) {
+			host, _ := os.Hostname() // only shown
+			l := &Lock{paths: p, file: f, who: Holder{PID: os.Getpid(), Host: host, Started: time.Now().UTC(), Command: commandLine()}}
+			if err := l.sign(); err != nil {
+				f.Close()
+				return nil, nil, fail(err)
+			}
+			return l, nil, nil
+		}
+		f.Close()
+		if err := errors.Join(err1, err2); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, nil, fail(err)
+		}
+	}
+}
+
+func flock(f *os.File) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}
+
+// commandLine is this process's command, cut to what fits a line.
+func commandLine() string {
+	s := []rune(strings.Join(strings.Fields(strings.Join(os.Args, " ")), " "))
+	if len(s) > 200 {
+		s = append(s[:197], []rune("...")...)
+	}
+	return string(s)
+}
+
+// sign writes the holder into the file.
+func (l *Lock) sign() error {
+	data, err := json.Marshal(l.who)
+	if err != nil {
+		return err
+	}
+	// A reader between these two steps sees nothing, and looks again.
+	if err := l.file.Truncate(0); err != nil {
+		return err
+	}
+	_, err = l.file.WriteAt(append(data, '\n'), 0)
+	return err
+}
+
+// readHolder reads who signed the file. The holder may be about to write, so
+// it looks a few times.
+func readHolder(f *os.File) *Holder {
+	var h Holder
+	for range 20 {
+		data, err := io.ReadAll(io.NewSectionReader(f, 0, 64<<10))
+		if err == nil && json.Unmarshal(data, &h) == nil {
+			return &h
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return &Holder{}
+}
+
+// Holder is what others are told.
+func (l *Lock) Holder() Holder {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.who
+}
+
+// Release gives the office up. Close what was made under the lock before. It
+// may be called more than once.
+func (l *Lock) Release() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return nil
+	}
+	// The file stays: to unlink it would let two processes lock two files.
+	err := errors.Join(l.file.Truncate(0), l.file.Close())
+	l.file = nil
+	return err
+}

@@ -1,0 +1,196 @@
+package office
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"company/internal/company"
+)
+
+// hidden is the folder of an office's own things.
+const hidden = ".company"
+
+// Paths are the places of an office. All are absolute and free of symbolic
+// links (STA-15).
+//
+// An office that is a folder with company.yaml keeps runtime/ and
+// workflows/backlog/ beside it and everything else in .company/; an office
+// without one is a .company/ folder that holds all.
+type Paths struct {
+	Root    string // the office: the folder of company.yaml, or the .company folder
+	Repo    string // top of the git checkout that the office is in; empty for none
+	Config  string // company.yaml, which need not exist
+	State   string // state of the company; 0700
+	Bus     string // state of the embedded bus
+	Git     string // mirrors and quarantines
+	Cache   string // what can be made again
+	Logs    string // logs of processes
+	Runs    string // runtime/runs: a folder per run, to look at
+	Backlog string // workflows/backlog: a file per subtask, to look at
+	home    string // what holds state, cache and logs
+}
+
+// Run is the folder of a run's readable files.
+func (p Paths) Run(id company.RunID) string { return filepath.Join(p.Runs, string(id)) }
+
+// Lock is the file that the holder of the office locks.
+func (p Paths) Lock() string { return filepath.Join(p.State, "lock") }
+
+// FindOptions says where to look for an office.
+type FindOptions struct {
+	Dir    string                      // where one stands; empty for the working directory
+	Office string                      // --office
+	Env    func(string) (string, bool) // for COMPANY_OFFICE; nil for none
+}
+
+// Find tells which office is meant: --office, else COMPANY_OFFICE, else the
+// nearest folder at or above Dir with a company.yaml or a .company folder,
+// else a .company folder (to be made by Open) in the git checkout that Dir is
+// in. It makes nothing.
+func Find(o FindOptions) (Paths, error) {
+	if o.Dir == "" {
+		wd, err := os.Getwd()
+		if err != nil {
+			return Paths{}, company.E(company.EUsage, "the working directory is gone").Wrap(err).Fix("go to a folder that exists")
+		}
+		o.Dir = wd
+	}
+	named, by := o.Office, "--office"
+	if named == "" && o.Env != nil {
+		named, _ = o.Env("COMPANY_OFFICE")
+		by = "COMPANY_OFFICE"
+	}
+	if named != "" {
+		if !filepath.IsAbs(named) {
+			named = filepath.Join(o.Dir, named)
+		}
+		dir, err := canonical(named)
+		if err != nil {
+			return Paths{}, company.E(company.EConfig, by+" names a folder that does not exist: "+named).Wrap(err).Fix("name the folder of a company.yaml")
+		}
+		switch {
+		case isFile(filepath.Join(dir, ConfigName)) || filepath.Base(dir) == hidden:
+			return at(dir)
+		case isDir(filepath.Join(dir, hidden)):
+			return at(filepath.Join(dir, hidden))
+		}
+		return Paths{}, company.E(company.EConfig, by+" names a folder that is no office: "+dir).
+			Because("it has no company.yaml and no .company folder").Fix("name the folder of a company.yaml")
+	}
+	start, err := canonical(o.Dir)
+	if err != nil {
+		return Paths{}, company.E(company.EUsage, "no such folder: "+o.Dir).Wrap(err).Fix("go to a folder that exists")
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		if isFile(filepath.Join(dir, ConfigName)) || filepath.Base(dir) == hidden && isDir(filepath.Join(dir, "state")) {
+			return at(dir)
+		}
+		if isDir(filepath.Join(dir, hidden, "state")) {
+			return at(filepath.Join(dir, hidden))
+		}
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			// The checkout's own office, unless a folder above says otherwise.
+			if up, ok := officeAbove(filepath.Dir(dir)); ok {
+				return at(up)
+			}
+			return at(filepath.Join(dir, hidden))
+		}
+		if dir == filepath.Dir(dir) {
+			return Paths{}, company.E(company.EUsage, "there is no office here, and no git repository to make one in: "+start).
+				Fix("go into a git repository, or name an office with --office")
+		}
+	}
+}
+
+// officeAbove is the nearest folder at or above dir with a company.yaml.
+func officeAbove(dir string) (string, bool) {
+	for {
+		if isFile(filepath.Join(dir, ConfigName)) {
+			return dir, true
+		}
+		if dir == filepath.Dir(dir) {
+			return "", false
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// at lays the paths of the office with this root out.
+func at(root string) (Paths, error) {
+	p := Paths{Root: root, Config: filepath.Join(root, ConfigName), home: filepath.Join(root, hidden)}
+	if filepath.Base(root) == hidden {
+		p.home = root
+	}
+	// A company.yaml that another user put into a folder above, /tmp say,
+	// would decide what is run here.
+	if info, err := os.Stat(p.Config); err == nil && !ownedByUs(info) {
+		return Paths{}, company.E(company.EConfig, p.Config+" belongs to another user").Fix("name your own office with --office, or take the file over with chown")
+	}
+	p.State = filepath.Join(p.home, "state")
+	p.Bus = filepath.Join(p.State, "bus")
+	p.Git = filepath.Join(p.State, "git")
+	p.Cache = filepath.Join(p.home, "cache")
+	p.Logs = filepath.Join(p.home, "logs")
+	p.Runs = filepath.Join(root, "runtime", "runs")
+	p.Backlog = filepath.Join(root, "workflows", "backlog")
+	for dir := root; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil && filepath.Base(dir) != hidden {
+			p.Repo = dir
+			break
+		}
+	}
+	return p, nil
+}
+
+// dirs are the folders of the office, parents first, relative to base.
+func (p Paths) dirs() (base string, rel []string) {
+	base = p.Root
+	if p.home == p.Root {
+		base = filepath.Dir(p.Root)
+	}
+	seen := map[string]bool{".": true}
+	for _, d := range []string{p.Bus, p.Git, p.Cache, p.Logs, p.Runs, p.Backlog} {
+		r, err := filepath.Rel(base, d)
+		if err != nil {
+			panic(err) // both are absolute
+		}
+		var chain []string
+		for ; !seen[r]; r = filepath.Dir(r) {
+			seen[r] = true
+			chain = append([]string{r}, chain...)
+		}
+		rel = append(rel, chain...)
+	}
+	return base, rel
+}
+
+// canonical makes a path absolute and follows its symbolic links.
+func canonical(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(real)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is not a folder", real)
+	}
+	return real, err
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	// What cannot be looked at is taken as there: Load says what is wrong.
+	return err == nil && !info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotDir)
+}
+
+func isDir(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
+}

@@ -1,0 +1,101 @@
+package office
+
+import (
+	"fmt"
+	"strings"
+
+	"company/internal/company"
+)
+
+const maxProblems = 10 // that one error lists
+
+// problem is one thing wrong with a config.
+type problem struct {
+	at    string // file:line:column, the variable, the flag
+	key   string // workers.max; empty where there is none
+	what  string // what is wrong
+	found string // what was found; empty where it is clear or must not be shown
+	fix   string // what is allowed, or what to do
+	code  company.Code
+}
+
+func (p problem) line() string {
+	var b strings.Builder
+	b.WriteString(p.at + ": ")
+	if p.key != "" {
+		b.WriteString(p.key + " ")
+	}
+	b.WriteString(p.what)
+	if p.found != "" {
+		b.WriteString(", found " + p.found)
+	}
+	return b.String()
+}
+
+type problems []problem
+
+// err is the problems as one error, nil for none. All that were found are
+// reported, one line each, up to ten.
+func (ps problems) err(op string) error {
+	if len(ps) == 0 {
+		return nil
+	}
+	e := &company.Error{Code: company.EConfig, Class: company.Fatal, Op: op}
+	if len(ps) == 1 {
+		e.Message, e.Hint = ps[0].line(), ps[0].fix
+		if ps[0].code != "" {
+			e.Code = ps[0].code
+		}
+		return e
+	}
+	lines := []string{fmt.Sprintf("%d problems", len(ps))}
+	for i, p := range ps {
+		if i == maxProblems {
+			lines = append(lines, fmt.Sprintf("and %d more", len(ps)-i))
+			break
+		}
+		lines = append(lines, p.line()+"; "+p.fix)
+	}
+	e.Message, e.Hint = strings.Join(lines, "\n  "), "correct these lines, then try again"
+	return e
+}
+
+// nearest is the name that was most likely meant, or "".
+func nearest(s string, names []string) string {
+	best, dist := "", max(2, len(s)/3)+1
+	for _, n := range names {
+		if d := editDistance(strings.ToLower(s), n, dist); d < dist && d < len(n) {
+			best, dist = n, d
+		}
+	}
+	return best
+}
+
+// editDistance counts insertions, deletions, substitutions and swaps of
+// neighbours between two names. It gives up at limit.
+func editDistance(a, b string, limit int) int {
+	if len(a) > len(b)+limit || len(b) > len(a)+limit {
+		return limit
+	}
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
+	}
+	return rows[len(a)][len(b)]
+}

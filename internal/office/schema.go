@@ -1,0 +1,88 @@
+package office
+
+import (
+	"encoding/json"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Schema is the JSON Schema of company.yaml, made from the same tags that Load
+// goes by.
+func Schema() []byte {
+	s := schemaOf(reflect.TypeFor[Config](), "")
+	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	s["title"] = "company.yaml"
+	out, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		panic(err) // maps, lists and texts always encode
+	}
+	return append(out, '\n')
+}
+
+type object = map[string]any
+
+func schemaOf(t reflect.Type, tag reflect.StructTag) object {
+	const size = `^[0-9]+\s*([bB]|[kKmMgGtT]([iI]?[bB])?)$`
+	text := func(pattern string) object { return object{"type": "string", "pattern": pattern} }
+	number := func(kind string) object {
+		s := object{"type": kind}
+		for key, name := range map[string]string{"min": "minimum", "max": "maximum"} {
+			if f, err := strconv.ParseFloat(tag.Get(key), 64); err == nil {
+				s[name] = f
+			}
+		}
+		return s
+	}
+	switch t {
+	case reflect.TypeFor[time.Duration]():
+		return text(`^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`)
+	case reflect.TypeFor[Size]():
+		return text(size)
+	case reflect.TypeFor[AutoSize]():
+		return object{"anyOf": []object{{"const": Auto}, text(size)}}
+	case reflect.TypeFor[USD]():
+		return object{"type": "number", "minimum": 0, "maximum": 1_000_000}
+	case reflect.TypeFor[USDCap]():
+		return object{"anyOf": []object{{"const": None}, {"type": "number", "minimum": 0, "maximum": 1_000_000}}}
+	case reflect.TypeFor[TokenCap]():
+		return object{"anyOf": []object{{"enum": []string{Auto, None}}, {"type": "integer", "minimum": 0, "maximum": 1_000_000_000_000}}}
+	case reflect.TypeFor[Command]():
+		return object{"anyOf": []object{{"type": "string", "minLength": 1}, {"type": "array", "minItems": 1, "items": object{"type": "string"}}}}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return schemaOf(t.Elem(), tag)
+	case reflect.Map:
+		return object{"type": "object", "propertyNames": object{"pattern": profileRE.String()}, "additionalProperties": schemaOf(t.Elem(), "")}
+	case reflect.Struct:
+		props := object{}
+		for i := range t.NumField() {
+			f := t.Field(i)
+			s := schemaOf(f.Type, f.Tag)
+			if doc := f.Tag.Get("doc"); doc != "" {
+				s["description"] = doc
+			}
+			props[f.Tag.Get("yaml")] = s
+		}
+		s := object{"type": "object", "additionalProperties": false, "properties": props}
+		if t == reflect.TypeFor[Model]() {
+			s["required"] = []string{"adapter"}
+		}
+		return s
+	case reflect.Slice:
+		return object{"type": "array", "items": object{"type": "string"}, "maxItems": 256}
+	case reflect.Bool:
+		return object{"type": "boolean"}
+	case reflect.Int:
+		return number("integer")
+	case reflect.Float64:
+		return number("number")
+	}
+	s := object{"type": "string"}
+	if enum := tag.Get("enum"); enum != "" {
+		s["enum"] = strings.Fields(enum)
+	}
+	return s
+}

@@ -1,0 +1,111 @@
+package office
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"company/internal/company"
+)
+
+// maxSocketPath is what fits into a socket address on every Unix.
+const maxSocketPath = 100
+
+// SocketPath is where the holder of an office answers:
+// $XDG_RUNTIME_DIR/company-<hash>.sock, or /tmp/company-<uid>/<hash>.sock where
+// that variable does not name a private folder of ours. The hash is the
+// office's path's. Processes with different environments may disagree, so ask
+// Holder.Socket where there is a holder.
+func SocketPath(p Paths, env func(string) (string, bool)) string {
+	sum := sha256.Sum256([]byte(p.Root))
+	name := "company-" + hex.EncodeToString(sum[:8]) + ".sock"
+	if dir, ok := env("XDG_RUNTIME_DIR"); ok && filepath.IsAbs(dir) && len(dir)+1+len(name) <= maxSocketPath && privateDir(dir) == nil {
+		return filepath.Join(dir, name)
+	}
+	return filepath.Join("/tmp", "company-"+strconv.Itoa(os.Geteuid()), name)
+}
+
+// privateDir refuses a folder that is not ours alone.
+func privateDir(dir string) error {
+	info, err := os.Lstat(dir)
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir(): // a symbolic link is none
+		return fmt.Errorf("%s is not a folder", dir)
+	case !ownedByUs(info):
+		return fmt.Errorf("%s belongs to another user", dir)
+	case info.Mode().Perm()&0o077 != 0:
+		return fmt.Errorf("%s is open to others (mode %04o)", dir, info.Mode().Perm())
+	}
+	return nil
+}
+
+func socketError(path string, err error) error {
+	return company.E(company.EConfig, "the office cannot be reached through "+path).Wrap(err).
+		Fix("set XDG_RUNTIME_DIR to a folder of yours with mode 0700")
+}
+
+// ListenSocket opens the office's socket, mode 0600. Only who holds the lock
+// may: whatever lies at the path then is a dead process's, and is removed.
+// Close the listener before the lock is released. The holder's name in the
+// lock file tells the path from then on.
+func ListenSocket(l *Lock, env func(string) (string, bool)) (net.Listener, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	path := SocketPath(l.paths, env)
+	if l.file == nil {
+		return nil, company.E(company.EInternal, "the socket was asked for without the lock")
+	}
+	dir := filepath.Dir(path)
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, socketError(path, err)
+	}
+	if err := privateDir(dir); err != nil {
+		return nil, socketError(path, err)
+	}
+	if info, err := os.Lstat(path); err == nil {
+		if info.Mode().Type() != fs.ModeSocket {
+			return nil, socketError(path, errors.New("something that is no socket is there"))
+		}
+		if err := os.Remove(path); err != nil {
+			return nil, socketError(path, err)
+		}
+	}
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return nil, socketError(path, err)
+	}
+	// Until here the folder alone keeps others out.
+	err = os.Chmod(path, 0o600)
+	if err == nil {
+		l.who.Socket = path
+		err = l.sign()
+	}
+	if err != nil {
+		ln.Close()
+		return nil, socketError(path, err)
+	}
+	return ln, nil
+}
+
+// DialSocket connects to the holder of an office, over a path of a folder that
+// is ours alone.
+func DialSocket(ctx context.Context, path string) (net.Conn, error) {
+	if err := privateDir(filepath.Dir(path)); err != nil {
+		return nil, socketError(path, err)
+	}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, company.E(company.EHeld, "the office's holder does not answer at "+path).Wrap(err).Fix("wait for it to end, or end it")
+	}
+	return conn, nil
+}

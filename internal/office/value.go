@@ -1,0 +1,187 @@
+package office
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Auto and None are words that several keys take.
+const (
+	Auto = "auto"
+	None = "none"
+)
+
+// Size is a number of bytes, written 512m, 4g.
+type Size int64
+
+// AutoSize is a Size or auto, which is 0.
+type AutoSize Size
+
+// USD is an amount of money in millionths of a dollar, written 0.25.
+type USD int64
+
+// USDCap is a USD or none, which is company.NoCap.
+type USDCap int64
+
+// TokenCap is a number of tokens, none (company.NoCap), or auto (TokensAuto).
+type TokenCap int64
+
+// TokensAuto is the auto of budget.tokens.
+const TokensAuto TokenCap = -2
+
+// Command is a gate: auto, none, or a command. A command is a line for the
+// shell, or a list of arguments that no shell sees.
+type Command struct {
+	Mode string   // Auto, None, or "" for a command
+	Line string   // one line for sh -c
+	Argv []string // arguments, where it was given as a list
+}
+
+func (s Size) String() string {
+	for i, unit := range []string{"t", "g", "m", "k"} {
+		if n := Size(1) << (40 - 10*i); s >= n && s%n == 0 {
+			return strconv.FormatInt(int64(s/n), 10) + unit
+		}
+	}
+	return strconv.FormatInt(int64(s), 10) + "b"
+}
+
+func (s AutoSize) String() string {
+	if s == 0 {
+		return Auto
+	}
+	return Size(s).String()
+}
+
+func (u USD) String() string {
+	s := fmt.Sprintf("%d.%06d", int64(u)/1_000_000, int64(u)%1_000_000)
+	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+}
+
+func (u USDCap) String() string {
+	if u < 0 {
+		return None
+	}
+	return USD(u).String()
+}
+
+func (t TokenCap) String() string {
+	switch {
+	case t == TokensAuto:
+		return Auto
+	case t < 0:
+		return None
+	}
+	return strconv.FormatInt(int64(t), 10)
+}
+
+func (c Command) String() string {
+	switch {
+	case c.Mode != "":
+		return c.Mode
+	case c.Argv != nil:
+		b, _ := json.Marshal(c.Argv) // strings always encode
+		return string(b)
+	}
+	return c.Line
+}
+
+// IsCommand reports whether there is a command.
+func (c Command) IsCommand() bool { return c.Mode == "" }
+
+// wrong is why a value is refused: what would be allowed, and what it said.
+type wrong struct{ what, allowed string }
+
+func (w *wrong) Error() string { return w.what + " (allowed: " + w.allowed + ")" }
+
+func notA(allowed string) error { return &wrong{"is not what is needed", allowed} }
+
+func parseSize(s string) (Size, error) {
+	const allowed = "a size with its unit, such as 512m or 4g"
+	t := strings.ToLower(strings.TrimSpace(s))
+	digits := strings.TrimRight(t, "abcdefghijklmnopqrstuvwxyz")
+	var shift uint
+	switch t[len(digits):] {
+	case "b":
+	case "k", "kb", "kib":
+		shift = 10
+	case "m", "mb", "mib":
+		shift = 20
+	case "g", "gb", "gib":
+		shift = 30
+	case "t", "tb", "tib":
+		shift = 40
+	default:
+		return 0, notA(allowed)
+	}
+	n, err := parseInt(digits, allowed)
+	if err != nil {
+		return 0, err
+	}
+	if n > math.MaxInt64>>shift {
+		return 0, &wrong{"is too large", allowed}
+	}
+	return Size(n << shift), nil
+}
+
+// parseInt reads a whole number that is not negative.
+func parseInt(s, allowed string) (int64, error) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	switch {
+	case strings.HasPrefix(s, "-"):
+		return 0, &wrong{"is negative", allowed}
+	case err != nil && len(s) > 18 && strings.Trim(s, "0123456789") == "":
+		return 0, &wrong{"is too large", allowed}
+	case err != nil || s[0] == '+':
+		return 0, notA(allowed)
+	}
+	return n, nil
+}
+
+// parseUSD reads a decimal with up to six places, exactly.
+func parseUSD(s string) (USD, error) {
+	const allowed = "an amount in USD, such as 5 or 0.25, up to 1000000"
+	whole, frac, dot := strings.Cut(strings.TrimSpace(s), ".")
+	if strings.HasPrefix(whole, "-") {
+		return 0, &wrong{"is negative", allowed}
+	}
+	if len(frac) > 6 || dot && frac == "" || strings.Trim(whole+frac, "0123456789") != "" || whole == "" {
+		return 0, notA(allowed)
+	}
+	if len(whole) > 7 {
+		return 0, &wrong{"is too large", allowed}
+	}
+	n, err := strconv.ParseInt(whole+frac+strings.Repeat("0", 6-len(frac)), 10, 64)
+	switch {
+	case err != nil:
+		return 0, notA(allowed)
+	case n > 1_000_000_000_000:
+		return 0, &wrong{"is too large", allowed}
+	}
+	return USD(n), nil
+}
+
+func parseTokens(s string) (TokenCap, error) {
+	const allowed = "auto, none, or a number of tokens"
+	n, err := parseInt(strings.ReplaceAll(s, "_", ""), allowed)
+	if err == nil && n > 1_000_000_000_000 {
+		err = &wrong{"is too large", allowed}
+	}
+	return TokenCap(n), err
+}
+
+func parseDuration(s string) (time.Duration, error) {
+	const allowed = "a time with its unit, such as 300s or 30m"
+	d, err := time.ParseDuration(s)
+	switch {
+	case err != nil || s == "0":
+		return 0, notA(allowed)
+	case d < 0:
+		return 0, &wrong{"is negative", allowed}
+	}
+	return d, nil
+}
