@@ -1,0 +1,31 @@
+//go:build linux
+
+package main
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// The toolbox stays small: the standard library, yamux, mvdan/sh and the few
+// packages of ours that it is made of.
+func TestToolboxDependsOnLittle(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	allowed := []string{
+		"company/cmd/toolbox", "company/internal/toolbox", "company/internal/pipe", "company/internal/company",
+		"github.com/hashicorp/yamux", "mvdan.cc/sh/v3",
+	}
+	for _, dep := range strings.Fields(string(out)) {
+		ok := false
+		for _, a := range allowed {
+			ok = ok || dep == a || strings.HasPrefix(dep, a+"/")
+		}
+		if !ok {
+			t.Errorf("the toolbox must not depend on %s", dep)
+		}
+	}
+}

@@ -1,0 +1,405 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cgi"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"company/internal/pipe"
+	"company/internal/toolbox"
+	"company/internal/toolbox/server"
+)
+
+// The test binary is the toolbox when it is asked to be: a real child process
+// with real pipes, without a build.
+func TestMain(m *testing.M) {
+	if os.Getenv("COMPANY_TEST_AS_TOOLBOX") == "1" {
+		_ = os.Unsetenv("COMPANY_TEST_AS_TOOLBOX")
+		os.Exit(run(os.Args[1:]))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+const patience = 60 * time.Second
+
+// agent is the containers' user and group.
+const agent = 65532
+
+// child is `toolbox serve` as a process of its own.
+type child struct {
+	*toolbox.Client
+	session *pipe.Session
+	cmd     *exec.Cmd
+	in      *os.File // the host's ends of the child's stdin and stdout
+	out     *os.File
+	exited  chan struct{}
+	code    int
+	dir     string
+	port    int
+	stderr  bytes.Buffer
+}
+
+type hostEnd struct{ r, w *os.File }
+
+func (h hostEnd) Read(p []byte) (int, error)  { return h.r.Read(p) }
+func (h hostEnd) Write(p []byte) (int, error) { return h.w.Write(p) }
+func (h hostEnd) Close() error                { return errors.Join(h.r.Close(), h.w.Close()) }
+
+func environ(dir string, more ...string) []string {
+	return append([]string{
+		"COMPANY_TEST_AS_TOOLBOX=1", "PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir,
+		"TOOLBOX_WORKSPACE=" + filepath.Join(dir, "repo"),
+	}, more...)
+}
+
+func self(t *testing.T) string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func serve(t *testing.T, env ...string) *child {
+	t.Helper()
+	return start(t, false, env...)
+}
+
+// start runs the toolbox, as the user of the containers when asked and able.
+func start(t *testing.T, asAgent bool, env ...string) *child {
+	t.Helper()
+	c := &child{exited: make(chan struct{}), dir: t.TempDir(), port: freePort(t)}
+	inR, inW, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	outR, outW, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.in, c.out = inW, outR
+	c.cmd = exec.Command(self(t), "serve")
+	c.cmd.Env = environ(c.dir, append([]string{"GATEWAY_PORT=" + strconv.Itoa(c.port)}, env...)...)
+	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = inR, outW, &c.stderr
+	if asAgent && os.Getuid() == 0 {
+		c.cmd.Path = filepath.Join(c.dir, "toolbox")
+		program, err := os.ReadFile(self(t))
+		if err == nil {
+			err = os.WriteFile(c.cmd.Path, program, 0o755)
+		}
+		if err = errors.Join(err, os.Chmod(filepath.Dir(c.dir), 0o755), os.Chmod(c.dir, 0o755), os.Chown(c.dir, agent, agent)); err != nil {
+			t.Fatal(err)
+		}
+		c.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: agent, Gid: agent}}
+	}
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = inR.Close(), outW.Close()
+	go func() {
+		defer close(c.exited)
+		_ = c.cmd.Wait()
+		c.code = c.cmd.ProcessState.ExitCode()
+	}()
+	c.session, err = pipe.Host(hostEnd{outR, inW})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Client = toolbox.New(c.session)
+	t.Cleanup(func() {
+		c.Close()
+		_ = c.session.Close()
+		c.wait(t)
+	})
+	return c
+}
+
+func (c *child) wait(t *testing.T) int {
+	t.Helper()
+	select {
+	case <-c.exited:
+	case <-time.After(patience):
+		_ = c.cmd.Process.Kill()
+		t.Fatalf("the toolbox did not exit: %s", c.stderr.String())
+	}
+	return c.code
+}
+
+func (c *child) run(t *testing.T, command string) toolbox.RunResult {
+	t.Helper()
+	r, err := c.Run(t.Context(), toolbox.RunRequest{Command: command})
+	if err != nil {
+		t.Fatal(err, c.stderr.String())
+	}
+	return r
+}
+
+func waitFor(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	t.Fatal("waited in vain for: " + what)
+}
+
+func (c *child) background(t *testing.T) (pid int) {
+	t.Helper()
+	r, err := c.Run(t.Context(), toolbox.RunRequest{Command: "setsid sleep 1000 & echo $! > pid; wait", Background: true})
+	if err != nil || !r.Running {
+		t.Fatal(r, err)
+	}
+	waitFor(t, "the process's number", func() bool {
+		data, _ := os.ReadFile(filepath.Join(c.dir, "repo", "pid"))
+		pid, _ = strconv.Atoi(strings.TrimSpace(string(data)))
+		return pid > 0 && bytes.HasSuffix(data, []byte("\n"))
+	})
+	return pid
+}
+
+func alive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !bytes.Contains(stat, []byte(") Z "))
+}
+
+// The toolbox ends, and takes all with it, when the host closes the link.
+func TestServeEndsWithTheLink(t *testing.T) {
+	for name, cut := range map[string]func(*child){
+		"closed":     func(c *child) { _ = c.session.Close() },
+		"host dies":  func(c *child) { _ = errors.Join(c.in.Close(), c.out.Close()) },
+		"stdin ends": func(c *child) { _ = c.in.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := serve(t)
+			pid := c.background(t)
+			cut(c)
+			if code := c.wait(t); code != server.ExitLink {
+				t.Fatalf("exit code %d: %s", code, c.stderr.String())
+			}
+			waitFor(t, "its processes to die", func() bool { return !alive(pid) })
+		})
+	}
+}
+
+// The dead-man timer: a link that is up and silent is no host. Heartbeats
+// alone keep it alive.
+func TestServeEndsWithoutHeartbeat(t *testing.T) {
+	c := serve(t, "TOOLBOX_DEADMAN=2s")
+	pid := c.background(t)
+	c.Close() // no heartbeats any more; the session's keepalive goes on
+	if code := c.wait(t); code != server.ExitDeadMan {
+		t.Fatalf("exit code %d: %s", code, c.stderr.String())
+	}
+	waitFor(t, "its processes to die", func() bool { return !alive(pid) })
+
+	c = serve(t, "TOOLBOX_DEADMAN=3s")
+	for start := time.Now(); time.Since(start) < 4*time.Second; time.Sleep(100 * time.Millisecond) {
+		if err := c.Heartbeat(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestShutdown(t *testing.T) {
+	c := serve(t)
+	pid := c.background(t)
+	if err := c.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if code := c.wait(t); code != server.ExitOK {
+		t.Fatalf("exit code %d", code)
+	}
+	waitFor(t, "its processes to die", func() bool { return !alive(pid) })
+	_, err := c.GitStatus(t.Context())
+	var refusal *toolbox.Refusal
+	if err == nil || errors.As(err, &refusal) || !errors.As(err, new(*toolbox.Broken)) {
+		t.Fatalf("a broken link is no refusal: %v", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(c.dir, "toolbox-*")); len(left) > 0 {
+		t.Fatalf("left behind: %v", left)
+	}
+}
+
+// As PID 1 the toolbox reaps what others leave; exit codes stay right.
+func TestOrphansAreReaped(t *testing.T) {
+	c := serve(t)
+	for i := range 20 {
+		r := c.run(t, fmt.Sprintf("for i in 1 2 3; do (setsid sleep 0.0$i >/dev/null 2>&1 &); done; exit %d", i))
+		if r.ExitCode != i {
+			t.Fatalf("exit code %d, want %d", r.ExitCode, i)
+		}
+	}
+	children := func() (out []string) {
+		stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+		for _, s := range stats {
+			data, _ := os.ReadFile(s)
+			_, after, _ := strings.Cut(string(data), ") ")
+			if f := strings.Fields(after); len(f) > 1 && f[1] == strconv.Itoa(c.cmd.Process.Pid) {
+				out = append(out, string(data))
+			}
+		}
+		return out
+	}
+	waitFor(t, "all orphans to be reaped", func() bool { return len(children()) == 0 })
+}
+
+// T12: what shares our user cannot read our memory or our link.
+func TestServeIsUndumpable(t *testing.T) {
+	c := start(t, true)
+	if err := c.Heartbeat(t.Context()); err != nil {
+		t.Fatal(err, c.stderr.String())
+	}
+	// The kernel gives the files of an undumpable process to root.
+	info, err := os.Stat(fmt.Sprintf("/proc/%d/environ", c.cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if uid := info.Sys().(*syscall.Stat_t).Uid; uid != 0 {
+		t.Fatalf("owner %d: the process is dumpable", uid)
+	}
+	r := c.run(t, "cat /proc/$PPID/environ; env")
+	if out := r.Stdout.String(); strings.Contains(out, "TOOLBOX_") || strings.Contains(out, "GATEWAY_PORT") {
+		t.Fatal(out)
+	}
+	if !strings.Contains(r.Stderr.String(), "denied") {
+		t.Fatalf("a command could read the toolbox's environment: %s", r.Stderr)
+	}
+}
+
+// gateway answers what comes through the container's port.
+func (c *child) gateway(t *testing.T, h http.Handler) {
+	t.Helper()
+	web := &http.Server{Handler: h, ReadHeaderTimeout: patience}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = web.Serve(c.session) }()
+	t.Cleanup(func() { _ = c.session.Close(); _ = web.Close(); <-done })
+}
+
+func TestGatewayTenThousandStreams(t *testing.T) {
+	c := serve(t)
+	c.gateway(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }))
+	// The port is open once the first call is answered.
+	if err := c.Heartbeat(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
+	url := fmt.Sprintf("http://127.0.0.1:%d/", c.port)
+	var wg sync.WaitGroup
+	for w := range 100 { // more at once than the pipe has streams
+		wg.Go(func() {
+			for i := range 100 {
+				want := fmt.Sprintf("%d of %d", i, w)
+				resp, err := client.Post(url, "text/plain", strings.NewReader(want))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				got, err := io.ReadAll(resp.Body)
+				_ = resp.Body.Close()
+				if err != nil || string(got) != want {
+					t.Errorf("got %q (%v), want %q", got, err, want)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := c.session.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if r := c.run(t, "echo alive"); r.Stdout.String() != "alive\n" {
+		t.Fatal(r.Text())
+	}
+}
+
+// The whole way: clone, commit and push through the pipe from inside.
+func TestGitThroughThePipe(t *testing.T) {
+	dir := t.TempDir()
+	git := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command("git", args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@t", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@t")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	git("init", "-q", "-b", "main", "w")
+	git("-C", "w", "commit", "-q", "--allow-empty", "-m", "base")
+	git("clone", "-q", "--bare", "w", "r.git")
+	git("-C", "r.git", "config", "http.receivepack", "true")
+	base := git("-C", "r.git", "rev-parse", "main")
+
+	c := serve(t)
+	c.gateway(t, &cgi.Handler{
+		Path: filepath.Join(git("--exec-path"), "git-http-backend"), Dir: dir, Logger: nil, Stderr: io.Discard,
+		Env: []string{"GIT_PROJECT_ROOT=" + dir, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
+	})
+	p, err := c.Prepare(t.Context(), toolbox.PrepareRequest{
+		CloneURL: fmt.Sprintf("http://127.0.0.1:%d/r.git", c.port), BaseOID: base, Branch: "agent/t1-01-x", AuthorName: "a", AuthorEmail: "a@b",
+	})
+	if err != nil || p.Head != base {
+		t.Fatal(p, err, c.stderr.String())
+	}
+	if _, err := c.WriteFile(t.Context(), toolbox.WriteFileRequest{Path: "x", Content: []byte("x")}); err != nil {
+		t.Fatal(err)
+	}
+	cp, err := c.Checkpoint(t.Context(), "t1-01.1")
+	if err != nil || !cp.Changed {
+		t.Fatal(cp, err)
+	}
+	commit, err := c.GitCommit(t.Context(), toolbox.GitCommitRequest{Message: "m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := git("-C", "r.git", "rev-parse", "agent/t1-01-x", "refs/company/checkpoint/t1-01.1"); got != string(commit.Commit)+"\n"+string(cp.OID) {
+		t.Fatal(got)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	for _, args := range [][]string{nil, {"x"}, {"serve", "x"}, {"gate"}, {"gate", "sh"}} {
+		if code := run(args); code != server.ExitUsage {
+			t.Errorf("%v: exit code %d", args, code)
+		}
+	}
+	for _, env := range []string{"GATEWAY_PORT=x", "GATEWAY_PORT=70000", "TOOLBOX_DEADMAN=0", "TOOLBOX_DEADMAN=soon"} {
+		k, v, _ := strings.Cut(env, "=")
+		t.Setenv(k, v)
+		if code := run([]string{"serve"}); code != server.ExitUsage {
+			t.Errorf("%s: exit code %d", env, code)
+		}
+		t.Setenv(k, "")
+	}
+}

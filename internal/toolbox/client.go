@@ -1,0 +1,227 @@
+package toolbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"company/internal/pipe"
+)
+
+// maxAnswer bounds an answer. The largest are lists of long paths; what is
+// decoded from it may take twenty times as much of the host's memory.
+const maxAnswer = 4 << 20
+
+// Client calls the tools of one container. Its methods may be called by many
+// goroutines at once. They return a *Refusal when the tool says no, and a
+// *company.Error when the container does not answer as it should; a context's
+// end is found in it by errors.Is.
+type Client struct {
+	http      *http.Client
+	transport *http.Transport
+	stop      context.CancelFunc
+	done      sync.WaitGroup
+}
+
+// New makes a client on the session's streams and sends heartbeats from then
+// on, until Close or the session's end. It does not own the session.
+func New(session *pipe.Session) *Client {
+	ctx, stop := context.WithCancel(context.Background())
+	transport := session.Transport()
+	c := &Client{http: &http.Client{Transport: transport}, transport: transport, stop: stop}
+	c.done.Go(func() { c.beat(ctx, session.Done()) })
+	return c
+}
+
+// Close stops the heartbeats and drops idle connections. The container ends
+// by itself soon after, when nobody else calls it.
+func (c *Client) Close() {
+	c.stop()
+	c.done.Wait()
+	c.transport.CloseIdleConnections()
+}
+
+func (c *Client) beat(ctx context.Context, gone <-chan struct{}) {
+	tick := time.NewTicker(HeartbeatEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-gone:
+			return
+		case <-tick.C:
+			// One that is lost does not matter; the session notices a dead
+			// link by itself.
+			beat, cancel := context.WithTimeout(ctx, 2*HeartbeatEvery)
+			_ = c.Heartbeat(beat)
+			cancel()
+		}
+	}
+}
+
+// Heartbeat says that the host lives. It also tells that the toolbox does.
+func (c *Client) Heartbeat(ctx context.Context) error {
+	return c.call(ctx, "heartbeat", Empty{}, &Empty{})
+}
+
+// Shutdown asks the toolbox to kill everything and exit.
+func (c *Client) Shutdown(ctx context.Context) error {
+	return c.call(ctx, "shutdown", Empty{}, &Empty{})
+}
+
+// Prepare clones the repository and checks the run's branch out.
+func (c *Client) Prepare(ctx context.Context, r PrepareRequest) (PrepareResult, error) {
+	return call[PrepareResult](ctx, c, "prepare", r)
+}
+
+// ReadFile returns lines of a file and notes that it was read.
+func (c *Client) ReadFile(ctx context.Context, r ReadFileRequest) (ReadFileResult, error) {
+	return call[ReadFileResult](ctx, c, "read_file", r)
+}
+
+// WriteFile creates or replaces a file; one that exists must have been read.
+func (c *Client) WriteFile(ctx context.Context, r WriteFileRequest) (WriteFileResult, error) {
+	return call[WriteFileResult](ctx, c, "write_file", r)
+}
+
+// EditFile replaces text in a file that was read.
+func (c *Client) EditFile(ctx context.Context, r EditFileRequest) (EditFileResult, error) {
+	return call[EditFileResult](ctx, c, "edit_file", r)
+}
+
+// Search finds lines.
+func (c *Client) Search(ctx context.Context, r SearchRequest) (SearchResult, error) {
+	return call[SearchResult](ctx, c, "search", r)
+}
+
+// ListFiles finds files.
+func (c *Client) ListFiles(ctx context.Context, r ListFilesRequest) (ListFilesResult, error) {
+	return call[ListFilesResult](ctx, c, "list_files", r)
+}
+
+// Run runs a command; ending ctx kills it.
+func (c *Client) Run(ctx context.Context, r RunRequest) (RunResult, error) {
+	return call[RunResult](ctx, c, "run_command", r)
+}
+
+// CheckProcess tells how a background process is doing.
+func (c *Client) CheckProcess(ctx context.Context, processID string) (RunResult, error) {
+	return call[RunResult](ctx, c, "check_process", ProcessRequest{processID})
+}
+
+// StopProcess ends a process: SIGTERM, 3 s, SIGKILL.
+func (c *Client) StopProcess(ctx context.Context, processID string) (RunResult, error) {
+	return call[RunResult](ctx, c, "stop_process", ProcessRequest{processID})
+}
+
+// Processes lists what runs.
+func (c *Client) Processes(ctx context.Context) (ProcessList, error) {
+	return call[ProcessList](ctx, c, "list_processes", Empty{})
+}
+
+// KillAll ends every process that Run started.
+func (c *Client) KillAll(ctx context.Context) error {
+	return c.call(ctx, "kill_all", Empty{}, &Empty{})
+}
+
+// GitStatus is the state of the work tree.
+func (c *Client) GitStatus(ctx context.Context) (GitStatusResult, error) {
+	return call[GitStatusResult](ctx, c, "git_status", Empty{})
+}
+
+// GitCommit commits and pushes the branch.
+func (c *Client) GitCommit(ctx context.Context, r GitCommitRequest) (GitCommitResult, error) {
+	return call[GitCommitResult](ctx, c, "git_commit", r)
+}
+
+// Push pushes the branch as it is.
+func (c *Client) Push(ctx context.Context) (PushResult, error) {
+	return call[PushResult](ctx, c, "push", Empty{})
+}
+
+// Checkpoint saves the work tree, uncommitted changes and all.
+func (c *Client) Checkpoint(ctx context.Context, run string) (CheckpointResult, error) {
+	return call[CheckpointResult](ctx, c, "checkpoint", CheckpointRequest{run})
+}
+
+// Log copies the whole log of a process, at most MaxLog bytes, to w.
+func (c *Client) Log(ctx context.Context, processID string, w io.Writer) (int64, error) {
+	resp, err := c.do(ctx, "log?process_id="+url.QueryEscape(processID), nil)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	n, err := io.Copy(w, io.LimitReader(resp.Body, MaxLog))
+	if err != nil {
+		return n, &Broken{"log", err}
+	}
+	return n, nil
+}
+
+func call[T any](ctx context.Context, c *Client, tool string, request any) (T, error) {
+	var result T
+	err := c.call(ctx, tool, request, &result)
+	return result, err
+}
+
+func (c *Client) call(ctx context.Context, tool string, request, result any) error {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return &Broken{tool, fmt.Errorf("a request that is not JSON: %w", err)}
+	}
+	resp, err := c.do(ctx, tool, body)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if err := decode(resp.Body, result); err != nil {
+		return &Broken{tool, err}
+	}
+	return nil
+}
+
+func (c *Client) do(ctx context.Context, tool string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://toolbox/v1/"+tool, bytes.NewReader(body))
+	if err != nil {
+		return nil, &Broken{tool, fmt.Errorf("a request that cannot be made: %w", err)}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, &Broken{tool, err}
+	}
+	if resp.StatusCode == http.StatusOK {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusUnprocessableEntity {
+		var refusal Refusal
+		if err := decode(resp.Body, &refusal); err != nil {
+			return nil, &Broken{tool, err}
+		}
+		return nil, &refusal
+	}
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, 2<<10))
+	return nil, &Broken{tool, fmt.Errorf("%s: %s", resp.Status, bytes.TrimSpace(text))}
+}
+
+// decode reads one JSON value of bounded size to its end, so that the
+// connection can be used again.
+func decode(r io.Reader, v any) error {
+	data, err := io.ReadAll(io.LimitReader(r, maxAnswer+1))
+	if err != nil {
+		return err
+	}
+	if len(data) > maxAnswer {
+		return errors.New("the answer is too large")
+	}
+	return json.Unmarshal(data, v)
+}

@@ -1,0 +1,32 @@
+package toolbox
+
+import "fmt"
+
+// Kind names why a tool refused, so that the host can count and react.
+type Kind string
+
+const (
+	KindArgument    Kind = "argument"    // a malformed or missing argument
+	KindOutside     Kind = "outside"     // a path outside the workspace, or in .git (a security event, WRK-4)
+	KindDenied      Kind = "denied"      // the file system refuses (a security event, WRK-4)
+	KindNotFound    Kind = "not_found"   // no such file, process or directory
+	KindStale       Kind = "stale"       // not read in its current content
+	KindMismatch    Kind = "mismatch"    // the text to replace is absent or ambiguous
+	KindTooLarge    Kind = "too_large"   // over a limit
+	KindInteractive Kind = "interactive" // a command that needs a terminal (PRC-2)
+	KindNothing     Kind = "nothing"     // nothing to commit
+	KindGit         Kind = "git"         // git, or the push, said no
+)
+
+// Refusal is a tool's "no": a result for the model, never a fault of ours.
+type Refusal struct {
+	Kind    Kind   `json:"kind"`
+	Message string `json:"message"` // what is wrong and what to do instead
+}
+
+func (r *Refusal) Error() string { return r.Message }
+
+// Refuse makes a Refusal.
+func Refuse(kind Kind, format string, args ...any) *Refusal {
+	return &Refusal{Kind: kind, Message: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,86 @@
+package server
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"company/internal/toolbox"
+)
+
+// WRK-3. Feature: worker tools, Property 17: a valid edit equals applying it;
+// an invalid one leaves the file untouched.
+func TestEditEqualsReplacement(t *testing.T) {
+	b := newBench(t)
+	n := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		n++
+		path := "f" + itoa(n)
+		line := rapid.StringMatching(`[ \t]{0,2}[abc]{0,3}`)
+		content := strings.Join(rapid.SliceOfN(line, 0, 12).Draw(rt, "lines"), "\n")
+		old := rapid.StringMatching(`[abc \n]{0,4}`).Draw(rt, "old")
+		repl := rapid.StringMatching(`[abcd\n]{0,4}`).Draw(rt, "new")
+		all := rapid.Bool().Draw(rt, "all")
+		if _, err := b.WriteFile(t.Context(), toolbox.WriteFileRequest{Path: path, Content: []byte(content)}); err != nil {
+			rt.Fatal(err)
+		}
+		r, err := b.EditFile(t.Context(), toolbox.EditFileRequest{Path: path, Old: old, New: repl, ReplaceAll: all})
+		got := b.content(t, path)
+		count := strings.Count(content, old)
+		switch {
+		case old != "" && old != repl && (count == 1 || all && count > 1):
+			if err != nil || got != strings.ReplaceAll(content, old, repl) || r.Replacements != count {
+				rt.Fatalf("%+v %v: %q", r, err, got)
+			}
+		case err != nil:
+			if got != content {
+				rt.Fatalf("refused (%v), but the file is %q, was %q", err, got, content)
+			}
+		case r.Note == "" || count > 1:
+			rt.Fatalf("edited without a note: %+v", r)
+		}
+	})
+}
+
+func TestEdit(t *testing.T) {
+	const code = "func a() {\n\tif x {\n\t\treturn 1\n\t}\n}\n"
+	for name, c := range map[string]struct {
+		content, old, repl string
+		all                bool
+		want, note         string
+		refused            string
+	}{
+		"exact":             {content: code, old: "return 1", repl: "return 2", want: strings.Replace(code, "1", "2", 1)},
+		"all":               {content: "a a a", old: "a", repl: "b", all: true, want: "b b b"},
+		"ambiguous":         {content: "x\ny\nx\n", old: "x", repl: "z", refused: "at lines 1, 3"},
+		"CRLF kept":         {content: "a\r\nb\r\nc\r\n", old: "a\nb\n", repl: "x\ny\nz\n", want: "x\r\ny\r\nz\r\nc\r\n"},
+		"spaces for tabs":   {content: code, old: "  if x {\n    return 1\n  }", repl: "  if y {\n  }", want: "func a() {\n\tif y {\n\t}\n}\n", note: "lines 2-4"},
+		"deeper indent":     {content: code, old: "return   1", repl: "return 7", want: strings.Replace(code, "1", "7", 1), note: "lines 3-3"},
+		"delete by lines":   {content: code, old: "if  x {\nreturn 1\n}\n", repl: "", want: "func a() {\n}\n", note: "lines 2-4"},
+		"fallback CRLF":     {content: "a  b\r\nc\r\n", old: "a b", repl: "d", want: "d\r\nc\r\n", note: "lines 1-1"},
+		"fallback twice":    {content: "a  b\nc\na   b\n", old: "a b", repl: "d", refused: "lines 1 and 3"},
+		"no part of a line": {content: "foo  (bar) baz\n", old: "foo (bar)", repl: "x", refused: "not one of its lines"},
+		"nearest":           {content: code, old: "\tif x {\n\t\treturn 9\n", repl: "z", refused: `nearest is line 2, but line 3 is "\t\treturn 1" and old has "return 9"`},
+		"file ends":         {content: "a\nb", old: "b\nc", repl: "z", refused: "file ends before line 2"},
+		"empty old":         {content: "a", old: "", repl: "z", refused: "old is empty"},
+		"same":              {content: "a", old: "a", repl: "a", refused: "the same"},
+		"only white space":  {content: "a\n", old: "  \n", repl: "z", refused: "old is not in"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, err := edit(toolbox.EditFileRequest{Path: "f", Old: c.old, New: c.repl, ReplaceAll: c.all}, c.content)
+			if c.refused != "" {
+				if err == nil || !strings.Contains(err.Error(), c.refused) {
+					t.Fatalf("got %v, want %q", err, c.refused)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.content != c.want || (c.note == "") != (e.note == "") || !strings.Contains(e.note, c.note) {
+				t.Fatalf("got %q (%s), want %q (%s)", e.content, e.note, c.want, c.note)
+			}
+		})
+	}
+}

@@ -1,0 +1,169 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"company/internal/toolbox"
+)
+
+const nonblock = syscall.O_NONBLOCK
+
+func randomName() string { return rand.Text()[:12] }
+
+func (s *Server) readFile(_ context.Context, r toolbox.ReadFileRequest) (toolbox.ReadFileResult, error) {
+	var none toolbox.ReadFileResult
+	rel, err := s.resolve(r.Path)
+	if err != nil {
+		return none, err
+	}
+	data, info, err := s.load(r.Path, rel)
+	if err != nil {
+		return none, err
+	}
+	result := toolbox.ReadFileResult{Path: rel, Size: info.Size(), TotalLines: countLines(data), Binary: isBinary(data)}
+	first, limit := max(r.Offset, 1), r.Limit
+	if limit <= 0 || limit > toolbox.ReadLines {
+		limit = toolbox.ReadLines
+	}
+	if first > 1 && first > result.TotalLines {
+		return none, toolbox.Refuse(toolbox.KindArgument, "offset %d is after the end of %s, which has %d lines", first, r.Path, result.TotalLines)
+	}
+	result.FirstLine = first
+	n, end, start := 0, 0, 0
+	for line := range bytes.Lines(data) {
+		n++
+		if n < first {
+			start += len(line)
+			end = start
+			continue
+		}
+		if result.Lines == limit || end-start+len(line) > toolbox.ReadBytes {
+			break
+		}
+		end += len(line)
+		result.Lines++
+	}
+	if result.Lines == 0 && start < len(data) {
+		// One line alone passes the limit: its beginning.
+		end = start + toolbox.ReadBytes
+		result.Lines = 1
+	}
+	result.Content = data[start:end]
+	result.Truncated = end < len(data)
+	s.known(rel, data)
+	return result, nil
+}
+
+func (s *Server) writeFile(_ context.Context, r toolbox.WriteFileRequest) (toolbox.WriteFileResult, error) {
+	var none toolbox.WriteFileResult
+	if len(r.Content) > toolbox.MaxFile {
+		return none, tooLarge(r.Path, int64(len(r.Content)))
+	}
+	rel, err := s.resolve(r.Path)
+	if err != nil {
+		return none, err
+	}
+	s.files.Lock()
+	defer s.files.Unlock()
+	mode, created := fs.FileMode(0o644), false
+	old, info, err := s.load(r.Path, rel)
+	switch refusal := (*toolbox.Refusal)(nil); {
+	case err == nil:
+		mode = info.Mode()
+		if err := s.fresh(r.Path, rel, old); err != nil {
+			return none, err
+		}
+	case errors.As(err, &refusal) && refusal.Kind == toolbox.KindNotFound:
+		if _, err := s.root.Lstat(rel); err == nil {
+			return none, toolbox.Refuse(toolbox.KindArgument, "%s is a symlink to nothing; remove it first", r.Path)
+		}
+		created = true
+	default:
+		return none, err
+	}
+	if err := s.store(r.Path, rel, r.Content, mode); err != nil {
+		return none, err
+	}
+	return toolbox.WriteFileResult{Path: rel, Bytes: len(r.Content), Created: created, Syntax: syntaxErrors(rel, r.Content)}, nil
+}
+
+func (s *Server) editFile(_ context.Context, r toolbox.EditFileRequest) (toolbox.EditFileResult, error) {
+	var none toolbox.EditFileResult
+	rel, err := s.resolve(r.Path)
+	if err != nil {
+		return none, err
+	}
+	s.files.Lock()
+	defer s.files.Unlock()
+	data, info, err := s.load(r.Path, rel)
+	if err != nil {
+		return none, err
+	}
+	if err := s.fresh(r.Path, rel, data); err != nil {
+		return none, err
+	}
+	e, err := edit(r, string(data))
+	if err != nil {
+		return none, err
+	}
+	if len(e.content) > toolbox.MaxFile {
+		return none, tooLarge(r.Path, int64(len(e.content)))
+	}
+	if err := s.store(r.Path, rel, []byte(e.content), info.Mode()); err != nil {
+		return none, err
+	}
+	return toolbox.EditFileResult{
+		Path: rel, Replacements: e.count, Line: e.line, Note: e.note,
+		Syntax: syntaxErrors(rel, []byte(e.content)),
+	}, nil
+}
+
+// countLines counts a last line without a newline, too.
+func countLines(data []byte) int {
+	n := bytes.Count(data, []byte("\n"))
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+// isBinary: a NUL, or more than 30 % that is not text, in the first 4 KiB.
+func isBinary(data []byte) bool {
+	data = data[:min(len(data), 4<<10)]
+	odd := 0
+	for _, c := range data {
+		if c == 0 {
+			return true
+		}
+		if c < ' ' && !strings.ContainsRune("\t\n\r\f\b\x1b", rune(c)) {
+			odd++
+		}
+	}
+	return odd*10 > len(data)*3
+}
+
+// syntaxErrors is a cheap first check of what was written: at most ten lines.
+func syntaxErrors(path string, data []byte) []string {
+	if !strings.HasSuffix(path, ".go") {
+		return nil
+	}
+	_, err := parser.ParseFile(token.NewFileSet(), path, data, parser.SkipObjectResolution)
+	var list scanner.ErrorList
+	if !errors.As(err, &list) {
+		return nil
+	}
+	var out []string
+	for _, e := range list[:min(10, len(list))] {
+		out = append(out, e.Error())
+	}
+	return out
+}

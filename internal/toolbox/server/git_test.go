@@ -1,0 +1,225 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"company/internal/toolbox"
+)
+
+const run = "t1-01.1"
+
+func (b *bench) commit(t testing.TB, message string, paths ...string) toolbox.GitCommitResult {
+	t.Helper()
+	return must[toolbox.GitCommitResult](t)(b.GitCommit(t.Context(), toolbox.GitCommitRequest{Message: message, Paths: paths}))
+}
+
+func TestPrepareCommitPush(t *testing.T) {
+	origin, base := newOrigin(t)
+	b := newBench(t)
+	_, err := b.GitStatus(t.Context())
+	requireRefusal(t, err, toolbox.KindGit, "not prepared")
+	p := b.prepare(t, origin, base)
+	if p.Head != base || p.Branch != branch || p.Dirty || b.content(t, "a.txt") != "one\ntwo\n" {
+		t.Fatalf("%+v", p)
+	}
+	_, err = b.GitCommit(t.Context(), toolbox.GitCommitRequest{Message: "nothing"})
+	requireRefusal(t, err, toolbox.KindNothing, "nothing to commit")
+
+	b.file(t, "new.txt", "n\n")
+	b.file(t, "other.txt", "o\n")
+	b.file(t, "x.log", "ignored\n")
+	if err := os.Remove(filepath.Join(b.dir, "sub/b.txt")); err != nil {
+		t.Fatal(err)
+	}
+	s := must[toolbox.GitStatusResult](t)(b.GitStatus(t.Context()))
+	if s.Clean || s.Branch != branch || s.Head != base || s.Unpushed != 0 || len(s.Files) != 3 {
+		t.Fatalf("%+v", s)
+	}
+	c := b.commit(t, "[t1-01] first", "new.txt", "sub/b.txt")
+	if len(c.Files) != 2 || runGit(t, origin, "rev-parse", "refs/heads/"+branch) != string(c.Commit) {
+		t.Fatalf("%+v", c)
+	}
+	if who := runGit(t, origin, "log", "-1", "--format=%an <%ae> %cn|%B", branch); who != "Agent <agent@company> Agent|[t1-01] first" {
+		t.Fatal(who)
+	}
+	if files := runGit(t, origin, "ls-tree", "-r", "--name-only", branch); files != ".gitignore\na.txt\nnew.txt" {
+		t.Fatalf("only the named paths are committed: %s", files)
+	}
+	c = b.commit(t, "rest")
+	if len(c.Files) != 1 || c.Files[0].Path != "other.txt" || c.Files[0].Status != "A" {
+		t.Fatalf("%+v", c)
+	}
+	// A commit that the agent made itself goes out, too.
+	b.file(t, "mine.txt", "m\n")
+	if r := b.run(t, toolbox.RunRequest{Command: "git add -A && git commit -qm mine"}); r.ExitCode != 0 {
+		t.Fatal(r.Text())
+	}
+	c = b.commit(t, "unused")
+	if got := runGit(t, origin, "log", "-1", "--format=%H %s %an", branch); got != string(c.Commit)+" mine Agent" {
+		t.Fatal(got)
+	}
+	if p := must[toolbox.PushResult](t)(b.Push(t.Context())); p.Commit != c.Commit || p.Branch != branch {
+		t.Fatalf("%+v", p)
+	}
+}
+
+func TestCommitRefusals(t *testing.T) {
+	origin, base := newOrigin(t)
+	b := newBench(t)
+	b.prepare(t, origin, base)
+	b.file(t, "x", "x")
+	for _, r := range []struct {
+		request toolbox.GitCommitRequest
+		kind    toolbox.Kind
+	}{
+		{toolbox.GitCommitRequest{Message: " "}, toolbox.KindArgument},
+		{toolbox.GitCommitRequest{Message: "m", Paths: []string{"../x"}}, toolbox.KindOutside},
+		{toolbox.GitCommitRequest{Message: "m", Paths: []string{"/etc/passwd"}}, toolbox.KindOutside},
+		{toolbox.GitCommitRequest{Message: "m", Paths: []string{"--force"}}, toolbox.KindOutside},
+		{toolbox.GitCommitRequest{Message: "m", Paths: []string{"nope"}}, toolbox.KindGit},
+		{toolbox.GitCommitRequest{Message: "m", Paths: []string{"*"}}, toolbox.KindGit},
+	} {
+		_, err := b.GitCommit(t.Context(), r.request)
+		requireRefusal(t, err, r.kind, "")
+	}
+	first := b.commit(t, "first")
+	b.run(t, toolbox.RunRequest{Command: "git commit -q --amend -m other"})
+	_, err := b.GitCommit(t.Context(), toolbox.GitCommitRequest{Message: "m"})
+	requireRefusal(t, err, toolbox.KindGit, "git reset --soft origin/"+branch)
+	b.run(t, toolbox.RunRequest{Command: "git reset -q --soft origin/" + branch + "; git checkout -q -b elsewhere"})
+	_, err = b.GitCommit(t.Context(), toolbox.GitCommitRequest{Message: "m"})
+	requireRefusal(t, err, toolbox.KindGit, "git checkout "+branch)
+	if runGit(t, origin, "rev-parse", branch) != string(first.Commit) {
+		t.Fatal("origin moved")
+	}
+	_, err = b.Prepare(t.Context(), toolbox.PrepareRequest{CloneURL: origin, BaseOID: base, Branch: "x", AuthorName: "a", AuthorEmail: "b"})
+	requireRefusal(t, err, toolbox.KindArgument, "prepared already")
+}
+
+func TestPrepareRefusals(t *testing.T) {
+	origin, base := newOrigin(t)
+	good := toolbox.PrepareRequest{CloneURL: origin, BaseOID: base, Branch: branch, AuthorName: "a", AuthorEmail: "b"}
+	for name, change := range map[string]func(*toolbox.PrepareRequest){
+		"no url":      func(r *toolbox.PrepareRequest) { r.CloneURL = "" },
+		"option url":  func(r *toolbox.PrepareRequest) { r.CloneURL = "--upload-pack=x" },
+		"no base":     func(r *toolbox.PrepareRequest) { r.BaseOID = "" },
+		"short base":  func(r *toolbox.PrepareRequest) { r.BaseOID = "abc" },
+		"absent base": func(r *toolbox.PrepareRequest) { r.BaseOID = strings.Repeat("1", 40) },
+		"bad resume":  func(r *toolbox.PrepareRequest) { r.Resume = "HEAD" },
+		"bad branch":  func(r *toolbox.PrepareRequest) { r.Branch = "a..b" },
+		"option":      func(r *toolbox.PrepareRequest) { r.Branch = "--orphan" },
+		"no author":   func(r *toolbox.PrepareRequest) { r.AuthorName = "" },
+		"no origin":   func(r *toolbox.PrepareRequest) { r.CloneURL = origin + "-nope" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := good
+			change(&r)
+			_, err := newBench(t).Prepare(t.Context(), r)
+			if kind := toolbox.KindArgument; name != "absent base" && name != "no origin" {
+				requireRefusal(t, err, kind, "")
+			} else {
+				requireRefusal(t, err, toolbox.KindGit, "")
+			}
+		})
+	}
+}
+
+// A checkpoint holds all that is not ignored, moves neither branch nor index,
+// and a new container goes on from it.
+func TestCheckpointAndResume(t *testing.T) {
+	origin, base := newOrigin(t)
+	b := newBench(t)
+	b.prepare(t, origin, base)
+	none := must[toolbox.CheckpointResult](t)(b.Checkpoint(t.Context(), run))
+	if none.Changed || none.OID != base {
+		t.Fatalf("nothing changed yet: %+v", none)
+	}
+	b.file(t, "work.txt", "w\n")
+	b.file(t, "a.txt", "one\nTWO\n")
+	b.file(t, "ignored/x", "i")
+	b.run(t, toolbox.RunRequest{Command: "git add a.txt; rm sub/b.txt"})
+	before := b.run(t, toolbox.RunRequest{Command: "git status --porcelain"}).Stdout.String()
+	c := must[toolbox.CheckpointResult](t)(b.Checkpoint(t.Context(), run))
+	if !c.Changed || runGit(t, origin, "rev-parse", "refs/company/checkpoint/"+string(run)) != string(c.OID) {
+		t.Fatalf("%+v", c)
+	}
+	if after := b.run(t, toolbox.RunRequest{Command: "git status --porcelain"}).Stdout.String(); after != before {
+		t.Fatalf("index or tree moved: %q, was %q", after, before)
+	}
+	if files := runGit(t, origin, "ls-tree", "-r", "--name-only", string(c.OID)); files != ".gitignore\na.txt\nwork.txt" {
+		t.Fatal(files)
+	}
+	if again := must[toolbox.CheckpointResult](t)(b.Checkpoint(t.Context(), run)); again.Changed || again.OID != c.OID {
+		t.Fatalf("%+v", again)
+	}
+
+	next := newBench(t)
+	p := next.prepare(t, origin, base, func(r *toolbox.PrepareRequest) { r.Resume = c.OID })
+	if !p.Dirty || p.Head != base || next.content(t, "a.txt") != "one\nTWO\n" || next.content(t, "work.txt") != "w\n" {
+		t.Fatalf("%+v", p)
+	}
+	s := must[toolbox.GitStatusResult](t)(next.GitStatus(t.Context()))
+	if len(s.Files) != 3 || s.Head != base {
+		t.Fatalf("%+v", s)
+	}
+	if again := must[toolbox.CheckpointResult](t)(next.Checkpoint(t.Context(), run)); again.Changed || again.OID != c.OID {
+		t.Fatalf("a resumed tree is the checkpoint's: %+v", again)
+	}
+	done := next.commit(t, "done")
+
+	// The commit has overtaken the checkpoint.
+	third := newBench(t)
+	p = third.prepare(t, origin, base, func(r *toolbox.PrepareRequest) { r.Resume = c.OID })
+	if p.Dirty || p.Head != done.Commit || p.Note == "" {
+		t.Fatalf("%+v", p)
+	}
+	// Without a checkpoint the branch that is there goes on; a plain commit
+	// in its place is no checkpoint.
+	for _, resume := range []string{"", base, done.Commit} {
+		fourth := newBench(t)
+		p = fourth.prepare(t, origin, base, func(r *toolbox.PrepareRequest) { r.Resume = resume })
+		if p.Dirty || p.Head != done.Commit {
+			t.Fatalf("%+v", p)
+		}
+	}
+	_, err := b.Checkpoint(t.Context(), "../x")
+	requireRefusal(t, err, toolbox.KindArgument, "run id")
+}
+
+// With the history baked in only the new objects are fetched.
+func TestBakedObjectsAreBorrowed(t *testing.T) {
+	origin, base := newOrigin(t)
+	baked := filepath.Join(t.TempDir(), "baked.git")
+	runGit(t, filepath.Dir(baked), "clone", "-q", "--bare", origin, baked)
+	b := newBench(t)
+	b.prepare(t, origin, "", func(r *toolbox.PrepareRequest) { r.BaseRef, r.Baked = "main", baked })
+	if head := must[toolbox.GitStatusResult](t)(b.GitStatus(t.Context())).Head; head != base {
+		t.Fatal(head)
+	}
+	count := b.run(t, toolbox.RunRequest{Command: "git count-objects -v"}).Stdout.String()
+	if !strings.Contains(count, "count: 0\n") || !strings.Contains(count, "in-pack: 0\n") {
+		t.Fatalf("objects were copied:\n%s", count)
+	}
+	b.file(t, "n", "n")
+	b.commit(t, "with borrowed objects")
+}
+
+// What a repository's own files ask git to run is not run by the tools.
+func TestRepositoryCannotMakeTheToolsRunThings(t *testing.T) {
+	origin, base := newOrigin(t)
+	b := newBench(t)
+	b.prepare(t, origin, base)
+	b.file(t, ".git/hooks/pre-commit", "#!/bin/sh\ntouch ../canary\n")
+	b.file(t, ".git/hooks/pre-push", "#!/bin/sh\ntouch ../canary\n")
+	b.run(t, toolbox.RunRequest{Command: "chmod +x .git/hooks/*; git config core.fsmonitor 'touch ../canary'; git config diff.external 'touch ../canary'; git config core.hooksPath .git/hooks; git config commit.gpgsign true"})
+	b.file(t, "n", "n")
+	must[toolbox.GitStatusResult](t)(b.GitStatus(t.Context()))
+	must[toolbox.CheckpointResult](t)(b.Checkpoint(t.Context(), run))
+	b.commit(t, "m")
+	if _, err := os.Stat(filepath.Join(b.dir, "..", "canary")); err == nil {
+		t.Fatal("a hook ran")
+	}
+}

@@ -1,0 +1,225 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"company/internal/toolbox"
+)
+
+// Object ids are git's; a run's id becomes part of a ref.
+var (
+	oidRE = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+	runRE = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,40}\.[1-9][0-9]{0,5}$`)
+)
+
+// prepare makes the clone. The objects of a baked repository are borrowed
+// through alternates, so only what came after it is fetched.
+func (s *Server) prepare(ctx context.Context, r toolbox.PrepareRequest) (toolbox.PrepareResult, error) {
+	s.repo.mu.Lock()
+	defer s.repo.mu.Unlock()
+	var none toolbox.PrepareResult
+	switch {
+	case s.repo.branch != "":
+		return none, toolbox.Refuse(toolbox.KindArgument, "the workspace is prepared already, for %s", s.repo.branch)
+	case r.CloneURL == "" || strings.HasPrefix(r.CloneURL, "-"):
+		return none, toolbox.Refuse(toolbox.KindArgument, "clone_url is missing")
+	case r.BaseOID == "" && r.BaseRef == "":
+		return none, toolbox.Refuse(toolbox.KindArgument, "base_oid or base_ref is needed")
+	case r.BaseOID != "" && !oidRE.MatchString(r.BaseOID):
+		return none, toolbox.Refuse(toolbox.KindArgument, "base_oid is not a full object id")
+	case r.Resume != "" && !oidRE.MatchString(r.Resume):
+		return none, toolbox.Refuse(toolbox.KindArgument, "resume is not a full object id")
+	case r.AuthorName == "" || r.AuthorEmail == "":
+		return none, toolbox.Refuse(toolbox.KindArgument, "author_name and author_email are needed")
+	}
+	if _, err := s.git(ctx, nil, "check-ref-format", "--branch", r.Branch); err != nil || strings.HasPrefix(r.Branch, "-") {
+		return none, toolbox.Refuse(toolbox.KindArgument, "%q is not a branch name", r.Branch)
+	}
+	if err := s.clone(ctx, r); err != nil {
+		return none, asRefusal(err, "")
+	}
+	result, err := s.checkout(ctx, r)
+	if err != nil {
+		return none, asRefusal(err, "")
+	}
+	tree, err := s.gitLine(ctx, "rev-parse", "--verify", "HEAD^{tree}")
+	if err != nil {
+		return none, err
+	}
+	s.repo.head = result.Head
+	s.repo.last = toolbox.CheckpointResult{OID: result.Head, Tree: tree}
+	if result.Dirty {
+		tree, err := s.gitLine(ctx, "rev-parse", "--verify", string(r.Resume)+"^{tree}")
+		if err != nil {
+			return none, err
+		}
+		s.repo.last = toolbox.CheckpointResult{OID: r.Resume, Tree: tree}
+	}
+	s.repo.lastHead = result.Head
+	s.repo.branch = r.Branch
+	return result, nil
+}
+
+func (s *Server) clone(ctx context.Context, r toolbox.PrepareRequest) error {
+	if _, err := s.git(ctx, nil, "init", "--quiet", "--initial-branch="+r.Branch, "."); err != nil {
+		return err
+	}
+	if r.Baked != "" {
+		objects := filepath.Join(r.Baked, "objects")
+		if info, err := os.Stat(objects); err == nil && info.IsDir() {
+			alternates := filepath.Join(s.dir, ".git", "objects", "info", "alternates")
+			if err := os.WriteFile(alternates, []byte(objects+"\n"), 0o644); err != nil {
+				return fmt.Errorf("borrow the baked objects: %w", err)
+			}
+		}
+	}
+	s.repo.identity.Store(&[]string{
+		"GIT_AUTHOR_NAME=" + r.AuthorName, "GIT_AUTHOR_EMAIL=" + r.AuthorEmail,
+		"GIT_COMMITTER_NAME=" + r.AuthorName, "GIT_COMMITTER_EMAIL=" + r.AuthorEmail,
+	})
+	for _, kv := range [][2]string{
+		{"user.name", r.AuthorName}, {"user.email", r.AuthorEmail}, {"user.useConfigOnly", "true"},
+		{"remote.origin.url", r.CloneURL}, {"remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"},
+		{"push.default", "current"},
+	} {
+		if _, err := s.git(ctx, nil, "config", kv[0], kv[1]); err != nil {
+			return err
+		}
+	}
+	_, err := s.git(ctx, nil, "fetch", "--quiet", "--no-tags", "origin",
+		"+refs/heads/*:refs/remotes/origin/*", "+refs/company/*:refs/company/*")
+	return err
+}
+
+// checkout puts the branch where work goes on: at a checkpoint's parent with
+// the checkpoint's tree uncommitted on top; else at origin's branch; else at
+// the base. A checkpoint that a pushed commit has overtaken is left aside.
+func (s *Server) checkout(ctx context.Context, r toolbox.PrepareRequest) (toolbox.PrepareResult, error) {
+	var none toolbox.PrepareResult
+	base := string(r.BaseOID)
+	if base == "" {
+		base = r.BaseRef
+		if name, ok := strings.CutPrefix(r.BaseRef, "refs/heads/"); ok {
+			base = "refs/remotes/origin/" + name
+		} else if !strings.HasPrefix(r.BaseRef, "refs/") {
+			base = "refs/remotes/origin/" + r.BaseRef
+		}
+	}
+	start, err := s.commitOf(ctx, base)
+	if err != nil {
+		return none, missing(err, "the base", base)
+	}
+	result := toolbox.PrepareResult{Branch: r.Branch}
+	pushed, err := s.commitOf(ctx, "refs/remotes/origin/"+r.Branch)
+	if err == nil && s.isAncestor(ctx, start, pushed) {
+		start = pushed
+	} else {
+		pushed = ""
+	}
+	// A checkpoint is never part of a branch: what is, is a plain commit (the
+	// answer of a checkpoint when nothing had changed yet).
+	if r.Resume != "" && !s.isAncestor(ctx, r.Resume, start) {
+		parent, err := s.commitOf(ctx, string(r.Resume)+"^1")
+		if err != nil {
+			return none, missing(err, "the checkpoint", string(r.Resume))
+		}
+		if pushed != "" && parent != pushed && s.isAncestor(ctx, parent, pushed) {
+			result.Note = "the branch has a commit that is newer than the checkpoint; work goes on from that commit"
+		} else {
+			start, result.Dirty = parent, true
+		}
+	}
+	if _, err := s.git(ctx, nil, "checkout", "--quiet", "--force", "--no-track", "-B", r.Branch, string(start)); err != nil {
+		return none, err
+	}
+	if result.Dirty {
+		// Index and files become the checkpoint's, then the index goes back.
+		if _, err := s.git(ctx, nil, "read-tree", "-m", "-u", "HEAD", string(r.Resume)); err != nil {
+			return none, err
+		}
+		if _, err := s.git(ctx, nil, "reset", "--quiet", "--mixed", "HEAD"); err != nil {
+			return none, err
+		}
+		status, err := s.git(ctx, nil, "status", "--porcelain=v1")
+		if err != nil {
+			return none, err
+		}
+		result.Dirty = status != ""
+	}
+	result.Head = start
+	return result, nil
+}
+
+func missing(err error, what, name string) error {
+	var said *gitFailed
+	if errors.As(err, &said) {
+		return toolbox.Refuse(toolbox.KindGit, "%s %s is not in what origin serves", what, name)
+	}
+	return err
+}
+
+func (s *Server) isAncestor(ctx context.Context, a, b string) bool {
+	_, err := s.git(ctx, nil, "merge-base", "--is-ancestor", string(a), string(b))
+	return err == nil
+}
+
+// checkpoint saves the work tree as a commit on top of HEAD, through an index
+// of its own, so that neither the agent's index nor its branch moves.
+func (s *Server) checkpoint(ctx context.Context, r toolbox.CheckpointRequest) (toolbox.CheckpointResult, error) {
+	s.repo.mu.Lock()
+	defer s.repo.mu.Unlock()
+	var none toolbox.CheckpointResult
+	if err := s.ready(); err != nil {
+		return none, err
+	}
+	if !runRE.MatchString(r.Run) {
+		return none, toolbox.Refuse(toolbox.KindArgument, "%q is not a run id", r.Run)
+	}
+	head, err := s.commitOf(ctx, "HEAD")
+	if err != nil {
+		return none, asRefusal(err, "HEAD names no commit")
+	}
+	index := filepath.Join(s.temp, "checkpoint-index")
+	defer os.Remove(index)
+	own := &gitRun{env: []string{"GIT_INDEX_FILE=" + index}}
+	// A copy of the index knows which files did not change.
+	data, err := os.ReadFile(filepath.Join(s.dir, ".git", "index"))
+	if err == nil {
+		err = os.WriteFile(index, data, 0o600)
+	}
+	if err != nil {
+		if _, err := s.git(ctx, own, "read-tree", "HEAD"); err != nil {
+			return none, asRefusal(err, "")
+		}
+	}
+	if _, err := s.git(ctx, own, "add", "--all", "--", "."); err != nil {
+		return none, asRefusal(err, "the work tree could not be saved")
+	}
+	out, err := s.git(ctx, own, "write-tree")
+	if err != nil {
+		return none, asRefusal(err, "the work tree could not be saved")
+	}
+	tree := strings.TrimSpace(out)
+	last := s.repo.last
+	if tree == last.Tree && head == s.repo.lastHead {
+		return toolbox.CheckpointResult{OID: last.OID, Tree: tree}, nil
+	}
+	message := fmt.Sprintf("checkpoint %s\n", r.Run)
+	out, err = s.git(ctx, &gitRun{stdin: message}, "commit-tree", "--no-gpg-sign", "-p", string(head), "-F", "-", string(tree))
+	if err != nil {
+		return none, asRefusal(err, "")
+	}
+	oid := strings.TrimSpace(out)
+	if _, err := s.git(ctx, nil, "push", "--quiet", "--no-verify", "origin", fmt.Sprintf("+%s:refs/company/checkpoint/%s", oid, r.Run)); err != nil {
+		return none, asRefusal(err, "the work tree was not saved")
+	}
+	result := toolbox.CheckpointResult{OID: oid, Tree: tree, Changed: tree != last.Tree}
+	s.repo.last, s.repo.lastHead = result, head
+	return result, nil
+}

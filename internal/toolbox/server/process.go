@@ -1,0 +1,286 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"company/internal/toolbox"
+)
+
+const (
+	// mark is the variable by which all processes of one command are found.
+	mark = "COMPANY_PROCESS"
+	// pipeDelay is how long a command's output is awaited after its own end,
+	// when something that it left behind holds it open.
+	pipeDelay = 500 * time.Millisecond
+	// maxProcesses and maxLogs bound what is kept of commands that ended.
+	maxProcesses = 200
+	maxLogs      = 64 << 20
+)
+
+// process is one command that Run started.
+type process struct {
+	id, command string
+	marker      string // value of mark, unique beyond this toolbox
+	background  bool
+	cmd         *exec.Cmd
+	started     time.Time
+	log         *logFile
+	stdout      *capture
+	stderr      *capture
+	done        chan struct{}
+
+	// Set before done is closed.
+	took     time.Duration
+	exitCode int
+	left     bool // processes outlived the command and were killed
+
+	timedOut atomic.Bool // set by the one who stops it
+}
+
+// processes is all of them, by id, the oldest first.
+type processes struct {
+	temp string
+	mu   sync.Mutex
+	next int
+	all  []*process
+}
+
+func newProcesses(temp string) *processes { return &processes{temp: temp} }
+
+func (ps *processes) find(id string) (*process, error) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	for _, p := range ps.all {
+		if p.id == id {
+			return p, nil
+		}
+	}
+	return nil, toolbox.Refuse(toolbox.KindNotFound, "there is no process %q; run_command with background gives an id", id)
+}
+
+func (ps *processes) running() []*process {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	var out []*process
+	for _, p := range ps.all {
+		if !p.ended() {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// add gives a process its id and log, and forgets the oldest that ended when
+// there are too many or their logs are too large.
+func (ps *processes) add(p *process) error {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	size := int64(0)
+	for _, q := range ps.all {
+		size += q.log.size()
+	}
+	kept := ps.all[:0]
+	for i, q := range ps.all {
+		if (size > maxLogs || len(ps.all)-i > maxProcesses) && q.ended() {
+			size -= q.log.size()
+			q.log.remove()
+			continue
+		}
+		kept = append(kept, q)
+	}
+	ps.all = kept
+	ps.next++
+	p.id = fmt.Sprintf("p%d", ps.next)
+	log, err := newLogFile(filepath.Join(ps.temp, p.id+".log"))
+	if err != nil {
+		return err
+	}
+	p.log, p.stdout, p.stderr = log, &capture{log: log}, &capture{log: log}
+	ps.all = append(ps.all, p)
+	return nil
+}
+
+func (p *process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// launch starts a command in a process group of its own. Its end is seen by a
+// goroutine that lives as long as the command.
+func (s *Server) launch(p *process, dir, script string, env []string) error {
+	shell := []string{"bash", "--noprofile", "--norc", "-c", script}
+	path, err := findProgram("bash", env)
+	if err != nil {
+		if path, err = findProgram("sh", env); err != nil {
+			return fmt.Errorf("find a shell: %w", err)
+		}
+		shell = []string{"sh", "-c", script}
+	}
+	p.done = make(chan struct{})
+	p.started, p.marker = time.Now(), randomName()
+	if err := s.processes.add(p); err != nil {
+		close(p.done)
+		return fmt.Errorf("keep a log: %w", err)
+	}
+	p.cmd = &exec.Cmd{
+		Path: path, Args: shell, Dir: dir, Env: append(env, mark+"="+p.marker),
+		Stdout: p.stdout, Stderr: p.stderr, WaitDelay: pipeDelay,
+		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
+	}
+	if err := s.children.start(p.cmd); err != nil {
+		p.exitCode = 126
+		p.log.close()
+		close(p.done)
+		return toolbox.Refuse(toolbox.KindArgument, "the command cannot be started: %v", err)
+	}
+	go func() {
+		defer close(p.done)
+		err := s.children.wait(p.cmd)
+		p.took = time.Since(p.started)
+		p.exitCode = exitCode(p.cmd.ProcessState, err)
+		// What the command left behind would run on unseen.
+		p.left = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) == nil
+		p.log.close()
+	}()
+	return nil
+}
+
+func exitCode(state *os.ProcessState, err error) int {
+	if state == nil {
+		return 126
+	}
+	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	if code := state.ExitCode(); code >= 0 {
+		return code
+	}
+	if err != nil {
+		return 126
+	}
+	return 0
+}
+
+// stop ends a process and all that came from it: SIGTERM, grace, SIGKILL.
+func (s *Server) stop(p *process) {
+	if p.cmd == nil || p.cmd.Process == nil {
+		return
+	}
+	p.signal(syscall.SIGTERM)
+	select {
+	case <-p.done:
+	case <-time.After(s.grace):
+	}
+	p.signal(syscall.SIGKILL)
+	<-p.done // WaitDelay bounds it once the process is dead
+}
+
+func (p *process) signal(sig syscall.Signal) {
+	if !p.ended() {
+		_ = syscall.Kill(-p.cmd.Process.Pid, sig)
+	}
+	for _, pid := range marked(mark + "=" + p.marker) {
+		_ = syscall.Kill(pid, sig)
+	}
+}
+
+func (s *Server) killAll() {
+	var wg sync.WaitGroup
+	for _, p := range s.processes.running() {
+		wg.Go(func() { s.stop(p) })
+	}
+	wg.Wait()
+}
+
+func (p *process) result() toolbox.RunResult {
+	r := toolbox.RunResult{
+		ProcessID: p.id, Running: !p.ended(),
+		Stdout: p.stdout.output(), Stderr: p.stderr.output(), LogBytes: p.log.size(),
+	}
+	if r.Running {
+		r.DurationMS = time.Since(p.started).Milliseconds()
+		return r
+	}
+	r.DurationMS, r.ExitCode, r.TimedOut = p.took.Milliseconds(), p.exitCode, p.timedOut.Load()
+	var notes []string
+	if p.timedOut.Load() {
+		notes = append(notes, "the command may have waited for input; stdin is closed")
+	}
+	if p.left && !p.timedOut.Load() && !p.background {
+		notes = append(notes, "processes that the command left running were killed; use background for one that stays")
+	}
+	if p.stdout.omitted()+p.stderr.omitted() > 0 {
+		notes = append(notes, "output was shortened; filter it (grep, head, tail) to see what is left out")
+	}
+	r.Note = strings.Join(notes, "; ")
+	return r
+}
+
+func (s *Server) checkProcess(_ context.Context, r toolbox.ProcessRequest) (toolbox.RunResult, error) {
+	p, err := s.processes.find(r.ProcessID)
+	if err != nil {
+		return toolbox.RunResult{}, err
+	}
+	return p.result(), nil
+}
+
+func (s *Server) stopProcess(_ context.Context, r toolbox.ProcessRequest) (toolbox.RunResult, error) {
+	p, err := s.processes.find(r.ProcessID)
+	if err != nil {
+		return toolbox.RunResult{}, err
+	}
+	if !p.ended() {
+		s.stop(p)
+	}
+	return p.result(), nil
+}
+
+func (s *Server) listProcesses(context.Context, toolbox.Empty) (toolbox.ProcessList, error) {
+	list := toolbox.ProcessList{Processes: []toolbox.Process{}}
+	for _, p := range s.processes.running() {
+		list.Processes = append(list.Processes, toolbox.Process{
+			ProcessID: p.id, Command: p.command, Background: p.background,
+			DurationMS: time.Since(p.started).Milliseconds(),
+		})
+	}
+	return list, nil
+}
+
+func (s *Server) log(w http.ResponseWriter, r *http.Request) {
+	p, err := s.processes.find(r.URL.Query().Get("process_id"))
+	if err != nil {
+		answer(w, nil, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	_ = p.log.copy(w)
+}
+
+// findProgram is exec.LookPath in the PATH that a command will have.
+func findProgram(name string, env []string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
+	for _, dir := range filepath.SplitList(lookup(env, "PATH")) {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return path, nil
+		}
+	}
+	return "", &exec.Error{Name: name, Err: errors.Join(exec.ErrNotFound)}
+}

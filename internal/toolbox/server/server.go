@@ -1,0 +1,183 @@
+// Package server is the toolbox's own side: the tools' handlers over one
+// workspace, the processes they start, and the two modes of the binary, serve
+// (PID 1 of a worker's container) and gate (untar, then become the gate's
+// command).
+//
+// It runs inside the container, under the agent's own user. So it promises
+// help, not safety: it refuses what would go wrong and says why, keeps its
+// promises on bytes, and ends everything when the host is gone. Nothing that
+// it says is believed by the host.
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"company/internal/toolbox"
+)
+
+// Config of a Server. Root and Temp are created when absent.
+type Config struct {
+	Root  string        // the workspace; toolbox.Workspace when empty
+	Temp  string        // logs of commands and the checkpoint's index; a new folder in the system's when empty
+	Env   []string      // what commands get before the built-in defaults are filled in; os.Environ() when nil
+	Grace time.Duration // from SIGTERM to SIGKILL; toolbox.StopGrace when zero
+	// Shutdown is called, once answered, when the host asks for the end.
+	Shutdown func()
+}
+
+// Server is the tools of one workspace.
+type Server struct {
+	root     *os.Root
+	dir      string // Root, absolute and without symlinks
+	temp     string
+	env      []string
+	grace    time.Duration
+	shutdown func()
+
+	children  *children
+	processes *processes
+	repo      repo
+
+	seenMu sync.Mutex
+	seen   map[string]digest // path → content that the agent knows
+	files  sync.Mutex        // one writer of files at a time
+
+	lastCall atomic.Int64
+}
+
+// New opens the workspace. Close ends every process that was started.
+func New(c Config) (*Server, error) {
+	if c.Root == "" {
+		c.Root = toolbox.Workspace
+	}
+	if c.Env == nil {
+		c.Env = os.Environ()
+	}
+	if c.Grace == 0 {
+		c.Grace = toolbox.StopGrace
+	}
+	if c.Shutdown == nil {
+		c.Shutdown = func() {}
+	}
+	if err := os.MkdirAll(c.Root, 0o755); err != nil {
+		return nil, fmt.Errorf("make the workspace: %w", err)
+	}
+	dir, err := filepath.EvalSymlinks(c.Root)
+	if err != nil {
+		return nil, fmt.Errorf("open the workspace: %w", err)
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, fmt.Errorf("open the workspace: %w", err)
+	}
+	if c.Temp == "" {
+		if c.Temp, err = os.MkdirTemp("", "toolbox-"); err != nil {
+			return nil, fmt.Errorf("make a folder for logs: %w", err)
+		}
+	} else if err := os.MkdirAll(c.Temp, 0o700); err != nil {
+		return nil, fmt.Errorf("make a folder for logs: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the workspace: %w", err)
+	}
+	s := &Server{
+		root: root, dir: dir, temp: c.Temp, env: environment(c.Env), grace: c.Grace,
+		shutdown: c.Shutdown, children: newChildren(), seen: make(map[string]digest),
+	}
+	s.processes = newProcesses(s.temp)
+	s.lastCall.Store(time.Now().UnixNano())
+	return s, nil
+}
+
+// Close kills every process and gives the folders back.
+func (s *Server) Close() error {
+	s.killAll()
+	return errors.Join(s.root.Close(), os.RemoveAll(s.temp))
+}
+
+// Idle is how long ago the host last called.
+func (s *Server) Idle() time.Duration { return time.Since(time.Unix(0, s.lastCall.Load())) }
+
+// maxRequest bounds a request: the largest file in base64 with room around it.
+const maxRequest = toolbox.MaxFile/3*4 + 1<<20
+
+// Handler serves the protocol.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	handle(mux, s, "heartbeat", func(context.Context, toolbox.Empty) (toolbox.Empty, error) { return toolbox.Empty{}, nil })
+	handle(mux, s, "shutdown", func(context.Context, toolbox.Empty) (toolbox.Empty, error) {
+		// Later, so that the answer gets out.
+		time.AfterFunc(50*time.Millisecond, s.shutdown)
+		return toolbox.Empty{}, nil
+	})
+	handle(mux, s, "prepare", s.prepare)
+	handle(mux, s, "read_file", s.readFile)
+	handle(mux, s, "write_file", s.writeFile)
+	handle(mux, s, "edit_file", s.editFile)
+	handle(mux, s, "search", s.search)
+	handle(mux, s, "list_files", s.listFiles)
+	handle(mux, s, "run_command", s.run)
+	handle(mux, s, "check_process", s.checkProcess)
+	handle(mux, s, "stop_process", s.stopProcess)
+	handle(mux, s, "list_processes", s.listProcesses)
+	handle(mux, s, "kill_all", func(context.Context, toolbox.Empty) (toolbox.Empty, error) {
+		s.killAll()
+		return toolbox.Empty{}, nil
+	})
+	handle(mux, s, "git_status", s.gitStatus)
+	handle(mux, s, "git_commit", s.gitCommit)
+	handle(mux, s, "push", s.push)
+	handle(mux, s, "checkpoint", s.checkpoint)
+	mux.HandleFunc("POST /v1/log", s.log)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.lastCall.Store(time.Now().UnixNano())
+		mux.ServeHTTP(w, r)
+		s.lastCall.Store(time.Now().UnixNano())
+	})
+}
+
+// handle serves one tool: a request struct in, a result struct or a Refusal
+// out. Any other error is a fault of the toolbox.
+func handle[Q, A any](mux *http.ServeMux, _ *Server, tool string, do func(context.Context, Q) (A, error)) {
+	mux.HandleFunc("POST /v1/"+tool, func(w http.ResponseWriter, r *http.Request) {
+		var request Q
+		body := http.MaxBytesReader(w, r.Body, maxRequest)
+		if err := json.NewDecoder(body).Decode(&request); err != nil {
+			answer(w, nil, toolbox.Refuse(toolbox.KindArgument, "bad arguments for %s: %v", tool, err))
+			return
+		}
+		_, _ = io.Copy(io.Discard, body)
+		result, err := do(r.Context(), request)
+		answer(w, result, err)
+	})
+}
+
+func answer(w http.ResponseWriter, result any, err error) {
+	status := http.StatusOK
+	var refusal *toolbox.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		status, result = http.StatusUnprocessableEntity, refusal
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	data, err := json.Marshal(result)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(data)
+}

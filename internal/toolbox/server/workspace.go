@@ -1,0 +1,219 @@
+package server
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"company/internal/toolbox"
+)
+
+type digest = [sha256.Size]byte
+
+// resolve turns what a model calls a path into one relative to the workspace,
+// through symlinks that stay inside. A path outside, or in .git, is refused.
+// The last word is os.Root's: it opens nothing outside, whatever changes in
+// between.
+func (s *Server) resolve(path string) (string, error) {
+	if path == "" || strings.ContainsRune(path, 0) {
+		return "", toolbox.Refuse(toolbox.KindArgument, "path must name a file in the workspace")
+	}
+	rel := filepath.Clean(path)
+	if filepath.IsAbs(rel) {
+		in, err := filepath.Rel(s.dir, rel)
+		if err != nil {
+			return "", outside(path)
+		}
+		rel = in
+	}
+	if !filepath.IsLocal(rel) {
+		return "", outside(path)
+	}
+	real, err := filepath.EvalSymlinks(filepath.Join(s.dir, rel))
+	if err == nil {
+		if rel, err = filepath.Rel(s.dir, real); err != nil || !filepath.IsLocal(rel) {
+			return "", outside(path)
+		}
+	}
+	if rel == ".git" || strings.HasPrefix(rel, ".git/") {
+		return "", toolbox.Refuse(toolbox.KindOutside, "%s belongs to git; use git_commit, or git through run_command", path)
+	}
+	return rel, nil
+}
+
+func outside(path string) error {
+	return toolbox.Refuse(toolbox.KindOutside, "%s is outside the workspace; use paths relative to its root", path)
+}
+
+// refuseFS turns a file system's error into a Refusal where it is the model's
+// doing, and leaves it alone where it is not.
+func (s *Server) refuseFS(path string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return toolbox.Refuse(toolbox.KindNotFound, "%s does not exist%s", path, s.similar(path))
+	case errors.Is(err, fs.ErrPermission):
+		return toolbox.Refuse(toolbox.KindDenied, "%s: permission denied", path)
+	case strings.Contains(err.Error(), "escapes from parent"):
+		return outside(path)
+	}
+	// Not a directory, is a directory, no space, name too long: all of them
+	// are for the model to see.
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return toolbox.Refuse(toolbox.KindArgument, "%s: %v", path, pe.Err)
+	}
+	return err
+}
+
+// similar names up to three files whose name is like that of path.
+func (s *Server) similar(path string) string {
+	want := strings.ToLower(filepath.Base(path))
+	type candidate struct {
+		path string
+		far  int
+	}
+	var found []candidate
+	seen := 0
+	_ = filepath.WalkDir(s.dir, func(p string, d fs.DirEntry, err error) error {
+		if seen++; err != nil || seen > 20_000 {
+			return fs.SkipAll
+		}
+		if d.IsDir() {
+			if d.Name() == ".git" || d.Name() == "node_modules" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		name := strings.ToLower(d.Name())
+		if far := distance(name, want); far <= max(2, len(want)/3) || strings.Contains(name, want) {
+			rel, _ := filepath.Rel(s.dir, p)
+			found = append(found, candidate{rel, far})
+		}
+		return nil
+	})
+	if len(found) == 0 {
+		return ""
+	}
+	sort.SliceStable(found, func(i, j int) bool { return found[i].far < found[j].far })
+	var names []string
+	for _, c := range found[:min(3, len(found))] {
+		names = append(names, c.path)
+	}
+	return "; did you mean " + strings.Join(names, ", ") + "?"
+}
+
+// distance is Levenshtein's, on bytes, of names (short).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			next := diagonal
+			if a[i] != b[j] {
+				next = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(b)]
+}
+
+// load reads a regular file of bounded size.
+func (s *Server) load(shown, rel string) ([]byte, fs.FileInfo, error) {
+	// O_NONBLOCK: a named pipe must not hang the tool.
+	f, err := s.root.OpenFile(rel, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, nil, s.refuseFS(shown, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, s.refuseFS(shown, err)
+	}
+	if info.IsDir() {
+		return nil, nil, toolbox.Refuse(toolbox.KindArgument, "%s is a folder; use list_files with a glob like %s/**", shown, rel)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, toolbox.Refuse(toolbox.KindArgument, "%s is not a regular file", shown)
+	}
+	if info.Size() > toolbox.MaxFile {
+		return nil, nil, tooLarge(shown, info.Size())
+	}
+	data, err := io.ReadAll(io.LimitReader(f, toolbox.MaxFile+1))
+	if err != nil {
+		return nil, nil, s.refuseFS(shown, err)
+	}
+	if len(data) > toolbox.MaxFile {
+		return nil, nil, tooLarge(shown, int64(len(data)))
+	}
+	return data, info, nil
+}
+
+func tooLarge(path string, size int64) error {
+	return toolbox.Refuse(toolbox.KindTooLarge, "%s has %d bytes; the limit is %d; look at parts of it with run_command (head, sed -n)", path, size, toolbox.MaxFile)
+}
+
+// known says that the agent has seen this content, or written it.
+func (s *Server) known(rel string, data []byte) {
+	s.seenMu.Lock()
+	defer s.seenMu.Unlock()
+	s.seen[rel] = sha256.Sum256(data)
+}
+
+// fresh refuses a change to a file whose current content the agent has not
+// seen: it would undo what it does not know.
+func (s *Server) fresh(shown, rel string, data []byte) error {
+	s.seenMu.Lock()
+	defer s.seenMu.Unlock()
+	seen, ok := s.seen[rel]
+	switch {
+	case !ok:
+		return toolbox.Refuse(toolbox.KindStale, "%s was not read yet; use read_file first", shown)
+	case seen != sha256.Sum256(data):
+		return toolbox.Refuse(toolbox.KindStale, "%s has changed since it was read; use read_file again", shown)
+	}
+	return nil
+}
+
+// store writes a file so that a reader sees the old or the new content and
+// nothing between, with the mode of the file that was there.
+func (s *Server) store(shown, rel string, data []byte, mode fs.FileMode) error {
+	if dir := filepath.Dir(rel); dir != "." {
+		if err := s.root.MkdirAll(dir, 0o755); err != nil {
+			return s.refuseFS(shown, err)
+		}
+	}
+	temp := filepath.Join(filepath.Dir(rel), fmt.Sprintf(".toolbox-%s.tmp", randomName()))
+	f, err := s.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return s.refuseFS(shown, err)
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Chmod(mode.Perm())
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = s.root.Rename(temp, rel)
+	}
+	if err != nil {
+		_ = s.root.Remove(temp)
+		return s.refuseFS(shown, err)
+	}
+	s.known(rel, data)
+	return nil
+}
