@@ -1,0 +1,148 @@
+package container_test
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"company/internal/company"
+	"company/internal/container"
+)
+
+func goodSpec() container.Spec {
+	l := container.Labels{Office: "k3fq", Run: "t12-03.2", Epoch: 7, Role: "worker"}
+	return container.Spec{
+		Name: l.Name(), Image: "sha256:" + strings.Repeat("0a", 32), Labels: l,
+		Command: []string{"/usr/local/bin/toolbox", "serve"}, Env: []string{"A=b", "EMPTY="},
+	}
+}
+
+func TestLabels(t *testing.T) {
+	l := goodSpec().Labels
+	if got := l.Name(); got != "company-k3fq-t12-03.2-7" {
+		t.Errorf("name %s", got)
+	}
+	if got := l.Name("gate", "1"); got != "company-k3fq-t12-03.2-7-gate-1" {
+		t.Errorf("name %s", got)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9_.-]{0,20}`)
+		l := container.Labels{Office: word.Draw(t, "office"), Run: word.Draw(t, "run"), Epoch: rapid.Uint64().Draw(t, "epoch"), Role: word.Draw(t, "role")}
+		if back, ok := container.ParseLabels(l.Map()); !ok || back != l {
+			t.Fatalf("%+v came back as %+v, %v", l, back, ok)
+		}
+	})
+	for name, change := range map[string]func(map[string]string){
+		"no office":    func(m map[string]string) { delete(m, container.LabelOffice) },
+		"no run":       func(m map[string]string) { delete(m, container.LabelRun) },
+		"no epoch":     func(m map[string]string) { delete(m, container.LabelEpoch) },
+		"no role":      func(m map[string]string) { delete(m, container.LabelRole) },
+		"empty role":   func(m map[string]string) { m[container.LabelRole] = "" },
+		"minus":        func(m map[string]string) { m[container.LabelEpoch] = "-1" },
+		"plus":         func(m map[string]string) { m[container.LabelEpoch] = "+7" },
+		"leading zero": func(m map[string]string) { m[container.LabelEpoch] = "07" },
+		"space":        func(m map[string]string) { m[container.LabelRun] = "a b" },
+	} {
+		m := l.Map()
+		change(m)
+		if _, ok := container.ParseLabels(m); ok {
+			t.Errorf("%s: taken for ours", name)
+		}
+	}
+}
+
+func TestSpecValidate(t *testing.T) {
+	if err := goodSpec().Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*container.Spec){
+		"no name":          func(s *container.Spec) { s.Name = "" },
+		"foreign name":     func(s *container.Spec) { s.Name = "postgres" },
+		"name with slash":  func(s *container.Spec) { s.Name = "company-a/b" },
+		"tag":              func(s *container.Spec) { s.Image = "golang:1.26" },
+		"digest reference": func(s *container.Spec) { s.Image = "golang@sha256:" + strings.Repeat("0a", 32) },
+		"short id":         func(s *container.Spec) { s.Image = "sha256:0a0a" },
+		"no command":       func(s *container.Spec) { s.Command = nil },
+		"relative command": func(s *container.Spec) { s.Command = []string{"toolbox"} },
+		"NUL in command":   func(s *container.Spec) { s.Command = []string{"/x", "a\x00b"} },
+		"NUL in env":       func(s *container.Spec) { s.Env = []string{"A=\x00"} },
+		"env without =":    func(s *container.Spec) { s.Env = []string{"HOME"} },
+		"env bad key":      func(s *container.Spec) { s.Env = []string{"1A=b"} },
+		"no office":        func(s *container.Spec) { s.Labels.Office = "" },
+		"no run":           func(s *container.Spec) { s.Labels.Run = "" },
+		"no role":          func(s *container.Spec) { s.Labels.Role = "" },
+		"negative memory":  func(s *container.Spec) { s.Limits.MemoryBytes = -1 },
+		"negative pids":    func(s *container.Spec) { s.Limits.Pids = -1 }, // -1 is "unlimited" to the daemon
+		"negative disk":    func(s *container.Spec) { s.Limits.DiskBytes = -1 },
+		"negative cpus":    func(s *container.Spec) { s.Limits.CPUs = -0.5 },
+	} {
+		s := goodSpec()
+		change(&s)
+		if err := s.Validate(); company.CodeOf(err) != company.EInvalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	s := goodSpec()
+	s.Env = []string{"secret value without a key"}
+	if err := s.Validate(); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("the error shows the value: %v", err)
+	}
+}
+
+func TestDefaultWorkspace(t *testing.T) { // the sizes that were tried
+	w, err := container.PlanWorkspace(container.Limits{}, false)
+	want := container.Workspace{Mode: container.ModeTmpfs, Work: 2 * container.GiB, Tmp: 512 * container.MiB, Home: 448 * container.MiB, Shm: 64 * container.MiB}
+	if err != nil || w != want {
+		t.Errorf("%+v, %v, want %+v", w, err, want)
+	}
+	w, err = container.PlanWorkspace(container.Limits{}, true)
+	if err != nil || w.Mode != container.ModeStorageOpt || w.Layer != 10*container.GiB {
+		t.Errorf("%+v, %v", w, err)
+	}
+}
+
+// Whatever the limits, tmpfs leaves 1 GiB of memory to processes, every part
+// is of use, and what was asked for is given or refused.
+func TestWorkspaceFits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := container.Limits{
+			MemoryBytes: rapid.Int64Range(1, 64*container.GiB).Draw(t, "memory"),
+			DiskBytes:   rapid.Int64Range(0, 64*container.GiB).Draw(t, "disk"),
+		}
+		w, err := container.PlanWorkspace(l, false)
+		if err != nil {
+			if company.CodeOf(err) != company.EDocker {
+				t.Fatalf("%v", err)
+			}
+			if l.DiskBytes == 0 && l.MemoryBytes >= 3*container.GiB/2 {
+				t.Fatalf("refused to fit by itself: %v", err)
+			}
+			return
+		}
+		if sum := w.Work + w.Tmp + w.Home + w.Shm; sum > l.MemoryBytes-container.GiB {
+			t.Fatalf("%+v takes %d of %d", w, sum, l.MemoryBytes)
+		}
+		if w.Work > l.MemoryBytes/2 || min(w.Work, w.Tmp, w.Home, w.Shm) < 32*container.MiB {
+			t.Fatalf("%+v of %d", w, l.MemoryBytes)
+		}
+		if l.DiskBytes != 0 && w.Work != l.DiskBytes {
+			t.Fatalf("%+v for %d", w, l.DiskBytes)
+		}
+	})
+}
+
+func TestWorkspaceRefusal(t *testing.T) {
+	_, err := container.PlanWorkspace(container.Limits{DiskBytes: 10 * container.GiB}, false)
+	e, ok := err.(*company.Error)
+	if !ok || e.Code != company.EDocker || e.Hint == "" ||
+		e.Message != "this host cannot bound a work space of 10 GiB beside 4 GiB of memory" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestLimitsDefaults(t *testing.T) { // CTR-7
+	if got, want := (container.Limits{}).WithDefaults(), (container.Limits{MemoryBytes: 4 << 30, CPUs: 2, Pids: 512}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}

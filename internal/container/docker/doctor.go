@@ -1,0 +1,156 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/docker/docker/api/types"
+	"github.com/docker/docker/api/types/system"
+
+	"company/internal/container"
+)
+
+// sizeOption tells whether the storage driver bounds a container's layer.
+// overlay2 does so on xfs alone. Without pquota the daemon refuses the option
+// there, and Start goes on with tmpfs.
+func sizeOption(info system.Info) bool {
+	switch info.Driver {
+	case "btrfs", "zfs":
+		return true
+	case "overlay2":
+		return slices.Contains(info.DriverStatus, [2]string{"Backing Filesystem", "xfs"})
+	default:
+		return false
+	}
+}
+
+// Check gathers what doctor shows about the daemon. It asks anew, since the
+// daemon may have been replaced after Open.
+func (r *Runtime) Check(ctx context.Context) ([]container.Fact, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	info, err := r.api.cli.Info(ctx)
+	if err != nil {
+		return nil, failed("ask the Docker daemon", err)
+	}
+	version, err := r.api.cli.ServerVersion(ctx)
+	if err != nil {
+		return nil, failed("ask the Docker daemon", err)
+	}
+	return facts(r.host, r.api.cli.ClientVersion(), r.sized.Load(), info, version), nil
+}
+
+// facts is Check without the daemon.
+func facts(host, apiVersion string, sized bool, info system.Info, version types.Version) []container.Fact {
+	fs := []container.Fact{
+		{Name: "docker", Value: fmt.Sprintf("%s at %s", info.ServerVersion, host), Level: container.OK},
+		{Name: "docker api", Value: fmt.Sprintf("%s (the daemon's: %s)", apiVersion, version.APIVersion), Level: container.OK},
+		{Name: "storage driver", Value: storage(info), Level: container.OK},
+		{Name: "cgroup", Value: fmt.Sprintf("v%s, %s", orDefault(info.CgroupVersion, "1"), info.CgroupDriver), Level: container.OK},
+		runcFact(version),
+		must("seccomp", hasSecurityOption(info, "seccomp"),
+			"the daemon was built without seccomp, or the kernel lacks it: workers cannot be locked in"),
+		must("memory limit", info.MemoryLimit, "enable the memory cgroup: cgroup_enable=memory on the kernel's command line"),
+		must("swap limit", info.SwapLimit, "enable swap accounting: swapaccount=1 on the kernel's command line"),
+		must("pids limit", info.PidsLimit, "enable the pids cgroup of the kernel"),
+		must("cpu limit", info.CPUCfsQuota, "the kernel lacks CONFIG_CFS_BANDWIDTH"),
+	}
+	return append(fs, workspaceFact(info, sized))
+}
+
+func storage(info system.Info) string {
+	for _, s := range info.DriverStatus {
+		if s[0] == "Backing Filesystem" {
+			return info.Driver + " on " + s[1]
+		}
+	}
+	return info.Driver
+}
+
+// workspaceFact says how the default work space is bounded on this host.
+func workspaceFact(info system.Info, sized bool) container.Fact {
+	f := container.Fact{Name: "work space", Level: container.OK}
+	ws, err := container.PlanWorkspace(container.Limits{}, sized)
+	switch {
+	case err != nil:
+		f.Level, f.Value, f.Hint = container.Fail, "none", err.Error()
+	case ws.Mode == container.ModeStorageOpt:
+		f.Value = fmt.Sprintf("%s, %d GiB by default", ws.Mode, ws.Layer/container.GiB)
+	default:
+		f.Value = fmt.Sprintf("%s, %d MiB by default", ws.Mode, ws.Work/container.MiB)
+	}
+	if need := container.DefaultMemory; info.MemTotal < need {
+		f.Level = container.Warn
+		f.Hint = fmt.Sprintf("the host has %d MiB of memory, one worker may use %d MiB: lower workers.memory", info.MemTotal/container.MiB, need/container.MiB)
+	}
+	return f
+}
+
+func must(name string, there bool, hint string) container.Fact {
+	if there {
+		return container.Fact{Name: name, Value: "supported", Level: container.OK}
+	}
+	return container.Fact{Name: name, Value: "missing", Level: container.Fail, Hint: hint}
+}
+
+func hasSecurityOption(info system.Info, name string) bool {
+	return slices.ContainsFunc(info.SecurityOptions, func(o string) bool {
+		return o == name || o == "name="+name || strings.HasPrefix(o, "name="+name+",")
+	})
+}
+
+func orDefault(s, def string) string {
+	if s == "" {
+		return def
+	}
+	return s
+}
+
+// runcFact warns of a runc from before the escapes of November 2025
+// (CVE-2025-31133, -52565, -52881) were closed.
+func runcFact(version types.Version) container.Fact {
+	f := container.Fact{Name: "runc", Value: "unknown", Level: container.Warn,
+		Hint: "make sure that it is at least 1.2.8, 1.3.3 or 1.4.0-rc.3"}
+	for _, c := range version.Components {
+		if c.Name != "runc" {
+			continue
+		}
+		f.Value = c.Version
+		if runcFixed(c.Version) {
+			f.Level, f.Hint = container.OK, ""
+		} else {
+			f.Hint = "known escapes were fixed in 1.2.8, 1.3.3 and 1.4.0-rc.3; distributions backport fixes under old numbers: see that its security updates are installed"
+		}
+	}
+	return f
+}
+
+var runcRE = regexp.MustCompile(`^v?([0-9]+)\.([0-9]+)\.([0-9]+)(?:-rc\.([0-9]+))?`)
+
+// runcFixed compares by release line. A version that cannot be read is not
+// fixed.
+func runcFixed(v string) bool {
+	m := runcRE.FindStringSubmatch(v)
+	if m == nil {
+		return false
+	}
+	n := make([]int, 4)
+	for i := range n {
+		n[i], _ = strconv.Atoi(m[i+1]) // digits only; absent is 0
+	}
+	candidate := m[4] != ""
+	switch line := [2]int{n[0], n[1]}; {
+	case line == [2]int{1, 2}:
+		return n[2] > 8 || n[2] == 8 && !candidate
+	case line == [2]int{1, 3}:
+		return n[2] > 3 || n[2] == 3 && !candidate
+	case line == [2]int{1, 4} && n[2] == 0 && candidate:
+		return n[3] >= 3
+	default:
+		return n[0] > 1 || n[0] == 1 && n[1] >= 4
+	}
+}

@@ -1,0 +1,148 @@
+package docker
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types"
+	dockercontainer "github.com/docker/docker/api/types/container"
+
+	"company/internal/company"
+	"company/internal/container"
+)
+
+// instance is one started container.
+type instance struct {
+	rt     *Runtime
+	id     string
+	labels container.Labels
+	stream *stream
+
+	stopWatch context.CancelFunc
+	exited    chan struct{} // closed when exit or waitErr is set
+	exit      container.Exit
+	waitErr   error
+
+	removing sync.Mutex
+	removed  bool
+}
+
+var _ container.Container = (*instance)(nil)
+
+func newInstance(r *Runtime, id string, labels container.Labels, h types.HijackedResponse) *instance {
+	return &instance{rt: r, id: id, labels: labels, stream: newStream(h), exited: make(chan struct{})}
+}
+
+// watch asks the daemon for the next exit, before the start so that none is
+// missed, and leaves one goroutine behind that detach and Remove wait for.
+func (c *instance) watch(ctx context.Context) error {
+	// The wait outlives the start; until the daemon has confirmed it, the
+	// start's context can still end it.
+	wctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	c.stopWatch = cancel
+	unlink := context.AfterFunc(ctx, cancel)
+	results, errs := c.rt.api.cli.ContainerWait(wctx, c.id, dockercontainer.WaitConditionNextExit)
+	if !unlink() {
+		// Not confirmed in time. The channels still have to be emptied.
+		go c.collect(wctx, results, errs)
+		return failed("wait for the container", ctx.Err())
+	}
+	select {
+	case err := <-errs:
+		cancel()
+		close(c.exited)
+		return failed("wait for the container", err)
+	default:
+	}
+	go c.collect(wctx, results, errs)
+	return nil
+}
+
+// collect takes the one answer of the daemon.
+func (c *instance) collect(ctx context.Context, results <-chan dockercontainer.WaitResponse, errs <-chan error) {
+	defer close(c.exited)
+	select {
+	case err := <-errs:
+		c.waitErr = failed("wait for the container", err)
+	case res := <-results:
+		if res.Error != nil && res.Error.Message != "" {
+			c.waitErr = company.E(company.EDocker, "the Docker daemon lost the container").Because(res.Error.Message)
+			return
+		}
+		c.exit.Code = int(res.StatusCode)
+		// Only inspect tells whether the memory limit did it.
+		ictx, cancel := context.WithTimeout(ctx, requestTimeout)
+		defer cancel()
+		got, err := c.rt.api.cli.ContainerInspect(ictx, c.id)
+		switch {
+		case err == nil && got.State != nil:
+			c.exit.OOMKilled = got.State.OOMKilled
+		case cerrdefs.IsNotFound(err) || ctx.Err() != nil:
+			// Removed under us: nobody reads a verdict from a container
+			// that was taken away.
+		default:
+			c.waitErr = failed("inspect the container after its exit", err)
+		}
+	}
+}
+
+// detach gives up the streams and the wait of a container that is not held.
+func (c *instance) detach() {
+	_ = c.stream.Close()
+	if c.stopWatch != nil {
+		c.stopWatch()
+		<-c.exited
+	}
+}
+
+func (c *instance) ID() string               { return c.id }
+func (c *instance) Pipe() io.ReadWriteCloser { return c.stream }
+func (c *instance) Stderr() string           { return c.stream.tail.String() }
+
+func (c *instance) Output(stdout, stderr io.Writer) error {
+	return c.stream.output(stdout, stderr)
+}
+
+func (c *instance) Wait(ctx context.Context) (container.Exit, error) {
+	select {
+	case <-c.exited:
+		return c.exit, c.waitErr
+	default:
+	}
+	select {
+	case <-c.exited:
+		return c.exit, c.waitErr
+	case <-ctx.Done():
+		return container.Exit{}, failed("wait for the container", context.Cause(ctx))
+	}
+}
+
+func (c *instance) Kill(ctx context.Context) error {
+	ctx, cancel := newTimeout(ctx, cleanupTimeout)
+	defer cancel()
+	err := c.rt.api.cli.ContainerKill(ctx, c.id, "SIGKILL")
+	if cerrdefs.IsNotFound(err) || cerrdefs.IsConflict(err) { // gone, or not running
+		return nil
+	}
+	return failed("kill the container", err)
+}
+
+func (c *instance) Remove(ctx context.Context) error {
+	c.removing.Lock()
+	defer c.removing.Unlock()
+	if c.removed {
+		return nil
+	}
+	ctx, cancel := newTimeout(ctx, cleanupTimeout)
+	defer cancel()
+	err := c.rt.Remove(ctx, c.id, c.labels)
+	c.detach() // also on an error: the host's side is to be freed anyway
+	if err != nil {
+		return err
+	}
+	c.removed = true
+	c.rt.release(c)
+	return nil
+}

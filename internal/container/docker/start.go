@@ -1,0 +1,147 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	cerrdefs "github.com/containerd/errdefs"
+	dockercontainer "github.com/docker/docker/api/types/container"
+
+	"company/internal/company"
+	"company/internal/container"
+)
+
+// Start makes one container: create → inspect and Verify → attach → wait →
+// start. Whatever fails after the create, the container is removed again.
+func (r *Runtime) Start(ctx context.Context, spec container.Spec) (container.Container, error) {
+	if err := spec.Validate(); err != nil {
+		return nil, err
+	}
+	if err := r.begin(); err != nil {
+		return nil, err
+	}
+	defer r.starts.Done()
+
+	spec.Limits = spec.Limits.WithDefaults()
+	if r.info.NCPU > 0 {
+		spec.Limits.CPUs = math.Min(spec.Limits.CPUs, float64(r.info.NCPU))
+	}
+	ws, err := container.PlanWorkspace(spec.Limits, r.sized.Load())
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+
+	want, err := r.expect(ctx, spec, ws)
+	if err != nil {
+		return nil, err
+	}
+	id, err := r.create(ctx, want)
+	if err != nil && ws.Mode == container.ModeStorageOpt && company.CodeOf(err) == company.EDocker && ctx.Err() == nil {
+		// Whether xfs has pquota shows only here. From now on: tmpfs.
+		var perr error
+		if want.workspace, perr = container.PlanWorkspace(spec.Limits, false); perr != nil {
+			return nil, perr
+		}
+		if id, err = r.create(ctx, want); err == nil {
+			r.sized.Store(false)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := r.launch(ctx, id, want)
+	if err != nil {
+		if rerr := r.discard(ctx, id, spec.Labels); rerr != nil {
+			r.log.ErrorContext(ctx, "container left behind", "container_id", id, "run_id", spec.Labels.Run, "err", rerr)
+		}
+		return nil, err
+	}
+	return c, nil
+}
+
+// expect reads the image and says what its container must look like.
+func (r *Runtime) expect(ctx context.Context, spec container.Spec, ws container.Workspace) (expectation, error) {
+	image, err := r.api.cli.ImageInspect(ctx, spec.Image)
+	if cerrdefs.IsNotFound(err) {
+		return expectation{}, company.E(company.EImage, fmt.Sprintf("the worker image %.19s is not on this host", spec.Image)).
+			Because("images are never pulled during a run").Fix("prepare the worker image again")
+	}
+	if err != nil {
+		return expectation{}, failed("inspect the worker image", err)
+	}
+	if err := verifyImage(spec.Image, image); err != nil {
+		return expectation{}, err
+	}
+	return expectation{spec: spec, workspace: ws, image: image, runtime: r.info.DefaultRuntime}, nil
+}
+
+// create goes on when ctx ends: the daemon makes the container whether or not
+// somebody waits for its name, and a container that appears after the clean-up
+// would stay. launch sees the ended ctx.
+func (r *Runtime) create(ctx context.Context, want expectation) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", failed("create the container "+want.spec.Name, err)
+	}
+	ctx, cancel := newTimeout(ctx, requestTimeout)
+	defer cancel()
+	config, host, network := Policy(want.spec, want.workspace)
+	res, err := r.api.cli.ContainerCreate(ctx, config, host, network, nil, want.spec.Name)
+	if err == nil {
+		for _, w := range res.Warnings {
+			r.log.WarnContext(ctx, "docker create", "container_id", res.ID, "warning", w)
+		}
+		return res.ID, nil
+	}
+	if cerrdefs.IsConflict(err) {
+		e := company.E(company.EConflict, fmt.Sprintf("a container named %s is there already", want.spec.Name)).Wrap(err).
+			Fix("remove what an earlier start left: the office does so by itself when it starts")
+		return "", e
+	}
+	// An answer that was lost on its way may stand for a container.
+	if rerr := r.discard(ctx, want.spec.Name, want.spec.Labels); rerr != nil {
+		r.log.WarnContext(ctx, "container perhaps left behind", "name", want.spec.Name, "run_id", want.spec.Labels.Run, "err", rerr)
+	}
+	return "", failed("create the container "+want.spec.Name, err)
+}
+
+// launch checks the created container and starts it, attached and waited for.
+func (r *Runtime) launch(ctx context.Context, id string, want expectation) (*instance, error) {
+	got, err := r.api.cli.ContainerInspect(ctx, id)
+	if err != nil {
+		return nil, failed("inspect the container", err)
+	}
+	if err := Verify(got, want); err != nil {
+		return nil, err
+	}
+	hijacked, err := r.api.attach(ctx, id)
+	if err != nil {
+		return nil, failed("attach to the container", err)
+	}
+	c := newInstance(r, id, want.spec.Labels, hijacked)
+	if err := c.watch(ctx); err != nil {
+		c.detach()
+		return nil, err
+	}
+	if err := r.api.cli.ContainerStart(ctx, id, dockercontainer.StartOptions{}); err != nil {
+		c.detach()
+		return nil, failed("start the container", err)
+	}
+	r.hold(c)
+	return c, nil
+}
+
+// discard removes a container of a start that failed, even when ctx is over.
+func (r *Runtime) discard(ctx context.Context, id string, labels container.Labels) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
+	defer cancel()
+	return r.Remove(ctx, id, labels)
+}
+
+// newTimeout is a context for cleaning up, whatever became of ctx.
+func newTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), d)
+}

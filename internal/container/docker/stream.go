@@ -1,0 +1,104 @@
+package docker
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/docker/docker/api/types"
+	"github.com/docker/docker/pkg/stdcopy"
+)
+
+const tailBytes = 8 << 10
+
+// stream is the attached connection: writes go to stdin, reads are the stdout
+// part of the daemon's multiplexed answer, and the stderr part goes to tail.
+// Reading in place, without a goroutine and a pipe between, keeps a round trip
+// through the container short and has the reader's pace hold the writer back.
+type stream struct {
+	hijacked types.HijackedResponse
+	tail     tail
+	left     uint32 // bytes of the current stdout frame not yet read
+	once     sync.Once
+	closeErr error
+}
+
+func newStream(h types.HijackedResponse) *stream { return &stream{hijacked: h} }
+
+const frameHeader = 8 // kind, three zeros, length (big endian)
+
+func (s *stream) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	for s.left == 0 {
+		var h [frameHeader]byte
+		if _, err := io.ReadFull(s.hijacked.Reader, h[:]); err != nil {
+			return 0, err // io.EOF at a frame's border: the container is done
+		}
+		n := binary.BigEndian.Uint32(h[4:])
+		switch stdcopy.StdType(h[0]) {
+		case stdcopy.Stdout:
+			s.left = n
+		case stdcopy.Stderr:
+			if _, err := io.CopyN(&s.tail, s.hijacked.Reader, int64(n)); err != nil {
+				return 0, unexpected(err)
+			}
+		default:
+			return 0, fmt.Errorf("attached stream: frame of kind %d", h[0])
+		}
+	}
+	n, err := s.hijacked.Reader.Read(p[:min(len(p), int(s.left))])
+	s.left -= uint32(n)
+	if err != nil {
+		err = unexpected(err)
+	}
+	return n, err
+}
+
+// unexpected is for the middle of a frame, where end of file is none.
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+func (s *stream) Write(p []byte) (int, error) { return s.hijacked.Conn.Write(p) }
+
+// CloseWrite gives the container end of file on stdin.
+func (s *stream) CloseWrite() error { return s.hijacked.CloseWrite() }
+
+func (s *stream) Close() error {
+	s.once.Do(func() { s.closeErr = s.hijacked.Conn.Close() })
+	return s.closeErr
+}
+
+// output copies both streams until the container is done.
+func (s *stream) output(stdout, stderr io.Writer) error {
+	_, err := stdcopy.StdCopy(stdout, io.MultiWriter(&s.tail, stderr), s.hijacked.Reader)
+	return err
+}
+
+// tail keeps the last tailBytes written to it.
+type tail struct {
+	mu  sync.Mutex
+	buf []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf = append(t.buf, p[max(0, len(p)-tailBytes):]...)
+	if over := len(t.buf) - tailBytes; over > 0 {
+		t.buf = append(t.buf[:0], t.buf[over:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.buf)
+}

@@ -1,0 +1,114 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	cerrdefs "github.com/containerd/errdefs"
+	dockercontainer "github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/filters"
+
+	"company/internal/company"
+	"company/internal/container"
+)
+
+// List is every container with our four labels of this office.
+func (r *Runtime) List(ctx context.Context, office string) ([]container.Info, error) {
+	// The filter below would take every container for an office without a name.
+	if err := (container.Labels{Office: office, Run: "any", Role: "any"}).Validate(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	all, err := r.api.cli.ContainerList(ctx, dockercontainer.ListOptions{
+		All:     true,
+		Filters: filters.NewArgs(filters.Arg("label", container.LabelOffice+"="+office)),
+	})
+	if err != nil {
+		return nil, failed("list the containers", err)
+	}
+	var infos []container.Info
+	for _, s := range all {
+		labels, ok := container.ParseLabels(s.Labels)
+		if !ok || labels.Office != office {
+			continue // somebody else's, even if it carries one label of ours
+		}
+		info := container.Info{
+			ID: s.ID, Image: s.ImageID, Labels: labels, State: s.State,
+			Created: time.Unix(s.Created, 0),
+		}
+		if len(s.Names) > 0 {
+			info.Name = strings.TrimPrefix(s.Names[0], "/")
+		}
+		infos = append(infos, info)
+	}
+	return infos, nil
+}
+
+// Remove kills and removes a container on a full match of the labels.
+func (r *Runtime) Remove(ctx context.Context, id string, want container.Labels) error {
+	if err := want.Validate(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	got, err := r.api.cli.ContainerInspect(ctx, id)
+	if cerrdefs.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return failed("inspect the container", err)
+	}
+	if got.ContainerJSONBase == nil || got.Config == nil {
+		return failed("inspect the container", fmt.Errorf("half an answer for %s", id))
+	}
+	if labels, ok := container.ParseLabels(got.Config.Labels); !ok || labels != want {
+		return company.E(company.EPolicy, fmt.Sprintf("the container %.64s is not ours to remove", id)).
+			Because(fmt.Sprintf("its labels are not office %s, run %s, epoch %d, role %s", want.Office, want.Run, want.Epoch, want.Role))
+	}
+	// By the id that was looked at: a name may have moved on since.
+	err = r.api.cli.ContainerRemove(ctx, got.ID, dockercontainer.RemoveOptions{Force: true})
+	switch {
+	case err == nil, cerrdefs.IsNotFound(err):
+		return nil
+	case cerrdefs.IsConflict(err):
+		// Somebody else's removal is in progress. Gone is what counts.
+		return r.awaitGone(ctx, got.ID)
+	default:
+		return failed("remove the container", err)
+	}
+}
+
+// awaitGone waits until a removal that is under way has ended.
+func (r *Runtime) awaitGone(ctx context.Context, id string) error {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		_, err := r.api.cli.ContainerInspect(ctx, id)
+		if cerrdefs.IsNotFound(err) {
+			return nil
+		}
+		if err != nil {
+			return failed("remove the container", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return failed("remove the container", ctx.Err())
+		}
+	}
+}
+
+// Sweep removes what keep does not want to keep, eight at once.
+func (r *Runtime) Sweep(ctx context.Context, office string, keep func(container.Info) bool) ([]container.Info, error) {
+	infos, err := r.List(ctx, office)
+	if err != nil {
+		return nil, err
+	}
+	return inParallel(slices.DeleteFunc(infos, keep), func(i container.Info) error {
+		return r.Remove(ctx, i.ID, i.Labels)
+	})
+}

@@ -1,0 +1,238 @@
+package docker
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	dockercontainer "github.com/docker/docker/api/types/container"
+	dockerimage "github.com/docker/docker/api/types/image"
+
+	"company/internal/company"
+	"company/internal/container"
+)
+
+// masked and readOnly are the paths that the daemon hides and protects when
+// the request leaves the choice to it. Newer daemons add to them.
+var (
+	masked   = []string{"/proc/acpi", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/sched_debug", "/proc/scsi", "/proc/timer_list", "/proc/timer_stats", "/sys/firmware"}
+	readOnly = []string{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}
+)
+
+// expectation is what a container must look like before it may start.
+type expectation struct {
+	spec      container.Spec
+	workspace container.Workspace
+	image     dockerimage.InspectResponse
+	runtime   string // the daemon's default runtime: runc, or a stronger one of the operator's choice
+}
+
+// verifyImage refuses an image that would give its containers more than the
+// policy does: a VOLUME is a writable directory of the host even under a
+// read-only root.
+func verifyImage(id string, image dockerimage.InspectResponse) error {
+	if image.ID != id {
+		return violation("Image", id, image.ID)
+	}
+	if image.Config == nil {
+		return nil
+	}
+	if len(image.Config.Volumes) > 0 {
+		return violation("image VOLUME", nil, slices.Sorted(maps.Keys(image.Config.Volumes))).
+			Fix("flatten the image: docker export and docker import drop its volumes")
+	}
+	if len(image.Config.ExposedPorts) > 0 {
+		return violation("image EXPOSE", nil, slices.Sorted(maps.Keys(image.Config.ExposedPorts))).
+			Fix("flatten the image: docker export and docker import drop its ports")
+	}
+	return nil
+}
+
+// Verify compares every field of a created container with the policy: what the
+// policy sets must be there, what it leaves empty must be empty. The daemon
+// drops unknown fields silently and fills in its own defaults, so the answer
+// to create proves nothing. The first difference is an EPolicy error.
+func Verify(got dockercontainer.InspectResponse, want expectation) error {
+	if got.ContainerJSONBase == nil || got.HostConfig == nil || got.Config == nil || got.State == nil || got.NetworkSettings == nil {
+		return violation("inspect", "a whole description", "parts of it")
+	}
+	config, host, _ := Policy(want.spec, want.workspace)
+	if err := verifyBase(got, want); err != nil {
+		return err
+	}
+	if err := verifyConfig(config, got.Config, want.image); err != nil {
+		return err
+	}
+	return verifyHost(host, got.HostConfig, want.runtime)
+}
+
+// verifyBase checks what inspect says outside of the two configurations.
+func verifyBase(got dockercontainer.InspectResponse, want expectation) error {
+	networks := slices.Sorted(maps.Keys(got.NetworkSettings.Networks))
+	apparmor := got.AppArmorProfile
+	if apparmor == "docker-default" {
+		apparmor = ""
+	}
+	for _, c := range []struct {
+		field     string
+		want, got any
+	}{
+		{"Name", "/" + want.spec.Name, got.Name},
+		{"Path", want.spec.Command[0], got.Path},
+		{"Args", want.spec.Command[1:], got.Args},
+		{"Image", want.spec.Image, got.Image},
+		{"State.Status", dockercontainer.StateCreated, got.State.Status},
+		{"State.Pid", 0, got.State.Pid},
+		{"RestartCount", 0, got.RestartCount},
+		{"ExecIDs", nil, got.ExecIDs},
+		{"Mounts", nil, got.Mounts},
+		{"AppArmorProfile", "", apparmor},
+		{"NetworkSettings.Ports", nil, got.NetworkSettings.Ports},
+	} {
+		if !same(reflect.ValueOf(c.want), reflect.ValueOf(c.got)) {
+			return violation(c.field, c.want, c.got)
+		}
+	}
+	// A daemon lists the network none from the creation or from the start on.
+	if len(networks) > 1 || len(networks) == 1 && networks[0] != "none" {
+		return violation("NetworkSettings.Networks", "none", networks)
+	}
+	return nil
+}
+
+// verifyConfig checks the portable half. The daemon merges the image's
+// environment, labels and stop signal into it; nothing else of the image gets
+// in, and never in place of what we set.
+func verifyConfig(want, got *dockercontainer.Config, image dockerimage.InspectResponse) error {
+	merged := *want
+	merged.Labels = maps.Clone(want.Labels)
+	if image.Config != nil {
+		merged.Env = mergeEnv(want.Env, image.Config.Env)
+		merged.StopSignal = image.Config.StopSignal
+		for k, v := range image.Config.Labels {
+			if _, ours := merged.Labels[k]; !ours {
+				merged.Labels[k] = v
+			}
+		}
+	}
+	return compare("Config", reflect.ValueOf(merged), reflect.ValueOf(*got), nil)
+}
+
+// mergeEnv adds the image's variables that we do not set ourselves, in the
+// daemon's order.
+func mergeEnv(ours, image []string) []string {
+	merged := slices.Clone(ours)
+	for _, e := range image {
+		key, _, _ := strings.Cut(e, "=")
+		if !slices.ContainsFunc(ours, func(o string) bool { return strings.HasPrefix(o, key+"=") }) {
+			merged = append(merged, e)
+		}
+	}
+	return merged
+}
+
+// verifyHost checks the half that decides what a container can reach.
+func verifyHost(want, got *dockercontainer.HostConfig, runtime string) error {
+	return compare("HostConfig", reflect.ValueOf(*want), reflect.ValueOf(*got), map[string]func(reflect.Value) bool{
+		"MaskedPaths":   contains(masked),
+		"ReadonlyPaths": contains(readOnly),
+		"Runtime": func(v reflect.Value) bool {
+			return v.String() == "" || v.String() == runtime
+		},
+		// How large a terminal would be; there is none.
+		"ConsoleSize": func(reflect.Value) bool { return true },
+	})
+}
+
+// contains accepts a list that has at least all of need.
+func contains(need []string) func(reflect.Value) bool {
+	return func(v reflect.Value) bool {
+		have, _ := v.Interface().([]string)
+		return !slices.ContainsFunc(need, func(p string) bool { return !slices.Contains(have, p) })
+	}
+}
+
+// compare walks all fields of two structs of one type; own holds the fields
+// with a rule of their own. A field that a later version of the API brings is
+// thereby refused unless it is empty.
+func compare(at string, want, got reflect.Value, own map[string]func(reflect.Value) bool) error {
+	for i := range want.NumField() {
+		field := want.Type().Field(i)
+		name := at + "." + field.Name
+		w, g := want.Field(i), got.Field(i)
+		if field.Anonymous {
+			if err := compare(at, w, g, own); err != nil {
+				return err
+			}
+			continue
+		}
+		if rule, ok := own[field.Name]; ok {
+			if !rule(g) {
+				return violation(name, "the daemon's own default", g.Interface())
+			}
+			continue
+		}
+		if !same(w, g) {
+			return violation(name, w.Interface(), g.Interface())
+		}
+	}
+	return nil
+}
+
+// same is deep equality that takes nil, empty and a pointer to zero for one.
+func same(a, b reflect.Value) bool {
+	if empty(a) || empty(b) {
+		return empty(a) && empty(b)
+	}
+	if a.Kind() == reflect.Struct && a.Type() == b.Type() {
+		for i := range a.NumField() {
+			if !same(a.Field(i), b.Field(i)) {
+				return false
+			}
+		}
+		return true
+	}
+	return reflect.DeepEqual(a.Interface(), b.Interface())
+}
+
+func empty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Invalid:
+		return true
+	case reflect.Slice, reflect.Map:
+		return v.Len() == 0
+	case reflect.Pointer:
+		return v.IsNil() || empty(v.Elem())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if !empty(v.Field(i)) {
+				return false
+			}
+		}
+		return true
+	default:
+		return v.IsZero()
+	}
+}
+
+func violation(field string, want, got any) *company.Error {
+	e := company.E(company.EPolicy, fmt.Sprintf("the container is not what the policy says: %s", field)).
+		Because(fmt.Sprintf("wanted %s, the daemon has %s", show(want), show(got))).
+		Fix("it was not started; see what changes containers on this daemon (a plugin, a proxy before its socket, its own defaults)")
+	e.Class = company.HumanRequired
+	return e
+}
+
+// show keeps a message readable: the seccomp profile alone is 8 KiB.
+func show(v any) string {
+	if empty(reflect.ValueOf(v)) {
+		return "nothing"
+	}
+	s := fmt.Sprintf("%+v", reflect.Indirect(reflect.ValueOf(v)))
+	if len(s) > 200 {
+		s = s[:200] + "…"
+	}
+	return s
+}

@@ -1,0 +1,74 @@
+package container
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"company/internal/company"
+)
+
+// The label keys. A container that lacks one of them is not ours.
+const (
+	LabelOffice = "company.office"
+	LabelRun    = "company.run"
+	LabelEpoch  = "company.epoch"
+	LabelRole   = "company.role"
+)
+
+// Labels say whose a container is. All four are needed, and all four must
+// match before a container is removed.
+type Labels struct {
+	Office string // the office's id
+	Run    string // run id, or pool-<n> for a container that waits for a run
+	Epoch  uint64 // the office's epoch at its start
+	Role   string // worker, reviewer, merger, gate, …
+}
+
+var labelRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$`)
+
+// Validate is an EInvalid error for labels that could not tell a container of
+// ours from a foreign one.
+func (l Labels) Validate() error {
+	for _, f := range [...]struct{ key, value string }{
+		{LabelOffice, l.Office}, {LabelRun, l.Run}, {LabelRole, l.Role},
+	} {
+		if !labelRE.MatchString(f.value) {
+			return company.E(company.EInvalid, fmt.Sprintf("%q is no value for the container label %s", f.value, f.key)).
+				Fix("1 to 63 letters, digits, dots, dashes and underscores")
+		}
+	}
+	return nil
+}
+
+// Map is the form the daemon keeps.
+func (l Labels) Map() map[string]string {
+	return map[string]string{
+		LabelOffice: l.Office,
+		LabelRun:    l.Run,
+		LabelEpoch:  strconv.FormatUint(l.Epoch, 10),
+		LabelRole:   l.Role,
+	}
+}
+
+// ParseLabels reads our labels back. ok is false when one of the four is
+// missing or malformed: such a container is foreign and must not be touched.
+func ParseLabels(m map[string]string) (l Labels, ok bool) {
+	epoch, err := strconv.ParseUint(m[LabelEpoch], 10, 64)
+	l = Labels{Office: m[LabelOffice], Run: m[LabelRun], Epoch: epoch, Role: m[LabelRole]}
+	// The round trip refuses spellings that Map would not write ("007").
+	if err != nil || l.Validate() != nil || l.Map()[LabelEpoch] != m[LabelEpoch] {
+		return Labels{}, false
+	}
+	return l, true
+}
+
+// Name is the deterministic name of the container with these labels:
+// company-<office>-<run>-<epoch>, then the suffixes. A second container under
+// the same name is refused by the daemon, which is what makes starting one an
+// effect that can be repeated safely.
+func (l Labels) Name(suffix ...string) string {
+	parts := append([]string{"company", l.Office, l.Run, strconv.FormatUint(l.Epoch, 10)}, suffix...)
+	return strings.Join(parts, "-")
+}

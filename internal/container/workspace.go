@@ -1,0 +1,81 @@
+package container
+
+import (
+	"fmt"
+
+	"company/internal/company"
+)
+
+// Mode is how the size of a work space is bounded.
+type Mode string
+
+const (
+	// ModeStorageOpt: the storage driver bounds the container's layer.
+	ModeStorageOpt Mode = "storage-opt"
+	// ModeTmpfs: sized tmpfs over a read-only root.
+	ModeTmpfs Mode = "tmpfs"
+)
+
+// Workspace is where a container may write, and how much, in bytes.
+type Workspace struct {
+	Mode  Mode
+	Layer int64 // ModeStorageOpt: size of the writable layer
+	Work  int64 // ModeTmpfs: size of WorkDir
+	Tmp   int64 // ModeTmpfs: size of TmpDir
+	Home  int64 // ModeTmpfs: size of HomeDir
+	Shm   int64 // /dev/shm, always a tmpfs
+}
+
+const (
+	shmBytes      = 64 * MiB
+	processMemory = 1 * GiB // what tmpfs must leave to processes
+	defaultLayer  = 10 * GiB
+	defaultTmpfs  = 2 * GiB
+	minTmpfs      = 32 * MiB // a /tmp or a home below that helps nobody
+)
+
+// PlanWorkspace chooses the first mode that fits: the driver's size option,
+// else tmpfs. tmpfs counts as memory and outlives its writer, so all of it
+// together stays 1 GiB below the memory limit: a full disk must be ENOSPC for
+// the writer and never the death of PID 1. A size that neither can bound is an
+// EDocker error: an unbounded work space is never the answer.
+func PlanWorkspace(l Limits, sizeOption bool) (Workspace, error) {
+	l = l.WithDefaults()
+	if sizeOption {
+		w := Workspace{Mode: ModeStorageOpt, Layer: l.DiskBytes, Shm: shmBytes}
+		if w.Layer == 0 {
+			w.Layer = defaultLayer
+		}
+		return w, nil
+	}
+
+	budget := l.MemoryBytes - processMemory - shmBytes
+	work := l.DiskBytes
+	if work == 0 {
+		// At the default of 4 GiB this is 2 GiB.
+		work = min(defaultTmpfs, l.MemoryBytes/2, floorMiB(budget*7/10))
+	}
+	rest := budget - work
+	tmp := floorMiB(rest * 8 / 15)
+	home := floorMiB(rest - tmp)
+	if work > l.MemoryBytes/2 || work < minTmpfs || min(tmp, home) < minTmpfs {
+		return Workspace{}, company.E(company.EDocker,
+			fmt.Sprintf("this host cannot bound a work space of %s beside %s of memory", size(l.DiskBytes), size(l.MemoryBytes))).
+			Because("the storage driver has no size option, and a tmpfs work space may take half of the memory and leave 1 GiB to processes").
+			Fix("lower workers.disk (auto fits by itself) or raise workers.memory; or give Docker a data root on xfs mounted with pquota")
+	}
+	return Workspace{Mode: ModeTmpfs, Work: work, Tmp: tmp, Home: home, Shm: shmBytes}, nil
+}
+
+func floorMiB(n int64) int64 { return n / MiB * MiB }
+
+func size(n int64) string {
+	switch {
+	case n == 0:
+		return "automatic size"
+	case n%GiB == 0:
+		return fmt.Sprintf("%d GiB", n/GiB)
+	default:
+		return fmt.Sprintf("%.1f MiB", float64(n)/float64(MiB))
+	}
+}
