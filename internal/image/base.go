@@ -1,0 +1,345 @@
+package image
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"company/internal/company"
+
+	cerrdefs "github.com/containerd/errdefs"
+	dockercontainer "github.com/docker/docker/api/types/container"
+	dockerimage "github.com/docker/docker/api/types/image"
+)
+
+// The recipe of a built base.
+const (
+	debianSuite   = "bookworm"
+	debianKeyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
+	defaultPath   = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+)
+
+var (
+	debianPackages = []string{"bash", "ca-certificates", "git", "make"}
+	debianLeftOut  = []string{"/usr/share/doc/*", "/usr/share/man/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/lintian/*"}
+)
+
+// errUnreachable says that a registry did not answer; a build may do instead.
+var errUnreachable = errors.New("no registry answers")
+
+func isUnreachable(err error) bool { return errors.Is(err, errUnreachable) }
+
+// unreachableFor is how long a silent registry is not asked again.
+const unreachableFor = time.Hour
+
+// baseSource is where the lowest layer comes from.
+type baseSource struct {
+	pulled bool
+	ref    string // name@sha256:…
+}
+
+func builtBase() baseSource            { return baseSource{} }
+func pulledBase(ref string) baseSource { return baseSource{pulled: true, ref: ref} }
+
+func (b *Builder) baseStep(src baseSource) step {
+	s := step{kind: "base", repository: layerRepository, build: b.makeBase(src)}
+	if src.pulled {
+		s.key = keyOf("pulled", src.ref)
+	} else {
+		s.key = keyOf("debian", debianSuite, strings.Join(debianPackages, " "), strings.Join(debianLeftOut, " "))
+	}
+	return s
+}
+
+// makeBase makes the lowest layer from a root file system and imports it.
+func (b *Builder) makeBase(src baseSource) buildFunc {
+	return func(ctx context.Context, _ *found, s step, work string) (*found, error) {
+		if src.pulled {
+			tarball := filepath.Join(work, "rootfs.tar")
+			env, err := b.pull(ctx, s, src.ref, tarball)
+			if err != nil {
+				return nil, err
+			}
+			return b.importBase(ctx, s, env, tarball)
+		}
+		tarball := filepath.Join(b.dir, s.name()+".tar")
+		if _, err := os.Stat(tarball); errors.Is(err, fs.ErrNotExist) {
+			if err := b.bootstrap(ctx, s, work, tarball); err != nil {
+				return nil, err
+			}
+		} else if err != nil {
+			return nil, err
+		}
+		return b.importBase(ctx, s, []string{"PATH=" + defaultPath}, tarball)
+	}
+}
+
+func (b *Builder) importBase(ctx context.Context, s step, env []string, tarball string) (*found, error) {
+	f, err := os.Open(tarball)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	c := imageConfig(s, nil)
+	changes := []string{"USER " + c.User, "WORKDIR " + c.WorkingDir}
+	for _, e := range append(env, "HOME=/home/agent", "LANG=C.UTF-8") {
+		name, value, _ := strings.Cut(e, "=")
+		changes = append(changes, fmt.Sprintf("ENV %s=%q", name, value))
+	}
+	for k, v := range c.Labels {
+		changes = append(changes, fmt.Sprintf("LABEL %s=%q", k, v))
+	}
+	out, err := b.docker.ImageImport(ctx, dockerimage.ImportSource{Source: f, SourceName: "-"}, s.tag(), dockerimage.ImportOptions{Changes: changes})
+	if err != nil {
+		return nil, daemonError("import the base image", err)
+	}
+	defer out.Close()
+	if err := drain(out); err != nil {
+		return nil, daemonError("import the base image", err)
+	}
+	got, err := b.find(ctx, s)
+	if err == nil && got == nil {
+		err = errors.New("the daemon lost the base image")
+	}
+	return got, err
+}
+
+// bootstrap builds a Debian root file system and keeps its tar.
+func (b *Builder) bootstrap(ctx context.Context, s step, work, tarball string) error {
+	tool, err := exec.LookPath("mmdebstrap")
+	if err != nil {
+		return company.E(company.EImage, "a worker image cannot be built here").Because("mmdebstrap is not installed").
+			Fix("run scripts/setup.sh as root, or `apt-get install mmdebstrap debian-archive-keyring`, or give container.image a digest that can be pulled")
+	}
+	b.say("building a %s base from Debian packages (about half a minute)", debianSuite)
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
+	defer cancel()
+
+	// Not below the cache: without root, mmdebstrap works as other user ids,
+	// which cannot enter a private directory.
+	temp := filepath.Join(os.TempDir(), fmt.Sprintf("company-image-%d-%s", os.Getuid(), s.name()))
+	if err := freshDir(temp); err != nil {
+		return err
+	}
+	defer func() {
+		if err := removeTree(temp); err != nil {
+			b.log.WarnContext(ctx, "a temporary root file system stays", "dir", temp, "err", err)
+		}
+	}()
+	raw := filepath.Join(work, "raw.tar")
+	args := []string{tool, "--variant=minbase", "--include=" + strings.Join(debianPackages, ","), "--aptopt=APT::Install-Recommends \"false\""}
+	for _, p := range debianLeftOut {
+		args = append(args, "--dpkgopt=path-exclude="+p)
+	}
+	if _, err := os.Stat(debianKeyring); err == nil {
+		args = append(args, "--keyring="+debianKeyring)
+	}
+	args = append(append(append(args, aptProxies(ctx)...), debianSuite, raw), aptSources(ctx)...)
+	env := []string{"PATH=" + os.Getenv("PATH") + ":/usr/sbin:/sbin", "HOME=" + temp, "TMPDIR=" + temp, "LC_ALL=C.UTF-8", "DEBIAN_FRONTEND=noninteractive"}
+	for _, name := range []string{"http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	if err := runTool(ctx, "/", env, nil, nil, args...); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return company.E(company.EImage, "a Debian base cannot be built").Wrap(err).
+			Fix("check that this host can install Debian packages (`apt-get update`), then try again")
+	}
+	f, err := os.Open(raw)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	clean := filepath.Join(work, "rootfs.tar")
+	if err := writeRootfs(f, clean); err != nil {
+		return err
+	}
+	return os.Rename(clean, tarball)
+}
+
+// freshDir makes a directory with a name that others could guess, so what is
+// there already must be ours.
+func freshDir(dir string) error {
+	if info, err := os.Lstat(dir); err == nil {
+		if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Getuid() || !info.IsDir() {
+			return company.E(company.EImage, dir+" belongs to somebody else").Fix("remove it")
+		}
+		if err := removeTree(dir); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	return os.Chmod(dir, 0o755) // whatever the umask
+}
+
+// aptSources are the operator's own mirrors of our suite, as lines of a
+// sources.list; none means mmdebstrap's default.
+func aptSources(ctx context.Context) []string {
+	out := ask(ctx, "apt-get", "indextargets", "--format", "$(REPO_URI) $(CODENAME) $(COMPONENT)", "Created-By: Packages")
+	seen := map[string]bool{}
+	var lines []string
+	main := false
+	for line := range strings.SplitSeq(out, "\n") {
+		f := strings.Fields(line)
+		if len(f) != 3 || f[2] != "main" || !strings.HasPrefix(f[0], "http") || seen[line] {
+			continue
+		}
+		switch f[1] {
+		case debianSuite:
+			main = true
+		case debianSuite + "-updates", debianSuite + "-security":
+		default:
+			continue
+		}
+		seen[line] = true
+		lines = append(lines, "deb "+strings.Join(f, " "))
+	}
+	if !main {
+		return nil
+	}
+	return lines
+}
+
+// aptProxies are apt's own proxy settings as options of mmdebstrap. They are
+// not in the image: writeRootfs leaves apt's options and sources out.
+func aptProxies(ctx context.Context) []string {
+	var args []string
+	for _, scheme := range []string{"http", "https"} {
+		out := ask(ctx, "apt-config", "shell", "P", "Acquire::"+scheme+"::Proxy")
+		if v, ok := strings.CutPrefix(strings.TrimSpace(out), "P="); ok {
+			args = append(args, fmt.Sprintf("--aptopt=Acquire::%s::Proxy \"%s\"", scheme, strings.Trim(v, "'")))
+		}
+	}
+	return args
+}
+
+// ask runs a program of the host for its answer; no program, no answer.
+func ask(ctx context.Context, argv ...string) string {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	var out bytes.Buffer
+	if err := runTool(ctx, "/", append(os.Environ(), "LC_ALL=C"), nil, &out, argv...); err != nil {
+		return ""
+	}
+	return out.String()
+}
+
+// plainEnv is a variable of a foreign image that can be handed on unquoted.
+var plainEnv = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=[A-Za-z0-9_./:@%+,=-]*$`)
+
+// pull takes an image by its digest and flattens it to one root file system,
+// which does away with its volumes, entry point and special users. It returns
+// the image's environment.
+func (b *Builder) pull(ctx context.Context, s step, ref, tarball string) ([]string, error) {
+	info, err := b.docker.ImageInspect(ctx, ref)
+	if cerrdefs.IsNotFound(err) {
+		if err := b.fetch(ctx, s, ref); err != nil {
+			return nil, err
+		}
+		info, err = b.docker.ImageInspect(ctx, ref)
+	}
+	if err != nil {
+		return nil, daemonError("look at the image "+ref, err)
+	}
+	if info.Architecture != arch || info.Os != "linux" {
+		return nil, company.E(company.EImage, fmt.Sprintf("the image %s is for %s/%s", ref, info.Os, info.Architecture)).Fix("give container.image a digest for linux/" + arch)
+	}
+	name := containerPrefix + s.name()
+	if err := b.sweep(ctx, name); err != nil {
+		return nil, err
+	}
+	if _, err := b.docker.ContainerCreate(ctx, &dockercontainer.Config{Image: ref, Cmd: []string{"/bin/true"}, Entrypoint: []string{}, Labels: map[string]string{labelKind: "build"}},
+		&dockercontainer.HostConfig{NetworkMode: "none"}, nil, nil, name); err != nil {
+		return nil, daemonError("make a container of "+ref, err)
+	}
+	defer b.remove(ctx, name)
+	body, err := b.docker.ContainerExport(ctx, name)
+	if err != nil {
+		return nil, daemonError("export "+ref, err)
+	}
+	defer body.Close()
+	if err := writeRootfs(body, tarball); err != nil {
+		return nil, err
+	}
+	env := []string{"PATH=" + defaultPath}
+	if info.Config != nil {
+		for _, e := range info.Config.Env {
+			switch name, _, _ := strings.Cut(e, "="); {
+			case !plainEnv.MatchString(e) || name == "HOME" || name == "LANG":
+			case name == "PATH":
+				env[0] = e
+			default:
+				env = append(env, e)
+			}
+		}
+	}
+	return env, nil
+}
+
+// fetch asks the registry, unless it was silent a short while ago.
+func (b *Builder) fetch(ctx context.Context, s step, ref string) error {
+	silent := filepath.Join(b.dir, s.name()+".unreachable")
+	if info, err := os.Stat(silent); err == nil && time.Since(info.ModTime()) < unreachableFor {
+		return fmt.Errorf("%s: %w (asked %s ago)", ref, errUnreachable, time.Since(info.ModTime()).Round(time.Second))
+	}
+	b.say("pulling %s", ref)
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
+	defer cancel()
+	out, err := b.docker.ImagePull(ctx, ref, dockerimage.PullOptions{})
+	if err == nil {
+		defer out.Close()
+		err = drain(out)
+	}
+	switch {
+	case err == nil:
+		_ = os.Remove(silent)
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case noAnswer(err):
+		if err := os.WriteFile(silent, nil, 0o600); err != nil {
+			b.log.WarnContext(ctx, "a silent registry is not remembered", "err", err)
+		}
+		return fmt.Errorf("%s: %w: %w", ref, errUnreachable, err)
+	default:
+		return company.E(company.EImage, "the image "+ref+" cannot be pulled").Wrap(err).Fix("check its name and digest; an image of a private registry must be pulled by hand first (`docker pull`)")
+	}
+}
+
+// noAnswer tells a registry that could not be asked from one that said no. The
+// daemon gives both its own 500, so the words of Go's network errors are all
+// there is to go by. What is not known counts as a no: an image that somebody
+// pinned is not replaced lightly.
+func noAnswer(err error) bool {
+	return slices.ContainsFunc([]string{"dial tcp", "no such host", "i/o timeout", "Client.Timeout", "TLS handshake timeout", "connection reset", "proxyconnect"},
+		func(words string) bool { return strings.Contains(err.Error(), words) })
+}
+
+// daemonFits checks, before the first layer is made, that the daemon runs what
+// this host's toolchain makes.
+func (b *Builder) daemonFits(ctx context.Context) error {
+	v, err := b.docker.ServerVersion(ctx)
+	if err != nil {
+		return daemonError("ask for the daemon's version", err)
+	}
+	if v.Os != "linux" || v.Arch != arch {
+		return company.E(company.EImage, fmt.Sprintf("the Docker daemon runs %s/%s containers and this host is %s", v.Os, v.Arch, arch)).
+			Fix("use a daemon of the same architecture")
+	}
+	return nil
+}

@@ -1,0 +1,331 @@
+package image
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"company/internal/company"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+)
+
+// An image that exists is found by another builder without any work (X19).
+func TestEnsureFindsWhatIsThere(t *testing.T) {
+	be := newBench(t)
+	repo := newProject(t).commit(map[string]string{"README": "hello\n"})
+	req := Request{Toolchains: []string{"go"}, Repo: repo}
+	first := be.mustEnsure(t, req)
+
+	again := newBench(t)
+	second, err := again.Ensure(deadline(t), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second.ID != first.ID || second.Key != first.Key || len(second.Layers) != len(first.Layers) {
+		t.Errorf("second image %+v, first %+v", second, first)
+	}
+	if len(again.said) != 0 {
+		t.Errorf("the second call worked: %q", again.said)
+	}
+	var kinds []string
+	for _, l := range first.Layers {
+		kinds = append(kinds, l.Kind)
+	}
+	if got := strings.Join(kinds, " "); got != "base go gostd toolbox repo" {
+		t.Errorf("layers %q", got)
+	}
+}
+
+// What the image says and holds: users, git configuration, no trace of the
+// host, nothing with set-id bits (THREATS e), no secret of the environment (T21).
+func TestImageHoldsNothingOfTheHost(t *testing.T) {
+	const canary = "canary-6b1f0c9e-never-in-an-image"
+	t.Setenv("GITHUB_TOKEN", canary)
+	t.Setenv("NETRC", canary)
+	be := newBench(t)
+	p := newProject(t)
+	repo := p.commit(map[string]string{"README": "hello\n"})
+	p.git("config", "user.email", canary)
+	img := be.mustEnsure(t, Request{Repo: repo})
+
+	info, err := be.raw.ImageInspect(deadline(t), img.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Config.User != "65532:65532" || info.Config.WorkingDir != "/work" || len(info.Config.Volumes) != 0 || len(info.Config.Entrypoint) != 0 {
+		t.Errorf("config %+v", info.Config)
+	}
+	if env := strings.Join(info.Config.Env, " "); !strings.Contains(env, "HOME=/home/agent") || strings.Contains(env, canary) {
+		t.Errorf("environment %q", env)
+	}
+
+	host, _ := os.Hostname()
+	text := map[string]string{}
+	be.exported(t, img, func(h *tar.Header, r io.Reader) {
+		if h.Mode&0o6000 != 0 {
+			t.Errorf("%s has set-id bits", h.Name)
+		}
+		if strings.HasPrefix(h.Name, "usr/share/doc/") && h.Typeflag == tar.TypeReg {
+			t.Errorf("a document: %s", h.Name)
+		}
+		if h.Typeflag != tar.TypeReg {
+			return
+		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(data, []byte(canary)) {
+			t.Errorf("the canary is in %s", h.Name)
+		}
+		if h.Size < 4096 {
+			text[h.Name] = string(data)
+		}
+	})
+	if !strings.Contains(text["etc/passwd"], "\nagent:x:65532:65532::/home/agent:/bin/bash\n") || !strings.Contains(text["etc/group"], "\nagent:x:65532:\n") {
+		t.Errorf("accounts: %q", text["etc/passwd"])
+	}
+	if !strings.Contains(text["etc/gitconfig"], "directory = *") {
+		t.Errorf("gitconfig %q", text["etc/gitconfig"])
+	}
+	if s := text["etc/resolv.conf"] + text["etc/hostname"]; strings.Contains(s, "nameserver") || host != "" && strings.Contains(s, host) {
+		t.Errorf("the host's names are in: %q", s)
+	}
+	for name, s := range text {
+		if strings.HasPrefix(name, "etc/apt/sources") && strings.Contains(s, "http") {
+			t.Errorf("the host's mirror is in %s", name)
+		}
+	}
+	if !strings.Contains(text[strings.TrimPrefix(ToolboxPath, "/")], t.Name()) {
+		t.Error("the toolbox is not there")
+	}
+}
+
+// Equal layers on equal layers give an equal image; a store that refuses
+// partial archives gives an image of equal content.
+func TestLayersAreReproducible(t *testing.T) {
+	be := newBench(t)
+	req := Request{Repo: newProject(t).commit(map[string]string{"a": "b"})}
+	first := be.mustEnsure(t, req)
+	drop := func() {
+		for _, s := range be.own(t, req, builtBase()) {
+			if err := be.drop(context.Background(), s.tag()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	drop()
+	second := be.mustEnsure(t, req)
+	if first.ID != second.ID {
+		t.Errorf("ids %s and %s", first.ID, second.ID)
+	}
+	const script = "id -u; stat -c '%U %a %n' /opt/repo.git/HEAD " + ToolboxPath + " /opt/repo.git/refs; cd /work && git clone -q " + RepoPath + " x && git -C x log --format=%H; pwd; env | grep -E '^(PATH|HOME)='"
+	loaded := be.mustRun(t, second, script)
+	drop()
+	be.noLoad = true
+	committed := be.mustEnsure(t, req)
+	if committed.ID == first.ID {
+		t.Error("nothing was committed")
+	}
+	if a, b := loaded, be.mustRun(t, committed, script); a != b || !strings.Contains(a, string(req.Repo.Commit)) {
+		t.Errorf("loaded:\n%s\ncommitted:\n%s", a, b)
+	}
+}
+
+// Many callers at once, in two builders: each layer is made once.
+func TestEnsureBuildsOnce(t *testing.T) {
+	be := newBench(t)
+	other := newBench(t)
+	req := Request{Repo: newProject(t).commit(map[string]string{"a": "b"})}
+	be.mustEnsure(t, Request{}) // the shared base is there
+	be.dropAtEnd(t, req, builtBase())
+	before := be.count("preparing")
+	ids := make([]string, 6)
+	var wg sync.WaitGroup
+	for i := range ids {
+		wg.Go(func() {
+			b := be
+			if i%2 == 1 {
+				b = other
+			}
+			img, err := b.Ensure(deadline(t), req)
+			if err != nil {
+				t.Error(err)
+			}
+			ids[i] = img.ID
+		})
+	}
+	wg.Wait()
+	for _, id := range ids {
+		if id == "" || id != ids[0] {
+			t.Errorf("images %q", ids)
+		}
+	}
+	if n := be.count("preparing") + other.count("preparing") - before; n != 2 { // toolbox as part of this image, and repo
+		t.Errorf("%d layers were made, want 2", n)
+	}
+}
+
+// Set-up commands run as root without a network; what they change is kept.
+func TestSetup(t *testing.T) {
+	be := newBench(t)
+	img := be.mustEnsure(t, Request{Setup: []string{
+		"echo made-by-setup >/etc/setup-note; chown 65532 /etc/setup-note; id -u >/etc/setup-uid",
+		"(exec 3<>/dev/tcp/1.1.1.1/53) 2>/dev/null || ls /sys/class/net >/etc/setup-net",
+	}})
+	out := be.mustRun(t, img, "cat /etc/setup-note /etc/setup-uid /etc/setup-net; id -u; ls /opt")
+	if want := "made-by-setup\n0\nlo\n65532\n"; !strings.HasPrefix(out, want) || strings.Contains(out, "out.log") {
+		t.Errorf("%q, want %q", out, want)
+	}
+
+	bad := Request{Setup: []string{"true", "echo this is why >&2; exit 7"}}
+	be.dropAtEnd(t, bad, builtBase())
+	_, err := be.Ensure(deadline(t), bad)
+	requireCode(t, err, company.EImage, "exit code 7", "this is why")
+}
+
+// A cancelled build takes its container and its files along.
+func TestCancelLeavesNothing(t *testing.T) {
+	be := newBench(t)
+	be.mustEnsure(t, Request{})
+	req := Request{Setup: []string{"sleep 600"}}
+	be.dropAtEnd(t, req, builtBase())
+	setup := be.own(t, req, builtBase())[0]
+	name := containerPrefix + setup.name()
+	ctx, cancel := context.WithCancel(deadline(t))
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		_, err := be.Ensure(ctx, req)
+		done <- err
+	}()
+	for { // until the container runs
+		info, err := be.raw.ContainerInspect(ctx, name)
+		if err == nil && info.State.Running {
+			break
+		}
+		if err != nil && !cerrdefs.IsNotFound(err) {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-done:
+			t.Fatalf("ended early: %v", err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := be.raw.ContainerInspect(context.Background(), name); !cerrdefs.IsNotFound(err) {
+		t.Errorf("the build container is still there: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(be.dir, "tmp", setup.name())); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("temporary files are still there: %v", err)
+	}
+}
+
+// What a killed builder left is swept by the next one; what only has the name
+// is somebody else's.
+func TestRestOfAKilledBuild(t *testing.T) {
+	be := newBench(t)
+	be.mustEnsure(t, Request{})
+	req := Request{Setup: []string{"true"}}
+	be.dropAtEnd(t, req, builtBase())
+	setup := be.own(t, req, builtBase())[0]
+	name := containerPrefix + setup.name()
+	left := filepath.Join(be.dir, "tmp", setup.name(), "deep")
+	if err := os.MkdirAll(left, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	make := func(labels map[string]string) string {
+		img, err := be.Ensure(deadline(t), Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := be.raw.ContainerCreate(deadline(t), &container.Config{Image: img.ID, Labels: labels}, &container.HostConfig{}, nil, nil, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.ID
+	}
+	foreign := make(map[string]string{labelKind: ""})
+	_, err := be.Ensure(deadline(t), req)
+	requireCode(t, err, company.EImage, "not ours")
+	if _, err := be.raw.ContainerInspect(deadline(t), foreign); err != nil {
+		t.Errorf("a foreign container was touched: %v", err)
+	}
+	if err := be.raw.ContainerRemove(deadline(t), foreign, container.RemoveOptions{}); err != nil {
+		t.Fatal(err)
+	}
+
+	old := make(map[string]string{labelKind: "build"})
+	if _, err := be.Ensure(deadline(t), req); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := be.raw.ContainerInspect(deadline(t), old); !cerrdefs.IsNotFound(err) {
+		t.Errorf("the old container is still there: %v", err)
+	}
+	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the old files are still there: %v", err)
+	}
+}
+
+// Prune takes what it is told to, of what is ours.
+func TestPrune(t *testing.T) {
+	be := newBench(t)
+	img := be.mustEnsure(t, Request{})
+	foreign := "company-test/foreign:" + strings.ToLower(t.Name())
+	if err := be.raw.ImageTag(deadline(t), img.ID, foreign); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := be.raw.ImageRemove(context.Background(), foreign, imageRemove); err != nil {
+			t.Error(err)
+		}
+	})
+	mine := func(e Entry) bool { return e.ID == img.ID }
+	if n, err := be.Prune(deadline(t), mine); err != nil || n != 1 {
+		t.Errorf("%d images removed, error %v", n, err)
+	}
+	if _, err := be.raw.ImageInspect(deadline(t), foreign); err != nil {
+		t.Errorf("a name that is not ours was removed: %v", err)
+	}
+	left, err := be.List(deadline(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range left {
+		if e.Tag == img.Tag {
+			t.Errorf("%s is still there", e.Tag)
+		}
+	}
+}
+
+func TestCheckSaysWhatIsThere(t *testing.T) {
+	be := newBench(t)
+	be.mustEnsure(t, Request{Toolchains: []string{"go"}})
+	for _, s := range be.Check(deadline(t)) {
+		if !s.OK || s.Detail == "" {
+			t.Errorf("%+v", s)
+		}
+	}
+	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
+	dead := newBench(t)
+	got := dead.Check(deadline(t))
+	if len(got) != 1 || got[0].OK || got[0].Hint == "" {
+		t.Errorf("without a daemon: %+v", got)
+	}
+	_, err := dead.Ensure(deadline(t), Request{})
+	requireCode(t, err, company.EDocker, "no Docker daemon answers")
+}

@@ -1,0 +1,301 @@
+package image
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"company/internal/company"
+	"company/internal/image/toolboxbin"
+
+	"github.com/docker/docker/client"
+)
+
+// ToolboxPath is where the toolbox lies in every worker image.
+const ToolboxPath = "/usr/local/bin/toolbox"
+
+// RepoPath is the bare repository with the base commit's history. A worker
+// clones from it with --shared and fetches only what is newer.
+const RepoPath = "/opt/repo.git"
+
+// defaultTimeout bounds one whole Ensure, a first build included.
+const defaultTimeout = 30 * time.Minute
+
+// Config is what a Builder needs. The zero value works.
+type Config struct {
+	Logger   *slog.Logger
+	CacheDir string                            // rootfs tars, locks, temporary files; default $XDG_CACHE_HOME/company, else ~/.cache/company
+	Progress func(line string)                 // one line for people per step that takes time; may be called from any goroutine
+	Seccomp  string                            // seccomp profile (JSON text) of build containers; empty = the daemon's default
+	Toolbox  func(arch string) ([]byte, error) // the toolbox for an architecture; default toolboxbin.Binary
+	Timeout  time.Duration                     // of one Ensure, default 30 min
+}
+
+// Request says what an image must hold.
+type Request struct {
+	Base       string   // "" or "auto" = built from Debian; name@sha256:… = pulled
+	Toolchains []string // "go", or none
+	Setup      []string // shell commands, run as root without a network; one layer for all
+	Repo       *Repo    // nil = no project
+	Offline    bool     // take no dependency from a registry (container.deps: off)
+}
+
+// Repo is the history that goes into an image.
+type Repo struct {
+	MirrorDir string      // absolute path of a bare repository on this host
+	Commit    company.OID // the base; only what is reachable from it is baked
+	Ref       string      // name of the branch that points to it inside, default "base"
+}
+
+// Image is an image that exists.
+type Image struct {
+	ID     string       // sha256:…, what a container is made from
+	Tag    string       // company/worker:<key>, for people
+	Key    company.Hash // of everything in it
+	Layers []Layer      // from the bottom up
+}
+
+// Layer is one part of an image.
+type Layer struct {
+	Kind string // base, go, gostd, gomod, godeps, setup, toolbox, repo
+	Key  company.Hash
+}
+
+// Builder makes images. It is safe for use by many goroutines.
+type Builder struct {
+	docker   *client.Client
+	closer   func()
+	log      *slog.Logger
+	dir      string
+	progress func(string)
+	seccomp  string
+	timeout  time.Duration
+	noLoad   bool // never load partial archives; tests use it to reach the commit
+
+	toolboxFor  func(string) ([]byte, error)
+	toolboxOnce sync.Once
+	toolbox     []byte
+	toolboxHash company.Hash
+	toolboxErr  error
+
+	goOnce sync.Once
+	goRoot goRoot
+	goErr  error
+}
+
+// New makes a Builder and its cache directory. The daemon is not called yet.
+func New(cfg Config) (*Builder, error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Progress == nil {
+		cfg.Progress = func(string) {}
+	}
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = defaultTimeout
+	}
+	if cfg.Toolbox == nil {
+		cfg.Toolbox = toolboxbin.Binary
+	}
+	dir, err := cacheDir(cfg.CacheDir)
+	if err != nil {
+		return nil, err
+	}
+	docker, closer, err := connect()
+	if err != nil {
+		return nil, err
+	}
+	return &Builder{docker: docker, closer: closer, log: cfg.Logger, dir: dir, progress: cfg.Progress,
+		seccomp: cfg.Seccomp, timeout: cfg.Timeout, toolboxFor: cfg.Toolbox}, nil
+}
+
+// Close closes the connections to the daemon.
+func (b *Builder) Close() { b.closer() }
+
+// Ensure gives the image for a request, building what is missing of it. A
+// second call for the same request is one call to the daemon. Errors are
+// E_IMAGE (it cannot be made), E_DOCKER, E_INVALID (the request is malformed)
+// and E_TIMEOUT, or the context's own.
+func (b *Builder) Ensure(ctx context.Context, req Request) (Image, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	if err := req.check(); err != nil {
+		return Image{}, err
+	}
+	base := builtBase()
+	if req.Base != "" && req.Base != "auto" {
+		base = pulledBase(req.Base)
+	}
+	for {
+		img, err := b.ensure(ctx, req, base)
+		if err == nil || !base.pulled || !isUnreachable(err) {
+			return img, err
+		}
+		b.say("no registry answers for %s; using a base built from Debian packages instead", req.Base)
+		b.log.WarnContext(ctx, "base image fell back to a build", "base", req.Base, "err", err)
+		base = builtBase()
+	}
+}
+
+// ensure is Ensure for one kind of base.
+func (b *Builder) ensure(ctx context.Context, req Request, base baseSource) (Image, error) {
+	steps, err := b.plan(ctx, req, base)
+	if err != nil {
+		return Image{}, err
+	}
+	last := steps[len(steps)-1]
+	if f, err := b.find(ctx, last); err != nil || f != nil {
+		return f.image(last), err
+	}
+	if f := b.daemonFits(ctx); f != nil {
+		return Image{}, f
+	}
+	var under *found
+	for _, s := range steps {
+		if under, err = b.ensureStep(ctx, under, s); err != nil {
+			return Image{}, err
+		}
+	}
+	return under.image(last), nil
+}
+
+// plan lists the layers of a request, from the bottom up, without a call to
+// the daemon. The key of the last one covers the whole request.
+func (b *Builder) plan(ctx context.Context, req Request, base baseSource) ([]step, error) {
+	steps := []step{b.baseStep(base)}
+	put := func(kind string, build buildFunc, inputs ...string) {
+		steps = append(steps, newStep(kind, steps[len(steps)-1], build, inputs...))
+	}
+	add := func(kind string, fill fillFunc, inputs ...string) { put(kind, b.tarred(fill), inputs...) }
+	if len(req.Toolchains) > 0 {
+		root, err := b.hostGo(ctx)
+		if err != nil {
+			return nil, err
+		}
+		add("go", b.fillGo(root), root.identity...)
+		add("gostd", b.fillGoStd)
+		if req.Repo != nil {
+			deps, err := b.goDeps(ctx, *req.Repo, req.Offline)
+			if err != nil {
+				return nil, err
+			}
+			if len(deps.download) > 0 {
+				add("gomod", b.fillGoMod(*req.Repo, deps), deps.identity()...)
+			}
+			if deps.any() {
+				// The mirror's path keeps two projects with the same lock
+				// files from sharing what was compiled from their trees.
+				add("godeps", b.fillGoDeps(*req.Repo, deps), append(deps.identity(), req.Repo.MirrorDir)...)
+			}
+		}
+	}
+	if len(req.Setup) > 0 {
+		put("setup", b.setUp(req.Setup), req.Setup...)
+	}
+	bin, hash, err := b.toolboxBinary()
+	if err != nil {
+		return nil, err
+	}
+	add("toolbox", fillToolbox(bin), string(hash))
+	if req.Repo != nil {
+		add("repo", b.fillRepo(*req.Repo), string(req.Repo.Commit), req.Repo.branch())
+	}
+	steps[len(steps)-1].repository = workerRepository
+	return steps, nil
+}
+
+func fillToolbox(bin []byte) fillFunc {
+	return func(_ context.Context, _ *found, _ string, l *layer) error {
+		return l.bytes(strings.TrimPrefix(ToolboxPath, "/"), 0o755, bin)
+	}
+}
+
+// toolboxBinary reads the toolbox once in the life of a Builder.
+func (b *Builder) toolboxBinary() ([]byte, company.Hash, error) {
+	b.toolboxOnce.Do(func() {
+		bin, err := b.toolboxFor(arch)
+		if err != nil {
+			b.toolboxErr = layerError("toolbox", err)
+			return
+		}
+		sum := sha256.Sum256(bin)
+		b.toolbox, b.toolboxHash = bin, company.Hash(hex.EncodeToString(sum[:]))
+	})
+	return b.toolbox, b.toolboxHash, b.toolboxErr
+}
+
+// say tells people what takes time.
+func (b *Builder) say(format string, args ...any) { b.progress(fmt.Sprintf(format, args...)) }
+
+var (
+	pinnedRE = regexp.MustCompile(`^[a-z0-9][a-zA-Z0-9._/:-]{0,254}@sha256:[0-9a-f]{64}$`)
+	branchRE = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._/+-]{0,199}$`)
+)
+
+// check refuses a malformed request before anything happens.
+func (r Request) check() error {
+	if r.Base != "" && r.Base != "auto" && !pinnedRE.MatchString(r.Base) {
+		return company.E(company.EInvalid, fmt.Sprintf("the image %q is not pinned by a digest", r.Base)).
+			Because("a tag can mean another image tomorrow").Fix("write container.image as name@sha256:<64 hex digits>, or auto")
+	}
+	for i, t := range r.Toolchains {
+		if t != "go" || i > 0 {
+			return company.E(company.EInvalid, fmt.Sprintf("the toolchain %q cannot be put into an image", t)).Fix("the toolchain that is known is: go")
+		}
+	}
+	for _, s := range r.Setup {
+		if strings.TrimSpace(s) == "" || strings.ContainsRune(s, 0) {
+			return company.E(company.EInvalid, "a set-up command is empty or has a NUL byte").Fix("look at container.setup")
+		}
+	}
+	if r.Repo == nil {
+		return nil
+	}
+	if !filepath.IsAbs(r.Repo.MirrorDir) || !r.Repo.Commit.Valid() {
+		return company.E(company.EInvalid, "the repository of an image needs an absolute path and a full commit id")
+	}
+	if len(r.Repo.Commit) != 40 {
+		return company.E(company.EInvalid, "repositories with SHA-256 object ids are not supported")
+	}
+	if n := r.Repo.branch(); !branchRE.MatchString(n) || strings.Contains(n, "..") || strings.Contains(n, "//") ||
+		strings.Contains(n, "/.") || strings.HasSuffix(n, "/") || strings.HasSuffix(n, ".") || strings.HasSuffix(n, ".lock") || strings.Contains(n, ".lock/") {
+		return company.E(company.EInvalid, fmt.Sprintf("%q is not a branch name that can be baked", n))
+	}
+	return nil
+}
+
+func (r Repo) branch() string {
+	if r.Ref == "" {
+		return "base"
+	}
+	return strings.TrimPrefix(r.Ref, "refs/heads/")
+}
+
+// cacheDir makes the cache directory, for this user alone.
+func cacheDir(dir string) (string, error) {
+	if dir == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return "", company.E(company.EImage, "there is no cache directory").Wrap(err).Fix("set XDG_CACHE_HOME or HOME")
+		}
+		dir = filepath.Join(user, "company")
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", company.E(company.EImage, "the cache directory has no absolute path").Wrap(err)
+	}
+	for _, sub := range []string{"", "locks", "tmp"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+			return "", company.E(company.EImage, "the image cache cannot be made").Wrap(err).Fix("make " + dir + " writable, or set XDG_CACHE_HOME")
+		}
+	}
+	return dir, nil
+}

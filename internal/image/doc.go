@@ -1,0 +1,43 @@
+// Package image prepares the images that workers and gates run in.
+//
+// It owns the path from nothing (or a base pinned by digest) to an image that
+// holds an operating system, the toolbox, a toolchain with its build cache,
+// the project's locked dependencies and its history. Everything a worker needs
+// is inside, because a worker has no network and no mounts.
+//
+// # Layers
+//
+//	base     Debian made by mmdebstrap, or a pulled image, flattened
+//	go       the host's GOROOT, without tests and documents
+//	gostd    the standard library, compiled for build, vet and test
+//	gomod    the modules that the lock files of the base commit name
+//	godeps   those modules and the base tree, compiled
+//	setup    what the president's set-up commands changed, run offline
+//	toolbox  PID 1 of a container
+//	repo     the history of the base commit, a bare repository
+//
+// Each layer has a key: a hash of everything that went into it and of the key
+// below. It is found again by a tag that carries its key, so a layer is built
+// once on a machine; the whole image has a key of its own, and asking for an
+// image that exists is one call to the daemon. The image store is the cache.
+//
+// # Promises
+//
+//   - Nothing of the host gets into a layer but what is named above: no
+//     environment, no credentials, no resolver, no host name, no package mirror.
+//   - No code of the project runs in preparation, on the host or elsewhere.
+//     Modules are downloaded on the host from the text of go.mod and go.sum
+//     alone; the compiler runs in a container without network, mounts or
+//     capabilities, and test binaries are linked but not started. Set-up
+//     commands do run, as root and with what package tools need, but without
+//     network and mounts too: they are the president's own words.
+//   - The daemon is spoken to through a list of allowed calls. Only containers
+//     and images with this package's names are touched, and deleted only when
+//     they carry its label.
+//   - A cancelled or killed build leaves nothing that the next one for the same
+//     key does not sweep. Two builders, in one process or in many, do not build
+//     the same layer twice: the second waits.
+//
+// It does not run workers (package container does) and does not refresh a base
+// by itself: remove the images to have them made anew.
+package image

@@ -1,0 +1,303 @@
+package image
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"company/internal/company"
+)
+
+// maxModules bounds the modules of one repository that are prepared.
+const maxModules = 16
+
+// maxModFile bounds one go.mod or go.sum, in bytes.
+const maxModFile = 8 << 20
+
+// lockFile is a file of the base commit that names dependencies.
+type lockFile struct {
+	path string // in the repository
+	blob string // object id
+}
+
+// goDeps is what the lock files of a base commit say.
+type goDeps struct {
+	locks    []lockFile // all, sorted by path
+	modules  []string   // directories with a go.mod, "." first
+	download []string   // those of them whose modules come from a registry
+	vendored bool       // some module carries its dependencies along
+}
+
+// any tells whether there is something to compile ahead.
+func (d goDeps) any() bool { return d.vendored || len(d.download) > 0 }
+
+// identity is what keys the layers: names and contents of all lock files.
+func (d goDeps) identity() []string {
+	var out []string
+	for _, l := range d.locks {
+		out = append(out, l.path, l.blob)
+	}
+	return out
+}
+
+// safeDir is a directory name that may stand in a build script.
+var safeDir = regexp.MustCompile(`^[A-Za-z0-9._][A-Za-z0-9._/@+-]*$`)
+
+// shellDirs are the modules' directories as words of a shell.
+func (d goDeps) shellDirs() string { return strings.Join(d.modules, " ") }
+
+// goDeps reads the lock files' names and ids from git, and the text of those
+// go.mod files that could need a download.
+func (b *Builder) goDeps(ctx context.Context, repo Repo, offline bool) (goDeps, error) {
+	out, err := git(ctx, repo.MirrorDir, "", "ls-tree", "-r", "-z", "--full-tree", string(repo.Commit))
+	if err != nil {
+		return goDeps{}, err
+	}
+	var d goDeps
+	vendor := map[string]bool{}
+	for entry := range bytes.SplitSeq(out, []byte{0}) {
+		meta, name, ok := strings.Cut(string(entry), "\t")
+		f := strings.Fields(meta)
+		if !ok || len(f) != 3 || f[1] != "blob" || f[0] != "100644" && f[0] != "100755" {
+			continue // links, submodules
+		}
+		dir, base := path.Split(name)
+		dir = path.Clean("./" + dir)
+		if base == "modules.txt" && path.Base(dir) == "vendor" {
+			vendor[path.Dir(dir)] = true
+		} else if !slices.Contains([]string{"go.mod", "go.sum", "go.work", "go.work.sum"}, base) || !safeDir.MatchString(dir) || ignoredByGo(dir) {
+			continue
+		}
+		d.locks = append(d.locks, lockFile{name, f[2]})
+		if base == "go.mod" {
+			d.modules = append(d.modules, dir)
+		}
+	}
+	slices.Sort(d.modules)
+	if i := slices.Index(d.modules, "."); i > 0 {
+		d.modules = slices.Insert(slices.Delete(d.modules, i, i+1), 0, ".")
+	}
+	if len(d.modules) > maxModules {
+		b.say("only the first %d of %d Go modules are prepared", maxModules, len(d.modules))
+		d.modules = d.modules[:maxModules]
+	}
+	for _, m := range d.modules {
+		if vendor[m] {
+			d.vendored = true
+			continue
+		}
+		if offline {
+			continue
+		}
+		text, err := b.blob(ctx, repo, d.blobOf(path.Join(m, "go.mod")))
+		if err != nil {
+			return goDeps{}, err
+		}
+		if bytes.Contains(text, []byte("require")) {
+			d.download = append(d.download, m)
+		}
+	}
+	return d, nil
+}
+
+// ignoredByGo tells directories that the go command itself never looks into.
+func ignoredByGo(dir string) bool {
+	for part := range strings.SplitSeq(dir, "/") {
+		if part == "testdata" || part == "vendor" || part != "." && (strings.HasPrefix(part, ".") || strings.HasPrefix(part, "_")) {
+			return true
+		}
+	}
+	return false
+}
+
+func (d goDeps) blobOf(name string) string {
+	for _, l := range d.locks {
+		if l.path == name {
+			return l.blob
+		}
+	}
+	return ""
+}
+
+func (b *Builder) blob(ctx context.Context, repo Repo, id string) ([]byte, error) {
+	size, err := git(ctx, repo.MirrorDir, "", "cat-file", "-s", id)
+	if err != nil {
+		return nil, err
+	}
+	var n int64
+	if _, err := fmt.Sscan(string(size), &n); err != nil || n > maxModFile {
+		return nil, company.E(company.EImage, "a go.mod or go.sum is over 8 MiB")
+	}
+	return git(ctx, repo.MirrorDir, "", "cat-file", "blob", id)
+}
+
+// fillGoMod downloads the modules that the lock files name into a module cache
+// of the image. It happens on the host, because only the host has a network;
+// nothing but the text of the lock files is there, so no code can run.
+func (b *Builder) fillGoMod(repo Repo, deps goDeps) fillFunc {
+	return func(ctx context.Context, _ *found, work string, l *layer) error {
+		src, cache := filepath.Join(work, "src"), filepath.Join(work, "gomod")
+		for _, f := range deps.locks {
+			if path.Base(f.path) == "modules.txt" {
+				continue
+			}
+			text, err := b.blob(ctx, repo, f.blob)
+			if err != nil {
+				return err
+			}
+			host := filepath.Join(src, filepath.FromSlash(f.path))
+			if err := os.MkdirAll(filepath.Dir(host), 0o700); err != nil {
+				return err
+			}
+			if err := os.WriteFile(host, text, 0o600); err != nil {
+				return err
+			}
+		}
+		if err := os.MkdirAll(cache, 0o700); err != nil {
+			return err
+		}
+		env, err := downloadEnv(ctx, work, cache)
+		if err != nil {
+			return err
+		}
+		for i, m := range deps.download {
+			b.say("downloading the Go modules of %s", path.Join(m, "go.mod"))
+			if err := downloadModule(ctx, filepath.Join(src, m), src, env); err != nil {
+				if i > 0 || m != "." {
+					b.say("the modules of %s cannot be downloaded; its gates may fail: %v", path.Join(m, "go.mod"), err)
+					continue
+				}
+				return err
+			}
+		}
+		return copyModules(l, cache)
+	}
+}
+
+// downloadModule runs `go mod download` in a directory that holds lock files
+// only.
+func downloadModule(ctx context.Context, dir, root string, env []string) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	defer cancel()
+	var out bytes.Buffer
+	if err := runTool(ctx, dir, env, nil, &out, "go", "mod", "edit", "-json"); err != nil {
+		return company.E(company.EImage, "go.mod of the base commit cannot be read").Wrap(err).Fix("check it with `go mod verify` in your checkout")
+	}
+	var mod struct {
+		Replace []struct {
+			New struct{ Path, Version string }
+		}
+	}
+	if err := json.Unmarshal(out.Bytes(), &mod); err != nil {
+		return err
+	}
+	for _, r := range mod.Replace {
+		if r.New.Version != "" {
+			continue
+		}
+		// A local path must stay in the repository: beyond it lies the host.
+		to := filepath.Join(dir, filepath.FromSlash(r.New.Path))
+		if rel, err := filepath.Rel(root, to); filepath.IsAbs(r.New.Path) || err != nil || !filepath.IsLocal(rel) {
+			return company.E(company.EImage, fmt.Sprintf("go.mod replaces a module by %q, outside the repository", r.New.Path)).
+				Because("a worker has nothing but the repository").Fix("remove the replace directive from the base commit, or vendor the module")
+		}
+	}
+	if err := runTool(ctx, dir, env, nil, &out, "go", "mod", "download"); err != nil {
+		return company.E(company.EImage, "the project's Go modules cannot be downloaded").Wrap(err).
+			Fix("check `go env GOPROXY` and that `go mod download` works in your checkout; or set container.deps: off")
+	}
+	return nil
+}
+
+// downloadEnv is the environment of `go mod download`, from nothing but the
+// operator's own choice of registry. Module names are attacker text, so they
+// reach proxies only: no server that a name itself points to, and no version
+// control program on the host.
+func downloadEnv(ctx context.Context, home, cache string) ([]string, error) {
+	cmd := exec.CommandContext(ctx, "go", "env", "-json", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE", "GOINSECURE", "GOROOT")
+	cmd.Dir = "/"
+	cmd.Env = append(os.Environ(), "GOTOOLCHAIN=local", "GOWORK=off")
+	cmd.WaitDelay = 5 * time.Second
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, company.E(company.EImage, "the host's go command does not answer").Wrap(err)
+	}
+	var op map[string]string
+	if err := json.Unmarshal(out, &op); err != nil {
+		return nil, err
+	}
+	proxies := strings.FieldsFunc(op["GOPROXY"], func(r rune) bool { return r == ',' || r == '|' })
+	proxies = slices.DeleteFunc(proxies, func(p string) bool { return p == "direct" || p == "off" })
+	if len(proxies) == 0 {
+		return nil, company.E(company.EImage, "no Go module proxy is configured").
+			Because("modules are fetched from proxies only, never from the addresses that a go.mod names").
+			Fix("set one with `go env -w GOPROXY=…`, vendor the modules, or set container.deps: off")
+	}
+	noSum := op["GONOSUMDB"]
+	if noSum == "" {
+		noSum = op["GOPRIVATE"]
+	}
+	// The go command counts its own use in HOME, in a process of its own that
+	// would outlive ours and write into a directory that is gone.
+	telemetry := filepath.Join(home, ".config", "go", "telemetry")
+	if err := os.MkdirAll(telemetry, 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(telemetry, "mode"), []byte("off"), 0o600); err != nil {
+		return nil, err
+	}
+	env := []string{
+		"PATH=" + filepath.Join(op["GOROOT"], "bin") + ":/usr/bin:/bin", "HOME=" + home, "TMPDIR=" + home,
+		"GOPROXY=" + strings.Join(proxies, ","), "GONOPROXY=none", "GOSUMDB=" + op["GOSUMDB"], "GONOSUMDB=" + noSum, "GOINSECURE=" + op["GOINSECURE"],
+		"GOMODCACHE=" + cache, "GOCACHE=" + filepath.Join(home, "gocache"), "GOENV=off", "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local", "GOVCS=*:off", "GOWORK=off",
+	}
+	for _, name := range []string{"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	// The proxies' passwords, for the proxies' hosts. Nothing else is asked.
+	netrc := os.Getenv("NETRC")
+	if dir, err := os.UserHomeDir(); err == nil && netrc == "" {
+		netrc = filepath.Join(dir, ".netrc")
+	}
+	return append(env, "NETRC="+netrc), nil
+}
+
+// copyModules adds a module cache, less locks and what the checksum database
+// said: go.sum is checked again inside.
+func copyModules(l *layer, cache string) error {
+	const inside = "opt/gomod"
+	if err := l.dir(inside, 0o755, 0); err != nil {
+		return err
+	}
+	err := filepath.WalkDir(cache, func(host string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(cache, host)
+		if err != nil {
+			return err
+		}
+		switch {
+		case e.IsDir() && rel == filepath.Join("cache", "download", "sumdb"):
+			return filepath.SkipDir
+		case e.IsDir():
+			return l.dir(path.Join(inside, filepath.ToSlash(rel)), 0o755, 0)
+		case !e.Type().IsRegular() || strings.HasSuffix(rel, ".lock") || rel == filepath.Join("cache", "lock"):
+			return nil
+		}
+		return l.file(path.Join(inside, filepath.ToSlash(rel)), 0o444, host)
+	})
+	return err
+}

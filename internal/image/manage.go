@@ -1,0 +1,110 @@
+package image
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"company/internal/company"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/filters"
+	dockerimage "github.com/docker/docker/api/types/image"
+)
+
+// Entry is one of our images in the daemon's store.
+type Entry struct {
+	Tag  string
+	ID   string
+	Kind string // of its topmost layer
+	Top  bool   // a whole worker image, not a layer that others are built from
+	Size int64  // bytes, shared layers included
+}
+
+// List gives every image that carries our label, in no order.
+func (b *Builder) List(ctx context.Context) ([]Entry, error) {
+	images, err := b.docker.ImageList(ctx, dockerimage.ListOptions{Filters: filters.NewArgs(filters.Arg("label", labelKind))})
+	if err != nil {
+		return nil, daemonError("list images", err)
+	}
+	var out []Entry
+	for _, i := range images {
+		for _, tag := range i.RepoTags {
+			if strings.HasPrefix(tag, workerRepository+":") || strings.HasPrefix(tag, layerRepository+":") {
+				out = append(out, Entry{Tag: tag, ID: i.ID, Kind: i.Labels[labelKind], Top: strings.HasPrefix(tag, workerRepository+":"), Size: i.Size})
+			}
+		}
+	}
+	return out, nil
+}
+
+// Prune removes the images that which picks, of those that List gives; nothing
+// else is ever removed. What a container uses stays. It returns how many went.
+func (b *Builder) Prune(ctx context.Context, which func(Entry) bool) (int, error) {
+	entries, err := b.List(ctx)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, e := range entries {
+		if !which(e) {
+			continue
+		}
+		switch err := b.drop(ctx, e.Tag); {
+		case err == nil:
+			n++
+		case cerrdefs.IsNotFound(err) || cerrdefs.IsConflict(err): // gone, or in use
+		default:
+			return n, daemonError("remove the image "+e.Tag, err)
+		}
+	}
+	return n, nil
+}
+
+// drop removes one tag, and the image when it was the last one.
+func (b *Builder) drop(ctx context.Context, tag string) error {
+	_, err := b.docker.ImageRemove(ctx, tag, dockerimage.RemoveOptions{PruneChildren: false})
+	return err
+}
+
+// Status is one line of what a doctor wants to know about images.
+type Status struct {
+	Name   string // docker, base, go
+	OK     bool
+	Detail string
+	Hint   string
+}
+
+// Check looks whether a daemon answers and which of the shared layers exist.
+// A missing layer is no fault: it says what the first task will wait for.
+func (b *Builder) Check(ctx context.Context) []Status {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	v, err := b.docker.ServerVersion(ctx)
+	if err != nil {
+		s := Status{Name: "docker", Detail: "no daemon answers"}
+		var e *company.Error
+		if errors.As(daemonError("ask for the daemon's version", err), &e) {
+			s.Detail, s.Hint = e.Message, e.Hint
+		}
+		return []Status{s}
+	}
+	out := []Status{{Name: "docker", OK: true, Detail: fmt.Sprintf("%s, API %s, %s/%s", v.Version, v.APIVersion, v.Os, v.Arch)}}
+	base := b.baseStep(builtBase())
+	steps := []step{base}
+	if root, err := b.hostGo(ctx); err == nil {
+		steps = append(steps, newStep("go", base, nil, root.identity...))
+	}
+	for _, s := range steps {
+		st := Status{Name: s.kind, Detail: "not built yet; the first task builds it"}
+		if f, err := b.find(ctx, s); err == nil && f != nil {
+			st.OK, st.Detail = true, s.tag()
+		} else if err != nil {
+			st.Detail = err.Error()
+		}
+		out = append(out, st)
+	}
+	return out
+}

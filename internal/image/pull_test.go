@@ -1,0 +1,194 @@
+package image
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"company/internal/company"
+
+	"github.com/docker/docker/api/types/image"
+)
+
+var imageRemove = image.RemoveOptions{}
+
+// registry is the reading half of a Docker registry with one image. The daemon
+// speaks plain HTTP to one on 127.0.0.1.
+type registry struct {
+	*httptest.Server
+	blobs map[string][]byte
+	types map[string]string
+}
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+func newRegistry(t *testing.T) *registry {
+	r := &registry{blobs: map[string][]byte{}, types: map[string]string{}}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		name := req.URL.Path[strings.LastIndexByte(req.URL.Path, '/')+1:]
+		switch data, ok := r.blobs[name]; {
+		case req.URL.Path == "/v2/":
+		case ok:
+			w.Header().Set("Content-Type", r.types[name])
+			w.Header().Set("Docker-Content-Digest", name)
+			_, _ = w.Write(data)
+		default:
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `{"errors":[{"code":"MANIFEST_UNKNOWN","message":"manifest unknown"}]}`)
+		}
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *registry) put(kind string, data []byte) map[string]any {
+	d := digest(data)
+	r.blobs[d], r.types[d] = data, kind
+	return map[string]any{"mediaType": kind, "size": len(data), "digest": d}
+}
+
+// push makes an image of one layer and returns its pinned name.
+func (r *registry) push(t *testing.T, config map[string]any, files []tar.Header) string {
+	t.Helper()
+	var layer bytes.Buffer
+	tw := tar.NewWriter(&layer)
+	for _, h := range files {
+		body := ""
+		if h.Typeflag == tar.TypeReg {
+			body = "content of " + h.Name + "\n"
+			h.Size = int64(len(body))
+		}
+		if err := tw.WriteHeader(&h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(tw, body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tw.Close(); err != nil {
+		t.Fatal(err)
+	}
+	encode := func(v any) []byte {
+		data, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	cfg := encode(map[string]any{"architecture": arch, "os": "linux", "config": config,
+		"rootfs": map[string]any{"type": "layers", "diff_ids": []string{digest(layer.Bytes())}}})
+	const v2 = "application/vnd.docker.distribution.manifest.v2+json"
+	m := r.put(v2, encode(map[string]any{"schemaVersion": 2, "mediaType": v2,
+		"config": r.put("application/vnd.docker.container.image.v1+json", cfg),
+		"layers": []any{r.put("application/vnd.docker.image.rootfs.diff.tar", layer.Bytes())}}))
+	return strings.TrimPrefix(r.URL, "http://") + "/some/base@" + m["digest"].(string)
+}
+
+func reg(name string, mode int64) tar.Header {
+	return tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode}
+}
+
+// A base pinned by digest is pulled from a real registry and flattened: no
+// volumes, no set-id bits, our user; its search path is kept (THREATS e).
+func TestPulledBase(t *testing.T) {
+	be := newBench(t)
+	r := newRegistry(t)
+	ref := r.push(t, map[string]any{
+		"Env": []string{"PATH=/opt/their/bin:/usr/bin", "HOME=/root", "THEIR=kept", "ODD=a b$(c)"}, "User": "root", "Entrypoint": []string{"/evil"},
+		"Volumes": map[string]any{"/data": map[string]any{}},
+	}, []tar.Header{reg("bin/sh", 0o755), reg("usr/bin/git", 0o755), reg("usr/bin/su", 0o4755), reg("etc/passwd", 0o644), reg("data/x", 0o644), reg("etc/gitconfig", 0o644)})
+	req := Request{Base: ref}
+	be.dropAtEnd(t, req, pulledBase(ref))
+	t.Cleanup(func() {
+		if _, err := be.raw.ImageRemove(context.Background(), ref, imageRemove); err != nil {
+			t.Error(err)
+		}
+	})
+	img, err := be.Ensure(deadline(t), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := be.raw.ImageInspect(deadline(t), img.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := info.Config
+	if len(c.Volumes) != 0 || len(c.Entrypoint) != 0 || c.User != "65532:65532" {
+		t.Errorf("config %+v", c)
+	}
+	if env := strings.Join(c.Env, " "); !strings.Contains(env, "PATH=/opt/their/bin:/usr/bin") || !strings.Contains(env, "THEIR=kept") ||
+		!strings.Contains(env, "HOME=/home/agent") || strings.Contains(env, "ODD") || strings.Contains(env, "/root") {
+		t.Errorf("environment %q", env)
+	}
+	found := map[string]bool{}
+	be.exported(t, img, func(h *tar.Header, r io.Reader) {
+		found[h.Name] = true
+		if h.Mode&0o6000 != 0 {
+			t.Errorf("%s has set-id bits", h.Name)
+		}
+		if h.Name == "etc/passwd" {
+			if text, _ := io.ReadAll(r); !strings.Contains(string(text), "agent:x:65532") {
+				t.Errorf("passwd %q", text)
+			}
+		}
+	})
+	if !found["usr/bin/su"] || !found["data/x"] {
+		t.Error("files of the pulled image are missing")
+	}
+
+	// What the registry does not have is an error, and no reason for another base.
+	unknown := ref[:len(ref)-64] + strings.Repeat("0", 64)
+	be.dropAtEnd(t, Request{Base: unknown}, pulledBase(unknown))
+	_, err = be.Ensure(deadline(t), Request{Base: unknown})
+	requireCode(t, err, company.EImage, "cannot be pulled")
+
+	// An image without git is no base.
+	none := r.push(t, nil, []tar.Header{reg("bin/sh", 0o755)})
+	be.dropAtEnd(t, Request{Base: none}, pulledBase(none))
+	t.Cleanup(func() { _, _ = be.raw.ImageRemove(context.Background(), none, imageRemove) })
+	_, err = be.Ensure(deadline(t), Request{Base: none})
+	requireCode(t, err, company.EImage, "has no git")
+}
+
+// Where no registry answers, a base is built; for an hour nobody asks again.
+func TestSilentRegistry(t *testing.T) {
+	be := newBench(t)
+	ref := "127.0.0.1:1/some/base@sha256:" + strings.Repeat("a", 64)
+	req := Request{Base: ref}
+	pulled := be.own(t, req, pulledBase(ref))
+	marker := filepath.Join(be.dir, pulled[0].name()+".unreachable")
+	t.Cleanup(func() {
+		_ = os.Remove(marker)
+		_ = os.Remove(filepath.Join(be.dir, "locks", pulled[0].name()))
+	})
+	be.dropAtEnd(t, req, builtBase())
+	img, err := be.Ensure(deadline(t), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if be.count("no registry answers") != 1 || be.count("pulling") != 1 {
+		t.Errorf("said %q", be.said)
+	}
+	auto, err := be.Ensure(deadline(t), Request{})
+	if err != nil || auto.ID != img.ID {
+		t.Errorf("image %v, want the built one %v; error %v", img, auto, err)
+	}
+	if _, err := be.Ensure(deadline(t), req); err != nil || be.count("pulling") != 1 {
+		t.Errorf("asked again: %q, error %v", be.said, err)
+	}
+}

@@ -1,0 +1,164 @@
+package image
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+)
+
+const gitConfig = `[user]
+	name = agent
+	email = agent@company.invalid
+[safe]
+	directory = *
+[init]
+	defaultBranch = main
+[advice]
+	detachedHead = false
+`
+
+// leftOut are files of a root file system that say something about the host
+// that made it, or that a container has anyway.
+var leftOut = []string{
+	"etc/resolv.conf", "etc/hostname", "etc/hosts", "etc/machine-id", "etc/passwd-", "etc/group-", "etc/shadow-", "etc/gshadow-", "etc/.pwd.lock",
+	"etc/gitconfig", "etc/apt/sources.list", "etc/apt/auth.conf", "etc/apt/apt.conf.d/99mmdebstrap", "etc/dpkg/dpkg.cfg.d/99mmdebstrap", ".dockerenv",
+}
+
+// emptied are directories whose content is left out.
+var emptied = []string{"dev", "proc", "sys", "run", "tmp", "work", "home/agent", "etc/apt/sources.list.d", "etc/apt/auth.conf.d", "var/log", "var/cache", "var/lib/apt/lists"}
+
+// writeRootfs copies a root file system from one tar to another: without the
+// host's traces, devices, and ways to more rights (set-id bits, file
+// capabilities), and with the agent's user, home and git configuration. The
+// input is data: it is never unpacked here.
+func writeRootfs(r io.Reader, file string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	buf := bufio.NewWriterSize(f, 1<<20)
+	if err := filterRootfs(r, buf); err != nil {
+		return err
+	}
+	if err := buf.Flush(); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func filterRootfs(r io.Reader, w io.Writer) error {
+	tr, tw := tar.NewReader(r), tar.NewWriter(w)
+	seen := map[string]bool{}
+	accounts := map[string][]byte{"etc/passwd": nil, "etc/group": nil}
+	for {
+		h, err := tr.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("read a root file system: %w", err)
+		}
+		name := strings.TrimPrefix(path.Clean("/"+h.Name), "/")
+		if name == "" || dropped(name) {
+			continue
+		}
+		if _, ok := accounts[name]; ok {
+			if h.Typeflag != tar.TypeReg || h.Size > 1<<20 {
+				return company.E(company.EImage, "/"+name+" of the base image is not a small file")
+			}
+			if accounts[name], err = io.ReadAll(tr); err != nil {
+				return err
+			}
+			continue
+		}
+		switch h.Typeflag {
+		case tar.TypeReg, tar.TypeDir, tar.TypeSymlink, tar.TypeLink:
+		default:
+			continue // devices, pipes
+		}
+		seen[name] = true
+		h.Mode &^= 0o6000
+		for k := range h.PAXRecords {
+			if strings.HasPrefix(k, "SCHILY.xattr.") {
+				delete(h.PAXRecords, k)
+			}
+		}
+		//lint:ignore SA1019 the reader fills it and the writer still reads it
+		h.Xattrs = nil
+		h.Uname, h.Gname = "", ""
+		if err := tw.WriteHeader(h); err != nil {
+			return err
+		}
+		if _, err := io.Copy(tw, tr); err != nil {
+			return err
+		}
+	}
+	for _, tool := range []string{"sh", "git"} {
+		if !slices.ContainsFunc([]string{"bin/", "usr/bin/", "usr/local/bin/"}, func(dir string) bool { return seen[dir+tool] }) {
+			return company.E(company.EImage, "the base image has no "+tool).Fix("give container.image an image with a shell and git, or auto")
+		}
+	}
+	for _, d := range []struct {
+		name string
+		mode int64
+		uid  int
+	}{
+		{"dev", 0o755, 0}, {"proc", 0o755, 0}, {"sys", 0o755, 0}, {"run", 0o755, 0}, {"tmp", 0o1777, 0}, {"home", 0o755, 0}, {"opt", 0o755, 0},
+		{"work", 0o755, agentID}, {"home/agent", 0o755, agentID},
+	} {
+		if seen[d.name] {
+			continue
+		}
+		if err := tw.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: d.name + "/", Mode: d.mode, Uid: d.uid, Gid: d.uid, ModTime: epoch}); err != nil {
+			return err
+		}
+	}
+	for _, a := range []struct {
+		name string
+		text []byte
+	}{
+		{"etc/passwd", withAgent(accounts["etc/passwd"], fmt.Sprintf("agent:x:%d:%d::/home/agent:/bin/bash", agentID, agentID))},
+		{"etc/group", withAgent(accounts["etc/group"], fmt.Sprintf("agent:x:%d:", agentID))},
+		{"etc/gitconfig", []byte(gitConfig)},
+	} {
+		if err := tw.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: a.name, Mode: 0o644, Size: int64(len(a.text)), ModTime: epoch}); err != nil {
+			return err
+		}
+		if _, err := tw.Write(a.text); err != nil {
+			return err
+		}
+	}
+	return tw.Close()
+}
+
+func dropped(name string) bool {
+	// The directories that are emptied are written anew where they must be
+	// there with an owner and a mode of ours.
+	return slices.Contains(leftOut, name) || slices.ContainsFunc(emptied, func(dir string) bool {
+		return strings.HasPrefix(name, dir+"/") || name == dir && (dir == "work" || dir == "home/agent")
+	})
+}
+
+// withAgent adds the agent's line to an account file, in place of any other
+// line with its name or number.
+func withAgent(text []byte, line string) []byte {
+	var out bytes.Buffer
+	for l := range strings.SplitSeq(string(text), "\n") {
+		f := strings.Split(l, ":")
+		if l == "" || f[0] == "agent" || len(f) > 2 && f[2] == fmt.Sprint(agentID) {
+			continue
+		}
+		out.WriteString(l + "\n")
+	}
+	out.WriteString(line + "\n")
+	return out.Bytes()
+}

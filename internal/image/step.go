@@ -1,0 +1,226 @@
+package image
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"company/internal/company"
+
+	cerrdefs "github.com/containerd/errdefs"
+)
+
+const (
+	workerRepository = "company/worker" // whole images
+	layerRepository  = "company/layer"  // what they are stacked from
+
+	labelKind   = "company.image"        // kind of the topmost layer; every image and build container of ours has it
+	labelKey    = "company.image.key"    // key of the topmost layer
+	labelLayers = "company.image.layers" // kind=key,… from the bottom up
+
+	// recipe is part of every key. It goes up whenever the way a layer is made
+	// changes, so that no older image is taken for a new one.
+	recipe = "1"
+
+	arch = runtime.GOARCH
+)
+
+// fillFunc writes the tar of one layer.
+type fillFunc func(ctx context.Context, under *found, work string, l *layer) error
+
+// step is one layer of a plan.
+type step struct {
+	kind       string
+	key        company.Hash
+	repository string
+	build      buildFunc
+}
+
+// buildFunc makes the image of a step; work is an empty directory that is
+// removed afterwards.
+type buildFunc func(ctx context.Context, under *found, s step, work string) (*found, error)
+
+func newStep(kind string, under step, build buildFunc, inputs ...string) step {
+	return step{kind: kind, key: keyOf(append([]string{kind, string(under.key)}, inputs...)...), repository: layerRepository, build: build}
+}
+
+// keyOf hashes strings so that no two lists of strings share a key.
+func keyOf(parts ...string) company.Hash {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s %s\n", recipe, arch)
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:%s\n", len(p), p)
+	}
+	return company.Hash(hex.EncodeToString(h.Sum(nil)))
+}
+
+// name is unique to a layer and short enough for files and containers.
+func (s step) name() string { return s.kind + "-" + string(s.key[:20]) }
+
+func (s step) tag() string {
+	if s.repository == workerRepository {
+		return workerRepository + ":" + string(s.key)
+	}
+	return layerRepository + ":" + s.kind + "-" + string(s.key)
+}
+
+// found is an image of ours in the daemon's store.
+type found struct {
+	id      string
+	env     []string
+	layers  string   // the label
+	diffIDs []string // from the bottom up
+}
+
+func (f *found) image(s step) Image {
+	if f == nil {
+		return Image{}
+	}
+	img := Image{ID: f.id, Tag: s.tag(), Key: s.key}
+	for entry := range strings.SplitSeq(f.layers, ",") {
+		kind, key, _ := strings.Cut(entry, "=")
+		img.Layers = append(img.Layers, Layer{Kind: kind, Key: company.Hash(key)})
+	}
+	return img
+}
+
+// find looks a layer up by its tag; nil without an error means that it is not
+// there. An image that bears the tag but not the label is not ours.
+func (b *Builder) find(ctx context.Context, s step) (*found, error) {
+	info, err := b.docker.ImageInspect(ctx, s.tag())
+	if cerrdefs.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, daemonError("look for the image "+s.tag(), err)
+	}
+	if info.Config == nil || info.Config.Labels[labelKey] != string(s.key) {
+		return nil, company.E(company.EImage, "another image has the name "+s.tag()).Fix("remove it: docker image rm " + s.tag())
+	}
+	return &found{id: info.ID, env: info.Config.Env, layers: info.Config.Labels[labelLayers], diffIDs: info.RootFS.Layers}, nil
+}
+
+// ensureStep finds or makes one layer. Of several builders of one layer, in
+// this process or another, one builds and the others wait.
+func (b *Builder) ensureStep(ctx context.Context, under *found, s step) (*found, error) {
+	if f, err := b.find(ctx, s); err != nil || f != nil {
+		return f, err
+	}
+	unlock, err := b.lock(ctx, s.name())
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if f, err := b.find(ctx, s); err != nil || f != nil {
+		return f, err
+	}
+
+	// Names are made from the key and the lock is ours, so what lies here is
+	// left from a builder that was killed.
+	work := filepath.Join(b.dir, "tmp", s.name())
+	if err := removeTree(work); err != nil {
+		return nil, company.E(company.EImage, "the rest of an earlier build cannot be removed").Wrap(err)
+	}
+	if err := os.MkdirAll(work, 0o700); err != nil {
+		return nil, company.E(company.EImage, "no temporary directory for an image").Wrap(err)
+	}
+	defer func() {
+		if err := removeTree(work); err != nil {
+			b.log.Warn("temporary files of an image build stay", "dir", work, "err", err)
+		}
+	}()
+
+	start := time.Now()
+	b.say("preparing the %s layer of the worker image", s.kind)
+	f, err := s.build(ctx, under, s, work)
+	if err != nil {
+		return nil, layerError(s.kind, err)
+	}
+	b.say("the %s layer is ready (%s)", s.kind, time.Since(start).Round(100*time.Millisecond))
+	return f, nil
+}
+
+// tarred makes a layer from a tar that fill writes.
+func (b *Builder) tarred(fill fillFunc) buildFunc {
+	return func(ctx context.Context, under *found, s step, work string) (*found, error) {
+		l, err := newLayer(filepath.Join(work, "layer.tar"))
+		if err != nil {
+			return nil, err
+		}
+		defer l.discard()
+		if err := fill(ctx, under, work, l); err != nil {
+			return nil, err
+		}
+		if err := l.close(); err != nil {
+			return nil, err
+		}
+		return b.stack(ctx, under, s, l)
+	}
+}
+
+// layerError makes sure that what leaves the package has a code.
+func layerError(kind string, err error) error {
+	var known *company.Error
+	if errors.As(err, &known) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return company.E(company.ETimeout, "preparing the "+kind+" layer of the worker image took too long").Wrap(err).Fix("try again; what is done already is kept")
+	}
+	if errors.Is(err, syscall.ENOSPC) {
+		return company.E(company.EImage, "the disk is full").Wrap(err).Fix("free some space, then try again")
+	}
+	return company.E(company.EImage, "the "+kind+" layer of the worker image cannot be made").Wrap(err)
+}
+
+// lock takes the lock of one layer across goroutines and processes: flock is
+// held by an open file, and every caller opens its own. Flock itself cannot be
+// cancelled, so it is tried again and again.
+func (b *Builder) lock(ctx context.Context, name string) (unlock func(), err error) {
+	f, err := os.OpenFile(filepath.Join(b.dir, "locks", name), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, company.E(company.EImage, "the lock of an image layer cannot be opened").Wrap(err)
+	}
+	said := false
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return func() { _ = f.Close() }, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			_ = f.Close()
+			return nil, company.E(company.EImage, "an image layer cannot be locked").Wrap(err)
+		}
+		if !said {
+			said = true
+			b.say("waiting for another builder of the same layer")
+		}
+		select {
+		case <-ctx.Done():
+			_ = f.Close()
+			return nil, ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// removeTree deletes a directory unless something is mounted below it: a
+// killed mmdebstrap must never make us delete the host's /dev or /proc.
+func removeTree(dir string) error {
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // no /proc: no mmdebstrap either
+		return err
+	}
+	if strings.Contains(string(mounts), " "+dir+"/") {
+		return fmt.Errorf("something is mounted below %s", dir)
+	}
+	return os.RemoveAll(dir)
+}

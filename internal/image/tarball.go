@@ -1,0 +1,142 @@
+package image
+
+import (
+	"archive/tar"
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path"
+	"strings"
+	"time"
+)
+
+// agentID is uid and gid of the worker inside every image.
+const agentID = 65532
+
+// epoch is the time of every file in a layer, so that equal content gives an
+// equal layer.
+var epoch = time.Unix(0, 0)
+
+// distant is the time of the files of a baked build cache. The go command
+// deletes what was not used for five days, judged by this time, and an image
+// lives longer than that; a time ahead of the clock is never "unused".
+var distant = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// layer writes the plain tar of one image layer to a file and hashes it on
+// the way. Parents of every path are added by themselves (mode 0755, root):
+// the daemon would make missing ones unreadable.
+type layer struct {
+	f    *os.File
+	buf  *bufio.Writer
+	sum  hash.Hash
+	tw   *tar.Writer
+	dirs map[string]bool
+	time time.Time
+
+	size   int64  // bytes of the tar, once closed
+	diffID string // sha256:… of the tar, once closed
+}
+
+func newLayer(file string) (*layer, error) {
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	l := &layer{f: f, buf: bufio.NewWriterSize(f, 1<<20), sum: sha256.New(), dirs: map[string]bool{}, time: epoch}
+	l.tw = tar.NewWriter(io.MultiWriter(l.buf, l.sum))
+	return l, nil
+}
+
+// head writes one header after those of the parents.
+func (l *layer) head(h *tar.Header) error {
+	if err := l.parents(h.Name); err != nil {
+		return err
+	}
+	h.ModTime = l.time
+	return l.tw.WriteHeader(h)
+}
+
+func (l *layer) parents(name string) error {
+	dir := path.Dir(strings.TrimSuffix(name, "/"))
+	if dir == "." || dir == "/" || l.dirs[dir] {
+		return nil
+	}
+	return l.dir(dir, 0o755, 0)
+}
+
+// dir adds a directory; a second time it does nothing.
+func (l *layer) dir(name string, mode int64, uid int) error {
+	if l.dirs[name] {
+		return nil
+	}
+	l.dirs[name] = true
+	return l.head(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: mode, Uid: uid, Gid: uid})
+}
+
+// bytes adds a small file owned by root.
+func (l *layer) bytes(name string, mode int64, data []byte) error {
+	if err := l.head(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode, Size: int64(len(data))}); err != nil {
+		return err
+	}
+	_, err := l.tw.Write(data)
+	return err
+}
+
+// stream adds a file of a known size, owned by root.
+func (l *layer) stream(name string, mode, size int64, r io.Reader) error {
+	if err := l.head(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode, Size: size}); err != nil {
+		return err
+	}
+	n, err := io.Copy(l.tw, io.LimitReader(r, size))
+	if err == nil && n != size {
+		err = fmt.Errorf("%s: %d of %d bytes: the file shrank while it was read", name, n, size)
+	}
+	return err
+}
+
+// file adds a file of the host's disk, owned by root.
+func (l *layer) file(name string, mode int64, host string) error {
+	f, err := os.Open(host)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file", host)
+	}
+	return l.stream(name, mode, info.Size(), f)
+}
+
+// close ends the tar. Afterwards size and diffID are known and reader works.
+func (l *layer) close() error {
+	if err := l.tw.Close(); err != nil {
+		return err
+	}
+	if err := l.buf.Flush(); err != nil {
+		return err
+	}
+	info, err := l.f.Stat()
+	if err != nil {
+		return err
+	}
+	l.size = info.Size()
+	l.diffID = "sha256:" + hex.EncodeToString(l.sum.Sum(nil))
+	return nil
+}
+
+// reader is the whole tar from its start.
+func (l *layer) reader() io.Reader { return io.NewSectionReader(l.f, 0, l.size) }
+
+// discard closes and removes the file. It may be called at any time.
+func (l *layer) discard() {
+	_ = l.f.Close()
+	_ = os.Remove(l.f.Name())
+}

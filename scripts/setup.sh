@@ -1,0 +1,101 @@
+#!/bin/sh
+# Makes this machine ready for company: Go is checked; git, mmdebstrap (it
+# builds worker images) and a Docker daemon are installed and started where
+# that is possible (root on Debian or Ubuntu). Everything else is said in one
+# line. Safe to run again and again: a machine that is ready is left alone.
+#
+# A dockerd started here stays. Its pid is in $marker, so that whoever wants to
+# stop it stops that one and no other.
+set -eu
+
+marker=/run/company-setup-dockerd.pid
+log=/var/log/company-dockerd.log
+aptlog=/var/log/company-setup-apt.log
+root=$(cd "$(dirname "$0")/.." && pwd)
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+export PATH
+
+say() { echo "set-up: $*" >&2; }
+die() { say "$*"; exit 1; }
+has() { command -v "$1" >/dev/null 2>&1; }
+answers() { has docker && timeout 20 docker version >/dev/null 2>&1; }
+
+# Go: at least what go.mod asks for. Asked from /, so that no go.mod here makes
+# it download another one.
+want=$(sed -n 's/^go //p' "$root/go.mod")
+has go || die "Go $want or newer is missing: install it from https://go.dev/dl and put it into PATH"
+have=$(cd / && GOTOOLCHAIN=local go env GOVERSION)
+have=${have#go}
+have=${have%% *}
+[ "$(printf '%s\n%s\n' "$want" "$have" | sort -V | head -n1)" = "$want" ] ||
+	die "Go $have is too old, $want or newer is needed: install it from https://go.dev/dl"
+
+missing=
+need() { has "$1" || missing="$missing $2"; }
+need git git
+need mmdebstrap mmdebstrap
+[ -e /usr/share/keyrings/debian-archive-keyring.gpg ] || missing="$missing debian-archive-keyring"
+[ -e /etc/ssl/certs/ca-certificates.crt ] || [ -d /etc/pki ] || missing="$missing ca-certificates"
+up=false
+if answers; then
+	up=true
+elif [ -n "${DOCKER_HOST:-}" ]; then
+	# The operator chose a daemon; starting another one would not help.
+	need docker docker.io
+	[ -n "$missing" ] || die "no Docker daemon answers at DOCKER_HOST=$DOCKER_HOST: start it, or unset DOCKER_HOST"
+else
+	need docker docker.io
+	need dockerd docker.io
+	need iptables iptables
+fi
+if $up && [ -z "$missing" ]; then
+	exit 0
+fi
+
+missing=$(printf '%s\n' $missing | sort -u | tr '\n' ' ')
+missing=${missing% }
+if [ "$(id -u)" != 0 ]; then
+	[ -z "$missing" ] || die "missing: $missing. Run as root: apt-get install --no-install-recommends $missing"
+	die "no Docker daemon answers: start it (systemctl start docker), and be in the group docker (or set DOCKER_HOST)"
+fi
+
+# Two at once must not both install or both start a daemon. The daemon must not
+# inherit the lock, or it would hold it for good.
+if has flock; then
+	exec 9>/run/company-setup.lock
+	flock -w 900 9 || die "another set-up has been running for 15 minutes"
+fi
+
+if [ -n "$missing" ]; then
+	has apt-get || die "missing: $missing. Install these packages with this system's package manager"
+	say "installing $missing"
+	export DEBIAN_FRONTEND=noninteractive
+	# shellcheck disable=SC2086 # a list of words
+	{ timeout 600 apt-get update && timeout 900 apt-get install -y --no-install-recommends $missing; } >"$aptlog" 2>&1 9>&- ||
+		die "apt-get failed: $(grep '^E:' "$aptlog" | head -n1) (all of it: $aptlog)"
+fi
+
+if ! answers; then
+	[ -z "${DOCKER_HOST:-}" ] || die "no Docker daemon answers at DOCKER_HOST=$DOCKER_HOST: start it, or unset DOCKER_HOST"
+	pid=
+	if [ -d /run/systemd/system ] && has systemctl; then
+		say "starting docker.service"
+		timeout 90 systemctl start docker 9>&- || die "docker.service does not start: see journalctl -u docker"
+	else
+		say "starting dockerd (log: $log)"
+		setsid dockerd </dev/null >"$log" 2>&1 9>&- &
+		pid=$!
+		echo "$pid" >"$marker"
+	fi
+	tries=0
+	until answers; do
+		if [ -n "$pid" ] && ! kill -0 "$pid" 2>/dev/null; then
+			rm -f "$marker"
+			die "dockerd ended: $(tail -n1 "$log")"
+		fi
+		tries=$((tries + 1))
+		[ "$tries" -lt 300 ] || die "dockerd does not answer after a minute: see $log"
+		sleep 0.2
+	done
+fi
+say "ready"
