@@ -1,0 +1,18 @@
+// Package gateway is what the host serves into one run's container over the
+// pipe: git smart HTTP for the run's own quarantine repository, at
+// /git/<run>.git. Everything a container sends is attacker input.
+//
+// It owns the HTTP side and the rule which references a run may push; the
+// pack processes and the checks of objects are gitops'. It promises that
+//
+//   - exactly one repository name answers, compared byte for byte with the
+//     request line, so no encoding, dot segment or sibling gets through;
+//   - a connection carries one request, whose header was read whole and
+//     judged before net/http saw it: there is no second request to smuggle;
+//   - bodies, inflated bodies, headers, times and processes are bounded;
+//   - after Close no process of the run's git is alive and nothing is being
+//     written to its repository.
+//
+// Dependency mirrors, egress and model endpoints are not served here yet;
+// their paths answer 404 and say so.
+package gateway

@@ -1,0 +1,277 @@
+package gitops
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"company/internal/company"
+)
+
+// What a run may add to its base. Trees are counted as a checkout would
+// unfold them, so a small pack that names one tree many times is seen for
+// what it is; what the base has at the same path counts nothing.
+const (
+	MaxPushBytes   = 64 << 20  // one pack as sent
+	MaxRunBytes    = 512 << 20 // all packs that a run leaves in its quarantine
+	maxNewCommits  = 1000
+	maxNewFiles    = 50_000
+	maxDepth       = 64
+	maxPathBytes   = 1024
+	maxBlobBytes   = 10 << 20
+	maxTotalBytes  = 256 << 20
+	maxLinkTarget  = 4096
+	objectsTimeout = 60 * time.Second
+)
+
+// checker holds what one check has learned. It belongs to one goroutine.
+type checker struct {
+	b     *batch
+	fold  *folder
+	memo  map[pair]weight
+	sizes map[company.OID]int64
+}
+
+// pair is a tree and the base's tree at the same place. The depth belongs to
+// it because a symlink that is harmless deep in the tree leaves it further up.
+type pair struct {
+	tree, base company.OID
+	depth      int
+}
+
+// weight is what a tree adds to its base.
+type weight struct {
+	files int // files and folders
+	bytes int64
+	path  int // bytes of the longest path below
+	depth int // levels below
+}
+
+// checkObjects judges every commit that tips have and known has not, against
+// the tree of base. env names the object directories of a push that is not
+// accepted yet; dir is the quarantine. E_OBJECTS says what is refused.
+func (s *Store) checkObjects(ctx context.Context, dir string, env []string, base company.OID, known, tips []company.OID) error {
+	ctx, cancel := context.WithTimeout(ctx, objectsTimeout)
+	defer cancel()
+	b, err := s.batch(ctx, dir, env, true)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	kinds, err := b.infos(tips)
+	if err != nil {
+		return err
+	}
+	args := []string{"rev-list", "--max-count=" + strconv.Itoa(maxNewCommits+1)}
+	for i, tip := range tips {
+		if kinds[i].kind != "commit" {
+			return company.E(company.EObjects, fmt.Sprintf("%s is not a commit", tip.Short()))
+		}
+		args = append(args, string(tip))
+	}
+	for _, id := range append([]company.OID{base}, known...) {
+		args = append(args, "^"+string(id))
+	}
+	r, err := s.must(ctx, call{dir: dir, args: args, env: env, limited: true})
+	if err != nil {
+		return err
+	}
+	commits := strings.Fields(r.text())
+	if len(commits) > maxNewCommits {
+		return company.E(company.EObjects, fmt.Sprintf("there are more than %d new commits", maxNewCommits)).Fix("squash them")
+	}
+	root, err := b.commit(base)
+	if err != nil {
+		return err
+	}
+	c := &checker{b: b, fold: newFolder(), memo: map[pair]weight{}, sizes: map[company.OID]int64{}}
+	for _, id := range commits {
+		commit, err := b.commit(company.OID(id))
+		if err != nil {
+			return err
+		}
+		if _, err := c.tree("", 0, 0, commit.Tree, root.Tree); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func refused(path, why string) error {
+	if len(path) > 300 {
+		path = path[:300] + "…"
+	}
+	return company.E(company.EObjects, fmt.Sprintf("%q %s", path, why)).Fix("take it out of the commits and push again")
+}
+
+// tree weighs one tree against the base's tree at the same path ("": there is
+// none). open is the number of new entries of the trees above, so that the
+// walk itself never holds more than the limit.
+func (c *checker) tree(path string, depth, open int, id, baseID company.OID) (weight, error) {
+	if id == baseID {
+		return weight{}, nil
+	}
+	key := pair{id, baseID, depth}
+	if w, ok := c.memo[key]; ok {
+		return w, nil
+	}
+	if depth > maxDepth {
+		return weight{}, refused(path, fmt.Sprintf("is more than %d folders deep", maxDepth))
+	}
+	entries, err := c.b.tree(id)
+	if err != nil {
+		return weight{}, err
+	}
+	old := map[string]treeEntry{}
+	if baseID != "" {
+		list, err := c.b.tree(baseID)
+		if err != nil {
+			return weight{}, err
+		}
+		for _, e := range list {
+			old[e.name] = e
+		}
+	}
+	fresh := entries[:0:0]
+	for _, e := range entries {
+		if was, ok := old[e.name]; !ok || was.mode != e.mode || was.id != e.id {
+			fresh = append(fresh, e)
+		}
+	}
+	if open += len(fresh); open > maxNewFiles {
+		return weight{}, refused(path, fmt.Sprintf("adds more than %d files", maxNewFiles))
+	}
+	if err := c.names(path, depth, entries, fresh, old); err != nil {
+		return weight{}, err
+	}
+	w, err := c.blobs(path, fresh)
+	if err != nil {
+		return weight{}, err
+	}
+	for _, e := range fresh {
+		if e.mode != ModeTree {
+			continue
+		}
+		below := company.OID("")
+		if was, ok := old[e.name]; ok && was.mode == ModeTree {
+			below = was.id
+		}
+		sub, err := c.tree(path+e.name+"/", depth+1, open, e.id, below)
+		if err != nil {
+			return weight{}, err
+		}
+		w.files += sub.files
+		w.bytes += sub.bytes
+		w.path = max(w.path, len(e.name)+1+sub.path)
+		w.depth = max(w.depth, 1+sub.depth)
+		if err := w.within(path+e.name+"/", path, depth); err != nil {
+			return weight{}, err
+		}
+	}
+	if err := w.within(path, path, depth); err != nil {
+		return weight{}, err
+	}
+	c.memo[key] = w
+	return w, nil
+}
+
+// within holds a weight against the limits; at is shown, path is the prefix.
+func (w weight) within(at, path string, depth int) error {
+	switch {
+	case w.files > maxNewFiles:
+		return refused(at, fmt.Sprintf("adds more than %d files", maxNewFiles))
+	case w.bytes > maxTotalBytes:
+		return refused(at, fmt.Sprintf("adds more than %d MiB", maxTotalBytes>>20))
+	case len(path)+w.path > maxPathBytes:
+		return refused(at, fmt.Sprintf("has a path longer than %d bytes", maxPathBytes))
+	case depth+w.depth > maxDepth:
+		return refused(at, fmt.Sprintf("is more than %d folders deep", maxDepth))
+	}
+	return nil
+}
+
+// names refuses what is new and would not be, on some file system, what it
+// looks like.
+func (c *checker) names(path string, depth int, entries, fresh []treeEntry, old map[string]treeEntry) error {
+	for _, e := range fresh {
+		was, known := old[e.name]
+		switch e.mode {
+		case ModeFile, ModeExec, ModeTree, ModeSymlink:
+		case ModeGitlink:
+			return refused(path+e.name, "is a submodule that the base does not have so")
+		default:
+			if !known || was.mode != e.mode { // old tools wrote 100664
+				return refused(path+e.name, fmt.Sprintf("has the mode %o", e.mode))
+			}
+		}
+		if !known || e.mode == ModeSymlink && was.mode != ModeSymlink {
+			if why := badName(e.name, e.mode == ModeSymlink); why != "" {
+				return refused(path+e.name, why)
+			}
+		}
+		if e.mode == ModeSymlink {
+			target, err := c.b.read(e.id, "blob", maxLinkTarget)
+			if err != nil {
+				return refused(path+e.name, "is a symbolic link that cannot be read")
+			}
+			if why := badLink(string(target), depth); why != "" {
+				return refused(path+e.name, why)
+			}
+		}
+	}
+	seen := make(map[string]string, len(entries))
+	for _, e := range entries {
+		k := c.fold.key(e.name)
+		other, clash := seen[k]
+		seen[k] = e.name
+		if !clash {
+			continue
+		}
+		_, had1 := old[e.name]
+		_, had2 := old[other]
+		if !had1 || !had2 {
+			return refused(path+e.name, fmt.Sprintf("is the same name as %q to some file systems", other))
+		}
+	}
+	return nil
+}
+
+// blobs weighs the files directly in a tree.
+func (c *checker) blobs(path string, fresh []treeEntry) (weight, error) {
+	var w weight
+	var ask []company.OID
+	for _, e := range fresh {
+		if _, ok := c.sizes[e.id]; !ok && e.mode != ModeTree {
+			ask = append(ask, e.id)
+			c.sizes[e.id] = -1 // asked once
+		}
+	}
+	found, err := c.b.infos(ask)
+	if err != nil {
+		return w, err
+	}
+	for i, o := range found {
+		if o.kind == "blob" {
+			c.sizes[ask[i]] = o.size
+		}
+	}
+	for _, e := range fresh {
+		// A folder counts as well: trees of empty trees unfold too.
+		w.files++
+		w.path = max(w.path, len(e.name))
+		if e.mode == ModeTree {
+			continue
+		}
+		size := c.sizes[e.id]
+		switch {
+		case size < 0:
+			return w, refused(path+e.name, "is not a file")
+		case size > maxBlobBytes:
+			return w, refused(path+e.name, fmt.Sprintf("has %d bytes, more than %d MiB", size, maxBlobBytes>>20))
+		}
+		w.bytes += size
+	}
+	return w, nil
+}

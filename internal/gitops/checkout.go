@@ -1,0 +1,256 @@
+package gitops
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"company/internal/company"
+)
+
+// base reads which commit the work starts from, and how it stands to the
+// remote.
+func (c *checkout) base(ctx context.Context, ref string) (BaseInfo, error) {
+	var info BaseInfo
+	var err error
+	remote := c.s.cfg.Remote
+	info.RemoteURL = c.remoteURL(remote)
+	if info.DefaultBranch, err = c.defaultBranch(ctx); err != nil && company.CodeOf(err) != company.ENotFound {
+		return info, err
+	}
+	full := "refs/heads/" + ref
+	if ref == "" {
+		r, err := c.s.must(ctx, call{dir: c.gitDir, args: []string{"rev-parse", "--symbolic-full-name", "HEAD"}})
+		if err != nil || !strings.HasPrefix(r.text(), "refs/heads/") {
+			return c.headless(ctx, info)
+		}
+		full = r.text()
+	}
+	info.Branch = strings.TrimPrefix(full, "refs/heads/")
+	if !validRef(full) {
+		return info, company.E(company.EInvalid, fmt.Sprintf("the branch name %q has characters that the company does not handle", info.Branch)).
+			Fix("make a branch with a plain name: git switch -c <name>")
+	}
+	if info.OID, err = c.s.resolve(ctx, c.gitDir, full, "commit"); err != nil {
+		if company.CodeOf(err) == company.ENotFound && ref != "" {
+			err = company.E(company.ENotFound, fmt.Sprintf("there is no branch %q in %s", ref, c.workTree)).Fix("list them with: git branch")
+		}
+		return info, err
+	}
+	if info.Dirty, err = c.dirty(ctx); err != nil {
+		return info, err
+	}
+	tracking := "refs/remotes/" + remote + "/" + info.Branch
+	upstream := []string{"^" + tracking}
+	_, err = c.s.resolve(ctx, c.gitDir, tracking, "commit")
+	switch company.CodeOf(err) {
+	case "":
+		info.RemoteHasBranch = true
+	case company.ENotFound:
+		if info.RemoteURL == "" {
+			return info, nil
+		}
+		upstream = []string{"--not", "--remotes=" + remote}
+	default:
+		return info, err
+	}
+	r, err := c.s.must(ctx, call{dir: c.gitDir, args: append([]string{"rev-list", "--count", string(info.OID)}, upstream...)})
+	if err != nil {
+		return info, err
+	}
+	info.AheadOfRemote, err = strconv.Atoi(r.text())
+	return info, err
+}
+
+// headless explains a HEAD that names no branch with a commit.
+func (c *checkout) headless(ctx context.Context, info BaseInfo) (BaseInfo, error) {
+	id, err := c.s.resolve(ctx, c.gitDir, "HEAD", "commit")
+	if company.CodeOf(err) == company.ENotFound {
+		return info, unfit(c.workTree + " has no commit yet").Because("the company works from a commit").
+			Fix("commit first: git add -A && git commit -m 'first commit'")
+	}
+	if err != nil {
+		return info, err
+	}
+	info.Detached, info.OID = true, id
+	return info, company.E(company.EInvalid, "HEAD is not on a branch").Because("it is detached at " + id.Short()).
+		Fix("name the branch to start from with --base <branch>, or: git switch <branch>")
+}
+
+// remoteURL is the URL of a remote, relative paths made absolute.
+func (c *checkout) remoteURL(name string) string {
+	url := c.config["remote."+name+".url"]
+	if url == "" || strings.Contains(url, "://") || filepath.IsAbs(url) || scpLike(url) {
+		return url
+	}
+	return filepath.Join(c.workTree, url)
+}
+
+// scpLike is git's host:path form: a colon before any slash.
+func scpLike(url string) bool {
+	colon := strings.IndexByte(url, ':')
+	slash := strings.IndexByte(url, '/')
+	return colon > 0 && (slash < 0 || colon < slash)
+}
+
+func (c *checkout) defaultBranch(ctx context.Context) (string, error) {
+	remote := "refs/remotes/" + c.s.cfg.Remote + "/"
+	r, err := c.s.run(ctx, call{dir: c.gitDir, args: []string{"rev-parse", "--symbolic-full-name", remote + "HEAD"}})
+	if err != nil {
+		return "", err
+	}
+	if b, ok := strings.CutPrefix(r.text(), remote); ok && r.exit == 0 && b != "HEAD" && b != "" {
+		return b, nil
+	}
+	for _, b := range []string{"main", "master"} {
+		for _, space := range []string{remote, "refs/heads/"} {
+			_, err := c.s.resolve(ctx, c.gitDir, space+b, "commit")
+			if err == nil {
+				return b, nil
+			}
+			if company.CodeOf(err) != company.ENotFound {
+				return "", err
+			}
+		}
+	}
+	return "", company.E(company.ENotFound, "DEFAULT_BRANCH_NOT_FOUND: there is no origin/HEAD, main or master").
+		Fix("name the branch with --base, or set it: git remote set-head origin --auto")
+}
+
+// dirty reports whether the work tree or the index holds something that HEAD
+// does not. git status is never run here, since it would run the filters of
+// the repository; the index is compared with HEAD, and the files with what
+// the index noted of them. A file that was only touched is read and compared
+// by content. It errs towards "dirty", which is only a warning.
+func (c *checkout) dirty(ctx context.Context) (bool, error) {
+	at := call{dir: c.gitDir, workTree: c.workTree, args: []string{"ls-files", "-z", "--stage", "--debug"}}
+	r, err := c.s.must(ctx, at)
+	if err != nil {
+		return false, err
+	}
+	index, err := parseIndex(string(r.out))
+	if err != nil {
+		return false, err
+	}
+	head, err := c.s.list(ctx, c.gitDir, "HEAD")
+	if err != nil {
+		return false, err
+	}
+	if len(head) != len(index) {
+		return true, nil
+	}
+	var indexTime time.Time
+	if fi, err := os.Stat(filepath.Join(c.gitDir, "index")); err == nil {
+		indexTime = fi.ModTime()
+	}
+	for i, e := range index {
+		if e.path != head[i].Path || e.mode != head[i].Mode || e.id != head[i].OID || e.changed(c.workTree, indexTime) {
+			return true, nil
+		}
+	}
+	at.args = []string{"ls-files", "-z", "--others", "--exclude-standard", "--directory", "--no-empty-directory"}
+	r, err = c.s.must(ctx, at)
+	return len(r.out) > 0, err
+}
+
+// indexed is one entry of the index with what it noted of the file.
+type indexed struct {
+	path  string
+	mode  int
+	id    company.OID
+	mtime time.Time
+	size  int64
+}
+
+// parseIndex reads ls-files --stage --debug: "mode oid stage TAB path NUL",
+// then six lines of "  key: value", of which mtime and size are used.
+func parseIndex(out string) ([]indexed, error) {
+	bad := company.E(company.EGit, "git ls-files answered something unexpected")
+	var list []indexed
+	for out != "" {
+		var head, debug string
+		var ok bool
+		if head, out, ok = strings.Cut(out, "\x00"); !ok {
+			return nil, bad
+		}
+		meta, name, ok := strings.Cut(head, "\t")
+		f := strings.Fields(meta)
+		if !ok || len(f) != 3 {
+			return nil, bad
+		}
+		mode, err := strconv.ParseInt(f[0], 8, 32)
+		if err != nil {
+			return nil, bad
+		}
+		e := indexed{path: name, mode: int(mode), id: company.OID(f[1]), size: -1}
+		for strings.HasPrefix(out, "  ") {
+			debug, out, _ = strings.Cut(out, "\n")
+			key, value, _ := strings.Cut(strings.TrimSpace(debug), ": ")
+			switch key {
+			case "mtime":
+				sec, nano, _ := strings.Cut(value, ":")
+				s, err1 := strconv.ParseInt(sec, 10, 64)
+				n, err2 := strconv.ParseInt(nano, 10, 64)
+				if err1 != nil || err2 != nil {
+					return nil, bad
+				}
+				e.mtime = time.Unix(s, n)
+			case "size":
+				size, _, _ := strings.Cut(value, "\t")
+				if e.size, err = strconv.ParseInt(size, 10, 64); err != nil {
+					return nil, bad
+				}
+			}
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// changed compares the file on disk with the entry. indexTime is when the
+// index was written: a file as young as that may have changed unnoticed.
+func (e indexed) changed(workTree string, indexTime time.Time) bool {
+	name := filepath.Join(workTree, e.path)
+	fi, err := os.Lstat(name)
+	if err != nil {
+		return true
+	}
+	if e.mode == ModeGitlink {
+		return !fi.IsDir()
+	}
+	isLink := fi.Mode()&fs.ModeSymlink != 0
+	if isLink != (e.mode == ModeSymlink) || !isLink && (!fi.Mode().IsRegular() || fi.Mode()&0o100 != 0 != (e.mode == ModeExec)) {
+		return true
+	}
+	if fi.Size() == e.size && fi.ModTime().Equal(e.mtime) && fi.ModTime().Before(indexTime) {
+		return false
+	}
+	h := sha1.New() // git's name of a blob, not a security measure
+	fmt.Fprintf(h, "blob %d\x00", fi.Size())
+	if isLink {
+		target, err := os.Readlink(name)
+		if err != nil {
+			return true
+		}
+		_, _ = io.WriteString(h, target)
+	} else {
+		f, err := os.Open(name)
+		if err != nil {
+			return true
+		}
+		_, err = io.Copy(h, f)
+		_ = f.Close()
+		if err != nil {
+			return true
+		}
+	}
+	return company.OID(hex.EncodeToString(h.Sum(nil))) != e.id
+}

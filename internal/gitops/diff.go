@@ -1,0 +1,112 @@
+package gitops
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"company/internal/company"
+)
+
+// FileChange is one path that differs between two trees.
+type FileChange struct {
+	company.Change
+	OldMode, NewMode int // 0: not there
+	OldOID, NewOID   company.OID
+}
+
+// Diff is what changed from one tree to another.
+type Diff struct {
+	Changes   []FileChange // by path; a rename is a deletion and a creation
+	Patch     []byte       // unified diff; binary files are only named
+	Truncated bool         // the patch was longer than the limit
+}
+
+// Diff compares two commits or trees. The patch is cut at maxPatch bytes (0:
+// no patch is made). No external diff, text conversion or attribute applies.
+func (m *Mirror) Diff(ctx context.Context, from, to company.OID, maxPatch int) (Diff, error) {
+	var d Diff
+	var err error
+	if d.Changes, err = m.s.changes(ctx, m.dir, from, to); err != nil || maxPatch <= 0 {
+		return d, err
+	}
+	var buf bytes.Buffer
+	_, err = m.s.must(ctx, call{
+		dir: m.dir,
+		args: []string{"diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color",
+			"--full-index", "--src-prefix=a/", "--dst-prefix=b/", string(from), string(to)},
+		stdout: &truncating{buf: &buf, left: maxPatch + 1},
+	})
+	d.Patch = buf.Bytes()
+	if len(d.Patch) > maxPatch {
+		d.Patch, d.Truncated = d.Patch[:maxPatch], true
+	}
+	return d, err
+}
+
+// changes is the raw diff of two commits or trees.
+func (s *Store) changes(ctx context.Context, dir string, from, to company.OID) ([]FileChange, error) {
+	if !from.Valid() || !to.Valid() {
+		return nil, company.E(company.EInvalid, "full object ids are needed")
+	}
+	r, err := s.must(ctx, call{dir: dir, args: []string{"diff-tree", "-r", "-z", "--raw", "--no-ext-diff", "--no-textconv",
+		"--no-renames", "--no-abbrev", string(from), string(to)}})
+	if err != nil {
+		return nil, err
+	}
+	return parseRaw(r.out)
+}
+
+// parseRaw reads ":oldmode newmode oldid newid status NUL path NUL" records.
+func parseRaw(raw []byte) ([]FileChange, error) {
+	bad := company.E(company.EGit, "git diff-tree answered something unexpected")
+	var out []FileChange
+	fields := strings.Split(string(raw), "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		f := strings.Fields(strings.TrimPrefix(fields[i], ":"))
+		if len(f) != 5 || fields[i][0] != ':' {
+			return nil, bad
+		}
+		oldMode, err1 := strconv.ParseInt(f[0], 8, 32)
+		newMode, err2 := strconv.ParseInt(f[1], 8, 32)
+		if err1 != nil || err2 != nil {
+			return nil, bad
+		}
+		c := FileChange{OldMode: int(oldMode), NewMode: int(newMode), OldOID: company.OID(f[2]), NewOID: company.OID(f[3])}
+		c.Path = fields[i+1]
+		switch f[4] {
+		case "A":
+			c.Action = "created"
+		case "D":
+			c.Action = "deleted"
+		case "M", "T":
+			c.Action = "modified"
+		default:
+			return nil, bad
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// PatchID names the change from base to head: SHA-256 over each changed
+// path with its modes and object ids on both sides. It stays the same while
+// the base moves in other files only, and changes when a file of the diff
+// changed on either side, which is exactly when a reviewer's verdict on the
+// change is void. Unlike git patch-id it does not depend on a diff algorithm
+// and sees white space and binary files.
+func (m *Mirror) PatchID(ctx context.Context, base, head company.OID) (company.Hash, error) {
+	changes, err := m.s.changes(ctx, m.dir, base, head)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, c := range changes { // git lists them sorted by path
+		fmt.Fprintf(h, "%o %o %s %s %d %s\x00", c.OldMode, c.NewMode, c.OldOID, c.NewOID, len(c.Path), c.Path)
+	}
+	return company.Hash(hex.EncodeToString(h.Sum(nil))), nil
+}

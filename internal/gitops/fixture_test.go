@@ -1,0 +1,146 @@
+package gitops
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"company/internal/company"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// gitEnv is the environment of the git that plays the president or the
+// worker: the real program, with no configuration of this machine.
+func gitEnv(home string) []string {
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.org", "GIT_AUTHOR_DATE=@1700000000 +0000",
+		"GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.org", "GIT_COMMITTER_DATE=@1700000000 +0000",
+	}
+}
+
+// tryGit runs git in dir.
+func tryGit(dir, stdin string, args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env, cmd.Stdin = dir, gitEnv(dir), strings.NewReader(stdin)
+	out, err := cmd.CombinedOutput()
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+func mustGit(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	return mustGitIn(t, dir, "", args...)
+}
+
+func mustGitIn(t testing.TB, dir, stdin string, args ...string) string {
+	t.Helper()
+	out, err := tryGit(dir, stdin, args...)
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+// newCheckout is a president's repository with one commit on main.
+func newCheckout(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "project")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	mustGit(t, dir, "init", "-q", "-b", "main")
+	commitFiles(t, dir, "first", files)
+	return dir
+}
+
+func writeFiles(t testing.TB, dir string, files map[string]string) {
+	t.Helper()
+	for name, content := range files {
+		p := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// commitFiles writes files and commits them on the checked-out branch.
+func commitFiles(t testing.TB, dir, msg string, files map[string]string) company.OID {
+	t.Helper()
+	writeFiles(t, dir, files)
+	mustGit(t, dir, "add", "-A")
+	mustGit(t, dir, "commit", "-q", "--allow-empty", "-m", msg)
+	return company.OID(mustGit(t, dir, "rev-parse", "HEAD"))
+}
+
+// bundle is a store with a mirror that has the base of a checkout.
+type bundle struct {
+	ctx      context.Context
+	store    *Store
+	mirror   *Mirror
+	checkout string
+	base     BaseInfo
+	log      *bytes.Buffer
+}
+
+func setup(t testing.TB, files map[string]string) *bundle {
+	t.Helper()
+	if files == nil {
+		files = map[string]string{"README": "hello\n", "a/b/c.txt": "c\n"}
+	}
+	b := &bundle{ctx: t.Context(), checkout: newCheckout(t, files), log: &bytes.Buffer{}}
+	var err error
+	if b.store, err = Open(Config{Root: filepath.Join(t.TempDir(), "git"), Log: NewOpLog(b.log)}); err != nil {
+		t.Fatal(err)
+	}
+	if b.mirror, err = b.store.Mirror(b.ctx, "project", b.checkout); err != nil {
+		t.Fatal(err)
+	}
+	b.fetch(t)
+	return b
+}
+
+func (b *bundle) fetch(t testing.TB) {
+	t.Helper()
+	var err error
+	if b.base, err = b.mirror.FetchBase(b.ctx, nil, Source{}, ""); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// side commits files on a new branch off main in the checkout and brings the
+// commit into the mirror's object store.
+func (b *bundle) side(t testing.TB, branch string, change func(dir string)) company.OID {
+	t.Helper()
+	mustGit(t, b.checkout, "switch", "-q", "-c", branch, "main")
+	change(b.checkout)
+	mustGit(t, b.checkout, "add", "-A")
+	mustGit(t, b.checkout, "commit", "-q", "--allow-empty", "-m", branch)
+	info, err := b.mirror.FetchBase(b.ctx, nil, Source{Path: b.checkout}, branch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustGit(t, b.checkout, "switch", "-q", "main")
+	return info.OID
+}
+
+func requireCode(t testing.TB, err error, want company.Code, words ...string) {
+	t.Helper()
+	if company.CodeOf(err) != want {
+		t.Fatalf("got %v (%s), want %s", err, company.CodeOf(err), want)
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("the error %q does not say %q", err, w)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+// Package gitopstest makes real projects for tests: a president's checkout and
+// its mirror in a store. It owns the git that plays the people; that git has
+// no configuration of this machine. Nothing is left after the test.
+package gitopstest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"company/internal/company"
+	"company/internal/gitops"
+)
+
+// Project is a checkout on main and its mirror.
+type Project struct {
+	t      testing.TB
+	Dir    string // the checkout
+	Base   company.OID
+	Store  *gitops.Store
+	Mirror *gitops.Mirror
+}
+
+// New commits the files to main of a new checkout and fetches it into a
+// mirror.
+func New(t testing.TB, files map[string]string) *Project {
+	t.Helper()
+	p := &Project{t: t, Dir: filepath.Join(t.TempDir(), "project")}
+	if err := os.MkdirAll(p.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.Git("init", "-q", "-b", "main")
+	p.Write(files)
+	p.Git("add", "-A")
+	p.Git("commit", "-q", "--allow-empty", "-m", "first")
+	var err error
+	if p.Store, err = gitops.Open(gitops.Config{Root: filepath.Join(t.TempDir(), "git")}); err != nil {
+		t.Fatal(err)
+	}
+	if p.Mirror, err = p.Store.Mirror(context.Background(), "project", p.Dir); err != nil {
+		t.Fatal(err)
+	}
+	p.Base = p.Fetch("main")
+	return p
+}
+
+// Open gives the mirror in the form in which roles ask for it.
+func (p *Project) Open(context.Context, *company.Task) (*gitops.Mirror, error) { return p.Mirror, nil }
+
+// Git runs git in the checkout and gives what it prints.
+func (p *Project) Git(args ...string) string {
+	p.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = p.Dir
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + p.Dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.org", "GIT_AUTHOR_DATE=@1700000000 +0000",
+		"GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.org", "GIT_COMMITTER_DATE=@1700000000 +0000",
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		p.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSuffix(string(out), "\n")
+}
+
+// Write puts files into the checkout. A file with nothing in it is removed.
+func (p *Project) Write(files map[string]string) {
+	p.t.Helper()
+	for name, text := range files {
+		file := filepath.Join(p.Dir, name)
+		err := os.MkdirAll(filepath.Dir(file), 0o755)
+		if err == nil && text == "" {
+			err = os.Remove(file)
+		} else if err == nil {
+			err = os.WriteFile(file, []byte(text), 0o644)
+		}
+		if err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+// Commit commits files to a branch, which is made from the base when it is
+// new, and brings the commit into the mirror. The checkout is on main again
+// afterwards.
+func (p *Project) Commit(branch string, files map[string]string) company.OID {
+	p.t.Helper()
+	if branch != "main" && p.Git("branch", "--list", branch) == "" {
+		p.Git("branch", "-q", branch, string(p.Base))
+	}
+	p.Git("switch", "-q", branch)
+	p.Write(files)
+	p.Git("add", "-A")
+	p.Git("commit", "-q", "--allow-empty", "-m", "change "+branch)
+	p.Git("switch", "-q", "main")
+	return p.Fetch(branch)
+}
+
+// Fetch brings a branch into the mirror and gives its head.
+func (p *Project) Fetch(branch string) company.OID {
+	p.t.Helper()
+	info, err := p.Mirror.FetchBase(context.Background(), nil, gitops.Source{Path: p.Dir}, branch)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return info.OID
+}
+
+// Tree is the tree of a commit.
+func (p *Project) Tree(commit company.OID) company.OID {
+	p.t.Helper()
+	tree, err := p.Mirror.Tree(context.Background(), commit)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return tree
+}

@@ -1,0 +1,56 @@
+package gitops
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"company/internal/company"
+)
+
+// LookAt opens the mirror of a project beside the process that owns the store:
+// it makes, cleans and configures nothing. What it gives is for reading, and
+// for fetching a base, which git itself keeps apart from what the owner does.
+// ENotFound: there is no mirror yet.
+func LookAt(root, remote, projectID, sourcePath string) (*Mirror, error) {
+	git, err := findGit()
+	if err != nil {
+		return nil, err
+	}
+	if !projectRE.MatchString(projectID) {
+		return nil, company.E(company.EInvalid, fmt.Sprintf("%q is not a project id", projectID))
+	}
+	s := &Store{cfg: Config{Root: root, Remote: remote}, root: filepath.Clean(root), git: git, locks: map[string]chan struct{}{}}
+	m := &Mirror{s: s, dir: filepath.Join(s.root, projectID+".git"), source: sourcePath}
+	if _, err := os.Stat(m.dir); err != nil {
+		return nil, company.E(company.ENotFound, "nothing of "+projectID+" has been fetched yet").Wrap(err)
+	}
+	return m, s.verify(m.dir)
+}
+
+// Inspect tells what FetchBase would start from, and fetches and makes
+// nothing that stays: it needs no store. Its refusals are those of FetchBase.
+func Inspect(ctx context.Context, checkoutPath, remote, ref string) (BaseInfo, error) {
+	git, err := findGit()
+	if err != nil {
+		return BaseInfo{}, err
+	}
+	if ref != "" && !validRef("refs/heads/"+ref) {
+		return BaseInfo{}, company.E(company.EInvalid, fmt.Sprintf("%q cannot be a branch", ref)).Fix("list them with: git branch")
+	}
+	root, err := os.MkdirTemp("", "company-look-")
+	if err == nil {
+		defer os.RemoveAll(root)
+		err = os.Mkdir(filepath.Join(root, "home"), 0o700)
+	}
+	if err != nil {
+		return BaseInfo{}, company.E(company.EGit, "there is no room to look at the repository").Wrap(err).Fix("make room in " + os.TempDir())
+	}
+	s := &Store{cfg: Config{Remote: remote}, root: root, git: git, locks: map[string]chan struct{}{}}
+	c, err := s.openCheckout(ctx, checkoutPath)
+	if err != nil {
+		return BaseInfo{}, err
+	}
+	return c.base(ctx, ref)
+}

@@ -1,0 +1,273 @@
+package gitops
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"company/internal/company"
+)
+
+// Modes of tree entries as git writes them.
+const (
+	ModeFile    = 0o100644
+	ModeExec    = 0o100755
+	ModeSymlink = 0o120000
+	ModeGitlink = 0o160000
+	ModeTree    = 0o040000
+)
+
+const (
+	maxTreeBytes   = 64 << 20  // one tree object that we parse
+	maxCommitBytes = 1 << 20   // one commit object
+	maxReadBytes   = 512 << 20 // one blob held in memory
+)
+
+// batch is one git cat-file --batch-command: many questions, one process. It
+// belongs to one goroutine.
+type batch struct {
+	s     *Store
+	ctx   context.Context
+	stop  context.CancelFunc
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	out   *bufio.Reader
+	err   bytes.Buffer
+	start time.Time
+}
+
+// batch starts the process; close ends it. env adds variables (the object
+// directories of a push), limited sets resource limits.
+func (s *Store) batch(ctx context.Context, dir string, env []string, limited bool) (*batch, error) {
+	if err := s.verify(dir); err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithTimeout(ctx, localLimit)
+	b := &batch{s: s, ctx: ctx, stop: stop, start: time.Now()}
+	b.cmd = s.command(ctx, call{dir: dir, args: []string{"cat-file", "--batch-command"}, env: env, limited: limited})
+	b.cmd.Stderr = &truncating{buf: &b.err, left: maxStderr}
+	in, err := b.cmd.StdinPipe()
+	if err == nil {
+		var out io.ReadCloser
+		if out, err = b.cmd.StdoutPipe(); err == nil {
+			b.in, b.out = in, bufio.NewReaderSize(out, 64<<10)
+			err = b.cmd.Start()
+		}
+	}
+	if err != nil {
+		stop()
+		return nil, company.E(company.EGit, "git cat-file could not be run").Wrap(err)
+	}
+	return b, nil
+}
+
+// close ends the process and waits for it.
+func (b *batch) close() {
+	_ = b.in.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(b.out, 1)) // usually already at its end
+	b.stop()
+	_ = b.cmd.Wait()
+	b.s.logOf(b.ctx).line("cat-file", []string{"--batch-command"}, max(0, exitCode(b.cmd)), time.Since(b.start), b.err.String())
+}
+
+// broken explains a failed conversation with the process.
+func (b *batch) broken(err error) error {
+	if b.ctx.Err() != nil {
+		return stopped(b.ctx, "cat-file")
+	}
+	return company.E(company.EGit, "git cat-file ended unexpectedly").Because(strings.TrimSpace(b.err.String())).Wrap(err)
+}
+
+// object is what git knows of an object without its content.
+type object struct {
+	kind string // commit, tree, blob, tag; empty: missing
+	size int64
+}
+
+// infos asks for many objects, in slices small enough that neither side
+// blocks on a full pipe.
+func (b *batch) infos(ids []company.OID) ([]object, error) {
+	out := make([]object, 0, len(ids))
+	for len(ids) > 0 {
+		n := min(len(ids), 256)
+		var q bytes.Buffer
+		for _, id := range ids[:n] {
+			q.WriteString("info ")
+			q.WriteString(string(id))
+			q.WriteByte('\n')
+		}
+		if _, err := b.in.Write(q.Bytes()); err != nil {
+			return nil, b.broken(err)
+		}
+		for range n {
+			o, err := b.header()
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, o)
+		}
+		ids = ids[n:]
+	}
+	return out, nil
+}
+
+// header reads one answer line: "<oid> <kind> <size>" or "<oid> missing".
+func (b *batch) header() (object, error) {
+	line, err := b.out.ReadString('\n')
+	if err != nil {
+		return object{}, b.broken(err)
+	}
+	f := strings.Fields(line)
+	if len(f) == 2 && f[1] == "missing" {
+		return object{}, nil
+	}
+	if len(f) == 3 {
+		if size, err := strconv.ParseInt(f[2], 10, 64); err == nil {
+			return object{kind: f[1], size: size}, nil
+		}
+	}
+	return object{}, b.broken(fmt.Errorf("unexpected answer %q", line))
+}
+
+func (b *batch) info(id company.OID) (object, error) {
+	o, err := b.infos([]company.OID{id})
+	if err != nil {
+		return object{}, err
+	}
+	return o[0], nil
+}
+
+// copyTo streams the content of an object of the wanted kind and size ≤ limit.
+func (b *batch) copyTo(w io.Writer, id company.OID, kind string, limit int64) error {
+	o, err := b.info(id)
+	if err != nil {
+		return err
+	}
+	if o.kind != kind {
+		return company.E(company.ENotFound, fmt.Sprintf("there is no %s %s", kind, id))
+	}
+	if o.size > limit {
+		return company.E(company.EObjects, fmt.Sprintf("the %s %s has %d bytes, more than %d", kind, id, o.size, limit))
+	}
+	if _, err := io.WriteString(b.in, "contents "+string(id)+"\n"); err != nil {
+		return b.broken(err)
+	}
+	if o, err = b.header(); err != nil {
+		return err
+	}
+	if _, err := io.CopyN(w, b.out, o.size); err != nil {
+		return b.broken(err)
+	}
+	if _, err := b.out.Discard(1); err != nil { // the newline after the content
+		return b.broken(err)
+	}
+	return nil
+}
+
+func (b *batch) read(id company.OID, kind string, limit int64) ([]byte, error) {
+	var buf bytes.Buffer
+	err := b.copyTo(&buf, id, kind, limit)
+	return buf.Bytes(), err
+}
+
+// treeEntry is one line of a tree object. Names are bytes, not always UTF-8.
+type treeEntry struct {
+	mode int
+	name string
+	id   company.OID
+}
+
+func (b *batch) tree(id company.OID) ([]treeEntry, error) {
+	raw, err := b.read(id, "tree", maxTreeBytes)
+	if err != nil {
+		return nil, err
+	}
+	return parseTree(raw, len(id)/2)
+}
+
+// parseTree takes a tree object apart; idLen is the length of a raw id.
+func parseTree(raw []byte, idLen int) ([]treeEntry, error) {
+	var out []treeEntry
+	for len(raw) > 0 {
+		sp := bytes.IndexByte(raw, ' ')
+		nul := bytes.IndexByte(raw, 0)
+		if sp < 1 || nul <= sp || len(raw) < nul+1+idLen {
+			return nil, company.E(company.EObjects, "a tree object is malformed")
+		}
+		mode, err := strconv.ParseInt(string(raw[:sp]), 8, 32)
+		if err != nil {
+			return nil, company.E(company.EObjects, "a tree object is malformed").Wrap(err)
+		}
+		out = append(out, treeEntry{
+			mode: int(mode), name: string(raw[sp+1 : nul]),
+			id: company.OID(hex.EncodeToString(raw[nul+1 : nul+1+idLen])),
+		})
+		raw = raw[nul+1+idLen:]
+	}
+	return out, nil
+}
+
+// Commit is a commit object.
+type Commit struct {
+	OID       company.OID
+	Tree      company.OID
+	Parents   []company.OID
+	Author    Person
+	Committer Person
+	When      time.Time // of the committer
+	Message   string
+}
+
+// Subject is the first line of the message.
+func (c Commit) Subject() string {
+	s, _, _ := strings.Cut(c.Message, "\n")
+	return s
+}
+
+func (b *batch) commit(id company.OID) (Commit, error) {
+	raw, err := b.read(id, "commit", maxCommitBytes)
+	if err != nil {
+		return Commit{}, err
+	}
+	return parseCommit(id, raw)
+}
+
+// parseCommit takes a commit object apart. Odd identities and dates are data.
+func parseCommit(id company.OID, raw []byte) (Commit, error) {
+	c := Commit{OID: id}
+	head, msg, _ := strings.Cut(string(raw), "\n\n")
+	c.Message = msg
+	for line := range strings.SplitSeq(head, "\n") {
+		key, value, _ := strings.Cut(line, " ")
+		switch key {
+		case "tree":
+			c.Tree = company.OID(value)
+		case "parent":
+			c.Parents = append(c.Parents, company.OID(value))
+		case "author":
+			c.Author, _ = parsePerson(value)
+		case "committer":
+			c.Committer, c.When = parsePerson(value)
+		}
+	}
+	if !c.Tree.Valid() {
+		return Commit{}, company.E(company.EObjects, "the commit "+string(id)+" is malformed")
+	}
+	return c, nil
+}
+
+// parsePerson reads "name <email> seconds zone".
+func parsePerson(v string) (Person, time.Time) {
+	name, rest, _ := strings.Cut(v, " <")
+	email, when, _ := strings.Cut(rest, "> ")
+	sec, _, _ := strings.Cut(when, " ")
+	n, _ := strconv.ParseInt(sec, 10, 64)
+	return Person{Name: name, Email: email}, time.Unix(n, 0).UTC()
+}

@@ -1,0 +1,111 @@
+package gitops
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"company/internal/company"
+)
+
+func TestPush(t *testing.T) {
+	b := setup(t, nil)
+	origin := newOrigin(t, b.checkout)
+	b.fetch(t)
+	remote := Remote{URL: b.base.RemoteURL}
+	const ref = "refs/heads/develop-t1-k3fq"
+	one := b.side(t, "one", func(dir string) { writeFiles(t, dir, map[string]string{"1": "1"}) })
+	two := b.side(t, "two", func(dir string) { writeFiles(t, dir, map[string]string{"2": "2"}) })
+	if err := b.mirror.Push(b.ctx, nil, remote, ref, one, ""); err != nil {
+		t.Fatal(err)
+	}
+	// Again, as after a crash: nothing changes.
+	if err := b.mirror.Push(b.ctx, nil, remote, ref, one, ""); err != nil {
+		t.Fatal(err)
+	}
+	requireCode(t, b.mirror.Push(b.ctx, nil, remote, ref, two, ""), company.EConflict)
+	requireCode(t, b.mirror.Push(b.ctx, nil, remote, ref, two, b.base.OID), company.EConflict)
+	if got := mustGit(t, origin, "rev-parse", ref); got != string(one) {
+		t.Errorf("the origin is at %s", got)
+	}
+	if err := b.mirror.Push(b.ctx, nil, Remote{URL: "file://" + origin}, ref, two, one); err != nil {
+		t.Fatal(err)
+	}
+	if got := mustGit(t, origin, "rev-parse", ref); got != string(two) {
+		t.Errorf("the origin is at %s", got)
+	}
+}
+
+// REV-1: never main or master, nor whatever the remote's default branch is.
+func TestPushNeverMain(t *testing.T) {
+	b := setup(t, nil)
+	origin := newOrigin(t, b.checkout)
+	head := b.side(t, "one", func(dir string) { writeFiles(t, dir, map[string]string{"1": "1"}) })
+	before := mustGit(t, origin, "for-each-ref")
+	remote := Remote{URL: origin}
+	for _, ref := range []string{"refs/heads/main", "main", "refs/heads/master", "refs/heads/Main", "refs/tags/v1", "refs/company/runs/t1-01.1", "refs/heads/feature", "HEAD"} {
+		requireCode(t, b.mirror.Push(b.ctx, nil, remote, ref, head, b.base.OID), company.EProtected)
+		requireCode(t, b.mirror.Push(b.ctx, nil, remote, ref, head, ""), company.EProtected)
+	}
+	mustGit(t, origin, "symbolic-ref", "HEAD", "refs/heads/develop")
+	mustGit(t, origin, "update-ref", "refs/heads/develop", string(b.base.OID))
+	requireCode(t, b.mirror.Push(b.ctx, nil, remote, "refs/heads/develop", head, b.base.OID), company.EProtected, "default branch")
+	mustGit(t, origin, "update-ref", "-d", "refs/heads/develop")
+	if after := mustGit(t, origin, "for-each-ref"); after != before {
+		t.Errorf("the origin changed: %s", after)
+	}
+}
+
+// DESIGN §15: a local origin's hooks are the operator's, and run.
+func TestPushRunsTheOriginsHooks(t *testing.T) {
+	b := setup(t, nil)
+	origin := newOrigin(t, b.checkout)
+	writeFiles(t, origin, map[string]string{"hooks/pre-receive": "#!/bin/sh\necho no pushes on Fridays >&2\nexit 1\n"})
+	if err := os.Chmod(filepath.Join(origin, "hooks/pre-receive"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	err := b.mirror.Push(b.ctx, nil, Remote{URL: origin}, "refs/heads/develop-t1-k3fq", b.base.OID, "")
+	requireCode(t, err, company.EGit, "no pushes on Fridays", "hook declined")
+}
+
+func TestRemotes(t *testing.T) {
+	b := setup(t, nil)
+	for _, url := range []string{
+		"", "-x", "ext::sh -c id", "http://host/x", "git://host/x", "ftp://h/x", "file://host/x", "https://", "ssh://-oProxyCommand=id/x",
+		"relative/path", "https://h/x\nhttps://y", "transport::address",
+	} {
+		_, err := b.store.remote(b.ctx, Remote{URL: url})
+		requireCode(t, err, company.EInvalid)
+	}
+	for url, protocol := range map[string]string{"https://host/x.git": "https", "ssh://git@host:22/x.git": "ssh", "git@host:x/y.git": "ssh", b.checkout: "file"} {
+		a, err := b.store.remote(b.ctx, Remote{URL: url})
+		if err != nil || a.protocols != protocol {
+			t.Errorf("%s: %+v, %v", url, a, err)
+			continue
+		}
+		a.done()
+	}
+	if left, err := os.ReadDir(b.store.temp()); err != nil || len(left) != 0 {
+		t.Errorf("left over: %v, %v", left, err)
+	}
+	// GIT-5: ssh is ours, strict about host keys, and reads no file of the user.
+	env := strings.Join(b.store.environment(call{dir: "/x", network: true, protocols: "ssh"}), "\n")
+	for _, want := range []string{"GIT_SSH_COMMAND=ssh -F /dev/null -o BatchMode=yes -o StrictHostKeyChecking=yes -o UserKnownHostsFile='" + b.store.root + "/known_hosts'", "GIT_ALLOW_PROTOCOL=ssh", "GIT_CONFIG_NOSYSTEM=1"} {
+		if !strings.Contains(env, want) {
+			t.Errorf("the environment lacks %q", want)
+		}
+	}
+}
+
+// T21: nothing of our own environment reaches a git child.
+func TestEnvironmentIsBuiltFromNothing(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "canary-key")
+	t.Setenv("GIT_DIR", "/nowhere")
+	b := setup(t, nil)
+	for _, kv := range b.store.environment(call{dir: "/x"}) {
+		if strings.Contains(kv, "canary-key") || strings.Contains(kv, "/nowhere") {
+			t.Error(kv)
+		}
+	}
+}

@@ -1,0 +1,420 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+)
+
+// Names inside a quarantine.
+const (
+	// BaseBranch is the branch that HEAD of every quarantine names, at the
+	// base commit. It has this fixed name, since a base branch may be
+	// called anything.
+	BaseBranch = "refs/heads/base"
+	// takenSpace holds the ids already taken for the same subtask, each
+	// under its own id; git fetch origin <id> gets it.
+	takenSpace = "refs/company/taken/"
+	// MaxBranches bounds the agent branches of one run.
+	MaxBranches = 16
+)
+
+// seedList is the file in a repository that lists the packs it was linked.
+const seedList = "company-seed-packs"
+
+// maxSeedPacks is how many packs a seed may inherit before it is packed anew.
+const maxSeedPacks = 32
+
+// Quarantine is the bare repository that one run's container clones from and
+// pushes to. Nothing of other runs is in it, not even as hidden objects.
+type Quarantine struct {
+	s      *Store
+	dir    string
+	run    company.RunID
+	ticket string
+	base   company.OID
+	known  []company.OID
+}
+
+// Ticket is what branches and commits of a run are named after: its subtask,
+// else its task.
+func Ticket(run company.RunID) (string, error) {
+	task, sub, _, _, err := run.Split()
+	if err != nil {
+		return "", err
+	}
+	if sub != "" {
+		return string(sub), nil
+	}
+	return string(task), nil
+}
+
+// Quarantine opens the run's repository, making it when it is not there: the
+// history of base on BaseBranch, and extra, the ids already taken for the
+// same subtask. A repository that was made for another base is E_CONFLICT.
+func (s *Store) Quarantine(ctx context.Context, m *Mirror, run company.RunID, base OID, extra []OID) (*Quarantine, error) {
+	ticket, err := Ticket(run)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range append([]OID{base}, extra...) {
+		got, err := m.Resolve(ctx, string(id))
+		if err != nil {
+			return nil, err
+		}
+		if got != id {
+			return nil, company.E(company.EInvalid, fmt.Sprintf("%s is not a commit", id.Short()))
+		}
+	}
+	q := &Quarantine{s: s, dir: s.quarantineDir(run), run: run, ticket: ticket, base: base, known: slices.Clone(extra)}
+	unlock, err := s.lock(ctx, q.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if _, err := os.Stat(q.dir); errors.Is(err, os.ErrNotExist) {
+		seed, err := s.seed(ctx, m, base)
+		if err != nil {
+			return nil, err
+		}
+		err = s.create(ctx, q.dir, strings.TrimPrefix(BaseBranch, "refs/heads/"), func(tmp string) error {
+			if err := linkPacks(seed, tmp); err != nil {
+				return err
+			}
+			_, err := s.must(ctx, call{dir: tmp, args: []string{"update-ref", BaseBranch, string(base)}})
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	q.sweep() // after a crash; whoever pushed then is gone
+	at, err := s.resolve(ctx, q.dir, BaseBranch, "commit")
+	if err != nil {
+		return nil, err
+	}
+	if at != base {
+		return nil, company.E(company.EConflict, fmt.Sprintf("the repository of run %s was made for base %s, not %s", run, at.Short(), base.Short()))
+	}
+	for _, id := range extra {
+		if got, err := s.resolve(ctx, q.dir, takenSpace+string(id), "commit"); err == nil && got == id {
+			continue
+		}
+		if err := s.copyCommit(ctx, m.dir, q.dir, id, takenSpace+string(id), nil); err != nil {
+			return nil, err
+		}
+	}
+	return q, nil
+}
+
+// OID is company.OID, for short in signatures here.
+type OID = company.OID
+
+func (s *Store) quarantineDir(run company.RunID) string {
+	return filepath.Join(s.runs(), string(run)+".git")
+}
+
+// DropQuarantine removes a run's repository; that it is gone already is fine.
+// What the host took is in the mirror.
+func (s *Store) DropQuarantine(ctx context.Context, run company.RunID) error {
+	if !run.Valid() {
+		return company.E(company.EInvalid, fmt.Sprintf("%q is not a run id", string(run)))
+	}
+	dir := s.quarantineDir(run)
+	unlock, err := s.lock(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := os.RemoveAll(dir); err != nil {
+		return company.E(company.EGit, "the repository of run "+string(run)+" cannot be removed").Wrap(err)
+	}
+	return nil
+}
+
+// Quarantines lists the runs that have a repository here.
+func (s *Store) Quarantines() ([]company.RunID, error) {
+	entries, err := os.ReadDir(s.runs())
+	if err != nil {
+		return nil, company.E(company.EGit, "the git store cannot be read").Wrap(err)
+	}
+	var out []company.RunID
+	for _, e := range entries {
+		if run, ok := strings.CutSuffix(e.Name(), ".git"); ok && company.RunID(run).Valid() {
+			out = append(out, company.RunID(run))
+		}
+	}
+	return out, nil
+}
+
+// copyCommit fetches one commit with its history from one repository of ours
+// into another.
+func (s *Store) copyCommit(ctx context.Context, from, to string, id OID, dst string, config []setting) error {
+	if err := s.verify(from); err != nil {
+		return err
+	}
+	global, done, err := s.scopedConfig(from)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return s.fetchInto(ctx, to, fetchSpec{
+		url: "file://" + from, global: global, protocols: "file", oid: id, dst: dst,
+		config: append(historyFsck(), config...),
+	})
+}
+
+// seed is a repository with exactly the history of base, in packs, to hard
+// link quarantines from. A seed of an ancestor gives its packs to the new
+// one: an ancestor's history is part of the base's, so nothing leaks.
+func (s *Store) seed(ctx context.Context, m *Mirror, base OID) (string, error) {
+	dir := filepath.Join(s.seeds(), string(base)+".git")
+	unlock, err := s.lock(ctx, s.seeds())
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if _, err := os.Stat(dir); err == nil {
+		return dir, s.verify(dir)
+	}
+	older, olderID, err := s.ancestorSeed(ctx, m, base)
+	if err != nil {
+		return "", err
+	}
+	return dir, s.create(ctx, dir, "base", func(tmp string) error {
+		if older != "" {
+			if err := linkPacks(older, tmp); err != nil {
+				return err
+			}
+			if _, err := s.must(ctx, call{dir: tmp, args: []string{"update-ref", BaseBranch, string(olderID)}}); err != nil {
+				return err
+			}
+		}
+		// Packs only, never loose objects: packs are what is linked.
+		return s.copyCommit(ctx, m.dir, tmp, base, BaseBranch, []setting{{"fetch.unpackLimit", "1"}})
+	})
+}
+
+// ancestorSeed finds a recent seed whose commit is an ancestor of base.
+func (s *Store) ancestorSeed(ctx context.Context, m *Mirror, base OID) (string, OID, error) {
+	entries, err := os.ReadDir(s.seeds())
+	if err != nil {
+		return "", "", company.E(company.EGit, "the git store cannot be read").Wrap(err)
+	}
+	type candidate struct {
+		id  OID
+		age int64
+	}
+	var seeds []candidate
+	for _, e := range entries {
+		id := OID(strings.TrimSuffix(e.Name(), ".git"))
+		if fi, err := e.Info(); err == nil && id.Valid() {
+			seeds = append(seeds, candidate{id, -fi.ModTime().UnixNano()})
+		}
+	}
+	slices.SortFunc(seeds, func(a, b candidate) int {
+		if a.age != b.age {
+			return int(max(-1, min(1, a.age-b.age)))
+		}
+		return strings.Compare(string(a.id), string(b.id))
+	})
+	for _, c := range seeds[:min(len(seeds), 8)] {
+		dir := filepath.Join(s.seeds(), string(c.id)+".git")
+		if packs, err := filepath.Glob(filepath.Join(dir, "objects/pack/*.pack")); err != nil || len(packs) == 0 || len(packs) > maxSeedPacks {
+			continue
+		}
+		// A seed of another project's mirror is simply no ancestor.
+		if _, err := m.Resolve(ctx, string(c.id)); err != nil {
+			continue
+		}
+		ok, err := m.IsAncestor(ctx, c.id, base)
+		if err != nil {
+			return "", "", err
+		}
+		if ok {
+			return dir, c.id, s.verify(dir)
+		}
+	}
+	return "", "", nil
+}
+
+// DropSeeds removes every seed but those of keep. Quarantines keep their own
+// links.
+func (s *Store) DropSeeds(ctx context.Context, keep ...OID) error {
+	unlock, err := s.lock(ctx, s.seeds())
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	entries, err := os.ReadDir(s.seeds())
+	for _, e := range entries {
+		if !slices.Contains(keep, OID(strings.TrimSuffix(e.Name(), ".git"))) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(s.seeds(), e.Name())))
+		}
+	}
+	if err != nil {
+		return company.E(company.EGit, "the seeds cannot be removed").Wrap(err)
+	}
+	return nil
+}
+
+// linkPacks gives the packs of one repository to another without copying.
+// Packs are never written again, so sharing them is safe.
+func linkPacks(from, to string) error {
+	src, dst := filepath.Join(from, "objects", "pack"), filepath.Join(to, "objects", "pack")
+	entries, err := os.ReadDir(src)
+	var names []string
+	for _, e := range entries {
+		if e.Type().IsRegular() && strings.HasPrefix(e.Name(), "pack-") {
+			names = append(names, e.Name())
+			err = errors.Join(err, os.Link(filepath.Join(src, e.Name()), filepath.Join(dst, e.Name())))
+		}
+	}
+	err = errors.Join(err, os.WriteFile(filepath.Join(to, seedList), []byte(strings.Join(names, "\n")), 0o600))
+	if err != nil {
+		return company.E(company.EGit, "the packs of the base cannot be linked").Wrap(err)
+	}
+	return nil
+}
+
+// Dir is the absolute path of the repository.
+func (q *Quarantine) Dir() string { return q.dir }
+
+// Run is whose repository it is.
+func (q *Quarantine) Run() company.RunID { return q.run }
+
+// Base is the commit that BaseBranch names.
+func (q *Quarantine) Base() OID { return q.base }
+
+// BranchPattern is what the agent branches of a ticket match (GIT-2, T8).
+func BranchPattern(ticket string) *regexp.Regexp {
+	return regexp.MustCompile(`^refs/heads/agent/` + regexp.QuoteMeta(ticket) + `-[a-z0-9._-]{1,64}$`)
+}
+
+// CheckpointRef is where a run keeps the state of its work tree.
+func CheckpointRef(run company.RunID) string { return "refs/company/checkpoint/" + string(run) }
+
+// ResultRef is where the mirror keeps what the host took from a run.
+func ResultRef(run company.RunID) string { return "refs/company/runs/" + string(run) }
+
+// Branches are the agent branches that the run pushed, by full name.
+func (q *Quarantine) Branches(ctx context.Context) (map[string]OID, error) {
+	r, err := q.s.must(ctx, call{dir: q.dir, args: []string{"for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/agent/"}})
+	if err != nil {
+		return nil, err
+	}
+	pattern := BranchPattern(q.ticket)
+	out := map[string]OID{}
+	for line := range strings.SplitSeq(r.text(), "\n") {
+		id, name, ok := strings.Cut(line, " ")
+		if ok && pattern.MatchString(name) && OID(id).Valid() {
+			out[name] = OID(id)
+		}
+	}
+	return out, nil
+}
+
+// Head is the commit at the run's agent branch, by short or full name; with
+// branch "" it is the only agent branch that was pushed. false: there is none.
+// Several, with branch "", are E_CONFLICT.
+func (q *Quarantine) Head(ctx context.Context, branch string) (OID, bool, error) {
+	all, err := q.Branches(ctx)
+	if err != nil {
+		return "", false, err
+	}
+	if branch != "" {
+		id, ok := all["refs/heads/"+strings.TrimPrefix(branch, "refs/heads/")]
+		return id, ok, nil
+	}
+	if len(all) > 1 {
+		return "", false, company.E(company.EConflict, fmt.Sprintf("run %s pushed %d branches", q.run, len(all))).
+			Because("which one is the result cannot be told")
+	}
+	for _, id := range all {
+		return id, true, nil
+	}
+	return "", false, nil
+}
+
+// Checkpoint is the newest checkpoint of the run; false: there is none.
+func (q *Quarantine) Checkpoint(ctx context.Context) (OID, bool, error) {
+	id, err := q.s.resolve(ctx, q.dir, CheckpointRef(q.run), "commit")
+	if company.CodeOf(err) == company.ENotFound {
+		return "", false, nil
+	}
+	return id, err == nil, err
+}
+
+// Taken is what the host took from a quarantine.
+type Taken struct {
+	OID     OID
+	Tree    OID
+	Base    OID              // merge base of OID and the run's base
+	Changes []company.Change // from Base to OID (ART-2)
+}
+
+// Take brings exactly one commit from a quarantine into the mirror and points
+// dst (ResultRef of the run) at it. Close the run's gateway first. The
+// commit's objects are checked as at the push, fsck'd on the way, and the
+// commit must share history with the base. E_OBJECTS says what is refused.
+// Taking the same commit again changes nothing.
+func (m *Mirror) Take(ctx context.Context, q *Quarantine, oid OID, dst string) (Taken, error) {
+	if dst != ResultRef(q.run) {
+		return Taken{}, company.E(company.EProtected, fmt.Sprintf("%q is not where the result of run %s goes", dst, q.run))
+	}
+	if !oid.Valid() {
+		return Taken{}, company.E(company.EInvalid, "a full object id is needed")
+	}
+	got, err := q.s.resolve(ctx, q.dir, string(oid), "commit")
+	if err != nil && company.CodeOf(err) != company.ENotFound {
+		return Taken{}, err
+	}
+	if got != oid {
+		return Taken{}, company.E(company.EObjects, fmt.Sprintf("run %s has no commit %s", q.run, oid.Short())).Wrap(err)
+	}
+	if err := q.s.checkObjects(ctx, q.dir, nil, q.base, q.known, []OID{oid}); err != nil {
+		return Taken{}, err
+	}
+	global, done, err := q.s.scopedConfig(q.dir)
+	if err != nil {
+		return Taken{}, err
+	}
+	defer done()
+	// No reference is named here: it moves by compare-and-set, below.
+	if err := m.fetch(ctx, fetchSpec{url: "file://" + q.dir, global: global, protocols: "file", oid: oid, config: strictFsck()}); err != nil {
+		return Taken{}, company.E(company.EObjects, fmt.Sprintf("the commit %s of run %s cannot be taken", oid.Short(), q.run)).Wrap(err)
+	}
+	t := Taken{OID: oid}
+	if t.Base, err = m.MergeBase(ctx, q.base, oid); err != nil {
+		if company.CodeOf(err) == company.ENotFound {
+			err = company.E(company.EObjects, fmt.Sprintf("the commit %s shares no history with the base", oid.Short())).
+				Fix("commit on top of the branch " + strings.TrimPrefix(BaseBranch, "refs/heads/"))
+		}
+		return Taken{}, err
+	}
+	if t.Tree, err = m.Tree(ctx, oid); err != nil {
+		return Taken{}, err
+	}
+	changes, err := m.s.changes(ctx, m.dir, t.Base, oid)
+	if err != nil {
+		return Taken{}, err
+	}
+	for _, c := range changes {
+		t.Changes = append(t.Changes, c.Change)
+	}
+	old, err := m.Ref(ctx, dst)
+	if err != nil && company.CodeOf(err) != company.ENotFound {
+		return Taken{}, err
+	}
+	if old == oid {
+		return t, nil
+	}
+	return t, m.UpdateRef(ctx, dst, oid, old)
+}

@@ -1,0 +1,311 @@
+package gitops
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"company/internal/company"
+)
+
+// hookScript is the pre-receive hook of every quarantine. It hands the
+// temporary object directory and the list of references to the process that
+// serves the push (descriptor 3) and prints its answer (descriptor 4). No
+// answer, for whatever reason, refuses the push.
+const hookScript = `#!/bin/sh
+# written by company; see the documentation of internal/gitops
+{ printf '%s\n' "$GIT_QUARANTINE_PATH" && cat && echo end; } >&3 || exit 1
+exec 3>&-
+IFS= read -r answer <&4 || answer='E_INTERNAL: nobody answered for this push'
+[ "$answer" = ok ] && exit 0
+printf '%s\n' "$answer" >&2
+exit 1
+`
+
+const (
+	maxRefLines  = 64       // references in one push that we read at all
+	maxRefBytes  = 64 << 10 // of the whole list
+	serveTimeout = 10 * time.Minute
+	packTimeout  = 90 * time.Second // a push: 60 s of processor time, and the checks
+)
+
+// RefUpdate is one line of a push. Old and New are zeros for none.
+type RefUpdate struct {
+	Old, New OID
+	Ref      string
+	Rewrites bool // New does not contain Old: a forced push
+}
+
+// Deletes reports whether the line removes the reference.
+func (u RefUpdate) Deletes() bool { return strings.Trim(string(u.New), "0") == "" }
+
+// Service is a pack service of git.
+type Service string
+
+// The two services.
+const (
+	UploadPack  Service = "git-upload-pack"  // clone and fetch
+	ReceivePack Service = "git-receive-pack" // push
+)
+
+// PackRequest is one stateless conversation with a pack process.
+type PackRequest struct {
+	Service   Service
+	Advertise bool // the list of references, In is not read
+	// In is the request, inflated and bounded by the caller. If it is an
+	// io.Closer, Close must make a Read that is under way return; it is
+	// called when the process has ended before it read everything.
+	In  io.Reader
+	Out io.Writer
+	// Judge decides on the references of a push before its objects are
+	// checked; required for ReceivePack without Advertise. Its error goes
+	// to the pushing client.
+	Judge func(ctx context.Context, updates []RefUpdate) error
+	// Refused, if not nil, hears of every push that was refused.
+	Refused func(error)
+}
+
+// Pack runs one pack process on the quarantine, without a shell or CGI
+// between, in the old protocol (version 2 would serve any object that is
+// present). It returns when the process has ended; ctx kills it with all its
+// children. A refused push is no error here: the client has been told.
+func (q *Quarantine) Pack(ctx context.Context, req PackRequest) error {
+	if req.Service != UploadPack && req.Service != ReceivePack {
+		return company.E(company.EInvalid, fmt.Sprintf("%q is not a pack service", string(req.Service)))
+	}
+	if err := q.s.verify(q.dir); err != nil {
+		return err
+	}
+	c := call{dir: q.dir, config: q.s.serving(), args: []string{strings.TrimPrefix(string(req.Service), "git-"), "--stateless-rpc"}}
+	limit := serveTimeout
+	if req.Service == ReceivePack {
+		c.limited, limit = true, packTimeout
+	}
+	if req.Advertise {
+		c.args = append(c.args, "--advertise-refs")
+		req.In = bytes.NewReader(nil)
+	}
+	c.args = append(c.args, q.dir)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if req.Service == UploadPack || req.Advertise {
+		return q.serve(ctx, c, req, nil)
+	}
+	if req.Judge == nil {
+		return company.E(company.EInternal, "a push needs a judge")
+	}
+	if n, err := q.grown(); err != nil || n > MaxRunBytes {
+		return company.E(company.EObjects, fmt.Sprintf("run %s has pushed more than %d MiB", q.run, MaxRunBytes>>20)).Wrap(err)
+	}
+	return q.receive(ctx, c, req)
+}
+
+// receive serves a push, with the hook's questions answered by judge.
+func (q *Quarantine) receive(ctx context.Context, c call, req PackRequest) error {
+	// One push at a time: what lies there after it is nobody's.
+	unlock, err := q.s.lock(ctx, q.dir+" push")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	defer q.sweep()
+	askR, askW, err := os.Pipe()
+	if err != nil {
+		return company.E(company.EGit, "the push cannot be served").Wrap(err)
+	}
+	answerR, answerW, err := os.Pipe()
+	if err != nil {
+		_ = errors.Join(askR.Close(), askW.Close())
+		return company.E(company.EGit, "the push cannot be served").Wrap(err)
+	}
+	c.extra = []*os.File{askW, answerR}
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer func() { _ = errors.Join(askR.Close(), answerW.Close()) }()
+		q.answer(ctx, askR, answerW, req)
+	})
+	unblock := context.AfterFunc(ctx, func() { _ = askR.SetDeadline(time.Now()) })
+	err = q.serve(ctx, c, req, func() { _ = errors.Join(askW.Close(), answerR.Close()) })
+	// All writers are gone unless a killed child's child still holds the
+	// pipe; the cancelled context covers that.
+	cancel()
+	wg.Wait()
+	unblock()
+	return err
+}
+
+// serve runs the pack process; started is called once it has its files.
+func (q *Quarantine) serve(ctx context.Context, c call, req PackRequest, started func()) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	cmd := q.s.command(ctx, c)
+	// After the process has ended, what it wrote is still on its way to a
+	// client that may be slow.
+	cmd.WaitDelay = time.Minute
+	var errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = req.Out, &truncating{buf: &errOut, left: maxStderr}
+	begin := time.Now()
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if started != nil {
+		started()
+	}
+	if err != nil {
+		return company.E(company.EGit, string(req.Service)+" could not be run").Wrap(err)
+	}
+	// Copied here and not by exec, whose Wait would hang on a client that
+	// neither sends nor hangs up after the process has ended.
+	copied := make(chan struct{})
+	go func() {
+		_, err := io.Copy(in, req.In)
+		if err != nil && !errors.Is(err, os.ErrClosed) && !errors.Is(err, syscall.EPIPE) {
+			cancel(err) // half a request must not look like a whole one
+		}
+		_ = in.Close()
+		close(copied)
+	}()
+	err = cmd.Wait()
+	q.s.logOf(ctx).line(c.args[0], c.args[1:], exitCode(cmd), time.Since(begin), errOut.String())
+	broken := ctx.Err() != nil // before Close below makes a late Read fail
+	if closer, ok := req.In.(io.Closer); ok {
+		_ = closer.Close()
+	}
+	<-copied
+	switch {
+	case broken:
+		return stopped(ctx, c.args[0])
+	case err != nil && req.Service == UploadPack:
+		return company.E(company.EGit, string(req.Service)+" ended with an error").Because(Mask(strings.TrimSpace(errOut.String()))).Wrap(err)
+	case err != nil:
+		return company.E(company.EObjects, "the push was refused by git").Because(Mask(strings.TrimSpace(errOut.String()))).Wrap(err)
+	}
+	return nil
+}
+
+// sweep removes the temporary object directories of pushes that were killed:
+// whoever sends half a pack and hangs up, again and again, would fill the disk
+// past every limit, since grown does not count them.
+func (q *Quarantine) sweep() {
+	left, err := filepath.Glob(filepath.Join(q.dir, "objects", "tmp_objdir-*"))
+	if err != nil {
+		panic(err) // the pattern is ours
+	}
+	for _, dir := range left {
+		_ = os.RemoveAll(dir) // the next push tries again
+	}
+}
+
+// answer reads the hook's question, judges, and writes one line.
+func (q *Quarantine) answer(ctx context.Context, ask io.Reader, reply io.Writer, req PackRequest) {
+	objects, updates, err := readPush(ask)
+	if err == nil && objects == "" && updates == nil {
+		return // the hook was never started
+	}
+	if err == nil {
+		err = q.judge(ctx, objects, updates, req)
+	}
+	line := "ok"
+	if err != nil {
+		line = string(company.CodeOf(err)) + ": " + err.Error()
+		var e *company.Error
+		if errors.As(err, &e) && e.Hint != "" {
+			line += "; " + e.Hint
+		}
+		line = oneLine(line)
+		if req.Refused != nil {
+			req.Refused(err)
+		}
+	}
+	_, _ = io.WriteString(reply, line+"\n")
+}
+
+// judge is the whole decision on one push.
+func (q *Quarantine) judge(ctx context.Context, objects string, updates []RefUpdate, req PackRequest) error {
+	own := filepath.Join(q.dir, "objects")
+	if rel, err := filepath.Rel(own, objects); err != nil || !filepath.IsLocal(rel) || rel == "." {
+		return company.E(company.EInternal, "the push is not where it should be")
+	}
+	env := []string{"GIT_OBJECT_DIRECTORY=" + objects, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + own}
+	for i, u := range updates {
+		if u.Deletes() || strings.Trim(string(u.Old), "0") == "" {
+			continue
+		}
+		r, err := q.s.run(ctx, call{dir: q.dir, env: env, limited: true, args: []string{"merge-base", "--is-ancestor", string(u.Old), string(u.New)}})
+		if err != nil {
+			return err
+		}
+		updates[i].Rewrites = r.exit != 0
+	}
+	if err := req.Judge(ctx, updates); err != nil {
+		return err
+	}
+	var tips []OID
+	for _, u := range updates {
+		if u.Deletes() {
+			return company.E(company.EProtected, fmt.Sprintf("%q may not be deleted", u.Ref))
+		}
+		tips = append(tips, u.New)
+	}
+	return q.s.checkObjects(ctx, q.dir, env, q.base, q.known, tips)
+}
+
+// readPush reads what the hook writes. Nothing at all is no error.
+func readPush(r io.Reader) (string, []RefUpdate, error) {
+	lines := bufio.NewScanner(io.LimitReader(r, maxRefBytes))
+	if !lines.Scan() {
+		return "", nil, lines.Err()
+	}
+	objects := lines.Text()
+	updates := []RefUpdate{}
+	for lines.Scan() {
+		if lines.Text() == "end" {
+			return objects, updates, nil
+		}
+		f := strings.SplitN(lines.Text(), " ", 3)
+		if len(f) != 3 || !OID(f[0]).Valid() || !OID(f[1]).Valid() || len(updates) >= maxRefLines {
+			return "", nil, company.E(company.EInvalid, fmt.Sprintf("the push has more than %d references, or odd ones", maxRefLines))
+		}
+		updates = append(updates, RefUpdate{Old: OID(f[0]), New: OID(f[1]), Ref: f[2]})
+	}
+	return "", nil, company.E(company.EInvalid, "the push's list of references is cut off or too long").Wrap(lines.Err())
+}
+
+// grown is how many bytes pushes have left in the repository: its packs less
+// those of the base.
+func (q *Quarantine) grown() (int64, error) {
+	var total int64
+	seeded, err := os.ReadFile(filepath.Join(q.dir, seedList))
+	if err != nil {
+		return 0, err
+	}
+	base := map[string]bool{}
+	for name := range strings.SplitSeq(string(seeded), "\n") {
+		base[name] = true
+	}
+	packs, err := os.ReadDir(filepath.Join(q.dir, "objects", "pack"))
+	for _, e := range packs {
+		fi, statErr := e.Info()
+		if errors.Is(statErr, os.ErrNotExist) {
+			continue
+		}
+		if statErr != nil {
+			return 0, statErr
+		}
+		if !base[e.Name()] {
+			total += fi.Size()
+		}
+	}
+	return total, err
+}

@@ -1,0 +1,327 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"company/internal/company"
+)
+
+// Source is where a base comes from: the president's checkout by its path, or
+// a repository by its URL (https, ssh, file). Exactly one is set; with
+// neither, it is the path that the mirror was opened with.
+type Source struct{ Path, URL string }
+
+// BaseInfo is what FetchBase found.
+type BaseInfo struct {
+	Branch          string // short name; empty when Detached
+	OID             company.OID
+	Detached        bool
+	Dirty           bool   // the checkout has changes that the base does not hold
+	AheadOfRemote   int    // commits of the base that the remote does not have, as the checkout last saw it
+	RemoteHasBranch bool   // the same
+	RemoteURL       string // of the remote in the checkout, absolute; empty: none. May hold credentials: mask before showing
+	DefaultBranch   string // GIT-9; empty when there is none
+}
+
+// FetchBase reads the head of the source, or of its branch ref, and fetches it
+// into refs/remotes/origin/<branch>. Nothing in the checkout is written or
+// run. It refuses, saying what to do: no repository, no commit yet, a
+// detached HEAD without ref (the BaseInfo says so too), bare, shallow or
+// partial clones, SHA-256, and repositories of another user.
+func (m *Mirror) FetchBase(ctx context.Context, log *OpLog, source Source, ref string) (BaseInfo, error) {
+	if log != nil {
+		ctx = WithLog(ctx, log)
+	}
+	if source == (Source{}) {
+		source.Path = m.source
+	}
+	switch {
+	case source.URL != "" && source.Path != "" || source == Source{}:
+		return BaseInfo{}, company.E(company.EInvalid, "a source is a path or a URL")
+	case ref != "" && (!validRef("refs/heads/" + ref)):
+		return BaseInfo{}, company.E(company.EInvalid, fmt.Sprintf("%q cannot be a branch", ref))
+	case source.URL != "":
+		return m.fetchURL(ctx, source.URL, ref)
+	}
+	c, err := m.s.openCheckout(ctx, source.Path)
+	if err != nil {
+		return BaseInfo{}, err
+	}
+	info, err := c.base(ctx, ref)
+	if err != nil {
+		return info, err
+	}
+	global, done, err := m.s.scopedConfig(c.gitDir)
+	if err != nil {
+		return info, err
+	}
+	defer done()
+	return info, m.fetch(ctx, fetchSpec{
+		url: "file://" + c.gitDir, global: global, protocols: "file", oid: info.OID,
+		dst: "refs/remotes/origin/" + info.Branch, config: historyFsck(),
+	})
+}
+
+// DefaultBranch is GIT-9: the remote's HEAD as the checkout knows it, else
+// main, else master. ENotFound (DEFAULT_BRANCH_NOT_FOUND) when none is there.
+func (m *Mirror) DefaultBranch(ctx context.Context, sourcePath string) (string, error) {
+	c, err := m.s.openCheckout(ctx, sourcePath)
+	if err != nil {
+		return "", err
+	}
+	return c.defaultBranch(ctx)
+}
+
+// fetchSpec is one fetch of exactly one object id.
+type fetchSpec struct {
+	url, global, protocols string
+	oid                    company.OID
+	dst                    string // empty: objects only
+	config                 []setting
+	network                bool
+}
+
+// fetch brings one commit and its history into the mirror and verifies that it is
+// what was asked for.
+func (m *Mirror) fetch(ctx context.Context, f fetchSpec) error {
+	unlock, err := m.s.lock(ctx, m.dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return m.s.fetchInto(ctx, m.dir, f)
+}
+
+func (s *Store) fetchInto(ctx context.Context, dir string, f fetchSpec) error {
+	spec := string(f.oid)
+	if f.dst != "" {
+		spec = "+" + spec + ":" + f.dst
+	}
+	if _, err := s.must(ctx, call{
+		dir: dir, global: f.global, protocols: f.protocols, network: f.network, config: f.config, limit: networkLimit,
+		args: []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--no-recurse-submodules", "--", f.url, spec},
+	}); err != nil {
+		return err
+	}
+	name := string(f.oid)
+	if f.dst != "" {
+		name = f.dst
+	}
+	got, err := s.resolve(ctx, dir, name, "commit")
+	if err == nil && got != f.oid {
+		err = company.E(company.EGit, fmt.Sprintf("fetched %s, asked for %s", got, f.oid))
+	}
+	return err
+}
+
+// fetchURL is FetchBase for a repository that is not on this disk.
+func (m *Mirror) fetchURL(ctx context.Context, url, ref string) (BaseInfo, error) {
+	r, err := m.s.remote(ctx, Remote{URL: url})
+	if err != nil {
+		return BaseInfo{}, err
+	}
+	defer r.done()
+	refs, head, err := r.list(ctx, m.dir, ref)
+	if err != nil {
+		return BaseInfo{}, err
+	}
+	info := BaseInfo{Branch: ref, RemoteHasBranch: true, RemoteURL: url, DefaultBranch: head}
+	if ref == "" {
+		info.Branch = head
+	}
+	info.OID = refs["refs/heads/"+info.Branch]
+	if info.Branch == "" || info.OID == "" {
+		return info, company.E(company.ENotFound, fmt.Sprintf("the remote has no branch %q", info.Branch)).Fix("commit and push first, or name a branch with --base")
+	}
+	if len(info.OID) != 40 {
+		return info, sha256Refused()
+	}
+	return info, m.fetch(ctx, fetchSpec{
+		url: r.url, global: r.global, protocols: r.protocols, network: true, oid: info.OID,
+		dst: "refs/remotes/origin/" + info.Branch, config: historyFsck(),
+	})
+}
+
+// checkout is the president's work tree, only ever read.
+type checkout struct {
+	s         *Store
+	workTree  string
+	gitDir    string // of this work tree
+	commonDir string // where references and objects are
+	config    map[string]string
+}
+
+// openCheckout finds the repository of a path and refuses the kinds that we
+// cannot take over whole.
+func (s *Store) openCheckout(ctx context.Context, p string) (*checkout, error) {
+	c, err := s.findCheckout(p)
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range []string{c.workTree, c.gitDir, c.commonDir} {
+		if err := ownedByUs(dir); err != nil {
+			return nil, err
+		}
+	}
+	r, err := s.must(ctx, call{dir: c.gitDir, args: []string{"config", "--local", "--includes", "-z", "--list"}})
+	if err != nil {
+		return nil, err
+	}
+	c.config = map[string]string{}
+	for kv := range strings.SplitSeq(string(r.out), "\x00") {
+		key, value, _ := strings.Cut(kv, "\n")
+		c.config[key] = value
+		if strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".promisor") && value != "false" {
+			return nil, partialRefused()
+		}
+	}
+	if c.config["extensions.partialclone"] != "" {
+		return nil, partialRefused()
+	}
+	if f := c.config["extensions.objectformat"]; f != "" && !strings.EqualFold(f, "sha1") {
+		return nil, sha256Refused()
+	}
+	if c.config["core.bare"] == "true" && c.gitDir == c.commonDir {
+		return nil, bareRefused(c.gitDir)
+	}
+	if _, err := os.Stat(filepath.Join(c.commonDir, "shallow")); err == nil {
+		return nil, unfit("the repository is a shallow clone").Because("its history is cut off").
+			Fix("run: git fetch --unshallow")
+	}
+	return c, nil
+}
+
+// unfit is a repository that its owner must change first: trying again does
+// not help.
+func unfit(message string) *company.Error {
+	e := company.E(company.EGit, message)
+	e.Class = company.HumanRequired
+	return e
+}
+
+func partialRefused() error {
+	return unfit("the repository is a partial clone").Because("some of its objects are only on the remote").
+		Fix("make a full clone: git clone <url>, and start there")
+}
+
+func sha256Refused() error {
+	return unfit("the repository uses SHA-256 object ids").Because("only SHA-1 repositories are supported").
+		Fix("use a repository made with git init --object-format=sha1")
+}
+
+func bareRefused(dir string) error {
+	return unfit(dir + " is a bare repository").Because("the company works for somebody who has a checkout").
+		Fix("clone it, and start in the clone")
+}
+
+// findCheckout walks up from p to the first .git, as git does, but reads
+// nothing of its configuration.
+func (s *Store) findCheckout(p string) (*checkout, error) {
+	dir, err := filepath.Abs(p)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return nil, company.E(company.ENotFound, fmt.Sprintf("%q cannot be opened", p)).Wrap(err)
+	}
+	for start := dir; ; dir = filepath.Dir(dir) {
+		if isGitDir(dir) {
+			return nil, bareRefused(dir)
+		}
+		dotGit := filepath.Join(dir, ".git")
+		fi, err := os.Stat(dotGit)
+		switch {
+		case err == nil && fi.IsDir():
+			return s.checkoutAt(dir, dotGit)
+		case err == nil:
+			raw, err := os.ReadFile(dotGit)
+			target, ok := strings.CutPrefix(strings.TrimSpace(string(raw)), "gitdir: ")
+			if err != nil || !ok {
+				return nil, company.E(company.EGit, dotGit+" is damaged").Wrap(err)
+			}
+			if !filepath.IsAbs(target) {
+				target = filepath.Join(dir, target)
+			}
+			return s.checkoutAt(dir, target)
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, company.E(company.EGit, dotGit+" cannot be read").Wrap(err)
+		case dir == filepath.Dir(dir):
+			return nil, company.E(company.ENotFound, fmt.Sprintf("%s is not in a git repository", start)).
+				Fix("go to your repository, or make one: git init && git add -A && git commit")
+		}
+	}
+}
+
+func (s *Store) checkoutAt(workTree, gitDir string) (*checkout, error) {
+	gitDir, err := filepath.EvalSymlinks(gitDir)
+	if err != nil || !isGitDirOrLinked(gitDir) {
+		return nil, company.E(company.EGit, "the repository of "+workTree+" is damaged").Wrap(err)
+	}
+	c := &checkout{s: s, workTree: workTree, gitDir: gitDir, commonDir: gitDir}
+	raw, err := os.ReadFile(filepath.Join(gitDir, "commondir")) // a linked work tree
+	if err == nil {
+		common := strings.TrimSpace(string(raw))
+		if !filepath.IsAbs(common) {
+			common = filepath.Join(gitDir, common)
+		}
+		if c.commonDir, err = filepath.EvalSymlinks(common); err != nil || !isGitDir(c.commonDir) {
+			return nil, company.E(company.EGit, "the repository of "+workTree+" is damaged").Wrap(err)
+		}
+	}
+	return c, nil
+}
+
+func isGitDir(dir string) bool {
+	for _, name := range []string{"HEAD", "objects", "refs"} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func isGitDirOrLinked(dir string) bool {
+	if isGitDir(dir) {
+		return true
+	}
+	_, err1 := os.Lstat(filepath.Join(dir, "HEAD"))
+	_, err2 := os.Lstat(filepath.Join(dir, "commondir"))
+	return err1 == nil && err2 == nil
+}
+
+// ownedByUs is git's own rule of safe directories. We name directories
+// ourselves, so git would no longer ask.
+func ownedByUs(dir string) error {
+	fi, err := os.Stat(dir)
+	if err != nil {
+		return company.E(company.EGit, dir+" cannot be read").Wrap(err)
+	}
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	if !ok || int(st.Uid) == os.Geteuid() {
+		return nil
+	}
+	if os.Geteuid() == 0 && os.Getenv("SUDO_UID") == strconv.Itoa(int(st.Uid)) {
+		return nil
+	}
+	return unfit(dir + " belongs to another user").
+		Because(fmt.Sprintf("its owner is user %d, you are user %d", st.Uid, os.Geteuid())).
+		Fix("run company as its owner, or make a clone of your own")
+}
+
+// RemoteURL is where the checkout's remote of the store's name is, absolute;
+// empty when there is none. It may hold credentials: mask it before showing.
+func (m *Mirror) RemoteURL(ctx context.Context, sourcePath string) (string, error) {
+	c, err := m.s.openCheckout(ctx, sourcePath)
+	if err != nil {
+		return "", err
+	}
+	return c.remoteURL(m.s.cfg.Remote), nil
+}

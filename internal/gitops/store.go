@@ -1,0 +1,273 @@
+package gitops
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"sync"
+
+	"company/internal/company"
+
+	"github.com/google/renameio/v2"
+	"golang.org/x/sys/unix"
+)
+
+// Person is a name and an address in a commit.
+type Person struct{ Name, Email string }
+
+// Config says where the store lives and who its commits are by.
+type Config struct {
+	Root              string // absolute; <office>/git
+	IntegrationPrefix string // git.integration_branch; empty: develop
+	Remote            string // the remote's name in the president's checkout; empty: origin
+	Author            Person // of commits that name nobody; empty: company
+	Log               *OpLog // git.log of operations whose context has none; may be nil
+}
+
+// Store is the folder that holds all host-side repositories of an office.
+// All methods may be called by many goroutines; one process owns the folder.
+type Store struct {
+	cfg  Config
+	root string
+	git  string // absolute path of the git binary
+
+	mu    sync.Mutex
+	locks map[string]chan struct{} // one per repository, see lock
+}
+
+// repoConfig is the whole configuration of every repository of ours. It is
+// compared before each use: a key in there could make git run a command.
+const repoConfig = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
+
+// Open makes or opens the store under cfg.Root: the empty home, the
+// configuration file that git children get instead of the user's, the hook.
+// E_CONFIG or E_PROTECTED for a bad prefix, E_GIT when git is missing or too old.
+func Open(cfg Config) (*Store, error) {
+	if cfg.IntegrationPrefix == "" {
+		cfg.IntegrationPrefix = "develop"
+	}
+	if cfg.Remote == "" {
+		cfg.Remote = "origin"
+	}
+	if cfg.Author.Name == "" {
+		cfg.Author = Person{Name: "company", Email: "company@localhost"}
+	}
+	if err := checkPrefix(cfg.IntegrationPrefix); err != nil {
+		return nil, err
+	}
+	if !filepath.IsAbs(cfg.Root) {
+		return nil, company.E(company.EInternal, "the git store needs an absolute path")
+	}
+	git, err := findGit()
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{cfg: cfg, root: filepath.Clean(cfg.Root), git: git, locks: map[string]chan struct{}{}}
+	for _, dir := range []string{s.home(), s.hooks(), s.seeds(), s.runs(), s.temp()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, company.E(company.EGit, "the git store cannot be made").Wrap(err)
+		}
+	}
+	if err := s.cleanTemp(); err != nil {
+		return nil, err
+	}
+	if err := renameio.WriteFile(s.globalConfig(), []byte("# written by company; read instead of ~/.gitconfig\n"), 0o600); err != nil {
+		return nil, company.E(company.EGit, "the git store cannot be written").Wrap(err)
+	}
+	hook := filepath.Join(s.hooks(), "pre-receive")
+	if err := renameio.WriteFile(hook, []byte(hookScript), 0o700); err != nil {
+		return nil, company.E(company.EGit, "the git store cannot be written").Wrap(err)
+	}
+	// git skips a hook that it may not execute without a word: fail closed.
+	if err := unix.Access(hook, unix.X_OK); err != nil {
+		return nil, company.E(company.EGit, "programs cannot be run from "+s.root).Wrap(err).
+			Fix("move the office to a file system that is not mounted noexec")
+	}
+	return s, nil
+}
+
+func findGit() (string, error) {
+	for _, p := range []string{"/usr/bin/git", "/bin/git", "/usr/local/bin/git"} {
+		if fi, err := os.Stat(p); err == nil && fi.Mode()&0o111 != 0 {
+			return p, nil
+		}
+	}
+	p, err := exec.LookPath("git")
+	if err != nil {
+		return "", company.E(company.EGit, "git is not installed").Fix("install git 2.38 or newer")
+	}
+	return filepath.Abs(p)
+}
+
+func (s *Store) home() string         { return filepath.Join(s.root, "home") }
+func (s *Store) hooks() string        { return filepath.Join(s.root, "hooks") }
+func (s *Store) seeds() string        { return filepath.Join(s.root, "seeds") }
+func (s *Store) runs() string         { return filepath.Join(s.root, "runs") }
+func (s *Store) temp() string         { return filepath.Join(s.root, "tmp") }
+func (s *Store) globalConfig() string { return filepath.Join(s.root, "gitconfig") }
+
+// cleanTemp removes what a killed process left half made.
+func (s *Store) cleanTemp() error {
+	entries, err := os.ReadDir(s.temp())
+	for _, e := range entries {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(s.temp(), e.Name())))
+	}
+	if err != nil {
+		return company.E(company.EGit, "the git store cannot be cleaned").Wrap(err)
+	}
+	return nil
+}
+
+// lock waits for the repository's turn to be written by several commands in
+// a row (fetch and reference, seed and link). The returned function ends it.
+func (s *Store) lock(ctx context.Context, dir string) (func(), error) {
+	s.mu.Lock()
+	l := s.locks[dir]
+	if l == nil {
+		l = make(chan struct{}, 1)
+		s.locks[dir] = l
+	}
+	s.mu.Unlock()
+	select {
+	case l <- struct{}{}:
+		return func() { <-l }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// create makes a bare repository at dir with HEAD on branch. It is built
+// aside and renamed, so a repository that is there is whole; fill, if not
+// nil, adds to it before it appears.
+func (s *Store) create(ctx context.Context, dir, branch string, fill func(tmp string) error) error {
+	tmp, err := os.MkdirTemp(s.temp(), "repo-")
+	if err != nil {
+		return company.E(company.EGit, "no repository can be made").Wrap(err)
+	}
+	defer func() { _ = os.RemoveAll(tmp) }()
+	repo := filepath.Join(tmp, "r.git")
+	if _, err := s.must(ctx, call{dir: repo, args: []string{"init", "--quiet", "--bare", "--template=", "-b", branch, repo}}); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(repo, "config"), []byte(repoConfig), 0o600); err != nil {
+		return company.E(company.EGit, "no repository can be made").Wrap(err)
+	}
+	if fill != nil {
+		if err := fill(repo); err != nil {
+			return err
+		}
+	}
+	if err := os.Rename(repo, dir); err != nil {
+		return company.E(company.EGit, "no repository can be made").Wrap(err)
+	}
+	return nil
+}
+
+// verify refuses a repository of ours that is not as we made it. Other
+// directories (the president's checkout) are not ours to judge here.
+func (s *Store) verify(dir string) error {
+	if rel, err := filepath.Rel(s.root, dir); err != nil || !filepath.IsLocal(rel) {
+		return nil
+	}
+	fi, err := os.Lstat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // about to be made; git itself says so when it is not
+	}
+	if err == nil && !fi.IsDir() {
+		return tampered(dir, "it is no directory")
+	}
+	for _, name := range []string{"info/attributes", "info/grafts", "objects/info/alternates", "objects/info/http-alternates", "commondir", "config.worktree", "shallow"} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return tampered(dir, name+" has appeared in it")
+		}
+	}
+	for _, name := range []string{"objects", "objects/pack", "refs", "HEAD", "config"} {
+		if fi, err := os.Lstat(filepath.Join(dir, name)); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
+			return tampered(dir, name+" is a symbolic link")
+		}
+	}
+	got, err := os.ReadFile(filepath.Join(dir, "config"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // git init is at work on it
+	}
+	if err != nil {
+		return company.E(company.EGit, "a repository cannot be read").Wrap(err)
+	}
+	if !bytes.Equal(got, []byte(repoConfig)) {
+		return tampered(dir, "its configuration was changed")
+	}
+	return nil
+}
+
+func tampered(dir, why string) error {
+	return company.E(company.EGit, "the repository "+dir+" is not as the company made it").Because(why).
+		Fix("nobody but the company may write there; remove it and start again")
+}
+
+var projectRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
+
+// Mirror opens the bare mirror of a project, making it when it is not there.
+// sourcePath is the president's checkout, used where FetchBase names none.
+func (s *Store) Mirror(ctx context.Context, projectID string, sourcePath string) (*Mirror, error) {
+	if !projectRE.MatchString(projectID) {
+		return nil, company.E(company.EInvalid, fmt.Sprintf("%q is not a project id", projectID))
+	}
+	switch projectID {
+	case "home", "hooks", "seeds", "runs", "tmp":
+		return nil, company.E(company.EInvalid, fmt.Sprintf("%q is a name of the git store itself", projectID))
+	}
+	m := &Mirror{s: s, dir: filepath.Join(s.root, projectID+".git"), source: sourcePath}
+	unlock, err := s.lock(ctx, m.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if _, err := os.Stat(m.dir); err == nil {
+		return m, s.verify(m.dir)
+	}
+	// HEAD stays unborn for good: main is never ours to make.
+	return m, s.create(ctx, m.dir, "main", nil)
+}
+
+// scopedConfig writes a configuration file that names one directory as safe,
+// for the pack process that git starts there: git drops GIT_CONFIG_COUNT for
+// it. The returned function removes the file.
+func (s *Store) scopedConfig(dir string) (string, func(), error) {
+	f, err := os.CreateTemp(s.temp(), "config-")
+	if err != nil {
+		return "", nil, company.E(company.EGit, "the git store cannot be written").Wrap(err)
+	}
+	_, err = fmt.Fprintf(f, "[safe]\n\tdirectory = %s\n", configQuote(dir))
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = os.Remove(f.Name())
+		return "", nil, company.E(company.EGit, "the git store cannot be written").Wrap(err)
+	}
+	return f.Name(), func() { _ = os.Remove(f.Name()) }, nil
+}
+
+// configQuote writes a value as git's configuration syntax wants it.
+func configQuote(v string) string {
+	var b bytes.Buffer
+	b.WriteByte('"')
+	for i := 0; i < len(v); i++ {
+		switch v[i] {
+		case '"', '\\':
+			b.WriteByte('\\')
+			b.WriteByte(v[i])
+		case '\n':
+			b.WriteString(`\n`)
+		case '\t':
+			b.WriteString(`\t`)
+		default:
+			b.WriteByte(v[i])
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
