@@ -1,0 +1,187 @@
+// Package adapters is how the company talks to language models. It owns the
+// conversation's wire-neutral form (Request, Message, ToolCall, Response,
+// Usage), the registry of adapters, and the wrappers (retry, fallback) that
+// every adapter gets. Drivers live in subpackages, one per wire protocol. It
+// does not know what is asked: prompts and tools are the agents'.
+package adapters
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Model is one model behind one endpoint. Chat may be called by many
+// goroutines at once.
+type Model interface {
+	// Chat sends the whole conversation and returns the model's one reply.
+	// onEvent (nil allowed) is told of text and of waits while it comes in.
+	// Errors are *Error, or ctx's own cause when the caller gave up; a
+	// Response is only returned whole.
+	Chat(ctx context.Context, req Request, onEvent func(Event)) (Response, error)
+	// Info tells what is known about the model without asking it.
+	Info() Info
+}
+
+// Info is what a budget and a context manager need to know of a model.
+type Info struct {
+	Adapter       string // openai, scripted, ...
+	Model         string
+	ContextTokens int   // 0: unknown
+	MaxOutput     int   // tokens of one reply that are asked for at most; never 0
+	Price         Price // zero value: unknown
+}
+
+// Price in micro-USD per million tokens. Known distinguishes "free" from
+// "no price in the table".
+type Price struct {
+	Known      bool
+	InputMicro int64
+	CacheMicro int64 // cached input
+	OutMicro   int64
+}
+
+// Cost in micro-USD, rounded up.
+func (p Price) Cost(u Usage) int64 {
+	fresh := int64(u.InputTokens - u.CachedTokens)
+	sum := fresh*p.InputMicro + int64(u.CachedTokens)*p.CacheMicro + int64(u.OutputTokens)*p.OutMicro
+	return (sum + 999_999) / 1_000_000
+}
+
+// Roles of a Message.
+const (
+	System    = "system"
+	User      = "user"
+	Assistant = "assistant"
+	ToolRole  = "tool"
+)
+
+// Message is one entry of the conversation.
+type Message struct {
+	Role       string     `json:"role"`
+	Content    string     `json:"content,omitempty"`
+	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`   // of an assistant
+	ToolCallID string     `json:"tool_call_id,omitempty"` // of a tool's answer
+	ToolName   string     `json:"tool_name,omitempty"`    // of a tool's answer
+	// Opaque is what the wire protocol wants back unchanged (thinking
+	// signatures and the like).
+	Opaque json.RawMessage `json:"opaque,omitempty"`
+}
+
+// ToolCall is what the model asks for. Arguments is what the model wrote,
+// which need not be JSON.
+type ToolCall struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// Tool is what the model is told of a tool. Schema is a JSON Schema object.
+type Tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"schema"`
+}
+
+// Request is one call of a model.
+type Request struct {
+	Messages    []Message `json:"messages"`
+	Tools       []Tool    `json:"tools,omitempty"`
+	MaxTokens   int       `json:"max_tokens"` // explicit, so that the worst case is known; 0: Info().MaxOutput
+	Temperature *float64  `json:"temperature,omitempty"`
+}
+
+// Response is one whole reply.
+type Response struct {
+	Message Message
+	Finish  Finish
+	Usage   Usage
+	Model   string // as the server named it
+	// Served is the model that answered, which behind a fallback need not be
+	// the first one: its price settles the call.
+	Served Info
+}
+
+// Finish is why a reply ended.
+type Finish string
+
+const (
+	FinishStop   Finish = "stop"   // the model had no more to say, or called tools
+	FinishLength Finish = "length" // cut at max_tokens: its tool calls are not to be run
+	FinishFilter Finish = "filter" // refused or filtered
+)
+
+// Usage is what the server counted. Estimated is true where it did not say
+// and we counted bytes instead.
+type Usage struct {
+	InputTokens  int  `json:"input_tokens"`
+	CachedTokens int  `json:"cached_tokens,omitempty"`
+	OutputTokens int  `json:"output_tokens"`
+	Estimated    bool `json:"estimated,omitempty"`
+}
+
+// Add sums two usages.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{u.InputTokens + v.InputTokens, u.CachedTokens + v.CachedTokens, u.OutputTokens + v.OutputTokens, u.Estimated || v.Estimated}
+}
+
+// Event is told while a reply is on its way.
+type Event struct {
+	Text    string        // a piece of the reply's text
+	Waiting time.Duration // > 0: the server asked us to wait this long (shown as waiting)
+	Reason  string
+	Attempt int // from 1; text of an earlier attempt is void
+}
+
+// Kind says what to do about an Error.
+type Kind string
+
+const (
+	Unreachable Kind = "unreachable" // refused, reset, no such host: again 1, 2, 4 s, then the fallback
+	Overloaded  Kind = "overloaded"  // 408, 429, 5xx, 529: back off, up to limits.model_wait
+	TimedOut    Kind = "timed_out"   // no first token, or silence in the stream
+	Auth        Kind = "auth"        // 401, 403: a person must act
+	BadRequest  Kind = "bad_request" // 400, 404, 422 and whatever else is never retried
+	Quota       Kind = "quota"       // insufficient_quota: a person must act
+	TooLong     Kind = "too_long"    // the context does not fit
+	Garbage     Kind = "garbage"     // a reply that is not one: cut, empty, not JSON
+)
+
+// Error is what Chat fails with.
+type Error struct {
+	Kind       Kind
+	Status     int           // HTTP status, 0 if there was none
+	RetryAfter time.Duration // as the server asked, 0 if it did not
+	Message    string        // the server's words, bounded to 1 KiB
+	Err        error
+	// Unanswered: the server may have worked for us without telling what it
+	// counted, so a budget counts the call as its worst case.
+	Unanswered bool
+	// Usage is what the server counted for the failed reply, nil when it did
+	// not say.
+	Usage *Usage
+}
+
+func (e *Error) Error() string {
+	s := "model: " + string(e.Kind)
+	if e.Status != 0 {
+		s += fmt.Sprintf(" (HTTP %d)", e.Status)
+	}
+	if e.Message != "" {
+		s += ": " + e.Message
+	}
+	return s
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// KindOf tells the kind of err; "" when it is no *Error.
+func KindOf(err error) Kind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return ""
+}

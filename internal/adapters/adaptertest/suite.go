@@ -1,0 +1,130 @@
+// Package adaptertest is the one suite that every adapter of the OpenAI wire
+// runs: a server that misbehaves in every way that servers have been seen to,
+// and what a driver must make of it. The cases are data: a reply on the wire,
+// and the kind of error or the message that must come of it. It knows no
+// driver and no real host.
+package adaptertest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"company/internal/adapters"
+)
+
+// Canary is the key that every case sends; it must turn up nowhere.
+const Canary = "canary-4242-do-not-print"
+
+// Options of the driver under test.
+type Options struct {
+	BaseURL    string
+	Key        adapters.Secret
+	FirstToken time.Duration // 0: the driver's own
+	Idle       time.Duration
+}
+
+// Case is one way of answering.
+type Case struct {
+	Name    string
+	Serve   http.HandlerFunc
+	Options Options // times only
+
+	Kind       adapters.Kind // expected error, "" for a reply
+	RetryAfter time.Duration
+	Unanswered bool   // expected of the error
+	Says       string // a part of the error's message
+	Check      func(t *testing.T, r adapters.Response)
+}
+
+// Exercise runs every case. open makes the driver under test.
+func Exercise(t *testing.T, open func(t *testing.T, o Options) adapters.Model) {
+	for _, c := range Cases() {
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			release := make(chan struct{})
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if got := r.Header.Get("Authorization"); got != "Bearer "+Canary {
+					t.Errorf("Authorization of the request does not hold the key")
+				}
+				if _, err := io.Copy(io.Discard, r.Body); err != nil {
+					t.Errorf("read the request: %v", err)
+				}
+				c.Serve(w, r.WithContext(withRelease(r.Context(), release)))
+			}))
+			o := c.Options
+			o.BaseURL, o.Key = server.URL+"/v1", adapters.NewSecret(Canary+"\n")
+			m := open(t, o)
+			t.Cleanup(func() {
+				close(release)
+				if err := adapters.Close(m); err != nil {
+					t.Errorf("close: %v", err)
+				}
+				server.Close()
+			})
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			resp, err := m.Chat(ctx, Request(), nil)
+			c.verify(t, resp, err)
+		})
+	}
+}
+
+func (c Case) verify(t *testing.T, resp adapters.Response, err error) {
+	t.Helper()
+	// %+v walks the whole error, the wrapped ones too.
+	for _, text := range []string{fmt.Sprintf("%v", err), fmt.Sprintf("%+v", err), fmt.Sprintf("%#v", err)} {
+		if strings.Contains(text, "canary") {
+			t.Fatalf("the key is in the error: %s", text)
+		}
+	}
+	if c.Kind == "" {
+		if err != nil {
+			t.Fatalf("Chat: %v", err)
+		}
+		c.Check(t, resp)
+		return
+	}
+	var e *adapters.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("Chat returned %v (%T), want an *adapters.Error", err, err)
+	}
+	if e.Kind != c.Kind || e.RetryAfter != c.RetryAfter || e.Unanswered != c.Unanswered || !strings.Contains(e.Message, c.Says) {
+		t.Errorf("error = kind %s, retry after %s, unanswered %v, %q;\nwant kind %s, retry after %s, unanswered %v, a message with %q",
+			e.Kind, e.RetryAfter, e.Unanswered, e.Message, c.Kind, c.RetryAfter, c.Unanswered, c.Says)
+	}
+	if len(e.Message) > 1<<10 {
+		t.Errorf("the message has %d bytes", len(e.Message))
+	}
+}
+
+// Request is a small conversation with one tool.
+func Request() adapters.Request {
+	return adapters.Request{
+		Messages:  []adapters.Message{{Role: adapters.User, Content: "Read a.go."}},
+		Tools:     []adapters.Tool{{Name: "read_file", Description: "read a file", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`)}},
+		MaxTokens: 500,
+	}
+}
+
+type releaseKey struct{}
+
+func withRelease(ctx context.Context, release chan struct{}) context.Context {
+	return context.WithValue(ctx, releaseKey{}, release)
+}
+
+// hang keeps the connection until the client leaves or the test ends.
+func hang(r *http.Request) {
+	release, _ := r.Context().Value(releaseKey{}).(chan struct{})
+	select {
+	case <-r.Context().Done():
+	case <-release:
+	}
+}

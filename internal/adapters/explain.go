@@ -1,0 +1,54 @@
+package adapters
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"company/internal/company"
+)
+
+// Explain makes a failure of Chat one that people can act on: EModelAuth where
+// a key or a bill is the matter, EModel else. Other errors come back as they
+// are.
+func Explain(err error, info Info) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	name := cmp.Or(info.Model, "the model")
+	c := company.E(company.EModel, fmt.Sprintf("%s gave no answer", name)).Because(e.Error())
+	c.Op, c.Class = "ask the model", company.Recoverable
+	switch e.Kind {
+	case Unreachable:
+		c = c.Fix("check that base_url in company.yaml is right and that its server runs")
+	case Overloaded:
+		c = c.Fix("its server refuses work for now; try again later, or give the profile a `fallback`")
+	case TimedOut:
+		c = c.Fix("its server took the request and went silent; try again, or give the profile a `fallback`")
+	case Garbage:
+		c = c.Fix("its server sent replies that are not whole; try again, or use another model")
+	case Auth:
+		c.Code, c.Class = company.EModelAuth, company.HumanRequired
+		c = c.Fix("set the variable that api_key_env names to a key which may use this model")
+	case Quota:
+		c.Code, c.Class = company.EModelAuth, company.HumanRequired
+		c = c.Fix("the account's quota is used up: see to its billing, or use another profile")
+	case TooLong:
+		c = c.Fix("the conversation does not fit the model's context: smaller subtasks, or a model with a larger one")
+	case BadRequest:
+		c.Class = company.HumanRequired
+		c = c.Fix("check the model's name and base_url in company.yaml")
+	}
+	// The cause's words stand in Why already; only its chain is kept.
+	return &explained{told: c, cause: err}
+}
+
+// explained keeps the cause reachable without printing it twice.
+type explained struct {
+	told  *company.Error
+	cause error
+}
+
+func (e *explained) Error() string   { return e.told.Error() }
+func (e *explained) Unwrap() []error { return []error{e.told, e.cause} }

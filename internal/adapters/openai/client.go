@@ -1,0 +1,192 @@
+// Package openai drives every server that speaks OpenAI's chat completions
+// protocol, over github.com/sashabaranov/go-openai. It owns the translation
+// between that wire and the company's own words, and the watch over one
+// exchange: replies stream, are bounded in time and size, and count as replies
+// only when they are whole. Every failure is an *adapters.Error of the kind
+// that says what to do; the key is in none of them.
+//
+// It does one request per Chat (more only when a server refuses a parameter by
+// name and the request is sent again without it): trying again is
+// adapters.Retry's.
+package openai
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	sdk "github.com/sashabaranov/go-openai"
+
+	"company/internal/adapters"
+	"company/internal/company"
+)
+
+// Standard is the address of OpenAI itself.
+const Standard = "https://api.openai.com/v1"
+
+// Defaults of Config.
+const (
+	defaultFirstToken = 5 * time.Minute
+	defaultIdle       = 300 * time.Second
+	defaultMaxReply   = 10 << 20
+	defaultMaxOutput  = 8192
+	// tailGrace is how long a whole reply may wait for the usage that follows
+	// it; some servers never end their streams.
+	tailGrace = 10 * time.Second
+)
+
+// Config of one model behind one server. The zero value of a field means its
+// default.
+type Config struct {
+	Adapter       string // as Info tells it; default openai
+	Model         string
+	BaseURL       string // up to and with /v1; default Standard
+	Key           adapters.Secret
+	ContextTokens int
+	MaxOutput     int // tokens; default 8192, or less where the context is small
+	Price         adapters.Price
+	EchoReasoning bool
+
+	FirstToken time.Duration // from the request to the first piece of the reply; default 5m
+	Idle       time.Duration // between two pieces; default 300s
+	MaxReply   int64         // bytes of one reply on the wire; default 10 MiB
+	Log        *slog.Logger
+}
+
+// Client is one model. It is an adapters.Model.
+type Client struct {
+	cfg       Config
+	api       *sdk.Client
+	transport *http.Transport
+	quirks    quirks
+}
+
+// quirks is what a server has been found not to take. It is learnt from the
+// server's refusals, so that each is met once per Client.
+type quirks struct {
+	otherMaxTokens  atomic.Bool // the other one of max_tokens and max_completion_tokens
+	noStreamOptions atomic.Bool
+	noTemperature   atomic.Bool
+}
+
+var _ adapters.Model = (*Client)(nil)
+
+// New checks the configuration and makes a client. It does not connect.
+func New(cfg Config) (*Client, error) {
+	cfg.BaseURL = strings.TrimRight(cmp.Or(cfg.BaseURL, Standard), "/")
+	u, err := url.Parse(cfg.BaseURL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return nil, company.E(company.EConfig, "base_url is no web address").Fix("write it like https://host/v1")
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		// A password there would be printed with every connection error.
+		return nil, company.E(company.EConfig, "base_url holds more than an address").Fix("keep keys in the variable that api_key_env names")
+	case cfg.Model == "":
+		return nil, company.E(company.EConfig, "no model is named")
+	case strings.ContainsFunc(cfg.Key.Reveal(), func(r rune) bool { return r < ' ' || r > '~' }):
+		return nil, company.E(company.EModelAuth, "the key holds characters that no key has").Fix("set the variable that api_key_env names anew")
+	}
+	limits := limitsOf(cfg.BaseURL, cfg.Model)
+	cfg.Adapter = cmp.Or(cfg.Adapter, "openai")
+	cfg.ContextTokens = cmp.Or(cfg.ContextTokens, limits.context)
+	if cfg.MaxOutput == 0 {
+		cfg.MaxOutput = cmp.Or(limits.output, defaultMaxOutput)
+		if quarter := cfg.ContextTokens / 4; quarter > 0 {
+			cfg.MaxOutput = min(cfg.MaxOutput, quarter)
+		}
+	}
+	cfg.FirstToken = cmp.Or(cfg.FirstToken, defaultFirstToken)
+	cfg.Idle = cmp.Or(cfg.Idle, defaultIdle)
+	cfg.MaxReply = cmp.Or(cfg.MaxReply, int64(defaultMaxReply))
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+
+	// Proxy and CA settings are the operator's own, from the environment.
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 16
+	config := sdk.DefaultConfig(cfg.Key.Reveal())
+	config.BaseURL = cfg.BaseURL
+	config.EmptyMessagesLimit = 1 << 31 // the reply's size and the clock are the limits
+	config.HTTPClient = &http.Client{
+		Transport: &recorder{next: transport, maxReply: cfg.MaxReply},
+		// A redirect would carry the conversation to a host nobody configured.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return &Client{cfg: cfg, api: sdk.NewClientWithConfig(config), transport: transport}, nil
+}
+
+// Factory makes the client of a profile; it is this adapter's line in the
+// registry.
+func Factory(p adapters.Profile, deps adapters.Deps) (adapters.Model, error) {
+	if p.BaseURL == "" && !p.Key.Set() {
+		name := cmp.Or(p.KeyEnv, "OPENAI_API_KEY")
+		return nil, company.E(company.EModelAuth, fmt.Sprintf("model profile %q has no key", p.Name)).
+			Because(name + " is NOT SET").Fix("export " + name + "=...")
+	}
+	return New(ConfigOf(p, deps))
+}
+
+// ConfigOf is the configuration that a profile asks for.
+func ConfigOf(p adapters.Profile, deps adapters.Deps) Config {
+	return Config{
+		Adapter: p.Adapter, Model: p.Model, BaseURL: p.BaseURL, Key: p.Key,
+		ContextTokens: p.ContextTokens, MaxOutput: p.MaxOutput, Price: p.Price,
+		EchoReasoning: p.EchoReasoning, Log: deps.Log,
+	}
+}
+
+// Info tells what is known about the model.
+func (c *Client) Info() adapters.Info {
+	return adapters.Info{
+		Adapter: c.cfg.Adapter, Model: c.cfg.Model,
+		ContextTokens: c.cfg.ContextTokens, MaxOutput: c.cfg.MaxOutput, Price: c.cfg.Price,
+	}
+}
+
+// Close drops the idle connections. Calls under way are ended by their
+// contexts.
+func (c *Client) Close() error {
+	c.transport.CloseIdleConnections()
+	return nil
+}
+
+// Available asks the server which models it serves: an *adapters.Error when
+// there is no server, or when it has models but not this one.
+func (c *Client) Available(ctx context.Context) error {
+	names, err := c.list(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if name == c.cfg.Model {
+			return nil
+		}
+	}
+	if len(names) == 0 {
+		return nil // many compatible servers list nothing and serve any name
+	}
+	return &adapters.Error{Kind: adapters.BadRequest, Status: http.StatusNotFound, Message: clip("the server has no model " + c.cfg.Model + "; it has: " + strings.Join(names, ", "))}
+}
+
+// list names the server's models.
+func (c *Client) list(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	ctx, ex := withExchange(ctx)
+	list, err := c.api.ListModels(ctx)
+	if err != nil {
+		return nil, c.failure(ctx, ex, err)
+	}
+	names := make([]string, 0, len(list.Models))
+	for _, m := range list.Models {
+		names = append(names, m.ID)
+	}
+	return names, nil
+}

@@ -1,0 +1,43 @@
+package openai
+
+import (
+	"regexp"
+	"strings"
+)
+
+// limits of a model that OpenAI itself serves. The same name at another
+// address may have others.
+type limits struct{ context, output int }
+
+// knownLimits are looked up by the model's name without a date, longest first
+// so that a family's smaller members are met before it.
+var knownLimits = []struct {
+	prefix string
+	limits
+}{
+	{"gpt-5", limits{400_000, 16_384}},
+	{"gpt-4.1", limits{1_047_576, 16_384}},
+	{"gpt-4o", limits{128_000, 16_384}},
+	{"o3", limits{200_000, 16_384}},
+	{"o4", limits{200_000, 16_384}},
+}
+
+func limitsOf(baseURL, model string) limits {
+	if baseURL != Standard {
+		return limits{}
+	}
+	for _, k := range knownLimits {
+		if strings.HasPrefix(model, k.prefix) {
+			return k.limits
+		}
+	}
+	return limits{}
+}
+
+// reasoningRE matches the families that refuse max_tokens and any temperature
+// but their own. go-openai refuses such requests itself, by the bare name; the
+// prefixed names of routers ("openai/gpt-5") pass it and are refused by the
+// server.
+var reasoningRE = regexp.MustCompile(`^(?:[^ ]*/)?(?:o[134](?:$|[-:])|gpt-[56](?:$|[-.:]))`)
+
+func reasons(model string) bool { return reasoningRE.MatchString(model) }

@@ -1,0 +1,302 @@
+package openai_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"company/internal/adapters"
+	"company/internal/adapters/adaptertest"
+	"company/internal/adapters/openai"
+	"company/internal/company"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestServers: ADP-1, THREATS g (model replies).
+func TestServers(t *testing.T) {
+	adaptertest.Exercise(t, func(t *testing.T, o adaptertest.Options) adapters.Model {
+		return newClient(t, openai.Config{Model: "m", BaseURL: o.BaseURL, Key: o.Key, FirstToken: o.FirstToken, Idle: o.Idle})
+	})
+}
+
+func newClient(t *testing.T, cfg openai.Config) *openai.Client {
+	t.Helper()
+	c, err := openai.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// echoServer answers "ok" and keeps the bodies it was sent; refuse, when it
+// returns a text, answers 400 with it.
+func echoServer(t *testing.T, refuse func(body map[string]any) string) (url string, bodies func() []map[string]any) {
+	t.Helper()
+	var mu sync.Mutex
+	var got []map[string]any
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body map[string]any
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Errorf("request is not JSON: %v", err)
+		}
+		mu.Lock()
+		got = append(got, body)
+		mu.Unlock()
+		if refuse != nil {
+			if why := refuse(body); why != "" {
+				w.WriteHeader(http.StatusBadRequest)
+				_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]string{"message": why, "type": "invalid_request_error"}})
+				return
+			}
+		}
+		_, _ = io.WriteString(w, `data: {"choices":[{"index":0,"delta":{"content":"ok","reasoning_content":"hm"},"finish_reason":"stop"}]}`+"\n\n"+
+			`data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}`+"\n\ndata: [DONE]\n\n")
+	}))
+	t.Cleanup(server.Close)
+	return server.URL + "/v1/", func() []map[string]any {
+		mu.Lock()
+		defer mu.Unlock()
+		return got
+	}
+}
+
+func chat(t *testing.T, m adapters.Model, req adapters.Request) adapters.Response {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	resp, err := m.Chat(ctx, req, nil)
+	if err != nil {
+		t.Fatalf("Chat: %v", err)
+	}
+	return resp
+}
+
+func TestWhatIsSent(t *testing.T) {
+	url, bodies := echoServer(t, nil)
+	zero := 0.0
+	req := adaptertest.Request()
+	req.Temperature = &zero
+	req.Messages = append(req.Messages,
+		adapters.Message{Role: adapters.Assistant, Opaque: json.RawMessage(`{"reasoning_content":"hm"}`), ToolCalls: []adapters.ToolCall{
+			{ID: "c1", Name: "read_file", Arguments: `{"path":"a.go"}`}, {ID: "c2", Name: "read_file", Arguments: `{path`}, {ID: "c3", Name: "read_file"},
+		}},
+		adapters.Message{Role: adapters.ToolRole, ToolCallID: "c1", ToolName: "read_file", Content: ""},
+		adapters.Message{Role: adapters.ToolRole, ToolCallID: "c2", ToolName: "read_file", Content: "no JSON"},
+		adapters.Message{Role: adapters.ToolRole, ToolCallID: "c3", ToolName: "read_file", Content: "no path"},
+	)
+	resp := chat(t, newClient(t, openai.Config{Model: "m", BaseURL: url}), req)
+	if string(resp.Message.Opaque) != `{"reasoning_content":"hm"}` {
+		t.Errorf("opaque = %s", resp.Message.Opaque)
+	}
+	chat(t, newClient(t, openai.Config{Model: "m", BaseURL: url, EchoReasoning: true}), req)
+	chat(t, newClient(t, openai.Config{Model: "gpt-5-mini", BaseURL: url}), req)
+	chat(t, newClient(t, openai.Config{Model: "gpt-6-sol", BaseURL: url}), req)
+
+	plain, echo, gpt5, gpt6 := bodies()[0], bodies()[1], bodies()[2], bodies()[3]
+	messages := plain["messages"].([]any)
+	assistant, result := messages[1].(map[string]any), messages[2].(map[string]any)
+	if result["content"] != "(no output)" {
+		t.Errorf("an empty answer of a tool travels as %v", result["content"])
+	}
+	if _, ok := assistant["reasoning_content"]; ok {
+		t.Error("reasoning was sent back unasked")
+	}
+	if echo["messages"].([]any)[1].(map[string]any)["reasoning_content"] != "hm" {
+		t.Error("reasoning was not sent back")
+	}
+	for i, want := range []string{`{"path":"a.go"}`, `{"malformed_arguments":"{path"}`, `{}`} {
+		call := assistant["tool_calls"].([]any)[i].(map[string]any)
+		_, indexed := call["index"]
+		if got := call["function"].(map[string]any)["arguments"]; got != want || call["type"] != "function" || indexed {
+			t.Errorf("call %d travels as %v, want arguments %s", i, call, want)
+		}
+	}
+	if temperature, ok := plain["temperature"].(float64); !ok || temperature > 1e-30 {
+		t.Errorf("temperature 0 travels as %v", plain["temperature"])
+	}
+	if plain["max_tokens"] != 500.0 || plain["max_completion_tokens"] != nil {
+		t.Errorf("a compatible server gets max_tokens %v, max_completion_tokens %v", plain["max_tokens"], plain["max_completion_tokens"])
+	}
+	if gpt5["max_completion_tokens"] != 500.0 || gpt5["max_tokens"] != nil || gpt5["temperature"] != nil {
+		t.Errorf("gpt-5 gets %v", gpt5)
+	}
+	if gpt6["reasoning_effort"] != "none" {
+		t.Errorf("gpt-6-sol with tools gets reasoning_effort %v", gpt6["reasoning_effort"])
+	}
+	if options := plain["stream_options"].(map[string]any); options["include_usage"] != true || plain["stream"] != true {
+		t.Errorf("stream options = %v", options)
+	}
+}
+
+func TestServersThatRefuseAParameter(t *testing.T) {
+	half := 0.5
+	tests := []struct {
+		name, model, field, refusal string
+		sent                        func(adapters.Request) adapters.Request
+	}{
+		{"max_tokens", "m", "max_tokens", "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", nil},
+		{"max_completion_tokens", "router/gpt-5", "max_completion_tokens", "Unrecognized request argument supplied: max_completion_tokens", nil},
+		{"stream_options", "m", "stream_options", "extra fields not permitted: stream_options", nil},
+		{"temperature", "m", "temperature", "Unsupported value: 'temperature' does not support 0.5 with this model", func(r adapters.Request) adapters.Request {
+			r.Temperature = &half
+			return r
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			url, bodies := echoServer(t, func(body map[string]any) string {
+				if _, ok := body[tt.field]; ok {
+					return tt.refusal
+				}
+				return ""
+			})
+			c := newClient(t, openai.Config{Model: tt.model, BaseURL: url})
+			req := adaptertest.Request()
+			if tt.sent != nil {
+				req = tt.sent(req)
+			}
+			chat(t, c, req)
+			chat(t, c, req)
+			if n := len(bodies()); n != 3 {
+				t.Errorf("%d requests for two calls; the refusal should be met once", n)
+			}
+		})
+	}
+	t.Run("for good", func(t *testing.T) {
+		url, bodies := echoServer(t, func(map[string]any) string { return "max_tokens and max_completion_tokens are not supported" })
+		_, err := newClient(t, openai.Config{Model: "m", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), nil)
+		if adapters.KindOf(err) != adapters.BadRequest || len(bodies()) != 2 {
+			t.Errorf("%v after %d requests", err, len(bodies()))
+		}
+	})
+}
+
+func TestToolsOverResponsesOnly(t *testing.T) {
+	url, bodies := echoServer(t, nil)
+	_, err := newClient(t, openai.Config{Model: "gpt-6-astra", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), nil)
+	if adapters.KindOf(err) != adapters.BadRequest || !strings.Contains(err.Error(), "Responses API") || len(bodies()) != 0 {
+		t.Errorf("err = %v after %d requests", err, len(bodies()))
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := "http://" + listener.Addr().String() + "/v1"
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = newClient(t, openai.Config{Model: "m", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), nil)
+	var e *adapters.Error
+	if !errors.As(err, &e) || e.Kind != adapters.Unreachable || e.Unanswered {
+		t.Errorf("err = %v; a refused connection cost nothing", err)
+	}
+}
+
+func TestTheCallerGivesUp(t *testing.T) {
+	started := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		close(started)
+		<-r.Context().Done()
+	}))
+	t.Cleanup(server.Close)
+	stopped := company.E(company.EStopped, "stopped")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() { <-started; cancel(stopped) }()
+	_, err := newClient(t, openai.Config{Model: "m", BaseURL: server.URL + "/v1"}).Chat(ctx, adaptertest.Request(), nil)
+	if !errors.Is(err, stopped) || adapters.KindOf(err) != "" {
+		t.Errorf("err = %v, want the caller's cause", err)
+	}
+}
+
+func TestTextIsToldAsItComes(t *testing.T) {
+	url, _ := echoServer(t, nil)
+	var told []string
+	_, err := newClient(t, openai.Config{Model: "m", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), func(e adapters.Event) { told = append(told, e.Text) })
+	if err != nil || strings.Join(told, "|") != "ok" {
+		t.Errorf("told %q, err %v", told, err)
+	}
+}
+
+// TestAvailable: ADP-1, ADP-3 (the available ones are reported).
+func TestAvailable(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/models" {
+			t.Errorf("asked for %s", r.URL.Path)
+		}
+		_, _ = io.WriteString(w, `{"data":[{"id":"a"},{"id":"b"}]}`)
+	}))
+	t.Cleanup(server.Close)
+	if err := newClient(t, openai.Config{Model: "b", BaseURL: server.URL + "/v1"}).Available(t.Context()); err != nil {
+		t.Error(err)
+	}
+	err := newClient(t, openai.Config{Model: "c", BaseURL: server.URL + "/v1"}).Available(t.Context())
+	if adapters.KindOf(err) != adapters.BadRequest || !strings.Contains(err.Error(), "a, b") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestConfiguration(t *testing.T) {
+	for name, cfg := range map[string]openai.Config{
+		"no model":    {BaseURL: "http://h/v1"},
+		"no scheme":   {Model: "m", BaseURL: "localhost:11434"},
+		"a file":      {Model: "m", BaseURL: "file:///etc/passwd"},
+		"a password":  {Model: "m", BaseURL: "https://me:hunter2@host/v1"},
+		"a query":     {Model: "m", BaseURL: "https://host/v1?api-key=hunter2"},
+		"a split key": {Model: "m", Key: adapters.NewSecret("hunter2\nX-Evil: 1")},
+	} {
+		_, err := openai.New(cfg)
+		if code := company.CodeOf(err); code != company.EConfig && code != company.EModelAuth || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: err = %v", name, err)
+		}
+	}
+	_, err := openai.Factory(adapters.Profile{Name: "strong", Model: "gpt-5", KeyEnv: "MY_KEY"}, adapters.Deps{})
+	if company.CodeOf(err) != company.EModelAuth || !strings.Contains(err.Error(), "MY_KEY is NOT SET") {
+		t.Errorf("without a key: %v", err)
+	}
+	info := newClient(t, openai.Config{Model: "gpt-4o", Key: adapters.NewSecret("k")}).Info()
+	if info.ContextTokens != 128_000 || info.MaxOutput != 16_384 {
+		t.Errorf("info = %+v", info)
+	}
+	if info := newClient(t, openai.Config{Model: "x", BaseURL: "http://h/v1", ContextTokens: 4096}).Info(); info.MaxOutput != 1024 {
+		t.Errorf("a small context leaves %d tokens for the reply", info.MaxOutput)
+	}
+}
+
+// TestKeyIsNotLogged: ADP-8, THREATS T21.
+func TestKeyIsNotLogged(t *testing.T) {
+	var log bytes.Buffer
+	url, _ := echoServer(t, func(body map[string]any) string {
+		if body["stream_options"] != nil {
+			return "unknown parameter stream_options, key " + adaptertest.Canary
+		}
+		return ""
+	})
+	cfg := openai.Config{Model: "m", BaseURL: url, Key: adapters.NewSecret(adaptertest.Canary), Log: slog.New(slog.NewTextHandler(&log, nil))}
+	chat(t, newClient(t, cfg), adaptertest.Request())
+	slog.New(slog.NewTextHandler(&log, nil)).Info("config", "cfg", cfg)
+	if log.Len() == 0 || strings.Contains(log.String(), "canary") {
+		t.Errorf("log: %s", log.String())
+	}
+}

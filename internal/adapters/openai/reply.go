@@ -1,0 +1,189 @@
+package openai
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	sdk "github.com/sashabaranov/go-openai"
+
+	"company/internal/adapters"
+)
+
+// reply gathers the pieces of a streamed reply.
+type reply struct {
+	model     string
+	text      strings.Builder
+	reasoning strings.Builder
+	refusal   strings.Builder
+	calls     []*call
+	finish    sdk.FinishReason
+	usage     *sdk.Usage
+}
+
+type call struct {
+	id, name string
+	args     strings.Builder
+	index    int // as the server numbered it, -1 where it did not
+}
+
+// add takes one chunk. It returns the text in it and whether the reply grew.
+func (r *reply) add(chunk sdk.ChatCompletionStreamResponse) (text string, grown bool) {
+	if chunk.Model != "" {
+		r.model = chunk.Model
+	}
+	if chunk.Usage != nil {
+		r.usage = chunk.Usage // the last one is the total where each chunk has one
+	}
+	for _, choice := range chunk.Choices {
+		if choice.Index != 0 {
+			continue // we ask for one
+		}
+		grown = true
+		text += choice.Delta.Content
+		r.reasoning.WriteString(choice.Delta.ReasoningContent)
+		r.refusal.WriteString(choice.Delta.Refusal)
+		for _, delta := range choice.Delta.ToolCalls {
+			r.addCall(delta)
+		}
+		if choice.FinishReason != "" && choice.FinishReason != sdk.FinishReasonNull {
+			r.finish = choice.FinishReason
+		}
+	}
+	r.text.WriteString(text)
+	return text, grown
+}
+
+// addCall finds the call that a delta belongs to. The index decides where
+// there is one, then the id, then the order. A new id with a new name is a new
+// call whatever the index says: some servers number all parallel calls 0, and
+// others give each piece of one call a fresh id.
+func (r *reply) addCall(delta sdk.ToolCall) {
+	index := -1
+	if delta.Index != nil {
+		index = *delta.Index
+	}
+	var into *call
+	for i := len(r.calls) - 1; i >= 0 && into == nil; i-- {
+		known := r.calls[i]
+		switch {
+		case index >= 0 && known.index == index:
+			into = known
+		case index < 0 && delta.ID != "" && known.id == delta.ID && !(delta.Function.Name != "" && json.Valid([]byte(known.args.String()))):
+			into = known // a finished call whose id and name come again is another one
+		}
+	}
+	if index < 0 && delta.ID == "" && len(r.calls) > 0 {
+		into = r.calls[len(r.calls)-1]
+		if delta.Function.Name != "" && into.name != "" {
+			into = nil // whole calls, one after the other, without ids
+		}
+	}
+	if into != nil && delta.Function.Name != "" && into.name != "" && delta.ID != into.id && delta.ID != "" {
+		into = nil
+	}
+	if into == nil {
+		into = &call{index: index}
+		r.calls = append(r.calls, into)
+	}
+	if into.id == "" {
+		into.id = delta.ID
+	}
+	if into.name == "" {
+		into.name = delta.Function.Name
+	}
+	into.args.WriteString(delta.Function.Arguments)
+}
+
+// unfit are finish reasons that say the reply is none.
+var unfit = map[sdk.FinishReason]bool{
+	"error": true, "abort": true, "malformed_function_call": true, "insufficient_system_resource": true,
+}
+
+// response makes the reply that the company sees, or a Garbage error for one
+// that says nothing.
+func (r *reply) response(c *Client, req adapters.Request) (adapters.Response, error) {
+	garbage := func(why string) (adapters.Response, error) {
+		return adapters.Response{}, r.billed(&adapters.Error{Kind: adapters.Garbage, Status: 200, Message: why, Unanswered: true})
+	}
+	resp := adapters.Response{
+		Message: adapters.Message{Role: adapters.Assistant, Content: r.text.String()},
+		Finish:  adapters.FinishStop,
+		Model:   r.model,
+		Served:  c.Info(),
+	}
+	switch {
+	case r.finish == sdk.FinishReasonContentFilter || r.refusal.Len() > 0:
+		resp.Finish = adapters.FinishFilter
+		resp.Message.Content += r.refusal.String()
+	case r.finish == sdk.FinishReasonLength:
+		resp.Finish = adapters.FinishLength
+	case unfit[r.finish]:
+		return garbage(fmt.Sprintf("the server ended the reply with %q", clip(string(r.finish))))
+	}
+	seen := map[string]bool{}
+	for i, call := range r.calls {
+		if call.name == "" && resp.Finish == adapters.FinishStop {
+			return garbage("a tool call without a name")
+		}
+		id := call.id
+		// An answer is paired with its call by the id: one of each.
+		for n := i; id == "" || seen[id]; n++ {
+			id = fmt.Sprintf("call_%d_%d", len(req.Messages), n)
+		}
+		seen[id] = true
+		resp.Message.ToolCalls = append(resp.Message.ToolCalls, adapters.ToolCall{ID: id, Name: call.name, Arguments: call.args.String()})
+	}
+	if resp.Finish == adapters.FinishStop && len(resp.Message.ToolCalls) == 0 && strings.TrimSpace(resp.Message.Content) == "" {
+		return garbage("the reply is empty")
+	}
+	if r.reasoning.Len() > 0 {
+		raw, err := json.Marshal(opaque{Reasoning: r.reasoning.String()})
+		if err != nil {
+			return garbage(err.Error())
+		}
+		resp.Message.Opaque = raw
+	}
+	if usage, ok := r.counted(); ok {
+		resp.Usage = usage
+	} else {
+		resp.Usage = adapters.Usage{
+			InputTokens:  adapters.InputBound(req),
+			OutputTokens: min(c.maxTokens(req), r.size()),
+			Estimated:    true,
+		}
+	}
+	return resp, nil
+}
+
+// size of the reply in bytes, of which a token has at least one.
+func (r *reply) size() int {
+	n := r.text.Len() + r.reasoning.Len() + r.refusal.Len()
+	for _, call := range r.calls {
+		n += len(call.id) + len(call.name) + call.args.Len()
+	}
+	return n
+}
+
+// counted is the server's count, where it gave one that can be true.
+func (r *reply) counted() (adapters.Usage, bool) {
+	u := r.usage
+	if u == nil || u.PromptTokens <= 0 || u.CompletionTokens < 0 {
+		return adapters.Usage{}, false
+	}
+	usage := adapters.Usage{InputTokens: u.PromptTokens, OutputTokens: u.CompletionTokens}
+	if u.PromptTokensDetails != nil {
+		usage.CachedTokens = min(max(0, u.PromptTokensDetails.CachedTokens), u.PromptTokens)
+	}
+	return usage, true
+}
+
+// billed adds to a failure what the server counted for it.
+func (r *reply) billed(err error) error {
+	var e *adapters.Error
+	if usage, ok := r.counted(); ok && errors.As(err, &e) {
+		e.Usage, e.Unanswered = &usage, false
+	}
+	return err
+}

@@ -1,0 +1,132 @@
+package adapters
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// Policy says how often and how long Retry tries again.
+type Policy struct {
+	// Unreachable are the waits before the second, third, ... attempt at a
+	// server that cannot be reached.
+	Unreachable []time.Duration
+	// First and Longest bound the back-off from an overloaded server: First
+	// doubled each time, never over Longest, a random part of it less.
+	First, Longest time.Duration
+	// MaxWait is how long one call may go on after its first refusal by an
+	// overloaded server (limits.model_wait).
+	MaxWait time.Duration
+	// Resample is how many times a reply that is none is asked for again.
+	Resample int
+}
+
+// DefaultPolicy is what the design asks for.
+func DefaultPolicy() Policy {
+	return Policy{
+		Unreachable: []time.Duration{time.Second, 2 * time.Second, 4 * time.Second},
+		First:       2 * time.Second,
+		Longest:     30 * time.Second,
+		MaxWait:     15 * time.Minute,
+		Resample:    2,
+	}
+}
+
+// retrying is the wrapper that Retry makes.
+type retrying struct {
+	Model
+	policy Policy
+	clock  Clock
+}
+
+// Retry wraps a model with the policy: a server out of reach is tried again
+// after fixed waits, an overloaded one with back-off or when it said to come
+// back, a reply that is none is sampled again. Whatever a person or the caller
+// must change (Auth, Quota, BadRequest, TooLong) and a server that hung
+// (TimedOut) come back at once. Each wait is told as an Event.
+func Retry(m Model, policy Policy, clock Clock) Model {
+	return &retrying{Model: m, policy: policy, clock: clock}
+}
+
+// Chat tries until there is a reply, or a reason to give up: then it returns
+// the last attempt's error.
+func (r *retrying) Chat(ctx context.Context, req Request, onEvent func(Event)) (Response, error) {
+	tell := func(e Event) {
+		if onEvent != nil {
+			onEvent(e)
+		}
+	}
+	var unreachable, overloaded, resampled int
+	var overloadedSince time.Time
+	for attempt := 1; ; attempt++ {
+		resp, err := r.Model.Chat(ctx, req, func(e Event) {
+			e.Attempt = attempt
+			tell(e)
+		})
+		var failure *Error
+		if err == nil || !errors.As(err, &failure) {
+			return resp, err
+		}
+		if ctx.Err() != nil {
+			return Response{}, context.Cause(ctx)
+		}
+		var wait time.Duration
+		switch failure.Kind {
+		case Unreachable:
+			if unreachable == len(r.policy.Unreachable) {
+				return Response{}, err
+			}
+			wait = r.policy.Unreachable[unreachable]
+			unreachable++
+		case Overloaded:
+			if overloaded == 0 {
+				overloadedSince = r.clock.Now()
+			}
+			wait = r.backOff(overloaded, failure.RetryAfter)
+			overloaded++
+			// Waiting for a moment that lies behind the limit would only make
+			// the same failure late.
+			if r.clock.Now().Add(wait).Sub(overloadedSince) > r.policy.MaxWait {
+				return Response{}, err
+			}
+		case Garbage:
+			if resampled == r.policy.Resample {
+				return Response{}, err
+			}
+			resampled++
+		default:
+			return Response{}, err
+		}
+		tell(Event{Waiting: wait, Reason: failure.Error(), Attempt: attempt})
+		if wait > 0 {
+			if err := r.clock.Sleep(ctx, wait); err != nil {
+				return Response{}, err
+			}
+		}
+	}
+}
+
+// backOff is the wait before attempt n+2 at an overloaded server. The server's
+// own word is a lower bound; the jitter on top keeps workers that were refused
+// together from coming back together.
+func (r *retrying) backOff(n int, retryAfter time.Duration) time.Duration {
+	if retryAfter > 0 {
+		return retryAfter + jitter(min(retryAfter/10, time.Second))
+	}
+	wait := r.policy.Longest
+	if n < 30 {
+		wait = min(wait, r.policy.First<<n)
+	}
+	return wait/2 + jitter(wait/2)
+}
+
+func jitter(most time.Duration) time.Duration {
+	if most <= 0 {
+		return 0
+	}
+	return rand.N(most + 1)
+}
+
+// Close closes the model.
+func (r *retrying) Close() error { return Close(r.Model) }

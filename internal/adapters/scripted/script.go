@@ -1,0 +1,347 @@
+package scripted
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"company/internal/adapters"
+	"company/internal/company"
+)
+
+// Script is a Brain read from YAML:
+//
+//	rules:
+//	  - role: manager
+//	    steps:
+//	      - tool: submit_plan
+//	        args: {waves: [{subtasks: [{title: greet, ...}]}]}
+//	  - role: worker
+//	    title: (?i)greet          # a regular expression
+//	    run: 2                    # the second run of the subtask only
+//	    brief: "in the file (?P<file>\\S+)"
+//	    capture:
+//	      name: {tool: read_file, match: "^package (\\w+)"}
+//	    steps:
+//	      - {tool: read_file, args: {path: greet.go}}
+//	      - text: both at once
+//	        calls:
+//	          - {tool: write_file, args: {path: <<file>>, content: "package <<name>>\n"}}
+//	          - {tool: run_command, args: {command: go vet ./...}}
+//	      - {tool: finish, args: {summary: done}}
+//
+// The first rule that fits the request answers it; give the narrower rules
+// first. The step is the number of replies that the conversation holds. Texts
+// may hold <<name>>: what a named group of `brief` matched in the first user
+// message, what a capture's first group matches in the newest matching answer
+// of its tool (or, without a tool, message), or one of role, task, subtask,
+// run, title and n (the number of the run). Whatever cannot be answered is an
+// HTTP 400 that says so, which no one tries again.
+type Script struct {
+	path  string
+	rules []rule
+}
+
+type rule struct {
+	Role    company.Role       `yaml:"role"`
+	Task    company.TaskID     `yaml:"task"`
+	Subtask company.SubtaskID  `yaml:"subtask"`
+	Run     int                `yaml:"run"`
+	Title   string             `yaml:"title"`
+	Brief   string             `yaml:"brief"`
+	Capture map[string]capture `yaml:"capture"`
+	Steps   []step             `yaml:"steps"`
+
+	title, brief *regexp.Regexp
+}
+
+type capture struct {
+	Tool  string `yaml:"tool"`
+	Match string `yaml:"match"`
+
+	match *regexp.Regexp
+}
+
+type step struct {
+	Text   string         `yaml:"text"`
+	Tool   string         `yaml:"tool"` // a step with one call may name it here
+	Args   map[string]any `yaml:"args"`
+	Raw    string         `yaml:"raw"`
+	Calls  []call         `yaml:"calls"`
+	Finish string         `yaml:"finish"`
+	Usage  *usage         `yaml:"usage"`
+	Delay  string         `yaml:"delay"`
+	Fault  *fault         `yaml:"fault"`
+
+	delay time.Duration
+}
+
+type call struct {
+	Tool string         `yaml:"tool"`
+	Args map[string]any `yaml:"args"`
+	Raw  string         `yaml:"raw"`
+}
+
+type usage struct {
+	Input  int `yaml:"input"`
+	Cached int `yaml:"cached"`
+	Output int `yaml:"output"`
+}
+
+type fault struct {
+	Status  int               `yaml:"status"`
+	Headers map[string]string `yaml:"headers"`
+	Body    string            `yaml:"body"`
+	Cut     bool              `yaml:"cut"`
+	Hang    bool              `yaml:"hang"`
+	Garbage bool              `yaml:"garbage"`
+	Times   int               `yaml:"times"`
+}
+
+var (
+	placeRE = regexp.MustCompile(`<<([a-z_][a-z0-9_]*)>>`)
+	builtin = []string{"role", "task", "subtask", "run", "title", "n"}
+)
+
+// LoadScript reads a script. Mistakes in it are EConfig errors.
+func LoadScript(path string) (*Script, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, company.E(company.EConfig, "the script of a scripted model cannot be read").Fix("`script:` of the profile is the path of a YAML file").Wrap(err)
+	}
+	return ParseScript(path, text)
+}
+
+// ParseScript reads a script's text; path is for messages.
+func ParseScript(path string, text []byte) (*Script, error) {
+	bad := func(why string) error {
+		return company.E(company.EConfig, path+" is no script for a scripted model").Because(why)
+	}
+	var file struct {
+		Rules []rule `yaml:"rules"`
+	}
+	if err := yaml.UnmarshalWithOptions(text, &file, yaml.Strict()); err != nil {
+		return nil, bad(err.Error())
+	}
+	if len(file.Rules) == 0 {
+		return nil, bad("it has no rules")
+	}
+	for i := range file.Rules {
+		if err := file.Rules[i].compile(); err != nil {
+			return nil, bad(fmt.Sprintf("rule %d: %v", i+1, err))
+		}
+	}
+	return &Script{path: path, rules: file.Rules}, nil
+}
+
+// compile checks a rule and readies its patterns.
+func (r *rule) compile() error {
+	if !slices.Contains([]company.Role{"", company.Manager, company.Worker, company.Reviewer, company.Merger}, r.Role) {
+		return fmt.Errorf("role %q is none of manager, worker, reviewer, merger", r.Role)
+	}
+	if len(r.Steps) == 0 {
+		return errors.New("it has no steps")
+	}
+	var err error
+	if r.title, err = regexp.Compile(r.Title); err != nil {
+		return fmt.Errorf("title: %w", err)
+	}
+	if r.brief, err = regexp.Compile(r.Brief); err != nil {
+		return fmt.Errorf("brief: %w", err)
+	}
+	known := append(slices.Clone(builtin), r.brief.SubexpNames()...)
+	for name, c := range r.Capture {
+		if c.match, err = regexp.Compile(c.Match); err != nil {
+			return fmt.Errorf("capture %s: %w", name, err)
+		}
+		if c.match.NumSubexp() < 1 {
+			return fmt.Errorf("capture %s: match needs a group in parentheses", name)
+		}
+		r.Capture[name] = c
+		known = append(known, name)
+	}
+	for i := range r.Steps {
+		if err := r.Steps[i].compile(known); err != nil {
+			return fmt.Errorf("step %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+func (s *step) compile(known []string) error {
+	if s.Tool != "" {
+		if len(s.Calls) > 0 {
+			return errors.New("it has both tool and calls")
+		}
+		s.Calls = []call{{Tool: s.Tool, Args: s.Args, Raw: s.Raw}}
+	} else if s.Args != nil || s.Raw != "" {
+		return errors.New("it has args but no tool")
+	}
+	if len(s.Calls) == 0 && s.Text == "" && s.Fault == nil {
+		return errors.New("it says nothing: give text, tool, calls or fault")
+	}
+	texts := []any{s.Text}
+	for _, c := range s.Calls {
+		if c.Tool == "" {
+			return errors.New("a call has no tool")
+		}
+		texts = append(texts, c.Args, c.Raw)
+	}
+	_, err := fill(texts, func(name string) (string, error) {
+		if !slices.Contains(known, name) {
+			return "", fmt.Errorf("<<%s>> is nothing that this rule captures", name)
+		}
+		return "", nil
+	})
+	if err != nil {
+		return err
+	}
+	if s.Delay != "" {
+		if s.delay, err = time.ParseDuration(s.Delay); err != nil || s.delay < 0 {
+			return fmt.Errorf("delay %q is no duration like 2s", s.Delay)
+		}
+	}
+	if f := s.Fault; f != nil {
+		kinds := 0
+		for _, set := range []bool{f.Status != 0, f.Cut, f.Hang, f.Garbage} {
+			if set {
+				kinds++
+			}
+		}
+		if kinds != 1 || f.Times < 0 || f.Status != 0 && (f.Status < 400 || f.Status > 599) {
+			return errors.New("a fault is one of status (400 to 599), cut, hang, garbage")
+		}
+	}
+	return nil
+}
+
+// Reply answers with the step that is due.
+func (s *Script) Reply(x Exchange) Reply {
+	if !x.HasHeader {
+		return Reply{Err: "the conversation does not begin with a #company header"}
+	}
+	_, _, _, n, err := x.Header.Run.Split()
+	if err != nil {
+		return Reply{Err: err.Error()}
+	}
+	for i := range s.rules {
+		r := &s.rules[i]
+		if !r.fits(x, n) {
+			continue
+		}
+		if x.Turn >= len(r.Steps) {
+			return Reply{Err: fmt.Sprintf("%s: rule %d has %d steps and run %s is at step %d", s.path, i+1, len(r.Steps), x.Header.Run, x.Turn+1)}
+		}
+		reply, err := r.Steps[x.Turn].reply(func(name string) (string, error) { return r.value(name, x, n) })
+		if err != nil {
+			return Reply{Err: fmt.Sprintf("%s: rule %d, step %d: %v", s.path, i+1, x.Turn+1, err)}
+		}
+		return reply
+	}
+	return Reply{Err: fmt.Sprintf("%s: no rule for %s of %s, titled %q", s.path, x.Header.Role, x.Header.Run, x.Header.Title)}
+}
+
+func (r *rule) fits(x Exchange, n int) bool {
+	h := x.Header
+	return (r.Role == "" || r.Role == h.Role) && (r.Task == "" || r.Task == h.Task) && (r.Subtask == "" || r.Subtask == h.Subtask) &&
+		(r.Run == 0 || r.Run == n) && r.title.MatchString(h.Title) && r.brief.MatchString(x.Brief())
+}
+
+// value is what stands for <<name>>.
+func (r *rule) value(name string, x Exchange, n int) (string, error) {
+	if c, ok := r.Capture[name]; ok {
+		for _, m := range slices.Backward(x.Messages) {
+			// Without a tool, anything that was told to the model counts.
+			if c.Tool != "" && (m.Role != adapters.ToolRole || m.ToolName != c.Tool) || m.Role == adapters.Assistant {
+				continue
+			}
+			if groups := c.match.FindStringSubmatch(m.Content); groups != nil {
+				return groups[1], nil
+			}
+		}
+		return "", fmt.Errorf("nothing so far matches the capture %s", name)
+	}
+	if i := r.brief.SubexpIndex(name); i > 0 {
+		return r.brief.FindStringSubmatch(x.Brief())[i], nil
+	}
+	switch name {
+	case "role":
+		return string(x.Header.Role), nil
+	case "task":
+		return string(x.Header.Task), nil
+	case "subtask":
+		return string(x.Header.Subtask), nil
+	case "run":
+		return string(x.Header.Run), nil
+	case "title":
+		return x.Header.Title, nil
+	}
+	return strconv.Itoa(n), nil
+}
+
+// reply fills a step in.
+func (s step) reply(value func(string) (string, error)) (Reply, error) {
+	text, err := fill(s.Text, value)
+	if err != nil {
+		return Reply{}, err
+	}
+	out := Reply{Text: text.(string), Finish: s.Finish, Delay: s.delay}
+	for _, c := range s.Calls {
+		filled, err := fill([]any{c.Args, c.Raw}, value)
+		if err != nil {
+			return Reply{}, err
+		}
+		parts := filled.([]any)
+		out.Calls = append(out.Calls, Call{Tool: c.Tool, Args: parts[0], Raw: parts[1].(string)})
+	}
+	if s.Usage != nil {
+		out.Usage = &adapters.Usage{InputTokens: s.Usage.Input, CachedTokens: s.Usage.Cached, OutputTokens: s.Usage.Output}
+	}
+	if f := s.Fault; f != nil {
+		out.Fault = &Fault{Status: f.Status, Headers: f.Headers, Body: f.Body, Cut: f.Cut, Hang: f.Hang, Garbage: f.Garbage, Times: f.Times}
+	}
+	return out, nil
+}
+
+// fill copies a YAML value with the places in its texts filled in.
+func fill(v any, value func(string) (string, error)) (any, error) {
+	switch v := v.(type) {
+	case string:
+		var failed error
+		out := placeRE.ReplaceAllStringFunc(v, func(place string) string {
+			s, err := value(strings.Trim(place, "<>"))
+			failed = errors.Join(failed, err)
+			return s
+		})
+		return out, failed
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			var err error
+			if out[i], err = fill(v[i], value); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	case map[string]any:
+		if v == nil {
+			return map[string]any{}, nil
+		}
+		out := make(map[string]any, len(v))
+		for key, item := range v {
+			var err error
+			if out[key], err = fill(item, value); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	return v, nil
+}

@@ -1,0 +1,250 @@
+package scripted
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	sdk "github.com/sashabaranov/go-openai"
+
+	"company/internal/adapters"
+	"company/internal/company"
+)
+
+const (
+	maxRequest    = 64 << 20
+	maxLogged     = 2000     // requests kept
+	maxLoggedBody = 64 << 10 // bytes kept of each
+)
+
+// Calls counts the requests for replies that came in, faults included.
+type Calls struct {
+	Total  int
+	ByRole map[company.Role]int
+	ByRun  map[company.RunID]int
+}
+
+// Logged is one request in the server's log.
+type Logged struct {
+	N      int // from 1
+	At     time.Time
+	Header adapters.Header
+	Turn   int
+	Bytes  int    // of the whole body
+	Body   []byte // its first 64 KiB
+}
+
+// Server speaks the chat completions protocol on a loopback port.
+type Server struct {
+	brain    Brain
+	listener net.Listener
+	http     *http.Server
+	stop     context.CancelFunc // ends replies that hang or wait
+	served   chan struct{}
+
+	mu     sync.Mutex
+	calls  Calls
+	log    []Logged
+	faults map[faultKey]int
+}
+
+type faultKey struct {
+	run  company.RunID
+	turn int
+}
+
+// NewServer listens on a free port of 127.0.0.1 and serves until Close.
+func NewServer(brain Brain) (*Server, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen for the scripted model: %w", err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	s := &Server{
+		brain: brain, listener: listener, stop: stop, served: make(chan struct{}),
+		calls:  Calls{ByRole: map[company.Role]int{}, ByRun: map[company.RunID]int{}},
+		faults: map[faultKey]int{},
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/chat/completions", s.chat)
+	mux.HandleFunc("GET /v1/models", s.models)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		writeError(w, http.StatusNotFound, "not_found", "no such address: "+r.Method+" "+r.URL.Path)
+	})
+	s.http = &http.Server{
+		Handler: mux, ReadHeaderTimeout: 30 * time.Second,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	go func() {
+		defer close(s.served)
+		_ = s.http.Serve(listener) // ErrServerClosed, or the listener is gone: Close reports
+	}()
+	return s, nil
+}
+
+// URL is the base_url of the server.
+func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/v1" }
+
+// Close ends the replies under way and waits for them. It may be called twice.
+func (s *Server) Close() error {
+	s.stop()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(fmt.Errorf("shut the scripted model down: %w", err), s.http.Close())
+	}
+	<-s.served
+	return err
+}
+
+// Calls is a copy of the counts so far.
+func (s *Server) Calls() Calls {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Calls{Total: s.calls.Total, ByRole: maps.Clone(s.calls.ByRole), ByRun: maps.Clone(s.calls.ByRun)}
+}
+
+// Requests is a copy of the log: the last 2000 requests, oldest first.
+func (s *Server) Requests() []Logged {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Logged(nil), s.log...)
+}
+
+// models lists one name: the server takes any.
+func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{}})
+}
+
+func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	if err != nil {
+		writeError(w, http.StatusRequestEntityTooLarge, "invalid_request_error", "the request cannot be read: "+err.Error())
+		return
+	}
+	var req sdk.ChatCompletionRequest
+	if err := json.Unmarshal(body, &req); err != nil {
+		writeError(w, http.StatusBadRequest, "invalid_request_error", "the request is not JSON: "+err.Error())
+		return
+	}
+	if err := check(req); err != nil {
+		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+		return
+	}
+	x, err := exchangeOf(req)
+	if err != nil {
+		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+		return
+	}
+	s.record(x, body)
+	reply := s.brain.Reply(x)
+	if reply.Err != "" {
+		writeError(w, http.StatusBadRequest, "script_error", reply.Err)
+		return
+	}
+	if reply.Delay > 0 && !s.wait(r, reply.Delay) {
+		return
+	}
+	if reply.Fault != nil && s.due(x, *reply.Fault) {
+		s.fail(w, r, req, x, reply)
+		return
+	}
+	answer, err := newAnswer(req, x, reply)
+	if err != nil {
+		writeError(w, http.StatusInternalServerError, "server_error", err.Error())
+		return
+	}
+	if req.Stream {
+		answer.stream(w, req.StreamOptions != nil && req.StreamOptions.IncludeUsage, false)
+	} else {
+		writeJSON(w, http.StatusOK, answer.whole())
+	}
+}
+
+// wait is false when the client or the server gave up.
+func (s *Server) wait(r *http.Request, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-r.Context().Done(): // also ends with the server's own
+		return false
+	}
+}
+
+func (s *Server) record(x Exchange, body []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls.Total++
+	if x.HasHeader {
+		s.calls.ByRole[x.Header.Role]++
+		s.calls.ByRun[x.Header.Run]++
+	}
+	s.log = append(s.log, Logged{
+		N: s.calls.Total, At: time.Now(), Header: x.Header, Turn: x.Turn,
+		Bytes: len(body), Body: append([]byte(nil), body[:min(len(body), maxLoggedBody)]...),
+	})
+	if len(s.log) > maxLogged {
+		s.log = append([]Logged(nil), s.log[len(s.log)-maxLogged:]...)
+	}
+}
+
+// due counts a fault and reports whether this request gets it.
+func (s *Server) due(x Exchange, f Fault) bool {
+	if f.Times == 0 {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := faultKey{x.Header.Run, x.Turn}
+	s.faults[key]++
+	return s.faults[key] <= f.Times
+}
+
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, req sdk.ChatCompletionRequest, x Exchange, reply Reply) {
+	f := reply.Fault
+	switch {
+	case f.Hang:
+		<-r.Context().Done()
+	case f.Garbage:
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "data: {\"choices\": [}\n\n")
+	case f.Cut:
+		answer, err := newAnswer(req, x, reply)
+		if err != nil {
+			writeError(w, http.StatusInternalServerError, "server_error", err.Error())
+			return
+		}
+		answer.stream(w, false, true)
+		panic(http.ErrAbortHandler) // the connection breaks, as a real one does
+	default:
+		for key, value := range f.Headers {
+			w.Header().Set(key, value)
+		}
+		if f.Body == "" {
+			writeError(w, f.Status, "server_error", fmt.Sprintf("fault %d as scripted", f.Status))
+			return
+		}
+		w.WriteHeader(f.Status)
+		_, _ = io.WriteString(w, f.Body)
+	}
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // a client that is gone needs no answer
+}
+
+func writeError(w http.ResponseWriter, status int, kind, message string) {
+	writeJSON(w, status, map[string]any{"error": map[string]any{"message": message, "type": kind, "code": nil}})
+}

@@ -1,0 +1,362 @@
+package budget_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"company/internal/adapters"
+	"company/internal/budget"
+	"company/internal/company"
+)
+
+func amount(micro, tokens int64) company.Amount {
+	return company.Amount{MicroUSD: micro, Tokens: tokens}
+}
+
+// fakeCap hands out allowances the way the orchestrator does: what fits of most,
+// EBudget when least does not.
+type fakeCap struct {
+	limit company.Amount
+
+	mu      sync.Mutex
+	granted company.Amount
+	asked   int
+}
+
+func (c *fakeCap) reserve(_ context.Context, least, most company.Amount) (company.Amount, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked++
+	for _, want := range []company.Amount{most, least} {
+		if c.granted.Add(want).Within(c.limit) {
+			c.granted = c.granted.Add(want)
+			return want, nil
+		}
+	}
+	return company.Amount{}, company.E(company.EBudget, "the cap leaves no room")
+}
+
+func (c *fakeCap) total() company.Amount {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.granted
+}
+
+// TestPurseHolds: at every moment spent + reserved ≤ granted, and what was
+// granted to many purses stays under one cap (DESIGN 3 and 10).
+func TestPurseHolds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		limit := amount(rapid.SampledFrom([]int64{company.NoCap, 0, 500, 5000}).Draw(t, "usd"), rapid.SampledFrom([]int64{company.NoCap, 2000, 20000}).Draw(t, "tokens"))
+		bank := &fakeCap{limit: limit}
+		purses := make([]*budget.Purse, rapid.IntRange(1, 4).Draw(t, "purses"))
+		for i := range purses {
+			purses[i] = budget.NewPurse(company.Amount{}, company.Amount{}, bank.reserve)
+		}
+		type held struct {
+			purse *budget.Purse
+			worst company.Amount
+		}
+		var open []held
+		sent := 0
+		t.Repeat(map[string]func(*rapid.T){
+			"": func(t *rapid.T) {
+				var all company.Amount
+				for _, p := range purses {
+					b := p.Balance()
+					if !b.Spent.Add(b.Reserved).Within(b.Granted) {
+						t.Fatalf("spent and reserved pass what was granted: %+v", b)
+					}
+					all = all.Add(b.Granted)
+				}
+				if all != bank.total() || !all.Within(limit) {
+					t.Fatalf("purses hold %+v, the bank gave %+v of %+v", all, bank.total(), limit)
+				}
+			},
+			"draw": func(t *rapid.T) {
+				p := rapid.SampledFrom(purses).Draw(t, "purse")
+				worst := amount(rapid.Int64Range(0, 300).Draw(t, "micro"), rapid.Int64Range(1, 900).Draw(t, "tokens"))
+				before := p.Balance()
+				if err := p.Draw(context.Background(), worst); err != nil {
+					if company.CodeOf(err) != company.EBudget || p.Balance() != before {
+						t.Fatalf("draw: %v, balance %+v was %+v", err, p.Balance(), before)
+					}
+					return
+				}
+				sent++
+				open = append(open, held{p, worst})
+			},
+			"settle": func(t *rapid.T) {
+				if len(open) == 0 {
+					t.Skip("nothing is held")
+				}
+				i := rapid.IntRange(0, len(open)-1).Draw(t, "which")
+				h := open[i]
+				open = append(open[:i], open[i+1:]...)
+				actual := h.worst // no answer
+				if rapid.Bool().Draw(t, "answered") {
+					actual = amount(rapid.Int64Range(0, h.worst.MicroUSD).Draw(t, "micro"), rapid.Int64Range(0, h.worst.Tokens).Draw(t, "tokens"))
+				}
+				h.purse.Settle(h.worst, actual)
+			},
+		})
+	})
+}
+
+func TestManyWorkersOnOneCap(t *testing.T) {
+	bank := &fakeCap{limit: amount(company.NoCap, 100_000)}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	spent := int64(0)
+	for range 4 {
+		p := budget.NewPurse(company.Amount{}, company.Amount{}, bank.reserve)
+		for range 8 { // goroutines share a purse
+			wg.Go(func() {
+				for p.Draw(context.Background(), amount(0, 100)) == nil {
+					p.Settle(amount(0, 100), amount(0, 60))
+					mu.Lock()
+					spent += 60
+					mu.Unlock()
+				}
+			})
+		}
+	}
+	wg.Wait()
+	// The last purse may keep what is less than a call; the rest was usable.
+	if got := bank.total().Tokens; got > 100_000 || spent > got || spent < 95_000 {
+		t.Errorf("granted %d of 100000, spent %d", got, spent)
+	}
+}
+
+func TestPurse(t *testing.T) {
+	bank := &fakeCap{limit: amount(1000, company.NoCap)}
+	p := budget.NewPurse(amount(100, 10), amount(100, 10), bank.reserve) // a run that goes on
+	worst := amount(100, 10)
+	if err := p.Draw(t.Context(), worst); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Balance(); got != (budget.Balance{Granted: amount(600, 60), Spent: amount(100, 10), Reserved: worst}) {
+		t.Errorf("balance = %+v, want five calls ahead", got)
+	}
+	p.Settle(worst, amount(30, 3))
+	for range 4 {
+		if err := p.Draw(t.Context(), worst); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if bank.asked != 1 {
+		t.Errorf("asked %d times for five calls", bank.asked)
+	}
+	// A server that counted more than the bound is charged what it counted.
+	p.Settle(worst, amount(400, 40))
+	if err := p.Draw(t.Context(), worst); err != nil {
+		t.Fatal(err)
+	}
+	if b := p.Balance(); b.Spent != amount(530, 53) || !b.Spent.Add(b.Reserved).Within(b.Granted) {
+		t.Errorf("balance = %+v after an overdraft", b)
+	}
+}
+
+func TestPurseWithoutACap(t *testing.T) {
+	free := budget.NewPurse(amount(company.NoCap, company.NoCap), company.Amount{}, nil)
+	bank := &fakeCap{limit: amount(0, 5000)}
+	half := budget.NewPurse(amount(company.NoCap, 0), company.Amount{}, bank.reserve)
+	worst := amount(100, 10)
+	for range 6 {
+		for _, p := range []*budget.Purse{free, half} {
+			if err := p.Draw(t.Context(), worst); err != nil {
+				t.Fatal(err)
+			}
+			p.Settle(worst, worst)
+		}
+	}
+	if b := half.Balance(); b.Granted.MicroUSD != company.NoCap || bank.total().MicroUSD != 0 || b.Spent != amount(600, 60) {
+		t.Errorf("balance %+v, granted by the bank %+v", b, bank.total())
+	}
+}
+
+func TestPurseRefusals(t *testing.T) {
+	short := budget.NewPurse(company.Amount{}, company.Amount{}, func(context.Context, company.Amount, company.Amount) (company.Amount, error) {
+		return amount(0, 1), nil
+	})
+	if err := short.Draw(t.Context(), amount(0, 5)); company.CodeOf(err) != company.EInternal {
+		t.Errorf("an allowance that is too small: %v", err)
+	}
+	if err := short.Draw(t.Context(), amount(-1, 5)); company.CodeOf(err) != company.EInternal {
+		t.Errorf("a negative worst case: %v", err)
+	}
+	entered := make(chan struct{})
+	waiting := budget.NewPurse(company.Amount{}, company.Amount{}, func(ctx context.Context, _, _ company.Amount) (company.Amount, error) {
+		close(entered)
+		<-ctx.Done()
+		return company.Amount{}, context.Cause(ctx)
+	})
+	stopped := company.E(company.EStopped, "stopped")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	errs := make(chan error, 2)
+	go func() { errs <- waiting.Draw(ctx, amount(0, 5)) }()
+	<-entered
+	go func() { errs <- waiting.Draw(ctx, amount(0, 5)) }() // waits for the first
+	cancel(stopped)
+	for range 2 {
+		select {
+		case err := <-errs:
+			if !errors.Is(err, stopped) {
+				t.Errorf("err = %v", err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("a draw outlived its context")
+		}
+	}
+}
+
+func TestWorst(t *testing.T) {
+	req := adapters.Request{Messages: []adapters.Message{{Role: adapters.User, Content: "hello"}}, MaxTokens: 1000}
+	unpriced := budget.Worst(req, adapters.Info{MaxOutput: 7})
+	if want := int64(adapters.InputBound(req) + 1000); unpriced != amount(0, want) {
+		t.Errorf("unpriced = %+v, want %d tokens and no money", unpriced, want)
+	}
+	price := adapters.Price{Known: true, InputMicro: 1_000_000, CacheMicro: 2_000_000, OutMicro: 10_000_000}
+	priced := budget.Worst(req, adapters.Info{Price: price})
+	if want := int64(2*adapters.InputBound(req) + 10*1000); priced.MicroUSD != want {
+		t.Errorf("worst = %d micro-USD, want %d (the dearer input price)", priced.MicroUSD, want)
+	}
+	req.MaxTokens = 0
+	if got := budget.Worst(req, adapters.Info{MaxOutput: 7}).Tokens; got != int64(adapters.InputBound(req)+7) {
+		t.Errorf("without max_tokens: %d", got)
+	}
+	req.MaxTokens = math.MaxInt
+	absurd := budget.Worst(req, adapters.Info{Price: adapters.Price{Known: true, InputMicro: math.MaxInt64, OutMicro: math.MaxInt64}})
+	if absurd.MicroUSD <= 0 || absurd.Tokens <= 0 || 5*absurd.MicroUSD < 0 {
+		t.Errorf("absurd prices overflow: %+v", absurd)
+	}
+}
+
+// TestActualIsWithinWorst: a truthful server's count never costs more than was
+// held for it.
+func TestActualIsWithinWorst(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		price := adapters.Price{Known: true, InputMicro: rapid.Int64Range(0, 1e8).Draw(t, "in"), CacheMicro: rapid.Int64Range(0, 1e8).Draw(t, "cached"), OutMicro: rapid.Int64Range(0, 1e9).Draw(t, "out")}
+		req := adapters.Request{Messages: []adapters.Message{{Content: rapid.String().Draw(t, "text")}}, MaxTokens: rapid.IntRange(1, 1e6).Draw(t, "max")}
+		worst := budget.Worst(req, adapters.Info{Price: price})
+		in := rapid.IntRange(0, adapters.InputBound(req)).Draw(t, "input")
+		usage := adapters.Usage{InputTokens: in, CachedTokens: rapid.IntRange(0, in).Draw(t, "from cache"), OutputTokens: rapid.IntRange(0, req.MaxTokens).Draw(t, "output")}
+		if actual := budget.Actual(usage, price, worst); !actual.Within(worst) {
+			t.Fatalf("%+v costs %+v, held were %+v", usage, actual, worst)
+		}
+		usage.Estimated = true
+		if budget.Actual(usage, price, worst) != worst {
+			t.Fatal("an estimate was taken for a count")
+		}
+	})
+}
+
+func TestListPrice(t *testing.T) {
+	for _, tt := range []struct {
+		base, model string
+		input       int64
+		known       bool
+	}{
+		{"", "gpt-5", 1_250_000, true},
+		{"https://api.openai.com/v1/", "gpt-5-2025-08-07", 1_250_000, true},
+		{"", "gpt-4o-2024-05-13", 5_000_000, true},
+		{"", "gpt-5-nano", 50_000, true},
+		{"http://127.0.0.1:11434/v1", "gpt-5", 0, false},
+		{"", "llama3", 0, false},
+	} {
+		if got := budget.ListPrice(tt.base, tt.model); got.Known != tt.known || got.InputMicro != tt.input {
+			t.Errorf("ListPrice(%q, %q) = %+v", tt.base, tt.model, got)
+		}
+	}
+}
+
+// answer is a model that gives one outcome.
+type answer struct {
+	resp adapters.Response
+	err  error
+	req  adapters.Request
+	sent int
+}
+
+func (a *answer) Chat(_ context.Context, req adapters.Request, _ func(adapters.Event)) (adapters.Response, error) {
+	a.req = req
+	a.sent++
+	return a.resp, a.err
+}
+
+func (a *answer) Info() adapters.Info {
+	return adapters.Info{Model: "m", MaxOutput: 50, Price: adapters.Price{Known: true, InputMicro: 1_000_000, OutMicro: 1_000_000}}
+}
+
+func TestMeter(t *testing.T) {
+	counted := adapters.Usage{InputTokens: 10, OutputTokens: 5}
+	req := adapters.Request{Messages: []adapters.Message{{Role: adapters.User, Content: "hello"}}}
+	worst := budget.Worst(adapters.Request{Messages: req.Messages, MaxTokens: 50}, (&answer{}).Info())
+	for _, tt := range []struct {
+		name string
+		a    answer
+		want company.Amount
+	}{
+		{"counted", answer{resp: adapters.Response{Usage: counted}}, amount(15, 15)},
+		{"estimated", answer{resp: adapters.Response{Usage: adapters.Usage{InputTokens: 1, Estimated: true}}}, worst},
+		{"refused", answer{err: &adapters.Error{Kind: adapters.Overloaded, Status: 429}}, company.Amount{}},
+		{"cut", answer{err: &adapters.Error{Kind: adapters.Garbage, Unanswered: true}}, worst},
+		{"empty but counted", answer{err: &adapters.Error{Kind: adapters.Garbage, Usage: &counted}}, amount(15, 15)},
+		{"stopped by us", answer{err: context.Canceled}, worst},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bank := &fakeCap{limit: amount(company.NoCap, company.NoCap)}
+			p := budget.NewPurse(company.Amount{}, company.Amount{}, bank.reserve)
+			var lines []string
+			journal := budget.Journal{
+				Open: func(_ context.Context, info adapters.Info, w company.Amount) (int, error) {
+					if w != worst || tt.a.sent != 0 || info.Model != "m" {
+						t.Errorf("opened with %+v after %d requests", w, tt.a.sent)
+					}
+					lines = append(lines, "open")
+					return 7, nil
+				},
+				Close: func(_ context.Context, n int, _ adapters.Usage, actual company.Amount) error {
+					if n != 7 || actual != tt.want {
+						t.Errorf("closed call %d with %+v, want %+v", n, actual, tt.want)
+					}
+					lines = append(lines, "close")
+					return nil
+				},
+			}
+			_, err := budget.Meter(&tt.a, p, journal).Chat(t.Context(), req, nil)
+			if !errors.Is(err, tt.a.err) {
+				t.Errorf("err = %v", err)
+			}
+			if b := p.Balance(); b.Spent != tt.want || b.Reserved != (company.Amount{}) || len(lines) != 2 || tt.a.req.MaxTokens != 50 {
+				t.Errorf("balance %+v, journal %v, max_tokens %d", b, lines, tt.a.req.MaxTokens)
+			}
+		})
+	}
+}
+
+func TestMeterSendsNothingUncovered(t *testing.T) {
+	a := &answer{}
+	bank := &fakeCap{limit: amount(0, 0)}
+	p := budget.NewPurse(company.Amount{}, company.Amount{}, bank.reserve)
+	if _, err := budget.Meter(a, p, budget.Journal{}).Chat(t.Context(), adapters.Request{}, nil); company.CodeOf(err) != company.EBudget || a.sent != 0 {
+		t.Errorf("err %v, %d requests", err, a.sent)
+	}
+	stale := company.E(company.EStale, "a higher fence")
+	p = budget.NewPurse(amount(1e9, 1e9), company.Amount{}, bank.reserve)
+	noOpen := budget.Journal{Open: func(context.Context, adapters.Info, company.Amount) (int, error) { return 0, stale }}
+	if _, err := budget.Meter(a, p, noOpen).Chat(t.Context(), adapters.Request{}, nil); !errors.Is(err, stale) || a.sent != 0 || p.Balance().Reserved != (company.Amount{}) {
+		t.Errorf("err %v, %d requests, balance %+v", err, a.sent, p.Balance())
+	}
+	a.err = &adapters.Error{Kind: adapters.Garbage, Unanswered: true}
+	noClose := budget.Journal{Close: func(context.Context, int, adapters.Usage, company.Amount) error { return stale }}
+	_, err := adapters.Retry(budget.Meter(a, p, noClose), adapters.DefaultPolicy(), adapters.WallClock{}).Chat(t.Context(), adapters.Request{}, nil)
+	if !errors.Is(err, stale) || a.sent != 1 {
+		t.Errorf("err %v, %d requests: a lost journal is not tried again", err, a.sent)
+	}
+}

@@ -1,0 +1,79 @@
+package budget
+
+import (
+	"context"
+	"errors"
+
+	"company/internal/adapters"
+	"company/internal/company"
+)
+
+// Journal is told of each request, so that a run that goes on after a crash
+// knows what it spent: a call that was opened and never closed counts as its
+// worst case. nil fields are allowed.
+type Journal struct {
+	// Open is told before the request is sent; on an error it is not sent.
+	Open func(ctx context.Context, info adapters.Info, worst company.Amount) (n int, err error)
+	// Close is told what call n cost. It must not lose what it is told because
+	// ctx is done: the money is gone all the same.
+	Close func(ctx context.Context, n int, usage adapters.Usage, actual company.Amount) error
+}
+
+// metered is the wrapper that Meter makes.
+type metered struct {
+	adapters.Model
+	purse   *Purse
+	journal Journal
+}
+
+// Meter makes every request of a model draw on the purse and settle. It
+// belongs around the bare model, inside retries and fallbacks, because each
+// attempt can cost and each model has its own price:
+//
+//	models.Open(name, func(m adapters.Model) adapters.Model { return budget.Meter(m, purse, journal) })
+func Meter(m adapters.Model, purse *Purse, journal Journal) adapters.Model {
+	return &metered{Model: m, purse: purse, journal: journal}
+}
+
+// Chat draws, asks and settles. A purse or a journal that says no is its error,
+// and nothing is sent.
+func (m *metered) Chat(ctx context.Context, req adapters.Request, onEvent func(adapters.Event)) (adapters.Response, error) {
+	info := m.Info()
+	if req.MaxTokens <= 0 {
+		req.MaxTokens = info.MaxOutput // explicit, or there is no worst case
+	}
+	worst := Worst(req, info)
+	if err := m.purse.Draw(ctx, worst); err != nil {
+		return adapters.Response{}, err
+	}
+	n := 0
+	if m.journal.Open != nil {
+		var err error
+		if n, err = m.journal.Open(ctx, info, worst); err != nil {
+			m.purse.Settle(worst, company.Amount{})
+			return adapters.Response{}, err
+		}
+	}
+	resp, err := m.Model.Chat(ctx, req, onEvent)
+	usage, actual := resp.Usage, Actual(resp.Usage, info.Price, worst)
+	if err != nil {
+		actual = OfFailure(err, info.Price, worst)
+		if e, ok := asModelError(err); ok && e.Usage != nil {
+			usage = *e.Usage
+		}
+	}
+	m.purse.Settle(worst, actual)
+	if m.journal.Close != nil {
+		if jerr := m.journal.Close(context.WithoutCancel(ctx), n, usage, actual); jerr != nil {
+			// Alone: a model's error beside it would have the call tried again.
+			return adapters.Response{}, jerr
+		}
+	}
+	return resp, err
+}
+
+func asModelError(err error) (*adapters.Error, bool) {
+	var e *adapters.Error
+	ok := errors.As(err, &e)
+	return e, ok
+}

@@ -1,0 +1,60 @@
+// Package budget keeps what is spent under what may be spent. It owns the list
+// prices, the worst case of a request, and the purse: the allowance of one run
+// on the worker's side, drawn on before every request and settled after it.
+// The cap itself is the orchestrator's, which hands allowances out.
+//
+// What it promises: a request is only sent when its worst case is covered, so
+// spent and reserved together never pass what was granted, as long as servers
+// count truly. It does not guess: a model without a known price is counted in
+// tokens alone.
+package budget
+
+import (
+	"regexp"
+	"strings"
+
+	"company/internal/adapters"
+)
+
+// perMillion takes US dollars.
+func perMillion(input, cached, output float64) adapters.Price {
+	micro := func(usd float64) int64 { return int64(usd*1_000_000 + 0.5) }
+	return adapters.Price{Known: true, InputMicro: micro(input), CacheMicro: micro(cached), OutMicro: micro(output)}
+}
+
+// openAIPrices are OpenAI's standard list prices for chat completions in USD
+// per million tokens (input, cached input, output), as of March 2026: OpenAI's
+// pricing page (https://platform.openai.com/docs/pricing) as public price lists
+// quote it. Models whose price depends on the
+// length of the prompt are left out: one number could not bound them. A
+// profile's own price wins.
+var openAIPrices = map[string]adapters.Price{
+	"gpt-5":             perMillion(1.25, 0.125, 10),
+	"gpt-5-mini":        perMillion(0.25, 0.025, 2),
+	"gpt-5-nano":        perMillion(0.05, 0.005, 0.40),
+	"gpt-5.1":           perMillion(1.25, 0.125, 10),
+	"gpt-4.1":           perMillion(2, 0.50, 8),
+	"gpt-4.1-mini":      perMillion(0.40, 0.10, 1.60),
+	"gpt-4.1-nano":      perMillion(0.10, 0.025, 0.40),
+	"gpt-4o":            perMillion(2.50, 1.25, 10),
+	"gpt-4o-2024-05-13": perMillion(5, 5, 15), // dearer than its name's later snapshots
+	"gpt-4o-mini":       perMillion(0.15, 0.075, 0.60),
+	"o3":                perMillion(2, 0.50, 8),
+	"o3-mini":           perMillion(1.10, 0.55, 4.40),
+	"o4-mini":           perMillion(1.10, 0.275, 4.40),
+}
+
+var snapshotRE = regexp.MustCompile(`-20\d\d-\d\d-\d\d$`)
+
+// ListPrice is the list price of a model at an address; "" is OpenAI's own.
+// The same name at another address is another product, and its price is
+// unknown until the profile tells it. It fits adapters.Deps.Prices.
+func ListPrice(baseURL, model string) adapters.Price {
+	if base := strings.TrimRight(baseURL, "/"); base != "" && base != "https://api.openai.com/v1" {
+		return adapters.Price{}
+	}
+	if p, ok := openAIPrices[model]; ok {
+		return p
+	}
+	return openAIPrices[snapshotRE.ReplaceAllString(model, "")]
+}
