@@ -1,0 +1,138 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"company/internal/company"
+	"company/internal/forge"
+)
+
+func pull() forge.PR {
+	return forge.PR{
+		Office: "k3fq", Task: "t12", Number: 7, Title: "add rate limiting", Body: "# add rate limiting\n\ntext\n\n\n",
+		Branch: "develop-t12-k3fq", Base: "main", Head: company.OID(strings.Repeat("a", 40)),
+	}
+}
+
+func mustOpen(t *testing.T, f *Forge, pr forge.PR) forge.Opened {
+	t.Helper()
+	got, err := f.Open(context.Background(), pr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func requireCode(t *testing.T, err error, want company.Code) {
+	t.Helper()
+	var e *company.Error
+	if !errors.As(err, &e) || e.Code != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// Opening a pull request again finds the same one and brings it up to date:
+// one record, one page, however often a delivery is repeated.
+func TestOpenAgain(t *testing.T) {
+	f := &Forge{Dir: filepath.Join(t.TempDir(), "pulls")}
+	first := mustOpen(t, f, pull())
+	if want := (forge.Opened{Number: 7, URL: "file://" + filepath.Join(f.Dir, "7.md")}); first != want {
+		t.Errorf("%+v, want %+v", first, want)
+	}
+	if again := mustOpen(t, f, pull()); again != first {
+		t.Errorf("another one: %+v", again)
+	}
+	moved := pull()
+	moved.Head, moved.Title, moved.Body = company.OID(strings.Repeat("b", 40)), "add rate limiting to the API", "new text"
+	if again := mustOpen(t, f, moved); again != first {
+		t.Errorf("another one: %+v", again)
+	}
+	rec, err := f.Read(7)
+	if err != nil || rec.Head != moved.Head || rec.Title != moved.Title || rec.Office != "k3fq" || rec.Task != "t12" || rec.Base != "main" || rec.Branch != moved.Branch || rec.SchemaVersion != 1 {
+		t.Errorf("%+v, %v", rec, err)
+	}
+	page, err := os.ReadFile(f.Page(7))
+	if want := "new text\n\n<!-- company office=k3fq task=t12 -->\n"; err != nil || string(page) != want {
+		t.Errorf("%q, %v, want %q", page, err, want)
+	}
+	entries, err := os.ReadDir(f.Dir)
+	if err != nil || len(entries) != 2 {
+		t.Errorf("%v, %v", entries, err)
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", e.Name(), info.Mode(), err)
+		}
+	}
+}
+
+// A page without its record is what a crash in between leaves.
+func TestOpenAfterCrash(t *testing.T) {
+	f := &Forge{Dir: t.TempDir()}
+	if err := os.WriteFile(f.Page(7), []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mustOpen(t, f, pull())
+	if page, err := os.ReadFile(f.Page(7)); err != nil || string(page) != pull().Text() {
+		t.Errorf("%q, %v", page, err)
+	}
+}
+
+func TestOpenRefused(t *testing.T) {
+	f := &Forge{Dir: t.TempDir()}
+	mustOpen(t, f, pull())
+	for name, change := range map[string]func(*forge.PR){
+		"another office": func(p *forge.PR) { p.Office = "zzzz" },
+		"another task":   func(p *forge.PR) { p.Task = "t13" },
+	} {
+		pr := pull()
+		change(&pr)
+		pr.Title = "taken over"
+		if _, err := f.Open(context.Background(), pr); err == nil {
+			t.Errorf("%s: taken", name)
+		} else {
+			requireCode(t, err, company.EConflict)
+		}
+	}
+	if rec, err := f.Read(7); err != nil || rec.Title != pull().Title {
+		t.Errorf("%+v, %v: somebody else's pull request was changed", rec, err)
+	}
+	pr := pull()
+	pr.Number = 0
+	_, err := f.Open(context.Background(), pr)
+	requireCode(t, err, company.EInternal)
+
+	if err := os.WriteFile(f.record(7), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Open(context.Background(), pull())
+	requireCode(t, err, company.EForge)
+
+	// The folder's place is taken by a file: what goes wrong is said with what
+	// to do.
+	blocked := &Forge{Dir: f.record(7)}
+	_, err = blocked.Open(context.Background(), pull())
+	requireCode(t, err, company.EForge)
+	if e := (*company.Error)(nil); errors.As(err, &e) && e.Hint == "" {
+		t.Errorf("no hint: %v", err)
+	}
+}
+
+func TestReadNothing(t *testing.T) {
+	f := &Forge{Dir: filepath.Join(t.TempDir(), "never made")}
+	if _, err := f.Read(1); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(f.Dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("reading made the folder")
+	}
+	if f.Kind() != "local" {
+		t.Error(f.Kind())
+	}
+}
