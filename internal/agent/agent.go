@@ -1,0 +1,230 @@
+// Package agent holds the tool-calling conversation that every role uses: a
+// model asks for tools, the tools answer, until one of them ends it.
+//
+// It owns the order of the conversation, its limits (turns, context, output),
+// the checks on what a model sends, the detection of a model that goes in
+// circles, and the transcript. It promises three things:
+//
+//   - Whatever enters the conversation is in the journal first, and the
+//     conversation is a fold of the journal. A run that is started again over
+//     its journal goes on where it was: a reply that was journaled is never
+//     asked for again, so a crash repeats at most one model call.
+//   - No model call is made after the context ended, none without having been
+//     drawn from the purse, and none without a journaled worst case.
+//   - Whatever a model sends (no text, half a reply, broken JSON, unknown
+//     tools, the same call for ever) ends in a tool error that it can repair,
+//     in an End, or in an error: never in a panic and never in an endless run.
+//
+// It does not know what the tools do, where they run, or what a finished run
+// means: completion is decided elsewhere, from facts.
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"company/internal/adapters"
+	"company/internal/budget"
+	"company/internal/company"
+)
+
+// Limits that no configuration loosens.
+const (
+	DefaultTurns   = 30       // model replies of one run
+	AssumedContext = 128_000  // tokens, for a model whose context size is not known
+	MaxResult      = 64 << 10 // bytes of one tool result that the model is shown
+	MaxOutput      = 10 << 20 // bytes of tool results that one run is shown
+	MaxWhole       = 64 << 20 // bytes of whole outputs that one run keeps beside that
+	MaxCalls       = 32       // tool calls of one reply
+	MaxArguments   = 1 << 20  // bytes of one call's arguments
+	maxContent     = 256 << 10
+	maxParallel    = 8
+)
+
+// Tool is one thing that the model can ask for.
+type Tool struct {
+	Spec adapters.Tool
+	// ReadOnly says that the call changes nothing: it may run beside other
+	// read-only calls of the same reply, and again after a crash.
+	ReadOnly bool
+	// Run does it. The arguments fit the schema. A call that cannot be done is
+	// a Result with IsError; an error means that what the tools stand on is
+	// broken, and ends the run. Read-only tools are called concurrently.
+	Run func(ctx context.Context, args json.RawMessage) (Result, error)
+}
+
+// Result is what a tool answers.
+type Result struct {
+	Text    string
+	IsError bool
+	// Blob is the whole output where Text is only a part of it. It is kept
+	// beside the journal and never shown to the model.
+	Blob []byte
+	// Changed says that the work tree is not what it was.
+	Changed bool
+	// Final, when not nil, ends the conversation and becomes Outcome.Final (as
+	// JSON). An Escalation ends it as EndEscalated.
+	Final any
+	// NoLoop exempts the call from the detection of repeated calls: polling a
+	// process is no loop.
+	NoLoop bool
+	// Keep protects the result from being cleared when the context runs full: a
+	// to-do list, not a file.
+	Keep bool
+}
+
+// Escalation is the Final of an agent that gives up and says why.
+type Escalation struct {
+	Reason string `json:"reason"`
+}
+
+// Journal is the run's own log. Append is durable when it returns; Read gives
+// every record in order, also those of other writers, which are passed over.
+type Journal interface {
+	Append(ctx context.Context, kind string, data any) (int, error)
+	Read(ctx context.Context, fn func(n int, kind string, data json.RawMessage) error) error
+}
+
+// Blobs keeps what is too large for a journal record.
+type Blobs interface {
+	PutBlob(ctx context.Context, data []byte) (company.Hash, error)
+	GetBlob(ctx context.Context, hash company.Hash) ([]byte, error)
+}
+
+// Config is one conversation. Tools, Journal, and Model or Open are needed.
+type Config struct {
+	Model adapters.Model
+	// Open, when set, makes the model in Model's place. meter belongs around
+	// each bare model, inside retries and fallbacks, because each attempt can
+	// cost and each model has its own price:
+	//
+	//	Open: func(meter func(adapters.Model) adapters.Model) (adapters.Model, error) {
+	//		return models.Open("strong", meter)
+	//	}
+	//
+	// Model is metered from outside.
+	Open   func(meter func(adapters.Model) adapters.Model) (adapters.Model, error)
+	Tools  []Tool
+	System string
+	// First is the first user message. It starts with the header lines that
+	// name role, ticket and run. A resumed run goes on with the System and
+	// First that its journal holds.
+	First    string
+	MaxTurns int // 0: DefaultTurns
+	Run      company.RunID
+	Agent    string // who speaks, in the transcript; empty: the run's id
+
+	Journal Journal
+	Blobs   Blobs // nil: everything inline
+	// Purse is drawn on before each request. A resumed run's purse starts with
+	// what Spent reads from its journal. Nil: no cap.
+	Purse *budget.Purse
+
+	Now    func() time.Time // nil: time.Now
+	Logger *slog.Logger     // nil: silent
+	// OnEvent is told what happens, for the feed. Calls do not overlap, and
+	// the text in them is safe to show.
+	OnEvent func(Event)
+	// AfterTurn runs after the calls of each turn, and before the result of a
+	// call that ends the run is journaled: a journaled end has its checkpoint.
+	// changed says whether a call of this turn changed the work tree. An error
+	// ends the run.
+	AfterTurn func(ctx context.Context, turn int, changed bool) error
+
+	// NudgeAfter and StuckAfter are how often the same call with the same
+	// result (or the same cycle of up to five calls) is seen before the model
+	// is told, and before the run ends. 0: 3 and 5.
+	NudgeAfter, StuckAfter int
+}
+
+func (c Config) withDefaults() Config {
+	if c.MaxTurns <= 0 {
+		c.MaxTurns = DefaultTurns
+	}
+	if c.Agent == "" {
+		c.Agent = string(c.Run)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.OnEvent == nil {
+		c.OnEvent = func(Event) {}
+	}
+	if c.AfterTurn == nil {
+		c.AfterTurn = func(context.Context, int, bool) error { return nil }
+	}
+	if c.Purse == nil {
+		c.Purse = budget.NewPurse(company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}, company.Amount{}, nil)
+	}
+	if c.NudgeAfter <= 0 {
+		c.NudgeAfter = 3
+	}
+	if c.StuckAfter <= 0 {
+		c.StuckAfter = 5
+	}
+	return c
+}
+
+// End is how a conversation ended.
+type End string
+
+const (
+	EndFinal     End = "final"     // a tool ended it: Outcome.Final, Outcome.FinalTool
+	EndEscalated End = "escalated" // the agent gave up: Outcome.Final is an Escalation
+	EndTurns     End = "turns"     // out of turns
+	EndStuck     End = "stuck"     // the same calls with the same results
+	EndNoTools   End = "no_tools"  // three replies in a row without a tool call
+)
+
+// Outcome is what a conversation came to. Run returns it beside an error too:
+// then End is empty, and the rest tells how far it came.
+type Outcome struct {
+	End       End
+	Final     json.RawMessage // the same bytes whether or not the run was resumed
+	FinalTool string
+	Turns     int // model replies that counted
+	Usage     adapters.Usage
+	Spent     company.Amount // a call whose reply is not known counts as its worst case
+	Resumed   bool           // an earlier process had begun this conversation
+	// Messages is the conversation with every tool result in full.
+	Messages   []adapters.Message
+	Transcript Transcript
+}
+
+// Decode reads Final into v.
+func (o Outcome) Decode(v any) error { return json.Unmarshal(o.Final, v) }
+
+// EventKind names an Event.
+type EventKind string
+
+const (
+	Resumed     EventKind = "resumed"      // the journal held a conversation that had begun
+	TurnStarted EventKind = "turn_started" // the model is being asked
+	Waiting     EventKind = "waiting"      // the model's server asked for patience: Wait, Text
+	Replied     EventKind = "replied"      // Text, Usage
+	ToolDone    EventKind = "tool_done"    // Tool, CallID, Args, Text, IsError, Changed, Duration
+	Noted       EventKind = "noted"        // the company told the model something: Text
+	Masked      EventKind = "masked"       // old tool results were cleared from the context
+)
+
+// Event is one thing that people may want to see while it happens. All text is
+// cleaned and bounded to a few hundred bytes.
+type Event struct {
+	Kind     EventKind
+	Time     time.Time
+	Turn     int // from 1
+	Tool     string
+	CallID   string
+	Args     string
+	Text     string
+	IsError  bool
+	Changed  bool
+	Duration time.Duration // of a tool call or a reply
+	Usage    adapters.Usage
+	Wait     time.Duration
+}

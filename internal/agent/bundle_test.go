@@ -1,0 +1,293 @@
+package agent
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"company/internal/adapters"
+	"company/internal/budget"
+	"company/internal/company"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// scripted is a model in this process: reply decides from the request alone,
+// as a real one does.
+type scripted struct {
+	info  adapters.Info
+	reply func(call int, req adapters.Request) (adapters.Response, error)
+
+	mu       sync.Mutex
+	requests []adapters.Request
+}
+
+var _ adapters.Model = (*scripted)(nil)
+
+func (s *scripted) Info() adapters.Info { return s.info }
+
+func (s *scripted) Chat(ctx context.Context, req adapters.Request, _ func(adapters.Event)) (adapters.Response, error) {
+	s.mu.Lock()
+	s.requests = append(s.requests, req)
+	n := len(s.requests)
+	s.mu.Unlock()
+	return s.reply(n, req)
+}
+
+func (s *scripted) last() adapters.Request { return s.requests[len(s.requests)-1] }
+
+// replies is a model that says one thing after the other, by how many of its
+// replies the conversation holds; the last one for ever.
+func replies(script ...adapters.Response) *scripted {
+	return &scripted{
+		info: adapters.Info{Adapter: "test", Model: "m", MaxOutput: 1000, Price: adapters.Price{Known: true, InputMicro: 1e6, OutMicro: 1e6}},
+		reply: func(_ int, req adapters.Request) (adapters.Response, error) {
+			n := 0
+			for _, m := range req.Messages {
+				if m.Role == adapters.Assistant {
+					n++
+				}
+			}
+			return script[min(n, len(script)-1)], nil
+		},
+	}
+}
+
+func says(text string) adapters.Response {
+	return adapters.Response{Message: adapters.Message{Role: adapters.Assistant, Content: text}, Finish: adapters.FinishStop}
+}
+
+// calls is a reply with tool calls, each "name {args}".
+func calls(specs ...string) adapters.Response {
+	r := says("")
+	for i, s := range specs {
+		name, args, _ := strings.Cut(s, " ")
+		r.Message.ToolCalls = append(r.Message.ToolCalls, adapters.ToolCall{ID: fmt.Sprintf("c%d", i), Name: name, Arguments: args})
+	}
+	r.Usage = adapters.Usage{InputTokens: 10, OutputTokens: 5}
+	return r
+}
+
+var finish = calls(`finish {"summary":"done"}`)
+
+// journal is a Journal in memory that stops working after crashAt records.
+type journal struct {
+	mu      sync.Mutex
+	kinds   []string
+	records []json.RawMessage
+	crashAt int // 0: never
+}
+
+var errCrash = errors.New("the process died")
+
+func (j *journal) Append(ctx context.Context, kind string, data any) (int, error) {
+	if ctx.Err() != nil {
+		return 0, ctx.Err()
+	}
+	b, err := json.Marshal(data)
+	if err != nil {
+		return 0, err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.crashAt > 0 && len(j.records) >= j.crashAt {
+		return 0, errCrash
+	}
+	j.kinds, j.records = append(j.kinds, kind), append(j.records, b)
+	return len(j.records), nil
+}
+
+func (j *journal) Read(_ context.Context, fn func(int, string, json.RawMessage) error) error {
+	for i := range j.records {
+		if err := fn(i+1, j.kinds[i], j.records[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j *journal) prefix(n int) *journal {
+	return &journal{kinds: append([]string(nil), j.kinds[:n]...), records: append([]json.RawMessage(nil), j.records[:n]...)}
+}
+
+func (j *journal) count(kind string) int {
+	n := 0
+	for _, k := range j.kinds {
+		if k == kind {
+			n++
+		}
+	}
+	return n
+}
+
+type blobs struct {
+	mu sync.Mutex
+	m  map[company.Hash][]byte
+}
+
+func (b *blobs) PutBlob(_ context.Context, data []byte) (company.Hash, error) {
+	sum := sha256.Sum256(data)
+	h := company.Hash(hex.EncodeToString(sum[:]))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.m[h] = append([]byte(nil), data...)
+	return h, nil
+}
+
+func (b *blobs) GetBlob(_ context.Context, h company.Hash) ([]byte, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	data, ok := b.m[h]
+	if !ok {
+		return nil, fmt.Errorf("no blob %s", h)
+	}
+	return data, nil
+}
+
+// noCap is a purse that only counts.
+func noCap(spent company.Amount) *budget.Purse {
+	return budget.NewPurse(company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}, spent, nil)
+}
+
+// bench is a run with real bookkeeping and toy tools: read gives what write
+// put, poll is a process, fail breaks the runtime.
+type bench struct {
+	model   *scripted
+	journal *journal
+	blobs   *blobs
+	purse   *budget.Purse
+	cfg     Config
+	mu      sync.Mutex
+	ran     []string // "name args" of every call that ran
+	events  []Event
+}
+
+const pathSchema = `{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`
+
+func newBench(t testing.TB, model *scripted) *bench {
+	t.Helper()
+	b := &bench{model: model, journal: &journal{}, blobs: &blobs{m: map[company.Hash][]byte{}}, purse: noCap(company.Amount{})}
+	tool := func(name, schema string, readOnly bool, run func(args json.RawMessage) (Result, error)) Tool {
+		return Tool{
+			Spec: adapters.Tool{Name: name, Description: name, Schema: json.RawMessage(schema)}, ReadOnly: readOnly,
+			Run: func(_ context.Context, args json.RawMessage) (Result, error) {
+				b.mu.Lock()
+				b.ran = append(b.ran, name+" "+string(args))
+				b.mu.Unlock()
+				return run(args)
+			},
+		}
+	}
+	tick := 0
+	b.cfg = Config{
+		Model: model, Journal: b.journal, Blobs: b.blobs, Purse: b.purse, Run: "t1-01.1", Agent: "worker-1",
+		System: "You are a worker.", First: "role: worker\nticket: t1-01\nrun: t1-01.1\n\nDo it.",
+		OnEvent: func(e Event) { b.events = append(b.events, e) },
+		Now: func() time.Time {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			tick++
+			return time.Date(2030, 1, 1, 0, 0, tick, 0, time.UTC)
+		},
+		Tools: []Tool{
+			tool("read", pathSchema, true, func(args json.RawMessage) (Result, error) {
+				return Result{Text: "content of " + canonical(string(args))}, nil
+			}),
+			tool("write", pathSchema, false, func(args json.RawMessage) (Result, error) {
+				return Result{Text: "wrote " + string(args), Changed: true}, nil
+			}),
+			tool("poll", `{"type":"object"}`, true, func(json.RawMessage) (Result, error) {
+				return Result{Text: "still running", NoLoop: true}, nil
+			}),
+			tool("fail", `{"type":"object"}`, false, func(json.RawMessage) (Result, error) {
+				return Result{}, errors.New("the container is gone")
+			}),
+			tool("finish", `{"type":"object","properties":{"summary":{"type":"string"}},"required":["summary"]}`, false, func(args json.RawMessage) (Result, error) {
+				return Result{Text: "ok", Final: args}, nil
+			}),
+			tool("escalate", `{"type":"object"}`, false, func(json.RawMessage) (Result, error) {
+				return Result{Text: "ok", Final: Escalation{Reason: "cannot"}}, nil
+			}),
+		},
+	}
+	return b
+}
+
+func (b *bench) run(t tb) (Outcome, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	return Run(ctx, b.cfg)
+}
+
+func (b *bench) mustRun(t tb) Outcome {
+	t.Helper()
+	out, err := b.run(t)
+	if err != nil {
+		t.Fatalf("run: %v", err)
+	}
+	return out
+}
+
+// answers are the tool results of a conversation in order.
+func answers(msgs []adapters.Message) []string {
+	var out []string
+	for _, m := range msgs {
+		if m.Role == adapters.ToolRole {
+			out = append(out, m.Content)
+		}
+	}
+	return out
+}
+
+func newest(req adapters.Request) string { return req.Messages[len(req.Messages)-1].Content }
+
+// tb is what *testing.T and *rapid.T share.
+type tb interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// requireSane fails on a request that a server may refuse.
+func requireSane(t tb, req adapters.Request) {
+	t.Helper()
+	waiting, ids := map[string]bool{}, map[string]bool{}
+	for i, m := range req.Messages {
+		if m.Role != adapters.ToolRole && len(waiting) > 0 {
+			t.Fatalf("message %d (%s) stands between calls and their results", i, m.Role)
+		}
+		if m.Role != adapters.Assistant && m.Content == "" {
+			t.Fatalf("message %d (%s) is empty", i, m.Role)
+		}
+		if i > 0 && m.Role == adapters.System || i > 0 && m.Role == adapters.User && req.Messages[i-1].Role == adapters.User {
+			t.Fatalf("message %d (%s) after %s", i, m.Role, req.Messages[i-1].Role)
+		}
+		for _, c := range m.ToolCalls {
+			if ids[c.ID] || c.ID == "" || c.Name == "" || wireName(c.ID) != c.ID || wireName(c.Name) != c.Name {
+				t.Fatalf("call id %q, name %q cannot be sent", c.ID, c.Name)
+			}
+			if !isObject(c.Arguments) {
+				t.Fatalf("arguments %q are no object", c.Arguments)
+			}
+			ids[c.ID], waiting[c.ID] = true, true
+		}
+		if m.Role == adapters.ToolRole {
+			if !waiting[m.ToolCallID] {
+				t.Fatalf("message %d answers %q, which waits for nothing", i, m.ToolCallID)
+			}
+			delete(waiting, m.ToolCallID)
+		}
+	}
+	if len(waiting) > 0 {
+		t.Fatalf("calls without a result: %v", waiting)
+	}
+}

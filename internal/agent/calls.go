@@ -1,0 +1,263 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"company/internal/adapters"
+	"company/internal/company"
+)
+
+// toolset is the tools of a run with their schemas compiled.
+type toolset struct {
+	specs  []adapters.Tool
+	byName map[string]*checkedTool
+	names  string
+}
+
+type checkedTool struct {
+	Tool
+	schema *jsonschema.Schema
+}
+
+// newToolset refuses tools that cannot work: a bug of ours.
+func newToolset(tools []Tool) (*toolset, error) {
+	s := &toolset{byName: map[string]*checkedTool{}}
+	compiler := jsonschema.NewCompiler()
+	var names []string
+	for _, t := range tools {
+		bad := func(why string, err error) error {
+			return company.E(company.EInternal, fmt.Sprintf("tool %q %s", t.Spec.Name, why)).Wrap(err)
+		}
+		if s.byName[t.Spec.Name] != nil || t.Spec.Name != wireName(t.Spec.Name) || t.Run == nil {
+			return nil, bad("has no usable name or nothing to run", nil)
+		}
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(t.Spec.Schema))
+		if err != nil {
+			return nil, bad("has a schema that is not JSON", err)
+		}
+		url := "tool:///" + t.Spec.Name + ".json"
+		if err := compiler.AddResource(url, doc); err != nil {
+			return nil, bad("has a bad schema", err)
+		}
+		schema, err := compiler.Compile(url)
+		if err != nil {
+			return nil, bad("has a bad schema", err)
+		}
+		s.byName[t.Spec.Name] = &checkedTool{t, schema}
+		s.specs = append(s.specs, t.Spec)
+		names = append(names, t.Spec.Name)
+	}
+	s.names = strings.Join(names, ", ")
+	return s, nil
+}
+
+// job is one call on its way: either answer is set already, or tool and args
+// are what has to be run.
+type job struct {
+	pending
+	tool   *checkedTool
+	args   json.RawMessage
+	answer *Result
+	notRun bool
+
+	began time.Time
+	took  time.Duration
+	err   error
+}
+
+// prepare checks a call. Whatever is wrong with it becomes its answer.
+func (s *toolset) prepare(p pending) *job {
+	j := &job{pending: p}
+	no := func(format string, args ...any) *job {
+		j.answer, j.notRun = &Result{IsError: true, Text: fmt.Sprintf(format, args...)}, true
+		return j
+	}
+	if p.refuse != "" {
+		return no("%s.", p.refuse)
+	}
+	t := s.byName[p.Name]
+	if t == nil {
+		return no("There is no tool %q. The tools are: %s.", CleanLine(p.Name, 64), s.names)
+	}
+	args := p.Arguments
+	if strings.TrimSpace(args) == "" {
+		args = "{}" // what many models send when they have nothing to say
+	}
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(args))
+	if err != nil {
+		return no("The arguments of %s are not valid JSON: %v. They began: %s\nThe schema is: %s", p.Name, err, CleanLine(args, 300), t.Spec.Schema)
+	}
+	if err := t.schema.Validate(v); err != nil {
+		return no("The arguments of %s do not fit its schema: %s\nThe schema is: %s", p.Name, schemaError(err), t.Spec.Schema)
+	}
+	j.tool, j.args = t, json.RawMessage(args)
+	return j
+}
+
+// schemaError is the findings of a validation without the schema's address.
+func schemaError(err error) string {
+	var v *jsonschema.ValidationError
+	if !errors.As(err, &v) {
+		return err.Error()
+	}
+	_, findings, ok := strings.Cut(v.Error(), "\n")
+	if !ok {
+		return v.Error()
+	}
+	return headTail(findings, 2048)
+}
+
+// turn runs the calls of the newest reply that have no result: reads beside
+// each other, everything else alone and in order.
+func (r *runner) turn(ctx context.Context) error {
+	checkpointed := false
+	checkpoint := func() error {
+		if checkpointed {
+			return nil
+		}
+		checkpointed = true
+		return r.cfg.AfterTurn(ctx, r.conv.turns, r.conv.changed)
+	}
+	for len(r.conv.pending) > 0 {
+		if err := stopped(ctx); err != nil {
+			return err
+		}
+		for _, j := range r.runGroup(ctx, r.group()) {
+			if j.err != nil {
+				if err := stopped(ctx); err != nil {
+					return err
+				}
+				return fmt.Errorf("tool %s: %w", j.Name, j.err)
+			}
+			if j.answer.Final != nil {
+				if err := checkpoint(); err != nil {
+					return err
+				}
+			}
+			if err := r.answer(ctx, j); err != nil {
+				return err
+			}
+		}
+	}
+	return checkpoint()
+}
+
+// group takes the calls that may run together now.
+func (r *runner) group() []*job {
+	var jobs []*job
+	for _, p := range r.conv.pending {
+		j := r.tools.prepare(p)
+		switch {
+		case j.answer != nil:
+		case r.conv.final != nil:
+			j.answer = &Result{IsError: true, Text: fmt.Sprintf("not executed because %s ended the run.", r.conv.finalTool)}
+			j.notRun = true
+		case r.lost[p.ID] && !j.tool.ReadOnly:
+			j.answer = &Result{IsError: true, Text: "No result: the process was restarted while this call was due. It may or may not have run, background processes and ignored files are gone. Look before you repeat it."}
+			j.notRun = true
+		}
+		alone := j.answer == nil && !j.tool.ReadOnly
+		if alone && len(jobs) > 0 {
+			break
+		}
+		jobs = append(jobs, j)
+		if alone || len(jobs) == maxParallel {
+			break
+		}
+	}
+	return jobs
+}
+
+// runGroup runs what has to be run and waits for all of it.
+func (r *runner) runGroup(ctx context.Context, jobs []*job) []*job {
+	var wg sync.WaitGroup
+	for _, j := range jobs {
+		j.began = r.now()
+		if j.answer != nil {
+			continue
+		}
+		wg.Go(func() {
+			start := r.cfg.Now()
+			res, err := j.tool.Run(ctx, j.args)
+			j.took = r.cfg.Now().Sub(start)
+			j.answer, j.err = &res, err
+		})
+	}
+	wg.Wait()
+	return jobs
+}
+
+// answer records the result of one call.
+func (r *runner) answer(ctx context.Context, j *job) error {
+	res := j.answer
+	keep, cancel := detached(ctx)
+	defer cancel()
+
+	text := modelText(res.Text)
+	whole := res.Blob
+	limit := min(MaxResult, max(0, MaxOutput-r.conv.shown))
+	if len(text) > limit {
+		if whole == nil {
+			whole = []byte(res.Text)
+		}
+		text = headTail(text, limit)
+		if limit < 1024 {
+			text = fmt.Sprintf("(not shown: the %d MiB of tool output that one run may read are used up. Finish with what you know)", MaxOutput>>20)
+		}
+	}
+	sum := sha256.Sum256([]byte(canonical(j.Arguments)))
+	rec := toolRecord{
+		N: r.conv.requests, CallID: j.ID, Name: j.Name, ArgsHash: company.Hash(hex.EncodeToString(sum[:])),
+		At: j.began, DurationMS: j.took.Milliseconds(),
+		IsError: res.IsError, NotRun: j.notRun, Changed: res.Changed, NoLoop: res.NoLoop, Keep: res.Keep,
+	}
+	var err error
+	if rec.Result, err = store(keep, r.cfg.Blobs, text); err != nil {
+		return err
+	}
+	if len(whole) > 0 && r.cfg.Blobs != nil && r.conv.wholes+len(whole) <= MaxWhole {
+		rec.WholeBytes = len(whole)
+		if rec.Whole, err = r.cfg.Blobs.PutBlob(keep, whole); err != nil {
+			return fmt.Errorf("keep the output of %s: %w", j.Name, err)
+		}
+	}
+	if res.Final != nil {
+		if rec.Final, err = json.Marshal(res.Final); err != nil {
+			return company.E(company.EInternal, "the answer of "+j.Name+" cannot be recorded").Wrap(err)
+		}
+		_, rec.Escalated = res.Final.(Escalation)
+	}
+	if err := r.record(ctx, kindTool, rec); err != nil {
+		return err
+	}
+	delete(r.lost, j.ID)
+	r.event(Event{
+		Kind: ToolDone, Tool: CleanLine(j.Name, 64), CallID: j.ID, Args: CleanLine(mainArgument(j.Arguments), 300), Text: CleanLine(res.Text, 300),
+		IsError: res.IsError, Changed: res.Changed, Duration: j.took,
+	})
+	if j.answer.IsError {
+		r.cfg.Logger.DebugContext(ctx, "tool error", "run_id", r.cfg.Run, "tool", j.Name, "text", CleanLine(res.Text, 300))
+	}
+	return nil
+}
+
+// Names lists the tools, for prompts.
+func Names(tools []Tool) []string {
+	names := make([]string, 0, len(tools))
+	for _, t := range tools {
+		names = append(names, t.Spec.Name)
+	}
+	return slices.Clip(names)
+}

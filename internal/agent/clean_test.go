@@ -1,0 +1,57 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+// T18: what could steer a terminal or hide in a line is shown as an escape.
+func TestCleanGolden(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain äöü 漢字\n\ttab":      "plain äöü 漢字\n\ttab",
+		"a\r\nb\rc":                "a\nb\\x0dc",
+		"\x1b[31mred\x1b[0m":       `\x1b[31mred\x1b[0m`,
+		"\x1b]0;title\x07":         `\x1b]0;title\x07`,
+		"\u009b31m \x7f \x00":      `\u009b31m \x7f \x00`,
+		"abc\u202edef\u2066x":      `abc\u202edef\u2066x`,
+		"zero\u200bwidth\ufeff":    `zero\u200bwidth\ufeff`,
+		"tag\U000e0041\U000e007f":  `tag\U000e0041\U000e007f`,
+		"bad\xff\xc3":              `bad\xff\xc3`,
+		"line\u2028sep \u00adsoft": `line\u2028sep \u00adsoft`,
+	} {
+		if got := Clean(in); got != want {
+			t.Errorf("Clean(%q) = %q, want %q", in, got, want)
+		}
+	}
+	if got := modelText("a\r\nb\tc\x1b]0;t\x07\u202e\U000e0041\xff"); got != "a\r\nb\tc\\x1b]0;t\\x07\u202e\\U000e0041\\xff" {
+		t.Errorf("modelText: %q", got)
+	}
+	if got := CleanLine(" a\n\tb \x1b "+strings.Repeat("é", 100), 20); got != `a b \x1b éééé…` || len(got) > 20 {
+		t.Errorf("CleanLine: %q, %d bytes", got, len(got))
+	}
+}
+
+func TestCleanAnything(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := string(rapid.SliceOf(rapid.OneOf(rapid.Byte(), rapid.SampledFrom([]byte("\x1b\xe2\x80\xae\r\n")))).Draw(t, "bytes")) + rapid.String().Draw(t, "text")
+		got := Clean(s)
+		if !utf8.ValidString(got) || Clean(got) != got {
+			t.Fatalf("Clean(%q) = %q", s, got)
+		}
+		for _, r := range got {
+			if control(r) || invisible(r) {
+				t.Fatalf("Clean(%q) holds %U", s, r)
+			}
+		}
+		limit := rapid.IntRange(3, 80).Draw(t, "limit")
+		if line := CleanLine(s, limit); len(line) > limit || strings.ContainsAny(line, "\n\t") || !utf8.ValidString(line) {
+			t.Fatalf("CleanLine(%q, %d) = %q", s, limit, line)
+		}
+		if cut := headTail(modelText(s), limit+60); len(cut) > limit+60 || !utf8.ValidString(cut) {
+			t.Fatalf("headTail: %q", cut)
+		}
+	})
+}

@@ -1,0 +1,170 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"company/internal/adapters"
+	"company/internal/company"
+)
+
+// fullBench reads results of 20k tokens each until the model has seen n.
+func fullBench(t *testing.T, context_ int, n int) *bench {
+	var script []adapters.Response
+	for i := range n {
+		r := calls(fmt.Sprintf(`read {"path":"f%d"}`, i))
+		r.Usage = adapters.Usage{} // a server that does not count
+		script = append(script, r)
+	}
+	b := newBench(t, replies(append(script, finish)...))
+	b.model.info.ContextTokens = context_
+	b.cfg.Tools[0].Run = func(_ context.Context, args json.RawMessage) (Result, error) {
+		return Result{Text: string(args) + strings.Repeat("x", 40_000), Keep: strings.Contains(string(args), "plan")}, nil
+	}
+	return b
+}
+
+func requestTokens(req adapters.Request) int {
+	n := 0
+	for _, m := range req.Messages {
+		n += messageTokens(m)
+	}
+	return n
+}
+
+func maskedIn(req adapters.Request) (masked, whole int) {
+	for _, m := range req.Messages {
+		switch {
+		case m.Role != adapters.ToolRole:
+		case m.Content == cleared:
+			masked++
+		default:
+			whole++
+		}
+	}
+	return masked, whole
+}
+
+func TestOldResultsAreMaskedInBatches(t *testing.T) {
+	b := fullBench(t, 0, 25) // unknown context: 128k are assumed, so 102k is the limit
+	out := b.mustRun(t)
+	batches, before := 0, 0
+	for i, req := range b.model.requests {
+		requireSane(t, req)
+		if n := requestTokens(req); n > AssumedContext*8/10 {
+			t.Errorf("request %d has %d tokens", i, n)
+		}
+		masked, whole := maskedIn(req)
+		if masked > before {
+			batches++
+			if kept := whole * 10_000; kept < 30_000 || kept > protectTokens {
+				t.Errorf("request %d keeps %d tokens of results", i, kept)
+			}
+			if masked-before < 5 {
+				t.Errorf("request %d masks only %d more: each mask costs the cached prefix", i, masked-before)
+			}
+		}
+		before = masked
+	}
+	if batches != 2 && batches != 3 || b.journal.count(kindMask) != batches {
+		t.Errorf("%d batches, %d records", batches, b.journal.count(kindMask))
+	}
+	for i, a := range answers(out.Messages)[:25] {
+		if !strings.HasPrefix(a, fmt.Sprintf(`{"path":"f%d"}`, i)) {
+			t.Errorf("the outcome has result %d masked", i)
+		}
+	}
+}
+
+func TestTheServersCountWins(t *testing.T) {
+	b := fullBench(t, 50_000, 15) // 30k tokens by their bytes, under the limit of 40k
+	b.cfg.Tools[0].Run = func(_ context.Context, args json.RawMessage) (Result, error) {
+		return Result{Text: string(args) + strings.Repeat("x", 8000)}, nil
+	}
+	plain := b.model.reply
+	b.model.reply = func(n int, req adapters.Request) (adapters.Response, error) {
+		r, err := plain(n, req)
+		r.Usage = adapters.Usage{InputTokens: 3 * requestTokens(req), OutputTokens: 10}
+		return r, err
+	}
+	b.mustRun(t)
+	if b.journal.count(kindMask) == 0 {
+		t.Error("the server counts three times what bytes suggest, and nothing was masked")
+	}
+}
+
+func TestTooLongIsMaskedAndAskedOnceMore(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		b := fullBench(t, 0, 20)
+		plain := b.model.reply
+		b.model.reply = func(n int, req adapters.Request) (adapters.Response, error) {
+			masked, _ := maskedIn(req)
+			if requestTokens(req) > 45_000 || again && masked > 0 {
+				return adapters.Response{}, &adapters.Error{Kind: adapters.TooLong, Status: 400}
+			}
+			return plain(n, req)
+		}
+		out, err := b.run(t)
+		if again {
+			if company.CodeOf(err) != company.EModel || b.journal.count(kindMask) != 1 || !strings.Contains(err.Error(), "does not fit") {
+				t.Errorf("masks %d, error %v", b.journal.count(kindMask), err)
+			}
+			continue
+		}
+		if err != nil || out.End != EndFinal || b.purse.Balance().Reserved.Tokens != 0 {
+			t.Errorf("end %s, error %v", out.End, err)
+		}
+		failed := 0
+		for _, req := range b.model.requests {
+			requireSane(t, req)
+			if requestTokens(req) > 45_000 {
+				failed++
+			}
+		}
+		if failed != 1 {
+			t.Errorf("%d requests over the real window: it is learned from the first", failed)
+		}
+	}
+	b := newBench(t, replies(finish))
+	b.model.reply = func(int, adapters.Request) (adapters.Response, error) {
+		return adapters.Response{}, &adapters.Error{Kind: adapters.TooLong}
+	}
+	if _, err := b.run(t); company.CodeOf(err) != company.EModel || len(b.model.requests) != 1 {
+		t.Errorf("%d requests, error %v: nothing to mask", len(b.model.requests), err)
+	}
+}
+
+// A result that asks to be kept is kept: a to-do list outlives the files.
+func TestKeptResultsAreNotMasked(t *testing.T) {
+	b := fullBench(t, 0, 15)
+	plain := b.model.reply
+	b.model.reply = func(n int, req adapters.Request) (adapters.Response, error) {
+		r, err := plain(n, req)
+		if n == 1 {
+			r = calls(`read {"path":"plan"}`)
+		}
+		return r, err
+	}
+	b.mustRun(t)
+	got := answers(b.model.last().Messages)
+	if strings.HasPrefix(got[0], cleared) || !strings.HasPrefix(got[1], cleared) {
+		t.Errorf("the first results are %.40q and %.40q", got[0], got[1])
+	}
+}
+
+// The prefix that was sent stays as it was, so that a server's cache holds.
+func TestPrefixIsStable(t *testing.T) {
+	b := newBench(t, resumeScript())
+	b.mustRun(t)
+	for i := 1; i < len(b.model.requests); i++ {
+		old, now := b.model.requests[i-1].Messages, b.model.requests[i].Messages
+		for j := range old {
+			if old[j].Role != now[j].Role || old[j].Content != now[j].Content {
+				t.Fatalf("request %d changes message %d", i, j)
+			}
+		}
+	}
+}

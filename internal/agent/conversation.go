@@ -1,0 +1,361 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"company/internal/adapters"
+	"company/internal/company"
+)
+
+// conversation is the state of a run: the fold of its journal. It changes only
+// through fold; what to do next is decided by next (step.go).
+type conversation struct {
+	cfg      Config
+	toolCost int // tokens that the tools' descriptions take
+
+	begun bool
+	msgs  []adapters.Message // as they were, nothing masked
+	log   Transcript
+
+	requests int         // model calls begun
+	open     *callRecord // the one without a reply
+	turns    int
+	usage    adapters.Usage
+	spent    company.Amount
+
+	pending []pending // calls of the newest reply that have no result yet
+	changed bool      // a call of the newest reply changed the work tree
+	ids     map[string]bool
+
+	empty    int // replies in a row with nothing in them
+	silent   int // replies in a row without a tool call
+	tooLong  int // refusals in a row because the context does not fit
+	filtered bool
+	dropped  int  // calls of the newest reply over MaxCalls
+	cut      bool // the newest reply was cut at the token limit
+
+	seen   [][32]byte // signatures of calls
+	nudged bool       // the model was told of the circle that it is in
+
+	told map[about]int // turn at which something was last said
+
+	results []result // tool results in the order of the conversation
+	maskTo  int      // how many of them are masked
+	shown   int      // bytes of results so far
+	wholes  int      // bytes of whole outputs kept so far
+	tokens  int      // estimate of what the next request holds
+	limit   int      // tokens above which old results are masked
+	protect int      // newest tokens that are never masked
+
+	final     json.RawMessage
+	finalTool string
+	escalated bool
+}
+
+// pending is a call that waits for its result. Refuse, when set, is why it is
+// not to be run.
+type pending struct {
+	adapters.ToolCall        // with the arguments as the model wrote them
+	refuse            string //
+}
+
+type result struct {
+	msg  int  // index in msgs
+	size int  // tokens
+	keep bool // nothing to win by clearing it
+}
+
+const cleared = "[Old tool result content cleared. Call the tool again if you need it.]"
+
+// keepTokens is the size up to which a tool result is never cleared: the
+// placeholder would save next to nothing.
+const keepTokens = 100
+
+// protectTokens is how much of the newest conversation is never cleared.
+const protectTokens = 40_000
+
+func newConversation(cfg Config) *conversation {
+	c := &conversation{cfg: cfg, ids: map[string]bool{}, told: map[about]int{}}
+	c.log = Transcript{RunID: cfg.Run, AgentID: cfg.Agent}
+	for _, t := range cfg.Tools {
+		c.toolCost += tokensOf(t.Spec.Name) + tokensOf(t.Spec.Description) + tokensOf(string(t.Spec.Schema))
+	}
+	info := cfg.Model.Info()
+	window := info.ContextTokens
+	if window <= 0 {
+		window = AssumedContext
+	}
+	// 80 % of the window, and room for the reply; but a model whose longest
+	// reply fills half its window is not masked down to nothing.
+	c.limit = max(min(window*8/10, window-info.MaxOutput), window/2)
+	c.protect = min(protectTokens, c.limit/2)
+	return c
+}
+
+// tokensOf is the usual rough count: four bytes are a token.
+func tokensOf(s string) int { return (len(s) + 3) / 4 }
+
+func messageTokens(m adapters.Message) int {
+	n := 4 + tokensOf(m.Content)
+	for _, call := range m.ToolCalls {
+		n += 4 + tokensOf(call.Name) + tokensOf(call.Arguments)
+	}
+	return n
+}
+
+func (c *conversation) push(m adapters.Message) {
+	c.msgs = append(c.msgs, m)
+	c.tokens += messageTokens(m)
+}
+
+func (c *conversation) prompt(at time.Time, system, first string) {
+	if c.begun {
+		return
+	}
+	c.begun = true
+	c.tokens = c.toolCost
+	for _, m := range []adapters.Message{{Role: adapters.System, Content: system}, {Role: adapters.User, Content: first}} {
+		if m.Role == adapters.System && m.Content == "" {
+			continue
+		}
+		c.push(m)
+		c.log.said(m.Role, m.Content, at)
+	}
+}
+
+func (c *conversation) called(r callRecord) {
+	switch {
+	case c.open == nil:
+	case r.Before != nil:
+		c.spent = c.spent.Add(*r.Before)
+	default: // the process died before it had a reply
+		c.spent = c.spent.Add(c.open.Worst)
+	}
+	c.open = &r
+	c.requests = max(c.requests, r.N)
+}
+
+func (c *conversation) settled(r replyRecord) {
+	c.open = nil
+	c.usage = c.usage.Add(r.Usage)
+	c.spent = c.spent.Add(r.Spent)
+}
+
+// refused folds an error that came instead of a reply.
+func (c *conversation) refused(r replyRecord) {
+	c.settled(r)
+	switch r.Error {
+	case adapters.TooLong:
+		c.tooLong++
+		// The window is smaller than was thought: mask earlier from now on.
+		c.limit = min(c.limit, max(c.tokens*8/10, 1))
+		c.protect = min(c.protect, c.limit/2)
+	case adapters.Garbage:
+		c.empty++
+	}
+}
+
+// replied folds a reply.
+func (c *conversation) replied(r replyRecord, m adapters.Message) {
+	c.settled(r)
+	c.tooLong, c.dropped, c.cut, c.changed = 0, 0, false, false
+	switch {
+	case r.Finish == adapters.FinishFilter:
+		c.filtered = true
+		return
+	case len(m.ToolCalls) == 0 && strings.TrimSpace(m.Content) == "":
+		c.empty++ // nothing to keep: a server may refuse an empty message when it is sent back
+		return
+	}
+	c.empty = 0
+	c.turns++
+	c.cut = r.Finish == adapters.FinishLength
+	m.Role = adapters.Assistant
+	c.pending = nil
+	if over := len(m.ToolCalls) - MaxCalls; over > 0 {
+		c.dropped = over
+		m.ToolCalls = m.ToolCalls[:MaxCalls]
+	}
+	calls := make([]adapters.ToolCall, len(m.ToolCalls))
+	for i, call := range m.ToolCalls {
+		p := pending{ToolCall: call}
+		p.ID = c.uniqueID(call.ID, i)
+		p.Name = wireName(call.Name)
+		switch {
+		case c.cut:
+			p.refuse = "not executed because the reply was cut at the model's output limit, so its arguments may be incomplete. Send it again in smaller pieces"
+		case len(call.Arguments) >= MaxArguments:
+			p.refuse = fmt.Sprintf("not executed because its arguments have more than %d bytes. Do it in smaller pieces", MaxArguments)
+		}
+		c.pending = append(c.pending, p)
+		// What goes back to the server is a JSON object whatever the model
+		// wrote: some servers refuse the whole conversation otherwise.
+		calls[i] = p.ToolCall
+		if !isObject(call.Arguments) {
+			calls[i].Arguments = "{}"
+		}
+	}
+	m.ToolCalls = calls
+	if len(calls) == 0 {
+		m.ToolCalls = nil
+		c.silent++
+	} else {
+		c.silent = 0
+	}
+	c.push(m)
+	if r.Usage.InputTokens > 0 {
+		c.tokens = r.Usage.InputTokens + r.Usage.OutputTokens
+	}
+	c.log.said(m.Role, m.Content, r.At)
+}
+
+// answered folds the result of a call.
+func (c *conversation) answered(r toolRecord, text string) error {
+	at := -1
+	for i, p := range c.pending {
+		if p.ID == r.CallID {
+			at = i
+		}
+	}
+	if at < 0 {
+		return company.E(company.EInternal, fmt.Sprintf("the journal answers a tool call %q that nobody asked for", r.CallID))
+	}
+	p := c.pending[at]
+	c.pending = append(c.pending[:at:at], c.pending[at+1:]...)
+	c.changed = c.changed || r.Changed
+	c.shown += len(text)
+	c.wholes += r.WholeBytes
+	if text == "" {
+		text = "(no output)" // empty content vanishes on some wires
+	}
+	m := adapters.Message{Role: adapters.ToolRole, Content: text, ToolCallID: p.ID, ToolName: p.Name}
+	size := tokensOf(text)
+	c.results = append(c.results, result{msg: len(c.msgs), size: size, keep: r.Keep || size <= keepTokens})
+	c.push(m)
+	if !r.NoLoop {
+		c.seen = append(c.seen, signature(p.Name, p.Arguments, text))
+		if repeats(c.seen) < c.cfg.NudgeAfter {
+			c.nudged = false
+		}
+	}
+	if r.Final != nil && c.final == nil {
+		c.final, c.finalTool, c.escalated = r.Final, p.Name, r.Escalated
+	}
+	c.log.ToolCalls = append(c.log.ToolCalls, TranscriptCall{
+		ID: p.ID, Name: p.Name, Arguments: p.Arguments, Result: text, IsError: r.IsError,
+		Timestamp: r.At, DurationMS: r.DurationMS, Whole: r.Whole,
+	})
+	return nil
+}
+
+// noted folds something that the company tells the model: it goes into the
+// newest user message, never between a call and its result.
+func (c *conversation) noted(r noteRecord) {
+	c.told[r.About] = c.turns
+	if r.About == aboutCircle {
+		c.nudged = true
+	}
+	if last := len(c.msgs) - 1; last >= 0 && c.msgs[last].Role == adapters.User {
+		c.msgs[last].Content += "\n\n" + r.Text
+		c.tokens += tokensOf(r.Text)
+	} else {
+		c.push(adapters.Message{Role: adapters.User, Content: r.Text})
+	}
+	c.log.said(adapters.User, r.Text, r.At)
+}
+
+func (c *conversation) masked(r maskRecord) {
+	upto := min(r.Upto, len(c.results))
+	c.tokens -= c.freed(upto)
+	c.maskTo = max(c.maskTo, upto)
+	c.told[aboutMask] = c.requests
+}
+
+// freed is how many tokens masking the first upto results would save.
+func (c *conversation) freed(upto int) int {
+	n := 0
+	for i := c.maskTo; i < upto; i++ {
+		if !c.results[i].keep {
+			n += c.results[i].size - tokensOf(cleared)
+		}
+	}
+	return n
+}
+
+// maskable is how many results are older than the newest protect tokens.
+func (c *conversation) maskable(protect int) int {
+	newest, from := 0, len(c.msgs)
+	for from > 0 {
+		if newest += messageTokens(c.msgs[from-1]); newest > protect {
+			break
+		}
+		from--
+	}
+	n := c.maskTo
+	for n < len(c.results) && c.results[n].msg < from {
+		n++
+	}
+	return n
+}
+
+// request is what the model is sent: the conversation with its old results
+// cleared.
+func (c *conversation) request(tools []adapters.Tool) adapters.Request {
+	msgs := append([]adapters.Message(nil), c.msgs...)
+	for _, r := range c.results[:c.maskTo] {
+		if !r.keep {
+			msgs[r.msg].Content = cleared
+		}
+	}
+	return adapters.Request{Messages: msgs, Tools: tools, MaxTokens: c.cfg.Model.Info().MaxOutput}
+}
+
+// total is what the run has cost, a call without a reply as its worst case.
+func (c *conversation) total() company.Amount {
+	if c.open != nil {
+		return c.spent.Add(c.open.Worst)
+	}
+	return c.spent
+}
+
+func (c *conversation) outcome() Outcome {
+	c.log.TotalTokens = c.usage.InputTokens + c.usage.OutputTokens
+	return Outcome{Turns: c.turns, Usage: c.usage, Spent: c.total(), Messages: c.msgs, Transcript: c.log}
+}
+
+// uniqueID is an id that no other call of the conversation has and that every
+// wire takes.
+func (c *conversation) uniqueID(id string, i int) string {
+	base := wireName(id)
+	if id == "" {
+		base = fmt.Sprintf("call_%d_%d", c.turns, i+1)
+	}
+	id = base
+	for n := 2; c.ids[id]; n++ {
+		suffix := fmt.Sprintf("_%d", n)
+		id = base[:min(len(base), 64-len(suffix))] + suffix
+	}
+	c.ids[id] = true
+	return id
+}
+
+// wireName is a name in the letters that every server takes back.
+func wireName(name string) string {
+	s := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return '_'
+	}, name)
+	if s == "" {
+		return "unnamed"
+	}
+	return s[:min(len(s), 64)]
+}
+
+func isObject(s string) bool {
+	return strings.HasPrefix(strings.TrimSpace(s), "{") && json.Valid([]byte(s))
+}

@@ -1,0 +1,22 @@
+package agent
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Quote is text from outside (a file of the repository, what a program
+// printed, a diff) as data in a prompt: between tags that nothing in the text
+// can close, and without characters that a person would not see.
+func Quote(tag, attributes, text string) string {
+	if attributes != "" {
+		attributes = " " + attributes
+	}
+	closing := regexp.MustCompile(`(?i)<(\s*/\s*` + regexp.QuoteMeta(tag) + `)`)
+	text = closing.ReplaceAllString(modelText(text), `<\${1}`)
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return fmt.Sprintf("<%s%s>\n%s</%s>\n", tag, attributes, text, tag)
+}

@@ -1,0 +1,188 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"company/internal/adapters"
+	"company/internal/company"
+)
+
+// The kinds of journal record that a conversation is made of. Other kinds in
+// the same journal belong to others.
+const (
+	kindPrompt = "prompt" // what the conversation starts with
+	kindCall   = "call"   // the model is about to be asked
+	kindReply  = "reply"  // what came of it
+	kindTool   = "tool"   // the result of one tool call
+	kindNote   = "note"   // what the company tells the model
+	kindMask   = "mask"   // old tool results leave the context
+)
+
+// inlineLimit is the payload up to which a record carries it itself.
+const inlineLimit = 16 << 10
+
+type promptRecord struct {
+	At     time.Time `json:"at"`
+	System payload   `json:"system"`
+	First  payload   `json:"first"`
+}
+
+// callRecord is there before each request that goes out, retries and fallbacks
+// too: one that nothing follows counts as its worst case.
+type callRecord struct {
+	N     int            `json:"n"`
+	At    time.Time      `json:"at"`
+	Model string         `json:"model,omitempty"`
+	Worst company.Amount `json:"worst"`
+	// Before is what the attempt before this one cost, where it came to an end
+	// that is no record of its own.
+	Before *company.Amount `json:"before,omitempty"`
+}
+
+// replyRecord is a reply, or the error that came in its place. Spent is the
+// cost of the newest call.
+type replyRecord struct {
+	N       int             `json:"n"`
+	At      time.Time       `json:"at"`
+	Message payload         `json:"message"` // adapters.Message as JSON
+	Finish  adapters.Finish `json:"finish,omitempty"`
+	Usage   adapters.Usage  `json:"usage"`
+	Spent   company.Amount  `json:"spent"`
+	Model   string          `json:"model,omitempty"`
+	Error   adapters.Kind   `json:"error,omitempty"`
+	Detail  string          `json:"detail,omitempty"`
+}
+
+type toolRecord struct {
+	N          int             `json:"n"` // of the reply that asked
+	CallID     string          `json:"call_id"`
+	Name       string          `json:"name"`
+	ArgsHash   company.Hash    `json:"args_hash"`
+	At         time.Time       `json:"at"` // when it began
+	DurationMS int64           `json:"duration_ms"`
+	Result     payload         `json:"result"`          // what the model is shown
+	Whole      company.Hash    `json:"whole,omitempty"` // the whole output, where that is more
+	WholeBytes int             `json:"whole_bytes,omitempty"`
+	IsError    bool            `json:"is_error,omitempty"`
+	NotRun     bool            `json:"not_run,omitempty"`
+	Changed    bool            `json:"changed,omitempty"`
+	NoLoop     bool            `json:"no_loop,omitempty"`
+	Keep       bool            `json:"keep,omitempty"`
+	Final      json.RawMessage `json:"final,omitempty"`
+	Escalated  bool            `json:"escalated,omitempty"`
+}
+
+type noteRecord struct {
+	N     int       `json:"n"`
+	At    time.Time `json:"at"`
+	About about     `json:"about"`
+	Text  string    `json:"text"`
+}
+
+// maskRecord clears the first Upto tool results of the conversation.
+type maskRecord struct {
+	N    int       `json:"n"`
+	At   time.Time `json:"at"`
+	Upto int       `json:"upto"`
+}
+
+// payload is text that goes into a blob when it is long.
+type payload struct {
+	Text string       `json:"text,omitempty"`
+	Blob company.Hash `json:"blob,omitempty"`
+}
+
+// store turns text into what a record carries.
+func store(ctx context.Context, blobs Blobs, text string) (payload, error) {
+	if blobs == nil || len(text) <= inlineLimit {
+		return payload{Text: text}, nil
+	}
+	h, err := blobs.PutBlob(ctx, []byte(text))
+	if err != nil {
+		return payload{}, fmt.Errorf("keep a journal payload: %w", err)
+	}
+	return payload{Blob: h}, nil
+}
+
+// load is the text of a payload.
+func (p payload) load(ctx context.Context, blobs Blobs) (string, error) {
+	if p.Blob == "" {
+		return p.Text, nil
+	}
+	if blobs == nil {
+		return "", company.E(company.EInternal, "the journal names a blob and there is no blob store")
+	}
+	b, err := blobs.GetBlob(ctx, p.Blob)
+	if err != nil {
+		return "", fmt.Errorf("read a journal payload %.12s: %w", p.Blob, err)
+	}
+	return string(b), nil
+}
+
+// fold puts one journal record into the conversation. It is the only way into
+// it, for a live run and for a resumed one, so the two cannot differ.
+func (c *conversation) fold(ctx context.Context, blobs Blobs, kind string, data json.RawMessage) error {
+	var err error
+	switch kind {
+	case kindPrompt:
+		var r promptRecord
+		if err = json.Unmarshal(data, &r); err != nil {
+			break
+		}
+		var system, first string
+		if system, err = r.System.load(ctx, blobs); err != nil {
+			break
+		}
+		if first, err = r.First.load(ctx, blobs); err == nil {
+			c.prompt(r.At, system, first)
+		}
+	case kindCall:
+		var r callRecord
+		if err = json.Unmarshal(data, &r); err == nil {
+			c.called(r)
+		}
+	case kindReply:
+		var r replyRecord
+		if err = json.Unmarshal(data, &r); err != nil {
+			break
+		}
+		if r.Error != "" {
+			c.refused(r)
+			break
+		}
+		var text string
+		var m adapters.Message
+		if text, err = r.Message.load(ctx, blobs); err != nil {
+			break
+		}
+		if err = json.Unmarshal([]byte(text), &m); err == nil {
+			c.replied(r, m)
+		}
+	case kindTool:
+		var r toolRecord
+		if err = json.Unmarshal(data, &r); err != nil {
+			break
+		}
+		var text string
+		if text, err = r.Result.load(ctx, blobs); err == nil {
+			err = c.answered(r, text)
+		}
+	case kindNote:
+		var r noteRecord
+		if err = json.Unmarshal(data, &r); err == nil {
+			c.noted(r)
+		}
+	case kindMask:
+		var r maskRecord
+		if err = json.Unmarshal(data, &r); err == nil {
+			c.masked(r)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("journal record %q: %w", kind, err)
+	}
+	return nil
+}

@@ -1,0 +1,332 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"company/internal/adapters"
+	"company/internal/budget"
+	"company/internal/company"
+)
+
+// recordTimeout bounds a journal append. It outlives the run's context: what
+// has happened is recorded even when the run was just stopped.
+const recordTimeout = 15 * time.Second
+
+// Run holds the conversation until it ends. With a journal that already holds
+// one it goes on there. An error is a broken runtime, a model that cannot be
+// used, or the cause with which ctx was cancelled; the Outcome beside it tells
+// how far the run came.
+func Run(ctx context.Context, cfg Config) (Outcome, error) {
+	cfg = cfg.withDefaults()
+	if cfg.Model == nil && cfg.Open == nil || cfg.Journal == nil || len(cfg.Tools) == 0 {
+		return Outcome{}, company.E(company.EInternal, "an agent needs a model, a journal and tools")
+	}
+	r := &runner{cfg: cfg}
+	var err error
+	if r.tools, err = newToolset(cfg.Tools); err != nil {
+		return Outcome{}, err
+	}
+	if cfg.Open == nil {
+		r.cfg.Model = r.meter(cfg.Model)
+	} else if r.cfg.Model, err = cfg.Open(r.meter); err != nil {
+		return Outcome{}, err
+	}
+	r.conv = newConversation(r.cfg)
+	if err := r.load(ctx); err != nil {
+		return r.outcome(), err
+	}
+	end, err := r.loop(ctx)
+	out := r.outcome()
+	if err != nil {
+		return out, err
+	}
+	out.End = end
+	if r.conv.final != nil {
+		out.Final, out.FinalTool = r.conv.final, r.conv.finalTool
+	}
+	return out, nil
+}
+
+// Spent is what a run's journal shows as spent, a call without a reply as its
+// worst case: what a resumed run's purse starts with, and what a run that
+// crashed is settled with.
+func Spent(ctx context.Context, journal Journal) (company.Amount, error) {
+	var c conversation
+	err := journal.Read(ctx, func(_ int, kind string, data json.RawMessage) error {
+		switch kind {
+		case kindCall:
+			var r callRecord
+			if err := json.Unmarshal(data, &r); err != nil {
+				return err
+			}
+			c.called(r)
+		case kindReply:
+			var r replyRecord
+			if err := json.Unmarshal(data, &r); err != nil {
+				return err
+			}
+			c.settled(r)
+		}
+		return nil
+	})
+	if err != nil {
+		return company.Amount{}, fmt.Errorf("read what a run spent: %w", err)
+	}
+	return c.total(), nil
+}
+
+type runner struct {
+	cfg       Config
+	tools     *toolset
+	conv      *conversation
+	resumed   bool
+	restarted bool            // the model has not been told yet
+	lost      map[string]bool // calls whose results an earlier process did not record
+	cost      *company.Amount // of the newest call, once the meter knows
+}
+
+func (r *runner) outcome() Outcome {
+	out := r.conv.outcome()
+	out.Resumed = r.resumed
+	return out
+}
+
+// load rebuilds the conversation from the journal, or begins it.
+func (r *runner) load(ctx context.Context) error {
+	err := r.cfg.Journal.Read(ctx, func(_ int, kind string, data json.RawMessage) error {
+		return r.conv.fold(ctx, r.cfg.Blobs, kind, data)
+	})
+	if err != nil {
+		return fmt.Errorf("read the journal of %s: %w", r.cfg.Run, err)
+	}
+	if r.conv.begun {
+		r.resumed, r.restarted = true, true
+		r.lost = map[string]bool{}
+		for _, p := range r.conv.pending {
+			r.lost[p.ID] = true
+		}
+		r.event(Event{Kind: Resumed})
+		return nil
+	}
+	p := promptRecord{At: r.now()}
+	if p.System, err = store(ctx, r.cfg.Blobs, valid(r.cfg.System)); err != nil {
+		return err
+	}
+	if p.First, err = store(ctx, r.cfg.Blobs, valid(r.cfg.First)); err != nil {
+		return err
+	}
+	return r.record(ctx, kindPrompt, p)
+}
+
+func (r *runner) loop(ctx context.Context) (End, error) {
+	for {
+		if err := stopped(ctx); err != nil {
+			return "", err
+		}
+		var err error
+		switch s := r.conv.next(r.restarted); s.do {
+		case end:
+			return s.end, nil
+		case fail:
+			return "", r.mine(s.err)
+		case run:
+			err = r.turn(ctx)
+		case tell:
+			r.restarted = r.restarted && s.about != aboutRestart
+			err = r.record(ctx, kindNote, noteRecord{N: r.conv.requests, At: r.now(), About: s.about, Text: s.text})
+			r.event(Event{Kind: Noted, Text: CleanLine(s.text, 300)})
+		case mask:
+			err = r.record(ctx, kindMask, maskRecord{N: r.conv.requests, At: r.now(), Upto: s.upto})
+			r.event(Event{Kind: Masked, Text: fmt.Sprintf("%d old tool results cleared from the context", s.upto)})
+		case ask:
+			err = r.ask(ctx)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}
+
+// meter makes every request of a model draw on the purse and leave its record
+// before it goes out.
+func (r *runner) meter(m adapters.Model) adapters.Model {
+	return budget.Meter(m, r.cfg.Purse, budget.Journal{
+		Open: func(ctx context.Context, info adapters.Info, worst company.Amount) (int, error) {
+			if err := stopped(ctx); err != nil {
+				return 0, err
+			}
+			rec := callRecord{N: r.conv.requests + 1, At: r.now(), Model: info.Model, Worst: worst, Before: r.cost}
+			if r.conv.open == nil {
+				rec.Before = nil
+			}
+			r.cost = nil
+			return rec.N, r.record(ctx, kindCall, rec)
+		},
+		// Not a record of its own: it goes into the next one, and if there is
+		// none the call counts as its worst case.
+		Close: func(_ context.Context, _ int, _ adapters.Usage, actual company.Amount) error {
+			r.cost = &actual
+			return nil
+		},
+	})
+}
+
+// ask gets one reply from the model.
+func (r *runner) ask(ctx context.Context) error {
+	r.event(Event{Kind: TurnStarted, Turn: r.conv.turns + 1})
+	r.cost = nil
+	began := r.cfg.Now()
+	resp, err := r.cfg.Model.Chat(ctx, r.conv.request(r.tools.specs), func(e adapters.Event) {
+		if e.Waiting > 0 {
+			r.event(Event{Kind: Waiting, Turn: r.conv.turns + 1, Wait: e.Waiting, Text: CleanLine(e.Reason, 200)})
+		}
+	})
+	if err != nil {
+		return r.unanswered(ctx, err)
+	}
+
+	m := wash(resp.Message)
+	rec := replyRecord{N: r.conv.requests, At: r.now(), Finish: resp.Finish, Usage: sane(resp.Usage), Spent: r.paid(), Model: valid(resp.Model)}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return company.E(company.EInternal, "a model's reply cannot be recorded").Wrap(err)
+	}
+	keep, cancel := detached(ctx)
+	defer cancel()
+	if rec.Message, err = store(keep, r.cfg.Blobs, string(text)); err != nil {
+		return err
+	}
+	if err := r.record(ctx, kindReply, rec); err != nil {
+		return err
+	}
+	r.event(Event{Kind: Replied, Turn: r.conv.turns, Text: CleanLine(m.Content, 300), Usage: rec.Usage, Duration: r.cfg.Now().Sub(began)})
+	return nil
+}
+
+// unanswered records why there is no reply, and returns what ends the run.
+func (r *runner) unanswered(ctx context.Context, err error) error {
+	if stop := stopped(ctx); stop != nil {
+		return stop // a call without a reply counts as its worst case
+	}
+	kind := adapters.KindOf(err)
+	if r.conv.open != nil {
+		rec := replyRecord{N: r.conv.requests, At: r.now(), Spent: r.paid(), Error: kind, Detail: CleanLine(err.Error(), 1024)}
+		if kind == "" {
+			rec.Error = "other"
+		}
+		if err := r.record(ctx, kindReply, rec); err != nil {
+			return err
+		}
+	}
+	switch kind {
+	case adapters.TooLong, adapters.Garbage:
+		return nil // next decides
+	case "":
+		return err // the purse, the journal
+	}
+	return r.mine(adapters.Explain(err, r.cfg.Model.Info()))
+}
+
+// paid is what the newest call cost.
+func (r *runner) paid() company.Amount {
+	switch {
+	case r.cost != nil:
+		return *r.cost
+	case r.conv.open != nil:
+		return r.conv.open.Worst
+	}
+	return company.Amount{}
+}
+
+// mine puts the run's id into an error that was made for this run.
+func (r *runner) mine(err error) error {
+	var e *company.Error
+	if errors.As(err, &e) && e.RunID == "" {
+		e.RunID = r.cfg.Run
+	}
+	return err
+}
+
+// record journals one record and folds it: nothing is in the conversation
+// that is not in the journal.
+func (r *runner) record(ctx context.Context, kind string, rec any) error {
+	data, err := json.Marshal(rec)
+	if err != nil {
+		return company.E(company.EInternal, "a journal record cannot be written").Wrap(err)
+	}
+	ctx, cancel := detached(ctx)
+	defer cancel()
+	if _, err := r.cfg.Journal.Append(ctx, kind, json.RawMessage(data)); err != nil {
+		return fmt.Errorf("journal %s: %w", r.cfg.Run, err)
+	}
+	return r.conv.fold(ctx, r.cfg.Blobs, kind, data)
+}
+
+func detached(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+}
+
+func (r *runner) event(e Event) {
+	e.Time = r.now()
+	if e.Turn == 0 {
+		e.Turn = r.conv.turns
+	}
+	r.cfg.OnEvent(e)
+}
+
+func (r *runner) now() time.Time { return r.cfg.Now().UTC().Round(0) }
+
+func stopped(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(ctx)
+}
+
+// wash bounds a reply and makes it one that JSON gives back exactly.
+func wash(m adapters.Message) adapters.Message {
+	out := adapters.Message{Role: adapters.Assistant, Content: headTail(valid(m.Content), maxContent)}
+	for _, call := range m.ToolCalls {
+		args := call.Arguments
+		if len(args) > MaxArguments {
+			args = args[:MaxArguments]
+		}
+		if args = valid(args); len(args) > MaxArguments {
+			args = args[:cutAt(args, MaxArguments)]
+		}
+		out.ToolCalls = append(out.ToolCalls, adapters.ToolCall{
+			ID: valid(bounded(call.ID)), Name: valid(bounded(call.Name)), Arguments: args,
+		})
+		// A reply of a million calls is not kept: what is over MaxCalls is
+		// counted for the reminder, up to here.
+		if len(out.ToolCalls) == 8*MaxCalls {
+			break
+		}
+	}
+	if json.Valid(m.Opaque) {
+		out.Opaque = m.Opaque
+	}
+	return out
+}
+
+func bounded(s string) string { return s[:min(len(s), 256)] }
+
+func valid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// sane drops counts that no server can mean.
+func sane(u adapters.Usage) adapters.Usage {
+	u.InputTokens, u.OutputTokens = max(0, u.InputTokens), max(0, u.OutputTokens)
+	u.CachedTokens = min(max(0, u.CachedTokens), u.InputTokens)
+	return u
+}

@@ -1,0 +1,319 @@
+package session_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"go.uber.org/goleak"
+
+	"company/internal/adapters"
+	"company/internal/agent"
+	"company/internal/agent/session"
+	"company/internal/bus/nats"
+	"company/internal/company"
+	"company/internal/company/desktest"
+	"company/internal/ledger"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const base = company.OID("1111111111111111111111111111111111111111")
+
+// model answers every request with one call of the tool done.
+type model struct {
+	mu     sync.Mutex
+	asked  int
+	system string
+	first  func(ctx context.Context) // runs in the first request
+}
+
+func (m *model) Info() adapters.Info { return adapters.Info{Model: "m", MaxOutput: 100} }
+func (m *model) Chat(ctx context.Context, req adapters.Request, _ func(adapters.Event)) (adapters.Response, error) {
+	m.mu.Lock()
+	m.asked++
+	n := m.asked
+	m.system = req.Messages[0].Content
+	m.mu.Unlock()
+	if n == 1 && m.first != nil {
+		m.first(ctx)
+	}
+	if ctx.Err() != nil {
+		return adapters.Response{}, context.Cause(ctx)
+	}
+	return adapters.Response{
+		Message: adapters.Message{Role: adapters.Assistant, ToolCalls: []adapters.ToolCall{{ID: "1", Name: "done", Arguments: "{}"}}},
+		Usage:   adapters.Usage{InputTokens: 10, OutputTokens: 5},
+	}, nil
+}
+
+func done() []agent.Tool {
+	return []agent.Tool{{
+		Spec: adapters.Tool{Name: "done", Schema: json.RawMessage(`{"type":"object"}`)},
+		Run: func(context.Context, json.RawMessage) (agent.Result, error) {
+			return agent.Result{Text: "ok", Final: map[string]string{"it": "is done"}}, nil
+		},
+	}}
+}
+
+// bench is a task that waits for its plan, and an office of sessions.
+type bench struct {
+	*desktest.Desk
+	task   company.TaskID
+	run    company.RunID
+	model  *model
+	ledger *ledger.Ledger
+	office *session.Office
+	refuse func(company.Command) error // stands before the desk
+}
+
+func (b *bench) Do(ctx context.Context, actor string, c company.Command) ([]company.Event, error) {
+	if b.refuse != nil {
+		if err := b.refuse(c); err != nil {
+			return nil, err
+		}
+	}
+	return b.Desk.Do(ctx, actor, c)
+}
+
+func setup(t *testing.T, set company.Settings) *bench {
+	t.Helper()
+	dir := t.TempDir()
+	bus, err := nats.Open(t.Context(), nats.Options{Dir: filepath.Join(dir, "bus")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := bus.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	l, err := ledger.Open(t.Context(), bus, ledger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{Desk: desktest.New(t), task: "t1", run: "t1-plan.1", model: &model{}, ledger: l}
+	b.Must(company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/p"}, Settings: set})
+	b.Prepare(b.task, base, company.GateCommand{Name: "test", Command: "true"})
+	b.office = &session.Office{
+		Desk: b, Ledger: l, Runs: filepath.Join(dir, "runs"), Logger: slog.New(slog.DiscardHandler),
+		Model: func(_ company.Role, wrap func(adapters.Model) adapters.Model) (adapters.Model, error) {
+			return wrap(b.model), nil
+		},
+	}
+	return b
+}
+
+// carry claims the manager's run and carries it; it ends with a question.
+func (b *bench) carry(ctx context.Context, t *testing.T, work func(context.Context, *session.Session) (company.EndRun, error)) error {
+	t.Helper()
+	fence, who, err := b.office.Claim(t.Context(), b.run, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if work == nil {
+		work = b.ask
+	}
+	return b.office.Carry(ctx, b.run, fence, who, work)
+}
+
+func (b *bench) ask(ctx context.Context, s *session.Session) (company.EndRun, error) {
+	out, err := s.Converse(ctx, session.Talk{System: "you plan", Brief: "plan it", Tools: done()})
+	if err != nil {
+		return company.EndRun{}, err
+	}
+	if out.End != agent.EndFinal {
+		return company.EndRun{}, errors.New(string(out.End))
+	}
+	return company.EndRun{Outcome: company.RunEnded{Status: company.RunSuccess}, Question: "which one?"}, nil
+}
+
+func (b *bench) end(t *testing.T) *company.Run {
+	t.Helper()
+	r := b.Task(b.task).Runs[b.run]
+	if r == nil || !r.Ended {
+		t.Fatalf("run %s has not ended: %+v", b.run, r)
+	}
+	return r
+}
+
+func (b *bench) noJournals(t *testing.T) {
+	t.Helper()
+	if left, err := b.ledger.Journals(t.Context()); err != nil || len(left) != 0 {
+		t.Fatalf("journals left: %v, %v", left, err)
+	}
+}
+
+// A process that dies between the seal of the journal and the end of the run
+// loses neither: the next holder comes to the same end, without asking the
+// model again, and the run is recorded once.
+func TestDeathBetweenSealAndEnd(t *testing.T) {
+	b := setup(t, company.Settings{})
+	died := errors.New("killed here")
+	b.refuse = func(c company.Command) error {
+		switch c.(type) {
+		case company.EndRun, company.Release: // a dead process does not let go either
+			return died
+		}
+		return nil
+	}
+	if err := b.carry(t.Context(), t, nil); !errors.Is(err, died) {
+		t.Fatal(err)
+	}
+	b.refuse = nil
+	b.Must(company.StartOffice{Office: desktest.Office}) // the next process voids the claim
+	if err := b.carry(t.Context(), t, nil); err != nil {
+		t.Fatalf("the next holder: %v", err)
+	}
+	r := b.end(t)
+	if r.Status != company.RunSuccess || b.model.asked != 1 || r.Spent.Tokens != 15 || r.Journal == "" {
+		t.Fatalf("%+v after %d requests", r, b.model.asked)
+	}
+	b.noJournals(t)
+}
+
+// What keeps us from carrying a run (a journal that cannot be opened, a disk
+// that is full) is counted with letting go of it: the run is not taken up again
+// at once.
+func TestCannotBeCarried(t *testing.T) {
+	b := setup(t, company.Settings{})
+	// The run's folder cannot be made: there is a file in its place.
+	if err := os.WriteFile(b.office.Runs, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.carry(t.Context(), t, nil); err != nil {
+		t.Fatalf("recorded, and returned: %v", err)
+	}
+	task := b.Task(b.task)
+	if r := task.Runs[b.run]; r.Held || r.Ended {
+		t.Fatalf("%+v", r)
+	}
+	if f := task.Failures["plan"]; f.Attempt != 1 {
+		t.Fatalf("%+v", task.Failures)
+	}
+	for _, e := range company.Due(b.View(), task.Failures["plan"].NotBefore.Add(-time.Millisecond), 1) {
+		t.Errorf("%s is due at once", e.Key)
+	}
+}
+
+// An end that the company refuses is an error of the run: the next run has
+// another conversation, and this one is not repeated for ever.
+func TestRefusedEndIsAnErrorOfTheRun(t *testing.T) {
+	b := setup(t, company.Settings{})
+	err := b.carry(t.Context(), t, func(ctx context.Context, s *session.Session) (company.EndRun, error) {
+		end, err := b.ask(ctx, s)
+		end.Question = strings.Repeat("x", 9<<10)
+		return end, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := b.end(t); r.Status != company.RunError || !strings.Contains(r.Error, "8 KiB") || r.Spent.Tokens != 15 {
+		t.Fatalf("%+v", r)
+	}
+	if f := b.Task(b.task).Failures["plan"]; f.Attempt != 1 {
+		t.Fatalf("the failure is not counted: %+v", f)
+	}
+	b.noJournals(t)
+}
+
+// A run of a task that is cancelled meanwhile is settled with what it spent: a
+// call that was under way counts as its worst case. Of a task that goes on, the
+// run is let go, and nothing is recorded against it.
+func TestCutOff(t *testing.T) {
+	for _, cancelled := range []bool{true, false} {
+		b := setup(t, company.Settings{})
+		ctx, stop := context.WithCancelCause(t.Context())
+		notDue := errors.New("no longer due")
+		b.model.first = func(context.Context) {
+			if cancelled {
+				b.Must(company.Cancel{Task: b.task})
+			}
+			stop(notDue)
+		}
+		if err := b.carry(ctx, t, nil); !errors.Is(err, notDue) {
+			t.Fatal(err)
+		}
+		r := b.Task(b.task).Runs[b.run]
+		switch {
+		case cancelled && (!r.Ended || r.Spent.Tokens < 100 || r.Journal == "" || b.Task(b.task).Spent != r.Spent):
+			t.Fatalf("not settled: %+v", r)
+		case !cancelled && (r.Ended || r.Held):
+			t.Fatalf("not let go: %+v", r)
+		}
+		if cancelled {
+			b.noJournals(t)
+		}
+	}
+}
+
+// WRK: run_timeout ends a run that is at work too long; the time in which it
+// waits for its model does not count.
+func TestRunTimeout(t *testing.T) {
+	// Long enough for what the run does itself on a busy machine.
+	const limit = 2 * time.Second
+	b := setup(t, company.Settings{RunTimeout: limit})
+	b.model.first = func(ctx context.Context) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(limit + limit/4):
+		}
+	}
+	if err := b.carry(t.Context(), t, nil); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.end(t); r.Status != company.RunSuccess {
+		t.Fatalf("a slow model cost the run its time: %+v", r)
+	}
+
+	b = setup(t, company.Settings{RunTimeout: 50 * time.Millisecond})
+	err := b.carry(t.Context(), t, func(ctx context.Context, _ *session.Session) (company.EndRun, error) {
+		<-ctx.Done() // a command that does not end
+		return company.EndRun{}, ctx.Err()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := b.end(t); r.Status != company.RunError || !strings.Contains(r.Error, "longer than 50ms") {
+		t.Fatalf("%+v", r)
+	}
+	if f := b.Task(b.task).Failures["plan"]; f.Code != company.ETimeout {
+		t.Fatalf("%+v", f)
+	}
+}
+
+// The persona of a role is part of what its agent is told.
+func TestPersona(t *testing.T) {
+	b := setup(t, company.Settings{})
+	b.office.Persona = func(r company.Role) string { return "You are the " + string(r) + " of a bakery." }
+	if err := b.carry(t.Context(), t, nil); err != nil {
+		t.Fatal(err)
+	}
+	if b.model.system != "you plan\n\nYou are the manager of a bakery." {
+		t.Fatalf("it is told %q", b.model.system)
+	}
+}
+
+// What a run says at its end goes into the ledger and into what the next run
+// is told: it is bounded, whatever the model or the container said.
+func TestLastWordsAreBounded(t *testing.T) {
+	b := setup(t, company.Settings{})
+	err := b.carry(t.Context(), t, func(context.Context, *session.Session) (company.EndRun, error) {
+		return company.EndRun{}, errors.New(strings.Repeat("\u00e9", 3<<20))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := b.Task(b.task).Runs[b.run].Error
+	if len(got) > 17<<10 || len(got) < 16<<10 || !utf8.ValidString(got) || !strings.HasSuffix(got, "\u00e9…") {
+		t.Errorf("%d bytes, ending %q", len(got), got[max(0, len(got)-10):])
+	}
+}

@@ -1,0 +1,125 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"company/internal/company"
+)
+
+// Transcript is the history of one run for people and for the record: every
+// message and every tool call in full, also those that were later cleared
+// from the model's context. Its strings are valid UTF-8 and its times are UTC,
+// so that Encode and DecodeTranscript give back exactly what went in.
+type Transcript struct {
+	RunID       company.RunID
+	AgentID     string
+	Messages    []TranscriptMessage
+	ToolCalls   []TranscriptCall
+	TotalTokens int
+}
+
+// TranscriptMessage is one message. Results of tools are in the ToolCalls.
+type TranscriptMessage struct {
+	Role      string    `json:"role"` // system, user, assistant
+	Content   string    `json:"content"`
+	Timestamp time.Time `json:"timestamp"`
+}
+
+// TranscriptCall is one tool call with its result. Arguments is what the
+// model wrote, which need not be JSON.
+type TranscriptCall struct {
+	ID         string       `json:"id"`
+	Name       string       `json:"name"`
+	Arguments  string       `json:"arguments"`
+	Result     string       `json:"result"`
+	IsError    bool         `json:"isError,omitempty"`
+	Timestamp  time.Time    `json:"timestamp"`
+	DurationMS int64        `json:"durationMs"`
+	Whole      company.Hash `json:"whole,omitempty"` // blob with the whole output, where Result is a part
+}
+
+func (t *Transcript) said(role, content string, at time.Time) {
+	t.Messages = append(t.Messages, TranscriptMessage{Role: role, Content: content, Timestamp: at})
+}
+
+// transcriptLine is one line of the encoded form: exactly one field of
+// Run, Message, ToolCall is set.
+type transcriptLine struct {
+	Run      *transcriptRun     `json:"run,omitempty"`
+	Message  *TranscriptMessage `json:"message,omitempty"`
+	ToolCall *TranscriptCall    `json:"toolCall,omitempty"`
+}
+
+type transcriptRun struct {
+	RunID       company.RunID `json:"runId"`
+	AgentID     string        `json:"agentId"`
+	Messages    int           `json:"messages"`
+	ToolCalls   int           `json:"toolCalls"`
+	TotalTokens int           `json:"totalTokens"`
+}
+
+// Encode writes the transcript as JSON lines: the run first, then messages and
+// calls as they happened.
+func (t Transcript) Encode() []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	write := func(l transcriptLine) {
+		if err := enc.Encode(l); err != nil {
+			panic(err) // strings, integers and times of a sane year always encode
+		}
+	}
+	write(transcriptLine{Run: &transcriptRun{t.RunID, t.AgentID, len(t.Messages), len(t.ToolCalls), t.TotalTokens}})
+	m, c := 0, 0
+	for m < len(t.Messages) || c < len(t.ToolCalls) {
+		if c == len(t.ToolCalls) || m < len(t.Messages) && !t.ToolCalls[c].Timestamp.Before(t.Messages[m].Timestamp) {
+			write(transcriptLine{Message: &t.Messages[m]})
+			m++
+		} else {
+			write(transcriptLine{ToolCall: &t.ToolCalls[c]})
+			c++
+		}
+	}
+	return b.Bytes()
+}
+
+// DecodeTranscript reads what Encode wrote. One that is cut or damaged is an
+// EInvalid error.
+func DecodeTranscript(data []byte) (Transcript, error) {
+	bad := func(line int, why string) (Transcript, error) {
+		return Transcript{}, company.E(company.EInvalid, "this is no transcript").Because(fmt.Sprintf("line %d %s", line, why))
+	}
+	var t Transcript
+	var head *transcriptRun
+	dec := json.NewDecoder(bytes.NewReader(data))
+	for n := 1; ; n++ {
+		var l transcriptLine
+		err := dec.Decode(&l)
+		if err == io.EOF {
+			break
+		}
+		switch {
+		case err != nil:
+			return bad(n, "is not JSON: "+err.Error())
+		case (head == nil) != (l.Run != nil):
+			return bad(n, "is not where the run's header belongs")
+		case l.Run != nil:
+			head = l.Run
+			t.RunID, t.AgentID, t.TotalTokens = head.RunID, head.AgentID, head.TotalTokens
+		case l.Message != nil:
+			t.Messages = append(t.Messages, *l.Message)
+		case l.ToolCall != nil:
+			t.ToolCalls = append(t.ToolCalls, *l.ToolCall)
+		default:
+			return bad(n, "holds neither a message nor a tool call")
+		}
+	}
+	if head == nil || len(t.Messages) != head.Messages || len(t.ToolCalls) != head.ToolCalls {
+		return bad(1, "promises more lines than there are")
+	}
+	return t, nil
+}

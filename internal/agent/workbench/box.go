@@ -1,0 +1,93 @@
+package workbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"company/internal/container"
+	"company/internal/pipe"
+	"company/internal/toolbox"
+)
+
+// box is one started container with the link to its toolbox.
+type box struct {
+	container container.Container
+	session   *pipe.Session
+	tools     *toolbox.Client
+}
+
+// start starts a container that waits for orders. When it fails, nothing is
+// left.
+func (s *Shop) start(ctx context.Context, image, name string, labels container.Labels) (b *box, err error) {
+	b = &box{}
+	defer func() {
+		if err != nil {
+			b.close(ctx, s)
+		}
+	}()
+	b.container, err = s.Runtime.Start(ctx, container.Spec{
+		Name: name, Image: image, Labels: labels, Limits: s.Limits,
+		Command: []string{"/usr/local/bin/toolbox", "serve"},
+		Env:     []string{fmt.Sprintf("GATEWAY_PORT=%d", gatewayPort)},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if b.session, err = pipe.Host(b.container.Pipe()); err != nil {
+		return nil, err
+	}
+	b.tools = toolbox.New(b.session)
+	return b, nil
+}
+
+// ready gives a run its container: a warm one, or one of its own.
+func (s *Shop) ready(ctx context.Context, o Order) (*box, error) {
+	if b := s.take(ctx, o.Image, o.Epoch); b != nil {
+		return b, nil
+	}
+	labels := container.Labels{Office: s.Office, Run: string(o.Run), Epoch: o.Epoch, Role: string(o.Role)}
+	return s.start(ctx, o.Image, labels.Name(fmt.Sprint(o.Fence)), labels)
+}
+
+// Ready does the first part of Open and nothing else, for those who measure
+// it: it gives a run its container and waits for the toolbox to answer. The
+// caller ends the container.
+func (s *Shop) Ready(ctx context.Context, o Order) (end func(context.Context), err error) {
+	b, err := s.ready(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.tools.Heartbeat(ctx); err != nil {
+		b.close(ctx, s)
+		return nil, err
+	}
+	return func(ctx context.Context) { b.close(ctx, s) }, nil
+}
+
+// lost reports whether the link is gone.
+func (b *box) lost() bool {
+	select {
+	case <-b.session.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// close ends the container and the link. It does its work even when ctx is
+// over.
+func (b *box) close(ctx context.Context, s *Shop) {
+	if b.container != nil {
+		if err := b.container.Remove(context.WithoutCancel(ctx)); err != nil && !errors.Is(err, context.Canceled) {
+			// The next start sweeps it by its label.
+			s.Logger.WarnContext(ctx, "container not removed", "container_id", b.container.ID(), "err", err)
+		}
+	}
+	if b.tools != nil {
+		b.tools.Close()
+	}
+	if b.session != nil {
+		_ = b.session.Close()
+	}
+}

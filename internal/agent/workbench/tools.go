@@ -1,0 +1,26 @@
+package workbench
+
+import (
+	"company/internal/agent"
+	"company/internal/agent/hands"
+	"company/internal/company"
+)
+
+// Writing is the tools of an agent that changes things at this bench: a
+// worker, a merger. start is the head that its work begins from.
+func (b *Bench) Writing(ticket string, start company.OID) []agent.Tool {
+	c := b.hands()
+	c.Ticket, c.Start, c.Branch = ticket, start, b.order.Branch
+	return hands.Writing(c)
+}
+
+// Reading is the tools of an agent that only looks and runs: a reviewer.
+func (b *Bench) Reading() []agent.Tool { return hands.Reading(b.hands()) }
+
+func (b *Bench) hands() hands.Config {
+	return hands.Config{Toolbox: b.Tools, CommandTimeout: b.shop.CommandTimeout, Security: func(d hands.Denial) {
+		if b.shop.Security != nil {
+			b.shop.Security(b.order.Run, d.Tool+": "+d.Reason) // WRK-4
+		}
+	}}
+}

@@ -1,0 +1,174 @@
+// Package workbench sets up what an agent works with: a fresh locked container
+// with the project cloned in it, the pipe to its toolbox, and the gateway that
+// serves the run's quarantine repository into it.
+//
+// It promises that a bench has nothing of another run on it, that taking the
+// result closes the gateway and kills the container first, and that Close
+// leaves no container, process or goroutine behind. It does not know what the
+// agent does at the bench.
+package workbench
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"company/internal/company"
+	"company/internal/container"
+	"company/internal/gateway"
+	"company/internal/gitops"
+	"company/internal/toolbox"
+)
+
+// Where things are inside.
+const (
+	gatewayPort = 8377
+	bakedRepo   = "/opt/repo.git"
+)
+
+// Shop is what benches are set up from.
+type Shop struct {
+	Runtime container.Runtime
+	Git     *gitops.Store
+	Office  string
+	Limits  container.Limits
+	Author  gitops.Person // of the commits that agents make
+	// CommandTimeout is for commands that ask for no time of their own.
+	CommandTimeout time.Duration
+	Logger         *slog.Logger
+	// Security is told of what a container tried and was refused. It may be nil.
+	Security func(run company.RunID, what string)
+
+	rack rack
+}
+
+// Order says what a bench is for.
+type Order struct {
+	Mirror   *gitops.Mirror
+	Run      company.RunID
+	Role     company.Role
+	Epoch    uint64
+	Fence    uint64
+	Image    string
+	Base     company.OID   // whose history the bench sees
+	Extra    []company.OID // commits of the same subtask that it sees too
+	Start    company.OID   // where the branch starts
+	Branch   string
+	ReadOnly bool // nothing can be pushed
+	Log      *gitops.OpLog
+}
+
+// Bench is one set-up container.
+type Bench struct {
+	Tools    *toolbox.Client
+	Prepared toolbox.PrepareResult
+
+	shop       *Shop
+	order      Order
+	quarantine *gitops.Quarantine
+	box        *box
+	gateway    *gateway.Gateway
+	serving    sync.WaitGroup
+	closed     sync.Once
+}
+
+// Open sets a bench up. When it fails, nothing is left.
+func (s *Shop) Open(ctx context.Context, o Order) (b *Bench, err error) {
+	ticket, err := gitops.Ticket(o.Run)
+	if err != nil {
+		return nil, err
+	}
+	b = &Bench{shop: s, order: o}
+	if b.quarantine, err = s.Git.Quarantine(gitops.WithLog(ctx, o.Log), o.Mirror, o.Run, o.Base, o.Extra); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			b.Close(ctx)
+		}
+	}()
+	if b.box, err = s.ready(ctx, o); err != nil {
+		return nil, err
+	}
+	b.Tools = b.box.tools
+	b.gateway, err = gateway.New(gateway.Config{
+		Quarantine: b.quarantine, Run: o.Run, Ticket: ticket, ReadOnly: o.ReadOnly, Log: o.Log, Logger: s.Logger,
+		OnSecurity: func(e gateway.Event) {
+			if s.Security != nil {
+				s.Security(o.Run, e.Kind+": "+e.Detail)
+			}
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	b.serving.Go(func() {
+		// It ends with the session; what the container did to it is logged
+		// there.
+		_ = b.gateway.Serve(b.box.session)
+	})
+	resume, _, err := b.quarantine.Checkpoint(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b.Prepared, err = b.Tools.Prepare(ctx, toolbox.PrepareRequest{
+		CloneURL: fmt.Sprintf("http://127.0.0.1:%d%s", gatewayPort, b.gateway.Path()), Baked: bakedRepo,
+		BaseOID: string(o.Start), Branch: o.Branch, AuthorName: s.Author.Name, AuthorEmail: s.Author.Email, Resume: string(resume),
+	})
+	if err != nil {
+		return nil, b.explain(fmt.Errorf("set up the workspace of %s: %w", o.Run, err))
+	}
+	return b, nil
+}
+
+// explain adds what the container said at last to an error of the link.
+func (b *Bench) explain(err error) error {
+	if said := b.box.container.Stderr(); said != "" {
+		return fmt.Errorf("%w (the container's last words: %q)", err, said)
+	}
+	return err
+}
+
+// Lost reports whether the link to the container is gone. A call may fail a
+// moment before the link notices.
+func (b *Bench) Lost() bool {
+	select {
+	case <-b.box.session.Done():
+		return true
+	case <-time.After(time.Second):
+		return false
+	}
+}
+
+// Container is the id of the bench's container.
+func (b *Bench) Container() string { return b.box.container.ID() }
+
+// Take closes the gateway, kills the container, and takes the branch's head
+// out of the quarantine after every check, into a ref of the run. ok is false
+// when the branch was never pushed.
+func (b *Bench) Take(ctx context.Context) (taken gitops.Taken, ok bool, err error) {
+	b.Close(ctx)
+	ctx = gitops.WithLog(ctx, b.order.Log)
+	head, ok, err := b.quarantine.Head(ctx, b.order.Branch)
+	if err != nil || !ok {
+		return gitops.Taken{}, false, err
+	}
+	taken, err = b.order.Mirror.Take(ctx, b.quarantine, head, gitops.ResultRef(b.order.Run))
+	return taken, err == nil, err
+}
+
+// Close ends everything on the bench. It may be called many times, and does
+// its work even when ctx is over.
+func (b *Bench) Close(ctx context.Context) {
+	b.closed.Do(func() {
+		if b.gateway != nil {
+			_ = b.gateway.Close() // a listener that is gone already
+		}
+		if b.box != nil {
+			b.box.close(ctx, b.shop)
+		}
+		b.serving.Wait()
+	})
+}
