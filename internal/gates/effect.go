@@ -1,0 +1,59 @@
+package gates
+
+import (
+	"context"
+
+	"company/internal/company"
+	"company/internal/gitops"
+)
+
+// Effect carries out gate effects: on the head of a subtask, merged onto the
+// integration head where it merges, or on the whole task.
+type Effect struct {
+	Desk    company.Desk
+	Runner  *Runner
+	Mirror  func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
+	Started func(t company.TaskID, sub company.SubtaskID, check string) // for the feed; may be nil
+}
+
+var _ company.Doer = (&Effect{}).Do
+
+// Do judges what the effect names.
+func (g *Effect) Do(ctx context.Context, e company.Effect) (company.Command, error) {
+	s := g.Desk.View()
+	t, err := s.Task(e.Task)
+	if err != nil {
+		return nil, err
+	}
+	m, err := g.Mirror(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	fin := company.GateFinished{Head: t.Head, Onto: t.Head}
+	label := string(t.ID)
+	var tree company.OID
+	if sub := t.Subtask(e.Subtask); sub != nil {
+		fin.Head, label = sub.Head, string(sub.ID)
+		merged, err := m.MergeTree(ctx, t.Head, sub.Head)
+		if err != nil {
+			return nil, err
+		}
+		// A branch that does not merge is judged by itself; the merge step
+		// resolves it and has the result judged again.
+		tree, fin.Conflict = merged.Tree, !merged.Clean
+	}
+	if tree == "" || fin.Conflict {
+		if tree, err = m.Tree(ctx, fin.Head); err != nil {
+			return nil, err
+		}
+	}
+	fin.Result, err = g.Runner.Judge(ctx, s, t, m, tree, label, func(check string) {
+		if g.Started != nil {
+			g.Started(e.Task, e.Subtask, check)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return company.Gated{Task: t.ID, Subtask: e.Subtask, GateFinished: fin}, nil
+}

@@ -1,0 +1,207 @@
+package gates_test
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"company/internal/company"
+	"company/internal/container"
+	"company/internal/container/docker"
+	"company/internal/gates"
+	"company/internal/gitops"
+	"company/internal/image"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// office is nobody else's: its containers are these tests'.
+var office = strings.ToLower(rand.Text()[:8])
+
+// workerImage is the image without a toolchain: a Debian with a shell, and the
+// toolbox. It is the product's own and stays in its cache.
+var workerImage = sync.OnceValues(func() (string, error) {
+	b, err := image.New(image.Config{})
+	if err != nil {
+		return "", err
+	}
+	defer b.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	img, err := b.Ensure(ctx, image.Request{})
+	return img.ID, err
+})
+
+// bundle is a runner on the real daemon, with a project in a real mirror.
+type bundle struct {
+	ctx    context.Context
+	t      *testing.T
+	dir    string // the checkout
+	mirror *gitops.Mirror
+	rt     *counting
+	runner *gates.Runner
+	blobs  map[company.Hash][]byte
+	image  string
+}
+
+// counting counts starts, and tells of each.
+type counting struct {
+	container.Runtime
+	mu      sync.Mutex
+	specs   []container.Spec
+	ids     []string
+	started func(container.Container)
+}
+
+func (c *counting) Start(ctx context.Context, s container.Spec) (container.Container, error) {
+	box, err := c.Runtime.Start(ctx, s)
+	if err == nil {
+		c.mu.Lock()
+		c.specs, c.ids = append(c.specs, s), append(c.ids, box.ID())
+		c.mu.Unlock()
+		if c.started != nil {
+			c.started(box)
+		}
+	}
+	return box, err
+}
+
+// setup commits what build leaves in an empty folder.
+func setup(t *testing.T, build func(dir string)) *bundle {
+	t.Helper()
+	b := &bundle{t: t, dir: filepath.Join(t.TempDir(), "project"), blobs: map[company.Hash][]byte{}}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	t.Cleanup(cancel)
+	b.ctx = ctx
+	if err := os.MkdirAll(b.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b.git("init", "-q", "-b", "main")
+	b.write(map[string]string{"README": "a project\n"})
+	if build != nil {
+		build(b.dir)
+	}
+	b.git("add", "-A")
+	b.git("commit", "-q", "-m", "first")
+	store, err := gitops.Open(gitops.Config{Root: filepath.Join(t.TempDir(), "git")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.mirror, err = store.Mirror(ctx, "project", b.dir); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// withDocker adds the runner.
+func (b *bundle) withDocker() *bundle {
+	b.t.Helper()
+	var err error
+	if b.image, err = workerImage(); err != nil {
+		b.t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	rt, err := docker.Open(b.ctx, docker.Options{Log: log})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.rt = &counting{Runtime: rt}
+	b.t.Cleanup(func() {
+		left, err := rt.List(context.Background(), office)
+		if err != nil || len(left) > 0 {
+			b.t.Errorf("containers left: %v, %v", left, err)
+		}
+		if err := rt.Close(); err != nil {
+			b.t.Error(err)
+		}
+	})
+	b.runner = &gates.Runner{
+		Runtime: b.rt, Office: office, Limits: container.Limits{MemoryBytes: 3 * container.GiB / 2}, Logger: log,
+		Keep: func(_ context.Context, out []byte) (company.Hash, error) {
+			sum := sha256.Sum256(out)
+			h := company.Hash(hex.EncodeToString(sum[:]))
+			b.blobs[h] = slices.Clone(out)
+			return h, nil
+		},
+	}
+	return b
+}
+
+func (b *bundle) git(args ...string) string {
+	b.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = b.dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.org", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.org"}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		b.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSuffix(string(out), "\n")
+}
+
+func (b *bundle) write(files map[string]string) {
+	b.t.Helper()
+	for name, text := range files {
+		p := filepath.Join(b.dir, name)
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			b.t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+// commit brings a branch of the checkout into the mirror.
+func (b *bundle) commit(branch string) company.OID {
+	b.t.Helper()
+	info, err := b.mirror.FetchBase(b.ctx, nil, gitops.Source{Path: b.dir}, branch)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return info.OID
+}
+
+// job judges the head of main by these commands, as lint and test.
+func (b *bundle) job(lint, test string) gates.Job {
+	b.t.Helper()
+	tree, err := b.mirror.Tree(b.ctx, b.commit("main"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	cmds := commands(lint, test)
+	return gates.Job{Mirror: b.mirror, Tree: tree, Gates: cmds, Hash: gates.Hash(cmds), Image: b.image, Label: "t1-01", Epoch: 1}
+}
+
+func commands(lint, test string) []company.GateCommand {
+	var cmds []company.GateCommand
+	if lint != "" {
+		cmds = append(cmds, company.GateCommand{Name: gates.Lint, Command: lint})
+	}
+	return append(cmds, company.GateCommand{Name: gates.Test, Command: test})
+}
+
+func (b *bundle) mustRun(j gates.Job) company.GateResult {
+	b.t.Helper()
+	res, err := b.runner.Run(b.ctx, j)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if res.Tree != j.Tree || res.GateHash != j.Hash || res.Image != j.Image || res.Cached || res.Untested {
+		b.t.Errorf("a verdict of something else: %+v", res)
+	}
+	return res
+}

@@ -1,0 +1,206 @@
+package gates_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"company/internal/company"
+	"company/internal/gates"
+	"company/internal/gitops"
+)
+
+// raw is git's output, byte for byte.
+func (b *bundle) raw(args ...string) []byte {
+	b.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = b.dir
+	out, err := cmd.Output()
+	if err != nil {
+		b.t.Fatalf("git %v: %v", args, err)
+	}
+	return out
+}
+
+func (b *bundle) sh(dir, line string) string {
+	b.t.Helper()
+	cmd := exec.Command("sh", "-c", line)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "LC_ALL=C")
+	out, err := cmd.Output()
+	if err != nil {
+		b.t.Fatalf("%s: %v", line, err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func TestDetect(t *testing.T) {
+	vet, test := company.GateCommand{Name: "lint", Command: "go vet ./..."}, company.GateCommand{Name: "test", Command: "go test ./..."}
+	make := company.GateCommand{Name: "test", Command: "make check"}
+	goFiles, nested := map[string]string{"go.mod": "module x\n"}, map[string]string{"sub/go.mod": "module x\n"}
+	for _, c := range []struct {
+		name       string
+		files      map[string]string
+		lint, test gates.Given
+		want       []company.GateCommand
+	}{
+		{"Go", goFiles, gates.Auto, gates.Auto, []company.GateCommand{vet, test}},
+		{"Go without lint", goFiles, gates.None, gates.Auto, []company.GateCommand{test}},
+		{"given", goFiles, gates.Auto, "make check", []company.GateCommand{vet, make}},
+		{"given, nothing to detect", nil, gates.Auto, "make check", []company.GateCommand{make}},
+		{"nothing", nil, gates.Auto, gates.Auto, nil},
+		{"a module further down", nested, gates.Auto, gates.Auto, nil},
+		{"none", goFiles, gates.None, gates.None, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := setup(t, nil)
+			b.write(c.files)
+			b.git("add", "-A")
+			b.git("commit", "-q", "--allow-empty", "-m", "more")
+			base := b.commit("main")
+			// What comes later, or lies about, does not count.
+			b.write(map[string]string{"go.mod": "module y\n"})
+			got, err := gates.Detect(b.ctx, b.mirror, base, c.lint, c.test)
+			if err != nil || !slices.Equal(got, c.want) {
+				t.Errorf("%v, %v, want %v", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestHash(t *testing.T) {
+	a := commands("go vet ./...", "go test ./...")
+	if gates.Hash(a) != gates.Hash(slices.Clone(a)) || gates.Hash(nil) != gates.Hash([]company.GateCommand{}) {
+		t.Error("the same gates have two names")
+	}
+	seen := map[company.Hash]string{}
+	for name, cmds := range map[string][]company.GateCommand{
+		"both": a, "none": nil, "one": a[:1], "turned round": {a[1], a[0]},
+		"other command": commands("go vet ./...", "go test -short ./..."),
+		"other name":    {{Name: "lint", Command: a[1].Command}},
+	} {
+		h := gates.Hash(cmds)
+		if was, twice := seen[h]; twice || len(h) != 64 {
+			t.Errorf("%s and %s: %s", was, name, h)
+		}
+		seen[h] = name
+	}
+}
+
+// A command given as a list reaches the program argument by argument.
+func TestArgv(t *testing.T) {
+	if got := gates.Argv([]string{"go", "test", "-run=A B", "./..."}); got != "exec go test '-run=A B' ./..." {
+		t.Errorf("%s", got)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.OneOf(rapid.StringMatching(`[ -~\n\t]{0,12}`), rapid.SampledFrom([]string{"", "~", "a=b", "é", "-e", "$(x)", "`x`", "!!", "'", "\\", "auto"}))
+		args := rapid.SliceOfN(word, 0, 5).Draw(t, "args")
+		given := gates.Argv(append([]string{"printf", `%s\0`, "-"}, args...))
+		if given == gates.Auto || given == gates.None {
+			t.Fatalf("taken for a word: %s", given)
+		}
+		out, err := exec.Command("/bin/sh", "-c", string(given)).Output()
+		if want := strings.Join(append([]string{"-"}, args...), "\x00") + "\x00"; err != nil || string(out) != want {
+			t.Fatalf("%s gives %q, %v, want %q", given, out, err, want)
+		}
+	})
+	if got := gates.Argv([]string{"none"}); got == gates.None {
+		t.Error("a program called none is no gate")
+	}
+}
+
+// fakeDesk shows one state.
+type fakeDesk struct{ s *company.State }
+
+func (d fakeDesk) View() *company.State { return d.s }
+func (d fakeDesk) Do(context.Context, string, company.Command) ([]company.Event, error) {
+	panic("a gate decides nothing")
+}
+
+// state is an office with one task at base, whose gates are cmds.
+func (b *bundle) state(base company.OID, cmds []company.GateCommand, subs ...*company.Subtask) *company.State {
+	s := company.NewState()
+	s.Office.Epoch = 1
+	s.Tasks["t1"] = &company.Task{ID: "t1", Status: company.TaskExecuting, Head: base, Subtasks: subs, Prepared: &company.Prepared{
+		Base: company.Base{OID: base}, Gates: cmds, GateHash: gates.Hash(cmds), Image: b.image}}
+	return s
+}
+
+func (b *bundle) effect(s *company.State, sub company.SubtaskID) company.Gated {
+	b.t.Helper()
+	e := &gates.Effect{Desk: fakeDesk{s}, Runner: b.runner, Mirror: func(context.Context, *company.Task) (*gitops.Mirror, error) { return b.mirror, nil }}
+	cmd, err := e.Do(b.ctx, company.Effect{Task: "t1", Subtask: sub})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return cmd.(company.Gated)
+}
+
+// The gates judge the head merged onto the integration head; what does not
+// merge is judged by itself and marked; what was judged is not judged again,
+// unless tree, gates or image differ.
+func TestEffect(t *testing.T) {
+	b := setup(t, nil).withDocker()
+	base := b.commit("main")
+	b.git("switch", "-q", "-c", "side", "main")
+	b.write(map[string]string{"side": "s\n"})
+	b.git("add", "-A")
+	b.git("commit", "-q", "-m", "side")
+	side := b.commit("side")
+	b.git("switch", "-q", "-c", "clash", "main")
+	b.write(map[string]string{"README": "theirs\n"})
+	b.git("commit", "-q", "-am", "clash")
+	clash := b.commit("clash")
+	b.git("switch", "-q", "main")
+	b.write(map[string]string{"README": "ours\n", "ours": "o\n"})
+	b.git("add", "-A")
+	b.git("commit", "-q", "-m", "ours")
+	head := b.commit("main")
+
+	cmds := commands("", "cat README; test -f side && test -f ours")
+	sub := &company.Subtask{ID: "t1-01", Head: side, Planned: company.PlannedSubtask{Title: "side"}}
+	s := b.state(base, cmds, sub)
+	s.Tasks["t1"].Head = head
+
+	merged, err := b.mirror.MergeTree(b.ctx, head, side)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := b.effect(s, sub.ID)
+	if !got.Result.Passed || got.Conflict || got.Head != side || got.Onto != head || got.Result.Tree != merged.Tree {
+		t.Errorf("%+v, want a green verdict on %s", got, merged.Tree)
+	}
+
+	sub.Head = clash
+	tree, err := b.mirror.Tree(b.ctx, clash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = b.effect(s, sub.ID)
+	if got.Result.Passed || !got.Conflict || got.Result.Tree != tree || !strings.HasPrefix(got.Result.Checks[0].Output, "theirs\n") {
+		t.Errorf("%+v, want a red verdict on %s", got, tree)
+	}
+
+	// The whole task is judged at its head.
+	if got = b.effect(s, ""); got.Head != head || got.Result.Passed || !strings.HasPrefix(got.Result.Checks[0].Output, "ours\n") {
+		t.Errorf("%+v", got)
+	}
+
+	started := len(b.rt.ids)
+	sub.Head = side
+	verdict := company.GateResult{Tree: merged.Tree, GateHash: gates.Hash(cmds), Image: b.image, Passed: true}
+	s.Verdicts[company.GateKey(verdict.Tree, verdict.GateHash, verdict.Image)] = verdict
+	if got = b.effect(s, sub.ID); !got.Result.Cached || !got.Result.Passed || len(b.rt.ids) != started {
+		t.Errorf("judged again: %+v, %d containers", got, len(b.rt.ids)-started)
+	}
+	other := commands("", "false")
+	s2 := b.state(base, other, sub)
+	s2.Tasks["t1"].Head, s2.Verdicts = head, s.Verdicts
+	if got = b.effect(s2, sub.ID); got.Result.Cached || got.Result.Passed || len(b.rt.ids) != started+1 {
+		t.Errorf("a verdict of other gates was used: %+v", got)
+	}
+}

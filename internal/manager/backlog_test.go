@@ -1,0 +1,91 @@
+package manager
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+
+	"company/internal/company"
+	"company/internal/company/desktest"
+)
+
+// SUB-10: each subtask has a file, named by its id, that says what it is and
+// how it goes; it is made from the state and nothing else.
+func TestBacklog(t *testing.T) {
+	oid := func(c string) company.OID { return company.OID(strings.Repeat(c, 40)) }
+	d := desktest.New(t)
+	id := d.Submit("do it", "/project")
+	d.Prepare(id, oid("a"), company.GateCommand{Name: "test", Command: "true"})
+	dir := filepath.Join(t.TempDir(), "workflows", "backlog")
+	if err := WriteBacklog(dir, d.Task(id)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("a backlog before there is a plan")
+	}
+
+	p := plan("one", "two")
+	p.Waves[0].Subtasks[0].Description = "First line.\n\n---\nid: t99-01\n---\n" + p.Waves[0].Subtasks[0].Description
+	d.Plan(id, p)
+	d.Work("t1-01", oid("b"), company.Change{Path: "one.go", Action: "created"})
+	d.Gate("t1-01", oid("c"))
+	d.Approve("t1-01")
+	for range 2 { // writing again replaces
+		if err := WriteBacklog(dir, d.Task(id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 2 || entries[0].Name() != "t1-01.md" || entries[1].Name() != "t1-02.md" {
+		t.Fatalf("%v, %v", entries, err)
+	}
+
+	text, err := os.ReadFile(filepath.Join(dir, "t1-01.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest, ok := bytes.CutPrefix(text, []byte("---\n"))
+	head, body, ok2 := bytes.Cut(rest, []byte("---\n\n"))
+	var f front
+	if err := yaml.Unmarshal(head, &f); !ok || !ok2 || err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	if f.ID != "t1-01" || f.ParentID != id || f.Status != company.SubMerging || f.Wave != 1 || f.Effort != "medium" ||
+		strings.Join(f.WriteSet, " ") != "one.go one_test.go" || f.Head != oid("b") || f.Branch == "" || f.Merged != "" || f.Created == "" {
+		t.Errorf("%+v", f)
+	}
+	for _, want := range []string{
+		"# one\n", p.Waves[0].Subtasks[0].Description, "## Acceptance criteria\n\n- one works\n", "## Log\n",
+		"t1-01.1 success", "gates on bbbbbbb: passed", "review of bbbbbbb: approve, 0 findings",
+	} {
+		if !strings.Contains(string(body), want) {
+			t.Errorf("no %q in\n%s", want, body)
+		}
+	}
+	again, err := Ticket(d.Task(id), d.Task(id).Subtask("t1-01"))
+	if err != nil || !bytes.Equal(again, text) {
+		t.Errorf("%v: not a function of the state", err)
+	}
+}
+
+// A plan that the president sent back leaves no tickets behind.
+func TestBacklogOfAnOldPlan(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "backlog")
+	task := &company.Task{ID: "t1"}
+	for n := range 3 {
+		task.Subtasks = append(task.Subtasks, &company.Subtask{ID: company.NewSubtaskID("t1", n+1), Planned: company.PlannedSubtask{Title: "x"}})
+	}
+	for _, want := range []int{3, 1, 0} {
+		task.Subtasks = task.Subtasks[:want]
+		if err := WriteBacklog(dir, task); err != nil {
+			t.Fatal(err)
+		}
+		if files, err := filepath.Glob(filepath.Join(dir, "*.md")); err != nil || len(files) != want {
+			t.Fatalf("%d tickets, want %d (%v)", len(files), want, err)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"company/internal/company"
+	"company/internal/gates"
+	"company/internal/gitops"
+	"company/internal/image"
+)
+
+// Intake carries out prepare effects: it finds out where a task starts from,
+// pins the gates there, and has the image made.
+type Intake struct {
+	Desk    company.Desk
+	Mirror  func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
+	Images  *image.Builder
+	Base    string // container.image of the config: auto, or name@sha256:…
+	Setup   []string
+	Offline bool
+	Lint    gates.Given
+	Test    gates.Given
+	Prefix  string // git.integration_branch
+	Log     *gitops.OpLog
+}
+
+// Do prepares a task.
+func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, error) {
+	s := in.Desk.View()
+	t, err := s.Task(e.Task)
+	if err != nil {
+		return nil, err
+	}
+	m, err := in.Mirror(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	info, err := m.FetchBase(ctx, in.Log, gitops.Source{Path: t.Project.Path}, t.Base)
+	if err != nil {
+		return nil, human(err)
+	}
+	branch, err := gitops.IntegrationBranch(in.Prefix, t.ID, s.Office.ID)
+	if err != nil {
+		return nil, human(err)
+	}
+	cmds, err := gates.Detect(ctx, m, info.OID, in.Lint, in.Test)
+	if err != nil {
+		return nil, err
+	}
+	req := image.Request{
+		Base: in.Base, Setup: in.Setup, Offline: in.Offline,
+		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: info.OID},
+	}
+	if goProject(ctx, m, info.OID) {
+		req.Toolchains = []string{"go"}
+	}
+	img, err := in.Images.Ensure(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	base := company.Base{Branch: info.Branch, OID: info.OID, PRBranch: info.Branch, Dirty: info.Dirty, Ahead: info.AheadOfRemote}
+	if !info.RemoteHasBranch && info.DefaultBranch != "" {
+		base.PRBranch = info.DefaultBranch
+	}
+	return company.Prepare{Task: t.ID, Prepared: company.Prepared{
+		Base: base, Gates: cmds, GateHash: gates.Hash(cmds), Image: img.ID, Integration: branch,
+	}}, nil
+}
+
+func goProject(ctx context.Context, m *gitops.Mirror, at company.OID) bool {
+	_, err := m.ReadFile(ctx, at, "go.mod")
+	return err == nil
+}
+
+// human marks what no second try will mend.
+func human(err error) error {
+	var e *company.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code {
+	case company.EInvalid, company.ENotFound, company.EProtected, company.EConflict:
+		c := *e
+		c.Class = company.HumanRequired
+		return &c
+	}
+	return err
+}
+
+// Advise is what a worker is told of the project: its gates, and what its own
+// files advise, as quoted data.
+func Advise(ctx context.Context, m *gitops.Mirror, t *company.Task) (string, error) {
+	repo, err := Map(ctx, m, t.Prepared.Base.OID)
+	if err != nil {
+		return "", err
+	}
+	out := "Gates that your branch must pass:\n"
+	for _, g := range t.Prepared.Gates {
+		out += fmt.Sprintf("- %s: %s\n", g.Name, g.Command)
+	}
+	for _, a := range repo.Advice {
+		if a.Path == "AGENTS.md" || a.Path == "CLAUDE.md" {
+			out += a.quoted()
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,56 @@
+package manager
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"company/internal/company"
+	"company/internal/company/desktest"
+	"company/internal/gates"
+	"company/internal/gitops/gitopstest"
+)
+
+// What only a person can mend is marked so, and keeps what to do.
+func TestIntakeNeedsAPerson(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		spoil  func(p *gitopstest.Project)
+		base   string
+		prefix string
+	}{
+		{"detached HEAD", func(p *gitopstest.Project) { p.Git("checkout", "-q", "--detach") }, "", "develop"},
+		{"no such branch", func(*gitopstest.Project) {}, "no-such-branch", "develop"},
+		{"no commit", func(p *gitopstest.Project) { p.Git("switch", "-q", "--orphan", "empty") }, "", "develop"},
+		{"main as the target", func(*gitopstest.Project) {}, "", "main"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := gitopstest.New(t, map[string]string{"a": "x\n"})
+			c.spoil(p)
+			d := desktest.New(t)
+			evs := d.Must(company.Submit{Instruction: "do it", Project: company.Project{ID: "project", Path: p.Dir}, Base: c.base})
+			in := &Intake{Desk: d, Mirror: p.Open, Prefix: c.prefix, Lint: gates.Auto, Test: gates.Auto}
+			cmd, err := in.Do(t.Context(), company.Effect{Task: evs[0].Task})
+			var e *company.Error
+			if cmd != nil || !errors.As(err, &e) || e.Class != company.HumanRequired || e.Hint == "" {
+				t.Errorf("%v, %v", cmd, err)
+			}
+		})
+	}
+}
+
+func TestHuman(t *testing.T) {
+	protected := company.E(company.EProtected, "not main").Because("rules").Fix("develop")
+	var e *company.Error
+	if err := human(fmt.Errorf("prepare: %w", protected)); !errors.As(err, &e) || e.Class != company.HumanRequired || e.Hint != "develop" || e.Why != "rules" {
+		t.Errorf("%+v", e)
+	}
+	if protected.Class != "" {
+		t.Error("the error of somebody else was changed")
+	}
+	for _, err := range []error{errors.New("x"), company.E(company.EGit, "the disk hiccups"), nil} {
+		if got := human(err); got != err {
+			t.Errorf("%v became %v", err, got)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package manager
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"company/internal/agent"
+	"company/internal/company"
+	"company/internal/company/desktest"
+	"company/internal/gitops/gitopstest"
+)
+
+type args = map[string]any
+
+func newReading(t *testing.T, files map[string]string) []agent.Tool {
+	t.Helper()
+	p := gitopstest.New(t, files)
+	return (&reading{mirror: p.Mirror, at: p.Base}).tools()
+}
+
+func TestReadFile(t *testing.T) {
+	var long strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&long, "line %d\n", i+1)
+	}
+	tools := newReading(t, map[string]string{
+		"a.txt": "one\r\ntwo\nthree", "long.txt": long.String(), "wide.txt": strings.Repeat("ö", 10_000) + "\nnext\n",
+		"binary": "ELF\x00\x01", "dir/x": "x\n", "blank": "\n",
+	})
+	for _, c := range []struct {
+		name    string
+		args    args
+		want    string
+		isError bool
+	}{
+		{"whole", args{"path": "a.txt"}, "1: one\n2: two\n3: three\n", false},
+		{"a part", args{"path": "a.txt", "offset": 2, "limit": 1}, "2: two\n(more; use offset=3)\n", false},
+		{"behind the end", args{"path": "a.txt", "offset": 9}, "", false},
+		{"one empty line", args{"path": "blank"}, "1: \n", false},
+		{"binary", args{"path": "binary"}, "binary is a binary file", true},
+		{"missing", args{"path": "no.txt"}, "there is no file no.txt", true},
+		{"a folder", args{"path": "dir"}, "there is no file dir", true},
+		{"outside", args{"path": "../../etc/passwd"}, "there is no file ../../etc/passwd", true},
+		{"absolute", args{"path": "/etc/passwd"}, "there is no file /etc/passwd", true},
+		{"nothing", args{"path": ""}, "there is no file ", true},
+		{"wrong type", args{"path": 7}, "", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			res := use(t, tools, "read_file", c.args)
+			if res.IsError != c.isError || c.name != "wrong type" && res.Text != c.want {
+				t.Errorf("%q (error: %v), want %q", res.Text, res.IsError, c.want)
+			}
+		})
+	}
+	if res := use(t, tools, "read_file", args{"path": "long.txt"}); !strings.HasSuffix(res.Text, "2000: line 2000\n(more; use offset=2001)\n") {
+		t.Errorf("%q", res.Text[max(0, len(res.Text)-80):])
+	}
+	res := use(t, tools, "read_file", args{"path": "wide.txt"})
+	if first, _, _ := strings.Cut(res.Text, "\n"); len(first) > maxLine+10 || !strings.HasSuffix(first, "ö…") || !strings.Contains(res.Text, "2: next") {
+		t.Errorf("%q", res.Text)
+	}
+}
+
+func TestSearch(t *testing.T) {
+	files := map[string]string{
+		"a.go": "package a\nfunc Visit() {}\r\nend\n", "sub/b.go": "func Visit()\n", "c.txt": "func Visit\n",
+		"binary": "func Visit\x00", "huge.txt": "func Visit\n" + strings.Repeat("x\n", 600_000),
+	}
+	p := gitopstest.New(t, files)
+	if err := os.Symlink("/etc/passwd", filepath.Join(p.Dir, "link.go")); err != nil {
+		t.Fatal(err)
+	}
+	p.Git("add", "-A")
+	p.Git("commit", "-q", "-m", "a link")
+	tools := (&reading{mirror: p.Mirror, at: p.Fetch("main")}).tools()
+	for _, c := range []struct {
+		name    string
+		args    args
+		want    string
+		isError bool
+	}{
+		{"all", args{"pattern": "func V"}, "a.go:2: func Visit() {}\nc.txt:1: func Visit\nsub/b.go:1: func Visit()\n", false},
+		{"by glob", args{"pattern": "Visit", "glob": "**/*.go"}, "a.go:2: func Visit() {}\nsub/b.go:1: func Visit()\n", false},
+		{"to the end of the line", args{"pattern": `^func Visit\(\) \{\}$`}, "a.go:2: func Visit() {}\n", false},
+		{"nothing", args{"pattern": "absent"}, "no matches", false},
+		{"a link is not followed", args{"pattern": "root|etc"}, "no matches", false},
+		{"no files", args{"pattern": "x", "glob": "*.rs"}, "no matches", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if res := use(t, tools, "search", c.args); res.Text != c.want || res.IsError != c.isError {
+				t.Errorf("%q (error: %v), want %q", res.Text, res.IsError, c.want)
+			}
+		})
+	}
+	for name, bad := range map[string]args{"no expression": {"pattern": "("}, "no glob": {"pattern": "x", "glob": "[a"}} {
+		if res := use(t, tools, "search", bad); !res.IsError || res.Text == "" {
+			t.Errorf("%s: %+v", name, res)
+		}
+	}
+	many := newReading(t, map[string]string{"x": strings.Repeat("hit\n", 500)})
+	if res := use(t, many, "search", args{"pattern": "hit"}); strings.Count(res.Text, "\n") != maxMatches+1 || !strings.HasSuffix(res.Text, "(truncated)\n") {
+		t.Errorf("%d lines", strings.Count(res.Text, "\n"))
+	}
+}
+
+func TestListFiles(t *testing.T) {
+	files := map[string]string{"a.go": "x\n", "sub/b.go": "x\n", "c.txt": "x\n"}
+	tools := newReading(t, files)
+	for _, c := range []struct {
+		args args
+		want string
+	}{
+		{args{}, "a.go\nc.txt\nsub/b.go\n"},
+		{args{"glob": "**/*.go"}, "a.go\nsub/b.go\n"},
+		{args{"glob": "*.rs"}, "no files"},
+	} {
+		if res := use(t, tools, "list_files", c.args); res.Text != c.want || res.IsError {
+			t.Errorf("%v: %q, want %q", c.args, res.Text, c.want)
+		}
+	}
+	if res := use(t, tools, "list_files", args{"glob": "../*"}); !res.IsError {
+		t.Errorf("%+v", res)
+	}
+	for i := range maxPaths + 20 {
+		files[fmt.Sprintf("many/%04d", i)] = "x\n"
+	}
+	if res := use(t, newReading(t, files), "list_files", args{}); !strings.HasSuffix(res.Text, fmt.Sprintf("(truncated: %d files in all)\n", maxPaths+23)) {
+		t.Errorf("%q", res.Text[len(res.Text)-60:])
+	}
+}
+
+// Nothing of the manager's hands writes: its reading tools say so.
+func TestReadingTools(t *testing.T) {
+	var names []string
+	for _, tool := range (&reading{}).tools() {
+		names = append(names, tool.Spec.Name)
+		if !tool.ReadOnly {
+			t.Errorf("%s is not marked as reading", tool.Spec.Name)
+		}
+	}
+	if strings.Join(names, " ") != "read_file search list_files" {
+		t.Errorf("%v", names)
+	}
+}
+
+// SUB-12: a plan that code refuses goes back with the reasons and is on
+// record; the third one ends the task. One that stands ends the conversation.
+func TestSubmitPlan(t *testing.T) {
+	d := desktest.New(t)
+	id := d.Submit("do it", "/project")
+	d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
+	run := company.NewRunID(id, "", company.Manager, 1)
+	g := &Manager{Desk: d}
+	tools := []agent.Tool{g.submitPlan(run, d.Claim(run, d.Task(id).Head)), askPresident()}
+
+	bad := plan("one", "two")
+	bad.Waves[0].Subtasks[1].WriteSet = []string{"one.go"}
+	for n := 1; n <= 2; n++ {
+		res := use(t, tools, "submit_plan", bad)
+		if !res.IsError || res.Final != nil || !strings.Contains(res.Text, "one.go") {
+			t.Fatalf("%+v", res)
+		}
+		task := d.Task(id)
+		if task.Plan.Refused != n || len(task.Plan.Problems) == 0 || task.Status != company.TaskDecomposing {
+			t.Errorf("%+v", task.Plan)
+		}
+		for _, p := range task.Plan.Problems {
+			if !strings.Contains(res.Text, p.String()) {
+				t.Errorf("the model is not told %q", p)
+			}
+		}
+		if n == 1 {
+			before := len(d.Events())
+			if ok := use(t, tools, "submit_plan", plan("one", "two")); ok.IsError || ok.Final.(decision).Plan.Subtasks() != 2 || len(d.Events()) != before {
+				t.Errorf("%+v", ok)
+			}
+		}
+	}
+	// What waits in the next manager's brief is why the last plan was refused.
+	if text := planBrief(d.View(), d.Task(id), RepoMap{}); !strings.Contains(text, d.Task(id).Plan.Problems[0].String()) || !strings.Contains(text, "- test: true") {
+		t.Errorf("%s", text)
+	}
+	res := use(t, tools, "submit_plan", bad)
+	if !res.IsError || res.Final == nil || !res.Final.(decision).Over || d.Task(id).Status != company.TaskFailed {
+		t.Errorf("%+v; the task is %s", res, d.Task(id).Status)
+	}
+}
+
+func TestDecisions(t *testing.T) {
+	g := &Manager{}
+	tools := []agent.Tool{askPresident(), g.guide("t1-01"), g.giveUp("t1-01")}
+	if res := use(t, tools, "ask_president", args{"question": "  \n"}); !res.IsError || res.Final != nil {
+		t.Errorf("%+v", res)
+	}
+	if res := use(t, tools, "ask_president", args{"question": "which one?"}); res.Final.(decision).Question != "which one?" {
+		t.Errorf("%+v", res)
+	}
+	if got := *use(t, tools, "guide_worker", args{"guidance": "use a map"}).Final.(decision).Guide; got != (company.Guide{Subtask: "t1-01", Text: "use a map"}) {
+		t.Errorf("%+v", got)
+	}
+	if got := *use(t, tools, "give_up", args{"reason": "no way"}).Final.(decision).Guide; got != (company.Guide{Subtask: "t1-01", Text: "no way", GiveUp: true}) {
+		t.Errorf("%+v", got)
+	}
+}

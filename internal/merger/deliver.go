@@ -1,0 +1,72 @@
+package merger
+
+import (
+	"context"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/evidence"
+	"company/internal/forge"
+	"company/internal/gitops"
+)
+
+// Courier carries out deliver effects: it pushes the integration branch and
+// opens the pull request. Asked again, it finds what it did.
+type Courier struct {
+	Desk   company.Desk
+	Mirror func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
+	Forge  forge.Forge
+	Keep   func(ctx context.Context, text string) (company.Hash, error)
+	Log    *gitops.OpLog
+}
+
+// Do delivers a task.
+func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, error) {
+	s := c.Desk.View()
+	t, err := s.Task(e.Task)
+	if err != nil {
+		return nil, err
+	}
+	d := t.Deliver
+	if d == nil {
+		return nil, nil
+	}
+	m, err := c.Mirror(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	remote, err := m.RemoteURL(ctx, t.Project.Path)
+	if err != nil {
+		return nil, err
+	}
+	if remote != "" {
+		// The branch is new to the remote, or there already at this very head.
+		if err := m.Push(ctx, c.Log, gitops.Remote{URL: remote}, "refs/heads/"+d.Branch, d.Head, ""); err != nil {
+			return nil, pushRefused(err)
+		}
+	}
+	pr := forge.PR{
+		Office: s.Office.ID, Task: t.ID, Number: d.Number, Title: strings.TrimSpace(d.Title), Body: evidence.PRBody(t, remote != ""),
+		Branch: d.Branch, Base: d.Base, Head: d.Head,
+	}
+	opened, err := c.Forge.Open(ctx, pr)
+	if err != nil {
+		return nil, err
+	}
+	body, err := c.Keep(ctx, pr.Text())
+	if err != nil {
+		return nil, err
+	}
+	return company.Delivered{Task: t.ID, Head: d.Head, Number: opened.Number, URL: opened.URL, Body: body}, nil
+}
+
+// pushRefused marks what trying again will not mend.
+func pushRefused(err error) error {
+	switch company.CodeOf(err) {
+	case company.EProtected, company.EConflict:
+		e := company.E(company.CodeOf(err), err.Error()).Fix("see the remote's branch, then answer with approve to try again")
+		e.Class = company.HumanRequired
+		return e
+	}
+	return err
+}

@@ -1,0 +1,141 @@
+// Package merger brings approved branches together. It owns the test of a
+// merge (git merge-tree, then the gates on exactly that tree), the merge
+// commit, moving the integration branch by compare-and-set, and the merger
+// agent that resolves a conflict in a container.
+//
+// It promises that what is merged is what was tested, that doing a merge again
+// makes the same commit, and that no branch but the integration branch moves.
+// It does not decide whose turn it is.
+package merger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"company/internal/agent/session"
+	"company/internal/agent/workbench"
+	"company/internal/company"
+	"company/internal/gates"
+	"company/internal/gitops"
+)
+
+// Merger carries out test_merge, merge and resolve effects.
+type Merger struct {
+	Desk     company.Desk
+	Runner   *gates.Runner
+	Mirror   func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
+	Author   gitops.Person // of merge commits
+	Sessions *session.Office
+	Shop     *workbench.Shop
+	Started  func(t company.TaskID, sub company.SubtaskID, check string) // for the feed; may be nil
+}
+
+// Test finds out whether the front of the queue merges, and judges the tree
+// that it would make.
+func (g *Merger) Test(ctx context.Context, e company.Effect) (company.Command, error) {
+	s := g.Desk.View()
+	t, err := s.Task(e.Task)
+	if err != nil {
+		return nil, err
+	}
+	sub := t.Subtask(e.Subtask)
+	m, err := g.Mirror(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	merged, err := m.MergeTree(ctx, t.Head, sub.Head)
+	if err != nil {
+		return nil, err
+	}
+	if !merged.Clean {
+		return company.MergeConflict{Task: t.ID, Subtask: sub.ID, MergeConflicted: company.MergeConflicted{
+			Head: sub.Head, Onto: t.Head, Paths: merged.Files,
+		}}, nil
+	}
+	overlap, err := g.overlap(ctx, m, t, sub)
+	if err != nil {
+		return nil, err
+	}
+	out := company.MergeTested{
+		Task: t.ID, Subtask: sub.ID, Head: sub.Head, Onto: t.Head, Tree: merged.Tree, Overlap: overlap,
+		Message: gitops.CommitMessage(string(sub.ID), "Merge: "+sub.Planned.Title),
+	}
+	out.Result, err = g.Runner.Judge(ctx, s, t, m, merged.Tree, string(sub.ID), func(check string) {
+		if g.Started != nil {
+			g.Started(e.Task, e.Subtask, check)
+		}
+	})
+	return out, err
+}
+
+// overlap says whether the integration branch moved, since the review, in a
+// file of the reviewed diff: then the verdict no longer stands.
+func (g *Merger) overlap(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *company.Subtask) (bool, error) {
+	last := sub.Review.Last
+	if last == nil || last.Onto == t.Head || sub.Review.Waived == sub.Head {
+		return false, nil
+	}
+	moved, err := m.Diff(ctx, last.Onto, t.Head, 0)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(moved.Changes, func(c gitops.FileChange) bool {
+		return slices.ContainsFunc(sub.Changes, func(own company.Change) bool { return own.Path == c.Path })
+	}), nil
+}
+
+// Merge commits what was decided on and moves the integration branch. Asked
+// again, it finds what it did: the commit takes its date from the decision.
+func (g *Merger) Merge(ctx context.Context, e company.Effect) (company.Command, error) {
+	t, err := g.Desk.View().Task(e.Task)
+	if err != nil {
+		return nil, err
+	}
+	in := t.Intent
+	if in == nil {
+		return nil, nil
+	}
+	m, err := g.Mirror(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	commit, err := m.CommitTree(ctx, gitops.CommitSpec{
+		Tree: in.Tree, Parents: []company.OID{in.Onto, in.Head}, Message: in.Message,
+		Author: g.Author, Committer: g.Author, When: in.At,
+	})
+	if err != nil {
+		return nil, err
+	}
+	ref := "refs/heads/" + t.IntegrationBranch()
+	at, err := m.Ref(ctx, ref)
+	if err != nil && company.CodeOf(err) != company.ENotFound {
+		return nil, err
+	}
+	switch at {
+	case commit: // done before a restart
+	case in.Onto:
+		err = m.UpdateRef(ctx, ref, commit, in.Onto)
+	case "": // the first merge makes the branch
+		if in.Onto != t.Prepared.Base.OID {
+			return nil, moved(ref, "nothing", in.Onto)
+		}
+		err = m.UpdateRef(ctx, ref, commit, "")
+	default:
+		return nil, moved(ref, string(at), in.Onto)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return company.Merged{Task: t.ID, Commit: commit}, nil
+}
+
+// moved is a branch of ours that somebody else has moved: a person decides.
+func moved(ref, at string, want company.OID) error {
+	e := company.E(company.EConflict, fmt.Sprintf("%s is at %s, not at %s", strings.TrimPrefix(ref, "refs/heads/"), at, want.Short())).
+		Because("somebody else moved the integration branch in the office's mirror").
+		Fix("put the branch back, or cancel the task")
+	e.Class = company.HumanRequired
+	return e
+}

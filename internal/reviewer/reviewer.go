@@ -1,0 +1,188 @@
+// Package reviewer reads what a worker did against what was asked for. It owns
+// the reviewer's prompt, its submit_review tool, and bringing the verdict in,
+// bound to the head and to the diff's patch id.
+//
+// It promises another conversation than the author's, with nothing of the
+// author's in it but the commits, and a container from which nothing can be
+// pushed. It does not merge, and it does not decide how often work goes back.
+package reviewer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"company/internal/adapters"
+	"company/internal/agent"
+	"company/internal/agent/session"
+	"company/internal/agent/workbench"
+	"company/internal/company"
+	"company/internal/gitops"
+)
+
+// maxPatch is how much of a diff the first message holds, in bytes. The rest
+// can be read in the container.
+const maxPatch = 96 << 10
+
+// Reviewer reviews heads of subtasks, and whole tasks.
+type Reviewer struct {
+	Desk     company.Desk
+	Sessions *session.Office
+	Shop     *workbench.Shop
+	Mirror   func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
+}
+
+// Do reviews what the effect names.
+func (r *Reviewer) Do(ctx context.Context, e company.Effect) (company.Command, error) {
+	s := r.Desk.View()
+	t, err := s.Task(e.Task)
+	if err != nil {
+		return nil, err
+	}
+	fence, who, err := r.Sessions.Claim(ctx, e.Run, t.Head)
+	if err != nil {
+		return nil, err
+	}
+	return nil, r.Sessions.Carry(ctx, e.Run, fence, who, func(ctx context.Context, ses *session.Session) (company.EndRun, error) {
+		t, err := r.Desk.View().Task(e.Task)
+		if err != nil {
+			return company.EndRun{}, err
+		}
+		return r.review(ctx, ses, t, t.Subtask(e.Subtask), t.Runs[e.Run].From)
+	})
+}
+
+// subject is what is reviewed: from one commit to another.
+type subject struct {
+	from, head, onto company.OID
+	diff             gitops.Diff
+	patch            company.Hash
+}
+
+func (r *Reviewer) subject(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *company.Subtask, onto company.OID) (subject, error) {
+	x := subject{head: t.Head, onto: onto, from: t.Prepared.Base.OID}
+	var err error
+	if sub != nil {
+		x.head = sub.Head
+		if x.from, err = m.MergeBase(ctx, onto, sub.Head); err != nil {
+			return x, err
+		}
+	}
+	if x.diff, err = m.Diff(ctx, x.from, x.head, maxPatch); err != nil {
+		return x, err
+	}
+	x.patch, err = m.PatchID(ctx, x.from, x.head)
+	return x, err
+}
+
+func (r *Reviewer) review(ctx context.Context, s *session.Session, t *company.Task, sub *company.Subtask, onto company.OID) (company.EndRun, error) {
+	log, err := workbench.OpenLog(r.Sessions.Runs, s.Run)
+	if err != nil {
+		return company.EndRun{}, err
+	}
+	defer log.Close()
+	m, err := r.Mirror(ctx, t)
+	if err != nil {
+		return company.EndRun{}, err
+	}
+	x, err := r.subject(ctx, m, t, sub, onto)
+	if err != nil {
+		return company.EndRun{}, err
+	}
+	order := workbench.Order{
+		Mirror: m, Run: s.Run, Role: company.Reviewer, Epoch: r.Desk.View().Office.Epoch, Fence: s.Fence, Image: t.Prepared.Image,
+		Base: onto, Start: x.head, ReadOnly: true, Log: log,
+		// The branch is the container's own; nothing of it can be pushed.
+		Branch: "review",
+	}
+	if x.head != onto {
+		order.Extra = []company.OID{x.head}
+	}
+	bench, err := r.Shop.Open(ctx, order)
+	if err != nil {
+		return company.EndRun{}, err
+	}
+	defer bench.Close(ctx)
+	criteria := []string{"the instruction is carried out"}
+	if sub != nil {
+		criteria = sub.Planned.AcceptanceCriteria
+	}
+	out, err := s.Converse(ctx, session.Talk{
+		System: system, Title: title(t, sub), Brief: brief(t, sub, x),
+		Tools: append(bench.Reading(), submit(x, len(criteria))),
+	})
+	if err != nil {
+		return company.EndRun{}, err
+	}
+	if out.End != agent.EndFinal {
+		return company.EndRun{}, company.E(company.EModel, "the reviewer ended without a verdict: "+string(out.End))
+	}
+	var v company.Review
+	if err := out.Decode(&v); err != nil {
+		return company.EndRun{}, fmt.Errorf("read the verdict: %w", err)
+	}
+	return company.EndRun{
+		Outcome: company.RunEnded{Status: company.RunSuccess, Summary: v.Verdict},
+		Review:  &v,
+	}, nil
+}
+
+// verdict is the argument of submit_review.
+type verdict struct {
+	Verdict  string            `json:"verdict"`
+	Findings []company.Finding `json:"findings"`
+	Evidence []string          `json:"evidence"`
+}
+
+const schema = `{"type":"object","additionalProperties":false,"required":["verdict"],"properties":{
+"verdict":{"enum":["approve","request_changes"]},
+"evidence":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":4000},"description":"for each acceptance criterion, in order, what shows that it is met"},
+"findings":{"type":"array","maxItems":50,"items":{"type":"object","additionalProperties":false,"required":["severity","what"],"properties":{
+"severity":{"enum":["blocking","minor"]},"file":{"type":"string","maxLength":1024},"line":{"type":"integer","minimum":0},
+"what":{"type":"string","minLength":1,"maxLength":4000},"why":{"type":"string","maxLength":4000},"suggestion":{"type":"string","maxLength":4000}}}}}}`
+
+// submit is the tool that ends a review. A verdict that its findings do not
+// bear out goes back to the model.
+func submit(x subject, criteria int) agent.Tool {
+	files := map[string]bool{}
+	for _, c := range x.diff.Changes {
+		files[c.Path] = true
+	}
+	return agent.Tool{
+		Spec: adapters.Tool{
+			Name:        "submit_review",
+			Description: "End the review with a verdict. approve: no blocking finding. request_changes: at least one blocking finding, with file and line of the new version, what is wrong, and why (a failing input or command).",
+			Schema:      json.RawMessage(schema),
+		},
+		Run: func(_ context.Context, args json.RawMessage) (agent.Result, error) {
+			var v verdict
+			if err := json.Unmarshal(args, &v); err != nil {
+				return agent.Result{Text: err.Error(), IsError: true}, nil
+			}
+			review := company.Review{Head: x.head, Onto: x.onto, PatchID: x.patch, Verdict: v.Verdict, Findings: v.Findings, Evidence: v.Evidence}
+			if err := review.Check(); err != nil {
+				return agent.Result{Text: err.Error(), IsError: true}, nil
+			}
+			for _, f := range v.Findings {
+				if f.Severity == company.Blocking && !files[f.File] {
+					return agent.Result{IsError: true, Text: fmt.Sprintf("%s is not a file of this diff: a blocking finding is about what was changed. Files: %s", f.File, strings.Join(sortedPaths(x.diff), ", "))}, nil
+				}
+			}
+			said := slices.DeleteFunc(slices.Clone(v.Evidence), func(e string) bool { return strings.TrimSpace(e) == "" })
+			if v.Verdict == company.Approve && len(said) < criteria {
+				return agent.Result{IsError: true, Text: fmt.Sprintf("there are %d acceptance criteria; evidence names what shows each of them", criteria)}, nil
+			}
+			return agent.Result{Text: "recorded", Final: review}, nil
+		},
+	}
+}
+
+func sortedPaths(d gitops.Diff) []string {
+	out := make([]string, 0, len(d.Changes))
+	for _, c := range d.Changes {
+		out = append(out, c.Path)
+	}
+	return out
+}

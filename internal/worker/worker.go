@@ -1,0 +1,152 @@
+// Package worker does subtasks. It owns the pool that leases runs from the
+// queue and claims them, and what a worker is told and may do. Its hands are
+// in a container; its head, the conversation, is here.
+//
+// It promises that a run ends with a commit that the host took and checked, or
+// without a claim of success. It does not judge the work: gates and reviewers
+// do.
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"company/internal/agent"
+	"company/internal/agent/session"
+	"company/internal/agent/workbench"
+	"company/internal/company"
+	"company/internal/gitops"
+	"company/internal/toolbox"
+)
+
+// Worker carries a claimed run from its container to its end.
+type Worker struct {
+	Sessions *session.Office
+	Shop     *workbench.Shop
+	Mirror   func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
+	// Project is what the agent is told of the project besides its ticket:
+	// commands, and the repository's own advice as quoted data.
+	Project func(ctx context.Context, t *company.Task) (string, error)
+}
+
+// Do does one claimed run.
+func (w *Worker) Do(ctx context.Context, t *company.Task, r *company.Run) error {
+	return w.Sessions.Carry(ctx, r.ID, r.Fence, r.Worker, func(ctx context.Context, s *session.Session) (company.EndRun, error) {
+		return w.work(ctx, s, t, r)
+	})
+}
+
+func (w *Worker) work(ctx context.Context, s *session.Session, t *company.Task, r *company.Run) (company.EndRun, error) {
+	sub := t.Subtask(r.Subtask)
+	log, err := workbench.OpenLog(w.Sessions.Runs, r.ID)
+	if err != nil {
+		return company.EndRun{}, err
+	}
+	defer log.Close()
+	m, err := w.Mirror(ctx, t)
+	if err != nil {
+		return company.EndRun{}, err
+	}
+	order := workbench.Order{
+		Mirror: m, Run: r.ID, Role: company.Worker, Epoch: r.Offered, Fence: r.Fence, Image: t.Prepared.Image,
+		Base: sub.Base, Start: r.From, Branch: workbench.Branch(sub), Log: log,
+	}
+	if r.From != sub.Base {
+		order.Extra = []company.OID{r.From}
+	}
+	bench, err := w.Shop.Open(ctx, order)
+	if err != nil {
+		return company.EndRun{}, err
+	}
+	defer bench.Close(ctx)
+
+	project, err := w.Project(ctx, t)
+	if err != nil {
+		return company.EndRun{}, err
+	}
+	changes := &progress{log: w.Shop.Logger, before: bench.Prepared.Dirty || company.OID(bench.Prepared.Head) != r.From}
+	out, err := s.Converse(ctx, session.Talk{
+		System: system, Title: sub.Planned.Title, Brief: brief(t, sub, project, bench),
+		Tools:     bench.Writing(string(sub.ID), r.From),
+		AfterTurn: changes.checkpoint(bench, r.ID),
+	})
+	if late := errors.Is(context.Cause(ctx), session.ErrRunTimeout); late && out.End == "" {
+		// Out of time is out of turns: what is there is kept.
+		out.End = agent.EndTurns
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), takeFor)
+		defer cancel()
+	} else if err != nil && ctx.Err() == nil && bench.Lost() {
+		return lost(ctx, bench, m, t.Head, err)
+	} else if err != nil {
+		return company.EndRun{}, err
+	}
+	return bench.Conclude(ctx, out, m, t.Head, changes.recent(out.Turns))
+}
+
+// lost is the end of a run whose container ended under its agent: a command
+// killed it, or memory or processes ran out. That is the work's doing as a rule, so the
+// next run is told; what was pushed is kept.
+func lost(ctx context.Context, b *workbench.Bench, m *gitops.Mirror, onto company.OID, cause error) (company.EndRun, error) {
+	end, err := b.Conclude(ctx, agent.Outcome{}, m, onto, false)
+	if err != nil {
+		return company.EndRun{}, err
+	}
+	end.Outcome.Code = company.ELost
+	end.Outcome.Error = "the container ended while you worked in it: a command ended it, or it ran out of memory or processes (" + cause.Error() + ")"
+	return end, nil
+}
+
+// takeFor bounds taking the work of a run that is out of time.
+const takeFor = time.Minute
+
+// progress remembers in which turns the work tree changed.
+type progress struct {
+	log    *slog.Logger
+	last   int
+	before bool // an earlier holder of the run had changed it
+}
+
+// checkpoint saves the work tree after a turn that changed it, so that a crash
+// costs at most that turn.
+func (p *progress) checkpoint(b *workbench.Bench, run company.RunID) func(context.Context, int, bool) error {
+	return func(ctx context.Context, turn int, changed bool) error {
+		if !changed {
+			return nil
+		}
+		cp, err := b.Tools.Checkpoint(ctx, string(run))
+		var refusal *toolbox.Refusal
+		if errors.As(err, &refusal) && !ours(refusal) {
+			// What lies in the work tree cannot be kept: the disk is full, or a
+			// file there is larger than the host takes. Should there be a crash,
+			// that costs more than a turn, and nothing else; a commit of it is
+			// refused to the agent, with the reason.
+			p.last = turn
+			p.log.InfoContext(ctx, "no checkpoint", "run_id", run, "turn", turn, "why", refusal.Message)
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("checkpoint after turn %d: %w", turn, err)
+		}
+		if cp.Changed {
+			p.last = turn
+		}
+		return nil
+	}
+}
+
+// ours says that the host itself could not keep a checkpoint: its disk is full.
+// Then the run ends, and a person is told; the agent could do nothing about it.
+func ours(r *toolbox.Refusal) bool {
+	return strings.Contains(r.Message, "remote:") && strings.Contains(r.Message, "No space left on device")
+}
+
+// recent says whether the tree changed within the last 30 turns: a run that
+// is out of turns goes on only then.
+func (p *progress) recent(turns int) bool {
+	return p.last > 0 && turns-p.last < 30 || p.last == 0 && p.before
+}
