@@ -1,0 +1,283 @@
+package orchestrator
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"company/internal/agent"
+	"company/internal/company"
+)
+
+// Mark says at a glance what a feed line is about.
+type Mark string
+
+const (
+	Started Mark = "started"
+	Done    Mark = "done"
+	Failed  Mark = "failed"
+	Needs   Mark = "needs_you"
+	Stalled Mark = "stalled"
+	Info    Mark = "info"
+)
+
+// Item is one line of the feed: an event of the ledger (Seq is set), or
+// something that happens in a run at this moment. Events are never lost;
+// what happens in between is told to whoever listens, and dropped for a
+// listener who is slow.
+type Item struct {
+	SchemaVersion int               `json:"schema_version"`
+	Seq           uint64            `json:"seq,omitempty"`
+	Time          time.Time         `json:"time"`
+	Task          company.TaskID    `json:"task,omitempty"`
+	Subtask       company.SubtaskID `json:"subtask,omitempty"`
+	Run           company.RunID     `json:"run,omitempty"`
+	Worker        string            `json:"worker,omitempty"`
+	Kind          string            `json:"kind"`
+	Mark          Mark              `json:"mark"`
+	Text          string            `json:"text"`
+	DurationMS    int64             `json:"duration_ms,omitempty"`
+	CostMicroUSD  *int64            `json:"cost_micro_usd,omitempty"`
+	Quiet         bool              `json:"quiet,omitempty"` // of use to programs only
+	After         uint64            `json:"-"`               // of what happens in between: the newest event at that time
+}
+
+// Describe tells an event in a line for people. t is the task after it, or
+// nil.
+func Describe(e company.Event, t *company.Task) Item {
+	it := Item{SchemaVersion: 1, Seq: e.Seq, Time: e.Time, Task: e.Task, Subtask: e.Subtask, Run: e.Run, Kind: e.Kind, Mark: Info}
+	if t != nil {
+		if r := t.Runs[e.Run]; r != nil {
+			it.Worker = r.Worker
+		}
+	}
+	d, err := company.Decode(e)
+	if err != nil {
+		it.Text = err.Error()
+		return it
+	}
+	switch d := d.(type) {
+	case *company.OfficeStarted:
+		it.Text, it.Quiet = fmt.Sprintf("office %s open, epoch %d", d.Office, d.Epoch), true
+	case *company.OfficeStopped:
+		it.Text, it.Mark = "stopped: nothing runs until company resume", Needs
+	case *company.OfficeResumed:
+		it.Text = "resumed"
+	case *company.TaskSubmitted:
+		it.Text, it.Mark = agent.CleanLine(d.Instruction, 100), Started
+	case *company.Prepared:
+		it.Text = fmt.Sprintf("base %s@%s, %s", d.Base.Branch, d.Base.OID.Short(), gatesText(d.Gates))
+		if d.Base.Dirty {
+			it.Text += "; uncommitted changes of the checkout are not part of it"
+		}
+		if d.Base.Ahead > 0 {
+			it.Text += fmt.Sprintf("; %d commits that the remote lacks travel along", d.Base.Ahead)
+		}
+	case *company.PlanRefused:
+		it.Text, it.Mark = fmt.Sprintf("plan refused: %s", agent.CleanLine(d.Problems[0].String(), 200)), Failed
+	case *company.PlanAccepted:
+		it.Text, it.Mark = fmt.Sprintf("plan: %d subtasks in %d waves", d.Plan.Subtasks(), len(d.Plan.Waves)), Done
+	case *company.SubtaskGuided:
+		it.Text = "manager: " + agent.CleanLine(d.Text, 160)
+	case *company.RunOffered:
+		it.Text, it.Quiet = "on the queue", true
+	case *company.RunClaimed:
+		it.Worker, it.Mark = d.Worker, Started
+		it.Text = runText(d.Role, e, t)
+	case *company.RunReleased:
+		it.Text, it.Quiet = "let go: "+d.Why, true
+	case *company.RunEnded:
+		it.describeEnd(e, d, t)
+	case *company.GateFinished:
+		it.describeGate(d)
+	case *company.MergeGated:
+		it.describeGate(&d.GateFinished)
+		it.Quiet = d.Result.Passed
+	case *company.Review:
+		it.Text, it.Mark = fmt.Sprintf("review: %s", strings.ReplaceAll(d.Verdict, "_", " ")), Done
+		if d.Verdict != company.Approve {
+			it.Mark = Failed
+			for _, f := range d.Findings {
+				if f.Severity == company.Blocking {
+					it.Text += fmt.Sprintf(" (%s:%d %s)", agent.CleanLine(f.File, 80), f.Line, agent.CleanLine(f.What, 100))
+					break
+				}
+			}
+		}
+	case *company.ReviewVoided:
+		it.Text = "the base moved in a file of the diff: reviewed again"
+	case *company.MergeIntended:
+		it.Text, it.Quiet = "merging onto "+d.Onto.Short(), true
+	case *company.MergeConflicted:
+		it.Text, it.Mark = "conflict in "+agent.CleanLine(strings.Join(d.Paths, ", "), 120), Failed
+	case *company.MergeDone:
+		it.Text, it.Mark = "merged as "+d.Commit.Short(), Done
+	case *company.DeliveryIntended:
+		it.Text, it.Quiet = fmt.Sprintf("delivering %s", d.Branch), true
+	case *company.PROpened:
+		it.Text, it.Mark = fmt.Sprintf("pull request #%d: %s into %s", d.Number, d.Branch, d.Base), Done
+	case *company.PRSettled:
+		it.Text, it.Mark = "pull request "+string(d.State), Done
+	case *company.ApprovalOpened:
+		it.Text, it.Mark = fmt.Sprintf("%s: %s", d.ID, agent.CleanLine(d.Question, 300)), Needs
+	case *company.ApprovalAnswered:
+		it.Text = fmt.Sprintf("%s: %s %s", d.ID, d.Option, agent.CleanLine(d.Text, 100))
+	case *company.BudgetReserved:
+		it.Text, it.Quiet = "reserved "+d.Amount.String(), true
+	case *company.BudgetWaiting:
+		it.Text, it.Mark = "waits for budget", Stalled
+	case *company.BudgetExhausted:
+		it.Text, it.Mark = "the budget is used up", Needs
+	case *company.BudgetRaised:
+		it.Text = "budget raised by " + d.By.String()
+	case *company.EffectFailed:
+		it.Text, it.Mark = fmt.Sprintf("%s: %s", d.Fail, agent.CleanLine(d.Error, 300)), Failed
+		if d.Hint != "" {
+			it.Text += " (fix: " + agent.CleanLine(d.Hint, 200) + ")"
+		}
+	case *company.TaskPaused:
+		it.Text = map[bool]string{true: "paused", false: "goes on"}[d.Paused]
+	case *company.TaskCancelledEvent:
+		it.Text, it.Mark = "cancelled "+agent.CleanLine(d.Reason, 200), Failed
+	case *company.TaskFailedEvent:
+		it.Text, it.Mark = "failed: "+agent.CleanLine(d.Reason, 300), Failed
+	case *company.TaskCompletedEvent:
+		it.Text, it.Mark = "complete", Done
+		it.cost(t)
+	default:
+		it.Text = e.Kind
+	}
+	return it
+}
+
+func (it *Item) cost(t *company.Task) {
+	if t == nil || t.Spent.MicroUSD == 0 {
+		return
+	}
+	usd := t.Spent.MicroUSD
+	it.CostMicroUSD = &usd
+}
+
+func (it *Item) describeEnd(e company.Event, d *company.RunEnded, t *company.Task) {
+	if t != nil {
+		if r := t.Runs[e.Run]; r != nil {
+			it.DurationMS = r.EndedAt.Sub(r.Claimed).Milliseconds()
+			it.Worker = r.Worker
+		}
+	}
+	if d.Spent.MicroUSD > 0 {
+		usd := d.Spent.MicroUSD
+		it.CostMicroUSD = &usd
+	}
+	switch d.Status {
+	case company.RunSuccess:
+		it.Mark, it.Text = Done, "done"
+		if d.Head != "" {
+			it.Text = fmt.Sprintf("done at %s, %d files", d.Head.Short(), len(d.Changes))
+		} else {
+			it.Quiet = true // what it decided is a line of its own
+		}
+	case company.RunPartial:
+		it.Mark, it.Text = Stalled, "out of turns"
+	default:
+		it.Mark, it.Text = Failed, agent.CleanLine(d.Error, 300)
+		if d.Hint != "" {
+			it.Text += " (fix: " + agent.CleanLine(d.Hint, 200) + ")"
+		}
+	}
+}
+
+func (it *Item) describeGate(d *company.GateFinished) {
+	if d.Result.Untested {
+		it.Mark, it.Text = Stalled, "no gates: untested"
+		return
+	}
+	it.Mark, it.Text = Done, "gates passed"
+	var took time.Duration
+	for _, c := range d.Result.Checks {
+		took += c.Took
+		if !c.Passed && !c.Skipped {
+			it.Mark, it.Text = Failed, fmt.Sprintf("gate %s failed, exit %d", c.Name, c.ExitCode)
+		}
+	}
+	it.DurationMS = took.Milliseconds()
+	if d.Result.Cached {
+		it.Text += " (cached)"
+		it.DurationMS = 0
+	}
+	if d.Conflict {
+		it.Text += " on the branch alone: it conflicts with what is merged"
+	}
+}
+
+func gatesText(g []company.GateCommand) string {
+	if len(g) == 0 {
+		return "no gates"
+	}
+	var out []string
+	for _, c := range g {
+		out = append(out, c.Name+" "+c.Command)
+	}
+	return strings.Join(out, ", ")
+}
+
+func runText(role company.Role, e company.Event, t *company.Task) string {
+	title := ""
+	if t != nil {
+		if sub := t.Subtask(e.Subtask); sub != nil {
+			title = " " + agent.CleanLine(sub.Planned.Title, 80)
+		}
+	}
+	switch role {
+	case company.Manager:
+		if t != nil && t.Runs[e.Run] != nil && t.Runs[e.Run].About != "" {
+			return "decides on " + string(t.Runs[e.Run].About)
+		}
+		return "planning"
+	case company.Reviewer:
+		if title == "" {
+			title = " the whole"
+		}
+		return "reviewing" + title
+	case company.Merger:
+		return "resolving the conflict of" + title
+	}
+	return "working on" + title
+}
+
+// Live tells listeners what happens in runs while it happens.
+type Live struct {
+	mu   sync.Mutex
+	subs map[chan Item]struct{}
+}
+
+// Listen gives a channel of what happens from now on, and a function that
+// ends it. A listener who is slow misses items.
+func (l *Live) Listen() (<-chan Item, func()) {
+	ch := make(chan Item, 256)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.subs == nil {
+		l.subs = map[chan Item]struct{}{}
+	}
+	l.subs[ch] = struct{}{}
+	return ch, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.subs, ch)
+	}
+}
+
+// Tell passes an item on.
+func (l *Live) Tell(it Item) {
+	it.SchemaVersion = 1
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for ch := range l.subs {
+		select {
+		case ch <- it:
+		default:
+		}
+	}
+}

@@ -1,0 +1,213 @@
+// Package orchestrator is the one loop of the company: it keeps the state,
+// has commands decided, appends the events to the ledger, and sees to it that
+// exactly the effects that are due are under way.
+//
+// It is the only writer of the ledger. It promises that an event is synced
+// before anybody acts on it, that an effect whose key is no longer due is
+// cancelled, and that everything it started has ended when Run returns. It
+// does not know how an effect is done: doers are registered, one per kind.
+package orchestrator
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"company/internal/company"
+	"company/internal/ledger"
+)
+
+// Causes that a doer's context ends with.
+var (
+	ErrNotDue   = errors.New("orchestrator: the effect is no longer due")
+	ErrShutdown = errors.New("orchestrator: shutting down")
+)
+
+// Config is what an orchestrator needs.
+type Config struct {
+	Ledger  *ledger.Ledger
+	Office  string // the office's id
+	Version string
+	Doers   map[company.EffectKind]company.Doer
+	Active  int // tasks that work at once; 0: 4
+	Logger  *slog.Logger
+	Now     func() time.Time // the clock; nil: time.Now
+	// Changed is told, in order and after the append, of every event and the
+	// task as it is after it (nil for events of the office). It must be
+	// quick; projections hang here.
+	Changed func(e company.Event, t *company.Task)
+	// SnapshotEvery is how many events lie between two snapshots; 0: 1000.
+	SnapshotEvery int
+}
+
+// Orchestrator runs one office.
+type Orchestrator struct {
+	cfg   Config
+	token string // makes command ids of this process unique
+
+	mu       sync.Mutex // guards what follows; held over an append, so that decisions are serial
+	state    *company.State
+	view     *company.State // cached copy for readers; nil after a change
+	commands uint64
+	failed   error // an append that went wrong: nothing may be decided after it
+	snapSeq  uint64
+
+	wake chan struct{} // of capacity 1: something changed
+	jobs map[string]*job
+	done chan string // keys of jobs that have ended
+}
+
+// Open folds the ledger into the state. People's commands may be decided from
+// then on; nothing is under way before Start and Run.
+func Open(ctx context.Context, cfg Config) (*Orchestrator, error) {
+	if cfg.Active == 0 {
+		cfg.Active = 4
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.SnapshotEvery == 0 {
+		cfg.SnapshotEvery = 1000
+	}
+	if cfg.Doers == nil {
+		cfg.Doers = map[company.EffectKind]company.Doer{}
+	}
+	var tok [8]byte
+	if _, err := rand.Read(tok[:]); err != nil {
+		return nil, err
+	}
+	o := &Orchestrator{
+		cfg: cfg, token: hex.EncodeToString(tok[:]), state: company.NewState(),
+		wake: make(chan struct{}, 1), jobs: map[string]*job{}, done: make(chan string),
+	}
+	if err := o.load(ctx); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// Register says who does a kind of effect. It is called before Run.
+func (o *Orchestrator) Register(k company.EffectKind, d company.Doer) { o.cfg.Doers[k] = d }
+
+// Start begins a new epoch: what earlier processes had claimed is void from
+// here on. Whoever calls it holds the office's lock and will call Run.
+func (o *Orchestrator) Start(ctx context.Context) error {
+	_, err := o.Do(ctx, company.Company, company.StartOffice{Office: o.cfg.Office, Version: o.cfg.Version})
+	return err
+}
+
+// load rebuilds the state from the newest snapshot that fits the chain and
+// the events after it.
+func (o *Orchestrator) load(ctx context.Context) error {
+	seq, raw, ok, err := o.cfg.Ledger.LoadSnapshot(ctx)
+	if err != nil {
+		return err
+	}
+	if ok {
+		s := company.NewState()
+		if json.Unmarshal(raw, s) == nil && s.Seq == seq {
+			o.state, o.snapSeq = s, seq
+		}
+	}
+	return o.cfg.Ledger.Read(ctx, o.state.Seq+1, func(e company.Event) error {
+		return company.Apply(o.state, e)
+	})
+}
+
+// View is the state at this moment. It may be kept and read freely.
+func (o *Orchestrator) View() *company.State {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.view == nil {
+		o.view = o.state.View()
+	}
+	return o.view
+}
+
+// Do decides a command under an id of its own.
+func (o *Orchestrator) Do(ctx context.Context, actor string, c company.Command) ([]company.Event, error) {
+	return o.DoID(ctx, "", actor, c)
+}
+
+// DoID decides a command under the caller's id, which makes a repeat
+// harmless where the command says so. An empty id gets a fresh one.
+func (o *Orchestrator) DoID(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.failed != nil {
+		return nil, o.failed
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	if id == "" {
+		o.commands++
+		id = fmt.Sprintf("%s-%d", o.token, o.commands)
+	}
+	m := company.Meta{ID: id, Actor: actor, Now: o.cfg.Now().UTC()}
+	drafts, err := company.Decide(o.state, m, c)
+	if err != nil || len(drafts) == 0 {
+		return nil, err
+	}
+	// An append that was begun is seen to its end: a caller that goes away
+	// must not leave us ignorant of what is in the ledger.
+	actx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	evs, err := o.cfg.Ledger.Append(actx, id, m.Now, drafts)
+	if company.CodeOf(err) == company.EInvalid {
+		return nil, err // nothing was stored: events that the ledger cannot hold are refused like the command
+	}
+	if err != nil {
+		o.failed = company.E(company.CodeOf(err), "the ledger takes no more, so nothing is decided any more").Wrap(err).
+			Fix("see that the office's disk has space and can be written (df), then: company resume")
+		o.poke()
+		return nil, o.failed
+	}
+	o.view = nil
+	for _, e := range evs {
+		if err := company.Apply(o.state, e); err != nil {
+			o.failed = fmt.Errorf("apply event %d: %w", e.Seq, err)
+			o.poke()
+			return nil, o.failed
+		}
+		o.cfg.Logger.InfoContext(ctx, "event", "seq", e.Seq, "kind", e.Kind, "task_id", e.Task, "run_id", e.Run)
+		if o.cfg.Changed != nil {
+			o.cfg.Changed(e, o.state.Tasks[e.Task])
+		}
+	}
+	o.poke()
+	return evs, nil
+}
+
+func (o *Orchestrator) poke() {
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}
+
+// snapshot saves the state when enough has happened since the last one.
+func (o *Orchestrator) snapshot(ctx context.Context, least int) {
+	s, head := o.View(), o.cfg.Ledger.Head()
+	if s.Seq < o.snapSeq+uint64(least) || s.Seq != head.Seq {
+		return // not yet, or an append came in between: the next round does it
+	}
+	raw, err := json.Marshal(s)
+	if err == nil {
+		err = o.cfg.Ledger.SaveSnapshot(ctx, s.Seq, head.Hash, raw)
+	}
+	if err != nil && company.CodeOf(err) != company.EConflict {
+		// The events are all there: a start without it is only slower.
+		o.cfg.Logger.WarnContext(ctx, "snapshot not saved", "err", err)
+	}
+	o.snapSeq = s.Seq
+}

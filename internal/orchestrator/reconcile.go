@@ -1,0 +1,187 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"company/internal/company"
+)
+
+// job is one effect under way.
+type job struct {
+	effect company.Effect
+	cancel context.CancelCauseFunc
+}
+
+// staleWait is how long an effect that somebody else seems to have is left
+// alone.
+const staleWait = 250 * time.Millisecond
+
+// Run reconciles until ctx ends or the ledger fails: effects that are due and
+// not under way are started, those under way and no longer called for are
+// cancelled.
+// It returns when everything it started has ended.
+func (o *Orchestrator) Run(ctx context.Context) error {
+	jctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(ErrShutdown)
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		next := o.reconcile(jctx)
+		if !next.IsZero() {
+			timer.Reset(max(time.Millisecond, next.Sub(o.cfg.Now())))
+		} else {
+			timer.Reset(time.Hour)
+		}
+		o.mu.Lock()
+		failed := o.failed
+		o.mu.Unlock()
+		if failed != nil {
+			stop(failed)
+			o.drain()
+			return failed
+		}
+		select {
+		case <-ctx.Done():
+			stop(ErrShutdown)
+			o.drain()
+			sctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+			o.snapshot(sctx, 1)
+			cancel()
+			return nil
+		case <-o.wake:
+		case <-timer.C:
+		case key := <-o.done:
+			delete(o.jobs, key)
+		}
+		o.snapshot(jctx, o.cfg.SnapshotEvery)
+	}
+}
+
+// drain waits for every job.
+func (o *Orchestrator) drain() {
+	for len(o.jobs) > 0 {
+		delete(o.jobs, <-o.done)
+	}
+}
+
+// reconcile brings what is under way in line with what is due, and says when
+// to look again by the clock.
+func (o *Orchestrator) reconcile(ctx context.Context) time.Time {
+	now := o.cfg.Now().UTC()
+	s := o.View()
+	due := map[string]bool{}
+	for _, e := range company.Due(s, now, o.cfg.Active) {
+		due[e.Key] = true
+		if o.jobs[e.Key] == nil {
+			o.start(ctx, e)
+		}
+	}
+	unlimited := false
+	for key, j := range o.jobs {
+		if !due[key] && !unlimited {
+			// The limit on tasks says what is started, not what is broken off:
+			// an older task that wakes from a wait must not end the gates of a
+			// newer one.
+			unlimited = true
+			for _, e := range company.Due(s, now, len(s.Open)) {
+				due[e.Key] = true
+			}
+		}
+		if !due[key] {
+			j.cancel(ErrNotDue)
+		}
+	}
+	return company.NextDue(s, now)
+}
+
+func (o *Orchestrator) start(ctx context.Context, e company.Effect) {
+	ectx, cancel := context.WithCancelCause(ctx)
+	o.jobs[e.Key] = &job{effect: e, cancel: cancel}
+	go func() {
+		defer func() { o.done <- e.Key }()
+		defer cancel(nil)
+		o.carryOut(ectx, e)
+	}()
+}
+
+// carryOut does one effect and brings its outcome in. Whatever goes wrong is
+// recorded against the effect, so that it is tried again later and nothing
+// spins.
+func (o *Orchestrator) carryOut(ctx context.Context, e company.Effect) {
+	cmd, err := o.doer(ctx, e)
+	if ctx.Err() != nil {
+		return // stopped, cancelled or superseded: the outcome is nobody's
+	}
+	if err == nil && cmd != nil {
+		_, err = o.Do(ctx, company.Company, cmd)
+	}
+	code := company.CodeOf(err)
+	if code == company.EStale || code == company.EStopped || errors.Is(err, ErrNotDue) {
+		// Somebody else has it, or everything stands still: no failure. What
+		// is due all the same is begun again, but not at once: it would keep
+		// a processor busy with being refused.
+		if o.stillDue(e.Key) {
+			select {
+			case <-ctx.Done():
+			case <-time.After(staleWait):
+			}
+		}
+		return
+	}
+	if err == nil && o.stillDue(e.Key) {
+		err = company.E(company.EInternal, "the effect "+e.Key+" ended without an outcome")
+	}
+	if err == nil {
+		return
+	}
+	o.cfg.Logger.WarnContext(ctx, "effect failed", "key", e.Key, "err", err)
+	fail := company.FailEffect{Task: e.Task, Key: e.Fail, EffectFailed: company.EffectFailed{Code: company.CodeOf(err), Error: err.Error()}}
+	var ce *company.Error
+	if errors.As(err, &ce) {
+		fail.Hint, fail.Human = ce.Hint, ce.Class == company.HumanRequired
+	}
+	if fail.Key == "" {
+		fail.Key = string(e.Kind)
+	}
+	if _, err := o.Do(ctx, company.Company, fail); err != nil && ctx.Err() == nil {
+		o.cfg.Logger.ErrorContext(ctx, "failure not recorded", "key", e.Key, "err", err)
+	}
+}
+
+func (o *Orchestrator) doer(ctx context.Context, e company.Effect) (cmd company.Command, err error) {
+	if e.Kind == company.DoNote {
+		return e.Then, nil
+	}
+	do := o.cfg.Doers[e.Kind]
+	if do == nil {
+		return nil, company.E(company.EInternal, "nobody here can do "+string(e.Kind))
+	}
+	defer func() {
+		// One broken doer must not take the whole company down; its stack is
+		// in the log, the effect is tried again.
+		if p := recover(); p != nil {
+			err = company.E(company.EInternal, fmt.Sprintf("%s broke: %v", e.Key, p))
+			o.cfg.Logger.ErrorContext(ctx, "doer panicked", "key", e.Key, "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
+	if !e.By.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadlineCause(ctx, e.By, ErrNotDue)
+		defer cancel()
+	}
+	return do(ctx, e)
+}
+
+func (o *Orchestrator) stillDue(key string) bool {
+	s := o.View()
+	for _, e := range company.Due(s, o.cfg.Now().UTC(), len(s.Open)) {
+		if e.Key == key {
+			return true
+		}
+	}
+	return false
+}
