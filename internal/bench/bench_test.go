@@ -1,0 +1,71 @@
+package bench
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"company/internal/company"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// Every bench runs, gives numbers, and leaves nothing behind. How good the
+// numbers are is not a test's business.
+func TestQuick(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	r, err := Run(ctx, nil, Options{Dir: dir, Quick: true, Progress: func(s string) { t.Log(s) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for _, l := range r.Lines {
+		seen[l.Bench]++
+		if l.What == "" || l.Unit == "" || l.Ours <= 0 || l.Samples < 1 || (l.Against != "") != (l.Bare > 0 && l.Ratio > 0) || (l.Target != "") != (l.Met != nil) {
+			t.Errorf("%+v", l)
+		}
+	}
+	for _, name := range Names() {
+		if seen[name] == 0 {
+			t.Errorf("%s printed nothing", name)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+	if r.CPUs < 1 || r.LoadBefore == "" || r.LoadAfter == "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestUnknown(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Run(t.Context(), []string{"ledger", "speed"}, Options{Dir: dir}); company.CodeOf(err) != company.EUsage {
+		t.Errorf("%v", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+func TestTake(t *testing.T) {
+	var order string
+	fn := func(name string, d time.Duration) func() (time.Duration, error) {
+		return func() (time.Duration, error) {
+			order += name
+			return d, nil
+		}
+	}
+	got, err := take(t.Context(), 3, fn("a", time.Second), fn("b", 2*time.Second))
+	if err != nil || order != "abbaabba" || len(got[0]) != 3 || median(got[1]) != 2000 {
+		t.Errorf("%v, %v, %s", got, err, order)
+	}
+	if m := median([]time.Duration{4, 1, 2, 100}); m != 3e-6 {
+		t.Errorf("%v", m)
+	}
+}

@@ -1,0 +1,120 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// modelServer speaks just enough of OpenAI's protocol to have one tool called
+// turn by turn, and notes when requests come and replies are out. One
+// conversation at a time.
+type modelServer struct {
+	http     *http.Server
+	listener net.Listener
+	serving  sync.WaitGroup
+
+	mu      sync.Mutex
+	turns   int
+	tool    string
+	n       int
+	arrived []time.Time
+	sent    []time.Time
+}
+
+func newModelServer() (*modelServer, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen for the model of the bench: %w", err)
+	}
+	s := &modelServer{listener: l}
+	s.http = &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
+	s.serving.Go(func() { _ = s.http.Serve(l) }) // it ends with close
+	return s, nil
+}
+
+func (s *modelServer) url() string { return "http://" + s.listener.Addr().String() + "/v1" }
+
+func (s *modelServer) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	err := s.http.Shutdown(ctx)
+	s.serving.Wait()
+	return err
+}
+
+// begin starts a conversation: so many calls of the tool, then the end.
+func (s *modelServer) begin(turns int, tool string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turns, s.tool, s.n, s.arrived, s.sent = turns, tool, 0, nil, nil
+}
+
+// between are the times from each reply to the request after it.
+func (s *modelServer) between() []time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []time.Duration
+	for i := 1; i < len(s.arrived); i++ {
+		out = append(out, s.arrived[i].Sub(s.sent[i-1]))
+	}
+	return out
+}
+
+// ServeHTTP answers one request by a stream.
+func (s *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	at := time.Now() // before the body is read: a long one is the wire's matter
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		return
+	}
+	s.mu.Lock()
+	s.n++
+	n, name := s.n, s.tool
+	if n > s.turns {
+		name = "done"
+	}
+	s.arrived = append(s.arrived, at)
+	s.mu.Unlock()
+	// Each call differs, so that nobody takes it for a loop.
+	args, err := json.Marshal(map[string]string{"command": fmt.Sprintf("echo %d", n)})
+	if err != nil || name != "run_command" {
+		args = fmt.Appendf(nil, `{"n":%d}`, n)
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	err = errors.Join(
+		event(w, n, map[string]any{"index": 0, "delta": map[string]any{"role": "assistant", "tool_calls": []any{map[string]any{
+			"index": 0, "id": fmt.Sprintf("call_%d", n), "type": "function", "function": map[string]string{"name": name, "arguments": string(args)},
+		}}}}),
+		event(w, n, map[string]any{"index": 0, "delta": map[string]any{}, "finish_reason": "tool_calls"}),
+		event(w, n, nil),
+	)
+	if err != nil {
+		return
+	}
+	// The time is taken before the last bytes leave: what follows is ours.
+	s.mu.Lock()
+	s.sent = append(s.sent, time.Now())
+	s.mu.Unlock()
+	_, _ = io.WriteString(w, "data: [DONE]\n\n")
+}
+
+// event writes a chunk with one choice, or the usage without one.
+func event(w io.Writer, n int, choice map[string]any) error {
+	chunk := map[string]any{"id": fmt.Sprintf("reply_%d", n), "object": "chat.completion.chunk", "created": 0, "model": "bench", "choices": []any{}}
+	if choice != nil {
+		chunk["choices"] = []any{choice}
+	} else {
+		chunk["usage"] = map[string]int{"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+	}
+	text, err := json.Marshal(chunk)
+	if err == nil {
+		_, err = fmt.Fprintf(w, "data: %s\n\n", text)
+	}
+	return err
+}

@@ -1,0 +1,298 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	dockercontainer "github.com/docker/docker/api/types/container"
+
+	"company/internal/agent/workbench"
+	"company/internal/company"
+	"company/internal/gateway"
+	"company/internal/gitops"
+	"company/internal/image"
+	"company/internal/toolbox"
+)
+
+// benchStart measures what a run waits for before its first turn: its
+// container and its clone.
+func benchStart(ctx context.Context, w *world) ([]Line, error) {
+	if err := w.docker(ctx); err != nil {
+		return nil, err
+	}
+	got, err := take(ctx, w.pick(20, 1),
+		func() (time.Duration, error) {
+			began := time.Now()
+			b, err := w.box(ctx, w.image)
+			took := time.Since(began)
+			if err != nil {
+				return 0, err
+			}
+			return took, b.close(ctx)
+		},
+		func() (time.Duration, error) {
+			began := time.Now()
+			id, err := w.bare(ctx, false, "sleep", "60")
+			if err == nil {
+				err = w.raw.ContainerStart(ctx, id, dockercontainer.StartOptions{})
+			}
+			took := time.Since(began)
+			if err != nil {
+				return 0, err
+			}
+			return took, w.drop(ctx, id)
+		},
+	)
+	if err != nil {
+		return nil, err
+	}
+	cold := compare("claim to container ready, cold", "create+start", got[0], got[1])
+	warm, err := benchWarm(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	clones, err := benchClone(ctx, w)
+	return append([]Line{cold.met("≤ 1.3", cold.Ratio <= 1.3), warm.met("≤ 10 ms", warm.Ours <= 10)}, clones...), err
+}
+
+// benchWarm measures what a run waits for when a container is ready for it.
+func benchWarm(ctx context.Context, w *world) (Line, error) {
+	shop := &workbench.Shop{Runtime: w.rt, Office: w.office, Logger: slog.New(slog.DiscardHandler)}
+	defer shop.Close()
+	shop.Warm(w.image, 1, 1)
+	got, err := take(ctx, w.pick(20, 1), func() (time.Duration, error) {
+		// The one before is being replaced; a run that comes now waits for it,
+		// and that is not what is measured.
+		for shop.Warmed() == 0 {
+			select {
+			case <-ctx.Done():
+				return 0, context.Cause(ctx)
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+		began := time.Now()
+		end, err := shop.Ready(ctx, workbench.Order{Run: "t1-01.1", Role: company.Worker, Epoch: 1, Image: w.image})
+		took := time.Since(began)
+		if err != nil {
+			return 0, err
+		}
+		end(ctx)
+		return took, nil
+	})
+	if err != nil {
+		return Line{}, err
+	}
+	return Line{What: "claim to container ready, warm", Unit: "ms", Ours: median(got[0]), Samples: len(got[0])}, nil
+}
+
+// project is a repository with a made-up history, the same each time, mirrored
+// as the company mirrors the president's.
+type project struct {
+	store   *gitops.Store
+	mirror  *gitops.Mirror
+	commits []company.OID // oldest first
+}
+
+// benchClone measures a clone through the pipe against one from file:// on the
+// host, and what is left of it when the history is in the image.
+func benchClone(ctx context.Context, w *world) (lines []Line, err error) {
+	p, err := w.project(ctx, w.pick(400, 8))
+	if err != nil {
+		return nil, err
+	}
+	n := len(p.commits)
+	head, baked := p.commits[n-1], p.commits[n*3/4-1]
+	img, err := w.images.Ensure(ctx, image.Request{Repo: &image.Repo{MirrorDir: p.mirror.Dir(), Commit: baked}})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		_, perr := w.images.Prune(context.WithoutCancel(ctx), func(e image.Entry) bool {
+			return e.Tag == img.Tag || strings.HasSuffix(e.Tag, ":repo-"+string(img.Layers[len(img.Layers)-1].Key))
+		})
+		err = errors.Join(err, perr)
+	}()
+
+	b, err := w.box(ctx, w.image)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, b.close(ctx)) }()
+	served, err := p.serve(ctx, b, "t2-01.1", head)
+	if err != nil {
+		return nil, err
+	}
+	defer served.close()
+	// The container's work space is in memory; so is the host's clone, where
+	// the host has room.
+	memory, err := os.MkdirTemp("/dev/shm", "company-bench-")
+	if err != nil {
+		memory = w.dir
+	} else {
+		defer func() { err = errors.Join(err, os.RemoveAll(memory)) }()
+	}
+	got, err := take(ctx, w.pick(7, 1),
+		func() (time.Duration, error) {
+			began := time.Now()
+			err := b.run(ctx, fmt.Sprintf("git clone -q http://127.0.0.1:%d%s /work/c", gatewayPort, served.gate.Path()))
+			took := time.Since(began)
+			return took, errors.Join(err, b.run(ctx, "rm -rf /work/c"))
+		},
+		func() (time.Duration, error) {
+			dir := filepath.Join(memory, "clone")
+			began := time.Now()
+			_, err := git(ctx, w.dir, nil, "clone", "-q", "file://"+served.quarantine.Dir(), dir)
+			took := time.Since(began)
+			return took, errors.Join(err, os.RemoveAll(dir))
+		},
+	)
+	if err != nil {
+		return nil, err
+	}
+	full := compare(fmt.Sprintf("clone through the pipe, %d commits", n), "file:// on the host", got[0], got[1])
+	lines = append(lines, full.met("≤ 1.1", full.Ratio <= 1.1))
+
+	prepare := func(base company.OID) func() (time.Duration, error) {
+		return func() (time.Duration, error) { return p.prepare(ctx, w, img.ID, base) }
+	}
+	got, err = take(ctx, w.pick(7, 1), prepare(baked), prepare(p.commits[n*7/8-1]), prepare(head))
+	if err != nil {
+		return nil, err
+	}
+	for i, what := range []string{"no commit", fmt.Sprintf("%d commits", n*7/8-n*3/4), fmt.Sprintf("%d commits", n-n*3/4)} {
+		l := Line{What: "workspace, history baked, delta of " + what, Unit: "ms", Ours: median(got[i]), Against: "full clone", Bare: full.Ours, Samples: len(got[i])}
+		l.Ratio = l.Ours / l.Bare
+		lines = append(lines, l)
+	}
+	return lines, nil
+}
+
+// prepare is the time that a fresh container with baked history takes to have
+// the work tree of base.
+func (p *project) prepare(ctx context.Context, w *world, imageID string, base company.OID) (took time.Duration, err error) {
+	b, err := w.box(ctx, imageID)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, b.close(ctx)) }()
+	run := company.RunID(fmt.Sprintf("t3-01.%d", w.n))
+	served, err := p.serve(ctx, b, run, base)
+	if err != nil {
+		return 0, err
+	}
+	defer served.close()
+	began := time.Now()
+	_, err = b.tools.Prepare(ctx, toolbox.PrepareRequest{
+		CloneURL: fmt.Sprintf("http://127.0.0.1:%d%s", gatewayPort, served.gate.Path()), Baked: image.RepoPath,
+		BaseOID: string(base), Branch: gitops.BranchName("t3-01", "bench"), AuthorName: "bench", AuthorEmail: "bench@localhost",
+	})
+	return time.Since(began), err
+}
+
+// served is a run's quarantine repository, served into a container.
+type served struct {
+	quarantine *gitops.Quarantine
+	gate       *gateway.Gateway
+	serving    sync.WaitGroup
+	drop       func()
+}
+
+func (p *project) serve(ctx context.Context, b *box, run company.RunID, base company.OID) (*served, error) {
+	q, err := p.store.Quarantine(ctx, p.mirror, run, base, nil)
+	if err != nil {
+		return nil, err
+	}
+	s := &served{quarantine: q, drop: func() { _ = p.store.DropQuarantine(context.WithoutCancel(ctx), run) }} // all of it goes with the world
+	ticket, err := gitops.Ticket(run)
+	if err != nil {
+		return nil, err
+	}
+	if s.gate, err = gateway.New(gateway.Config{Quarantine: q, Run: run, Ticket: ticket, ReadOnly: true, Logger: b.w.Logger}); err != nil {
+		return nil, err
+	}
+	s.serving.Go(func() { _ = s.gate.Serve(b.session) }) // it ends with Close
+	return s, nil
+}
+
+func (s *served) close() {
+	_ = s.gate.Close() // a listener that is gone already
+	s.serving.Wait()
+	s.drop()
+}
+
+// project makes the repository.
+func (w *world) project(ctx context.Context, commits int) (*project, error) {
+	dir := filepath.Join(w.dir, "project")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	if _, err := git(ctx, dir, nil, "init", "-q", "-b", "main"); err != nil {
+		return nil, err
+	}
+	if _, err := git(ctx, dir, history(commits), "fast-import", "--quiet"); err != nil {
+		return nil, err
+	}
+	out, err := git(ctx, dir, nil, "rev-list", "--reverse", "main")
+	if err != nil {
+		return nil, err
+	}
+	p := &project{}
+	for _, id := range strings.Fields(out) {
+		p.commits = append(p.commits, company.OID(id))
+	}
+	if p.store, err = gitops.Open(gitops.Config{Root: filepath.Join(w.dir, "git")}); err != nil {
+		return nil, err
+	}
+	if p.mirror, err = p.store.Mirror(ctx, "project", dir); err != nil {
+		return nil, err
+	}
+	_, err = p.mirror.FetchBase(ctx, nil, gitops.Source{Path: dir}, "main")
+	return p, err
+}
+
+// history is a stream for git fast-import, always the same: 1000 files of 60
+// lines, and in each commit after the first three lines changed in 25 of them.
+func history(commits int) *bytes.Buffer {
+	r := rand.New(rand.NewPCG(1, 2))
+	words := strings.Fields("the company works in containers and func return if err nil context string package import type struct for range map test")
+	line := func() string {
+		return fmt.Sprintf("%s %s %s %x", words[r.IntN(len(words))], words[r.IntN(len(words))], words[r.IntN(len(words))], r.Uint32())
+	}
+	files := make([][]string, 1000)
+	for i := range files {
+		for range 60 {
+			files[i] = append(files[i], line())
+		}
+	}
+	var b bytes.Buffer
+	write := func(f int) {
+		text := strings.Join(files[f], "\n") + "\n"
+		fmt.Fprintf(&b, "M 100644 inline d%02d/f%03d.txt\ndata %d\n%s\n", f%40, f, len(text), text)
+	}
+	for n := range commits {
+		msg := fmt.Sprintf("change %d\n", n)
+		fmt.Fprintf(&b, "commit refs/heads/main\ncommitter Ann <ann@example.org> %d +0000\ndata %d\n%s", 1_700_000_000+n, len(msg), msg)
+		if n == 0 {
+			for f := range files {
+				write(f)
+			}
+			continue
+		}
+		for _, f := range r.Perm(len(files))[:25] {
+			for range 3 {
+				files[f][r.IntN(60)] = line()
+			}
+			write(f)
+		}
+	}
+	return &b
+}

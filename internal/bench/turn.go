@@ -1,0 +1,182 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"company/internal/adapters"
+	"company/internal/adapters/openai"
+	"company/internal/agent"
+	"company/internal/agent/hands"
+	"company/internal/agent/session"
+	"company/internal/company"
+	"company/internal/orchestrator"
+)
+
+// benchTurn measures what the company adds to a turn: the time from the end of
+// the model's reply to the next request's arrival at the model's server. In
+// between the reply and the tool's result are journaled, synced, and the tool
+// runs. Whatever the server does is not counted.
+func benchTurn(ctx context.Context, w *world) (lines []Line, err error) {
+	if err := w.docker(ctx); err != nil {
+		return nil, err
+	}
+	b, err := w.box(ctx, w.image)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, b.close(ctx)) }()
+	office, done, err := w.sessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+
+	turns := w.pick(100, 6)
+	var calls []time.Duration
+	office.sessions.Activity = func(_ company.RunID, e agent.Event) {
+		if e.Kind == agent.ToolDone && e.Tool == "run_command" {
+			calls = append(calls, e.Duration) // one conversation at a time
+		}
+	}
+	var echo, plain [][]time.Duration
+	for n := range w.pick(4, 1) { // in turns
+		container := func() error {
+			d, err := office.converse(ctx, company.NewTaskID(2*n+1), turns, "run_command", hands.Reading(hands.Config{Toolbox: b.tools}))
+			echo = append(echo, d)
+			return err
+		}
+		host := func() error {
+			d, err := office.converse(ctx, company.NewTaskID(2*n+2), turns, "nothing", []agent.Tool{nothing})
+			plain = append(plain, d)
+			return err
+		}
+		if err := errors.Join(container(), host()); err != nil {
+			return nil, err
+		}
+	}
+	line := func(what string, runs [][]time.Duration, most float64) {
+		all := flat(runs, 0, turns)
+		l := Line{What: "a turn, " + what, Unit: "ms", Ours: median(all), Samples: len(all)}
+		lines = append(lines, l.met(fmt.Sprintf("≤ %g ms", most), l.Ours <= most))
+		first, last := flat(runs, 0, turns/5), flat(runs, turns-turns/5, turns)
+		g := compare("the last fifth of the turns, "+what, "the first fifth", last, first)
+		lines = append(lines, g.met("flat (≤ 1.5)", g.Ratio <= 1.5))
+	}
+	line("echo in the container", echo, 5)
+	lines = append(lines, Line{What: "of it, the tool call", Unit: "ms", Ours: median(calls), Samples: len(calls)})
+	line("no tool in the container", plain, 2)
+	return lines, nil
+}
+
+// flat joins turns [from, to) of all conversations.
+func flat(runs [][]time.Duration, from, to int) []time.Duration {
+	var all []time.Duration
+	for _, r := range runs {
+		all = append(all, r[min(from, len(r)):min(to, len(r))]...)
+	}
+	return all
+}
+
+// nothing is a tool that answers at once.
+var nothing = agent.Tool{
+	Spec: adapters.Tool{Name: "nothing", Description: "nothing", Schema: json.RawMessage(`{"type":"object"}`)},
+	Run: func(_ context.Context, args json.RawMessage) (agent.Result, error) {
+		return agent.Result{Text: string(args)}, nil
+	},
+}
+
+// done is a tool that ends the conversation.
+var done = agent.Tool{
+	Spec: adapters.Tool{Name: "done", Description: "end", Schema: json.RawMessage(`{"type":"object"}`)},
+	Run: func(context.Context, json.RawMessage) (agent.Result, error) {
+		return agent.Result{Text: "done", Final: true}, nil
+	},
+}
+
+// talks is an office of the real parts: orchestrator, ledger on NATS,
+// sessions, the openai adapter over HTTP.
+type talks struct {
+	orch     *orchestrator.Orchestrator
+	sessions *session.Office
+	server   *modelServer
+}
+
+func (w *world) sessions(ctx context.Context) (t *talks, closeAll func() error, err error) {
+	bus, l, err := w.ledger(ctx, "turns")
+	if err != nil {
+		return nil, nil, err
+	}
+	closers := []func() error{bus.Close}
+	closeAll = func() error {
+		var errs []error
+		for i := len(closers) - 1; i >= 0; i-- {
+			errs = append(errs, closers[i]())
+		}
+		return errors.Join(errs...)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, closeAll())
+		}
+	}()
+	t = &talks{}
+	if t.server, err = newModelServer(); err != nil {
+		return nil, nil, err
+	}
+	closers = append(closers, t.server.close)
+	if t.orch, err = orchestrator.Open(ctx, orchestrator.Config{Ledger: l, Office: "bench", Version: "bench", Logger: w.Logger}); err != nil {
+		return nil, nil, err
+	}
+	if err = t.orch.Start(ctx); err != nil {
+		return nil, nil, err
+	}
+	models := adapters.NewModels(adapters.Registry{"openai": openai.Factory},
+		[]adapters.Profile{{Name: "bench", Adapter: "openai", Model: "bench", BaseURL: t.server.url()}},
+		adapters.Deps{Log: w.Logger, Policy: adapters.DefaultPolicy(), Prices: func(string, string) adapters.Price { return adapters.Price{} }})
+	closers = append(closers, models.Close)
+	t.sessions = &session.Office{
+		Desk: t.orch, Ledger: l, Runs: filepath.Join(w.dir, "runs"), Logger: w.Logger,
+		Model: func(_ company.Role, wrap func(adapters.Model) adapters.Model) (adapters.Model, error) {
+			return models.Open("bench", wrap)
+		},
+		Turns: func(company.Role) int { return 1000 },
+	}
+	return t, closeAll, nil
+}
+
+// converse holds one conversation of so many turns with the tool, in a task of
+// its own, and gives the company's part of each turn.
+func (t *talks) converse(ctx context.Context, id company.TaskID, turns int, tool string, tools []agent.Tool) ([]time.Duration, error) {
+	base := company.OID(strings.Repeat("a", 40))
+	for _, c := range []company.Command{
+		company.Submit{Instruction: "measure", Project: company.Project{ID: "bench", Path: "/bench"},
+			Settings: company.Settings{NoGates: "allow", Cap: company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}}},
+		company.Prepare{Task: id, Prepared: company.Prepared{Base: company.Base{Branch: "main", OID: base, PRBranch: "main"}, Image: "none", Integration: "develop-bench"}},
+	} {
+		if _, err := t.orch.Do(ctx, company.Company, c); err != nil {
+			return nil, err
+		}
+	}
+	run := company.NewRunID(id, "", company.Manager, 1)
+	fence, who, err := t.sessions.Claim(ctx, run, base)
+	if err != nil {
+		return nil, err
+	}
+	t.server.begin(turns, tool)
+	var out agent.Outcome
+	err = t.sessions.Carry(ctx, run, fence, who, func(ctx context.Context, s *session.Session) (company.EndRun, error) {
+		var err error
+		out, err = s.Converse(ctx, session.Talk{System: "measure", Brief: "measure", Title: "measure", Tools: append(tools, done)})
+		return company.EndRun{Outcome: company.RunEnded{Status: company.RunError, Error: "a bench plans nothing"}}, err
+	})
+	if err == nil && out.End != agent.EndFinal {
+		err = company.E(company.EInternal, "the conversation ended as "+string(out.End))
+	}
+	return t.server.between(), err
+}

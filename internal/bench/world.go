@@ -1,0 +1,180 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	cerrdefs "github.com/containerd/errdefs"
+	dockercontainer "github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/client"
+
+	"company/internal/company"
+	"company/internal/container"
+	"company/internal/container/docker"
+	"company/internal/image"
+	"company/internal/pipe"
+	"company/internal/toolbox"
+)
+
+// world is what benches share. Parts of it are made when they are first asked
+// for.
+type world struct {
+	Options
+	dir    string
+	office string
+
+	rt     container.Runtime
+	raw    *client.Client // unguarded: for baselines only
+	images *image.Builder
+	image  string // a worker image without toolchain and project
+	made   []string
+	n      int
+}
+
+// docker opens the daemon, once.
+func (w *world) docker(ctx context.Context) error {
+	if w.image != "" {
+		return nil
+	}
+	var err error
+	w.office = "bench" + strings.ToLower(rand.Text()[:6])
+	if w.rt == nil {
+		if w.rt, err = docker.Open(ctx, docker.Options{Log: w.Logger}); err != nil {
+			return err
+		}
+	}
+	if w.raw == nil {
+		if w.raw, err = client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation()); err != nil {
+			return company.E(company.EDocker, "no Docker client").Wrap(err)
+		}
+	}
+	if w.images, err = image.New(image.Config{Logger: w.Logger, Progress: w.Progress}); err != nil {
+		return err
+	}
+	img, err := w.images.Ensure(ctx, image.Request{})
+	if err != nil {
+		return err
+	}
+	w.image = img.ID
+	return nil
+}
+
+// close leaves nothing behind.
+func (w *world) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var errs []error
+	for _, id := range w.made {
+		errs = append(errs, w.drop(ctx, id))
+	}
+	if w.rt != nil {
+		errs = append(errs, w.rt.Close())
+	}
+	if w.raw != nil {
+		errs = append(errs, w.raw.Close())
+	}
+	if w.images != nil {
+		w.images.Close()
+	}
+	return errors.Join(append(errs, os.RemoveAll(w.dir))...)
+}
+
+const gatewayPort = 8377
+
+// box is a worker's container as the company starts it, with the link to its
+// toolbox.
+type box struct {
+	w       *world
+	c       container.Container
+	session *pipe.Session
+	tools   *toolbox.Client
+}
+
+// box starts one from an image and waits until its toolbox answers.
+func (w *world) box(ctx context.Context, imageID string) (b *box, err error) {
+	w.n++
+	labels := container.Labels{Office: w.office, Run: fmt.Sprintf("t1-01.%d", w.n), Epoch: 1, Role: "worker"}
+	b = &box{w: w}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, b.close(ctx))
+		}
+	}()
+	b.c, err = w.rt.Start(ctx, container.Spec{
+		Name: labels.Name(), Image: imageID, Labels: labels,
+		Command: []string{image.ToolboxPath, "serve"}, Env: []string{fmt.Sprintf("GATEWAY_PORT=%d", gatewayPort)},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if b.session, err = pipe.Host(b.c.Pipe()); err != nil {
+		return nil, err
+	}
+	b.tools = toolbox.New(b.session)
+	return b, b.tools.Heartbeat(ctx)
+}
+
+func (b *box) close(ctx context.Context) error {
+	var err error
+	if b.c != nil {
+		err = b.c.Remove(ctx)
+	}
+	if b.tools != nil {
+		b.tools.Close()
+	}
+	if b.session != nil {
+		_ = b.session.Close() // the other end is gone
+	}
+	return err
+}
+
+// run has the toolbox run a command that must succeed.
+func (b *box) run(ctx context.Context, command string) error {
+	res, err := b.tools.Run(ctx, toolbox.RunRequest{Command: command, TimeoutS: 600})
+	if err == nil && res.ExitCode != 0 {
+		err = company.E(company.EInternal, fmt.Sprintf("%s: exit code %d: %s", command, res.ExitCode, res.Stderr.Head))
+	}
+	return err
+}
+
+// bare makes a container by the API, with no network and nothing else said.
+func (w *world) bare(ctx context.Context, stdin bool, argv ...string) (string, error) {
+	made, err := w.raw.ContainerCreate(ctx,
+		&dockercontainer.Config{Image: w.image, Cmd: argv, AttachStdout: true, AttachStdin: stdin, OpenStdin: stdin, StdinOnce: stdin},
+		&dockercontainer.HostConfig{NetworkMode: "none"}, nil, nil, "")
+	if err != nil {
+		return "", fmt.Errorf("create a bare container: %w", err)
+	}
+	w.made = append(w.made, made.ID)
+	return made.ID, nil
+}
+
+func (w *world) drop(ctx context.Context, id string) error {
+	err := w.raw.ContainerRemove(ctx, id, dockercontainer.RemoveOptions{Force: true})
+	if cerrdefs.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// git runs git without any configuration of this machine.
+func git(ctx context.Context, dir string, stdin io.Reader, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir, cmd.Stdin = dir, stdin
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0"}
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		return "", company.E(company.EGit, "git "+args[0]+": "+strings.TrimSpace(errs.String())).Wrap(err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/company"
+)
+
+func newAnswer(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "answer <question> <text>", Short: "Answer a question in your words",
+		Example: `  company answer a1 "limit by API key, not by address"`,
+		Args:    cobra.ExactArgs(2), ValidArgsFunction: a.ids(openIDs),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.answer(c.Context(), args[0], company.Answer{Option: company.OptAnswer, Text: args[1]})
+		},
+	}
+}
+
+func newApprove(a *app) *cobra.Command {
+	var add string
+	c := &cobra.Command{
+		Use: "approve <question|task> [text]", Short: "Say yes to a question",
+		Example: `  company approve a7
+  company approve t12
+  company approve a9 --add 5usd`,
+		Long: "Says yes to a question, or to the one question of a task that is open. Words\nof yours reach whoever asked.",
+		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.ids(openIDs),
+		RunE: func(c *cobra.Command, args []string) error {
+			ans := company.Answer{Option: company.OptApprove, Text: strings.Join(args[1:], " ")}
+			if add != "" {
+				var err error
+				if ans.Raise, err = parseAmount(add); err != nil {
+					return err
+				}
+			}
+			return a.answer(c.Context(), args[0], ans)
+		},
+	}
+	c.Flags().StringVar(&add, "add", "", "of a budget: how much the cap grows (default: by itself), such as 5usd or 100ktokens")
+	return c
+}
+
+func newReject(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "reject <question|task> [text]", Short: "Say no to a question",
+		Example: `  company reject a7 "split it by package"
+  company reject t12`,
+		Long: "Says no to a question, or to the one question of a task that is open. With\nwords of yours the work is done anew where that is possible.",
+		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.ids(openIDs),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.answer(c.Context(), args[0], company.Answer{Option: company.OptReject, Text: strings.Join(args[1:], " ")})
+		},
+	}
+}
+
+func (a *app) answer(ctx context.Context, id string, ans company.Answer) error {
+	s, acc, err := a.look(ctx)
+	if err != nil {
+		return err
+	}
+	defer acc.Close()
+	q, err := question(s, id)
+	if err != nil {
+		return err
+	}
+	if ans.Raise != (company.Amount{}) && q.Kind != company.AskBudget {
+		return company.E(company.EUsage, "--add is for a question about the budget").Because(fmt.Sprintf("%s is about: %s", q.ID, q.Kind)).Fix("company approve " + string(q.ID))
+	}
+	ans.Approval, ans.By = q.ID, "command"
+	if _, err := acc.Do(ctx, "", ans); err != nil {
+		return err
+	}
+	if s, err = acc.State(ctx); err != nil {
+		return err
+	}
+	q = s.Approvals[q.ID]
+	return a.done(acc, s, q.Task, map[string]any{"question": viewApproval(q)}, fmt.Sprintf("%s: %s", q.ID, q.Option))
+}
+
+// question is the one that an id names: itself, or the only open one of a
+// task.
+func question(s *company.State, id string) (*company.Approval, error) {
+	th, err := find(s, id)
+	if err != nil {
+		return nil, err
+	}
+	if th.approval != nil {
+		return th.approval, nil
+	}
+	if th.run != nil || th.subtask != nil {
+		return nil, company.E(company.EUsage, id+" is neither a question nor a task").Fix("company status lists what waits for you")
+	}
+	open := s.OpenApprovals(th.task.ID)
+	switch len(open) {
+	case 0:
+		return nil, company.E(company.ENotFound, id+" has no open question").Fix("company status lists what waits for you")
+	case 1:
+		return open[0], nil
+	}
+	var list []string
+	for _, q := range open {
+		list = append(list, fmt.Sprintf("%s: %s", q.ID, cleanLine(q.Question, 100)))
+	}
+	return nil, company.E(company.EConflict, fmt.Sprintf("%s has %d open questions", id, len(open))).
+		Because(strings.Join(list, "\n        ")).Fix("name one: company approve " + string(open[0].ID))
+}
+
+// done says what a command did to a task, and whether the work goes on by
+// itself: it does where a company is at work.
+func (a *app) done(acc access, s *company.State, id company.TaskID, v map[string]any, text string) error {
+	_, works := acc.(*distant)
+	t := s.Tasks[id]
+	if a.output == "json" {
+		v["schema_version"], v["at_work"] = 1, works
+		if t != nil {
+			v["task"], v["status"] = t.ID, s.Shown(t)
+		}
+		return a.printJSON(a.out, v)
+	}
+	fmt.Fprintln(a.out, text)
+	switch {
+	case t == nil || t.Status.Ended():
+	case works:
+		a.note("the company that is open goes on")
+	default:
+		a.note("go on with: company resume %s", id)
+	}
+	return nil
+}

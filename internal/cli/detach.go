@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"company/internal/company"
+	"company/internal/office"
+)
+
+// detachFor is how long a detached process has to take the task.
+const detachFor = 60 * time.Second
+
+// background is the company that detach started, apart from the terminal.
+type background struct {
+	log   string
+	ended chan struct{} // closed when the process has ended
+}
+
+// detach hands the submission to the company that is open, or starts one in a
+// session of its own, and returns when the task has its id.
+func (a *app) detach(ctx context.Context, paths office.Paths, o submitOptions, cmd company.Submit) error {
+	off, err := office.Open(paths)
+	if err != nil {
+		return err
+	}
+	defer off.Close()
+	lock, held, err := office.TryLock(paths)
+	if err != nil {
+		return err
+	}
+	var bg *background
+	if lock != nil {
+		if err := lock.Release(); err != nil {
+			return err
+		}
+		if bg, err = a.startDetached(paths, o, cmd.Instruction); err != nil {
+			return err
+		}
+	}
+	late := company.E(company.EHeld, "no company took the task in time").Fix("company status")
+	if bg != nil {
+		late = late.Fix("see " + bg.log)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, detachFor, late)
+	defer cancel()
+	for {
+		if acc := a.dial(ctx, held); acc != nil {
+			done, err := acc.Do(ctx, o.commandID, cmd)
+			acc.Close()
+			if err == nil && done.Task != "" {
+				return a.detached(done.Task, bg)
+			}
+			if err != nil && company.CodeOf(err) != company.EHeld {
+				return err
+			}
+		}
+		if bg != nil {
+			select {
+			case <-bg.ended:
+				return bg.failed()
+			default:
+			}
+		}
+		if err := pause(ctx, 50*time.Millisecond, nil); err != nil {
+			return err
+		}
+		// Who holds it is only looked at: the lock is the child's to take.
+		if l, h, err := office.TryLock(paths); err != nil {
+			return err
+		} else if l == nil {
+			held = h
+		} else if err := l.Release(); err != nil {
+			return err
+		}
+	}
+}
+
+// startDetached starts this program again in a session of its own. It reads
+// the instruction from a file that has no name any more: an argument may be no
+// longer than 128 KiB, and everybody could read it.
+func (a *app) startDetached(p office.Paths, o submitOptions, text string) (*background, error) {
+	fail := func(err error) error {
+		return company.E(company.EInternal, "the company could not be started again").Wrap(err).Fix("submit it without --detach")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fail(err)
+	}
+	bg := &background{log: filepath.Join(p.Logs, "detached-"+now().Format("20060102T150405.000")+".log"), ended: make(chan struct{})}
+	log, err := os.OpenFile(bg.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fail(err)
+	}
+	defer log.Close()
+	in, err := os.CreateTemp(p.State, "instruction-") // mode 0600
+	if err != nil {
+		return nil, fail(err)
+	}
+	defer in.Close()
+	if err := os.Remove(in.Name()); err != nil {
+		return nil, fail(err)
+	}
+	if _, err := in.WriteString(text); err != nil {
+		return nil, fail(err)
+	}
+	if _, err := in.Seek(0, 0); err != nil {
+		return nil, fail(err)
+	}
+	c := exec.Command(self, a.again(o)...)
+	c.Stdin, c.Stdout, c.Stderr = in, log, log
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := c.Start(); err != nil {
+		return nil, fail(err)
+	}
+	go func() { // it ends with the child, or with this process
+		_ = c.Wait() // how it ended is in its log
+		close(bg.ended)
+	}()
+	return bg, nil
+}
+
+// again are the arguments of the same submission, followed by itself.
+func (a *app) again(o submitOptions) []string {
+	args := []string{"submit", "--no-input", "--command-id", o.commandID, "--file", "-"}
+	add := func(flag, v string) {
+		if v != "" {
+			args = append(args, flag, v)
+		}
+	}
+	add("--office", a.officeDir)
+	add("--repo", a.repoDir)
+	add("--base", o.base)
+	if o.dryRun {
+		args = append(args, "--dry-run")
+	}
+	if a.yes {
+		args = append(args, "--yes")
+	}
+	for _, kv := range a.set {
+		add("--set", kv)
+	}
+	return args
+}
+
+// failed is the error of a company that ended before it took the task: its
+// own, as its log has it.
+func (b *background) failed() error {
+	e := company.E(company.EInternal, "the detached company ended at once").Fix("see " + b.log)
+	text, err := os.ReadFile(b.log)
+	if err != nil {
+		return e
+	}
+	_, last, ok := strings.Cut(string(text), "error[")
+	if !ok {
+		return e
+	}
+	return e.Because(strings.TrimSpace("error[" + last))
+}
+
+func (a *app) detached(id company.TaskID, bg *background) error {
+	if a.output == "json" {
+		v := map[string]any{"schema_version": 1, "task": id}
+		if bg != nil {
+			v["log"] = bg.log
+		}
+		return a.printJSON(a.out, v)
+	}
+	where := ""
+	if bg != nil {
+		where = "; log: " + bg.log
+	}
+	_, err := fmt.Fprintf(a.out, "%s is under way%s\nwatch it: company feed --follow %s\n", id, where, id)
+	return err
+}

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/company"
+	"company/internal/gitops"
+	"company/internal/office"
+)
+
+// maxPatch bounds a patch that is shown, in bytes.
+const maxPatch = 8 << 20
+
+func newDiff(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "diff <task|subtask|run>", Short: "Show what a task, a subtask or a run changed",
+		Example: "  company diff t12\n  company diff t12-03\n  company diff t12-03.2 | less",
+		Args:    cobra.ExactArgs(1), ValidArgsFunction: a.ids(allIDs),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.diffOf(c.Context(), func(s *company.State) (*company.Task, span, error) { return spanOf(s, args[0]) })
+		},
+	}
+}
+
+// span is what a diff goes from and to.
+type span struct {
+	of       string
+	from, to company.OID
+}
+
+// spanOf tells what an id changed: a task its integration branch since the
+// base, a subtask its head since the base of its first run, a run its own.
+func spanOf(s *company.State, id string) (*company.Task, span, error) {
+	th, err := find(s, id)
+	if err != nil {
+		return nil, span{}, err
+	}
+	sp := span{of: id}
+	switch {
+	case th.approval != nil:
+		return nil, span{}, company.E(company.EUsage, id+" is a question").Fix("company diff <task|subtask|run>")
+	case th.run != nil:
+		sp.from, sp.to = th.run.From, th.run.Head
+	case th.subtask != nil:
+		sp.from, sp.to = th.subtask.Base, th.subtask.Head
+	case th.task.Prepared != nil:
+		sp.from, sp.to = th.task.Prepared.Base.OID, th.task.Head
+	}
+	if sp.from == "" || sp.to == "" {
+		return nil, span{}, company.E(company.ENotFound, id+" has no commit yet").Fix("company show " + id)
+	}
+	return th.task, sp, nil
+}
+
+// diffOf prints what changed in a span, from the git objects that the company
+// holds: no checkout is looked at, and nothing of a repository runs.
+func (a *app) diffOf(ctx context.Context, pick func(*company.State) (*company.Task, span, error)) error {
+	acc, paths, err := a.access(ctx)
+	if err != nil {
+		return err
+	}
+	defer acc.Close()
+	s, err := acc.State(ctx)
+	if err != nil {
+		return err
+	}
+	t, sp, err := pick(s)
+	if err != nil {
+		return err
+	}
+	m, err := lookAt(paths, t)
+	if err != nil {
+		return err
+	}
+	d, err := m.Diff(ctx, sp.from, sp.to, maxPatch)
+	if err != nil {
+		return err
+	}
+	if a.output == "json" {
+		files := []company.Change{}
+		for _, c := range d.Changes {
+			files = append(files, c.Change)
+		}
+		return a.printJSON(a.out, map[string]any{
+			"schema_version": 1, "of": sp.of, "from": sp.from, "to": sp.to, "files": files, "patch": string(d.Patch), "truncated": d.Truncated,
+		})
+	}
+	patch := d.Patch
+	if isTerminal(a.out) {
+		patch = []byte(clean(string(patch)))
+	}
+	// To a file or a pipe it goes as it is: it must apply.
+	if _, err := a.out.Write(patch); err != nil {
+		return nil // said by who watches stdout
+	}
+	switch {
+	case len(d.Changes) == 0:
+		a.note("%s changed nothing since %s", sp.of, sp.from.Short())
+	case d.Truncated:
+		a.note("cut at %d MiB; all of it: git --git-dir %s diff %s %s", maxPatch>>20, m.Dir(), sp.from, sp.to)
+	}
+	return nil
+}
+
+// lookAt opens a task's mirror to read.
+func lookAt(p office.Paths, t *company.Task) (*gitops.Mirror, error) {
+	return gitops.LookAt(p.Git, "", t.Project.ID, t.Project.Path)
+}
+
+// stat is how much changed, in a line.
+func stat(d gitops.Diff) string {
+	n := map[string]int{}
+	for _, c := range d.Changes {
+		n[c.Action]++
+	}
+	return fmt.Sprintf("%d files: %d created, %d modified, %d deleted", len(d.Changes), n["created"], n["modified"], n["deleted"])
+}

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/office"
+)
+
+// doctorFor is how long all checks together may take.
+const doctorFor = 1800 * time.Millisecond
+
+func newDoctor(a *app) *cobra.Command {
+	var online bool
+	c := &cobra.Command{
+		Use: "doctor", Short: "Check that this machine and this office can work",
+		Example: "  company doctor\n  company doctor --online -o json",
+		Long: `Each check tells what it found, what is needed, and how to put it right. ! is a
+warning: work goes on, but look at it. Nothing outside of this machine is asked
+without --online.`,
+		RunE: func(c *cobra.Command, _ []string) error { return a.doctor(c.Context(), online) },
+	}
+	c.Flags().BoolVar(&online, "online", false, "also ask the models' servers")
+	return c
+}
+
+// verdict is one check with what it saw.
+type verdict struct {
+	Name string `json:"name"`
+	office.Result
+	Unknown bool `json:"unknown,omitempty"` // it could not be checked in time
+}
+
+// check is a room's part of doctor: it may see several things.
+type check struct {
+	name string
+	run  func(ctx context.Context) []verdict
+}
+
+func one(name string, r office.Result) []verdict { return []verdict{{Name: name, Result: r}} }
+
+func (a *app) doctor(ctx context.Context, online bool) error {
+	ctx, cancel := context.WithTimeout(ctx, doctorFor)
+	defer cancel()
+	checks := a.checks(online)
+	results := make([][]verdict, len(checks))
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for i, c := range checks {
+		wg.Go(func() {
+			got := c.run(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			results[i] = got
+		})
+	}
+	finished := make(chan struct{})
+	go func() { wg.Wait(); close(finished) }() // a check that hangs ends with the process
+	select {
+	case <-finished:
+	case <-ctx.Done():
+		// Let those that saw the end of their time say so.
+		select {
+		case <-finished:
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	var all []verdict
+	code := exitComplete
+	for i, c := range checks {
+		if results[i] == nil {
+			results[i] = []verdict{{Name: c.name, Unknown: true, Result: office.Result{Found: "no answer in time", Fix: "try again, or look at it yourself"}}}
+		}
+		for _, v := range results[i] {
+			all = append(all, v)
+			switch {
+			case v.Unknown && code == exitComplete:
+				code = exitIncomplete
+			case !v.Unknown && !v.OK && !v.Warn:
+				code = exitError
+			}
+		}
+	}
+	if a.output == "json" {
+		if err := a.printJSON(a.out, map[string]any{"schema_version": 1, "ok": code == exitComplete, "checks": all}); err != nil {
+			return err
+		}
+	} else {
+		for _, v := range all {
+			fmt.Fprintf(a.out, "%s %-16s %s\n", v.sign(), v.Name, cleanLine(v.Found, 300))
+			if !v.OK && v.Needed != "" {
+				fmt.Fprintf(a.out, "    needed: %s\n", cleanLine(v.Needed, 300))
+			}
+			if !v.OK && v.Fix != "" {
+				fmt.Fprintf(a.out, "    fix:    %s\n", cleanLine(v.Fix, 300))
+			}
+		}
+	}
+	if code != exitComplete {
+		return &exitCode{code: code}
+	}
+	return nil
+}
+
+func (v verdict) sign() string {
+	switch {
+	case v.Unknown:
+		return "?"
+	case v.OK:
+		return "+"
+	case v.Warn:
+		return "!"
+	}
+	return "x"
+}

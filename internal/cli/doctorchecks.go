@@ -1,0 +1,279 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"company/internal/company"
+	"company/internal/container"
+	"company/internal/image"
+	"company/internal/office"
+)
+
+// leastFree is the free space, in bytes, below which work is likely to fail
+// in its middle.
+const leastFree = 5 << 30
+
+// checks are what doctor looks at, in the order in which it is shown.
+func (a *app) checks(online bool) []check {
+	paths, perr := a.paths()
+	var loaded office.Loaded
+	lerr := perr
+	if perr == nil {
+		loaded, lerr = a.load(paths)
+	}
+	if lerr != nil {
+		loaded.Config = office.Default()
+	}
+	return []check{
+		{"git", checkGit},
+		{"docker", a.checkDocker},
+		{"images", a.checkImages},
+		{"go", checkGo},
+		{"config", func(context.Context) []verdict { return one("config", checkConfig(paths, loaded, lerr)) }},
+		{"models", func(ctx context.Context) []verdict {
+			if lerr != nil {
+				return one("models", office.Result{Warn: true, Found: "not looked at: the config does not load"})
+			}
+			return a.checkModels(ctx, paths, loaded.Config, online)
+		}},
+		{"office", func(ctx context.Context) []verdict { return one("office", a.checkOffice(ctx, paths, perr)) }},
+		{"disk", func(context.Context) []verdict { return one("disk", checkDisk(paths, perr)) }},
+	}
+}
+
+// broken is an error as the result of a check.
+func broken(err error) office.Result {
+	var e *company.Error
+	if !errors.As(err, &e) {
+		return office.Result{Found: err.Error()}
+	}
+	found := e.Message
+	if e.Why != "" {
+		found += ": " + e.Why
+	} else if e.Err != nil {
+		found += ": " + e.Err.Error()
+	}
+	return office.Result{Found: found, Fix: e.Hint}
+}
+
+func checkGit(ctx context.Context) []verdict {
+	const needed = "git 2.38 or newer (merge-tree --write-tree)"
+	out, err := exec.CommandContext(ctx, "git", "version").Output()
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return one("git", office.Result{Found: "missing", Needed: needed, Fix: "apt-get install git"})
+	}
+	var major, minor int
+	found := strings.TrimSpace(string(out))
+	_, err = fmt.Sscanf(found, "git version %d.%d", &major, &minor)
+	return one("git", office.Result{OK: err == nil && (major > 2 || major == 2 && minor >= 38), Found: found, Needed: needed, Fix: "install a newer git"})
+}
+
+func (a *app) checkDocker(ctx context.Context) []verdict {
+	rt, err := openRuntime(ctx, a.log)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return one("docker", broken(err))
+	}
+	defer rt.Close()
+	facts, err := rt.Check(ctx)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return one("docker", broken(err))
+	}
+	var out []verdict
+	for _, f := range facts {
+		out = append(out, verdict{Name: f.Name, Result: office.Result{OK: f.Level == container.OK, Warn: f.Level == container.Warn, Found: f.Value, Fix: f.Hint}})
+	}
+	return out
+}
+
+// checkImages looks whether the first task has to build the base image, and
+// whether it can.
+func (a *app) checkImages(ctx context.Context) []verdict {
+	b, err := image.New(image.Config{Logger: a.log})
+	if err != nil {
+		return one("base image", broken(err))
+	}
+	defer b.Close()
+	var out []verdict
+	for _, st := range b.Check(ctx) {
+		if st.Name == "docker" {
+			if !st.OK {
+				return []verdict{{Name: "base image", Unknown: true, Result: office.Result{Found: st.Detail, Fix: st.Hint}}}
+			}
+			continue
+		}
+		r := office.Result{OK: st.OK, Warn: true, Found: st.Detail, Fix: st.Hint}
+		if st.Name == "base" && !st.OK {
+			r.Fix = "nothing: the first task takes a minute longer"
+			if _, err := exec.LookPath("mmdebstrap"); err != nil {
+				r.Warn, r.Needed, r.Fix = false, "mmdebstrap to build it, or container.image: name@sha256:… to pull one", "apt-get install mmdebstrap"
+			}
+		}
+		out = append(out, verdict{Name: st.Name + " image", Result: r})
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return out
+}
+
+func checkGo(ctx context.Context) []verdict {
+	out, err := exec.CommandContext(ctx, "go", "env", "GOVERSION").Output()
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return one("go", office.Result{Warn: true, Found: "missing", Needed: "Go, for projects in Go: its image takes the host's toolchain", Fix: "https://go.dev/dl"})
+	}
+	return one("go", office.Result{OK: true, Found: strings.TrimSpace(string(out))})
+}
+
+func checkConfig(p office.Paths, l office.Loaded, err error) office.Result {
+	if err != nil {
+		return broken(err)
+	}
+	if err := l.Check(); err != nil {
+		return broken(err)
+	}
+	where := "defaults alone"
+	seen := map[string]bool{}
+	for _, o := range l.Origin {
+		if file, _, ok := strings.Cut(o, ":"); ok {
+			seen[file] = true
+		}
+	}
+	if len(seen) > 0 {
+		where = strings.Join(slices.Sorted(maps.Keys(seen)), ", ")
+	}
+	return office.Result{OK: true, Found: where}
+}
+
+func (a *app) checkModels(ctx context.Context, p office.Paths, c office.Config, online bool) []verdict {
+	users := map[string][]string{}
+	for _, role := range []company.Role{company.Manager, company.Worker, company.Reviewer, company.Merger} {
+		name := c.Agent(role).Model
+		users[name] = append(users[name], string(role))
+	}
+	var out []verdict
+	for _, name := range slices.Sorted(maps.Keys(users)) {
+		m := c.Models[name]
+		r := office.Result{OK: true, Found: fmt.Sprintf("%s %s for %s", m.Adapter, m.Model, strings.Join(users[name], ", "))}
+		if m.APIKeyEnv != "" {
+			if v, _ := a.env(m.APIKeyEnv); v == "" {
+				r.OK, r.Needed, r.Fix = false, m.APIKeyEnv+" in the environment", "export "+m.APIKeyEnv+"=…"
+				r.Found += ", " + m.APIKeyEnv + " NOT SET"
+			} else {
+				r.Found += ", " + m.APIKeyEnv + " SET"
+			}
+		}
+		if m.Script != "" {
+			file := m.Script
+			if !filepath.IsAbs(file) {
+				file = filepath.Join(p.Root, file)
+			}
+			if !isFile(file) {
+				r.OK, r.Found, r.Fix = false, file+" is not there", "correct models."+name+".script"
+			}
+		}
+		if online && r.OK && m.BaseURL != "" {
+			if err := reach(ctx, m.BaseURL); err != nil {
+				r.OK, r.Needed, r.Fix = false, "a server at "+m.BaseURL, "start it, or correct models."+name+".base_url"
+				r.Found += ": " + err.Error()
+			} else {
+				r.Found += ", answers"
+			}
+		}
+		out = append(out, verdict{Name: "model " + name, Result: r})
+	}
+	return out
+}
+
+// reach connects to a model's server, and asks nothing of it.
+func reach(ctx context.Context, base string) error {
+	u, err := url.Parse(base)
+	if err != nil {
+		return err
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+func (a *app) checkOffice(ctx context.Context, p office.Paths, err error) office.Result {
+	if err != nil {
+		return broken(err)
+	}
+	if !exists(p) {
+		return office.Result{OK: true, Found: "not opened yet: " + p.Root}
+	}
+	lock, held, err := office.TryLock(p)
+	if err != nil {
+		return broken(err)
+	}
+	if lock != nil {
+		if err := lock.Release(); err != nil {
+			return broken(err)
+		}
+		return office.Result{OK: true, Found: "free: " + p.Root}
+	}
+	acc := a.dial(ctx, held)
+	if acc == nil {
+		r := broken(heldBy(held))
+		r.Needed = "a holder that answers"
+		return r
+	}
+	acc.Close()
+	return office.Result{OK: true, Found: fmt.Sprintf("%s, at work in process %d", p.Root, held.PID)}
+}
+
+// checkDisk looks at the office's file system, or at that of the working
+// directory where there is no office.
+func checkDisk(p office.Paths, err error) office.Result {
+	dir := p.Root
+	if err != nil || dir == "" {
+		dir = "."
+	}
+	for dir != filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return office.Result{Found: err.Error(), Fix: "see that " + dir + " can be read"}
+	}
+	free, total := st.Bavail*uint64(st.Bsize), st.Blocks*uint64(st.Bsize)
+	r := office.Result{OK: free >= leastFree && free >= total/10, Warn: true, Found: fmt.Sprintf("%d GiB of %d GiB free at %s", free>>30, total>>30, dir), Needed: "a tenth of the disk, and 5 GiB"}
+	if !r.OK {
+		r.Fix = "make room"
+	}
+	return r
+}

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/company"
+	"company/internal/office"
+	"company/internal/orchestrator"
+)
+
+// errSeen ends a feed that has shown what there is.
+var errSeen = errors.New("cli: all is shown")
+
+type feedOptions struct {
+	task   company.TaskID
+	follow bool
+	from   uint64
+}
+
+func newFeed(a *app) *cobra.Command {
+	var o feedOptions
+	c := &cobra.Command{
+		Use: "feed [task]", Short: "Show what happened, and what happens",
+		Example: "  company feed\n  company feed t12 --follow\n  company feed --from 120 -o json",
+		Long: `Shows the events of the office, or of one task, from the first on: one line
+each (with -o json, one object each). --follow goes on with what happens until
+an interrupt, over the ends of companies and the starts of others.`,
+		Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.ids(taskIDs),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.task = company.TaskID(args[0])
+				if !o.task.Valid() {
+					_, err := findTask(nil, args[0])
+					return err
+				}
+			}
+			return a.feed(c.Context(), o)
+		},
+	}
+	c.Flags().BoolVar(&o.follow, "follow", false, "go on with what happens")
+	c.Flags().Uint64Var(&o.from, "from", 1, "number of the first event")
+	return c
+}
+
+func (a *app) feed(ctx context.Context, o feedOptions) error {
+	seen := max(1, o.from) - 1
+	for {
+		acc, paths, err := a.access(ctx)
+		if err == nil {
+			err = a.feedOnce(ctx, acc, o, &seen)
+			acc.Close()
+			if _, ok := acc.(absent); ok && o.follow && err == nil {
+				return company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case !o.follow:
+			return err
+		case err != nil && !ended(err) && company.CodeOf(err) != company.EHeld:
+			return err
+		}
+		if err := untilTouched(ctx, paths); err != nil {
+			return err
+		}
+	}
+}
+
+// feedOnce shows the events after seen that are there. Where a company is at
+// work and it is to follow, it goes on until that company ends (io.EOF).
+func (a *app) feedOnce(ctx context.Context, acc access, o feedOptions, seen *uint64) error {
+	s, err := acc.State(ctx)
+	if err != nil {
+		return err
+	}
+	if o.task != "" && s.Tasks[o.task] == nil {
+		return noTask(s, string(o.task))
+	}
+	_, remote := acc.(*distant)
+	stay := o.follow && remote
+	if !stay && *seen >= s.Seq {
+		return nil
+	}
+	err = acc.Follow(ctx, *seen+1, func(it orchestrator.Item) error {
+		*seen = max(*seen, it.Seq)
+		if (it.Seq != 0 || stay) && (o.task == "" || it.Task == o.task) {
+			if _, err := a.feedLine(a.out, it); err != nil {
+				return err
+			}
+		}
+		if !stay && it.Seq >= s.Seq {
+			return errSeen
+		}
+		return nil
+	})
+	if errors.Is(err, errSeen) {
+		return nil
+	}
+	return err
+}
+
+// untilTouched waits until somebody takes the office, or has had it. Whoever
+// takes it signs the lock's file.
+func untilTouched(ctx context.Context, p office.Paths) error {
+	lock, _, err := office.TryLock(p)
+	if err != nil || lock == nil {
+		return pause(ctx, 100*time.Millisecond, err)
+	}
+	if err := lock.Release(); err != nil {
+		return err
+	}
+	at := touched(p)
+	for touched(p).Equal(at) {
+		if err := pause(ctx, 250*time.Millisecond, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func touched(p office.Paths) time.Time {
+	info, err := os.Stat(p.Lock())
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// pause waits unless err is an error already.
+func pause(ctx context.Context, d time.Duration, err error) error {
+	if err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}

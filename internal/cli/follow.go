@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"company/internal/agent"
+	"company/internal/company"
+	"company/internal/orchestrator"
+)
+
+const (
+	// settleAfter is how soon after an event it is asked whether the tasks have
+	// come to rest. Events come in bursts; one look is enough for each.
+	settleAfter = 20 * time.Millisecond
+	// lookAgain is how soon it is asked without an event: a retry that is due
+	// moves a task by the clock alone.
+	lookAgain = 2 * time.Second
+	// beatAfter is how long a stream that is no terminal stays silent.
+	beatAfter = 30 * time.Second
+)
+
+// follower shows the feed until tasks have come to rest: ended, stopped, or
+// waiting for a person who is not there.
+type follower struct {
+	a     *app
+	tasks func(*company.State) []company.TaskID
+	shown uint64 // the last event that was shown; kept when the office changes hands
+}
+
+// follow shows what happens in an office. It returns the state in which the
+// tasks have come to rest, once the event that took them there is shown.
+func (f *follower) follow(ctx context.Context, acc access) (*company.State, error) {
+	fctx, cancel := context.WithCancel(ctx)
+	items := make(chan orchestrator.Item)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- acc.Follow(fctx, f.shown+1, func(it orchestrator.Item) error {
+			select {
+			case items <- it:
+				return nil
+			case <-fctx.Done():
+				return context.Cause(fctx)
+			}
+		})
+	}()
+	running := true
+	defer func() {
+		cancel()
+		if running {
+			<-ended
+		}
+	}()
+	look := time.NewTimer(0)
+	soon := true // a look is due shortly
+	beat := time.NewTicker(beatAfter)
+	defer look.Stop()
+	defer beat.Stop()
+	var last *company.State
+	goal := uint64(0) // the event that brought the tasks to rest; 0: they are not
+	for {
+		select {
+		case <-ctx.Done():
+			return last, context.Cause(ctx)
+		case err := <-ended:
+			running = false
+			return last, err
+		case it := <-items:
+			if f.a.tell(it) {
+				beat.Reset(beatAfter)
+			}
+			if it.Seq == 0 {
+				continue
+			}
+			f.shown = it.Seq
+			if !soon {
+				soon = true
+				look.Reset(settleAfter)
+			}
+		case <-look.C:
+			soon = false
+			look.Reset(lookAgain)
+			s, err := acc.State(ctx)
+			if err != nil {
+				return last, err
+			}
+			last = s
+			rest, err := f.rest(ctx, acc, s)
+			switch {
+			case err != nil:
+				return last, err
+			case !rest:
+				goal = 0
+			case goal == 0:
+				goal = s.Seq
+			}
+			if goal != 0 && f.shown >= goal {
+				return s, nil
+			}
+		case <-beat.C:
+			if last != nil {
+				f.beat(last)
+			}
+		}
+	}
+}
+
+// rest says whether the tasks have come to rest, and asks the person at the
+// terminal what can be asked there.
+func (f *follower) rest(ctx context.Context, acc access, s *company.State) (bool, error) {
+	for _, id := range f.tasks(s) {
+		t := s.Tasks[id]
+		if t == nil || t.Status.Ended() || s.Office.Stopped || t.Paused {
+			continue
+		}
+		open := s.OpenApprovals(id)
+		if answered, err := f.sayYes(ctx, acc, open); answered || err != nil {
+			return false, err
+		}
+		if len(open) == 0 || !idle(s, t) {
+			return false, nil
+		}
+		if f.a.interactive() {
+			return false, f.a.ask(ctx, acc, open[0])
+		}
+	}
+	return true, nil
+}
+
+// sayYes answers what --yes is for: what is asked before the work begins.
+func (f *follower) sayYes(ctx context.Context, acc access, open []*company.Approval) (bool, error) {
+	if !f.a.yes {
+		return false, nil
+	}
+	for _, q := range open {
+		if q.Kind == company.AskPlan || q.Kind == company.AskNoGates {
+			_, err := acc.Do(ctx, "", company.Answer{Approval: q.ID, Option: company.OptApprove, By: "--yes"})
+			if company.CodeOf(err) == company.EConflict {
+				err = nil // answered elsewhere meanwhile
+			}
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// beat says on a stream that is no terminal that the work goes on.
+func (f *follower) beat(s *company.State) {
+	if isTerminal(f.a.err) {
+		return
+	}
+	for _, id := range f.tasks(s) {
+		if t := s.Tasks[id]; t != nil && !t.Status.Ended() {
+			v := viewTask(s, t)
+			f.a.tell(orchestrator.Item{
+				SchemaVersion: 1, Time: now(), Task: id, Kind: "heartbeat", Mark: orchestrator.Info,
+				Text: fmt.Sprintf("still %s, %d of %d subtasks merged, %d runs under way", v.Status, v.Merged, len(t.Subtasks), v.Running),
+			})
+		}
+	}
+}
+
+// idle says that nothing of a task is under way: only a person can move it. A
+// run that waits for money moves nothing. One on the queue moves when a worker
+// is free, unless those are all held by runs that wait for money.
+func idle(s *company.State, t *company.Task) bool {
+	poor := false
+	for _, id := range s.Open {
+		for _, r := range s.Tasks[id].Runs {
+			if id == t.ID && r.Held && !r.Waiting {
+				return false
+			}
+			poor = poor || r.Held && r.Waiting
+		}
+	}
+	for _, sub := range t.Subtasks {
+		if sub.Status == company.SubAssigned && !poor {
+			return false
+		}
+	}
+	for _, e := range company.Due(s, now(), len(s.Open)) {
+		if e.Task != t.ID {
+			continue
+		}
+		if r := t.Runs[e.Run]; r == nil || !r.Held {
+			return false
+		}
+	}
+	return company.NextRetry(s, t.ID, now()).IsZero()
+}
+
+// clean is text of agents and repositories as a terminal may be shown it.
+func clean(s string) string { return agent.Clean(s) }
+
+// cleanLine is clean on one line of at most limit bytes.
+func cleanLine(s string, limit int) string { return agent.CleanLine(s, limit) }

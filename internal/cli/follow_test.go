@@ -1,0 +1,275 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"company/internal/company"
+	"company/internal/office"
+	"company/internal/orchestrator"
+	"company/internal/server"
+)
+
+func paths(t *testing.T) office.Paths {
+	dir := t.TempDir()
+	return office.Paths{Root: dir, State: dir, Runs: dir, Backlog: dir}
+}
+
+// played is an office that plays a prepared feed.
+type played struct {
+	mu    sync.Mutex
+	state *company.State
+	items chan orchestrator.Item
+	done  []company.Command
+	do    func(*company.State, company.Command) error
+}
+
+func (p *played) State(context.Context) (*company.State, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.state.View(), nil
+}
+
+func (p *played) Do(_ context.Context, _ string, c company.Command) (server.Done, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done = append(p.done, c)
+	return server.Done{}, p.do(p.state, c)
+}
+
+func (p *played) Follow(ctx context.Context, _ uint64, fn func(orchestrator.Item) error) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case it, ok := <-p.items:
+			if !ok {
+				return io.EOF
+			}
+			if err := fn(it); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (p *played) Close() {}
+
+// A follower shows the event that brought its task to rest before it ends,
+// also when the state is ahead of the feed; and it ends then, whatever other
+// tasks do.
+func TestFollowShowsTheLastEvent(t *testing.T) {
+	s, task := taskOf(nil)
+	p := &played{state: s, items: make(chan orchestrator.Item)}
+	var errs bytes.Buffer
+	f := &follower{a: &app{err: &errs, output: "text"}, tasks: these([]company.TaskID{task.ID})}
+	ended := make(chan error, 1)
+	go func() { _, err := f.follow(context.Background(), p); ended <- err }()
+	for seq := uint64(1); seq <= 3; seq++ {
+		select {
+		case err := <-ended:
+			t.Fatalf("it ended before event %d was shown: %v", seq, err)
+		case <-time.After(3 * settleAfter): // enough for a wrong follower to end
+		}
+		p.items <- orchestrator.Item{Seq: seq, Time: noon, Task: task.ID, Kind: "task.completed", Text: "event " + strconv.Itoa(int(seq))}
+	}
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(errs.String(), "event 3") {
+		t.Errorf("shown:\n%s", errs.String())
+	}
+}
+
+// A feed that is cut by the end of the other process is told from one that is
+// at its end.
+func TestFollowTellsOfTheOtherEnd(t *testing.T) {
+	s, task := taskOf(ask(company.AskPlan, "?"))
+	task.Runs = map[company.RunID]*company.Run{"t12-02.1": {ID: "t12-02.1", Held: true}}
+	p := &played{state: s, items: make(chan orchestrator.Item)}
+	close(p.items)
+	f := &follower{a: &app{err: io.Discard, output: "text"}, tasks: these([]company.TaskID{task.ID})}
+	if _, err := f.follow(context.Background(), p); !ended(err) {
+		t.Errorf("%v", err)
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(errInterrupted)
+	p.items = make(chan orchestrator.Item)
+	if _, err := f.follow(ctx, p); !errors.Is(err, errInterrupted) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A stream that is no terminal hears that the work goes on; a terminal and
+// whoever wants quiet do not.
+func TestHeartbeat(t *testing.T) {
+	s, task := taskOf(ask(company.AskMerge, "?"))
+	task.Runs = map[company.RunID]*company.Run{"t12-02.1": {ID: "t12-02.1", Held: true}}
+	var errs bytes.Buffer
+	f := &follower{a: &app{err: &errs, output: "text"}, tasks: these([]company.TaskID{task.ID})}
+	f.beat(s)
+	if want := "t12             -        heartbeat - still awaiting_input, 1 of 2 subtasks merged, 1 runs under way\n"; !strings.HasSuffix(errs.String(), want) {
+		t.Errorf("got %q", errs.String())
+	}
+	errs.Reset()
+	f.a.output = "json"
+	f.beat(s)
+	if !strings.Contains(errs.String(), `"kind":"heartbeat"`) {
+		t.Errorf("got %q", errs.String())
+	}
+	errs.Reset()
+	f.a.output, f.a.quiet = "text", true
+	f.beat(s)
+	if errs.Len() > 0 {
+		t.Errorf("got %q", errs.String())
+	}
+	_, tty := terminal(t)
+	f.a.quiet, f.a.err = false, tty
+	f.beat(s)
+	if n := unread(t, tty); n > 0 {
+		t.Errorf("%d bytes went to the terminal", n)
+	}
+}
+
+// unread counts what a terminal was told: its own input queue stays empty.
+func unread(t *testing.T, f *os.File) int {
+	t.Helper()
+	n, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCOUTQ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// terminal is a pseudo terminal: what is written to the first end is typed at
+// the second.
+func terminal(t *testing.T) (person, tty *os.File) {
+	t.Helper()
+	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = person.Close() })
+	if err := unix.IoctlSetPointerInt(int(person.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(person.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tty, err = os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tty.Close() })
+	return person, tty
+}
+
+// Only a terminal is asked: /dev/null is a character device, too.
+func TestInteractive(t *testing.T) {
+	_, tty := terminal(t)
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	for name, tc := range map[string]struct {
+		a    app
+		want bool
+	}{
+		"a terminal":    {app{in: tty, err: tty, output: "text"}, true},
+		"--no-input":    {app{in: tty, err: tty, output: "text", noInput: true}, false},
+		"json":          {app{in: tty, err: tty, output: "json"}, false},
+		"null in":       {app{in: null, err: tty, output: "text"}, false},
+		"piped in":      {app{in: strings.NewReader("y\n"), err: tty, output: "text"}, false},
+		"err to a pipe": {app{in: tty, err: &bytes.Buffer{}, output: "text"}, false},
+	} {
+		if got := tc.a.interactive(); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// At a terminal a question is asked until the answer is one: what is neither
+// yes nor no decides nothing.
+func TestAskAtTheTerminal(t *testing.T) {
+	person, tty := terminal(t)
+	s, task := taskOf(ask(company.AskMerge, "Merge t12-02\x1b[2J?"))
+	task.Subtasks[1].Status = company.SubMerging
+	p := &played{state: s, items: make(chan orchestrator.Item), do: func(s *company.State, c company.Command) error {
+		q := *s.Approvals["a3"]
+		q.Answered = noon
+		s.Approvals["a3"] = &q
+		task := *s.Tasks["t12"]
+		task.Status = company.TaskCompleted
+		s.Tasks["t12"] = &task
+		return nil
+	}}
+	f := &follower{a: &app{in: tty, err: tty, output: "text"}, tasks: these([]company.TaskID{task.ID}), shown: s.Seq}
+	ended := make(chan error, 1)
+	go func() { _, err := f.follow(context.Background(), p); ended <- err }()
+	if _, err := person.WriteString("\nperhaps\nyes\n"); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("it still waits for an answer")
+	}
+	if len(p.done) != 1 || p.done[0].(company.Answer).Option != company.OptApprove {
+		t.Errorf("sent: %+v", p.done)
+	}
+	shown := make([]byte, 4096)
+	n, err := person.Read(shown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(shown[:n]); strings.Contains(text, "\x1b[2J") {
+		t.Errorf("the question steers the terminal: %q", text)
+	}
+}
+
+// --yes answers what is asked before the work begins, and nothing else.
+func TestYesAnswersThePlanAlone(t *testing.T) {
+	for kind, want := range map[company.ApprovalKind]bool{
+		company.AskPlan: true, company.AskNoGates: true, company.AskMerge: false, company.AskBudget: false, company.AskProtected: false, company.AskClarification: false,
+	} {
+		s, task := taskOf(ask(kind, "?"))
+		p := &played{state: s, do: func(*company.State, company.Command) error { return nil }}
+		f := &follower{a: &app{yes: true}}
+		got, err := f.sayYes(context.Background(), p, s.OpenApprovals(task.ID))
+		if err != nil || got != want || len(p.done) != map[bool]int{true: 1, false: 0}[want] {
+			t.Errorf("%s: %v, %v, %d commands", kind, got, err, len(p.done))
+		}
+	}
+}
+
+// One question of a task is answered by the task's id; of several one must be
+// named, and the list says which there are.
+func TestWhichQuestion(t *testing.T) {
+	s, _ := taskOf(ask(company.AskPlan, "first"))
+	if q, err := question(s, "t12"); err != nil || q.ID != "a3" {
+		t.Errorf("%v, %v", q, err)
+	}
+	s.Approvals["a4"] = &company.Approval{ID: "a4", Kind: company.AskBudget, Task: "t12", Question: "second", Asked: noon}
+	_, err := question(s, "t12")
+	var e *company.Error
+	if !errors.As(err, &e) || e.Code != company.EConflict || !strings.Contains(e.Why, "a3: first") || !strings.Contains(e.Why, "a4: second") || e.Hint != "name one: company approve a3" {
+		t.Errorf("%v", err)
+	}
+	if q, err := question(s, "a4"); err != nil || q.ID != "a4" {
+		t.Errorf("%v, %v", q, err)
+	}
+}

@@ -1,0 +1,360 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"company/internal/adapters"
+	"company/internal/agent"
+	"company/internal/agent/session"
+	"company/internal/agent/workbench"
+	"company/internal/bus"
+	"company/internal/company"
+	"company/internal/container"
+	"company/internal/gates"
+	"company/internal/gitops"
+	"company/internal/image"
+	"company/internal/ledger"
+	"company/internal/manager"
+	"company/internal/merger"
+	"company/internal/office"
+	"company/internal/orchestrator"
+	"company/internal/reviewer"
+	"company/internal/worker"
+)
+
+// house is an office that this process holds the lock of: its ledger, its
+// state, and, once it works, everything that does effects.
+type house struct {
+	office *office.Office
+	loaded office.Loaded
+	lock   *office.Lock
+	log    *slog.Logger
+
+	bus    bus.Bus
+	ledger *ledger.Ledger
+	orch   *orchestrator.Orchestrator
+	live   orchestrator.Live
+	proj   *projector
+	shop   *workbench.Shop
+
+	closers []func() error // in the order in which they were opened
+
+	// life ends, with the reason, when the company cannot work any more: its
+	// ledger failed. Whoever follows is told, instead of waiting for ever.
+	life context.Context
+	die  context.CancelCauseFunc
+}
+
+// openHouse opens the ledger and folds the state. Nothing is under way yet,
+// and neither Docker nor a model is needed.
+func openHouse(ctx context.Context, lock *office.Lock, off *office.Office, loaded office.Loaded, log *slog.Logger) (h *house, err error) {
+	h = &house{office: off, loaded: loaded, lock: lock, log: log}
+	h.life, h.die = context.WithCancelCause(context.WithoutCancel(ctx))
+	defer func() {
+		if err != nil {
+			h.close()
+		}
+	}()
+	log, closeLog, err := fileLog(off.Logs, log, os.LookupEnv)
+	if err != nil {
+		return nil, err
+	}
+	h.log = log
+	h.closers = append(h.closers, closeLog)
+	if h.bus, err = openBus(ctx, off.Paths, loaded.Config, log); err != nil {
+		return nil, err
+	}
+	h.closers = append(h.closers, h.bus.Close)
+	h.ledger, err = ledger.Open(ctx, h.bus, ledger.Options{SnapshotFile: filepath.Join(off.State, "snapshot"), Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	h.proj = newProjector(h)
+	h.orch, err = orchestrator.Open(ctx, orchestrator.Config{
+		Ledger: h.ledger, Office: off.ID, Version: Version, Active: loaded.Config.Limits.ConcurrentTasks, Logger: log,
+		Changed: h.proj.changed,
+	})
+	return h, err
+}
+
+// close closes what is open, the last first.
+func (h *house) close() {
+	for i := len(h.closers) - 1; i >= 0; i-- {
+		if err := h.closers[i](); err != nil {
+			h.log.Warn("not closed cleanly", "err", err)
+		}
+	}
+	h.closers = nil
+	h.die(nil)
+}
+
+// View is the state at this moment.
+func (h *house) View() *company.State { return h.orch.View() }
+
+// DoID decides a command.
+func (h *house) DoID(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error) {
+	return h.orch.DoID(ctx, id, actor, c)
+}
+
+// staff opens what effects need (Docker, git, images, models) and registers
+// who does which.
+func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
+	cfg := h.loaded.Config
+	cfg.Workers.Max = h.loaded.ForHost(office.Host{Memory: hostMemory()}).Workers.Max
+	rt, err := openRuntime(ctx, h.log)
+	if err != nil {
+		return nil, err
+	}
+	h.closers = append(h.closers, rt.Close)
+	images, err := image.New(image.Config{Logger: h.log, Seccomp: buildProfile(), Progress: func(line string) {
+		h.tell(orchestrator.Item{Kind: "image", Mark: orchestrator.Info, Text: agent.CleanLine(line, 300)})
+	}})
+	if err != nil {
+		return nil, err
+	}
+	h.closers = append(h.closers, func() error { images.Close(); return nil })
+	author, err := authorOf(cfg.Git.Author)
+	if err != nil {
+		return nil, err
+	}
+	oplog, err := gitops.OpenOpLog(filepath.Join(h.office.Logs, "git.log"))
+	if err != nil {
+		return nil, err
+	}
+	h.closers = append(h.closers, oplog.Close)
+	git, err := gitops.Open(gitops.Config{
+		Root: h.office.Git, Log: oplog, Author: author, Remote: cfg.Git.Remote, IntegrationPrefix: cfg.Git.IntegrationBranch,
+	})
+	if err != nil {
+		return nil, err
+	}
+	models := adapters.NewModels(registry, h.profiles(cfg), modelDeps(cfg, h.log))
+	h.closers = append(h.closers, models.Close)
+
+	mirror := func(ctx context.Context, t *company.Task) (*gitops.Mirror, error) {
+		return git.Mirror(ctx, t.Project.ID, t.Project.Path)
+	}
+	limits := h.limits(cfg)
+	sessions := &session.Office{
+		Desk: h.orch, Ledger: h.ledger, Runs: h.office.Runs, Logger: h.log, Activity: h.activity,
+		Model: func(role company.Role, wrap func(adapters.Model) adapters.Model) (adapters.Model, error) {
+			return models.Open(cfg.Agent(role).Model, wrap)
+		},
+		Turns:   func(role company.Role) int { return cfg.Agent(role).MaxTurns },
+		Persona: func(role company.Role) string { return cfg.Agent(role).Persona },
+	}
+	h.shop = &workbench.Shop{
+		Runtime: rt, Git: git, Office: h.office.ID, Limits: limits, Author: author, Logger: h.log,
+		CommandTimeout: cfg.Workers.CommandTimeout,
+		Security: func(run company.RunID, what string) {
+			h.log.Warn("refused access", "run_id", run, "what", what)
+			h.tell(orchestrator.Item{Task: run.Task(), Run: run, Kind: "security", Mark: orchestrator.Failed, Text: agent.CleanLine(what, 200)})
+		},
+	}
+	h.closers = append(h.closers, func() error { h.shop.Close(); return nil })
+	keep := func(ctx context.Context, b []byte) (company.Hash, error) {
+		hash, _, err := h.ledger.PutBlob(ctx, strings.NewReader(string(b)))
+		return hash, err
+	}
+	runner := &gates.Runner{Runtime: rt, Office: h.office.ID, Limits: limits, Timeout: cfg.Workers.RunTimeout, Keep: keep, Logger: h.log}
+	checking := func(t company.TaskID, sub company.SubtaskID, check string) {
+		h.tell(orchestrator.Item{Task: t, Subtask: sub, Kind: "gate", Mark: orchestrator.Started, Text: "gate " + check})
+	}
+	pool := worker.NewPool(h.bus.Queue(), h.orch, &worker.Worker{
+		Sessions: sessions, Shop: h.shop, Mirror: mirror,
+		Project: func(ctx context.Context, t *company.Task) (string, error) {
+			m, err := mirror(ctx, t)
+			if err != nil {
+				return "", err
+			}
+			return manager.Advise(ctx, m, t)
+		},
+	}, cfg.Workers.Max, h.log)
+	intake := &manager.Intake{
+		Desk: h.orch, Mirror: mirror, Images: images, Base: cfg.Container.Image, Setup: cfg.Container.Setup, Offline: cfg.Container.Deps == "off",
+		Lint: given(cfg.Gates.Lint), Test: given(cfg.Gates.Test), Prefix: cfg.Git.IntegrationBranch, Log: oplog,
+	}
+	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirror: mirror, Author: author, Sessions: sessions, Shop: h.shop, Started: checking}
+	courier := &merger.Courier{Desk: h.orch, Mirror: mirror, Forge: openForge(filepath.Join(h.office.State, "pulls")), Log: oplog,
+		Keep: func(ctx context.Context, text string) (company.Hash, error) { return keep(ctx, []byte(text)) }}
+	for kind, do := range map[company.EffectKind]company.Doer{
+		company.DoPrepare:   intake.Do,
+		company.DoManage:    (&manager.Manager{Desk: h.orch, Sessions: sessions, Mirror: mirror}).Do,
+		company.DoOffer:     pool.Offer,
+		company.DoWork:      pool.Work,
+		company.DoGate:      (&gates.Effect{Desk: h.orch, Runner: runner, Mirror: mirror, Started: checking}).Do,
+		company.DoReview:    (&reviewer.Reviewer{Desk: h.orch, Sessions: sessions, Shop: h.shop, Mirror: mirror}).Do,
+		company.DoTestMerge: merge.Test,
+		company.DoMerge:     merge.Merge,
+		company.DoResolve:   merge.Resolve,
+		company.DoDeliver:   courier.Do,
+	} {
+		h.orch.Register(kind, do)
+	}
+	// What an earlier process left standing is swept before anything starts;
+	// we hold the lock, so nobody else's containers carry this office's label.
+	swept, err := rt.Sweep(ctx, h.office.ID, func(container.Info) bool { return false })
+	if err != nil {
+		return nil, err
+	}
+	if len(swept) > 0 {
+		h.log.Info("containers of an earlier process removed", "count", len(swept))
+	}
+	h.tidy(ctx, git)
+	return pool, nil
+}
+
+// work keeps the company working until ctx ends.
+func (h *house) work(ctx context.Context, pool *worker.Pool) error {
+	var wg sync.WaitGroup
+	wctx, cancel := context.WithCancel(ctx)
+	wg.Go(func() { _ = pool.Run(wctx) })
+	wg.Go(func() { h.proj.run(wctx) })
+	err := h.orch.Run(ctx)
+	cancel()
+	wg.Wait()
+	return err
+}
+
+// keepWarm has containers of the newest open task's image ready, and none when
+// nothing is to be done.
+func (h *house) keepWarm() {
+	s := h.View()
+	for i := len(s.Open) - 1; i >= 0 && !s.Office.Stopped; i-- {
+		if t := s.Tasks[s.Open[i]]; t.Prepared != nil && !t.Paused && !t.DryRun {
+			h.shop.Warm(t.Prepared.Image, s.Office.Epoch, h.loaded.Config.Workers.Warm)
+			return
+		}
+	}
+	h.shop.Warm("", s.Office.Epoch, 0)
+}
+
+func (h *house) profiles(c office.Config) []adapters.Profile {
+	var out []adapters.Profile
+	for name, m := range c.Models {
+		p := adapters.Profile{
+			Name: name, Adapter: m.Adapter, Model: m.Model, BaseURL: m.BaseURL, KeyEnv: m.APIKeyEnv,
+			ContextTokens: m.ContextTokens, MaxOutput: m.MaxOutput, Fallback: m.Fallback,
+		}
+		if m.APIKeyEnv != "" {
+			p.Key = adapters.NewSecret(os.Getenv(m.APIKeyEnv))
+		}
+		if m.Script != "" {
+			p.Script = m.Script
+			if !filepath.IsAbs(p.Script) {
+				p.Script = filepath.Join(h.office.Root, p.Script)
+			}
+		}
+		if m.Price != nil {
+			p.Price = adapters.Price{Known: true, InputMicro: int64(m.Price.Input), CacheMicro: int64(m.Price.Cached), OutMicro: int64(m.Price.Output)}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func (h *house) limits(c office.Config) container.Limits {
+	return container.Limits{
+		MemoryBytes: int64(c.Workers.Memory), CPUs: min(c.Workers.CPUs, float64(runtime.NumCPU())),
+		Pids: int64(c.Workers.PIDs), DiskBytes: int64(max(0, c.Workers.Disk)),
+	}
+}
+
+// settings are the parts of the config that decisions depend on.
+func settings(c office.Config) company.Settings {
+	priced := true
+	seen := map[string]bool{}
+	var look func(profile string)
+	look = func(profile string) {
+		if seen[profile] {
+			return
+		}
+		seen[profile] = true
+		m := c.Models[profile]
+		priced = priced && (m.Price != nil || modelDeps(c, nil).Prices(m.BaseURL, m.Model).Known)
+		for _, f := range m.Fallback { // it may be the one that answers
+			look(f)
+		}
+	}
+	for _, role := range []company.Role{company.Manager, company.Worker, company.Reviewer, company.Merger} {
+		look(c.Agent(role).Model)
+	}
+	return company.Settings{
+		Cap: c.Cap(priced), Plan: company.Mode(c.Approvals.Plan), Merge: company.Mode(c.Approvals.Merge), PR: company.Mode(c.Approvals.PR),
+		NoGates: c.Gates.None, Protected: c.Gates.Protected, IntegrationPrefix: c.Git.IntegrationBranch,
+		RunTimeout: c.Workers.RunTimeout, ModelWait: none(c.Limits.ModelWait), Continuations: none(c.Limits.Continuations),
+	}
+}
+
+// none says 0 in the words of the core, where a zero stands for the default.
+func none[T int | time.Duration](n T) T {
+	if n == 0 {
+		return -1
+	}
+	return n
+}
+
+// hostMemory is what this machine has, in bytes; 0 where that is not known.
+func hostMemory() office.Size {
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	var kib int64
+	if _, err := fmt.Sscanf(string(text), "MemTotal: %d kB", &kib); err != nil {
+		return 0
+	}
+	return office.Size(kib << 10)
+}
+
+// projectOf names the project of a checkout.
+func projectOf(path string) company.Project {
+	sum := sha256.Sum256([]byte(path))
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(filepath.Base(path)))
+	return company.Project{ID: strings.Trim(name, "-") + "-" + hex.EncodeToString(sum[:4]), Path: path}
+}
+
+func given(c office.Command) gates.Given {
+	switch c.Mode {
+	case office.Auto:
+		return gates.Auto
+	case office.None:
+		return gates.None
+	}
+	if c.Argv != nil {
+		return gates.Argv(c.Argv)
+	}
+	return gates.Given(c.Line)
+}
+
+// authorOf reads git.author: Name <mail>.
+func authorOf(s string) (gitops.Person, error) {
+	if s == "" {
+		return gitops.Person{Name: "company", Email: "company@localhost"}, nil
+	}
+	name, mail, ok := strings.Cut(s, "<")
+	if !ok {
+		return gitops.Person{}, company.E(company.EConfig, "git.author is Name <mail>")
+	}
+	return gitops.Person{Name: strings.TrimSpace(name), Email: strings.TrimSuffix(strings.TrimSpace(mail), ">")}, nil
+}
+
+// ended says that a feed was cut by the end of the other process.
+func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/agent"
+	"company/internal/company"
+	"company/internal/ledger"
+)
+
+// Bounds of what logs shows of one message or result without -v, in lines,
+// and of a transcript's file, in bytes.
+const (
+	logLines      = 12
+	maxTranscript = 256 << 20
+)
+
+func newLogs(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "logs <run|subtask>", Short: "Show the conversation of a run",
+		Example: "  company logs t12-03\n  company logs t12-03.2 -v\n  company logs t12-plan.1 -o json",
+		Long: `Shows what was said and done in a run: the transcript that is kept when it
+ends, else what its journal holds so far. Of a subtask, its newest run. Long
+messages and results are shortened; -v shows them whole. While another process
+is at work on the office, the journal is that one's: then only runs that have
+ended can be shown.`,
+		Args: cobra.ExactArgs(1), ValidArgsFunction: a.ids(allIDs),
+		RunE: func(c *cobra.Command, args []string) error { return a.logs(c.Context(), args[0]) },
+	}
+}
+
+func (a *app) logs(ctx context.Context, id string) error {
+	acc, paths, err := a.access(ctx)
+	if err != nil {
+		return err
+	}
+	defer acc.Close()
+	s, err := acc.State(ctx)
+	if err != nil {
+		return err
+	}
+	th, err := find(s, id)
+	if err != nil {
+		return err
+	}
+	run := th.run
+	if run == nil {
+		if th.approval != nil || th.subtask == nil {
+			return company.E(company.EUsage, id+" is neither a run nor a subtask").Because(runsIn(th.task)).Fix("company logs <run>")
+		}
+		if run = newest(th.task, th.subtask.ID); run == nil {
+			return company.E(company.ENotFound, "no run of "+id+" has begun yet").Fix("company show " + id)
+		}
+	}
+	file := filepath.Join(paths.Run(run.ID), "transcript.ndjson")
+	t, err := readTranscript(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		t, err = a.journal(ctx, acc, run)
+	}
+	if err != nil {
+		return err
+	}
+	if a.output == "json" {
+		return a.printJSON(a.out, map[string]any{
+			"schema_version": 1, "run": run.ID, "agent": t.AgentID, "total_tokens": t.TotalTokens,
+			"messages": nonNil(t.Messages), "tool_calls": nonNil(t.ToolCalls),
+		})
+	}
+	most := logLines
+	if a.verbose {
+		most = 1 << 30
+	}
+	fmt.Fprint(a.out, transcriptText(t, most))
+	return nil
+}
+
+func nonNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func runsIn(t *company.Task) string {
+	if t == nil || len(t.Runs) == 0 {
+		return "it has no runs yet"
+	}
+	var ids []string
+	for _, id := range slices.Sorted(maps.Keys(t.Runs)) {
+		ids = append(ids, string(id))
+	}
+	return string(t.ID) + " has the runs " + strings.Join(ids, ", ")
+}
+
+// newest is the worker's run of a subtask that was claimed last.
+func newest(t *company.Task, sub company.SubtaskID) *company.Run {
+	var last *company.Run
+	for _, r := range t.Runs {
+		if r.Subtask == sub && r.Role == company.Worker && !r.Claimed.IsZero() && (last == nil || r.Claimed.After(last.Claimed)) {
+			last = r
+		}
+	}
+	return last
+}
+
+func readTranscript(file string) (agent.Transcript, error) {
+	info, err := os.Lstat(file)
+	if err != nil {
+		return agent.Transcript{}, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxTranscript {
+		return agent.Transcript{}, company.E(company.EInvalid, file+" is no transcript").Fix("move it away; the journal has it, too")
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return agent.Transcript{}, company.E(company.EInternal, "the transcript cannot be read").Wrap(err).Fix("see that the file is yours")
+	}
+	return agent.DecodeTranscript(text)
+}
+
+// journal makes the transcript from the run's journal, which only the holder
+// of the office can read.
+func (a *app) journal(ctx context.Context, acc access, run *company.Run) (agent.Transcript, error) {
+	n, ok := acc.(*near)
+	if !ok {
+		return agent.Transcript{}, company.E(company.EConflict, "the transcript of "+string(run.ID)+" is not written yet").
+			Because("the company that is at work holds its journal until the run ends").Fix("company feed --follow " + string(run.ID.Task()))
+	}
+	led := n.h.ledger
+	return agent.ReadTranscript(ctx, run.ID, string(run.Role), blobs{led}, func(fn func(string, json.RawMessage) error) error {
+		each := func(r ledger.Record) error { return fn(r.Kind, r.Data) }
+		if run.Journal != "" {
+			return led.ReadSealed(ctx, run.Journal, each)
+		}
+		return led.ReadJournal(ctx, run.ID, each)
+	})
+}
+
+// blobs is the ledger's blob store, to read.
+type blobs struct{ l *ledger.Ledger }
+
+func (blobs) PutBlob(context.Context, []byte) (company.Hash, error) {
+	return "", company.E(company.EInternal, "nothing is written while a journal is read")
+}
+
+func (b blobs) GetBlob(ctx context.Context, h company.Hash) ([]byte, error) {
+	return b.l.GetBlob(ctx, h, maxTranscript)
+}
+
+// transcriptText shows a conversation in the order in which it happened.
+func transcriptText(t agent.Transcript, most int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s  %d messages, %d tool calls, %d tokens\n", t.RunID, cleanLine(t.AgentID, 40), len(t.Messages), len(t.ToolCalls), t.TotalTokens)
+	m, c := 0, 0
+	for m < len(t.Messages) || c < len(t.ToolCalls) {
+		if c == len(t.ToolCalls) || m < len(t.Messages) && !t.ToolCalls[c].Timestamp.Before(t.Messages[m].Timestamp) {
+			msg := t.Messages[m]
+			m++
+			if msg.Content == "" {
+				continue // its tool calls follow
+			}
+			fmt.Fprintf(&b, "\n%s  %s\n%s", msg.Timestamp.Local().Format("15:04:05"), msg.Role, indent(msg.Content, most))
+			continue
+		}
+		call := t.ToolCalls[c]
+		c++
+		sign := "+"
+		if call.IsError {
+			sign = "x"
+		}
+		fmt.Fprintf(&b, "\n%s  %s %s %s  %.1fs\n%s", call.Timestamp.Local().Format("15:04:05"), sign, cleanLine(call.Name, 40), cleanLine(call.Arguments, 300), float64(call.DurationMS)/1000, indent(call.Result, most))
+	}
+	return b.String()
+}

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/company"
+)
+
+// thing is what an id on the command line names. Exactly the fields of what
+// was named are set: a run has its task, and its subtask where it has one.
+type thing struct {
+	task     *company.Task
+	subtask  *company.Subtask
+	run      *company.Run
+	approval *company.Approval
+}
+
+var approvalRE = regexp.MustCompile(`^a[1-9][0-9]{0,8}$`)
+
+// find looks an id up: t1, t1-02, t1-02.3, a4. What is no id is wrong usage;
+// what is well formed and not there is ENotFound.
+func find(s *company.State, id string) (thing, error) {
+	switch {
+	case approvalRE.MatchString(id):
+		a := s.Approvals[company.ApprovalID(id)]
+		if a == nil {
+			return thing{}, company.E(company.ENotFound, "there is no question "+id).Fix("company status lists what waits for you")
+		}
+		return thing{approval: a, task: s.Tasks[a.Task]}, nil
+	case company.TaskID(id).Valid():
+		t := s.Tasks[company.TaskID(id)]
+		if t == nil {
+			return thing{}, noTask(s, id)
+		}
+		return thing{task: t}, nil
+	case company.SubtaskID(id).Valid():
+		t := s.Tasks[company.SubtaskID(id).Task()]
+		if t == nil {
+			return thing{}, noTask(s, string(company.SubtaskID(id).Task()))
+		}
+		sub := t.Subtask(company.SubtaskID(id))
+		if sub == nil {
+			return thing{}, company.E(company.ENotFound, "there is no subtask "+id).Because(subtasksOf(t)).Fix("company show " + string(t.ID))
+		}
+		return thing{task: t, subtask: sub}, nil
+	case company.RunID(id).Valid():
+		t := s.Tasks[company.RunID(id).Task()]
+		if t == nil {
+			return thing{}, noTask(s, string(company.RunID(id).Task()))
+		}
+		r := t.Runs[company.RunID(id)]
+		if r == nil {
+			return thing{}, company.E(company.ENotFound, "there is no run "+id).Fix("company show " + string(t.ID) + " lists its runs")
+		}
+		return thing{task: t, subtask: t.Subtask(r.Subtask), run: r}, nil
+	}
+	return thing{}, company.E(company.EUsage, fmt.Sprintf("%q is no id", cleanLine(id, 80))).
+		Fix("ids look like t12 (task), t12-03 (subtask), t12-03.2 (run), a7 (question)")
+}
+
+func noTask(s *company.State, id string) error {
+	why := "this office has no tasks yet"
+	if n := len(s.Tasks); n > 0 {
+		why = fmt.Sprintf("the newest is t%d", s.LastTask)
+	}
+	return company.E(company.ENotFound, "there is no task "+cleanLine(id, 40)).Because(why).Fix("company status lists the tasks of this office")
+}
+
+func subtasksOf(t *company.Task) string {
+	if len(t.Subtasks) == 0 {
+		return string(t.ID) + " has no plan yet"
+	}
+	ids := make([]string, len(t.Subtasks))
+	for i, sub := range t.Subtasks {
+		ids[i] = string(sub.ID)
+	}
+	return string(t.ID) + " has " + strings.Join(ids, ", ")
+}
+
+// findTask is find for what must be a task.
+func findTask(s *company.State, id string) (*company.Task, error) {
+	if !company.TaskID(id).Valid() {
+		return nil, company.E(company.EUsage, fmt.Sprintf("%q is no task", cleanLine(id, 80))).Fix("tasks look like t12; company status lists them")
+	}
+	th, err := find(s, id)
+	return th.task, err
+}
+
+// findPR is the task whose pull request has this number.
+func findPR(s *company.State, arg string) (*company.Task, error) {
+	n, err := strconv.Atoi(strings.TrimPrefix(arg, "#"))
+	if err != nil || n < 1 {
+		return nil, company.E(company.EUsage, fmt.Sprintf("%q is no pull request", cleanLine(arg, 80))).Fix("name its number; company pr list shows them")
+	}
+	for _, t := range s.Tasks {
+		if t.PR != nil && t.PR.Number == n {
+			return t, nil
+		}
+	}
+	return nil, company.E(company.ENotFound, fmt.Sprintf("there is no pull request %d", n)).Fix("company pr list shows them")
+}
+
+// look gives the state of the office, for a command that only reads.
+func (a *app) look(ctx context.Context) (*company.State, access, error) {
+	acc, _, err := a.access(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := acc.State(ctx)
+	if err != nil {
+		acc.Close()
+		return nil, nil, err
+	}
+	return s, acc, nil
+}
+
+// ids completes the ids of an office on the command line.
+func (a *app) ids(list func(*company.State) []string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 || a.begin() != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		s, acc, err := a.look(ctx)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		defer acc.Close()
+		return list(s), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func taskIDs(s *company.State) []string {
+	var out []string
+	for _, t := range tasksOf(s) {
+		out = append(out, string(t.ID))
+	}
+	return out
+}
+
+// allIDs are the tasks with their subtasks and runs.
+func allIDs(s *company.State) []string {
+	var out []string
+	for _, t := range tasksOf(s) {
+		out = append(out, string(t.ID))
+		for _, sub := range t.Subtasks {
+			out = append(out, string(sub.ID))
+		}
+		for id := range t.Runs {
+			out = append(out, string(id))
+		}
+	}
+	return out
+}
+
+func openIDs(s *company.State) []string {
+	var out []string
+	for _, q := range s.OpenApprovals("") {
+		out = append(out, string(q.ID))
+	}
+	return out
+}
+
+func isFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
+}

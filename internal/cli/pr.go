@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"mvdan.cc/sh/v3/syntax"
+
+	"company/internal/company"
+	"company/internal/gitops"
+	"company/internal/office"
+)
+
+func newPR(a *app) *cobra.Command {
+	c := group("pr", "The pull requests that wait for your review", "  company pr list\n  company pr show 7\n  company pr merge 7")
+	one := func(use, short, long, example string, run func(ctx context.Context, number string) error) *cobra.Command {
+		return &cobra.Command{
+			Use: use, Short: short, Long: long, Example: example, Args: cobra.ExactArgs(1), ValidArgsFunction: a.ids(prNumbers),
+			RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), args[0]) },
+		}
+	}
+	var why string
+	closing := one("close <number>", "Close a pull request without merging it", "", "  company pr close 7 --why \"squashed as 3f9c2ab\"",
+		func(ctx context.Context, n string) error { return a.closePR(ctx, n, why) })
+	closing.Flags().StringVar(&why, "why", "", "why, for the record")
+	c.AddCommand(
+		&cobra.Command{
+			Use: "list", Short: "List the pull requests", Example: "  company pr list\n  company pr list -o json",
+			RunE: func(c *cobra.Command, _ []string) error { return a.listPRs(c.Context()) },
+		},
+		one("show <number>", "Show a pull request with its evidence", "", "  company pr show 7", a.showPR),
+		one("diff <number>", "Show what a pull request changes", "", "  company pr diff 7 | less", func(ctx context.Context, n string) error {
+			return a.diffOf(ctx, func(s *company.State) (*company.Task, span, error) { return prSpan(s, n) })
+		}),
+		one("merge <number>", "Note that a pull request is merged, once it is",
+			"The company never moves main: you merge, with your own git. This command looks\nwhether the base branch holds the pull request's head, and notes it; where it\ndoes not yet, it prints the commands to run.", "  company pr merge 7", a.mergePR),
+		closing,
+	)
+	return c
+}
+
+func prNumbers(s *company.State) []string {
+	var out []string
+	for _, t := range tasksOf(s) {
+		if t.PR != nil {
+			out = append(out, strconv.Itoa(t.PR.Number))
+		}
+	}
+	return out
+}
+
+func (a *app) listPRs(ctx context.Context) error {
+	s, acc, err := a.look(ctx)
+	if err != nil {
+		return err
+	}
+	defer acc.Close()
+	views := []prView{}
+	for _, t := range tasksOf(s) {
+		if t.PR != nil {
+			views = append(views, viewPR(t))
+		}
+	}
+	if a.output == "json" {
+		return a.printJSON(a.out, map[string]any{"schema_version": 1, "pull_requests": views})
+	}
+	if len(views) == 0 {
+		fmt.Fprintln(a.out, "no pull requests yet")
+		return nil
+	}
+	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	for _, v := range views {
+		fmt.Fprintf(table, "#%d\t%s\t%s\t%s -> %s\t%s\t%s\n", v.Number, v.State, v.Task, clean(v.Branch), clean(v.Base), v.Head.Short(), cleanLine(v.Title, 80))
+	}
+	return table.Flush()
+}
+
+func (a *app) showPR(ctx context.Context, number string) error {
+	acc, paths, err := a.access(ctx)
+	if err != nil {
+		return err
+	}
+	defer acc.Close()
+	s, err := acc.State(ctx)
+	if err != nil {
+		return err
+	}
+	t, err := findPR(s, number)
+	if err != nil {
+		return err
+	}
+	body, err := page(paths, t.PR)
+	if err != nil {
+		return err
+	}
+	if a.output == "json" {
+		return a.printJSON(a.out, map[string]any{"schema_version": 1, "pull_request": viewPR(t), "body": body})
+	}
+	changed := ""
+	if m, err := lookAt(paths, t); err == nil {
+		if d, err := m.Diff(ctx, t.Prepared.Base.OID, t.PR.Head, 0); err == nil {
+			changed = "  " + stat(d)
+		}
+	}
+	fmt.Fprintf(a.out, "#%d  %s  %s -> %s @ %s%s\n\n%s\nNEXT  company pr diff %d; merge it with your own git, then company pr merge %d\n",
+		t.PR.Number, t.PR.State, clean(t.PR.Branch), clean(t.PR.Base), t.PR.Head.Short(), changed, clean(body), t.PR.Number, t.PR.Number)
+	return nil
+}
+
+// page is the text of a pull request, as the office keeps it.
+func page(p office.Paths, pr *company.PullRequest) (string, error) {
+	file := filepath.Join(p.State, "pulls", strconv.Itoa(pr.Number)+".md")
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "(its page is gone: " + file + ")\n", nil
+	}
+	if err != nil {
+		return "", company.E(company.EForge, "the page of the pull request cannot be read").Wrap(err).Fix("see that the file is yours")
+	}
+	return string(text), nil
+}
+
+func prSpan(s *company.State, number string) (*company.Task, span, error) {
+	t, err := findPR(s, number)
+	if err != nil {
+		return nil, span{}, err
+	}
+	return t, span{of: fmt.Sprintf("#%d", t.PR.Number), from: t.Prepared.Base.OID, to: t.PR.Head}, nil
+}
+
+func (a *app) mergePR(ctx context.Context, number string) error {
+	acc, paths, err := a.access(ctx)
+	if err != nil {
+		return err
+	}
+	defer acc.Close()
+	s, err := acc.State(ctx)
+	if err != nil {
+		return err
+	}
+	t, err := findPR(s, number)
+	if err != nil {
+		return err
+	}
+	if t.PR.State == company.PROpen {
+		loaded, err := a.load(paths)
+		if err != nil {
+			return err
+		}
+		if err := merged(ctx, paths, loaded.Config.Git.Remote, t); err != nil {
+			return err
+		}
+	}
+	return a.settle(ctx, acc, t, company.PRMerged, "")
+}
+
+// merged is nil when the base branch holds the pull request's head: that of
+// the remote, or of the checkout where there is no remote. The company never
+// moves the base itself (REV-1), so otherwise it is a refusal with what to do.
+func merged(ctx context.Context, p office.Paths, remote string, t *company.Task) error {
+	m, err := gitops.LookAt(p.Git, remote, t.Project.ID, t.Project.Path)
+	if err != nil {
+		return err
+	}
+	url, err := m.RemoteURL(ctx, t.Project.Path)
+	if err != nil {
+		return err
+	}
+	src := gitops.Source{Path: t.Project.Path}
+	if url != "" {
+		src = gitops.Source{URL: url}
+	}
+	base, err := m.FetchBase(ctx, nil, src, t.PR.Base)
+	if err != nil {
+		return err
+	}
+	in, err := m.IsAncestor(ctx, t.PR.Head, base.OID)
+	if err != nil || in {
+		return err
+	}
+	fix := fmt.Sprintf("cd %s && git fetch %s %s && git switch %s && git merge --no-ff FETCH_HEAD && git push %s %s && company pr merge %d",
+		quoted(t.Project.Path), remote, t.PR.Branch, t.PR.Base, remote, t.PR.Base, t.PR.Number)
+	if url == "" {
+		fix = fmt.Sprintf("cd %s && git fetch %s %s && git switch %s && git merge --no-ff FETCH_HEAD && company pr merge %d",
+			quoted(t.Project.Path), quoted(m.Dir()), t.PR.Branch, t.PR.Base, t.PR.Number)
+	}
+	return company.E(company.EProtected, fmt.Sprintf("%s does not hold %s yet, and the company never moves it", t.PR.Base, t.PR.Head.Short())).
+		Because(fmt.Sprintf("%s is at %s; what goes to it is yours to decide", t.PR.Base, base.OID.Short())).Fix(fix)
+}
+
+// quoted is a path as a shell reads it.
+func quoted(path string) string {
+	q, err := syntax.Quote(path, syntax.LangPOSIX)
+	if err != nil {
+		return path // no shell can name it; people can
+	}
+	return q
+}
+
+func (a *app) closePR(ctx context.Context, number, why string) error {
+	s, acc, err := a.look(ctx)
+	if err != nil {
+		return err
+	}
+	defer acc.Close()
+	t, err := findPR(s, number)
+	if err != nil {
+		return err
+	}
+	return a.settle(ctx, acc, t, company.PRClosed, why)
+}
+
+// settle notes what became of a pull request.
+func (a *app) settle(ctx context.Context, acc access, t *company.Task, state company.PRState, why string) error {
+	if _, err := acc.Do(ctx, "", company.SettlePR{Task: t.ID, State: state, Why: why}); err != nil {
+		return err
+	}
+	if a.output == "json" {
+		v := viewPR(t)
+		v.State = state
+		return a.printJSON(a.out, map[string]any{"schema_version": 1, "pull_request": v})
+	}
+	fmt.Fprintf(a.out, "#%d is %s\n", t.PR.Number, state)
+	return nil
+}

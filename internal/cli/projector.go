@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/google/renameio/v2"
+
+	"company/internal/company"
+	"company/internal/evidence"
+	"company/internal/manager"
+)
+
+func now() time.Time { return time.Now().UTC() }
+
+// projector writes the files that people read: backlog tickets, the state of
+// each task under runtime/, verdicts in result.json. They are made from the
+// state and never read back; losing one loses nothing.
+type projector struct {
+	h    *house
+	mu   sync.Mutex
+	todo map[company.TaskID]*company.Task
+	more chan struct{}
+}
+
+func newProjector(h *house) *projector {
+	return &projector{h: h, todo: map[company.TaskID]*company.Task{}, more: make(chan struct{}, 1)}
+}
+
+// changed notes that a task's files are out of date. Only the newest state of
+// a task is written, however fast it changes.
+func (p *projector) changed(_ company.Event, t *company.Task) {
+	if t != nil {
+		p.mu.Lock()
+		p.todo[t.ID] = t
+		p.mu.Unlock()
+	}
+	select {
+	case p.more <- struct{}{}:
+	default:
+	}
+}
+
+// run writes until ctx ends, and then what is left.
+func (p *projector) run(ctx context.Context) {
+	p.catchUp(p.h.View())
+	for {
+		p.flush()
+		p.h.keepWarm()
+		select {
+		case <-ctx.Done():
+			p.flush()
+			return
+		case <-p.more:
+		}
+	}
+}
+
+// catchUp notes the tasks whose files an earlier process left behind: those
+// that are open, and those that ended before their files said so.
+func (p *projector) catchUp(s *company.State) {
+	for id, t := range s.Tasks {
+		if t.Status.Ended() && p.written(id).Equal(t.Updated) {
+			continue
+		}
+		p.mu.Lock()
+		if p.todo[id] == nil { // what is there already is newer
+			p.todo[id] = t
+		}
+		p.mu.Unlock()
+	}
+}
+
+// written is the time of the event that a task's file is of; zero: there is
+// none to be read.
+func (p *projector) written(id company.TaskID) time.Time {
+	var st executionState
+	text, err := os.ReadFile(p.file(id))
+	if err != nil || json.Unmarshal(text, &st) != nil {
+		return time.Time{}
+	}
+	return st.LastUpdated
+}
+
+func (p *projector) file(id company.TaskID) string {
+	return filepath.Join(filepath.Dir(p.h.office.Runs), "state", string(id)+".json")
+}
+
+func (p *projector) flush() {
+	p.mu.Lock()
+	todo := p.todo
+	p.todo = map[company.TaskID]*company.Task{}
+	p.mu.Unlock()
+	for _, t := range todo {
+		if err := p.write(t); err != nil {
+			p.h.log.Warn("files of a task not written", "task_id", t.ID, "err", err)
+		}
+	}
+}
+
+// executionState is the file of one task under runtime/ (STA-3).
+type executionState struct {
+	SchemaVersion int                       `json:"schema_version"`
+	TaskID        company.TaskID            `json:"task_id"`
+	RunID         string                    `json:"run_id"`
+	Status        company.TaskStatus        `json:"status"`
+	Phase         string                    `json:"phase"`
+	Workers       map[string]company.RunID  `json:"worker_assignments"`
+	Conversations map[company.RunID]string  `json:"conversation_histories"` // transcript files of runs that ended
+	Branches      map[string]company.OID    `json:"git_branches"`
+	Artifacts     map[string]company.Change `json:"artifacts"`
+	LastUpdated   time.Time                 `json:"last_updated"`
+}
+
+func (p *projector) write(t *company.Task) error {
+	paths := p.h.office.Paths
+	if err := manager.WriteBacklog(paths.Backlog, t); err != nil {
+		return err
+	}
+	st := executionState{
+		SchemaVersion: 1, TaskID: t.ID, RunID: string(t.ID), Status: t.Status, Phase: t.Phase(), LastUpdated: t.Updated.UTC(),
+		Workers: map[string]company.RunID{}, Conversations: map[company.RunID]string{}, Branches: map[string]company.OID{}, Artifacts: map[string]company.Change{},
+	}
+	for id, r := range t.Runs {
+		if r.Held {
+			st.Workers[r.Worker] = id
+		}
+		if r.Ended {
+			st.Conversations[id] = filepath.Join("runs", string(id), "transcript.ndjson")
+		}
+	}
+	if b := t.IntegrationBranch(); b != "" {
+		st.Branches[b] = t.Head
+	}
+	for _, sub := range t.Subtasks {
+		if sub.Branch != "" {
+			st.Branches[sub.Branch] = sub.Head
+		}
+		for _, c := range sub.Changes {
+			st.Artifacts[c.Path] = c
+		}
+		if err := p.verdict(t, sub); err != nil {
+			return err
+		}
+	}
+	text, err := json.MarshalIndent(st, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the state of %s: %w", t.ID, err)
+	}
+	file := p.file(t.ID)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	return renameio.WriteFile(file, append(text, '\n'), 0o600)
+}
+
+// verdict writes the gates' verdict into the result of the run that it is
+// about: the run ended before it was judged.
+func (p *projector) verdict(t *company.Task, sub *company.Subtask) error {
+	if sub.Gate == nil {
+		return nil
+	}
+	id := company.NewRunID(t.ID, sub.ID, company.Worker, sub.Started)
+	r := t.Runs[id]
+	if r == nil || !r.Ended || r.Head != sub.Gate.Head {
+		return nil
+	}
+	file := filepath.Join(p.h.office.Runs, string(id), "result.json")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil // the run's folder was cleaned up; the ledger has it all
+	}
+	var res evidence.ExecutionResult
+	if err := json.Unmarshal(text, &res); err != nil {
+		return fmt.Errorf("read %s: %w", file, err)
+	}
+	if res.QualityGates != nil && res.Status == r.Status {
+		return nil
+	}
+	res.QualityGates, res.Status = &sub.Gate.Result, r.Status
+	if text, err = res.Marshal(); err != nil {
+		return err
+	}
+	return evidence.Write(p.h.office.Runs, id, "result.json", text)
+}

@@ -1,0 +1,229 @@
+// Package cli is the commands of company and the wiring behind them. It owns
+// what a person types and reads: flags, the feed, the summary, exit codes. A
+// command takes the office's lock and does its work itself, or speaks to the
+// process that holds it; it decides nothing about tasks.
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/agent"
+	"company/internal/company"
+)
+
+// Version of the program; set at build time.
+var Version = "0.1.0"
+
+// Exit codes (DESIGN §12).
+const (
+	exitComplete   = 0
+	exitError      = 1
+	exitIncomplete = 2 // waiting for you, partial, cancelled; of doctor: could not check
+	exitHeld       = 3 // the office is held by a process that does not answer
+	exitUsage      = 64
+	exitInterrupt  = 130
+)
+
+// errInterrupted is why the context of a command ends.
+var errInterrupted = errors.New("interrupted")
+
+// exitCode carries a code other than 1 out of a command. Without an error in
+// it everything has been said already.
+type exitCode struct {
+	code int
+	err  error
+}
+
+func (e *exitCode) Error() string {
+	if e.err != nil {
+		return e.err.Error()
+	}
+	return fmt.Sprintf("exit %d", e.code)
+}
+func (e *exitCode) Unwrap() error { return e.err }
+
+// app is what every command has: its streams, its flags, its logger.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	env      func(string) (string, bool)
+
+	officeDir string
+	repoDir   string
+	output    string // text | json
+	json      bool
+	quiet     bool
+	verbose   bool
+	noColor   bool
+	noInput   bool
+	yes       bool
+	set       []string // key=value of the config
+
+	log   *slog.Logger
+	lines *bufio.Reader // of in, once something was asked
+}
+
+// Main runs one command line and returns the exit code.
+func Main(args []string) int {
+	ctx, cancel := interruptible(context.Background())
+	defer cancel()
+	// A reader that goes away is an error of the write, not a sudden death in
+	// the middle of the work. (To ignore the signal would be inherited by git.)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.LookupEnv}
+	return a.main(ctx, args)
+}
+
+// interruptible is a context that the first interrupt ends. The second one
+// ends the process at once: a restart needs nothing to be cleaned up.
+func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	interrupts := make(chan os.Signal, 2)
+	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
+	go func() { // it ends with the process
+		<-interrupts
+		cancel(errInterrupted)
+		<-interrupts
+		os.Exit(exitInterrupt)
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+func (a *app) main(ctx context.Context, args []string) int {
+	out := &result{w: a.out}
+	a.out = out
+	root := newRoot(a)
+	root.SetArgs(args)
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	err := root.ExecuteContext(ctx)
+	if out.err != nil && ctx.Err() == nil {
+		err = company.E(company.EOutput, "the result could not be written to stdout").Wrap(out.err).Fix("see what became of the program that reads it")
+	}
+	return a.finish(ctx, err)
+}
+
+// result is stdout. It remembers the first write that went wrong, so that a
+// command whose result nobody got does not end as if all were well.
+type result struct {
+	w   io.Writer
+	err error
+}
+
+func (r *result) Write(p []byte) (int, error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	n, err := r.w.Write(p)
+	r.err = err
+	return n, err
+}
+
+// finish shows an error and turns it into an exit code.
+func (a *app) finish(ctx context.Context, err error) int {
+	if err == nil {
+		return exitComplete
+	}
+	var ec *exitCode
+	if errors.As(err, &ec) {
+		if ec.err != nil {
+			a.showError(ec.err)
+		}
+		return ec.code
+	}
+	if ctx.Err() != nil {
+		return exitInterrupt
+	}
+	a.showError(err)
+	switch company.CodeOf(err) {
+	case company.EUsage:
+		return exitUsage
+	case company.EHeld:
+		return exitHeld
+	}
+	return exitError
+}
+
+func newRoot(a *app) *cobra.Command {
+	root := group("company", "A software company in one binary: you give an instruction, agents do the work, you review the pull request", `  company submit "add rate limiting to the API"
+  company status
+  company pr show 1`)
+	root.SilenceUsage, root.SilenceErrors = true, true
+	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.begin() }
+	root.CompletionOptions.DisableDefaultCmd = true // ours is newCompletion
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpTemplate(helpTemplate)
+	f := root.PersistentFlags()
+	f.StringVar(&a.officeDir, "office", "", "folder of the office (default: the nearest company.yaml, else .company in this repository)")
+	f.StringVarP(&a.repoDir, "repo", "R", "", "git checkout to work on (default: the one you stand in)")
+	f.StringVarP(&a.output, "output", "o", "text", "text or json")
+	f.BoolVar(&a.json, "json", false, "the same as -o json")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress")
+	f.BoolVarP(&a.verbose, "verbose", "v", false, "more: details of errors, the log on stderr")
+	f.BoolVar(&a.noColor, "no-color", false, "no colour")
+	f.BoolVar(&a.noInput, "no-input", false, "never ask on the terminal")
+	f.BoolVar(&a.yes, "yes", false, "answer yes to what is asked before the work begins: the plan, no gates")
+	f.StringArrayVar(&a.set, "set", nil, "set a key of the config: --set workers.max=5")
+	root.AddCommand(
+		newSubmit(a), newStatus(a), newFeed(a), newShow(a), newLogs(a), newDiff(a),
+		newAnswer(a), newApprove(a), newReject(a), newStop(a), newResume(a), newCancel(a), newBudget(a), newPR(a),
+		newTrust(a), newConfig(a), newDoctor(a), newBench(a), newVersion(a), newCompletion(),
+	)
+	for _, c := range root.Commands() {
+		usageErrors(c)
+	}
+	return root
+}
+
+// begin checks what all commands share.
+func (a *app) begin() error {
+	if a.json {
+		a.output = "json"
+	}
+	if a.output != "text" && a.output != "json" {
+		return company.E(company.EUsage, fmt.Sprintf("there is no output %q", a.output)).Fix("-o text or -o json")
+	}
+	level := slog.LevelError + 4 // silent
+	if a.verbose {
+		level = slog.LevelDebug
+	}
+	a.log = slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level}))
+	return nil
+}
+
+// showError prints an error as people and programs read it. What it says may
+// come from a repository or a model: nothing in it steers the terminal.
+func (a *app) showError(err error) {
+	var e *company.Error
+	if !errors.As(err, &e) {
+		e = company.E(company.EInternal, err.Error())
+	}
+	if e.Why == "" && e.Err != nil {
+		e = e.Because(e.Err.Error())
+	}
+	if a.output == "json" || a.json {
+		_ = a.printJSON(a.err, map[string]any{"schema_version": 1, "error": e}) // whoever closed stderr does not want to know
+		return
+	}
+	fmt.Fprintf(a.err, "error[%s]: %s\n", e.Code, agent.Clean(e.Message))
+	if e.Why != "" {
+		fmt.Fprintf(a.err, "  why:  %s\n", agent.Clean(e.Why))
+	}
+	if e.Hint != "" {
+		fmt.Fprintf(a.err, "  fix:  %s\n", agent.Clean(e.Hint))
+	}
+	if a.verbose && e.Details != "" {
+		fmt.Fprintf(a.err, "%s\n", agent.Clean(e.Details))
+	}
+}

@@ -1,0 +1,316 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/company"
+	"company/internal/office"
+)
+
+func newShow(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "show <task|subtask|run|question>", Short: "Show all that is known of a task, a subtask, a run or a question",
+		Example: "  company show t12\n  company show t12-03\n  company show t12-03.2\n  company show a7",
+		Args:    cobra.ExactArgs(1), ValidArgsFunction: a.ids(allIDs),
+		RunE: func(c *cobra.Command, args []string) error { return a.show(c.Context(), args[0]) },
+	}
+}
+
+func (a *app) show(ctx context.Context, id string) error {
+	acc, paths, err := a.access(ctx)
+	if err != nil {
+		return err
+	}
+	defer acc.Close()
+	s, err := acc.State(ctx)
+	if err != nil {
+		return err
+	}
+	th, err := find(s, id)
+	if err != nil {
+		return err
+	}
+	var kind string
+	var v interface{ text() string }
+	switch {
+	case th.approval != nil:
+		q := viewApproval(th.approval)
+		if th.task.Status.Ended() {
+			q.Next = "" // it waits for nothing any more
+		}
+		kind, v = "question", q
+	case th.run != nil:
+		kind, v = "run", viewRun(paths, th.task, th.run)
+	case th.subtask != nil:
+		kind, v = "subtask", viewSubtask(paths, th.task, th.subtask)
+	default:
+		kind, v = "task", viewWhole(s, paths, th.task)
+	}
+	if a.output == "json" {
+		return a.printJSON(a.out, map[string]any{"schema_version": 1, kind: v})
+	}
+	fmt.Fprint(a.out, v.text())
+	return nil
+}
+
+// wholeView is a task with everything in it.
+type wholeView struct {
+	taskView
+	NeedsYou  []approvalView             `json:"needs_you"`
+	Questions []approvalView             `json:"questions"` // answered
+	Why       string                     `json:"plan_why,omitempty"`
+	Plan      []subtaskView              `json:"plan"`
+	Runs      []runView                  `json:"runs"` // that belong to no subtask
+	Gates     []company.GateCommand      `json:"gates"`
+	Gate      *gateView                  `json:"gate"`
+	Review    *company.Review            `json:"review"`
+	Failures  map[string]company.Failure `json:"failures"`
+	paths     office.Paths               `json:"-"`
+}
+
+func viewWhole(s *company.State, p office.Paths, t *company.Task) wholeView {
+	v := wholeView{
+		taskView: viewTask(s, t), NeedsYou: viewApprovals(s.OpenApprovals(t.ID)), Questions: []approvalView{}, Why: t.Plan.Why,
+		Plan: []subtaskView{}, Runs: []runView{}, Gates: []company.GateCommand{}, Gate: viewGate(t.Gate), Review: t.Review.Last,
+		Failures: t.Failures, paths: p,
+	}
+	if t.Prepared != nil {
+		v.Gates = append(v.Gates, t.Prepared.Gates...)
+	}
+	for _, sub := range t.Subtasks {
+		v.Plan = append(v.Plan, viewSubtask(p, t, sub))
+	}
+	for _, r := range runsOf(p, t, "") {
+		if r.Subtask == "" {
+			v.Runs = append(v.Runs, r)
+		}
+	}
+	for _, q := range s.Approvals {
+		if q.Task == t.ID && !q.Open() {
+			v.Questions = append(v.Questions, viewApproval(q))
+		}
+	}
+	return v
+}
+
+func (v wholeView) text() string {
+	var b strings.Builder
+	state := string(v.Status)
+	if v.Ended == nil {
+		state += ", " + v.Phase
+	}
+	if v.Paused {
+		state += ", paused"
+	}
+	fmt.Fprintf(&b, "%s  %s  %s\n", v.ID, state, ago(time.Duration(v.DurationMS)*time.Millisecond))
+	b.WriteString(indent(v.Instruction, 12))
+	if v.Reason != "" {
+		fmt.Fprintf(&b, "  why:    %s\n", cleanLine(v.Reason, 300))
+	}
+	if v.Base != nil {
+		fmt.Fprintf(&b, "  base:   %s@%s -> %s@%s, pull request into %s\n", v.Base.Branch, v.Base.OID.Short(), v.Branch, v.Head.Short(), v.Base.PRBranch)
+	}
+	for _, g := range v.Gates {
+		fmt.Fprintf(&b, "  gate:   %s: %s\n", g.Name, cleanLine(g.Command, 160))
+	}
+	of := ""
+	if v.CapMicroUSD != nil {
+		of = fmt.Sprintf(" of at most $%.2f", float64(*v.CapMicroUSD)/1e6)
+	}
+	if v.CapTokens != nil {
+		of += fmt.Sprintf(" of at most %d tokens", *v.CapTokens)
+	}
+	fmt.Fprintf(&b, "  cost:   %s%s\n", money(v.CostMicroUSD, v.Tokens), of)
+	fmt.Fprintf(&b, "  shown:  %s\n", v.Evidence)
+	for _, q := range v.NeedsYou {
+		fmt.Fprintf(&b, "\n! %s %s\n  %s\n", q.ID, clean(q.Question), q.Next)
+	}
+	for key, f := range v.Failures {
+		fmt.Fprintf(&b, "\nx %s failed %d times: %s\n", key, f.Attempt, cleanLine(f.Error, 300))
+	}
+	fmt.Fprintf(&b, "\nPLAN  %d subtasks in %d waves, %d merged\n", v.Subtasks, v.Waves, v.Merged)
+	if v.Why != "" {
+		fmt.Fprintf(&b, "  %s\n", cleanLine(v.Why, 300))
+	}
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, sub := range v.Plan {
+		fmt.Fprintf(table, "  %d\t%s\t%s\t%d runs\t%s\t%s\t%s\n", sub.Wave, sub.ID, sub.Status, len(sub.Runs), sub.Gate.word(), reviewWord(sub.Review), cleanLine(sub.Title, 80))
+	}
+	_ = table.Flush() // into memory
+	b.WriteString("\nRUNS  of the whole task\n")
+	writeRuns(&b, v.Runs)
+	if v.Gate != nil {
+		fmt.Fprintf(&b, "\nGATES  of the whole, on %s\n%s", v.Gate.Head.Short(), v.Gate.text())
+	}
+	if v.Review != nil {
+		fmt.Fprintf(&b, "\nREVIEW  of the whole\n%s", reviewText(v.Review))
+	}
+	if v.PR != nil {
+		fmt.Fprintf(&b, "\nPULL REQUEST  #%d, %s: company pr show %d\n", v.PR.Number, v.PR.State, v.PR.Number)
+	}
+	fmt.Fprintf(&b, "\nFILES  %s\n", v.paths.Runs)
+	return b.String()
+}
+
+func (v subtaskView) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s, wave %d  %s\n", v.ID, v.Status, v.Wave, cleanLine(v.Title, 120))
+	b.WriteString(indent(v.Description, 40))
+	for _, c := range v.AcceptanceCriteria {
+		fmt.Fprintf(&b, "  must:   %s\n", cleanLine(c, 300))
+	}
+	fmt.Fprintf(&b, "  writes: %s\n", cleanLine(strings.Join(v.WriteSet, ", "), 300))
+	if v.Reason != "" {
+		fmt.Fprintf(&b, "  why:    %s\n", cleanLine(v.Reason, 300))
+	}
+	if v.Branch != "" {
+		fmt.Fprintf(&b, "  branch: %s@%s\n", clean(v.Branch), v.Head.Short())
+	}
+	if v.Merged != "" {
+		fmt.Fprintf(&b, "  merged: %s\n", v.Merged.Short())
+	}
+	for _, c := range v.Changes {
+		fmt.Fprintf(&b, "  %-9s %s\n", c.Action, cleanLine(c.Path, 200))
+	}
+	b.WriteString("\nRUNS\n")
+	writeRuns(&b, v.Runs)
+	if v.Gate != nil {
+		fmt.Fprintf(&b, "\nGATES  on %s merged onto %s\n%s", v.Gate.Head.Short(), v.Gate.Onto.Short(), v.Gate.text())
+	}
+	if v.Review != nil {
+		fmt.Fprintf(&b, "\nREVIEW\n%s", reviewText(v.Review))
+	}
+	fmt.Fprintf(&b, "\nLOOK  company diff %s; company logs %s\n", v.ID, v.ID)
+	if v.Ticket != "" {
+		fmt.Fprintf(&b, "      %s\n", v.Ticket)
+	}
+	return b.String()
+}
+
+func (v runView) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s  %s, %s, %d turns, %s\n", v.ID, v.Role, v.Status, ago(time.Duration(v.DurationMS)*time.Millisecond), v.Turns, money(v.CostMicroUSD, v.Tokens))
+	if v.From != "" {
+		fmt.Fprintf(&b, "  from:   %s\n", v.From.Short())
+	}
+	if v.Head != "" {
+		fmt.Fprintf(&b, "  head:   %s (company diff %s)\n", v.Head.Short(), v.ID)
+	}
+	if v.Summary != "" {
+		b.WriteString(indent(v.Summary, 20))
+	}
+	if v.Error != "" {
+		fmt.Fprintf(&b, "  error:  %s\n", cleanLine(v.Error, 600))
+	}
+	for _, f := range v.Files {
+		fmt.Fprintf(&b, "  file:   %s\n", f)
+	}
+	return b.String()
+}
+
+func (v approvalView) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s of %s\n%s", v.ID, v.Kind, subject(v), indent(v.Question, 60))
+	if v.Answered != nil {
+		fmt.Fprintf(&b, "  answered %s: %s %s\n", v.Answered.Local().Format(time.DateTime), v.Option, clean(v.Text))
+		return b.String()
+	}
+	for _, o := range []string{company.OptApprove, company.OptReject, company.OptAnswer} {
+		if means := v.Options[o]; means != "" {
+			fmt.Fprintf(&b, "  %s: %s\n", o, means)
+		}
+	}
+	if v.Next != "" {
+		fmt.Fprintf(&b, "  %s\n", v.Next)
+	}
+	return b.String()
+}
+
+// word is a verdict in a table.
+func (v *gateView) word() string {
+	switch {
+	case v == nil:
+		return "-"
+	case v.Untested:
+		return "UNTESTED"
+	case v.Passed:
+		return "gates passed"
+	}
+	return "gates red"
+}
+
+func (v *gateView) text() string {
+	var b strings.Builder
+	for _, c := range v.Checks {
+		fmt.Fprintf(&b, "  %s %s: %s, exit %d, %.1fs\n", map[string]string{"passed": "+", "failed": "x", "skipped": "-"}[c.Verdict], c.Name, cleanLine(c.Command, 120), c.ExitCode, float64(c.TookMS)/1000)
+		if c.Output != "" {
+			b.WriteString(tail(c.Output, 30))
+		}
+	}
+	if v.Untested {
+		b.WriteString("  UNTESTED: this repository has no gates\n")
+	}
+	return b.String()
+}
+
+func reviewWord(r *company.Review) string {
+	if r == nil {
+		return "-"
+	}
+	return "review: " + strings.ReplaceAll(r.Verdict, "_", " ")
+}
+
+func reviewText(r *company.Review) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "  %s of %s\n", strings.ReplaceAll(r.Verdict, "_", " "), r.Head.Short())
+	for _, f := range r.Findings {
+		fmt.Fprintf(&b, "  %s %s:%d %s\n", f.Severity, cleanLine(f.File, 120), f.Line, cleanLine(f.What, 300))
+		if f.Why != "" {
+			fmt.Fprintf(&b, "      why: %s\n", cleanLine(f.Why, 300))
+		}
+		if f.Suggestion != "" {
+			fmt.Fprintf(&b, "      suggestion: %s\n", cleanLine(f.Suggestion, 300))
+		}
+	}
+	for _, e := range r.Evidence {
+		fmt.Fprintf(&b, "  shown: %s\n", cleanLine(e, 300))
+	}
+	return b.String()
+}
+
+func writeRuns(b *strings.Builder, runs []runView) {
+	if len(runs) == 0 {
+		b.WriteString("  none yet\n")
+	}
+	for _, r := range runs {
+		end := cleanLine(r.Summary, 80)
+		if r.Error != "" {
+			end = cleanLine(r.Error, 80)
+		}
+		fmt.Fprintf(b, "  %-16s %-8s %-14s %7s %3d turns  %s  %s\n", r.ID, r.Role, r.Status, ago(time.Duration(r.DurationMS)*time.Millisecond), r.Turns, money(r.CostMicroUSD, r.Tokens), end)
+	}
+}
+
+// indent shows at most n lines of text, each indented.
+func indent(s string, n int) string {
+	lines := strings.Split(strings.TrimRight(clean(s), "\n"), "\n")
+	if len(lines) > n {
+		lines = append(lines[:n], fmt.Sprintf("… and %d lines more (-o json shows all)", len(lines)-n))
+	}
+	return "  " + strings.Join(lines, "\n  ") + "\n"
+}
+
+// tail shows the last n lines of an output, each indented.
+func tail(s string, n int) string {
+	lines := strings.Split(strings.TrimRight(clean(s), "\n"), "\n")
+	if len(lines) > n {
+		lines = lines[len(lines)-n:]
+	}
+	return "      " + strings.Join(lines, "\n      ") + "\n"
+}

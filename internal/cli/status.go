@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/company"
+	"company/internal/office"
+)
+
+// recent is how many ended tasks status shows without -v.
+const recent = 5
+
+func newStatus(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "status [task]", Short: "What needs you, what runs, what it cost, what shows it",
+		Example: "  company status\n  company status t12\n  company status -o json",
+		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: a.ids(taskIDs),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return a.show(c.Context(), args[0])
+			}
+			return a.status(c.Context())
+		},
+	}
+}
+
+// overview is the whole office at a glance. The order of its fields is the
+// order of the questions that people ask.
+type overview struct {
+	SchemaVersion int            `json:"schema_version"`
+	Office        string         `json:"office"`
+	Path          string         `json:"path"`
+	Open          bool           `json:"open"` // a company is at work on it
+	Stopped       bool           `json:"stopped"`
+	NeedsYou      []approvalView `json:"needs_you"`
+	Running       []runView      `json:"running"`
+	CostMicroUSD  *int64         `json:"cost_micro_usd"`
+	Tokens        int64          `json:"tokens"`
+	Tasks         []taskView     `json:"tasks"`
+	OpenPRs       []prView       `json:"open_prs"`
+
+	hidden int
+}
+
+func (a *app) status(ctx context.Context) error {
+	acc, paths, err := a.access(ctx)
+	if err != nil {
+		return err
+	}
+	defer acc.Close()
+	s, err := acc.State(ctx)
+	if err != nil {
+		return err
+	}
+	_, remote := acc.(*distant)
+	v := viewOffice(s, paths, remote, a.verbose || a.output == "json")
+	if a.output == "json" {
+		return a.printJSON(a.out, v)
+	}
+	fmt.Fprint(a.out, v.text())
+	return nil
+}
+
+func viewOffice(s *company.State, p office.Paths, open, all bool) overview {
+	v := overview{
+		SchemaVersion: 1, Office: s.Office.ID, Path: p.Root, Open: open, Stopped: s.Office.Stopped,
+		NeedsYou: viewApprovals(s.OpenApprovals("")), Running: []runView{}, Tasks: []taskView{}, OpenPRs: []prView{},
+	}
+	var spent company.Amount
+	tasks := tasksOf(s)
+	slices.Reverse(tasks)
+	ended := 0
+	for _, t := range tasks {
+		spent = spent.Add(t.Spent)
+		for _, r := range runsOf(p, t, "") {
+			if open && r.Status != "offered" && r.Ended == nil {
+				v.Running = append(v.Running, r)
+			}
+		}
+		if t.PR != nil && t.PR.State == company.PROpen {
+			v.OpenPRs = append(v.OpenPRs, viewPR(t))
+		}
+		if t.Status.Ended() {
+			if ended++; ended > recent && !all {
+				v.hidden++
+				continue
+			}
+		}
+		v.Tasks = append(v.Tasks, viewTask(s, t))
+	}
+	v.CostMicroUSD, v.Tokens = cost(spent), spent.Tokens
+	return v
+}
+
+func (v overview) text() string {
+	var b strings.Builder
+	state := "no company at work"
+	switch {
+	case v.Office == "":
+		fmt.Fprintf(&b, "no office here yet (it would be %s)\nopen it: company submit \"…\"\n", v.Path)
+		return b.String()
+	case v.Stopped:
+		state = "STOPPED: company resume lifts it"
+	case v.Open:
+		state = "a company is at work"
+	}
+	fmt.Fprintf(&b, "office %s  %s  %s\n", v.Office, v.Path, state)
+	b.WriteString("\nNEEDS YOU\n")
+	for _, q := range v.NeedsYou {
+		fmt.Fprintf(&b, "  ! %-4s %-7s %s\n          %s\n", q.ID, subject(q), cleanLine(q.Question, 200), q.Next)
+	}
+	if len(v.NeedsYou) == 0 {
+		b.WriteString("  nothing\n")
+	}
+	b.WriteString("\nRUNNING\n")
+	for _, r := range v.Running {
+		fmt.Fprintf(&b, "  > %-16s %-9s %-8s %s\n", r.ID, r.Role, r.Worker, ago(time.Duration(r.DurationMS)*time.Millisecond))
+	}
+	if len(v.Running) == 0 {
+		b.WriteString("  nothing\n")
+	}
+	fmt.Fprintf(&b, "\nCOST\n  %s\n\nTASKS\n", money(v.CostMicroUSD, v.Tokens))
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, t := range v.Tasks {
+		state, phase := string(t.Status), t.Phase
+		if t.Ended != nil {
+			phase = "-"
+		}
+		if t.Paused {
+			state += " (paused)"
+		}
+		pr := "-"
+		if t.PR != nil {
+			pr = fmt.Sprintf("#%d %s", t.PR.Number, t.PR.State)
+		}
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%d/%d\t%s\t%s\t%s\t%s\n", t.ID, state, phase, t.Merged, t.Subtasks, money(t.CostMicroUSD, t.Tokens), t.Evidence, pr, cleanLine(t.Instruction, 60))
+	}
+	_ = table.Flush() // into memory
+	switch {
+	case len(v.Tasks) == 0:
+		b.WriteString("  none yet: company submit \"…\"\n")
+	case v.hidden > 0:
+		fmt.Fprintf(&b, "  and %d that ended before: company status -v\n", v.hidden)
+	}
+	return b.String()
+}
+
+func subject(q approvalView) string {
+	if q.Subtask != "" {
+		return string(q.Subtask)
+	}
+	return string(q.Task)
+}
+
+// money is what something cost, for people. Tokens without a known price are
+// only counted.
+func money(usd *int64, tokens int64) string {
+	count := fmt.Sprintf("%d tokens", tokens)
+	if tokens >= 10_000 {
+		count = fmt.Sprintf("%dk tokens", tokens/1000)
+	}
+	if usd == nil {
+		return count
+	}
+	return fmt.Sprintf("$%.2f, %s", float64(*usd)/1e6, count)
+}

@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/company"
+)
+
+// stopFor is how long stop watches the runs let go.
+const stopFor = 10 * time.Second
+
+func newStop(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "stop [why]", Short: "Stop everything at once",
+		Example: "  company stop\n  company stop \"wrong repository\"",
+		Long: `Cuts every model call, kills every container, and lets nothing begin until
+company resume. What the runs had done is kept.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			why := ""
+			if len(args) == 1 {
+				why = args[0]
+			}
+			return a.stop(c.Context(), why)
+		},
+	}
+}
+
+func (a *app) stop(ctx context.Context, why string) error {
+	s, acc, err := a.look(ctx)
+	if err != nil {
+		return err
+	}
+	defer acc.Close()
+	before := s.Office.Stopped
+	if s.Office.Epoch > 0 { // where nothing ever began there is nothing to stop
+		if _, err := acc.Do(ctx, "", company.Stop{Why: why}); err != nil {
+			return err
+		}
+	}
+	running := held(s)
+	if _, ok := acc.(*distant); ok {
+		if err := a.watchStop(ctx, acc); err != nil {
+			return err
+		}
+	}
+	if a.output == "json" {
+		return a.printJSON(a.out, map[string]any{"schema_version": 1, "stopped": s.Office.Epoch > 0, "was_stopped": before, "runs": running})
+	}
+	switch {
+	case s.Office.Epoch == 0:
+		fmt.Fprintln(a.out, "nothing has ever run here")
+	case before:
+		fmt.Fprintln(a.out, "stopped already")
+	default:
+		fmt.Fprintf(a.out, "stopped: %d runs cut; nothing begins until company resume\n", len(running))
+	}
+	return nil
+}
+
+// watchStop waits until no run is held any more. The company that was at work
+// may end meanwhile: then it has let go, too.
+func (a *app) watchStop(ctx context.Context, acc access) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, stopFor, company.E(company.ETimeout, "the office is stopped, but its runs have not let go in time").Fix("company status shows them"))
+	defer cancel()
+	for {
+		s, err := acc.State(ctx)
+		if err != nil && ctx.Err() == nil {
+			return nil // it has ended
+		}
+		if err == nil && len(held(s)) == 0 {
+			return nil
+		}
+		if err := pause(ctx, 20*time.Millisecond, nil); err != nil {
+			return err
+		}
+	}
+}
+
+// held lists the runs that are under way.
+func held(s *company.State) []company.RunID {
+	out := []company.RunID{}
+	for _, t := range s.Tasks {
+		for id, r := range t.Runs {
+			if r.Held {
+				out = append(out, id)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func newResume(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "resume [task]", Short: "Lift a stop or a pause, and go on with what is unfinished",
+		Example: "  company resume\n  company resume t12",
+		Long: `Lifts a stop of the office, and the pause of the task that is named. Then it
+goes on with that task, or with all that have not ended, and follows them as
+submit does. After a crash this is all there is to do.`,
+		Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.ids(taskIDs),
+		RunE: func(c *cobra.Command, args []string) error {
+			id := ""
+			if len(args) == 1 {
+				id = args[0]
+				if !company.TaskID(id).Valid() {
+					_, err := findTask(nil, id)
+					return err
+				}
+			}
+			return a.resume(c.Context(), id)
+		},
+	}
+}
+
+func (a *app) resume(ctx context.Context, id string) error {
+	paths, _, err := a.ready()
+	if err != nil {
+		return err
+	}
+	if !exists(paths) {
+		return company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
+	}
+	var ids []company.TaskID // that this command is about: found at the first look, and kept
+	known := false
+	var ended *company.State // when there is nothing to do
+	err = a.work(ctx, job{
+		paths: paths,
+		look: func(s *company.State) (bool, error) {
+			switch {
+			case known:
+			case id == "":
+				ids = slices.Clone(s.Open)
+			default:
+				if _, err := findTask(s, id); err != nil {
+					return false, err
+				}
+				ids = []company.TaskID{company.TaskID(id)}
+			}
+			known = true
+			if s.Office.Stopped {
+				return true, nil
+			}
+			for _, id := range ids {
+				if !s.Tasks[id].Status.Ended() {
+					return true, nil
+				}
+			}
+			ended = s
+			return false, nil
+		},
+		begin: func(ctx context.Context, acc access) ([]company.TaskID, error) {
+			if _, err := acc.Do(ctx, "", company.Resume{}); err != nil {
+				return ids, err
+			}
+			s, err := acc.State(ctx)
+			if err != nil {
+				return ids, err
+			}
+			for _, id := range ids {
+				if s.Tasks[id].Paused {
+					if _, err := acc.Do(ctx, "", company.Pause{Task: id, Off: true}); err != nil {
+						return ids, err
+					}
+				}
+			}
+			return ids, nil
+		},
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(ids) == 0:
+		return a.nothingToDo()
+	case ended != nil:
+		return a.conclude(ended, ids)
+	}
+	return nil
+}
+
+func (a *app) nothingToDo() error {
+	if a.output == "json" {
+		return a.printJSON(a.out, map[string]any{"schema_version": 1, "tasks": []summary{}})
+	}
+	fmt.Fprintln(a.out, "nothing is unfinished")
+	return nil
+}
+
+func newCancel(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "cancel <task> [why]", Short: "End a task; what is merged stays on its branch",
+		Example: "  company cancel t12\n  company cancel t12 \"no longer needed\"",
+		Args:    cobra.RangeArgs(1, 2), ValidArgsFunction: a.ids(taskIDs),
+		RunE: func(c *cobra.Command, args []string) error {
+			why := ""
+			if len(args) == 2 {
+				why = args[1]
+			}
+			return a.cancel(c.Context(), args[0], why)
+		},
+	}
+}
+
+func (a *app) cancel(ctx context.Context, id, why string) error {
+	s, acc, err := a.look(ctx)
+	if err != nil {
+		return err
+	}
+	defer acc.Close()
+	t, err := findTask(s, id)
+	if err != nil {
+		return err
+	}
+	if _, err := acc.Do(ctx, "", company.Cancel{Task: t.ID, Why: why}); err != nil {
+		return err
+	}
+	if s, err = acc.State(ctx); err != nil {
+		return err
+	}
+	return a.done(acc, s, t.ID, map[string]any{}, string(t.ID)+" is cancelled")
+}

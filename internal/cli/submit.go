@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/company"
+	"company/internal/gitops"
+	"company/internal/office"
+)
+
+// submitOptions are the flags of company submit.
+type submitOptions struct {
+	file      string
+	base      string
+	dryRun    bool
+	detach    bool
+	commandID string // of a detached submission, made by the process that detached it
+	approve   []string
+	budgetUSD float64
+	workers   int
+}
+
+func newSubmit(a *app) *cobra.Command {
+	var o submitOptions
+	c := &cobra.Command{
+		Use:   "submit [instruction]",
+		Short: "Give the company an instruction",
+		Long: `Give the company an instruction for the git repository you stand in.
+
+The command follows the work until the task ends or waits for you, and ends
+with a summary. When the office is open in another process, the task queues
+there; when that process ends first, this one takes over.
+
+An interrupt (Ctrl-C) puts away what is under way and says how to go on; a
+second one ends at once.`,
+		Example: `  company submit "add rate limiting to the API"
+  company submit -f ticket.md --detach
+  company submit --dry-run "rename Foo to Bar"`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			text, err := a.instruction(o, args)
+			if err != nil {
+				return err
+			}
+			if err := a.submitFlags(o); err != nil {
+				return err
+			}
+			return a.submit(c.Context(), o, text)
+		},
+	}
+	f := c.Flags()
+	f.StringVarP(&o.file, "file", "f", "", "read the instruction from a file (- for stdin)")
+	f.StringVar(&o.base, "base", "", "branch to start from (default: the checkout's)")
+	f.BoolVar(&o.dryRun, "dry-run", false, "stop after the plan")
+	f.BoolVar(&o.detach, "detach", false, "return when the task is taken; the work goes on in the background")
+	f.StringSliceVar(&o.approve, "approve", nil, "ask you about: plan, merge, pr")
+	f.Float64Var(&o.budgetUSD, "budget-usd", 0, "cap of this task in USD")
+	f.IntVar(&o.workers, "workers", 0, "workers at a time")
+	f.StringVar(&o.commandID, "command-id", "", "id of the submission, which makes a repeat harmless")
+	_ = f.MarkHidden("command-id")
+	return c
+}
+
+// submitFlags turns flags into keys of the config, which checks them.
+func (a *app) submitFlags(o submitOptions) error {
+	for _, k := range o.approve {
+		switch k {
+		case "plan", "merge", "pr":
+			a.set = append(a.set, "approvals."+k+"=ask")
+		default:
+			return company.E(company.EUsage, fmt.Sprintf("there is no approval %q", k)).Fix("--approve plan,merge,pr")
+		}
+	}
+	if o.budgetUSD < 0 || o.workers < 0 {
+		return company.E(company.EUsage, "a negative limit").Fix("company submit --help")
+	}
+	if o.budgetUSD > 0 {
+		a.set = append(a.set, fmt.Sprintf("budget.usd=%g", o.budgetUSD))
+	}
+	if o.workers > 0 {
+		a.set = append(a.set, fmt.Sprintf("workers.max=%d", o.workers))
+	}
+	return nil
+}
+
+// instruction reads what is to be done: the argument, a file, or stdin.
+func (a *app) instruction(o submitOptions, args []string) (string, error) {
+	switch {
+	case o.file != "" && len(args) > 0:
+		return "", company.E(company.EUsage, "an instruction and a file at once").Fix(`company submit "…" or company submit -f FILE`)
+	case o.file == "" && len(args) == 0:
+		return "", company.E(company.EUsage, "there is no instruction").Fix(`company submit "add rate limiting to the API"`)
+	case o.file == "":
+		return args[0], nil
+	}
+	var r io.Reader = a.in
+	if o.file != "-" {
+		f, err := os.Open(o.file)
+		if err != nil {
+			return "", company.E(company.EUsage, "the instruction cannot be read").Wrap(err).Fix("name a file that exists")
+		}
+		defer f.Close()
+		r = f
+	}
+	text, err := io.ReadAll(io.LimitReader(r, company.MaxInstruction+1))
+	if err != nil {
+		return "", company.E(company.EUsage, "the instruction cannot be read").Wrap(err)
+	}
+	return string(text), nil
+}
+
+func (a *app) submit(ctx context.Context, o submitOptions, text string) error {
+	paths, loaded, err := a.ready()
+	if err != nil {
+		return err
+	}
+	repo, err := a.checkout(paths)
+	if err != nil {
+		return err
+	}
+	cmd := company.Submit{
+		Instruction: text, Project: projectOf(repo), Settings: settings(loaded.Config), DryRun: o.dryRun, Base: o.base,
+	}
+	if o.base == "" && loaded.Config.Git.Base != "auto" {
+		cmd.Base = loaded.Config.Git.Base
+	}
+	if err := wouldStand(cmd); err != nil {
+		return err
+	}
+	base, err := gitops.Inspect(ctx, repo, loaded.Config.Git.Remote, cmd.Base)
+	if err != nil {
+		return err
+	}
+	if o.commandID == "" {
+		o.commandID = commandID()
+	}
+	if o.detach {
+		return a.detach(ctx, paths, o, cmd)
+	}
+	if a.output == "text" {
+		a.introduce(paths, cmd, base)
+	}
+	return a.work(ctx, job{
+		paths: paths,
+		look: func(s *company.State) (bool, error) {
+			if s.Office.Stopped {
+				return false, company.E(company.EStopped, "the office is stopped").Fix("company resume")
+			}
+			return true, nil
+		},
+		begin: func(ctx context.Context, acc access) ([]company.TaskID, error) {
+			done, err := acc.Do(ctx, o.commandID, cmd)
+			if err != nil {
+				return nil, err
+			}
+			return []company.TaskID{done.Task}, nil
+		},
+	})
+}
+
+// wouldStand has the submission decided in a company without a past, so that
+// what can never stand leaves no trace.
+func wouldStand(cmd company.Submit) error {
+	s := company.NewState()
+	s.Office.Epoch = 1
+	_, err := company.Decide(s, company.Meta{ID: "trial", Actor: company.President, Now: now()}, cmd)
+	return err
+}
+
+// checkout is the top of the git checkout that is to be worked on: the one
+// named, else the one that one stands in, else the office's.
+func (a *app) checkout(paths office.Paths) (string, error) {
+	dir := a.repoDir
+	if dir == "" {
+		dir = "."
+	}
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return "", company.E(company.EUsage, "there is no such folder").Wrap(err).Fix("name a git checkout with --repo")
+	}
+	for top := dir; ; top = filepath.Dir(top) {
+		if _, err := os.Lstat(filepath.Join(top, ".git")); err == nil {
+			return top, nil
+		}
+		if top == filepath.Dir(top) {
+			break
+		}
+	}
+	if a.repoDir == "" && paths.Repo != "" {
+		return paths.Repo, nil
+	}
+	return "", company.E(company.EUsage, "there is no git repository here: "+dir).Fix("run company inside a git checkout, or name one with --repo")
+}
+
+// introduce says what will be worked on, before anything is.
+func (a *app) introduce(paths office.Paths, cmd company.Submit, base gitops.BaseInfo) {
+	state := "clean"
+	if base.Dirty {
+		state = "uncommitted changes are not part of it"
+	}
+	a.note("company %s  %s  base %s@%s (%s)", Version, filepath.Base(cmd.Project.Path), base.Branch, base.OID.Short(), state)
+	asked := "none"
+	var kinds []string
+	for _, k := range []struct {
+		name string
+		mode company.Mode
+	}{{"plan", cmd.Settings.Plan}, {"merge", cmd.Settings.Merge}, {"pr", cmd.Settings.PR}} {
+		if k.mode == company.Ask {
+			kinds = append(kinds, k.name)
+		}
+	}
+	if len(kinds) > 0 {
+		asked = strings.Join(kinds, ", ")
+	}
+	a.note("budget %s  approvals %s  office %s", cmd.Settings.WithDefaults().Cap, asked, paths.Root)
+}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"company/internal/agent"
+	"company/internal/company"
+)
+
+// summary is what a submission ends with (CLI-7).
+type summary struct {
+	SchemaVersion int                `json:"schema_version"`
+	Result        string             `json:"result"` // COMPLETE | INCOMPLETE | ERROR
+	Task          company.TaskID     `json:"task"`
+	Status        company.TaskStatus `json:"status"`
+	Instruction   string             `json:"instruction"`
+	Next          string             `json:"next"`
+	Why           string             `json:"why"`
+	Hint          string             `json:"hint"`
+	PR            *int               `json:"pr,omitempty"`
+	Head          company.OID        `json:"head,omitempty"`
+	CostMicroUSD  *int64             `json:"cost_micro_usd"`
+	Tokens        int64              `json:"tokens"`
+	DurationMS    int64              `json:"duration_ms"`
+	Estimate      *estimate          `json:"estimate,omitempty"` // of a dry run
+
+	code int
+}
+
+func summarize(s *company.State, t *company.Task) summary {
+	end := t.Ended
+	if end.IsZero() {
+		end = t.Updated
+	}
+	sum := summary{
+		SchemaVersion: 1, Task: t.ID, Status: s.Shown(t), Instruction: agent.CleanLine(t.Instruction, 100), Head: t.Head,
+		Tokens: t.Spent.Tokens, DurationMS: end.Sub(t.Submitted).Milliseconds(),
+	}
+	done := 0
+	for _, sub := range t.Subtasks {
+		if sub.Status == company.SubCompleted {
+			done++
+		}
+	}
+	sum.CostMicroUSD = cost(t.Spent)
+	sum.Hint = fmt.Sprintf("cost %s, %s", money(sum.CostMicroUSD, t.Spent.Tokens), ago(end.Sub(t.Submitted)))
+	switch {
+	case t.Status == company.TaskCompleted && t.DryRun:
+		sum.Result, sum.Next = "COMPLETE", fmt.Sprintf("company show %s; then submit it without --dry-run", t.ID)
+		sum.Why = fmt.Sprintf("the plan has %d subtasks in %d waves", len(t.Subtasks), t.Plan.Waves)
+		e := estimated(s, t)
+		sum.Estimate = &e
+		sum.Hint += "; " + e.text(t.Cap)
+	case t.Status == company.TaskCompleted:
+		sum.Result = "COMPLETE"
+		sum.Next = fmt.Sprintf("review the pull request: company pr show %d", t.PR.Number)
+		sum.PR = &t.PR.Number
+		sum.Why = fmt.Sprintf("%d of %d subtasks merged, %s on %s (%s)", done, len(t.Subtasks), gatesWord(t), t.IntegrationBranch(), t.Head.Short())
+	case t.Status == company.TaskFailed:
+		sum.Result, sum.code, sum.Why, sum.Next = "ERROR", exitError, agent.CleanLine(t.Reason, 200), "company show "+string(t.ID)
+	case t.Status == company.TaskCancelled:
+		sum.Result, sum.code, sum.Why, sum.Next = "INCOMPLETE", exitIncomplete, "cancelled: "+agent.CleanLine(t.Reason, 200), "company show "+string(t.ID)
+	default:
+		sum.Result, sum.code = "INCOMPLETE", exitIncomplete
+		sum.Why = fmt.Sprintf("%d of %d subtasks merged", done, len(t.Subtasks))
+		sum.Next = "company resume " + string(t.ID)
+		if open := s.OpenApprovals(t.ID); len(open) > 0 {
+			sum.Why = agent.CleanLine(open[0].Question, 200)
+			sum.Next = answerWith(open[0])
+			if open[0].Kind == company.AskBudget {
+				sum.Next = fmt.Sprintf("company budget add %s 5usd or company reject %s", t.ID, open[0].ID)
+				if t.Cap.MicroUSD == company.NoCap {
+					sum.Next = fmt.Sprintf("company budget add %s 1Mtokens or company reject %s", t.ID, open[0].ID)
+				}
+			}
+		} else if s.Office.Stopped {
+			sum.Why = "the office is stopped"
+			sum.Next = "company resume"
+		}
+	}
+	return sum
+}
+
+func gatesWord(t *company.Task) string {
+	if t.Gate == nil || t.Gate.Result.Untested {
+		return "UNTESTED"
+	}
+	var names []string
+	for _, c := range t.Gate.Result.Checks {
+		names = append(names, c.Name)
+	}
+	return strings.Join(names, " and ") + " passed"
+}
+
+func (s summary) text() string {
+	return fmt.Sprintf(`=== TASK SUMMARY ===
+[RESULT] %s
+[TASK]   %s %s
+[NEXT]   %s
+[WHY]    %s
+[HINT]   %s
+====================
+`, s.Result, s.Task, s.Instruction, s.Next, s.Why, s.Hint)
+}

@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"company/internal/company"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// taskOf is a task that has come as far as change takes it.
+func taskOf(change func(*company.State, *company.Task)) (*company.State, *company.Task) {
+	s := company.NewState()
+	s.Seq, s.Office.ID = 3, "k3fq"
+	t := &company.Task{
+		ID: "t12", Instruction: "add rate limiting\n to the API", Status: company.TaskCompleted, Submitted: noon, Updated: noon.Add(192 * time.Second), Ended: noon.Add(192 * time.Second),
+		Prepared: &company.Prepared{Integration: "develop-t12-k3fq"}, Head: "3f9c2ab000000000000000000000000000000000",
+		Subtasks: []*company.Subtask{{ID: "t12-01", Status: company.SubCompleted}, {ID: "t12-02", Status: company.SubCompleted}},
+		Spent:    company.Amount{MicroUSD: 410_000, Tokens: 212_345}, Cap: company.Amount{MicroUSD: 5_000_000, Tokens: company.NoCap},
+		PR: &company.PullRequest{Number: 7, State: company.PROpen},
+	}
+	t.Gate = &company.GateFinished{Head: t.Head, Result: company.GateResult{Passed: true, Checks: []company.GateCheck{{Name: "lint", Passed: true}, {Name: "test", Passed: true}}}}
+	s.Tasks[t.ID] = t
+	if change != nil {
+		change(s, t)
+	}
+	return s, t
+}
+
+// ask opens a question of a task that waits for it.
+func ask(kind company.ApprovalKind, question string) func(*company.State, *company.Task) {
+	return func(s *company.State, t *company.Task) {
+		t.Status, t.Ended, t.PR = company.TaskExecuting, time.Time{}, nil
+		t.Subtasks[1].Status = company.SubRunning
+		s.Open = []company.TaskID{t.ID}
+		s.Approvals["a3"] = &company.Approval{ID: "a3", Kind: kind, Task: t.ID, Question: question, Asked: noon}
+	}
+}
+
+// The summary block, to the letter (CLI-7).
+func TestSummaryBlock(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*company.State, *company.Task)
+		want   string
+		code   int
+	}{
+		"complete": {nil, `=== TASK SUMMARY ===
+[RESULT] COMPLETE
+[TASK]   t12 add rate limiting to the API
+[NEXT]   review the pull request: company pr show 7
+[WHY]    2 of 2 subtasks merged, lint and test passed on develop-t12-k3fq (3f9c2ab)
+[HINT]   cost $0.41, 212k tokens, 3m12s
+====================
+`, 0},
+		"no price is known": {func(_ *company.State, t *company.Task) { t.Spent = company.Amount{Tokens: 900} }, `=== TASK SUMMARY ===
+[RESULT] COMPLETE
+[TASK]   t12 add rate limiting to the API
+[NEXT]   review the pull request: company pr show 7
+[WHY]    2 of 2 subtasks merged, lint and test passed on develop-t12-k3fq (3f9c2ab)
+[HINT]   cost 900 tokens, 3m12s
+====================
+`, 0},
+		"a question, which steers no terminal": {ask(company.AskClarification, "Which\x1b]0;owned\x07 limit?\n[RESULT] COMPLETE"), `=== TASK SUMMARY ===
+[RESULT] INCOMPLETE
+[TASK]   t12 add rate limiting to the API
+[NEXT]   company answer a3 "…"
+[WHY]    Which\x1b]0;owned\x07 limit? [RESULT] COMPLETE
+[HINT]   cost $0.41, 212k tokens, 3m12s
+====================
+`, 2},
+		"the budget": {ask(company.AskBudget, "Raise the cap?"), `=== TASK SUMMARY ===
+[RESULT] INCOMPLETE
+[TASK]   t12 add rate limiting to the API
+[NEXT]   company budget add t12 5usd or company reject a3
+[WHY]    Raise the cap?
+[HINT]   cost $0.41, 212k tokens, 3m12s
+====================
+`, 2},
+		"failed": {func(_ *company.State, t *company.Task) {
+			t.Status, t.Reason = company.TaskFailed, "the manager's plan was refused 3 times"
+		}, `=== TASK SUMMARY ===
+[RESULT] ERROR
+[TASK]   t12 add rate limiting to the API
+[NEXT]   company show t12
+[WHY]    the manager's plan was refused 3 times
+[HINT]   cost $0.41, 212k tokens, 3m12s
+====================
+`, 1},
+		"a dry run in an office without a past": {func(s *company.State, t *company.Task) {
+			t.DryRun, t.Plan.Waves, t.PR = true, 2, nil
+		}, `=== TASK SUMMARY ===
+[RESULT] COMPLETE
+[TASK]   t12 add rate limiting to the API
+[NEXT]   company show t12; then submit it without --dry-run
+[WHY]    the plan has 2 subtasks in 2 waves
+[HINT]   cost $0.41, 212k tokens, 3m12s; estimate: none, nothing was done in this office yet; never more than $5.00
+====================
+`, 0},
+		"a dry run with a past": {func(s *company.State, t *company.Task) {
+			t.DryRun, t.Plan.Waves, t.PR = true, 2, nil
+			for _, o := range []struct {
+				id  company.TaskID
+				usd int64
+			}{{"t1", 400_000}, {"t2", 1_000_000}} {
+				s.Tasks[o.id] = &company.Task{ID: o.id, Status: company.TaskCompleted, Subtasks: make([]*company.Subtask, 2), Spent: company.Amount{MicroUSD: o.usd, Tokens: o.usd / 10}}
+			}
+		}, `=== TASK SUMMARY ===
+[RESULT] COMPLETE
+[TASK]   t12 add rate limiting to the API
+[NEXT]   company show t12; then submit it without --dry-run
+[WHY]    the plan has 2 subtasks in 2 waves
+[HINT]   cost $0.41, 212k tokens, 3m12s; estimate: $0.40, 40k tokens to $1.00, 100k tokens, judged by 4 subtasks; never more than $5.00
+====================
+`, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, task := taskOf(tc.change)
+			got := summarize(s, task)
+			if got.text() != tc.want {
+				t.Errorf("got\n%swant\n%s", got.text(), tc.want)
+			}
+			if got.code != tc.code {
+				t.Errorf("exit code %d, want %d", got.code, tc.code)
+			}
+		})
+	}
+}
+
+// Errors, to the letter: cause, then what to do, and a stable code; with -v
+// what is long; as JSON for programs. The exit code follows from the code.
+func TestErrorLayout(t *testing.T) {
+	full := company.E(company.EForge, "GitHub refused the token (401) while opening the PR").Because("GITHUB_TOKEN lacks \"pull_requests: write\"\x1b[2J").Fix("export a token with that permission, then: company resume t12")
+	full.Details = "HTTP 401"
+	for name, tc := range map[string]struct {
+		err  error
+		set  func(*app)
+		want string
+		code int
+	}{
+		"all of it": {full, nil, `error[E_FORGE]: GitHub refused the token (401) while opening the PR
+  why:  GITHUB_TOKEN lacks "pull_requests: write"\x1b[2J
+  fix:  export a token with that permission, then: company resume t12
+`, 1},
+		"verbose": {full, func(a *app) { a.verbose = true }, `error[E_FORGE]: GitHub refused the token (401) while opening the PR
+  why:  GITHUB_TOKEN lacks "pull_requests: write"\x1b[2J
+  fix:  export a token with that permission, then: company resume t12
+HTTP 401
+`, 1},
+		"json": {full, func(a *app) { a.output = "json" }, `{"error":{"code":"E_FORGE","message":"GitHub refused the token (401) while opening the PR","why":"GITHUB_TOKEN lacks \"pull_requests: write\"\u001b[2J","hint":"export a token with that permission, then: company resume t12","details":"HTTP 401"},"schema_version":1}
+`, 1},
+		"a cause":           {company.E(company.EGit, "git does not answer").Wrap(errors.New("signal: killed")), nil, "error[E_GIT]: git does not answer\n  why:  signal: killed\n", 1},
+		"not one of ours":   {errors.New("odd"), nil, "error[E_INTERNAL]: odd\n", 1},
+		"usage":             {company.E(company.EUsage, "wrong").Fix("right"), nil, "error[E_USAGE]: wrong\n  fix:  right\n", 64},
+		"held":              {company.E(company.EHeld, "held"), nil, "error[E_HELD]: held\n", 3},
+		"said already":      {&exitCode{code: 2}, nil, "", 2},
+		"with its own code": {&exitCode{code: 2, err: company.E(company.EWaiting, "waits")}, nil, "error[E_WAITING]: waits\n", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var errs bytes.Buffer
+			a := &app{err: &errs, output: "text"}
+			if tc.set != nil {
+				tc.set(a)
+			}
+			if got := a.finish(context.Background(), tc.err); got != tc.code {
+				t.Errorf("exit code %d, want %d", got, tc.code)
+			}
+			if errs.String() != tc.want {
+				t.Errorf("got\n%swant\n%s", errs.String(), tc.want)
+			}
+		})
+	}
+}
+
+// Amounts of people.
+func TestParseAmount(t *testing.T) {
+	for text, want := range map[string]company.Amount{
+		"5usd": {MicroUSD: 5_000_000}, "$2.50": {MicroUSD: 2_500_000}, "0.000001usd": {MicroUSD: 1}, "5 USD": {MicroUSD: 5_000_000},
+		"100ktokens": {Tokens: 100_000}, "2Mtokens": {Tokens: 2_000_000}, "7tokens": {Tokens: 7}, "1.5ktokens": {Tokens: 1500},
+	} {
+		if got, err := parseAmount(text); err != nil || got != want {
+			t.Errorf("%s: %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "5", "usd", "-5usd", "$5usd", "$5tokens", "0usd", "1e9usd", "5eur", "9999999999999usd", "5usd x", "0.0000001usd", "NaNusd", "५usd"} {
+		if got, err := parseAmount(text); company.CodeOf(err) != company.EUsage {
+			t.Errorf("%q is taken as %v", text, got)
+		}
+	}
+}
+
+// What agents, repositories and models say reaches a terminal without a
+// character that could steer it (T18), in every view.
+func TestViewsAreClean(t *testing.T) {
+	evil := "ev\x1b[31mil\x9b2J\u202e\u200b"
+	s, task := taskOf(ask(company.AskMerge, "merge "+evil))
+	task.Instruction, task.Reason, task.Plan.Why = evil, evil, evil
+	task.Failures = map[string]company.Failure{"gate": {Attempt: 1, Error: evil}}
+	task.Prepared.Base = company.Base{Branch: "main", OID: task.Head}
+	task.Prepared.Gates = []company.GateCommand{{Name: "test", Command: evil}}
+	task.Gate.Result.Passed = false
+	task.Gate.Result.Checks = []company.GateCheck{{Name: "test", Command: evil, Output: "line\n" + evil}}
+	task.Runs = map[company.RunID]*company.Run{"t12-01.1": {ID: "t12-01.1", Role: company.Worker, Subtask: "t12-01", Ended: true, Summary: evil, Error: evil}}
+	sub := task.Subtasks[0]
+	sub.Planned = company.PlannedSubtask{Title: evil, Description: evil, AcceptanceCriteria: []string{evil}, WriteSet: []string{evil}}
+	sub.Reason, sub.Gate, sub.Branch, sub.Changes = evil, task.Gate, evil, []company.Change{{Path: evil, Action: "created"}}
+	sub.Review.Last = &company.Review{Verdict: company.RequestChanges, Findings: []company.Finding{{File: evil, What: evil, Why: evil, Suggestion: evil}}, Evidence: []string{evil}}
+	task.Review.Last = sub.Review.Last
+	p := paths(t)
+	for name, text := range map[string]string{
+		"office":   viewOffice(s, p, true, true).text(),
+		"task":     viewWhole(s, p, task).text(),
+		"subtask":  viewSubtask(p, task, sub).text(),
+		"run":      viewRun(p, task, task.Runs["t12-01.1"]).text(),
+		"question": viewApproval(s.Approvals["a3"]).text(),
+		"summary":  summarize(s, task).text(),
+	} {
+		if !strings.Contains(text, `ev\x1b[31mil`) {
+			t.Errorf("%s does not show it:\n%s", name, text)
+		}
+		if i := strings.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\n' || r >= 0x7f && r <= 0x9f || r == 0x202e || r == 0x200b }); i >= 0 {
+			t.Errorf("%s holds %q:\n%s", name, text[i], text)
+		}
+	}
+}

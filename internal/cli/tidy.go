@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"company/internal/company"
+	"company/internal/gitops"
+)
+
+// tidy puts away what earlier processes left: the journals of runs that have
+// ended and are sealed in a blob, the repositories of runs whose task ended
+// before the retention, and the seeds that no newer task is made from. What
+// was taken from a run is in the mirror and stays there. It is called before
+// anything is under way; what cannot be put away is only logged.
+func (h *house) tidy(ctx context.Context, git *gitops.Store) {
+	s := h.View()
+	warn := func(what string, err error) {
+		if err != nil {
+			h.log.WarnContext(ctx, "not put away", "what", what, "err", err)
+		}
+	}
+	journals, err := h.ledger.Journals(ctx)
+	warn("journals", err)
+	for _, run := range journals {
+		if r := findRun(s, run); r != nil && r.Ended && r.Journal != "" {
+			warn("journal of "+string(run), h.ledger.PurgeJournal(ctx, run))
+		}
+	}
+
+	before := now().AddDate(0, 0, -h.loaded.Config.RetentionDays)
+	old := func(t *company.Task) bool { return t.Status.Ended() && t.Ended.Before(before) }
+	runs, err := git.Quarantines()
+	warn("repositories of runs", err)
+	for _, run := range runs {
+		if t := s.Tasks[run.Task()]; t != nil && old(t) {
+			warn("repository of "+string(run), git.DropQuarantine(ctx, run))
+		}
+	}
+	var keep []company.OID
+	for _, t := range s.Tasks {
+		if t.Prepared == nil || old(t) {
+			continue
+		}
+		keep = append(keep, t.Prepared.Base.OID, t.Head)
+		if t.Status.Ended() {
+			continue
+		}
+		for _, sub := range t.Subtasks {
+			keep = append(keep, sub.Base)
+			if sub.Conflict != nil {
+				keep = append(keep, sub.Conflict.Onto)
+			}
+		}
+		for _, r := range t.Runs {
+			if !r.Ended {
+				keep = append(keep, r.From)
+			}
+		}
+	}
+	warn("seeds", git.DropSeeds(ctx, keep...))
+	h.log.DebugContext(ctx, "put away", "journals", len(journals), "before", before.Format(time.DateOnly))
+}
+
+func findRun(s *company.State, id company.RunID) *company.Run {
+	if t := s.Tasks[id.Task()]; t != nil {
+		return t.Runs[id]
+	}
+	return nil
+}

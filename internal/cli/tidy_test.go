@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"io"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"company/internal/bus/nats"
+	"company/internal/company"
+	"company/internal/gitops/gitopstest"
+	"company/internal/ledger"
+	"company/internal/office"
+	"company/internal/orchestrator"
+)
+
+// What earlier processes left is put away at the next start: the journal of a
+// run that has ended and is sealed, and after the retention the repositories of
+// its task. What is still needed stays.
+func TestTidy(t *testing.T) {
+	dir := t.TempDir()
+	bus, err := nats.Open(t.Context(), nats.Options{Dir: filepath.Join(dir, "bus")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := bus.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	h := &house{log: slog.New(slog.NewTextHandler(io.Discard, nil)), office: &office.Office{Paths: office.Paths{Runs: filepath.Join(dir, "runtime", "runs")}}}
+	h.loaded.Config = office.Default()
+	if h.ledger, err = ledger.Open(t.Context(), bus, ledger.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	clock := time.Now().Add(-30 * 24 * time.Hour)
+	if h.orch, err = orchestrator.Open(t.Context(), orchestrator.Config{Ledger: h.ledger, Office: "k3fq", Now: func() time.Time { return clock }}); err != nil {
+		t.Fatal(err)
+	}
+	do := func(c company.Command) {
+		t.Helper()
+		if _, err := h.orch.Do(t.Context(), company.Company, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := gitopstest.New(t, map[string]string{"a.txt": "a\n"})
+	do(company.StartOffice{Office: "k3fq"})
+
+	// Of each task one run of the manager: of t1 and t2 it has ended, of t3 it
+	// is under way. t1 was cancelled before the retention.
+	for n := 1; n <= 3; n++ {
+		id := company.NewTaskID(n)
+		run := company.NewRunID(id, "", company.Manager, 1)
+		if n == 2 {
+			clock = time.Now()
+		}
+		do(company.Submit{Instruction: "x", Project: company.Project{ID: "p", Path: "/p"}})
+		do(company.Prepare{Task: id, Prepared: company.Prepared{Base: company.Base{OID: p.Base}, Image: "i", GateHash: "g",
+			Integration: "develop-" + string(id) + "-k3fq", Gates: []company.GateCommand{{Name: "test", Command: "true"}}}})
+		fence := h.orch.View().Seq + 1
+		do(company.Claim{Run: run, Epoch: 1, Fence: fence, Worker: "manager", From: p.Base})
+		if _, err := h.ledger.OpenJournal(t.Context(), run, fence); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Store.Quarantine(t.Context(), p.Mirror, run, p.Base, nil); err != nil {
+			t.Fatal(err)
+		}
+		if n < 3 { // sealed and ended; the process died before the purge
+			hash, _, err := h.ledger.SealJournal(t.Context(), run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			do(company.EndRun{Run: run, Fence: fence, Outcome: company.RunEnded{Status: company.RunError, Error: "x", Journal: hash}})
+			do(company.Cancel{Task: id})
+		}
+	}
+	for range 2 { // again changes nothing
+		h.tidy(t.Context(), p.Store)
+		journals, err := h.ledger.Journals(t.Context())
+		if err != nil || !slices.Equal(journals, []company.RunID{"t3-plan.1"}) {
+			t.Fatalf("journals %v, %v", journals, err)
+		}
+		runs, err := p.Store.Quarantines()
+		if err != nil || !slices.Equal(runs, []company.RunID{"t2-plan.1", "t3-plan.1"}) {
+			t.Fatalf("repositories %v, %v", runs, err)
+		}
+		if seeds, err := filepath.Glob(filepath.Join(filepath.Dir(p.Mirror.Dir()), "seeds", "*.git")); err != nil || len(seeds) != 1 {
+			t.Fatalf("seeds %v, %v", seeds, err)
+		}
+	}
+	// The files of a task whose process died before they were written are
+	// written by the next one, and those that are right are left alone.
+	h.proj = newProjector(h)
+	h.proj.catchUp(h.View())
+	if len(h.proj.todo) != 3 {
+		t.Fatalf("%d tasks are to be written, want 3", len(h.proj.todo))
+	}
+	h.proj.flush()
+	h.proj.catchUp(h.View())
+	if len(h.proj.todo) != 1 || h.proj.todo["t3"] == nil {
+		t.Fatalf("to be written are %v, want the open task", h.proj.todo)
+	}
+}

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"company/internal/company"
+)
+
+// helpTemplate leads with examples: most who ask for help want one.
+const helpTemplate = `{{.Short}}
+{{if .Example}}
+Examples:
+{{.Example}}
+{{end}}{{if .Runnable}}
+Usage:
+  {{.UseLine}}{{if .HasAvailableSubCommands}} <command>{{end}}
+{{end}}{{with .Long}}
+{{.}}
+{{end}}{{if .HasAvailableSubCommands}}
+Commands:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}
+{{end}}{{if .HasAvailableLocalFlags}}
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}
+{{end}}{{if .HasAvailableInheritedFlags}}
+Flags of every command:
+{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}
+{{end}}
+Exit codes: 0 complete, 1 error, 2 incomplete (it waits for you, or was
+cancelled), 3 the office is held by a process that does not answer, 64 wrong
+usage, 130 interrupted{{if eq .Name "doctor"}}; of doctor: 0 green, 1 red, 2 could not check{{end}}.
+`
+
+// group is a command that only holds others.
+func group(use, short, example string) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Example: example,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			e := company.E(company.EUsage, fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath()))
+			if near := nearest(c, args[0]); near != "" {
+				return e.Fix(fmt.Sprintf("did you mean this? %s %s", c.CommandPath(), near))
+			}
+			return e.Fix(c.CommandPath() + " --help")
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+}
+
+// nearest is the subcommand that was most likely meant, or nothing.
+func nearest(c *cobra.Command, typed string) string {
+	c.SuggestionsMinimumDistance = 2
+	if near := c.SuggestionsFor(typed); len(near) > 0 {
+		return near[0]
+	}
+	return ""
+}
+
+// flagError is a wrong flag, with the one that was most likely meant.
+func flagError(c *cobra.Command, err error) error {
+	e := company.E(company.EUsage, err.Error())
+	typed, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !ok {
+		return e.Fix(c.CommandPath() + " --help")
+	}
+	// cobra measures how far apart names of commands are; flags are no different.
+	flags := &cobra.Command{}
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			flags.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+		}
+	})
+	if near := nearest(flags, typed); near != "" {
+		return e.Fix(fmt.Sprintf("did you mean --%s? See %s --help", near, c.CommandPath()))
+	}
+	return e.Fix(c.CommandPath() + " --help")
+}
+
+// usageErrors gives wrong arguments the code of wrong usage.
+func usageErrors(c *cobra.Command) {
+	check := c.Args
+	if check == nil {
+		check = cobra.NoArgs
+	}
+	c.Args = func(c *cobra.Command, args []string) error {
+		err := check(c, args)
+		if err == nil || company.CodeOf(err) == company.EUsage {
+			return err
+		}
+		return company.E(company.EUsage, err.Error()).Because(c.UseLine()).Fix(c.CommandPath() + " --help")
+	}
+	for _, sub := range c.Commands() {
+		usageErrors(sub)
+	}
+}
+
+func newVersion(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Example: "  company version",
+		RunE: func(*cobra.Command, []string) error {
+			if a.output == "json" {
+				return a.printJSON(a.out, map[string]any{"schema_version": 1, "version": Version})
+			}
+			_, err := fmt.Fprintln(a.out, "company", Version)
+			return err
+		},
+	}
+}
+
+func newCompletion() *cobra.Command {
+	return &cobra.Command{
+		Use: "completion bash|zsh|fish", Short: "Print what makes a shell complete commands, flags and ids",
+		Example:   "  source <(company completion bash)\n  company completion fish | source",
+		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: []string{"bash", "zsh", "fish"},
+		RunE: func(c *cobra.Command, args []string) error {
+			switch out := c.OutOrStdout(); args[0] {
+			case "bash":
+				return c.Root().GenBashCompletionV2(out, true)
+			case "zsh":
+				return c.Root().GenZshCompletion(out)
+			default:
+				return c.Root().GenFishCompletion(out, true)
+			}
+		},
+	}
+}

@@ -1,0 +1,327 @@
+package cli
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"company/internal/company"
+	"company/internal/office"
+)
+
+// The views are what status, show and pr tell, to people and to programs
+// alike. Money is in millionths of a dollar, and null when no price is known.
+
+type taskView struct {
+	ID           company.TaskID     `json:"id"`
+	Status       company.TaskStatus `json:"status"`
+	Phase        string             `json:"phase"`
+	Paused       bool               `json:"paused"`
+	Instruction  string             `json:"instruction"`
+	Project      company.Project    `json:"project"`
+	Reason       string             `json:"reason,omitempty"`
+	Submitted    time.Time          `json:"submitted"`
+	Updated      time.Time          `json:"updated"`
+	Ended        *time.Time         `json:"ended"`
+	DurationMS   int64              `json:"duration_ms"`
+	Waves        int                `json:"waves"`
+	Subtasks     int                `json:"subtasks"`
+	Merged       int                `json:"merged"`
+	Running      int                `json:"running"`
+	Base         *company.Base      `json:"base"`
+	Branch       string             `json:"integration_branch,omitempty"`
+	Head         company.OID        `json:"head,omitempty"`
+	Evidence     string             `json:"evidence"`
+	CostMicroUSD *int64             `json:"cost_micro_usd"`
+	CapMicroUSD  *int64             `json:"cap_micro_usd"` // null: no cap
+	Tokens       int64              `json:"tokens"`
+	CapTokens    *int64             `json:"cap_tokens"`
+	PR           *prView            `json:"pr"`
+}
+
+func viewTask(s *company.State, t *company.Task) taskView {
+	v := taskView{
+		ID: t.ID, Status: s.Shown(t), Phase: t.Phase(), Paused: t.Paused, Instruction: t.Instruction, Project: t.Project, Reason: t.Reason,
+		Submitted: t.Submitted.UTC(), Updated: t.Updated.UTC(), DurationMS: endOf(t).Sub(t.Submitted).Milliseconds(),
+		Waves: t.Plan.Waves, Subtasks: len(t.Subtasks), Branch: t.IntegrationBranch(), Head: t.Head,
+		Tokens: t.Spent.Tokens, CostMicroUSD: cost(t.Spent), CapMicroUSD: limit(t.Cap.MicroUSD), CapTokens: limit(t.Cap.Tokens),
+	}
+	if t.Status.Ended() {
+		end := t.Ended.UTC()
+		v.Ended = &end
+	}
+	for _, sub := range t.Subtasks {
+		if sub.Status == company.SubCompleted {
+			v.Merged++
+		}
+	}
+	for _, r := range t.Runs {
+		if r.Held {
+			v.Running++
+		}
+	}
+	if t.Prepared != nil {
+		base := t.Prepared.Base
+		v.Base = &base
+	}
+	if t.PR != nil {
+		pr := viewPR(t)
+		v.PR = &pr
+	}
+	v.Evidence = evidenceOf(t)
+	return v
+}
+
+func endOf(t *company.Task) time.Time {
+	if t.Ended.IsZero() {
+		return t.Updated
+	}
+	return t.Ended
+}
+
+// evidenceOf says what shows that the work is good, in a few words.
+func evidenceOf(t *company.Task) string {
+	switch {
+	case t.Gate != nil && t.Gate.Head == t.Head && t.Gate.Result.Passed:
+		return gatesWord(t) + " on " + t.Head.Short()
+	case t.Gate != nil && t.Gate.Head == t.Head && t.Gate.Result.Untested:
+		return "UNTESTED"
+	case t.Gate != nil && t.Gate.Head == t.Head:
+		return "gates red on " + t.Head.Short()
+	}
+	return "nothing shown yet"
+}
+
+// cost is null where no price is known: tokens without money.
+func cost(a company.Amount) *int64 {
+	if a.MicroUSD == 0 {
+		return nil
+	}
+	n := a.MicroUSD
+	return &n
+}
+
+// limit is null where there is none.
+func limit(n int64) *int64 {
+	if n == company.NoCap {
+		return nil
+	}
+	return &n
+}
+
+type runView struct {
+	ID           company.RunID     `json:"id"`
+	Role         company.Role      `json:"role"`
+	Task         company.TaskID    `json:"task"`
+	Subtask      company.SubtaskID `json:"subtask,omitempty"`
+	Status       string            `json:"status"` // offered, running, or how it ended
+	Worker       string            `json:"worker,omitempty"`
+	Claimed      *time.Time        `json:"claimed"`
+	Ended        *time.Time        `json:"ended"`
+	DurationMS   int64             `json:"duration_ms"`
+	Turns        int               `json:"turns"`
+	From         company.OID       `json:"from,omitempty"`
+	Head         company.OID       `json:"head,omitempty"`
+	Summary      string            `json:"summary,omitempty"`
+	Error        string            `json:"error,omitempty"`
+	CostMicroUSD *int64            `json:"cost_micro_usd"`
+	Tokens       int64             `json:"tokens"`
+	Files        []string          `json:"files"` // result, transcript, git log: those that are there
+}
+
+func viewRun(p office.Paths, t *company.Task, r *company.Run) runView {
+	v := runView{
+		ID: r.ID, Role: r.Role, Task: t.ID, Subtask: r.Subtask, Status: "offered", Worker: r.Worker, Turns: r.Turns,
+		From: r.From, Head: r.Head, Summary: r.Summary, Error: r.Error, CostMicroUSD: cost(r.Spent), Tokens: r.Spent.Tokens, Files: []string{},
+	}
+	if !r.Claimed.IsZero() {
+		at := r.Claimed.UTC()
+		v.Claimed = &at
+	}
+	switch {
+	case r.Ended:
+		at := r.EndedAt.UTC()
+		v.Status, v.Ended, v.DurationMS = string(r.Status), &at, r.EndedAt.Sub(r.Claimed).Milliseconds()
+	case r.Held:
+		v.Status, v.DurationMS = "running", now().Sub(r.Claimed).Milliseconds()
+		if r.Waiting {
+			v.Status = "waits for budget"
+		}
+	}
+	for _, name := range []string{"result.json", "transcript.ndjson", "git.log"} {
+		if file := filepath.Join(p.Run(r.ID), name); isFile(file) {
+			v.Files = append(v.Files, file)
+		}
+	}
+	return v
+}
+
+// runsOf lists the runs of a task, or of one subtask, as they began.
+func runsOf(p office.Paths, t *company.Task, sub company.SubtaskID) []runView {
+	runs := slices.SortedFunc(maps.Values(t.Runs), func(a, b *company.Run) int {
+		if c := a.Claimed.Compare(b.Claimed); c != 0 {
+			return c
+		}
+		return strings.Compare(string(a.ID), string(b.ID))
+	})
+	out := []runView{}
+	for _, r := range runs {
+		if sub == "" || r.Subtask == sub {
+			out = append(out, viewRun(p, t, r))
+		}
+	}
+	return out
+}
+
+type checkView struct {
+	Name     string `json:"name"`
+	Command  string `json:"command"`
+	Verdict  string `json:"verdict"` // passed, failed, skipped
+	ExitCode int    `json:"exit_code"`
+	TookMS   int64  `json:"took_ms"`
+	Output   string `json:"output,omitempty"` // of a failed one
+}
+
+type gateView struct {
+	Head     company.OID `json:"head"`
+	Onto     company.OID `json:"onto"`
+	Tree     company.OID `json:"tree"`
+	Passed   bool        `json:"passed"`
+	Untested bool        `json:"untested"`
+	Cached   bool        `json:"cached"`
+	Conflict bool        `json:"conflict"`
+	Checks   []checkView `json:"checks"`
+}
+
+func viewGate(g *company.GateFinished) *gateView {
+	if g == nil {
+		return nil
+	}
+	v := &gateView{
+		Head: g.Head, Onto: g.Onto, Tree: g.Result.Tree, Passed: g.Result.Passed, Untested: g.Result.Untested,
+		Cached: g.Result.Cached, Conflict: g.Conflict, Checks: []checkView{},
+	}
+	for _, c := range g.Result.Checks {
+		cv := checkView{Name: c.Name, Command: c.Command, Verdict: "failed", ExitCode: c.ExitCode, TookMS: c.Took.Milliseconds()}
+		switch {
+		case c.Skipped:
+			cv.Verdict = "skipped"
+		case c.Passed:
+			cv.Verdict = "passed"
+		default:
+			cv.Output = c.Output
+		}
+		v.Checks = append(v.Checks, cv)
+	}
+	return v
+}
+
+type subtaskView struct {
+	ID                 company.SubtaskID `json:"id"`
+	Task               company.TaskID    `json:"task"`
+	Wave               int               `json:"wave"`
+	Status             company.SubStatus `json:"status"`
+	Title              string            `json:"title"`
+	Description        string            `json:"description"`
+	AcceptanceCriteria []string          `json:"acceptance_criteria"`
+	WriteSet           []string          `json:"write_set"`
+	Effort             string            `json:"effort"`
+	Branch             string            `json:"branch,omitempty"`
+	Head               company.OID       `json:"head,omitempty"`
+	Merged             company.OID       `json:"merged,omitempty"`
+	Changes            []company.Change  `json:"changes"`
+	Reason             string            `json:"reason,omitempty"`
+	Gate               *gateView         `json:"gate"`
+	Review             *company.Review   `json:"review"`
+	Ticket             string            `json:"ticket,omitempty"` // file
+	Runs               []runView         `json:"runs"`
+}
+
+func viewSubtask(p office.Paths, t *company.Task, sub *company.Subtask) subtaskView {
+	v := subtaskView{
+		ID: sub.ID, Task: t.ID, Wave: sub.Wave, Status: sub.Status, Title: sub.Planned.Title, Description: sub.Planned.Description,
+		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort,
+		Branch: sub.Branch, Head: sub.Head, Merged: sub.Merged, Changes: sub.Changes, Gate: viewGate(sub.Gate), Review: sub.Review.Last,
+		Runs: runsOf(p, t, sub.ID),
+	}
+	for _, why := range []string{sub.Reason, sub.Escalation} {
+		if v.Reason == "" {
+			v.Reason = why
+		}
+	}
+	if file := filepath.Join(p.Backlog, string(sub.ID)+".md"); isFile(file) {
+		v.Ticket = file
+	}
+	return v
+}
+
+type approvalView struct {
+	ID       company.ApprovalID   `json:"id"`
+	Kind     company.ApprovalKind `json:"kind"`
+	Task     company.TaskID       `json:"task"`
+	Subtask  company.SubtaskID    `json:"subtask,omitempty"`
+	Question string               `json:"question"`
+	Options  map[string]string    `json:"options"`
+	Asked    time.Time            `json:"asked"`
+	Answered *time.Time           `json:"answered"`
+	Option   string               `json:"option,omitempty"`
+	Text     string               `json:"text,omitempty"`
+	Next     string               `json:"next,omitempty"` // the command that answers it
+}
+
+func viewApproval(a *company.Approval) approvalView {
+	v := approvalView{
+		ID: a.ID, Kind: a.Kind, Task: a.Task, Subtask: a.Subtask, Question: a.Question, Options: a.Options(), Asked: a.Asked.UTC(),
+		Option: a.Option, Text: a.Text,
+	}
+	if a.Open() {
+		v.Next = answerWith(a)
+	} else {
+		at := a.Answered.UTC()
+		v.Answered = &at
+	}
+	return v
+}
+
+func viewApprovals(as []*company.Approval) []approvalView {
+	out := []approvalView{}
+	for _, a := range as {
+		out = append(out, viewApproval(a))
+	}
+	return out
+}
+
+// answerWith is the command that answers a question.
+func answerWith(a *company.Approval) string {
+	if a.Kind == company.AskClarification {
+		return `company answer ` + string(a.ID) + ` "…"`
+	}
+	return "company approve " + string(a.ID) + " or company reject " + string(a.ID)
+}
+
+type prView struct {
+	Number int             `json:"number"`
+	Task   company.TaskID  `json:"task"`
+	State  company.PRState `json:"state"`
+	Title  string          `json:"title"`
+	Branch string          `json:"branch"`
+	Base   string          `json:"base"`
+	Head   company.OID     `json:"head"`
+	URL    string          `json:"url,omitempty"`
+}
+
+func viewPR(t *company.Task) prView {
+	return prView{Number: t.PR.Number, Task: t.ID, State: t.PR.State, Title: t.PR.Title, Branch: t.PR.Branch, Base: t.PR.Base, Head: t.PR.Head, URL: t.PR.URL}
+}
+
+// tasksOf lists all tasks, the newest last.
+func tasksOf(s *company.State) []*company.Task {
+	order := func(id company.TaskID) int {
+		n, _ := strconv.Atoi(strings.TrimPrefix(string(id), "t")) // the ids are ours
+		return n
+	}
+	return slices.SortedFunc(maps.Values(s.Tasks), func(a, b *company.Task) int { return order(a.ID) - order(b.ID) })
+}

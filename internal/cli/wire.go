@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+
+	"company/internal/adapters"
+	"company/internal/adapters/openai"
+	"company/internal/adapters/scripted"
+	"company/internal/budget"
+	"company/internal/bus"
+	"company/internal/bus/nats"
+	"company/internal/container"
+	"company/internal/container/docker"
+	"company/internal/container/docker/seccomp"
+	"company/internal/forge"
+	"company/internal/forge/local"
+	"company/internal/office"
+)
+
+// This file is the one place that knows drivers. A new one is a line here.
+
+// registry is the table of model adapters.
+var registry = adapters.Registry{
+	"openai":   openai.Factory,
+	"scripted": scripted.Factory,
+}
+
+func openBus(ctx context.Context, p office.Paths, _ office.Config, log *slog.Logger) (bus.Bus, error) {
+	return nats.Open(ctx, nats.Options{Dir: p.Bus, Logger: log})
+}
+
+func openRuntime(ctx context.Context, log *slog.Logger) (container.Runtime, error) {
+	return docker.Open(ctx, docker.Options{Log: log})
+}
+
+// buildProfile is the seccomp profile that images are prepared under: the same
+// as that of workers.
+func buildProfile() string { return seccomp.Profile() }
+
+func openForge(dir string) forge.Forge { return &local.Forge{Dir: dir} }
+
+func modelDeps(c office.Config, log *slog.Logger) adapters.Deps {
+	policy := adapters.DefaultPolicy()
+	policy.MaxWait = c.Limits.ModelWait
+	return adapters.Deps{Log: log, Prices: budget.ListPrice, Policy: policy}
+}

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"company/internal/company"
+	"company/internal/office"
+)
+
+// job is what the foreground works on until it comes to rest.
+type job struct {
+	paths office.Paths
+	// look is asked before anything is started or written, and says whether
+	// there is anything to do. It may refuse.
+	look func(*company.State) (todo bool, err error)
+	// begin sends what sets the work off and names the tasks that are to come
+	// to rest. It is repeated when the office changes hands, and must be
+	// harmless then.
+	begin func(context.Context, access) ([]company.TaskID, error)
+}
+
+// work does a job: in this process when the office is free, else in the one
+// that holds it. When that one ends first, this one takes over.
+func (a *app) work(ctx context.Context, j job) error {
+	f := &follower{a: a}
+	patience := dialFor
+	for broken := 0; ; {
+		h, remote, err := a.open(ctx, j.paths, patience)
+		if err != nil {
+			return err
+		}
+		var s *company.State
+		var ids []company.TaskID
+		if h != nil {
+			s, ids, err = a.own(ctx, h, f, j)
+		} else {
+			s, ids, err = a.followOther(ctx, remote, f, j)
+			if ctx.Err() == nil && ended(err) {
+				patience = takeOverFor
+				continue
+			}
+			// It died in the middle of an answer. (A refusal has another code.)
+			if ctx.Err() == nil && company.CodeOf(err) == company.EHeld && broken < 3 {
+				broken++
+				continue
+			}
+		}
+		if ctx.Err() != nil {
+			a.interrupted(ids, h == nil)
+			return &exitCode{code: exitInterrupt}
+		}
+		if err != nil {
+			return err
+		}
+		return a.conclude(s, ids)
+	}
+}
+
+// interrupted says how to go on.
+func (a *app) interrupted(ids []company.TaskID, elsewhere bool) {
+	id := ""
+	if len(ids) == 1 {
+		id = " " + string(ids[0])
+	}
+	switch {
+	case len(ids) == 0:
+		a.note("interrupted")
+	case elsewhere:
+		a.note("no longer followed; the company that is open goes on: company feed --follow%s", id)
+	default:
+		a.note("interrupted; go on with: company resume%s", id)
+	}
+}
+
+// own works in this process.
+func (a *app) own(ctx context.Context, h *house, f *follower, j job) (s *company.State, ids []company.TaskID, err error) {
+	defer h.leave()
+	s = h.View()
+	if todo, err := j.look(s); err != nil || !todo {
+		return s, nil, err
+	}
+	if f.shown == 0 {
+		f.shown = s.Seq
+	}
+	stop, err := h.serve(ctx, a)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if ctx.Err() != nil {
+			a.note("interrupted: ending what is under way (once more ends at once)")
+		}
+		err = errors.Join(err, stop())
+		s = h.View()
+	}()
+	acc := &near{h}
+	if ids, err = j.begin(ctx, acc); err != nil {
+		return nil, ids, err
+	}
+	f.tasks = these(ids)
+	_, err = f.follow(ctx, acc)
+	return s, ids, err
+}
+
+// followOther follows in the process that holds the office.
+func (a *app) followOther(ctx context.Context, acc access, f *follower, j job) (*company.State, []company.TaskID, error) {
+	defer acc.Close()
+	s, err := acc.State(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if todo, err := j.look(s); err != nil || !todo {
+		return s, nil, err
+	}
+	if f.shown == 0 {
+		f.shown = s.Seq
+	}
+	ids, err := j.begin(ctx, acc)
+	if err != nil {
+		return nil, ids, err
+	}
+	a.note("%s is with the company that is open already", join(ids))
+	f.tasks = these(ids)
+	s, err = f.follow(ctx, acc)
+	return s, ids, err
+}
+
+func these(ids []company.TaskID) func(*company.State) []company.TaskID {
+	return func(*company.State) []company.TaskID { return ids }
+}
+
+func join(ids []company.TaskID) string {
+	out := ""
+	for i, id := range ids {
+		if i > 0 {
+			out += ", "
+		}
+		out += string(id)
+	}
+	return out
+}
+
+// conclude prints the summaries and gives the exit code: of the task that
+// fared worst.
+func (a *app) conclude(s *company.State, ids []company.TaskID) error {
+	if len(ids) == 0 {
+		return nil // the caller has more to say
+	}
+	code := exitComplete
+	var sums []summary
+	for _, id := range ids {
+		sum := summarize(s, s.Tasks[id])
+		sums = append(sums, sum)
+		if sum.code == exitError || code == exitComplete {
+			code = sum.code
+		}
+	}
+	switch {
+	case a.output != "json":
+		for _, sum := range sums {
+			fmt.Fprint(a.out, sum.text())
+		}
+	case len(sums) == 1:
+		if err := a.printJSON(a.out, sums[0]); err != nil {
+			return err
+		}
+	default:
+		if err := a.printJSON(a.out, map[string]any{"schema_version": 1, "tasks": sums}); err != nil {
+			return err
+		}
+	}
+	if code != exitComplete {
+		return &exitCode{code: code}
+	}
+	return nil
+}
