@@ -1,0 +1,202 @@
+package e2e
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"company/test/house"
+)
+
+// refused runs a command that must end with this exit code and error code.
+func refused(t testing.TB, h *house.House, exit int, code string, args ...string) string {
+	t.Helper()
+	r := h.Run(patience, args...)
+	if r.Code != exit || !strings.Contains("\n"+r.Stderr, "\nerror["+code+"]: ") {
+		t.Fatalf("company %s: exit %d, want %d and %s\n%s\n%s", strings.Join(args, " "), r.Code, exit, code, r.Stdout, r.Stderr)
+	}
+	return r.Stderr
+}
+
+// says runs a command that must end well and whose result holds these words.
+func says(t testing.TB, h *house.House, words []string, args ...string) string {
+	t.Helper()
+	out := h.MustRun(patience, args...).Stdout
+	for _, w := range words {
+		if !strings.Contains(out, w) {
+			t.Errorf("company %s does not say %q:\n%s", strings.Join(args, " "), w, out)
+		}
+	}
+	return out
+}
+
+// TestQuestionToPullRequest: the manager asks, the task waits, the president
+// answers and resumes; then everything that a president looks at, and the
+// merge, which is the president's own (SUB-2, CLI-7, REV-1).
+func TestQuestionToPullRequest(t *testing.T) {
+	t.Parallel()
+	brain := &staff{
+		manager: runs(steps(call("ask_president", m{"question": "Shall it say goodbye\x1b]0;owned\x07 or farewell?"})), planned(farewell())),
+		worker:  saysGoodbye(),
+	}
+	h := open(t, brain)
+	sum := ends(t, h.Start("submit", "--no-input", "add a farewell"), 2)
+	if sum.Result != "INCOMPLETE" || sum.Status != "awaiting_input" || sum.Next != `company answer a1 "…"` {
+		t.Fatalf("summary: %+v", sum)
+	}
+	if st := says(t, h, []string{"NEEDS YOU\n  ! a1", `company answer a1 "…"`, "t1  awaiting_input"}, "status"); strings.Contains(st, "\x1b") || strings.Contains(st, "\x07") {
+		t.Errorf("status steers the terminal: %q", st) // T18
+	}
+	refused(t, h, 1, "E_INVALID", "approve", "t1") // a clarification is answered in words
+	says(t, h, []string{"a1: answer"}, "answer", "a1", "goodbye, please")
+	refused(t, h, 1, "E_CONFLICT", "answer", "a1", "again")
+	if sum := ends(t, h.Start("resume", "t1"), 0); sum.Result != "COMPLETE" || sum.Next != "review the pull request: company pr show 1" {
+		t.Fatalf("summary: %+v", sum)
+	}
+	if !strings.Contains(asked(t, h, "t1-plan.2", 1), "goodbye, please") {
+		t.Error("the manager was not told the answer")
+	}
+	delivered(t, h, 1, 1, 1)
+	presidentLooks(t, h)
+	presidentMerges(t, h)
+}
+
+// presidentLooks: what can be seen of a task that is done.
+func presidentLooks(t *testing.T, h *house.House) {
+	t.Helper()
+	says(t, h, []string{"t1  completed", "test passed on ", "1/1", "#1 open", "add a farewell"}, "status")
+	says(t, h, []string{"t1  completed", "PLAN  1 subtasks in 1 waves, 1 merged", "t1-01", "gates passed", "review: approve", "t1-plan.1", "t1-plan.2", "PULL REQUEST  #1, open"}, "show", "t1")
+	says(t, h, []string{"t1-01  completed, wave 1  Add a farewell", "must:   the checks pass", "writes: farewell.sh, checks/farewell.sh", "+ test: sh ./test.sh, exit 0", "created   farewell.sh"}, "show", "t1-01")
+	says(t, h, []string{"t1-01.1  worker  success", "result.json", "transcript.ndjson", "git.log"}, "show", "t1-01.1")
+	says(t, h, []string{"a1  clarification of t1", "answer goodbye, please"}, "show", "a1")
+	for _, id := range []string{"t1-01", "t1-01.1"} {
+		log := says(t, h, []string{"t1-01.1  w1", "+ write_file", `"farewell.sh"`, "+ git_commit", "+ finish"}, "logs", id)
+		if strings.Count(log, "\n") > 400 {
+			t.Errorf("logs %s is not shortened: %d lines", id, strings.Count(log, "\n"))
+		}
+	}
+	var log struct {
+		Run       string
+		ToolCalls []struct{ Name string } `json:"tool_calls"`
+	}
+	h.JSON(&log, "logs", "t1-01")
+	if log.Run != "t1-01.1" || len(log.ToolCalls) < 4 {
+		t.Errorf("logs -o json: %+v", log)
+	}
+	// The patch of each is what git makes of it.
+	want := []string{"diff --git a/checks/farewell.sh b/checks/farewell.sh", "+echo goodbye"}
+	whole := says(t, h, want, "diff", "t1")
+	for _, id := range []string{"t1-01", "t1-01.1"} {
+		if got := says(t, h, want, "diff", id); got != whole {
+			t.Errorf("diff %s differs from the task's:\n%s", id, got)
+		}
+	}
+	if got := says(t, h, want, "pr", "diff", "1"); got != whole {
+		t.Errorf("pr diff 1 differs from the task's:\n%s", got)
+	}
+	apply := exec.Command("git", "apply", "--check", "-")
+	apply.Dir, apply.Env, apply.Stdin = h.Repo, h.Env, strings.NewReader(whole)
+	if out, err := apply.CombinedOutput(); err != nil {
+		t.Errorf("the patch does not apply: %v\n%s", err, out)
+	}
+	says(t, h, []string{"#1  open  t1  develop-t1-", "-> main", "add a farewell"}, "pr", "list")
+	says(t, h, []string{"#1  open  develop-t1-", "2 files: 2 created", "# add a farewell", "| test | `sh ./test.sh` | 0 |", "company pr merge 1"}, "pr", "show", "1")
+	feed := says(t, h, []string{"pull request #1", "+ complete"}, "feed", "t1")
+	if first, _, _ := strings.Cut(feed, "\n"); !strings.HasSuffix(first, "> add a farewell") {
+		t.Errorf("the feed does not begin with the submission: %q", first)
+	}
+	if left := h.Git(h.Repo, "status", "--porcelain"); left != "" {
+		t.Errorf("looking changed the checkout:\n%s", left)
+	}
+}
+
+// presidentMerges: company notes a merge once it is there, and never makes it.
+func presidentMerges(t *testing.T, h *house.House) {
+	t.Helper()
+	text := refused(t, h, 1, "E_PROTECTED", "pr", "merge", "1")
+	mainUnmoved(t, h)
+	_, fix, ok := strings.Cut(text, "  fix:  ")
+	fix, _, _ = strings.Cut(fix, " && company pr merge 1")
+	if !ok || !strings.Contains(fix, "git merge --no-ff") {
+		t.Fatalf("no commands to run:\n%s", text)
+	}
+	cmd := exec.Command("sh", "-c", fix)
+	cmd.Env = h.Env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", fix, err, out)
+	}
+	says(t, h, []string{"#1 is merged"}, "pr", "merge", "1")
+	says(t, h, []string{"#1 is merged"}, "pr", "merge", "1") // a repeat is harmless
+	refused(t, h, 1, "E_CONFLICT", "pr", "close", "1")
+	says(t, h, []string{"#1  merged"}, "pr", "list")
+	if !strings.Contains(h.Git(h.Origin, "log", "--format=%s", "main"), "[t1-01] Add a farewell") {
+		t.Error("the president's merge is not in main")
+	}
+}
+
+// TestPlanApproval: with --approve plan the task waits; words send the plan
+// back; a yes lets the work begin (REQ of SUB-2; DESIGN §3).
+func TestPlanApproval(t *testing.T) {
+	t.Parallel()
+	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
+	sum := ends(t, h.Start("submit", "--no-input", "--approve", "plan", "add a farewell"), 2)
+	if sum.Next != "company approve a1 or company reject a1" || !strings.Contains(sum.Why, "The plan has 1 subtasks in 1 waves") {
+		t.Fatalf("summary: %+v", sum)
+	}
+	if n := h.Model.Calls().Total; n != 1 {
+		t.Errorf("%d model calls before the plan was approved", n)
+	}
+	says(t, h, []string{"a1: reject"}, "reject", "t1", "name it farewell2")
+	ends(t, h.Start("resume", "--no-input"), 2)
+	if !strings.Contains(asked(t, h, "t1-plan.2", 1), "name it farewell2") {
+		t.Error("the manager was not told the words")
+	}
+	says(t, h, []string{"a2: approve"}, "approve", "t1")
+	ends(t, h.Start("resume"), 0)
+	delivered(t, h, 1, 1, 1)
+}
+
+// TestYes: --yes approves the plan without a question at the terminal.
+func TestYes(t *testing.T) {
+	t.Parallel()
+	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
+	p := h.Start("submit", "--yes", "--approve", "plan", "add a farewell")
+	ends(t, p, 0)
+	if count(p, "approval.opened") != 1 || count(p, "approval.answered") != 1 {
+		t.Errorf("the plan was not asked about and answered:\n%s", p.Tell())
+	}
+}
+
+// TestDryRun ends with the plan, and says what the work may cost.
+func TestDryRun(t *testing.T) {
+	t.Parallel()
+	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
+	r := h.MustRun(patience, "submit", "--dry-run", "add a farewell")
+	if !strings.Contains(r.Stdout, "[WHY]    the plan has 1 subtasks in 1 waves") || !strings.Contains(r.Stdout, "estimate: none, nothing was done in this office yet; never more than ") {
+		t.Errorf("summary:\n%s", r.Stdout)
+	}
+	ends(t, h.Start("submit", "add a farewell"), 0)
+	r = h.MustRun(patience, "submit", "--dry-run", "add another")
+	if !strings.Contains(r.Stdout, "judged by 1 subtasks") {
+		t.Errorf("summary:\n%s", r.Stdout)
+	}
+}
+
+// TestBudgetAdd: at the cap the task waits with a question; more money lets it
+// go on where it was (BUD; DESIGN §10).
+func TestBudgetAdd(t *testing.T) {
+	t.Parallel()
+	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
+	sum := ends(t, h.Start("submit", "--no-input", "--set", "budget.tokens=500", "add a farewell"), 2)
+	if !strings.Contains(sum.Next, "company budget add t1") || !strings.Contains(sum.Why, "The next model call may cost") {
+		t.Fatalf("summary: %+v", sum)
+	}
+	if n := h.Model.Calls().Total; n != 0 {
+		t.Errorf("%d model calls were made past the cap", n)
+	}
+	says(t, h, []string{"t1", "needs you: company budget add t1"}, "budget")
+	says(t, h, []string{"the cap of t1 is"}, "budget", "add", "t1", "2Mtokens")
+	ends(t, h.Start("resume"), 0)
+	delivered(t, h, 1, 1, 1)
+	refused(t, h, 1, "E_CONFLICT", "budget", "add", "t1", "1Mtokens")
+}

@@ -1,0 +1,382 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"company/internal/adapters/scripted"
+	"company/internal/orchestrator"
+	"company/test/house"
+)
+
+// atWork starts a submission whose worker waits for the model, with its
+// container up.
+func atWork(t *testing.T) (*house.House, *house.Process, *stop) {
+	t.Helper()
+	brain := &staff{manager: planned(farewell()), worker: saysGoodbye()}
+	held := at("t1-01.1", 2)
+	brain.stops = []*stop{held}
+	h := open(t, brain)
+	t.Cleanup(held.release) // before the model's server is closed
+	p := h.Start("submit", "--no-input", "add a farewell")
+	held.wait(t, p)
+	if up := h.Containers(); len(up) != 1 {
+		t.Fatalf("containers while the worker works: %v", up)
+	}
+	return h, p, held
+}
+
+// TestStopAndResume: stop from another process cuts everything at once: no
+// container is left and no model is called any more; resume goes on.
+func TestStopAndResume(t *testing.T) {
+	t.Parallel()
+	h, p, held := atWork(t)
+	says(t, h, []string{"RUNNING\n  > t1-01.1", "a company is at work"}, "status")
+	calls := h.Model.Calls().Total
+	says(t, h, []string{"stopped: 1 runs cut"}, "stop", "lunch")
+	sum := ends(t, p, 2)
+	if sum.Result != "INCOMPLETE" || sum.Why != "the office is stopped" || sum.Next != "company resume" {
+		t.Errorf("summary: %+v", sum)
+	}
+	if left := h.Containers(); len(left) > 0 {
+		t.Errorf("containers after the stop: %v", left)
+	}
+	held.release()
+	refused(t, h, 1, "E_STOPPED", "submit", "more")
+	says(t, h, []string{"STOPPED"}, "status")
+	if n := h.Model.Calls().Total; n != calls {
+		t.Errorf("%d model calls after the stop", n-calls)
+	}
+	ends(t, h.Start("resume"), 0)
+	delivered(t, h, 1, 1, 1)
+}
+
+// TestCancelFromElsewhere ends a task that another process works on.
+func TestCancelFromElsewhere(t *testing.T) {
+	t.Parallel()
+	h, p, _ := atWork(t)
+	refused(t, h, 1, "E_NOT_FOUND", "cancel", "t2")
+	// Its journal is the other process's.
+	refused(t, h, 1, "E_CONFLICT", "logs", "t1-01.1")
+	says(t, h, []string{"t1 is cancelled"}, "cancel", "t1", "no longer needed")
+	if sum := ends(t, p, 2); sum.Status != "cancelled" || sum.Why != "cancelled: no longer needed" {
+		t.Errorf("summary: %+v", sum)
+	}
+	if left := h.Containers(); len(left) > 0 {
+		t.Errorf("containers after the end: %v", left)
+	}
+	says(t, h, []string{"t1 is cancelled"}, "cancel", "t1") // a repeat is harmless
+}
+
+// TestInterrupt: the first Ctrl-C puts everything away and says how to go on;
+// what the run had said can be read, and resume goes on.
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	h, p, held := atWork(t)
+	if err := syscall.Kill(p.PID(), syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	r := p.Wait(patience)
+	if r.Code != 130 || !strings.Contains(p.Tell(), "go on with: company resume t1") {
+		t.Fatalf("exit %d\n%s", r.Code, p.Tell())
+	}
+	if left := h.Containers(); len(left) > 0 {
+		t.Errorf("containers after an interrupt: %v", left)
+	}
+	held.release()
+	says(t, h, []string{"t1-01.1  w1", "+ write_file", "farewell.sh"}, "logs", "t1-01")
+	ends(t, h.Start("resume", "t1"), 0)
+	delivered(t, h, 1, 1, 1)
+}
+
+// TestLogsFromTheJournal: of a run that was cut off before it kept a
+// transcript, the journal tells.
+func TestLogsFromTheJournal(t *testing.T) {
+	t.Parallel()
+	h, p, held := atWork(t)
+	p.Kill()
+	held.release()
+	if _, err := os.Stat(filepath.Join(h.Repo, ".company/runtime/runs/t1-01.1/transcript.ndjson")); err == nil {
+		t.Fatal("there is a transcript: the test shows nothing")
+	}
+	says(t, h, []string{"t1-01.1  worker  ", "+ write_file", "created farewell.sh"}, "logs", "t1-01.1")
+	ends(t, h.Start("resume"), 0)
+	delivered(t, h, 1, 1, 1)
+}
+
+// TestInterruptTwice: the second Ctrl-C ends the process at once, while it is
+// putting things away; nothing is lost by that.
+func TestInterruptTwice(t *testing.T) {
+	t.Parallel()
+	h, p, held := atWork(t)
+	for range 2 {
+		if err := syscall.Kill(p.PID(), syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := p.Wait(patience); r.Code != 130 {
+		t.Fatalf("exit %d, signal %v\n%s", r.Code, r.Signal, p.Tell())
+	}
+	held.release()
+	ends(t, h.Start("resume"), 0)
+	delivered(t, h, 1, 1, 1)
+}
+
+// TestHeldByTheDeaf: an office whose holder does not answer is exit 3, for
+// every command, and nothing is done.
+func TestHeldByTheDeaf(t *testing.T) {
+	t.Parallel()
+	h, p, held := atWork(t)
+	if err := syscall.Kill(p.PID(), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Kill(p.PID(), syscall.SIGCONT) })
+	var wg sync.WaitGroup
+	for _, args := range [][]string{{"status"}, {"submit", "more"}, {"stop"}} {
+		wg.Go(func() {
+			began := time.Now()
+			r := h.Run(patience, args...)
+			if r.Code != 3 || !strings.Contains(r.Stderr, "error[E_HELD]: the office is held by a process that does not answer\n  why:  process ") ||
+				!strings.Contains(r.Stderr, fmt.Sprintf("kill %d", p.PID())) {
+				t.Errorf("company %s: exit %d\n%s", args[0], r.Code, r.Stderr)
+			}
+			if took := time.Since(began); took < 4*time.Second {
+				t.Errorf("company %s gave up after %s", args[0], took)
+			}
+		})
+	}
+	wg.Wait()
+	if r := h.Run(patience, "doctor"); r.Code != 1 || !strings.Contains(r.Stdout, "x office") {
+		t.Errorf("doctor: exit %d\n%s%s", r.Code, r.Stdout, r.Stderr)
+	}
+	if err := syscall.Kill(p.PID(), syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	held.release()
+	ends(t, p, 0)
+	delivered(t, h, 1, 1, 1)
+}
+
+// twoTasks are two submissions: the first from the process that opens the
+// office, the second from one that follows there. Both wait for the model.
+func twoTasks(t *testing.T) (h *house.House, first, second *house.Process, one, two *stop) {
+	t.Helper()
+	add := func(name string) []m { return []m{ticket("Add "+name, "Add "+name+".sh", name+".sh")} }
+	brain := &staff{
+		manager: perTask(planned(add("one")), planned(add("two"))),
+		worker:  perTask(does("Add one", "one.sh", "echo one\n"), does("Add two", "two.sh", "echo two\n")),
+	}
+	one, two = at("t1-01.1", 1), at("t2-01.1", 1)
+	brain.stops = []*stop{one, two}
+	h = open(t, brain)
+	t.Cleanup(one.release) // before the model's server is closed
+	t.Cleanup(two.release)
+	first = h.Start("submit", "add one")
+	one.wait(t, first)
+	second = h.Start("submit", "add two")
+	two.wait(t, second)
+	if !strings.Contains(second.Tell(), "t2 is with the company that is open already") {
+		t.Errorf("the second submission was not queued with the first:\n%s", second.Tell())
+	}
+	return h, first, second, one, two
+}
+
+// TestSecondSubmitTakesOver: a second submission is worked on by the company
+// that is open; when that one's own task is done and it ends, the follower
+// takes the lock and goes on (DESIGN §12, §15).
+func TestSecondSubmitTakesOver(t *testing.T) {
+	t.Parallel()
+	h, first, second, one, two := twoTasks(t)
+	one.release()
+	ends(t, first, 0) // its own task decides, though t2 is not done
+	two.release()
+	if sum := ends(t, second, 0); sum.Task != "t2" || sum.Result != "COMPLETE" {
+		t.Errorf("summary: %+v", sum)
+	}
+	delivered(t, h, 1, 1, 1)
+	delivered(t, h, 2, 2, 1)
+	if n := count(first, "task.completed"); n != 1 {
+		t.Errorf("the first company told of %d ends:\n%s", n, first.Tell())
+	}
+	gapless(t, second)
+	if calls := h.Model.Calls(); calls.ByRun["t2-01.1"] > 4 { // three turns, one repeated
+		t.Errorf("t2-01.1 asked the model %d times", calls.ByRun["t2-01.1"])
+	}
+}
+
+// TestFollowerOutlivesAKill: the same when the company that is open is killed.
+func TestFollowerOutlivesAKill(t *testing.T) {
+	t.Parallel()
+	h, first, second, one, two := twoTasks(t)
+	first.Kill()
+	one.release()
+	two.release()
+	if sum := ends(t, second, 0); sum.Task != "t2" || sum.Result != "COMPLETE" {
+		t.Errorf("summary: %+v", sum)
+	}
+	if len(h.Model.Requests()) == 0 {
+		t.Error("no request")
+	}
+	ends(t, h.Start("resume", "t1"), 0)
+	// Which of the two was first is not settled by this.
+	branches := h.Git(h.Origin, "for-each-ref", "--format=%(refname:short)", "refs/heads/develop-*")
+	if want := integration(h, 1) + "\n" + integration(h, 2); branches != want {
+		t.Errorf("branches: %s", branches)
+	}
+	mainUnmoved(t, h)
+	gapless(t, second)
+}
+
+// gapless: a follower misses no event, whoever holds the office.
+func gapless(t *testing.T, p *house.Process) {
+	t.Helper()
+	var last uint64
+	for _, it := range p.Items() {
+		if it.Seq == 0 {
+			continue
+		}
+		if last > 0 && it.Seq != last+1 {
+			t.Errorf("event %d follows %d", it.Seq, last)
+		}
+		last = it.Seq
+	}
+	if !slices.ContainsFunc(p.Items(), func(it orchestrator.Item) bool { return it.Kind == "task.completed" && it.Task == "t2" }) {
+		t.Errorf("the feed does not tell of the end of the task:\n%s", p.Tell())
+	}
+}
+
+// TestDetach: the work goes on in the background, from an instruction that no
+// command line could carry, and can be followed from before it began.
+func TestDetach(t *testing.T) {
+	t.Parallel()
+	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
+	text := "add a farewell\n\n" + strings.Repeat("so that nobody leaves without a word. ", 6000) // 228 KiB
+	file := filepath.Join(h.Dir, "ticket.md")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := h.MustRun(patience, "submit", "-f", file, "--detach", "-o", "json")
+	var got struct{ Task, Log string }
+	if err := json.Unmarshal([]byte(r.Stdout), &got); err != nil || got.Task != "t1" || got.Log == "" {
+		t.Fatalf("%v: %s", err, r.Stdout)
+	}
+	if info, err := os.Stat(got.Log); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("its log: %v, %v", info, err)
+	}
+	follow := h.Command("feed", "t1", "--follow", "-o", "json")
+	var out lockedBuffer
+	follow.Stdout = &out
+	if err := follow.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool { return strings.Contains(out.String(), `"task.completed"`) }, func() string { return out.String() })
+	_ = follow.Process.Signal(syscall.SIGINT)
+	if err := follow.Wait(); follow.ProcessState.ExitCode() != 130 {
+		t.Errorf("feed --follow: %v", err)
+	}
+	if first, _, _ := strings.Cut(out.String(), "\n"); !strings.Contains(first, `"task.submitted"`) {
+		t.Errorf("the feed does not begin with the submission: %s", first)
+	}
+	// The background company ends by itself.
+	waitFor(t, func() bool {
+		var st struct{ Open bool }
+		h.JSON(&st, "status")
+		return !st.Open
+	}, func() string { return "the background company is still there" })
+	delivered(t, h, 1, 1, 1)
+	text2, err := os.ReadFile(got.Log)
+	if err != nil || !strings.Contains(string(text2), "[RESULT] COMPLETE") {
+		t.Errorf("the log: %v\n%s", err, text2)
+	}
+	if left, err := filepath.Glob(filepath.Join(h.Repo, ".company/state/instruction-*")); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// TestFeedOverCompanies: feed --follow shows what happens in one company after
+// the other, and what a single command does in between.
+func TestFeedOverCompanies(t *testing.T) {
+	t.Parallel()
+	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
+	ends(t, h.Start("submit", "--no-input", "--approve", "plan", "add a farewell"), 2)
+	follow := h.Command("feed", "--follow", "-o", "json")
+	var out lockedBuffer
+	follow.Stdout = &out
+	if err := follow.Start(); err != nil {
+		t.Fatal(err)
+	}
+	sees := func(kind string) {
+		t.Helper()
+		waitFor(t, func() bool { return strings.Contains(out.String(), `"kind":"`+kind+`"`) }, func() string { return "no " + kind + ":\n" + out.String() })
+	}
+	sees("approval.opened")
+	says(t, h, []string{"a1: approve"}, "approve", "a1")
+	sees("approval.answered")
+	ends(t, h.Start("resume"), 0)
+	sees("task.completed")
+	_ = follow.Process.Signal(syscall.SIGINT)
+	if err := follow.Wait(); follow.ProcessState.ExitCode() != 130 {
+		t.Errorf("feed --follow: %v", err)
+	}
+	var last uint64
+	for l := range strings.Lines(out.String()) {
+		var it orchestrator.Item
+		if err := json.Unmarshal([]byte(l), &it); err != nil {
+			t.Fatalf("%v: %s", err, l)
+		}
+		if it.Seq == 0 {
+			continue
+		}
+		if it.Seq != last+1 {
+			t.Errorf("event %d follows %d", it.Seq, last)
+		}
+		last = it.Seq
+	}
+}
+
+// waitFor waits until something holds.
+func waitFor(t testing.TB, ok func() bool, tell func() string) {
+	t.Helper()
+	for end := time.Now().Add(patience); !ok(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal(tell())
+		}
+	}
+}
+
+// lockedBuffer is read while a process still writes to it.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// perTask answers the tasks t1 and t2 with a function each.
+func perTask(one, two func(scripted.Exchange) scripted.Reply) func(scripted.Exchange) scripted.Reply {
+	return func(x scripted.Exchange) scripted.Reply {
+		if x.Header.Task == "t1" {
+			return one(x)
+		}
+		return two(x)
+	}
+}

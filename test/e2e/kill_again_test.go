@@ -1,0 +1,216 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"company/internal/company"
+	"company/test/house"
+)
+
+// TestKillEverywhere kills one and the same task again and again, each time a
+// little further on its way. The end is the one of a company that nobody
+// killed, and each kill costs at most one model call.
+func TestKillEverywhere(t *testing.T) {
+	t.Parallel()
+	staffed := func(stops ...*stop) *staff {
+		return &staff{manager: planned(farewell()), worker: saysGoodbye(), stops: stops}
+	}
+	control := open(t, staffed())
+	ends(t, control.Start("submit", "say goodbye"), 0)
+	want := outcomeOf(control)
+
+	stops := []*stop{at("t1-plan.1", 0), at("t1-01.1", 0), at("t1-01.1", 1), at("t1-01.1", 2), at("t1-01.1", 3), at("t1-01-review.1", 0), at("t1-review.1", 0)}
+	for _, s := range stops {
+		t.Cleanup(s.release)
+	}
+	h := open(t, staffed(stops...))
+	p := h.Start("submit", "say goodbye")
+	for i, s := range stops {
+		s.wait(t, p)
+		p.Kill()
+		s.release()
+		if i+1 < len(stops) {
+			p = h.Start("resume")
+		}
+	}
+	// Two people say resume at once: one of the two processes works, the other
+	// follows it.
+	one, two := h.Start("resume"), h.Start("resume")
+	for _, p := range []*house.Process{one, two} {
+		if r := p.Wait(patience); r.Code != 0 {
+			t.Errorf("exit %d:\n%s", r.Code, p.Tell())
+		}
+	}
+	delivered(t, h, 1, 1, 1)
+	got := outcomeOf(h)
+	if got.tree != want.tree {
+		t.Errorf("tree %s, without a kill %s", got.tree, want.tree)
+	}
+	repeated(t, want.calls, got.calls, len(stops))
+	changesNothing(t, h)
+}
+
+// TestForeignContainers: what the next company sweeps away after a kill is its
+// own; containers of another office, or of nobody, stay (DESIGN §15).
+func TestForeignContainers(t *testing.T) {
+	t.Parallel()
+	hold := at("t1-01.1", 1)
+	t.Cleanup(hold.release)
+	h := open(t, farewells(hold))
+	p := h.Start("submit", "say goodbye")
+	hold.wait(t, p)
+	image := strings.TrimSpace(run(t, "docker", "inspect", "--format", "{{.Image}}", h.Containers()[0]))
+	// One of an office that has the same labels and another name, and one that
+	// has our name and lacks the other labels.
+	other := create(t, image, "company.office=zzzz", "company.run=t1-01.1", "company.epoch=1", "company.role=worker")
+	half := create(t, image, "company.office="+h.OfficeID())
+	p.Kill()
+	hold.release()
+	ends(t, h.Start("resume"), 0)
+	for _, id := range []string{other, half} {
+		if got := strings.TrimSpace(run(t, "docker", "inspect", "--format", "{{.State.Status}}", id)); got != "created" {
+			t.Errorf("the foreign container %s is %s", id, got)
+		}
+	}
+	run(t, "docker", "rm", half)
+	delivered(t, h, 1, 1, 1)
+}
+
+// create makes a container that never runs.
+func create(t *testing.T, image string, labels ...string) string {
+	t.Helper()
+	args := []string{"create"}
+	for _, l := range labels {
+		args = append(args, "--label", l)
+	}
+	id := strings.TrimSpace(run(t, "docker", append(args, image, "true")...))
+	t.Cleanup(func() {
+		if left := run(t, "docker", "ps", "-aq", "--no-trunc"); strings.Contains(left, id) {
+			run(t, "docker", "rm", "-f", id)
+		}
+	})
+	return id
+}
+
+// TestKillDuringRepair kills the company while the second run of a ticket is
+// at it, after a red gate: the counts of what failed are not lost.
+func TestKillDuringRepair(t *testing.T) {
+	t.Parallel()
+	hold := at("t1-01.2", 1)
+	t.Cleanup(hold.release)
+	h := open(t, &staff{manager: planned(farewell()), worker: runs(wrong(1), wrong(2), saysGoodbye()), stops: []*stop{hold}})
+	p := h.Start("submit", "say goodbye")
+	hold.wait(t, p)
+	p.Kill()
+	hold.release()
+	ends(t, h.Start("resume"), 0)
+	delivered(t, h, 1, 1, 1)
+	calls := h.Model.Calls().ByRun
+	var got []string
+	for id, n := range calls {
+		if _, sub, role, _, _ := id.Split(); sub != "" && role == company.Worker {
+			got = append(got, fmt.Sprint(id, " ", n))
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, []string{"t1-01.1 4", "t1-01.2 5", "t1-01.3 4"}) {
+		t.Errorf("calls of the worker: %v", got)
+	}
+}
+
+// TestKillAfterGit kills the company when git has done what it was told and
+// nobody has recorded it: the next company finds it done (DESIGN §2: intent,
+// act, observe, done).
+func TestKillAfterGit(t *testing.T) {
+	t.Parallel()
+	control := open(t, farewells())
+	ends(t, control.Start("submit", "say goodbye"), 0)
+	want := outcomeOf(control)
+	for name, c := range map[string]struct {
+		command string // a shell pattern for git's arguments
+		met     func(h *house.House) bool
+		not     string
+	}{
+		"result taken": {"*update-ref*refs/company/runs/t1-01.1*", func(h *house.House) bool {
+			return h.Git(mirror(t, h), "for-each-ref", "refs/company/runs/t1-01.1") != ""
+		}, "gate.finished"},
+		"branch moved":  {"*update-ref*refs/heads/develop-*", func(h *house.House) bool { return h.Git(mirror(t, h), "for-each-ref", "refs/heads/develop-*") != "" }, "merge.done"},
+		"branch pushed": {"*push?--porcelain*refs/heads/develop-*", func(h *house.House) bool { return h.Git(h.Origin, "for-each-ref", "refs/heads/develop-*") != "" }, "pr.opened"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := open(t, farewells())
+			held, free := slowGit(t, h, c.command)
+			p := h.Start("submit", "say goodbye")
+			t.Cleanup(free)
+			for end := time.Now().Add(patience); !held(); time.Sleep(5 * time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("git was never told %s:\n%s", c.command, p.Tell())
+				}
+			}
+			p.Kill()
+			free()
+			if !c.met(h) || count(p, c.not) > 0 {
+				t.Fatalf("not the moment after %s:\n%s", name, p.Tell())
+			}
+			// What is done again is the same commit in another second too.
+			time.Sleep(1100 * time.Millisecond)
+			ends(t, h.Start("resume"), 0)
+			delivered(t, h, 1, 1, 1)
+			got := outcomeOf(h)
+			if got.tree != want.tree {
+				t.Errorf("tree %s, without a kill %s", got.tree, want.tree)
+			}
+			repeated(t, want.calls, got.calls, 0)
+			changesNothing(t, h)
+		})
+	}
+}
+
+// slowGit gives the company, in a mount namespace of its own, a git that once
+// does what it is told and then does not return: held says that it stands
+// there, free lets it go.
+func slowGit(t *testing.T, h *house.House, pattern string) (held func() bool, free func()) {
+	t.Helper()
+	const git = "/usr/bin/git"
+	bin := filepath.Join(h.Dir, "bin")
+	if err := os.Mkdir(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run(t, "cp", git, filepath.Join(bin, "git"))
+	script := fmt.Sprintf(`#!/bin/sh
+%[1]s/git "$@"
+code=$?
+case "$*" in %[2]s)
+	if [ ! -e %[1]s/held ]; then
+		: >%[1]s/held
+		n=0
+		while [ ! -e %[1]s/free ] && [ $n -lt 1200 ]; do sleep 0.1; n=$((n+1)); done
+	fi
+esac
+exit $code
+`, bin, pattern)
+	slow := filepath.Join(bin, "slow")
+	if err := os.WriteFile(slow, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	own := []string{"unshare", "--mount"}
+	if os.Geteuid() != 0 {
+		own = append(own, "--map-root-user") // mounting in it needs no more
+	}
+	h.Under = append(own, "/bin/sh", "-c", `mount --bind "$0" `+git+` && exec "$@"`, slow)
+	return func() bool {
+			_, err := os.Stat(filepath.Join(bin, "held"))
+			return err == nil
+		}, func() {
+			if err := os.WriteFile(filepath.Join(bin, "free"), nil, 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+}

@@ -1,0 +1,270 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"company/internal/adapters/scripted"
+	"company/internal/company"
+	"company/internal/orchestrator"
+	"company/test/house"
+)
+
+// killPoint is a moment at which the company's process is killed. The model's
+// server is another process's, so the moment is made: the reply that would
+// take the company further is held back until the process is dead.
+type killPoint struct {
+	name string
+	hold *stop  // the reply that is held back; nil: none
+	kind string // the event after which the process dies
+	sub  string // its subtask
+	// set prepares the house once the reply is due (hold is set), or before
+	// the company starts; what it returns undoes it after the kill.
+	set func(t *testing.T, h *house.House) (undo func())
+	// goOn lets the held reply go before the event is waited for.
+	goOn bool
+	// met is checked between the kill and the resume.
+	met func(t *testing.T, h *house.House)
+	not string // an event that must not have happened before the kill
+}
+
+func killPoints() []killPoint {
+	return []killPoint{
+		{name: "while planning", hold: at("t1-plan.1", 0), kind: "run.claimed", not: "plan.accepted"},
+		{name: "planned", hold: at("t1-01.1", 0), kind: "plan.accepted", not: "gate.finished"},
+		{name: "claimed", hold: at("t1-01.1", 0), kind: "run.claimed", sub: "t1-01", not: "gate.finished"},
+		{name: "work not committed", hold: at("t1-01.1", 3), kind: "run.claimed", sub: "t1-01", not: "gate.finished"},
+		{name: "committed", hold: at("t1-01.1", 5), kind: "run.claimed", sub: "t1-01", not: "gate.finished", met: pushed},
+		{name: "taken", kind: "run.ended", sub: "t1-01", not: "review.finished"},
+		{name: "gated", hold: at("t1-01-review.1", 0), kind: "gate.finished", sub: "t1-01", not: "review.finished"},
+		{name: "merge intended", hold: at("t1-01-review.1", 0), kind: "merge.intended", sub: "t1-01", set: lockBranch, goOn: true, met: branchAbsent, not: "merge.done"},
+		{name: "merged", hold: at("t1-review.1", 0), kind: "merge.done", sub: "t1-01", not: "pr.intended"},
+		{name: "pull request intended", kind: "pr.intended", set: holdPush, not: "pr.opened"},
+	}
+}
+
+// pushed: the worker's commit is in the run's quarantine, and nowhere else.
+func pushed(t *testing.T, h *house.House) {
+	t.Helper()
+	dir := filepath.Join(h.Repo, ".company/state/git/runs/t1-01.1.git")
+	if got := h.Git(dir, "show", "-s", "--format=%s", "refs/heads/agent/t1-01-add-triple"); got != "[t1-01] Add Triple" {
+		t.Errorf("the quarantine holds %q", got)
+	}
+}
+
+func mirror(t *testing.T, h *house.House) string {
+	t.Helper()
+	dirs, err := filepath.Glob(filepath.Join(h.Repo, ".company/state/git/repo-*.git"))
+	if err != nil || len(dirs) != 1 {
+		t.Fatalf("mirrors: %v, %v", dirs, err)
+	}
+	return dirs[0]
+}
+
+// lockBranch makes moving the integration branch fail, as another git would
+// that is at it: the merge is decided on and not done.
+func lockBranch(t *testing.T, h *house.House) func() {
+	t.Helper()
+	lock := filepath.Join(mirror(t, h), "refs/heads", integration(h, 1)+".lock")
+	if err := os.WriteFile(lock, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := os.Remove(lock); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func branchAbsent(t *testing.T, h *house.House) {
+	t.Helper()
+	if refs := h.Git(mirror(t, h), "for-each-ref", "refs/heads/"+integration(h, 1)); refs != "" {
+		t.Errorf("the integration branch was moved: %s", refs)
+	}
+}
+
+// holdPush makes the origin wait with the push, by a hook of its own: the pull
+// request is decided on and not opened. A push whose company is gone goes
+// through after all, while the next company tries the same.
+func holdPush(t *testing.T, h *house.House) func() {
+	t.Helper()
+	free := filepath.Join(h.Dir, "free")
+	hook := fmt.Sprintf("#!/bin/sh\nn=0\nwhile [ ! -e %q ] && [ $n -lt 1200 ]; do sleep 0.1; n=$((n+1)); done\n", free)
+	if err := os.WriteFile(filepath.Join(h.Origin, "hooks/pre-receive"), []byte(hook), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := os.WriteFile(free, nil, 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// outcome is what must be the same whether or not the company was killed.
+type outcome struct {
+	tree  string
+	calls map[company.RunID]int
+}
+
+func outcomeOf(h *house.House) outcome {
+	return outcome{tree: h.Git(h.Origin, "rev-parse", integration(h, 1)+"^{tree}"), calls: h.Model.Calls().ByRun}
+}
+
+const tripleIt = "add a function that triples"
+
+// TestKill kills the company at each point of its way, kill -9 and all its
+// children with it, and lets it go on: the end is the one of a company that
+// nobody killed (TST-2; DESIGN §2, §15).
+func TestKill(t *testing.T) {
+	t.Parallel()
+	control := house.New(t, tripleStaff(), calculator())
+	ends(t, control.Start("submit", tripleIt), 0)
+	delivered(t, control, 1, 1, 1)
+	want := outcomeOf(control)
+	for _, k := range killPoints() {
+		t.Run(k.name, func(t *testing.T) {
+			t.Parallel()
+			brain := tripleStaff()
+			if k.hold != nil {
+				brain.stops = []*stop{k.hold}
+				t.Cleanup(k.hold.release)
+			}
+			h := house.New(t, brain, calculator())
+			undo := func() {}
+			if k.set != nil && k.hold == nil {
+				undo = k.set(t, h)
+			}
+			p := h.Start("submit", tripleIt)
+			if k.hold != nil && k.kind != "plan.accepted" {
+				k.hold.wait(t, p)
+				if k.set != nil {
+					undo = k.set(t, h)
+				}
+				if k.goOn {
+					k.hold.release()
+				}
+			}
+			p.Event(patience, k.kind, k.sub)
+			if k.name == "claimed" && len(h.Containers()) != 1 {
+				t.Errorf("containers of the claimed run: %v", h.Containers())
+			}
+			if k.goOn {
+				p.Event(patience, "effect.failed", "")
+			}
+			p.Kill()
+			if k.hold != nil {
+				k.hold.release()
+			}
+			if slices.ContainsFunc(p.Items(), func(it orchestrator.Item) bool { return it.Kind == k.not }) {
+				t.Fatalf("it came further than %s:\n%s", k.name, p.Tell())
+			}
+			if k.met != nil {
+				k.met(t, h)
+			}
+			undo()
+
+			again := h.Start("resume")
+			if sum := ends(t, again, 0); sum.Result != "COMPLETE" || sum.Task != "t1" {
+				t.Errorf("summary: %+v", sum)
+			}
+			delivered(t, h, 1, 1, 1)
+			got := outcomeOf(h)
+			if got.tree != want.tree {
+				t.Errorf("tree %s, without a kill %s", got.tree, want.tree)
+			}
+			repeated(t, want.calls, got.calls, 1)
+			if t.Failed() {
+				t.Logf("before the kill:\n%s\nafter it:\n%s", p.Tell(), again.Tell())
+			}
+			changesNothing(t, h)
+		})
+	}
+}
+
+// repeated: the same runs as without a kill, and at most so many calls more.
+func repeated(t *testing.T, want, got map[company.RunID]int, most int) {
+	t.Helper()
+	more := 0
+	for run, n := range want {
+		more += got[run] - n
+		if got[run] < n {
+			t.Errorf("%s asked the model %d times, without a kill %d", run, got[run], n)
+		}
+	}
+	for run := range got {
+		if want[run] == 0 {
+			t.Errorf("%s is a run that there is not without a kill", run)
+		}
+	}
+	if more > most {
+		t.Errorf("%d model calls were repeated: %v, without a kill %v", more, got, want)
+	}
+}
+
+// changesNothing: a resume with nothing to do leaves everything as it is.
+func changesNothing(t *testing.T, h *house.House) {
+	t.Helper()
+	look := func() string {
+		pulls, err := filepath.Glob(filepath.Join(h.Repo, ".company/state/pulls/*.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(h.Git(h.Origin, "for-each-ref"), h.Git(mirror(t, h), "for-each-ref"), h.Model.Calls().Total, pulls, h.Containers())
+	}
+	before := look()
+	h.MustRun(patience, "resume")
+	if after := look(); after != before {
+		t.Errorf("a second resume changed something:\n%s\n%s", before, after)
+	}
+}
+
+// TestKillTwoWorkers kills the company while two workers are at it in their
+// containers: each goes on where it was.
+func TestKillTwoWorkers(t *testing.T) {
+	t.Parallel()
+	write := func(n int) func(scripted.Exchange) scripted.Reply {
+		return does(fmt.Sprintf("Add part %d", n), fmt.Sprintf("part%d.sh", n), "echo part\n", fmt.Sprintf("checks/part%d.sh", n), fmt.Sprintf("test \"$(sh part%d.sh)\" = part\n", n))
+	}
+	staffed := func() *staff {
+		return &staff{
+			manager: planned([]m{ticket("Add part 1", "Add part1.sh", "part1.sh", "checks/part1.sh"), ticket("Add part 2", "Add part2.sh", "part2.sh", "checks/part2.sh")}),
+			worker:  tickets(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{"t1-01": write(1), "t1-02": write(2)}),
+		}
+	}
+	ctl := open(t, staffed())
+	ends(t, ctl.Start("submit", "add two parts"), 0)
+	want := outcomeOf(ctl)
+
+	brain := staffed()
+	one, two := at("t1-01.1", 1), at("t1-02.1", 2)
+	brain.stops = []*stop{one, two}
+	t.Cleanup(one.release)
+	t.Cleanup(two.release)
+	h := open(t, brain)
+	p := h.Start("submit", "add two parts")
+	one.wait(t, p)
+	two.wait(t, p)
+	if up := h.Containers(); len(up) != 2 {
+		t.Errorf("containers of two workers: %v", up) // SUB-17
+	}
+	p.Kill()
+	one.release()
+	two.release()
+	ends(t, h.Start("resume"), 0)
+	delivered(t, h, 1, 1, 2)
+	got := outcomeOf(h)
+	if got.tree != want.tree {
+		t.Errorf("tree %s, without a kill %s", got.tree, want.tree)
+	}
+	repeated(t, want.calls, got.calls, 2) // one of each worker
+	for run, n := range got.calls {
+		if strings.HasPrefix(string(run), "t1-0") && n > want.calls[run]+1 {
+			t.Errorf("%s asked the model %d times, without a kill %d", run, n, want.calls[run])
+		}
+	}
+	changesNothing(t, h)
+}

@@ -1,0 +1,355 @@
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"company/internal/orchestrator"
+	"company/test/house"
+)
+
+// farewells is the staff that adds a farewell, for any task.
+func farewells(stops ...*stop) *staff {
+	return &staff{manager: planned(farewell()), worker: saysGoodbye(), stops: stops}
+}
+
+// holder is who has the office's lock: nobody, or the process that signed it.
+func holder(t testing.TB, h *house.House) (pid int, held bool) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(h.Repo, ".company/state/lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	if err == nil {
+		return 0, false
+	}
+	if !errors.Is(err, syscall.EWOULDBLOCK) {
+		t.Fatal(err)
+	}
+	var who struct{ PID int }
+	if err := json.NewDecoder(f).Decode(&who); err != nil {
+		t.Fatal(err)
+	}
+	return who.PID, true
+}
+
+// TestTwoSubmits: a second submit in the same office goes to the process that
+// has it open; when that one ends with its own task, the second takes the
+// lock and goes on where the other was (STA-16, SUB-1).
+func TestTwoSubmits(t *testing.T) {
+	t.Parallel()
+	one, two := at("t1-01.1", 0), at("t2-01.1", 1)
+	t.Cleanup(one.release)
+	t.Cleanup(two.release)
+	h := open(t, farewells(one, two))
+	first := h.Start("submit", "say goodbye")
+	one.wait(t, first)
+	second := h.Start("submit", "say goodbye again")
+	two.wait(t, second) // its worker is at it, in the first one's process
+	if pid, held := holder(t, h); !held || pid != first.PID() {
+		t.Errorf("the lock is held: %v, by %d; the first is %d, the second %d", held, pid, first.PID(), second.PID())
+	}
+	one.release()
+	if sum := ends(t, first, 0); sum.Task != "t1" || sum.Result != "COMPLETE" {
+		t.Errorf("the first: %+v", sum)
+	}
+	two.release()
+	second.Until(patience, "its own epoch", func(it orchestrator.Item) bool { return it.Kind == "office.started" })
+	if pid, held := holder(t, h); !held || pid != second.PID() {
+		t.Errorf("the lock is held: %v, by %d; the second is %d", held, pid, second.PID())
+	}
+	if sum := ends(t, second, 0); sum.Task != "t2" || sum.Result != "COMPLETE" {
+		t.Errorf("the second: %+v", sum)
+	}
+	delivered(t, h, 1, 1, 1)
+	delivered(t, h, 2, 2, 1)
+	if _, held := holder(t, h); held {
+		t.Error("the office is still held")
+	}
+	want := map[string]int{"t2-plan.1": 1, "t2-01.1": 5} // four turns, one asked twice
+	for run, n := range h.Model.Calls().ByRun {
+		if most, ok := want[string(run)]; ok && n > most {
+			t.Errorf("%s asked the model %d times", run, n)
+		}
+	}
+}
+
+// failure reads the error that a command ended with.
+func failure(t testing.TB, r house.Result) (code, message, hint string) {
+	t.Helper()
+	for line := range strings.Lines(r.Stderr) {
+		var e struct {
+			Error struct{ Code, Op, Message, Why, Hint string }
+		}
+		if json.Unmarshal([]byte(line), &e) == nil && e.Error.Code != "" {
+			code, message, hint = e.Error.Code, e.Error.Op+": "+e.Error.Message+": "+e.Error.Why, e.Error.Hint
+		}
+	}
+	return code, message, hint
+}
+
+// TestNoDocker: without a daemon there is one clear error, and nothing is
+// lost: neither before a task nor in the middle of one (CTR-11).
+func TestNoDocker(t *testing.T) {
+	t.Parallel()
+	hold := at("t1-01.1", 2)
+	t.Cleanup(hold.release)
+	h := open(t, farewells(hold))
+	env := h.Env
+	without := func() { h.Env = append(slices.Clone(env), "DOCKER_HOST=unix://"+filepath.Join(h.Dir, "nobody.sock")) }
+	refused := func(args ...string) {
+		t.Helper()
+		without()
+		defer func() { h.Env = env }()
+		r := h.Start(args...).Wait(patience)
+		code, message, hint := failure(t, r)
+		if r.Code != 1 || code != "E_DOCKER" || !strings.Contains(message, "nobody.sock") || hint == "" {
+			t.Errorf("company %s: exit %d, %s: %s, hint %q\n%s", args[0], r.Code, code, message, hint, r.Stderr)
+		}
+	}
+	refused("submit", "say goodbye")
+	if n := h.Model.Calls().Total; n != 0 {
+		t.Errorf("%d model calls without a daemon", n)
+	}
+	p := h.Start("submit", "say goodbye")
+	hold.wait(t, p)
+	p.Kill()
+	hold.release()
+	refused("resume")
+	ends(t, h.Start("resume"), 0)
+	delivered(t, h, 1, 1, 1)
+	if n := h.Model.Calls().ByRun["t1-01.1"]; n != 5 {
+		t.Errorf("the worker asked the model %d times; four turns, one of them twice", n)
+	}
+}
+
+// gateOf is a connection point that can be taken away: what connects to it is
+// passed on to where it stands for.
+type gateOf struct {
+	listen, network, target string
+
+	mu    sync.Mutex
+	l     net.Listener
+	conns []net.Conn
+	wg    sync.WaitGroup
+}
+
+func (g *gateOf) open(t testing.TB) {
+	t.Helper()
+	l, err := net.Listen(g.network, g.listen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.mu.Lock()
+	g.l = l
+	g.mu.Unlock()
+	g.wg.Go(func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial(g.network, g.target)
+			if err != nil {
+				in.Close()
+				continue
+			}
+			g.mu.Lock()
+			g.conns = append(g.conns, in, out)
+			g.mu.Unlock()
+			g.pass(in, out)
+			g.pass(out, in)
+		}
+	})
+}
+
+// pass copies one way, and passes the end on.
+func (g *gateOf) pass(from, to net.Conn) {
+	g.wg.Go(func() {
+		_, _ = io.Copy(to, from)
+		if half, ok := to.(interface{ CloseWrite() error }); ok {
+			_ = half.CloseWrite()
+		}
+	})
+}
+
+// shut takes it away, with every connection.
+func (g *gateOf) shut() {
+	g.mu.Lock()
+	if g.l != nil {
+		g.l.Close()
+		g.l = nil
+	}
+	for _, c := range g.conns {
+		c.Close()
+	}
+	g.conns = nil
+	g.mu.Unlock()
+	g.wg.Wait()
+}
+
+// TestDockerGoesAway: the daemon is away for a moment in the middle of a run;
+// the run's failure says so, another is made, and nothing is left standing.
+func TestDockerGoesAway(t *testing.T) {
+	t.Parallel()
+	hold := at("t1-01.1", 1)
+	t.Cleanup(hold.release)
+	h := open(t, farewells(hold))
+	gate := &gateOf{network: "unix", listen: filepath.Join(h.Dir, "docker.sock"), target: "/var/run/docker.sock"}
+	gate.open(t)
+	t.Cleanup(gate.shut)
+	h.Env = append(slices.Clone(h.Env), "DOCKER_HOST=unix://"+gate.listen)
+	p := h.Start("submit", "say goodbye")
+	hold.wait(t, p)
+	gate.shut()
+	hold.release()
+	p.Until(patience, "the run's failure", func(it orchestrator.Item) bool {
+		return it.Seq > 0 && it.Run == "t1-01.1" && (it.Kind == "run.ended" || it.Kind == "run.released") || it.Kind == "effect.failed"
+	})
+	gate.open(t)
+	ends(t, p, 0)
+	delivered(t, h, 1, 1, 1)
+}
+
+// TestContainerKilled: somebody kills a worker's container; the work is done
+// in another one.
+func TestContainerKilled(t *testing.T) {
+	t.Parallel()
+	hold := at("t1-01.1", 1)
+	t.Cleanup(hold.release)
+	h := open(t, farewells(hold))
+	p := h.Start("submit", "say goodbye")
+	hold.wait(t, p)
+	up := h.Containers()
+	if len(up) != 1 {
+		t.Fatalf("containers: %v", up)
+	}
+	run(t, "docker", "kill", up[0])
+	hold.release()
+	ends(t, p, 0)
+	delivered(t, h, 1, 1, 1)
+	p.Until(patience, "a line that says it", func(it orchestrator.Item) bool {
+		return it.Run == "t1-01.1" && it.Mark == orchestrator.Failed && strings.Contains(it.Text, "container")
+	})
+}
+
+// TestModelAway: while the model's server refuses connections the task waits
+// and says so; when it is back the work goes on by itself (ADP-3).
+func TestModelAway(t *testing.T) {
+	t.Parallel()
+	h := open(t, farewells())
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	away := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	here := strings.TrimSuffix(strings.TrimPrefix(h.Model.URL(), "http://"), "/v1")
+	h.Config(tinyGates + "agents: {manager: {model: away}}\n")
+	config := filepath.Join(h.Dir, "config/company/config.yaml")
+	text, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	profile := "  away: {adapter: openai, model: scripted, base_url: \"http://" + away + "/v1\", api_key_env: TEST_MODEL_KEY}\n"
+	if err := os.WriteFile(config, []byte(strings.Replace(string(text), "models:\n", "models:\n"+profile, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := h.Start("submit", "say goodbye")
+	p.Until(patience, "a wait", func(it orchestrator.Item) bool { return it.Kind == "waiting" && it.Mark == orchestrator.Stalled })
+	ended := p.Until(patience, "a failed run", func(it orchestrator.Item) bool { return it.Kind == "run.ended" })
+	if ended.Mark != orchestrator.Failed || !strings.Contains(ended.Text, "refused") || !strings.Contains(ended.Text, "fix:") {
+		t.Errorf("what is said of a server that refuses: %q", ended.Text)
+	}
+	gate := &gateOf{network: "tcp", listen: away, target: here}
+	gate.open(t)
+	t.Cleanup(gate.shut)
+	ends(t, p, 0)
+	delivered(t, h, 1, 1, 1)
+}
+
+// TestDiskFull: when the office's disk is full the company ends with one clear
+// error; with space it goes on.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	hold := at("t1-01.1", 1)
+	t.Cleanup(hold.release)
+	h := open(t, farewells(hold))
+	disk := filepath.Join(h.Repo, ".company")
+	if err := os.Mkdir(disk, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=64m,mode=0700"); err != nil {
+		t.Fatalf("mount a small disk, which needs root: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
+			t.Errorf("unmount: %v", err)
+		}
+	})
+	p := h.Start("submit", "say goodbye")
+	t.Cleanup(func() { p.Signal(syscall.SIGKILL) }) // before the disk is taken away
+	hold.wait(t, p)
+	filler := filepath.Join(disk, "filler")
+	if out, err := exec.Command("dd", "if=/dev/zero", "of="+filler, "bs=4k").CombinedOutput(); err == nil || !strings.Contains(string(out), "No space") {
+		t.Fatalf("the disk is not full: %v\n%s", err, out)
+	}
+	hold.release()
+	r := p.Wait(patience)
+	code, message, hint := failure(t, r)
+	if r.Code != 1 || code == "" || code == "E_INTERNAL" || !strings.Contains(message, "no space left") || hint == "" {
+		t.Errorf("exit %d, %s: %s, hint %q\n%s", r.Code, code, message, hint, p.Tell())
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, h.Start("resume"), 0)
+	delivered(t, h, 1, 1, 1)
+}
+
+// TestSleeper: a company that stood still for longer than its leases and its
+// containers live (a laptop's lid, SIGSTOP) goes on when it wakes.
+func TestSleeper(t *testing.T) {
+	t.Parallel()
+	hold := at("t1-01.1", 1)
+	t.Cleanup(hold.release)
+	h := open(t, farewells(hold))
+	p := h.Start("submit", "say goodbye")
+	hold.wait(t, p)
+	p.Signal(syscall.SIGSTOP)
+	t.Cleanup(func() { p.Signal(syscall.SIGCONT) })
+	for end := time.Now().Add(patience); len(running(t, h)) > 0; time.Sleep(time.Second) {
+		if time.Now().After(end) {
+			t.Fatal("the container lives on without a heartbeat") // DESIGN §5: 30 s
+		}
+	}
+	p.Signal(syscall.SIGCONT)
+	hold.release()
+	ends(t, p, 0)
+	delivered(t, h, 1, 1, 1)
+}
+
+// running lists the office's containers that run.
+func running(t testing.TB, h *house.House) []string {
+	t.Helper()
+	out, err := exec.Command("docker", "ps", "-q", "--filter", "label=company.office="+h.OfficeID()).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(out))
+}

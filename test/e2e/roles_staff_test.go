@@ -1,0 +1,303 @@
+// Package e2e runs the company as a user does, from outside: real Docker, real
+// git, the embedded bus, and a model that is a server with a program behind
+// it. It holds the walks from an instruction to a pull request, with all that
+// can go wrong on the way.
+package e2e
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"company/internal/adapters/scripted"
+	"company/internal/company"
+	"company/test/house"
+)
+
+// patience is how long anything may take. It is for a machine that is busy,
+// not a measure.
+const patience = 2 * time.Minute
+
+// TestMain lets three walks go at a time where nothing else is asked for: much
+// of each is waiting, for containers, for leases, for a disk.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	asked := false
+	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "test.parallel" })
+	if !asked {
+		if err := flag.Set("test.parallel", "3"); err != nil {
+			panic(err) // the testing package has this flag
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// staff is a scripted model: one function per role. A reply depends on nothing
+// but the request, so that a run that is begun again gets the same replies.
+type staff struct {
+	manager, worker, reviewer, merger func(scripted.Exchange) scripted.Reply
+	// stops are places where a reply waits for the test.
+	stops []*stop
+}
+
+func (s *staff) Reply(x scripted.Exchange) scripted.Reply {
+	for _, st := range s.stops {
+		st.pass(x)
+	}
+	do := map[company.Role]func(scripted.Exchange) scripted.Reply{
+		company.Manager: s.manager, company.Worker: s.worker, company.Reviewer: s.reviewer, company.Merger: s.merger,
+	}[x.Header.Role]
+	if do == nil && x.Header.Role == company.Reviewer {
+		do = approve
+	}
+	if do == nil {
+		return scripted.Reply{Err: "nobody was expected to ask for " + string(x.Header.Run)}
+	}
+	return do(x)
+}
+
+// stop holds back the first reply that it fits.
+type stop struct {
+	run     company.RunID
+	turn    int
+	once    sync.Once
+	reached chan struct{} // closed when the request is there
+	on      chan struct{} // closed to let the reply go
+	gone    sync.Once
+}
+
+// at is a stop at the reply of a turn (from 0) of a run.
+func at(run company.RunID, turn int) *stop {
+	return &stop{run: run, turn: turn, reached: make(chan struct{}), on: make(chan struct{})}
+}
+
+func (s *stop) pass(x scripted.Exchange) {
+	if x.Header.Run != s.run || x.Turn != s.turn {
+		return
+	}
+	s.once.Do(func() {
+		close(s.reached)
+		<-s.on
+	})
+}
+
+func (s *stop) release() { s.gone.Do(func() { close(s.on) }) }
+
+// wait waits until the reply is due.
+func (s *stop) wait(t testing.TB, p *house.Process) {
+	t.Helper()
+	select {
+	case <-s.reached:
+	case <-time.After(patience):
+		t.Fatalf("%s never came to turn %d:\n%s", s.run, s.turn, p.Tell())
+	}
+}
+
+func call(tool string, args any) scripted.Reply {
+	return scripted.Reply{Calls: []scripted.Call{{Tool: tool, Args: args}}}
+}
+
+type m = map[string]any
+
+// steps answers turn by turn. A conversation that goes on after the last is an
+// error of the script.
+func steps(replies ...scripted.Reply) func(scripted.Exchange) scripted.Reply {
+	return func(x scripted.Exchange) scripted.Reply {
+		if x.Turn >= len(replies) {
+			return scripted.Reply{Err: fmt.Sprintf("%s goes on after its last step: %.300s", x.Header.Run, x.Messages[len(x.Messages)-1].Content)}
+		}
+		return replies[x.Turn]
+	}
+}
+
+// always gives the same reply.
+func always(r scripted.Reply) func(scripted.Exchange) scripted.Reply {
+	return func(scripted.Exchange) scripted.Reply { return r }
+}
+
+// runs answers the n-th run of a ticket with the n-th function, and sticks to
+// the last.
+func runs(each ...func(scripted.Exchange) scripted.Reply) func(scripted.Exchange) scripted.Reply {
+	return func(x scripted.Exchange) scripted.Reply {
+		_, _, _, n, err := x.Header.Run.Split()
+		if err != nil {
+			return scripted.Reply{Err: err.Error()}
+		}
+		return each[min(n, len(each))-1](x)
+	}
+}
+
+// tickets answers by the subtask of the request.
+func tickets(by map[company.SubtaskID]func(scripted.Exchange) scripted.Reply) func(scripted.Exchange) scripted.Reply {
+	return func(x scripted.Exchange) scripted.Reply {
+		if do := by[x.Header.Subtask]; do != nil {
+			return do(x)
+		}
+		return scripted.Reply{Err: "no script for " + string(x.Header.Run)}
+	}
+}
+
+// ticket is a subtask of a plan.
+func ticket(title, description string, writes ...string) m {
+	return m{"title": title, "description": description, "acceptance_criteria": []string{"the checks pass"}, "write_set": writes, "effort": "small"}
+}
+
+// planned submits a plan of these waves.
+func planned(waves ...[]m) func(scripted.Exchange) scripted.Reply {
+	list := make([]m, len(waves))
+	for i, w := range waves {
+		list[i] = m{"subtasks": w}
+	}
+	return steps(call("submit_plan", m{"waves": list, "why": "the parts touch different files"}))
+}
+
+// does is a worker that writes files, commits and finishes, each in a turn. A
+// file that is there must be read before it is written.
+func does(message string, files ...string) func(scripted.Exchange) scripted.Reply {
+	var replies []scripted.Reply
+	for i := 0; i < len(files); i += 2 {
+		replies = append(replies, scripted.Reply{Calls: []scripted.Call{
+			{Tool: "read_file", Args: m{"path": files[i]}},
+			{Tool: "write_file", Args: m{"path": files[i], "content": files[i+1]}},
+		}})
+	}
+	commit, finish := call("git_commit", m{"message": message}), call("finish", m{"summary": message})
+	inOrder := steps(append(replies, commit, finish)...)
+	return func(x scripted.Exchange) scripted.Reply {
+		// A commit that came to nothing (a full disk, a restart) is made again.
+		if x.Turn > len(replies)+1 && x.Turn < len(replies)+8 {
+			if said, _ := x.LastResult("finish"); x.Messages[len(x.Messages)-1].Content == said {
+				return commit
+			}
+			return finish
+		}
+		return inOrder(x)
+	}
+}
+
+// approve is a reviewer who is content.
+func approve(scripted.Exchange) scripted.Reply {
+	return call("submit_review", m{"verdict": "approve", "findings": []m{}, "evidence": []string{"the checks ran"}})
+}
+
+// objects is a reviewer with one blocking finding.
+func objects(file string, line int, what string) func(scripted.Exchange) scripted.Reply {
+	return steps(call("submit_review", m{"verdict": "request_changes", "evidence": []string{},
+		"findings": []m{{"severity": "blocking", "file": file, "line": line, "what": what, "why": "it was asked for"}}}))
+}
+
+// tiny is a project whose gate needs nothing but a shell.
+func tiny() map[string]string {
+	return map[string]string{
+		"test.sh":         "set -e\nfor check in checks/*.sh; do sh \"$check\" || { echo \"FAIL $check\"; exit 1; }; done\necho ok\n",
+		"greet.sh":        "echo hello\n",
+		"checks/greet.sh": "test \"$(sh greet.sh)\" = hello\n",
+		"README.md":       "# Greetings\n\nScripts that greet.\n",
+	}
+}
+
+// tinyGates is the config of tiny.
+const tinyGates = "gates: {lint: none, test: \"sh ./test.sh\"}\n"
+
+// open makes a house for the tiny project.
+func open(t *testing.T, brain scripted.Brain) *house.House {
+	t.Helper()
+	h := house.New(t, brain, tiny())
+	h.Config(tinyGates)
+	return h
+}
+
+// farewell is one ticket for tiny, and the worker who does it.
+func farewell() []m {
+	return []m{ticket("Add a farewell", "Add farewell.sh, which prints goodbye, and checks/farewell.sh.", "farewell.sh", "checks/farewell.sh")}
+}
+
+func saysGoodbye() func(scripted.Exchange) scripted.Reply {
+	return does("Add a farewell", "farewell.sh", "echo goodbye\n", "checks/farewell.sh", "test \"$(sh farewell.sh)\" = goodbye\n")
+}
+
+// summary is what submit and resume print at their end.
+type summary struct {
+	Result, Task, Status, Next, Why, Hint string
+	PR                                    *int
+	Head                                  string
+	Tokens                                int64
+}
+
+// ends waits for the end of a process and reads its summary.
+func ends(t testing.TB, p *house.Process, code int) summary {
+	t.Helper()
+	r := p.Wait(patience)
+	if r.Code != code {
+		t.Fatalf("exit %d (signal %v), want %d\n%s\n%s", r.Code, r.Signal, code, r.Stdout, p.Tell())
+	}
+	return summaryOf(t, r)
+}
+
+func summaryOf(t testing.TB, r house.Result) summary {
+	t.Helper()
+	var s summary
+	if err := json.Unmarshal([]byte(r.Stdout), &s); err != nil {
+		t.Fatalf("no summary: %v\n%s\n%s", err, r.Stdout, r.Stderr)
+	}
+	return s
+}
+
+// delivered checks what a task that is complete must have left: one pull
+// request of that number, its branch in the origin at the head, main where it
+// was, a merge commit for each subtask and no more, no container.
+func delivered(t testing.TB, h *house.House, task, pr, subtasks int) {
+	t.Helper()
+	branch := integration(h, task)
+	head := h.Git(h.Origin, "rev-parse", "refs/heads/"+branch)
+	var record struct {
+		Number                          int
+		Task, Branch, Base, Head, Title string
+	}
+	readJSON(t, fmt.Sprintf("%s/.company/state/pulls/%d.json", h.Repo, pr), &record)
+	if record.Number != pr || record.Task != fmt.Sprintf("t%d", task) || record.Branch != branch || record.Base != "main" || record.Head != head {
+		t.Errorf("the pull request's record: %+v; the branch is at %s", record, head)
+	}
+	if merges := strings.Fields(h.Git(h.Origin, "rev-list", "--merges", "main.."+branch)); len(merges) != subtasks {
+		t.Errorf("%d merge commits for %d subtasks", len(merges), subtasks)
+	}
+	mainUnmoved(t, h)
+	if left := h.Containers(); len(left) > 0 {
+		t.Errorf("containers left: %v", left) // CTR-5
+	}
+}
+
+// mainUnmoved: no agent and no company ever moves main (REV-1), and the
+// president's checkout is as it was.
+func mainUnmoved(t testing.TB, h *house.House) {
+	t.Helper()
+	if n := h.Git(h.Origin, "rev-list", "--count", "main"); n != "1" {
+		t.Errorf("main of the origin has %s commits; it had one", n)
+	}
+	if a, b := h.Git(h.Origin, "rev-parse", "main"), h.Git(h.Repo, "rev-parse", "HEAD"); a != b {
+		t.Errorf("main of the origin is at %s, the checkout at %s", a, b)
+	}
+	if dirty := h.Git(h.Repo, "status", "--porcelain"); dirty != "" {
+		t.Errorf("the checkout was touched:\n%s", dirty)
+	}
+}
+
+func integration(h *house.House, task int) string {
+	return fmt.Sprintf("develop-t%d-%s", task, h.OfficeID())
+}
+
+func readJSON(t testing.TB, path string, v any) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

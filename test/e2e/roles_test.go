@@ -1,0 +1,368 @@
+package e2e
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"company/internal/adapters/scripted"
+	"company/internal/company"
+	"company/internal/orchestrator"
+	"company/test/house"
+)
+
+// manages plans in its first run and then decides, run by run.
+func manages(plan []m, decisions ...scripted.Reply) func(scripted.Exchange) scripted.Reply {
+	each := []func(scripted.Exchange) scripted.Reply{planned(plan)}
+	for _, d := range decisions {
+		each = append(each, steps(d))
+	}
+	return runs(each...)
+}
+
+func guide(text string) scripted.Reply { return call("guide_worker", m{"guidance": text}) }
+
+func escalates(why string) func(scripted.Exchange) scripted.Reply {
+	return steps(call("escalate", m{"reason": why}))
+}
+
+// wrong is a worker whose check fails.
+func wrong(n int) func(scripted.Exchange) scripted.Reply {
+	return does(fmt.Sprintf("Try %d", n), "farewell.sh", fmt.Sprintf("echo try %d\n", n), "checks/farewell.sh", "test \"$(sh farewell.sh)\" = goodbye\n")
+}
+
+// tells checks that the first message of a run holds all of these.
+func tells(t testing.TB, h *house.House, run string, words ...string) {
+	t.Helper()
+	said := asked(t, h, run, 1)
+	for _, w := range words {
+		if !strings.Contains(said, w) {
+			t.Errorf("%s was not told %q:\n%s", run, w, said)
+		}
+	}
+}
+
+// TestWorkerEscalates: a worker that asks for help gets its manager's advice
+// in the next run.
+func TestWorkerEscalates(t *testing.T) {
+	t.Parallel()
+	h := open(t, &staff{
+		manager: manages(farewell(), guide("Print goodbye, in lower case.")),
+		worker:  runs(escalates("upper or lower case?"), saysGoodbye()),
+	})
+	ends(t, h.Start("submit", "say goodbye"), 0)
+	delivered(t, h, 1, 1, 1)
+	tells(t, h, "t1-plan.2", "t1-01 is stuck", "upper or lower case?")
+	tells(t, h, "t1-01.2", "Your manager says: Print goodbye, in lower case.")
+	var res map[string]any
+	readJSON(t, filepath.Join(h.Repo, ".company/runtime/runs/t1-01.1/result.json"), &res)
+	if res["status"] != "error" || !strings.Contains(fmt.Sprint(res["errors"]), "upper or lower case?") {
+		t.Errorf("result of the run that gave up: %v", res)
+	}
+}
+
+// TestBlocked: a manager that gives up hands the ticket to the president;
+// words of the president reach the next worker, and the task completes.
+func TestBlocked(t *testing.T) {
+	t.Parallel()
+	h := open(t, &staff{
+		manager: manages(farewell(), call("give_up", m{"reason": "nobody knows"})),
+		worker:  runs(escalates("what is goodbye?"), saysGoodbye()),
+	})
+	sum := ends(t, h.Start("submit", "say goodbye"), 2)
+	if sum.Status != "awaiting_input" || !strings.Contains(sum.Why, "t1-01 is blocked") || !strings.Contains(sum.Why, "nobody knows") || !strings.Contains(sum.Next, "company approve a1") {
+		t.Errorf("summary: %+v", sum)
+	}
+	h.MustRun(patience, "approve", "a1", "It is a word.")
+	ends(t, h.Start("resume"), 0)
+	delivered(t, h, 1, 1, 1)
+	tells(t, h, "t1-01.2", "The president says: It is a word.")
+}
+
+// TestManagerGuidesTwice: the manager may send one ticket back twice; after
+// that only the president can help, and may also end it.
+func TestManagerGuidesTwice(t *testing.T) {
+	t.Parallel()
+	h := open(t, &staff{
+		manager: manages(farewell(), guide("look again"), guide("look once more"), scripted.Reply{Err: "asked too often"}),
+		worker:  escalates("I cannot"),
+	})
+	sum := ends(t, h.Start("submit", "say goodbye"), 2)
+	if sum.Status != "awaiting_input" || !strings.Contains(sum.Why, "t1-01 is blocked") || !strings.Contains(sum.Why, "I cannot") {
+		t.Errorf("summary: %+v", sum)
+	}
+	calls := h.Model.Calls().ByRun
+	if calls["t1-01.3"] != 1 || calls["t1-01.4"] != 0 || calls["t1-plan.3"] != 1 || calls["t1-plan.4"] != 0 {
+		t.Errorf("calls: %v", calls)
+	}
+	h.MustRun(patience, "reject", "a1")
+	if sum := ends(t, h.Start("resume", "t1"), 1); sum.Result != "ERROR" || sum.Status != "failed" {
+		t.Errorf("summary after the rejection: %+v", sum)
+	}
+}
+
+// TestRedGate: a red gate sends the ticket back with its output; the run that
+// failed says so (GAT-2), and only the green tree is merged.
+func TestRedGate(t *testing.T) {
+	t.Parallel()
+	h := open(t, &staff{
+		manager: planned(farewell()),
+		worker:  runs(wrong(1), saysGoodbye()),
+	})
+	p := h.Start("submit", "say goodbye")
+	ends(t, p, 0)
+	delivered(t, h, 1, 1, 1)
+	tells(t, h, "t1-01.2", "The gates are red", "FAIL checks/farewell.sh")
+	p.Until(patience, "a red gate", func(it orchestrator.Item) bool {
+		return it.Kind == "gate.finished" && it.Mark == orchestrator.Failed && strings.Contains(it.Text, "gate test failed, exit 1")
+	})
+	for run, want := range map[string]string{"t1-01.1": "quality_failed", "t1-01.2": "success"} {
+		var res map[string]any
+		readJSON(t, filepath.Join(h.Repo, ".company/runtime/runs", run, "result.json"), &res)
+		gates, _ := res["quality_gates"].(map[string]any)
+		if res["status"] != want || gates == nil || gates["overall"] != (want == "success") {
+			t.Errorf("%s: status %v, gates %v", run, res["status"], gates)
+		}
+	}
+	if n := h.Model.Calls().ByRun["t1-01-review.1"]; n != 1 {
+		t.Errorf("%d calls of the reviewer: a red tree is not reviewed", n)
+	}
+}
+
+// TestGateStaysRed: after two more red runs the manager is asked.
+func TestGateStaysRed(t *testing.T) {
+	t.Parallel()
+	h := open(t, &staff{
+		manager: manages(farewell(), guide("It must print goodbye.")),
+		worker:  runs(wrong(1), wrong(2), wrong(3), saysGoodbye()),
+	})
+	ends(t, h.Start("submit", "say goodbye"), 0)
+	delivered(t, h, 1, 1, 1)
+	tells(t, h, "t1-plan.2", "the gates stay red", "FAIL checks/farewell.sh")
+	tells(t, h, "t1-01.4", "It must print goodbye.")
+}
+
+// TestReviewRounds: findings go back to the worker, twice; the third head is
+// approved (REV-3).
+func TestReviewRounds(t *testing.T) {
+	t.Parallel()
+	h := open(t, &staff{
+		manager: planned(farewell()),
+		worker: runs(saysGoodbye(),
+			does("Comment it", "farewell.sh", "# prints goodbye\necho goodbye\n"),
+			does("Comment it better", "farewell.sh", "# Prints goodbye.\necho goodbye\n")),
+		reviewer: func(x scripted.Exchange) scripted.Reply {
+			switch x.Header.Run {
+			case "t1-01-review.1":
+				return objects("farewell.sh", 1, "there is no comment")(x)
+			case "t1-01-review.2":
+				return objects("farewell.sh", 1, "the comment is no sentence")(x)
+			}
+			return approve(x)
+		},
+	})
+	ends(t, h.Start("submit", "say goodbye"), 0)
+	delivered(t, h, 1, 1, 1)
+	tells(t, h, "t1-01.2", "The reviewer requests changes", "farewell.sh:1: there is no comment")
+	tells(t, h, "t1-01.3", "farewell.sh:1: the comment is no sentence")
+	tells(t, h, "t1-01-review.2", "Findings of the last review", "there is no comment")
+	if got := h.Git(h.Origin, "show", integration(h, 1)+":farewell.sh"); got != "# Prints goodbye.\necho goodbye" {
+		t.Errorf("merged: %q", got)
+	}
+}
+
+// TestReviewerNeverContent: after the rounds the manager decides, and when it
+// gives up the president does; nothing was merged meanwhile.
+func TestReviewerNeverContent(t *testing.T) {
+	t.Parallel()
+	h := open(t, &staff{
+		manager: manages(farewell(), call("give_up", m{"reason": "they do not agree"})),
+		worker: func(x scripted.Exchange) scripted.Reply {
+			_, _, _, n, _ := x.Header.Run.Split()
+			return does(fmt.Sprintf("Round %d", n), "farewell.sh", fmt.Sprintf("# round %d\necho goodbye\n", n), "checks/farewell.sh", "test \"$(sh farewell.sh)\" = goodbye\n")(x)
+		},
+		reviewer: objects("farewell.sh", 1, "not like this"),
+	})
+	sum := ends(t, h.Start("submit", "say goodbye"), 2)
+	if sum.Status != "awaiting_input" || !strings.Contains(sum.Why, "not like this") || !strings.Contains(sum.Why, "they do not agree") {
+		t.Errorf("summary: %+v", sum)
+	}
+	tells(t, h, "t1-plan.2", "the reviewer still requests changes", "not like this")
+	if calls := h.Model.Calls().ByRun; calls["t1-01-review.3"] != 1 || calls["t1-01-review.4"] != 0 {
+		t.Errorf("calls: %v", calls)
+	}
+	if refs := h.Git(mirror(t, h), "for-each-ref", "refs/heads/develop*"); refs != "" {
+		t.Errorf("something was merged: %s", refs)
+	}
+	mainUnmoved(t, h)
+}
+
+// collide is a plan of two tickets that the code takes for disjoint, and two
+// workers of whom the second touches the first one's file.
+func collide() (func(scripted.Exchange) scripted.Reply, map[company.SubtaskID]func(scripted.Exchange) scripted.Reply) {
+	plan := planned([]m{
+		ticket("Say hi", "greet.sh prints hi; its check too.", "greet.sh", "checks/greet.sh"),
+		ticket("Say goodbye", "Add farewell.sh.", "farewell.sh", "checks/farewell.sh"),
+	})
+	return plan, map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
+		"t1-01": does("Say hi", "greet.sh", "echo hi\n", "checks/greet.sh", "test \"$(sh greet.sh)\" = hi\n"),
+		"t1-02": does("Say goodbye", "farewell.sh", "echo goodbye\n", "greet.sh", "# greets\necho hello\n"),
+	}
+}
+
+// second makes sure that t1-02 is merged after t1-01: its reviewer waits.
+func second(h *house.House, p *house.Process, t testing.TB, s *stop) {
+	t.Helper()
+	s.wait(t, p)
+	p.Event(patience, "merge.done", "t1-01")
+	s.release()
+}
+
+// TestConflictResolved: a worker that writes outside its write set makes a
+// conflict; the merger resolves it in a container, and what it made is gated
+// and reviewed (REV-2).
+func TestConflictResolved(t *testing.T) {
+	t.Parallel()
+	plan, work := collide()
+	hold := at("t1-02-review.1", 0)
+	h := open(t, &staff{
+		manager: plan, worker: tickets(work), stops: []*stop{hold},
+		merger: steps(
+			call("run_command", m{"command": "git diff --name-only --diff-filter=U"}),
+			call("read_file", m{"path": "greet.sh"}),
+			call("write_file", m{"path": "greet.sh", "content": "# greets\necho hi\n"}),
+			call("git_commit", m{"message": "Merge both greetings"}),
+			call("finish", m{"summary": "both sides live on"})),
+	})
+	t.Cleanup(hold.release)
+	p := h.Start("submit", "greet better")
+	second(h, p, t, hold)
+	ends(t, p, 0)
+	branch := integration(h, 1)
+	if got := h.Git(h.Origin, "show", branch+":greet.sh"); got != "# greets\necho hi" {
+		t.Errorf("merged: %q", got)
+	}
+	// The resolving commit has both sides for its parents.
+	resolution := h.Git(h.Origin, "rev-parse", branch+"^2")
+	parents := strings.Fields(h.Git(h.Origin, "show", "-s", "--format=%P", resolution))
+	if len(parents) != 2 || parents[1] != h.Git(h.Origin, "rev-parse", branch+"^1") {
+		t.Errorf("parents of the resolution: %v", parents)
+	}
+	if n := h.Model.Calls().ByRun["t1-02-review.2"]; n != 1 {
+		t.Errorf("the resolution was reviewed %d times", n)
+	}
+	if !strings.Contains(asked(t, h, "t1-02-merge.1", 2), "greet.sh") {
+		t.Error("the merger's container did not stand in the conflict")
+	}
+	mainUnmoved(t, h)
+}
+
+// TestConflictUnresolved: a conflict that the merger cannot resolve goes to
+// the manager, whose advice lets the worker mend it.
+func TestConflictUnresolved(t *testing.T) {
+	t.Parallel()
+	plan, work := collide()
+	work["t1-02"] = runs(work["t1-02"], does("Leave the greeting alone", "greet.sh", "echo hello\n"))
+	hold := at("t1-02-review.1", 0)
+	h := open(t, &staff{
+		manager: runs(plan, steps(guide("Do not touch greet.sh."))), worker: tickets(work), stops: []*stop{hold},
+		merger: escalates("the two cannot live together"),
+	})
+	t.Cleanup(hold.release)
+	p := h.Start("submit", "greet better")
+	second(h, p, t, hold)
+	ends(t, p, 0)
+	delivered(t, h, 1, 1, 2)
+	tells(t, h, "t1-plan.2", "the merger could not resolve its conflict", "the two cannot live together")
+	tells(t, h, "t1-02.2", "Do not touch greet.sh.")
+	if got := h.Git(h.Origin, "show", integration(h, 1)+":greet.sh"); got != "echo hi" {
+		t.Errorf("merged: %q", got)
+	}
+}
+
+// TestFalseResolution: a resolution that leaves conflict markers is refused
+// whatever the merger says.
+func TestFalseResolution(t *testing.T) {
+	t.Parallel()
+	plan, work := collide()
+	hold := at("t1-02-review.1", 0)
+	h := open(t, &staff{
+		manager: runs(plan, steps(call("give_up", m{"reason": "it is a mess"}))), worker: tickets(work), stops: []*stop{hold},
+		merger: steps(
+			call("run_command", m{"command": "git add -A && git commit -q --no-verify -m done; git status --short"}),
+			call("git_commit", m{"message": "Merge"}),
+			call("finish", m{"summary": "all is well"})),
+	})
+	t.Cleanup(hold.release)
+	p := h.Start("submit", "greet better")
+	second(h, p, t, hold)
+	sum := ends(t, p, 2)
+	if !strings.Contains(sum.Why, "t1-02 is blocked") || !strings.Contains(sum.Why, "conflict markers are left in greet.sh") {
+		t.Errorf("summary: %+v", sum)
+	}
+	if got := h.Git(mirror(t, h), "show", integration(h, 1)+":greet.sh"); got != "echo hi" {
+		t.Errorf("merged: %q", got)
+	}
+	mainUnmoved(t, h)
+}
+
+// TestWorkerGarbage: what a worker's model sends is met in the conversation,
+// and the work gets done: finish before there is anything, an unknown tool, no
+// JSON, a path outside, no call at all, a server that fails, garbage, a
+// cut-off stream (WRK-4, WRK-6; THREATS g).
+func TestWorkerGarbage(t *testing.T) {
+	t.Parallel()
+	good := saysGoodbye()
+	replies := []scripted.Reply{
+		call("finish", m{"summary": "done already"}),
+		call("no_such_tool", m{}),
+		{Calls: []scripted.Call{{Tool: "write_file", Raw: `{"path": `}}},
+		call("read_file", m{"path": "../../../etc/passwd"}),
+		{Text: "Let me think."},
+		call("run_command", m{"command": "exit 3"}),
+		call("write_file", m{"path": "x\u0000y", "content": 7}),
+	}
+	h := open(t, &staff{
+		manager: planned(farewell()),
+		worker: func(x scripted.Exchange) scripted.Reply {
+			if x.Turn < len(replies) {
+				r := replies[x.Turn]
+				switch x.Turn {
+				case 1:
+					r.Fault = &scripted.Fault{Status: 500, Times: 1}
+				case 2:
+					r.Fault = &scripted.Fault{Garbage: true, Times: 1}
+				case 3:
+					r.Fault = &scripted.Fault{Cut: true, Times: 1}
+				}
+				return r
+			}
+			x.Turn -= len(replies)
+			return good(x)
+		},
+	})
+	p := h.Start("submit", "say goodbye")
+	ends(t, p, 0)
+	delivered(t, h, 1, 1, 1)
+	if n := count(p, "run.ended"); n != 4 { // plan, work, two reviews: none broke
+		t.Errorf("%d runs ended:\n%s", n, p.Tell())
+	}
+}
+
+// TestWorkerSilent: a model that never calls a tool ends its run, with that as
+// the reason; the next run is told.
+func TestWorkerSilent(t *testing.T) {
+	t.Parallel()
+	h := open(t, &staff{
+		manager: planned(farewell()),
+		worker:  runs(always(scripted.Reply{Text: "It is done."}), saysGoodbye()),
+	})
+	p := h.Start("submit", "say goodbye")
+	ends(t, p, 0)
+	delivered(t, h, 1, 1, 1)
+	p.Until(patience, "the reason", func(it orchestrator.Item) bool {
+		return it.Kind == "run.ended" && it.Run == "t1-01.1" && strings.Contains(it.Text, "without using its tools")
+	})
+	tells(t, h, "t1-01.2", "without using its tools")
+}

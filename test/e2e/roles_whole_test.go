@@ -1,0 +1,124 @@
+package e2e
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"company/internal/adapters/scripted"
+	"company/internal/company"
+	"company/internal/orchestrator"
+)
+
+// TestWholeReviewed: what the reviewer of the whole task objects to becomes a
+// ticket of its own, in a wave of its own; the new whole is reviewed again.
+func TestWholeReviewed(t *testing.T) {
+	t.Parallel()
+	h := open(t, &staff{
+		manager: planned(farewell()),
+		worker: tickets(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
+			"t1-01": saysGoodbye(),
+			"t1-02": does("Say it in the README", "README.md", "# Greetings\n\nScripts that greet and say goodbye.\n"),
+		}),
+		reviewer: func(x scripted.Exchange) scripted.Reply {
+			if x.Header.Run == "t1-review.1" {
+				return objects("farewell.sh", 1, "the README does not tell of it")(x)
+			}
+			return approve(x)
+		},
+	})
+	p := h.Start("submit", "say goodbye")
+	ends(t, p, 0)
+	delivered(t, h, 1, 1, 2)
+	tells(t, h, "t1-02.1", "the README does not tell of it")
+	if n := h.Model.Calls().ByRun["t1-review.2"]; n != 1 {
+		t.Errorf("the new whole was reviewed %d times", n)
+	}
+	if got := h.Git(h.Origin, "show", integration(h, 1)+":README.md"); !strings.Contains(got, "say goodbye") {
+		t.Errorf("README: %q", got)
+	}
+}
+
+// TestOriginAway: a push that fails is tried again by itself.
+func TestOriginAway(t *testing.T) {
+	t.Parallel()
+	hold := at("t1-review.1", 0)
+	t.Cleanup(hold.release)
+	h := open(t, farewells(hold))
+	p := h.Start("submit", "say goodbye")
+	hold.wait(t, p)
+	if err := os.Rename(h.Origin, h.Origin+".away"); err != nil {
+		t.Fatal(err)
+	}
+	hold.release()
+	failed := p.Event(patience, "effect.failed", "")
+	if !strings.Contains(failed.Text, "deliver") {
+		t.Errorf("what is said: %q", failed.Text)
+	}
+	if err := os.Rename(h.Origin+".away", h.Origin); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, p, 0)
+	delivered(t, h, 1, 1, 1)
+}
+
+// TestBranchTaken: somebody has made a branch of our name in the origin. It is
+// not overwritten; the president is asked, and can have it tried again.
+func TestBranchTaken(t *testing.T) {
+	t.Parallel()
+	hold := at("t1-review.1", 0)
+	t.Cleanup(hold.release)
+	h := open(t, farewells(hold))
+	p := h.Start("submit", "say goodbye")
+	hold.wait(t, p)
+	branch := integration(h, 1)
+	h.Git(h.Origin, "branch", branch, "main")
+	hold.release()
+	sum := ends(t, p, 2)
+	if sum.Status != "awaiting_input" || !strings.Contains(sum.Why, "deliver") || !strings.Contains(sum.Next, "company approve a1") {
+		t.Errorf("summary: %+v", sum)
+	}
+	if a, b := h.Git(h.Origin, "rev-parse", branch), h.Git(h.Origin, "rev-parse", "main"); a != b {
+		t.Errorf("the foreign branch was moved to %s", a)
+	}
+	if n := count(p, "effect.failed"); n != 1 {
+		t.Errorf("tried %d times; no second try can mend it", n)
+	}
+	h.Git(h.Origin, "branch", "-D", branch)
+	h.MustRun(patience, "approve", "a1")
+	ends(t, h.Start("resume"), 0)
+	delivered(t, h, 1, 1, 1)
+}
+
+// TestMovedByHand: somebody moves the integration branch in the office's own
+// mirror. Nothing is merged onto that; the president is asked.
+func TestMovedByHand(t *testing.T) {
+	t.Parallel()
+	hold := at("t1-02.1", 3)
+	t.Cleanup(hold.release)
+	h := open(t, &staff{
+		manager: planned(farewell(), []m{ticket("Greet in English", "Add english.sh", "english.sh")}),
+		worker: tickets(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
+			"t1-01": saysGoodbye(),
+			"t1-02": does("Greet in English", "english.sh", "echo hello\n", "checks/english.sh", "sh english.sh\n"),
+		}),
+		stops: []*stop{hold},
+	})
+	p := h.Start("submit", "two things")
+	hold.wait(t, p)
+	dir, ref := mirror(t, h), "refs/heads/"+integration(h, 1)
+	was := h.Git(dir, "rev-parse", ref)
+	h.Git(dir, "update-ref", ref, h.Git(h.Origin, "rev-parse", "main"))
+	hold.release()
+	sum := ends(t, p, 2)
+	if !strings.Contains(sum.Why, "somebody else moved the integration branch") {
+		t.Errorf("summary: %+v", sum)
+	}
+	p.Until(patience, "a failure that a person must mend", func(it orchestrator.Item) bool {
+		return it.Kind == "effect.failed" && strings.Contains(it.Text, "put the branch back")
+	})
+	h.Git(dir, "update-ref", ref, was)
+	h.MustRun(patience, "approve", "a1")
+	ends(t, h.Start("resume"), 0)
+	delivered(t, h, 1, 1, 2)
+}
