@@ -1,0 +1,57 @@
+# Two commands matter: make demo, make test. The rest is for those who work on
+# company itself. Recipes are thin: what is long lives in scripts/.
+.DEFAULT_GOAL := help
+GO ?= go
+SOURCES := ./...
+
+.PHONY: help
+help: ## show this
+	@awk -F ':.*## ' '/^[a-z\/]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup: ## install and start what is missing (Docker, git, mmdebstrap)
+	@scripts/setup.sh
+
+.PHONY: toolbox
+toolbox: ## the program that runs inside workers, to be embedded
+	@scripts/build-toolbox.sh
+
+.PHONY: build
+build: toolbox ## bin/company
+	$(GO) build -trimpath -o bin/company ./cmd/company
+
+.PHONY: demo
+demo: setup build ## watch a company do a small job, then check that it did
+	@scripts/demo.sh
+
+# Rooms whose tests are about things that happen at once; they run under the
+# race detector, the rest without it.
+RACY := ./internal/pipe ./internal/toolbox/... ./internal/budget ./internal/adapters/... ./internal/bus/... ./internal/ledger \
+	./internal/orchestrator ./internal/worker ./internal/agent/session ./internal/server ./internal/gateway
+
+.PHONY: test
+test: setup build ## every test
+	$(GO) test -race -timeout 15m $(RACY)
+	$(GO) test -timeout 25m $$($(GO) list $(SOURCES) | grep -vxF "$$($(GO) list $(RACY))")
+
+.PHONY: test/race
+test/race: setup build ## every test under the race detector
+	$(GO) test -race -timeout 60m $(SOURCES)
+
+.PHONY: mutants
+mutants: ## break the core on purpose; a test must notice each time
+	@$(GO) run ./test/mutants
+
+.PHONY: fuzz
+fuzz: ## fuzz every parser for a while (FUZZTIME=10s each)
+	@scripts/fuzz.sh
+
+.PHONY: bench
+bench: setup build ## the numbers of docs/performance.md
+	bin/company bench pipe start ledger turn
+
+.PHONY: lint
+lint: ## gofmt, vet, staticcheck
+	@test -z "$$(gofmt -l cmd internal test | tee /dev/stderr)"
+	$(GO) vet $(SOURCES)
+	$(GO) tool staticcheck $(SOURCES)
