@@ -38,7 +38,7 @@ var mutants = []mutant{
 	{name: "work on a plan without leave", file: "run.go",
 		old: ` || !s.planStands(t) {`, new: " {",
 		test: "TestPlanWaitsForThePresident"},
-	{name: "ignore the deadline", file: "run.go",
+	{name: "ignore the deadline", file: "runend.go",
 		old: "if r.Held && !m.Now.Before(r.Deadline) {", new: "if r.Held && m.Now.IsZero() {",
 		test: "TestDeadlineTakesTheRun"},
 	{name: "keep effects due after a stop", file: "effect.go", short: true,

@@ -1,0 +1,206 @@
+package company
+
+// EndRun brings in how a run ended, with what the host checked of it and, of
+// the company's own agents, what they decided: all in one append.
+type EndRun struct {
+	Run     RunID
+	Fence   uint64
+	Outcome RunEnded
+
+	Plan     *Plan   // of a manager that plans
+	Question string  // of a manager that asks the president
+	Guide    *Guide  // of a manager that decides on a subtask
+	Review   *Review // of a reviewer
+}
+
+func (c EndRun) decide(s *State, m Meta) ([]Event, error) {
+	t, r, err := s.holder(c.Run, c.Fence)
+	if err != nil {
+		return nil, err
+	}
+	switch c.Outcome.Status {
+	case RunSuccess, RunPartial, RunError:
+	default:
+		return nil, E(EInvalid, "a run cannot end as "+string(c.Outcome.Status))
+	}
+	switch {
+	case c.Outcome.Head != "" && !c.Outcome.Head.Valid():
+		return nil, E(EInvalid, "a run's head is a full object id")
+	case !c.Outcome.Spent.sane():
+		return nil, E(EInvalid, "a run spends no less than nothing")
+	}
+	evs := []Event{m.event(t.ID, r.Subtask, r.ID, &c.Outcome)}
+	if c.Outcome.Status != RunSuccess || t.Status.Ended() {
+		return evs, nil
+	}
+	var more []Event
+	switch r.Role {
+	case Worker, Merger:
+		if !c.Outcome.Head.Valid() {
+			return nil, E(EInvalid, "a run without a commit is no success")
+		}
+	case Manager:
+		more, err = c.managerSays(s, m, t, r)
+	case Reviewer:
+		more, err = c.reviewerSays(s, m, t, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return append(evs, more...), nil
+}
+
+// RunEnded closes a run and settles what it spent.
+type RunEnded struct {
+	Status   RunStatus `json:"status"`
+	Head     OID       `json:"head,omitempty"`
+	Changes  []Change  `json:"changes,omitempty"` // from the base of the subtask to Head
+	Branch   string    `json:"branch,omitempty"`
+	Summary  string    `json:"summary,omitempty"`
+	Progress bool      `json:"progress,omitempty"` // of a partial one: the last turns changed the tree
+	Error    string    `json:"error,omitempty"`
+	Code     Code      `json:"code,omitempty"`
+	Hint     string    `json:"hint,omitempty"`
+	Human    bool      `json:"human,omitempty"`    // only a person can mend it
+	Escalate bool      `json:"escalate,omitempty"` // the agent asked for its manager
+	Spent    Amount    `json:"spent"`
+	Turns    int       `json:"turns,omitempty"`
+	Journal  Hash      `json:"journal,omitempty"`
+	Result   Hash      `json:"result,omitempty"`
+}
+
+var _ = kind[RunEnded]()
+
+func (*RunEnded) Kind() string { return "run.ended" }
+func (d *RunEnded) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	r := *t.Runs[e.Run]
+	r.Held, r.Waiting, r.Ended, r.EndedAt = false, false, true, e.Time
+	r.Status, r.Head, r.Spent, r.Turns = d.Status, d.Head, d.Spent, d.Turns
+	r.Journal, r.Result, r.Summary, r.Error = d.Journal, d.Result, d.Summary, d.Error
+	r.Reserved = Amount{}
+	t.Runs[e.Run] = &r
+	t.Spent = t.Spent.Add(d.Spent)
+	t.Want = nil
+	if t.Status.Ended() {
+		return // settled; nothing else changes
+	}
+	sub := t.Subtask(r.Subtask)
+	switch r.Role {
+	case Worker:
+		sub.workerEnded(t, e, d)
+	case Merger:
+		sub.mergerEnded(t, e, d)
+	case Manager:
+		t.Plan.Current = ""
+		t.countError("plan", e, d)
+	case Reviewer:
+		if sub == nil {
+			t.Review.Current = ""
+			t.countError("review", e, d)
+		} else {
+			sub.Review.Current = ""
+			t.countError("review "+string(sub.ID), e, d)
+		}
+	}
+}
+
+// countError keeps the failures of the company's own agents under one key, so
+// that a broken one is tried again later and at last not at all.
+func (t *Task) countError(key string, e Event, d *RunEnded) {
+	if d.Status == RunSuccess {
+		delete(t.Failures, key)
+		return
+	}
+	t.fail(key, e.Time, EffectFailed{Code: d.Code, Error: d.Error, Hint: d.Hint, Human: d.Human})
+}
+
+func (sub *Subtask) workerEnded(t *Task, e Event, d *RunEnded) {
+	if d.Head != "" {
+		// The verdict on the old head stays until the new one is judged: who
+		// goes on with the work is to know what was red.
+		sub.Head, sub.Changes = d.Head, d.Changes
+		if d.Branch != "" {
+			sub.Branch = d.Branch
+		}
+	}
+	key := "run " + string(sub.ID)
+	switch d.Status {
+	case RunSuccess:
+		delete(t.Failures, key)
+		sub.Status, sub.Current, sub.Input = SubQuality, "", ""
+	case RunPartial:
+		delete(t.Failures, key)
+		if d.Progress && sub.Continued < t.Settings.Continuations {
+			sub.Continued++
+			sub.again(joined(sub.Input, "The run before this one ran out of turns. Go on from what is there. Its last words: "+d.Summary))
+			return
+		}
+		sub.escalate("the worker ran out of turns: " + d.Summary)
+	default:
+		failed := EffectFailed{Code: d.Code, Error: d.Error, Hint: d.Hint, Human: d.Human}
+		switch {
+		case d.Escalate:
+			delete(t.Failures, key)
+			sub.escalate("the worker asks for help: " + d.Error)
+		case d.Human || d.ours():
+			// No other run, and no manager, can do better before that is
+			// mended: it is tried again later, and at last a person is asked.
+			sub.again(sub.Input)
+			t.fail(key, e.Time, failed)
+		case sub.RunErrors >= t.Settings.RunRetries:
+			delete(t.Failures, key)
+			sub.escalate("its runs failed: " + d.Error)
+		default:
+			sub.RunErrors++
+			sub.again(joined(sub.Input, "The run before this one broke off: "+d.Error))
+			t.fail(key, e.Time, failed)
+		}
+	}
+}
+
+// joined adds a word to why a run was begun: findings that it was to address
+// are not addressed because it broke off.
+func joined(input, more string) string {
+	const most = 64 << 10
+	switch {
+	case input == "" || len(input)+len(more) > most:
+		return more
+	}
+	return input + "\n\n" + more
+}
+
+// ours says that what broke is the company's and not the work: the daemon, the
+// bus, the image. (That the work failed and that we failed are two things.)
+func (d *RunEnded) ours() bool {
+	switch d.Code {
+	case EDocker, EBus, EImage, EPolicy:
+		return !d.Escalate
+	}
+	return false
+}
+
+// Tick takes runs from holders whose hard deadline has passed.
+type Tick struct{}
+
+func (Tick) decide(s *State, m Meta) ([]Event, error) {
+	if s.Office.Stopped {
+		return nil, nil
+	}
+	var evs []Event
+	for _, id := range s.Open {
+		t := s.Tasks[id]
+		for _, r := range t.sortedRuns() {
+			if r.Held && !m.Now.Before(r.Deadline) {
+				evs = append(evs, m.event(t.ID, r.Subtask, r.ID, r.late()))
+			}
+		}
+	}
+	return evs, nil
+}
+
+// late is the end of a run that passed its hard deadline. What it was granted
+// counts as spent: nobody is left who could say better.
+func (r *Run) late() *RunEnded {
+	return &RunEnded{Status: RunError, Code: ETimeout, Error: "the run passed its deadline", Spent: r.Reserved}
+}
