@@ -24,8 +24,8 @@ func body() *company.Task {
 }
 
 func TestPRBody(t *testing.T) {
-	text := PRBody(body(), true)
-	if text != PRBody(body(), true) {
+	text := PRBody(body(), PROptions{Pushed: true})
+	if text != PRBody(body(), PROptions{Pushed: true}) {
 		t.Error("not a function of the state")
 	}
 	for _, want := range []string{
@@ -43,7 +43,7 @@ func TestPRBody(t *testing.T) {
 			t.Errorf("%q stands in\n%s", bad, text)
 		}
 	}
-	if local := PRBody(body(), false); strings.Contains(local, "git fetch origin") || !strings.Contains(local, "company diff t12") {
+	if local := PRBody(body(), PROptions{}); strings.Contains(local, "git fetch origin") || !strings.Contains(local, "company diff t12") {
 		t.Errorf("not pushed anywhere, and yet\n%s", local)
 	}
 }
@@ -51,7 +51,7 @@ func TestPRBody(t *testing.T) {
 func TestPRBodyUntested(t *testing.T) {
 	task := body()
 	task.Prepared.Gates, task.Gate = nil, nil
-	if text := PRBody(task, true); !strings.Contains(text, "**UNTESTED**") {
+	if text := PRBody(task, PROptions{Pushed: true}); !strings.Contains(text, "**UNTESTED**") {
 		t.Error(text)
 	}
 }
@@ -64,5 +64,54 @@ func TestInert(t *testing.T) {
 		if got := inert(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
+	}
+}
+
+// T22: words that close or reopen an issue, mentions and spans that end early
+// are parted, whatever form they take.
+func TestNothingIsClosedOrMentioned(t *testing.T) {
+	for _, in := range []string{
+		"fixes #7", "Closes: #7", "resolved acme/app#7", "FIXES https://github.com/acme/app/issues/7", "close GH-7", "reopens #7",
+	} {
+		if got := inert(in); closing.MatchString(got) {
+			t.Errorf("%q: %q still closes", in, got)
+		}
+	}
+	if got := inert("this fixes the parser"); got != "this fixes the parser" {
+		t.Errorf("%q", got)
+	}
+	for in, want := range map[string]string{"a|b": "`a\\|b`", "a`b": "`` a`b ``", "a\n@b": "`a @b`"} {
+		if got := code(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+// UX: the text stays within its lines, whatever there is to tell, and a gate
+// cannot end its own block.
+func TestPRBodyIsBounded(t *testing.T) {
+	task := body()
+	task.Prepared.Gates = nil
+	long := strings.Repeat("word ", 2000)
+	task.Instruction = long + strings.Repeat("\nmore "+long, 100)
+	for i := range 60 {
+		sub := *task.Subtasks[0]
+		sub.Planned.Title, sub.Planned.Description = long, long
+		sub.Changes = []company.Change{{Path: strings.Repeat("d/", i) + "f"}}
+		task.Subtasks = append(task.Subtasks, &sub)
+		task.Prepared.Gates = append(task.Prepared.Gates, company.GateCommand{Name: "test", Command: "echo '```'\n# x"})
+		task.Gate.Result.Checks = append(task.Gate.Result.Checks, task.Gate.Result.Checks[0])
+		task.Review.Last.Evidence = append(task.Review.Last.Evidence, long)
+		task.Review.Last.Findings = append(task.Review.Last.Findings, company.Finding{What: long, File: long})
+	}
+	text := PRBody(task, PROptions{Pushed: true})
+	if n := strings.Count(text, "\n"); n > MaxPRLines {
+		t.Errorf("%d lines", n)
+	}
+	if len(text) > 40_000 {
+		t.Errorf("%d bytes", len(text))
+	}
+	if !strings.Contains(text, "````sh\n") {
+		t.Errorf("the fence can be ended from within\n%s", text)
 	}
 }

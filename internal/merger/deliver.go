@@ -46,7 +46,7 @@ func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, er
 		}
 	}
 	pr := forge.PR{
-		Office: s.Office.ID, Task: t.ID, Number: d.Number, Title: strings.TrimSpace(d.Title), Body: evidence.PRBody(t, remote != ""),
+		Office: s.Office.ID, Task: t.ID, Number: d.Number, Title: strings.TrimSpace(d.Title), Body: evidence.PRBody(t, evidence.PROptions{Pushed: remote != ""}),
 		Branch: d.Branch, Base: d.Base, Head: d.Head,
 	}
 	opened, err := c.Forge.Open(ctx, pr)

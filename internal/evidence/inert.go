@@ -1,0 +1,93 @@
+package evidence
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// closing are the words by which a forge closes or reopens an issue when the
+// text is merged, in front of anything that may name one.
+var closing = regexp.MustCompile(`(?i)\b(clos|fix|resolv|reopen|implement)(e[sd]?|ing|s|ed)?(:?\s+)(#|[a-z]+://|gh-|[\w.-]+/[\w.-]+#|![0-9]|[\w-]+-[0-9])`)
+
+// inert makes text of agents and people harmless in Markdown that a forge
+// shows: no HTML, no images, no mentions, no words that close issues (T22).
+// It is one line.
+func inert(s string) string {
+	s = visible(s)
+	s = closing.ReplaceAllStringFunc(s, func(m string) string {
+		_, size := utf8.DecodeRuneInString(m)
+		return m[:size] + zeroWidth + m[size:]
+	})
+	r := strings.NewReplacer("<", "&lt;", ">", "&gt;", "![", "!\\[", "@", "@"+zeroWidth, "|", "\\|", "#", "#"+zeroWidth)
+	return r.Replace(s)
+}
+
+// zeroWidth parts what a forge would read as one.
+const zeroWidth = "\u200b"
+
+// visible is s in one line, without anything that steers a terminal or hides
+// in a line (T18).
+func visible(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// quote shows at most n lines of text as data.
+func quote(s string, n int) string {
+	lines := strings.Split(s, "\n")
+	if len(lines) > n {
+		lines = append(lines[:n], "…")
+	}
+	for i, l := range lines {
+		lines[i] = "> " + clip(inert(l), 500)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// code is a code span that s cannot end, and that is harmless in a table.
+func code(s string) string {
+	s = strings.ReplaceAll(clip(visible(s), 200), "|", "\\|")
+	mark := strings.Repeat("`", longest(s, '`')+1)
+	if len(mark) > 1 {
+		s = " " + s + " "
+	}
+	return mark + s + mark
+}
+
+// longest is the length of the longest row of c in s.
+func longest(s string, c byte) int {
+	most, now := 0, 0
+	for i := range len(s) {
+		if s[i] != c {
+			now = 0
+			continue
+		}
+		now++
+		most = max(most, now)
+	}
+	return most
+}
+
+// clip cuts s to at most n bytes, and says so with an ellipsis.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	cut := n
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}

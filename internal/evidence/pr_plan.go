@@ -1,0 +1,26 @@
+package evidence
+
+import (
+	"fmt"
+	"strings"
+
+	"company/internal/company"
+)
+
+// prPlan is the plan, folded away.
+func prPlan(t *company.Task, o PROptions) string {
+	if len(t.Subtasks) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("<details><summary>Plan</summary>\n\n")
+	for i, s := range t.Subtasks {
+		if i == o.rows {
+			fmt.Fprintf(&b, "- %d more subtasks\n", len(t.Subtasks)-o.rows)
+			break
+		}
+		fmt.Fprintf(&b, "- wave %d, %s: %s\n", s.Wave, s.ID, clip(inert(s.Planned.Description), 300))
+	}
+	b.WriteString("\n</details>")
+	return b.String()
+}

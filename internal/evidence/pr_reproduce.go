@@ -1,0 +1,30 @@
+package evidence
+
+import (
+	"fmt"
+	"strings"
+
+	"company/internal/company"
+)
+
+// prReproduce is what to type to see the same.
+func prReproduce(t *company.Task, o PROptions) string {
+	if t.Prepared == nil {
+		return ""
+	}
+	var b strings.Builder
+	if o.Pushed {
+		fmt.Fprintf(&b, "git fetch origin %s\ngit checkout %s\n", t.IntegrationBranch(), t.Head)
+	} else {
+		fmt.Fprintf(&b, "company diff %s | git apply --index # on %s\n", t.ID, t.Prepared.Base.OID.Short())
+	}
+	for i, g := range t.Prepared.Gates {
+		if i == o.rows {
+			fmt.Fprintf(&b, "# %d more gates\n", len(t.Prepared.Gates)-i)
+			break
+		}
+		b.WriteString(clip(firstLine(visible(g.Command)), 500) + "\n")
+	}
+	fence := strings.Repeat("`", max(3, longest(b.String(), '`')+1))
+	return "## Reproduce\n\n" + fence + "sh\n" + b.String() + fence
+}

@@ -1,0 +1,60 @@
+package evidence
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+)
+
+// prReview guides whoever reviews: what the company's own reviewer said, and
+// where most was changed.
+func prReview(t *company.Task, o PROptions) string {
+	var b strings.Builder
+	b.WriteString("## Review guide\n\n")
+	if r := t.Review.Last; r != nil {
+		fmt.Fprintf(&b, "The company's reviewer said: %s of %s.\n", inert(r.Verdict), r.Head.Short())
+		if t.Review.Waived == t.Head {
+			b.WriteString("Waived by the president.\n")
+		}
+		for i, f := range r.Findings {
+			if i == o.rows {
+				fmt.Fprintf(&b, "- %d more findings are not shown\n", len(r.Findings)-o.rows)
+				break
+			}
+			fmt.Fprintf(&b, "- %s %s:%d %s\n", f.Severity, clip(inert(f.File), 120), f.Line, clip(inert(f.What), 200))
+		}
+	} else {
+		b.WriteString("Nobody has reviewed the whole.\n")
+	}
+	if files := changed(t); len(files) > 0 {
+		fmt.Fprintf(&b, "%d files are changed; start with %s.\n", len(files), clip(codes(files, 4), 300))
+	}
+	return b.String()
+}
+
+// changed are the paths that the merged subtasks changed, each once, in the
+// order of the subtasks.
+func changed(t *company.Task) []string {
+	var out []string
+	for _, s := range t.Subtasks {
+		for _, c := range s.Changes {
+			if s.Merged != "" && !slices.Contains(out, c.Path) {
+				out = append(out, c.Path)
+			}
+		}
+	}
+	return out
+}
+
+func codes(files []string, most int) string {
+	var out []string
+	for i, f := range files {
+		if i == most {
+			break
+		}
+		out = append(out, code(f))
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,23 @@
+package evidence
+
+import (
+	"strconv"
+
+	"company/internal/company"
+)
+
+// prSubtasks lists what the work was split into, and the commit of each.
+func prSubtasks(t *company.Task, o PROptions) string {
+	if len(t.Subtasks) == 0 {
+		return ""
+	}
+	var rows [][]string
+	for _, s := range t.Subtasks {
+		commit := s.Merged.Short()
+		if s.Merged == "" {
+			commit = string(s.Status)
+		}
+		rows = append(rows, []string{string(s.ID), clip(inert(s.Planned.Title), 120), commit, strconv.Itoa(s.Started)})
+	}
+	return "## Subtasks\n\n" + table(o, []string{"ticket", "title", "commit", "runs"}, rows)
+}
