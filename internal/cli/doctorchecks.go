@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -206,24 +204,6 @@ func (a *app) checkModels(ctx context.Context, p office.Paths, c office.Config, 
 		out = append(out, verdict{Name: "model " + name, Result: r})
 	}
 	return out
-}
-
-// reach connects to a model's server, and asks nothing of it.
-func reach(ctx context.Context, base string) error {
-	u, err := url.Parse(base)
-	if err != nil {
-		return err
-	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
-	if err != nil {
-		return err
-	}
-	return conn.Close()
 }
 
 func (a *app) checkOffice(ctx context.Context, p office.Paths, err error) office.Result {

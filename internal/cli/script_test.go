@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,12 +52,14 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
+			model := httptest.NewServer(http.NotFoundHandler())
+			env.Defer(model.Close)
 			for k, v := range map[string]string{
 				"HOME": "$WORK/home", "XDG_CONFIG_HOME": "$WORK/config", "XDG_STATE_HOME": "$WORK/state", "XDG_CACHE_HOME": cacheHome(),
 				"GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "President", "GIT_AUTHOR_EMAIL": "president@example.com",
 				"GIT_COMMITTER_NAME": "President", "GIT_COMMITTER_EMAIL": "president@example.com", "GIT_CEILING_DIRECTORIES": env.WorkDir,
-				// Nobody is asked in these scripts; the default of this version cannot work.
-				"COMPANY_MODELS_DEFAULT_ADAPTER": "openai", "COMPANY_MODELS_DEFAULT_BASE_URL": "http://127.0.0.1:9/v1",
+				// Nobody is asked in these scripts, but somebody must be there.
+				"COMPANY_MODELS_DEFAULT_ADAPTER": "openai", "COMPANY_MODELS_DEFAULT_BASE_URL": model.URL + "/v1",
 			} {
 				env.Setenv(k, strings.ReplaceAll(v, "$WORK", env.WorkDir))
 			}

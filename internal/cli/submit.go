@@ -6,12 +6,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"company/internal/company"
-	"company/internal/gitops"
 	"company/internal/office"
 )
 
@@ -134,7 +132,9 @@ func (a *app) submit(ctx context.Context, o submitOptions, text string) error {
 	if err := wouldStand(cmd); err != nil {
 		return err
 	}
-	base, err := gitops.Inspect(ctx, repo, loaded.Config.Git.Remote, cmd.Base)
+	looked := a.slowly("looking at " + filepath.Base(repo))
+	base, err := a.preflight(ctx, paths, loaded.Config, repo, cmd.Base)
+	looked()
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (a *app) submit(ctx context.Context, o submitOptions, text string) error {
 		return a.detach(ctx, paths, o, cmd)
 	}
 	if a.output == "text" {
-		a.introduce(paths, cmd, base)
+		a.introduce(paths, loaded.Config, cmd, base)
 	}
 	return a.work(ctx, job{
 		paths: paths,
@@ -200,27 +200,4 @@ func (a *app) checkout(paths office.Paths) (string, error) {
 		return paths.Repo, nil
 	}
 	return "", company.E(company.EUsage, "there is no git repository here: "+dir).Fix("run company inside a git checkout, or name one with --repo")
-}
-
-// introduce says what will be worked on, before anything is.
-func (a *app) introduce(paths office.Paths, cmd company.Submit, base gitops.BaseInfo) {
-	state := "clean"
-	if base.Dirty {
-		state = "uncommitted changes are not part of it"
-	}
-	a.note("company %s  %s  base %s@%s (%s)", Version, filepath.Base(cmd.Project.Path), base.Branch, base.OID.Short(), state)
-	asked := "none"
-	var kinds []string
-	for _, k := range []struct {
-		name string
-		mode company.Mode
-	}{{"plan", cmd.Settings.Plan}, {"merge", cmd.Settings.Merge}, {"pr", cmd.Settings.PR}} {
-		if k.mode == company.Ask {
-			kinds = append(kinds, k.name)
-		}
-	}
-	if len(kinds) > 0 {
-		asked = strings.Join(kinds, ", ")
-	}
-	a.note("budget %s  approvals %s  office %s", cmd.Settings.WithDefaults().Cap, asked, paths.Root)
 }

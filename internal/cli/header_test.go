@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"company/internal/gitops"
+	"company/internal/office"
+)
+
+// A remote is named by its path alone; what else stands in it may be a secret.
+func TestRepoName(t *testing.T) {
+	for remote, want := range map[string]string{
+		"":                                        "checkout",
+		"https://github.com/acme/app.git":         "acme/app",
+		"https://user:hunter2@example.com/a/b":    "a/b",
+		"https://git.example.com/group/sub/app":   "sub/app",
+		"https://git.example.com/app.git":         "app",
+		"https://git.example.com":                 "checkout",
+		"git@github.com:acme/app.git":             "acme/app",
+		"ssh://git@example.com:2222/acme/app.git": "acme/app",
+		"host:app.git":                            "app",
+		"/srv/git/app.git":                        "checkout",
+		"file:///srv/git/app.git":                 "checkout",
+		"https://github.com/acme/app.git/":        "acme/app",
+	} {
+		if got := repoName(remote, "/home/me/checkout"); got != want {
+			t.Errorf("%q is shown as %q, want %q", remote, got, want)
+		}
+	}
+}
+
+// Commits that the remote lacks are said, since they travel along.
+func TestBaseState(t *testing.T) {
+	c := office.Default()
+	for _, x := range []struct {
+		base gitops.BaseInfo
+		want string
+	}{
+		{gitops.BaseInfo{}, "clean"},
+		{gitops.BaseInfo{Dirty: true}, "uncommitted changes are not part of it"},
+		{gitops.BaseInfo{AheadOfRemote: 3}, "clean"},
+		{gitops.BaseInfo{AheadOfRemote: 1, RemoteURL: "x"}, "clean; 1 commit that origin lacks travels along"},
+		{gitops.BaseInfo{AheadOfRemote: 3, RemoteURL: "x", Dirty: true}, "uncommitted changes are not part of it; 3 commits that origin lacks travel along"},
+	} {
+		if got := baseState(c, x.base); got != x.want {
+			t.Errorf("%+v: %q, want %q", x.base, got, x.want)
+		}
+	}
+}
+
+// A look that takes a while is said once; a quick one is not.
+func TestSlowly(t *testing.T) {
+	for after, want := range map[time.Duration]string{0: "", slowLook * 4: "company " + Version + "  looking ...\n"} {
+		synctest.Test(t, func(t *testing.T) {
+			var out bytes.Buffer
+			a := &app{err: &out, output: "text"}
+			done := a.slowly("looking")
+			time.Sleep(after)
+			done()
+			if out.String() != want {
+				t.Errorf("after %s: %q", after, out.String())
+			}
+		})
+	}
+}
+
+// Only what is on this machine by its very text is looked at before a start.
+func TestIsLocal(t *testing.T) {
+	for base, want := range map[string]bool{
+		"http://127.0.0.1:11434": true, "http://localhost/v1": true, "http://[::1]:1": true, "http://[::ffff:127.0.0.1]:1": true,
+		"http://127.0.0.1.example.com": false, "https://api.example.com": false, "http://10.0.0.1": false, "::": false, "": false,
+	} {
+		if got := isLocal(base); got != want {
+			t.Errorf("%s: %v", base, got)
+		}
+	}
+}
+
+// Fallbacks in a circle, which validation refuses elsewhere, end here too.
+func TestChain(t *testing.T) {
+	c := office.Config{Models: map[string]office.Model{"a": {Fallback: []string{"b", "c"}}, "b": {Fallback: []string{"a"}}, "c": {}}}
+	if got := strings.Join(chainOf(c, "a"), " "); got != "a b c" {
+		t.Error(got)
+	}
+}

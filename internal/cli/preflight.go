@@ -1,0 +1,271 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"company/internal/company"
+	"company/internal/gitops"
+	"company/internal/office"
+)
+
+const (
+	// preflightFor bounds what is looked at before anything is made.
+	preflightFor = 10 * time.Second
+	// localFor is how long a server on this machine has to take a connection.
+	localFor = 500 * time.Millisecond
+	// ollamaAddress is where Ollama listens when nobody says otherwise.
+	ollamaAddress = "http://127.0.0.1:11434"
+)
+
+// shortages are things without which no task can be worked on here.
+type shortages []*company.Error
+
+// err is the shortages as one screen: each with its cause and the command
+// that puts it right. The code is that of the first.
+func (s shortages) err() error {
+	switch len(s) {
+	case 0:
+		return nil
+	case 1:
+		return s[0]
+	}
+	lines := []string{fmt.Sprintf("%d things are missing here, so nothing was started", len(s))}
+	for _, e := range s {
+		line := e.Message
+		if why := reason(e); why != "" {
+			line += ": " + why
+		}
+		lines = append(lines, "  x "+line, "    fix: "+e.Hint)
+	}
+	out := company.E(s[0].Code, strings.Join(lines, "\n")).Fix("put these right, and see all of it with: company doctor")
+	out.Class = company.HumanRequired
+	return out
+}
+
+// reason is why an error happened, in one line.
+func reason(e *company.Error) string {
+	if e.Why != "" {
+		return e.Why
+	}
+	if e.Err != nil {
+		return e.Err.Error()
+	}
+	return ""
+}
+
+// preflight looks, before an office is made or anything is written, whether a
+// task can be worked on here: the repository, the Docker daemon, and for every
+// role a model that can be asked. All are looked at together, and all that is
+// missing is told at once. When another process holds the office, it is that
+// process that works: here only the repository is looked at.
+func (a *app) preflight(ctx context.Context, paths office.Paths, c office.Config, repo, ref string) (gitops.BaseInfo, error) {
+	ctx, cancel := context.WithTimeout(ctx, preflightFor)
+	defer cancel()
+	var wg sync.WaitGroup
+	var docker, models shortages
+	if !isHeld(paths) {
+		wg.Go(func() { docker = a.dockerMissing(ctx) })
+		wg.Go(func() { models = a.modelsMissing(ctx, paths, c) })
+	}
+	base, err := gitops.Inspect(ctx, repo, c.Git.Remote, ref)
+	wg.Wait()
+	missing := append(docker, models...)
+	if err == nil {
+		return base, missing.err()
+	}
+	var e *company.Error
+	if len(missing) == 0 || !errors.As(err, &e) {
+		return base, err
+	}
+	return base, append(shortages{e}, missing...).err()
+}
+
+// isHeld says whether another process has the office. An office that is not
+// there, or cannot be looked at, is held by nobody: to open it tells more.
+func isHeld(p office.Paths) bool {
+	if !exists(p) {
+		return false
+	}
+	lock, _, err := office.TryLock(p)
+	if err != nil {
+		return false
+	}
+	if lock == nil {
+		return true
+	}
+	return lock.Release() != nil
+}
+
+func (a *app) dockerMissing(ctx context.Context) shortages {
+	rt, err := openRuntime(ctx, a.log)
+	if err == nil {
+		err = rt.Close()
+	}
+	if err == nil || context.Cause(ctx) == errInterrupted {
+		return nil // an interrupt is nothing that is missing
+	}
+	var e *company.Error
+	if !errors.As(err, &e) {
+		e = company.E(company.EDocker, "Docker cannot be used").Wrap(err).Fix("check it with: docker version")
+	}
+	return shortages{e}
+}
+
+// modelsMissing says which roles have no model that can be asked. A profile
+// that cannot be used is none as long as one of its fallbacks can.
+func (a *app) modelsMissing(ctx context.Context, p office.Paths, c office.Config) shortages {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	wrong := map[string]*company.Error{}
+	for name := range reachable(c) {
+		wg.Go(func() {
+			e := a.modelMissing(ctx, p, name, c.Models[name])
+			mu.Lock()
+			defer mu.Unlock()
+			wrong[name] = e
+		})
+	}
+	wg.Wait()
+	var out shortages
+	told := map[string]bool{}
+	for _, role := range roles {
+		first := c.Agent(role).Model
+		chain := chainOf(c, first)
+		if slices.ContainsFunc(chain, func(name string) bool { return wrong[name] == nil }) || told[first] {
+			continue
+		}
+		told[first] = true
+		out = append(out, wrong[first])
+	}
+	return out
+}
+
+// roles in the order in which they are shown.
+var roles = []company.Role{company.Manager, company.Worker, company.Reviewer, company.Merger}
+
+// reachable are the profiles that some role uses, fallbacks included.
+func reachable(c office.Config) map[string]bool {
+	out := map[string]bool{}
+	for _, role := range roles {
+		for _, name := range chainOf(c, c.Agent(role).Model) {
+			out[name] = true
+		}
+	}
+	return out
+}
+
+// chainOf is a profile and what it falls back to, in this order.
+func chainOf(c office.Config, profile string) []string {
+	var out []string
+	var add func(string)
+	add = func(name string) {
+		if slices.Contains(out, name) {
+			return
+		}
+		out = append(out, name)
+		for _, f := range c.Models[name].Fallback {
+			add(f)
+		}
+	}
+	add(profile)
+	return out
+}
+
+// modelMissing says why a profile cannot be asked, or gives nil. It looks at
+// what is on this machine alone: the key, the script, a server that is local.
+func (a *app) modelMissing(ctx context.Context, p office.Paths, name string, m office.Model) *company.Error {
+	if m.APIKeyEnv != "" {
+		if v, _ := a.env(m.APIKeyEnv); v == "" {
+			return company.E(company.EModelAuth, "the model "+name+" ("+m.Adapter+" "+m.Model+") has no key: "+m.APIKeyEnv+" is NOT SET").
+				Fix("export " + m.APIKeyEnv + "=… , or name another model: company init")
+		}
+	}
+	if file := scriptOf(p, m); file != "" && !isFile(file) {
+		return company.E(company.EModel, "the model "+name+" has no script: "+file+" is not there").Fix("correct models." + name + ".script")
+	}
+	base := serverOf(m)
+	if base == "" || !isLocal(base) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, localFor)
+	defer cancel()
+	err := reach(ctx, base)
+	if err == nil || context.Cause(ctx) == errInterrupted {
+		return nil
+	}
+	e := company.E(company.EModel, "the model "+name+" ("+m.Adapter+" "+m.Model+") has no server at "+base).Wrap(err)
+	if m.Adapter == "ollama" {
+		return e.Fix("ollama serve, then ollama pull " + m.Model + "; or name another model: company init. (make demo, in company's source, shows it at work without any)")
+	}
+	return e.Fix("start it, or correct models." + name + ".base_url: company config show")
+}
+
+// serverOf is the address of a profile's server, where the config or a
+// convention tells.
+func serverOf(m office.Model) string {
+	if m.BaseURL == "" && m.Adapter == "ollama" {
+		return ollamaAddress
+	}
+	return m.BaseURL
+}
+
+// scriptOf is the file of a scripted model; "" for another.
+func scriptOf(p office.Paths, m office.Model) string {
+	if m.Script == "" || filepath.IsAbs(m.Script) {
+		return m.Script
+	}
+	return filepath.Join(p.Root, m.Script)
+}
+
+// isLocal says whether an address is on this machine by its very text: no name
+// is looked up.
+func isLocal(base string) bool {
+	u, err := url.Parse(base)
+	if err != nil {
+		return false
+	}
+	if strings.EqualFold(u.Hostname(), "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// reach connects to a model's server, and asks nothing of it.
+func reach(ctx context.Context, base string) error {
+	u, err := url.Parse(base)
+	if err != nil {
+		return err
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+// rolesOf names the roles of each profile that one uses first.
+func rolesOf(c office.Config) (profiles []string, users map[string][]string) {
+	users = map[string][]string{}
+	for _, role := range roles {
+		name := c.Agent(role).Model
+		users[name] = append(users[name], string(role))
+	}
+	return slices.Sorted(maps.Keys(users)), users
+}
