@@ -2,6 +2,17 @@ package company
 
 import "time"
 
+// GateCommand is one pinned gate.
+type GateCommand struct {
+	Name    string `json:"name"`             // lint | test, and the part behind it where there are several: test (web)
+	Command string `json:"command"`          // for the shell, as people run it
+	Dir     string `json:"dir,omitempty"`    // the folder it runs in; empty: the root of the tree
+	Report  string `json:"report,omitempty"` // the same with what makes it report its tests; empty: Command
+	Parse   string `json:"parse,omitempty"`  // how its report is read; empty: by the exit code alone
+	Probe   string `json:"probe,omitempty"`  // succeeds where the image has what it needs
+	Given   bool   `json:"given,omitempty"`  // by the config, not found in the repository
+}
+
 // GateCheck is one command of a gate and its verdict.
 type GateCheck struct {
 	Name     string        `json:"name"`    // lint | test

@@ -44,12 +44,6 @@ type Base struct {
 	Ahead    int    `json:"ahead,omitempty"` // commits that the remote lacks and that travel along
 }
 
-// GateCommand is one pinned gate.
-type GateCommand struct {
-	Name    string `json:"name"` // lint | test
-	Command string `json:"command"`
-}
-
 // Task is one instruction of the president.
 type Task struct {
 	ID          TaskID     `json:"id"`

@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 	"time"
 
 	"company/internal/company"
@@ -23,69 +22,19 @@ import (
 	"company/internal/gitops"
 )
 
-// Names of checks, in the order in which they run (GAT-1).
+// How the report of a check is read (company.GateCommand.Parse).
 const (
-	Lint = "lint"
-	Test = "test"
+	GoJSON   = "go-json"   // go test -json, on stdout
+	TAP      = "tap"       // TAP 13 and 14, on stdout
+	Cargo    = "cargo"     // the text of cargo test
+	Unittest = "unittest"  // the text of python3 -m unittest -v
+	Lines    = "lines"     // a finding per line: path:line:column: text
+	JUnit    = "junit"     // JUnit XML in ReportFile
+	JestJSON = "jest-json" // what jest --json writes, in ReportFile
 )
 
-// Given is what the config says of one check: auto, none, or a command.
-type Given string
-
-const (
-	Auto Given = "auto"
-	None Given = "none"
-)
-
-// Argv is a command given as a list of arguments: nothing in them means
-// anything to the shell that the gate is started by.
-func Argv(argv []string) Given {
-	words := make([]string, len(argv))
-	for i, a := range argv {
-		words[i] = a
-		if a == "" || strings.Trim(a, plain) != "" {
-			words[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-	}
-	// exec also keeps a program that is called auto or none from being taken
-	// for the word.
-	return Given("exec " + strings.Join(words, " "))
-}
-
-// plain are the characters that no shell gives a meaning in an argument.
-const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./,:@%+-"
-
-// Detect pins the gates of a project: what the config gives, and for auto what
-// the files of the base commit call for.
-func Detect(ctx context.Context, m *gitops.Mirror, base company.OID, lint, test Given) ([]company.GateCommand, error) {
-	hasGo := false
-	if lint == Auto || test == Auto {
-		entries, err := m.List(ctx, base)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range entries {
-			hasGo = hasGo || e.Path == "go.mod"
-		}
-	}
-	var out []company.GateCommand
-	add := func(name string, given Given, found string) {
-		switch given {
-		case None:
-			return
-		case Auto, "":
-			if !hasGo {
-				return
-			}
-		default:
-			found = string(given)
-		}
-		out = append(out, company.GateCommand{Name: name, Command: found})
-	}
-	add(Lint, lint, "go vet ./...")
-	add(Test, test, "go test ./...")
-	return out, nil
-}
+// ReportFile is where, in a gate's container, a check leaves its report.
+const ReportFile = "/tmp/company-report"
 
 // Hash names a set of pinned gates.
 func Hash(cmds []company.GateCommand) company.Hash {
@@ -152,6 +101,14 @@ func (r *Runner) Run(ctx context.Context, j Job) (company.GateResult, error) {
 	return res, nil
 }
 
+// script is what the container's shell is given.
+func script(g company.GateCommand) string {
+	if g.Dir == "" {
+		return g.Command
+	}
+	return "cd -- " + quoted(g.Dir) + " || exit\n" + g.Command
+}
+
 var errTooLong = errors.New("gates: the check ran too long")
 
 func (r *Runner) check(ctx context.Context, j Job, n int, g company.GateCommand) (company.GateCheck, error) {
@@ -174,7 +131,7 @@ func (r *Runner) check(ctx context.Context, j Job, n int, g company.GateCommand)
 		// The tree and the check are part of the name: two gates of one
 		// subtask never want the same container.
 		Name: labels.Name("gate", j.Tree.Short(), fmt.Sprint(n)), Image: j.Image, Labels: labels, Limits: r.Limits,
-		Command: []string{"/usr/local/bin/toolbox", "gate", "--", "/bin/sh", "-c", g.Command},
+		Command: []string{"/usr/local/bin/toolbox", "gate", "--", "/bin/sh", "-c", script(g)},
 	}, tr, out, out)
 	tr.CloseWithError(io.ErrClosedPipe)
 	<-tarred

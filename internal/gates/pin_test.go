@@ -38,40 +38,6 @@ func (b *bundle) sh(dir, line string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func TestDetect(t *testing.T) {
-	vet, test := company.GateCommand{Name: "lint", Command: "go vet ./..."}, company.GateCommand{Name: "test", Command: "go test ./..."}
-	make := company.GateCommand{Name: "test", Command: "make check"}
-	goFiles, nested := map[string]string{"go.mod": "module x\n"}, map[string]string{"sub/go.mod": "module x\n"}
-	for _, c := range []struct {
-		name       string
-		files      map[string]string
-		lint, test gates.Given
-		want       []company.GateCommand
-	}{
-		{"Go", goFiles, gates.Auto, gates.Auto, []company.GateCommand{vet, test}},
-		{"Go without lint", goFiles, gates.None, gates.Auto, []company.GateCommand{test}},
-		{"given", goFiles, gates.Auto, "make check", []company.GateCommand{vet, make}},
-		{"given, nothing to detect", nil, gates.Auto, "make check", []company.GateCommand{make}},
-		{"nothing", nil, gates.Auto, gates.Auto, nil},
-		{"a module further down", nested, gates.Auto, gates.Auto, nil},
-		{"none", goFiles, gates.None, gates.None, nil},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			b := setup(t, nil)
-			b.write(c.files)
-			b.git("add", "-A")
-			b.git("commit", "-q", "--allow-empty", "-m", "more")
-			base := b.commit("main")
-			// What comes later, or lies about, does not count.
-			b.write(map[string]string{"go.mod": "module y\n"})
-			got, err := gates.Detect(b.ctx, b.mirror, base, c.lint, c.test)
-			if err != nil || !slices.Equal(got, c.want) {
-				t.Errorf("%v, %v, want %v", got, err, c.want)
-			}
-		})
-	}
-}
-
 func TestHash(t *testing.T) {
 	a := commands("go vet ./...", "go test ./...")
 	if gates.Hash(a) != gates.Hash(slices.Clone(a)) || gates.Hash(nil) != gates.Hash([]company.GateCommand{}) {

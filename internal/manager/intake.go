@@ -22,7 +22,8 @@ type Intake struct {
 	Offline bool
 	Lint    gates.Given
 	Test    gates.Given
-	Prefix  string // git.integration_branch
+	Paths   []string // git.paths: the folders that the office is about; none: all
+	Prefix  string   // git.integration_branch
 	Log     *gitops.OpLog
 }
 
@@ -45,7 +46,7 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if err != nil {
 		return nil, human(err)
 	}
-	cmds, err := gates.Detect(ctx, m, info.OID, in.Lint, in.Test)
+	found, err := gates.Detect(ctx, m, info.OID, gates.Options{Lint: in.Lint, Test: in.Test, Paths: in.Paths})
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +54,10 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 		Base: in.Base, Setup: in.Setup, Offline: in.Offline,
 		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: info.OID},
 	}
-	if goProject(ctx, m, info.OID) {
-		req.Toolchains = []string{"go"}
+	for _, t := range found.Toolchains {
+		if t == "go" { // the one that images are made with
+			req.Toolchains = append(req.Toolchains, t)
+		}
 	}
 	img, err := in.Images.Ensure(ctx, req)
 	if err != nil {
@@ -65,13 +68,8 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 		base.PRBranch = info.DefaultBranch
 	}
 	return company.Prepare{Task: t.ID, Prepared: company.Prepared{
-		Base: base, Gates: cmds, GateHash: gates.Hash(cmds), Image: img.ID, Integration: branch,
+		Base: base, Gates: found.Gates, GateHash: gates.Hash(found.Gates), Image: img.ID, Integration: branch,
 	}}, nil
-}
-
-func goProject(ctx context.Context, m *gitops.Mirror, at company.OID) bool {
-	_, err := m.ReadFile(ctx, at, "go.mod")
-	return err == nil
 }
 
 // human marks what no second try will mend.

@@ -1,0 +1,162 @@
+package gates
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+)
+
+// manifest is what counts of a package.json.
+type manifest struct {
+	Scripts         map[string]string `json:"scripts"`
+	Dependencies    map[string]string `json:"dependencies"`
+	DevDependencies map[string]string `json:"devDependencies"`
+	PackageManager  string            `json:"packageManager"`
+}
+
+func (p manifest) depends(name string) bool {
+	return p.Dependencies[name] != "" || p.DevDependencies[name] != ""
+}
+
+// lintTools says which package brings the program of a lint script.
+var lintTools = map[string]string{
+	"eslint": "eslint", "biome": "@biomejs/biome", "tsc": "typescript", "prettier": "prettier", "standard": "standard",
+	"xo": "xo", "oxlint": "oxlint", "next": "next", "vue-tsc": "vue-tsc", "jshint": "jshint", "stylelint": "stylelint",
+}
+
+// nodeParts are the npm packages of a repository that have a test or lint of
+// their own. What a package above runs for its workspaces is not run again.
+func (s *survey) nodeParts() []part {
+	var out []part
+	root := manifest{}
+	for _, dir := range s.foldersWith("package.json") {
+		text := s.read(dir, "package.json")
+		var p manifest
+		// A manifest is often more than this wants to know, of odd types.
+		if err := json.Unmarshal([]byte(text), &p); err != nil && len(p.Scripts) == 0 {
+			s.note("package.json in %s cannot be read: %v", where(dir), err)
+			continue
+		}
+		if dir == "" {
+			root = p
+		}
+		s.otherManagers(dir, p)
+		got := part{dir: dir, kind: "node", about: "npm package", lint: s.nodeLint(dir, p, root), test: s.nodeTest(dir, p, root)}
+		if above := coveredBy(out, dir); above != nil { // a workspace of what is checked already
+			if above.test != nil {
+				got.test = nil
+			}
+			if above.lint != nil {
+				got.lint = nil
+			}
+			if got.lint == nil && got.test == nil {
+				continue
+			}
+		}
+		if got.lint == nil && got.test == nil {
+			if dir == "" {
+				s.note("package.json has neither a test nor a lint that can be run")
+			}
+			continue
+		}
+		out = append(out, got)
+	}
+	return out
+}
+
+func coveredBy(parts []part, dir string) *part {
+	for i := range parts {
+		if under(dir, parts[i].dir) {
+			return &parts[i]
+		}
+	}
+	return nil
+}
+
+func (s *survey) otherManagers(dir string, p manifest) {
+	for _, other := range []struct{ file, name string }{{"pnpm-lock.yaml", "pnpm"}, {"yarn.lock", "yarn"}, {"bun.lockb", "bun"}, {"bun.lock", "bun"}} {
+		if s.has(dir, other.file) && !s.has(dir, "package-lock.json") {
+			s.note("%s is there: dependencies are installed with npm from a package-lock.json, %s is not supported", path.Join(dir, other.file), other.name)
+		}
+	}
+	if name, _, _ := strings.Cut(p.PackageManager, "@"); name != "" && name != "npm" {
+		s.note("%s asks for %s; scripts are run with npm", path.Join(dir, "package.json"), printable(name))
+	}
+}
+
+// nodeLint is the lint script, where its program is one of the dependencies:
+// what is not installed cannot judge.
+func (s *survey) nodeLint(dir string, p, root manifest) *company.GateCommand {
+	script := p.Scripts["lint"]
+	if script == "" {
+		return nil
+	}
+	tool := program(script)
+	pkg := lintTools[tool]
+	if pkg == "" || !p.depends(pkg) && !root.depends(pkg) {
+		s.note("the lint script in %s is left out: its program (%s) is not one of the dependencies", where(dir), printable(tool))
+		return nil
+	}
+	return &company.GateCommand{Command: "npm run lint", Probe: installed(tool)}
+}
+
+// nodeTest is how the tests of a package are run. Whatever the test script
+// does before and after its runner stays; the runner is told to report.
+func (s *survey) nodeTest(dir string, p, root manifest) *company.GateCommand {
+	script := strings.TrimSpace(p.Scripts["test"])
+	if script == "" || strings.Contains(script, "no test specified") {
+		switch {
+		case p.depends("vitest"):
+			return &company.GateCommand{Command: "npx --no-install vitest run", Probe: installed("vitest"), Parse: JUnit,
+				Report: "npx --no-install vitest run --reporter=default --reporter=junit --outputFile.junit=" + ReportFile}
+		case p.depends("jest"):
+			return &company.GateCommand{Command: "npx --no-install jest --ci", Probe: installed("jest"), Parse: JestJSON,
+				Report: "npx --no-install jest --ci --json --outputFile=" + ReportFile}
+		}
+		return nil
+	}
+	g := &company.GateCommand{Command: "npm test"}
+	last := script
+	if i := strings.LastIndex(last, "&&"); i >= 0 {
+		last = last[i+2:]
+	}
+	if strings.ContainsAny(last, "|;&><`$()") {
+		return g // arguments would end up who knows where
+	}
+	switch program(last) {
+	case "vitest":
+		g.Parse, g.Probe = JUnit, installed("vitest")
+		g.Report = "npm test -- --run --reporter=default --reporter=junit --outputFile.junit=" + ReportFile
+	case "jest":
+		g.Parse, g.Probe = JestJSON, installed("jest")
+		g.Report = "npm test -- --ci --json --outputFile=" + ReportFile
+	case "mocha":
+		g.Parse, g.Probe, g.Report = TAP, installed("mocha"), "npm test -- --reporter tap"
+	case "ava":
+		g.Parse, g.Probe, g.Report = TAP, installed("ava"), "npm test -- --tap"
+	case "tape", "tap":
+		g.Parse = TAP
+	case "node":
+		if slices.Contains(strings.Fields(last), "--test") {
+			g.Parse, g.Report = TAP, "NODE_OPTIONS=--test-reporter=tap npm test"
+		}
+	}
+	return g
+}
+
+// program is what a script's line starts.
+func program(line string) string {
+	for _, w := range strings.Fields(line) {
+		if strings.Contains(w, "=") || w == "npx" || w == "cross-env" || w == "env" || w == "--no-install" {
+			continue
+		}
+		return path.Base(w)
+	}
+	return ""
+}
+
+// installed asks for a program of a package, here or in a folder above.
+func installed(tool string) string { return "npm exec --no --offline -- " + tool + " --version" }

@@ -1,0 +1,157 @@
+package gates_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"company/internal/company"
+	"company/internal/gates"
+)
+
+// detect is what is found in these files, committed.
+func detect(t *testing.T, files map[string]string, o gates.Options) gates.Project {
+	t.Helper()
+	b := setup(t, nil)
+	b.write(files)
+	b.git("add", "-A")
+	b.git("commit", "-q", "--allow-empty", "-m", "more")
+	base := b.commit("main")
+	// What comes later, or only lies about, does not count.
+	b.write(map[string]string{"go.mod": "module y\n", "y.go": "package y\n", "Makefile": "test:\n"})
+	p, err := gates.Detect(b.ctx, b.mirror, base, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// lines shows gates one per line: name, folder, command, how it is read.
+func lines(cmds []company.GateCommand) []string {
+	out := []string{}
+	for _, g := range cmds {
+		l := g.Name + " | " + g.Dir + " | " + g.Command
+		if g.Parse != "" {
+			l += " | " + g.Parse
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+func TestDetect(t *testing.T) {
+	goRoot := map[string]string{"go.mod": "module x\n", "x.go": "package x\n"}
+	npm := func(text string) map[string]string { return map[string]string{"package.json": text} }
+	vet, test := "lint |  | go vet ./... | lines", "test |  | go test ./... | go-json"
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		o     gates.Options
+		want  []string
+		tools string
+		notes []string // each is part of some note
+	}{
+		{"Go", goRoot, gates.Options{}, []string{vet, test}, "go", []string{"Go module: lint: go vet ./...; test: go test ./..."}},
+		{"Go without lint", goRoot, gates.Options{Lint: gates.None}, []string{test}, "go", []string{"gates.lint is none"}},
+		{"given", goRoot, gates.Options{Lint: gates.Auto, Test: "make check"}, []string{vet, "test |  | make check"}, "go make", []string{"test: make check (gates.test)"}},
+		{"given, nothing to detect", nil, gates.Options{Test: "python3 t.py"}, []string{"test |  | python3 t.py"}, "python", []string{"no lint command was found"}},
+		{"given go test -json", nil, gates.Options{Test: "go test -json ./..."}, []string{"test |  | go test -json ./... | go-json"}, "go", nil},
+		{"nothing", nil, gates.Options{}, []string{}, "", []string{"no lint command was found", "no test command was found"}},
+		{"none", goRoot, gates.Options{Lint: gates.None, Test: gates.None}, []string{}, "go", nil},
+		{"Go module without files", map[string]string{"go.mod": "module x\n"}, gates.Options{}, []string{}, "", []string{"has no Go files"}},
+		{"Go workspace", map[string]string{"go.work": "use (\n./a\n./b\n)\n", "a/go.mod": "module a\n", "a/a.go": "package a\n", "b/go.mod": "module b\n", "b/b.go": "package b\n", ".golangci.yml": ""},
+			gates.Options{}, []string{"lint (a) | a | go vet ./... | lines", "lint (b) | b | go vet ./... | lines", "test (a) | a | go test ./... | go-json", "test (b) | b | go test ./... | go-json"}, "go", []string{"golangci"}},
+		{"copies and data", map[string]string{"go.mod": "module x\n", "x.go": "package x\n", "testdata/m/go.mod": "module y\n", "testdata/m/y.go": "package y\n", "vendor/v/go.mod": "module v\n", "vendor/v/v.go": "package v\n",
+			"node_modules/p/package.json": `{"scripts":{"test":"node --test"}}`, "_examples/e/go.mod": "module e\n", "_examples/e/e.go": "package e\n"},
+			gates.Options{}, []string{vet, test}, "go", nil},
+
+		{"node:test", npm(`{"scripts":{"pretest":"tsc","test":"node --test test/"}}`), gates.Options{}, []string{"test |  | npm test | tap"}, "node", nil},
+		{"vitest with lint", npm(`{"scripts":{"test":"tsc --noEmit && vitest","lint":"eslint ."},"devDependencies":{"vitest":"1","eslint":"9"}}`),
+			gates.Options{}, []string{"lint |  | npm run lint", "test |  | npm test | junit"}, "node", nil},
+		{"jest without a script", npm(`{"devDependencies":{"jest":"29"}}`), gates.Options{}, []string{"test |  | npx --no-install jest --ci | jest-json"}, "node", nil},
+		{"mocha", npm(`{"scripts":{"test":"NODE_ENV=test mocha --exit"}}`), gates.Options{}, []string{"test |  | npm test | tap"}, "node", nil},
+		{"some other runner", npm(`{"scripts":{"test":"./run-tests.sh | tee out"}}`), gates.Options{}, []string{"test |  | npm test"}, "node", nil},
+		{"vitest in a pipe", npm(`{"scripts":{"test":"vitest run | cat"}}`), gates.Options{}, []string{"test |  | npm test"}, "node", nil},
+		{"npm init's test is none", npm(`{"scripts":{"test":"echo \"Error: no test specified\" && exit 1"}}`), gates.Options{}, []string{}, "", []string{"neither a test nor a lint"}},
+		{"a linter that is not a dependency", npm(`{"scripts":{"test":"node --test","lint":"eslint ."}}`), gates.Options{}, []string{"test |  | npm test | tap"}, "node", []string{"its program (eslint) is not one of the dependencies"}},
+		{"a manifest with odd types", npm(`{"scripts":{"test":"node --test"},"dependencies":["x"],"packageManager":"pnpm@9"}`), gates.Options{}, []string{"test |  | npm test | tap"}, "node", []string{"asks for pnpm"}},
+		{"garbage for a manifest", npm("{{{"), gates.Options{}, []string{}, "", []string{"package.json in the root cannot be read"}},
+		{"yarn", map[string]string{"package.json": `{"scripts":{"test":"node --test"}}`, "yarn.lock": ""}, gates.Options{}, []string{"test |  | npm test | tap"}, "node", []string{"yarn is not supported"}},
+		{"workspaces below a root that tests them", map[string]string{"package.json": `{"workspaces":["packages/*"],"scripts":{"test":"npm test --workspaces"},"devDependencies":{"eslint":"9"}}`,
+			"packages/a/package.json": `{"scripts":{"test":"node --test","lint":"eslint ."}}`},
+			gates.Options{}, []string{"lint | packages/a | npm run lint", "test |  | npm test"}, "node", nil},
+		{"workspaces by themselves", map[string]string{"package.json": `{"workspaces":["packages/*"]}`, "packages/a/package.json": `{"scripts":{"test":"node --test"}}`, "packages/b/package.json": `{"scripts":{"test":"vitest"}}`},
+			gates.Options{}, []string{"test (packages/a) | packages/a | npm test | tap", "test (packages/b) | packages/b | npm test | junit"}, "node", nil},
+
+		{"pytest by its config", map[string]string{"pyproject.toml": "[tool.pytest.ini_options]\n[tool.ruff]\n", "tests/test_a.py": "def test_a(): pass\n"},
+			gates.Options{}, []string{"lint |  | ruff check . | lines", "test |  | python3 -m pytest | junit"}, "python", nil},
+		{"pytest by its tests, with src", map[string]string{"setup.py": "", "src/p/__init__.py": "", "tests/test_a.py": "def test_a(): pass\n"},
+			gates.Options{}, []string{"test |  | PYTHONPATH=src python3 -m pytest | junit"}, "python", nil},
+		{"unittest", map[string]string{"setup.cfg": "[flake8]\n", "test_a.py": "import unittest\n"},
+			gates.Options{}, []string{"lint |  | flake8 | lines", "test |  | python3 -m unittest discover -v | unittest"}, "python", nil},
+		{"requirements of the documentation", map[string]string{"pyproject.toml": "", "tests/test_a.py": "def test_a(): pass\n", "docs/requirements.txt": "sphinx\n"},
+			gates.Options{}, []string{"test |  | python3 -m pytest | junit"}, "python", nil},
+		{"Python without tests", map[string]string{"pyproject.toml": "[project]\n"}, gates.Options{}, []string{}, "", []string{"without tests"}},
+
+		{"Rust", map[string]string{"Cargo.toml": "[package]\n"}, gates.Options{}, []string{"lint |  | cargo clippy --offline --all-targets", "test |  | cargo test --offline --no-fail-fast | cargo"}, "rust", nil},
+		{"Rust workspace", map[string]string{"Cargo.toml": "[workspace]\nmembers=[\"a\"]\n", "a/Cargo.toml": "[package]\n"}, gates.Options{Lint: gates.None},
+			[]string{"test |  | cargo test --offline --no-fail-fast --workspace | cargo"}, "rust", nil},
+
+		{"Make", map[string]string{"Makefile": "CC = cc\nlint:\n\ttrue\ntest: all\n\ttrue\ncheck:\n\ttrue\n"}, gates.Options{}, []string{"lint |  | make lint", "test |  | make test"}, "make", nil},
+		{"Make with a check", map[string]string{"GNUmakefile": "check::\n\ttrue\n"}, gates.Options{}, []string{"test |  | make check"}, "make", nil},
+		{"a variable is no target", map[string]string{"Makefile": "test := x\nall:\n"}, gates.Options{}, []string{}, "", []string{"has no target test"}},
+		{"Make beside Go", map[string]string{"go.mod": "module x\n", "x.go": "package x\n", "Makefile": "test:\n"}, gates.Options{}, []string{vet, test}, "go", []string{"the Makefile's targets are not used"}},
+		{"Java", map[string]string{"pom.xml": ""}, gates.Options{}, []string{}, "", []string{"Maven project (pom.xml): no gate is known"}},
+
+		{"two languages in the root", map[string]string{"go.mod": "module x\n", "x.go": "package x\n", "package.json": `{"scripts":{"test":"node --test"}}`},
+			gates.Options{}, []string{vet, "test (go) |  | go test ./... | go-json", "test (node) |  | npm test | tap"}, "go node", nil},
+		{"two languages", map[string]string{"go.mod": "module x\n", "x.go": "package x\n", "web/package.json": `{"scripts":{"test":"node --test","lint":"tsc"},"devDependencies":{"typescript":"5"}}`},
+			gates.Options{}, []string{"lint (go) |  | go vet ./... | lines", "lint (web) | web | npm run lint", "test (go) |  | go test ./... | go-json", "test (web) | web | npm test | tap"}, "go node", nil},
+		{"only one of them", map[string]string{"go.mod": "module x\n", "x.go": "package x\n", "web/package.json": `{"scripts":{"test":"node --test"}}`},
+			gates.Options{Paths: []string{"web/"}}, []string{"test | web | npm test | tap"}, "node", []string{"outside of git.paths"}},
+		{"a folder of a module", map[string]string{"go.mod": "module x\n", "pkg/a/x.go": "package x\n", "web/package.json": `{"scripts":{"test":"node --test"}}`},
+			gates.Options{Paths: []string{"pkg/a"}}, []string{vet, test}, "go", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := detect(t, c.files, c.o)
+			if got := lines(p.Gates); !slices.Equal(got, c.want) {
+				t.Errorf("gates\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+			if got := strings.Join(p.Toolchains, " "); got != c.tools {
+				t.Errorf("toolchains %q, want %q", got, c.tools)
+			}
+			all := strings.Join(p.Notes, "\n")
+			for _, n := range c.notes {
+				if !strings.Contains(all, n) {
+					t.Errorf("no note says %q:\n%s", n, all)
+				}
+			}
+			names := map[string]bool{}
+			for _, g := range p.Gates {
+				if names[g.Name] {
+					t.Errorf("two gates are called %s", g.Name)
+				}
+				names[g.Name] = true
+			}
+		})
+	}
+}
+
+// A repository of a hundred packages has a bounded number of gates, and says
+// which parts have none; odd names never reach a shell or a terminal.
+func TestDetectIsBounded(t *testing.T) {
+	files := map[string]string{"o'dd $(x)/go.mod": "module o\n", "o'dd $(x)/o.go": "package o\n", "e\x1b[31m/go.mod": "module e\n", "e\x1b[31m/e.go": "package e\n"}
+	for i := range 100 {
+		files[fmt.Sprintf("p%02d/package.json", i)] = `{"scripts":{"test":"node --test"}}`
+	}
+	p := detect(t, files, gates.Options{})
+	if len(p.Gates) > 16 || !strings.Contains(strings.Join(p.Notes, "\n"), "p42") {
+		t.Errorf("%d gates, notes %q", len(p.Gates), p.Notes)
+	}
+	for _, n := range append(lines(p.Gates), p.Notes...) {
+		if strings.ContainsRune(n, 0x1b) {
+			t.Errorf("%q", n)
+		}
+	}
+}
