@@ -22,6 +22,7 @@ import (
 	"company/internal/bus"
 	"company/internal/company"
 	"company/internal/container"
+	"company/internal/forge"
 	"company/internal/gates"
 	"company/internal/gitops"
 	"company/internal/image"
@@ -187,7 +188,12 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 		Lint: given(cfg.Gates.Lint), Test: given(cfg.Gates.Test), Prefix: cfg.Git.IntegrationBranch, Log: oplog,
 	}
 	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirror: mirror, Author: author, Sessions: sessions, Shop: h.shop, Started: checking}
-	courier := &merger.Courier{Desk: h.orch, Mirror: mirror, Forge: openForge(filepath.Join(h.office.State, "pulls")), Log: oplog,
+	forges := openForges(filepath.Join(h.office.State, "pulls"), cfg, h.log)
+	courier := &merger.Courier{Desk: h.orch, Mirror: mirror, Log: oplog,
+		Forge: func(ctx context.Context, remote string) (forge.Forge, error) {
+			f, _, err := forges.For(ctx, remote)
+			return f, err
+		},
 		Keep: func(ctx context.Context, text string) (company.Hash, error) { return keep(ctx, []byte(text)) }}
 	for kind, do := range map[company.EffectKind]company.Doer{
 		company.DoPrepare:   intake.Do,

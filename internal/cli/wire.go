@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"log/slog"
+	"os"
 
 	"company/internal/adapters"
 	"company/internal/adapters/openai"
@@ -38,7 +39,14 @@ func openRuntime(ctx context.Context, log *slog.Logger) (container.Runtime, erro
 // as that of workers.
 func buildProfile() string { return seccomp.Profile() }
 
-func openForge(dir string) forge.Forge { return &local.Forge{Dir: dir} }
+// openForges picks a forge per remote. dir is where pages are kept.
+func openForges(dir string, c office.Config, log *slog.Logger) *forge.Set {
+	return &forge.Set{
+		Settings: forge.Settings{Kind: c.Forge.Kind, URL: c.Forge.URL, TokenEnv: c.Forge.TokenEnv},
+		Drivers:  map[string]forge.Driver{},
+		Local:    &local.Forge{Dir: dir}, Env: os.Getenv, Log: log,
+	}
+}
 
 func modelDeps(c office.Config, log *slog.Logger) adapters.Deps {
 	policy := adapters.DefaultPolicy()

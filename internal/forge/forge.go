@@ -1,13 +1,16 @@
-// Package forge hands pull requests to people. It owns what every forge must
-// do: find our pull request or open it, exactly once per task. Drivers live in
-// subpackages. It promises that what it calls ours carries our office and
-// task. It does not push, and it never merges.
+// Package forge hands pull requests to people and brings back what people say.
+// It owns what every forge must do: find our pull request or open it, exactly
+// once per task; keep its text up to date without touching what people wrote;
+// tell its state, its comments and its failing checks; lend the operator's own
+// login to git. Drivers live in subpackages, and Set picks one for a remote. It
+// promises that what it calls ours carries our office and task, that a token
+// goes to its own host only, and that text from a forge is data. It does not
+// push, it never merges, and it stores no credential.
 package forge
 
 import (
 	"context"
-	"fmt"
-	"strings"
+	"time"
 
 	"company/internal/company"
 )
@@ -18,32 +21,73 @@ type PR struct {
 	Task   company.TaskID
 	Number int // wanted number; forges that number themselves ignore it
 	Title  string
-	Body   string // Markdown; Marker is added to it
-	Branch string
+	Body   string // Markdown; Text puts it between the markers
+	Branch string // without an owner
+	Owner  string // whose fork holds the branch; empty: the repository itself
 	Base   string
 	Head   company.OID
-}
+	Draft  bool // open it as a draft; asked again without, it is made ready
 
-// Marker is the line by which a pull request of ours is known again.
-func (p PR) Marker() string {
-	return fmt.Sprintf("<!-- company office=%s task=%s -->", p.Office, p.Task)
+	Labels []string // added where they are missing; never removed
+	// CodeOwners asks for the reviews that the CODEOWNERS file of the base
+	// names for Paths.
+	CodeOwners bool
+	Paths      []string // changed paths
 }
-
-// Text is the body with its marker.
-func (p PR) Text() string { return strings.TrimRight(p.Body, "\n") + "\n\n" + p.Marker() + "\n" }
 
 // Opened is a pull request that exists.
 type Opened struct {
 	Number int
 	URL    string
+	State  company.PRState // a person may have ended it before we saw it
 }
 
-// Forge opens pull requests. Methods may be called by many goroutines.
+// Target is where a branch is pushed to.
+type Target struct {
+	URL   string // clone URL; empty: the project's remote as it is
+	Owner string // of the fork that URL is; empty: the repository itself
+}
+
+// Ref names a pull request that is open, or was.
+type Ref struct {
+	Office string
+	Task   company.TaskID
+	Number int
+	URL    string
+	Branch string
+}
+
+// Forge is one repository on a forge. Methods may be called by many
+// goroutines, may be repeated, and give up by themselves: no call takes longer
+// than a few minutes, waits for a rate limit included. Errors that a person
+// must mend (login, permission, somebody else's pull request) are
+// HumanRequired.
 type Forge interface {
 	// Kind is the value of forge.kind: github, gitea, local.
 	Kind() string
+	// Target says where branches go: to the repository, or, where the login may
+	// not push there, to its fork, which is made when there is none.
+	Target(ctx context.Context) (Target, error)
 	// Open finds the pull request of this office and task, brings its title
-	// and body up to date, or opens it. Calling it again finds the same one.
-	// E_CONFLICT: there is one under that number or branch that is not ours.
+	// and its part of the body up to date, or opens it. Calling it again finds
+	// the same one, whatever its state. E_CONFLICT: there is an open one under
+	// that number or branch that is not ours.
 	Open(ctx context.Context, pr PR) (Opened, error)
+	// Feedback is what has become of a pull request. ENotFound: it is gone.
+	Feedback(ctx context.Context, ref Ref) (Feedback, error)
+	// Comment says something under a pull request, once per key.
+	Comment(ctx context.Context, ref Ref, key, text string) error
+	// Close closes a pull request without merging it; a closed or merged one
+	// stays as it is. E_CONFLICT: it is not ours.
+	Close(ctx context.Context, ref Ref) error
+	// Credential is what git shows to push over https; ErrNoLogin where there
+	// is none.
+	Credential(ctx context.Context) (Credential, error)
 }
+
+// Timeout is the longest that one request to a forge takes.
+const Timeout = 30 * time.Second
+
+// MaxWait is the longest that a call waits for a rate limit before it gives up
+// and lets the orchestrator try later.
+const MaxWait = time.Minute

@@ -2,7 +2,6 @@ package merger
 
 import (
 	"context"
-	"strings"
 
 	"company/internal/company"
 	"company/internal/evidence"
@@ -15,9 +14,10 @@ import (
 type Courier struct {
 	Desk   company.Desk
 	Mirror func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
-	Forge  forge.Forge
-	Keep   func(ctx context.Context, text string) (company.Hash, error)
-	Log    *gitops.OpLog
+	// Forge is the forge of a remote's URL (empty: there is no remote).
+	Forge func(ctx context.Context, remote string) (forge.Forge, error)
+	Keep  func(ctx context.Context, text string) (company.Hash, error)
+	Log   *gitops.OpLog
 }
 
 // Do delivers a task.
@@ -39,17 +39,29 @@ func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if err != nil {
 		return nil, err
 	}
-	if remote != "" {
+	f, err := c.Forge(ctx, remote)
+	if err != nil {
+		return nil, err
+	}
+	target, err := f.Target(ctx)
+	if err != nil {
+		return nil, err
+	}
+	to := remote
+	if target.URL != "" {
+		to = target.URL
+	}
+	if to != "" {
 		// The branch is new to the remote, or there already at this very head.
-		if err := m.Push(ctx, c.Log, gitops.Remote{URL: remote}, "refs/heads/"+d.Branch, d.Head, ""); err != nil {
+		if err := m.Push(ctx, c.Log, gitops.Remote{URL: to}, "refs/heads/"+d.Branch, d.Head, ""); err != nil {
 			return nil, pushRefused(err)
 		}
 	}
 	pr := forge.PR{
-		Office: s.Office.ID, Task: t.ID, Number: d.Number, Title: strings.TrimSpace(d.Title), Body: evidence.PRBody(t, evidence.PROptions{Pushed: remote != ""}),
-		Branch: d.Branch, Base: d.Base, Head: d.Head,
+		Office: s.Office.ID, Task: t.ID, Number: d.Number, Title: forge.CleanTitle(d.Title), Body: evidence.PRBody(t, evidence.PROptions{Pushed: to != ""}),
+		Branch: d.Branch, Owner: target.Owner, Base: d.Base, Head: d.Head,
 	}
-	opened, err := c.Forge.Open(ctx, pr)
+	opened, err := f.Open(ctx, pr)
 	if err != nil {
 		return nil, err
 	}

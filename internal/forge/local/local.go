@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"sync"
 
 	"github.com/google/renameio/v2"
 
@@ -22,6 +24,8 @@ import (
 // Forge keeps pull requests below Dir.
 type Forge struct {
 	Dir string // made when absent
+
+	comments sync.Mutex
 }
 
 var _ forge.Forge = (*Forge)(nil)
@@ -77,7 +81,7 @@ func (f *Forge) Open(_ context.Context, pr forge.PR) (forge.Opened, error) {
 	if err := renameio.WriteFile(f.record(pr.Number), append(text, '\n'), 0o600); err != nil {
 		return forge.Opened{}, unwritable(err)
 	}
-	return forge.Opened{Number: pr.Number, URL: "file://" + f.Page(pr.Number)}, nil
+	return forge.Opened{Number: pr.Number, URL: "file://" + f.Page(pr.Number), State: company.PROpen}, nil
 }
 
 // Read is the record of one pull request; fs.ErrNotExist when there is none.
@@ -95,4 +99,60 @@ func (f *Forge) Read(number int) (Record, error) {
 
 func unwritable(err error) error {
 	return company.E(company.EForge, "the pull request cannot be written").Wrap(err).Fix("check the office's disk")
+}
+
+// Target is the project's remote as it is.
+func (f *Forge) Target(context.Context) (forge.Target, error) { return forge.Target{}, nil }
+
+// Feedback has no state: what became of a page, the base branch knows.
+func (f *Forge) Feedback(_ context.Context, ref forge.Ref) (forge.Feedback, error) {
+	r, err := f.Read(ref.Number)
+	if errors.Is(err, fs.ErrNotExist) {
+		return forge.Feedback{}, company.E(company.ENotFound, fmt.Sprintf("there is no page of pull request %d", ref.Number))
+	}
+	if err != nil {
+		return forge.Feedback{}, err
+	}
+	return forge.Feedback{Head: r.Head, Base: r.Base}, nil
+}
+
+// Comment adds a text to a page beside the pull request's, once per key.
+func (f *Forge) Comment(_ context.Context, ref forge.Ref, key, text string) error {
+	if err := ref.CheckNote(key, text); err != nil {
+		return err
+	}
+	r, err := f.Read(ref.Number)
+	if err != nil {
+		return company.E(company.ENotFound, fmt.Sprintf("there is no page of pull request %d", ref.Number)).Wrap(err)
+	}
+	if r.Office != ref.Office || r.Task != ref.Task {
+		return company.E(company.EConflict, fmt.Sprintf("pull request %d belongs to %s of office %s", ref.Number, r.Task, r.Office))
+	}
+	f.comments.Lock()
+	defer f.comments.Unlock()
+	file := f.Comments(ref.Number)
+	old, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return unwritable(err)
+	}
+	if strings.Contains(string(old), ref.NoteMarker(key)) {
+		return nil
+	}
+	if err := renameio.WriteFile(file, append(old, ref.NoteMarker(key)+"\n"+strings.TrimSpace(text)+"\n\n"...), 0o600); err != nil {
+		return unwritable(err)
+	}
+	return nil
+}
+
+// Comments is the path of the comments of a pull request.
+func (f *Forge) Comments(number int) string {
+	return filepath.Join(f.Dir, strconv.Itoa(number)+".comments.md")
+}
+
+// Close has nothing to close: the ledger holds the state of a page.
+func (*Forge) Close(context.Context, forge.Ref) error { return nil }
+
+// Credential is nobody's: git goes to the remote as the operator does.
+func (*Forge) Credential(context.Context) (forge.Credential, error) {
+	return forge.Credential{}, forge.ErrNoLogin
 }

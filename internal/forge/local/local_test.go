@@ -42,7 +42,7 @@ func requireCode(t *testing.T, err error, want company.Code) {
 func TestOpenAgain(t *testing.T) {
 	f := &Forge{Dir: filepath.Join(t.TempDir(), "pulls")}
 	first := mustOpen(t, f, pull())
-	if want := (forge.Opened{Number: 7, URL: "file://" + filepath.Join(f.Dir, "7.md")}); first != want {
+	if want := (forge.Opened{Number: 7, URL: "file://" + filepath.Join(f.Dir, "7.md"), State: company.PROpen}); first != want {
 		t.Errorf("%+v, want %+v", first, want)
 	}
 	if again := mustOpen(t, f, pull()); again != first {
@@ -58,7 +58,7 @@ func TestOpenAgain(t *testing.T) {
 		t.Errorf("%+v, %v", rec, err)
 	}
 	page, err := os.ReadFile(f.Page(7))
-	if want := "new text\n\n<!-- company office=k3fq task=t12 -->\n"; err != nil || string(page) != want {
+	if want := "<!-- company office=k3fq task=t12 -->\nnew text\n<!-- /company -->\n"; err != nil || string(page) != want {
 		t.Errorf("%q, %v, want %q", page, err, want)
 	}
 	entries, err := os.ReadDir(f.Dir)
@@ -134,5 +134,34 @@ func TestReadNothing(t *testing.T) {
 	}
 	if f.Kind() != "local" {
 		t.Error(f.Kind())
+	}
+}
+
+// A comment is said once, and only under one's own pull request.
+func TestComment(t *testing.T) {
+	f := &Forge{Dir: t.TempDir()}
+	mustOpen(t, f, pull())
+	ref := forge.Ref{Office: "k3fq", Task: "t12", Number: 7}
+	for range 3 {
+		if err := f.Comment(context.Background(), ref, "sync:1", "seen"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Comment(context.Background(), ref, "sync:2", "more"); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(f.Comments(7))
+	if err != nil || strings.Count(string(text), "seen") != 1 || strings.Count(string(text), "more") != 1 {
+		t.Errorf("%q, %v", text, err)
+	}
+	requireCode(t, f.Comment(context.Background(), ref, "bad key", "x"), company.EInvalid)
+	requireCode(t, f.Comment(context.Background(), ref, "k", " "), company.EInvalid)
+	requireCode(t, f.Comment(context.Background(), forge.Ref{Office: "zzzz", Task: "t12", Number: 7}, "k", "x"), company.EConflict)
+	requireCode(t, f.Comment(context.Background(), forge.Ref{Office: "k3fq", Task: "t12", Number: 8}, "k", "x"), company.ENotFound)
+	if _, err := f.Feedback(context.Background(), forge.Ref{Number: 8}); company.CodeOf(err) != company.ENotFound {
+		t.Errorf("%v", err)
+	}
+	if fb, err := f.Feedback(context.Background(), ref); err != nil || fb.State != "" || fb.Head != pull().Head {
+		t.Errorf("%+v, %v", fb, err)
 	}
 }

@@ -1,0 +1,87 @@
+package forge
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"company/internal/company"
+)
+
+// The text that we keep in a pull request stands between two comments, which a
+// forge does not show. The first says whose it is. What stands outside is
+// people's, and kept.
+const endMarker = "<!-- /company -->"
+
+var beginMarker = regexp.MustCompile(`<!-- company office=([a-z0-9]{1,16}) task=(t[0-9]{1,9})( draft)?(?: note=([A-Za-z0-9._:-]{1,100}))? -->`)
+
+// Marker is the line by which a pull request of ours is known again.
+func (p PR) Marker() string {
+	draft := ""
+	if p.Draft {
+		draft = " draft"
+	}
+	return fmt.Sprintf("<!-- company office=%s task=%s%s -->", p.Office, p.Task, draft)
+}
+
+// Text is the body between its markers.
+func (p PR) Text() string {
+	return p.Marker() + "\n" + strings.TrimRight(p.Body, "\n") + "\n" + endMarker + "\n"
+}
+
+// Owned is what a body says about whose pull request it is.
+type Owned struct {
+	Office string
+	Task   company.TaskID
+	Draft  bool // opened by us as a draft, and not made ready by us
+}
+
+// OwnerOf reads the first marker of a body. ok is false when there is none.
+func OwnerOf(body string) (o Owned, ok bool) {
+	for _, m := range beginMarker.FindAllStringSubmatch(body, -1) {
+		if m[4] == "" {
+			return Owned{Office: m[1], Task: company.TaskID(m[2]), Draft: m[3] != ""}, true
+		}
+	}
+	return Owned{}, false
+}
+
+// Ours reports whether a body carries this office and task.
+func Ours(body, office string, task company.TaskID) bool {
+	o, ok := OwnerOf(body)
+	return ok && o.Office == office && o.Task == task
+}
+
+// Update is a body with our part brought up to date. What people wrote before
+// and after it is kept byte for byte. Where somebody removed the end marker,
+// nothing is known to be ours but the first line, so the rest is kept as well.
+func (p PR) Update(body string) string {
+	at := beginMarker.FindStringIndex(body)
+	if at == nil {
+		return p.Text()
+	}
+	before, after := body[:at[0]], body[at[1]:]
+	if i := strings.Index(after, endMarker); i >= 0 {
+		after = after[i+len(endMarker):]
+	}
+	return before + strings.TrimRight(p.Text(), "\n") + after
+}
+
+// maxTitle is the most bytes of a title; GitHub takes 256 characters.
+const maxTitle = 200
+
+// CleanTitle is a title that a forge takes: one line, no control characters.
+func CleanTitle(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	s = cut(strings.Join(strings.Fields(s), " "), maxTitle)
+	if s == "" {
+		return "untitled"
+	}
+	return s
+}

@@ -1,0 +1,255 @@
+package forge
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"company/internal/company"
+)
+
+// The operator's own logins are used and never stored (GIT-12, FRG-2): the
+// variable that the config names, those of the kind's own tools, and what gh
+// and tea keep.
+
+type cachedLogin struct {
+	at   time.Time
+	cred Credential
+	err  error
+}
+
+// loginFresh is how long a login is used before it is looked up again.
+const loginFresh = 2 * time.Minute
+
+// loginOf finds the operator's login. ErrNoLogin when there is none.
+func (s *Set) loginOf(ctx context.Context, kind string, at *url.URL) (Credential, error) {
+	key := kind + " " + at.Host
+	s.mu.Lock()
+	c, ok := s.login[key]
+	s.mu.Unlock()
+	if ok && time.Since(c.at) < loginFresh {
+		return c.cred, c.err
+	}
+	c = cachedLogin{at: time.Now()}
+	c.cred, c.err = s.findLogin(ctx, kind, at)
+	if ctx.Err() != nil {
+		return Credential{}, context.Cause(ctx)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.login == nil {
+		s.login = map[string]cachedLogin{}
+	}
+	s.login[key] = c
+	return c.cred, c.err
+}
+
+// looked are the variables that are looked at, the config's first.
+func (s *Set) looked(kind string, at *url.URL) []string {
+	d := s.Drivers[kind]
+	more := d.OtherTokenEnvs
+	if home, err := url.Parse(d.Home); err == nil && home.Hostname() == at.Hostname() {
+		more = d.TokenEnvs
+	}
+	var names []string
+	// The default name is GitHub's. Its token goes nowhere else unasked.
+	if own := s.Settings.TokenEnv; own != "" && (kind == "github" || !slices.Contains(s.Drivers["github"].TokenEnvs, own)) {
+		names = append(names, own)
+	}
+	for _, n := range more {
+		if !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+func (s *Set) findLogin(ctx context.Context, kind string, at *url.URL) (Credential, error) {
+	host := at.Hostname()
+	found := func(token, source string) (Credential, error) {
+		if err := sane(token); err != nil {
+			return Credential{}, human(company.EAuth, fmt.Sprintf("the token of %s cannot be used", source)).Wrap(err).Fix("set it anew, without spaces or line ends")
+		}
+		return Credential{Host: host, User: s.Drivers[kind].User, Secret: NewSecret(token), Source: source}, nil
+	}
+	for _, name := range s.looked(kind, at) {
+		if v := strings.TrimSpace(s.Env(name)); v != "" {
+			return found(v, name)
+		}
+	}
+	switch kind {
+	case "github":
+		if t := ghFile(s.configHome("GH_CONFIG_DIR", "gh"), host); t != "" {
+			return found(t, "gh")
+		}
+		if t := s.ghCommand(ctx, host); t != "" {
+			return found(t, "gh")
+		}
+	case "gitea":
+		if t := teaFile(s.configHome("", "tea"), at); t != "" {
+			return found(t, "tea")
+		}
+	}
+	return Credential{}, ErrNoLogin
+}
+
+// sane refuses what cannot be a header's value.
+func sane(token string) error {
+	if len(token) > 4096 {
+		return fmt.Errorf("it has %d bytes", len(token))
+	}
+	for _, r := range token {
+		if r <= ' ' || r >= 0x7f {
+			return fmt.Errorf("it holds a character that no token has")
+		}
+	}
+	return nil
+}
+
+// configHome is the folder of a program's settings.
+func (s *Set) configHome(own, program string) string {
+	if own != "" {
+		if d := s.Env(own); d != "" {
+			return d
+		}
+	}
+	base := s.Env("XDG_CONFIG_HOME")
+	if base == "" {
+		home := s.Env("HOME")
+		if home == "" {
+			return ""
+		}
+		base = filepath.Join(home, ".config")
+	}
+	return filepath.Join(base, program)
+}
+
+// maxLoginFile bounds the settings of other programs that we read.
+const maxLoginFile = 1 << 20
+
+func readLogins(file string, into any) bool {
+	info, err := os.Stat(file)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxLoginFile {
+		return false
+	}
+	text, err := os.ReadFile(file)
+	return err == nil && yaml.Unmarshal(text, into) == nil
+}
+
+// ghFile is the token in gh's hosts.yml; gh writes none there when the
+// system's key store holds it.
+func ghFile(dir, host string) string {
+	var hosts map[string]struct {
+		Token string `yaml:"oauth_token"`
+		User  string `yaml:"user"`
+		Users map[string]struct {
+			Token string `yaml:"oauth_token"`
+		} `yaml:"users"`
+	}
+	if dir == "" || !readLogins(filepath.Join(dir, "hosts.yml"), &hosts) {
+		return ""
+	}
+	h := hosts[host]
+	if h.Token != "" {
+		return h.Token
+	}
+	return h.Users[h.User].Token
+}
+
+// ghCommand asks gh itself. It gets what it needs to find its settings and
+// the key store, and no more.
+func (s *Set) ghCommand(ctx context.Context, host string) string {
+	path := s.Env("PATH")
+	gh := ""
+	for _, dir := range filepath.SplitList(path) {
+		if p := filepath.Join(dir, "gh"); filepath.IsAbs(p) {
+			if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+				gh = p
+				break
+			}
+		}
+	}
+	if gh == "" {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, gh, "auth", "token", "--hostname", host)
+	cmd.Dir = "/"
+	cmd.WaitDelay = time.Second
+	for _, name := range []string{"PATH", "HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "GH_CONFIG_DIR", "DBUS_SESSION_BUS_ADDRESS", "LANG"} {
+		if v := s.Env(name); v != "" {
+			cmd.Env = append(cmd.Env, name+"="+v)
+		}
+	}
+	cmd.Env = append(cmd.Env, "GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1")
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	return string(bytes.TrimSpace(out))
+}
+
+// teaFile is the token in the settings of tea, Gitea's own tool.
+func teaFile(dir string, at *url.URL) string {
+	var conf struct {
+		Logins []struct {
+			URL   string `yaml:"url"`
+			Token string `yaml:"token"`
+		} `yaml:"logins"`
+	}
+	if dir == "" || !readLogins(filepath.Join(dir, "config.yml"), &conf) {
+		return ""
+	}
+	for _, l := range conf.Logins {
+		if u, err := url.Parse(l.URL); err == nil && strings.EqualFold(u.Host, at.Host) {
+			return l.Token
+		}
+	}
+	return ""
+}
+
+// appKey reads the private key of a GitHub App from its variable: the key
+// itself, or the path of its file, which nobody else may read.
+func appKey(env func(string) string, app App) (Secret, error) {
+	bad := func(why string) error {
+		return human(company.EAuth, "the private key of the GitHub App cannot be used").Because(why).
+			Fix("set " + app.KeyEnv + " to the key, or to the path of its .pem file")
+	}
+	if app.KeyEnv == "" {
+		return Secret{}, human(company.EConfig, "forge.app_id is set and forge.private_key_env is not").
+			Fix("set forge.private_key_env to the name of the variable with the App's private key")
+	}
+	v := strings.TrimSpace(env(app.KeyEnv))
+	switch {
+	case v == "":
+		return Secret{}, bad(app.KeyEnv + " is NOT SET")
+	case strings.HasPrefix(v, "-----BEGIN "):
+		return NewSecret(v), nil
+	case !filepath.IsAbs(v):
+		return Secret{}, bad(app.KeyEnv + " holds neither a key nor an absolute path")
+	}
+	info, err := os.Stat(v)
+	switch {
+	case err != nil:
+		return Secret{}, bad("its file cannot be read")
+	case !info.Mode().IsRegular() || info.Size() > maxLoginFile:
+		return Secret{}, bad("its file is no key")
+	case info.Mode().Perm()&0o077 != 0:
+		return Secret{}, bad(fmt.Sprintf("others can read its file (mode %04o)", info.Mode().Perm()))
+	}
+	text, err := os.ReadFile(v)
+	if err != nil {
+		return Secret{}, bad("its file cannot be read")
+	}
+	return NewSecret(string(text)), nil
+}
