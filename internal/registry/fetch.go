@@ -1,0 +1,294 @@
+package registry
+
+import (
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// want is one thing to have from a registry.
+type want struct {
+	url    string
+	accept string // part of the key: one address may have two forms
+	// fixed things never change under their address; others are lists that
+	// are asked for anew.
+	fixed  bool
+	digest digest // what a fixed thing must have; the zero value: not known
+	limit  int64
+}
+
+// digest is what a protocol says of a file's content.
+type digest struct {
+	algorithm string // sha512 | sha256 | sha1
+	sum       []byte
+}
+
+func (d digest) hash() hash.Hash {
+	switch d.algorithm {
+	case "sha512":
+		return sha512.New()
+	case "sha256":
+		return sha256.New()
+	case "sha1":
+		return sha1.New()
+	}
+	return nil
+}
+
+// object is a thing in the cache.
+type object struct {
+	path   string
+	facts  facts
+	cached bool // no byte of it was asked for
+	stale  bool // the registry could not be asked whether there is a newer one
+}
+
+// facts are what is known of a cached body, kept beside it.
+type facts struct {
+	URL      string    `json:"url"`
+	Size     int64     `json:"size"`
+	SHA256   string    `json:"sha256"`
+	ETag     string    `json:"etag,omitempty"`
+	Modified string    `json:"last_modified,omitempty"`
+	Type     string    `json:"type,omitempty"` // media type, as the registry said
+	Checked  time.Time `json:"checked"`
+}
+
+// httpError is a registry's "no".
+type httpError struct{ status int }
+
+func (e *httpError) Error() string {
+	return fmt.Sprintf("the registry answers with status %d", e.status)
+}
+
+func notFound(err error) bool {
+	var h *httpError
+	return errors.As(err, &h) && (h.status == http.StatusNotFound || h.status == http.StatusGone)
+}
+
+var (
+	errTooLarge = errors.New("the file is larger than is allowed")
+	errDigest   = errors.New("the file is not what the registry's own record says: its digest differs")
+	errClosed   = errors.New("the cache of registries is closed")
+)
+
+// get gives a thing out of the cache, asking the registry where it must. Many
+// that want the same wait for one download.
+func (s *Store) get(ctx context.Context, w want) (*object, error) {
+	sum := sha256.Sum256([]byte(w.accept + "\n" + w.url + "\n" + w.digest.algorithm + hex.EncodeToString(w.digest.sum)))
+	k := hex.EncodeToString(sum[:])
+	if s.isMissing(k) {
+		return nil, &httpError{http.StatusNotFound}
+	}
+	if o := s.have(k); o != nil && (w.fixed || time.Since(o.facts.Checked) < s.fresh) {
+		o.cached = true
+		return o, nil
+	}
+	done := s.flight.DoChan(k, func() (any, error) {
+		if !s.enter() {
+			return nil, errClosed
+		}
+		defer s.active.Done()
+		return s.load(k, w)
+	})
+	select {
+	case r := <-done:
+		if r.Err != nil {
+			return nil, r.Err
+		}
+		o := *r.Val.(*object)
+		return &o, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// load downloads a thing, or finds that what is there still holds.
+func (s *Store) load(k string, w want) (*object, error) {
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-s.ctx.Done():
+		return nil, errClosed
+	}
+	old := s.have(k) // another may have just brought it
+	if old != nil && (w.fixed || time.Since(old.facts.Checked) < s.fresh) {
+		old.cached = true
+		return old, nil
+	}
+	fresh, err := s.download(k, w, old)
+	switch {
+	case err == nil:
+		return fresh, nil
+	case notFound(err):
+		s.setMissing(k)
+		return nil, err
+	case old != nil:
+		s.log.Warn("registry not reached, serving what is in the cache", "url", w.url, "since", old.facts.Checked, "err", err)
+		old.cached, old.stale = true, true
+		return old, nil
+	}
+	return nil, err
+}
+
+func (s *Store) download(k string, w want, old *object) (*object, error) {
+	r, err := http.NewRequestWithContext(s.ctx, http.MethodGet, w.url, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("User-Agent", "company")
+	if w.accept != "" {
+		r.Header.Set("Accept", w.accept)
+	}
+	if old != nil {
+		if old.facts.ETag != "" {
+			r.Header.Set("If-None-Match", old.facts.ETag)
+		}
+		if old.facts.Modified != "" {
+			r.Header.Set("If-Modified-Since", old.facts.Modified)
+		}
+	}
+	resp, err := s.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusNotModified && old != nil {
+		old.facts.Checked = time.Now()
+		old.cached = true
+		return old, s.keepFacts(k, old.facts)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, &httpError{resp.StatusCode}
+	}
+	if resp.ContentLength > w.limit {
+		return nil, fmt.Errorf("%w: %d bytes, %d at most", errTooLarge, resp.ContentLength, w.limit)
+	}
+	f := facts{
+		URL: w.url, ETag: resp.Header.Get("ETag"), Modified: resp.Header.Get("Last-Modified"),
+		Type: resp.Header.Get("Content-Type"), Checked: time.Now(),
+	}
+	return s.keep(k, w, f, resp.Body, resp.ContentLength)
+}
+
+// keep writes a body beside the cache, checks it, and moves it in. A crash at
+// any point leaves the old object or none.
+func (s *Store) keep(k string, w want, f facts, body io.Reader, length int64) (*object, error) {
+	tmp, err := os.CreateTemp(filepath.Join(s.dir, "tmp"), "part-*")
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		_ = tmp.Close()
+		_ = os.Remove(tmp.Name())
+	}()
+	ours := sha256.New()
+	to := io.MultiWriter(tmp, ours)
+	theirs := w.digest.hash()
+	if theirs != nil {
+		to = io.MultiWriter(tmp, ours, theirs)
+	}
+	if f.Size, err = io.Copy(to, io.LimitReader(body, w.limit+1)); err != nil {
+		return nil, fmt.Errorf("download: %w", err)
+	}
+	switch {
+	case f.Size > w.limit:
+		return nil, fmt.Errorf("%w: %d at most", errTooLarge, w.limit)
+	case length >= 0 && f.Size != length:
+		return nil, fmt.Errorf("download: %w", io.ErrUnexpectedEOF)
+	case theirs != nil && subtle.ConstantTimeCompare(theirs.Sum(nil), w.digest.sum) != 1:
+		return nil, errDigest
+	}
+	f.SHA256 = hex.EncodeToString(ours.Sum(nil))
+	if err := tmp.Sync(); err != nil {
+		return nil, err
+	}
+	path := s.path(k)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return nil, err
+	}
+	return &object{path: path, facts: f}, s.keepFacts(k, f)
+}
+
+func (s *Store) path(k string) string { return filepath.Join(s.dir, k[:2], k) }
+
+func (s *Store) keepFacts(k string, f facts) error {
+	text, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Join(s.dir, "tmp"), "facts-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(text)
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), s.path(k)+".json")
+}
+
+// have is what the cache holds under a key, or nil. A body that does not fit
+// its facts (a crash between the two, two processes at once) is not there.
+func (s *Store) have(k string) *object {
+	text, err := os.ReadFile(s.path(k) + ".json")
+	if err != nil {
+		return nil
+	}
+	o := &object{path: s.path(k)}
+	if err := json.Unmarshal(text, &o.facts); err != nil {
+		return nil
+	}
+	info, err := os.Stat(o.path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() != o.facts.Size {
+		return nil
+	}
+	return o
+}
+
+// read gives the whole of a thing, checked against what was kept of it: it is
+// about to be parsed and believed.
+func (s *Store) read(ctx context.Context, w want) ([]byte, *object, error) {
+	if w.limit == 0 {
+		w.limit = maxMetadata
+	}
+	for range 2 {
+		o, err := s.get(ctx, w)
+		if err != nil {
+			return nil, nil, err
+		}
+		text, err := os.ReadFile(o.path)
+		if err == nil {
+			if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) == o.facts.SHA256 {
+				return text, o, nil
+			}
+		} else if !errors.Is(err, os.ErrNotExist) {
+			return nil, nil, err
+		}
+		// Replaced between the two reads, or damaged: have it anew.
+		_ = os.Remove(o.path + ".json")
+	}
+	return nil, nil, fmt.Errorf("the cache of registries is damaged at %s", w.url)
+}
+
+// diskFull tells our own trouble from the registry's.
+func diskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}

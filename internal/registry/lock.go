@@ -1,0 +1,180 @@
+package registry
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+
+	"company/internal/company"
+)
+
+// MaxLockFile is how much of a lock file is read, in bytes.
+const MaxLockFile = 16 << 20
+
+// IsLock reports whether a file of a tree, by its path, says what the project
+// is allowed to have, and which ecosystem it belongs to.
+func IsLock(file string) (ecosystem string, ok bool) {
+	base := path.Base(file)
+	switch base {
+	case "go.mod", "go.sum", "go.work.sum":
+		return Go, true
+	case "package-lock.json", "npm-shrinkwrap.json":
+		return NPM, true
+	}
+	return "", false
+}
+
+// Locked is the policy of a set of lock files, path to content: exactly what
+// they name. Notes tell of files that could not be read; those allow nothing.
+func Locked(files map[string][]byte) (p *Policy, notes []string) {
+	p = Nothing()
+	all, notes := Locks(files)
+	for _, d := range all {
+		p.Allow(d)
+	}
+	return p, notes
+}
+
+// Locks lists what a set of lock files names, sorted, each once. The text is
+// anybody's: it is bounded, and names that break a grammar are left out.
+func Locks(files map[string][]byte) (all []company.Dependency, notes []string) {
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		text := files[name]
+		_, ok := IsLock(name)
+		if !ok {
+			continue
+		}
+		if len(text) > MaxLockFile {
+			notes = append(notes, fmt.Sprintf("%s is over %d MiB and is not read", name, MaxLockFile>>20))
+			continue
+		}
+		found, err := parseLock(path.Base(name), text)
+		if err != nil {
+			notes = append(notes, fmt.Sprintf("%s cannot be read: %v", name, err))
+			continue
+		}
+		for _, d := range found {
+			if Check(d) == nil {
+				all = append(all, d)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b company.Dependency) int { return strings.Compare(a.String(), b.String()) })
+	all = slices.Compact(all)
+	if len(all) > 4*maxNames {
+		notes = append(notes, fmt.Sprintf("the lock files name more than %d versions; the rest is left out", 4*maxNames))
+		all = all[:4*maxNames]
+	}
+	return all, notes
+}
+
+func parseLock(base string, text []byte) ([]company.Dependency, error) {
+	switch base {
+	case "go.mod":
+		return goModLock(text)
+	case "go.sum", "go.work.sum":
+		return goSumLock(text), nil
+	case "package-lock.json", "npm-shrinkwrap.json":
+		return npmLock(text)
+	}
+	return nil, nil
+}
+
+func goModLock(text []byte) (out []company.Dependency, err error) {
+	f, err := modfile.ParseLax("go.mod", text, nil)
+	if err != nil {
+		return nil, fmt.Errorf("it is no go.mod")
+	}
+	for _, r := range f.Require {
+		out = append(out, company.Dependency{Ecosystem: Go, Name: r.Mod.Path, Version: r.Mod.Version})
+	}
+	// A replacement is fetched under its own name. ParseLax skips it.
+	if strict, err := modfile.Parse("go.mod", text, nil); err == nil {
+		for _, r := range strict.Replace {
+			if r.New.Version != "" {
+				out = append(out, company.Dependency{Ecosystem: Go, Name: r.New.Path, Version: r.New.Version})
+			}
+		}
+	}
+	return out, nil
+}
+
+func goSumLock(text []byte) (out []company.Dependency) {
+	for line := range bytes.Lines(text) {
+		f := strings.Fields(string(line))
+		if len(f) != 3 {
+			continue
+		}
+		v := strings.TrimSuffix(f[1], "/go.mod")
+		if module.Check(f[0], v) == nil {
+			out = append(out, company.Dependency{Ecosystem: Go, Name: f[0], Version: v})
+		}
+	}
+	return slices.Compact(out)
+}
+
+// npmLock reads lock files of all three versions.
+func npmLock(text []byte) (out []company.Dependency, err error) {
+	var lock struct {
+		Packages map[string]struct {
+			Name    string `json:"name"`
+			Version string `json:"version"`
+			Link    bool   `json:"link"`
+		} `json:"packages"`
+		Dependencies map[string]json.RawMessage `json:"dependencies"`
+	}
+	if err := json.Unmarshal(text, &lock); err != nil {
+		return nil, fmt.Errorf("it is no lock file of npm")
+	}
+	for where, p := range lock.Packages {
+		i := strings.LastIndex(where, "node_modules/")
+		if i < 0 || p.Link {
+			continue // the project itself, a workspace
+		}
+		name := p.Name // of an alias
+		if name == "" {
+			name = where[i+len("node_modules/"):]
+		}
+		out = append(out, company.Dependency{Ecosystem: NPM, Name: name, Version: p.Version})
+	}
+	if lock.Packages != nil {
+		return out, nil
+	}
+	level := lock.Dependencies
+	for depth := 0; len(level) > 0 && depth < 64; depth++ {
+		next := map[string]json.RawMessage{}
+		for name, raw := range level {
+			var d struct {
+				Version      string                     `json:"version"`
+				Dependencies map[string]json.RawMessage `json:"dependencies"`
+			}
+			if json.Unmarshal(raw, &d) != nil {
+				continue
+			}
+			name = name[strings.LastIndexByte(name, '\n')+1:]
+			version := d.Version
+			if alias, ok := strings.CutPrefix(version, "npm:"); ok {
+				if i := strings.LastIndexByte(alias, '@'); i > 0 {
+					name, version = alias[:i], alias[i+1:]
+				}
+			}
+			out = append(out, company.Dependency{Ecosystem: NPM, Name: name, Version: version})
+			for n, r := range d.Dependencies {
+				next[fmt.Sprintf("%d\n%s", len(next), n)] = r // one name, many parents
+			}
+		}
+		level = next
+	}
+	return out, nil
+}

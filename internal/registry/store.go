@@ -1,0 +1,135 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"company/internal/company"
+)
+
+const (
+	maxArtefact   = 512 << 20        // bytes of one package
+	maxMetadata   = 96 << 20         // bytes of one list or description
+	fetchTimeout  = 10 * time.Minute // one download
+	freshFor      = 5 * time.Minute  // a list is asked for anew after it
+	missingFor    = time.Minute      // "not found" is believed that long
+	maxMissing    = 10_000           // of those remembered
+	downloads     = 16               // at a time, over all runs
+	temporaryLife = time.Hour        // of a part file of a process that died
+)
+
+// Store is a cache on disk in front of the operator's registries. It is safe
+// for use by many goroutines, and two processes may share its folder.
+type Store struct {
+	dir    string
+	up     Upstreams
+	log    *slog.Logger
+	net    *transport
+	client *http.Client
+	slots  chan struct{}
+	fresh  time.Duration
+
+	ctx    context.Context // ends downloads
+	cancel context.CancelFunc
+	flight singleflight.Group
+	active sync.WaitGroup
+
+	mu      sync.Mutex
+	closed  bool
+	missing map[string]time.Time // key → when it was not found
+}
+
+// Open makes or opens the cache. Nothing is asked of a registry yet.
+func Open(dir string, up Upstreams) (*Store, error) {
+	for _, d := range []string{dir, filepath.Join(dir, "tmp")} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return nil, company.E(company.EImage, "the cache of registries cannot be made").Wrap(err).Fix("make " + dir + " writable")
+		}
+	}
+	t, err := newTransport(up)
+	if err != nil {
+		return nil, company.E(company.EConfig, "the settings of a package registry cannot be used").Wrap(err)
+	}
+	s := &Store{dir: dir, up: up, log: slog.New(slog.DiscardHandler), net: t, slots: make(chan struct{}, downloads), fresh: freshFor,
+		missing: map[string]time.Time{}}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.client = &http.Client{Transport: t, Timeout: fetchTimeout, CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+		if len(via) > maxRedirects {
+			return errors.New("too many redirects")
+		}
+		return nil
+	}}
+	s.sweep()
+	return s, nil
+}
+
+// SetLogger says where the store tells of what it could not do. Call it before
+// the store is used.
+func (s *Store) SetLogger(l *slog.Logger) { s.log = l }
+
+// Upstreams are the registries behind the store.
+func (s *Store) Upstreams() Upstreams { return s.up }
+
+// Close ends all downloads and waits for them.
+func (s *Store) Close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.cancel()
+	s.active.Wait()
+	s.net.close()
+}
+
+// sweep removes what processes that died left half written.
+func (s *Store) sweep() {
+	tmp := filepath.Join(s.dir, "tmp")
+	entries, err := os.ReadDir(tmp)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.log.Warn("part files of registries not swept", "err", err)
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > temporaryLife {
+			_ = os.Remove(filepath.Join(tmp, e.Name()))
+		}
+	}
+}
+
+// enter counts a download in; false once the store is closed.
+func (s *Store) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.active.Add(1)
+	return true
+}
+
+func (s *Store) isMissing(k string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, ok := s.missing[k]
+	if ok && time.Since(at) > missingFor {
+		delete(s.missing, k)
+		return false
+	}
+	return ok
+}
+
+func (s *Store) setMissing(k string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.missing) >= maxMissing {
+		clear(s.missing)
+	}
+	s.missing[k] = time.Now()
+}

@@ -1,0 +1,187 @@
+package registry
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	dialTimeout   = 10 * time.Second
+	headerTimeout = 60 * time.Second
+	maxRedirects  = 5
+)
+
+// errPrivate is an address that a registry's metadata, a redirect or a name
+// server names, and that is not of the public network.
+var errPrivate = errors.New("the address is not a public one")
+
+// transport sends a request where it may go: to the operator's own registries
+// wherever they are, with their credentials; anywhere else by https, without
+// any, and to public addresses only.
+type transport struct {
+	own   map[string]*http.Transport // by scheme://host:port
+	other *http.Transport
+	auth  []Endpoint
+}
+
+func newTransport(up Upstreams) (*transport, error) {
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	for _, file := range up.CAs {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("read trusted certificates: %w", err)
+		}
+		pool.AppendCertsFromPEM(text)
+	}
+	make1 := func(proxy func(*http.Request) (*url.URL, error), d *net.Dialer) *http.Transport {
+		return &http.Transport{
+			Proxy: proxy, DialContext: d.DialContext, TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},
+			ForceAttemptHTTP2: true, TLSHandshakeTimeout: dialTimeout, ResponseHeaderTimeout: headerTimeout,
+			MaxIdleConnsPerHost: 8, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10,
+			// A body is kept as it was sent; its digest is of the plain one.
+			DisableCompression: false,
+		}
+	}
+	t := &transport{own: map[string]*http.Transport{}}
+	for _, e := range up.all() {
+		if e.URL == "" {
+			continue
+		}
+		u, err := url.Parse(e.URL)
+		if err != nil {
+			return nil, err
+		}
+		proxy := http.ProxyFromEnvironment
+		if e.Proxy != "" {
+			p, err := url.Parse(e.Proxy)
+			if err != nil {
+				return nil, fmt.Errorf("the proxy of %s cannot be read", e)
+			}
+			proxy = http.ProxyURL(p)
+		}
+		if t.own[origin(u)] == nil {
+			t.own[origin(u)] = make1(proxy, &net.Dialer{Timeout: dialTimeout})
+		}
+		if e.auth != "" {
+			t.auth = append(t.auth, e)
+		}
+	}
+	t.other = make1(http.ProxyFromEnvironment, &net.Dialer{Timeout: dialTimeout, ControlContext: t.control})
+	return t, nil
+}
+
+// control judges the address that is about to be dialled, after the name was
+// resolved, so that no second answer of a name server comes between.
+func (t *transport) control(_ context.Context, _, address string, _ syscall.RawConn) error {
+	addr, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("%w: %s", errPrivate, address)
+	}
+	if !public(addr.Addr()) {
+		return fmt.Errorf("%w: %s", errPrivate, addr.Addr())
+	}
+	return nil
+}
+
+// origin is the scheme, host and port of an address.
+func origin(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+}
+
+// RoundTrip is called for each hop of a redirect.
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Del("Authorization")
+	r.Header.Del("Referer")
+	r.Header.Del("Cookie")
+	own := t.own[origin(r.URL)]
+	if own == nil {
+		if err := t.foreign(r.URL); err != nil {
+			return nil, err
+		}
+		return t.other.RoundTrip(r)
+	}
+	longest := -1
+	for _, e := range t.auth {
+		base, err := url.Parse(e.URL)
+		if err != nil || origin(base) != origin(r.URL) || len(base.Path) <= longest {
+			continue
+		}
+		if r.URL.Path == base.Path || strings.HasPrefix(r.URL.Path, strings.TrimRight(base.Path, "/")+"/") {
+			longest = len(base.Path)
+			r.Header.Set("Authorization", e.auth)
+		}
+	}
+	return own.RoundTrip(r)
+}
+
+// foreign refuses an address that is not of one of the operator's registries
+// and breaks a rule. Behind a proxy nothing is dialled here, so names that can
+// be judged without asking are judged here.
+func (t *transport) foreign(u *url.URL) error {
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	switch addr, err := netip.ParseAddr(host); {
+	case u.Scheme != "https":
+		return fmt.Errorf("%.200s is not reached by https", u.Redacted())
+	case u.User != nil:
+		return fmt.Errorf("the address of a file names a user")
+	case u.Port() != "" && u.Port() != "443":
+		return fmt.Errorf("%.200s is not on port 443", u.Redacted())
+	case err == nil && !public(addr):
+		return fmt.Errorf("%w: %s", errPrivate, host)
+	case err != nil && (!strings.Contains(host, ".") || host == "localhost" || strings.HasSuffix(host, ".localhost") ||
+		strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal") || strings.HasSuffix(host, ".home.arpa")):
+		return fmt.Errorf("%w: %.100s", errPrivate, host)
+	}
+	return nil
+}
+
+func (t *transport) close() {
+	for _, o := range t.own {
+		o.CloseIdleConnections()
+	}
+	t.other.CloseIdleConnections()
+}
+
+// Ranges that are global unicast by their form and not public all the same.
+var private = func() (out []netip.Prefix) {
+	for _, s := range []string{
+		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4", // this net, CGNAT, protocol, benchmark, reserved
+		"64:ff9b::/96", "64:ff9b:1::/48", "2001::/23", "2002::/16", "100::/64", "fec0::/10", "::/96", // NAT64, Teredo and others, 6to4, discard, site-local, v4-compatible
+	} {
+		out = append(out, netip.MustParsePrefix(s))
+	}
+	return out
+}()
+
+// public reports whether an address is one of the public network.
+func public(a netip.Addr) bool {
+	a = a.Unmap().WithZone("")
+	if !a.IsGlobalUnicast() || a.IsPrivate() {
+		return false
+	}
+	for _, p := range private {
+		if p.Contains(a) {
+			return false
+		}
+	}
+	return true
+}
