@@ -137,6 +137,7 @@ func (a *app) again(o submitOptions) []string {
 	add("--office", a.officeDir)
 	add("--repo", a.repoDir)
 	add("--base", o.base)
+	add("--follows", o.follows)
 	if o.dryRun {
 		args = append(args, "--dry-run")
 	}

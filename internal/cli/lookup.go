@@ -94,15 +94,23 @@ func findTask(s *company.State, id string) (*company.Task, error) {
 	return th.task, err
 }
 
-// findPR is the task whose pull request has this number.
+// pulled is the task that opened a pull request, with the pull request as it
+// stands after all follow-ups.
+func pulled(p company.Pull) *company.Task {
+	t, pr := *p.Lead, p.PullRequest
+	t.PR = &pr
+	return &t
+}
+
+// findPR is the task whose pull request has this number, as pulled gives it.
 func findPR(s *company.State, arg string) (*company.Task, error) {
 	n, err := strconv.Atoi(strings.TrimPrefix(arg, "#"))
 	if err != nil || n < 1 {
 		return nil, company.E(company.EUsage, fmt.Sprintf("%q is no pull request", cleanLine(arg, 80))).Fix("name its number; company pr list shows them")
 	}
-	for _, t := range s.Tasks {
-		if t.PR != nil && t.PR.Number == n {
-			return t, nil
+	for _, p := range s.Pulls() {
+		if p.Number == n {
+			return pulled(p), nil
 		}
 	}
 	return nil, company.E(company.ENotFound, fmt.Sprintf("there is no pull request %d", n)).Fix("company pr list shows them")

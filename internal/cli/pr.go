@@ -48,10 +48,8 @@ func newPR(a *app) *cobra.Command {
 
 func prNumbers(s *company.State) []string {
 	var out []string
-	for _, t := range tasksOf(s) {
-		if t.PR != nil {
-			out = append(out, strconv.Itoa(t.PR.Number))
-		}
+	for _, p := range s.Pulls() {
+		out = append(out, strconv.Itoa(p.Number))
 	}
 	return out
 }
@@ -63,10 +61,8 @@ func (a *app) listPRs(ctx context.Context) error {
 	}
 	defer acc.Close()
 	views := []prView{}
-	for _, t := range tasksOf(s) {
-		if t.PR != nil {
-			views = append(views, viewPR(t))
-		}
+	for _, p := range s.Pulls() {
+		views = append(views, viewPR(pulled(p)))
 	}
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "pull_requests": views})

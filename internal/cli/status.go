@@ -73,6 +73,12 @@ func viewOffice(s *company.State, p office.Paths, open, all bool) overview {
 		SchemaVersion: 1, Office: s.Office.ID, Path: p.Root, Open: open, Stopped: s.Office.Stopped,
 		NeedsYou: viewApprovals(s.OpenApprovals("")), Running: []runView{}, Tasks: []taskView{}, OpenPRs: []prView{},
 	}
+	for _, p := range s.Pulls() {
+		if p.State == company.PROpen {
+			v.OpenPRs = append(v.OpenPRs, viewPR(pulled(p)))
+		}
+	}
+	slices.Reverse(v.OpenPRs) // the newest first, as the tasks
 	var spent company.Amount
 	tasks := tasksOf(s)
 	slices.Reverse(tasks)
@@ -83,9 +89,6 @@ func viewOffice(s *company.State, p office.Paths, open, all bool) overview {
 			if open && r.Status != "offered" && r.Ended == nil {
 				v.Running = append(v.Running, r)
 			}
-		}
-		if t.PR != nil && t.PR.State == company.PROpen {
-			v.OpenPRs = append(v.OpenPRs, viewPR(t))
 		}
 		if t.Status.Ended() {
 			if ended++; ended > recent && !all {

@@ -17,6 +17,7 @@ import (
 type submitOptions struct {
 	file      string
 	base      string
+	follows   string
 	dryRun    bool
 	detach    bool
 	commandID string // of a detached submission, made by the process that detached it
@@ -56,6 +57,7 @@ second one ends at once.`,
 	f := c.Flags()
 	f.StringVarP(&o.file, "file", "f", "", "read the instruction from a file (- for stdin)")
 	f.StringVar(&o.base, "base", "", "branch to start from (default: the checkout's)")
+	f.StringVar(&o.follows, "follows", "", "go on with the open pull request of this task, on its branch")
 	f.BoolVar(&o.dryRun, "dry-run", false, "stop after the plan")
 	f.BoolVar(&o.detach, "detach", false, "return when the task is taken; the work goes on in the background")
 	f.StringSliceVar(&o.approve, "approve", nil, "ask you about: plan, merge, pr")
@@ -124,10 +126,13 @@ func (a *app) submit(ctx context.Context, o submitOptions, text string) error {
 		return err
 	}
 	cmd := company.Submit{
-		Instruction: text, Project: projectOf(repo), Settings: settings(loaded.Config), DryRun: o.dryRun, Base: o.base,
+		Instruction: text, Project: projectOf(repo), Settings: settings(loaded.Config), DryRun: o.dryRun, Base: o.base, Follows: company.TaskID(o.follows),
 	}
-	if o.base == "" && loaded.Config.Git.Base != "auto" {
+	if o.base == "" && o.follows == "" && loaded.Config.Git.Base != "auto" {
 		cmd.Base = loaded.Config.Git.Base
+	}
+	if o.follows != "" && !cmd.Follows.Valid() {
+		return company.E(company.EUsage, fmt.Sprintf("%q is no task", cleanLine(o.follows, 80))).Fix("tasks look like t12; company pr list names those with a pull request")
 	}
 	if err := wouldStand(cmd); err != nil {
 		return err
@@ -170,6 +175,7 @@ func (a *app) submit(ctx context.Context, o submitOptions, text string) error {
 func wouldStand(cmd company.Submit) error {
 	s := company.NewState()
 	s.Office.Epoch = 1
+	cmd.Follows = "" // whether that can be followed, the past says
 	_, err := company.Decide(s, company.Meta{ID: "trial", Actor: company.President, Now: now()}, cmd)
 	return err
 }

@@ -69,6 +69,7 @@ func viewTask(s *company.State, t *company.Task) taskView {
 	}
 	if t.PR != nil {
 		pr := viewPR(t)
+		pr.State = s.Lead(t).PR.State
 		v.PR = &pr
 	}
 	v.Evidence = evidenceOf(t)

@@ -93,7 +93,7 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 			break
 		}
 	}
-	if t.Status == TaskPending {
+	if t.Status == TaskPending && !s.behind(t) {
 		add(Effect{Key: "prepare " + id, Kind: DoPrepare, Fail: "prepare"})
 	}
 	if run := s.dueRun(t, Manager, ""); run != "" {

@@ -56,10 +56,27 @@ func CheckInvariants(s *State) error {
 		if t.Deliver == nil {
 			continue
 		}
+		if lead := s.Lead(t); lead != t {
+			if lead.Deliver == nil || lead.Deliver.Number != t.Deliver.Number || lead.Deliver.Branch != t.Deliver.Branch {
+				return broken("%s delivers to another pull request than %s, which it follows", id, lead.ID)
+			}
+			continue
+		}
 		if other, twice := numbers[t.Deliver.Number]; twice {
 			return broken("%s and %s have the same pull request %d", id, other, t.Deliver.Number)
 		}
 		numbers[t.Deliver.Number] = id
+	}
+	on := map[TaskID]TaskID{}
+	for _, id := range s.Open {
+		t := s.Tasks[id]
+		if t.Follows == "" || t.Status == TaskPending {
+			continue
+		}
+		if other, twice := on[s.Lead(t).ID]; twice {
+			return broken("%s and %s work on one branch at a time", other, id)
+		}
+		on[s.Lead(t).ID] = id
 	}
 	for id, a := range s.Approvals {
 		switch {

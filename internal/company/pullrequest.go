@@ -1,6 +1,9 @@
 package company
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // PRState is where a pull request stands.
 type PRState string
@@ -11,7 +14,8 @@ const (
 	PRClosed PRState = "closed"
 )
 
-// PullRequest is what a task hands to the president: at most one per task.
+// PullRequest is what a task hands to the president: at most one per task, and
+// one for all that follow it.
 type PullRequest struct {
 	Number int     `json:"number"`
 	URL    string  `json:"url,omitempty"`
@@ -34,12 +38,15 @@ func (c IntendDelivery) decide(s *State, m Meta) ([]Event, error) {
 	if !s.deliverable(t) || t.Deliver != nil && t.Deliver.Head == t.Head {
 		return nil, nil
 	}
-	number := s.LastPR + 1
+	number, title := s.LastPR+1, firstLine(strings.TrimSpace(t.Instruction))
 	if t.Deliver != nil {
 		number = t.Deliver.Number
 	}
+	if lead := s.Lead(t); lead != t {
+		number, title = lead.Deliver.Number, lead.PR.Title
+	}
 	return []Event{m.event(t.ID, "", "", &DeliveryIntended{
-		Number: number, Title: firstLine(strings.TrimSpace(t.Instruction)), Branch: t.IntegrationBranch(), Base: t.Prepared.Base.PRBranch, Head: t.Head,
+		Number: number, Title: title, Branch: t.IntegrationBranch(), Base: t.Prepared.Base.PRBranch, Head: t.Head,
 	})}, nil
 }
 
@@ -84,6 +91,9 @@ func (c Delivered) decide(s *State, m Meta) ([]Event, error) {
 		return nil, E(EConflict, "the delivery is not of the head that was decided on")
 	case !s.deliverable(t):
 		return nil, E(EConflict, string(t.ID)+" is not ready to be delivered")
+	}
+	if lead := s.Lead(t); lead != t && c.Number != lead.PR.Number {
+		return nil, E(EConflict, fmt.Sprintf("%s follows pull request #%d, and the forge has #%d for it", t.ID, lead.PR.Number, c.Number))
 	}
 	return []Event{
 		m.event(t.ID, "", "", &PROpened{PullRequest{
@@ -132,6 +142,7 @@ func (c SettlePR) decide(s *State, m Meta) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
+	t = s.Lead(t)
 	switch {
 	case t.PR == nil:
 		return nil, E(ENotFound, string(t.ID)+" has no pull request")
@@ -142,7 +153,8 @@ func (c SettlePR) decide(s *State, m Meta) ([]Event, error) {
 	case t.PR.State != PROpen:
 		return nil, E(EConflict, "the pull request is "+string(t.PR.State)+" already")
 	}
-	return []Event{m.event(t.ID, "", "", &PRSettled{State: c.State, Why: c.Why})}, nil
+	return append([]Event{m.event(t.ID, "", "", &PRSettled{State: c.State, Why: c.Why})},
+		s.cancelFollowUps(t, m, fmt.Sprintf("pull request #%d is %s", t.PR.Number, c.State))...), nil
 }
 
 // PRSettled ends a pull request.

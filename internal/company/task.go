@@ -62,22 +62,26 @@ type Task struct {
 	Reason      string     `json:"reason,omitempty"` // why it failed or was cancelled
 	Ended       time.Time  `json:"ended,omitzero"`
 
-	Prepared *Prepared          `json:"prepared,omitempty"`
-	Plan     Planning           `json:"plan"`
-	Subtasks []*Subtask         `json:"subtasks,omitempty"`
-	Runs     map[RunID]*Run     `json:"runs,omitempty"`
-	Head     OID                `json:"head,omitempty"` // of the integration branch
-	Tree     OID                `json:"tree,omitempty"` // of Head, once something is merged: the one that the gates passed on
-	Queue    []SubtaskID        `json:"queue,omitempty"`
-	Intent   *MergeIntended     `json:"intent,omitempty"`
-	Gate     *GateFinished      `json:"gate,omitempty"` // of the whole task
-	Review   ReviewState        `json:"review"`         // of the whole task
-	Deliver  *DeliveryIntended  `json:"deliver,omitempty"`
-	PR       *PullRequest       `json:"pr,omitempty"`
-	Cap      Amount             `json:"cap"`
-	Spent    Amount             `json:"spent"`
-	Want     *Amount            `json:"want,omitempty"` // what one more call needs, when the cap is in the way
-	Failures map[string]Failure `json:"failures,omitempty"`
+	Prepared *Prepared         `json:"prepared,omitempty"`
+	Plan     Planning          `json:"plan"`
+	Subtasks []*Subtask        `json:"subtasks,omitempty"`
+	Runs     map[RunID]*Run    `json:"runs,omitempty"`
+	Head     OID               `json:"head,omitempty"` // of the integration branch
+	Tree     OID               `json:"tree,omitempty"` // of Head, once something is merged: the one that the gates passed on
+	Queue    []SubtaskID       `json:"queue,omitempty"`
+	Intent   *MergeIntended    `json:"intent,omitempty"`
+	Gate     *GateFinished     `json:"gate,omitempty"` // of the whole task
+	Review   ReviewState       `json:"review"`         // of the whole task
+	Deliver  *DeliveryIntended `json:"deliver,omitempty"`
+	PR       *PullRequest      `json:"pr,omitempty"`
+	// Heard are the remarks on the pull request that follow-ups were made of,
+	// and FollowUps how many; only a lead has them.
+	Heard     []string           `json:"heard,omitempty"`
+	FollowUps int                `json:"follow_ups,omitempty"`
+	Cap       Amount             `json:"cap"`
+	Spent     Amount             `json:"spent"`
+	Want      *Amount            `json:"want,omitempty"` // what one more call needs, when the cap is in the way
+	Failures  map[string]Failure `json:"failures,omitempty"`
 }
 
 // Failure remembers that an effect failed, so that it is tried again later
@@ -212,8 +216,6 @@ func (c Submit) decide(s *State, m Meta) ([]Event, error) {
 		return nil, E(EInvalid, "the instruction is not text").Because("it holds bytes that are not UTF-8").Fix("give the instruction as UTF-8 text")
 	case c.Project.ID == "" || c.Project.Path == "":
 		return nil, E(EInvalid, "no project was named").Fix("run company inside a git repository, or use --repo")
-	case c.Follows != "" && s.Tasks[c.Follows] == nil:
-		return nil, E(ENotFound, "there is no task "+string(c.Follows)+" to follow")
 	case s.Office.Stopped:
 		return nil, E(EStopped, "the office is stopped").Fix("company resume")
 	case !c.Settings.Cap.capped():
@@ -221,6 +223,17 @@ func (c Submit) decide(s *State, m Meta) ([]Event, error) {
 	}
 	if err := refuseProtectedBranch(c.Settings.WithDefaults().IntegrationPrefix); err != nil {
 		return nil, err
+	}
+	if c.Follows != "" {
+		lead, err := s.followable(c.Follows)
+		switch {
+		case err != nil:
+			return nil, err
+		case lead.Project.ID != c.Project.ID:
+			return nil, E(EInvalid, string(c.Follows)+" is of another project").Fix("run company inside " + lead.Project.Path)
+		case c.Base != "":
+			return nil, E(EInvalid, "a follow-up starts where its pull request stands").Fix("leave --base out")
+		}
 	}
 	if c.Priority == "" {
 		c.Priority = "medium"
@@ -273,6 +286,9 @@ type Prepared struct {
 	Image       string        `json:"image"`
 	Integration string        `json:"integration"` // name of the integration branch
 	Map         Hash          `json:"map,omitempty"`
+	// Target is where the pull request's base stands; of follow-ups only,
+	// which may have to merge it.
+	Target OID `json:"target,omitempty"`
 }
 
 var _ = kind[Prepared]()
@@ -289,6 +305,9 @@ func (c Prepare) decide(s *State, m Meta) ([]Event, error) {
 		return nil, E(EInternal, "a preparation without base or image")
 	}
 	if err := refuseProtectedBranch(c.Integration); err != nil {
+		return nil, err
+	}
+	if err := s.prepareFollowUp(t, &c.Prepared); err != nil {
 		return nil, err
 	}
 	evs := []Event{m.event(t.ID, "", "", &c.Prepared)}

@@ -152,7 +152,7 @@ func (w *world) unstuck() {
 	timed := !NextDue(w.s, w.now).IsZero()
 	for _, id := range w.s.Open {
 		t := w.s.Tasks[id]
-		if t.Paused || due[id] || len(w.s.OpenApprovals(id)) > 0 || timed && t.waitsForTime(w.now) || w.onOffer(t) {
+		if t.Paused || due[id] || w.s.behind(t) || len(w.s.OpenApprovals(id)) > 0 || timed && t.waitsForTime(w.now) || w.onOffer(t) {
 			continue
 		}
 		w.t.Fatalf("%s (%s) waits for nothing at %s\n%s\n%s", id, t.Status, w.now, w.tail(), outline(t))

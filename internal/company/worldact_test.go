@@ -42,6 +42,9 @@ func (w *world) act(e Effect) {
 
 func (w *world) prepared(t *Task) Prepare {
 	p := Prepared{Base: Base{Branch: "main", OID: w.oid(), PRBranch: "main"}, GateHash: "g", Image: "img", Integration: "develop-" + string(t.ID) + "-k3fq"}
+	if lead := w.s.Lead(t); lead != t {
+		p.Base.OID, p.Integration = w.refs[lead.ID], lead.Prepared.Integration
+	}
 	for _, name := range []string{"lint", "test"}[:w.k.Gates] {
 		p.Gates = append(p.Gates, GateCommand{Name: name, Command: "go " + name})
 	}
@@ -229,7 +232,7 @@ func (w *world) merge(t *Task) {
 	if w.trees[key] == "" {
 		w.trees[key] = w.oid()
 	}
-	commit, at := w.trees[key], w.refs[t.ID]
+	commit, at := w.trees[key], w.refs[w.s.Lead(t).ID]
 	if at == "" {
 		at = t.Prepared.Base.OID
 	}
@@ -240,7 +243,7 @@ func (w *world) merge(t *Task) {
 		if w.red[in.Tree] {
 			w.t.Fatalf("a tree whose gates are red is merged\n%s", w.tail())
 		}
-		w.refs[t.ID] = commit
+		w.refs[w.s.Lead(t).ID] = commit
 		if w.merges[in.Subtask] == nil {
 			w.merges[in.Subtask] = map[OID]bool{}
 		}
@@ -254,17 +257,18 @@ func (w *world) merge(t *Task) {
 
 func (w *world) deliver(t *Task) {
 	d := t.Deliver
-	if by, ok := w.forge[d.Number]; ok && by != t.ID {
+	lead := w.s.Lead(t).ID
+	if by, ok := w.forge[d.Number]; ok && by != lead {
 		w.t.Fatalf("pull request %d is of %s and of %s", d.Number, by, t.ID)
 	}
 	for n, by := range w.forge {
-		if by == t.ID && n != d.Number {
+		if by == lead && n != d.Number {
 			w.t.Fatalf("%s has two pull requests, %d and %d", t.ID, n, d.Number)
 		}
 	}
-	if w.refs[t.ID] != d.Head {
-		w.t.Fatalf("%s delivers %s, its branch is at %s", t.ID, d.Head.Short(), w.refs[t.ID].Short())
+	if w.refs[w.s.Lead(t).ID] != d.Head {
+		w.t.Fatalf("%s delivers %s, its branch is at %s", t.ID, d.Head.Short(), w.refs[w.s.Lead(t).ID].Short())
 	}
-	w.forge[d.Number] = t.ID
+	w.forge[d.Number] = lead
 	w.send(Company, Delivered{Task: t.ID, Head: d.Head, Number: d.Number, URL: "local:1"})
 }

@@ -1,6 +1,7 @@
 package company
 
 import (
+	"fmt"
 	"strings"
 )
 
@@ -10,8 +11,6 @@ func (w *world) president() {
 	switch n := w.rng.IntN(100); {
 	case n < 60 && len(open) > 0:
 		w.answer(open[w.rng.IntN(len(open))])
-	case n < 62 && w.chance(w.k.Pause):
-		w.send(President, Staff{By: w.rng.IntN(7) - 3, Worker: []string{"", "", "w1", "w2"}[w.rng.IntN(4)]})
 	case n < 65 && w.chance(w.k.Stop):
 		w.send(President, Stop{})
 	case n < 85 && w.s.Office.Stopped:
@@ -28,8 +27,33 @@ func (w *world) president() {
 		}
 	case n > 93 && len(w.s.Open) > 0 && w.chance(w.k.Cancel):
 		w.send(President, Cancel{Task: w.s.Open[w.rng.IntN(len(w.s.Open))], Why: "no"})
-	case n < 92 && len(w.forge) > 0:
-		w.send(President, SettlePR{Task: NewTaskID(1), State: PRMerged})
+	case n < 93 && len(w.forge) > 0:
+		w.pulls()
+	}
+}
+
+// pulls is what comes of pull requests: they are settled, remarked upon, and
+// followed up.
+func (w *world) pulls() {
+	lead := NewTaskID(1 + w.rng.IntN(w.k.Tasks))
+	switch w.rng.IntN(5) {
+	case 0:
+		for _, id := range w.s.Open {
+			if w.s.Lead(w.s.Tasks[id]).ID == lead {
+				return
+			}
+		}
+		if w.refs[lead] != "" {
+			w.refs[lead] = w.oid() // a person pushed to the branch
+		}
+	case 1:
+		w.send(President, SettlePR{Task: lead, State: PRMerged})
+	case 2:
+		w.send(President, Submit{Instruction: "and this", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks[lead].Settings, Follows: lead})
+	default:
+		w.send(Company, HearPR{Task: lead, Settings: w.s.Tasks[lead].Settings, Remarks: []Remark{
+			{ID: fmt.Sprint("r", w.rng.IntN(12)), Kind: RemarkComment, Author: "a<b", Text: "x\x1b[2J\ny"},
+		}})
 	}
 }
 

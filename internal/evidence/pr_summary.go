@@ -10,8 +10,12 @@ import (
 // prSummary says what was asked for, what came of it, and what is risky.
 func prSummary(t *company.Task, o PROptions) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n", clip(inert(firstLine(t.Instruction)), 200))
-	if rest := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(t.Instruction), firstLine(t.Instruction))); rest != "" {
+	about := t
+	if len(o.Before) > 0 {
+		about = o.Before[0]
+	}
+	fmt.Fprintf(&b, "# %s\n", clip(inert(firstLine(about.Instruction)), 200))
+	if rest := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(about.Instruction), firstLine(about.Instruction))); rest != "" {
 		fmt.Fprintf(&b, "\n%s\n", quote(rest, o.rows))
 	}
 	if r := risks(t); len(r) > 0 {

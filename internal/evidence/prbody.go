@@ -19,12 +19,15 @@ type section func(t *company.Task, o PROptions) string
 // prSections are the parts of a pull request's text, in the order in which
 // somebody who reviews asks for them.
 var prSections = []section{
-	prSummary, prSubtasks, prEvidence, prGates, prReview, prCost, prReproduce, prPlan,
+	prSummary, prFollowUps, prSubtasks, prEvidence, prGates, prReview, prCost, prReproduce, prPlan,
 }
 
 // PROptions are what the text depends on besides the task.
 type PROptions struct {
 	Pushed bool // the branch is at a remote
+	// Before are the tasks that worked on the pull request before this one, in
+	// order: the one that opened it first. Empty for that one itself.
+	Before []*company.Task
 
 	// rows is how many rows of a list or table a section shows; PRBody lowers
 	// it until the whole fits.

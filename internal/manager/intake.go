@@ -38,6 +38,9 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if err != nil {
 		return nil, err
 	}
+	if lead := s.Lead(t); lead != t {
+		return in.followUp(ctx, s, t, lead, m)
+	}
 	info, err := m.FetchBase(ctx, in.Log, gitops.Source{Path: t.Project.Path}, t.Base)
 	if err != nil {
 		return nil, human(err)
@@ -50,16 +53,7 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if err != nil {
 		return nil, err
 	}
-	req := image.Request{
-		Base: in.Base, Setup: in.Setup, Offline: in.Offline,
-		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: info.OID},
-	}
-	for _, t := range found.Toolchains {
-		if t == "go" { // the one that images are made with
-			req.Toolchains = append(req.Toolchains, t)
-		}
-	}
-	img, err := in.Images.Ensure(ctx, req)
+	img, err := in.Images.Ensure(ctx, in.request(m, info.OID, found.Toolchains))
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,17 @@ func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if err != nil {
 		return nil, err
 	}
+	lead := s.Lead(t)
+	var expected company.OID
+	var before []*company.Task
+	if lead != t {
+		expected = t.Prepared.Base.OID
+		for _, p := range s.Pulls() {
+			if p.Lead == lead {
+				before = p.Tasks
+			}
+		}
+	}
 	remote, err := m.RemoteURL(ctx, t.Project.Path)
 	if err != nil {
 		return nil, err
@@ -52,13 +63,14 @@ func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, er
 		to = target.URL
 	}
 	if to != "" {
-		// The branch is new to the remote, or there already at this very head.
-		if err := m.Push(ctx, c.Log, gitops.Remote{URL: to}, "refs/heads/"+d.Branch, d.Head, ""); err != nil {
+		// The branch is new to the remote, or where this follow-up began, or
+		// at this very head already.
+		if err := m.Push(ctx, c.Log, gitops.Remote{URL: to}, "refs/heads/"+d.Branch, d.Head, expected); err != nil {
 			return nil, pushRefused(err)
 		}
 	}
 	pr := forge.PR{
-		Office: s.Office.ID, Task: t.ID, Number: d.Number, Title: forge.CleanTitle(d.Title), Body: evidence.PRBody(t, evidence.PROptions{Pushed: to != ""}),
+		Office: s.Office.ID, Task: lead.ID, Number: d.Number, Title: forge.CleanTitle(d.Title), Body: evidence.PRBody(t, evidence.PROptions{Pushed: to != "", Before: before}),
 		Branch: d.Branch, Owner: target.Owner, Base: d.Base, Head: d.Head,
 	}
 	opened, err := f.Open(ctx, pr)

@@ -37,6 +37,10 @@ func brief(t *company.Task, sub *company.Subtask, project string, b *workbench.B
 		w.WriteString(" Uncommitted work of this run, saved before an interruption, lies in the work tree.")
 	}
 	w.WriteString("\n")
+	if target := t.Prepared.Target; target != "" {
+		fmt.Fprintf(&w, "The pull request's base, %s, stands at %s. The ticket may ask you to merge it: git merge --no-commit %s, resolve, test, then git_commit.\n",
+			t.Prepared.Base.PRBranch, target, target)
+	}
 	if sub.Input != "" {
 		fmt.Fprintf(&w, "\n## Why you are here again\n%s\n", sub.Input)
 		if g := sub.LastRed(); g != "" {

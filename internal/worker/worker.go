@@ -58,6 +58,9 @@ func (w *Worker) work(ctx context.Context, s *session.Session, t *company.Task, 
 	if r.From != sub.Base {
 		order.Extra = []company.OID{r.From}
 	}
+	if target := t.Prepared.Target; target != "" {
+		order.Extra = append(order.Extra, target)
+	}
 	bench, err := w.Shop.Open(ctx, order)
 	if err != nil {
 		return company.EndRun{}, err

@@ -1,0 +1,166 @@
+package company
+
+import (
+	"strings"
+	"testing"
+)
+
+// delivered is a world in which the pull request of t1 is open.
+func delivered(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, knobs{Seed: 3, Tasks: 1, Active: 3, Gates: 2, Cap: 100_000})
+	w.kind = true
+	w.goWell()
+	w.settle()
+	if pr := w.s.Tasks["t1"].PR; pr == nil || pr.State != PROpen {
+		t.Fatalf("no open pull request: %+v", pr)
+	}
+	return w
+}
+
+func (w *world) hear(id string, rs ...Remark) ([]Event, error) {
+	return w.doID(id, Company, HearPR{Task: "t1", Remarks: rs, Settings: w.s.Tasks["t1"].Settings})
+}
+
+// DESIGN §8: remarks become one follow-up on the same branch and the same pull
+// request, each remark once.
+func TestRemarksBecomeAFollowUp(t *testing.T) {
+	w := delivered(t)
+	first := *w.s.Tasks["t1"].PR
+	rs := []Remark{
+		{ID: "c1", Kind: RemarkComment, Author: "ann", Path: "a.go", Line: 7, Text: "use a map\x1b[2J\nplease"},
+		{ID: "k1", Kind: RemarkCheck, Text: "build failed"},
+		{ID: "", Kind: RemarkCheck, Text: "of nobody"},
+	}
+	if _, err := w.hear("h1", rs...); err != nil {
+		t.Fatal(err)
+	}
+	f := w.s.Tasks["t2"]
+	if f == nil || f.Follows != "t1" {
+		t.Fatalf("no follow-up: %+v", f)
+	}
+	for _, want := range []string{"#1", "by ann, on a.go", "line 7", "> use a map[2J\n> please", "A check failed"} {
+		if !strings.Contains(f.Instruction, want) {
+			t.Errorf("the instruction lacks %q:\n%s", want, f.Instruction)
+		}
+	}
+	if strings.ContainsAny(f.Instruction, "\x1b") || strings.Contains(f.Instruction, "of nobody") {
+		t.Errorf("what must not be in it:\n%s", f.Instruction)
+	}
+	// Heard again, under any id, they start nothing.
+	for _, id := range []string{"h1", "h2"} {
+		if evs, err := w.hear(id, rs...); err != nil || len(evs) != 0 {
+			t.Fatalf("heard again: %d events, %v", len(evs), err)
+		}
+	}
+	// What is said while the follow-up is under way waits for its end.
+	if evs, err := w.hear("h3", Remark{ID: "c2", Kind: RemarkComment, Text: "and this"}); err != nil || len(evs) != 0 {
+		t.Fatalf("heard meanwhile: %d events, %v", len(evs), err)
+	}
+	w.goWell()
+	w.settle()
+	f = w.s.Tasks["t2"]
+	if f.Status != TaskCompleted || f.PR.Number != first.Number || f.PR.Branch != first.Branch || f.PR.Head == first.Head {
+		t.Fatalf("%s, pull request %+v after %+v", f.Status, f.PR, first)
+	}
+	pulls := w.s.Pulls()
+	if len(pulls) != 1 || pulls[0].Head != f.PR.Head || pulls[0].Last().ID != "t2" || pulls[0].Lead.ID != "t1" {
+		t.Fatalf("%+v", pulls)
+	}
+	if evs, err := w.hear("h4", Remark{ID: "c2", Kind: RemarkComment, Text: "and this"}); err != nil || len(evs) != 2 {
+		t.Fatalf("heard at last: %d events, %v", len(evs), err)
+	}
+	if err := CheckInvariants(w.s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// One follow-up works on a branch at a time; the next is prepared when it has
+// ended.
+func TestFollowUpsQueue(t *testing.T) {
+	w := delivered(t)
+	again := Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"}
+	w.must(President, again)
+	again.Follows = "t2" // the same pull request
+	w.must(President, again)
+	for _, e := range w.due(10) {
+		if e.Task == "t3" {
+			t.Fatalf("%s is due", e.Key)
+		}
+	}
+	w.must(President, Cancel{Task: "t2"})
+	w.goWell()
+	w.settle()
+	if got := w.s.Tasks["t3"]; got.Status != TaskCompleted || got.PR.Number != 1 {
+		t.Fatalf("%s %+v", got.Status, got.PR)
+	}
+}
+
+// A settled pull request takes its follow-ups with it, and gets no more.
+func TestSettledPullRequest(t *testing.T) {
+	w := delivered(t)
+	if _, err := w.hear("h1", Remark{ID: "c1", Text: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.doID("m1", Company, HearPR{Task: "t2", State: PRMerged, Why: "merged by ann"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.s.Tasks["t2"]; got.Status != TaskCancelled || !strings.Contains(got.Reason, "merged") {
+		t.Errorf("the follow-up is %s: %s", got.Status, got.Reason)
+	}
+	if evs, err := w.hear("h2", Remark{ID: "c2", Text: "y"}); err != nil || len(evs) != 0 {
+		t.Errorf("heard after the merge: %d events, %v", len(evs), err)
+	}
+	_, err := w.do(President, Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"})
+	if CodeOf(err) != EConflict {
+		t.Errorf("a follow-up of a merged pull request: %v", err)
+	}
+}
+
+// T22: a discussion starts a bounded number of follow-ups by itself.
+func TestRemarksAreBounded(t *testing.T) {
+	w := delivered(t)
+	for i := range MaxFollowUps {
+		if _, err := w.hear("h"+itoa(i), Remark{ID: "c" + itoa(i), Text: strings.Repeat("long ", 100_000)}); err != nil {
+			t.Fatal(err)
+		}
+		w.goWell()
+		w.settle()
+	}
+	if n := len(w.s.Tasks["t2"].Instruction); n > maxRemarks*(maxRemarkBytes+500) {
+		t.Errorf("an instruction of %d bytes", n)
+	}
+	if evs, err := w.hear("last", Remark{ID: "one more", Text: "x"}); CodeOf(err) != EConflict || len(evs) != 0 {
+		t.Errorf("the sixth: %d events, %v", len(evs), err)
+	}
+}
+
+// What a follow-up is prepared with is what it follows: branch and gates.
+func TestFollowUpKeepsTheGates(t *testing.T) {
+	w := delivered(t)
+	w.must(President, Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"})
+	good := w.prepared(w.s.Tasks["t2"])
+	for name, change := range map[string]func(*Prepared){
+		"other gates":    func(p *Prepared) { p.GateHash = "weaker" },
+		"another branch": func(p *Prepared) { p.Integration = "develop-t2-k3fq" },
+		"another base":   func(p *Prepared) { p.Base.PRBranch = "release" },
+	} {
+		c := good
+		change(&c.Prepared)
+		if _, err := w.do(Company, c); err == nil {
+			t.Errorf("%s: not refused", name)
+		}
+	}
+	for name, c := range map[string]Submit{
+		"another project": {Instruction: "x", Project: Project{ID: "q", Path: "/q"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"},
+		"another start":   {Instruction: "x", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1", Base: "main"},
+		"no pull request": {Instruction: "x", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t9"},
+	} {
+		if _, err := w.do(President, c); err == nil {
+			t.Errorf("%s: not refused", name)
+		}
+	}
+	if _, err := w.do(Company, good); err != nil {
+		t.Error(err)
+	}
+}

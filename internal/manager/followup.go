@@ -1,0 +1,83 @@
+package manager
+
+import (
+	"context"
+
+	"company/internal/company"
+	"company/internal/gates"
+	"company/internal/gitops"
+	"company/internal/image"
+)
+
+// followUp prepares a task that goes on with an open pull request. It starts
+// where the pull request's branch stands: at the remote, where people may have
+// pushed to it or forced it, else where it was delivered last. What an earlier
+// follow-up merged and never delivered is left aside.
+func (in *Intake) followUp(ctx context.Context, s *company.State, t, lead *company.Task, m *gitops.Mirror) (company.Command, error) {
+	branch := lead.IntegrationBranch()
+	ref := "refs/heads/" + branch
+	var head company.OID
+	for _, p := range s.Pulls() {
+		if p.Lead == lead {
+			head = p.Head
+		}
+	}
+	target := gitops.Source{Path: t.Project.Path}
+	url, err := m.RemoteURL(ctx, t.Project.Path)
+	if err != nil {
+		return nil, err
+	}
+	if url != "" {
+		target = gitops.Source{URL: url}
+		info, err := m.FetchBase(ctx, in.Log, target, branch)
+		switch {
+		case err == nil:
+			head = info.OID
+		case company.CodeOf(err) != company.ENotFound: // of a fork, or deleted by people
+			return nil, human(err)
+		}
+	}
+	at, err := m.Ref(ctx, ref)
+	if err != nil && company.CodeOf(err) != company.ENotFound {
+		return nil, err
+	}
+	if at != head {
+		if err := m.UpdateRef(ctx, ref, head, at); err != nil {
+			return nil, err
+		}
+	}
+	base := lead.Prepared.Base
+	base.OID, base.Dirty, base.Ahead = head, false, 0
+	p := company.Prepared{Base: base, Gates: lead.Prepared.Gates, GateHash: lead.Prepared.GateHash, Integration: branch}
+	// The base may have moved on since, and may be gone: then there is nothing
+	// to merge.
+	if info, err := m.FetchBase(ctx, in.Log, target, base.PRBranch); err == nil {
+		p.Target = info.OID
+	} else if ctx.Err() != nil {
+		return nil, err
+	}
+	found, err := gates.Detect(ctx, m, lead.Prepared.Base.OID, gates.Options{Lint: in.Lint, Test: in.Test, Paths: in.Paths})
+	if err != nil {
+		return nil, err
+	}
+	img, err := in.Images.Ensure(ctx, in.request(m, head, found.Toolchains))
+	if err != nil {
+		return nil, err
+	}
+	p.Image = img.ID
+	return company.Prepare{Task: t.ID, Prepared: p}, nil
+}
+
+// request is the image of a commit of the project.
+func (in *Intake) request(m *gitops.Mirror, at company.OID, toolchains []string) image.Request {
+	req := image.Request{
+		Base: in.Base, Setup: in.Setup, Offline: in.Offline,
+		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: at},
+	}
+	for _, t := range toolchains {
+		if t == "go" { // the one that images are made with
+			req.Toolchains = append(req.Toolchains, t)
+		}
+	}
+	return req
+}

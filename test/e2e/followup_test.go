@@ -1,0 +1,114 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"company/internal/adapters/scripted"
+	"company/internal/company"
+	"company/test/house"
+)
+
+var mergeTarget = regexp.MustCompile(`git merge --no-commit ([0-9a-f]{40})`)
+
+// DESIGN §8: a follow-up works on the branch of the open pull request, from
+// where people left it, and hands its work to that pull request. Here the base
+// has moved on and conflicts; the follow-up merges it.
+func TestFollowUp(t *testing.T) {
+	t.Parallel()
+	one := tripleStaff()
+	triple := "package calc\n\n// Triple is three times n, as the base has it and the branch too.\nfunc Triple(n int) int { return n + n + n }\n"
+	merges := func(x scripted.Exchange) scripted.Reply {
+		found := mergeTarget.FindStringSubmatch(x.Messages[1].Content)
+		if found == nil {
+			return scripted.Reply{Err: "the ticket names no commit to merge"}
+		}
+		return steps(
+			call("run_command", m{"command": "git merge --no-commit " + found[1] + "; git status --short; test -f NOTE.md && test -f base.txt"}),
+			call("read_file", m{"path": "triple.go"}),
+			call("write_file", m{"path": "triple.go", "content": triple}),
+			call("git_commit", m{"message": "Merge the base"}),
+			call("finish", m{"summary": "the base is merged"}),
+		)(x)
+	}
+	brain := &staff{
+		manager: func(x scripted.Exchange) scripted.Reply {
+			if x.Header.Run.Task() == "t1" {
+				return one.manager(x)
+			}
+			return planned([]m{ticket("Merge the base", "Merge the base branch and resolve what conflicts.", "triple.go")})(x)
+		},
+		worker: func(x scripted.Exchange) scripted.Reply {
+			if x.Header.Run.Task() == "t1" {
+				return one.worker(x)
+			}
+			return merges(x)
+		},
+	}
+	h := house.New(t, brain, calculator())
+	ends(t, h.Start("submit", "add a function that triples"), 0)
+	delivered(t, h, 1, 1, 1)
+	branch := integration(h, 1)
+
+	// People push: a note to the branch, and to main what conflicts with it.
+	side := filepath.Join(h.Dir, "colleague")
+	h.Git(h.Dir, "clone", "-q", h.Origin, side)
+	push := func(branch string, files ...string) {
+		h.Git(side, "switch", "-q", branch)
+		for i := 0; i < len(files); i += 2 {
+			if err := os.WriteFile(filepath.Join(side, files[i]), []byte(files[i+1]), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.Git(side, "add", "-A")
+		h.Git(side, "commit", "-qm", "by a colleague")
+		h.Git(side, "push", "-q", "origin", branch)
+	}
+	push(branch, "NOTE.md", "reviewed\n")
+	push("main", "triple.go", "package calc\n\n// Triple is three times n.\nfunc Triple(n int) int { return n * 3 }\n", "base.txt", "moved on\n")
+
+	sum := ends(t, h.Start("submit", "--follows", "t1", "merge main into the pull request"), 0)
+	if sum.Task != "t2" || sum.PR == nil || *sum.PR != 1 {
+		t.Errorf("summary: %+v", sum)
+	}
+	head := h.Git(h.Origin, "rev-parse", "refs/heads/"+branch)
+	h.Git(h.Origin, "merge-base", "--is-ancestor", "main", branch)
+	if got := h.Git(h.Origin, "show", branch+":triple.go") + "\n"; got != triple {
+		t.Errorf("triple.go is %q", got)
+	}
+	for _, f := range []string{"NOTE.md", "base.txt", "triple_test.go"} {
+		h.Git(h.Origin, "cat-file", "-e", branch+":"+f)
+	}
+	if got := h.Git(h.Origin, "for-each-ref", "--format=%(refname)", "refs/heads"); strings.Count(got, "\n") != 1 {
+		t.Errorf("branches at the remote: %s", got)
+	}
+	var list struct {
+		PullRequests []struct {
+			Number int
+			Task   string
+			Head   string
+		} `json:"pull_requests"`
+	}
+	h.JSON(&list, "pr", "list")
+	if len(list.PullRequests) != 1 || list.PullRequests[0].Head != head || list.PullRequests[0].Task != "t1" {
+		t.Errorf("%+v, the branch is at %s", list, head)
+	}
+	page := h.MustRun(patience, "pr", "show", "1").Stdout
+	for _, want := range []string{"# add a function that triples", "## Follow-ups", "| t2 |", head[:7]} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+	h.Git(side, "switch", "-q", "main")
+	h.Git(side, "pull", "-q")
+	h.Git(side, "fetch", "-q")
+	h.Git(side, "merge", "-q", "origin/"+branch)
+	h.Git(side, "push", "-q", "origin", "main")
+	h.MustRun(patience, "pr", "merge", "1")
+	if r := h.Run(patience, "submit", "--follows", "t2", "once more"); r.Code != 1 || !strings.Contains(r.Stderr, string(company.EConflict)) {
+		t.Errorf("a follow-up of a merged pull request: %d\n%s", r.Code, r.Stderr)
+	}
+}
