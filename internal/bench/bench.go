@@ -26,7 +26,7 @@ import (
 
 // Line is one number.
 type Line struct {
-	Bench   string  `json:"bench"` // pipe, start, ledger, turn
+	Bench   string  `json:"bench"` // pipe, start, ledger, turn, submit
 	What    string  `json:"what"`
 	Unit    string  `json:"unit"` // ms, MB/s, 1/s
 	Ours    float64 `json:"ours"` // median
@@ -60,6 +60,7 @@ type Report struct {
 type Options struct {
 	Dir      string            // parent of the temporary files; empty: the system's
 	Quick    bool              // few samples of small things: does it work, not how fast
+	Program  string            // the company itself, for the bench of a submission
 	Progress func(line string) // may be nil
 	Logger   *slog.Logger      // nil: silent
 }
@@ -69,7 +70,7 @@ var benches = []struct {
 	name string
 	run  func(context.Context, *world) ([]Line, error)
 }{
-	{"pipe", benchPipe}, {"start", benchStart}, {"ledger", benchLedger}, {"turn", benchTurn},
+	{"pipe", benchPipe}, {"start", benchStart}, {"ledger", benchLedger}, {"turn", benchTurn}, {"submit", benchSubmit},
 }
 
 // Names lists the benches.

@@ -3,6 +3,8 @@ package bench
 import (
 	"context"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -19,7 +21,11 @@ func TestQuick(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
-	r, err := Run(ctx, nil, Options{Dir: dir, Quick: true, Progress: func(s string) { t.Log(s) }})
+	program := filepath.Join(t.TempDir(), "company")
+	if out, err := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", program, "company/cmd/company").CombinedOutput(); err != nil {
+		t.Fatalf("build company: %v\n%s", err, out)
+	}
+	r, err := Run(ctx, nil, Options{Dir: dir, Quick: true, Program: program, Progress: func(s string) { t.Log(s) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/bench"
+	"company/internal/company"
 )
 
 func newBench(a *app) *cobra.Command {
@@ -31,6 +33,10 @@ nothing behind. Run it on a quiet machine.`,
 }
 
 func (a *app) bench(ctx context.Context, names []string, o bench.Options) error {
+	var err error
+	if o.Program, err = os.Executable(); err != nil {
+		return company.E(company.EInternal, "the program cannot be found").Wrap(err)
+	}
 	o.Logger = a.log
 	if !a.quiet {
 		o.Progress = func(line string) { fmt.Fprintln(a.err, line) }
