@@ -100,7 +100,7 @@ func (d *decoder) object(v reflect.Value, n node, key string) {
 }
 
 func (d *decoder) unknown(f nodeField, parent string, names []string) {
-	p := problem{at: f.at, what: "unknown key " + shorten(join(parent, f.key))}
+	p := problem{at: f.at, what: "unknown key " + shorten(visible(join(parent, f.key)))}
 	if near := nearest(f.key, names); near != "" {
 		p.fix = "did you mean " + join(parent, near) + "?"
 	} else if far := findLeaf(f.key); far != "" {
@@ -109,6 +109,14 @@ func (d *decoder) unknown(f nodeField, parent string, names []string) {
 		p.fix = "allowed: " + strings.Join(names, ", ")
 	}
 	d.problems = append(d.problems, p)
+}
+
+// visible is a name as it stands, or quoted where one would not see all of it.
+func visible(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return r > '~' || r < '!' }) {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 // profiles writes models. A profile replaces one of the same name.

@@ -237,6 +237,12 @@ func TestBadConfig(t *testing.T) {
 		{"many lines", strings.Repeat("a:\n", maxLines+1), ":4001:1: the file goes on", "4000 lines are allowed"},
 		{"large", strings.Repeat("# comment\n", maxFileBytes/10+1), ":1:1: the file has 65537 bytes", "65536 are allowed"},
 		{"NUL", "version: 1\x00\n", ":1:11: a NUL byte", "save the file as plain UTF-8 text"},
+		{"Latin-1", "version: 1\nforge: {url: \xe9}\n", ":2:14: a byte that is not UTF-8 (0xe9)", "save the file as plain UTF-8 text"},
+		{"UTF-16", "\xff\xfev\x00", ":1:1: a byte that is not UTF-8 (0xff)", "save the file as plain UTF-8 text"},
+		{"key that one does not see all of", "wor\u200bkers: {max: 3}\n", `:1:1: unknown key "wor\u200bkers"`, "did you mean workers?"},
+		{"lines that end as on Windows", "version: 1\r\nworkers:\r\n  mx: 1\r\n", ":3:3: unknown key workers.mx", "did you mean workers.max?"},
+		{"mark in front", "\ufeffwrokers: {max: 3}\n", ":1:1: unknown key wrokers", "did you mean workers?"},
+		{"alias bomb", "a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\nversion: *c\n", ":1:4: an anchor or alias; write the value out", "correct these lines, then try again"},
 		{"version", "version: 2\n", ":1:10: version is too large, found 2", "allowed: from 1 to 1"},
 		{"creds without url", "bus: {creds: /x}\n", ":1:14: bus.creds has no bus.url to be used with", "add bus.url or remove bus.creds"},
 		{"author", "git: {author: me}\n", `:1:15: git.author is not an author, found "me"`, "allowed: Name <mail@example.com>"},
@@ -263,6 +269,18 @@ func TestBadConfig(t *testing.T) {
 				t.Errorf("a secret is shown: %v", err)
 			}
 		})
+	}
+}
+
+// What editors leave in a file means nothing.
+func TestOddlySaved(t *testing.T) {
+	for name, text := range map[string]string{
+		"mark in front": "\ufeffversion: 1\nworkers: {max: 7}\n", "Windows": "version: 1\r\nworkers:\r\n  max: 7\r\n",
+		"no end of line": "workers: {max: 7}", "document marks": "---\nworkers: {max: 7}\n...\n", "tab between": "workers:\n  max:\t7\n",
+	} {
+		if l := mustLoad(t, LoadOptions{OfficeDir: officeWith(t, text)}); l.Config.Workers.Max != 7 {
+			t.Errorf("%s: workers.max is %d", name, l.Config.Workers.Max)
+		}
 	}
 }
 

@@ -57,6 +57,10 @@ func TryLock(p Paths) (lock *Lock, held *Holder, err error) {
 		mine, err1 := f.Stat()
 		there, err2 := os.Lstat(p.Lock())
 		if err1 == nil && err2 == nil && os.SameFile(mine, there) {
+			if links(mine) > 1 { // we would write into somebody else's file
+				f.Close()
+				return nil, nil, fail(errors.New("it has a second name elsewhere"))
+			}
 			host, _ := os.Hostname() // only shown
 			l := &Lock{paths: p, file: f, who: Holder{PID: os.Getpid(), Host: host, Started: time.Now().UTC(), Command: commandLine()}}
 			if err := l.sign(); err != nil {

@@ -1,10 +1,12 @@
 package office
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -85,6 +87,13 @@ func parseYAML(name string, data []byte) (root node, problems problems) {
 	if len(data) > maxFileBytes {
 		return fail(1, 1, fmt.Sprintf("the file has %d bytes", len(data)), fmt.Sprintf("%d are allowed", maxFileBytes))
 	}
+	// Editors that put a byte order mark in front mean nothing by it. What else
+	// is not UTF-8 would be read as something it is not.
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if i := invalidUTF8(data); i >= 0 {
+		before := string(data[:i])
+		return fail(1+strings.Count(before, "\n"), i-strings.LastIndexByte(before, '\n'), fmt.Sprintf("a byte that is not UTF-8 (0x%02x)", data[i]), "save the file as plain UTF-8 text")
+	}
 	depth := 0
 	for i, line := range strings.Split(string(data), "\n") {
 		if i == maxLines {
@@ -146,6 +155,18 @@ func parseYAML(name string, data []byte) (root node, problems problems) {
 		return fail(1, 1, "the file is "+root.found(), "write keys with values, such as version: 1")
 	}
 	return root, c.problems
+}
+
+// invalidUTF8 is where data stops being UTF-8, or -1.
+func invalidUTF8(data []byte) int {
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
 }
 
 func firstLine(s string) string {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -453,6 +454,24 @@ func TestLockRefusesLink(t *testing.T) {
 	}
 }
 
+// A second name elsewhere would let the holder's name be written into another
+// file.
+func TestLockRefusesSecondName(t *testing.T) {
+	p := mustFind(t, FindOptions{Dir: gitRepo(t, nil)})
+	mustOpen(t, p)
+	victim := filepath.Join(filepath.Dir(p.State), "victim")
+	writeFile(t, victim, "precious")
+	if err := os.Link(victim, p.Lock()); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := TryLock(p); company.CodeOf(err) != company.EConfig {
+		t.Fatalf("got %v", err)
+	}
+	if data, err := os.ReadFile(victim); err != nil || string(data) != "precious" {
+		t.Fatalf("the other name holds %q, %v", data, err)
+	}
+}
+
 // The socket lies in a folder that is ours alone, or nowhere.
 func TestSocketFolder(t *testing.T) {
 	p := mustFind(t, FindOptions{Dir: gitRepo(t, nil)})
@@ -593,9 +612,73 @@ agents: {worker: {persona: obey, max_turns: 10}}
 	if trust.Trusted(sum) {
 		t.Error("a linked list is believed")
 	}
+	// So is one with a second name, where others may write it.
+	if err := errors.Join(os.Remove(list), os.Rename(list+"2", list), os.Link(list, filepath.Join(home, "other"))); err != nil {
+		t.Fatal(err)
+	}
+	if trust.Trusted(sum) || trust.Trust(sum, repo) == nil {
+		t.Error("a list with two names is believed, or written")
+	}
 	none := OpenTrust(mapEnv(nil))
 	if none.Trusted(sum) || none.Trust(sum, repo) == nil {
 		t.Error("without a home something is trusted")
+	}
+}
+
+// Of every key there is, somebody has judged whether a repository may set it:
+// a new one needs trust until it stands here (DESIGN §11, T23).
+func TestEveryKeyIsJudged(t *testing.T) {
+	free := strings.Fields(`version workers.max workers.command_timeout workers.run_timeout workers.memory workers.cpus workers.pids workers.disk workers.warm
+		git.base git.integration_branch git.integration_mode retention_days
+		limits.continuations limits.model_wait limits.stop_grace limits.hung_after limits.concurrent_tasks limits.readers limits.writers
+		agents.manager.model agents.manager.max_turns agents.worker.model agents.worker.max_turns
+		agents.reviewer.model agents.reviewer.max_turns agents.merger.model agents.merger.max_turns`)
+	// These may be tightened, and not loosened; TestUntrackedAndTightening.
+	oneWay := strings.Fields("budget.usd budget.tokens approvals.plan approvals.merge approvals.pr approvals.deps gates.none gates.lint gates.test gates.protect_tests container.strict gates.red_green gates.protected recovery")
+	for _, key := range append(leafKeys(reflect.TypeFor[Config](), ""), leafKeys(reflect.TypeFor[Model](), "models.default")...) {
+		if slices.Contains(oneWay, key) {
+			continue
+		}
+		needs := needsTrust(key, `"a"`, `"b"`, Default(), Default())
+		if needs == slices.Contains(free, key) {
+			t.Errorf("%s: needs trust: %v", key, needs)
+		}
+	}
+}
+
+// What a file asks for is shown with what holds without it, and its hash is
+// that of the bytes which were shown.
+func TestReviewTrust(t *testing.T) {
+	repo := gitRepo(t, map[string]string{"company.yaml": "budget: {usd: 500}\nworkers: {max: 2}\nmodels:\n  evil: {adapter: openai, model: m, base_url: 'http://evil.example/v1'}\n"})
+	env := mapEnv(map[string]string{"HOME": tempDir(t)})
+	r, err := ReviewTrust(LoadOptions{OfficeDir: repo, Env: env})
+	if err != nil || !r.Tracked || r.Trusted || r.Hash == "" {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	var got []string
+	for _, a := range r.Asks {
+		got = append(got, a.Key+" "+a.Before+" -> "+a.After)
+	}
+	want := []string{"budget.usd 5 -> 500", `models.evil.adapter  -> "openai"`, `models.evil.base_url  -> "http://evil.example/v1"`, `models.evil.model  -> "m"`}
+	if !slices.Equal(got, want) {
+		t.Errorf("asks\n%q\nwant\n%q", got, want)
+	}
+	if _, err := Load(LoadOptions{OfficeDir: repo, Env: env}); err == nil {
+		t.Error("a review lets the file count")
+	}
+	if err := OpenTrust(env).Trust(r.Hash, r.File); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := ReviewTrust(LoadOptions{OfficeDir: repo, Env: env}); err != nil || !r.Trusted {
+		t.Errorf("%+v, %v", r, err)
+	}
+	mustLoad(t, LoadOptions{OfficeDir: repo, Env: env})
+	if _, err := ReviewTrust(LoadOptions{OfficeDir: tempDir(t)}); company.CodeOf(err) != company.ENotFound {
+		t.Errorf("no file: %v", err)
+	}
+	writeFile(t, filepath.Join(repo, "company.yaml"), "budget: [\n")
+	if _, err := ReviewTrust(LoadOptions{OfficeDir: repo, Env: env}); len(Problems(err)) != 1 {
+		t.Errorf("what cannot be read: %v", err)
 	}
 }
 

@@ -1,13 +1,17 @@
 package office
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"company/internal/company"
 )
 
-const maxProblems = 10 // that one error lists
+const (
+	maxProblems = 10 // that one error lists
+	maxAsks     = 60 // that one refusal of an untrusted file lists: each by name
+)
 
 // problem is one thing wrong with a config.
 type problem struct {
@@ -34,9 +38,47 @@ func (p problem) line() string {
 
 type problems []problem
 
+// Problem is one thing wrong with a config, for programs.
+type Problem struct {
+	At   string `json:"at"`            // file:line:column, the variable, the flag
+	Key  string `json:"key,omitempty"` // workers.max; empty where there is none
+	What string `json:"what"`          // what is wrong, and what was found
+	Fix  string `json:"fix"`           // what is allowed, or what to do
+}
+
+// invalid is an error with its single problems; all of them, where the text
+// of the error names ten.
+type invalid struct {
+	err  *company.Error
+	list problems
+}
+
+func (e *invalid) Error() string { return e.err.Error() }
+func (e *invalid) Unwrap() error { return e.err }
+
+// Problems are the single problems that Load or Check reported in err; nil
+// where err is something else.
+func Problems(err error) []Problem {
+	var e *invalid
+	if !errors.As(err, &e) {
+		return nil
+	}
+	out := make([]Problem, len(e.list))
+	for i, p := range e.list {
+		out[i] = Problem{At: p.at, Key: p.key, What: p.what, Fix: p.fix}
+		if p.found != "" {
+			out[i].What += ", found " + p.found
+		}
+	}
+	return out
+}
+
 // err is the problems as one error, nil for none. All that were found are
 // reported, one line each, up to ten.
-func (ps problems) err(op string) error {
+func (ps problems) err(op string) error { return ps.errUpTo(op, maxProblems) }
+
+// errUpTo is err with so many lines at most.
+func (ps problems) errUpTo(op string, most int) error {
 	if len(ps) == 0 {
 		return nil
 	}
@@ -46,18 +88,18 @@ func (ps problems) err(op string) error {
 		if ps[0].code != "" {
 			e.Code = ps[0].code
 		}
-		return e
+		return &invalid{e, ps}
 	}
 	lines := []string{fmt.Sprintf("%d problems", len(ps))}
 	for i, p := range ps {
-		if i == maxProblems {
+		if i == most {
 			lines = append(lines, fmt.Sprintf("and %d more", len(ps)-i))
 			break
 		}
 		lines = append(lines, p.line()+"; "+p.fix)
 	}
 	e.Message, e.Hint = strings.Join(lines, "\n  "), "correct these lines, then try again"
-	return e
+	return &invalid{e, ps}
 }
 
 // nearest is the name that was most likely meant, or "".

@@ -44,7 +44,7 @@ func (t Trust) Trusted(hash company.Hash) bool {
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o022 != 0 || !ownedByUs(info) {
+	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o022 != 0 || !ownedByUs(info) || links(info) > 1 {
 		return false
 	}
 	found := false
@@ -71,6 +71,10 @@ func (t Trust) Trust(hash company.Hash, path string) error {
 	if err != nil {
 		return fail(err)
 	}
+	// What would not be believed afterwards is not written to either.
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || links(info) > 1 || !ownedByUs(info) {
+		return fail(errors.Join(err, f.Close(), errors.New("it is not a plain file of yours with one name: "+t.path)))
+	}
 	// One short write in append mode is not torn by another process's.
 	_, err = fmt.Fprintf(f, "%s %q\n", hash, path)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
@@ -84,8 +88,85 @@ func ownedByUs(info fs.FileInfo) bool {
 	return ok && int(st.Uid) == os.Geteuid()
 }
 
+// links is how many names a file has. One that has a second name elsewhere may
+// be written there.
+func links(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink)
+	}
+	return 1
+}
+
+// Ask is one thing that a company.yaml asks for and that needs trust.
+type Ask struct {
+	Key    string `json:"key"`
+	At     string `json:"at"`               // file:line:column
+	Before string `json:"before,omitempty"` // what holds without the file, as written in company.yaml; empty: nothing
+	After  string `json:"after,omitempty"`  // what the file says; empty: it takes something away
+}
+
+// Review is a company.yaml as the president has to see it before trusting it.
+type Review struct {
+	File    string
+	Hash    company.Hash // of exactly the bytes that Asks were read from
+	Tracked bool         // by git; a file that is not counts without trust
+	Trusted bool
+	Asks    []Ask // by key
+}
+
+// ReviewTrust tells what the company.yaml of an office asks for beyond what
+// holds without it. It lets nothing count. ENotFound: there is no such file.
+func ReviewTrust(o LoadOptions) (Review, error) {
+	if o.Env == nil {
+		o.Env = func(string) (string, bool) { return "", false }
+	}
+	l := loader{opts: o, cfg: Default(), origin: map[string]string{}}
+	if p, ok := userConfig(o.Env); ok {
+		if _, err := l.file(p); err != nil {
+			return Review{}, err
+		}
+	}
+	lower, path := l.cfg, filepath.Join(o.OfficeDir, ConfigName)
+	sum, err := l.file(path)
+	switch {
+	case err != nil:
+		return Review{}, err
+	case sum == "":
+		return Review{}, company.E(company.ENotFound, "there is no "+path).Fix("go to the folder of a company.yaml, or name it with --office")
+	case len(l.problems) > 0: // what cannot be read cannot be judged
+		return Review{}, l.problems.err("")
+	}
+	tracked, err := trackedByGit(filepath.Dir(path), filepath.Base(path))
+	if err != nil {
+		return Review{}, err
+	}
+	return Review{File: path, Hash: sum, Tracked: len(tracked) > 0, Trusted: OpenTrust(o.Env).Trusted(sum), Asks: l.asks(path, lower)}, nil
+}
+
+// asks are what the file at path, applied last, asks for beyond lower.
+func (l *loader) asks(path string, lower Config) []Ask {
+	before, after := flatten(lower), flatten(l.cfg)
+	var out []Ask
+	for key, at := range l.origin {
+		if strings.HasPrefix(at, path+":") && needsTrust(key, before[key], after[key], lower, l.cfg) {
+			out = append(out, Ask{Key: key, At: at, Before: before[key], After: after[key]})
+		}
+	}
+	for name, m := range l.cfg.Models {
+		// A profile replaces the one below as a whole: what it leaves out is a
+		// change, too (a base_url, say).
+		was, known := lower.Models[name]
+		flagged := slices.ContainsFunc(out, func(a Ask) bool { return strings.HasPrefix(a.Key, "models."+name+".") })
+		if known && !flagged && !reflect.DeepEqual(m, was) {
+			out = append(out, Ask{Key: "models." + name, At: path})
+		}
+	}
+	slices.SortFunc(out, func(a, b Ask) int { return strings.Compare(a.Key, b.Key) })
+	return out
+}
+
 // trust refuses what a tracked company.yaml asks for beyond what the layers
-// below it say, unless the president trusts the file.
+// below it say, unless the president trusts the file. Each key is named.
 func (l *loader) trust(path string, sum company.Hash, lower Config) error {
 	tracked, err := trackedByGit(filepath.Dir(path), filepath.Base(path))
 	if err != nil {
@@ -94,48 +175,32 @@ func (l *loader) trust(path string, sum company.Hash, lower Config) error {
 	if len(tracked) == 0 || OpenTrust(l.opts.Env).Trusted(sum) {
 		return nil
 	}
-	before, after := flatten(lower), flatten(l.cfg)
 	var ps problems
-	for key, at := range l.origin {
-		if strings.HasPrefix(at, path+":") && needsTrust(key, before[key], after[key], lower, l.cfg) {
-			ps = append(ps, problem{at: at, key: key, what: "needs your trust, since git tracks this file",
-				fix: "read the file, then run company trust, or set the key in your own config"})
-		}
+	for _, a := range l.asks(path, lower) {
+		ps = append(ps, problem{at: a.At, key: a.Key, what: "needs your trust, since git tracks this file",
+			fix: "read the file, then run company trust, or set the key in your own config"})
 	}
-	for name, m := range l.cfg.Models {
-		// A profile replaces the one below as a whole: what it leaves out is a
-		// change, too (a base_url, say).
-		was, known := lower.Models[name]
-		flagged := slices.ContainsFunc(ps, func(p problem) bool { return strings.HasPrefix(p.key, "models."+name+".") })
-		if known && !flagged && !reflect.DeepEqual(m, was) {
-			ps = append(ps, problem{at: path, key: "models." + name, what: "needs your trust, since git tracks this file",
-				fix: "read the file, then run company trust, or set the key in your own config"})
-		}
+	var e *company.Error
+	err = ps.errUpTo("", maxAsks)
+	if errors.As(err, &e) {
+		e.Class = company.HumanRequired
+		e.Hint = "read " + path + ", then run company trust, or set these keys in your own config"
 	}
-	slices.SortFunc(ps, func(a, b problem) int { return strings.Compare(a.key, b.key) })
-	if err, ok := ps.err("").(*company.Error); ok {
-		err.Class = company.HumanRequired
-		err.Hint = "read " + path + ", then run company trust, or set these keys in your own config"
-		return err
-	}
-	return nil
+	return err
 }
 
+// harmless are the keys, or starts of keys, that a repository may set by
+// itself: they are about its own work, and cost nothing beyond the caps.
+var harmless = []string{"version", "workers.", "limits.", "retention_days", "git.base", "git.integration_branch", "git.integration_mode"}
+
 // needsTrust reports whether a repository may not set a key by itself. What
-// tightens is always allowed (DESIGN §11).
+// tightens is always allowed (DESIGN §11). A key that nobody has judged here
+// needs trust.
 func needsTrust(key, before, after string, lower, upper Config) bool {
 	if before == after {
 		return false
 	}
-	for _, p := range []string{"models.", "forge.", "bus.", "git.credential", "git.remote", "git.author",
-		"container.egress", "container.setup", "container.image", "container.runtime", "container.deps"} {
-		if strings.HasPrefix(key, p) {
-			return true
-		}
-	}
 	switch {
-	case strings.HasSuffix(key, "_env"), strings.HasSuffix(key, "url"), strings.HasSuffix(key, ".persona"):
-		return true
 	case key == "budget.usd":
 		return upper.Budget.USD < 0 || lower.Budget.USD >= 0 && upper.Budget.USD > lower.Budget.USD
 	case key == "budget.tokens":
@@ -151,15 +216,15 @@ func needsTrust(key, before, after string, lower, upper Config) bool {
 	case key == "gates.red_green":
 		return after == `"off"` || before == `"require"`
 	case key == "gates.protected":
-		for _, g := range lower.Gates.Protected {
-			if !slices.Contains(upper.Gates.Protected, g) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(lower.Gates.Protected, func(g string) bool { return !slices.Contains(upper.Gates.Protected, g) })
 	case key == "recovery":
 		return after == `"auto"`
+	case strings.HasPrefix(key, "agents."):
+		return strings.HasSuffix(key, ".persona")
 	}
-	return false
+	return !slices.ContainsFunc(harmless, func(h string) bool {
+		return key == h || strings.HasSuffix(h, ".") && strings.HasPrefix(key, h)
+	})
 }
 
 // tokenRank orders caps of tokens. Auto may mean no cap, so only none ranks

@@ -1,0 +1,201 @@
+package office
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// choices are values that a leaf takes, as environment and flags give them;
+// the same, quoted where it needs to be, stands in a file.
+func choices(t *testing.T, key string, typ reflect.Type, tag reflect.StructTag) []string {
+	t.Helper()
+	if typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	if enum := tag.Get("enum"); enum != "" {
+		words := strings.Fields(enum)
+		return []string{words[0], words[1], words[0], words[1]}
+	}
+	switch key {
+	case "version":
+		return []string{"1", "1", "1", "1"}
+	case "models.default.adapter", "models.default.fallback":
+		t.Fatalf("%s has a rule of its own", key)
+	}
+	if strings.HasPrefix(key, "agents.") && strings.HasSuffix(key, ".model") {
+		return []string{"default", "other", "default", "other"}
+	}
+	texts := map[string][]string{
+		"http_url": {"http://a.example/v1", "http://b.example/v1", "http://c.example/v1", "http://d.example/v1"},
+		"bus_url":  {"nats://a:1", "nats://b:1", "nats://c:1", "nats://d:1"},
+		"env_name": {"A_KEY", "B_KEY", "C_KEY", "D_KEY"},
+		"image":    {"a@sha256:" + strings.Repeat("a", 64), "b@sha256:" + strings.Repeat("b", 64), "c@sha256:" + strings.Repeat("c", 64), "auto"},
+		"command":  {"make a", "make b", "make c", "make d"},
+		"host":     {"a.example.com", "b.example.com", "c.example.com", "*.example.com"},
+		"author":   {"A <a@example.com>", "B <b@example.com>", "C <c@example.com>", "D <d@example.com>"},
+		"glob":     {"a/**", "b/**", "c/**", "d/**"},
+	}
+	if words := texts[tag.Get("check")]; words != nil {
+		return words
+	}
+	switch typ {
+	case reflect.TypeFor[time.Duration]():
+		return []string{"11s", "12s", "13s", "14s"}
+	case reflect.TypeFor[Size](), reflect.TypeFor[AutoSize]():
+		return []string{"1g", "2g", "3g", "4g"}
+	case reflect.TypeFor[Command]():
+		return []string{"none", "make b", "make c", "auto"}
+	}
+	switch typ.Kind() {
+	case reflect.Bool:
+		return []string{"true", "false", "true", "false"}
+	case reflect.Float64:
+		return []string{"0.5", "1", "1.5", "2"}
+	case reflect.Int, reflect.Int64:
+		n := 1
+		if lo, err := strconv.Atoi(tag.Get("min")); err == nil {
+			n = lo
+		}
+		return []string{strconv.Itoa(n + 1), strconv.Itoa(n + 2), strconv.Itoa(n + 3), strconv.Itoa(n + 4)}
+	}
+	return []string{"one", "two", "three", "four"}
+}
+
+// inFile is a value as a file has it.
+func inFile(text string, typ reflect.Type) string {
+	if typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	switch {
+	case typ.Kind() == reflect.Slice:
+		return "[" + strconv.Quote(text) + "]"
+	case typ.Kind() == reflect.String, typ.Kind() == reflect.Struct, typ == reflect.TypeFor[time.Duration](),
+		typ == reflect.TypeFor[Size](), typ == reflect.TypeFor[AutoSize]():
+		return strconv.Quote(text)
+	}
+	return text
+}
+
+// fileOf writes keys with dots as a file.
+func fileOf(values map[string]string) string {
+	var b strings.Builder
+	var write func(prefix string, depth int)
+	write = func(prefix string, depth int) {
+		var done []string
+		for _, key := range slices.Sorted(maps.Keys(values)) {
+			rest, ok := strings.CutPrefix(key, prefix)
+			if !ok {
+				continue
+			}
+			part, _, nested := strings.Cut(rest, ".")
+			if slices.Contains(done, part) {
+				continue
+			}
+			done = append(done, part)
+			b.WriteString(strings.Repeat("  ", depth) + part + ":")
+			if !nested {
+				b.WriteString(" " + values[key] + "\n")
+				continue
+			}
+			b.WriteByte('\n')
+			write(prefix+part+".", depth+1)
+		}
+	}
+	write("", 0)
+	return b.String()
+}
+
+// Flag > COMPANY_* > company.yaml > the user's config > default, for every key
+// that there is, and each tells where it comes from (CFG-3).
+func TestPrecedenceOfEveryKey(t *testing.T) {
+	keys := append(leafKeys(reflect.TypeFor[Config](), ""), leafKeys(reflect.TypeFor[Model](), "models.default")...)
+	for _, key := range keys {
+		typ, tag := typeOf(t, key)
+		var words []string
+		switch key {
+		case "models.default.adapter":
+			words = []string{"openai", "ollama", "anthropic", "cli"}
+		case "models.default.fallback":
+			words = []string{"other", "third", "other", "third"}
+		default:
+			words = choices(t, key, typ, tag)
+		}
+		// What the key needs beside it, in every file.
+		beside := map[string]string{"models.other.adapter": "openai", "models.other.model": "m", "models.third.adapter": "openai", "models.third.model": "m"}
+		if strings.HasPrefix(key, "models.") {
+			beside["models.default.adapter"], beside["models.default.model"] = "openai", "m"
+		}
+		switch key {
+		case "bus.creds":
+			beside["bus.url"] = "nats://h:1"
+		case "workers.run_timeout":
+			beside["workers.command_timeout"] = "2s"
+		}
+		user, dir := t.TempDir(), t.TempDir()
+		env := map[string]string{"XDG_CONFIG_HOME": user}
+		o := LoadOptions{OfficeDir: dir, Env: mapEnv(env), Flags: map[string]string{}}
+		userFile, officeFile := filepath.Join(user, "company", "config.yaml"), filepath.Join(dir, ConfigName)
+		write := func(path, word string) {
+			values := maps.Clone(beside)
+			values[key] = inFile(word, typ)
+			writeFile(t, path, fileOf(values))
+		}
+		for layer, set := range []struct {
+			by     func(word string)
+			origin string
+		}{
+			{func(w string) { write(userFile, w) }, userFile + ":"},
+			{func(w string) { write(officeFile, w) }, officeFile + ":"},
+			{func(w string) { env[EnvName(key)] = w }, EnvName(key)},
+			{func(w string) { o.Flags[key] = w }, "flag " + key},
+		} {
+			set.by(words[layer])
+			l, err := Load(o)
+			if err != nil {
+				t.Errorf("%s: %s: %v", key, words[layer], err)
+				break
+			}
+			if got := l.Origin[key]; !strings.HasPrefix(got, set.origin) {
+				t.Errorf("%s comes from %q, want %q", key, got, set.origin)
+			}
+			want := single(t, key, words[layer], beside)
+			if got := flatten(l.Config)[key]; got != want {
+				t.Errorf("%s from %s: %s, want %s", key, set.origin, got, want)
+			}
+		}
+	}
+}
+
+// typeOf is the type of a key's value, and its tags.
+func typeOf(t *testing.T, key string) (reflect.Type, reflect.StructTag) {
+	t.Helper()
+	c := Default()
+	v, rest := reflect.ValueOf(&c).Elem(), key
+	if below, ok := strings.CutPrefix(key, "models.default."); ok {
+		m := Model{}
+		v, rest = reflect.ValueOf(&m).Elem(), below
+	}
+	leaf, tag, ok := leafOf(v, rest)
+	if !ok {
+		t.Fatalf("there is no %s", key)
+	}
+	return leaf.Type(), tag
+}
+
+// single is how a value is shown when nothing else sets it.
+func single(t *testing.T, key, word string, beside map[string]string) string {
+	t.Helper()
+	flags := map[string]string{key: word}
+	l, err := Load(LoadOptions{OfficeDir: officeWith(t, fileOf(beside)), Flags: flags})
+	if err != nil {
+		t.Fatal(fmt.Errorf("%s: %w", key, err))
+	}
+	return flatten(l.Config)[key]
+}
