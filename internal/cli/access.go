@@ -56,7 +56,11 @@ func (a *app) load(p office.Paths) (office.Loaded, error) {
 		}
 		flags[k] = v
 	}
-	return office.Load(office.LoadOptions{OfficeDir: p.Root, Env: a.env, Flags: flags})
+	return office.Load(a.loadOptions(p, flags))
+}
+
+func (a *app) loadOptions(p office.Paths, flags map[string]string) office.LoadOptions {
+	return office.LoadOptions{OfficeDir: p.Root, Env: a.env, Flags: flags}
 }
 
 // ready is the office and a config that it can work with.

@@ -1,30 +1,31 @@
 package cli
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
-	"os"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"company/internal/company"
 	"company/internal/office"
 )
 
 func newConfig(a *app) *cobra.Command {
-	c := group("config", "The config: what holds, and where it comes from", "  company config show\n  company config schema > company.schema.json")
+	c := group("config", "The config: what holds, and where it comes from", "  company config check\n  company config show\n  company config schema > company.schema.json")
 	c.AddCommand(
 		&cobra.Command{
 			Use: "show", Short: "Show every key, its value and where it comes from",
 			Example: "  company config show\n  company config show --set workers.max=5 -o json",
 			RunE:    func(*cobra.Command, []string) error { return a.showConfig() },
+		},
+		&cobra.Command{
+			Use: "check", Short: "Check the config: every file, variable and flag that sets something",
+			Example: "  company config check\n  company config check -o json",
+			Long: `Reads the config as every command does and tells all that is wrong with it: the
+place, what was found, what is allowed. It starts and makes nothing.`,
+			RunE: func(*cobra.Command, []string) error { return a.checkConfig() },
 		},
 		&cobra.Command{
 			Use: "schema", Short: "Print the JSON Schema of company.yaml", Example: "  company config schema > company.schema.json",
@@ -35,6 +36,65 @@ func newConfig(a *app) *cobra.Command {
 		},
 	)
 	return c
+}
+
+// checkConfig loads the config and says what it is made of, or all that is
+// wrong with it.
+func (a *app) checkConfig() error {
+	paths, err := a.paths()
+	if err != nil {
+		return err
+	}
+	loaded, err := a.load(paths)
+	if err == nil {
+		err = loaded.Check()
+	}
+	if err != nil && (a.output != "json" || office.Problems(err) == nil) {
+		return err
+	}
+	if a.output == "json" {
+		out := map[string]any{"schema_version": 1, "ok": err == nil, "sources": sourcesOf(loaded), "problems": append([]office.Problem{}, office.Problems(err)...)}
+		if perr := a.printJSON(a.out, out); perr != nil {
+			return perr
+		}
+		if err != nil {
+			return &exitCode{code: exitError} // all is said
+		}
+		return nil
+	}
+	from := "defaults alone"
+	if list := sourcesOf(loaded); len(list) > 0 {
+		from = strings.Join(list, ", ")
+	}
+	_, err = fmt.Fprintf(a.out, "the config is in order: %s\n", clean(from))
+	return err
+}
+
+// sourcesOf are the files, variables and flags that set something, in the
+// order of their names.
+func sourcesOf(l office.Loaded) []string {
+	seen := map[string]bool{}
+	for _, at := range l.Origin {
+		if file, _, ok := cutPlace(at); ok {
+			at = file
+		}
+		if at != office.OriginDefault {
+			seen[at] = true
+		}
+	}
+	return append([]string{}, slices.Sorted(maps.Keys(seen))...)
+}
+
+// cutPlace takes line and column off file:line:column.
+func cutPlace(at string) (file, place string, ok bool) {
+	i := strings.LastIndexByte(at, ':')
+	if i < 0 {
+		return at, "", false
+	}
+	if i = strings.LastIndexByte(at[:i], ':'); i < 0 {
+		return at, "", false
+	}
+	return at[:i], at[i+1:], true
 }
 
 type configValue struct {
@@ -65,53 +125,4 @@ func (a *app) showConfig() error {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", v.Key, clean(v.Value), clean(v.Origin))
 	}
 	return table.Flush()
-}
-
-func newTrust(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "trust", Short: "Let a company.yaml that git tracks count in full",
-		Example: "  less company.yaml && company trust",
-		Long: `What a repository's own company.yaml asks for (models, addresses, set-up
-commands, larger budgets) is refused until you have read the file and trust it.
-The trust is in these bytes: a change needs it anew. It is noted outside of the
-repository.`,
-		RunE: func(*cobra.Command, []string) error { return a.trust() },
-	}
-}
-
-func (a *app) trust() error {
-	paths, err := a.paths()
-	if err != nil {
-		return err
-	}
-	f, err := os.Open(paths.Config)
-	if errors.Is(err, fs.ErrNotExist) {
-		return company.E(company.ENotFound, "there is no "+paths.Config).Fix("go to the folder of a company.yaml, or name it with --office")
-	}
-	if err != nil {
-		return company.E(company.EConfig, paths.Config+" cannot be read").Wrap(err).Fix("make it readable for you")
-	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return company.E(company.EConfig, paths.Config+" cannot be read").Wrap(err).Fix("see that it is a plain file")
-	}
-	hash := company.Hash(hex.EncodeToString(sum.Sum(nil)))
-	t := office.OpenTrust(a.env)
-	before := t.Trusted(hash)
-	if !before {
-		if err := t.Trust(hash, paths.Config); err != nil {
-			return err
-		}
-	}
-	// Trust lets a file count; it does not make it right.
-	if _, err := a.load(paths); err != nil {
-		a.note("trusted, but it does not load:")
-		return err
-	}
-	if a.output == "json" {
-		return a.printJSON(a.out, map[string]any{"schema_version": 1, "file": paths.Config, "hash": hash, "was_trusted": before})
-	}
-	fmt.Fprintf(a.out, "trusted: %s (%.12s)\n", clean(paths.Config), hash)
-	return nil
 }

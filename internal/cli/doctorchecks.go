@@ -154,14 +154,8 @@ func checkConfig(p office.Paths, l office.Loaded, err error) office.Result {
 		return broken(err)
 	}
 	where := "defaults alone"
-	seen := map[string]bool{}
-	for _, o := range l.Origin {
-		if file, _, ok := strings.Cut(o, ":"); ok {
-			seen[file] = true
-		}
-	}
-	if len(seen) > 0 {
-		where = strings.Join(slices.Sorted(maps.Keys(seen)), ", ")
+	if list := sourcesOf(l); len(list) > 0 {
+		where = strings.Join(list, ", ")
 	}
 	return office.Result{OK: true, Found: where}
 }
