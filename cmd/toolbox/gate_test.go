@@ -123,3 +123,38 @@ func TestGateRefusesBadArchives(t *testing.T) {
 		})
 	}
 }
+
+// The image's script runs in the laid out tree before the command; when it
+// fails the command does not run, and what it started is gone.
+func TestGateMakesTheTreeReady(t *testing.T) {
+	tree := archive(t, tar.Header{Typeflag: tar.TypeReg, Name: "d/f"})
+	for name, c := range map[string]struct {
+		script, out string
+		code        int
+	}{
+		"links":  {"ln -s d/f linked; echo noise; exit 0", "content of d/f", 0},
+		"fails":  {"echo why >&2; exit 3", "", server.ExitTree},
+		"absent": {"", "", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			script := filepath.Join(dir, "ready")
+			if c.script != "" {
+				if err := os.WriteFile(script, []byte("#!/bin/sh\n"+c.script+"\n"), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := exec.CommandContext(t.Context(), self(t), "gate", "--", "cat", "linked")
+			cmd.Env = environ(dir, "TOOLBOX_READY="+script)
+			var out, errs bytes.Buffer
+			cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(tree), &out, &errs
+			_ = cmd.Run()
+			if code := cmd.ProcessState.ExitCode(); code != c.code || out.String() != c.out {
+				t.Errorf("exit code %d, %q, %q", code, out.String(), errs.String())
+			}
+			if name == "fails" && !strings.Contains(errs.String(), "why") {
+				t.Errorf("it does not say why: %q", errs.String())
+			}
+		})
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,11 +53,17 @@ func pulledBase(ref string) baseSource { return baseSource{pulled: true, ref: re
 func (b *Builder) baseStep(src baseSource) step {
 	s := step{kind: "base", repository: layerRepository, build: b.makeBase(src)}
 	if src.pulled {
-		s.key = keyOf("pulled", src.ref)
+		s.key, s.why = keyOf("pulled", src.ref), src.ref
 	} else {
-		s.key = keyOf("debian", debianSuite, strings.Join(debianPackages, " "), strings.Join(debianLeftOut, " "))
+		s.why = "Debian " + debianSuite + ": " + strings.Join(debianPackages, " ")
+		s.key = debianKey(debianPackages)
 	}
 	return s
+}
+
+// debianKey is of a root file system with these packages.
+func debianKey(packages []string) company.Hash {
+	return keyOf("debian", debianSuite, strings.Join(packages, " "), strings.Join(debianLeftOut, " "))
 }
 
 // makeBase makes the lowest layer from a root file system and imports it.
@@ -72,12 +77,8 @@ func (b *Builder) makeBase(src baseSource) buildFunc {
 			}
 			return b.importBase(ctx, s, env, tarball)
 		}
-		tarball := filepath.Join(b.dir, s.name()+".tar")
-		if _, err := os.Stat(tarball); errors.Is(err, fs.ErrNotExist) {
-			if err := b.bootstrap(ctx, s, work, tarball); err != nil {
-				return nil, err
-			}
-		} else if err != nil {
+		tarball, err := b.rootfs(ctx, s, debianPackages, work)
+		if err != nil {
 			return nil, err
 		}
 		return b.importBase(ctx, s, []string{"PATH=" + defaultPath}, tarball)
@@ -115,13 +116,17 @@ func (b *Builder) importBase(ctx context.Context, s step, env []string, tarball 
 }
 
 // bootstrap builds a Debian root file system and keeps its tar.
-func (b *Builder) bootstrap(ctx context.Context, s step, work, tarball string) error {
+func (b *Builder) bootstrap(ctx context.Context, s step, packages []string, work, tarball string) error {
 	tool, err := exec.LookPath("mmdebstrap")
 	if err != nil {
 		return company.E(company.EImage, "a worker image cannot be built here").Because("mmdebstrap is not installed").
 			Fix("run scripts/setup.sh as root, or `apt-get install mmdebstrap debian-archive-keyring`, or give container.image a digest that can be pulled")
 	}
-	b.say("building a %s base from Debian packages (about half a minute)", debianSuite)
+	if extra := slices.DeleteFunc(slices.Clone(packages), func(p string) bool { return slices.Contains(debianPackages, p) }); len(extra) > 0 {
+		b.say("installing %s from Debian %s (about a minute)", strings.Join(extra, ", "), debianSuite)
+	} else {
+		b.say("building a %s base from Debian packages (about half a minute)", debianSuite)
+	}
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
 	defer cancel()
 
@@ -137,7 +142,7 @@ func (b *Builder) bootstrap(ctx context.Context, s step, work, tarball string) e
 		}
 	}()
 	raw := filepath.Join(work, "raw.tar")
-	args := []string{tool, "--variant=minbase", "--include=" + strings.Join(debianPackages, ","), "--aptopt=APT::Install-Recommends \"false\""}
+	args := []string{tool, "--variant=minbase", "--include=" + strings.Join(packages, ","), "--aptopt=APT::Install-Recommends \"false\""}
 	for _, p := range debianLeftOut {
 		args = append(args, "--dpkgopt=path-exclude="+p)
 	}

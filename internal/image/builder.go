@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -42,7 +43,7 @@ type Config struct {
 // Request says what an image must hold.
 type Request struct {
 	Base       string   // "" or "auto" = built from Debian; name@sha256:… = pulled
-	Toolchains []string // "go", or none
+	Toolchains []string // of go, node, python, rust, make; none for a plain shell
 	Setup      []string // shell commands, run as root without a network; one layer for all
 	Repo       *Repo    // nil = no project
 	Offline    bool     // take no dependency from a registry (container.deps: off)
@@ -53,6 +54,7 @@ type Repo struct {
 	MirrorDir string      // absolute path of a bare repository on this host
 	Commit    company.OID // the base; only what is reachable from it is baked
 	Ref       string      // name of the branch that points to it inside, default "base"
+	Locks     company.OID // commit or tree whose lock files name the dependencies; "" = Commit
 }
 
 // Image is an image that exists.
@@ -61,11 +63,12 @@ type Image struct {
 	Tag    string       // company/worker:<key>, for people
 	Key    company.Hash // of everything in it
 	Layers []Layer      // from the bottom up
+	Notes  []string     // what people should know: wishes of the project that the image does not meet
 }
 
 // Layer is one part of an image.
 type Layer struct {
-	Kind string // base, go, gostd, gomod, godeps, setup, toolbox, repo
+	Kind string // base, go, gostd, debian, node, rust, gomod, godeps, ready, setup, toolbox, repo
 	Key  company.Hash
 }
 
@@ -89,6 +92,8 @@ type Builder struct {
 	goOnce sync.Once
 	goRoot goRoot
 	goErr  error
+	node   once
+	rust   once
 }
 
 // New makes a Builder and its cache directory. The daemon is not called yet.
@@ -130,10 +135,7 @@ func (b *Builder) Ensure(ctx context.Context, req Request) (Image, error) {
 	if err := req.check(); err != nil {
 		return Image{}, err
 	}
-	base := builtBase()
-	if req.Base != "" && req.Base != "auto" {
-		base = pulledBase(req.Base)
-	}
+	base := sourceOf(req)
 	for {
 		img, err := b.ensure(ctx, req, base)
 		if err == nil || !base.pulled || !isUnreachable(err) {
@@ -145,15 +147,23 @@ func (b *Builder) Ensure(ctx context.Context, req Request) (Image, error) {
 	}
 }
 
+// sourceOf is where the lowest layer of a request comes from.
+func sourceOf(req Request) baseSource {
+	if req.Base != "" && req.Base != "auto" {
+		return pulledBase(req.Base)
+	}
+	return builtBase()
+}
+
 // ensure is Ensure for one kind of base.
 func (b *Builder) ensure(ctx context.Context, req Request, base baseSource) (Image, error) {
-	steps, err := b.plan(ctx, req, base)
+	steps, notes, err := b.plan(ctx, req, base)
 	if err != nil {
 		return Image{}, err
 	}
 	last := steps[len(steps)-1]
 	if f, err := b.find(ctx, last); err != nil || f != nil {
-		return f.image(last), err
+		return f.image(last, notes), err
 	}
 	if f := b.daemonFits(ctx); f != nil {
 		return Image{}, f
@@ -164,52 +174,40 @@ func (b *Builder) ensure(ctx context.Context, req Request, base baseSource) (Ima
 			return Image{}, err
 		}
 	}
-	return under.image(last), nil
+	return under.image(last, notes), nil
 }
 
 // plan lists the layers of a request, from the bottom up, without a call to
-// the daemon. The key of the last one covers the whole request.
-func (b *Builder) plan(ctx context.Context, req Request, base baseSource) ([]step, error) {
-	steps := []step{b.baseStep(base)}
-	put := func(kind string, build buildFunc, inputs ...string) {
-		steps = append(steps, newStep(kind, steps[len(steps)-1], build, inputs...))
+// the daemon. The key of the last one covers the whole request. The notes are
+// for people.
+func (b *Builder) plan(ctx context.Context, req Request, base baseSource) ([]step, []string, error) {
+	tools, err := b.toolsFor(ctx, req, base)
+	if err != nil {
+		return nil, nil, err
 	}
-	add := func(kind string, fill fillFunc, inputs ...string) { put(kind, b.tarred(fill), inputs...) }
-	if len(req.Toolchains) > 0 {
-		root, err := b.hostGo(ctx)
-		if err != nil {
-			return nil, err
+	p := &plan{b: b, steps: []step{b.baseStep(base)}, notes: tools.notes}
+	p.addTools(req, tools)
+	if req.Repo != nil {
+		if err := p.addDeps(ctx, req, tools); err != nil {
+			return nil, nil, err
 		}
-		add("go", b.fillGo(root), root.identity...)
-		add("gostd", b.fillGoStd)
-		if req.Repo != nil {
-			deps, err := b.goDeps(ctx, *req.Repo, req.Offline)
-			if err != nil {
-				return nil, err
-			}
-			if len(deps.download) > 0 {
-				add("gomod", b.fillGoMod(*req.Repo, deps), deps.identity()...)
-			}
-			if deps.any() {
-				// The mirror's path keeps two projects with the same lock
-				// files from sharing what was compiled from their trees.
-				add("godeps", b.fillGoDeps(*req.Repo, deps), append(deps.identity(), req.Repo.MirrorDir)...)
-			}
-		}
+	}
+	if slices.ContainsFunc(req.Toolchains, func(t string) bool { return t == "node" || t == "python" || t == "rust" }) {
+		p.add("ready", "the script that links dependencies into a tree", fillReady, ready)
 	}
 	if len(req.Setup) > 0 {
-		put("setup", b.setUp(req.Setup), req.Setup...)
+		p.put("setup", fmt.Sprintf("%d set-up commands", len(req.Setup)), b.setUp(req.Setup), req.Setup...)
 	}
 	bin, hash, err := b.toolboxBinary()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	add("toolbox", fillToolbox(bin), string(hash))
+	p.add("toolbox", "the toolbox "+string(hash[:12]), fillToolbox(bin), string(hash))
 	if req.Repo != nil {
-		add("repo", b.fillRepo(*req.Repo), string(req.Repo.Commit), req.Repo.branch())
+		p.add("repo", "the history of commit "+string(req.Repo.Commit[:12]), b.fillRepo(*req.Repo), string(req.Repo.Commit), req.Repo.branch())
 	}
-	steps[len(steps)-1].repository = workerRepository
-	return steps, nil
+	p.top().repository = workerRepository
+	return p.steps, p.notes, nil
 }
 
 func fillToolbox(bin []byte) fillFunc {
@@ -246,10 +244,8 @@ func (r Request) check() error {
 		return company.E(company.EInvalid, fmt.Sprintf("the image %q is not pinned by a digest", r.Base)).
 			Because("a tag can mean another image tomorrow").Fix("write container.image as name@sha256:<64 hex digits>, or auto")
 	}
-	for i, t := range r.Toolchains {
-		if t != "go" || i > 0 {
-			return company.E(company.EInvalid, fmt.Sprintf("the toolchain %q cannot be put into an image", t)).Fix("the toolchain that is known is: go")
-		}
+	if err := checkToolchains(r.Toolchains); err != nil {
+		return err
 	}
 	for _, s := range r.Setup {
 		if strings.TrimSpace(s) == "" || strings.ContainsRune(s, 0) {
@@ -259,7 +255,7 @@ func (r Request) check() error {
 	if r.Repo == nil {
 		return nil
 	}
-	if !filepath.IsAbs(r.Repo.MirrorDir) || !r.Repo.Commit.Valid() {
+	if !filepath.IsAbs(r.Repo.MirrorDir) || !r.Repo.Commit.Valid() || !r.Repo.locksAt().Valid() {
 		return company.E(company.EInvalid, "the repository of an image needs an absolute path and a full commit id")
 	}
 	if len(r.Repo.Commit) != 40 {

@@ -10,8 +10,12 @@
 //	base     Debian made by mmdebstrap, or a pulled image, flattened
 //	go       the host's GOROOT, without tests and documents
 //	gostd    the standard library, compiled for build, vet and test
+//	debian   what Debian's packages of other toolchains add to the base
+//	node     the host's Node and npm
+//	rust     the host's Rust
 //	gomod    the modules that the lock files of the base commit name
 //	godeps   those modules and the base tree, compiled
+//	ready    the script that links dependencies into a fresh tree
 //	setup    what the president's set-up commands changed, run offline
 //	toolbox  PID 1 of a container
 //	repo     the history of the base commit, a bare repository

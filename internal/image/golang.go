@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path"
@@ -114,55 +113,12 @@ var goLeftOut = []string{"api", "doc", "test", "misc", ".git", "pkg/obj", "pkg/b
 func (b *Builder) fillGo(g goRoot) fillFunc {
 	return func(ctx context.Context, _ *found, _ string, l *layer) error {
 		b.say("copying %s from %s", g.version, g.dir)
-		if err := copyGo(ctx, l, g.dir, "", 0); err != nil {
+		leave := func(rel string) bool { return slices.Contains(goLeftOut, rel) || path.Base(rel) == "testdata" }
+		if err := copyTree(ctx, l, g.dir, goRootInside, leave); err != nil {
 			return err
 		}
 		return l.dir(strings.TrimPrefix(goModInside, "/"), 0o755, 0)
 	}
-}
-
-// copyGo copies one directory of GOROOT, sorted, with modes and times of our
-// own. Links are followed: Debian's GOROOT is made of them, and they lead to
-// where the image has nothing.
-func copyGo(ctx context.Context, l *layer, root, rel string, depth int) error {
-	if depth > 30 {
-		return fmt.Errorf("%s: links that lead in a circle", rel)
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	entries, err := os.ReadDir(filepath.Join(root, rel)) // sorted by name
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		p := path.Join(rel, e.Name())
-		if slices.Contains(goLeftOut, p) || e.Name() == "testdata" {
-			continue
-		}
-		host := filepath.Join(root, p)
-		info, err := os.Stat(host)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // a dangling link
-		}
-		if err != nil {
-			return err
-		}
-		switch {
-		case info.IsDir():
-			err = copyGo(ctx, l, root, p, depth+1)
-		case info.Mode().IsRegular():
-			mode := int64(0o644)
-			if info.Mode()&0o111 != 0 {
-				mode = 0o755
-			}
-			err = l.file(path.Join(strings.TrimPrefix(goRootInside, "/"), p), mode, host)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // notForAll are packages of the standard library that a program without cgo

@@ -159,7 +159,11 @@ func TestGoDeps(t *testing.T) {
 		"go.mod": pflagMod, "go.sum": pflagSum, "tools/go.mod": "module t\n", "b/vend/go.mod": pflagMod, "b/vend/vendor/modules.txt": "# x\n",
 		"b/vend/vendor/x/go.mod": pflagMod, "testdata/go.mod": pflagMod, "_old/go.mod": pflagMod, ".hidden/go.mod": pflagMod, "bad dir;x/go.mod": pflagMod,
 	})
-	d, err := be.goDeps(deadline(t), *repo, false)
+	tree, err := list(deadline(t), *repo, repo.Commit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := be.goDeps(deadline(t), tree, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +173,7 @@ func TestGoDeps(t *testing.T) {
 	if got := strings.Join(d.download, " "); got != "." || !d.vendored {
 		t.Errorf("to download %q, vendored %v", got, d.vendored)
 	}
-	if d, err = be.goDeps(deadline(t), *repo, true); err != nil || len(d.download) != 0 {
+	if d, err = be.goDeps(deadline(t), tree, true); err != nil || len(d.download) != 0 {
 		t.Errorf("offline: to download %q, error %v", d.download, err)
 	}
 }

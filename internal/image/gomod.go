@@ -21,14 +21,8 @@ import (
 // maxModules bounds the modules of one repository that are prepared.
 const maxModules = 16
 
-// maxModFile bounds one go.mod or go.sum, in bytes.
-const maxModFile = 8 << 20
-
-// lockFile is a file of the base commit that names dependencies.
-type lockFile struct {
-	path string // in the repository
-	blob string // object id
-}
+// maxLockFile bounds one file that names dependencies, in bytes.
+const maxLockFile = 32 << 20
 
 // goDeps is what the lock files of a base commit say.
 type goDeps struct {
@@ -58,27 +52,18 @@ func (d goDeps) shellDirs() string { return strings.Join(d.modules, " ") }
 
 // goDeps reads the lock files' names and ids from git, and the text of those
 // go.mod files that could need a download.
-func (b *Builder) goDeps(ctx context.Context, repo Repo, offline bool) (goDeps, error) {
-	out, err := git(ctx, repo.MirrorDir, "", "ls-tree", "-r", "-z", "--full-tree", string(repo.Commit))
-	if err != nil {
-		return goDeps{}, err
-	}
+func (b *Builder) goDeps(ctx context.Context, tree files, offline bool) (goDeps, error) {
 	var d goDeps
 	vendor := map[string]bool{}
-	for entry := range bytes.SplitSeq(out, []byte{0}) {
-		meta, name, ok := strings.Cut(string(entry), "\t")
-		f := strings.Fields(meta)
-		if !ok || len(f) != 3 || f[1] != "blob" || f[0] != "100644" && f[0] != "100755" {
-			continue // links, submodules
-		}
-		dir, base := path.Split(name)
+	for _, l := range tree.all {
+		dir, base := path.Split(l.path)
 		dir = path.Clean("./" + dir)
 		if base == "modules.txt" && path.Base(dir) == "vendor" {
 			vendor[path.Dir(dir)] = true
 		} else if !slices.Contains([]string{"go.mod", "go.sum", "go.work", "go.work.sum"}, base) || !safeDir.MatchString(dir) || ignoredByGo(dir) {
 			continue
 		}
-		d.locks = append(d.locks, lockFile{name, f[2]})
+		d.locks = append(d.locks, l)
 		if base == "go.mod" {
 			d.modules = append(d.modules, dir)
 		}
@@ -99,7 +84,7 @@ func (b *Builder) goDeps(ctx context.Context, repo Repo, offline bool) (goDeps, 
 		if offline {
 			continue
 		}
-		text, err := b.blob(ctx, repo, d.blobOf(path.Join(m, "go.mod")))
+		text, err := tree.text(ctx, path.Join(m, "go.mod"))
 		if err != nil {
 			return goDeps{}, err
 		}
@@ -120,27 +105,6 @@ func ignoredByGo(dir string) bool {
 	return false
 }
 
-func (d goDeps) blobOf(name string) string {
-	for _, l := range d.locks {
-		if l.path == name {
-			return l.blob
-		}
-	}
-	return ""
-}
-
-func (b *Builder) blob(ctx context.Context, repo Repo, id string) ([]byte, error) {
-	size, err := git(ctx, repo.MirrorDir, "", "cat-file", "-s", id)
-	if err != nil {
-		return nil, err
-	}
-	var n int64
-	if _, err := fmt.Sscan(string(size), &n); err != nil || n > maxModFile {
-		return nil, company.E(company.EImage, "a go.mod or go.sum is over 8 MiB")
-	}
-	return git(ctx, repo.MirrorDir, "", "cat-file", "blob", id)
-}
-
 // fillGoMod downloads the modules that the lock files name into a module cache
 // of the image. It happens on the host, because only the host has a network;
 // nothing but the text of the lock files is there, so no code can run.
@@ -151,7 +115,7 @@ func (b *Builder) fillGoMod(repo Repo, deps goDeps) fillFunc {
 			if path.Base(f.path) == "modules.txt" {
 				continue
 			}
-			text, err := b.blob(ctx, repo, f.blob)
+			text, err := readBlob(ctx, repo, f.path, f.blob)
 			if err != nil {
 				return err
 			}

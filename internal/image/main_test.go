@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -84,13 +85,13 @@ func deadline(t *testing.T) context.Context {
 // own are the layers of a request that belong to a test alone.
 func (be *bench) own(t *testing.T, req Request, base baseSource) []step {
 	t.Helper()
-	steps, err := be.plan(context.Background(), req, base)
+	steps, _, err := be.plan(context.Background(), req, base)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var own []step
 	for _, s := range steps {
-		if s.kind == "base" && !base.pulled || s.kind == "go" || s.kind == "gostd" {
+		if s.kind == "base" && !base.pulled || slices.Contains([]string{"go", "gostd", "debian", "node", "rust"}, s.kind) {
 			continue
 		}
 		own = append(own, s)

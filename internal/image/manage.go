@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,11 +17,13 @@ import (
 
 // Entry is one of our images in the daemon's store.
 type Entry struct {
-	Tag  string
-	ID   string
-	Kind string // of its topmost layer
-	Top  bool   // a whole worker image, not a layer that others are built from
-	Size int64  // bytes, shared layers included
+	Tag     string
+	ID      string
+	Kind    string    // of its topmost layer
+	Top     bool      // a whole worker image, not a layer that others are built from
+	Size    int64     // bytes, shared layers included
+	Layers  []Layer   // from the bottom up
+	Created time.Time // zero for an image whose layers were loaded: they say no time, to be equal everywhere
 }
 
 // List gives every image that carries our label, in no order.
@@ -33,7 +36,11 @@ func (b *Builder) List(ctx context.Context) ([]Entry, error) {
 	for _, i := range images {
 		for _, tag := range i.RepoTags {
 			if strings.HasPrefix(tag, workerRepository+":") || strings.HasPrefix(tag, layerRepository+":") {
-				out = append(out, Entry{Tag: tag, ID: i.ID, Kind: i.Labels[labelKind], Top: strings.HasPrefix(tag, workerRepository+":"), Size: i.Size})
+				e := Entry{Tag: tag, ID: i.ID, Kind: i.Labels[labelKind], Top: strings.HasPrefix(tag, workerRepository+":"), Size: i.Size, Layers: layersOf(i.Labels[labelLayers])}
+				if i.Created > 0 {
+					e.Created = time.Unix(i.Created, 0)
+				}
+				out = append(out, e)
 			}
 		}
 	}
@@ -62,6 +69,34 @@ func (b *Builder) Prune(ctx context.Context, which func(Entry) bool) (int, error
 	}
 	return n, nil
 }
+
+// Unused picks, for Prune, the images that none of the kept ones is stacked
+// on. Kept images are named by id or tag; one that does not exist keeps
+// nothing. With shared, the layers that no project's files went into stay too:
+// they take longest to make.
+func (b *Builder) Unused(ctx context.Context, keep []string, shared bool) (func(Entry) bool, error) {
+	entries, err := b.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	kept := map[Layer]bool{}
+	for _, e := range entries {
+		if slices.Contains(keep, e.ID) || slices.Contains(keep, e.Tag) {
+			for _, l := range e.Layers {
+				kept[l] = true
+			}
+		}
+	}
+	return func(e Entry) bool {
+		if len(e.Layers) == 0 {
+			return false // not understood: not ours to remove
+		}
+		return !kept[e.Layers[len(e.Layers)-1]] && !(shared && slices.Contains(sharedKinds, e.Kind) && !e.Top)
+	}, nil
+}
+
+// sharedKinds are the layers that no file of a project went into.
+var sharedKinds = []string{"base", "go", "gostd", "debian", "node", "rust"}
 
 // drop removes one tag, and the image when it was the last one.
 func (b *Builder) drop(ctx context.Context, tag string) error {

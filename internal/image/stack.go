@@ -25,8 +25,8 @@ func imageConfig(s step, under *found) dockercontainer.Config {
 	if under != nil {
 		env = under.env
 	}
-	if s.kind == "go" {
-		env = withGoEnv(env)
+	if s.env != nil {
+		env = s.env(env)
 	}
 	return dockercontainer.Config{
 		User:       fmt.Sprintf("%d:%d", agentID, agentID),

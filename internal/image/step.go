@@ -42,6 +42,8 @@ type step struct {
 	key        company.Hash
 	repository string
 	build      buildFunc
+	why        string                  // what it is made from, in words
+	env        func([]string) []string // what it changes in the environment of the image; nil = nothing
 }
 
 // buildFunc makes the image of a step; work is an empty directory that is
@@ -78,18 +80,25 @@ type found struct {
 	env     []string
 	layers  string   // the label
 	diffIDs []string // from the bottom up
+	size    int64    // bytes, all layers
 }
 
-func (f *found) image(s step) Image {
+func (f *found) image(s step, notes []string) Image {
 	if f == nil {
 		return Image{}
 	}
-	img := Image{ID: f.id, Tag: s.tag(), Key: s.key}
-	for entry := range strings.SplitSeq(f.layers, ",") {
-		kind, key, _ := strings.Cut(entry, "=")
-		img.Layers = append(img.Layers, Layer{Kind: kind, Key: company.Hash(key)})
+	return Image{ID: f.id, Tag: s.tag(), Key: s.key, Notes: notes, Layers: layersOf(f.layers)}
+}
+
+// layersOf reads the label that lists them.
+func layersOf(label string) []Layer {
+	var out []Layer
+	for entry := range strings.SplitSeq(label, ",") {
+		if kind, key, ok := strings.Cut(entry, "="); ok {
+			out = append(out, Layer{Kind: kind, Key: company.Hash(key)})
+		}
 	}
-	return img
+	return out
 }
 
 // find looks a layer up by its tag; nil without an error means that it is not
@@ -105,7 +114,7 @@ func (b *Builder) find(ctx context.Context, s step) (*found, error) {
 	if info.Config == nil || info.Config.Labels[labelKey] != string(s.key) {
 		return nil, company.E(company.EImage, "another image has the name "+s.tag()).Fix("remove it: docker image rm " + s.tag())
 	}
-	return &found{id: info.ID, env: info.Config.Env, layers: info.Config.Labels[labelLayers], diffIDs: info.RootFS.Layers}, nil
+	return &found{id: info.ID, env: info.Config.Env, layers: info.Config.Labels[labelLayers], diffIDs: info.RootFS.Layers, size: info.Size}, nil
 }
 
 // ensureStep finds or makes one layer. Of several builders of one layer, in

@@ -98,6 +98,30 @@ func (l *layer) stream(name string, mode, size int64, r io.Reader) error {
 	return err
 }
 
+// link adds a symbolic link owned by root.
+func (l *layer) link(name, to string) error {
+	return l.head(&tar.Header{Typeflag: tar.TypeSymlink, Name: name, Linkname: to, Mode: 0o777})
+}
+
+// copy adds an entry of another tar as it is, its time too: programs of the
+// system compare the times of files with what they noted of them.
+func (l *layer) copy(h *tar.Header, content io.Reader) error {
+	c := *h
+	c.Name = cleanName(h.Name)
+	if h.Typeflag == tar.TypeDir {
+		l.dirs[c.Name] = true
+		c.Name += "/"
+	}
+	if err := l.parents(c.Name); err != nil {
+		return err
+	}
+	if err := l.tw.WriteHeader(&c); err != nil || content == nil || h.Typeflag != tar.TypeReg {
+		return err
+	}
+	_, err := io.Copy(l.tw, content)
+	return err
+}
+
 // file adds a file of the host's disk, owned by root.
 func (l *layer) file(name string, mode int64, host string) error {
 	f, err := os.Open(host)

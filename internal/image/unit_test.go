@@ -96,7 +96,7 @@ func TestNoMmdebstrap(t *testing.T) {
 		}
 	}
 	t.Setenv("PATH", bin)
-	err := be.bootstrap(deadline(t), be.baseStep(builtBase()), t.TempDir(), filepath.Join(t.TempDir(), "x.tar"))
+	err := be.bootstrap(deadline(t), be.baseStep(builtBase()), debianPackages, t.TempDir(), filepath.Join(t.TempDir(), "x.tar"))
 	requireCode(t, err, company.EImage, "mmdebstrap is not installed")
 }
 

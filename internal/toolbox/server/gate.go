@@ -2,6 +2,7 @@ package server
 
 import (
 	"archive/tar"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -34,6 +35,10 @@ func Gate(settings Settings, argv []string, stdin io.Reader, log *slog.Logger) i
 	env := environment(os.Environ())
 	if err := seedCache(settings.GoCache, lookup(env, "GOCACHE")); err != nil {
 		log.Warn("seed the build cache", "err", err)
+	}
+	if err := makeReady(context.Background(), newChildren(), settings.Ready, settings.Workspace, env); err != nil {
+		log.Error("link the image's dependencies", "err", err)
+		return ExitTree
 	}
 	program, err := findProgram(argv[0], env)
 	if err != nil {

@@ -48,6 +48,9 @@ func (s *Server) prepare(ctx context.Context, r toolbox.PrepareRequest) (toolbox
 	if err != nil {
 		return none, asRefusal(err, "")
 	}
+	if err := makeReady(ctx, s.children, s.readyAt, s.dir, s.env); err != nil {
+		return none, fmt.Errorf("link the image's dependencies: %w", err)
+	}
 	tree, err := s.gitLine(ctx, "rev-parse", "--verify", "HEAD^{tree}")
 	if err != nil {
 		return none, err

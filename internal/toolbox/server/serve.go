@@ -40,16 +40,20 @@ type Settings struct {
 	GatewayPort int           // GATEWAY_PORT; 0 lets the system choose one
 	DeadMan     time.Duration // TOOLBOX_DEADMAN
 	GoCache     string        // TOOLBOX_GOCACHE: the baked build cache
+	Ready       string        // TOOLBOX_READY: the image's script that makes a fresh tree ready
 }
 
 // FromEnv reads the settings. A value that is none is an error.
 func FromEnv(get func(string) string) (Settings, error) {
-	s := Settings{Workspace: toolbox.Workspace, GatewayPort: toolbox.GatewayPort, DeadMan: toolbox.DeadMan, GoCache: goCache}
+	s := Settings{Workspace: toolbox.Workspace, GatewayPort: toolbox.GatewayPort, DeadMan: toolbox.DeadMan, GoCache: goCache, Ready: readyScript}
 	if v := get("TOOLBOX_WORKSPACE"); v != "" {
 		s.Workspace = v
 	}
 	if v := get("TOOLBOX_GOCACHE"); v != "" {
 		s.GoCache = v
+	}
+	if v := get("TOOLBOX_READY"); v != "" {
+		s.Ready = v
 	}
 	if v := get("GATEWAY_PORT"); v != "" {
 		n, err := strconv.Atoi(v)
@@ -89,7 +93,7 @@ func Serve(settings Settings, stdin, stdout *os.File, log *slog.Logger) int {
 	}
 	asked := make(chan struct{})
 	var once sync.Once
-	server, err := New(Config{Root: settings.Workspace, Shutdown: func() { once.Do(func() { close(asked) }) }})
+	server, err := New(Config{Root: settings.Workspace, Ready: settings.Ready, Shutdown: func() { once.Do(func() { close(asked) }) }})
 	if err != nil {
 		log.Error("open the workspace", "err", err)
 		return ExitFault

@@ -31,6 +31,7 @@ type Config struct {
 	Temp  string        // logs of commands and the checkpoint's index; a new folder in the system's when empty
 	Env   []string      // what commands get before the built-in defaults are filled in; os.Environ() when nil
 	Grace time.Duration // from SIGTERM to SIGKILL; toolbox.StopGrace when zero
+	Ready string        // script that is run in a fresh clone; "" or absent = nothing
 	// Shutdown is called, once answered, when the host asks for the end.
 	Shutdown func()
 }
@@ -42,6 +43,7 @@ type Server struct {
 	temp     string
 	env      []string
 	grace    time.Duration
+	readyAt  string
 	shutdown func()
 
 	children  *children
@@ -91,7 +93,7 @@ func New(c Config) (*Server, error) {
 		return nil, fmt.Errorf("open the workspace: %w", err)
 	}
 	s := &Server{
-		root: root, dir: dir, temp: c.Temp, env: environment(c.Env), grace: c.Grace,
+		root: root, dir: dir, temp: c.Temp, env: environment(c.Env), grace: c.Grace, readyAt: c.Ready,
 		shutdown: c.Shutdown, children: newChildren(), seen: make(map[string]digest),
 	}
 	s.processes = newProcesses(s.temp)

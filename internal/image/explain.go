@@ -1,0 +1,57 @@
+package image
+
+import (
+	"context"
+
+	"company/internal/company"
+)
+
+// Part is one layer of an image as Explain tells it.
+type Part struct {
+	Kind   string
+	Key    company.Hash // of all that went into it and of the layers below
+	Tag    string       // its image in the daemon's store
+	Why    string       // what it is made from, in words
+	Cached bool         // it is there
+	Size   int64        // bytes of this layer alone; 0 when it is not there
+}
+
+// Explanation is what Ensure would do for a request.
+type Explanation struct {
+	Parts []Part   // from the bottom up
+	Notes []string // as in Image
+	Image string   // id of the whole image; "" when it is not there
+}
+
+// Explain tells what an image for the request is made from, and which parts
+// are there. It builds nothing. A part above one that is missing may be there
+// all the same: keys are known before anything is made.
+func (b *Builder) Explain(ctx context.Context, req Request) (Explanation, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	if err := req.check(); err != nil {
+		return Explanation{}, err
+	}
+	steps, notes, err := b.plan(ctx, req, sourceOf(req))
+	if err != nil {
+		return Explanation{}, err
+	}
+	x := Explanation{Notes: notes}
+	var below int64
+	for _, s := range steps {
+		f, err := b.find(ctx, s)
+		if err != nil {
+			return Explanation{}, err
+		}
+		p := Part{Kind: s.kind, Key: s.key, Tag: s.tag(), Why: s.why, Cached: f != nil}
+		if f != nil {
+			p.Size = max(f.size-below, 0)
+			below = f.size
+			x.Image = f.id
+		} else {
+			x.Image = ""
+		}
+		x.Parts = append(x.Parts, p)
+	}
+	return x, nil
+}

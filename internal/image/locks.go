@@ -1,0 +1,118 @@
+package image
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+)
+
+// lockFile is a file of a tree that may name dependencies.
+type lockFile struct {
+	path string // in the repository
+	blob string // object id
+}
+
+// files are the regular files of one tree: names and object ids, no content.
+type files struct {
+	repo Repo
+	all  []lockFile        // sorted by path
+	blob map[string]string // by path
+}
+
+// locksAt is the commit or tree whose lock files count.
+func (r Repo) locksAt() company.OID {
+	if r.Locks != "" {
+		return r.Locks
+	}
+	return r.Commit
+}
+
+// list reads the names of a tree's files from git.
+func list(ctx context.Context, repo Repo, at company.OID) (files, error) {
+	out, err := git(ctx, repo.MirrorDir, "", "ls-tree", "-r", "-z", "--full-tree", string(at))
+	if err != nil {
+		return files{}, err
+	}
+	f := files{repo: repo, blob: map[string]string{}}
+	for entry := range bytes.SplitSeq(out, []byte{0}) {
+		meta, name, ok := strings.Cut(string(entry), "\t")
+		part := strings.Fields(meta)
+		if !ok || len(part) != 3 || part[1] != "blob" || part[0] != "100644" && part[0] != "100755" {
+			continue // links, submodules
+		}
+		f.all = append(f.all, lockFile{name, part[2]})
+		f.blob[name] = part[2]
+	}
+	return f, nil
+}
+
+// has tells whether there is such a file.
+func (f files) has(name string) bool { return f.blob[name] != "" }
+
+// text reads one file that names dependencies or versions.
+func (f files) text(ctx context.Context, name string) ([]byte, error) {
+	id, ok := f.blob[name]
+	if !ok {
+		return nil, company.E(company.ENotFound, name+" is not in the tree")
+	}
+	return readBlob(ctx, f.repo, name, id)
+}
+
+// named are the files with one of these names, in directories that may stand
+// in a script and that are the project's own.
+func (f files) named(names ...string) []string {
+	var out []string
+	for _, l := range f.all {
+		dir, base := path.Split(l.path)
+		dir = path.Clean("./" + dir)
+		if slices.Contains(names, base) && safeDir.MatchString(dir) && !foreign(dir) {
+			out = append(out, l.path)
+		}
+	}
+	// What is nearest to the root first: it decides when there are too many.
+	slices.SortStableFunc(out, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
+	return out
+}
+
+// foreign tells directories whose lock files are not the project's own: copies
+// of other projects, and material of tests.
+func foreign(dir string) bool {
+	for part := range strings.SplitSeq(dir, "/") {
+		switch part {
+		case "node_modules", "vendor", "third_party", "testdata", "fixtures", "__fixtures__", "site-packages":
+			return true
+		}
+		if part != "." && strings.HasPrefix(part, ".") {
+			return true
+		}
+	}
+	return false
+}
+
+// identity is what keys a layer: the names and contents of the files.
+func (f files) identity(names []string) []string {
+	var out []string
+	for _, n := range names {
+		out = append(out, n, f.blob[n])
+	}
+	return out
+}
+
+// readBlob reads one object of bounded size.
+func readBlob(ctx context.Context, repo Repo, name, id string) ([]byte, error) {
+	size, err := git(ctx, repo.MirrorDir, "", "cat-file", "-s", id)
+	if err != nil {
+		return nil, err
+	}
+	var n int64
+	if _, err := fmt.Sscan(string(size), &n); err != nil || n > maxLockFile {
+		return nil, company.E(company.EImage, fmt.Sprintf("%s is over %d MiB", name, maxLockFile>>20)).
+			Fix("a file that names dependencies is never that large: check it, or set container.deps: off")
+	}
+	return git(ctx, repo.MirrorDir, "", "cat-file", "blob", id)
+}

@@ -1,0 +1,127 @@
+package image
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// plan is a stack of layers in the making.
+type plan struct {
+	b     *Builder
+	steps []step
+	notes []string
+}
+
+func (p *plan) top() *step { return &p.steps[len(p.steps)-1] }
+
+// put adds a layer; why says in words what it is made from, inputs key it.
+func (p *plan) put(kind, why string, build buildFunc, inputs ...string) *step {
+	s := newStep(kind, *p.top(), build, inputs...)
+	s.why = why
+	p.steps = append(p.steps, s)
+	return p.top()
+}
+
+// add adds a layer that is made from a tar.
+func (p *plan) add(kind, why string, fill fillFunc, inputs ...string) *step {
+	return p.put(kind, why, p.b.tarred(fill), inputs...)
+}
+
+func (p *plan) note(format string, args ...any) {
+	p.notes = append(p.notes, fmt.Sprintf(format, args...))
+}
+
+// addTools adds the toolchains. Go comes first: its compiled standard library
+// takes longest, and so images with and without other tools share it.
+func (p *plan) addTools(req Request, t tools) {
+	if t.goRoot != nil {
+		p.add("go", t.goRoot.version+" of this host", p.b.fillGo(*t.goRoot), t.goRoot.identity...).env = withGoEnv
+		p.add("gostd", "the standard library, compiled", p.b.fillGoStd)
+	}
+	if len(t.packages) > 0 {
+		p.add("debian", "Debian packages: "+strings.Join(t.packages, " "), p.b.fillDebian(p.steps[0], t.packages), t.packages...)
+	}
+	if t.node != nil {
+		p.add("node", "Node "+t.node.version+" of this host", p.b.fillNode(*t.node), t.node.identity...)
+	}
+	if t.rust != nil {
+		p.add("rust", "Rust "+t.rust.version+" of this host", p.b.fillRust(*t.rust), t.rust.identity...)
+	}
+}
+
+// addDeps adds what the lock files of the tree name, and notes what they ask
+// for in vain.
+func (p *plan) addDeps(ctx context.Context, req Request, t tools) error {
+	repo := *req.Repo
+	if len(req.Toolchains) == 0 {
+		return nil
+	}
+	tree, err := list(ctx, repo, repo.locksAt())
+	if err != nil {
+		return err
+	}
+	notes, err := versionNotes(ctx, tree, t, req.Toolchains)
+	if err != nil {
+		return err
+	}
+	p.notes = append(p.notes, notes...)
+	if t.goRoot != nil {
+		if err := p.addGo(ctx, req, tree); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addGo adds the modules of the base, what they and the base compile to, and
+// above all that the modules of other lock files, where these differ: what was
+// compiled stays good for all that did not change.
+func (p *plan) addGo(ctx context.Context, req Request, tree files) error {
+	repo := *req.Repo
+	base := tree
+	if repo.locksAt() != repo.Commit {
+		var err error
+		if base, err = list(ctx, repo, repo.Commit); err != nil {
+			return err
+		}
+	}
+	deps, err := p.b.goDeps(ctx, base, req.Offline)
+	if err != nil {
+		return err
+	}
+	if len(deps.download) > 0 {
+		p.add("gomod", "the modules of "+words(deps.download, "go.mod"), p.b.fillGoMod(repo, deps), deps.identity()...)
+	}
+	if deps.any() {
+		// The mirror's path keeps two projects with the same lock files from
+		// sharing what was compiled from their trees.
+		p.add("godeps", "those modules and the base tree, compiled", p.b.fillGoDeps(repo, deps), append(deps.identity(), repo.MirrorDir)...)
+	}
+	if repo.locksAt() == repo.Commit {
+		return nil
+	}
+	changed, err := p.b.goDeps(ctx, tree, req.Offline)
+	if err != nil {
+		return err
+	}
+	if len(changed.download) > 0 && !slices.Equal(changed.identity(), deps.identity()) {
+		p.add("gomod", "the modules of "+words(changed.download, "go.mod")+" at "+string(repo.Locks[:12]), p.b.fillGoMod(repo, changed), changed.identity()...)
+	}
+	return nil
+}
+
+// words names the files of some directories.
+func words(dirs []string, file string) string {
+	const most = 4
+	var out []string
+	for i, d := range dirs {
+		if i == most {
+			out = append(out, fmt.Sprintf("%d more", len(dirs)-most))
+			break
+		}
+		out = append(out, strings.TrimPrefix(d+"/"+file, "./"))
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,110 @@
+package image
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+)
+
+// toolchains are the names that a request may hold, in the order of the layers.
+var toolchains = []string{"go", "node", "python", "rust", "make"}
+
+// debianTools are the packages that a toolchain takes from Debian. Go, Node
+// and Rust come from the host where it has them: Debian's are years older, and
+// the projects here were written with the host's.
+var debianTools = map[string][]string{
+	"python": {"python3", "python3-pip", "python3-pytest", "python3-venv"},
+	"rust":   {"gcc", "libc6-dev"}, // the compiler needs a linker
+	"make":   {"g++", "gcc", "libc6-dev"},
+}
+
+// Packages of a toolchain that the host does not have itself.
+var (
+	debianNode = []string{"nodejs", "npm"}
+	debianRust = []string{"cargo", "rustc"}
+)
+
+// Where the host's trees lie inside an image.
+const (
+	nodeModulesInside = "/usr/local/lib/node_modules"
+	rustInside        = "/usr/local/rust"
+)
+
+// tools are the toolchains of one request, found.
+type tools struct {
+	goRoot   *goRoot
+	node     *hostTree
+	rust     *hostTree
+	packages []string // of Debian, sorted
+	notes    []string
+}
+
+// toolsFor finds what the toolchains of a request are made from. It calls no
+// daemon and installs nothing.
+func (b *Builder) toolsFor(ctx context.Context, req Request, base baseSource) (tools, error) {
+	var t tools
+	note := func(format string, args ...any) { t.notes = append(t.notes, fmt.Sprintf(format, args...)) }
+	for _, name := range toolchains {
+		if !slices.Contains(req.Toolchains, name) {
+			continue
+		}
+		if name == "go" {
+			root, err := b.hostGo(ctx)
+			if err != nil {
+				return tools{}, err
+			}
+			t.goRoot = &root
+			continue
+		}
+		if base.pulled {
+			// An image that somebody chose and pinned brings its own tools: its
+			// packages are not Debian's, or not ours to mix.
+			note("the image %s is taken as it is: %s must be in it", base.ref, needs[name])
+			continue
+		}
+		t.packages = append(t.packages, debianTools[name]...)
+		switch name {
+		case "node":
+			tree, err := b.hostNode(ctx)
+			if err != nil {
+				note("Node comes from Debian: %v", err)
+				t.packages = append(t.packages, debianNode...)
+				continue
+			}
+			t.node = &tree
+		case "rust":
+			tree, err := b.hostRust(ctx)
+			if err != nil {
+				note("Rust comes from Debian: %v", err)
+				t.packages = append(t.packages, debianRust...)
+				continue
+			}
+			t.rust = &tree
+		}
+	}
+	slices.Sort(t.packages)
+	t.packages = slices.Compact(t.packages)
+	return t, nil
+}
+
+// needs says what a toolchain is, for people.
+var needs = map[string]string{
+	"node": "node and npm", "python": "python3 with pip, venv and pytest", "rust": "rustc, cargo and a linker", "make": "make and a C compiler",
+}
+
+// checkToolchains refuses names that nobody knows.
+func checkToolchains(names []string) error {
+	for i, n := range names {
+		if !slices.Contains(toolchains, n) {
+			return company.E(company.EInvalid, fmt.Sprintf("the toolchain %q cannot be put into an image", n)).
+				Fix("the toolchains that are known: " + strings.Join(toolchains, ", "))
+		}
+		if slices.Contains(names[:i], n) {
+			return company.E(company.EInvalid, fmt.Sprintf("the toolchain %q is asked for twice", n))
+		}
+	}
+	return nil
+}
