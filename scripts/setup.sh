@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes this machine ready for company: Go is checked; git, mmdebstrap (it
-# builds worker images) and a Docker daemon are installed and started where
+# Makes this machine ready for company: Go is checked; git, ssh, mmdebstrap
+# (it builds worker images) and a Docker daemon are installed and started where
 # that is possible (root on Debian or Ubuntu). Everything else is said in one
 # line. Safe to run again and again: a machine that is ready is left alone.
 #
@@ -34,6 +34,9 @@ missing=
 need() { has "$1" || missing="$missing $2"; }
 need git git
 need mmdebstrap mmdebstrap
+need ssh openssh-client
+# The tests of ssh remotes start one of their own; the program does not need it.
+[ -x /usr/sbin/sshd ] || missing="$missing openssh-server"
 [ -e /usr/share/keyrings/debian-archive-keyring.gpg ] || missing="$missing debian-archive-keyring"
 [ -e /etc/ssl/certs/ca-certificates.crt ] || [ -d /etc/pki ] || missing="$missing ca-certificates"
 up=false

@@ -36,6 +36,7 @@ func (a *app) checks(online bool) []check {
 	}
 	return []check{
 		{"git", checkGit},
+		{"remote", func(ctx context.Context) []verdict { return a.checkRemote(ctx, paths, loaded.Config, online) }},
 		{"docker", a.checkDocker},
 		{"images", a.checkImages},
 		{"go", checkGo},

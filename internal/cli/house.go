@@ -126,7 +126,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 		return nil, err
 	}
 	h.closers = append(h.closers, func() error { images.Close(); return nil })
-	author, err := authorOf(cfg.Git.Author)
+	gitcfg, err := gitConfig(h.office.Paths, cfg, os.LookupEnv)
 	if err != nil {
 		return nil, err
 	}
@@ -135,9 +135,9 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 		return nil, err
 	}
 	h.closers = append(h.closers, oplog.Close)
-	git, err := gitops.Open(gitops.Config{
-		Root: h.office.Git, Log: oplog, Author: author, Remote: cfg.Git.Remote, IntegrationPrefix: cfg.Git.IntegrationBranch,
-	})
+	gitcfg.Log = oplog
+	author := gitcfg.Author
+	git, err := gitops.Open(gitcfg)
 	if err != nil {
 		return nil, err
 	}

@@ -178,7 +178,7 @@ func newRoot(a *app) *cobra.Command {
 	root.AddCommand(
 		newSubmit(a), newStatus(a), newFeed(a), newShow(a), newLogs(a), newDiff(a),
 		newAnswer(a), newApprove(a), newReject(a), newStop(a), newResume(a), newCancel(a), newBudget(a), newPR(a),
-		newTrust(a), newConfig(a), newDoctor(a), newBench(a), newVersion(a), newCompletion(),
+		newTrust(a), newConfig(a), newGit(a), newDoctor(a), newBench(a), newVersion(a), newCompletion(),
 	)
 	for _, c := range root.Commands() {
 		usageErrors(c)

@@ -29,6 +29,7 @@ const (
 	ELost      Code = "E_LOST"      // a container ended while an agent worked in it
 	EImage     Code = "E_IMAGE"     // no worker image can be made
 	EGit       Code = "E_GIT"       // git says no
+	EHostKey   Code = "E_HOST_KEY"  // an ssh server that is not known, or has another key than before
 	EObjects   Code = "E_OBJECTS"   // a pushed object that the checks refuse
 	EGates     Code = "E_GATES"     // gates missing or unable to start
 	EModel     Code = "E_MODEL"     // the model's server

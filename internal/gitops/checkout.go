@@ -94,13 +94,6 @@ func (c *checkout) remoteURL(name string) string {
 	return filepath.Join(c.workTree, url)
 }
 
-// scpLike is git's host:path form: a colon before any slash.
-func scpLike(url string) bool {
-	colon := strings.IndexByte(url, ':')
-	slash := strings.IndexByte(url, '/')
-	return colon > 0 && (slash < 0 || colon < slash)
-}
-
 func (c *checkout) defaultBranch(ctx context.Context) (string, error) {
 	remote := "refs/remotes/" + c.s.cfg.Remote + "/"
 	r, err := c.s.run(ctx, call{dir: c.gitDir, args: []string{"rev-parse", "--symbolic-full-name", remote + "HEAD"}})

@@ -31,7 +31,7 @@ type call struct {
 	env       []string // beyond the fixed ones
 	global    string   // GIT_CONFIG_GLOBAL, if not the empty one
 	protocols string   // GIT_ALLOW_PROTOCOL; empty blocks all
-	network   bool     // gives ssh our command
+	access    *access  // the remote that is talked to: ssh, credential, proxies
 	limited   bool     // resource limits: its input comes out of a container
 	stdin     io.Reader
 	stdout    io.Writer // nil: collected in result.out
@@ -104,6 +104,15 @@ func (s *Store) run(ctx context.Context, c call) (result, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	var d *desk
+	if c.access.asks() {
+		var err error
+		if d, err = c.access.openDesk(ctx); err != nil {
+			return result{}, err
+		}
+		defer d.close()
+		c.extra = []*os.File{d.ask, d.answer}
+	}
 	cmd := s.command(ctx, c)
 	var out, errOut bytes.Buffer
 	cmd.Stdin = c.stdin
@@ -113,7 +122,13 @@ func (s *Store) run(ctx context.Context, c call) (result, error) {
 	}
 	cmd.Stderr = &truncating{buf: &errOut, left: maxStderr}
 	start := time.Now()
-	err := cmd.Run()
+	err := cmd.Start()
+	if d != nil {
+		d.closeGits()
+	}
+	if err == nil {
+		err = cmd.Wait()
+	}
 	r := result{out: out.Bytes(), stderr: errOut.String(), exit: exitCode(cmd)}
 	s.logOf(ctx).line(c.args[0], c.args[1:], r.exit, time.Since(start), r.stderr)
 	if ctx.Err() != nil {

@@ -1,7 +1,6 @@
 package gitops
 
 import (
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -100,8 +99,12 @@ func (s *Store) environment(c call) []string {
 		global = s.globalConfig()
 	}
 	ssh := "/bin/false"
-	if c.network {
-		ssh = "ssh -F /dev/null -o BatchMode=yes -o StrictHostKeyChecking=yes -o UserKnownHostsFile=" + shellQuote(filepath.Join(s.root, "known_hosts"))
+	settings := append(hardening(c.dir), c.config...)
+	if c.access.overSSHNow() {
+		ssh = c.access.sshCommand()
+	}
+	if c.access.asks() {
+		settings = append(settings, setting{"credential.helper", "!" + shellQuote(s.helper())})
 	}
 	env := []string{
 		"PATH=/usr/bin:/bin",
@@ -115,11 +118,14 @@ func (s *Store) environment(c call) []string {
 		"GIT_TERMINAL_PROMPT=0",
 		"GIT_ASKPASS=/bin/false",
 		"GIT_SSH_COMMAND=" + ssh,
+		"GIT_SSH_VARIANT=ssh",
 		"GIT_LITERAL_PATHSPECS=1",
 		"GIT_CEILING_DIRECTORIES=/",
 		"GIT_ALLOW_PROTOCOL=" + c.protocols,
 	}
-	settings := append(hardening(c.dir), c.config...)
+	if c.access != nil && c.access.host != "" {
+		env = append(env, s.cfg.OperatorEnv...)
+	}
 	env = append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(len(settings)))
 	for i, kv := range settings {
 		n := strconv.Itoa(i)

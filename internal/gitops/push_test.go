@@ -78,7 +78,8 @@ func TestRemotes(t *testing.T) {
 		_, err := b.store.remote(b.ctx, Remote{URL: url})
 		requireCode(t, err, company.EInvalid)
 	}
-	for url, protocol := range map[string]string{"https://host/x.git": "https", "ssh://git@host:22/x.git": "ssh", "git@host:x/y.git": "ssh", b.checkout: "file"} {
+	b.store.cfg.Method, b.store.cfg.AgentSocket = ByAgent, agentSocket(t)
+	for url, protocol := range map[string]string{"https://host/x.git": "https", "ssh://git@host:22/x.git": "ssh", "git@host:x/y.git": "ssh", b.checkout: "file", "http://127.0.0.1:1/x": "http"} {
 		a, err := b.store.remote(b.ctx, Remote{URL: url})
 		if err != nil || a.protocols != protocol {
 			t.Errorf("%s: %+v, %v", url, a, err)
@@ -89,13 +90,30 @@ func TestRemotes(t *testing.T) {
 	if left, err := os.ReadDir(b.store.temp()); err != nil || len(left) != 0 {
 		t.Errorf("left over: %v, %v", left, err)
 	}
-	// GIT-5: ssh is ours, strict about host keys, and reads no file of the user.
-	env := strings.Join(b.store.environment(call{dir: "/x", network: true, protocols: "ssh"}), "\n")
-	for _, want := range []string{"GIT_SSH_COMMAND=ssh -F /dev/null -o BatchMode=yes -o StrictHostKeyChecking=yes -o UserKnownHostsFile='" + b.store.root + "/known_hosts'", "GIT_ALLOW_PROTOCOL=ssh", "GIT_CONFIG_NOSYSTEM=1"} {
-		if !strings.Contains(env, want) {
-			t.Errorf("the environment lacks %q", want)
+	b.store.cfg.Method = ByToken
+	// Plain http is for this machine alone, and a name in the address does not
+	// become an option of ssh.
+	for _, url := range []string{"http://192.168.1.1/x", "http://localhost.example.com/x", "-oProxyCommand=id:x", "git@-oProxyCommand=id:x", "https://-x@h/y"} {
+		_, err := b.store.remote(b.ctx, Remote{URL: url})
+		requireCode(t, err, company.EInvalid)
+	}
+	// Where a token is the credential, what a forge serves by ssh is reached
+	// over https; a password in an address leaves it.
+	b.store.cfg.ForgeURL = "https://git.example.com:8443/"
+	for url, want := range map[string]string{
+		"git@github.com:acme/app.git":                        "https://github.com/acme/app.git",
+		"ssh://git@github.com:22/acme/app.git":               "https://github.com/acme/app.git",
+		"git@git.example.com:acme/app.git":                   "https://git.example.com:8443/acme/app.git",
+		"https://me:canary@example.com/x.git":                "https://example.com/x.git",
+		"https://" + "me" + "@example.com:8443/acme/app.git": "https://example.com:8443/acme/app.git",
+	} {
+		a, err := b.store.remote(b.ctx, Remote{URL: url})
+		if err != nil || a.url != want {
+			t.Errorf("%s: %+v, %v", url, a, err)
 		}
 	}
+	_, err := b.store.remote(b.ctx, Remote{URL: "git@host.example.com:x/y"})
+	requireCode(t, err, company.EAuth, "host.example.com")
 }
 
 // T21: nothing of our own environment reaches a git child.

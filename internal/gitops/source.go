@@ -86,7 +86,7 @@ type fetchSpec struct {
 	oid                    company.OID
 	dst                    string // empty: objects only
 	config                 []setting
-	network                bool
+	access                 *access // of a fetch over the network
 }
 
 // fetch brings one commit and its history into the mirror and verifies that it is
@@ -105,10 +105,17 @@ func (s *Store) fetchInto(ctx context.Context, dir string, f fetchSpec) error {
 	if f.dst != "" {
 		spec = "+" + spec + ":" + f.dst
 	}
-	if _, err := s.must(ctx, call{
-		dir: dir, global: f.global, protocols: f.protocols, network: f.network, config: f.config, limit: networkLimit,
+	c := call{
+		dir: dir, global: f.global, protocols: f.protocols, access: f.access, config: f.config, limit: networkLimit,
 		args: []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--no-recurse-submodules", "--", f.url, spec},
-	}); err != nil {
+	}
+	var err error
+	if f.access != nil {
+		_, err = f.access.patiently(ctx, "read", c)
+	} else {
+		_, err = s.must(ctx, c)
+	}
+	if err != nil {
 		return err
 	}
 	name := string(f.oid)
@@ -145,7 +152,7 @@ func (m *Mirror) fetchURL(ctx context.Context, url, ref string) (BaseInfo, error
 		return info, sha256Refused()
 	}
 	return info, m.fetch(ctx, fetchSpec{
-		url: r.url, global: r.global, protocols: r.protocols, network: true, oid: info.OID,
+		url: r.url, global: r.global, protocols: r.protocols, access: r, oid: info.OID,
 		dst: "refs/remotes/origin/" + info.Branch, config: historyFsck(),
 	})
 }

@@ -28,6 +28,15 @@ type Config struct {
 	Remote            string // the remote's name in the president's checkout; empty: origin
 	Author            Person // of commits that name nobody; empty: company
 	Log               *OpLog // git.log of operations whose context has none; may be nil
+
+	// How remotes are reached. Nothing of it gets into a container.
+	Method      string     // git.credential: ByToken, ByDeployKey or ByAgent; empty: ByToken
+	Credential  Credential // the token of a host; nil: none
+	TokenFix    string     // what to do where there is no token, for people
+	DeployKey   string     // absolute path of a private key
+	AgentSocket string     // SSH_AUTH_SOCK of the operator
+	ForgeURL    string     // a forge beside the known ones, whose ssh addresses a token is for
+	OperatorEnv []string   // see OperatorEnv
 }
 
 // Store is the folder that holds all host-side repositories of an office.
@@ -36,6 +45,8 @@ type Store struct {
 	cfg  Config
 	root string
 	git  string // absolute path of the git binary
+	// known is the file of accepted ssh host keys.
+	known string
 
 	mu    sync.Mutex
 	locks map[string]chan struct{} // one per repository, see lock
@@ -55,6 +66,9 @@ func Open(cfg Config) (*Store, error) {
 	if cfg.Remote == "" {
 		cfg.Remote = "origin"
 	}
+	if cfg.Method == "" {
+		cfg.Method = ByToken
+	}
 	if cfg.Author.Name == "" {
 		cfg.Author = Person{Name: "company", Email: "company@localhost"}
 	}
@@ -68,7 +82,7 @@ func Open(cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{cfg: cfg, root: filepath.Clean(cfg.Root), git: git, locks: map[string]chan struct{}{}}
+	s := &Store{cfg: cfg, root: filepath.Clean(cfg.Root), git: git, known: KnownHosts(cfg.Root), locks: map[string]chan struct{}{}}
 	for _, dir := range []string{s.home(), s.hooks(), s.seeds(), s.runs(), s.temp()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, company.E(company.EGit, "the git store cannot be made").Wrap(err)
@@ -81,8 +95,10 @@ func Open(cfg Config) (*Store, error) {
 		return nil, company.E(company.EGit, "the git store cannot be written").Wrap(err)
 	}
 	hook := filepath.Join(s.hooks(), "pre-receive")
-	if err := renameio.WriteFile(hook, []byte(hookScript), 0o700); err != nil {
-		return nil, company.E(company.EGit, "the git store cannot be written").Wrap(err)
+	for file, text := range map[string]string{hook: hookScript, s.helper(): helperScript} {
+		if err := renameio.WriteFile(file, []byte(text), 0o700); err != nil {
+			return nil, company.E(company.EGit, "the git store cannot be written").Wrap(err)
+		}
 	}
 	// git skips a hook that it may not execute without a word: fail closed.
 	if err := unix.Access(hook, unix.X_OK); err != nil {
@@ -107,10 +123,14 @@ func findGit() (string, error) {
 
 func (s *Store) home() string         { return filepath.Join(s.root, "home") }
 func (s *Store) hooks() string        { return filepath.Join(s.root, "hooks") }
+func (s *Store) helper() string       { return filepath.Join(s.root, "credential") }
 func (s *Store) seeds() string        { return filepath.Join(s.root, "seeds") }
 func (s *Store) runs() string         { return filepath.Join(s.root, "runs") }
 func (s *Store) temp() string         { return filepath.Join(s.root, "tmp") }
 func (s *Store) globalConfig() string { return filepath.Join(s.root, "gitconfig") }
+
+// replaceFile writes a file whole or not at all.
+func replaceFile(path, text string) error { return renameio.WriteFile(path, []byte(text), 0o600) }
 
 // cleanTemp removes what a killed process left half made.
 func (s *Store) cleanTemp() error {
@@ -219,7 +239,7 @@ func (s *Store) Mirror(ctx context.Context, projectID string, sourcePath string)
 		return nil, company.E(company.EInvalid, fmt.Sprintf("%q is not a project id", projectID))
 	}
 	switch projectID {
-	case "home", "hooks", "seeds", "runs", "tmp":
+	case "home", "hooks", "seeds", "runs", "tmp", "credential":
 		return nil, company.E(company.EInvalid, fmt.Sprintf("%q is a name of the git store itself", projectID))
 	}
 	m := &Mirror{s: s, dir: filepath.Join(s.root, projectID+".git"), source: sourcePath}

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -48,6 +49,7 @@ var textRules = map[string]string{
 	"target":   "a branch name such as develop, but not main or master",
 	"remote":   "the name of a remote, such as origin",
 	"author":   "Name <mail@example.com>",
+	"file":     "the absolute path of a file",
 	"glob":     "a glob such as internal/secret/**",
 }
 
@@ -100,6 +102,10 @@ func checkText(tag reflect.StructTag, s string) error {
 	case "author":
 		if s != "" && !authorRE.MatchString(s) {
 			return no("is not an author")
+		}
+	case "file":
+		if s != "" && (!filepath.IsAbs(s) || filepath.Clean(s) != s) {
+			return no("is not the path of a file")
 		}
 	case "glob":
 		if _, err := company.ParseGlob(s); err != nil {
@@ -209,6 +215,13 @@ func (c Config) validate(at func(key string) string) problems {
 		ps = append(ps, problem{at: at("workers.command_timeout"), key: "workers.command_timeout", what: "is longer than workers.run_timeout",
 			found: c.Workers.CommandTimeout.String(), fix: "allowed: up to " + c.Workers.RunTimeout.String()})
 	}
+	if (c.Git.Credential == "deploy_key") != (c.Git.DeployKeyFile != "") {
+		p := problem{at: at("git.deploy_key_file"), key: "git.deploy_key_file", what: "is missing, and git.credential is deploy_key", fix: "name the file of the private key"}
+		if c.Git.DeployKeyFile != "" {
+			p.what, p.fix = "has no use: git.credential is "+c.Git.Credential, "set git.credential: deploy_key, or remove it"
+		}
+		ps = append(ps, p)
+	}
 	if c.Bus.URL == "" && c.Bus.Creds != "" {
 		ps = append(ps, problem{at: at("bus.creds"), key: "bus.creds", what: "has no bus.url to be used with", fix: "add bus.url or remove bus.creds"})
 	}
@@ -280,7 +293,6 @@ func (c Config) notYetBeside(no func(bad bool, key, found, instead string)) {
 	no(c.Workers.CommandTimeout > maxCommandTimeout, "workers.command_timeout", c.Workers.CommandTimeout.String(), "up to "+maxCommandTimeout.String())
 	no(len(c.Container.SetupEnv) > 0, "container.setup_env", strings.Join(c.Container.SetupEnv, ", "), "preparation without variables: leave the list empty")
 	same("container.strict", c.Container.Strict, d.Container.Strict)
-	same("git.credential", c.Git.Credential, d.Git.Credential)
 	same("git.signoff", c.Git.Signoff, d.Git.Signoff)
 	no(c.Forge.URL != "", "forge.url", c.Forge.URL, "the local forge: leave forge.url empty")
 	same("forge.token_env", c.Forge.TokenEnv, d.Forge.TokenEnv)
@@ -311,9 +323,12 @@ func (l Loaded) Check() error {
 		found, instead, _ := strings.Cut(missing[k], "\x00")
 		ps = append(ps, problem{at: l.Origin[k], key: k, what: "is not in this version yet", found: shorten(strconv.Quote(found)), fix: "there is: " + instead})
 	}
-	if p := l.Config.Bus.Creds; p != "" {
-		if err := privateFile(p); err != nil {
-			ps = append(ps, problem{at: l.Origin["bus.creds"], key: "bus.creds", what: err.Error(), fix: "chmod 600 " + p})
+	for _, f := range []struct{ key, path string }{{"bus.creds", l.Config.Bus.Creds}, {"git.deploy_key_file", l.Config.Git.DeployKeyFile}} {
+		if f.path == "" {
+			continue
+		}
+		if err := privateFile(f.path); err != nil {
+			ps = append(ps, problem{at: l.Origin[f.key], key: f.key, what: err.Error(), fix: "chmod 600 " + f.path})
 		}
 	}
 	return ps.err("check the config")

@@ -103,6 +103,7 @@ type Git struct {
 	IntegrationMode   string `yaml:"integration_mode" enum:"per-task shared" doc:"one integration branch per task, or one for all"`
 	Remote            string `yaml:"remote" check:"remote" doc:"name of the remote"`
 	Credential        string `yaml:"credential" enum:"deploy_key token ssh_agent" doc:"how the remote is reached"`
+	DeployKeyFile     string `yaml:"deploy_key_file" check:"file" doc:"private key of credential: deploy_key"`
 	Author            string `yaml:"author" check:"author" doc:"Name <mail> of the commits; empty for the role's"`
 	Signoff           bool   `yaml:"signoff" doc:"add Signed-off-by"`
 }

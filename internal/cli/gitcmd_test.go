@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"company/internal/company"
+	"company/internal/gitops"
+	"company/internal/gitops/remotetest"
+	"company/internal/office"
+)
+
+// GIT-5: a server is known when the president has compared its fingerprint,
+// and another key is not taken for it afterwards.
+func TestTrustHost(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "company.yaml"), []byte("version: 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	company := func(args ...string) (code int, out, errs string) {
+		t.Helper()
+		var o, e bytes.Buffer
+		a := &app{in: strings.NewReader(""), out: &o, err: &e, env: func(k string) (string, bool) { return dir, k == "HOME" }}
+		code = a.main(t.Context(), append([]string{"--office", dir, "git", "trust-host"}, args...))
+		return code, o.String(), e.String()
+	}
+	server := remotetest.NewSSHD(t)
+	keys, err := gitops.ScanHost(t.Context(), server.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	print := keys[0].Fingerprint()
+	if code, _, errs := company(server.Host); code != exitError || !strings.Contains(errs, "E_HOST_KEY") || !strings.Contains(errs, print) {
+		t.Errorf("nobody compared: %d %s", code, errs)
+	}
+	if code, _, errs := company(server.Host, "--fingerprint", "SHA256:somethingelse"); code != exitError || !strings.Contains(errs, "E_HOST_KEY") {
+		t.Errorf("another fingerprint: %d %s", code, errs)
+	}
+	known := func() int {
+		t.Helper()
+		n := 0
+		err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+			if err == nil && d.Name() == "known_hosts" {
+				text, err := os.ReadFile(p)
+				n = strings.Count(string(text), "\n")
+				return err
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if known() != 0 {
+		t.Error("accepted by itself")
+	}
+	code, out, errs := company(server.Host, "--fingerprint", print, "-o", "json")
+	var got struct {
+		Host string
+		Keys []struct{ Type, Fingerprint string }
+	}
+	if err := json.Unmarshal([]byte(out), &got); code != exitComplete || err != nil || got.Host != server.Host || len(got.Keys) != 1 || got.Keys[0].Fingerprint != print || known() != 1 {
+		t.Fatalf("%d %s %s (%v), known %d", code, out, errs, err, known())
+	}
+	if code, _, errs := company(server.Host); code != exitComplete {
+		t.Errorf("the same again: %d %s", code, errs)
+	}
+	server.NewHostKey(t)
+	keys, err = gitops.ScanHost(t.Context(), server.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := company(server.Host, "--fingerprint", keys[0].Fingerprint()); code != exitError || !strings.Contains(errs, "another key") || !strings.Contains(errs, "--replace") {
+		t.Errorf("a changed key: %d %s", code, errs)
+	}
+	if code, _, errs := company(server.Host, "--fingerprint", keys[0].Fingerprint(), "--replace"); code != exitComplete || known() != 1 {
+		t.Errorf("replaced: %d %s", code, errs)
+	}
+	if code, _, errs := company("-oProxyCommand=id"); code != exitUsage {
+		t.Errorf("%d %s", code, errs)
+	}
+	if code, _, errs := company("not a host"); code != exitUsage {
+		t.Errorf("%d %s", code, errs)
+	}
+	server.Stop()
+	if code, _, errs := company(server.Host); code != exitError || !strings.Contains(errs, "no ssh server answers") {
+		t.Errorf("%d %s", code, errs)
+	}
+}
+
+// A token goes to the host that it is for, and nowhere else.
+func TestTheTokensHost(t *testing.T) {
+	env := func(k string) (string, bool) {
+		v, ok := map[string]string{"GITHUB_TOKEN": "hub", "MY_TOKEN": "mine"}[k]
+		return v, ok
+	}
+	for _, c := range []struct{ url, name, host, want string }{
+		{"", "GITHUB_TOKEN", "github.com", "hub"},
+		{"", "GITHUB_TOKEN", "acme.ghe.com", "hub"},
+		{"", "GITHUB_TOKEN", "gitlab.com", ""},
+		{"", "GITHUB_TOKEN", "github.com.evil.example", ""},
+		{"", "GITHUB_TOKEN", "evilghe.com", ""},
+		{"", "MY_TOKEN", "git.example.com", "mine"},
+		{"", "NO_TOKEN", "git.example.com", ""},
+		{"https://git.example.com:8443/x", "MY_TOKEN", "git.example.com:8443", "mine"},
+		{"https://git.example.com", "MY_TOKEN", "github.com", ""},
+		{"https://git.example.com", "GITHUB_TOKEN", "git.example.com", "hub"},
+	} {
+		cfg := office.Default()
+		cfg.Forge.URL, cfg.Forge.TokenEnv = c.url, c.name
+		_, got, err := tokenOf(cfg, env)(context.Background(), c.host)
+		if got != c.want || (err == nil) != (c.want != "") || err != nil && company.CodeOf(err) != company.EAuth {
+			t.Errorf("%+v: %q, %v", c, got, err)
+		}
+	}
+}
+
+// DOC-2: doctor says how the remote is reached, and never shows a value.
+func TestDoctorOnTheRemote(t *testing.T) {
+	dir := t.TempDir()
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b", "-C", dir}, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	git("init", "-q", "-b", "main")
+	git("commit", "-q", "--allow-empty", "-m", "x")
+	const canary = "canary-token"
+	server := remotetest.NewHTTPS(t, "", canary)
+	_, url := server.Repository(t, "a/b.git", dir)
+	env := map[string]string{"HOME": dir, "SSL_CERT_FILE": server.CA}
+	a := &app{env: func(k string) (string, bool) { v, ok := env[k]; return v, ok }}
+	cfg := office.Default()
+	cfg.Forge.TokenEnv = "MY_TOKEN"
+	look := func(online bool) map[string]office.Result {
+		t.Helper()
+		out := map[string]office.Result{}
+		for _, v := range a.checkRemote(t.Context(), office.Paths{Git: filepath.Join(dir, "state"), Repo: dir}, cfg, online) {
+			out[v.Name] = v.Result
+			if strings.Contains(v.Found+v.Fix, canary) {
+				t.Errorf("%+v", v)
+			}
+		}
+		return out
+	}
+	if got := look(true); !got["remote"].OK || !strings.Contains(got["remote"].Found, "no remote") || !got["git credential"].OK {
+		t.Errorf("%+v", got)
+	}
+	git("remote", "add", "origin", strings.Replace(url, "https://", "https://me:canary-token@", 1))
+	if got := look(true); !got["git credential"].OK || !got["remote answers"].OK || !strings.Contains(got["remote answers"].Found, `"main"`) {
+		t.Errorf("%+v", got)
+	}
+	git("remote", "set-url", "origin", url)
+	if got := look(true); got["git credential"].OK || !strings.Contains(got["git credential"].Found, "NOT SET") || got["remote answers"].OK || !strings.Contains(got["remote answers"].Fix, "MY_TOKEN") {
+		t.Errorf("%+v", got)
+	}
+	env["MY_TOKEN"] = canary
+	before := len(server.Seen())
+	if got := look(false); !got["git credential"].OK || !strings.Contains(got["git credential"].Found, "SET") {
+		t.Errorf("%+v", got)
+	}
+	if len(server.Seen()) != before {
+		t.Error("it asked the server without --online")
+	}
+	if got := look(true); !got["remote answers"].OK {
+		t.Errorf("%+v", got)
+	}
+	git("remote", "set-url", "origin", "git@unknown.example.com:a/b.git")
+	cfg.Git.Credential, env["SSH_AUTH_SOCK"] = "ssh_agent", "/nowhere"
+	if got := look(false); got["git credential"].OK || !got["ssh host"].OK {
+		t.Errorf("%+v", got) // without an agent it is not reached at all
+	}
+	if _, err := os.Stat(filepath.Join(dir, "state")); err == nil {
+		t.Error("doctor made something")
+	}
+}

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/gitops"
+	"company/internal/office"
+)
+
+// gitConfig is the store of an office and how it reaches remotes.
+func gitConfig(p office.Paths, c office.Config, env func(string) (string, bool)) (gitops.Config, error) {
+	author, err := authorOf(c.Git.Author)
+	if err != nil {
+		return gitops.Config{}, err
+	}
+	agent, _ := env("SSH_AUTH_SOCK")
+	return gitops.Config{
+		Root: p.Git, Author: author, Remote: c.Git.Remote, IntegrationPrefix: c.Git.IntegrationBranch,
+		Method: c.Git.Credential, DeployKey: c.Git.DeployKeyFile, AgentSocket: agent, ForgeURL: c.Forge.URL,
+		OperatorEnv: gitops.OperatorEnv(env),
+		Credential:  tokenOf(c, env), TokenFix: "export " + c.Forge.TokenEnv + "=… with a token that may read and write the repository, or set git.credential: ssh_agent or deploy_key",
+	}, nil
+}
+
+// tokenOf gives the token of forge.token_env, to the hosts that it is for: the
+// forge of forge.url; without one, github.com for GITHUB_TOKEN, and wherever
+// the remote is for a variable that the president named.
+func tokenOf(c office.Config, env func(string) (string, bool)) gitops.Credential {
+	return func(_ context.Context, host string) (string, string, error) {
+		name := c.Forge.TokenEnv
+		name0 := strings.ToLower(host)
+		forge, err := url.Parse(c.Forge.URL)
+		switch {
+		case err == nil && c.Forge.URL != "" && !strings.EqualFold(forge.Host, host),
+			c.Forge.URL == "" && name == "GITHUB_TOKEN" && name0 != "github.com" && !strings.HasSuffix(name0, ".ghe.com"):
+			e := company.E(company.EAuth, "there is no token for "+host).Because(name + " is for another host").
+				Fix("set forge.url to https://" + host + " or forge.token_env to a variable with a token for it, or set git.credential")
+			e.Class = company.HumanRequired
+			return "", "", e
+		}
+		secret, _ := env(name)
+		if secret == "" {
+			e := company.E(company.EAuth, "there is no token for "+host).Because(name + " is NOT SET").
+				Fix("export " + name + "=… with a token that may read and write the repository, or set git.credential: ssh_agent or deploy_key")
+			e.Class = company.HumanRequired
+			return "", "", e
+		}
+		return "", secret, nil
+	}
+}
+
+// checkRemote is doctor's look at the remote of the checkout.
+func (a *app) checkRemote(ctx context.Context, p office.Paths, c office.Config, online bool) []verdict {
+	if p.Repo == "" {
+		return one("remote", office.Result{OK: true, Found: "not in a git checkout"})
+	}
+	cfg, err := gitConfig(p, c, a.env)
+	if err != nil {
+		return one("remote", broken(err))
+	}
+	var out []verdict
+	for _, check := range gitops.Checks(cfg, p.Repo, online) {
+		out = append(out, verdict{Name: check.Name, Result: check.Run(ctx)})
+	}
+	return out
+}

@@ -1,0 +1,171 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/office"
+)
+
+// Checks is what doctor looks at for the remote of a checkout, as a store of
+// this configuration would reach it: its address, the credential (SET or NOT
+// SET, never its value), the ssh host key, and, when online, whether the
+// remote answers. Nothing is made; without online nothing is asked.
+func Checks(cfg Config, checkout string, online bool) []office.Check {
+	p := &probe{cfg: cfg, checkout: checkout}
+	out := []office.Check{
+		{Name: "remote", Run: p.remote},
+		{Name: "git credential", Run: p.credential},
+		{Name: "ssh host", Run: p.host},
+	}
+	if online {
+		out = append(out, office.Check{Name: "remote answers", Run: p.online})
+	}
+	return out
+}
+
+type probe struct {
+	cfg      Config
+	checkout string
+}
+
+// seen is an error as the result of a check.
+func seen(err error) office.Result {
+	var e *company.Error
+	if !errors.As(err, &e) {
+		return office.Result{Found: Mask(err.Error())}
+	}
+	found := e.Message
+	if e.Why != "" {
+		found += ": " + e.Why
+	}
+	return office.Result{Found: Mask(found), Fix: e.Hint}
+}
+
+// open makes a store that is gone after use, which knows the hosts of the
+// real one, and reads the address of the remote.
+func (p *probe) open(ctx context.Context) (s *Store, remote string, done func(), err error) {
+	dir, err := os.MkdirTemp("", "company-look-")
+	if err != nil {
+		return nil, "", nil, err
+	}
+	done = func() { _ = os.RemoveAll(dir) }
+	cfg := p.cfg
+	cfg.Root, cfg.Log = filepath.Join(dir, "git"), nil
+	if s, err = Open(cfg); err == nil {
+		s.known = KnownHosts(p.cfg.Root)
+		var c *checkout
+		if c, err = s.openCheckout(ctx, p.checkout); err == nil {
+			return s, c.remoteURL(s.cfg.Remote), done, nil
+		}
+	}
+	done()
+	return nil, "", nil, err
+}
+
+func (p *probe) remote(ctx context.Context) office.Result {
+	s, url, done, err := p.open(ctx)
+	if err != nil {
+		return seen(err)
+	}
+	defer done()
+	if url == "" {
+		return office.Result{OK: true, Found: "no remote " + s.cfg.Remote + ": branches stay on this machine"}
+	}
+	a, err := s.remote(ctx, Remote{URL: url})
+	if err != nil {
+		return seen(err)
+	}
+	defer a.done()
+	found := Mask(url)
+	if a.url != url && a.host != "" {
+		found += ", reached at " + a.url
+	}
+	return office.Result{OK: true, Found: found}
+}
+
+func (p *probe) credential(ctx context.Context) office.Result {
+	s, url, done, err := p.open(ctx)
+	if err != nil {
+		return seen(err)
+	}
+	defer done()
+	if HostOf(url) == "" {
+		return office.Result{OK: true, Found: "none is needed"}
+	}
+	a, err := s.remote(ctx, Remote{URL: url})
+	if err != nil {
+		return seen(err)
+	}
+	defer a.done()
+	if a.protocols == "ssh" {
+		if s.cfg.Method == ByDeployKey {
+			return office.Result{OK: true, Found: "deploy key " + s.cfg.DeployKey}
+		}
+		return office.Result{OK: true, Found: "ssh agent, SSH_AUTH_SOCK SET"}
+	}
+	_, secret, err := a.login(ctx)
+	if err != nil {
+		return seen(err)
+	}
+	if secret == "" {
+		// Reading a public repository needs none.
+		return office.Result{Warn: true, Found: "token for " + a.host + " NOT SET", Needed: "a token, to push", Fix: s.howToLogin()}
+	}
+	return office.Result{OK: true, Found: "token for " + a.host + " SET"}
+}
+
+func (p *probe) host(ctx context.Context) office.Result {
+	s, url, done, err := p.open(ctx)
+	if err != nil {
+		return seen(err)
+	}
+	defer done()
+	a, err := s.remote(ctx, Remote{URL: url})
+	if url == "" || err != nil || a.protocols != "ssh" {
+		return office.Result{OK: true, Found: "not reached by ssh"}
+	}
+	known, err := Known(p.cfg.Root, a.host)
+	if err != nil {
+		return seen(err)
+	}
+	if len(known) == 0 {
+		return office.Result{Found: a.host + " is not known", Needed: "its key, accepted by you", Fix: "company git trust-host " + a.host}
+	}
+	var prints []string
+	for _, k := range known {
+		prints = append(prints, k.Fingerprint())
+	}
+	return office.Result{OK: true, Found: a.host + " " + strings.Join(prints, ", ")}
+}
+
+func (p *probe) online(ctx context.Context) office.Result {
+	s, url, done, err := p.open(ctx)
+	if err != nil {
+		return seen(err)
+	}
+	defer done()
+	if url == "" {
+		return office.Result{OK: true, Found: "no remote " + s.cfg.Remote}
+	}
+	a, err := s.remote(ctx, Remote{URL: url})
+	if err != nil {
+		return seen(err)
+	}
+	defer a.done()
+	repo := filepath.Join(s.root, "look.git")
+	if err := s.create(ctx, repo, "main", nil); err != nil {
+		return seen(err)
+	}
+	a.tries = 1
+	_, head, err := a.list(ctx, repo, "")
+	if err != nil {
+		return seen(err)
+	}
+	return office.Result{OK: true, Found: fmt.Sprintf("answers, default branch %q", head)}
+}

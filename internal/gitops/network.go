@@ -1,0 +1,152 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"company/internal/company"
+)
+
+// networkTries is how often a fetch is tried before it is a failure (GIT-6),
+// each time with a fresh credential; between them it waits.
+const networkTries = 3
+
+var networkPause = []time.Duration{time.Second, 4 * time.Second}
+
+// patiently runs a call that reads from the remote. What a person has to mend
+// is not tried again.
+func (a *access) patiently(ctx context.Context, doing string, c call) (result, error) {
+	tries := a.tries
+	if tries == 0 {
+		tries = networkTries
+	}
+	for try := 1; ; try++ {
+		r, err := a.once(ctx, c)
+		if err == nil && r.exit == 0 {
+			return r, nil
+		}
+		if err == nil {
+			err = a.explain(ctx, doing, r)
+		}
+		var e *company.Error
+		if a.host == "" || ctx.Err() != nil || try >= tries || errors.As(err, &e) && e.Class == company.HumanRequired {
+			return r, err
+		}
+		select {
+		case <-time.After(networkPause[try-1]):
+		case <-ctx.Done():
+			return r, context.Cause(ctx)
+		}
+	}
+}
+
+// once runs one call at the remote, with somebody to answer git's question
+// for a credential.
+func (a *access) once(ctx context.Context, c call) (result, error) {
+	a.asked = nil
+	return a.s.run(ctx, c)
+}
+
+// What git and ssh say, in English since LC_ALL is C.
+var (
+	hostKeyRE = regexp.MustCompile(`Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED|No .* host key is known for`)
+	loginRE   = regexp.MustCompile(`(?i)Authentication failed|could not read Username|could not read Password|terminal prompts disabled|` +
+		`returned error: 40[13]|HTTP Basic: Access denied|Permission denied|Permission to .* denied|Repository not found|Could not read from remote repository|` +
+		`not have permission|access rights|Too many authentication failures`)
+	scopeRE   = regexp.MustCompile("(?i)refusing to allow .*(scope|permission)")
+	certRE    = regexp.MustCompile(`(?i)certificate|SSL.*problem|server verification failed`)
+	offlineRE = regexp.MustCompile(`(?i)Could not resolve host|Failed to connect|Connection refused|timed out|Connection reset|No route to host|` +
+		`Network is unreachable|early EOF|hung up unexpectedly|returned error: 5\d\d|Connection closed`)
+)
+
+// explain turns a failed call at the remote into words: who has to do what.
+func (a *access) explain(ctx context.Context, doing string, r result) error {
+	where := a.host
+	if where == "" {
+		where = strings.TrimPrefix(a.url, "file://")
+	}
+	said := r.why()
+	switch {
+	case a.asked != nil:
+		return a.asked
+	case a.host == "":
+		return company.E(company.EGit, fmt.Sprintf("the remote %s could not be %s", where, doing)).Because(said).Fix("see that it is there and yours to read: git remote -v")
+	case hostKeyRE.MatchString(r.stderr):
+		return a.hostKeyRefused(ctx)
+	case scopeRE.MatchString(r.stderr):
+		return authError(where + " does not let this credential do that").Because(firstMatch(scopeRE, r.stderr)).
+			Fix("give it the permission that is named, or take such files out of the work; then approve to try again")
+	case certRE.MatchString(r.stderr):
+		e := company.E(company.EGit, "the certificate of "+where+" is not trusted").Because(said).Fix("export SSL_CERT_FILE=<file of the authority that signed it>")
+		e.Class = company.HumanRequired
+		return e
+	case offlineRE.MatchString(r.stderr) && !strings.Contains(r.stderr, "Permission denied"):
+		e := company.E(company.EGit, where+" could not be "+doing).Because(said).Fix("check the network and try again")
+		e.Class = company.Recoverable
+		return e
+	case loginRE.MatchString(r.stderr):
+		return authError(fmt.Sprintf("%s refused the %s", where, a.s.credentialName())).Because(said).Fix(a.refusedFix())
+	}
+	return company.E(company.EGit, where+" could not be "+doing).Because(said)
+}
+
+// credentialName is what was shown to the remote, in words.
+func (s *Store) credentialName() string {
+	switch s.cfg.Method {
+	case ByDeployKey:
+		return "deploy key"
+	case ByAgent:
+		return "keys of the ssh agent"
+	}
+	return "credential"
+}
+
+// refusedFix is what to do about a refused login.
+func (a *access) refusedFix() string {
+	switch {
+	case a.protocols == "ssh" && a.s.cfg.Method == ByDeployKey:
+		return "add the key's public half to the repository, with write access: ssh-keygen -y -f " + a.s.cfg.DeployKey
+	case a.protocols == "ssh":
+		return "ssh-add a key that may write there: ssh-add -l lists what the agent has"
+	}
+	return "give a token that may read and write the repository. " + a.s.howToLogin()
+}
+
+func firstMatch(re *regexp.Regexp, text string) string {
+	for line := range strings.SplitSeq(text, "\n") {
+		if re.MatchString(line) {
+			return Mask(strings.TrimSpace(line))
+		}
+	}
+	return ""
+}
+
+// operatorVariables are what git may know of the operator's environment when
+// it goes to the network, and then alone: proxies and certificates.
+var operatorVariables = []string{
+	"http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH",
+}
+
+// OperatorEnv picks, out of an environment, what the network git gets of it.
+func OperatorEnv(lookup func(string) (string, bool)) []string {
+	var out []string
+	has := map[string]bool{}
+	for _, name := range operatorVariables {
+		if v, ok := lookup(name); ok && v != "" {
+			has[name] = true
+			out = append(out, name+"="+v)
+		}
+	}
+	// Other programs read these names; git's own are different.
+	for ours, gits := range map[string]string{"SSL_CERT_FILE": "GIT_SSL_CAINFO", "SSL_CERT_DIR": "GIT_SSL_CAPATH"} {
+		if v, _ := lookup(ours); has[ours] && !has[gits] {
+			out = append(out, gits+"="+v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,162 @@
+package remotetest
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// SSHD is a real sshd on the loopback interface that lets one key in.
+type SSHD struct {
+	Host string // 127.0.0.1:<port>
+	User string // who logs in: whoever runs the test
+	Key  string // file of the private key that is let in
+	dir  string
+
+	cmd *exec.Cmd
+	log *lockedBuffer
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// NewSSHD starts the server. It needs Debian's openssh-server, or what is the
+// same elsewhere.
+func NewSSHD(t testing.TB) *SSHD {
+	t.Helper()
+	u, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &SSHD{dir: t.TempDir(), User: u.Username}
+	s.Key = s.NewKey(t, "client")
+	s.NewKey(t, "host")
+	// It must not be a port that somebody takes meanwhile; trying again is
+	// what Start does.
+	s.Start(t)
+	t.Cleanup(s.Stop)
+	return s
+}
+
+// NewKey makes a key pair and gives the file of its private half.
+func (s *SSHD) NewKey(t testing.TB, name string) string {
+	t.Helper()
+	p := filepath.Join(s.dir, name)
+	_ = os.Remove(p)
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", p).CombinedOutput(); err != nil {
+		t.Fatalf("ssh-keygen: %v\n%s", err, out)
+	}
+	return p
+}
+
+// NewHostKey gives the server another key, at the same address.
+func (s *SSHD) NewHostKey(t testing.TB) {
+	t.Helper()
+	s.Stop()
+	s.NewKey(t, "host")
+	s.Start(t)
+}
+
+// URL is the ssh address of a folder.
+func (s *SSHD) URL(dir string) string { return "ssh://" + s.User + "@" + s.Host + dir }
+
+// Repository makes a bare repository of main at from, and gives its address.
+func (s *SSHD) Repository(t testing.TB, from string) (dir, url string) {
+	t.Helper()
+	dir = filepath.Join(s.dir, "app.git")
+	clone(t, from, dir)
+	return dir, s.URL(dir)
+}
+
+// Log is what the server said so far.
+func (s *SSHD) Log() string { return s.log.String() }
+
+// Start starts the server, at its address when it has one already.
+func (s *SSHD) Start(t testing.TB) {
+	t.Helper()
+	sshd := "/usr/sbin/sshd" // it refuses to be started without its full path
+	if _, err := os.Stat(sshd); err != nil {
+		t.Fatalf("no sshd: apt-get install openssh-server, or run scripts/setup.sh (%v)", err)
+	}
+	if os.Geteuid() == 0 {
+		// Of the package, but missing where no init made it.
+		if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.Host == "" {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Host = l.Addr().String()
+		_ = l.Close()
+	}
+	_, port, _ := net.SplitHostPort(s.Host)
+	config := filepath.Join(s.dir, "sshd_config")
+	text := fmt.Sprintf(`Port %s
+ListenAddress 127.0.0.1
+HostKey %q
+PidFile none
+AuthorizedKeysFile %q
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+PermitRootLogin prohibit-password
+LogLevel VERBOSE
+MaxStartups 100
+`, port, filepath.Join(s.dir, "host"), filepath.Join(s.dir, "client.pub"))
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.log = &lockedBuffer{}
+	s.cmd = exec.Command(sshd, "-D", "-e", "-f", config)
+	s.cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
+	s.cmd.Stderr = s.log
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		c, err := net.DialTimeout("tcp", s.Host, time.Second)
+		if err == nil {
+			_ = c.Close()
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	s.Stop()
+	t.Fatalf("sshd does not answer:\n%s", strings.TrimSpace(s.log.String()))
+}
+
+// Stop ends the server.
+func (s *SSHD) Stop() {
+	if s.cmd == nil {
+		return
+	}
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+	s.cmd = nil
+}

@@ -1,0 +1,207 @@
+package gitops
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"company/internal/company"
+)
+
+// KnownHosts is the file of the ssh host keys that the president accepted, in
+// the store below root. ssh believes this one file and no other.
+func KnownHosts(root string) string { return filepath.Join(root, "known_hosts") }
+
+// sshCommand is the ssh that git starts: no configuration file of anybody, no
+// question asked, strict about host keys, one way to log in, nothing
+// forwarded.
+func (a *access) sshCommand() string {
+	s := a.s
+	options := []string{
+		"BatchMode=yes", "StrictHostKeyChecking=yes", "UserKnownHostsFile=" + sshPath(s.known), "GlobalKnownHostsFile=/dev/null",
+		"UpdateHostKeys=no", "CheckHostIP=no", "PreferredAuthentications=publickey", "ClearAllForwardings=yes", "ForwardAgent=no",
+		"ConnectTimeout=20", "ServerAliveInterval=15", "ServerAliveCountMax=4",
+	}
+	if s.cfg.Method == ByDeployKey {
+		options = append(options, "IdentityAgent=none", "IdentitiesOnly=yes", "IdentityFile="+sshPath(s.cfg.DeployKey))
+	} else {
+		// The agent's keys alone: without a file named, ssh would look into
+		// the home of the user.
+		options = append(options, "IdentityAgent="+sshPath(s.cfg.AgentSocket), "IdentityFile=none")
+	}
+	out := "ssh -F /dev/null"
+	for _, o := range options {
+		out += " -o " + shellQuote(o)
+	}
+	return out
+}
+
+// sshPath writes a path as ssh's options want it: quoted for blanks, and
+// without a meaning for % and ${.
+func sshPath(p string) string {
+	return `"` + strings.NewReplacer("%", "%%", `"`, `\"`).Replace(p) + `"`
+}
+
+// HostKey is one public key of a server.
+type HostKey struct {
+	Host string // as in a known_hosts file: name, or [name]:port
+	Type string // ssh-ed25519, …
+	Key  string // base64
+}
+
+// Fingerprint is how people compare keys: SHA256:…
+func (k HostKey) Fingerprint() string {
+	raw, err := base64.StdEncoding.DecodeString(k.Key)
+	if err != nil {
+		return "not a key"
+	}
+	sum := sha256.Sum256(raw)
+	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
+}
+
+const scanTimeout = 20 * time.Second
+
+// ScanHost asks a server, by name or name:port, for its host keys. What it
+// says is not to be believed before a person has compared the fingerprints.
+func ScanHost(ctx context.Context, host string) ([]HostKey, error) {
+	name, port, err := splitHost(host)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, scanTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "ssh-keyscan", "-T", "10", "-p", port, "-t", "ed25519,ecdsa,rsa", "--", name)
+	cmd.Env = []string{"PATH=/usr/bin:/bin:/usr/local/bin", "LC_ALL=C"}
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	if errors.Is(err, exec.ErrNotFound) {
+		return nil, company.E(company.EGit, "ssh-keyscan is not installed").Fix("apt-get install openssh-client")
+	}
+	keys := parseHosts(string(out))
+	if len(keys) == 0 {
+		return nil, company.E(company.EGit, "no ssh server answers at "+host).Wrap(err).Fix("check the name, the port and the network")
+	}
+	return keys, nil
+}
+
+// splitHost reads name or name:port of a server; a name is not an option.
+func splitHost(host string) (name, port string, err error) {
+	name, port = host, "22"
+	if h, p, err := net.SplitHostPort(host); err == nil {
+		name, port = h, p
+	}
+	name = strings.Trim(name, "[]")
+	if name == "" || len(name) > 253 || strings.HasPrefix(name, "-") || strings.ContainsAny(name, " \t\r\n\x00/@*?!,|#") || strings.Trim(port, "0123456789") != "" || port == "" {
+		return "", "", company.E(company.EUsage, fmt.Sprintf("%q is not a host", host)).Fix("give a name, or name:port, such as git.example.com:2222")
+	}
+	return name, port, nil
+}
+
+// parseHosts reads the lines of a known_hosts file; others are left out.
+func parseHosts(text string) []HostKey {
+	var out []HostKey
+	for line := range strings.SplitSeq(text, "\n") {
+		f := strings.Fields(line)
+		if len(f) < 3 || strings.HasPrefix(f[0], "#") || strings.HasPrefix(f[0], "@") {
+			continue
+		}
+		out = append(out, HostKey{Host: f[0], Type: f[1], Key: f[2]})
+	}
+	return out
+}
+
+// hostName is how known_hosts calls a server.
+func hostName(host string) string {
+	name, port, err := splitHost(host)
+	if err != nil || port == "22" {
+		return name
+	}
+	return "[" + name + "]:" + port
+}
+
+// Known is the host keys of a server that the president accepted, from the
+// store below root.
+func Known(root, host string) ([]HostKey, error) { return knownIn(KnownHosts(root), host) }
+
+func knownIn(file, host string) ([]HostKey, error) {
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, company.E(company.EGit, "the known hosts cannot be read").Wrap(err)
+	}
+	name := hostName(host)
+	return slices.DeleteFunc(parseHosts(string(text)), func(k HostKey) bool { return k.Host != name }), nil
+}
+
+// AcceptHost writes the keys of a server into the known hosts of the store
+// below root, in place of those that were there. It is the president's act
+// and nobody else's.
+func AcceptHost(root, host string, keys []HostKey) error {
+	name := hostName(host)
+	if len(keys) == 0 {
+		return company.E(company.EInvalid, "there is no key of "+host+" to accept")
+	}
+	fail := func(err error) error {
+		return company.E(company.EGit, "the known hosts cannot be written").Wrap(err).Fix("see that " + root + " is yours to write")
+	}
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		return fail(err)
+	}
+	old, err := os.ReadFile(KnownHosts(root))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fail(err)
+	}
+	var b strings.Builder
+	for line := range strings.SplitSeq(string(old), "\n") {
+		if f := strings.Fields(line); len(f) > 0 && f[0] != name {
+			b.WriteString(line + "\n")
+		}
+	}
+	for _, k := range keys {
+		fmt.Fprintf(&b, "%s %s %s\n", name, k.Type, k.Key)
+	}
+	if err := replaceFile(KnownHosts(root), b.String()); err != nil {
+		return fail(err)
+	}
+	return nil
+}
+
+// hostKeyRefused explains why ssh did not go on: a server that nobody knows
+// yet, or one whose key is not the one that was accepted.
+func (a *access) hostKeyRefused(ctx context.Context) error {
+	known, err := knownIn(a.s.known, a.host)
+	if err != nil {
+		return err
+	}
+	host := strings.TrimSuffix(a.host, ":22")
+	var seen []string
+	keys, err := ScanHost(ctx, a.host)
+	for _, k := range keys {
+		seen = append(seen, k.Fingerprint()+" ("+strings.TrimPrefix(k.Type, "ssh-")+")")
+	}
+	now := "it shows " + strings.Join(seen, ", ")
+	if err != nil {
+		now = "its keys could not be read"
+	}
+	refused := company.E(company.EHostKey, fmt.Sprintf("the ssh server %s is not known", host)).Because(now).
+		Fix("compare with what the server's operator publishes, then: company git trust-host " + host)
+	if len(known) > 0 {
+		var was []string
+		for _, k := range known {
+			was = append(was, k.Fingerprint())
+		}
+		refused = company.E(company.EHostKey, fmt.Sprintf("the ssh server %s has another key than before", host)).
+			Because("accepted was " + strings.Join(was, ", ") + "; " + now + ". Somebody may stand in between").
+			Fix("ask the server's operator; only if the change is theirs: company git trust-host --replace " + host)
+	}
+	refused.Class = company.HumanRequired
+	return refused
+}
