@@ -41,7 +41,7 @@ func newPR(a *app) *cobra.Command {
 		}),
 		one("merge <number>", "Note that a pull request is merged, once it is",
 			"The company never moves main: you merge, with your own git. This command looks\nwhether the base branch holds the pull request's head, and notes it; where it\ndoes not yet, it prints the commands to run.", "  company pr merge 7", a.mergePR),
-		closing,
+		closing, newPRSync(a),
 	)
 	return c
 }

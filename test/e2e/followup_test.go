@@ -70,7 +70,23 @@ func TestFollowUp(t *testing.T) {
 	push(branch, "NOTE.md", "reviewed\n")
 	push("main", "triple.go", "package calc\n\n// Triple is three times n.\nfunc Triple(n int) int { return n * 3 }\n", "base.txt", "moved on\n")
 
-	sum := ends(t, h.Start("submit", "--follows", "t1", "merge main into the pull request"), 0)
+	type sync struct {
+		PullRequests []struct {
+			Number   int
+			State    string
+			FollowUp string `json:"follow_up"`
+		} `json:"pull_requests"`
+	}
+	var heard, again sync
+	h.JSON(&heard, "pr", "sync")
+	if len(heard.PullRequests) != 1 || heard.PullRequests[0].FollowUp != "t2" {
+		t.Fatalf("heard of a conflict: %+v", heard)
+	}
+	h.JSON(&again, "pr", "sync", "1")
+	if len(again.PullRequests) != 1 || again.PullRequests[0].FollowUp != "" || again.PullRequests[0].State != "open" {
+		t.Fatalf("heard again: %+v", again)
+	}
+	sum := ends(t, h.Start("resume", "t2"), 0)
 	if sum.Task != "t2" || sum.PR == nil || *sum.PR != 1 {
 		t.Errorf("summary: %+v", sum)
 	}
@@ -107,7 +123,9 @@ func TestFollowUp(t *testing.T) {
 	h.Git(side, "fetch", "-q")
 	h.Git(side, "merge", "-q", "origin/"+branch)
 	h.Git(side, "push", "-q", "origin", "main")
-	h.MustRun(patience, "pr", "merge", "1")
+	if out := h.MustRun(patience, "pr", "sync").Stdout; !strings.Contains(out, "merged") {
+		t.Errorf("sync after the merge: %s", out)
+	}
 	if r := h.Run(patience, "submit", "--follows", "t2", "once more"); r.Code != 1 || !strings.Contains(r.Stderr, string(company.EConflict)) {
 		t.Errorf("a follow-up of a merged pull request: %d\n%s", r.Code, r.Stderr)
 	}

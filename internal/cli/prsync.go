@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/company"
+	"company/internal/forge"
+	"company/internal/gitops"
+	"company/internal/merger"
+	"company/internal/office"
+)
+
+func newPRSync(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "sync [number...]",
+		Short: "Hear what was said of open pull requests",
+		Long: `Ask the forge about the open pull requests, or those named: whether they are
+merged or closed, what reviews and line comments of people who may push ask for,
+which checks fail, and whether the base has moved on and conflicts. What asks
+for work becomes one follow-up task on the same branch.
+
+A comment on no line counts when it begins with /company. A remark is acted on
+once. While company serve runs it does this by itself.`,
+		Example: "  company pr sync\n  company pr sync 7",
+		Args:    cobra.ArbitraryArgs, ValidArgsFunction: a.ids(prNumbers),
+		RunE: func(c *cobra.Command, args []string) error { return a.syncPRs(c.Context(), args) },
+	}
+}
+
+// heard is what came of asking about one pull request.
+type heard struct {
+	Number   int             `json:"number"`
+	Task     company.TaskID  `json:"task"`
+	State    company.PRState `json:"state"`
+	Remarks  int             `json:"remarks"` // that ask for work, acted on before or now
+	Left     int             `json:"left"`    // that were left alone
+	FollowUp company.TaskID  `json:"follow_up,omitempty"`
+	Error    string          `json:"error,omitempty"`
+	err      error
+}
+
+func (a *app) syncPRs(ctx context.Context, numbers []string) error {
+	paths, loaded, err := a.ready()
+	if err != nil {
+		return err
+	}
+	s, acc, err := a.look(ctx)
+	if err != nil {
+		return err
+	}
+	defer acc.Close()
+	var pulls []company.Pull
+	for _, n := range numbers { // what is named wrongly is said before anything is asked
+		if _, err := findPR(s, n); err != nil {
+			return err
+		}
+	}
+	for _, p := range s.Pulls() {
+		named := len(numbers) == 0
+		for _, n := range numbers {
+			t, _ := findPR(s, n)
+			named = named || t.ID == p.Lead.ID
+		}
+		if named && p.State == company.PROpen {
+			pulls = append(pulls, p)
+		}
+	}
+	forges := openForges(filepath.Join(paths.State, "pulls"), loaded.Config, a.log)
+	l := listener(s.Office.ID, paths, loaded, forges)
+	out := make([]heard, 0, len(pulls))
+	for _, p := range pulls {
+		h := hear(ctx, l, p, settings(loaded.Config), func(c company.HearPR) (company.TaskID, error) {
+			done, err := acc.Do(ctx, commandID(), c)
+			return done.Task, err
+		})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		out = append(out, h)
+	}
+	if a.output == "json" {
+		return a.printJSON(a.out, map[string]any{"schema_version": 1, "pull_requests": out})
+	}
+	return a.sayHeard(out)
+}
+
+func (a *app) sayHeard(out []heard) error {
+	var failed error
+	work := false
+	for _, h := range out {
+		switch {
+		case h.err != nil:
+			failed = h.err
+			fmt.Fprintf(a.out, "#%d  could not be heard: %s\n", h.Number, cleanLine(h.Error, 200))
+		case h.State != company.PROpen:
+			fmt.Fprintf(a.out, "#%d  %s\n", h.Number, h.State)
+		case h.FollowUp != "":
+			work = true
+			fmt.Fprintf(a.out, "#%d  %s follows it up\n", h.Number, h.FollowUp)
+		default:
+			fmt.Fprintf(a.out, "#%d  open, nothing new\n", h.Number)
+		}
+	}
+	switch {
+	case len(out) == 0:
+		fmt.Fprintln(a.out, "no open pull requests")
+	case work:
+		fmt.Fprintln(a.out, "NEXT  company resume works on it, unless a company is at work already")
+	}
+	return failed
+}
+
+// hear asks about one pull request and has what was heard decided.
+func hear(ctx context.Context, l *merger.Listener, p company.Pull, set company.Settings, do func(company.HearPR) (company.TaskID, error)) heard {
+	h := heard{Number: p.Number, Task: p.Lead.ID, State: p.State}
+	fail := func(err error) heard {
+		h.err, h.Error = err, err.Error()
+		return h
+	}
+	c, left, err := l.Hear(ctx, p)
+	if err != nil {
+		return fail(err)
+	}
+	c.Settings = set
+	h.Left, h.Remarks = left, len(c.Remarks)
+	if c.State == company.PROpen && len(c.Remarks) == 0 {
+		return h
+	}
+	if h.FollowUp, err = do(c); err != nil {
+		return fail(err)
+	}
+	h.State = c.State
+	return h
+}
+
+// listener hears with the config of an office; nothing of the house needs to
+// be open.
+func listener(id string, p office.Paths, loaded office.Loaded, forges *forge.Set) *merger.Listener {
+	return &merger.Listener{
+		Office: id,
+		Mirror: func(_ context.Context, t *company.Task) (*gitops.Mirror, error) {
+			return gitops.LookAt(p.Git, loaded.Config.Git.Remote, t.Project.ID, t.Project.Path)
+		},
+		Forge: func(ctx context.Context, remote string) (forge.Forge, error) {
+			f, _, err := forges.For(ctx, remote)
+			return f, err
+		},
+	}
+}
