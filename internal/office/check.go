@@ -215,12 +215,9 @@ func (c Config) validate(at func(key string) string) problems {
 		ps = append(ps, problem{at: at("workers.command_timeout"), key: "workers.command_timeout", what: "is longer than workers.run_timeout",
 			found: c.Workers.CommandTimeout.String(), fix: "allowed: up to " + c.Workers.RunTimeout.String()})
 	}
-	if (c.Git.Credential == "deploy_key") != (c.Git.DeployKeyFile != "") {
-		p := problem{at: at("git.deploy_key_file"), key: "git.deploy_key_file", what: "is missing, and git.credential is deploy_key", fix: "name the file of the private key"}
-		if c.Git.DeployKeyFile != "" {
-			p.what, p.fix = "has no use: git.credential is "+c.Git.Credential, "set git.credential: deploy_key, or remove it"
-		}
-		ps = append(ps, p)
+	if c.Git.Credential == "deploy_key" && c.Git.DeployKeyFile == "" {
+		ps = append(ps, problem{at: at("git.credential"), key: "git.credential", what: "is deploy_key, and no key is named",
+			fix: "set git.deploy_key_file to the path of the private key"})
 	}
 	if c.Bus.URL == "" && c.Bus.Creds != "" {
 		ps = append(ps, problem{at: at("bus.creds"), key: "bus.creds", what: "has no bus.url to be used with", fix: "add bus.url or remove bus.creds"})

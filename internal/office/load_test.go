@@ -245,6 +245,8 @@ func TestBadConfig(t *testing.T) {
 		{"alias bomb", "a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\nversion: *c\n", ":1:4: an anchor or alias; write the value out", "correct these lines, then try again"},
 		{"version", "version: 2\n", ":1:10: version is too large, found 2", "allowed: from 1 to 1"},
 		{"creds without url", "bus: {creds: /x}\n", ":1:14: bus.creds has no bus.url to be used with", "add bus.url or remove bus.creds"},
+		{"deploy key without its file", "git: {credential: deploy_key}\n", ":1:19: git.credential is deploy_key, and no key is named", "set git.deploy_key_file to the path of the private key"},
+		{"file that is no path", "git: {deploy_key_file: key}\n", `:1:24: git.deploy_key_file is not the path of a file, found "key"`, "allowed: the absolute path of a file"},
 		{"author", "git: {author: me}\n", `:1:15: git.author is not an author, found "me"`, "allowed: Name <mail@example.com>"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

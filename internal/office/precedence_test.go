@@ -122,6 +122,8 @@ func TestPrecedenceOfEveryKey(t *testing.T) {
 		switch key {
 		case "models.default.adapter":
 			words = []string{"openai", "ollama", "anthropic", "cli"}
+		case "git.deploy_key_file":
+			words = []string{"/one", "/two", "/three", "/four"}
 		case "models.default.fallback":
 			words = []string{"other", "third", "other", "third"}
 		default:
@@ -133,6 +135,8 @@ func TestPrecedenceOfEveryKey(t *testing.T) {
 			beside["models.default.adapter"], beside["models.default.model"] = "openai", "m"
 		}
 		switch key {
+		case "git.credential":
+			beside["git.deploy_key_file"] = "/key"
 		case "bus.creds":
 			beside["bus.url"] = "nats://h:1"
 		case "workers.run_timeout":
