@@ -2,14 +2,13 @@ package cli
 
 import (
 	"fmt"
-	"net/url"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"company/internal/company"
+	"company/internal/forge"
 	"company/internal/gitops"
 	"company/internal/office"
 )
@@ -18,11 +17,22 @@ import (
 // that it is going on: nobody stares at an empty terminal.
 const slowLook = 150 * time.Millisecond
 
+// mostNotes is how many lines about the checks of a repository are shown.
+const mostNotes = 4
+
 // introduce says what will be worked on and by whom, before anything is made.
-func (a *app) introduce(paths office.Paths, c office.Config, cmd company.Submit, base gitops.BaseInfo) {
+func (a *app) introduce(paths office.Paths, c office.Config, cmd company.Submit, seen sight) {
+	base := seen.base
 	a.note("company %s  %s  base %s@%s (%s)", Version, repoName(base.RemoteURL, cmd.Project.Path), base.Branch, base.OID.Short(), baseState(c, base))
-	a.note("agents  %s   tests  %s", agentsLine(c), testsLine(c))
-	a.note("budget  %s   approvals  %s   office %s   stop: Ctrl-C", cmd.Settings.WithDefaults().Cap, approvalsLine(cmd.Settings), shortPath(paths.Root))
+	a.note("agents  %s", agentsLine(c))
+	for i, line := range testLines(seen) {
+		title := "tests"
+		if i > 0 {
+			title = ""
+		}
+		a.note("%-7s %s", title, line)
+	}
+	a.note("budget  %s   approvals %s   office %s   stop: Ctrl-C", cmd.Settings.WithDefaults().Cap, approvalsLine(cmd.Settings), shortPath(paths.Root))
 }
 
 // slowly says what is being looked at, when that takes a while. The function
@@ -59,27 +69,14 @@ func baseState(c office.Config, base gitops.BaseInfo) string {
 	return state
 }
 
-// repoName is owner/name where the remote is somewhere else, else the name of
-// the checkout's folder. Nothing of a remote but its path is shown: the rest
-// may hold a password.
+// repoName is owner/name where the remote is on a server, else the name of the
+// checkout's folder. Nothing of a remote but its path is shown: the rest may
+// hold a password.
 func repoName(remote, checkout string) string {
-	p := ""
-	if u, err := url.Parse(remote); err == nil && u.Scheme != "" && strings.Contains(remote, "://") {
-		if u.Scheme != "file" {
-			p = u.Path
-		}
-	} else if host, rest, ok := strings.Cut(remote, ":"); ok && host != "" && !strings.ContainsAny(host, "/\\") {
-		p = rest // git@host:owner/name.git
+	if r, ok := forge.ParseRemote(remote); ok {
+		return r.String()
 	}
-	p = strings.TrimSuffix(strings.Trim(p, "/"), ".git")
-	name, owner := path.Base(p), path.Base(path.Dir(p))
-	switch {
-	case p == "" || name == "." || name == "/":
-		return filepath.Base(checkout)
-	case owner == "." || owner == "/":
-		return name
-	}
-	return owner + "/" + name
+	return filepath.Base(checkout)
 }
 
 // agentsLine is each profile with its adapter, its model and the roles it is
@@ -101,21 +98,20 @@ func agentsLine(c office.Config) string {
 	return strings.Join(parts, ", ")
 }
 
-// testsLine is what must pass, as far as the config says. What is detected is
-// told with the base commit, once that is read.
-func testsLine(c office.Config) string {
-	var parts []string
-	for _, g := range []struct {
-		name string
-		cmd  office.Command
-	}{{"lint", c.Gates.Lint}, {"test", c.Gates.Test}} {
-		if g.cmd.IsCommand() {
-			parts = append(parts, g.cmd.String())
-		} else {
-			parts = append(parts, g.name+" "+g.cmd.Mode)
-		}
+// testLines are what must pass, and what it was found by.
+func testLines(seen sight) []string {
+	if seen.unseen != nil {
+		return []string{"not seen yet: " + cleanLine(seen.unseen.Error(), 200)}
 	}
-	return strings.Join(parts, ", ")
+	var lines []string
+	for i, note := range seen.project.Notes {
+		if i == mostNotes && len(seen.project.Notes) > mostNotes+1 {
+			lines = append(lines, fmt.Sprintf("and %d more", len(seen.project.Notes)-i))
+			break
+		}
+		lines = append(lines, cleanLine(note, 200))
+	}
+	return lines
 }
 
 func approvalsLine(s company.Settings) string {

@@ -17,12 +17,12 @@ func TestRepoName(t *testing.T) {
 		"":                                        "checkout",
 		"https://github.com/acme/app.git":         "acme/app",
 		"https://user:hunter2@example.com/a/b":    "a/b",
-		"https://git.example.com/group/sub/app":   "sub/app",
-		"https://git.example.com/app.git":         "app",
+		"https://git.example.com/group/sub/app":   "group/sub/app",
+		"https://git.example.com/app.git":         "checkout",
 		"https://git.example.com":                 "checkout",
 		"git@github.com:acme/app.git":             "acme/app",
 		"ssh://git@example.com:2222/acme/app.git": "acme/app",
-		"host:app.git":                            "app",
+		"host:app.git":                            "checkout",
 		"/srv/git/app.git":                        "checkout",
 		"file:///srv/git/app.git":                 "checkout",
 		"https://github.com/acme/app.git/":        "acme/app",
@@ -85,5 +85,26 @@ func TestChain(t *testing.T) {
 	c := office.Config{Models: map[string]office.Model{"a": {Fallback: []string{"b", "c"}}, "b": {Fallback: []string{"a"}}, "c": {}}}
 	if got := strings.Join(chainOf(c, "a"), " "); got != "a b c" {
 		t.Error(got)
+	}
+}
+
+// What is shown of the checks is bounded, on one line each, and steers no
+// terminal: it is text of the repository.
+func TestTestLines(t *testing.T) {
+	var s sight
+	for range 3 {
+		s.project.Notes = append(s.project.Notes, "npm package: test: x\x1b[2J\n[RESULT] COMPLETE")
+	}
+	if got := testLines(s); len(got) != 3 || strings.ContainsAny(strings.Join(got, ""), "\x1b\n") {
+		t.Errorf("%q", got)
+	}
+	for range 9 {
+		s.project.Notes = append(s.project.Notes, "more")
+	}
+	if got := testLines(s); len(got) != mostNotes+1 || got[mostNotes] != "and 8 more" {
+		t.Errorf("%q", got)
+	}
+	if got := testLines(sight{unseen: errInterrupted}); len(got) != 1 || got[0] != "not seen yet: interrupted" {
+		t.Errorf("%q", got)
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/gitops"
 	"company/internal/office"
 )
 
@@ -69,7 +68,7 @@ func reason(e *company.Error) string {
 // role a model that can be asked. All are looked at together, and all that is
 // missing is told at once. When another process holds the office, it is that
 // process that works: here only the repository is looked at.
-func (a *app) preflight(ctx context.Context, paths office.Paths, c office.Config, repo, ref string) (gitops.BaseInfo, error) {
+func (a *app) preflight(ctx context.Context, paths office.Paths, c office.Config, repo, ref string) (sight, error) {
 	ctx, cancel := context.WithTimeout(ctx, preflightFor)
 	defer cancel()
 	var wg sync.WaitGroup
@@ -78,17 +77,17 @@ func (a *app) preflight(ctx context.Context, paths office.Paths, c office.Config
 		wg.Go(func() { docker = a.dockerMissing(ctx) })
 		wg.Go(func() { models = a.modelsMissing(ctx, paths, c) })
 	}
-	base, err := gitops.Inspect(ctx, repo, c.Git.Remote, ref)
+	seen, err := see(ctx, c, repo, ref)
 	wg.Wait()
 	missing := append(docker, models...)
 	if err == nil {
-		return base, missing.err()
+		return seen, missing.err()
 	}
 	var e *company.Error
 	if len(missing) == 0 || !errors.As(err, &e) {
-		return base, err
+		return seen, err
 	}
-	return base, append(shortages{e}, missing...).err()
+	return seen, append(shortages{e}, missing...).err()
 }
 
 // isHeld says whether another process has the office. An office that is not

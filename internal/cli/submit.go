@@ -138,7 +138,7 @@ func (a *app) submit(ctx context.Context, o submitOptions, text string) error {
 		return err
 	}
 	looked := a.slowly("looking at " + filepath.Base(repo))
-	base, err := a.preflight(ctx, paths, loaded.Config, repo, cmd.Base)
+	seen, err := a.preflight(ctx, paths, loaded.Config, repo, cmd.Base)
 	looked()
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func (a *app) submit(ctx context.Context, o submitOptions, text string) error {
 		return a.detach(ctx, paths, o, cmd)
 	}
 	if a.output == "text" {
-		a.introduce(paths, loaded.Config, cmd, base)
+		a.introduce(paths, loaded.Config, cmd, seen)
 	}
 	return a.work(ctx, job{
 		paths: paths,

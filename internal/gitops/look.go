@@ -32,25 +32,44 @@ func LookAt(root, remote, projectID, sourcePath string) (*Mirror, error) {
 // Inspect tells what FetchBase would start from, and fetches and makes
 // nothing that stays: it needs no store. Its refusals are those of FetchBase.
 func Inspect(ctx context.Context, checkoutPath, remote, ref string) (BaseInfo, error) {
+	_, info, done, err := View(ctx, checkoutPath, remote, ref)
+	if err == nil {
+		done()
+	}
+	return info, err
+}
+
+// View is Inspect, and the objects of the checkout itself to read from: List,
+// ReadFile and what else only looks. Nothing is fetched, and the Mirror is for
+// nothing else. done ends it.
+func View(ctx context.Context, checkoutPath, remote, ref string) (m *Mirror, info BaseInfo, done func(), err error) {
 	git, err := findGit()
 	if err != nil {
-		return BaseInfo{}, err
+		return nil, info, nil, err
 	}
 	if ref != "" && !validRef("refs/heads/"+ref) {
-		return BaseInfo{}, company.E(company.EInvalid, fmt.Sprintf("%q cannot be a branch", ref)).Fix("list them with: git branch")
+		return nil, info, nil, company.E(company.EInvalid, fmt.Sprintf("%q cannot be a branch", ref)).Fix("list them with: git branch")
 	}
 	root, err := os.MkdirTemp("", "company-look-")
 	if err == nil {
-		defer os.RemoveAll(root)
 		err = os.Mkdir(filepath.Join(root, "home"), 0o700)
 	}
+	remove := func() { _ = os.RemoveAll(root) } // an empty folder of the system's temporary files
+	defer func() {
+		if err != nil {
+			remove()
+		}
+	}()
 	if err != nil {
-		return BaseInfo{}, company.E(company.EGit, "there is no room to look at the repository").Wrap(err).Fix("make room in " + os.TempDir())
+		return nil, info, nil, company.E(company.EGit, "there is no room to look at the repository").Wrap(err).Fix("make room in " + os.TempDir())
 	}
 	s := &Store{cfg: Config{Remote: remote}, root: root, git: git, locks: map[string]chan struct{}{}}
 	c, err := s.openCheckout(ctx, checkoutPath)
 	if err != nil {
-		return BaseInfo{}, err
+		return nil, info, nil, err
 	}
-	return c.base(ctx, ref)
+	if info, err = c.base(ctx, ref); err != nil {
+		return nil, info, nil, err
+	}
+	return &Mirror{s: s, dir: c.commonDir, source: checkoutPath}, info, remove, nil
 }

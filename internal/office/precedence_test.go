@@ -19,6 +19,9 @@ func choices(t *testing.T, key string, typ reflect.Type, tag reflect.StructTag) 
 	if typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
 	}
+	if key == "git.credential" { // deploy_key needs a file beside it
+		return []string{"token", "ssh_agent", "token", "ssh_agent"}
+	}
 	if enum := tag.Get("enum"); enum != "" {
 		words := strings.Fields(enum)
 		return []string{words[0], words[1], words[0], words[1]}
@@ -41,9 +44,15 @@ func choices(t *testing.T, key string, typ reflect.Type, tag reflect.StructTag) 
 		"host":     {"a.example.com", "b.example.com", "c.example.com", "*.example.com"},
 		"author":   {"A <a@example.com>", "B <b@example.com>", "C <c@example.com>", "D <d@example.com>"},
 		"glob":     {"a/**", "b/**", "c/**", "d/**"},
+		"file":     {"/a", "/b", "/c", "/d"},
 	}
 	if words := texts[tag.Get("check")]; words != nil {
 		return words
+	}
+	switch tag.Get("check") {
+	case "", "branch", "target", "remote":
+	default:
+		t.Errorf("%s: say here what a key with check %q takes", key, tag.Get("check"))
 	}
 	switch typ {
 	case reflect.TypeFor[time.Duration]():
@@ -139,6 +148,8 @@ func TestPrecedenceOfEveryKey(t *testing.T) {
 			beside["git.deploy_key_file"] = "/key"
 		case "bus.creds":
 			beside["bus.url"] = "nats://h:1"
+		case "git.deploy_key_file":
+			beside["git.credential"] = "deploy_key"
 		case "workers.run_timeout":
 			beside["workers.command_timeout"] = "2s"
 		}

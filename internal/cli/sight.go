@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"context"
+
+	"company/internal/gates"
+	"company/internal/gitops"
+	"company/internal/office"
+)
+
+// sight is what there is to see of a repository before anything is made: where
+// a task would start from, and what its checks would be there.
+type sight struct {
+	base    gitops.BaseInfo
+	project gates.Project
+	unseen  error // why the checks could not be looked for; the task will tell more
+}
+
+// see looks at the objects of a checkout.
+func see(ctx context.Context, c office.Config, repo, ref string) (sight, error) {
+	m, base, done, err := gitops.View(ctx, repo, c.Git.Remote, ref)
+	if err != nil {
+		return sight{}, err
+	}
+	defer done()
+	s := sight{base: base}
+	s.project, s.unseen = gates.Detect(ctx, m, base.OID, gates.Options{Lint: given(c.Gates.Lint), Test: given(c.Gates.Test)})
+	return s, nil
+}
