@@ -133,7 +133,7 @@ func (w *world) sessions(ctx context.Context) (t *talks, closeAll func() error, 
 	if t.orch, err = orchestrator.Open(ctx, orchestrator.Config{Ledger: l, Office: "bench", Version: "bench", Logger: w.Logger}); err != nil {
 		return nil, nil, err
 	}
-	if err = t.orch.Start(ctx); err != nil {
+	if err = t.orch.Start(ctx, 1); err != nil {
 		return nil, nil, err
 	}
 	models := adapters.NewModels(adapters.Registry{"openai": openai.Factory},

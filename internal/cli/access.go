@@ -140,11 +140,12 @@ func (a *app) dial(ctx context.Context, held *office.Holder) access {
 	c := server.Dial(func(ctx context.Context) (net.Conn, error) { return office.DialSocket(ctx, held.Socket) })
 	hctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	if _, err := c.Hello(hctx); err != nil {
+	hello, err := c.Hello(hctx)
+	if err != nil {
 		c.Close()
 		return nil
 	}
-	return &distant{c: c, pid: held.PID}
+	return &distant{c: c, hello: hello}
 }
 
 // access gives the office for a command that only looks or sends one command.
@@ -207,8 +208,15 @@ func (h *house) leave() {
 
 // distant is an office that another process holds.
 type distant struct {
-	c   *server.Client
-	pid int
+	c     *server.Client
+	hello server.Hello
+}
+
+// doings are what its agents are at.
+func (d *distant) doings(ctx context.Context) ([]server.Doing, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerFor)
+	defer cancel()
+	return d.c.Doings(ctx)
 }
 
 func (d *distant) State(ctx context.Context) (*company.State, error) {

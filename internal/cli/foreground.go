@@ -16,15 +16,17 @@ func (h *house) serve(ctx context.Context, a *app) (stop func() error, err error
 	if err != nil {
 		return nil, err
 	}
-	if err := h.orch.Start(ctx); err != nil {
+	if err := h.orch.Start(ctx, h.workers); err != nil {
 		return nil, err
 	}
 	l, err := office.ListenSocket(h.lock, a.env)
 	if err != nil {
 		return nil, err
 	}
-	srv := server.New(h, server.Hello{Version: Version, Office: h.office.ID, PID: os.Getpid()}, h.log)
+	srv := server.New(h, server.Hello{Version: Version, Office: h.office.ID, PID: os.Getpid(), Serving: h.serving}, h.log)
 	srv.Start(l)
+	h.pool = pool
+	h.keepTeam()
 	wctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
 	var werr error

@@ -49,6 +49,13 @@ type house struct {
 	live   orchestrator.Live
 	proj   *projector
 	shop   *workbench.Shop
+	pool   *worker.Pool
+
+	serving bool // until it is ended, not until a task ends
+	workers int  // that the config asks for on this machine
+	size    int  // that the pool was last told
+	rounds  []round
+	now     doings
 
 	closers []func() error // in the order in which they were opened
 
@@ -114,6 +121,7 @@ func (h *house) DoID(ctx context.Context, id, actor string, c company.Command) (
 func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 	cfg := h.loaded.Config
 	cfg.Workers.Max = h.loaded.ForHost(office.Host{Memory: hostMemory()}).Workers.Max
+	h.workers = cfg.Workers.Max
 	rt, err := openRuntime(ctx, h.log)
 	if err != nil {
 		return nil, err
@@ -228,6 +236,11 @@ func (h *house) work(ctx context.Context, pool *worker.Pool) error {
 	wctx, cancel := context.WithCancel(ctx)
 	wg.Go(func() { _ = pool.Run(wctx) })
 	wg.Go(func() { h.proj.run(wctx) })
+	if h.serving {
+		for _, r := range h.rounds {
+			wg.Go(func() { r.again(wctx, func() bool { return h.View().Office.Stopped }, h.tell) })
+		}
+	}
 	err := h.orch.Run(ctx)
 	cancel()
 	wg.Wait()

@@ -3,12 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/orchestrator"
+	"company/internal/server"
 )
 
 // tell passes on what happens between two events.
@@ -67,8 +69,53 @@ func (h *house) Follow(ctx context.Context, from uint64, fn func(orchestrator.It
 	}
 }
 
+// doings remembers what each agent did at last.
+type doings struct {
+	mu  sync.Mutex
+	all map[company.RunID]server.Doing
+}
+
+func (d *doings) note(run company.RunID, e agent.Event) {
+	what := strings.ReplaceAll(string(e.Kind), "_", " ")
+	switch e.Kind {
+	case agent.TurnStarted:
+		what = "thinks"
+	case agent.ToolDone:
+		what = strings.TrimSpace(e.Tool + " " + agent.CleanLine(e.Args, 80))
+	case agent.Waiting:
+		what = "waits for the model's server"
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.all == nil {
+		d.all = map[company.RunID]server.Doing{}
+	}
+	d.all[run] = server.Doing{Run: run, Turn: max(e.Turn, d.all[run].Turn), Doing: what, Time: now()}
+}
+
+// Doings are what the agents that hold a run are at.
+func (h *house) Doings() []server.Doing {
+	held := map[company.RunID]bool{}
+	for _, ag := range h.View().ActiveAgents() {
+		held[ag.Run] = true
+	}
+	h.now.mu.Lock()
+	defer h.now.mu.Unlock()
+	out := []server.Doing{}
+	for run, d := range h.now.all {
+		if held[run] {
+			out = append(out, d)
+		} else {
+			delete(h.now.all, run)
+		}
+	}
+	slices.SortFunc(out, func(a, b server.Doing) int { return strings.Compare(string(a.Run), string(b.Run)) })
+	return out
+}
+
 // activity passes on what happens in a conversation.
 func (h *house) activity(run company.RunID, e agent.Event) {
+	h.now.note(run, e)
 	it := orchestrator.Item{Task: run.Task(), Run: run, Kind: string(e.Kind), Mark: orchestrator.Info, DurationMS: e.Duration.Milliseconds()}
 	if _, sub, _, _, err := run.Split(); err == nil {
 		it.Subtask = sub

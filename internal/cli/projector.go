@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -17,6 +18,9 @@ import (
 )
 
 func now() time.Time { return time.Now().UTC() }
+
+// quietAfter is how long after an event a company counts as idle.
+const quietAfter = 5 * time.Second
 
 // projector writes the files that people read: backlog tickets, the state of
 // each task under runtime/, verdicts in result.json. They are made from the
@@ -49,14 +53,28 @@ func (p *projector) changed(_ company.Event, t *company.Task) {
 // run writes until ctx ends, and then what is left.
 func (p *projector) run(ctx context.Context) {
 	p.catchUp(p.h.View())
+	quiet := time.NewTimer(quietAfter)
+	again := true // NATS lets go of what it last wrote only after a while
+	defer quiet.Stop()
 	for {
 		p.flush()
+		p.h.keepTeam()
 		p.h.keepWarm()
 		select {
 		case <-ctx.Done():
 			p.flush()
 			return
+		case <-quiet.C:
+			// The runtime gives memory back bit by bit, over minutes. A company
+			// that waits does not need it.
+			debug.FreeOSMemory()
+			if again {
+				again = false
+				quiet.Reset(5 * quietAfter)
+			}
 		case <-p.more:
+			again = true
+			quiet.Reset(quietAfter)
 		}
 	}
 }

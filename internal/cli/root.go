@@ -37,6 +37,10 @@ const (
 // errInterrupted is why the context of a command ends.
 var errInterrupted = errors.New("interrupted")
 
+// errTerminated is errInterrupted by SIGTERM: whoever supervises the process
+// wants it to end.
+var errTerminated = fmt.Errorf("terminated: %w", errInterrupted)
+
 // exitCode carries a code other than 1 out of a command. Without an error in
 // it everything has been said already.
 type exitCode struct {
@@ -91,7 +95,9 @@ func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	interrupts := make(chan os.Signal, 2)
 	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
 	go func() { // it ends with the process
-		<-interrupts
+		if sig := <-interrupts; sig == syscall.SIGTERM {
+			cancel(errTerminated)
+		}
 		cancel(errInterrupted)
 		<-interrupts
 		os.Exit(exitInterrupt)
@@ -176,8 +182,8 @@ func newRoot(a *app) *cobra.Command {
 	f.BoolVar(&a.yes, "yes", false, "answer yes to what is asked before the work begins: the plan, no gates, trust")
 	f.StringArrayVar(&a.set, "set", nil, "set a key of the config: --set workers.max=5")
 	root.AddCommand(
-		newSubmit(a), newStatus(a), newFeed(a), newShow(a), newLogs(a), newDiff(a),
-		newAnswer(a), newApprove(a), newReject(a), newStop(a), newResume(a), newCancel(a), newBudget(a), newPR(a),
+		newSubmit(a), newServe(a), newStatus(a), newFeed(a), newShow(a), newLogs(a), newDiff(a),
+		newAnswer(a), newApprove(a), newReject(a), newStop(a), newPause(a), newResume(a), newCancel(a), newAgents(a), newHire(a), newFire(a), newBudget(a), newPR(a),
 		newTrust(a), newConfig(a), newGit(a), newDoctor(a), newBench(a), newVersion(a), newCompletion(),
 	)
 	for _, c := range root.Commands() {

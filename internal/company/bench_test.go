@@ -34,7 +34,7 @@ type bench struct {
 
 func newBench(t tester) *bench {
 	b := &bench{t: t, s: NewState(), shadow: NewState(), thawed: NewState(), moves: map[string]bool{}, now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
-	b.must(Company, StartOffice{Office: "k3fq", Version: "test"})
+	b.must(Company, StartOffice{Office: "k3fq", Version: "test", Workers: 3})
 	return b
 }
 

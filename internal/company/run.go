@@ -263,18 +263,25 @@ func (c Release) decide(s *State, m Meta) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !m.Now.Before(r.Deadline) {
-		// Who lets go only now was late: a new claim must not give the run a
-		// new deadline.
-		return []Event{m.event(t.ID, r.Subtask, r.ID, r.late())}, nil
+	evs := []Event{r.letGo(m, c.Why)}
+	if evs[0].Kind == (*RunEnded)(nil).Kind() {
+		return evs, nil
 	}
-	evs := []Event{m.event(t.ID, r.Subtask, r.ID, &RunReleased{Why: c.Why})}
 	if c.Failed != nil && !t.Status.Ended() && !s.Office.Stopped {
 		failed := *c.Failed
 		failed.Fail = r.failKey()
 		evs = append(evs, m.event(t.ID, "", "", &failed))
 	}
 	return evs, nil
+}
+
+// letGo voids the claim of a run that is held. Who lets go only after the
+// deadline was late: a new claim must not give the run a new deadline.
+func (r *Run) letGo(m Meta, why string) Event {
+	if !m.Now.Before(r.Deadline) {
+		return m.event(r.ID.Task(), r.Subtask, r.ID, r.late())
+	}
+	return m.event(r.ID.Task(), r.Subtask, r.ID, &RunReleased{Why: why})
 }
 
 // failKey is what the failures of a run's effect are counted under.

@@ -83,6 +83,8 @@ type Office struct {
 	Epoch   uint64 `json:"epoch"` // grows with every start; what an older one claimed is void
 	Stopped bool   `json:"stopped"`
 	Version string `json:"version,omitempty"`
+	Workers int    `json:"workers,omitempty"` // that its config asks for, as of the newest start
+	Hired   int    `json:"hired,omitempty"`   // against that
 }
 
 // StartOffice opens the office anew: the first command of every process that
@@ -90,13 +92,14 @@ type Office struct {
 type StartOffice struct {
 	Office  string
 	Version string
+	Workers int // of the config; 0: it is not known
 }
 
 func (c StartOffice) decide(s *State, m Meta) ([]Event, error) {
 	if s.Office.ID != "" && s.Office.ID != c.Office {
 		return nil, E(ELedger, "this ledger belongs to office "+s.Office.ID+", not to "+c.Office)
 	}
-	return []Event{m.event("", "", "", &OfficeStarted{Office: c.Office, Epoch: s.Office.Epoch + 1, Version: c.Version})}, nil
+	return []Event{m.event("", "", "", &OfficeStarted{Office: c.Office, Epoch: s.Office.Epoch + 1, Version: c.Version, Workers: c.Workers})}, nil
 }
 
 // OfficeStarted voids every claim: their holders belonged to a process that
@@ -105,6 +108,7 @@ type OfficeStarted struct {
 	Office  string `json:"office"`
 	Epoch   uint64 `json:"epoch"`
 	Version string `json:"version,omitempty"`
+	Workers int    `json:"workers,omitempty"`
 }
 
 var _ = kind[OfficeStarted]()
@@ -113,6 +117,9 @@ func (*OfficeStarted) Kind() string { return "office.started" }
 func (d *OfficeStarted) apply(s *State, e Event) {
 	s.Office.ID, s.Office.Epoch, s.Office.Version = d.Office, d.Epoch, d.Version
 	s.voidClaims()
+	if d.Workers > 0 {
+		s.Office.Workers = d.Workers
+	}
 }
 
 // voidClaims looks at ended tasks too: a run that was never settled there must

@@ -11,6 +11,8 @@ func (w *world) president() {
 	switch n := w.rng.IntN(100); {
 	case n < 60 && len(open) > 0:
 		w.answer(open[w.rng.IntN(len(open))])
+	case n < 62 && w.chance(w.k.Pause):
+		w.send(President, Staff{By: w.rng.IntN(7) - 3, Worker: []string{"", "", "w1", "w2"}[w.rng.IntN(4)]})
 	case n < 65 && w.chance(w.k.Stop):
 		w.send(President, Stop{})
 	case n < 85 && w.s.Office.Stopped:

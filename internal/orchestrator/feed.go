@@ -62,6 +62,11 @@ func Describe(e company.Event, t *company.Task) Item {
 		it.Text, it.Quiet = fmt.Sprintf("office %s open, epoch %d", d.Office, d.Epoch), true
 	case *company.OfficeStopped:
 		it.Text, it.Mark = "stopped: nothing runs until company resume", Needs
+	case *company.OfficeStaffed:
+		it.Text = fmt.Sprintf("%d workers from now on", d.Team)
+		if d.Worker != "" {
+			it.Text = d.Worker + " is let go: " + it.Text
+		}
 	case *company.OfficeResumed:
 		it.Text = "resumed"
 	case *company.TaskSubmitted:

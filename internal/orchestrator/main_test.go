@@ -78,7 +78,7 @@ func (b *bundle) open() {
 // run starts an epoch and the loop.
 func (b *bundle) run() {
 	b.t.Helper()
-	if err := b.orch.Start(b.ctx); err != nil {
+	if err := b.orch.Start(b.ctx, 3); err != nil {
 		b.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(b.ctx)

@@ -98,10 +98,11 @@ func Open(ctx context.Context, cfg Config) (*Orchestrator, error) {
 // Register says who does a kind of effect. It is called before Run.
 func (o *Orchestrator) Register(k company.EffectKind, d company.Doer) { o.cfg.Doers[k] = d }
 
-// Start begins a new epoch: what earlier processes had claimed is void from
-// here on. Whoever calls it holds the office's lock and will call Run.
-func (o *Orchestrator) Start(ctx context.Context) error {
-	_, err := o.Do(ctx, company.Company, company.StartOffice{Office: o.cfg.Office, Version: o.cfg.Version})
+// Start begins a new epoch with so many workers (0: it is not known): what
+// earlier processes had claimed is void from here on. Whoever calls it holds
+// the office's lock and will call Run.
+func (o *Orchestrator) Start(ctx context.Context, workers int) error {
+	_, err := o.Do(ctx, company.Company, company.StartOffice{Office: o.cfg.Office, Version: o.cfg.Version, Workers: workers})
 	return err
 }
 

@@ -39,6 +39,12 @@ func (c *Client) State(ctx context.Context) (*company.State, error) {
 	return s, c.call(ctx, http.MethodGet, "/v1/state", nil, s)
 }
 
+// Doings are what the agents are at.
+func (c *Client) Doings(ctx context.Context) ([]Doing, error) {
+	var d []Doing
+	return d, c.call(ctx, http.MethodGet, "/v1/agents", nil, &d)
+}
+
 // Do sends a command of the president under an id that makes a repeat
 // harmless. Errors are the company's own, as *company.Error.
 func (c *Client) Do(ctx context.Context, id string, cmd company.Command) (Done, error) {

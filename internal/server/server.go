@@ -29,6 +29,15 @@ type Office interface {
 	View() *company.State
 	DoID(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error)
 	Follow(ctx context.Context, from uint64, fn func(orchestrator.Item) error) error
+	Doings() []Doing
+}
+
+// Doing is what an agent is at in this moment. The ledger does not know it.
+type Doing struct {
+	Run   company.RunID `json:"run"`
+	Turn  int           `json:"turn"`
+	Doing string        `json:"doing"`
+	Time  time.Time     `json:"time"`
 }
 
 // Hello says who answers.
@@ -37,6 +46,7 @@ type Hello struct {
 	Office  string `json:"office"`
 	PID     int    `json:"pid"`
 	Epoch   uint64 `json:"epoch"`
+	Serving bool   `json:"serving"` // it stays when its own task has ended
 }
 
 // Wire is a command on its way: its kind and its fields.
@@ -70,6 +80,7 @@ func wire[T company.Command](kind string) wired {
 var commands = []wired{
 	wire[company.Submit]("submit"), wire[company.Answer]("answer"), wire[company.Cancel]("cancel"), wire[company.Stop]("stop"),
 	wire[company.Resume]("resume"), wire[company.Pause]("pause"), wire[company.RaiseBudget]("raise_budget"), wire[company.SettlePR]("settle_pr"), wire[company.HearPR]("hear_pr"),
+	wire[company.Staff]("staff"),
 }
 
 // kindOf names a command on the wire.
@@ -103,6 +114,7 @@ func New(o Office, h Hello, log *slog.Logger) *Server {
 	mux.HandleFunc("GET /v1/state", s.state)
 	mux.HandleFunc("POST /v1/commands", s.command)
 	mux.HandleFunc("GET /v1/feed", s.feed)
+	mux.HandleFunc("GET /v1/agents", s.agents)
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.busy.Add(1)
 		defer s.busy.Done()
@@ -138,6 +150,10 @@ func (s *Server) sayHello(w http.ResponseWriter, _ *http.Request) {
 
 func (s *Server) state(w http.ResponseWriter, _ *http.Request) {
 	reply(w, http.StatusOK, s.office.View())
+}
+
+func (s *Server) agents(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, s.office.Doings())
 }
 
 // Done is the answer to a command.

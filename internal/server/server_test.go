@@ -64,6 +64,10 @@ func (d *desk) DoID(_ context.Context, id, actor string, c company.Command) ([]c
 	return evs, nil
 }
 
+func (d *desk) Doings() []Doing {
+	return []Doing{{Run: "t1-plan.1", Turn: 2, Doing: "read_file a.go", Time: time.Unix(1, 0).UTC()}}
+}
+
 func (d *desk) Follow(ctx context.Context, from uint64, fn func(orchestrator.Item) error) error {
 	d.mu.Lock()
 	items := append([]orchestrator.Item(nil), d.feed...)
@@ -152,6 +156,13 @@ func TestCommandsOverTheSocket(t *testing.T) {
 	s, err := c.State(ctx)
 	if err != nil || s.Tasks["t1"].Status != company.TaskCancelled || s.Seq != d.View().Seq {
 		t.Fatalf("%+v %v", s, err)
+	}
+	// Nobody's number of workers is known to this office.
+	if _, err := c.Do(ctx, "c-6", company.Staff{By: 1}); company.CodeOf(err) != company.EConflict {
+		t.Errorf("%v", err)
+	}
+	if got, err := c.Doings(ctx); err != nil || len(got) != 1 || got[0] != d.Doings()[0] {
+		t.Errorf("%+v %v", got, err)
 	}
 	// What the company's own hands bring in is nobody else's to send.
 	if _, err := c.Do(ctx, "c-5", company.Merged{Task: "t1"}); company.CodeOf(err) != company.EInternal {

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/company"
+)
+
+func newPause(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "pause [task]...", Short: "Let tasks rest; their runs are put away",
+		Example: "  company pause t12\n  company pause",
+		Long: `Lets the named tasks rest, or all that have not ended. What their runs had done
+is kept, and nobody is asked for more. The others go on. company resume t12 ends
+the pause.`,
+		ValidArgsFunction: a.ids(openTasks),
+		Args:              cobra.ArbitraryArgs,
+		RunE:              func(c *cobra.Command, args []string) error { return a.pauseTasks(c.Context(), args) },
+	}
+}
+
+func openTasks(s *company.State) []string {
+	var out []string
+	for _, id := range s.Open {
+		out = append(out, string(id))
+	}
+	return out
+}
+
+func (a *app) pauseTasks(ctx context.Context, args []string) error {
+	s, acc, err := a.look(ctx)
+	if err != nil {
+		return err
+	}
+	defer acc.Close()
+	ids := slices.Clone(s.Open)
+	if len(args) > 0 {
+		ids = nil
+		for _, arg := range args { // all are known, or none is paused
+			t, err := findTask(s, arg)
+			if err != nil {
+				return err
+			}
+			if t.Status.Ended() {
+				return company.E(company.EConflict, string(t.ID)+" has ended already: "+string(t.Status)).Fix("company status lists the tasks")
+			}
+			ids = append(ids, t.ID)
+		}
+	}
+	paused := []company.TaskID{}
+	for _, id := range ids {
+		_, err := acc.Do(ctx, "", company.Pause{Task: id})
+		if company.CodeOf(err) == company.EConflict && len(args) == 0 {
+			continue // it has ended meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		paused = append(paused, id)
+	}
+	if a.output == "json" {
+		return a.printJSON(a.out, map[string]any{"schema_version": 1, "paused": paused})
+	}
+	if len(paused) == 0 {
+		_, err := fmt.Fprintln(a.out, "nothing is under way")
+		return err
+	}
+	_, err = fmt.Fprintf(a.out, "%s paused; go on with: company resume\n", join(paused))
+	return err
+}

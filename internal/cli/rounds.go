@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"company/internal/agent"
+	"company/internal/orchestrator"
+)
+
+// round is what is done again and again while a company serves its office: to
+// ask the forge what became of the pull requests, to put old things away. It
+// is no effect: nothing of it is due by the ledger, and a round that is missed
+// is made up for by the next.
+type round struct {
+	name  string
+	every time.Duration // from the end of one to the beginning of the next
+	limit time.Duration // of one
+	// do does one round. It is not called while the office is stopped, nor
+	// beside itself.
+	do func(context.Context) error
+}
+
+// mostBackoff bounds how much rarer a round that fails becomes.
+const mostBackoff = 16
+
+// again makes the rounds until ctx ends. What fails is told once until it
+// changes, and tried less and less often.
+func (r round) again(ctx context.Context, stopped func() bool, tell func(orchestrator.Item)) {
+	factor, told := 1, ""
+	for {
+		wait := r.every * time.Duration(factor)
+		// Offices that began together need not all ask a forge at once.
+		wait += time.Duration(rand.Int64N(int64(wait)/10 + 1))
+		if pause(ctx, wait, nil) != nil {
+			return
+		}
+		if stopped() {
+			continue
+		}
+		rctx, cancel := context.WithTimeout(ctx, r.limit)
+		err := r.do(rctx)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			factor = min(mostBackoff, 2*factor)
+			if text := agent.CleanLine(err.Error(), 300); text != told {
+				told = text
+				tell(orchestrator.Item{Kind: r.name, Mark: orchestrator.Failed, Text: text})
+			}
+		default:
+			if told != "" {
+				tell(orchestrator.Item{Kind: r.name, Mark: orchestrator.Done, Text: "works again"})
+			}
+			factor, told = 1, ""
+		}
+	}
+}

@@ -1,0 +1,261 @@
+package e2e
+
+import (
+	"encoding/json"
+	"strings"
+	"syscall"
+	"testing"
+
+	"company/internal/adapters/scripted"
+	"company/internal/orchestrator"
+	"company/test/house"
+)
+
+// serves starts company serve and waits until it answers.
+func serves(t testing.TB, h *house.House) *house.Process {
+	t.Helper()
+	p := h.Start("serve")
+	p.Until(patience, "its office", func(it orchestrator.Item) bool {
+		return it.Kind == "note" && strings.Contains(it.Text, "serves the office")
+	})
+	return p
+}
+
+// retires ends a company as a supervisor does.
+func retires(t testing.TB, p *house.Process) {
+	t.Helper()
+	p.Signal(syscall.SIGTERM)
+	r := p.Wait(patience)
+	if r.Code != 0 {
+		t.Fatalf("serve ended with %d, signal %v\n%s", r.Code, r.Signal, p.Tell())
+	}
+}
+
+// TestServe: a company that serves takes task after task, stays when they are
+// done, lets no second one in, and ends when it is told to.
+func TestServe(t *testing.T) {
+	t.Parallel()
+	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
+	p := serves(t, h)
+	if sum := ends(t, h.Start("submit", "say goodbye"), 0); sum.Task != "t1" {
+		t.Errorf("summary: %+v", sum)
+	}
+	ends(t, h.Start("submit", "say goodbye again"), 0)
+	delivered(t, h, 1, 1, 1)
+	delivered(t, h, 2, 2, 1)
+	says(t, h, []string{"a company is at work"}, "status")
+	refused(t, h, 1, "E_CONFLICT", "serve")
+	retires(t, p)
+	var out struct {
+		Office string
+		Open   int `json:"open_tasks"`
+	}
+	if err := json.Unmarshal([]byte(p.Wait(patience).Stdout), &out); err != nil || out.Open != 0 || out.Office != h.OfficeID() {
+		t.Errorf("%v: %s", err, p.Wait(patience).Stdout)
+	}
+	says(t, h, []string{"no company at work"}, "agents")
+}
+
+// TestServeGoesOn: SIGTERM in the middle of a run puts it away and tells what
+// is unfinished; kill -9 says nothing; either way the next serve goes on with
+// the same run, and nobody has to ask.
+func TestServeGoesOn(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(testing.TB, *house.Process){
+		"terminated": retires,
+		"killed":     func(_ testing.TB, p *house.Process) { p.Kill() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			brain := &staff{manager: planned(farewell()), worker: saysGoodbye()}
+			held := at("t1-01.1", 1)
+			brain.stops = []*stop{held}
+			h := open(t, brain)
+			t.Cleanup(held.release)
+			p := serves(t, h)
+			h.MustRun(patience, "submit", "--detach", "say goodbye")
+			held.wait(t, p)
+			end(t, p)
+			if name == "terminated" {
+				if left := h.Containers(); len(left) > 0 {
+					t.Errorf("containers left: %v", left)
+				}
+				if out := p.Wait(patience).Stdout; !strings.Contains(out, `"open_tasks":1`) {
+					t.Errorf("it does not say what is unfinished: %s", out)
+				}
+			}
+			held.release()
+			p = serves(t, h)
+			p.Event(patience, "task.completed", "")
+			delivered(t, h, 1, 1, 1)
+			if n := h.Model.Calls().ByRun["t1-01.2"]; n != 0 {
+				t.Errorf("the run was begun anew: %d calls of t1-01.2", n)
+			}
+			retires(t, p)
+		})
+	}
+}
+
+// TestServeWaits: serve waits for a company that ends with its own task, and
+// takes the office then.
+func TestServeWaits(t *testing.T) {
+	t.Parallel()
+	h, first, held := atWork(t)
+	p := h.Start("serve")
+	p.Until(patience, "that it waits", func(it orchestrator.Item) bool {
+		return it.Kind == "note" && strings.Contains(it.Text, "waiting for that")
+	})
+	held.release()
+	ends(t, first, 0)
+	p.Until(patience, "its office", func(it orchestrator.Item) bool { return strings.Contains(it.Text, "serves the office") })
+	retires(t, p)
+}
+
+// TestPauseOne: of two tasks that are under way, one is paused and goes on
+// later where it was; the other does not notice.
+func TestPauseOne(t *testing.T) {
+	t.Parallel()
+	add := func(name string) []m { return []m{ticket("Add "+name, "Add "+name+".sh", name+".sh")} }
+	brain := &staff{
+		manager: perTask(planned(add("one")), planned(add("two"))),
+		worker:  perTask(does("Add one", "one.sh", "echo one\n"), does("Add two", "two.sh", "echo two\n")),
+	}
+	one, two := at("t1-01.1", 1), at("t2-01.1", 1)
+	brain.stops = []*stop{one, two}
+	h := open(t, brain)
+	t.Cleanup(one.release)
+	t.Cleanup(two.release)
+	p := serves(t, h)
+	h.MustRun(patience, "submit", "--detach", "add one")
+	h.MustRun(patience, "submit", "--detach", "add two")
+	one.wait(t, p)
+	two.wait(t, p)
+	says(t, h, []string{"t1-01.1", "t2-01.1", "default", "3 workers, 0 runs wait", "w3", "idle"}, "agents")
+	says(t, h, []string{"t1 paused"}, "pause", "t1")
+	waitFor(t, func() bool { return len(h.Containers()) == 1 }, func() string { return "the paused run is not put away" })
+	one.release()
+	two.release()
+	p.Until(patience, "the end of t2", func(it orchestrator.Item) bool { return it.Kind == "task.completed" && it.Task == "t2" })
+	says(t, h, []string{"(paused)"}, "status")
+	refused(t, h, 1, "E_CONFLICT", "pause", "t2")
+	refused(t, h, 1, "E_NOT_FOUND", "pause", "t1", "t9")
+	if sum := ends(t, h.Start("resume", "t1"), 0); sum.Task != "t1" {
+		t.Errorf("summary: %+v", sum)
+	}
+	says(t, h, []string{"nothing is under way"}, "pause")
+	retires(t, p)
+	if n := h.Model.Calls().ByRun["t1-01.2"]; n != 0 {
+		t.Errorf("the paused run was begun anew: %d calls of t1-01.2", n)
+	}
+	delivered(t, h, 2, 1, 1)
+	delivered(t, h, 1, 2, 1)
+}
+
+// TestHireAndFire: the number of workers changes while they work; a worker who
+// is let go by name hands the run back, and nothing of it is lost; who is let
+// go by number ends the run in hand. All of it is in the ledger, and outlives
+// the company (SUB-15).
+func TestHireAndFire(t *testing.T) {
+	t.Parallel()
+	var plan []m
+	work := map[string]func(scripted.Exchange) scripted.Reply{}
+	for _, n := range []string{"one", "two", "three"} {
+		tk := ticket("Add "+n, "Add "+n+".sh", n+".sh")
+		tk["effort"] = "medium" // many small tickets are refused
+		plan = append(plan, tk)
+		work[n] = does("Add "+n, n+".sh", "echo "+n+"\n")
+	}
+	brain := &staff{manager: planned(plan), worker: func(x scripted.Exchange) scripted.Reply {
+		return work[map[string]string{"t1-01": "one", "t1-02": "two", "t1-03": "three"}[string(x.Header.Subtask)]](x)
+	}}
+	stops := []*stop{at("t1-01.1", 1), at("t1-02.1", 1), at("t1-03.1", 1)}
+	brain.stops = stops
+	h := open(t, brain)
+	for _, s := range stops {
+		t.Cleanup(s.release)
+	}
+	h.Env = append(h.Env, "COMPANY_WORKERS_MAX=1")
+	refused(t, h, 1, "E_NOT_FOUND", "hire")
+	p := serves(t, h)
+	h.MustRun(patience, "submit", "--detach", "add three")
+	reached := func(n int) {
+		t.Helper()
+		waitFor(t, func() bool {
+			got := 0
+			for _, s := range stops {
+				select {
+				case <-s.reached:
+					got++
+				default:
+				}
+			}
+			return got == n
+		}, func() string { return "not so many runs:\n" + p.Tell() })
+	}
+	reached(1)
+	says(t, h, []string{"1 workers, 2 runs wait"}, "agents")
+	says(t, h, []string{"3 workers from now on"}, "hire", "2")
+	reached(3)
+	refused(t, h, 64, "E_USAGE", "hire", "none")
+	refused(t, h, 1, "E_CONFLICT", "hire", "62")
+	refused(t, h, 1, "E_CONFLICT", "fire", "3")
+	refused(t, h, 1, "E_NOT_FOUND", "fire", "w9")
+
+	var fired struct {
+		Workers int
+		Handed  []string `json:"handed_back"`
+	}
+	h.JSON(&fired, "fire", "w2")
+	if fired.Workers != 2 || len(fired.Handed) != 1 {
+		t.Errorf("fired: %+v", fired)
+	}
+	waitFor(t, func() bool { return len(h.Containers()) == 2 }, func() string { return "its container is not put away" })
+	says(t, h, []string{"2 workers (1 hired), 1 runs wait"}, "agents")
+	says(t, h, []string{"1 workers from now on"}, "fire")
+	for _, s := range stops {
+		s.release()
+	}
+	p.Event(patience, "task.completed", "")
+	delivered(t, h, 1, 1, 3)
+	for run, n := range h.Model.Calls().ByRun {
+		if strings.HasSuffix(string(run), ".2") && n > 0 {
+			t.Errorf("%s: a run was begun anew", run)
+		}
+	}
+	retires(t, p)
+
+	says(t, h, []string{"2 workers from now on"}, "hire") // nobody is at work; it counts all the same
+	p = serves(t, h)
+	says(t, h, []string{"2 workers (1 hired)"}, "agents")
+	retires(t, p)
+}
+
+// TestAgents: everybody at work is shown with what they do.
+func TestAgents(t *testing.T) {
+	t.Parallel()
+	h, p, held := atWork(t)
+	var v struct {
+		Open   bool
+		Agents []struct {
+			Agent, Role, Model, Run, Title, Doing string
+			ReportsTo                             string `json:"reports_to"`
+			Turn                                  int
+			DurationMS                            int `json:"duration_ms"`
+			ReservedTokens                        int `json:"reserved_tokens"`
+		}
+	}
+	h.JSON(&v, "agents")
+	if !v.Open || len(v.Agents) != 3 {
+		t.Fatalf("%+v", v)
+	}
+	w := v.Agents[0]
+	if w.Agent != "w1" || w.Role != "worker" || w.ReportsTo != "manager" || w.Model != "default" || w.Run != "t1-01.1" || w.Turn != 3 || w.Title != "Add a farewell" ||
+		w.Doing != "thinks" || w.DurationMS <= 0 || w.ReservedTokens <= 0 {
+		t.Errorf("%+v", w)
+	}
+	if v.Agents[1].Doing != "idle" || v.Agents[1].Run != "" {
+		t.Errorf("%+v", v.Agents[1])
+	}
+	held.release()
+	ends(t, p, 0)
+}
