@@ -162,8 +162,9 @@ func (f *follower) beat(s *company.State) {
 }
 
 // idle says that nothing of a task is under way: only a person can move it. A
-// run that waits for money moves nothing. One on the queue moves when a worker
-// is free, unless those are all held by runs that wait for money.
+// run that waits for money moves nothing. One on the queue, or that waits to be
+// put there, moves when a worker is free, unless those are all held by runs
+// that wait for money.
 func idle(s *company.State, t *company.Task) bool {
 	poor := false
 	for _, id := range s.Open {
@@ -178,6 +179,9 @@ func idle(s *company.State, t *company.Task) bool {
 		if sub.Status == company.SubAssigned && !poor {
 			return false
 		}
+	}
+	if s.AwaitsWorker(t.ID, now()) && !poor {
+		return false
 	}
 	for _, e := range company.Due(s, now(), len(s.Open)) {
 		if e.Task != t.ID {

@@ -37,14 +37,15 @@ type Effect struct {
 	By      time.Time // hard deadline; zero: the doer's own limit
 }
 
-// Due lists what must be under way at this moment, oldest task first. It
-// reads the state and nothing else. active is how many tasks may work at once.
+// Due lists what must be under way at this moment, oldest task first (projects
+// take turns). It reads the state and nothing else. active is how many tasks
+// may work at once.
 func Due(s *State, now time.Time, active int) []Effect {
 	if s.Office.Stopped || s.Office.Epoch == 0 {
 		return nil
 	}
 	var out []Effect
-	for _, id := range s.Open {
+	for _, id := range s.inTurns() {
 		t := s.Tasks[id]
 		if t.Paused {
 			continue
@@ -58,7 +59,7 @@ func Due(s *State, now time.Time, active int) []Effect {
 			active--
 		}
 	}
-	return out
+	return s.share(out)
 }
 
 // underWay says whether somebody works on the task already; such a task is

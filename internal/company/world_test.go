@@ -59,7 +59,7 @@ func newWorld(t tester, k knobs) *world {
 	set := k.Settings
 	set.Cap = Amount{MicroUSD: k.Cap, Tokens: NoCap}
 	for i := range k.Tasks {
-		w.must(President, Submit{Instruction: fmt.Sprintf("do the thing %d", i), Project: Project{ID: "p", Path: "/p"}, Settings: set, DryRun: k.DryRun && i == 0})
+		w.must(President, Submit{Instruction: fmt.Sprintf("do the thing %d", i), Project: Project{ID: []string{"p", "q"}[i%2], Path: "/p"}, Settings: set, DryRun: k.DryRun && i == 0})
 	}
 	return w
 }
@@ -152,7 +152,7 @@ func (w *world) unstuck() {
 	timed := !NextDue(w.s, w.now).IsZero()
 	for _, id := range w.s.Open {
 		t := w.s.Tasks[id]
-		if t.Paused || due[id] || w.s.behind(t) || len(w.s.OpenApprovals(id)) > 0 || timed && t.waitsForTime(w.now) || w.onOffer(t) {
+		if t.Paused || due[id] || w.s.behind(t) || len(w.s.OpenApprovals(id)) > 0 || timed && t.waitsForTime(w.now) || w.onOffer(t) || w.s.AwaitsWorker(id, w.now) {
 			continue
 		}
 		w.t.Fatalf("%s (%s) waits for nothing at %s\n%s\n%s", id, t.Status, w.now, w.tail(), outline(t))

@@ -51,7 +51,7 @@ func (w *world) pulls() {
 	case 1:
 		w.send(President, SettlePR{Task: lead, State: PRMerged})
 	case 2:
-		w.send(President, Submit{Instruction: "and this", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks[lead].Settings, Follows: lead})
+		w.send(President, Submit{Instruction: "and this", Project: w.s.Tasks[lead].Project, Settings: w.s.Tasks[lead].Settings, Follows: lead})
 	default:
 		w.send(Company, HearPR{Task: lead, Settings: w.s.Tasks[lead].Settings, Remarks: []Remark{
 			{ID: fmt.Sprint("r", w.rng.IntN(12)), Kind: RemarkComment, Author: "a<b", Text: "x\x1b[2J\ny"},

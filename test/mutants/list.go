@@ -126,4 +126,13 @@ var mutants = []mutant{
 	{name: "no limit on tasks at once", file: "effect.go",
 		old: "if active <= 0 && !t.underWay() {", new: "if active <= -9 && !t.underWay() {",
 		test: "TestConcurrentTasks"},
+	{name: "one project takes all workers", file: "fair.go",
+		old: "by[s.Tasks[e.Task].Project.ID] < by[", new: "by[s.Tasks[e.Task].Project.ID] > by[",
+		test: "TestProjectsShareWorkers"},
+	{name: "more on the queue than there are workers", file: "fair.go",
+		old: "for free := team - all; free > 0; free-- {", new: "for free := 9*team - all; free > 0; free-- {",
+		test: "TestProjectsShareWorkers"},
+	{name: "a deadline won by being let go", file: "run.go",
+		old: "if !m.Now.Before(r.Deadline) {\n\t\treturn m.event(r.ID", new: "if m.Now.IsZero() {\n\t\treturn m.event(r.ID",
+		test: "TestFiredWorkerHandsBack"},
 }

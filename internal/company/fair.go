@@ -1,0 +1,88 @@
+package company
+
+import (
+	"slices"
+	"time"
+)
+
+// Several projects share the office's workers and its limit on tasks at once.
+// Neither the one that came first nor the one with the most subtasks may have
+// all of it (docs/decisions/0027): whoever has least under way is next.
+
+// inTurns orders the open tasks so that projects alternate: the oldest task of
+// each, then the second of each.
+func (s *State) inTurns() []TaskID {
+	nth, of := map[TaskID]int{}, map[string]int{}
+	for _, id := range s.Open {
+		if t := s.Tasks[id]; !t.Paused {
+			nth[id] = of[t.Project.ID]
+			of[t.Project.ID]++
+		}
+	}
+	if len(of) < 2 {
+		return s.Open
+	}
+	out := slices.Clone(s.Open)
+	slices.SortStableFunc(out, func(a, b TaskID) int { return nth[a] - nth[b] })
+	return out
+}
+
+// outstanding counts, by project, the runs that workers have or may take.
+func (s *State) outstanding() (by map[string]int, all int) {
+	by = map[string]int{}
+	for _, id := range s.Open {
+		t := s.Tasks[id]
+		for _, r := range t.Runs {
+			if r.Role == Worker && !r.Ended && (r.Held || r.Offered == s.Office.Epoch && !t.Paused) {
+				by[t.Project.ID]++
+				all++
+			}
+		}
+	}
+	return by, all
+}
+
+// newOffer says whether an effect puts a run on the queue that nobody has had.
+func (s *State) newOffer(e Effect) bool {
+	if e.Kind != DoOffer {
+		return false
+	}
+	sub := s.Tasks[e.Task].Subtask(e.Subtask)
+	return sub != nil && sub.Status == SubPending
+}
+
+// share drops the new offers for which there is no worker yet. What is on the
+// queue is taken in its order, so fairness is decided by what is put there.
+func (s *State) share(due []Effect) []Effect {
+	team := s.Office.Team()
+	if team == 0 || !slices.ContainsFunc(due, s.newOffer) {
+		return due
+	}
+	by, all := s.outstanding()
+	chosen := map[string]bool{}
+	for free := team - all; free > 0; free-- {
+		best := -1
+		for i, e := range due {
+			if s.newOffer(e) && !chosen[e.Key] && (best < 0 || by[s.Tasks[e.Task].Project.ID] < by[s.Tasks[due[best].Task].Project.ID]) {
+				best = i
+			}
+		}
+		if best < 0 {
+			break
+		}
+		chosen[due[best].Key] = true
+		by[s.Tasks[due[best].Task].Project.ID]++
+	}
+	return slices.DeleteFunc(due, func(e Effect) bool { return s.newOffer(e) && !chosen[e.Key] })
+}
+
+// AwaitsWorker reports whether a subtask of the task could be begun, and is
+// not, because every worker has a run or is due to be offered one.
+func (s *State) AwaitsWorker(id TaskID, now time.Time) bool {
+	t := s.Tasks[id]
+	if t == nil || t.Status.Ended() || t.Paused || s.Office.Stopped || s.Office.Team() == 0 {
+		return false
+	}
+	mine := func(e Effect) bool { return e.Task == id && s.newOffer(e) }
+	return slices.ContainsFunc(s.dueTask(nil, t, now), mine) && !slices.ContainsFunc(Due(s, now, len(s.Open)), mine)
+}
