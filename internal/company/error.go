@@ -38,9 +38,10 @@ const (
 	ELedger    Code = "E_LEDGER" // damage in the ledger
 	ETimeout   Code = "E_TIMEOUT"
 	EForge     Code = "E_FORGE"
-	EAuth      Code = "E_AUTH"    // a forge or a remote refuses the login
-	EWaiting   Code = "E_WAITING" // a person must answer first
-	EOutput    Code = "E_OUTPUT"  // the result cannot be written
+	ERegistry  Code = "E_REGISTRY" // a package registry does not answer
+	EAuth      Code = "E_AUTH"     // a forge or a remote refuses the login
+	EWaiting   Code = "E_WAITING"  // a person must answer first
+	EOutput    Code = "E_OUTPUT"   // the result cannot be written
 )
 
 // Class says who can do something about an error (REQUIREMENTS ERR-1).

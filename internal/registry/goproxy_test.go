@@ -89,3 +89,20 @@ func TestGoCommand(t *testing.T) {
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// goRegistry is a proxy with a few versions of one module, and one that has
+// pseudo-versions only.
+func goRegistry(t *testing.T) *recorder {
+	return newRecorder(t, func(w http.ResponseWriter, q *http.Request) {
+		text := map[string]string{
+			"/example.com/m/@v/list": "v1.2.0\nv1.10.0\nv2.0.0-rc.1\nnonsense\n", "/example.com/m/@latest": `{"Version":"v1.10.0"}`,
+			"/example.com/m/@v/v1.2.0.mod": "module example.com/m\nrequire example.com/need v1.0.0\n",
+			"/example.com/pseudo/@v/list":  "", "/example.com/pseudo/@latest": `{"Version":"v0.0.0-20200101000000-abcdefabcdef"}`,
+		}
+		if body, ok := text[q.URL.Path]; ok {
+			_, _ = w.Write([]byte(body))
+			return
+		}
+		http.NotFound(w, q)
+	})
+}

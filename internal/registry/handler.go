@@ -112,6 +112,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		q.goproxy(rest)
 	case ecosystem == NPM:
 		q.npm(rest)
+	case ecosystem == PyPI:
+		q.pypi(rest)
+	case ecosystem == Crates:
+		q.crates(rest)
 	case npmAtRoot.MatchString(path) && h.store.up.Serves(NPM):
 		q.npm(strings.TrimPrefix(path, "/"))
 	default:

@@ -26,16 +26,36 @@ func IsLock(file string) (ecosystem string, ok bool) {
 		return Go, true
 	case "package-lock.json", "npm-shrinkwrap.json":
 		return NPM, true
+	case "yarn.lock", "pnpm-lock.yaml":
+		return NPM, true
+	case "Cargo.lock":
+		return Crates, true
+	case "poetry.lock", "uv.lock", "pdm.lock", "pylock.toml", "Pipfile.lock", "pyproject.toml":
+		return PyPI, true
+	}
+	if ok, _ := path.Match("*requirements*.txt", base); ok {
+		return PyPI, true
+	}
+	if ok, _ := path.Match("*constraints*.txt", base); ok {
+		return PyPI, true
+	}
+	if path.Base(path.Dir(file)) == "requirements" && path.Ext(base) == ".txt" {
+		return PyPI, true
 	}
 	return "", false
 }
 
 // Locked is the policy of a set of lock files, path to content: exactly what
-// they name. Notes tell of files that could not be read; those allow nothing.
+// they name, and for Python, whose lists are no whole, what that needs. Notes tell of files that could not be read; those allow nothing.
 func Locked(files map[string][]byte) (p *Policy, notes []string) {
 	p = Nothing()
 	all, notes := Locks(files)
 	for _, d := range all {
+		if d.Ecosystem == PyPI {
+			// A list of requirements is no whole: what they need is not on it.
+			p.Add(d)
+			continue
+		}
 		p.Allow(d)
 	}
 	return p, notes
@@ -87,8 +107,20 @@ func parseLock(base string, text []byte) ([]company.Dependency, error) {
 		return goSumLock(text), nil
 	case "package-lock.json", "npm-shrinkwrap.json":
 		return npmLock(text)
+	case "yarn.lock":
+		return yarnLock(text), nil
+	case "pnpm-lock.yaml":
+		return pnpmLock(text), nil
+	case "Cargo.lock":
+		return tomlLock(Crates, text)
+	case "poetry.lock", "uv.lock", "pdm.lock", "pylock.toml":
+		return tomlLock(PyPI, text)
+	case "Pipfile.lock":
+		return pipfileLock(text)
+	case "pyproject.toml":
+		return pyproject(text)
 	}
-	return nil, nil
+	return requirements(text), nil
 }
 
 func goModLock(text []byte) (out []company.Dependency, err error) {

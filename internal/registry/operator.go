@@ -59,7 +59,9 @@ func (h Host) Upstreams(ctx context.Context) (Upstreams, error) {
 		return up, err
 	}
 	r.npmrc()
-	r.certificates("NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE")
+	r.pip()
+	r.cargo()
+	r.certificates("NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 	return up, nil
 }
 
