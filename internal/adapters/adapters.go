@@ -40,14 +40,23 @@ type Price struct {
 	Known      bool
 	InputMicro int64
 	CacheMicro int64 // cached input
+	WriteMicro int64 // input that is written to a cache; 0: as InputMicro
 	OutMicro   int64
 }
 
 // Cost in micro-USD, rounded up.
 func (p Price) Cost(u Usage) int64 {
-	fresh := int64(u.InputTokens - u.CachedTokens)
-	sum := fresh*p.InputMicro + int64(u.CachedTokens)*p.CacheMicro + int64(u.OutputTokens)*p.OutMicro
+	fresh := int64(u.InputTokens - u.CachedTokens - u.WrittenTokens)
+	sum := fresh*p.InputMicro + int64(u.CachedTokens)*p.CacheMicro + int64(u.WrittenTokens)*p.Write() + int64(u.OutputTokens)*p.OutMicro
 	return (sum + 999_999) / 1_000_000
+}
+
+// Write is the price of input that is written to a cache.
+func (p Price) Write() int64 {
+	if p.WriteMicro > 0 {
+		return p.WriteMicro
+	}
+	return p.InputMicro
 }
 
 // Roles of a Message.
@@ -91,6 +100,9 @@ type Request struct {
 	Tools       []Tool    `json:"tools,omitempty"`
 	MaxTokens   int       `json:"max_tokens"` // explicit, so that the worst case is known; 0: Info().MaxOutput
 	Temperature *float64  `json:"temperature,omitempty"`
+	// Textual names models that an earlier process found to take no tools over
+	// the wire (Response.Textual): they are given them in text from the start.
+	Textual []string `json:"textual,omitempty"`
 }
 
 // Response is one whole reply.
@@ -102,6 +114,9 @@ type Response struct {
 	// Served is the model that answered, which behind a fallback need not be
 	// the first one: its price settles the call.
 	Served Info
+	// Textual: the model was given its tools in text, since it takes none over
+	// the wire.
+	Textual bool
 }
 
 // Finish is why a reply ended.
@@ -113,18 +128,20 @@ const (
 	FinishFilter Finish = "filter" // refused or filtered
 )
 
-// Usage is what the server counted. Estimated is true where it did not say
+// Usage is what the server counted. InputTokens is all of the input, with what
+// was read from and written to a cache. Estimated is true where it did not say
 // and we counted bytes instead.
 type Usage struct {
-	InputTokens  int  `json:"input_tokens"`
-	CachedTokens int  `json:"cached_tokens,omitempty"`
-	OutputTokens int  `json:"output_tokens"`
-	Estimated    bool `json:"estimated,omitempty"`
+	InputTokens   int  `json:"input_tokens"`
+	CachedTokens  int  `json:"cached_tokens,omitempty"`
+	WrittenTokens int  `json:"written_tokens,omitempty"`
+	OutputTokens  int  `json:"output_tokens"`
+	Estimated     bool `json:"estimated,omitempty"`
 }
 
 // Add sums two usages.
 func (u Usage) Add(v Usage) Usage {
-	return Usage{u.InputTokens + v.InputTokens, u.CachedTokens + v.CachedTokens, u.OutputTokens + v.OutputTokens, u.Estimated || v.Estimated}
+	return Usage{u.InputTokens + v.InputTokens, u.CachedTokens + v.CachedTokens, u.WrittenTokens + v.WrittenTokens, u.OutputTokens + v.OutputTokens, u.Estimated || v.Estimated}
 }
 
 // Event is told while a reply is on its way.
@@ -162,6 +179,9 @@ type Error struct {
 	// Usage is what the server counted for the failed reply, nil when it did
 	// not say.
 	Usage *Usage
+	// Fix is what a person can do about it, where the adapter knows better than
+	// the kind does.
+	Fix string
 }
 
 func (e *Error) Error() string {

@@ -174,7 +174,7 @@ func TestFallbackInfoIsSafe(t *testing.T) {
 	a := &fake{name: "a", price: adapters.Price{Known: true, InputMicro: 5, OutMicro: 1}}
 	b := &fake{name: "bb", price: adapters.Price{Known: true, InputMicro: 1, OutMicro: 9}}
 	got := adapters.Fallback(a, b, &fake{name: "free"}).Info()
-	want := adapters.Info{Model: "a", ContextTokens: 1000, MaxOutput: 101, Price: adapters.Price{Known: true, InputMicro: 5, OutMicro: 9}}
+	want := adapters.Info{Model: "a", ContextTokens: 1000, MaxOutput: 101, Price: adapters.Price{Known: true, InputMicro: 5, WriteMicro: 5, OutMicro: 9}}
 	if got != want {
 		t.Errorf("info = %+v, want %+v", got, want)
 	}
@@ -190,7 +190,7 @@ func TestModels(t *testing.T) {
 		made[p.Name] = &fake{name: p.Model, outcomes: []any{failure(adapters.Auth)}, price: p.Price}
 		return made[p.Name], nil
 	}}
-	deps := adapters.Deps{Prices: func(_, model string) adapters.Price {
+	deps := adapters.Deps{Prices: func(_, _, model string) adapters.Price {
 		return adapters.Price{Known: true, InputMicro: int64(len(model))}
 	}}
 	models := adapters.NewModels(registry, []adapters.Profile{

@@ -40,6 +40,9 @@ func Explain(err error, info Info) error {
 		c.Class = company.HumanRequired
 		c = c.Fix("check the model's name and base_url in company.yaml")
 	}
+	if e.Fix != "" {
+		c = c.Fix(e.Fix)
+	}
 	// The cause's words stand in Why already; only its chain is kept.
 	return &explained{told: c, cause: err}
 }

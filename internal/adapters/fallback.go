@@ -83,12 +83,16 @@ func (f *falling) Info() Info {
 			info.ContextTokens = next.ContextTokens
 		}
 		info.Price.Known = info.Price.Known || next.Price.Known
+		info.Price.WriteMicro = max(info.Price.Write(), next.Price.Write())
 		info.Price.InputMicro = max(info.Price.InputMicro, next.Price.InputMicro)
 		info.Price.CacheMicro = max(info.Price.CacheMicro, next.Price.CacheMicro)
 		info.Price.OutMicro = max(info.Price.OutMicro, next.Price.OutMicro)
 	}
 	return info
 }
+
+// Unwrap is the chain.
+func (f *falling) Unwrap() []Model { return f.chain }
 
 // Close closes every model of the chain.
 func (f *falling) Close() error {

@@ -22,9 +22,14 @@ type Profile struct {
 	Key     Secret
 	KeyEnv  string // the variable the key comes from, for hints only
 
-	ContextTokens int   // 0: what the driver knows of the model
-	MaxOutput     int   // 0: the driver's default
-	Price         Price // not Known: Deps.Prices is asked
+	ContextTokens int      // 0: what the driver knows of the model
+	MaxOutput     int      // 0: the driver's default
+	Price         Price    // not Known: Deps.Prices is asked
+	Temperature   *float64 // nil: the server's own
+	Tools         ToolUse  // "": ToolsAuto
+	// Unchosen: nobody chose this profile, it is what stands in for nothing
+	// configured. A driver may take another model where this one is missing.
+	Unchosen bool
 	// EchoReasoning sends a model's reasoning back to it with its reply. Some
 	// servers want that, others refuse it.
 	EchoReasoning bool
@@ -37,9 +42,9 @@ type Profile struct {
 // Deps is what the wiring gives to every driver.
 type Deps struct {
 	Log *slog.Logger // nil: nothing is logged
-	// Prices looks up the list price of a model at an address ("" is the
-	// driver's standard one). nil: no price is known.
-	Prices func(baseURL, model string) Price
+	// Prices looks up the list price of an adapter's model at an address ("" is
+	// the driver's standard one). nil: no price is known.
+	Prices func(adapter, baseURL, model string) Price
 	Policy Policy // the zero value means DefaultPolicy
 	Clock  Clock  // nil: WallClock
 }
@@ -52,7 +57,7 @@ type Factory func(Profile, Deps) (Model, error)
 // wiring's table.
 type Registry map[string]Factory
 
-// Open makes the bare model of one profile. Mistakes in the profile are
+// Open makes the bare model of one profile, fitted to it (see Fit). Mistakes in the profile are
 // EConfig errors, a missing key is EModelAuth.
 func (r Registry) Open(p Profile, deps Deps) (Model, error) {
 	factory, ok := r[p.Adapter]
@@ -60,20 +65,24 @@ func (r Registry) Open(p Profile, deps Deps) (Model, error) {
 		return nil, company.E(company.EConfig, fmt.Sprintf("model profile %q: there is no adapter %q", p.Name, p.Adapter)).
 			Fix("adapters are: " + strings.Join(slices.Sorted(maps.Keys(r)), ", "))
 	}
-	if p.Model == "" {
+	if p.Model == "" && p.Script == "" {
 		return nil, company.E(company.EConfig, fmt.Sprintf("model profile %q names no model", p.Name)).Fix("add `model:` to the profile")
 	}
-	if p.ContextTokens < 0 || p.MaxOutput < 0 || p.Price.InputMicro < 0 || p.Price.CacheMicro < 0 || p.Price.OutMicro < 0 {
+	if p.KeyEnv != "" && !p.Key.Set() {
+		return nil, company.E(company.EModelAuth, fmt.Sprintf("model profile %q has no key", p.Name)).
+			Because(p.KeyEnv + " is NOT SET").Fix("export " + p.KeyEnv + "=...")
+	}
+	if p.ContextTokens < 0 || p.MaxOutput < 0 || p.Price.InputMicro < 0 || p.Price.CacheMicro < 0 || p.Price.WriteMicro < 0 || p.Price.OutMicro < 0 {
 		return nil, company.E(company.EConfig, fmt.Sprintf("model profile %q has a negative number", p.Name))
 	}
 	if !p.Price.Known && deps.Prices != nil {
-		p.Price = deps.Prices(p.BaseURL, p.Model)
+		p.Price = deps.Prices(p.Adapter, p.BaseURL, p.Model)
 	}
 	m, err := factory(p, deps)
 	if err != nil {
 		return nil, fmt.Errorf("open model profile %s: %w", p.Name, err)
 	}
-	return m, nil
+	return Fit(m, p.Tools, p.Temperature), nil
 }
 
 // Models opens the profiles of an office when they are first used, each once,

@@ -128,5 +128,8 @@ func jitter(most time.Duration) time.Duration {
 	return rand.N(most + 1)
 }
 
+// Unwrap is the model that is tried.
+func (r *retrying) Unwrap() []Model { return []Model{r.Model} }
+
 // Close closes the model.
 func (r *retrying) Close() error { return Close(r.Model) }

@@ -206,6 +206,7 @@ const (
 	Resumed     EventKind = "resumed"      // the journal held a conversation that had begun
 	TurnStarted EventKind = "turn_started" // the model is being asked
 	Waiting     EventKind = "waiting"      // the model's server asked for patience: Wait, Text
+	Switched    EventKind = "switched"     // another model is asked, or in another way: Text
 	Replied     EventKind = "replied"      // Text, Usage
 	ToolDone    EventKind = "tool_done"    // Tool, CallID, Args, Text, IsError, Changed, Duration
 	Noted       EventKind = "noted"        // the company told the model something: Text

@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,7 @@ type conversation struct {
 	turns    int
 	usage    adapters.Usage
 	spent    company.Amount
+	textual  []string // models that are given their tools in text
 
 	pending []pending // calls of the newest reply that have no result yet
 	changed bool      // a call of the newest reply changed the work tree
@@ -161,6 +163,9 @@ func (c *conversation) refused(r replyRecord) {
 // replied folds a reply.
 func (c *conversation) replied(r replyRecord, m adapters.Message) {
 	c.settled(r)
+	if r.Textual != "" && !slices.Contains(c.textual, r.Textual) {
+		c.textual = append(c.textual, r.Textual)
+	}
 	c.tooLong, c.dropped, c.cut, c.changed = 0, 0, false, false
 	switch {
 	case r.Finish == adapters.FinishFilter:
@@ -310,7 +315,7 @@ func (c *conversation) request(tools []adapters.Tool) adapters.Request {
 			msgs[r.msg].Content = cleared
 		}
 	}
-	return adapters.Request{Messages: msgs, Tools: tools, MaxTokens: c.cfg.Model.Info().MaxOutput}
+	return adapters.Request{Messages: msgs, Tools: tools, MaxTokens: c.cfg.Model.Info().MaxOutput, Textual: c.textual}
 }
 
 // total is what the run has cost, a call without a reply as its worst case.

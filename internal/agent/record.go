@@ -52,8 +52,11 @@ type replyRecord struct {
 	Usage   adapters.Usage  `json:"usage"`
 	Spent   company.Amount  `json:"spent"`
 	Model   string          `json:"model,omitempty"`
-	Error   adapters.Kind   `json:"error,omitempty"`
-	Detail  string          `json:"detail,omitempty"`
+	// Textual is the model that was given its tools in text: a process that
+	// takes the run up again begins with that.
+	Textual string        `json:"textual,omitempty"`
+	Error   adapters.Kind `json:"error,omitempty"`
+	Detail  string        `json:"detail,omitempty"`
 }
 
 type toolRecord struct {

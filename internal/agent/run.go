@@ -37,6 +37,7 @@ func Run(ctx context.Context, cfg Config) (Outcome, error) {
 	} else if r.cfg.Model, err = cfg.Open(r.meter); err != nil {
 		return Outcome{}, err
 	}
+	adapters.Prepare(ctx, r.cfg.Model)
 	r.conv = newConversation(r.cfg)
 	if err := r.load(ctx); err != nil {
 		return r.outcome(), err
@@ -183,8 +184,11 @@ func (r *runner) ask(ctx context.Context) error {
 	r.cost = nil
 	began := r.cfg.Now()
 	resp, err := r.cfg.Model.Chat(ctx, r.conv.request(r.tools.specs), func(e adapters.Event) {
-		if e.Waiting > 0 {
+		switch {
+		case e.Waiting > 0:
 			r.event(Event{Kind: Waiting, Turn: r.conv.turns + 1, Wait: e.Waiting, Text: CleanLine(e.Reason, 200)})
+		case e.Reason != "":
+			r.event(Event{Kind: Switched, Turn: r.conv.turns + 1, Text: CleanLine(e.Reason, 200)})
 		}
 	})
 	if err != nil {
@@ -193,6 +197,9 @@ func (r *runner) ask(ctx context.Context) error {
 
 	m := wash(resp.Message)
 	rec := replyRecord{N: r.conv.requests, At: r.now(), Finish: resp.Finish, Usage: sane(resp.Usage), Spent: r.paid(), Model: valid(resp.Model)}
+	if resp.Textual {
+		rec.Textual = valid(resp.Served.Model)
+	}
 	text, err := json.Marshal(m)
 	if err != nil {
 		return company.E(company.EInternal, "a model's reply cannot be recorded").Wrap(err)
@@ -328,5 +335,6 @@ func valid(s string) string {
 func sane(u adapters.Usage) adapters.Usage {
 	u.InputTokens, u.OutputTokens = max(0, u.InputTokens), max(0, u.OutputTokens)
 	u.CachedTokens = min(max(0, u.CachedTokens), u.InputTokens)
+	u.WrittenTokens = min(max(0, u.WrittenTokens), u.InputTokens-u.CachedTokens)
 	return u
 }

@@ -138,7 +138,7 @@ func (w *world) sessions(ctx context.Context) (t *talks, closeAll func() error, 
 	}
 	models := adapters.NewModels(adapters.Registry{"openai": openai.Factory},
 		[]adapters.Profile{{Name: "bench", Adapter: "openai", Model: "bench", BaseURL: t.server.url()}},
-		adapters.Deps{Log: w.Logger, Policy: adapters.DefaultPolicy(), Prices: func(string, string) adapters.Price { return adapters.Price{} }})
+		adapters.Deps{Log: w.Logger, Policy: adapters.DefaultPolicy(), Prices: func(string, string, string) adapters.Price { return adapters.Price{} }})
 	closers = append(closers, models.Close)
 	t.sessions = &session.Office{
 		Desk: t.orch, Ledger: l, Runs: filepath.Join(w.dir, "runs"), Logger: w.Logger,

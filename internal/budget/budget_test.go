@@ -258,20 +258,40 @@ func TestActualIsWithinWorst(t *testing.T) {
 
 func TestListPrice(t *testing.T) {
 	for _, tt := range []struct {
-		base, model string
-		input       int64
-		known       bool
+		adapter, base, model string
+		input                int64
+		known                bool
 	}{
-		{"", "gpt-5", 1_250_000, true},
-		{"https://api.openai.com/v1/", "gpt-5-2025-08-07", 1_250_000, true},
-		{"", "gpt-4o-2024-05-13", 5_000_000, true},
-		{"", "gpt-5-nano", 50_000, true},
-		{"http://127.0.0.1:11434/v1", "gpt-5", 0, false},
-		{"", "llama3", 0, false},
+		{"openai", "", "gpt-5", 1_250_000, true},
+		{"openai", "https://api.openai.com/v1/", "gpt-5-2025-08-07", 1_250_000, true},
+		{"openai", "", "gpt-4o-2024-05-13", 5_000_000, true},
+		{"openai", "", "gpt-5-nano", 50_000, true},
+		{"openai", "http://127.0.0.1:11434/v1", "gpt-5", 0, false},
+		{"openai", "", "llama3", 0, false},
+		{"anthropic", "", "claude-haiku-4-5-20251001", 1_000_000, true},
+		{"anthropic", "https://api.anthropic.com", "claude-sonnet-4-6", 3_000_000, true},
+		{"anthropic", "", "claude-of-tomorrow", 0, false},
+		{"anthropic", "https://proxy.example.com", "claude-sonnet-4-6", 0, false},
+		{"ollama", "", "gpt-5", 0, false}, // somebody's own model of that name
+		{"openai", "", "claude-sonnet-4-6", 0, false},
 	} {
-		if got := budget.ListPrice(tt.base, tt.model); got.Known != tt.known || got.InputMicro != tt.input {
-			t.Errorf("ListPrice(%q, %q) = %+v", tt.base, tt.model, got)
+		if got := budget.ListPrice(tt.adapter, tt.base, tt.model); got.Known != tt.known || got.InputMicro != tt.input {
+			t.Errorf("ListPrice(%q, %q, %q) = %+v", tt.adapter, tt.base, tt.model, got)
 		}
+	}
+}
+
+// What is written to a cache costs more than what is not, so both the bill and
+// the worst case must know.
+func TestCacheWritesAreCounted(t *testing.T) {
+	p := budget.ListPrice("anthropic", "", "claude-sonnet-4-6")
+	if got := p.Cost(adapters.Usage{InputTokens: 1_000_000, CachedTokens: 300_000, WrittenTokens: 200_000, OutputTokens: 100_000}); got != 1_500_000+90_000+750_000+1_500_000 {
+		t.Errorf("cost = %d micro-USD", got)
+	}
+	req := adapters.Request{Messages: []adapters.Message{{Role: adapters.User, Content: "hello"}}, MaxTokens: 50}
+	all := adapters.Usage{InputTokens: adapters.InputBound(req), WrittenTokens: adapters.InputBound(req), OutputTokens: 50}
+	if worst := budget.Worst(req, adapters.Info{Price: p}); worst.MicroUSD < p.Cost(all) {
+		t.Errorf("the worst case %s is under a request that is all written to the cache, %d", worst, p.Cost(all))
 	}
 }
 

@@ -72,6 +72,9 @@ func (m *metered) Chat(ctx context.Context, req adapters.Request, onEvent func(a
 	return resp, err
 }
 
+// Unwrap is the model that is metered.
+func (m *metered) Unwrap() []adapters.Model { return []adapters.Model{m.Model} }
+
 func asModelError(err error) (*adapters.Error, bool) {
 	var e *adapters.Error
 	ok := errors.As(err, &e)

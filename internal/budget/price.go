@@ -22,39 +22,72 @@ func perMillion(input, cached, output float64) adapters.Price {
 	return adapters.Price{Known: true, InputMicro: micro(input), CacheMicro: micro(cached), OutMicro: micro(output)}
 }
 
-// openAIPrices are OpenAI's standard list prices for chat completions in USD
-// per million tokens (input, cached input, output), as of March 2026: OpenAI's
-// pricing page (https://platform.openai.com/docs/pricing) as public price lists
-// quote it. Models whose price depends on the
-// length of the prompt are left out: one number could not bound them. A
-// profile's own price wins.
-var openAIPrices = map[string]adapters.Price{
-	"gpt-5":             perMillion(1.25, 0.125, 10),
-	"gpt-5-mini":        perMillion(0.25, 0.025, 2),
-	"gpt-5-nano":        perMillion(0.05, 0.005, 0.40),
-	"gpt-5.1":           perMillion(1.25, 0.125, 10),
-	"gpt-4.1":           perMillion(2, 0.50, 8),
-	"gpt-4.1-mini":      perMillion(0.40, 0.10, 1.60),
-	"gpt-4.1-nano":      perMillion(0.10, 0.025, 0.40),
-	"gpt-4o":            perMillion(2.50, 1.25, 10),
-	"gpt-4o-2024-05-13": perMillion(5, 5, 15), // dearer than its name's later snapshots
-	"gpt-4o-mini":       perMillion(0.15, 0.075, 0.60),
-	"o3":                perMillion(2, 0.50, 8),
-	"o3-mini":           perMillion(1.10, 0.55, 4.40),
-	"o4-mini":           perMillion(1.10, 0.275, 4.40),
+// claude is a price of Anthropic's, whose caches cost a quarter more to write
+// (for five minutes) and a tenth to read.
+func claude(input, output float64) adapters.Price {
+	p := perMillion(input, input/10, output)
+	p.WriteMicro = p.InputMicro + p.InputMicro/4
+	return p
 }
 
-var snapshotRE = regexp.MustCompile(`-20\d\d-\d\d-\d\d$`)
+// list is one vendor's standard prices.
+type list struct {
+	adapter, address string
+	prices           map[string]adapters.Price
+}
 
-// ListPrice is the list price of a model at an address; "" is OpenAI's own.
-// The same name at another address is another product, and its price is
-// unknown until the profile tells it. It fits adapters.Deps.Prices.
-func ListPrice(baseURL, model string) adapters.Price {
-	if base := strings.TrimRight(baseURL, "/"); base != "" && base != "https://api.openai.com/v1" {
-		return adapters.Price{}
+// lists are standard list prices in USD per million tokens (input, cached
+// input, output). Models whose price depends on the length of the prompt are
+// left out: one number could not bound them. So are models newer than the date:
+// unknown is counted in tokens, and never as nothing. A profile's own price
+// wins.
+var lists = []list{
+	// As of March 2026: OpenAI's pricing page
+	// (https://platform.openai.com/docs/pricing), as public price lists quote it.
+	{"openai", "https://api.openai.com/v1", map[string]adapters.Price{
+		"gpt-5":             perMillion(1.25, 0.125, 10),
+		"gpt-5-mini":        perMillion(0.25, 0.025, 2),
+		"gpt-5-nano":        perMillion(0.05, 0.005, 0.40),
+		"gpt-5.1":           perMillion(1.25, 0.125, 10),
+		"gpt-4.1":           perMillion(2, 0.50, 8),
+		"gpt-4.1-mini":      perMillion(0.40, 0.10, 1.60),
+		"gpt-4.1-nano":      perMillion(0.10, 0.025, 0.40),
+		"gpt-4o":            perMillion(2.50, 1.25, 10),
+		"gpt-4o-2024-05-13": perMillion(5, 5, 15), // dearer than its name's later snapshots
+		"gpt-4o-mini":       perMillion(0.15, 0.075, 0.60),
+		"o3":                perMillion(2, 0.50, 8),
+		"o3-mini":           perMillion(1.10, 0.55, 4.40),
+		"o4-mini":           perMillion(1.10, 0.275, 4.40),
+	}},
+	// As of April 2026: Anthropic's pricing page
+	// (https://docs.anthropic.com/en/docs/about-claude/pricing), as public price
+	// lists quote it. Without the beta header for longer contexts, which is
+	// never sent, no price depends on the length.
+	{"anthropic", "https://api.anthropic.com", map[string]adapters.Price{
+		"claude-opus-4-7":   claude(5, 25),
+		"claude-opus-4-6":   claude(5, 25),
+		"claude-opus-4-5":   claude(5, 25),
+		"claude-sonnet-4-6": claude(3, 15),
+		"claude-sonnet-4-5": claude(3, 15),
+		"claude-haiku-4-5":  claude(1, 5),
+	}},
+}
+
+var snapshotRE = regexp.MustCompile(`-20\d\d-?\d\d-?\d\d$`)
+
+// ListPrice is the list price of an adapter's model at an address; "" is the
+// vendor's own. The same name at another address, or behind another adapter, is
+// another product, and its price is unknown until the profile tells it. It fits
+// adapters.Deps.Prices.
+func ListPrice(adapter, baseURL, model string) adapters.Price {
+	for _, l := range lists {
+		if base := strings.TrimRight(baseURL, "/"); l.adapter != adapter || base != "" && base != l.address {
+			continue
+		}
+		if p, ok := l.prices[model]; ok {
+			return p
+		}
+		return l.prices[snapshotRE.ReplaceAllString(model, "")]
 	}
-	if p, ok := openAIPrices[model]; ok {
-		return p
-	}
-	return openAIPrices[snapshotRE.ReplaceAllString(model, "")]
+	return adapters.Price{}
 }

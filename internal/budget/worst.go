@@ -9,7 +9,7 @@ import (
 )
 
 // Worst is the most that a request can cost: the upper bound of its input (see
-// adapters.InputBound) and an output of max_tokens, at the dearer of the two
+// adapters.InputBound) and an output of max_tokens, at the dearest of the
 // input prices. An unpriced model costs tokens only.
 func Worst(req adapters.Request, info adapters.Info) company.Amount {
 	output := req.MaxTokens
@@ -22,7 +22,7 @@ func Worst(req adapters.Request, info adapters.Info) company.Amount {
 func worst(input, output int64, p adapters.Price) company.Amount {
 	a := company.Amount{Tokens: input + output}
 	if p.Known {
-		a.MicroUSD = cost(input, max(p.InputMicro, p.CacheMicro), output, p.OutMicro)
+		a.MicroUSD = cost(input, max(p.InputMicro, p.CacheMicro, p.WriteMicro), output, p.OutMicro)
 	}
 	return a
 }

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -45,7 +43,7 @@ func (a *app) checks(online bool) []check {
 			if lerr != nil {
 				return one("models", office.Result{Warn: true, Found: "not looked at: the config does not load"})
 			}
-			return a.checkModels(ctx, paths, loaded.Config, online)
+			return a.checkModels(ctx, paths, loaded, online)
 		}},
 		{"office", func(ctx context.Context) []verdict { return one("office", a.checkOffice(ctx, paths, perr)) }},
 		{"disk", func(context.Context) []verdict { return one("disk", checkDisk(paths, perr)) }},
@@ -159,46 +157,6 @@ func checkConfig(p office.Paths, l office.Loaded, err error) office.Result {
 		where = strings.Join(list, ", ")
 	}
 	return office.Result{OK: true, Found: where}
-}
-
-func (a *app) checkModels(ctx context.Context, p office.Paths, c office.Config, online bool) []verdict {
-	users := map[string][]string{}
-	for _, role := range []company.Role{company.Manager, company.Worker, company.Reviewer, company.Merger} {
-		name := c.Agent(role).Model
-		users[name] = append(users[name], string(role))
-	}
-	var out []verdict
-	for _, name := range slices.Sorted(maps.Keys(users)) {
-		m := c.Models[name]
-		r := office.Result{OK: true, Found: fmt.Sprintf("%s %s for %s", m.Adapter, m.Model, strings.Join(users[name], ", "))}
-		if m.APIKeyEnv != "" {
-			if v, _ := a.env(m.APIKeyEnv); v == "" {
-				r.OK, r.Needed, r.Fix = false, m.APIKeyEnv+" in the environment", "export "+m.APIKeyEnv+"=…"
-				r.Found += ", " + m.APIKeyEnv + " NOT SET"
-			} else {
-				r.Found += ", " + m.APIKeyEnv + " SET"
-			}
-		}
-		if m.Script != "" {
-			file := m.Script
-			if !filepath.IsAbs(file) {
-				file = filepath.Join(p.Root, file)
-			}
-			if !isFile(file) {
-				r.OK, r.Found, r.Fix = false, file+" is not there", "correct models."+name+".script"
-			}
-		}
-		if online && r.OK && m.BaseURL != "" {
-			if err := reach(ctx, m.BaseURL); err != nil {
-				r.OK, r.Needed, r.Fix = false, "a server at "+m.BaseURL, "start it, or correct models."+name+".base_url"
-				r.Found += ": " + err.Error()
-			} else {
-				r.Found += ", answers"
-			}
-		}
-		out = append(out, verdict{Name: "model " + name, Result: r})
-	}
-	return out
 }
 
 func (a *app) checkOffice(ctx context.Context, p office.Paths, err error) office.Result {

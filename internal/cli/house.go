@@ -149,7 +149,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	models := adapters.NewModels(registry, h.profiles(cfg), modelDeps(cfg, h.log))
+	models := adapters.NewModels(registry, profiles(h.loaded, h.office.Root, os.Getenv), modelDeps(cfg, h.log))
 	h.closers = append(h.closers, models.Close)
 
 	mirror := func(ctx context.Context, t *company.Task) (*gitops.Mirror, error) {
@@ -260,30 +260,6 @@ func (h *house) keepWarm() {
 	h.shop.Warm("", s.Office.Epoch, 0)
 }
 
-func (h *house) profiles(c office.Config) []adapters.Profile {
-	var out []adapters.Profile
-	for name, m := range c.Models {
-		p := adapters.Profile{
-			Name: name, Adapter: m.Adapter, Model: m.Model, BaseURL: m.BaseURL, KeyEnv: m.APIKeyEnv,
-			ContextTokens: m.ContextTokens, MaxOutput: m.MaxOutput, Fallback: m.Fallback,
-		}
-		if m.APIKeyEnv != "" {
-			p.Key = adapters.NewSecret(os.Getenv(m.APIKeyEnv))
-		}
-		if m.Script != "" {
-			p.Script = m.Script
-			if !filepath.IsAbs(p.Script) {
-				p.Script = filepath.Join(h.office.Root, p.Script)
-			}
-		}
-		if m.Price != nil {
-			p.Price = adapters.Price{Known: true, InputMicro: int64(m.Price.Input), CacheMicro: int64(m.Price.Cached), OutMicro: int64(m.Price.Output)}
-		}
-		out = append(out, p)
-	}
-	return out
-}
-
 func (h *house) limits(c office.Config) container.Limits {
 	return container.Limits{
 		MemoryBytes: int64(c.Workers.Memory), CPUs: min(c.Workers.CPUs, float64(runtime.NumCPU())),
@@ -302,7 +278,7 @@ func settings(c office.Config) company.Settings {
 		}
 		seen[profile] = true
 		m := c.Models[profile]
-		priced = priced && (m.Price != nil || modelDeps(c, nil).Prices(m.BaseURL, m.Model).Known)
+		priced = priced && (m.Price != nil || modelDeps(c, nil).Prices(m.Adapter, m.BaseURL, m.Model).Known)
 		for _, f := range m.Fallback { // it may be the one that answers
 			look(f)
 		}

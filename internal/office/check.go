@@ -264,7 +264,6 @@ func (c Config) notYet() map[string]string {
 		use(c.Agent(r).Model)
 	}
 	for name, m := range c.Models {
-		no(used[name] && m.Temperature != nil, "models."+name+".temperature", "a temperature", "the server's own: leave it out")
 		// A profile that nobody uses does no harm.
 		no(used[name] && m.Adapter != "openai" && m.Adapter != "scripted", "models."+name+".adapter", m.Adapter,
 			"openai (with base_url, for any server that speaks its protocol, Ollama's http://127.0.0.1:11434/v1 too) or scripted")

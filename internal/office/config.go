@@ -42,6 +42,7 @@ type Model struct {
 	Price         *Price   `yaml:"price" doc:"price, where it is known"`
 	Script        string   `yaml:"script" doc:"file of the scripted adapter, relative to the office"`
 	Temperature   *float64 `yaml:"temperature" min:"0" max:"2" doc:"sampling temperature; the server's default when absent"`
+	Tools         string   `yaml:"tools" enum:"auto yes no" doc:"whether tools go over the wire (yes) or in text (no); auto: as its server says"`
 }
 
 // Price of a million tokens.
@@ -49,6 +50,7 @@ type Price struct {
 	Input  USD `yaml:"input" doc:"USD per million input tokens"`
 	Output USD `yaml:"output" doc:"USD per million output tokens"`
 	Cached USD `yaml:"cached" doc:"USD per million cached input tokens"`
+	Write  USD `yaml:"cache_write" doc:"USD per million input tokens that are written to a cache; 0: as input"`
 }
 
 // Agents has one entry per role.
@@ -155,7 +157,7 @@ func Default() Config {
 	agent := Agent{MaxTurns: 30}
 	return Config{
 		Version: 1,
-		Models:  map[string]Model{"default": {Adapter: "ollama", Model: "llama3"}},
+		Models:  map[string]Model{"default": {Adapter: "ollama", Model: "llama3", Tools: Auto}},
 		Agents:  Agents{Manager: agent, Worker: agent, Reviewer: agent, Merger: agent},
 		Workers: Workers{Max: 3, CommandTimeout: 300 * time.Second, RunTimeout: 30 * time.Minute,
 			Memory: 4 << 30, CPUs: 2, PIDs: 512, Warm: 1},

@@ -132,6 +132,7 @@ func (d *decoder) profiles(v reflect.Value, n node, key string) {
 			continue
 		}
 		m := reflect.New(v.Type().Elem()).Elem()
+		m.Set(reflect.ValueOf(Model{Tools: Auto}))
 		before := len(d.problems)
 		d.value(m, f.node, join(key, f.key), "")
 		if m.Interface().(Model).Adapter == "" && len(d.problems) == before {

@@ -84,7 +84,7 @@ func TestDesignExampleIsTheDefault(t *testing.T) {
 	got := mustLoad(t, LoadOptions{OfficeDir: officeWith(t, designYAML)}).Config
 	want := Default()
 	want.defaultAgents()
-	want.Models["strong"] = Model{Adapter: "openai", Model: "gpt-5", APIKeyEnv: "OPENAI_API_KEY", Fallback: []string{"default"}}
+	want.Models["strong"] = Model{Adapter: "openai", Model: "gpt-5", APIKeyEnv: "OPENAI_API_KEY", Fallback: []string{"default"}, Tools: Auto}
 	want.Agents.Manager.Model, want.Agents.Reviewer.Model, want.Agents.Merger.Model = "strong", "strong", "strong"
 	if diff := differ(got, want); diff != "" {
 		t.Fatal(diff)
@@ -420,8 +420,8 @@ func genConfig(t *rapid.T) Config {
 		c.Gates.Test = Command{Argv: []string{"go", word.Draw(t, "arg"), "null"}}
 	}
 	temp := rapid.Float64Range(0, 2).Draw(t, "temperature")
-	c.Models["m-1"] = Model{Adapter: "openai", Model: word.Draw(t, "model"), Fallback: []string{"default"}, Temperature: &temp,
-		Price: &Price{Input: USD(rapid.Int64Range(0, 1_000_000_000_000).Draw(t, "price")), Output: 1, Cached: 0}}
+	c.Models["m-1"] = Model{Adapter: "openai", Model: word.Draw(t, "model"), Fallback: []string{"default"}, Temperature: &temp, Tools: rapid.SampledFrom([]string{"auto", "yes", "no"}).Draw(t, "tools"),
+		Price: &Price{Input: USD(rapid.Int64Range(0, 1_000_000_000_000).Draw(t, "price")), Output: 1, Cached: 0, Write: 2}}
 	c.defaultAgents()
 	return c
 }

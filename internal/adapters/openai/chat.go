@@ -1,13 +1,16 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"time"
+	"net/http"
+	"slices"
 
 	sdk "github.com/sashabaranov/go-openai"
 
 	"company/internal/adapters"
+	"company/internal/adapters/exchange"
 )
 
 // Chat sends the conversation and returns the model's whole reply.
@@ -23,22 +26,30 @@ func (c *Client) Chat(ctx context.Context, req adapters.Request, onEvent func(ad
 			c.cfg.Log.InfoContext(ctx, "the model's server refuses a parameter; sending the request without it", "model", c.cfg.Model, "refusal", refusal.Message)
 			continue
 		}
+		if refusal != nil && refusal.Status == http.StatusNotFound {
+			err = c.withNames(ctx, refusal)
+		}
 		return resp, err
 	}
 }
 
+// withNames adds to "no such model" the names of those that there are, so that
+// whoever has to choose another one can.
+func (c *Client) withNames(ctx context.Context, refusal *adapters.Error) error {
+	names, err := c.list(ctx)
+	if err != nil || len(names) == 0 || slices.Contains(names, c.cfg.Model) {
+		return refusal
+	}
+	return c.missing(cmp.Or(refusal.Message, "no such model"), names)
+}
+
 // once is one request and its reply.
 func (c *Client) once(ctx context.Context, req adapters.Request, sent sdk.ChatCompletionRequest, onEvent func(adapters.Event)) (adapters.Response, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	ctx, ex := withExchange(ctx)
-	clock := &watch{cancel: cancel}
-	defer clock.stop()
-	clock.within(c.cfg.FirstToken, errFirstToken)
-
+	ctx, ex := c.http.Begin(ctx)
+	defer ex.End()
 	stream, err := c.api.CreateChatCompletionStream(ctx, sent)
 	if err != nil {
-		return adapters.Response{}, c.failure(ctx, ex, err)
+		return adapters.Response{}, c.failure(ex, err)
 	}
 	defer stream.Close()
 	var r reply
@@ -53,34 +64,13 @@ func (c *Client) once(ctx context.Context, req adapters.Request, sent sdk.ChatCo
 		}
 		switch {
 		case r.finish != "":
-			clock.within(min(tailGrace, c.cfg.Idle), errTail)
+			ex.Ending()
 		case grown:
-			clock.within(c.cfg.Idle, errIdle)
+			ex.Grew()
 		}
 	}
-	clock.stop()
-	cause := context.Cause(ctx)
-	whole := r.finish != "" && !errors.Is(err, errTooBig) && (cause == nil || errors.Is(cause, errTail))
-	if !whole {
-		return adapters.Response{}, r.billed(c.failure(ctx, ex, err))
+	if ended := ex.Stop(); !ended || r.finish == "" || exchange.TooBig(err) {
+		return adapters.Response{}, r.billed(c.failure(ex, err))
 	}
 	return r.response(c, req)
-}
-
-// watch ends a call that keeps us waiting. It is used by one goroutine.
-type watch struct {
-	cancel context.CancelCauseFunc
-	timer  *time.Timer
-}
-
-// within starts the time anew.
-func (w *watch) within(d time.Duration, cause error) {
-	w.stop()
-	w.timer = time.AfterFunc(d, func() { w.cancel(cause) })
-}
-
-func (w *watch) stop() {
-	if w.timer != nil {
-		w.timer.Stop()
-	}
 }

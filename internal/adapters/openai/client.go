@@ -16,7 +16,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -24,22 +24,15 @@ import (
 	sdk "github.com/sashabaranov/go-openai"
 
 	"company/internal/adapters"
+	"company/internal/adapters/exchange"
 	"company/internal/company"
 )
 
 // Standard is the address of OpenAI itself.
 const Standard = "https://api.openai.com/v1"
 
-// Defaults of Config.
-const (
-	defaultFirstToken = 5 * time.Minute
-	defaultIdle       = 300 * time.Second
-	defaultMaxReply   = 10 << 20
-	defaultMaxOutput  = 8192
-	// tailGrace is how long a whole reply may wait for the usage that follows
-	// it; some servers never end their streams.
-	tailGrace = 10 * time.Second
-)
+// defaultMaxOutput is that of a Config, in tokens.
+const defaultMaxOutput = 8192
 
 // Config of one model behind one server. The zero value of a field means its
 // default.
@@ -61,10 +54,10 @@ type Config struct {
 
 // Client is one model. It is an adapters.Model.
 type Client struct {
-	cfg       Config
-	api       *sdk.Client
-	transport *http.Transport
-	quirks    quirks
+	cfg    Config
+	api    *sdk.Client
+	http   *exchange.Client
+	quirks quirks
 }
 
 // quirks is what a server has been found not to take. It is learnt from the
@@ -79,18 +72,15 @@ var _ adapters.Model = (*Client)(nil)
 
 // New checks the configuration and makes a client. It does not connect.
 func New(cfg Config) (*Client, error) {
-	cfg.BaseURL = strings.TrimRight(cmp.Or(cfg.BaseURL, Standard), "/")
-	u, err := url.Parse(cfg.BaseURL)
-	switch {
-	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return nil, company.E(company.EConfig, "base_url is no web address").Fix("write it like https://host/v1")
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		// A password there would be printed with every connection error.
-		return nil, company.E(company.EConfig, "base_url holds more than an address").Fix("keep keys in the variable that api_key_env names")
-	case cfg.Model == "":
+	var err error
+	if cfg.BaseURL, err = exchange.Base(cmp.Or(cfg.BaseURL, Standard), "https://host/v1"); err != nil {
+		return nil, err
+	}
+	if cfg.Model == "" {
 		return nil, company.E(company.EConfig, "no model is named")
-	case strings.ContainsFunc(cfg.Key.Reveal(), func(r rune) bool { return r < ' ' || r > '~' }):
-		return nil, company.E(company.EModelAuth, "the key holds characters that no key has").Fix("set the variable that api_key_env names anew")
+	}
+	if err := exchange.CheckKey(cfg.Key); err != nil {
+		return nil, err
 	}
 	limits := limitsOf(cfg.BaseURL, cfg.Model)
 	cfg.Adapter = cmp.Or(cfg.Adapter, "openai")
@@ -101,25 +91,16 @@ func New(cfg Config) (*Client, error) {
 			cfg.MaxOutput = min(cfg.MaxOutput, quarter)
 		}
 	}
-	cfg.FirstToken = cmp.Or(cfg.FirstToken, defaultFirstToken)
-	cfg.Idle = cmp.Or(cfg.Idle, defaultIdle)
-	cfg.MaxReply = cmp.Or(cfg.MaxReply, int64(defaultMaxReply))
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 
-	// Proxy and CA settings are the operator's own, from the environment.
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConnsPerHost = 16
+	client := exchange.NewClient(exchange.Config{Key: cfg.Key, FirstToken: cfg.FirstToken, Idle: cfg.Idle, MaxReply: cfg.MaxReply, Body: events})
 	config := sdk.DefaultConfig(cfg.Key.Reveal())
 	config.BaseURL = cfg.BaseURL
 	config.EmptyMessagesLimit = 1 << 31 // the reply's size and the clock are the limits
-	config.HTTPClient = &http.Client{
-		Transport: &recorder{next: transport, maxReply: cfg.MaxReply},
-		// A redirect would carry the conversation to a host nobody configured.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	return &Client{cfg: cfg, api: sdk.NewClientWithConfig(config), transport: transport}, nil
+	config.HTTPClient = client.HTTP
+	return &Client{cfg: cfg, api: sdk.NewClientWithConfig(config), http: client}, nil
 }
 
 // Factory makes the client of a profile; it is this adapter's line in the
@@ -153,36 +134,46 @@ func (c *Client) Info() adapters.Info {
 // Close drops the idle connections. Calls under way are ended by their
 // contexts.
 func (c *Client) Close() error {
-	c.transport.CloseIdleConnections()
-	return nil
+	return c.http.Close()
 }
 
 // Available asks the server which models it serves: an *adapters.Error when
 // there is no server, or when it has models but not this one.
-func (c *Client) Available(ctx context.Context) error {
+func (c *Client) Available(ctx context.Context) (string, error) {
 	names, err := c.list(ctx)
-	if err != nil {
-		return err
+	switch {
+	case adapters.KindOf(err) == adapters.BadRequest: // it has no such list
+		return "answers", nil
+	case err != nil:
+		return "", err
+	case len(names) == 0: // many compatible servers list nothing and serve any name
+		return "answers", nil
+	case slices.Contains(names, c.cfg.Model):
+		return "has the model", nil
 	}
-	for _, name := range names {
-		if name == c.cfg.Model {
-			return nil
-		}
-	}
-	if len(names) == 0 {
-		return nil // many compatible servers list nothing and serve any name
-	}
-	return &adapters.Error{Kind: adapters.BadRequest, Status: http.StatusNotFound, Message: clip("the server has no model " + c.cfg.Model + "; it has: " + strings.Join(names, ", "))}
+	return "", c.missing("the server has no model "+c.cfg.Model, names)
 }
+
+// missing is the error of a model that the server has not, with those that it
+// has.
+func (c *Client) missing(what string, names []string) error {
+	return &adapters.Error{Kind: adapters.BadRequest, Status: http.StatusNotFound,
+		Message: c.http.Hide(what + "; it has: " + strings.Join(names, ", ")),
+		Fix:     "name one of the models that the server has in company.yaml"}
+}
+
+// Address is where the server is.
+func (c *Client) Address() string { return c.cfg.BaseURL }
 
 // list names the server's models.
 func (c *Client) list(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	ctx, ex := withExchange(ctx)
+	ctx, ex := c.http.Begin(ctx)
+	defer ex.End()
 	list, err := c.api.ListModels(ctx)
 	if err != nil {
-		return nil, c.failure(ctx, ex, err)
+		return nil, c.failure(ex, err)
 	}
 	names := make([]string, 0, len(list.Models))
 	for _, m := range list.Models {

@@ -248,10 +248,10 @@ func TestAvailable(t *testing.T) {
 		_, _ = io.WriteString(w, `{"data":[{"id":"a"},{"id":"b"}]}`)
 	}))
 	t.Cleanup(server.Close)
-	if err := newClient(t, openai.Config{Model: "b", BaseURL: server.URL + "/v1"}).Available(t.Context()); err != nil {
+	if _, err := newClient(t, openai.Config{Model: "b", BaseURL: server.URL + "/v1"}).Available(t.Context()); err != nil {
 		t.Error(err)
 	}
-	err := newClient(t, openai.Config{Model: "c", BaseURL: server.URL + "/v1"}).Available(t.Context())
+	_, err := newClient(t, openai.Config{Model: "c", BaseURL: server.URL + "/v1"}).Available(t.Context())
 	if adapters.KindOf(err) != adapters.BadRequest || !strings.Contains(err.Error(), "a, b") {
 		t.Errorf("err = %v", err)
 	}

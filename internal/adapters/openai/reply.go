@@ -9,6 +9,7 @@ import (
 	sdk "github.com/sashabaranov/go-openai"
 
 	"company/internal/adapters"
+	"company/internal/adapters/exchange"
 )
 
 // reply gathers the pieces of a streamed reply.
@@ -120,7 +121,7 @@ func (r *reply) response(c *Client, req adapters.Request) (adapters.Response, er
 	case r.finish == sdk.FinishReasonLength:
 		resp.Finish = adapters.FinishLength
 	case unfit[r.finish]:
-		return garbage(fmt.Sprintf("the server ended the reply with %q", clip(string(r.finish))))
+		return garbage(fmt.Sprintf("the server ended the reply with %q", exchange.Clip(string(r.finish))))
 	}
 	seen := map[string]bool{}
 	for i, call := range r.calls {

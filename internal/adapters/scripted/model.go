@@ -1,6 +1,7 @@
 package scripted
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -39,7 +40,7 @@ func Open(brain Brain, p adapters.Profile, deps adapters.Deps) (adapters.Model, 
 	if err != nil {
 		return nil, err
 	}
-	p.BaseURL = server.URL()
+	p.BaseURL, p.Model = server.URL(), cmp.Or(p.Model, "scripted")
 	config := openai.ConfigOf(p, deps)
 	config.Adapter = "scripted"
 	client, err := openai.New(config)

@@ -252,7 +252,7 @@ func TestServer(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	if err := client.Available(t.Context()); err != nil {
+	if _, err := client.Available(t.Context()); err != nil {
 		t.Error(err)
 	}
 

@@ -1,0 +1,94 @@
+package adapters
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"company/internal/company"
+	"company/internal/office"
+)
+
+// Available is a model whose server can be asked, for nothing, whether it
+// serves it.
+type Available interface {
+	// Available is nil when it does, with a few words on what was found, else
+	// an *Error.
+	Available(ctx context.Context) (string, error)
+	// Address is where the server is looked for.
+	Address() string
+}
+
+// checkFor bounds what Check asks a server.
+const checkFor = 10 * time.Second
+
+// Check says what stands between a profile and its first request: mistakes in
+// it, a key that is NOT SET (a key itself is never shown), a server that is not
+// there, a model that it has not. A server on this machine is asked always, one
+// elsewhere when online says so. Nothing is generated, and nothing is paid for.
+func (r Registry) Check(ctx context.Context, p Profile, deps Deps, online bool) office.Result {
+	found := p.Adapter
+	if p.Model != "" {
+		found += " " + p.Model
+	}
+	if p.KeyEnv != "" {
+		found += ", " + p.KeyEnv + " " + p.Key.String()
+	}
+	m, err := r.Open(p, deps)
+	if err != nil {
+		return broken(found, err)
+	}
+	defer func() { _ = Close(m) }() // nothing was sent that could be lost
+	a, ok := bare(m).(Available)
+	if !ok {
+		return office.Result{OK: true, Found: found}
+	}
+	found += ", at " + a.Address()
+	if !online && !here(a.Address()) {
+		return office.Result{OK: true, Found: found + ", not asked"}
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkFor)
+	defer cancel()
+	said, err := a.Available(ctx)
+	if err != nil {
+		return broken(found, Explain(err, m.Info()))
+	}
+	return office.Result{OK: true, Found: found + ", " + said}
+}
+
+// bare is the driver's own model.
+func bare(m Model) Model {
+	for {
+		w, ok := m.(interface{ Unwrap() []Model })
+		if !ok || len(w.Unwrap()) != 1 {
+			return m
+		}
+		m = w.Unwrap()[0]
+	}
+}
+
+func broken(found string, err error) office.Result {
+	var e *company.Error
+	if !errors.As(err, &e) {
+		return office.Result{Found: found + ": " + err.Error()}
+	}
+	why := e.Message
+	if e.Why != "" {
+		why += ": " + e.Why
+	}
+	return office.Result{Found: found + ": " + why, Needed: "a model that can be asked", Fix: e.Hint}
+}
+
+// here reports whether an address is this machine's own.
+func here(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	host := u.Hostname()
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,171 @@
+// Package exchange is one HTTP exchange with a model's server, whatever its
+// wire protocol: what the transport saw of it, the clocks and the size that
+// bound it, and the *adapters.Error that a failure is. It promises that a key
+// is in no error, that a server which hangs, floods or redirects is met by the
+// same rules everywhere, and that a server's own words decide what is done. It
+// knows no protocol: drivers bring that.
+package exchange
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"company/internal/adapters"
+	"company/internal/company"
+)
+
+// Defaults of Config.
+const (
+	DefaultFirstToken = 5 * time.Minute
+	DefaultIdle       = 300 * time.Second
+	DefaultMaxReply   = 10 << 20
+	// tailGrace is how long a whole reply may wait for what follows it (usage,
+	// the end mark): some servers never end their streams.
+	tailGrace = 10 * time.Second
+)
+
+// Config of a Client. The zero value of a field means its default.
+type Config struct {
+	Key        adapters.Secret // taken out of whatever servers say
+	FirstToken time.Duration   // from the request to the first piece of the reply; default 5m
+	Idle       time.Duration   // between two pieces; default 300s
+	MaxReply   int64           // bytes of one reply on the wire; default 10 MiB
+	// Body, when set, wraps the body of each reply with status 200.
+	Body func(req *http.Request, body Body, ex *Exchange) Body
+}
+
+// Body is a reply's body.
+type Body interface {
+	Read(p []byte) (int, error)
+	Close() error
+}
+
+// Client is the HTTP side of one model. Its http.Client belongs to exchanges
+// that Begin began.
+type Client struct {
+	HTTP      *http.Client
+	cfg       Config
+	transport *http.Transport
+}
+
+// NewClient connects to nothing yet.
+func NewClient(cfg Config) *Client {
+	cfg.FirstToken = cmp.Or(cfg.FirstToken, DefaultFirstToken)
+	cfg.Idle = cmp.Or(cfg.Idle, DefaultIdle)
+	cfg.MaxReply = cmp.Or(cfg.MaxReply, int64(DefaultMaxReply))
+	// Proxy and CA settings are the operator's own, from the environment.
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 16
+	return &Client{cfg: cfg, transport: transport, HTTP: &http.Client{
+		Transport: &recorder{next: transport, cfg: cfg},
+		// A redirect would carry the conversation to a host nobody configured.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// Close drops the idle connections. Calls under way are ended by their
+// contexts.
+func (c *Client) Close() error {
+	c.transport.CloseIdleConnections()
+	return nil
+}
+
+// Base checks an address and takes the slash off its end.
+func Base(address, like string) (string, error) {
+	base := strings.TrimRight(address, "/")
+	u, err := url.Parse(base)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return "", company.E(company.EConfig, "base_url is no web address").Fix("write it like " + like)
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		// A password there would be printed with every connection error.
+		return "", company.E(company.EConfig, "base_url holds more than an address").Fix("keep keys in the variable that api_key_env names")
+	}
+	return base, nil
+}
+
+// CheckKey refuses a key that cannot travel in a header.
+func CheckKey(key adapters.Secret) error {
+	if strings.ContainsFunc(key.Reveal(), func(r rune) bool { return r < ' ' || r > '~' }) {
+		return company.E(company.EModelAuth, "the key holds characters that no key has").Fix("set the variable that api_key_env names anew")
+	}
+	return nil
+}
+
+// The causes with which an exchange's own clock ends it.
+var (
+	errFirstToken = errors.New("no first piece of the reply in time")
+	errIdle       = errors.New("the reply fell silent")
+	errTail       = errors.New("a whole reply, and then silence")
+)
+
+// Exchange is what the transport saw of one request. SDKs lose headers, take a
+// cut stream for a finished one and know one shape of error each, so the facts
+// are taken here, below them.
+type Exchange struct {
+	Status     int
+	RetryAfter time.Duration
+	Said       *Said // the server's error, whatever its shape and status
+	Bytes      int64 // of the reply's body so far
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	client *Client
+	timer  *time.Timer
+	over   atomic.Bool // no clock runs any more
+}
+
+type key struct{}
+
+// Begin starts an exchange and its clock for the first piece of the reply.
+// Requests are made under the context that it returns; End must be called.
+func (c *Client) Begin(ctx context.Context) (context.Context, *Exchange) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	ex := &Exchange{cancel: cancel, client: c}
+	ex.ctx = context.WithValue(ctx, key{}, ex)
+	ex.within(c.cfg.FirstToken, errFirstToken)
+	return ex.ctx, ex
+}
+
+// within starts the clock anew. It is used by one goroutine.
+func (ex *Exchange) within(d time.Duration, cause error) {
+	if ex.timer != nil {
+		ex.timer.Stop()
+	}
+	ex.timer = time.AfterFunc(d, func() {
+		if !ex.over.Load() {
+			ex.cancel(cause)
+		}
+	})
+}
+
+// Grew says that a piece of the reply came.
+func (ex *Exchange) Grew() { ex.within(ex.client.cfg.Idle, errIdle) }
+
+// Ending says that the reply is whole but for what may follow it.
+func (ex *Exchange) Ending() { ex.within(min(tailGrace, ex.client.cfg.Idle), errTail) }
+
+// Stop ends the clocks and reports whether the exchange came to an end that
+// was neither the caller's nor a clock's, but for the clock of Ending.
+func (ex *Exchange) Stop() bool {
+	ex.over.Store(true)
+	ex.timer.Stop()
+	cause := context.Cause(ex.ctx)
+	return cause == nil || errors.Is(cause, errTail)
+}
+
+// End frees what the exchange holds. It may be called at any time.
+func (ex *Exchange) End() {
+	ex.over.Store(true)
+	ex.timer.Stop()
+	ex.cancel(nil)
+}
+
+// TooBig reports whether err is that of a reply over the limit.
+func TooBig(err error) bool { return errors.Is(err, errTooBig) }

@@ -1,0 +1,73 @@
+package exchange
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"company/internal/adapters"
+	"company/internal/company"
+)
+
+func TestRetryAfter(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for value, want := range map[string]time.Duration{
+		"7": 7 * time.Second, " 1.5 ": 1500 * time.Millisecond, "-1": 0, "soon": 0, "": 0, "1e300": 7 * 24 * time.Hour,
+		now.Add(time.Minute).Format(http.TimeFormat): time.Minute, now.Add(-time.Minute).Format(http.TimeFormat): 0,
+	} {
+		if got := retryAfter(http.Header{"Retry-After": {value}}, now); got != want {
+			t.Errorf("%q: %s, want %s", value, got, want)
+		}
+	}
+}
+
+// What servers say decides what is done; each line was said by a real one.
+func TestKindOfStatus(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		body   string
+		want   adapters.Kind
+	}{
+		{400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 208310 tokens > 200000 maximum"}}`, adapters.TooLong},
+		{400, `{"type":"error","error":{"type":"invalid_request_error","message":"input length and max_tokens exceed context limit: 199000 + 8192 > 200000"}}`, adapters.TooLong},
+		{400, `{"error":"input length exceeds the context length"}`, adapters.TooLong},
+		{400, `{"error":{"code":400,"message":"the request exceeds the available context size. try increasing the context size","type":"exceed_context_size_error"}}`, adapters.TooLong},
+		{400, `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."}}`, adapters.Quota},
+		{529, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, adapters.Overloaded},
+		{503, `{"error":"server busy, please try again.  maximum pending requests exceeded"}`, adapters.Overloaded},
+		{401, `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`, adapters.Auth},
+		{404, `{"error":"model 'llama3' not found"}`, adapters.BadRequest},
+		{418, ``, adapters.BadRequest},
+	} {
+		if got := KindOfStatus(c.status, Parse([]byte(c.body))); got != c.want {
+			t.Errorf("%d %s: %s, want %s", c.status, c.body, got, c.want)
+		}
+	}
+}
+
+func TestBase(t *testing.T) {
+	if base, err := Base("http://[::1]:11434//", "x"); err != nil || base != "http://[::1]:11434" {
+		t.Errorf("%q, %v", base, err)
+	}
+	for _, address := range []string{"", "localhost:1", "file:///etc/passwd", "https://me:hunter2@h", "https://h?k=hunter2", "https://h#hunter2", "http://\x00"} {
+		if _, err := Base(address, "x"); company.CodeOf(err) != company.EConfig || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{`{"error":{"message":"m","code":"c"}}`, `{"error":"m"}`, `<html>`, `{"detail":[1]}`, "\xff", `{"error":null,"object":"error"}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		said := Parse(body)
+		if said == nil || len(Clip(said.Message)) > maxMessage {
+			t.Fatalf("%+v", said)
+		}
+		_ = KindOfStatus(400, said)
+		_ = kindInStream(said)
+		_ = ErrorIn(body)
+	})
+}

@@ -1,0 +1,71 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"regexp"
+
+	"company/internal/adapters"
+)
+
+const maxMessage = 1 << 10
+
+// keyRE matches what servers print of a key with its middle left out: a part
+// of a key is not shown either.
+var keyRE = regexp.MustCompile(`\bsk-[A-Za-z0-9_*.-]{4,}`)
+
+// Failure makes the one error of an exchange from what the transport saw and
+// from err, which the driver's own code came to. When the caller gave up it is
+// the caller's cause.
+func (ex *Exchange) Failure(err error) error {
+	e := ex.classify(err)
+	var known *adapters.Error
+	if errors.As(e, &known) {
+		known.Message = ex.client.Hide(known.Message)
+	}
+	return e
+}
+
+// Hide bounds a server's words and takes what is or looks like a key out of
+// them.
+func (c *Client) Hide(words string) string {
+	return Clip(keyRE.ReplaceAllString(c.cfg.Key.Redact(words), "[key]"))
+}
+
+func (ex *Exchange) classify(err error) error {
+	cfg := ex.client.cfg
+	cause := context.Cause(ex.ctx)
+	switch {
+	case errors.Is(cause, errFirstToken):
+		return &adapters.Error{Kind: adapters.TimedOut, Status: ex.Status, Message: fmt.Sprintf("nothing came within %s", cfg.FirstToken), Err: cause, Unanswered: true}
+	case errors.Is(cause, errIdle), errors.Is(cause, errTail):
+		return &adapters.Error{Kind: adapters.TimedOut, Status: ex.Status, Message: fmt.Sprintf("the stream was silent for %s", cfg.Idle), Err: cause, Unanswered: true}
+	case cause != nil:
+		return cause // the caller gave up
+	case ex.Said != nil && ex.Status == http.StatusOK:
+		return &adapters.Error{Kind: kindInStream(ex.Said), Status: ex.Status, Message: ex.Said.Message, Unanswered: true}
+	case ex.Status != 0 && ex.Status != http.StatusOK:
+		e := &adapters.Error{Kind: KindOfStatus(ex.Status, ex.Said), Status: ex.Status, RetryAfter: ex.RetryAfter}
+		if ex.Said != nil {
+			e.Message = ex.Said.Message
+		}
+		// A gateway's time-out says nothing about the model behind it.
+		e.Unanswered = ex.Status == http.StatusGatewayTimeout || ex.Status == http.StatusRequestTimeout
+		return e
+	case errors.Is(err, errTooBig):
+		return &adapters.Error{Kind: adapters.Garbage, Status: ex.Status, Message: fmt.Sprintf("the reply is larger than %d bytes", cfg.MaxReply), Err: errTooBig, Unanswered: true}
+	case ex.Status == http.StatusOK:
+		return &adapters.Error{Kind: adapters.Garbage, Status: ex.Status, Message: "the reply was cut or is not in the protocol", Err: err, Unanswered: true}
+	}
+	e := &adapters.Error{Kind: adapters.Unreachable, Message: err.Error(), Err: errors.New(cfg.Key.Redact(err.Error()))}
+	var op *net.OpError
+	var dns *net.DNSError
+	if errors.As(err, &op) && op.Op == "dial" || errors.As(err, &dns) {
+		return e
+	}
+	e.Unanswered = true // a connection that broke after the request may have been sent
+	return e
+}

@@ -1,0 +1,94 @@
+package exchange
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxErrorBody bounds what is read of an error reply; whole HTML pages come.
+const maxErrorBody = 64 << 10
+
+var errTooBig = errors.New("the reply is larger than allowed")
+
+// recorder is the RoundTripper that fills the exchange in.
+type recorder struct {
+	next http.RoundTripper
+	cfg  Config
+}
+
+func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := r.next.RoundTrip(req)
+	ex, ok := req.Context().Value(key{}).(*Exchange)
+	if err != nil || !ok {
+		return resp, err
+	}
+	ex.Status = resp.StatusCode
+	if resp.StatusCode != http.StatusOK {
+		ex.RetryAfter = retryAfter(resp.Header, time.Now())
+		defer resp.Body.Close()
+		body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+		if err != nil && len(body) == 0 {
+			return nil, err
+		}
+		ex.Said = Parse(body)
+		if to := resp.Header.Get("Location"); to != "" && resp.StatusCode/100 == 3 {
+			ex.Said = &Said{Message: "the server redirects to " + to + ": put that into base_url if it is right"}
+		}
+		resp.Body = io.NopCloser(bytes.NewReader(body))
+		return resp, nil
+	}
+	var body Body = &limitedBody{body: resp.Body, left: r.cfg.MaxReply, ex: ex}
+	if r.cfg.Body != nil {
+		body = r.cfg.Body(req, body, ex)
+	}
+	resp.Body = body
+	return resp, nil
+}
+
+// retryAfter reads the header as seconds, as a date, or in OpenAI's own
+// milliseconds.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
+		return bounded(ms / 1000)
+	}
+	value := strings.TrimSpace(h.Get("Retry-After"))
+	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 {
+		return bounded(seconds)
+	}
+	if at, err := http.ParseTime(value); err == nil && at.After(now) {
+		return at.Sub(now)
+	}
+	return 0
+}
+
+// bounded keeps a server's number from overflowing a Duration.
+func bounded(seconds float64) time.Duration {
+	return time.Duration(min(seconds, 7*24*3600) * float64(time.Second))
+}
+
+// limitedBody counts a reply's bytes and fails beyond the limit.
+type limitedBody struct {
+	body io.ReadCloser
+	left int64
+	ex   *Exchange
+}
+
+func (b *limitedBody) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, errTooBig
+	}
+	n, err := b.body.Read(p)
+	b.left -= int64(n)
+	b.ex.Bytes += int64(n)
+	if b.left < 0 {
+		return 0, errTooBig
+	}
+	return n, err
+}
+
+func (b *limitedBody) Close() error { return b.body.Close() }

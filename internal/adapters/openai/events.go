@@ -1,0 +1,134 @@
+package openai
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+
+	"company/internal/adapters/exchange"
+)
+
+// events wraps the replies that stream.
+func events(req *http.Request, body exchange.Body, ex *exchange.Exchange) exchange.Body {
+	if !strings.HasSuffix(req.URL.Path, "/chat/completions") {
+		return body
+	}
+	return &eventBody{body: body, lines: bufio.NewReaderSize(body, 32<<10), ex: ex}
+}
+
+// eventBody is the reply as go-openai reads it: data lines only. Comments,
+// blank lines and event names are dropped; errors end it; a server that
+// answers a request for a stream with one document has it turned into events.
+type eventBody struct {
+	body  exchange.Body
+	lines *bufio.Reader
+	ex    *exchange.Exchange
+
+	started bool
+	event   string // the name of the event whose data comes
+	out     []byte // lines not yet read
+	err     error
+}
+
+func (b *eventBody) Close() error { return b.body.Close() }
+
+func (b *eventBody) Read(p []byte) (int, error) {
+	for len(b.out) == 0 {
+		if b.err != nil {
+			return 0, b.err
+		}
+		b.next()
+	}
+	n := copy(p, b.out)
+	b.out = b.out[n:]
+	return n, nil
+}
+
+// next takes one line of the body.
+func (b *eventBody) next() {
+	line, err := b.lines.ReadBytes('\n')
+	b.err = err
+	if err != nil && err != io.EOF {
+		return // half a line is no line
+	}
+	text := bytes.TrimSpace(line)
+	if !b.started && len(text) > 0 && !isEventLine(text) {
+		b.document(line)
+		return
+	}
+	b.started = b.started || len(text) > 0
+	if name, ok := bytes.CutPrefix(text, []byte("event:")); ok {
+		b.event = string(bytes.TrimSpace(name))
+		return
+	}
+	if len(text) == 0 {
+		b.event = ""
+		return
+	}
+	data, ok := bytes.CutPrefix(text, []byte("data:"))
+	if !ok {
+		return
+	}
+	data = bytes.TrimSpace(data)
+	if b.event == "error" || bytes.Contains(data, []byte(`"error"`)) {
+		if said := exchange.ErrorIn(data); said != nil || b.event == "error" {
+			if said == nil {
+				said = exchange.Parse(data)
+			}
+			b.ex.Said, b.err = said, io.EOF
+			return
+		}
+	}
+	b.out = append(append([]byte("data: "), data...), '\n')
+}
+
+// isEventLine reports whether a body that begins so is a stream of events.
+func isEventLine(line []byte) bool {
+	if line[0] == ':' {
+		return true
+	}
+	for _, field := range []string{"data:", "event:", "id:", "retry:"} {
+		if bytes.HasPrefix(line, []byte(field)) {
+			return true
+		}
+	}
+	return false
+}
+
+// document takes the rest of the body as one JSON text: an error, or a reply
+// that was not streamed. Anything else yields no events, which is no reply.
+func (b *eventBody) document(first []byte) {
+	rest, err := io.ReadAll(b.lines)
+	if err != nil {
+		b.err = err
+		return
+	}
+	b.err = io.EOF
+	doc := append(first, rest...)
+	if said := exchange.ErrorIn(doc); said != nil {
+		b.ex.Said = said
+		return
+	}
+	var reply map[string]json.RawMessage
+	var choices []map[string]json.RawMessage
+	if json.Unmarshal(doc, &reply) != nil || json.Unmarshal(reply["choices"], &choices) != nil {
+		b.ex.Said = exchange.Parse(doc)
+		return
+	}
+	for _, choice := range choices {
+		choice["delta"] = choice["message"]
+		delete(choice, "message")
+	}
+	var chunk []byte
+	if reply["choices"], err = json.Marshal(choices); err == nil {
+		chunk, err = json.Marshal(reply)
+	}
+	if err != nil {
+		b.err = err
+		return
+	}
+	b.out = append(append([]byte("data: "), chunk...), "\ndata: [DONE]\n"...)
+}

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"company/internal/adapters"
+	"company/internal/office"
+)
+
+// standardKeys are the variables that hold the keys of an adapter's own
+// service, for profiles that name neither a variable nor another address.
+var standardKeys = map[string]string{"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+
+// profiles are the models of a config as their drivers need them. Keys come
+// from the environment and from nowhere else.
+func profiles(l office.Loaded, root string, getenv func(string) string) []adapters.Profile {
+	var out []adapters.Profile
+	for _, name := range slices.Sorted(maps.Keys(l.Config.Models)) {
+		m := l.Config.Models[name]
+		p := adapters.Profile{
+			Name: name, Adapter: m.Adapter, Model: m.Model, BaseURL: m.BaseURL, KeyEnv: m.APIKeyEnv,
+			ContextTokens: m.ContextTokens, MaxOutput: m.MaxOutput, Fallback: m.Fallback,
+			Temperature: m.Temperature, Tools: adapters.ToolUse(m.Tools),
+			Unchosen: l.Origin["models."+name+".adapter"] == office.OriginDefault && l.Origin["models."+name+".model"] == office.OriginDefault,
+		}
+		if p.KeyEnv == "" && p.BaseURL == "" {
+			p.KeyEnv = standardKeys[m.Adapter]
+		}
+		if p.KeyEnv != "" {
+			p.Key = adapters.NewSecret(getenv(p.KeyEnv))
+		}
+		if m.Script != "" {
+			p.Script = m.Script
+			if !filepath.IsAbs(p.Script) {
+				p.Script = filepath.Join(root, p.Script)
+			}
+		}
+		if m.Price != nil {
+			p.Price = adapters.Price{Known: true, InputMicro: int64(m.Price.Input), CacheMicro: int64(m.Price.Cached), WriteMicro: int64(m.Price.Write), OutMicro: int64(m.Price.Output)}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// checkModels is doctor's look at each profile that a role uses, or that one
+// falls back to.
+func (a *app) checkModels(ctx context.Context, p office.Paths, l office.Loaded, online bool) []verdict {
+	users := map[string][]string{}
+	for _, role := range roles {
+		for i, name := range chainOf(l.Config, l.Config.Agent(role).Model) {
+			who := string(role)
+			if i > 0 {
+				who = "fallback of " + l.Config.Agent(role).Model
+			}
+			if !slices.Contains(users[name], who) {
+				users[name] = append(users[name], who)
+			}
+		}
+	}
+	getenv := func(name string) string { v, _ := a.env(name); return v }
+	var out []verdict
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for _, profile := range profiles(l, p.Root, getenv) {
+		if users[profile.Name] == nil {
+			continue
+		}
+		wg.Go(func() {
+			r := registry.Check(ctx, profile, modelDeps(l.Config, a.log), online)
+			r.Found = "for " + strings.Join(users[profile.Name], ", ") + ": " + r.Found
+			mu.Lock()
+			defer mu.Unlock()
+			out = append(out, verdict{Name: "model " + profile.Name, Result: r})
+		})
+	}
+	wg.Wait()
+	slices.SortFunc(out, func(a, b verdict) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
