@@ -184,7 +184,7 @@ func newRoot(a *app) *cobra.Command {
 	root.AddCommand(
 		newSubmit(a), newServe(a), newStatus(a), newFeed(a), newShow(a), newLogs(a), newDiff(a),
 		newAnswer(a), newApprove(a), newReject(a), newStop(a), newPause(a), newResume(a), newCancel(a), newAgents(a), newHire(a), newFire(a), newBudget(a), newPR(a),
-		newTrust(a), newConfig(a), newGit(a), newDoctor(a), newBench(a), newVersion(a), newCompletion(),
+		newInit(a), newTrust(a), newConfig(a), newGit(a), newDoctor(a), newBench(a), newVersion(a), newCompletion(),
 	)
 	for _, c := range root.Commands() {
 		usageErrors(c)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -426,37 +427,46 @@ func genConfig(t *rapid.T) Config {
 	return c
 }
 
+// schemaAccepts holds a file to the JSON Schema, by a reader of YAML and a
+// validator that are not ours.
+func schemaAccepts(t testing.TB, data []byte) error {
+	t.Helper()
+	schema, err := compiledSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tree any
+	if err := yaml.Unmarshal(data, &tree); err != nil {
+		return err
+	}
+	j, err := json.Marshal(tree)
+	if err != nil {
+		return err
+	}
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(j))
+	if err != nil {
+		return err
+	}
+	return schema.Validate(v)
+}
+
+var compiledSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
+	if err != nil {
+		return nil, err
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("company.json", doc); err != nil {
+		return nil, err
+	}
+	return compiler.Compile("company.json")
+})
+
 // What YAML writes, Load reads to the same values, and another YAML reader
 // and the schema agree.
 func TestConfigRoundTrip(t *testing.T) {
 	dir := t.TempDir()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("company.json", doc); err != nil {
-		t.Fatal(err)
-	}
-	schema, err := compiler.Compile("company.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	valid := func(data []byte) error {
-		var tree any
-		if err := yaml.Unmarshal(data, &tree); err != nil {
-			return err
-		}
-		j, err := json.Marshal(tree)
-		if err != nil {
-			return err
-		}
-		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(j))
-		if err != nil {
-			return err
-		}
-		return schema.Validate(v)
-	}
+	valid := func(data []byte) error { return schemaAccepts(t, data) }
 	rapid.Check(t, func(t *rapid.T) {
 		want := genConfig(t)
 		if err := os.WriteFile(filepath.Join(dir, ConfigName), want.YAML(), 0o600); err != nil {

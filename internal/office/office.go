@@ -146,6 +146,13 @@ func refuseForeignState(base string, dirs []string, p Paths) error {
 // excluded are the lines of .git/info/exclude.
 var excluded = []string{hidden + "/", "runtime/", "workflows/backlog/"}
 
+// Exclude hides the folders of the office from the git status of the checkout
+// that it is in, as Open does, and makes nothing else.
+func Exclude(p Paths) error {
+	base, _ := p.dirs()
+	return exclude(base, p)
+}
+
 // exclude hides the office's folders from the git status of the checkout that
 // it is in.
 func exclude(base string, p Paths) error {

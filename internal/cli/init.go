@@ -1,0 +1,326 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/company"
+	"company/internal/forge"
+	"company/internal/office"
+)
+
+// initFor bounds what init looks at.
+const initFor = 20 * time.Second
+
+type initOptions struct {
+	force  bool
+	dryRun bool
+}
+
+func newInit(a *app) *cobra.Command {
+	var o initOptions
+	c := &cobra.Command{
+		Use: "init", Short: "Write a company.yaml with what was found here",
+		Example: "  company init\n  company init --dry-run\n  company init --force",
+		Long: `Looks at the repository you stand in and at this machine (checks, base branch,
+remote, models, keys), and writes a company.yaml that says what was found and
+every key there is with its default. Nothing needs it: without one the defaults
+hold. It also hides the office's own folders from git status, by the list of
+.git/info/exclude, and makes nothing else.
+
+A company.yaml that is there is kept; --force writes a new one and keeps the
+old one beside it.`,
+		RunE: func(c *cobra.Command, _ []string) error { return a.init(c.Context(), o) },
+	}
+	c.Flags().BoolVar(&o.force, "force", false, "write a new file where there is one; the old one is kept as company.yaml.bak")
+	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the file and write nothing")
+	return c
+}
+
+// findings are what init saw, for people and programs.
+type findings struct {
+	Repository string   `json:"repository"`
+	Base       string   `json:"base,omitempty"`
+	Remote     string   `json:"remote,omitempty"` // owner/name; nothing else of an address
+	Forge      string   `json:"forge"`
+	Toolchains []string `json:"toolchains"`
+	Checks     []string `json:"checks"`
+	Model      string   `json:"model"`
+	Keys       []string `json:"keys"` // NAME SET or NAME NOT SET
+}
+
+func (a *app) init(ctx context.Context, o initOptions) error {
+	ctx, cancel := context.WithTimeout(ctx, initFor)
+	defer cancel()
+	dir, err := a.initDir()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, office.ConfigName)
+	_, err = os.Lstat(path)
+	there := !errors.Is(err, fs.ErrNotExist)
+	if there && !o.force && !o.dryRun {
+		return company.E(company.EConflict, "there is a company.yaml already: "+path).Fix("company config check looks at it; company init --force writes a new one and keeps the old one beside it")
+	}
+	draft, found, err := a.draft(ctx, dir)
+	if err != nil {
+		return err
+	}
+	text := draft.Write()
+	if err := a.wouldLoad(text); err != nil {
+		return err
+	}
+	if o.dryRun {
+		if a.output == "json" {
+			return a.printJSON(a.out, map[string]any{"schema_version": 1, "found": found, "text": string(text)})
+		}
+		_, err := a.out.Write(text)
+		return err
+	}
+	backup, err := place(path, text)
+	if err != nil {
+		return err
+	}
+	paths, err := office.Find(office.FindOptions{Dir: dir, Office: dir})
+	if err == nil {
+		err = office.Exclude(paths)
+	}
+	if err != nil {
+		return err
+	}
+	if a.output == "json" {
+		return a.printJSON(a.out, map[string]any{"schema_version": 1, "file": path, "backup": backup, "found": found})
+	}
+	fmt.Fprintf(a.out, "written: %s\n", clean(path))
+	if backup != "" {
+		fmt.Fprintf(a.out, "the old one: %s\n", clean(backup))
+	}
+	for _, line := range found.lines() {
+		fmt.Fprintf(a.out, "  %s\n", cleanLine(line, 300))
+	}
+	_, err = fmt.Fprintln(a.out, `next: company doctor, then company submit "…"`)
+	return err
+}
+
+// initDir is the folder that gets the file: the one named, else the top of the
+// checkout.
+func (a *app) initDir() (string, error) {
+	if a.officeDir == "" {
+		return a.checkout(office.Paths{})
+	}
+	dir, err := filepath.Abs(a.officeDir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err == nil {
+		var info os.FileInfo
+		if info, err = os.Stat(dir); err == nil && !info.IsDir() {
+			err = errors.New("it is not a folder")
+		}
+	}
+	if err != nil {
+		return "", company.E(company.EUsage, "there is no folder "+a.officeDir).Wrap(err).Fix("name a folder that exists with --office")
+	}
+	return dir, nil
+}
+
+// draft looks around and says what the file is to hold.
+func (a *app) draft(ctx context.Context, dir string) (office.Draft, findings, error) {
+	loaded, err := office.Load(office.LoadOptions{Env: a.env}) // what holds without the file
+	if err != nil {
+		return office.Draft{}, findings{}, err
+	}
+	c := loaded.Config
+	found := findings{Repository: dir, Forge: "local", Toolchains: []string{}, Checks: []string{}}
+	seen, serr := see(ctx, c, dir, "")
+	switch {
+	case serr == nil:
+		found.Base = seen.base.Branch
+		if r, ok := forge.ParseRemote(seen.base.RemoteURL); ok {
+			found.Remote = r.String()
+			if r.Host == "github.com" {
+				found.Forge = "github"
+			}
+		}
+		found.Toolchains = append(found.Toolchains, seen.project.Toolchains...)
+		found.Checks = append(found.Checks, seen.project.Notes...)
+		serr = seen.unseen
+	case ctx.Err() != nil:
+		return office.Draft{}, findings{}, serr
+	}
+	if serr != nil { // it can be put right later; the file does not depend on it
+		found.Checks = []string{"not looked for: " + broken(serr).Found}
+	}
+	models, how := a.pickModels(ctx, loaded)
+	found.Model = how
+	for _, name := range a.keyNames(c, models) {
+		found.Keys = append(found.Keys, name+" "+a.isSet(name))
+	}
+	checks := make([]string, len(found.Checks))
+	for i, note := range found.Checks {
+		checks[i] = "Found: " + note
+	}
+	base := "Found: no branch to start from"
+	if found.Base != "" {
+		base = "Found: " + found.Base
+		if found.Remote != "" {
+			base += ", of " + found.Remote
+		}
+	}
+	return office.Draft{
+		About: []string{
+			"company.yaml: this folder is an office of company.",
+			"",
+			"A line that begins with # and no space is a key with its default; remove the #",
+			"to set it. company config check looks at this file, company config show tells",
+			"what holds and where it comes from.",
+			"",
+			"If git tracks this file, what it asks for beyond the defaults counts only after",
+			"company trust. Keys never stand here: a key names the variable that holds it.",
+		},
+		Models: models,
+		Notes: map[string][]string{
+			"models": append([]string{how}, "Keys in the environment: "+strings.Join(found.Keys, ", ")),
+			"git":    {base},
+			"gates":  checks,
+		},
+	}, found, nil
+}
+
+// vendors are the services whose keys are looked for, in the order in which
+// the first that has one is taken.
+var vendors = []struct{ adapter, key, model string }{
+	{"anthropic", "ANTHROPIC_API_KEY", "claude-sonnet-4-5"},
+	{"openai", "OPENAI_API_KEY", "gpt-5"},
+}
+
+// pickModels is the profile to write, and how it was found. What the user's own
+// config or the environment says stays there.
+func (a *app) pickModels(ctx context.Context, loaded office.Loaded) (map[string]office.Model, string) {
+	if at := loaded.Origin["models.default.adapter"]; at != office.OriginDefault {
+		m := loaded.Config.Models["default"]
+		return nil, fmt.Sprintf("Found: %s %s, from %s", m.Adapter, m.Model, at)
+	}
+	lctx, cancel := context.WithTimeout(ctx, localFor)
+	defer cancel()
+	if _, ok := registry["ollama"]; ok && reach(lctx, ollamaAddress) == nil {
+		return nil, "Found: Ollama at " + ollamaAddress + ", which is the default"
+	}
+	for _, v := range vendors {
+		if _, ok := registry[v.adapter]; ok && a.isSet(v.key) == set {
+			return map[string]office.Model{"default": {Adapter: v.adapter, Model: v.model, APIKeyEnv: v.key}}, "Found: " + v.key + "; name the model that you want"
+		}
+	}
+	return nil, "Found: no model. Start Ollama, or set a key, or name a server with base_url."
+}
+
+const set, notSet = "SET", "NOT SET"
+
+// isSet is all that is ever said of a key (ADP-8).
+func (a *app) isSet(name string) string {
+	if v, _ := a.env(name); v != "" {
+		return set
+	}
+	return notSet
+}
+
+// keyNames are the variables that matter here.
+func (a *app) keyNames(c office.Config, models map[string]office.Model) []string {
+	names := []string{c.Forge.TokenEnv}
+	for _, v := range vendors {
+		names = append(names, v.key)
+	}
+	for _, all := range []map[string]office.Model{c.Models, models} {
+		for _, m := range all {
+			names = append(names, m.APIKeyEnv)
+		}
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(s string) bool { return s == "" })
+}
+
+// wouldLoad holds the file to what every command holds it to, before it is
+// where commands look.
+func (a *app) wouldLoad(text []byte) (err error) {
+	bug := func(err error) error {
+		return company.E(company.EInternal, "the file that was made here does not load").Wrap(err).Fix("write one by hand: company config schema")
+	}
+	dir, err := os.MkdirTemp("", "company-init-")
+	if err != nil {
+		return bug(err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := os.WriteFile(filepath.Join(dir, office.ConfigName), text, 0o600); err != nil {
+		return bug(err)
+	}
+	if _, err := office.Load(office.LoadOptions{OfficeDir: dir, Env: a.env}); err != nil {
+		return bug(err)
+	}
+	return nil
+}
+
+// place puts the file where it belongs: whole or not at all, and without
+// losing what was there, which is kept under the name that it returns.
+func place(path string, text []byte) (backup string, err error) {
+	fail := func(err error) error {
+		return company.E(company.EConfig, path+" cannot be written").Wrap(err).Fix("see that the folder is yours and has space")
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".company.yaml-")
+	if err != nil {
+		return "", fail(err)
+	}
+	defer func() {
+		if rm := os.Remove(f.Name()); err == nil && rm != nil && !errors.Is(rm, fs.ErrNotExist) {
+			err = fail(rm)
+		}
+	}()
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+		return "", fail(err)
+	}
+	// A link fails where there is a file: nobody's is written over.
+	err = os.Link(f.Name(), path)
+	if err == nil {
+		return "", nil
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return "", fail(err)
+	}
+	for n := 1; n < 1000; n++ {
+		backup = path + ".bak"
+		if n > 1 {
+			backup = fmt.Sprintf("%s.bak%d", path, n)
+		}
+		if err = os.Link(path, backup); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return "", fail(err)
+	}
+	return backup, nil
+}
+
+func (f findings) lines() []string {
+	base := f.Base
+	if f.Remote != "" {
+		base += " of " + f.Remote
+	}
+	out := []string{"base    " + base, "model   " + strings.TrimPrefix(f.Model, "Found: "), "keys    " + strings.Join(f.Keys, ", ")}
+	for _, c := range f.Checks {
+		out = append(out, "checks  "+c)
+	}
+	return out
+}
