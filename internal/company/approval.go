@@ -22,6 +22,8 @@ const (
 	AskReview        ApprovalKind = "review"  // the review of the whole stays red
 	AskGates         ApprovalKind = "gates"   // the gates of the whole stay red; nobody may let that pass
 	AskTrouble       ApprovalKind = "trouble" // something outside keeps failing
+	// AskDependencyLeave asks whether a run may add a package of a registry.
+	AskDependencyLeave ApprovalKind = "dependency"
 )
 
 // Answers to an approval. A clarification is answered with text alone.
@@ -43,6 +45,8 @@ var meaning = map[ApprovalKind][2]string{
 	AskReview:    {"let it pass", "give the task up"},
 	AskGates:     {"have it mended once more, with your words", "give the task up"},
 	AskTrouble:   {"try again", "give the task up"},
+
+	AskDependencyLeave: {"let it be added", "go on without it; your words reach the worker"},
 }
 
 // Approval is one question to the president, asked once and answered once.

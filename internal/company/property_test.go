@@ -17,7 +17,7 @@ func drawKnobs(t *rapid.T, steps int) knobs {
 		Gates: rapid.SampledFrom([]int{2, 2, 1, 0}).Draw(t, "gates"), Cap: int64(rapid.SampledFrom([]int{100_000, 1000, 150}).Draw(t, "cap")),
 		DryRun: rapid.IntRange(0, 9).Draw(t, "dry") == 9,
 		Settings: Settings{
-			Plan: mode.Draw(t, "plan"), Merge: mode.Draw(t, "merge"), PR: mode.Draw(t, "pr"),
+			Plan: mode.Draw(t, "plan"), Merge: mode.Draw(t, "merge"), PR: mode.Draw(t, "pr"), Deps: mode.Draw(t, "deps"),
 			NoGates: rapid.SampledFrom([]string{"ask", "allow"}).Draw(t, "no gates"),
 		},
 		Drop: pct("drop", 20), Delay: pct("delay", 25), Dup: pct("dup", 25), Lost: pct("lost", 8),
@@ -25,7 +25,7 @@ func drawKnobs(t *rapid.T, steps int) knobs {
 		Escalate: pct("escalate", 60), Red: pct("red", 40), Finding: pct("finding", 40), Conflict: pct("conflict", 40),
 		Overlap: pct("overlap", 30), Protected: pct("protected", 20), Greedy: pct("greedy", 40), GiveUp: pct("give up", 40),
 		Reject: pct("reject", 30), Restart: pct("restart", 60), Stop: pct("stop", 50), Pause: pct("pause", 40),
-		Cancel: pct("cancel", 10), Hostile: pct("hostile", 30), Fails: pct("fails", 20), Sleep: pct("sleep", 60),
+		Deps: pct("dependencies", 30), Cancel: pct("cancel", 10), Hostile: pct("hostile", 30), Fails: pct("fails", 20), Sleep: pct("sleep", 60),
 	}
 }
 

@@ -18,7 +18,8 @@ type Settings struct {
 	Plan              Mode          `json:"plan"`
 	Merge             Mode          `json:"merge"`
 	PR                Mode          `json:"pr"`
-	NoGates           string        `json:"no_gates"` // ask | allow | fail
+	Deps              Mode          `json:"deps,omitempty"` // dependencies that a worker adds; empty: auto
+	NoGates           string        `json:"no_gates"`       // ask | allow | fail
 	Protected         []string      `json:"protected,omitempty"`
 	IntegrationPrefix string        `json:"integration_prefix"` // develop
 	SharedIntegration bool          `json:"shared_integration,omitempty"`

@@ -82,6 +82,9 @@ type Task struct {
 	Spent     Amount             `json:"spent"`
 	Want      *Amount            `json:"want,omitempty"` // what one more call needs, when the cap is in the way
 	Failures  map[string]Failure `json:"failures,omitempty"`
+	// Dependencies are the packages that were added beyond the base's lock
+	// files, in order.
+	Dependencies []Dependency `json:"dependencies,omitempty"`
 }
 
 // Failure remembers that an effect failed, so that it is tried again later
@@ -111,6 +114,7 @@ func (t *Task) clone() *Task {
 		c.Failures = map[string]Failure{}
 	}
 	c.Queue = slices.Clone(t.Queue)
+	c.Dependencies = slices.Clone(t.Dependencies)
 	return &c
 }
 

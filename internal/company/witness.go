@@ -39,6 +39,7 @@ type witnessed struct {
 	spent     Amount
 	overdrawn bool // a run spent more than it was granted: the cap is no promise any more
 	prs       int
+	added     map[Dependency]bool // names of dependencies
 }
 
 type witnessedRun struct {
@@ -111,7 +112,7 @@ func (w *Witness) See(before *State, e Event, after *State) error {
 func isEffect(d Data) bool {
 	switch d.(type) {
 	case *RunOffered, *RunClaimed, *BudgetReserved, *BudgetWaiting, *BudgetExhausted, *MergeIntended, *MergeGated, *MergeConflicted,
-		*GateFinished, *DeliveryIntended, *PROpened, *Prepared, *TaskSubmitted, *EffectFailed, *ReviewVoided:
+		*GateFinished, *DependencyAdded, *DeliveryIntended, *PROpened, *Prepared, *TaskSubmitted, *EffectFailed, *ReviewVoided:
 		return true
 	}
 	return false
@@ -137,7 +138,7 @@ func (w *Witness) seeOffice(d Data, e Event) error {
 		w.tasks[e.Task] = &witnessed{
 			settings: d.Settings, dryRun: d.DryRun, cap: d.Settings.Cap, trees: map[OID]OID{}, green: map[OID]bool{},
 			whole: map[OID]OID{}, reviewing: map[OID]bool{}, approved: map[string]bool{}, merged: map[SubtaskID]OID{},
-			protected: map[SubtaskID]bool{}, runs: map[RunID]*witnessedRun{},
+			protected: map[SubtaskID]bool{}, added: map[Dependency]bool{}, runs: map[RunID]*witnessedRun{},
 		}
 	case *ApprovalOpened:
 		w.asked[d.ID] = *d
@@ -297,6 +298,17 @@ func (w *Witness) seeRun(t *witnessed, d Data, e Event) error {
 		if d.Head != "" {
 			rules := PlanRules{Protected: t.settings.Protected}
 			t.protected[e.Subtask] = slices.ContainsFunc(d.Changes, func(c Change) bool { return rules.protects(c.Path) })
+		}
+	case *DependencyAdded:
+		if r == nil || !r.held {
+			return broken("event %d: %s adds a dependency in nobody's hands", e.Seq, e.Run)
+		}
+		name := Dependency{Ecosystem: d.Ecosystem, Name: d.Name}
+		if t.settings.Deps == Ask && !w.yes[DependencyKey(e.Task, name)] && !w.yes[DependencyKey(e.Task, d.Dependency)] {
+			return broken("event %d: %s is added without the president's leave", e.Seq, d.Dependency)
+		}
+		if t.added[name] = true; len(t.added) > MaxDependencies {
+			return broken("event %d: %s adds more than %d dependencies", e.Seq, e.Task, MaxDependencies)
 		}
 	case *BudgetReserved:
 		if r == nil || !r.held {

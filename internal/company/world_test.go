@@ -20,6 +20,7 @@ type knobs struct {
 	Overlap, Protected, Greedy, GiveUp int
 	Reject, Restart, Stop, Pause       int
 	Cancel, Hostile, Fails, Sleep      int
+	Deps                               int
 }
 
 // world does what is due in a company, well or badly, in any order. It has a

@@ -73,6 +73,10 @@ func (w *world) carry(t *Task, r *Run) {
 		w.send(string(r.ID), Reserve{Run: r.ID, Fence: fence, One: one, Many: Amount{MicroUSD: 3 * one.MicroUSD}, Used: used})
 		return
 	}
+	if (r.Role == Worker || r.Role == Merger) && w.chance(w.k.Deps) {
+		w.dependency(t, r, fence)
+		return
+	}
 	if w.chance(3) {
 		w.send(string(r.ID), Release{Run: r.ID, Fence: fence, Why: "the lease was lost"})
 		return
@@ -97,6 +101,23 @@ func (w *world) carry(t *Task, r *Run) {
 		w.review(t, &end, t.Subtask(r.Subtask))
 	}
 	w.send(string(r.ID), end)
+}
+
+// dependency asks for a package, or adds one whatever was answered.
+func (w *world) dependency(t *Task, r *Run, fence uint64) {
+	d := Dependency{Ecosystem: "npm", Name: fmt.Sprint("p", w.rng.IntN(8))}
+	if w.chance(50) {
+		d.Version = fmt.Sprint(w.rng.IntN(2))
+	}
+	if w.chance(40) {
+		w.send(string(r.ID), AskDependency{Run: r.ID, Fence: fence, Dependency: d})
+		return
+	}
+	v := d.Version
+	if v == "" {
+		v = "1"
+	}
+	w.send(string(r.ID), AddDependency{Run: r.ID, Fence: fence, Wanted: d, Version: v})
 }
 
 func (w *world) work(t *Task, end *EndRun, sub *Subtask) {
