@@ -59,6 +59,12 @@ func baseState(c office.Config, base gitops.BaseInfo) string {
 	if base.Dirty {
 		state = "uncommitted changes are not part of it"
 	}
+	if base.Detached {
+		state += "; detached, the pull request goes into " + base.DefaultBranch
+	}
+	if base.Shallow {
+		state += "; a shallow clone, its history is completed from " + c.Git.Remote
+	}
 	if base.RemoteURL != "" && base.AheadOfRemote > 0 {
 		commits := "1 commit that " + c.Git.Remote + " lacks travels along"
 		if base.AheadOfRemote > 1 {

@@ -26,16 +26,21 @@ func (c *checkout) base(ctx context.Context, ref string) (BaseInfo, error) {
 	if info.DefaultBranch, err = c.defaultBranch(ctx); err != nil && company.CodeOf(err) != company.ENotFound {
 		return info, err
 	}
+	info.Shallow = c.shallow
 	full := "refs/heads/" + ref
 	if ref == "" {
 		r, err := c.s.must(ctx, call{dir: c.gitDir, args: []string{"rev-parse", "--symbolic-full-name", "HEAD"}})
 		if err != nil || !strings.HasPrefix(r.text(), "refs/heads/") {
-			return c.headless(ctx, info)
+			if info, err = c.headless(ctx, info); err != nil {
+				return info, err
+			}
+			full = "HEAD"
+		} else {
+			full = r.text()
 		}
-		full = r.text()
 	}
 	info.Branch = strings.TrimPrefix(full, "refs/heads/")
-	if !validRef(full) {
+	if !validRef(full) && !info.Detached {
 		return info, company.E(company.EInvalid, fmt.Sprintf("the branch name %q has characters that the company does not handle", info.Branch)).
 			Fix("make a branch with a plain name: git switch -c <name>")
 	}
@@ -51,6 +56,9 @@ func (c *checkout) base(ctx context.Context, ref string) (BaseInfo, error) {
 	tracking := "refs/remotes/" + remote + "/" + info.Branch
 	upstream := []string{"^" + tracking}
 	_, err = c.s.resolve(ctx, c.gitDir, tracking, "commit")
+	if info.Detached {
+		err = company.E(company.ENotFound, "")
+	}
 	switch company.CodeOf(err) {
 	case "":
 		info.RemoteHasBranch = true
@@ -81,8 +89,12 @@ func (c *checkout) headless(ctx context.Context, info BaseInfo) (BaseInfo, error
 		return info, err
 	}
 	info.Detached, info.OID = true, id
-	return info, company.E(company.EInvalid, "HEAD is not on a branch").Because("it is detached at " + id.Short()).
-		Fix("name the branch to start from with --base <branch>, or: git switch <branch>")
+	if info.DefaultBranch == "" {
+		// The work could start, but nobody knows where it is to be merged.
+		return info, company.E(company.EInvalid, "HEAD is not on a branch").Because("it is detached at " + id.Short() + ", and there is no default branch for the pull request").
+			Fix("name the branch to start from with --base <branch>, or: git switch <branch>")
+	}
+	return info, nil
 }
 
 // remoteURL is the URL of a remote, relative paths made absolute.

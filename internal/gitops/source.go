@@ -21,9 +21,10 @@ type Source struct{ Path, URL string }
 
 // BaseInfo is what FetchBase found.
 type BaseInfo struct {
-	Branch          string // short name; empty when Detached
+	Branch          string // short name; HEAD when Detached
 	OID             company.OID
-	Detached        bool
+	Detached        bool   // HEAD names no branch: the base is its commit
+	Shallow         bool   // the checkout lacks history, which came from its remote
 	Dirty           bool   // the checkout has changes that the base does not hold
 	AheadOfRemote   int    // commits of the base that the remote does not have, as the checkout last saw it
 	RemoteHasBranch bool   // the same
@@ -32,10 +33,12 @@ type BaseInfo struct {
 }
 
 // FetchBase reads the head of the source, or of its branch ref, and fetches it
-// into refs/remotes/origin/<branch>. Nothing in the checkout is written or
-// run. It refuses, saying what to do: no repository, no commit yet, a
-// detached HEAD without ref (the BaseInfo says so too), bare, shallow or
-// partial clones, SHA-256, and repositories of another user.
+// into refs/remotes/origin/<branch>, and keeps it as refs/company/base/<id>.
+// Nothing in the checkout is written or run. A shallow source is completed
+// from its remote; a detached HEAD is a base without a branch, as long as
+// there is a default branch for the pull request. It refuses, saying what to
+// do: no repository, no commit yet, bare or partial clones, a shallow one
+// without a remote, SHA-256, and repositories of another user.
 func (m *Mirror) FetchBase(ctx context.Context, log *OpLog, source Source, ref string) (BaseInfo, error) {
 	if log != nil {
 		ctx = WithLog(ctx, log)
@@ -64,10 +67,50 @@ func (m *Mirror) FetchBase(ctx context.Context, log *OpLog, source Source, ref s
 		return info, err
 	}
 	defer done()
-	return info, m.fetch(ctx, fetchSpec{
-		url: "file://" + c.gitDir, global: global, protocols: "file", oid: info.OID,
-		dst: "refs/remotes/origin/" + info.Branch, config: historyFsck(),
+	if c.shallow {
+		if err := m.complete(ctx, c, info); err != nil {
+			return info, err
+		}
+	}
+	err = m.fetchBase(ctx, info, fetchSpec{
+		url: "file://" + c.gitDir, global: global, protocols: "file", oid: info.OID, config: historyFsck(),
 	})
+	if err == nil && c.shallow {
+		err = m.forgetWhole(ctx)
+	}
+	return info, err
+}
+
+// baseRef keeps a base, and so all that a task starts from, whatever becomes
+// of the branch that it was on.
+func baseRef(id company.OID) string { return "refs/company/base/" + string(id) }
+
+// fetchBase fetches the base and notes the branch that it is on.
+func (m *Mirror) fetchBase(ctx context.Context, info BaseInfo, f fetchSpec) error {
+	f.dst = baseRef(info.OID)
+	if err := m.fetch(ctx, f); err != nil || info.Detached {
+		return err
+	}
+	unlock, err := m.s.lock(ctx, m.dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	ref := "refs/remotes/origin/" + info.Branch
+	note := call{dir: m.dir, args: []string{"update-ref", "--no-deref", ref, string(info.OID)}}
+	r, err := m.s.run(ctx, note)
+	if err != nil || r.exit == 0 {
+		return err
+	}
+	// feature was a branch and now feature/x is one, or the other way round:
+	// the old name is of a branch that is gone.
+	err = m.dropRefs(ctx, "refs/remotes/origin/", func(old string) bool {
+		return strings.HasPrefix(old, ref+"/") || strings.HasPrefix(ref, old+"/")
+	})
+	if err == nil {
+		_, err = m.s.must(ctx, note)
+	}
+	return err
 }
 
 // DefaultBranch is GIT-9: the remote's HEAD as the checkout knows it, else
@@ -151,9 +194,8 @@ func (m *Mirror) fetchURL(ctx context.Context, url, ref string) (BaseInfo, error
 	if len(info.OID) != 40 {
 		return info, sha256Refused()
 	}
-	return info, m.fetch(ctx, fetchSpec{
-		url: r.url, global: r.global, protocols: r.protocols, access: r, oid: info.OID,
-		dst: "refs/remotes/origin/" + info.Branch, config: historyFsck(),
+	return info, m.fetchBase(ctx, info, fetchSpec{
+		url: r.url, global: r.global, protocols: r.protocols, access: r, oid: info.OID, config: historyFsck(),
 	})
 }
 
@@ -164,6 +206,7 @@ type checkout struct {
 	gitDir    string // of this work tree
 	commonDir string // where references and objects are
 	config    map[string]string
+	shallow   bool
 }
 
 // openCheckout finds the repository of a path and refuses the kinds that we
@@ -199,9 +242,11 @@ func (s *Store) openCheckout(ctx context.Context, p string) (*checkout, error) {
 	if c.config["core.bare"] == "true" && c.gitDir == c.commonDir {
 		return nil, bareRefused(c.gitDir)
 	}
-	if _, err := os.Stat(filepath.Join(c.commonDir, "shallow")); err == nil {
-		return nil, unfit("the repository is a shallow clone").Because("its history is cut off").
-			Fix("run: git fetch --unshallow")
+	if fi, err := os.Stat(c.shallowFile()); err == nil && fi.Size() > 0 {
+		if c.remoteURL(s.cfg.Remote) == "" {
+			return nil, unshallow("its history is cut off, and it has no remote " + s.cfg.Remote + " to complete it from")
+		}
+		c.shallow = true
 	}
 	return c, nil
 }
