@@ -127,7 +127,11 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 		return nil, err
 	}
 	h.closers = append(h.closers, rt.Close)
-	images, err := image.New(image.Config{Logger: h.log, Seccomp: buildProfile(), Progress: func(line string) {
+	registries, err := h.openRegistries(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	images, err := image.New(image.Config{Logger: h.log, Seccomp: buildProfile(), Registries: registries, Progress: func(line string) {
 		h.tell(orchestrator.Item{Kind: "image", Mark: orchestrator.Info, Text: agent.CleanLine(line, 300)})
 	}})
 	if err != nil {
@@ -194,6 +198,9 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 	intake := &manager.Intake{
 		Desk: h.orch, Mirror: mirror, Images: images, Base: cfg.Container.Image, Setup: cfg.Container.Setup, Offline: cfg.Container.Deps == "off",
 		Lint: given(cfg.Gates.Lint), Test: given(cfg.Gates.Test), Prefix: cfg.Git.IntegrationBranch, Log: oplog,
+		Tell: func(t company.TaskID, note string) {
+			h.tell(orchestrator.Item{Task: t, Kind: "image", Mark: orchestrator.Info, Text: agent.CleanLine(note, 300)})
+		},
 	}
 	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirror: mirror, Author: author, Sessions: sessions, Shop: h.shop, Started: checking}
 	forges := openForges(filepath.Join(h.office.State, "pulls"), cfg, h.log)

@@ -16,6 +16,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/image/toolboxbin"
+	"company/internal/registry"
 
 	"github.com/docker/docker/client"
 )
@@ -38,6 +39,10 @@ type Config struct {
 	Seccomp  string                            // seccomp profile (JSON text) of build containers; empty = the daemon's default
 	Toolbox  func(arch string) ([]byte, error) // the toolbox for an architecture; default toolboxbin.Binary
 	Timeout  time.Duration                     // of one Ensure, default 30 min
+	// Registries serve the clients that install dependencies (npm, pip, cargo)
+	// in build containers; nil = nothing is installed, which is noted. Go's
+	// modules come through the host's own go command.
+	Registries *registry.Store
 }
 
 // Request says what an image must hold.
@@ -55,6 +60,9 @@ type Repo struct {
 	Commit    company.OID // the base; only what is reachable from it is baked
 	Ref       string      // name of the branch that points to it inside, default "base"
 	Locks     company.OID // commit or tree whose lock files name the dependencies; "" = Commit
+	// Policy says what may be fetched for Locks; nil = what its lock files
+	// name. Go's modules are fetched by go.mod and go.sum alone.
+	Policy *registry.Policy
 }
 
 // Image is an image that exists.
@@ -68,7 +76,7 @@ type Image struct {
 
 // Layer is one part of an image.
 type Layer struct {
-	Kind string // base, go, gostd, debian, node, rust, gomod, godeps, ready, setup, toolbox, repo
+	Kind string // base, go, gostd, debian, node, rust, gomod, godeps, npm, ready, setup, toolbox, repo
 	Key  company.Hash
 }
 
@@ -81,7 +89,10 @@ type Builder struct {
 	progress func(string)
 	seccomp  string
 	timeout  time.Duration
-	noLoad   bool // never load partial archives; tests use it to reach the commit
+
+	registries *registry.Store
+
+	noLoad bool // never load partial archives; tests use it to reach the commit
 
 	toolboxFor  func(string) ([]byte, error)
 	toolboxOnce sync.Once
@@ -110,7 +121,7 @@ func New(cfg Config) (*Builder, error) {
 	if cfg.Toolbox == nil {
 		cfg.Toolbox = toolboxbin.Binary
 	}
-	dir, err := cacheDir(cfg.CacheDir)
+	dir, err := CacheDir(cfg.CacheDir)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +130,7 @@ func New(cfg Config) (*Builder, error) {
 		return nil, err
 	}
 	return &Builder{docker: docker, closer: closer, log: cfg.Logger, dir: dir, progress: cfg.Progress,
-		seccomp: cfg.Seccomp, timeout: cfg.Timeout, toolboxFor: cfg.Toolbox}, nil
+		seccomp: cfg.Seccomp, timeout: cfg.Timeout, toolboxFor: cfg.Toolbox, registries: cfg.Registries}, nil
 }
 
 // Close closes the connections to the daemon.
@@ -275,8 +286,9 @@ func (r Repo) branch() string {
 	return strings.TrimPrefix(r.Ref, "refs/heads/")
 }
 
-// cacheDir makes the cache directory, for this user alone.
-func cacheDir(dir string) (string, error) {
+// CacheDir makes the directory of what can be made again and is shared by all
+// offices of this user; "" is the default of Config.CacheDir.
+func CacheDir(dir string) (string, error) {
 	if dir == "" {
 		user, err := os.UserCacheDir()
 		if err != nil {

@@ -44,30 +44,8 @@ func (b *Builder) runLocked(ctx context.Context, j job, collect func(ctx context
 	if err := b.sweep(ctx, name); err != nil {
 		return err
 	}
-	opts := []string{"no-new-privileges"}
-	if b.seccomp != "" {
-		opts = append(opts, "seccomp="+b.seccomp)
-	}
-	pids := int64(buildPids)
-	config := &dockercontainer.Config{
-		Image: j.image, Cmd: []string{"/bin/sh", "-c", j.script}, WorkingDir: "/work",
-		User: fmt.Sprintf("%d:%d", agentID, agentID), Labels: map[string]string{labelKind: "build"},
-	}
-	host := &dockercontainer.HostConfig{
-		NetworkMode: "none", CapDrop: []string{"ALL"}, SecurityOpt: opts,
-		IpcMode: "private", CgroupnsMode: "private", DNS: []string{"127.0.0.1"},
-		LogConfig: dockercontainer.LogConfig{Type: "none"},
-		Tmpfs:     map[string]string{"/work": buildWork, "/tmp": buildTmp},
-		Resources: dockercontainer.Resources{
-			Memory: buildMemory, MemorySwap: buildMemory, PidsLimit: &pids,
-			Ulimits: []*dockercontainer.Ulimit{{Name: "core"}, {Name: "fsize", Soft: buildFile, Hard: buildFile}},
-		},
-	}
-	if j.root {
-		config.User = "0:0"
-		host.CapAdd = []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "SETUID", "SETGID"}
-		host.Tmpfs = map[string]string{"/tmp": buildTmp}
-	}
+	config, host := b.locked(j.image, j.root)
+	config.Cmd = []string{"/bin/sh", "-c", j.script}
 	if _, err := b.docker.ContainerCreate(ctx, config, host, nil, nil, name); err != nil {
 		return daemonError("make a build container", err)
 	}
@@ -82,6 +60,35 @@ func (b *Builder) runLocked(ctx context.Context, j job, collect func(ctx context
 		return err
 	}
 	return collect(ctx, name, exit)
+}
+
+// locked is the policy of every build container.
+func (b *Builder) locked(image string, root bool) (*dockercontainer.Config, *dockercontainer.HostConfig) {
+	opts := []string{"no-new-privileges"}
+	if b.seccomp != "" {
+		opts = append(opts, "seccomp="+b.seccomp)
+	}
+	pids := int64(buildPids)
+	config := &dockercontainer.Config{
+		Image: image, WorkingDir: "/work",
+		User: fmt.Sprintf("%d:%d", agentID, agentID), Labels: map[string]string{labelKind: "build"},
+	}
+	host := &dockercontainer.HostConfig{
+		NetworkMode: "none", CapDrop: []string{"ALL"}, SecurityOpt: opts,
+		IpcMode: "private", CgroupnsMode: "private", DNS: []string{"127.0.0.1"},
+		LogConfig: dockercontainer.LogConfig{Type: "none"},
+		Tmpfs:     map[string]string{"/work": buildWork, "/tmp": buildTmp},
+		Resources: dockercontainer.Resources{
+			Memory: buildMemory, MemorySwap: buildMemory, PidsLimit: &pids,
+			Ulimits: []*dockercontainer.Ulimit{{Name: "core"}, {Name: "fsize", Soft: buildFile, Hard: buildFile}},
+		},
+	}
+	if root {
+		config.User = "0:0"
+		host.CapAdd = []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "SETUID", "SETGID"}
+		host.Tmpfs = map[string]string{"/tmp": buildTmp}
+	}
+	return config, host
 }
 
 // await starts a container and waits for its end.

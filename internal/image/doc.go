@@ -15,6 +15,7 @@
 //	rust     the host's Rust
 //	gomod    the modules that the lock files of the base commit name
 //	godeps   those modules and the base tree, compiled
+//	npm      the packages that package-lock.json files name
 //	ready    the script that links dependencies into a fresh tree
 //	setup    what the president's set-up commands changed, run offline
 //	toolbox  PID 1 of a container
@@ -31,7 +32,9 @@
 //     environment, no credentials, no resolver, no host name, no package mirror.
 //   - No code of the project runs in preparation, on the host or elsewhere.
 //     Modules are downloaded on the host from the text of go.mod and go.sum
-//     alone; the compiler runs in a container without network, mounts or
+//     alone; npm installs from lock files and manifests alone, without a script
+//     of any package, in a container whose one link is a pipe on which the
+//     registries are served; the compiler runs in a container without network, mounts or
 //     capabilities, and test binaries are linked but not started. Set-up
 //     commands do run, as root and with what package tools need, but without
 //     network and mounts too: they are the president's own words.

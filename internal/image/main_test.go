@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -118,6 +119,10 @@ func (be *bench) mustEnsure(t *testing.T, req Request) Image {
 	be.dropAtEnd(t, req, builtBase())
 	img, err := be.Ensure(deadline(t), req)
 	if err != nil {
+		var e *company.Error
+		if errors.As(err, &e) && e.Details != "" {
+			t.Log(e.Details)
+		}
 		t.Fatal(err)
 	}
 	return img

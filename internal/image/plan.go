@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"company/internal/registry"
 )
 
 // plan is a stack of layers in the making.
@@ -71,6 +73,46 @@ func (p *plan) addDeps(ctx context.Context, req Request, t tools) error {
 		if err := p.addGo(ctx, req, tree); err != nil {
 			return err
 		}
+	}
+	if slices.Contains(req.Toolchains, "node") {
+		if err := p.addNPM(ctx, req, tree); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetches tells whether clients of registries can be run, and notes why not.
+func (p *plan) fetches(req Request, what string) bool {
+	switch {
+	case req.Offline:
+		p.note("%s is not installed: container.deps is off", what)
+	case p.b.registries == nil:
+		p.note("%s is not installed: no registry is at hand", what)
+	default:
+		return true
+	}
+	return false
+}
+
+// policy says what may be fetched for some lock files.
+func (p *plan) policy(req Request, locks map[string][]byte) *registry.Policy {
+	if req.Repo.Policy != nil {
+		return req.Repo.Policy
+	}
+	policy, notes := registry.Locked(locks)
+	p.notes = append(p.notes, notes...)
+	return policy
+}
+
+// addNPM adds what package-lock.json files name.
+func (p *plan) addNPM(ctx context.Context, req Request, tree files) error {
+	deps, err := p.npmDeps(ctx, tree)
+	if err != nil {
+		return err
+	}
+	if len(deps.projects) > 0 && p.fetches(req, deps.why) {
+		p.add("npm", "the packages of "+deps.why, p.b.fillNPM(deps, p.policy(req, deps.locks)), deps.identity...)
 	}
 	return nil
 }

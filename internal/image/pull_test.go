@@ -25,7 +25,7 @@ var imageRemove = image.RemoveOptions{}
 
 // registry is the reading half of a Docker registry with one image. The daemon
 // speaks plain HTTP to one on 127.0.0.1.
-type registry struct {
+type pullRegistry struct {
 	*httptest.Server
 	blobs map[string][]byte
 	types map[string]string
@@ -36,8 +36,8 @@ func digest(data []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-func newRegistry(t *testing.T) *registry {
-	r := &registry{blobs: map[string][]byte{}, types: map[string]string{}}
+func newPullRegistry(t *testing.T) *pullRegistry {
+	r := &pullRegistry{blobs: map[string][]byte{}, types: map[string]string{}}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		name := req.URL.Path[strings.LastIndexByte(req.URL.Path, '/')+1:]
 		switch data, ok := r.blobs[name]; {
@@ -56,14 +56,14 @@ func newRegistry(t *testing.T) *registry {
 	return r
 }
 
-func (r *registry) put(kind string, data []byte) map[string]any {
+func (r *pullRegistry) put(kind string, data []byte) map[string]any {
 	d := digest(data)
 	r.blobs[d], r.types[d] = data, kind
 	return map[string]any{"mediaType": kind, "size": len(data), "digest": d}
 }
 
 // push makes an image of one layer and returns its pinned name.
-func (r *registry) push(t *testing.T, config map[string]any, files []tar.Header) string {
+func (r *pullRegistry) push(t *testing.T, config map[string]any, files []tar.Header) string {
 	t.Helper()
 	var layer bytes.Buffer
 	tw := tar.NewWriter(&layer)
@@ -107,7 +107,7 @@ func reg(name string, mode int64) tar.Header {
 // volumes, no set-id bits, our user; its search path is kept (THREATS e).
 func TestPulledBase(t *testing.T) {
 	be := newBench(t)
-	r := newRegistry(t)
+	r := newPullRegistry(t)
 	ref := r.push(t, map[string]any{
 		"Env": []string{"PATH=/opt/their/bin:/usr/bin", "HOME=/root", "THEIR=kept", "ODD=a b$(c)"}, "User": "root", "Entrypoint": []string{"/evil"},
 		"Volumes": map[string]any{"/data": map[string]any{}},

@@ -20,7 +20,6 @@ if [ -f "$deps/npm.dirs" ]; then
 		from=$deps/npm/${dir}node_modules
 		to=${dir}node_modules
 		[ -f "${dir}package.json" ] || continue
-		hide "/$to"
 		if [ -e "$to" ] || [ -L "$to" ]; then continue; fi
 		mkdir "$to" || continue
 		set --
@@ -41,6 +40,7 @@ if [ -f "$deps/npm.dirs" ]; then
 			if [ $# -gt 0 ]; then ln -s -t "$to/${group##*/}" -- "$@"; fi
 		done
 	done <"$deps/npm.dirs"
+	hide node_modules # tools make more of them, for what they keep
 fi
 
 # Cargo finds the crates that lie in the image. Its own directory is the lowest

@@ -85,7 +85,7 @@ func TestReadyScript(t *testing.T) {
 		t.Errorf("git sees %q", got)
 	}
 	exclude, err := os.ReadFile(filepath.Join(p.dir, ".git/info/exclude"))
-	if err != nil || strings.Count(string(exclude), "/web/node_modules") != 1 {
+	if err != nil || strings.Count(string(exclude), "\nnode_modules\n") != 1 {
 		t.Errorf("exclude %q, error %v", exclude, err)
 	}
 	if text, err := os.ReadFile(filepath.Join(home, ".cargo/config.toml")); err != nil || !strings.Contains(string(text), "offline") {

@@ -60,7 +60,7 @@ func (in *Intake) followUp(ctx context.Context, s *company.State, t, lead *compa
 	if err != nil {
 		return nil, err
 	}
-	img, err := in.Images.Ensure(ctx, in.request(m, head, found.Toolchains))
+	img, err := in.image(ctx, t, in.request(m, head, found.Toolchains))
 	if err != nil {
 		return nil, err
 	}
@@ -70,14 +70,8 @@ func (in *Intake) followUp(ctx context.Context, s *company.State, t, lead *compa
 
 // request is the image of a commit of the project.
 func (in *Intake) request(m *gitops.Mirror, at company.OID, toolchains []string) image.Request {
-	req := image.Request{
-		Base: in.Base, Setup: in.Setup, Offline: in.Offline,
+	return image.Request{
+		Base: in.Base, Toolchains: toolchains, Setup: in.Setup, Offline: in.Offline,
 		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: at},
 	}
-	for _, t := range toolchains {
-		if t == "go" { // the one that images are made with
-			req.Toolchains = append(req.Toolchains, t)
-		}
-	}
-	return req
 }

@@ -25,6 +25,9 @@ type Intake struct {
 	Paths   []string // git.paths: the folders that the office is about; none: all
 	Prefix  string   // git.integration_branch
 	Log     *gitops.OpLog
+	// Tell hears what the image of a task does not have that the project
+	// wishes for. Nil: nobody.
+	Tell func(t company.TaskID, note string)
 }
 
 // Do prepares a task.
@@ -53,7 +56,7 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if err != nil {
 		return nil, err
 	}
-	img, err := in.Images.Ensure(ctx, in.request(m, info.OID, found.Toolchains))
+	img, err := in.image(ctx, t, in.request(m, info.OID, found.Toolchains))
 	if err != nil {
 		return nil, err
 	}
@@ -64,6 +67,17 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 	return company.Prepare{Task: t.ID, Prepared: company.Prepared{
 		Base: base, Gates: found.Gates, GateHash: gates.Hash(found.Gates), Image: img.ID, Integration: branch,
 	}}, nil
+}
+
+// image has the image made and its notes told.
+func (in *Intake) image(ctx context.Context, t *company.Task, req image.Request) (image.Image, error) {
+	img, err := in.Images.Ensure(ctx, req)
+	if err == nil && in.Tell != nil {
+		for _, n := range img.Notes {
+			in.Tell(t.ID, n)
+		}
+	}
+	return img, err
 }
 
 // human marks what no second try will mend.

@@ -33,6 +33,7 @@ var tiers = [][]string{
 var beside = map[string][]string{
 	"ledger":  {"bus"},
 	"gateway": {"gitops", "adapters", "budget"},
+	"image":   {"toolbox"},  // build containers are worked in by the same hands
 	"budget":  {"adapters"}, // a price is of a model, and the meter wraps one
 	"cli":     {"server"},
 }

@@ -1,0 +1,264 @@
+package image
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"company/internal/company"
+	"company/internal/image/toolboxbin"
+	"company/internal/pipe"
+	"company/internal/registry"
+	"company/internal/toolbox"
+
+	"github.com/docker/docker/api/types"
+	dockercontainer "github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/pkg/stdcopy"
+)
+
+// errandToolbox is where a build container has its toolbox, whatever the image
+// holds.
+const errandToolbox = "/opt/company/errand"
+
+// errand is work in a build container whose programs may ask registries. The
+// container is locked like any other and has no network: its one link is the
+// pipe on its standard input and output, and the registries are served over it
+// on its own 127.0.0.1.
+type errand struct {
+	name    string                              // of the container, without prefix
+	image   string                              // id
+	stage   func(*layer) error                  // files that are there at the start; nil = none
+	root    bool                                // see job
+	policy  *registry.Policy                    // what may be fetched; nil = no registry at all
+	do      func(*hands) error                  // the work
+	collect func(context.Context, string) error // reads or commits the stopped container, by name; nil = nothing
+	timeout time.Duration
+}
+
+// hands are what the work of an errand is done with.
+type hands struct {
+	ctx    context.Context
+	client *toolbox.Client
+}
+
+// run runs a command and gives its whole outcome; a time-out is an error.
+func (h *hands) run(dir, command string, env map[string]string) (toolbox.RunResult, error) {
+	r, err := h.client.Run(h.ctx, toolbox.RunRequest{Command: command, Cwd: dir, Env: env, TimeoutS: int(toolbox.MaxCommandTimeout / time.Second)})
+	if err != nil {
+		return r, err
+	}
+	if r.TimedOut {
+		return r, fmt.Errorf("it took longer than %s", toolbox.MaxCommandTimeout)
+	}
+	return r, nil
+}
+
+// registryPort is the toolbox's own, where what we serve is reached inside.
+var registryURL = fmt.Sprintf("http://127.0.0.1:%d", toolbox.GatewayPort)
+
+// runErrand makes the container, does the work, and clears up.
+func (b *Builder) runErrand(ctx context.Context, e errand, work string) error {
+	ctx, cancel := context.WithTimeout(ctx, e.timeout)
+	defer cancel()
+	name := containerPrefix + e.name
+	if err := b.sweep(ctx, name); err != nil {
+		return err
+	}
+	config, host := b.locked(e.image, e.root)
+	config.Cmd = []string{errandToolbox, "serve"}
+	config.WorkingDir = "/"
+	config.Env = []string{"TOOLBOX_WORKSPACE=" + buildOut}
+	config.OpenStdin, config.StdinOnce, config.AttachStdin, config.AttachStdout, config.AttachStderr = true, true, true, true, true
+	if _, err := b.docker.ContainerCreate(ctx, config, host, nil, nil, name); err != nil {
+		return daemonError("make a build container", err)
+	}
+	// The client's wait for the end is over when the container is removed; one
+	// that never started has no end.
+	exited := make(chan error, 1)
+	waitCtx, stopWaiting := context.WithCancel(ctx)
+	defer stopWaiting()
+	waits := false
+	defer func() {
+		if waits {
+			defer time.AfterFunc(5*time.Second, stopWaiting).Stop()
+			<-exited
+		}
+	}()
+	defer b.remove(ctx, name)
+	if err := b.stageErrand(ctx, name, e, work); err != nil {
+		return err
+	}
+	link, err := b.docker.ContainerAttach(ctx, name, dockercontainer.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	if err != nil {
+		return daemonError("attach to a build container", err)
+	}
+	stream := newAttached(link)
+	defer stream.Close()
+	ended, failed := b.docker.ContainerWait(waitCtx, name, dockercontainer.WaitConditionNextExit)
+	waits = true
+	go func() {
+		select {
+		case <-ended:
+			exited <- nil
+		case err := <-failed:
+			exited <- daemonError("wait for a build container", err)
+		}
+	}()
+	if err := b.docker.ContainerStart(ctx, name, dockercontainer.StartOptions{}); err != nil {
+		return daemonError("start a build container", err)
+	}
+	if err := b.converse(ctx, stream, e); err != nil {
+		return err
+	}
+	err = <-exited
+	exited <- err // for the one who waits at the end
+	if err != nil {
+		return err
+	}
+	if e.collect == nil {
+		return nil
+	}
+	return e.collect(ctx, name)
+}
+
+// stageErrand puts the toolbox and the errand's files into the container.
+func (b *Builder) stageErrand(ctx context.Context, name string, e errand, work string) error {
+	bin, err := toolboxbin.Binary(arch)
+	if err != nil {
+		return err
+	}
+	l, err := newLayer(filepath.Join(work, "errand.tar"))
+	if err != nil {
+		return err
+	}
+	defer l.discard()
+	if err := l.bytes(strings.TrimPrefix(errandToolbox, "/"), 0o755, bin); err != nil {
+		return err
+	}
+	if err := l.dir(strings.TrimPrefix(buildOut, "/"), 0o755, agentID); err != nil {
+		return err
+	}
+	if e.stage != nil {
+		if err := e.stage(l); err != nil {
+			return err
+		}
+	}
+	if err := l.close(); err != nil {
+		return err
+	}
+	return daemonError("fill a build container", b.docker.CopyToContainer(ctx, name, "/", l.reader(), dockercontainer.CopyToContainerOptions{}))
+}
+
+// converse speaks with the toolbox of a started container until the work is
+// done, and asks the container to end.
+func (b *Builder) converse(ctx context.Context, stream *attached, e errand) error {
+	session, err := pipe.Host(stream)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	web := &http.Server{Handler: b.serves(e.policy), ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = web.Serve(session)
+	}()
+	defer func() {
+		_ = web.Close()
+		<-served
+	}()
+	client := toolbox.New(session)
+	defer client.Close()
+	if err := e.do(&hands{ctx, client}); err != nil {
+		if session.Err() != nil && ctx.Err() == nil {
+			err = fmt.Errorf("the build container is gone: %w: %s", err, stream.said())
+		}
+		return err
+	}
+	return client.Shutdown(ctx)
+}
+
+// serves is what a build container reaches: registries within a policy.
+func (b *Builder) serves(p *registry.Policy) http.Handler {
+	if b.registries == nil || p == nil {
+		return http.NotFoundHandler()
+	}
+	return b.registries.Handler(p)
+}
+
+// attached is the daemon's stream of a container as one connection: what it
+// prints is read, what it says on its error output is kept for people.
+type attached struct {
+	link types.HijackedResponse
+	out  *io.PipeReader
+	errs tail
+	done chan struct{}
+}
+
+func newAttached(link types.HijackedResponse) *attached {
+	pr, pw := io.Pipe()
+	a := &attached{link: link, out: pr, done: make(chan struct{})}
+	go func() {
+		defer close(a.done)
+		_, err := stdcopy.StdCopy(pw, &a.errs, link.Reader)
+		if err == nil {
+			err = io.EOF
+		}
+		_ = pw.CloseWithError(err)
+	}()
+	return a
+}
+
+func (a *attached) Read(p []byte) (int, error)  { return a.out.Read(p) }
+func (a *attached) Write(p []byte) (int, error) { return a.link.Conn.Write(p) }
+
+// Close ends both ways. It may be called twice.
+func (a *attached) Close() error {
+	a.link.Close()
+	err := a.out.Close()
+	<-a.done
+	return err
+}
+
+// said is the end of what came on the error output, once closed.
+func (a *attached) said() string {
+	_ = a.Close()
+	return strings.ToValidUTF8(strings.TrimSpace(string(a.errs)), "?")
+}
+
+// tail keeps the end of what is written to it.
+type tail []byte
+
+func (t *tail) Write(p []byte) (int, error) {
+	const most = 2048
+	*t = append(*t, p[max(0, len(p)-most):]...)
+	*t = (*t)[max(0, len(*t)-most):]
+	return len(p), nil
+}
+
+// outcome makes the error of a client that ended badly: the end of its words,
+// and for the eye the last line.
+func outcome(what string, r toolbox.RunResult, fix string) error {
+	text := strings.TrimSpace(r.Text())
+	e := company.E(company.EImage, what).Because(fmt.Sprintf("exit code %d", r.ExitCode)).Wrap(errors.New(telling(text))).Fix(fix)
+	e.Details = text
+	return e
+}
+
+// telling is the line of a client's output that says most.
+func telling(text string) string {
+	lines := strings.Split(text, "\n")
+	for _, mark := range []string{"npm error 4", "npm error code E4", "npm error notarget", "npm error `npm ci`", "npm error", "npm ERR!", "ERROR:", "error:"} {
+		for _, l := range lines {
+			if strings.HasPrefix(strings.TrimSpace(l), mark) && len(strings.TrimSpace(l)) > len("npm error ")+6 {
+				return strings.TrimSpace(l)
+			}
+		}
+	}
+	return lastLine(text)
+}

@@ -1,0 +1,433 @@
+package image
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"company/internal/company"
+	"company/internal/registry"
+	"company/internal/toolbox"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+const (
+	maxProjects  = 16      // lock files of one kind in one repository
+	maxManifests = 500     // package.json files that are looked at
+	maxDeps      = 4 << 30 // bytes of installed packages
+	maxDepFiles  = 600_000
+)
+
+// npmDeps is what the lock files of a tree ask npm to install.
+type npmDeps struct {
+	projects []npmProject
+	locks    map[string][]byte // path → content, for the policy
+	why      string
+	identity []string
+}
+
+// npmProject is one lock file with the manifests that belong to it.
+type npmProject struct {
+	dir   string            // "." for the root
+	files map[string][]byte // path → what npm is shown of it
+}
+
+// manifest are the fields of a package.json that say what is installed. Others
+// stay out: scripts above all, and what would make a layer anew for nothing.
+var manifest = []string{
+	"name", "version", "dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "peerDependenciesMeta", "bundleDependencies",
+	"bundledDependencies", "workspaces", "overrides", "bin", "engines", "os", "cpu",
+}
+
+// npmSettings of a project's .npmrc change what an installation is. The rest
+// names registries, credentials and scripts.
+var npmSettings = []string{"legacy-peer-deps", "strict-peer-deps", "install-strategy"}
+
+// npmDeps reads what is to be installed. Notes tell of manifests that nobody
+// locked.
+func (p *plan) npmDeps(ctx context.Context, tree files) (npmDeps, error) {
+	d := npmDeps{locks: map[string][]byte{}}
+	manifests := tree.named("package.json")
+	if len(manifests) > maxManifests {
+		p.note("only the first %d of %d package.json files are looked at", maxManifests, len(manifests))
+		manifests = manifests[:maxManifests]
+	}
+	locks := map[string]string{} // directory → lock file; npm prefers the second
+	for _, name := range append(tree.named("package-lock.json"), tree.named("npm-shrinkwrap.json")...) {
+		if tree.has(path.Join(path.Dir(name), "package.json")) {
+			locks[path.Dir(name)] = name
+		}
+	}
+	shown := map[string][]byte{}
+	for _, m := range manifests {
+		text, err := tree.text(ctx, m)
+		if err != nil {
+			return d, err
+		}
+		shown[m] = reduced(text)
+	}
+	dirs := make([]string, 0, len(locks))
+	for _, m := range manifests {
+		dir := path.Dir(m)
+		if locks[dir] == "" {
+			continue
+		}
+		if outer := workspaceOf(dir, locks, shown); outer == "" {
+			dirs = append(dirs, dir)
+		}
+	}
+	if len(dirs) > maxProjects {
+		p.note("only the first %d of %d npm lock files are installed", maxProjects, len(dirs))
+		dirs = dirs[:maxProjects]
+	}
+	for _, dir := range dirs {
+		lock, err := tree.text(ctx, locks[dir])
+		if err != nil {
+			return d, err
+		}
+		d.locks[locks[dir]] = lock
+		project := npmProject{dir: dir, files: map[string][]byte{locks[dir]: canonicalLock(lock)}}
+		for _, m := range manifests {
+			if within(path.Dir(m), dir) {
+				project.files[m] = shown[m]
+			}
+		}
+		if rc := path.Join(dir, ".npmrc"); tree.has(rc) {
+			text, err := tree.text(ctx, rc)
+			if err != nil {
+				return d, err
+			}
+			project.files[rc] = npmrc(text)
+		}
+		d.projects = append(d.projects, project)
+		for _, name := range sortedKeys(project.files) {
+			d.identity = append(d.identity, name, string(keyOf(string(project.files[name]))))
+		}
+	}
+	d.why = words(dirs, "package-lock.json")
+	p.notLocked(tree, manifests, shown, dirs)
+	return d, nil
+}
+
+// notLocked notes manifests that ask for packages which nobody locked.
+func (p *plan) notLocked(tree files, manifests []string, shown map[string][]byte, dirs []string) {
+	for _, m := range manifests {
+		dir := path.Dir(m)
+		var asks struct{ Dependencies, DevDependencies map[string]any }
+		if json.Unmarshal(shown[m], &asks) != nil || len(asks.Dependencies)+len(asks.DevDependencies) == 0 ||
+			slices.ContainsFunc(dirs, func(d string) bool { return within(dir, d) }) {
+			continue
+		}
+		for _, other := range []struct{ lock, tool string }{{"yarn.lock", "yarn"}, {"pnpm-lock.yaml", "pnpm"}, {"bun.lock", "bun"}, {"bun.lockb", "bun"}} {
+			if tree.has(path.Join(dir, other.lock)) || tree.has(other.lock) {
+				p.note("%s is locked by %s, which is not supported: nothing is installed (a package-lock.json made by `npm install --package-lock-only` is)", m, other.tool)
+				return
+			}
+		}
+		p.note("%s has no lock file: nothing is installed (make one with `npm install --package-lock-only`)", m)
+		return // one is enough to say it
+	}
+}
+
+// within tells whether a directory is another or lies below it.
+func within(dir, top string) bool {
+	return top == "." || dir == top || strings.HasPrefix(dir, top+"/")
+}
+
+// workspaceOf is the directory of a locked project that has dir as one of its
+// workspaces; npm installs both from that one's lock file.
+func workspaceOf(dir string, locks map[string]string, shown map[string][]byte) string {
+	for top := path.Dir(dir); dir != "."; top = path.Dir(top) {
+		if locks[top] != "" {
+			rel := dir
+			if top != "." {
+				rel = strings.TrimPrefix(dir, top+"/")
+			}
+			for _, pattern := range workspaces(shown[path.Join(top, "package.json")]) {
+				if ok, err := doublestar.Match(strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/"), rel); err == nil && ok {
+					return top
+				}
+			}
+		}
+		if top == "." {
+			return ""
+		}
+	}
+	return ""
+}
+
+// workspaces are the patterns of a manifest.
+func workspaces(text []byte) []string {
+	var m struct{ Workspaces json.RawMessage }
+	if json.Unmarshal(text, &m) != nil {
+		return nil
+	}
+	var list []string
+	if json.Unmarshal(m.Workspaces, &list) == nil {
+		return list
+	}
+	var long struct{ Packages []string }
+	_ = json.Unmarshal(m.Workspaces, &long)
+	return long.Packages
+}
+
+// reduced is a manifest with the fields that count. What cannot be read is
+// shown to npm as it is: npm says best what is wrong with it.
+func reduced(text []byte) []byte {
+	var all, some map[string]json.RawMessage
+	if json.Unmarshal(text, &all) != nil {
+		return text
+	}
+	some = map[string]json.RawMessage{}
+	for _, k := range manifest {
+		if v, ok := all[k]; ok {
+			some[k] = v
+		}
+	}
+	out, err := json.Marshal(some)
+	if err != nil {
+		return text
+	}
+	return out
+}
+
+// canonicalLock gives every file of a registry the public registry's address,
+// which npm replaces by the one it is told: a lock file made against a mirror
+// works against any other. The digests stay.
+func canonicalLock(text []byte) []byte {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var lock map[string]any
+	if dec.Decode(&lock) != nil {
+		return text
+	}
+	packages, _ := lock["packages"].(map[string]any)
+	for key, v := range packages {
+		p, _ := v.(map[string]any)
+		address, _ := p["resolved"].(string)
+		_, name, ok := lastCut(key, "node_modules/")
+		if alias, isAlias := p["name"].(string); isAlias {
+			name = alias
+		}
+		before, file, isFile := lastCut(address, "/-/")
+		if !ok || !isFile || !strings.HasPrefix(before, "http") || !strings.HasSuffix(file, ".tgz") || strings.Contains(file, "/") {
+			continue
+		}
+		p["resolved"] = "https://registry.npmjs.org/" + name + "/-/" + file
+	}
+	out, err := json.Marshal(lock)
+	if err != nil {
+		return text
+	}
+	return out
+}
+
+func lastCut(s, sep string) (before, after string, ok bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+// npmrc keeps the settings that count.
+func npmrc(text []byte) []byte {
+	var out strings.Builder
+	for line := range strings.SplitSeq(string(text), "\n") {
+		k, v, ok := strings.Cut(line, "=")
+		if ok && slices.Contains(npmSettings, strings.TrimSpace(k)) {
+			fmt.Fprintf(&out, "%s=%s\n", strings.TrimSpace(k), strings.TrimSpace(v))
+		}
+	}
+	return []byte(out.String())
+}
+
+// npmEnv makes npm ask us and run nothing.
+func npmEnv() map[string]string {
+	return map[string]string{
+		"npm_config_registry": registryURL + "/npm/", "npm_config_replace_registry_host": "npmjs", "npm_config_ignore_scripts": "true",
+		"npm_config_audit": "false", "npm_config_fund": "false", "npm_config_update_notifier": "false", "npm_config_progress": "false",
+		"npm_config_cache": "/tmp/npm", "npm_config_userconfig": "/tmp/npmrc", "npm_config_fetch_retries": "1", "npm_config_loglevel": "error",
+	}
+}
+
+// fillNPM installs what the lock files name, without running anything of it.
+func (b *Builder) fillNPM(d npmDeps, policy *registry.Policy) fillFunc {
+	return func(ctx context.Context, under *found, work string, l *layer) error {
+		stage := func(s *layer) error { return d.stage(s) }
+		do := func(h *hands) error {
+			for _, p := range d.projects {
+				b.say("installing the npm packages of %s", words([]string{p.dir}, "package-lock.json"))
+				r, err := h.run(p.dir, "npm ci --ignore-scripts", npmEnv())
+				if err != nil {
+					return err
+				}
+				if r.ExitCode != 0 {
+					return outcome("the npm packages of "+words([]string{p.dir}, "package-lock.json")+" cannot be installed", r,
+						"check that `npm ci --ignore-scripts` works in your checkout and `npm config get registry` answers; or set container.deps: off")
+				}
+			}
+			return nil
+		}
+		collect := func(ctx context.Context, name string) error { return b.takeNodeModules(ctx, name, l) }
+		return b.runErrand(ctx, errand{name: "npm-" + filepath.Base(work), image: under.id, stage: stage, policy: policy, do: do, collect: collect, timeout: 25 * time.Minute}, work)
+	}
+}
+
+// stage writes what npm sees: manifests, lock files, settings, and an empty
+// file for each program of a workspace, which npm wants to link.
+func (d npmDeps) stage(l *layer) error {
+	root := strings.TrimPrefix(buildOut, "/")
+	done := map[string]bool{}
+	put := func(name string, text []byte) error {
+		if done[name] {
+			return nil
+		}
+		done[name] = true
+		for _, dir := range parentsOf(name) {
+			if err := l.dir(path.Join(root, dir), 0o755, agentID); err != nil {
+				return err
+			}
+		}
+		if err := l.head(&tar.Header{Typeflag: tar.TypeReg, Name: path.Join(root, name), Mode: 0o644, Uid: agentID, Gid: agentID, Size: int64(len(text))}); err != nil {
+			return err
+		}
+		_, err := l.tw.Write(text)
+		return err
+	}
+	for _, p := range d.projects {
+		for _, name := range sortedKeys(p.files) {
+			if err := put(name, p.files[name]); err != nil {
+				return err
+			}
+		}
+		for _, name := range sortedKeys(p.files) {
+			if path.Base(name) != "package.json" {
+				continue
+			}
+			for _, bin := range programs(p.files[name]) {
+				if bin = path.Join(path.Dir(name), bin); filepath.IsLocal(bin) && len(bin) < 200 {
+					if err := put(bin, nil); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// programs are the files that a manifest names as commands.
+func programs(text []byte) []string {
+	var m struct{ Bin json.RawMessage }
+	if json.Unmarshal(text, &m) != nil {
+		return nil
+	}
+	var one string
+	var many map[string]string
+	if json.Unmarshal(m.Bin, &one) == nil {
+		return []string{one}
+	}
+	_ = json.Unmarshal(m.Bin, &many)
+	out := make([]string, 0, len(many))
+	for _, k := range sortedKeys(many) {
+		out = append(out, many[k])
+	}
+	return out
+}
+
+// takeNodeModules copies what npm installed into a layer, below depsInside in
+// the shape of the tree, and lists where node_modules lie for the ready script.
+func (b *Builder) takeNodeModules(ctx context.Context, name string, l *layer) error {
+	const inside = "opt/deps/npm"
+	if err := l.dir(inside, 0o755, 0); err != nil {
+		return err
+	}
+	var dirs []string
+	var total int64
+	var n int
+	seen := map[string]bool{}
+	err := b.readTree(ctx, name, buildOut, func(h *tar.Header, r io.Reader) error {
+		rel := strings.TrimPrefix(cleanName(h.Name), path.Base(buildOut)+"/")
+		top, _, ok := strings.Cut("/"+rel+"/", "/node_modules/")
+		if !ok {
+			return nil // what was staged
+		}
+		top = strings.TrimPrefix(top, "/")
+		if !seen[top] {
+			seen[top] = true
+			dirs = append(dirs, top)
+		}
+		to := path.Join(inside, rel)
+		if n++; n > maxDepFiles {
+			return company.E(company.EImage, fmt.Sprintf("the project's npm packages are over %d files", maxDepFiles)).Fix("set container.deps: off")
+		}
+		switch h.Typeflag {
+		case tar.TypeDir:
+			return l.dir(to, 0o755, 0)
+		case tar.TypeReg:
+			if total += h.Size; total > maxDeps {
+				return company.E(company.EImage, "the project's npm packages are over 4 GiB").Fix("set container.deps: off")
+			}
+			mode := int64(0o644)
+			if h.Mode&0o111 != 0 {
+				mode = 0o755
+			}
+			return l.stream(to, mode, h.Size, r)
+		case tar.TypeSymlink:
+			if target, ok := moved(rel, h.Linkname); ok {
+				return l.link(to, target)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.Sort(dirs)
+	var list strings.Builder
+	for _, d := range dirs {
+		if d != "" {
+			d += "/"
+		}
+		list.WriteString(d + "\n")
+	}
+	return l.bytes("opt/deps/npm.dirs", 0o644, []byte(list.String()))
+}
+
+// moved is the target of a link of npm's after the packages were moved: one to
+// a package moves along, one to a workspace leads into the tree.
+func moved(rel, target string) (string, bool) {
+	to := target
+	if !path.IsAbs(to) {
+		to = path.Join(buildOut, path.Dir(rel), to)
+	}
+	below, ok := strings.CutPrefix(path.Clean(to), buildOut+"/")
+	switch {
+	case !ok:
+		return "", false // out of the tree
+	case !strings.Contains("/"+below+"/", "/node_modules/"):
+		return path.Join(toolbox.Workspace, below), true
+	case path.IsAbs(target):
+		return path.Join(depsInside, "npm", below), true
+	}
+	return target, true
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}

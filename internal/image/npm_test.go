@@ -1,0 +1,222 @@
+package image
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"company/internal/company"
+	"company/internal/registry"
+)
+
+// withRegistries gives a bench the operator's own registries, behind a cache
+// of the test's.
+func withRegistries(t *testing.T, be *bench, ecosystem string) {
+	t.Helper()
+	up, err := registry.Operator(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !up.Serves(ecosystem) {
+		t.Skipf("this host has no %s registry: %v", ecosystem, up.Notes)
+	}
+	// The product's own cache: what a package is does not change.
+	useRegistries(t, be, up, filepath.Join(be.dir, "registries"))
+}
+
+func useRegistries(t *testing.T, be *bench, up registry.Upstreams, dir string) {
+	t.Helper()
+	store, err := registry.Open(dir, up)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(store.Close)
+	be.registries = store
+}
+
+// lockNPM makes a lock file with the host's npm, as a developer does.
+func lockNPM(t *testing.T, files map[string]string) map[string]string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		writeTo(t, filepath.Join(dir, name), text)
+	}
+	cmd := exec.CommandContext(t.Context(), "npm", "install", "--package-lock-only", "--ignore-scripts", "--no-audit", "--no-fund")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Skipf("no lock file can be made here: %v: %s", err, out)
+	}
+	lock, err := os.ReadFile(filepath.Join(dir, "package-lock.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files["package-lock.json"] = string(lock)
+	return files
+}
+
+// inTree clones the baked repository and runs a script in it, in a container
+// with a worker's policy, after the image's own script.
+func (be *bench) inTree(t *testing.T, img Image, script string) string {
+	t.Helper()
+	return be.mustRun(t, img, `set -e; cd /work; git clone -q `+RepoPath+` repo; cd repo; `+ReadyPath+`; `+script)
+}
+
+// ADP-2: workspaces with vitest and jest, node:test and npx: all run offline
+// in a locked container, what tools write goes to the tree, and git sees
+// nothing of it. Scripts of packages and of the project do not run in
+// preparation.
+func TestNPMWorkspaces(t *testing.T) {
+	be := newBench(t)
+	withRegistries(t, be, registry.NPM)
+	repo := newProject(t).commit(lockNPM(t, map[string]string{
+		"package.json": `{"name":"root","private":true,"workspaces":["packages/*"],"scripts":{"preinstall":"touch /opt/out/canary","test":"npm test --workspaces"},
+			"devDependencies":{"vitest":"2.1.8"},"overrides":{"rollup":"4.40.0"}}`,
+		"packages/a/package.json": `{"name":"@ws/a","version":"1.0.0","type":"module","bin":"cli.js","dependencies":{"is-odd":"3.0.1"},"scripts":{"test":"vitest run"}}`,
+		"packages/a/cli.js":       "#!/usr/bin/env node\nconsole.log('cli of a')\n",
+		"packages/a/index.js":     "import isOdd from 'is-odd'; export const odd = (n) => isOdd(n)\n",
+		"packages/a/a.test.js":    "import {expect, test} from 'vitest'; import {odd} from './index.js'; test('odd', () => expect(odd(3)).toBe(true))\n",
+		"packages/b/package.json": `{"name":"b","version":"1.0.0","dependencies":{"@ws/a":"1.0.0","is-odd":"2.0.0"},"devDependencies":{"jest":"29.7.0"},"scripts":{"test":"jest --ci"}}`,
+		"packages/b/b.test.js":    "test('version of its own', () => expect(require('is-odd/package.json').version).toBe('2.0.0'))\n",
+		"c.mjs":                   "import {odd} from '@ws/a/index.js'; console.log('through the workspace:', odd(5))\n",
+	}))
+	req := Request{Toolchains: []string{"node"}, Repo: repo}
+	img := be.mustEnsure(t, req)
+	if len(img.Notes) != 0 {
+		t.Errorf("notes %q", img.Notes)
+	}
+	out := be.inTree(t, img, `
+npm test 2>&1; node c.mjs; node node_modules/.bin/a; npx --no-install vitest --version; cat node_modules/@ws/a/package.json | head -c 17; echo
+git status --porcelain | sed 's/^/git sees /'; ls /opt/deps /opt/out 2>&1 || true`)
+	for _, want := range []string{"1 passed", "Tests:       1 passed", "through the workspace: true", "cli of a", `{"name":"@ws/a","`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	for _, bad := range []string{"git sees", "canary"} {
+		if strings.Contains(out, bad) {
+			t.Errorf("%q is there", bad)
+		}
+	}
+	if t.Failed() {
+		t.Log(out)
+	}
+}
+
+// A package that the registry does not have, a lock file that does not fit, or
+// no lock file at all: said in words that help.
+func TestNPMFailures(t *testing.T) {
+	lock := `{"name":"x","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"x","version":"1.0.0","dependencies":{"%s":"1.0.0"}},` +
+		`"node_modules/%s":{"version":"1.0.0","resolved":"https://registry.npmjs.org/%s/-/%s-1.0.0.tgz","integrity":"sha512-AAAA"}}}`
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  []string
+	}{
+		"unknown": {map[string]string{"package.json": `{"name":"x","version":"1.0.0","dependencies":{"no-such-package-a7f3":"1.0.0"}}`,
+			"package-lock.json": strings.ReplaceAll(lock, "%s", "no-such-package-a7f3")}, []string{"package-lock.json cannot be installed", "no-such-package-a7f3"}},
+		"does not fit": {map[string]string{"package.json": `{"name":"x","version":"1.0.0","dependencies":{"is-odd":"3.0.1"}}`,
+			"package-lock.json": `{"name":"x","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"x","version":"1.0.0"}}}`}, []string{"is-odd is not in the project's lock files"}},
+		"garbage": {map[string]string{"package.json": `{"dependencies":{"a":"1"}}`, "package-lock.json": "\x00{{{"}, []string{"cannot be installed"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			be := newBench(t)
+			withRegistries(t, be, registry.NPM)
+			req := Request{Toolchains: []string{"node"}, Repo: newProject(t).commit(c.files)}
+			be.dropAtEnd(t, req, builtBase())
+			_, err := be.Ensure(deadline(t), req)
+			requireCode(t, err, company.EImage, c.want...)
+		})
+	}
+}
+
+// What is not installed is noted, with what to do about it.
+func TestNPMNotes(t *testing.T) {
+	asks := `{"dependencies":{"a":"1"}}`
+	for name, c := range map[string]struct {
+		files   map[string]string
+		offline bool
+		want    string
+	}{
+		"nothing to install": {map[string]string{"package.json": `{"name":"x"}`}, false, ""},
+		"no lock":            {map[string]string{"package.json": asks}, false, "package.json has no lock file: nothing is installed (make one with `npm install --package-lock-only`)"},
+		"yarn":               {map[string]string{"package.json": asks, "yarn.lock": "#"}, false, "package.json is locked by yarn, which is not supported"},
+		"off":                {map[string]string{"package.json": asks, "package-lock.json": "{}"}, true, "package-lock.json is not installed: container.deps is off"},
+		"no registry":        {map[string]string{"package.json": asks, "package-lock.json": "{}"}, false, "package-lock.json is not installed: no registry is at hand"},
+		"of another project": {map[string]string{"node_modules/x/package.json": asks, "test/fixtures/x/package.json": asks}, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			be := newBench(t)
+			_, notes, err := be.plan(deadline(t), Request{Toolchains: []string{"node"}, Offline: c.offline, Repo: newProject(t).commit(c.files)}, builtBase())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(notes, "\n"); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+				t.Errorf("notes %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// Which lock files count: those of workspaces belong to the outer one's.
+func TestNPMProjects(t *testing.T) {
+	be := newBench(t)
+	repo := newProject(t).commit(map[string]string{
+		"package.json": `{"workspaces":{"packages":["packages/*","./tools/"]}}`, "package-lock.json": "{}",
+		"packages/a/package.json": "{}", "packages/a/package-lock.json": "{}", "tools/package.json": "{}", "tools/package-lock.json": "{}",
+		"web/package.json": `{"scripts":{"x":"y"},"bin":{"w":"./bin/w.js","evil":"../../../etc/x"}}`, "web/package-lock.json": "{}", "web/npm-shrinkwrap.json": `{"s":1}`,
+		"node_modules/x/package.json": "{}", "node_modules/x/package-lock.json": "{}", "lonely/package-lock.json": "{}", "od d/package.json": "{}", "od d/package-lock.json": "{}",
+	})
+	tree, err := list(deadline(t), *repo, repo.Commit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &plan{b: be.Builder}
+	d, err := p.npmDeps(deadline(t), tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.why != "package-lock.json, web/package-lock.json" {
+		t.Errorf("to install: %s", d.why)
+	}
+	if web := d.projects[1].files; len(web) != 2 || string(web["web/npm-shrinkwrap.json"]) != `{"s":1}` || strings.Contains(string(web["web/package.json"]), "scripts") {
+		t.Errorf("npm is shown %q", web)
+	}
+}
+
+// Links of npm's, moved: to a package, to a workspace, and out.
+func TestMoved(t *testing.T) {
+	for _, c := range []struct{ rel, target, want string }{
+		{"node_modules/.bin/x", "../x/x.js", "../x/x.js"},
+		{"node_modules/@ws/a", "../../packages/a", "/work/repo/packages/a"},
+		{"web/node_modules/.bin/x", "../../cli.js", "/work/repo/web/cli.js"},
+		{"node_modules/y", "/opt/out/node_modules/z", "/opt/deps/npm/node_modules/z"},
+		{"node_modules/evil", "../../../etc/passwd", ""},
+		{"node_modules/evil", "/etc/passwd", ""},
+		{"node_modules/evil", "/opt/outside", ""},
+	} {
+		got, ok := moved(c.rel, c.target)
+		if got != c.want || ok != (c.want != "") {
+			t.Errorf("%s → %s: %q", c.rel, c.target, got)
+		}
+	}
+}
+
+// A lock file made against somebody's mirror, an alias, and what is none of a
+// registry's.
+func TestCanonicalLock(t *testing.T) {
+	got := string(canonicalLock([]byte(`{"lockfileVersion":3,"n":12345678901234567890,"packages":{"":{"name":"x"},
+		"node_modules/a":{"resolved":"https://mirror.example/repo/npm/a/-/a-1.0.0.tgz","integrity":"sha512-x"},
+		"node_modules/b/node_modules/@s/c":{"resolved":"http://other/@s/c/-/c-2.0.0.tgz"},
+		"node_modules/alias":{"name":"real","resolved":"https://registry.npmjs.org/real/-/real-1.0.0.tgz"},
+		"node_modules/g":{"resolved":"git+ssh://git@example.com/g.git#abc"},"node_modules/w":{"resolved":"packages/w","link":true}}}`)))
+	for _, want := range []string{`"https://registry.npmjs.org/a/-/a-1.0.0.tgz"`, `"https://registry.npmjs.org/@s/c/-/c-2.0.0.tgz"`, `"https://registry.npmjs.org/real/-/real-1.0.0.tgz"`,
+		`"git+ssh://git@example.com/g.git#abc"`, `"packages/w"`, "12345678901234567890", "sha512-x"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is missing in %s", want, got)
+		}
+	}
+	for _, odd := range []string{"", "[]", "null", `{"packages":[1]}`, `{"packages":{"node_modules/a":3}}`} {
+		canonicalLock([]byte(odd)) // any text: no panic
+	}
+}
