@@ -59,8 +59,19 @@ func (a *app) load(p office.Paths) (office.Loaded, error) {
 	return office.Load(a.loadOptions(p, flags))
 }
 
+// loadFor reads the config for work on a project: where that is not the
+// office's own, what its company.yaml says about gates and containers counts.
+func (a *app) loadFor(p office.Paths, project string) (office.Loaded, error) {
+	if project == p.Repo {
+		project = ""
+	}
+	b := *a
+	b.project = project
+	return b.load(p)
+}
+
 func (a *app) loadOptions(p office.Paths, flags map[string]string) office.LoadOptions {
-	return office.LoadOptions{OfficeDir: p.Root, Env: a.env, Flags: flags}
+	return office.LoadOptions{OfficeDir: p.Root, Project: a.project, Env: a.env, Flags: flags}
 }
 
 // ready is the office and a config that it can work with.
@@ -99,6 +110,9 @@ func (a *app) open(ctx context.Context, paths office.Paths, patience time.Durati
 			loaded, err := a.load(paths)
 			if err == nil {
 				h, err = openHouse(ctx, lock, off, loaded, a.log)
+			}
+			if h != nil {
+				h.configFor = func(project string) (office.Loaded, error) { return a.loadFor(paths, project) }
 			}
 			if err != nil {
 				_ = lock.Release()

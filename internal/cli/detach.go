@@ -136,6 +136,7 @@ func (a *app) again(o submitOptions) []string {
 	}
 	add("--office", a.officeDir)
 	add("--repo", a.repoDir)
+	add("--project", o.project)
 	add("--base", o.base)
 	add("--follows", o.follows)
 	if o.dryRun {

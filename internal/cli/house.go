@@ -55,7 +55,9 @@ type house struct {
 	workers int  // that the config asks for on this machine
 	size    int  // that the pool was last told
 	rounds  []round
-	now     doings
+	// configFor reads the config for tasks of a checkout.
+	configFor func(project string) (office.Loaded, error)
+	now       doings
 
 	closers []func() error // in the order in which they were opened
 
@@ -211,7 +213,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 		},
 		Keep: func(ctx context.Context, text string) (company.Hash, error) { return keep(ctx, []byte(text)) }}
 	for kind, do := range map[company.EffectKind]company.Doer{
-		company.DoPrepare:   intake.Do,
+		company.DoPrepare:   h.prepare(*intake),
 		company.DoManage:    (&manager.Manager{Desk: h.orch, Sessions: sessions, Mirror: mirror}).Do,
 		company.DoOffer:     pool.Offer,
 		company.DoWork:      pool.Work,
@@ -235,6 +237,33 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 	}
 	h.tidy(ctx, git)
 	return pool, nil
+}
+
+// prepare does intakes, each with what its task's project says of itself.
+func (h *house) prepare(intake manager.Intake) company.Doer {
+	return func(ctx context.Context, e company.Effect) (company.Command, error) {
+		t, err := h.View().Task(e.Task)
+		if err != nil {
+			return nil, err
+		}
+		loaded, err := h.configFor(t.Project.Path)
+		if err == nil {
+			err = loaded.Check()
+		}
+		var ce *company.Error
+		if errors.As(err, &ce) {
+			c := *ce
+			c.Class = company.HumanRequired // no second try mends a file
+			return nil, &c
+		}
+		if err != nil {
+			return nil, err
+		}
+		in, cfg := intake, loaded.Config
+		in.Base, in.Setup, in.Offline = cfg.Container.Image, cfg.Container.Setup, cfg.Container.Deps == "off"
+		in.Lint, in.Test = given(cfg.Gates.Lint), given(cfg.Gates.Test)
+		return in.Do(ctx, e)
+	}
 }
 
 // work keeps the company working until ctx ends.

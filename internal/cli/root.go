@@ -64,6 +64,7 @@ type app struct {
 
 	officeDir string
 	repoDir   string
+	project   string // checkout whose own config counts, where that is not the office's
 	output    string // text | json
 	json      bool
 	quiet     bool
@@ -184,6 +185,7 @@ func newRoot(a *app) *cobra.Command {
 	root.AddCommand(
 		newSubmit(a), newServe(a), newStatus(a), newFeed(a), newShow(a), newLogs(a), newDiff(a),
 		newAnswer(a), newApprove(a), newReject(a), newStop(a), newPause(a), newResume(a), newCancel(a), newAgents(a), newHire(a), newFire(a), newBudget(a), newPR(a),
+		newProject(a),
 		newInit(a), newTrust(a), newConfig(a), newGit(a), newDoctor(a), newBench(a), newVersion(a), newCompletion(),
 	)
 	for _, c := range root.Commands() {

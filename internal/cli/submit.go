@@ -16,6 +16,7 @@ import (
 // submitOptions are the flags of company submit.
 type submitOptions struct {
 	file      string
+	project   string
 	base      string
 	follows   string
 	dryRun    bool
@@ -41,6 +42,7 @@ An interrupt (Ctrl-C) puts away what is under way and says how to go on; a
 second one ends at once.`,
 		Example: `  company submit "add rate limiting to the API"
   company submit -f ticket.md --detach
+  company submit --project api "say who may call it"
   company submit --dry-run "rename Foo to Bar"`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -56,6 +58,7 @@ second one ends at once.`,
 	}
 	f := c.Flags()
 	f.StringVarP(&o.file, "file", "f", "", "read the instruction from a file (- for stdin)")
+	f.StringVar(&o.project, "project", "", "project of this office, by name, or a git checkout (default: the one you stand in)")
 	f.StringVar(&o.base, "base", "", "branch to start from (default: the checkout's)")
 	f.StringVar(&o.follows, "follows", "", "go on with the open pull request of this task, on its branch")
 	f.BoolVar(&o.dryRun, "dry-run", false, "stop after the plan")
@@ -63,6 +66,7 @@ second one ends at once.`,
 	f.StringSliceVar(&o.approve, "approve", nil, "ask you about: plan, merge, pr")
 	f.Float64Var(&o.budgetUSD, "budget-usd", 0, "cap of this task in USD")
 	f.IntVar(&o.workers, "workers", 0, "workers at a time")
+	_ = c.RegisterFlagCompletionFunc("project", a.ids(projectNames))
 	f.StringVar(&o.commandID, "command-id", "", "id of the submission, which makes a repeat harmless")
 	_ = f.MarkHidden("command-id")
 	return c
@@ -121,9 +125,18 @@ func (a *app) submit(ctx context.Context, o submitOptions, text string) error {
 	if err != nil {
 		return err
 	}
-	repo, err := a.checkout(paths)
+	repo, err := a.projectOrCheckout(ctx, paths, o.project)
 	if err != nil {
 		return err
+	}
+	if loaded, err = a.loadFor(paths, repo); err != nil {
+		return err
+	}
+	if err := loaded.Check(); err != nil {
+		return err
+	}
+	if o.project != "" {
+		o.project = repo // a detached company may stand elsewhere
 	}
 	cmd := company.Submit{
 		Instruction: text, Project: projectOf(repo), Settings: settings(loaded.Config), DryRun: o.dryRun, Base: o.base, Follows: company.TaskID(o.follows),
@@ -180,6 +193,18 @@ func wouldStand(cmd company.Submit) error {
 	return err
 }
 
+// projectOrCheckout is what is to be worked on: the project that is named, or
+// the checkout.
+func (a *app) projectOrCheckout(ctx context.Context, paths office.Paths, project string) (string, error) {
+	switch {
+	case project == "":
+		return a.checkout(paths)
+	case a.repoDir != "":
+		return "", company.E(company.EUsage, "--project and --repo at once").Because("--repo also says where the office is").Fix("use one of them")
+	}
+	return a.projectPath(ctx, project)
+}
+
 // checkout is the top of the git checkout that is to be worked on: the one
 // named, else the one that one stands in, else the office's.
 func (a *app) checkout(paths office.Paths) (string, error) {
@@ -187,23 +212,9 @@ func (a *app) checkout(paths office.Paths) (string, error) {
 	if dir == "" {
 		dir = "."
 	}
-	dir, err := filepath.Abs(dir)
-	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
-	}
-	if err != nil {
-		return "", company.E(company.EUsage, "there is no such folder").Wrap(err).Fix("name a git checkout with --repo")
-	}
-	for top := dir; ; top = filepath.Dir(top) {
-		if _, err := os.Lstat(filepath.Join(top, ".git")); err == nil {
-			return top, nil
-		}
-		if top == filepath.Dir(top) {
-			break
-		}
-	}
-	if a.repoDir == "" && paths.Repo != "" {
+	top, err := checkoutAt(dir)
+	if err != nil && a.repoDir == "" && paths.Repo != "" {
 		return paths.Repo, nil
 	}
-	return "", company.E(company.EUsage, "there is no git repository here: "+dir).Fix("run company inside a git checkout, or name one with --repo")
+	return top, err
 }

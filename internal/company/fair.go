@@ -27,17 +27,37 @@ func (s *State) inTurns() []TaskID {
 	return out
 }
 
-// outstanding counts, by project, the runs that workers have or may take.
-func (s *State) outstanding() (by map[string]int, all int) {
-	by = map[string]int{}
+// load is what a project has of the workers.
+type load struct {
+	runs   int       // that workers have or may take
+	served time.Time // when a worker was last given a run of it
+}
+
+// less says who is to be served first.
+func (l load) less(o load) bool {
+	return l.runs < o.runs || l.runs == o.runs && l.served.Before(o.served)
+}
+
+// loads tells what each project has of the workers, and how many runs that
+// makes.
+func (s *State) loads() (by map[string]load, all int) {
+	by = map[string]load{}
 	for _, id := range s.Open {
 		t := s.Tasks[id]
+		l := by[t.Project.ID]
 		for _, r := range t.Runs {
-			if r.Role == Worker && !r.Ended && (r.Held || r.Offered == s.Office.Epoch && !t.Paused) {
-				by[t.Project.ID]++
+			if r.Role != Worker {
+				continue
+			}
+			if r.Claimed.After(l.served) {
+				l.served = r.Claimed
+			}
+			if !r.Ended && (r.Held || r.Offered == s.Office.Epoch && !t.Paused) {
+				l.runs++
 				all++
 			}
 		}
+		by[t.Project.ID] = l
 	}
 	return by, all
 }
@@ -58,12 +78,12 @@ func (s *State) share(due []Effect) []Effect {
 	if team == 0 || !slices.ContainsFunc(due, s.newOffer) {
 		return due
 	}
-	by, all := s.outstanding()
+	by, all := s.loads()
 	chosen := map[string]bool{}
 	for free := team - all; free > 0; free-- {
 		best := -1
 		for i, e := range due {
-			if s.newOffer(e) && !chosen[e.Key] && (best < 0 || by[s.Tasks[e.Task].Project.ID] < by[s.Tasks[due[best].Task].Project.ID]) {
+			if s.newOffer(e) && !chosen[e.Key] && (best < 0 || by[s.Tasks[e.Task].Project.ID].less(by[s.Tasks[due[best].Task].Project.ID])) {
 				best = i
 			}
 		}
@@ -71,7 +91,10 @@ func (s *State) share(due []Effect) []Effect {
 			break
 		}
 		chosen[due[best].Key] = true
-		by[s.Tasks[due[best].Task].Project.ID]++
+		project := s.Tasks[due[best].Task].Project.ID
+		l := by[project]
+		l.runs++
+		by[project] = l
 	}
 	return slices.DeleteFunc(due, func(e Effect) bool { return s.newOffer(e) && !chosen[e.Key] })
 }

@@ -77,6 +77,19 @@ func TestProjectsShareWorkers(t *testing.T) {
 	f.is(f.offer(), "t1-04.1 t1-05.1 t2-02.1") // one to b, then two to a
 }
 
+// With one worker, projects take turns: who was served last comes last.
+func TestProjectsTakeTurns(t *testing.T) {
+	f := &fleet{bench: newBench(t)}
+	f.must(President, Staff{By: -2})
+	f.submit("a", 4)
+	f.submit("b", 2)
+	for _, want := range []string{"t1-01.1", "t2-01.1", "t1-02.1", "t2-02.1", "t1-03.1", "t1-04.1"} {
+		f.is(f.offer(), want)
+		f.claim(RunID(want), "w1")
+		f.must("w1", EndRun{Run: RunID(want), Fence: f.fence, Outcome: RunEnded{Status: RunSuccess, Head: OID(strings.Repeat("2", 40))}})
+	}
+}
+
 // The limit on tasks at once is shared, too: the first task of a project comes
 // before the second of another. A paused one takes nobody's place.
 func TestProjectsShareTasks(t *testing.T) {

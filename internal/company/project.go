@@ -1,13 +1,15 @@
 package company
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
 // ProjectRecord is one line of the project registry (SUB-4), derived from the
-// tasks: a project is known from its first task on.
+// tasks: a project is known from its first task on, or from when it was added.
 type ProjectRecord struct {
 	ID                string    `json:"id"`
 	Name              string    `json:"name"`
@@ -22,6 +24,11 @@ type ProjectRecord struct {
 // Projects is the registry, the one used last first.
 func (s *State) Projects() []ProjectRecord {
 	byID := map[string]*ProjectRecord{}
+	for id, k := range s.Known {
+		if k.Path != "" {
+			byID[id] = &ProjectRecord{ID: id, Name: k.Name, WorkDir: k.Path, Created: k.Added, LastUsed: k.Added}
+		}
+	}
 	for n := 1; n <= s.LastTask; n++ {
 		t := s.Tasks[NewTaskID(n)]
 		if t == nil {
@@ -44,8 +51,109 @@ func (s *State) Projects() []ProjectRecord {
 	}
 	out := make([]ProjectRecord, 0, len(byID))
 	for _, id := range sortedKeys(byID) {
-		out = append(out, *byID[id])
+		if !s.Known[id].Removed {
+			out = append(out, *byID[id])
+		}
 	}
 	slices.SortStableFunc(out, func(a, b ProjectRecord) int { return b.LastUsed.Compare(a.LastUsed) })
 	return out
+}
+
+// Known is a project that a person has added, or has removed: what the tasks
+// say of it is all still there, it is only not listed until it is used again.
+type Known struct {
+	Name    string    `json:"name"`
+	Path    string    `json:"path"`
+	Added   time.Time `json:"added"`
+	Removed bool      `json:"removed,omitempty"`
+}
+
+// AddProject makes a project known by a name before its first task, or gives
+// one that is known another name.
+type AddProject struct {
+	Project Project
+	Name    string // empty: the folder's
+}
+
+// projectName is what a name may be: it can be told from a path, a task and
+// a flag, and stands on one line.
+var projectName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
+
+func (c AddProject) decide(s *State, m Meta) ([]Event, error) {
+	switch {
+	case c.Project.ID == "" || c.Project.Path == "":
+		return nil, E(EInvalid, "no project was named").Fix("company project add PATH")
+	case c.Name == "":
+		c.Name = c.Project.Path[strings.LastIndexByte(c.Project.Path, '/')+1:]
+	}
+	if !projectName.MatchString(c.Name) || TaskID(c.Name).Valid() || strings.HasPrefix(c.Name, "..") {
+		return nil, E(EInvalid, "a project cannot be called "+strconv.Quote(c.Name)).
+			Fix("give it a name of letters, digits, dots, dashes and underscores: company project add PATH --name api")
+	}
+	for _, p := range s.Projects() {
+		switch {
+		case p.ID == c.Project.ID && p.Name == c.Name && s.Known[p.ID].Name == c.Name:
+			return nil, nil
+		case p.ID != c.Project.ID && p.Name == c.Name:
+			return nil, E(EConflict, "another project is called "+c.Name).Because("it is at " + p.WorkDir).Fix("company project add PATH --name …")
+		}
+	}
+	return []Event{m.event("", "", "", &ProjectAdded{Project: c.Project, Name: c.Name})}, nil
+}
+
+// ProjectAdded makes a project known.
+type ProjectAdded struct {
+	Project Project `json:"project"`
+	Name    string  `json:"name"`
+}
+
+var _ = kind[ProjectAdded]()
+
+// Kind is the event's name.
+func (*ProjectAdded) Kind() string { return "office.project_added" }
+func (d *ProjectAdded) apply(s *State, e Event) {
+	s.Known[d.Project.ID] = Known{Name: d.Name, Path: d.Project.Path, Added: e.Time}
+}
+
+// RemoveProject takes a project from the list. Its tasks and their evidence
+// stay; a new task puts it back.
+type RemoveProject struct{ ID string }
+
+func (c RemoveProject) decide(s *State, m Meta) ([]Event, error) {
+	if !slices.ContainsFunc(s.Projects(), func(p ProjectRecord) bool { return p.ID == c.ID }) {
+		return nil, E(ENotFound, "there is no project "+c.ID).Fix("company project list")
+	}
+	for _, id := range s.Open {
+		if s.Tasks[id].Project.ID == c.ID {
+			return nil, E(EConflict, string(id)+" of this project has not ended").Fix("company cancel " + string(id) + ", or wait for it")
+		}
+	}
+	return []Event{m.event("", "", "", &ProjectRemoved{ID: c.ID})}, nil
+}
+
+// ProjectRemoved takes a project from the list.
+type ProjectRemoved struct {
+	ID string `json:"id"`
+}
+
+var _ = kind[ProjectRemoved]()
+
+// Kind is the event's name.
+func (*ProjectRemoved) Kind() string { return "office.project_removed" }
+func (d *ProjectRemoved) apply(s *State, e Event) {
+	k := s.Known[d.ID]
+	k.Removed = true
+	s.Known[d.ID] = k
+}
+
+// use puts a project that was removed back.
+func (s *State) use(id string) {
+	if k, ok := s.Known[id]; ok && k.Removed {
+		if k.Path == "" {
+			delete(s.Known, id) // the tasks know all of it
+			return
+		}
+		k.Removed = false
+		s.Known[id] = k
+	}
 }

@@ -22,6 +22,7 @@ type State struct {
 	Commands  map[string]TaskID        `json:"commands"` // submit is idempotent by command id
 	Verdicts  map[string]GateResult    `json:"verdicts"` // by GateKey: the cache of gate runs
 	Judged    []string                 `json:"judged"`   // keys of Verdicts, oldest first
+	Known     map[string]Known         `json:"known"`    // projects that a person has added or removed, by id
 }
 
 // maxVerdicts bounds the cache of gate runs. A tree is judged again and merged
@@ -45,7 +46,7 @@ func (s *State) judged(r GateResult) {
 func NewState() *State {
 	return &State{
 		Tasks: map[TaskID]*Task{}, Approvals: map[ApprovalID]*Approval{}, ByKey: map[string]ApprovalID{},
-		Commands: map[string]TaskID{}, Verdicts: map[string]GateResult{},
+		Commands: map[string]TaskID{}, Verdicts: map[string]GateResult{}, Known: map[string]Known{},
 	}
 }
 
@@ -59,6 +60,7 @@ func (s *State) View() *State {
 	c.Commands = maps.Clone(s.Commands)
 	c.Verdicts = maps.Clone(s.Verdicts)
 	c.Judged = slices.Clone(s.Judged)
+	c.Known = maps.Clone(s.Known)
 	return &c
 }
 

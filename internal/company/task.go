@@ -273,6 +273,7 @@ func (d *TaskSubmitted) apply(s *State, e Event) {
 	}
 	s.Open = append(s.Open, e.Task)
 	s.Commands[e.Cause] = e.Task
+	s.use(d.Project.ID)
 }
 
 // Prepare brings in what the intake found: the base, the gates pinned there,

@@ -27,6 +27,11 @@ const OriginDefault = "default"
 type LoadOptions struct {
 	// OfficeDir holds company.yaml; a file that is not there sets nothing.
 	OfficeDir string
+	// Project is the checkout that a task is about, when that is not the
+	// office's own. Of its company.yaml the keys under gates and container
+	// count, above the office's: they say how that repository is built and
+	// judged. The rest of the file is for those who make an office of it.
+	Project string
 	// Env looks a variable up, as os.LookupEnv does.
 	Env func(string) (string, bool)
 	// Flags are keys set on the command line: workers.max → "5".
@@ -44,8 +49,9 @@ type Loaded struct {
 }
 
 // Load reads the config: flag > COMPANY_* > company.yaml of the office >
-// $XDG_CONFIG_HOME/company/config.yaml > default (CFG-3). The environment name
-// of a key is COMPANY_ and the key in capitals, with _ for each dot and dash.
+// $XDG_CONFIG_HOME/company/config.yaml > default (CFG-3); of a project that is
+// not the office's own, its gates and container come above the office's. The
+// environment name of a key is COMPANY_ and the key in capitals, with _ for each dot and dash.
 // No .env file is read.
 //
 // All that is wrong is reported in one E_CONFIG error. What a company.yaml
@@ -64,6 +70,19 @@ func Load(o LoadOptions) (Loaded, error) {
 		lower := l.cfg
 		path := filepath.Join(o.OfficeDir, ConfigName)
 		sum, err := l.file(path)
+		if err != nil {
+			return Loaded{}, err
+		}
+		if sum != "" && len(l.problems) == 0 {
+			if err := l.trust(path, sum, lower); err != nil {
+				return Loaded{}, err
+			}
+		}
+	}
+	if o.Project != "" && o.Project != o.OfficeDir {
+		lower := l.cfg
+		path := filepath.Join(o.Project, ConfigName)
+		sum, err := l.file(path, projectKeys...)
 		if err != nil {
 			return Loaded{}, err
 		}
@@ -142,9 +161,12 @@ func (l *loader) decoder() *decoder {
 	return &decoder{set: func(key, at string) { l.origin[key] = at }}
 }
 
-// file applies a config file and returns the hash of its bytes, "" where
-// there is none.
-func (l *loader) file(path string) (company.Hash, error) {
+// projectKeys are what the company.yaml of a project says in another's office.
+var projectKeys = []string{"gates", "container"}
+
+// file applies a config file, or what is under these keys of it, and returns
+// the hash of its bytes, "" where there is none.
+func (l *loader) file(path string, only ...string) (company.Hash, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -163,6 +185,9 @@ func (l *loader) file(path string) (company.Hash, error) {
 	root, ps := parseYAML(path, data)
 	l.problems = append(l.problems, ps...)
 	if root.kind == nodeMap {
+		if len(only) > 0 {
+			root.fields = slices.DeleteFunc(root.fields, func(f nodeField) bool { return !slices.Contains(only, f.key) })
+		}
 		l.apply(root)
 	}
 	sum := sha256.Sum256(data)

@@ -67,6 +67,10 @@ func Describe(e company.Event, t *company.Task) Item {
 		if d.Worker != "" {
 			it.Text = d.Worker + " is let go: " + it.Text
 		}
+	case *company.ProjectAdded:
+		it.Text = fmt.Sprintf("project %s at %s", d.Name, agent.CleanLine(d.Project.Path, 200))
+	case *company.ProjectRemoved:
+		it.Text = "project " + d.ID + " is not listed any more"
 	case *company.OfficeResumed:
 		it.Text = "resumed"
 	case *company.TaskSubmitted:

@@ -80,7 +80,7 @@ func wire[T company.Command](kind string) wired {
 var commands = []wired{
 	wire[company.Submit]("submit"), wire[company.Answer]("answer"), wire[company.Cancel]("cancel"), wire[company.Stop]("stop"),
 	wire[company.Resume]("resume"), wire[company.Pause]("pause"), wire[company.RaiseBudget]("raise_budget"), wire[company.SettlePR]("settle_pr"), wire[company.HearPR]("hear_pr"),
-	wire[company.Staff]("staff"),
+	wire[company.Staff]("staff"), wire[company.AddProject]("add_project"), wire[company.RemoveProject]("remove_project"),
 }
 
 // kindOf names a command on the wire.

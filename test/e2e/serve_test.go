@@ -2,11 +2,14 @@ package e2e
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
 	"company/internal/adapters/scripted"
+	"company/internal/company"
 	"company/internal/orchestrator"
 	"company/test/house"
 )
@@ -258,4 +261,129 @@ func TestAgents(t *testing.T) {
 	}
 	held.release()
 	ends(t, p, 0)
+}
+
+// another makes a second repository with an origin of its own, and gates of
+// its own in a company.yaml that git does not track.
+func another(t testing.TB, h *house.House) (repo, origin string) {
+	t.Helper()
+	repo, origin = filepath.Join(h.Dir, "web"), filepath.Join(h.Dir, "web.git")
+	h.Git("", "init", "-q", "--bare", "-b", "main", origin)
+	h.Git("", "init", "-q", "-b", "main", repo)
+	for name, text := range map[string]string{
+		"index.html": "<p>hello</p>\n", "judge.sh": "test ! -e bad.html\n", "company.yaml": "gates: {test: \"sh ./judge.sh\"}\nworkers: {max: 1}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(repo, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.Git(repo, "add", "index.html", "judge.sh")
+	h.Git(repo, "commit", "-q", "-m", "first commit")
+	h.Git(repo, "remote", "add", "origin", origin)
+	h.Git(repo, "push", "-q", "origin", "main")
+	return repo, origin
+}
+
+// TestTwoProjects: one company works on two repositories at once. Each has its
+// mirror, its image, its gates and its pull request at its own origin; many
+// tickets of one do not keep the other waiting; one is cancelled and the other
+// does not notice (SUB-4).
+func TestTwoProjects(t *testing.T) {
+	t.Parallel()
+	var plan []m
+	work := map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
+		"t2-01": does("Add a page", "page.html", "<p>page</p>\n"),
+		"t3-01": does("Add a page", "other.html", "<p>other</p>\n"),
+	}
+	for i, n := range []string{"one", "two", "three", "four"} {
+		tk := ticket("Add "+n, "Add "+n+".sh", n+".sh")
+		tk["effort"] = "medium"
+		plan = append(plan, tk)
+		work[company.NewSubtaskID("t1", i+1)] = does("Add "+n, n+".sh", "echo "+n+"\n")
+	}
+	brain := &staff{
+		manager: func(x scripted.Exchange) scripted.Reply {
+			switch x.Header.Task {
+			case "t1":
+				return planned(plan)(x)
+			case "t2":
+				return planned([]m{ticket("Add a page", "Add page.html", "page.html")})(x)
+			}
+			return planned([]m{ticket("Add a page", "Add other.html", "other.html")})(x)
+		},
+		worker: tickets(work),
+	}
+	first, page := at("t1-01.1", 1), at("t2-01.1", 1)
+	third := at("t3-01.1", 1)
+	brain.stops = []*stop{first, page, third}
+	h := open(t, brain)
+	for _, s := range brain.stops {
+		t.Cleanup(s.release)
+	}
+	h.Env = append(h.Env, "COMPANY_WORKERS_MAX=1")
+	web, webOrigin := another(t, h)
+	p := serves(t, h)
+
+	says(t, h, []string{"web is known: " + web}, "project", "add", web)
+	h.MustRun(patience, "submit", "--detach", "add four scripts")
+	first.wait(t, p)
+	h.MustRun(patience, "submit", "--detach", "--project", "web", "add a page")
+	refused(t, h, 1, "E_NOT_FOUND", "submit", "--project", "nothing", "add a page")
+	refused(t, h, 64, "E_USAGE", "submit", "--project", "web", "--repo", web, "add a page")
+	p.Until(patience, "the plan of t2", func(it orchestrator.Item) bool { return it.Kind == "plan.accepted" && it.Task == "t2" })
+	first.release()
+	page.wait(t, p) // the second run of the one worker, though three tickets of t1 waited for longer
+	for _, it := range p.Items() {
+		if it.Kind == "run.claimed" && strings.HasPrefix(string(it.Run), "t1-0") && it.Worker == "w1" && it.Run != "t1-01.1" {
+			t.Errorf("%s came before the other project", it.Run)
+		}
+	}
+	page.release()
+	done := func(id company.TaskID) {
+		t.Helper()
+		p.Until(patience, "the end of "+string(id), func(it orchestrator.Item) bool { return it.Kind == "task.completed" && it.Task == id })
+	}
+	done("t2")
+	done("t1")
+
+	// A third task, of the second project by its path; it is cancelled while
+	// one of the first project goes on. (Its branch is made before that.)
+	h.MustRun(patience, "submit", "--detach", "--project", web, "add another page")
+	third.wait(t, p)
+	says(t, h, []string{"t3 is cancelled"}, "cancel", "t3")
+	retires(t, p)
+
+	branch := integration(h, 2)
+	if got := h.Git(webOrigin, "ls-tree", "--name-only", branch); got != "index.html\njudge.sh\npage.html" {
+		t.Errorf("t2 at its origin: %s", got)
+	}
+	if all := h.Git(webOrigin, "for-each-ref", "--format=%(refname:short)"); all != branch+"\nmain" {
+		t.Errorf("refs of the second origin: %s", all)
+	}
+	if all := h.Git(h.Origin, "for-each-ref", "--format=%(refname:short)"); all != integration(h, 1)+"\nmain" {
+		t.Errorf("refs of the first origin: %s", all)
+	}
+	mainUnmoved(t, h)
+	if dirty := h.Git(web, "status", "--porcelain"); dirty != "?? company.yaml" {
+		t.Errorf("the second checkout was touched:\n%s", dirty)
+	}
+	gates := map[string]string{}
+	for _, it := range p.Items() {
+		if it.Kind == "task.prepared" {
+			gates[string(it.Task)] = it.Text
+		}
+	}
+	if !strings.Contains(gates["t1"], "sh ./test.sh") || !strings.Contains(gates["t2"], "sh ./judge.sh") {
+		t.Errorf("gates: %v", gates)
+	}
+	var list struct {
+		Projects []company.ProjectRecord
+	}
+	h.JSON(&list, "project", "list")
+	if len(list.Projects) != 2 || list.Projects[0].Name != "web" || list.Projects[0].Tasks != 2 || list.Projects[1].WorkDir != h.Repo {
+		t.Errorf("%+v", list.Projects)
+	}
+	says(t, h, []string{"#1", "#2"}, "pr", "list")
+	says(t, h, []string{"web is not listed any more"}, "project", "remove", "web")
+	says(t, h, []string{"repo"}, "project", "list")
 }
