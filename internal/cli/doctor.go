@@ -15,22 +15,33 @@ import (
 const doctorFor = 1800 * time.Millisecond
 
 func newDoctor(a *app) *cobra.Command {
-	var online bool
+	var online, orphans bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check that this machine and this office can work",
-		Example: "  company doctor\n  company doctor --online -o json",
+		Example: "  company doctor\n  company doctor --quiet\n  company doctor --online -o json",
 		Long: `Each check tells what it found, what is needed, and how to put it right. ! is a
-warning: work goes on, but look at it. Nothing outside of this machine is asked
-without --online.`,
-		RunE: func(c *cobra.Command, _ []string) error { return a.doctor(c.Context(), online) },
+warning: work goes on, but look at it; ? could not be checked. Nothing outside of
+this machine is asked without --online. With --quiet only what is not in order
+is shown.
+
+--list-orphans lists containers of ours that no company looks after any more.
+It removes none: those of this office go with its next start.`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if orphans {
+				return a.listOrphans(c.Context())
+			}
+			return a.doctor(c.Context(), online)
+		},
 	}
-	c.Flags().BoolVar(&online, "online", false, "also ask the models' servers")
+	c.Flags().BoolVar(&online, "online", false, "also ask the models' servers and the git remote")
+	c.Flags().BoolVar(&orphans, "list-orphans", false, "list containers without a company, and check nothing")
 	return c
 }
 
 // verdict is one check with what it saw.
 type verdict struct {
-	Name string `json:"name"`
+	Name   string `json:"name"`
+	Status string `json:"status"` // pass | fail | warn | unknown
 	office.Result
 	Unknown bool `json:"unknown,omitempty"` // it could not be checked in time
 }
@@ -71,14 +82,19 @@ func (a *app) doctor(ctx context.Context, online bool) error {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	var all []verdict
+	all := []verdict{}
 	code := exitComplete
 	for i, c := range checks {
 		if results[i] == nil {
 			results[i] = []verdict{{Name: c.name, Unknown: true, Result: office.Result{Found: "no answer in time", Fix: "try again, or look at it yourself"}}}
 		}
 		for _, v := range results[i] {
-			all = append(all, v)
+			if v.Status = v.status(); v.OK {
+				v.Warn, v.Fix = false, "" // there is nothing to do
+			}
+			if v.Status != "pass" || !a.quiet {
+				all = append(all, v)
+			}
 			switch {
 			case v.Unknown && code == exitComplete:
 				code = exitIncomplete
@@ -108,14 +124,18 @@ func (a *app) doctor(ctx context.Context, online bool) error {
 	return nil
 }
 
-func (v verdict) sign() string {
+func (v verdict) status() string {
 	switch {
 	case v.Unknown:
-		return "?"
+		return "unknown"
 	case v.OK:
-		return "+"
+		return "pass"
 	case v.Warn:
-		return "!"
+		return "warn"
 	}
-	return "x"
+	return "fail"
+}
+
+func (v verdict) sign() string {
+	return map[string]string{"unknown": "?", "pass": "+", "warn": "!", "fail": "x"}[v.status()]
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -33,11 +31,12 @@ func (a *app) checks(online bool) []check {
 		loaded.Config = office.Default()
 	}
 	return []check{
+		{"company", func(context.Context) []verdict { return checkSelf() }},
 		{"git", checkGit},
 		{"remote", func(ctx context.Context) []verdict { return a.checkRemote(ctx, paths, loaded.Config, online) }},
 		{"docker", a.checkDocker},
 		{"images", a.checkImages},
-		{"go", checkGo},
+		{"project", func(ctx context.Context) []verdict { return a.checkProject(ctx, paths, perr, loaded.Config) }},
 		{"config", func(context.Context) []verdict { return one("config", checkConfig(paths, loaded, lerr)) }},
 		{"models", func(ctx context.Context) []verdict {
 			if lerr != nil {
@@ -45,7 +44,8 @@ func (a *app) checks(online bool) []check {
 			}
 			return a.checkModels(ctx, paths, loaded, online)
 		}},
-		{"office", func(ctx context.Context) []verdict { return one("office", a.checkOffice(ctx, paths, perr)) }},
+		{"office", func(ctx context.Context) []verdict { return a.checkOffice(ctx, paths, perr, loaded) }},
+		{"memory", func(context.Context) []verdict { return one("memory", checkMemory(loaded, hostMemory())) }},
 		{"disk", func(context.Context) []verdict { return one("disk", checkDisk(paths, perr)) }},
 	}
 }
@@ -134,17 +134,6 @@ func (a *app) checkImages(ctx context.Context) []verdict {
 	return out
 }
 
-func checkGo(ctx context.Context) []verdict {
-	out, err := exec.CommandContext(ctx, "go", "env", "GOVERSION").Output()
-	if ctx.Err() != nil {
-		return nil
-	}
-	if err != nil {
-		return one("go", office.Result{Warn: true, Found: "missing", Needed: "Go, for projects in Go: its image takes the host's toolchain", Fix: "https://go.dev/dl"})
-	}
-	return one("go", office.Result{OK: true, Found: strings.TrimSpace(string(out))})
-}
-
 func checkConfig(p office.Paths, l office.Loaded, err error) office.Result {
 	if err != nil {
 		return broken(err)
@@ -159,33 +148,6 @@ func checkConfig(p office.Paths, l office.Loaded, err error) office.Result {
 	return office.Result{OK: true, Found: where}
 }
 
-func (a *app) checkOffice(ctx context.Context, p office.Paths, err error) office.Result {
-	if err != nil {
-		return broken(err)
-	}
-	if !exists(p) {
-		return office.Result{OK: true, Found: "not opened yet: " + p.Root}
-	}
-	lock, held, err := office.TryLock(p)
-	if err != nil {
-		return broken(err)
-	}
-	if lock != nil {
-		if err := lock.Release(); err != nil {
-			return broken(err)
-		}
-		return office.Result{OK: true, Found: "free: " + p.Root}
-	}
-	acc := a.dial(ctx, held)
-	if acc == nil {
-		r := broken(heldBy(held))
-		r.Needed = "a holder that answers"
-		return r
-	}
-	acc.Close()
-	return office.Result{OK: true, Found: fmt.Sprintf("%s, at work in process %d", p.Root, held.PID)}
-}
-
 // checkDisk looks at the office's file system, or at that of the working
 // directory where there is no office.
 func checkDisk(p office.Paths, err error) office.Result {
@@ -193,12 +155,7 @@ func checkDisk(p office.Paths, err error) office.Result {
 	if err != nil || dir == "" {
 		dir = "."
 	}
-	for dir != filepath.Dir(dir) {
-		if _, err := os.Stat(dir); err == nil {
-			break
-		}
-		dir = filepath.Dir(dir)
-	}
+	dir = existing(dir)
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
 		return office.Result{Found: err.Error(), Fix: "see that " + dir + " can be read"}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 
@@ -33,6 +34,16 @@ func openBus(ctx context.Context, p office.Paths, _ office.Config, log *slog.Log
 
 func openRuntime(ctx context.Context, log *slog.Logger) (container.Runtime, error) {
 	return docker.Open(ctx, docker.Options{Log: log})
+}
+
+// listContainers are the containers with our labels, of every office.
+func listContainers(ctx context.Context, log *slog.Logger) (list []container.Info, err error) {
+	rt, err := docker.Open(ctx, docker.Options{Log: log})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rt.Close()) }()
+	return rt.ListAll(ctx)
 }
 
 // buildProfile is the seccomp profile that images are prepared under: the same

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -261,6 +262,20 @@ func TestSweepTouchesOnlyOurs(t *testing.T) {
 	for _, i := range infos {
 		if i.Labels.Office != world.office || i.Name != i.Labels.Name() || i.Image != world.image || i.State == "" || time.Since(i.Created) > time.Hour {
 			t.Errorf("listed %+v", i)
+		}
+	}
+	everyone, err := r.ListAll(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range infos {
+		if !slices.ContainsFunc(everyone, func(o container.Info) bool { return o.ID == i.ID && o.Labels == i.Labels }) {
+			t.Errorf("%s is not among all of ours", i.Name)
+		}
+	}
+	for name, id := range ids {
+		if slices.ContainsFunc(everyone, func(o container.Info) bool { return o.ID == id && o.Labels.Validate() != nil }) {
+			t.Errorf("%s: listed without labels of ours", name)
 		}
 	}
 	removed, err := r.Sweep(ctx, world.office, func(i container.Info) bool { return i.ID == kept.ID() })

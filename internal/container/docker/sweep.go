@@ -21,20 +21,30 @@ func (r *Runtime) List(ctx context.Context, office string) ([]container.Info, er
 	if err := (container.Labels{Office: office, Run: "any", Role: "any"}).Validate(); err != nil {
 		return nil, err
 	}
+	infos, err := r.list(ctx, container.LabelOffice+"="+office)
+	return slices.DeleteFunc(infos, func(i container.Info) bool { return i.Labels.Office != office }), err
+}
+
+// ListAll is List for every office. What it lists may be anybody's work: it is
+// for looking, and nothing is removed by it.
+func (r *Runtime) ListAll(ctx context.Context) ([]container.Info, error) {
+	return r.list(ctx, container.LabelOffice)
+}
+
+// list gives the containers that fit a filter and have our four labels; one
+// that carries only some of them is somebody else's.
+func (r *Runtime) list(ctx context.Context, label string) ([]container.Info, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	all, err := r.api.cli.ContainerList(ctx, dockercontainer.ListOptions{
-		All:     true,
-		Filters: filters.NewArgs(filters.Arg("label", container.LabelOffice+"="+office)),
-	})
+	all, err := r.api.cli.ContainerList(ctx, dockercontainer.ListOptions{All: true, Filters: filters.NewArgs(filters.Arg("label", label))})
 	if err != nil {
 		return nil, failed("list the containers", err)
 	}
 	var infos []container.Info
 	for _, s := range all {
 		labels, ok := container.ParseLabels(s.Labels)
-		if !ok || labels.Office != office {
-			continue // somebody else's, even if it carries one label of ours
+		if !ok {
+			continue
 		}
 		info := container.Info{
 			ID: s.ID, Image: s.ImageID, Labels: labels, State: s.State,

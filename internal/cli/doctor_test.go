@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"company/internal/container"
+	"company/internal/office"
+	"company/internal/server"
+)
+
+// What has an owner, or may have one, is no orphan (DOC-3).
+func TestOrphans(t *testing.T) {
+	at := now()
+	c := func(name, office, state string, age time.Duration) container.Info {
+		return container.Info{Name: name, ID: name, State: state, Created: at.Add(-age), Labels: container.Labels{Office: office, Run: "t1-01.1", Epoch: 1, Role: "worker"}}
+	}
+	all := []container.Info{
+		c("ours-running", "ours", "running", time.Hour), c("ours-ended", "ours", "exited", time.Hour), c("ours-new", "ours", "created", 0),
+		c("theirs-running", "they", "running", time.Hour), c("theirs-ended", "they", "exited", time.Hour), c("theirs-just-ended", "they", "exited", time.Second), c("theirs-dead", "they", "dead", time.Hour),
+	}
+	for _, x := range []struct {
+		ours string
+		held bool
+		want string
+	}{
+		{"ours", false, "ours-ended ours-new ours-running theirs-dead theirs-ended"},
+		{"ours", true, "ours-ended theirs-dead theirs-ended"},
+		{"", false, "ours-ended theirs-dead theirs-ended"},
+	} {
+		var names []string
+		for _, o := range orphans(all, x.ours, x.held, at) {
+			if o.Why == "" || o.Office == "" {
+				t.Errorf("%+v", o)
+			}
+			names = append(names, o.Name)
+		}
+		if got := strings.Join(names, " "); got != x.want {
+			t.Errorf("office %q, held %v: %s, want %s", x.ours, x.held, got, x.want)
+		}
+	}
+}
+
+// Workers that do not fit into memory together are a warning, if somebody
+// asked for them.
+func TestCheckMemory(t *testing.T) {
+	load := func(flags map[string]string) office.Loaded {
+		l, err := office.Load(office.LoadOptions{Flags: flags})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	for _, x := range []struct {
+		flags  map[string]string
+		host   office.Size
+		status string
+		says   string
+	}{
+		{nil, 24 << 30, "pass", "24576 MiB here, 3 workers of 4g"},
+		{nil, 9 << 30, "pass", "2 workers of 4g"},
+		{nil, 2 << 30, "warn", "1 workers of 4g"},
+		{map[string]string{"workers.max": "5"}, 9 << 30, "warn", "5 workers of 4g"},
+		{nil, 0, "pass", "not known"},
+	} {
+		r := checkMemory(load(x.flags), x.host)
+		if got := (verdict{Result: r}).status(); got != x.status || !strings.Contains(r.Found, x.says) || (got == "warn") != (r.Fix != "") {
+			t.Errorf("%v on %d: %+v", x.flags, x.host, r)
+		}
+	}
+}
+
+// An office that is open in a process of another version is told, with what to
+// do; one that does not answer is red.
+func TestCheckHolder(t *testing.T) {
+	repo := t.TempDir()
+	if out, err := exec.Command("git", "init", "-q", repo).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	p, err := office.Find(office.FindOptions{Dir: repo})
+	if err != nil {
+		t.Fatal(err)
+	}
+	off, err := office.Open(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer off.Close()
+	lock, _, err := office.TryLock(p)
+	if err != nil || lock == nil {
+		t.Fatal(err)
+	}
+	defer lock.Release()
+	a := &app{log: slog.New(slog.DiscardHandler), env: os.LookupEnv}
+	found := func() verdict {
+		out := a.checkOffice(t.Context(), p, nil, office.Loaded{Config: office.Default()})
+		if len(out) != 1 {
+			t.Fatalf("%+v", out)
+		}
+		return out[0]
+	}
+	if v := found(); v.status() != "fail" || v.Needed == "" || v.Fix == "" {
+		t.Errorf("a holder without a socket: %+v", v)
+	}
+	run, err := os.MkdirTemp("", "company-cli-") // a socket's path is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(run)
+	l, err := office.ListenSocket(lock, func(k string) (string, bool) { return run, k == "XDG_RUNTIME_DIR" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	hello := server.Hello{Version: Version, Office: off.ID, PID: 7}
+	srv := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(hello)
+	})}
+	ended := make(chan struct{})
+	go func() { _ = srv.Serve(l); close(ended) }()
+	defer func() { _ = srv.Close(); <-ended }()
+	if v := found(); v.status() != "pass" {
+		t.Errorf("the same version: %+v", v)
+	}
+	hello.Version = "9.9.9\x1b[2J"
+	if v := found(); v.status() != "warn" || !strings.Contains(v.Found, "which is version 9.9.9") || !strings.Contains(v.Needed, Version) || v.Fix == "" || strings.Contains(v.Found, "\x1b") {
+		t.Errorf("another version: %+v", v)
+	}
+}
+
+// A ledger that is damaged is red, and the rest of doctor goes on.
+func TestCheckLedger(t *testing.T) {
+	repo := t.TempDir()
+	if out, err := exec.Command("git", "init", "-q", repo).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	p, err := office.Find(office.FindOptions{Dir: repo})
+	if err != nil {
+		t.Fatal(err)
+	}
+	off, err := office.Open(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := off.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a := &app{log: slog.New(slog.NewTextHandler(io.Discard, nil)), env: os.LookupEnv}
+	loaded, err := office.Load(office.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func() verdict {
+		out := a.checkOffice(t.Context(), p, nil, loaded)
+		if len(out) != 2 || out[0].status() != "pass" || out[1].Name != "ledger" {
+			t.Fatalf("%+v", out)
+		}
+		return out[1]
+	}
+	if v := check(); v.status() != "pass" || v.Found != "0 events, 0 tasks" {
+		t.Errorf("a fresh office: %+v", v)
+	}
+	if v := check(); v.status() != "pass" { // it left nothing open
+		t.Errorf("again: %+v", v)
+	}
+	// The bus's folder is a file now: nothing opens.
+	if err := os.RemoveAll(p.Bus); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p.Bus, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := a.checkOffice(t.Context(), p, nil, loaded)
+	if last := out[len(out)-1]; last.status() != "fail" || last.Fix == "" {
+		t.Errorf("a broken office: %+v", out)
+	}
+	if lock, _, err := office.TryLock(p); err != nil || lock == nil {
+		t.Errorf("the lock is not given back: %v", err)
+	} else if err := lock.Release(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(p.State, "office.json")); err != nil {
+		t.Error(err)
+	}
+}

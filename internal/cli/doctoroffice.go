@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"company/internal/image/toolboxbin"
+	"company/internal/office"
+)
+
+// checkSelf says which program this is, and whether the program that goes into
+// containers is in it.
+func checkSelf() []verdict {
+	found := Version + ", " + runtime.Version()
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+				found += ", built from " + s.Value[:12]
+			}
+		}
+	}
+	box := office.Result{OK: true}
+	if hash, err := toolboxbin.Hash(runtime.GOARCH); err != nil {
+		box = broken(err)
+		box.Needed = "a program that was built with make"
+	} else {
+		box.Found = fmt.Sprintf("for %s, %.12s", runtime.GOARCH, hash)
+	}
+	return append(one("company", office.Result{OK: true, Found: found}), verdict{Name: "toolbox", Result: box})
+}
+
+// checkProject looks at the repository that one stands in, as a submission
+// would: where it would start from, its checks, what they need, its forge.
+func (a *app) checkProject(ctx context.Context, p office.Paths, perr error, c office.Config) []verdict {
+	repo, err := a.checkout(p)
+	if err != nil {
+		if perr != nil {
+			return one("project", broken(err))
+		}
+		return one("project", office.Result{Warn: true, Found: "no git repository here", Needed: "one to work on", Fix: "go into a git checkout, or name one with --repo"})
+	}
+	seen, err := see(ctx, c, repo, "")
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return one("project", broken(err))
+	}
+	out := one("project", office.Result{OK: true, Found: fmt.Sprintf("%s, base %s@%s (%s)", repoName(seen.base.RemoteURL, repo), seen.base.Branch, seen.base.OID.Short(), baseState(c, seen.base))})
+	checks := office.Result{OK: true, Found: strings.Join(testLines(seen), "; ")}
+	switch {
+	case seen.unseen != nil:
+		checks = broken(seen.unseen)
+	case len(seen.project.Gates) == 0:
+		checks.OK, checks.Warn = false, true
+		checks.Needed = "a lint or test command, or nothing is checked before a merge"
+		checks.Fix = "set gates.lint and gates.test in company.yaml: company init"
+	}
+	out = append(out, verdict{Name: "checks", Result: checks})
+	for _, name := range seen.project.Toolchains {
+		if r, ok := checkToolchain(ctx, name); ok {
+			out = append(out, verdict{Name: name, Result: r})
+		}
+	}
+	return append(out, verdict{Name: "forge", Result: a.checkForge(ctx, c, seen.base.RemoteURL)})
+}
+
+// checkToolchain looks for what the image of a project takes from this host.
+// Go has to be there; Node and Rust come from Debian otherwise, as everything
+// else does.
+func checkToolchain(ctx context.Context, name string) (r office.Result, ok bool) {
+	argv, known := map[string][]string{"go": {"go", "env", "GOVERSION"}, "node": {"node", "--version"}, "rust": {"rustc", "--version"}}[name]
+	if !known {
+		return r, false
+	}
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir = "/" // nothing that the repository says chooses another one
+	out, err := cmd.Output()
+	switch {
+	case err == nil:
+		return office.Result{OK: true, Found: strings.TrimSpace(string(out)) + " of this host"}, true
+	case name == "go":
+		return office.Result{Found: "missing", Needed: "Go on this host: the project's image takes it from here", Fix: "https://go.dev/dl"}, true
+	}
+	return office.Result{OK: true, Found: "not on this host: the image takes Debian's"}, true
+}
+
+// checkForge says where a pull request would go.
+func (a *app) checkForge(ctx context.Context, c office.Config, remote string) office.Result {
+	_, choice, err := openForges("", c, a.log).For(ctx, remote)
+	switch {
+	case err != nil:
+		return broken(err)
+	case choice.Why != "":
+		return office.Result{Warn: true, Found: choice.Kind + ": " + choice.Why, Needed: "nothing: the branch is pushed, the pull request is kept as a page", Fix: choice.Fix}
+	case choice.Kind == "local":
+		return office.Result{OK: true, Found: "local: pull requests are kept as pages"}
+	}
+	return office.Result{OK: true, Found: choice.Kind + " " + choice.Repo.String()}
+}
+
+// checkOffice looks at the office's folder, at who has it, and whether its
+// ledger opens.
+func (a *app) checkOffice(ctx context.Context, p office.Paths, err error, loaded office.Loaded) []verdict {
+	if err != nil {
+		return one("office", broken(err))
+	}
+	if dir := existing(p.State); unix.Access(dir, unix.W_OK|unix.X_OK) != nil {
+		return one("office", office.Result{Found: dir + " cannot be written", Needed: "a folder of yours", Fix: "take it over with chown, or use another office with --office"})
+	}
+	if !exists(p) {
+		return one("office", office.Result{OK: true, Found: "not opened yet: " + p.Root})
+	}
+	lock, held, err := office.TryLock(p)
+	if err != nil {
+		return one("office", broken(err))
+	}
+	if lock == nil {
+		return one("office", a.checkHolder(ctx, p, held))
+	}
+	free := office.Result{OK: true, Found: "free: " + p.Root}
+	off, err := office.Open(p)
+	if err != nil {
+		return one("office", broken(errors.Join(err, lock.Release())))
+	}
+	h, err := openHouse(ctx, lock, off, loaded, a.log)
+	if err != nil {
+		err = errors.Join(err, lock.Release(), off.Close())
+		if ctx.Err() != nil {
+			return nil
+		}
+		r := broken(err)
+		if r.Fix == "" {
+			r.Fix = "see " + filepath.Join(p.Logs, "company.log")
+		}
+		return append(one("office", free), verdict{Name: "ledger", Result: r})
+	}
+	s := h.View()
+	h.leave()
+	return append(one("office", free), verdict{Name: "ledger", Result: office.Result{OK: true, Found: fmt.Sprintf("%d events, %d tasks", s.Seq, len(s.Tasks))}})
+}
+
+// checkHolder looks at the company that has the office open.
+func (a *app) checkHolder(ctx context.Context, p office.Paths, held *office.Holder) office.Result {
+	acc := a.dial(ctx, held)
+	if acc == nil {
+		r := broken(heldBy(held))
+		r.Needed = "a holder that answers"
+		return r
+	}
+	defer acc.Close()
+	r := office.Result{OK: true, Found: fmt.Sprintf("%s, at work in process %d", p.Root, held.PID)}
+	if d, ok := acc.(*distant); ok && d.hello.Version != Version {
+		r.OK, r.Warn = false, true
+		r.Found += ", which is version " + cleanLine(d.hello.Version, 40)
+		r.Needed = "the same version as this program, " + Version
+		r.Fix = fmt.Sprintf("end process %d when its work is done, and start the company anew", held.PID)
+	}
+	return r
+}
+
+// existing is the nearest folder at or above dir that is there.
+func existing(dir string) string {
+	for dir != filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	return dir
+}
+
+// checkMemory holds the workers to the memory that there is. What nobody set
+// is lowered by itself.
+func checkMemory(l office.Loaded, host office.Size) office.Result {
+	if host == 0 {
+		return office.Result{OK: true, Found: "not known on this system"}
+	}
+	w := l.ForHost(office.Host{Memory: host}).Workers
+	most := max(1, int(host/w.Memory))
+	r := office.Result{OK: true, Found: fmt.Sprintf("%d MiB here, %d workers of %s", host>>20, w.Max, w.Memory)}
+	if w.Max > most || w.Memory > host {
+		r.OK, r.Warn = false, true
+		r.Needed = "memory for all of them at once"
+		r.Fix = fmt.Sprintf("set workers.max to %d, or lower workers.memory", most)
+	}
+	return r
+}
