@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"net/url"
+	"path/filepath"
 	"strings"
 
 	"company/internal/company"
@@ -18,6 +19,7 @@ func gitConfig(p office.Paths, c office.Config, env func(string) (string, bool))
 	}
 	agent, _ := env("SSH_AUTH_SOCK")
 	return gitops.Config{
+		Signoff: c.Git.Signoff, Sign: c.Git.Sign, SigningKey: c.Git.SigningKey, GPGHome: gpgHome(env),
 		Root: p.Git, Author: author, Remote: c.Git.Remote, IntegrationPrefix: c.Git.IntegrationBranch,
 		Method: c.Git.Credential, DeployKey: c.Git.DeployKeyFile, AgentSocket: agent, ForgeURL: c.Forge.URL,
 		OperatorEnv: gitops.OperatorEnv(env),
@@ -66,4 +68,15 @@ func (a *app) checkRemote(ctx context.Context, p office.Paths, c office.Config, 
 		out = append(out, verdict{Name: check.Name, Result: check.Run(ctx)})
 	}
 	return out
+}
+
+// gpgHome is where the operator's gpg keeps its keys.
+func gpgHome(env func(string) (string, bool)) string {
+	if dir, ok := env("GNUPGHOME"); ok && dir != "" {
+		return dir
+	}
+	if home, ok := env("HOME"); ok && filepath.IsAbs(home) {
+		return filepath.Join(home, ".gnupg")
+	}
+	return ""
 }

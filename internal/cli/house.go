@@ -171,7 +171,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 		Persona: func(role company.Role) string { return cfg.Agent(role).Persona },
 	}
 	h.shop = &workbench.Shop{
-		Runtime: rt, Git: git, Office: h.office.ID, Limits: limits, Author: author, Logger: h.log,
+		Runtime: rt, Git: git, Office: h.office.ID, Limits: limits, Author: author, Signoff: cfg.Git.Signoff, Logger: h.log,
 		CommandTimeout: cfg.Workers.CommandTimeout,
 		Security: func(run company.RunID, what string) {
 			h.log.Warn("refused access", "run_id", run, "what", what)

@@ -594,3 +594,24 @@ func TestNewChecksItsRun(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A commit under another name is refused at the push, and its worker is told
+// what to do; amended, it goes through.
+func TestForgedAuthor(t *testing.T) {
+	b := setup(t, nil)
+	b.q.OnlyBy(gitops.Identity{Person: gitops.Person{Name: "Company", Email: "company@example.org"}, Signoff: true})
+	b.commit(t, b.clone, "f", "1")
+	out, err := tryGit(b.clone, "", "push", "-q", "origin", "HEAD:refs/heads/agent/t1-01-x")
+	if err == nil || !strings.Contains(out, "in the name of") || !strings.Contains(out, "--reset-author") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if k := b.kinds(); k != "push" {
+		t.Errorf("events: %q", k)
+	}
+	amend := exec.Command("git", "-c", "user.name=Company", "-c", "user.email=company@example.org", "commit", "-q", "--amend", "--no-edit", "--reset-author", "--signoff")
+	amend.Dir, amend.Env = b.clone, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.clone, "GIT_CONFIG_NOSYSTEM=1"}
+	if out, err := amend.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	mustGit(t, b.clone, "push", "-q", "origin", "HEAD:refs/heads/agent/t1-01-x")
+}

@@ -49,10 +49,12 @@ type weight struct {
 	depth int // levels below
 }
 
-// checkObjects judges every commit that tips have and known has not, against
-// the tree of base. env names the object directories of a push that is not
-// accepted yet; dir is the quarantine. E_OBJECTS says what is refused.
-func (s *Store) checkObjects(ctx context.Context, dir string, env []string, base company.OID, known, tips []company.OID) error {
+// checkObjects judges every commit that tips have and the run's base and what
+// it knows have not, against the tree of the base. env names the object
+// directories of a push that is not accepted yet. E_OBJECTS says what is
+// refused.
+func (q *Quarantine) checkObjects(ctx context.Context, env []string, tips []company.OID) error {
+	s, dir, base, known := q.s, q.dir, q.base, q.known
 	ctx, cancel := context.WithTimeout(ctx, objectsTimeout)
 	defer cancel()
 	b, err := s.batch(ctx, dir, env, true)
@@ -91,6 +93,11 @@ func (s *Store) checkObjects(ctx context.Context, dir string, env []string, base
 		commit, err := b.commit(company.OID(id))
 		if err != nil {
 			return err
+		}
+		if q.by != nil {
+			if err := q.by.judge(commit); err != nil {
+				return err
+			}
 		}
 		if _, err := c.tree("", 0, 0, commit.Tree, root.Tree); err != nil {
 			return err

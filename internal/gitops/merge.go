@@ -120,7 +120,8 @@ func parseMerge(out string, clean bool) (MergeResult, error) {
 	return res, nil
 }
 
-// CommitSpec is a commit to be made. The same spec gives the same object id.
+// CommitSpec is a commit to be made. The same spec gives the same object id,
+// unless it is signed with gpg, whose signatures tell the time.
 type CommitSpec struct {
 	Tree      company.OID
 	Parents   []company.OID
@@ -130,7 +131,8 @@ type CommitSpec struct {
 	When      time.Time
 }
 
-// CommitTree writes a commit object; no reference moves.
+// CommitTree writes a commit object, signed off and signed as the store says;
+// no reference moves.
 func (m *Mirror) CommitTree(ctx context.Context, spec CommitSpec) (company.OID, error) {
 	if !spec.Tree.Valid() || spec.When.IsZero() || strings.TrimSpace(spec.Message) == "" {
 		return "", company.E(company.EInvalid, "a commit needs a tree, a time and a message")
@@ -153,16 +155,26 @@ func (m *Mirror) CommitTree(ctx context.Context, spec CommitSpec) (company.OID, 
 	if committer.Name == "" {
 		committer = m.s.cfg.Author
 	}
+	message := spec.Message
+	if m.s.cfg.Signoff {
+		message = signOff(message, committer)
+	}
 	date := fmt.Sprintf("@%d +0000", spec.When.Unix())
-	r, err := m.s.must(ctx, call{
-		dir: m.dir, args: append(args, "-F", "-"), stdin: strings.NewReader(spec.Message),
-		env: []string{
+	sign, config, env := m.s.signing()
+	r, err := m.s.run(ctx, call{
+		dir: m.dir, args: append(append(args, sign...), "-F", "-"), stdin: strings.NewReader(message), config: config,
+		env: append([]string{
 			"GIT_AUTHOR_NAME=" + oneLine(author.Name), "GIT_AUTHOR_EMAIL=" + oneLine(author.Email), "GIT_AUTHOR_DATE=" + date,
 			"GIT_COMMITTER_NAME=" + oneLine(committer.Name), "GIT_COMMITTER_EMAIL=" + oneLine(committer.Email), "GIT_COMMITTER_DATE=" + date,
-		},
+		}, env...),
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", err
+	case r.exit != 0 && len(sign) > 0:
+		return "", m.s.notSigned(r)
+	case r.exit != 0:
+		return "", company.E(company.EGit, "git commit-tree failed").Because(r.why())
 	}
 	id := company.OID(r.text())
 	if !id.Valid() {

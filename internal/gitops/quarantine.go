@@ -41,7 +41,11 @@ type Quarantine struct {
 	ticket string
 	base   company.OID
 	known  []company.OID
+	by     *Identity // of every commit that is new; nil: anybody's
 }
+
+// OnlyBy holds what is pushed, and what is taken, to one identity.
+func (q *Quarantine) OnlyBy(id Identity) { q.by = &id }
 
 // Ticket is what branches and commits of a run are named after: its subtask,
 // else its task.
@@ -379,7 +383,7 @@ func (m *Mirror) Take(ctx context.Context, q *Quarantine, oid OID, dst string) (
 	if got != oid {
 		return Taken{}, company.E(company.EObjects, fmt.Sprintf("run %s has no commit %s", q.run, oid.Short())).Wrap(err)
 	}
-	if err := q.s.checkObjects(ctx, q.dir, nil, q.base, q.known, []OID{oid}); err != nil {
+	if err := q.checkObjects(ctx, nil, []OID{oid}); err != nil {
 		return Taken{}, err
 	}
 	global, done, err := q.s.scopedConfig(q.dir)

@@ -258,7 +258,7 @@ func (q *Quarantine) judge(ctx context.Context, objects string, updates []RefUpd
 		}
 		tips = append(tips, u.New)
 	}
-	return q.s.checkObjects(ctx, q.dir, env, q.base, q.known, tips)
+	return q.checkObjects(ctx, env, tips)
 }
 
 // readPush reads what the hook writes. Nothing at all is no error.

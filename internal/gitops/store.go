@@ -29,6 +29,11 @@ type Config struct {
 	Author            Person // of commits that name nobody; empty: company
 	Log               *OpLog // git.log of operations whose context has none; may be nil
 
+	Signoff    bool   // sign off what the host commits
+	Sign       string // git.sign: SignNone, SignSSH or SignGPG, of what the host commits; empty: SignNone
+	SigningKey string // a key file for ssh, a key's id for gpg
+	GPGHome    string // the operator's GNUPGHOME; empty: none
+
 	// How remotes are reached. Nothing of it gets into a container.
 	Method      string     // git.credential: ByToken, ByDeployKey or ByAgent; empty: ByToken
 	Credential  Credential // the token of a host; nil: none

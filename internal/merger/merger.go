@@ -101,29 +101,32 @@ func (g *Merger) Merge(ctx context.Context, e company.Effect) (company.Command, 
 	if err != nil {
 		return nil, err
 	}
-	commit, err := m.CommitTree(ctx, gitops.CommitSpec{
-		Tree: in.Tree, Parents: []company.OID{in.Onto, in.Head}, Message: in.Message,
-		Author: g.Author, Committer: g.Author, When: in.At,
-	})
-	if err != nil {
-		return nil, err
-	}
 	ref := "refs/heads/" + t.IntegrationBranch()
 	at, err := m.Ref(ctx, ref)
 	if err != nil && company.CodeOf(err) != company.ENotFound {
 		return nil, err
 	}
-	switch at {
-	case commit: // done before a restart
-	case in.Onto:
-		err = m.UpdateRef(ctx, ref, commit, in.Onto)
-	case "": // the first merge makes the branch
-		if in.Onto != t.Prepared.Base.OID {
-			return nil, moved(ref, "nothing", in.Onto)
+	if at != "" && at != in.Onto {
+		// Done before a restart, or somebody was at it. A signature need not
+		// be the same twice, so the commit is known by what it is made of.
+		done, err := m.Log(ctx, "", at, 1)
+		if err != nil {
+			return nil, err
 		}
-		err = m.UpdateRef(ctx, ref, commit, "")
-	default:
-		return nil, moved(ref, string(at), in.Onto)
+		if c := done[0]; c.Tree != in.Tree || !slices.Equal(c.Parents, []company.OID{in.Onto, in.Head}) {
+			return nil, moved(ref, string(at), in.Onto)
+		}
+		return company.Merged{Task: t.ID, Commit: at}, nil
+	}
+	if at == "" && in.Onto != t.Prepared.Base.OID { // the first merge makes the branch
+		return nil, moved(ref, "nothing", in.Onto)
+	}
+	commit, err := m.CommitTree(ctx, gitops.CommitSpec{
+		Tree: in.Tree, Parents: []company.OID{in.Onto, in.Head}, Message: in.Message,
+		Author: g.Author, Committer: g.Author, When: in.At,
+	})
+	if err == nil {
+		err = m.UpdateRef(ctx, ref, commit, at)
 	}
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -121,6 +122,19 @@ func TestMergeTwice(t *testing.T) {
 	// Killed after the branch moved, before that was recorded.
 	if again := b.do(b.merger.Merge, one).(company.Merged); again != first || b.ref() != first.Commit {
 		t.Errorf("again: %+v, not %+v; the branch is at %s", again, first, b.ref())
+	}
+	// The same, but the commit has another id now: a gpg signature tells the
+	// time. What it is made of is the same.
+	in := b.Task(task).Intent
+	signed, err := b.p.Mirror.CommitTree(t.Context(), gitops.CommitSpec{Tree: in.Tree, Parents: []company.OID{in.Onto, in.Head}, Message: in.Message, When: in.At.Add(time.Hour)})
+	if err == nil {
+		err = b.p.Mirror.UpdateRef(t.Context(), "refs/heads/develop-t1-"+desktest.Office, signed, first.Commit)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := b.do(b.merger.Merge, one).(company.Merged); again.Commit != signed || b.ref() != signed {
+		t.Errorf("again: %+v, not %s; the branch is at %s", again, signed, b.ref())
 	}
 	// Killed after the commit was made, before the branch moved.
 	b.p.Git("--git-dir="+b.p.Mirror.Dir(), "update-ref", "-d", "refs/heads/develop-t1-"+desktest.Office)

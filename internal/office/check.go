@@ -219,6 +219,10 @@ func (c Config) validate(at func(key string) string) problems {
 		ps = append(ps, problem{at: at("git.credential"), key: "git.credential", what: "is deploy_key, and no key is named",
 			fix: "set git.deploy_key_file to the path of the private key"})
 	}
+	if p := c.Git.SigningKey; c.Git.Sign != "none" && (p == "" || c.Git.Sign == "ssh" && !filepath.IsAbs(p) || strings.HasPrefix(p, "-")) {
+		ps = append(ps, problem{at: at("git.sign"), key: "git.sign", what: "is " + c.Git.Sign + ", and git.signing_key names no key", found: strconv.Quote(p),
+			fix: "for ssh: the absolute path of a key; for gpg: the id of a key"})
+	}
 	if c.Bus.URL == "" && c.Bus.Creds != "" {
 		ps = append(ps, problem{at: at("bus.creds"), key: "bus.creds", what: "has no bus.url to be used with", fix: "add bus.url or remove bus.creds"})
 	}
@@ -289,7 +293,6 @@ func (c Config) notYetBeside(no func(bad bool, key, found, instead string)) {
 	no(c.Workers.CommandTimeout > maxCommandTimeout, "workers.command_timeout", c.Workers.CommandTimeout.String(), "up to "+maxCommandTimeout.String())
 	no(len(c.Container.SetupEnv) > 0, "container.setup_env", strings.Join(c.Container.SetupEnv, ", "), "preparation without variables: leave the list empty")
 	same("container.strict", c.Container.Strict, d.Container.Strict)
-	same("git.signoff", c.Git.Signoff, d.Git.Signoff)
 	no(c.Forge.URL != "", "forge.url", c.Forge.URL, "the local forge: leave forge.url empty")
 	same("forge.token_env", c.Forge.TokenEnv, d.Forge.TokenEnv)
 	no(c.Gates.RedGreen == "require", "gates.red_green", c.Gates.RedGreen, "off or report")

@@ -107,7 +107,9 @@ type Git struct {
 	Credential        string `yaml:"credential" enum:"deploy_key token ssh_agent" doc:"how the remote is reached"`
 	DeployKeyFile     string `yaml:"deploy_key_file" check:"file" doc:"private key of credential: deploy_key"`
 	Author            string `yaml:"author" check:"author" doc:"Name <mail> of the commits; empty for the role's"`
-	Signoff           bool   `yaml:"signoff" doc:"add Signed-off-by"`
+	Signoff           bool   `yaml:"signoff" doc:"add Signed-off-by to every commit"`
+	Sign              string `yaml:"sign" enum:"none ssh gpg" doc:"sign what the host commits (merges); a worker has no key, so its commits are not signed"`
+	SigningKey        string `yaml:"signing_key" doc:"path of an ssh key (its public half, when an agent has it), or the id of a gpg key"`
 }
 
 // Forge is where pull requests are opened.
@@ -164,7 +166,7 @@ func Default() Config {
 		Container: Container{Runtime: "dod", Image: Auto, Deps: "locked"},
 		Bus:       Bus{Driver: "nats"},
 		Git: Git{Base: Auto, IntegrationBranch: "develop", IntegrationMode: "per-task", Remote: "origin",
-			Credential: "token"},
+			Credential: "token", Sign: "none"},
 		Forge:         Forge{Kind: Auto, TokenEnv: "GITHUB_TOKEN"},
 		Gates:         Gates{Lint: Command{Mode: Auto}, Test: Command{Mode: Auto}, None: "ask", RedGreen: "report"},
 		Budget:        Budget{USD: 5_000_000, Tokens: TokensAuto},

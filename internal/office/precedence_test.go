@@ -144,6 +144,8 @@ func TestPrecedenceOfEveryKey(t *testing.T) {
 			beside["models.default.adapter"], beside["models.default.model"] = "openai", "m"
 		}
 		switch key {
+		case "git.sign":
+			beside["git.signing_key"] = "/key"
 		case "git.credential":
 			beside["git.deploy_key_file"] = "/key"
 		case "bus.creds":

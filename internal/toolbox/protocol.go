@@ -13,6 +13,9 @@ type PrepareRequest struct {
 	Branch      string `json:"branch"`
 	AuthorName  string `json:"author_name"`
 	AuthorEmail string `json:"author_email"`
+	// Signoff adds the author's sign-off to what git_commit and a checkpoint
+	// commit.
+	Signoff bool `json:"signoff,omitempty"`
 	// Resume is a checkpoint's commit: the branch starts at its parent, and
 	// what the checkpoint has on top lies uncommitted in the work tree.
 	Resume string `json:"resume,omitempty"`

@@ -35,6 +35,7 @@ type Shop struct {
 	Office  string
 	Limits  container.Limits
 	Author  gitops.Person // of the commits that agents make
+	Signoff bool          // they carry the author's sign-off
 	// CommandTimeout is for commands that ask for no time of their own.
 	CommandTimeout time.Duration
 	Logger         *slog.Logger
@@ -84,6 +85,7 @@ func (s *Shop) Open(ctx context.Context, o Order) (b *Bench, err error) {
 	if b.quarantine, err = s.Git.Quarantine(gitops.WithLog(ctx, o.Log), o.Mirror, o.Run, o.Base, o.Extra); err != nil {
 		return nil, err
 	}
+	b.quarantine.OnlyBy(gitops.Identity{Person: s.Author, Signoff: s.Signoff})
 	defer func() {
 		if err != nil {
 			b.Close(ctx)
@@ -115,7 +117,7 @@ func (s *Shop) Open(ctx context.Context, o Order) (b *Bench, err error) {
 	}
 	b.Prepared, err = b.Tools.Prepare(ctx, toolbox.PrepareRequest{
 		CloneURL: fmt.Sprintf("http://127.0.0.1:%d%s", gatewayPort, b.gateway.Path()), Baked: bakedRepo,
-		BaseOID: string(o.Start), Branch: o.Branch, AuthorName: s.Author.Name, AuthorEmail: s.Author.Email, Resume: string(resume),
+		BaseOID: string(o.Start), Branch: o.Branch, AuthorName: s.Author.Name, AuthorEmail: s.Author.Email, Signoff: s.Signoff, Resume: string(resume),
 	})
 	if err != nil {
 		return nil, b.explain(fmt.Errorf("set up the workspace of %s: %w", o.Run, err))

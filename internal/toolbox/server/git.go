@@ -21,6 +21,7 @@ import (
 type repo struct {
 	mu       sync.Mutex
 	branch   string
+	signoff  string                   // the trailer of each commit; "": none
 	identity atomic.Pointer[[]string] // GIT_AUTHOR_NAME=… and siblings
 	head     string
 	last     toolbox.CheckpointResult // the latest checkpoint, or the head's tree
@@ -199,7 +200,11 @@ func (s *Server) gitCommit(ctx context.Context, r toolbox.GitCommitRequest) (too
 			return none, toolbox.Refuse(toolbox.KindNothing, "nothing to commit: no file differs from the last commit (ignored files are never committed)")
 		}
 	case errors.As(err, &said) && said.code == 1:
-		if _, err := s.git(ctx, &gitRun{stdin: message + "\n"}, "commit", "--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace", "--file=-"); err != nil {
+		commit := []string{"commit", "--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace", "--file=-"}
+		if s.repo.signoff != "" {
+			commit = append(commit, "--signoff")
+		}
+		if _, err := s.git(ctx, &gitRun{stdin: message + "\n"}, commit...); err != nil {
 			return none, asRefusal(err, "")
 		}
 	default:

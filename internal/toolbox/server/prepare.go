@@ -65,6 +65,9 @@ func (s *Server) prepare(ctx context.Context, r toolbox.PrepareRequest) (toolbox
 		s.repo.last = toolbox.CheckpointResult{OID: r.Resume, Tree: tree}
 	}
 	s.repo.lastHead = result.Head
+	if r.Signoff {
+		s.repo.signoff = fmt.Sprintf("Signed-off-by: %s <%s>", r.AuthorName, r.AuthorEmail)
+	}
 	s.repo.branch = r.Branch
 	return result, nil
 }
@@ -86,7 +89,18 @@ func (s *Server) clone(ctx context.Context, r toolbox.PrepareRequest) error {
 		"GIT_AUTHOR_NAME=" + r.AuthorName, "GIT_AUTHOR_EMAIL=" + r.AuthorEmail,
 		"GIT_COMMITTER_NAME=" + r.AuthorName, "GIT_COMMITTER_EMAIL=" + r.AuthorEmail,
 	})
+	// Files are what their blobs are: no line ends are converted, no filter
+	// runs, LFS pointers stay pointers. This file is above .gitattributes.
+	attributes := filepath.Join(s.dir, ".git", "info", "attributes")
+	err := os.MkdirAll(filepath.Dir(attributes), 0o755)
+	if err == nil {
+		err = os.WriteFile(attributes, []byte("* -text -ident -filter -working-tree-encoding\n"), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("set the attributes aside: %w", err)
+	}
 	for _, kv := range [][2]string{
+		{"core.autocrlf", "false"}, {"submodule.recurse", "false"}, {"fetch.recurseSubmodules", "false"},
 		{"user.name", r.AuthorName}, {"user.email", r.AuthorEmail}, {"user.useConfigOnly", "true"},
 		{"remote.origin.url", r.CloneURL}, {"remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"},
 		{"push.default", "current"},
@@ -95,7 +109,7 @@ func (s *Server) clone(ctx context.Context, r toolbox.PrepareRequest) error {
 			return err
 		}
 	}
-	_, err := s.git(ctx, nil, "fetch", "--quiet", "--no-tags", "origin",
+	_, err = s.git(ctx, nil, "fetch", "--quiet", "--no-tags", "origin",
 		"+refs/heads/*:refs/remotes/origin/*", "+refs/company/*:refs/company/*")
 	return err
 }
@@ -214,6 +228,9 @@ func (s *Server) checkpoint(ctx context.Context, r toolbox.CheckpointRequest) (t
 		return toolbox.CheckpointResult{OID: last.OID, Tree: tree}, nil
 	}
 	message := fmt.Sprintf("checkpoint %s\n", r.Run)
+	if s.repo.signoff != "" {
+		message += "\n" + s.repo.signoff + "\n"
+	}
 	out, err = s.git(ctx, &gitRun{stdin: message}, "commit-tree", "--no-gpg-sign", "-p", string(head), "-F", "-", string(tree))
 	if err != nil {
 		return none, asRefusal(err, "")

@@ -1,0 +1,113 @@
+package gitops
+
+import (
+	"fmt"
+	"strings"
+
+	"company/internal/company"
+)
+
+// Ways to sign what the host commits (git.sign).
+const (
+	SignNone = "none"
+	SignSSH  = "ssh"
+	SignGPG  = "gpg"
+)
+
+// Identity is what commits that are not the host's own are held to.
+type Identity struct {
+	Person
+	Signoff bool // each commit carries the sign-off of the person
+}
+
+// String is the person as git writes it.
+func (p Person) String() string { return fmt.Sprintf("%s <%s>", oneLine(p.Name), oneLine(p.Email)) }
+
+// same compares two people as git would have written them: it takes certain
+// characters off the ends of names.
+func (p Person) same(q Person) bool {
+	return bare(p.Name) == bare(q.Name) && bare(p.Email) == bare(q.Email)
+}
+
+func bare(s string) string {
+	return strings.Trim(strings.NewReplacer("<", "", ">", "", "\n", "").Replace(oneLine(s)), " .,:;\"\\'")
+}
+
+// trailer is the line of a sign-off.
+func (p Person) trailer() string { return "Signed-off-by: " + p.String() }
+
+// judge says why a commit is not in the run's name, or nil.
+func (id Identity) judge(c Commit) error {
+	for _, who := range []struct {
+		as string
+		by Person
+	}{{"author", c.Author}, {"committer", c.Committer}} {
+		if !who.by.same(id.Person) {
+			return company.E(company.EObjects, fmt.Sprintf("the commit %s has the %s %q, and what you do is in the name of %q", c.OID.Short(), who.as, who.by, id.Person)).
+				Fix("make it yours: git commit --amend --no-edit --reset-author; for several commits: git reset --soft to the one before them, then commit again")
+		}
+	}
+	if id.Signoff && !signedOff(c.Message, id.Person) {
+		return company.E(company.EObjects, fmt.Sprintf("the commit %s has no line %q", c.OID.Short(), id.trailer())).
+			Fix("add it: git commit --amend --no-edit --signoff; for several commits: git reset --soft to the one before them, then commit again")
+	}
+	return nil
+}
+
+// signedOff reports whether a message has the person's sign-off among its
+// last lines.
+func signedOff(message string, p Person) bool {
+	last := message[strings.LastIndex(strings.TrimRight(message, "\n"), "\n\n")+1:]
+	for line := range strings.SplitSeq(last, "\n") {
+		name, mail, ok := strings.Cut(strings.TrimPrefix(line, "Signed-off-by: "), " <")
+		if ok && strings.HasPrefix(line, "Signed-off-by: ") && p.same(Person{Name: name, Email: strings.TrimSuffix(mail, ">")}) {
+			return true
+		}
+	}
+	return false
+}
+
+// signOff adds the sign-off of a person to a message, once.
+func signOff(message string, p Person) string {
+	if signedOff(message, p) {
+		return message
+	}
+	message = strings.TrimRight(message, "\n")
+	last := message[strings.LastIndexByte(message, '\n')+1:]
+	key, _, ok := strings.Cut(last, ": ")
+	if ok && strings.Contains(message, "\n\n") && strings.HasSuffix(key, "-by") && !strings.Contains(key, " ") {
+		return message + "\n" + p.trailer() + "\n"
+	}
+	return message + "\n\n" + p.trailer() + "\n"
+}
+
+// signing is what git commit-tree gets to sign with.
+func (s *Store) signing() (args []string, config []setting, env []string) {
+	switch s.cfg.Sign {
+	case SignSSH:
+		config = []setting{{"gpg.format", "ssh"}, {"user.signingkey", s.cfg.SigningKey}, {"gpg.ssh.program", "ssh-keygen"}, {"gpg.ssh.defaultKeyCommand", ""}}
+	case SignGPG:
+		config = []setting{{"gpg.format", "openpgp"}, {"user.signingkey", s.cfg.SigningKey}, {"gpg.program", "gpg"}}
+		if s.cfg.GPGHome != "" {
+			env = append(env, "GNUPGHOME="+s.cfg.GPGHome)
+		}
+	default:
+		return nil, nil, nil
+	}
+	if s.cfg.AgentSocket != "" {
+		env = append(env, "SSH_AUTH_SOCK="+s.cfg.AgentSocket)
+	}
+	// Nobody is asked for a passphrase: an agent has it, or signing fails.
+	return []string{"-S"}, config, append(env, "SSH_ASKPASS=/bin/false", "SSH_ASKPASS_REQUIRE=force")
+}
+
+// notSigned explains a commit that could not be signed.
+func (s *Store) notSigned(r result) error {
+	fix := "see that ssh-keygen can sign with git.signing_key " + s.cfg.SigningKey + " and no passphrase, or put the key into the ssh agent and name its public half"
+	if s.cfg.Sign == SignGPG {
+		fix = "see that this works here: echo | gpg -bsau " + s.cfg.SigningKey
+	}
+	e := company.E(company.EGit, "a commit could not be signed").Because(r.why()).Fix(fix + "; or set git.sign: none")
+	e.Class = company.HumanRequired
+	return e
+}
