@@ -212,6 +212,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 			return f, err
 		},
 		Keep: func(ctx context.Context, text string) (company.Hash, error) { return keep(ctx, []byte(text)) }}
+	h.rounds = append(h.rounds, h.asking(cfg.Forge.Poll, listener(h.office.ID, h.office.Paths, h.loaded, forges)))
 	for kind, do := range map[company.EffectKind]company.Doer{
 		company.DoPrepare:   h.prepare(*intake),
 		company.DoManage:    (&manager.Manager{Desk: h.orch, Sessions: sessions, Mirror: mirror}).Do,

@@ -2,10 +2,15 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"company/internal/agent"
+	"company/internal/company"
+	"company/internal/merger"
 	"company/internal/orchestrator"
 )
 
@@ -20,6 +25,42 @@ type round struct {
 	// do does one round. It is not called while the office is stopped, nor
 	// beside itself.
 	do func(context.Context) error
+}
+
+// pullsPerRound bounds what one round of asking costs: each pull request is a
+// few requests and a fetch. The others come next.
+const pullsPerRound = 5
+
+// asking is the round that hears what became of the open pull requests.
+func (h *house) asking(every time.Duration, l *merger.Listener) round {
+	next := 0 // among the open ones
+	return round{name: "forge", every: every, limit: 2 * time.Minute, do: func(ctx context.Context) error {
+		open := slices.DeleteFunc(h.View().Pulls(), func(p company.Pull) bool { return p.State != company.PROpen })
+		var failed []error
+		for range min(pullsPerRound, len(open)) {
+			p := open[next%len(open)]
+			next++
+			loaded, err := h.configFor(p.Lead.Project.Path)
+			if err != nil {
+				failed = append(failed, fmt.Errorf("pull request #%d: %w", p.Number, err))
+				continue
+			}
+			got := hear(ctx, l, p, settings(loaded.Config), func(c company.HearPR) (company.TaskID, error) {
+				id := commandID()
+				_, err := h.DoID(ctx, id, company.Company, c)
+				return h.View().Commands[id], err
+			})
+			switch {
+			case ctx.Err() != nil:
+				return context.Cause(ctx)
+			case company.CodeOf(got.err) == company.EConflict:
+				h.log.InfoContext(ctx, "not followed up", "pull_request", p.Number, "err", got.err)
+			case got.err != nil:
+				failed = append(failed, fmt.Errorf("pull request #%d: %w", p.Number, got.err))
+			}
+		}
+		return errors.Join(failed...)
+	}}
 }
 
 // mostBackoff bounds how much rarer a round that fails becomes.

@@ -117,6 +117,8 @@ type Forge struct {
 	Kind     string `yaml:"kind" enum:"auto github gitea local" doc:"kind of forge"`
 	URL      string `yaml:"url" check:"http_url" doc:"address of the forge; empty for the kind's own"`
 	TokenEnv string `yaml:"token_env" check:"env_name" doc:"environment variable that holds the token"`
+	// Poll is for company serve; other commands ask when they are told to.
+	Poll time.Duration `yaml:"poll" min:"5s" max:"24h" doc:"how often company serve asks what became of the open pull requests"`
 }
 
 // Gates is what must pass.
@@ -167,7 +169,7 @@ func Default() Config {
 		Bus:       Bus{Driver: "nats"},
 		Git: Git{Base: Auto, IntegrationBranch: "develop", IntegrationMode: "per-task", Remote: "origin",
 			Credential: "token", Sign: "none"},
-		Forge:         Forge{Kind: Auto, TokenEnv: "GITHUB_TOKEN"},
+		Forge:         Forge{Kind: Auto, TokenEnv: "GITHUB_TOKEN", Poll: time.Minute},
 		Gates:         Gates{Lint: Command{Mode: Auto}, Test: Command{Mode: Auto}, None: "ask", RedGreen: "report"},
 		Budget:        Budget{USD: 5_000_000, Tokens: TokensAuto},
 		Approvals:     Approvals{Plan: Auto, Merge: Auto, PR: Auto, Deps: Auto},

@@ -21,7 +21,7 @@ func TestEveryKeyWorksOrIsRefused(t *testing.T) {
 		"gates.lint": "none", "gates.test": "make test", "gates.none": "allow", "gates.protected": "[x/**]",
 		"budget.usd": "1", "budget.tokens": "1000", "approvals.plan": "ask", "approvals.merge": "ask", "approvals.pr": "ask",
 		// Nothing can be added in this version, so nothing is added unasked.
-		"approvals.deps":       "ask",
+		"forge.poll": "30s", "approvals.deps": "ask",
 		"limits.continuations": "0", "limits.model_wait": "0s", "limits.concurrent_tasks": "1", "retention_days": "1",
 		"agents.manager.model": "default", "agents.manager.max_turns": "5", "agents.manager.persona": "kind",
 		"agents.worker.model": "default", "agents.worker.max_turns": "5", "agents.worker.persona": "kind",

@@ -387,3 +387,21 @@ func TestTwoProjects(t *testing.T) {
 	says(t, h, []string{"web is not listed any more"}, "project", "remove", "web")
 	says(t, h, []string{"repo"}, "project", "list")
 }
+
+// TestServeHears: a company that serves notices by itself that people merged a
+// pull request, though it is asked for nothing.
+func TestServeHears(t *testing.T) {
+	t.Parallel()
+	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
+	h.Env = append(h.Env, "COMPANY_FORGE_POLL=5s")
+	p := serves(t, h)
+	ends(t, h.Start("submit", "say goodbye"), 0)
+	delivered(t, h, 1, 1, 1)
+	says(t, h, []string{"#1  open"}, "pr", "list")
+	h.Git(h.Repo, "fetch", "-q", "origin", integration(h, 1))
+	h.Git(h.Repo, "merge", "-q", "--no-ff", "-m", "take it", "FETCH_HEAD")
+	h.Git(h.Repo, "push", "-q", "origin", "main")
+	p.Event(patience, "pr.settled", "")
+	says(t, h, []string{"#1  merged"}, "pr", "list")
+	retires(t, p)
+}
