@@ -187,7 +187,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 	checking := func(t company.TaskID, sub company.SubtaskID, check string) {
 		h.tell(orchestrator.Item{Task: t, Subtask: sub, Kind: "gate", Mark: orchestrator.Started, Text: "gate " + check})
 	}
-	pool := worker.NewPool(h.bus.Queue(), h.orch, &worker.Worker{
+	laborer := &worker.Worker{
 		Sessions: sessions, Shop: h.shop, Mirror: mirror,
 		Project: func(ctx context.Context, t *company.Task) (string, error) {
 			m, err := mirror(ctx, t)
@@ -196,7 +196,8 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 			}
 			return manager.Advise(ctx, m, t)
 		},
-	}, cfg.Workers.Max, h.log)
+	}
+	pool := worker.NewPool(h.bus.Queue(), h.orch, laborer, cfg.Workers.Max, h.log)
 	intake := &manager.Intake{
 		Desk: h.orch, Mirror: mirror, Images: images, Base: cfg.Container.Image, Setup: cfg.Container.Setup, Offline: cfg.Container.Deps == "off",
 		Lint: given(cfg.Gates.Lint), Test: given(cfg.Gates.Test), Prefix: cfg.Git.IntegrationBranch, Log: oplog,
@@ -204,7 +205,9 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 			h.tell(orchestrator.Item{Task: t, Kind: "image", Mark: orchestrator.Info, Text: agent.CleanLine(note, 300)})
 		},
 	}
-	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirror: mirror, Author: author, Sessions: sessions, Shop: h.shop, Started: checking}
+	goods, stock := h.supplies(registries), &manager.Stock{Intake: intake, Store: registries}
+	runner.Image, laborer.Supply, laborer.Image = stock.Image, goods, stock.Bench
+	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirror: mirror, Author: author, Sessions: sessions, Shop: h.shop, Started: checking, Supply: goods, Image: stock.Bench}
 	forges := openForges(filepath.Join(h.office.State, "pulls"), cfg, h.log)
 	courier := &merger.Courier{Desk: h.orch, Mirror: mirror, Log: oplog,
 		Forge: func(ctx context.Context, remote string) (forge.Forge, error) {
@@ -219,7 +222,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 		company.DoOffer:     pool.Offer,
 		company.DoWork:      pool.Work,
 		company.DoGate:      (&gates.Effect{Desk: h.orch, Runner: runner, Mirror: mirror, Started: checking}).Do,
-		company.DoReview:    (&reviewer.Reviewer{Desk: h.orch, Sessions: sessions, Shop: h.shop, Mirror: mirror}).Do,
+		company.DoReview:    (&reviewer.Reviewer{Desk: h.orch, Sessions: sessions, Shop: h.shop, Mirror: mirror, Image: stock.Bench}).Do,
 		company.DoTestMerge: merge.Test,
 		company.DoMerge:     merge.Merge,
 		company.DoResolve:   merge.Resolve,
@@ -324,7 +327,7 @@ func settings(c office.Config) company.Settings {
 		look(c.Agent(role).Model)
 	}
 	return company.Settings{
-		Cap: c.Cap(priced), Plan: company.Mode(c.Approvals.Plan), Merge: company.Mode(c.Approvals.Merge), PR: company.Mode(c.Approvals.PR),
+		Cap: c.Cap(priced), Plan: company.Mode(c.Approvals.Plan), Merge: company.Mode(c.Approvals.Merge), PR: company.Mode(c.Approvals.PR), Deps: company.Mode(c.Approvals.Deps),
 		NoGates: c.Gates.None, Protected: c.Gates.Protected, IntegrationPrefix: c.Git.IntegrationBranch,
 		RunTimeout: c.Workers.RunTimeout, ModelWait: none(c.Limits.ModelWait), Continuations: none(c.Limits.Continuations),
 	}

@@ -4,8 +4,12 @@ import (
 	"context"
 	"path/filepath"
 
+	"company/internal/agent"
+	"company/internal/agent/supply"
+	"company/internal/company"
 	"company/internal/image"
 	"company/internal/office"
+	"company/internal/orchestrator"
 	mirrors "company/internal/registry"
 )
 
@@ -33,4 +37,18 @@ func (h *house) openRegistries(ctx context.Context, cfg office.Config) (*mirrors
 	store.SetLogger(h.log)
 	h.closers = append(h.closers, func() error { store.Close(); return nil })
 	return store, nil
+}
+
+// supplies says what runs may fetch of the registries; nil where there are
+// none.
+func (h *house) supplies(store *mirrors.Store) *supply.Office {
+	if store == nil {
+		return nil
+	}
+	return &supply.Office{
+		Store: store, Desk: h.orch, Runs: h.office.Runs, Logger: h.log,
+		Told: func(run company.RunID, line string) {
+			h.tell(orchestrator.Item{Task: run.Task(), Run: run, Kind: "registry", Mark: orchestrator.Info, Text: agent.CleanLine(line, 200)})
+		},
+	}
 }

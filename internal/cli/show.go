@@ -71,6 +71,7 @@ type wholeView struct {
 	Gate      *gateView                  `json:"gate"`
 	Review    *company.Review            `json:"review"`
 	Failures  map[string]company.Failure `json:"failures"`
+	Added     []company.Dependency       `json:"dependencies"` // beyond the base's lock files
 	paths     office.Paths               `json:"-"`
 }
 
@@ -80,6 +81,7 @@ func viewWhole(s *company.State, p office.Paths, t *company.Task) wholeView {
 		Plan: []subtaskView{}, Runs: []runView{}, Gates: []company.GateCommand{}, Gate: viewGate(t.Gate), Review: t.Review.Last,
 		Failures: t.Failures, paths: p,
 	}
+	v.Added = append([]company.Dependency{}, t.Dependencies...)
 	if t.Prepared != nil {
 		v.Gates = append(v.Gates, t.Prepared.Gates...)
 	}
@@ -118,6 +120,9 @@ func (v wholeView) text() string {
 	}
 	for _, g := range v.Gates {
 		fmt.Fprintf(&b, "  gate:   %s: %s\n", g.Name, cleanLine(g.Command, 160))
+	}
+	for _, d := range v.Added {
+		fmt.Fprintf(&b, "  added:  %s\n", cleanLine(d.String(), 200))
 	}
 	of := ""
 	if v.CapMicroUSD != nil {

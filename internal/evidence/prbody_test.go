@@ -48,6 +48,22 @@ func TestPRBody(t *testing.T) {
 	}
 }
 
+// What was added is in the text, inert; follow-ups keep what came before them.
+func TestPRBodyDependencies(t *testing.T) {
+	task, before := body(), body()
+	if text := PRBody(task, PROptions{}); strings.Contains(text, "Added dependencies") {
+		t.Error("nothing was added")
+	}
+	task.Dependencies = []company.Dependency{{Ecosystem: "npm", Name: "@evil/x|y", Version: "1.0.0"}}
+	before.Dependencies = []company.Dependency{{Ecosystem: "go", Name: "example.com/x", Version: "v1.0.0"}}
+	text := PRBody(task, PROptions{Before: []*company.Task{before}})
+	for _, want := range []string{"## Added dependencies", "| npm | `@evil/x\\|y` | `1.0.0` |", "| go | `example.com/x` | `v1.0.0` |"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
 func TestPRBodyUntested(t *testing.T) {
 	task := body()
 	task.Prepared.Gates, task.Gate = nil, nil

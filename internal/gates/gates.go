@@ -57,6 +57,10 @@ type Runner struct {
 	// Keep stores the whole output of a check and names it.
 	Keep   func(ctx context.Context, output []byte) (company.Hash, error)
 	Logger *slog.Logger
+	// Image is the image that a tree of a task is judged in; where the tree's
+	// dependencies may not be had, refused says which, and that is the
+	// verdict. Nil: the task's own image judges every tree.
+	Image func(ctx context.Context, t *company.Task, m *gitops.Mirror, tree company.OID) (image, refused string, err error)
 }
 
 // Job is one tree to be judged.
@@ -161,11 +165,34 @@ func (r *Runner) check(ctx context.Context, j Job, n int, g company.GateCommand)
 // Judge reaches a verdict on a tree for a task: from the cache where the same
 // tree was judged before, else by running the gates.
 func (r *Runner) Judge(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, tree company.OID, label string, started func(string)) (company.GateResult, error) {
-	p := t.Prepared
-	if hit, ok := s.Verdicts[company.GateKey(tree, p.GateHash, p.Image)]; ok {
+	p, image := t.Prepared, t.Prepared.Image
+	if r.Image != nil && len(p.Gates) > 0 {
+		other, refused, err := r.Image(ctx, t, m, tree)
+		if err != nil {
+			return company.GateResult{}, err
+		}
+		if image = other; refused != "" {
+			return notPrepared(p, tree, image, refused), nil
+		}
+	}
+	if hit, ok := s.Verdicts[company.GateKey(tree, p.GateHash, image)]; ok {
 		hit.Cached = true
 		return hit, nil
 	}
-	return r.Run(ctx, Job{Mirror: m, Tree: tree, Gates: p.Gates, Hash: p.GateHash, Image: p.Image,
+	return r.Run(ctx, Job{Mirror: m, Tree: tree, Gates: p.Gates, Hash: p.GateHash, Image: image,
 		Label: label, Epoch: s.Office.Epoch, Started: started})
+}
+
+// notPrepared is the verdict on a tree whose dependencies may not be had, or
+// cannot be: red, before any check.
+func notPrepared(p *company.Prepared, tree company.OID, image, why string) company.GateResult {
+	res := company.GateResult{Tree: tree, GateHash: p.GateHash, Image: image}
+	for i, g := range p.Gates {
+		c := company.GateCheck{Name: g.Name, Command: g.Command, Skipped: i > 0}
+		if i == 0 {
+			c.ExitCode, c.Output = 1, why
+		}
+		res.Checks = append(res.Checks, c)
+	}
+	return res
 }

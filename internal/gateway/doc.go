@@ -13,6 +13,7 @@
 //   - after Close no process of the run's git is alive and nothing is being
 //     written to its repository.
 //
-// Dependency mirrors, egress and model endpoints are not served here yet;
-// their paths answer 404 and say so.
+// Where the run may have them, the mirrors of package registries are served
+// beside it, at the root; what may be fetched is their handler's to say.
+// Egress and model endpoints are not served here yet; their paths answer 404.
 package gateway

@@ -14,6 +14,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/gitops"
+	"company/internal/registry"
 )
 
 const (
@@ -41,6 +42,7 @@ type Config struct {
 	Run        company.RunID
 	Ticket     string        // of the branches that may be pushed; empty: the run's own
 	ReadOnly   bool          // a reviewer clones and never pushes
+	Registries http.Handler  // the mirrors of package registries; nil: none are served
 	Log        *gitops.OpLog // git.log of the run; nil: the store's
 	Logger     *slog.Logger
 	OnSecurity func(Event) // called from many goroutines; must be quick
@@ -189,6 +191,12 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// RequestURI is the request line as sent; r.URL has been decoded.
 	path, query, _ := strings.Cut(r.RequestURI, "?")
 	rest, ok := strings.CutPrefix(path, g.prefix)
+	if !ok && g.cfg.Registries != nil && registry.Path(path) {
+		// What may be had is the handler's to say. A name that is refused is an
+		// agent that has not asked yet, not an attack.
+		g.cfg.Registries.ServeHTTP(&answering{ResponseWriter: w, rc: http.NewResponseController(w)}, r.WithContext(ctx))
+		return
+	}
 	if !ok {
 		g.refuse(w, http.StatusNotFound, "path", fmt.Sprintf("%.200q is not served here: only %s is", r.RequestURI, g.prefix))
 		return
@@ -214,4 +222,16 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (g *Gateway) refuse(w http.ResponseWriter, status int, kind, why string) {
 	g.security(kind, why)
 	http.Error(w, why, status)
+}
+
+// answering gives a client that stops reading idleTimeout, and not for ever.
+type answering struct {
+	http.ResponseWriter
+	rc *http.ResponseController
+}
+
+func (a *answering) Write(p []byte) (int, error) {
+	// A ResponseWriter without deadlines has nothing to wait for either.
+	_ = a.rc.SetWriteDeadline(time.Now().Add(idleTimeout))
+	return a.ResponseWriter.Write(p)
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"company/internal/agent/session"
+	"company/internal/agent/supply"
 	"company/internal/agent/workbench"
 	"company/internal/company"
 	"company/internal/gates"
@@ -29,7 +30,12 @@ type Merger struct {
 	Author   gitops.Person // of merge commits
 	Sessions *session.Office
 	Shop     *workbench.Shop
-	Started  func(t company.TaskID, sub company.SubtaskID, check string) // for the feed; may be nil
+	// Supply is what the merger agent may fetch of package registries. Nil:
+	// nothing.
+	Supply *supply.Office
+	// Image is the image for a commit of a task. Nil: the task's own.
+	Image   func(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (string, error)
+	Started func(t company.TaskID, sub company.SubtaskID, check string) // for the feed; may be nil
 }
 
 // Test finds out whether the front of the queue merges, and judges the tree

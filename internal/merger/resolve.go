@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"company/internal/agent/session"
+	"company/internal/agent/supply"
 	"company/internal/agent/workbench"
 	"company/internal/company"
 	"company/internal/gitops"
@@ -47,9 +48,20 @@ func (g *Merger) resolve(ctx context.Context, s *session.Session, t *company.Tas
 	if err != nil {
 		return company.EndRun{}, err
 	}
+	goods, err := g.Supply.Open(ctx, supply.Order{Task: t, Run: s.Run, Fence: s.Fence, Mirror: m, Base: workbench.Mirrors(), Waits: s.Waits})
+	if err != nil {
+		return company.EndRun{}, err
+	}
+	defer goods.Close()
+	image := t.Prepared.Image
+	if g.Image != nil {
+		if image, err = g.Image(ctx, t, m, sub.Head); err != nil {
+			return company.EndRun{}, err
+		}
+	}
 	bench, err := g.Shop.Open(ctx, workbench.Order{
-		Mirror: m, Run: s.Run, Role: company.Merger, Epoch: g.Desk.View().Office.Epoch, Fence: s.Fence, Image: t.Prepared.Image,
-		Base: sub.Conflict.Onto, Extra: []company.OID{sub.Head}, Start: sub.Head, Branch: workbench.Branch(sub), Log: log,
+		Mirror: m, Run: s.Run, Role: company.Merger, Epoch: g.Desk.View().Office.Epoch, Fence: s.Fence, Image: image,
+		Base: sub.Conflict.Onto, Extra: []company.OID{sub.Head}, Start: sub.Head, Branch: workbench.Branch(sub), Log: log, Supply: goods,
 	})
 	if err != nil {
 		return company.EndRun{}, err

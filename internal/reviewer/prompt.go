@@ -59,6 +59,12 @@ func brief(t *company.Task, sub *company.Subtask, x subject) string {
 			w.WriteString("- there are none: untested\n")
 		}
 	}
+	if len(t.Dependencies) > 0 {
+		w.WriteString("\n## Dependencies that the task added (are they needed, and the right ones?)\n")
+		for _, d := range t.Dependencies {
+			fmt.Fprintf(&w, "- %s\n", d)
+		}
+	}
 	fmt.Fprintf(&w, "\n## The diff, %s..%s\n", x.from.Short(), x.head.Short())
 	for i, c := range x.diff.Changes {
 		if i == maxListed {

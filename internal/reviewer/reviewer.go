@@ -32,6 +32,9 @@ type Reviewer struct {
 	Sessions *session.Office
 	Shop     *workbench.Shop
 	Mirror   func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
+	// Image is the image for a commit of a task, which may name other
+	// dependencies than the base. Nil: the task's own.
+	Image func(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (string, error)
 }
 
 // Do reviews what the effect names.
@@ -91,8 +94,14 @@ func (r *Reviewer) review(ctx context.Context, s *session.Session, t *company.Ta
 	if err != nil {
 		return company.EndRun{}, err
 	}
+	image := t.Prepared.Image
+	if r.Image != nil {
+		if image, err = r.Image(ctx, t, m, x.head); err != nil {
+			return company.EndRun{}, err
+		}
+	}
 	order := workbench.Order{
-		Mirror: m, Run: s.Run, Role: company.Reviewer, Epoch: r.Desk.View().Office.Epoch, Fence: s.Fence, Image: t.Prepared.Image,
+		Mirror: m, Run: s.Run, Role: company.Reviewer, Epoch: r.Desk.View().Office.Epoch, Fence: s.Fence, Image: image,
 		Base: onto, Start: x.head, ReadOnly: true, Log: log,
 		// The branch is the container's own; nothing of it can be pushed.
 		Branch: "review",

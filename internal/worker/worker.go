@@ -17,6 +17,7 @@ import (
 
 	"company/internal/agent"
 	"company/internal/agent/session"
+	"company/internal/agent/supply"
 	"company/internal/agent/workbench"
 	"company/internal/company"
 	"company/internal/gitops"
@@ -31,6 +32,11 @@ type Worker struct {
 	// Project is what the agent is told of the project besides its ticket:
 	// commands, and the repository's own advice as quoted data.
 	Project func(ctx context.Context, t *company.Task) (string, error)
+	// Supply is what runs may fetch of package registries. Nil: nothing.
+	Supply *supply.Office
+	// Image is the image for a commit of a task, which may name other
+	// dependencies than the base. Nil: the task's own.
+	Image func(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (string, error)
 }
 
 // Do does one claimed run.
@@ -51,9 +57,20 @@ func (w *Worker) work(ctx context.Context, s *session.Session, t *company.Task, 
 	if err != nil {
 		return company.EndRun{}, err
 	}
+	goods, err := w.Supply.Open(ctx, supply.Order{Task: t, Run: r.ID, Fence: r.Fence, Mirror: m, Base: workbench.Mirrors(), Waits: s.Waits})
+	if err != nil {
+		return company.EndRun{}, err
+	}
+	defer goods.Close()
+	image := t.Prepared.Image
+	if w.Image != nil {
+		if image, err = w.Image(ctx, t, m, r.From); err != nil {
+			return company.EndRun{}, err
+		}
+	}
 	order := workbench.Order{
-		Mirror: m, Run: r.ID, Role: company.Worker, Epoch: r.Offered, Fence: r.Fence, Image: t.Prepared.Image,
-		Base: sub.Base, Start: r.From, Branch: workbench.Branch(sub), Log: log,
+		Mirror: m, Run: r.ID, Role: company.Worker, Epoch: r.Offered, Fence: r.Fence, Image: image,
+		Base: sub.Base, Start: r.From, Branch: workbench.Branch(sub), Log: log, Supply: goods,
 	}
 	if r.From != sub.Base {
 		order.Extra = []company.OID{r.From}

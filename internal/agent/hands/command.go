@@ -25,7 +25,7 @@ func (h *hands) runCommand() agent.Tool {
 			if a.TimeoutS == 0 {
 				a.TimeoutS = h.commandTimeout()
 			}
-			r, err := h.Toolbox.Run(ctx, toolbox.RunRequest{Command: a.Command, TimeoutS: a.TimeoutS, Background: a.Background})
+			r, err := h.Toolbox.Run(ctx, toolbox.RunRequest{Command: a.Command, TimeoutS: a.TimeoutS, Background: a.Background, Env: h.environment()})
 			if err != nil {
 				return agent.Result{}, err
 			}

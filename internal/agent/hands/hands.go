@@ -62,6 +62,8 @@ type Config struct {
 	// Security is told of every access that was refused because it reached out
 	// of the workspace (WRK-4). It may be called concurrently. Nil: nobody.
 	Security func(Denial)
+	// Supply is what the run may fetch of package registries. Nil: nothing.
+	Supply Supply
 	// Note keeps what the agent wants its successors to know. Nil: it stays in
 	// the journal.
 	Note func(ctx context.Context, text string) error
@@ -90,7 +92,7 @@ func Writing(c Config) []agent.Tool {
 	return []agent.Tool{
 		h.readFile(), h.writeFile(), h.editFile(), h.search(), h.listFiles(),
 		h.runCommand(), h.checkProcess(), h.stopProcess(),
-		h.gitStatus(), h.gitCommit(),
+		h.gitStatus(), h.gitCommit(), h.addDependency(),
 		h.todo(), h.note(), h.escalate(), h.finish(),
 	}
 }

@@ -26,14 +26,15 @@ func TestContract(t *testing.T) {
 		t.Errorf("reading: %s", got)
 	}
 	writing := Writing(Config{})
-	if got := names(writing); got != "read_file write_file edit_file search list_files run_command check_process stop_process git_status git_commit todo note escalate finish" {
+	if got := names(writing); got != "read_file write_file edit_file search list_files run_command check_process stop_process git_status git_commit add_dependency todo note escalate finish" {
 		t.Errorf("writing: %s", got)
 	}
 	args := map[string]string{ // required first, then the rest
 		"read_file": "path | limit offset", "write_file": "path content |", "edit_file": "path old new | replace_all",
 		"search": "pattern | glob", "list_files": "| glob", "run_command": "command | background timeout_s",
 		"check_process": "process_id |", "stop_process": "process_id |", "git_status": "|", "git_commit": "message | paths",
-		"todo": "items |", "note": "text |", "escalate": "reason |", "finish": "summary |",
+		"add_dependency": "ecosystem name | version",
+		"todo":           "items |", "note": "text |", "escalate": "reason |", "finish": "summary |",
 	}
 	readOnly := []string{"read_file", "search", "list_files", "check_process", "git_status"}
 	for _, tool := range writing {
@@ -191,7 +192,7 @@ func TestFinish(t *testing.T) {
 		t.Errorf("message %q", got)
 	}
 	b.config.Start = ""
-	if _, err := Writing(b.config)[13].Run(ctx(t), json.RawMessage(`{"summary":"x"}`)); company.CodeOf(err) != company.EInternal {
+	if _, err := Writing(b.config)[14].Run(ctx(t), json.RawMessage(`{"summary":"x"}`)); company.CodeOf(err) != company.EInternal {
 		t.Errorf("a run without a start: %v", err)
 	}
 }
@@ -247,7 +248,7 @@ func TestDesk(t *testing.T) {
 	if len(kept) != 1 || kept[0] != "make test needs -short" {
 		t.Errorf("kept %q", kept)
 	}
-	if _, err := w[11].Run(ctx(t), json.RawMessage(`{"text":"break"}`)); err == nil || !strings.Contains(err.Error(), "disk full") {
+	if _, err := w[12].Run(ctx(t), json.RawMessage(`{"text":"break"}`)); err == nil || !strings.Contains(err.Error(), "disk full") {
 		t.Errorf("error %v", err)
 	}
 	requireText(t, call(t, Writing(Config{}), "note", `{"text":"x"}`), false, "noted")

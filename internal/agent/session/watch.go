@@ -55,3 +55,11 @@ func (w *stopwatch) run() {
 		w.timer.Reset(max(0, w.left))
 	}
 }
+
+// Waits calls wait, for a person's answer, on nobody's time: the run's watch
+// stands still meanwhile.
+func (s *Session) Waits(wait func()) {
+	s.watch.pause()
+	defer s.watch.run()
+	wait()
+}

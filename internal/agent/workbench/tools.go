@@ -11,6 +11,9 @@ import (
 func (b *Bench) Writing(ticket string, start company.OID) []agent.Tool {
 	c := b.hands()
 	c.Ticket, c.Start, c.Branch = ticket, start, b.order.Branch
+	if b.order.Supply != nil {
+		c.Supply = b.order.Supply
+	}
 	return hands.Writing(c)
 }
 

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"company/internal/agent/supply"
 	"company/internal/company"
 	"company/internal/container"
 	"company/internal/gateway"
@@ -59,7 +60,12 @@ type Order struct {
 	Branch   string
 	ReadOnly bool // nothing can be pushed
 	Log      *gitops.OpLog
+	// Supply is what the run may fetch of package registries. Nil: nothing.
+	Supply *supply.Run
 }
+
+// Mirrors is where the mirrors of package registries are reached inside.
+func Mirrors() string { return fmt.Sprintf("http://127.0.0.1:%d", gatewayPort) }
 
 // Bench is one set-up container.
 type Bench struct {
@@ -97,6 +103,7 @@ func (s *Shop) Open(ctx context.Context, o Order) (b *Bench, err error) {
 	b.Tools = b.box.tools
 	b.gateway, err = gateway.New(gateway.Config{
 		Quarantine: b.quarantine, Run: o.Run, Ticket: ticket, ReadOnly: o.ReadOnly, Log: o.Log, Logger: s.Logger,
+		Registries: o.Supply.Handler(),
 		OnSecurity: func(e gateway.Event) {
 			if s.Security != nil {
 				s.Security(o.Run, e.Kind+": "+e.Detail)
@@ -121,6 +128,13 @@ func (s *Shop) Open(ctx context.Context, o Order) (b *Bench, err error) {
 	})
 	if err != nil {
 		return nil, b.explain(fmt.Errorf("set up the workspace of %s: %w", o.Run, err))
+	}
+	if command := o.Supply.Prepared(); command != "" {
+		if r, err := b.Tools.Run(ctx, toolbox.RunRequest{Command: command, TimeoutS: 60}); err != nil {
+			return nil, b.explain(fmt.Errorf("set up the package clients of %s: %w", o.Run, err))
+		} else if r.ExitCode != 0 {
+			s.Logger.WarnContext(ctx, "package clients not set up", "run_id", o.Run, "output", r.Text())
+		}
 	}
 	return b, nil
 }

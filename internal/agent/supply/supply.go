@@ -1,0 +1,334 @@
+// Package supply says what one run may fetch from package registries. It owns
+// the run's policy (the base's lock files, what the task has added, and what
+// that needs), the dialogue of add_dependency with the company, the president
+// and the registry, and the record of what was fetched.
+//
+// It promises that a name goes out to a registry only when the lock files or
+// the ledger have it, or when the company has just let it be asked for, and
+// that what was let is in the ledger before it can be fetched. It runs no
+// client and does not know what an image holds.
+package supply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"company/internal/company"
+	"company/internal/evidence"
+	"company/internal/gitops"
+	"company/internal/registry"
+)
+
+const (
+	maxRequests = 20_000  // of one run
+	maxBytes    = 4 << 30 // of one run
+	patience    = 15 * time.Minute
+	lookEvery   = 300 * time.Millisecond
+	toldEach    = 40 // packages of one run that are told one by one
+	maxLog      = 4 << 20
+)
+
+// Office is what the supplies of all runs share. A nil Office, or one without a
+// store, adds and serves nothing (container.deps: off).
+type Office struct {
+	Store  *registry.Store
+	Desk   company.Desk
+	Runs   string // folder of the runs' files
+	Logger *slog.Logger
+	// Told is told of what was fetched or refused, for the feed. It may be nil.
+	Told func(run company.RunID, line string)
+	// Patience is how long a run waits for the president; 0: 15 minutes.
+	Patience time.Duration
+}
+
+// Order says whose supply it is.
+type Order struct {
+	Task   *company.Task
+	Run    company.RunID
+	Fence  uint64
+	Mirror *gitops.Mirror
+	// Base is where the mirrors are reached inside: http://127.0.0.1:8377.
+	Base string
+	// Waits is called around a wait for a person, which takes none of the
+	// run's time. It may be nil.
+	Waits func(wait func())
+}
+
+// Run is the supply of one run.
+type Run struct {
+	office *Office
+	order  Order
+	policy *registry.Policy
+
+	mu    sync.Mutex
+	added map[string]bool // ecosystems
+	told  int
+	log   *os.File
+	wrote int
+}
+
+// Open makes the supply of a run. The caller closes it.
+func (o *Office) Open(ctx context.Context, order Order) (*Run, error) {
+	r := &Run{office: o, order: order, policy: registry.Nothing(), added: map[string]bool{}}
+	if !r.serves() {
+		return r, nil
+	}
+	files, err := Locks(ctx, order.Mirror, order.Task.Prepared.Base.OID)
+	if err != nil {
+		return nil, err
+	}
+	p, notes := registry.Locked(files)
+	for _, n := range notes {
+		o.Logger.InfoContext(ctx, "lock file", "run_id", order.Run, "note", n)
+	}
+	r.policy = p
+	for _, d := range order.Task.Dependencies {
+		r.policy.Add(d)
+		r.added[d.Ecosystem] = true
+	}
+	if err := evidence.MakeRunDir(o.Runs, order.Run); err != nil {
+		return nil, err
+	}
+	r.log, err = os.OpenFile(filepath.Join(evidence.RunDir(o.Runs, order.Run), "fetched.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	return r, err
+}
+
+// Close closes the record. Requests that are still under way are no longer
+// recorded.
+func (r *Run) Close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.log != nil {
+		_ = r.log.Close()
+		r.log = nil
+	}
+}
+
+func (r *Run) serves() bool { return r != nil && r.office != nil && r.office.Store != nil }
+
+// Handler serves the registries to the run; nil where none are served.
+func (r *Run) Handler() http.Handler {
+	if !r.serves() {
+		return nil
+	}
+	return r.office.Store.Serve(registry.Access{
+		Policy: r.policy, MaxRequests: maxRequests, MaxBytes: maxBytes, Fetched: r.fetched, Refused: r.refused,
+	})
+}
+
+// Environment is what commands of the run get, so that the clients ask the
+// mirrors.
+func (r *Run) Environment() map[string]string {
+	if !r.serves() {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.office.Store.Environment(r.order.Base, r.added)
+}
+
+// Prepared is the command that has to run inside before the first one of the
+// agent's, or "".
+func (r *Run) Prepared() string {
+	if !r.serves() {
+		return ""
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []string
+	for e := range r.added {
+		if c := r.office.Store.Prepare(r.order.Base, e); c != "" {
+			out = append(out, c)
+		}
+	}
+	return strings.Join(out, " && ")
+}
+
+func (r *Run) fetched(f registry.Fetch) {
+	from := "fetched"
+	if f.Cached {
+		from = "from the cache"
+	}
+	r.record(fmt.Sprintf("%s %s (%d bytes)", from, f.Dependency, f.Bytes), !f.Cached)
+}
+
+func (r *Run) refused(f registry.Fetch) {
+	what := "a request"
+	if f.Dependency.Name != "" {
+		what = f.Dependency.String()
+	}
+	// The text is for an agent; for people the name is enough.
+	line := "refused " + what
+	if f.Dependency.Name == "" {
+		line += ": " + f.Why
+	}
+	r.record(line, false)
+}
+
+func (r *Run) record(line string, tell bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.log != nil && r.wrote < maxLog {
+		n, _ := fmt.Fprintf(r.log, "%s %s\n", time.Now().UTC().Format(time.RFC3339), line)
+		r.wrote += n
+	}
+	if r.told++; tell && r.told <= toldEach && r.office.Told != nil {
+		r.office.Told(r.order.Run, line)
+	}
+}
+
+// Answer is what add_dependency says to the agent.
+type Answer struct {
+	Text    string
+	Refused bool
+	Prepare string // has to run inside before the agent goes on; may be empty
+}
+
+// Add lets a package be fetched, if it may. The error is one of ours: the run
+// cannot go on.
+func (r *Run) Add(ctx context.Context, d company.Dependency) (Answer, error) {
+	no := func(format string, args ...any) (Answer, error) {
+		return Answer{Text: "Not added: " + fmt.Sprintf(format, args...), Refused: true}, nil
+	}
+	if !r.serves() {
+		return no("this office fetches no dependencies (container.deps: off). Do it without, or escalate and say what is needed.")
+	}
+	if err := registry.Check(d); err != nil {
+		return no("%s", said(err))
+	}
+	if !r.office.Store.Upstreams().Serves(d.Ecosystem) {
+		return no("this office has no registry for %s.", d.Ecosystem)
+	}
+	s := r.office.Desk.View()
+	t, err := s.Task(r.order.Task.ID)
+	if err != nil {
+		return Answer{}, err
+	}
+	if t.Settings.Deps == company.Ask {
+		answer, err := r.ask(ctx, d)
+		if err != nil || answer.Text != "" {
+			return answer, err
+		}
+	} else if n := names(t, d); n >= company.MaxDependencies {
+		// Asked of the registry, the name would have left this host for nothing.
+		return no("this task has added %d dependencies; that is the most. Do without another one, or escalate.", n)
+	}
+	exact, err := r.office.Store.Resolve(ctx, d)
+	if err != nil {
+		if ctx.Err() != nil {
+			return Answer{}, context.Cause(ctx)
+		}
+		return no("%s", said(err))
+	}
+	_, err = r.office.Desk.Do(ctx, string(r.order.Run), company.AddDependency{Run: r.order.Run, Fence: r.order.Fence, Wanted: d, Version: exact.Version})
+	switch company.CodeOf(err) {
+	case "":
+	case company.EConflict, company.EInvalid, company.EWaiting:
+		return no("%s", said(err))
+	default:
+		return Answer{}, err
+	}
+	r.policy.Add(exact)
+	r.mu.Lock()
+	r.added[d.Ecosystem] = true
+	r.mu.Unlock()
+	r.record("added "+exact.String(), false)
+	return Answer{
+		Text: fmt.Sprintf("%s may be fetched now, and what the registry says that it needs. Run: %s\nCommit the manifest and the lock file with the work: the gates get an image with what the lock file names.",
+			exact, registry.Command(exact.Ecosystem, exact.Name, exact.Version)),
+		Prepare: r.office.Store.Prepare(r.order.Base, d.Ecosystem),
+	}, nil
+}
+
+// names counts the names that another one would come on top of; 0 when d's is
+// there already.
+func names(t *company.Task, d company.Dependency) int {
+	seen := map[string]bool{}
+	for _, have := range t.Dependencies {
+		if have.Ecosystem == d.Ecosystem && have.Name == d.Name {
+			return 0
+		}
+		seen[have.Ecosystem+" "+have.Name] = true
+	}
+	return len(seen)
+}
+
+// ask has the president asked and waits for the answer. An empty answer is a
+// yes.
+func (r *Run) ask(ctx context.Context, d company.Dependency) (Answer, error) {
+	_, err := r.office.Desk.Do(ctx, string(r.order.Run), company.AskDependency{Run: r.order.Run, Fence: r.order.Fence, Dependency: d})
+	switch company.CodeOf(err) {
+	case "":
+	case company.EConflict, company.EInvalid:
+		return Answer{Text: "Not added: " + said(err), Refused: true}, nil
+	default:
+		return Answer{}, err
+	}
+	var a *company.Approval
+	wait := func() { a, err = r.answered(ctx, company.DependencyKey(r.order.Task.ID, d)) }
+	if r.order.Waits != nil {
+		r.order.Waits(wait)
+	} else {
+		wait()
+	}
+	switch {
+	case err != nil:
+		return Answer{}, err
+	case a.Open():
+		return Answer{Refused: true, Text: fmt.Sprintf("Not added: the president has not answered yet (question %s). Go on with what can be done without %s and call add_dependency again later; if nothing can, escalate and say so.", a.ID, d)}, nil
+	case a.Option != company.OptApprove:
+		text := "Not added: the president refuses " + d.String() + "."
+		if a.Text != "" {
+			text += " The president says: " + a.Text
+		}
+		return Answer{Text: text + " Do it without.", Refused: true}, nil
+	}
+	return Answer{}, nil
+}
+
+// answered waits until a question is answered, or patience ends.
+func (r *Run) answered(ctx context.Context, key string) (*company.Approval, error) {
+	limit := r.office.Patience
+	if limit <= 0 {
+		limit = patience
+	}
+	over := time.NewTimer(limit)
+	defer over.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		s := r.office.Desk.View()
+		a := s.Approvals[s.ByKey[key]]
+		if a == nil {
+			return nil, company.E(company.EInternal, "a question that was asked is not there")
+		}
+		if !a.Open() {
+			return a, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-over.C:
+			return a, nil
+		case <-look.C:
+		}
+	}
+}
+
+// said is an error as an agent reads it.
+func said(err error) string {
+	text := err.Error()
+	var e *company.Error
+	if errors.As(err, &e) && e.Hint != "" {
+		text += ". " + e.Hint
+	}
+	return text + "."
+}

@@ -1,0 +1,99 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"company/internal/agent/supply"
+	"company/internal/company"
+	"company/internal/gates"
+	"company/internal/gitops"
+	"company/internal/registry"
+)
+
+// Stock is where the gates and the benches of a task get their images: the
+// task's own, or one with other dependencies where a tree names others.
+type Stock struct {
+	Intake *Intake
+	Store  *registry.Store // nil: no registry is asked, and the task's own image serves every tree
+}
+
+// Image is the image for a commit or tree of a task. Where its lock files are
+// not the base's, they may name what the base's name, what the task has added,
+// and what the registries say that those need; anything else is refused, with
+// words for whoever wrote them. An error says nothing about the tree.
+func (st *Stock) Image(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (image, refused string, err error) {
+	own, base := t.Prepared.Image, t.Prepared.Base.OID
+	if st.Store == nil {
+		return own, "", nil
+	}
+	changed, err := supply.Changed(ctx, m, base, at)
+	if err != nil || !changed {
+		return own, "", err
+	}
+	was, err := supply.Locks(ctx, m, base)
+	if err != nil {
+		return "", "", err
+	}
+	is, err := supply.Locks(ctx, m, at)
+	if err != nil {
+		return "", "", err
+	}
+	outside, err := st.Store.Outside(ctx, was, t.Dependencies, is)
+	if err != nil {
+		return "", "", err
+	}
+	if len(outside) > 0 {
+		return own, unasked(outside), nil
+	}
+	in := st.Intake
+	found, err := gates.Detect(ctx, m, in.detectedAt(t), gates.Options{Lint: in.Lint, Test: in.Test, Paths: in.Paths})
+	if err != nil {
+		return "", "", err
+	}
+	req := in.request(m, base, found.Toolchains)
+	req.Repo.Locks = at
+	img, err := in.Images.Ensure(ctx, req)
+	var e *company.Error
+	switch {
+	case errors.As(err, &e) && e.Code == company.EImage && ctx.Err() == nil:
+		// The base's own lock files made an image before.
+		return own, "The dependencies that the branch's lock files name cannot be prepared: " + e.Error(), nil
+	case err != nil:
+		return "", "", err
+	}
+	return img.ID, "", nil
+}
+
+// detectedAt is the commit whose gates and toolchains count: a follow-up has
+// its lead's.
+func (in *Intake) detectedAt(t *company.Task) company.OID {
+	if lead := in.Desk.View().Lead(t); lead != nil && lead.Prepared != nil {
+		return lead.Prepared.Base.OID
+	}
+	return t.Prepared.Base.OID
+}
+
+// unasked tells a worker which names of its lock files nobody let it add.
+func unasked(outside []company.Dependency) string {
+	var b strings.Builder
+	b.WriteString("The branch's lock files name packages that are not in the base's, that were not asked for with add_dependency, and that nothing which was asked for needs:\n")
+	for i, d := range outside {
+		if i == 20 {
+			fmt.Fprintf(&b, "- and %d more\n", len(outside)-i)
+			break
+		}
+		fmt.Fprintf(&b, "- %s\n", d)
+	}
+	b.WriteString("Ask for them with add_dependency, or take them out of the lock files.")
+	return b.String()
+}
+
+// Bench is Image for a container that somebody works in: a tree whose
+// dependencies are refused is worked on, and read, with the task's own.
+func (st *Stock) Bench(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (string, error) {
+	image, _, err := st.Image(ctx, t, m, at)
+	return image, err
+}

@@ -1,0 +1,81 @@
+package registry
+
+import (
+	"maps"
+	"strings"
+)
+
+// Where the clients inside a container keep what they fetch themselves. What
+// an image holds is root's and is read as it is.
+const (
+	fetchedGo    = "/work/.fetched/gomod"
+	fetchedCargo = "/work/.fetched/cargo"
+)
+
+// BakedGo is the module cache of an image.
+const BakedGo = "/opt/gomod"
+
+// Environment makes the clients inside ask the mirrors at base, such as
+// http://127.0.0.1:8377. The ecosystems in added are those to which something
+// was added: the go command and cargo then keep a cache of their own, which
+// costs a first build, and read the image's beside it; until then they work
+// from the image alone.
+func (s *Store) Environment(base string, added map[string]bool) map[string]string {
+	env := map[string]string{}
+	if s.up.Serves(NPM) {
+		maps.Copy(env, map[string]string{
+			"npm_config_registry": base + "/npm/", "npm_config_replace_registry_host": "always",
+			"npm_config_audit": "false", "npm_config_fund": "false", "npm_config_update_notifier": "false",
+			"YARN_REGISTRY": base + "/npm/", "YARN_NPM_REGISTRY_SERVER": base + "/npm", "YARN_UNSAFE_HTTP_WHITELIST": "127.0.0.1",
+		})
+		for scope := range s.up.NPMScope {
+			env["npm_config_"+scope+":registry"] = base + "/npm/"
+		}
+	}
+	if s.up.Serves(PyPI) {
+		maps.Copy(env, map[string]string{
+			"PIP_INDEX_URL": base + "/pypi/simple/", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_BREAK_SYSTEM_PACKAGES": "1",
+			"UV_DEFAULT_INDEX": base + "/pypi/simple/", "UV_INDEX_URL": base + "/pypi/simple/",
+		})
+	}
+	if s.up.Serves(Go) && added[Go] {
+		sum := s.up.GoSumDB
+		if sum == "" {
+			sum = "off"
+		}
+		maps.Copy(env, map[string]string{
+			// Modules of the image are unpacked out of its own download cache.
+			"GOPROXY": "file://" + BakedGo + "/cache/download," + base + "/go", "GOMODCACHE": fetchedGo,
+			"GOSUMDB": sum, "GONOSUMDB": s.up.GoNoSum, "GONOPROXY": "none", "GOVCS": "*:off",
+		})
+	}
+	if s.up.Serves(Crates) && added[Crates] {
+		env["CARGO_HOME"], env["CARGO_NET_OFFLINE"] = fetchedCargo, "false"
+	}
+	return env
+}
+
+// Prepare is a command of the shell that has to run inside before the clients
+// of an ecosystem can fetch, or "".
+func (s *Store) Prepare(base, ecosystem string) string {
+	if ecosystem != Crates {
+		return ""
+	}
+	return "mkdir -p " + fetchedCargo + " && printf '%s\\n' '[source.crates-io]' 'replace-with = \"mirror\"' '[source.mirror]' 'registry = \"sparse+" +
+		base + "/crates/\"' '[net]' 'offline = false' > " + fetchedCargo + "/config.toml"
+}
+
+// Command tells how a client takes a package into a project.
+func Command(ecosystem, name, version string) string {
+	switch ecosystem {
+	case Go:
+		return "go get " + name + "@" + version + " (and go mod tidy when the code uses it)"
+	case NPM:
+		return "npm install " + name + "@" + version
+	case PyPI:
+		return "pip install " + name + "==" + version + " (and write it into the project's own list of requirements)"
+	case Crates:
+		return "cargo add " + name + "@" + strings.SplitN(version, "+", 2)[0]
+	}
+	return ""
+}
