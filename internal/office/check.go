@@ -294,7 +294,6 @@ func (c Config) notYetBeside(no func(bad bool, key, found, instead string)) {
 	no(len(c.Container.SetupEnv) > 0, "container.setup_env", strings.Join(c.Container.SetupEnv, ", "), "preparation without variables: leave the list empty")
 	same("container.strict", c.Container.Strict, d.Container.Strict)
 	no(c.Forge.URL != "", "forge.url", c.Forge.URL, "the local forge: leave forge.url empty")
-	same("forge.token_env", c.Forge.TokenEnv, d.Forge.TokenEnv)
 	no(c.Gates.RedGreen == "require", "gates.red_green", c.Gates.RedGreen, "off or report")
 	same("gates.protect_tests", c.Gates.ProtectTests, d.Gates.ProtectTests)
 	same("limits.stop_grace", c.Limits.StopGrace, d.Limits.StopGrace)

@@ -1,0 +1,171 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"company/internal/gitops/remotetest"
+	"company/test/house"
+)
+
+// What THREATS (g) and GIT-4 say about repositories and remotes, in one walk
+// through the house: a shallow, detached checkout with a submodule, an LFS
+// pointer and line ends that attributes would convert; a remote over http that
+// wants a token; a hook in every place; commits that are signed off, and
+// merges that are signed.
+func TestWildRepository(t *testing.T) {
+	t.Parallel()
+	const token = "canary-token-for-the-remote"
+	h := house.New(t, tripleStaff(), calculator())
+	oddFiles(t, h)
+	h.Git(h.Repo, "commit", "-q", "-m", "odd files")
+	for _, name := range []string{"b", "c"} {
+		h.Git(h.Repo, "commit", "-q", "--allow-empty", "-m", name)
+	}
+	server := remotetest.NewHTTP(t, "", token)
+	origin, url := server.Repository(t, "acme/calc.git", h.Repo)
+
+	// The president's checkout: the newest commit alone, on no branch.
+	shallow := filepath.Join(h.Dir, "shallow")
+	h.Git("", "clone", "-q", "--depth=1", "file://"+origin, shallow)
+	h.Git(shallow, "remote", "set-url", "origin", url)
+	h.Git(shallow, "switch", "-q", "--detach")
+	h.Repo, h.Origin = shallow, origin
+	base := h.Git(h.Repo, "rev-parse", "HEAD")
+
+	fired := filepath.Join(h.Dir, "fired")
+	trapped(t, h, fired)
+	key := filepath.Join(h.Dir, "signing")
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	h.Config("git: {author: \"Acme Bot <bot@acme.example>\", signoff: true, sign: ssh, signing_key: " + key + "}\nforge: {kind: local, token_env: REMOTE_TOKEN}\n")
+	h.Env = append(h.Env, "REMOTE_TOKEN="+token)
+
+	p := h.Start("submit", "add a function that triples")
+	sum := ends(t, p, 0)
+	if sum.Result != "COMPLETE" {
+		t.Fatalf("%+v\n%s", sum, p.Tell())
+	}
+	branch := integration(h, 1)
+	head := h.Git(origin, "rev-parse", "refs/heads/"+branch)
+	if n := h.Git(origin, "rev-list", "--count", head); n != "6" { // four, the work, its merge
+		t.Errorf("%s commits at the remote", n)
+	}
+	var record struct{ Base string }
+	readJSON(t, filepath.Join(h.Repo, ".company/state/pulls/1.json"), &record)
+	if record.Base != "main" {
+		t.Errorf("the pull request goes into %q", record.Base)
+	}
+	changed := h.Git(origin, "diff-tree", "-r", "--raw", "--no-renames", "--abbrev=4", base, head)
+	for line := range strings.SplitSeq(changed, "\n") {
+		if _, name, _ := strings.Cut(line, "\t"); name != "triple.go" && name != "triple_test.go" {
+			t.Errorf("changed on the way: %s", line)
+		}
+	}
+	for commit := range strings.FieldsSeq(h.Git(origin, "rev-list", base+".."+head)) {
+		if who := h.Git(origin, "log", "-1", "--format=%an <%ae> %cn <%ce>", commit); who != "Acme Bot <bot@acme.example> Acme Bot <bot@acme.example>" {
+			t.Errorf("%s is by %s", commit, who)
+		}
+		if message := h.Git(origin, "log", "-1", "--format=%B", commit); !strings.HasSuffix(message, "Signed-off-by: Acme Bot <bot@acme.example>") {
+			t.Errorf("no sign-off: %q", message)
+		}
+	}
+	public, err := os.ReadFile(key + ".pub")
+	if err != nil {
+		t.Fatal(err)
+	}
+	allowed := filepath.Join(h.Dir, "allowed_signers")
+	if err := os.WriteFile(allowed, []byte("bot@acme.example "+string(public)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.Git(origin, "-c", "gpg.ssh.allowedSignersFile="+allowed, "verify-commit", head)
+
+	if left := h.Git(h.Repo, "rev-parse", "HEAD", "--is-shallow-repository"); left != base+"\ntrue" {
+		t.Errorf("the checkout was touched: %s", left)
+	}
+	if _, err := os.Stat(fired); err == nil {
+		t.Error("a hook or a command of the checkout's configuration was run")
+	}
+	if seen := server.Seen(); !strings.Contains(strings.Join(seen, " "), token) {
+		t.Error("the remote saw no token")
+	}
+	for _, dir := range []string{h.Repo, filepath.Join(h.Dir, "state"), filepath.Join(h.Dir, "run")} {
+		if out, _ := exec.Command("grep", "-rla", "-e", token, dir).Output(); len(out) > 0 {
+			t.Errorf("the token is in %s", out)
+		}
+	}
+	// The canary works: plain git in that checkout runs such a command.
+	cmd := exec.Command("git", "status")
+	cmd.Dir, cmd.Env = h.Repo, h.Env
+	_ = cmd.Run()
+	if _, err := os.Stat(fired); err != nil {
+		t.Error("the canary would never have fired")
+	}
+}
+
+// oddFiles stages what attributes would convert, a pointer, a submodule, links
+// in a circle, and names that need quotes.
+func oddFiles(t *testing.T, h *house.House) {
+	t.Helper()
+	blob := func(content string) string {
+		p := filepath.Join(h.Dir, "blob")
+		if err := os.WriteFile(p, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return h.Git(h.Repo, "hash-object", "-w", "--no-filters", p)
+	}
+	for name, content := range map[string]string{
+		".gitattributes": "* text=auto eol=crlf\n*.bin filter=x diff=x merge=x -text\n*.go -text\n",
+		"dos.txt":        "one\r\ntwo\r\n", "unix.txt": "one\ntwo\n", "caf\xe9": "latin1\n", "line\nend": "newline\n", "-rf": "dash\n", "a \"b\"": "quotes\n",
+		"big.bin": "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat("ab", 32) + "\nsize 12345\n",
+	} {
+		h.Git(h.Repo, "update-index", "--add", "--cacheinfo", "100644,"+blob(content)+","+name)
+	}
+	h.Git(h.Repo, "update-index", "--add", "--cacheinfo", "120000,"+blob("loop-b")+",loop-a")
+	h.Git(h.Repo, "update-index", "--add", "--cacheinfo", "120000,"+blob("loop-a")+",loop-b")
+	h.Git(h.Repo, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("12", 20)+",vendor/sub")
+}
+
+// trapped puts a canary into every hook and every command of the checkout's
+// configuration, and of the user's and the machine's (T11).
+func trapped(t *testing.T, h *house.House, fired string) {
+	t.Helper()
+	hooks := filepath.Join(h.Repo, ".git", "hooks")
+	touch := "touch " + fired + " #"
+	for _, name := range []string{
+		"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg", "commit-msg", "post-commit",
+		"pre-rebase", "post-checkout", "post-merge", "pre-push", "pre-receive", "update", "proc-receive", "post-receive", "post-update",
+		"reference-transaction", "push-to-checkout", "pre-auto-gc", "post-rewrite", "sendemail-validate", "fsmonitor-watchman", "post-index-change",
+	} {
+		if err := os.MkdirAll(hooks, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(hooks, name), []byte("#!/bin/sh\n"+touch+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keys := [][2]string{
+		{"core.fsmonitor", touch}, {"core.sshCommand", touch}, {"core.gitProxy", touch}, {"core.pager", touch}, {"core.editor", touch}, {"core.hooksPath", hooks},
+		{"core.askPass", touch}, {"core.alternateRefsCommand", touch}, {"diff.external", touch}, {"diff.x.command", touch}, {"diff.x.textconv", touch},
+		{"merge.x.driver", touch}, {"filter.x.clean", touch}, {"filter.x.smudge", touch}, {"filter.x.process", touch}, {"filter.x.required", "true"},
+		{"credential.helper", "!" + touch}, {"uploadpack.packObjectsHook", touch}, {"gpg.program", touch}, {"gpg.ssh.program", touch}, {"gpg.ssh.defaultKeyCommand", touch},
+		{"remote.origin.uploadpack", touch}, {"remote.origin.receivepack", touch}, {"sequence.editor", touch}, {"commit.gpgSign", "true"}, {"trailer.x.command", touch},
+	}
+	for _, kv := range keys {
+		h.Git(h.Repo, "config", kv[0], kv[1])
+	}
+	var global strings.Builder
+	global.WriteString("[core]\n\tautocrlf = true\n\thooksPath = " + hooks + "\n\tfsmonitor = \"" + touch + "\"\n[url \"ext::sh -c " + "false" + "\"]\n\tinsteadOf = http://\n[commit]\n\tgpgSign = true\n[init]\n\tdefaultBranch = elsewhere\n[safe]\n\tdirectory = none\n[user]\n\tname = Nobody\n[transfer]\n\tfsckObjects = false\n")
+	for _, p := range []string{filepath.Join(h.Dir, "home", ".gitconfig"), filepath.Join(h.Dir, "config", "git", "config")} {
+		if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(global.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
