@@ -120,18 +120,21 @@ func (a *app) checkOffice(ctx context.Context, p office.Paths, err error, loaded
 	if !exists(p) {
 		return one("office", office.Result{OK: true, Found: "not opened yet: " + p.Root})
 	}
-	lock, held, err := office.TryLock(p)
+	off, err := office.Open(p) // refuses what a repository brought, before a lock is made in it
 	if err != nil {
 		return one("office", broken(err))
 	}
+	lock, held, err := office.TryLock(p)
+	if err != nil {
+		return one("office", broken(errors.Join(err, off.Close())))
+	}
 	if lock == nil {
+		if err := off.Close(); err != nil {
+			return one("office", broken(err))
+		}
 		return one("office", a.checkHolder(ctx, p, held))
 	}
 	free := office.Result{OK: true, Found: "free: " + p.Root}
-	off, err := office.Open(p)
-	if err != nil {
-		return one("office", broken(errors.Join(err, lock.Release())))
-	}
 	h, err := openHouse(ctx, lock, off, loaded, a.log)
 	if err != nil {
 		err = errors.Join(err, lock.Release(), off.Close())

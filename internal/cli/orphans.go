@@ -67,7 +67,7 @@ func (a *app) ourOffice() (id string, held bool) {
 		return "", false
 	}
 	defer off.Close()
-	return off.ID, isHeld(p)
+	return off.ID, office.Held(p)
 }
 
 // orphans picks, of all containers with our labels, those that nobody looks

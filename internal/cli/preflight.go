@@ -73,7 +73,7 @@ func (a *app) preflight(ctx context.Context, paths office.Paths, c office.Config
 	defer cancel()
 	var wg sync.WaitGroup
 	var docker, models shortages
-	if !isHeld(paths) {
+	if !office.Held(paths) {
 		wg.Go(func() { docker = a.dockerMissing(ctx) })
 		wg.Go(func() { models = a.modelsMissing(ctx, paths, c) })
 	}
@@ -88,22 +88,6 @@ func (a *app) preflight(ctx context.Context, paths office.Paths, c office.Config
 		return seen, err
 	}
 	return seen, append(shortages{e}, missing...).err()
-}
-
-// isHeld says whether another process has the office. An office that is not
-// there, or cannot be looked at, is held by nobody: to open it tells more.
-func isHeld(p office.Paths) bool {
-	if !exists(p) {
-		return false
-	}
-	lock, _, err := office.TryLock(p)
-	if err != nil {
-		return false
-	}
-	if lock == nil {
-		return true
-	}
-	return lock.Release() != nil
 }
 
 func (a *app) dockerMissing(ctx context.Context) shortages {

@@ -230,11 +230,11 @@ func (g *Manager) submitPlan(run company.RunID, fence uint64) agent.Tool {
 
 func askPresident() agent.Tool {
 	type args struct{ Question string }
-	return tool("ask_president", "Ask the president one short question when the instruction cannot be planned without its answer. The task waits for it.",
+	return tool("ask_president", "Ask the president one short question, of one or two lines and without guesses, when the instruction cannot be planned without its answer. The task waits for it.",
 		`{"type":"object","additionalProperties":false,"required":["question"],"properties":{"question":{"type":"string","minLength":1,"maxLength":2000}}}`,
 		false, func(_ context.Context, a args) (agent.Result, error) {
-			if strings.TrimSpace(a.Question) == "" {
-				return refuse("the question is empty"), nil
+			if wrong := checkQuestion(a.Question); wrong != "" {
+				return refuse(wrong), nil
 			}
 			return agent.Result{Text: "asked", Final: decision{Question: a.Question}}, nil
 		})

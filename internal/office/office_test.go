@@ -351,7 +351,13 @@ func TestLockAcrossProcesses(t *testing.T) {
 	p := mustFind(t, FindOptions{Dir: gitRepo(t, nil)})
 	mustOpen(t, p)
 	env := mapEnv(map[string]string{"XDG_RUNTIME_DIR": runtimeDir})
+	if _, err := os.Lstat(p.Lock()); Held(p) || err == nil {
+		t.Fatal("an office that nobody locked is held, or a look made its lock")
+	}
 	cmd := holder(t, p, "XDG_RUNTIME_DIR="+runtimeDir)
+	if !Held(p) {
+		t.Error("it is not held")
+	}
 
 	l, held, err := TryLock(p)
 	if l != nil || err != nil || held == nil {
@@ -384,6 +390,9 @@ func TestLockAcrossProcesses(t *testing.T) {
 	}
 	if _, err := DialSocket(ctx, held.Socket); company.CodeOf(err) != company.EHeld {
 		t.Errorf("a dead socket: %v", err)
+	}
+	if Held(p) {
+		t.Error("a dead process holds it")
 	}
 	l, held, err = TryLock(p)
 	if err != nil || held != nil {

@@ -32,7 +32,9 @@ func says(t testing.TB, h *house.House, words []string, args ...string) string {
 
 // TestQuestionToPullRequest: the manager asks, the task waits, the president
 // answers and resumes; then everything that a president looks at, and the
-// merge, which is the president's own (SUB-2, CLI-7, REV-1).
+// merge, which is the president's own (SUB-2, CLI-7, REV-1). SUB-14: an
+// instruction that can be meant in two ways calls nobody but the manager, who
+// asks in a line; the verdict is INCOMPLETE, exit 2, when nobody is there.
 func TestQuestionToPullRequest(t *testing.T) {
 	t.Parallel()
 	brain := &staff{
@@ -43,6 +45,9 @@ func TestQuestionToPullRequest(t *testing.T) {
 	sum := ends(t, h.Start("submit", "--no-input", "add a farewell"), 2)
 	if sum.Result != "INCOMPLETE" || sum.Status != "awaiting_input" || sum.Next != `company answer a1 "…"` {
 		t.Fatalf("summary: %+v", sum)
+	}
+	if n := h.Model.Calls().Total; n != 1 {
+		t.Errorf("%d model calls for a question of the manager", n)
 	}
 	if st := says(t, h, []string{"NEEDS YOU\n  ! a1", `company answer a1 "…"`, "t1  awaiting_input"}, "status"); strings.Contains(st, "\x1b") || strings.Contains(st, "\x07") {
 		t.Errorf("status steers the terminal: %q", st) // T18

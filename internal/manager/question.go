@@ -1,0 +1,40 @@
+package manager
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// What a question to the president may be (SUB-14): short enough to be read
+// at a glance, and a question, not a guess that asks to be confirmed.
+const (
+	maxQuestionLines = 2
+	maxQuestion      = 400 // characters
+)
+
+// guesses are words of somebody who guesses.
+var guesses = regexp.MustCompile(`(?i)\b(probably|presumably|maybe|perhaps|possibly|supposedly|i (guess|assume|suppose|think|believe))\b`)
+
+// checkQuestion says what is wrong with a question, or "".
+func checkQuestion(q string) string {
+	q = strings.TrimSpace(q)
+	lines := 0
+	for line := range strings.Lines(q) {
+		if strings.TrimSpace(line) != "" {
+			lines++
+		}
+	}
+	switch word := guesses.FindString(q); {
+	case q == "":
+		return "the question is empty"
+	case lines > maxQuestionLines:
+		return fmt.Sprintf("the question has %d lines: ask in one or two", lines)
+	case utf8.RuneCountInString(q) > maxQuestion:
+		return fmt.Sprintf("the question has %d characters: ask in at most %d", utf8.RuneCountInString(q), maxQuestion)
+	case word != "":
+		return fmt.Sprintf("the question guesses (%q): ask for what you need to know, and name the choices", word)
+	}
+	return ""
+}
