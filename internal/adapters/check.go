@@ -37,26 +37,37 @@ func (r Registry) Check(ctx context.Context, p Profile, deps Deps, online bool) 
 	if p.KeyEnv != "" {
 		found += ", " + p.KeyEnv + " " + p.Key.String()
 	}
-	m, err := r.Open(p, deps)
+	said, err := r.Probe(ctx, p, deps, online)
+	if said != "" {
+		found += ", " + said
+	}
 	if err != nil {
 		return broken(found, err)
 	}
+	return office.Result{OK: true, Found: found}
+}
+
+// Probe is Check for those who need the error: a *company.Error that has the
+// *Error behind it where a server was asked. said tells where, in both cases.
+func (r Registry) Probe(ctx context.Context, p Profile, deps Deps, online bool) (said string, err error) {
+	m, err := r.Open(p, deps)
+	if err != nil {
+		return "", err
+	}
 	defer func() { _ = Close(m) }() // nothing was sent that could be lost
 	a, ok := bare(m).(Available)
-	if !ok {
-		return office.Result{OK: true, Found: found}
-	}
-	found += ", at " + a.Address()
-	if !online && !here(a.Address()) {
-		return office.Result{OK: true, Found: found + ", not asked"}
+	switch {
+	case !ok:
+		return "", nil
+	case !online && !here(a.Address()):
+		return "at " + a.Address() + ", not asked", nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkFor)
 	defer cancel()
-	said, err := a.Available(ctx)
-	if err != nil {
-		return broken(found, Explain(err, m.Info()))
+	if said, err = a.Available(ctx); err != nil {
+		return "at " + a.Address(), Explain(err, m.Info())
 	}
-	return office.Result{OK: true, Found: found + ", " + said}
+	return "at " + a.Address() + ", " + said, nil
 }
 
 // bare is the driver's own model.

@@ -66,7 +66,7 @@ func elsewhere(err error) bool {
 	case TooLong:
 		return false
 	case BadRequest:
-		return e.Status == 404 // no such model there
+		return e.Status == 404 || e.Status >= 500 // no such model there, or none that its machine can hold
 	}
 	return true
 }

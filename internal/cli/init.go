@@ -212,8 +212,12 @@ func (a *app) pickModels(ctx context.Context, loaded office.Loaded) (map[string]
 	}
 	lctx, cancel := context.WithTimeout(ctx, localFor)
 	defer cancel()
-	if _, ok := registry["ollama"]; ok && reach(lctx, ollamaAddress) == nil {
-		return nil, "Found: Ollama at " + ollamaAddress + ", which is the default"
+	if at := standardAddress("ollama", a.getenv); reach(lctx, at) == nil {
+		model, err := defaultModel(lctx, a.getenv)
+		if err != nil {
+			return nil, "Found: Ollama at " + at + ", which is the default, and no model on it: ollama pull llama3"
+		}
+		return nil, "Found: Ollama at " + at + " with " + model + ", which is the default"
 	}
 	for _, v := range vendors {
 		if _, ok := registry[v.adapter]; ok && a.isSet(v.key) == set {

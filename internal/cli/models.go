@@ -16,6 +16,12 @@ import (
 // service, for profiles that name neither a variable nor another address.
 var standardKeys = map[string]string{"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
+// getenv is a variable of the environment; empty where it is not set.
+func (a *app) getenv(name string) string {
+	v, _ := a.env(name)
+	return v
+}
+
 // profiles are the models of a config as their drivers need them. Keys come
 // from the environment and from nowhere else.
 func profiles(l office.Loaded, root string, getenv func(string) string) []adapters.Profile {
@@ -28,8 +34,11 @@ func profiles(l office.Loaded, root string, getenv func(string) string) []adapte
 			Temperature: m.Temperature, Tools: adapters.ToolUse(m.Tools),
 			Unchosen: l.Origin["models."+name+".adapter"] == office.OriginDefault && l.Origin["models."+name+".model"] == office.OriginDefault,
 		}
-		if p.KeyEnv == "" && p.BaseURL == "" {
-			p.KeyEnv = standardKeys[m.Adapter]
+		if p.BaseURL == "" {
+			if p.KeyEnv == "" {
+				p.KeyEnv = standardKeys[m.Adapter]
+			}
+			p.BaseURL = standardAddress(m.Adapter, getenv)
 		}
 		if p.KeyEnv != "" {
 			p.Key = adapters.NewSecret(getenv(p.KeyEnv))
@@ -63,11 +72,10 @@ func (a *app) checkModels(ctx context.Context, p office.Paths, l office.Loaded, 
 			}
 		}
 	}
-	getenv := func(name string) string { v, _ := a.env(name); return v }
 	var out []verdict
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	for _, profile := range profiles(l, p.Root, getenv) {
+	for _, profile := range profiles(l, p.Root, a.getenv) {
 		if users[profile.Name] == nil {
 			continue
 		}

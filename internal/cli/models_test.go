@@ -27,14 +27,14 @@ func TestProfiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := map[string]string{"OPENAI_API_KEY": "sk-o", "ANTHROPIC_API_KEY": "sk-a", "MINE": "sk-m"}
+	env := map[string]string{"OPENAI_API_KEY": "sk-o", "ANTHROPIC_API_KEY": "sk-a", "MINE": "sk-m", "OLLAMA_HOST": "gpu-box"}
 	got := map[string]adapters.Profile{}
 	for _, p := range profiles(l, dir, func(name string) string { return env[name] }) {
 		got[p.Name] = p
 	}
 	half := 0.5
 	want := map[string]adapters.Profile{
-		"default": {Name: "default", Adapter: "ollama", Model: "llama3", Tools: adapters.ToolsAuto, Unchosen: true},
+		"default": {Name: "default", Adapter: "ollama", Model: "llama3", BaseURL: "http://gpu-box:11434", Tools: adapters.ToolsAuto, Unchosen: true},
 		"ours": {Name: "ours", Adapter: "openai", Model: "Weird/Name:1 b", BaseURL: "http://h/v1", ContextTokens: 9, MaxOutput: 8, Temperature: &half,
 			Tools: adapters.ToolsNo, Price: adapters.Price{Known: true, InputMicro: 1e6, OutMicro: 2e6, CacheMicro: 3e6, WriteMicro: 4e6}, Fallback: []string{"claude"}},
 		"claude": {Name: "claude", Adapter: "anthropic", Model: "c", KeyEnv: "MINE", Key: adapters.NewSecret("sk-m"), Tools: adapters.ToolsAuto},

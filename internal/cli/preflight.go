@@ -8,12 +8,12 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"company/internal/adapters"
 	"company/internal/company"
 	"company/internal/office"
 )
@@ -23,8 +23,6 @@ const (
 	preflightFor = 10 * time.Second
 	// localFor is how long a server on this machine has to take a connection.
 	localFor = 500 * time.Millisecond
-	// ollamaAddress is where Ollama listens when nobody says otherwise.
-	ollamaAddress = "http://127.0.0.1:11434"
 )
 
 // shortages are things without which no task can be worked on here.
@@ -68,16 +66,16 @@ func reason(e *company.Error) string {
 // role a model that can be asked. All are looked at together, and all that is
 // missing is told at once. When another process holds the office, it is that
 // process that works: here only the repository is looked at.
-func (a *app) preflight(ctx context.Context, paths office.Paths, c office.Config, repo, ref string) (sight, error) {
+func (a *app) preflight(ctx context.Context, paths office.Paths, l office.Loaded, repo, ref string) (sight, error) {
 	ctx, cancel := context.WithTimeout(ctx, preflightFor)
 	defer cancel()
 	var wg sync.WaitGroup
 	var docker, models shortages
 	if !office.Held(paths) {
 		wg.Go(func() { docker = a.dockerMissing(ctx) })
-		wg.Go(func() { models = a.modelsMissing(ctx, paths, c) })
+		wg.Go(func() { models = a.modelsMissing(ctx, paths, l) })
 	}
-	seen, err := see(ctx, c, repo, ref)
+	seen, err := see(ctx, l.Config, repo, ref)
 	wg.Wait()
 	missing := append(docker, models...)
 	if err == nil {
@@ -107,24 +105,28 @@ func (a *app) dockerMissing(ctx context.Context) shortages {
 
 // modelsMissing says which roles have no model that can be asked. A profile
 // that cannot be used is none as long as one of its fallbacks can.
-func (a *app) modelsMissing(ctx context.Context, p office.Paths, c office.Config) shortages {
+func (a *app) modelsMissing(ctx context.Context, p office.Paths, l office.Loaded) shortages {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	wrong := map[string]*company.Error{}
-	for name := range reachable(c) {
+	used := reachable(l.Config)
+	for _, profile := range profiles(l, p.Root, a.getenv) {
+		if !used[profile.Name] {
+			continue
+		}
 		wg.Go(func() {
-			e := a.modelMissing(ctx, p, name, c.Models[name])
+			e := a.modelMissing(ctx, profile, modelDeps(l.Config, a.log))
 			mu.Lock()
 			defer mu.Unlock()
-			wrong[name] = e
+			wrong[profile.Name] = e
 		})
 	}
 	wg.Wait()
 	var out shortages
 	told := map[string]bool{}
 	for _, role := range roles {
-		first := c.Agent(role).Model
-		chain := chainOf(c, first)
+		first := l.Config.Agent(role).Model
+		chain := chainOf(l.Config, first)
 		if slices.ContainsFunc(chain, func(name string) bool { return wrong[name] == nil }) || told[first] {
 			continue
 		}
@@ -166,49 +168,40 @@ func chainOf(c office.Config, profile string) []string {
 }
 
 // modelMissing says why a profile cannot be asked, or gives nil. It looks at
-// what is on this machine alone: the key, the script, a server that is local.
-func (a *app) modelMissing(ctx context.Context, p office.Paths, name string, m office.Model) *company.Error {
-	if m.APIKeyEnv != "" {
-		if v, _ := a.env(m.APIKeyEnv); v == "" {
-			return company.E(company.EModelAuth, "the model "+name+" ("+m.Adapter+" "+m.Model+") has no key: "+m.APIKeyEnv+" is NOT SET").
-				Fix("export " + m.APIKeyEnv + "=… , or name another model: company init")
-		}
+// what is on this machine alone: the key, the script, a server that is local,
+// and whether that one has the model.
+func (a *app) modelMissing(ctx context.Context, p adapters.Profile, deps adapters.Deps) *company.Error {
+	who := "the model " + p.Name + " (" + p.Adapter + " " + p.Model + ")"
+	if p.KeyEnv != "" && !p.Key.Set() {
+		return company.E(company.EModelAuth, who+" has no key: "+p.KeyEnv+" is NOT SET").
+			Fix("export " + p.KeyEnv + "=… , or name another model: company init")
 	}
-	if file := scriptOf(p, m); file != "" && !isFile(file) {
-		return company.E(company.EModel, "the model "+name+" has no script: "+file+" is not there").Fix("correct models." + name + ".script")
+	if p.Script != "" && !isFile(p.Script) {
+		return company.E(company.EModel, "the model "+p.Name+" has no script: "+p.Script+" is not there").Fix("correct models." + p.Name + ".script")
 	}
-	base := serverOf(m)
-	if base == "" || !isLocal(base) {
+	if p.BaseURL == "" || !isLocal(p.BaseURL) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, localFor)
+	lctx, cancel := context.WithTimeout(ctx, localFor)
 	defer cancel()
-	err := reach(ctx, base)
-	if err == nil || context.Cause(ctx) == errInterrupted {
+	if err := reach(lctx, p.BaseURL); err != nil {
+		if context.Cause(ctx) == errInterrupted {
+			return nil
+		}
+		e := company.E(company.EModel, who+" has no server at "+p.BaseURL).Wrap(err)
+		if p.Adapter == "ollama" {
+			return e.Fix("ollama serve, then ollama pull " + p.Model + "; or name another model: company init. (make demo, in company's source, shows it at work without any)")
+		}
+		return e.Fix("start it, or correct models." + p.Name + ".base_url: company config show")
+	}
+	// A server that is there and slow, or overloaded, is no shortage: a run waits
+	// for it.
+	_, err := registry.Probe(ctx, p, deps, false)
+	var told *company.Error
+	if kind := adapters.KindOf(err); kind != adapters.BadRequest && kind != adapters.Auth || !errors.As(err, &told) {
 		return nil
 	}
-	e := company.E(company.EModel, "the model "+name+" ("+m.Adapter+" "+m.Model+") has no server at "+base).Wrap(err)
-	if m.Adapter == "ollama" {
-		return e.Fix("ollama serve, then ollama pull " + m.Model + "; or name another model: company init. (make demo, in company's source, shows it at work without any)")
-	}
-	return e.Fix("start it, or correct models." + name + ".base_url: company config show")
-}
-
-// serverOf is the address of a profile's server, where the config or a
-// convention tells.
-func serverOf(m office.Model) string {
-	if m.BaseURL == "" && m.Adapter == "ollama" {
-		return ollamaAddress
-	}
-	return m.BaseURL
-}
-
-// scriptOf is the file of a scripted model; "" for another.
-func scriptOf(p office.Paths, m office.Model) string {
-	if m.Script == "" || filepath.IsAbs(m.Script) {
-		return m.Script
-	}
-	return filepath.Join(p.Root, m.Script)
+	return company.E(told.Code, who+" cannot be asked").Because(told.Why).Fix(told.Hint)
 }
 
 // isLocal says whether an address is on this machine by its very text: no name

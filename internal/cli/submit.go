@@ -151,7 +151,7 @@ func (a *app) submit(ctx context.Context, o submitOptions, text string) error {
 		return err
 	}
 	looked := a.slowly("looking at " + filepath.Base(repo))
-	seen, err := a.preflight(ctx, paths, loaded.Config, repo, cmd.Base)
+	seen, err := a.preflight(ctx, paths, loaded, repo, cmd.Base)
 	looked()
 	if err != nil {
 		return err

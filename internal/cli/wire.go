@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"company/internal/adapters"
+	"company/internal/adapters/anthropic"
+	"company/internal/adapters/ollama"
 	"company/internal/adapters/openai"
 	"company/internal/adapters/scripted"
 	"company/internal/budget"
@@ -24,8 +26,25 @@ import (
 
 // registry is the table of model adapters.
 var registry = adapters.Registry{
-	"openai":   openai.Factory,
-	"scripted": scripted.Factory,
+	"anthropic": anthropic.Factory,
+	"ollama":    ollama.Factory,
+	"openai":    openai.Factory,
+	"scripted":  scripted.Factory,
+}
+
+// standardAddress is where an adapter's own server is, for profiles that name
+// no other: Ollama's programs read OLLAMA_HOST, and so does the company.
+func standardAddress(adapter string, getenv func(string) string) string {
+	if adapter == "ollama" {
+		return ollama.AddressOf(getenv("OLLAMA_HOST"))
+	}
+	return ""
+}
+
+// defaultModel is the model that is used where nobody chose one: on Ollama,
+// llama3 or the first installed one that can call tools.
+func defaultModel(ctx context.Context, getenv func(string) string) (string, error) {
+	return ollama.Default(ctx, getenv("OLLAMA_HOST"))
 }
 
 func openBus(ctx context.Context, p office.Paths, _ office.Config, log *slog.Logger) (bus.Bus, error) {

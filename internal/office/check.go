@@ -269,8 +269,7 @@ func (c Config) notYet() map[string]string {
 	}
 	for name, m := range c.Models {
 		// A profile that nobody uses does no harm.
-		no(used[name] && m.Adapter != "openai" && m.Adapter != "scripted", "models."+name+".adapter", m.Adapter,
-			"openai (with base_url, for any server that speaks its protocol, Ollama's http://127.0.0.1:11434/v1 too) or scripted")
+		no(used[name] && m.Adapter == "cli", "models."+name+".adapter", m.Adapter, "openai (with base_url, for any server that speaks its protocol), ollama, anthropic or scripted")
 	}
 	no(c.Bus.Driver != "nats", "bus.driver", c.Bus.Driver, "nats")
 	no(c.Bus.URL != "", "bus.url", c.Bus.URL, "the built-in bus: leave bus.url empty")

@@ -333,7 +333,7 @@ func TestManyProblems(t *testing.T) {
 // What this version cannot do is refused by Check, not by Load, in words that
 // name what there is.
 func TestNotYet(t *testing.T) {
-	dir := officeWith(t, `models: {default: {adapter: openai, model: m, fallback: [b]}, b: {adapter: anthropic, model: m}, unused: {adapter: cli}}
+	dir := officeWith(t, `models: {default: {adapter: openai, model: m, fallback: [b]}, b: {adapter: cli, model: m}, unused: {adapter: cli}}
 bus: {driver: redis, url: 'redis://h:1', creds: ./creds}
 forge: {kind: github}
 container: {runtime: dind, egress: [example.com]}
@@ -348,7 +348,7 @@ git: {integration_mode: shared}
 		t.Fatalf("got %v", err)
 	}
 	for _, want := range []string{
-		`company.yaml:1:76: models.b.adapter is not in this version yet, found "anthropic"; there is: openai`,
+		`company.yaml:1:76: models.b.adapter is not in this version yet, found "cli"; there is: openai`,
 		`company.yaml:2:15: bus.driver is not in this version yet, found "redis"; there is: nats`,
 		`bus.url is not in this version yet`,
 		`forge.kind is not in this version yet, found "github"; there is: auto or local`,

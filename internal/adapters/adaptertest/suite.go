@@ -1,8 +1,9 @@
-// Package adaptertest is the one suite that every adapter of the OpenAI wire
-// runs: a server that misbehaves in every way that servers have been seen to,
-// and what a driver must make of it. The cases are data: a reply on the wire,
-// and the kind of error or the message that must come of it. It knows no
-// driver and no real host.
+// Package adaptertest is the one suite that every adapter runs: a server that
+// misbehaves in every way that servers have been seen to, and what a driver
+// must make of it. The cases are data: a reply on the wire, and the kind of
+// error or the message that must come of it. What is HTTP's is common to all
+// wires; what is the protocol's has a case on each of them. It knows no driver
+// and no real host.
 package adaptertest
 
 import (
@@ -44,23 +45,42 @@ type Case struct {
 	Check      func(t *testing.T, r adapters.Response)
 }
 
-// Exercise runs every case. open makes the driver under test.
-func Exercise(t *testing.T, open func(t *testing.T, o Options) adapters.Model) {
-	for _, c := range Cases() {
+// Exercise runs every case of a wire. open makes the driver under test.
+func Exercise(t *testing.T, w Wire, open func(t *testing.T, o Options) adapters.Model) {
+	cases := w.all()
+	has := map[string]bool{}
+	for _, c := range cases {
+		if has[c.Name] {
+			t.Errorf("two cases are named %q", c.Name)
+		}
+		has[c.Name] = true
+	}
+	for _, name := range Required {
+		if why := w.Cannot[name]; why != "" {
+			t.Logf("%s has no case %q: %s", w.Name, name, why)
+		} else if !has[name] {
+			t.Errorf("%s has no case %q", w.Name, name)
+		}
+	}
+	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
 			release := make(chan struct{})
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if got := r.Header.Get("Authorization"); got != "Bearer "+Canary {
-					t.Errorf("Authorization of the request does not hold the key")
+			server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+				if w.Key(r) != Canary {
+					t.Errorf("%s does not hold the key", r.URL.Path)
 				}
 				if _, err := io.Copy(io.Discard, r.Body); err != nil {
 					t.Errorf("read the request: %v", err)
 				}
-				c.Serve(w, r.WithContext(withRelease(r.Context(), release)))
+				if answer := w.Ask[r.URL.Path]; answer != nil {
+					answer(rw, r)
+					return
+				}
+				c.Serve(rw, r.WithContext(withRelease(r.Context(), release)))
 			}))
 			o := c.Options
-			o.BaseURL, o.Key = server.URL+"/v1", adapters.NewSecret(Canary+"\n")
+			o.BaseURL, o.Key = server.URL+w.Path, adapters.NewSecret(Canary+"\n")
 			m := open(t, o)
 			t.Cleanup(func() {
 				close(release)

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // TestServers: ADP-1, THREATS g (model replies).
 func TestServers(t *testing.T) {
-	adaptertest.Exercise(t, func(t *testing.T, o adaptertest.Options) adapters.Model {
+	adaptertest.Exercise(t, adaptertest.OpenAI(), func(t *testing.T, o adaptertest.Options) adapters.Model {
 		return newClient(t, openai.Config{Model: "m", BaseURL: o.BaseURL, Key: o.Key, FirstToken: o.FirstToken, Idle: o.Idle})
 	})
 }

@@ -1,6 +1,7 @@
 // Package scripted is a model that is a program: a loopback server that speaks
-// OpenAI's chat completions protocol, streaming and not, with tools and usage,
-// and asks a Brain for each reply. `adapter: scripted` runs it on a script
+// OpenAI's chat completions protocol (and those of Ollama and Anthropic, for
+// tests of their adapters), streaming and not, with tools and usage, and asks a
+// Brain for each reply. `adapter: scripted` runs it on a script
 // file and drives it with the openai adapter, so that everything but the
 // thinking is the real path.
 //
@@ -40,6 +41,8 @@ type Exchange struct {
 	Turn      int                // replies that the conversation holds so far
 	MaxTokens int                // 0: the request names no limit
 	Stream    bool
+
+	usage bool // a stream is to end with it
 }
 
 // Brief is the first user message: the header and what the role is told.

@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	sdk "github.com/sashabaranov/go-openai"
-
 	"company/internal/adapters"
 	"company/internal/company"
 )
@@ -41,9 +39,11 @@ type Logged struct {
 	Body   []byte // its first 64 KiB
 }
 
-// Server speaks the chat completions protocol on a loopback port.
+// Server speaks the protocols of OpenAI, Ollama and Anthropic on a loopback
+// port, all from the same brain.
 type Server struct {
 	brain    Brain
+	toolless bool
 	listener net.Listener
 	http     *http.Server
 	stop     context.CancelFunc // ends replies that hang or wait
@@ -60,8 +60,16 @@ type faultKey struct {
 	turn int
 }
 
+// Option changes what a server is.
+type Option func(*Server)
+
+// WithoutTools makes a server whose model takes no tools: it refuses them with
+// a 400, and what the brain calls it writes as text. Its brain is asked as if
+// there were tools.
+func WithoutTools() Option { return func(s *Server) { s.toolless = true } }
+
 // NewServer listens on a free port of 127.0.0.1 and serves until Close.
-func NewServer(brain Brain) (*Server, error) {
+func NewServer(brain Brain, opts ...Option) (*Server, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen for the scripted model: %w", err)
@@ -72,9 +80,16 @@ func NewServer(brain Brain) (*Server, error) {
 		calls:  Calls{ByRole: map[company.Role]int{}, ByRun: map[company.RunID]int{}},
 		faults: map[faultKey]int{},
 	}
+	for _, o := range opts {
+		o(s)
+	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/chat/completions", s.chat)
+	mux.HandleFunc("POST /v1/chat/completions", s.chat(openAI))
+	mux.HandleFunc("POST /v1/messages", s.chat(anthropic))
+	mux.HandleFunc("POST /api/chat", s.chat(ollama))
 	mux.HandleFunc("GET /v1/models", s.models)
+	mux.HandleFunc("POST /api/show", s.show)
+	mux.HandleFunc("GET /api/tags", s.tags)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusNotFound, "not_found", "no such address: "+r.Method+" "+r.URL.Path)
 	})
@@ -124,48 +139,67 @@ func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{}})
 }
 
-func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
-	if err != nil {
-		writeError(w, http.StatusRequestEntityTooLarge, "invalid_request_error", "the request cannot be read: "+err.Error())
-		return
+// show tells of any model what this server is.
+func (s *Server) show(w http.ResponseWriter, _ *http.Request) {
+	capabilities := []string{"completion", "tools"}
+	if s.toolless {
+		capabilities = capabilities[:1]
 	}
-	var req sdk.ChatCompletionRequest
-	if err := json.Unmarshal(body, &req); err != nil {
-		writeError(w, http.StatusBadRequest, "invalid_request_error", "the request is not JSON: "+err.Error())
-		return
-	}
-	if err := check(req); err != nil {
-		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
-		return
-	}
-	x, err := exchangeOf(req)
-	if err != nil {
-		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
-		return
-	}
-	s.record(x, body)
-	reply := s.brain.Reply(x)
-	if reply.Err != "" {
-		writeError(w, http.StatusBadRequest, "script_error", reply.Err)
-		return
-	}
-	if reply.Delay > 0 && !s.wait(r, reply.Delay) {
-		return
-	}
-	if reply.Fault != nil && s.due(x, *reply.Fault) {
-		s.fail(w, r, req, x, reply)
-		return
-	}
-	answer, err := newAnswer(req, x, reply)
-	if err != nil {
-		writeError(w, http.StatusInternalServerError, "server_error", err.Error())
-		return
-	}
-	if req.Stream {
-		answer.stream(w, req.StreamOptions != nil && req.StreamOptions.IncludeUsage, false)
-	} else {
-		writeJSON(w, http.StatusOK, answer.whole())
+	writeJSON(w, http.StatusOK, map[string]any{
+		"capabilities": capabilities, "model_info": map[string]any{"general.architecture": "scripted", "scripted.context_length": 131072},
+	})
+}
+
+// tags lists the model that stands in where none is chosen.
+func (s *Server) tags(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]any{"models": []any{map[string]any{"name": "scripted:latest", "model": "scripted:latest"}}})
+}
+
+// chat answers over one protocol.
+func (s *Server) chat(p protocol) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+		if err != nil {
+			p.fail(w, http.StatusRequestEntityTooLarge, "invalid_request_error", "the request cannot be read: "+err.Error())
+			return
+		}
+		x, err := p.read(body)
+		if err != nil {
+			p.fail(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+			return
+		}
+		if s.toolless {
+			if len(x.Tools) > 0 {
+				p.fail(w, http.StatusBadRequest, "invalid_request_error", x.Model+" does not support tools")
+				return
+			}
+			x = fromText(x)
+		}
+		s.record(x, body)
+		reply := s.brain.Reply(x)
+		if reply.Err != "" {
+			p.fail(w, http.StatusBadRequest, "script_error", reply.Err)
+			return
+		}
+		if reply.Delay > 0 && !s.wait(r, reply.Delay) {
+			return
+		}
+		answer, err := newAnswer(x, reply)
+		if err != nil {
+			p.fail(w, http.StatusInternalServerError, "server_error", err.Error())
+			return
+		}
+		if s.toolless {
+			answer = answer.asText()
+		}
+		switch {
+		case reply.Fault != nil && s.due(x, *reply.Fault):
+			s.fail(w, r, p, answer, *reply.Fault)
+		case x.Stream:
+			p.stream(w, answer, false)
+		default:
+			writeJSON(w, http.StatusOK, p.whole(answer))
+		}
 	}
 }
 
@@ -210,28 +244,22 @@ func (s *Server) due(x Exchange, f Fault) bool {
 	return s.faults[key] <= f.Times
 }
 
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, req sdk.ChatCompletionRequest, x Exchange, reply Reply) {
-	f := reply.Fault
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, p protocol, a answer, f Fault) {
 	switch {
 	case f.Hang:
 		<-r.Context().Done()
 	case f.Garbage:
-		w.Header().Set("Content-Type", "text/event-stream")
+		w.Header().Set("Content-Type", p.contentType)
 		_, _ = io.WriteString(w, "data: {\"choices\": [}\n\n")
 	case f.Cut:
-		answer, err := newAnswer(req, x, reply)
-		if err != nil {
-			writeError(w, http.StatusInternalServerError, "server_error", err.Error())
-			return
-		}
-		answer.stream(w, false, true)
+		p.stream(w, a, true)
 		panic(http.ErrAbortHandler) // the connection breaks, as a real one does
 	default:
 		for key, value := range f.Headers {
 			w.Header().Set(key, value)
 		}
 		if f.Body == "" {
-			writeError(w, f.Status, "server_error", fmt.Sprintf("fault %d as scripted", f.Status))
+			p.fail(w, f.Status, "server_error", fmt.Sprintf("fault %d as scripted", f.Status))
 			return
 		}
 		w.WriteHeader(f.Status)

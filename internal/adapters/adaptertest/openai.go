@@ -27,69 +27,19 @@ func toolChunk(calls string) string {
 	return `{"model":"m","choices":[{"index":0,"delta":{"tool_calls":[` + calls + `]},"finish_reason":null}]}`
 }
 
-func events(chunks ...string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		for _, c := range chunks {
-			_, _ = io.WriteString(w, "data: "+c+"\n\n")
-		}
-		_ = http.NewResponseController(w).Flush()
+// OpenAI is the wire of chat completions.
+func OpenAI() Wire {
+	return Wire{
+		Name: "openai", Path: "/v1", Key: bearer,
+		Begun: events(helloChunk), Whole: events(helloChunk, stopChunk, usageChunk, done),
+		Error: func(message, kind string) string {
+			return fmt.Sprintf(`{"error":{"message":%q,"type":%q}}`, message, kind)
+		},
+		Big: big(false), Cases: openAICases(),
 	}
 }
 
-// thenHang, thenReset go on where the events end.
-func thenHang(h http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) { h(w, r); hang(r) }
-}
-
-func thenReset(h http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) { h(w, r); panic(http.ErrAbortHandler) }
-}
-
-func status(code int, body string, headers ...string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		for i := 0; i+1 < len(headers); i += 2 {
-			w.Header().Set(headers[i], headers[i+1])
-		}
-		w.WriteHeader(code)
-		// Some servers echo what they were sent, the key with it.
-		_, _ = io.WriteString(w, strings.ReplaceAll(body, "$AUTH", r.Header.Get("Authorization")))
-	}
-}
-
-func text(want string) func(*testing.T, adapters.Response) {
-	return func(t *testing.T, r adapters.Response) {
-		t.Helper()
-		if r.Message.Content != want || r.Finish != adapters.FinishStop || len(r.Message.ToolCalls) != 0 {
-			t.Errorf("reply = %+v", r)
-		}
-	}
-}
-
-// calls wants these tool calls, written as name(arguments), with ids that
-// differ.
-func calls(finish adapters.Finish, want ...string) func(*testing.T, adapters.Response) {
-	return func(t *testing.T, r adapters.Response) {
-		t.Helper()
-		var got []string
-		ids := map[string]bool{}
-		for _, c := range r.Message.ToolCalls {
-			got = append(got, c.Name+"("+c.Arguments+")")
-			ids[c.ID] = true
-		}
-		if strings.Join(got, " ") != strings.Join(want, " ") || r.Finish != finish {
-			t.Errorf("calls = %q, finish %s; want %q, %s", got, r.Finish, want, finish)
-		}
-		if len(ids) != len(want) || ids[""] {
-			t.Errorf("ids are not one of each: %+v", r.Message.ToolCalls)
-		}
-	}
-}
-
-// Cases are the ways of answering (THREATS g, model replies; WORKER_LOOP 4).
-func Cases() []Case {
-	short := Options{FirstToken: 300 * time.Millisecond}
-	idle := Options{Idle: 300 * time.Millisecond}
+func openAICases() []Case {
 	call := `{"index":0,"id":"c1","type":"function","function":{"name":"read_file","arguments":"{\"path\":"}}`
 	rest := `{"index":0,"function":{"arguments":"\"a.go\"}"}}`
 	const aGo = `read_file({"path":"a.go"})`
@@ -114,8 +64,8 @@ func Cases() []Case {
 			}
 		}},
 		{Name: "no end mark", Serve: events(helloChunk, stopChunk, usageChunk), Check: text("hello")},
-		{Name: "silence after a whole reply", Options: idle, Serve: thenHang(events(helloChunk, stopChunk)), Check: text("hello")},
-		{Name: "tool call in pieces", Serve: events(toolChunk(call), toolChunk(rest), callsChunk, done), Check: calls(adapters.FinishStop, aGo)},
+		{Name: "silence after a whole reply", Options: Idle, Serve: thenHang(events(helloChunk, stopChunk)), Check: text("hello")},
+		{Name: "tool call", Serve: events(toolChunk(call), toolChunk(rest), callsChunk, done), Check: calls(adapters.FinishStop, aGo)},
 		{Name: "tool call under stop", Serve: events(toolChunk(call), toolChunk(rest), stopChunk, done), Check: calls(adapters.FinishStop, aGo)},
 		{Name: "nil index, pieces by id", Serve: events(
 			toolChunk(`{"id":"c1","type":"function","function":{"name":"read_file","arguments":"{\"path\":"}}`),
@@ -126,7 +76,7 @@ func Cases() []Case {
 			toolChunk(`{"type":"function","function":{"name":"read_file","arguments":"{\"path\":\"a.go\"}"}}`),
 			toolChunk(`{"type":"function","function":{"name":"read_file","arguments":"{}"}}`), callsChunk, done),
 			Check: calls(adapters.FinishStop, aGo, "read_file({})")},
-		{Name: "all calls numbered 0", Serve: events(
+		{Name: "two tool calls", Serve: events( // both numbered 0
 			toolChunk(`{"index":0,"id":"c1","function":{"name":"read_file","arguments":"{\"path\":\"a.go\"}"}}`),
 			toolChunk(`{"index":0,"id":"c2","function":{"name":"read_file","arguments":"{}"}}`), callsChunk, done),
 			Check: calls(adapters.FinishStop, aGo, "read_file({})")},
@@ -157,26 +107,14 @@ func Cases() []Case {
 			"Content-Type", "application/json"), Check: calls(adapters.FinishStop, aGo)},
 
 		// Refusals.
-		{Name: "429", Serve: status(429, `{"error":{"message":"slow down","type":"requests","code":"rate_limit_exceeded"}}`), Kind: adapters.Overloaded, Says: "slow down"},
-		{Name: "429 with Retry-After", Serve: status(429, `{"error":{"message":"slow down"}}`, "Retry-After", "7"), Kind: adapters.Overloaded, RetryAfter: 7 * time.Second},
 		{Name: "429 with milliseconds", Serve: status(429, `{}`, "Retry-After-Ms", "1500", "Retry-After", "2"), Kind: adapters.Overloaded, RetryAfter: 1500 * time.Millisecond},
 		{Name: "429 of a spent account", Serve: status(429, `{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}`), Kind: adapters.Quota},
 		{Name: "402", Serve: status(402, `{"error":{"message":"Insufficient Balance"}}`), Kind: adapters.Quota},
-		{Name: "500", Serve: status(500, `{"error":{"message":"boom","type":"server_error"}}`), Kind: adapters.Overloaded, Says: "boom"},
-		{Name: "529", Serve: status(529, `{"error":{"message":"Overloaded","type":"overloaded_error"}}`), Kind: adapters.Overloaded},
-		{Name: "503 in HTML", Serve: status(503, `<html><body>nginx $AUTH</body></html>`, "Content-Type", "text/html"), Kind: adapters.Overloaded, Says: "HTML"},
-		{Name: "504", Serve: status(504, ``), Kind: adapters.Overloaded, Unanswered: true},
 		{Name: "string error", Serve: status(400, `{"error":"bad thing"}`), Kind: adapters.BadRequest, Says: "bad thing"},
 		{Name: "detail", Serve: status(422, `{"detail":[{"loc":["body"],"msg":"field required"}]}`), Kind: adapters.BadRequest, Says: "field required"},
 		{Name: "no such model", Serve: status(404, `{"error":{"message":"The model does not exist","code":"model_not_found"}}`), Kind: adapters.BadRequest, Says: "does not exist"},
-		{Name: "key refused, and echoed", Serve: status(401, `{"error":{"message":"Incorrect API key provided: $AUTH","code":"invalid_api_key"}}`), Kind: adapters.Auth, Says: "[key]"},
-		{Name: "key refused, and half echoed", Serve: status(401, `{"error":{"message":"Incorrect API key provided: sk-canar******rint."}}`), Kind: adapters.Auth, Says: "[key]"},
-		{Name: "key echoed in plain text", Serve: status(403, `forbidden for $AUTH`), Kind: adapters.Auth, Says: "forbidden"},
 		{Name: "context exceeded", Serve: status(400, `{"error":{"message":"This model's maximum context length is 8192 tokens.","type":"invalid_request_error","code":"context_length_exceeded"}}`), Kind: adapters.TooLong},
 		{Name: "context exceeded in other words", Serve: status(400, `{"error":"prompt is too long: 9000 tokens > 8192 maximum"}`), Kind: adapters.TooLong},
-		{Name: "413", Serve: status(413, `too large`), Kind: adapters.TooLong},
-		{Name: "redirect", Serve: status(302, ``, "Location", "http://127.0.0.1:1/v1"), Kind: adapters.BadRequest, Says: "redirects"},
-		{Name: "a megabyte of error", Serve: status(500, strings.Repeat("x", 1<<20)), Kind: adapters.Overloaded},
 
 		// Errors under status 200.
 		{Name: "error in a 200", Serve: status(200, `{"error":{"message":"the engine is overloaded","type":"server_error"}}`), Kind: adapters.Overloaded, Unanswered: true, Says: "engine"},
@@ -193,36 +131,19 @@ func Cases() []Case {
 		// Replies that are none.
 		{Name: "empty reply", Serve: events(roleChunk, stopChunk, done), Kind: adapters.Garbage, Unanswered: true, Says: "empty"},
 		{Name: "empty reply, counted", Serve: events(roleChunk, stopChunk, usageChunk, done), Kind: adapters.Garbage, Says: "empty"},
-		{Name: "no body", Serve: status(200, ``), Kind: adapters.Garbage, Unanswered: true},
 		{Name: "no choices", Serve: status(200, `{"choices":[]}`), Kind: adapters.Garbage, Unanswered: true},
 		{Name: "end mark without an end", Serve: events(helloChunk, done), Kind: adapters.Garbage, Unanswered: true},
-		{Name: "cut stream", Serve: events(helloChunk), Kind: adapters.Garbage, Unanswered: true, Says: "cut"},
-		{Name: "reset in the stream", Serve: thenReset(events(helloChunk)), Kind: adapters.Garbage, Unanswered: true},
 		{Name: "not JSON", Serve: events(`{"choices": [}`), Kind: adapters.Garbage, Unanswered: true},
-		{Name: "a page", Serve: status(200, "<html>login</html>"), Kind: adapters.Garbage, Unanswered: true, Says: "HTML"},
 		{Name: "a call without a name", Serve: events(toolChunk(`{"index":0,"id":"c1","function":{"arguments":"{}"}}`), callsChunk, done), Kind: adapters.Garbage, Unanswered: true, Says: "name"},
 		{Name: "malformed call", Serve: events(helloChunk, `{"choices":[{"index":0,"delta":{},"finish_reason":"malformed_function_call"}]}`, done), Kind: adapters.Garbage, Unanswered: true},
-		{Name: "10 MB reply", Serve: big(false), Kind: adapters.Garbage, Unanswered: true, Says: "larger"},
 		{Name: "10 MB line", Serve: big(true), Kind: adapters.Garbage, Unanswered: true, Says: "larger"},
 
 		// Silence.
-		{Name: "hang before the reply", Options: short, Serve: func(_ http.ResponseWriter, r *http.Request) { hang(r) }, Kind: adapters.TimedOut, Unanswered: true},
-		{Name: "keep-alives are no tokens", Options: short, Serve: func(w http.ResponseWriter, r *http.Request) {
+		{Name: "keep-alives are no tokens", Options: Short, Serve: func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, ": ping\n\n: ping\n\n")
 			_ = http.NewResponseController(w).Flush()
 			hang(r)
 		}, Kind: adapters.TimedOut, Unanswered: true},
-		{Name: "hang in the reply", Options: idle, Serve: thenHang(events(helloChunk)), Kind: adapters.TimedOut, Unanswered: true, Says: "silent"},
-		{Name: "reset before the reply", Serve: thenReset(func(http.ResponseWriter, *http.Request) {}), Kind: adapters.Unreachable, Unanswered: true},
-	}
-}
-
-func finish(f adapters.Finish, content string) func(*testing.T, adapters.Response) {
-	return func(t *testing.T, r adapters.Response) {
-		t.Helper()
-		if r.Finish != f || r.Message.Content != content {
-			t.Errorf("finish %s with %q, want %s with %q", r.Finish, r.Message.Content, f, content)
-		}
 	}
 }
 

@@ -1,0 +1,141 @@
+package adaptertest
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"company/internal/adapters"
+)
+
+// Events of the wire.
+const (
+	antStart   = `{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"usage":{"input_tokens":30,"cache_read_input_tokens":8,"cache_creation_input_tokens":2,"output_tokens":1}}}`
+	antUncount = `{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[]}}`
+	antPing    = `{"type":"ping"}`
+	antText    = `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`
+	antHello   = `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hello"}}`
+	antStop0   = `{"type":"content_block_stop","index":0}`
+	antOver    = `{"type":"message_stop"}`
+)
+
+func antEnd(reason string) string {
+	return `{"type":"message_delta","delta":{"stop_reason":"` + reason + `","stop_sequence":null},"usage":{"output_tokens":7}}`
+}
+
+// antCall is a call of read_file as a block of that index, its arguments in
+// pieces.
+func antCall(index int, id string, args ...string) []string {
+	out := []string{fmt.Sprintf(`{"type":"content_block_start","index":%d,"content_block":{"type":"tool_use","id":%q,"name":"read_file","input":{}}}`, index, id)}
+	for _, a := range args {
+		out = append(out, fmt.Sprintf(`{"type":"content_block_delta","index":%d,"delta":{"type":"input_json_delta","partial_json":%s}}`, index, strconv.Quote(a)))
+	}
+	return append(out, fmt.Sprintf(`{"type":"content_block_stop","index":%d}`, index))
+}
+
+// antReply is a whole reply around blocks.
+func antReply(reason string, blocks ...string) http.HandlerFunc {
+	return antEvents(append(append([]string{antStart, antPing}, blocks...), antEnd(reason), antOver)...)
+}
+
+// antEvents sends events with their names.
+func antEvents(all ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, e := range all {
+			name, _, _ := strings.Cut(strings.TrimPrefix(e, `{"type":"`), `"`)
+			_, _ = io.WriteString(w, "event: "+name+"\ndata: "+e+"\n\n")
+		}
+		_ = http.NewResponseController(w).Flush()
+	}
+}
+
+func join(all ...[]string) []string {
+	var out []string
+	for _, a := range all {
+		out = append(out, a...)
+	}
+	return out
+}
+
+// Anthropic is the wire of the messages API.
+func Anthropic() Wire {
+	const aGo = `read_file({"path":"a.go"})`
+	call := antCall(0, "toolu_1", `{"path":`, `"a.go"}`)
+	hello := []string{antText, antHello, antStop0}
+	thinking := []string{
+		`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}`,
+		`{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}`,
+		`{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"sig"}}`, antStop0,
+		`{"type":"content_block_start","index":1,"content_block":{"type":"redacted_thinking","data":"xyz"}}`, `{"type":"content_block_stop","index":1}`,
+	}
+	second := strings.ReplaceAll(strings.Join(hello, "\n"), `"index":0`, `"index":2`)
+	return Wire{
+		Name: "anthropic", Key: func(r *http.Request) string { return r.Header.Get("X-Api-Key") },
+		Ask:   map[string]http.HandlerFunc{"/v1/models": status(200, `{"data":[{"id":"claude-a"},{"id":"claude-b"}]}`)},
+		Begun: antEvents(antStart, antText, antHello), Whole: antReply("end_turn", hello...),
+		Error: func(message, kind string) string {
+			return fmt.Sprintf(`{"type":"error","error":{"type":%q,"message":%q}}`, kind, message)
+		},
+		Big: func(w http.ResponseWriter, r *http.Request) {
+			antEvents(antStart, antText)(w, r)
+			for range 11 << 4 {
+				antEvents(strings.Replace(antHello, "hello", strings.Repeat("x", 64<<10), 1))(w, r)
+			}
+			antEvents(antStop0, antEnd("end_turn"), antOver)(w, r)
+		},
+		Cases: []Case{
+			{Name: "usage with the cache's", Serve: antReply("end_turn", hello...), Check: func(t *testing.T, r adapters.Response) {
+				if r.Usage != (adapters.Usage{InputTokens: 40, CachedTokens: 8, WrittenTokens: 2, OutputTokens: 7}) {
+					t.Errorf("usage = %+v", r.Usage)
+				}
+			}},
+			{Name: "counts are missing", Serve: antEvents(append([]string{antUncount}, append(hello, `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, antOver)...)...), Check: estimated},
+			{Name: "no names of events", Serve: events(append([]string{antStart}, append(hello, antEnd("end_turn"), antOver)...)...), Check: text("hello")},
+			{Name: "no end mark", Serve: antEvents(append([]string{antStart}, append(hello, antEnd("end_turn"))...)...), Check: text("hello")},
+			{Name: "silence after a whole reply", Options: Idle, Serve: thenHang(antEvents(append([]string{antStart}, append(hello, antEnd("end_turn"))...)...)), Check: text("hello")},
+			{Name: "thinking is kept", Serve: antReply("end_turn", append(thinking, strings.Split(second, "\n")...)...), Check: func(t *testing.T, r adapters.Response) {
+				text("hello")(t, r)
+				want := `{"model":"m","blocks":[{"kind":"thinking","thinking":"hm","signature":"sig"},{"kind":"redacted","data":"xyz"},{"kind":"text","size":5}]}`
+				if string(r.Message.Opaque) != want {
+					t.Errorf("opaque = %s", r.Message.Opaque)
+				}
+			}},
+			{Name: "tool call", Serve: antReply("tool_use", call...), Check: calls(adapters.FinishStop, aGo)},
+			{Name: "tool call under end_turn", Serve: antReply("end_turn", call...), Check: calls(adapters.FinishStop, aGo)},
+			{Name: "two tool calls", Serve: antReply("tool_use", join(call, antCall(1, "toolu_2", "{}"))...), Check: calls(adapters.FinishStop, aGo, "read_file({})")},
+			{Name: "duplicate ids", Serve: antReply("tool_use", join(call, antCall(1, "toolu_1", "{}"))...), Check: calls(adapters.FinishStop, aGo, "read_file({})")},
+			{Name: "no arguments", Serve: antReply("tool_use", antCall(0, "toolu_1")...), Check: calls(adapters.FinishStop, "read_file({})")},
+			{Name: "arguments in one piece", Serve: antReply("tool_use", `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"read_file","input":{"path":"a.go"}}}`, antStop0), Check: calls(adapters.FinishStop, aGo)},
+			{Name: "broken tool JSON is the agent's to see", Serve: antReply("tool_use", antCall(0, "toolu_1", `{path: a.go`)...), Check: calls(adapters.FinishStop, "read_file({path: a.go)")},
+			{Name: "tool JSON cut at max_tokens", Serve: antReply("max_tokens", antCall(0, "toolu_1", `{"path":`)...), Check: calls(adapters.FinishLength, `read_file({"path":)`)},
+			{Name: "a call cut before its arguments", Serve: antReply("max_tokens", antCall(0, "toolu_1")...), Check: calls(adapters.FinishLength, `read_file({})`)},
+			{Name: "refused", Serve: antReply("refusal", hello...), Check: finish(adapters.FinishFilter, "hello")},
+			{Name: "refused without a word", Serve: antReply("refusal"), Check: finish(adapters.FinishFilter, "")},
+			{Name: "a paused turn", Serve: antReply("pause_turn", hello...), Check: finish(adapters.FinishStop, "hello")},
+			{Name: "no room for an answer", Serve: antReply("max_tokens"), Check: finish(adapters.FinishLength, "")},
+			{Name: "an event of tomorrow", Serve: antReply("end_turn", append([]string{`{"type":"weather","sun":true}`, `{"type":"content_block_start","index":9,"content_block":{"type":"hologram"}}`}, hello...)...), Check: text("hello")},
+			{Name: "bad UTF-8", Serve: antReply("end_turn", antText, strings.Replace(antHello, "hello", "a\xff", 1), antStop0), Check: text("a\uFFFD")},
+
+			{Name: "context exceeded", Serve: status(400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 208310 tokens > 200000 maximum"}}`), Kind: adapters.TooLong},
+			{Name: "context exceeded with the reply", Serve: status(400, "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"input length and `max_tokens` exceed context limit: 199000 + 8192 > 200000\"}}"), Kind: adapters.TooLong},
+			{Name: "context exceeded in the reply", Serve: antReply("model_context_window_exceeded", hello...), Kind: adapters.TooLong},
+			{Name: "the bill is not paid", Serve: status(400, `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."}}`), Kind: adapters.Quota},
+			{Name: "no such model", Serve: status(404, `{"type":"error","error":{"type":"not_found_error","message":"model: m"}}`), Kind: adapters.BadRequest, Says: "claude-a, claude-b"},
+			{Name: "error in the stream", Serve: antEvents(antStart, antText, antHello, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded $AUTH"}}`), Kind: adapters.Overloaded, Unanswered: true},
+			{Name: "rate limit in the stream", Serve: antEvents(antStart, `{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}`), Kind: adapters.Overloaded, Unanswered: true, Says: "slow down"},
+			{Name: "an error that no one knows", Serve: antEvents(antStart, `{"type":"error","error":{"type":"gremlins","message":"boo"}}`), Kind: adapters.Garbage, Unanswered: true, Says: "boo"},
+			{Name: "empty reply", Serve: antReply("end_turn"), Kind: adapters.Garbage, Says: "empty"},
+			{Name: "end without a reason", Serve: antEvents(append([]string{antStart}, append(hello, antOver)...)...), Kind: adapters.Garbage, Unanswered: true},
+			{Name: "not JSON", Serve: events(`{"type": [}`), Kind: adapters.Garbage, Unanswered: true},
+			{Name: "a call without a name", Serve: antReply("tool_use", `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","input":{}}}`, antStop0), Kind: adapters.Garbage, Says: "name"},
+			{Name: "10 MB line", Serve: func(w http.ResponseWriter, r *http.Request) {
+				antReply("end_turn", antText, strings.Replace(antHello, "hello", strings.Repeat("x", 11<<20), 1), antStop0)(w, r)
+			}, Kind: adapters.Garbage, Unanswered: true, Says: "larger"},
+			{Name: "keep-alives are no tokens", Options: Short, Serve: thenHang(antEvents(antPing, antPing)), Kind: adapters.TimedOut, Unanswered: true},
+		},
+	}
+}

@@ -1,0 +1,185 @@
+package adaptertest
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"company/internal/adapters"
+)
+
+// Wire is one protocol: how its servers answer.
+type Wire struct {
+	Name string
+	Path string                      // of the base_url below the server's address
+	Key  func(*http.Request) string  // the key that a request carries
+	Ask  map[string]http.HandlerFunc // answers to what a driver asks before a chat, by path
+
+	Begun, Whole http.HandlerFunc // the first piece of a reply; a reply that says hello, counted
+	// Error is the body of an error: words, and the protocol's type of it.
+	Error func(message, kind string) string
+	Big   http.HandlerFunc // 11 MB of a reply that would be whole
+
+	Cases []Case // of this wire alone; one with a common name stands in its place
+	// Cannot are the required cases that the protocol has no words for, and why.
+	Cannot map[string]string
+}
+
+// Short and Idle are the clocks of cases in which a server is silent.
+var (
+	Short = Options{FirstToken: 300 * time.Millisecond}
+	Idle  = Options{Idle: 300 * time.Millisecond}
+)
+
+// Required are the cases that every wire has: of the common ones, and of its
+// own.
+var Required = []string{
+	"whole reply", "tool call", "two tool calls", "duplicate ids", "broken tool JSON is the agent's to see", "tool JSON cut at max_tokens",
+	"429", "429 with Retry-After", "500", "529", "key refused, and echoed", "403", "context exceeded", "no such model",
+	"error in a 200", "error in the stream", "empty reply", "not JSON", "bad UTF-8", "refused",
+	"hang before the reply", "hang in the reply", "cut stream", "reset in the stream", "reset before the reply", "10 MB reply", "redirect",
+}
+
+// common are the cases that are HTTP's more than the wire's.
+func common(w Wire) []Case {
+	return []Case{
+		{Name: "whole reply", Serve: w.Whole, Check: func(t *testing.T, r adapters.Response) {
+			text("hello")(t, r)
+			if r.Usage.Estimated || r.Usage.InputTokens == 0 || r.Usage.OutputTokens == 0 {
+				t.Errorf("usage = %+v", r.Usage)
+			}
+		}},
+		{Name: "429", Serve: status(429, w.Error("slow down", "rate_limit_error")), Kind: adapters.Overloaded, Says: "slow down"},
+		{Name: "429 with Retry-After", Serve: status(429, w.Error("slow down", "rate_limit_error"), "Retry-After", "7"), Kind: adapters.Overloaded, RetryAfter: 7 * time.Second},
+		{Name: "500", Serve: status(500, w.Error("boom", "api_error")), Kind: adapters.Overloaded, Says: "boom"},
+		{Name: "529", Serve: status(529, w.Error("Overloaded", "overloaded_error")), Kind: adapters.Overloaded},
+		{Name: "503 in HTML", Serve: status(503, `<html><body>nginx $AUTH</body></html>`, "Content-Type", "text/html"), Kind: adapters.Overloaded, Says: "HTML"},
+		{Name: "504", Serve: status(504, ``), Kind: adapters.Overloaded, Unanswered: true},
+		{Name: "key refused, and echoed", Serve: status(401, w.Error("invalid key: $AUTH", "authentication_error")), Kind: adapters.Auth, Says: "[key]"},
+		{Name: "key refused, and half echoed", Serve: status(401, w.Error("Incorrect API key provided: sk-canar******rint.", "invalid_request_error")), Kind: adapters.Auth, Says: "[key]"},
+		{Name: "403", Serve: status(403, `forbidden for $AUTH`), Kind: adapters.Auth, Says: "forbidden"},
+		{Name: "413", Serve: status(413, `too large`), Kind: adapters.TooLong},
+		{Name: "redirect", Serve: status(302, ``, "Location", "http://127.0.0.1:1/v1"), Kind: adapters.BadRequest, Says: "redirects"},
+		{Name: "a megabyte of error", Serve: status(500, strings.Repeat("x", 1<<20)), Kind: adapters.Overloaded},
+		{Name: "error in a 200", Serve: status(200, w.Error("the engine is overloaded", "overloaded_error")), Kind: adapters.Overloaded, Unanswered: true, Says: "engine"},
+		{Name: "no body", Serve: status(200, ``), Kind: adapters.Garbage, Unanswered: true},
+		{Name: "a page", Serve: status(200, "<html>login</html>"), Kind: adapters.Garbage, Unanswered: true, Says: "HTML"},
+		{Name: "cut stream", Serve: w.Begun, Kind: adapters.Garbage, Unanswered: true, Says: "cut"},
+		{Name: "reset in the stream", Serve: thenReset(w.Begun), Kind: adapters.Garbage, Unanswered: true},
+		{Name: "10 MB reply", Serve: w.Big, Kind: adapters.Garbage, Unanswered: true, Says: "larger"},
+		{Name: "hang before the reply", Options: Short, Serve: func(_ http.ResponseWriter, r *http.Request) { hang(r) }, Kind: adapters.TimedOut, Unanswered: true},
+		{Name: "hang in the reply", Options: Idle, Serve: thenHang(w.Begun), Kind: adapters.TimedOut, Unanswered: true, Says: "silent"},
+		{Name: "reset before the reply", Serve: thenReset(func(http.ResponseWriter, *http.Request) {}), Kind: adapters.Unreachable, Unanswered: true},
+	}
+}
+
+// all are the cases of a wire: its own, and the common ones that it does not
+// replace.
+func (w Wire) all() []Case {
+	own := map[string]bool{}
+	for _, c := range w.Cases {
+		own[c.Name] = true
+	}
+	out := w.Cases
+	for _, c := range common(w) {
+		if !own[c.Name] {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func bearer(r *http.Request) string {
+	key, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return key
+}
+
+// lines answers with whole lines.
+func lines(all ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/x-ndjson")
+		for _, l := range all {
+			_, _ = io.WriteString(w, l+"\n")
+		}
+		_ = http.NewResponseController(w).Flush()
+	}
+}
+
+func events(chunks ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, c := range chunks {
+			_, _ = io.WriteString(w, "data: "+c+"\n\n")
+		}
+		_ = http.NewResponseController(w).Flush()
+	}
+}
+
+// thenHang, thenReset go on where the events end.
+func thenHang(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { h(w, r); hang(r) }
+}
+
+func thenReset(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { h(w, r); panic(http.ErrAbortHandler) }
+}
+
+func status(code int, body string, headers ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		for i := 0; i+1 < len(headers); i += 2 {
+			w.Header().Set(headers[i], headers[i+1])
+		}
+		w.WriteHeader(code)
+		// Some servers echo what they were sent, the key with it.
+		_, _ = io.WriteString(w, strings.ReplaceAll(body, "$AUTH", r.Header.Get("Authorization")+r.Header.Get("X-Api-Key")))
+	}
+}
+
+func text(want string) func(*testing.T, adapters.Response) {
+	return func(t *testing.T, r adapters.Response) {
+		t.Helper()
+		if r.Message.Content != want || r.Finish != adapters.FinishStop || len(r.Message.ToolCalls) != 0 {
+			t.Errorf("reply = %+v", r)
+		}
+	}
+}
+
+// calls wants these tool calls, written as name(arguments), with ids that
+// differ.
+func calls(finish adapters.Finish, want ...string) func(*testing.T, adapters.Response) {
+	return func(t *testing.T, r adapters.Response) {
+		t.Helper()
+		var got []string
+		ids := map[string]bool{}
+		for _, c := range r.Message.ToolCalls {
+			got = append(got, c.Name+"("+c.Arguments+")")
+			ids[c.ID] = true
+		}
+		if strings.Join(got, " ") != strings.Join(want, " ") || r.Finish != finish {
+			t.Errorf("calls = %q, finish %s; want %q, %s", got, r.Finish, want, finish)
+		}
+		if len(ids) != len(want) || ids[""] {
+			t.Errorf("ids are not one of each: %+v", r.Message.ToolCalls)
+		}
+	}
+}
+
+func finish(f adapters.Finish, content string) func(*testing.T, adapters.Response) {
+	return func(t *testing.T, r adapters.Response) {
+		t.Helper()
+		if r.Finish != f || r.Message.Content != content {
+			t.Errorf("finish %s with %q, want %s with %q", r.Finish, r.Message.Content, f, content)
+		}
+	}
+}
+
+// estimated wants a reply whose tokens nobody counted.
+func estimated(t *testing.T, r adapters.Response) {
+	t.Helper()
+	text("hello")(t, r)
+	if !r.Usage.Estimated || r.Usage.InputTokens == 0 || r.Usage.OutputTokens == 0 {
+		t.Errorf("usage = %+v, want an estimate", r.Usage)
+	}
+}

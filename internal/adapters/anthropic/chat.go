@@ -1,0 +1,223 @@
+package anthropic
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
+	"company/internal/adapters"
+	"company/internal/adapters/exchange"
+)
+
+// Chat sends the conversation and returns the model's whole reply.
+func (c *Client) Chat(ctx context.Context, req adapters.Request, onEvent func(adapters.Event)) (adapters.Response, error) {
+	if onEvent == nil {
+		onEvent = func(adapters.Event) {}
+	}
+	for {
+		sent := c.wire(req)
+		resp, err := c.once(ctx, req, sent, onEvent)
+		var refusal *adapters.Error
+		if !errors.As(err, &refusal) {
+			return resp, err
+		}
+		if c.learn(refusal, sent) {
+			c.cfg.Log.InfoContext(ctx, "the model's server refuses a parameter; sending the request without it", "model", c.cfg.Model, "refusal", refusal.Message)
+			continue
+		}
+		if refusal.Status == http.StatusNotFound {
+			if names, lerr := c.list(ctx); lerr == nil && len(names) > 0 && !slices.Contains(names, c.cfg.Model) {
+				err = c.missing(cmp.Or(refusal.Message, "no such model"), names)
+			}
+		}
+		return resp, err
+	}
+}
+
+// once is one request and its reply.
+func (c *Client) once(ctx context.Context, req adapters.Request, sent sdk.MessageNewParams, onEvent func(adapters.Event)) (adapters.Response, error) {
+	ctx, ex := c.http.Begin(ctx)
+	defer ex.End()
+	stream := c.api.NewStreaming(ctx, sent)
+	if stream.Err() == nil {
+		defer stream.Close()
+	}
+	var r reply
+	for stream.Next() {
+		text := r.add(stream.Current())
+		ex.Grew()
+		if text != "" {
+			onEvent(adapters.Event{Text: text})
+		}
+		if r.over {
+			break
+		}
+		if r.stop != "" {
+			ex.Ending()
+		}
+	}
+	err := stream.Err()
+	if ended := ex.Stop(); !ended || r.stop == "" || exchange.TooBig(err) {
+		return adapters.Response{}, r.billed(ex.Failure(cmp.Or(err, errNoEnd)))
+	}
+	return r.response(c, req)
+}
+
+var errNoEnd = errors.New("the stream ended without a reason for it")
+
+// reply gathers the pieces of a streamed reply. The SDK's own Accumulate makes
+// {} of arguments that were cut, and of a stream that was cut a reply.
+type reply struct {
+	model  string
+	blocks []*piece
+	stop   string
+	over   bool
+	usage  adapters.Usage
+}
+
+// piece is one block of the reply.
+type piece struct {
+	index int64
+	kind  string
+	block
+	id, name string
+	text     strings.Builder // of a text or thinking; of a call, its arguments
+	input    string          // arguments that came whole
+}
+
+// add takes one event and returns the text in it.
+func (r *reply) add(e sdk.MessageStreamEventUnion) string {
+	switch e.Type {
+	case "message_start":
+		r.model = string(e.Message.Model)
+		u := e.Message.Usage
+		r.count(u.InputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, u.OutputTokens)
+	case "content_block_start":
+		b := e.ContentBlock
+		p := &piece{index: e.Index, kind: b.Type, id: b.ID, name: b.Name}
+		p.Data, p.Signature = b.Data, b.Signature
+		p.text.WriteString(b.Text + b.Thinking)
+		if raw, err := json.Marshal(b.Input); err == nil && b.Input != nil {
+			p.input = string(raw)
+		}
+		r.blocks = append(r.blocks, p)
+		return b.Text
+	case "content_block_delta":
+		for _, p := range slices.Backward(r.blocks) {
+			if p.index != e.Index {
+				continue
+			}
+			p.text.WriteString(e.Delta.Text + e.Delta.Thinking + e.Delta.PartialJSON)
+			p.Signature += e.Delta.Signature
+			break
+		}
+		return e.Delta.Text
+	case "message_delta":
+		if e.Delta.StopReason != "" {
+			r.stop = string(e.Delta.StopReason)
+		}
+		r.count(e.Usage.InputTokens, e.Usage.CacheReadInputTokens, e.Usage.CacheCreationInputTokens, e.Usage.OutputTokens)
+	case "message_stop":
+		r.over = true
+	}
+	return ""
+}
+
+// count takes the server's counts, which are totals and come more than once.
+func (r *reply) count(input, read, written, output int64) {
+	if input+read+written > 0 {
+		r.usage.InputTokens, r.usage.CachedTokens, r.usage.WrittenTokens = int(input+read+written), int(read), int(written)
+	}
+	r.usage.OutputTokens = max(r.usage.OutputTokens, int(output))
+}
+
+func (r *reply) counted() bool { return r.usage.InputTokens > 0 }
+
+// response makes the reply that the company sees. The reason for its end comes
+// first: nothing of a reply that was cut is taken for whole.
+func (r *reply) response(c *Client, req adapters.Request) (adapters.Response, error) {
+	fail := func(kind adapters.Kind, why string) (adapters.Response, error) {
+		return adapters.Response{}, r.billed(&adapters.Error{Kind: kind, Status: http.StatusOK, Message: why, Unanswered: true})
+	}
+	resp := adapters.Response{
+		Message: adapters.Message{Role: adapters.Assistant}, Finish: adapters.FinishStop, Model: r.model, Served: c.Info(), Usage: r.usage,
+	}
+	switch r.stop {
+	case "max_tokens":
+		resp.Finish = adapters.FinishLength
+	case "refusal":
+		resp.Finish = adapters.FinishFilter
+	case "model_context_window_exceeded":
+		return fail(adapters.TooLong, "the conversation and the reply do not fit the model's context")
+	}
+	// end_turn, stop_sequence, tool_use, and pause_turn: a paused turn goes on
+	// with the next request, which carries what there is of it.
+	o := opaque{Model: c.cfg.Model}
+	keep := false
+	seen := map[string]bool{}
+	for i, p := range r.blocks {
+		switch p.kind {
+		case "text":
+			resp.Message.Content += p.text.String()
+			o.Blocks = append(o.Blocks, block{Kind: "text", Size: p.text.Len()})
+		case "thinking":
+			keep = true
+			o.Blocks = append(o.Blocks, block{Kind: "thinking", Thinking: p.text.String(), Signature: p.Signature})
+		case "redacted_thinking":
+			keep = true
+			o.Blocks = append(o.Blocks, block{Kind: "redacted", Data: p.Data})
+		case "tool_use":
+			if p.name == "" && resp.Finish == adapters.FinishStop {
+				return fail(adapters.Garbage, "a tool call without a name")
+			}
+			id := p.id
+			for n := i; id == "" || seen[id]; n++ {
+				id = fmt.Sprintf("call_%d_%d", len(req.Messages), n)
+			}
+			seen[id] = true
+			resp.Message.ToolCalls = append(resp.Message.ToolCalls, adapters.ToolCall{ID: id, Name: p.name, Arguments: cmp.Or(p.text.String(), p.input)})
+			o.Blocks = append(o.Blocks, block{Kind: "call"})
+		}
+	}
+	if resp.Finish == adapters.FinishStop && len(resp.Message.ToolCalls) == 0 && strings.TrimSpace(resp.Message.Content) == "" {
+		return fail(adapters.Garbage, "the reply is empty")
+	}
+	if keep {
+		raw, err := json.Marshal(o)
+		if err != nil {
+			return fail(adapters.Garbage, err.Error())
+		}
+		resp.Message.Opaque = raw
+	}
+	if !r.counted() {
+		resp.Usage = adapters.Usage{InputTokens: adapters.InputBound(req), OutputTokens: min(c.maxTokens(req), r.size()), Estimated: true}
+	}
+	return resp, nil
+}
+
+// size of the reply in bytes, of which a token has at least one.
+func (r *reply) size() int {
+	n := 0
+	for _, p := range r.blocks {
+		n += p.text.Len() + len(p.input) + len(p.name) + len(p.Data)
+	}
+	return n
+}
+
+// billed adds to a failure what the server counted for it. Before the reply's
+// end its count of the output is that of the beginning.
+func (r *reply) billed(err error) error {
+	var e *adapters.Error
+	if r.stop != "" && r.counted() && errors.As(err, &e) {
+		usage := r.usage
+		e.Usage, e.Unanswered = &usage, false
+	}
+	return err
+}

@@ -1,0 +1,91 @@
+package anthropic
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+
+	"company/internal/adapters/exchange"
+)
+
+// events wraps the replies that stream.
+func events(req *http.Request, body exchange.Body, ex *exchange.Exchange) exchange.Body {
+	if !strings.HasSuffix(req.URL.Path, "/v1/messages") {
+		return body
+	}
+	return &eventBody{Body: body, lines: bufio.NewReaderSize(body, 32<<10), ex: ex}
+}
+
+// eventBody is the reply as the SDK reads it: one event with its name for each
+// data line. The SDK drops events without names, which some servers send, and
+// loses an error that is not an event; errors end the body here.
+type eventBody struct {
+	exchange.Body
+	lines *bufio.Reader
+	ex    *exchange.Exchange
+
+	started bool
+	out     []byte
+	err     error
+}
+
+func (b *eventBody) Read(p []byte) (int, error) {
+	for len(b.out) == 0 {
+		if b.err != nil {
+			return 0, b.err
+		}
+		b.next()
+	}
+	n := copy(p, b.out)
+	b.out = b.out[n:]
+	return n, nil
+}
+
+// next takes one line of the body.
+func (b *eventBody) next() {
+	line, err := b.lines.ReadBytes('\n')
+	b.err = err
+	if err != nil && err != io.EOF {
+		return // half a line is no line
+	}
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 {
+		return
+	}
+	data, isData := bytes.CutPrefix(line, []byte("data:"))
+	switch {
+	case isData:
+	case line[0] == ':', bytes.HasPrefix(line, []byte("event:")), bytes.HasPrefix(line, []byte("id:")), bytes.HasPrefix(line, []byte("retry:")):
+		b.started = true
+		return
+	case b.started:
+		return
+	default: // no stream of events at all
+		rest, rerr := io.ReadAll(b.lines)
+		if rerr != nil {
+			b.err = rerr
+			return
+		}
+		if doc := append(line, rest...); doc[0] == '<' || exchange.ErrorIn(doc) != nil {
+			b.ex.Said = exchange.Parse(doc)
+		}
+		b.err = io.EOF
+		return
+	}
+	b.started = true
+	var event struct {
+		Type string `json:"type"`
+	}
+	data = bytes.ToValidUTF8(bytes.TrimSpace(data), []byte("\uFFFD"))
+	if json.Unmarshal(data, &event) != nil {
+		return // not an event: without an end, the reply is none
+	}
+	if event.Type == "error" {
+		b.ex.Said, b.err = exchange.Parse(data), io.EOF
+		return
+	}
+	b.out = append(append([]byte("event: "+strings.Join(strings.Fields(event.Type), "")+"\ndata: "), data...), "\n\n"...)
+}

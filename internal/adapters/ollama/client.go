@@ -1,0 +1,262 @@
+// Package ollama drives a server that speaks Ollama's own protocol. It owns the
+// translation between that wire and the company's words, what the server tells
+// of its models (whether they can call tools, how much they can hold), and
+// which model stands in where nobody chose one.
+//
+// It promises that a conversation is never cut silently: the size of the
+// context is sent with every request, a request that does not fit is an error,
+// and a reply counts only when the server said that it is done. It speaks plain
+// HTTP; docs/decisions/0019 says why.
+package ollama
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"company/internal/adapters"
+	"company/internal/adapters/exchange"
+	"company/internal/company"
+)
+
+const (
+	// Standard is where Ollama listens when nobody says otherwise.
+	Standard = "http://127.0.0.1:11434"
+	// Preferred is the model that stands in for none chosen, where it is
+	// installed.
+	Preferred = "llama3"
+
+	// patience is for the first piece of a reply and between two: a model is
+	// loaded and a prompt read on a machine that may have no GPU, and nothing is
+	// sent while a tool call is being written.
+	patience = 15 * time.Minute
+
+	defaultContext = 32 << 10 // tokens, where the model can hold more
+	unknownContext = 8 << 10  // tokens, before the server has told
+	defaultOutput  = 8 << 10
+)
+
+// Config of one model. The zero value of a field means its default.
+type Config struct {
+	Model         string
+	BaseURL       string // default Standard
+	Key           adapters.Secret
+	ContextTokens int // num_ctx; default: the model's own limit, at most 32768
+	MaxOutput     int // tokens of one reply; default a quarter of the context, at most 8192
+	Price         adapters.Price
+	// Unchosen: Model is what stands in for none. Where it is not installed the
+	// first installed one that can call tools is taken.
+	Unchosen bool
+
+	FirstToken, Idle time.Duration // default 15m
+	MaxReply         int64
+	Log              *slog.Logger
+}
+
+// Client is one model. It is an adapters.Model, and tells what its server
+// tells.
+type Client struct {
+	cfg  Config
+	http *exchange.Client
+
+	learning sync.Mutex // one asks, the others wait for what it learns
+	mu       sync.Mutex // of facts
+	facts    facts
+}
+
+// facts are what the server told.
+type facts struct {
+	known   bool
+	model   string // that is asked
+	context int    // num_ctx
+	tools   bool
+}
+
+var (
+	_ adapters.Model      = (*Client)(nil)
+	_ adapters.Preparer   = (*Client)(nil)
+	_ adapters.ToolTeller = (*Client)(nil)
+	_ adapters.Available  = (*Client)(nil)
+)
+
+// New checks the configuration and makes a client. It does not connect.
+func New(cfg Config) (*Client, error) {
+	var err error
+	if cfg.BaseURL, err = exchange.Base(cmp.Or(cfg.BaseURL, Standard), Standard); err != nil {
+		return nil, err
+	}
+	// Many write the address of its other protocol, which Ollama serves too.
+	cfg.BaseURL = strings.TrimSuffix(cfg.BaseURL, "/v1")
+	if cfg.Model == "" {
+		return nil, company.E(company.EConfig, "no model is named")
+	}
+	if err := exchange.CheckKey(cfg.Key); err != nil {
+		return nil, err
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Client{cfg: cfg, http: exchange.NewClient(exchange.Config{
+		Key: cfg.Key, FirstToken: cmp.Or(cfg.FirstToken, patience), Idle: cmp.Or(cfg.Idle, patience), MaxReply: cfg.MaxReply,
+	})}, nil
+}
+
+// Factory makes the client of a profile; it is this adapter's line in the
+// registry.
+func Factory(p adapters.Profile, deps adapters.Deps) (adapters.Model, error) {
+	return New(Config{
+		Model: p.Model, BaseURL: p.BaseURL, Key: p.Key, ContextTokens: p.ContextTokens, MaxOutput: p.MaxOutput,
+		Price: p.Price, Unchosen: p.Unchosen, Log: deps.Log,
+	})
+}
+
+// Info tells what is known about the model: of its size, what the server told,
+// and a cautious guess before.
+func (c *Client) Info() adapters.Info {
+	f := c.learnt()
+	size := f.context
+	if !f.known {
+		size = cmp.Or(c.cfg.ContextTokens, unknownContext)
+	}
+	return adapters.Info{
+		Adapter: "ollama", Model: cmp.Or(f.model, c.cfg.Model), ContextTokens: size,
+		MaxOutput: cmp.Or(c.cfg.MaxOutput, min(defaultOutput, size/4)), Price: c.cfg.Price,
+	}
+}
+
+func (c *Client) learnt() facts {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.facts
+}
+
+// Close drops the idle connections.
+func (c *Client) Close() error { return c.http.Close() }
+
+// Address is where the server is looked for.
+func (c *Client) Address() string { return c.cfg.BaseURL }
+
+// Prepare asks the server for what Info tells, once.
+func (c *Client) Prepare(ctx context.Context) error {
+	_, err := c.learn(ctx)
+	return err
+}
+
+// Tools is the server's word on whether the model can call tools.
+func (c *Client) Tools(ctx context.Context) (bool, error) {
+	f, err := c.learn(ctx)
+	return f.tools, err
+}
+
+// Available is nil when the server is there and has the model.
+func (c *Client) Available(ctx context.Context) (string, error) {
+	f, err := c.learn(ctx)
+	if err != nil {
+		return "", err
+	}
+	said := fmt.Sprintf("has %s, %d tokens of context", f.model, f.context)
+	if f.tools {
+		return said + ", tools", nil
+	}
+	return said + ", tools in text", nil
+}
+
+// learn asks the server about the model, unless it has told already.
+func (c *Client) learn(ctx context.Context) (facts, error) {
+	c.learning.Lock()
+	defer c.learning.Unlock()
+	if f := c.learnt(); f.known {
+		return f, nil
+	}
+	f := facts{known: true, model: c.cfg.Model}
+	var told shown
+	var err error
+	if c.cfg.Unchosen {
+		f.model, told, err = c.choose(ctx)
+	} else {
+		told, err = c.show(ctx, c.cfg.Model)
+	}
+	if err != nil {
+		return facts{}, err
+	}
+	f.tools, f.context = told.can("tools"), told.size(c.cfg.ContextTokens)
+	c.mu.Lock()
+	c.facts = f
+	c.mu.Unlock()
+	return f, nil
+}
+
+// Default is the model that stands in where nobody chose one, and what doctor
+// and init say of it. host is OLLAMA_HOST, or empty.
+func Default(ctx context.Context, host string) (model string, err error) {
+	c, err := New(Config{Model: Preferred, BaseURL: AddressOf(host), Unchosen: true})
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = c.Close() }() // idle connections only
+	f, err := c.learn(ctx)
+	if err != nil {
+		return "", adapters.Explain(err, c.Info())
+	}
+	return f.model, nil
+}
+
+// AddressOf is the address that OLLAMA_HOST names, as Ollama's own programs
+// read it: a host, a port, both, with a scheme or without.
+func AddressOf(host string) string {
+	host = strings.TrimSpace(host)
+	if host == "" {
+		return Standard
+	}
+	scheme, rest, ok := strings.Cut(host, "://")
+	port := "11434"
+	switch {
+	case !ok:
+		scheme, rest = "http", host
+	case scheme == "https":
+		port = "443"
+	default:
+		port = "80"
+	}
+	rest, path, _ := strings.Cut(rest, "/")
+	name := rest
+	if h, p, err := net.SplitHostPort(rest); err == nil {
+		name = h
+		if n, err := strconv.ParseUint(p, 10, 16); err == nil && n > 0 {
+			port = p
+		}
+	}
+	name = strings.Trim(name, "[]")
+	// To listen on every address is a server's matter; a client means its own.
+	if ip, err := netip.ParseAddr(name); name == "" || err == nil && ip.IsUnspecified() {
+		name = "127.0.0.1"
+	}
+	return strings.TrimRight(scheme+"://"+net.JoinHostPort(name, port)+"/"+path, "/")
+}
+
+// explain gives a failure the words that help with Ollama.
+func (c *Client) explain(err error, model string) error {
+	e, ok := err.(*adapters.Error)
+	if !ok {
+		return err
+	}
+	switch {
+	case e.Kind == adapters.Unreachable:
+		e.Message = "no Ollama server at " + c.cfg.BaseURL + ": " + e.Message
+		e.Fix = "start it with `ollama serve`, and get a model with `ollama pull " + model + "`; or name another model under models.default in company.yaml, " +
+			"such as {adapter: openai, model: gpt-5}, or another address with OLLAMA_HOST (`make demo`, in company's source, needs no model)"
+	case e.Status == http.StatusNotFound && strings.Contains(e.Message, "not found"):
+		e.Fix = "ollama pull " + model
+	case e.Kind == adapters.Auth:
+		e.Fix = "ollama signin, or a model that runs on this machine"
+	}
+	return e
+}

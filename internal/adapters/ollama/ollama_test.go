@@ -1,0 +1,327 @@
+package ollama_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"company/internal/adapters"
+	"company/internal/adapters/adaptertest"
+	"company/internal/adapters/ollama"
+	"company/internal/company"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestServers: ADP-1, THREATS g (model replies).
+func TestServers(t *testing.T) {
+	adaptertest.Exercise(t, adaptertest.Ollama(), func(t *testing.T, o adaptertest.Options) adapters.Model {
+		return newClient(t, ollama.Config{Model: "m", BaseURL: o.BaseURL, Key: o.Key, FirstToken: o.FirstToken, Idle: o.Idle})
+	})
+}
+
+func newClient(t *testing.T, cfg ollama.Config) *ollama.Client {
+	t.Helper()
+	c, err := ollama.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// library is a server with these models: what /api/show tells by name.
+type library struct {
+	*httptest.Server
+	mu    sync.Mutex
+	asked []string
+	chats []map[string]any
+}
+
+func newLibrary(t *testing.T, names []string, shown map[string]string) *library {
+	t.Helper()
+	l := &library{}
+	l.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body map[string]any
+		if r.Method == http.MethodPost {
+			if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+				t.Errorf("%s: %v", r.URL.Path, err)
+			}
+		}
+		name, _ := body["model"].(string)
+		l.mu.Lock()
+		l.asked = append(l.asked, strings.TrimSpace(r.URL.Path+" "+name))
+		l.mu.Unlock()
+		switch r.URL.Path {
+		case "/api/tags":
+			var models []map[string]string
+			for _, n := range names {
+				models = append(models, map[string]string{"name": n})
+			}
+			_ = json.NewEncoder(w).Encode(map[string]any{"models": models})
+		case "/api/show":
+			if told, ok := shown[name]; ok {
+				_, _ = io.WriteString(w, told)
+				return
+			}
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = fmt.Fprintf(w, `{"error":"model '%s' not found"}`, name)
+		case "/api/chat":
+			l.mu.Lock()
+			l.chats = append(l.chats, body)
+			l.mu.Unlock()
+			_, _ = io.WriteString(w, `{"model":"m","message":{"role":"assistant","content":"ok","thinking":"hm"},"done":true,"done_reason":"stop","prompt_eval_count":1,"eval_count":1}`+"\n")
+		}
+	}))
+	t.Cleanup(l.Close)
+	return l
+}
+
+func (l *library) log() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(l.asked, ", ")
+}
+
+const (
+	withTools = `{"capabilities":["completion","tools"],"model_info":{"general.architecture":"qwen3","qwen3.context_length":40960}}`
+	noTools   = `{"capabilities":["completion"],"model_info":{"general.architecture":"llama","llama.context_length":8192}}`
+	embedding = `{"capabilities":["embedding"],"model_info":{}}`
+)
+
+func TestWhatIsSent(t *testing.T) {
+	l := newLibrary(t, []string{"m"}, map[string]string{"m": withTools})
+	c := newClient(t, ollama.Config{Model: "m", BaseURL: l.URL + "/v1/"})
+	zero := 0.0
+	req := adaptertest.Request()
+	req.Temperature = &zero
+	req.Messages = append(req.Messages,
+		adapters.Message{Role: adapters.Assistant, Opaque: json.RawMessage(`{"thinking":"hm"}`), ToolCalls: []adapters.ToolCall{
+			{ID: "c1", Name: "read_file", Arguments: `{"z":1,"path":"a.go"}`}, {ID: "c2", Name: "read_file", Arguments: `{path`},
+		}},
+		adapters.Message{Role: adapters.ToolRole, ToolCallID: "c1", ToolName: "read_file", Content: "x"},
+		adapters.Message{Role: adapters.ToolRole, ToolCallID: "c2", ToolName: "read_file", Content: "no JSON"},
+	)
+	resp, err := c.Chat(t.Context(), req, nil)
+	if err != nil || string(resp.Message.Opaque) != `{"thinking":"hm"}` {
+		t.Fatalf("%+v, %v", resp, err)
+	}
+	sent := l.chats[0]
+	options := sent["options"].(map[string]any)
+	// The server would drop the oldest messages without a word else.
+	if options["num_ctx"] != 32768.0 || options["num_predict"] != 500.0 || options["temperature"] != 0.0 || sent["truncate"] != false || sent["shift"] != false || sent["stream"] != true {
+		t.Errorf("sent %v", sent)
+	}
+	messages := sent["messages"].([]any)
+	assistant, result := messages[1].(map[string]any), messages[2].(map[string]any)
+	if assistant["thinking"] != "hm" || result["tool_name"] != "read_file" || result["tool_call_id"] != "c1" || result["role"] != "tool" {
+		t.Errorf("assistant %v, result %v", assistant, result)
+	}
+	args := assistant["tool_calls"].([]any)[1].(map[string]any)["function"].(map[string]any)["arguments"].(map[string]any)
+	if args["malformed_arguments"] != "{path" {
+		t.Errorf("malformed arguments travel as %v", args)
+	}
+	if got := sent["tools"].([]any)[0].(map[string]any)["function"].(map[string]any)["parameters"].(map[string]any)["type"]; got != "object" {
+		t.Errorf("tools %v", sent["tools"])
+	}
+	if got := l.log(); got != "/api/show m, /api/chat m" {
+		t.Errorf("asked %s", got)
+	}
+}
+
+// What Info tells: the server's word where the profile has none.
+func TestSizes(t *testing.T) {
+	own := strings.Replace(withTools, `"model_info"`, `"parameters":"stop x\nnum_ctx                        16384","model_info"`, 1)
+	for _, c := range []struct {
+		name, shown       string
+		context, output   int
+		wantCtx, wantMost int
+	}{
+		{"the model's limit", noTools, 0, 0, 8192, 2048},
+		{"a common machine's", withTools, 0, 0, 32768, 8192},
+		{"the profile's", withTools, 20000, 3000, 20000, 3000},
+		{"no more than the model's", noTools, 20000, 0, 8192, 2048},
+		{"the model file's", own, 0, 0, 16384, 4096},
+		{"untold", `{}`, 0, 0, 8192, 2048},
+		{"nonsense", `{"model_info":{"general.architecture":"x","x.context_length":-5}}`, 0, 0, 8192, 2048},
+	} {
+		l := newLibrary(t, nil, map[string]string{"m": c.shown})
+		m := newClient(t, ollama.Config{Model: "m", BaseURL: l.URL, ContextTokens: c.context, MaxOutput: c.output})
+		if got := m.Info().ContextTokens; got != max(c.context, 8192) && got != c.context {
+			t.Errorf("%s: %d before the server told", c.name, got)
+		}
+		adapters.Prepare(t.Context(), m)
+		if got := m.Info(); got.ContextTokens != c.wantCtx || got.MaxOutput != c.wantMost || got.Price.Known {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+}
+
+// Nobody chose a model: llama3 where it is installed, else the first that can
+// call tools, else the first that can chat. A chosen name is asked for as it is.
+func TestUnchosen(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		names []string
+		shown map[string]string
+		want  string
+		tools bool
+	}{
+		{"llama3", []string{"qwen3:8b", "llama3:latest"}, map[string]string{"qwen3:8b": withTools, "llama3": noTools}, "llama3", false},
+		{"the first with tools", []string{"nomic:latest", "gemma:2b", "qwen3:8b", "z"}, map[string]string{"nomic:latest": embedding, "gemma:2b": noTools, "qwen3:8b": withTools, "z": withTools}, "qwen3:8b", true},
+		{"none with tools", []string{"nomic:latest", "gemma:2b"}, map[string]string{"nomic:latest": embedding, "gemma:2b": noTools}, "gemma:2b", false},
+	} {
+		l := newLibrary(t, c.names, c.shown)
+		m := newClient(t, ollama.Config{Model: ollama.Preferred, BaseURL: l.URL, Unchosen: true})
+		tools, err := m.Tools(t.Context())
+		if err != nil || m.Info().Model != c.want || tools != c.tools {
+			t.Errorf("%s: %s, tools %v, %v", c.name, m.Info().Model, tools, err)
+		}
+		if got, err := ollama.Default(t.Context(), l.URL); err != nil || got != c.want {
+			t.Errorf("%s: Default is %q, %v", c.name, got, err)
+		}
+	}
+	l := newLibrary(t, []string{"nomic:latest"}, map[string]string{"nomic:latest": embedding})
+	if _, err := ollama.Default(t.Context(), l.URL); company.CodeOf(err) != company.EModel || !strings.Contains(err.Error(), "no other model") {
+		t.Errorf("nothing that can chat: %v", err)
+	}
+	chosen := newClient(t, ollama.Config{Model: ollama.Preferred, BaseURL: l.URL})
+	_, err := chosen.Chat(t.Context(), adaptertest.Request(), nil)
+	var e *adapters.Error
+	if !errors.As(err, &e) || e.Status != 404 || e.Fix != "ollama pull llama3" || !strings.Contains(e.Message, "nomic:latest") {
+		t.Errorf("a chosen model that is not there: %+v", err)
+	}
+}
+
+// A server that is not there says where it was looked for, and what to do.
+func TestNobodyListens(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m := newClient(t, ollama.Config{Model: "llama3", BaseURL: "http://" + address, Unchosen: true})
+	_, err = m.Chat(t.Context(), adaptertest.Request(), nil)
+	var e *adapters.Error
+	if !errors.As(err, &e) || e.Kind != adapters.Unreachable || e.Unanswered {
+		t.Fatalf("%v", err)
+	}
+	var told *company.Error
+	if !errors.As(adapters.Explain(err, m.Info()), &told) {
+		t.Fatal(err)
+	}
+	said := told.Why + "; " + told.Hint
+	for _, want := range []string{"no Ollama server at http://" + address, "ollama serve", "ollama pull llama3", "OLLAMA_HOST", "make demo"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is missing in %s", want, said)
+		}
+	}
+	if _, err := ollama.Default(t.Context(), address); company.CodeOf(err) != company.EModel {
+		t.Errorf("Default: %v", err)
+	}
+}
+
+// A server that comes up between two calls is learnt from then.
+func TestServerComesLate(t *testing.T) {
+	up := false
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !up {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = io.WriteString(w, noTools)
+	}))
+	t.Cleanup(server.Close)
+	m := newClient(t, ollama.Config{Model: "m", BaseURL: server.URL})
+	adapters.Prepare(t.Context(), m)
+	if _, err := m.Tools(t.Context()); adapters.KindOf(err) != adapters.Overloaded {
+		t.Errorf("%v", err)
+	}
+	up = true
+	if tools, err := m.Tools(t.Context()); err != nil || tools {
+		t.Errorf("tools %v, %v", tools, err)
+	}
+}
+
+func TestTheCallerGivesUp(t *testing.T) {
+	started := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if r.URL.Path == "/api/show" {
+			_, _ = io.WriteString(w, withTools)
+			return
+		}
+		close(started)
+		<-r.Context().Done()
+	}))
+	t.Cleanup(server.Close)
+	stopped := company.E(company.EStopped, "stopped")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() { <-started; cancel(stopped) }()
+	_, err := newClient(t, ollama.Config{Model: "m", BaseURL: server.URL}).Chat(ctx, adaptertest.Request(), nil)
+	if !errors.Is(err, stopped) || adapters.KindOf(err) != "" {
+		t.Errorf("err = %v, want the caller's cause", err)
+	}
+}
+
+func TestAvailable(t *testing.T) {
+	l := newLibrary(t, []string{"m"}, map[string]string{"m": noTools})
+	said, err := newClient(t, ollama.Config{Model: "m", BaseURL: l.URL}).Available(t.Context())
+	if err != nil || said != "has m, 8192 tokens of context, tools in text" {
+		t.Errorf("%q, %v", said, err)
+	}
+	hung := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	}))
+	t.Cleanup(hung.Close)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := newClient(t, ollama.Config{Model: "m", BaseURL: hung.URL}).Available(ctx); adapters.KindOf(err) != adapters.TimedOut {
+		t.Errorf("a server that hangs: %v", err)
+	}
+}
+
+func TestAddressOf(t *testing.T) {
+	for host, want := range map[string]string{
+		"": ollama.Standard, "example.com": "http://example.com:11434", "1.2.3.4": "http://1.2.3.4:11434", "1.2.3.4:1234": "http://1.2.3.4:1234",
+		":1234": "http://127.0.0.1:1234", "0.0.0.0": ollama.Standard, "0.0.0.0:99": "http://127.0.0.1:99", "[::]:99": "http://127.0.0.1:99", "[::1]": "http://[::1]:11434", "[::1]:5": "http://[::1]:5",
+		"http://1.2.3.4": "http://1.2.3.4:80", "https://1.2.3.4": "https://1.2.3.4:443", "https://1.2.3.4:8/x/": "https://1.2.3.4:8/x", "h:99999": "http://h:11434", " h ": "http://h:11434",
+	} {
+		if got := ollama.AddressOf(host); got != want {
+			t.Errorf("%q: %s, want %s", host, got, want)
+		}
+	}
+}
+
+func TestConfiguration(t *testing.T) {
+	for name, cfg := range map[string]ollama.Config{
+		"no model":    {BaseURL: "http://h"},
+		"no scheme":   {Model: "m", BaseURL: "localhost:11434"},
+		"a password":  {Model: "m", BaseURL: "https://me:hunter2@host"},
+		"a split key": {Model: "m", Key: adapters.NewSecret("hunter2\nX-Evil: 1")},
+	} {
+		_, err := ollama.New(cfg)
+		if code := company.CodeOf(err); code != company.EConfig && code != company.EModelAuth || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: err = %v", name, err)
+		}
+	}
+}

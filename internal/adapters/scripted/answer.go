@@ -1,0 +1,164 @@
+package scripted
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+
+	"company/internal/adapters"
+)
+
+// protocol is one wire: how a request is read and an answer is written.
+type protocol struct {
+	contentType string
+	// read checks a request as a real server does, and reads it.
+	read func(body []byte) (Exchange, error)
+	// whole is an answer in one piece.
+	whole func(answer) any
+	// events are the pieces of a streamed one, each as it is written.
+	events func(answer) []string
+	fail   func(w http.ResponseWriter, status int, kind, message string)
+}
+
+// stream writes an answer's events; half of them, and no end, when cut.
+func (p protocol) stream(w http.ResponseWriter, a answer, cut bool) {
+	w.Header().Set("Content-Type", p.contentType)
+	events := p.events(a)
+	if cut {
+		events = events[:max(1, (len(events)-1)/2)]
+	}
+	for _, e := range events {
+		if _, err := io.WriteString(w, e); err != nil {
+			return
+		}
+	}
+	_ = http.NewResponseController(w).Flush()
+}
+
+// encode is JSON of what always encodes: strings and numbers.
+func encode(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return "{}"
+	}
+	return string(data)
+}
+
+// event is one server-sent event.
+func event(name string, v any) string {
+	text := "data: " + encode(v) + "\n\n"
+	if name != "" {
+		text = "event: " + name + "\n" + text
+	}
+	return text
+}
+
+// answer is a reply in words that each protocol translates.
+type answer struct {
+	id, model string
+	text      string
+	calls     []adapters.ToolCall
+	finish    string // OpenAI's words for it
+	usage     adapters.Usage
+	withUsage bool // whether a stream ends with it
+}
+
+const bytesPerToken = 4
+
+// newAnswer makes the answer, cut at the request's max_tokens as a real
+// server's is.
+func newAnswer(x Exchange, reply Reply) (answer, error) {
+	a := answer{id: fmt.Sprintf("chatcmpl-%s-%d", x.Header.Run, x.Turn), model: x.Model, text: reply.Text, finish: reply.Finish, withUsage: x.usage}
+	for i, c := range reply.Calls {
+		args, err := c.arguments()
+		if err != nil {
+			return answer{}, fmt.Errorf("arguments of %s: %w", c.Tool, err)
+		}
+		id := c.ID
+		if id == "" {
+			id = fmt.Sprintf("call_%d_%d", x.Turn, i)
+		}
+		a.calls = append(a.calls, adapters.ToolCall{ID: id, Name: c.Tool, Arguments: args})
+	}
+	if a.finish == "" {
+		a.finish = "stop"
+		if len(a.calls) > 0 {
+			a.finish = "tool_calls"
+		}
+	}
+	size := len(a.text)
+	for _, c := range a.calls {
+		size += len(c.Name) + len(c.Arguments)
+	}
+	tokens := size/bytesPerToken + 1
+	if x.MaxTokens > 0 && tokens > x.MaxTokens {
+		tokens = x.MaxTokens
+		a.cut(x.MaxTokens * bytesPerToken)
+	}
+	a.usage = adapters.Usage{InputTokens: x.size()/bytesPerToken + 1, OutputTokens: tokens}
+	if reply.Usage != nil {
+		a.usage = *reply.Usage
+	}
+	return a, nil
+}
+
+// size of the conversation and the tools in bytes.
+func (x Exchange) size() int {
+	n := 0
+	for _, m := range x.Messages {
+		n += len(m.Content)
+		for _, c := range m.ToolCalls {
+			n += len(c.Name) + len(c.Arguments)
+		}
+	}
+	for _, t := range x.Tools {
+		n += len(t.Name) + len(t.Description) + len(t.Schema)
+	}
+	return n
+}
+
+// cut keeps the first bytes of the answer: the text, then the calls in order.
+func (a *answer) cut(room int) {
+	a.finish = "length"
+	a.text = head(a.text, room)
+	room -= len(a.text)
+	for i := range a.calls {
+		f := &a.calls[i]
+		room -= len(f.Name)
+		if room <= 0 {
+			a.calls = a.calls[:i]
+			return
+		}
+		f.Arguments = head(f.Arguments, room)
+		room -= len(f.Arguments)
+	}
+}
+
+// head is at most n bytes of s, whole characters.
+func head(s string, n int) string {
+	if n >= len(s) {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:max(n, 0)]
+}
+
+// pieceSize is how many bytes of text or arguments one event carries.
+const pieceSize = 1024
+
+// pieces splits s for streaming, between characters.
+func pieces(s string) []string {
+	var out []string
+	for len(s) > 0 {
+		piece := head(s, pieceSize)
+		if piece == "" {
+			piece = s // not text: invalid bytes travel as they are
+		}
+		out = append(out, piece)
+		s = s[len(piece):]
+	}
+	return out
+}

@@ -1,0 +1,209 @@
+package scripted
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"company/internal/adapters"
+)
+
+// anthropic is the protocol of the messages API.
+var anthropic = protocol{
+	contentType: "text/event-stream",
+	read:        readAnthropic,
+	whole:       func(a answer) any { return a.anthropic(true) },
+	events:      answer.anthropicEvents,
+	fail: func(w http.ResponseWriter, status int, kind, message string) {
+		writeJSON(w, status, map[string]any{"type": "error", "error": map[string]string{"type": kind, "message": message}})
+	},
+}
+
+type anthropicBlock struct {
+	Type      string          `json:"type"`
+	Text      string          `json:"text,omitempty"`
+	ID        string          `json:"id,omitempty"`
+	Name      string          `json:"name,omitempty"`
+	Input     json.RawMessage `json:"input,omitempty"`
+	ToolUseID string          `json:"tool_use_id,omitempty"`
+	Content   json.RawMessage `json:"content,omitempty"`
+	IsError   bool            `json:"is_error,omitempty"`
+	Cache     json.RawMessage `json:"cache_control,omitempty"`
+	Thinking  *string         `json:"thinking,omitempty"`
+	Signature string          `json:"signature,omitempty"`
+	Data      string          `json:"data,omitempty"`
+}
+
+type anthropicRequest struct {
+	Model     string `json:"model"`
+	MaxTokens int    `json:"max_tokens"`
+	System    []anthropicBlock
+	Messages  []struct {
+		Role    string           `json:"role"`
+		Content []anthropicBlock `json:"content"`
+	} `json:"messages"`
+	Tools []struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		InputSchema json.RawMessage `json:"input_schema"`
+		Cache       json.RawMessage `json:"cache_control"`
+	} `json:"tools"`
+	Temperature *float64 `json:"temperature"`
+	Stream      bool     `json:"stream"`
+}
+
+// readAnthropic reads a request, and refuses what the API refuses.
+func readAnthropic(body []byte) (Exchange, error) {
+	var req anthropicRequest
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&req); err != nil {
+		return Exchange{}, err
+	}
+	switch {
+	case req.Model == "" || req.MaxTokens <= 0:
+		return Exchange{}, errors.New("model and max_tokens: Field required")
+	case len(req.Messages) == 0 || req.Messages[0].Role != adapters.User:
+		return Exchange{}, errors.New("messages: first message must use the user role")
+	case bytes.Count(body, []byte(`"cache_control"`)) > 4:
+		return Exchange{}, errors.New("a maximum of 4 blocks with cache_control may be provided")
+	}
+	x := Exchange{Model: req.Model, Stream: req.Stream, MaxTokens: req.MaxTokens}
+	var system []string
+	for _, b := range req.System {
+		system = append(system, b.Text)
+	}
+	if len(system) > 0 {
+		x.Messages = append(x.Messages, adapters.Message{Role: adapters.System, Content: strings.Join(system, "\n")})
+	}
+	var open []adapters.ToolCall // of the message before
+	for i, m := range req.Messages {
+		if i > 0 && m.Role == req.Messages[i-1].Role {
+			return Exchange{}, fmt.Errorf("messages.%d: roles must alternate", i)
+		}
+		out, err := readBlocks(m.Role, m.Content, open)
+		if err != nil {
+			return Exchange{}, fmt.Errorf("messages.%d: %w", i, err)
+		}
+		x.Messages = append(x.Messages, out...)
+		open = nil
+		if m.Role == adapters.Assistant {
+			x.Turn++
+			open = out[0].ToolCalls
+		}
+	}
+	if len(open) > 0 {
+		return Exchange{}, errors.New("messages: the last tool_use blocks have no tool_result")
+	}
+	for _, t := range req.Tools {
+		x.Tools = append(x.Tools, adapters.Tool{Name: t.Name, Description: t.Description, Schema: t.InputSchema})
+	}
+	x.Header, x.HasHeader = adapters.FindHeader(x.Messages)
+	return x, nil
+}
+
+// readBlocks reads the blocks of one message: of an assistant one message comes
+// of it, of a user one for each result and one for the text.
+func readBlocks(role string, blocks []anthropicBlock, open []adapters.ToolCall) ([]adapters.Message, error) {
+	said := adapters.Message{Role: role}
+	var out []adapters.Message
+	if len(blocks) == 0 {
+		return nil, errors.New("content: missing")
+	}
+	for i, b := range blocks {
+		switch {
+		case b.Type == "text" && strings.TrimSpace(b.Text) != "":
+			said.Content += b.Text
+		case b.Type == "thinking" && role == adapters.Assistant && b.Signature != "" && b.Thinking != nil:
+		case b.Type == "redacted_thinking" && role == adapters.Assistant && b.Data != "":
+		case b.Type == "tool_use" && role == adapters.Assistant && b.ID != "" && b.Name != "" && bytes.HasPrefix(b.Input, []byte("{")):
+			said.ToolCalls = append(said.ToolCalls, adapters.ToolCall{ID: b.ID, Name: b.Name, Arguments: string(b.Input)})
+		case b.Type == "tool_result" && role == adapters.User && i < len(open) && open[i].ID == b.ToolUseID:
+			var parts []anthropicBlock
+			if err := json.Unmarshal(b.Content, &parts); err != nil || len(parts) != 1 || parts[0].Text == "" {
+				return nil, fmt.Errorf("content.%d: a result without text", i)
+			}
+			out = append(out, adapters.Message{Role: adapters.ToolRole, ToolCallID: b.ToolUseID, ToolName: open[i].Name, Content: parts[0].Text})
+		default:
+			return nil, fmt.Errorf("content.%d: a %s block is not allowed here, or is empty", i, b.Type)
+		}
+	}
+	if len(out) != len(open) {
+		return nil, errors.New("`tool_use` ids were found without `tool_result` blocks immediately after")
+	}
+	if role == adapters.Assistant || said.Content != "" {
+		out = append(out, said)
+	}
+	return out, nil
+}
+
+// stop is the reason for the answer's end in the wire's words.
+func (a answer) stop() string {
+	switch a.finish {
+	case "length":
+		return "max_tokens"
+	case "tool_calls":
+		return "tool_use"
+	case "content_filter":
+		return "refusal"
+	}
+	return "end_turn"
+}
+
+// anthropic is the answer as a message, whole or as a stream begins with it.
+func (a answer) anthropic(whole bool) any {
+	m := map[string]any{
+		"id": a.id, "type": "message", "role": "assistant", "model": a.model, "content": []any{}, "stop_reason": nil, "stop_sequence": nil,
+		"usage": map[string]int{"input_tokens": a.usage.InputTokens - a.usage.CachedTokens, "cache_read_input_tokens": a.usage.CachedTokens, "cache_creation_input_tokens": 0, "output_tokens": 1},
+	}
+	if whole {
+		var content []any
+		if a.text != "" {
+			content = append(content, map[string]any{"type": "text", "text": a.text})
+		}
+		for _, c := range a.calls {
+			content = append(content, map[string]any{"type": "tool_use", "id": c.ID, "name": c.Name, "input": json.RawMessage(c.WireArguments())})
+		}
+		m["content"], m["stop_reason"] = content, a.stop()
+	}
+	return m
+}
+
+// anthropicEvents is the answer as a stream. It thinks before it calls, as such
+// models do; what it thought must come back.
+func (a answer) anthropicEvents() []string {
+	out := []string{event("message_start", map[string]any{"type": "message_start", "message": a.anthropic(false)}), event("ping", map[string]string{"type": "ping"})}
+	index := 0
+	block := func(start any, deltas ...any) {
+		out = append(out, event("content_block_start", map[string]any{"type": "content_block_start", "index": index, "content_block": start}))
+		for _, d := range deltas {
+			out = append(out, event("content_block_delta", map[string]any{"type": "content_block_delta", "index": index, "delta": d}))
+		}
+		out = append(out, event("content_block_stop", map[string]any{"type": "content_block_stop", "index": index}))
+		index++
+	}
+	if len(a.calls) > 0 {
+		block(map[string]string{"type": "thinking", "thinking": "", "signature": ""},
+			map[string]string{"type": "thinking_delta", "thinking": "It takes " + a.calls[0].Name + "."}, map[string]string{"type": "signature_delta", "signature": "signed-" + a.id})
+	}
+	if a.text != "" {
+		var deltas []any
+		for _, piece := range pieces(a.text) {
+			deltas = append(deltas, map[string]string{"type": "text_delta", "text": piece})
+		}
+		block(map[string]string{"type": "text", "text": ""}, deltas...)
+	}
+	for _, c := range a.calls {
+		var deltas []any
+		for _, piece := range pieces(c.Arguments) {
+			deltas = append(deltas, map[string]string{"type": "input_json_delta", "partial_json": piece})
+		}
+		block(map[string]any{"type": "tool_use", "id": c.ID, "name": c.Name, "input": map[string]any{}}, deltas...)
+	}
+	out = append(out, event("message_delta", map[string]any{"type": "message_delta", "delta": map[string]any{"stop_reason": a.stop(), "stop_sequence": nil},
+		"usage": map[string]int{"output_tokens": a.usage.OutputTokens}}))
+	return append(out, event("message_stop", map[string]string{"type": "message_stop"}))
+}

@@ -1,0 +1,134 @@
+package scripted
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"company/internal/adapters"
+)
+
+// ollama is Ollama's own protocol.
+var ollama = protocol{
+	contentType: "application/x-ndjson",
+	read:        readOllama,
+	whole:       func(a answer) any { return a.ollama(a.text, a.calls, true) },
+	events:      answer.ollamaEvents,
+	fail: func(w http.ResponseWriter, status int, _, message string) {
+		writeJSON(w, status, map[string]string{"error": message})
+	},
+}
+
+type ollamaCall struct {
+	ID       string `json:"id,omitempty"`
+	Function struct {
+		Index     int             `json:"index"`
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	} `json:"function"`
+}
+
+type ollamaMessage struct {
+	Role       string       `json:"role"`
+	Content    string       `json:"content"`
+	Thinking   string       `json:"thinking,omitempty"`
+	ToolCalls  []ollamaCall `json:"tool_calls,omitempty"`
+	ToolName   string       `json:"tool_name,omitempty"`
+	ToolCallID string       `json:"tool_call_id,omitempty"`
+}
+
+// readOllama reads a request; a key that the protocol has not is refused.
+func readOllama(body []byte) (Exchange, error) {
+	var req struct {
+		Model    string          `json:"model"`
+		Messages []ollamaMessage `json:"messages"`
+		Tools    []struct {
+			Type     string `json:"type"`
+			Function struct {
+				Name        string          `json:"name"`
+				Description string          `json:"description"`
+				Parameters  json.RawMessage `json:"parameters"`
+			} `json:"function"`
+		} `json:"tools"`
+		Stream  *bool `json:"stream"`
+		Options struct {
+			NumCtx      int      `json:"num_ctx"`
+			NumPredict  int      `json:"num_predict"`
+			Temperature *float64 `json:"temperature"`
+		} `json:"options"`
+		Truncate *bool `json:"truncate"`
+		Shift    *bool `json:"shift"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&req); err != nil {
+		return Exchange{}, err
+	}
+	if req.Model == "" || len(req.Messages) == 0 {
+		return Exchange{}, errors.New("model is required")
+	}
+	x := Exchange{Model: req.Model, Stream: req.Stream == nil || *req.Stream, MaxTokens: max(0, req.Options.NumPredict)}
+	for i, m := range req.Messages {
+		out := adapters.Message{Role: m.Role, Content: m.Content, ToolCallID: m.ToolCallID, ToolName: m.ToolName}
+		switch m.Role {
+		case adapters.System, adapters.User:
+		case adapters.ToolRole:
+			if m.ToolName == "" {
+				return Exchange{}, fmt.Errorf("messages[%d]: a result names no tool", i)
+			}
+		case adapters.Assistant:
+			x.Turn++
+		default:
+			return Exchange{}, fmt.Errorf("invalid role %q", m.Role)
+		}
+		for _, c := range m.ToolCalls {
+			var object map[string]any
+			if json.Unmarshal(c.Function.Arguments, &object) != nil {
+				return Exchange{}, fmt.Errorf("messages[%d]: arguments are no object", i)
+			}
+			out.ToolCalls = append(out.ToolCalls, adapters.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: string(c.Function.Arguments)})
+		}
+		x.Messages = append(x.Messages, out)
+	}
+	for _, t := range req.Tools {
+		x.Tools = append(x.Tools, adapters.Tool{Name: t.Function.Name, Description: t.Function.Description, Schema: t.Function.Parameters})
+	}
+	x.Header, x.HasHeader = adapters.FindHeader(x.Messages)
+	return x, nil
+}
+
+// ollama is a line of an answer.
+func (a answer) ollama(text string, calls []adapters.ToolCall, done bool) any {
+	m := ollamaMessage{Role: adapters.Assistant, Content: text}
+	for i, c := range calls {
+		var oc ollamaCall
+		oc.ID, oc.Function.Index, oc.Function.Name, oc.Function.Arguments = c.ID, i, c.Name, json.RawMessage(c.Arguments)
+		if !json.Valid(oc.Function.Arguments) { // what the server itself could not read
+			oc.Function.Arguments = json.RawMessage(encode(c.Arguments))
+		}
+		m.ToolCalls = append(m.ToolCalls, oc)
+	}
+	line := map[string]any{"model": a.model, "created_at": "2026-01-01T00:00:00Z", "message": m, "done": done}
+	if done {
+		line["done_reason"] = "stop"
+		if a.finish == "length" {
+			line["done_reason"] = "length"
+		}
+		line["prompt_eval_count"], line["eval_count"] = a.usage.InputTokens, a.usage.OutputTokens
+	}
+	return line
+}
+
+// ollamaEvents is the answer as a stream of lines.
+func (a answer) ollamaEvents() []string {
+	var out []string
+	for _, piece := range pieces(a.text) {
+		out = append(out, encode(a.ollama(piece, nil, false))+"\n")
+	}
+	for i := range a.calls {
+		out = append(out, encode(a.ollama("", a.calls[i:i+1], false))+"\n")
+	}
+	return append(out, encode(a.ollama("", nil, true))+"\n")
+}

@@ -1,0 +1,162 @@
+package scripted
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	sdk "github.com/sashabaranov/go-openai"
+
+	"company/internal/adapters"
+)
+
+// openAI is the protocol of chat completions.
+var openAI = protocol{
+	contentType: "text/event-stream",
+	read: func(body []byte) (Exchange, error) {
+		var req sdk.ChatCompletionRequest
+		if err := json.Unmarshal(body, &req); err != nil {
+			return Exchange{}, fmt.Errorf("the request is not JSON: %w", err)
+		}
+		if err := check(req); err != nil {
+			return Exchange{}, err
+		}
+		return exchangeOf(req)
+	},
+	whole:  func(a answer) any { return a.openAI() },
+	events: answer.openAIEvents,
+	fail:   writeError,
+}
+
+// check refuses what a real server refuses, so that a broken conversation is
+// met here and not at the first paid call.
+func check(req sdk.ChatCompletionRequest) error {
+	if req.Model == "" {
+		return errors.New("you must provide a model parameter")
+	}
+	if len(req.Messages) == 0 {
+		return errors.New("messages: the list is empty")
+	}
+	open := map[string]bool{}
+	for i, m := range req.Messages {
+		if m.Role == sdk.ChatMessageRoleTool {
+			if !open[m.ToolCallID] {
+				return fmt.Errorf("messages[%d]: a tool's answer must follow the message with its call (%q)", i, m.ToolCallID)
+			}
+			delete(open, m.ToolCallID)
+		} else if len(open) > 0 {
+			return fmt.Errorf("messages[%d]: %d tool calls before it have no answer", i, len(open))
+		}
+		switch m.Role {
+		case sdk.ChatMessageRoleTool, sdk.ChatMessageRoleUser, sdk.ChatMessageRoleSystem, sdk.ChatMessageRoleDeveloper:
+			if m.Content == "" && len(m.MultiContent) == 0 {
+				return fmt.Errorf("messages[%d].content: missing", i)
+			}
+		case sdk.ChatMessageRoleAssistant:
+			if m.Content == "" && len(m.ToolCalls) == 0 {
+				return fmt.Errorf("messages[%d]: neither content nor tool_calls", i)
+			}
+		default:
+			return fmt.Errorf("messages[%d].role: %q is not known", i, m.Role)
+		}
+		for j, c := range m.ToolCalls {
+			if c.ID == "" || c.Type != sdk.ToolTypeFunction || c.Function.Name == "" || open[c.ID] {
+				return fmt.Errorf("messages[%d].tool_calls[%d]: needs an id of its own, type function and a name", i, j)
+			}
+			open[c.ID] = true
+		}
+	}
+	if len(open) > 0 {
+		return fmt.Errorf("messages: %d tool calls at the end have no answer", len(open))
+	}
+	return nil
+}
+
+// exchangeOf reads the request.
+func exchangeOf(req sdk.ChatCompletionRequest) (Exchange, error) {
+	//lint:ignore SA1019 clients of older servers send max_tokens
+	x := Exchange{Model: req.Model, Stream: req.Stream, MaxTokens: max(req.MaxTokens, req.MaxCompletionTokens), usage: req.StreamOptions != nil && req.StreamOptions.IncludeUsage}
+	names := map[string]string{}
+	for _, m := range req.Messages {
+		out := adapters.Message{Role: m.Role, Content: m.Content, ToolCallID: m.ToolCallID, ToolName: names[m.ToolCallID]}
+		for _, part := range m.MultiContent {
+			out.Content += part.Text
+		}
+		for _, c := range m.ToolCalls {
+			names[c.ID] = c.Function.Name
+			out.ToolCalls = append(out.ToolCalls, adapters.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
+		}
+		if m.Role == adapters.Assistant {
+			x.Turn++
+		}
+		x.Messages = append(x.Messages, out)
+	}
+	for i, t := range req.Tools {
+		if t.Function == nil {
+			return Exchange{}, fmt.Errorf("tools[%d].function: missing", i)
+		}
+		schema, err := json.Marshal(t.Function.Parameters)
+		if err != nil {
+			return Exchange{}, fmt.Errorf("tools[%d].function.parameters: %w", i, err)
+		}
+		x.Tools = append(x.Tools, adapters.Tool{Name: t.Function.Name, Description: t.Function.Description, Schema: schema})
+	}
+	x.Header, x.HasHeader = adapters.FindHeader(x.Messages)
+	return x, nil
+}
+
+// openAICalls are the calls in the wire's words.
+func (a answer) openAICalls() []sdk.ToolCall {
+	var out []sdk.ToolCall
+	for _, c := range a.calls {
+		out = append(out, sdk.ToolCall{ID: c.ID, Type: sdk.ToolTypeFunction, Function: sdk.FunctionCall{Name: c.Name, Arguments: c.Arguments}})
+	}
+	return out
+}
+
+func (a answer) openAIUsage() sdk.Usage {
+	u := sdk.Usage{PromptTokens: a.usage.InputTokens, CompletionTokens: a.usage.OutputTokens, TotalTokens: a.usage.InputTokens + a.usage.OutputTokens}
+	if a.usage.CachedTokens > 0 {
+		u.PromptTokensDetails = &sdk.PromptTokensDetails{CachedTokens: a.usage.CachedTokens}
+	}
+	return u
+}
+
+// openAI is the answer in one piece.
+func (a answer) openAI() sdk.ChatCompletionResponse {
+	return sdk.ChatCompletionResponse{
+		ID: a.id, Object: "chat.completion", Model: a.model, Usage: a.openAIUsage(),
+		Choices: []sdk.ChatCompletionChoice{{
+			Message:      sdk.ChatCompletionMessage{Role: sdk.ChatMessageRoleAssistant, Content: a.text, ToolCalls: a.openAICalls()},
+			FinishReason: sdk.FinishReason(a.finish),
+		}},
+	}
+}
+
+// openAIEvents is the answer as a stream.
+func (a answer) openAIEvents() []string {
+	chunk := func(delta sdk.ChatCompletionStreamChoiceDelta, finish sdk.FinishReason) string {
+		return event("", sdk.ChatCompletionStreamResponse{ID: a.id, Object: "chat.completion.chunk", Model: a.model,
+			Choices: []sdk.ChatCompletionStreamChoice{{Delta: delta, FinishReason: finish}}})
+	}
+	out := []string{chunk(sdk.ChatCompletionStreamChoiceDelta{Role: sdk.ChatMessageRoleAssistant}, "")}
+	for _, piece := range pieces(a.text) {
+		out = append(out, chunk(sdk.ChatCompletionStreamChoiceDelta{Content: piece}, ""))
+	}
+	for i, c := range a.openAICalls() {
+		index := i
+		first := sdk.ToolCall{Index: &index, ID: c.ID, Type: c.Type, Function: sdk.FunctionCall{Name: c.Function.Name}}
+		out = append(out, chunk(sdk.ChatCompletionStreamChoiceDelta{ToolCalls: []sdk.ToolCall{first}}, ""))
+		for _, piece := range pieces(c.Function.Arguments) {
+			next := sdk.ToolCall{Index: &index, Function: sdk.FunctionCall{Arguments: piece}}
+			out = append(out, chunk(sdk.ChatCompletionStreamChoiceDelta{ToolCalls: []sdk.ToolCall{next}}, ""))
+		}
+	}
+	out = append(out, chunk(sdk.ChatCompletionStreamChoiceDelta{}, sdk.FinishReason(a.finish)))
+	if a.withUsage {
+		usage := a.openAIUsage()
+		out = append(out, event("", sdk.ChatCompletionStreamResponse{ID: a.id, Object: "chat.completion.chunk", Model: a.model,
+			Choices: []sdk.ChatCompletionStreamChoice{}, Usage: &usage}))
+	}
+	return append(out, "data: [DONE]\n\n")
+}

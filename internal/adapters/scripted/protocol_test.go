@@ -1,0 +1,148 @@
+package scripted_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"company/internal/adapters"
+	"company/internal/adapters/anthropic"
+	"company/internal/adapters/ollama"
+	"company/internal/adapters/openai"
+	"company/internal/adapters/scripted"
+	"company/internal/company"
+)
+
+// drivers speak to the server, each over its own protocol.
+var drivers = map[string]func(url string) (adapters.Model, error){
+	"openai": func(url string) (adapters.Model, error) { return openai.New(openai.Config{Model: "m", BaseURL: url}) },
+	"ollama": func(url string) (adapters.Model, error) { return ollama.New(ollama.Config{Model: "m", BaseURL: url}) },
+	"anthropic": func(url string) (adapters.Model, error) {
+		return anthropic.New(anthropic.Config{Model: "m", BaseURL: url})
+	},
+}
+
+// play holds a conversation of three turns with a brain that answers from what
+// it is shown, and returns what the brain saw of each.
+func play(t *testing.T, open func(string) (adapters.Model, error), opts ...scripted.Option) (saw []scripted.Exchange, replies []adapters.Response) {
+	t.Helper()
+	server, err := scripted.NewServer(scripted.BrainFunc(func(x scripted.Exchange) scripted.Reply {
+		saw = append(saw, x)
+		switch x.Turn {
+		case 0:
+			return scripted.Reply{Text: "I look.", Calls: []scripted.Call{{Tool: "read_file", Args: map[string]any{"path": "a \"b\"\n.go"}}}}
+		case 1:
+			last, _ := x.LastResult("read_file")
+			return scripted.Reply{Calls: []scripted.Call{{Tool: "write_file", Args: map[string]any{"content": last}}}}
+		case 2:
+			return scripted.Reply{Text: strings.Repeat("word ", 4000)} // more than max_tokens
+		}
+		return scripted.Reply{Err: "no more"}
+	}), opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare, err := open(server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := adapters.Fit(bare, adapters.ToolsAuto, nil)
+	defer func() {
+		if err := adapters.Close(m); err != nil {
+			t.Error(err)
+		}
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	req := ask(header(company.Worker, "t1-01.1", "greet"))
+	req.Messages = append([]adapters.Message{{Role: adapters.System, Content: "You work."}}, req.Messages...)
+	req.MaxTokens = 300
+	for _, name := range []string{"read_file", "write_file"} {
+		req.Tools = append(req.Tools, adapters.Tool{Name: name, Description: "d", Schema: json.RawMessage(`{"type":"object"}`)})
+	}
+	for turn := range 3 {
+		resp := chat(t, m, req)
+		replies = append(replies, resp)
+		req.Messages = append(req.Messages, resp.Message)
+		for _, c := range resp.Message.ToolCalls {
+			req.Messages = append(req.Messages, adapters.Message{Role: adapters.ToolRole, ToolCallID: c.ID, ToolName: c.Name, Content: fmt.Sprintf("result %d", turn)})
+		}
+	}
+	req.Messages = append(req.Messages, adapters.Message{Role: adapters.User, Content: "go on"})
+	if _, err := m.Chat(t.Context(), req, nil); adapters.KindOf(err) != adapters.BadRequest || !strings.Contains(err.Error(), "no more") {
+		t.Errorf("a brain without an answer: %v", err)
+	}
+	return saw, replies
+}
+
+// TestProtocols: the same brain over each protocol, and over each with a model
+// that takes no tools, sees and says the same (ADP-1).
+func TestProtocols(t *testing.T) {
+	for name, open := range drivers {
+		for _, toolless := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, toolless %v", name, toolless), func(t *testing.T) {
+				var opts []scripted.Option
+				if toolless {
+					opts = append(opts, scripted.WithoutTools())
+				}
+				saw, replies := play(t, open, opts...)
+				if len(saw) != 4 || len(replies) != 3 {
+					t.Fatalf("%d requests, %d replies", len(saw), len(replies))
+				}
+				call := replies[0].Message.ToolCalls
+				if replies[0].Message.Content != "I look." || len(call) != 1 || call[0].Name != "read_file" || call[0].Arguments != `{"path":"a \"b\"\n.go"}` || replies[0].Textual != toolless {
+					t.Errorf("first reply %+v", replies[0])
+				}
+				if got := replies[1].Message.ToolCalls; len(got) != 1 || got[0].Arguments != `{"content":"result 0"}` {
+					t.Errorf("second reply %+v", replies[1])
+				}
+				if replies[2].Finish != adapters.FinishLength || replies[2].Usage.OutputTokens != 300 || replies[2].Usage.Estimated {
+					t.Errorf("third reply: finish %s, usage %+v", replies[2].Finish, replies[2].Usage)
+				}
+				x := saw[2]
+				if x.Turn != 2 || !x.HasHeader || x.Header.Run != "t1-01.1" || !x.Offers("write_file") || x.MaxTokens != 300 {
+					t.Errorf("the brain saw %+v", x)
+				}
+				if got, ok := x.LastResult("write_file"); !ok || got != "result 1" {
+					t.Errorf("the brain saw the result %q", got)
+				}
+			})
+		}
+	}
+}
+
+// A reply that is cut, garbage or an error is one over each protocol.
+func TestProtocolFaults(t *testing.T) {
+	for name, open := range drivers {
+		for want, fault := range map[adapters.Kind]scripted.Fault{
+			adapters.Overloaded: {Status: 529, Times: 1}, adapters.Garbage: {Cut: true, Times: 1}, adapters.Auth: {Status: 401, Times: 1},
+		} {
+			server, err := scripted.NewServer(scripted.BrainFunc(func(scripted.Exchange) scripted.Reply {
+				return scripted.Reply{Text: strings.Repeat("text ", 2000), Fault: &fault}
+			}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := open(server.URL())
+			if err != nil {
+				t.Fatal(err)
+			}
+			req := ask(header(company.Worker, "t1-01.1", "greet"))
+			req.MaxTokens = 100_000
+			if _, err := m.Chat(t.Context(), req, nil); adapters.KindOf(err) != want {
+				t.Errorf("%s: %v, want %s", name, err, want)
+			}
+			if resp, err := m.Chat(t.Context(), req, nil); err != nil || len(resp.Message.Content) != 10_000 {
+				t.Errorf("%s after %s: %d bytes, %v", name, want, len(resp.Message.Content), err)
+			}
+			if err := adapters.Close(m); err != nil {
+				t.Error(err)
+			}
+			if err := server.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
