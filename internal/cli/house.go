@@ -183,7 +183,10 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 		hash, _, err := h.ledger.PutBlob(ctx, strings.NewReader(string(b)))
 		return hash, err
 	}
-	runner := &gates.Runner{Runtime: rt, Office: h.office.ID, Limits: limits, Timeout: cfg.Workers.RunTimeout, Keep: keep, Logger: h.log}
+	runner := &gates.Runner{Runtime: rt, Office: h.office.ID, Limits: limits, Timeout: cfg.Workers.RunTimeout, Keep: keep, Logger: h.log,
+		Load: func(ctx context.Context, hash company.Hash) ([]byte, error) {
+			return h.ledger.GetBlob(ctx, hash, 64<<20)
+		}}
 	checking := func(t company.TaskID, sub company.SubtaskID, check string) {
 		h.tell(orchestrator.Item{Task: t, Subtask: sub, Kind: "gate", Mark: orchestrator.Started, Text: "gate " + check})
 	}
@@ -216,12 +219,14 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 		},
 		Keep: func(ctx context.Context, text string) (company.Hash, error) { return keep(ctx, []byte(text)) }}
 	h.rounds = append(h.rounds, h.asking(cfg.Forge.Poll, listener(h.office.ID, h.office.Paths, h.loaded, forges)))
+	judge := &gates.Effect{Desk: h.orch, Runner: runner, Mirror: mirror, Started: checking}
 	for kind, do := range map[company.EffectKind]company.Doer{
 		company.DoPrepare:   h.prepare(*intake),
+		company.DoBaseline:  judge.Baseline,
 		company.DoManage:    (&manager.Manager{Desk: h.orch, Sessions: sessions, Mirror: mirror}).Do,
 		company.DoOffer:     pool.Offer,
 		company.DoWork:      pool.Work,
-		company.DoGate:      (&gates.Effect{Desk: h.orch, Runner: runner, Mirror: mirror, Started: checking}).Do,
+		company.DoGate:      judge.Do,
 		company.DoReview:    (&reviewer.Reviewer{Desk: h.orch, Sessions: sessions, Shop: h.shop, Mirror: mirror, Image: stock.Bench}).Do,
 		company.DoTestMerge: merge.Test,
 		company.DoMerge:     merge.Merge,

@@ -68,6 +68,8 @@ type wholeView struct {
 	Plan      []subtaskView              `json:"plan"`
 	Runs      []runView                  `json:"runs"` // that belong to no subtask
 	Gates     []company.GateCommand      `json:"gates"`
+	Baseline  []checkView                `json:"baseline"`  // what the gates say of the base
+	KnownRed  []string                   `json:"known_red"` // what was red in it
 	Gate      *gateView                  `json:"gate"`
 	Review    *company.Review            `json:"review"`
 	Failures  map[string]company.Failure `json:"failures"`
@@ -78,7 +80,8 @@ type wholeView struct {
 func viewWhole(s *company.State, p office.Paths, t *company.Task) wholeView {
 	v := wholeView{
 		taskView: viewTask(s, t), NeedsYou: viewApprovals(s.OpenApprovals(t.ID)), Questions: []approvalView{}, Why: t.Plan.Why,
-		Plan: []subtaskView{}, Runs: []runView{}, Gates: []company.GateCommand{}, Gate: viewGate(t.Gate), Review: t.Review.Last,
+		Plan: []subtaskView{}, Runs: []runView{}, Gates: []company.GateCommand{}, Baseline: viewBaseline(t.Baseline),
+		KnownRed: append([]string{}, t.KnownRed()...), Gate: viewGate(t.Gate), Review: t.Review.Last,
 		Failures: t.Failures, paths: p,
 	}
 	v.Added = append([]company.Dependency{}, t.Dependencies...)
@@ -119,7 +122,17 @@ func (v wholeView) text() string {
 		fmt.Fprintf(&b, "  base:   %s@%s -> %s@%s, pull request into %s\n", v.Base.Branch, v.Base.OID.Short(), v.Branch, v.Head.Short(), v.Base.PRBranch)
 	}
 	for _, g := range v.Gates {
-		fmt.Fprintf(&b, "  gate:   %s: %s\n", g.Name, cleanLine(g.Command, 160))
+		at := ""
+		if g.Dir != "" {
+			at = ", in " + cleanLine(g.Dir, 100)
+		}
+		fmt.Fprintf(&b, "  gate:   %s: %s%s\n", g.Name, cleanLine(g.Command, 160), at)
+	}
+	if len(v.Baseline) > 0 && len(v.KnownRed) == 0 {
+		b.WriteString("  before: green\n")
+	}
+	for _, red := range v.KnownRed {
+		fmt.Fprintf(&b, "  before: %s\n", cleanLine(red, 300))
 	}
 	for _, d := range v.Added {
 		fmt.Fprintf(&b, "  added:  %s\n", cleanLine(d.String(), 200))
@@ -253,15 +266,37 @@ func (v *gateView) word() string {
 func (v *gateView) text() string {
 	var b strings.Builder
 	for _, c := range v.Checks {
-		fmt.Fprintf(&b, "  %s %s: %s, exit %d, %.1fs\n", map[string]string{"passed": "+", "failed": "x", "skipped": "-"}[c.Verdict], c.Name, cleanLine(c.Command, 120), c.ExitCode, float64(c.TookMS)/1000)
+		fmt.Fprintf(&b, "  %s %s: %s, exit %d, %.1fs%s\n", map[string]string{"passed": "+", "failed": "x", "known": "~", "as_before": "~"}[c.Verdict]+
+			map[string]string{"skipped": "-", "absent": "-"}[c.Verdict], c.Name, cleanLine(c.Command, 120), c.ExitCode, float64(c.TookMS)/1000, c.says())
+		for _, l := range []struct {
+			what  string
+			names []string
+		}{{"flaky", c.Flaky}, {"no longer run", c.Gone}} {
+			if len(l.names) > 0 {
+				fmt.Fprintf(&b, "      %s: %s\n", l.what, cleanLine(strings.Join(l.names, ", "), 300))
+			}
+		}
 		if c.Output != "" {
 			b.WriteString(tail(c.Output, 30))
 		}
 	}
 	if v.Untested {
-		b.WriteString("  UNTESTED: this repository has no gates\n")
+		b.WriteString("  UNTESTED: this repository has no gates that can be run\n")
 	}
 	return b.String()
+}
+
+// says is what a verdict means that neither passed nor failed, and how many
+// tests there were.
+func (c checkView) says() string {
+	out := map[string]string{
+		"known": ", red as on the base", "as_before": ", UNVERIFIED: red as on the base, and what is new cannot be told",
+		"absent": ", its program is not in the image", "skipped": ", skipped",
+	}[c.Verdict]
+	if n := c.Counts; n != nil {
+		out += fmt.Sprintf(", %d passed, %d failed, %d skipped", n.Passed, n.Failed, n.Skipped)
+	}
+	return out
 }
 
 func reviewWord(r *company.Review) string {

@@ -86,11 +86,21 @@ func gatesWord(t *company.Task) string {
 	if t.Gate == nil || t.Gate.Result.Untested {
 		return "UNTESTED"
 	}
-	var names []string
+	var passed, others []string
 	for _, c := range t.Gate.Result.Checks {
-		names = append(names, c.Name)
+		switch {
+		case c.Passed:
+			passed = append(passed, c.Name)
+		case c.Excused == company.StandAbsent:
+			others = append(others, c.Name+" absent")
+		default:
+			others = append(others, c.Name+" red as on the base")
+		}
 	}
-	return strings.Join(names, " and ") + " passed"
+	if len(passed) > 0 {
+		others = append([]string{strings.Join(passed, " and ") + " passed"}, others...)
+	}
+	return strings.Join(others, ", ")
 }
 
 func (s summary) text() string {

@@ -59,6 +59,8 @@ func TestTidy(t *testing.T) {
 		do(company.Submit{Instruction: "x", Project: company.Project{ID: "p", Path: "/p"}})
 		do(company.Prepare{Task: id, Prepared: company.Prepared{Base: company.Base{OID: p.Base}, Image: "i", GateHash: "g",
 			Integration: "develop-" + string(id) + "-k3fq", Gates: []company.GateCommand{{Name: "test", Command: "true"}}}})
+		do(company.TakeBaseline{Task: id, Result: company.GateResult{Tree: p.Base, GateHash: "g", Image: "i", Passed: true,
+			Checks: []company.GateCheck{{Name: "test", Command: "true", Passed: true}}}})
 		fence := h.orch.View().Seq + 1
 		do(company.Claim{Run: run, Epoch: 1, Fence: fence, Worker: "manager", From: p.Base})
 		if _, err := h.ledger.OpenJournal(t.Context(), run, fence); err != nil {

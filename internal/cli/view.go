@@ -180,10 +180,15 @@ func runsOf(p office.Paths, t *company.Task, sub company.SubtaskID) []runView {
 type checkView struct {
 	Name     string `json:"name"`
 	Command  string `json:"command"`
-	Verdict  string `json:"verdict"` // passed, failed, skipped
+	Verdict  string `json:"verdict"` // passed, failed, skipped, absent; known, as_before: red as on the base
 	ExitCode int    `json:"exit_code"`
 	TookMS   int64  `json:"took_ms"`
 	Output   string `json:"output,omitempty"` // of a failed one
+
+	Counts *company.TestCounts  `json:"counts,omitempty"`
+	Tests  []company.TestResult `json:"tests,omitempty"` // that failed
+	Flaky  []string             `json:"flaky,omitempty"`
+	Gone   []string             `json:"gone,omitempty"`
 }
 
 type gateView struct {
@@ -206,18 +211,38 @@ func viewGate(g *company.GateFinished) *gateView {
 		Cached: g.Result.Cached, Conflict: g.Conflict, Checks: []checkView{},
 	}
 	for _, c := range g.Result.Checks {
-		cv := checkView{Name: c.Name, Command: c.Command, Verdict: "failed", ExitCode: c.ExitCode, TookMS: c.Took.Milliseconds()}
-		switch {
-		case c.Skipped:
-			cv.Verdict = "skipped"
-		case c.Passed:
-			cv.Verdict = "passed"
-		default:
-			cv.Output = c.Output
-		}
-		v.Checks = append(v.Checks, cv)
+		v.Checks = append(v.Checks, viewCheck(c))
 	}
 	return v
+}
+
+func viewCheck(c company.GateCheck) checkView {
+	v := checkView{Name: c.Name, Command: c.Command, Verdict: "failed", ExitCode: c.ExitCode, TookMS: c.Took.Milliseconds(),
+		Counts: c.Counts, Tests: c.Tests, Flaky: c.Flaky, Gone: c.Gone}
+	switch {
+	case c.Skipped:
+		v.Verdict = "skipped"
+	case c.Absent:
+		v.Verdict = string(company.StandAbsent)
+	case c.Passed:
+		v.Verdict = "passed"
+	case c.Excused != "":
+		v.Verdict = string(c.Excused)
+	default:
+		v.Output = c.Output
+	}
+	return v
+}
+
+// viewBaseline is what the gates say of the base.
+func viewBaseline(r *company.GateResult) []checkView {
+	out := []checkView{}
+	if r != nil {
+		for _, c := range r.Checks {
+			out = append(out, viewCheck(c))
+		}
+	}
+	return out
 }
 
 type subtaskView struct {

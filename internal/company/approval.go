@@ -93,9 +93,13 @@ func (s *State) wants(t *Task) []Want {
 	}
 	var out []Want
 	id := string(t.ID)
-	if t.Prepared != nil && len(t.Prepared.Gates) == 0 && t.Settings.NoGates == "ask" {
+	if t.Untested() && t.Settings.NoGates == "ask" {
+		why := "No lint or test command was found in this repository."
+		if len(t.Prepared.Gates) > 0 {
+			why = "The only checks of this repository are linters that the image does not have."
+		}
 		out = append(out, Want{Key: "no_gates " + id, Kind: AskNoGates, Task: t.ID,
-			Question: "No lint or test command was found in this repository. Go on without gates? The pull request will say UNTESTED."})
+			Question: why + " Go on without gates? The pull request will say UNTESTED."})
 	}
 	if t.Status == TaskExecuting && t.Settings.Plan == Ask {
 		out = append(out, Want{Key: t.planKey(), Kind: AskPlan, Task: t.ID,

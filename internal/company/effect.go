@@ -11,6 +11,7 @@ type EffectKind string
 const (
 	DoNote      EffectKind = "note"       // nothing outside: a consequence that is itself a command
 	DoPrepare   EffectKind = "prepare"    // base, gates, image
+	DoBaseline  EffectKind = "baseline"   // run the gates on the base tree
 	DoManage    EffectKind = "manage"     // the manager plans, or decides on a subtask
 	DoOffer     EffectKind = "offer"      // put a run on the queue
 	DoWork      EffectKind = "work"       // a worker has claimed the run and is at it
@@ -96,6 +97,9 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 	}
 	if t.Status == TaskPending && !s.behind(t) {
 		add(Effect{Key: "prepare " + id, Kind: DoPrepare, Fail: "prepare"})
+	}
+	if t.Status == TaskDecomposing && len(t.Prepared.Gates) > 0 && t.Baseline == nil {
+		add(Effect{Key: "baseline " + id, Kind: DoBaseline, Fail: "baseline"})
 	}
 	if run := s.dueRun(t, Manager, ""); run != "" {
 		add(Effect{Key: "manage " + string(run), Kind: DoManage, Run: run, Fail: "plan"})

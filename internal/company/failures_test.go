@@ -26,6 +26,8 @@ func newLine(t *testing.T, set Settings) *line {
 		Base: Base{Branch: "main", OID: l.oid(), PRBranch: "main"}, GateHash: "g", Image: "img", Integration: "develop-t1-k3fq",
 		Gates: []GateCommand{{Name: "test", Command: "go test"}},
 	}})
+	l.must(Company, TakeBaseline{Task: lineTask, Result: GateResult{Tree: l.oid(), GateHash: "g", Image: "img", Passed: true,
+		Checks: []GateCheck{{Name: "test", Command: "go test", Passed: true}}}})
 	return l
 }
 
@@ -187,6 +189,9 @@ func TestFailuresAreCountedAnew(t *testing.T) {
 	fail(l, "prepare")
 	l.must(Company, Prepare{Task: lineTask, Prepared: Prepared{Base: Base{Branch: "main", OID: l.oid(), PRBranch: "main"}, GateHash: "g", Image: "img",
 		Integration: "develop-t1-k3fq", Gates: []GateCommand{{Name: "test", Command: "go test"}}}})
+	fail(l, "baseline")
+	l.must(Company, TakeBaseline{Task: lineTask, Result: GateResult{Tree: l.oid(), GateHash: "g", Image: "img", Passed: true,
+		Checks: []GateCheck{{Name: "test", Command: "go test", Passed: true}}}})
 	l.plan()
 	if len(l.task().Failures) != 0 {
 		t.Fatalf("%+v", l.task().Failures)

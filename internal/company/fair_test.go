@@ -21,6 +21,8 @@ func (f *fleet) submit(project string, n int) TaskID {
 		Base: Base{Branch: "main", OID: OID(strings.Repeat("1", 40)), PRBranch: "main"}, GateHash: "g", Image: "img", Integration: "develop-" + string(id),
 		Gates: []GateCommand{{Name: "test", Command: "go test"}},
 	}})
+	f.must(Company, TakeBaseline{Task: id, Result: GateResult{Tree: OID(strings.Repeat("3", 40)), GateHash: "g", Image: "img", Passed: true,
+		Checks: []GateCheck{{Name: "test", Command: "go test", Passed: true}}}})
 	plan := &Plan{Why: "many things", Waves: []Wave{{}}}
 	for i := range n {
 		plan.Waves[0].Subtasks = append(plan.Waves[0].Subtasks, okSubtask(fmt.Sprintf("part %d", i), fmt.Sprintf("d%d/**", i)))

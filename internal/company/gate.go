@@ -15,14 +15,38 @@ type GateCommand struct {
 
 // GateCheck is one command of a gate and its verdict.
 type GateCheck struct {
-	Name     string        `json:"name"`    // lint | test
+	Name     string        `json:"name"`
 	Command  string        `json:"command"` // as pinned at the base commit
 	Passed   bool          `json:"passed"`
 	Skipped  bool          `json:"skipped,omitempty"` // not run because an earlier check failed; not passed
+	Absent   bool          `json:"absent,omitempty"`  // not run because the image has no such program; not passed
+	Excused  Stand         `json:"excused,omitempty"` // why it does not bar though it did not pass
 	ExitCode int           `json:"exit_code"`
-	Output   string        `json:"output,omitempty"` // head and tail, bounded to 8 KiB
-	Log      Hash          `json:"log,omitempty"`    // the whole output
-	Took     time.Duration `json:"took_ns"`
+	Output   string        `json:"output,omitempty"`   // head and tail, bounded to 8 KiB
+	Log      Hash          `json:"log,omitempty"`      // the whole output
+	Took     time.Duration `json:"took_ns"`            // of all attempts
+	Attempts []int         `json:"attempts,omitempty"` // exit codes of the runs of the same tree before this one
+	Counts   *TestCounts   `json:"counts,omitempty"`   // nil: its output was not understood
+	Tests    []TestResult  `json:"tests,omitempty"`    // that failed; fewer than counted: too many to name
+	Flaky    []string      `json:"flaky,omitempty"`    // failed in an attempt, and not in this run of the same tree
+	Names    Hash          `json:"names,omitempty"`    // the tests that passed, a blob of lines
+	Gone     []string      `json:"gone,omitempty"`     // passed on the base and are no longer reported; bounded
+}
+
+// TestCounts is how many tests a check reports.
+type TestCounts struct {
+	Passed  int `json:"passed"`
+	Failed  int `json:"failed"`
+	Skipped int `json:"skipped"`
+}
+
+// TestResult is one test of a check, or one finding of a linter, as the
+// check's own output says. No verdict of green rests on it.
+type TestResult struct {
+	Name    string `json:"name"`
+	Status  string `json:"status"` // passed | failed | skipped
+	Message string `json:"message,omitempty"`
+	Known   bool   `json:"known,omitempty"` // it fails on the base too
 }
 
 // GateResult is the verdict on one tree (GAT-1).
@@ -31,8 +55,8 @@ type GateResult struct {
 	GateHash Hash        `json:"gate_hash"` // of the pinned commands
 	Image    string      `json:"image"`     // id of the image it ran in
 	Checks   []GateCheck `json:"checks"`
-	Passed   bool        `json:"overall"`
-	Untested bool        `json:"untested,omitempty"` // no gates, allowed by a person or the config
+	Passed   bool        `json:"overall"`            // each check passed, or is excused by the baseline
+	Untested bool        `json:"untested,omitempty"` // nothing was run, allowed by a person or the config
 	Cached   bool        `json:"cached,omitempty"`
 }
 
@@ -92,14 +116,15 @@ func (c Gated) decide(s *State, m Meta) ([]Event, error) {
 }
 
 // checkVerdict refuses a verdict that does not carry its own proof: it must
-// be for the pinned gates, and green only if every check is (GAT-1, GAT-3).
+// be for the pinned gates, and green only if every check is, or is red in no
+// other way than on the base (GAT-1, GAT-3).
 func (t *Task) checkVerdict(r GateResult) error {
 	switch {
 	case !r.Tree.Valid():
 		return E(EInvalid, "a verdict without a tree")
 	case t.Prepared == nil || r.GateHash != t.Prepared.GateHash:
 		return E(EInvalid, "the verdict is not of this task's pinned gates")
-	case r.Untested && len(t.Prepared.Gates) > 0:
+	case r.Untested && t.gated():
 		return E(EInvalid, "there are gates; untested is no verdict")
 	case r.Passed && len(r.Checks) != len(t.Prepared.Gates):
 		return E(EInvalid, "a green verdict needs every gate")
@@ -109,13 +134,22 @@ func (t *Task) checkVerdict(r GateResult) error {
 	if !r.Passed {
 		return nil
 	}
+	ran := false
 	for i, ch := range r.Checks {
 		if g := t.Prepared.Gates[i]; ch.Name != g.Name || ch.Command != g.Command {
 			return E(EInvalid, "a green verdict of "+ch.Name+", which is not the pinned "+g.Name)
 		}
-		if !ch.Passed || ch.Skipped || ch.ExitCode != 0 {
+		stand := ch.Against(baseCheck(t.Baseline, i))
+		if stand != StandPassed && !stand.excused() {
 			return E(EInvalid, "a green verdict with a failed "+ch.Name)
 		}
+		if stand.excused() && ch.Excused != stand {
+			return E(EInvalid, "a green verdict that does not say that "+ch.Name+" is red")
+		}
+		ran = ran || stand != StandAbsent
+	}
+	if !ran {
+		return E(EInvalid, "a green verdict that nothing was run for")
 	}
 	return nil
 }
@@ -157,12 +191,18 @@ func (sub *Subtask) gated(t *Task, d *GateFinished) {
 	sub.again("The gates are red on your branch merged with the integration branch.")
 }
 
-// failedOutput is what the first failed check printed.
+// failedOutput is what the first check that bars printed, behind the names of
+// what is new in it.
 func (r GateResult) failedOutput() string {
 	for _, ch := range r.Checks {
-		if !ch.Passed && !ch.Skipped {
-			return ch.Name + " (" + ch.Command + "):\n" + ch.Output
+		if ch.Passed || ch.Skipped || ch.Excused != "" {
+			continue
 		}
+		out := ch.Name + " (" + ch.Command + "):\n"
+		if news := ch.New(); len(news) > 0 && len(news) < len(ch.Tests) {
+			out += "These fail, and did not on the base: " + some(news, 20) + "\n"
+		}
+		return out + ch.Output
 	}
 	return ""
 }
@@ -170,13 +210,16 @@ func (r GateResult) failedOutput() string {
 func (t *Task) gateDone() bool   { return t.Gate != nil && t.Gate.Head == t.Head }
 func (t *Task) gatePassed() bool { return t.gateDone() && t.Gate.Result.ok() }
 
-// gatesSettled says whether it is known what the gates are: found, allowed to
-// be none, or allowed by the president.
+// gatesSettled says whether it is known what the gates are and what they say
+// of the base: found, allowed to be none, or allowed by the president.
 func (s *State) gatesSettled(t *Task) bool {
 	if t.Prepared == nil {
 		return false
 	}
-	return len(t.Prepared.Gates) > 0 || t.Settings.NoGates == "allow" || s.approved("no_gates "+string(t.ID))
+	if len(t.Prepared.Gates) > 0 && t.Baseline == nil {
+		return false // the plan begins when it is known what was red before
+	}
+	return t.gated() || t.Settings.NoGates == "allow" || s.approved("no_gates "+string(t.ID))
 }
 
 // repair adds a wave with one subtask that mends what the checks of the whole

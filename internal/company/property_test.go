@@ -26,6 +26,7 @@ func drawKnobs(t *rapid.T, steps int) knobs {
 		Overlap: pct("overlap", 30), Protected: pct("protected", 20), Greedy: pct("greedy", 40), GiveUp: pct("give up", 40),
 		Reject: pct("reject", 30), Restart: pct("restart", 60), Stop: pct("stop", 50), Pause: pct("pause", 40),
 		Deps: pct("dependencies", 30), Cancel: pct("cancel", 10), Hostile: pct("hostile", 30), Fails: pct("fails", 20), Sleep: pct("sleep", 60),
+		RedBase: pct("red base", 60), Absent: pct("absent", 60),
 	}
 }
 
@@ -50,7 +51,7 @@ func TestSmallCap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, knobs{
 			Seed: rapid.Uint64().Draw(t, "seed"), Calm: rapid.IntRange(0, 60).Draw(t, "calm"), Steps: rapid.IntRange(0, 300).Draw(t, "steps"),
-			Tasks: 1, Active: 1, Gates: 1, Cap: rapid.Int64Range(60, 400).Draw(t, "cap"),
+			Tasks: 1, Active: 1, Gates: 1, RedBase: 30, Cap: rapid.Int64Range(60, 400).Draw(t, "cap"),
 			Greedy: rapid.IntRange(20, 90).Draw(t, "greedy"), Restart: rapid.IntRange(0, 50).Draw(t, "restart"),
 			Lost: rapid.IntRange(0, 5).Draw(t, "lost"), Drop: 5, Delay: 10, Dup: 10, Sleep: 30,
 		})
@@ -172,8 +173,9 @@ func TestEveryMoveHappens(t *testing.T) {
 			{Settings: once, Conflict: 60, Overlap: 40},
 			{Settings: once, Broken: 60, Escalate: 50, Partial: 20, GiveUp: 40, Restart: 60},
 			{Settings: once, Fails: 50, Reject: 50, Cancel: 30, DryRun: true},
-			{Settings: once, Calm: 20 + int(seed*13)%130, Fails: 70, Reject: 70},
+			{Settings: once, Calm: 20 + int(seed*13)%170, Fails: 70, Reject: 70},
 			{Settings: once, Calm: int(seed*13) % 100, Cancel: 100},
+			{Settings: once, Calm: 40 + int(seed*13)%130, Red: 80, Finding: 50, Fails: 40, Reject: 100},
 		} {
 			k.Seed, k.Steps, k.Tasks, k.Active, k.Gates, k.Cap = seed, 250, 1+int(seed%2), 2, 1, 50_000
 			w := newWorld(t, k)

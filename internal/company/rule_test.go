@@ -171,6 +171,7 @@ func TestOnePullRequestPerTask(t *testing.T) {
 	// The next task's has a number of its own.
 	s.submit(Settings{})
 	s.must(Company, s.preparation())
+	s.must(Company, TakeBaseline{Task: s.id, Result: s.verdict(s.oid(), true)})
 	s.plan(1).queued(1)
 	s.merged(1)
 	s.checked()

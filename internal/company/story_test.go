@@ -23,6 +23,7 @@ func tell(t *testing.T, set Settings) *story {
 	}
 	s.submit(set)
 	s.must(Company, s.preparation())
+	s.must(Company, TakeBaseline{Task: s.id, Result: s.verdict(s.oid(), true)})
 	return s
 }
 

@@ -63,6 +63,7 @@ type Task struct {
 	Ended       time.Time  `json:"ended,omitzero"`
 
 	Prepared *Prepared         `json:"prepared,omitempty"`
+	Baseline *GateResult       `json:"baseline,omitempty"` // what the gates say of the base
 	Plan     Planning          `json:"plan"`
 	Subtasks []*Subtask        `json:"subtasks,omitempty"`
 	Runs     map[RunID]*Run    `json:"runs,omitempty"`

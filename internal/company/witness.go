@@ -21,6 +21,7 @@ type Witness struct {
 type witnessed struct {
 	settings  Settings
 	prepared  *Prepared
+	base      *GateResult // the baseline
 	dryRun    bool
 	ended     bool
 	planned   RunID
@@ -112,7 +113,7 @@ func (w *Witness) See(before *State, e Event, after *State) error {
 func isEffect(d Data) bool {
 	switch d.(type) {
 	case *RunOffered, *RunClaimed, *BudgetReserved, *BudgetWaiting, *BudgetExhausted, *MergeIntended, *MergeGated, *MergeConflicted,
-		*GateFinished, *DependencyAdded, *DeliveryIntended, *PROpened, *Prepared, *TaskSubmitted, *EffectFailed, *ReviewVoided:
+		*GateFinished, *DependencyAdded, *DeliveryIntended, *PROpened, *Prepared, *BaselineTaken, *TaskSubmitted, *EffectFailed, *ReviewVoided:
 		return true
 	}
 	return false
@@ -212,8 +213,10 @@ func (w *Witness) seePlan(t *witnessed, d Data, e Event) error {
 			return broken("event %d: work would be merged to %s", e.Seq, d.Integration)
 		}
 		t.prepared, t.head = d, d.Base.OID
+	case *BaselineTaken:
+		return t.seeBaseline(d, e)
 	case *PlanAccepted:
-		if t.prepared == nil || !w.untestedAllowed(t, e.Task) && len(t.prepared.Gates) == 0 {
+		if t.prepared == nil || len(t.prepared.Gates) > 0 && t.base == nil || !w.untestedAllowed(t, e.Task) && !t.checked() {
 			return broken("event %d: a plan before it is known what the gates are", e.Seq)
 		}
 		t.planned, t.waves = e.Run, nil

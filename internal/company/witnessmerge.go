@@ -2,24 +2,79 @@ package company
 
 import "slices"
 
+// seeBaseline: taken once, before there is a plan, of every pinned gate.
+func (t *witnessed) seeBaseline(d *BaselineTaken, e Event) error {
+	r := d.Result
+	if t.prepared == nil || t.base != nil || t.planned != "" || r.GateHash != t.prepared.GateHash || len(r.Checks) != len(t.prepared.Gates) {
+		return broken("event %d: a baseline of %s that is none", e.Seq, e.Task)
+	}
+	for i, c := range r.Checks {
+		g := t.prepared.Gates[i]
+		if c.Name != g.Name || c.Command != g.Command || c.Skipped || c.Passed && (c.ExitCode != 0 || c.Absent) || c.Absent && (g.Given || !g.IsLint()) {
+			return broken("event %d: the baseline of %s proves nothing about %s", e.Seq, e.Task, c.Name)
+		}
+	}
+	t.base = &r
+	return nil
+}
+
+// checked says whether any pinned gate looks at the work.
+func (t *witnessed) checked() bool {
+	for i := range t.prepared.Gates {
+		if t.base == nil || !t.base.Checks[i].Absent {
+			return true
+		}
+	}
+	return false
+}
+
 // proven says whether a verdict carries its own proof (GAT-1, GAT-3): every
-// pinned gate, each of them green; or no gates at all, and leave for that.
+// pinned gate, each of them green or red only as the base is; or nothing that
+// looks at the work, and leave for that.
 func (w *Witness) proven(t *witnessed, id TaskID, r GateResult) bool {
 	if t.prepared == nil || r.GateHash != t.prepared.GateHash {
 		return false
 	}
 	if r.Untested {
-		return len(t.prepared.Gates) == 0 && w.untestedAllowed(t, id)
+		return !t.checked() && w.untestedAllowed(t, id)
 	}
-	if !r.Passed || len(t.prepared.Gates) == 0 || len(r.Checks) != len(t.prepared.Gates) {
+	if !r.Passed || !t.checked() || len(r.Checks) != len(t.prepared.Gates) {
 		return false
 	}
 	for i, c := range r.Checks {
-		if g := t.prepared.Gates[i]; c.Name != g.Name || c.Command != g.Command || !c.Passed || c.Skipped || c.ExitCode != 0 {
+		g := t.prepared.Gates[i]
+		if c.Name != g.Name || c.Command != g.Command || c.Skipped {
+			return false
+		}
+		green := c.Passed && c.ExitCode == 0 && !c.Absent && (len(c.Flaky) == 0 || len(c.Attempts) > 0)
+		if !green && (t.base == nil || !redAsBefore(t.base.Checks[i], c)) {
 			return false
 		}
 	}
 	return true
+}
+
+// redAsBefore: the base is red in this check too, and nothing that has a name
+// fails here and not there.
+func redAsBefore(base, c GateCheck) bool {
+	if c.Absent || base.Absent {
+		return c.Absent && base.Absent && c.Excused == StandAbsent
+	}
+	if base.ExitCode == 0 || c.ExitCode == 0 || c.Passed || c.ExitCode >= 124 && c.ExitCode != base.ExitCode {
+		return false
+	}
+	if base.Counts == nil || base.Counts.Failed == 0 || base.Counts.Failed != len(base.Tests) {
+		return c.Excused == StandAsBefore
+	}
+	if c.Counts == nil || c.Counts.Failed == 0 || c.Counts.Failed != len(c.Tests) {
+		return false
+	}
+	for _, f := range c.Tests {
+		if !slices.ContainsFunc(base.Tests, func(b TestResult) bool { return b.Name == f.Name }) {
+			return false
+		}
+	}
+	return c.Excused == StandKnown
 }
 
 func (w *Witness) seeVerdict(t *witnessed, d Data, e Event) error {

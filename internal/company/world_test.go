@@ -21,6 +21,7 @@ type knobs struct {
 	Reject, Restart, Stop, Pause       int
 	Cancel, Hostile, Fails, Sleep      int
 	Deps                               int
+	RedBase, Absent                    int // of the checks of the base
 }
 
 // world does what is due in a company, well or badly, in any order. It has a

@@ -16,6 +16,8 @@ func (w *world) act(e Effect) {
 		w.send(Company, e.Then)
 	case DoPrepare:
 		w.send(Company, w.prepared(t))
+	case DoBaseline:
+		w.send(Company, w.baseline(t))
 	case DoOffer:
 		w.queue = append(w.queue, ticketed{e.Run, w.s.Office.Epoch})
 		w.send(Company, Offer{Run: e.Run, Item: e.Key})
@@ -195,27 +197,99 @@ func (w *world) tree(onto, head OID) OID {
 	return w.trees[key]
 }
 
-func (w *world) verdict(t *Task, tree OID, green bool) GateResult {
-	r := GateResult{Tree: tree, GateHash: t.Prepared.GateHash, Image: t.Prepared.Image, Passed: green && len(t.Prepared.Gates) > 0, Untested: len(t.Prepared.Gates) == 0}
-	for i, g := range t.Prepared.Gates {
-		c := GateCheck{Name: g.Name, Command: g.Command, Passed: green}
-		if !green {
-			c.ExitCode, c.Skipped = min(1, 1-i), i > 0
-			c.Output = "red"
+// baseline is what the gates say of the base: green, red with names, red
+// without them, or a linter that nobody has.
+func (w *world) baseline(t *Task) TakeBaseline {
+	r := GateResult{Tree: w.oid(), GateHash: t.Prepared.GateHash, Image: t.Prepared.Image}
+	for _, g := range t.Prepared.Gates {
+		c := GateCheck{Name: g.Name, Command: g.Command, Passed: true}
+		switch {
+		case g.IsLint() && w.chance(w.k.Absent):
+			c.Passed, c.Absent = false, true
+		case w.chance(w.k.RedBase) && w.rng.IntN(2) == 0:
+			c.Passed, c.ExitCode = false, 1
+		case w.chance(w.k.RedBase):
+			c.red("old", "older")
 		}
 		r.Checks = append(r.Checks, c)
 	}
-	if w.chance(w.k.Hostile) && len(r.Checks) > 0 {
-		r.Passed = true
-		switch w.rng.IntN(4) {
+	r = r.Settle(nil)
+	if w.chance(w.k.Hostile) {
+		switch c := &r.Checks[0]; w.rng.IntN(4) {
 		case 0:
-			r.Checks[0].ExitCode, r.Checks[0].Passed = 1, true
+			c.Skipped = true
+		case 1:
+			c.Absent, c.Name = true, "test"
+		case 2:
+			r.Checks = r.Checks[1:]
+		case 3:
+			r.Untested, r.Passed = true, true
+		}
+	}
+	return TakeBaseline{Task: t.ID, Result: r}
+}
+
+// red makes a check fail with these names.
+func (c *GateCheck) red(names ...string) {
+	c.Passed, c.ExitCode, c.Counts, c.Tests = false, 1, &TestCounts{Failed: len(names)}, nil
+	for _, n := range names {
+		c.Tests = append(c.Tests, TestResult{Name: n, Status: "failed"})
+	}
+}
+
+// verdict is what the gates say: green is nothing that the base has not.
+func (w *world) verdict(t *Task, tree OID, green bool) GateResult {
+	r := GateResult{Tree: tree, GateHash: t.Prepared.GateHash, Image: t.Prepared.Image}
+	red := false
+	for i, g := range t.Prepared.Gates {
+		b := t.Baseline.Checks[i]
+		c := GateCheck{Name: g.Name, Command: g.Command, Passed: true}
+		switch {
+		case b.Absent:
+			c.Passed, c.Absent = false, true
+		case red:
+			c.Passed, c.Skipped = false, true
+		case green && b.named() && w.rng.IntN(2) == 0:
+			c.red("older")
+		case green && !b.Passed && w.rng.IntN(2) == 0:
+			c.Passed, c.ExitCode = false, 1
+			if b.named() {
+				c.red("older", "old")
+			}
+		case green && w.rng.IntN(4) == 0:
+			c.Attempts, c.Flaky = []int{1}, []string{"now and then"}
+		case green:
+		case b.named() && w.rng.IntN(2) == 0:
+			c.red("old", "new")
+			red = true
+		case b.ExitCode == 0 && w.rng.IntN(2) == 0:
+			c.red("new")
+			red = true
+		default:
+			c.Passed, c.ExitCode, c.Output = false, 137, "red"
+			red = true
+		}
+		r.Checks = append(r.Checks, c)
+	}
+	r = r.Settle(t.Baseline)
+	if w.chance(w.k.Hostile) && len(r.Checks) > 0 {
+		r.Passed, r.Untested = true, w.rng.IntN(9) == 0
+		switch c := &r.Checks[0]; w.rng.IntN(7) {
+		case 0:
+			c.ExitCode, c.Passed = 1, true
 		case 1:
 			r.Checks = r.Checks[1:]
 		case 2:
 			r.GateHash = "of other gates"
 		case 3:
-			r.Checks[0].Command = "true"
+			c.Command = "true"
+		case 4:
+			c.Flaky, c.Attempts = []string{"so they say"}, nil
+		case 5:
+			c.red("new")
+			c.Excused = StandKnown
+		case 6:
+			c.Absent, c.Passed, c.Excused = true, false, StandAbsent
 		}
 	}
 	return r
@@ -261,7 +335,7 @@ func (w *world) merge(t *Task) {
 		if at != in.Onto {
 			w.t.Fatalf("the branch of %s is at %s, the merge wants %s\n%s", t.ID, at.Short(), in.Onto.Short(), w.tail())
 		}
-		if w.red[in.Tree] {
+		if w.red[in.Tree] && t.gated() { // where nothing looks, nothing is red
 			w.t.Fatalf("a tree whose gates are red is merged\n%s", w.tail())
 		}
 		w.refs[w.s.Lead(t).ID] = commit

@@ -3,21 +3,139 @@ package evidence
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"company/internal/company"
 )
 
-// prGates is the verdict on the tree that is asked to be merged.
+// prGates is the verdict on the tree that is asked to be merged: what passed,
+// and everything that is not simply green.
 func prGates(t *company.Task, o PROptions) string {
 	if t.Gate == nil || len(t.Gate.Result.Checks) == 0 {
 		return "## Gates\n\nNone were run.\n"
 	}
+	checks := t.Gate.Result.Checks
 	var rows [][]string
-	for _, c := range t.Gate.Result.Checks {
+	for _, c := range checks {
 		took := c.Took.Round(10 * time.Millisecond).String()
-		rows = append(rows, []string{inert(c.Name), code(c.Command), strconv.Itoa(c.ExitCode), took})
+		rows = append(rows, []string{inert(c.Name), code(c.Command), strconv.Itoa(c.ExitCode), took, gateResult(c)})
 	}
-	return "## Gates\n\n" + table(o, []string{"gate", "command", "exit", "took"}, rows) +
-		fmt.Sprintf("\n\nRun on the tree of %s in a fresh container without a network; the exit code is the daemon's.\n", t.Head.Short())
+	var b strings.Builder
+	b.WriteString("## Gates\n\n" + table(o, []string{"gate", "command", "exit", "took", "result"}, rows) +
+		fmt.Sprintf("\n\nRun on the tree of %s in a fresh container without a network; the exit code is the daemon's.\n", t.Head.Short()))
+	var notes []string
+	for _, c := range checks {
+		notes = append(notes, gateNotes(c, o)...)
+	}
+	notes = append(notes, baseNotes(t, o)...)
+	for i, n := range notes {
+		if i == o.rows {
+			fmt.Fprintf(&b, "- %d more notes are not shown\n", len(notes)-i)
+			break
+		}
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString("- " + n + "\n")
+	}
+	return b.String()
+}
+
+// gateResult is how a check stands, in a word, and what its tests are.
+func gateResult(c company.GateCheck) string {
+	word := "failed"
+	switch {
+	case c.Skipped:
+		return "skipped"
+	case c.Excused == company.StandAbsent:
+		return "absent"
+	case c.Excused == company.StandKnown:
+		word = "red as on the base"
+	case c.Excused == company.StandAsBefore:
+		word = "UNVERIFIED"
+	case c.Passed:
+		word = "passed"
+	}
+	switch n := c.Counts; {
+	case n == nil:
+	case noTests(c):
+		word += ", no tests"
+	case n.Failed > 0 && n.Passed == 0 && n.Skipped == 0:
+		word += fmt.Sprintf(", %d failures", n.Failed)
+	case n.Passed > 0 || n.Skipped > 0:
+		word += fmt.Sprintf(", %d tests", n.Passed+n.Failed+n.Skipped)
+		if n.Failed > 0 {
+			word += fmt.Sprintf(", %d failed", n.Failed)
+		}
+		if n.Skipped > 0 {
+			word += fmt.Sprintf(", %d skipped", n.Skipped)
+		}
+	}
+	return word
+}
+
+// noTests says whether a test gate was understood and reports no test at all.
+func noTests(c company.GateCheck) bool {
+	return c.Counts != nil && *c.Counts == (company.TestCounts{}) && !(company.GateCommand{Name: c.Name}).IsLint()
+}
+
+func gateNotes(c company.GateCheck, o PROptions) []string {
+	var out []string
+	name := inert(c.Name)
+	switch c.Excused {
+	case company.StandAbsent:
+		out = append(out, name+" is **absent**: its program is not in the image, so nobody checked that.")
+	case company.StandKnown:
+		var failing []string
+		for _, t := range c.Tests {
+			failing = append(failing, t.Name)
+		}
+		out = append(out, name+" fails on the base too, and in nothing else here: "+listed(failing, o))
+	case company.StandAsBefore:
+		out = append(out, name+" is **UNVERIFIED**: it is red on the base too, and its output does not tell what is new.")
+	}
+	if len(c.Flaky) > 0 {
+		out = append(out, fmt.Sprintf("%s is **flaky**: it failed, and not in a further run of the same tree: %s", name, listed(c.Flaky, o)))
+	}
+	if len(c.Gone) > 0 {
+		out = append(out, name+" passed these on the base and **no longer runs** them: "+listed(c.Gone, o))
+	}
+	if noTests(c) {
+		out = append(out, name+" has **no tests**: nothing was run that could fail.")
+	}
+	return out
+}
+
+// baseNotes are the failures of the base that this change has mended.
+func baseNotes(t *company.Task, o PROptions) []string {
+	if t.Baseline == nil {
+		return nil
+	}
+	var out []string
+	for i, b := range t.Baseline.Checks {
+		if i >= len(t.Gate.Result.Checks) || len(b.Flaky) == 0 && b.ExitCode == 0 {
+			continue
+		}
+		c := t.Gate.Result.Checks[i]
+		if b.ExitCode != 0 && !b.Absent && c.Passed {
+			out = append(out, inert(b.Name)+" was red on the base and is green here.")
+		}
+		if len(b.Flaky) > 0 {
+			out = append(out, inert(b.Name)+" was flaky on the base already: "+listed(b.Flaky, o))
+		}
+	}
+	return out
+}
+
+// listed names the first of a list.
+func listed(names []string, o PROptions) string {
+	var out []string
+	for i, n := range names {
+		if i == o.rows {
+			return strings.Join(out, ", ") + fmt.Sprintf(" and %d more", len(names)-i)
+		}
+		out = append(out, code(n))
+	}
+	return strings.Join(out, ", ")
 }

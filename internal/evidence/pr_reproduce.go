@@ -23,7 +23,11 @@ func prReproduce(t *company.Task, o PROptions) string {
 			fmt.Fprintf(&b, "# %d more gates\n", len(t.Prepared.Gates)-i)
 			break
 		}
-		b.WriteString(clip(firstLine(visible(g.Command)), 500) + "\n")
+		line := clip(firstLine(visible(g.Command)), 500)
+		if g.Dir != "" {
+			line = fmt.Sprintf("(cd '%s' && %s)", strings.ReplaceAll(visible(g.Dir), "'", `'\''`), line)
+		}
+		b.WriteString(line + "\n")
 	}
 	fence := strings.Repeat("`", max(3, longest(b.String(), '`')+1))
 	return "## Reproduce\n\n" + fence + "sh\n" + b.String() + fence

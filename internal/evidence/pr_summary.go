@@ -27,8 +27,11 @@ func prSummary(t *company.Task, o PROptions) string {
 // risks are the facts that somebody must know before merging.
 func risks(t *company.Task) []string {
 	var out []string
-	if untested(t) {
-		out = append(out, "**UNTESTED**: this repository has no gates.")
+	switch {
+	case untested(t):
+		out = append(out, "**UNTESTED**: this repository has no gates that could be run.")
+	case t.Gate != nil:
+		out = append(out, gateRisks(t.Gate.Result.Checks)...)
 	}
 	if t.Head != "" && t.Review.Waived == t.Head {
 		out = append(out, "The review was waived by the president.")
@@ -39,4 +42,24 @@ func risks(t *company.Task) []string {
 	return out
 }
 
-func untested(t *company.Task) bool { return t.Prepared != nil && len(t.Prepared.Gates) == 0 }
+// gateRisks are what a green verdict does not show.
+func gateRisks(checks []company.GateCheck) []string {
+	var out []string
+	tests, empty := 0, 0
+	for _, c := range checks {
+		if c.Excused == company.StandAsBefore {
+			out = append(out, fmt.Sprintf("**UNVERIFIED**: %s is red on the base too, and what is new in it cannot be told.", inert(c.Name)))
+		}
+		if !(company.GateCommand{Name: c.Name}).IsLint() {
+			if tests++; noTests(c) {
+				empty++
+			}
+		}
+	}
+	if tests > 0 && tests == empty {
+		out = append(out, "**UNTESTED**: the test gate is green and has no tests.")
+	}
+	return out
+}
+
+func untested(t *company.Task) bool { return t.Untested() }

@@ -131,3 +131,53 @@ func TestPRBodyIsBounded(t *testing.T) {
 		t.Errorf("the fence can be ended from within\n%s", text)
 	}
 }
+
+// Whatever is not simply green is said: what was red before, what cannot be
+// told, flaky, absent and vanished tests, and a gate without any test (GAT-6).
+func TestPRBodyBaseline(t *testing.T) {
+	failed := func(names ...string) (out []company.TestResult) {
+		for _, n := range names {
+			out = append(out, company.TestResult{Name: n, Status: "failed", Known: true})
+		}
+		return out
+	}
+	task := body()
+	base := company.GateResult{Checks: []company.GateCheck{
+		{Name: "lint", Absent: true, ExitCode: 127},
+		{Name: "test (api)", ExitCode: 1, Counts: &company.TestCounts{Passed: 3, Failed: 2}, Tests: failed("pkg TestOld", "pkg TestMended")},
+		{Name: "test (web)", ExitCode: 1},
+		{Name: "test (cli)", ExitCode: 2},
+	}}
+	task.Baseline = &base
+	task.Gate.Result = company.GateResult{Passed: true, Checks: []company.GateCheck{
+		{Name: "lint", Absent: true, Excused: company.StandAbsent},
+		{Name: "test (api)", ExitCode: 1, Excused: company.StandKnown, Counts: &company.TestCounts{Passed: 4, Failed: 1}, Tests: failed("pkg TestOld"), Gone: []string{"pkg TestDropped"}},
+		{Name: "test (web)", ExitCode: 1, Excused: company.StandAsBefore},
+		{Name: "test (cli)", Passed: true, Flaky: []string{"pkg TestNowAndThen @admin"}, Attempts: []int{1}, Counts: &company.TestCounts{Passed: 2}},
+	}}
+	task.Prepared.Gates = []company.GateCommand{{Name: "test (web)", Dir: "it's web", Command: "npm test"}}
+	text := PRBody(task, PROptions{})
+	for _, want := range []string{
+		"**UNVERIFIED**: test (web) is red on the base too",
+		"lint is **absent**", "test (api) fails on the base too, and in nothing else here: `pkg TestOld`",
+		"**no longer runs** them: `pkg TestDropped`", "| 1 | 0s | red as on the base, 5 tests, 1 failed |",
+		"test (cli) is **flaky**", "test (cli) was red on the base and is green here.", "(cd 'it'\\''s web' && npm test)\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "UNTESTED") {
+		t.Error(text)
+	}
+	none := body()
+	none.Gate.Result.Checks[0].Passed, none.Gate.Result.Checks[0].Counts = true, &company.TestCounts{}
+	if text := PRBody(none, PROptions{}); !strings.Contains(text, "**UNTESTED**: the test gate is green and has no tests.") || !strings.Contains(text, "passed, no tests") {
+		t.Error(text)
+	}
+	absent := body()
+	absent.Baseline = &company.GateResult{Untested: true, Checks: base.Checks[:1]}
+	if text := PRBody(absent, PROptions{}); !strings.Contains(text, "**UNTESTED**: this repository has no gates that could be run.") {
+		t.Error(text)
+	}
+}

@@ -24,7 +24,7 @@ func (s *survey) goParts() []part {
 			continue
 		}
 		out = append(out, part{dir: dir, kind: "go", about: "Go module",
-			lint: &company.GateCommand{Command: "go vet ./...", Parse: Lines},
+			lint: &company.GateCommand{Command: "go vet ./...", Report: "go vet ./... 2>&1", Parse: Lines},
 			test: &company.GateCommand{Command: "go test ./...", Report: "go test -json ./...", Parse: GoJSON}})
 	}
 	return out

@@ -85,14 +85,15 @@ func (s *survey) pythonTest(dir string) *company.GateCommand {
 			}
 		}
 		if unit == min(len(tests), 20) {
-			return &company.GateCommand{Command: "python3 -m unittest discover -v", Parse: Unittest}
+			return &company.GateCommand{Command: "python3 -m unittest discover -v", Report: "python3 -m unittest discover -v 2>&1", Parse: Unittest}
 		}
 	}
 	run := "python3 -m pytest"
 	if s.layoutSrc(dir) {
 		run = "PYTHONPATH=src " + run
 	}
-	return &company.GateCommand{Command: run, Report: run + " --junitxml=" + ReportFile, Probe: "python3 -m pytest --version", Parse: JUnit}
+	// 5 says that there are no tests: that is said, and is no failure.
+	return &company.GateCommand{Command: run, Report: run + " --continue-on-collection-errors --junitxml=" + ReportFile + "; code=$?; test $code -eq 5 || exit $code", Probe: "python3 -m pytest --version", Parse: JUnit}
 }
 
 // layoutSrc says whether the package lies in src: a checkout is not installed,
@@ -122,7 +123,7 @@ func (s *survey) rustParts() []part {
 		}
 		out = append(out, part{dir: dir, kind: "rust", about: "Rust crate",
 			lint: &company.GateCommand{Command: "cargo clippy --offline --all-targets" + all, Probe: "command -v cargo-clippy"},
-			test: &company.GateCommand{Command: "cargo test --offline --no-fail-fast" + all, Parse: Cargo}})
+			test: &company.GateCommand{Command: "cargo test --offline --no-fail-fast" + all, Report: "cargo test --offline --no-fail-fast" + all + " 2>&1", Parse: Cargo}})
 	}
 	return out
 }

@@ -111,10 +111,10 @@ func (s *survey) nodeTest(dir string, p, root manifest) *company.GateCommand {
 		switch {
 		case p.depends("vitest"):
 			return &company.GateCommand{Command: "npx --no-install vitest run", Probe: installed("vitest"), Parse: JUnit,
-				Report: "npx --no-install vitest run --reporter=default --reporter=junit --outputFile.junit=" + ReportFile}
+				Report: "npx --no-install vitest run --passWithNoTests --reporter=default --reporter=junit --outputFile.junit=" + ReportFile}
 		case p.depends("jest"):
 			return &company.GateCommand{Command: "npx --no-install jest --ci", Probe: installed("jest"), Parse: JestJSON,
-				Report: "npx --no-install jest --ci --json --outputFile=" + ReportFile}
+				Report: "npx --no-install jest --ci --passWithNoTests --json --outputFile=" + ReportFile}
 		}
 		return nil
 	}
@@ -129,10 +129,10 @@ func (s *survey) nodeTest(dir string, p, root manifest) *company.GateCommand {
 	switch program(last) {
 	case "vitest":
 		g.Parse, g.Probe = JUnit, installed("vitest")
-		g.Report = "npm test -- --run --reporter=default --reporter=junit --outputFile.junit=" + ReportFile
+		g.Report = "npm test -- --run --passWithNoTests --reporter=default --reporter=junit --outputFile.junit=" + ReportFile
 	case "jest":
 		g.Parse, g.Probe = JestJSON, installed("jest")
-		g.Report = "npm test -- --ci --json --outputFile=" + ReportFile
+		g.Report = "npm test -- --ci --passWithNoTests --json --outputFile=" + ReportFile
 	case "mocha":
 		g.Parse, g.Probe, g.Report = TAP, installed("mocha"), "npm test -- --reporter tap"
 	case "ava":

@@ -16,7 +16,10 @@ type Effect struct {
 	Started func(t company.TaskID, sub company.SubtaskID, check string) // for the feed; may be nil
 }
 
-var _ company.Doer = (&Effect{}).Do
+var (
+	_ company.Doer = (&Effect{}).Do
+	_ company.Doer = (&Effect{}).Baseline
+)
 
 // Do judges what the effect names.
 func (g *Effect) Do(ctx context.Context, e company.Effect) (company.Command, error) {
@@ -56,4 +59,30 @@ func (g *Effect) Do(ctx context.Context, e company.Effect) (company.Command, err
 		return nil, err
 	}
 	return company.Gated{Task: t.ID, Subtask: e.Subtask, GateFinished: fin}, nil
+}
+
+// Baseline runs the gates on the base tree of a task, before it is planned.
+func (g *Effect) Baseline(ctx context.Context, e company.Effect) (company.Command, error) {
+	s := g.Desk.View()
+	t, err := s.Task(e.Task)
+	if err != nil {
+		return nil, err
+	}
+	m, err := g.Mirror(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := m.Tree(ctx, t.Prepared.Base.OID)
+	if err != nil {
+		return nil, err
+	}
+	res, err := g.Runner.judge(ctx, s, t, Job{Mirror: m, Tree: tree, Image: t.Prepared.Image, Label: string(t.ID), Baseline: true, Started: func(check string) {
+		if g.Started != nil {
+			g.Started(t.ID, "", check+" on the base")
+		}
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return company.TakeBaseline{Task: t.ID, Result: res}, nil
 }

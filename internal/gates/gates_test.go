@@ -24,16 +24,17 @@ func TestVerdicts(t *testing.T) {
 		name, lint, test string
 		passed           bool
 		codes            []int // of the checks that ran
+		reruns           int   // of a red test, which may be an accident
 	}{
-		{"green", "true", "true", true, []int{0, 0}},
-		{"only a test", "", "test -f README", true, []int{0}},
-		{"red lint", "exit 3", "true", false, []int{3}},
-		{"red test", "true", "exit 4", false, []int{0, 4}},
-		{"says PASS and fails", "true", "echo 'ok PASS 0 failures'; exit 1", false, []int{0, 1}},
-		{"says FAIL and passes", "true", "echo '--- FAIL: TestX'; exit 0", true, []int{0, 0}},
-		{"cannot start", "no-such-linter ./...", "true", false, []int{127}},
-		{"killed by a signal", "true", "sh -c 'kill -KILL $$'; exit $?", false, []int{0, 137}},
-		{"syntax error", "true", "if", false, []int{0, 2}},
+		{"green", "true", "true", true, []int{0, 0}, 0},
+		{"only a test", "", "test -f README", true, []int{0}, 0},
+		{"red lint", "exit 3", "true", false, []int{3}, 0},
+		{"red test", "true", "exit 4", false, []int{0, 4}, 1},
+		{"says PASS and fails", "true", "echo 'ok PASS 0 failures'; exit 1", false, []int{0, 1}, 1},
+		{"says FAIL and passes", "true", "echo '--- FAIL: TestX'; exit 0", true, []int{0, 0}, 0},
+		{"cannot start", "no-such-linter ./...", "true", false, []int{127}, 0},
+		{"killed by a signal", "true", "sh -c 'kill -KILL $$'; exit $?", false, []int{0, 137}, 1},
+		{"syntax error", "true", "if", false, []int{0, 2}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := len(b.rt.specs)
@@ -60,7 +61,14 @@ func TestVerdicts(t *testing.T) {
 					t.Errorf("%+v", ch)
 				}
 			}
-			if !slices.Equal(codes, c.codes) || len(told) != len(c.codes) || len(b.rt.specs)-before != len(c.codes) {
+			reruns := 0
+			for _, ch := range res.Checks {
+				reruns += len(ch.Attempts)
+			}
+			if reruns != c.reruns {
+				t.Errorf("%d runs again, want %d", reruns, c.reruns)
+			}
+			if !slices.Equal(codes, c.codes) || len(told) != len(c.codes) || len(b.rt.specs)-before != len(c.codes)+reruns {
 				t.Errorf("exit codes %v, told of %v, %d containers, want %v", codes, told, len(b.rt.specs)-before, c.codes)
 			}
 			for _, s := range b.rt.specs[before:] {

@@ -158,7 +158,8 @@ func TestEffect(t *testing.T) {
 
 	started := len(b.rt.ids)
 	sub.Head = side
-	verdict := company.GateResult{Tree: merged.Tree, GateHash: gates.Hash(cmds), Image: b.image, Passed: true}
+	verdict := company.GateResult{Tree: merged.Tree, GateHash: gates.Hash(cmds), Image: b.image, Passed: true,
+		Checks: []company.GateCheck{{Name: "test", Command: cmds[0].Command, Passed: true}}}
 	s.Verdicts[company.GateKey(verdict.Tree, verdict.GateHash, verdict.Image)] = verdict
 	if got = b.effect(s, sub.ID); !got.Result.Cached || !got.Result.Passed || len(b.rt.ids) != started {
 		t.Errorf("judged again: %+v, %d containers", got, len(b.rt.ids)-started)
@@ -166,7 +167,7 @@ func TestEffect(t *testing.T) {
 	other := commands("", "false")
 	s2 := b.state(base, other, sub)
 	s2.Tasks["t1"].Head, s2.Verdicts = head, s.Verdicts
-	if got = b.effect(s2, sub.ID); got.Result.Cached || got.Result.Passed || len(b.rt.ids) != started+1 {
+	if got = b.effect(s2, sub.ID); got.Result.Cached || got.Result.Passed || len(b.rt.ids) != started+2 { // and once more, since it is red
 		t.Errorf("a verdict of other gates was used: %+v", got)
 	}
 }

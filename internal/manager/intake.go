@@ -3,7 +3,6 @@ package manager
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"company/internal/company"
 	"company/internal/gates"
@@ -102,10 +101,7 @@ func Advise(ctx context.Context, m *gitops.Mirror, t *company.Task) (string, err
 	if err != nil {
 		return "", err
 	}
-	out := "Gates that your branch must pass:\n"
-	for _, g := range t.Prepared.Gates {
-		out += fmt.Sprintf("- %s: %s\n", g.Name, g.Command)
-	}
+	out := "Gates that your branch must pass:\n" + gateLines(t) + knownRed(t)
 	for _, a := range repo.Advice {
 		if a.Path == "AGENTS.md" || a.Path == "CLAUDE.md" {
 			out += a.quoted()

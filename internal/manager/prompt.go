@@ -31,14 +31,37 @@ func planBrief(s *company.State, t *company.Task, repo RepoMap) string {
 		}
 	}
 	b.WriteString("\n## Gates that every subtask must pass\n")
-	for _, g := range t.Prepared.Gates {
-		fmt.Fprintf(&b, "- %s: %s\n", g.Name, g.Command)
-	}
+	b.WriteString(gateLines(t))
 	if len(t.Prepared.Gates) == 0 {
 		b.WriteString("- none\n")
 	}
+	b.WriteString(knownRed(t))
 	fmt.Fprintf(&b, "\n## The repository at %s\n%s", t.Prepared.Base.OID.Short(), repo)
 	return b.String()
+}
+
+// gateLines are the gates of a task, one per line.
+func gateLines(t *company.Task) string {
+	var b strings.Builder
+	for _, g := range t.Prepared.Gates {
+		fmt.Fprintf(&b, "- %s: %s", g.Name, g.Command)
+		if g.Dir != "" {
+			fmt.Fprintf(&b, " (in %s)", g.Dir)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// knownRed is what was red before any work: nobody has to mend it, and nobody
+// is to be blamed for it.
+func knownRed(t *company.Task) string {
+	red := t.KnownRed()
+	if len(red) == 0 {
+		return ""
+	}
+	return "\nAlready red on the base, before any work. These need not be mended unless the instruction says so; only what fails beyond them bars:\n" +
+		agent.Quote("red_before", "", strings.Join(red, "\n"))
 }
 
 func decideBrief(t *company.Task, sub *company.Subtask, repo RepoMap) string {
@@ -53,6 +76,7 @@ func decideBrief(t *company.Task, sub *company.Subtask, repo RepoMap) string {
 	if red := sub.LastRed(); red != "" {
 		b.WriteString("\n" + agent.Quote("gate_output", "", red))
 	}
+	b.WriteString(knownRed(t))
 	fmt.Fprintf(&b, "\n## The task\n%s\n\n## The repository\n%s", t.Instruction, repo)
 	return b.String()
 }

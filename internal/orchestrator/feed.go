@@ -83,6 +83,8 @@ func Describe(e company.Event, t *company.Task) Item {
 		if d.Base.Ahead > 0 {
 			it.Text += fmt.Sprintf("; %d commits that the remote lacks travel along", d.Base.Ahead)
 		}
+	case *company.BaselineTaken:
+		it.describeBaseline(d, t)
 	case *company.PlanRefused:
 		it.Text, it.Mark = fmt.Sprintf("plan refused: %s", agent.CleanLine(d.Problems[0].String(), 200)), Failed
 	case *company.PlanAccepted:
@@ -208,8 +210,19 @@ func (it *Item) describeGate(d *company.GateFinished) {
 	var took time.Duration
 	for _, c := range d.Result.Checks {
 		took += c.Took
-		if !c.Passed && !c.Skipped {
+		switch {
+		case c.Passed && len(c.Flaky) > 0:
+			it.Text += "; flaky: " + few(c.Flaky)
+		case c.Passed || c.Skipped:
+		case c.Excused == company.StandAbsent:
+			it.Text += "; " + c.Name + " absent"
+		case c.Excused != "":
+			it.Text += "; " + c.Name + " red as on the base"
+		default:
 			it.Mark, it.Text = Failed, fmt.Sprintf("gate %s failed, exit %d", c.Name, c.ExitCode)
+			if news := c.New(); len(news) > 0 {
+				it.Text += ": " + few(news)
+			}
 		}
 	}
 	it.DurationMS = took.Milliseconds()
@@ -220,6 +233,37 @@ func (it *Item) describeGate(d *company.GateFinished) {
 	if d.Conflict {
 		it.Text += " on the branch alone: it conflicts with what is merged"
 	}
+}
+
+// describeBaseline tells what the gates say of the base.
+func (it *Item) describeBaseline(d *company.BaselineTaken, t *company.Task) {
+	it.Mark, it.Text = Done, "the base is green"
+	var took time.Duration
+	for _, c := range d.Result.Checks {
+		took += c.Took
+		if len(c.Flaky) > 0 {
+			it.Text += "; flaky: " + few(c.Flaky)
+		}
+	}
+	if t != nil {
+		if red := t.KnownRed(); len(red) > 0 {
+			it.Mark, it.Text = Stalled, "before any work: "+agent.CleanLine(strings.Join(red, "; "), 300)
+		}
+	}
+	if it.DurationMS = took.Milliseconds(); d.Result.Cached {
+		it.Text += " (cached)"
+		it.DurationMS = 0
+	}
+}
+
+// few names the first of a list.
+func few(names []string) string {
+	const most = 3
+	more := ""
+	if n := len(names) - most; n > 0 {
+		names, more = names[:most], fmt.Sprintf(" and %d more", n)
+	}
+	return agent.CleanLine(strings.Join(names, ", "), 200) + more
 }
 
 func gatesText(g []company.GateCommand) string {

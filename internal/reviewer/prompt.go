@@ -53,7 +53,13 @@ func brief(t *company.Task, sub *company.Subtask, x subject) string {
 	if gate != nil {
 		w.WriteString("\n## Gates\n")
 		for _, c := range gate.Result.Checks {
-			fmt.Fprintf(&w, "- %s (%s): exit %d\n", c.Name, c.Command, c.ExitCode)
+			fmt.Fprintf(&w, "- %s (%s): %s\n", c.Name, c.Command, stands(c))
+		}
+		if red := t.KnownRed(); len(red) > 0 {
+			w.WriteString("\nRed on the base already, before any work:\n" + agent.Quote("red_before", "", strings.Join(red, "\n")))
+		}
+		if gone := gone(gate.Result); len(gone) > 0 {
+			w.WriteString("\nThese tests passed on the base and are no longer run. Is that what the ticket asks for?\n" + agent.Quote("tests_gone", "", strings.Join(gone, "\n")))
 		}
 		if gate.Result.Untested {
 			w.WriteString("- there are none: untested\n")
@@ -78,4 +84,30 @@ func brief(t *company.Task, sub *company.Subtask, x subject) string {
 		w.WriteString("The diff is longer than this; read the files in the container.\n")
 	}
 	return w.String()
+}
+
+// stands is how a check came out.
+func stands(c company.GateCheck) string {
+	switch {
+	case c.Skipped:
+		return "skipped"
+	case c.Absent:
+		return "absent: its program is not in the image, so nobody checked that"
+	case c.Excused == company.StandKnown:
+		return fmt.Sprintf("exit %d, red as on the base and in nothing else", c.ExitCode)
+	case c.Excused == company.StandAsBefore:
+		return fmt.Sprintf("exit %d, red as on the base; whether something new failed cannot be told", c.ExitCode)
+	case len(c.Flaky) > 0:
+		return fmt.Sprintf("exit %d, flaky: it failed once and passed when run again", c.ExitCode)
+	}
+	return fmt.Sprintf("exit %d", c.ExitCode)
+}
+
+// gone are the tests that passed on the base and are not run any more.
+func gone(r company.GateResult) []string {
+	var out []string
+	for _, c := range r.Checks {
+		out = append(out, c.Gone...)
+	}
+	return out
 }

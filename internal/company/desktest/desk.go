@@ -101,7 +101,7 @@ func (d *Desk) Submit(instruction, path string) company.TaskID {
 	return evs[0].Task
 }
 
-// Prepare brings in where a task starts from.
+// Prepare brings in where a task starts from, and that its gates are green there.
 func (d *Desk) Prepare(id company.TaskID, base company.OID, gates ...company.GateCommand) {
 	d.t.Helper()
 	h, err := company.HashOf(gates)
@@ -112,6 +112,9 @@ func (d *Desk) Prepare(id company.TaskID, base company.OID, gates ...company.Gat
 		Base: company.Base{Branch: "main", OID: base, PRBranch: "main"}, Gates: gates, GateHash: h,
 		Image: "sha256:image", Integration: "develop-" + string(id) + "-" + Office,
 	}})
+	if len(gates) > 0 {
+		d.Must(company.TakeBaseline{Task: id, Result: d.Green(id, base)})
+	}
 }
 
 // Claim takes the run of one of the company's own agents, and gives its fence.

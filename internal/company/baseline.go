@@ -1,0 +1,240 @@
+package company
+
+import (
+	"slices"
+	"strings"
+)
+
+// Stand is how a check stands against the baseline of its task.
+type Stand string
+
+const (
+	StandPassed   Stand = "passed"
+	StandFailed   Stand = "failed" // it bars
+	StandSkipped  Stand = "skipped"
+	StandKnown    Stand = "known"     // red, and the base fails in each of the same names
+	StandAsBefore Stand = "as_before" // red, as on the base; what is new in it cannot be told
+	StandAbsent   Stand = "absent"    // its program is not in the image; nobody checked
+)
+
+// endedOddly is the least exit code that says that a check did not come to an
+// end of its own: 124 too long, 126 and 127 not started, more: killed.
+const endedOddly = 124
+
+// Against says how a check stands, given the same check on the base tree (nil
+// where there is none). It is the one rule of what bars (DESIGN §7): red bars,
+// but for what is known to be red on the base.
+func (c GateCheck) Against(base *GateCheck) Stand {
+	switch {
+	case c.Skipped:
+		return StandSkipped
+	case c.Absent:
+		if base != nil && base.Absent {
+			return StandAbsent
+		}
+		return StandFailed
+	case len(c.Flaky) > 0 && len(c.Attempts) == 0:
+		return StandFailed // flaky is what a run of the same tree showed, not what somebody says
+	case c.Passed && c.ExitCode == 0:
+		return StandPassed
+	case c.Passed || base == nil || base.Absent || base.Skipped || base.ExitCode == 0:
+		return StandFailed
+	case c.ExitCode >= endedOddly && c.ExitCode != base.ExitCode:
+		return StandFailed
+	case !base.named():
+		return StandAsBefore
+	case !c.named():
+		return StandFailed
+	}
+	known := make(map[string]bool, len(base.Tests))
+	for _, t := range base.Tests {
+		known[t.Name] = true
+	}
+	for _, t := range c.Tests {
+		if !known[t.Name] {
+			return StandFailed
+		}
+	}
+	return StandKnown
+}
+
+// named says whether each failure of a check has a name.
+func (c GateCheck) named() bool {
+	return c.Counts != nil && c.Counts.Failed > 0 && c.Counts.Failed == len(c.Tests)
+}
+
+// baseCheck is the baseline's check at this place, or nil.
+func baseCheck(base *GateResult, i int) *GateCheck {
+	if base == nil || i >= len(base.Checks) {
+		return nil
+	}
+	return &base.Checks[i]
+}
+
+// Settle says what the checks mean against the baseline (nil: there is none
+// yet): how each stands, which failures are known, and the verdict.
+func (r GateResult) Settle(base *GateResult) GateResult {
+	r.Checks = slices.Clone(r.Checks)
+	r.Passed, r.Untested = len(r.Checks) > 0, true
+	for i := range r.Checks {
+		c, b := &r.Checks[i], baseCheck(base, i)
+		stand := c.Against(b)
+		if c.Excused = ""; stand.excused() {
+			c.Excused = stand
+		}
+		c.Tests = slices.Clone(c.Tests)
+		for n := range c.Tests {
+			c.Tests[n].Known = b != nil && slices.ContainsFunc(b.Tests, func(t TestResult) bool { return t.Name == c.Tests[n].Name })
+		}
+		r.Passed = r.Passed && (stand == StandPassed || stand.excused())
+		r.Untested = r.Untested && c.Absent
+	}
+	if r.Untested { // nobody looked: that is no pass
+		r.Passed = false
+	}
+	return r
+}
+
+func (s Stand) excused() bool { return s == StandKnown || s == StandAsBefore || s == StandAbsent }
+
+// Reuse is a verdict of the cache for a task with this baseline: the same
+// facts, weighed anew. It is not ok when the facts do not suffice.
+func (r GateResult) Reuse(base *GateResult) (_ GateResult, ok bool) {
+	was := r.Passed
+	for i, c := range r.Checks {
+		b := baseCheck(base, i)
+		if c.Skipped && base == nil || c.Absent && b != nil && !b.Absent || b != nil && b.Absent && !c.Absent {
+			return r, false
+		}
+	}
+	r = r.Settle(base)
+	r.Cached = true
+	if base != nil && was && !r.Passed && !r.Untested {
+		return r, false // what is red here was excused there, and was not run again
+	}
+	red := false
+	for _, c := range r.Checks {
+		if c.Skipped && !red {
+			return r, false // nothing bars before it any more
+		}
+		red = red || !c.Skipped && !c.Passed && c.Excused == ""
+	}
+	return r, true
+}
+
+// New lists the failures of a check that the base does not have.
+func (c GateCheck) New() []string {
+	var out []string
+	for _, t := range c.Tests {
+		if !t.Known {
+			out = append(out, t.Name)
+		}
+	}
+	return out
+}
+
+// TakeBaseline brings in what the gates say of the base tree.
+type TakeBaseline struct {
+	Task   TaskID
+	Result GateResult
+}
+
+func (c TakeBaseline) decide(s *State, m Meta) ([]Event, error) {
+	t, err := s.live(c.Task)
+	if err != nil {
+		return nil, err
+	}
+	if t.Status != TaskDecomposing || t.Baseline != nil {
+		return nil, nil
+	}
+	if err := t.checkBaseline(c.Result); err != nil {
+		return nil, err
+	}
+	evs := []Event{m.event(t.ID, "", "", &BaselineTaken{Result: c.Result})}
+	if c.Result.Untested && t.Settings.NoGates == "fail" {
+		evs = append(evs, m.event(t.ID, "", "", &TaskFailedEvent{Code: EGates,
+			Reason: "none of the gates that were found can run here, and gates.none is fail"}))
+	}
+	return evs, nil
+}
+
+// checkBaseline refuses a baseline that is not the whole truth about the
+// pinned gates: each of them was run, or has no program to run.
+func (t *Task) checkBaseline(r GateResult) error {
+	if !r.Tree.Valid() || t.Prepared == nil || r.GateHash != t.Prepared.GateHash || len(r.Checks) == 0 || len(r.Checks) != len(t.Prepared.Gates) {
+		return E(EInvalid, "the baseline is not of this task's pinned gates")
+	}
+	passed, absent := true, true
+	for i, c := range r.Checks {
+		g := t.Prepared.Gates[i]
+		switch {
+		case c.Name != g.Name || c.Command != g.Command:
+			return E(EInvalid, "a baseline of "+c.Name+", which is not the pinned "+g.Name)
+		case c.Skipped:
+			return E(EInvalid, "a baseline that did not run "+c.Name)
+		case c.Absent && (g.Given || !g.IsLint()):
+			return E(EInvalid, c.Name+" must run: only a linter that was found, and is not in the image, may be absent")
+		case !c.Absent && c.Passed != (c.ExitCode == 0):
+			return E(EInvalid, "a baseline that does not go by the exit code of "+c.Name)
+		}
+		passed, absent = passed && c.Passed, absent && c.Absent
+	}
+	if r.Untested != absent || r.Passed && !passed {
+		return E(EInvalid, "a baseline whose verdict is not that of its checks")
+	}
+	return nil
+}
+
+// BaselineTaken is what the gates say of the base tree: what is red in it is
+// known, and everything else must stay green.
+type BaselineTaken struct {
+	Result GateResult `json:"result"`
+}
+
+var _ = kind[BaselineTaken]()
+
+// Kind is the event's name.
+func (*BaselineTaken) Kind() string { return "task.baseline" }
+func (d *BaselineTaken) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	t.Baseline = &d.Result
+	s.judged(d.Result)
+	delete(t.Failures, "baseline")
+}
+
+// IsLint says whether a gate is a linter; the others are tests (GAT-1).
+func (g GateCommand) IsLint() bool { return g.Name == "lint" || strings.HasPrefix(g.Name, "lint ") }
+
+// gated says whether anything is checked at all: there are gates, and not all
+// of them are absent from the image.
+func (t *Task) gated() bool {
+	return t.Prepared != nil && len(t.Prepared.Gates) > 0 && (t.Baseline == nil || !t.Baseline.Untested)
+}
+
+// Untested reports whether no gate looks at the work of a task.
+func (t *Task) Untested() bool { return t.Prepared != nil && !t.gated() }
+
+// KnownRed tells what was red in the base, in lines for people and for
+// agents: the check, and the names of what fails in it.
+func (t *Task) KnownRed() []string {
+	if t.Baseline == nil {
+		return nil
+	}
+	var out []string
+	for _, c := range t.Baseline.Checks {
+		switch {
+		case c.Absent:
+			out = append(out, c.Name+": its program is not in the image; nobody checks it")
+		case c.ExitCode == 0:
+		case !c.named():
+			out = append(out, c.Name+": red, exit "+itoa(c.ExitCode)+"; which of its failures are new cannot be told")
+		default:
+			names := make([]string, 0, len(c.Tests))
+			for _, t := range c.Tests {
+				names = append(names, t.Name)
+			}
+			out = append(out, c.Name+": "+some(names, 20))
+		}
+	}
+	return out
+}

@@ -1,0 +1,282 @@
+package company
+
+import (
+	"strings"
+	"testing"
+)
+
+// onBase is a task whose base stands as change leaves it: lint and test, green
+// before.
+func onBase(t *testing.T, set Settings, change func(r *GateResult)) *story {
+	t.Helper()
+	s := &story{bench: newBench(t)}
+	set.Cap = Amount{MicroUSD: 1000, Tokens: NoCap}
+	s.submit(set)
+	s.must(Company, s.preparation())
+	s.must(Company, TakeBaseline{Task: s.id, Result: s.base(change)})
+	return s
+}
+
+func (s *story) base(change func(r *GateResult)) GateResult {
+	r := s.verdict(s.oid(), true)
+	if change != nil {
+		change(&r)
+	}
+	return r.Settle(nil)
+}
+
+// judged is a verdict on the subtask's head, as change leaves it.
+func (s *story) judged(n int, change func(r *GateResult)) Gated {
+	g := s.gated(n, true)
+	change(&g.Result)
+	g.Result = g.Result.Settle(s.task().Baseline)
+	return g
+}
+
+// The plan begins when it is known what was red before, and not earlier.
+func TestPlanWaitsForTheBaseline(t *testing.T) {
+	s := &story{bench: newBench(t)}
+	s.submit(Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}})
+	s.must(Company, s.preparation())
+	if s.isDue(DoManage) || !s.isDue(DoBaseline) {
+		t.Fatal("the manager plans before the baseline")
+	}
+	s.refused(EStale, Claim{Run: "t1-plan.1", Epoch: 1, Fence: 9, Worker: "w"})
+	b := TakeBaseline{Task: s.id, Result: s.base(nil)}
+	s.must(Company, b)
+	if !s.isDue(DoManage) || s.isDue(DoBaseline) {
+		t.Fatal("the manager does not plan after it")
+	}
+	s.ignored(b)
+}
+
+// A baseline is the whole truth about the pinned gates, or none.
+func TestBaselineMustProve(t *testing.T) {
+	for name, spoil := range map[string]func(r *GateResult){
+		"no tree":             func(r *GateResult) { r.Tree = "" },
+		"other gates":         func(r *GateResult) { r.GateHash = "x" },
+		"a gate too few":      func(r *GateResult) { r.Checks = r.Checks[:1] },
+		"none":                func(r *GateResult) { r.Checks = nil },
+		"another command":     func(r *GateResult) { r.Checks[1].Command = "true" },
+		"skipped":             func(r *GateResult) { r.Checks[1].Passed, r.Checks[1].Skipped = false, true },
+		"an absent test":      func(r *GateResult) { r.Checks[1].Passed, r.Checks[1].Absent, r.Passed = false, true, false },
+		"passed with exit 1":  func(r *GateResult) { r.Checks[1].ExitCode = 1 },
+		"green with red":      func(r *GateResult) { r.Checks[1].red("x"); r.Passed = true },
+		"untested with tests": func(r *GateResult) { r.Untested, r.Passed = true, false },
+	} {
+		s := &story{bench: newBench(t)}
+		s.submit(Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}})
+		s.must(Company, s.preparation())
+		r := s.base(nil)
+		spoil(&r)
+		if _, err := s.do(Company, TakeBaseline{Task: s.id, Result: r}); CodeOf(err) != EInvalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Only a failure that the base does not have bars (DESIGN §7).
+func TestOnlyNewFailuresBar(t *testing.T) {
+	named := func(r *GateResult) { r.Checks[1].red("TestOld", "TestOlder") }
+	unnamed := func(r *GateResult) { r.Checks[1].Passed, r.Checks[1].ExitCode = false, 1 }
+	red := func(names ...string) func(r *GateResult) { return func(r *GateResult) { r.Checks[1].red(names...) } }
+	exit := func(code int) func(r *GateResult) {
+		return func(r *GateResult) { r.Checks[1].Passed, r.Checks[1].ExitCode = false, code }
+	}
+	for _, c := range []struct {
+		name       string
+		base, work func(r *GateResult)
+		ok         bool
+		excused    Stand
+	}{
+		{"green stays green", nil, func(*GateResult) {}, true, ""},
+		{"red on a green base", nil, red("TestOld"), false, ""},
+		{"the same failures", named, red("TestOlder", "TestOld"), true, StandKnown},
+		{"one of them mended", named, red("TestOld"), true, StandKnown},
+		{"all of them mended", named, func(*GateResult) {}, true, ""},
+		{"a new one beside them", named, red("TestOld", "TestNew"), false, ""},
+		{"only a new one", named, red("TestNew"), false, ""},
+		{"red without names, on a base with names", named, exit(1), false, ""},
+		{"fewer named than counted", named, func(r *GateResult) { r.Checks[1].red("TestOld"); r.Checks[1].Counts.Failed = 2 }, false, ""},
+		{"red without names, on a base without", unnamed, exit(1), true, StandAsBefore},
+		{"red with names, on a base without", unnamed, red("TestNew"), true, StandAsBefore},
+		{"too long, on a base that ends", unnamed, exit(124), false, ""},
+		{"not started, on a base that is", unnamed, exit(127), false, ""},
+		{"killed, with old names", named, func(r *GateResult) { r.Checks[1].red("TestOld"); r.Checks[1].ExitCode = 137 }, false, ""},
+		{"too long, on a base that is", exit(124), exit(124), true, StandAsBefore},
+		{"red lint on a base with red lint, and a new red test", func(r *GateResult) { r.Checks[0].red("a.go: x") },
+			func(r *GateResult) { r.Checks[0].red("a.go: x"); r.Checks[1].red("TestNew") }, false, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := onBase(t, Settings{}, c.base).plan(1)
+			s.work(1)
+			g := s.judged(1, c.work)
+			if g.Result.Passed != c.ok || g.Result.Checks[1].Excused != c.excused {
+				t.Fatalf("passed %v, excused %q", g.Result.Passed, g.Result.Checks[1].Excused)
+			}
+			if !c.ok { // nor does it pass by saying so
+				lie := g
+				lie.Result.Checks = append([]GateCheck(nil), g.Result.Checks...)
+				lie.Result.Passed, lie.Result.Checks[1].Excused = true, StandKnown
+				s.refused(EInvalid, lie)
+			}
+			s.must(Company, g)
+			s.subStands(1, map[bool]SubStatus{true: SubReviewing, false: SubPending}[c.ok])
+		})
+	}
+}
+
+// What excuses a check must be said in the verdict: the pull request tells it.
+func TestExcuseIsSaid(t *testing.T) {
+	s := onBase(t, Settings{}, func(r *GateResult) { r.Checks[1].red("TestOld") }).plan(1)
+	s.work(1)
+	g := s.judged(1, func(r *GateResult) { r.Checks[1].red("TestOld") })
+	g.Result.Checks[1].Excused = ""
+	s.refused(EInvalid, g)
+}
+
+// A worker is told which failures are new.
+func TestNewFailuresAreNamed(t *testing.T) {
+	s := onBase(t, Settings{}, func(r *GateResult) { r.Checks[1].red("TestOld") }).plan(1)
+	s.work(1)
+	s.must(Company, s.judged(1, func(r *GateResult) { r.Checks[1].red("TestOld", "TestNew") }))
+	if red := s.sub(1).LastRed(); !strings.Contains(red, "did not on the base: TestNew\n") {
+		t.Errorf("%q", red)
+	}
+}
+
+// Flaky is what a second run of the same tree showed.
+func TestFlakyNeedsARun(t *testing.T) {
+	s := tell(t, Settings{}).plan(1)
+	s.work(1)
+	g := s.judged(1, func(r *GateResult) { r.Checks[1].Flaky = []string{"TestNowAndThen"} })
+	if g.Result.Passed {
+		t.Fatal("a test is flaky because somebody says so")
+	}
+	g.Result.Passed = true
+	s.refused(EInvalid, g)
+	g = s.judged(1, func(r *GateResult) { r.Checks[1].Flaky, r.Checks[1].Attempts = []string{"TestNowAndThen"}, []int{1} })
+	s.must(Company, g)
+	s.subStands(1, SubReviewing)
+}
+
+// A linter that the image does not have is absent: not passed, not failed,
+// and nothing else may be.
+func TestAbsentLinter(t *testing.T) {
+	absent := func(r *GateResult) { r.Checks[0].Passed, r.Checks[0].Absent = false, true }
+	s := onBase(t, Settings{}, absent).plan(1)
+	s.work(1)
+	g := s.judged(1, absent)
+	if !g.Result.Passed || g.Result.Checks[0].Excused != StandAbsent || g.Result.Checks[0].Passed {
+		t.Fatalf("%+v", g.Result)
+	}
+	s.must(Company, g)
+	s.subStands(1, SubReviewing)
+
+	s = tell(t, Settings{}).plan(1)
+	s.work(1)
+	lie := s.judged(1, absent)
+	if lie.Result.Passed {
+		t.Fatal("absent on the branch, there on the base, and green")
+	}
+	lie.Result.Passed, lie.Result.Checks[0].Excused = true, StandAbsent
+	s.refused(EInvalid, lie)
+}
+
+// A linter that the president asked for is not absent.
+func TestGivenLinterIsNotAbsent(t *testing.T) {
+	s := &story{bench: newBench(t)}
+	s.submit(Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}})
+	p := s.preparation()
+	p.Gates[0].Given = true
+	s.must(Company, p)
+	s.refused(EInvalid, TakeBaseline{Task: s.id, Result: s.base(func(r *GateResult) { r.Checks[0].Passed, r.Checks[0].Absent = false, true })})
+}
+
+// Where every gate is absent nothing looks at the work: that is no gates at
+// all, and needs leave.
+func TestAllAbsentIsUntested(t *testing.T) {
+	start := func(set Settings) *story {
+		s := &story{bench: newBench(t)}
+		set.Cap = Amount{MicroUSD: 1000, Tokens: NoCap}
+		s.submit(set)
+		p := s.preparation()
+		p.Gates = p.Gates[:1]
+		s.must(Company, p)
+		r := s.base(func(r *GateResult) { r.Checks[0].Passed, r.Checks[0].Absent = false, true })
+		s.must(Company, TakeBaseline{Task: s.id, Result: r})
+		return s
+	}
+	s := start(Settings{NoGates: "ask"})
+	if !s.task().Untested() || s.isDue(DoManage) || s.ask(AskNoGates) == nil {
+		t.Error("the president is not asked")
+	}
+	start(Settings{NoGates: "fail"}).stands(TaskFailed)
+	s = start(Settings{NoGates: "allow"}).plan(1)
+	s.work(1)
+	g := s.judged(1, func(r *GateResult) { r.Checks[0].Passed, r.Checks[0].Absent = false, true })
+	if g.Result.Passed || !g.Result.Untested {
+		t.Fatalf("%+v", g.Result)
+	}
+	green := g
+	green.Result.Passed, green.Result.Untested = true, false
+	s.refused(EInvalid, green)
+	s.must(Company, g)
+	s.subStands(1, SubReviewing)
+}
+
+// A verdict of the cache is weighed anew by the baseline of the task at hand.
+func TestReuse(t *testing.T) {
+	check := func(name string, change func(c *GateCheck)) GateCheck {
+		c := GateCheck{Name: name, Passed: true}
+		if change != nil {
+			change(&c)
+		}
+		return c
+	}
+	red := func(names ...string) func(*GateCheck) { return func(c *GateCheck) { c.red(names...) } }
+	skipped := func(c *GateCheck) { c.Passed, c.Skipped = false, true }
+	absent := func(c *GateCheck) { c.Passed, c.Absent = false, true }
+	of := func(lint, test func(*GateCheck)) GateResult {
+		return GateResult{Checks: []GateCheck{check("lint", lint), check("test", test)}}
+	}
+	for _, c := range []struct {
+		name       string
+		was        GateResult
+		before     *GateResult // its baseline then
+		base       *GateResult
+		ok, passed bool
+	}{
+		{"green for anybody", of(nil, nil), nil, new(of(nil, nil)), true, true},
+		{"green as a baseline", of(nil, nil), new(of(nil, nil)), nil, true, true},
+		{"red as a baseline", of(nil, red("a")), nil, nil, true, false},
+		{"red, and known here", of(nil, red("a")), new(of(nil, nil)), new(of(nil, red("a"))), true, true},
+		{"excused there, not here", of(nil, red("a")), new(of(nil, red("a"))), new(of(nil, nil)), false, false},
+		{"skipped is no baseline", of(red("x"), skipped), new(of(nil, nil)), nil, false, false},
+		{"skipped, and nothing bars any more", of(red("x"), skipped), new(of(nil, nil)), new(of(red("x"), nil)), false, false},
+		{"skipped as it would be here", of(red("x"), skipped), new(of(nil, nil)), new(of(nil, nil)), true, false},
+		{"absent there, not here", of(absent, nil), new(of(absent, nil)), new(of(nil, nil)), false, false},
+		{"absent in both", of(absent, nil), new(of(absent, nil)), new(of(absent, nil)), true, true},
+		{"absent here only", of(nil, nil), new(of(nil, nil)), new(of(absent, nil)), false, false},
+	} {
+		got, ok := c.was.Settle(c.before).Reuse(c.base)
+		if ok != c.ok || ok && (got.Passed != c.passed || !got.Cached) {
+			t.Errorf("%s: %v, %+v", c.name, ok, got)
+		}
+	}
+}
+
+// People and agents are told what was red before.
+func TestKnownRed(t *testing.T) {
+	s := onBase(t, Settings{}, func(r *GateResult) {
+		r.Checks[0].Passed, r.Checks[0].ExitCode = false, 2
+		r.Checks[1].red("TestOld", "TestOlder")
+	})
+	got := strings.Join(s.task().KnownRed(), "\n")
+	if !strings.Contains(got, "lint: red, exit 2") || !strings.Contains(got, "test: TestOld, TestOlder") {
+		t.Errorf("%s", got)
+	}
+	if known := tell(t, Settings{}).task().KnownRed(); len(known) > 0 {
+		t.Errorf("%v", known)
+	}
+}

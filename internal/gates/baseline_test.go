@@ -1,0 +1,198 @@
+package gates_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"company/internal/company"
+	"company/internal/gates"
+	"company/internal/gitops"
+)
+
+// gated is a job on the head of main, with these gates.
+func (b *bundle) gated(cmds ...company.GateCommand) gates.Job {
+	j := b.job("", "true")
+	j.Gates, j.Hash = cmds, gates.Hash(cmds)
+	return j
+}
+
+func lint(command string) company.GateCommand {
+	return company.GateCommand{Name: "lint", Command: command, Parse: gates.Lines}
+}
+
+func tap(command string) company.GateCommand {
+	return company.GateCommand{Name: "test", Command: command, Parse: gates.TAP}
+}
+
+// On the base every check is run, whatever fails; on a branch only a new
+// failure bars, and a known red lint does not keep the tests from running.
+func TestBaseline(t *testing.T) {
+	b := setup(t, nil).withDocker()
+	b.runner.Load = func(_ context.Context, h company.Hash) ([]byte, error) { return b.blobs[h], nil }
+	cmds := []company.GateCommand{lint("cat findings; exit 1"), tap("cat results; exit $(cat code)")}
+	tree := func(findings, results, code string) gates.Job {
+		b.write(map[string]string{"findings": findings, "results": results, "code": code})
+		b.git("add", "-A")
+		b.git("commit", "-q", "--allow-empty", "-m", "more")
+		return b.gated(cmds...)
+	}
+	j := tree("a.go:3:1: old finding\n", "1..3\nok 1 - good\nok 2 - other\nnot ok 3 - old\n", "1")
+	j.Baseline = true
+	base := b.mustRun(j)
+	if base.Passed || len(base.Checks[1].Tests) != 1 || base.Checks[1].Skipped || len(base.Checks[1].Attempts) != 1 || base.Checks[0].Tests[0].Name != "a.go: old finding" {
+		t.Fatalf("%+v", base)
+	}
+	for _, c := range []struct {
+		name, findings, results, code string
+		passed                        bool
+		gone                          []string
+		excused                       company.Stand
+	}{
+		{"as it was, two lines further down", "a.go:5:1: old finding\n", "1..3\nok 1 - good\nok 2 - other\nnot ok 3 - old\n", "1", true, nil, company.StandKnown},
+		{"a new finding", "a.go:5:1: old finding\nb.go:1:1: new\n", "1..1\nok 1 - good\n", "0", false, nil, ""},
+		{"a new failure", "a.go:5:1: old finding\n", "1..3\nnot ok 1 - good\nok 2 - other\nnot ok 3 - old\n", "1", false, nil, ""},
+		{"mended, and two tests dropped", "a.go:5:1: old finding\n", "1..1\nok 1 - old\n", "0", true, []string{"good", "other"}, ""},
+		{"red without a word", "a.go:5:1: old finding\n", "", "1", false, nil, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := tree(c.findings, c.results, c.code)
+			j.Known = &base
+			res := b.mustRun(j)
+			test := res.Checks[1]
+			if res.Passed != c.passed || !slices.Equal(test.Gone, c.gone) || test.Excused != c.excused {
+				t.Errorf("%+v", res)
+			}
+			if skipped := c.name == "a new finding"; test.Skipped != skipped || (res.Checks[0].Excused == company.StandKnown) == skipped {
+				t.Errorf("%+v", res)
+			}
+		})
+	}
+}
+
+// A failure that a second run of the same tree does not have is flaky, and
+// said to be; the exit code of the last run is the verdict.
+func TestFlaky(t *testing.T) {
+	b := setup(t, nil).withDocker()
+	// Red until a moment that the first run waits for: the second comes after.
+	b.write(map[string]string{"until": fmt.Sprint(time.Now().Add(10 * time.Second).Unix())})
+	b.git("add", "-A")
+	b.git("commit", "-q", "-m", "until")
+	res := b.mustRun(b.gated(tap(`until=$(cat until); now=$(date +%s)
+echo 1..2; echo ok 1 - sure
+if [ $now -lt $until ]; then sleep $((until - now)); echo not ok 2 - now and then; exit 3; fi
+echo ok 2 - now and then`)))
+	ch := res.Checks[0]
+	if !res.Passed || !ch.Passed || !slices.Equal(ch.Flaky, []string{"now and then"}) || !slices.Equal(ch.Attempts, []int{3}) || len(b.rt.ids) != 2 {
+		t.Errorf("%+v, %d containers", res, len(b.rt.ids))
+	}
+	if !strings.Contains(ch.Output, "flaky: the run of the same tree before this one ended with exit code 3") {
+		t.Errorf("%q", ch.Output)
+	}
+}
+
+// A detected linter that the image does not have is absent; what somebody
+// asked for, or a test, is an error that says what to do, before any work.
+func TestWhatCannotStart(t *testing.T) {
+	b := setup(t, func(dir string) {}).withDocker()
+	b.write(map[string]string{"Makefile": "lint:\n\tno-such-linter .\n"})
+	ok := company.GateCommand{Name: "test", Command: "true"}
+	for _, c := range []struct {
+		name   string
+		gate   company.GateCommand
+		absent bool
+		fix    string
+	}{
+		{"found, by its probe", company.GateCommand{Name: "lint", Command: "true", Probe: "command -v no-such-linter"}, true, ""},
+		{"found, by its exit code", company.GateCommand{Name: "lint (web)", Command: "no-such-linter ."}, true, ""},
+		{"given", company.GateCommand{Name: "lint", Command: "no-such-linter .", Given: true}, false, "gates.lint"},
+		{"a test", company.GateCommand{Name: "test", Command: "no-such-test", Given: true}, false, "gates.test"},
+		{"a test by its probe", company.GateCommand{Name: "test (web)", Command: "true", Probe: "test -x node_modules/.bin/vitest"}, false, "container.setup"},
+		{"not executable", company.GateCommand{Name: "test", Command: "/etc/passwd"}, false, "gates.test"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := b.gated(c.gate, ok)
+			j.Baseline = true
+			res, err := b.runner.Run(b.ctx, j)
+			if c.absent {
+				if err != nil || !res.Checks[0].Absent || res.Checks[0].Passed || !res.Checks[1].Passed || res.Untested {
+					t.Fatalf("%+v, %v", res, err)
+				}
+				j.Baseline, j.Known = false, &res
+				before := len(b.rt.ids)
+				res := b.mustRun(j)
+				if !res.Passed || res.Checks[0].Excused != company.StandAbsent || len(b.rt.ids) != before+1 {
+					t.Errorf("%+v", res)
+				}
+				return
+			}
+			var e *company.Error
+			if !errors.As(err, &e) || e.Code != company.EGates || e.Class != company.HumanRequired || !strings.Contains(e.Hint, c.fix) {
+				t.Errorf("%+v, %v", res, err)
+			}
+		})
+	}
+	// The same on a branch is red: it could start on the base.
+	j := b.gated(company.GateCommand{Name: "lint", Command: "no-such-linter ."})
+	j.Known = &company.GateResult{Checks: []company.GateCheck{{Name: "lint", Passed: true}}}
+	if res := b.mustRun(j); res.Passed || res.Checks[0].Absent {
+		t.Errorf("%+v", res)
+	}
+}
+
+// A gate of a part runs in its folder, and a report that is a file reaches us
+// behind the text, with the exit code of the command.
+func TestFolderAndReportFile(t *testing.T) {
+	b := setup(t, nil).withDocker()
+	b.write(map[string]string{"it's/here/file": "x\n"})
+	b.git("add", "-A")
+	b.git("commit", "-q", "-m", "folder")
+	xml := `<testsuite><testcase classname="c" name="good"/><testcase classname="c" name="bad"><failure message="no"/></testcase></testsuite>`
+	g := company.GateCommand{Name: "test (here)", Dir: "it's/here", Command: "test", Parse: gates.JUnit,
+		Report: "pwd; ls; echo '" + xml + "' > " + gates.ReportFile + "; exit 3"}
+	res := b.mustRun(b.gated(g))
+	ch := res.Checks[0]
+	if ch.ExitCode != 3 || ch.Counts == nil || *ch.Counts != (company.TestCounts{Passed: 1, Failed: 1}) || ch.Tests[0].Name != "c bad" || ch.Tests[0].Message != "no" {
+		t.Errorf("%+v", ch)
+	}
+	if !strings.Contains(ch.Output, "/it's/here\nfile\n") || strings.Contains(ch.Output, "testcase") || strings.Contains(ch.Output, "company-report") {
+		t.Errorf("%q", ch.Output)
+	}
+	g.Report = "echo no report; exit 0"
+	if ch := b.mustRun(b.gated(g)).Checks[0]; !ch.Passed || ch.Counts != nil {
+		t.Errorf("%+v", ch)
+	}
+	g.Dir = "gone"
+	if res := b.mustRun(b.gated(g)); res.Passed {
+		t.Errorf("%+v", res)
+	}
+}
+
+// The baseline is judged once: the next task on the same tree takes it over.
+func TestBaselineEffect(t *testing.T) {
+	b := setup(t, nil).withDocker()
+	base := b.commit("main")
+	cmds := commands("", "echo x; exit 1")
+	s := b.state(base, cmds)
+	e := &gates.Effect{Desk: fakeDesk{s}, Runner: b.runner, Mirror: func(context.Context, *company.Task) (*gitops.Mirror, error) { return b.mirror, nil }}
+	take := func() company.GateResult {
+		t.Helper()
+		cmd, err := e.Baseline(b.ctx, company.Effect{Task: "t1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cmd.(company.TakeBaseline).Result
+	}
+	first := take()
+	if first.Passed || first.Cached || first.Checks[0].ExitCode != 1 || len(b.rt.ids) != 2 {
+		t.Fatalf("%+v, %d containers", first, len(b.rt.ids))
+	}
+	s.Verdicts[company.GateKey(first.Tree, first.GateHash, first.Image)] = first
+	if again := take(); !again.Cached || again.Checks[0].ExitCode != 1 || len(b.rt.ids) != 2 {
+		t.Errorf("%+v, %d containers", again, len(b.rt.ids))
+	}
+}

@@ -1,0 +1,216 @@
+package gates
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"company/internal/company"
+)
+
+// Bounds on what is read of a check's report. A container may print what it
+// likes: nothing here grows beyond these, and what does not fit makes the
+// report one that was not understood, never a verdict.
+const (
+	maxLine    = 1 << 20  // one line, in bytes
+	maxReport  = 32 << 20 // a report file, in bytes
+	maxTests   = 200_000  // tests of one check
+	maxNamed   = 300      // failed tests that are named, per check
+	maxName    = 200      // bytes of a test's name
+	maxMessage = 300      // bytes of what a failed test says
+	maxGone    = 20       // tests that are no longer reported
+)
+
+// results is what the report of one run of a check says.
+type results struct {
+	failed  []company.TestResult
+	nFailed int
+	passed  []string
+	skipped int
+	seen    map[string]int // failures of each name: the second of a name has a name of its own
+	odd     string         // why it was not understood; empty: it was
+}
+
+func (r *results) full() bool {
+	if len(r.passed)+r.nFailed+r.skipped < maxTests {
+		return false
+	}
+	r.odd = "more tests than can be counted"
+	return true
+}
+
+func (r *results) pass(name string) {
+	if !r.full() {
+		r.passed = append(r.passed, clean(name, maxName))
+	}
+}
+
+func (r *results) skip() {
+	if !r.full() {
+		r.skipped++
+	}
+}
+
+// fail counts a failure. Two failures of one name are two: one that was there
+// before must not excuse another that is new.
+func (r *results) fail(name, message string) {
+	if r.full() {
+		return
+	}
+	if name = clean(name, maxName); name == "" {
+		name = "(no name)"
+	}
+	if r.seen == nil {
+		r.seen = map[string]int{}
+	}
+	if r.seen[name]++; r.seen[name] > 1 {
+		name = fmt.Sprintf("%s #%d", name, r.seen[name])
+	}
+	r.nFailed++
+	if len(r.failed) < maxNamed {
+		r.failed = append(r.failed, company.TestResult{Name: name, Status: "failed", Message: clean(message, maxMessage)})
+	}
+}
+
+// into writes what was understood into a check. What says that all is well
+// while the exit code does not, or the other way round, says nothing.
+func (r *results) into(c *company.GateCheck) {
+	if r == nil || r.odd != "" || c.ExitCode != 0 && r.nFailed == 0 {
+		return
+	}
+	c.Counts = &company.TestCounts{Passed: len(r.passed), Failed: r.nFailed, Skipped: r.skipped}
+	c.Tests = r.failed
+}
+
+// clean makes a name or message of a container's one bounded line of text. A
+// name that is cut keeps a hash, so that it stays its own.
+func clean(s string, most int) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			return ' '
+		case unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) <= most {
+		return s
+	}
+	sum := sha256.Sum256([]byte(s))
+	return strings.ToValidUTF8(s[:most-10], "") + "…" + hex.EncodeToString(sum[:3])
+}
+
+// reader takes the standard output of a check apart: what people read goes on
+// to text, and the report is collected.
+type reader struct {
+	text   io.Writer
+	kind   string
+	marker []byte // behind it, on a line of its own, comes the report file
+	line   func(line []byte)
+	done   func() *results
+
+	part   []byte // of a line that is not whole
+	long   bool   // the line is longer than can be read; its rest is only text
+	file   bytes.Buffer
+	inFile bool
+	over   bool // the file is longer than can be read
+}
+
+// newReader reads a report of this kind; marker is where a report file begins.
+func newReader(kind, marker string, text io.Writer) *reader {
+	r := &reader{text: text, kind: kind, marker: []byte(marker)}
+	switch kind {
+	case GoJSON:
+		p := &goReport{text: text}
+		r.line, r.done = p.line, p.done
+	case TAP:
+		p := &tapReport{}
+		r.line, r.done = p.line, p.done
+	case Cargo:
+		p := &cargoReport{}
+		r.line, r.done = p.line, p.done
+	case Unittest:
+		p := &unittestReport{}
+		r.line, r.done = p.line, p.done
+	case Lines:
+		p := &findings{}
+		r.line, r.done = p.line, p.done
+	case JUnit:
+		r.done = func() *results { return readJUnit(r.file.Bytes()) }
+	case JestJSON:
+		r.done = func() *results { return readJest(r.file.Bytes()) }
+	}
+	return r
+}
+
+// fromFile says whether the report of this kind is a file.
+func fromFile(kind string) bool { return kind == JUnit || kind == JestJSON }
+
+// Write takes a piece of the output; it never fails, like output's.
+func (r *reader) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 && !r.inFile {
+		i := bytes.IndexByte(p, '\n')
+		end := i + 1
+		if i < 0 {
+			end = len(p)
+		}
+		r.take(p[:end], i >= 0)
+		p = p[end:]
+	}
+	if r.inFile && len(p) > 0 {
+		fits := min(len(p), maxReport-r.file.Len())
+		r.file.Write(p[:fits])
+		r.over = r.over || fits < len(p)
+	}
+	return n, nil
+}
+
+// take adds a piece of a line, and reads the line when it is whole.
+func (r *reader) take(p []byte, whole bool) {
+	if r.long || len(r.part)+len(p) > maxLine {
+		_, _ = r.text.Write(append(r.part, p...))
+		r.part, r.long = r.part[:0], !whole
+		return
+	}
+	r.part = append(r.part, p...)
+	if whole {
+		r.flush()
+	}
+}
+
+func (r *reader) flush() {
+	line := r.part
+	switch {
+	case len(r.marker) > 0 && bytes.Equal(bytes.TrimRight(line, "\r\n"), r.marker):
+		r.inFile = true
+	case r.kind == GoJSON:
+		r.line(line) // it writes what people read by itself
+	default:
+		_, _ = r.text.Write(line)
+		if r.line != nil {
+			r.line(bytes.TrimRight(line, "\r\n"))
+		}
+	}
+	r.part = r.part[:0]
+}
+
+// results is what the whole output said, or nil where nothing reads it.
+func (r *reader) results() *results {
+	if len(r.part) > 0 {
+		r.flush()
+	}
+	if r.done == nil {
+		return nil
+	}
+	if fromFile(r.kind) && (!r.inFile || r.over || len(bytes.TrimSpace(r.file.Bytes())) == 0) {
+		return &results{odd: "there is no report, or one that is too large"}
+	}
+	return r.done()
+}

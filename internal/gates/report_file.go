@@ -1,0 +1,125 @@
+package gates
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"path"
+	"strings"
+)
+
+// readJUnit reads JUnit XML as pytest, vitest and many others write it. No
+// entity of a document type is ever expanded.
+func readJUnit(text []byte) *results {
+	res := &results{}
+	d := xml.NewDecoder(bytes.NewReader(text))
+	var name string
+	var failed, skipped, in, any bool
+	var message strings.Builder
+	depth := 0
+	for {
+		tok, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil || depth > 1000 {
+			res.odd = "no JUnit XML"
+			return res
+		}
+		switch t := tok.(type) {
+		case xml.StartElement:
+			depth++
+			switch t.Name.Local {
+			case "testsuite", "testsuites":
+				any = true
+			case "testcase":
+				name, failed, skipped, in = strings.TrimSpace(attr(t, "classname")+" "+attr(t, "name")), false, false, true
+				message.Reset()
+			case "failure", "error":
+				failed = failed || in
+				message.WriteString(clean(attr(t, "message"), maxMessage))
+			case "skipped":
+				skipped = true
+			}
+		case xml.EndElement:
+			depth--
+			if t.Name.Local != "testcase" {
+				continue
+			}
+			in = false
+			switch {
+			case failed:
+				res.fail(name, message.String())
+			case skipped:
+				res.skip()
+			default:
+				res.pass(name)
+			}
+		}
+	}
+	if !any {
+		res.odd = "no JUnit XML"
+	}
+	return res
+}
+
+func attr(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// jestReport is what counts of what jest --json and vitest's json reporter
+// write.
+type jestReport struct {
+	TestResults []struct {
+		Name             string `json:"name"`
+		Status           string `json:"status"`
+		Message          string `json:"message"`
+		AssertionResults []struct {
+			FullName        string   `json:"fullName"`
+			Status          string   `json:"status"`
+			FailureMessages []string `json:"failureMessages"`
+		} `json:"assertionResults"`
+	} `json:"testResults"`
+	Total *int `json:"numTotalTests"`
+}
+
+func readJest(text []byte) *results {
+	res := &results{}
+	var r jestReport
+	if err := json.Unmarshal(text, &r); err != nil || r.Total == nil {
+		res.odd = "no report of jest"
+		return res
+	}
+	for _, f := range r.TestResults {
+		file := inTree(f.Name)
+		failed := false
+		for _, a := range f.AssertionResults {
+			name := file + " " + a.FullName
+			switch a.Status {
+			case "passed":
+				res.pass(name)
+			case "failed":
+				failed = true
+				res.fail(name, strings.Join(a.FailureMessages, " "))
+			default:
+				res.skip()
+			}
+		}
+		if f.Status == "failed" && !failed {
+			res.fail(file+" (did not run)", f.Message)
+		}
+	}
+	return res
+}
+
+// workspace is where the tree lies in a gate's container.
+const workspace = "/work/repo/"
+
+func inTree(p string) string { return strings.TrimPrefix(path.Clean(p), workspace) }

@@ -1,0 +1,236 @@
+package gates
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"company/internal/company"
+)
+
+// read reads an output as a gate does. A report that is a file comes behind
+// the marker.
+func read(kind string, out []byte) (*results, string) {
+	var text bytes.Buffer
+	r := newReader(kind, "company-report-X", &text)
+	if fromFile(kind) {
+		out = append([]byte("what people read\n\ncompany-report-X\n"), out...)
+	}
+	for len(out) > 0 { // in pieces, as from a pipe
+		n := min(len(out), 7)
+		_, _ = r.Write(out[:n])
+		out = out[n:]
+	}
+	return r.results(), text.String()
+}
+
+// What the real tools print, recorded.
+func TestReports(t *testing.T) {
+	for _, c := range []struct {
+		file, kind      string
+		passed, skipped int
+		failed          []string
+	}{
+		{"go.json", GoJSON, 2, 1, []string{"example.com/m/bad (build failed)", "example.com/m/exit (package failed)", "example.com/m/ok TestBad", "example.com/m/ok TestBad/in"}},
+		{"node-test.tap", TAP, 2, 2, []string{"suite", "suite > bad", "test/b.test.js"}},
+		{"mocha.tap", TAP, 1, 2, []string{"suite bad odd"}},
+		{"vitest.xml", JUnit, 1, 1, []string{"vt/a.test.mjs suite > bad", "vt/b.test.mjs vt/b.test.mjs"}},
+		{"jest.json", JestJSON, 1, 2, []string{"jt/a.test.js suite bad", "jt/b.test.js (did not run)"}},
+		{"pytest.xml", JUnit, 4, 4, []string{"test_broken", "test_p test_bad[2]", "test_p test_err", "test_u.A test_bad", "test_u.A test_err"}},
+		{"unittest.txt", Unittest, 3, 1, []string{"test_bad (test_u.A.test_bad)", "test_broken (unittest.loader._FailedTest.test_broken)", "test_err (test_u.A.test_err)"}},
+		{"cargo.txt", Cargo, 4, 1, []string{"src/lib.rs t::bad"}},
+		{"cargo-broken.txt", Cargo, 0, 0, []string{"could not compile p lib", "could not compile p lib test"}},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			raw, err := os.ReadFile(filepath.Join("testdata", c.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, text := read(c.kind, raw)
+			slices.Sort(c.failed)
+			if got := names(res.failed); res.odd != "" || !slices.Equal(got, c.failed) || len(res.passed) != c.passed || res.skipped != c.skipped {
+				t.Errorf("%s %q failed, %d passed %q, %d skipped", res.odd, got, len(res.passed), res.passed, res.skipped)
+			}
+			if fromFile(c.kind) != strings.HasPrefix(text, "what people read\n") {
+				t.Errorf("text %q", text)
+			}
+		})
+	}
+}
+
+// People see what go test prints, and not its JSON.
+func TestGoText(t *testing.T) {
+	raw, err := os.ReadFile("testdata/go.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text := read(GoJSON, append([]byte("a line of something else\n"), raw...))
+	for _, want := range []string{"a line of something else\n", "bad/a_test.go:3:27: undefined: y\n", "FAIL\texample.com/m/bad [build failed]\n", "dying\n",
+		"--- FAIL: TestBad/in (0.00s)\n", "a_test.go:4: 1 is not 2\n", "?   \texample.com/m/none\t[no test files]\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	for _, not := range []string{"{", "=== RUN", "quiet", "PASS"} {
+		if strings.Contains(text, not) {
+			t.Errorf("%q in\n%s", not, text)
+		}
+	}
+}
+
+func TestFindings(t *testing.T) {
+	for _, c := range []struct {
+		name, out string
+		odd       bool
+		failed    []string
+	}{
+		{"go vet", "# example.com/m\n./a.go:3:2: fmt.Printf format %d has arg x of wrong type\n\tsee here\n# example.com/m/b\nvet: b/b.go:9:1: undefined: y\nexit status 1\n",
+			false, []string{"a.go: fmt.Printf format %d has arg x of wrong type", "b/b.go: undefined: y"}},
+		{"ruff", "a.py:1:8: F401 [*] `os` imported but unused\nFound 1 error.\n[*] 1 fixable with the `--fix` option.\n", false, []string{"a.py: F401 [*] `os` imported but unused"}},
+		{"flake8", "./a.py:1:1: F401 'os' imported but unused\n./a.py:7:1: F401 'os' imported but unused\n", false,
+			[]string{"a.py: F401 'os' imported but unused", "a.py: F401 'os' imported but unused #2"}},
+		{"a broken tool", "a.py:1:1: X1 y\nTraceback (most recent call last):\n", true, []string{"a.py: X1 y"}},
+		{"nothing", "", false, []string{}},
+	} {
+		res, text := read(Lines, []byte(c.out))
+		if got := names(res.failed); (res.odd != "") != c.odd || !slices.Equal(got, c.failed) || text != c.out {
+			t.Errorf("%s: %q, %q, %q", c.name, res.odd, got, text)
+		}
+	}
+}
+
+// A second failure of a name is another one: that one is known does not
+// excuse both.
+func TestFailuresOfOneName(t *testing.T) {
+	res, _ := read(TAP, []byte("1..2\nnot ok 1 - works\nnot ok 2 - works\n"))
+	if got := names(res.failed); !slices.Equal(got, []string{"works", "works #2"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// What does not fit the exit code, or is no report, says nothing.
+func TestReportsThatSayNothing(t *testing.T) {
+	deep := strings.Repeat("<a>", 5000)
+	for _, c := range []struct {
+		name, kind, out string
+		exit            int
+	}{
+		{"red, and all passed", TAP, "1..1\nok 1 - fine\n", 1},
+		{"no TAP at all", TAP, "hello\n", 0},
+		{"no XML", JUnit, "hello", 0},
+		{"an empty file", JUnit, " \n", 0},
+		{"half an XML", JUnit, `<testsuite><testcase name="a">`, 0},
+		{"another XML", JUnit, `<html></html>`, 0},
+		{"deep XML", JUnit, "<testsuite>" + deep, 0},
+		{"entities", JUnit, `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><testsuite><testcase name="&b;"/></testsuite>`, 0},
+		{"no JSON", JestJSON, "[]", 0},
+		{"other JSON", JestJSON, "{}", 0},
+		{"red without a failure", JestJSON, `{"numTotalTests":0,"testResults":[]}`, 1},
+		{"not cargo", Cargo, "hello\n", 1},
+		{"not unittest", Unittest, "hello\n", 1},
+		{"nothing reads it", "", "FAIL: x\n", 1},
+	} {
+		res, _ := read(c.kind, []byte(c.out))
+		check := company.GateCheck{ExitCode: c.exit, Passed: c.exit == 0}
+		if res.into(&check); check.Counts != nil || len(check.Tests) > 0 {
+			t.Errorf("%s: %+v", c.name, check)
+		}
+	}
+	// A file that never comes: the command died before it.
+	r := newReader(JUnit, "m", &bytes.Buffer{})
+	if _, _ = r.Write([]byte("text\n")); r.results().odd == "" {
+		t.Error("a report without its file")
+	}
+}
+
+// A hostile check prints without end and in any shape: what is kept is
+// bounded, and names stay apart and harmless.
+func TestReportsAreBounded(t *testing.T) {
+	res, _ := read(TAP, []byte("not ok 1 - \x1b[31m"+strings.Repeat("x", 5000)+"\u202e1\nnot ok 2 - "+strings.Repeat("x", 5000)+"2\n1..2\n"))
+	if len(res.failed) != 2 || res.failed[0].Name == res.failed[1].Name {
+		t.Fatalf("%+v", res.failed)
+	}
+	for _, f := range res.failed {
+		if len(f.Name) > maxName || strings.ContainsAny(f.Name, "\x1b\u202e\n") {
+			t.Errorf("%d bytes: %q", len(f.Name), f.Name)
+		}
+	}
+	var many strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&many, "not ok %d - t%d\n", i, i)
+	}
+	res, _ = read(TAP, []byte(many.String()))
+	check := company.GateCheck{ExitCode: 1}
+	if res.into(&check); check.Counts.Failed != 5000 || len(check.Tests) != maxNamed {
+		t.Errorf("%+v, %d named", check.Counts, len(check.Tests))
+	}
+	var text bytes.Buffer
+	r := newReader(GoJSON, "", &text)
+	long := bytes.Repeat([]byte("y"), maxLine/2)
+	for range 9 {
+		_, _ = r.Write(long)
+	}
+	_, _ = r.Write([]byte("\n{\"Action\":\"pass\",\"Package\":\"p\",\"Test\":\"T\"}\n"))
+	if res := r.results(); len(res.passed) != 1 || text.Len() != 9*len(long)+1 {
+		t.Errorf("%d passed, %d bytes of text", len(res.passed), text.Len())
+	}
+	r = newReader(JUnit, "m", &text)
+	_, _ = r.Write([]byte("m\n<testsuite>"))
+	for range maxReport/len(long) + 2 {
+		_, _ = r.Write(long)
+	}
+	if res := r.results(); res.odd == "" || r.file.Len() > maxReport {
+		t.Errorf("%d bytes of a report", r.file.Len())
+	}
+	g := &goReport{text: &bytes.Buffer{}}
+	g.line([]byte(`{"Action":"run","Package":"p","Test":"T"}`))
+	out := []byte(`{"Action":"output","Package":"p","Test":"T","Output":"` + strings.Repeat("z", 1<<19) + `"}`)
+	for range 100 {
+		g.line(out)
+	}
+	if g.held > maxHeld {
+		t.Errorf("%d bytes are held", g.held)
+	}
+}
+
+func FuzzReports(f *testing.F) {
+	kinds := []string{GoJSON, TAP, Cargo, Unittest, Lines, JUnit, JestJSON, ""}
+	files, err := filepath.Glob("testdata/*.*")
+	if err != nil || len(files) < 9 {
+		f.Fatalf("%v, %v", files, err)
+	}
+	for _, name := range files {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for i := range kinds {
+			f.Add(i, 1, raw)
+		}
+	}
+	f.Fuzz(func(t *testing.T, kind, exit int, out []byte) {
+		res, _ := read(kinds[uint(kind)%uint(len(kinds))], out)
+		c := company.GateCheck{Name: "test", ExitCode: exit, Passed: exit == 0}
+		res.into(&c)
+		if c.Passed != (exit == 0) || c.ExitCode != exit {
+			t.Fatalf("the report changed the verdict: %+v", c)
+		}
+		if c.Counts != nil && (len(c.Tests) > c.Counts.Failed || c.Counts.Failed > 0 && len(c.Tests) == 0) {
+			t.Fatalf("%d failed, %d named", c.Counts.Failed, len(c.Tests))
+		}
+		seen := map[string]bool{}
+		for _, x := range c.Tests {
+			if x.Name == "" || len(x.Name) > maxName+10 || len(x.Message) > maxMessage || strings.ContainsAny(x.Name+x.Message, "\n\r\x00\x1b") {
+				t.Fatalf("%+v", x)
+			}
+			if seen[x.Name] {
+				t.Logf("twice: %q", x.Name) // "a #2" may be a name of its own
+			}
+			seen[x.Name] = true
+		}
+	})
+}

@@ -1,0 +1,193 @@
+package gates
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+)
+
+// tapReport reads TAP 13 and 14, with the subtests that node, tap and others
+// nest by indentation.
+type tapReport struct {
+	res   results
+	path  []string // names of the subtests that are open, by depth
+	last  string   // the failed test whose diagnostics come now
+	plan  bool
+	tests int // at the top
+}
+
+const maxDepth = 64
+
+var tapLine = regexp.MustCompile(`^(not )?ok\b[ \t]*([0-9]*)[ \t]*(?:-[ \t]*)?(.*)$`)
+
+func (t *tapReport) line(line []byte) {
+	s := string(line)
+	text := strings.TrimLeft(s, " ")
+	depth := min((len(s)-len(text))/4, maxDepth-1)
+	if name, ok := strings.CutPrefix(text, "# Subtest: "); ok {
+		t.path = append(t.path[:min(depth, len(t.path))], clean(name, maxName))
+		return
+	}
+	if strings.HasPrefix(text, "Bail out!") {
+		t.res.fail("Bail out!", text)
+		return
+	}
+	if depth == 0 && strings.HasPrefix(text, "1..") {
+		t.plan = true
+		return
+	}
+	m := tapLine.FindStringSubmatch(text)
+	if m == nil {
+		return
+	}
+	name, directive, _ := strings.Cut(m[3], " # ")
+	if rest, ok := strings.CutPrefix(m[3], "# "); ok {
+		name, directive = "", rest
+	}
+	if name = strings.TrimPrefix(strings.TrimSpace(name), workspace); name == "" {
+		name = "test " + m[2]
+	}
+	if depth == 0 {
+		t.tests++
+	}
+	full := strings.Join(append(t.path[:min(depth, len(t.path)):min(depth, len(t.path))], name), " > ")
+	word, _, _ := strings.Cut(strings.ToUpper(strings.TrimSpace(directive)), " ")
+	switch {
+	case strings.HasPrefix(word, "SKIP"), strings.HasPrefix(word, "TODO"):
+		t.res.skip()
+	case m[1] != "":
+		t.res.fail(full, "")
+	default:
+		t.res.pass(full)
+	}
+}
+
+func (t *tapReport) done() *results {
+	if t.tests == 0 && !t.plan && t.res.nFailed == 0 {
+		t.res.odd = "no TAP"
+	}
+	return &t.res
+}
+
+// cargoReport reads the text of cargo test, its stderr and stdout as one.
+type cargoReport struct {
+	res  results
+	unit string // the binary whose tests come now
+	any  bool
+}
+
+var (
+	cargoRunning = regexp.MustCompile(`^\s+(?:Running|Doc-tests) (?:unittests )?(\S+)`)
+	cargoTest    = regexp.MustCompile(`^test (.+) \.\.\. (ok|FAILED|ignored)\b`)
+	cargoBroken  = regexp.MustCompile("^error: could not compile `([^`]+)`(?: \\(([^)]*)\\))?")
+	cargoLine    = regexp.MustCompile(` \(line \d+\)`)
+)
+
+func (c *cargoReport) line(line []byte) {
+	s := string(line)
+	if m := cargoRunning.FindStringSubmatch(s); m != nil {
+		c.unit, c.any = m[1], true
+		return
+	}
+	if m := cargoBroken.FindStringSubmatch(s); m != nil {
+		c.any = true
+		c.res.fail(strings.TrimSpace("could not compile "+m[1]+" "+m[2]), s)
+		return
+	}
+	m := cargoTest.FindStringSubmatch(s)
+	if m == nil {
+		return
+	}
+	c.any = true
+	// A documentation test is named by its line, which moves.
+	name := strings.TrimSuffix(c.unit+" "+cargoLine.ReplaceAllString(m[1], ""), " - should panic")
+	switch m[2] {
+	case "ok":
+		c.res.pass(name)
+	case "FAILED":
+		c.res.fail(name, "")
+	default:
+		c.res.skip()
+	}
+}
+
+func (c *cargoReport) done() *results {
+	if !c.any {
+		c.res.odd = "not what cargo test prints"
+	}
+	return &c.res
+}
+
+// unittestReport reads python3 -m unittest -v, its stderr and stdout as one.
+type unittestReport struct {
+	res  results
+	name string // of the test that runs
+	any  bool
+}
+
+var (
+	unittestName = regexp.MustCompile(`^(\w+ \([\w.]+\))`)
+	unittestFail = regexp.MustCompile(`^(?:FAIL|ERROR|UNEXPECTED SUCCESS): (.+)$`)
+	unittestRan  = regexp.MustCompile(`^Ran \d+ tests? in `)
+)
+
+func (u *unittestReport) line(line []byte) {
+	s := string(line)
+	if m := unittestFail.FindStringSubmatch(s); m != nil {
+		u.res.fail(m[1], "")
+		return
+	}
+	if unittestRan.MatchString(s) {
+		u.any = true
+		return
+	}
+	if m := unittestName.FindStringSubmatch(s); m != nil {
+		u.name = m[1]
+	}
+	switch {
+	case u.name == "":
+	case strings.HasSuffix(s, "... ok"), strings.HasSuffix(s, "... expected failure"):
+		u.res.pass(u.name)
+		u.name = ""
+	case strings.Contains(s, "... skipped"):
+		u.res.skip()
+		u.name = ""
+	}
+}
+
+func (u *unittestReport) done() *results {
+	if !u.any {
+		u.res.odd = "not what unittest prints"
+	}
+	return &u.res
+}
+
+// findings reads what a linter finds: path:line:column: text. A finding is
+// named without its line, which moves with every change above it. Whatever is
+// neither a finding nor known to be decoration makes the output one that was
+// not understood.
+type findings struct {
+	res results
+	bad bool
+}
+
+var (
+	findingLine = regexp.MustCompile(`^(?:vet: )?([^\s:][^:]*):\d+(?::\d+)?:\s+(.+)$`)
+	decoration  = regexp.MustCompile(`^\s|^$|^# |^exit status \d+$|^Found \d+ errors?\.|^All checks passed!|^No fixes available|^\[\*\] |^go: downloading |^warning: `)
+)
+
+func (f *findings) line(line []byte) {
+	line = bytes.TrimRight(line, " ")
+	if m := findingLine.FindSubmatch(line); m != nil {
+		f.res.fail(strings.TrimPrefix(string(m[1]), "./")+": "+string(m[2]), "")
+		return
+	}
+	f.bad = f.bad || !decoration.Match(line)
+}
+
+func (f *findings) done() *results {
+	if f.bad {
+		f.res.odd = "not only findings"
+	}
+	return &f.res
+}

@@ -1,0 +1,351 @@
+package gates
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"company/internal/company"
+	"company/internal/container"
+	"company/internal/gitops"
+)
+
+// Runner runs gates in containers.
+type Runner struct {
+	Runtime container.Runtime
+	Office  string
+	Limits  container.Limits
+	Timeout time.Duration // of one run of a check; 0: 30 min
+	// Keep stores the whole output of a check, or the names of its tests, and
+	// names it; Load gives it back. Without Load no test is ever missed.
+	Keep   func(ctx context.Context, output []byte) (company.Hash, error)
+	Load   func(ctx context.Context, h company.Hash) ([]byte, error)
+	Logger *slog.Logger
+	// Image is the image that a tree of a task is judged in; where the tree's
+	// dependencies may not be had, refused says which, and that is the
+	// verdict. Nil: the task's own image judges every tree.
+	Image func(ctx context.Context, t *company.Task, m *gitops.Mirror, tree company.OID) (image, refused string, err error)
+}
+
+// Job is one tree to be judged.
+type Job struct {
+	Mirror *gitops.Mirror
+	Tree   company.OID
+	Gates  []company.GateCommand
+	Hash   company.Hash
+	Image  string
+	Label  string // subtask or task: whose containers these are
+	Epoch  uint64
+	// Known is the baseline that the tree is judged by. With Baseline the
+	// tree is the base itself: every check is run, and each must be able to.
+	Known    *company.GateResult
+	Baseline bool
+	// Started is told before each check, for the feed. It may be nil.
+	Started func(name string)
+}
+
+// known is the baseline's check at this place, or nil.
+func (j Job) known(i int) *company.GateCheck {
+	if j.Known == nil || i >= len(j.Known.Checks) {
+		return nil
+	}
+	return &j.Known.Checks[i]
+}
+
+// Run judges a tree. An error means that no verdict could be reached (the
+// daemon is gone, the container ran out of memory): it is not the work's fault
+// and the effect is tried again.
+func (r *Runner) Run(ctx context.Context, j Job) (company.GateResult, error) {
+	res := company.GateResult{Tree: j.Tree, GateHash: j.Hash, Image: j.Image}
+	lintBars := false
+	for i, g := range j.Gates {
+		base := j.known(i)
+		check := company.GateCheck{Name: g.Name, Command: g.Command}
+		switch {
+		case base != nil && base.Absent:
+			check.Absent = true
+		case lintBars && !g.IsLint() && !j.Baseline:
+			check.Skipped = true
+		default:
+			if j.Started != nil {
+				j.Started(g.Name)
+			}
+			var err error
+			if check, err = r.check(ctx, j, i); err != nil {
+				return company.GateResult{}, err
+			}
+		}
+		res.Checks = append(res.Checks, check)
+		lintBars = lintBars || g.IsLint() && check.Against(base) == company.StandFailed
+	}
+	return res.Settle(j.Known), nil
+}
+
+// maxReruns is how often a red test is run again on the same tree.
+const maxReruns = 2
+
+// check runs a check, and again when it is red: what then passes is flaky, and
+// what fails again in the same way is red (DESIGN §7).
+func (r *Runner) check(ctx context.Context, j Job, i int) (company.GateCheck, error) {
+	g, base := j.Gates[i], j.known(i)
+	check, res, err := r.once(ctx, j, i, 0)
+	for n := 1; err == nil && n <= maxReruns && rerun(g, check, base); n++ {
+		var again company.GateCheck
+		was := check
+		if again, res, err = r.once(ctx, j, i, n); err != nil {
+			break
+		}
+		again.Attempts = append(slices.Clone(was.Attempts), was.ExitCode)
+		again.Took += was.Took
+		again.Flaky = flaky(was, again)
+		if again.Passed {
+			again.Output = fmt.Sprintf("[flaky: the run of the same tree before this one ended with exit code %d]\n", was.ExitCode) + again.Output
+		}
+		check = again
+		if slices.Equal(names(was.Tests), names(again.Tests)) && was.ExitCode == again.ExitCode {
+			break // it is no accident
+		}
+	}
+	if err == nil && res != nil && check.Counts != nil {
+		err = r.keepNames(ctx, &check, res.passed, base)
+	}
+	if err == nil && j.Baseline && cannotStart(check) {
+		if !g.IsLint() || g.Given {
+			return check, unable(g, check)
+		}
+		return company.GateCheck{Name: g.Name, Command: g.Command, Absent: true, ExitCode: check.ExitCode, Output: check.Output, Log: check.Log, Took: check.Took}, nil
+	}
+	return check, err
+}
+
+// rerun says whether a red check may be an accident. A linter, a program that
+// does not build, one that cannot start or one that does not end is none.
+func rerun(g company.GateCommand, c company.GateCheck, base *company.GateCheck) bool {
+	if g.IsLint() || c.Against(base) != company.StandFailed || c.ExitCode == exitTooLong || cannotStart(c) {
+		return false
+	}
+	builds := len(c.Tests) == 0
+	for _, t := range c.Tests {
+		builds = builds || !strings.HasSuffix(t.Name, " (build failed)") && !strings.HasPrefix(t.Name, "could not compile ")
+	}
+	return builds
+}
+
+// flaky are the failures of a run that the next one of the same tree has not.
+func flaky(was, now company.GateCheck) []string {
+	out := was.Flaky
+	failed := names(now.Tests)
+	for _, n := range names(was.Tests) {
+		if !slices.Contains(failed, n) && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	if was.Counts == nil && now.ExitCode == 0 {
+		out = append(out, now.Name)
+	}
+	return out
+}
+
+func names(tests []company.TestResult) []string {
+	out := make([]string, 0, len(tests))
+	for _, t := range tests {
+		out = append(out, t.Name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// exitTooLong is the exit code of a check that was ended for its time.
+const exitTooLong = 124
+
+// cannotStart says whether a check did not run at all: 126 and 127 are a
+// shell's words for that, and make has its own.
+func cannotStart(c company.GateCheck) bool {
+	return c.ExitCode == 126 || c.ExitCode == 127 ||
+		c.ExitCode == 2 && strings.HasPrefix(c.Command, "make ") && strings.Contains(c.Output, "make: *** ") && strings.HasSuffix(strings.TrimSpace(c.Output), "Error 127")
+}
+
+// unable explains a gate that cannot run on the base: no work was done yet, so
+// that is nobody's fault but the set-up's, and never something to live with.
+func unable(g company.GateCommand, c company.GateCheck) error {
+	key := Test
+	if g.IsLint() {
+		key = Lint
+	}
+	line := clean(lastLine(c.Output), 200)
+	if line == "" {
+		line = "exit code " + fmt.Sprint(c.ExitCode)
+	}
+	e := company.E(company.EGates, fmt.Sprintf("the gate %s (%s) cannot start on the base commit", g.Name, clean(g.Command, 100))).
+		Because("the image has no such program, or it is not executable: " + line).
+		Fix("have it installed with container.setup, or name another command with gates." + key + ", then submit again")
+	e.Class = company.HumanRequired
+	return e
+}
+
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}
+
+// keepNames stores which tests passed, and finds those that passed on the base
+// and are not run any more.
+func (r *Runner) keepNames(ctx context.Context, c *company.GateCheck, passed []string, base *company.GateCheck) error {
+	if r.Keep == nil || len(passed) == 0 && base == nil {
+		return nil
+	}
+	slices.Sort(passed)
+	h, err := r.Keep(ctx, []byte(strings.Join(passed, "\n")))
+	if err != nil {
+		return err
+	}
+	c.Names = h
+	if base == nil || base.Names == "" || base.Names == h || r.Load == nil || c.Against(base) == company.StandFailed {
+		return nil
+	}
+	old, err := r.Load(ctx, base.Names)
+	if err != nil {
+		return fmt.Errorf("read the tests of the base: %w", err)
+	}
+	now := make(map[string]bool, len(passed)+len(c.Tests))
+	for _, n := range append(names(c.Tests), passed...) {
+		now[n] = true
+	}
+	for n := range strings.SplitSeq(string(old), "\n") {
+		if n != "" && !now[n] && len(c.Gone) <= maxGone {
+			c.Gone = append(c.Gone, n)
+		}
+	}
+	if len(c.Gone) > maxGone {
+		c.Gone[maxGone] = "and more"
+	}
+	return nil
+}
+
+var errTooLong = errors.New("gates: the check ran too long")
+
+// once runs a check in a container of its own.
+func (r *Runner) once(ctx context.Context, j Job, n, attempt int) (company.GateCheck, *results, error) {
+	g := j.Gates[n]
+	limit := r.Timeout
+	if limit == 0 {
+		limit = 30 * time.Minute
+	}
+	cctx, cancel := context.WithTimeoutCause(ctx, limit, errTooLong)
+	defer cancel()
+	labels := container.Labels{Office: r.Office, Run: j.Label, Epoch: j.Epoch, Role: "gate"}
+	out := &output{}
+	marker := ""
+	if fromFile(g.Parse) {
+		marker = "company-report-" + rand.Text() // what is tested cannot know it beforehand
+	}
+	stdout := newReader(g.Parse, marker, out)
+	began := time.Now()
+	tr, tw := io.Pipe()
+	tarred := make(chan struct{})
+	go func() {
+		defer close(tarred)
+		tw.CloseWithError(j.Mirror.Tar(cctx, j.Tree, tw))
+	}()
+	exit, err := container.RunGate(cctx, r.Runtime, container.Spec{
+		// The tree and the check are part of the name: two gates of one
+		// subtask never want the same container.
+		Name: labels.Name("gate", j.Tree.Short(), fmt.Sprintf("%d.%d", n, attempt)), Image: j.Image, Labels: labels, Limits: r.Limits,
+		Command: []string{"/usr/local/bin/toolbox", "gate", "--", "/bin/sh", "-c", script(g, marker, j.Baseline)},
+	}, tr, stdout, out)
+	tr.CloseWithError(io.ErrClosedPipe)
+	<-tarred
+	res := stdout.results()
+	check := company.GateCheck{Name: g.Name, Command: g.Command, Took: time.Since(began), Output: out.text()}
+	switch {
+	case err != nil && errors.Is(context.Cause(cctx), errTooLong) && ctx.Err() == nil:
+		check.ExitCode = exitTooLong
+		check.Output += fmt.Sprintf("\n[the check was ended after %s]", limit)
+	case err != nil:
+		return check, nil, err
+	case exit.OOMKilled:
+		return check, nil, company.E(company.EGates, "the "+g.Name+" gate ran out of memory").
+			Because("the container's memory limit was hit; that says nothing about the work").Fix("raise workers.memory")
+	default:
+		check.ExitCode, check.Passed = exit.Code, exit.Code == 0
+	}
+	res.into(&check)
+	if r.Keep != nil {
+		h, err := r.Keep(ctx, out.log)
+		if err != nil {
+			return check, nil, err
+		}
+		check.Log = h
+	}
+	return check, res, nil
+}
+
+// script is what the container's shell is given. A baseline asks first whether
+// the image has what the check needs; later that is settled.
+func script(g company.GateCommand, marker string, probe bool) string {
+	var b strings.Builder
+	if g.Dir != "" {
+		fmt.Fprintf(&b, "cd -- %s || exit\n", quoted(g.Dir))
+	}
+	if probe && g.Probe != "" {
+		fmt.Fprintf(&b, "( %s ) >/dev/null 2>&1 || { echo 'not in the image: '%s >&2; exit 127; }\n", g.Probe, quoted(g.Probe))
+	}
+	run := g.Command
+	if g.Report != "" {
+		run = g.Report
+	}
+	if marker == "" {
+		b.WriteString(run)
+		return b.String()
+	}
+	// The exit code stays the command's own.
+	fmt.Fprintf(&b, "( %s )\ncode=$?\nprintf '\\n%%s\\n' %s\nhead -c %d %s 2>/dev/null\nexit $code\n", run, marker, maxReport+1, ReportFile)
+	return b.String()
+}
+
+// Judge reaches a verdict on a tree for a task: from the cache where the same
+// tree was judged before, else by running the gates.
+func (r *Runner) Judge(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, tree company.OID, label string, started func(string)) (company.GateResult, error) {
+	p, image := t.Prepared, t.Prepared.Image
+	if r.Image != nil && len(p.Gates) > 0 {
+		other, refused, err := r.Image(ctx, t, m, tree)
+		if err != nil {
+			return company.GateResult{}, err
+		}
+		if image = other; refused != "" {
+			return notPrepared(p, tree, image, refused), nil
+		}
+	}
+	return r.judge(ctx, s, t, Job{Mirror: m, Tree: tree, Image: image, Label: label, Known: t.Baseline, Started: started})
+}
+
+func (r *Runner) judge(ctx context.Context, s *company.State, t *company.Task, j Job) (company.GateResult, error) {
+	j.Gates, j.Hash, j.Epoch = t.Prepared.Gates, t.Prepared.GateHash, s.Office.Epoch
+	if hit, ok := s.Verdicts[company.GateKey(j.Tree, j.Hash, j.Image)]; ok {
+		if hit, ok = hit.Reuse(j.Known); ok {
+			return hit, nil
+		}
+	}
+	return r.Run(ctx, j)
+}
+
+// notPrepared is the verdict on a tree whose dependencies may not be had, or
+// cannot be: red, before any check. Its exit code is that of what could not
+// start, so that no baseline excuses it.
+func notPrepared(p *company.Prepared, tree company.OID, image, why string) company.GateResult {
+	res := company.GateResult{Tree: tree, GateHash: p.GateHash, Image: image}
+	for i, g := range p.Gates {
+		c := company.GateCheck{Name: g.Name, Command: g.Command, Skipped: i > 0}
+		if i == 0 {
+			c.ExitCode, c.Output = 126, why
+		}
+		res.Checks = append(res.Checks, c)
+	}
+	return res
+}
