@@ -55,6 +55,7 @@ type house struct {
 	workers int  // that the config asks for on this machine
 	size    int  // that the pool was last told
 	rounds  []round
+	packing round // also made once at the beginning of work
 	// configFor reads the config for tasks of a checkout.
 	configFor func(project string) (office.Loaded, error)
 	now       doings
@@ -218,6 +219,8 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 			return f, err
 		},
 		Keep: func(ctx context.Context, text string) (company.Hash, error) { return keep(ctx, []byte(text)) }}
+	h.packing = h.packs(git)
+	h.rounds = append(h.rounds, h.packing)
 	h.rounds = append(h.rounds, h.asking(cfg.Forge.Poll, listener(h.office.ID, h.office.Paths, h.loaded, forges)))
 	judge := &gates.Effect{Desk: h.orch, Runner: runner, Mirror: mirror, Started: checking}
 	for kind, do := range map[company.EffectKind]company.Doer{
@@ -281,6 +284,9 @@ func (h *house) work(ctx context.Context, pool *worker.Pool) error {
 	wctx, cancel := context.WithCancel(ctx)
 	wg.Go(func() { _ = pool.Run(wctx) })
 	wg.Go(func() { h.proj.run(wctx) })
+	if h.packing.do != nil {
+		wg.Go(func() { h.packing.once(wctx, h.log) })
+	}
 	if h.serving {
 		for _, r := range h.rounds {
 			wg.Go(func() { r.again(wctx, func() bool { return h.View().Office.Stopped }, h.tell) })

@@ -92,6 +92,13 @@ func TestTidy(t *testing.T) {
 			t.Fatalf("seeds %v, %v", seeds, err)
 		}
 	}
+	// What the open tasks name of the mirror is held, and nothing of the others.
+	if err := h.packs(p.Store).do(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if needed, err := named(h.View()); err != nil || !slices.Contains(needed["p"], p.Base) || len(needed) != 1 {
+		t.Errorf("named: %v, %v", needed, err)
+	}
 	// The files of a task whose process died before they were written are
 	// written by the next one, and those that are right are left alone.
 	h.proj = newProjector(h)
@@ -103,5 +110,9 @@ func TestTidy(t *testing.T) {
 	h.proj.catchUp(h.View())
 	if len(h.proj.todo) != 1 || h.proj.todo["t3"] == nil {
 		t.Fatalf("to be written are %v, want the open task", h.proj.todo)
+	}
+	do(company.Cancel{Task: "t3"})
+	if needed, err := named(h.View()); err != nil || len(needed) != 0 {
+		t.Errorf("nothing is open: %v, %v", needed, err)
 	}
 }

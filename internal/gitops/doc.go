@@ -37,5 +37,15 @@
 // reading: ls-files (is the checkout dirty? it neither refreshes the index nor
 // runs filters, unlike status), config --list (of the checkout, to refuse
 // partial clones and to find its remote), ls-remote (the remote's default
-// branch), for-each-ref (the branches of a run) and cat-file --batch-command, the two-way form of --batch.
+// branch), for-each-ref (the branches of a run) and cat-file --batch-command,
+// the two-way form of --batch. Two more tidy the mirror: repack and prune
+// (pack.go). ssh, ssh-keyscan, ssh-keygen and gpg are started as well: the
+// first by git, for a remote; the second for the president who asks what a
+// host's key is; the others by git, to sign.
+//
+// # Credentials
+//
+// git asks for a token by a credential helper of ours (credential.go), which
+// passes the question to this process over two inherited descriptors, as the
+// hook does. A token is in no argument, environment, log or file.
 package gitops
