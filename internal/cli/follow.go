@@ -118,6 +118,9 @@ func (f *follower) rest(ctx context.Context, acc access, s *company.State) (bool
 		if answered, err := f.sayYes(ctx, acc, open); answered || err != nil {
 			return false, err
 		}
+		if q := urgent(open); q != nil && f.a.interactive() {
+			return false, f.a.ask(ctx, acc, q)
+		}
 		if len(open) == 0 || !idle(s, t) {
 			return false, nil
 		}
@@ -126,6 +129,17 @@ func (f *follower) rest(ctx context.Context, acc access, s *company.State) (bool
 		}
 	}
 	return true, nil
+}
+
+// urgent is a question that a run is waiting on in the middle of its work, or
+// nil: whoever is at the terminal is asked at once, and not when all is still.
+func urgent(open []*company.Approval) *company.Approval {
+	for _, q := range open {
+		if q.Kind == company.AskDependencyLeave {
+			return q
+		}
+	}
+	return nil
 }
 
 // sayYes answers what --yes is for: what is asked before the work begins.

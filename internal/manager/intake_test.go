@@ -19,7 +19,6 @@ func TestIntakeNeedsAPerson(t *testing.T) {
 		base   string
 		prefix string
 	}{
-		{"detached HEAD", func(p *gitopstest.Project) { p.Git("checkout", "-q", "--detach") }, "", "develop"},
 		{"no such branch", func(*gitopstest.Project) {}, "no-such-branch", "develop"},
 		{"no commit", func(p *gitopstest.Project) { p.Git("switch", "-q", "--orphan", "empty") }, "", "develop"},
 		{"main as the target", func(*gitopstest.Project) {}, "", "main"},

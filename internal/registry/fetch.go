@@ -95,6 +95,7 @@ func (s *Store) get(ctx context.Context, w want) (*object, error) {
 	}
 	if o := s.have(k); o != nil && (w.fixed || time.Since(o.facts.Checked) < s.fresh) {
 		o.cached = true
+		s.used(k)
 		return o, nil
 	}
 	done := s.flight.DoChan(k, func() (any, error) {

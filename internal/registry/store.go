@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,6 +27,8 @@ const (
 	maxMissing    = 10_000           // of those remembered
 	downloads     = 16               // at a time, over all runs
 	temporaryLife = time.Hour        // of a part file of a process that died
+	maxCache      = 10 << 30         // bytes; beyond it what was not used for longest goes
+	usedEvery     = 24 * time.Hour   // how exactly it is known when a thing was used
 )
 
 // Store is a cache on disk in front of the operator's registries. It is safe
@@ -37,6 +41,7 @@ type Store struct {
 	client *http.Client
 	slots  chan struct{}
 	fresh  time.Duration
+	most   int64 // bytes of the whole cache
 
 	ctx    context.Context // ends downloads
 	cancel context.CancelFunc
@@ -49,7 +54,9 @@ type Store struct {
 }
 
 // Open makes or opens the cache. Nothing is asked of a registry yet.
-func Open(dir string, up Upstreams) (*Store, error) {
+func Open(dir string, up Upstreams) (*Store, error) { return open(dir, up, maxCache) }
+
+func open(dir string, up Upstreams, most int64) (*Store, error) {
 	for _, d := range []string{dir, filepath.Join(dir, "tmp")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, company.E(company.EImage, "the cache of registries cannot be made").Wrap(err).Fix("make " + dir + " writable")
@@ -59,7 +66,7 @@ func Open(dir string, up Upstreams) (*Store, error) {
 	if err != nil {
 		return nil, company.E(company.EConfig, "the settings of a package registry cannot be used").Wrap(err)
 	}
-	s := &Store{dir: dir, up: up, log: slog.New(slog.DiscardHandler), net: t, slots: make(chan struct{}, downloads), fresh: freshFor,
+	s := &Store{dir: dir, up: up, log: slog.New(slog.DiscardHandler), net: t, slots: make(chan struct{}, downloads), fresh: freshFor, most: most,
 		missing: map[string]time.Time{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.client = &http.Client{Transport: t, Timeout: fetchTimeout, CheckRedirect: func(_ *http.Request, via []*http.Request) error {
@@ -69,6 +76,7 @@ func Open(dir string, up Upstreams) (*Store, error) {
 		return nil
 	}}
 	s.sweep()
+	s.active.Go(s.prune)
 	return s, nil
 }
 
@@ -132,4 +140,51 @@ func (s *Store) setMissing(k string) {
 		clear(s.missing)
 	}
 	s.missing[k] = time.Now()
+}
+
+// prune removes what was not used for longest, where the cache has grown too
+// large. A thing that another run is about to read is asked for again.
+func (s *Store) prune() {
+	type one struct {
+		path string
+		size int64
+		used time.Time
+	}
+	var all []one
+	var total int64
+	_ = filepath.WalkDir(s.dir, func(path string, e fs.DirEntry, err error) error {
+		if s.ctx.Err() != nil {
+			return fs.SkipAll
+		}
+		if err != nil || e.IsDir() || filepath.Ext(path) != ".json" {
+			return nil
+		}
+		facts, err := e.Info()
+		body, berr := os.Stat(strings.TrimSuffix(path, ".json"))
+		if err == nil && berr == nil {
+			all = append(all, one{path, body.Size(), facts.ModTime()})
+			total += body.Size()
+		}
+		return nil
+	})
+	if total <= s.most || s.ctx.Err() != nil {
+		return
+	}
+	slices.SortFunc(all, func(a, b one) int { return a.used.Compare(b.used) })
+	for _, o := range all {
+		if total <= s.most/10*9 || s.ctx.Err() != nil {
+			return
+		}
+		_ = os.Remove(o.path) // the facts first: a body without them is not there
+		_ = os.Remove(strings.TrimSuffix(o.path, ".json"))
+		total -= o.size
+	}
+}
+
+// used remembers that a thing was used.
+func (s *Store) used(k string) {
+	name := s.path(k) + ".json"
+	if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()) > usedEvery {
+		_ = os.Chtimes(name, time.Now(), time.Now())
+	}
 }

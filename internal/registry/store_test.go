@@ -457,3 +457,40 @@ func TestBounds(t *testing.T) {
 		t.Errorf("after the bound: %d %s", code, text)
 	}
 }
+
+// A cache that has grown too large gives up what was not used for longest.
+func TestPrune(t *testing.T) {
+	r := newRecorder(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1000)) })
+	up := Upstreams{NPM: Endpoint{URL: r.URL}}
+	s := newStore(t, up)
+	var kept []*object
+	for i := range 5 {
+		o, err := s.get(t.Context(), want{url: fmt.Sprint(r.URL, "/", i), fixed: true, limit: 2000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		old := time.Now().Add(-time.Duration(10-i) * 48 * time.Hour)
+		if err := os.Chtimes(o.path+".json", old, old); err != nil {
+			t.Fatal(err)
+		}
+		kept = append(kept, o)
+	}
+	if _, err := s.get(t.Context(), want{url: r.URL + "/0", fixed: true, limit: 2000}); err != nil { // the oldest is used
+		t.Fatal(err)
+	}
+	s2, err := open(s.dir, up, 3500)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s2.active.Wait()
+	s2.Close()
+	for i, o := range kept {
+		_, err := os.Stat(o.path)
+		if gone := os.IsNotExist(err); gone != (i == 1 || i == 2) {
+			t.Errorf("%d: gone %v", i, gone)
+		}
+	}
+	if o, err := s.get(t.Context(), want{url: r.URL + "/1", fixed: true, limit: 2000}); err != nil || o.cached {
+		t.Errorf("what was pruned is had anew: %+v %v", o, err)
+	}
+}

@@ -31,7 +31,8 @@ var errPrivate = errors.New("the address is not a public one")
 // any, and to public addresses only.
 type transport struct {
 	own   map[string]*http.Transport // by scheme://host:port
-	other *http.Transport
+	other *http.Transport            // dials for itself, and looks at what it dials
+	proxy *http.Transport            // goes through the operator's proxy, which may be on a private address
 	auth  []Endpoint
 }
 
@@ -80,7 +81,8 @@ func newTransport(up Upstreams) (*transport, error) {
 			t.auth = append(t.auth, e)
 		}
 	}
-	t.other = make1(http.ProxyFromEnvironment, &net.Dialer{Timeout: dialTimeout, ControlContext: t.control})
+	t.other = make1(nil, &net.Dialer{Timeout: dialTimeout, ControlContext: t.control})
+	t.proxy = make1(http.ProxyFromEnvironment, &net.Dialer{Timeout: dialTimeout})
 	return t, nil
 }
 
@@ -116,6 +118,9 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if own == nil {
 		if err := t.foreign(r.URL); err != nil {
 			return nil, err
+		}
+		if p, err := http.ProxyFromEnvironment(r); err == nil && p != nil {
+			return t.proxy.RoundTrip(r)
 		}
 		return t.other.RoundTrip(r)
 	}
@@ -159,6 +164,7 @@ func (t *transport) close() {
 		o.CloseIdleConnections()
 	}
 	t.other.CloseIdleConnections()
+	t.proxy.CloseIdleConnections()
 }
 
 // Ranges that are global unicast by their form and not public all the same.

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/adapters/scripted"
+	"company/internal/company"
 	"company/test/house"
 )
 
@@ -33,8 +35,11 @@ func TestID(t *testing.T) {
 
 func addsModule() *staff {
 	return &staff{
-		manager: planned([]m{ticket("Name calculations", "Add ID to package calc, in id.go, with a test, using github.com/google/uuid.", "id.go", "id_test.go", "go.mod", "go.sum")}),
-		worker: steps(
+		manager: planned(
+			[]m{ticket("Name calculations", "Add ID to package calc, in id.go, with a test, using github.com/google/uuid.", "id.go", "id_test.go", "go.mod", "go.sum")},
+			[]m{ticket("Use names", "Add Named to package calc, in named.go.", "named.go")},
+		),
+		worker: tickets(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{"t1-01": steps(
 			call("run_command", m{"command": "go get github.com/google/uuid@v1.6.0 2>&1; true"}),
 			call("add_dependency", m{"ecosystem": "go", "name": "github.com/google/uuid"}),
 			call("write_file", m{"path": "id.go", "content": uuidCode}),
@@ -43,7 +48,12 @@ func addsModule() *staff {
 			call("run_command", m{"command": "go get golang.org/x/term@v0.30.0"}),
 			call("git_commit", m{"message": "Name calculations"}),
 			call("finish", m{"summary": "calculations have names"}),
-		),
+		), "t1-02": steps( // its container has what the first one added
+			call("write_file", m{"path": "named.go", "content": "package calc\n\n// Named is a name and a result.\nfunc Named(n int) (string, int) { return ID(), Double(n) }\n"}),
+			call("run_command", m{"command": "go test ./... && go env GOFLAGS"}),
+			call("git_commit", m{"message": "Use names"}),
+			call("finish", m{"summary": "names are used"}),
+		)}),
 	}
 }
 
@@ -76,6 +86,9 @@ func TestWorkerAddsAGoModule(t *testing.T) {
 	if err != nil || !strings.Contains(string(fetched), "go github.com/google/uuid@v1.6.0") || !strings.Contains(string(fetched), "refused go golang.org/x/term") {
 		t.Errorf("the record of the run: %v\n%s", err, fetched)
 	}
+	if second := asked(t, h, "t1-02.1", 4); !strings.Contains(second, `ok  \texample.com/calc`) {
+		t.Errorf("the second worker: %s", second[len(second)-1000:])
+	}
 	sums := h.Git(h.Origin, "show", "develop-t1-"+h.OfficeID()+":go.sum")
 	if !strings.Contains(sums, "github.com/google/uuid v1.6.0") {
 		t.Errorf("go.sum: %s", sums)
@@ -107,4 +120,106 @@ func registryAnswers(t *testing.T, ecosystem string) {
 		}
 		t.Skipf("the %s registry of this host does not answer: %v", ecosystem, err)
 	}
+}
+
+// counter is a small Node project with one locked package.
+func counter() map[string]string {
+	return map[string]string{
+		".gitignore":   "node_modules/\n",
+		"package.json": `{"name":"counter","version":"1.0.0","private":true,"scripts":{"test":"node --test"},"dependencies":{"is-number":"7.0.0"}}` + "\n",
+		"package-lock.json": `{"name":"counter","version":"1.0.0","lockfileVersion":3,"requires":true,"packages":{"":{"name":"counter","version":"1.0.0","dependencies":{"is-number":"7.0.0"}},
+"node_modules/is-number":{"version":"7.0.0","integrity":"sha512-41Cifkg6e8TylSpdtTpeLVMqvSBEVzTttHvERD741+pnZ8ANv0004MRL43QKPDlK9cGvNp6NZWZUBlbGXYxxng==","license":"MIT","engines":{"node":">=0.12.0"}}}}
+`,
+		"count.test.js": "const test = require('node:test');\nconst assert = require('node:assert');\nconst isNumber = require('is-number');\ntest('numbers', () => assert(isNumber(3)));\n",
+	}
+}
+
+// The same with npm: the client runs in the locked container against the
+// mirror, and the gate's image has what the new lock file names.
+func TestWorkerAddsAnNPMPackage(t *testing.T) {
+	t.Parallel()
+	registryAnswers(t, "npm")
+	brain := &staff{
+		manager: planned([]m{ticket("Tell odd numbers", "Add odd.js, which exports isOdd from the package is-odd, with a test.", "odd.js", "odd.test.js", "package.json", "package-lock.json")}),
+		worker: steps(
+			call("run_command", m{"command": "npm test"}),
+			call("run_command", m{"command": "npm install is-odd@3.0.1"}),
+			call("add_dependency", m{"ecosystem": "npm", "name": "is-odd", "version": "3.0.1"}),
+			call("run_command", m{"command": "npm install is-odd@3.0.1"}),
+			call("write_file", m{"path": "odd.js", "content": "module.exports = require('is-odd');\n"}),
+			call("write_file", m{"path": "odd.test.js", "content": "const test = require('node:test');\nconst assert = require('node:assert');\nconst isOdd = require('./odd');\ntest('odd', () => { assert(isOdd(3)); assert(!isOdd(4)); });\n"}),
+			call("run_command", m{"command": "npm test"}),
+			call("git_commit", m{"message": "Tell odd numbers"}),
+			call("finish", m{"summary": "odd numbers are told"}),
+		),
+	}
+	h := house.New(t, brain, counter())
+	p := h.Start("submit", "tell odd numbers")
+	if sum := ends(t, p, 0); sum.Result != "COMPLETE" {
+		t.Fatalf("%+v\n%s", sum, p.Tell())
+	}
+	said := asked(t, h, "t1-01.1", 9)
+	for _, want := range []string{"npm is-odd is not in the project's lock files", "npm is-odd@3.0.1 may be fetched now", "added ", "# pass 2"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the worker was not told %q", want)
+		}
+	}
+	lock := h.Git(h.Origin, "show", integration(h, 1)+":package-lock.json")
+	if !strings.Contains(lock, "node_modules/is-odd") {
+		t.Errorf("the lock file: %s", lock)
+	}
+	if page := h.MustRun(time.Minute, "pr", "show", "1").Stdout; !strings.Contains(page, "| npm | `is-odd` | `3.0.1` |") {
+		t.Errorf("the pull request:\n%s", page)
+	}
+	delivered(t, h, 1, 1, 1)
+}
+
+// With approvals.deps: ask the president's leave comes first. A company that is
+// killed while its worker waits for it goes on when it was given (STA-9).
+func TestPresidentLetsADependencyIn(t *testing.T) {
+	t.Parallel()
+	registryAnswers(t, "go")
+	h := house.New(t, addsModule(), calculator())
+	h.Config("approvals: {deps: ask}\n")
+	p := h.Start("submit", "give calculations a name")
+	p.Event(patience, "approval.opened", "t1-01")
+	says(t, h, []string{"t1-01.1 wants to add the dependency go github.com/google/uuid. Let it?"}, "status")
+	if text, err := os.ReadFile(filepath.Join(h.Repo, ".company", "runtime", "runs", "t1-01.1", "fetched.log")); err != nil || strings.Contains(string(text), "uuid") {
+		t.Errorf("before leave was given: %v\n%s", err, text)
+	}
+	p.Kill()
+	p.Wait(patience)
+	says(t, h, []string{"a1: approve"}, "approve", "a1")
+	if sum := ends(t, h.Start("resume", "t1"), 0); sum.Result != "COMPLETE" {
+		t.Fatalf("%+v", sum)
+	}
+	says(t, h, []string{"added:  go github.com/google/uuid@v1.6.0"}, "show", "t1")
+	delivered(t, h, 1, 1, 2)
+}
+
+// A lock file that a worker wrote by hand, with a name that nobody asked for:
+// the gate is red before anything is fetched, and says which name it is (T24).
+func TestSneakedDependencyIsRed(t *testing.T) {
+	t.Parallel()
+	registryAnswers(t, "go")
+	sum := "golang.org/x/term v0.30.0 h1:PQ39fJZ+mfadBm0y5WlL4vlM7Sx1Hgf13sMIY2+QS9Y=\ngolang.org/x/term v0.30.0/go.mod h1:NYYFdzHoI5wRh/h5tDMdMqCqPJZEuNqVR5xJLd/n67g=\n"
+	brain := &staff{
+		manager: planned([]m{ticket("Say goodbye", "Add Bye.", "bye.go", "go.sum")}),
+		worker: runs(
+			does("Say goodbye", "bye.go", "package calc\n\n// Bye says goodbye.\nconst Bye = \"bye\"\n", "go.sum", sum),
+			steps(
+				call("run_command", m{"command": "git rm -q -f go.sum"}),
+				call("git_commit", m{"message": "Do without"}),
+				call("finish", m{"summary": "without it"}),
+			),
+		),
+	}
+	h := house.New(t, brain, calculator())
+	if sum := ends(t, h.Start("submit", "say goodbye"), 0); sum.Result != "COMPLETE" {
+		t.Fatalf("%+v", sum)
+	}
+	if told := asked(t, h, "t1-01.2", 1); !strings.Contains(told, "- go golang.org/x/term@v0.30.0") || !strings.Contains(told, "add_dependency") {
+		t.Errorf("the second run was told %s", told)
+	}
+	delivered(t, h, 1, 1, 1)
 }
