@@ -16,6 +16,8 @@
 //	gomod    the modules that the lock files of the base commit name
 //	godeps   those modules and the base tree, compiled
 //	npm      the packages that package-lock.json files name
+//	pip      what requirements and pyproject.toml files name, as wheels
+//	cargo    the crates that Cargo.lock files name
 //	ready    the script that links dependencies into a fresh tree
 //	setup    what the president's set-up commands changed, run offline
 //	toolbox  PID 1 of a container
@@ -32,7 +34,7 @@
 //     environment, no credentials, no resolver, no host name, no package mirror.
 //   - No code of the project runs in preparation, on the host or elsewhere.
 //     Modules are downloaded on the host from the text of go.mod and go.sum
-//     alone; npm installs from lock files and manifests alone, without a script
+//     alone; npm, pip and cargo fetch from lists alone, without a script
 //     of any package, in a container whose one link is a pipe on which the
 //     registries are served; the compiler runs in a container without network, mounts or
 //     capabilities, and test binaries are linked but not started. Set-up

@@ -79,6 +79,16 @@ func (p *plan) addDeps(ctx context.Context, req Request, t tools) error {
 			return err
 		}
 	}
+	if slices.Contains(req.Toolchains, "python") {
+		if err := p.addPip(ctx, req, tree); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(req.Toolchains, "rust") {
+		if err := p.addCargo(ctx, req, tree); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -113,6 +123,34 @@ func (p *plan) addNPM(ctx context.Context, req Request, tree files) error {
 	}
 	if len(deps.projects) > 0 && p.fetches(req, deps.why) {
 		p.add("npm", "the packages of "+deps.why, p.b.fillNPM(deps, p.policy(req, deps.locks)), deps.identity...)
+	}
+	return nil
+}
+
+// addPip adds what lists of requirements and pyproject.toml files name.
+func (p *plan) addPip(ctx context.Context, req Request, tree files) error {
+	deps, err := p.pipDeps(ctx, tree)
+	if err != nil {
+		return err
+	}
+	from := strings.Join(deps.from, ", ")
+	if len(deps.lines) > 0 && p.fetches(req, from) {
+		p.add("pip", "the Python packages of "+from, p.b.fillPip(deps, p.policy(req, deps.locks)), deps.identity()...).env = withVenv
+	}
+	if len(deps.sources) > 0 {
+		p.add("pypath", "modules in "+strings.Join(deps.sources, ", "), fillSources(deps.sources), deps.sources...)
+	}
+	return nil
+}
+
+// addCargo adds what Cargo.lock files name.
+func (p *plan) addCargo(ctx context.Context, req Request, tree files) error {
+	deps, err := p.cargoDeps(ctx, tree)
+	if err != nil {
+		return err
+	}
+	if what := words(deps.dirs, "Cargo.lock"); len(deps.dirs) > 0 && p.fetches(req, what) {
+		p.add("cargo", "the crates of "+what, p.b.fillCargo(deps, p.policy(req, deps.locks)), deps.identity()...)
 	}
 	return nil
 }

@@ -90,7 +90,8 @@ func (q *request) pypiList(name string, files []pypiFile) {
 		type meta = map[string]any
 		list := []meta{}
 		for _, f := range files {
-			one := meta{"filename": f.Filename, "url": at(f), "hashes": f.Hashes, "core-metadata": f.described(), "dist-info-metadata": f.described()}
+			// The older key "dist-info-metadata" makes pip before 23.1 fail (PEP 714).
+			one := meta{"filename": f.Filename, "url": at(f), "hashes": f.Hashes, "core-metadata": f.described()}
 			if f.RequiresPython != "" {
 				one["requires-python"] = f.RequiresPython
 			}

@@ -1,0 +1,183 @@
+package image
+
+import (
+	"archive/tar"
+	"context"
+	"io"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"company/internal/company"
+	"company/internal/registry"
+
+	"github.com/BurntSushi/toml"
+)
+
+// cargoDeps is what the Cargo.lock files of a tree name.
+type cargoDeps struct {
+	dirs  []string          // with a Cargo.lock
+	files map[string][]byte // manifests and lock files
+	stubs []string          // source files, whose names cargo wants to see
+	locks map[string][]byte // for the policy
+}
+
+func (d cargoDeps) identity() []string {
+	var out []string
+	for _, name := range sortedKeys(d.files) {
+		out = append(out, name, string(keyOf(string(d.files[name]))))
+	}
+	return out
+}
+
+// cargoDeps reads lock files and manifests; those that need nothing of a
+// registry are left out.
+func (p *plan) cargoDeps(ctx context.Context, tree files) (cargoDeps, error) {
+	d := cargoDeps{files: map[string][]byte{}, locks: map[string][]byte{}}
+	for _, name := range tree.named("Cargo.lock") {
+		dir := path.Dir(name)
+		if !tree.has(path.Join(dir, "Cargo.toml")) {
+			continue
+		}
+		text, err := tree.text(ctx, name)
+		if err != nil {
+			return d, err
+		}
+		needs, git := cargoNeeds(text)
+		if git != "" {
+			p.note("%s names %s of a git repository, which is not fetched: its crates are not prepared", name, clip(git))
+			continue
+		}
+		if !needs {
+			continue
+		}
+		if vendored(ctx, tree, dir) {
+			continue
+		}
+		d.dirs = append(d.dirs, dir)
+		d.files[name], d.locks[name] = text, text
+	}
+	if len(d.dirs) == 0 {
+		return d, nil
+	}
+	if len(d.dirs) > maxProjects {
+		p.note("only the first %d of %d Cargo.lock files are prepared", maxProjects, len(d.dirs))
+		d.dirs = d.dirs[:maxProjects]
+	}
+	manifests := tree.named("Cargo.toml")
+	if len(manifests) > maxManifests {
+		manifests = manifests[:maxManifests]
+	}
+	for _, m := range manifests {
+		text, err := tree.text(ctx, m)
+		if err != nil {
+			return d, err
+		}
+		d.files[m] = text
+	}
+	for _, l := range tree.all {
+		if path.Ext(l.path) == ".rs" && safeDir.MatchString(l.path) {
+			d.stubs = append(d.stubs, l.path)
+		}
+	}
+	return d, nil
+}
+
+// cargoNeeds tells whether a lock file names crates of a registry, and a crate
+// of a git repository if there is one.
+func cargoNeeds(text []byte) (needs bool, git string) {
+	var lock struct {
+		Package []struct{ Name, Source string }
+	}
+	if toml.Unmarshal(text, &lock) != nil {
+		return true, "" // cargo says what is wrong with it
+	}
+	for _, c := range lock.Package {
+		needs = needs || c.Source != ""
+		if strings.HasPrefix(c.Source, "git+") {
+			git = c.Name
+		}
+	}
+	return needs, git
+}
+
+// vendored tells whether a project carries its crates along.
+func vendored(ctx context.Context, tree files, dir string) bool {
+	for _, name := range []string{".cargo/config.toml", ".cargo/config"} {
+		if name = path.Join(dir, name); tree.has(name) {
+			text, err := tree.text(ctx, name)
+			return err == nil && strings.Contains(string(text), "replace-with")
+		}
+	}
+	return false
+}
+
+const (
+	cratesInside = depsInside + "/crates"
+	// cargoOffline makes cargo take crates from the image.
+	cargoOffline = "[source.crates-io]\nreplace-with = \"company\"\n[source.company]\ndirectory = \"" + cratesInside + "\"\n[net]\noffline = true\n"
+)
+
+// fillCargo fetches the crates that lock files name and lays them out as a
+// directory source. Nothing is compiled, and of the project's sources only the
+// names are there.
+func (b *Builder) fillCargo(d cargoDeps, policy *registry.Policy) fillFunc {
+	return func(ctx context.Context, under *found, work string, l *layer) error {
+		stage := func(s *layer) error {
+			for _, name := range sortedKeys(d.files) {
+				if err := s.bytes(path.Join("opt/out/src", name), 0o644, d.files[name]); err != nil {
+					return err
+				}
+			}
+			for _, name := range d.stubs {
+				if err := s.bytes(path.Join("opt/out/src", name), 0o644, nil); err != nil {
+					return err
+				}
+			}
+			return s.bytes("opt/out/home/config.toml", 0o644, []byte("[source.crates-io]\nreplace-with = \"mirror\"\n[source.mirror]\nregistry = \"sparse+"+registryURL+"/crates/\"\n"))
+		}
+		do := func(h *hands) error {
+			b.say("fetching the crates of %s", words(d.dirs, "Cargo.lock"))
+			// Cargo's home is in memory: it writes there.
+			r, err := h.run("", "cp -r home /tmp/cargo", nil)
+			args := ""
+			for i, dir := range d.dirs {
+				if i == 0 {
+					continue
+				}
+				args += " --sync src/" + path.Join(dir, "Cargo.toml")
+			}
+			if err == nil && r.ExitCode == 0 {
+				r, err = h.run("", "cargo vendor -q --locked --versioned-dirs --respect-source-config --manifest-path src/"+path.Join(d.dirs[0], "Cargo.toml")+args+" crates >/dev/null",
+					map[string]string{"CARGO_HOME": "/tmp/cargo", "CARGO_NET_RETRY": "1"})
+			}
+			if err == nil && r.ExitCode != 0 {
+				err = outcome("the crates of "+words(d.dirs, "Cargo.lock")+" cannot be fetched", r,
+					"check that `cargo fetch --locked` works in your checkout; or set container.deps: off")
+			}
+			return err
+		}
+		collect := func(ctx context.Context, name string) error {
+			var total int64
+			err := b.readTree(ctx, name, buildOut+"/crates", func(h *tar.Header, r io.Reader) error {
+				to := path.Join(strings.TrimPrefix(depsInside, "/"), cleanName(h.Name))
+				if total += h.Size; total > maxDeps {
+					return company.E(company.EImage, "the project's crates are over 4 GiB").Fix("set container.deps: off")
+				}
+				switch h.Typeflag {
+				case tar.TypeDir:
+					return l.dir(to, 0o755, 0)
+				case tar.TypeReg:
+					return l.stream(to, h.Mode&0o755|0o444, h.Size, r)
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			return l.bytes(strings.TrimPrefix(depsInside, "/")+"/cargo.toml", 0o644, []byte(cargoOffline))
+		}
+		return b.runErrand(ctx, errand{name: "cargo-" + filepath.Base(work), image: under.id, stage: stage, policy: policy, do: do, collect: collect, timeout: 25 * time.Minute}, work)
+	}
+}

@@ -1,0 +1,235 @@
+package image
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"strings"
+	"testing"
+
+	"company/internal/company"
+	"company/internal/registry"
+)
+
+// wheel is a package as PyPI has it.
+func wheel(t *testing.T, name, version, requires, code string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	info := name + "-" + version + ".dist-info/"
+	meta := "Metadata-Version: 2.1\nName: " + name + "\nVersion: " + version + "\n"
+	if requires != "" {
+		meta += "Requires-Dist: " + requires + "\n"
+	}
+	for _, f := range [][2]string{
+		{name + "/__init__.py", code}, {info + "METADATA", meta}, {info + "WHEEL", "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n"},
+		{info + "entry_points.txt", "[console_scripts]\n" + name + "-cli = " + name + ":main\n"}, {info + "RECORD", ""},
+	} {
+		w, err := z.Create(f[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = w.Write([]byte(f[1]))
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// pypi is a registry of the simple API.
+func pypi(t *testing.T, files map[string][]byte) registry.Endpoint {
+	t.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if body, ok := files[path.Base(q.URL.Path)]; ok {
+			_, _ = w.Write(body)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		found := false
+		for name, body := range files {
+			if strings.HasPrefix(name, path.Base(q.URL.Path)+"-") {
+				found = true
+				sum := sha256.Sum256(body)
+				_, _ = fmt.Fprintf(w, `<a href="../../f/%s#sha256=%s">%s</a>`, name, hex.EncodeToString(sum[:]), name)
+			}
+		}
+		if !found {
+			http.NotFound(w, q)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	return registry.Endpoint{URL: srv.URL + "/simple"}
+}
+
+// crates is a sparse index with its files.
+func crates(t *testing.T, all map[string]string) registry.Endpoint {
+	t.Helper()
+	files := map[string][]byte{}
+	for name, code := range all {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		w := tar.NewWriter(z)
+		for _, f := range [][2]string{
+			{"Cargo.toml", fmt.Sprintf("[package]\nname = %q\nversion = \"1.0.0\"\nedition = \"2021\"\nbuild = \"build.rs\"\n", name)},
+			{"src/lib.rs", code}, {"build.rs", "fn main() { std::fs::write(\"/opt/out/canary\", \"x\").ok(); }\n"},
+		} {
+			if err := w.WriteHeader(&tar.Header{Name: name + "-1.0.0/" + f[0], Mode: 0o644, Size: int64(len(f[1]))}); err != nil {
+				t.Fatal(err)
+			}
+			_, _ = w.Write([]byte(f[1]))
+		}
+		_, _ = w.Close(), z.Close()
+		files[name] = b.Bytes()
+	}
+	var srv *httptest.Server
+	srv = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		name := path.Base(q.URL.Path)
+		if q.URL.Path == "/index/config.json" {
+			_, _ = fmt.Fprintf(w, `{"dl":"%s/files/{crate}"}`, srv.URL)
+		} else if body, ok := files[name]; ok && strings.HasPrefix(q.URL.Path, "/files/") {
+			_, _ = w.Write(body)
+		} else if ok {
+			sum := sha256.Sum256(body)
+			_, _ = fmt.Fprintf(w, `{"name":%q,"vers":"1.0.0","deps":[],"cksum":%q,"features":{},"yanked":false}`+"\n", name, hex.EncodeToString(sum[:]))
+		} else {
+			http.NotFound(w, q)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	return registry.Endpoint{URL: srv.URL + "/index"}
+}
+
+func upstreams() registry.Upstreams {
+	return registry.Upstreams{NPMScope: map[string]registry.Endpoint{}}
+}
+
+// ADP-2: pip's packages with what they need, in a locked container; modules in
+// src are found; a package without a wheel is refused, its set-up never runs.
+func TestPip(t *testing.T) {
+	be := newBench(t)
+	up := upstreams()
+	up.PyPI = pypi(t, map[string][]byte{
+		"alpha-1.0-py3-none-any.whl": wheel(t, "alpha", "1.0", "beta>=1", "import beta\ndef main(): print('alpha says', beta.word)\n"),
+		"beta-1.5-py3-none-any.whl":  wheel(t, "beta", "1.5", "", "word = 'hello'\n"),
+		"beta-2.0-py3-none-any.whl":  wheel(t, "beta", "2.0", "", "word = 'too new'\n"),
+		"raw-1.0.tar.gz":             []byte("no wheel"),
+	})
+	useRegistries(t, be, up, t.TempDir())
+	repo := newProject(t).commit(map[string]string{
+		"requirements.txt":     "--index-url https://evil.example/simple\n-c pins/constraints.txt\nalpha==1.0 # why\n-e .\nhttps://evil.example/x.whl\n",
+		"pins/constraints.txt": "beta==1.5\n", "pyproject.toml": "[project]\nname = 'own'\nversion = '1'\ndependencies = ['alpha']\n",
+		"src/own/__init__.py": "import alpha\nanswer = 42\n", "tests/test_own.py": "import own, alpha\ndef test_answer(): assert own.answer == 42\n",
+	})
+	img := be.mustEnsure(t, Request{Toolchains: []string{"python"}, Repo: repo})
+	if got := strings.Join(img.Notes, "\n"); !strings.Contains(got, `"https://evil.example/x.whl" of requirements.txt is not installed`) || strings.Contains(got, "-e") {
+		t.Errorf("notes %q", got)
+	}
+	out := be.inTree(t, img, `python3 -m pytest -q 2>&1 | tail -1; alpha-cli; python -c 'import sys; print(sys.prefix)'; git status --porcelain`)
+	if want := "1 passed"; !strings.Contains(out, want) || !strings.Contains(out, "alpha says hello\n/opt/venv\n") || strings.Contains(out, "??") {
+		t.Errorf("%q", out)
+	}
+
+	bad := Request{Toolchains: []string{"python"}, Repo: newProject(t).commit(map[string]string{"requirements.txt": "raw==1.0\n"})}
+	be.dropAtEnd(t, bad, builtBase())
+	_, err := be.Ensure(deadline(t), bad)
+	requireCode(t, err, company.EImage, "requirements.txt cannot be installed", "raw")
+}
+
+// Lists of requirements, hostile ones among them.
+func TestPipDeps(t *testing.T) {
+	be := newBench(t)
+	for name, c := range map[string]struct {
+		files       map[string]string
+		lines, pins string
+		notes       string
+	}{
+		"digests everywhere": {map[string]string{"requirements.txt": "a==1 \\\n  --hash=sha256:00 \\\n  --hash=sha256:11\n"}, "a==1 --hash=sha256:00 --hash=sha256:11", "", ""},
+		"digests in part":    {map[string]string{"requirements.txt": "a==1 --hash=sha256:00\n", "requirements-dev.txt": "b\n"}, "b|a==1", "", ""},
+		"includes":           {map[string]string{"requirements.txt": "-r requirements/base.txt\n-r requirements.txt\n-r ../../etc/passwd\n-r /etc/passwd\n", "requirements/base.txt": "a>=1,<2 ; python_version > '3'\n"}, "a>=1,<2 ; python_version > '3'", "", ""},
+		"options":            {map[string]string{"requirements.txt": "--extra-index-url http://x\n--config-settings=a\n-i http://x\n-f y\na[b,c]~=1.0\n"}, "a[b,c]~=1.0", "", ""},
+		"not of a registry":  {map[string]string{"requirements.txt": "git+https://x/y.git\n./local\na @ file:///etc/passwd\n$(touch x)\n"}, "", "", "git+https://x/y.git"},
+		"poetry":             {map[string]string{"pyproject.toml": "[tool.poetry.dependencies]\npython='^3'\na='^1'\nloc={path='x'}\n[tool.poetry.group.dev.dependencies]\nb='*'\n", "poetry.lock": "[[package]]\nname='a'\nversion='1.2'\n[[package]]\nname='c'\nversion='1'\n[[package]]\nname='c'\nversion='2'\n"}, "a|b", "a==1.2", ""},
+		"groups":             {map[string]string{"pyproject.toml": "[project]\ndependencies=['a']\n[project.optional-dependencies]\ntest=['b']\ndocs=['c']\n[dependency-groups]\ndev=['d',{include-group='x'}]\n"}, "a|d|b", "", "pyproject.toml has no lock file"},
+		"garbage":            {map[string]string{"pyproject.toml": "[[["}, "", "", "cannot be read"},
+		"of others":          {map[string]string{"vendor/x/requirements.txt": "a\n", "x y/requirements.txt": "a\n"}, "", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			repo := newProject(t).commit(c.files)
+			tree, err := list(deadline(t), *repo, repo.Commit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &plan{b: be.Builder}
+			d, err := p.pipDeps(deadline(t), tree)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(d.lines, "|"); got != c.lines {
+				t.Errorf("lines %q, want %q", got, c.lines)
+			}
+			if got := strings.Join(d.constraints, "|"); got != c.pins {
+				t.Errorf("constraints %q, want %q", got, c.pins)
+			}
+			if got := strings.Join(p.notes, "\n"); !strings.Contains(got, c.notes) || c.notes == "" && got != "" {
+				t.Errorf("notes %q, want %q", got, c.notes)
+			}
+		})
+	}
+}
+
+// ADP-2: crates of a lock file, in a workspace; build scripts do not run in
+// preparation, and do in the container.
+func TestCargo(t *testing.T) {
+	be := newBench(t)
+	up := upstreams()
+	up.Crates = crates(t, map[string]string{"tiny": "pub fn one() -> i32 { 1 }\n"})
+	useRegistries(t, be, up, t.TempDir())
+	files := map[string]string{
+		"Cargo.toml":        "[workspace]\nmembers = [\"app\"]\nresolver = \"2\"\n",
+		"app/Cargo.toml":    "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\ntiny = \"1\"\n",
+		"app/src/main.rs":   "fn main() { println!(\"{}\", tiny::one()); }\n#[test]\nfn adds() { assert_eq!(tiny::one() + 1, 2); }\n",
+		".gitignore":        "target\n",
+		"rust-toolchain":    "stable\n",
+		"docs/Cargo.toml":   "not a manifest",
+		"app/build data.rs": "",
+	}
+	sum := ""
+	{ // the lock file as cargo writes it
+		store, err := registry.Open(t.TempDir(), up)
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv := httptest.NewServer(store.Handler(func() *registry.Policy {
+			p := registry.Nothing()
+			p.Add(company.Dependency{Ecosystem: registry.Crates, Name: "tiny"})
+			return p
+		}()))
+		resp, err := http.Get(srv.URL + "/crates/ti/ny/tiny")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		_, _ = text.ReadFrom(resp.Body)
+		_ = resp.Body.Close()
+		http.DefaultClient.CloseIdleConnections()
+		srv.Close()
+		store.Close()
+		_, sum, _ = strings.Cut(text.String(), `"cksum":"`)
+		sum, _, _ = strings.Cut(sum, `"`)
+	}
+	files["Cargo.lock"] = "# This file is automatically @generated by Cargo.\n# It is not intended for manual editing.\nversion = 4\n\n[[package]]\nname = \"app\"\nversion = \"0.1.0\"\ndependencies = [\n \"tiny\",\n]\n\n" +
+		"[[package]]\nname = \"tiny\"\nversion = \"1.0.0\"\nsource = \"registry+https://github.com/rust-lang/crates.io-index\"\nchecksum = \"" + sum + "\"\n"
+	img := be.mustEnsure(t, Request{Toolchains: []string{"rust"}, Repo: newProject(t).commit(files)})
+	out := be.inTree(t, img, `cargo test --locked 2>&1 | grep 'test result' | head -1; cargo run -q; git status --porcelain; ls /opt/deps/crates; ls /opt/out 2>&1 || true`)
+	if !strings.Contains(out, "1 passed; 0 failed") || !strings.Contains(out, "\n1\ntiny-1.0.0\n") || strings.Contains(out, "canary") {
+		t.Errorf("%q", out)
+	}
+}
