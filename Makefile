@@ -42,6 +42,10 @@ test/race: setup build ## every test under the race detector
 mutants: ## break the core on purpose; a test must notice each time
 	@$(GO) run ./test/mutants
 
+.PHONY: strangers
+strangers: setup build ## the company on repositories that it was not made for; writes docs/strangers.md
+	$(GO) test ./test/strangers -run TestStrangers -count=1 -timeout 3h -args -all -table docs/strangers.md
+
 .PHONY: fuzz
 fuzz: ## fuzz every parser for a while (FUZZTIME=10s each)
 	@scripts/fuzz.sh
