@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -35,6 +36,9 @@ type Options struct {
 	App    App
 	AppKey Secret // PEM; empty: no App
 	Log    *slog.Logger
+	// Transport carries requests; nil: the process's own, with the operator's
+	// proxies and certificates.
+	Transport http.RoundTripper
 }
 
 // Driver opens forges of one kind.
@@ -56,6 +60,8 @@ type Set struct {
 	Local    Forge
 	Env      func(name string) string // os.Getenv
 	Log      *slog.Logger
+	// Transport is handed to the drivers.
+	Transport http.RoundTripper
 
 	mu    sync.Mutex
 	open  map[string]Forge
@@ -83,7 +89,7 @@ func (s *Set) For(ctx context.Context, remote string) (Forge, Choice, error) {
 	if f := s.open[key]; f != nil {
 		return f, c, nil
 	}
-	o := Options{Repo: c.Repo, URL: at, Log: s.Log, App: s.Settings.App,
+	o := Options{Repo: c.Repo, URL: at, Log: s.Log, App: s.Settings.App, Transport: s.Transport,
 		Login: func(ctx context.Context) (Credential, error) { return s.loginOf(ctx, c.Kind, at) }}
 	if o.App.ID != 0 {
 		if o.AppKey, err = appKey(s.Env, s.Settings.App); err != nil {

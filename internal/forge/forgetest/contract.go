@@ -1,0 +1,134 @@
+package forgetest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	_ "embed" // the description
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+)
+
+//go:embed testdata/github.json.gz
+var githubPacked []byte
+
+// Contract is GitHub's own description of its API, trimmed (testdata/trim.go).
+type Contract struct {
+	router routers.Router
+}
+
+// GitHubContract reads the description, once per process.
+var GitHubContract = sync.OnceValues(func() (*Contract, error) {
+	z, err := gzip.NewReader(bytes.NewReader(githubPacked))
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(text)
+	if err != nil {
+		return nil, fmt.Errorf("read GitHub's description: %w", err)
+	}
+	// gorillamux takes a segment for a parameter; these hold slashes.
+	paths := openapi3.NewPaths()
+	for path, item := range doc.Paths.Map() {
+		for _, p := range []string{"ref", "branch", "path"} {
+			path = strings.ReplaceAll(path, "{"+p+"}", "{"+p+":.+}")
+		}
+		paths.Set(path, item)
+	}
+	doc.Paths = paths
+	doc.Servers = nil
+	// The description has an object here; its text permits the array that
+	// GitHub's own clients send.
+	labels := doc.Paths.Value("/repos/{owner}/{repo}/issues/{issue_number}/labels").Post.RequestBody.Value.Content["application/json"].Schema.Value
+	*labels = openapi3.Schema{OneOf: openapi3.SchemaRefs{
+		openapi3.NewSchemaRef("", openapi3.NewArraySchema().WithItems(openapi3.NewStringSchema())),
+		openapi3.NewSchemaRef("", openapi3.NewObjectSchema().WithProperty("labels", openapi3.NewArraySchema().WithItems(openapi3.NewStringSchema()))),
+	}}
+	router, err := gorillamux.NewRouter(doc)
+	if err != nil {
+		return nil, fmt.Errorf("route GitHub's description: %w", err)
+	}
+	return &Contract{router: router}, nil
+})
+
+// maxBody bounds what the fake reads of a request.
+const maxBody = 16 << 20
+
+// Handler holds every request and reply to the description. prefix is cut off
+// a request's path first. broken hears what does not fit; the reply is sent
+// all the same.
+func (c *Contract) Handler(prefix string, next http.Handler, broken func(error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
+		if err != nil {
+			return // the client is gone
+		}
+		seen := r.Clone(r.Context())
+		seen.URL.Path = strings.TrimPrefix(r.URL.Path, prefix)
+		seen.URL.RawPath = strings.TrimPrefix(r.URL.RawPath, prefix)
+		seen.URL.Host, seen.URL.Scheme, seen.Host = "", "", ""
+		seen.Body = io.NopCloser(bytes.NewReader(body))
+		in, err := c.request(seen)
+		if err != nil {
+			broken(fmt.Errorf("%s %s: the request: %w", r.Method, r.URL, err))
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		rec := &recorder{ResponseWriter: w}
+		next.ServeHTTP(rec, r)
+		if in == nil || rec.code == 0 || rec.code == http.StatusNotModified {
+			return
+		}
+		out := &openapi3filter.ResponseValidationInput{RequestValidationInput: in, Status: rec.code, Header: rec.Header(), Options: options}
+		out.SetBodyBytes(rec.body.Bytes())
+		if err := openapi3filter.ValidateResponse(context.Background(), out); err != nil {
+			broken(fmt.Errorf("%s %s: the reply %d: %w\n%.2000s", r.Method, r.URL, rec.code, err, rec.body.String()))
+		}
+	})
+}
+
+var options = &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, MultiError: true}
+
+func (c *Contract) request(r *http.Request) (*openapi3filter.RequestValidationInput, error) {
+	route, params, err := c.router.FindRoute(r)
+	if err != nil {
+		return nil, fmt.Errorf("it is not in the description: %w", err)
+	}
+	in := &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: route, Options: options}
+	return in, openapi3filter.ValidateRequest(r.Context(), in)
+}
+
+// recorder keeps a copy of what is sent.
+type recorder struct {
+	http.ResponseWriter
+	code int
+	body bytes.Buffer
+	told func(code int) // may be nil
+}
+
+func (r *recorder) WriteHeader(code int) {
+	r.code = code
+	if r.told != nil {
+		r.told(code)
+	}
+	r.ResponseWriter.WriteHeader(code)
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	if r.code == 0 {
+		r.WriteHeader(http.StatusOK)
+	}
+	r.body.Write(b)
+	return r.ResponseWriter.Write(b)
+}

@@ -1,0 +1,160 @@
+package forgetest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cgi"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// git runs git on a repository of the fake, with nothing of this machine's
+// settings.
+func (s *Server) git(dir string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir, cmd.Env = dir, gitEnv(s.dir)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		return string(out), fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, errs.String())
+	}
+	return strings.TrimRight(string(out), "\n"), nil
+}
+
+func gitEnv(home string) []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C",
+		"GIT_AUTHOR_NAME=forge", "GIT_AUTHOR_EMAIL=forge@example.com", "GIT_COMMITTER_NAME=forge", "GIT_COMMITTER_EMAIL=forge@example.com",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"}
+}
+
+func (s *Server) initRepo(full, src string) string {
+	s.t.Helper()
+	dir := filepath.Join(s.dir, "repos", strings.ToLower(full)+".git")
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	if _, err := s.git(s.dir, "clone", "-q", "--bare", "--no-hardlinks", src, dir); err != nil {
+		s.t.Fatal(err)
+	}
+	for _, kv := range [][2]string{{"http.receivepack", "true"}, {"uploadpack.allowAnySHA1InWant", "true"}} {
+		if _, err := s.git(dir, "config", kv[0], kv[1]); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// sha is the commit of a branch, or empty.
+func (s *Server) sha(r *Repo, branch string) string {
+	out, err := s.git(r.Dir, "rev-parse", "--verify", "--quiet", "--end-of-options", "refs/heads/"+branch)
+	if err != nil {
+		return ""
+	}
+	return out
+}
+
+// headRepo is the repository of a pull request's head: it or a fork of it.
+func (s *Server) headRepo(r *Repo, owner string) *Repo {
+	if strings.EqualFold(owner, r.Owner) {
+		return r
+	}
+	for _, f := range s.repos {
+		if f.Parent == r && strings.EqualFold(f.Owner, owner) {
+			return f
+		}
+	}
+	return nil
+}
+
+// refresh reads a pull request's head from git. The commits of a fork are
+// brought in, as forges do.
+func (s *Server) refresh(r *Repo, p *Pull) {
+	h := s.headRepo(r, p.HeadOwner)
+	if h == nil || p.Merged {
+		return
+	}
+	sha := s.sha(h, p.HeadRef)
+	if sha == "" || sha == p.HeadSHA {
+		return
+	}
+	if h != r {
+		if _, err := s.git(r.Dir, "fetch", "-q", h.Dir, fmt.Sprintf("+refs/heads/%s:refs/pull/%d/head", p.HeadRef, p.Number)); err != nil {
+			s.t.Errorf("fetch a fork's branch: %v", err)
+			return
+		}
+	}
+	p.HeadSHA = sha
+}
+
+// merges says whether a pull request merges into its base, by git.
+func (s *Server) merges(r *Repo, p *Pull) bool {
+	base := s.sha(r, p.Base)
+	if base == "" || p.HeadSHA == "" {
+		return false
+	}
+	_, err := s.git(r.Dir, "merge-tree", "--write-tree", base, p.HeadSHA)
+	return err == nil
+}
+
+func (s *Server) mergeGit(r *Repo, p *Pull) string {
+	s.t.Helper()
+	base := s.sha(r, p.Base)
+	tree, err := s.git(r.Dir, "merge-tree", "--write-tree", base, p.HeadSHA)
+	if err != nil {
+		s.t.Fatalf("it does not merge: %v", err)
+	}
+	commit, err := s.git(r.Dir, "commit-tree", "-p", base, "-p", p.HeadSHA, "-m", fmt.Sprintf("Merge pull request #%d", p.Number), strings.Fields(tree)[0])
+	if err == nil {
+		_, err = s.git(r.Dir, "update-ref", "refs/heads/"+p.Base, commit, base)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return commit
+}
+
+// serveGit is git over HTTP with a token as password, as forges have it.
+func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
+	full := strings.ToLower(r.PathValue("owner") + "/" + strings.TrimSuffix(r.PathValue("repo"), ".git"))
+	body, err := io.ReadAll(io.LimitReader(r.Body, 64<<20))
+	if err != nil {
+		return
+	}
+	push := strings.HasSuffix(r.URL.Path, "/git-receive-pack") || r.URL.Query().Get("service") == "git-receive-pack"
+	s.mu.Lock()
+	repo := s.repos[full]
+	user, pass, given := r.BasicAuth()
+	tok := s.tokens[pass]
+	expired := tok != nil && !tok.Expires.IsZero() && s.now().After(tok.Expires)
+	s.mu.Unlock()
+	role := "read"
+	if push {
+		role = "write"
+	}
+	switch {
+	case !given && (push || repo == nil || repo.Private), given && (tok == nil || expired || user == ""):
+		w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
+		http.Error(w, "login needed", http.StatusUnauthorized)
+		return
+	case repo == nil || repo.Private && (tok == nil || !repo.may(tok.Login, "read")):
+		http.Error(w, "Repository not found.", http.StatusNotFound)
+		return
+	case push && tok.app != nil && tok.app != repo, push && tok.app == nil && !repo.may(tok.Login, role), push && !tok.can("contents"):
+		http.Error(w, "Permission to "+repo.full()+" denied.", http.StatusForbidden)
+		return
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	r.TransferEncoding = nil
+	h := cgi.Handler{Path: s.backend, Dir: s.dir, Stderr: io.Discard, Root: "/" + r.PathValue("owner") + "/" + r.PathValue("repo"),
+		Env: append(gitEnv(s.dir), "GIT_PROJECT_ROOT="+repo.Dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=x")}
+	h.ServeHTTP(w, r)
+}

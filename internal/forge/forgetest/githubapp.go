@@ -1,0 +1,102 @@
+package forgetest
+
+import (
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// app is a GitHub App with its installations.
+type app struct {
+	id   int64
+	key  *rsa.PublicKey
+	repo *Repo // of installation id+1
+}
+
+// AddApp makes a GitHub App that is installed in a repository. It returns the
+// private key, PEM, and the id of the installation.
+func (s *Server) AddApp(id int64, r *Repo) (keyPEM string, installation int64) {
+	s.t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.apps[id] = &app{id: id, key: &key.PublicKey, repo: r}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})), id + 1
+}
+
+// asApp checks the signed claim of an App: RS256, at most ten minutes.
+func (h *hub) asApp(r *http.Request) (*app, string) {
+	raw, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	part := strings.Split(raw, ".")
+	if !ok || len(part) != 3 {
+		return nil, "A JSON web token could not be decoded"
+	}
+	claim, err1 := base64.RawURLEncoding.DecodeString(part[1])
+	sig, err2 := base64.RawURLEncoding.DecodeString(part[2])
+	var c struct {
+		Iss      string `json:"iss"`
+		Iat, Exp int64
+	}
+	if err1 != nil || err2 != nil || json.Unmarshal(claim, &c) != nil {
+		return nil, "A JSON web token could not be decoded"
+	}
+	var id int64
+	_, _ = fmt.Sscan(c.Iss, &id)
+	a := h.apps[id]
+	now := h.now().Unix()
+	sum := sha256.Sum256([]byte(part[0] + "." + part[1]))
+	switch {
+	case a == nil:
+		return nil, "Integration not found"
+	case rsa.VerifyPKCS1v15(a.key, crypto.SHA256, sum[:], sig) != nil:
+		return nil, "A JSON web token could not be decoded"
+	case c.Exp < now || c.Exp > now+600 || c.Iat > now:
+		return nil, "'Expiration time' claim ('exp') is too far in the future"
+	}
+	return a, ""
+}
+
+func (h *hub) installation(w http.ResponseWriter, r *http.Request) {
+	a, why := h.asApp(r)
+	if a == nil {
+		refuse(w, r, http.StatusUnauthorized, why)
+		return
+	}
+	if !strings.EqualFold(a.repo.full(), r.PathValue("owner")+"/"+r.PathValue("repo")) {
+		refuse(w, r, http.StatusNotFound, "Not Found")
+		return
+	}
+	u := h.URL + "/api/v3"
+	send(w, r, http.StatusOK, object{"id": a.id + 1, "app_id": a.id, "app_slug": "company", "target_id": 1, "target_type": "Organization", "account": h.userJSON(a.repo.Owner, false),
+		"single_file_name": nil, "repository_selection": "selected", "access_tokens_url": u, "html_url": u, "repositories_url": u, "events": []string{},
+		"permissions": object{"contents": "write", "pull_requests": "write"}, "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
+		"suspended_by": nil, "suspended_at": nil})
+}
+
+func (h *hub) installationToken(w http.ResponseWriter, r *http.Request) {
+	a, why := h.asApp(r)
+	if a == nil {
+		refuse(w, r, http.StatusUnauthorized, why)
+		return
+	}
+	if r.PathValue("id") != fmt.Sprint(a.id+1) {
+		refuse(w, r, http.StatusNotFound, "Not Found")
+		return
+	}
+	secret := fmt.Sprint("ghs_", h.id())
+	expires := h.now().Add(time.Hour)
+	h.tokens[secret] = &Token{Login: "company[bot]", Expires: expires, app: a.repo}
+	send(w, r, http.StatusCreated, object{"token": secret, "expires_at": stamp(expires), "permissions": object{"contents": "write", "pull_requests": "write"}, "repository_selection": "selected"})
+}

@@ -1,0 +1,277 @@
+// Package forgetest is forges for tests: HTTP servers on loopback that behave
+// as GitHub and Gitea do, with real bare git repositories behind them, pushes
+// over https included. It owns the servers and their folders for one test. What
+// a head, a merge or a file is, git says; the rest (duplicates, permissions,
+// rate limits, pages, entity tags, faults) follows the forges' documentation,
+// and the GitHub one is held to GitHub's own description with every request and
+// reply (Contract). It is not for production, and knows nothing of our drivers.
+package forgetest
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Server is one forge.
+type Server struct {
+	URL    string // https://127.0.0.1:port
+	CAFile string // certificate to trust, PEM
+
+	t       testing.TB
+	http    *httptest.Server
+	dir     string
+	backend string // git http-backend
+
+	mu     sync.Mutex
+	repos  map[string]*Repo
+	tokens map[string]*Token
+	apps   map[int64]*app
+	faults []*Fault
+	last   int64
+	clock  time.Time
+	skew   time.Duration
+
+	notes sync.Mutex // handlers write their replies under mu
+	asked []*Request
+}
+
+// Request is one that came in.
+type Request struct {
+	Method, Path string
+	Code         int  // 0: it was cut
+	Auth         bool // it carried a login
+}
+
+// Fault is a way in which a forge misbehaves.
+type Fault struct {
+	Method, Path string // of the requests that meet it; Path is a part of it
+	Times        int    // how often; 0: once
+	Code         int    // answer with this; 0: cut the connection
+	Header       map[string]string
+	Body         string
+	After        bool          // do what was asked, and only then fail
+	Delay        time.Duration // before the answer
+}
+
+func newServer(t testing.TB) *Server {
+	t.Helper()
+	path, err := exec.Command("git", "--exec-path").Output()
+	if err != nil {
+		t.Fatalf("git: %v", err)
+	}
+	s := &Server{t: t, dir: t.TempDir(), backend: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"),
+		repos: map[string]*Repo{}, tokens: map[string]*Token{}, apps: map[int64]*app{}, clock: time.Now().Add(-time.Hour).Truncate(time.Second)}
+	return s
+}
+
+// start serves api below and git at /owner/name.git.
+func (s *Server) start(api http.Handler) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/{owner}/{repo}/{rest...}", func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.PathValue("rest"), "info/refs") && !strings.HasPrefix(r.PathValue("rest"), "git-") {
+			http.NotFound(w, r)
+			return
+		}
+		s.serveGit(w, r)
+	})
+	s.http = httptest.NewUnstartedServer(s.observed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/api/") {
+			api.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})))
+	s.http.Config.ReadTimeout, s.http.Config.WriteTimeout = time.Minute, 2*time.Minute
+	s.http.Config.ErrorLog = nil
+	s.http.StartTLS()
+	s.t.Cleanup(s.http.Close)
+	s.URL = s.http.URL
+	s.CAFile = filepath.Join(s.dir, "ca.pem")
+	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.http.Certificate().Raw})
+	if err := os.WriteFile(s.CAFile, cert, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// Client is one that trusts the server.
+func (s *Server) Client() *http.Client { return s.http.Client() }
+
+// CloneURL is where git finds a repository.
+func (s *Server) CloneURL(r *Repo) string { return s.URL + "/" + r.full() + ".git" }
+
+// Fail adds a fault.
+func (s *Server) Fail(f Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f.Times = max(1, f.Times)
+	s.faults = append(s.faults, &f)
+}
+
+// Forward moves the server's clock.
+func (s *Server) Forward(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.skew += d
+}
+
+// Asked are the requests of a method whose path holds part.
+func (s *Server) Asked(method, part string) []Request {
+	s.notes.Lock()
+	defer s.notes.Unlock()
+	var out []Request
+	for _, r := range s.asked {
+		if (method == "" || r.Method == method) && strings.Contains(r.Path, part) {
+			out = append(out, *r)
+		}
+	}
+	return out
+}
+
+// Forget empties what Asked tells.
+func (s *Server) Forget() {
+	s.notes.Lock()
+	defer s.notes.Unlock()
+	s.asked = nil
+}
+
+func (s *Server) now() time.Time { return time.Now().Add(s.skew) }
+
+// tick is a time that only grows, a second each.
+func (s *Server) tick() time.Time {
+	s.clock = s.clock.Add(time.Second)
+	return s.clock
+}
+
+func (s *Server) id() int64 {
+	s.last++
+	return 1000 + s.last
+}
+
+// observed notes requests and carries out faults.
+func (s *Server) observed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		var hit *Fault
+		for _, f := range s.faults {
+			if f.Times > 0 && (f.Method == "" || f.Method == r.Method) && strings.Contains(r.URL.Path, f.Path) {
+				f.Times--
+				hit = f
+				break
+			}
+		}
+		asked := &Request{Method: r.Method, Path: r.URL.Path, Auth: r.Header.Get("Authorization") != ""}
+		s.mu.Unlock()
+		s.notes.Lock()
+		s.asked = append(s.asked, asked) // before the client can go on
+		s.notes.Unlock()
+		rec := &recorder{ResponseWriter: w, told: func(code int) {
+			s.notes.Lock()
+			defer s.notes.Unlock()
+			asked.Code = code
+		}}
+		if hit == nil {
+			next.ServeHTTP(rec, r)
+			return
+		}
+		if hit.After {
+			next.ServeHTTP(&recorder{ResponseWriter: httptest.NewRecorder()}, r)
+		}
+		if hit.Delay > 0 {
+			select {
+			case <-time.After(hit.Delay):
+			case <-r.Context().Done():
+			}
+		}
+		if hit.Code == 0 {
+			panic(http.ErrAbortHandler) // the connection is cut
+		}
+		for k, v := range hit.Header {
+			rec.Header().Set(k, v)
+		}
+		if rec.Header().Get("Content-Type") == "" {
+			rec.Header().Set("Content-Type", "application/json; charset=utf-8")
+		}
+		rec.WriteHeader(hit.Code)
+		_, _ = rec.Write([]byte(hit.Body))
+	})
+}
+
+// send answers with JSON. A GET that was answered the same before gets 304.
+func send(w http.ResponseWriter, r *http.Request, code int, v any) {
+	js, err := json.Marshal(v)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	if r.Method == http.MethodGet && code == http.StatusOK {
+		tag := fmt.Sprintf(`W/"%x"`, sha256.Sum256(js))
+		w.Header().Set("ETag", tag)
+		if r.Header.Get("If-None-Match") == tag {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	w.WriteHeader(code)
+	_, _ = w.Write(js)
+}
+
+// page cuts a list to the asked page and says where the next one is.
+func page[T any](w http.ResponseWriter, r *http.Request, s *Server, all []T, size string, most int) []T {
+	n := number(r.URL.Query().Get(size), 30)
+	n = min(max(n, 1), most)
+	at := max(number(r.URL.Query().Get("page"), 1), 1)
+	last := max((len(all)+n-1)/n, 1)
+	var links []string
+	link := func(page int, rel string) {
+		u := *r.URL
+		q := u.Query()
+		q.Set("page", strconv.Itoa(page))
+		u.RawQuery = q.Encode()
+		links = append(links, fmt.Sprintf(`<%s%s>; rel="%s"`, s.URL, u.String(), rel))
+	}
+	if at < last {
+		link(at+1, "next")
+		link(last, "last")
+	}
+	if at > 1 {
+		link(at-1, "prev")
+		link(1, "first")
+	}
+	if len(links) > 0 {
+		w.Header().Set("Link", strings.Join(links, ", "))
+	}
+	w.Header().Set("X-Total-Count", strconv.Itoa(len(all)))
+	from := min((at-1)*n, len(all))
+	return all[from:min(from+n, len(all))]
+}
+
+func number(s string, otherwise int) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return otherwise
+	}
+	return n
+}
+
+func mustURL(t testing.TB, s string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}

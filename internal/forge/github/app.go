@@ -1,0 +1,161 @@
+package github
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/google/go-github/v62/github"
+
+	"company/internal/company"
+	"company/internal/forge"
+)
+
+// appLogin makes tokens of a GitHub App's installation: good for an hour, for
+// this repository only.
+type appLogin struct {
+	id           int64
+	installation int64 // 0: looked up
+	key          *rsa.PrivateKey
+	api          string // ends with /
+	repo         forge.Repo
+	http         *http.Client
+
+	mu   sync.Mutex
+	have forge.Credential
+}
+
+// renewBefore is how long before its end a token is replaced: a push that has
+// begun must get through.
+const renewBefore = 10 * time.Minute
+
+func newApp(a forge.App, key forge.Secret, api string, repo forge.Repo, base http.RoundTripper) (*appLogin, error) {
+	bad := func(err error) error {
+		e := company.E(company.EAuth, "the private key of the GitHub App cannot be used").Wrap(err).Fix("set " + a.KeyEnv + " to the RSA key that GitHub made for the App (.pem)")
+		e.Class = company.HumanRequired
+		return e
+	}
+	block, _ := pem.Decode([]byte(key.Reveal()))
+	if block == nil {
+		return nil, bad(errors.New("it is not PEM"))
+	}
+	k, err := x509.ParsePKCS1PrivateKey(block.Bytes)
+	if err != nil {
+		any, err8 := x509.ParsePKCS8PrivateKey(block.Bytes)
+		if err8 != nil {
+			return nil, bad(errors.New("it is not an RSA key"))
+		}
+		var ok bool
+		if k, ok = any.(*rsa.PrivateKey); !ok {
+			return nil, bad(errors.New("it is not an RSA key"))
+		}
+	}
+	return &appLogin{id: a.ID, installation: a.Installation, key: k, api: api, repo: repo, http: &http.Client{Transport: &timed{base}}}, nil
+}
+
+// claim is the App's signed word on who it is (RS256), for nine minutes. It
+// starts a minute ago: clocks differ.
+func (a *appLogin) claim(now time.Time) (string, error) {
+	part := func(v any) (string, error) {
+		js, err := json.Marshal(v)
+		return base64.RawURLEncoding.EncodeToString(js), err
+	}
+	head, err := part(map[string]string{"alg": "RS256", "typ": "JWT"})
+	if err != nil {
+		return "", err
+	}
+	body, err := part(map[string]any{"iat": now.Add(-time.Minute).Unix(), "exp": now.Add(8 * time.Minute).Unix(), "iss": strconv.FormatInt(a.id, 10)})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(head + "." + body))
+	sig, err := rsa.SignPKCS1v15(rand.Reader, a.key, crypto.SHA256, sum[:])
+	if err != nil {
+		return "", fmt.Errorf("sign as the GitHub App: %w", err)
+	}
+	return head + "." + body + "." + base64.RawURLEncoding.EncodeToString(sig), nil
+}
+
+// token is a token that lasts, made anew before the old one ends.
+func (a *appLogin) token(ctx context.Context) (forge.Credential, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.have.Secret.Empty() && time.Until(a.have.Expires) > renewBefore {
+		return a.have, nil
+	}
+	if a.installation == 0 {
+		var in struct {
+			ID int64 `json:"id"`
+		}
+		if err := a.ask(ctx, http.MethodGet, fmt.Sprintf("repos/%s/%s/installation", a.repo.Owner, a.repo.Name), nil, &in); err != nil {
+			return forge.Credential{}, err
+		}
+		a.installation = in.ID
+	}
+	var out struct {
+		Token   string    `json:"token"`
+		Expires time.Time `json:"expires_at"`
+	}
+	// For this one repository: what leaks opens nothing else.
+	only := map[string]any{"repositories": []string{a.repo.Name}}
+	if err := a.ask(ctx, http.MethodPost, fmt.Sprintf("app/installations/%d/access_tokens", a.installation), only, &out); err != nil {
+		return forge.Credential{}, err
+	}
+	a.have = forge.Credential{Host: a.repo.Host, User: "x-access-token", Secret: forge.NewSecret(out.Token), Expires: out.Expires, Source: fmt.Sprintf("GitHub App %d", a.id)}
+	return a.have, nil
+}
+
+// forget drops a token that was refused.
+func (a *appLogin) forget() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.have = forge.Credential{}
+}
+
+func (a *appLogin) ask(ctx context.Context, method, path string, in, out any) error {
+	claim, err := a.claim(time.Now())
+	if err != nil {
+		return err
+	}
+	var body io.Reader
+	if in != nil {
+		js, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(js)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, a.api+path, body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+claim)
+	req.Header.Set("Accept", "application/vnd.github+json")
+	req.Header.Set("User-Agent", "company")
+	if in != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := a.http.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if err := github.CheckResponse(resp); err != nil {
+		return err
+	}
+	return json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(out)
+}

@@ -1,0 +1,263 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/google/go-github/v62/github"
+
+	"company/internal/company"
+	"company/internal/forge"
+)
+
+// Feedback is what has become of a pull request.
+func (c *Client) Feedback(ctx context.Context, ref forge.Ref) (forge.Feedback, error) {
+	p, err := c.pull(ctx, ref.Number)
+	if err != nil {
+		return forge.Feedback{}, err
+	}
+	f := forge.Feedback{State: state(p), Head: company.OID(p.GetHead().GetSHA()), Base: p.GetBase().GetRef()}
+	if f.State == company.PRMerged {
+		f.MergeCommit = company.OID(p.GetMergeCommitSHA())
+	}
+	if f.State == company.PROpen {
+		f.Conflict = p.Mergeable != nil && !*p.Mergeable
+		f.Pending = p.Mergeable == nil
+	}
+	said, err := c.said(ctx, ref)
+	if err != nil {
+		return f, err
+	}
+	f.Items = said
+	if f.State == company.PROpen {
+		failed, pending, err := c.failed(ctx, f.Head)
+		if err != nil {
+			return f, err
+		}
+		f.Items, f.Pending = append(f.Items, failed...), f.Pending || pending
+	}
+	f.Items = forge.Sort(f.Items)
+	return f, nil
+}
+
+// maxPages bounds what is read of one list: a hundred each.
+const maxPages = 10
+
+// pages reads a list to its end, or to maxPages.
+func pages[T any](ctx context.Context, c *Client, doing string, get func(o github.ListOptions) ([]T, *github.Response, error)) ([]T, error) {
+	var all []T
+	for n := 1; n != 0 && n <= maxPages; {
+		var some []T
+		var next int
+		err := c.do(ctx, doing, func() (*github.Response, error) {
+			list, resp, err := get(github.ListOptions{Page: n, PerPage: 100})
+			if err == nil {
+				some, next = list, resp.NextPage
+			}
+			return resp, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		all, n = append(all, some...), next
+	}
+	return all, nil
+}
+
+func (c *Client) comments(ctx context.Context, number int) ([]*github.IssueComment, error) {
+	return pages(ctx, c, "reading the comments", func(o github.ListOptions) ([]*github.IssueComment, *github.Response, error) {
+		return c.api.Issues.ListComments(ctx, c.repo.Owner, c.repo.Name, number, &github.IssueListCommentsOptions{ListOptions: o})
+	})
+}
+
+// said are the comments, the comments at lines, and the reviews.
+func (c *Client) said(ctx context.Context, ref forge.Ref) ([]forge.Item, error) {
+	var out []forge.Item
+	comments, err := c.comments(ctx, ref.Number)
+	if err != nil {
+		return nil, err
+	}
+	me := ""
+	if len(comments) > 0 {
+		me = c.user(ctx)
+	}
+	for _, m := range comments {
+		it := item(forge.ItemComment, m.GetID(), m.GetUser(), m.GetAuthorAssociation(), m.GetBody(), m.GetHTMLURL())
+		// The mark alone would do for an honest author; with the login, nobody
+		// else's words pass for ours.
+		office, _ := forge.Note(m.GetBody())
+		it.Ours = office == ref.Office && (c.app != nil && it.Bot || c.app == nil && (me == "" || strings.EqualFold(it.Author, me)))
+		it.Time = m.GetCreatedAt().Time
+		out = append(out, it)
+	}
+	lines, err := pages(ctx, c, "reading the comments at lines", func(o github.ListOptions) ([]*github.PullRequestComment, *github.Response, error) {
+		return c.api.PullRequests.ListComments(ctx, c.repo.Owner, c.repo.Name, ref.Number, &github.PullRequestListCommentsOptions{ListOptions: o})
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range lines {
+		it := item(forge.ItemLine, m.GetID(), m.GetUser(), m.GetAuthorAssociation(), m.GetBody(), m.GetHTMLURL())
+		it.Path, it.Line, it.Head, it.Time = m.GetPath(), m.GetLine(), company.OID(m.GetCommitID()), m.GetCreatedAt().Time
+		if id := m.GetInReplyTo(); id != 0 {
+			it.Reply = fmt.Sprintf("%s:%d", forge.ItemLine, id)
+		}
+		out = append(out, it)
+	}
+	reviews, err := pages(ctx, c, "reading the reviews", func(o github.ListOptions) ([]*github.PullRequestReview, *github.Response, error) {
+		return c.api.PullRequests.ListReviews(ctx, c.repo.Owner, c.repo.Name, ref.Number, &o)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range reviews {
+		it := item(forge.ItemReview, m.GetID(), m.GetUser(), m.GetAuthorAssociation(), m.GetBody(), m.GetHTMLURL())
+		it.Verdict, it.Head, it.Time = strings.ToLower(m.GetState()), company.OID(m.GetCommitID()), m.GetSubmittedAt().Time
+		// A review that only carries comments at lines says nothing itself, and
+		// a pending one is nobody's but its author's.
+		if it.Verdict == "pending" || it.Body == "" && it.Verdict == "commented" {
+			continue
+		}
+		out = append(out, it)
+	}
+	return out, nil
+}
+
+func item(kind forge.ItemKind, id int64, u *github.User, association, body, url string) forge.Item {
+	it := forge.Item{ID: fmt.Sprintf("%s:%d", kind, id), Kind: kind, Author: u.GetLogin(), Bot: u.GetType() == "Bot", Body: forge.Clean(body, forge.MaxItemBytes), URL: url}
+	switch association {
+	case "OWNER", "MEMBER", "COLLABORATOR":
+		it.Trusted = true
+	}
+	return it
+}
+
+// failed are the checks and statuses of a commit that failed. pending says
+// that some are still under way.
+func (c *Client) failed(ctx context.Context, head company.OID) (out []forge.Item, pending bool, err error) {
+	runs, err := pages(ctx, c, "reading the checks", func(o github.ListOptions) ([]*github.CheckRun, *github.Response, error) {
+		r, resp, err := c.api.Checks.ListCheckRunsForRef(ctx, c.repo.Owner, c.repo.Name, string(head), &github.ListCheckRunsOptions{Filter: github.String("latest"), ListOptions: o})
+		if err != nil {
+			return nil, resp, err
+		}
+		return r.CheckRuns, resp, nil
+	})
+	if err != nil && !c.mayNot(err) {
+		return nil, false, err
+	}
+	for _, r := range runs {
+		if r.GetStatus() != "completed" {
+			pending = true
+			continue
+		}
+		switch r.GetConclusion() {
+		case "failure", "timed_out", "startup_failure", "action_required":
+		default:
+			continue
+		}
+		out = append(out, forge.Item{
+			ID: fmt.Sprintf("%s:%d", forge.ItemCheck, r.GetID()), Kind: forge.ItemCheck, Author: r.GetApp().GetSlug(), Trusted: true, Bot: true, Verdict: r.GetConclusion(),
+			Name: r.GetName(), URL: r.GetHTMLURL(), Body: c.whatFailed(ctx, r), Head: head, Time: r.GetCompletedAt().Time,
+		})
+	}
+	var combined *github.CombinedStatus
+	err = c.do(ctx, "reading the statuses", func() (resp *github.Response, err error) {
+		combined, resp, err = c.api.Repositories.GetCombinedStatus(ctx, c.repo.Owner, c.repo.Name, string(head), &github.ListOptions{PerPage: 100})
+		return resp, err
+	})
+	if err != nil {
+		if c.mayNot(err) {
+			return out, pending, nil
+		}
+		return nil, false, err
+	}
+	for _, s := range combined.Statuses {
+		switch s.GetState() {
+		case "pending":
+			pending = true
+		case "failure", "error":
+			out = append(out, forge.Item{
+				ID: fmt.Sprintf("status:%s@%s", s.GetContext(), head), Kind: forge.ItemCheck, Author: s.GetCreator().GetLogin(), Trusted: true, Bot: true, Verdict: s.GetState(),
+				Name: s.GetContext(), URL: s.GetTargetURL(), Body: forge.Clean(s.GetDescription(), forge.MaxItemBytes), Head: head, Time: s.GetUpdatedAt().Time,
+			})
+		}
+	}
+	return out, pending, nil
+}
+
+// mayNot: fine-grained tokens and Apps often lack the right to read checks.
+// The rest of the feedback is worth having without them.
+func (c *Client) mayNot(err error) bool {
+	if err == nil || statusOf(err) != http.StatusForbidden {
+		return false
+	}
+	c.log.Warn("checks cannot be read", "repository", c.repo.String(), "err", err)
+	return true
+}
+
+// maxLog is how much of the end of a job's log is shown.
+const maxLog = 3 << 10
+
+// whatFailed is what a check says, where it points to, and the end of its log.
+func (c *Client) whatFailed(ctx context.Context, r *github.CheckRun) string {
+	var b strings.Builder
+	for _, s := range []string{r.GetOutput().GetTitle(), r.GetOutput().GetSummary(), r.GetOutput().GetText()} {
+		if s = forge.Clean(s, 1500); s != "" {
+			b.WriteString(s + "\n")
+		}
+	}
+	if r.GetOutput().GetAnnotationsCount() > 0 {
+		notes, resp, err := c.api.Checks.ListCheckRunAnnotations(ctx, c.repo.Owner, c.repo.Name, r.GetID(), &github.ListOptions{PerPage: 20})
+		if err == nil && resp != nil {
+			for _, n := range notes {
+				fmt.Fprintf(&b, "%s:%d: %s\n", n.GetPath(), n.GetStartLine(), forge.Clean(n.GetMessage(), 300))
+			}
+		}
+	}
+	if r.GetApp().GetSlug() == "github-actions" {
+		if log := c.logOf(ctx, r.GetID()); log != "" {
+			b.WriteString("the end of its log:\n" + log)
+		}
+	}
+	return forge.Clean(b.String(), forge.MaxItemBytes)
+}
+
+// logOf is the end of an Actions job's log; its id is its check's. The log
+// itself is elsewhere, behind a signed address that must not see our login.
+func (c *Client) logOf(ctx context.Context, id int64) string {
+	at, _, err := c.api.Actions.GetWorkflowJobLogs(ctx, c.repo.Owner, c.repo.Name, id, 0)
+	if err != nil || at == nil {
+		return ""
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return ""
+	}
+	resp, err := c.api.Client().Do(withoutLogin(req))
+	if err != nil {
+		return ""
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return ""
+	}
+	var tail []byte
+	buf := make([]byte, 32<<10)
+	for read := 0; read < 64<<20; {
+		n, err := resp.Body.Read(buf)
+		read += n
+		if tail = append(tail, buf[:n]...); len(tail) > 2*maxLog {
+			tail = append([]byte(nil), tail[len(tail)-maxLog:]...)
+		}
+		if err != nil {
+			if err != io.EOF { //nolint:errorlint // a reader's own
+				return ""
+			}
+			break
+		}
+	}
+	return forge.Clean(string(tail[max(0, len(tail)-maxLog):]), maxLog)
+}

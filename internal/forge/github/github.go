@@ -1,0 +1,255 @@
+// Package github is the forge of repositories on GitHub and GitHub Enterprise.
+// It owns the calls to its API: finding or opening exactly one pull request per
+// task, keeping its text up to date, a fork where there is no right to push,
+// feedback, and logging in with a token or as a GitHub App. It promises that a
+// token goes to the API's own host only, that rate limits are kept to and
+// waited for within a bound, and that every call ends. It does not push and
+// does not merge.
+package github
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/go-github/v62/github"
+
+	"company/internal/company"
+	"company/internal/forge"
+)
+
+// Driver is what the wiring registers.
+var Driver = forge.Driver{
+	Open: func(o forge.Options) (forge.Forge, error) { return New(o) },
+	Home: "https://github.com",
+	User: "x-access-token",
+	// What gh reads: for github.com, and for an Enterprise.
+	TokenEnvs:      []string{"GITHUB_TOKEN", "GH_TOKEN"},
+	OtherTokenEnvs: []string{"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"},
+}
+
+// Client is one repository on GitHub.
+type Client struct {
+	repo  forge.Repo
+	site  *url.URL // for people
+	api   *github.Client
+	graph string // address of the GraphQL API
+	log   *slog.Logger
+	login func(ctx context.Context) (forge.Credential, error)
+	app   *appLogin // nil: not a GitHub App
+
+	mu     sync.Mutex
+	target *forge.Target
+	me     string // login; empty: not known
+}
+
+var _ forge.Forge = (*Client)(nil)
+
+// New is the forge of one repository. Nothing is asked yet.
+func New(o forge.Options) (*Client, error) {
+	api := *o.URL
+	graph := api
+	if o.URL.Hostname() == "github.com" {
+		api.Host, api.Path = "api.github.com", "/"
+		graph.Host, graph.Path = "api.github.com", "/graphql"
+	} else {
+		root := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(api.Path, "/"), "/v3"), "/api")
+		api.Path, graph.Path = root+"/api/v3/", root+"/api/graphql"
+	}
+	c := &Client{repo: o.Repo, site: o.URL, graph: graph.String(), log: o.Log, login: o.Login}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	base := o.Transport
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	if o.App.ID != 0 {
+		var err error
+		if c.app, err = newApp(o.App, o.AppKey, api.String(), c.repo, base); err != nil {
+			return nil, err
+		}
+	}
+	c.api = github.NewClient(&http.Client{
+		Transport: &timed{&authorized{host: api.Host, credential: c.Credential, next: &tagged{next: base}}},
+	})
+	c.api.BaseURL, c.api.UserAgent = &api, "company"
+	return c, nil
+}
+
+// Kind is github.
+func (*Client) Kind() string { return "github" }
+
+// Credential is the operator's token, or one of the App's installation.
+func (c *Client) Credential(ctx context.Context) (forge.Credential, error) {
+	if c.app == nil {
+		return c.login(ctx)
+	}
+	cred, err := c.app.token(ctx)
+	if err != nil {
+		return cred, c.explain("logging in as the GitHub App", err)
+	}
+	return cred, nil
+}
+
+// Target is the repository where the login may push to it, and its fork where
+// not. A GitHub App has no fork: it is installed where it may push.
+func (c *Client) Target(ctx context.Context) (forge.Target, error) {
+	c.mu.Lock()
+	known := c.target
+	c.mu.Unlock()
+	if known != nil {
+		return *known, nil
+	}
+	t, err := c.findTarget(ctx)
+	if err == nil {
+		c.mu.Lock()
+		c.target = &t
+		c.mu.Unlock()
+	}
+	return t, err
+}
+
+func (c *Client) findTarget(ctx context.Context) (forge.Target, error) {
+	if c.app != nil {
+		return forge.Target{}, nil
+	}
+	var r *github.Repository
+	err := c.do(ctx, "looking at the repository", func() (resp *github.Response, err error) {
+		r, resp, err = c.api.Repositories.Get(ctx, c.repo.Owner, c.repo.Name)
+		return resp, err
+	})
+	if err != nil {
+		return forge.Target{}, err
+	}
+	switch {
+	case r.GetArchived():
+		return forge.Target{}, c.human(company.EForge, fmt.Sprintf("%s is archived", c.repo), "nothing can be pushed to it", "unarchive it, then: company resume")
+	case r.GetPermissions()["push"]:
+		return forge.Target{}, nil
+	}
+	return c.fork(ctx)
+}
+
+// forkWait is how long a new fork may take to be there.
+const forkWait = time.Minute
+
+// fork finds the login's fork of the repository or makes it: GitHub does both
+// with one call.
+func (c *Client) fork(ctx context.Context) (forge.Target, error) {
+	var f *github.Repository
+	err := c.do(ctx, "forking "+c.repo.String()+", since the login may not push to it", func() (resp *github.Response, err error) {
+		f, resp, err = c.api.Repositories.CreateFork(ctx, c.repo.Owner, c.repo.Name, &github.RepositoryCreateForkOptions{DefaultBranchOnly: true})
+		if _, later := err.(*github.AcceptedError); later { //nolint:errorlint // as its documentation says
+			err = nil
+		}
+		return resp, err
+	})
+	if err != nil {
+		return forge.Target{}, err
+	}
+	owner, name := f.GetOwner().GetLogin(), f.GetName()
+	for start, wait := time.Now(), 250*time.Millisecond; ; wait = min(2*wait, 4*time.Second) {
+		var there *github.Repository
+		err := c.do(ctx, "waiting for the fork", func() (resp *github.Response, err error) {
+			there, resp, err = c.api.Repositories.Get(ctx, owner, name)
+			return resp, err
+		})
+		switch {
+		case err == nil && !strings.EqualFold(there.GetParent().GetFullName(), c.repo.String()):
+			return forge.Target{}, c.human(company.EConflict, fmt.Sprintf("%s/%s is not a fork of %s", owner, name, c.repo), "", "rename it, then answer with approve to try again")
+		case err == nil:
+			return forge.Target{URL: there.GetCloneURL(), Owner: owner}, nil
+		case company.CodeOf(err) != company.ENotFound && company.CodeOf(err) != company.EAuth:
+			return forge.Target{}, err
+		case time.Since(start) > forkWait:
+			return forge.Target{}, company.E(company.EForge, fmt.Sprintf("the fork %s/%s is not there yet", owner, name)).Because("GitHub is still making it")
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return forge.Target{}, err
+		}
+	}
+}
+
+// user is who is logged in; empty where that cannot be known (an App).
+func (c *Client) user(ctx context.Context) string {
+	c.mu.Lock()
+	me := c.me
+	c.mu.Unlock()
+	if me != "" || c.app != nil {
+		return me
+	}
+	err := c.do(ctx, "asking who is logged in", func() (*github.Response, error) {
+		u, resp, err := c.api.Users.Get(ctx, "")
+		me = u.GetLogin()
+		return resp, err
+	})
+	if err != nil {
+		return ""
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.me = me
+	return me
+}
+
+// Close closes a pull request of ours without merging it.
+func (c *Client) Close(ctx context.Context, ref forge.Ref) error {
+	p, err := c.pull(ctx, ref.Number)
+	if err != nil {
+		return err
+	}
+	if p.GetState() != "open" {
+		return nil
+	}
+	if !forge.Ours(p.GetBody(), ref.Office, ref.Task) {
+		return c.human(company.EConflict, fmt.Sprintf("pull request #%d is not this office's", ref.Number), "its text does not carry our mark", "close it yourself: "+p.GetHTMLURL())
+	}
+	return c.do(ctx, "closing the pull request", func() (*github.Response, error) {
+		_, resp, err := c.api.PullRequests.Edit(ctx, c.repo.Owner, c.repo.Name, ref.Number, &github.PullRequest{State: github.String("closed")})
+		return resp, err
+	})
+}
+
+func (c *Client) pull(ctx context.Context, number int) (*github.PullRequest, error) {
+	var p *github.PullRequest
+	err := c.do(ctx, fmt.Sprintf("looking at pull request #%d", number), func() (resp *github.Response, err error) {
+		p, resp, err = c.api.PullRequests.Get(ctx, c.repo.Owner, c.repo.Name, number)
+		return resp, err
+	})
+	return p, err
+}
+
+// Comment says something under a pull request, once per key.
+func (c *Client) Comment(ctx context.Context, ref forge.Ref, key, text string) error {
+	if err := ref.CheckNote(key, text); err != nil {
+		return err
+	}
+	for attempt := 0; ; attempt++ {
+		comments, err := c.comments(ctx, ref.Number)
+		if err != nil {
+			return err
+		}
+		for _, said := range comments {
+			if office, k := forge.Note(said.GetBody()); office == ref.Office && k == key {
+				return nil
+			}
+		}
+		body := ref.NoteMarker(key) + "\n" + strings.TrimSpace(text)
+		err = c.once(ctx, "commenting", func() (*github.Response, error) {
+			_, resp, err := c.api.Issues.CreateComment(ctx, c.repo.Owner, c.repo.Name, ref.Number, &github.IssueComment{Body: &body})
+			return resp, err
+		})
+		if err == nil || !unknown(err) || attempt == 2 {
+			return err
+		}
+		if err := sleep(ctx, time.Second<<attempt); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/go-github/v62/github"
+
+	"company/internal/company"
+	"company/internal/forge"
+)
+
+// do makes a call that may be repeated: after a rate limit, a server's error or
+// a broken connection, within forge.MaxWait.
+func (c *Client) do(ctx context.Context, doing string, call func() (*github.Response, error)) error {
+	return c.try(ctx, doing, true, call)
+}
+
+// once makes a call that may not be repeated blindly: only a rate limit, which
+// says that nothing was done, is waited for.
+func (c *Client) once(ctx context.Context, doing string, call func() (*github.Response, error)) error {
+	return c.try(ctx, doing, false, call)
+}
+
+func (c *Client) try(ctx context.Context, doing string, repeat bool, call func() (*github.Response, error)) error {
+	left := forge.MaxWait
+	for attempt := 0; ; attempt++ {
+		_, err := call()
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		wait, again := c.again(err, attempt, repeat)
+		if !again || wait > left {
+			return c.explain(doing, err)
+		}
+		left -= wait
+		if wait > 2*time.Second {
+			c.log.Info("waiting for GitHub", "for", wait.String(), "doing", doing)
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// again says whether and when a failed call is worth repeating.
+func (c *Client) again(err error, attempt int, repeat bool) (time.Duration, bool) {
+	if wait, limited := limit(err); limited {
+		return wait, true
+	}
+	status := statusOf(err)
+	switch {
+	case status == http.StatusUnauthorized && c.app != nil && attempt == 0:
+		c.app.forget() // its token may have been withdrawn
+		return 0, true
+	case repeat && attempt < 3 && unknown(err):
+		return time.Second << attempt, true
+	}
+	return 0, false
+}
+
+// limit is how long a rate limit asks to wait. Without a word on it, a minute,
+// as GitHub's documentation says.
+func limit(err error) (time.Duration, bool) {
+	var primary *github.RateLimitError
+	if errors.As(err, &primary) {
+		return max(0, time.Until(primary.Rate.Reset.Time)) + time.Second, true
+	}
+	var secondary *github.AbuseRateLimitError
+	if errors.As(err, &secondary) {
+		if secondary.RetryAfter != nil {
+			return *secondary.RetryAfter, true
+		}
+		return time.Minute, true
+	}
+	var e *github.ErrorResponse
+	if !errors.As(err, &e) || e.Response == nil {
+		return 0, false
+	}
+	code := e.Response.StatusCode
+	if code != http.StatusForbidden && code != http.StatusTooManyRequests {
+		return 0, false
+	}
+	if n, err := strconv.Atoi(e.Response.Header.Get("Retry-After")); err == nil && n >= 0 {
+		return time.Duration(n) * time.Second, true
+	}
+	if at, err := strconv.ParseInt(e.Response.Header.Get("X-RateLimit-Reset"), 10, 64); err == nil && e.Response.Header.Get("X-RateLimit-Remaining") == "0" {
+		return max(0, time.Until(time.Unix(at, 0))) + time.Second, true
+	}
+	if code == http.StatusTooManyRequests || strings.Contains(strings.ToLower(e.Message), "secondary rate limit") {
+		return time.Minute, true
+	}
+	return 0, false
+}
+
+// unknown: what came back does not tell whether it was done.
+func unknown(err error) bool {
+	if err == nil {
+		return false
+	}
+	if status := statusOf(err); status != 0 {
+		return status >= 500
+	}
+	var ce *company.Error
+	return !errors.As(err, &ce) || ce.Code == company.EForge && ce.Class != company.HumanRequired && !errors.Is(err, errLimited)
+}
+
+// statusOf is the HTTP status behind an error; 0: there was no answer.
+func statusOf(err error) int {
+	var e *github.ErrorResponse
+	var rate *github.RateLimitError
+	var abuse *github.AbuseRateLimitError
+	switch {
+	case errors.As(err, &e) && e.Response != nil:
+		return e.Response.StatusCode
+	case errors.As(err, &rate) && rate.Response != nil:
+		return rate.Response.StatusCode
+	case errors.As(err, &abuse) && abuse.Response != nil:
+		return abuse.Response.StatusCode
+	}
+	return 0
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// errLimited marks a wait that was too long.
+var errLimited = errors.New("a rate limit")
+
+// human is an error that only a person can mend.
+func (*Client) human(code company.Code, what, why, fix string) *company.Error {
+	e := company.E(code, what).Because(why).Fix(fix)
+	e.Class = company.HumanRequired
+	return e
+}
+
+// explain puts an error of the API into words: what, why, and what to do.
+func (c *Client) explain(doing string, err error) error {
+	var ce *company.Error
+	if errors.As(err, &ce) { // of a login, on its way through the client
+		return ce
+	}
+	if errors.Is(err, forge.ErrNoLogin) {
+		return c.human(company.EAuth, "there is no login for "+c.site.Hostname()+" any more", "", "log in again (gh auth login, or export the token), then: company resume").Wrap(err)
+	}
+	if wait, limited := limit(err); limited {
+		return company.E(company.EForge, fmt.Sprintf("GitHub's rate limit is reached while %s", doing)).
+			Because(fmt.Sprintf("it asks to wait %s", wait.Round(time.Second))).Wrap(errors.Join(errLimited, &quiet{err}))
+	}
+	var e *github.ErrorResponse
+	if !errors.As(err, &e) || e.Response == nil {
+		return company.E(company.EForge, "GitHub cannot be reached while "+doing).Wrap(err)
+	}
+	source, said := c.source(), forge.Clean(e.Message, 300)
+	switch status := e.Response.StatusCode; {
+	case status == http.StatusUnauthorized:
+		return c.human(company.EAuth, fmt.Sprintf("GitHub refused the token (401) while %s", doing), source+" is not valid, or has expired",
+			"renew it (gh auth login, or export a new token), then: company resume").Wrap(&quiet{err})
+	case status == http.StatusForbidden:
+		why := fmt.Sprintf("%s may not do that on %s (%s)", source, c.repo, said)
+		if need := needs(e.Response.Header); need != "" {
+			why = fmt.Sprintf("%s lacks %s on %s", source, need, c.repo)
+		}
+		fix := "give it that permission, or export a token that has it, then: company resume"
+		if at := ssoURL(e.Response.Header); at != "" {
+			fix = "allow the token for the organisation at " + at + ", then: company resume"
+		}
+		return c.human(company.EAuth, fmt.Sprintf("GitHub refused the token (403) while %s", doing), why, fix).Wrap(&quiet{err})
+	case status == http.StatusNotFound || status == http.StatusGone:
+		return c.human(company.ENotFound, fmt.Sprintf("GitHub does not find it (%d) while %s", status, doing), fmt.Sprintf("%s does not exist, or %s may not see it", c.repo, source),
+			"see that the remote's URL is right and that the token may read it, then: company resume").Wrap(&quiet{err})
+	case status == http.StatusUnprocessableEntity:
+		return company.E(company.EForge, fmt.Sprintf("GitHub refused the request (422) while %s", doing)).Because(forge.Clean(detail(e), 500)).Wrap(&quiet{err})
+	default:
+		return company.E(company.EForge, fmt.Sprintf("GitHub answered %d while %s", status, doing)).Because(said).Wrap(&quiet{err})
+	}
+}
+
+// quiet keeps an error for errors.As without repeating its words.
+type quiet struct{ err error }
+
+func (q *quiet) Error() string { return "HTTP " + strconv.Itoa(statusOf(q.err)) }
+func (q *quiet) Unwrap() error { return q.err }
+
+func detail(e *github.ErrorResponse) string {
+	out := []string{e.Message}
+	for _, d := range e.Errors {
+		out = append(out, strings.TrimSpace(strings.Join([]string{d.Resource, d.Field, d.Code, d.Message}, " ")))
+	}
+	return strings.Join(out, "; ")
+}
+
+// source is what the login comes from, for people.
+func (c *Client) source() string {
+	if c.app != nil {
+		return fmt.Sprintf("GitHub App %d", c.app.id)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if cred, err := c.login(ctx); err == nil && cred.Source != "" {
+		if cred.Source == "gh" {
+			return "gh's token"
+		}
+		return cred.Source
+	}
+	return "the token"
+}
+
+// needs is the permission that GitHub says is missing.
+func needs(h http.Header) string {
+	if v := h.Get("X-Accepted-GitHub-Permissions"); v != "" {
+		v, _, _ = strings.Cut(v, ";") // alternatives
+		return strconv.Quote(strings.ReplaceAll(forge.Clean(v, 100), "=", ": "))
+	}
+	have, want := h.Get("X-OAuth-Scopes"), h.Get("X-Accepted-OAuth-Scopes")
+	if want != "" && have != want {
+		return "the scope " + strconv.Quote(forge.Clean(want, 100))
+	}
+	return ""
+}
+
+func ssoURL(h http.Header) string {
+	_, at, ok := strings.Cut(h.Get("X-GitHub-SSO"), "url=")
+	if !ok || !strings.HasPrefix(at, "https://") {
+		return ""
+	}
+	return forge.Clean(at, 300)
+}
