@@ -30,7 +30,7 @@ func (a *app) checks(online bool) []check {
 	if lerr != nil {
 		loaded.Config = office.Default()
 	}
-	return []check{
+	checks := []check{
 		{"company", func(context.Context) []verdict { return checkSelf() }},
 		{"git", checkGit},
 		{"remote", func(ctx context.Context) []verdict { return a.checkRemote(ctx, paths, loaded.Config, online) }},
@@ -48,6 +48,12 @@ func (a *app) checks(online bool) []check {
 		{"memory", func(context.Context) []verdict { return one("memory", checkMemory(loaded, hostMemory())) }},
 		{"disk", func(context.Context) []verdict { return one("disk", checkDisk(paths, perr)) }},
 	}
+	if online {
+		checks = append(checks, check{"forge answers", func(ctx context.Context) []verdict {
+			return one("forge answers", a.askForge(ctx, paths, loaded.Config))
+		}})
+	}
+	return checks
 }
 
 // broken is an error as the result of a check.

@@ -94,20 +94,6 @@ func checkToolchain(ctx context.Context, name string) (r office.Result, ok bool)
 	return office.Result{OK: true, Found: "not on this host: the image takes Debian's"}, true
 }
 
-// checkForge says where a pull request would go.
-func (a *app) checkForge(ctx context.Context, c office.Config, remote string) office.Result {
-	_, choice, err := openForges("", c, a.log).For(ctx, remote)
-	switch {
-	case err != nil:
-		return broken(err)
-	case choice.Why != "":
-		return office.Result{Warn: true, Found: choice.Kind + ": " + choice.Why, Needed: "nothing: the branch is pushed, the pull request is kept as a page", Fix: choice.Fix}
-	case choice.Kind == "local":
-		return office.Result{OK: true, Found: "local: pull requests are kept as pages"}
-	}
-	return office.Result{OK: true, Found: choice.Kind + " " + choice.Repo.String()}
-}
-
 // checkOffice looks at the office's folder, at who has it, and whether its
 // ledger opens.
 func (a *app) checkOffice(ctx context.Context, p office.Paths, err error, loaded office.Loaded) []verdict {

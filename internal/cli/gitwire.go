@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/forge"
 	"company/internal/gitops"
 	"company/internal/office"
 )
@@ -23,8 +24,20 @@ func gitConfig(p office.Paths, c office.Config, env func(string) (string, bool))
 		Root: p.Git, Author: author, Remote: c.Git.Remote, IntegrationPrefix: c.Git.IntegrationBranch,
 		Method: c.Git.Credential, DeployKey: c.Git.DeployKeyFile, AgentSocket: agent, ForgeURL: c.Forge.URL,
 		OperatorEnv: gitops.OperatorEnv(env),
-		Credential:  tokenOf(c, env), TokenFix: "export " + c.Forge.TokenEnv + "=… with a token that may read and write the repository, or set git.credential: ssh_agent or deploy_key",
+		Credential:  loginOf(openForges("", c, nil, env), tokenOf(c, env)), TokenFix: "export " + c.Forge.TokenEnv + "=… with a token that may read and write the repository, or set git.credential: ssh_agent or deploy_key",
 	}, nil
+}
+
+// loginOf asks the forges first: they know the operator's own logins (gh, tea),
+// and a GitHub App's tokens. otherwise is for hosts that are no forge of ours.
+func loginOf(forges *forge.Set, otherwise gitops.Credential) gitops.Credential {
+	return func(ctx context.Context, host string) (string, string, error) {
+		user, secret, err := forges.Credential(ctx, host, gitops.RemoteOf(ctx))
+		if err != nil || secret != "" {
+			return user, secret, err
+		}
+		return otherwise(ctx, host)
+	}
 }
 
 // tokenOf gives the token of forge.token_env, to the hosts that it is for: the
@@ -34,9 +47,9 @@ func tokenOf(c office.Config, env func(string) (string, bool)) gitops.Credential
 	return func(_ context.Context, host string) (string, string, error) {
 		name := c.Forge.TokenEnv
 		name0 := strings.ToLower(host)
-		forge, err := url.Parse(c.Forge.URL)
+		at, err := url.Parse(c.Forge.URL)
 		switch {
-		case err == nil && c.Forge.URL != "" && !strings.EqualFold(forge.Host, host),
+		case err == nil && c.Forge.URL != "" && !strings.EqualFold(at.Host, host),
 			c.Forge.URL == "" && name == "GITHUB_TOKEN" && name0 != "github.com" && !strings.HasSuffix(name0, ".ghe.com"):
 			e := company.E(company.EAuth, "there is no token for "+host).Because(name + " is for another host").
 				Fix("set forge.url to https://" + host + " or forge.token_env to a variable with a token for it, or set git.credential")

@@ -212,12 +212,9 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 	goods, stock := h.supplies(registries), &manager.Stock{Intake: intake, Store: registries}
 	runner.Image, laborer.Supply, laborer.Image = stock.Image, goods, stock.Bench
 	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirror: mirror, Author: author, Sessions: sessions, Shop: h.shop, Started: checking, Supply: goods, Image: stock.Bench}
-	forges := openForges(filepath.Join(h.office.State, "pulls"), cfg, h.log)
+	forges := openForges(filepath.Join(h.office.State, "pulls"), cfg, h.log, os.LookupEnv)
 	courier := &merger.Courier{Desk: h.orch, Mirror: mirror, Log: oplog,
-		Forge: func(ctx context.Context, remote string) (forge.Forge, error) {
-			f, _, err := forges.For(ctx, remote)
-			return f, err
-		},
+		Forge: forges.Of, Ask: forge.Ask{Labels: cfg.Forge.Labels, Draft: cfg.Forge.Draft, CodeOwners: cfg.Forge.Reviewers == "codeowners"},
 		Keep: func(ctx context.Context, text string) (company.Hash, error) { return keep(ctx, []byte(text)) }}
 	h.packing = h.packs(git)
 	h.rounds = append(h.rounds, h.packing)

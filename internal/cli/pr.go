@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -74,6 +75,9 @@ func (a *app) listPRs(ctx context.Context) error {
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	for _, v := range views {
 		fmt.Fprintf(table, "#%d\t%s\t%s\t%s -> %s\t%s\t%s\n", v.Number, v.State, v.Task, clean(v.Branch), clean(v.Base), v.Head.Short(), cleanLine(v.Title, 80))
+		if strings.HasPrefix(v.URL, "http") {
+			fmt.Fprintf(table, "\t\t\t%s\n", cleanLine(v.URL, 200))
+		}
 	}
 	return table.Flush()
 }
@@ -92,7 +96,7 @@ func (a *app) showPR(ctx context.Context, number string) error {
 	if err != nil {
 		return err
 	}
-	body, err := page(paths, t.PR)
+	body, err := bodyOf(paths, s, t)
 	if err != nil {
 		return err
 	}
@@ -105,8 +109,12 @@ func (a *app) showPR(ctx context.Context, number string) error {
 			changed = "  " + stat(d)
 		}
 	}
-	fmt.Fprintf(a.out, "#%d  %s  %s -> %s @ %s%s\n\n%s\nNEXT  company pr diff %d; merge it with your own git, then company pr merge %d\n",
-		t.PR.Number, t.PR.State, clean(t.PR.Branch), clean(t.PR.Base), t.PR.Head.Short(), changed, clean(body), t.PR.Number, t.PR.Number)
+	where := ""
+	if onForge(t.PR) {
+		where = clean(t.PR.URL) + "\n"
+	}
+	fmt.Fprintf(a.out, "#%d  %s  %s -> %s @ %s%s\n%s\n%s\nNEXT  %s\n",
+		t.PR.Number, t.PR.State, clean(t.PR.Branch), clean(t.PR.Base), t.PR.Head.Short(), changed, where, clean(body), a.nextOf(ctx, paths, t))
 	return nil
 }
 
@@ -145,7 +153,11 @@ func (a *app) mergePR(ctx context.Context, number string) error {
 	if err != nil {
 		return err
 	}
-	if t.PR.State == company.PROpen {
+	if t.PR.State == company.PROpen && onForge(t.PR) {
+		if err := a.mergedThere(ctx, paths, s, t); err != nil {
+			return err
+		}
+	} else if t.PR.State == company.PROpen {
 		loaded, err := a.load(paths)
 		if err != nil {
 			return err
@@ -201,13 +213,20 @@ func quoted(path string) string {
 }
 
 func (a *app) closePR(ctx context.Context, number, why string) error {
-	s, acc, err := a.look(ctx)
+	acc, paths, err := a.access(ctx)
 	if err != nil {
 		return err
 	}
 	defer acc.Close()
+	s, err := acc.State(ctx)
+	if err != nil {
+		return err
+	}
 	t, err := findPR(s, number)
 	if err != nil {
+		return err
+	}
+	if err := a.closeThere(ctx, paths, s, t, why); err != nil {
 		return err
 	}
 	return a.settle(ctx, acc, t, company.PRClosed, why)

@@ -69,7 +69,7 @@ func (a *app) syncPRs(ctx context.Context, numbers []string) error {
 			pulls = append(pulls, p)
 		}
 	}
-	forges := openForges(filepath.Join(paths.State, "pulls"), loaded.Config, a.log)
+	forges := openForges(filepath.Join(paths.State, "pulls"), loaded.Config, a.log, a.env)
 	l := listener(s.Office.ID, paths, loaded, forges)
 	out := make([]heard, 0, len(pulls))
 	for _, p := range pulls {
@@ -145,9 +145,6 @@ func listener(id string, p office.Paths, loaded office.Loaded, forges *forge.Set
 		Mirror: func(_ context.Context, t *company.Task) (*gitops.Mirror, error) {
 			return gitops.LookAt(p.Git, loaded.Config.Git.Remote, t.Project.ID, t.Project.Path)
 		},
-		Forge: func(ctx context.Context, remote string) (forge.Forge, error) {
-			f, _, err := forges.For(ctx, remote)
-			return f, err
-		},
+		Forge: forges.Of,
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
 
 	"company/internal/adapters"
 	"company/internal/adapters/anthropic"
@@ -18,6 +17,7 @@ import (
 	"company/internal/container/docker"
 	"company/internal/container/docker/seccomp"
 	"company/internal/forge"
+	"company/internal/forge/github"
 	"company/internal/forge/local"
 	"company/internal/office"
 )
@@ -70,11 +70,16 @@ func listContainers(ctx context.Context, log *slog.Logger) (list []container.Inf
 func buildProfile() string { return seccomp.Profile() }
 
 // openForges picks a forge per remote. dir is where pages are kept.
-func openForges(dir string, c office.Config, log *slog.Logger) *forge.Set {
+func openForges(dir string, c office.Config, log *slog.Logger, env func(string) (string, bool)) *forge.Set {
 	return &forge.Set{
-		Settings: forge.Settings{Kind: c.Forge.Kind, URL: c.Forge.URL, TokenEnv: c.Forge.TokenEnv},
-		Drivers:  map[string]forge.Driver{},
-		Local:    &local.Forge{Dir: dir}, Env: os.Getenv, Log: log,
+		Settings: forge.Settings{Kind: c.Forge.Kind, URL: c.Forge.URL, TokenEnv: c.Forge.TokenEnv,
+			App: forge.App{ID: int64(c.Forge.AppID), Installation: int64(c.Forge.InstallationID), KeyEnv: c.Forge.PrivateKeyEnv}},
+		Drivers: map[string]forge.Driver{"github": github.Driver},
+		Local:   &local.Forge{Dir: dir}, Log: log,
+		Env: func(name string) string {
+			v, _ := env(name)
+			return v
+		},
 	}
 }
 

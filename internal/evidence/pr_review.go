@@ -28,15 +28,15 @@ func prReview(t *company.Task, o PROptions) string {
 	} else {
 		b.WriteString("Nobody has reviewed the whole.\n")
 	}
-	if files := changed(t); len(files) > 0 {
+	if files := ChangedPaths(t); len(files) > 0 {
 		fmt.Fprintf(&b, "%d files are changed; start with %s.\n", len(files), clip(codes(files, 4), 300))
 	}
 	return b.String()
 }
 
-// changed are the paths that the merged subtasks changed, each once, in the
+// ChangedPaths are the paths that the merged subtasks changed, each once, in the
 // order of the subtasks.
-func changed(t *company.Task) []string {
+func ChangedPaths(t *company.Task) []string {
 	var out []string
 	for _, s := range t.Subtasks {
 		for _, c := range s.Changes {

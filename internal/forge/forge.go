@@ -35,6 +35,13 @@ type PR struct {
 	Paths      []string // changed paths
 }
 
+// Ask is what the config says of every pull request.
+type Ask struct {
+	Labels     []string
+	Draft      string // auto: where nothing tested it | always | never
+	CodeOwners bool
+}
+
 // Opened is a pull request that exists.
 type Opened struct {
 	Number int

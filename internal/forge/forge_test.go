@@ -216,7 +216,7 @@ func TestLoginsOfOtherTools(t *testing.T) {
 	ask := func(s Settings, host string, env map[string]string) (string, string) {
 		t.Helper()
 		env["HOME"] = home
-		user, secret, err := newSet(t, s, env).Credential(context.Background(), host)
+		user, secret, err := newSet(t, s, env).Credential(context.Background(), host, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,6 +233,9 @@ func TestLoginsOfOtherTools(t *testing.T) {
 	}
 	if u, s := ask(Settings{Kind: "auto"}, "evil.example.com", map[string]string{"GITHUB_TOKEN": "x"}); u != "" || s != "" {
 		t.Errorf("a token for %s %s", u, s)
+	}
+	if u, s := ask(Settings{Kind: "auto"}, "github.com:8443", map[string]string{"GITHUB_TOKEN": "x"}); u != "" || s != "" {
+		t.Errorf("a token for another port: %s %s", u, s)
 	}
 	// gh keeps the token in a key store: it is asked, with nothing of ours in
 	// its environment.

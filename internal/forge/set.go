@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -107,52 +108,47 @@ func (s *Set) For(ctx context.Context, remote string) (Forge, Choice, error) {
 	return f, c, nil
 }
 
-// Of is the forge that an open pull request is on: a page stays a page, also
-// when a login has come since.
+// Of is the forge that a pull request is on: a page stays a page, also when a
+// login has come since. One that is not open yet (no URL) comes to For.
 func (s *Set) Of(ctx context.Context, ref Ref, remote string) (Forge, error) {
-	if ref.URL == "" || strings.HasPrefix(ref.URL, "file://") {
+	if strings.HasPrefix(ref.URL, "file://") {
 		return s.Local, nil
 	}
 	f, c, err := s.For(ctx, remote)
-	if err == nil && f.Kind() == "local" {
+	if err == nil && ref.URL != "" && f.Kind() == "local" {
 		err = human(company.EForge, "the pull request "+ref.URL+" cannot be reached").Because(c.Why).Fix(c.Fix)
 	}
 	return f, err
 }
 
-// Credential is what git shows a host; empty texts: nothing is known of that
-// host, and git goes without.
-func (s *Set) Credential(ctx context.Context, host string) (user, secret string, err error) {
-	host = strings.ToLower(host)
+// Credential is what git shows a host (with its port, where that is not the
+// usual one) for a remote. Empty texts: nothing is known of that host.
+func (s *Set) Credential(ctx context.Context, host, remote string) (user, secret string, err error) {
+	name, port, err := net.SplitHostPort(host)
+	if err != nil {
+		name, port = host, ""
+	}
 	for _, kind := range s.kinds() {
 		at, err := s.address(kind)
-		if err != nil || at == nil || at.Hostname() != host {
+		if err != nil || at == nil || !strings.EqualFold(at.Hostname(), name) || at.Port() != port {
 			continue
 		}
+		var c Credential
 		if s.Settings.App.ID != 0 && kind == "github" {
-			return "", "", nil // a token of an App is of one repository: RepoCredential
+			// An App's token is made for the repository's installation.
+			var f Forge
+			if f, _, err = s.For(ctx, remote); err == nil {
+				c, err = f.Credential(ctx)
+			}
+		} else {
+			c, err = s.loginOf(ctx, kind, at)
 		}
-		c, err := s.loginOf(ctx, kind, at)
 		if errors.Is(err, ErrNoLogin) {
 			return "", "", nil
 		}
 		return c.User, c.Secret.Reveal(), err
 	}
 	return "", "", nil
-}
-
-// RepoCredential is Credential for one remote: with a GitHub App the token is
-// made for the repository's installation.
-func (s *Set) RepoCredential(ctx context.Context, remote string) (user, secret string, err error) {
-	f, c, err := s.For(ctx, remote)
-	if err != nil || c.Kind == "local" {
-		return "", "", err
-	}
-	cred, err := f.Credential(ctx)
-	if errors.Is(err, ErrNoLogin) {
-		return "", "", nil
-	}
-	return cred.User, cred.Secret.Reveal(), err
 }
 
 // kinds are the kinds that the settings allow, the likelier first.

@@ -22,6 +22,15 @@ import (
 // an error, means that there is none; the error says how to get one.
 type Credential func(ctx context.Context, host string) (user, secret string, err error)
 
+type remoteKey struct{}
+
+// RemoteOf is the address of the remote that a Credential is asked for: some
+// logins, as a GitHub App's, are of one repository.
+func RemoteOf(ctx context.Context) string {
+	s, _ := ctx.Value(remoteKey{}).(string)
+	return s
+}
+
 // helperScript is git's credential helper. It passes git's question on to the
 // process that started git (descriptor 3) and prints the answer (descriptor
 // 4), so that the secret is in no argument, no environment, no file. Nothing
@@ -134,7 +143,7 @@ func (a *access) login(ctx context.Context) (user, secret string, err error) {
 	if a.s.cfg.Credential == nil || a.s.cfg.Method != ByToken {
 		return "", "", nil
 	}
-	user, secret, err = a.s.cfg.Credential(ctx, a.host)
+	user, secret, err = a.s.cfg.Credential(context.WithValue(ctx, remoteKey{}, a.url), a.host)
 	if err != nil {
 		var e *company.Error
 		if !errors.As(err, &e) {

@@ -169,3 +169,15 @@ func (p *probe) online(ctx context.Context) office.Result {
 	}
 	return office.Result{OK: true, Found: fmt.Sprintf("answers, default branch %q", head)}
 }
+
+// RemoteAt is the address of a checkout's remote; empty where there is none,
+// or where the checkout cannot be read. Nothing of the office is needed or
+// made. It may hold credentials: mask it before showing.
+func RemoteAt(ctx context.Context, cfg Config, checkout string) string {
+	_, remote, done, err := (&probe{cfg: cfg, checkout: checkout}).open(ctx)
+	if err != nil {
+		return ""
+	}
+	done()
+	return remote
+}

@@ -14,8 +14,10 @@ import (
 type Courier struct {
 	Desk   company.Desk
 	Mirror func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
-	// Forge is the forge of a remote's URL (empty: there is no remote).
-	Forge func(ctx context.Context, remote string) (forge.Forge, error)
+	// Forge is the forge that a pull request is on, or comes to; remote is the
+	// project's (empty: there is none).
+	Forge func(ctx context.Context, ref forge.Ref, remote string) (forge.Forge, error)
+	Ask   forge.Ask
 	Keep  func(ctx context.Context, text string) (company.Hash, error)
 	Log   *gitops.OpLog
 }
@@ -50,7 +52,11 @@ func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if err != nil {
 		return nil, err
 	}
-	f, err := c.Forge(ctx, remote)
+	ref := forge.Ref{Office: s.Office.ID, Task: lead.ID, Branch: d.Branch}
+	if lead.PR != nil {
+		ref.Number, ref.URL = lead.PR.Number, lead.PR.URL
+	}
+	f, err := c.Forge(ctx, ref, remote)
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +78,8 @@ func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, er
 	pr := forge.PR{
 		Office: s.Office.ID, Task: lead.ID, Number: d.Number, Title: forge.CleanTitle(d.Title), Body: evidence.PRBody(t, evidence.PROptions{Pushed: to != "", Before: before}),
 		Branch: d.Branch, Owner: target.Owner, Base: d.Base, Head: d.Head,
+		Draft: c.Ask.Draft == "always" || c.Ask.Draft == "auto" && t.Untested(), Labels: c.Ask.Labels,
+		CodeOwners: c.Ask.CodeOwners, Paths: evidence.ChangedPaths(t),
 	}
 	opened, err := f.Open(ctx, pr)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 type Listener struct {
 	Office string
 	Mirror func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
-	Forge  func(ctx context.Context, remote string) (forge.Forge, error)
+	// Forge is the forge that a pull request is on.
+	Forge func(ctx context.Context, ref forge.Ref, remote string) (forge.Forge, error)
 }
 
 // addressed is how a comment that is on no line is said to be for the company.
@@ -36,11 +37,12 @@ func (l *Listener) Hear(ctx context.Context, p company.Pull) (c company.HearPR, 
 	if err != nil {
 		return c, 0, err
 	}
-	f, err := l.Forge(ctx, remote)
+	ref := forge.Ref{Office: l.Office, Task: p.Lead.ID, Number: p.Number, URL: p.URL, Branch: p.Branch}
+	f, err := l.Forge(ctx, ref, remote)
 	if err != nil {
 		return c, 0, err
 	}
-	fb, err := f.Feedback(ctx, forge.Ref{Office: l.Office, Task: p.Lead.ID, Number: p.Number, URL: p.URL, Branch: p.Branch})
+	fb, err := f.Feedback(ctx, ref)
 	if company.CodeOf(err) == company.ENotFound {
 		c.State, c.Why = company.PRClosed, "it is gone from "+f.Kind()
 		return c, 0, nil

@@ -340,7 +340,7 @@ func delivered(t *testing.T) (*bundle, *Courier, *local.Forge) {
 		Review: &company.Review{Head: tk.Head, Onto: tk.Head, Verdict: company.Approve}})
 	b.Must(company.IntendDelivery{Task: task})
 	f := &local.Forge{Dir: filepath.Join(t.TempDir(), "pulls")}
-	return b, &Courier{Desk: b, Mirror: b.p.Open, Forge: func(context.Context, string) (forge.Forge, error) { return f, nil }, Keep: func(_ context.Context, text string) (company.Hash, error) {
+	return b, &Courier{Desk: b, Mirror: b.p.Open, Forge: func(context.Context, forge.Ref, string) (forge.Forge, error) { return f, nil }, Keep: func(_ context.Context, text string) (company.Hash, error) {
 		return company.HashOf(text)
 	}}, f
 }

@@ -51,6 +51,7 @@ var textRules = map[string]string{
 	"author":   "Name <mail@example.com>",
 	"file":     "the absolute path of a file",
 	"glob":     "a glob such as internal/secret/**",
+	"label":    "a label of up to 50 characters, without a comma",
 }
 
 // checkText holds a text to the check of its tag.
@@ -98,6 +99,10 @@ func checkText(tag reflect.StructTag, s string) error {
 	case "remote":
 		if !remoteRE.MatchString(s) {
 			return no("is not the name of a remote")
+		}
+	case "label":
+		if strings.TrimSpace(s) == "" || utf8.RuneCountInString(s) > 50 || strings.ContainsAny(s, ",\n\t") {
+			return no("is not a label")
 		}
 	case "author":
 		if s != "" && !authorRE.MatchString(s) {
@@ -273,7 +278,7 @@ func (c Config) notYet() map[string]string {
 	}
 	no(c.Bus.Driver != "nats", "bus.driver", c.Bus.Driver, "nats")
 	no(c.Bus.URL != "", "bus.url", c.Bus.URL, "the built-in bus: leave bus.url empty")
-	no(c.Forge.Kind == "github" || c.Forge.Kind == "gitea", "forge.kind", c.Forge.Kind, "auto or local")
+	no(c.Forge.Kind == "gitea", "forge.kind", c.Forge.Kind, "auto, github or local")
 	no(c.Container.Runtime != "dod", "container.runtime", c.Container.Runtime, "dod")
 	no(len(c.Container.Egress) > 0, "container.egress", strings.Join(c.Container.Egress, ", "), "no egress: leave the list empty")
 	no(c.Git.IntegrationMode == "shared", "git.integration_mode", "shared", "per-task")
@@ -292,7 +297,6 @@ func (c Config) notYetBeside(no func(bad bool, key, found, instead string)) {
 	no(c.Workers.CommandTimeout > maxCommandTimeout, "workers.command_timeout", c.Workers.CommandTimeout.String(), "up to "+maxCommandTimeout.String())
 	no(len(c.Container.SetupEnv) > 0, "container.setup_env", strings.Join(c.Container.SetupEnv, ", "), "preparation without variables: leave the list empty")
 	same("container.strict", c.Container.Strict, d.Container.Strict)
-	no(c.Forge.URL != "", "forge.url", c.Forge.URL, "the local forge: leave forge.url empty")
 	no(c.Gates.RedGreen == "require", "gates.red_green", c.Gates.RedGreen, "off or report")
 	same("gates.protect_tests", c.Gates.ProtectTests, d.Gates.ProtectTests)
 	same("limits.stop_grace", c.Limits.StopGrace, d.Limits.StopGrace)

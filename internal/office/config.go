@@ -119,6 +119,14 @@ type Forge struct {
 	TokenEnv string `yaml:"token_env" check:"env_name" doc:"environment variable that holds the token"`
 	// Poll is for company serve; other commands ask when they are told to.
 	Poll time.Duration `yaml:"poll" min:"5s" max:"24h" doc:"how often company serve asks what became of the open pull requests"`
+	// A GitHub App logs in instead of a token when its id is set.
+	AppID          int      `yaml:"app_id" min:"0" max:"2147483647" doc:"id of the GitHub App to log in as; 0 for a token"`
+	InstallationID int      `yaml:"installation_id" min:"0" max:"2147483647" doc:"id of the App's installation; 0 looks it up"`
+	PrivateKeyEnv  string   `yaml:"private_key_env" check:"env_name" doc:"environment variable that holds the App's private key, or the path of its file"`
+	Labels         []string `yaml:"labels" check:"label" doc:"labels of each pull request; those that are missing are added"`
+	Draft          string   `yaml:"draft" enum:"auto always never" doc:"whether pull requests open as drafts; auto: where nothing tested them"`
+	Reviewers      string   `yaml:"reviewers" enum:"codeowners none" doc:"whose reviews are asked for"`
+	WebhookEnv     string   `yaml:"webhook_secret_env" check:"env_name" doc:"environment variable that holds the secret of the forge's webhook"`
 }
 
 // Gates is what must pass.
@@ -169,7 +177,7 @@ func Default() Config {
 		Bus:       Bus{Driver: "nats"},
 		Git: Git{Base: Auto, IntegrationBranch: "develop", IntegrationMode: "per-task", Remote: "origin",
 			Credential: "token", Sign: "none"},
-		Forge:         Forge{Kind: Auto, TokenEnv: "GITHUB_TOKEN", Poll: time.Minute},
+		Forge:         Forge{Kind: Auto, TokenEnv: "GITHUB_TOKEN", Poll: time.Minute, Draft: Auto, Reviewers: "codeowners"},
 		Gates:         Gates{Lint: Command{Mode: Auto}, Test: Command{Mode: Auto}, None: "ask", RedGreen: "report"},
 		Budget:        Budget{USD: 5_000_000, Tokens: TokensAuto},
 		Approvals:     Approvals{Plan: Auto, Merge: Auto, PR: Auto, Deps: Auto},

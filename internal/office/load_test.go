@@ -335,7 +335,7 @@ func TestManyProblems(t *testing.T) {
 func TestNotYet(t *testing.T) {
 	dir := officeWith(t, `models: {default: {adapter: openai, model: m, fallback: [b]}, b: {adapter: cli, model: m}, unused: {adapter: cli}}
 bus: {driver: redis, url: 'redis://h:1', creds: ./creds}
-forge: {kind: github}
+forge: {kind: gitea}
 container: {runtime: dind, egress: [example.com]}
 git: {integration_mode: shared}
 `)
@@ -351,7 +351,7 @@ git: {integration_mode: shared}
 		`company.yaml:1:76: models.b.adapter is not in this version yet, found "cli"; there is: openai`,
 		`company.yaml:2:15: bus.driver is not in this version yet, found "redis"; there is: nats`,
 		`bus.url is not in this version yet`,
-		`forge.kind is not in this version yet, found "github"; there is: auto or local`,
+		`forge.kind is not in this version yet, found "gitea"; there is: auto, github or local`,
 		`container.runtime is not in this version yet, found "dind"; there is: dod`,
 		`container.egress is not in this version yet`,
 		`git.integration_mode is not in this version yet`,

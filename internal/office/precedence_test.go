@@ -44,6 +44,7 @@ func choices(t *testing.T, key string, typ reflect.Type, tag reflect.StructTag) 
 		"host":     {"a.example.com", "b.example.com", "c.example.com", "*.example.com"},
 		"author":   {"A <a@example.com>", "B <b@example.com>", "C <c@example.com>", "D <d@example.com>"},
 		"glob":     {"a/**", "b/**", "c/**", "d/**"},
+		"label":    {"[a]", "[b]", "[c]", "[d]"},
 		"file":     {"/a", "/b", "/c", "/d"},
 	}
 	if words := texts[tag.Get("check")]; words != nil {

@@ -39,7 +39,7 @@ var beside = map[string][]string{
 }
 
 // drivers are known to the wiring file, and to benches and tests.
-var drivers = []string{"bus/nats", "container/docker", "forge/local", "adapters/anthropic", "adapters/ollama", "adapters/openai", "adapters/scripted"}
+var drivers = []string{"bus/nats", "container/docker", "forge/local", "forge/github", "forge/gitea", "adapters/anthropic", "adapters/ollama", "adapters/openai", "adapters/scripted"}
 
 type pkg struct {
 	ImportPath string

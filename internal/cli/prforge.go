@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/evidence"
+	"company/internal/forge"
+	"company/internal/gitops"
+	"company/internal/office"
+)
+
+// onForge reports whether a pull request is on a forge, and not a page of the
+// office's own.
+func onForge(pr *company.PullRequest) bool { return strings.HasPrefix(pr.URL, "http") }
+
+// forgeOf is the forge that a pull request is on.
+func (a *app) forgeOf(ctx context.Context, p office.Paths, s *company.State, t *company.Task) (forge.Forge, forge.Ref, error) {
+	ref := forge.Ref{Office: s.Office.ID, Task: t.ID, Number: t.PR.Number, URL: t.PR.URL, Branch: t.PR.Branch}
+	loaded, err := a.load(p)
+	if err != nil {
+		return nil, ref, err
+	}
+	remote, err := remoteOf(ctx, p, loaded.Config, t)
+	if err != nil {
+		return nil, ref, err
+	}
+	f, err := openForges(filepath.Join(p.State, "pulls"), loaded.Config, a.log, a.env).Of(ctx, ref, remote)
+	return f, ref, err
+}
+
+func remoteOf(ctx context.Context, p office.Paths, c office.Config, t *company.Task) (string, error) {
+	m, err := gitops.LookAt(p.Git, c.Git.Remote, t.Project.ID, t.Project.Path)
+	if err != nil {
+		return "", err
+	}
+	return m.RemoteURL(ctx, t.Project.Path)
+}
+
+// bodyOf is the text of a pull request: the office's page, or for one on a
+// forge what we keep in it.
+func bodyOf(p office.Paths, s *company.State, t *company.Task) (string, error) {
+	if !onForge(t.PR) {
+		return page(p, t.PR)
+	}
+	latest, before := t, []*company.Task(nil)
+	for _, pull := range s.Pulls() {
+		if pull.Lead.ID == t.ID && len(pull.Tasks) > 0 {
+			latest, before = pull.Tasks[len(pull.Tasks)-1], pull.Tasks[:len(pull.Tasks)-1]
+		}
+	}
+	return evidence.PRBody(latest, evidence.PROptions{Pushed: true, Before: before}), nil
+}
+
+// nextOf says what to do with a pull request that is open.
+func (a *app) nextOf(ctx context.Context, p office.Paths, t *company.Task) string {
+	n := t.PR.Number
+	if onForge(t.PR) {
+		return fmt.Sprintf("review and merge it at %s; company pr sync %d hears what came of it", clean(t.PR.URL), n)
+	}
+	next := fmt.Sprintf("company pr diff %d; merge it with your own git, then company pr merge %d", n, n)
+	if loaded, err := a.load(p); err == nil {
+		if remote, err := remoteOf(ctx, p, loaded.Config, t); err == nil {
+			if open := openBy(remote, page0(p, t.PR), t.PR); open != "" {
+				next += "\nOPEN  " + open
+			}
+		}
+	}
+	return next
+}
+
+func page0(p office.Paths, pr *company.PullRequest) string {
+	return filepath.Join(p.State, "pulls", fmt.Sprint(pr.Number)+".md")
+}
+
+// openBy is how to open a pull request by hand, where its branch is on GitHub
+// and there was no login to open it with. Empty: it is not there.
+func openBy(remote, body string, pr *company.PullRequest) string {
+	r, ok := forge.ParseRemote(remote)
+	if !ok || r.Host != "github.com" {
+		return ""
+	}
+	return fmt.Sprintf("gh pr create --repo %s --base %s --head %s --title %s --body-file %s\n      or https://github.com/%s/compare/%s...%s?expand=1",
+		r, quoted(pr.Base), quoted(pr.Branch), quoted(forge.CleanTitle(pr.Title)), quoted(body), r, url.PathEscape(pr.Base), url.PathEscape(pr.Branch))
+}
+
+// mergedThere is nil when the forge says that the pull request is merged.
+func (a *app) mergedThere(ctx context.Context, p office.Paths, s *company.State, t *company.Task) error {
+	f, ref, err := a.forgeOf(ctx, p, s, t)
+	if err != nil {
+		return err
+	}
+	fb, err := f.Feedback(ctx, ref)
+	if err != nil || fb.State == company.PRMerged {
+		return err
+	}
+	return company.E(company.EProtected, fmt.Sprintf("#%d is %s, and the company never merges it", t.PR.Number, fb.State)).
+		Because("what goes to " + t.PR.Base + " is yours to decide").Fix(fmt.Sprintf("merge it at %s, then: company pr merge %d", t.PR.URL, t.PR.Number))
+}
+
+// closeThere closes a pull request on its forge; a page has nothing to close.
+func (a *app) closeThere(ctx context.Context, p office.Paths, s *company.State, t *company.Task, why string) error {
+	if !onForge(t.PR) || t.PR.State != company.PROpen {
+		return nil
+	}
+	f, ref, err := a.forgeOf(ctx, p, s, t)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		if err := f.Comment(ctx, ref, "closed", why); err != nil {
+			return err
+		}
+	}
+	return f.Close(ctx, ref)
+}
+
+// checkForge says where a pull request of a checkout would go, and with whose
+// login. Nothing is asked of the forge.
+func (a *app) checkForge(ctx context.Context, c office.Config, remote string) office.Result {
+	f, choice, err := openForges("", c, a.log, a.env).For(ctx, remote)
+	switch {
+	case err != nil:
+		return broken(err)
+	case choice.Why != "":
+		return office.Result{Warn: true, Found: choice.Kind + ": " + choice.Why, Needed: "nothing: the branch is pushed, the pull request is kept as a page", Fix: choice.Fix}
+	case choice.Kind == "local":
+		return office.Result{OK: true, Found: "local: pull requests are kept as pages"}
+	case c.Forge.AppID != 0:
+		return office.Result{OK: true, Found: fmt.Sprintf("%s %s, as GitHub App %d", choice.Kind, choice.Repo, c.Forge.AppID)}
+	}
+	cred, err := f.Credential(ctx)
+	if err != nil {
+		return broken(err)
+	}
+	return office.Result{OK: true, Found: fmt.Sprintf("%s %s, login from %s", choice.Kind, choice.Repo, cred.Source)}
+}
+
+// askForge is checkForge with the forge's own word: whether the login may push
+// there, or to which fork.
+func (a *app) askForge(ctx context.Context, p office.Paths, c office.Config) office.Result {
+	remote := ""
+	if p.Repo != "" {
+		if cfg, err := gitConfig(p, c, a.env); err == nil {
+			remote = gitops.RemoteAt(ctx, cfg, p.Repo)
+		}
+	}
+	f, choice, err := openForges("", c, a.log, a.env).For(ctx, remote)
+	if err != nil {
+		return broken(err)
+	}
+	if choice.Kind == "local" {
+		return office.Result{OK: true, Found: "none is used"}
+	}
+	target, err := f.Target(ctx)
+	if err != nil {
+		return broken(err)
+	}
+	if target.Owner != "" {
+		return office.Result{OK: true, Found: "the login may not push to " + choice.Repo.String() + ": the fork of " + target.Owner + " is used"}
+	}
+	return office.Result{OK: true, Found: "the login may push to " + choice.Repo.String()}
+}
