@@ -2,22 +2,27 @@ package cli
 
 import (
 	"fmt"
+	"time"
 
 	"company/internal/company"
 )
 
-// estimate is what the work on a plan may cost, judged by what subtasks have
-// cost in this office so far. Without any it knows nothing, and says so.
+// estimate is what the work on a plan may cost and how long it may take, judged
+// by what subtasks and waves have taken in this office so far. Without any it
+// knows nothing, and says so.
 type estimate struct {
 	From             int    `json:"from_subtasks"` // how many it is judged by; 0: there is none
 	LowTokens        int64  `json:"low_tokens"`
 	HighTokens       int64  `json:"high_tokens"`
 	LowCostMicroUSD  *int64 `json:"low_cost_micro_usd"` // null: no price is known
 	HighCostMicroUSD *int64 `json:"high_cost_micro_usd"`
+	LowMS            int64  `json:"low_ms"` // wall clock, waits for the president included
+	HighMS           int64  `json:"high_ms"`
 }
 
 // estimated takes the cheapest and the dearest task of the office, per
-// subtask: between the two lie retries, findings and conflicts.
+// subtask: between the two lie retries, findings and conflicts. Time goes by
+// waves: what is in one wave is done at once.
 func estimated(s *company.State, t *company.Task) estimate {
 	var e estimate
 	var low, high company.Amount
@@ -27,13 +32,18 @@ func estimated(s *company.State, t *company.Task) estimate {
 		}
 		n := int64(len(o.Subtasks))
 		each := company.Amount{MicroUSD: o.Spent.MicroUSD / n, Tokens: o.Spent.Tokens / n}
+		wave := o.Ended.Sub(o.Submitted).Milliseconds() / int64(max(1, o.Plan.Waves))
 		if e.From == 0 {
 			low, high = each, each
+			e.LowMS, e.HighMS = wave, wave
 		}
+		e.LowMS, e.HighMS = min(e.LowMS, wave), max(e.HighMS, wave)
 		low = company.Amount{MicroUSD: min(low.MicroUSD, each.MicroUSD), Tokens: min(low.Tokens, each.Tokens)}
 		high = company.Amount{MicroUSD: max(high.MicroUSD, each.MicroUSD), Tokens: max(high.Tokens, each.Tokens)}
 		e.From += len(o.Subtasks)
 	}
+	waves := int64(max(1, t.Plan.Waves))
+	e.LowMS, e.HighMS = e.LowMS*waves, e.HighMS*waves
 	n := int64(len(t.Subtasks))
 	e.LowTokens, e.HighTokens = low.Tokens*n, high.Tokens*n
 	e.LowCostMicroUSD = cost(company.Amount{MicroUSD: low.MicroUSD * n})
@@ -49,5 +59,6 @@ func (e estimate) text(cap company.Amount) string {
 	if e.From == 0 {
 		return "estimate: none, nothing was done in this office yet; " + most
 	}
-	return fmt.Sprintf("estimate: %s to %s, judged by %d subtasks; %s", money(e.LowCostMicroUSD, e.LowTokens), money(e.HighCostMicroUSD, e.HighTokens), e.From, most)
+	return fmt.Sprintf("estimate: %s to %s, %s to %s, judged by %d subtasks; %s", money(e.LowCostMicroUSD, e.LowTokens), money(e.HighCostMicroUSD, e.HighTokens),
+		ago(time.Duration(e.LowMS)*time.Millisecond), ago(time.Duration(e.HighMS)*time.Millisecond), e.From, most)
 }

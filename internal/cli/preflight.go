@@ -78,6 +78,10 @@ func (a *app) preflight(ctx context.Context, paths office.Paths, l office.Loaded
 	seen, err := see(ctx, l.Config, repo, ref)
 	wg.Wait()
 	missing := append(docker, models...)
+	if err == nil && seen.unseen != nil && ctx.Err() == nil {
+		// Git cannot read what it names: no later look goes better.
+		err = company.E(company.EGit, "the repository cannot be read").Because(broken(seen.unseen).Found).Fix("git fsck tells what is missing; mend it, or clone it anew")
+	}
 	if err == nil {
 		return seen, missing.err()
 	}

@@ -111,6 +111,10 @@ func (a *app) main(ctx context.Context, args []string) int {
 	a.out = out
 	root := newRoot(a)
 	root.SetArgs(args)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		a.json = a.json || asksForJSON(args) // the flags behind the wrong one were not read
+		return flagError(c, err)
+	})
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
@@ -169,7 +173,6 @@ func newRoot(a *app) *cobra.Command {
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.begin() }
 	root.CompletionOptions.DisableDefaultCmd = true // ours is newCompletion
-	root.SetFlagErrorFunc(flagError)
 	root.SetHelpTemplate(helpTemplate)
 	f := root.PersistentFlags()
 	f.StringVar(&a.officeDir, "office", "", "folder of the office (default: the nearest company.yaml, else .company in this repository)")

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 
+	"company/internal/company"
 	"company/internal/gates"
 	"company/internal/gitops"
 	"company/internal/office"
@@ -20,10 +22,22 @@ type sight struct {
 func see(ctx context.Context, c office.Config, repo, ref string) (sight, error) {
 	m, base, done, err := gitops.View(ctx, repo, c.Git.Remote, ref)
 	if err != nil {
-		return sight{}, err
+		return sight{}, gitHelp(err)
 	}
 	defer done()
 	s := sight{base: base}
 	s.project, s.unseen = gates.Detect(ctx, m, base.OID, gates.Options{Lint: given(c.Gates.Lint), Test: given(c.Gates.Test)})
 	return s, nil
+}
+
+// gitHelp says what to do about a repository that git cannot read, where the
+// error does not: trying again goes no better.
+func gitHelp(err error) error {
+	var e *company.Error
+	if !errors.As(err, &e) || e.Code != company.EGit || e.Hint != "" {
+		return err
+	}
+	e = e.Fix("git status and git fsck tell what is wrong; mend it, or clone it anew")
+	e.Class = company.HumanRequired
+	return e
 }

@@ -104,17 +104,20 @@ func TestSummaryBlock(t *testing.T) {
 		"a dry run with a past": {func(s *company.State, t *company.Task) {
 			t.DryRun, t.Plan.Waves, t.PR = true, 2, nil
 			for _, o := range []struct {
-				id  company.TaskID
-				usd int64
-			}{{"t1", 400_000}, {"t2", 1_000_000}} {
-				s.Tasks[o.id] = &company.Task{ID: o.id, Status: company.TaskCompleted, Subtasks: make([]*company.Subtask, 2), Spent: company.Amount{MicroUSD: o.usd, Tokens: o.usd / 10}}
+				id    company.TaskID
+				usd   int64
+				waves int
+				took  time.Duration
+			}{{"t1", 400_000, 1, 3 * time.Minute}, {"t2", 1_000_000, 2, 10 * time.Minute}} {
+				s.Tasks[o.id] = &company.Task{ID: o.id, Status: company.TaskCompleted, Subtasks: make([]*company.Subtask, 2), Spent: company.Amount{MicroUSD: o.usd, Tokens: o.usd / 10},
+					Plan: company.Planning{Waves: o.waves}, Submitted: noon, Ended: noon.Add(o.took)}
 			}
 		}, `=== TASK SUMMARY ===
 [RESULT] COMPLETE
 [TASK]   t12 add rate limiting to the API
 [NEXT]   company show t12; then submit it without --dry-run
 [WHY]    the plan has 2 subtasks in 2 waves
-[HINT]   cost $0.41, 212k tokens, 3m12s; estimate: $0.40, 40k tokens to $1.00, 100k tokens, judged by 4 subtasks; never more than $5.00
+[HINT]   cost $0.41, 212k tokens, 3m12s; estimate: $0.40, 40k tokens to $1.00, 100k tokens, 6m00s to 10m00s, judged by 4 subtasks; never more than $5.00
 ====================
 `, 0},
 	} {

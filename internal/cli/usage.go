@@ -62,6 +62,22 @@ func nearest(c *cobra.Command, typed string) string {
 	return ""
 }
 
+// asksForJSON looks for what asks for JSON in a command line that cannot be
+// read as a whole.
+func asksForJSON(args []string) bool {
+	for i, arg := range args {
+		switch {
+		case arg == "--":
+			return false
+		case arg == "--json", arg == "-ojson", arg == "-o=json", arg == "--output=json":
+			return true
+		case (arg == "-o" || arg == "--output") && i+1 < len(args) && args[i+1] == "json":
+			return true
+		}
+	}
+	return false
+}
+
 // flagError is a wrong flag, with the one that was most likely meant.
 func flagError(c *cobra.Command, err error) error {
 	e := company.E(company.EUsage, err.Error())

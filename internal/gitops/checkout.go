@@ -47,6 +47,8 @@ func (c *checkout) base(ctx context.Context, ref string) (BaseInfo, error) {
 	if info.OID, err = c.s.resolve(ctx, c.gitDir, full, "commit"); err != nil {
 		if company.CodeOf(err) == company.ENotFound && ref != "" {
 			err = company.E(company.ENotFound, fmt.Sprintf("there is no branch %q in %s", ref, c.workTree)).Fix("list them with: git branch")
+		} else if company.CodeOf(err) == company.ENotFound { // HEAD names it, so it was there
+			err = unfit("the repository is damaged").Because("the commit of " + info.Branch + " is missing").Fix("git fsck tells what is missing; mend it, or clone it anew")
 		}
 		return info, err
 	}
