@@ -262,3 +262,31 @@ func TestAnyModelAnyCrash(t *testing.T) {
 		}
 	})
 }
+
+// A model that was given its tools in text is given them so from the start by
+// whoever takes the run up again: the journal names it.
+func TestTextualIsJournaled(t *testing.T) {
+	script := func() *scripted {
+		first := calls(`read {"path":"a"}`)
+		first.Textual, first.Served = true, adapters.Info{Model: "llama3"}
+		return replies(first, finish)
+	}
+	whole := newBench(t, script())
+	whole.mustRun(t)
+	if got := whole.model.requests[0].Textual; got != nil {
+		t.Errorf("the first request knows %v", got)
+	}
+	for n := range whole.journal.records {
+		b := newBench(t, script())
+		b.journal = whole.journal.prefix(n + 1)
+		b.cfg.Journal = b.journal
+		known := b.journal.count(kindReply) > 0
+		b.mustRun(t)
+		if len(b.model.requests) == 0 {
+			continue
+		}
+		if got := b.model.requests[0].Textual; (fmt.Sprint(got) == "[llama3]") != known {
+			t.Errorf("after %d records the first request knows %v", n+1, got)
+		}
+	}
+}

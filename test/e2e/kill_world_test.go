@@ -250,7 +250,9 @@ func TestContainerKilled(t *testing.T) {
 // and says so; when it is back the work goes on by itself (ADP-3).
 func TestModelAway(t *testing.T) {
 	t.Parallel()
-	h := open(t, farewells())
+	hold := at("t1-plan.1", 0)
+	t.Cleanup(hold.release)
+	h := open(t, farewells(hold))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -270,15 +272,20 @@ func TestModelAway(t *testing.T) {
 	if err := os.WriteFile(config, []byte(strings.Replace(string(text), "models:\n", "models:\n"+profile, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	// It is there when the task is taken, or the task would not be.
+	gate := &gateOf{network: "tcp", listen: away, target: here}
+	gate.open(t)
+	t.Cleanup(gate.shut)
 	p := h.Start("submit", "say goodbye")
+	hold.wait(t, p)
+	gate.shut()
+	hold.release()
 	p.Until(patience, "a wait", func(it orchestrator.Item) bool { return it.Kind == "waiting" && it.Mark == orchestrator.Stalled })
 	ended := p.Until(patience, "a failed run", func(it orchestrator.Item) bool { return it.Kind == "run.ended" })
 	if ended.Mark != orchestrator.Failed || !strings.Contains(ended.Text, "refused") || !strings.Contains(ended.Text, "fix:") {
 		t.Errorf("what is said of a server that refuses: %q", ended.Text)
 	}
-	gate := &gateOf{network: "tcp", listen: away, target: here}
 	gate.open(t)
-	t.Cleanup(gate.shut)
 	ends(t, p, 0)
 	delivered(t, h, 1, 1, 1)
 }

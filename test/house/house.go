@@ -32,6 +32,9 @@ type House struct {
 	Origin string // bare remote
 	Model  *scripted.Server
 	Env    []string
+	// Profile is the YAML of the one model profile; when empty, the model
+	// server over OpenAI's protocol. "none": no model is configured.
+	Profile string
 	// Under, when set, is a program and its first arguments that starts the
 	// commands of company, in its own place (it execs them).
 	Under []string
@@ -86,12 +89,12 @@ func Root() (string, error) {
 // New makes a repository of files with one commit on main and a bare origin,
 // an office whose models are all answered by brain, and cleans up after the
 // test: processes, containers of the office, folders.
-func New(t testing.TB, brain scripted.Brain, files map[string]string) *House {
+func New(t testing.TB, brain scripted.Brain, files map[string]string, opts ...scripted.Option) *House {
 	t.Helper()
 	h := &House{T: t, Bin: Binary(t), Dir: t.TempDir()}
 	h.Repo, h.Origin = filepath.Join(h.Dir, "repo"), filepath.Join(h.Dir, "origin.git")
 	if brain != nil {
-		srv, err := scripted.NewServer(brain)
+		srv, err := scripted.NewServer(brain, opts...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,8 +152,12 @@ func cacheHome() string {
 func (h *House) Config(more string) {
 	h.T.Helper()
 	text := "version: 1\n"
-	if h.Model != nil {
-		text += fmt.Sprintf("models:\n  default: {adapter: openai, model: scripted, base_url: %q, api_key_env: TEST_MODEL_KEY}\n", h.Model.URL())
+	profile := h.Profile
+	if profile == "" && h.Model != nil {
+		profile = fmt.Sprintf("{adapter: openai, model: scripted, base_url: %q, api_key_env: TEST_MODEL_KEY}", h.Model.URL())
+	}
+	if profile != "" && profile != "none" {
+		text += "models:\n  default: " + profile + "\n"
 	}
 	dir := filepath.Join(h.Dir, "config", "company")
 	if err := os.MkdirAll(dir, 0o700); err != nil {

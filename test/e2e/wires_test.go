@@ -1,0 +1,175 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"company/internal/adapters/scripted"
+	"company/internal/orchestrator"
+	"company/test/house"
+)
+
+// oneByOne is a worker with one call in each reply, as a model without tools
+// has: it gets a call wrong first, in JSON that is broken.
+func oneByOne() func(scripted.Exchange) scripted.Reply {
+	write := func(path, content string) scripted.Reply {
+		return call("write_file", m{"path": path, "content": content})
+	}
+	return steps(
+		scripted.Reply{Text: "I write it.", Calls: []scripted.Call{{Tool: "write_file", Raw: `{path: farewell.sh}`}}},
+		write("farewell.sh", "echo goodbye\n"),
+		scripted.Reply{Text: "Now I would commit."}, // and calls nothing
+		write("checks/farewell.sh", "test \"$(sh farewell.sh)\" = goodbye\n"),
+		call("git_commit", m{"message": "Add a farewell"}), call("finish", m{"summary": "Add a farewell"}))
+}
+
+// TestWires: a whole task over each model protocol, to its pull request: Ollama
+// and Anthropic by their own, Ollama unasked where nothing is configured, and a
+// model that refuses tools with a 400, over each of the three (ADP-1, ADP-7).
+// Changing the protocol is one line of config.
+func TestWires(t *testing.T) {
+	const key, anthropicKey = "TEST_MODEL_KEY", "ANTHROPIC_API_KEY"
+	for _, w := range []struct {
+		name, profile string // %s is the server's address
+		path          string // what the protocol asks
+		toolless      bool
+	}{
+		{"ollama", "{adapter: ollama, model: scripted, base_url: %q}", "num_ctx", false},
+		{"nothing configured", "none", "num_ctx", false},
+		{"anthropic", "{adapter: anthropic, model: scripted, base_url: %q, api_key_env: " + key + "}", "cache_control", false},
+		{"no tools, openai", "{adapter: openai, model: scripted, base_url: \"%s/v1\", api_key_env: " + key + "}", "[result of write_file]", true},
+		{"no tools, anthropic", "{adapter: anthropic, model: scripted, base_url: %q, api_key_env: " + key + "}", "[result of write_file]", true},
+	} {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			brain := &staff{manager: planned(farewell()), worker: saysGoodbye()}
+			var opts []scripted.Option
+			if w.toolless {
+				brain.worker = oneByOne()
+				opts = append(opts, scripted.WithoutTools())
+			}
+			h := house.New(t, brain, tiny(), opts...)
+			address := strings.TrimSuffix(h.Model.URL(), "/v1")
+			h.Env = append(h.Env, "OLLAMA_HOST="+address, anthropicKey+"=not-for-this-address")
+			if h.Profile = w.profile; w.profile != "none" {
+				h.Profile = fmt.Sprintf(w.profile, address)
+			}
+			h.Config(tinyGates)
+			p := h.Start("submit", "--no-input", "add a farewell")
+			if sum := ends(t, p, 0); sum.Result != "COMPLETE" || sum.Tokens == 0 {
+				t.Fatalf("summary: %+v", sum)
+			}
+			delivered(t, h, 1, 1, 1)
+			if body := asked(t, h, "t1-01.1", 3); !strings.Contains(body, w.path) {
+				t.Errorf("the third request of the worker does not hold %q: %.2000s", w.path, body)
+			}
+			keepRequests(t, h, w.name)
+			if w.toolless {
+				saysText(t, h, p)
+			}
+		})
+	}
+}
+
+// saysText: the feed tells once per model that it takes no tools, and the run's
+// log shows that what it got wrong was put right.
+func saysText(t *testing.T, h *house.House, p *house.Process) {
+	t.Helper()
+	told := 0
+	for _, it := range p.Items() {
+		if strings.Contains(it.Text, "takes no tools: it is given them in text") {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("the feed tells %d times that tools are text:\n%s", told, p.Tell())
+	}
+	log := h.MustRun(patience, "logs", "t1-01").Stdout
+	for _, want := range []string{"The arguments of write_file are not valid JSON", "called no tool", "+ git_commit"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log does not say %q:\n%s", want, log)
+		}
+	}
+}
+
+// keepRequests writes what the company sent where COMPANY_TEST_REQUESTS names a
+// folder, so that the requests can be read with a vendor's own types.
+func keepRequests(t *testing.T, h *house.House, name string) {
+	t.Helper()
+	dir := os.Getenv("COMPANY_TEST_REQUESTS")
+	if dir == "" {
+		return
+	}
+	for _, r := range h.Model.Requests() {
+		if !json.Valid(r.Body) {
+			continue // longer than what is logged
+		}
+		file := fmt.Sprintf("%s-%03d.json", strings.ReplaceAll(name, " ", "-"), r.N)
+		if err := os.WriteFile(filepath.Join(dir, file), r.Body, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestNoModelAtAll: nothing configured and no Ollama: one screen that tells what
+// was looked for and where, and what to do; nothing is begun (ADP-3).
+func TestNoModelAtAll(t *testing.T) {
+	t.Parallel()
+	h := house.New(t, nil, tiny())
+	h.Env = append(h.Env, "OLLAMA_HOST=127.0.0.1:9")
+	h.Config(tinyGates)
+	said := refused(t, h, 1, "E_MODEL", "submit", "--no-input", "add a farewell")
+	for _, want := range []string{"ollama llama3", "http://127.0.0.1:9", "ollama serve", "ollama pull llama3", "company init", "make demo"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is missing:\n%s", want, said)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(h.Repo, ".company")); err == nil {
+		t.Error("an office was made")
+	}
+}
+
+// TestFallback: a model that its server has not is told with the ones that it
+// has; with a fallback the work is done by that, and the feed says so (ADP-3,
+// ADP-5: the name goes out as it stands in the config).
+func TestFallback(t *testing.T) {
+	t.Parallel()
+	h := open(t, farewells())
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/models" {
+			_, _ = io.WriteString(w, `{"data":[{"id":"small-1"},{"id":"large-2"}]}`)
+			return
+		}
+		var asked struct{ Model string }
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || asked.Model != "Large 3:x" {
+			t.Errorf("asked for %q, %v", asked.Model, err)
+		}
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, `{"error":{"message":"The model does not exist","type":"invalid_request_error","code":"model_not_found"}}`)
+	}))
+	t.Cleanup(server.Close)
+	missing := fmt.Sprintf(`{adapter: openai, model: "Large 3:x", base_url: "%s/v1", api_key_env: TEST_MODEL_KEY`, server.URL)
+	h.Profile = missing + "}"
+	h.Config(tinyGates)
+	said := refused(t, h, 1, "E_MODEL", "submit", "--no-input", "add a farewell")
+	if !strings.Contains(said, "Large 3:x") || !strings.Contains(said, "small-1, large-2") {
+		t.Errorf("the models that there are are not named:\n%s", said)
+	}
+
+	h.Profile = missing + ", fallback: [spare]}\n" +
+		fmt.Sprintf("  spare: {adapter: openai, model: scripted, base_url: %q, api_key_env: TEST_MODEL_KEY}", h.Model.URL())
+	h.Config(tinyGates)
+	p := h.Start("submit", "--no-input", "add a farewell")
+	ends(t, p, 0)
+	delivered(t, h, 1, 1, 1)
+	p.Until(patience, "a line that tells of the fallback", func(it orchestrator.Item) bool {
+		return strings.Contains(it.Text, "falling back from Large 3:x to scripted")
+	})
+}
