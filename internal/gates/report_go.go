@@ -124,12 +124,20 @@ func chatter(line string) bool {
 	return strings.HasPrefix(l, "=== RUN ") || strings.HasPrefix(l, "=== PAUSE ") || strings.HasPrefix(l, "=== CONT ") || strings.HasPrefix(l, "=== NAME ")
 }
 
-// show writes what a test printed, and forgets it.
+// show writes what a test printed, its verdict first as in go test, and
+// forgets it.
 func (g *goReport) show(p *goPackage, test string) {
-	if b := p.open[test]; b != nil {
-		_, _ = g.text.Write(b.Bytes())
-		g.drop(p, test)
+	b := p.open[test]
+	if b == nil {
+		return
 	}
+	out := b.Bytes()
+	if i := bytes.LastIndex(out, []byte("--- FAIL: ")); i > 0 && out[i-1] == '\n' {
+		_, _ = g.text.Write(out[i:])
+		out = out[:i]
+	}
+	_, _ = g.text.Write(out)
+	g.drop(p, test)
 }
 
 func (g *goReport) drop(p *goPackage, test string) {

@@ -70,7 +70,7 @@ func TestGoText(t *testing.T) {
 	}
 	_, text := read(GoJSON, append([]byte("a line of something else\n"), raw...))
 	for _, want := range []string{"a line of something else\n", "bad/a_test.go:3:27: undefined: y\n", "FAIL\texample.com/m/bad [build failed]\n", "dying\n",
-		"--- FAIL: TestBad/in (0.00s)\n", "a_test.go:4: 1 is not 2\n", "?   \texample.com/m/none\t[no test files]\n"} {
+		"--- FAIL: TestBad/in (0.00s)\n    a_test.go:4: 1 is not 2\n", "?   \texample.com/m/none\t[no test files]\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -1,0 +1,164 @@
+package e2e
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"company/internal/orchestrator"
+	"company/test/house"
+)
+
+// prBody is the text of a pull request.
+func prBody(h *house.House, pr string) string {
+	return h.MustRun(patience, "pr", "show", pr).Stdout
+}
+
+func holds(t testing.TB, what, text string, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			t.Errorf("%s does not say %q:\n%s", what, w, text)
+		}
+	}
+}
+
+// oldTest fails on the base, and nobody is asked to mend it.
+const oldTest = "package calc\n\nimport \"testing\"\n\nfunc TestOld(t *testing.T) { t.Error(\"has been red for years\") }\n"
+
+// TestRedBase: what is red in the base is known by name before anybody plans.
+// A change that breaks something else is barred; one that does not is merged,
+// and its pull request says what is red (GAT-1, GAT-6).
+func TestRedBase(t *testing.T) {
+	t.Parallel()
+	files := calculator()
+	files["old_test.go"] = oldTest
+	triple := "package calc\n\n// Triple is three times n.\nfunc Triple(n int) int { return 3 * n }\n"
+	test := "package calc\n\nimport \"testing\"\n\nfunc TestTriple(t *testing.T) {\n\tif Triple(2) != 6 {\n\t\tt.Error(Triple(2))\n\t}\n}\n"
+	broken := strings.Replace(files["calc.go"], "2 * n", "3 * n", 1)
+	plan := planned([]m{ticket("Add Triple", tripleDescription, "calc.go", "triple.go", "triple_test.go")})
+	h := house.New(t, &staff{
+		manager: plan,
+		worker: runs(
+			does("Break Double", "calc.go", broken, "triple.go", triple, "triple_test.go", test),
+			does("Mend Double", "calc.go", files["calc.go"]),
+		),
+	}, files)
+	p := h.Start("submit", "add a function that triples")
+	sum := ends(t, p, 0)
+	delivered(t, h, 1, 1, 1)
+	if sum.Result != "COMPLETE" || !strings.Contains(sum.Why, "test red as on the base") {
+		t.Errorf("%+v", sum)
+	}
+	base := p.Event(patience, "task.baseline", "")
+	if base.Mark != orchestrator.Stalled || !strings.Contains(base.Text, "before any work: test: example.com/calc TestOld") {
+		t.Errorf("%+v", base)
+	}
+	// The broken test bars, by its name; the old one is nobody's fault.
+	red := p.Until(patience, "a red gate", func(it orchestrator.Item) bool {
+		return it.Kind == "gate.finished" && it.Mark == orchestrator.Failed
+	})
+	if !strings.Contains(red.Text, "example.com/calc TestDouble") || strings.Contains(red.Text, "TestOld") {
+		t.Errorf("%+v", red)
+	}
+	for _, run := range []string{"t1-plan.1", "t1-01.1", "t1-01-review.1"} {
+		tells(t, h, run, "example.com/calc TestOld")
+	}
+	tells(t, h, "t1-01.2", "These fail, and did not on the base: example.com/calc TestDouble")
+	if n := h.Model.Calls().ByRun["t1-01-review.1"]; n != 1 {
+		t.Errorf("%d calls of the reviewer: what breaks a test is not reviewed", n)
+	}
+	holds(t, "the pull request", prBody(h, "1"), "red as on the base, 3 tests, 1 failed", "fails on the base too, and in nothing else here: `example.com/calc TestOld`")
+	says(t, h, []string{"before: test: example.com/calc TestOld", "~ test"}, "show", "t1")
+	var whole struct {
+		Task struct {
+			KnownRed []string `json:"known_red"`
+		}
+	}
+	h.JSON(&whole, "show", "t1")
+	if !slices.Equal(whole.Task.KnownRed, []string{"test: example.com/calc TestOld"}) {
+		t.Errorf("%+v", whole)
+	}
+
+	// The same tree is not judged again for the next task.
+	again := h.Start("submit", "--dry-run", "add a function that triples")
+	ends(t, again, 0)
+	if b := again.Event(patience, "task.baseline", ""); !strings.Contains(b.Text, "(cached)") {
+		t.Errorf("%+v", b)
+	}
+}
+
+// TestFlakyGate: a test that fails once and passes on the same tree bars
+// nothing, and the pull request and the feed say so.
+func TestFlakyGate(t *testing.T) {
+	t.Parallel()
+	late := "until=$(cat until)\nnow=$(date +%s)\n# Red until a moment that the first run waits for.\nif [ \"$now\" -lt \"$until\" ]; then sleep $((until - now)); exit 1; fi\n"
+	h := open(t, &staff{
+		manager: planned([]m{ticket("Add a check", "Add checks/late.sh.", "until", "checks/late.sh")}),
+		worker: steps(
+			call("write_file", m{"path": "checks/late.sh", "content": late}),
+			call("run_command", m{"command": "expr $(date +%s) + 25 > until"}),
+			call("git_commit", m{"message": "Add a check"}),
+			call("finish", m{"summary": "a check"}),
+		),
+	})
+	p := h.Start("submit", "add a check")
+	ends(t, p, 0)
+	delivered(t, h, 1, 1, 1)
+	gate := p.Event(patience, "gate.finished", "t1-01")
+	if gate.Mark != orchestrator.Done || !strings.Contains(gate.Text, "gates passed; flaky: test") {
+		t.Errorf("%+v", gate)
+	}
+	tells(t, h, "t1-01-review.1", "flaky: it failed once and passed when run again")
+}
+
+// TestNoTests: a repository without a test is worked on, and its pull request
+// says that nothing was tested.
+func TestNoTests(t *testing.T) {
+	t.Parallel()
+	files := calculator()
+	delete(files, "calc_test.go")
+	h := house.New(t, &staff{
+		manager: planned([]m{ticket("Add Triple", tripleDescription, "triple.go")}),
+		worker:  does("Add Triple", "triple.go", "package calc\n\n// Triple is three times n.\nfunc Triple(n int) int { return 3 * n }\n"),
+	}, files)
+	ends(t, h.Start("submit", "add a function that triples"), 0)
+	delivered(t, h, 1, 1, 1)
+	holds(t, "the pull request", prBody(h, "1"), "**UNTESTED**: the test gate is green and has no tests.", "passed, no tests")
+}
+
+// TestMissingLinter: a linter that was found and is not in the image is
+// absent, neither passed nor failed; one that the president asked for is an
+// error with what to do, before any model is called.
+func TestMissingLinter(t *testing.T) {
+	t.Parallel()
+	t.Run("found", func(t *testing.T) {
+		t.Parallel()
+		files := tiny()
+		files["Makefile"] = "lint:\n\tno-such-linter .\n\ntest:\n\tsh ./test.sh\n"
+		h := house.New(t, &staff{manager: planned(farewell()), worker: saysGoodbye()}, files)
+		p := h.Start("submit", "say goodbye")
+		sum := ends(t, p, 0)
+		delivered(t, h, 1, 1, 1)
+		if !strings.Contains(sum.Why, "test passed, lint absent") {
+			t.Errorf("%+v", sum)
+		}
+		holds(t, "the pull request", prBody(h, "1"), "lint is **absent**", "| absent |")
+	})
+	t.Run("asked for", func(t *testing.T) {
+		t.Parallel()
+		h := house.New(t, &staff{}, tiny())
+		h.Config("gates: {lint: \"no-such-linter .\", test: \"sh ./test.sh\"}\n")
+		p := h.Start("submit", "--no-input", "say goodbye")
+		ends(t, p, 2)
+		it := p.Event(patience, "approval.opened", "")
+		for _, w := range []string{"the gate lint (no-such-linter .) cannot start on the base commit", "container.setup", "gates.lint"} {
+			if !strings.Contains(it.Text, w) {
+				t.Errorf("the president is not told %q: %s", w, it.Text)
+			}
+		}
+		if calls := h.Model.Calls(); calls.Total != 0 {
+			t.Errorf("%d calls of a model for work that nobody can judge", calls.Total)
+		}
+	})
+}
