@@ -217,7 +217,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 		Forge: forges.Of, Ask: forge.Ask{Labels: cfg.Forge.Labels, Draft: cfg.Forge.Draft, CodeOwners: cfg.Forge.Reviewers == "codeowners"},
 		Keep: func(ctx context.Context, text string) (company.Hash, error) { return keep(ctx, []byte(text)) }}
 	h.packing = h.packs(git)
-	h.rounds = append(h.rounds, h.packing)
+	h.rounds = append(h.rounds, h.packing, h.tidying(git, images))
 	h.rounds = append(h.rounds, h.asking(cfg.Forge.Poll, listener(h.office.ID, h.office.Paths, h.loaded, forges)))
 	judge := &gates.Effect{Desk: h.orch, Runner: runner, Mirror: mirror, Started: checking}
 	for kind, do := range map[company.EffectKind]company.Doer{

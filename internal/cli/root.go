@@ -188,9 +188,10 @@ func newRoot(a *app) *cobra.Command {
 	root.AddCommand(
 		newSubmit(a), newServe(a), newStatus(a), newFeed(a), newShow(a), newLogs(a), newDiff(a),
 		newAnswer(a), newApprove(a), newReject(a), newStop(a), newPause(a), newResume(a), newCancel(a), newAgents(a), newHire(a), newFire(a), newBudget(a), newPR(a),
-		newProject(a),
+		newProject(a), newCleanup(a), newImage(a),
 		newInit(a), newTrust(a), newConfig(a), newGit(a), newDoctor(a), newBench(a), newVersion(a), newCompletion(),
 	)
+	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	for _, c := range root.Commands() {
 		usageErrors(c)
 	}

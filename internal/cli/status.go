@@ -45,6 +45,7 @@ type overview struct {
 	Tokens        int64          `json:"tokens"`
 	Tasks         []taskView     `json:"tasks"`
 	OpenPRs       []prView       `json:"open_prs"`
+	Disk          disk           `json:"disk"`
 
 	hidden int
 }
@@ -61,6 +62,7 @@ func (a *app) status(ctx context.Context) error {
 	}
 	_, remote := acc.(*distant)
 	v := viewOffice(s, paths, remote, a.verbose || a.output == "json")
+	v.Disk = diskOf(ctx, paths)
 	if a.output == "json" {
 		return a.printJSON(a.out, v)
 	}
@@ -129,7 +131,7 @@ func (v overview) text() string {
 	if len(v.Running) == 0 {
 		b.WriteString("  nothing\n")
 	}
-	fmt.Fprintf(&b, "\nCOST\n  %s\n\nTASKS\n", money(v.CostMicroUSD, v.Tokens))
+	fmt.Fprintf(&b, "\nCOST\n  %s\n\nDISK\n  %s\n\nTASKS\n", money(v.CostMicroUSD, v.Tokens), v.Disk.text())
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, t := range v.Tasks {
 		state, phase := string(t.Status), t.Phase

@@ -128,22 +128,3 @@ func newVersion(a *app) *cobra.Command {
 		},
 	}
 }
-
-func newCompletion() *cobra.Command {
-	return &cobra.Command{
-		Use: "completion bash|zsh|fish", Short: "Print what makes a shell complete commands, flags and ids",
-		Example:   "  source <(company completion bash)\n  company completion fish | source",
-		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
-		ValidArgs: []string{"bash", "zsh", "fish"},
-		RunE: func(c *cobra.Command, args []string) error {
-			switch out := c.OutOrStdout(); args[0] {
-			case "bash":
-				return c.Root().GenBashCompletionV2(out, true)
-			case "zsh":
-				return c.Root().GenZshCompletion(out)
-			default:
-				return c.Root().GenFishCompletion(out, true)
-			}
-		},
-	}
-}

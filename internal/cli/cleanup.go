@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/company"
+	"company/internal/gitops"
+	"company/internal/image"
+)
+
+type cleanupOptions struct{ dryRun, all bool }
+
+func newCleanup(a *app) *cobra.Command {
+	var o cleanupOptions
+	c := &cobra.Command{
+		Use: "cleanup", Short: "Remove what ended tasks of this office have left",
+		Example: "  company cleanup --dry-run\n  company cleanup\n  company cleanup --all --dry-run",
+		Long: `Removes what nobody will ask for again of tasks that ended more than
+retention_days ago: files and repositories of their runs, what the mirror keeps
+of them, their images, logs of companies in the background, and containers that
+a company left which died. --all does not wait for retention_days.
+
+The ledger, what was merged, open pull requests and all that belongs to them
+stay, and so does everything that is not this office's. While a company works
+here the command is refused; company serve does the same by itself, every hour.`,
+		RunE: func(c *cobra.Command, _ []string) error { return a.cleanup(c.Context(), o) },
+	}
+	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "only list what would be removed")
+	c.Flags().BoolVar(&o.all, "all", false, "of all tasks that have ended, however recently")
+	return c
+}
+
+// cleaned is what cleanup tells.
+type cleaned struct {
+	SchemaVersion int        `json:"schema_version"`
+	DryRun        bool       `json:"dry_run"`
+	Items         []leftover `json:"items"` // removed, or to be removed
+	Bytes         int64      `json:"bytes"`
+	Docker        bool       `json:"docker"` // it was looked for containers and images, too
+}
+
+func (a *app) cleanup(ctx context.Context, o cleanupOptions) error {
+	paths, err := a.paths()
+	if err != nil {
+		return err
+	}
+	out := cleaned{SchemaVersion: 1, DryRun: o.dryRun, Items: []leftover{}, Docker: true}
+	if !exists(paths) {
+		return a.sayCleaned(out)
+	}
+	h, remote, err := a.open(ctx, paths, dialFor)
+	if err != nil {
+		return err
+	}
+	if remote != nil {
+		remote.Close()
+		return company.E(company.EConflict, "a company works in this office").Because("it may need what would be removed").
+			Fix("wait for it to end, or end it; company serve puts old things away by itself")
+	}
+	defer h.leave()
+	k := keeper{state: h.View(), paths: paths, before: now().AddDate(0, 0, -h.loaded.Config.RetentionDays)}
+	if o.all {
+		k.before = now()
+	}
+	found, err := h.leftovers(ctx, k)
+	if err != nil {
+		return err
+	}
+	docker, closeDocker, err := h.dockerLeftovers(ctx, k)
+	defer closeDocker()
+	if err != nil {
+		out.Docker = false
+		a.note("containers and images are not looked at: %s", err)
+	}
+	all := sorted(append(found, docker...))
+	var failed []error
+	for _, l := range all {
+		if !o.dryRun {
+			if err := l.remove(ctx); err != nil {
+				failed = append(failed, fmt.Errorf("%s %s: %w", l.Kind, l.Name, err))
+				continue
+			}
+		}
+		out.Items = append(out.Items, l)
+		out.Bytes += l.Bytes
+	}
+	if err := a.sayCleaned(out); err != nil {
+		return err
+	}
+	if len(failed) > 0 {
+		return company.E(company.EInternal, fmt.Sprintf("%d things could not be removed", len(failed))).Wrap(errors.Join(failed...)).Fix("see that they are yours, and try again")
+	}
+	return nil
+}
+
+func (a *app) sayCleaned(out cleaned) error {
+	if a.output == "json" {
+		return a.printJSON(a.out, out)
+	}
+	if len(out.Items) == 0 {
+		_, err := fmt.Fprintln(a.out, "nothing to remove")
+		return err
+	}
+	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	for _, l := range out.Items {
+		size := "-"
+		if l.Bytes > 0 {
+			size = bytesText(l.Bytes)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\n", l.Kind, l.Name, size)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	what := "removed"
+	if out.DryRun {
+		what = "would be removed"
+	}
+	_, err := fmt.Fprintf(a.out, "%d things %s, %s\n", len(out.Items), what, bytesText(out.Bytes))
+	return err
+}
+
+func bytesText(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%d KiB", (n+1023)>>10)
+}
+
+// leftovers are those on this disk.
+func (h *house) leftovers(ctx context.Context, k keeper) ([]leftover, error) {
+	files, err := k.files()
+	if err != nil {
+		return nil, company.E(company.EConfig, "the folders of runs cannot be read").Wrap(err).Fix("see that they are yours")
+	}
+	cfg, err := gitConfig(h.office.Paths, h.loaded.Config, os.LookupEnv)
+	if err != nil {
+		return nil, err
+	}
+	store, err := gitops.Open(cfg)
+	if err != nil {
+		return nil, err
+	}
+	repos, err := k.git(ctx, store, cfg.Remote)
+	return append(files, repos...), err
+}
+
+// dockerLeftovers are those that the daemon keeps. What it opened is closed by
+// the function that it returns, after the removal.
+func (h *house) dockerLeftovers(ctx context.Context, k keeper) (all []leftover, done func(), err error) {
+	done = func() {}
+	rt, err := openRuntime(ctx, h.log)
+	if err != nil {
+		return nil, done, err
+	}
+	done = func() { _ = rt.Close() } // it started nothing
+	images, err := image.New(image.Config{Logger: h.log})
+	if err != nil {
+		return nil, done, err
+	}
+	done = func() { images.Close(); _ = rt.Close() }
+	if all, err = k.containers(ctx, rt); err != nil {
+		return nil, done, err
+	}
+	old, err := k.images(ctx, images)
+	return append(all, old...), done, err
+}
+
+// tidying is the round that puts old things away while a company serves.
+func (h *house) tidying(store *gitops.Store, images *image.Builder) round {
+	return round{name: "cleanup", every: time.Hour, limit: 10 * time.Minute, do: func(ctx context.Context) error {
+		// What ended this moment may still be letting go.
+		k := keeper{state: h.View(), paths: h.office.Paths, before: now().Add(-10*time.Minute).AddDate(0, 0, -h.loaded.Config.RetentionDays)}
+		all, err := k.files()
+		if err != nil {
+			return err
+		}
+		repos, err := k.git(ctx, store, h.loaded.Config.Git.Remote)
+		if err != nil {
+			return err
+		}
+		old, err := k.images(ctx, images)
+		var failed []error
+		for _, l := range sorted(append(append(all, repos...), old...)) {
+			failed = append(failed, l.remove(ctx))
+		}
+		return errors.Join(append(failed, err)...)
+	}}
+}
+
+// links is how many names a file has.
+func links(info os.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink)
+	}
+	return 1
+}

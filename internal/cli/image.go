@@ -1,0 +1,300 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/company"
+	"company/internal/gitops"
+	"company/internal/image"
+	"company/internal/manager"
+	"company/internal/office"
+)
+
+func newImage(a *app) *cobra.Command {
+	c := group("image", "The images that workers' containers are made from", `  company image list
+  company image explain
+  company image prune --dry-run`)
+	var all, dryRun bool
+	var project, base string
+	prune := &cobra.Command{
+		Use: "prune", Short: "Remove images that nobody needs",
+		Example: "  company image prune --dry-run\n  company image prune\n  company image prune --all",
+		Long: `Removes the images that ended tasks of this office were worked on with, when no
+task needs them any more. --all removes every image of company on this machine
+that no open task of this office is based on, layers that are shared included:
+the next task builds what it needs, which takes minutes. Another office's open
+task whose image went has to be submitted again. What a container uses stays.`,
+		RunE: func(c *cobra.Command, _ []string) error { return a.pruneImages(c.Context(), all, dryRun) },
+	}
+	prune.Flags().BoolVar(&all, "all", false, "every image that this office does not need now")
+	prune.Flags().BoolVar(&dryRun, "dry-run", false, "only list what would be removed")
+	of := func(use, short, long, example string, run func(context.Context, *image.Builder, image.Request) error) *cobra.Command {
+		c := &cobra.Command{
+			Use: use, Short: short, Long: long, Example: example,
+			RunE: func(c *cobra.Command, _ []string) error { return a.withRequest(c.Context(), project, base, run) },
+		}
+		c.Flags().StringVar(&project, "project", "", "project of this office, by name, or a git checkout (default: the one you stand in)")
+		c.Flags().StringVar(&base, "base", "", "branch to start from (default: the checkout's)")
+		_ = c.RegisterFlagCompletionFunc("project", a.ids(projectNames))
+		return c
+	}
+	c.AddCommand(
+		&cobra.Command{
+			Use: "list", Short: "List the images, the largest first", Example: "  company image list\n  company image list -o json",
+			RunE: func(c *cobra.Command, _ []string) error { return a.listImages(c.Context()) },
+		},
+		of("build", "Make the image that a task would need now", "Makes what is missing, so that the next task need not wait for it.", "  company image build\n  company image build --project api", a.buildImage),
+		prune,
+		of("explain", "Tell what the image of a task is made from, and what of it is there", "", "  company image explain\n  company image explain --base release", a.explainImage),
+	)
+	return c
+}
+
+type imageView struct {
+	Tag   string           `json:"tag"`
+	ID    string           `json:"id"`
+	Kind  string           `json:"kind"` // of its topmost layer
+	Top   bool             `json:"worker"`
+	Bytes int64            `json:"bytes"` // shared layers included
+	Tasks []company.TaskID `json:"tasks"` // of this office that were worked on with it, or are
+}
+
+func (a *app) listImages(ctx context.Context) error {
+	s, acc, err := a.look(ctx)
+	if err != nil {
+		return err
+	}
+	acc.Close()
+	b, err := image.New(image.Config{Logger: a.log})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	entries, err := b.List(ctx)
+	if err != nil {
+		return err
+	}
+	views := []imageView{}
+	for _, e := range entries {
+		v := imageView{Tag: e.Tag, ID: e.ID, Kind: e.Kind, Top: e.Top, Bytes: e.Size, Tasks: []company.TaskID{}}
+		for _, t := range tasksOf(s) {
+			if t.Prepared != nil && t.Prepared.Image == e.ID {
+				v.Tasks = append(v.Tasks, t.ID)
+			}
+		}
+		views = append(views, v)
+	}
+	slices.SortFunc(views, func(a, b imageView) int { return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Tag, b.Tag)) })
+	if a.output == "json" {
+		return a.printJSON(a.out, map[string]any{"schema_version": 1, "images": views})
+	}
+	if len(views) == 0 {
+		_, err := fmt.Fprintln(a.out, "no images yet: the first task builds one, or company image build")
+		return err
+	}
+	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "IMAGE\tKIND\tSIZE\tTASKS HERE")
+	for _, v := range views {
+		name, key := v.Tag, v.Tag
+		if len(key) > 40 {
+			name = key[:40]
+		}
+		tasks := "-"
+		if len(v.Tasks) > 0 {
+			tasks = join(v.Tasks)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", name, v.Kind, bytesText(v.Bytes), cleanLine(tasks, 60))
+	}
+	return table.Flush()
+}
+
+func (a *app) pruneImages(ctx context.Context, all, dryRun bool) error {
+	s, acc, err := a.look(ctx)
+	if err != nil {
+		return err
+	}
+	acc.Close()
+	b, err := image.New(image.Config{Logger: a.log})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	found, err := a.prunable(ctx, s, b, all)
+	if err != nil {
+		return err
+	}
+	out := cleaned{SchemaVersion: 1, DryRun: dryRun, Items: []leftover{}, Docker: true}
+	// The daemon keeps a layer while an image above it is there.
+	for _, l := range found {
+		if !dryRun {
+			if err := l.remove(ctx); err != nil {
+				return err
+			}
+		}
+		out.Items = append(out.Items, l)
+	}
+	return a.sayCleaned(out)
+}
+
+func (a *app) prunable(ctx context.Context, s *company.State, b *image.Builder, all bool) ([]leftover, error) {
+	if !all {
+		// A task that ended this moment needs no image; a follow-up is based on
+		// the image of the task that it follows, and open pull requests keep it.
+		return keeper{state: s, before: now()}.images(ctx, b)
+	}
+	var keep []string
+	for _, id := range s.Open {
+		if p := s.Tasks[id].Prepared; p != nil {
+			keep = append(keep, p.Image)
+		}
+	}
+	unused, err := b.Unused(ctx, keep, false)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := b.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(entries, func(a, b image.Entry) int { return len(b.Layers) - len(a.Layers) })
+	var out []leftover
+	for _, e := range entries {
+		if unused(e) {
+			out = append(out, leftover{Kind: "image", Name: e.Tag, remove: func(ctx context.Context) error {
+				_, err := b.Prune(ctx, func(o image.Entry) bool { return o.Tag == e.Tag })
+				return err
+			}})
+		}
+	}
+	return out, nil
+}
+
+// withRequest finds out what image a task of a project would be asked for now.
+func (a *app) withRequest(ctx context.Context, project, base string, run func(context.Context, *image.Builder, image.Request) error) error {
+	paths, _, err := a.ready()
+	if err != nil {
+		return err
+	}
+	repo, err := a.projectOrCheckout(ctx, paths, project)
+	if err != nil {
+		return err
+	}
+	loaded, err := a.loadFor(paths, repo)
+	if err == nil {
+		err = loaded.Check()
+	}
+	if err != nil {
+		return err
+	}
+	if base == "" && loaded.Config.Git.Base != office.Auto {
+		base = loaded.Config.Git.Base
+	}
+	off, err := office.Open(paths)
+	if err != nil {
+		return err
+	}
+	defer off.Close()
+	b, done, err := a.builder(ctx, off, loaded)
+	if err != nil {
+		return err
+	}
+	defer done()
+	cfg, err := gitConfig(paths, loaded.Config, os.LookupEnv)
+	if err != nil {
+		return err
+	}
+	store, err := gitops.Open(cfg)
+	if err != nil {
+		return err
+	}
+	p := projectOf(repo)
+	m, err := store.Mirror(ctx, p.ID, p.Path)
+	if err != nil {
+		return err
+	}
+	c := loaded.Config
+	in := manager.Intake{
+		Images: b, Base: c.Container.Image, Setup: c.Container.Setup, Offline: c.Container.Deps == "off",
+		Lint: given(c.Gates.Lint), Test: given(c.Gates.Test), Prefix: c.Git.IntegrationBranch,
+	}
+	req, err := in.ImageOf(ctx, m, p.Path, base)
+	if err != nil {
+		return err
+	}
+	return run(ctx, b, req)
+}
+
+// builder is an image builder outside of a working company.
+func (a *app) builder(ctx context.Context, off *office.Office, loaded office.Loaded) (*image.Builder, func(), error) {
+	h := &house{office: off, loaded: loaded, log: a.log}
+	h.life, h.die = context.WithCancelCause(ctx)
+	registries, err := h.openRegistries(ctx, loaded.Config)
+	if err != nil {
+		h.close()
+		return nil, nil, err
+	}
+	b, err := image.New(image.Config{Logger: a.log, Seccomp: buildProfile(), Registries: registries, Progress: func(line string) { a.note("%s", line) }})
+	if err != nil {
+		h.close()
+		return nil, nil, err
+	}
+	return b, func() { b.Close(); h.close() }, nil
+}
+
+func (a *app) buildImage(ctx context.Context, b *image.Builder, req image.Request) error {
+	began := now()
+	img, err := b.Ensure(ctx, req)
+	if err != nil {
+		return err
+	}
+	for _, n := range img.Notes {
+		a.note("%s", n)
+	}
+	if a.output == "json" {
+		return a.printJSON(a.out, map[string]any{"schema_version": 1, "id": img.ID, "tag": img.Tag, "notes": img.Notes, "took_ms": now().Sub(began).Milliseconds()})
+	}
+	_, err = fmt.Fprintf(a.out, "%s is there (%s)\n", img.Tag, now().Sub(began).Round(100*time.Millisecond))
+	return err
+}
+
+func (a *app) explainImage(ctx context.Context, b *image.Builder, req image.Request) error {
+	x, err := b.Explain(ctx, req)
+	if err != nil {
+		return err
+	}
+	if a.output == "json" {
+		parts := []map[string]any{}
+		for _, p := range x.Parts {
+			parts = append(parts, map[string]any{"kind": p.Kind, "tag": p.Tag, "why": p.Why, "cached": p.Cached, "bytes": p.Size})
+		}
+		return a.printJSON(a.out, map[string]any{"schema_version": 1, "image": x.Image, "parts": parts, "notes": x.Notes})
+	}
+	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	for _, p := range x.Parts {
+		state := "to be made"
+		if p.Cached {
+			state = bytesText(p.Size)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\n", p.Kind, state, cleanLine(p.Why, 160))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, n := range x.Notes {
+		fmt.Fprintf(a.out, "note: %s\n", cleanLine(n, 300))
+	}
+	if x.Image == "" {
+		_, err = fmt.Fprintln(a.out, "the image is not there yet: company image build, or the next task, makes it")
+		return err
+	}
+	_, err = fmt.Fprintf(a.out, "the image is there: %s\n", x.Image)
+	return err
+}

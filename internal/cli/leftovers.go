@@ -1,0 +1,255 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"company/internal/company"
+	"company/internal/container"
+	"company/internal/gitops"
+	"company/internal/image"
+	"company/internal/office"
+)
+
+// leftover is one thing of this office that nobody needs any more.
+type leftover struct {
+	Kind  string         `json:"kind"` // run, repository, result, log, container, image
+	Name  string         `json:"name"`
+	Task  company.TaskID `json:"task,omitempty"`
+	Bytes int64          `json:"bytes"` // that its removal frees at most; 0: next to nothing, or not known
+
+	remove func(context.Context) error
+}
+
+// keeper knows what of an office is still needed.
+type keeper struct {
+	state  *company.State
+	paths  office.Paths
+	before time.Time // tasks that ended later are kept
+}
+
+// done says that nothing of a task will be asked for again: it ended before
+// the date, nobody holds a run of it, and its pull request, which a follow-up
+// would go on with, is settled.
+func (k keeper) done(t *company.Task) bool {
+	if t == nil || !t.Status.Ended() || !t.Ended.Before(k.before) {
+		return false
+	}
+	if pr := k.state.Lead(t).PR; pr != nil && pr.State == company.PROpen {
+		return false
+	}
+	for _, r := range t.Runs {
+		if r.Held {
+			return false
+		}
+	}
+	return true
+}
+
+// files are the folders of runs and the logs of companies in the background.
+// What does not bear the name of a run of this ledger is not ours to judge.
+func (k keeper) files() ([]leftover, error) {
+	var out []leftover
+	entries, err := os.ReadDir(k.paths.Runs)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		run := company.RunID(e.Name())
+		if !e.IsDir() || !run.Valid() || findRun(k.state, run) == nil || !k.done(k.state.Tasks[run.Task()]) {
+			continue
+		}
+		out = append(out, leftover{Kind: "run", Name: string(run), Task: run.Task(), Bytes: du(filepath.Join(k.paths.Runs, e.Name())),
+			remove: removeIn(k.paths.Runs, e.Name())})
+	}
+	logs, err := filepath.Glob(filepath.Join(k.paths.Logs, "detached-*.log"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range logs {
+		// One that is written to just now may be of a company that follows.
+		if info, err := os.Lstat(file); err == nil && info.Mode().IsRegular() && info.ModTime().Before(k.before) && time.Since(info.ModTime()) > time.Hour {
+			out = append(out, leftover{Kind: "log", Name: filepath.Base(file), Bytes: info.Size(), remove: removeIn(k.paths.Logs, filepath.Base(file))})
+		}
+	}
+	return out, nil
+}
+
+// removeIn removes a name in a folder, and nothing outside of it, whatever
+// links lie there.
+func removeIn(dir, name string) func(context.Context) error {
+	return func(context.Context) error {
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return err
+		}
+		return errors.Join(root.RemoveAll(name), root.Close())
+	}
+}
+
+// git is the repositories of runs, and what the mirrors keep of runs.
+func (k keeper) git(ctx context.Context, store *gitops.Store, remote string) ([]leftover, error) {
+	var out []leftover
+	runs, err := store.Quarantines()
+	if err != nil {
+		return nil, err
+	}
+	for _, run := range runs {
+		if k.done(k.state.Tasks[run.Task()]) {
+			out = append(out, leftover{Kind: "repository", Name: string(run), Task: run.Task(), Bytes: du(filepath.Join(k.paths.Git, "runs", string(run)+".git")),
+				remove: func(ctx context.Context) error { return store.DropQuarantine(ctx, run) }})
+		}
+	}
+	seen := map[string]bool{}
+	for _, t := range tasksOf(k.state) {
+		if seen[t.Project.ID] {
+			continue
+		}
+		seen[t.Project.ID] = true
+		m, err := gitops.LookAt(k.paths.Git, remote, t.Project.ID, t.Project.Path)
+		if company.CodeOf(err) == company.ENotFound {
+			continue // nothing was fetched
+		}
+		if err != nil {
+			return nil, err
+		}
+		results, err := m.Results(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, run := range results {
+			if k.done(k.state.Tasks[run.Task()]) {
+				out = append(out, leftover{Kind: "result", Name: string(run), Task: run.Task(), remove: func(ctx context.Context) error { return m.DropResult(ctx, run) }})
+			}
+		}
+	}
+	return out, nil
+}
+
+// containers are those of the office. It may only be asked while nobody works
+// there: then nobody needs any.
+func (k keeper) containers(ctx context.Context, rt container.Runtime) ([]leftover, error) {
+	all, err := rt.List(ctx, k.state.Office.ID)
+	if err != nil {
+		return nil, err
+	}
+	var out []leftover
+	for _, c := range all {
+		out = append(out, leftover{Kind: "container", Name: c.Name,
+			remove: func(ctx context.Context) error { return rt.Remove(ctx, c.ID, c.Labels) }})
+	}
+	return out, nil
+}
+
+// images are those that tasks of this office were worked on with, and that
+// none needs any more. Images are the machine's, not the office's: those of
+// other offices, and layers that are shared, are left to image prune.
+func (k keeper) images(ctx context.Context, b *image.Builder) ([]leftover, error) {
+	var keep, gone []string
+	for _, t := range tasksOf(k.state) {
+		switch {
+		case t.Prepared == nil || t.Prepared.Image == "":
+		case k.done(t):
+			gone = append(gone, t.Prepared.Image)
+		default:
+			keep = append(keep, t.Prepared.Image)
+		}
+	}
+	if len(gone) == 0 {
+		return nil, nil
+	}
+	unused, err := b.Unused(ctx, keep, true)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := b.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []leftover
+	for _, e := range entries {
+		if e.Top && slices.Contains(gone, e.ID) && unused(e) {
+			out = append(out, leftover{Kind: "image", Name: e.Tag, remove: func(ctx context.Context) error {
+				_, err := b.Prune(ctx, func(o image.Entry) bool { return o.Tag == e.Tag })
+				return err
+			}})
+		}
+	}
+	return out, nil
+}
+
+// sorted is the order in which leftovers are shown and removed: containers
+// before the images that they are made from.
+func sorted(all []leftover) []leftover {
+	order := []string{"container", "image", "repository", "result", "run", "log"}
+	slices.SortFunc(all, func(a, b leftover) int {
+		return cmp.Or(slices.Index(order, a.Kind)-slices.Index(order, b.Kind), strings.Compare(a.Name, b.Name))
+	})
+	return all
+}
+
+// du is how many bytes the files below a folder hold that are nowhere else.
+// What cannot be read counts nothing.
+func du(dir string) int64 {
+	sum, _ := usage(context.Background(), dir)
+	return sum
+}
+
+// usage is du until ctx ends; ok says that it came to the end.
+func usage(ctx context.Context, dir string) (sum int64, ok bool) {
+	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil || !e.Type().IsRegular() {
+			return nil
+		}
+		if info, err := e.Info(); err == nil && links(info) == 1 {
+			sum += info.Size()
+		}
+		return nil
+	})
+	return sum, err == nil
+}
+
+// disk is what an office holds on disk, in bytes. What took too long to count
+// is null.
+type disk struct {
+	Ledger  *int64 `json:"ledger_bytes"`  // events, journals and blobs
+	Mirrors *int64 `json:"mirrors_bytes"` // and repositories of runs
+	Runs    *int64 `json:"runs_bytes"`
+	Logs    *int64 `json:"logs_bytes"`
+}
+
+// diskFor is how long status counts. A person waits for it.
+const diskFor = 300 * time.Millisecond
+
+func diskOf(ctx context.Context, p office.Paths) disk {
+	ctx, cancel := context.WithTimeout(ctx, diskFor)
+	defer cancel()
+	count := func(dir string) *int64 {
+		n, ok := usage(ctx, dir)
+		if !ok {
+			return nil
+		}
+		return &n
+	}
+	return disk{Runs: count(p.Runs), Logs: count(p.Logs), Ledger: count(p.Bus), Mirrors: count(p.Git)}
+}
+
+func (d disk) text() string {
+	part := func(name string, n *int64) string {
+		if n == nil {
+			return name + " not counted"
+		}
+		return name + " " + bytesText(*n)
+	}
+	return strings.Join([]string{part("ledger", d.Ledger), part("mirrors", d.Mirrors), part("runs", d.Runs), part("logs", d.Logs)}, ", ")
+}

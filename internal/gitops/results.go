@@ -1,0 +1,38 @@
+package gitops
+
+import (
+	"context"
+	"strings"
+
+	"company/internal/company"
+)
+
+// Results lists the runs of which the mirror keeps what the host took.
+func (m *Mirror) Results(ctx context.Context) ([]company.RunID, error) {
+	r, err := m.s.must(ctx, call{dir: m.dir, args: []string{"for-each-ref", "--format=%(refname)", ResultRef("")}})
+	if err != nil {
+		return nil, err
+	}
+	var out []company.RunID
+	for ref := range strings.SplitSeq(r.text(), "\n") {
+		if run := company.RunID(strings.TrimPrefix(ref, ResultRef(""))); run.Valid() {
+			out = append(out, run)
+		}
+	}
+	return out, nil
+}
+
+// DropResult lets go of what the host took from a run: what is merged stays
+// reachable, the rest goes with git's own collection of garbage. That it is
+// gone already is fine.
+func (m *Mirror) DropResult(ctx context.Context, run company.RunID) error {
+	if !run.Valid() {
+		return company.E(company.EInvalid, "that is not a run id: "+string(run))
+	}
+	unlock, err := m.s.lock(ctx, m.dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return m.dropRefs(ctx, ResultRef(run), func(ref string) bool { return ref == ResultRef(run) })
+}
