@@ -202,8 +202,12 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 		},
 	}
 	pool := worker.NewPool(h.bus.Queue(), h.orch, laborer, cfg.Workers.Max, h.log)
+	secrets, err := setupEnv(cfg, os.LookupEnv)
+	if err != nil {
+		return nil, err
+	}
 	intake := &manager.Intake{
-		Desk: h.orch, Mirror: mirror, Images: images, Base: cfg.Container.Image, Setup: cfg.Container.Setup, Offline: cfg.Container.Deps == "off",
+		Desk: h.orch, Mirror: mirror, Images: images, Base: cfg.Container.Image, Setup: cfg.Container.Setup, SetupEnv: secrets, Offline: cfg.Container.Deps == "off",
 		Lint: given(cfg.Gates.Lint), Test: given(cfg.Gates.Test), Prefix: cfg.Git.IntegrationBranch, Log: oplog,
 		Tell: func(t company.TaskID, note string) {
 			h.tell(orchestrator.Item{Task: t, Kind: "image", Mark: orchestrator.Info, Text: agent.CleanLine(note, 300)})

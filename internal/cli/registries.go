@@ -52,3 +52,18 @@ func (h *house) supplies(store *mirrors.Store) *supply.Office {
 		},
 	}
 }
+
+// setupEnv are the values of container.setup_env. They go to the preparation
+// of images and nowhere else.
+func setupEnv(cfg office.Config, lookup func(string) (string, bool)) (map[string]image.Secret, error) {
+	out := map[string]image.Secret{}
+	for _, name := range cfg.Container.SetupEnv {
+		v, ok := lookup(name)
+		if !ok {
+			return nil, company.E(company.EConfig, "container.setup_env names "+name+", which is not set").
+				Fix("export " + name + " where company runs, or take it out of container.setup_env")
+		}
+		out[name] = image.NewSecret(v)
+	}
+	return out, nil
+}

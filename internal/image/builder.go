@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -50,8 +51,11 @@ type Request struct {
 	Base       string   // "" or "auto" = built from Debian; name@sha256:… = pulled
 	Toolchains []string // of go, node, python, rust, make; none for a plain shell
 	Setup      []string // shell commands, run as root without a network; one layer for all
-	Repo       *Repo    // nil = no project
-	Offline    bool     // take no dependency from a registry (container.deps: off)
+	// SetupEnv are variables that the set-up commands get and that the image
+	// must not hold. Their names are part of the key, their values are not.
+	SetupEnv map[string]Secret
+	Repo     *Repo // nil = no project
+	Offline  bool  // take no dependency from a registry (container.deps: off)
 }
 
 // Repo is the history that goes into an image.
@@ -207,7 +211,18 @@ func (b *Builder) plan(ctx context.Context, req Request, base baseSource) ([]ste
 		p.add("ready", "the script that links dependencies into a tree", fillReady, ready)
 	}
 	if len(req.Setup) > 0 {
-		p.put("setup", fmt.Sprintf("%d set-up commands", len(req.Setup)), b.setUp(req.Setup), req.Setup...)
+		names := slices.Sorted(maps.Keys(req.SetupEnv))
+		why := fmt.Sprintf("%d set-up commands", len(req.Setup))
+		for _, n := range names {
+			if why += ", with $" + n; len(req.SetupEnv[n].traces()) == 0 {
+				p.note("the value of %s is too short to be searched for in the image (under %d bytes)", n, shortest)
+			}
+		}
+		inputs := req.Setup
+		if len(names) > 0 {
+			inputs = append(append(slices.Clone(inputs), "with"), names...)
+		}
+		p.put("setup", why, b.setUp(req.Setup, req.SetupEnv), inputs...)
 	}
 	bin, hash, err := b.toolboxBinary()
 	if err != nil {
@@ -246,6 +261,7 @@ func (b *Builder) say(format string, args ...any) { b.progress(fmt.Sprintf(forma
 
 var (
 	pinnedRE = regexp.MustCompile(`^[a-z0-9][a-zA-Z0-9._/:-]{0,254}@sha256:[0-9a-f]{64}$`)
+	envRE    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
 	branchRE = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._/+-]{0,199}$`)
 )
 
@@ -261,6 +277,11 @@ func (r Request) check() error {
 	for _, s := range r.Setup {
 		if strings.TrimSpace(s) == "" || strings.ContainsRune(s, 0) {
 			return company.E(company.EInvalid, "a set-up command is empty or has a NUL byte").Fix("look at container.setup")
+		}
+	}
+	for name, v := range r.SetupEnv {
+		if !envRE.MatchString(name) || strings.ContainsRune(v.value, 0) {
+			return company.E(company.EInvalid, "a variable of the set-up has no proper name, or a NUL byte in its value").Fix("look at container.setup_env")
 		}
 	}
 	if r.Repo == nil {

@@ -33,7 +33,7 @@ var allowed = []struct {
 	{"DELETE", regexp.MustCompile(`^/images/company/(worker|layer):[a-z0-9-]+$`)},
 	{"POST", regexp.MustCompile(`^/containers/create$`)}, // narrowed in allows
 	{"POST", regexp.MustCompile(`^/commit$`)},            // narrowed in allows
-	{"GET", regexp.MustCompile(`^/containers/` + containerPrefix + `[a-z0-9-]+/(json|export|archive)$`)},
+	{"GET", regexp.MustCompile(`^/containers/` + containerPrefix + `[a-z0-9-]+/(json|export|archive|changes)$`)},
 	{"PUT", regexp.MustCompile(`^/containers/` + containerPrefix + `[a-z0-9-]+/archive$`)},
 	{"POST", regexp.MustCompile(`^/containers/` + containerPrefix + `[a-z0-9-]+/(start|wait)$`)},
 	{"DELETE", regexp.MustCompile(`^/containers/` + containerPrefix + `[a-z0-9-]+$`)},

@@ -70,9 +70,10 @@ func (b *Builder) runErrand(ctx context.Context, e errand, work string) error {
 		return err
 	}
 	config, host := b.locked(e.image, e.root)
-	config.Cmd = []string{errandToolbox, "serve"}
+	// The setting stands in the command: an image that is committed from the
+	// container inherits its environment.
+	config.Cmd = []string{"/bin/sh", "-c", "TOOLBOX_WORKSPACE=" + buildOut + " exec " + errandToolbox + " serve"}
 	config.WorkingDir = "/"
-	config.Env = []string{"TOOLBOX_WORKSPACE=" + buildOut}
 	config.OpenStdin, config.StdinOnce, config.AttachStdin, config.AttachStdout, config.AttachStderr = true, true, true, true, true
 	if _, err := b.docker.ContainerCreate(ctx, config, host, nil, nil, name); err != nil {
 		return daemonError("make a build container", err)

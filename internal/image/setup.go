@@ -12,32 +12,51 @@ import (
 	dockercontainer "github.com/docker/docker/api/types/container"
 )
 
+const setupScript = "/opt/company/setup"
+
 // setUp runs the president's set-up commands, one after another, as root in a
 // build container. What they change is known to the daemon alone, so this
 // layer is committed and not written by us. They have no network: what they
-// need is in the image already.
-func (b *Builder) setUp(commands []string) buildFunc {
-	return func(ctx context.Context, under *found, s step, _ string) (*found, error) {
-		script := "set -e; exec >" + buildLog + " 2>&1\n"
-		for i, c := range commands {
-			script += fmt.Sprintf("echo 'set-up command %d'\n( %s\n)\n", i+1, c)
-		}
-		script += "rm " + buildLog + "\n"
-		j := job{name: s.name(), image: under.id, script: script, root: true, timeout: 15 * time.Minute}
-		err := b.runLocked(ctx, j, func(ctx context.Context, name string, exit int64) error {
-			if exit != 0 {
-				text := b.tail(ctx, name, buildLog)
+// need is in the image already. Variables reach them over the pipe and are in
+// no file and no setting of the container; what the commands leave behind is
+// searched for them.
+func (b *Builder) setUp(commands []string, env map[string]Secret) buildFunc {
+	script := "set -e\ncd /work\n"
+	for i, c := range commands {
+		script += fmt.Sprintf("echo 'set-up command %d'\n( %s\n)\n", i+1, c)
+	}
+	return func(ctx context.Context, under *found, s step, work string) (*found, error) {
+		stage := func(l *layer) error { return l.bytes(strings.TrimPrefix(setupScript, "/"), 0o755, []byte(script)) }
+		do := func(h *hands) error {
+			values := map[string]string{}
+			for name, v := range env {
+				values[name] = v.value
+			}
+			r, err := h.run("", "sh "+setupScript, values)
+			if err != nil {
+				return err
+			}
+			if r.ExitCode != 0 {
+				text := hidden(strings.TrimSpace(r.Text()), env)
 				e := company.E(company.EImage, "a set-up command of the worker image ended with an error").
-					Because(fmt.Sprintf("exit code %d", exit)).Wrap(errors.New(lastLine(text))).
+					Because(fmt.Sprintf("exit code %d", r.ExitCode)).Wrap(errors.New(lastLine(text))).
 					Fix("try the commands of container.setup in a container; they run as root without a network")
 				e.Details = text
 				return e
 			}
+			// What was put here for the work does not stay.
+			_, err = h.run("", "rm -rf "+setupScript+" "+errandToolbox+" "+buildOut+"; rmdir --ignore-fail-on-non-empty /opt/company", nil)
+			return err
+		}
+		collect := func(ctx context.Context, name string) error {
+			if err := b.searchContainer(ctx, name, env); err != nil {
+				return err
+			}
 			config := imageConfig(s, under)
 			_, err := b.docker.ContainerCommit(ctx, name, dockercontainer.CommitOptions{Reference: s.tag(), Config: &config})
 			return daemonError("commit the set-up", err)
-		})
-		if err != nil {
+		}
+		if err := b.runErrand(ctx, errand{name: s.name(), image: under.id, root: true, stage: stage, do: do, collect: collect, timeout: 20 * time.Minute}, work); err != nil {
 			return nil, err
 		}
 		f, err := b.find(ctx, s)

@@ -35,7 +35,7 @@ func TestGuard(t *testing.T) {
 		{"POST /v1.41/commit?container=company-image-x", true}, {"POST /v1.41/commit?container=x", false},
 		{"POST /v1.41/containers/company-image-x/exec", false}, {"POST /v1.41/containers/company-image-x/attach", false},
 		{"POST /v1.41/build", false}, {"POST /v1.41/volumes/create", false}, {"POST /v1.41/networks/create", false},
-		{"POST /v1.41/images/prune", false}, {"POST /v1.41/containers/prune", false}, {"GET /v1.41/containers/json", false}, {"GET /v1.41/info", false},
+		{"POST /v1.41/images/prune", false}, {"POST /v1.41/containers/prune", false}, {"GET /v1.41/containers/json", false}, {"GET /v1.41/info", false}, {"GET /v1.41/containers/company-image-x/changes", true}, {"GET /v1.41/containers/x/changes", false},
 		{"POST /v1.41/auth", false}, {"POST /v1.41/images/company/worker:abc/push", false}, {"ET /_ping", false}, {"GET /", false},
 	}
 	for _, c := range cases {
@@ -62,6 +62,8 @@ func TestBadRequests(t *testing.T) {
 		"unknown toolchain":  {Toolchains: []string{"cobol"}},
 		"twice":              {Toolchains: []string{"go", "go"}},
 		"empty command":      {Setup: []string{" "}},
+		"odd variable":       {Setup: []string{"true"}, SetupEnv: map[string]Secret{"A=B": {}}},
+		"NUL in a value":     {Setup: []string{"true"}, SetupEnv: map[string]Secret{"A": NewSecret("a\x00b")}},
 		"relative mirror":    {Repo: &Repo{MirrorDir: "x", Commit: oid}},
 		"no commit":          {Repo: &Repo{MirrorDir: "/x", Commit: "HEAD"}},
 		"sha-256 repository": {Repo: &Repo{MirrorDir: "/x", Commit: oid + "000000000000000000000000"}},

@@ -13,17 +13,19 @@ import (
 // Intake carries out prepare effects: it finds out where a task starts from,
 // pins the gates there, and has the image made.
 type Intake struct {
-	Desk    company.Desk
-	Mirror  func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
-	Images  *image.Builder
-	Base    string // container.image of the config: auto, or name@sha256:…
-	Setup   []string
-	Offline bool
-	Lint    gates.Given
-	Test    gates.Given
-	Paths   []string // git.paths: the folders that the office is about; none: all
-	Prefix  string   // git.integration_branch
-	Log     *gitops.OpLog
+	Desk   company.Desk
+	Mirror func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
+	Images *image.Builder
+	Base   string // container.image of the config: auto, or name@sha256:…
+	Setup  []string
+	// SetupEnv are the variables of container.setup_env with their values.
+	SetupEnv map[string]image.Secret
+	Offline  bool
+	Lint     gates.Given
+	Test     gates.Given
+	Paths    []string // git.paths: the folders that the office is about; none: all
+	Prefix   string   // git.integration_branch
+	Log      *gitops.OpLog
 	// Tell hears what the image of a task does not have that the project
 	// wishes for. Nil: nobody.
 	Tell func(t company.TaskID, note string)

@@ -295,7 +295,6 @@ func (c Config) notYetBeside(no func(bad bool, key, found, instead string)) {
 		no(have != want, key, fmt.Sprint(have), fmt.Sprint(want))
 	}
 	no(c.Workers.CommandTimeout > maxCommandTimeout, "workers.command_timeout", c.Workers.CommandTimeout.String(), "up to "+maxCommandTimeout.String())
-	no(len(c.Container.SetupEnv) > 0, "container.setup_env", strings.Join(c.Container.SetupEnv, ", "), "preparation without variables: leave the list empty")
 	same("container.strict", c.Container.Strict, d.Container.Strict)
 	no(c.Gates.RedGreen == "require", "gates.red_green", c.Gates.RedGreen, "off or report")
 	same("gates.protect_tests", c.Gates.ProtectTests, d.Gates.ProtectTests)

@@ -15,7 +15,7 @@ func TestEveryKeyWorksOrIsRefused(t *testing.T) {
 	works := map[string]string{
 		"version": "1", "workers.max": "7", "workers.run_timeout": "40m", "workers.command_timeout": "100s", "workers.memory": "2g",
 		"workers.cpus": "1", "workers.pids": "100", "workers.disk": "100m", "workers.warm": "0",
-		"container.image": "x@sha256:" + strings.Repeat("a", 64), "container.setup": "[make]", "container.deps": "off",
+		"container.image": "x@sha256:" + strings.Repeat("a", 64), "container.setup": "[make]", "container.setup_env": "[TOKEN]", "container.deps": "off",
 		"bus.creds": "", "git.base": "main", "git.integration_branch": "integ", "git.remote": "upstream", "git.author": "A <a@example.com>",
 		"git.credential": "ssh_agent", "git.deploy_key_file": "", "git.signoff": "true", "git.sign": "none", "git.signing_key": "/k.pub",
 		"forge.url": "https://git.example.com", "forge.token_env": "MY_TOKEN", "forge.app_id": "0", "forge.installation_id": "7",
@@ -32,7 +32,7 @@ func TestEveryKeyWorksOrIsRefused(t *testing.T) {
 		"agents.merger.model": "default", "agents.merger.max_turns": "5", "agents.merger.persona": "kind",
 	}
 	refused := map[string]string{
-		"container.runtime": "dind", "container.setup_env": "[TOKEN]", "container.egress": "[example.com]", "container.strict": "true",
+		"container.runtime": "dind", "container.egress": "[example.com]", "container.strict": "true",
 		"bus.driver": "file", "bus.url": "nats://h:4222", "git.integration_mode": "shared",
 		"forge.kind":      "gitea",
 		"gates.red_green": "require", "gates.protect_tests": "true", "recovery": "ask",

@@ -1,0 +1,150 @@
+package image
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+)
+
+// Secret is a value that preparation may use and that must not be kept.
+type Secret struct{ value string }
+
+// NewSecret wraps a value.
+func NewSecret(value string) Secret { return Secret{value} }
+
+// String hides the value, from %v, %s and logs.
+func (Secret) String() string { return "(hidden)" }
+
+// GoString hides the value from %#v.
+func (Secret) GoString() string { return "image.Secret{}" }
+
+// LogValue hides the value from logs.
+func (Secret) LogValue() slog.Value { return slog.StringValue("(hidden)") }
+
+// shortest is what can be searched for: shorter values are found everywhere,
+// and protect nothing.
+const shortest = 6
+
+// traces are the forms in which a value may lie in a file: as it is, in hex,
+// and in base64 at each of its three places.
+func (s Secret) traces() [][]byte {
+	v := []byte(s.value)
+	if len(v) < shortest {
+		return nil
+	}
+	out := [][]byte{v, []byte(hex.EncodeToString(v))}
+	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		for shift := range 3 {
+			text := enc.EncodeToString(append(make([]byte, shift), v...))
+			// The characters that only the value decides.
+			from, to := (shift*8+5)/6, (shift+len(v))*8/6
+			out = append(out, []byte(text[from:to]))
+		}
+	}
+	slices.SortFunc(out, bytes.Compare)
+	return slices.CompactFunc(out, bytes.Equal)
+}
+
+// hidden takes the values out of text that is shown.
+func hidden(text string, env map[string]Secret) string {
+	for name, s := range env {
+		for _, t := range s.traces() {
+			text = strings.ReplaceAll(text, string(t), "("+name+")")
+		}
+	}
+	return text
+}
+
+// searchContainer refuses a stopped container in whose changed files, or their
+// names, a value is found. Values in compressed files are not found.
+func (b *Builder) searchContainer(ctx context.Context, name string, env map[string]Secret) error {
+	looked := false
+	for _, s := range env {
+		looked = looked || len(s.traces()) > 0
+	}
+	if !looked {
+		return nil
+	}
+	changes, err := b.docker.ContainerDiff(ctx, name)
+	if err != nil {
+		return daemonError("ask what the set-up changed", err)
+	}
+	changed := map[string]bool{}
+	for _, c := range changes {
+		changed[cleanName(c.Path)] = true
+	}
+	body, err := b.docker.ContainerExport(ctx, name)
+	if err != nil {
+		return daemonError("read what the set-up made", err)
+	}
+	defer body.Close()
+	for tr := tar.NewReader(body); ; {
+		h, err := tr.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read what the set-up made: %w", err)
+		}
+		// A hard link names a file that was changed under another name.
+		if !changed[cleanName(h.Name)] && !changed[cleanName(h.Linkname)] {
+			continue
+		}
+		found, err := search(io.MultiReader(strings.NewReader(h.Name+"\n"+h.Linkname+"\n"), tr), env)
+		if err != nil {
+			return fmt.Errorf("read what the set-up made: %w", err)
+		}
+		if found != "" {
+			return company.E(company.EImage, fmt.Sprintf("the set-up left the value of %s in the image", found)).
+				Because("it is in /" + hidden(cleanName(h.Name), env) + ", and every worker could read it").
+				Fix("have the commands of container.setup remove it, or keep it out of files; no image was made")
+		}
+	}
+}
+
+// search reads to the end or to the first value, whose name it gives.
+func search(r io.Reader, env map[string]Secret) (name string, err error) {
+	longest := 0
+	traces := map[string][][]byte{}
+	names := slices.Sorted(maps.Keys(env))
+	for _, n := range names {
+		traces[n] = env[n].traces()
+		for _, t := range traces[n] {
+			longest = max(longest, len(t))
+		}
+	}
+	buf := make([]byte, 0, max(1<<20, 4*longest))
+	for {
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if len(buf) == cap(buf) || err != nil {
+			for _, name := range names {
+				for _, t := range traces[name] {
+					if bytes.Contains(buf, t) {
+						return name, nil
+					}
+				}
+			}
+			// What may be the beginning of a value is read on.
+			keep := min(len(buf), longest)
+			copy(buf, buf[len(buf)-keep:])
+			buf = buf[:keep]
+		}
+		if err == io.EOF {
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}
