@@ -24,7 +24,7 @@ const mostNotes = 4
 func (a *app) introduce(paths office.Paths, c office.Config, cmd company.Submit, seen sight) {
 	base := seen.base
 	a.note("company %s  %s  base %s@%s (%s)", Version, repoName(base.RemoteURL, cmd.Project.Path), base.Branch, base.OID.Short(), baseState(c, base))
-	a.note("agents  %s", agentsLine(c))
+	a.note("agents  %s", agentsLine(c, seen.model))
 	for i, line := range testLines(seen) {
 		title := "tests"
 		if i > 0 {
@@ -86,12 +86,15 @@ func repoName(remote, checkout string) string {
 }
 
 // agentsLine is each profile with its adapter, its model and the roles it is
-// for.
-func agentsLine(c office.Config) string {
+// for. chosen is the model of the default profile, where nobody named one.
+func agentsLine(c office.Config, chosen string) string {
 	profiles, users := rolesOf(c)
 	var parts []string
 	for _, name := range profiles {
 		m := c.Models[name]
+		if name == "default" && chosen != "" {
+			m.Model = chosen
+		}
 		text := m.Adapter
 		if m.Model != "" {
 			text += " " + m.Model

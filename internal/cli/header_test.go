@@ -2,6 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -107,6 +110,46 @@ func TestTestLines(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	if got := testLines(sight{unseen: errInterrupted}); len(got) != 1 || got[0] != "not seen yet: interrupted" {
+		t.Errorf("%q", got)
+	}
+}
+
+// Where nobody chose a model, the first lines name the one that Ollama has.
+func TestChosenModel(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/api/tags":
+			_, _ = io.WriteString(w, `{"models":[{"name":"qwen3:8b","model":"qwen3:8b"}]}`)
+		case "/api/show":
+			_, _ = io.WriteString(w, `{"capabilities":["completion","tools"]}`)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer srv.Close()
+	env := map[string]string{"OLLAMA_HOST": srv.URL}
+	for flags, want := range map[string]string{"": "ollama qwen3:8b", "models.default.model": "ollama mine"} {
+		a := &app{env: func(k string) (string, bool) { v, ok := env[k]; return v, ok }}
+		o := office.LoadOptions{Flags: map[string]string{}}
+		if flags != "" {
+			o.Flags[flags] = "mine"
+		}
+		l, err := office.Load(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := agentsLine(l.Config, a.chosenModel(t.Context(), office.Paths{}, l)); got != want {
+			t.Errorf("%s: %q, want %q", flags, got, want)
+		}
+	}
+	// Several profiles are shown with whom they are for.
+	l, err := office.Load(office.LoadOptions{Env: func(string) (string, bool) { return "", false }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Config.Models["strong"] = office.Model{Adapter: "openai", Model: "gpt-5"}
+	l.Config.Agents.Manager.Model = "strong"
+	if got := agentsLine(l.Config, ""); got != "ollama llama3 (worker, reviewer, merger), openai gpt-5 (manager)" {
 		t.Errorf("%q", got)
 	}
 }

@@ -51,7 +51,7 @@ type findings struct {
 	Repository string   `json:"repository"`
 	Base       string   `json:"base,omitempty"`
 	Remote     string   `json:"remote,omitempty"` // owner/name; nothing else of an address
-	Forge      string   `json:"forge"`
+	Forge      string   `json:"forge"`            // where a pull request would go, in words
 	Toolchains []string `json:"toolchains"`
 	Checks     []string `json:"checks"`
 	Model      string   `json:"model"`
@@ -142,13 +142,17 @@ func (a *app) draft(ctx context.Context, dir string) (office.Draft, findings, er
 	c := loaded.Config
 	found := findings{Repository: dir, Forge: "local", Toolchains: []string{}, Checks: []string{}}
 	seen, serr := see(ctx, c, dir, "")
+	forgeNote := "Found: no remote"
 	switch {
 	case serr == nil:
 		found.Base = seen.base.Branch
 		if r, ok := forge.ParseRemote(seen.base.RemoteURL); ok {
 			found.Remote = r.String()
-			if r.Host == "github.com" {
-				found.Forge = "github"
+		}
+		if f := a.checkForge(ctx, c, seen.base.RemoteURL); f.Found != "" {
+			found.Forge, forgeNote = f.Found, "Found: "+f.Found
+			if f.Fix != "" {
+				forgeNote += "; " + f.Fix
 			}
 		}
 		found.Toolchains = append(found.Toolchains, seen.project.Toolchains...)
@@ -191,6 +195,7 @@ func (a *app) draft(ctx context.Context, dir string) (office.Draft, findings, er
 		Notes: map[string][]string{
 			"models": append([]string{how}, "Keys in the environment: "+strings.Join(found.Keys, ", ")),
 			"git":    {base},
+			"forge":  {forgeNote},
 			"gates":  checks,
 		},
 	}, found, nil
@@ -323,6 +328,7 @@ func (f findings) lines() []string {
 		base += " of " + f.Remote
 	}
 	out := []string{"base    " + base, "model   " + strings.TrimPrefix(f.Model, "Found: "), "keys    " + strings.Join(f.Keys, ", ")}
+	out = append(out, "forge   "+f.Forge)
 	for _, c := range f.Checks {
 		out = append(out, "checks  "+c)
 	}

@@ -71,12 +71,15 @@ func (a *app) preflight(ctx context.Context, paths office.Paths, l office.Loaded
 	defer cancel()
 	var wg sync.WaitGroup
 	var docker, models shortages
+	chosen := ""
 	if !office.Held(paths) {
+		wg.Go(func() { chosen = a.chosenModel(ctx, paths, l) })
 		wg.Go(func() { docker = a.dockerMissing(ctx) })
 		wg.Go(func() { models = a.modelsMissing(ctx, paths, l) })
 	}
 	seen, err := see(ctx, l.Config, repo, ref)
 	wg.Wait()
+	seen.model = chosen
 	missing := append(docker, models...)
 	if err == nil && seen.unseen != nil && ctx.Err() == nil {
 		// Git cannot read what it names: no later look goes better.
@@ -90,6 +93,22 @@ func (a *app) preflight(ctx context.Context, paths office.Paths, l office.Loaded
 		return seen, err
 	}
 	return seen, append(shortages{e}, missing...).err()
+}
+
+// chosenModel is the model that Ollama has in place of the default, where
+// nobody chose one; "" where somebody did, or Ollama does not say.
+func (a *app) chosenModel(ctx context.Context, p office.Paths, l office.Loaded) string {
+	ctx, cancel := context.WithTimeout(ctx, localFor)
+	defer cancel()
+	for _, profile := range profiles(l, p.Root, a.getenv) {
+		if profile.Name == "default" && profile.Unchosen && isLocal(profile.BaseURL) {
+			model, err := defaultModel(ctx, a.getenv)
+			if err == nil {
+				return model
+			}
+		}
+	}
+	return ""
 }
 
 func (a *app) dockerMissing(ctx context.Context) shortages {

@@ -15,7 +15,8 @@ import (
 type sight struct {
 	base    gitops.BaseInfo
 	project gates.Project
-	unseen  error // why the checks could not be looked for; the task will tell more
+	unseen  error  // why the checks could not be looked for; the task will tell more
+	model   string // what stands for the default model, where nobody chose one
 }
 
 // see looks at the objects of a checkout.
