@@ -223,7 +223,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 	h.packing = h.packs(git)
 	h.rounds = append(h.rounds, h.packing, h.tidying(git, images))
 	h.rounds = append(h.rounds, h.asking(cfg.Forge.Poll, listener(h.office.ID, h.office.Paths, h.loaded, forges)))
-	judge := &gates.Effect{Desk: h.orch, Runner: runner, Mirror: mirror, Started: checking}
+	judge := &gates.Effect{Desk: h.orch, Runner: runner, Mirror: mirror, Started: checking, RedGreen: cfg.Gates.RedGreen != "off"}
 	for kind, do := range map[company.EffectKind]company.Doer{
 		company.DoPrepare:   h.prepare(*intake),
 		company.DoBaseline:  judge.Baseline,

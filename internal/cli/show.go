@@ -280,6 +280,9 @@ func (v *gateView) text() string {
 			b.WriteString(tail(c.Output, 30))
 		}
 	}
+	if r := v.RedGreen; r != nil && r.Reason == "" {
+		fmt.Fprintf(&b, "  new tests: %d; red to green: %d; test files changed: %d\n", r.Fresh, r.Shown, r.Files)
+	}
 	if v.Untested {
 		b.WriteString("  UNTESTED: this repository has no gates that can be run\n")
 	}

@@ -200,6 +200,8 @@ type gateView struct {
 	Cached   bool        `json:"cached"`
 	Conflict bool        `json:"conflict"`
 	Checks   []checkView `json:"checks"`
+
+	RedGreen *company.RedGreen `json:"red_green,omitempty"` // of the whole task
 }
 
 func viewGate(g *company.GateFinished) *gateView {
@@ -208,7 +210,7 @@ func viewGate(g *company.GateFinished) *gateView {
 	}
 	v := &gateView{
 		Head: g.Head, Onto: g.Onto, Tree: g.Result.Tree, Passed: g.Result.Passed, Untested: g.Result.Untested,
-		Cached: g.Result.Cached, Conflict: g.Conflict, Checks: []checkView{},
+		Cached: g.Result.Cached, Conflict: g.Conflict, Checks: []checkView{}, RedGreen: g.Result.RedGreen,
 	}
 	for _, c := range g.Result.Checks {
 		v.Checks = append(v.Checks, viewCheck(c))

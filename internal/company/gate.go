@@ -58,6 +58,18 @@ type GateResult struct {
 	Passed   bool        `json:"overall"`            // each check passed, or is excused by the baseline
 	Untested bool        `json:"untested,omitempty"` // nothing was run, allowed by a person or the config
 	Cached   bool        `json:"cached,omitempty"`
+	RedGreen *RedGreen   `json:"red_green,omitempty"` // of the whole task; a report, no part of the verdict
+}
+
+// RedGreen tells which tests of a change show anything: they pass with it, and
+// on the base with only the change's test files they do not. Lists are bounded.
+type RedGreen struct {
+	Files  int      `json:"files"`            // test files that the change adds or changes
+	Fresh  int      `json:"fresh"`            // tests that the base does not have
+	Shown  int      `json:"shown"`            // tests that do not pass without the change
+	Proof  []string `json:"proof,omitempty"`  // the first of them
+	Idle   []string `json:"idle,omitempty"`   // new tests that pass without the change too
+	Reason string   `json:"reason,omitempty"` // why it is not known
 }
 
 // GateKey names a verdict in the cache: the same tree, the same gates and the

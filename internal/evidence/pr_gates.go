@@ -29,6 +29,7 @@ func prGates(t *company.Task, o PROptions) string {
 		notes = append(notes, gateNotes(c, o)...)
 	}
 	notes = append(notes, baseNotes(t, o)...)
+	notes = append(notes, redGreenNotes(t.Gate.Result.RedGreen, o)...)
 	for i, n := range notes {
 		if i == o.rows {
 			fmt.Fprintf(&b, "- %d more notes are not shown\n", len(notes)-i)
@@ -124,6 +125,26 @@ func baseNotes(t *company.Task, o PROptions) []string {
 		if len(b.Flaky) > 0 {
 			out = append(out, inert(b.Name)+" was flaky on the base already: "+listed(b.Flaky, o))
 		}
+	}
+	return out
+}
+
+// redGreenNotes say which tests of the change show anything.
+func redGreenNotes(r *company.RedGreen, o PROptions) []string {
+	switch {
+	case r == nil:
+		return nil
+	case r.Files == 0:
+		return []string{"No test was added or changed."}
+	case r.Reason != "":
+		return []string{"Which tests fail without this change is not known: " + inert(r.Reason) + "."}
+	}
+	out := []string{fmt.Sprintf("New tests: %d. Red to green (they pass with this change and not without it): %d", r.Fresh, r.Shown)}
+	if len(r.Proof) > 0 {
+		out[0] += ": " + listed(r.Proof, o)
+	}
+	if len(r.Idle) > 0 {
+		out = append(out, "These new tests pass without this change too, so they do not show it: "+listed(r.Idle, o))
 	}
 	return out
 }

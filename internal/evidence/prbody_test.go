@@ -181,3 +181,22 @@ func TestPRBodyBaseline(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// The pull request says which tests show the change, and when none do.
+func TestPRBodyRedGreen(t *testing.T) {
+	for want, r := range map[string]*company.RedGreen{
+		"New tests: 3. Red to green (they pass with this change and not without it): 2: `a`, `b`\n- These new tests pass without this change too, so they do not show it: `c`": {
+			Files: 1, Fresh: 3, Shown: 2, Proof: []string{"a", "b"}, Idle: []string{"c"}},
+		"No test was added or changed.":                               {},
+		"Which tests fail without this change is not known: so be it": {Files: 2, Reason: "so be it"},
+	} {
+		task := body()
+		task.Gate.Result.RedGreen = r
+		if text := PRBody(task, PROptions{}); !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if text := PRBody(body(), PROptions{}); strings.Contains(text, "Red to green") || strings.Contains(text, "No test was") {
+		t.Error(text)
+	}
+}

@@ -14,6 +14,8 @@ type Effect struct {
 	Runner  *Runner
 	Mirror  func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
 	Started func(t company.TaskID, sub company.SubtaskID, check string) // for the feed; may be nil
+	// RedGreen has the new tests of a whole task run without its change.
+	RedGreen bool
 }
 
 var (
@@ -57,6 +59,12 @@ func (g *Effect) Do(ctx context.Context, e company.Effect) (company.Command, err
 	})
 	if err != nil {
 		return nil, err
+	}
+	fin.Result.RedGreen = nil // of another task, where the verdict is the cache's
+	if e.Subtask == "" && g.RedGreen && fin.Result.Passed {
+		if fin.Result.RedGreen, err = g.Runner.redGreen(ctx, s, t, m, fin.Result); err != nil {
+			return nil, err
+		}
 	}
 	return company.Gated{Task: t.ID, Subtask: e.Subtask, GateFinished: fin}, nil
 }

@@ -37,6 +37,7 @@ type Runner struct {
 type Job struct {
 	Mirror *gitops.Mirror
 	Tree   company.OID
+	Files  []gitops.Entry // what is run instead of the tree's files; nil: those
 	Gates  []company.GateCommand
 	Hash   company.Hash
 	Image  string
@@ -251,6 +252,10 @@ func (r *Runner) once(ctx context.Context, j Job, n, attempt int) (company.GateC
 	tarred := make(chan struct{})
 	go func() {
 		defer close(tarred)
+		if j.Files != nil {
+			tw.CloseWithError(j.Mirror.TarEntries(cctx, j.Files, tw))
+			return
+		}
 		tw.CloseWithError(j.Mirror.Tar(cctx, j.Tree, tw))
 	}()
 	exit, err := container.RunGate(cctx, r.Runtime, container.Spec{

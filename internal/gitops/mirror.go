@@ -296,6 +296,11 @@ func (m *Mirror) Tar(ctx context.Context, treeish company.OID, w io.Writer) erro
 	if err != nil {
 		return err
 	}
+	return m.TarEntries(ctx, entries, w)
+}
+
+// TarEntries is Tar of files that need not be of one tree.
+func (m *Mirror) TarEntries(ctx context.Context, entries []Entry, w io.Writer) error {
 	b, err := m.s.batch(ctx, m.dir, nil, false)
 	if err != nil {
 		return err

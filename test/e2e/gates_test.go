@@ -68,7 +68,8 @@ func TestRedBase(t *testing.T) {
 	if n := h.Model.Calls().ByRun["t1-01-review.1"]; n != 1 {
 		t.Errorf("%d calls of the reviewer: what breaks a test is not reviewed", n)
 	}
-	holds(t, "the pull request", prBody(h, "1"), "red as on the base, 3 tests, 1 failed", "fails on the base too, and in nothing else here: `example.com/calc TestOld`")
+	holds(t, "the pull request", prBody(h, "1"), "red as on the base, 3 tests, 1 failed", "fails on the base too, and in nothing else here: `example.com/calc TestOld`",
+		"New tests: 1. Red to green (they pass with this change and not without it): 1: `example.com/calc TestTriple`")
 	says(t, h, []string{"before: test: example.com/calc TestOld", "~ test"}, "show", "t1")
 	var whole struct {
 		Task struct {

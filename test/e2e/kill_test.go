@@ -34,6 +34,7 @@ type killPoint struct {
 
 func killPoints() []killPoint {
 	return []killPoint{
+		{name: "while the base is judged", kind: "task.prepared", not: "task.baseline"},
 		{name: "while planning", hold: at("t1-plan.1", 0), kind: "run.claimed", not: "plan.accepted"},
 		{name: "planned", hold: at("t1-01.1", 0), kind: "plan.accepted", not: "gate.finished"},
 		{name: "claimed", hold: at("t1-01.1", 0), kind: "run.claimed", sub: "t1-01", not: "gate.finished"},

@@ -1,0 +1,4 @@
+package gates
+
+// For the tests of the package from outside.
+var IsTest = isTest
