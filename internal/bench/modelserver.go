@@ -69,6 +69,10 @@ func (s *modelServer) between() []time.Duration {
 
 // ServeHTTP answers one request by a stream.
 func (s *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost { // what models there are is no turn
+		http.NotFound(w, r)
+		return
+	}
 	at := time.Now() // before the body is read: a long one is the wire's matter
 	if _, err := io.Copy(io.Discard, r.Body); err != nil {
 		return

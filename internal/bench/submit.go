@@ -188,7 +188,11 @@ func newListener() (*listener, error) {
 		return nil, fmt.Errorf("listen for the model of the bench: %w", err)
 	}
 	s := &listener{l: l, stop: make(chan struct{}), first: make(chan time.Time, 1)}
-	s.http = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	s.http = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost { // what models there are is no question to one
+			http.NotFound(w, r)
+			return
+		}
 		select {
 		case s.first <- time.Now():
 		default:

@@ -23,6 +23,8 @@ const (
 	preflightFor = 10 * time.Second
 	// localFor is how long a server on this machine has to take a connection.
 	localFor = 500 * time.Millisecond
+	// probeFor is how long it has to say which models it has.
+	probeFor = 2 * time.Second
 )
 
 // shortages are things without which no task can be worked on here.
@@ -219,7 +221,9 @@ func (a *app) modelMissing(ctx context.Context, p adapters.Profile, deps adapter
 	}
 	// A server that is there and slow, or overloaded, is no shortage: a run waits
 	// for it.
-	_, err := registry.Probe(ctx, p, deps, false)
+	pctx, cancel := context.WithTimeout(ctx, probeFor)
+	defer cancel()
+	_, err := registry.Probe(pctx, p, deps, false)
 	var told *company.Error
 	if kind := adapters.KindOf(err); kind != adapters.BadRequest && kind != adapters.Auth || !errors.As(err, &told) {
 		return nil

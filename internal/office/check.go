@@ -199,7 +199,7 @@ func (c Config) validate(at func(key string) string) problems {
 			if m.Script == "" {
 				ps = append(ps, problem{at: at(key + ".adapter"), key: key, what: "is scripted and has no script", fix: "add script: and the path of a script"})
 			}
-		} else if m.Model == "" && m.Adapter != "cli" {
+		} else if strings.TrimSpace(m.Model) == "" && m.Adapter != "cli" {
 			ps = append(ps, problem{at: at(key + ".adapter"), key: key, what: "has no model", fix: "add model: and the name that its server calls it"})
 		}
 		good := true

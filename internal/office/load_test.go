@@ -221,6 +221,11 @@ func TestBadConfig(t *testing.T) {
 		{"scheme", "models:\n  default: {adapter: openai, model: m, base_url: 'file:///etc/passwd'}\n", `:2:50: models.default.base_url is not an address of that kind, found "file:///etc/passwd"`, "allowed: an address such as https://api.example.com/v1, without user or password"},
 		{"profile without adapter", "models:\n  default: {model: m}\n", ":2:3: models.default has no adapter", "add adapter: openai, ollama, anthropic, cli or scripted"},
 		{"profile without model", "models:\n  default: {adapter: openai}\n", ":2:22: models.default has no model", "add model: and the name that its server calls it"},
+		// ADP-5: what names no provider or no model is an error; nothing is guessed.
+		{"blank model", "models:\n  default: {adapter: openai, model: \"  \"}\n", ":2:22: models.default has no model", "add model: and the name that its server calls it"},
+		{"empty model", "models:\n  default: {adapter: openai, model: \"\"}\n", ":2:22: models.default has no model", "add model: and the name that its server calls it"},
+		{"null model", "models:\n  default: {adapter: openai, model: null}\n", ":2:37: models.default.model has no value", "give it one or remove the key; allowed: a text"},
+		{"unknown provider", "models:\n  default: {adapter: opnai, model: m}\n", ":2:22: models.default.adapter is not one of the words allowed, found \"opnai\"", "allowed: openai, ollama, anthropic, cli, scripted (did you mean openai?)"},
 		{"profile name", "models:\n  Über: {adapter: openai, model: m}\n", `:2:3: models has a profile with the name "Über"`, "allowed: up to 32 of a-z, 0-9, _ and -, a letter or digit first"},
 		{"unknown profile", "agents:\n  worker: {model: defautl}\n", `:2:19: agents.worker.model names a profile that does not exist, found "defautl"`, "did you mean default? allowed: default"},
 		{"fallback to itself", "models:\n  default: {adapter: openai, model: m, fallback: [b]}\n  b: {adapter: openai, model: m, fallback: [default]}\n", ":3:44: models.b.fallback leads back to the profile itself; let fallbacks end", "correct these lines, then try again"},
@@ -421,7 +426,7 @@ func genConfig(t *rapid.T) Config {
 		c.Gates.Test = Command{Argv: []string{"go", word.Draw(t, "arg"), "null"}}
 	}
 	temp := rapid.Float64Range(0, 2).Draw(t, "temperature")
-	c.Models["m-1"] = Model{Adapter: "openai", Model: word.Draw(t, "model"), Fallback: []string{"default"}, Temperature: &temp, Tools: rapid.SampledFrom([]string{"auto", "yes", "no"}).Draw(t, "tools"),
+	c.Models["m-1"] = Model{Adapter: "openai", Model: "m" + word.Draw(t, "model"), Fallback: []string{"default"}, Temperature: &temp, Tools: rapid.SampledFrom([]string{"auto", "yes", "no"}).Draw(t, "tools"),
 		Price: &Price{Input: USD(rapid.Int64Range(0, 1_000_000_000_000).Draw(t, "price")), Output: 1, Cached: 0, Write: 2}}
 	c.defaultAgents()
 	return c

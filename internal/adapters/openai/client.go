@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -58,6 +59,11 @@ type Client struct {
 	api    *sdk.Client
 	http   *exchange.Client
 	quirks quirks
+
+	asking sync.Mutex
+	asked  bool         // the server was asked how much the model holds
+	window atomic.Int64 // and this is what it told; 0: nothing
+	output bool         // MaxOutput is the profile's
 }
 
 // quirks is what a server has been found not to take. It is learnt from the
@@ -66,6 +72,8 @@ type quirks struct {
 	otherMaxTokens  atomic.Bool // the other one of max_tokens and max_completion_tokens
 	noStreamOptions atomic.Bool
 	noTemperature   atomic.Bool
+	echo            atomic.Bool // it wants its reasoning back
+	noEcho          atomic.Bool // it does not
 }
 
 var _ adapters.Model = (*Client)(nil)
@@ -82,7 +90,7 @@ func New(cfg Config) (*Client, error) {
 	if err := exchange.CheckKey(cfg.Key); err != nil {
 		return nil, err
 	}
-	limits := limitsOf(cfg.BaseURL, cfg.Model)
+	limits, own := limitsOf(cfg.BaseURL, cfg.Model), cfg.MaxOutput > 0
 	cfg.Adapter = cmp.Or(cfg.Adapter, "openai")
 	cfg.ContextTokens = cmp.Or(cfg.ContextTokens, limits.context)
 	if cfg.MaxOutput == 0 {
@@ -100,7 +108,7 @@ func New(cfg Config) (*Client, error) {
 	config.BaseURL = cfg.BaseURL
 	config.EmptyMessagesLimit = 1 << 31 // the reply's size and the clock are the limits
 	config.HTTPClient = client.HTTP
-	return &Client{cfg: cfg, api: sdk.NewClientWithConfig(config), http: client}, nil
+	return &Client{cfg: cfg, api: sdk.NewClientWithConfig(config), http: client, output: own}, nil
 }
 
 // Factory makes the client of a profile; it is this adapter's line in the
@@ -125,10 +133,54 @@ func ConfigOf(p adapters.Profile, deps adapters.Deps) Config {
 
 // Info tells what is known about the model.
 func (c *Client) Info() adapters.Info {
-	return adapters.Info{
+	info := adapters.Info{
 		Adapter: c.cfg.Adapter, Model: c.cfg.Model,
 		ContextTokens: c.cfg.ContextTokens, MaxOutput: c.cfg.MaxOutput, Price: c.cfg.Price,
 	}
+	if told := int(c.window.Load()); told > 0 && info.ContextTokens == 0 {
+		info.ContextTokens = told
+		if quarter := told / 4; !c.output && quarter > 0 {
+			info.MaxOutput = min(info.MaxOutput, quarter)
+		}
+	}
+	return info
+}
+
+// Prepare asks the server how much the model holds, once, where neither the
+// profile nor a table tells. Several servers tell it in their list of models.
+func (c *Client) Prepare(ctx context.Context) error {
+	if c.cfg.ContextTokens > 0 || c.cfg.BaseURL == Standard {
+		return nil
+	}
+	c.asking.Lock()
+	defer c.asking.Unlock()
+	if c.asked {
+		return nil
+	}
+	var list struct {
+		Data []struct {
+			ID      string `json:"id"`
+			VLLM    int64  `json:"max_model_len"`
+			Router  int64  `json:"context_length"`
+			Groq    int64  `json:"context_window"`
+			Mistral int64  `json:"max_context_length"`
+		} `json:"data"`
+	}
+	header := http.Header{}
+	if c.cfg.Key.Set() {
+		header.Set("Authorization", "Bearer "+c.cfg.Key.Reveal())
+	}
+	err := c.http.Ask(ctx, c.cfg.BaseURL+"/models", header, nil, &list)
+	switch adapters.KindOf(err) {
+	case "", adapters.BadRequest, adapters.Garbage: // it answered, if only that it has no such list
+		c.asked = true
+	}
+	for _, m := range list.Data {
+		if told := max(m.VLLM, m.Router, m.Groq, m.Mistral); m.ID == c.cfg.Model && told > 0 {
+			c.window.Store(min(told, 100_000_000))
+		}
+	}
+	return err
 }
 
 // Close drops the idle connections. Calls under way are ended by their

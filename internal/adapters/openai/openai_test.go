@@ -189,6 +189,72 @@ func TestServersThatRefuseAParameter(t *testing.T) {
 	})
 }
 
+// Some servers want a model's reasoning back with its reply, others refuse it;
+// what they say decides.
+func TestReasoningIsEchoedAsTheServerWants(t *testing.T) {
+	req := adaptertest.Request()
+	req.Messages = append(req.Messages, adapters.Message{Role: adapters.Assistant, Content: "hm", Opaque: json.RawMessage(`{"reasoning_content":"think"}`)}, adapters.Message{Role: adapters.User, Content: "go on"})
+	for _, wants := range []bool{true, false} {
+		url, bodies := echoServer(t, func(body map[string]any) string {
+			_, has := body["messages"].([]any)[1].(map[string]any)["reasoning_content"]
+			switch {
+			case wants && !has:
+				return "Missing `reasoning_content` field in the assistant message at message index 1"
+			case !wants && has:
+				return "reasoning_content: extra inputs are not permitted"
+			}
+			return ""
+		})
+		c := newClient(t, openai.Config{Model: "m", BaseURL: url, EchoReasoning: !wants})
+		chat(t, c, req)
+		chat(t, c, req)
+		if n := len(bodies()); n != 3 {
+			t.Errorf("wants %v: %d requests for two calls", wants, n)
+		}
+	}
+	url, bodies := echoServer(t, func(map[string]any) string { return "reasoning_content is missing" })
+	_, err := newClient(t, openai.Config{Model: "m", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), nil)
+	if adapters.KindOf(err) != adapters.BadRequest || len(bodies()) != 2 {
+		t.Errorf("for good: %v after %d requests", err, len(bodies()))
+	}
+}
+
+// The server's word on how much the model holds, in the shapes that there are.
+func TestContextIsAskedFor(t *testing.T) {
+	for _, c := range []struct {
+		name, list      string
+		status          int
+		context, output int
+		asked           int
+	}{
+		{"vLLM", `{"data":[{"id":"x","max_model_len":1},{"id":"m","max_model_len":8192}]}`, 200, 8192, 2048, 1},
+		{"a router", `{"data":[{"id":"m","context_length":200000}]}`, 200, 200000, 8192, 1},
+		{"untold", `{"data":[{"id":"m"}]}`, 200, 0, 8192, 1},
+		{"no list", `nothing here`, 404, 0, 8192, 1},
+		{"no JSON", `hello`, 200, 0, 8192, 1},
+		{"away", `{}`, 503, 0, 8192, 2},
+		{"nonsense", `{"data":[{"id":"m","context_length":-7}]}`, 200, 0, 8192, 1},
+	} {
+		asked := 0
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked++
+			w.WriteHeader(c.status)
+			_, _ = io.WriteString(w, c.list)
+		}))
+		m := newClient(t, openai.Config{Model: "m", BaseURL: server.URL + "/v1"})
+		adapters.Prepare(t.Context(), m)
+		adapters.Prepare(t.Context(), m)
+		if info := m.Info(); info.ContextTokens != c.context || info.MaxOutput != c.output || asked != c.asked {
+			t.Errorf("%s: %+v after %d questions", c.name, info, asked)
+		}
+		own := newClient(t, openai.Config{Model: "m", BaseURL: server.URL + "/v1", ContextTokens: 5000, MaxOutput: 100})
+		if adapters.Prepare(t.Context(), own); own.Info().ContextTokens != 5000 || own.Info().MaxOutput != 100 || asked != c.asked {
+			t.Errorf("%s: the profile's word does not count: %+v", c.name, own.Info())
+		}
+		server.Close()
+	}
+}
+
 func TestToolsOverResponsesOnly(t *testing.T) {
 	url, bodies := echoServer(t, nil)
 	_, err := newClient(t, openai.Config{Model: "gpt-6-astra", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), nil)

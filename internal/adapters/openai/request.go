@@ -64,7 +64,7 @@ func (c *Client) maxTokens(req adapters.Request) int {
 	if req.MaxTokens > 0 {
 		return req.MaxTokens
 	}
-	return c.cfg.MaxOutput
+	return c.Info().MaxOutput
 }
 
 func (c *Client) wireMessage(m adapters.Message) sdk.ChatCompletionMessage {
@@ -78,7 +78,7 @@ func (c *Client) wireMessage(m adapters.Message) sdk.ChatCompletionMessage {
 	if out.Content == "" && len(out.ToolCalls) == 0 {
 		out.Content = noOutput
 	}
-	if c.cfg.EchoReasoning && len(m.Opaque) > 0 {
+	if (c.cfg.EchoReasoning || c.quirks.echo.Load()) && !c.quirks.noEcho.Load() && len(m.Opaque) > 0 {
 		var o opaque
 		if json.Unmarshal(m.Opaque, &o) == nil {
 			out.ReasoningContent = o.Reasoning
@@ -94,6 +94,9 @@ func (c *Client) learn(refusal *adapters.Error, sent sdk.ChatCompletionRequest) 
 		return false
 	}
 	text := strings.ToLower(refusal.Message)
+	if strings.Contains(text, "reasoning_content") && (strings.Contains(text, "missing") || strings.Contains(text, "must be") || strings.Contains(text, "required")) {
+		return !c.cfg.EchoReasoning && c.quirks.echo.CompareAndSwap(false, true)
+	}
 	unsupported := false
 	for _, word := range []string{"unsupported", "not supported", "unrecognized", "unknown", "extra", "not permitted", "not allowed", "unexpected", "does not support"} {
 		unsupported = unsupported || strings.Contains(text, word)
@@ -112,6 +115,8 @@ func (c *Client) learn(refusal *adapters.Error, sent sdk.ChatCompletionRequest) 
 			c.quirks.otherMaxTokens.Store(true)
 			return true
 		}
+	case strings.Contains(text, "reasoning_content"):
+		return c.quirks.noEcho.CompareAndSwap(false, true)
 	case strings.Contains(text, "temperature") && sent.Temperature != 0:
 		c.quirks.noTemperature.Store(true)
 		return true
