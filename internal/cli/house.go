@@ -275,6 +275,7 @@ func (h *house) prepare(intake manager.Intake) company.Doer {
 		in, cfg := intake, loaded.Config
 		in.Base, in.Setup, in.Offline = cfg.Container.Image, cfg.Container.Setup, cfg.Container.Deps == "off"
 		in.Lint, in.Test = given(cfg.Gates.Lint), given(cfg.Gates.Test)
+		in.Paths = t.Settings.Paths
 		return in.Do(ctx, e)
 	}
 }
@@ -340,7 +341,7 @@ func settings(c office.Config) company.Settings {
 	}
 	return company.Settings{
 		Cap: c.Cap(priced), Plan: company.Mode(c.Approvals.Plan), Merge: company.Mode(c.Approvals.Merge), PR: company.Mode(c.Approvals.PR), Deps: company.Mode(c.Approvals.Deps),
-		NoGates: c.Gates.None, Protected: c.Gates.Protected, IntegrationPrefix: c.Git.IntegrationBranch,
+		Paths: c.Git.Paths, NoGates: c.Gates.None, Protected: c.Gates.Protected, IntegrationPrefix: c.Git.IntegrationBranch,
 		RunTimeout: c.Workers.RunTimeout, ModelWait: none(c.Limits.ModelWait), Continuations: none(c.Limits.Continuations),
 	}
 }

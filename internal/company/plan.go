@@ -49,6 +49,8 @@ type PlanRules struct {
 	// One that cannot be read is a problem of the plan's, so that nothing is
 	// left unprotected by a slip.
 	Protected []string
+	// Paths are the folders that write sets are kept to; none: all.
+	Paths []string
 	// Files are the paths of the base commit, where they are known. With
 	// them, a subtask that reads what only another of its wave creates is
 	// found.

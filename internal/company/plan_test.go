@@ -144,6 +144,25 @@ func TestPlanRefused(t *testing.T) {
 
 // A split into tiny parts is refused; one part that is worth a worker is
 // enough to let it through (DESIGN §6).
+// git.paths: every glob of a write set is below one of the task's folders.
+func TestPlanPaths(t *testing.T) {
+	rules := PlanRules{Paths: []string{"services/api", "lib"}}
+	for glob, good := range map[string]bool{
+		"services/api/main.go": true, "services/api/**": true, "lib/{a,b}/*.go": true, "services/api/a*": true,
+		"services/api": false, "services/apiary/x.go": false, "services/ap*/x.go": false, "services/web/x.go": false,
+		"README.md": false, "**": false, "**/*.go": false, "{lib/a,services/web/b}": false, "{lib/a,lib/b}/x": true, "library/x": false,
+	} {
+		p := Plan{Waves: []Wave{{[]PlannedSubtask{okSubtask("Change it", glob)}}}}
+		got := p.Check(rules)
+		if good != (len(got) == 0) {
+			t.Errorf("%s: %v", glob, got)
+		}
+		if !good && len(got) > 0 && (!strings.Contains(got[0].What, "outside of the folders") || !strings.Contains(got[0].Fix, "services/api/, lib/")) {
+			t.Errorf("%s: %+v", glob, got[0])
+		}
+	}
+}
+
 func TestPlanTinySplit(t *testing.T) {
 	p := Plan{Why: "two files", Waves: []Wave{{[]PlannedSubtask{
 		{"Fix a", "Fix a.go.", []string{"it builds"}, []string{"a.go"}, EffortSmall, nil},

@@ -239,6 +239,10 @@ func (c *planCheck) writeSet(at string, s PlannedSubtask) []Glob {
 			continue
 		}
 		set = append(set, g)
+		if !c.rules.within(g) {
+			c.add(at, fmt.Sprintf("would write outside of the folders of the task (by %s)", quoteShort(w)),
+				"begin each glob with one of "+strings.Join(c.rules.Paths, "/, ")+"/")
+		}
 		for _, p := range c.protected {
 			if !g.names(p) {
 				continue

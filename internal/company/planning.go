@@ -46,7 +46,9 @@ func (c ProposePlan) decide(s *State, m Meta) ([]Event, error) {
 	return evs, nil
 }
 
-func (t *Task) planRules() PlanRules { return PlanRules{Protected: t.Settings.Protected} }
+func (t *Task) planRules() PlanRules {
+	return PlanRules{Protected: t.Settings.Protected, Paths: t.Settings.Paths}
+}
 
 // managerSays turns what a manager's run ended with into events: a plan, a
 // question, or a decision on a subtask.

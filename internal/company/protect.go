@@ -1,5 +1,10 @@
 package company
 
+import (
+	"slices"
+	"strings"
+)
+
 var alwaysProtected = mustGlobs(DefaultProtected()...)
 
 // protects says whether a path may only change with the president's leave.
@@ -17,4 +22,13 @@ func (r PlanRules) protects(path string) bool {
 		}
 	}
 	return false
+}
+
+// within reports whether all that a glob matches is in the folders of the
+// task.
+func (r PlanRules) within(g Glob) bool {
+	return len(r.Paths) == 0 || slices.ContainsFunc(r.Paths, func(p string) bool {
+		// api/** also matches api, so that its prefix has no slash.
+		return strings.HasPrefix(g.prefix, p+"/") || strings.HasPrefix(g.src, p+"/")
+	})
 }

@@ -21,6 +21,7 @@ type Settings struct {
 	Deps              Mode          `json:"deps,omitempty"` // dependencies that a worker adds; empty: auto
 	NoGates           string        `json:"no_gates"`       // ask | allow | fail
 	Protected         []string      `json:"protected,omitempty"`
+	Paths             []string      `json:"paths,omitempty"`    // folders that the task is kept to; none: all
 	IntegrationPrefix string        `json:"integration_prefix"` // develop
 	SharedIntegration bool          `json:"shared_integration,omitempty"`
 	RunTimeout        time.Duration `json:"run_timeout"`

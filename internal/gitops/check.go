@@ -3,6 +3,7 @@ package gitops
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,6 +33,21 @@ type checker struct {
 	fold  *folder
 	memo  map[pair]weight
 	sizes map[company.OID]int64
+	only  []string // folders that may change; none: all
+}
+
+// inside reports whether a path may change: it is in one of the folders, or,
+// being a tree, above one of them.
+func (c *checker) inside(path string, tree bool) bool {
+	return len(c.only) == 0 || slices.ContainsFunc(c.only, func(f string) bool {
+		return path == f && tree || strings.HasPrefix(path, f+"/") || tree && strings.HasPrefix(f, path+"/")
+	})
+}
+
+// outside says that a path may not change here.
+func (c *checker) outside(path string) error {
+	return company.E(company.EObjects, fmt.Sprintf("%q is outside of the folders of this task", path)).
+		Because("it is kept to " + strings.Join(c.only, ", ")).Fix("undo the commit (git reset --soft HEAD~1), put that path back as origin/" + strings.TrimPrefix(BaseBranch, "refs/heads/") + " has it, and commit again; escalate when the task needs it")
 }
 
 // pair is a tree and the base's tree at the same place. The depth belongs to
@@ -88,7 +104,7 @@ func (q *Quarantine) checkObjects(ctx context.Context, env []string, tips []comp
 	if err != nil {
 		return err
 	}
-	c := &checker{b: b, fold: newFolder(), memo: map[pair]weight{}, sizes: map[company.OID]int64{}}
+	c := &checker{b: b, fold: newFolder(), memo: map[pair]weight{}, sizes: map[company.OID]int64{}, only: q.only}
 	for _, id := range commits {
 		commit, err := b.commit(company.OID(id))
 		if err != nil {
@@ -121,7 +137,9 @@ func (c *checker) tree(path string, depth, open int, id, baseID company.OID) (we
 		return weight{}, nil
 	}
 	key := pair{id, baseID, depth}
-	if w, ok := c.memo[key]; ok {
+	// Above the folders that may change, what is right depends on where it is.
+	w, known := c.memo[key]
+	if known && (len(c.only) == 0 || slices.ContainsFunc(c.only, func(f string) bool { return strings.HasPrefix(path, f+"/") })) {
 		return w, nil
 	}
 	if depth > maxDepth {
@@ -142,9 +160,21 @@ func (c *checker) tree(path string, depth, open int, id, baseID company.OID) (we
 		}
 	}
 	fresh := entries[:0:0]
+	stays := map[string]bool{}
 	for _, e := range entries {
-		if was, ok := old[e.name]; !ok || was.mode != e.mode || was.id != e.id {
-			fresh = append(fresh, e)
+		stays[e.name] = true
+		if was, ok := old[e.name]; ok && was.mode == e.mode && was.id == e.id {
+			continue
+		}
+		fresh = append(fresh, e)
+		if !c.inside(path+e.name, e.mode == ModeTree) {
+			return weight{}, c.outside(path + e.name)
+		}
+	}
+	for name := range old {
+		// A folder of the task may go as a whole, with what is in it.
+		if !stays[name] && !c.inside(path+name, false) && !slices.Contains(c.only, path+name) {
+			return weight{}, c.outside(path + name)
 		}
 	}
 	if open += len(fresh); open > maxNewFiles {
@@ -153,8 +183,7 @@ func (c *checker) tree(path string, depth, open int, id, baseID company.OID) (we
 	if err := c.names(path, depth, entries, fresh, old); err != nil {
 		return weight{}, err
 	}
-	w, err := c.blobs(path, fresh)
-	if err != nil {
+	if w, err = c.blobs(path, fresh); err != nil {
 		return weight{}, err
 	}
 	for _, e := range fresh {

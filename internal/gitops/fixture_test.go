@@ -144,3 +144,11 @@ func requireCode(t testing.TB, err error, want company.Code, words ...string) {
 		}
 	}
 }
+
+// gitWith is git with one more variable.
+func gitWith(dir, stdin, env string, args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env, cmd.Stdin = dir, append(gitEnv(dir), env), strings.NewReader(stdin)
+	out, err := cmd.CombinedOutput()
+	return strings.TrimSuffix(string(out), "\n"), err
+}

@@ -183,6 +183,20 @@ func (m *Mirror) List(ctx context.Context, treeish company.OID) ([]Entry, error)
 	return m.s.list(ctx, m.dir, string(treeish))
 }
 
+// HasFolders refuses, as E_NOT_FOUND, paths that are no folders of a commit.
+func (m *Mirror) HasFolders(ctx context.Context, at company.OID, paths []string) error {
+	for _, p := range paths {
+		r, err := m.s.run(ctx, call{dir: m.dir, args: []string{"ls-tree", "-d", "-z", "--full-tree", string(at), "--", p}})
+		if err != nil {
+			return err
+		}
+		if r.exit != 0 || !strings.HasSuffix(string(r.out), "\t"+p+"\x00") {
+			return company.E(company.ENotFound, fmt.Sprintf("git.paths names %q, and %s has no such folder", p, at.Short())).Fix("correct git.paths, or commit the folder first")
+		}
+	}
+	return nil
+}
+
 func (s *Store) list(ctx context.Context, dir, treeish string) ([]Entry, error) {
 	r, err := s.must(ctx, call{dir: dir, args: []string{"ls-tree", "-r", "-z", "-l", "--full-tree", treeish}})
 	if err != nil {

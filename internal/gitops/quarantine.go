@@ -42,7 +42,11 @@ type Quarantine struct {
 	base   company.OID
 	known  []company.OID
 	by     *Identity // of every commit that is new; nil: anybody's
+	only   []string  // folders that may change; none: all
 }
+
+// OnlyIn keeps what is pushed, and what is taken, to changes in these folders.
+func (q *Quarantine) OnlyIn(folders []string) { q.only = slices.Clone(folders) }
 
 // OnlyBy holds what is pushed, and what is taken, to one identity.
 func (q *Quarantine) OnlyBy(id Identity) { q.by = &id }

@@ -53,6 +53,9 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if err != nil {
 		return nil, human(err)
 	}
+	if err := m.HasFolders(ctx, info.OID, in.Paths); err != nil {
+		return nil, human(err)
+	}
 	found, err := gates.Detect(ctx, m, info.OID, gates.Options{Lint: in.Lint, Test: in.Test, Paths: in.Paths})
 	if err != nil {
 		return nil, err
@@ -103,7 +106,7 @@ func Advise(ctx context.Context, m *gitops.Mirror, t *company.Task) (string, err
 	if err != nil {
 		return "", err
 	}
-	out := "Gates that your branch must pass:\n" + gateLines(t) + knownRed(t)
+	out := "Gates that your branch must pass:\n" + gateLines(t) + knownRed(t) + folders(t)
 	for _, a := range repo.Advice {
 		if a.Path == "AGENTS.md" || a.Path == "CLAUDE.md" {
 			out += a.quoted()

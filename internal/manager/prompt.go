@@ -36,8 +36,17 @@ func planBrief(s *company.State, t *company.Task, repo RepoMap) string {
 		b.WriteString("- none\n")
 	}
 	b.WriteString(knownRed(t))
+	b.WriteString(folders(t))
 	fmt.Fprintf(&b, "\n## The repository at %s\n%s", t.Prepared.Base.OID.Short(), repo)
 	return b.String()
+}
+
+// folders says which folders a task is kept to, when it is.
+func folders(t *company.Task) string {
+	if len(t.Settings.Paths) == 0 {
+		return ""
+	}
+	return "\nThis task is kept to these folders; a change anywhere else is refused: " + strings.Join(t.Settings.Paths, ", ") + "\n"
 }
 
 // gateLines are the gates of a task, one per line.

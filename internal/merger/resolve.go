@@ -61,7 +61,7 @@ func (g *Merger) resolve(ctx context.Context, s *session.Session, t *company.Tas
 	}
 	bench, err := g.Shop.Open(ctx, workbench.Order{
 		Mirror: m, Run: s.Run, Role: company.Merger, Epoch: g.Desk.View().Office.Epoch, Fence: s.Fence, Image: image,
-		Base: sub.Conflict.Onto, Extra: []company.OID{sub.Head}, Start: sub.Head, Branch: workbench.Branch(sub), Log: log, Supply: goods,
+		Base: sub.Conflict.Onto, Extra: []company.OID{sub.Head}, Start: sub.Head, Branch: workbench.Branch(sub), Log: log, Supply: goods, Paths: t.Settings.Paths,
 	})
 	if err != nil {
 		return company.EndRun{}, err

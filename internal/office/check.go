@@ -50,6 +50,7 @@ var textRules = map[string]string{
 	"remote":   "the name of a remote, such as origin",
 	"author":   "Name <mail@example.com>",
 	"file":     "the absolute path of a file",
+	"folder":   "a folder of the repository such as services/api: no / in front, no .., no wildcard",
 	"glob":     "a glob such as internal/secret/**",
 	"label":    "a label of up to 50 characters, without a comma",
 }
@@ -111,6 +112,10 @@ func checkText(tag reflect.StructTag, s string) error {
 	case "file":
 		if s != "" && (!filepath.IsAbs(s) || filepath.Clean(s) != s) {
 			return no("is not the path of a file")
+		}
+	case "folder":
+		if s == "" || s == "." || !filepath.IsLocal(s) || filepath.Clean(s) != s || strings.ContainsAny(s, "*?[\\\"\n") || strings.HasPrefix(s, "-") || strings.HasPrefix(s, ":") {
+			return no("is not a folder of the repository")
 		}
 	case "glob":
 		if _, err := company.ParseGlob(s); err != nil {

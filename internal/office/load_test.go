@@ -253,6 +253,7 @@ func TestBadConfig(t *testing.T) {
 		{"creds without url", "bus: {creds: /x}\n", ":1:14: bus.creds has no bus.url to be used with", "add bus.url or remove bus.creds"},
 		{"deploy key without its file", "git: {credential: deploy_key}\n", ":1:19: git.credential is deploy_key, and no key is named", "set git.deploy_key_file to the path of the private key"},
 		{"file that is no path", "git: {deploy_key_file: key}\n", `:1:24: git.deploy_key_file is not the path of a file, found "key"`, "allowed: the absolute path of a file"},
+		{"folder above", "git: {paths: [../x]}\n", `:1:14: git.paths is not a folder of the repository, found a list`, "allowed: a folder of the repository such as services/api: no / in front, no .., no wildcard"},
 		{"author", "git: {author: me}\n", `:1:15: git.author is not an author, found "me"`, "allowed: Name <mail@example.com>"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

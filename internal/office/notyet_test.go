@@ -17,7 +17,7 @@ func TestEveryKeyWorksOrIsRefused(t *testing.T) {
 		"workers.cpus": "1", "workers.pids": "100", "workers.disk": "100m", "workers.warm": "0",
 		"container.image": "x@sha256:" + strings.Repeat("a", 64), "container.setup": "[make]", "container.setup_env": "[TOKEN]", "container.deps": "off",
 		"bus.creds": "", "git.base": "main", "git.integration_branch": "integ", "git.remote": "upstream", "git.author": "A <a@example.com>",
-		"git.credential": "ssh_agent", "git.deploy_key_file": "", "git.signoff": "true", "git.sign": "none", "git.signing_key": "/k.pub",
+		"git.credential": "ssh_agent", "git.deploy_key_file": "", "git.signoff": "true", "git.paths": "[services/api]", "git.sign": "none", "git.signing_key": "/k.pub",
 		"forge.url": "https://git.example.com", "forge.token_env": "MY_TOKEN", "forge.app_id": "0", "forge.installation_id": "7",
 		"forge.private_key_env": "APP_KEY", "forge.labels": "[company]", "forge.draft": "always", "forge.reviewers": "none",
 		"forge.webhook_secret_env": "HOOK_SECRET",

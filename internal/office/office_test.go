@@ -643,7 +643,7 @@ func TestEveryKeyIsJudged(t *testing.T) {
 		agents.manager.model agents.manager.max_turns agents.worker.model agents.worker.max_turns
 		agents.reviewer.model agents.reviewer.max_turns agents.merger.model agents.merger.max_turns`)
 	// These may be tightened, and not loosened; TestUntrackedAndTightening.
-	oneWay := strings.Fields("budget.usd budget.tokens approvals.plan approvals.merge approvals.pr approvals.deps gates.none gates.lint gates.test gates.protect_tests container.strict gates.red_green gates.protected recovery")
+	oneWay := strings.Fields("budget.usd budget.tokens approvals.plan approvals.merge approvals.pr approvals.deps gates.none gates.lint gates.test gates.protect_tests container.strict gates.red_green gates.protected git.paths recovery")
 	for _, key := range append(leafKeys(reflect.TypeFor[Config](), ""), leafKeys(reflect.TypeFor[Model](), "models.default")...) {
 		if slices.Contains(oneWay, key) {
 			continue
@@ -698,16 +698,16 @@ func TestUntrackedAndTightening(t *testing.T) {
 	if _, err := Load(LoadOptions{OfficeDir: repo}); err != nil {
 		t.Errorf("an untracked file: %v", err)
 	}
-	tight := "budget: {usd: 1, tokens: 1000}\napprovals: {plan: ask, merge: ask}\ngates: {none: fail, protect_tests: true, protected: [a/**], test: make check, red_green: require}\nworkers: {max: 1}\nrecovery: ask\n"
+	tight := "budget: {usd: 1, tokens: 1000}\napprovals: {plan: ask, merge: ask}\ngates: {none: fail, protect_tests: true, protected: [a/**], test: make check, red_green: require}\nworkers: {max: 1}\nrecovery: ask\ngit: {paths: [services/api]}\n"
 	repo = gitRepo(t, map[string]string{"company.yaml": tight})
 	if _, err := Load(LoadOptions{OfficeDir: repo}); err != nil {
 		t.Errorf("tightening: %v", err)
 	}
 	// What the president set in his own config is not loosened by a repository.
 	user := tempDir(t)
-	writeFile(t, filepath.Join(user, "company", "config.yaml"), "approvals: {merge: ask}\nbudget: {usd: 1}\ngates: {protected: [a/**]}\nmodels: {strong: {adapter: openai, model: m, base_url: 'http://localhost:1/v1'}}\n")
+	writeFile(t, filepath.Join(user, "company", "config.yaml"), "approvals: {merge: ask}\nbudget: {usd: 1}\ngates: {protected: [a/**]}\ngit: {paths: [a]}\nmodels: {strong: {adapter: openai, model: m, base_url: 'http://localhost:1/v1'}}\n")
 	env := mapEnv(map[string]string{"XDG_CONFIG_HOME": user})
-	for _, loose := range []string{"approvals: {merge: auto}\n", "budget: {usd: 2}\n", "gates: {protected: [b/**]}\n", "models: {strong: {adapter: openai, model: m}}\n"} {
+	for _, loose := range []string{"approvals: {merge: auto}\n", "budget: {usd: 2}\n", "gates: {protected: [b/**]}\n", "git: {paths: [b]}\n", "models: {strong: {adapter: openai, model: m}}\n"} {
 		repo := gitRepo(t, map[string]string{"company.yaml": loose})
 		if _, err := Load(LoadOptions{OfficeDir: repo, Env: env}); err == nil || !strings.Contains(err.Error(), "needs your trust") {
 			t.Errorf("%q: %v", loose, err)

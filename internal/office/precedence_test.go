@@ -43,6 +43,7 @@ func choices(t *testing.T, key string, typ reflect.Type, tag reflect.StructTag) 
 		"command":  {"make a", "make b", "make c", "make d"},
 		"host":     {"a.example.com", "b.example.com", "c.example.com", "*.example.com"},
 		"author":   {"A <a@example.com>", "B <b@example.com>", "C <c@example.com>", "D <d@example.com>"},
+		"folder":   {"a", "b/c", "d", "e"},
 		"glob":     {"a/**", "b/**", "c/**", "d/**"},
 		"label":    {"[a]", "[b]", "[c]", "[d]"},
 		"file":     {"/a", "/b", "/c", "/d"},

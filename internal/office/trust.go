@@ -215,6 +215,8 @@ func needsTrust(key, before, after string, lower, upper Config) bool {
 		return after == "false"
 	case key == "gates.red_green":
 		return after == `"off"` || before == `"require"`
+	case key == "git.paths":
+		return len(lower.Git.Paths) > 0 // from all of the repository to a part is tighter
 	case key == "gates.protected":
 		return slices.ContainsFunc(lower.Gates.Protected, func(g string) bool { return !slices.Contains(upper.Gates.Protected, g) })
 	case key == "recovery":

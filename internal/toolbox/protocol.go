@@ -16,6 +16,9 @@ type PrepareRequest struct {
 	// Signoff adds the author's sign-off to what git_commit and a checkpoint
 	// commit.
 	Signoff bool `json:"signoff,omitempty"`
+	// Paths are the folders that are checked out, with the files beside and
+	// above them; none: all. The history is whole.
+	Paths []string `json:"paths,omitempty"`
 	// Resume is a checkpoint's commit: the branch starts at its parent, and
 	// what the checkpoint has on top lies uncommitted in the work tree.
 	Resume string `json:"resume,omitempty"`

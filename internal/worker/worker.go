@@ -70,7 +70,7 @@ func (w *Worker) work(ctx context.Context, s *session.Session, t *company.Task, 
 	}
 	order := workbench.Order{
 		Mirror: m, Run: r.ID, Role: company.Worker, Epoch: r.Offered, Fence: r.Fence, Image: image,
-		Base: sub.Base, Start: r.From, Branch: workbench.Branch(sub), Log: log, Supply: goods,
+		Base: sub.Base, Start: r.From, Branch: workbench.Branch(sub), Log: log, Supply: goods, Paths: t.Settings.Paths,
 	}
 	if r.From != sub.Base {
 		order.Extra = []company.OID{r.From}

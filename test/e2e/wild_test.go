@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/adapters/scripted"
 	"company/internal/gitops/remotetest"
 	"company/test/house"
 )
@@ -166,6 +167,56 @@ func trapped(t *testing.T, h *house.House, fired string) {
 		}
 		if err := os.WriteFile(p, []byte(global.String()), 0o600); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// git.paths: of a large repository with two projects the task is kept to one.
+// A plan that writes elsewhere is refused, the worker sees its own folder and
+// what lies beside it, and a commit elsewhere does not leave the container.
+func TestPartOfARepository(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"README.md": "two services\n", "web/index.html": "<p>\n", "web/go.mod": "module example.com/web\n\ngo 1.24\n", "web/broken.go": "package web\n\nfunc {\n"}
+	for name, text := range calculator() {
+		files["api/"+name] = text
+	}
+	brain := &staff{
+		manager: func(x scripted.Exchange) scripted.Reply {
+			for _, said := range x.Messages {
+				if strings.Contains(said.Content, "outside of the folders of the task") {
+					return planned([]m{ticket("Add Triple", tripleDescription, "api/triple.go", "api/triple_test.go")})(scripted.Exchange{})
+				}
+			}
+			return planned([]m{ticket("Add Triple", tripleDescription, "web/**")})(scripted.Exchange{})
+		},
+		worker: steps(
+			call("run_command", m{"command": "ls; test ! -e web && mkdir web && echo mine > web/index.html"}),
+			call("write_file", m{"path": "api/triple.go", "content": "package calc\n\n// Triple is three times n.\nfunc Triple(n int) int { return 3 * n }\n"}),
+			call("git_commit", m{"message": "Add Triple"}),
+			call("run_command", m{"command": "git reset -q --soft HEAD~1 && git checkout -q origin/base -- web && git sparse-checkout reapply; git status --short"}),
+			call("git_commit", m{"message": "Add Triple"}),
+			call("finish", m{"summary": "Triple is there"}),
+		),
+	}
+	h := house.New(t, brain, files)
+	h.Config("git: {paths: [api]}\n")
+	p := h.Start("submit", "add a function that triples")
+	sum := ends(t, p, 0)
+	if sum.Result != "COMPLETE" {
+		t.Fatalf("%+v\n%s", sum, p.Tell())
+	}
+	head := h.Git(h.Origin, "rev-parse", "refs/heads/"+integration(h, 1))
+	if changed := h.Git(h.Origin, "diff-tree", "-r", "--name-status", "main", head); changed != "A\tapi/triple.go" {
+		t.Errorf("changed: %s", changed)
+	}
+	mainUnmoved(t, h)
+	var said string
+	for _, r := range h.Model.Requests() {
+		said += string(r.Body)
+	}
+	for _, want := range []string{"would write outside of the folders of the task", `is outside of the folders of this task`, "kept to these folders"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no model was told %q", want)
 		}
 	}
 }

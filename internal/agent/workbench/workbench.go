@@ -58,7 +58,8 @@ type Order struct {
 	Extra    []company.OID // commits of the same subtask that it sees too
 	Start    company.OID   // where the branch starts
 	Branch   string
-	ReadOnly bool // nothing can be pushed
+	Paths    []string // folders that are checked out and may change; none: all
+	ReadOnly bool     // nothing can be pushed
 	Log      *gitops.OpLog
 	// Supply is what the run may fetch of package registries. Nil: nothing.
 	Supply *supply.Run
@@ -91,6 +92,7 @@ func (s *Shop) Open(ctx context.Context, o Order) (b *Bench, err error) {
 	if b.quarantine, err = s.Git.Quarantine(gitops.WithLog(ctx, o.Log), o.Mirror, o.Run, o.Base, o.Extra); err != nil {
 		return nil, err
 	}
+	b.quarantine.OnlyIn(o.Paths)
 	b.quarantine.OnlyBy(gitops.Identity{Person: s.Author, Signoff: s.Signoff})
 	defer func() {
 		if err != nil {
@@ -124,7 +126,7 @@ func (s *Shop) Open(ctx context.Context, o Order) (b *Bench, err error) {
 	}
 	b.Prepared, err = b.Tools.Prepare(ctx, toolbox.PrepareRequest{
 		CloneURL: fmt.Sprintf("http://127.0.0.1:%d%s", gatewayPort, b.gateway.Path()), Baked: bakedRepo,
-		BaseOID: string(o.Start), Branch: o.Branch, AuthorName: s.Author.Name, AuthorEmail: s.Author.Email, Signoff: s.Signoff, Resume: string(resume),
+		BaseOID: string(o.Start), Branch: o.Branch, AuthorName: s.Author.Name, AuthorEmail: s.Author.Email, Signoff: s.Signoff, Paths: o.Paths, Resume: string(resume),
 	})
 	if err != nil {
 		return nil, b.explain(fmt.Errorf("set up the workspace of %s: %w", o.Run, err))

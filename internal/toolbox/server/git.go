@@ -176,7 +176,7 @@ func (s *Server) gitCommit(ctx context.Context, r toolbox.GitCommitRequest) (too
 	if err := s.onBranch(ctx); err != nil {
 		return none, err
 	}
-	add := []string{"add", "--all", "--"}
+	add := []string{"add", "--sparse", "--all", "--"}
 	if len(r.Paths) == 0 {
 		add = append(add, ".")
 	}

@@ -104,3 +104,50 @@ func TestOddRepositoriesAreKept(t *testing.T) {
 		t.Errorf("%+v %+v", p, s)
 	}
 }
+
+// Of a large repository the folders of the task are checked out; the rest is
+// in every commit as it was, and cannot be lost by committing "all".
+func TestPartOfALargeRepository(t *testing.T) {
+	dir := t.TempDir()
+	work, origin := filepath.Join(dir, "work"), filepath.Join(dir, "origin.git")
+	runGit(t, dir, "init", "-q", "-b", "main", work)
+	for _, name := range []string{"README", "svc/Makefile", "svc/api/main.txt", "svc/api/deep/x.txt", "svc/web/main.txt", "lib/l.txt"} {
+		if err := os.MkdirAll(filepath.Join(work, filepath.Dir(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(work, name), []byte(name+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runGit(t, work, "add", "-A")
+	runGit(t, work, "commit", "-q", "-m", "base")
+	runGit(t, dir, "clone", "-q", "--bare", work, origin)
+	base := runGit(t, origin, "rev-parse", "main")
+	b := newBench(t)
+	b.prepare(t, origin, base, func(r *toolbox.PrepareRequest) { r.Paths = []string{"svc/api"} })
+	for name, there := range map[string]bool{"README": true, "svc/Makefile": true, "svc/api/deep/x.txt": true, "svc/web/main.txt": false, "lib/l.txt": false} {
+		if _, err := os.Stat(filepath.Join(b.dir, name)); (err == nil) != there {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if s := must[toolbox.GitStatusResult](t)(b.GitStatus(t.Context())); !s.Clean {
+		t.Errorf("%+v", s.Files)
+	}
+	b.file(t, "svc/api/new.txt", "new\n")
+	saved := must[toolbox.CheckpointResult](t)(b.Checkpoint(t.Context(), run))
+	if got := runGit(t, origin, "diff-tree", "-r", "--name-status", base, saved.OID); got != "A\tsvc/api/new.txt" {
+		t.Errorf("the checkpoint changes %q", got)
+	}
+	// A resumed run, and a file outside: that is for the push to refuse, not
+	// for git add to trip over.
+	b2 := newBench(t)
+	p := b2.prepare(t, origin, base, func(r *toolbox.PrepareRequest) { r.Paths, r.Resume = []string{"svc/api"}, saved.OID })
+	if !p.Dirty || b2.content(t, "svc/api/new.txt") != "new\n" {
+		t.Errorf("%+v", p)
+	}
+	b2.file(t, "lib/outside.txt", "o\n")
+	c := b2.commit(t, "[t1-01] work")
+	if got := runGit(t, origin, "diff-tree", "-r", "--name-status", base, c.Commit); got != "A\tlib/outside.txt\nA\tsvc/api/new.txt" {
+		t.Errorf("the commit changes %q", got)
+	}
+}

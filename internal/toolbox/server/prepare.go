@@ -152,6 +152,11 @@ func (s *Server) checkout(ctx context.Context, r toolbox.PrepareRequest) (toolbo
 			start, result.Dirty = parent, true
 		}
 	}
+	if len(r.Paths) > 0 {
+		if _, err := s.git(ctx, nil, append([]string{"sparse-checkout", "set", "--cone", "--end-of-options"}, r.Paths...)...); err != nil {
+			return none, err
+		}
+	}
 	if _, err := s.git(ctx, nil, "checkout", "--quiet", "--force", "--no-track", "-B", r.Branch, string(start)); err != nil {
 		return none, err
 	}
@@ -215,7 +220,7 @@ func (s *Server) checkpoint(ctx context.Context, r toolbox.CheckpointRequest) (t
 			return none, asRefusal(err, "")
 		}
 	}
-	if _, err := s.git(ctx, own, "add", "--all", "--", "."); err != nil {
+	if _, err := s.git(ctx, own, "add", "--sparse", "--all", "--", "."); err != nil {
 		return none, asRefusal(err, "the work tree could not be saved")
 	}
 	out, err := s.git(ctx, own, "write-tree")
