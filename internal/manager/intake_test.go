@@ -18,17 +18,23 @@ func TestIntakeNeedsAPerson(t *testing.T) {
 		spoil  func(p *gitopstest.Project)
 		base   string
 		prefix string
+		paths  []string
 	}{
-		{"no such branch", func(*gitopstest.Project) {}, "no-such-branch", "develop"},
-		{"no commit", func(p *gitopstest.Project) { p.Git("switch", "-q", "--orphan", "empty") }, "", "develop"},
-		{"main as the target", func(*gitopstest.Project) {}, "", "main"},
+		{"no such branch", func(*gitopstest.Project) {}, "no-such-branch", "develop", nil},
+		{"no commit", func(p *gitopstest.Project) { p.Git("switch", "-q", "--orphan", "empty") }, "", "develop", nil},
+		{"main as the target", func(*gitopstest.Project) {}, "", "main", nil},
+		{"no such folder", func(*gitopstest.Project) {}, "", "develop", []string{"services/api"}},
+		{"detached without a default branch", func(p *gitopstest.Project) {
+			p.Git("branch", "-q", "-m", "main", "trunk")
+			p.Git("switch", "-q", "--detach")
+		}, "", "develop", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := gitopstest.New(t, map[string]string{"a": "x\n"})
 			c.spoil(p)
 			d := desktest.New(t)
 			evs := d.Must(company.Submit{Instruction: "do it", Project: company.Project{ID: "project", Path: p.Dir}, Base: c.base})
-			in := &Intake{Desk: d, Mirror: p.Open, Prefix: c.prefix, Lint: gates.Auto, Test: gates.Auto}
+			in := &Intake{Desk: d, Mirror: p.Open, Prefix: c.prefix, Paths: c.paths, Lint: gates.Auto, Test: gates.Auto}
 			cmd, err := in.Do(t.Context(), company.Effect{Task: evs[0].Task})
 			var e *company.Error
 			if cmd != nil || !errors.As(err, &e) || e.Class != company.HumanRequired || e.Hint == "" {
