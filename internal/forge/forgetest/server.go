@@ -8,10 +8,12 @@
 package forgetest
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -44,8 +46,9 @@ type Server struct {
 	clock  time.Time
 	skew   time.Duration
 
-	notes sync.Mutex // handlers write their replies under mu
-	asked []*Request
+	notes   sync.Mutex // handlers write their replies under mu
+	asked   []*Request
+	waiting int
 }
 
 // Request is one that came in.
@@ -140,6 +143,13 @@ func (s *Server) Asked(method, part string) []Request {
 	return out
 }
 
+// Waiting is how many faults have come to their delay.
+func (s *Server) Waiting() int {
+	s.notes.Lock()
+	defer s.notes.Unlock()
+	return s.waiting
+}
+
 // Forget empties what Asked tells.
 func (s *Server) Forget() {
 	s.notes.Lock()
@@ -186,10 +196,19 @@ func (s *Server) observed(next http.Handler) http.Handler {
 			next.ServeHTTP(rec, r)
 			return
 		}
+		// A client that goes away is noticed once its request is read.
+		body, err := io.ReadAll(io.LimitReader(r.Body, 64<<20))
+		if err != nil {
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
 		if hit.After {
 			next.ServeHTTP(&recorder{ResponseWriter: httptest.NewRecorder()}, r)
 		}
 		if hit.Delay > 0 {
+			s.notes.Lock()
+			s.waiting++
+			s.notes.Unlock()
 			select {
 			case <-time.After(hit.Delay):
 			case <-r.Context().Done():

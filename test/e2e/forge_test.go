@@ -1,0 +1,166 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"company/internal/forge"
+	"company/internal/forge/forgetest"
+	"company/test/house"
+)
+
+// onGitHub is an office whose project has its remote on a GitHub, over https
+// with a token; the login is who's, and it may write to acme/app or not.
+func onGitHub(t *testing.T, brain *staff, login string, more string) (*house.House, *forgetest.Server, *forgetest.Repo) {
+	t.Helper()
+	h := open(t, brain)
+	s := forgetest.GitHub(t)
+	repo := s.AddRepo("acme", "app", h.Repo)
+	s.Invite(repo, "ann", "write")
+	const token = "ghp_canaryTokenOfTheForge"
+	s.Login(token, forgetest.Token{Login: login})
+	h.Git(h.Repo, "remote", "set-url", "origin", s.CloneURL(repo))
+	h.Env = append(h.Env, "GITHUB_TOKEN="+token, "SSL_CERT_FILE="+s.CAFile, "GIT_SSL_CAINFO="+s.CAFile, "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1")
+	h.Config(tinyGates + fmt.Sprintf("forge: {kind: github, url: %q, labels: [company], draft: never%s}\n", s.URL, more))
+	t.Cleanup(func() { nowhere(t, h, token) })
+	return h, s, repo
+}
+
+// nowhere: the token is in no file of the office and in no log (T21).
+func nowhere(t *testing.T, h *house.House, secret string) {
+	t.Helper()
+	if found := run(t, "sh", "-c", fmt.Sprintf("grep -rlF %s %s %s 2>/dev/null; true", secret, h.Repo, h.Dir)); found != "" {
+		t.Errorf("the token is in %s", found)
+	}
+}
+
+// opened is the one pull request of t1, held to what the office says of it.
+func opened(t *testing.T, h *house.House, s *forgetest.Server, repo *forgetest.Repo, owner string) forgetest.Pull {
+	t.Helper()
+	all := s.Pulls(repo)
+	if len(all) != 1 {
+		t.Fatalf("%d pull requests: %+v", len(all), all)
+	}
+	p := all[0]
+	if p.HeadOwner != owner || p.HeadRef != integration(h, 1) || p.Base != "main" || p.State != "open" || !forge.Ours(p.Body, h.OfficeID(), "t1") {
+		t.Errorf("%+v", p)
+	}
+	var list struct {
+		PullRequests []struct {
+			Number    int
+			URL, Head string
+			State     string
+		} `json:"pull_requests"`
+	}
+	h.JSON(&list, "pr", "list")
+	if len(list.PullRequests) != 1 || list.PullRequests[0].Number != p.Number || list.PullRequests[0].Head != p.HeadSHA ||
+		list.PullRequests[0].URL != fmt.Sprintf("%s/acme/app/pull/%d", s.URL, p.Number) {
+		t.Errorf("%+v, at the forge %+v", list, p)
+	}
+	return p
+}
+
+// A task is delivered to a GitHub over real https: the branch is pushed with
+// the token, and there is exactly one pull request with its evidence (FRG-1,
+// FRG-2, GIT-12). Closing it closes it there.
+func TestDeliverToGitHub(t *testing.T) {
+	t.Parallel()
+	h, s, repo := onGitHub(t, farewells(), "ann", "")
+	ends(t, h.Start("submit", "say goodbye"), 0)
+	p := opened(t, h, s, repo, "acme")
+	if strings.Join(p.Labels, " ") != "company" || p.User != "ann" || p.Draft {
+		t.Errorf("%+v", p)
+	}
+	for _, want := range []string{"## Gates", "## Reproduce", "git fetch origin " + p.HeadRef} {
+		if !strings.Contains(p.Body, want) {
+			t.Errorf("no %q in\n%s", want, p.Body)
+		}
+	}
+	if n := strings.Count(p.Body, "\n"); n > 64 || strings.Contains(p.Body, h.Dir) {
+		t.Errorf("%d lines, or a local path in\n%s", n, p.Body)
+	}
+	says(t, h, []string{fmt.Sprintf("%s/acme/app/pull/%d", s.URL, p.Number), "## Gates", "company pr sync"}, "pr", "show", "1")
+	refused(t, h, 1, "E_PROTECTED", "pr", "merge", "1")
+	h.MustRun(time.Minute, "pr", "close", "1", "--why", "done by hand")
+	if all := s.Pulls(repo); all[0].State != "closed" {
+		t.Errorf("%+v", all[0])
+	}
+	if said := s.Comments(repo, 1); len(said) != 1 || !strings.Contains(said[0].Body, "done by hand") {
+		t.Errorf("%+v", said)
+	}
+}
+
+// Without the right to push, the work goes to the login's fork, and the pull
+// request comes from there.
+func TestDeliverFromAFork(t *testing.T) {
+	t.Parallel()
+	h, s, repo := onGitHub(t, farewells(), "guest", "")
+	ends(t, h.Start("submit", "say goodbye"), 0)
+	p := opened(t, h, s, repo, "guest")
+	fork := s.Repo("guest/app")
+	if fork == nil || h.Git(fork.Dir, "rev-parse", p.HeadRef) != p.HeadSHA {
+		t.Errorf("the fork does not hold %s", p.HeadSHA)
+	}
+	if refs := h.Git(repo.Dir, "for-each-ref", "--format=%(refname)", "refs/heads/"); refs != "refs/heads/main" {
+		t.Errorf("branches of the repository: %s", refs)
+	}
+}
+
+// Killed on the way to the pull request, at each step: one branch, one pull
+// request (kill points 19, 20, 21).
+func TestKillAtTheForge(t *testing.T) {
+	t.Parallel()
+	for name, k := range map[string]struct {
+		fault        forgetest.Fault
+		method, path string
+		before       int // pull requests at the time of the kill
+	}{
+		"before the push":        {forgetest.Fault{Method: "POST", Path: "/git-receive-pack", Code: 500}, "POST", "/git-receive-pack", 0},
+		"after the push":         {forgetest.Fault{Method: "POST", Path: "/git-receive-pack", Code: 500, After: true}, "POST", "/git-receive-pack", 0},
+		"before it is opened":    {forgetest.Fault{Method: "POST", Path: "/pulls", Code: 500}, "POST", "/repos/acme/app/pulls", 0},
+		"opened, not recorded":   {forgetest.Fault{Method: "POST", Path: "/pulls", Code: 500, After: true}, "POST", "/repos/acme/app/pulls", 1},
+		"labelled, not recorded": {forgetest.Fault{Method: "POST", Path: "/labels", Code: 500, After: true}, "POST", "/labels", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, s, repo := onGitHub(t, farewells(), "ann", "")
+			k.fault.Delay = patience
+			s.Fail(k.fault)
+			p := h.Start("submit", "say goodbye")
+			waitFor(t, func() bool { return len(s.Asked(k.method, k.path)) > 0 }, p.Tell)
+			if k.fault.After {
+				waitFor(t, func() bool { return s.Waiting() > 0 }, p.Tell)
+			}
+			p.Kill()
+			if n := len(s.Pulls(repo)); n != k.before {
+				t.Errorf("%d pull requests at the kill", n)
+			}
+			ends(t, h.Start("resume"), 0)
+			opened(t, h, s, repo, "acme")
+			h.MustRun(patience, "resume") // nothing left to do
+			opened(t, h, s, repo, "acme")
+		})
+	}
+}
+
+// A refused token asks the president, in words, without a loop; with a good
+// one the task goes on (GIT-6).
+func TestRefusedByTheForge(t *testing.T) {
+	t.Parallel()
+	h, s, repo := onGitHub(t, farewells(), "ann", "")
+	s.Login("ghp_canaryTokenOfTheForge", forgetest.Token{Login: "ann", Lacks: []string{"pull_requests"}})
+	p := h.Start("submit", "say goodbye")
+	sum := ends(t, p, 2)
+	if !strings.Contains(sum.Why, "GitHub refused the token (403)") || !strings.Contains(sum.Why, "pull_requests") {
+		t.Errorf("%+v", sum)
+	}
+	if n := len(s.Pulls(repo)); n != 0 {
+		t.Errorf("%d pull requests", n)
+	}
+	s.Login("ghp_canaryTokenOfTheForge", forgetest.Token{Login: "ann"})
+	h.MustRun(patience, "approve", "t1")
+	ends(t, h.Start("resume"), 0)
+	opened(t, h, s, repo, "acme")
+}
