@@ -69,11 +69,11 @@ func (p *plan) cargoDeps(ctx context.Context, tree files) (cargoDeps, error) {
 	if len(manifests) > maxManifests {
 		manifests = manifests[:maxManifests]
 	}
-	for _, m := range manifests {
-		text, err := tree.text(ctx, m)
-		if err != nil {
-			return d, err
-		}
+	texts, err := tree.texts(ctx, manifests)
+	if err != nil {
+		return d, err
+	}
+	for m, text := range texts {
 		d.files[m] = text
 	}
 	for _, l := range tree.all {

@@ -254,7 +254,7 @@ func outcome(what string, r toolbox.RunResult, fix string) error {
 // telling is the line of a client's output that says most.
 func telling(text string) string {
 	lines := strings.Split(text, "\n")
-	for _, mark := range []string{"npm error 4", "npm error code E4", "npm error notarget", "npm error `npm ci`", "npm error", "npm ERR!", "ERROR:", "error:"} {
+	for _, mark := range []string{"npm error 4", "npm error 5", "npm error notarget", "npm error Missing:", "npm error `npm ci`", "npm error", "npm ERR!", "ERROR:", "error:"} {
 		for _, l := range lines {
 			if strings.HasPrefix(strings.TrimSpace(l), mark) && len(strings.TrimSpace(l)) > len("npm error ")+6 {
 				return strings.TrimSpace(l)

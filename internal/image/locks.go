@@ -63,6 +63,52 @@ func (f files) text(ctx context.Context, name string) ([]byte, error) {
 	return readBlob(ctx, f.repo, name, id)
 }
 
+// maxTexts bounds the manifests of one kind together, in bytes.
+const maxTexts = 128 << 20
+
+// texts reads many files with two calls of git, whatever their number.
+func (f files) texts(ctx context.Context, names []string) (map[string][]byte, error) {
+	out := map[string][]byte{}
+	if len(names) == 0 {
+		return out, nil
+	}
+	var ids strings.Builder
+	for _, n := range names {
+		ids.WriteString(f.blob[n] + "\n")
+	}
+	sizes, err := git(ctx, f.repo.MirrorDir, ids.String(), "cat-file", "--batch-check=%(objectsize)")
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Fields(string(sizes))
+	if len(lines) != len(names) {
+		return nil, company.E(company.EGit, "git does not find a file of the tree")
+	}
+	var total int64
+	for i, l := range lines {
+		var n int64
+		if _, err := fmt.Sscan(l, &n); err != nil || n > maxLockFile {
+			return nil, tooLarge(names[i])
+		}
+		if total += n; total > maxTexts {
+			return nil, tooLarge(names[i])
+		}
+	}
+	all, err := git(ctx, f.repo.MirrorDir, ids.String(), "cat-file", "--batch=%(objectsize)")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		head, rest, _ := bytes.Cut(all, []byte{'\n'})
+		var n int
+		if _, err := fmt.Sscan(string(head), &n); err != nil || n < 0 || n >= len(rest) {
+			return nil, company.E(company.EGit, "git's answer for "+name+" is cut short")
+		}
+		out[name], all = rest[:n:n], rest[n+1:]
+	}
+	return out, nil
+}
+
 // named are the files with one of these names, in directories that may stand
 // in a script and that are the project's own.
 func (f files) named(names ...string) []string {
@@ -111,8 +157,12 @@ func readBlob(ctx context.Context, repo Repo, name, id string) ([]byte, error) {
 	}
 	var n int64
 	if _, err := fmt.Sscan(string(size), &n); err != nil || n > maxLockFile {
-		return nil, company.E(company.EImage, fmt.Sprintf("%s is over %d MiB", name, maxLockFile>>20)).
-			Fix("a file that names dependencies is never that large: check it, or set container.deps: off")
+		return nil, tooLarge(name)
 	}
 	return git(ctx, repo.MirrorDir, "", "cat-file", "blob", id)
+}
+
+func tooLarge(name string) error {
+	return company.E(company.EImage, fmt.Sprintf("%s is over %d MiB, or the files of its kind are over %d MiB", name, maxLockFile>>20, maxTexts>>20)).
+		Fix("files that name dependencies are never that large: check them")
 }

@@ -33,6 +33,7 @@ type npmDeps struct {
 	locks    map[string][]byte // path → content, for the policy
 	why      string
 	identity []string
+	remote   bool // some package comes from a registry
 }
 
 // npmProject is one lock file with the manifests that belong to it.
@@ -67,12 +68,11 @@ func (p *plan) npmDeps(ctx context.Context, tree files) (npmDeps, error) {
 			locks[path.Dir(name)] = name
 		}
 	}
-	shown := map[string][]byte{}
-	for _, m := range manifests {
-		text, err := tree.text(ctx, m)
-		if err != nil {
-			return d, err
-		}
+	shown, err := tree.texts(ctx, manifests)
+	if err != nil {
+		return d, err
+	}
+	for m, text := range shown {
 		shown[m] = reduced(text)
 	}
 	dirs := make([]string, 0, len(locks))
@@ -95,6 +95,11 @@ func (p *plan) npmDeps(ctx context.Context, tree files) (npmDeps, error) {
 			return d, err
 		}
 		d.locks[locks[dir]] = lock
+		some, remote := npmNeeds(lock)
+		if !some && !asks(shown[path.Join(dir, "package.json")]) {
+			continue
+		}
+		d.remote = d.remote || remote || !some
 		project := npmProject{dir: dir, files: map[string][]byte{locks[dir]: canonicalLock(lock)}}
 		for _, m := range manifests {
 			if within(path.Dir(m), dir) {
@@ -113,18 +118,42 @@ func (p *plan) npmDeps(ctx context.Context, tree files) (npmDeps, error) {
 			d.identity = append(d.identity, name, string(keyOf(string(project.files[name]))))
 		}
 	}
-	d.why = words(dirs, "package-lock.json")
+	installed := make([]string, 0, len(d.projects))
+	for _, p := range d.projects {
+		installed = append(installed, p.dir)
+	}
+	d.why = words(installed, "package-lock.json")
 	p.notLocked(tree, manifests, shown, dirs)
 	return d, nil
+}
+
+// npmNeeds tells whether a lock file asks for anything, and whether that is
+// more than links to the project's own workspaces.
+func npmNeeds(text []byte) (some, remote bool) {
+	var lock struct {
+		Packages     map[string]struct{ Link bool }
+		Dependencies map[string]any // of the oldest form
+	}
+	if json.Unmarshal(text, &lock) != nil {
+		return true, true // npm says what is wrong with it
+	}
+	for key, p := range lock.Packages {
+		if _, _, ok := lastCut(key, "node_modules/"); ok {
+			some = true
+			remote = remote || !p.Link
+		}
+	}
+	if len(lock.Packages) == 0 && len(lock.Dependencies) > 0 {
+		return true, true
+	}
+	return some, remote
 }
 
 // notLocked notes manifests that ask for packages which nobody locked.
 func (p *plan) notLocked(tree files, manifests []string, shown map[string][]byte, dirs []string) {
 	for _, m := range manifests {
 		dir := path.Dir(m)
-		var asks struct{ Dependencies, DevDependencies map[string]any }
-		if json.Unmarshal(shown[m], &asks) != nil || len(asks.Dependencies)+len(asks.DevDependencies) == 0 ||
-			slices.ContainsFunc(dirs, func(d string) bool { return within(dir, d) }) {
+		if !asks(shown[m]) || slices.ContainsFunc(dirs, func(d string) bool { return within(dir, d) }) {
 			continue
 		}
 		for _, other := range []struct{ lock, tool string }{{"yarn.lock", "yarn"}, {"pnpm-lock.yaml", "pnpm"}, {"bun.lock", "bun"}, {"bun.lockb", "bun"}} {
@@ -136,6 +165,12 @@ func (p *plan) notLocked(tree files, manifests []string, shown map[string][]byte
 		p.note("%s has no lock file: nothing is installed (make one with `npm install --package-lock-only`)", m)
 		return // one is enough to say it
 	}
+}
+
+// asks tells whether a manifest names packages.
+func asks(text []byte) bool {
+	var m struct{ Dependencies, DevDependencies map[string]any }
+	return json.Unmarshal(text, &m) == nil && len(m.Dependencies)+len(m.DevDependencies) > 0
 }
 
 // within tells whether a directory is another or lies below it.

@@ -133,6 +133,7 @@ func TestNPMFailures(t *testing.T) {
 // What is not installed is noted, with what to do about it.
 func TestNPMNotes(t *testing.T) {
 	asks := `{"dependencies":{"a":"1"}}`
+	locked := `{"packages":{"node_modules/a":{"version":"1.0.0"}}}`
 	for name, c := range map[string]struct {
 		files   map[string]string
 		offline bool
@@ -141,8 +142,9 @@ func TestNPMNotes(t *testing.T) {
 		"nothing to install": {map[string]string{"package.json": `{"name":"x"}`}, false, ""},
 		"no lock":            {map[string]string{"package.json": asks}, false, "package.json has no lock file: nothing is installed (make one with `npm install --package-lock-only`)"},
 		"yarn":               {map[string]string{"package.json": asks, "yarn.lock": "#"}, false, "package.json is locked by yarn, which is not supported"},
-		"off":                {map[string]string{"package.json": asks, "package-lock.json": "{}"}, true, "package-lock.json is not installed: container.deps is off"},
-		"no registry":        {map[string]string{"package.json": asks, "package-lock.json": "{}"}, false, "package-lock.json is not installed: no registry is at hand"},
+		"off":                {map[string]string{"package.json": asks, "package-lock.json": locked}, true, "package-lock.json is not installed: container.deps is off"},
+		"no registry":        {map[string]string{"package.json": asks, "package-lock.json": locked}, false, "package-lock.json is not installed: no registry is at hand"},
+		"only workspaces":    {map[string]string{"package.json": `{"workspaces":["w"]}`, "w/package.json": `{"name":"w"}`, "package-lock.json": `{"packages":{"node_modules/w":{"link":true,"resolved":"w"}}}`}, true, ""},
 		"of another project": {map[string]string{"node_modules/x/package.json": asks, "test/fixtures/x/package.json": asks}, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -162,9 +164,9 @@ func TestNPMNotes(t *testing.T) {
 func TestNPMProjects(t *testing.T) {
 	be := newBench(t)
 	repo := newProject(t).commit(map[string]string{
-		"package.json": `{"workspaces":{"packages":["packages/*","./tools/"]}}`, "package-lock.json": "{}",
+		"package.json": `{"workspaces":{"packages":["packages/*","./tools/"]}}`, "package-lock.json": `{"dependencies":{"a":{}}}`,
 		"packages/a/package.json": "{}", "packages/a/package-lock.json": "{}", "tools/package.json": "{}", "tools/package-lock.json": "{}",
-		"web/package.json": `{"scripts":{"x":"y"},"bin":{"w":"./bin/w.js","evil":"../../../etc/x"}}`, "web/package-lock.json": "{}", "web/npm-shrinkwrap.json": `{"s":1}`,
+		"web/package.json": `{"scripts":{"x":"y"},"bin":{"w":"./bin/w.js","evil":"../../../etc/x"}}`, "web/package-lock.json": "{}", "web/npm-shrinkwrap.json": `{"packages":{"node_modules/s":{}}}`, "empty/package.json": "{}", "empty/package-lock.json": "{}",
 		"node_modules/x/package.json": "{}", "node_modules/x/package-lock.json": "{}", "lonely/package-lock.json": "{}", "od d/package.json": "{}", "od d/package-lock.json": "{}",
 	})
 	tree, err := list(deadline(t), *repo, repo.Commit)
@@ -179,7 +181,7 @@ func TestNPMProjects(t *testing.T) {
 	if d.why != "package-lock.json, web/package-lock.json" {
 		t.Errorf("to install: %s", d.why)
 	}
-	if web := d.projects[1].files; len(web) != 2 || string(web["web/npm-shrinkwrap.json"]) != `{"s":1}` || strings.Contains(string(web["web/package.json"]), "scripts") {
+	if web := d.projects[1].files; len(web) != 2 || string(web["web/npm-shrinkwrap.json"]) != `{"packages":{"node_modules/s":{}}}` || strings.Contains(string(web["web/package.json"]), "scripts") {
 		t.Errorf("npm is shown %q", web)
 	}
 }

@@ -121,7 +121,7 @@ func (p *plan) addNPM(ctx context.Context, req Request, tree files) error {
 	if err != nil {
 		return err
 	}
-	if len(deps.projects) > 0 && p.fetches(req, deps.why) {
+	if len(deps.projects) > 0 && (!deps.remote || p.fetches(req, deps.why)) {
 		p.add("npm", "the packages of "+deps.why, p.b.fillNPM(deps, p.policy(req, deps.locks)), deps.identity...)
 	}
 	return nil

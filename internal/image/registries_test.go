@@ -5,17 +5,23 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"company/internal/company"
 	"company/internal/registry"
+
+	cerrdefs "github.com/containerd/errdefs"
 )
 
 // wheel is a package as PyPI has it.
@@ -230,6 +236,89 @@ func TestCargo(t *testing.T) {
 	img := be.mustEnsure(t, Request{Toolchains: []string{"rust"}, Repo: newProject(t).commit(files)})
 	out := be.inTree(t, img, `cargo test --locked 2>&1 | grep 'test result' | head -1; cargo run -q; git status --porcelain; ls /opt/deps/crates; ls /opt/out 2>&1 || true`)
 	if !strings.Contains(out, "1 passed; 0 failed") || !strings.Contains(out, "\n1\ntiny-1.0.0\n") || strings.Contains(out, "canary") {
+		t.Errorf("%q", out)
+	}
+}
+
+// tinyLock locks one package that only a registry of the test's could have.
+const tinyLock = `{"name":"x","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"x","version":"1.0.0","dependencies":{"tiny":"1.0.0"}},` +
+	`"node_modules/tiny":{"version":"1.0.0","resolved":"https://registry.npmjs.org/tiny/-/tiny-1.0.0.tgz","integrity":"sha512-AAAA"}}}`
+
+func tinyProject(t *testing.T) *Repo {
+	return newProject(t).commit(map[string]string{"package.json": `{"name":"x","version":"1.0.0","dependencies":{"tiny":"1.0.0"}}`, "package-lock.json": tinyLock})
+}
+
+// A registry that fails is an error with its reason; one that does not answer
+// is given up with the call, and container, files and connections with it.
+func TestRegistryAway(t *testing.T) {
+	t.Run("fails", func(t *testing.T) {
+		be := newBench(t)
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusTeapot) }))
+		t.Cleanup(srv.Close)
+		up := upstreams()
+		up.NPM = registry.Endpoint{URL: srv.URL}
+		useRegistries(t, be, up, t.TempDir())
+		req := Request{Toolchains: []string{"node"}, Repo: tinyProject(t)}
+		be.dropAtEnd(t, req, builtBase())
+		_, err := be.Ensure(deadline(t), req)
+		requireCode(t, err, company.EImage, "package-lock.json cannot be installed", "registry")
+	})
+	t.Run("hangs", func(t *testing.T) {
+		be := newBench(t)
+		asked := make(chan struct{}, 100)
+		ctx, cancel := context.WithCancel(deadline(t))
+		defer cancel()
+		srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
+			asked <- struct{}{}
+			select {
+			case <-ctx.Done():
+			case <-q.Context().Done():
+			}
+		}))
+		t.Cleanup(srv.Close)
+		up := upstreams()
+		up.NPM = registry.Endpoint{URL: srv.URL}
+		useRegistries(t, be, up, t.TempDir())
+		req := Request{Toolchains: []string{"node"}, Repo: tinyProject(t)}
+		be.dropAtEnd(t, req, builtBase())
+		done := make(chan error, 1)
+		go func() {
+			_, err := be.Ensure(ctx, req)
+			done <- err
+		}()
+		select {
+		case <-asked:
+		case err := <-done:
+			t.Fatalf("ended early: %v", err)
+		}
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+		for _, s := range be.own(t, req, builtBase()) {
+			if s.kind != "npm" {
+				continue
+			}
+			if _, err := be.raw.ContainerInspect(context.Background(), containerPrefix+"npm-"+s.name()); !cerrdefs.IsNotFound(err) {
+				t.Errorf("the build container is still there: %v", err)
+			}
+			if _, err := os.Stat(filepath.Join(be.dir, "tmp", s.name())); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("temporary files are still there: %v", err)
+			}
+		}
+	})
+}
+
+// Workspaces that need nothing of a registry are linked, with container.deps
+// off as well.
+func TestWorkspacesWithoutRegistry(t *testing.T) {
+	be := newBench(t)
+	img := be.mustEnsure(t, Request{Toolchains: []string{"node"}, Offline: true, Repo: newProject(t).commit(map[string]string{
+		"package.json": `{"name":"x","version":"1.0.0","workspaces":["w"]}`, "w/package.json": `{"name":"w","version":"1.0.0","main":"w.js"}`, "w/w.js": "console.log('hello from w')\n",
+		"package-lock.json": `{"name":"x","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"x","version":"1.0.0","workspaces":["w"]},` +
+			`"node_modules/w":{"resolved":"w","link":true},"w":{"version":"1.0.0"}}}`,
+	})})
+	if out := be.inTree(t, img, `node -e "require('w')"; git status --porcelain`); out != "hello from w\n" {
 		t.Errorf("%q", out)
 	}
 }
