@@ -55,7 +55,7 @@ const oldestNode = 18
 func findNode(ctx context.Context) (hostTree, error) {
 	out, err := answer(ctx, "node", "-p", "process.execPath + '\\n' + process.versions.node + '\\n' + process.platform")
 	if err != nil {
-		return hostTree{}, errors.New("this host has no node")
+		return hostTree{}, silent("node", err)
 	}
 	f := strings.Split(out, "\n")
 	if len(f) != 3 || f[2] != "linux" {
@@ -89,7 +89,7 @@ func findNode(ctx context.Context) (hostTree, error) {
 func findRust(ctx context.Context) (hostTree, error) {
 	sysroot, err := answer(ctx, "rustc", "--print", "sysroot")
 	if err != nil {
-		return hostTree{}, errors.New("this host has no rustc")
+		return hostTree{}, silent("rustc", err)
 	}
 	verbose, err := answer(ctx, "rustc", "-vV")
 	if err != nil {
@@ -132,6 +132,18 @@ func answer(ctx context.Context, argv ...string) (string, error) {
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.Output()
 	return strings.TrimSpace(string(out)), err
+}
+
+// silent says why a program of the host gave no answer.
+func silent(name string, err error) error {
+	if errors.Is(err, exec.ErrNotFound) {
+		return fmt.Errorf("this host has no %s", name)
+	}
+	why := err.Error()
+	if e := (*exec.ExitError)(nil); errors.As(err, &e) && len(e.Stderr) > 0 {
+		why, _, _ = strings.Cut(strings.TrimSpace(string(e.Stderr)), "\n")
+	}
+	return fmt.Errorf("the %s of this host does not answer (%s)", name, clip(why))
 }
 
 // identify names files of a tree with their sizes and times.
