@@ -221,8 +221,12 @@ func (a *app) withRequest(ctx context.Context, project, base string, run func(co
 		return err
 	}
 	c := loaded.Config
+	secrets, err := setupEnv(c, a.env)
+	if err != nil {
+		return err
+	}
 	in := manager.Intake{
-		Images: b, Base: c.Container.Image, Setup: c.Container.Setup, Offline: c.Container.Deps == "off",
+		Images: b, Base: c.Container.Image, Setup: c.Container.Setup, SetupEnv: secrets, Offline: c.Container.Deps == "off",
 		Lint: given(c.Gates.Lint), Test: given(c.Gates.Test), Prefix: c.Git.IntegrationBranch,
 	}
 	req, err := in.ImageOf(ctx, m, p.Path, base)
