@@ -36,6 +36,7 @@ func (a *app) checks(online bool) []check {
 		{"remote", func(ctx context.Context) []verdict { return a.checkRemote(ctx, paths, loaded.Config, online) }},
 		{"docker", a.checkDocker},
 		{"images", a.checkImages},
+		{"registries", func(ctx context.Context) []verdict { return checkRegistries(ctx, loaded.Config) }},
 		{"project", func(ctx context.Context) []verdict { return a.checkProject(ctx, paths, perr, loaded.Config) }},
 		{"config", func(context.Context) []verdict { return one("config", checkConfig(paths, loaded, lerr)) }},
 		{"models", func(ctx context.Context) []verdict {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"path/filepath"
+	"strings"
 
 	"company/internal/agent"
 	"company/internal/agent/supply"
@@ -66,4 +67,30 @@ func setupEnv(cfg office.Config, lookup func(string) (string, bool)) (map[string
 		out[name] = image.NewSecret(v)
 	}
 	return out, nil
+}
+
+// checkRegistries tells which registries dependencies come from, and what of
+// the operator's settings is not followed. Nobody is asked.
+func checkRegistries(ctx context.Context, cfg office.Config) []verdict {
+	if cfg.Container.Deps == "off" {
+		return one("registries", office.Result{OK: true, Found: "none (container.deps: off)"})
+	}
+	up, err := mirrors.Operator(ctx)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return one("registries", broken(err))
+	}
+	var found []string
+	for _, e := range mirrors.Ecosystems() {
+		if up.Serves(e) {
+			found = append(found, e)
+		}
+	}
+	r := office.Result{OK: true, Found: strings.Join(found, ", ") + ", as this host's own clients are set"}
+	if len(found) < len(mirrors.Ecosystems()) {
+		r = office.Result{Warn: true, Found: "only " + strings.Join(found, ", ") + ": " + strings.Join(up.Notes, "; "), Fix: "set the client's registry, or nothing: projects of other kinds need it"}
+	}
+	return one("registries", r)
 }

@@ -48,11 +48,11 @@ func (g *Merger) resolve(ctx context.Context, s *session.Session, t *company.Tas
 	if err != nil {
 		return company.EndRun{}, err
 	}
-	goods, err := g.Supply.Open(ctx, supply.Order{Task: t, Run: s.Run, Fence: s.Fence, Mirror: m, Base: workbench.Mirrors(), Waits: s.Waits})
+	goods, err := g.Supply.Open(ctx, supply.Order{Task: t, Run: s.Run, Fence: s.Fence, Mirror: m, Base: workbench.Mirrors(), Waits: s.Waits, Record: s.Journal().Append})
 	if err != nil {
 		return company.EndRun{}, err
 	}
-	defer goods.Close()
+	defer goods.Close(ctx)
 	image := t.Prepared.Image
 	if g.Image != nil {
 		if image, err = g.Image(ctx, t, m, sub.Head); err != nil {

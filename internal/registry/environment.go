@@ -50,7 +50,9 @@ func (s *Store) Environment(base string, added map[string]bool) map[string]strin
 		})
 	}
 	if s.up.Serves(Crates) && added[Crates] {
-		env["CARGO_HOME"], env["CARGO_NET_OFFLINE"] = fetchedCargo, "false"
+		// Multiplexing asks for an upgrade of the connection, which no gateway
+		// serves.
+		env["CARGO_HOME"], env["CARGO_NET_OFFLINE"], env["CARGO_HTTP_MULTIPLEXING"] = fetchedCargo, "false", "false"
 	}
 	return env
 }
@@ -61,7 +63,9 @@ func (s *Store) Prepare(base, ecosystem string) string {
 	if ecosystem != Crates {
 		return ""
 	}
-	return "mkdir -p " + fetchedCargo + " && printf '%s\\n' '[source.crates-io]' 'replace-with = \"mirror\"' '[source.mirror]' 'registry = \"sparse+" +
+	old := "minor=$(cargo --version 2>/dev/null | cut -d. -f2); [ \"${minor:-0}\" -ge 68 ] || " +
+		"{ echo 'the cargo of this image is older than 1.68 and cannot use the mirror of crates: vendor the crate, or escalate' >&2; exit 1; }; "
+	return old + "mkdir -p " + fetchedCargo + " && printf '%s\\n' '[source.crates-io]' 'replace-with = \"mirror\"' '[source.mirror]' 'registry = \"sparse+" +
 		base + "/crates/\"' '[net]' 'offline = false' > " + fetchedCargo + "/config.toml"
 }
 

@@ -57,11 +57,11 @@ func (w *Worker) work(ctx context.Context, s *session.Session, t *company.Task, 
 	if err != nil {
 		return company.EndRun{}, err
 	}
-	goods, err := w.Supply.Open(ctx, supply.Order{Task: t, Run: r.ID, Fence: r.Fence, Mirror: m, Base: workbench.Mirrors(), Waits: s.Waits})
+	goods, err := w.Supply.Open(ctx, supply.Order{Task: t, Run: r.ID, Fence: r.Fence, Mirror: m, Base: workbench.Mirrors(), Waits: s.Waits, Record: s.Journal().Append})
 	if err != nil {
 		return company.EndRun{}, err
 	}
-	defer goods.Close()
+	defer goods.Close(ctx)
 	image := t.Prepared.Image
 	if w.Image != nil {
 		if image, err = w.Image(ctx, t, m, r.From); err != nil {

@@ -34,6 +34,8 @@ const (
 	lookEvery   = 300 * time.Millisecond
 	toldEach    = 40 // packages of one run that are told one by one
 	maxLog      = 4 << 20
+	maxGot      = 5_000 // packages of the journal's record
+	recordFor   = 5 * time.Second
 )
 
 // Office is what the supplies of all runs share. A nil Office, or one without a
@@ -60,6 +62,16 @@ type Order struct {
 	// Waits is called around a wait for a person, which takes none of the
 	// run's time. It may be nil.
 	Waits func(wait func())
+	// Record puts what was fetched into the run's journal, once, when the
+	// supply is closed. It may be nil.
+	Record func(ctx context.Context, kind string, data any) (int, error)
+}
+
+// Fetched is one package file of the journal's record "fetched".
+type Fetched struct {
+	company.Dependency
+	Bytes  int64 `json:"bytes"`
+	Cached bool  `json:"cached,omitempty"` // nothing was asked of the registry
 }
 
 // Run is the supply of one run.
@@ -73,6 +85,7 @@ type Run struct {
 	told  int
 	log   *os.File
 	wrote int
+	got   []Fetched
 }
 
 // Open makes the supply of a run. The caller closes it.
@@ -101,14 +114,23 @@ func (o *Office) Open(ctx context.Context, order Order) (*Run, error) {
 	return r, err
 }
 
-// Close closes the record. Requests that are still under way are no longer
-// recorded.
-func (r *Run) Close() {
+// Close writes the journal's record and closes the other one. Requests that are
+// still under way are no longer recorded. It does its work when ctx is over.
+func (r *Run) Close(ctx context.Context) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.log != nil {
-		_ = r.log.Close()
-		r.log = nil
+	log, got := r.log, r.got
+	r.log, r.got = nil, nil
+	r.mu.Unlock()
+	if log != nil {
+		_ = log.Close()
+	}
+	if len(got) == 0 || r.order.Record == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordFor)
+	defer cancel()
+	if _, err := r.order.Record(ctx, "fetched", got); err != nil {
+		r.office.Logger.WarnContext(ctx, "what was fetched is not in the journal", "run_id", r.order.Run, "err", err)
 	}
 }
 
@@ -153,6 +175,11 @@ func (r *Run) Prepared() string {
 }
 
 func (r *Run) fetched(f registry.Fetch) {
+	r.mu.Lock()
+	if len(r.got) < maxGot {
+		r.got = append(r.got, Fetched{Dependency: f.Dependency, Bytes: f.Bytes, Cached: f.Cached})
+	}
+	r.mu.Unlock()
 	from := "fetched"
 	if f.Cached {
 		from = "from the cache"

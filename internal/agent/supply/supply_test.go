@@ -50,7 +50,11 @@ func newBench(t *testing.T, deps company.Mode) *bench {
 			http.NotFound(w, r)
 			return
 		}
-		_, _ = fmt.Fprintf(w, `{"name":%q,"dist-tags":{"latest":"1.0.0"},"versions":{"1.0.0":{"name":%q,"version":"1.0.0","dist":{"tarball":"http://x/x.tgz"}}}}`, name, name)
+		if strings.HasSuffix(name, ".tgz") {
+			_, _ = w.Write([]byte("a tarball"))
+			return
+		}
+		_, _ = fmt.Fprintf(w, `{"name":%q,"dist-tags":{"latest":"1.0.0"},"versions":{"1.0.0":{"name":%q,"version":"1.0.0","dist":{"shasum":"846530ea61600296d244c44b156680e0c67403ef","tarball":"http://%s/p.tgz"}}}}`, name, name, r.Host)
 	}))
 	t.Cleanup(srv.Close)
 	store, err := registry.Open(filepath.Join(b.dir, "cache"), registry.Upstreams{NPM: registry.Endpoint{URL: srv.URL}})
@@ -114,7 +118,7 @@ func (b *bench) open() *Run {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.t.Cleanup(r.Close)
+	b.t.Cleanup(func() { r.Close(context.Background()) })
 	return r
 }
 
@@ -184,6 +188,23 @@ func TestAddDependency(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "added npm p1@1.0.0") || !strings.Contains(string(text), "refused npm secret-data") {
 		t.Errorf("the record: %v\n%s", err, text)
 	}
+	// What was fetched is in the run's journal, once.
+	var journal []Fetched
+	r.order.Record = func(_ context.Context, kind string, data any) (int, error) {
+		if kind != "fetched" {
+			t.Errorf("a record %q", kind)
+		}
+		journal = append(journal, data.([]Fetched)...)
+		return 1, nil
+	}
+	if code, text := get(t, r, "/npm/p1/-/p1-1.0.0.tgz"); code != http.StatusOK {
+		t.Errorf("the file: %d %s", code, text)
+	}
+	r.Close(t.Context())
+	r.Close(t.Context())
+	if len(journal) != 1 || journal[0].String() != "npm p1@1.0.0" || journal[0].Bytes != 9 {
+		t.Errorf("the journal's record: %+v", journal)
+	}
 	// The next run of the task has it from the start.
 	b.order.Task = b.desk.Task(b.order.Task.ID)
 	if code, _ := get(t, b.open(), "/npm/p3"); code != http.StatusOK {
@@ -243,7 +264,7 @@ func TestOff(t *testing.T) {
 		t.Errorf("%+v %v", r, err)
 	}
 	requireAnswer(t, r, "p1", "", true, "container.deps: off")
-	r.Close()
+	r.Close(t.Context())
 }
 
 func TestChanged(t *testing.T) {
