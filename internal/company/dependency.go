@@ -1,6 +1,7 @@
 package company
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -24,6 +25,10 @@ func (d Dependency) String() string {
 // MaxDependencies is how many packages one task may add: a name that is asked
 // for leaves this host (T24).
 const MaxDependencies = 5
+
+// MaxLookups is how many names one task may ask registries for, those that no
+// registry knows included.
+const MaxLookups = 2 * MaxDependencies
 
 // maxDependencyText bounds a name and a version, in bytes.
 const maxDependencyText = 256
@@ -100,11 +105,60 @@ func (c AskDependency) decide(s *State, m Meta) ([]Event, error) {
 		}
 	}
 	key := DependencyKey(t.ID, c.Dependency)
-	if _, before := s.ByKey[key]; !before && asked >= 2*MaxDependencies {
+	if _, before := s.ByKey[key]; !before && asked >= MaxLookups {
 		return nil, E(EConflict, "this task has asked for "+itoa(asked)+" dependencies; that is the most")
 	}
 	return openApproval(s, m, Want{Key: key, Kind: AskDependencyLeave, Task: t.ID, Subtask: r.Subtask,
 		Question: string(r.ID) + " wants to add the dependency " + c.Dependency.String() + ". Let it?"}), nil
+}
+
+// LookUpDependency records that a registry is about to be asked for a name,
+// before it is: what leaves this host is in the ledger first. No event means
+// that the name is there already.
+type LookUpDependency struct {
+	Run        RunID
+	Fence      uint64
+	Dependency Dependency // as the agent wants it; only its name goes out
+}
+
+func (c LookUpDependency) decide(s *State, m Meta) ([]Event, error) {
+	t, r, err := s.adder(c.Run, c.Fence)
+	if err != nil {
+		return nil, err
+	}
+	d := c.Dependency
+	if err := d.sane(); err != nil {
+		return nil, err
+	}
+	if t.Settings.Deps == Ask && !s.approved(DependencyKey(t.ID, d)) {
+		return nil, E(EWaiting, "the president has not agreed to "+d.String())
+	}
+	d.Version = ""
+	n, added, _ := t.added(d)
+	switch {
+	case slices.Contains(t.LookedUp, d):
+		return nil, nil
+	case !added && n >= MaxDependencies:
+		return nil, E(EConflict, "this task has added "+itoa(n)+" dependencies; that is the most").Fix("do without another one, or escalate")
+	case len(t.LookedUp) >= MaxLookups:
+		return nil, E(EConflict, "this task has asked registries for "+itoa(len(t.LookedUp))+" names; that is the most").Fix("do without another one, or escalate")
+	}
+	return []Event{m.event(t.ID, r.Subtask, r.ID, &DependencyLookedUp{Ecosystem: d.Ecosystem, Name: d.Name})}, nil
+}
+
+// DependencyLookedUp says that a name goes out to a registry.
+type DependencyLookedUp struct {
+	Ecosystem string `json:"ecosystem"`
+	Name      string `json:"name"`
+}
+
+var _ = kind[DependencyLookedUp]()
+
+// Kind is the event's name.
+func (*DependencyLookedUp) Kind() string { return "dependency.looked_up" }
+func (d *DependencyLookedUp) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	t.LookedUp = append(t.LookedUp, Dependency{Ecosystem: d.Ecosystem, Name: d.Name})
 }
 
 // AddDependency records a dependency that a registry knows. From then on it may
@@ -134,6 +188,8 @@ func (c AddDependency) decide(s *State, m Meta) ([]Event, error) {
 		return nil, nil
 	case t.Settings.Deps == Ask && !s.approved(DependencyKey(t.ID, c.Wanted)):
 		return nil, E(EWaiting, "the president has not agreed to "+c.Wanted.String())
+	case !slices.Contains(t.LookedUp, Dependency{Ecosystem: d.Ecosystem, Name: d.Name}):
+		return nil, E(EConflict, "no registry was asked for "+d.String())
 	case !name && n >= MaxDependencies:
 		return nil, E(EConflict, "this task has added "+itoa(n)+" dependencies; that is the most").Fix("do without another one, or escalate")
 	case len(t.Dependencies) >= 4*MaxDependencies:

@@ -14,9 +14,18 @@ func TestDependenciesAreCounted(t *testing.T) {
 	add := func(name, version string) AddDependency {
 		return AddDependency{Run: run, Fence: fence, Wanted: Dependency{Ecosystem: "npm", Name: name}, Version: version}
 	}
+	look := func(name string) LookUpDependency {
+		return LookUpDependency{Run: run, Fence: fence, Dependency: Dependency{Ecosystem: "npm", Name: name}}
+	}
+	s.refused(EConflict, add("p0", "1.0.0")) // nobody was asked for it
 	for i := range MaxDependencies {
+		s.must(string(run), look(fmt.Sprint("p", i)))
 		s.must(string(run), add(fmt.Sprint("p", i), "1.0.0"))
 	}
+	if evs := s.must(string(run), look("p0")); len(evs) > 0 {
+		t.Errorf("a name is looked up again: %d events", len(evs))
+	}
+	s.refused(EConflict, look("p9"))
 	if evs := s.must(string(run), add("p0", "1.0.0")); len(evs) > 0 {
 		t.Errorf("a repeat makes %d events", len(evs))
 	}
@@ -31,6 +40,7 @@ func TestDependenciesAreCounted(t *testing.T) {
 	} {
 		s.refused(EInvalid, bad)
 	}
+	s.refused(EInvalid, look("a b"))
 	old := add("q", "1.0.0")
 	old.Fence--
 	s.refused(EStale, old)
@@ -47,7 +57,9 @@ func TestDependencyNeedsLeave(t *testing.T) {
 	want := Dependency{Ecosystem: "go", Name: "example.com/x"}
 	add := AddDependency{Run: run, Fence: fence, Wanted: want, Version: "v1.0.0"}
 	ask := AskDependency{Run: run, Fence: fence, Dependency: want}
+	look := LookUpDependency{Run: run, Fence: fence, Dependency: want}
 	s.refused(EWaiting, add)
+	s.refused(EWaiting, look)
 	s.must(string(run), ask)
 	if evs := s.must(string(run), ask); len(evs) > 0 {
 		t.Errorf("it is asked %d times more", len(evs))
@@ -66,6 +78,8 @@ func TestDependencyNeedsLeave(t *testing.T) {
 	ask.Dependency, add.Wanted, add.Version = want, want, "v1.2.3"
 	s.must(string(run), ask)
 	s.must(President, Answer{Approval: s.ask(AskDependencyLeave).ID, Option: OptApprove})
+	look.Dependency = want
+	s.must(string(run), look)
 	s.must(string(run), add)
 	if got := s.task().Dependencies; len(got) != 1 || got[0] != want {
 		t.Errorf("added: %v", got)
@@ -81,4 +95,20 @@ func TestOnlyHandsAddDependencies(t *testing.T) {
 	s := tell(t, Settings{})
 	run := NewRunID(s.id, "", Manager, 1)
 	s.refused(EInvalid, AddDependency{Run: run, Fence: s.claim(run), Wanted: Dependency{Ecosystem: "npm", Name: "x"}, Version: "1.0.0"})
+}
+
+// T24: names that no registry knows went out all the same, and are counted.
+func TestLookupsAreCounted(t *testing.T) {
+	s := tell(t, Settings{}).plan(1)
+	run, fence := s.offer(1)
+	look := func(i int) LookUpDependency {
+		return LookUpDependency{Run: run, Fence: fence, Dependency: Dependency{Ecosystem: "go", Name: fmt.Sprint("evil.example/", i), Version: fmt.Sprint("v1.0.", i)}}
+	}
+	for i := range MaxLookups {
+		s.must(string(run), look(i))
+	}
+	s.refused(EConflict, look(MaxLookups))
+	if got := s.task().LookedUp; len(got) != MaxLookups || got[0] != (Dependency{Ecosystem: "go", Name: "evil.example/0"}) {
+		t.Errorf("looked up: %v", got)
+	}
 }

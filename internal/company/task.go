@@ -86,6 +86,8 @@ type Task struct {
 	// Dependencies are the packages that were added beyond the base's lock
 	// files, in order.
 	Dependencies []Dependency `json:"dependencies,omitempty"`
+	// LookedUp are the names that went out to registries, without versions.
+	LookedUp []Dependency `json:"looked_up,omitempty"`
 }
 
 // Failure remembers that an effect failed, so that it is tried again later
@@ -115,7 +117,7 @@ func (t *Task) clone() *Task {
 		c.Failures = map[string]Failure{}
 	}
 	c.Queue = slices.Clone(t.Queue)
-	c.Dependencies = slices.Clone(t.Dependencies)
+	c.Dependencies, c.LookedUp = slices.Clone(t.Dependencies), slices.Clone(t.LookedUp)
 	return &c
 }
 

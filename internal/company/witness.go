@@ -41,6 +41,7 @@ type witnessed struct {
 	overdrawn bool // a run spent more than it was granted: the cap is no promise any more
 	prs       int
 	added     map[Dependency]bool // names of dependencies
+	lookedUp  map[Dependency]bool // names that went out
 }
 
 type witnessedRun struct {
@@ -113,7 +114,7 @@ func (w *Witness) See(before *State, e Event, after *State) error {
 func isEffect(d Data) bool {
 	switch d.(type) {
 	case *RunOffered, *RunClaimed, *BudgetReserved, *BudgetWaiting, *BudgetExhausted, *MergeIntended, *MergeGated, *MergeConflicted,
-		*GateFinished, *DependencyAdded, *DeliveryIntended, *PROpened, *Prepared, *BaselineTaken, *TaskSubmitted, *EffectFailed, *ReviewVoided:
+		*GateFinished, *DependencyAdded, *DependencyLookedUp, *DeliveryIntended, *PROpened, *Prepared, *BaselineTaken, *TaskSubmitted, *EffectFailed, *ReviewVoided:
 		return true
 	}
 	return false
@@ -139,7 +140,7 @@ func (w *Witness) seeOffice(d Data, e Event) error {
 		w.tasks[e.Task] = &witnessed{
 			settings: d.Settings, dryRun: d.DryRun, cap: d.Settings.Cap, trees: map[OID]OID{}, green: map[OID]bool{},
 			whole: map[OID]OID{}, reviewing: map[OID]bool{}, approved: map[string]bool{}, merged: map[SubtaskID]OID{},
-			protected: map[SubtaskID]bool{}, added: map[Dependency]bool{}, runs: map[RunID]*witnessedRun{},
+			protected: map[SubtaskID]bool{}, added: map[Dependency]bool{}, lookedUp: map[Dependency]bool{}, runs: map[RunID]*witnessedRun{},
 		}
 	case *ApprovalOpened:
 		w.asked[d.ID] = *d
@@ -302,11 +303,21 @@ func (w *Witness) seeRun(t *witnessed, d Data, e Event) error {
 			rules := PlanRules{Protected: t.settings.Protected}
 			t.protected[e.Subtask] = slices.ContainsFunc(d.Changes, func(c Change) bool { return rules.protects(c.Path) })
 		}
+	case *DependencyLookedUp:
+		if r == nil || !r.held {
+			return broken("event %d: %s looks a name up in nobody's hands", e.Seq, e.Run)
+		}
+		if t.lookedUp[Dependency{Ecosystem: d.Ecosystem, Name: d.Name}] = true; len(t.lookedUp) > MaxLookups {
+			return broken("event %d: %s looks up more than %d names", e.Seq, e.Task, MaxLookups)
+		}
 	case *DependencyAdded:
 		if r == nil || !r.held {
 			return broken("event %d: %s adds a dependency in nobody's hands", e.Seq, e.Run)
 		}
 		name := Dependency{Ecosystem: d.Ecosystem, Name: d.Name}
+		if !t.lookedUp[name] {
+			return broken("event %d: %s is added and was never looked up", e.Seq, d.Dependency)
+		}
 		if t.settings.Deps == Ask && !w.yes[DependencyKey(e.Task, name)] && !w.yes[DependencyKey(e.Task, d.Dependency)] {
 			return broken("event %d: %s is added without the president's leave", e.Seq, d.Dependency)
 		}

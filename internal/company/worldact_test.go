@@ -115,6 +115,9 @@ func (w *world) dependency(t *Task, r *Run, fence uint64) {
 		w.send(string(r.ID), AskDependency{Run: r.ID, Fence: fence, Dependency: d})
 		return
 	}
+	if w.chance(80) {
+		w.send(string(r.ID), LookUpDependency{Run: r.ID, Fence: fence, Dependency: d})
+	}
 	v := d.Version
 	if v == "" {
 		v = "1"

@@ -112,6 +112,7 @@ func (w *world) intruder() {
 		FailEffect{Task: t.ID, Key: strings.Repeat("x", w.rng.IntN(2)), EffectFailed: EffectFailed{Error: "x"}},
 		ProposePlan{Run: run, Fence: fence, Plan: w.plan()},
 		AddDependency{Run: run, Fence: fence, Wanted: Dependency{Ecosystem: "npm", Name: "x"}, Version: "1"},
+		LookUpDependency{Run: run, Fence: fence, Dependency: Dependency{Ecosystem: "npm", Name: "x"}},
 		AskDependency{Run: run, Fence: fence, Dependency: Dependency{Ecosystem: "npm", Name: "x"}},
 	}
 	w.bring(sent{"", "nobody", all[w.rng.IntN(len(all))]})

@@ -130,6 +130,8 @@ func Describe(e company.Event, t *company.Task) Item {
 		it.Text, it.Mark = fmt.Sprintf("pull request #%d: %s into %s", d.Number, d.Branch, d.Base), Done
 	case *company.PRSettled:
 		it.Text, it.Mark = "pull request "+string(d.State), Done
+	case *company.DependencyLookedUp:
+		it.Text = "a registry is asked for " + agent.CleanLine(d.Ecosystem+" "+d.Name, 200)
 	case *company.DependencyAdded:
 		it.Text, it.Mark = "dependency added: "+agent.CleanLine(d.Dependency.String(), 200), Info
 	case *company.ApprovalOpened:

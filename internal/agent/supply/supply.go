@@ -234,8 +234,7 @@ func (r *Run) Add(ctx context.Context, d company.Dependency) (Answer, error) {
 	if !r.office.Store.Upstreams().Serves(d.Ecosystem) {
 		return no("this office has no registry for %s.", d.Ecosystem)
 	}
-	s := r.office.Desk.View()
-	t, err := s.Task(r.order.Task.ID)
+	t, err := r.office.Desk.View().Task(r.order.Task.ID)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -244,9 +243,16 @@ func (r *Run) Add(ctx context.Context, d company.Dependency) (Answer, error) {
 		if err != nil || answer.Text != "" {
 			return answer, err
 		}
-	} else if n := names(t, d); n >= company.MaxDependencies {
-		// Asked of the registry, the name would have left this host for nothing.
-		return no("this task has added %d dependencies; that is the most. Do without another one, or escalate.", n)
+	}
+	// A name is in the ledger before it leaves this host, and is counted there
+	// whatever the registry says.
+	_, err = r.office.Desk.Do(ctx, string(r.order.Run), company.LookUpDependency{Run: r.order.Run, Fence: r.order.Fence, Dependency: d})
+	switch company.CodeOf(err) {
+	case "":
+	case company.EConflict, company.EInvalid, company.EWaiting:
+		return no("%s", said(err))
+	default:
+		return Answer{}, err
 	}
 	exact, err := r.office.Store.Resolve(ctx, d)
 	if err != nil {
@@ -273,19 +279,6 @@ func (r *Run) Add(ctx context.Context, d company.Dependency) (Answer, error) {
 			exact, registry.Command(exact.Ecosystem, exact.Name, exact.Version)),
 		Prepare: r.office.Store.Prepare(r.order.Base, d.Ecosystem),
 	}, nil
-}
-
-// names counts the names that another one would come on top of; 0 when d's is
-// there already.
-func names(t *company.Task, d company.Dependency) int {
-	seen := map[string]bool{}
-	for _, have := range t.Dependencies {
-		if have.Ecosystem == d.Ecosystem && have.Name == d.Name {
-			return 0
-		}
-		seen[have.Ecosystem+" "+have.Name] = true
-	}
-	return len(seen)
 }
 
 // ask has the president asked and waits for the answer. An empty answer is a

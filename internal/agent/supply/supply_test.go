@@ -184,6 +184,9 @@ func TestAddDependency(t *testing.T) {
 	if got := b.desk.Task(b.order.Task.ID).Dependencies; len(got) != company.MaxDependencies || got[0].String() != "npm p1@1.0.0" {
 		t.Errorf("in the ledger: %v", got)
 	}
+	if got := b.desk.Task(b.order.Task.ID).LookedUp; len(got) != company.MaxDependencies+1 || got[0].Name != "unknown" {
+		t.Errorf("names that went out: %v", got)
+	}
 	text, err := os.ReadFile(filepath.Join(b.dir, "runs", string(b.order.Run), "fetched.log"))
 	if err != nil || !strings.Contains(string(text), "added npm p1@1.0.0") || !strings.Contains(string(text), "refused npm secret-data") {
 		t.Errorf("the record: %v\n%s", err, text)
