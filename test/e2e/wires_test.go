@@ -173,3 +173,35 @@ func TestFallback(t *testing.T) {
 		return strings.Contains(it.Text, "falling back from Large 3:x to scripted")
 	})
 }
+
+// TestOllamaWithoutTheModel: a server that is there and has not the model is
+// told with the command that gets it, and nothing that it says steers the
+// terminal; doctor tells what a model that is there can do (ADP-3, T18).
+func TestOllamaWithoutTheModel(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		switch {
+		case err != nil:
+			t.Error(err)
+		case r.URL.Path == "/api/tags":
+			_, _ = io.WriteString(w, `{"models":[{"name":"small\u001b]0;owned\u0007:1b"}]}`)
+		case strings.Contains(string(body), `"llama3"`):
+			_, _ = io.WriteString(w, `{"capabilities":["completion"],"model_info":{"general.architecture":"llama","llama.context_length":8192}}`)
+		default:
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, `{"error":"model not found"}`)
+		}
+	}))
+	t.Cleanup(server.Close)
+	h := house.New(t, nil, tiny())
+	h.Profile = fmt.Sprintf("{adapter: ollama, model: big, base_url: %q}", server.URL)
+	h.Config(tinyGates)
+	said := refused(t, h, 1, "E_MODEL", "submit", "--no-input", "add a farewell")
+	if !strings.Contains(said, "ollama pull big") || !strings.Contains(said, "owned") || strings.ContainsAny(said, "\x1b\x07") {
+		t.Errorf("what is said: %q", said)
+	}
+	h.Profile = fmt.Sprintf("{adapter: ollama, model: llama3, base_url: %q}", server.URL)
+	h.Config(tinyGates)
+	says(t, h, []string{"ollama llama3, at " + server.URL + ", has llama3, 8192 tokens of context, tools in text"}, "doctor")
+}
