@@ -158,17 +158,20 @@ func TestFallback(t *testing.T) {
 	missing := fmt.Sprintf(`{adapter: openai, model: "Large 3:x", base_url: "%s/v1", api_key_env: TEST_MODEL_KEY`, server.URL)
 	h.Profile = missing + "}"
 	h.Config(tinyGates)
-	said := refused(t, h, 1, "E_MODEL", "submit", "--no-input", "add a farewell")
-	if !strings.Contains(said, "Large 3:x") || !strings.Contains(said, "small-1, large-2") {
-		t.Errorf("the models that there are are not named:\n%s", said)
+	// No list is looked into before a model is asked; what it has is told when it
+	// has not this one.
+	p := h.Start("submit", "--no-input", "add a farewell")
+	if sum := ends(t, p, 2); !strings.Contains(sum.Why, "small-1, large-2") {
+		t.Errorf("the models that there are are not named: %+v", sum)
 	}
+	h.MustRun(patience, "cancel", "t1")
 
 	h.Profile = missing + ", fallback: [spare]}\n" +
 		fmt.Sprintf("  spare: {adapter: openai, model: scripted, base_url: %q, api_key_env: TEST_MODEL_KEY}", h.Model.URL())
 	h.Config(tinyGates)
-	p := h.Start("submit", "--no-input", "add a farewell")
+	p = h.Start("submit", "--no-input", "add a farewell")
 	ends(t, p, 0)
-	delivered(t, h, 1, 1, 1)
+	delivered(t, h, 2, 1, 1)
 	p.Until(patience, "a line that tells of the fallback", func(it orchestrator.Item) bool {
 		return strings.Contains(it.Text, "falling back from Large 3:x to scripted")
 	})

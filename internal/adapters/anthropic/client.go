@@ -131,7 +131,8 @@ func (c *Client) Close() error { return c.http.Close() }
 func (c *Client) Address() string { return c.cfg.BaseURL }
 
 // Available asks the server for the model: an *adapters.Error when there is no
-// server, when it refuses the key, or when it has models but not this one.
+// server, when it refuses the key, or when Anthropic itself has not this one.
+// Other servers may answer to names that they do not list.
 func (c *Client) Available(ctx context.Context) (string, error) {
 	var one struct {
 		ID string `json:"id"`
@@ -148,6 +149,8 @@ func (c *Client) Available(ctx context.Context) (string, error) {
 		return "", lerr
 	case len(names) == 0 || slices.Contains(names, c.cfg.Model):
 		return "answers", nil
+	case c.cfg.BaseURL != Standard:
+		return "answers, and lists " + c.http.Hide(strings.Join(names[:min(len(names), 5)], ", ")) + " and not this one", nil
 	}
 	return "", c.missing("the server has no model "+c.cfg.Model, names)
 }

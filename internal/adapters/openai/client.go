@@ -190,7 +190,9 @@ func (c *Client) Close() error {
 }
 
 // Available asks the server which models it serves: an *adapters.Error when
-// there is no server, or when it has models but not this one.
+// there is no server, or when OpenAI itself has not this one. Other servers
+// answer to names that they do not list (a router's variants, any name at all):
+// of those it is only told.
 func (c *Client) Available(ctx context.Context) (string, error) {
 	names, err := c.list(ctx)
 	switch {
@@ -202,6 +204,8 @@ func (c *Client) Available(ctx context.Context) (string, error) {
 		return "answers", nil
 	case slices.Contains(names, c.cfg.Model):
 		return "has the model", nil
+	case c.cfg.BaseURL != Standard:
+		return "answers, and lists " + c.http.Hide(strings.Join(names[:min(len(names), 5)], ", ")) + " and not this one", nil
 	}
 	return "", c.missing("the server has no model "+c.cfg.Model, names)
 }
