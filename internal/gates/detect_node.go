@@ -15,6 +15,7 @@ type manifest struct {
 	Dependencies    map[string]string `json:"dependencies"`
 	DevDependencies map[string]string `json:"devDependencies"`
 	PackageManager  string            `json:"packageManager"`
+	Workspaces      json.RawMessage   `json:"workspaces"`
 }
 
 func (p manifest) depends(name string) bool {
@@ -100,7 +101,33 @@ func (s *survey) nodeLint(dir string, p, root manifest) *company.GateCommand {
 		s.note("the lint script in %s is left out: its program (%s) is not one of the dependencies", where(dir), printable(tool))
 		return nil
 	}
-	return &company.GateCommand{Command: "npm run lint", Probe: installed(tool)}
+	return &company.GateCommand{Command: "npm run lint", Report: p.pinned(dir, "lint", "", ""), Probe: installed(tool)}
+}
+
+// pinned is a script as the base has it, with what npm runs before and after
+// it: a branch that rewrites its scripts does not rewrite its gate. env and
+// args go to the script itself. Empty: only npm can run it.
+func (p manifest) pinned(dir, name, env, args string) string {
+	all := []string{p.Scripts["pre"+name], env + p.Scripts[name] + args, p.Scripts["post"+name]}
+	line := ""
+	for _, script := range all {
+		if strings.Contains(script, "npm_") || strings.ContainsAny(script, "\n\x00") {
+			return "" // it asks for what npm sets
+		}
+		if script == "" {
+			continue
+		}
+		if line != "" {
+			line += " && "
+		}
+		line += "( " + script + " )"
+	}
+	at, bins := "$PWD", ""
+	for range depth(dir) + 1 {
+		bins += at + "/node_modules/.bin:"
+		at += "/.."
+	}
+	return `PATH="` + bins + `$PATH"; export PATH; ` + line
 }
 
 // nodeTest is how the tests of a package are run. Whatever the test script
@@ -109,6 +136,7 @@ func (s *survey) nodeTest(dir string, p, root manifest) *company.GateCommand {
 	script := strings.TrimSpace(p.Scripts["test"])
 	if script == "" || strings.Contains(script, "no test specified") {
 		switch {
+		case len(p.Workspaces) > 0: // they say it, each for itself
 		case p.depends("vitest"):
 			return &company.GateCommand{Command: "npx --no-install vitest run", Probe: installed("vitest"), Parse: JUnit,
 				Report: "npx --no-install vitest run --passWithNoTests --reporter=default --reporter=junit --outputFile.junit=" + ReportFile}
@@ -118,7 +146,7 @@ func (s *survey) nodeTest(dir string, p, root manifest) *company.GateCommand {
 		}
 		return nil
 	}
-	g := &company.GateCommand{Command: "npm test"}
+	g := &company.GateCommand{Command: "npm test", Report: p.pinned(dir, "test", "", "")}
 	last := script
 	if i := strings.LastIndex(last, "&&"); i >= 0 {
 		last = last[i+2:]
@@ -126,22 +154,27 @@ func (s *survey) nodeTest(dir string, p, root manifest) *company.GateCommand {
 	if strings.ContainsAny(last, "|;&><`$()") {
 		return g // arguments would end up who knows where
 	}
+	env, args := "", ""
 	switch program(last) {
 	case "vitest":
-		g.Parse, g.Probe = JUnit, installed("vitest")
-		g.Report = "npm test -- --run --passWithNoTests --reporter=default --reporter=junit --outputFile.junit=" + ReportFile
+		g.Parse, g.Probe, args = JUnit, installed("vitest"), " --run --passWithNoTests --reporter=default --reporter=junit --outputFile.junit="+ReportFile
 	case "jest":
-		g.Parse, g.Probe = JestJSON, installed("jest")
-		g.Report = "npm test -- --ci --passWithNoTests --json --outputFile=" + ReportFile
+		g.Parse, g.Probe, args = JestJSON, installed("jest"), " --ci --passWithNoTests --json --outputFile="+ReportFile
 	case "mocha":
-		g.Parse, g.Probe, g.Report = TAP, installed("mocha"), "npm test -- --reporter tap"
+		g.Parse, g.Probe, args = TAP, installed("mocha"), " --reporter tap"
 	case "ava":
-		g.Parse, g.Probe, g.Report = TAP, installed("ava"), "npm test -- --tap"
+		g.Parse, g.Probe, args = TAP, installed("ava"), " --tap"
 	case "tape", "tap":
 		g.Parse = TAP
 	case "node":
 		if slices.Contains(strings.Fields(last), "--test") {
-			g.Parse, g.Report = TAP, "NODE_OPTIONS=--test-reporter=tap npm test"
+			g.Parse, env = TAP, "export NODE_OPTIONS=--test-reporter=tap; "
+		}
+	}
+	if g.Report = p.pinned(dir, "test", env, args); g.Report == "" { // by npm, and without what it cannot pass on
+		g.Report = strings.TrimSuffix("npm test --"+args, " --")
+		if env != "" {
+			g.Report = "NODE_OPTIONS=--test-reporter=tap npm test"
 		}
 	}
 	return g
