@@ -280,3 +280,21 @@ func TestKnownRed(t *testing.T) {
 		t.Errorf("%v", known)
 	}
 }
+
+// Whoever reviews is told when the files change that say what checks do.
+func TestGateFiles(t *testing.T) {
+	for p, want := range map[string]bool{
+		"Makefile": true, "web/package.json": true, "vitest.config.mts": true, ".eslintrc.json": true, ".eslintrc": true, "jest.config.js": true,
+		"eslint.config.js": true, "tests/conftest.py": true, "package-lock.json": false, "main.go": false, "docs/Makefile.md": false, ".mocharc.yml": true, "package.jsonc": false,
+	} {
+		if IsGateFile(p) != want {
+			t.Errorf("%s: %v", p, !want)
+		}
+	}
+	s := tell(t, Settings{}).plan(2)
+	s.work(1, "a.go", "package.json")
+	s.work(2, "package.json", "Makefile")
+	if got := strings.Join(GateFilesOf(s.task()), " "); got != "Makefile package.json" {
+		t.Errorf("%s", got)
+	}
+}

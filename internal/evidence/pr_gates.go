@@ -19,7 +19,11 @@ func prGates(t *company.Task, o PROptions) string {
 	var rows [][]string
 	for _, c := range checks {
 		took := c.Took.Round(10 * time.Millisecond).String()
-		rows = append(rows, []string{inert(c.Name), code(c.Command), strconv.Itoa(c.ExitCode), took, gateResult(c)})
+		exit := strconv.Itoa(c.ExitCode)
+		if c.Skipped || c.Absent {
+			exit, took = "-", "-"
+		}
+		rows = append(rows, []string{inert(c.Name), code(c.Command), exit, took, gateResult(c)})
 	}
 	var b strings.Builder
 	b.WriteString("## Gates\n\n" + table(o, []string{"gate", "command", "exit", "took", "result"}, rows) +
@@ -29,6 +33,9 @@ func prGates(t *company.Task, o PROptions) string {
 		notes = append(notes, gateNotes(c, o)...)
 	}
 	notes = append(notes, baseNotes(t, o)...)
+	if changed := company.GateFilesOf(t); len(changed) > 0 {
+		notes = append(notes, "This change touches what the **gates are made of**: "+listed(changed, o))
+	}
 	notes = append(notes, redGreenNotes(t.Gate.Result.RedGreen, o)...)
 	for i, n := range notes {
 		if i == o.rows {

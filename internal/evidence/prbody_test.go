@@ -155,11 +155,12 @@ func TestPRBodyBaseline(t *testing.T) {
 		{Name: "test (web)", ExitCode: 1, Excused: company.StandAsBefore},
 		{Name: "test (cli)", Passed: true, Flaky: []string{"pkg TestNowAndThen @admin"}, Attempts: []int{1}, Counts: &company.TestCounts{Passed: 2}},
 	}}
+	task.Subtasks[0].Changes = []company.Change{{Path: "web/package.json"}, {Path: "web/a.js"}}
 	task.Prepared.Gates = []company.GateCommand{{Name: "test (web)", Dir: "it's web", Command: "npm test"}}
 	text := PRBody(task, PROptions{})
 	for _, want := range []string{
 		"**UNVERIFIED**: test (web) is red on the base too",
-		"lint is **absent**", "test (api) fails on the base too, and in nothing else here: `pkg TestOld`",
+		"lint is **absent**", "| - | - | absent |", "what the **gates are made of**: `web/package.json`", "test (api) fails on the base too, and in nothing else here: `pkg TestOld`",
 		"**no longer runs** them: `pkg TestDropped`", "| 1 | 0s | red as on the base, 5 tests, 1 failed |",
 		"test (cli) is **flaky**", "test (cli) was red on the base and is green here.", "(cd 'it'\\''s web' && npm test)\n",
 	} {

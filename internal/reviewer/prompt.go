@@ -58,6 +58,9 @@ func brief(t *company.Task, sub *company.Subtask, x subject) string {
 		if red := t.KnownRed(); len(red) > 0 {
 			w.WriteString("\nRed on the base already, before any work:\n" + agent.Quote("red_before", "", strings.Join(red, "\n")))
 		}
+		if changed := company.GateFilesOf(t); len(changed) > 0 {
+			w.WriteString("\nThe work touches what the gates are made of. Is a check weakened by it?\n" + agent.Quote("gate_files", "", strings.Join(changed, "\n")))
+		}
 		if gone := gone(gate.Result); len(gone) > 0 {
 			w.WriteString("\nThese tests passed on the base and are no longer run. Is that what the ticket asks for?\n" + agent.Quote("tests_gone", "", strings.Join(gone, "\n")))
 		}

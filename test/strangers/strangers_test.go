@@ -182,7 +182,7 @@ func prepared(items []orchestrator.Item) (took time.Duration, baseline string) {
 			from = it.Time
 		case "task.prepared":
 			took = it.Time.Sub(from)
-		case "baseline.finished":
+		case "task.baseline":
 			baseline = it.Text
 		}
 	}

@@ -1,0 +1,40 @@
+package company
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// gateFiles are the files by which a repository says what its checks do. The
+// gates are pinned, and yet run what these say: whoever reviews must see it
+// when they change.
+var gateFiles = []string{
+	"Makefile", "makefile", "GNUmakefile", "package.json", "tox.ini", "setup.cfg", "pytest.ini", "pyproject.toml", "conftest.py",
+	"ruff.toml", ".ruff.toml", ".flake8", ".mocharc", "jest.config", "vitest.config", "vite.config", "vitest.workspace", "eslint.config", ".eslintrc",
+	"biome.json", "clippy.toml", ".clippy.toml",
+}
+
+// IsGateFile says whether a path is one by which checks are defined.
+func IsGateFile(p string) bool {
+	name := path.Base(p)
+	return slices.ContainsFunc(gateFiles, func(g string) bool {
+		stem := strings.HasSuffix(g, ".config") || strings.HasSuffix(g, "rc") // jest.config.mjs, .eslintrc.json
+		return name == g || stem && strings.HasPrefix(name, g+".")
+	})
+}
+
+// GateFilesOf are the files of a task's work by which checks are defined, each
+// once, sorted.
+func GateFilesOf(t *Task) []string {
+	var out []string
+	for _, sub := range t.Subtasks {
+		for _, c := range sub.Changes {
+			if IsGateFile(c.Path) {
+				out = append(out, c.Path)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
