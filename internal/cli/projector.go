@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -65,9 +64,7 @@ func (p *projector) run(ctx context.Context) {
 			p.flush()
 			return
 		case <-quiet.C:
-			// The runtime gives memory back bit by bit, over minutes. A company
-			// that waits does not need it.
-			debug.FreeOSMemory()
+			rest()
 			if again {
 				again = false
 				quiet.Reset(5 * quietAfter)
