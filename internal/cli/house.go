@@ -213,7 +213,8 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 			h.tell(orchestrator.Item{Task: t, Kind: "image", Mark: orchestrator.Info, Text: agent.CleanLine(note, 300)})
 		},
 	}
-	goods, stock := h.supplies(registries), &manager.Stock{Intake: intake, Store: registries}
+	intakeOf := h.intakes(*intake)
+	goods, stock := h.supplies(registries), &manager.Stock{Intake: intakeOf, Store: registries}
 	runner.Image, laborer.Supply, laborer.Image = stock.Image, goods, stock.Bench
 	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirror: mirror, Author: author, Sessions: sessions, Shop: h.shop, Started: checking, Supply: goods, Image: stock.Bench}
 	forges := openForges(filepath.Join(h.office.State, "pulls"), cfg, h.log, os.LookupEnv)
@@ -225,7 +226,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 	h.rounds = append(h.rounds, h.asking(cfg.Forge.Poll, listener(h.office.ID, h.office.Paths, h.loaded, forges)))
 	judge := &gates.Effect{Desk: h.orch, Runner: runner, Mirror: mirror, Started: checking, RedGreen: cfg.Gates.RedGreen != "off"}
 	for kind, do := range map[company.EffectKind]company.Doer{
-		company.DoPrepare:   h.prepare(*intake),
+		company.DoPrepare:   h.prepare(intakeOf),
 		company.DoBaseline:  judge.Baseline,
 		company.DoManage:    (&manager.Manager{Desk: h.orch, Sessions: sessions, Mirror: mirror}).Do,
 		company.DoOffer:     pool.Offer,
@@ -252,13 +253,9 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 	return pool, nil
 }
 
-// prepare does intakes, each with what its task's project says of itself.
-func (h *house) prepare(intake manager.Intake) company.Doer {
-	return func(ctx context.Context, e company.Effect) (company.Command, error) {
-		t, err := h.View().Task(e.Task)
-		if err != nil {
-			return nil, err
-		}
+// intakes gives each task the intake that its project's own config asks for.
+func (h *house) intakes(all manager.Intake) func(*company.Task) (*manager.Intake, error) {
+	return func(t *company.Task) (*manager.Intake, error) {
 		loaded, err := h.configFor(t.Project.Path)
 		if err == nil {
 			err = loaded.Check()
@@ -272,10 +269,25 @@ func (h *house) prepare(intake manager.Intake) company.Doer {
 		if err != nil {
 			return nil, err
 		}
-		in, cfg := intake, loaded.Config
+		in, cfg := all, loaded.Config
 		in.Base, in.Setup, in.Offline = cfg.Container.Image, cfg.Container.Setup, cfg.Container.Deps == "off"
 		in.Lint, in.Test = given(cfg.Gates.Lint), given(cfg.Gates.Test)
 		in.Paths = t.Settings.Paths
+		return &in, nil
+	}
+}
+
+// prepare does intakes.
+func (h *house) prepare(intakeOf func(*company.Task) (*manager.Intake, error)) company.Doer {
+	return func(ctx context.Context, e company.Effect) (company.Command, error) {
+		t, err := h.View().Task(e.Task)
+		if err != nil {
+			return nil, err
+		}
+		in, err := intakeOf(t)
+		if err != nil {
+			return nil, err
+		}
 		return in.Do(ctx, e)
 	}
 }

@@ -83,15 +83,8 @@ func (a *app) agents(ctx context.Context) error {
 }
 
 func viewTeam(s *company.State, cfg office.Config, doings []server.Doing, open bool) team {
-	v := team{SchemaVersion: 1, Open: open, Stopped: s.Office.Stopped, Workers: s.Office.Team(), Hired: s.Office.Hired, Agents: []agentView{}}
+	v := team{SchemaVersion: 1, Open: open, Stopped: s.Office.Stopped, Workers: s.Office.Team(), Hired: s.Office.Hired, Waiting: s.Waiting(now()), Agents: []agentView{}}
 	busy := map[string]bool{}
-	for _, id := range s.Open {
-		for _, sub := range s.Tasks[id].Subtasks {
-			if sub.Status == company.SubAssigned {
-				v.Waiting++
-			}
-		}
-	}
 	if !open {
 		return v // what is still marked as held is in nobody's hands
 	}

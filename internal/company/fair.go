@@ -109,3 +109,25 @@ func (s *State) AwaitsWorker(id TaskID, now time.Time) bool {
 	mine := func(e Effect) bool { return e.Task == id && s.newOffer(e) }
 	return slices.ContainsFunc(s.dueTask(nil, t, now), mine) && !slices.ContainsFunc(Due(s, now, len(s.Open)), mine)
 }
+
+// Waiting counts the runs of subtasks that wait for a worker: those on the
+// queue, and those that will be put there when one is free.
+func (s *State) Waiting(now time.Time) (n int) {
+	for _, id := range s.Open {
+		t := s.Tasks[id]
+		if t.Paused {
+			continue
+		}
+		for _, sub := range t.Subtasks {
+			if sub.Status == SubAssigned {
+				n++
+			}
+		}
+		for _, e := range s.dueTask(nil, t, now) {
+			if s.newOffer(e) {
+				n++
+			}
+		}
+	}
+	return n
+}

@@ -64,6 +64,9 @@ func TestProjectsShareWorkers(t *testing.T) {
 	f := &fleet{bench: newBench(t)}
 	a := f.submit("a", 6)
 	f.is(f.offer(), "t1-01.1 t1-02.1 t1-03.1")
+	if n := f.s.Waiting(f.now); n != 6 {
+		t.Errorf("%d runs wait for a worker, want 6", n)
+	}
 	for i := 1; i <= 3; i++ {
 		f.claim(NewRunID(a, NewSubtaskID(a, i), Worker, 1), fmt.Sprintf("w%d", i))
 	}

@@ -16,8 +16,8 @@ import (
 // Stock is where the gates and the benches of a task get their images: the
 // task's own, or one with other dependencies where a tree names others.
 type Stock struct {
-	Intake *Intake
-	Store  *registry.Store // nil: no registry is asked, and the task's own image serves every tree
+	Intake func(*company.Task) (*Intake, error) // as the task's project says
+	Store  *registry.Store                      // nil: no registry is asked, and the task's own image serves every tree
 }
 
 // Image is the image for a commit or tree of a task. Where its lock files are
@@ -48,7 +48,10 @@ func (st *Stock) Image(ctx context.Context, t *company.Task, m *gitops.Mirror, a
 	if len(outside) > 0 {
 		return own, unasked(outside), nil
 	}
-	in := st.Intake
+	in, err := st.Intake(t)
+	if err != nil {
+		return "", "", err
+	}
 	found, err := gates.Detect(ctx, m, in.detectedAt(t), gates.Options{Lint: in.Lint, Test: in.Test, Paths: in.Paths})
 	if err != nil {
 		return "", "", err
