@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -103,17 +104,36 @@ func pulled(p company.Pull) *company.Task {
 }
 
 // findPR is the task whose pull request has this number, as pulled gives it.
+// Forges number by repository: where several projects have one of that number,
+// its task names it.
 func findPR(s *company.State, arg string) (*company.Task, error) {
-	n, err := strconv.Atoi(strings.TrimPrefix(arg, "#"))
-	if err != nil || n < 1 {
-		return nil, company.E(company.EUsage, fmt.Sprintf("%q is no pull request", cleanLine(arg, 80))).Fix("name its number; company pr list shows them")
-	}
 	for _, p := range s.Pulls() {
-		if p.Number == n {
+		if slices.ContainsFunc(p.Tasks, func(t *company.Task) bool { return string(t.ID) == arg }) {
 			return pulled(p), nil
 		}
 	}
-	return nil, company.E(company.ENotFound, fmt.Sprintf("there is no pull request %d", n)).Fix("company pr list shows them")
+	n, err := strconv.Atoi(strings.TrimPrefix(arg, "#"))
+	if err != nil || n < 1 {
+		return nil, company.E(company.EUsage, fmt.Sprintf("%q is no pull request", cleanLine(arg, 80))).Fix("name its number or its task; company pr list shows them")
+	}
+	var found []company.Pull
+	for _, p := range s.Pulls() {
+		if p.Number == n {
+			found = append(found, p)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, company.E(company.ENotFound, fmt.Sprintf("there is no pull request %d", n)).Fix("company pr list shows them")
+	case 1:
+		return pulled(found[0]), nil
+	}
+	var tasks []string
+	for _, p := range found {
+		tasks = append(tasks, string(p.Lead.ID))
+	}
+	return nil, company.E(company.EUsage, fmt.Sprintf("there are %d pull requests of the number %d", len(found), n)).
+		Because("each project numbers its own").Fix("name its task: " + strings.Join(tasks, " or "))
 }
 
 // look gives the state of the office, for a command that only reads.

@@ -17,6 +17,7 @@ import (
 	"company/internal/container/docker"
 	"company/internal/container/docker/seccomp"
 	"company/internal/forge"
+	"company/internal/forge/gitea"
 	"company/internal/forge/github"
 	"company/internal/forge/local"
 	"company/internal/office"
@@ -74,7 +75,7 @@ func openForges(dir string, c office.Config, log *slog.Logger, env func(string) 
 	return &forge.Set{
 		Settings: forge.Settings{Kind: c.Forge.Kind, URL: c.Forge.URL, TokenEnv: c.Forge.TokenEnv,
 			App: forge.App{ID: int64(c.Forge.AppID), Installation: int64(c.Forge.InstallationID), KeyEnv: c.Forge.PrivateKeyEnv}},
-		Drivers: map[string]forge.Driver{"github": github.Driver},
+		Drivers: map[string]forge.Driver{"github": github.Driver, "gitea": gitea.Driver},
 		Local:   &local.Forge{Dir: dir}, Log: log,
 		Env: func(name string) string {
 			v, _ := env(name)

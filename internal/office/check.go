@@ -283,7 +283,6 @@ func (c Config) notYet() map[string]string {
 	}
 	no(c.Bus.Driver != "nats", "bus.driver", c.Bus.Driver, "nats")
 	no(c.Bus.URL != "", "bus.url", c.Bus.URL, "the built-in bus: leave bus.url empty")
-	no(c.Forge.Kind == "gitea", "forge.kind", c.Forge.Kind, "auto, github or local")
 	no(c.Container.Runtime != "dod", "container.runtime", c.Container.Runtime, "dod")
 	no(len(c.Container.Egress) > 0, "container.egress", strings.Join(c.Container.Egress, ", "), "no egress: leave the list empty")
 	no(c.Git.IntegrationMode == "shared", "git.integration_mode", "shared", "per-task")

@@ -15,17 +15,24 @@ import (
 // with a token; the login is who's, and it may write to acme/app or not.
 func onGitHub(t *testing.T, brain *staff, login string, more string) (*house.House, *forgetest.Server, *forgetest.Repo) {
 	t.Helper()
-	h := open(t, brain)
 	s := forgetest.GitHub(t)
+	h, repo := onForge(t, brain, s, "github", login, more)
+	return h, s, repo
+}
+
+// onForge is onGitHub for any forge.
+func onForge(t *testing.T, brain *staff, s *forgetest.Server, kind, login, more string) (*house.House, *forgetest.Repo) {
+	t.Helper()
+	h := open(t, brain)
 	repo := s.AddRepo("acme", "app", h.Repo)
 	s.Invite(repo, "ann", "write")
 	const token = "ghp_canaryTokenOfTheForge"
 	s.Login(token, forgetest.Token{Login: login})
 	h.Git(h.Repo, "remote", "set-url", "origin", s.CloneURL(repo))
-	h.Env = append(h.Env, "GITHUB_TOKEN="+token, "SSL_CERT_FILE="+s.CAFile, "GIT_SSL_CAINFO="+s.CAFile, "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1")
-	h.Config(tinyGates + fmt.Sprintf("forge: {kind: github, url: %q, labels: [company], draft: never%s}\n", s.URL, more))
+	h.Env = append(h.Env, map[string]string{"github": "GITHUB_TOKEN", "gitea": "GITEA_TOKEN"}[kind]+"="+token, "SSL_CERT_FILE="+s.CAFile, "GIT_SSL_CAINFO="+s.CAFile, "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1")
+	h.Config(tinyGates + fmt.Sprintf("forge: {kind: %s, url: %q, labels: [company], draft: never%s}\n", kind, s.URL, more))
 	t.Cleanup(func() { nowhere(t, h, token) })
-	return h, s, repo
+	return h, repo
 }
 
 // nowhere: the token is in no file of the office and in no log (T21).
@@ -56,7 +63,7 @@ func opened(t *testing.T, h *house.House, s *forgetest.Server, repo *forgetest.R
 	}
 	h.JSON(&list, "pr", "list")
 	if len(list.PullRequests) != 1 || list.PullRequests[0].Number != p.Number || list.PullRequests[0].Head != p.HeadSHA ||
-		list.PullRequests[0].URL != fmt.Sprintf("%s/acme/app/pull/%d", s.URL, p.Number) {
+		!strings.HasPrefix(list.PullRequests[0].URL, s.URL+"/acme/app/pull") {
 		t.Errorf("%+v, at the forge %+v", list, p)
 	}
 	return p
@@ -89,6 +96,22 @@ func TestDeliverToGitHub(t *testing.T) {
 	}
 	if said := s.Comments(repo, 1); len(said) != 1 || !strings.Contains(said[0].Body, "done by hand") {
 		t.Errorf("%+v", said)
+	}
+}
+
+// The same on a Gitea.
+func TestDeliverToGitea(t *testing.T) {
+	t.Parallel()
+	s := forgetest.Gitea(t)
+	h, repo := onForge(t, farewells(), s, "gitea", "ann", "")
+	ends(t, h.Start("submit", "say goodbye"), 0)
+	p := opened(t, h, s, repo, "acme")
+	if strings.Join(p.Labels, " ") != "company" || !strings.Contains(p.Body, "## Gates") {
+		t.Errorf("%+v", p)
+	}
+	h.MustRun(time.Minute, "pr", "close", "1")
+	if all := s.Pulls(repo); all[0].State != "closed" {
+		t.Errorf("%+v", all[0])
 	}
 }
 

@@ -21,6 +21,7 @@ type Repo struct {
 	checks []Check
 	status []Status
 	teams  []string // that may review
+	labels []string // of Gitea, which knows them by number
 }
 
 func (r *Repo) full() string { return r.Owner + "/" + r.Name }

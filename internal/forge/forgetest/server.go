@@ -36,6 +36,7 @@ type Server struct {
 	http    *httptest.Server
 	dir     string
 	backend string // git http-backend
+	over    chan struct{}
 
 	mu     sync.Mutex
 	repos  map[string]*Repo
@@ -76,7 +77,7 @@ func newServer(t testing.TB) *Server {
 		t.Fatalf("git: %v", err)
 	}
 	s := &Server{t: t, dir: t.TempDir(), backend: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"),
-		repos: map[string]*Repo{}, tokens: map[string]*Token{}, apps: map[int64]*app{}, clock: time.Now().Add(-time.Hour).Truncate(time.Second)}
+		over: make(chan struct{}), repos: map[string]*Repo{}, tokens: map[string]*Token{}, apps: map[int64]*app{}, clock: time.Now().Add(-time.Hour).Truncate(time.Second)}
 	return s
 }
 
@@ -100,7 +101,10 @@ func (s *Server) start(api http.Handler) {
 	s.http.Config.ReadTimeout, s.http.Config.WriteTimeout = time.Minute, 2*time.Minute
 	s.http.Config.ErrorLog = nil
 	s.http.StartTLS()
-	s.t.Cleanup(s.http.Close)
+	s.t.Cleanup(func() {
+		close(s.over) // nobody waits for what a fault holds up
+		s.http.Close()
+	})
 	s.URL = s.http.URL
 	s.CAFile = filepath.Join(s.dir, "ca.pem")
 	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.http.Certificate().Raw})
@@ -211,6 +215,7 @@ func (s *Server) observed(next http.Handler) http.Handler {
 			s.notes.Unlock()
 			select {
 			case <-time.After(hit.Delay):
+			case <-s.over:
 			case <-r.Context().Done():
 			}
 		}

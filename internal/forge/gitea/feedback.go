@@ -1,0 +1,234 @@
+package gitea
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"code.gitea.io/sdk/gitea"
+
+	"company/internal/company"
+	"company/internal/forge"
+)
+
+// mergeLooks and mergePause: Gitea says "not mergeable" also while it works it
+// out, so a conflict is believed when it stays.
+const (
+	mergeLooks = 3
+	mergePause = time.Second
+)
+
+// Feedback is what has become of a pull request.
+func (c *Client) Feedback(ctx context.Context, ref forge.Ref) (forge.Feedback, error) {
+	p, err := c.pull(ctx, ref.Number)
+	if err != nil {
+		return forge.Feedback{}, err
+	}
+	for look := 1; look < mergeLooks && state(p) == company.PROpen && !p.Mergeable && !p.Draft; look++ {
+		if err := sleep(ctx, mergePause); err != nil {
+			return forge.Feedback{}, err
+		}
+		if p, err = c.pull(ctx, ref.Number); err != nil {
+			return forge.Feedback{}, err
+		}
+	}
+	f := forge.Feedback{State: state(p)}
+	if p.Head != nil {
+		f.Head = company.OID(p.Head.Sha)
+	}
+	if p.Base != nil {
+		f.Base = p.Base.Ref
+	}
+	if f.State == company.PRMerged && p.MergedCommitID != nil {
+		f.MergeCommit = company.OID(*p.MergedCommitID)
+	}
+	f.Conflict = f.State == company.PROpen && !p.Mergeable && !p.Draft
+	if f.Items, err = c.said(ctx, ref); err != nil {
+		return f, err
+	}
+	if f.State == company.PROpen {
+		failed, pending, err := c.failed(ctx, f.Head)
+		if err != nil {
+			return f, err
+		}
+		f.Items, f.Pending = append(f.Items, failed...), pending
+	}
+	f.Items = forge.Sort(f.Items)
+	return f, nil
+}
+
+// pages reads a list until a page has nothing new.
+func pages[T any](ctx context.Context, c *Client, doing string, get func(api *gitea.Client, o gitea.ListOptions) ([]T, *gitea.Response, error)) ([]T, error) {
+	var all []T
+	for page := 1; page <= maxPages; page++ {
+		var some []T
+		if err := c.do(ctx, doing, func(api *gitea.Client) (resp *gitea.Response, err error) {
+			some, resp, err = get(api, gitea.ListOptions{Page: page, PageSize: 50})
+			return resp, err
+		}); err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+		if len(some) == 0 {
+			break
+		}
+	}
+	return all, nil
+}
+
+// comments are all in one reply: this list has no pages on the server.
+func (c *Client) comments(ctx context.Context, number int) (all []*gitea.Comment, err error) {
+	err = c.do(ctx, "reading the comments", func(api *gitea.Client) (resp *gitea.Response, err error) {
+		all, resp, err = api.ListIssueComments(c.repo.Owner, c.repo.Name, int64(number), gitea.ListIssueCommentOptions{})
+		return resp, err
+	})
+	return all, err
+}
+
+// writers are those who may push: Gitea lets those be assigned, and says so to
+// everybody who may read.
+func (c *Client) writers(ctx context.Context) (map[string]bool, error) {
+	out := map[string]bool{strings.ToLower(c.repo.Owner): true}
+	err := c.do(ctx, "asking who may push", func(api *gitea.Client) (*gitea.Response, error) {
+		users, resp, err := api.GetAssignees(c.repo.Owner, c.repo.Name)
+		for _, u := range users {
+			out[strings.ToLower(u.UserName)] = true
+		}
+		return resp, err
+	})
+	return out, err
+}
+
+// said are the comments, the reviews and their comments at lines.
+func (c *Client) said(ctx context.Context, ref forge.Ref) ([]forge.Item, error) {
+	may, err := c.writers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	item := func(kind forge.ItemKind, id int64, u *gitea.User, body, url string, at time.Time) forge.Item {
+		it := forge.Item{ID: fmt.Sprintf("%s:%d", kind, id), Kind: kind, Body: forge.Clean(body, forge.MaxItemBytes), URL: url, Time: at}
+		if u != nil {
+			it.Author, it.Trusted = u.UserName, may[strings.ToLower(u.UserName)]
+		}
+		return it
+	}
+	comments, err := c.comments(ctx, ref.Number)
+	if err != nil {
+		return nil, err
+	}
+	me := ""
+	if len(comments) > 0 {
+		if me, err = c.user(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var out []forge.Item
+	for _, m := range comments {
+		it := item(forge.ItemComment, m.ID, m.Poster, m.Body, m.HTMLURL, m.Created)
+		office, _ := forge.Note(m.Body)
+		it.Ours = office == ref.Office && strings.EqualFold(it.Author, me)
+		out = append(out, it)
+	}
+	reviews, err := pages(ctx, c, "reading the reviews", func(api *gitea.Client, o gitea.ListOptions) ([]*gitea.PullReview, *gitea.Response, error) {
+		return api.ListPullReviews(c.repo.Owner, c.repo.Name, int64(ref.Number), gitea.ListPullReviewsOptions{ListOptions: o})
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range reviews {
+		if r.State == gitea.ReviewStatePending || r.State == gitea.ReviewStateRequestReview {
+			continue
+		}
+		it := item(forge.ItemReview, r.ID, r.Reviewer, r.Body, r.HTMLURL, r.Submitted)
+		it.Verdict, it.Head = verdict(r), company.OID(r.CommitID)
+		if it.Body != "" || it.Verdict != "commented" {
+			out = append(out, it)
+		}
+		if r.CodeCommentsCount == 0 {
+			continue
+		}
+		var lines []*gitea.PullReviewComment
+		if err := c.do(ctx, "reading the comments at lines", func(api *gitea.Client) (resp *gitea.Response, err error) {
+			lines, resp, err = api.ListPullReviewComments(c.repo.Owner, c.repo.Name, int64(ref.Number), r.ID)
+			return resp, err
+		}); err != nil {
+			return nil, err
+		}
+		for _, m := range lines {
+			it := item(forge.ItemLine, m.ID, m.Reviewer, m.Body, m.HTMLURL, m.Created)
+			it.Path, it.Line, it.Head = m.Path, int(min(m.LineNum, 1<<30)), company.OID(m.CommitID)
+			out = append(out, it)
+		}
+	}
+	return out, nil
+}
+
+func verdict(r *gitea.PullReview) string {
+	switch {
+	case r.Dismissed:
+		return "dismissed"
+	case r.State == gitea.ReviewStateApproved:
+		return "approved"
+	case r.State == gitea.ReviewStateRequestChanges:
+		return "changes_requested"
+	}
+	return "commented"
+}
+
+// failed are the statuses of a commit that failed; Gitea's actions report by
+// them as well. pending says that some are still under way.
+func (c *Client) failed(ctx context.Context, head company.OID) (out []forge.Item, pending bool, err error) {
+	var combined *gitea.CombinedStatus
+	if err := c.do(ctx, "reading the statuses", func(api *gitea.Client) (resp *gitea.Response, err error) {
+		combined, resp, err = api.GetCombinedStatus(c.repo.Owner, c.repo.Name, string(head))
+		return resp, err
+	}); err != nil {
+		return nil, false, err
+	}
+	for _, s := range combined.Statuses {
+		switch s.State {
+		case gitea.StatusPending:
+			pending = true
+		case gitea.StatusFailure, gitea.StatusError:
+			it := forge.Item{
+				ID: fmt.Sprintf("status:%s@%s", s.Context, head), Kind: forge.ItemCheck, Trusted: true, Bot: true, Verdict: string(s.State),
+				Name: s.Context, URL: s.TargetURL, Body: forge.Clean(s.Description, forge.MaxItemBytes), Head: head, Time: s.Updated,
+			}
+			if s.Creator != nil {
+				it.Author = s.Creator.UserName
+			}
+			out = append(out, it)
+		}
+	}
+	return out, pending, nil
+}
+
+// Comment says something under a pull request, once per key.
+func (c *Client) Comment(ctx context.Context, ref forge.Ref, key, text string) error {
+	if err := ref.CheckNote(key, text); err != nil {
+		return err
+	}
+	for attempt := 0; ; attempt++ {
+		comments, err := c.comments(ctx, ref.Number)
+		if err != nil {
+			return err
+		}
+		for _, said := range comments {
+			if office, k := forge.Note(said.Body); office == ref.Office && k == key {
+				return nil
+			}
+		}
+		body := ref.NoteMarker(key) + "\n" + strings.TrimSpace(text)
+		err = c.once(ctx, "commenting", func(api *gitea.Client) (*gitea.Response, error) {
+			_, resp, err := api.CreateIssueComment(c.repo.Owner, c.repo.Name, int64(ref.Number), gitea.CreateIssueCommentOption{Body: body})
+			return resp, err
+		})
+		if err == nil || !unknown(err) || attempt == 2 {
+			return err
+		}
+		if err := sleep(ctx, time.Second<<attempt); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,316 @@
+// Package gitea is the forge of repositories on Gitea and Forgejo. It owns the
+// calls to their API: finding or opening exactly one pull request per task,
+// keeping its text up to date, a fork where there is no right to push, and
+// feedback. It promises that a token goes to its own host only and that every
+// call ends. It does not push and does not merge.
+package gitea
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"code.gitea.io/sdk/gitea"
+
+	"company/internal/company"
+	"company/internal/forge"
+)
+
+// Driver is what the wiring registers. It has no home: forge.url says where it
+// is. Gitea looks at the password of a login alone when that is a token.
+var Driver = forge.Driver{
+	Open:           func(o forge.Options) (forge.Forge, error) { return New(o), nil },
+	User:           "x-access-token",
+	OtherTokenEnvs: []string{"GITEA_TOKEN", "GITEA_SERVER_TOKEN"},
+}
+
+// Client is one repository on a Gitea.
+type Client struct {
+	repo  forge.Repo
+	site  *url.URL
+	http  *http.Client
+	log   *slog.Logger
+	login func(ctx context.Context) (forge.Credential, error)
+
+	mu     sync.Mutex
+	target *forge.Target
+	me     string
+}
+
+var _ forge.Forge = (*Client)(nil)
+
+// New is the forge of one repository. Nothing is asked yet.
+func New(o forge.Options) *Client {
+	c := &Client{repo: o.Repo, site: o.URL, login: o.Login, log: o.Log}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	next := o.Transport
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	// A redirect would carry the token to where it is not for.
+	c.http = &http.Client{Transport: next, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return c
+}
+
+// Kind is gitea.
+func (*Client) Kind() string { return "gitea" }
+
+// Credential is the operator's token.
+func (c *Client) Credential(ctx context.Context) (forge.Credential, error) { return c.login(ctx) }
+
+// call makes one call with the SDK, whose clients carry their context and
+// their token: one for each call.
+func (c *Client) call(ctx context.Context, f func(*gitea.Client) (*gitea.Response, error)) error {
+	cred, err := c.login(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, forge.Timeout)
+	defer cancel()
+	// An empty version keeps the SDK from asking for it first.
+	api, err := gitea.NewClient(c.site.String(), gitea.SetHTTPClient(c.http), gitea.SetContext(ctx), gitea.SetToken(cred.Secret.Reveal()),
+		gitea.SetGiteaVersion(""), gitea.SetUserAgent("company"))
+	if err != nil {
+		return err
+	}
+	resp, err := f(api)
+	if err == nil {
+		return nil
+	}
+	e := &apiError{said: forge.Clean(err.Error(), 300), err: err}
+	if resp != nil && resp.Response != nil {
+		e.status, e.header = resp.StatusCode, resp.Header
+	}
+	return e
+}
+
+// apiError is a refusal of the server; status 0: no answer came.
+type apiError struct {
+	status int
+	header http.Header
+	said   string
+	err    error
+}
+
+func (e *apiError) Error() string { return e.said }
+func (e *apiError) Unwrap() error { return e.err }
+
+func statusOf(err error) int {
+	var e *apiError
+	if errors.As(err, &e) {
+		return e.status
+	}
+	return 0
+}
+
+// do makes a call that may be repeated; once one that may not be repeated
+// blindly.
+func (c *Client) do(ctx context.Context, doing string, f func(*gitea.Client) (*gitea.Response, error)) error {
+	return c.try(ctx, doing, true, f)
+}
+
+func (c *Client) once(ctx context.Context, doing string, f func(*gitea.Client) (*gitea.Response, error)) error {
+	return c.try(ctx, doing, false, f)
+}
+
+func (c *Client) try(ctx context.Context, doing string, repeat bool, f func(*gitea.Client) (*gitea.Response, error)) error {
+	left := forge.MaxWait
+	for attempt := 0; ; attempt++ {
+		err := c.call(ctx, f)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		wait, again := time.Second<<min(attempt, 4), false
+		switch status := statusOf(err); {
+		case status == http.StatusTooManyRequests:
+			again = true
+			if n, nerr := strconv.Atoi(header(err).Get("Retry-After")); nerr == nil && n >= 0 {
+				wait = time.Duration(n) * time.Second
+			}
+		case repeat && attempt < 3 && unknown(err):
+			again = true
+		}
+		if !again || wait > left {
+			return c.explain(ctx, doing, err)
+		}
+		left -= wait
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+func header(err error) http.Header {
+	var e *apiError
+	if errors.As(err, &e) && e.header != nil {
+		return e.header
+	}
+	return http.Header{}
+}
+
+// unknown: what came back does not tell whether it was done.
+func unknown(err error) bool {
+	var e *apiError
+	return errors.As(err, &e) && (e.status == 0 || e.status >= 500)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func human(code company.Code, what, why, fix string) *company.Error {
+	e := company.E(code, what).Because(why).Fix(fix)
+	e.Class = company.HumanRequired
+	return e
+}
+
+// explain puts an error of the API into words: what, why, and what to do.
+func (c *Client) explain(ctx context.Context, doing string, err error) error {
+	var e *apiError
+	if !errors.As(err, &e) {
+		if errors.Is(err, forge.ErrNoLogin) {
+			return human(company.EAuth, "there is no login for "+c.site.Hostname()+" any more", "", "export GITEA_TOKEN, then: company resume").Wrap(err)
+		}
+		return err
+	}
+	source := "the token"
+	if cred, lerr := c.login(ctx); lerr == nil && cred.Source != "" {
+		source = cred.Source
+	}
+	host := c.site.Hostname()
+	switch {
+	case e.status == 0:
+		return company.E(company.EForge, host+" cannot be reached while "+doing).Wrap(err)
+	case e.status == http.StatusUnauthorized:
+		return human(company.EAuth, fmt.Sprintf("%s refused the token (401) while %s", host, doing), source+" is not valid, or has expired", "export a new token, then: company resume").Wrap(&quiet{err})
+	case e.status == http.StatusForbidden:
+		return human(company.EAuth, fmt.Sprintf("%s refused the token (403) while %s", host, doing), fmt.Sprintf("%s may not do that on %s (%s)", source, c.repo, e.said),
+			"give it write access to repository and issue, or export a token that has it, then: company resume").Wrap(&quiet{err})
+	case e.status == http.StatusNotFound:
+		return human(company.ENotFound, fmt.Sprintf("%s does not find it (404) while %s", host, doing), fmt.Sprintf("%s or what was asked for does not exist, or %s may not see it", c.repo, source),
+			"see that the remote's URL is right and that the token may read it, then: company resume").Wrap(&quiet{err})
+	}
+	return company.E(company.EForge, fmt.Sprintf("%s answered %d while %s", host, e.status, doing)).Because(e.said).Wrap(&quiet{err})
+}
+
+// quiet keeps an error for errors.As without repeating its words.
+type quiet struct{ err error }
+
+func (q *quiet) Error() string { return "HTTP " + strconv.Itoa(statusOf(q.err)) }
+func (q *quiet) Unwrap() error { return q.err }
+
+// Target is the repository where the login may push to it, and its fork where
+// not.
+func (c *Client) Target(ctx context.Context) (forge.Target, error) {
+	c.mu.Lock()
+	known := c.target
+	c.mu.Unlock()
+	if known != nil {
+		return *known, nil
+	}
+	r, err := c.look(ctx, c.repo.Owner, c.repo.Name)
+	if err != nil {
+		return forge.Target{}, err
+	}
+	t := forge.Target{}
+	switch {
+	case r.Archived:
+		return t, human(company.EForge, fmt.Sprintf("%s is archived", c.repo), "nothing can be pushed to it", "unarchive it, then: company resume")
+	case r.Permissions == nil || !r.Permissions.Push:
+		if t, err = c.fork(ctx); err != nil {
+			return t, err
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.target = &t
+	return t, nil
+}
+
+func (c *Client) look(ctx context.Context, owner, name string) (r *gitea.Repository, err error) {
+	err = c.do(ctx, "looking at the repository", func(api *gitea.Client) (resp *gitea.Response, err error) {
+		r, resp, err = api.GetRepo(owner, name)
+		return resp, err
+	})
+	return r, err
+}
+
+// fork finds the login's fork or makes it. A second one is refused with 409,
+// so it is looked for among the forks.
+func (c *Client) fork(ctx context.Context) (forge.Target, error) {
+	me, err := c.user(ctx)
+	if err != nil {
+		return forge.Target{}, err
+	}
+	for page := 1; page <= maxPages; page++ {
+		var some []*gitea.Repository
+		if err := c.do(ctx, "looking for the fork", func(api *gitea.Client) (resp *gitea.Response, err error) {
+			some, resp, err = api.ListForks(c.repo.Owner, c.repo.Name, gitea.ListForksOptions{ListOptions: gitea.ListOptions{Page: page, PageSize: 50}})
+			return resp, err
+		}); err != nil {
+			return forge.Target{}, err
+		}
+		for _, f := range some {
+			if f.Owner != nil && strings.EqualFold(f.Owner.UserName, me) {
+				return forge.Target{URL: f.CloneURL, Owner: f.Owner.UserName}, nil
+			}
+		}
+		if len(some) == 0 {
+			break
+		}
+	}
+	var f *gitea.Repository
+	err = c.once(ctx, "forking "+c.repo.String()+", since the login may not push to it", func(api *gitea.Client) (resp *gitea.Response, err error) {
+		f, resp, err = api.CreateFork(c.repo.Owner, c.repo.Name, gitea.CreateForkOption{})
+		return resp, err
+	})
+	if statusOf(err) == http.StatusConflict {
+		return forge.Target{}, human(company.EConflict, fmt.Sprintf("%s/%s is there already and is not a fork of %s", me, c.repo.Name, c.repo), "", "rename it, then answer with approve to try again")
+	}
+	if err != nil {
+		return forge.Target{}, err
+	}
+	return forge.Target{URL: f.CloneURL, Owner: f.Owner.UserName}, nil
+}
+
+func (c *Client) user(ctx context.Context) (string, error) {
+	c.mu.Lock()
+	me := c.me
+	c.mu.Unlock()
+	if me != "" {
+		return me, nil
+	}
+	err := c.do(ctx, "asking who is logged in", func(api *gitea.Client) (*gitea.Response, error) {
+		u, resp, err := api.GetMyUserInfo()
+		if err == nil {
+			me = u.UserName
+		}
+		return resp, err
+	})
+	if err != nil {
+		return "", err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.me = me
+	return me, nil
+}

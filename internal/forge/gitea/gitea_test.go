@@ -1,0 +1,137 @@
+package gitea
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"company/internal/company"
+	"company/internal/forge"
+	"company/internal/forge/forgetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func newBench(t *testing.T) *forgetest.Bench {
+	t.Helper()
+	b := forgetest.NewBench(t, forgetest.Gitea(t))
+	b.Forge = New(b.Options("owner-token"))
+	return b
+}
+
+// FRG-1, FRG-2.
+func TestForge(t *testing.T) { forgetest.Exercise(t, newBench) }
+
+func mustOpen(t *testing.T, f forge.Forge, pr forge.PR) forge.Opened {
+	t.Helper()
+	got, err := f.Open(t.Context(), pr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// Without the right to push: the login's fork, made once.
+func TestFork(t *testing.T) {
+	b := newBench(t)
+	b.Server.Login("guest-token", forgetest.Token{Login: "guest"})
+	f := New(b.Options("guest-token"))
+	target, err := f.Target(t.Context())
+	if err != nil || target.Owner != "guest" || !strings.HasSuffix(target.URL, "/guest/app.git") {
+		t.Fatalf("%+v %v", target, err)
+	}
+	if again, err := New(b.Options("guest-token")).Target(t.Context()); err != nil || again != target {
+		t.Errorf("%+v %v", again, err)
+	}
+	head := b.Server.Commit(b.Server.Repo("guest/app"), "develop-t12-k3fq", "origin/main", "a.go", "package a // from the fork\n")
+	b.Server.Commit(b.Repo, "develop-t12-k3fq", "origin/main", "z.go", "package a\n")
+	b.Server.AddPull(b.Repo, forgetest.Pull{Title: "theirs", HeadRef: "develop-t12-k3fq", Base: "main", User: "ann"})
+	pr := forge.PR{Office: "k3fq", Task: "t12", Title: "t", Body: "b", Branch: "develop-t12-k3fq", Owner: "guest", Base: "main", Head: company.OID(head), Labels: []string{"company"}}
+	got := mustOpen(t, f, pr)
+	if again := mustOpen(t, f, pr); again != got || got.Number != 2 {
+		t.Errorf("%+v %+v", got, again)
+	}
+	if all := b.Server.Pulls(b.Repo); len(all) != 2 || all[1].HeadOwner != "guest" || all[1].HeadSHA != head || len(all[1].Labels) != 0 {
+		t.Errorf("%+v", all)
+	}
+	// A repository of that name that is no fork is in the way.
+	b = newBench(t)
+	b.Server.Login("guest-token", forgetest.Token{Login: "guest"})
+	b.Server.AddRepo("guest", "app", forgetest.Source(t, map[string]string{"x": "unrelated"}))
+	_, err = New(b.Options("guest-token")).Target(t.Context())
+	forgetest.RequireCode(t, err, company.EConflict, true)
+}
+
+// Gitea's drafts are titles: ours is made ready, a person's stays.
+func TestDraft(t *testing.T) {
+	b := newBench(t)
+	pr := b.PR()
+	pr.Draft = true
+	mustOpen(t, b.Forge, pr)
+	mustOpen(t, b.Forge, pr)
+	title := func() string { t.Helper(); return b.Server.Pulls(b.Repo)[0].Title }
+	if title() != "WIP: add rate limiting" {
+		t.Error(title())
+	}
+	pr.Draft = false
+	mustOpen(t, b.Forge, pr)
+	if title() != "add rate limiting" {
+		t.Error(title())
+	}
+	b.Server.Edit(b.Repo, 1, func(p *forgetest.Pull) { p.Title = "WIP: add rate limiting" })
+	mustOpen(t, b.Forge, pr)
+	if title() != "WIP: add rate limiting" {
+		t.Error(title())
+	}
+	b.Server.Edit(b.Repo, 1, func(p *forgetest.Pull) { p.Title = "add rate limiting" })
+	pr.Draft = true
+	mustOpen(t, b.Forge, pr)
+	if title() != "add rate limiting" {
+		t.Error(title())
+	}
+}
+
+func TestCodeOwners(t *testing.T) {
+	b := newBench(t)
+	b.Server.Invite(b.Repo, "bob", "write")
+	b.Server.AddTeam(b.Repo, "core")
+	pr := b.PR()
+	pr.CodeOwners, pr.Paths = true, []string{"a.go", "docs/x.md"}
+	mustOpen(t, b.Forge, pr)
+	if p := b.Server.Pulls(b.Repo)[0]; fmt.Sprint(p.Reviewers, p.Teams) != "[bob] [core]" {
+		t.Errorf("%v %v", p.Reviewers, p.Teams)
+	}
+}
+
+// Ours is found among many, and a rate limit is waited for.
+func TestManyAndSlow(t *testing.T) {
+	b := newBench(t)
+	pr := b.PR()
+	first := mustOpen(t, b.Forge, pr)
+	for i := range 120 {
+		b.Server.AddPull(b.Repo, forgetest.Pull{Title: fmt.Sprint("other ", i), HeadRef: fmt.Sprint("other-", i), Base: "main", User: "ann"})
+	}
+	b.Server.Fail(forgetest.Fault{Method: "GET", Path: "/pulls", Code: 429, Header: map[string]string{"Retry-After": "1"}, Body: `{"message":"slow down"}`})
+	start := time.Now()
+	if again := mustOpen(t, b.Forge, pr); again != first || time.Since(start) < time.Second {
+		t.Errorf("%+v after %s", again, time.Since(start))
+	}
+	b.Server.Fail(forgetest.Fault{Method: "GET", Path: "/pulls", Code: 429, Header: map[string]string{"Retry-After": "3600"}, Body: `{"message":"slow down"}`})
+	_, err := b.Forge.Open(t.Context(), pr)
+	forgetest.RequireCode(t, err, company.EForge, false)
+}
+
+// T21: a redirect does not take the token along.
+func TestLoginStaysAtItsHost(t *testing.T) {
+	b, other := newBench(t), newBench(t)
+	b.Server.Fail(forgetest.Fault{Method: "GET", Path: "/repos/acme/app", Code: 307, Header: map[string]string{"Location": other.Server.URL + "/api/v1/repos/acme/app"}})
+	if _, err := b.Forge.Target(t.Context()); err == nil {
+		t.Error("a redirect was followed")
+	}
+	if n := len(other.Server.Asked("", "")); n != 0 {
+		t.Errorf("%d requests elsewhere", n)
+	}
+}

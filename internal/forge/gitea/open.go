@@ -1,0 +1,290 @@
+package gitea
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"code.gitea.io/sdk/gitea"
+
+	"company/internal/company"
+	"company/internal/forge"
+)
+
+// openTries is how often a pull request is looked for and opened in one call.
+const openTries = 4
+
+// wip is how Gitea knows a draft: by its title.
+const wip = "WIP: "
+
+// Open finds our pull request or opens it. The forge refuses a second open one
+// for a branch, so what an unclear answer left is seen by looking again.
+func (c *Client) Open(ctx context.Context, pr forge.PR) (forge.Opened, error) {
+	if pr.Owner == "" {
+		pr.Owner = c.repo.Owner
+	}
+	var err error
+	for try := range openTries {
+		if try > 0 {
+			if err := sleep(ctx, time.Second<<(try-1)); err != nil {
+				return forge.Opened{}, err
+			}
+		}
+		var p *gitea.PullRequest
+		if p, err = c.find(ctx, pr); err != nil {
+			return forge.Opened{}, err
+		}
+		if p == nil {
+			p, err = c.create(ctx, pr)
+		}
+		switch {
+		case err == nil:
+			return c.bring(ctx, pr, p)
+		case statusOf(err) != http.StatusConflict && !unknown(err):
+			return forge.Opened{}, err
+		}
+	}
+	return forge.Opened{}, err
+}
+
+// maxPages bounds what is read of one list: fifty each.
+const maxPages = 20
+
+// find is the pull request of this office and task, in any state; nil: there is
+// none. Gitea's list has no filter for the head: the newest thousand are
+// looked through.
+func (c *Client) find(ctx context.Context, pr forge.PR) (*gitea.PullRequest, error) {
+	var ours, theirs *gitea.PullRequest
+	for page := 1; page <= maxPages; page++ {
+		var some []*gitea.PullRequest
+		if err := c.do(ctx, "looking for the pull request", func(api *gitea.Client) (resp *gitea.Response, err error) {
+			some, resp, err = api.ListRepoPullRequests(c.repo.Owner, c.repo.Name, gitea.ListPullRequestsOptions{
+				State: gitea.StateAll, Sort: "recentupdate", ListOptions: gitea.ListOptions{Page: page, PageSize: 50},
+			})
+			return resp, err
+		}); err != nil {
+			return nil, err
+		}
+		for _, p := range some {
+			if p.Head == nil || p.Head.Ref != pr.Branch || !strings.EqualFold(headOwner(p, c.repo.Owner), pr.Owner) {
+				continue
+			}
+			switch mine := forge.Ours(p.Body, pr.Office, pr.Task); {
+			case mine && (ours == nil || ours.State != gitea.StateOpen):
+				ours = p
+			case !mine && p.State == gitea.StateOpen:
+				theirs = p
+			}
+		}
+		if len(some) == 0 || ours != nil && ours.State == gitea.StateOpen {
+			break
+		}
+	}
+	if ours == nil && theirs != nil {
+		return nil, human(company.EConflict, fmt.Sprintf("pull request #%d of branch %s is not this office's", theirs.Index, pr.Branch),
+			"its text does not carry the mark of office "+pr.Office+" and "+string(pr.Task), "close it ("+theirs.HTMLURL+"), then answer with approve to try again")
+	}
+	return ours, nil
+}
+
+// headOwner is whose repository a head is in. A fork that is gone has no
+// repository any more.
+func headOwner(p *gitea.PullRequest, owner string) string {
+	switch {
+	case p.Head.Repository != nil && p.Head.Repository.Owner != nil:
+		return p.Head.Repository.Owner.UserName
+	case p.Base != nil && p.Head.RepoID == p.Base.RepoID:
+		return owner
+	}
+	return ""
+}
+
+func (c *Client) create(ctx context.Context, pr forge.PR) (p *gitea.PullRequest, err error) {
+	title, head := forge.CleanTitle(pr.Title), pr.Branch
+	if pr.Draft {
+		title = wip + title
+	}
+	if !strings.EqualFold(pr.Owner, c.repo.Owner) {
+		head = pr.Owner + ":" + pr.Branch
+	}
+	err = c.once(ctx, "opening the pull request", func(api *gitea.Client) (resp *gitea.Response, err error) {
+		p, resp, err = api.CreatePullRequest(c.repo.Owner, c.repo.Name, gitea.CreatePullRequestOption{Head: head, Base: pr.Base, Title: title, Body: pr.Text()})
+		return resp, err
+	})
+	return p, err
+}
+
+// bring brings a pull request up to date. One that a person has closed or
+// merged is left as it is.
+func (c *Client) bring(ctx context.Context, pr forge.PR, p *gitea.PullRequest) (forge.Opened, error) {
+	out := forge.Opened{Number: int(p.Index), URL: p.HTMLURL, State: state(p)}
+	if out.State != company.PROpen {
+		return out, nil
+	}
+	was, _ := forge.OwnerOf(p.Body)
+	title := forge.CleanTitle(pr.Title)
+	// A draft of ours becomes ready when its reason is gone; one that a person
+	// made stays one, and one that a person made ready stays that.
+	if p.Draft && (pr.Draft || !was.Draft) {
+		title = wip + title
+	}
+	pr.Draft = pr.Draft && was.Draft
+	body := pr.Update(p.Body)
+	if title != p.Title || !sameText(body, p.Body) {
+		if err := c.do(ctx, "bringing the pull request up to date", func(api *gitea.Client) (*gitea.Response, error) {
+			_, resp, err := api.EditPullRequest(c.repo.Owner, c.repo.Name, p.Index, gitea.EditPullRequestOption{Title: title, Body: &body})
+			return resp, err
+		}); err != nil {
+			return out, err
+		}
+	}
+	if err := c.label(ctx, pr, p); err != nil {
+		c.log.Warn("labels are not set", "pull_request", out.URL, "err", err)
+	}
+	if err := c.askOwners(ctx, pr, p); err != nil {
+		c.log.Warn("code owners are not asked", "pull_request", out.URL, "err", err)
+	}
+	return out, nil
+}
+
+func sameText(a, b string) bool {
+	plain := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
+	return plain(a) == plain(b)
+}
+
+func state(p *gitea.PullRequest) company.PRState {
+	switch {
+	case p.HasMerged:
+		return company.PRMerged
+	case p.State == gitea.StateClosed:
+		return company.PRClosed
+	}
+	return company.PROpen
+}
+
+// label adds labels, which Gitea knows by number: those that the repository
+// has not are made.
+func (c *Client) label(ctx context.Context, pr forge.PR, p *gitea.PullRequest) error {
+	missing := slices.DeleteFunc(slices.Clone(pr.Labels), func(l string) bool {
+		return slices.ContainsFunc(p.Labels, func(have *gitea.Label) bool { return strings.EqualFold(have.Name, l) })
+	})
+	if len(missing) == 0 {
+		return nil
+	}
+	known := map[string]int64{}
+	for page := 1; page <= maxPages; page++ {
+		var some []*gitea.Label
+		if err := c.do(ctx, "reading the labels", func(api *gitea.Client) (resp *gitea.Response, err error) {
+			some, resp, err = api.ListRepoLabels(c.repo.Owner, c.repo.Name, gitea.ListLabelsOptions{ListOptions: gitea.ListOptions{Page: page, PageSize: 50}})
+			return resp, err
+		}); err != nil {
+			return err
+		}
+		for _, l := range some {
+			known[strings.ToLower(l.Name)] = l.ID
+		}
+		if len(some) == 0 {
+			break
+		}
+	}
+	var ids []int64
+	for _, l := range missing {
+		id, ok := known[strings.ToLower(l)]
+		if !ok {
+			if err := c.once(ctx, "making a label", func(api *gitea.Client) (*gitea.Response, error) {
+				made, resp, err := api.CreateLabel(c.repo.Owner, c.repo.Name, gitea.CreateLabelOption{Name: l, Color: "#ededed"})
+				if err == nil {
+					id = made.ID
+				}
+				return resp, err
+			}); err != nil {
+				return err
+			}
+		}
+		ids = append(ids, id)
+	}
+	return c.do(ctx, "labelling the pull request", func(api *gitea.Client) (*gitea.Response, error) {
+		_, resp, err := api.AddIssueLabels(c.repo.Owner, c.repo.Name, p.Index, gitea.IssueLabelsOption{Labels: ids})
+		return resp, err
+	})
+}
+
+// askOwners asks for the reviews of the code owners that the base names.
+func (c *Client) askOwners(ctx context.Context, pr forge.PR, p *gitea.PullRequest) error {
+	if !pr.CodeOwners || p.Draft || len(pr.Paths) == 0 || p.Base == nil {
+		return nil
+	}
+	text := ""
+	for _, file := range forge.CodeOwnerFiles {
+		err := c.do(ctx, "reading "+file, func(api *gitea.Client) (*gitea.Response, error) {
+			b, resp, err := api.GetFile(c.repo.Owner, c.repo.Name, p.Base.Ref, file)
+			text = string(b)
+			return resp, err
+		})
+		if err == nil {
+			break
+		}
+		if text = ""; statusOf(err) != http.StatusNotFound {
+			return err
+		}
+	}
+	users, teams := forge.Owners(text, pr.Paths)
+	users = slices.DeleteFunc(users, func(login string) bool {
+		return p.Poster != nil && strings.EqualFold(login, p.Poster.UserName) ||
+			slices.ContainsFunc(p.RequestedReviewers, func(u *gitea.User) bool { return u != nil && strings.EqualFold(u.UserName, login) })
+	})
+	for i, t := range teams {
+		teams[i] = t[strings.LastIndexByte(t, '/')+1:]
+	}
+	request := func(users, teams []string) error {
+		if len(users)+len(teams) == 0 {
+			return nil
+		}
+		return c.do(ctx, "asking for reviews", func(api *gitea.Client) (*gitea.Response, error) {
+			return api.CreateReviewRequests(c.repo.Owner, c.repo.Name, p.Index, gitea.PullReviewRequestOptions{Reviewers: users, TeamReviewers: teams})
+		})
+	}
+	err := request(users, teams)
+	if s := statusOf(err); s != http.StatusUnprocessableEntity && s != http.StatusNotFound {
+		return err
+	}
+	var all []error // one who cannot review spoils the whole: each by itself
+	for _, u := range users {
+		all = append(all, request([]string{u}, nil))
+	}
+	for _, t := range teams {
+		all = append(all, request(nil, []string{t}))
+	}
+	return errors.Join(all...)
+}
+
+// Close closes a pull request of ours without merging it.
+func (c *Client) Close(ctx context.Context, ref forge.Ref) error {
+	p, err := c.pull(ctx, ref.Number)
+	if err != nil {
+		return err
+	}
+	if p.State != gitea.StateOpen {
+		return nil
+	}
+	if !forge.Ours(p.Body, ref.Office, ref.Task) {
+		return human(company.EConflict, fmt.Sprintf("pull request #%d is not this office's", ref.Number), "its text does not carry our mark", "close it yourself: "+p.HTMLURL)
+	}
+	closed := gitea.StateClosed
+	return c.do(ctx, "closing the pull request", func(api *gitea.Client) (*gitea.Response, error) {
+		_, resp, err := api.EditPullRequest(c.repo.Owner, c.repo.Name, p.Index, gitea.EditPullRequestOption{State: &closed})
+		return resp, err
+	})
+}
+
+func (c *Client) pull(ctx context.Context, number int) (p *gitea.PullRequest, err error) {
+	err = c.do(ctx, fmt.Sprintf("looking at pull request #%d", number), func(api *gitea.Client) (resp *gitea.Response, err error) {
+		p, resp, err = api.GetPullRequest(c.repo.Owner, c.repo.Name, int64(number))
+		return resp, err
+	})
+	return p, err
+}
