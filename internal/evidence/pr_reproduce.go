@@ -14,7 +14,11 @@ func prReproduce(t *company.Task, o PROptions) string {
 	}
 	var b strings.Builder
 	if o.Pushed {
-		fmt.Fprintf(&b, "git fetch origin %s\ngit checkout %s\n", t.IntegrationBranch(), t.Head)
+		from := "origin"
+		if o.From != "" {
+			from = visible(o.From)
+		}
+		fmt.Fprintf(&b, "git fetch %s %s\ngit checkout %s\n", from, t.IntegrationBranch(), t.Head)
 	} else {
 		fmt.Fprintf(&b, "company diff %s | git apply --index # on %s\n", t.ID, t.Prepared.Base.OID.Short())
 	}

@@ -25,6 +25,9 @@ var prSections = []section{
 // PROptions are what the text depends on besides the task.
 type PROptions struct {
 	Pushed bool // the branch is at a remote
+	// From is where it was pushed to, where that is not the project's remote: a
+	// fork.
+	From string
 	// Before are the tasks that worked on the pull request before this one, in
 	// order: the one that opened it first. Empty for that one itself.
 	Before []*company.Task

@@ -76,7 +76,7 @@ func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, er
 		}
 	}
 	pr := forge.PR{
-		Office: s.Office.ID, Task: lead.ID, Number: d.Number, Title: forge.CleanTitle(d.Title), Body: evidence.PRBody(t, evidence.PROptions{Pushed: to != "", Before: before}),
+		Office: s.Office.ID, Task: lead.ID, Number: d.Number, Title: forge.CleanTitle(d.Title), Body: evidence.PRBody(t, evidence.PROptions{Pushed: to != "", From: target.URL, Before: before}),
 		Branch: d.Branch, Owner: target.Owner, Base: d.Base, Head: d.Head,
 		Draft: c.Ask.Draft == "always" || c.Ask.Draft == "auto" && t.Untested(), Labels: c.Ask.Labels,
 		CodeOwners: c.Ask.CodeOwners, Paths: evidence.ChangedPaths(t),

@@ -123,6 +123,9 @@ func TestDeliverFromAFork(t *testing.T) {
 	ends(t, h.Start("submit", "say goodbye"), 0)
 	p := opened(t, h, s, repo, "guest")
 	fork := s.Repo("guest/app")
+	if !strings.Contains(p.Body, "git fetch "+s.CloneURL(fork)+" "+p.HeadRef+"\n") {
+		t.Errorf("where to fetch from is not in\n%s", p.Body)
+	}
 	if fork == nil || h.Git(fork.Dir, "rev-parse", p.HeadRef) != p.HeadSHA {
 		t.Errorf("the fork does not hold %s", p.HeadSHA)
 	}
