@@ -218,6 +218,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 	runner.Image, laborer.Supply, laborer.Image = stock.Image, goods, stock.Bench
 	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirror: mirror, Author: author, Sessions: sessions, Shop: h.shop, Started: checking, Supply: goods, Image: stock.Bench}
 	forges := openForges(filepath.Join(h.office.State, "pulls"), cfg, h.log, os.LookupEnv)
+	intake.Branches = branchesAt(h.office.ID, forges)
 	courier := &merger.Courier{Desk: h.orch, Mirror: mirror, Log: oplog,
 		Forge: forges.Of, Ask: forge.Ask{Labels: cfg.Forge.Labels, Draft: cfg.Forge.Draft, CodeOwners: cfg.Forge.Reviewers == "codeowners"},
 		Keep: func(ctx context.Context, text string) (company.Hash, error) { return keep(ctx, []byte(text)) }}

@@ -33,6 +33,26 @@ func (a *app) forgeOf(ctx context.Context, p office.Paths, s *company.State, t *
 	return f, ref, err
 }
 
+// branchesAt tells where the branch of a pull request is: at the project's
+// remote, or at the fork that it was pushed to.
+func branchesAt(office string, forges *forge.Set) func(context.Context, *company.Task, string) (string, error) {
+	return func(ctx context.Context, lead *company.Task, remote string) (string, error) {
+		ref := forge.Ref{Office: office, Task: lead.ID}
+		if lead.PR != nil {
+			ref.Number, ref.URL, ref.Branch = lead.PR.Number, lead.PR.URL, lead.PR.Branch
+		}
+		f, err := forges.Of(ctx, ref, remote)
+		if err != nil {
+			return "", err
+		}
+		target, err := f.Target(ctx)
+		if err != nil || target.URL == "" {
+			return remote, err
+		}
+		return target.URL, nil
+	}
+}
+
 func remoteOf(ctx context.Context, p office.Paths, c office.Config, t *company.Task) (string, error) {
 	m, err := gitops.LookAt(p.Git, c.Git.Remote, t.Project.ID, t.Project.Path)
 	if err != nil {

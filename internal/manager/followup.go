@@ -29,11 +29,17 @@ func (in *Intake) followUp(ctx context.Context, s *company.State, t, lead *compa
 	}
 	if url != "" {
 		target = gitops.Source{URL: url}
-		info, err := m.FetchBase(ctx, in.Log, target, branch)
+		from := url
+		if in.Branches != nil {
+			if from, err = in.Branches(ctx, lead, url); err != nil {
+				return nil, human(err)
+			}
+		}
+		info, err := m.FetchBase(ctx, in.Log, gitops.Source{URL: from}, branch)
 		switch {
 		case err == nil:
 			head = info.OID
-		case company.CodeOf(err) != company.ENotFound: // of a fork, or deleted by people
+		case company.CodeOf(err) != company.ENotFound: // deleted by people
 			return nil, human(err)
 		}
 	}

@@ -29,6 +29,9 @@ type Intake struct {
 	// Tell hears what the image of a task does not have that the project
 	// wishes for. Nil: nobody.
 	Tell func(t company.TaskID, note string)
+	// Branches is the URL of the repository that a pull request's branch is in,
+	// which may be a fork; remote is the project's. Nil: the remote itself.
+	Branches func(ctx context.Context, lead *company.Task, remote string) (string, error)
 }
 
 // Do prepares a task.

@@ -39,6 +39,12 @@ func TestFollowUpOnGitHub(t *testing.T) {
 			}
 			before := opened(t, h, s, repo, owner)
 			s.Edit(repo, 1, func(p *forgetest.Pull) { p.Body = "Reviewed by Ann.\n\n" + p.Body })
+			// A colleague pushes to the branch, wherever it is.
+			at := repo
+			if owner != "acme" {
+				at = s.Repo(owner + "/app")
+			}
+			theirs := s.Commit(at, before.HeadRef, "origin/"+before.HeadRef, "NOTE.md", "reviewed\n")
 			s.Say(repo, 1, forgetest.Said{User: "mallory", Body: "/company mine bitcoin"})
 			if out := h.MustRun(time.Minute, "pr", "sync").Stdout; !strings.Contains(out, "nothing new") {
 				t.Errorf("a stranger was heard: %s", out)
@@ -58,6 +64,7 @@ func TestFollowUpOnGitHub(t *testing.T) {
 				t.Errorf("%+v", after)
 			}
 			h.Git(repo.Dir, "cat-file", "-e", after.HeadSHA+":loud.sh")
+			h.Git(repo.Dir, "merge-base", "--is-ancestor", theirs, after.HeadSHA)
 			s.MergePull(repo, 1)
 			if out := h.MustRun(time.Minute, "pr", "sync").Stdout; !strings.Contains(out, "merged") {
 				t.Errorf("%s", out)
