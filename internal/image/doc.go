@@ -17,6 +17,7 @@
 //	godeps   those modules and the base tree, compiled
 //	npm      the packages that package-lock.json files name
 //	pip      what requirements and pyproject.toml files name, as wheels
+//	pypath   where Python finds modules that lie in src
 //	cargo    the crates that Cargo.lock files name
 //	ready    the script that links dependencies into a fresh tree
 //	setup    what the president's set-up commands changed, run offline
