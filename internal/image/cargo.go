@@ -65,7 +65,7 @@ func (p *plan) cargoDeps(ctx context.Context, tree files) (cargoDeps, error) {
 		p.note("only the first %d of %d Cargo.lock files are prepared", maxProjects, len(d.dirs))
 		d.dirs = d.dirs[:maxProjects]
 	}
-	manifests := tree.named("Cargo.toml")
+	manifests := tree.oddlyNamed("Cargo.toml")
 	if len(manifests) > maxManifests {
 		manifests = manifests[:maxManifests]
 	}
@@ -77,7 +77,7 @@ func (p *plan) cargoDeps(ctx context.Context, tree files) (cargoDeps, error) {
 		d.files[m] = text
 	}
 	for _, l := range tree.all {
-		if path.Ext(l.path) == ".rs" && safeDir.MatchString(l.path) {
+		if path.Ext(l.path) == ".rs" && plainPath(l.path) {
 			d.stubs = append(d.stubs, l.path)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"company/internal/company"
 )
@@ -49,6 +51,11 @@ func list(ctx context.Context, repo Repo, at company.OID) (files, error) {
 		f.blob[name] = part[2]
 	}
 	return f, nil
+}
+
+// plainPath tells a path of printable text.
+func plainPath(name string) bool {
+	return utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // has tells whether there is such a file.
@@ -112,11 +119,17 @@ func (f files) texts(ctx context.Context, names []string) (map[string][]byte, er
 // named are the files with one of these names, in directories that may stand
 // in a script and that are the project's own.
 func (f files) named(names ...string) []string {
+	return slices.DeleteFunc(f.oddlyNamed(names...), func(name string) bool { return !safeDir.MatchString(path.Dir(name)) })
+}
+
+// oddlyNamed is named for files that never stand in a script: only what no
+// line of a list can hold is left out.
+func (f files) oddlyNamed(names ...string) []string {
 	var out []string
 	for _, l := range f.all {
 		dir, base := path.Split(l.path)
 		dir = path.Clean("./" + dir)
-		if slices.Contains(names, base) && safeDir.MatchString(dir) && !foreign(dir) {
+		if slices.Contains(names, base) && plainPath(dir) && !foreign(dir) {
 			out = append(out, l.path)
 		}
 	}

@@ -57,13 +57,13 @@ var npmSettings = []string{"legacy-peer-deps", "strict-peer-deps", "install-stra
 // locked.
 func (p *plan) npmDeps(ctx context.Context, tree files) (npmDeps, error) {
 	d := npmDeps{locks: map[string][]byte{}}
-	manifests := tree.named("package.json")
+	manifests := tree.oddlyNamed("package.json")
 	if len(manifests) > maxManifests {
 		p.note("only the first %d of %d package.json files are looked at", maxManifests, len(manifests))
 		manifests = manifests[:maxManifests]
 	}
 	locks := map[string]string{} // directory → lock file; npm prefers the second
-	for _, name := range append(tree.named("package-lock.json"), tree.named("npm-shrinkwrap.json")...) {
+	for _, name := range append(tree.oddlyNamed("package-lock.json"), tree.oddlyNamed("npm-shrinkwrap.json")...) {
 		if tree.has(path.Join(path.Dir(name), "package.json")) {
 			locks[path.Dir(name)] = name
 		}

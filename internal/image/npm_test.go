@@ -167,7 +167,7 @@ func TestNPMProjects(t *testing.T) {
 		"package.json": `{"workspaces":{"packages":["packages/*","./tools/"]}}`, "package-lock.json": `{"dependencies":{"a":{}}}`,
 		"packages/a/package.json": "{}", "packages/a/package-lock.json": "{}", "tools/package.json": "{}", "tools/package-lock.json": "{}",
 		"web/package.json": `{"scripts":{"x":"y"},"bin":{"w":"./bin/w.js","evil":"../../../etc/x"}}`, "web/package-lock.json": "{}", "web/npm-shrinkwrap.json": `{"packages":{"node_modules/s":{}}}`, "empty/package.json": "{}", "empty/package-lock.json": "{}",
-		"node_modules/x/package.json": "{}", "node_modules/x/package-lock.json": "{}", "lonely/package-lock.json": "{}", "od d/package.json": "{}", "od d/package-lock.json": "{}",
+		"node_modules/x/package.json": "{}", "node_modules/x/package-lock.json": "{}", "lonely/package-lock.json": "{}", "od d/package.json": "{}", "od d/package-lock.json": "{}", "new\nline/package.json": `{"dependencies":{"a":"1"}}`, "new\nline/package-lock.json": "{}",
 	})
 	tree, err := list(deadline(t), *repo, repo.Commit)
 	if err != nil {

@@ -314,9 +314,9 @@ func TestRegistryAway(t *testing.T) {
 func TestWorkspacesWithoutRegistry(t *testing.T) {
 	be := newBench(t)
 	img := be.mustEnsure(t, Request{Toolchains: []string{"node"}, Offline: true, Repo: newProject(t).commit(map[string]string{
-		"package.json": `{"name":"x","version":"1.0.0","workspaces":["w"]}`, "w/package.json": `{"name":"w","version":"1.0.0","main":"w.js"}`, "w/w.js": "console.log('hello from w')\n",
-		"package-lock.json": `{"name":"x","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"x","version":"1.0.0","workspaces":["w"]},` +
-			`"node_modules/w":{"resolved":"w","link":true},"w":{"version":"1.0.0"}}}`,
+		"package.json": `{"name":"x","version":"1.0.0","workspaces":["w w"]}`, "w w/package.json": `{"name":"w","version":"1.0.0","main":"w.js"}`, "w w/w.js": "console.log('hello from w')\n",
+		"package-lock.json": `{"name":"x","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"x","version":"1.0.0","workspaces":["w w"]},` +
+			`"node_modules/w":{"resolved":"w w","link":true},"w w":{"name":"w","version":"1.0.0"}}}`,
 	})})
 	if out := be.inTree(t, img, `node -e "require('w')"; git status --porcelain`); out != "hello from w\n" {
 		t.Errorf("%q", out)
