@@ -204,7 +204,7 @@ func (a *app) draft(ctx context.Context, dir string) (office.Draft, findings, er
 // vendors are the services whose keys are looked for, in the order in which
 // the first that has one is taken.
 var vendors = []struct{ adapter, key, model string }{
-	{"anthropic", "ANTHROPIC_API_KEY", "claude-sonnet-4-5"},
+	{"anthropic", "ANTHROPIC_API_KEY", "claude-sonnet-4-6"},
 	{"openai", "OPENAI_API_KEY", "gpt-5"},
 }
 
