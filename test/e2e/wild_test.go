@@ -220,3 +220,41 @@ func TestPartOfARepository(t *testing.T) {
 		}
 	}
 }
+
+// GIT-6: a remote that refuses the login is for the president to mend. The
+// push is tried once and not again and again, the work is kept, and with the
+// right token it goes on where it stood.
+func TestRefusedLogin(t *testing.T) {
+	t.Parallel()
+	h := house.New(t, tripleStaff(), calculator())
+	server := remotetest.NewHTTP(t, "", "the right token")
+	origin, url := server.Repository(t, "acme/calc.git", h.Repo)
+	h.Git(h.Repo, "remote", "set-url", "origin", url)
+	h.Origin = origin
+	h.Config("forge: {kind: local, token_env: REMOTE_TOKEN}\n")
+	before := h.Env
+	h.Env = append(h.Env, "REMOTE_TOKEN=the wrong token")
+	p := h.Start("submit", "add a function that triples", "--no-input")
+	sum := ends(t, p, 2)
+	if sum.Result != "INCOMPLETE" || !strings.Contains(sum.Why, "refused the credential") || !strings.HasPrefix(sum.Next, "company approve a1") {
+		t.Fatalf("%+v\n%s", sum, p.Tell())
+	}
+	wrong := 0
+	for _, seen := range server.Seen() {
+		if strings.HasSuffix(seen, ":the wrong token") {
+			wrong++
+		}
+	}
+	if wrong != 1 {
+		t.Errorf("the wrong token was shown %d times", wrong)
+	}
+	h.Env = append(before, "REMOTE_TOKEN=the right token")
+	h.MustRun(patience, "approve", "a1")
+	sum = ends(t, h.Start("resume", "t1"), 0)
+	if sum.Result != "COMPLETE" {
+		t.Fatalf("%+v", sum)
+	}
+	if n := h.Git(origin, "rev-list", "--count", "main.."+integration(h, 1)); n != "2" {
+		t.Errorf("%s commits at the remote", n)
+	}
+}
