@@ -161,7 +161,7 @@ func TestDoctorOnTheRemote(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	git("remote", "set-url", "origin", url)
-	if got := look(true); got["git credential"].OK || !strings.Contains(got["git credential"].Found, "NOT SET") || got["remote answers"].OK || !strings.Contains(got["remote answers"].Fix, "MY_TOKEN") {
+	if got := look(true); got["git credential"].OK || !got["git credential"].Warn || !strings.Contains(got["git credential"].Found, "NOT SET") || got["remote answers"].OK || !strings.Contains(got["remote answers"].Fix, "MY_TOKEN") {
 		t.Errorf("%+v", got)
 	}
 	env["MY_TOKEN"] = canary
@@ -177,8 +177,16 @@ func TestDoctorOnTheRemote(t *testing.T) {
 	}
 	git("remote", "set-url", "origin", "git@unknown.example.com:a/b.git")
 	cfg.Git.Credential, env["SSH_AUTH_SOCK"] = "ssh_agent", "/nowhere"
-	if got := look(false); got["git credential"].OK || !got["ssh host"].OK {
+	if got := look(false); got["git credential"].OK || !got["git credential"].Warn || !got["ssh host"].OK || !got["remote"].OK {
 		t.Errorf("%+v", got) // without an agent it is not reached at all
+	}
+	key := filepath.Join(dir, "key")
+	if err := os.WriteFile(key, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Git.Credential, cfg.Git.DeployKeyFile = "deploy_key", key
+	if got := look(false); !got["git credential"].OK || got["ssh host"].OK || got["ssh host"].Warn || got["ssh host"].Fix != "company git trust-host unknown.example.com" {
+		t.Errorf("%+v", got)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "state")); err == nil {
 		t.Error("doctor made something")

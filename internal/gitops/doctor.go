@@ -78,6 +78,9 @@ func (p *probe) remote(ctx context.Context) office.Result {
 		return office.Result{OK: true, Found: "no remote " + s.cfg.Remote + ": branches stay on this machine"}
 	}
 	a, err := s.remote(ctx, Remote{URL: url})
+	if company.CodeOf(err) == company.EAuth { // the next check says it
+		return office.Result{OK: true, Found: Mask(url)}
+	}
 	if err != nil {
 		return seen(err)
 	}
@@ -98,9 +101,15 @@ func (p *probe) credential(ctx context.Context) office.Result {
 	if HostOf(url) == "" {
 		return office.Result{OK: true, Found: "none is needed"}
 	}
+	// Without it the work is done all the same; its branch cannot be pushed.
+	short := func(err error) office.Result {
+		r := seen(err)
+		r.Warn, r.Needed = true, "a login, to push"
+		return r
+	}
 	a, err := s.remote(ctx, Remote{URL: url})
 	if err != nil {
-		return seen(err)
+		return short(err)
 	}
 	defer a.done()
 	if a.protocols == "ssh" {
@@ -111,7 +120,7 @@ func (p *probe) credential(ctx context.Context) office.Result {
 	}
 	_, secret, err := a.login(ctx)
 	if err != nil {
-		return seen(err)
+		return short(err)
 	}
 	if secret == "" {
 		// Reading a public repository needs none.
@@ -127,6 +136,9 @@ func (p *probe) host(ctx context.Context) office.Result {
 	}
 	defer done()
 	a, err := s.remote(ctx, Remote{URL: url})
+	if company.CodeOf(err) == company.EAuth {
+		return office.Result{OK: true, Found: "not looked at: there is no login for it"}
+	}
 	if url == "" || err != nil || a.protocols != "ssh" {
 		return office.Result{OK: true, Found: "not reached by ssh"}
 	}

@@ -2,6 +2,7 @@ package merger
 
 import (
 	"context"
+	"errors"
 
 	"company/internal/company"
 	"company/internal/evidence"
@@ -94,11 +95,14 @@ func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, er
 
 // pushRefused marks what trying again will not mend.
 func pushRefused(err error) error {
-	switch company.CodeOf(err) {
-	case company.EProtected, company.EConflict:
-		e := company.E(company.CodeOf(err), err.Error()).Fix("see the remote's branch, then answer with approve to try again")
-		e.Class = company.HumanRequired
-		return e
+	var e *company.Error
+	if !errors.As(err, &e) || e.Code != company.EProtected && e.Code != company.EConflict {
+		return err
 	}
-	return err
+	c := *e
+	c.Class = company.HumanRequired
+	if c.Hint == "" {
+		c.Hint = "see the remote's branch, then answer with approve to try again"
+	}
+	return &c
 }
