@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -403,5 +404,45 @@ func TestServeHears(t *testing.T) {
 	h.Git(h.Repo, "push", "-q", "origin", "main")
 	p.Event(patience, "pr.settled", "")
 	says(t, h, []string{"#1  merged"}, "pr", "list")
+	retires(t, p)
+}
+
+// TestServeTwice: of two that start at once one serves and the other says so;
+// of many who hire at once none is lost; a second serve after a kill takes the
+// office over, whatever the first left lying about.
+func TestServeTwice(t *testing.T) {
+	t.Parallel()
+	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
+	both := []*house.Process{h.Start("serve"), h.Start("serve")}
+	var up *house.Process
+	waitFor(t, func() bool {
+		for _, p := range both {
+			if strings.Contains(p.Tell(), "serves the office") {
+				up = p
+			}
+		}
+		return up != nil
+	}, func() string { return both[0].Tell() + both[1].Tell() })
+	for _, p := range both {
+		if p != up {
+			if r := p.Wait(patience); r.Code != 1 || !strings.Contains(r.Stderr, "E_CONFLICT") {
+				t.Errorf("the second: exit %d\n%s", r.Code, r.Stderr)
+			}
+		}
+	}
+	var wg sync.WaitGroup
+	for range 5 {
+		wg.Go(func() {
+			if r := h.Run(patience, "hire"); r.Code != 0 {
+				t.Errorf("hire: exit %d\n%s", r.Code, r.Stderr)
+			}
+		})
+	}
+	wg.Wait()
+	says(t, h, []string{"8 workers (5 hired)"}, "agents")
+	up.Kill()
+	p := serves(t, h)
+	says(t, h, []string{"8 workers (5 hired)"}, "agents")
+	ends(t, h.Start("submit", "say goodbye"), 0)
 	retires(t, p)
 }
