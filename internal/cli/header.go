@@ -32,7 +32,7 @@ func (a *app) introduce(paths office.Paths, c office.Config, cmd company.Submit,
 		}
 		a.note("%-7s %s", title, line)
 	}
-	a.note("budget  %s   approvals %s   office %s   stop: Ctrl-C", cmd.Settings.WithDefaults().Cap, approvalsLine(cmd.Settings), shortPath(paths.Root))
+	a.note("budget  %s   approvals %s   office %s   stop: Ctrl-C", cmd.Settings.WithDefaults().Cap, approvalsLine(cmd.Settings), cleanLine(shortPath(paths.Root), 300))
 }
 
 // slowly says what is being looked at, when that takes a while. The function
@@ -44,7 +44,7 @@ func (a *app) slowly(what string) (done func()) {
 	said := make(chan struct{})
 	t := time.AfterFunc(slowLook, func() {
 		defer close(said)
-		a.note("company %s  %s ...", Version, what)
+		a.note("company %s  %s ...", Version, cleanLine(what, 200))
 	})
 	return func() {
 		if !t.Stop() {
@@ -80,9 +80,9 @@ func baseState(c office.Config, base gitops.BaseInfo) string {
 // hold a password.
 func repoName(remote, checkout string) string {
 	if r, ok := forge.ParseRemote(remote); ok {
-		return r.String()
+		return cleanLine(r.String(), 200)
 	}
-	return filepath.Base(checkout)
+	return cleanLine(filepath.Base(checkout), 200)
 }
 
 // agentsLine is each profile with its adapter, its model and the roles it is

@@ -36,6 +36,13 @@ func TestRepoName(t *testing.T) {
 	}
 }
 
+// A name may hold anything; it stays on its line and steers no terminal.
+func TestOddNames(t *testing.T) {
+	if got := repoName("", "/home/me/we\nird \x1b[2J\u202ename"); strings.ContainsAny(got, "\n\x1b\u202e") {
+		t.Errorf("%q", got)
+	}
+}
+
 // Commits that the remote lacks are said, since they travel along.
 func TestBaseState(t *testing.T) {
 	c := office.Default()

@@ -69,7 +69,7 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	_, err = os.Lstat(path)
 	there := !errors.Is(err, fs.ErrNotExist)
 	if there && !o.force && !o.dryRun {
-		return company.E(company.EConflict, "there is a company.yaml already: "+path).Fix("company config check looks at it; company init --force writes a new one and keeps the old one beside it")
+		return thereAlready(path)
 	}
 	draft, found, err := a.draft(ctx, dir)
 	if err != nil {
@@ -86,7 +86,7 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 		_, err := a.out.Write(text)
 		return err
 	}
-	backup, err := place(path, text)
+	backup, err := place(path, text, o.force)
 	if err != nil {
 		return err
 	}
@@ -100,15 +100,20 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "file": path, "backup": backup, "found": found})
 	}
-	fmt.Fprintf(a.out, "written: %s\n", clean(path))
+	fmt.Fprintf(a.out, "written: %s\n", cleanLine(path, 400))
 	if backup != "" {
-		fmt.Fprintf(a.out, "the old one: %s\n", clean(backup))
+		fmt.Fprintf(a.out, "the old one: %s\n", cleanLine(backup, 400))
 	}
 	for _, line := range found.lines() {
 		fmt.Fprintf(a.out, "  %s\n", cleanLine(line, 300))
 	}
 	_, err = fmt.Fprintln(a.out, `next: company doctor, then company submit "…"`)
 	return err
+}
+
+func thereAlready(path string) error {
+	return company.E(company.EConflict, "there is a company.yaml already: "+path).
+		Fix("company config check looks at it; company init --force writes a new one and keeps the old one beside it")
 }
 
 // initDir is the folder that gets the file: the one named, else the top of the
@@ -278,8 +283,9 @@ func (a *app) wouldLoad(text []byte) (err error) {
 }
 
 // place puts the file where it belongs: whole or not at all, and without
-// losing what was there, which is kept under the name that it returns.
-func place(path string, text []byte) (backup string, err error) {
+// losing what was there, which is kept, with force, under the name that it
+// returns. Without force it is EConflict, whoever was faster.
+func place(path string, text []byte, force bool) (backup string, err error) {
 	fail := func(err error) error {
 		return company.E(company.EConfig, path+" cannot be written").Wrap(err).Fix("see that the folder is yours and has space")
 	}
@@ -303,6 +309,9 @@ func place(path string, text []byte) (backup string, err error) {
 	}
 	if !errors.Is(err, fs.ErrExist) {
 		return "", fail(err)
+	}
+	if !force {
+		return "", thereAlready(path)
 	}
 	for n := 1; n < 1000; n++ {
 		backup = path + ".bak"

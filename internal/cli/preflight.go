@@ -210,7 +210,7 @@ func (a *app) modelMissing(ctx context.Context, p adapters.Profile, deps adapter
 	lctx, cancel := context.WithTimeout(ctx, localFor)
 	defer cancel()
 	if err := reach(lctx, p.BaseURL); err != nil {
-		if context.Cause(ctx) == errInterrupted {
+		if lctx.Err() != nil { // overloaded, or the president has had enough
 			return nil
 		}
 		e := company.E(company.EModel, who+" has no server at "+p.BaseURL).Wrap(err)

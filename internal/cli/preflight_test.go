@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// A profile that cannot be used is none as long as a fallback can; each chain
+// is told once.
+func TestModelsMissing(t *testing.T) {
+	dead := "http://127.0.0.1:9/v1"
+	stop := make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-stop }))
+	defer slow.Close()
+	defer close(stop)
+	for name, x := range map[string]struct {
+		config string
+		want   int
+	}{
+		"none":                      {"models: {default: {adapter: openai, model: m, base_url: 'http://model.invalid/v1'}}\n", 0},
+		"dead":                      {"models: {default: {adapter: openai, model: m, base_url: '" + dead + "'}}\n", 1},
+		"dead, with a fallback":     {"models: {default: {adapter: openai, model: m, base_url: '" + dead + "', fallback: [b]}, b: {adapter: openai, model: m, base_url: 'http://model.invalid/v1'}}\n", 0},
+		"dead, with a dead one":     {"models: {default: {adapter: openai, model: m, base_url: '" + dead + "', fallback: [b]}, b: {adapter: anthropic, model: m}}\n", 1},
+		"there, and slow":           {"models: {default: {adapter: openai, model: m, base_url: '" + slow.URL + "/v1'}}\n", 0},
+		"no key of the service":     {"models: {default: {adapter: openai, model: m}}\n", 1},
+		"two profiles, one is dead": {"models: {default: {adapter: openai, model: m, base_url: 'http://model.invalid/v1'}, strong: {adapter: openai, model: m, base_url: '" + dead + "'}}\n", 1},
+		"nobody uses the dead one":  {"models: {default: {adapter: openai, model: m, base_url: 'http://model.invalid/v1'}, other: {adapter: openai, model: m, base_url: '" + dead + "'}}\n", 0},
+	} {
+		dir := t.TempDir()
+		writeConfig(t, filepath.Join(dir, "company.yaml"), x.config)
+		a := &app{officeDir: dir, output: "text", env: func(string) (string, bool) { return "", false }, out: io.Discard, err: io.Discard}
+		if err := a.begin(); err != nil {
+			t.Fatal(err)
+		}
+		p, err := a.paths()
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := a.load(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		got := a.modelsMissing(t.Context(), p, l)
+		if took := time.Since(began); took > 10*localFor {
+			t.Errorf("%s: the look took %s", name, took)
+		}
+		if len(got) != x.want {
+			t.Errorf("%s: %v", name, got)
+		}
+		for _, e := range got {
+			if e.Hint == "" {
+				t.Errorf("%s: no help in %v", name, e)
+			}
+		}
+	}
+}
