@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -74,6 +75,7 @@ type wholeView struct {
 	Review    *company.Review            `json:"review"`
 	Failures  map[string]company.Failure `json:"failures"`
 	Added     []company.Dependency       `json:"dependencies"` // beyond the base's lock files
+	LookedUp  []company.Dependency       `json:"looked_up"`    // names that went out to registries
 	paths     office.Paths               `json:"-"`
 }
 
@@ -85,6 +87,7 @@ func viewWhole(s *company.State, p office.Paths, t *company.Task) wholeView {
 		Failures: t.Failures, paths: p,
 	}
 	v.Added = append([]company.Dependency{}, t.Dependencies...)
+	v.LookedUp = append([]company.Dependency{}, t.LookedUp...)
 	if t.Prepared != nil {
 		v.Gates = append(v.Gates, t.Prepared.Gates...)
 	}
@@ -136,6 +139,11 @@ func (v wholeView) text() string {
 	}
 	for _, d := range v.Added {
 		fmt.Fprintf(&b, "  added:  %s\n", cleanLine(d.String(), 200))
+	}
+	for _, d := range v.LookedUp {
+		if !slices.ContainsFunc(v.Added, func(a company.Dependency) bool { return a.Ecosystem == d.Ecosystem && a.Name == d.Name }) {
+			fmt.Fprintf(&b, "  asked:  a registry for %s, which was not added\n", cleanLine(d.String(), 200))
+		}
 	}
 	of := ""
 	if v.CapMicroUSD != nil {

@@ -41,7 +41,10 @@ func addsModule() *staff {
 		),
 		worker: tickets(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{"t1-01": steps(
 			call("run_command", m{"command": "go get github.com/google/uuid@v1.6.0 2>&1; true"}),
-			call("add_dependency", m{"ecosystem": "go", "name": "github.com/google/uuid"}),
+			scripted.Reply{Calls: []scripted.Call{
+				{Tool: "add_dependency", Args: m{"ecosystem": "go", "name": "github.com/google/uuid/no-such-module"}},
+				{Tool: "add_dependency", Args: m{"ecosystem": "go", "name": "github.com/google/uuid"}},
+			}},
 			call("write_file", m{"path": "id.go", "content": uuidCode}),
 			call("write_file", m{"path": "id_test.go", "content": uuidTest}),
 			call("run_command", m{"command": "go get github.com/google/uuid@v1.6.0 && go mod tidy && go vet ./... && go test ./..."}),
@@ -79,7 +82,7 @@ func TestWorkerAddsAGoModule(t *testing.T) {
 		t.Errorf("the pull request does not say what was added:\n%s", page)
 	}
 	shown := h.MustRun(time.Minute, "show", "t1").Stdout
-	if !strings.Contains(shown, "added:  go github.com/google/uuid@v1.6.0") {
+	if !strings.Contains(shown, "added:  go github.com/google/uuid@v1.6.0") || !strings.Contains(shown, "asked:  a registry for go github.com/google/uuid/no-such-module") {
 		t.Errorf("show:\n%s", shown)
 	}
 	fetched, err := os.ReadFile(filepath.Join(h.Repo, ".company", "runtime", "runs", "t1-01.1", "fetched.log"))
