@@ -66,7 +66,7 @@ func (r *Runner) without(ctx context.Context, j Job, i int, now, base company.Ga
 	for _, f := range base.Tests {
 		old[f.Name] = true
 	}
-	_, bare, err := r.once(ctx, j, i, maxReruns+1)
+	_, bare, err := r.once(ctx, j, i, 0)
 	if err != nil {
 		return err
 	}

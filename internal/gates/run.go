@@ -241,6 +241,17 @@ func (r *Runner) once(ctx context.Context, j Job, n, attempt int) (company.GateC
 	cctx, cancel := context.WithTimeoutCause(ctx, limit, errTooLong)
 	defer cancel()
 	labels := container.Labels{Office: r.Office, Run: j.Label, Epoch: j.Epoch, Role: "gate"}
+	// The tree and the check are part of the name: two gates of one subtask
+	// never want the same container. A further run says so, and so does one
+	// that is no gate at all.
+	name := labels.Name("gate", j.Tree.Short(), fmt.Sprint(n))
+	if attempt > 0 {
+		name = labels.Name("gate", j.Tree.Short(), fmt.Sprintf("%d-again%d", n, attempt))
+	}
+	if j.Files != nil {
+		labels.Role = "redgreen"
+		name = labels.Name("redgreen", j.Tree.Short(), fmt.Sprint(n))
+	}
 	out := &output{}
 	marker := ""
 	if fromFile(g.Parse) {
@@ -259,9 +270,7 @@ func (r *Runner) once(ctx context.Context, j Job, n, attempt int) (company.GateC
 		tw.CloseWithError(j.Mirror.Tar(cctx, j.Tree, tw))
 	}()
 	exit, err := container.RunGate(cctx, r.Runtime, container.Spec{
-		// The tree and the check are part of the name: two gates of one
-		// subtask never want the same container.
-		Name: labels.Name("gate", j.Tree.Short(), fmt.Sprintf("%d.%d", n, attempt)), Image: j.Image, Labels: labels, Limits: r.Limits,
+		Name: name, Image: j.Image, Labels: labels, Limits: r.Limits,
 		Command: []string{"/usr/local/bin/toolbox", "gate", "--", "/bin/sh", "-c", script(g, marker, j.Baseline)},
 	}, tr, stdout, out)
 	tr.CloseWithError(io.ErrClosedPipe)

@@ -70,6 +70,12 @@ func TestReadBoxes(t *testing.T) {
 	if b := e.boxes[0]; b.Tree != "0123abc" || b.GateNumber != "1" || b.Run != "t1-01" || b.Exit != "1" || !b.Gone || b.Died.Sub(b.Started) != time.Second {
 		t.Errorf("%+v", b)
 	}
+	// A red gate that was run again is judged by its last run.
+	again := "company-abcd-t1-01-1-gate-0123abc-1-again1"
+	e = boxesOf(t, events+event(5, "create", "g2", "gate", again)+event(6, "start", "g2", "gate", again)+event(7, "die", "g2", "gate", again))
+	if all := e.of("gate"); len(e.boxes) != 2 || len(all) != 1 || all[0].Name != again || all[0].GateNumber != "1" || all[0].Tree != "0123abc" {
+		t.Errorf("%+v", e.boxes)
+	}
 	if _, err := readBoxes(t.TempDir(), "abcd"); err == nil {
 		t.Error("a record that is not there was read")
 	}

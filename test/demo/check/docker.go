@@ -27,9 +27,12 @@ type box struct {
 	Gone       bool
 	Tree       string // of a gate: the short id in its name
 	GateNumber string // of a gate: 0 is the linter, 1 the tests
+	Superseded bool   // of a gate: it was red, and was run again on the same tree
 }
 
-var gateName = regexp.MustCompile(`-gate-([0-9a-f]{7,40})-([0-9]+)$`)
+// gateName ends with againN where a red gate was run again on the same tree,
+// to see whether that was an accident.
+var gateName = regexp.MustCompile(`-gate-([0-9a-f]{7,40})-([0-9]+)(-again[0-9]+)?$`)
 
 // readBoxes reads the record of the daemon's events: the containers of an
 // office in the order of their creation. Whose a container is, its labels say, which
@@ -64,6 +67,11 @@ func readBoxes(dir, office string) ([]box, error) {
 			b := box{ID: ev.Actor.ID, Name: a["name"], Run: a["company.run"], Role: a["company.role"]}
 			if m := gateName.FindStringSubmatch(b.Name); m != nil && b.Role == "gate" {
 				b.Tree, b.GateNumber = m[1], m[2]
+				for n, before := range boxes {
+					if m[3] != "" && before.Run == b.Run && before.Tree == b.Tree && before.GateNumber == b.GateNumber {
+						boxes[n].Superseded = true
+					}
+				}
 			}
 			boxes, i = append(boxes, b), len(boxes)
 		}
@@ -129,7 +137,7 @@ func findMirror(repo string) (string, error) {
 
 // of gives the containers of a role.
 func (e *eyes) of(role string) []box {
-	return slices.DeleteFunc(slices.Clone(e.boxes), func(b box) bool { return b.Role != role })
+	return slices.DeleteFunc(slices.Clone(e.boxes), func(b box) bool { return b.Role != role || b.Superseded })
 }
 
 // parallel: at some moment at least three workers' containers were alive.
