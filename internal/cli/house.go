@@ -206,8 +206,10 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
+	forges := openForges(filepath.Join(h.office.State, "pulls"), cfg, h.log, os.LookupEnv)
 	intake := &manager.Intake{
-		Desk: h.orch, Mirror: mirror, Images: images, Base: cfg.Container.Image, Setup: cfg.Container.Setup, SetupEnv: secrets, Offline: cfg.Container.Deps == "off",
+		Branches: branchesAt(h.office.ID, forges),
+		Desk:     h.orch, Mirror: mirror, Images: images, Base: cfg.Container.Image, Setup: cfg.Container.Setup, SetupEnv: secrets, Offline: cfg.Container.Deps == "off",
 		Lint: given(cfg.Gates.Lint), Test: given(cfg.Gates.Test), Prefix: cfg.Git.IntegrationBranch, Log: oplog,
 		Tell: func(t company.TaskID, note string) {
 			h.tell(orchestrator.Item{Task: t, Kind: "image", Mark: orchestrator.Info, Text: agent.CleanLine(note, 300)})
@@ -217,8 +219,6 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 	goods, stock := h.supplies(registries), &manager.Stock{Intake: intakeOf, Store: registries}
 	runner.Image, laborer.Supply, laborer.Image = stock.Image, goods, stock.Bench
 	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirror: mirror, Author: author, Sessions: sessions, Shop: h.shop, Started: checking, Supply: goods, Image: stock.Bench}
-	forges := openForges(filepath.Join(h.office.State, "pulls"), cfg, h.log, os.LookupEnv)
-	intake.Branches = branchesAt(h.office.ID, forges)
 	courier := &merger.Courier{Desk: h.orch, Mirror: mirror, Log: oplog,
 		Forge: forges.Of, Ask: forge.Ask{Labels: cfg.Forge.Labels, Draft: cfg.Forge.Draft, CodeOwners: cfg.Forge.Reviewers == "codeowners"},
 		Keep: func(ctx context.Context, text string) (company.Hash, error) { return keep(ctx, []byte(text)) }}
