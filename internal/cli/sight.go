@@ -27,7 +27,7 @@ func see(ctx context.Context, c office.Config, repo, ref string) (sight, error) 
 	}
 	defer done()
 	s := sight{base: base}
-	s.project, s.unseen = gates.Detect(ctx, m, base.OID, gates.Options{Lint: given(c.Gates.Lint), Test: given(c.Gates.Test)})
+	s.project, s.unseen = gates.Detect(ctx, m, base.OID, gates.Options{Lint: given(c.Gates.Lint), Test: given(c.Gates.Test), Paths: c.Git.Paths})
 	return s, nil
 }
 

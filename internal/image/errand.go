@@ -248,8 +248,18 @@ func outcome(what string, r toolbox.RunResult, fix string) error {
 	text := strings.TrimSpace(r.Text())
 	e := company.E(company.EImage, what).Because(fmt.Sprintf("exit code %d", r.ExitCode)).Wrap(errors.New(telling(text))).Fix(fix)
 	e.Details = text
+	for _, mark := range final {
+		if strings.Contains(text, mark) {
+			e.Class = company.HumanRequired
+		}
+	}
 	return e
 }
+
+// final are the words by which clients say that the files themselves are at
+// fault: no second try goes better.
+var final = []string{"npm error code EUSAGE", "npm error code EJSONPARSE", "npm error code E404", "npm error code ETARGET",
+	"is not in the project's lock files", "ERROR: No matching distribution", "ERROR: Invalid requirement", "error: failed to parse"}
 
 // telling is the line of a client's output that says most.
 func telling(text string) string {

@@ -1,6 +1,7 @@
 package image
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -126,6 +127,10 @@ func TestNPMFailures(t *testing.T) {
 			be.dropAtEnd(t, req, builtBase())
 			_, err := be.Ensure(deadline(t), req)
 			requireCode(t, err, company.EImage, c.want...)
+			var e *company.Error
+			if errors.As(err, &e) && e.Class != company.HumanRequired {
+				t.Errorf("this would be tried again: %v", err)
+			}
 		})
 	}
 }
