@@ -11,8 +11,6 @@ import (
 
 	"company/internal/company"
 	"company/internal/registry"
-
-	"github.com/BurntSushi/toml"
 )
 
 // cargoDeps is what the Cargo.lock files of a tree name.
@@ -90,7 +88,7 @@ func cargoNeeds(text []byte) (needs bool, git string) {
 	var lock struct {
 		Package []struct{ Name, Source string }
 	}
-	if toml.Unmarshal(text, &lock) != nil {
+	if registry.ReadTOML(text, &lock) != nil {
 		return true, "" // cargo says what is wrong with it
 	}
 	for _, c := range lock.Package {

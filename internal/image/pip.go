@@ -15,8 +15,6 @@ import (
 	"company/internal/company"
 	"company/internal/registry"
 	"company/internal/toolbox"
-
-	"github.com/BurntSushi/toml"
 )
 
 // pipDeps is what a tree asks pip to install: requirements, and the versions
@@ -95,8 +93,10 @@ func (p *plan) pipDeps(ctx context.Context, tree files) (pipDeps, error) {
 
 func unique(all []string) []string {
 	var out []string
+	seen := make(map[string]bool, len(all))
 	for _, s := range all {
-		if !slices.Contains(out, s) {
+		if !seen[s] {
+			seen[s] = true
 			out = append(out, s)
 		}
 	}
@@ -188,7 +188,7 @@ func (r *pipReader) project(p *plan, dir string) error {
 			}
 		}
 	}
-	if err := toml.Unmarshal(text, &m); err != nil {
+	if err := registry.ReadTOML(text, &m); err != nil {
 		p.note("%s cannot be read: %s", name, clip(err.Error()))
 		return nil
 	}

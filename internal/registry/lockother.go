@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/BurntSushi/toml"
-
 	"company/internal/company"
 )
 
@@ -21,7 +19,7 @@ func tomlLock(ecosystem string, text []byte) (out []company.Dependency, err erro
 		Package  []one
 		Packages []one // pylock.toml
 	}
-	if err := toml.Unmarshal(text, &lock); err != nil {
+	if err := ReadTOML(text, &lock); err != nil {
 		return nil, fmt.Errorf("it is no TOML")
 	}
 	for _, p := range append(lock.Package, lock.Packages...) {
@@ -71,7 +69,7 @@ func pyproject(text []byte) (out []company.Dependency, err error) {
 			}
 		}
 	}
-	if err := toml.Unmarshal(text, &p); err != nil {
+	if err := ReadTOML(text, &p); err != nil {
 		return nil, fmt.Errorf("it is no TOML")
 	}
 	lines := append(p.Build.Requires, p.Project.Dependencies...)

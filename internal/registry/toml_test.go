@@ -1,0 +1,50 @@
+package registry
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// A lock file is anybody's text, and is read on the host. The parser's own
+// stack is no bound: its overflow ends the process, with every task in it.
+func TestTOMLThatWouldEndTheProcessIsRefused(t *testing.T) {
+	deep := strings.Repeat("[", 7<<20)
+	for name, text := range map[string]string{
+		"arrays":             "x = " + deep,
+		"tables":             "x = " + strings.Repeat("{a=", 2<<20),
+		"closed in comments": "x = " + strings.Repeat("[ # ]\n", 1<<20),
+		"closed in texts":    "x = " + strings.Repeat("['''],''',\n", 500_000),
+		"after four quotes":  `x = ["""a"""", ` + deep + "\n#\"",
+		"after five quotes":  `x = ["""a""""", ` + deep + "\n#\"",
+		"after an escape":    `x = ["\\", ` + deep + "\n#\"",
+		"after a literal":    `x = ['\', ` + deep + "\n#'",
+		"a key of many":      strings.Repeat("a.", 3<<20) + "a = 1",
+		"a header of many":   "[" + strings.Repeat("a . ", 1<<20) + "a]",
+		"quoted parts":       strings.Repeat(`"a".`, 1<<20) + "a = 1",
+		"too large":          strings.Repeat("#\n", 5<<20),
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := time.Now()
+			for _, file := range []string{"Cargo.lock", "pyproject.toml", "uv.lock"} {
+				if all, notes := Locks(map[string][]byte{file: []byte(text)}); len(all) != 0 || len(notes) != 1 {
+					t.Errorf("%s: %d dependencies, notes %q", file, len(all), notes)
+				}
+			}
+			if took := time.Since(at); took > 30*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
+// What is not deep is read, whatever its texts and comments hold.
+func TestTOMLWithBracketsInTexts(t *testing.T) {
+	many := strings.Repeat("[{", 100)
+	text := "# " + many + "\na = \"" + many + "\\\"" + many + "\"\nb = '" + many + "\\'\nc = \"\"\"" + many + "\n\"" + many + "\"\"\"\"\"\nd = '''''" + many + "'''\n" +
+		strings.Repeat("[[package]]\nname = \"x\"\nversion = \"1.2.3\"\nsource = { registry = \"https://pypi.org/simple\" }\n", 200)
+	all, notes := Locks(map[string][]byte{"uv.lock": []byte(text)})
+	if len(all) != 1 || all[0].Name != "x" || len(notes) != 0 {
+		t.Errorf("%v, notes %q", all, notes)
+	}
+}
