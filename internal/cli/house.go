@@ -55,6 +55,7 @@ type house struct {
 	workers int  // that the config asks for on this machine
 	size    int  // that the pool was last told
 	rounds  []round
+	hooks   webhooks
 	packing round // also made once at the beginning of work
 	// configFor reads the config for tasks of a checkout.
 	configFor func(project string) (office.Loaded, error)
@@ -224,7 +225,9 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 		Keep: func(ctx context.Context, text string) (company.Hash, error) { return keep(ctx, []byte(text)) }}
 	h.packing = h.packs(git)
 	h.rounds = append(h.rounds, h.packing, h.tidying(git, images))
-	h.rounds = append(h.rounds, h.asking(cfg.Forge.Poll, listener(h.office.ID, h.office.Paths, h.loaded, forges)))
+	called := make(chan struct{}, 1)
+	h.hooks = webhooks{listen: cfg.Forge.WebhookListen, secret: forge.NewSecret(os.Getenv(cfg.Forge.WebhookEnv)), env: cfg.Forge.WebhookEnv, called: called}
+	h.rounds = append(h.rounds, h.asking(cfg.Forge.Poll, called, listener(h.office.ID, h.office.Paths, h.loaded, forges)))
 	judge := &gates.Effect{Desk: h.orch, Runner: runner, Mirror: mirror, Started: checking, RedGreen: cfg.Gates.RedGreen != "off"}
 	for kind, do := range map[company.EffectKind]company.Doer{
 		company.DoPrepare:   h.prepare(intakeOf),
@@ -303,6 +306,11 @@ func (h *house) work(ctx context.Context, pool *worker.Pool) error {
 		wg.Go(func() { h.packing.once(wctx, h.log) })
 	}
 	if h.serving {
+		if err := h.hooks.serve(wctx, &wg, h.tell); err != nil {
+			cancel()
+			wg.Wait()
+			return err
+		}
 		for _, r := range h.rounds {
 			wg.Go(func() { r.again(wctx, func() bool { return h.View().Office.Stopped }, h.tell) })
 		}

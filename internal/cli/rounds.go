@@ -22,6 +22,8 @@ type round struct {
 	name  string
 	every time.Duration // from the end of one to the beginning of the next
 	limit time.Duration // of one
+	// soon calls for a round before its time; nil: nobody does.
+	soon <-chan struct{}
 	// do does one round. It is not called while the office is stopped, nor
 	// beside itself.
 	do func(context.Context) error
@@ -32,9 +34,9 @@ type round struct {
 const pullsPerRound = 5
 
 // asking is the round that hears what became of the open pull requests.
-func (h *house) asking(every time.Duration, l *merger.Listener) round {
+func (h *house) asking(every time.Duration, soon <-chan struct{}, l *merger.Listener) round {
 	next := 0 // among the open ones
-	return round{name: "forge", every: every, limit: 2 * time.Minute, do: func(ctx context.Context) error {
+	return round{name: "forge", every: every, soon: soon, limit: 2 * time.Minute, do: func(ctx context.Context) error {
 		open := slices.DeleteFunc(h.View().Pulls(), func(p company.Pull) bool { return p.State != company.PROpen })
 		var failed []error
 		for range min(pullsPerRound, len(open)) {
@@ -74,8 +76,15 @@ func (r round) again(ctx context.Context, stopped func() bool, tell func(orchest
 		wait := r.every * time.Duration(factor)
 		// Offices that began together need not all ask a forge at once.
 		wait += time.Duration(rand.Int64N(int64(wait)/10 + 1))
-		if pause(ctx, wait, nil) != nil {
+		select {
+		case <-ctx.Done():
 			return
+		case <-time.After(wait):
+		case <-r.soon:
+			// What happens at a forge happens in bursts.
+			if pause(ctx, time.Second, nil) != nil {
+				return
+			}
 		}
 		if stopped() {
 			continue

@@ -43,6 +43,7 @@ var textRules = map[string]string{
 	"bus_url":  "an address such as nats://host:4222 or tls://host:4222, without user or password",
 	"env_name": "the name of an environment variable, such as OPENAI_API_KEY (never the key itself)",
 	"image":    "auto, or an image by digest: name@sha256: and 64 hexadecimal digits",
+	"listen":   "an address and a port, such as 127.0.0.1:8378",
 	"command":  "a command of one line",
 	"host":     "a host name such as proxy.example.com or *.example.com: no scheme, port, path or address",
 	"branch":   "a branch name",
@@ -71,6 +72,10 @@ func checkText(tag reflect.StructTag, s string) error {
 	case "env_name":
 		if s != "" && !envNameRE.MatchString(s) {
 			return no("is not the name of a variable")
+		}
+	case "listen":
+		if a, err := netip.ParseAddrPort(s); s != "" && (err != nil || a.Port() == 0) {
+			return no("is not an address and a port")
 		}
 	case "image":
 		if s != Auto && !imageRE.MatchString(s) {
@@ -229,6 +234,10 @@ func (c Config) validate(at func(key string) string) problems {
 		ps = append(ps, problem{at: at("git.credential"), key: "git.credential", what: "is deploy_key, and no key is named",
 			fix: "set git.deploy_key_file to the path of the private key"})
 	}
+	if c.Forge.WebhookListen != "" && c.Forge.WebhookEnv == "" {
+		ps = append(ps, problem{at: at("forge.webhook_listen"), key: "forge.webhook_listen", what: "is set, and forge.webhook_secret_env is not",
+			fix: "name the variable that holds the webhook's secret: what is not signed is not heard"})
+	}
 	if p := c.Git.SigningKey; c.Git.Sign != "none" && (p == "" || c.Git.Sign == "ssh" && !filepath.IsAbs(p) || strings.HasPrefix(p, "-")) {
 		ps = append(ps, problem{at: at("git.sign"), key: "git.sign", what: "is " + c.Git.Sign + ", and git.signing_key names no key", found: strconv.Quote(p),
 			fix: "for ssh: the absolute path of a key; for gpg: the id of a key"})
@@ -300,7 +309,6 @@ func (c Config) notYetBeside(no func(bad bool, key, found, instead string)) {
 	}
 	no(c.Workers.CommandTimeout > maxCommandTimeout, "workers.command_timeout", c.Workers.CommandTimeout.String(), "up to "+maxCommandTimeout.String())
 	same("container.strict", c.Container.Strict, d.Container.Strict)
-	no(c.Forge.WebhookEnv != "", "forge.webhook_secret_env", c.Forge.WebhookEnv, "asking: company serve asks every forge.poll")
 	no(c.Gates.RedGreen == "require", "gates.red_green", c.Gates.RedGreen, "off or report")
 	same("gates.protect_tests", c.Gates.ProtectTests, d.Gates.ProtectTests)
 	same("limits.stop_grace", c.Limits.StopGrace, d.Limits.StopGrace)

@@ -128,6 +128,7 @@ type Forge struct {
 	Draft          string   `yaml:"draft" enum:"auto always never" doc:"whether pull requests open as drafts; auto: where nothing tested them"`
 	Reviewers      string   `yaml:"reviewers" enum:"codeowners none" doc:"whose reviews are asked for"`
 	WebhookEnv     string   `yaml:"webhook_secret_env" check:"env_name" doc:"environment variable that holds the secret of the forge's webhook"`
+	WebhookListen  string   `yaml:"webhook_listen" check:"listen" doc:"address on which company serve takes the forge's webhooks, such as 127.0.0.1:8378; empty: none"`
 }
 
 // Gates is what must pass.

@@ -341,7 +341,6 @@ func TestManyProblems(t *testing.T) {
 func TestNotYet(t *testing.T) {
 	dir := officeWith(t, `models: {default: {adapter: openai, model: m, fallback: [b]}, b: {adapter: cli, model: m}, unused: {adapter: cli}}
 bus: {driver: redis, url: 'redis://h:1', creds: ./creds}
-forge: {webhook_secret_env: HOOK}
 container: {runtime: dind, egress: [example.com]}
 git: {integration_mode: shared}
 `)
@@ -357,7 +356,6 @@ git: {integration_mode: shared}
 		`company.yaml:1:76: models.b.adapter is not in this version yet, found "cli"; there is: openai`,
 		`company.yaml:2:15: bus.driver is not in this version yet, found "redis"; there is: nats`,
 		`bus.url is not in this version yet`,
-		`forge.webhook_secret_env is not in this version yet, found "HOOK"; there is: asking`,
 		`container.runtime is not in this version yet, found "dind"; there is: dod`,
 		`container.egress is not in this version yet`,
 		`git.integration_mode is not in this version yet`,

@@ -38,6 +38,7 @@ func choices(t *testing.T, key string, typ reflect.Type, tag reflect.StructTag) 
 	texts := map[string][]string{
 		"http_url": {"http://a.example/v1", "http://b.example/v1", "http://c.example/v1", "http://d.example/v1"},
 		"bus_url":  {"nats://a:1", "nats://b:1", "nats://c:1", "nats://d:1"},
+		"listen":   {"127.0.0.1:1", "127.0.0.1:2", "[::1]:3", "127.0.0.1:4"},
 		"env_name": {"A_KEY", "B_KEY", "C_KEY", "D_KEY"},
 		"image":    {"a@sha256:" + strings.Repeat("a", 64), "b@sha256:" + strings.Repeat("b", 64), "c@sha256:" + strings.Repeat("c", 64), "auto"},
 		"command":  {"make a", "make b", "make c", "make d"},
@@ -154,6 +155,8 @@ func TestPrecedenceOfEveryKey(t *testing.T) {
 			beside["bus.url"] = "nats://h:1"
 		case "git.deploy_key_file":
 			beside["git.credential"] = "deploy_key"
+		case "forge.webhook_listen":
+			beside["forge.webhook_secret_env"] = "HOOK"
 		case "workers.run_timeout":
 			beside["workers.command_timeout"] = "2s"
 		}
