@@ -120,6 +120,9 @@ func (p manifest) pinned(dir, name, env, args string) string {
 		if line != "" {
 			line += " && "
 		}
+		if strings.Contains(script, "#") {
+			script += "\n" // it may end in a comment
+		}
 		line += "( " + script + " )"
 	}
 	at, bins := "$PWD", ""

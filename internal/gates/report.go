@@ -32,6 +32,7 @@ type results struct {
 	passed  []string
 	skipped int
 	seen    map[string]int // failures of each name: the second of a name has a name of its own
+	cut     []string       // what did not run to its end, as far as the report shows; counts where the check is red
 	odd     string         // why it was not understood; empty: it was
 }
 
@@ -76,10 +77,26 @@ func (r *results) fail(name, message string) {
 	}
 }
 
-// into writes what was understood into a check. What says that all is well
-// while the exit code does not, or the other way round, says nothing.
+// into writes what was understood into a check. A report of tests none of
+// which failed, of a check that is red all the same (the coverage is too low,
+// a step after the tests fails), is a failure with a name of its own: on a
+// base like that a test that breaks is new.
 func (r *results) into(c *company.GateCheck) {
-	if r == nil || r.odd != "" || c.ExitCode != 0 && r.nFailed == 0 {
+	if r == nil || r.odd != "" {
+		return
+	}
+	if c.ExitCode != 0 {
+		for _, name := range r.cut {
+			r.fail(name, "fewer tests were reported than there are: their run was ended")
+		}
+	}
+	if c.ExitCode != 0 && r.nFailed == 0 {
+		if len(r.passed)+r.skipped == 0 {
+			return // it says nothing
+		}
+		r.fail(fmt.Sprintf("(exit code %d, and no test failed)", c.ExitCode), "")
+	}
+	if r.odd != "" {
 		return
 	}
 	c.Counts = &company.TestCounts{Passed: len(r.passed), Failed: r.nFailed, Skipped: r.skipped}
@@ -105,6 +122,10 @@ func clean(s string, most int) string {
 	sum := sha256.Sum256([]byte(s))
 	return strings.ToValidUTF8(s[:most-10], "") + "…" + hex.EncodeToString(sum[:3])
 }
+
+// unended is the failure of a run that does not say that it came to its end:
+// what it did not come to is not known to be well.
+const unended = "(did not run to its end)"
 
 // reader takes the standard output of a check apart: what people read goes on
 // to text, and the report is collected.

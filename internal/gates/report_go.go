@@ -15,11 +15,20 @@ type goReport struct {
 	res  results
 	pkgs map[string]*goPackage
 	held int // bytes of output that are kept until their test ends
+	open int // tests under way, in all packages
 }
 
 type goPackage struct {
-	open   map[string]*bytes.Buffer // tests under way, and what they printed
+	open   map[string]*goTest // tests under way
+	passed map[string]bool    // tests, not subtests
 	failed int
+	ended  bool // the test binary itself said PASS or FAIL
+	broken bool // it did not build
+}
+
+type goTest struct {
+	out    bytes.Buffer // what it printed
+	paused bool         // it waits for its turn
 }
 
 type goEvent struct {
@@ -49,6 +58,8 @@ func (g *goReport) line(line []byte) {
 	if e.Package == "" {
 		return
 	}
+	// Whoever prints these names may make them as long as a line.
+	e.Package, e.Test = clean(e.Package, maxName), clean(e.Test, maxName)
 	p := g.pkgs[e.Package]
 	if p == nil {
 		if len(g.pkgs) >= maxPkgs {
@@ -58,7 +69,7 @@ func (g *goReport) line(line []byte) {
 		if g.pkgs == nil {
 			g.pkgs = map[string]*goPackage{}
 		}
-		p = &goPackage{open: map[string]*bytes.Buffer{}}
+		p = &goPackage{open: map[string]*goTest{}, passed: map[string]bool{}}
 		g.pkgs[e.Package] = p
 	}
 	if e.Test == "" {
@@ -71,21 +82,39 @@ func (g *goReport) line(line []byte) {
 func (g *goReport) ofPackage(p *goPackage, e goEvent) {
 	switch e.Action {
 	case "output":
+		p.ended = p.ended || e.Output == "PASS\n" || e.Output == "FAIL\n"
+		p.broken = p.broken || strings.HasPrefix(e.Output, "FAIL\t") && (strings.HasSuffix(e.Output, " [build failed]\n") || strings.HasSuffix(e.Output, " [setup failed]\n"))
 		if e.Output != "PASS\n" {
 			_, _ = io.WriteString(g.text, e.Output)
 		}
 	case "fail":
-		// What was under way when the package died printed why.
-		for _, name := range sortedNames(p.open) {
-			g.show(p, name)
+		g.packageFailed(p, e)
+	}
+}
+
+// packageFailed names what go test does not: a test that began and never
+// ended, and a package whose tests did not all get their turn. Without these
+// names, what died on the base in one test would excuse what dies in another,
+// and a known failure that takes the rest of its package with it would be no
+// more than known.
+func (g *goReport) packageFailed(p *goPackage, e goEvent) {
+	for _, name := range sortedNames(p.open) {
+		t := p.open[name]
+		root, _, sub := strings.Cut(name, "/")
+		// The end of a subtest can be lost among its own output: golang.org/issue/40771.
+		if !t.paused && (!sub || !p.passed[root]) {
+			p.failed++
+			g.res.fail(e.Package+" "+name, t.out.String())
 		}
-		if p.failed == 0 {
-			name := e.Package + " (package failed)"
-			if e.FailedBuild != "" {
-				name = e.Package + " (build failed)"
-			}
-			g.res.fail(name, "no test of it failed by itself")
-		}
+		g.show(p, name) // it printed why the package died
+	}
+	switch {
+	case e.FailedBuild != "" || p.broken:
+		g.res.fail(e.Package+" (build failed)", "no test of it was run")
+	case !p.ended:
+		g.res.fail(e.Package+" "+unended, "its tests were ended before they were through")
+	case p.failed == 0:
+		g.res.fail(e.Package+" (package failed)", "no test of it failed by itself")
 	}
 }
 
@@ -93,24 +122,35 @@ func (g *goReport) ofTest(p *goPackage, e goEvent) {
 	name := e.Package + " " + e.Test
 	switch e.Action {
 	case "run":
-		if len(p.open) < maxTests {
-			p.open[e.Test] = &bytes.Buffer{}
+		switch {
+		case p.open[e.Test] != nil:
+		case g.open >= maxTests:
+			g.res.odd = "more tests under way than can be read"
+		default:
+			p.open[e.Test] = &goTest{}
+			g.open++
+		}
+	case "pause", "cont":
+		if t := p.open[e.Test]; t != nil {
+			t.paused = e.Action == "pause"
 		}
 	case "output":
-		if b := p.open[e.Test]; b != nil && g.held+len(e.Output) <= maxHeld && !chatter(e.Output) {
-			b.WriteString(e.Output)
+		if t := p.open[e.Test]; t != nil && g.held+len(e.Output) <= maxHeld && !chatter(e.Output) {
+			t.out.WriteString(e.Output)
 			g.held += len(e.Output)
 		}
 	case "pass":
-		g.res.pass(name)
+		if g.res.pass(name); !strings.Contains(e.Test, "/") && len(g.res.passed) < maxTests {
+			p.passed[e.Test] = true
+		}
 		g.drop(p, e.Test)
 	case "skip":
 		g.res.skip()
 		g.drop(p, e.Test)
 	case "fail":
 		message := ""
-		if b := p.open[e.Test]; b != nil {
-			message = b.String()
+		if t := p.open[e.Test]; t != nil {
+			message = t.out.String()
 		}
 		p.failed++
 		g.res.fail(name, message)
@@ -127,11 +167,11 @@ func chatter(line string) bool {
 // show writes what a test printed, its verdict first as in go test, and
 // forgets it.
 func (g *goReport) show(p *goPackage, test string) {
-	b := p.open[test]
-	if b == nil {
+	t := p.open[test]
+	if t == nil {
 		return
 	}
-	out := b.Bytes()
+	out := t.out.Bytes()
 	if i := bytes.LastIndex(out, []byte("--- FAIL: ")); i > 0 && out[i-1] == '\n' {
 		_, _ = g.text.Write(out[i:])
 		out = out[:i]
@@ -141,8 +181,9 @@ func (g *goReport) show(p *goPackage, test string) {
 }
 
 func (g *goReport) drop(p *goPackage, test string) {
-	if b := p.open[test]; b != nil {
-		g.held -= b.Len()
+	if t := p.open[test]; t != nil {
+		g.held -= t.out.Len()
+		g.open--
 		delete(p.open, test)
 	}
 }

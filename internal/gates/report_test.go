@@ -3,6 +3,7 @@ package gates
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,14 +36,14 @@ func TestReports(t *testing.T) {
 		passed, skipped int
 		failed          []string
 	}{
-		{"go.json", GoJSON, 2, 1, []string{"example.com/m/bad (build failed)", "example.com/m/exit (package failed)", "example.com/m/ok TestBad", "example.com/m/ok TestBad/in"}},
+		{"go.json", GoJSON, 2, 1, []string{"example.com/m/bad (build failed)", "example.com/m/exit (did not run to its end)", "example.com/m/exit TestX", "example.com/m/ok TestBad", "example.com/m/ok TestBad/in"}},
 		{"node-test.tap", TAP, 2, 2, []string{"suite", "suite > bad", "test/b.test.js"}},
 		{"mocha.tap", TAP, 1, 2, []string{"suite bad odd"}},
 		{"vitest.xml", JUnit, 1, 1, []string{"vt/a.test.mjs suite > bad", "vt/b.test.mjs vt/b.test.mjs"}},
 		{"jest.json", JestJSON, 1, 2, []string{"jt/a.test.js suite bad", "jt/b.test.js (did not run)"}},
 		{"pytest.xml", JUnit, 4, 4, []string{"test_broken", "test_p test_bad[2]", "test_p test_err", "test_u.A test_bad", "test_u.A test_err"}},
 		{"unittest.txt", Unittest, 3, 1, []string{"test_bad (test_u.A.test_bad)", "test_broken (unittest.loader._FailedTest.test_broken)", "test_err (test_u.A.test_err)"}},
-		{"cargo.txt", Cargo, 4, 1, []string{"src/lib.rs t::bad"}},
+		{"cargo.txt", Cargo, 4, 1, []string{"p src/lib.rs t::bad"}},
 		{"cargo-broken.txt", Cargo, 0, 0, []string{"could not compile p lib", "could not compile p lib test"}},
 	} {
 		t.Run(c.file, func(t *testing.T) {
@@ -119,7 +120,6 @@ func TestReportsThatSayNothing(t *testing.T) {
 		name, kind, out string
 		exit            int
 	}{
-		{"red, and all passed", TAP, "1..1\nok 1 - fine\n", 1},
 		{"no TAP at all", TAP, "hello\n", 0},
 		{"no XML", JUnit, "hello", 0},
 		{"an empty file", JUnit, " \n", 0},
@@ -163,6 +163,7 @@ func TestReportsAreBounded(t *testing.T) {
 	for i := range 5000 {
 		fmt.Fprintf(&many, "not ok %d - t%d\n", i, i)
 	}
+	many.WriteString("1..5000\n")
 	res, _ = read(TAP, []byte(many.String()))
 	check := company.GateCheck{ExitCode: 1}
 	if res.into(&check); check.Counts.Failed != 5000 || len(check.Tests) != maxNamed {
@@ -194,6 +195,95 @@ func TestReportsAreBounded(t *testing.T) {
 	}
 	if g.held > maxHeld {
 		t.Errorf("%d bytes are held", g.held)
+	}
+}
+
+// What a container may call packages and tests costs the host no memory.
+func TestGoNamesAreBounded(t *testing.T) {
+	g := &goReport{text: io.Discard}
+	long := strings.Repeat("n", 1<<19)
+	for i := range 200 {
+		g.line(fmt.Appendf(nil, `{"Action":"run","Package":"%s%d","Test":"%s%d"}`, long, i, long, i))
+	}
+	held := 0
+	for name, p := range g.pkgs {
+		held += len(name)
+		for test := range p.open {
+			held += len(test)
+		}
+	}
+	if len(g.pkgs) != 200 || held > 200*2*maxName {
+		t.Errorf("%d packages, %d bytes of names", len(g.pkgs), held)
+	}
+	g = &goReport{text: io.Discard, open: maxTests}
+	if g.line([]byte(`{"Action":"run","Package":"p","Test":"T"}`)); g.res.odd == "" || len(g.pkgs["p"].open) > 0 {
+		t.Error("more tests under way than can be read")
+	}
+}
+
+func goEvents(events ...string) string {
+	var b strings.Builder
+	for _, e := range events {
+		action, rest, _ := strings.Cut(e, " ")
+		test, output, _ := strings.Cut(rest, "|")
+		fmt.Fprintf(&b, `{"Action":%q,"Package":"p"`, action)
+		if test != "" {
+			fmt.Fprintf(&b, `,"Test":%q`, test)
+		}
+		if output != "" {
+			fmt.Fprintf(&b, `,"Output":%q`, output)
+		}
+		b.WriteString("}\n")
+	}
+	return b.String()
+}
+
+// What has no end in the report has a name: else one that died would excuse
+// another that dies, and a known failure all that it takes with it.
+func TestWhatDoesNotEnd(t *testing.T) {
+	const cargoHead = "     Running unittests src/lib.rs (target/debug/deps/a-c93b59a92189d5d2)\n\nrunning 2 tests\ntest bad ... FAILED\n"
+	for _, c := range []struct {
+		name, kind, out string
+		exit            int
+		failed          []string
+	}{
+		{"go: os.Exit in a test", GoJSON, goEvents("run A", "run B", "pass A", "fail "), 1, []string{"p (did not run to its end)", "p B"}},
+		{"go: a panic among parallel tests", GoJSON, goEvents("run A", "pause A", "run C", "pause C", "cont C", "run B", "fail B", "fail "), 1,
+			[]string{"p (did not run to its end)", "p B", "p C"}},
+		{"go: an end that is lost", GoJSON, goEvents("run A", "run B", "output B|text--- FAIL: B\n", "pass A", "output |FAIL\n", "fail "), 1, []string{"p B"}},
+		{"go: the lost end of a subtest", GoJSON, goEvents("run A", "run A/s", "pass A", "run B", "fail B", "output |FAIL\n", "fail "), 1, []string{"p B"}},
+		{"go: a lost end where all is well", GoJSON, goEvents("run A", "pass A", "run B", "output |PASS\n", "pass "), 0, []string{}},
+		{"go: after the tests", GoJSON, goEvents("run A", "pass A", "output |PASS\n", "fail "), 1, []string{"p (package failed)"}},
+		{"go: before Go 1.24", GoJSON, goEvents("output |FAIL\tp [build failed]\n", "fail "), 1, []string{"p (build failed)"}},
+		{"tap: fewer than planned", TAP, "1..3\nnot ok 1 - a\nok 2 - b\n", 1, []string{"(did not run to its end)", "a"}},
+		{"tap: no plan", TAP, "not ok 1 - a\nok 2 - b\n", 1, []string{"(did not run to its end)", "a"}},
+		{"tap: one after the other", TAP, "1..1\nnot ok 1 - a\n1..2\nok 1 - b\nok 2 - c\n", 1, []string{"a"}},
+		{"tap: green by its exit code", TAP, "1..3\nok 1 - a\n", 0, []string{}},
+		{"cargo: a binary that aborts", Cargo, cargoHead + "error: test failed, to rerun pass `--lib`\n", 101, []string{"a src/lib.rs (did not run to its end)", "a src/lib.rs bad"}},
+		{"cargo: one that does not", Cargo, cargoHead + "test fine ... ok\n\ntest result: FAILED. 1 passed; 1 failed;\n", 101, []string{"a src/lib.rs bad"}},
+		{"red, and all passed", TAP, "1..1\nok 1 - fine\n", 3, []string{"(exit code 3, and no test failed)"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			res, _ := read(c.kind, []byte(c.out))
+			check := company.GateCheck{ExitCode: c.exit, Passed: c.exit == 0}
+			res.into(&check)
+			if got := names(check.Tests); check.Counts == nil || check.Counts.Failed != len(c.failed) || !slices.Equal(got, c.failed) {
+				t.Errorf("%q, %+v", got, check.Counts)
+			}
+		})
+	}
+}
+
+// Two crates of a workspace have tests of the same name: that one of them is
+// known to be red does not excuse the other.
+func TestCratesOfAWorkspace(t *testing.T) {
+	out := ""
+	for _, crate := range []string{"one", "two"} {
+		out += "     Running unittests src/lib.rs (target/debug/deps/" + crate + "-c93b59a92189d5d2)\nrunning 1 test\ntest tests::it_works ... FAILED\ntest result: FAILED.\n"
+	}
+	res, _ := read(Cargo, []byte(out))
+	if got := names(res.failed); !slices.Equal(got, []string{"one src/lib.rs tests::it_works", "two src/lib.rs tests::it_works"}) {
+		t.Errorf("%q", got)
 	}
 }
 

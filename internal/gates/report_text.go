@@ -3,6 +3,7 @@ package gates
 import (
 	"bytes"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -11,12 +12,14 @@ import (
 type tapReport struct {
 	res   results
 	path  []string // names of the subtests that are open, by depth
-	last  string   // the failed test whose diagnostics come now
 	plan  bool
+	want  int // tests that the plans at the top speak of
 	tests int // at the top
 }
 
 const maxDepth = 64
+
+var tapPlan = regexp.MustCompile(`^1\.\.([0-9]+)\b`)
 
 var tapLine = regexp.MustCompile(`^(not )?ok\b[ \t]*([0-9]*)[ \t]*(?:-[ \t]*)?(.*)$`)
 
@@ -32,8 +35,11 @@ func (t *tapReport) line(line []byte) {
 		t.res.fail("Bail out!", text)
 		return
 	}
-	if depth == 0 && strings.HasPrefix(text, "1..") {
-		t.plan = true
+	if m := tapPlan.FindStringSubmatch(text); m != nil && depth == 0 {
+		n, err := strconv.Atoi(m[1])
+		if t.plan = true; err == nil && n <= maxTests {
+			t.want += n
+		}
 		return
 	}
 	m := tapLine.FindStringSubmatch(text)
@@ -66,6 +72,9 @@ func (t *tapReport) done() *results {
 	if t.tests == 0 && !t.plan && t.res.nFailed == 0 {
 		t.res.odd = "no TAP"
 	}
+	if !t.plan || t.tests < t.want { // what died on its way is more than the failures that it came to
+		t.res.cut = append(t.res.cut, unended)
+	}
 	return &t.res
 }
 
@@ -73,11 +82,14 @@ func (t *tapReport) done() *results {
 type cargoReport struct {
 	res  results
 	unit string // the binary whose tests come now
+	runs bool   // its tests began, and did not end yet
 	any  bool
 }
 
 var (
-	cargoRunning = regexp.MustCompile(`^\s+(?:Running|Doc-tests) (?:unittests )?(\S+)`)
+	cargoRunning = regexp.MustCompile(`^\s+(?:Running|Doc-tests) (?:unittests )?(\S+)(?: \((?:\S*/)?([^/\s)]+?)(?:-[0-9a-f]{16})?\))?`)
+	cargoBegin   = regexp.MustCompile(`^running \d+ tests?$`)
+	cargoEnd     = regexp.MustCompile(`^test result: `)
 	cargoTest    = regexp.MustCompile(`^test (.+) \.\.\. (ok|FAILED|ignored)\b`)
 	cargoBroken  = regexp.MustCompile("^error: could not compile `([^`]+)`(?: \\(([^)]*)\\))?")
 	cargoLine    = regexp.MustCompile(` \(line \d+\)`)
@@ -86,7 +98,20 @@ var (
 func (c *cargoReport) line(line []byte) {
 	s := string(line)
 	if m := cargoRunning.FindStringSubmatch(s); m != nil {
-		c.unit, c.any = m[1], true
+		c.ended()
+		// Each crate of a workspace has a src/lib.rs.
+		if c.unit, c.any = m[1], true; m[2] != "" {
+			c.unit = m[2] + " " + m[1]
+		}
+		return
+	}
+	switch {
+	case cargoBegin.MatchString(s):
+		c.ended()
+		c.runs = true
+		return
+	case cargoEnd.MatchString(s):
+		c.runs = false
 		return
 	}
 	if m := cargoBroken.FindStringSubmatch(s); m != nil {
@@ -111,7 +136,16 @@ func (c *cargoReport) line(line []byte) {
 	}
 }
 
+// ended says of a binary that died that it did.
+func (c *cargoReport) ended() {
+	if c.runs && len(c.res.cut) < maxNamed {
+		c.res.cut = append(c.res.cut, strings.TrimSpace(c.unit+" "+unended))
+	}
+	c.runs = false
+}
+
 func (c *cargoReport) done() *results {
+	c.ended()
 	if !c.any {
 		c.res.odd = "not what cargo test prints"
 	}

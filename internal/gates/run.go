@@ -308,7 +308,7 @@ func script(g company.GateCommand, marker string, probe bool) string {
 		fmt.Fprintf(&b, "cd -- %s || exit\n", quoted(g.Dir))
 	}
 	if probe && g.Probe != "" {
-		fmt.Fprintf(&b, "( %s ) >/dev/null 2>&1 || { echo 'not in the image: '%s >&2; exit 127; }\n", g.Probe, quoted(g.Probe))
+		fmt.Fprintf(&b, "( %s\n) >/dev/null 2>&1 || { echo 'not in the image: '%s >&2; exit 127; }\n", g.Probe, quoted(g.Probe))
 	}
 	run := g.Command
 	if g.Report != "" {
@@ -318,8 +318,9 @@ func script(g company.GateCommand, marker string, probe bool) string {
 		b.WriteString(run)
 		return b.String()
 	}
-	// The exit code stays the command's own.
-	fmt.Fprintf(&b, "( %s )\ncode=$?\nprintf '\\n%%s\\n' %s\nhead -c %d %s 2>/dev/null\nexit $code\n", run, marker, maxReport+1, ReportFile)
+	// The exit code stays the command's own. The parenthesis stands on a line
+	// of its own: a script may end in a comment.
+	fmt.Fprintf(&b, "( %s\n)\ncode=$?\nprintf '\\n%%s\\n' %s\nhead -c %d %s 2>/dev/null\nexit $code\n", run, marker, maxReport+1, ReportFile)
 	return b.String()
 }
 
