@@ -64,8 +64,8 @@ type Repo struct {
 	Commit    company.OID // the base; only what is reachable from it is baked
 	Ref       string      // name of the branch that points to it inside, default "base"
 	Locks     company.OID // commit or tree whose lock files name the dependencies; "" = Commit
-	// Policy says what may be fetched for Locks; nil = what its lock files
-	// name. Go's modules are fetched by go.mod and go.sum alone.
+	// Policy says what may be fetched for Locks, whatever its lock files name;
+	// nil = what they name.
 	Policy *registry.Policy
 }
 

@@ -3,9 +3,12 @@ package image
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path"
@@ -16,6 +19,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/registry"
 )
 
 // maxModules bounds the modules of one repository that are prepared.
@@ -107,7 +111,9 @@ func ignoredByGo(dir string) bool {
 
 // fillGoMod downloads the modules that the lock files name into a module cache
 // of the image. It happens on the host, because only the host has a network;
-// nothing but the text of the lock files is there, so no code can run.
+// nothing but the text of the lock files is there, so no code can run. With a
+// policy the go command asks us: a go.mod has more ways to name a module, and a
+// version to look for, than anybody who judges its text can know.
 func (b *Builder) fillGoMod(repo Repo, deps goDeps) fillFunc {
 	return func(ctx context.Context, _ *found, work string, l *layer) error {
 		src, cache := filepath.Join(work, "src"), filepath.Join(work, "gomod")
@@ -134,6 +140,14 @@ func (b *Builder) fillGoMod(repo Repo, deps goDeps) fillFunc {
 		if err != nil {
 			return err
 		}
+		if repo.Policy != nil {
+			proxy, stop, err := b.serveGo(repo.Policy)
+			if err != nil {
+				return err
+			}
+			defer stop()
+			env = asking(env, proxy)
+		}
 		for i, m := range deps.download {
 			b.say("downloading the Go modules of %s", path.Join(m, "go.mod"))
 			if err := downloadModule(ctx, filepath.Join(src, m), src, env); err != nil {
@@ -146,6 +160,38 @@ func (b *Builder) fillGoMod(repo Repo, deps goDeps) fillFunc {
 		}
 		return copyModules(l, cache)
 	}
+}
+
+// serveGo serves Go modules within a policy to this host's go command, at an
+// address that nobody else can guess.
+func (b *Builder) serveGo(p *registry.Policy) (address string, stop func(), err error) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	prefix := "/" + rand.Text()
+	web := &http.Server{Handler: http.StripPrefix(prefix, b.serves(p)), ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = web.Serve(l)
+	}()
+	return "http://" + l.Addr().String() + prefix + "/go", func() {
+		_ = web.Close()
+		<-done
+	}, nil
+}
+
+// asking puts a proxy in the place of all that lie outside this host.
+func asking(env []string, proxy string) []string {
+	out := slices.Clone(env)
+	for i, e := range out {
+		if all, ok := strings.CutPrefix(e, "GOPROXY="); ok {
+			own := slices.DeleteFunc(strings.Split(all, ","), func(p string) bool { return !strings.HasPrefix(p, "file://") })
+			out[i] = "GOPROXY=" + strings.Join(append(own, proxy), ",")
+		}
+	}
+	return out
 }
 
 // downloadModule runs `go mod download` in a directory that holds lock files

@@ -1,9 +1,14 @@
 package image
 
 import (
+	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"company/internal/company"
@@ -72,6 +77,109 @@ func TestLocksOfABranch(t *testing.T) {
 	if fmt.Sprint(keys(code.Commit)) != fmt.Sprint(both) {
 		t.Error("a change of code alone makes another image for the lock files")
 	}
+}
+
+// T24: what the go command makes of a branch's go.mod reaches no registry
+// unless the policy holds it: versions that have to be looked up, a
+// replacement, a name that nobody judged.
+func TestGoModulesOfABranchAreWhatThePolicyHolds(t *testing.T) {
+	var mu sync.Mutex
+	var asked []string
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked = append(asked, r.URL.Path)
+		mu.Unlock()
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/example.org/known/@v/v1.0.0.mod"):
+			_, _ = fmt.Fprint(w, "module example.org/known\n")
+		case strings.HasSuffix(r.URL.Path, "/example.org/known/@v/v1.0.0.info"):
+			_, _ = fmt.Fprint(w, `{"Version":"v1.0.0"}`)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(proxy.Close)
+	t.Setenv("GOPROXY", proxy.URL)
+	t.Setenv("GOSUMDB", "off")
+	be := newBench(t)
+	up := upstreams()
+	up.Go = []registry.Endpoint{{URL: proxy.URL}}
+	useRegistries(t, be, up, t.TempDir())
+	head := "module example.org/m\n\ngo 1.24\n\nrequire example.org/known v1.0.0\n"
+	for name, more := range map[string]string{
+		"plain":       "require canary.example/x v1.0.0\n",
+		"a branch":    "require canary.example/x master\n",
+		"a commit":    "require example.org/known/canary 0123456789ab\n",
+		"long":        "require canary.example/" + strings.Repeat("a/", 120) + "x v1.0.0\n",
+		"replacement": "replace example.org/known => canary.example/x v1.0.0\n",
+		"its branch":  "replace example.org/known v1.0.0 => canary.example/x master\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			mu.Lock()
+			asked = nil
+			mu.Unlock()
+			repo := newProject(t).commit(map[string]string{"go.mod": head + more})
+			repo.Policy = repoPolicy("example.org/known")
+			tree, err := list(deadline(t), *repo, repo.Commit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			deps, err := be.goDeps(deadline(t), tree, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			work := t.TempDir()
+			l, err := newLayer(filepath.Join(work, "layer.tar"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.discard()
+			if err := be.fillGoMod(*repo, deps)(deadline(t), nil, work, l); company.CodeOf(err) != company.EImage {
+				t.Errorf("error %v", err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, a := range asked {
+				if strings.Contains(a, "canary") {
+					t.Errorf("the registry was asked for %.200s", a)
+				}
+			}
+		})
+	}
+	// What the policy holds still comes.
+	address, stop, err := be.serveGo(repoPolicy("example.org/known"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	get := func(url string) int {
+		r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode
+	}
+	defer http.DefaultClient.CloseIdleConnections()
+	if got := get(address + "/example.org/known/@v/v1.0.0.mod"); got != http.StatusOK {
+		t.Errorf("what is allowed: status %d", got)
+	}
+	root, _, _ := strings.Cut(strings.TrimPrefix(address, "http://"), "/")
+	if got := get("http://" + root + "/go/example.org/known/@v/v1.0.0.mod"); got != http.StatusNotFound {
+		t.Errorf("another program of this host is served: status %d", got)
+	}
+}
+
+func repoPolicy(names ...string) *registry.Policy {
+	p := registry.Nothing()
+	for _, n := range names {
+		p.Allow(company.Dependency{Ecosystem: registry.Go, Name: n, Version: "v1.0.0"})
+	}
+	return p
 }
 
 // Many files are read at once, empty and odd ones too.

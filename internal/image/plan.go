@@ -172,7 +172,9 @@ func (p *plan) addGo(ctx context.Context, req Request, tree files) error {
 		return err
 	}
 	if len(deps.download) > 0 {
-		p.add("gomod", "the modules of "+words(deps.download, "go.mod"), p.b.fillGoMod(repo, deps), deps.identity()...)
+		own := repo
+		own.Policy = nil // it is about other lock files
+		p.add("gomod", "the modules of "+words(deps.download, "go.mod"), p.b.fillGoMod(own, deps), deps.identity()...)
 	}
 	if deps.any() {
 		// The mirror's path keeps two projects with the same lock files from

@@ -41,7 +41,7 @@ func (st *Stock) Image(ctx context.Context, t *company.Task, m *gitops.Mirror, a
 	if err != nil {
 		return "", "", err
 	}
-	outside, err := st.Store.Outside(ctx, was, t.Dependencies, is)
+	outside, policy, err := st.Store.Outside(ctx, was, t.Dependencies, is)
 	if err != nil {
 		return "", "", err
 	}
@@ -57,7 +57,7 @@ func (st *Stock) Image(ctx context.Context, t *company.Task, m *gitops.Mirror, a
 		return "", "", err
 	}
 	req := in.request(m, base, found.Toolchains)
-	req.Repo.Locks = at
+	req.Repo.Locks, req.Repo.Policy = at, policy
 	img, err := in.Images.Ensure(ctx, req)
 	var e *company.Error
 	switch {

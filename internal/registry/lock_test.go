@@ -92,12 +92,15 @@ func TestOutside(t *testing.T) {
 	}
 	check := func(what string, want []string, base map[string][]byte, added []company.Dependency, tree map[string][]byte) {
 		t.Helper()
-		out, err := s.Outside(t.Context(), base, added, tree)
+		out, p, err := s.Outside(t.Context(), base, added, tree)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
 		for _, d := range out {
+			if p.Has(d.Ecosystem, d.Name) && d.Name != "a" {
+				t.Errorf("%s: %s is outside, and may be fetched", what, d)
+			}
 			got = append(got, d.Name)
 		}
 		if !slices.Equal(got, want) {
@@ -114,7 +117,7 @@ func TestOutside(t *testing.T) {
 	check("added, and one beside it", []string{"c"}, nil, a, lock("a", "b", "c"))
 	check("another version", []string{"a"}, nil, []company.Dependency{dep(NPM, "a", "2.0.0")}, lock("a"))
 	r.Close()
-	if _, err := newStore(t, Upstreams{NPM: Endpoint{URL: r.URL}}).Outside(t.Context(), nil, a, lock("a", "b")); company.CodeOf(err) != company.ERegistry {
+	if _, _, err := newStore(t, Upstreams{NPM: Endpoint{URL: r.URL}}).Outside(t.Context(), nil, a, lock("a", "b")); company.CodeOf(err) != company.ERegistry {
 		t.Errorf("with the registry away: %v", err)
 	}
 }

@@ -146,8 +146,10 @@ const maxVisits = 5_000
 
 // Outside lists what a tree's lock files name beyond the base's, what was
 // added on purpose, and what the registries say that those need. The lock
-// files were written by a worker and are not believed; the registries are.
-func (s *Store) Outside(ctx context.Context, base map[string][]byte, added []company.Dependency, tree map[string][]byte) ([]company.Dependency, error) {
+// files were written by a worker and are not believed; the registries are. The
+// policy holds what may be had all the same: whatever a client makes of the
+// tree, it is served that and no more.
+func (s *Store) Outside(ctx context.Context, base map[string][]byte, added []company.Dependency, tree map[string][]byte) ([]company.Dependency, *Policy, error) {
 	p, _ := Locked(base)
 	now, _ := Locks(tree)
 	rest := func() (out []company.Dependency) {
@@ -174,7 +176,7 @@ func (s *Store) Outside(ctx context.Context, base map[string][]byte, added []com
 					continue
 				}
 				if visited[d] = true; len(visited) > maxVisits {
-					return out, nil
+					return out, p, nil
 				}
 				needs, err := s.needs(ctx, d)
 				if notFound(err) {
@@ -182,10 +184,10 @@ func (s *Store) Outside(ctx context.Context, base map[string][]byte, added []com
 				}
 				if err != nil {
 					if ctx.Err() != nil {
-						return nil, context.Cause(ctx)
+						return nil, nil, context.Cause(ctx)
 					}
 					_, line := failed(err)
-					return nil, company.E(company.ERegistry, "asking what "+d.String()+" needs: "+line)
+					return nil, nil, company.E(company.ERegistry, "asking what "+d.String()+" needs: "+line)
 				}
 				p.learn(d, needs)
 				grew = true
@@ -193,7 +195,7 @@ func (s *Store) Outside(ctx context.Context, base map[string][]byte, added []com
 			out = rest()
 		}
 	}
-	return out, nil
+	return out, p, nil
 }
 
 // needs are the packages that a version asks for, as its registry says.
