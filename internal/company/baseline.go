@@ -103,6 +103,9 @@ func (r GateResult) Reuse(base *GateResult) (_ GateResult, ok bool) {
 	was := r.Passed
 	for i, c := range r.Checks {
 		b := baseCheck(base, i)
+		if !c.Skipped && !c.Absent && c.ExitCode >= endedOddly {
+			return r, false // too long, not started, killed: that may be the machine's doing, and may be mended
+		}
 		if c.Skipped && base == nil || c.Absent && b != nil && !b.Absent || b != nil && b.Absent && !c.Absent {
 			return r, false
 		}

@@ -237,6 +237,9 @@ func TestReuse(t *testing.T) {
 	red := func(names ...string) func(*GateCheck) { return func(c *GateCheck) { c.red(names...) } }
 	skipped := func(c *GateCheck) { c.Passed, c.Skipped = false, true }
 	absent := func(c *GateCheck) { c.Passed, c.Absent = false, true }
+	odd := func(code int) func(*GateCheck) {
+		return func(c *GateCheck) { c.Passed, c.ExitCode = false, code }
+	}
 	of := func(lint, test func(*GateCheck)) GateResult {
 		return GateResult{Checks: []GateCheck{check("lint", lint), check("test", test)}}
 	}
@@ -257,6 +260,10 @@ func TestReuse(t *testing.T) {
 		{"skipped as it would be here", of(red("x"), skipped), new(of(nil, nil)), new(of(nil, nil)), true, false},
 		{"absent there, not here", of(absent, nil), new(of(absent, nil)), new(of(nil, nil)), false, false},
 		{"absent in both", of(absent, nil), new(of(absent, nil)), new(of(absent, nil)), true, true},
+		{"what could not start is no baseline", of(nil, odd(126)), new(of(nil, nil)), nil, false, false},
+		{"too long there", of(nil, odd(124)), new(of(nil, nil)), new(of(nil, nil)), false, false},
+		{"killed there", of(odd(137), skipped), new(of(nil, nil)), new(of(nil, nil)), false, false},
+		{"absent by its exit code", of(func(c *GateCheck) { c.Passed, c.Absent, c.ExitCode = false, true, 127 }, nil), new(of(absent, nil)), new(of(absent, nil)), true, true},
 		{"absent here only", of(nil, nil), new(of(nil, nil)), new(of(absent, nil)), false, false},
 	} {
 		got, ok := c.was.Settle(c.before).Reuse(c.base)

@@ -57,6 +57,8 @@ func TestBaseline(t *testing.T) {
 		{"a new finding", "a.go:5:1: old finding\nb.go:1:1: new\n", "1..1\nok 1 - good\n", "0", false, nil, ""},
 		{"a new failure", "a.go:5:1: old finding\n", "1..3\nnot ok 1 - good\nok 2 - other\nnot ok 3 - old\n", "1", false, nil, ""},
 		{"mended, and two tests dropped", "a.go:5:1: old finding\n", "1..1\nok 1 - old\n", "0", true, []string{"good", "other"}, ""},
+		{"green, and no report any more", "a.go:5:1: old finding\n", "all is well\n", "0", true, []string{"good", "other"}, ""},
+		{"a known failure that takes the rest with it", "a.go:5:1: old finding\n", "1..3\nnot ok 1 - old\n", "1", false, nil, ""},
 		{"red without a word", "a.go:5:1: old finding\n", "", "1", false, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -16,13 +16,15 @@ import (
 // likes: nothing here grows beyond these, and what does not fit makes the
 // report one that was not understood, never a verdict.
 const (
-	maxLine    = 1 << 20  // one line, in bytes
-	maxReport  = 32 << 20 // a report file, in bytes
-	maxTests   = 200_000  // tests of one check
-	maxNamed   = 300      // failed tests that are named, per check
-	maxName    = 200      // bytes of a test's name
-	maxMessage = 300      // bytes of what a failed test says
-	maxGone    = 20       // tests that are no longer reported
+	maxLine    = 1 << 20   // one line, in bytes
+	maxReport  = 32 << 20  // a report file, in bytes
+	maxTests   = 200_000   // tests of one check
+	maxNamed   = 1000      // failed tests that are named, per check
+	maxSaying  = 100       // of them with what they say
+	maxNaming  = 128 << 10 // bytes of all of that, in the ledger
+	maxName    = 200       // bytes of a test's name
+	maxMessage = 300       // bytes of what a failed test says
+	maxGone    = 20        // tests that are no longer reported
 )
 
 // results is what the report of one run of a check says.
@@ -31,6 +33,7 @@ type results struct {
 	nFailed int
 	passed  []string
 	skipped int
+	naming  int            // bytes of failed
 	seen    map[string]int // failures of each name: the second of a name has a name of its own
 	cut     []string       // what did not run to its end, as far as the report shows; counts where the check is red
 	odd     string         // why it was not understood; empty: it was
@@ -72,8 +75,13 @@ func (r *results) fail(name, message string) {
 		name = fmt.Sprintf("%s #%d", name, r.seen[name])
 	}
 	r.nFailed++
-	if len(r.failed) < maxNamed {
-		r.failed = append(r.failed, company.TestResult{Name: name, Status: "failed", Message: clean(message, maxMessage)})
+	f := company.TestResult{Name: name, Status: "failed"}
+	if len(r.failed) < maxSaying {
+		f.Message = clean(message, maxMessage)
+	}
+	const around = 40 // bytes of JSON
+	if r.naming += len(f.Name) + len(f.Message) + around; len(r.failed) < maxNamed && r.naming <= maxNaming {
+		r.failed = append(r.failed, f)
 	}
 }
 

@@ -2,6 +2,7 @@ package gates
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -168,6 +169,15 @@ func TestReportsAreBounded(t *testing.T) {
 	check := company.GateCheck{ExitCode: 1}
 	if res.into(&check); check.Counts.Failed != 5000 || len(check.Tests) != maxNamed {
 		t.Errorf("%+v, %d named", check.Counts, len(check.Tests))
+	}
+	// A base with hundreds of red tests still says which they are.
+	res, _ = read(TAP, []byte(strings.Join(strings.SplitAfter(many.String(), "\n")[:900], "")))
+	if len(res.failed) != 900 {
+		t.Errorf("%d of 900 named", len(res.failed))
+	}
+	res, _ = read(TAP, []byte(strings.ReplaceAll(many.String(), " - ", " - "+strings.Repeat("long ", 30))))
+	if text, err := json.Marshal(res.failed); err != nil || len(text) > maxNaming || len(res.failed) < 600 {
+		t.Errorf("%d bytes of %d names, %v", len(text), len(res.failed), err)
 	}
 	var text bytes.Buffer
 	r := newReader(GoJSON, "", &text)
