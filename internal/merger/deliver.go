@@ -3,6 +3,7 @@ package merger
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"company/internal/company"
 	"company/internal/evidence"
@@ -73,7 +74,7 @@ func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, er
 		// The branch is new to the remote, or where this follow-up began, or
 		// at this very head already.
 		if err := m.Push(ctx, c.Log, gitops.Remote{URL: to}, "refs/heads/"+d.Branch, d.Head, expected); err != nil {
-			return nil, pushRefused(err)
+			return nil, pushRefused(err, t, lead)
 		}
 	}
 	pr := forge.PR{
@@ -86,6 +87,11 @@ func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if err != nil {
 		return nil, err
 	}
+	if lead != t && (opened.State == company.PRMerged || opened.State == company.PRClosed) {
+		// A person ended it before we heard of it: there is nothing left to
+		// deliver to, and to say that it was delivered would hide the work.
+		return company.SettlePR{Task: lead.ID, State: opened.State, Why: "so says " + f.Kind()}, nil
+	}
 	body, err := c.Keep(ctx, pr.Text())
 	if err != nil {
 		return nil, err
@@ -93,15 +99,21 @@ func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, er
 	return company.Delivered{Task: t.ID, Head: d.Head, Number: opened.Number, URL: opened.URL, Body: body}, nil
 }
 
-// pushRefused marks what trying again will not mend.
-func pushRefused(err error) error {
+// pushRefused marks what trying again will not mend. A follow-up began where
+// the branch stood, and goes nowhere else: once somebody pushed to it, only one
+// that begins anew can have both.
+func pushRefused(err error, t, lead *company.Task) error {
 	var e *company.Error
 	if !errors.As(err, &e) || e.Code != company.EProtected && e.Code != company.EConflict {
 		return err
 	}
 	c := *e
 	c.Class = company.HumanRequired
-	if c.Hint == "" {
+	switch {
+	case c.Hint != "":
+	case lead != t:
+		c.Hint = fmt.Sprintf(`company cancel %s, then company submit --follows %s "…": it begins where the branch stands now`, t.ID, lead.ID)
+	default:
 		c.Hint = "see the remote's branch, then answer with approve to try again"
 	}
 	return &c
