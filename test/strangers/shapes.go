@@ -50,7 +50,7 @@ var Modules = []Stranger{
 	{Name: "goccy/go-yaml", Module: "github.com/goccy/go-yaml"},
 	{Name: "logrus", Module: "github.com/sirupsen/logrus"},
 	{Name: "x/mod", Module: "golang.org/x/mod"},
-	{Name: "jsonschema", Module: "github.com/santhosh-tekuri/jsonschema/v6"},
+	{Name: "jwt", Module: "github.com/nats-io/jwt/v2"},
 	{Name: "sh", Module: "mvdan.cc/sh/v3"},
 	{Name: "x/text", Module: "golang.org/x/text"},
 }
