@@ -362,7 +362,7 @@ func settings(c office.Config) company.Settings {
 	}
 	return company.Settings{
 		Cap: c.Cap(priced), Plan: company.Mode(c.Approvals.Plan), Merge: company.Mode(c.Approvals.Merge), PR: company.Mode(c.Approvals.PR), Deps: company.Mode(c.Approvals.Deps),
-		Paths: c.Git.Paths, NoGates: c.Gates.None, Protected: c.Gates.Protected, IntegrationPrefix: c.Git.IntegrationBranch,
+		Paths: c.Git.Paths, NoGates: c.Gates.None, Protected: c.Gates.Protected, ProtectTests: c.Gates.ProtectTests, IntegrationPrefix: c.Git.IntegrationBranch,
 		RunTimeout: c.Workers.RunTimeout, ModelWait: none(c.Limits.ModelWait), Continuations: none(c.Limits.Continuations),
 	}
 }

@@ -34,6 +34,10 @@ func TestSettings(t *testing.T) {
 	if s := settings(c).WithDefaults(); s.Continuations > 0 || s.ModelWait > 0 {
 		t.Errorf("none became %d continuations and %s", s.Continuations, s.ModelWait)
 	}
+	c.Gates.ProtectTests = true
+	if !settings(c).ProtectTests {
+		t.Error("gates.protect_tests is lost on the way")
+	}
 	if hostMemory() < 64<<20 {
 		t.Errorf("this machine has %d bytes of memory", hostMemory())
 	}

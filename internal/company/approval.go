@@ -37,7 +37,7 @@ const (
 var meaning = map[ApprovalKind][2]string{
 	AskPlan:      {"work on it", "plan anew with your words, or cancel without any"},
 	AskMerge:     {"merge it", "back to the worker with your words"},
-	AskProtected: {"merge it, protected paths included", "back to the worker with your words"},
+	AskProtected: {"merge it, what is protected included", "back to the worker with your words"},
 	AskPR:        {"open the pull request", "cancel the task; the branch stays"},
 	AskNoGates:   {"go on untested", "give the task up"},
 	AskBudget:    {"raise the cap", "cancel the task"},
@@ -161,9 +161,17 @@ func (s *State) mergeWant(t *Task, sub *Subtask) *Want {
 	if sub.Status != SubMerging || sub.Conflict != nil {
 		return nil
 	}
-	if paths := t.protectedChanges(sub); len(paths) > 0 {
+	paths, tests := t.protectedChanges(sub), t.testChanges(sub)
+	if len(paths)+len(tests) > 0 {
+		q := ""
+		if len(paths) > 0 {
+			q = string(sub.ID) + " changes protected paths: " + some(paths, 20) + ". "
+		}
+		if len(tests) > 0 {
+			q += string(sub.ID) + " changes or deletes tests that were there before: " + some(tests, 20) + ". "
+		}
 		return &Want{Key: "protected " + string(sub.ID) + " " + string(sub.Head), Kind: AskProtected, Task: t.ID, Subtask: sub.ID,
-			Question: string(sub.ID) + " changes protected paths: " + some(paths, 20) + ". Merge it?"}
+			Question: q + "Merge it?"}
 	}
 	if t.Settings.Merge == Ask {
 		return &Want{Key: "merge " + string(sub.ID) + " " + string(sub.Head), Kind: AskMerge, Task: t.ID, Subtask: sub.ID,

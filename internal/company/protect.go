@@ -1,6 +1,7 @@
 package company
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -31,4 +32,60 @@ func (r PlanRules) within(g Glob) bool {
 		// api/** also matches api, so that its prefix has no slash.
 		return strings.HasPrefix(g.prefix, p+"/") || strings.HasPrefix(g.src, p+"/")
 	})
+}
+
+// IsTest says whether a path is a test's by the manners of its language, what
+// tests read included.
+func IsTest(p string) bool {
+	dir, name := path.Split(p)
+	for _, d := range strings.Split(dir, "/") {
+		switch d {
+		case "test", "tests", "__tests__", "testdata", "spec", "__snapshots__":
+			return true
+		}
+	}
+	stem := strings.TrimSuffix(name, path.Ext(name))
+	switch path.Ext(name) {
+	case ".go":
+		return strings.HasSuffix(stem, "_test")
+	case ".py":
+		return strings.HasPrefix(stem, "test_") || strings.HasSuffix(stem, "_test") || stem == "conftest"
+	case ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx":
+		return strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec") || strings.HasSuffix(stem, "-test")
+	}
+	return false
+}
+
+// oldTest says whether a change is of a test that was there before, and not a
+// new one.
+func (c Change) oldTest() bool { return c.Action != "created" && IsTest(c.Path) }
+
+// testChanges are the tests that a subtask's head changes or deletes, where
+// they are under protection. What the same task has added is not among them:
+// its tests may grow with it.
+func (t *Task) testChanges(sub *Subtask) []string {
+	if !t.Settings.ProtectTests {
+		return nil
+	}
+	var out []string
+	for _, c := range sub.Changes {
+		if c.oldTest() {
+			out = append(out, c.Path)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	added := map[string]bool{}
+	for _, other := range t.Subtasks {
+		if other.Merged == "" {
+			continue
+		}
+		for _, c := range other.Changes {
+			if c.Action == "created" {
+				added[c.Path] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(out, func(p string) bool { return added[p] })
 }

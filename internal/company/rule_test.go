@@ -250,6 +250,51 @@ func TestProtectedPathsNeedThePresident(t *testing.T) {
 	}
 }
 
+// gates.protect_tests: what was tested before is not untested unasked; new
+// tests are free, and so are those of the task itself.
+func TestOldTestsNeedThePresident(t *testing.T) {
+	free := tell(t, Settings{}).plan(1)
+	free.queued(1, "a.go", "a_test.go") // modified
+	free.merged(1)
+	s := tell(t, Settings{ProtectTests: true}).plan(2, 2)
+	s.changes(1, Change{Path: "new_test.go", Action: "created"}, Change{Path: "a.go", Action: "modified"})
+	s.merged(1)
+	s.changes(2, Change{Path: "a_test.go", Action: "deleted"}, Change{Path: "tests/x.py", Action: "modified"}, Change{Path: "b_test.go", Action: "created"})
+	s.ignored(s.tested(2))
+	if s.isDue(DoTestMerge) {
+		t.Fatalf("tests are taken away without a question")
+	}
+	q := s.ask(AskProtected)
+	if !strings.Contains(q.Question, "a_test.go, tests/x.py.") || strings.Contains(q.Question, "b_test.go") || strings.Contains(q.Question, "protected paths") {
+		t.Errorf("the question is %q", q.Question)
+	}
+	s.must(President, Answer{Approval: q.ID, Option: OptApprove})
+	s.merged(2)
+	s.changes(3, Change{Path: "new_test.go", Action: "modified"})
+	s.merged(3) // of this very task
+	s.changes(4, Change{Path: "c_test.go", Action: "modified"}, Change{Path: ".github/workflows/ci.yml", Action: "modified"})
+	q = s.ask(AskProtected)
+	if !strings.Contains(q.Question, "ci.yml") || !strings.Contains(q.Question, "c_test.go") {
+		t.Errorf("the question is %q", q.Question)
+	}
+	s.must(President, Answer{Approval: q.ID, Option: OptReject, Text: "leave the tests"})
+	s.subStands(4, SubPending)
+	if !strings.Contains(s.sub(4).Input, "leave the tests") {
+		t.Errorf("the worker is told %q", s.sub(4).Input)
+	}
+}
+
+func TestIsTest(t *testing.T) {
+	for p, want := range map[string]bool{
+		"a/x_test.go": true, "a/x.go": false, "testdata/x": true, "tests/common.rs": true, "src/lib.rs": false, "test_x.py": true, "x_test.py": true,
+		"conftest.py": true, "x.py": false, "a.test.ts": true, "a.spec.jsx": true, "__tests__/a.js": true, "latest.js": false, "attest.go": false,
+	} {
+		if IsTest(p) != want {
+			t.Errorf("%s: %v", p, !want)
+		}
+	}
+}
+
 // SUB-12: three refused plans, and the task fails with the reason.
 func TestRefusedPlansAreCounted(t *testing.T) {
 	s := tell(t, Settings{})

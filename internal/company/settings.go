@@ -21,8 +21,9 @@ type Settings struct {
 	Deps              Mode          `json:"deps,omitempty"` // dependencies that a worker adds; empty: auto
 	NoGates           string        `json:"no_gates"`       // ask | allow | fail
 	Protected         []string      `json:"protected,omitempty"`
-	Paths             []string      `json:"paths,omitempty"`    // folders that the task is kept to; none: all
-	IntegrationPrefix string        `json:"integration_prefix"` // develop
+	ProtectTests      bool          `json:"protect_tests,omitempty"` // tests that are there change with the president's leave alone
+	Paths             []string      `json:"paths,omitempty"`         // folders that the task is kept to; none: all
+	IntegrationPrefix string        `json:"integration_prefix"`      // develop
 	SharedIntegration bool          `json:"shared_integration,omitempty"`
 	RunTimeout        time.Duration `json:"run_timeout"`
 	ModelWait         time.Duration `json:"model_wait"`    // negative: no patience at all

@@ -98,13 +98,18 @@ func (s *story) offer(n int) (RunID, uint64) {
 // work does the next run of a subtask, to the end.
 func (s *story) work(n int, paths ...string) OID {
 	s.t.Helper()
+	var changes []Change
+	for _, p := range paths {
+		changes = append(changes, Change{Path: p, Action: "modified"})
+	}
+	return s.ends(n, changes)
+}
+
+func (s *story) ends(n int, changes []Change) OID {
+	s.t.Helper()
 	run, fence := s.offer(n)
 	head := s.oid()
-	out := RunEnded{Status: RunSuccess, Head: head, Branch: "agent/x"}
-	for _, p := range paths {
-		out.Changes = append(out.Changes, Change{Path: p, Action: "modified"})
-	}
-	s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: out})
+	s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: head, Branch: "agent/x", Changes: changes}})
 	return head
 }
 
@@ -151,6 +156,14 @@ func (s *story) queued(n int, paths ...string) *story {
 	s.must(Company, s.gated(n, true))
 	s.reviewed(n, Approve)
 	return s
+}
+
+// changes brings a subtask with just these changes into the merge queue.
+func (s *story) changes(n int, changes ...Change) {
+	s.t.Helper()
+	s.ends(n, changes)
+	s.must(Company, s.gated(n, true))
+	s.reviewed(n, Approve)
 }
 
 func (s *story) tested(n int) MergeTested {

@@ -33,7 +33,9 @@ type witnessed struct {
 	reviewing map[OID]bool    // integration heads that were reviewed as a whole
 	approved  map[string]bool // (subtask, head) that stand approved or waived
 	merged    map[SubtaskID]OID
-	protected map[SubtaskID]bool // its head changes paths that need the president
+	protected map[SubtaskID]bool     // its head changes paths that need the president
+	changes   map[SubtaskID][]Change // of its head
+	created   map[string]bool        // paths that merged subtasks of the task added
 	intent    *MergeIntended
 	runs      map[RunID]*witnessedRun
 	cap       Amount
@@ -140,7 +142,7 @@ func (w *Witness) seeOffice(d Data, e Event) error {
 		w.tasks[e.Task] = &witnessed{
 			settings: d.Settings, dryRun: d.DryRun, cap: d.Settings.Cap, trees: map[OID]OID{}, green: map[OID]bool{},
 			whole: map[OID]OID{}, reviewing: map[OID]bool{}, approved: map[string]bool{}, merged: map[SubtaskID]OID{},
-			protected: map[SubtaskID]bool{}, added: map[Dependency]bool{}, lookedUp: map[Dependency]bool{}, runs: map[RunID]*witnessedRun{},
+			protected: map[SubtaskID]bool{}, changes: map[SubtaskID][]Change{}, created: map[string]bool{}, added: map[Dependency]bool{}, lookedUp: map[Dependency]bool{}, runs: map[RunID]*witnessedRun{},
 		}
 	case *ApprovalOpened:
 		w.asked[d.ID] = *d
@@ -302,6 +304,7 @@ func (w *Witness) seeRun(t *witnessed, d Data, e Event) error {
 		if d.Head != "" {
 			rules := PlanRules{Protected: t.settings.Protected}
 			t.protected[e.Subtask] = slices.ContainsFunc(d.Changes, func(c Change) bool { return rules.protects(c.Path) })
+			t.changes[e.Subtask] = d.Changes
 		}
 	case *DependencyLookedUp:
 		if r == nil || !r.held {

@@ -138,6 +138,11 @@ func (w *Witness) seeMerge(t *witnessed, d Data, e Event) error {
 		if t.protected[d.Subtask] && !w.yes["protected"+what] {
 			return broken("event %d: protected paths would change without the president", e.Seq)
 		}
+		for _, c := range t.changes[d.Subtask] {
+			if t.settings.ProtectTests && c.Action != "created" && IsTest(c.Path) && !t.created[c.Path] && !w.yes["protected"+what] {
+				return broken("event %d: the test %s would change without the president", e.Seq, c.Path)
+			}
+		}
 		if t.settings.Merge == Ask && !w.yes["merge"+what] && !w.yes["protected"+what] {
 			return broken("event %d: a merge without the president's leave", e.Seq)
 		}
@@ -152,6 +157,9 @@ func (w *Witness) seeMerge(t *witnessed, d Data, e Event) error {
 			}
 		}
 		t.merged[e.Subtask] = d.Commit
+		for _, c := range t.changes[e.Subtask] {
+			t.created[c.Path] = t.created[c.Path] || c.Action == "created"
+		}
 		t.head, t.trees[d.Commit] = d.Commit, t.intent.Tree
 		t.intent = nil
 	}

@@ -134,6 +134,11 @@ func (w *world) work(t *Task, end *EndRun, sub *Subtask) {
 	if w.chance(w.k.Protected) {
 		end.Outcome.Changes = append(end.Outcome.Changes, Change{Path: ".github/workflows/ci.yml", Action: "created"})
 	}
+	if w.chance(w.k.Protected) {
+		// One of two subtasks may create it, the next one changes it.
+		action := []string{"created", "modified", "deleted"}[w.rng.IntN(3)]
+		end.Outcome.Changes = append(end.Outcome.Changes, Change{Path: []string{"pkg/a_test.go", "pkg/b_test.go"}[w.rng.IntN(2)], Action: action})
+	}
 	if w.chance(w.k.Hostile) {
 		end.Outcome.Head = "HEAD"
 	}

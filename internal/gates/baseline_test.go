@@ -246,14 +246,3 @@ func TestRedGreen(t *testing.T) {
 		t.Errorf("off, and %+v", r)
 	}
 }
-
-func TestIsTest(t *testing.T) {
-	for p, want := range map[string]bool{
-		"a/x_test.go": true, "a/x.go": false, "testdata/x": true, "tests/common.rs": true, "src/lib.rs": false, "test_x.py": true, "x_test.py": true,
-		"conftest.py": true, "x.py": false, "a.test.ts": true, "a.spec.jsx": true, "__tests__/a.js": true, "latest.js": false, "attest.go": false,
-	} {
-		if gates.IsTest(p) != want {
-			t.Errorf("%s: %v", p, !want)
-		}
-	}
-}

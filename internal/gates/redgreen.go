@@ -2,7 +2,6 @@ package gates
 
 import (
 	"context"
-	"path"
 	"slices"
 	"strings"
 
@@ -126,7 +125,7 @@ func withTestsOf(ctx context.Context, m *gitops.Mirror, base, head company.OID) 
 	}
 	tests := map[string]bool{}
 	for _, c := range d.Changes {
-		if c.NewMode != 0 && c.NewMode != gitops.ModeGitlink && isTest(c.Path) {
+		if c.NewMode != 0 && c.NewMode != gitops.ModeGitlink && company.IsTest(c.Path) {
 			tests[c.Path] = true
 		}
 	}
@@ -153,25 +152,4 @@ func withTestsOf(ctx context.Context, m *gitops.Mirror, base, head company.OID) 
 		}
 	}
 	return out, len(tests), nil
-}
-
-// isTest says whether a path is a test's by the manners of its language.
-func isTest(p string) bool {
-	dir, name := path.Split(p)
-	for _, d := range strings.Split(dir, "/") {
-		switch d {
-		case "test", "tests", "__tests__", "testdata", "spec", "__snapshots__":
-			return true
-		}
-	}
-	stem := strings.TrimSuffix(name, path.Ext(name))
-	switch path.Ext(name) {
-	case ".go":
-		return strings.HasSuffix(stem, "_test")
-	case ".py":
-		return strings.HasPrefix(stem, "test_") || strings.HasSuffix(stem, "_test") || stem == "conftest"
-	case ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx":
-		return strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec") || strings.HasSuffix(stem, "-test")
-	}
-	return false
 }

@@ -137,7 +137,7 @@ type Gates struct {
 	Test         Command  `yaml:"test" doc:"auto, none, or a command"`
 	None         string   `yaml:"none" enum:"ask allow fail" doc:"what to do where there are no gates"`
 	RedGreen     string   `yaml:"red_green" enum:"off report require" doc:"whether new tests must fail without the change"`
-	ProtectTests bool     `yaml:"protect_tests" doc:"whether existing tests need the president to change"`
+	ProtectTests bool     `yaml:"protect_tests" doc:"whether changing or deleting a test that is there needs the president; new tests are free"`
 	Protected    []string `yaml:"protected" check:"glob" doc:"paths that need the president to change"`
 }
 

@@ -29,6 +29,9 @@ func brief(t *company.Task, sub *company.Subtask, project string, b *workbench.B
 		fmt.Fprintf(&w, "- %s\n", c)
 	}
 	fmt.Fprintf(&w, "\n## Write set\n%s\n", strings.Join(sub.Planned.WriteSet, "\n"))
+	if t.Settings.ProtectTests {
+		w.WriteString("\nTests that were there before this task stay as they are: to change or delete one needs the president's leave. Put new tests into new files.\n")
+	}
 	if len(sub.Planned.Context) > 0 {
 		fmt.Fprintf(&w, "\n## Read first\n%s\n", strings.Join(sub.Planned.Context, "\n"))
 	}

@@ -1,4 +1,0 @@
-package gates
-
-// For the tests of the package from outside.
-var IsTest = isTest
