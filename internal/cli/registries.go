@@ -88,8 +88,12 @@ func checkRegistries(ctx context.Context, cfg office.Config) []verdict {
 			found = append(found, e)
 		}
 	}
+	all := len(found) == len(mirrors.Ecosystems())
+	if up.Serves(mirrors.Debian) { // there is none on a host that is no Debian, which is no fault
+		found = append(found, mirrors.Debian+" (for container.setup)")
+	}
 	r := office.Result{OK: true, Found: strings.Join(found, ", ") + ", as this host's own clients are set"}
-	if len(found) < len(mirrors.Ecosystems()) {
+	if !all {
 		r = office.Result{Warn: true, Found: "only " + strings.Join(found, ", ") + ": " + strings.Join(up.Notes, "; "), Fix: "set the client's registry, or nothing: projects of other kinds need it"}
 	}
 	return one("registries", r)

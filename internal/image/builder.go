@@ -41,8 +41,8 @@ type Config struct {
 	Toolbox  func(arch string) ([]byte, error) // the toolbox for an architecture; default toolboxbin.Binary
 	Timeout  time.Duration                     // of one Ensure, default 30 min
 	// Registries serve the clients that install dependencies (npm, pip, cargo)
-	// in build containers; nil = nothing is installed, which is noted. Go's
-	// modules come through the host's own go command.
+	// in build containers, and apt in set-up commands; nil = nothing is
+	// installed, which is noted. Go's modules come through the host's own go command.
 	Registries *registry.Store
 }
 
@@ -50,7 +50,7 @@ type Config struct {
 type Request struct {
 	Base       string   // "" or "auto" = built from Debian; name@sha256:… = pulled
 	Toolchains []string // of go, node, python, rust, make; none for a plain shell
-	Setup      []string // shell commands, run as root without a network; one layer for all
+	Setup      []string // shell commands, run as root without a network but for apt; one layer for all
 	// SetupEnv are variables that the set-up commands get and that the image
 	// must not hold. Their names are part of the key, their values are not.
 	SetupEnv map[string]Secret
@@ -218,11 +218,16 @@ func (b *Builder) plan(ctx context.Context, req Request, base baseSource) ([]ste
 				p.note("the value of %s is too short to be searched for in the image (under %d bytes)", n, shortest)
 			}
 		}
+		link := p.apt(req, base)
 		inputs := req.Setup
 		if len(names) > 0 {
 			inputs = append(append(slices.Clone(inputs), "with"), names...)
 		}
-		p.put("setup", why, b.setUp(req.Setup, req.SetupEnv), inputs...)
+		if link.policy != nil { // other commands succeed with it; whose mirror it is does not count
+			why += ", with apt"
+			inputs = append(slices.Clone(inputs), "\x00apt")
+		}
+		p.put("setup", why, b.setUp(req.Setup, req.SetupEnv, link), inputs...)
 	}
 	bin, hash, err := b.toolboxBinary()
 	if err != nil {

@@ -20,7 +20,7 @@
 //	pypath   where Python finds modules that lie in src
 //	cargo    the crates that Cargo.lock files name
 //	ready    the script that links dependencies into a fresh tree
-//	setup    what the president's set-up commands changed, run offline
+//	setup    what the president's set-up commands changed
 //	toolbox  PID 1 of a container
 //	repo     the history of the base commit, a bare repository
 //
@@ -40,7 +40,10 @@
 //     registries are served; the compiler runs in a container without network, mounts or
 //     capabilities, and test binaries are linked but not started. Set-up
 //     commands do run, as root and with what package tools need, but without
-//     network and mounts too: they are the president's own words.
+//     network and mounts too: they are the president's own words. Their one
+//     link is that pipe, on which apt reaches the Debian archives of the host's
+//     own apt sources and checks their signatures with Debian's keys. The list
+//     of sources, the indices and the caches are not in the layer.
 //   - The daemon is spoken to through a list of allowed calls. Only containers
 //     and images with this package's names are touched, and deleted only when
 //     they carry its label.

@@ -16,12 +16,12 @@ const setupScript = "/opt/company/setup"
 
 // setUp runs the president's set-up commands, one after another, as root in a
 // build container. What they change is known to the daemon alone, so this
-// layer is committed and not written by us. They have no network: what they
-// need is in the image already. Variables reach them over the pipe and are in
+// layer is committed and not written by us. They have no network; apt alone has
+// a link, to the operator's own Debian archives. Variables reach them over the pipe and are in
 // no file and no setting of the container; what the commands leave behind is
 // searched for them.
-func (b *Builder) setUp(commands []string, env map[string]Secret) buildFunc {
-	script := "set -e\ncd /work\n"
+func (b *Builder) setUp(commands []string, env map[string]Secret, link apt) buildFunc {
+	script := "set -e\ncd /work\n" + link.before()
 	for i, c := range commands {
 		script += fmt.Sprintf("echo 'set-up command %d'\n( %s\n)\n", i+1, c)
 	}
@@ -40,11 +40,17 @@ func (b *Builder) setUp(commands []string, env map[string]Secret) buildFunc {
 				text := hidden(strings.TrimSpace(r.Text()), env)
 				e := company.E(company.EImage, "a set-up command of the worker image ended with an error").
 					Because(fmt.Sprintf("exit code %d", r.ExitCode)).Wrap(errors.New(lastLine(text))).
-					Fix("try the commands of container.setup in a container; they run as root without a network")
+					Fix("try the commands of container.setup in a container; they run as root, without a network but for apt")
 				e.Details = text
 				return e
 			}
 			// What was put here for the work does not stay.
+			if r, err = h.run("", link.after(), nil); err == nil && r.ExitCode != 0 {
+				err = fmt.Errorf("clear up after the set-up: %s", hidden(strings.TrimSpace(r.Text()), env))
+			}
+			if err != nil {
+				return err
+			}
 			_, err = h.run("", "rm -rf "+setupScript+" "+errandToolbox+" "+buildOut+"; rmdir --ignore-fail-on-non-empty /opt/company", nil)
 			return err
 		}
@@ -56,7 +62,7 @@ func (b *Builder) setUp(commands []string, env map[string]Secret) buildFunc {
 			_, err := b.docker.ContainerCommit(ctx, name, dockercontainer.CommitOptions{Reference: s.tag(), Config: &config})
 			return daemonError("commit the set-up", err)
 		}
-		if err := b.runErrand(ctx, errand{name: s.name(), image: under.id, root: true, stage: stage, do: do, collect: collect, timeout: 20 * time.Minute}, work); err != nil {
+		if err := b.runErrand(ctx, errand{name: s.name(), image: under.id, root: true, policy: link.policy, stage: stage, do: do, collect: collect, timeout: 20 * time.Minute}, work); err != nil {
 			return nil, err
 		}
 		f, err := b.find(ctx, s)

@@ -1,4 +1,4 @@
-// Package registry serves package registries (Go, npm, PyPI, crates) into
+// Package registry serves package registries (Go, npm, PyPI, crates, Debian) into
 // places that have no network. It owns four things: the operator's own
 // registries, read from the settings of their clients (Operator); a cache on
 // disk in front of them (Open); the registries' protocols as an http.Handler,

@@ -28,6 +28,8 @@ type want struct {
 	fixed  bool
 	digest digest // what a fixed thing must have; the zero value: not known
 	limit  int64
+	begins string // what a file of its kind begins with; one that does not is no such file
+	plain  bool   // the bytes as they lie there: a .gz is wanted as such, whatever a server says of it
 }
 
 // digest is what a protocol says of a file's content.
@@ -82,6 +84,7 @@ func notFound(err error) bool {
 var (
 	errTooLarge = errors.New("the file is larger than is allowed")
 	errDigest   = errors.New("the file is not what the registry's own record says: its digest differs")
+	errKind     = errors.New("the answer is not a file of the kind that was asked for")
 	errClosed   = errors.New("the cache of registries is closed")
 )
 
@@ -151,6 +154,9 @@ func (s *Store) download(k string, w want, old *object) (*object, error) {
 		return nil, err
 	}
 	r.Header.Set("User-Agent", "company")
+	if w.plain {
+		r.Header.Set("Accept-Encoding", "identity")
+	}
 	if w.accept != "" {
 		r.Header.Set("Accept", w.accept)
 	}
@@ -212,6 +218,11 @@ func (s *Store) keep(k string, w want, f facts, body io.Reader, length int64) (*
 		return nil, fmt.Errorf("download: %w", io.ErrUnexpectedEOF)
 	case theirs != nil && subtle.ConstantTimeCompare(theirs.Sum(nil), w.digest.sum) != 1:
 		return nil, errDigest
+	}
+	if head := make([]byte, len(w.begins)); len(head) > 0 {
+		if _, err := tmp.ReadAt(head, 0); err != nil || string(head) != w.begins {
+			return nil, errKind
+		}
 	}
 	f.SHA256 = hex.EncodeToString(ours.Sum(nil))
 	if err := tmp.Sync(); err != nil {

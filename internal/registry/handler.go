@@ -36,8 +36,8 @@ type Fetch struct {
 	Why        string // of a refusal
 }
 
-// Handler serves the registries below /go/, /npm/, /pypi/ and /crates/, by
-// GET and HEAD, within a policy. A nil policy serves nothing.
+// Handler serves the registries below /go/, /npm/, /pypi/, /crates/
+// and /debian/, by GET and HEAD, within a policy. A nil policy serves nothing.
 func (s *Store) Handler(p *Policy) http.Handler { return s.Serve(Access{Policy: p}) }
 
 // Serve is Handler with bounds, and with somebody who is told.
@@ -106,7 +106,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case strings.ContainsAny(path, "\\\x00") || strings.Contains(path, "//") || strings.Contains(path, "/../") || strings.Contains(path, "/./"):
 		q.text(http.StatusNotFound, "there is no such path")
-	case !h.store.up.Serves(ecosystem) && (ecosystem == Go || ecosystem == NPM || ecosystem == PyPI || ecosystem == Crates):
+	case !h.store.up.Serves(ecosystem) && (ecosystem == Go || ecosystem == NPM || ecosystem == PyPI || ecosystem == Crates || ecosystem == Debian):
 		q.text(http.StatusNotFound, "this office has no "+ecosystem+" registry")
 	case ecosystem == Go:
 		q.goproxy(rest)
@@ -116,6 +116,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		q.pypi(rest)
 	case ecosystem == Crates:
 		q.crates(rest)
+	case ecosystem == Debian:
+		q.debian(rest)
 	case npmAtRoot.MatchString(path) && h.store.up.Serves(NPM):
 		q.npm(strings.TrimPrefix(path, "/"))
 	default:
@@ -156,7 +158,7 @@ func failed(err error) (int, string) {
 		return http.StatusNotFound, "the registry does not have it"
 	case errors.Is(err, context.Canceled):
 		return http.StatusServiceUnavailable, "the request was given up"
-	case errors.Is(err, errTooLarge), errors.Is(err, errDigest), errors.Is(err, errPrivate):
+	case errors.Is(err, errTooLarge), errors.Is(err, errDigest), errors.Is(err, errPrivate), errors.Is(err, errKind):
 		return http.StatusBadGateway, err.Error()
 	case diskFull(err):
 		return http.StatusInsufficientStorage, "the host's disk is full"

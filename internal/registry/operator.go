@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -31,6 +30,8 @@ type Host struct {
 	Home string              // os.UserHomeDir
 	Root string              // of /etc/…; "/"
 	Go   string              // the go command; "go" on the PATH
+	// AptConfig is the apt-config command; "apt-config" on the PATH.
+	AptConfig string
 }
 
 // Operator reads the registries that the operator's own clients on this host
@@ -53,6 +54,9 @@ func (h Host) Upstreams(ctx context.Context) (Upstreams, error) {
 	if h.Go == "" {
 		h.Go = "go"
 	}
+	if h.AptConfig == "" {
+		h.AptConfig = "apt-config"
+	}
 	up := Upstreams{NPMScope: map[string]Endpoint{}}
 	r := &reading{Host: h, up: &up}
 	if err := r.goEnv(ctx); err != nil {
@@ -61,6 +65,7 @@ func (h Host) Upstreams(ctx context.Context) (Upstreams, error) {
 	r.npmrc()
 	r.pip()
 	r.cargo()
+	r.apt(ctx)
 	r.certificates("NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 	return up, nil
 }
@@ -180,9 +185,7 @@ func (r *reading) withNetrc(e Endpoint) Endpoint {
 		return e
 	}
 	if login, password, ok := netrc(text, u.Hostname()); ok {
-		q := http.Request{Header: http.Header{}}
-		q.SetBasicAuth(login, password)
-		e.auth = q.Header.Get("Authorization")
+		e.auth = basic(login, password)
 	}
 	return e
 }

@@ -19,6 +19,8 @@ type Policy struct {
 	mu    sync.Mutex
 	names map[key]*grant
 	grew  []company.Dependency // what registries named, in order
+	// suites of Debian archives; see AllowSuites.
+	suites []string
 }
 
 type key struct{ ecosystem, name string }
@@ -90,6 +92,7 @@ func (p *Policy) Clone() *Policy {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := Nothing()
+	c.suites = slices.Clone(p.suites)
 	for k, g := range p.names {
 		n := &grant{any: g.any, versions: make(map[string]bool, len(g.versions))}
 		for v, f := range g.versions {

@@ -18,6 +18,7 @@ type Upstreams struct {
 	NPMScope map[string]Endpoint // "@scope" → its own registry
 	PyPI     Endpoint            // the simple API
 	Crates   Endpoint            // the sparse index
+	Debian   []Archive           // of apt's sources, by number
 	CAs      []string            // files of further trusted certificates
 	Notes    []string            // what of the operator's settings is not followed, in words
 }
@@ -61,19 +62,27 @@ func endpoint(address string) (Endpoint, error) {
 	e := Endpoint{}
 	if u.User != nil {
 		password, _ := u.User.Password()
-		r := http.Request{Header: http.Header{}}
-		r.SetBasicAuth(u.User.Username(), password)
-		e.auth = r.Header.Get("Authorization")
+		e.auth = basic(u.User.Username(), password)
 		u.User = nil
 	}
 	e.URL = u.String()
 	return e, nil
 }
 
+// basic is an Authorization header of a user and a password.
+func basic(user, password string) string {
+	r := http.Request{Header: http.Header{}}
+	r.SetBasicAuth(user, password)
+	return r.Header.Get("Authorization")
+}
+
 // all lists the endpoints there are.
 func (u Upstreams) all() []Endpoint {
 	out := append([]Endpoint(nil), u.Go...)
 	out = append(out, u.NPM, u.PyPI, u.Crates)
+	for _, a := range u.Debian {
+		out = append(out, a.Endpoint)
+	}
 	for _, e := range u.NPMScope {
 		out = append(out, e)
 	}
@@ -91,6 +100,8 @@ func (u Upstreams) Serves(ecosystem string) bool {
 		return u.PyPI.URL != ""
 	case Crates:
 		return u.Crates.URL != ""
+	case Debian:
+		return len(u.Debian) > 0
 	}
 	return false
 }
