@@ -97,6 +97,32 @@ echo ok 2 - now and then`)))
 	}
 }
 
+// On a red base nothing ever turns green that could show a failure to be
+// flaky: what failed in any run of it is known.
+func TestFlakyOnARedBase(t *testing.T) {
+	b := setup(t, nil).withDocker()
+	b.write(map[string]string{"until": fmt.Sprint(time.Now().Add(10 * time.Second).Unix())})
+	b.git("add", "-A")
+	b.git("commit", "-q", "-m", "until")
+	shaky := tap(`until=$(cat until); now=$(date +%s)
+echo 1..3; echo ok 1 - sure; echo not ok 2 - old
+if [ $now -lt $until ]; then sleep $((until - now)); echo not ok 3 - now and then; exit 3; fi
+echo ok 3 - now and then; exit 3`)
+	j := b.gated(shaky)
+	j.Baseline = true
+	base := b.mustRun(j)
+	ch := base.Checks[0]
+	if len(ch.Tests) != 2 || ch.Counts.Failed != 2 || !slices.Equal(ch.Flaky, []string{"now and then"}) || len(ch.Attempts) > 2 {
+		t.Fatalf("%+v", ch)
+	}
+	shaky = tap("echo 1..3; echo ok 1 - sure; echo not ok 2 - old; echo not ok 3 - now and then; exit 3")
+	j = b.gated(shaky)
+	j.Known = &base
+	if res := b.mustRun(j); !res.Passed || res.Checks[0].Excused != company.StandKnown {
+		t.Errorf("%+v", res)
+	}
+}
+
 // A detected linter that the image does not have is absent; what somebody
 // asked for, or a test, is an error that says what to do, before any work.
 func TestWhatCannotStart(t *testing.T) {

@@ -24,6 +24,7 @@ type goPackage struct {
 	failed int
 	ended  bool // the test binary itself said PASS or FAIL
 	broken bool // it did not build
+	closed bool // go test said what became of it
 }
 
 type goTest struct {
@@ -87,7 +88,10 @@ func (g *goReport) ofPackage(p *goPackage, e goEvent) {
 		if e.Output != "PASS\n" {
 			_, _ = io.WriteString(g.text, e.Output)
 		}
+	case "pass", "skip":
+		p.closed = true
 	case "fail":
+		p.closed = true
 		g.packageFailed(p, e)
 	}
 }
@@ -191,6 +195,9 @@ func (g *goReport) drop(p *goPackage, test string) {
 func (g *goReport) done() *results {
 	for _, pkg := range sortedNames(g.pkgs) {
 		p := g.pkgs[pkg]
+		if !p.closed && len(g.res.cut) < maxNamed {
+			g.res.cut = append(g.res.cut, pkg+" "+unended)
+		}
 		for _, name := range sortedNames(p.open) {
 			g.show(p, name) // the output ended before the package did
 		}

@@ -264,6 +264,7 @@ func TestWhatDoesNotEnd(t *testing.T) {
 		{"go: the lost end of a subtest", GoJSON, goEvents("run A", "run A/s", "pass A", "run B", "fail B", "output |FAIL\n", "fail "), 1, []string{"p B"}},
 		{"go: a lost end where all is well", GoJSON, goEvents("run A", "pass A", "run B", "output |PASS\n", "pass "), 0, []string{}},
 		{"go: after the tests", GoJSON, goEvents("run A", "pass A", "output |PASS\n", "fail "), 1, []string{"p (package failed)"}},
+		{"go: ended for its time", GoJSON, goEvents("run A", "fail A", "run B"), 124, []string{"p (did not run to its end)", "p A"}},
 		{"go: before Go 1.24", GoJSON, goEvents("output |FAIL\tp [build failed]\n", "fail "), 1, []string{"p (build failed)"}},
 		{"tap: fewer than planned", TAP, "1..3\nnot ok 1 - a\nok 2 - b\n", 1, []string{"(did not run to its end)", "a"}},
 		{"tap: no plan", TAP, "not ok 1 - a\nok 2 - b\n", 1, []string{"(did not run to its end)", "a"}},

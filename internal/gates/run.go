@@ -105,11 +105,14 @@ func (r *Runner) check(ctx context.Context, j Job, i int) (company.GateCheck, er
 		again.Attempts = append(slices.Clone(was.Attempts), was.ExitCode)
 		again.Took += was.Took
 		again.Flaky = flaky(was, again)
+		if j.Baseline && !again.Passed {
+			alsoFailed(&again, was)
+		}
 		if again.Passed {
 			again.Output = fmt.Sprintf("[flaky: the run of the same tree before this one ended with exit code %d]\n", was.ExitCode) + again.Output
 		}
 		check = again
-		if slices.Equal(names(was.Tests), names(again.Tests)) && was.ExitCode == again.ExitCode {
+		if len(again.Flaky) == len(was.Flaky) && slices.Equal(names(was.Tests), names(again.Tests)) && was.ExitCode == again.ExitCode {
 			break // it is no accident
 		}
 	}
@@ -157,6 +160,22 @@ func flaky(was, now company.GateCheck) []string {
 		out = append(out, now.Name)
 	}
 	return out
+}
+
+// alsoFailed adds to a red run of the base what failed in the ones before it. A
+// test that the base fails now and then is known to fail there: in a check
+// that stays red no later run could show that it is flaky.
+func alsoFailed(c *company.GateCheck, was company.GateCheck) {
+	if c.Counts == nil || was.Counts == nil || c.Counts.Failed != len(c.Tests) || was.Counts.Failed != len(was.Tests) {
+		return // not all have names
+	}
+	now := names(c.Tests)
+	for _, f := range was.Tests {
+		if !slices.Contains(now, f.Name) && len(c.Tests) < maxNamed {
+			c.Tests = append(c.Tests, f)
+			c.Counts.Failed++
+		}
+	}
 }
 
 func names(tests []company.TestResult) []string {

@@ -112,7 +112,7 @@ func pushRefused(err error, t, lead *company.Task) error {
 	switch {
 	case c.Hint != "":
 	case lead != t:
-		c.Hint = fmt.Sprintf(`company cancel %s, then company submit --follows %s "…": it begins where the branch stands now`, t.ID, lead.ID)
+		c.Hint = fmt.Sprintf(`company cancel %s, then company submit --follows %s "…": it begins where the branch stands now; if people are done with it: company pr merge|close %d`, t.ID, lead.ID, lead.PR.Number)
 	default:
 		c.Hint = "see the remote's branch, then answer with approve to try again"
 	}
