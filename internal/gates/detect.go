@@ -112,10 +112,11 @@ func (s *survey) parts() []part {
 	for _, find := range []func() []part{s.goParts, s.nodeParts, s.pythonParts, s.rustParts} {
 		out = append(out, find()...)
 	}
-	if len(out) == 0 {
+	known := len(out) > 0
+	if !known {
 		out = s.makeParts()
 	}
-	s.unknownKinds(len(out) > 0)
+	s.unknownKinds(known)
 	slices.SortStableFunc(out, func(a, b part) int {
 		if d := depth(a.dir) - depth(b.dir); d != 0 {
 			return d

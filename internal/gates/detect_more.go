@@ -160,7 +160,8 @@ func (s *survey) makeParts() []part {
 	return nil
 }
 
-// unknownKinds says which projects are there that no gate is known for.
+// unknownKinds says which projects are there that no gate is known for, and,
+// where gates come from another kind, that a Makefile is left alone.
 func (s *survey) unknownKinds(others bool) {
 	for _, k := range []struct{ file, kind string }{
 		{"pom.xml", "a Maven project"}, {"build.gradle", "a Gradle project"}, {"build.gradle.kts", "a Gradle project"},

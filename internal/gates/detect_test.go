@@ -127,6 +127,9 @@ func TestDetect(t *testing.T) {
 					t.Errorf("no note says %q:\n%s", n, all)
 				}
 			}
+			if c.tools == "make" && strings.Contains(all, "not used") {
+				t.Errorf("make's targets are the gates, and a note says that they are not used:\n%s", all)
+			}
 			names := map[string]bool{}
 			for _, g := range p.Gates {
 				if names[g.Name] {
