@@ -43,7 +43,8 @@ func (a Amount) Within(cap Amount) bool {
 	return (cap.MicroUSD == NoCap || a.MicroUSD <= cap.MicroUSD) && (cap.Tokens == NoCap || a.Tokens <= cap.Tokens)
 }
 
-// String is an amount for people: $0.41, 212k tokens.
+// String is an amount for people: $0.41, 212k tokens. Where no price is known
+// no money is counted, and none is named: an unknown cost is not $0.00.
 func (a Amount) String() string {
 	tok := func(n int64) string {
 		switch {
@@ -57,7 +58,7 @@ func (a Amount) String() string {
 	switch {
 	case a.MicroUSD == NoCap && a.Tokens == NoCap:
 		return "no limit"
-	case a.MicroUSD == NoCap:
+	case a.MicroUSD == NoCap, a.MicroUSD == 0 && a.Tokens > 0:
 		return tok(a.Tokens)
 	case a.Tokens == NoCap:
 		return fmt.Sprintf("$%.2f", float64(a.MicroUSD)/1e6)

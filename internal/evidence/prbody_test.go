@@ -64,6 +64,19 @@ func TestPRBodyDependencies(t *testing.T) {
 	}
 }
 
+// What no price is known for has cost tokens, not $0.00, in the pull request as
+// in company status (UX: unknown cost is never 0).
+func TestPRBodyCost(t *testing.T) {
+	task := body()
+	if text := PRBody(task, PROptions{}); !strings.Contains(text, "\n$0.41, 212k tokens in 2 runs") {
+		t.Errorf("the cost is not told\n%s", text)
+	}
+	task.Spent.MicroUSD = 0
+	if text := PRBody(task, PROptions{}); !strings.Contains(text, "\n212k tokens in 2 runs") || strings.Contains(text, "$0.00") {
+		t.Errorf("an unknown cost is told as money\n%s", text)
+	}
+}
+
 func TestPRBodyUntested(t *testing.T) {
 	task := body()
 	task.Prepared.Gates, task.Gate = nil, nil
