@@ -30,8 +30,8 @@ func (c Staff) decide(s *State, m Meta) ([]Event, error) {
 		c.By = -1
 	}
 	switch to := team + c.By; {
-	case c.By == 0 || c.By < -MaxWorkers || c.By > MaxWorkers:
-		return nil, E(EInvalid, fmt.Sprintf("%d is no number of workers to hire or to let go", c.By)).Fix("company hire 2")
+	case c.By == 0 || c.By > MaxWorkers:
+		return nil, E(EInvalid, fmt.Sprintf("%d is no number of workers to hire", c.By)).Fix("company hire 2")
 	case c.By > 0 && to > MaxWorkers:
 		return nil, E(EConflict, fmt.Sprintf("%d workers are more than the %d that there may be", to, MaxWorkers)).
 			Because(fmt.Sprintf("%d are there now", team)).Fix(fmt.Sprintf("hire at most %d", MaxWorkers-team))

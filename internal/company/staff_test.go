@@ -31,7 +31,7 @@ func TestStaff(t *testing.T) {
 	refuse(EConflict, Staff{By: MaxWorkers})
 	refuse(EInvalid, Staff{})
 	refuse(EInvalid, Staff{By: 1 << 62})
-	refuse(EInvalid, Staff{By: -1 << 63})
+	refuse(EConflict, Staff{By: -1 << 63})
 	b.must(President, Staff{By: MaxWorkers - 1})
 	team(MaxWorkers, MaxWorkers-3)
 	// Another config: what was hired counts against it, within the bounds.
