@@ -74,7 +74,7 @@ var wrongInputs = []wrongInput{
 	{line: "cli: ambiguous id", args: []string{"cancel", "1"}, exit: 64, code: company.EUsage, says: `"1" is no task`, fix: "tasks look like t12"},
 
 	// Repositories.
-	{line: "repos: empty/unborn", prep: sh("rm -rf .git && git init -q -b main ."), args: submitX, exit: 1, code: company.EGit, says: "has no commit yet", fix: "commit first: git add -A && git commit"},
+	{line: "repos: empty/unborn", prep: sh("rm -rf .git && git init -q -b main ."), args: submitX, exit: 1, code: company.EGit, says: "has no commit yet", fix: "commit first: git add -A && git commit --allow-empty"},
 	{line: "repos: shallow without a remote", prep: sh("git commit -q --allow-empty -m 2; git clone -q --depth 1 file://$PWD ../deep; rm -rf .git; mv ../deep/.git .; git remote remove origin"), args: submitX, exit: 1, code: company.EGit, says: "shallow", fix: "git fetch --unshallow"},
 	{line: "repos: partial", prep: sh("git config remote.origin.url https://example.com/x; git config remote.origin.promisor true"), args: submitX, exit: 1, code: company.EGit, says: "partial clone", fix: "git clone"},
 	{line: "repos: SHA-256", prep: sh("rm -rf .git && git init -q -b main --object-format=sha256 . && git add -A && git commit -q -m first"), args: submitX, exit: 1, code: company.EGit, says: "SHA-256", fix: "sha1"},

@@ -218,7 +218,7 @@ var vendors = []struct{ adapter, key, model string }{
 func (a *app) pickModels(ctx context.Context, loaded office.Loaded) (map[string]office.Model, string) {
 	if at := loaded.Origin["models.default.adapter"]; at != office.OriginDefault {
 		m := loaded.Config.Models["default"]
-		return nil, fmt.Sprintf("Found: %s %s, from %s", m.Adapter, m.Model, at)
+		return nil, "Found: " + strings.TrimSpace(m.Adapter+" "+m.Model) + ", from " + at
 	}
 	lctx, cancel := context.WithTimeout(ctx, localFor)
 	defer cancel()

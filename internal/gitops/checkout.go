@@ -85,7 +85,7 @@ func (c *checkout) headless(ctx context.Context, info BaseInfo) (BaseInfo, error
 	id, err := c.s.resolve(ctx, c.gitDir, "HEAD", "commit")
 	if company.CodeOf(err) == company.ENotFound {
 		return info, unfit(c.workTree + " has no commit yet").Because("the company works from a commit").
-			Fix("commit first: git add -A && git commit -m 'first commit'")
+			Fix("commit first: git add -A && git commit --allow-empty -m 'first commit'")
 	}
 	if err != nil {
 		return info, err
