@@ -3,6 +3,7 @@ package office
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"company/internal/company"
@@ -43,5 +44,25 @@ func TestRepositoryInsideTheRepositoryLendsNoTrust(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// T3, T23: the bounds that keep a worker from taking the whole host are not a
+// repository's to raise; it may lower them.
+func TestRepositoryMayNotTakeTheHost(t *testing.T) {
+	env := mapEnv(map[string]string{"HOME": tempDir(t)})
+	for key, c := range map[string]struct{ more, less string }{
+		"workers.memory": {"64t", "1g"}, "workers.pids": {"1000000", "100"}, "workers.disk": {"64t", "9g"},
+		"workers.max": {"64", "1"}, "workers.warm": {"64", "0"},
+	} {
+		_, name, _ := strings.Cut(key, ".")
+		repo := gitRepo(t, map[string]string{"company.yaml": "workers: {" + name + ": " + c.more + "}\n"})
+		if _, err := Load(LoadOptions{OfficeDir: repo, Env: env}); company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), key) {
+			t.Errorf("%s: %s: %v", key, c.more, err)
+		}
+		repo = gitRepo(t, map[string]string{"company.yaml": "workers: {" + name + ": " + c.less + "}\n"})
+		if _, err := Load(LoadOptions{OfficeDir: repo, Env: env}); err != nil {
+			t.Errorf("%s: %s: %v", key, c.less, err)
+		}
 	}
 }

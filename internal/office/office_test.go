@@ -637,13 +637,14 @@ agents: {worker: {persona: obey, max_turns: 10}}
 // Of every key there is, somebody has judged whether a repository may set it:
 // a new one needs trust until it stands here (DESIGN §11, T23).
 func TestEveryKeyIsJudged(t *testing.T) {
-	free := strings.Fields(`version workers.max workers.command_timeout workers.run_timeout workers.memory workers.cpus workers.pids workers.disk workers.warm
+	free := strings.Fields(`version workers.command_timeout workers.run_timeout workers.cpus
 		git.base git.integration_branch git.integration_mode retention_days
 		limits.continuations limits.model_wait limits.stop_grace limits.hung_after limits.concurrent_tasks limits.readers limits.writers
 		agents.manager.model agents.manager.max_turns agents.worker.model agents.worker.max_turns
 		agents.reviewer.model agents.reviewer.max_turns agents.merger.model agents.merger.max_turns`)
-	// These may be tightened, and not loosened; TestUntrackedAndTightening.
-	oneWay := strings.Fields("budget.usd budget.tokens approvals.plan approvals.merge approvals.pr approvals.deps gates.none gates.lint gates.test gates.protect_tests container.strict gates.red_green gates.protected git.paths recovery")
+	// These may be tightened, and not loosened; TestUntrackedAndTightening,
+	// TestRepositoryMayNotTakeTheHost.
+	oneWay := strings.Fields("budget.usd budget.tokens approvals.plan approvals.merge approvals.pr approvals.deps gates.none gates.lint gates.test gates.protect_tests container.strict gates.red_green gates.protected git.paths recovery workers.max workers.memory workers.pids workers.disk workers.warm")
 	for _, key := range append(leafKeys(reflect.TypeFor[Config](), ""), leafKeys(reflect.TypeFor[Model](), "models.default")...) {
 		if slices.Contains(oneWay, key) {
 			continue

@@ -205,6 +205,17 @@ func needsTrust(key, before, after string, lower, upper Config) bool {
 		return upper.Budget.USD < 0 || lower.Budget.USD >= 0 && upper.Budget.USD > lower.Budget.USD
 	case key == "budget.tokens":
 		return tokenRank(upper.Budget.Tokens) > tokenRank(lower.Budget.Tokens)
+	// A repository's own work must not take the whole host (T3).
+	case key == "workers.memory":
+		return upper.Workers.Memory > lower.Workers.Memory
+	case key == "workers.pids":
+		return upper.Workers.PIDs > lower.Workers.PIDs
+	case key == "workers.disk":
+		return diskRank(upper.Workers.Disk) > diskRank(lower.Workers.Disk)
+	case key == "workers.max":
+		return upper.Workers.Max > lower.Workers.Max
+	case key == "workers.warm":
+		return upper.Workers.Warm > lower.Workers.Warm
 	case strings.HasPrefix(key, "approvals."):
 		return after == `"auto"`
 	case key == "gates.none":
@@ -227,6 +238,14 @@ func needsTrust(key, before, after string, lower, upper Config) bool {
 	return !slices.ContainsFunc(harmless, func(h string) bool {
 		return key == h || strings.HasSuffix(h, ".") && strings.HasPrefix(key, h)
 	})
+}
+
+// diskRank orders bounds of a worker's disk: auto is 10g at most.
+func diskRank(s AutoSize) AutoSize {
+	if s == 0 {
+		return 10 << 30
+	}
+	return s
 }
 
 // tokenRank orders caps of tokens. Auto may mean no cap, so only none ranks

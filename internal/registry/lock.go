@@ -69,6 +69,7 @@ func Locks(files map[string][]byte) (all []company.Dependency, notes []string) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
+	seen := map[company.Dependency]bool{}
 	for _, name := range names {
 		text := files[name]
 		_, ok := IsLock(name)
@@ -85,17 +86,18 @@ func Locks(files map[string][]byte) (all []company.Dependency, notes []string) {
 			continue
 		}
 		for _, d := range found {
-			if Check(d) == nil {
-				all = append(all, d)
+			if seen[d] || Check(d) != nil {
+				continue
 			}
+			if len(all) == 4*maxNames {
+				notes = append(notes, fmt.Sprintf("the lock files name more than %d versions; the rest is left out", 4*maxNames))
+				break
+			}
+			seen[d] = true
+			all = append(all, d)
 		}
 	}
 	slices.SortFunc(all, func(a, b company.Dependency) int { return strings.Compare(a.String(), b.String()) })
-	all = slices.Compact(all)
-	if len(all) > 4*maxNames {
-		notes = append(notes, fmt.Sprintf("the lock files name more than %d versions; the rest is left out", 4*maxNames))
-		all = all[:4*maxNames]
-	}
 	return all, notes
 }
 

@@ -145,3 +145,13 @@ func TestResolve(t *testing.T) {
 		t.Errorf("without a registry: %v", err)
 	}
 }
+
+// As many lines as a lock file can have cost no more than what they name.
+func TestLockFilesThatRepeatThemselves(t *testing.T) {
+	all, notes := Locks(map[string][]byte{
+		"requirements.txt": []byte(strings.Repeat("a\n", 1<<20)), "x/requirements.txt": []byte(strings.Repeat("A==1.0\na\n", 1<<18)),
+	})
+	if len(all) != 2 || len(notes) != 0 {
+		t.Errorf("%v %q", all, notes)
+	}
+}

@@ -9,8 +9,12 @@ import (
 	"company/internal/registry"
 )
 
-// maxLocks is how many lock files of one tree are read.
-const maxLocks = 500
+// Bounds of the lock files of one tree that are read: how many, and how many
+// bytes in all. They are held in memory; what is beyond allows nothing.
+const (
+	maxLocks     = 500
+	maxLockBytes = 64 << 20
+)
 
 // Locks reads the lock files of a commit or tree, path to content. Files of
 // other projects that were copied in do not count.
@@ -50,10 +54,15 @@ func lockEntries(ctx context.Context, m *gitops.Mirror, at company.OID) (out []g
 	if err != nil {
 		return nil, err
 	}
+	var total int64
 	for _, e := range all {
 		if _, ok := registry.IsLock(e.Path); !ok || e.Mode != gitops.ModeFile && e.Mode != gitops.ModeExec || e.Size > registry.MaxLockFile || copied(e.Path) {
 			continue
 		}
+		if total+e.Size > maxLockBytes {
+			continue
+		}
+		total += e.Size
 		if out = append(out, e); len(out) == maxLocks {
 			break
 		}
