@@ -293,6 +293,8 @@ func TestGateFiles(t *testing.T) {
 	for p, want := range map[string]bool{
 		"Makefile": true, "web/package.json": true, "vitest.config.mts": true, ".eslintrc.json": true, ".eslintrc": true, "jest.config.js": true,
 		"eslint.config.js": true, "tests/conftest.py": true, "package-lock.json": false, "main.go": false, "docs/Makefile.md": false, ".mocharc.yml": true, "package.jsonc": false,
+		".cargo/config.toml": true, "crates/a/.cargo/config": true, "x.cargo/config.toml": false, "config.toml": false, "Cargo.toml": true, "Cargo.lock": false,
+		"go.work": true, "go.mod": false, "build/rules.mk": true, "ava.config.js": true, ".taprc": true, ".npmrc": true, "src/main.rs": false,
 	} {
 		if IsGateFile(p) != want {
 			t.Errorf("%s: %v", p, !want)

@@ -13,12 +13,18 @@ var gateFiles = []string{
 	"Makefile", "makefile", "GNUmakefile", "package.json", "tox.ini", "setup.cfg", "pytest.ini", "pyproject.toml", "conftest.py",
 	"ruff.toml", ".ruff.toml", ".flake8", ".mocharc", "jest.config", "vitest.config", "vite.config", "vitest.workspace", "eslint.config", ".eslintrc",
 	"biome.json", "clippy.toml", ".clippy.toml",
+	// A runner in .cargo/config.toml can stand for every test, a go.work leaves modules out.
+	"Cargo.toml", ".cargo/config.toml", ".cargo/config", "rust-toolchain", "rust-toolchain.toml", "go.work",
+	".pytest.ini", "pytest.toml", ".pytest.toml", "sitecustomize.py", "setup.py", ".npmrc", ".taprc", "ava.config", "tsconfig.json", ".eslintignore",
 }
 
 // IsGateFile says whether a path is one by which checks are defined.
 func IsGateFile(p string) bool {
 	name := path.Base(p)
-	return slices.ContainsFunc(gateFiles, func(g string) bool {
+	return path.Ext(name) == ".mk" || slices.ContainsFunc(gateFiles, func(g string) bool {
+		if strings.Contains(g, "/") {
+			return strings.HasSuffix("/"+p, "/"+g)
+		}
 		stem := strings.HasSuffix(g, ".config") || strings.HasSuffix(g, "rc") // jest.config.mjs, .eslintrc.json
 		return name == g || stem && strings.HasPrefix(name, g+".")
 	})
