@@ -19,6 +19,9 @@ func (h *house) serve(ctx context.Context, a *app) (stop func() error, err error
 	if err := h.orch.Start(ctx, h.workers); err != nil {
 		return nil, err
 	}
+	if err := h.holdBack(ctx, a); err != nil {
+		return nil, err
+	}
 	l, err := office.ListenSocket(h.lock, a.env)
 	if err != nil {
 		return nil, err

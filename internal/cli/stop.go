@@ -102,7 +102,8 @@ func newResume(a *app) *cobra.Command {
 		Example: "  company resume\n  company resume t12",
 		Long: `Lifts a stop of the office, and the pause of the task that is named. Then it
 goes on with that task, or with all that have not ended, and follows them as
-submit does. After a crash this is all there is to do.`,
+submit does. After a crash this is all there is to do; with recovery: ask, it
+is what an unfinished task waits for.`,
 		Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.ids(taskIDs),
 		RunE: func(c *cobra.Command, args []string) error {
 			id := ""

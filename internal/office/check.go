@@ -314,7 +314,6 @@ func (c Config) notYetBeside(no func(bad bool, key, found, instead string)) {
 	same("limits.hung_after", c.Limits.HungAfter, d.Limits.HungAfter)
 	same("limits.readers", c.Limits.Readers, d.Limits.Readers)
 	same("limits.writers", c.Limits.Writers, d.Limits.Writers)
-	same("recovery", c.Recovery, d.Recovery)
 }
 
 // maxCommandTimeout is what the toolbox allows one command at most.

@@ -25,7 +25,7 @@ type Config struct {
 	Budget        Budget           `yaml:"budget" doc:"caps of one task"`
 	Approvals     Approvals        `yaml:"approvals" doc:"what the president is asked"`
 	Limits        Limits           `yaml:"limits" doc:"patience and concurrency"`
-	Recovery      string           `yaml:"recovery" enum:"auto ask" doc:"whether interrupted tasks go on by themselves"`
+	Recovery      string           `yaml:"recovery" enum:"auto ask" doc:"whether unfinished tasks go on by themselves when a company opens the office; ask: they are paused until company resume"`
 	RetentionDays int              `yaml:"retention_days" min:"0" max:"3650" doc:"days that the repositories of finished runs are kept"`
 }
 

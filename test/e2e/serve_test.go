@@ -446,3 +446,33 @@ func TestServeTwice(t *testing.T) {
 	ends(t, h.Start("submit", "say goodbye"), 0)
 	retires(t, p)
 }
+
+// X12: with recovery: ask, a company that is killed and opened again does not
+// go on by itself; with resume it does, from where it was.
+func TestRecoveryAsks(t *testing.T) {
+	t.Parallel()
+	brain := &staff{manager: planned(farewell()), worker: saysGoodbye()}
+	hold := at("t1-01.1", 1)
+	brain.stops = []*stop{hold}
+	h := open(t, brain)
+	h.Config(tinyGates + "recovery: ask\n")
+	t.Cleanup(hold.release)
+	p := serves(t, h)
+	h.MustRun(patience, "submit", "--detach", "say goodbye")
+	hold.wait(t, p)
+	p.Kill()
+	hold.release()
+	p = h.Start("serve")
+	p.Until(patience, "its words", func(it orchestrator.Item) bool {
+		return it.Kind == "note" && strings.Contains(it.Text, "t1 is unfinished and paused; go on with: company resume")
+	})
+	p.Until(patience, "its office", func(it orchestrator.Item) bool {
+		return it.Kind == "note" && strings.Contains(it.Text, "serves the office")
+	})
+	says(t, h, []string{"(paused)"}, "status")
+	if sum := ends(t, h.Start("resume"), 0); sum.Task != "t1" {
+		t.Errorf("summary: %+v", sum)
+	}
+	retires(t, p)
+	delivered(t, h, 1, 1, 1)
+}

@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"context"
+
+	"company/internal/company"
+)
+
+// holdBack is recovery: ask. What an earlier process left unfinished is paused
+// before anything of it begins, and goes on with company resume. A task in
+// which nothing is under way and that waits for an answer is left as it is: the
+// answer is the leave. It is called between the start of the office and its
+// work.
+func (h *house) holdBack(ctx context.Context, a *app) error {
+	if h.loaded.Config.Recovery != "ask" {
+		return nil
+	}
+	s := h.View()
+	var held []company.TaskID
+	for _, id := range s.Open {
+		t := s.Tasks[id]
+		if !t.Paused {
+			if len(s.OpenApprovals(id)) > 0 && idle(s, t) {
+				continue
+			}
+			if _, err := h.orch.Do(ctx, company.Company, company.Pause{Task: id}); err != nil {
+				return err
+			}
+		}
+		held = append(held, id)
+	}
+	if len(held) > 0 {
+		a.note("recovery: ask: %s is unfinished and paused; go on with: company resume", join(held))
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"company/internal/bus/nats"
+	"company/internal/company"
+	"company/internal/ledger"
+	"company/internal/office"
+	"company/internal/orchestrator"
+)
+
+// X12: with recovery: ask, what an earlier process left waits for company
+// resume; what waits for an answer, or has ended, is left alone. Twice is as
+// good as once.
+func TestRecoveryAsk(t *testing.T) {
+	bus, err := nats.Open(t.Context(), nats.Options{Dir: filepath.Join(t.TempDir(), "bus")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := bus.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	h := &house{}
+	h.loaded.Config = office.Default()
+	if h.ledger, err = ledger.Open(t.Context(), bus, ledger.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if h.orch, err = orchestrator.Open(t.Context(), orchestrator.Config{Ledger: h.ledger, Office: "k3fq"}); err != nil {
+		t.Fatal(err)
+	}
+	do := func(c company.Command) {
+		t.Helper()
+		if _, err := h.orch.Do(t.Context(), company.Company, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(company.StartOffice{Office: "k3fq"})
+	for range 4 {
+		do(company.Submit{Instruction: "x", Project: company.Project{ID: "p", Path: "/p"}, Settings: company.Settings{NoGates: "ask"}})
+	}
+	do(company.Cancel{Task: "t2"})
+	base := company.OID(strings.Repeat("a", 40))
+	do(company.Prepare{Task: "t3", Prepared: company.Prepared{Base: company.Base{OID: base}, Image: "i", GateHash: "g", Integration: "develop-t3-k3fq"}})
+	for _, e := range company.Due(h.View(), now(), 9) {
+		if e.Kind == company.DoNote && e.Task == "t3" {
+			do(e.Then)
+		}
+	}
+	if len(h.View().OpenApprovals("t3")) != 1 {
+		t.Fatalf("t3 asks %v", h.View().OpenApprovals("t3"))
+	}
+	do(company.StartOffice{Office: "k3fq"})
+
+	var said bytes.Buffer
+	a := &app{err: &said}
+	paused := func() string {
+		out := ""
+		for _, id := range h.View().Open {
+			if h.View().Tasks[id].Paused {
+				out += string(id) + " "
+			}
+		}
+		return out
+	}
+	hold := func() {
+		t.Helper()
+		said.Reset()
+		if err := h.holdBack(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if hold(); paused() != "" || said.Len() > 0 {
+		t.Fatalf("recovery: auto pauses %s: %s", paused(), said.String())
+	}
+	h.loaded.Config.Recovery = "ask"
+	for range 2 {
+		if hold(); paused() != "t1 t4 " || !strings.Contains(said.String(), "t1, t4 is unfinished and paused; go on with: company resume") {
+			t.Fatalf("%s paused: %s", paused(), said.String())
+		}
+	}
+	for _, e := range company.Due(h.View(), now(), 9) {
+		if e.Task != "t3" {
+			t.Errorf("%s goes on by itself", e.Key)
+		}
+	}
+	do(company.Pause{Task: "t1", Off: true}) // as company resume t1 does
+	if paused() != "t4 " {
+		t.Errorf("%s paused", paused())
+	}
+}
