@@ -66,9 +66,9 @@ func listContainers(ctx context.Context, log *slog.Logger) (list []container.Inf
 	return rt.ListAll(ctx)
 }
 
-// buildProfile is the seccomp profile that images are prepared under: the same
-// as that of workers.
-func buildProfile() string { return seccomp.Profile() }
+// buildProfile is the seccomp profile that images are prepared under: it allows
+// what that of workers does.
+func buildProfile() string { return seccomp.Preparation() }
 
 // openForges picks a forge per remote. dir is where pages are kept.
 func openForges(dir string, c office.Config, log *slog.Logger, env func(string) (string, bool)) *forge.Set {

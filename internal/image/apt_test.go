@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/container/docker/seccomp"
 	"company/internal/registry"
 )
 
@@ -58,6 +59,25 @@ func TestSetupApt(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Packages whose scripts add users and groups and set owners install under the
+// filter that the product uses.
+func TestSetupAptUsers(t *testing.T) {
+	be := newBench(t)
+	be.seccomp = seccomp.Preparation()
+	up, err := registry.Operator(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(up.AptSources(registryURL, debianKeyring, debianSuite)) == 0 {
+		t.Skipf("this host has no apt source of %s: %v", debianSuite, up.Notes)
+	}
+	useRegistries(t, be, up, filepath.Join(be.dir, "registries"))
+	img := be.mustEnsure(t, Request{Setup: []string{"apt-get update && apt-get install -y --no-install-recommends openssh-client", "useradd -r somebody"}})
+	if out := be.mustRun(t, img, `ssh -V 2>&1; getent group _ssh; id -un somebody`); !strings.HasPrefix(out, "OpenSSH_") || !strings.Contains(out, "\n_ssh:") || !strings.HasSuffix(out, "\nsomebody\n") {
+		t.Errorf("%q", out)
+	}
 }
 
 // An archive that Debian's keys do not vouch for is not installed from.

@@ -84,7 +84,7 @@ type Workers struct {
 type Container struct {
 	Runtime  string   `yaml:"runtime" enum:"dod rootless dind" doc:"which daemon runs it"`
 	Image    string   `yaml:"image" check:"image" doc:"auto, or name@sha256:digest"`
-	Setup    []string `yaml:"setup" check:"command" doc:"commands that prepare the image"`
+	Setup    []string `yaml:"setup" check:"command" doc:"commands that prepare the image, as root; apt-get install works"`
 	SetupEnv []string `yaml:"setup_env" check:"env_name" doc:"variables that the preparation, and nothing else, gets"`
 	Deps     string   `yaml:"deps" enum:"locked off" doc:"dependency mirrors"`
 	Egress   []string `yaml:"egress" check:"host" doc:"host names that workers may reach on port 443"`

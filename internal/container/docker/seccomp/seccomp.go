@@ -34,6 +34,27 @@ func Profile() string {
 	return b.String()
 }
 
+// Preparation is Profile for build containers, where tools of packages run as
+// root. It allows no more. It refuses a connection to the kernel's audit in the
+// words of a kernel without one: tools that add users go on then, and end over
+// any other refusal.
+func Preparation() string {
+	var d document
+	if err := json.Unmarshal(profile, &d); err != nil {
+		panic(err) // the embedded file is checked by a test
+	}
+	unsupported := uint(93) // EPROTONOSUPPORT
+	d.Syscalls = append(d.Syscalls, rule{
+		Names: []string{"socket"}, Action: "SCMP_ACT_ERRNO", ErrnoRet: &unsupported,
+		Args: []argument{{Index: 0, Value: afNetlink, Op: "SCMP_CMP_EQ"}, {Index: 2, Value: netlinkAudit, Op: "SCMP_CMP_EQ"}},
+	})
+	out, err := json.Marshal(d)
+	if err != nil {
+		panic(err)
+	}
+	return string(out)
+}
+
 type document struct {
 	DefaultAction   string         `json:"defaultAction"`
 	DefaultErrnoRet *uint          `json:"defaultErrnoRet,omitempty"`
@@ -85,6 +106,8 @@ const (
 	afInet    = 2
 	afInet6   = 10
 	afNetlink = 16
+
+	netlinkAudit = 9 // protocol
 )
 
 // Derive makes our profile from moby's:

@@ -3,6 +3,7 @@ package seccomp
 import (
 	"encoding/json"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -76,6 +77,22 @@ func TestProfileRules(t *testing.T) {
 	}
 	if !clone3 {
 		t.Error("clone3 does not answer ENOSYS")
+	}
+}
+
+// The profile of preparation is the other one and one refusal more.
+func TestPreparation(t *testing.T) {
+	var all, d document
+	if err := json.Unmarshal([]byte(Profile()), &all); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(Preparation()), &d); err != nil {
+		t.Fatal(err)
+	}
+	last := d.Syscalls[len(d.Syscalls)-1]
+	d.Syscalls = d.Syscalls[:len(d.Syscalls)-1]
+	if !reflect.DeepEqual(all, d) || last.Action != "SCMP_ACT_ERRNO" {
+		t.Errorf("more than a refusal was added: %+v", last)
 	}
 }
 
