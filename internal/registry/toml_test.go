@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -46,5 +47,26 @@ func TestTOMLWithBracketsInTexts(t *testing.T) {
 	all, notes := Locks(map[string][]byte{"uv.lock": []byte(text)})
 	if len(all) != 1 || all[0].Name != "x" || len(notes) != 0 {
 		t.Errorf("%v, notes %q", all, notes)
+	}
+}
+
+// T16: behind a proxy nothing is dialled here, so an address is told by its
+// form.
+func TestAddressesInOddFormsAreNotPublic(t *testing.T) {
+	tr, err := newTransport(None())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.close()
+	for _, host := range []string{"127.1", "0x7f.0.0.1", "0x7f.1", "017700000001.", "127.0.0.1.", "2130706433", "a.b.1", "[::ffff:7f00:1]", "10.0.0.1", "x.internal"} {
+		u := &url.URL{Scheme: "https", Host: host, Path: "/x"}
+		if tr.foreign(u) == nil {
+			t.Errorf("%s is taken for a public host", host)
+		}
+	}
+	for _, host := range []string{"files.pythonhosted.org", "1.example.com", "x.3com.com", "9.9.9.9"} {
+		if err := tr.foreign(&url.URL{Scheme: "https", Host: host}); err != nil {
+			t.Errorf("%s: %v", host, err)
+		}
 	}
 }

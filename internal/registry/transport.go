@@ -152,11 +152,19 @@ func (t *transport) foreign(u *url.URL) error {
 		return fmt.Errorf("%.200s is not on port 443", u.Redacted())
 	case err == nil && !public(addr):
 		return fmt.Errorf("%w: %s", errPrivate, host)
-	case err != nil && (!strings.Contains(host, ".") || host == "localhost" || strings.HasSuffix(host, ".localhost") ||
+	case err != nil && (!strings.Contains(host, ".") || numeral(host) || host == "localhost" || strings.HasSuffix(host, ".localhost") ||
 		strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal") || strings.HasSuffix(host, ".home.arpa")):
 		return fmt.Errorf("%w: %.100s", errPrivate, host)
 	}
 	return nil
+}
+
+// numeral reports whether a host is an address in one of the odd forms that a
+// proxy's resolver may read as one: 127.1, 0x7f.0.0.1. No name of the public
+// network ends in a part that begins with a digit.
+func numeral(host string) bool {
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	return last == "" || last[0] >= '0' && last[0] <= '9'
 }
 
 func (t *transport) close() {

@@ -64,7 +64,16 @@ func newApp(a forge.App, key forge.Secret, api string, repo forge.Repo, base htt
 			return nil, bad(errors.New("it is not an RSA key"))
 		}
 	}
-	return &appLogin{id: a.ID, installation: a.Installation, key: k, api: api, repo: repo, http: &http.Client{Transport: &timed{base}}}, nil
+	return &appLogin{id: a.ID, installation: a.Installation, key: k, api: api, repo: repo, http: &http.Client{Transport: &timed{base}, CheckRedirect: sameOrigin}}, nil
+}
+
+// sameOrigin follows a redirect of the API to itself, as for a repository that
+// was renamed. The App's word is for nobody else, and not for the clear.
+func sameOrigin(r *http.Request, via []*http.Request) error {
+	if first := via[0].URL; len(via) > 5 || r.URL.Scheme != first.Scheme || r.URL.Host != first.Host {
+		return http.ErrUseLastResponse
+	}
+	return nil
 }
 
 // claim is the App's signed word on who it is (RS256), for nine minutes. It

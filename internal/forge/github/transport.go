@@ -13,6 +13,7 @@ import (
 // authorized adds the login to requests for the API's own host, and to no
 // others: a redirect or a link in a reply gets none (T21).
 type authorized struct {
+	scheme     string // of the API: a login never goes out in the clear where it did not before
 	host       string
 	credential func(context.Context) (forge.Credential, error)
 	next       http.RoundTripper
@@ -26,7 +27,7 @@ func withoutLogin(r *http.Request) *http.Request {
 }
 
 func (a *authorized) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.URL.Host != a.host || r.Context().Value(noLogin{}) != nil {
+	if r.URL.Scheme != a.scheme || r.URL.Host != a.host || r.Context().Value(noLogin{}) != nil {
 		return a.next.RoundTrip(r)
 	}
 	cred, err := a.credential(r.Context())
