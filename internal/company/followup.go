@@ -265,6 +265,9 @@ func quoteWords(s string) string {
 		s = strings.ToValidUTF8(s[:maxRemarkBytes], "") + " […]"
 	}
 	s = strings.Map(func(r rune) rune {
+		if r == '\u2028' || r == '\u2029' {
+			return '\n' // a line of its own, and so quoted like the others
+		}
 		if r != '\n' && r != '\t' && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r)) {
 			return -1
 		}

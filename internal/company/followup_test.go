@@ -164,3 +164,10 @@ func TestFollowUpKeepsTheGates(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// No line of a stranger's stands outside of the quotation.
+func TestQuotedLines(t *testing.T) {
+	if got := quoteWords("a\u2028b\u2029c\nd\u0085e\x1b\u202e"); got != "> a\n> b\n> c\n> de\n" {
+		t.Errorf("%q", got)
+	}
+}
