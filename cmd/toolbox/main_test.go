@@ -229,6 +229,24 @@ func TestServeEndsWithoutHeartbeat(t *testing.T) {
 	}
 }
 
+// Between SIGTERM and SIGKILL a command has as long as is said, and no longer.
+func TestStopGrace(t *testing.T) {
+	for grace, tidied := range map[string]bool{"30s": true, "0s": false, "100ms": false} {
+		t.Run(grace, func(t *testing.T) {
+			t.Parallel()
+			c := serve(t, "TOOLBOX_STOP_GRACE="+grace)
+			defer c.Close()
+			r, err := c.Run(t.Context(), toolbox.RunRequest{TimeoutS: 1, Command: `trap "sleep 2; echo tidied; exit 0" TERM; echo on; while :; do sleep 0.1; done`})
+			if err != nil || !r.TimedOut {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			if out := r.Stdout.String(); !strings.HasPrefix(out, "on\n") || strings.Contains(out, "tidied") != tidied {
+				t.Errorf("with a grace of %s it says %q", grace, out)
+			}
+		})
+	}
+}
+
 func TestShutdown(t *testing.T) {
 	c := serve(t)
 	pid := c.background(t)
@@ -394,7 +412,7 @@ func TestUsage(t *testing.T) {
 			t.Errorf("%v: exit code %d", args, code)
 		}
 	}
-	for _, env := range []string{"GATEWAY_PORT=x", "GATEWAY_PORT=70000", "TOOLBOX_DEADMAN=0", "TOOLBOX_DEADMAN=soon"} {
+	for _, env := range []string{"GATEWAY_PORT=x", "GATEWAY_PORT=70000", "TOOLBOX_DEADMAN=0", "TOOLBOX_DEADMAN=soon", "TOOLBOX_STOP_GRACE=-1s", "TOOLBOX_STOP_GRACE=soon"} {
 		k, v, _ := strings.Cut(env, "=")
 		t.Setenv(k, v)
 		if code := run([]string{"serve"}); code != server.ExitUsage {

@@ -159,7 +159,7 @@ type Approvals struct {
 type Limits struct {
 	Continuations   int           `yaml:"continuations" min:"0" max:"100" doc:"further runs after one that ran out of turns"`
 	ModelWait       time.Duration `yaml:"model_wait" min:"0s" max:"168h" doc:"how long to wait for a busy model"`
-	StopGrace       time.Duration `yaml:"stop_grace" min:"0s" max:"10m" doc:"between SIGTERM and SIGKILL of a process"`
+	StopGrace       time.Duration `yaml:"stop_grace" min:"0s" max:"10m" doc:"between SIGTERM and SIGKILL of a command that an agent started; 0s: none"`
 	HungAfter       time.Duration `yaml:"hung_after" min:"1s" max:"168h" doc:"silence after which a run counts as hung"`
 	ConcurrentTasks int           `yaml:"concurrent_tasks" min:"1" max:"256" doc:"tasks under way at a time"`
 	Readers         int           `yaml:"readers" min:"1" max:"256" doc:"reading tool calls at a time"`

@@ -29,7 +29,7 @@ func (s *Shop) start(ctx context.Context, image, name string, labels container.L
 	b.container, err = s.Runtime.Start(ctx, container.Spec{
 		Name: name, Image: image, Labels: labels, Limits: s.Limits,
 		Command: []string{"/usr/local/bin/toolbox", "serve"},
-		Env:     []string{fmt.Sprintf("GATEWAY_PORT=%d", gatewayPort)},
+		Env:     s.environment(),
 	})
 	if err != nil {
 		return nil, err
@@ -39,6 +39,15 @@ func (s *Shop) start(ctx context.Context, image, name string, labels container.L
 	}
 	b.tools = toolbox.New(b.session)
 	return b, nil
+}
+
+// environment is what the toolbox is told.
+func (s *Shop) environment() []string {
+	env := []string{fmt.Sprintf("GATEWAY_PORT=%d", gatewayPort)}
+	if s.StopGrace != 0 {
+		env = append(env, "TOOLBOX_STOP_GRACE="+max(0, s.StopGrace).String())
+	}
+	return env
 }
 
 // ready gives a run its container: a warm one, or one of its own.

@@ -39,7 +39,10 @@ type Shop struct {
 	Signoff bool          // they carry the author's sign-off
 	// CommandTimeout is for commands that ask for no time of their own.
 	CommandTimeout time.Duration
-	Logger         *slog.Logger
+	// StopGrace is from SIGTERM to SIGKILL of what a tool started; 0: the
+	// toolbox's own, negative: none.
+	StopGrace time.Duration
+	Logger    *slog.Logger
 	// Security is told of what a container tried and was refused. It may be nil.
 	Security func(run company.RunID, what string)
 

@@ -39,13 +39,14 @@ type Settings struct {
 	Workspace   string        // TOOLBOX_WORKSPACE
 	GatewayPort int           // GATEWAY_PORT; 0 lets the system choose one
 	DeadMan     time.Duration // TOOLBOX_DEADMAN
+	Grace       time.Duration // TOOLBOX_STOP_GRACE: from SIGTERM to SIGKILL of what a tool started
 	GoCache     string        // TOOLBOX_GOCACHE: the baked build cache
 	Ready       string        // TOOLBOX_READY: the image's script that makes a fresh tree ready
 }
 
 // FromEnv reads the settings. A value that is none is an error.
 func FromEnv(get func(string) string) (Settings, error) {
-	s := Settings{Workspace: toolbox.Workspace, GatewayPort: toolbox.GatewayPort, DeadMan: toolbox.DeadMan, GoCache: goCache, Ready: readyScript}
+	s := Settings{Workspace: toolbox.Workspace, GatewayPort: toolbox.GatewayPort, DeadMan: toolbox.DeadMan, Grace: toolbox.StopGrace, GoCache: goCache, Ready: readyScript}
 	if v := get("TOOLBOX_WORKSPACE"); v != "" {
 		s.Workspace = v
 	}
@@ -68,6 +69,15 @@ func FromEnv(get func(string) string) (Settings, error) {
 			return s, fmt.Errorf("TOOLBOX_DEADMAN is %q, want a duration like 30s", v)
 		}
 		s.DeadMan = d
+	}
+	if v := get("TOOLBOX_STOP_GRACE"); v != "" {
+		d, err := time.ParseDuration(v)
+		if err != nil || d < 0 {
+			return s, fmt.Errorf("TOOLBOX_STOP_GRACE is %q, want a duration like 3s", v)
+		}
+		if s.Grace = d; d == 0 {
+			s.Grace = -1 // none, where zero is the default
+		}
 	}
 	return s, nil
 }
@@ -93,7 +103,7 @@ func Serve(settings Settings, stdin, stdout *os.File, log *slog.Logger) int {
 	}
 	asked := make(chan struct{})
 	var once sync.Once
-	server, err := New(Config{Root: settings.Workspace, Ready: settings.Ready, Shutdown: func() { once.Do(func() { close(asked) }) }})
+	server, err := New(Config{Root: settings.Workspace, Grace: settings.Grace, Ready: settings.Ready, Shutdown: func() { once.Do(func() { close(asked) }) }})
 	if err != nil {
 		log.Error("open the workspace", "err", err)
 		return ExitFault

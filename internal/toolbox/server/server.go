@@ -30,7 +30,7 @@ type Config struct {
 	Root  string        // the workspace; toolbox.Workspace when empty
 	Temp  string        // logs of commands and the checkpoint's index; a new folder in the system's when empty
 	Env   []string      // what commands get before the built-in defaults are filled in; os.Environ() when nil
-	Grace time.Duration // from SIGTERM to SIGKILL; toolbox.StopGrace when zero
+	Grace time.Duration // from SIGTERM to SIGKILL; toolbox.StopGrace when zero, none when negative
 	Ready string        // script that is run in a fresh clone; "" or absent = nothing
 	// Shutdown is called, once answered, when the host asks for the end.
 	Shutdown func()
