@@ -160,8 +160,9 @@ func (s *survey) makeParts() []part {
 	return nil
 }
 
-// unknownKinds says which projects are there that no gate is known for, and,
-// where gates come from another kind, that a Makefile is left alone.
+// unknownKinds says which projects are there that no gate is known for, that
+// submodules stay empty, and, where gates come from another kind, that a
+// Makefile is left alone.
 func (s *survey) unknownKinds(others bool) {
 	for _, k := range []struct{ file, kind string }{
 		{"pom.xml", "a Maven project"}, {"build.gradle", "a Gradle project"}, {"build.gradle.kts", "a Gradle project"},
@@ -171,6 +172,9 @@ func (s *survey) unknownKinds(others bool) {
 		if s.has("", k.file) {
 			s.note("%s (%s): no gate is known for it; gates.test names one", k.kind, k.file)
 		}
+	}
+	if s.has("", ".gitmodules") {
+		s.note("there are submodules (.gitmodules): they are not fetched, their folders are empty for checks and workers")
 	}
 	if others && (s.has("", "Makefile") || s.has("", "GNUmakefile") || s.has("", "makefile")) {
 		s.note("the Makefile's targets are not used, since the project's kind is known (gates.test: make test)")

@@ -102,6 +102,7 @@ func TestDetect(t *testing.T) {
 		{"Make with a check", map[string]string{"GNUmakefile": "check::\n\ttrue\n"}, gates.Options{}, []string{"test |  | make check"}, "make", nil},
 		{"a variable is no target", map[string]string{"Makefile": "test := x\nall:\n"}, gates.Options{}, []string{}, "", []string{"has no target test"}},
 		{"Make beside Go", map[string]string{"go.mod": "module x\n", "x.go": "package x\n", "Makefile": "test:\n"}, gates.Options{}, []string{vet, test}, "go", []string{"the Makefile's targets are not used"}},
+		{"submodules", map[string]string{"go.mod": "module x\n", "x.go": "package x\n", ".gitmodules": "[submodule \"lib\"]\n\tpath = lib\n\turl = ../lib\n"}, gates.Options{}, []string{vet, test}, "go", []string{"there are submodules (.gitmodules): they are not fetched"}},
 		{"Java", map[string]string{"pom.xml": ""}, gates.Options{}, []string{}, "", []string{"Maven project (pom.xml): no gate is known"}},
 
 		{"two languages in the root", map[string]string{"go.mod": "module x\n", "x.go": "package x\n", "package.json": `{"scripts":{"test":"node --test"}}`},
