@@ -62,6 +62,10 @@ func (a *app) listProjects(ctx context.Context) error {
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "projects": all})
 	}
+	if len(all) == 0 && s.Office.Epoch == 0 { // project add would be refused
+		_, err := fmt.Fprintln(a.out, "no projects yet, and nobody works in this office yet: company serve, or company submit --project PATH \"…\"")
+		return err
+	}
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(a.out, "no projects yet: company submit \"…\" in a git checkout, or company project add PATH")
 		return err
