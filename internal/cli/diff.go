@@ -116,5 +116,5 @@ func stat(d gitops.Diff) string {
 	for _, c := range d.Changes {
 		n[c.Action]++
 	}
-	return fmt.Sprintf("%d files: %d created, %d modified, %d deleted", len(d.Changes), n["created"], n["modified"], n["deleted"])
+	return fmt.Sprintf("%s: %d created, %d modified, %d deleted", company.Count(len(d.Changes), "file"), n["created"], n["modified"], n["deleted"])
 }

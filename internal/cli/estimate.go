@@ -59,6 +59,6 @@ func (e estimate) text(cap company.Amount) string {
 	if e.From == 0 {
 		return "estimate: none, nothing was done in this office yet; " + most
 	}
-	return fmt.Sprintf("estimate: %s to %s, %s to %s, judged by %d subtasks; %s", money(e.LowCostMicroUSD, e.LowTokens), money(e.HighCostMicroUSD, e.HighTokens),
-		ago(time.Duration(e.LowMS)*time.Millisecond), ago(time.Duration(e.HighMS)*time.Millisecond), e.From, most)
+	return fmt.Sprintf("estimate: %s to %s, %s to %s, judged by %s; %s", money(e.LowCostMicroUSD, e.LowTokens), money(e.HighCostMicroUSD, e.HighTokens),
+		ago(time.Duration(e.LowMS)*time.Millisecond), ago(time.Duration(e.HighMS)*time.Millisecond), company.Count(e.From, "subtask"), most)
 }

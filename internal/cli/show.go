@@ -158,9 +158,9 @@ func (v wholeView) text() string {
 		fmt.Fprintf(&b, "\n! %s %s\n  %s\n", q.ID, clean(q.Question), q.Next)
 	}
 	for key, f := range v.Failures {
-		fmt.Fprintf(&b, "\nx %s failed %d times: %s\n", key, f.Attempt, cleanLine(f.Error, 300))
+		fmt.Fprintf(&b, "\nx %s failed %s: %s\n", key, company.Count(f.Attempt, "time"), cleanLine(f.Error, 300))
 	}
-	fmt.Fprintf(&b, "\nPLAN  %d subtasks in %d waves, %d merged\n", v.Subtasks, v.Waves, v.Merged)
+	fmt.Fprintf(&b, "\nPLAN  %s in %s, %d merged\n", company.Count(v.Subtasks, "subtask"), company.Count(v.Waves, "wave"), v.Merged)
 	if v.Why != "" {
 		fmt.Fprintf(&b, "  %s\n", cleanLine(v.Why, 300))
 	}

@@ -48,7 +48,7 @@ func summarize(s *company.State, t *company.Task) summary {
 	switch {
 	case t.Status == company.TaskCompleted && t.DryRun:
 		sum.Result, sum.Next = "COMPLETE", fmt.Sprintf("company show %s; then submit it without --dry-run", t.ID)
-		sum.Why = fmt.Sprintf("the plan has %d subtasks in %d waves", len(t.Subtasks), t.Plan.Waves)
+		sum.Why = "the plan has " + company.Count(len(t.Subtasks), "subtask") + " in " + company.Count(t.Plan.Waves, "wave")
 		e := estimated(s, t)
 		sum.Estimate = &e
 		sum.Hint += "; " + e.text(t.Cap)

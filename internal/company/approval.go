@@ -103,7 +103,7 @@ func (s *State) wants(t *Task) []Want {
 	}
 	if t.Status == TaskExecuting && t.Settings.Plan == Ask {
 		out = append(out, Want{Key: t.planKey(), Kind: AskPlan, Task: t.ID,
-			Question: fmt.Sprintf("The plan has %d subtasks in %d waves. Work on it?", len(t.Subtasks), t.Plan.Waves)})
+			Question: "The plan has " + Count(len(t.Subtasks), "subtask") + " in " + Count(t.Plan.Waves, "wave") + ". Work on it?"})
 	}
 	for _, sub := range t.Subtasks {
 		if sub.Status == SubBlocked {
@@ -117,7 +117,7 @@ func (s *State) wants(t *Task) []Want {
 	for _, key := range sortedKeys(t.Failures) {
 		f := t.Failures[key]
 		if t.exhausted(f) {
-			q := fmt.Sprintf("%s failed %d times: %s", key, f.Attempt, f.Error)
+			q := fmt.Sprintf("%s failed %s: %s", key, Count(f.Attempt, "time"), f.Error)
 			if f.Hint != "" {
 				q += " Fix: " + f.Hint
 			}

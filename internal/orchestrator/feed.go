@@ -88,7 +88,7 @@ func Describe(e company.Event, t *company.Task) Item {
 	case *company.PlanRefused:
 		it.Text, it.Mark = fmt.Sprintf("plan refused: %s", agent.CleanLine(d.Problems[0].String(), 200)), Failed
 	case *company.PlanAccepted:
-		it.Text, it.Mark = fmt.Sprintf("plan: %d subtasks in %d waves", d.Plan.Subtasks(), len(d.Plan.Waves)), Done
+		it.Text, it.Mark = "plan: "+company.Count(d.Plan.Subtasks(), "subtask")+" in "+company.Count(len(d.Plan.Waves), "wave"), Done
 	case *company.SubtaskGuided:
 		it.Text = "manager: " + agent.CleanLine(d.Text, 160)
 	case *company.RunOffered:
@@ -189,7 +189,7 @@ func (it *Item) describeEnd(e company.Event, d *company.RunEnded, t *company.Tas
 	case company.RunSuccess:
 		it.Mark, it.Text = Done, "done"
 		if d.Head != "" {
-			it.Text = fmt.Sprintf("done at %s, %d files", d.Head.Short(), len(d.Changes))
+			it.Text = fmt.Sprintf("done at %s, %s", d.Head.Short(), company.Count(len(d.Changes), "file"))
 		} else {
 			it.Quiet = true // what it decided is a line of its own
 		}

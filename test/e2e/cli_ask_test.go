@@ -70,7 +70,7 @@ func TestQuestionToPullRequest(t *testing.T) {
 func presidentLooks(t *testing.T, h *house.House) {
 	t.Helper()
 	says(t, h, []string{"t1  completed", "test passed on ", "1/1", "#1 open", "add a farewell"}, "status")
-	says(t, h, []string{"t1  completed", "PLAN  1 subtasks in 1 waves, 1 merged", "t1-01", "gates passed", "review: approve", "t1-plan.1", "t1-plan.2", "PULL REQUEST  #1, open"}, "show", "t1")
+	says(t, h, []string{"t1  completed", "PLAN  1 subtask in 1 wave, 1 merged", "t1-01", "gates passed", "review: approve", "t1-plan.1", "t1-plan.2", "PULL REQUEST  #1, open"}, "show", "t1")
 	says(t, h, []string{"t1-01  completed, wave 1  Add a farewell", "must:   the checks pass", "writes: farewell.sh, checks/farewell.sh", "+ test: sh ./test.sh, exit 0", "created   farewell.sh"}, "show", "t1-01")
 	says(t, h, []string{"t1-01.1  worker  success", "result.json", "transcript.ndjson", "git.log"}, "show", "t1-01.1")
 	says(t, h, []string{"a1  clarification of t1", "answer goodbye, please"}, "show", "a1")
@@ -145,7 +145,7 @@ func TestPlanApproval(t *testing.T) {
 	t.Parallel()
 	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
 	sum := ends(t, h.Start("submit", "--no-input", "--approve", "plan", "add a farewell"), 2)
-	if sum.Next != "company approve a1 or company reject a1" || !strings.Contains(sum.Why, "The plan has 1 subtasks in 1 waves") {
+	if sum.Next != "company approve a1 or company reject a1" || !strings.Contains(sum.Why, "The plan has 1 subtask in 1 wave") {
 		t.Fatalf("summary: %+v", sum)
 	}
 	if n := h.Model.Calls().Total; n != 1 {
@@ -177,12 +177,12 @@ func TestDryRun(t *testing.T) {
 	t.Parallel()
 	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
 	r := h.MustRun(patience, "submit", "--dry-run", "add a farewell")
-	if !strings.Contains(r.Stdout, "[WHY]    the plan has 1 subtasks in 1 waves") || !strings.Contains(r.Stdout, "estimate: none, nothing was done in this office yet; never more than ") {
+	if !strings.Contains(r.Stdout, "[WHY]    the plan has 1 subtask in 1 wave") || !strings.Contains(r.Stdout, "estimate: none, nothing was done in this office yet; never more than ") {
 		t.Errorf("summary:\n%s", r.Stdout)
 	}
 	ends(t, h.Start("submit", "add a farewell"), 0)
 	r = h.MustRun(patience, "submit", "--dry-run", "add another")
-	if !strings.Contains(r.Stdout, "judged by 1 subtasks") {
+	if !strings.Contains(r.Stdout, "judged by 1 subtask;") {
 		t.Errorf("summary:\n%s", r.Stdout)
 	}
 }
