@@ -121,7 +121,7 @@ func (a *app) instruction(o submitOptions, args []string) (string, error) {
 }
 
 func (a *app) submit(ctx context.Context, o submitOptions, text string) error {
-	paths, loaded, err := a.ready()
+	paths, _, err := a.ready()
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,8 @@ func (a *app) submit(ctx context.Context, o submitOptions, text string) error {
 	if err != nil {
 		return err
 	}
-	if loaded, err = a.loadFor(paths, repo); err != nil {
+	loaded, err := a.loadFor(paths, repo)
+	if err != nil {
 		return err
 	}
 	if err := loaded.Check(); err != nil {

@@ -153,15 +153,6 @@ func foreign(dir string) bool {
 	return false
 }
 
-// identity is what keys a layer: the names and contents of the files.
-func (f files) identity(names []string) []string {
-	var out []string
-	for _, n := range names {
-		out = append(out, n, f.blob[n])
-	}
-	return out
-}
-
 // readBlob reads one object of bounded size.
 func readBlob(ctx context.Context, repo Repo, name, id string) ([]byte, error) {
 	size, err := git(ctx, repo.MirrorDir, "", "cat-file", "-s", id)

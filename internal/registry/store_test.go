@@ -346,8 +346,10 @@ func TestListsAreRevalidated(t *testing.T) {
 		}
 		return string(text)
 	}
-	if read() != "1" || read() != "1" || full != 1 {
-		t.Errorf("%d full answers", full)
+	for range 2 {
+		if got := read(); got != "1" || full != 1 {
+			t.Errorf("%s after %d full answers", got, full)
+		}
 	}
 	version = "2"
 	if got := read(); got != "2" {
@@ -368,8 +370,7 @@ func TestListsAreRevalidated(t *testing.T) {
 func TestWhereRequestsMayGo(t *testing.T) {
 	var seen []string
 	inner := newRecorder(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("the host's secret")) })
-	var r *recorder
-	r = newRecorder(t, func(w http.ResponseWriter, q *http.Request) {
+	r := newRecorder(t, func(w http.ResponseWriter, q *http.Request) {
 		seen = append(seen, q.URL.Path+" "+q.Header.Get("Authorization"))
 		switch q.URL.Path {
 		case "/npm/away":

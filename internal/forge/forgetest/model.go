@@ -51,7 +51,6 @@ type Pull struct {
 	comments []Said
 	lines    []Said
 	reviews  []Said
-	looks    int // at its mergeability since the head moved
 	lookedAt string
 }
 
