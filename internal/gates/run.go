@@ -194,7 +194,19 @@ const exitTooLong = 124
 // shell's words for that, and make has its own.
 func cannotStart(c company.GateCheck) bool {
 	return c.ExitCode == 126 || c.ExitCode == 127 ||
-		c.ExitCode == 2 && strings.HasPrefix(c.Command, "make ") && strings.Contains(c.Output, "make: *** ") && strings.HasSuffix(strings.TrimSpace(c.Output), "Error 127")
+		c.ExitCode == 2 && strings.HasPrefix(c.Command, "make ") && strings.HasSuffix(lastOfMake(c.Output), " Error 127")
+}
+
+// lastOfMake is the line in which make gives up. What its commands print comes
+// by another stream, and may stand after it.
+func lastOfMake(output string) string {
+	last := ""
+	for line := range strings.Lines(output) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "make: *** ") {
+			last = line
+		}
+	}
+	return last
 }
 
 // unable explains a gate that cannot run on the base: no work was done yet, so
