@@ -31,6 +31,7 @@ RACY := ./internal/pipe ./internal/toolbox/... ./internal/budget ./internal/adap
 
 .PHONY: test
 test: setup build ## every test
+	@scripts/setup.sh test
 	$(GO) test -race -timeout 15m $(RACY)
 	$(GO) test -timeout 25m $$($(GO) list $(SOURCES) | grep -vxF "$$($(GO) list $(RACY))")
 

@@ -37,6 +37,11 @@ need mmdebstrap mmdebstrap
 need ssh openssh-client
 # The tests of ssh remotes start one of their own; the program does not need it.
 [ -x /usr/sbin/sshd ] || missing="$missing openssh-server"
+# So do those of the registries' mirrors with the clients of npm and PyPI.
+if [ "${1:-}" = test ]; then
+	need npm npm
+	python3 -m pip --version >/dev/null 2>&1 || missing="$missing python3-pip"
+fi
 [ -e /usr/share/keyrings/debian-archive-keyring.gpg ] || missing="$missing debian-archive-keyring"
 [ -e /etc/ssl/certs/ca-certificates.crt ] || [ -d /etc/pki ] || missing="$missing ca-certificates"
 up=false

@@ -12,7 +12,7 @@ import (
 // npm itself, against the operator's own registry.
 func TestNPM(t *testing.T) {
 	if _, err := exec.LookPath("npm"); err != nil {
-		t.Skip("there is no npm on this host")
+		t.Fatal("there is no npm on this host: make test installs it")
 	}
 	up := operator(t, NPM, "/is-number")
 	s := newStore(t, up)
