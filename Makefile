@@ -56,7 +56,7 @@ bench: setup build ## the numbers of docs/performance.md
 	bin/company bench pipe start ledger turn
 
 .PHONY: lint
-lint: ## gofmt, vet, staticcheck
+lint: ## gofmt, vet, errcheck, errorlint, bodyclose, contextcheck, unparam, staticcheck (.golangci.yml)
 	@test -z "$$(gofmt -l cmd internal test | tee /dev/stderr)"
-	$(GO) vet $(SOURCES)
-	$(GO) tool staticcheck $(SOURCES)
+	@$(GO) build -C scripts/lint -o ../../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	bin/golangci-lint run $(SOURCES)

@@ -289,7 +289,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s: %#v", kind, err)
 		}
 	}
-	if err := errors.New("else"); adapters.Explain(err, adapters.Info{}) != err {
+	if err := errors.New("else"); !errors.Is(adapters.Explain(err, adapters.Info{}), err) {
 		t.Error("a foreign error was changed")
 	}
 }

@@ -38,7 +38,7 @@ func (a *app) checks(online bool) []check {
 		{"images", a.checkImages},
 		{"registries", func(ctx context.Context) []verdict { return checkRegistries(ctx, loaded.Config) }},
 		{"project", func(ctx context.Context) []verdict { return a.checkProject(ctx, paths, perr, loaded.Config) }},
-		{"config", func(context.Context) []verdict { return one("config", checkConfig(paths, loaded, lerr)) }},
+		{"config", func(context.Context) []verdict { return one("config", checkConfig(loaded, lerr)) }},
 		{"models", func(ctx context.Context) []verdict {
 			if lerr != nil {
 				return one("models", office.Result{Warn: true, Found: "not looked at: the config does not load"})
@@ -141,7 +141,7 @@ func (a *app) checkImages(ctx context.Context) []verdict {
 	return out
 }
 
-func checkConfig(p office.Paths, l office.Loaded, err error) office.Result {
+func checkConfig(l office.Loaded, err error) office.Result {
 	if err != nil {
 		return broken(err)
 	}

@@ -118,7 +118,7 @@ func (a *app) dockerMissing(ctx context.Context) shortages {
 	if err == nil {
 		err = rt.Close()
 	}
-	if err == nil || context.Cause(ctx) == errInterrupted {
+	if err == nil || errors.Is(context.Cause(ctx), errInterrupted) {
 		return nil // an interrupt is nothing that is missing
 	}
 	var e *company.Error

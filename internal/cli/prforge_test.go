@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -14,7 +15,8 @@ func TestPullRequestsOfOneNumber(t *testing.T) {
 		return &company.Task{ID: task, PR: &company.PullRequest{Number: number, State: company.PROpen}}
 	}
 	s := &company.State{LastTask: 3, Tasks: map[company.TaskID]*company.Task{"t1": pr("t1", 7), "t2": pr("t2", 7), "t3": pr("t3", 8)}}
-	if _, err := findPR(s, "7"); company.CodeOf(err) != company.EUsage || !strings.Contains(err.(*company.Error).Hint, "t1 or t2") {
+	var refusal *company.Error
+	if _, err := findPR(s, "7"); company.CodeOf(err) != company.EUsage || !errors.As(err, &refusal) || !strings.Contains(refusal.Hint, "t1 or t2") {
 		t.Errorf("%v", err)
 	}
 	for arg, want := range map[string]company.TaskID{"t1": "t1", "t2": "t2", "#8": "t3", "8": "t3"} {

@@ -165,10 +165,10 @@ func (s *State) mergeWant(t *Task, sub *Subtask) *Want {
 	if len(paths)+len(tests) > 0 {
 		q := ""
 		if len(paths) > 0 {
-			q = string(sub.ID) + " changes protected paths: " + some(paths, 20) + ". "
+			q = string(sub.ID) + " changes protected paths: " + nameSome(paths) + ". "
 		}
 		if len(tests) > 0 {
-			q += string(sub.ID) + " changes or deletes tests that were there before: " + some(tests, 20) + ". "
+			q += string(sub.ID) + " changes or deletes tests that were there before: " + nameSome(tests) + ". "
 		}
 		return &Want{Key: "protected " + string(sub.ID) + " " + string(sub.Head), Kind: AskProtected, Task: t.ID, Subtask: sub.ID,
 			Question: q + "Merge it?"}
@@ -180,9 +180,10 @@ func (s *State) mergeWant(t *Task, sub *Subtask) *Want {
 	return nil
 }
 
-// some names the first most of a list, and how many more there are: an agent
+// nameSome names the first 20 of a list, and how many more there are: an agent
 // may change thousands of files.
-func some(list []string, most int) string {
+func nameSome(list []string) string {
+	const most = 20
 	if len(list) <= most {
 		return strings.Join(list, ", ")
 	}

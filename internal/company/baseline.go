@@ -236,7 +236,7 @@ func (t *Task) KnownRed() []string {
 			for _, t := range c.Tests {
 				names = append(names, t.Name)
 			}
-			out = append(out, c.Name+": "+some(names, 20))
+			out = append(out, c.Name+": "+nameSome(names))
 		}
 	}
 	return out

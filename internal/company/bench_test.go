@@ -2,6 +2,7 @@ package company
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"testing"
@@ -58,7 +59,7 @@ func (b *bench) doID(id, actor string, c Command) ([]Event, error) {
 		b.t.Fatalf("deciding %T has changed the state", c)
 	}
 	if err != nil {
-		if e, ok := err.(*Error); !ok || e.Code == "" || e.Message == "" || len(evs) > 0 {
+		if e := (*Error)(nil); !errors.As(err, &e) || e.Code == "" || e.Message == "" || len(evs) > 0 {
 			b.t.Fatalf("%T is refused without a coded error: %v, %d events", c, err, len(evs))
 		}
 		return nil, err

@@ -212,7 +212,7 @@ func (r GateResult) failedOutput() string {
 		}
 		out := ch.Name + " (" + ch.Command + "):\n"
 		if news := ch.New(); len(news) > 0 && len(news) < len(ch.Tests) {
-			out += "These fail, and did not on the base: " + some(news, 20) + "\n"
+			out += "These fail, and did not on the base: " + nameSome(news) + "\n"
 		}
 		return out + ch.Output
 	}

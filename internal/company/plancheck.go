@@ -1,6 +1,7 @@
 package company
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -232,7 +233,7 @@ func (c *planCheck) writeSet(at string, s PlannedSubtask) []Glob {
 		g, err := ParseGlob(w)
 		if err != nil {
 			hint := "correct the glob"
-			if e, ok := err.(*Error); ok {
+			if e := (*Error)(nil); errors.As(err, &e) {
 				err, hint = E("", e.Message), e.Hint
 			}
 			c.add(at, "has a write set that cannot be read: "+err.Error(), hint)

@@ -95,7 +95,7 @@ func (r Review) Check() error {
 	return nil
 }
 
-func (c EndRun) reviewerSays(s *State, m Meta, t *Task, r *Run) ([]Event, error) {
+func (c EndRun) reviewerSays(m Meta, t *Task, r *Run) ([]Event, error) {
 	if c.Review == nil {
 		return nil, E(EInvalid, "a reviewer's run ends with a verdict")
 	}

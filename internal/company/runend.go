@@ -42,7 +42,7 @@ func (c EndRun) decide(s *State, m Meta) ([]Event, error) {
 	case Manager:
 		more, err = c.managerSays(s, m, t, r)
 	case Reviewer:
-		more, err = c.reviewerSays(s, m, t, r)
+		more, err = c.reviewerSays(m, t, r)
 	}
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package container_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -134,8 +135,8 @@ func TestWorkspaceFits(t *testing.T) {
 
 func TestWorkspaceRefusal(t *testing.T) {
 	_, err := container.PlanWorkspace(container.Limits{DiskBytes: 10 * container.GiB}, false)
-	e, ok := err.(*company.Error)
-	if !ok || e.Code != company.EDocker || e.Hint == "" ||
+	var e *company.Error
+	if !errors.As(err, &e) || e.Code != company.EDocker || e.Hint == "" ||
 		e.Message != "this host cannot bound a work space of 10 GiB beside 4 GiB of memory" {
 		t.Errorf("%v", err)
 	}

@@ -45,7 +45,7 @@ func (s *survey) nodeParts() []part {
 			root = p
 		}
 		s.otherManagers(dir, p)
-		got := part{dir: dir, kind: "node", about: "npm package", lint: s.nodeLint(dir, p, root), test: s.nodeTest(dir, p, root)}
+		got := part{dir: dir, kind: "node", about: "npm package", lint: s.nodeLint(dir, p, root), test: s.nodeTest(dir, p)}
 		if above := coveredBy(out, dir); above != nil { // a workspace of what is checked already
 			if above.test != nil {
 				got.test = nil
@@ -135,7 +135,7 @@ func (p manifest) pinned(dir, name, env, args string) string {
 
 // nodeTest is how the tests of a package are run. Whatever the test script
 // does before and after its runner stays; the runner is told to report.
-func (s *survey) nodeTest(dir string, p, root manifest) *company.GateCommand {
+func (s *survey) nodeTest(dir string, p manifest) *company.GateCommand {
 	script := strings.TrimSpace(p.Scripts["test"])
 	if script == "" || strings.Contains(script, "no test specified") {
 		switch {

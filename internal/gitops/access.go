@@ -74,7 +74,7 @@ func (s *Store) remote(_ context.Context, r Remote) (*access, error) {
 		}
 	case scpLike(r.URL):
 		host, _, _ := strings.Cut(r.URL, ":")
-		_, host, _ = cutUser(host)
+		host = cutUser(host)
 		if host == "" || strings.HasPrefix(host, "-") || strings.Contains(r.URL, "::") {
 			return nil, bad
 		}
@@ -138,7 +138,7 @@ func httpsOf(raw, forgeURL string) string {
 	} else {
 		host, path, _ = strings.Cut(raw, ":")
 	}
-	_, host, _ = cutUser(host)
+	host = cutUser(host)
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h // the port of ssh says nothing about https
 	}
@@ -154,12 +154,9 @@ func httpsOf(raw, forgeURL string) string {
 	return ""
 }
 
-// cutUser splits user@host.
-func cutUser(s string) (user, host string, found bool) {
-	if i := strings.LastIndexByte(s, '@'); i >= 0 {
-		return s[:i], s[i+1:], true
-	}
-	return "", s, false
+// cutUser is the host of user@host.
+func cutUser(s string) string {
+	return s[strings.LastIndexByte(s, '@')+1:]
 }
 
 func loopback(host string) bool {

@@ -231,6 +231,6 @@ func HostOf(remote string) string {
 		return ""
 	}
 	host, _, _ := strings.Cut(remote, ":")
-	_, host, _ = cutUser(host)
+	host = cutUser(host)
 	return host
 }

@@ -2,6 +2,7 @@ package gitops
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -82,8 +83,8 @@ func (m *Mirror) complete(ctx context.Context, c *checkout, info BaseInfo) error
 
 // completing adds to a failure at the remote what it was for.
 func completing(err error) error {
-	e, ok := err.(*company.Error)
-	if !ok {
+	var e *company.Error
+	if !errors.As(err, &e) {
 		return err
 	}
 	c := *e

@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -145,8 +146,8 @@ func TestSourcesRefused(t *testing.T) {
 			continue // the head commit itself is what got lost
 		}
 		requireCode(t, err, c.code, c.say)
-		e, ok := err.(*company.Error)
-		if !ok || !strings.Contains(e.Hint, c.hint) {
+		var e *company.Error
+		if !errors.As(err, &e) || !strings.Contains(e.Hint, c.hint) {
 			t.Errorf("%s: hint of %#v", c.name, err)
 		}
 		if info.Detached != (c.name == "detached") {

@@ -201,7 +201,7 @@ func (b *Builder) plan(ctx context.Context, req Request, base baseSource) ([]ste
 		return nil, nil, err
 	}
 	p := &plan{b: b, steps: []step{b.baseStep(base)}, notes: tools.notes}
-	p.addTools(req, tools)
+	p.addTools(tools)
 	if req.Repo != nil {
 		if err := p.addDeps(ctx, req, tools); err != nil {
 			return nil, nil, err

@@ -165,7 +165,7 @@ func (b *Builder) fillCargo(d cargoDeps, policy *registry.Policy) fillFunc {
 				}
 				switch h.Typeflag {
 				case tar.TypeDir:
-					return l.dir(to, 0o755, 0)
+					return l.dir(to, 0)
 				case tar.TypeReg:
 					return l.stream(to, h.Mode&0o755|0o444, h.Size, r)
 				}

@@ -141,7 +141,7 @@ func (b *Builder) stageErrand(ctx context.Context, name string, e errand, work s
 	if err := l.bytes(strings.TrimPrefix(errandToolbox, "/"), 0o755, bin); err != nil {
 		return err
 	}
-	if err := l.dir(strings.TrimPrefix(buildOut, "/"), 0o755, agentID); err != nil {
+	if err := l.dir(strings.TrimPrefix(buildOut, "/"), agentID); err != nil {
 		return err
 	}
 	if e.stage != nil {

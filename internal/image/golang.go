@@ -117,7 +117,7 @@ func (b *Builder) fillGo(g goRoot) fillFunc {
 		if err := copyTree(ctx, l, g.dir, goRootInside, leave); err != nil {
 			return err
 		}
-		return l.dir(strings.TrimPrefix(goModInside, "/"), 0o755, 0)
+		return l.dir(strings.TrimPrefix(goModInside, "/"), 0)
 	}
 }
 
@@ -164,7 +164,7 @@ go test -exec=/bin/true ./...
 
 // outDirs ends the files of a build container with the places it writes to.
 func outDirs(files *layer) error {
-	if err := files.dir(strings.TrimPrefix(buildOut, "/"), 0o755, agentID); err != nil {
+	if err := files.dir(strings.TrimPrefix(buildOut, "/"), agentID); err != nil {
 		return err
 	}
 	if err := files.head(&tar.Header{Typeflag: tar.TypeReg, Name: strings.TrimPrefix(buildLog, "/"), Mode: 0o644, Uid: agentID, Gid: agentID}); err != nil {
@@ -248,7 +248,7 @@ rc=$?
 			if _, err := b.takeCache(ctx, name, l); err != nil {
 				return err
 			}
-			return l.dir(strings.TrimPrefix(goCacheInside, "/"), 0o755, 0) // an empty tar is no layer
+			return l.dir(strings.TrimPrefix(goCacheInside, "/"), 0) // an empty tar is no layer
 		})
 	}
 }

@@ -288,7 +288,7 @@ func downloadEnv(ctx context.Context, home, cache string) ([]string, error) {
 // said: go.sum is checked again inside.
 func copyModules(l *layer, cache string) error {
 	const inside = "opt/gomod"
-	if err := l.dir(inside, 0o755, 0); err != nil {
+	if err := l.dir(inside, 0); err != nil {
 		return err
 	}
 	err := filepath.WalkDir(cache, func(host string, e fs.DirEntry, err error) error {
@@ -303,7 +303,7 @@ func copyModules(l *layer, cache string) error {
 		case e.IsDir() && rel == filepath.Join("cache", "download", "sumdb"):
 			return filepath.SkipDir
 		case e.IsDir():
-			return l.dir(path.Join(inside, filepath.ToSlash(rel)), 0o755, 0)
+			return l.dir(path.Join(inside, filepath.ToSlash(rel)), 0)
 		case !e.Type().IsRegular() || strings.HasSuffix(rel, ".lock") || rel == filepath.Join("cache", "lock"):
 			return nil
 		}

@@ -329,7 +329,7 @@ func (d npmDeps) stage(l *layer) error {
 		}
 		done[name] = true
 		for _, dir := range parentsOf(name) {
-			if err := l.dir(path.Join(root, dir), 0o755, agentID); err != nil {
+			if err := l.dir(path.Join(root, dir), agentID); err != nil {
 				return err
 			}
 		}
@@ -384,7 +384,7 @@ func programs(text []byte) []string {
 // the shape of the tree, and lists where node_modules lie for the ready script.
 func (b *Builder) takeNodeModules(ctx context.Context, name string, l *layer) error {
 	const inside = "opt/deps/npm"
-	if err := l.dir(inside, 0o755, 0); err != nil {
+	if err := l.dir(inside, 0); err != nil {
 		return err
 	}
 	var dirs []string
@@ -408,7 +408,7 @@ func (b *Builder) takeNodeModules(ctx context.Context, name string, l *layer) er
 		}
 		switch h.Typeflag {
 		case tar.TypeDir:
-			return l.dir(to, 0o755, 0)
+			return l.dir(to, 0)
 		case tar.TypeReg:
 			if total += h.Size; total > maxDeps {
 				return company.E(company.EImage, "the project's npm packages are over 4 GiB").Fix("set container.deps: off")

@@ -279,7 +279,7 @@ func withVenv(env []string) []string {
 func (b *Builder) fillPip(d pipDeps, policy *registry.Policy) fillFunc {
 	return func(ctx context.Context, under *found, work string, l *layer) error {
 		stage := func(s *layer) error {
-			if err := s.dir(strings.TrimPrefix(venvInside, "/"), 0o755, agentID); err != nil {
+			if err := s.dir(strings.TrimPrefix(venvInside, "/"), agentID); err != nil {
 				return err
 			}
 			if err := s.bytes("opt/out/requirements.txt", 0o644, []byte(strings.Join(d.lines, "\n")+"\n")); err != nil {
@@ -323,7 +323,7 @@ func (b *Builder) takeVenv(ctx context.Context, name string, l *layer) error {
 		}
 		switch h.Typeflag {
 		case tar.TypeDir:
-			return l.dir(to, 0o755, 0)
+			return l.dir(to, 0)
 		case tar.TypeReg:
 			mode := int64(0o644)
 			if h.Mode&0o111 != 0 {

@@ -37,7 +37,7 @@ func (p *plan) note(format string, args ...any) {
 
 // addTools adds the toolchains. Go comes first: its compiled standard library
 // takes longest, and so images with and without other tools share it.
-func (p *plan) addTools(req Request, t tools) {
+func (p *plan) addTools(t tools) {
 	if t.goRoot != nil {
 		p.add("go", t.goRoot.version+" of this host", p.b.fillGo(*t.goRoot), t.goRoot.identity...).env = withGoEnv
 		p.add("gostd", "the standard library, compiled", p.b.fillGoStd)

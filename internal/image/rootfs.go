@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -61,7 +62,7 @@ func filterRootfs(r io.Reader, w io.Writer) error {
 	accounts := map[string][]byte{"etc/passwd": nil, "etc/group": nil}
 	for {
 		h, err := tr.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
@@ -92,7 +93,7 @@ func filterRootfs(r io.Reader, w io.Writer) error {
 				delete(h.PAXRecords, k)
 			}
 		}
-		//lint:ignore SA1019 the reader fills it and the writer still reads it
+		//nolint:staticcheck // the reader fills it and the writer still reads it
 		h.Xattrs = nil
 		h.Uname, h.Gname = "", ""
 		if err := tw.WriteHeader(h); err != nil {

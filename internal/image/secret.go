@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -90,7 +91,7 @@ func (b *Builder) searchContainer(ctx context.Context, name string, env map[stri
 	defer body.Close()
 	for tr := tar.NewReader(body); ; {
 		h, err := tr.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
@@ -140,7 +141,7 @@ func search(r io.Reader, env map[string]Secret) (name string, err error) {
 			copy(buf, buf[len(buf)-keep:])
 			buf = buf[:keep]
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return "", nil
 		}
 		if err != nil {

@@ -65,16 +65,16 @@ func (l *layer) parents(name string) error {
 	if dir == "." || dir == "/" || l.dirs[dir] {
 		return nil
 	}
-	return l.dir(dir, 0o755, 0)
+	return l.dir(dir, 0)
 }
 
-// dir adds a directory; a second time it does nothing.
-func (l *layer) dir(name string, mode int64, uid int) error {
+// dir adds a directory that its owner alone may write to; a second time it does nothing.
+func (l *layer) dir(name string, uid int) error {
 	if l.dirs[name] {
 		return nil
 	}
 	l.dirs[name] = true
-	return l.head(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: mode, Uid: uid, Gid: uid})
+	return l.head(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755, Uid: uid, Gid: uid})
 }
 
 // bytes adds a small file owned by root.

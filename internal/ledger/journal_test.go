@@ -74,7 +74,7 @@ func TestJournal(t *testing.T) {
 	mustRecord(t, b, j, "turn", 2)
 	want = append(want, `9:opened`, `9:turn2`)
 	requireJournal(t, b, l, run, want...)
-	if err := j.Read(b.ctx, func(ledger.Record) error { return errStop }); err != errStop {
+	if err := j.Read(b.ctx, func(ledger.Record) error { return errStop }); !errors.Is(err, errStop) {
 		t.Fatalf("an error of fn came back as %v", err)
 	}
 

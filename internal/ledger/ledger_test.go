@@ -79,7 +79,7 @@ func TestAppendReadIsIdentity(t *testing.T) {
 	}
 	must(t, again.Verify(b.ctx))
 	enough := 0
-	if err := l.Read(b.ctx, 0, func(company.Event) error { enough++; return errStop }); err != errStop || enough != 1 {
+	if err := l.Read(b.ctx, 0, func(company.Event) error { enough++; return errStop }); !errors.Is(err, errStop) || enough != 1 {
 		t.Fatalf("an error of fn came back as %v after %d calls", err, enough)
 	}
 }
@@ -239,7 +239,7 @@ func TestFollow(t *testing.T) {
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Fatalf("end of following: %v", err)
 	}
-	if err := l.Follow(b.ctx, 1, func(company.Event) error { return errStop }); err != errStop {
+	if err := l.Follow(b.ctx, 1, func(company.Event) error { return errStop }); !errors.Is(err, errStop) {
 		t.Fatalf("an error of fn came back as %v", err)
 	}
 }

@@ -54,7 +54,7 @@ func TestHuman(t *testing.T) {
 		t.Error("the error of somebody else was changed")
 	}
 	for _, err := range []error{errors.New("x"), company.E(company.EGit, "the disk hiccups"), nil} {
-		if got := human(err); got != err {
+		if got := human(err); !errors.Is(got, err) {
 			t.Errorf("%v became %v", err, got)
 		}
 	}

@@ -1,6 +1,7 @@
 package office
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -32,8 +33,8 @@ func (d *decoder) bad(n node, key, what, allowed string) {
 
 // refuse reports what a parser or a check said about a node.
 func (d *decoder) refuse(n node, key string, err error) {
-	w, ok := err.(*wrong)
-	if !ok {
+	var w *wrong
+	if !errors.As(err, &w) {
 		w = &wrong{err.Error(), "another value"}
 	}
 	d.bad(n, key, w.what, w.allowed)
@@ -63,12 +64,12 @@ func (d *decoder) value(v reflect.Value, n node, key string, tag reflect.StructT
 		}
 	}
 	if err := setLeaf(v, n, tag); err != nil {
-		if w, ok := err.(*wrong); ok && tag.Get("check") == "env_name" && n.kind != nodeNull {
+		if w := (*wrong)(nil); errors.As(err, &w) && tag.Get("check") == "env_name" && n.kind != nodeNull {
 			// What stands there instead of a name may well be the key.
 			d.problems = append(d.problems, problem{at: n.at, key: key, what: w.what, fix: "allowed: " + w.allowed})
 			return
 		}
-		if p, ok := err.(*problem); ok {
+		if p := (*problem)(nil); errors.As(err, &p) {
 			p.at, p.key = n.at, key
 			d.problems = append(d.problems, *p)
 			return
@@ -170,7 +171,7 @@ func setLeaf(v reflect.Value, n node, tag reflect.StructTag) error {
 			return nil
 		}
 		err := setSize((*Size)(p), n, text, tag)
-		if w, ok := err.(*wrong); ok {
+		if w := (*wrong)(nil); errors.As(err, &w) {
 			w.allowed = "auto, or " + w.allowed
 		}
 		return err
@@ -184,7 +185,7 @@ func setLeaf(v reflect.Value, n node, tag reflect.StructTag) error {
 		if !number {
 			err = notA("an amount in USD, such as 5 or 0.25")
 		}
-		if w, ok := err.(*wrong); ok && cap {
+		if w := (*wrong)(nil); errors.As(err, &w) && cap {
 			w.allowed = "none, or " + w.allowed
 		}
 		if err == nil {

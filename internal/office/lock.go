@@ -46,11 +46,11 @@ func TryLock(p Paths) (lock *Lock, held *Holder, err error) {
 		err = flock(f)
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			held := readHolder(f)
-			f.Close()
+			_ = f.Close()
 			return nil, held, nil
 		}
 		if err != nil {
-			f.Close()
+			_ = f.Close()
 			return nil, nil, fail(err)
 		}
 		// A lock on a file that is no longer the one at the path locks nothing.
@@ -58,18 +58,18 @@ func TryLock(p Paths) (lock *Lock, held *Holder, err error) {
 		there, err2 := os.Lstat(p.Lock())
 		if err1 == nil && err2 == nil && os.SameFile(mine, there) {
 			if links(mine) > 1 { // we would write into somebody else's file
-				f.Close()
+				_ = f.Close()
 				return nil, nil, fail(errors.New("it has a second name elsewhere"))
 			}
 			host, _ := os.Hostname() // only shown
 			l := &Lock{paths: p, file: f, who: Holder{PID: os.Getpid(), Host: host, Started: time.Now().UTC(), Command: commandLine()}}
 			if err := l.sign(); err != nil {
-				f.Close()
+				_ = f.Close()
 				return nil, nil, fail(err)
 			}
 			return l, nil, nil
 		}
-		f.Close()
+		_ = f.Close()
 		if err := errors.Join(err1, err2); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, nil, fail(err)
 		}

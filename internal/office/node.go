@@ -2,6 +2,7 @@ package office
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -81,60 +82,60 @@ func shorten(s string) string {
 // messages. Anchors, aliases, tags and merges are refused: a config has no use
 // for them and they hide what a value is.
 func parseYAML(name string, data []byte) (root node, problems problems) {
-	fail := func(line, col int, what, fix string) (node, []problem) {
-		return node{}, []problem{{at: fmt.Sprintf("%s:%d:%d", name, line, col), what: what, fix: fix}}
+	fail := func(line, col int, what, fix string) []problem {
+		return []problem{{at: fmt.Sprintf("%s:%d:%d", name, line, col), what: what, fix: fix}}
 	}
 	if len(data) > maxFileBytes {
-		return fail(1, 1, fmt.Sprintf("the file has %d bytes", len(data)), fmt.Sprintf("%d are allowed", maxFileBytes))
+		return node{}, fail(1, 1, fmt.Sprintf("the file has %d bytes", len(data)), fmt.Sprintf("%d are allowed", maxFileBytes))
 	}
 	// Editors that put a byte order mark in front mean nothing by it. What else
 	// is not UTF-8 would be read as something it is not.
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if i := invalidUTF8(data); i >= 0 {
 		before := string(data[:i])
-		return fail(1+strings.Count(before, "\n"), i-strings.LastIndexByte(before, '\n'), fmt.Sprintf("a byte that is not UTF-8 (0x%02x)", data[i]), "save the file as plain UTF-8 text")
+		return node{}, fail(1+strings.Count(before, "\n"), i-strings.LastIndexByte(before, '\n'), fmt.Sprintf("a byte that is not UTF-8 (0x%02x)", data[i]), "save the file as plain UTF-8 text")
 	}
 	depth := 0
 	for i, line := range strings.Split(string(data), "\n") {
 		if i == maxLines {
-			return fail(i+1, 1, "the file goes on", fmt.Sprintf("%d lines are allowed", maxLines))
+			return node{}, fail(i+1, 1, "the file goes on", fmt.Sprintf("%d lines are allowed", maxLines))
 		}
 		if len(line) > maxLineBytes {
-			return fail(i+1, 1, fmt.Sprintf("the line has %d bytes", len(line)), fmt.Sprintf("%d are allowed", maxLineBytes))
+			return node{}, fail(i+1, 1, fmt.Sprintf("the line has %d bytes", len(line)), fmt.Sprintf("%d are allowed", maxLineBytes))
 		}
 		for j, r := range []byte(line) {
 			switch r {
 			case '[', '{':
 				if depth++; depth > maxNesting {
-					return fail(i+1, j+1, "brackets nest too deeply", fmt.Sprintf("%d levels are allowed", maxNesting))
+					return node{}, fail(i+1, j+1, "brackets nest too deeply", fmt.Sprintf("%d levels are allowed", maxNesting))
 				}
 			case ']', '}':
 				depth = max(0, depth-1)
 			case 0:
-				return fail(i+1, j+1, "a NUL byte", "save the file as plain UTF-8 text")
+				return node{}, fail(i+1, j+1, "a NUL byte", "save the file as plain UTF-8 text")
 			}
 		}
 		if strings.Count(line, "- ")+strings.Count(line, "? ") > 4*maxNesting {
-			return fail(i+1, 1, "lists nest too deeply", fmt.Sprintf("%d levels are allowed", maxNesting))
+			return node{}, fail(i+1, 1, "lists nest too deeply", fmt.Sprintf("%d levels are allowed", maxNesting))
 		}
 	}
 	defer func() {
 		// The parser is not ours and the file may be hostile: a crash there is
 		// a file that cannot be read, not the end of the process.
 		if r := recover(); r != nil {
-			root, problems = fail(1, 1, "the file cannot be read as YAML", "correct its syntax")
+			root, problems = node{}, fail(1, 1, "the file cannot be read as YAML", "correct its syntax")
 		}
 	}()
 	file, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		line, col, what := 1, 1, err.Error()
-		if e, ok := err.(yaml.Error); ok {
+		if e := yaml.Error(nil); errors.As(err, &e) {
 			what = e.GetMessage()
 			if t := e.GetToken(); t != nil && t.Position != nil {
 				line, col = t.Position.Line, t.Position.Column
 			}
 		}
-		return fail(line, col, "bad syntax: "+firstLine(what), "correct the YAML")
+		return node{}, fail(line, col, "bad syntax: "+firstLine(what), "correct the YAML")
 	}
 	var docs []*ast.DocumentNode
 	for _, d := range file.Docs {
@@ -144,15 +145,15 @@ func parseYAML(name string, data []byte) (root node, problems problems) {
 	}
 	switch {
 	case len(docs) == 0:
-		return fail(1, 1, "the file is empty", "write version: 1, or remove the file")
+		return node{}, fail(1, 1, "the file is empty", "write version: 1, or remove the file")
 	case len(docs) > 1:
 		p := docs[1].Body.GetToken().Position
-		return fail(p.Line, p.Column, "a second document", "keep one document in the file")
+		return node{}, fail(p.Line, p.Column, "a second document", "keep one document in the file")
 	}
 	c := converter{name: name}
 	root = c.node(docs[0].Body, 0)
 	if len(c.problems) == 0 && root.kind != nodeMap {
-		return fail(1, 1, "the file is "+root.found(), "write keys with values, such as version: 1")
+		return node{}, fail(1, 1, "the file is "+root.found(), "write keys with values, such as version: 1")
 	}
 	return root, c.problems
 }

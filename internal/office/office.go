@@ -93,7 +93,7 @@ func Open(p Paths) (*Office, error) {
 	}
 	id, err := identify(state)
 	if err != nil {
-		state.Close()
+		_ = state.Close()
 		return nil, err
 	}
 	return &Office{Paths: p, ID: id, StateRoot: state}, nil

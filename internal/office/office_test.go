@@ -328,7 +328,7 @@ func holder(t *testing.T, p Paths, env ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		in.Close()
+		_ = in.Close()
 		if cmd.ProcessState == nil {
 			_ = cmd.Process.Kill() // it may have ended
 			_ = cmd.Wait()         // so its verdict tells nothing
@@ -376,7 +376,7 @@ func TestLockAcrossProcesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn.Close()
+	_ = conn.Close()
 
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)

@@ -90,7 +90,7 @@ func ListenSocket(l *Lock, env func(string) (string, bool)) (net.Listener, error
 		err = l.sign()
 	}
 	if err != nil {
-		ln.Close()
+		_ = ln.Close()
 		return nil, socketError(path, err)
 	}
 	return ln, nil

@@ -41,7 +41,7 @@ func (q *request) crates(rest string) {
 	}
 	for _, c := range all {
 		if d.Version = c.Version; q.Policy.follows(d) {
-			q.Policy.learn(d, c.needs())
+			q.Policy.learn(c.needs())
 		}
 	}
 	q.body(text, "text/plain; charset=utf-8")
@@ -77,7 +77,7 @@ func (q *request) crate(d company.Dependency) {
 			q.fail(err)
 			return
 		}
-		q.artefact(d, want{url: address, digest: digest{"sha256", sum}}, "application/octet-stream", q.fail)
+		q.artefact(d, want{url: address, digest: digest{"sha256", sum}}, q.fail)
 		return
 	}
 	q.text(http.StatusNotFound, "the registry does not list "+d.String())

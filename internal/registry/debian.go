@@ -115,7 +115,7 @@ func (q *request) debian(rest string) {
 			w.begins = debMagic // a page of a captive portal is not kept for good
 		}
 		name, version, _ := strings.Cut(strings.TrimSuffix(last, ".deb"), "_")
-		q.artefact(company.Dependency{Ecosystem: Debian, Name: name, Version: version}, w, "application/octet-stream", q.fail)
+		q.artefact(company.Dependency{Ecosystem: Debian, Name: name, Version: version}, w, q.fail)
 	default:
 		none()
 	}

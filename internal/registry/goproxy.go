@@ -48,14 +48,14 @@ func (q *request) goproxy(rest string) {
 	ctx := q.r.Context()
 	switch dot := strings.LastIndexByte(what, '.'); {
 	case what == "list":
-		text, _, err := q.store.goMeta(ctx, escaped+"/@v/list")
+		text, err := q.store.goMeta(ctx, escaped+"/@v/list")
 		if err != nil {
 			q.fail(err)
 			return
 		}
 		q.body(text, "text/plain; charset=utf-8")
 	case what == "@latest":
-		text, _, err := q.store.goMeta(ctx, escaped+"/@latest")
+		text, err := q.store.goMeta(ctx, escaped+"/@latest")
 		if err != nil {
 			q.fail(err)
 			return
@@ -112,7 +112,7 @@ func (q *request) goVersion(d company.Dependency, escaped, ext string) {
 			return
 		}
 		if q.Policy.Allows(d) {
-			q.Policy.learn(d, goRequires(text))
+			q.Policy.learn(goRequires(text))
 		}
 		q.body(text, "text/plain; charset=utf-8")
 	case "zip":
@@ -169,7 +169,7 @@ func (s *Store) goVersions(ctx context.Context, name string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, _, err := s.goMeta(ctx, ep+"/@v/list")
+	text, err := s.goMeta(ctx, ep+"/@v/list")
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (s *Store) goLatest(ctx context.Context, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, _, err := s.goMeta(ctx, ep+"/@latest")
+	text, err := s.goMeta(ctx, ep+"/@latest")
 	if err != nil {
 		return "", err
 	}
@@ -224,12 +224,12 @@ func (s *Store) goListed(ctx context.Context, name, version string) (bool, error
 }
 
 // goMeta reads a list or description.
-func (s *Store) goMeta(ctx context.Context, path string) (text []byte, o *object, err error) {
+func (s *Store) goMeta(ctx context.Context, path string) (text []byte, err error) {
 	err = s.goEach(func(e Endpoint) (err error) {
-		text, o, err = s.read(ctx, want{url: e.URL + "/" + path, limit: 16 << 20})
+		text, _, err = s.read(ctx, want{url: e.URL + "/" + path, limit: 16 << 20})
 		return err
 	})
-	return text, o, err
+	return text, err
 }
 
 // goGet has a file of a version.

@@ -215,7 +215,7 @@ func (c *counted) Write(p []byte) (int, error) {
 }
 
 // artefact serves a package's file and tells of it.
-func (q *request) artefact(d company.Dependency, w want, media string, fail func(error)) {
+func (q *request) artefact(d company.Dependency, w want, fail func(error)) {
 	w.fixed = true
 	if w.limit == 0 {
 		w.limit = maxArtefact
@@ -228,5 +228,5 @@ func (q *request) artefact(d company.Dependency, w want, media string, fail func
 	if q.Fetched != nil && q.r.Method == http.MethodGet {
 		q.Fetched(Fetch{Dependency: d, Bytes: o.facts.Size, Cached: o.cached})
 	}
-	q.give(o, media)
+	q.give(o, "application/octet-stream")
 }

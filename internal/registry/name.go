@@ -37,16 +37,16 @@ var (
 // Check holds a name (and a version, where there is one) against the grammar of
 // its ecosystem. It asks nobody. The error is E_INVALID, for an agent to read.
 func Check(d company.Dependency) error {
-	bad := func(what, why string) error {
+	bad := func(what, why string) *company.Error {
 		return company.E(company.EInvalid, fmt.Sprintf("%.200q is not %s", what, why))
 	}
 	switch d.Ecosystem {
 	case Go:
 		if err := module.CheckPath(d.Name); err != nil || len(d.Name) > 200 {
-			return bad(d.Name, "the path of a Go module").(*company.Error).Fix("name the module, not a package or a URL: example.com/owner/name")
+			return bad(d.Name, "the path of a Go module").Fix("name the module, not a package or a URL: example.com/owner/name")
 		}
 		if d.Version != "" && (!semver.IsValid(d.Version) || module.CanonicalVersion(d.Version) != d.Version || module.Check(d.Name, d.Version) != nil) {
-			return bad(d.Version, "a version of that Go module").(*company.Error).Fix("write it in full, as v1.2.3, or leave it out for the newest")
+			return bad(d.Version, "a version of that Go module").Fix("write it in full, as v1.2.3, or leave it out for the newest")
 		}
 	case NPM:
 		if !npmNameRE.MatchString(d.Name) || strings.Contains(d.Name, "..") || len(d.Name) > 214 || d.Name == "node_modules" || d.Name == "favicon.ico" {
@@ -57,17 +57,17 @@ func Check(d company.Dependency) error {
 			return bad(d.Name, "the name of a Python package")
 		}
 		if d.Version != "" && !pep440RE.MatchString(d.Version) {
-			return bad(d.Version, "a version of a Python package").(*company.Error).Fix("write it as 1.2.3, or leave it out for the newest")
+			return bad(d.Version, "a version of a Python package").Fix("write it as 1.2.3, or leave it out for the newest")
 		}
 	case Crates:
 		if !crateRE.MatchString(d.Name) {
 			return bad(d.Name, "the name of a crate")
 		}
 	default:
-		return bad(d.Ecosystem, "an ecosystem that is served").(*company.Error).Fix("there are: " + strings.Join(Ecosystems(), ", "))
+		return bad(d.Ecosystem, "an ecosystem that is served").Fix("there are: " + strings.Join(Ecosystems(), ", "))
 	}
 	if (d.Ecosystem == NPM || d.Ecosystem == Crates) && d.Version != "" && !semverRE.MatchString(d.Version) {
-		return bad(d.Version, "an exact version").(*company.Error).Fix("write it as 1.2.3, or leave it out for the newest")
+		return bad(d.Version, "an exact version").Fix("write it as 1.2.3, or leave it out for the newest")
 	}
 	return nil
 }

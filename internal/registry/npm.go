@@ -43,7 +43,7 @@ func (q *request) npm(rest string) {
 	if !isFile {
 		for v, m := range p.Versions {
 			if d.Version = v; Check(d) == nil && q.Policy.follows(d) {
-				q.Policy.learn(d, m.needs())
+				q.Policy.learn(m.needs())
 			}
 		}
 		q.body(p.rewritten(q.base), "application/json")
@@ -66,9 +66,9 @@ func (q *request) npm(rest string) {
 		return
 	}
 	if q.Policy.follows(d) {
-		q.Policy.learn(d, m.needs())
+		q.Policy.learn(m.needs())
 	}
-	q.artefact(d, want{url: m.Dist.Tarball, digest: sum}, "application/octet-stream", q.npmFail)
+	q.artefact(d, want{url: m.Dist.Tarball, digest: sum}, q.npmFail)
 }
 
 func (q *request) npmFail(err error) {

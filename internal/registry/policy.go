@@ -69,7 +69,7 @@ func (p *Policy) put(d company.Dependency, follows bool) bool {
 }
 
 // learn is Add for what the registry's own metadata names.
-func (p *Policy) learn(from company.Dependency, needs []company.Dependency) {
+func (p *Policy) learn(needs []company.Dependency) {
 	for _, d := range needs {
 		if p.put(d, true) {
 			p.mu.Lock()

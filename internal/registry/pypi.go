@@ -66,7 +66,7 @@ func (q *request) pypi(rest string) {
 	}
 	if q.Policy.follows(d) {
 		if needs, err := q.store.pypiNeeds(q.r.Context(), f); err == nil {
-			q.Policy.learn(d, needs)
+			q.Policy.learn(needs)
 		} else {
 			q.store.log.Info("what a Python package needs is not known", "file", f.Filename, "err", err)
 		}
@@ -80,7 +80,7 @@ func (q *request) pypi(rest string) {
 		q.body(text, "text/plain; charset=utf-8")
 		return
 	}
-	q.artefact(d, want{url: f.URL, digest: f.sha256()}, "application/octet-stream", q.fail)
+	q.artefact(d, want{url: f.URL, digest: f.sha256()}, q.fail)
 }
 
 // pypiList answers with the files, in the form that the client likes better.

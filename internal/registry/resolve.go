@@ -189,7 +189,7 @@ func (s *Store) Outside(ctx context.Context, base map[string][]byte, added []com
 					_, line := failed(err)
 					return nil, nil, company.E(company.ERegistry, "asking what "+d.String()+" needs: "+line)
 				}
-				p.learn(d, needs)
+				p.learn(needs)
 				grew = true
 			}
 			out = rest()

@@ -102,7 +102,7 @@ func CopyProject(from, to string, n Names) error {
 			return err
 		}
 		if _, err := f.Write(out); err != nil {
-			f.Close()
+			_ = f.Close()
 			return err
 		}
 		return f.Close()

@@ -32,7 +32,7 @@ func telltale(t *testing.T) (addr string, calls *atomic.Int64) {
 				return
 			}
 			calls.Add(1)
-			c.Close()
+			_ = c.Close()
 		}
 	}()
 	t.Cleanup(func() { l.Close(); <-ended })

@@ -164,7 +164,7 @@ func (g *gateOf) open(t testing.TB) {
 			}
 			out, err := net.Dial(g.network, g.target)
 			if err != nil {
-				in.Close()
+				_ = in.Close()
 				continue
 			}
 			g.mu.Lock()
@@ -190,11 +190,11 @@ func (g *gateOf) pass(from, to net.Conn) {
 func (g *gateOf) shut() {
 	g.mu.Lock()
 	if g.l != nil {
-		g.l.Close()
+		_ = g.l.Close()
 		g.l = nil
 	}
 	for _, c := range g.conns {
-		c.Close()
+		_ = c.Close()
 	}
 	g.conns = nil
 	g.mu.Unlock()

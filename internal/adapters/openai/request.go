@@ -42,7 +42,7 @@ func (c *Client) wire(req adapters.Request) sdk.ChatCompletionRequest {
 	if c.prefersCompletionTokens() != c.quirks.otherMaxTokens.Load() {
 		out.MaxCompletionTokens = limit
 	} else {
-		//lint:ignore SA1019 many compatible servers know max_tokens only
+		//nolint:staticcheck // many compatible servers know max_tokens only
 		out.MaxTokens = limit
 	}
 	if req.Temperature != nil && !reasons(c.cfg.Model) && !c.quirks.noTemperature.Load() {

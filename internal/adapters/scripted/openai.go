@@ -74,7 +74,7 @@ func check(req sdk.ChatCompletionRequest) error {
 
 // exchangeOf reads the request.
 func exchangeOf(req sdk.ChatCompletionRequest) (Exchange, error) {
-	//lint:ignore SA1019 clients of older servers send max_tokens
+	//nolint:staticcheck // clients of older servers send max_tokens
 	x := Exchange{Model: req.Model, Stream: req.Stream, MaxTokens: max(req.MaxTokens, req.MaxCompletionTokens), usage: req.StreamOptions != nil && req.StreamOptions.IncludeUsage}
 	names := map[string]string{}
 	for _, m := range req.Messages {

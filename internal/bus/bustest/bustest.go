@@ -234,7 +234,7 @@ func blobsDamage(t *testing.T, s *store) {
 			t.Fatal(err)
 		}
 		_, err = io.Copy(io.Discard, r)
-		r.Close()
+		_ = r.Close()
 		requireErr(t, err, bus.ErrDamaged)
 	}
 }

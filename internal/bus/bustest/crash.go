@@ -168,7 +168,7 @@ func secondProcess(t *testing.T, s *store) {
 		b, err := s.driver.Open(s.ctx, s.dir)
 		if company.CodeOf(err) != company.EHeld || !strings.Contains(err.Error(), fmt.Sprint(c.cmd.Process.Pid)) {
 			if err == nil {
-				b.Close()
+				_ = b.Close()
 			}
 			c.kill(t)
 			t.Fatalf("second process: %v, want %s with the holder's id", err, company.EHeld)

@@ -23,7 +23,7 @@ func lockDir(dir string) (*dirLock, error) {
 	}
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		holder, readErr := os.ReadFile(path)
-		file.Close()
+		_ = file.Close()
 		if err != unix.EWOULDBLOCK {
 			return nil, openError(dir, fmt.Errorf("lock %s: %w", path, err))
 		}
@@ -37,11 +37,11 @@ func lockDir(dir string) (*dirLock, error) {
 	}
 	// The name is for people; the lock itself does not depend on it.
 	if err := file.Truncate(0); err != nil {
-		file.Close()
+		_ = file.Close()
 		return nil, openError(dir, err)
 	}
 	if _, err := file.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0); err != nil {
-		file.Close()
+		_ = file.Close()
 		return nil, openError(dir, err)
 	}
 	return &dirLock{file}, nil

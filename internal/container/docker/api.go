@@ -88,7 +88,7 @@ type allowList struct {
 func (a *allowList) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := a.check(req.Context(), req.Method, req.URL); err != nil {
 		if req.Body != nil {
-			req.Body.Close()
+			_ = req.Body.Close()
 		}
 		return nil, err
 	}

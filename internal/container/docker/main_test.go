@@ -65,7 +65,7 @@ func runTests(m *testing.M) (code int, err error) {
 		if cerr := cleanWorld(); err == nil {
 			err = cerr
 		}
-		world.setup.Close()
+		_ = world.setup.Close()
 		if lerr := goleak.Find(); err == nil {
 			err = lerr
 		}

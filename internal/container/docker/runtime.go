@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -84,7 +85,7 @@ func (r *Runtime) meet(ctx context.Context) error {
 	ping, err := r.api.cli.Ping(ctx)
 	if err != nil {
 		e := failed(op, err)
-		if ce, ok := e.(*company.Error); ok && ce.Code == company.ETimeout {
+		if ce := (*company.Error)(nil); errors.As(e, &ce) && ce.Code == company.ETimeout {
 			ce.Code = company.EDocker // silent is as absent as refused
 			ce.Hint = "start Docker, or point DOCKER_HOST to it; check with: docker version"
 		}

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -59,7 +60,7 @@ func (s *stream) Read(p []byte) (int, error) {
 
 // unexpected is for the middle of a frame, where end of file is none.
 func unexpected(err error) error {
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
 	return err

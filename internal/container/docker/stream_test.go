@@ -17,7 +17,7 @@ import (
 
 func streamOf(r io.Reader) *stream {
 	conn, other := net.Pipe()
-	other.Close()
+	_ = other.Close()
 	return newStream(types.HijackedResponse{Conn: conn, Reader: bufio.NewReader(r)})
 }
 

@@ -42,8 +42,8 @@ func refuse(w http.ResponseWriter, r *http.Request, code int, message string) {
 	send(w, r, code, object{"message": message, "documentation_url": docs, "status": fmt.Sprint(code)})
 }
 
-func invalid(w http.ResponseWriter, r *http.Request, resource, field, code, message string) {
-	e := object{"resource": resource, "code": code}
+func invalid(w http.ResponseWriter, r *http.Request, field, code, message string) {
+	e := object{"resource": "PullRequest", "code": code}
 	if field != "" {
 		e["field"] = field
 	}
@@ -300,28 +300,28 @@ func (h *hub) createPull(w http.ResponseWriter, r *http.Request, repo *Repo, tok
 	from := h.headRepo(repo, owner)
 	switch {
 	case len([]rune(in.Title)) > 256:
-		invalid(w, r, "PullRequest", "title", "custom", "title is too long (maximum is 256 characters)")
+		invalid(w, r, "title", "custom", "title is too long (maximum is 256 characters)")
 		return
 	case len([]rune(in.Body)) > 65536:
-		invalid(w, r, "PullRequest", "body", "custom", "body is too long (maximum is 65536 characters)")
+		invalid(w, r, "body", "custom", "body is too long (maximum is 65536 characters)")
 		return
 	case from == nil || h.sha(from, ref) == "":
-		invalid(w, r, "PullRequest", "head", "invalid", "")
+		invalid(w, r, "head", "invalid", "")
 		return
 	case h.sha(repo, in.Base) == "":
-		invalid(w, r, "PullRequest", "base", "invalid", "")
+		invalid(w, r, "base", "invalid", "")
 		return
 	}
 	for _, p := range repo.pulls {
 		if p.State == "open" && strings.EqualFold(p.HeadOwner, owner) && p.HeadRef == ref && p.Base == in.Base {
-			invalid(w, r, "PullRequest", "", "custom", fmt.Sprintf("A pull request already exists for %s:%s.", owner, ref))
+			invalid(w, r, "", "custom", fmt.Sprintf("A pull request already exists for %s:%s.", owner, ref))
 			return
 		}
 	}
 	p := &Pull{Number: h.number(repo), ID: h.id(), Title: in.Title, Body: in.Body, HeadOwner: from.Owner, HeadRef: ref, Base: in.Base, User: tok.Login, State: "open", Draft: in.Draft}
 	h.refresh(repo, p)
 	if out, err := h.git(repo.Dir, "rev-list", "--count", h.sha(repo, in.Base)+".."+p.HeadSHA); err == nil && out == "0" {
-		invalid(w, r, "PullRequest", "", "custom", fmt.Sprintf("No commits between %s and %s", in.Base, ref))
+		invalid(w, r, "", "custom", fmt.Sprintf("No commits between %s and %s", in.Base, ref))
 		return
 	}
 	p.Created = h.tick()
@@ -360,7 +360,7 @@ func (h *hub) patchPull(w http.ResponseWriter, r *http.Request, repo *Repo, tok 
 		}
 	}
 	if p.Merged && in.State != nil && *in.State == "open" {
-		invalid(w, r, "PullRequest", "state", "invalid", "")
+		invalid(w, r, "state", "invalid", "")
 		return
 	}
 	set(&p.Title, in.Title)

@@ -198,7 +198,7 @@ func (e *eyes) conflicts(ctx context.Context, commit string) (string, error) {
 	out, err := cmd.Output()
 	lines := strings.Fields(string(out))
 	if errs.Len() > 0 || len(lines) == 0 || !objectID.MatchString(lines[0]) {
-		return "", fmt.Errorf("git merge-tree of %.7s: %v %s", commit, err, errs.String())
+		return "", fmt.Errorf("git merge-tree of %.7s: %w %s", commit, err, errs.String())
 	}
 	var exit *exec.ExitError
 	switch {
