@@ -34,31 +34,6 @@ type Info struct {
 	Price         Price // zero value: unknown
 }
 
-// Price in micro-USD per million tokens. Known distinguishes "free" from
-// "no price in the table".
-type Price struct {
-	Known      bool
-	InputMicro int64
-	CacheMicro int64 // cached input
-	WriteMicro int64 // input that is written to a cache; 0: as InputMicro
-	OutMicro   int64
-}
-
-// Cost in micro-USD, rounded up.
-func (p Price) Cost(u Usage) int64 {
-	fresh := int64(u.InputTokens - u.CachedTokens - u.WrittenTokens)
-	sum := fresh*p.InputMicro + int64(u.CachedTokens)*p.CacheMicro + int64(u.WrittenTokens)*p.Write() + int64(u.OutputTokens)*p.OutMicro
-	return (sum + 999_999) / 1_000_000
-}
-
-// Write is the price of input that is written to a cache.
-func (p Price) Write() int64 {
-	if p.WriteMicro > 0 {
-		return p.WriteMicro
-	}
-	return p.InputMicro
-}
-
 // Roles of a Message.
 const (
 	System    = "system"
@@ -127,22 +102,6 @@ const (
 	FinishLength Finish = "length" // cut at max_tokens: its tool calls are not to be run
 	FinishFilter Finish = "filter" // refused or filtered
 )
-
-// Usage is what the server counted. InputTokens is all of the input, with what
-// was read from and written to a cache. Estimated is true where it did not say
-// and we counted bytes instead.
-type Usage struct {
-	InputTokens   int  `json:"input_tokens"`
-	CachedTokens  int  `json:"cached_tokens,omitempty"`
-	WrittenTokens int  `json:"written_tokens,omitempty"`
-	OutputTokens  int  `json:"output_tokens"`
-	Estimated     bool `json:"estimated,omitempty"`
-}
-
-// Add sums two usages.
-func (u Usage) Add(v Usage) Usage {
-	return Usage{u.InputTokens + v.InputTokens, u.CachedTokens + v.CachedTokens, u.WrittenTokens + v.WrittenTokens, u.OutputTokens + v.OutputTokens, u.Estimated || v.Estimated}
-}
 
 // Event is told while a reply is on its way.
 type Event struct {

@@ -132,7 +132,7 @@ func (c *conversation) called(r callRecord) {
 	switch {
 	case c.open == nil:
 	case r.Before != nil:
-		c.spent = c.spent.Add(*r.Before)
+		c.spent = c.spent.Add(r.Before.Countable(c.open.Worst))
 	default: // the process died before it had a reply
 		c.spent = c.spent.Add(c.open.Worst)
 	}
@@ -141,6 +141,10 @@ func (c *conversation) called(r callRecord) {
 }
 
 func (c *conversation) settled(r replyRecord) {
+	// A cost that cannot be is one of a call without a count.
+	if c.open != nil {
+		r.Spent = r.Spent.Countable(c.open.Worst)
+	}
 	c.open = nil
 	c.usage = c.usage.Add(r.Usage)
 	c.spent = c.spent.Add(r.Spent)
@@ -211,8 +215,10 @@ func (c *conversation) replied(r replyRecord, m adapters.Message) {
 		c.silent = 0
 	}
 	c.push(m)
-	if r.Usage.InputTokens > 0 {
-		c.tokens = r.Usage.InputTokens + r.Usage.OutputTokens
+	// An estimate bounds what is paid for from above: for how full the context
+	// is, four bytes a token are nearer.
+	if r.Usage.InputTokens > 0 && !r.Usage.Estimated {
+		c.tokens = adapters.AddTokens(r.Usage.InputTokens, r.Usage.OutputTokens)
 	}
 	c.log.said(m.Role, m.Content, r.At)
 }
@@ -327,7 +333,7 @@ func (c *conversation) total() company.Amount {
 }
 
 func (c *conversation) outcome() Outcome {
-	c.log.TotalTokens = c.usage.InputTokens + c.usage.OutputTokens
+	c.log.TotalTokens = adapters.AddTokens(c.usage.InputTokens, c.usage.OutputTokens)
 	return Outcome{Turns: c.turns, Usage: c.usage, Spent: c.total(), Messages: c.msgs, Transcript: c.log}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"company/internal/adapters"
 	"company/internal/company"
 )
 
@@ -18,6 +19,6 @@ func ReadTranscript(ctx context.Context, run company.RunID, who string, blobs Bl
 	if err != nil {
 		return c.log, fmt.Errorf("read the journal of %s: %w", run, err)
 	}
-	c.log.TotalTokens = c.usage.InputTokens + c.usage.OutputTokens
+	c.log.TotalTokens = adapters.AddTokens(c.usage.InputTokens, c.usage.OutputTokens)
 	return c.log, nil
 }

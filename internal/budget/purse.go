@@ -75,7 +75,7 @@ func (p *Purse) Draw(ctx context.Context, worst company.Amount) error {
 			return company.E(company.EInternal, "an allowance smaller than one call")
 		}
 		p.mu.Lock()
-		p.granted = plus(p.granted, granted)
+		p.granted = p.granted.Raise(granted)
 		p.mu.Unlock()
 	}
 	return nil
@@ -112,18 +112,6 @@ func beyond(want, granted company.Amount) company.Amount {
 		a.Tokens = 0
 	}
 	return a
-}
-
-// plus adds to an allowance; no cap stays no cap.
-func plus(granted, more company.Amount) company.Amount {
-	sum := granted.Add(more)
-	if granted.MicroUSD == company.NoCap {
-		sum.MicroUSD = company.NoCap
-	}
-	if granted.Tokens == company.NoCap {
-		sum.Tokens = company.NoCap
-	}
-	return sum
 }
 
 // Settle replaces a held worst case by what the call cost; actual is worst for

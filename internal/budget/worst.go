@@ -1,9 +1,6 @@
 package budget
 
 import (
-	"math"
-	"math/bits"
-
 	"company/internal/adapters"
 	"company/internal/company"
 )
@@ -22,39 +19,26 @@ func Worst(req adapters.Request, info adapters.Info) company.Amount {
 func worst(input, output int64, p adapters.Price) company.Amount {
 	a := company.Amount{Tokens: input + output}
 	if p.Known {
-		a.MicroUSD = cost(input, max(p.InputMicro, p.CacheMicro, p.WriteMicro), output, p.OutMicro)
+		a.MicroUSD = adapters.CostOf(adapters.Charge{Tokens: input, Micro: max(p.InputMicro, p.CacheMicro, p.WriteMicro)}, adapters.Charge{Tokens: output, Micro: p.OutMicro})
 	}
 	return a
 }
 
-const (
-	mostMicro  = math.MaxInt64 / 1024 // room to add many up
-	mostOutput = 1 << 40
-)
-
-// cost is rounded up and stops at the largest number instead of passing it.
-func cost(input, inputMicro, output, outMicro int64) int64 {
-	h1, l1 := bits.Mul64(uint64(max(0, input)), uint64(max(0, inputMicro)))
-	h2, l2 := bits.Mul64(uint64(max(0, output)), uint64(max(0, outMicro)))
-	low, carry := bits.Add64(l1, l2, 0)
-	low, round := bits.Add64(low, 999_999, 0)
-	if h1+h2+carry+round != 0 || low/1_000_000 > uint64(mostMicro) {
-		return mostMicro
-	}
-	return int64(low / 1_000_000)
-}
+// mostOutput bounds a reply's limit, in tokens, so that calls can be added up.
+const mostOutput = 1 << 40
 
 // Actual is what a reply cost: the server's count at the price of the model
-// that served it. An estimated usage is no count, so the worst case stands.
+// that served it. An estimated usage is no count, and one that nobody can count
+// with is none either, so the worst case stands.
 func Actual(usage adapters.Usage, price adapters.Price, worst company.Amount) company.Amount {
-	if usage.Estimated {
+	if usage.Estimated || min(usage.InputTokens, usage.OutputTokens) < 0 {
 		return worst
 	}
-	a := company.Amount{Tokens: int64(usage.InputTokens) + int64(usage.OutputTokens)}
+	a := company.Amount{Tokens: int64(adapters.AddTokens(usage.InputTokens, usage.OutputTokens))}
 	if price.Known {
 		a.MicroUSD = price.Cost(usage)
 	}
-	return a
+	return a.Countable(worst)
 }
 
 // OfFailure is what a failed call cost: nothing when the server refused it,

@@ -1,6 +1,9 @@
 package company
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Amount is money and tokens, the two things that are counted. Caps hold in
 // both dimensions where a cap is not NoCap.
@@ -12,20 +15,57 @@ type Amount struct {
 // NoCap in a field of a cap means that the dimension is not limited.
 const NoCap int64 = -1
 
-// Add sums two amounts.
-func (a Amount) Add(b Amount) Amount { return Amount{a.MicroUSD + b.MicroUSD, a.Tokens + b.Tokens} }
+// Add sums two amounts. It stops at the largest numbers instead of passing
+// them.
+func (a Amount) Add(b Amount) Amount {
+	return Amount{plus(a.MicroUSD, b.MicroUSD), plus(a.Tokens, b.Tokens)}
+}
 
 // Sub is the difference, never below zero.
 func (a Amount) Sub(b Amount) Amount {
-	return Amount{max(0, a.MicroUSD-b.MicroUSD), max(0, a.Tokens-b.Tokens)}
+	return Amount{max(0, plus(a.MicroUSD, -b.MicroUSD)), max(0, plus(a.Tokens, -b.Tokens))}
 }
 
-// sane reports whether an amount that came from outside can be counted with:
-// sums of it stay far from where they would wrap around and pass every cap.
-func (a Amount) sane() bool {
-	const most = 1 << 50
-	return a.MicroUSD >= 0 && a.MicroUSD <= most && a.Tokens >= 0 && a.Tokens <= most
+// Raise adds to a cap; no cap stays none.
+func (a Amount) Raise(by Amount) Amount {
+	sum := a.Add(by)
+	if a.MicroUSD == NoCap {
+		sum.MicroUSD = NoCap
+	}
+	if a.Tokens == NoCap {
+		sum.Tokens = NoCap
+	}
+	return sum
 }
+
+// plus sums two numbers and stops at the ends of what an int64 holds.
+func plus(a, b int64) int64 {
+	switch {
+	case b > 0 && a > math.MaxInt64-b:
+		return math.MaxInt64
+	case b < 0 && a < math.MinInt64-b:
+		return math.MinInt64
+	}
+	return a + b
+}
+
+// Countable is a with what cannot be counted with replaced by what stands in
+// for it in other.
+func (a Amount) Countable(other Amount) Amount {
+	if !countable(a.MicroUSD) {
+		a.MicroUSD = other.MicroUSD
+	}
+	if !countable(a.Tokens) {
+		a.Tokens = other.Tokens
+	}
+	return a
+}
+
+// countable reports whether a number that came from outside can be counted
+// with: sums of it stay far from where they would pass every cap.
+func countable(n int64) bool { return n >= 0 && n <= 1<<50 }
+
+func (a Amount) sane() bool { return countable(a.MicroUSD) && countable(a.Tokens) }
 
 // capped reports whether an amount can be a cap: sane where it is not NoCap.
 func (a Amount) capped() bool {

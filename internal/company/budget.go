@@ -145,11 +145,6 @@ var _ = kind[BudgetRaised]()
 func (*BudgetRaised) Kind() string { return "budget.raised" }
 func (d *BudgetRaised) apply(s *State, e Event) {
 	t := s.edit(e.Task)
-	if t.Cap.MicroUSD != NoCap {
-		t.Cap.MicroUSD += d.By.MicroUSD
-	}
-	if t.Cap.Tokens != NoCap {
-		t.Cap.Tokens += d.By.Tokens
-	}
+	t.Cap = t.Cap.Raise(d.By)
 	t.Want = nil
 }

@@ -101,7 +101,6 @@ func TestRefusals(t *testing.T) {
 		"partial with a name":          {planned, worker(RunEnded{Status: RunPartial, Head: "HEAD"}), EInvalid},
 		"an unknown end":               {planned, worker(RunEnded{Status: "done"}), EInvalid},
 		"a quality verdict of its own": {planned, worker(RunEnded{Status: RunQualityFailed}), EInvalid},
-		"negative spending":            {planned, worker(RunEnded{Status: RunError, Spent: Amount{Tokens: -1}}), EInvalid},
 		"release by nobody":            {planned, is(Release{Run: "t1-plan.1", Fence: 3}), EStale},
 		"reserve by nobody":            {planned, is(Reserve{Run: "t1-plan.1", Fence: 3, One: Amount{Tokens: 1}}), EStale},
 		"reserve nothing":              {planned, func(s *story) Command { run, f := s.offer(1); return Reserve{Run: run, Fence: f} }, EInvalid},

@@ -124,7 +124,47 @@ func TestCapIsNeverPassed(t *testing.T) {
 	}
 	// Nothing that is sent makes sums wrap around.
 	s.refused(EInvalid, Reserve{Run: b, Fence: fb, One: Amount{MicroUSD: 1}, Many: Amount{MicroUSD: 1<<63 - 1}})
-	s.refused(EInvalid, EndRun{Run: b, Fence: fb, Outcome: RunEnded{Status: RunError, Spent: Amount{MicroUSD: -50}}})
+}
+
+// The end of a run is taken whatever it says of money: refused, the run would
+// be held for good. What was granted stands for what cannot be, and no sum
+// passes the largest number.
+func TestAbsurdSpendingEndsARun(t *testing.T) {
+	const most = 1<<63 - 1
+	granted := Amount{MicroUSD: 30, Tokens: 500}
+	for _, c := range []struct{ told, want Amount }{
+		{Amount{MicroUSD: -50, Tokens: -1}, granted},
+		{Amount{MicroUSD: 7, Tokens: most}, Amount{MicroUSD: 7, Tokens: 500}},
+		{Amount{MicroUSD: most, Tokens: most}, granted},
+		{Amount{MicroUSD: 40, Tokens: 900}, Amount{MicroUSD: 40, Tokens: 900}}, // more than was granted, and possible
+	} {
+		s := tell(t, Settings{Cap: Amount{MicroUSD: 100, Tokens: 1000}}).plan(1)
+		run, fence := s.offer(1)
+		s.must(string(run), Reserve{Run: run, Fence: fence, One: granted})
+		s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError, Error: "it broke", Spent: c.told}})
+		if r := s.task().Runs[run]; !r.Ended || r.Spent != c.want || s.task().Spent != c.want {
+			t.Errorf("%s: ended %v with %s, the task spent %s; want %s", c.told, r.Ended, r.Spent, s.task().Spent, c.want)
+		}
+	}
+}
+
+func TestAmountsDoNotWrap(t *testing.T) {
+	most := Amount{MicroUSD: 1<<63 - 1, Tokens: 1<<63 - 1}
+	one := Amount{MicroUSD: 1, Tokens: 1}
+	if got := most.Add(one); got != most {
+		t.Errorf("most + 1 = %+v", got)
+	}
+	if got := one.Sub(Amount{MicroUSD: -1 << 62, Tokens: -1 << 62}).Sub(most); got != (Amount{}) {
+		t.Errorf("a difference below nothing is %+v", got)
+	}
+	if got := (Amount{MicroUSD: NoCap, Tokens: 5}).Raise(most); got != (Amount{MicroUSD: NoCap, Tokens: 1<<63 - 1}) {
+		t.Errorf("raised to %+v", got)
+	}
+	for _, a := range []Amount{most, {Tokens: -1}, {MicroUSD: 1<<50 + 1}} {
+		if got := a.Countable(one); got.MicroUSD > 1<<50 || got.Tokens > 1<<50 || got.Tokens < 0 || got == a {
+			t.Errorf("%+v counts as %+v", a, got)
+		}
+	}
 }
 
 // Two runs that wait cannot hold each other up: who waits gives back what it

@@ -26,9 +26,10 @@ func (c EndRun) decide(s *State, m Meta) ([]Event, error) {
 	switch {
 	case c.Outcome.Head != "" && !c.Outcome.Head.Valid():
 		return nil, E(EInvalid, "a run's head is a full object id")
-	case !c.Outcome.Spent.sane():
-		return nil, E(EInvalid, "a run spends no less than nothing")
 	}
+	// An end is never refused for what it says of money: the run would be held
+	// for good. What the run was granted stands for what cannot be.
+	c.Outcome.Spent = c.Outcome.Spent.Countable(r.Reserved)
 	evs := []Event{m.event(t.ID, r.Subtask, r.ID, &c.Outcome)}
 	if c.Outcome.Status != RunSuccess || t.Status.Ended() {
 		return evs, nil

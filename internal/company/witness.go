@@ -335,14 +335,7 @@ func (w *Witness) seeRun(t *witnessed, d Data, e Event) error {
 	case *BudgetWaiting:
 		r.reserved = r.reserved.Sub(d.Back)
 	case *BudgetRaised:
-		for _, c := range []struct {
-			cap *int64
-			by  int64
-		}{{&t.cap.MicroUSD, d.By.MicroUSD}, {&t.cap.Tokens, d.By.Tokens}} {
-			if *c.cap != NoCap {
-				*c.cap += c.by
-			}
-		}
+		t.cap = t.cap.Raise(d.By)
 	}
 	return nil
 }

@@ -77,6 +77,11 @@ func Anthropic() Wire {
 		Name: "anthropic", Key: func(r *http.Request) string { return r.Header.Get("X-Api-Key") },
 		Ask:   map[string]http.HandlerFunc{"/v1/models": status(200, `{"data":[{"id":"claude-a"},{"id":"claude-b"}]}`)},
 		Begun: antEvents(antStart, antText, antHello), Whole: antReply("end_turn", hello...),
+		Counted: func(input, output string) http.HandlerFunc {
+			return antEvents(join([]string{antUncount}, hello, []string{
+				`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":` + input + `,"output_tokens":` + output + `}}`, antOver,
+			})...)
+		},
 		Error: func(message, kind string) string {
 			return fmt.Sprintf(`{"type":"error","error":{"type":%q,"message":%q}}`, kind, message)
 		},

@@ -18,6 +18,9 @@ type Wire struct {
 	Ask  map[string]http.HandlerFunc // answers to what a driver asks before a chat, by path
 
 	Begun, Whole http.HandlerFunc // the first piece of a reply; a reply that says hello, counted
+	// Counted is a whole reply that says hello with these counts, as they stand
+	// in its JSON.
+	Counted func(input, output string) http.HandlerFunc
 	// Error is the body of an error: words, and the protocol's type of it.
 	Error func(message, kind string) string
 	Big   http.HandlerFunc // 11 MB of a reply that would be whole
@@ -39,12 +42,13 @@ var Required = []string{
 	"whole reply", "tool call", "two tool calls", "duplicate ids", "broken tool JSON is the agent's to see", "tool JSON cut at max_tokens",
 	"429", "429 with Retry-After", "500", "529", "key refused, and echoed", "403", "context exceeded", "no such model",
 	"error in a 200", "error in the stream", "empty reply", "not JSON", "bad UTF-8", "refused",
+	"counts that cannot be", "more input than was sent",
 	"hang before the reply", "hang in the reply", "cut stream", "reset in the stream", "reset before the reply", "10 MB reply", "redirect",
 }
 
 // common are the cases that are HTTP's more than the wire's.
 func common(w Wire) []Case {
-	return []Case{
+	return append(counts(w), []Case{
 		{Name: "whole reply", Serve: w.Whole, Check: func(t *testing.T, r adapters.Response) {
 			text("hello")(t, r)
 			if r.Usage.Estimated || r.Usage.InputTokens == 0 || r.Usage.OutputTokens == 0 {
@@ -72,7 +76,25 @@ func common(w Wire) []Case {
 		{Name: "hang before the reply", Options: Short, Serve: func(_ http.ResponseWriter, r *http.Request) { hang(r) }, Kind: adapters.TimedOut, Unanswered: true},
 		{Name: "hang in the reply", Options: Idle, Serve: thenHang(w.Begun), Kind: adapters.TimedOut, Unanswered: true, Says: "silent"},
 		{Name: "reset before the reply", Serve: thenReset(func(http.ResponseWriter, *http.Request) {}), Kind: adapters.Unreachable, Unanswered: true},
+	}...)
+}
+
+// counts are replies with counts that servers were seen to give, or could.
+func counts(w Wire) []Case {
+	const most = "9223372036854775807"
+	out := []Case{
+		{Name: "more input than was sent", Serve: w.Counted("50000", "7"), Check: func(t *testing.T, r adapters.Response) {
+			text("hello")(t, r)
+			if r.Usage != (adapters.Usage{InputTokens: 50000, OutputTokens: 7}) {
+				t.Errorf("usage = %+v: a server may have a prompt of its own", r.Usage)
+			}
+		}},
+		{Name: "counts that cannot be", Serve: w.Counted(most, "7"), Check: estimated},
 	}
+	for _, c := range [][2]string{{"40", most}, {most, most}, {"-" + most, "7"}, {"40", "-1"}, {"2000000000", "7"}, {"40", "2000000000"}, {"1e30", "7"}, {"40", `"x"`}} {
+		out = append(out, Case{Name: "counts that cannot be: " + c[0] + " and " + c[1], Serve: w.Counted(c[0], c[1]), Check: estimated})
+	}
+	return out
 }
 
 // all are the cases of a wire: its own, and the common ones that it does not

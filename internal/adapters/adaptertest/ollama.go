@@ -31,6 +31,9 @@ func Ollama() Wire {
 	return Wire{
 		Name: "ollama", Key: bearer, Ask: map[string]http.HandlerFunc{"/api/show": status(200, OllamaShow), "/api/tags": status(200, `{"models":[{"name":"a:latest"},{"name":"b:7b"}]}`)},
 		Begun: lines(ollamaHello), Whole: lines(ollamaHello, ollamaDone),
+		Counted: func(input, output string) http.HandlerFunc {
+			return lines(ollamaHello, strings.NewReplacer("_count\":40", "_count\":"+input, "_count\":7", "_count\":"+output).Replace(ollamaDone))
+		},
 		Error: func(message, _ string) string {
 			b, err := json.Marshal(map[string]string{"error": message})
 			if err != nil {

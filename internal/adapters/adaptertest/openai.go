@@ -32,6 +32,12 @@ func OpenAI() Wire {
 	return Wire{
 		Name: "openai", Path: "/v1", Key: bearer,
 		Begun: events(helloChunk), Whole: events(helloChunk, stopChunk, usageChunk, done),
+		Counted: func(input, output string) http.HandlerFunc {
+			usage := `"usage":{"prompt_tokens":` + input + `,"completion_tokens":` + output + `}}`
+			// Some put the counts beside the end of the reply, and some into every
+			// piece; the last ones are the whole's.
+			return events(`{"choices":[{"index":0,"delta":{"content":"hello"}}],`+usage, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],`+usage, done)
+		},
 		Error: func(message, kind string) string {
 			return fmt.Sprintf(`{"error":{"message":%q,"type":%q}}`, message, kind)
 		},

@@ -65,7 +65,7 @@ func (c *Client) once(ctx context.Context, req adapters.Request, sent sdk.Messag
 	}
 	err := stream.Err()
 	if ended := ex.Stop(); !ended || r.stop == "" || exchange.TooBig(err) {
-		return adapters.Response{}, r.billed(ex.Failure(cmp.Or(err, errNoEnd)))
+		return adapters.Response{}, r.billed(c, req, ex.Failure(cmp.Or(err, errNoEnd)))
 	}
 	return r.response(c, req)
 }
@@ -132,19 +132,30 @@ func (r *reply) add(e sdk.MessageStreamEventUnion) string {
 
 // count takes the server's counts, which are totals and come more than once.
 func (r *reply) count(input, read, written, output int64) {
-	if input+read+written > 0 {
-		r.usage.InputTokens, r.usage.CachedTokens, r.usage.WrittenTokens = int(input+read+written), int(read), int(written)
+	if input|read|written != 0 {
+		r.usage.InputTokens = adapters.AddTokens(int(input), int(read), int(written))
+		r.usage.CachedTokens, r.usage.WrittenTokens = int(read), int(written)
+		if min(input, read, written) < 0 {
+			r.usage.InputTokens = -1 // which nobody believes
+		}
+	}
+	if output < 0 || r.usage.OutputTokens < 0 {
+		r.usage.OutputTokens = -1
+		return
 	}
 	r.usage.OutputTokens = max(r.usage.OutputTokens, int(output))
 }
 
-func (r *reply) counted() bool { return r.usage.InputTokens > 0 }
+// counted reports whether there is a count that can be true.
+func (r *reply) counted(c *Client, req adapters.Request) bool {
+	return r.usage.Believable(req, c.maxTokens(req), r.size())
+}
 
 // response makes the reply that the company sees. The reason for its end comes
 // first: nothing of a reply that was cut is taken for whole.
 func (r *reply) response(c *Client, req adapters.Request) (adapters.Response, error) {
 	fail := func(kind adapters.Kind, why string) (adapters.Response, error) {
-		return adapters.Response{}, r.billed(&adapters.Error{Kind: kind, Status: http.StatusOK, Message: why, Unanswered: true})
+		return adapters.Response{}, r.billed(c, req, &adapters.Error{Kind: kind, Status: http.StatusOK, Message: why, Unanswered: true})
 	}
 	resp := adapters.Response{
 		Message: adapters.Message{Role: adapters.Assistant}, Finish: adapters.FinishStop, Model: r.model, Served: c.Info(), Usage: r.usage,
@@ -196,8 +207,8 @@ func (r *reply) response(c *Client, req adapters.Request) (adapters.Response, er
 		}
 		resp.Message.Opaque = raw
 	}
-	if !r.counted() {
-		resp.Usage = adapters.Usage{InputTokens: adapters.InputBound(req), OutputTokens: min(c.maxTokens(req), r.size()), Estimated: true}
+	if !r.counted(c, req) {
+		resp.Usage = adapters.Estimate(req, c.maxTokens(req), r.size())
 	}
 	return resp, nil
 }
@@ -213,9 +224,9 @@ func (r *reply) size() int {
 
 // billed adds to a failure what the server counted for it. Before the reply's
 // end its count of the output is that of the beginning.
-func (r *reply) billed(err error) error {
+func (r *reply) billed(c *Client, req adapters.Request, err error) error {
 	var e *adapters.Error
-	if r.stop != "" && r.counted() && errors.As(err, &e) {
+	if r.stop != "" && r.counted(c, req) && errors.As(err, &e) {
 		usage := r.usage
 		e.Usage, e.Unanswered = &usage, false
 	}

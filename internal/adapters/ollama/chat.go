@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"company/internal/adapters"
@@ -58,14 +59,28 @@ type (
 		Message message `json:"message"`
 		Done    bool    `json:"done"`
 		Reason  string  `json:"done_reason"`
-		Input   int     `json:"prompt_eval_count"`
-		Output  int     `json:"eval_count"`
+		Input   count   `json:"prompt_eval_count"`
+		Output  count   `json:"eval_count"`
 	}
 	// opaque is what Message.Opaque holds for this wire.
 	opaque struct {
 		Thinking string `json:"thinking"`
 	}
 )
+
+// count is a number of tokens, -1 for what is none: the reply is good all the
+// same.
+type count int
+
+// UnmarshalJSON reads a number, or anything.
+func (c *count) UnmarshalJSON(raw []byte) error {
+	n, err := strconv.Atoi(string(raw))
+	if err != nil {
+		n = -1
+	}
+	*c = count(n)
+	return nil
+}
 
 // Chat sends the conversation and returns the model's whole reply.
 func (c *Client) Chat(ctx context.Context, req adapters.Request, onEvent func(adapters.Event)) (adapters.Response, error) {
@@ -187,10 +202,10 @@ func (r *reply) response(c *Client, req adapters.Request) (adapters.Response, er
 	if r.last.Reason == "length" {
 		resp.Finish = adapters.FinishLength
 	}
-	resp.Usage = adapters.Usage{InputTokens: r.last.Input, OutputTokens: r.last.Output}
-	counted := r.last.Input > 0 && r.last.Output >= 0
+	resp.Usage = adapters.Usage{InputTokens: int(r.last.Input), OutputTokens: int(r.last.Output)}
+	counted := resp.Usage.Believable(req, c.maxTokens(req), r.size())
 	if !counted {
-		resp.Usage = adapters.Usage{InputTokens: adapters.InputBound(req), OutputTokens: min(c.maxTokens(req), r.size()), Estimated: true}
+		resp.Usage = adapters.Estimate(req, c.maxTokens(req), r.size())
 	}
 	garbage := func(why string) (adapters.Response, error) {
 		e := &adapters.Error{Kind: adapters.Garbage, Status: http.StatusOK, Message: why, Unanswered: !counted}

@@ -70,7 +70,7 @@ func (c *Client) once(ctx context.Context, req adapters.Request, sent sdk.ChatCo
 		}
 	}
 	if ended := ex.Stop(); !ended || r.finish == "" || exchange.TooBig(err) {
-		return adapters.Response{}, r.billed(c.failure(ex, err))
+		return adapters.Response{}, r.billed(c, req, c.failure(ex, err))
 	}
 	return r.response(c, req)
 }

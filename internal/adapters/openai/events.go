@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 
+	sdk "github.com/sashabaranov/go-openai"
+
 	"company/internal/adapters/exchange"
 )
 
@@ -82,7 +84,28 @@ func (b *eventBody) next() {
 			return
 		}
 	}
-	b.out = append(append([]byte("data: "), data...), '\n')
+	b.out = append(append([]byte("data: "), readable(data)...), '\n')
+}
+
+// readable is a piece without counts that are no numbers of tokens: go-openai
+// would refuse the piece for them, and with it the whole reply.
+func readable(data []byte) []byte {
+	var counted struct {
+		Usage json.RawMessage `json:"usage"`
+	}
+	if !bytes.Contains(data, []byte(`"usage"`)) || json.Unmarshal(data, &counted) != nil || json.Unmarshal(counted.Usage, new(sdk.Usage)) == nil {
+		return data
+	}
+	var piece map[string]json.RawMessage
+	if json.Unmarshal(data, &piece) != nil {
+		return data
+	}
+	delete(piece, "usage")
+	out, err := json.Marshal(piece)
+	if err != nil {
+		return data
+	}
+	return out
 }
 
 // isEventLine reports whether a body that begins so is a stream of events.
@@ -130,5 +153,5 @@ func (b *eventBody) document(first []byte) {
 		b.err = err
 		return
 	}
-	b.out = append(append([]byte("data: "), chunk...), "\ndata: [DONE]\n"...)
+	b.out = append(append([]byte("data: "), readable(chunk)...), "\ndata: [DONE]\n"...)
 }

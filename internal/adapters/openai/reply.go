@@ -106,7 +106,7 @@ var unfit = map[sdk.FinishReason]bool{
 // that says nothing.
 func (r *reply) response(c *Client, req adapters.Request) (adapters.Response, error) {
 	garbage := func(why string) (adapters.Response, error) {
-		return adapters.Response{}, r.billed(&adapters.Error{Kind: adapters.Garbage, Status: 200, Message: why, Unanswered: true})
+		return adapters.Response{}, r.billed(c, req, &adapters.Error{Kind: adapters.Garbage, Status: 200, Message: why, Unanswered: true})
 	}
 	resp := adapters.Response{
 		Message: adapters.Message{Role: adapters.Assistant, Content: r.text.String()},
@@ -146,14 +146,9 @@ func (r *reply) response(c *Client, req adapters.Request) (adapters.Response, er
 		}
 		resp.Message.Opaque = raw
 	}
-	if usage, ok := r.counted(); ok {
-		resp.Usage = usage
-	} else {
-		resp.Usage = adapters.Usage{
-			InputTokens:  adapters.InputBound(req),
-			OutputTokens: min(c.maxTokens(req), r.size()),
-			Estimated:    true,
-		}
+	var ok bool
+	if resp.Usage, ok = r.counted(c, req); !ok {
+		resp.Usage = adapters.Estimate(req, c.maxTokens(req), r.size())
 	}
 	return resp, nil
 }
@@ -168,22 +163,22 @@ func (r *reply) size() int {
 }
 
 // counted is the server's count, where it gave one that can be true.
-func (r *reply) counted() (adapters.Usage, bool) {
+func (r *reply) counted(c *Client, req adapters.Request) (adapters.Usage, bool) {
 	u := r.usage
-	if u == nil || u.PromptTokens <= 0 || u.CompletionTokens < 0 {
+	if u == nil {
 		return adapters.Usage{}, false
 	}
 	usage := adapters.Usage{InputTokens: u.PromptTokens, OutputTokens: u.CompletionTokens}
 	if u.PromptTokensDetails != nil {
-		usage.CachedTokens = min(max(0, u.PromptTokensDetails.CachedTokens), u.PromptTokens)
+		usage.CachedTokens = min(max(0, u.PromptTokensDetails.CachedTokens), max(0, u.PromptTokens))
 	}
-	return usage, true
+	return usage, usage.Believable(req, c.maxTokens(req), r.size())
 }
 
 // billed adds to a failure what the server counted for it.
-func (r *reply) billed(err error) error {
+func (r *reply) billed(c *Client, req adapters.Request, err error) error {
 	var e *adapters.Error
-	if usage, ok := r.counted(); ok && errors.As(err, &e) {
+	if usage, ok := r.counted(c, req); ok && errors.As(err, &e) {
 		e.Usage, e.Unanswered = &usage, false
 	}
 	return err

@@ -61,7 +61,6 @@ type Session struct {
 	watch      *stopwatch
 	owed       company.Amount // given back to the company and still counted in the purse
 	turns      int
-	tokens     int64
 	transcript company.Hash
 }
 
@@ -276,7 +275,6 @@ func (s *Session) Converse(ctx context.Context, talk Talk) (agent.Outcome, error
 		},
 	})
 	s.turns = out.Turns
-	s.tokens = int64(out.Usage.InputTokens) + int64(out.Usage.OutputTokens)
 	if len(out.Messages) > 0 {
 		if kerr := s.keepTranscript(context.WithoutCancel(ctx), out.Transcript.Encode()); kerr != nil {
 			s.office.Logger.WarnContext(ctx, "transcript not kept", "run_id", s.Run, "err", kerr)

@@ -1,10 +1,12 @@
 package session_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,6 +35,7 @@ type model struct {
 	mu     sync.Mutex
 	asked  int
 	system string
+	usage  adapters.Usage            // 10 and 5 tokens where it is zero
 	first  func(ctx context.Context) // runs in the first request
 }
 
@@ -51,7 +54,7 @@ func (m *model) Chat(ctx context.Context, req adapters.Request, _ func(adapters.
 	}
 	return adapters.Response{
 		Message: adapters.Message{Role: adapters.Assistant, ToolCalls: []adapters.ToolCall{{ID: "1", Name: "done", Arguments: "{}"}}},
-		Usage:   adapters.Usage{InputTokens: 10, OutputTokens: 5},
+		Usage:   cmp.Or(m.usage, adapters.Usage{InputTokens: 10, OutputTokens: 5}),
 	}, nil
 }
 
@@ -223,6 +226,45 @@ func TestRefusedEndIsAnErrorOfTheRun(t *testing.T) {
 		t.Fatalf("the failure is not counted: %+v", f)
 	}
 	b.noJournals(t)
+}
+
+// A run ends whatever its model counted, and whatever an earlier version wrote
+// into its journal of that: what cannot be is the worst case of its call.
+func TestAbsurdCountsEndARun(t *testing.T) {
+	for name, u := range map[string]adapters.Usage{
+		"most input": {InputTokens: math.MaxInt}, "most of both": {InputTokens: math.MaxInt, OutputTokens: math.MaxInt}, "less than nothing": {InputTokens: -1 << 62, OutputTokens: 5},
+	} {
+		b := setup(t, company.Settings{Cap: company.Amount{MicroUSD: company.NoCap, Tokens: 100_000}})
+		b.model.usage = u
+		if err := b.carry(t.Context(), t, nil); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if r := b.end(t); r.Status != company.RunSuccess || r.Spent.Tokens < 1000 || r.Spent.Tokens > 10_000 {
+			t.Errorf("%s: ended %s with %s", name, r.Status, r.Spent)
+		}
+		b.noJournals(t)
+	}
+	// The journal of a version that took every count.
+	b := setup(t, company.Settings{Cap: company.Amount{MicroUSD: company.NoCap, Tokens: 100_000}})
+	j, err := b.ledger.OpenJournal(t.Context(), b.run, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rec := range []struct{ kind, data string }{
+		{"prompt", `{"system":{"text":"you plan"},"first":{"text":"plan it"}}`},
+		{"call", `{"n":1,"worst":{"tokens":4000}}`},
+		{"reply", `{"n":1,"message":{"text":"{\"role\":\"assistant\",\"content\":\"hm\"}"},"spent":{"tokens":-9223372036854775800}}`},
+	} {
+		if _, err := j.Append(t.Context(), rec.kind, json.RawMessage(rec.data)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.carry(t.Context(), t, nil); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.end(t); r.Status != company.RunSuccess || r.Spent.Tokens != 4015 {
+		t.Errorf("ended %s with %s", r.Status, r.Spent)
+	}
 }
 
 // A run of a task that is cancelled meanwhile is settled with what it spent: a
