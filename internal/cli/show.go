@@ -135,7 +135,11 @@ func (v wholeView) text() string {
 		b.WriteString("  before: green\n")
 	}
 	for _, red := range v.KnownRed {
-		fmt.Fprintf(&b, "  before: %s\n", cleanLine(red, 300))
+		first, rest, _ := strings.Cut(red, "\n")
+		fmt.Fprintf(&b, "  before: %s\n", cleanLine(first, 300))
+		if rest != "" {
+			b.WriteString(tail(rest, 20))
+		}
 	}
 	for _, d := range v.Added {
 		fmt.Fprintf(&b, "  added:  %s\n", cleanLine(d.String(), 200))
@@ -274,7 +278,7 @@ func (v *gateView) word() string {
 func (v *gateView) text() string {
 	var b strings.Builder
 	for _, c := range v.Checks {
-		fmt.Fprintf(&b, "  %s %s: %s, exit %d, %.1fs%s\n", map[string]string{"passed": "+", "failed": "x", "known": "~", "as_before": "~"}[c.Verdict]+
+		fmt.Fprintf(&b, "  %s %s: %s, exit %d, %.1fs%s\n", map[string]string{"passed": "+", "failed": "x", "known": "~", "unread": "?", "as_before": "~"}[c.Verdict]+
 			map[string]string{"skipped": "-", "absent": "-"}[c.Verdict], c.Name, cleanLine(c.Command, 120), c.ExitCode, float64(c.TookMS)/1000, c.says())
 		for _, l := range []struct {
 			what  string
@@ -284,7 +288,10 @@ func (v *gateView) text() string {
 				fmt.Fprintf(&b, "      %s: %s\n", l.what, cleanLine(strings.Join(l.names, ", "), 300))
 			}
 		}
-		if c.Output != "" {
+		switch {
+		case c.Beside != "":
+			b.WriteString("      the base does not print:\n" + tail(c.Beside, 40))
+		case c.Output != "" && c.Verdict != string(company.StandKnown):
 			b.WriteString(tail(c.Output, 30))
 		}
 	}
@@ -301,7 +308,8 @@ func (v *gateView) text() string {
 // tests there were.
 func (c checkView) says() string {
 	out := map[string]string{
-		"known": ", red as on the base", "as_before": ", UNVERIFIED: red as on the base, and what is new cannot be told",
+		"known": ", red as on the base", "as_before": ", UNVERIFIED: red as on the base, and what is new cannot be told; let pass by the president",
+		"unread": ", red as on the base, and what is new cannot be told",
 		"absent": ", its program is not in the image", "skipped": ", skipped",
 	}[c.Verdict]
 	if n := c.Counts; n != nil {

@@ -93,6 +93,8 @@ func gatesWord(t *company.Task) string {
 			passed = append(passed, c.Name)
 		case c.Excused == company.StandAbsent:
 			others = append(others, c.Name+" absent")
+		case c.Excused == company.StandAsBefore:
+			others = append(others, c.Name+" UNVERIFIED (red as on the base)")
 		default:
 			others = append(others, c.Name+" red as on the base")
 		}

@@ -180,10 +180,11 @@ func runsOf(p office.Paths, t *company.Task, sub company.SubtaskID) []runView {
 type checkView struct {
 	Name     string `json:"name"`
 	Command  string `json:"command"`
-	Verdict  string `json:"verdict"` // passed, failed, skipped, absent; known, as_before: red as on the base
+	Verdict  string `json:"verdict"` // passed, failed, skipped, absent; known, unread, as_before: red as on the base
 	ExitCode int    `json:"exit_code"`
 	TookMS   int64  `json:"took_ms"`
-	Output   string `json:"output,omitempty"` // of a failed one
+	Output   string `json:"output,omitempty"` // of a red one
+	Beside   string `json:"beside,omitempty"` // what of it the base does not print
 
 	Counts *company.TestCounts  `json:"counts,omitempty"`
 	Tests  []company.TestResult `json:"tests,omitempty"` // that failed
@@ -229,7 +230,7 @@ func viewCheck(c company.GateCheck) checkView {
 	case c.Passed:
 		v.Verdict = "passed"
 	case c.Excused != "":
-		v.Verdict = string(c.Excused)
+		v.Verdict, v.Output, v.Beside = string(c.Excused), c.Output, c.Beside
 	default:
 		v.Output = c.Output
 	}

@@ -21,6 +21,7 @@ const (
 	AskBlocked       ApprovalKind = "blocked" // a subtask that nobody else can help
 	AskReview        ApprovalKind = "review"  // the review of the whole stays red
 	AskGates         ApprovalKind = "gates"   // the gates of the whole stay red; nobody may let that pass
+	AskUnread        ApprovalKind = "unread"  // a check is red as on the base, and what is new in it cannot be told
 	AskTrouble       ApprovalKind = "trouble" // something outside keeps failing
 	// AskDependencyLeave asks whether a run may add a package of a registry.
 	AskDependencyLeave ApprovalKind = "dependency"
@@ -44,6 +45,7 @@ var meaning = map[ApprovalKind][2]string{
 	AskBlocked:   {"try again, with your words", "give the task up"},
 	AskReview:    {"let it pass", "give the task up"},
 	AskGates:     {"have it mended once more, with your words", "give the task up"},
+	AskUnread:    {"let it pass, unverified", "have it mended with your words, or give the task up without any"},
 	AskTrouble:   {"try again", "give the task up"},
 
 	AskDependencyLeave: {"let it be added", "go on without it; your words reach the worker"},
@@ -110,9 +112,16 @@ func (s *State) wants(t *Task) []Want {
 			out = append(out, Want{Key: fmt.Sprintf("blocked %s %d", sub.ID, sub.Blocks), Kind: AskBlocked, Task: t.ID, Subtask: sub.ID,
 				Question: string(sub.ID) + " is blocked: " + sub.Reason})
 		}
+		if sub.Status == SubQuality {
+			out = append(out, s.unreadWants(t, sub.ID, sub.verdict())...)
+		}
 		if w := s.mergeWant(t, sub); w != nil {
 			out = append(out, *w)
 		}
+	}
+	out = onceEach(out) // two subtasks may call for one question
+	if t.Status == TaskReviewing && t.gateDone() {
+		out = append(out, s.unreadWants(t, "", t.Gate)...)
 	}
 	for _, key := range sortedKeys(t.Failures) {
 		f := t.Failures[key]
@@ -130,6 +139,7 @@ func (s *State) wants(t *Task) []Want {
 	}
 	if t.Status == TaskReviewing && t.reviewExhausted() {
 		switch {
+		case t.gateDone() && s.unread(t, t.Gate):
 		case t.gateDone() && !t.gatePassed():
 			out = append(out, Want{Key: "gates " + id + " " + string(t.Head), Kind: AskGates, Task: t.ID,
 				Question: "The gates stay red on the merged whole after every round: " + firstLine(t.Gate.Result.failedOutput()) + " Have it mended once more?"})
@@ -142,6 +152,16 @@ func (s *State) wants(t *Task) []Want {
 		out = append(out, Want{Key: prKey(t), Kind: AskPR, Task: t.ID, Question: "Open the pull request?"})
 	}
 	return out
+}
+
+// onceEach keeps the first of the questions with one key.
+func onceEach(wants []Want) []Want {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(wants, func(w Want) bool {
+		was := seen[w.Key]
+		seen[w.Key] = true
+		return was
+	})
 }
 
 func (t *Task) troubleKey(key string, f Failure) string {
@@ -160,6 +180,13 @@ func (t *Task) planKey() string { return "plan " + string(t.Plan.Accepted) }
 func (s *State) mergeWant(t *Task, sub *Subtask) *Want {
 	if sub.Status != SubMerging || sub.Conflict != nil {
 		return nil
+	}
+	if d := sub.Doubt; d != nil && d.Head == sub.Head && d.Onto == t.Head {
+		for _, w := range s.unreadWants(t, sub.ID, d) {
+			if !s.approved(w.Key) {
+				return &w
+			}
+		}
 	}
 	paths, tests := t.protectedChanges(sub), t.testChanges(sub)
 	if len(paths)+len(tests) > 0 {
@@ -356,6 +383,10 @@ func (c Answer) decide(s *State, m Meta) ([]Event, error) {
 		if reject && strings.TrimSpace(c.Text) == "" {
 			return append(evs, m.event(t.ID, "", "", &TaskCancelledEvent{Reason: "the plan was rejected"})), nil
 		}
+	case AskUnread:
+		if reject && strings.TrimSpace(c.Text) == "" {
+			return append(evs, m.event(t.ID, "", "", &TaskFailedEvent{Code: EGates, Reason: firstLine(a.Question) + " The president gave it up."})), nil
+		}
 	case AskPR:
 		if reject {
 			return append(evs, m.event(t.ID, "", "", &TaskCancelledEvent{Reason: "the pull request was not wanted"})), nil
@@ -416,6 +447,10 @@ func (d *ApprovalAnswered) apply(s *State, e Event) {
 	case AskReview:
 		if !reject {
 			t.Review.Waived = t.Head
+		}
+	case AskUnread:
+		if reject && strings.TrimSpace(d.Text) != "" {
+			t.rejectUnread(a.Key, "The president says: "+d.Text)
 		}
 	case AskGates:
 		if !reject {

@@ -13,7 +13,8 @@ const (
 	StandFailed   Stand = "failed" // it bars
 	StandSkipped  Stand = "skipped"
 	StandKnown    Stand = "known"     // red, and the base fails in each of the same names
-	StandAsBefore Stand = "as_before" // red, as on the base; what is new in it cannot be told
+	StandUnread   Stand = "unread"    // red, as on the base, and what is new in it cannot be told: the president's to decide
+	StandAsBefore Stand = "as_before" // the same, and the president let it pass
 	StandAbsent   Stand = "absent"    // its program is not in the image; nobody checked
 )
 
@@ -23,7 +24,9 @@ const endedOddly = 124
 
 // Against says how a check stands, given the same check on the base tree (nil
 // where there is none). It is the one rule of what bars (DESIGN §7): red bars,
-// but for what is known to be red on the base.
+// but for what is known to be red on the base by its name. A failure without a
+// name, and one behind which tests were not run, excuses nothing: whoever
+// broke something there could not be seen.
 func (c GateCheck) Against(base *GateCheck) Stand {
 	switch {
 	case c.Skipped:
@@ -42,10 +45,11 @@ func (c GateCheck) Against(base *GateCheck) Stand {
 	case c.ExitCode >= endedOddly && c.ExitCode != base.ExitCode:
 		return StandFailed
 	case !base.named():
-		return StandAsBefore
+		return StandUnread
 	case !c.named():
 		return StandFailed
 	}
+	stand := StandKnown
 	known := make(map[string]bool, len(base.Tests))
 	for _, t := range base.Tests {
 		known[t.Name] = true
@@ -54,8 +58,22 @@ func (c GateCheck) Against(base *GateCheck) Stand {
 		if !known[t.Name] {
 			return StandFailed
 		}
+		if t.Unrun {
+			stand = StandUnread
+		}
 	}
-	return StandKnown
+	return stand
+}
+
+// Unrun lists what failed before its tests could run.
+func (c GateCheck) Unrun() []string {
+	var out []string
+	for _, t := range c.Tests {
+		if t.Unrun {
+			out = append(out, t.Name)
+		}
+	}
+	return out
 }
 
 // named says whether each failure of a check has a name.
@@ -71,15 +89,23 @@ func baseCheck(base *GateResult, i int) *GateCheck {
 	return &base.Checks[i]
 }
 
+// Leave says whether the president let a check pass that cannot be read. Nil
+// lets nothing pass.
+type Leave func(GateCheck) bool
+
 // Settle says what the checks mean against the baseline (nil: there is none
-// yet): how each stands, which failures are known, and the verdict.
-func (r GateResult) Settle(base *GateResult) GateResult {
+// yet) and with this leave: how each stands, which failures are known, and the
+// verdict.
+func (r GateResult) Settle(base *GateResult, leave Leave) GateResult {
 	r.Checks = slices.Clone(r.Checks)
 	r.Passed, r.Untested = len(r.Checks) > 0, true
 	for i := range r.Checks {
 		c, b := &r.Checks[i], baseCheck(base, i)
 		stand := c.Against(b)
-		if c.Excused = ""; stand.excused() {
+		if stand == StandUnread && leave != nil && leave(*c) {
+			stand = StandAsBefore
+		}
+		if c.Excused = ""; stand.excused() || stand == StandUnread {
 			c.Excused = stand
 		}
 		c.Tests = slices.Clone(c.Tests)
@@ -99,7 +125,7 @@ func (s Stand) excused() bool { return s == StandKnown || s == StandAsBefore || 
 
 // Reuse is a verdict of the cache for a task with this baseline: the same
 // facts, weighed anew. It is not ok when the facts do not suffice.
-func (r GateResult) Reuse(base *GateResult) (_ GateResult, ok bool) {
+func (r GateResult) Reuse(base *GateResult, leave Leave) (_ GateResult, ok bool) {
 	was := r.Passed
 	for i, c := range r.Checks {
 		b := baseCheck(base, i)
@@ -110,7 +136,7 @@ func (r GateResult) Reuse(base *GateResult) (_ GateResult, ok bool) {
 			return r, false
 		}
 	}
-	r = r.Settle(base)
+	r = r.Settle(base, leave)
 	r.Cached = true
 	if base != nil && was && !r.Passed && !r.Untested {
 		return r, false // what is red here was excused there, and was not run again
@@ -230,14 +256,32 @@ func (t *Task) KnownRed() []string {
 			out = append(out, c.Name+": its program is not in the image; nobody checks it")
 		case c.ExitCode == 0:
 		case !c.named():
-			out = append(out, c.Name+": red, exit "+itoa(c.ExitCode)+"; which of its failures are new cannot be told")
+			out = append(out, c.Name+": red, exit "+itoa(c.ExitCode)+", and its output names no test; it ends with:\n"+lastLines(c.Output, 20, 2000))
 		default:
 			names := make([]string, 0, len(c.Tests))
 			for _, t := range c.Tests {
 				names = append(names, t.Name)
 			}
 			out = append(out, c.Name+": "+nameSome(names))
+			if unrun := c.Unrun(); len(unrun) > 0 {
+				out = append(out, c.Name+": what is behind "+nameSome(unrun)+" was not run on the base; it ends with:\n"+lastLines(c.Output, 20, 2000))
+			}
 		}
 	}
 	return out
+}
+
+// lastLines is the end of a text: at most so many lines, and bytes.
+func lastLines(s string, lines, bytes int) string {
+	s = strings.TrimRight(s, "\n")
+	if len(s) > bytes {
+		s = strings.ToValidUTF8(s[len(s)-bytes:], "")
+	}
+	at := len(s)
+	for range lines {
+		if at = strings.LastIndexByte(s[:at], '\n'); at < 0 {
+			return s
+		}
+	}
+	return s[at+1:]
 }

@@ -22,14 +22,14 @@ func (s *story) base(change func(r *GateResult)) GateResult {
 	if change != nil {
 		change(&r)
 	}
-	return r.Settle(nil)
+	return r.Settle(nil, nil)
 }
 
 // judged is a verdict on the subtask's head, as change leaves it.
 func (s *story) judged(n int, change func(r *GateResult)) Gated {
 	g := s.gated(n, true)
 	change(&g.Result)
-	g.Result = g.Result.Settle(s.task().Baseline)
+	g.Result = g.Result.Settle(s.task().Baseline, s.s.leave(s.task()))
 	return g
 }
 
@@ -98,12 +98,10 @@ func TestOnlyNewFailuresBar(t *testing.T) {
 		{"only a new one", named, red("TestNew"), false, ""},
 		{"red without names, on a base with names", named, exit(1), false, ""},
 		{"fewer named than counted", named, func(r *GateResult) { r.Checks[1].red("TestOld"); r.Checks[1].Counts.Failed = 2 }, false, ""},
-		{"red without names, on a base without", unnamed, exit(1), true, StandAsBefore},
-		{"red with names, on a base without", unnamed, red("TestNew"), true, StandAsBefore},
+		{"all green on a base without names", unnamed, func(*GateResult) {}, true, ""},
 		{"too long, on a base that ends", unnamed, exit(124), false, ""},
 		{"not started, on a base that is", unnamed, exit(127), false, ""},
 		{"killed, with old names", named, func(r *GateResult) { r.Checks[1].red("TestOld"); r.Checks[1].ExitCode = 137 }, false, ""},
-		{"too long, on a base that is", exit(124), exit(124), true, StandAsBefore},
 		{"red lint on a base with red lint, and a new red test", func(r *GateResult) { r.Checks[0].red("a.go: x") },
 			func(r *GateResult) { r.Checks[0].red("a.go: x"); r.Checks[1].red("TestNew") }, false, ""},
 	} {
@@ -123,6 +121,187 @@ func TestOnlyNewFailuresBar(t *testing.T) {
 			s.must(Company, g)
 			s.subStands(1, map[bool]SubStatus{true: SubReviewing, false: SubPending}[c.ok])
 		})
+	}
+}
+
+// What cannot be read proves nothing: it neither bars nor passes before the
+// president has seen it. That counts for failures without names, and for those
+// behind which nothing was run: a package that does not build has no name for
+// what broke in it (GAT-3).
+func TestWhatCannotBeReadIsAsked(t *testing.T) {
+	unnamed := func(r *GateResult) { r.Checks[1].Passed, r.Checks[1].ExitCode = false, 1 }
+	unbuilt := func(r *GateResult) { r.Checks[1].red("TestOld", "p (build failed)"); r.Checks[1].Tests[1].Unrun = true }
+	late := func(r *GateResult) { r.Checks[1].Passed, r.Checks[1].ExitCode = false, 124 }
+	beside := func(text string, do func(*GateResult)) func(*GateResult) {
+		return func(r *GateResult) { do(r); r.Checks[1].Beside = text }
+	}
+	for _, c := range []struct {
+		name       string
+		base, work func(r *GateResult)
+		says       []string
+	}{
+		{"red without names, on a base without", unnamed, beside("--- BAD: the new thing", unnamed), []string{"have no names", "--- BAD: the new thing"}},
+		{"red with names, on a base without", unnamed, func(r *GateResult) { r.Checks[1].red("TestNew") }, []string{"have no names"}},
+		{"too long, as on the base", late, late, []string{"exit 124"}},
+		{"a build that fails, as on the base", unbuilt, unbuilt, []string{"nothing was run behind p (build failed)"}},
+		{"only that", unbuilt, func(r *GateResult) { r.Checks[1].red("p (build failed)"); r.Checks[1].Tests[0].Unrun = true }, []string{"p (build failed)"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			waits := func() (*story, *Approval) {
+				s := onBase(t, Settings{}, c.base).plan(1)
+				s.work(1)
+				g := s.judged(1, c.work)
+				if g.Result.Passed || g.Result.Checks[1].Excused != StandUnread {
+					t.Fatalf("%+v", g.Result)
+				}
+				lie := g
+				lie.Result.Checks = append([]GateCheck(nil), g.Result.Checks...)
+				lie.Result.Passed, lie.Result.Checks[1].Excused = true, StandAsBefore
+				s.refused(EInvalid, lie)
+				s.must(Company, g)
+				s.subStands(1, SubQuality)
+				if s.isDue(DoGate) || s.sub(1).GateReds != 0 {
+					t.Fatal("it does not wait for the president")
+				}
+				s.ignored(g)
+				return s, s.ask(AskUnread)
+			}
+			s, a := waits()
+			for _, want := range append(c.says, "t1-01", "Let it pass, unverified?") {
+				if !strings.Contains(a.Question, want) {
+					t.Errorf("%q is not in %q", want, a.Question)
+				}
+			}
+			s.must(President, Answer{Approval: a.ID, Option: OptApprove})
+			if !s.isDue(DoGate) {
+				t.Fatal("it is not judged with the president's leave")
+			}
+			hit, ok := s.s.Reuse(s.task(), s.sub(1).Gate.Result, s.task().Baseline)
+			if again := c.name == "too long, as on the base"; ok == again {
+				t.Fatalf("taken from the cache: %v", ok)
+			}
+			g := s.judged(1, c.work)
+			if g.Result.Tree = s.sub(1).Gate.Result.Tree; ok {
+				g.Result = hit
+			}
+			if !g.Result.Passed || g.Result.Checks[1].Excused != StandAsBefore {
+				t.Fatalf("%+v", g.Result)
+			}
+			s.must(Company, g)
+			s.subStands(1, SubReviewing)
+
+			// The same difference is not asked about twice, on the way to the end.
+			s.reviewed(1, Approve)
+			m := s.tested(1)
+			c.work(&m.Result)
+			m.Result.Tree = m.Tree
+			m.Result = s.s.Settle(s.task(), m.Result)
+			s.must(Company, m)
+			s.must(Company, Merged{Task: s.id, Commit: s.oid()})
+			whole := s.wholeGated(true)
+			c.work(&whole.Result)
+			whole.Result = s.s.Settle(s.task(), whole.Result)
+			s.must(Company, whole)
+			if !s.task().gatePassed() {
+				t.Errorf("%+v", whole.Result)
+			}
+
+			s, a = waits()
+			s.must(President, Answer{Approval: a.ID, Option: OptReject, Text: "mend the build first"})
+			s.subStands(1, SubPending)
+			if in := s.sub(1).Input; !strings.Contains(in, "mend the build first") {
+				t.Errorf("the worker is told %q", in)
+			}
+			s.work(1)
+			s.must(Company, s.judged(1, c.work)) // it is red, and everybody knows
+			s.subStands(1, SubPending)
+
+			s, a = waits()
+			s.must(President, Answer{Approval: a.ID, Option: OptReject})
+			s.stands(TaskFailed)
+		})
+	}
+}
+
+// Where something else bars there is nothing to decide.
+func TestUnreadBesideAFailure(t *testing.T) {
+	s := onBase(t, Settings{}, func(r *GateResult) { r.Checks[0].Passed, r.Checks[0].ExitCode = false, 1 }).plan(1)
+	s.work(1)
+	s.must(Company, s.judged(1, func(r *GateResult) { r.Checks[0].Passed, r.Checks[0].ExitCode = false, 1; r.Checks[1].red("TestNew") }))
+	s.subStands(1, SubPending)
+}
+
+// A difference that only the merge shows is asked about there; whatever else is
+// in the queue goes on meanwhile.
+func TestUnreadMerge(t *testing.T) {
+	unnamed := func(r *GateResult) { r.Checks[1].Passed, r.Checks[1].ExitCode = false, 1 }
+	s := onBase(t, Settings{}, unnamed).plan(2)
+	s.queued(1).queued(2)
+	doubt := func(n int) MergeTested {
+		m := s.tested(n)
+		unnamed(&m.Result)
+		m.Result.Checks[1].Beside = "only here"
+		m.Result = s.s.Settle(s.task(), m.Result)
+		return m
+	}
+	s.must(Company, doubt(1))
+	s.subStands(1, SubMerging)
+	a := s.ask(AskUnread)
+	if s.task().Intent != nil || s.s.front(s.task()).ID != s.subID(2) {
+		t.Fatal("it does not wait")
+	}
+	s.must(President, Answer{Approval: a.ID, Option: OptApprove})
+	if s.s.front(s.task()).ID != s.subID(1) {
+		t.Fatal("it waits for ever")
+	}
+	s.must(Company, doubt(1))
+	if in := s.task().Intent; in == nil || in.Subtask != s.subID(1) || s.sub(1).Doubt != nil {
+		t.Fatalf("%+v", in)
+	}
+
+	s = onBase(t, Settings{}, unnamed).plan(1)
+	s.queued(1)
+	s.must(Company, doubt(1))
+	s.must(President, Answer{Approval: s.ask(AskUnread).ID, Option: OptReject, Text: "no"})
+	s.subStands(1, SubPending)
+	if len(s.task().Queue) > 0 {
+		t.Error("it is still in the queue")
+	}
+}
+
+// On the merged whole it is asked about too.
+func TestUnreadWhole(t *testing.T) {
+	unnamed := func(r *GateResult) { r.Checks[1].Passed, r.Checks[1].ExitCode = false, 1 }
+	waits := func() (*story, *Approval) {
+		s := onBase(t, Settings{}, unnamed).plan(1)
+		s.queued(1).merged(1)
+		g := s.wholeGated(true)
+		unnamed(&g.Result)
+		g.Result = s.s.Settle(s.task(), g.Result)
+		s.must(Company, g)
+		s.stands(TaskReviewing)
+		if s.isDue(DoGate) || s.task().gatePassed() {
+			t.Fatal("it does not wait")
+		}
+		s.ignored(g)
+		return s, s.ask(AskUnread)
+	}
+	s, a := waits()
+	s.must(President, Answer{Approval: a.ID, Option: OptApprove})
+	if !s.isDue(DoGate) {
+		t.Fatal("it waits for ever")
+	}
+	g := s.wholeGated(true)
+	g.Result = s.s.Settle(s.task(), s.task().Gate.Result)
+	s.must(Company, g)
+	if !s.task().gatePassed() {
+		t.Error("it did not pass")
+	}
+	s, a = waits()
+	s.must(President, Answer{Approval: a.ID, Option: OptReject, Text: "mend it"})
+	s.stands(TaskExecuting)
+	if d := s.sub(2).Planned.Description; !strings.Contains(d, "mend it") {
+		t.Errorf("%q", d)
 	}
 }
 
@@ -266,7 +445,7 @@ func TestReuse(t *testing.T) {
 		{"absent by its exit code", of(func(c *GateCheck) { c.Passed, c.Absent, c.ExitCode = false, true, 127 }, nil), new(of(absent, nil)), new(of(absent, nil)), true, true},
 		{"absent here only", of(nil, nil), new(of(nil, nil)), new(of(absent, nil)), false, false},
 	} {
-		got, ok := c.was.Settle(c.before).Reuse(c.base)
+		got, ok := c.was.Settle(c.before, nil).Reuse(c.base, nil)
 		if ok != c.ok || ok && (got.Passed != c.passed || !got.Cached) {
 			t.Errorf("%s: %v, %+v", c.name, ok, got)
 		}
@@ -276,11 +455,11 @@ func TestReuse(t *testing.T) {
 // People and agents are told what was red before.
 func TestKnownRed(t *testing.T) {
 	s := onBase(t, Settings{}, func(r *GateResult) {
-		r.Checks[0].Passed, r.Checks[0].ExitCode = false, 2
+		r.Checks[0].Passed, r.Checks[0].ExitCode, r.Checks[0].Output = false, 2, "line 3\n"
 		r.Checks[1].red("TestOld", "TestOlder")
 	})
 	got := strings.Join(s.task().KnownRed(), "\n")
-	if !strings.Contains(got, "lint: red, exit 2") || !strings.Contains(got, "test: TestOld, TestOlder") {
+	if !strings.Contains(got, "lint: red, exit 2, and its output names no test; it ends with:\nline 3\n") || !strings.Contains(got, "test: TestOld, TestOlder") {
 		t.Errorf("%s", got)
 	}
 	if known := tell(t, Settings{}).task().KnownRed(); len(known) > 0 {

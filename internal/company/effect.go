@@ -118,7 +118,7 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 	}
 	if t.Status == TaskReviewing {
 		switch {
-		case !t.gateDone():
+		case s.gateDue(t):
 			add(Effect{Key: "gate " + id + " " + string(t.Head), Kind: DoGate, Fail: "gate"})
 		case !t.gatePassed():
 		case s.dueRun(t, Reviewer, "") != "":
@@ -156,7 +156,9 @@ func (s *State) dueSubtask(add func(Effect), t *Task, sub *Subtask) {
 			add(Effect{Key: "work " + string(r.ID), Kind: DoWork, Subtask: sub.ID, Run: r.ID, Fail: "run " + id, By: r.Deadline})
 		}
 	case SubQuality:
-		add(Effect{Key: "gate " + id + " " + string(sub.Head), Kind: DoGate, Subtask: sub.ID, Fail: "gate " + id})
+		if !s.unread(t, sub.verdict()) {
+			add(Effect{Key: "gate " + id + " " + string(sub.Head), Kind: DoGate, Subtask: sub.ID, Fail: "gate " + id})
+		}
 	case SubReviewing:
 		run := s.dueRun(t, Reviewer, sub.ID)
 		add(Effect{Key: "review " + string(run), Kind: DoReview, Subtask: sub.ID, Run: run, Fail: "review " + id})

@@ -20,7 +20,7 @@ type GateCheck struct {
 	Passed   bool          `json:"passed"`
 	Skipped  bool          `json:"skipped,omitempty"` // not run because an earlier check failed; not passed
 	Absent   bool          `json:"absent,omitempty"`  // not run because the image has no such program; not passed
-	Excused  Stand         `json:"excused,omitempty"` // why it does not bar though it did not pass
+	Excused  Stand         `json:"excused,omitempty"` // why it does not bar though it did not pass; unread: it waits for the president
 	ExitCode int           `json:"exit_code"`
 	Output   string        `json:"output,omitempty"`   // head and tail, bounded to 8 KiB
 	Log      Hash          `json:"log,omitempty"`      // the whole output
@@ -31,6 +31,7 @@ type GateCheck struct {
 	Flaky    []string      `json:"flaky,omitempty"`    // failed in an attempt, and not in this run of the same tree
 	Names    Hash          `json:"names,omitempty"`    // the tests that passed, a blob of lines
 	Gone     []string      `json:"gone,omitempty"`     // passed on the base and are no longer reported; bounded
+	Beside   string        `json:"beside,omitempty"`   // of a red check that cannot be read: the lines that the base's output does not have; bounded
 }
 
 // TestCounts is how many tests a check reports.
@@ -47,6 +48,7 @@ type TestResult struct {
 	Status  string `json:"status"` // passed | failed | skipped
 	Message string `json:"message,omitempty"`
 	Known   bool   `json:"known,omitempty"` // it fails on the base too
+	Unrun   bool   `json:"unrun,omitempty"` // tests behind it were not run: a build that failed, a run that did not end
 }
 
 // GateResult is the verdict on one tree (GAT-1).
@@ -105,11 +107,11 @@ func (c Gated) decide(s *State, m Meta) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.checkVerdict(c.Result); err != nil {
+	if err := s.checkVerdict(t, c.Result); err != nil {
 		return nil, err
 	}
 	if c.Subtask == "" {
-		if t.Status != TaskReviewing || c.Head != t.Head || t.gateDone() {
+		if t.Status != TaskReviewing || c.Head != t.Head || !s.gateDue(t) {
 			return nil, nil
 		}
 		if c.Result.Tree != t.Tree {
@@ -120,7 +122,7 @@ func (c Gated) decide(s *State, m Meta) ([]Event, error) {
 		if sub == nil {
 			return nil, E(ENotFound, "there is no subtask "+string(c.Subtask))
 		}
-		if sub.Status != SubQuality || c.Head != sub.Head {
+		if sub.Status != SubQuality || c.Head != sub.Head || s.unread(t, sub.verdict()) {
 			return nil, nil
 		}
 	}
@@ -130,7 +132,7 @@ func (c Gated) decide(s *State, m Meta) ([]Event, error) {
 // checkVerdict refuses a verdict that does not carry its own proof: it must
 // be for the pinned gates, and green only if every check is, or is red in no
 // other way than on the base (GAT-1, GAT-3).
-func (t *Task) checkVerdict(r GateResult) error {
+func (s *State) checkVerdict(t *Task, r GateResult) error {
 	switch {
 	case !r.Tree.Valid():
 		return E(EInvalid, "a verdict without a tree")
@@ -152,6 +154,9 @@ func (t *Task) checkVerdict(r GateResult) error {
 			return E(EInvalid, "a green verdict of "+ch.Name+", which is not the pinned "+g.Name)
 		}
 		stand := ch.Against(baseCheck(t.Baseline, i))
+		if stand == StandUnread && s.approved(unreadKey(t.ID, ch)) {
+			stand = StandAsBefore
+		}
 		if stand != StandPassed && !stand.excused() {
 			return E(EInvalid, "a green verdict with a failed "+ch.Name)
 		}
@@ -174,13 +179,17 @@ func (d *GateFinished) apply(s *State, e Event) {
 	if e.Subtask == "" {
 		t.Gate = d
 		delete(t.Failures, "gate")
-		if !d.Result.ok() {
+		if !d.Result.ok() && !s.unread(t, d) {
 			t.repair("The gates are red on the merged whole", d.Result.failedOutput())
 		}
 		return
 	}
 	delete(t.Failures, "gate "+string(e.Subtask))
-	t.Subtask(e.Subtask).gated(t, d)
+	sub := t.Subtask(e.Subtask)
+	if sub.Gate = d; s.unread(t, d) {
+		return // it stays where it is until the president has answered
+	}
+	sub.gated(t, d)
 }
 
 func (sub *Subtask) gated(t *Task, d *GateFinished) {
@@ -207,7 +216,7 @@ func (sub *Subtask) gated(t *Task, d *GateFinished) {
 // what is new in it.
 func (r GateResult) failedOutput() string {
 	for _, ch := range r.Checks {
-		if ch.Passed || ch.Skipped || ch.Excused != "" {
+		if ch.Passed || ch.Skipped || ch.Excused.excused() {
 			continue
 		}
 		out := ch.Name + " (" + ch.Command + "):\n"

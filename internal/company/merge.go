@@ -43,7 +43,7 @@ func (c MergeTested) decide(s *State, m Meta) ([]Event, error) {
 	if err != nil || sub == nil {
 		return nil, err
 	}
-	if err := t.checkVerdict(c.Result); err != nil {
+	if err := s.checkVerdict(t, c.Result); err != nil {
 		return nil, err
 	}
 	if c.Result.Tree != c.Tree {
@@ -95,8 +95,13 @@ func (d *MergeGated) apply(s *State, e Event) {
 	s.judged(d.Result)
 	sub := t.Subtask(e.Subtask)
 	delete(t.Failures, "merge "+string(sub.ID))
-	if d.Result.ok() {
+	sub.Doubt = nil
+	switch {
+	case d.Result.ok():
 		sub.Gate = &d.GateFinished
+		return
+	case s.unread(t, &d.GateFinished):
+		sub.Doubt = &d.GateFinished
 		return
 	}
 	sub.gated(t, &d.GateFinished)

@@ -34,7 +34,14 @@ type Settings struct {
 	Continuations     int           `json:"continuations"` // further runs after one out of turns; negative: none
 	Conflicts         int           `json:"conflicts"`     // resolutions of one subtask
 	EffectRetries     int           `json:"effect_retries"`
+	// Rules are the company's own at the time of the submission. What a task
+	// has decided by older ones still stands; zero are the first.
+	Rules int `json:"rules,omitempty"`
 }
+
+// currentRules: since 1 a check that cannot be read needs the president's
+// leave.
+const currentRules = 1
 
 // WithDefaults fills what is zero with the numbers of the design. Where none
 // is a wish too, it is said with a negative number.
@@ -51,6 +58,7 @@ func (s Settings) WithDefaults() Settings {
 	def(&s.Continuations, 3)
 	def(&s.Conflicts, 2)
 	def(&s.EffectRetries, 4)
+	s.Rules = currentRules
 	if s.Plan == "" {
 		s.Plan = Auto
 	}

@@ -36,7 +36,8 @@ type Subtask struct {
 	Head    OID      `json:"head,omitempty"`    // what the host took last
 	Changes []Change `json:"changes,omitempty"`
 
-	Gate   *GateFinished `json:"gate,omitempty"` // of Head
+	Gate   *GateFinished `json:"gate,omitempty"`  // of Head
+	Doubt  *GateFinished `json:"doubt,omitempty"` // of its merge: red, and what is new cannot be told; waits for the president
 	Review ReviewState   `json:"review"`
 	Input  string        `json:"input,omitempty"` // why the next run: what its worker must be told, besides findings and gate output
 
@@ -73,7 +74,7 @@ func (sub *Subtask) phase() string {
 // host took last.
 func (sub *Subtask) again(input string) {
 	sub.Status, sub.Current, sub.Input = SubPending, "", input
-	sub.Conflict, sub.Merger = nil, ""
+	sub.Conflict, sub.Merger, sub.Doubt = nil, "", nil
 	if sub.Head != "" {
 		sub.From = sub.Head
 	}

@@ -218,10 +218,11 @@ func (w *world) baseline(t *Task) TakeBaseline {
 			c.Passed, c.ExitCode = false, 1
 		case w.chance(w.k.RedBase):
 			c.red("old", "older")
+			c.Tests[0].Unrun = w.rng.IntN(3) == 0
 		}
 		r.Checks = append(r.Checks, c)
 	}
-	r = r.Settle(nil)
+	r = r.Settle(nil, nil)
 	if w.chance(w.k.Hostile) {
 		switch c := &r.Checks[0]; w.rng.IntN(4) {
 		case 0:
@@ -263,7 +264,9 @@ func (w *world) verdict(t *Task, tree OID, green bool) GateResult {
 			c.Passed, c.ExitCode = false, 1
 			if b.named() {
 				c.red("older", "old")
+				c.Tests[1].Unrun = b.Tests[0].Unrun
 			}
+			c.Beside = []string{"", "more", "else"}[w.rng.IntN(3)]
 		case green && w.rng.IntN(4) == 0:
 			c.Attempts, c.Flaky = []int{1}, []string{"now and then"}
 		case green:
@@ -279,7 +282,7 @@ func (w *world) verdict(t *Task, tree OID, green bool) GateResult {
 		}
 		r.Checks = append(r.Checks, c)
 	}
-	r = r.Settle(t.Baseline)
+	r = r.Settle(t.Baseline, w.s.leave(t))
 	if w.chance(w.k.Hostile) && len(r.Checks) > 0 {
 		r.Passed, r.Untested = true, w.rng.IntN(9) == 0
 		switch c := &r.Checks[0]; w.rng.IntN(7) {

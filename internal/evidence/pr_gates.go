@@ -101,7 +101,11 @@ func gateNotes(c company.GateCheck, o PROptions) []string {
 		}
 		out = append(out, name+" fails on the base too, and in nothing else here: "+listed(failing, o))
 	case company.StandAsBefore:
-		out = append(out, name+" is **UNVERIFIED**: it is red on the base too, and its output does not tell what is new.")
+		why := "its output names no failure."
+		if unrun := c.Unrun(); len(unrun) > 0 {
+			why = "nothing was run behind " + listed(unrun, o) + "."
+		}
+		out = append(out, name+" is **UNVERIFIED**: it is red on the base too, and what is new in it cannot be told: "+why+" The president saw that and let it pass.")
 	}
 	if len(c.Flaky) > 0 {
 		out = append(out, fmt.Sprintf("%s is **flaky**: it failed, and not in a further run of the same tree: %s", name, listed(c.Flaky, o)))

@@ -48,7 +48,7 @@ func gateRisks(checks []company.GateCheck) []string {
 	tests, empty := 0, 0
 	for _, c := range checks {
 		if c.Excused == company.StandAsBefore {
-			out = append(out, fmt.Sprintf("**UNVERIFIED**: %s is red on the base too, and what is new in it cannot be told.", inert(c.Name)))
+			out = append(out, fmt.Sprintf("**UNVERIFIED**: %s is red on the base too, what is new in it cannot be told, and the president let that pass.", inert(c.Name)))
 		}
 		if !(company.GateCommand{Name: c.Name}).IsLint() {
 			if tests++; noTests(c) {

@@ -165,14 +165,14 @@ func TestPRBodyBaseline(t *testing.T) {
 	task.Gate.Result = company.GateResult{Passed: true, Checks: []company.GateCheck{
 		{Name: "lint", Absent: true, Excused: company.StandAbsent},
 		{Name: "test (api)", ExitCode: 1, Excused: company.StandKnown, Counts: &company.TestCounts{Passed: 4, Failed: 1}, Tests: failed("pkg TestOld"), Gone: []string{"pkg TestDropped"}},
-		{Name: "test (web)", ExitCode: 1, Excused: company.StandAsBefore},
+		{Name: "test (web)", ExitCode: 1, Excused: company.StandAsBefore, Counts: &company.TestCounts{Failed: 1}, Tests: []company.TestResult{{Name: "web/b (build failed)", Unrun: true}}},
 		{Name: "test (cli)", Passed: true, Flaky: []string{"pkg TestNowAndThen @admin"}, Attempts: []int{1}, Counts: &company.TestCounts{Passed: 2}},
 	}}
 	task.Subtasks[0].Changes = []company.Change{{Path: "web/package.json"}, {Path: "web/a.js"}}
 	task.Prepared.Gates = []company.GateCommand{{Name: "test (web)", Dir: "it's web", Command: "npm test"}}
 	text := PRBody(task, PROptions{})
 	for _, want := range []string{
-		"**UNVERIFIED**: test (web) is red on the base too",
+		"**UNVERIFIED**: test (web) is red on the base too", "nothing was run behind `web/b (build failed)`. The president saw that and let it pass.",
 		"lint is **absent**", "| - | - | absent |", "what the **gates are made of**: `web/package.json`", "test (api) fails on the base too, and in nothing else here: `pkg TestOld`",
 		"**no longer runs** them: `pkg TestDropped`", "| 1 | 0s | red as on the base, 5 tests, 1 failed |",
 		"test (cli) is **flaky**", "test (cli) was red on the base and is green here.", "(cd 'it'\\''s web' && npm test)\n",

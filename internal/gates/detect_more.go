@@ -147,9 +147,9 @@ func (s *survey) makeParts() []part {
 		}
 		switch {
 		case targets["test"]:
-			p.test = &company.GateCommand{Command: "make test"}
+			p.test = &company.GateCommand{Command: "make test", Parse: Plain}
 		case targets["check"]:
-			p.test = &company.GateCommand{Command: "make check"}
+			p.test = &company.GateCommand{Command: "make check", Parse: Plain}
 		}
 		if p.lint == nil && p.test == nil {
 			s.note("%s has no target test, check or lint", name)

@@ -149,7 +149,7 @@ func (s *survey) nodeTest(dir string, p manifest) *company.GateCommand {
 		}
 		return nil
 	}
-	g := &company.GateCommand{Command: "npm test", Report: p.pinned(dir, "test", "", "")}
+	g := &company.GateCommand{Command: "npm test", Report: p.pinned(dir, "test", "", ""), Parse: Plain}
 	last := script
 	if i := strings.LastIndex(last, "&&"); i >= 0 {
 		last = last[i+2:]

@@ -35,6 +35,9 @@ func lines(cmds []company.GateCommand) []string {
 		if g.Parse != "" {
 			l += " | " + g.Parse
 		}
+		if g.Given && g.Report != "" {
+			l += " | " + g.Report
+		}
 		out = append(out, l)
 	}
 	return out
@@ -54,9 +57,14 @@ func TestDetect(t *testing.T) {
 	}{
 		{"Go", goRoot, gates.Options{}, []string{vet, test}, "go", []string{"Go module: lint: go vet ./...; test: go test ./..."}},
 		{"Go without lint", goRoot, gates.Options{Lint: gates.None}, []string{test}, "go", []string{"gates.lint is none"}},
-		{"given", goRoot, gates.Options{Lint: gates.Auto, Test: "make check"}, []string{vet, "test |  | make check"}, "go make", []string{"test: make check (gates.test)"}},
-		{"given, nothing to detect", nil, gates.Options{Test: "python3 t.py"}, []string{"test |  | python3 t.py"}, "python", []string{"no lint command was found"}},
+		{"given", goRoot, gates.Options{Lint: gates.Auto, Test: "make check"}, []string{vet, "test |  | make check | plain"}, "go make", []string{"test: make check (gates.test)"}},
+		{"given, nothing to detect", nil, gates.Options{Test: "python3 t.py"}, []string{"test |  | python3 t.py | plain"}, "python", []string{"no lint command was found"}},
 		{"given go test -json", nil, gates.Options{Test: "go test -json ./..."}, []string{"test |  | go test -json ./... | go-json"}, "go", nil},
+		{"given go test", nil, gates.Options{Lint: "golangci-lint run", Test: "GOFLAGS=-mod=mod go test ./a ./b -count=1"},
+			[]string{"lint |  | golangci-lint run | lines", "test |  | GOFLAGS=-mod=mod go test ./a ./b -count=1 | go-json | GOFLAGS=-mod=mod go test -json ./a ./b -count=1"}, "go", nil},
+		{"given as a list", nil, gates.Options{Test: gates.Argv([]string{"go", "test", "-run", "A|B", "./a"})}, []string{"test |  | exec go test -run 'A|B' ./a | plain"}, "go", nil},
+		{"given as a simple list", nil, gates.Options{Test: gates.Argv([]string{"go", "test", "./a"})}, []string{"test |  | exec go test ./a | go-json | exec go test -json ./a"}, "go", nil},
+		{"given with more than go test", nil, gates.Options{Test: "go vet ./... && go test ./..."}, []string{"test |  | go vet ./... && go test ./... | plain"}, "go", nil},
 		{"nothing", nil, gates.Options{}, []string{}, "", []string{"no lint command was found", "no test command was found"}},
 		{"none", goRoot, gates.Options{Lint: gates.None, Test: gates.None}, []string{}, "go", nil},
 		{"Go module without files", map[string]string{"go.mod": "module x\n"}, gates.Options{}, []string{}, "", []string{"has no Go files"}},
@@ -71,8 +79,8 @@ func TestDetect(t *testing.T) {
 			gates.Options{}, []string{"lint |  | npm run lint", "test |  | npm test | junit"}, "node", nil},
 		{"jest without a script", npm(`{"devDependencies":{"jest":"29"}}`), gates.Options{}, []string{"test |  | npx --no-install jest --ci | jest-json"}, "node", nil},
 		{"mocha", npm(`{"scripts":{"test":"NODE_ENV=test mocha --exit"}}`), gates.Options{}, []string{"test |  | npm test | tap"}, "node", nil},
-		{"some other runner", npm(`{"scripts":{"test":"./run-tests.sh | tee out"}}`), gates.Options{}, []string{"test |  | npm test"}, "node", nil},
-		{"vitest in a pipe", npm(`{"scripts":{"test":"vitest run | cat"}}`), gates.Options{}, []string{"test |  | npm test"}, "node", nil},
+		{"some other runner", npm(`{"scripts":{"test":"./run-tests.sh | tee out"}}`), gates.Options{}, []string{"test |  | npm test | plain"}, "node", nil},
+		{"vitest in a pipe", npm(`{"scripts":{"test":"vitest run | cat"}}`), gates.Options{}, []string{"test |  | npm test | plain"}, "node", nil},
 		{"npm init's test is none", npm(`{"scripts":{"test":"echo \"Error: no test specified\" && exit 1"}}`), gates.Options{}, []string{}, "", []string{"neither a test nor a lint"}},
 		{"a linter that is not a dependency", npm(`{"scripts":{"test":"node --test","lint":"eslint ."}}`), gates.Options{}, []string{"test |  | npm test | tap"}, "node", []string{"its program (eslint) is not one of the dependencies"}},
 		{"a manifest with odd types", npm(`{"scripts":{"test":"node --test"},"dependencies":["x"],"packageManager":"pnpm@9"}`), gates.Options{}, []string{"test |  | npm test | tap"}, "node", []string{"asks for pnpm"}},
@@ -80,7 +88,7 @@ func TestDetect(t *testing.T) {
 		{"yarn", map[string]string{"package.json": `{"scripts":{"test":"node --test"}}`, "yarn.lock": ""}, gates.Options{}, []string{"test |  | npm test | tap"}, "node", []string{"yarn is not supported"}},
 		{"workspaces below a root that tests them", map[string]string{"package.json": `{"workspaces":["packages/*"],"scripts":{"test":"npm test --workspaces"},"devDependencies":{"eslint":"9"}}`,
 			"packages/a/package.json": `{"scripts":{"test":"node --test","lint":"eslint ."}}`},
-			gates.Options{}, []string{"lint | packages/a | npm run lint", "test |  | npm test"}, "node", nil},
+			gates.Options{}, []string{"lint | packages/a | npm run lint", "test |  | npm test | plain"}, "node", nil},
 		{"workspaces by themselves", map[string]string{"package.json": `{"workspaces":["packages/*"]}`, "packages/a/package.json": `{"scripts":{"test":"node --test"}}`, "packages/b/package.json": `{"scripts":{"test":"vitest"}}`},
 			gates.Options{}, []string{"test (packages/a) | packages/a | npm test | tap", "test (packages/b) | packages/b | npm test | junit"}, "node", nil},
 
@@ -98,8 +106,8 @@ func TestDetect(t *testing.T) {
 		{"Rust workspace", map[string]string{"Cargo.toml": "[workspace]\nmembers=[\"a\"]\n", "a/Cargo.toml": "[package]\n"}, gates.Options{Lint: gates.None},
 			[]string{"test |  | cargo test --offline --no-fail-fast --workspace | cargo"}, "rust", nil},
 
-		{"Make", map[string]string{"Makefile": "CC = cc\nlint:\n\ttrue\ntest: all\n\ttrue\ncheck:\n\ttrue\n"}, gates.Options{}, []string{"lint |  | make lint", "test |  | make test"}, "make", nil},
-		{"Make with a check", map[string]string{"GNUmakefile": "check::\n\ttrue\n"}, gates.Options{}, []string{"test |  | make check"}, "make", nil},
+		{"Make", map[string]string{"Makefile": "CC = cc\nlint:\n\ttrue\ntest: all\n\ttrue\ncheck:\n\ttrue\n"}, gates.Options{}, []string{"lint |  | make lint", "test |  | make test | plain"}, "make", nil},
+		{"Make with a check", map[string]string{"GNUmakefile": "check::\n\ttrue\n"}, gates.Options{}, []string{"test |  | make check | plain"}, "make", nil},
 		{"a variable is no target", map[string]string{"Makefile": "test := x\nall:\n"}, gates.Options{}, []string{}, "", []string{"has no target test"}},
 		{"Make beside Go", map[string]string{"go.mod": "module x\n", "x.go": "package x\n", "Makefile": "test:\n"}, gates.Options{}, []string{vet, test}, "go", []string{"the Makefile's targets are not used"}},
 		{"submodules", map[string]string{"go.mod": "module x\n", "x.go": "package x\n", ".gitmodules": "[submodule \"lib\"]\n\tpath = lib\n\turl = ../lib\n"}, gates.Options{}, []string{vet, test}, "go", []string{"there are submodules (.gitmodules): they are not fetched"}},

@@ -26,6 +26,7 @@ const (
 	Cargo    = "cargo"     // the text of cargo test
 	Unittest = "unittest"  // the text of python3 -m unittest -v
 	Lines    = "lines"     // a finding per line: path:line:column: text
+	Plain    = "plain"     // whatever a known runner prints for people, on both streams
 	JUnit    = "junit"     // JUnit XML in ReportFile
 	JestJSON = "jest-json" // what jest --json writes, in ReportFile
 )

@@ -61,7 +61,13 @@ func (r *results) skip() {
 
 // fail counts a failure. Two failures of one name are two: one that was there
 // before must not excuse another that is new.
-func (r *results) fail(name, message string) {
+func (r *results) fail(name, message string) { r.add(name, message, false) }
+
+// unrun counts a failure behind which tests were not run: whatever broke in
+// them has no name.
+func (r *results) unrun(name, message string) { r.add(name, message, true) }
+
+func (r *results) add(name, message string, unrun bool) {
 	if r.full() {
 		return
 	}
@@ -75,7 +81,7 @@ func (r *results) fail(name, message string) {
 		name = fmt.Sprintf("%s #%d", name, r.seen[name])
 	}
 	r.nFailed++
-	f := company.TestResult{Name: name, Status: "failed"}
+	f := company.TestResult{Name: name, Status: "failed", Unrun: unrun}
 	if len(r.failed) < maxSaying {
 		f.Message = clean(message, maxMessage)
 	}
@@ -95,7 +101,7 @@ func (r *results) into(c *company.GateCheck) {
 	}
 	if c.ExitCode != 0 {
 		for _, name := range r.cut {
-			r.fail(name, "fewer tests were reported than there are: their run was ended")
+			r.unrun(name, "fewer tests were reported than there are: their run was ended")
 		}
 	}
 	if c.ExitCode != 0 && r.nFailed == 0 {
@@ -169,6 +175,9 @@ func newReader(kind, marker string, text io.Writer) *reader {
 		r.line, r.done = p.line, p.done
 	case Lines:
 		p := &findings{}
+		r.line, r.done = p.line, p.done
+	case Plain:
+		p := newPlainReport()
 		r.line, r.done = p.line, p.done
 	case JUnit:
 		r.done = func() *results { return readJUnit(r.file.Bytes()) }

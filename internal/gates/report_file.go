@@ -15,8 +15,8 @@ import (
 func readJUnit(text []byte) *results {
 	res := &results{}
 	d := xml.NewDecoder(bytes.NewReader(text))
-	var name string
-	var failed, skipped, in, any bool
+	var class, test, name string
+	var failed, unrun, skipped, in, any bool
 	var message strings.Builder
 	depth := 0
 	for {
@@ -35,10 +35,12 @@ func readJUnit(text []byte) *results {
 			case "testsuite", "testsuites":
 				any = true
 			case "testcase":
-				name, failed, skipped, in = strings.TrimSpace(attr(t, "classname")+" "+attr(t, "name")), false, false, true
+				class, test = attr(t, "classname"), attr(t, "name")
+				name, failed, unrun, skipped, in = strings.TrimSpace(class+" "+test), false, false, false, true
 				message.Reset()
 			case "failure", "error":
 				failed = failed || in
+				unrun = unrun || in && notCollected(class, test, attr(t, "message"))
 				message.WriteString(clean(attr(t, "message"), maxMessage))
 			case "skipped":
 				skipped = true
@@ -50,6 +52,8 @@ func readJUnit(text []byte) *results {
 			}
 			in = false
 			switch {
+			case failed && unrun:
+				res.unrun(name, message.String())
 			case failed:
 				res.fail(name, message.String())
 			case skipped:
@@ -63,6 +67,13 @@ func readJUnit(text []byte) *results {
 		res.odd = "no JUnit XML"
 	}
 	return res
+}
+
+// notCollected says whether a failure is that of a file whose tests could not
+// be found out: pytest says so, vitest reports a test that is called like its
+// file.
+func notCollected(class, name, message string) bool {
+	return strings.HasPrefix(message, "collection failure") || class != "" && class == name
 }
 
 func attr(e xml.StartElement, name string) string {
@@ -113,7 +124,7 @@ func readJest(text []byte) *results {
 			}
 		}
 		if f.Status == "failed" && !failed {
-			res.fail(file+" (did not run)", f.Message)
+			res.unrun(file+" (did not run)", f.Message)
 		}
 	}
 	return res

@@ -114,9 +114,9 @@ func (g *goReport) packageFailed(p *goPackage, e goEvent) {
 	}
 	switch {
 	case e.FailedBuild != "" || p.broken:
-		g.res.fail(e.Package+" (build failed)", "no test of it was run")
+		g.res.unrun(e.Package+" (build failed)", "no test of it was run")
 	case !p.ended:
-		g.res.fail(e.Package+" "+unended, "its tests were ended before they were through")
+		g.res.unrun(e.Package+" "+unended, "its tests were ended before they were through")
 	case p.failed == 0:
 		g.res.fail(e.Package+" (package failed)", "no test of it failed by itself")
 	}

@@ -335,3 +335,105 @@ func FuzzReports(f *testing.F) {
 		}
 	})
 }
+
+// What runners print for people names its failures too: a project's own
+// command is no reason to read none of them.
+func TestPlainReports(t *testing.T) {
+	for _, c := range []struct {
+		name, text    string
+		failed, unrun []string
+		odd           bool
+	}{
+		{"go test", "ok  \tm/a\t0.01s\n--- FAIL: TestBad (0.00s)\n    --- FAIL: TestBad/in (0.00s)\n        x_test.go:3: no\nFAIL\nFAIL\tm/b\t0.02s\nFAIL\n",
+			[]string{"m/b TestBad", "m/b TestBad/in"}, nil, false},
+		{"go test, a package that does not build", "# m/c\nc.go:3:1: syntax error\nFAIL\tm/c [build failed]\nok  \tm/a\t0.01s\nFAIL\n", []string{"m/c (build failed)"}, []string{"m/c (build failed)"}, false},
+		{"go test, a panic", "--- FAIL: TestBad (0.00s)\npanic: x [recovered]\n\tpanic: x\n\ngoroutine 7 [running]:\nFAIL\tm/b\t0.02s\nFAIL\n",
+			[]string{"m/b (did not run to its end)", "m/b TestBad"}, []string{"m/b (did not run to its end)"}, false},
+		{"go test, killed", "--- FAIL: TestBad (0.00s)\n", []string{"(did not run to its end)", "TestBad"}, []string{"(did not run to its end)"}, false},
+		{"go vet and make", "go test ./...\n--- FAIL: TestBad (0.00s)\nFAIL\nFAIL\tm/b\t0.02s\nFAIL\nmake: *** [Makefile:2: test] Error 1\n", []string{"m/b TestBad"}, nil, false},
+		{"pytest", "..F.\n=== FAILURES ===\nE  assert 1 == 2\n=== short test summary info ===\nFAILED tests/test_a.py::test_x[1 - 2] - assert 1 == 2\nERROR tests/test_b.py::test_y - fixture 'z' not found\n=== 1 failed, 3 passed, 1 error in 0.12s ===\n",
+			[]string{"tests/test_a.py::test_x[1", "tests/test_b.py::test_y"}, nil, false},
+		{"pytest, a file that is not collected", "=== short test summary info ===\nERROR tests/test_b.py - ImportError: no\n!!! Interrupted: 1 error during collection !!!\n=== 1 error in 0.08s ===\n",
+			[]string{"tests/test_b.py"}, []string{"tests/test_b.py"}, false},
+		{"pytest without its summary", "F.\n1 failed, 1 passed in 0.02s\n", nil, nil, true},
+		{"unittest", "test_a (t.A) ... FAIL\n======\nFAIL: test_a (t.A)\n------\nRan 2 tests in 0.001s\n\nFAILED (failures=1)\n", []string{"test_a (t.A)"}, nil, false},
+		{"cargo", "   Running unittests src/lib.rs (target/debug/deps/p-0123456789abcdef)\n\nrunning 2 tests\ntest t::bad ... FAILED\ntest t::good ... ok\n\ntest result: FAILED. 1 passed; 1 failed\n", []string{"p src/lib.rs t::bad"}, nil, false},
+		{"cargo that does not compile", "error[E0308]: mismatched types\nerror: could not compile `p` (lib test) due to 1 previous error\n", []string{"could not compile p lib test"}, []string{"could not compile p lib test"}, false},
+		{"jest", "FAIL lib/a.test.js\n  ● suite › bad\n\n    expect(1).toBe(2)\n\nFAIL lib/b.test.js\n  ● Test suite failed to run\n\n    Cannot find module\n\nTests:       1 failed, 2 passed, 3 total\n",
+			[]string{"lib/a.test.js suite › bad", "lib/b.test.js (did not run)"}, []string{"lib/b.test.js (did not run)"}, false},
+		{"jest that names too few", "Tests:       1 failed, 2 passed, 3 total\n", nil, nil, true},
+		{"vitest", " FAIL  test/a.test.js > suite > bad\nAssertionError: no\n FAIL  test/b.test.js [ test/b.test.js ]\nError: no\n Test Files  2 failed (2)\n      Tests  1 failed | 2 passed (3)\n",
+			[]string{"test/a.test.js suite > bad", "test/b.test.js (did not run)"}, []string{"test/b.test.js (did not run)"}, false},
+		{"mocha", "  suite\n    ✓ good\n    1) bad\n\n\n  1 passing (3ms)\n  1 failing\n\n  1) suite\n       bad:\n     AssertionError: no\n", []string{"suite bad"}, nil, false},
+		{"TAP", "TAP version 13\nok 1 - a\nnot ok 2 - b\n1..2\n", []string{"b"}, nil, false},
+		{"two of them", "--- FAIL: TestBad (0.00s)\nFAIL\nFAIL\tm/b\t0.02s\nFAIL\n=== short test summary info ===\nFAILED t/test_a.py::test_x\n=== 1 failed in 0.12s ===\n", []string{"m/b TestBad", "t/test_a.py::test_x"}, nil, false},
+		{"one that is read and one that is not", "--- FAIL: TestBad (0.00s)\nFAIL\nFAIL\tm/b\t0.02s\nFAIL\n1 failed, 1 passed in 0.02s\n", nil, nil, true},
+		{"of nobody", "Error 1\nall is lost\nok then\n", nil, nil, true},
+		{"nothing", "", nil, nil, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			res, text := read(Plain, []byte(c.text))
+			if text != c.text {
+				t.Errorf("people read %q", text)
+			}
+			check := company.GateCheck{ExitCode: 1}
+			res.into(&check)
+			if odd := res.odd != ""; odd != c.odd || odd != (check.Counts == nil) {
+				t.Fatalf("%q, %+v", res.odd, check)
+			}
+			if got := names(check.Tests); !slices.Equal(got, append([]string{}, c.failed...)) {
+				t.Errorf("failed: %q", got)
+			}
+			if got := check.Unrun(); !slices.Equal(got, c.unrun) {
+				t.Errorf("not run: %q", got)
+			}
+		})
+	}
+}
+
+// Behind some failures tests were not run; which these are is known of every
+// report.
+func TestUnrun(t *testing.T) {
+	for _, c := range []struct {
+		file, kind string
+		unrun      []string
+	}{
+		{"go.json", GoJSON, []string{"example.com/m/bad (build failed)", "example.com/m/exit (did not run to its end)"}},
+		{"node-test.tap", TAP, []string{"test/b.test.js"}},
+		{"vitest.xml", JUnit, []string{"vt/b.test.mjs vt/b.test.mjs"}},
+		{"jest.json", JestJSON, []string{"jt/b.test.js (did not run)"}},
+		{"pytest.xml", JUnit, []string{"test_broken"}},
+		{"unittest.txt", Unittest, []string{"test_broken (unittest.loader._FailedTest.test_broken)"}},
+		{"cargo-broken.txt", Cargo, []string{"could not compile p lib", "could not compile p lib test"}},
+	} {
+		raw, err := os.ReadFile(filepath.Join("testdata", c.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, _ := read(c.kind, raw)
+		got := company.GateCheck{Tests: res.failed}.Unrun()
+		slices.Sort(got)
+		if !slices.Equal(got, c.unrun) {
+			t.Errorf("%s: %q", c.file, got)
+		}
+	}
+}
+
+// A difference is that of lines, whatever their numbers are.
+func TestBesides(t *testing.T) {
+	was := "a_test.go:3: no\nok  \tm\t0.013s\n--- FAIL: TestOld (0.00s)\nat 0xc000123456\n"
+	for is, want := range map[string]string{
+		was: "",
+		"ok  \tm\t1.2s\n--- FAIL: TestOld (1.30s)\na_test.go:77: no\nat 0xc0aa\n": "",
+		was + "--- FAIL: TestOld (0.00s)\n":                                       "--- FAIL: TestOld (#)\n",
+		was + "b.go:9:2: undefined: x\n\n":                                        "b.go:#: undefined: x\n",
+		"":                                                                        "",
+	} {
+		if got := besides(is, was); got != want {
+			t.Errorf("%q: %q", is, got)
+		}
+	}
+	if got := besides(strings.Repeat("x"+strings.Repeat("y", 150)+"\n", 500), ""); len(got) > maxBeside+400 || !strings.HasSuffix(got, " more lines]\n") {
+		t.Errorf("%d bytes", len(got))
+	}
+}

@@ -19,6 +19,8 @@ type tapReport struct {
 
 const maxDepth = 64
 
+var scriptFile = regexp.MustCompile(`^\S+\.[cm]?[jt]sx?$`)
+
 var tapPlan = regexp.MustCompile(`^1\.\.([0-9]+)\b`)
 
 var tapLine = regexp.MustCompile(`^(not )?ok\b[ \t]*([0-9]*)[ \t]*(?:-[ \t]*)?(.*)$`)
@@ -32,7 +34,7 @@ func (t *tapReport) line(line []byte) {
 		return
 	}
 	if strings.HasPrefix(text, "Bail out!") {
-		t.res.fail("Bail out!", text)
+		t.res.unrun("Bail out!", text)
 		return
 	}
 	if m := tapPlan.FindStringSubmatch(text); m != nil && depth == 0 {
@@ -61,6 +63,8 @@ func (t *tapReport) line(line []byte) {
 	switch {
 	case strings.HasPrefix(word, "SKIP"), strings.HasPrefix(word, "TODO"):
 		t.res.skip()
+	case m[1] != "" && depth == 0 && scriptFile.MatchString(name):
+		t.res.unrun(full, "") // node calls a file that cannot be loaded a test
 	case m[1] != "":
 		t.res.fail(full, "")
 	default:
@@ -116,7 +120,7 @@ func (c *cargoReport) line(line []byte) {
 	}
 	if m := cargoBroken.FindStringSubmatch(s); m != nil {
 		c.any = true
-		c.res.fail(strings.TrimSpace("could not compile "+m[1]+" "+m[2]), s)
+		c.res.unrun(strings.TrimSpace("could not compile "+m[1]+" "+m[2]), s)
 		return
 	}
 	m := cargoTest.FindStringSubmatch(s)
@@ -168,6 +172,10 @@ var (
 func (u *unittestReport) line(line []byte) {
 	s := string(line)
 	if m := unittestFail.FindStringSubmatch(s); m != nil {
+		if strings.Contains(m[1], "unittest.loader._FailedTest") {
+			u.res.unrun(m[1], "") // a file that cannot be imported
+			return
+		}
 		u.res.fail(m[1], "")
 		return
 	}
@@ -207,7 +215,7 @@ type findings struct {
 
 var (
 	findingLine = regexp.MustCompile(`^(?:vet: )?([^\s:][^:]*):\d+(?::\d+)?:\s+(.+)$`)
-	decoration  = regexp.MustCompile(`^\s|^$|^# |^exit status \d+$|^Found \d+ errors?\.|^All checks passed!|^No fixes available|^\[\*\] |^go: downloading |^warning: `)
+	decoration  = regexp.MustCompile(`^\s|^$|^# |^exit status \d+$|^Found \d+ errors?\.|^All checks passed!|^No fixes available|^\[\*\] |^go: downloading |^warning: |^\d+ issues?[.:]?$|^\* [\w-]+: \d+$`)
 )
 
 func (f *findings) line(line []byte) {

@@ -68,6 +68,7 @@ func (r *Runner) Run(ctx context.Context, j Job) (company.GateResult, error) {
 	for i, g := range j.Gates {
 		base := j.known(i)
 		check := company.GateCheck{Name: g.Name, Command: g.Command}
+		var err error
 		switch {
 		case base != nil && base.Absent:
 			check.Absent = true
@@ -77,15 +78,19 @@ func (r *Runner) Run(ctx context.Context, j Job) (company.GateResult, error) {
 			if j.Started != nil {
 				j.Started(g.Name)
 			}
-			var err error
 			if check, err = r.check(ctx, j, i); err != nil {
+				return company.GateResult{}, err
+			}
+		}
+		if check.Against(base) == company.StandUnread {
+			if check.Beside, err = r.beside(ctx, check, *base); err != nil {
 				return company.GateResult{}, err
 			}
 		}
 		res.Checks = append(res.Checks, check)
 		lintBars = lintBars || g.IsLint() && check.Against(base) == company.StandFailed
 	}
-	return res.Settle(j.Known), nil
+	return res.Settle(j.Known, nil), nil
 }
 
 // maxReruns is how often a red test is run again on the same tree.
@@ -351,6 +356,10 @@ func script(g company.GateCommand, marker string, probe bool) string {
 	if g.Report != "" {
 		run = g.Report
 	}
+	if g.Parse == Plain || g.Given && g.Parse == Lines { // what runners print comes on both streams, and in order
+		fmt.Fprintf(&b, "( %s\n) 2>&1", run)
+		return b.String()
+	}
 	if marker == "" {
 		b.WriteString(run)
 		return b.String()
@@ -380,11 +389,15 @@ func (r *Runner) Judge(ctx context.Context, s *company.State, t *company.Task, m
 func (r *Runner) judge(ctx context.Context, s *company.State, t *company.Task, j Job) (company.GateResult, error) {
 	j.Gates, j.Hash, j.Epoch = t.Prepared.Gates, t.Prepared.GateHash, s.Office.Epoch
 	if hit, ok := s.Verdicts[company.GateKey(j.Tree, j.Hash, j.Image)]; ok {
-		if hit, ok = hit.Reuse(j.Known); ok {
+		if hit, ok = s.Reuse(t, hit, j.Known); ok {
 			return hit, nil
 		}
 	}
-	return r.Run(ctx, j)
+	res, err := r.Run(ctx, j)
+	if err != nil {
+		return res, err
+	}
+	return s.Settle(t, res), nil
 }
 
 // notPrepared is the verdict on a tree whose dependencies may not be had, or

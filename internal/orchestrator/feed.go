@@ -218,6 +218,10 @@ func (it *Item) describeGate(d *company.GateFinished) {
 		case c.Passed || c.Skipped:
 		case c.Excused == company.StandAbsent:
 			it.Text += "; " + c.Name + " absent"
+		case c.Excused == company.StandUnread:
+			it.Mark, it.Text = Stalled, fmt.Sprintf("gate %s is red as on the base, exit %d, and what is new in it cannot be told", c.Name, c.ExitCode)
+		case c.Excused == company.StandAsBefore:
+			it.Text += "; " + c.Name + " red as on the base, unverified by the president's leave"
 		case c.Excused != "":
 			it.Text += "; " + c.Name + " red as on the base"
 		default:

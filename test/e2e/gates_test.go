@@ -89,6 +89,43 @@ func TestRedBase(t *testing.T) {
 	}
 }
 
+// TestBaseThatDoesNotCompile: what does not build on the base excuses nothing.
+// A test that can only fail, added behind it, is no pass: the president sees
+// what cannot be told and decides; the pull request says so (GAT-3, GAT-6).
+func TestBaseThatDoesNotCompile(t *testing.T) {
+	t.Parallel()
+	files := calculator()
+	files["tax/tax.go"] = "package tax\n\n// Rate is in percent.\nfunc Rate() int { return undefined }\n"
+	fails := "package tax\n\nimport \"testing\"\n\nfunc TestRate(t *testing.T) { t.Fatal(\"it can only fail\") }\n"
+	h := house.New(t, &staff{
+		manager: planned([]m{ticket("Test the rate", "Add a test of tax.Rate.", "tax/tax_test.go")}),
+		worker:  does("Test the rate", "tax/tax_test.go", fails),
+	}, files)
+	p := h.Start("submit", "--no-input", "test the rate")
+	sum := ends(t, p, 2)
+	if sum.Result != "INCOMPLETE" || sum.Next != "company approve a1 or company reject a1" {
+		t.Fatalf("%+v", sum)
+	}
+	gate := p.Event(patience, "gate.finished", "t1-01")
+	if gate.Mark != orchestrator.Stalled || !strings.Contains(gate.Text, "gate test is red as on the base, exit 1, and what is new in it cannot be told") {
+		t.Errorf("%+v", gate)
+	}
+	asks := p.Event(patience, "approval.opened", "")
+	holds(t, "the question", asks.Text, "The check test is red (exit 1) on t1-01, and was red before any work", "nothing was run behind example.com/calc/tax (build failed)")
+	says(t, h, []string{"before: test: what is behind example.com/calc/tax (build failed) was not run on the base", "undefined"}, "show", "t1")
+	tells(t, h, "t1-01.1", "was not run on the base")
+	if n := h.Model.Calls().ByRun["t1-01-review.1"]; n != 0 {
+		t.Errorf("%d calls of the reviewer before the president has answered", n)
+	}
+	says(t, h, []string{"a1: approve"}, "approve", "a1")
+	sum = ends(t, h.Start("resume", "--no-input"), 0)
+	if sum.Result != "COMPLETE" || !strings.Contains(sum.Why, "test UNVERIFIED (red as on the base)") {
+		t.Errorf("%+v", sum)
+	}
+	delivered(t, h, 1, 1, 1)
+	holds(t, "the pull request", prBody(h, "1"), "**Risk**: **UNVERIFIED**: test is red on the base too", "nothing was run behind `example.com/calc/tax (build failed)`. The president saw that and let it pass.")
+}
+
 // TestFlakyGate: a test that fails once and passes on the same tree bars
 // nothing, and the pull request and the feed say so.
 func TestFlakyGate(t *testing.T) {
