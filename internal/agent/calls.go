@@ -190,9 +190,12 @@ func (r *runner) runGroup(ctx context.Context, jobs []*job) []*job {
 		}
 		wg.Go(func() {
 			start := r.cfg.Now()
-			res, err := j.tool.Run(ctx, j.args)
+			j.answer = &Result{}
+			j.err = company.Guard("the tool "+j.Name, func() (err error) {
+				*j.answer, err = j.tool.Run(ctx, j.args)
+				return err
+			})
 			j.took = r.cfg.Now().Sub(start)
-			j.answer, j.err = &res, err
 		})
 	}
 	wg.Wait()

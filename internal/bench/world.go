@@ -99,10 +99,10 @@ type box struct {
 }
 
 // box starts one from an image and waits until its toolbox answers.
-func (w *world) box(ctx context.Context, imageID string) (b *box, err error) {
+func (w *world) box(ctx context.Context, imageID string) (_ *box, err error) {
 	w.n++
 	labels := container.Labels{Office: w.office, Run: fmt.Sprintf("t1-01.%d", w.n), Epoch: 1, Role: "worker"}
-	b = &box{w: w}
+	b := &box{w: w}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, b.close(ctx))

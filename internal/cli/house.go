@@ -71,8 +71,8 @@ type house struct {
 
 // openHouse opens the ledger and folds the state. Nothing is under way yet,
 // and neither Docker nor a model is needed.
-func openHouse(ctx context.Context, lock *office.Lock, off *office.Office, loaded office.Loaded, log *slog.Logger) (h *house, err error) {
-	h = &house{office: off, loaded: loaded, lock: lock, log: log}
+func openHouse(ctx context.Context, lock *office.Lock, off *office.Office, loaded office.Loaded, log *slog.Logger) (_ *house, err error) {
+	h := &house{office: off, loaded: loaded, lock: lock, log: log}
 	h.life, h.die = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
@@ -217,7 +217,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 		},
 	}
 	intakeOf := h.intakes(*intake)
-	goods, stock := h.supplies(registries), &manager.Stock{Intake: intakeOf, Store: registries}
+	goods, stock := h.supplies(registries), &manager.Stock{Intake: intakeOf, Store: registries, Images: images}
 	runner.Image, laborer.Supply, laborer.Image = stock.Image, goods, stock.Bench
 	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirror: mirror, Author: author, Sessions: sessions, Shop: h.shop, Started: checking, Supply: goods, Image: stock.Bench}
 	courier := &merger.Courier{Desk: h.orch, Mirror: mirror, Log: oplog,

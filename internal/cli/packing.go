@@ -67,7 +67,7 @@ func named(s *company.State) (map[string][]company.OID, error) {
 func (r round) once(ctx context.Context, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, r.limit)
 	defer cancel()
-	if err := r.do(ctx); err != nil && ctx.Err() == nil {
+	if err := company.Guard(r.name, func() error { return r.do(ctx) }); err != nil && ctx.Err() == nil {
 		log.WarnContext(ctx, "not put away", "what", r.name, "err", err)
 	}
 }

@@ -90,7 +90,7 @@ func (r round) again(ctx context.Context, stopped func() bool, tell func(orchest
 			continue
 		}
 		rctx, cancel := context.WithTimeout(ctx, r.limit)
-		err := r.do(rctx)
+		err := company.Guard(r.name, func() error { return r.do(rctx) })
 		cancel()
 		switch {
 		case ctx.Err() != nil:

@@ -106,6 +106,15 @@ func (e *Error) Is(target error) bool {
 	return ok && t.Code == e.Code && t.Message == ""
 }
 
+// DetailsOf is the long text of err, "" when it has none.
+func DetailsOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Details
+	}
+	return ""
+}
+
 // CodeOf tells the code of err: EInternal for a foreign error, "" for nil.
 func CodeOf(err error) Code {
 	if err == nil {

@@ -84,7 +84,11 @@ func (g *Effect) Baseline(ctx context.Context, e company.Effect) (company.Comman
 	if err != nil {
 		return nil, err
 	}
-	res, err := g.Runner.judge(ctx, s, t, Job{Mirror: m, Tree: tree, Image: t.Prepared.Image, Label: string(t.ID), Baseline: true, Started: func(check string) {
+	image, _, err := g.Runner.imageFor(ctx, t, m, t.Prepared.Base.OID)
+	if err != nil {
+		return nil, err
+	}
+	res, err := g.Runner.judge(ctx, s, t, Job{Mirror: m, Tree: tree, Image: image, Label: string(t.ID), Baseline: true, Started: func(check string) {
 		if g.Started != nil {
 			g.Started(t.ID, "", check+" on the base")
 		}

@@ -31,8 +31,12 @@ func (r *Runner) redGreen(ctx context.Context, s *company.State, t *company.Task
 		out.Reason = "the tests of the base are not known"
 		return out, nil
 	}
+	image, _, err := r.imageFor(ctx, t, m, t.Prepared.Base.OID)
+	if err != nil {
+		return nil, err
+	}
 	j := Job{Mirror: m, Tree: res.Tree, Files: files, Gates: t.Prepared.Gates, Hash: t.Prepared.GateHash,
-		Image: t.Prepared.Image, Label: string(t.ID), Epoch: s.Office.Epoch}
+		Image: image, Label: string(t.ID), Epoch: s.Office.Epoch}
 	known := false
 	for i, g := range j.Gates {
 		if g.IsLint() || i >= len(res.Checks) || i >= len(t.Baseline.Checks) || res.Checks[i].Counts == nil {

@@ -305,11 +305,12 @@ func (r *Runner) once(ctx context.Context, j Job, n, attempt int) (company.GateC
 	tarred := make(chan struct{})
 	go func() {
 		defer close(tarred)
-		if j.Files != nil {
-			tw.CloseWithError(j.Mirror.TarEntries(cctx, j.Files, tw))
-			return
-		}
-		tw.CloseWithError(j.Mirror.Tar(cctx, j.Tree, tw))
+		tw.CloseWithError(company.Guard("packing the tree of a gate", func() error {
+			if j.Files != nil {
+				return j.Mirror.TarEntries(cctx, j.Files, tw)
+			}
+			return j.Mirror.Tar(cctx, j.Tree, tw)
+		}))
 	}()
 	exit, err := container.RunGate(cctx, r.Runtime, container.Spec{
 		Name: name, Image: j.Image, Labels: labels, Limits: r.Limits,
@@ -373,17 +374,23 @@ func script(g company.GateCommand, marker string, probe bool) string {
 // Judge reaches a verdict on a tree for a task: from the cache where the same
 // tree was judged before, else by running the gates.
 func (r *Runner) Judge(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, tree company.OID, label string, started func(string)) (company.GateResult, error) {
-	p, image := t.Prepared, t.Prepared.Image
-	if r.Image != nil && len(p.Gates) > 0 {
-		other, refused, err := r.Image(ctx, t, m, tree)
-		if err != nil {
-			return company.GateResult{}, err
-		}
-		if image = other; refused != "" {
-			return notPrepared(p, tree, image, refused), nil
-		}
+	image, refused, err := r.imageFor(ctx, t, m, tree)
+	if err != nil {
+		return company.GateResult{}, err
+	}
+	if refused != "" {
+		return notPrepared(t.Prepared, tree, image, refused), nil
 	}
 	return r.judge(ctx, s, t, Job{Mirror: m, Tree: tree, Image: image, Label: label, Known: t.Baseline, Started: started})
+}
+
+// imageFor is the image that the gates of a commit or tree of a task run in,
+// or why there can be none.
+func (r *Runner) imageFor(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (image, refused string, err error) {
+	if r.Image == nil || len(t.Prepared.Gates) == 0 {
+		return t.Prepared.Image, "", nil
+	}
+	return r.Image(ctx, t, m, at)
 }
 
 func (r *Runner) judge(ctx context.Context, s *company.State, t *company.Task, j Job) (company.GateResult, error) {

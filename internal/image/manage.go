@@ -47,6 +47,16 @@ func (b *Builder) List(ctx context.Context) ([]Entry, error) {
 	return out, nil
 }
 
+// Has says whether the image with this id is still there: people remove images
+// behind our back.
+func (b *Builder) Has(ctx context.Context, id string) (bool, error) {
+	_, err := b.docker.ImageInspect(ctx, id)
+	if cerrdefs.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, daemonError("look for the image "+id, err)
+}
+
 // Prune removes the images that which picks, of those that List gives; nothing
 // else is ever removed. What a container uses stays. It returns how many went.
 func (b *Builder) Prune(ctx context.Context, which func(Entry) bool) (int, error) {

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"company/internal/company"
+
 	dockercontainer "github.com/docker/docker/api/types/container"
 )
 
@@ -104,7 +106,7 @@ func (b *Builder) load(ctx context.Context, under *found, s step, l *layer) erro
 	go func() {
 		defer close(written)
 		tw := tar.NewWriter(pw)
-		pw.CloseWithError(func() error {
+		pw.CloseWithError(company.Guard("packing an image layer", func() error {
 			for _, f := range []struct {
 				name string
 				size int64
@@ -122,7 +124,7 @@ func (b *Builder) load(ctx context.Context, under *found, s step, l *layer) erro
 				}
 			}
 			return tw.Close()
-		}())
+		}))
 	}()
 	defer func() {
 		_ = pr.Close() // ends the writer if the daemon stopped reading

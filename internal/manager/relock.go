@@ -10,6 +10,7 @@ import (
 	"company/internal/company"
 	"company/internal/gates"
 	"company/internal/gitops"
+	"company/internal/image"
 	"company/internal/registry"
 )
 
@@ -18,17 +19,19 @@ import (
 type Stock struct {
 	Intake func(*company.Task) (*Intake, error) // as the task's project says
 	Store  *registry.Store                      // nil: no registry is asked, and the task's own image serves every tree
+	Images *image.Builder                       // nil: images that were made are taken to be there
 }
 
 // Image is the image for a commit or tree of a task. Where its lock files are
 // not the base's, they may name what the base's name, what the task has added,
 // and what the registries say that those need; anything else is refused, with
 // words for whoever wrote them. An error says nothing about the tree.
-func (st *Stock) Image(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (image, refused string, err error) {
-	own, base := t.Prepared.Image, t.Prepared.Base.OID
-	if st.Store == nil {
-		return own, "", nil
+func (st *Stock) Image(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (id, refused string, err error) {
+	own, err := st.own(ctx, t, m)
+	if err != nil || st.Store == nil {
+		return own, "", err
 	}
+	base := t.Prepared.Base.OID
 	changed, err := supply.Changed(ctx, m, base, at)
 	if err != nil || !changed {
 		return own, "", err
@@ -52,11 +55,10 @@ func (st *Stock) Image(ctx context.Context, t *company.Task, m *gitops.Mirror, a
 	if err != nil {
 		return "", "", err
 	}
-	found, err := gates.Detect(ctx, m, in.detectedAt(t), gates.Options{Lint: in.Lint, Test: in.Test, Paths: in.Paths})
+	req, err := in.requestOf(ctx, t, m)
 	if err != nil {
 		return "", "", err
 	}
-	req := in.request(m, base, found.Toolchains)
 	req.Repo.Locks, req.Repo.Policy = at, policy
 	img, err := in.Images.Ensure(ctx, req)
 	var e *company.Error
@@ -68,6 +70,41 @@ func (st *Stock) Image(ctx context.Context, t *company.Task, m *gitops.Mirror, a
 		return "", "", err
 	}
 	return img.ID, "", nil
+}
+
+// own is the image that the task was prepared with. Where somebody has removed
+// it since, it is made again; what is made from other layers may have another
+// id, which the ledger need not know: the next one who asks finds it here.
+func (st *Stock) own(ctx context.Context, t *company.Task, m *gitops.Mirror) (string, error) {
+	id := t.Prepared.Image
+	if st.Images == nil {
+		return id, nil
+	}
+	if there, err := st.Images.Has(ctx, id); err != nil || there {
+		return id, err
+	}
+	in, err := st.Intake(t)
+	if err != nil {
+		return "", err
+	}
+	req, err := in.requestOf(ctx, t, m)
+	if err != nil {
+		return "", err
+	}
+	if in.Tell != nil {
+		in.Tell(t.ID, "the worker image was removed; it is made again")
+	}
+	img, err := in.Images.Ensure(ctx, req)
+	return img.ID, err
+}
+
+// requestOf is what the image of a prepared task was asked for.
+func (in *Intake) requestOf(ctx context.Context, t *company.Task, m *gitops.Mirror) (image.Request, error) {
+	found, err := gates.Detect(ctx, m, in.detectedAt(t), gates.Options{Lint: in.Lint, Test: in.Test, Paths: in.Paths})
+	if err != nil {
+		return image.Request{}, err
+	}
+	return in.request(m, t.Prepared.Base.OID, found.Toolchains), nil
 }
 
 // detectedAt is the commit whose gates and toolchains count: a follow-up has
@@ -97,6 +134,6 @@ func unasked(outside []company.Dependency) string {
 // Bench is Image for a container that somebody works in: a tree whose
 // dependencies are refused is worked on, and read, with the task's own.
 func (st *Stock) Bench(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (string, error) {
-	image, _, err := st.Image(ctx, t, m, at)
-	return image, err
+	id, _, err := st.Image(ctx, t, m, at)
+	return id, err
 }

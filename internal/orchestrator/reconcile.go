@@ -3,8 +3,6 @@ package orchestrator
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"time"
 
 	"company/internal/company"
@@ -138,7 +136,7 @@ func (o *Orchestrator) carryOut(ctx context.Context, e company.Effect) {
 	if err == nil {
 		return
 	}
-	o.cfg.Logger.WarnContext(ctx, "effect failed", "key", e.Key, "err", err)
+	o.cfg.Logger.WarnContext(ctx, "effect failed", "key", e.Key, "err", err, "details", company.DetailsOf(err))
 	fail := company.FailEffect{Task: e.Task, Key: e.Fail, EffectFailed: company.EffectFailed{Code: company.CodeOf(err), Error: err.Error()}}
 	var ce *company.Error
 	if errors.As(err, &ce) {
@@ -160,20 +158,15 @@ func (o *Orchestrator) doer(ctx context.Context, e company.Effect) (cmd company.
 	if do == nil {
 		return nil, company.E(company.EInternal, "nobody here can do "+string(e.Kind))
 	}
-	defer func() {
-		// One broken doer must not take the whole company down; its stack is
-		// in the log, the effect is tried again.
-		if p := recover(); p != nil {
-			err = company.E(company.EInternal, fmt.Sprintf("%s broke: %v", e.Key, p))
-			o.cfg.Logger.ErrorContext(ctx, "doer panicked", "key", e.Key, "panic", p, "stack", string(debug.Stack()))
-		}
-	}()
 	if !e.By.IsZero() {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadlineCause(ctx, e.By, ErrNotDue)
 		defer cancel()
 	}
-	return do(ctx, e)
+	// One broken doer must not take the whole company down; its stack is in the
+	// log, the effect is tried again.
+	err = company.Guard(e.Key, func() (err error) { cmd, err = do(ctx, e); return err })
+	return cmd, err
 }
 
 func (o *Orchestrator) stillDue(key string) bool {

@@ -102,7 +102,9 @@ func (p *Pool) Run(ctx context.Context) error {
 			}
 			continue
 		}
-		p.take(ctx, lease, &wg)
+		if err := company.Guard("claiming a run", func() error { p.take(ctx, lease, &wg); return nil }); err != nil {
+			p.Logger.ErrorContext(ctx, "run not claimed", "item", lease.Item().ID, "err", err, "details", company.DetailsOf(err))
+		}
 	}
 }
 

@@ -19,8 +19,8 @@ type box struct {
 
 // start starts a container that waits for orders. When it fails, nothing is
 // left.
-func (s *Shop) start(ctx context.Context, image, name string, labels container.Labels) (b *box, err error) {
-	b = &box{}
+func (s *Shop) start(ctx context.Context, image, name string, labels container.Labels) (_ *box, err error) {
+	b := &box{}
 	defer func() {
 		if err != nil {
 			b.close(ctx, s)

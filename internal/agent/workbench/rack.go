@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"company/internal/company"
 	"company/internal/container"
 )
 
@@ -57,17 +58,18 @@ func (s *Shop) refill() {
 			defer close(c.done)
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
-			b, err := s.start(ctx, image, labels.Name(), labels)
+			err := company.Guard("starting a warm container", func() (err error) {
+				c.box, err = s.start(ctx, image, labels.Name(), labels)
+				return err
+			})
 			if err != nil {
 				// Runs start cold then, and say what is wrong; trying again at
 				// once would spin.
-				s.Logger.Warn("no warm container", "err", err)
+				s.Logger.Warn("no warm container", "err", err, "details", company.DetailsOf(err))
 				r.mu.Lock()
 				r.want = 0
 				r.mu.Unlock()
-				return
 			}
-			c.box = b
 		})
 	}
 }
@@ -78,9 +80,16 @@ func (s *Shop) drop(all []*coming) {
 		s.rack.jobs.Go(func() {
 			<-c.done
 			if c.box != nil {
-				c.box.close(context.Background(), s)
+				s.end(c.box)
 			}
 		})
+	}
+}
+
+// end closes a box that nobody else holds.
+func (s *Shop) end(b *box) {
+	if err := company.Guard("ending a warm container", func() error { b.close(context.Background(), s); return nil }); err != nil {
+		s.Logger.Error("warm container not ended", "err", err, "details", company.DetailsOf(err))
 	}
 }
 

@@ -86,12 +86,12 @@ type Bench struct {
 }
 
 // Open sets a bench up. When it fails, nothing is left.
-func (s *Shop) Open(ctx context.Context, o Order) (b *Bench, err error) {
+func (s *Shop) Open(ctx context.Context, o Order) (_ *Bench, err error) {
 	ticket, err := gitops.Ticket(o.Run)
 	if err != nil {
 		return nil, err
 	}
-	b = &Bench{shop: s, order: o}
+	b := &Bench{shop: s, order: o}
 	if b.quarantine, err = s.Git.Quarantine(gitops.WithLog(ctx, o.Log), o.Mirror, o.Run, o.Base, o.Extra); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	cerrdefs "github.com/containerd/errdefs"
 	dockercontainer "github.com/docker/docker/api/types/container"
 	"golang.org/x/sync/errgroup"
 
@@ -162,6 +163,44 @@ func TestStartRefusesTheSameNameTwice(t *testing.T) {
 	if !exists(t, c.ID()) {
 		t.Error("the first container is gone")
 	}
+}
+
+// TestStartReplacesALeftover: a container of our own that never ran, or has
+// ended, stands in nobody's way; a foreign one of the same name does.
+func TestStartReplacesALeftover(t *testing.T) {
+	r := newRuntime(t)
+	spec := newSpec("hang")
+	left := create(t, spec.Name, spec.Labels.Map())
+	c := mustStart(t, r, spec)
+	if exists(t, left) || c.ID() == left {
+		t.Error("the leftover is still there")
+	}
+
+	spec = newSpec("hang")
+	other := spec.Labels
+	other.Epoch++
+	foreign := create(t, spec.Name, other.Map())
+	_, err := r.Start(testContext(t), spec)
+	requireCode(t, err, company.EConflict)
+	if !exists(t, foreign) {
+		t.Error("a foreign container was removed")
+	}
+}
+
+// create makes a container that is never started.
+func create(t *testing.T, name string, labels map[string]string) string {
+	t.Helper()
+	made, err := world.setup.ContainerCreate(testContext(t), &dockercontainer.Config{Image: world.image, Cmd: []string{"/bin/true"}, Labels: labels}, nil, nil, nil, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		err := world.setup.ContainerRemove(testContext(t), made.ID, dockercontainer.RemoveOptions{Force: true})
+		if err != nil && !cerrdefs.IsNotFound(err) {
+			t.Error(err)
+		}
+	})
+	return made.ID
 }
 
 func TestStartCancelledLeavesNothing(t *testing.T) {

@@ -90,6 +90,9 @@ func (r *Runtime) create(ctx context.Context, want expectation) (string, error) 
 	defer cancel()
 	config, host, network := Policy(want.spec, want.workspace)
 	res, err := r.api.cli.ContainerCreate(ctx, config, host, network, nil, want.spec.Name)
+	if cerrdefs.IsConflict(err) && r.dropLeftover(ctx, want.spec) {
+		res, err = r.api.cli.ContainerCreate(ctx, config, host, network, nil, want.spec.Name)
+	}
 	if err == nil {
 		for _, w := range res.Warnings {
 			r.log.WarnContext(ctx, "docker create", "container_id", res.ID, "warning", w)
@@ -106,6 +109,25 @@ func (r *Runtime) create(ctx context.Context, want expectation) (string, error) 
 		r.log.WarnContext(ctx, "container perhaps left behind", "name", want.spec.Name, "run_id", want.spec.Labels.Run, "err", rerr)
 	}
 	return "", failed("create the container "+want.spec.Name, err)
+}
+
+// dropLeftover removes the container that has the wanted name, if it carries
+// exactly the wanted labels and does not run: what a start left whose answer
+// was lost. One that runs has an owner, and one with other labels is foreign.
+func (r *Runtime) dropLeftover(ctx context.Context, spec container.Spec) bool {
+	got, err := r.api.cli.ContainerInspect(ctx, spec.Name)
+	if err != nil || got.ContainerJSONBase == nil || got.State == nil || got.Config == nil {
+		return false
+	}
+	if labels, ok := container.ParseLabels(got.Config.Labels); !ok || labels != spec.Labels || got.State.Running || got.State.Paused {
+		return false
+	}
+	if err := r.Remove(ctx, got.ID, spec.Labels); err != nil {
+		r.log.WarnContext(ctx, "leftover container not removed", "container_id", got.ID, "err", err)
+		return false
+	}
+	r.log.InfoContext(ctx, "leftover container removed", "container_id", got.ID, "run_id", spec.Labels.Run)
+	return true
 }
 
 // launch checks the created container and starts it, attached and waited for.

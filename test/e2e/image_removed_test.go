@@ -1,0 +1,65 @@
+package e2e
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"company/internal/orchestrator"
+	"company/test/house"
+)
+
+// TestImageRemoved: somebody removes the task's image behind our back, while
+// the company is away and again while it is open. It is made again, and the
+// work goes on as if nothing had been.
+func TestImageRemoved(t *testing.T) {
+	t.Parallel()
+	planning, again, working := at("t1-plan.1", 0), at("t1-plan.1", 0), at("t1-01-review.1", 0)
+	for _, s := range []*stop{planning, again, working} {
+		t.Cleanup(s.release)
+	}
+	files := tiny()
+	files["NOTES"] = "An image of its own: no other test's work may need it.\n"
+	h := house.New(t, &staff{manager: planned(farewell()), worker: saysGoodbye(), stops: []*stop{planning, again, working}}, files)
+	h.Config(tinyGates)
+	cold := h.Env
+	h.Env = append(slices.Clone(h.Env), "COMPANY_WORKERS_WARM=1")
+	p := h.Start("submit", "say goodbye")
+	planning.wait(t, p)
+	up(t, h, "-pool-1-")
+	id := strings.TrimSpace(run(t, "docker", "inspect", "--format", "{{.Image}}", h.Containers()[0]))
+	p.Kill()
+	planning.release()
+	removeImage(t, h, id)
+
+	// The warm pool finds it gone first.
+	p = h.Start("resume")
+	again.wait(t, p)
+	p.Kill()
+	again.release()
+	h.Env = cold
+	removeImage(t, h, id)
+
+	p = h.Start("resume")
+	working.wait(t, p)
+	p.Until(patience, "that the image is made again", func(it orchestrator.Item) bool {
+		return it.Kind == "image" && strings.Contains(it.Text, "made again")
+	})
+	working.release()
+	ends(t, p, 0)
+	delivered(t, h, 1, 1, 1)
+}
+
+// removeImage removes an image once no container of the office runs on it.
+func removeImage(t *testing.T, h *house.House, id string) {
+	t.Helper()
+	for end := time.Now().Add(patience); len(running(t, h)) > 0; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("still running: %v", running(t, h))
+		}
+	}
+	if strings.Contains(run(t, "docker", "images", "--no-trunc", "-q"), id) {
+		run(t, "docker", "image", "rm", "-f", id)
+	}
+}
