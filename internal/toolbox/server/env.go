@@ -26,10 +26,12 @@ var defaults = map[string]string{
 }
 
 // forced keeps commands from waiting for somebody: no pager, no editor, no
-// prompt, no colour, no progress bars.
+// prompt, no colour, no progress bars. Git's editor is the one that takes the
+// text as it is: a rebase that goes on, or an amended commit, has its message
+// already.
 var forced = map[string]string{
 	"PAGER": "cat", "GIT_PAGER": "cat", "GH_PAGER": "cat", "MANPAGER": "cat", "SYSTEMD_PAGER": "cat",
-	"EDITOR": "false", "VISUAL": "false", "GIT_EDITOR": "false",
+	"EDITOR": "false", "VISUAL": "false", "GIT_EDITOR": ":", "GIT_SEQUENCE_EDITOR": ":",
 	"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "", "SSH_ASKPASS": "",
 	"NO_COLOR": "1", "TERM": "dumb", "CI": "1",
 	"DEBIAN_FRONTEND": "noninteractive", "PIP_PROGRESS_BAR": "off", "PYTHONUNBUFFERED": "1",
@@ -37,9 +39,14 @@ var forced = map[string]string{
 
 // gitConfig overrides what a repository's own files could ask git to run.
 // safe.directory is for the baked repository, which root owns.
+//
+// A key is here only where some value of it means "nothing". There is none for
+// diff.external: an empty one is a program without a name, and every git diff
+// dies of it. No file that git tracks can set it; our own calls of git diff say
+// --no-ext-diff, since the agent and the programs it runs can.
 var gitConfig = [][2]string{
 	{"core.hooksPath", "/dev/null"}, {"core.fsmonitor", "false"}, {"credential.helper", ""},
-	{"diff.external", ""}, {"commit.gpgSign", "false"}, {"gc.auto", "0"}, {"maintenance.auto", "false"},
+	{"commit.gpgSign", "false"}, {"gc.auto", "0"}, {"maintenance.auto", "false"},
 	{"advice.detachedHead", "false"}, {"safe.directory", "*"}, {"protocol.version", "0"},
 }
 
@@ -67,7 +74,7 @@ func environment(base []string) []string {
 		env["GOCACHE"] = filepath.Join(env["HOME"], ".cache", "go-build")
 	}
 	for k := range env {
-		if strings.HasPrefix(k, "GIT_CONFIG_") {
+		if strings.HasPrefix(k, "GIT_CONFIG_") || k == "GIT_EXTERNAL_DIFF" {
 			delete(env, k)
 		}
 	}

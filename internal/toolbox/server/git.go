@@ -190,7 +190,7 @@ func (s *Server) gitCommit(ctx context.Context, r toolbox.GitCommitRequest) (too
 	if _, err := s.git(ctx, &gitRun{env: []string{"GIT_LITERAL_PATHSPECS=1"}}, add...); err != nil {
 		return none, asRefusal(err, "")
 	}
-	_, err := s.git(ctx, nil, "diff", "--cached", "--quiet", "--no-ext-diff")
+	_, err := s.git(ctx, nil, "diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv")
 	var said *gitFailed
 	switch {
 	case err == nil:
@@ -218,7 +218,7 @@ func (s *Server) gitCommit(ctx context.Context, r toolbox.GitCommitRequest) (too
 		return none, err
 	}
 	result := toolbox.GitCommitResult{Commit: head, Branch: s.repo.branch, Files: []toolbox.FileState{}}
-	out, err := s.git(ctx, nil, "diff-tree", "-r", "-z", "--root", "--no-commit-id", "--name-status", "--no-renames", "--no-ext-diff", "-m", "--first-parent", string(head))
+	out, err := s.git(ctx, nil, "diff-tree", "-r", "-z", "--root", "--no-commit-id", "--name-status", "--no-renames", "--no-ext-diff", "--no-textconv", "-m", "--first-parent", string(head))
 	if err != nil {
 		return none, asRefusal(err, "")
 	}

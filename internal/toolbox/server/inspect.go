@@ -292,7 +292,9 @@ func (i *inspector) git(args []string, assigned map[string]bool) {
 			i.refuse("git rebase -i", "set GIT_SEQUENCE_EDITOR to a command, or use git reset --soft and a new commit")
 		}
 	case "add", "checkout", "restore", "reset", "stash", "commit":
-		if has("-i", "--interactive") && args[0] == "add" || has("-p", "--patch") {
+		// git stash show -p shows a patch and asks nothing.
+		shows := args[0] == "stash" && has("show", "list")
+		if has("-i", "--interactive") && args[0] == "add" || has("-p", "--patch") && !shows {
 			i.refuse("git "+args[0]+" -p", "name the paths")
 		}
 	case "mergetool", "difftool", "citool", "gui":
