@@ -46,7 +46,7 @@ func benchLedger(ctx context.Context, w *world) (lines []Line, err error) {
 	got, err := take(ctx, w.pick(500, 5),
 		timed(func() error {
 			n++
-			_, err := l.Append(ctx, fmt.Sprintf("c%d", n), time.Now().UTC(), []company.Event{event})
+			_, err := l.Append(ctx, ledger.Command{ID: fmt.Sprintf("c%d", n)}, time.Now().UTC(), []company.Event{event})
 			return err
 		}),
 		timed(func() error {

@@ -199,7 +199,7 @@ func (n *near) Do(ctx context.Context, id string, c company.Command) (server.Don
 		id = commandID()
 	}
 	evs, err := n.h.DoID(ctx, id, company.President, c)
-	return server.Done{Events: evs, Task: n.h.View().Commands[id]}, err
+	return server.Done{Events: evs, Task: n.h.View().SubmittedBy(company.President, id)}, err
 }
 
 func (n *near) Follow(ctx context.Context, from uint64, fn func(orchestrator.Item) error) error {

@@ -50,7 +50,7 @@ func (h *house) asking(every time.Duration, soon <-chan struct{}, l *merger.List
 			got := hear(ctx, l, p, settings(loaded.Config), func(c company.HearPR) (company.TaskID, error) {
 				id := commandID()
 				_, err := h.DoID(ctx, id, company.Company, c)
-				return h.View().Commands[id], err
+				return h.View().SubmittedBy(company.Company, id), err
 			})
 			switch {
 			case ctx.Err() != nil:

@@ -335,10 +335,10 @@ func (c Answer) decide(s *State, m Meta) ([]Event, error) {
 		return nil, E(ENotFound, "there is no question "+string(c.Approval)).Fix("company status lists what waits for you")
 	}
 	if !a.Open() {
-		if a.Token == m.ID && m.ID != "" {
+		if a.Token == m.ID && m.ID != "" && a.Option == c.Option && a.Text == c.Text {
 			return nil, nil
 		}
-		return nil, E(EConflict, string(a.ID)+" was answered already: "+a.Option)
+		return nil, E(EConflict, string(a.ID)+" was answered already: "+a.Option).Fix("company show " + string(a.Task) + " tells what became of it")
 	}
 	t, err := s.Task(a.Task)
 	if err != nil {

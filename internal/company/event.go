@@ -94,6 +94,10 @@ func (m Meta) event(task TaskID, sub SubtaskID, run RunID, d Data) Event {
 	return Event{Time: m.Now.UTC(), Task: task, Subtask: sub, Run: run, Actor: actor, Kind: d.Kind(), Data: b, Cause: m.ID}
 }
 
+// CommandID is the id under which an office knows a command that its sender
+// calls id: senders that count from 1 do not get each other's answers.
+func CommandID(actor, id string) string { return actor + ":" + id }
+
 // Command is a wish of a person or an outcome of an effect. Decide turns it
 // into events or refuses it; a command never changes state by itself.
 type Command interface {

@@ -252,6 +252,10 @@ func (c Submit) decide(s *State, m Meta) ([]Event, error) {
 	})}, nil
 }
 
+// SubmittedBy is the task that an actor's command brought about, now or the
+// first time that it was sent; empty: none.
+func (s *State) SubmittedBy(actor, id string) TaskID { return s.Commands[CommandID(actor, id)] }
+
 // TaskSubmitted is the birth of a task.
 type TaskSubmitted struct {
 	Instruction string   `json:"instruction"`

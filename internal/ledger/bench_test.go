@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/ledger"
 )
 
 // BenchmarkAppend compares a synced compare-and-set append of one command
@@ -29,7 +30,7 @@ func BenchmarkAppend(b *testing.B) {
 		must(b, err)
 		must(b, file.Sync())
 		middle := time.Now()
-		_, err = l.Append(bench.ctx, fmt.Sprint(n), noon, []company.Event{event})
+		_, err = l.Append(bench.ctx, ledger.Command{ID: fmt.Sprint(n)}, noon, []company.Event{event})
 		must(b, err)
 		bare += middle.Sub(start)
 		ours += time.Since(middle)

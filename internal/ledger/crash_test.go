@@ -37,7 +37,7 @@ func runChild(dir string) error {
 	}
 	for n := 0; ; n++ {
 		id := fmt.Sprintf("%d/%d", os.Getpid(), n)
-		events, err := l.Append(ctx, id, noon, []company.Event{draft("x", id), draft("y", strings.Repeat("z", n*37%3000))})
+		events, err := l.Append(ctx, ledger.Command{ID: id}, noon, []company.Event{draft("x", id), draft("y", strings.Repeat("z", n*37%3000))})
 		if err != nil {
 			return err
 		}

@@ -24,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"sync"
 	"time"
 
@@ -106,26 +107,35 @@ func (l *Ledger) Head() Head {
 	return Head{Seq: l.head.Seq, Hash: l.head.Hash, LogSeq: l.head.Log}
 }
 
+// Command names a command of which the ledger keeps the events.
+type Command struct {
+	ID string
+	// Wish is the hash of what it asks for; empty: its id alone tells it from
+	// every other.
+	Wish company.Hash
+}
+
 // Append stores the events of one command and returns them as stored: Seq,
 // Prev and Time (now, in UTC) are filled in here. No drafts: nothing is stored.
 //
 // The command's id makes it idempotent: a repeat returns the events of the
 // first time, whatever its drafts (the newest 65,536 commands are known).
-// EConflict: somebody else has appended; Head has moved on, decide again.
+// EConflict: somebody else has appended; Head has moved on, decide again. Or
+// another command was sent under this id.
 // EBus: the outcome may be unknown; the same command may be sent again.
-func (l *Ledger) Append(ctx context.Context, commandID string, now time.Time, drafts []company.Event) ([]company.Event, error) {
-	if commandID == "" {
+func (l *Ledger) Append(ctx context.Context, c Command, now time.Time, drafts []company.Event) ([]company.Event, error) {
+	if c.ID == "" {
 		return nil, company.E(company.EInvalid, "a command has no id")
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if events, err := l.earlier(ctx, commandID); events != nil || err != nil {
+	if events, err := l.earlier(ctx, c); events != nil || err != nil {
 		return events, err
 	}
 	if len(drafts) == 0 {
 		return nil, nil
 	}
-	rec, end, text, err := seal(l.head, commandID, now, drafts)
+	rec, end, text, err := seal(l.head, c, now, drafts)
 	if err != nil {
 		return nil, err
 	}
@@ -136,20 +146,20 @@ func (l *Ledger) Append(ctx context.Context, commandID string, now time.Time, dr
 		l.advance(rec, end)
 		return rec.Events, nil
 	case errors.Is(err, bus.ErrConflict), errors.Is(err, bus.ErrUnknown):
-		return l.readBack(ctx, commandID, err)
+		return l.readBack(ctx, c, err)
 	}
 	return nil, busError("append to the ledger", err)
 }
 
 // readBack finds out what became of an append that was not acknowledged.
-func (l *Ledger) readBack(ctx context.Context, commandID string, cause error) ([]company.Event, error) {
+func (l *Ledger) readBack(ctx context.Context, c Command, cause error) ([]company.Event, error) {
 	// The caller's time may be what ran out.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBackTimeout)
 	defer cancel()
 	if err := l.catchUp(ctx); err != nil {
 		return nil, errors.Join(err, cause)
 	}
-	if events, err := l.earlier(ctx, commandID); events != nil || err != nil {
+	if events, err := l.earlier(ctx, c); events != nil || err != nil {
 		return events, err
 	}
 	if errors.Is(cause, bus.ErrConflict) {
@@ -161,9 +171,16 @@ func (l *Ledger) readBack(ctx context.Context, commandID string, cause error) ([
 
 const readBackTimeout = 30 * time.Second
 
-// earlier returns the events that a command left before; nil when it is new.
-func (l *Ledger) earlier(ctx context.Context, commandID string) ([]company.Event, error) {
-	at, ok := l.index.find(commandID)
+// Earlier returns the events that a command left before; nil when it is new,
+// or older than the newest 65,536. EConflict: the id was another command's.
+func (l *Ledger) Earlier(ctx context.Context, c Command) ([]company.Event, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.earlier(ctx, c)
+}
+
+func (l *Ledger) earlier(ctx context.Context, c Command) ([]company.Event, error) {
+	at, ok := l.index.find(c.ID)
 	if !ok {
 		return nil, nil
 	}
@@ -184,8 +201,12 @@ func (l *Ledger) earlier(ctx context.Context, commandID string) ([]company.Event
 		return nil, damaged(l.head.Seq, fmt.Sprintf("record %d is gone", at))
 	case found == nil:
 		return nil, busError("read the ledger", err)
-	case found.Command != commandID:
+	case found.Command != c.ID:
 		return nil, nil // two ids that share 64 bits of their hashes
+	case c.Wish != "" && found.Wish != "" && c.Wish != found.Wish:
+		return nil, company.E(company.EConflict, "the id of this command was used for another one").
+			Because("that one led to event " + strconv.FormatUint(found.Events[0].Seq, 10)).
+			Fix("send it under an id of its own; the same id is for the same command again")
 	}
 	return found.Events, nil
 }

@@ -56,7 +56,7 @@ func TestAppendReadIsIdentity(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		commands++
 		now := noon.Add(time.Duration(rapid.Int64Range(0, 1e18).Draw(rt, "now")))
-		events, err := l.Append(b.ctx, fmt.Sprint("c", commands), now, drafts.Draw(rt, "drafts"))
+		events, err := l.Append(b.ctx, ledger.Command{ID: fmt.Sprint("c", commands)}, now, drafts.Draw(rt, "drafts"))
 		must(t, err)
 		for _, e := range events {
 			if !e.Time.Equal(now) || e.Time.Location() != time.UTC {
@@ -91,15 +91,15 @@ func same(a, b []company.Event) bool {
 func TestAppendRefusals(t *testing.T) {
 	b := setup(t)
 	l := b.open(t)
-	_, err := l.Append(b.ctx, "", noon, []company.Event{draft("a", 1)})
+	_, err := l.Append(b.ctx, ledger.Command{ID: ""}, noon, []company.Event{draft("a", 1)})
 	requireCode(t, err, company.EInvalid)
-	if events, err := l.Append(b.ctx, "nothing", noon, nil); events != nil || err != nil {
+	if events, err := l.Append(b.ctx, ledger.Command{ID: "nothing"}, noon, nil); events != nil || err != nil {
 		t.Fatalf("no drafts: %v, %v", events, err)
 	}
 	for name, data := range map[string]any{
 		"too large": strings.Repeat("x", bus.MaxRecord), "inexact": uint64(1<<53 + 1),
 	} {
-		_, err := l.Append(b.ctx, name, noon, []company.Event{draft("ok", 1), draft("bad", data)})
+		_, err := l.Append(b.ctx, ledger.Command{ID: name}, noon, []company.Event{draft("ok", 1), draft("bad", data)})
 		requireCode(t, err, company.EInvalid)
 	}
 	if head := l.Head(); head != (ledger.Head{}) {
@@ -117,7 +117,7 @@ func TestRepeatedCommand(t *testing.T) {
 	l, other := b.open(t), b.open(t)
 	first := mustAppend(t, b, l, "c1", draft("a", 1), draft("b", 2))
 	for i, handle := range []*ledger.Ledger{l, other, b.open(t)} {
-		got, err := handle.Append(b.ctx, "c1", noon.Add(time.Hour), []company.Event{draft("other", 9)})
+		got, err := handle.Append(b.ctx, ledger.Command{ID: "c1"}, noon.Add(time.Hour), []company.Event{draft("other", 9)})
 		if err != nil || !same(got, first) {
 			t.Fatalf("repeat %d: %v, %v; want %v", i, got, err, first)
 		}
@@ -133,7 +133,7 @@ func TestRepeatedCommand(t *testing.T) {
 		t.Fatalf("after a lost answer: %v, then %v", third, got)
 	}
 	b.onAppend = lostRequest
-	_, err := l.Append(b.ctx, "c4", noon, []company.Event{draft("e", 5)})
+	_, err := l.Append(b.ctx, ledger.Command{ID: "c4"}, noon, []company.Event{draft("e", 5)})
 	requireCode(t, err, company.EBus)
 	mustAppend(t, b, l, "c4", draft("e", 5))
 
@@ -141,6 +141,32 @@ func TestRepeatedCommand(t *testing.T) {
 	requireChain(t, all)
 	if len(all) != 5 {
 		t.Fatalf("%d events, want 5", len(all))
+	}
+}
+
+// TestOneIDForTwoCommands: an id that its sender chose stands for one wish.
+func TestOneIDForTwoCommands(t *testing.T) {
+	b := setup(t)
+	l := b.open(t)
+	hire := ledger.Command{ID: "president:1", Wish: "a"}
+	first, err := l.Append(b.ctx, hire, noon, []company.Event{draft("a", 1)})
+	must(t, err)
+	for _, handle := range []*ledger.Ledger{l, b.open(t)} {
+		got, err := handle.Earlier(b.ctx, hire)
+		if err != nil || !same(got, first) {
+			t.Fatalf("the same command: %v, %v; want %v", got, err, first)
+		}
+		_, err = handle.Earlier(b.ctx, ledger.Command{ID: hire.ID, Wish: "b"})
+		requireCode(t, err, company.EConflict)
+		_, err = handle.Append(b.ctx, ledger.Command{ID: hire.ID, Wish: "b"}, noon, []company.Event{draft("b", 2)})
+		requireCode(t, err, company.EConflict)
+		if got, err := handle.Earlier(b.ctx, ledger.Command{ID: "president:2", Wish: "a"}); got != nil || err != nil {
+			t.Fatalf("a new id: %v, %v", got, err)
+		}
+	}
+	old := mustAppend(t, b, l, "from before", draft("c", 3)) // it has no wish
+	if got, err := l.Earlier(b.ctx, ledger.Command{ID: "from before", Wish: "c"}); err != nil || !same(got, old) {
+		t.Fatalf("a command of an older version: %v, %v", got, err)
 	}
 }
 
@@ -152,19 +178,19 @@ func TestLateArrival(t *testing.T) {
 	mustAppend(t, b, l, "c1", draft("a", 1))
 	var late func() (uint64, error)
 	b.onAppend = func(next func() (uint64, error)) (uint64, error) { late = next; return 0, bus.ErrUnknown }
-	_, err := l.Append(b.ctx, "c2", noon, []company.Event{draft("b", 2)})
+	_, err := l.Append(b.ctx, ledger.Command{ID: "c2"}, noon, []company.Event{draft("b", 2)})
 	requireCode(t, err, company.EBus)
 	if _, err := late(); err != nil {
 		t.Fatal(err)
 	}
-	_, err = l.Append(b.ctx, "c3", noon, []company.Event{draft("c", 3)})
+	_, err = l.Append(b.ctx, ledger.Command{ID: "c3"}, noon, []company.Event{draft("c", 3)})
 	requireCode(t, err, company.EConflict)
 	if l.Head().Seq != 2 {
 		t.Fatalf("head %+v, want event 2", l.Head())
 	}
 
 	b.onAppend = func(next func() (uint64, error)) (uint64, error) { late = next; return 0, bus.ErrUnknown }
-	_, err = l.Append(b.ctx, "c4", noon, []company.Event{draft("d", 4)})
+	_, err = l.Append(b.ctx, ledger.Command{ID: "c4"}, noon, []company.Event{draft("d", 4)})
 	requireCode(t, err, company.EBus)
 	mustAppend(t, b, l, "c5", draft("e", 5))
 	if _, err := late(); !errors.Is(err, bus.ErrConflict) {
@@ -186,7 +212,7 @@ func TestConcurrentAppenders(t *testing.T) {
 			wg.Go(func() {
 				for n := 0; n < each; {
 					id := fmt.Sprintf("%d/%d/%d", h, g, n)
-					_, err := l.Append(b.ctx, id, noon, []company.Event{draft("x", id), draft("y", id)})
+					_, err := l.Append(b.ctx, ledger.Command{ID: id}, noon, []company.Event{draft("x", id), draft("y", id)})
 					switch company.CodeOf(err) {
 					case "":
 						n++

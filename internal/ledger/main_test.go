@@ -173,7 +173,7 @@ func draft(kind string, data any) company.Event {
 
 func mustAppend(t testing.TB, b *bench, l *ledger.Ledger, command string, drafts ...company.Event) []company.Event {
 	t.Helper()
-	events, err := l.Append(b.ctx, command, noon, drafts)
+	events, err := l.Append(b.ctx, ledger.Command{ID: command}, noon, drafts)
 	must(t, err)
 	return events
 }

@@ -15,8 +15,11 @@ import (
 // JSON, and a record that is not byte for byte its own canonical form is
 // damaged.
 type record struct {
-	Command string          `json:"command"`
-	Events  []company.Event `json:"events"`
+	Command string `json:"command"` // its id
+	// Wish is the hash of what the command asked for, where its id is the
+	// sender's to choose: under the same id another wish is told apart.
+	Wish   company.Hash    `json:"wish,omitempty"`
+	Events []company.Event `json:"events"`
 	// Sum is the hash of the record with an empty Sum. The chain of the
 	// events shows nothing about its newest link; this does. It is also the
 	// message id: the same command with the same events is one record, and a
@@ -34,8 +37,9 @@ type link struct {
 // seal chains drafts to the link before and makes their record. The events of
 // the record it returns are those that a later Read returns. The link lacks
 // its place in the bus.
-func seal(before link, command string, now time.Time, drafts []company.Event) (record, link, []byte, error) {
-	rec := record{Command: command, Events: make([]company.Event, len(drafts))}
+func seal(before link, c Command, now time.Time, drafts []company.Event) (record, link, []byte, error) {
+	command := c.ID
+	rec := record{Command: command, Wish: c.Wish, Events: make([]company.Event, len(drafts))}
 	seq, prev := before.Seq, before.Hash
 	for i, e := range drafts {
 		seq++

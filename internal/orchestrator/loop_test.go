@@ -386,6 +386,48 @@ func TestReload(t *testing.T) {
 	}
 }
 
+// TestRepeatedID: a client that sends a command again, because the answer was
+// lost, gets the answer of the first time; the office goes on. Ids are their
+// senders' own.
+func TestRepeatedID(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.orch.Register(company.DoPrepare, prepares)
+	b.run()
+	hire := company.Staff{By: 1}
+	first, err := b.orch.DoID(b.ctx, "1", company.President, hire)
+	if err != nil || len(first) != 1 {
+		t.Fatalf("%v %v", first, err)
+	}
+	repeat := func() {
+		t.Helper()
+		seq := b.orch.View().Seq
+		again, err := b.orch.DoID(b.ctx, "1", company.President, hire)
+		if err != nil || len(again) != 1 || again[0].Hash() != first[0].Hash() || b.orch.View().Seq != seq {
+			t.Fatalf("the repeat: %v %v, at event %d after %d", again, err, b.orch.View().Seq, seq)
+		}
+		if _, err := b.orch.DoID(b.ctx, "1", company.President, company.Staff{By: -1}); company.CodeOf(err) != company.EConflict {
+			t.Fatalf("another command under the same id: %v", err)
+		}
+		if team := b.orch.View().Office.Hired; team != 1 {
+			t.Fatalf("%d are hired", team)
+		}
+	}
+	repeat()
+	b.submit(1)
+	b.happened("task.prepared") // the loop goes on
+	if err := b.halt(); err != nil {
+		t.Fatal(err)
+	}
+	b.close()
+	b.open()
+	b.run()
+	repeat()
+	if evs, err := b.orch.DoID(b.ctx, "1", "somebody", hire); err != nil || len(evs) != 1 || evs[0].Seq == first[0].Seq {
+		t.Fatalf("somebody else's id: %v %v", evs, err)
+	}
+}
+
 // TestForeignWriter: when somebody else has written to the ledger, this
 // process knows less than it must, so it decides nothing more and ends
 // everything that it has under way.
@@ -410,7 +452,7 @@ func TestForeignWriter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.Append(b.ctx, "foreign", time.Now().UTC(), drafts); err != nil {
+	if _, err := other.Append(b.ctx, ledger.Command{ID: "foreign"}, time.Now().UTC(), drafts); err != nil {
 		t.Fatal(err)
 	}
 	refused(t, b, company.EConflict, causes)

@@ -139,8 +139,11 @@ func (o *Orchestrator) Do(ctx context.Context, actor string, c company.Command) 
 	return o.DoID(ctx, "", actor, c)
 }
 
-// DoID decides a command under the caller's id, which makes a repeat
-// harmless where the command says so. An empty id gets a fresh one.
+// DoID decides a command under the caller's id. The id is the actor's own: it
+// makes a repeat harmless, which gets the events of the first time and changes
+// nothing. EConflict: the actor used the id for another command. An empty id
+// gets a fresh one. A command that changed nothing left no events, and is
+// decided anew.
 func (o *Orchestrator) DoID(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -150,11 +153,21 @@ func (o *Orchestrator) DoID(ctx context.Context, id, actor string, c company.Com
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
+	sent := ledger.Command{}
 	if id == "" {
 		o.commands++
-		id = fmt.Sprintf("%s-%d", o.token, o.commands)
+		sent.ID = fmt.Sprintf("%s-%d", o.token, o.commands)
+	} else {
+		wish, err := company.HashOf(map[string]any{"command": fmt.Sprintf("%T", c), "fields": c})
+		if err != nil {
+			return nil, company.E(company.EInvalid, "the command holds something that cannot be kept").Wrap(err)
+		}
+		sent = ledger.Command{ID: company.CommandID(actor, id), Wish: wish}
+		if evs, err := o.cfg.Ledger.Earlier(ctx, sent); evs != nil || err != nil {
+			return evs, err
+		}
 	}
-	m := company.Meta{ID: id, Actor: actor, Now: o.cfg.Now().UTC()}
+	m := company.Meta{ID: sent.ID, Actor: actor, Now: o.cfg.Now().UTC()}
 	drafts, err := company.Decide(o.state, m, c)
 	if err != nil || len(drafts) == 0 {
 		return nil, err
@@ -163,7 +176,7 @@ func (o *Orchestrator) DoID(ctx context.Context, id, actor string, c company.Com
 	// must not leave us ignorant of what is in the ledger.
 	actx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
-	evs, err := o.cfg.Ledger.Append(actx, id, m.Now, drafts)
+	evs, err := o.cfg.Ledger.Append(actx, sent, m.Now, drafts)
 	if company.CodeOf(err) == company.EInvalid {
 		return nil, err // nothing was stored: events that the ledger cannot hold are refused like the command
 	}

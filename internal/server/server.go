@@ -183,7 +183,7 @@ func (s *Server) command(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	reply(w, http.StatusOK, Done{Events: evs, Task: s.office.View().Commands[in.ID]})
+	reply(w, http.StatusOK, Done{Events: evs, Task: s.office.View().SubmittedBy(company.President, in.ID)})
 }
 
 // feed streams items as lines of JSON until the client goes away.

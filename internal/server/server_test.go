@@ -50,7 +50,7 @@ func (d *desk) View() *company.State {
 func (d *desk) DoID(_ context.Context, id, actor string, c company.Command) ([]company.Event, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	evs, err := company.Decide(d.state, company.Meta{ID: id, Actor: actor, Now: time.Now().UTC()}, c)
+	evs, err := company.Decide(d.state, company.Meta{ID: company.CommandID(actor, id), Actor: actor, Now: time.Now().UTC()}, c)
 	if err != nil {
 		return nil, err
 	}
