@@ -222,7 +222,7 @@ func (t *Task) protectedChanges(sub *Subtask) []string {
 	rules := t.planRules()
 	var out []string
 	for _, c := range sub.Changes {
-		if rules.protects(c.Path) {
+		if rules.protects(c.Path) || guards(c) {
 			out = append(out, c.Path)
 		}
 	}

@@ -75,7 +75,10 @@ func (r PlanRules) WithDefaults() PlanRules {
 // (THREATS T14), who must review, and the office's own config.
 func DefaultProtected() []string {
 	return []string{
-		".github/**", ".gitlab/**", ".gitea/**", ".forgejo/**", ".gitlab-ci.yml",
+		".github/**", ".gitlab/**", ".gitea/**", ".forgejo/**", ".gitlab-ci.yml", "**/.gitlab-ci*.{yml,yaml}", "**/action.{yml,yaml}",
+		".circleci/**", ".woodpecker*", ".woodpecker/**", ".drone*.{yml,yaml}", ".drone.jsonnet", ".drone.star", ".buildkite/**", ".travis.{yml,yaml}",
+		"**/Jenkinsfile*", "**/azure-pipelines*.{yml,yaml}", ".azure-pipelines/**", ".azuredevops/**", "bitbucket-pipelines.{yml,yaml}",
+		"appveyor.{yml,yaml}", ".appveyor.{yml,yaml}", ".cirrus.{yml,yaml}", ".cirrus.star", ".semaphore/**", ".teamcity/**", "**/cloudbuild.{yml,yaml}", "**/cloudbuild.json",
 		"**/.git*", "**/CODEOWNERS", "**/company.yaml",
 	}
 }

@@ -308,3 +308,40 @@ func TestPlanSchema(t *testing.T) {
 		t.Error("an unknown effort is accepted")
 	}
 }
+
+// What runs with a repository's secrets once it is pushed is nobody's to change
+// unasked, whoever runs it (T14).
+func TestCIOfOthersIsProtected(t *testing.T) {
+	for _, p := range []string{
+		".github/workflows/a.yml", ".circleci/config.yml", ".woodpecker.yml", ".woodpecker/a.yaml", ".drone.yml", ".drone.yaml", ".buildkite/pipeline.yml",
+		".travis.yml", "Jenkinsfile", "Jenkinsfile.release", "ci/Jenkinsfile", "azure-pipelines.yml", "azure-pipelines-nightly.yaml", "bitbucket-pipelines.yml",
+		"appveyor.yml", ".appveyor.yml", ".cirrus.yml", ".semaphore/semaphore.yml", ".teamcity/settings.kts", "action.yml", "tools/setup/action.yaml",
+		".gitlab-ci.yml", "ci/.gitlab-ci-lint.yml", "cloudbuild.yaml", "deploy/cloudbuild.yml",
+	} {
+		if !(PlanRules{}).protects(p) {
+			t.Errorf("%s is not protected", p)
+		}
+	}
+	for _, p := range []string{"reaction.yml", "docs/circleci.md", "internal/jenkins/file.go", "actions.yml", "drone.yml", "web/.travis.yml/x"} {
+		if (PlanRules{}).protects(p) {
+			t.Errorf("%s is protected", p)
+		}
+	}
+}
+
+// Code of others in the repository may be planned with, and is merged with the
+// president's leave.
+func TestVendoredCodeNeedsLeave(t *testing.T) {
+	for action, asked := range map[string]bool{"created": false, "modified": true, "deleted": true} {
+		s := tell(t, Settings{}).plan(1)
+		s.changes(1, Change{Path: "vendor/example.org/assert/assert.go", Action: action})
+		if w := s.s.mergeWant(s.task(), s.sub(1)); (w != nil && w.Kind == AskProtected) != asked {
+			t.Errorf("%s: %+v", action, w)
+		}
+	}
+	for p, want := range map[string]bool{"vendor/modules.txt": false, "static/vendor/jquery.js": false, "api/vendor/x/y.go": true, "web/node_modules/x/index.js": true} {
+		if guards(Change{Path: p, Action: "modified"}) != want {
+			t.Errorf("%s: %v", p, !want)
+		}
+	}
+}

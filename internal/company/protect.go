@@ -8,6 +8,17 @@ import (
 
 var alwaysProtected = mustGlobs(DefaultProtected()...)
 
+// guarded are globs of code of others that lies in the repository. A plan may
+// name it, since a dependency is added there too; but that a library asserts
+// nothing any more can be seen in no test, so that its change needs the
+// president like a protected path's.
+var guarded = mustGlobs("**/vendor/**/*.go", "**/node_modules/**")
+
+// guards says whether a change is of code of others that the base has.
+func guards(c Change) bool {
+	return c.Action != "created" && slices.ContainsFunc(guarded, func(g Glob) bool { return g.Match(c.Path) })
+}
+
 // protects says whether a path may only change with the president's leave.
 // A pattern that does not parse protects everything: rules fail closed.
 func (r PlanRules) protects(path string) bool {

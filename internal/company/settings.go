@@ -40,7 +40,7 @@ type Settings struct {
 }
 
 // currentRules: since 1 a check that cannot be read needs the president's
-// leave.
+// leave, and so does a change of code of others.
 const currentRules = 1
 
 // WithDefaults fills what is zero with the numbers of the design. Where none

@@ -303,7 +303,9 @@ func (w *Witness) seeRun(t *witnessed, d Data, e Event) error {
 		t.spent = t.spent.Add(d.Spent)
 		if d.Head != "" {
 			rules := PlanRules{Protected: t.settings.Protected}
-			t.protected[e.Subtask] = slices.ContainsFunc(d.Changes, func(c Change) bool { return rules.protects(c.Path) })
+			t.protected[e.Subtask] = slices.ContainsFunc(d.Changes, func(c Change) bool {
+				return rules.protects(c.Path) || t.settings.Rules >= 1 && guards(c)
+			})
 			t.changes[e.Subtask] = d.Changes
 		}
 	case *DependencyLookedUp:

@@ -272,3 +272,35 @@ func TestRedGreen(t *testing.T) {
 		t.Errorf("off, and %+v", r)
 	}
 }
+
+// A gate that is killed on the base is no verdict: neither red nor excused.
+func TestKilledOnTheBase(t *testing.T) {
+	b := setup(t, nil).withDocker()
+	j := b.gated(company.GateCommand{Name: "test", Command: "sh -c 'kill -9 $$'; exit $?"})
+	j.Baseline = true
+	_, err := b.runner.Run(b.ctx, j)
+	var e *company.Error
+	if !errors.As(err, &e) || e.Class != company.HumanRequired || !strings.Contains(e.Message, "was killed on the base commit, exit 137") || !strings.Contains(e.Hint, "workers.memory") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A probe says why, and does not read the tree.
+func TestProbeSaysWhy(t *testing.T) {
+	b := setup(t, nil).withDocker()
+	j := b.gated(company.GateCommand{Name: "test", Command: "true", Probe: "echo first; echo 'No module named x' >&2; exit 3"})
+	j.Baseline = true
+	if _, err := b.runner.Run(b.ctx, j); err == nil || !strings.Contains(err.Error()+fmt.Sprint(errors.Unwrap(err)), "No module named x") {
+		t.Errorf("%v", err)
+	}
+	b.write(map[string]string{"conftest.py": "import gone\n", "pytest.ini": "[pytest]\n", "test_a.py": "def test_a(): pass\n"})
+	b.git("add", "-A")
+	b.git("commit", "-q", "-m", "python")
+	p, err := gates.Detect(b.ctx, b.mirror, b.commit("main"), gates.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if probe := p.Gates[0].Probe; !strings.HasPrefix(probe, "cd / && ") || strings.Contains(probe, "--version") {
+		t.Errorf("the tree is on the path of %s", probe)
+	}
+}

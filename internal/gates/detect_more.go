@@ -93,8 +93,13 @@ func (s *survey) pythonTest(dir string) *company.GateCommand {
 		run = "PYTHONPATH=src " + run
 	}
 	// 5 says that there are no tests: that is said, and is no failure.
-	return &company.GateCommand{Command: run, Report: run + " --continue-on-collection-errors --junitxml=" + ReportFile + "; code=$?; test $code -eq 5 || exit $code", Probe: "python3 -m pytest --version", Parse: JUnit}
+	return &company.GateCommand{Command: run, Report: run + " --continue-on-collection-errors --junitxml=" + ReportFile + "; code=$?; test $code -eq 5 || exit $code", Probe: pytestThere, Parse: JUnit}
 }
+
+// pytestThere asks for the module itself, from a folder that holds nothing: its
+// --version reads the conftest.py of the tree, and one import that is missing
+// there is no missing pytest.
+const pytestThere = `cd / && python3 -c "import pytest"`
 
 // layoutSrc says whether the package lies in src: a checkout is not installed,
 // so the tests must be told where it is.

@@ -130,6 +130,9 @@ func (r *Runner) check(ctx context.Context, j Job, i int) (company.GateCheck, er
 		// the base's is known to have been run.
 		err = r.keepNames(ctx, &check, nil, base)
 	}
+	if err == nil && j.Baseline && check.ExitCode == exitKilled {
+		return check, killed(g)
+	}
 	if err == nil && j.Baseline && cannotStart(check) {
 		if !g.IsLint() || g.Given {
 			return check, unable(g, check)
@@ -190,6 +193,20 @@ func names(tests []company.TestResult) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// exitKilled is the exit code of what somebody killed: the kernel for its
+// memory, most often.
+const exitKilled = 137
+
+// killed explains a gate that was killed on the base: that is no verdict, and
+// nothing to live with for all the work to come.
+func killed(g company.GateCommand) error {
+	e := company.E(company.EGates, fmt.Sprintf("the gate %s (%s) was killed on the base commit, exit %d", g.Name, clean(g.Command, 100), exitKilled)).
+		Because("something in it was killed, by the kernel for its memory as a rule; that says nothing about the base").
+		Fix("raise workers.memory, or have the command do less at a time, then try again")
+	e.Class = company.HumanRequired
+	return e
 }
 
 // exitTooLong is the exit code of a check that was ended for its time.
@@ -351,7 +368,7 @@ func script(g company.GateCommand, marker string, probe bool) string {
 		fmt.Fprintf(&b, "cd -- %s || exit\n", quoted(g.Dir))
 	}
 	if probe && g.Probe != "" {
-		fmt.Fprintf(&b, "( %s\n) >/dev/null 2>&1 || { echo 'not in the image: '%s >&2; exit 127; }\n", g.Probe, quoted(g.Probe))
+		fmt.Fprintf(&b, "why=$( ( %s\n) 2>&1 ) || { printf 'not in the image: %%s\\n' %s\"$(printf '%%s' \"$why\" | tail -n 1 | sed 's/^/: /')\" >&2; exit 127; }\n", g.Probe, quoted(g.Probe))
 	}
 	run := g.Command
 	if g.Report != "" {

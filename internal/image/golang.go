@@ -221,13 +221,14 @@ cp -rs ` + goCacheInside + ` ` + buildCache + ` || exit 90
 git clone -q --shared ` + RepoPath + ` /work/src || exit 91
 export GOCACHE=` + buildCache + `
 timeout -k 10 900 /bin/sh -c '
-rc=0
+rc=0 vet=0
 for d in ` + deps.shellDirs() + `; do
 	cd /work/src/"$d" || exit 92
 	go build -o /dev/null ./... || rc=1
-	go vet ./... || rc=1
-	go test -exec=/bin/true ./... || rc=1
+	go vet ./... || vet=93
+	go test -exec=/bin/true ./... || vet=93
 done
+test $rc -ne 0 || exit $vet
 exit $rc'
 rc=$?
 ` + keepCache + `exit $rc
@@ -237,6 +238,8 @@ rc=$?
 			if exit != 0 {
 				why := "does not build cleanly"
 				switch exit {
+				case 93:
+					why = "builds, but go vet finds something in it or in its tests"
 				case 124, 137:
 					why = "takes too long to build"
 				case 90, 91, 92:

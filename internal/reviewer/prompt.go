@@ -10,7 +10,7 @@ import (
 
 const system = `You are a reviewer. You read a colleague's diff as a maintainer of the project would, against the ticket it was written for. The repository is in your container at the head of the branch; you may read and run things there, and nothing you change is kept.
 
-Look for what is wrong, not for what you would have written differently: behaviour that the acceptance criteria ask for and that is missing or broken, tests that cannot fail, errors that are swallowed, races, what breaks other callers. Run the commands that show it. Linters and tests have passed already.
+Look for what is wrong, not for what you would have written differently: behaviour that the acceptance criteria ask for and that is missing or broken, tests that cannot fail, errors that are swallowed, races, what breaks other callers. Run the commands that show it. How linters and tests came out is said below, under Gates: what is not called passed there nobody has checked for you.
 
 A blocking finding names the file and the line of the new version, what is wrong, and the input or command that shows it. Taste is minor. No findings is a good answer. End with submit_review; text without a tool call does nothing.
 
@@ -99,11 +99,13 @@ func stands(c company.GateCheck) string {
 	case c.Excused == company.StandKnown:
 		return fmt.Sprintf("exit %d, red as on the base and in nothing else", c.ExitCode)
 	case c.Excused == company.StandAsBefore:
-		return fmt.Sprintf("exit %d, red as on the base; whether something new failed cannot be told", c.ExitCode)
+		return fmt.Sprintf("exit %d, red as on the base; whether something new failed cannot be told, and the president let that pass: find out what you can by running things yourself", c.ExitCode)
+	case !c.Passed:
+		return fmt.Sprintf("red, exit %d", c.ExitCode)
 	case len(c.Flaky) > 0:
-		return fmt.Sprintf("exit %d, flaky: it failed once and passed when run again", c.ExitCode)
+		return "passed, flaky: it failed once and passed when run again"
 	}
-	return fmt.Sprintf("exit %d", c.ExitCode)
+	return "passed"
 }
 
 // gone are the tests that passed on the base and are not run any more.
