@@ -85,12 +85,12 @@ func Anthropic() Wire {
 		Error: func(message, kind string) string {
 			return fmt.Sprintf(`{"type":"error","error":{"type":%q,"message":%q}}`, kind, message)
 		},
-		Big: func(w http.ResponseWriter, r *http.Request) {
-			antEvents(antStart, antText)(w, r)
-			for range 11 << 4 {
-				antEvents(strings.Replace(antHello, "hello", strings.Repeat("x", 64<<10), 1))(w, r)
+		Pieces: func(n int, text string) http.HandlerFunc {
+			many := pieces(n, "event: content_block_delta\ndata: "+strings.Replace(antHello, "hello", text, 1)+"\n\n", antEvents(antStop0, antEnd("end_turn"), antOver))
+			return func(w http.ResponseWriter, r *http.Request) {
+				antEvents(antStart, antText)(w, r)
+				many(w, r)
 			}
-			antEvents(antStop0, antEnd("end_turn"), antOver)(w, r)
 		},
 		Cases: []Case{
 			{Name: "usage with the cache's", Serve: antReply("end_turn", hello...), Check: func(t *testing.T, r adapters.Response) {

@@ -23,7 +23,9 @@ type Wire struct {
 	Counted func(input, output string) http.HandlerFunc
 	// Error is the body of an error: words, and the protocol's type of it.
 	Error func(message, kind string) string
-	Big   http.HandlerFunc // 11 MB of a reply that would be whole
+	// Pieces is a whole reply that says this text n times, each in a piece of its
+	// own.
+	Pieces func(n int, text string) http.HandlerFunc
 
 	Cases []Case // of this wire alone; one with a common name stands in its place
 	// Cannot are the required cases that the protocol has no words for, and why.
@@ -43,7 +45,7 @@ var Required = []string{
 	"429", "429 with Retry-After", "500", "529", "key refused, and echoed", "403", "context exceeded", "no such model",
 	"error in a 200", "error in the stream", "empty reply", "not JSON", "bad UTF-8", "refused",
 	"counts that cannot be", "more input than was sent",
-	"hang before the reply", "hang in the reply", "cut stream", "reset in the stream", "reset before the reply", "10 MB reply", "redirect",
+	"hang before the reply", "hang in the reply", "cut stream", "reset in the stream", "reset before the reply", "10 MB reply", "many small pieces", "redirect",
 }
 
 // common are the cases that are HTTP's more than the wire's.
@@ -72,9 +74,15 @@ func common(w Wire) []Case {
 		{Name: "a page", Serve: status(200, "<html>login</html>"), Kind: adapters.Garbage, Unanswered: true, Says: "HTML"},
 		{Name: "cut stream", Serve: w.Begun, Kind: adapters.Garbage, Unanswered: true, Says: "cut"},
 		{Name: "reset in the stream", Serve: thenReset(w.Begun), Kind: adapters.Garbage, Unanswered: true},
-		{Name: "10 MB reply", Serve: w.Big, Kind: adapters.Garbage, Unanswered: true, Says: "larger"},
+		{Name: "10 MB reply", Serve: w.Pieces(11<<4, strings.Repeat("x", 64<<10)), Kind: adapters.Garbage, Unanswered: true, Says: "larger"},
 		{Name: "hang before the reply", Options: Short, Serve: func(_ http.ResponseWriter, r *http.Request) { hang(r) }, Kind: adapters.TimedOut, Unanswered: true},
 		{Name: "hang in the reply", Options: Idle, Serve: thenHang(w.Begun), Kind: adapters.TimedOut, Unanswered: true, Says: "silent"},
+		{Name: "many small pieces", Serve: w.Pieces(100_000, "xy"), Check: func(t *testing.T, r adapters.Response) {
+			if len(r.Message.Content) != 200_000 || r.Finish != adapters.FinishStop {
+				t.Errorf("%d bytes, finish %s", len(r.Message.Content), r.Finish)
+			}
+		}},
+		{Name: "10 MB in many pieces", Serve: w.Pieces(11<<10, strings.Repeat("x", 1<<10)), Kind: adapters.Garbage, Unanswered: true, Says: "larger"},
 		{Name: "reset before the reply", Serve: thenReset(func(http.ResponseWriter, *http.Request) {}), Kind: adapters.Unreachable, Unanswered: true},
 	}...)
 }
@@ -136,6 +144,18 @@ func events(chunks ...string) http.HandlerFunc {
 			_, _ = io.WriteString(w, "data: "+c+"\n\n")
 		}
 		_ = http.NewResponseController(w).Flush()
+	}
+}
+
+// pieces sends a piece n times, and then the end.
+func pieces(n int, piece string, end http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		for range n {
+			if _, err := io.WriteString(w, piece); err != nil {
+				return // the client has gone
+			}
+		}
+		end(w, r)
 	}
 }
 

@@ -41,11 +41,8 @@ func Ollama() Wire {
 			}
 			return string(b)
 		},
-		Big: func(w http.ResponseWriter, _ *http.Request) {
-			for range 11 << 4 {
-				_, _ = io.WriteString(w, strings.Replace(ollamaHello, "hello", strings.Repeat("x", 64<<10), 1)+"\n")
-			}
-			_, _ = io.WriteString(w, ollamaDone+"\n")
+		Pieces: func(n int, text string) http.HandlerFunc {
+			return pieces(n, strings.Replace(ollamaHello, "hello", text, 1)+"\n", lines(ollamaDone))
 		},
 		Cannot: map[string]string{
 			"refused":                      "the protocol knows no refusal",
@@ -59,7 +56,7 @@ func Ollama() Wire {
 			{Name: "duplicate ids", Serve: lines(ollamaCalls(first+","+first), ollamaDone), Check: calls(adapters.FinishStop, aGo, aGo)},
 			{Name: "the order of arguments is the model's", Serve: lines(ollamaCalls(`{"function":{"name":"f","arguments":{"z":1,"a":2}}}`), ollamaDone), Check: calls(adapters.FinishStop, `f({"z":1,"a":2})`)},
 			{Name: "arguments in a text", Serve: lines(ollamaCalls(`{"function":{"name":"read_file","arguments":"{\"path\":\"a.go\"}"}}`), ollamaDone), Check: calls(adapters.FinishStop, aGo)},
-			{Name: "no arguments", Serve: lines(ollamaCalls(`{"function":{"name":"read_file"}}`), ollamaDone), Check: calls(adapters.FinishStop, "read_file()")},
+			{Name: "no arguments", Serve: lines(ollamaCalls(`{"function":{"name":"read_file"}}`), ollamaDone), Check: calls(adapters.FinishStop, "read_file({})")},
 			{Name: "broken tool JSON is the agent's to see", Serve: lines(ollamaCalls(`{"function":{"name":"read_file","arguments":"{path: a.go"}}`), ollamaDone), Check: calls(adapters.FinishStop, "read_file({path: a.go)")},
 			{Name: "one document", Serve: status(200, strings.Replace(ollamaDone, `"content":""`, `"content":"hello"`, 1)), Check: text("hello")},
 			{Name: "counts are missing", Serve: lines(ollamaHello, `{"model":"m","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop"}`), Check: estimated},

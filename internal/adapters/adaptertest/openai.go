@@ -41,7 +41,12 @@ func OpenAI() Wire {
 		Error: func(message, kind string) string {
 			return fmt.Sprintf(`{"error":{"message":%q,"type":%q}}`, message, kind)
 		},
-		Big: big(false), Cases: openAICases(),
+		Pieces: func(n int, text string) http.HandlerFunc {
+			// As long as the frames of real servers are.
+			frame := `{"id":"chatcmpl-0123456789012345678901234567","object":"chat.completion.chunk","created":1700000000,"system_fingerprint":"fp_0123456789",` + strings.Replace(helloChunk, "hello", text, 1)[1:]
+			return pieces(n, "data: "+frame+"\n\n", events(stopChunk, usageChunk, done))
+		},
+		Cases: openAICases(),
 	}
 }
 
@@ -142,7 +147,7 @@ func openAICases() []Case {
 		{Name: "not JSON", Serve: events(`{"choices": [}`), Kind: adapters.Garbage, Unanswered: true},
 		{Name: "a call without a name", Serve: events(toolChunk(`{"index":0,"id":"c1","function":{"arguments":"{}"}}`), callsChunk, done), Kind: adapters.Garbage, Unanswered: true, Says: "name"},
 		{Name: "malformed call", Serve: events(helloChunk, `{"choices":[{"index":0,"delta":{},"finish_reason":"malformed_function_call"}]}`, done), Kind: adapters.Garbage, Unanswered: true},
-		{Name: "10 MB line", Serve: big(true), Kind: adapters.Garbage, Unanswered: true, Says: "larger"},
+		{Name: "10 MB line", Serve: oneLine, Kind: adapters.Garbage, Unanswered: true, Says: "larger"},
 
 		// Silence.
 		{Name: "keep-alives are no tokens", Options: Short, Serve: func(w http.ResponseWriter, r *http.Request) {
@@ -153,17 +158,7 @@ func openAICases() []Case {
 	}
 }
 
-// big sends 11 MB of a reply that would be whole, in one line or in many.
-func big(oneLine bool) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		piece, n := strings.Repeat("x", 64<<10), 11<<4
-		if oneLine {
-			piece, n = strings.Repeat("x", 11<<20), 1
-		}
-		for range n {
-			_, _ = fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%q}}]}\n\n", piece)
-		}
-		_, _ = io.WriteString(w, "data: "+stopChunk+"\n\ndata: [DONE]\n\n")
-	}
+// oneLine sends 11 MB of a reply that would be whole, in one line.
+func oneLine(w http.ResponseWriter, r *http.Request) {
+	events(strings.Replace(helloChunk, "hello", strings.Repeat("x", 11<<20), 1), stopChunk, done)(w, r)
 }

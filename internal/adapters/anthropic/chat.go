@@ -13,7 +13,6 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
 	"company/internal/adapters"
-	"company/internal/adapters/exchange"
 )
 
 // Chat sends the conversation and returns the model's whole reply.
@@ -52,7 +51,7 @@ func (c *Client) once(ctx context.Context, req adapters.Request, sent sdk.Messag
 	var r reply
 	for stream.Next() {
 		text := r.add(stream.Current())
-		ex.Grew()
+		ex.Grew(r.size())
 		if text != "" {
 			onEvent(adapters.Event{Text: text})
 		}
@@ -64,7 +63,7 @@ func (c *Client) once(ctx context.Context, req adapters.Request, sent sdk.Messag
 		}
 	}
 	err := stream.Err()
-	if ended := ex.Stop(); !ended || r.stop == "" || exchange.TooBig(err) {
+	if ended := ex.Stop(); !ended || r.stop == "" {
 		return adapters.Response{}, r.billed(c, req, ex.Failure(cmp.Or(err, errNoEnd)))
 	}
 	return r.response(c, req)

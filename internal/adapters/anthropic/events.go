@@ -46,7 +46,7 @@ func (b *eventBody) Read(p []byte) (int, error) {
 
 // next takes one line of the body.
 func (b *eventBody) next() {
-	line, err := b.lines.ReadBytes('\n')
+	line, err := b.ex.ReadLine(b.lines)
 	b.err = err
 	if err != nil && err != io.EOF {
 		return // half a line is no line
@@ -64,7 +64,7 @@ func (b *eventBody) next() {
 	case b.started:
 		return
 	default: // no stream of events at all
-		rest, rerr := io.ReadAll(b.lines)
+		rest, rerr := b.ex.ReadRest(b.lines)
 		if rerr != nil {
 			b.err = rerr
 			return

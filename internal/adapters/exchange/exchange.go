@@ -25,6 +25,9 @@ const (
 	DefaultFirstToken = 5 * time.Minute
 	DefaultIdle       = 300 * time.Second
 	DefaultMaxReply   = 10 << 20
+	// wireFactor is how many bytes may travel for one of the reply's own: a
+	// stream of single tokens has some hundred bytes of framing around each.
+	wireFactor = 256
 	// tailGrace is how long a whole reply may wait for what follows it (usage,
 	// the end mark): some servers never end their streams.
 	tailGrace = 10 * time.Second
@@ -35,7 +38,8 @@ type Config struct {
 	Key        adapters.Secret // taken out of whatever servers say
 	FirstToken time.Duration   // from the request to the first piece of the reply; default 5m
 	Idle       time.Duration   // between two pieces; default 300s
-	MaxReply   int64           // bytes of one reply on the wire; default 10 MiB
+	MaxReply   int64           // bytes of one reply without its framing; default 10 MiB
+	Bearer     bool            // every request carries the key as a bearer token
 	// Body, when set, wraps the body of each reply with status 200.
 	Body func(req *http.Request, body Body, ex *Exchange) Body
 }
@@ -112,13 +116,13 @@ type Exchange struct {
 	Status     int
 	RetryAfter time.Duration
 	Said       *Said // the server's error, whatever its shape and status
-	Bytes      int64 // of the reply's body so far
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	client *Client
 	timer  *time.Timer
 	over   atomic.Bool // no clock runs any more
+	tooBig atomic.Bool // the reply is larger than allowed
 }
 
 type key struct{}
@@ -145,8 +149,20 @@ func (ex *Exchange) within(d time.Duration, cause error) {
 	})
 }
 
-// Grew says that a piece of the reply came.
-func (ex *Exchange) Grew() { ex.within(ex.client.cfg.Idle, errIdle) }
+// Grew says that a piece of the reply came, and how many bytes the reply has
+// now without its framing. One over the limit ends the exchange.
+func (ex *Exchange) Grew(size int) {
+	ex.within(ex.client.cfg.Idle, errIdle)
+	if int64(size) > ex.client.cfg.MaxReply {
+		ex.cancel(ex.flood())
+	}
+}
+
+// flood notes that the reply is too large: SDKs lose the errors of a body.
+func (ex *Exchange) flood() error {
+	ex.tooBig.Store(true)
+	return errTooBig
+}
 
 // Ending says that the reply is whole but for what may follow it.
 func (ex *Exchange) Ending() { ex.within(min(tailGrace, ex.client.cfg.Idle), errTail) }
@@ -157,7 +173,7 @@ func (ex *Exchange) Stop() bool {
 	ex.over.Store(true)
 	ex.timer.Stop()
 	cause := context.Cause(ex.ctx)
-	return cause == nil || errors.Is(cause, errTail)
+	return !ex.tooBig.Load() && (cause == nil || errors.Is(cause, errTail))
 }
 
 // End frees what the exchange holds. It may be called at any time.
@@ -166,6 +182,3 @@ func (ex *Exchange) End() {
 	ex.timer.Stop()
 	ex.cancel(nil)
 }
-
-// TooBig reports whether err is that of a reply over the limit.
-func TooBig(err error) bool { return errors.Is(err, errTooBig) }

@@ -39,6 +39,8 @@ func (ex *Exchange) classify(err error) error {
 	cfg := ex.client.cfg
 	cause := context.Cause(ex.ctx)
 	switch {
+	case ex.tooBig.Load():
+		return &adapters.Error{Kind: adapters.Garbage, Status: ex.Status, Message: fmt.Sprintf("the reply is larger than %d bytes", cfg.MaxReply), Err: errTooBig, Unanswered: true}
 	case errors.Is(cause, errFirstToken):
 		return &adapters.Error{Kind: adapters.TimedOut, Status: ex.Status, Message: fmt.Sprintf("nothing came within %s", cfg.FirstToken), Err: cause, Unanswered: true}
 	case errors.Is(cause, errIdle), errors.Is(cause, errTail):
@@ -55,8 +57,6 @@ func (ex *Exchange) classify(err error) error {
 		// A gateway's time-out says nothing about the model behind it.
 		e.Unanswered = ex.Status == http.StatusGatewayTimeout || ex.Status == http.StatusRequestTimeout
 		return e
-	case errors.Is(err, errTooBig):
-		return &adapters.Error{Kind: adapters.Garbage, Status: ex.Status, Message: fmt.Sprintf("the reply is larger than %d bytes", cfg.MaxReply), Err: errTooBig, Unanswered: true}
 	case ex.Status == http.StatusOK:
 		return &adapters.Error{Kind: adapters.Garbage, Status: ex.Status, Message: "the reply was cut or is not in the protocol", Err: err, Unanswered: true}
 	}

@@ -19,39 +19,45 @@ const askFor = 10 * time.Second
 // can do) and reads its one JSON document. send, when not nil, is posted as
 // JSON. Failures are *adapters.Error.
 func (c *Client) Ask(ctx context.Context, address string, header http.Header, send, into any) error {
+	return c.Question(ctx, func(ctx context.Context) error {
+		resp, err := c.do(ctx, address, header, send)
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		ex, _ := ctx.Value(key{}).(*Exchange)
+		data, err := ex.ReadRest(resp.Body)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			return err
+		}
+		if ex.Said = ErrorIn(data); ex.Said != nil {
+			return nil
+		}
+		return json.Unmarshal(data, into)
+	})
+}
+
+// Question is an exchange in which nothing is generated: ask makes one request
+// with this client's HTTP, under the context that it is given. Failures are
+// *adapters.Error.
+func (c *Client) Question(ctx context.Context, ask func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
 	ctx, ex := c.Begin(ctx)
 	defer ex.End()
-	resp, err := c.Do(ctx, address, header, send)
-	if err != nil {
-		return ex.late(ctx, err)
+	err := ask(ctx)
+	if err == nil && ex.Status == http.StatusOK && ex.Said == nil {
+		return nil
 	}
-	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		return ex.late(ctx, err)
-	}
-	if ex.Said = ErrorIn(data); ex.Said != nil {
-		return ex.Failure(nil)
-	}
-	if err := json.Unmarshal(data, into); err != nil {
-		return &adapters.Error{Kind: adapters.Garbage, Status: resp.StatusCode, Message: c.Hide(address + " answers with something else than JSON"), Err: err}
-	}
-	return nil
-}
-
-// late makes our own end of a question a failure of the server.
-func (ex *Exchange) late(ctx context.Context, err error) error {
 	err = ex.Failure(err)
-	if errors.Is(err, context.DeadlineExceeded) && adapters.KindOf(err) == "" {
+	if errors.Is(err, context.DeadlineExceeded) && adapters.KindOf(err) == "" { // our own end
 		return &adapters.Error{Kind: adapters.TimedOut, Status: ex.Status, Message: "no answer in time", Err: context.Cause(ctx)}
 	}
 	return err
 }
 
-// Do makes one request of an exchange: a GET, or a POST of send as JSON.
-func (c *Client) Do(ctx context.Context, address string, header http.Header, send any) (*http.Response, error) {
+// do makes one request of an exchange: a GET, or a POST of send as JSON.
+func (c *Client) do(ctx context.Context, address string, header http.Header, send any) (*http.Response, error) {
 	method, body := http.MethodGet, io.Reader(nil)
 	if send != nil {
 		data, err := json.Marshal(send)

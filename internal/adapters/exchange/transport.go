@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"io"
@@ -22,6 +23,10 @@ type recorder struct {
 }
 
 func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
+	if r.cfg.Bearer && r.cfg.Key.Set() {
+		req = req.Clone(req.Context())
+		req.Header.Set("Authorization", "Bearer "+r.cfg.Key.Reveal())
+	}
 	resp, err := r.next.RoundTrip(req)
 	ex, ok := req.Context().Value(key{}).(*Exchange)
 	if err != nil || !ok {
@@ -42,7 +47,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		resp.Body = io.NopCloser(bytes.NewReader(body))
 		return resp, nil
 	}
-	var body Body = &limitedBody{body: resp.Body, left: r.cfg.MaxReply, ex: ex}
+	var body Body = &limitedBody{body: resp.Body, left: wireFactor * r.cfg.MaxReply, ex: ex}
 	if r.cfg.Body != nil {
 		body = r.cfg.Body(req, body, ex)
 	}
@@ -71,7 +76,36 @@ func bounded(seconds float64) time.Duration {
 	return time.Duration(min(seconds, 7*24*3600) * float64(time.Second))
 }
 
-// limitedBody counts a reply's bytes and fails beyond the limit.
+// ReadLine reads one line of a reply's body with its end, or what follows the
+// last one. A line alone is no longer than the reply may be.
+func (ex *Exchange) ReadLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		piece, err := r.ReadSlice('\n')
+		line = append(line, piece...)
+		if int64(len(line)) > ex.maxLine() {
+			return nil, ex.flood()
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+// ReadRest reads what there is of a reply's body in one document, which is no
+// longer than the reply may be.
+func (ex *Exchange) ReadRest(r io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, ex.maxLine()+1))
+	if err == nil && int64(len(data)) > ex.maxLine() {
+		return nil, ex.flood()
+	}
+	return data, err
+}
+
+// maxLine leaves room for the frame around a reply that comes in one piece.
+func (ex *Exchange) maxLine() int64 { return ex.client.cfg.MaxReply + 64<<10 }
+
+// limitedBody counts the bytes on the wire and fails beyond the limit.
 type limitedBody struct {
 	body io.ReadCloser
 	left int64
@@ -79,14 +113,9 @@ type limitedBody struct {
 }
 
 func (b *limitedBody) Read(p []byte) (int, error) {
-	if b.left < 0 {
-		return 0, errTooBig
-	}
 	n, err := b.body.Read(p)
-	b.left -= int64(n)
-	b.ex.Bytes += int64(n)
-	if b.left < 0 {
-		return 0, errTooBig
+	if b.left -= int64(n); b.left < 0 {
+		return 0, b.ex.flood()
 	}
 	return n, err
 }

@@ -5,8 +5,8 @@
 //
 // It promises that a conversation is never cut silently: the size of the
 // context is sent with every request, a request that does not fit is an error,
-// and a reply counts only when the server said that it is done. It speaks plain
-// HTTP; docs/decisions/0019 says why.
+// and a reply counts only when the server said that it is done. The requests are
+// made by Ollama's own module; docs/decisions/0049 says what is done below it.
 package ollama
 
 import (
@@ -17,10 +17,17 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ollama/ollama/api"
+	"github.com/ollama/ollama/envconfig"
+	"github.com/ollama/ollama/types/model"
 
 	"company/internal/adapters"
 	"company/internal/adapters/exchange"
@@ -42,6 +49,7 @@ const (
 	defaultContext = 32 << 10 // tokens, where the model can hold more
 	unknownContext = 8 << 10  // tokens, before the server has told
 	defaultOutput  = 8 << 10
+	mostContext    = 100_000_000 // tokens that a server is believed to tell of
 )
 
 // Config of one model. The zero value of a field means its default.
@@ -65,7 +73,10 @@ type Config struct {
 // tells.
 type Client struct {
 	cfg  Config
+	api  *api.Client
 	http *exchange.Client
+	// signs: the module signs the requests with the user's key of Ollama's.
+	signs bool
 
 	learning sync.Mutex // one asks, the others wait for what it learns
 	mu       sync.Mutex // of facts
@@ -104,9 +115,42 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Client{cfg: cfg, http: exchange.NewClient(exchange.Config{
-		Key: cfg.Key, FirstToken: cmp.Or(cfg.FirstToken, patience), Idle: cmp.Or(cfg.Idle, patience), MaxReply: cfg.MaxReply,
-	})}, nil
+	base, err := url.Parse(cfg.BaseURL)
+	if err != nil {
+		return nil, company.E(company.EConfig, "base_url is no web address").Wrap(err)
+	}
+	signs := base.Hostname() == cloud || envconfig.UseAuth()
+	if cfg.Key.Set() && base.Hostname() == cloud {
+		// The module signs requests to this host, known by its spelling, with
+		// the user's own key of Ollama's. Where a key is given, that is the key.
+		base.Host, signs = strings.ToUpper(base.Host), envconfig.UseAuth()
+	}
+	// A proxy before the server may want the key.
+	client := exchange.NewClient(exchange.Config{
+		Key: cfg.Key, Bearer: true, FirstToken: cmp.Or(cfg.FirstToken, patience), Idle: cmp.Or(cfg.Idle, patience), MaxReply: cfg.MaxReply, Body: watch,
+	})
+	return &Client{cfg: cfg, api: api.NewClient(base, client.HTTP), http: client, signs: signs}, nil
+}
+
+// cloud is Ollama's own service.
+const cloud = "ollama.com"
+
+// identity is an error where the module would sign requests with the user's own
+// key of Ollama's and there is none: it tells that in words of its own, and on
+// the terminal.
+func (c *Client) identity() error {
+	if !c.signs {
+		return nil
+	}
+	home, err := os.UserHomeDir()
+	if err == nil {
+		_, err = os.Stat(filepath.Join(home, ".ollama", "id_ed25519"))
+	}
+	if err == nil {
+		return nil
+	}
+	return &adapters.Error{Kind: adapters.Auth, Message: c.cfg.BaseURL + " wants to know who asks, and nobody is signed in", Err: err,
+		Fix: "ollama signin, or name the variable of a key with api_key_env"}
 }
 
 // Factory makes the client of a profile; it is this adapter's line in the
@@ -178,7 +222,10 @@ func (c *Client) learn(ctx context.Context) (facts, error) {
 	}
 	f := facts{known: true, model: c.cfg.Model}
 	var told shown
-	var err error
+	err := c.identity()
+	if err != nil {
+		return facts{}, err
+	}
 	if c.cfg.Unchosen {
 		f.model, told, err = c.choose(ctx)
 	} else {
@@ -187,7 +234,7 @@ func (c *Client) learn(ctx context.Context) (facts, error) {
 	if err != nil {
 		return facts{}, err
 	}
-	f.tools, f.context = told.can("tools"), told.size(c.cfg.ContextTokens)
+	f.tools, f.context = told.can(model.CapabilityTools), told.size(c.cfg.ContextTokens)
 	c.mu.Lock()
 	c.facts = f
 	c.mu.Unlock()

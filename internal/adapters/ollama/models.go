@@ -2,36 +2,32 @@ package ollama
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ollama/ollama/api"
+	"github.com/ollama/ollama/types/model"
+
 	"company/internal/adapters"
 )
 
-// shown is what /api/show tells of a model.
-type shown struct {
-	Capabilities []string                   `json:"capabilities"`
-	Parameters   string                     `json:"parameters"`
-	Info         map[string]json.RawMessage `json:"model_info"`
-}
+// shown is what the server tells of a model.
+type shown struct{ *api.ShowResponse }
 
 // can reports a capability. Servers before 0.6.4 tell none; then the model is
 // believed to have it, and a refusal says otherwise.
-func (s shown) can(what string) bool {
+func (s shown) can(what model.Capability) bool {
 	return s.Capabilities == nil || slices.Contains(s.Capabilities, what)
 }
 
 // limit is how many tokens the model was made for; 0 when that is not told.
 func (s shown) limit() int {
-	var arch string
-	_ = json.Unmarshal(s.Info["general.architecture"], &arch)
-	var n int
-	_ = json.Unmarshal(s.Info[arch+".context_length"], &n)
-	return max(n, 0)
+	arch, _ := s.ModelInfo["general.architecture"].(string)
+	n, _ := s.ModelInfo[arch+".context_length"].(float64)
+	return int(min(max(n, 0), mostContext))
 }
 
 // size is the context that is asked for: what the profile says, else what the
@@ -40,7 +36,8 @@ func (s shown) size(configured int) int {
 	size := configured
 	for line := range strings.Lines(s.Parameters) {
 		if f := strings.Fields(line); size == 0 && len(f) == 2 && f[0] == "num_ctx" {
-			size, _ = strconv.Atoi(f[1])
+			size, _ = strconv.Atoi(f[1]) // 0 where it is no number
+			size = min(max(size, 0), mostContext)
 		}
 	}
 	limit := s.limit()
@@ -56,14 +53,17 @@ func (s shown) size(configured int) int {
 }
 
 // show asks about one model.
-func (c *Client) show(ctx context.Context, model string) (shown, error) {
-	var s shown
-	err := c.ask(ctx, "/api/show", map[string]string{"model": model}, &s)
+func (c *Client) show(ctx context.Context, name string) (shown, error) {
+	told := shown{&api.ShowResponse{}}
+	err := c.http.Question(ctx, func(ctx context.Context) (err error) {
+		told.ShowResponse, err = c.api.Show(ctx, &api.ShowRequest{Model: name})
+		return err
+	})
 	var e *adapters.Error
 	if errors.As(err, &e) && e.Status == http.StatusNotFound {
-		err = c.missing(ctx, e, model)
+		err = c.missing(ctx, e, name)
 	}
-	return s, c.explain(err, model)
+	return told, c.explain(err, name)
 }
 
 // missing adds the names of the models that there are: whoever has to choose
@@ -82,12 +82,12 @@ func (c *Client) missing(ctx context.Context, e *adapters.Error, model string) e
 
 // list names the installed models, the newest first.
 func (c *Client) list(ctx context.Context) ([]string, error) {
-	var tags struct {
-		Models []struct {
-			Name string `json:"name"`
-		} `json:"models"`
-	}
-	if err := c.ask(ctx, "/api/tags", nil, &tags); err != nil {
+	tags := &api.ListResponse{}
+	err := c.http.Question(ctx, func(ctx context.Context) (err error) {
+		tags, err = c.api.List(ctx)
+		return err
+	})
+	if err != nil {
 		return nil, c.explain(err, c.cfg.Model)
 	}
 	var names []string
@@ -118,10 +118,10 @@ func (c *Client) choose(ctx context.Context) (string, shown, error) {
 		if err != nil {
 			return "", shown{}, err
 		}
-		if s.can("tools") && s.can("completion") {
+		if s.can(model.CapabilityTools) && s.can(model.CapabilityCompletion) {
 			return name, s, nil
 		}
-		if second == "" && s.can("completion") {
+		if second == "" && s.can(model.CapabilityCompletion) {
 			second, told = name, s
 		}
 	}
@@ -139,17 +139,4 @@ func whole(name string) string {
 		name += ":latest"
 	}
 	return name
-}
-
-// ask puts a question to the server; send, when not nil, is posted.
-func (c *Client) ask(ctx context.Context, path string, send, into any) error {
-	return c.http.Ask(ctx, c.cfg.BaseURL+path, c.header(), send, into)
-}
-
-// header carries the key that a proxy before the server may want.
-func (c *Client) header() http.Header {
-	if !c.cfg.Key.Set() {
-		return nil
-	}
-	return http.Header{"Authorization": {"Bearer " + c.cfg.Key.Reveal()}}
 }

@@ -2,19 +2,24 @@ package ollama_test
 
 import (
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
+	"golang.org/x/crypto/ssh"
 
 	"company/internal/adapters"
 	"company/internal/adapters/adaptertest"
@@ -297,6 +302,64 @@ func TestAvailable(t *testing.T) {
 	defer cancel()
 	if _, err := newClient(t, ollama.Config{Model: "m", BaseURL: hung.URL}).Available(ctx); adapters.KindOf(err) != adapters.TimedOut {
 		t.Errorf("a server that hangs: %v", err)
+	}
+}
+
+// Where the module signs, the key is the user's own of Ollama's; a profile's key
+// stands in its place, and with neither nothing is asked.
+func TestSigning(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	var sent []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent = append(sent, r.Header.Get("Authorization"))
+		_, _ = io.WriteString(w, noTools)
+	}))
+	t.Cleanup(server.Close)
+	ask := func(base, key string) error {
+		sent = nil
+		_, err := newClient(t, ollama.Config{Model: "m", BaseURL: base, Key: adapters.NewSecret(key)}).Available(t.Context())
+		return err
+	}
+	if err := ask(server.URL, ""); err != nil || len(sent) != 1 || sent[0] != "" {
+		t.Errorf("no key: sent %q, %v", sent, err)
+	}
+	if err := ask(server.URL, "k"); err != nil || len(sent) != 1 || sent[0] != "Bearer k" {
+		t.Errorf("a key: sent %q, %v", sent, err)
+	}
+	var e *adapters.Error
+	if err := ask("https://ollama.com", ""); !errors.As(err, &e) || e.Kind != adapters.Auth || !strings.Contains(e.Fix, "ollama signin") {
+		t.Errorf("nobody is signed in: %v", err)
+	}
+	t.Setenv("OLLAMA_AUTH", "1")
+	if err := ask(server.URL, ""); !errors.As(err, &e) || e.Kind != adapters.Auth || len(sent) != 0 {
+		t.Errorf("nobody is signed in: sent %q, %v", sent, err)
+	}
+	identify(t, home)
+	if err := ask(server.URL, ""); err != nil || len(sent) != 1 || strings.HasPrefix(sent[0], "Bearer") || len(sent[0]) < 80 {
+		t.Errorf("signed: sent %q, %v", sent, err)
+	}
+	if err := ask(server.URL, "k"); err != nil || len(sent) != 1 || sent[0] != "Bearer k" {
+		t.Errorf("a key where one would sign: sent %q, %v", sent, err)
+	}
+}
+
+// identify makes a key as ollama signin does.
+func identify(t *testing.T, home string) {
+	t.Helper()
+	_, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKey(private, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(home, ".ollama"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, ".ollama", "id_ed25519"), pem.EncodeToMemory(block), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 

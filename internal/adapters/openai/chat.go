@@ -10,7 +10,6 @@ import (
 	sdk "github.com/sashabaranov/go-openai"
 
 	"company/internal/adapters"
-	"company/internal/adapters/exchange"
 )
 
 // Chat sends the conversation and returns the model's whole reply.
@@ -66,10 +65,10 @@ func (c *Client) once(ctx context.Context, req adapters.Request, sent sdk.ChatCo
 		case r.finish != "":
 			ex.Ending()
 		case grown:
-			ex.Grew()
+			ex.Grew(r.size())
 		}
 	}
-	if ended := ex.Stop(); !ended || r.finish == "" || exchange.TooBig(err) {
+	if ended := ex.Stop(); !ended || r.finish == "" {
 		return adapters.Response{}, r.billed(c, req, c.failure(ex, err))
 	}
 	return r.response(c, req)

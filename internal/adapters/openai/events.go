@@ -51,7 +51,7 @@ func (b *eventBody) Read(p []byte) (int, error) {
 
 // next takes one line of the body.
 func (b *eventBody) next() {
-	line, err := b.lines.ReadBytes('\n')
+	line, err := b.ex.ReadLine(b.lines)
 	b.err = err
 	if err != nil && err != io.EOF {
 		return // half a line is no line
@@ -124,7 +124,7 @@ func isEventLine(line []byte) bool {
 // document takes the rest of the body as one JSON text: an error, or a reply
 // that was not streamed. Anything else yields no events, which is no reply.
 func (b *eventBody) document(first []byte) {
-	rest, err := io.ReadAll(b.lines)
+	rest, err := b.ex.ReadRest(b.lines)
 	if err != nil {
 		b.err = err
 		return

@@ -1,0 +1,149 @@
+package ollama
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"company/internal/adapters/exchange"
+)
+
+// watch wraps the replies, below the module that reads them.
+func watch(req *http.Request, body exchange.Body, ex *exchange.Exchange) exchange.Body {
+	return &watched{Body: body, stream: strings.HasSuffix(req.URL.Path, "/api/chat"), lines: bufio.NewReaderSize(body, 32<<10), ex: ex}
+}
+
+// watched is a reply as the module reads it: one document, or a stream of one a
+// line. The module takes an error in a document for an answer, and gives up on
+// a whole reply for a count or a call's arguments that it cannot hold; both are
+// met here.
+type watched struct {
+	exchange.Body
+	stream bool
+	lines  *bufio.Reader
+	ex     *exchange.Exchange
+
+	out []byte
+	err error
+}
+
+func (b *watched) Read(p []byte) (int, error) {
+	for len(b.out) == 0 {
+		if b.err != nil {
+			return 0, b.err
+		}
+		b.next()
+	}
+	n := copy(p, b.out)
+	b.out = b.out[n:]
+	return n, nil
+}
+
+// next takes one document of the body.
+func (b *watched) next() {
+	var doc []byte
+	if b.stream {
+		doc, b.err = b.ex.ReadLine(b.lines)
+	} else if doc, b.err = b.ex.ReadRest(b.lines); b.err == nil {
+		b.err = io.EOF
+	}
+	if doc = bytes.TrimSpace(doc); len(doc) == 0 || b.err != nil && b.err != io.EOF {
+		return // half a line is no line
+	}
+	if said := exchange.ErrorIn(doc); said != nil || doc[0] == '<' {
+		if said == nil {
+			said = exchange.Parse(doc) // a page says what it is
+		}
+		b.ex.Said, b.err = said, io.EOF
+		return
+	}
+	if b.stream {
+		doc = append(readable(doc), '\n')
+	}
+	b.out = doc
+}
+
+// malformed is the key under which arguments that are no object travel in one.
+const malformed = "malformed_arguments"
+
+// readable is a line that the module can read: a count that is no number of
+// tokens becomes -1, which nobody believes, and arguments that are no object
+// become one.
+func readable(line []byte) []byte {
+	var piece map[string]json.RawMessage
+	if json.Unmarshal(line, &piece) != nil {
+		return line
+	}
+	changed := false
+	for _, key := range []string{"prompt_eval_count", "eval_count"} {
+		if raw, ok := piece[key]; ok {
+			if _, err := strconv.Atoi(string(raw)); err != nil {
+				piece[key], changed = json.RawMessage("-1"), true
+			}
+		}
+	}
+	if message, ok := readableMessage(piece["message"]); ok {
+		piece["message"], changed = message, true
+	}
+	return encoded(piece, changed, line)
+}
+
+// readableMessage is readable for the message of a line. ok tells that it was
+// changed.
+func readableMessage(raw json.RawMessage) (_ json.RawMessage, ok bool) {
+	var message map[string]json.RawMessage
+	var calls []map[string]json.RawMessage
+	if json.Unmarshal(raw, &message) != nil || json.Unmarshal(message["tool_calls"], &calls) != nil {
+		return nil, false
+	}
+	for _, call := range calls {
+		var function map[string]json.RawMessage
+		if json.Unmarshal(call["function"], &function) != nil {
+			continue
+		}
+		args, given := function["arguments"]
+		if !given || bytes.HasPrefix(bytes.TrimSpace(args), []byte("{")) {
+			continue
+		}
+		function["arguments"], ok = object(args), true
+		call["function"] = encoded(function, true, nil)
+	}
+	if !ok {
+		return nil, false
+	}
+	message["tool_calls"] = encoded(calls, true, nil)
+	return encoded(message, true, nil), true
+}
+
+// object makes an object of arguments that are none. Some proxies send them in
+// a text, as OpenAI does.
+func object(args json.RawMessage) json.RawMessage {
+	var text string
+	switch {
+	case string(args) == "null":
+		return json.RawMessage("{}")
+	case json.Unmarshal(args, &text) != nil:
+		text = string(args)
+	case text == "":
+		return json.RawMessage("{}")
+	case strings.HasPrefix(strings.TrimSpace(text), "{") && json.Valid([]byte(text)):
+		return json.RawMessage(text)
+	}
+	return encoded(map[string]string{malformed: text}, true, nil)
+}
+
+// encoded is the JSON of v where it was changed, else what stood there.
+func encoded(v any, changed bool, as []byte) []byte {
+	if !changed {
+		return as
+	}
+	data, err := json.Marshal(v)
+	if err != nil { // what came from JSON always encodes
+		return as
+	}
+	return data
+}

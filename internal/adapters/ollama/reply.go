@@ -1,0 +1,88 @@
+package ollama
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/ollama/ollama/api"
+
+	"company/internal/adapters"
+)
+
+// reply gathers the pieces of a reply.
+type reply struct {
+	text, thinking strings.Builder
+	calls          []adapters.ToolCall
+	last           api.ChatResponse
+	bytes          int // of all that it holds
+}
+
+// add takes one piece.
+func (r *reply) add(p api.ChatResponse) {
+	r.text.WriteString(p.Message.Content)
+	r.thinking.WriteString(p.Message.Thinking)
+	r.bytes += len(p.Message.Content) + len(p.Message.Thinking)
+	for _, tc := range p.Message.ToolCalls {
+		call := adapters.ToolCall{ID: tc.ID, Name: tc.Function.Name, Arguments: tc.Function.Arguments.String()}
+		if raw, ok := tc.Function.Arguments.Get(malformed); ok && tc.Function.Arguments.Len() == 1 {
+			if text, ok := raw.(string); ok {
+				call.Arguments = text // the agent tells the model what is wrong with them
+			}
+		}
+		r.bytes += len(call.Name) + len(call.Arguments)
+		r.calls = append(r.calls, call)
+	}
+	r.last = p
+}
+
+// size of the reply in bytes, of which a token has at least one.
+func (r *reply) size() int { return r.bytes }
+
+// response makes the reply that the company sees, or a Garbage error for one
+// that says nothing.
+func (r *reply) response(c *Client, req adapters.Request) (adapters.Response, error) {
+	resp := adapters.Response{
+		Message: adapters.Message{Role: adapters.Assistant, Content: r.text.String()},
+		Finish:  adapters.FinishStop, Model: r.last.Model, Served: c.Info(),
+		Usage: adapters.Usage{InputTokens: r.last.PromptEvalCount, OutputTokens: r.last.EvalCount},
+	}
+	if r.last.DoneReason == "length" {
+		resp.Finish = adapters.FinishLength
+	}
+	counted := resp.Usage.Believable(req, c.maxTokens(req), r.size())
+	if !counted {
+		resp.Usage = adapters.Estimate(req, c.maxTokens(req), r.size())
+	}
+	garbage := func(why string) (adapters.Response, error) {
+		e := &adapters.Error{Kind: adapters.Garbage, Status: http.StatusOK, Message: why, Unanswered: !counted}
+		if counted {
+			e.Usage = &resp.Usage
+		}
+		return adapters.Response{}, e
+	}
+	seen := map[string]bool{}
+	for i, call := range r.calls {
+		if call.Name == "" {
+			return garbage("a tool call without a name")
+		}
+		// An answer is paired with its call by the id: one of each.
+		for n := i; call.ID == "" || seen[call.ID]; n++ {
+			call.ID = fmt.Sprintf("call_%d_%d", len(req.Messages), n)
+		}
+		seen[call.ID] = true
+		resp.Message.ToolCalls = append(resp.Message.ToolCalls, call)
+	}
+	if resp.Finish == adapters.FinishStop && len(resp.Message.ToolCalls) == 0 && strings.TrimSpace(resp.Message.Content) == "" {
+		return garbage("the reply is empty")
+	}
+	if r.thinking.Len() > 0 {
+		raw, err := json.Marshal(opaque{r.thinking.String()})
+		if err != nil {
+			return garbage(err.Error())
+		}
+		resp.Message.Opaque = raw
+	}
+	return resp, nil
+}
