@@ -48,7 +48,7 @@ func runChild(dir string) error {
 		}
 		fmt.Println("record", record, id, id)
 		if n%10 == 9 {
-			if err := l.SaveSnapshot(ctx, l.Head().Seq, l.Head().Hash, []byte(l.Head().Hash)); err != nil {
+			if err := l.SaveSnapshot(ctx, l.Head(), []byte(l.Head().Hash)); err != nil {
 				return err
 			}
 		}

@@ -68,6 +68,23 @@ func commandKey(id string) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
+// until is the index as it was when a record was the newest, but for commands
+// that later ones have driven out and for the place of the next mark.
+func (x *index) until(record uint64) index {
+	out := newIndex()
+	n := 0
+	for n < len(x.marks) && x.marks[n].Log <= record {
+		n++
+	}
+	out.marks, out.records = x.marks[:n:n], n*markEvery
+	for i := range x.order {
+		if key := x.order[(x.next+i)%len(x.order)]; x.commands[key] <= record {
+			out.remember(key, x.commands[key])
+		}
+	}
+	return out
+}
+
 // pack writes the commands oldest first, 16 bytes each.
 func (x *index) pack() []byte {
 	out := make([]byte, 0, 16*len(x.order))

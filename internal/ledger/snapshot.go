@@ -34,42 +34,58 @@ type header struct {
 	Commands []byte `json:"commands,omitempty"`
 }
 
-// SaveSnapshot keeps the caller's state as it is after event seq with that
-// hash. The events of one command are one step: seq must be the last of one.
-// EInvalid: the chain has no such point. EConflict: the ledger has moved on
-// since; snapshots are made of the head.
-func (l *Ledger) SaveSnapshot(ctx context.Context, seq uint64, hash company.Hash, state []byte) error {
+// SaveSnapshot keeps the caller's state as it was when the ledger's head was
+// at; the ledger may have moved on since. EInvalid: the ledger has no such
+// point.
+func (l *Ledger) SaveSnapshot(ctx context.Context, at Head, state []byte) error {
 	if l.opts.SnapshotFile == "" {
 		return company.E(company.EInvalid, "this ledger was opened without a place for snapshots")
 	}
 	l.mu.Lock()
-	head, index := l.head, header{Records: l.index.records, Marks: l.index.marks, Commands: l.index.pack()}
+	index := l.index.until(at.LogSeq)
 	l.mu.Unlock()
-	switch {
-	case seq == 0 || seq > head.Seq || seq == head.Seq && hash != head.Hash:
-		return company.E(company.EInvalid, fmt.Sprintf("event %d with hash %.12s is no point of the ledger", seq, hash))
-	case seq < head.Seq:
-		return company.E(company.EConflict, fmt.Sprintf("a snapshot of event %d while the ledger is at %d", seq, head.Seq))
+	point := link{Seq: at.Seq, Hash: at.Hash, Log: at.LogSeq}
+	if stored, err := l.endOf(ctx, at.LogSeq); err != nil {
+		return err
+	} else if at.Seq == 0 || stored != point {
+		return company.E(company.EInvalid, fmt.Sprintf("event %d with hash %.12s is no point of the ledger", at.Seq, at.Hash))
 	}
 	first, err := l.first(ctx)
 	if err != nil {
 		return err
 	}
 	h := header{
-		Version: snapshotVersion, At: head, First: first,
-		Records: index.Records, Marks: index.Marks, Commands: index.Commands,
+		Version: snapshotVersion, At: point, First: first,
+		Records: index.records, Marks: index.marks, Commands: index.pack(),
 	}
 	text, err := json.Marshal(h)
 	if err != nil {
 		return snapshotError(err)
 	}
-	rest := append(append(text, '\n'), state...)
-	sum := sha256.Sum256(rest)
-	file := append(append([]byte(hex.EncodeToString(sum[:])), '\n'), rest...)
-	if err := renameio.WriteFile(l.opts.SnapshotFile, file, 0o600); err != nil {
+	if err := replaceSnapshot(l.opts.SnapshotFile, append(text, '\n'), state); err != nil {
 		return snapshotError(err)
 	}
 	return nil
+}
+
+// replaceSnapshot writes the file whole or not at all. The state may be large
+// and is not copied.
+func replaceSnapshot(file string, parts ...[]byte) error {
+	sum := sha256.New()
+	for _, p := range parts {
+		sum.Write(p)
+	}
+	f, err := renameio.NewPendingFile(file, renameio.WithPermissions(0o600))
+	if err != nil {
+		return err
+	}
+	defer f.Cleanup()
+	for _, p := range append([][]byte{append(hex.AppendEncode(nil, sum.Sum(nil)), '\n')}, parts...) {
+		if _, err := f.Write(p); err != nil {
+			return err
+		}
+	}
+	return f.CloseAtomicallyReplace()
 }
 
 func snapshotError(err error) error {
@@ -90,6 +106,21 @@ func (l *Ledger) first(ctx context.Context) (end link, err error) {
 		err = nil
 	}
 	return end, busError("read the ledger", err)
+}
+
+// endOf is the end of the record that stands there, or the zero link where
+// none stands that can be read.
+func (l *Ledger) endOf(ctx context.Context, at uint64) (end link, err error) {
+	err = l.bus.Log().Read(ctx, subject, at, func(m bus.Message) error {
+		if _, e, err := open(nil, m); err == nil && m.Seq == at {
+			end = e
+		}
+		return errDone
+	})
+	if err != nil && !errors.Is(err, errDone) {
+		return link{}, busError("read the ledger", err)
+	}
+	return end, nil
 }
 
 // LoadSnapshot returns the newest state that Open found to agree with the
@@ -170,15 +201,9 @@ func (l *Ledger) resume(ctx context.Context) error {
 			Fix("restore the office from a backup, or delete " + l.opts.SnapshotFile + " to go on without them")
 	}
 
-	var at link
-	err = l.bus.Log().Read(ctx, subject, h.At.Log, func(m bus.Message) error {
-		if _, end, err := open(nil, m); err == nil {
-			at = end
-		}
-		return errDone
-	})
-	if err != nil && !errors.Is(err, errDone) {
-		return busError("read the ledger", err)
+	at, err := l.endOf(ctx, h.At.Log)
+	if err != nil {
+		return err
 	}
 	if at != h.At {
 		return ignore("it does not match the ledger")

@@ -50,8 +50,15 @@ func TestSnapshotAndTailIsFullReplay(t *testing.T) {
 			}
 		}
 		if rapid.Bool().Draw(rt, "save") {
-			head := l.Head()
-			must(t, l.SaveSnapshot(b.ctx, head.Seq, head.Hash, whole))
+			// Of the head, or of a point that the ledger has left behind.
+			at, state := l.Head(), whole
+			if rapid.Bool().Draw(rt, "behind") {
+				commands++
+				for _, e := range mustAppend(t, b, l, fmt.Sprint(commands), draft("x", commands)) {
+					whole = fold(whole, e)
+				}
+			}
+			must(t, l.SaveSnapshot(b.ctx, at, state))
 			snapshots++
 		}
 		if rapid.Bool().Draw(rt, "restart") {
@@ -83,7 +90,7 @@ func snapshotted(t *testing.T) *bench {
 	for n := range 10 {
 		mustAppend(t, b, l, fmt.Sprint(n), draft("x", n))
 		if n == 6 {
-			must(t, l.SaveSnapshot(b.ctx, l.Head().Seq, l.Head().Hash, []byte("state\nat 7")))
+			must(t, l.SaveSnapshot(b.ctx, l.Head(), []byte("state\nat 7")))
 		}
 	}
 	return b
@@ -133,7 +140,7 @@ func TestForeignSnapshotIsIgnored(t *testing.T) {
 	for n := range 12 {
 		mustAppend(t, other, l, fmt.Sprint(n), draft("other", n))
 	}
-	must(t, l.SaveSnapshot(other.ctx, l.Head().Seq, l.Head().Hash, []byte("foreign")))
+	must(t, l.SaveSnapshot(other.ctx, l.Head(), []byte("foreign")))
 	foreign, err := os.ReadFile(other.options().SnapshotFile)
 	must(t, err)
 	must(t, os.WriteFile(b.options().SnapshotFile, foreign, 0o600))
@@ -169,13 +176,20 @@ func TestSaveSnapshotRefusals(t *testing.T) {
 	b := snapshotted(t)
 	l := b.open(t)
 	head := l.Head()
-	requireCode(t, l.SaveSnapshot(b.ctx, head.Seq, "wrong", nil), company.EInvalid)
-	requireCode(t, l.SaveSnapshot(b.ctx, head.Seq+1, head.Hash, nil), company.EInvalid)
-	requireCode(t, l.SaveSnapshot(b.ctx, 0, "", nil), company.EInvalid)
-	requireCode(t, l.SaveSnapshot(b.ctx, head.Seq-1, head.Hash, nil), company.EConflict)
+	for what, at := range map[string]ledger.Head{
+		"another hash":    {Seq: head.Seq, Hash: "wrong", LogSeq: head.LogSeq},
+		"a later event":   {Seq: head.Seq + 1, Hash: head.Hash, LogSeq: head.LogSeq + 1},
+		"another record":  {Seq: head.Seq, Hash: head.Hash, LogSeq: head.LogSeq - 1},
+		"nothing at all":  {},
+		"an empty ledger": {LogSeq: 1},
+	} {
+		if err := l.SaveSnapshot(b.ctx, at, nil); company.CodeOf(err) != company.EInvalid {
+			t.Errorf("a snapshot of %s: %v", what, err)
+		}
+	}
 	without, err := ledger.Open(b.ctx, b.faulty, ledger.Options{})
 	must(t, err)
-	requireCode(t, without.SaveSnapshot(b.ctx, head.Seq, head.Hash, nil), company.EInvalid)
+	requireCode(t, without.SaveSnapshot(b.ctx, head, nil), company.EInvalid)
 	if _, _, ok, err := without.LoadSnapshot(b.ctx); ok || err != nil {
 		t.Fatalf("a snapshot from nowhere: %v, %v", ok, err)
 	}

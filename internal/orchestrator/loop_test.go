@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -383,6 +384,76 @@ func TestReload(t *testing.T) {
 	}
 	if got, err := json.Marshal(b.orch.View()); err != nil || string(got) != string(was) {
 		t.Errorf("loaded: %v\n%s\nwas:\n%s", err, got, was)
+	}
+}
+
+// TestSnapshotsUnderLoad: while commands come without a pause, each snapshot
+// is still of one point of the ledger, and they do not fall behind.
+func TestSnapshotsUnderLoad(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *Config) { c.SnapshotEvery = 10 })
+	b.run()
+	for n := range 150 { // a state that takes a while to write
+		b.do(company.Submit{Instruction: strings.Repeat("much ", 5000) + fmt.Sprint(n), Project: company.Project{ID: "p", Path: "/p"}})
+		b.do(company.Cancel{Task: company.NewTaskID(n + 1), Why: "enough"})
+	}
+	ctx, stop := context.WithCancel(b.ctx)
+	var writer sync.WaitGroup
+	defer writer.Wait()
+	defer stop()
+	writer.Go(func() {
+		for ctx.Err() == nil {
+			if _, err := b.orch.Do(ctx, company.President, company.Staff{By: 1}); err == nil {
+				_, err = b.orch.Do(ctx, company.President, company.Staff{By: -1})
+				_ = err // the context ends in the middle of it
+			}
+		}
+	})
+	begun := b.orch.View().Seq
+	b.until("a snapshot of what was written meanwhile", func() bool {
+		l, err := ledger.Open(b.ctx, b.bus, ledger.Options{SnapshotFile: filepath.Join(b.dir, "snapshot")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := Open(b.ctx, Config{Ledger: l, Office: "k3fq"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o.snapSeq > begun
+	})
+}
+
+// TestSnapshotOfAnotherFold: what an older version kept is not believed, it is
+// folded anew.
+func TestSnapshotOfAnotherFold(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.run()
+	b.submit(1)
+	if err := b.halt(); err != nil {
+		t.Fatal(err)
+	}
+	was := b.orch.View()
+	lie := func(fold string) {
+		s := was.View()
+		s.Office.Hired = 7
+		text, err := json.Marshal(snapshot{Fold: fold, State: s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.ledger.SaveSnapshot(b.ctx, b.ledger.Head(), text); err != nil {
+			t.Fatal(err)
+		}
+		b.close()
+		b.open()
+	}
+	for _, fold := range []string{"", "0 " + company.Fold(), "1 0000"} {
+		if lie(fold); b.orch.View().Office.Hired != 0 || b.orch.View().Seq != was.Seq || b.orch.snapSeq != 0 {
+			t.Errorf("a snapshot of the fold %q is believed", fold)
+		}
+	}
+	if lie(company.Fold()); b.orch.View().Office.Hired != 7 {
+		t.Error("a snapshot of today's fold is not used")
 	}
 }
 

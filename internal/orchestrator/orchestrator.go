@@ -12,7 +12,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -42,7 +41,8 @@ type Config struct {
 	// task as it is after it (nil for events of the office). It must be
 	// quick; projections hang here.
 	Changed func(e company.Event, t *company.Task)
-	// SnapshotEvery is how many events lie between two snapshots; 0: 1000.
+	// SnapshotEvery is how many events lie between two snapshots at least;
+	// 0: 1000. A long ledger has them rarer: after a tenth of its events.
 	SnapshotEvery int
 }
 
@@ -55,8 +55,10 @@ type Orchestrator struct {
 	state    *company.State
 	view     *company.State // cached copy for readers; nil after a change
 	commands uint64
-	failed   error // an append that went wrong: nothing may be decided after it
-	snapSeq  uint64
+	at       ledger.Head // where the ledger stood when it made the state
+	failed   error       // an append that went wrong: nothing may be decided after it
+
+	snapSeq uint64 // of the newest snapshot; the loop's
 
 	wake chan struct{} // of capacity 1: something changed
 	jobs map[string]*job
@@ -109,29 +111,30 @@ func (o *Orchestrator) Start(ctx context.Context, workers int) error {
 // load rebuilds the state from the newest snapshot that fits the chain and
 // the events after it.
 func (o *Orchestrator) load(ctx context.Context) error {
-	seq, raw, ok, err := o.cfg.Ledger.LoadSnapshot(ctx)
-	if err != nil {
+	if err := o.thaw(ctx); err != nil {
 		return err
 	}
-	if ok {
-		s := company.NewState()
-		if json.Unmarshal(raw, s) == nil && s.Seq == seq {
-			o.state, o.snapSeq = s, seq
-		}
-	}
-	return o.cfg.Ledger.Read(ctx, o.state.Seq+1, func(e company.Event) error {
+	err := o.cfg.Ledger.Read(ctx, o.state.Seq+1, func(e company.Event) error {
 		return company.Apply(o.state, e)
 	})
+	o.at = o.cfg.Ledger.Head()
+	return err
 }
 
 // View is the state at this moment. It may be kept and read freely.
 func (o *Orchestrator) View() *company.State {
+	s, _ := o.viewAt()
+	return s
+}
+
+// viewAt is the state, and where the ledger stood when it made it.
+func (o *Orchestrator) viewAt() (*company.State, ledger.Head) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.view == nil {
 		o.view = o.state.View()
 	}
-	return o.view
+	return o.view, o.at
 }
 
 // Do decides a command under an id of its own.
@@ -186,7 +189,7 @@ func (o *Orchestrator) DoID(ctx context.Context, id, actor string, c company.Com
 		o.poke()
 		return nil, o.failed
 	}
-	o.view = nil
+	o.view, o.at = nil, o.cfg.Ledger.Head()
 	for _, e := range evs {
 		if err := company.Apply(o.state, e); err != nil {
 			o.failed = fmt.Errorf("apply event %d: %w", e.Seq, err)
@@ -207,21 +210,4 @@ func (o *Orchestrator) poke() {
 	case o.wake <- struct{}{}:
 	default:
 	}
-}
-
-// snapshot saves the state when enough has happened since the last one.
-func (o *Orchestrator) snapshot(ctx context.Context, least int) {
-	s, head := o.View(), o.cfg.Ledger.Head()
-	if s.Seq < o.snapSeq+uint64(least) || s.Seq != head.Seq {
-		return // not yet, or an append came in between: the next round does it
-	}
-	raw, err := json.Marshal(s)
-	if err == nil {
-		err = o.cfg.Ledger.SaveSnapshot(ctx, s.Seq, head.Hash, raw)
-	}
-	if err != nil && company.CodeOf(err) != company.EConflict {
-		// The events are all there: a start without it is only slower.
-		o.cfg.Logger.WarnContext(ctx, "snapshot not saved", "err", err)
-	}
-	o.snapSeq = s.Seq
 }

@@ -27,6 +27,12 @@ func (o *Orchestrator) Run(ctx context.Context) error {
 	defer stop(ErrShutdown)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
+	var saving chan uint64 // a snapshot is being saved; nil: none is
+	defer func() {
+		if saving != nil {
+			<-saving
+		}
+	}()
 	for {
 		next := o.reconcile(jctx)
 		if !next.IsZero() {
@@ -46,16 +52,27 @@ func (o *Orchestrator) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			stop(ErrShutdown)
 			o.drain()
-			sctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-			o.snapshot(sctx, 1)
-			cancel()
+			if saving != nil {
+				o.snapSeq = <-saving
+				saving = nil
+			}
+			if o.View().Seq > o.snapSeq {
+				sctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+				o.saveSnapshot(sctx)
+				cancel()
+			}
 			return nil
 		case <-o.wake:
 		case <-timer.C:
 		case key := <-o.done:
 			delete(o.jobs, key)
+		case o.snapSeq = <-saving:
+			saving = nil
 		}
-		o.snapshot(jctx, o.cfg.SnapshotEvery)
+		if saving == nil && o.snapshotDue() {
+			saving = make(chan uint64, 1)
+			go func(done chan<- uint64) { done <- o.saveSnapshot(jctx) }(saving)
+		}
 	}
 }
 

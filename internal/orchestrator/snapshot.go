@@ -1,0 +1,63 @@
+package orchestrator
+
+import (
+	"context"
+	"encoding/json"
+
+	"company/internal/company"
+)
+
+// snapshot is a stored state with the name of the fold that made it.
+type snapshot struct {
+	Fold  string         `json:"fold"`
+	State *company.State `json:"state"`
+}
+
+// thaw takes the state from the snapshot, if there is one that today's fold
+// has made. Another fold may keep more than that one did: then everything is
+// folded anew.
+func (o *Orchestrator) thaw(ctx context.Context) error {
+	seq, raw, ok, err := o.cfg.Ledger.LoadSnapshot(ctx)
+	if err != nil || !ok {
+		return err
+	}
+	s := snapshot{State: company.NewState()}
+	why := "it cannot be read"
+	if json.Unmarshal(raw, &s) == nil && s.State != nil {
+		switch {
+		case s.Fold != company.Fold():
+			why = "another version of company made it"
+		case s.State.Seq != seq:
+			why = "it is of another event"
+		default:
+			o.state, o.snapSeq = s.State, seq
+			return nil
+		}
+	}
+	o.cfg.Logger.InfoContext(ctx, "snapshot not used, folding all events", "why", why)
+	return nil
+}
+
+// snapshotDue says whether enough has happened since the newest snapshot. The
+// whole state is written each time, so a long ledger is given longer.
+func (o *Orchestrator) snapshotDue() bool {
+	seq := o.View().Seq
+	return seq >= o.snapSeq+max(uint64(o.cfg.SnapshotEvery), seq/10)
+}
+
+// saveSnapshot saves the state as it is now, and gives the event that the next
+// one is counted from. It touches nothing of the loop's, so that it can take
+// its time beside it.
+func (o *Orchestrator) saveSnapshot(ctx context.Context) uint64 {
+	s, at := o.viewAt()
+	raw, err := json.Marshal(snapshot{Fold: company.Fold(), State: s})
+	if err == nil {
+		err = o.cfg.Ledger.SaveSnapshot(ctx, at, raw)
+	}
+	if err != nil && ctx.Err() == nil {
+		// The events are all there: a start without it is only slower. It is
+		// tried again when as much has happened once more.
+		o.cfg.Logger.WarnContext(ctx, "snapshot not saved", "err", err)
+	}
+	return s.Seq
+}
