@@ -8,7 +8,9 @@
 //   - Whatever enters the conversation is in the journal first, and the
 //     conversation is a fold of the journal. A run that is started again over
 //     its journal goes on where it was: a reply that was journaled is never
-//     asked for again, so a crash repeats at most one model call.
+//     asked for again, so a crash repeats at most one model call. A result that
+//     changed the workspace is journaled with the state that holds the change,
+//     or done again; a call without a result is done again on the state before.
 //   - No model call is made after the context ended, none without having been
 //     drawn from the purse, and none without a journaled worst case.
 //   - Whatever a model sends (no text, half a reply, broken JSON, unknown
@@ -49,6 +51,10 @@ type Tool struct {
 	// ReadOnly says that the call changes nothing: it may run beside other
 	// read-only calls of the same reply, and again after a crash.
 	ReadOnly bool
+	// Brief says that a call that changes something takes no time to speak of:
+	// several in a row are recorded together, and all done again when a crash
+	// comes before that.
+	Brief bool
 	// Run does it. The arguments fit the schema. A call that cannot be done is
 	// a Result with IsError; an error means that what the tools stand on is
 	// broken, and ends the run. Read-only tools are called concurrently.
@@ -62,8 +68,10 @@ type Result struct {
 	// Blob is the whole output where Text is only a part of it. It is kept
 	// beside the journal and never shown to the model.
 	Blob []byte
-	// Changed says that the work tree is not what it was.
+	// Changed says that the workspace is not what it was.
 	Changed bool
+	// Seen, when not nil, is the content of a file that the agent knows now.
+	Seen *Seen
 	// Final, when not nil, ends the conversation and becomes Outcome.Final (as
 	// JSON). An Escalation ends it as EndEscalated.
 	Final any
@@ -127,11 +135,9 @@ type Config struct {
 	// OnEvent is told what happens, for the feed. Calls do not overlap, and
 	// the text in them is safe to show.
 	OnEvent func(Event)
-	// AfterTurn runs after the calls of each turn, and before the result of a
-	// call that ends the run is journaled: a journaled end has its checkpoint.
-	// changed says whether a call of this turn changed the work tree. An error
-	// ends the run.
-	AfterTurn func(ctx context.Context, turn int, changed bool) error
+	// Workspace is what the tools change. Nil: nothing of it outlives this
+	// process, and calls that changed something are all done again.
+	Workspace Workspace
 
 	// NudgeAfter and StuckAfter are how often the same call with the same
 	// result (or the same cycle of up to five calls) is seen before the model
@@ -154,9 +160,6 @@ func (c Config) withDefaults() Config {
 	}
 	if c.OnEvent == nil {
 		c.OnEvent = func(Event) {}
-	}
-	if c.AfterTurn == nil {
-		c.AfterTurn = func(context.Context, int, bool) error { return nil }
 	}
 	if c.Purse == nil {
 		c.Purse = budget.NewPurse(company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}, company.Amount{}, nil)
@@ -209,6 +212,7 @@ const (
 	Switched    EventKind = "switched"     // another model is asked, or in another way: Text
 	Replied     EventKind = "replied"      // Text, Usage
 	ToolDone    EventKind = "tool_done"    // Tool, CallID, Args, Text, IsError, Changed, Duration
+	ToolRedone  EventKind = "tool_redone"  // the same, of a call that was done again after an interruption
 	Noted       EventKind = "noted"        // the company told the model something: Text
 	Masked      EventKind = "masked"       // old tool results were cleared from the context
 )

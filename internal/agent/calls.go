@@ -120,43 +120,70 @@ func schemaError(err error) string {
 }
 
 // turn runs the calls of the newest reply that have no result: reads beside
-// each other, everything else alone and in order.
+// each other, everything else in order. What changed something is recorded
+// with the state that holds the change, so a crash in between leaves neither.
 func (r *runner) turn(ctx context.Context) error {
-	checkpointed := false
-	checkpoint := func() error {
-		if checkpointed {
-			return nil
-		}
-		checkpointed = true
-		return r.cfg.AfterTurn(ctx, r.conv.turns, r.conv.changed)
-	}
 	for len(r.conv.pending) > 0 {
 		if err := stopped(ctx); err != nil {
 			return err
 		}
-		for _, j := range r.runGroup(ctx, r.group()) {
+		jobs := r.runGroup(context.WithValue(ctx, askedKey{}, r.conv.asked), r.group())
+		changed := false
+		for _, j := range jobs {
 			if j.err != nil {
 				if err := stopped(ctx); err != nil {
 					return err
 				}
 				return fmt.Errorf("tool %s: %w", j.Name, j.err)
 			}
-			if j.answer.Final != nil {
-				if err := checkpoint(); err != nil {
-					return err
-				}
+			changed = changed || j.answer.Changed
+		}
+		var saved *Saved
+		if changed {
+			var err error
+			if saved, err = r.save(ctx); err != nil {
+				return err
 			}
-			if err := r.answer(ctx, j); err != nil {
+		}
+		for i, j := range jobs {
+			var state *Saved
+			if i == len(jobs)-1 {
+				state = saved
+			}
+			if err := r.answer(ctx, j, state); err != nil {
 				return err
 			}
 		}
 	}
-	return checkpoint()
+	return nil
+}
+
+// manner is how calls of one reply go together.
+type manner int
+
+const (
+	anyhow  manner = iota // nothing is run
+	beside                // reads, at the same time
+	inOrder               // brief changes, one after the other, saved once
+	alone
+)
+
+func (j *job) manner() manner {
+	switch {
+	case j.answer != nil:
+		return anyhow
+	case j.tool.ReadOnly:
+		return beside
+	case j.tool.Brief:
+		return inOrder
+	}
+	return alone
 }
 
 // group takes the calls that may run together now.
 func (r *runner) group() []*job {
 	var jobs []*job
+	how := anyhow
 	for _, p := range r.conv.pending {
 		j := r.tools.prepare(p)
 		switch {
@@ -168,27 +195,25 @@ func (r *runner) group() []*job {
 			j.answer = &Result{IsError: true, Text: "No result: the process was restarted while this call was due. It may or may not have run, background processes and ignored files are gone. Look before you repeat it."}
 			j.notRun = true
 		}
-		alone := j.answer == nil && !j.tool.ReadOnly
-		if alone && len(jobs) > 0 {
+		m := j.manner()
+		if len(jobs) > 0 && (m == alone || m != anyhow && how != anyhow && m != how) {
 			break
 		}
-		jobs = append(jobs, j)
-		if alone || len(jobs) == maxParallel {
+		jobs, how = append(jobs, j), max(how, m)
+		if how == alone || len(jobs) == maxParallel {
 			break
 		}
 	}
 	return jobs
 }
 
-// runGroup runs what has to be run and waits for all of it.
+// runGroup runs what has to be run and waits for all of it. It returns the
+// jobs that are over: of those in order none after an error or an end.
 func (r *runner) runGroup(ctx context.Context, jobs []*job) []*job {
 	var wg sync.WaitGroup
-	for _, j := range jobs {
+	for i, j := range jobs {
 		j.began = r.now()
-		if j.answer != nil {
-			continue
-		}
-		wg.Go(func() {
+		work := func() {
 			start := r.cfg.Now()
 			j.answer = &Result{}
 			j.err = company.Guard("the tool "+j.Name, func() (err error) {
@@ -196,14 +221,27 @@ func (r *runner) runGroup(ctx context.Context, jobs []*job) []*job {
 				return err
 			})
 			j.took = r.cfg.Now().Sub(start)
-		})
+		}
+		switch j.manner() {
+		case anyhow:
+		case beside:
+			wg.Go(work)
+		default:
+			work()
+			if j.err != nil && i > 0 && ctx.Err() != nil {
+				return jobs[:i] // interrupted: what is done is done
+			}
+			if j.err != nil || j.answer.Final != nil {
+				return jobs[:i+1]
+			}
+		}
 	}
 	wg.Wait()
 	return jobs
 }
 
-// answer records the result of one call.
-func (r *runner) answer(ctx context.Context, j *job) error {
+// answer records the result of one call, with the state that it led to.
+func (r *runner) answer(ctx context.Context, j *job, saved *Saved) error {
 	res := j.answer
 	keep, cancel := detached(ctx)
 	defer cancel()
@@ -225,6 +263,7 @@ func (r *runner) answer(ctx context.Context, j *job) error {
 		N: r.conv.requests, CallID: j.ID, Name: j.Name, ArgsHash: company.Hash(hex.EncodeToString(sum[:])),
 		At: j.began, DurationMS: j.took.Milliseconds(),
 		IsError: res.IsError, NotRun: j.notRun, Changed: res.Changed, NoLoop: res.NoLoop, Keep: res.Keep,
+		Saved: saved, Seen: res.Seen,
 	}
 	var err error
 	if rec.Result, err = store(keep, r.cfg.Blobs, text); err != nil {
@@ -233,7 +272,7 @@ func (r *runner) answer(ctx context.Context, j *job) error {
 	if len(whole) > 0 && r.cfg.Blobs != nil && r.conv.wholes+len(whole) <= MaxWhole {
 		rec.WholeBytes = len(whole)
 		if rec.Whole, err = r.cfg.Blobs.PutBlob(keep, whole); err != nil {
-			return fmt.Errorf("keep the output of %s: %w", j.Name, err)
+			return fmt.Errorf("keep the output of %s: %w", j.Name, notKept(err))
 		}
 	}
 	if res.Final != nil {

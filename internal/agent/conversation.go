@@ -29,8 +29,13 @@ type conversation struct {
 	textual  []string // models that are given their tools in text
 
 	pending []pending // calls of the newest reply that have no result yet
-	changed bool      // a call of the newest reply changed the work tree
+	asked   time.Time // when the newest reply came
 	ids     map[string]bool
+
+	exact  bool              // see Past.Exact
+	since  []again           // journaled calls that the newest saved state does not hold
+	known  map[string]string // files that the agent knew in that state: path to digest
+	differ []untold          // results that came out differently when they were done again
 
 	empty    int // replies in a row with nothing in them
 	silent   int // replies in a row without a tool call
@@ -80,7 +85,7 @@ const keepTokens = 100
 const protectTokens = 40_000
 
 func newConversation(cfg Config) *conversation {
-	c := &conversation{cfg: cfg, ids: map[string]bool{}, told: map[about]int{}}
+	c := &conversation{cfg: cfg, ids: map[string]bool{}, told: map[about]int{}, known: map[string]string{}}
 	c.log = Transcript{RunID: cfg.Run, AgentID: cfg.Agent}
 	for _, t := range cfg.Tools {
 		c.toolCost += tokensOf(t.Spec.Name) + tokensOf(t.Spec.Description) + tokensOf(string(t.Spec.Schema))
@@ -170,7 +175,7 @@ func (c *conversation) replied(r replyRecord, m adapters.Message) {
 	if r.Textual != "" && !slices.Contains(c.textual, r.Textual) {
 		c.textual = append(c.textual, r.Textual)
 	}
-	c.tooLong, c.dropped, c.cut, c.changed = 0, 0, false, false
+	c.tooLong, c.dropped, c.cut, c.asked = 0, 0, false, r.At
 	switch {
 	case r.Finish == adapters.FinishFilter:
 		c.filtered = true
@@ -236,7 +241,6 @@ func (c *conversation) answered(r toolRecord, text string) error {
 	}
 	p := c.pending[at]
 	c.pending = append(c.pending[:at:at], c.pending[at+1:]...)
-	c.changed = c.changed || r.Changed
 	c.shown += len(text)
 	c.wholes += r.WholeBytes
 	if text == "" {
@@ -255,6 +259,10 @@ func (c *conversation) answered(r toolRecord, text string) error {
 	if r.Final != nil && c.final == nil {
 		c.final, c.finalTool, c.escalated = r.Final, p.Name, r.Escalated
 	}
+	if r.Changed || r.Seen != nil {
+		c.since = append(c.since, again{pending: p, at: c.asked, text: text, changed: r.Changed, seen: r.Seen})
+	}
+	c.saved(r.Saved)
 	c.log.ToolCalls = append(c.log.ToolCalls, TranscriptCall{
 		ID: p.ID, Name: p.Name, Arguments: p.Arguments, Result: text, IsError: r.IsError,
 		Timestamp: r.At, DurationMS: r.DurationMS, Whole: r.Whole,
@@ -262,12 +270,40 @@ func (c *conversation) answered(r toolRecord, text string) error {
 	return nil
 }
 
+// saved folds that the state of the workspace was kept.
+func (c *conversation) saved(s *Saved) {
+	if s == nil {
+		return
+	}
+	for _, a := range c.since {
+		if a.seen != nil {
+			c.known[a.seen.Path] = a.seen.Digest
+		}
+	}
+	c.since = nil
+}
+
+// redone folds that calls were done again.
+func (c *conversation) redone(r redoneRecord) {
+	for _, d := range r.Differ {
+		for _, a := range c.since {
+			if a.ID == d.CallID {
+				c.differ = append(c.differ, untold{a.Name, a.Arguments, d.Text})
+			}
+		}
+	}
+	c.saved(r.Saved)
+}
+
 // noted folds something that the company tells the model: it goes into the
 // newest user message, never between a call and its result.
 func (c *conversation) noted(r noteRecord) {
 	c.told[r.About] = c.turns
-	if r.About == aboutCircle {
+	switch r.About {
+	case aboutCircle:
 		c.nudged = true
+	case aboutRestart:
+		c.differ = nil
 	}
 	if last := len(c.msgs) - 1; last >= 0 && c.msgs[last].Role == adapters.User {
 		c.msgs[last].Content += "\n\n" + r.Text

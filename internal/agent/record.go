@@ -19,6 +19,7 @@ const (
 	kindTool   = "tool"   // the result of one tool call
 	kindNote   = "note"   // what the company tells the model
 	kindMask   = "mask"   // old tool results leave the context
+	kindRedone = "redone" // calls were done again after an interruption
 )
 
 // inlineLimit is the payload up to which a record carries it itself.
@@ -28,6 +29,8 @@ type promptRecord struct {
 	At     time.Time `json:"at"`
 	System payload   `json:"system"`
 	First  payload   `json:"first"`
+	// Exact says that results that changed something have Saved beside them.
+	Exact bool `json:"exact,omitempty"`
 }
 
 // callRecord is there before each request that goes out, retries and fallbacks
@@ -76,6 +79,24 @@ type toolRecord struct {
 	Keep       bool            `json:"keep,omitempty"`
 	Final      json.RawMessage `json:"final,omitempty"`
 	Escalated  bool            `json:"escalated,omitempty"`
+	// Saved is the state of the workspace that this result and all before it
+	// have led to, where that state can be brought back.
+	Saved *Saved `json:"saved,omitempty"`
+	Seen  *Seen  `json:"seen,omitempty"`
+}
+
+// redoneRecord says which calls were done again on an older state. Their
+// results stay what they were, but for those that differ.
+type redoneRecord struct {
+	At     time.Time    `json:"at"`
+	Calls  []string     `json:"calls"`
+	Differ []difference `json:"differ,omitempty"`
+	Saved  *Saved       `json:"saved,omitempty"`
+}
+
+type difference struct {
+	CallID string `json:"call_id"`
+	Text   string `json:"text"`
 }
 
 type noteRecord struct {
@@ -105,7 +126,7 @@ func store(ctx context.Context, blobs Blobs, text string) (payload, error) {
 	}
 	h, err := blobs.PutBlob(ctx, []byte(text))
 	if err != nil {
-		return payload{}, fmt.Errorf("keep a journal payload: %w", err)
+		return payload{}, fmt.Errorf("keep a journal payload: %w", notKept(err))
 	}
 	return payload{Blob: h}, nil
 }
@@ -140,6 +161,7 @@ func (c *conversation) fold(ctx context.Context, blobs Blobs, kind string, data 
 			break
 		}
 		if first, err = r.First.load(ctx, blobs); err == nil {
+			c.exact = r.Exact
 			c.prompt(r.At, system, first)
 		}
 	case kindCall:
@@ -177,6 +199,11 @@ func (c *conversation) fold(ctx context.Context, blobs Blobs, kind string, data 
 		var r noteRecord
 		if err = json.Unmarshal(data, &r); err == nil {
 			c.noted(r)
+		}
+	case kindRedone:
+		var r redoneRecord
+		if err = json.Unmarshal(data, &r); err == nil {
+			c.redone(r)
 		}
 	case kindMask:
 		var r maskRecord

@@ -54,41 +54,13 @@ func Run(ctx context.Context, cfg Config) (Outcome, error) {
 	return out, nil
 }
 
-// Spent is what a run's journal shows as spent, a call without a reply as its
-// worst case: what a resumed run's purse starts with, and what a run that
-// crashed is settled with.
-func Spent(ctx context.Context, journal Journal) (company.Amount, error) {
-	var c conversation
-	err := journal.Read(ctx, func(_ int, kind string, data json.RawMessage) error {
-		switch kind {
-		case kindCall:
-			var r callRecord
-			if err := json.Unmarshal(data, &r); err != nil {
-				return err
-			}
-			c.called(r)
-		case kindReply:
-			var r replyRecord
-			if err := json.Unmarshal(data, &r); err != nil {
-				return err
-			}
-			c.settled(r)
-		}
-		return nil
-	})
-	if err != nil {
-		return company.Amount{}, fmt.Errorf("read what a run spent: %w", err)
-	}
-	return c.total(), nil
-}
-
 type runner struct {
 	cfg       Config
 	tools     *toolset
 	conv      *conversation
 	resumed   bool
 	restarted bool            // the model has not been told yet
-	lost      map[string]bool // calls whose results an earlier process did not record
+	lost      map[string]bool // of a run of before Exact: calls that may have been done
 	cost      *company.Amount // of the newest call, once the meter knows
 }
 
@@ -108,14 +80,17 @@ func (r *runner) load(ctx context.Context) error {
 	}
 	if r.conv.begun {
 		r.resumed, r.restarted = true, true
+		r.event(Event{Kind: Resumed})
+		if r.conv.exact {
+			return r.redo(ctx)
+		}
 		r.lost = map[string]bool{}
 		for _, p := range r.conv.pending {
 			r.lost[p.ID] = true
 		}
-		r.event(Event{Kind: Resumed})
 		return nil
 	}
-	p := promptRecord{At: r.now()}
+	p := promptRecord{At: r.now(), Exact: true}
 	if p.System, err = store(ctx, r.cfg.Blobs, valid(r.cfg.System)); err != nil {
 		return err
 	}
@@ -270,7 +245,7 @@ func (r *runner) record(ctx context.Context, kind string, rec any) error {
 	ctx, cancel := detached(ctx)
 	defer cancel()
 	if _, err := r.cfg.Journal.Append(ctx, kind, json.RawMessage(data)); err != nil {
-		return fmt.Errorf("journal %s: %w", r.cfg.Run, err)
+		return fmt.Errorf("journal %s: %w", r.cfg.Run, notKept(err))
 	}
 	return r.conv.fold(ctx, r.cfg.Blobs, kind, data)
 }

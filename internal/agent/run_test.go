@@ -201,27 +201,6 @@ func TestBrokenRuntimeEndsTheRun(t *testing.T) {
 	}
 }
 
-// The work tree is saved before the end of the run is: a journaled end never
-// stands for work that a crash took away.
-func TestCheckpointComesBeforeTheEnd(t *testing.T) {
-	b := newBench(t, replies(calls(`read {"path":"a"}`), calls(`write {"path":"a"}`, `finish {"summary":"x"}`)))
-	var seen []string
-	b.cfg.AfterTurn = func(_ context.Context, turn int, changed bool) error {
-		seen = append(seen, fmt.Sprintf("turn %d changed=%v tools=%d", turn, changed, b.journal.count(kindTool)))
-		return nil
-	}
-	b.mustRun(t)
-	if got := strings.Join(seen, "; "); got != "turn 1 changed=false tools=1; turn 2 changed=true tools=2" {
-		t.Errorf("hooks: %s", got)
-	}
-	broken := errors.New("no room")
-	b = newBench(t, replies(finish))
-	b.cfg.AfterTurn = func(context.Context, int, bool) error { return broken }
-	if out, err := b.run(t); !errors.Is(err, broken) || out.End != "" || b.journal.count(kindTool) != 0 {
-		t.Errorf("outcome %+v, error %v", out, err)
-	}
-}
-
 // T18: 64 KiB per result and 10 MiB per run are shown; the whole is kept.
 func TestOutputIsBounded(t *testing.T) {
 	big := strings.Repeat("é\x1b", 20_000)

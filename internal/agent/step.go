@@ -109,11 +109,18 @@ func (c *conversation) note(circle int, restarted bool) (step, bool) {
 		return say(aboutLast, "[reminder] This is your last turn. End now with the tool that ends the work.")
 	case c.turns >= (c.cfg.MaxTurns*8+9)/10 && !c.saidEver(aboutTurns) && left > 1:
 		return say(aboutTurns, "[reminder] %d of %d turns are used, %d are left. Wrap up: finish what is begun, keep it, and end with the tool that ends the work.", c.turns, c.cfg.MaxTurns, left)
-	case restarted && c.turns > 0 && fresh(aboutRestart):
+	case !c.exact && restarted && c.turns > 0 && fresh(aboutRestart):
 		return say(aboutRestart, "[system] The process that drives you was restarted. The work tree is as of the last checkpoint: background processes and ignored files are gone, and changes of the last turn may be. Look before you go on.")
+	case len(c.differ) > 0:
+		return say(aboutRestart, "%s These calls were done again and came out differently; this is how it is now:%s", restartText, c.differences())
+	case restarted && c.turns > 0 && fresh(aboutRestart):
+		return say(aboutRestart, restartText)
 	}
 	return step{}, false
 }
+
+// restartText says what an interruption takes away and what it does not.
+const restartText = "[system] The process that drives you was restarted. Files, index and branch are as your calls left them. Gone are background processes, files that git ignores, and files outside of the repository: start or make again what you need of them."
 
 func (c *conversation) saidEver(a about) bool { _, ok := c.told[a]; return ok }
 

@@ -95,8 +95,13 @@ func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	interrupts := make(chan os.Signal, 2)
 	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
+	// A terminal that is closed ends the work as SIGTERM does. Whoever was
+	// started under nohup does not hear of it.
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(interrupts, syscall.SIGHUP)
+	}
 	go func() { // it ends with the process
-		if sig := <-interrupts; sig == syscall.SIGTERM {
+		if sig := <-interrupts; sig == syscall.SIGTERM || sig == syscall.SIGHUP {
 			cancel(errTerminated)
 		}
 		cancel(errInterrupted)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -239,6 +240,48 @@ func (q *Quarantine) Checkpoint(ctx context.Context) (OID, bool, error) {
 		return "", false, nil
 	}
 	return id, err == nil, err
+}
+
+// Rewind puts the run's branches and its checkpoint back to where they were:
+// branches that are not named were not there. It is for a run that is taken up
+// again at a state from before the last pushes.
+func (q *Quarantine) Rewind(ctx context.Context, branches map[string]OID, checkpoint OID) error {
+	have, err := q.Branches(ctx)
+	if err != nil {
+		return err
+	}
+	if at, ok, err := q.Checkpoint(ctx); err != nil {
+		return err
+	} else if ok {
+		have[CheckpointRef(q.run)] = at
+	}
+	want := maps.Clone(branches)
+	if want == nil {
+		want = map[string]OID{}
+	}
+	if checkpoint != "" {
+		want[CheckpointRef(q.run)] = checkpoint
+	}
+	var in strings.Builder
+	for ref := range have {
+		if want[ref] == "" {
+			fmt.Fprintf(&in, "delete %s\n", ref)
+		}
+	}
+	pattern := BranchPattern(q.ticket)
+	for ref, id := range want {
+		if !id.Valid() || !pattern.MatchString(ref) && ref != CheckpointRef(q.run) {
+			return company.E(company.EInvalid, fmt.Sprintf("%q at %q is not where run %s was", ref, id, q.run))
+		}
+		if have[ref] != id {
+			fmt.Fprintf(&in, "update %s %s\n", ref, id)
+		}
+	}
+	if in.Len() == 0 {
+		return nil
+	}
+	_, err = q.s.must(ctx, call{dir: q.dir, args: []string{"update-ref", "--stdin"}, stdin: strings.NewReader(in.String())})
+	return err
 }
 
 // Taken is what the host took from a quarantine.

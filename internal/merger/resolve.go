@@ -62,6 +62,7 @@ func (g *Merger) resolve(ctx context.Context, s *session.Session, t *company.Tas
 	bench, err := g.Shop.Open(ctx, workbench.Order{
 		Mirror: m, Run: s.Run, Role: company.Merger, Epoch: g.Desk.View().Office.Epoch, Fence: s.Fence, Image: image,
 		Base: sub.Conflict.Onto, Extra: []company.OID{sub.Head}, Start: sub.Head, Branch: workbench.Branch(sub), Log: log, Supply: goods, Paths: t.Settings.Paths,
+		Past: s.Past(),
 	})
 	if err != nil {
 		return company.EndRun{}, err
@@ -72,14 +73,8 @@ func (g *Merger) resolve(ctx context.Context, s *session.Session, t *company.Tas
 	}
 	out, err := s.Converse(ctx, session.Talk{
 		System: system, Title: sub.Planned.Title, Brief: brief(t, sub),
-		Tools: bench.Writing(string(sub.ID), sub.Head),
-		AfterTurn: func(ctx context.Context, _ int, changed bool) error {
-			if !changed {
-				return nil
-			}
-			_, err := bench.Tools.Checkpoint(ctx, string(s.Run))
-			return err
-		},
+		Tools:     bench.Writing(string(sub.ID), sub.Head),
+		Workspace: bench.Workspace(nil),
 	})
 	if err != nil {
 		return company.EndRun{}, err
@@ -95,11 +90,11 @@ func (g *Merger) resolve(ctx context.Context, s *session.Session, t *company.Tas
 }
 
 // beginMerge starts the merge in the container, and leaves its conflicts for
-// the agent. A resolution that an earlier holder has committed is kept; of one
+// the agent. An exact checkpoint holds it as it stood. Otherwise a resolution that an earlier holder has committed is kept; of one
 // that it had only begun, the files are there, and git is told again that they
 // are a merge.
 func beginMerge(ctx context.Context, b *workbench.Bench, sub *company.Subtask) error {
-	if company.OID(b.Prepared.Head) != sub.Head {
+	if b.Prepared.Exact || company.OID(b.Prepared.Head) != sub.Head {
 		return nil
 	}
 	how := ""

@@ -104,7 +104,7 @@ func (r *Reviewer) review(ctx context.Context, s *session.Session, t *company.Ta
 		Mirror: m, Run: s.Run, Role: company.Reviewer, Epoch: r.Desk.View().Office.Epoch, Fence: s.Fence, Image: image,
 		Base: onto, Start: x.head, ReadOnly: true, Log: log, Paths: t.Settings.Paths,
 		// The branch is the container's own; nothing of it can be pushed.
-		Branch: "review",
+		Branch: "review", Past: s.Past(),
 	}
 	if x.head != onto {
 		order.Extra = []company.OID{x.head}

@@ -152,6 +152,11 @@ func (c *Client) Checkpoint(ctx context.Context, run string) (CheckpointResult, 
 	return call[CheckpointResult](ctx, c, "checkpoint", CheckpointRequest{run})
 }
 
+// Recall tells the toolbox what the agent knows of files from before.
+func (c *Client) Recall(ctx context.Context, known map[string]string) error {
+	return c.call(ctx, "recall", RecallRequest{known}, &Empty{})
+}
+
 // Log copies the whole log of a process, at most MaxLog bytes, to w.
 func (c *Client) Log(ctx context.Context, processID string, w io.Writer) (int64, error) {
 	resp, err := c.do(ctx, "log?process_id="+url.QueryEscape(processID), nil)

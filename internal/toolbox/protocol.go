@@ -22,14 +22,22 @@ type PrepareRequest struct {
 	// Resume is a checkpoint's commit: the branch starts at its parent, and
 	// what the checkpoint has on top lies uncommitted in the work tree.
 	Resume string `json:"resume,omitempty"`
+	// Exact says that Resume is what the run's journal names, or that there is
+	// none: the workspace becomes what it was then, whatever has been pushed
+	// since. Without it a newer commit of the branch wins over the checkpoint.
+	Exact bool `json:"exact,omitempty"`
+	// Holder counts those who have held the run before. It is part of the ids of
+	// processes: those of a container that is gone must not come again.
+	Holder int `json:"holder,omitempty"`
 }
 
 // PrepareResult is the workspace as it stands.
 type PrepareResult struct {
 	Head   string `json:"head"`
 	Branch string `json:"branch"`
-	Dirty  bool   `json:"dirty"`          // uncommitted work of a checkpoint was restored
-	Note   string `json:"note,omitempty"` // a checkpoint that was older than the branch
+	Dirty  bool   `json:"dirty"`           // uncommitted work of a checkpoint was restored
+	Exact  bool   `json:"exact,omitempty"` // all that the checkpoint holds was restored
+	Note   string `json:"note,omitempty"`  // a checkpoint that was older than the branch
 }
 
 // ReadFileRequest asks for lines of a file. Offset is the first line, from 1.
@@ -48,6 +56,7 @@ type ReadFileResult struct {
 	TotalLines int    `json:"total_lines"`
 	Size       int64  `json:"size"`
 	Truncated  bool   `json:"truncated"` // there is more after Content
+	Digest     string `json:"digest"`    // of the whole file
 	Binary     bool   `json:"binary,omitempty"`
 }
 
@@ -64,6 +73,7 @@ type WriteFileResult struct {
 	Bytes   int      `json:"bytes"`
 	Created bool     `json:"created"`
 	Syntax  []string `json:"syntax,omitempty"` // errors that a parser finds in what was written
+	Digest  string   `json:"digest"`           // of the whole file
 }
 
 // EditFileRequest replaces Old by New, once or everywhere.
@@ -81,6 +91,7 @@ type EditFileResult struct {
 	Line         int      `json:"line"`             // of the first replacement
 	Note         string   `json:"note,omitempty"`   // the match was not exact
 	Syntax       []string `json:"syntax,omitempty"` // errors that a parser finds in the result
+	Digest       string   `json:"digest"`           // of the whole file
 }
 
 // SearchRequest looks for a regular expression (RE2) in files that match Glob.
@@ -183,6 +194,9 @@ type FileState struct {
 type GitCommitRequest struct {
 	Message string   `json:"message"`
 	Paths   []string `json:"paths,omitempty"`
+	// When dates the commit, in seconds since 1970; 0: now. The same commit
+	// made again then has the same id.
+	When int64 `json:"when,omitempty"`
 }
 
 // GitCommitResult is the commit that the branch now points to, here and at
@@ -199,11 +213,21 @@ type CheckpointRequest struct {
 }
 
 // CheckpointResult names the saved state. Changed says that its tree differs
-// from that of the checkpoint before (or of the head that Prepare made).
+// from that of the checkpoint before (or of the head that Prepare made). OID is
+// empty while everything is as Prepare made it.
 type CheckpointResult struct {
 	OID     string `json:"oid"`
 	Tree    string `json:"tree"`
 	Changed bool   `json:"changed"`
+	// Exact says that Prepare can make the workspace what it was, but for what
+	// is ignored, outside of it, or a process. Why says what is in the way.
+	Exact bool   `json:"exact"`
+	Why   string `json:"why,omitempty"`
+}
+
+// RecallRequest says which contents of files the agent knows: path to digest.
+type RecallRequest struct {
+	Known map[string]string `json:"known"`
 }
 
 // PushResult is what origin has now.

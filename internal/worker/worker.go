@@ -10,9 +10,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
-	"strings"
 	"time"
 
 	"company/internal/agent"
@@ -21,7 +18,6 @@ import (
 	"company/internal/agent/workbench"
 	"company/internal/company"
 	"company/internal/gitops"
-	"company/internal/toolbox"
 )
 
 // Worker carries a claimed run from its container to its end.
@@ -71,6 +67,7 @@ func (w *Worker) work(ctx context.Context, s *session.Session, t *company.Task, 
 	order := workbench.Order{
 		Mirror: m, Run: r.ID, Role: company.Worker, Epoch: r.Offered, Fence: r.Fence, Image: image,
 		Base: sub.Base, Start: r.From, Branch: workbench.Branch(sub), Log: log, Supply: goods, Paths: t.Settings.Paths,
+		Past: s.Past(),
 	}
 	if r.From != sub.Base {
 		order.Extra = []company.OID{r.From}
@@ -88,11 +85,11 @@ func (w *Worker) work(ctx context.Context, s *session.Session, t *company.Task, 
 	if err != nil {
 		return company.EndRun{}, err
 	}
-	changes := &progress{log: w.Shop.Logger, before: bench.Prepared.Dirty || company.OID(bench.Prepared.Head) != r.From}
+	changes := &progress{before: bench.Prepared.Dirty || company.OID(bench.Prepared.Head) != r.From}
 	out, err := s.Converse(ctx, session.Talk{
 		System: system, Title: sub.Planned.Title, Brief: brief(t, sub, project, bench),
 		Tools:     bench.Writing(string(sub.ID), r.From),
-		AfterTurn: changes.checkpoint(bench, r.ID),
+		Workspace: bench.Workspace(changes.saved),
 	})
 	if late := errors.Is(context.Cause(ctx), session.ErrRunTimeout); late && out.End == "" {
 		// Out of time is out of turns: what is there is kept.
@@ -126,43 +123,14 @@ const takeFor = time.Minute
 
 // progress remembers in which turns the work tree changed.
 type progress struct {
-	log    *slog.Logger
 	last   int
 	before bool // an earlier holder of the run had changed it
 }
 
-// checkpoint saves the work tree after a turn that changed it, so that a crash
-// costs at most that turn.
-func (p *progress) checkpoint(b *workbench.Bench, run company.RunID) func(context.Context, int, bool) error {
-	return func(ctx context.Context, turn int, changed bool) error {
-		if !changed {
-			return nil
-		}
-		cp, err := b.Tools.Checkpoint(ctx, string(run))
-		var refusal *toolbox.Refusal
-		if errors.As(err, &refusal) && !ours(refusal) {
-			// What lies in the work tree cannot be kept: the disk is full, or a
-			// file there is larger than the host takes. Should there be a crash,
-			// that costs more than a turn, and nothing else; a commit of it is
-			// refused to the agent, with the reason.
-			p.last = turn
-			p.log.InfoContext(ctx, "no checkpoint", "run_id", run, "turn", turn, "why", refusal.Message)
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("checkpoint after turn %d: %w", turn, err)
-		}
-		if cp.Changed {
-			p.last = turn
-		}
-		return nil
+func (p *progress) saved(turn int, changed bool) {
+	if changed {
+		p.last = turn
 	}
-}
-
-// ours says that the host itself could not keep a checkpoint: its disk is full.
-// Then the run ends, and a person is told; the agent could do nothing about it.
-func ours(r *toolbox.Refusal) bool {
-	return strings.Contains(r.Message, "remote:") && strings.Contains(r.Message, "No space left on device")
 }
 
 // recent says whether the tree changed within the last 30 turns: a run that

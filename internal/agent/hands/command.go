@@ -2,6 +2,8 @@ package hands
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -25,7 +27,7 @@ func (h *hands) runCommand() agent.Tool {
 			if a.TimeoutS == 0 {
 				a.TimeoutS = h.commandTimeout()
 			}
-			r, err := h.Toolbox.Run(ctx, toolbox.RunRequest{Command: a.Command, TimeoutS: a.TimeoutS, Background: a.Background, Env: h.environment()})
+			r, err := h.Toolbox.Run(ctx, toolbox.RunRequest{Command: a.Command, TimeoutS: a.TimeoutS, Background: a.Background, Env: h.commandEnvironment(ctx, a.Command)})
 			if err != nil {
 				return agent.Result{}, err
 			}
@@ -33,6 +35,21 @@ func (h *hands) runCommand() agent.Tool {
 			res.Changed = !readsOnly(a.Command)
 			return res, err
 		})
+}
+
+// commandEnvironment is what one command gets. What it commits has the time of
+// the call, so that a command that is done again makes the same commits.
+func (h *hands) commandEnvironment(ctx context.Context, command string) map[string]string {
+	env := h.environment()
+	if at := when(ctx); at != 0 && commits(command) {
+		env = maps.Clone(env)
+		if env == nil {
+			env = map[string]string{}
+		}
+		date := fmt.Sprintf("@%d +0000", at)
+		env["GIT_AUTHOR_DATE"], env["GIT_COMMITTER_DATE"] = date, date
+	}
+	return env
 }
 
 // commandTimeout is how long a command may take that asks for no time of its

@@ -22,8 +22,16 @@ func (h *hands) readFile() agent.Tool {
 			Offset, Limit int
 		}) (agent.Result, error) {
 			r, err := h.Toolbox.ReadFile(ctx, toolbox.ReadFileRequest{Path: a.Path, Offset: a.Offset, Limit: a.Limit})
-			return agent.Result{Text: r.Text()}, err
+			return agent.Result{Text: r.Text(), Seen: seen(r.Path, r.Digest)}, err
 		})
+}
+
+// seen is what the agent knows of a file now.
+func seen(path, digest string) *agent.Seen {
+	if digest == "" {
+		return nil
+	}
+	return &agent.Seen{Path: path, Digest: digest}
 }
 
 func (h *hands) writeFile() agent.Tool {
@@ -39,7 +47,7 @@ func (h *hands) writeFile() agent.Tool {
 			if r.Created {
 				did = "created"
 			}
-			return agent.Result{Text: fmt.Sprintf("%s %s, %d bytes%s", did, r.Path, r.Bytes, unparsed(r.Syntax)), Changed: err == nil}, err
+			return agent.Result{Text: fmt.Sprintf("%s %s, %d bytes%s", did, r.Path, r.Bytes, unparsed(r.Syntax)), Changed: err == nil, Seen: seen(r.Path, r.Digest)}, err
 		})
 }
 
@@ -64,7 +72,7 @@ func (h *hands) editFile() agent.Tool {
 			if r.Note != "" {
 				text += "\nnote: " + r.Note
 			}
-			return agent.Result{Text: text + unparsed(r.Syntax), Changed: err == nil}, err
+			return agent.Result{Text: text + unparsed(r.Syntax), Changed: err == nil, Seen: seen(r.Path, r.Digest)}, err
 		})
 }
 

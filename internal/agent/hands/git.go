@@ -31,12 +31,21 @@ func (h *hands) gitCommit() agent.Tool {
 			Message string
 			Paths   []string
 		}) (agent.Result, error) {
-			r, err := h.Toolbox.GitCommit(ctx, toolbox.GitCommitRequest{Message: h.message(a.Message), Paths: a.Paths})
+			r, err := h.Toolbox.GitCommit(ctx, toolbox.GitCommitRequest{Message: h.message(a.Message), Paths: a.Paths, When: when(ctx)})
 			if err != nil {
 				return agent.Result{}, err
 			}
 			return agent.Result{Text: fmt.Sprintf("committed %s on %s\n%s", company.OID(r.Commit).Short(), r.Branch, files(r.Files)), Changed: true}, nil
 		})
+}
+
+// when dates what a call commits, in seconds since 1970: the same however often
+// the call is done.
+func when(ctx context.Context) int64 {
+	if at := agent.Asked(ctx); !at.IsZero() {
+		return at.Unix()
+	}
+	return 0
 }
 
 // message is a commit message with its ticket before it ("[t12-03] description"); agents that know the rule don't get it twice.
@@ -81,13 +90,15 @@ func (h *hands) finish() agent.Tool {
 				return no("these changes are not committed. Commit what belongs to the work, undo or ignore the rest, then finish.\n%s", files(s.Files))
 			case company.OID(s.Head) == h.Start:
 				return no("nothing was committed. Do the work and commit it, or call escalate and say what is in the way.")
-			case s.Unpushed > 0:
+			}
+			pushes := s.Unpushed > 0
+			if pushes {
 				// Committed by git itself in run_command: it is not with us yet.
 				if _, err := h.Toolbox.Push(ctx); err != nil {
 					return agent.Result{}, err
 				}
 			}
-			return agent.Result{Text: "finished at " + company.OID(s.Head).Short(), Final: Finish{Summary: a.Summary, Commit: company.OID(s.Head)}}, nil
+			return agent.Result{Changed: pushes, Text: "finished at " + company.OID(s.Head).Short(), Final: Finish{Summary: a.Summary, Commit: company.OID(s.Head)}}, nil
 		})
 }
 

@@ -90,11 +90,17 @@ func Reading(c Config) []agent.Tool {
 func Writing(c Config) []agent.Tool {
 	h := &hands{Config: c}
 	return []agent.Tool{
-		h.readFile(), h.writeFile(), h.editFile(), h.search(), h.listFiles(),
+		h.readFile(), brief(h.writeFile()), brief(h.editFile()), h.search(), h.listFiles(),
 		h.runCommand(), h.checkProcess(), h.stopProcess(),
 		h.gitStatus(), h.gitCommit(), h.addDependency(),
 		h.todo(), h.note(), h.escalate(), h.finish(),
 	}
+}
+
+// brief marks a tool whose calls take no time to speak of.
+func brief(t agent.Tool) agent.Tool {
+	t.Brief = true
+	return t
 }
 
 type hands struct {
@@ -117,7 +123,10 @@ func tool[A any](h *hands, name, description, schema string, readOnly bool, run 
 			res, err := run(ctx, args)
 			var refusal *toolbox.Refusal
 			if errors.As(err, &refusal) {
-				return h.refused(name, raw, refusal), nil
+				no := h.refused(name, raw, refusal)
+				// git may have done half of it: a commit that could not be pushed.
+				no.Changed = !readOnly && refusal.Kind == toolbox.KindGit
+				return no, nil
 			}
 			return res, err
 		},

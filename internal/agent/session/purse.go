@@ -10,10 +10,10 @@ import (
 )
 
 // openPurse starts with what the run holds in the ledger and with what its
-// journal says it has spent.
+// journal says it has spent. It reads the journal's past on the way.
 func (s *Session) openPurse(ctx context.Context) error {
-	spent, err := agent.Spent(ctx, records{s.journal})
-	if err != nil {
+	var err error
+	if s.past, err = agent.LookBack(ctx, records{s.journal}); err != nil {
 		return err
 	}
 	var granted company.Amount
@@ -22,7 +22,7 @@ func (s *Session) openPurse(ctx context.Context) error {
 			granted = r.Reserved
 		}
 	}
-	s.purse = budget.NewPurse(granted, spent, s.reserve)
+	s.purse = budget.NewPurse(granted, s.past.Spent, s.reserve)
 	return nil
 }
 

@@ -57,6 +57,7 @@ type Session struct {
 	Worker string
 
 	journal    *ledger.Journal
+	past       agent.Past
 	purse      *budget.Purse
 	watch      *stopwatch
 	owed       company.Amount // given back to the company and still counted in the purse
@@ -119,6 +120,8 @@ func (o *Office) Carry(ctx context.Context, run company.RunID, fence uint64, wor
 			werr = company.E(company.ETimeout, "the run took longer than "+limit.String()).Fix("raise workers.run_timeout, or split the task")
 		case company.CodeOf(werr) == company.EStale, company.CodeOf(werr) == company.EStopped:
 			return werr
+		case errors.As(werr, new(*agent.NotKept)):
+			return werr // the run goes on from its journal when that can be written again
 		}
 		end = company.EndRun{Outcome: broken(werr)}
 	}
@@ -243,7 +246,7 @@ type Talk struct {
 	Brief     string // what the first message says below its header
 	Title     string
 	Tools     []agent.Tool
-	AfterTurn func(ctx context.Context, turn int, changed bool) error
+	Workspace agent.Workspace // nil: nothing of what the tools change is kept
 }
 
 // Converse has the conversation. It may be called once per run.
@@ -266,7 +269,7 @@ func (s *Session) Converse(ctx context.Context, talk Talk) (agent.Outcome, error
 		},
 		Purse: s.purse, Tools: talk.Tools, System: talk.System, First: header.String() + "\n" + talk.Brief,
 		MaxTurns: turns, Run: s.Run, Agent: s.Worker, Journal: records{s.journal}, Blobs: blobs{s.office.Ledger},
-		Logger: s.office.Logger, AfterTurn: talk.AfterTurn,
+		Logger: s.office.Logger, Workspace: talk.Workspace,
 		OnEvent: func(e agent.Event) {
 			s.watch.heard(e.Kind)
 			if s.office.Activity != nil {
@@ -296,6 +299,9 @@ func (s *Session) keepTranscript(ctx context.Context, text []byte) error {
 	s.transcript = h
 	return evidence.Write(s.office.Runs, s.Run, "transcript.ndjson", text)
 }
+
+// Past is what was there of the run when this session began.
+func (s *Session) Past() agent.Past { return s.past }
 
 // Journal is the run's journal, for what a role records beside the
 // conversation.

@@ -43,7 +43,7 @@ func (s *Shop) start(ctx context.Context, image, name string, labels container.L
 
 // environment is what the toolbox is told.
 func (s *Shop) environment() []string {
-	env := []string{fmt.Sprintf("GATEWAY_PORT=%d", gatewayPort)}
+	env := []string{fmt.Sprintf("GATEWAY_PORT=%d", s.gatewayPort())}
 	if s.StopGrace != 0 {
 		env = append(env, "TOOLBOX_STOP_GRACE="+max(0, s.StopGrace).String())
 	}

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"company/internal/agent"
 	"company/internal/agent/supply"
 	"company/internal/company"
 	"company/internal/container"
@@ -47,6 +48,7 @@ type Shop struct {
 	Security func(run company.RunID, what string)
 
 	rack rack
+	port int // of the gateway inside; 0: gatewayPort
 }
 
 // Order says what a bench is for.
@@ -64,12 +66,21 @@ type Order struct {
 	Paths    []string // folders that are checked out and may change; none: all
 	ReadOnly bool     // nothing can be pushed
 	Log      *gitops.OpLog
+	// Past is what the run's journal says of those who held it before.
+	Past agent.Past
 	// Supply is what the run may fetch of package registries. Nil: nothing.
 	Supply *supply.Run
 }
 
 // Mirrors is where the mirrors of package registries are reached inside.
 func Mirrors() string { return fmt.Sprintf("http://127.0.0.1:%d", gatewayPort) }
+
+func (s *Shop) gatewayPort() int {
+	if s.port != 0 {
+		return s.port
+	}
+	return gatewayPort
+}
 
 // Bench is one set-up container.
 type Bench struct {
@@ -123,12 +134,13 @@ func (s *Shop) Open(ctx context.Context, o Order) (_ *Bench, err error) {
 		// there.
 		_ = b.gateway.Serve(b.box.session)
 	})
-	resume, _, err := b.quarantine.Checkpoint(ctx)
+	resume, err := b.goBack(ctx)
 	if err != nil {
 		return nil, err
 	}
 	b.Prepared, err = b.Tools.Prepare(ctx, toolbox.PrepareRequest{
-		CloneURL: fmt.Sprintf("http://127.0.0.1:%d%s", gatewayPort, b.gateway.Path()), Baked: bakedRepo,
+		Exact: o.Past.Exact, Holder: max(0, o.Past.Holders-1),
+		CloneURL: fmt.Sprintf("http://127.0.0.1:%d%s", s.gatewayPort(), b.gateway.Path()), Baked: bakedRepo,
 		BaseOID: string(o.Start), Branch: o.Branch, AuthorName: s.Author.Name, AuthorEmail: s.Author.Email, Signoff: s.Signoff, Paths: o.Paths, Resume: string(resume),
 	})
 	if err != nil {

@@ -59,7 +59,7 @@ func (s *Server) readFile(_ context.Context, r toolbox.ReadFileRequest) (toolbox
 	}
 	result.Content = data[start:end]
 	result.Truncated = end < len(data)
-	s.known(rel, data)
+	result.Digest = s.known(rel, data)
 	return result, nil
 }
 
@@ -90,10 +90,11 @@ func (s *Server) writeFile(_ context.Context, r toolbox.WriteFileRequest) (toolb
 	default:
 		return none, err
 	}
-	if err := s.store(r.Path, rel, r.Content, mode); err != nil {
+	sum, err := s.store(r.Path, rel, r.Content, mode)
+	if err != nil {
 		return none, err
 	}
-	return toolbox.WriteFileResult{Path: rel, Bytes: len(r.Content), Created: created, Syntax: syntaxErrors(rel, r.Content)}, nil
+	return toolbox.WriteFileResult{Path: rel, Bytes: len(r.Content), Created: created, Syntax: syntaxErrors(rel, r.Content), Digest: sum}, nil
 }
 
 func (s *Server) editFile(_ context.Context, r toolbox.EditFileRequest) (toolbox.EditFileResult, error) {
@@ -118,12 +119,13 @@ func (s *Server) editFile(_ context.Context, r toolbox.EditFileRequest) (toolbox
 	if len(e.content) > toolbox.MaxFile {
 		return none, tooLarge(r.Path, int64(len(e.content)))
 	}
-	if err := s.store(r.Path, rel, []byte(e.content), info.Mode()); err != nil {
+	sum, err := s.store(r.Path, rel, []byte(e.content), info.Mode())
+	if err != nil {
 		return none, err
 	}
 	return toolbox.EditFileResult{
 		Path: rel, Replacements: e.count, Line: e.line, Note: e.note,
-		Syntax: syntaxErrors(rel, []byte(e.content)),
+		Syntax: syntaxErrors(rel, []byte(e.content)), Digest: sum,
 	}, nil
 }
 

@@ -25,6 +25,7 @@ type repo struct {
 	identity atomic.Pointer[[]string] // GIT_AUTHOR_NAME=… and siblings
 	head     string
 	last     toolbox.CheckpointResult // the latest checkpoint, or the head's tree
+	lastText string                   // its message
 	lastHead string                   // what it was made on
 }
 
@@ -204,7 +205,7 @@ func (s *Server) gitCommit(ctx context.Context, r toolbox.GitCommitRequest) (too
 		if s.repo.signoff != "" {
 			commit = append(commit, "--signoff")
 		}
-		if _, err := s.git(ctx, &gitRun{stdin: message + "\n"}, commit...); err != nil {
+		if _, err := s.git(ctx, &gitRun{stdin: message + "\n", env: dated(r.When)}, commit...); err != nil {
 			return none, asRefusal(err, "")
 		}
 	default:
@@ -227,6 +228,15 @@ func (s *Server) gitCommit(ctx context.Context, r toolbox.GitCommitRequest) (too
 		result.Files = append(result.Files, toolbox.FileState{Status: fields[i], Path: fields[i+1]})
 	}
 	return result, nil
+}
+
+// dated is what gives a commit its time, in seconds since 1970; 0: now.
+func dated(when int64) []string {
+	if when == 0 {
+		return nil
+	}
+	at := fmt.Sprintf("@%d +0000", when)
+	return []string{"GIT_AUTHOR_DATE=" + at, "GIT_COMMITTER_DATE=" + at}
 }
 
 // commitPath is a path for git add: it may name what was deleted, but nothing

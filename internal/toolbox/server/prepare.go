@@ -51,24 +51,27 @@ func (s *Server) prepare(ctx context.Context, r toolbox.PrepareRequest) (toolbox
 	if err := makeReady(ctx, s.children, s.readyAt, s.dir, s.env); err != nil {
 		return none, fmt.Errorf("link the image's dependencies: %w", err)
 	}
-	tree, err := s.gitLine(ctx, "rev-parse", "--verify", "HEAD^{tree}")
+	of := "HEAD"
+	if result.Dirty || result.Exact {
+		of = r.Resume
+	}
+	tree, err := s.gitLine(ctx, "rev-parse", "--verify", of+"^{tree}")
 	if err != nil {
 		return none, err
 	}
-	s.repo.head = result.Head
-	s.repo.last = toolbox.CheckpointResult{OID: result.Head, Tree: tree}
-	if result.Dirty {
-		tree, err := s.gitLine(ctx, "rev-parse", "--verify", string(r.Resume)+"^{tree}")
-		if err != nil {
-			return none, err
-		}
-		s.repo.last = toolbox.CheckpointResult{OID: r.Resume, Tree: tree}
+	s.repo.last = toolbox.CheckpointResult{Tree: tree, Exact: true}
+	if of != "HEAD" {
+		s.repo.last.OID = r.Resume
 	}
-	s.repo.lastHead = result.Head
+	s.repo.head, s.repo.lastHead = result.Head, result.Head
+	s.processes.holder(r.Holder)
 	if r.Signoff {
 		s.repo.signoff = fmt.Sprintf("Signed-off-by: %s <%s>", r.AuthorName, r.AuthorEmail)
 	}
 	s.repo.branch = r.Branch
+	if s.repo.lastText, _, err = s.describe(ctx); err != nil {
+		return none, asRefusal(err, "")
+	}
 	return result, nil
 }
 
@@ -133,6 +136,19 @@ func (s *Server) checkout(ctx context.Context, r toolbox.PrepareRequest) (toolbo
 		return none, missing(err, "the base", base)
 	}
 	result := toolbox.PrepareResult{Branch: r.Branch}
+	if len(r.Paths) > 0 {
+		if _, err := s.git(ctx, nil, append([]string{"sparse-checkout", "set", "--cone", "--end-of-options"}, r.Paths...)...); err != nil {
+			return none, err
+		}
+	}
+	if r.Exact {
+		if r.Resume == "" {
+			result.Head = start
+			_, err := s.git(ctx, nil, "checkout", "--quiet", "--force", "--no-track", "-B", r.Branch, start)
+			return result, err
+		}
+		return s.restore(ctx, r)
+	}
 	pushed, err := s.commitOf(ctx, "refs/remotes/origin/"+r.Branch)
 	if err == nil && s.isAncestor(ctx, start, pushed) {
 		start = pushed
@@ -152,20 +168,11 @@ func (s *Server) checkout(ctx context.Context, r toolbox.PrepareRequest) (toolbo
 			start, result.Dirty = parent, true
 		}
 	}
-	if len(r.Paths) > 0 {
-		if _, err := s.git(ctx, nil, append([]string{"sparse-checkout", "set", "--cone", "--end-of-options"}, r.Paths...)...); err != nil {
-			return none, err
-		}
-	}
 	if _, err := s.git(ctx, nil, "checkout", "--quiet", "--force", "--no-track", "-B", r.Branch, string(start)); err != nil {
 		return none, err
 	}
 	if result.Dirty {
-		// Index and files become the checkpoint's, then the index goes back.
-		if _, err := s.git(ctx, nil, "read-tree", "-m", "-u", "HEAD", string(r.Resume)); err != nil {
-			return none, err
-		}
-		if _, err := s.git(ctx, nil, "reset", "--quiet", "--mixed", "HEAD"); err != nil {
+		if err := s.layOut(ctx, r.Resume); err != nil {
 			return none, err
 		}
 		status, err := s.git(ctx, nil, "status", "--porcelain=v1")
@@ -176,6 +183,16 @@ func (s *Server) checkout(ctx context.Context, r toolbox.PrepareRequest) (toolbo
 	}
 	result.Head = start
 	return result, nil
+}
+
+// layOut makes the files those of a commit, on top of a HEAD that stays, with
+// an index that stays HEAD's.
+func (s *Server) layOut(ctx context.Context, commit string) error {
+	if _, err := s.git(ctx, nil, "read-tree", "-m", "-u", "HEAD", commit); err != nil {
+		return err
+	}
+	_, err := s.git(ctx, nil, "reset", "--quiet", "--mixed", "HEAD")
+	return err
 }
 
 func missing(err error, what, name string) error {
@@ -189,62 +206,4 @@ func missing(err error, what, name string) error {
 func (s *Server) isAncestor(ctx context.Context, a, b string) bool {
 	_, err := s.git(ctx, nil, "merge-base", "--is-ancestor", string(a), string(b))
 	return err == nil
-}
-
-// checkpoint saves the work tree as a commit on top of HEAD, through an index
-// of its own, so that neither the agent's index nor its branch moves.
-func (s *Server) checkpoint(ctx context.Context, r toolbox.CheckpointRequest) (toolbox.CheckpointResult, error) {
-	s.repo.mu.Lock()
-	defer s.repo.mu.Unlock()
-	var none toolbox.CheckpointResult
-	if err := s.ready(); err != nil {
-		return none, err
-	}
-	if !runRE.MatchString(r.Run) {
-		return none, toolbox.Refuse(toolbox.KindArgument, "%q is not a run id", r.Run)
-	}
-	head, err := s.commitOf(ctx, "HEAD")
-	if err != nil {
-		return none, asRefusal(err, "HEAD names no commit")
-	}
-	index := filepath.Join(s.temp, "checkpoint-index")
-	defer os.Remove(index)
-	own := &gitRun{env: []string{"GIT_INDEX_FILE=" + index}}
-	// A copy of the index knows which files did not change.
-	data, err := os.ReadFile(filepath.Join(s.dir, ".git", "index"))
-	if err == nil {
-		err = os.WriteFile(index, data, 0o600)
-	}
-	if err != nil {
-		if _, err := s.git(ctx, own, "read-tree", "HEAD"); err != nil {
-			return none, asRefusal(err, "")
-		}
-	}
-	if _, err := s.git(ctx, own, "add", "--sparse", "--all", "--", "."); err != nil {
-		return none, asRefusal(err, "the work tree could not be saved")
-	}
-	out, err := s.git(ctx, own, "write-tree")
-	if err != nil {
-		return none, asRefusal(err, "the work tree could not be saved")
-	}
-	tree := strings.TrimSpace(out)
-	last := s.repo.last
-	if tree == last.Tree && head == s.repo.lastHead {
-		return toolbox.CheckpointResult{OID: last.OID, Tree: tree}, nil
-	}
-	message := fmt.Sprintf("checkpoint %s\n", r.Run)
-	if s.repo.signoff != "" {
-		message += "\n" + s.repo.signoff + "\n"
-	}
-	out, err = s.git(ctx, &gitRun{stdin: message}, "commit-tree", "--no-gpg-sign", "-p", string(head), "-F", "-", string(tree))
-	if err != nil {
-		return none, asRefusal(err, "")
-	}
-	oid := strings.TrimSpace(out)
-	if _, err := s.git(ctx, nil, "push", "--quiet", "--no-verify", "origin", fmt.Sprintf("+%s:refs/company/checkpoint/%s", oid, r.Run)); err != nil {
-		return none, asRefusal(err, "the work tree was not saved")
-	}
-	result := toolbox.CheckpointResult{OID: oid, Tree: tree, Changed: tree != last.Tree}
-	s.repo.last, s.repo.lastHead = result, head
-	return result, nil
 }

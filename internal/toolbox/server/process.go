@@ -50,13 +50,24 @@ type process struct {
 
 // processes is all of them, by id, the oldest first.
 type processes struct {
-	temp string
-	mu   sync.Mutex
-	next int
-	all  []*process
+	temp   string
+	mu     sync.Mutex
+	prefix string // of ids
+	next   int
+	all    []*process
 }
 
-func newProcesses(temp string) *processes { return &processes{temp: temp} }
+func newProcesses(temp string) *processes { return &processes{temp: temp, prefix: "p"} }
+
+// holder makes the ids of processes others than those that earlier holders of
+// the run were given.
+func (ps *processes) holder(n int) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if n > 0 {
+		ps.prefix = fmt.Sprintf("p%d-", n)
+	}
+}
 
 func (ps *processes) find(id string) (*process, error) {
 	ps.mu.Lock()
@@ -101,7 +112,7 @@ func (ps *processes) add(p *process) error {
 	}
 	ps.all = kept
 	ps.next++
-	p.id = fmt.Sprintf("p%d", ps.next)
+	p.id = fmt.Sprintf("%s%d", ps.prefix, ps.next)
 	log, err := newLogFile(filepath.Join(ps.temp, p.id+".log"))
 	if err != nil {
 		return err

@@ -140,6 +140,7 @@ func (s *Server) Handler() http.Handler {
 	handle(mux, s, "git_commit", s.gitCommit)
 	handle(mux, s, "push", s.push)
 	handle(mux, s, "checkpoint", s.checkpoint)
+	handle(mux, s, "recall", s.recall)
 	mux.HandleFunc("POST /v1/log", s.log)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.lastCall.Store(time.Now().UnixNano())

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -165,11 +167,28 @@ func tooLarge(path string, size int64) error {
 	return toolbox.Refuse(toolbox.KindTooLarge, "%s has %d bytes; the limit is %d; look at parts of it with run_command (head, sed -n)", path, size, toolbox.MaxFile)
 }
 
-// known says that the agent has seen this content, or written it.
-func (s *Server) known(rel string, data []byte) {
+// known says that the agent has seen this content, or written it, and returns
+// the content's digest.
+func (s *Server) known(rel string, data []byte) string {
+	sum := sha256.Sum256(data)
 	s.seenMu.Lock()
 	defer s.seenMu.Unlock()
-	s.seen[rel] = sha256.Sum256(data)
+	s.seen[rel] = sum
+	return hex.EncodeToString(sum[:])
+}
+
+// recall takes over what the agent knew in a container before this one.
+func (s *Server) recall(_ context.Context, r toolbox.RecallRequest) (toolbox.Empty, error) {
+	s.seenMu.Lock()
+	defer s.seenMu.Unlock()
+	for path, text := range r.Known {
+		var sum digest
+		if n, err := hex.Decode(sum[:], []byte(text)); err != nil || n != len(sum) {
+			return toolbox.Empty{}, toolbox.Refuse(toolbox.KindArgument, "%q is not a digest", text)
+		}
+		s.seen[path] = sum
+	}
+	return toolbox.Empty{}, nil
 }
 
 // fresh refuses a change to a file whose current content the agent has not
@@ -188,17 +207,18 @@ func (s *Server) fresh(shown, rel string, data []byte) error {
 }
 
 // store writes a file so that a reader sees the old or the new content and
-// nothing between, with the mode of the file that was there.
-func (s *Server) store(shown, rel string, data []byte, mode fs.FileMode) error {
+// nothing between, with the mode of the file that was there. It returns the
+// digest of what was written.
+func (s *Server) store(shown, rel string, data []byte, mode fs.FileMode) (digest string, err error) {
 	if dir := filepath.Dir(rel); dir != "." {
 		if err := s.root.MkdirAll(dir, 0o755); err != nil {
-			return s.refuseFS(shown, err)
+			return "", s.refuseFS(shown, err)
 		}
 	}
 	temp := filepath.Join(filepath.Dir(rel), fmt.Sprintf(".toolbox-%s.tmp", randomName()))
 	f, err := s.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return s.refuseFS(shown, err)
+		return "", s.refuseFS(shown, err)
 	}
 	_, err = f.Write(data)
 	if err == nil {
@@ -212,8 +232,7 @@ func (s *Server) store(shown, rel string, data []byte, mode fs.FileMode) error {
 	}
 	if err != nil {
 		_ = s.root.Remove(temp)
-		return s.refuseFS(shown, err)
+		return "", s.refuseFS(shown, err)
 	}
-	s.known(rel, data)
-	return nil
+	return s.known(rel, data), nil
 }
