@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -71,11 +72,7 @@ func (a *app) diffOf(ctx context.Context, pick func(*company.State) (*company.Ta
 	if err != nil {
 		return err
 	}
-	m, err := lookAt(paths, t)
-	if err != nil {
-		return err
-	}
-	d, err := m.Diff(ctx, sp.from, sp.to, maxPatch)
+	d, dir, err := patchOf(ctx, paths, t, sp)
 	if err != nil {
 		return err
 	}
@@ -88,21 +85,36 @@ func (a *app) diffOf(ctx context.Context, pick func(*company.State) (*company.Ta
 			"schema_version": 1, "of": sp.of, "from": sp.from, "to": sp.to, "files": files, "patch": string(d.Patch), "truncated": d.Truncated,
 		})
 	}
+	a.printPatch(a.out, sp, d, dir)
+	return nil
+}
+
+// patchOf makes the patch of a span, and names the repository that it is of.
+func patchOf(ctx context.Context, paths office.Paths, t *company.Task, sp span) (gitops.Diff, string, error) {
+	m, err := lookAt(paths, t)
+	if err != nil {
+		return gitops.Diff{}, "", err
+	}
+	d, err := m.Diff(ctx, sp.from, sp.to, maxPatch)
+	return d, m.Dir(), err
+}
+
+// printPatch shows a patch. To a file or a pipe it goes as it is: it must
+// apply.
+func (a *app) printPatch(w io.Writer, sp span, d gitops.Diff, dir string) {
 	patch := d.Patch
-	if isTerminal(a.out) {
+	if isTerminal(w) {
 		patch = []byte(clean(string(patch)))
 	}
-	// To a file or a pipe it goes as it is: it must apply.
-	if _, err := a.out.Write(patch); err != nil {
-		return nil // said by who watches stdout
+	if _, err := w.Write(patch); err != nil {
+		return // said by who watches stdout
 	}
 	switch {
 	case len(d.Changes) == 0:
 		a.note("%s changed nothing since %s", sp.of, sp.from.Short())
 	case d.Truncated:
-		a.note("cut at %d MiB; all of it: git --git-dir %s diff %s %s", maxPatch>>20, m.Dir(), sp.from, sp.to)
+		a.note("cut at %d MiB; all of it: git --git-dir %s diff %s %s", maxPatch>>20, dir, sp.from, sp.to)
 	}
-	return nil
 }
 
 // lookAt opens a task's mirror to read.

@@ -7,6 +7,7 @@ import (
 
 	"company/internal/agent"
 	"company/internal/company"
+	"company/internal/office"
 	"company/internal/orchestrator"
 )
 
@@ -26,7 +27,9 @@ const (
 type follower struct {
 	a     *app
 	tasks func(*company.State) []company.TaskID
-	shown uint64 // the last event that was shown; kept when the office changes hands
+	paths office.Paths
+	shown uint64                      // the last event that was shown; kept when the office changes hands
+	later map[company.ApprovalID]bool // questions that the person has put off
 }
 
 // follow shows what happens in an office. It returns the state in which the
@@ -118,14 +121,20 @@ func (f *follower) rest(ctx context.Context, acc access, s *company.State) (bool
 		if answered, err := f.sayYes(ctx, acc, open); answered || err != nil {
 			return false, err
 		}
-		if q := urgent(open); q != nil && f.a.interactive() {
-			return false, f.a.ask(ctx, acc, q)
+		var here []*company.Approval // that the person at the terminal can be asked
+		for _, q := range open {
+			if f.a.interactive() && !f.later[q.ID] {
+				here = append(here, q)
+			}
+		}
+		if q := urgent(here); q != nil {
+			return false, f.ask(ctx, acc, q)
 		}
 		if len(open) == 0 || !idle(s, t) {
 			return false, nil
 		}
-		if f.a.interactive() {
-			return false, f.a.ask(ctx, acc, open[0])
+		if len(here) > 0 {
+			return false, f.ask(ctx, acc, here[0])
 		}
 	}
 	return true, nil

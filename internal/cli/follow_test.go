@@ -199,13 +199,26 @@ func TestInteractive(t *testing.T) {
 	}
 }
 
-// At a terminal a question is asked until the answer is one: what is neither
-// yes nor no decides nothing.
-func TestAskAtTheTerminal(t *testing.T) {
-	person, tty := terminal(t)
-	s, task := taskOf(ask(company.AskMerge, "Merge t12-02\x1b[2J?"))
+// atPrompt reads what the terminal shows until it asks.
+func atPrompt(t *testing.T, person *os.File, prompt string) string {
+	t.Helper()
+	var shown strings.Builder
+	buf := make([]byte, 4096)
+	for !strings.HasSuffix(shown.String(), prompt) {
+		n, err := person.Read(buf)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, shown.String())
+		}
+		shown.Write(buf[:n])
+	}
+	return strings.ReplaceAll(shown.String(), "\r\n", "\n")
+}
+
+// asks is an office with one question, which an answer ends with its task.
+func asks(kind company.ApprovalKind, text string) (*played, *company.Task) {
+	s, task := taskOf(ask(kind, text))
 	task.Subtasks[1].Status = company.SubMerging
-	p := &played{state: s, items: make(chan orchestrator.Item), do: func(s *company.State, c company.Command) error {
+	return &played{state: s, items: make(chan orchestrator.Item), do: func(s *company.State, c company.Command) error {
 		q := *s.Approvals["a3"]
 		q.Answered = noon
 		s.Approvals["a3"] = &q
@@ -213,31 +226,54 @@ func TestAskAtTheTerminal(t *testing.T) {
 		task.Status = company.TaskCompleted
 		s.Tasks["t12"] = &task
 		return nil
-	}}
-	f := &follower{a: &app{in: tty, err: tty, output: "text"}, tasks: these([]company.TaskID{task.ID}), shown: s.Seq}
-	ended := make(chan error, 1)
-	go func() { _, err := f.follow(context.Background(), p); ended <- err }()
-	if _, err := person.WriteString("\nperhaps\nyes\n"); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case err := <-ended:
-		if err != nil {
-			t.Fatal(err)
-		}
-	case <-time.After(time.Minute):
-		t.Fatal("it still waits for an answer")
-	}
-	if len(p.done) != 1 || p.done[0].(company.Answer).Option != company.OptApprove {
-		t.Errorf("sent: %+v", p.done)
-	}
-	shown := make([]byte, 4096)
-	n, err := person.Read(shown)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text := string(shown[:n]); strings.Contains(text, "\x1b[2J") {
-		t.Errorf("the question steers the terminal: %q", text)
+	}}, task
+}
+
+// At a terminal a question is asked until the answer is one. What was typed
+// before it was asked answers nothing, nor does a yes with words that nobody
+// would read.
+func TestAskAtTheTerminal(t *testing.T) {
+	for name, tc := range map[string]struct {
+		kind  company.ApprovalKind
+		typed []string
+		want  company.Answer
+	}{
+		"yes":               {company.AskMerge, []string{"", "perhaps", "yes"}, company.Answer{Option: company.OptApprove}},
+		"yes, with a comma": {company.AskBlocked, []string{"Yes, look at a.go first"}, company.Answer{Option: company.OptApprove, Text: "look at a.go first"}},
+		"a yes with a wish": {company.AskMerge, []string{"y but rename it", "n rename it"}, company.Answer{Option: company.OptReject, Text: "rename it"}},
+		"words":             {company.AskClarification, []string{"y the first"}, company.Answer{Option: company.OptAnswer, Text: "y the first"}},
+		"help, then words":  {company.AskClarification, []string{"?", "both"}, company.Answer{Option: company.OptAnswer, Text: "both"}},
+		"an amount":         {company.AskBudget, []string{"y much", "y 2.50usd"}, company.Answer{Option: company.OptApprove, Raise: company.Amount{MicroUSD: 2_500_000}}},
+		"keys that steer":   {company.AskBlocked, []string{"y up\x1b[Ahere"}, company.Answer{Option: company.OptApprove, Text: `up\x1b[Ahere`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			person, tty := terminal(t)
+			p, task := asks(tc.kind, "Merge t12-02\x1b[2J?")
+			if _, err := person.WriteString("y\n"); err != nil { // typed before it was asked
+				t.Fatal(err)
+			}
+			f := &follower{a: &app{in: tty, err: tty, output: "text"}, tasks: these([]company.TaskID{task.ID}), shown: p.state.Seq}
+			ended := make(chan error, 1)
+			go func() { _, err := f.follow(context.Background(), p); ended <- err }()
+			if shown := atPrompt(t, person, "a3> "); strings.Contains(shown, "\x1b[2J") {
+				t.Errorf("the question steers the terminal: %q", shown)
+			}
+			for i, line := range tc.typed {
+				if i > 0 {
+					atPrompt(t, person, "> ")
+				}
+				if _, err := person.WriteString(line + "\n"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := <-ended; err != nil {
+				t.Fatal(err)
+			}
+			tc.want.Approval, tc.want.By = "a3", "terminal"
+			if len(p.done) != 1 || p.done[0].(company.Answer) != tc.want {
+				t.Errorf("sent: %+v, want %+v", p.done, tc.want)
+			}
+		})
 	}
 }
 

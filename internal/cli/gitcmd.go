@@ -90,8 +90,7 @@ func (a *app) compare(ctx context.Context, host string, keys []gitops.HostKey) e
 		return company.E(company.EHostKey, "nobody is here to compare the fingerprints of "+host).Because("it shows " + prints(keys)).
 			Fix("company git trust-host " + host + " --fingerprint <the one that its operator publishes>")
 	}
-	fmt.Fprintf(a.err, "%s shows %s\nIs one of them what its operator publishes? [y/n]> ", clean(host), prints(keys))
-	answer, err := readLine(ctx, a)
+	answer, err := a.ask(ctx, fmt.Sprintf("%s shows %s\nIs one of them what its operator publishes? [y/n]> ", clean(host), prints(keys)))
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +74,7 @@ type app struct {
 	set       []string // key=value of the config
 
 	log   *slog.Logger
-	lines *bufio.Reader // of in, once something was asked
+	typed *keyboard // of in, once something was asked
 }
 
 // Main runs one command line and returns the exit code.

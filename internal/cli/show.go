@@ -33,31 +33,36 @@ func (a *app) show(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	th, err := find(s, id)
+	kind, v, err := viewOf(s, paths, id)
 	if err != nil {
 		return err
-	}
-	var kind string
-	var v interface{ text() string }
-	switch {
-	case th.approval != nil:
-		q := viewApproval(th.approval)
-		if th.task.Status.Ended() {
-			q.Next = "" // it waits for nothing any more
-		}
-		kind, v = "question", q
-	case th.run != nil:
-		kind, v = "run", viewRun(paths, th.task, th.run)
-	case th.subtask != nil:
-		kind, v = "subtask", viewSubtask(paths, th.task, th.subtask)
-	default:
-		kind, v = "task", viewWhole(s, paths, th.task)
 	}
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, kind: v})
 	}
 	fmt.Fprint(a.out, v.text())
 	return nil
+}
+
+// viewOf is what is known of what an id names, and what kind of thing that is.
+func viewOf(s *company.State, paths office.Paths, id string) (kind string, v interface{ text() string }, err error) {
+	th, err := find(s, id)
+	if err != nil {
+		return "", nil, err
+	}
+	switch {
+	case th.approval != nil:
+		q := viewApproval(th.approval)
+		if th.task.Status.Ended() {
+			q.Next = "" // it waits for nothing any more
+		}
+		return "question", q, nil
+	case th.run != nil:
+		return "run", viewRun(paths, th.task, th.run), nil
+	case th.subtask != nil:
+		return "subtask", viewSubtask(paths, th.task, th.subtask), nil
+	}
+	return "task", viewWhole(s, paths, th.task), nil
 }
 
 // wholeView is a task with everything in it.

@@ -4,12 +4,13 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
-	"company/internal/company"
 	"company/internal/orchestrator"
 )
 
@@ -43,57 +44,76 @@ func (a *app) note(format string, args ...any) {
 	}
 }
 
-// ask puts an open question to the person at the terminal.
-func (a *app) ask(ctx context.Context, acc access, q *company.Approval) error {
-	fmt.Fprintf(a.err, "\n%s %s\n", q.ID, clean(q.Question))
-	cmd := company.Answer{Approval: q.ID, By: "terminal"}
-	opts := q.Options()
-	for cmd.Option == "" {
-		prompt := fmt.Sprintf("y = %s, n = %s\n[y/n]> ", opts[company.OptApprove], opts[company.OptReject])
-		if q.Kind == company.AskClarification {
-			prompt = "answer> "
-		}
-		fmt.Fprint(a.err, prompt)
-		answer, err := readLine(ctx, a)
-		if err != nil {
-			return err
-		}
-		switch word := strings.ToLower(answer); {
-		case q.Kind == company.AskClarification:
-			if answer != "" {
-				cmd.Option, cmd.Text = company.OptAnswer, answer
-			}
-		case word == "y" || word == "yes":
-			cmd.Option = company.OptApprove
-		case word == "n" || word == "no":
-			cmd.Option = company.OptReject
-		}
-	}
-	_, err := acc.Do(ctx, "", cmd)
-	if company.CodeOf(err) == company.EConflict {
-		return nil // answered elsewhere meanwhile
-	}
-	return err
+// keyboard is what a person types, a line at a time.
+type keyboard struct {
+	in      io.Reader
+	lines   *bufio.Reader
+	pending chan typed // of a read that is under way; nil: there is none
 }
 
-// readLine reads a line of the terminal; an interrupt ends the wait.
-func readLine(ctx context.Context, a *app) (string, error) {
-	type got struct {
-		s   string
-		err error
+type typed struct {
+	text string
+	err  error
+}
+
+// line waits for a line. A wait that is given up leaves the read under way: the
+// next wait goes on with it.
+func (k *keyboard) line(done <-chan struct{}, again <-chan time.Time) (text string, got bool, err error) {
+	if k.lines == nil {
+		k.lines = bufio.NewReader(k.in)
 	}
-	if a.lines == nil {
-		a.lines = bufio.NewReader(a.in) // kept: it may hold the next line already
+	if k.pending == nil {
+		ch := make(chan typed, 1)
+		k.pending = ch
+		go func() { // it ends with the line, with the terminal, or with the process
+			s, err := k.lines.ReadString('\n')
+			ch <- typed{strings.TrimSpace(clean(s)), err}
+		}()
 	}
-	ch := make(chan got, 1)
-	go func() { // it ends with the line, or with the process
-		s, err := a.lines.ReadString('\n')
-		ch <- got{strings.TrimSpace(s), err}
-	}()
 	select {
-	case <-ctx.Done():
+	case t := <-k.pending:
+		k.pending = nil
+		return t.text, true, t.err
+	case <-done:
+	case <-again:
+	}
+	return "", false, nil
+}
+
+// ask prompts and waits for a line that is typed after that.
+func (a *app) ask(ctx context.Context, prompt string) (string, error) {
+	keys := a.keys()
+	fmt.Fprint(a.err, prompt)
+	text, _, err := keys.line(ctx.Done(), nil)
+	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
-	case g := <-ch:
-		return g.s, g.err
+	}
+	return text, err
+}
+
+// keys is the keyboard, with nothing on it that was typed before.
+func (a *app) keys() *keyboard {
+	if a.typed == nil {
+		a.typed = &keyboard{in: a.in}
+	}
+	a.typed.forget()
+	return a.typed
+}
+
+// forget drops what was typed before a question was asked: it answers nothing.
+func (k *keyboard) forget() {
+	if f, ok := k.in.(*os.File); ok {
+		_ = unix.IoctlSetInt(int(f.Fd()), unix.TCFLSH, unix.TCIFLUSH) // what is left is read as an answer
+	}
+	if k.pending != nil {
+		select {
+		case <-k.pending:
+			k.pending = nil
+		default:
+			return // it waits for what is typed from now on
+		}
+	}
+	if k.lines != nil {
+		_, _ = k.lines.Discard(k.lines.Buffered()) // no more than there is
 	}
 }

@@ -87,8 +87,8 @@ func (a *app) askTrust(ctx context.Context, r office.Review) error {
 	if !a.interactive() {
 		return company.E(company.EUsage, "you have to say whether you trust "+r.File).Because("nobody can be asked here").Fix("read the file, then: company trust --yes")
 	}
-	fmt.Fprint(a.err, "let this count? [y/N]> ")
-	answer, err := readLine(ctx, a)
+
+	answer, err := a.ask(ctx, "let this count? [y/N]> ")
 	if err != nil {
 		return err
 	}

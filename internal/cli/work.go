@@ -24,7 +24,7 @@ type job struct {
 // work does a job: in this process when the office is free, else in the one
 // that holds it. When that one ends first, this one takes over.
 func (a *app) work(ctx context.Context, j job) error {
-	f := &follower{a: a}
+	f := &follower{a: a, paths: j.paths}
 	patience := dialFor
 	for broken := 0; ; {
 		h, remote, err := a.open(ctx, j.paths, patience)

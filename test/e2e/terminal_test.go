@@ -1,0 +1,93 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"company/test/house"
+)
+
+// askedForHelp is an office whose worker is stuck until the president's words
+// reach it; the manager has given up.
+func askedForHelp(t *testing.T) *house.House {
+	return open(t, &staff{
+		manager: manages(farewell(), call("give_up", m{"reason": "nobody here knows"})),
+		worker:  runs(escalates("upper or lower case?"), saysGoodbye()),
+	})
+}
+
+// TestQuestionAtTheTerminal: at a terminal a question says what may be typed,
+// shows what it is about, takes no typing error for an answer, asks again
+// before it ends a task, and hands the person's words on.
+func TestQuestionAtTheTerminal(t *testing.T) {
+	t.Parallel()
+	h := askedForHelp(t)
+	p := h.AtTerminal("submit", "say goodbye")
+	asked := p.See(patience, "a1> ")
+	for _, words := range []string{"! a1  t1-01 is blocked: ", "upper or lower case?", "  y [words]   try again, with your words\n", "  n           give the task up\n", "  s  show    d  diff    l  later (company approve a1 or company reject a1)\n"} {
+		if !strings.Contains(asked, words) {
+			t.Errorf("the question does not say %q:\n%s", words, asked)
+		}
+	}
+	p.Type("perhaps\n")
+	if again := p.See(patience, "a1> "); !strings.Contains(again, `"perhaps" says neither y nor n`) || !strings.Contains(again, "! a1  t1-01 is blocked") {
+		t.Errorf("what is no answer:\n%s", again)
+	}
+	p.Type("s\n")
+	if shown := p.See(patience, "a1> "); !strings.Contains(shown, "t1-01  blocked, wave 1  Add a farewell") || !strings.Contains(shown, "must:   the checks pass") || !strings.Contains(shown, "! a1  t1-01 is blocked") {
+		t.Errorf("show:\n%s", shown)
+	}
+	p.Type("n\n")
+	p.See(patience, "this n ends all of t1 (0 of 1 subtask merged). End it? [y/N] ")
+	p.Type("n\n")
+	p.See(patience, "a1> ")
+	p.Type("y lower case, please\n")
+	if code := p.Wait(patience); code != 0 {
+		t.Fatalf("exit %d\n%s", code, p.Screen())
+	}
+	tells(t, h, "t1-01.2", "The president says: lower case, please")
+	delivered(t, h, 1, 1, 1)
+}
+
+// TestQuestionIsPutOff: a question that is left for later ends the command, as
+// one does that nobody is at the terminal for, and waits as it was; one that is
+// answered elsewhere waits for nobody here.
+func TestQuestionIsPutOff(t *testing.T) {
+	t.Parallel()
+	h := askedForHelp(t)
+	p := h.AtTerminal("submit", "say goodbye")
+	p.See(patience, "a1> ")
+	p.Type("l\n")
+	if code := p.Wait(patience); code != 2 || !strings.Contains(p.Screen(), "[NEXT]   company approve a1 or company reject a1") {
+		t.Fatalf("later: exit %d\n%s", code, p.Screen())
+	}
+	p = h.AtTerminal("resume", "t1")
+	p.See(patience, "a1> ")
+	p.Type("\x04") // the end of what is typed
+	if code := p.Wait(patience); code != 2 {
+		t.Fatalf("Ctrl-D: exit %d\n%s", code, p.Screen())
+	}
+	p = h.AtTerminal("resume", "t1")
+	p.See(patience, "a1> ")
+	says(t, h, []string{"a1: approve"}, "approve", "a1", "lower case, please")
+	p.See(patience, "a1 was answered elsewhere")
+	if code := p.Wait(patience); code != 0 {
+		t.Fatalf("exit %d\n%s", code, p.Screen())
+	}
+	delivered(t, h, 1, 1, 1)
+}
+
+// TestGivenUpAtTheTerminal: a no that is meant ends the task.
+func TestGivenUpAtTheTerminal(t *testing.T) {
+	t.Parallel()
+	h := askedForHelp(t)
+	p := h.AtTerminal("submit", "say goodbye")
+	p.See(patience, "a1> ")
+	p.Type("n\n")
+	p.See(patience, "End it? [y/N] ")
+	p.Type("y\n")
+	if code := p.Wait(patience); code != 1 || !strings.Contains(p.Screen(), "[RESULT] ERROR") {
+		t.Fatalf("exit %d\n%s", code, p.Screen())
+	}
+	says(t, h, []string{"t1  failed"}, "status")
+}
