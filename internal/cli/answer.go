@@ -125,7 +125,7 @@ func (a *app) done(acc access, s *company.State, id company.TaskID, v map[string
 	fmt.Fprintln(a.out, text)
 	switch {
 	case t == nil || t.Status.Ended():
-	case works:
+	case works && !t.Paused:
 		a.note("the company that is open goes on")
 	default:
 		a.note("go on with: company resume %s", id)

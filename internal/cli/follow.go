@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"company/internal/agent"
@@ -26,7 +27,7 @@ const (
 // waiting for a person who is not there.
 type follower struct {
 	a     *app
-	tasks func(*company.State) []company.TaskID
+	tasks []company.TaskID
 	paths office.Paths
 	shown uint64                      // the last event that was shown; kept when the office changes hands
 	later map[company.ApprovalID]bool // questions that the person has put off
@@ -70,7 +71,7 @@ func (f *follower) follow(ctx context.Context, acc access) (*company.State, erro
 			running = false
 			return last, err
 		case it := <-items:
-			if f.a.tell(it) {
+			if f.concerns(it) && f.a.tell(it) {
 				beat.Reset(beatAfter)
 			}
 			if it.Seq == 0 {
@@ -109,10 +110,17 @@ func (f *follower) follow(ctx context.Context, acc access) (*company.State, erro
 	}
 }
 
+// concerns says whether an item is shown here. People see the tasks that they
+// gave and what is of no task; a program gets the whole feed, and each item
+// names its task.
+func (f *follower) concerns(it orchestrator.Item) bool {
+	return f.a.output == "json" || it.Task == "" || slices.Contains(f.tasks, it.Task)
+}
+
 // rest says whether the tasks have come to rest, and asks the person at the
 // terminal what can be asked there.
 func (f *follower) rest(ctx context.Context, acc access, s *company.State) (bool, error) {
-	for _, id := range f.tasks(s) {
+	for _, id := range f.tasks {
 		t := s.Tasks[id]
 		if t == nil || t.Status.Ended() || s.Office.Stopped || t.Paused {
 			continue
@@ -173,7 +181,7 @@ func (f *follower) beat(s *company.State) {
 	if isTerminal(f.a.err) {
 		return
 	}
-	for _, id := range f.tasks(s) {
+	for _, id := range f.tasks {
 		if t := s.Tasks[id]; t != nil && !t.Status.Ended() {
 			v := viewTask(s, t)
 			f.a.tell(orchestrator.Item{

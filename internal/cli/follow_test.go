@@ -72,7 +72,7 @@ func TestFollowShowsTheLastEvent(t *testing.T) {
 	s, task := taskOf(nil)
 	p := &played{state: s, items: make(chan orchestrator.Item)}
 	var errs bytes.Buffer
-	f := &follower{a: &app{err: &errs, output: "text"}, tasks: these([]company.TaskID{task.ID})}
+	f := &follower{a: &app{err: &errs, output: "text"}, tasks: []company.TaskID{task.ID}}
 	ended := make(chan error, 1)
 	go func() { _, err := f.follow(context.Background(), p); ended <- err }()
 	for seq := uint64(1); seq <= 3; seq++ {
@@ -98,7 +98,7 @@ func TestFollowTellsOfTheOtherEnd(t *testing.T) {
 	task.Runs = map[company.RunID]*company.Run{"t12-02.1": {ID: "t12-02.1", Held: true}}
 	p := &played{state: s, items: make(chan orchestrator.Item)}
 	close(p.items)
-	f := &follower{a: &app{err: io.Discard, output: "text"}, tasks: these([]company.TaskID{task.ID})}
+	f := &follower{a: &app{err: io.Discard, output: "text"}, tasks: []company.TaskID{task.ID}}
 	if _, err := f.follow(context.Background(), p); !ended(err) {
 		t.Errorf("%v", err)
 	}
@@ -116,7 +116,7 @@ func TestHeartbeat(t *testing.T) {
 	s, task := taskOf(ask(company.AskMerge, "?"))
 	task.Runs = map[company.RunID]*company.Run{"t12-02.1": {ID: "t12-02.1", Held: true}}
 	var errs bytes.Buffer
-	f := &follower{a: &app{err: &errs, output: "text"}, tasks: these([]company.TaskID{task.ID})}
+	f := &follower{a: &app{err: &errs, output: "text"}, tasks: []company.TaskID{task.ID}}
 	f.beat(s)
 	if want := "t12             -        heartbeat - still awaiting_input, 1 of 2 subtasks merged, 1 runs under way\n"; !strings.HasSuffix(errs.String(), want) {
 		t.Errorf("got %q", errs.String())
@@ -247,12 +247,13 @@ func TestAskAtTheTerminal(t *testing.T) {
 		"keys that steer":   {company.AskBlocked, []string{"y up\x1b[Ahere"}, company.Answer{Option: company.OptApprove, Text: `up\x1b[Ahere`}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			person, tty := terminal(t)
 			p, task := asks(tc.kind, "Merge t12-02\x1b[2J?")
 			if _, err := person.WriteString("y\n"); err != nil { // typed before it was asked
 				t.Fatal(err)
 			}
-			f := &follower{a: &app{in: tty, err: tty, output: "text"}, tasks: these([]company.TaskID{task.ID}), shown: p.state.Seq}
+			f := &follower{a: &app{in: tty, err: tty, output: "text"}, tasks: []company.TaskID{task.ID}, shown: p.state.Seq}
 			ended := make(chan error, 1)
 			go func() { _, err := f.follow(context.Background(), p); ended <- err }()
 			if shown := atPrompt(t, person, "a3> "); strings.Contains(shown, "\x1b[2J") {

@@ -15,8 +15,8 @@ func newPause(a *app) *cobra.Command {
 		Use: "pause [task]...", Short: "Let tasks rest; their runs are put away",
 		Example: "  company pause t12\n  company pause",
 		Long: `Lets the named tasks rest, or all that have not ended. What their runs had done
-is kept, and nobody is asked for more. The others go on. company resume t12 ends
-the pause.`,
+is kept, and nobody is asked for more. The others go on. A paused task rests
+until company resume t12, or company resume for all of them.`,
 		ValidArgsFunction: a.ids(openTasks),
 		Args:              cobra.ArbitraryArgs,
 		RunE:              func(c *cobra.Command, args []string) error { return a.pauseTasks(c.Context(), args) },
@@ -69,6 +69,10 @@ func (a *app) pauseTasks(ctx context.Context, args []string) error {
 		_, err := fmt.Fprintln(a.out, "nothing is under way")
 		return err
 	}
-	_, err = fmt.Fprintf(a.out, "%s paused; go on with: company resume\n", join(paused))
+	one := ""
+	if len(paused) == 1 {
+		one = " " + string(paused[0])
+	}
+	_, err = fmt.Fprintf(a.out, "%s paused; go on with: company resume%s\n", join(paused), one)
 	return err
 }

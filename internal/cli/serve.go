@@ -56,6 +56,8 @@ func (a *app) serve(ctx context.Context) (err error) {
 	a.note("company %s serves the office %s (%s); end it with Ctrl-C", Version, h.office.ID, paths.Root)
 	if s := h.View(); s.Office.Stopped {
 		a.note("the office is stopped: nothing begins until company resume")
+	} else if rest := pausedTasks(s); len(rest) > 0 {
+		a.note("paused: %s; go on with: company resume %s", join(rest), rest[0])
 	}
 	err = h.Follow(ctx, seen+1, func(it orchestrator.Item) error {
 		a.tell(it)

@@ -40,6 +40,7 @@ type overview struct {
 	Open          bool           `json:"open"` // a company is at work on it
 	Stopped       bool           `json:"stopped"`
 	NeedsYou      []approvalView `json:"needs_you"`
+	Resting       []restingView  `json:"resting"` // what nobody works on until you say so
 	Running       []runView      `json:"running"`
 	CostMicroUSD  *int64         `json:"cost_micro_usd"`
 	Tokens        int64          `json:"tokens"`
@@ -48,6 +49,47 @@ type overview struct {
 	Disk          disk           `json:"disk"`
 
 	hidden int
+}
+
+// restingView is a task that nobody works on although it has not ended, and
+// that asks nothing: only a command moves it. Without a task it is the office.
+type restingView struct {
+	Task company.TaskID `json:"task,omitempty"`
+	Why  string         `json:"why"`
+	Next string         `json:"next"`
+}
+
+// resting lists what rests. atWork: a company has the office open.
+func resting(s *company.State, atWork bool) []restingView {
+	out := []restingView{}
+	if s.Office.Stopped && len(s.Open) > 0 {
+		return append(out, restingView{Why: "the office is stopped, with " + company.Count(len(s.Open), "unfinished task"), Next: "company resume"})
+	}
+	for _, id := range s.Open {
+		t := s.Tasks[id]
+		v := restingView{Task: id, Next: "company resume " + string(id)}
+		switch {
+		case t.Paused:
+			v.Why = "is paused"
+		case !atWork && (len(s.OpenApprovals(id)) == 0 || !idle(s, t)):
+			v.Why = "is unfinished and nobody works on it"
+		default:
+			continue
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// pausedTasks lists the open tasks that rest by somebody's decision.
+func pausedTasks(s *company.State) []company.TaskID {
+	var out []company.TaskID
+	for _, id := range s.Open {
+		if s.Tasks[id].Paused {
+			out = append(out, id)
+		}
+	}
+	return out
 }
 
 func (a *app) status(ctx context.Context) error {
@@ -73,7 +115,7 @@ func (a *app) status(ctx context.Context) error {
 func viewOffice(s *company.State, p office.Paths, open, all bool) overview {
 	v := overview{
 		SchemaVersion: 1, Office: s.Office.ID, Path: p.Root, Open: open, Stopped: s.Office.Stopped,
-		NeedsYou: viewApprovals(s.OpenApprovals("")), Running: []runView{}, Tasks: []taskView{}, OpenPRs: []prView{},
+		NeedsYou: viewApprovals(s.OpenApprovals("")), Resting: resting(s, open), Running: []runView{}, Tasks: []taskView{}, OpenPRs: []prView{},
 	}
 	for _, p := range s.Pulls() {
 		if p.State == company.PROpen {
@@ -121,7 +163,10 @@ func (v overview) text() string {
 	for _, q := range v.NeedsYou {
 		fmt.Fprintf(&b, "  ! %-4s %-7s %s\n          %s\n", q.ID, subject(q), cleanLine(q.Question, 200), q.Next)
 	}
-	if len(v.NeedsYou) == 0 {
+	for _, r := range v.Resting {
+		fmt.Fprintf(&b, "  ~ %s: %s\n", strings.TrimSpace(string(r.Task)+" "+r.Why), r.Next)
+	}
+	if len(v.NeedsYou)+len(v.Resting) == 0 {
 		b.WriteString("  nothing\n")
 	}
 	b.WriteString("\nRUNNING\n")

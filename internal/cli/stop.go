@@ -98,12 +98,12 @@ func held(s *company.State) []company.RunID {
 
 func newResume(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "resume [task]", Short: "Lift a stop or a pause, and go on with what is unfinished",
+		Use: "resume [task]", Short: "Go on with what is unfinished, paused or stopped",
 		Example: "  company resume\n  company resume t12",
-		Long: `Lifts a stop of the office, and the pause of the task that is named. Then it
-goes on with that task, or with all that have not ended, and follows them as
-submit does. After a crash this is all there is to do; with recovery: ask, it
-is what an unfinished task waits for.`,
+		Long: `Goes on with the task that is named, or with all that have not ended, and
+follows them as submit does. A stop of the office is lifted first, and what
+made those tasks rest: a pause, or an interrupt. After a crash this is all there
+is to do; with recovery: ask, it is what an unfinished task waits for.`,
 		Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.ids(taskIDs),
 		RunE: func(c *cobra.Command, args []string) error {
 			id := ""
@@ -128,7 +128,7 @@ func (a *app) resume(ctx context.Context, id string) error {
 		return company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
 	}
 	var ids []company.TaskID // that this command is about: found at the first look, and kept
-	known := false
+	known, lifted := false, false
 	var ended *company.State // when there is nothing to do
 	err = a.work(ctx, job{
 		paths: paths,
@@ -156,6 +156,9 @@ func (a *app) resume(ctx context.Context, id string) error {
 			return false, nil
 		},
 		begin: func(ctx context.Context, acc access) ([]company.TaskID, error) {
+			if lifted { // what was stopped or paused since was meant
+				return ids, nil
+			}
 			if _, err := acc.Do(ctx, "", company.Resume{}); err != nil {
 				return ids, err
 			}
@@ -170,6 +173,7 @@ func (a *app) resume(ctx context.Context, id string) error {
 					}
 				}
 			}
+			lifted = true
 			return ids, nil
 		},
 	})

@@ -38,8 +38,8 @@ The command follows the work until the task ends or waits for you, and ends
 with a summary. When the office is open in another process, the task queues
 there; when that process ends first, this one takes over.
 
-An interrupt (Ctrl-C) puts away what is under way and says how to go on; a
-second one ends at once.`,
+An interrupt (Ctrl-C) puts away what is under way, and the task rests until
+company resume; a second one ends at once.`,
 		Example: `  company submit "add rate limiting to the API"
   company submit -f ticket.md --detach
   company submit --project api "say who may call it"

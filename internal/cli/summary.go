@@ -77,6 +77,8 @@ func summarize(s *company.State, t *company.Task) summary {
 		} else if s.Office.Stopped {
 			sum.Why = "the office is stopped"
 			sum.Next = "company resume"
+		} else if t.Paused {
+			sum.Why = "it is paused, " + sum.Why
 		}
 	}
 	return sum

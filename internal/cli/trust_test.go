@@ -37,11 +37,19 @@ func TestTrustAsks(t *testing.T) {
 			read := make(chan struct{})
 			go func() { // it ends when the program's end is closed
 				defer close(read)
-				_, _ = io.Copy(&screen, person)
+				buf := make([]byte, 4096)
+				for typed := false; ; {
+					n, err := person.Read(buf)
+					screen.Write(buf[:n])
+					if !typed && strings.Contains(screen.String(), "> ") {
+						typed = true
+						_, err = io.WriteString(person, answer)
+					}
+					if err != nil {
+						return
+					}
+				}
 			}()
-			if _, err := io.WriteString(person, answer); err != nil {
-				t.Fatal(err)
-			}
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 			defer cancel()
 			a := &app{in: program, out: io.Discard, err: program, env: lookup}

@@ -4,10 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"company/internal/company"
 	"company/internal/office"
 )
+
+// restFor is how long the company that is open has to pause what was
+// interrupted here.
+const restFor = 5 * time.Second
 
 // job is what the foreground works on until it comes to rest.
 type job struct {
@@ -48,13 +54,61 @@ func (a *app) work(ctx context.Context, j job) error {
 			}
 		}
 		if ctx.Err() != nil {
-			a.interrupted(ids, h == nil)
+			a.interrupted(ids, serves(remote))
 			return &exitCode{code: exitInterrupt}
 		}
 		if err != nil {
 			return err
 		}
 		return a.conclude(s, ids)
+	}
+}
+
+// serves says whether an office is held by a company that stays when its tasks
+// have ended.
+func serves(acc access) bool {
+	d, ok := acc.(*distant)
+	return ok && d.hello.Serving
+}
+
+// letRest pauses the tasks that the person at the terminal has interrupted:
+// whichever company is at work next leaves them alone until somebody resumes
+// them. What only waits for an answer is left as it is: the answer is the
+// leave. A signal of who supervises the process is no decision about tasks.
+func (a *app) letRest(ctx context.Context, acc access, ids []company.TaskID) {
+	if cause := context.Cause(ctx); !errors.Is(cause, errInterrupted) || errors.Is(cause, errTerminated) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restFor)
+	defer cancel()
+	s, err := acc.State(ctx)
+	if err != nil {
+		a.log.Warn("the interrupted tasks are not paused", "err", err)
+		return
+	}
+	for _, id := range ids {
+		t := s.Tasks[id]
+		if t == nil || t.Status.Ended() || t.Paused || len(s.OpenApprovals(id)) > 0 && idle(s, t) {
+			continue
+		}
+		if _, err := acc.Do(ctx, "", company.Pause{Task: id}); err != nil {
+			a.log.Warn("an interrupted task is not paused", "task_id", id, "err", err)
+		}
+	}
+}
+
+// alsoUnderWay says which tasks an earlier company left, that this one goes on
+// with beside its own.
+func (a *app) alsoUnderWay(s *company.State, own []company.TaskID) {
+	var others []company.TaskID
+	for _, id := range s.Open {
+		t := s.Tasks[id]
+		if !slices.Contains(own, id) && !t.Paused && (len(s.OpenApprovals(id)) == 0 || !idle(s, t)) {
+			others = append(others, id)
+		}
+	}
+	if len(others) > 0 {
+		a.note("unfinished from before, and worked on as well: %s (company pause %s lets that rest)", join(others), others[0])
 	}
 }
 
@@ -70,7 +124,7 @@ func (a *app) interrupted(ids []company.TaskID, elsewhere bool) {
 	case elsewhere:
 		a.note("no longer followed; the company that is open goes on: company feed --follow%s", id)
 	default:
-		a.note("interrupted; go on with: company resume%s", id)
+		a.note("interrupted; it rests until: company resume%s", id)
 	}
 }
 
@@ -88,18 +142,20 @@ func (a *app) own(ctx context.Context, h *house, f *follower, j job) (s *company
 	if err != nil {
 		return nil, nil, err
 	}
+	acc := &near{h}
 	defer func() {
 		if ctx.Err() != nil {
+			a.letRest(ctx, acc, ids)
 			a.note("interrupted: ending what is under way (once more ends at once)")
 		}
 		err = errors.Join(err, stop())
 		s = h.View()
 	}()
-	acc := &near{h}
 	if ids, err = j.begin(ctx, acc); err != nil {
 		return nil, ids, err
 	}
-	f.tasks = these(ids)
+	a.alsoUnderWay(h.View(), ids)
+	f.tasks = ids
 	_, err = f.follow(ctx, acc)
 	return s, ids, err
 }
@@ -122,13 +178,12 @@ func (a *app) followOther(ctx context.Context, acc access, f *follower, j job) (
 		return nil, ids, err
 	}
 	a.note("%s is with the company that is open already", join(ids))
-	f.tasks = these(ids)
+	f.tasks = ids
 	s, err = f.follow(ctx, acc)
+	if ctx.Err() != nil && !serves(acc) {
+		a.letRest(ctx, acc, ids)
+	}
 	return s, ids, err
-}
-
-func these(ids []company.TaskID) func(*company.State) []company.TaskID {
-	return func(*company.State) []company.TaskID { return ids }
 }
 
 func join(ids []company.TaskID) string {

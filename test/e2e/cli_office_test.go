@@ -52,7 +52,7 @@ func TestStopAndResume(t *testing.T) {
 	}
 	held.release()
 	refused(t, h, 1, "E_STOPPED", "submit", "more")
-	says(t, h, []string{"STOPPED"}, "status")
+	says(t, h, []string{"STOPPED", "NEEDS YOU\n  ~ the office is stopped, with 1 unfinished task: company resume\n"}, "status")
 	if n := h.Model.Calls().Total; n != calls {
 		t.Errorf("%d model calls after the stop", n-calls)
 	}
@@ -86,13 +86,14 @@ func TestInterrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := p.Wait(patience)
-	if r.Code != 130 || !strings.Contains(p.Tell(), "go on with: company resume t1") {
+	if r.Code != 130 || !strings.Contains(p.Tell(), "interrupted; it rests until: company resume t1") {
 		t.Fatalf("exit %d\n%s", r.Code, p.Tell())
 	}
 	if left := h.Containers(); len(left) > 0 {
 		t.Errorf("containers after an interrupt: %v", left)
 	}
 	held.release()
+	says(t, h, []string{"NEEDS YOU\n  ~ t1 is paused: company resume t1\n"}, "status")
 	says(t, h, []string{"t1-01.1  w1", "+ write_file", "farewell.sh"}, "logs", "t1-01")
 	ends(t, h.Start("resume", "t1"), 0)
 	delivered(t, h, 1, 1, 1)
@@ -108,6 +109,7 @@ func TestLogsFromTheJournal(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(h.Repo, ".company/runtime/runs/t1-01.1/transcript.ndjson")); err == nil {
 		t.Fatal("there is a transcript: the test shows nothing")
 	}
+	says(t, h, []string{"NEEDS YOU\n  ~ t1 is unfinished and nobody works on it: company resume t1\n"}, "status")
 	says(t, h, []string{"t1-01.1  worker  ", "+ write_file", "created farewell.sh"}, "logs", "t1-01.1")
 	ends(t, h.Start("resume"), 0)
 	delivered(t, h, 1, 1, 1)
@@ -210,6 +212,77 @@ func TestSecondSubmitTakesOver(t *testing.T) {
 	gapless(t, second)
 	if calls := h.Model.Calls(); calls.ByRun["t2-01.1"] > 4 { // three turns, one repeated
 		t.Errorf("t2-01.1 asked the model %d times", calls.ByRun["t2-01.1"])
+	}
+}
+
+// TestInterruptRests: Ctrl-C in the terminal whose process works for both
+// interrupts its own task alone. The other terminal takes over, goes on with
+// its own, and shows and pays for nothing of the one that was interrupted, which
+// rests until somebody resumes it.
+func TestInterruptRests(t *testing.T) {
+	t.Parallel()
+	h, first, second, one, two := twoTasks(t)
+	if err := syscall.Kill(first.PID(), syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if r := first.Wait(patience); r.Code != 130 {
+		t.Fatalf("exit %d\n%s", r.Code, first.Tell())
+	}
+	calls := h.Model.Calls().ByRun["t1-01.1"]
+	one.release()
+	two.release()
+	if sum := ends(t, second, 0); sum.Task != "t2" || sum.Result != "COMPLETE" {
+		t.Errorf("summary: %+v", sum)
+	}
+	if n := h.Model.Calls().ByRun["t1-01.1"]; n != calls {
+		t.Errorf("the interrupted task asked the model %d times more", n-calls)
+	}
+	says(t, h, []string{"NEEDS YOU\n  ~ t1 is paused: company resume t1\n"}, "status")
+	ends(t, h.Start("resume", "t1"), 0)
+	mainUnmoved(t, h)
+}
+
+// TestInterruptOfAFollower: Ctrl-C in the terminal that follows lets its task
+// rest, too, and the company that is open goes on with its own.
+func TestInterruptOfAFollower(t *testing.T) {
+	t.Parallel()
+	h, first, second, one, two := twoTasks(t)
+	if err := syscall.Kill(second.PID(), syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if r := second.Wait(patience); r.Code != 130 || !strings.Contains(second.Tell(), "interrupted; it rests until: company resume t2") {
+		t.Fatalf("exit %d\n%s", r.Code, second.Tell())
+	}
+	says(t, h, []string{"NEEDS YOU\n  ~ t2 is paused: company resume t2\n", "> t1-01.1"}, "status")
+	one.release()
+	two.release()
+	ends(t, first, 0)
+	delivered(t, h, 1, 1, 1)
+	ends(t, h.Start("resume", "t2"), 0)
+	delivered(t, h, 2, 2, 1)
+}
+
+// TestOneTerminalOneTask: a terminal shows the task that was given there.
+func TestOneTerminalOneTask(t *testing.T) {
+	t.Parallel()
+	hold := at("t1-01.1", 1)
+	h := open(t, &staff{manager: perTask(planned(farewell()), planned(farewell())), worker: saysGoodbye(), stops: []*stop{hold}})
+	t.Cleanup(hold.release)
+	first := h.AtTerminal("submit", "say goodbye")
+	first.See(patience, "t1-01.1 ")
+	second := h.AtTerminal("submit", "say goodbye again")
+	second.See(patience, "complete")
+	second.See(patience, "[TASK]   t2 say goodbye again")
+	if strings.Contains(second.Screen(), " t1") {
+		t.Errorf("the second terminal tells of t1:\n%s", second.Screen())
+	}
+	hold.release()
+	first.See(patience, "[TASK]   t1 say goodbye")
+	if strings.Contains(first.Screen(), " t2") {
+		t.Errorf("the first terminal tells of t2:\n%s", first.Screen())
+	}
+	if code := first.Wait(patience) + second.Wait(patience); code != 0 {
+		t.Errorf("exit codes: %d", code)
 	}
 }
 
