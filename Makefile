@@ -20,6 +20,14 @@ toolbox: ## the program that runs inside workers, to be embedded
 build: toolbox ## bin/company
 	$(GO) build -trimpath -o bin/company ./cmd/company
 
+# Where install puts the program: a user's own folder, or the machine's.
+PREFIX ?= $(if $(filter 0,$(shell id -u)),/usr/local,$(HOME)/.local)
+
+.PHONY: install
+install: build ## bin/company into $(PREFIX)/bin
+	install -D -m 755 bin/company "$(DESTDIR)$(PREFIX)/bin/company"
+	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) echo "put $(PREFIX)/bin into PATH to call it company";; esac
+
 .PHONY: demo
 demo: setup build ## watch a company do a small job, then check that it did
 	@scripts/demo.sh

@@ -11,6 +11,7 @@ limit=$((12 * 1024 * 1024))
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 
+echo "building the toolbox (the first time takes a minute)" >&2
 for arch in amd64 arm64; do
 	# Nothing of the machine or the checkout goes in: the hash names images.
 	CGO_ENABLED=0 GOOS=linux GOARCH=$arch GOFLAGS= GOAMD64=v1 GOARM64=v8.0 \

@@ -6,5 +6,6 @@ cd "$(dirname "$0")/.."
 
 program=$(mktemp -d)
 trap 'rm -rf "$program"' EXIT
+echo "building the demo" >&2
 go build -trimpath -o "$program/demo" ./test/demo/cmd/demo
 "$program/demo"

@@ -45,8 +45,11 @@ fi
 [ -e /usr/share/keyrings/debian-archive-keyring.gpg ] || missing="$missing debian-archive-keyring"
 [ -e /etc/ssl/certs/ca-certificates.crt ] || [ -d /etc/pki ] || missing="$missing ca-certificates"
 up=false
+denied=false # a daemon is there, and this user may not talk to it
 if answers; then
 	up=true
+elif has docker && LC_ALL=C timeout 20 docker version 2>&1 | grep -q 'permission denied'; then
+	denied=true
 elif [ -n "${DOCKER_HOST:-}" ]; then
 	# The operator chose a daemon; starting another one would not help.
 	need docker docker.io
@@ -64,7 +67,9 @@ missing=$(printf '%s\n' $missing | sort -u | tr '\n' ' ')
 missing=${missing% }
 if [ "$(id -u)" != 0 ]; then
 	[ -z "$missing" ] || die "missing: $missing. Run as root: apt-get install --no-install-recommends $missing"
-	die "no Docker daemon answers: start it (systemctl start docker), and be in the group docker (or set DOCKER_HOST)"
+	user=$(id -un)
+	! $denied || die "Docker runs, but $user may not use it: sudo usermod -aG docker $user, then log in again"
+	die "no Docker daemon answers: start it (sudo systemctl start docker), or set DOCKER_HOST"
 fi
 
 # Two at once must not both install or both start a daemon. The daemon must not

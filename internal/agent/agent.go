@@ -211,6 +211,7 @@ const (
 	Waiting     EventKind = "waiting"      // the model's server asked for patience: Wait, Text
 	Switched    EventKind = "switched"     // another model is asked, or in another way: Text
 	Replied     EventKind = "replied"      // Text, Usage
+	ToolStarted EventKind = "tool_started" // Tool, CallID, Args: the call runs from now on
 	ToolDone    EventKind = "tool_done"    // Tool, CallID, Args, Text, IsError, Changed, Duration
 	ToolRedone  EventKind = "tool_redone"  // the same, of a call that was done again after an interruption
 	Noted       EventKind = "noted"        // the company told the model something: Text

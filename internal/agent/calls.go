@@ -222,6 +222,9 @@ func (r *runner) runGroup(ctx context.Context, jobs []*job) []*job {
 			})
 			j.took = r.cfg.Now().Sub(start)
 		}
+		if j.manner() != anyhow {
+			r.event(Event{Kind: ToolStarted, Tool: CleanLine(j.Name, 64), CallID: j.ID, Args: CleanLine(mainArgument(j.Arguments), 300)})
+		}
 		switch j.manner() {
 		case anyhow:
 		case beside:

@@ -294,3 +294,24 @@ func TestConfigIsChecked(t *testing.T) {
 		t.Errorf("defaults %+v", d)
 	}
 }
+
+// Who looks on is told of a call before it runs: it may run for minutes.
+func TestACallIsToldWhenItBegins(t *testing.T) {
+	b := newBench(t, replies(calls(`read {"path":"a"}`, `write {"path":"c"}`), finish))
+	var told []string
+	for i := range b.cfg.Tools {
+		run, name := b.cfg.Tools[i].Run, b.cfg.Tools[i].Spec.Name
+		b.cfg.Tools[i].Run = func(ctx context.Context, args json.RawMessage) (Result, error) {
+			last := b.events[len(b.events)-1] // nothing else runs beside these calls
+			told = append(told, fmt.Sprintf("%s %s %d", last.Kind, last.Tool, last.Turn))
+			if last.Tool != name {
+				t.Errorf("%s runs, and %s was told of", name, last.Tool)
+			}
+			return run(ctx, args)
+		}
+	}
+	b.mustRun(t)
+	if got := strings.Join(told, ", "); got != "tool_started read 1, tool_started write 1, tool_started finish 2" {
+		t.Errorf("told: %s", got)
+	}
+}

@@ -71,7 +71,7 @@ func (a *app) loadFor(p office.Paths, project string) (office.Loaded, error) {
 }
 
 func (a *app) loadOptions(p office.Paths, flags map[string]string) office.LoadOptions {
-	return office.LoadOptions{OfficeDir: p.Root, Project: a.project, Env: a.env, Flags: flags}
+	return office.LoadOptions{OfficeDir: p.Root, Project: a.project, Env: a.env, Environ: a.environ, Flags: flags}
 }
 
 // ready is the office and a config that it can work with.
@@ -231,6 +231,20 @@ func (d *distant) doings(ctx context.Context) ([]server.Doing, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerFor)
 	defer cancel()
 	return d.c.Doings(ctx)
+}
+
+// doingsIn are what the agents of an office are at; none where no company is
+// at work, or none is told.
+func doingsIn(ctx context.Context, acc access) []server.Doing {
+	d, ok := acc.(*distant)
+	if !ok {
+		return nil
+	}
+	doings, err := d.doings(ctx)
+	if err != nil {
+		return nil // the ledger's answer stands
+	}
+	return doings
 }
 
 func (d *distant) State(ctx context.Context) (*company.State, error) {

@@ -96,7 +96,7 @@ func (a *app) cleanup(ctx context.Context, o cleanupOptions) error {
 		return err
 	}
 	if len(failed) > 0 {
-		return company.E(company.EInternal, fmt.Sprintf("%d things could not be removed", len(failed))).Wrap(errors.Join(failed...)).Fix("see that they are yours, and try again")
+		return company.E(company.EInternal, company.Count(len(failed), "thing")+" could not be removed").Wrap(errors.Join(failed...)).Fix("see that they are yours, and try again")
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func (a *app) sayCleaned(out cleaned) error {
 	if out.DryRun {
 		what = "would be removed"
 	}
-	_, err := fmt.Fprintf(a.out, "%d things %s, %s\n", len(out.Items), what, bytesText(out.Bytes))
+	_, err := fmt.Fprintf(a.out, "%s %s, %s\n", company.Count(len(out.Items), "thing"), what, bytesText(out.Bytes))
 	return err
 }
 

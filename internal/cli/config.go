@@ -53,7 +53,8 @@ func (a *app) checkConfig() error {
 		return err
 	}
 	if a.output == "json" {
-		out := map[string]any{"schema_version": 1, "ok": err == nil, "sources": sourcesOf(loaded), "problems": append([]office.Problem{}, office.Problems(err)...)}
+		out := map[string]any{"schema_version": 1, "ok": err == nil, "sources": sourcesOf(loaded), "problems": append([]office.Problem{}, office.Problems(err)...),
+			"unused_variables": append([]string{}, loaded.Unused...)}
 		if perr := a.printJSON(a.out, out); perr != nil {
 			return perr
 		}
@@ -67,6 +68,9 @@ func (a *app) checkConfig() error {
 		from = strings.Join(list, ", ")
 	}
 	_, err = fmt.Fprintf(a.out, "the config is in order: %s\n", clean(from))
+	for _, name := range loaded.Unused {
+		a.note("%s sets nothing", name)
+	}
 	return err
 }
 

@@ -67,7 +67,7 @@ func TestCheckMemory(t *testing.T) {
 	}{
 		{nil, 24 << 30, "pass", "24576 MiB here, 3 workers of 4g"},
 		{nil, 9 << 30, "pass", "2 workers of 4g"},
-		{nil, 2 << 30, "warn", "1 workers of 4g"},
+		{nil, 2 << 30, "warn", "1 worker of 4g"},
 		{map[string]string{"workers.max": "5"}, 9 << 30, "warn", "5 workers of 4g"},
 		{nil, 0, "pass", "not known"},
 	} {

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"company/internal/company"
 	"company/internal/image/toolboxbin"
 	"company/internal/office"
 )
@@ -135,7 +136,7 @@ func (a *app) checkOffice(ctx context.Context, p office.Paths, err error, loaded
 	}
 	s := h.View()
 	h.leave()
-	return append(one("office", free), verdict{Name: "ledger", Result: office.Result{OK: true, Found: fmt.Sprintf("%d events, %d tasks", s.Seq, len(s.Tasks))}})
+	return append(one("office", free), verdict{Name: "ledger", Result: office.Result{OK: true, Found: company.Count(int(s.Seq), "event") + ", " + company.Count(len(s.Tasks), "task")}})
 }
 
 // checkHolder looks at the company that has the office open.
@@ -176,7 +177,7 @@ func checkMemory(l office.Loaded, host office.Size) office.Result {
 	}
 	w := l.ForHost(office.Host{Memory: host}).Workers
 	most := max(1, int(host/w.Memory))
-	r := office.Result{OK: true, Found: fmt.Sprintf("%d MiB here, %d workers of %s", host>>20, w.Max, w.Memory)}
+	r := office.Result{OK: true, Found: fmt.Sprintf("%d MiB here, %s of %s", host>>20, company.Count(w.Max, "worker"), w.Memory)}
 	if w.Max > most || w.Memory > host {
 		r.OK, r.Warn = false, true
 		r.Needed = "memory for all of them at once"

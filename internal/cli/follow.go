@@ -186,7 +186,7 @@ func (f *follower) beat(s *company.State) {
 			v := viewTask(s, t)
 			f.a.tell(orchestrator.Item{
 				SchemaVersion: 1, Time: now(), Task: id, Kind: "heartbeat", Mark: orchestrator.Info,
-				Text: fmt.Sprintf("still %s, %d of %d subtasks merged, %d runs under way", v.Status, v.Merged, len(t.Subtasks), v.Running),
+				Text: fmt.Sprintf("still %s, %d of %s merged, %s under way", v.Status, v.Merged, company.Count(len(t.Subtasks), "subtask"), company.Count(v.Running, "run")),
 			})
 		}
 	}

@@ -118,7 +118,7 @@ func TestHeartbeat(t *testing.T) {
 	var errs bytes.Buffer
 	f := &follower{a: &app{err: &errs, output: "text"}, tasks: []company.TaskID{task.ID}}
 	f.beat(s)
-	if want := "t12             -        heartbeat - still awaiting_input, 1 of 2 subtasks merged, 1 runs under way\n"; !strings.HasSuffix(errs.String(), want) {
+	if want := "t12             -        heartbeat - still awaiting_input, 1 of 2 subtasks merged, 1 run under way\n"; !strings.HasSuffix(errs.String(), want) {
 		t.Errorf("got %q", errs.String())
 	}
 	errs.Reset()

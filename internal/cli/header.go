@@ -66,11 +66,7 @@ func baseState(c office.Config, base gitops.BaseInfo) string {
 		state += "; a shallow clone, its history is completed from " + c.Git.Remote
 	}
 	if base.RemoteURL != "" && base.AheadOfRemote > 0 {
-		commits := "1 commit that " + c.Git.Remote + " lacks travels along"
-		if base.AheadOfRemote > 1 {
-			commits = fmt.Sprintf("%d commits that %s lacks travel along", base.AheadOfRemote, c.Git.Remote)
-		}
-		state += "; " + commits
+		state += "; with " + company.Count(base.AheadOfRemote, "commit") + " that " + c.Git.Remote + " lacks"
 	}
 	return state
 }

@@ -55,8 +55,8 @@ func TestBaseState(t *testing.T) {
 		{gitops.BaseInfo{AheadOfRemote: 3}, "clean"},
 		{gitops.BaseInfo{Detached: true, DefaultBranch: "trunk"}, "clean; detached, the pull request goes into trunk"},
 		{gitops.BaseInfo{Shallow: true}, "clean; a shallow clone, its history is completed from origin"},
-		{gitops.BaseInfo{AheadOfRemote: 1, RemoteURL: "x"}, "clean; 1 commit that origin lacks travels along"},
-		{gitops.BaseInfo{AheadOfRemote: 3, RemoteURL: "x", Dirty: true}, "uncommitted changes are not part of it; 3 commits that origin lacks travel along"},
+		{gitops.BaseInfo{AheadOfRemote: 1, RemoteURL: "x"}, "clean; with 1 commit that origin lacks"},
+		{gitops.BaseInfo{AheadOfRemote: 3, RemoteURL: "x", Dirty: true}, "uncommitted changes are not part of it; with 3 commits that origin lacks"},
 	} {
 		if got := baseState(c, x.base); got != x.want {
 			t.Errorf("%+v: %q, want %q", x.base, got, x.want)

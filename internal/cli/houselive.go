@@ -80,8 +80,10 @@ func (d *doings) note(run company.RunID, e agent.Event) {
 	switch e.Kind {
 	case agent.TurnStarted:
 		what = "thinks"
-	case agent.ToolDone:
+	case agent.ToolStarted:
 		what = strings.TrimSpace(e.Tool + " " + agent.CleanLine(e.Args, 80))
+	case agent.ToolDone:
+		return // what began last is what it is at
 	case agent.Waiting:
 		what = "waits for the model's server"
 	}
@@ -126,6 +128,8 @@ func (h *house) activity(run company.RunID, e agent.Event) {
 		}
 	}
 	switch e.Kind {
+	case agent.ToolStarted:
+		it.Mark, it.Text, it.Quiet = orchestrator.Started, strings.TrimSpace(e.Tool+" "+agent.CleanLine(e.Args, 80)), true
 	case agent.ToolDone:
 		it.Mark, it.Text = orchestrator.Done, strings.TrimSpace(e.Tool+" "+agent.CleanLine(e.Args, 80))
 		if e.IsError {

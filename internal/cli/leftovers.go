@@ -228,11 +228,17 @@ type disk struct {
 	Logs    *int64 `json:"logs_bytes"`
 }
 
-// diskFor is how long status counts. A person waits for it.
-const diskFor = 300 * time.Millisecond
+const (
+	// diskFor is how long status counts. A person waits for it.
+	diskFor = 300 * time.Millisecond
+	// diskAsked is the same for a person who wants to know.
+	diskAsked = 10 * time.Second
+	// muchDisk, in bytes, is told without being asked for.
+	muchDisk = 5 << 30
+)
 
-func diskOf(ctx context.Context, p office.Paths) disk {
-	ctx, cancel := context.WithTimeout(ctx, diskFor)
+func diskOf(ctx context.Context, p office.Paths, patience time.Duration) disk {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	count := func(dir string) *int64 {
 		n, ok := usage(ctx, dir)
@@ -244,12 +250,36 @@ func diskOf(ctx context.Context, p office.Paths) disk {
 	return disk{Runs: count(p.Runs), Logs: count(p.Logs), Ledger: count(p.Bus), Mirrors: count(p.Git)}
 }
 
-func (d disk) text() string {
-	part := func(name string, n *int64) string {
-		if n == nil {
-			return name + " not counted"
+// parts are the counts that there are, each with its name.
+func (d disk) parts() (names []string, sizes []int64) {
+	for _, p := range []struct {
+		name string
+		n    *int64
+	}{{"ledger", d.Ledger}, {"mirrors", d.Mirrors}, {"runs", d.Runs}, {"logs", d.Logs}} {
+		if p.n != nil {
+			names, sizes = append(names, p.name), append(sizes, *p.n)
 		}
-		return name + " " + bytesText(*n)
 	}
-	return strings.Join([]string{part("ledger", d.Ledger), part("mirrors", d.Mirrors), part("runs", d.Runs), part("logs", d.Logs)}, ", ")
+	return names, sizes
+}
+
+// counted is the sum of what was counted, in bytes.
+func (d disk) counted() (sum int64) {
+	_, sizes := d.parts()
+	for _, n := range sizes {
+		sum += n
+	}
+	return sum
+}
+
+func (d disk) text() string {
+	names, sizes := d.parts()
+	var parts []string
+	for i, name := range names {
+		parts = append(parts, name+" "+bytesText(sizes[i]))
+	}
+	if len(parts) < 4 {
+		parts = append(parts, "the rest takes too long to count")
+	}
+	return strings.Join(parts, ", ")
 }

@@ -161,7 +161,7 @@ func (b blobs) GetBlob(ctx context.Context, h company.Hash) ([]byte, error) {
 // transcriptText shows a conversation in the order in which it happened.
 func transcriptText(t agent.Transcript, most int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s  %d messages, %d tool calls, %d tokens\n", t.RunID, cleanLine(t.AgentID, 40), len(t.Messages), len(t.ToolCalls), t.TotalTokens)
+	fmt.Fprintf(&b, "%s  %s  %s, %s, %s\n", t.RunID, cleanLine(t.AgentID, 40), company.Count(len(t.Messages), "message"), company.Count(len(t.ToolCalls), "tool call"), company.Count(int(t.TotalTokens), "token"))
 	m, c := 0, 0
 	for m < len(t.Messages) || c < len(t.ToolCalls) {
 		if c == len(t.ToolCalls) || m < len(t.Messages) && !t.ToolCalls[c].Timestamp.Before(t.Messages[m].Timestamp) {

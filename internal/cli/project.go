@@ -219,14 +219,14 @@ func checkoutAt(dir string) (string, error) {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
 	if err != nil {
-		return "", company.E(company.EUsage, "there is no such folder").Wrap(err).Fix("name a git checkout")
+		return "", company.E(company.ENotFound, "there is no such folder").Wrap(err).Fix("name a git checkout")
 	}
 	for top := dir; ; top = filepath.Dir(top) {
 		if _, err := os.Lstat(filepath.Join(top, ".git")); err == nil {
 			return top, nil
 		}
 		if top == filepath.Dir(top) {
-			return "", company.E(company.EUsage, "there is no git repository here: "+dir).Fix("run company inside a git checkout, or name one with --repo or --project")
+			return "", company.E(company.ENotFound, "there is no git repository here: "+dir).Fix("run company inside a git checkout, or name one with --repo or --project")
 		}
 	}
 }

@@ -39,7 +39,7 @@ func line(it orchestrator.Item, colour bool) string {
 	if noun, _, _ := strings.Cut(it.Kind, "."); ok && noun != "run" {
 		kind = noun
 	}
-	if kind == "tool_done" {
+	if kind == "tool_done" || kind == "tool_started" {
 		kind = "tool"
 	}
 	sym := symbols[it.Mark]
@@ -79,9 +79,11 @@ func (a *app) tell(it orchestrator.Item) bool {
 // reads there.
 func (a *app) feedLine(w io.Writer, it orchestrator.Item) (printed bool, err error) {
 	switch {
+	case a.quiet && w == a.err:
+		return false, nil
 	case a.output == "json":
 		return true, a.printJSON(w, it)
-	case it.Quiet && !a.verbose, a.quiet && w == a.err:
+	case it.Quiet && !a.verbose:
 		return false, nil
 	}
 	_, err = fmt.Fprintln(w, line(it, a.colour(w)))

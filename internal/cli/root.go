@@ -31,6 +31,7 @@ const (
 	exitHeld       = 3 // the office is held by a process that does not answer
 	exitUsage      = 64
 	exitInterrupt  = 130
+	exitPipe       = 141 // nobody read to the end; what a shell gives for SIGPIPE
 )
 
 // errInterrupted is why the context of a command ends.
@@ -60,6 +61,7 @@ type app struct {
 	in       io.Reader
 	out, err io.Writer
 	env      func(string) (string, bool)
+	environ  []string // all of it; nil: only env is looked at
 
 	officeDir string
 	repoDir   string
@@ -73,6 +75,8 @@ type app struct {
 	yes       bool
 	set       []string // key=value of the config
 
+	worked bool // the result says what became of work: somebody must get it
+
 	log   *slog.Logger
 	typed *keyboard // of in, once something was asked
 }
@@ -84,7 +88,7 @@ func Main(args []string) int {
 	// A reader that goes away is an error of the write, not a sudden death in
 	// the middle of the work. (To ignore the signal would be inherited by git.)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.LookupEnv}
+	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.LookupEnv, environ: os.Environ()}
 	return a.main(ctx, args)
 }
 
@@ -123,7 +127,11 @@ func (a *app) main(ctx context.Context, args []string) int {
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	err := root.ExecuteContext(ctx)
-	if out.err != nil && ctx.Err() == nil {
+	switch {
+	case out.err == nil || ctx.Err() != nil:
+	case errors.Is(out.err, syscall.EPIPE) && !a.worked:
+		return exitPipe // whoever read it has seen enough
+	default:
 		err = company.E(company.EOutput, "the result could not be written to stdout").Wrap(out.err).Fix("see what became of the program that reads it")
 	}
 	return a.finish(ctx, err)
@@ -178,6 +186,16 @@ func newRoot(a *app) *cobra.Command {
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.begin() }
 	root.CompletionOptions.DisableDefaultCmd = true // ours is newCompletion
 	root.SetHelpTemplate(helpTemplate)
+	printHelp(a, root)
+	var version bool
+	root.Flags().BoolVar(&version, "version", false, "print the version")
+	help := root.RunE
+	root.RunE = func(c *cobra.Command, args []string) error {
+		if version {
+			return a.version()
+		}
+		return help(c, args)
+	}
 	f := root.PersistentFlags()
 	f.StringVar(&a.officeDir, "office", "", "folder of the office (default: the nearest company.yaml, else .company in this repository)")
 	f.StringVarP(&a.repoDir, "repo", "R", "", "git checkout to work on (default: the one you stand in)")
@@ -229,7 +247,11 @@ func (a *app) showError(err error) {
 		e = e.Because(e.Err.Error())
 	}
 	if a.output == "json" || a.json {
-		_ = a.printJSON(a.err, map[string]any{"schema_version": 1, "error": e}) // whoever closed stderr does not want to know
+		told := struct {
+			*company.Error
+			Fix string `json:"fix,omitempty"` // the word of text and of doctor; hint is its older name
+		}{e, e.Hint}
+		_ = a.printJSON(a.err, map[string]any{"schema_version": 1, "error": told}) // whoever closed stderr does not want to know
 		return
 	}
 	fmt.Fprintf(a.err, "error[%s]: %s\n", e.Code, agent.Clean(e.Message))

@@ -37,6 +37,7 @@ type served struct {
 }
 
 func (a *app) serve(ctx context.Context) (err error) {
+	a.worked = true
 	paths, _, err := a.ready()
 	if err != nil {
 		return err
@@ -86,7 +87,7 @@ func (a *app) endServe(out served) error {
 	}
 	left := "nothing is unfinished"
 	if out.Open > 0 {
-		left = fmt.Sprintf("%d tasks go on with: company serve, or company resume", out.Open)
+		left = company.Count(out.Open, "unfinished task") + " left: go on with company serve, or company resume"
 	}
 	_, err := fmt.Fprintf(a.out, "office %s is closed; %s\n", out.Office, left)
 	return err

@@ -37,6 +37,7 @@ func (a *app) show(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
+	v = liveView(v, doingsIn(ctx, acc))
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, kind: v})
 	}
@@ -159,7 +160,7 @@ func (v wholeView) text() string {
 		of = fmt.Sprintf(" of at most $%.2f", float64(*v.CapMicroUSD)/1e6)
 	}
 	if v.CapTokens != nil {
-		of += fmt.Sprintf(" of at most %d tokens", *v.CapTokens)
+		of += fmt.Sprintf(" of at most %s", tokensText(*v.CapTokens))
 	}
 	fmt.Fprintf(&b, "  cost:   %s%s\n", money(v.CostMicroUSD, v.Tokens), of)
 	fmt.Fprintf(&b, "  shown:  %s\n", v.Evidence)
@@ -175,11 +176,16 @@ func (v wholeView) text() string {
 	}
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, sub := range v.Plan {
-		fmt.Fprintf(table, "  %d\t%s\t%s\t%d runs\t%s\t%s\t%s\n", sub.Wave, sub.ID, sub.Status, len(sub.Runs), sub.Gate.word(), reviewWord(sub.Review), cleanLine(sub.Title, 80))
+		fmt.Fprintf(table, "  %d\t%s\t%s\t%s\t%s\t%s\t%s\n", sub.Wave, sub.ID, sub.Status, company.Count(sub.Attempts, "attempt"), sub.Gate.word(), reviewWord(sub.Review), cleanLine(sub.Title, 80))
 	}
 	_ = table.Flush() // into memory
-	b.WriteString("\nRUNS  of the whole task\n")
-	writeRuns(&b, v.Runs)
+	runs := slices.Clone(v.Runs)
+	for _, sub := range v.Plan {
+		runs = append(runs, sub.Runs...)
+	}
+	sortRuns(runs)
+	b.WriteString("\nRUNS  of everybody, as they began\n")
+	writeRuns(&b, runs)
 	if v.Gate != nil {
 		fmt.Fprintf(&b, "\nGATES  of the whole, on %s\n%s", v.Gate.Head.Short(), v.Gate.text())
 	}
@@ -230,7 +236,10 @@ func (v subtaskView) text() string {
 
 func (v runView) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s  %s, %s, %d turns, %s\n", v.ID, v.Role, v.Status, ago(time.Duration(v.DurationMS)*time.Millisecond), v.Turns, money(v.CostMicroUSD, v.Tokens))
+	fmt.Fprintf(&b, "%s  %s  %s, %s, %s, %s\n", v.ID, v.Role, v.Status, ago(time.Duration(v.DurationMS)*time.Millisecond), company.Count(v.Turns, "turn"), money(v.CostMicroUSD, v.Tokens))
+	if v.Doing != "" {
+		fmt.Fprintf(&b, "  now:    %s\n", cleanLine(v.Doing, 120))
+	}
 	if v.From != "" {
 		fmt.Fprintf(&b, "  from:   %s\n", v.From.Short())
 	}
@@ -354,10 +363,13 @@ func writeRuns(b *strings.Builder, runs []runView) {
 	}
 	for _, r := range runs {
 		end := cleanLine(r.Summary, 80)
+		if r.Doing != "" {
+			end = cleanLine(r.Doing, 80)
+		}
 		if r.Error != "" {
 			end = cleanLine(r.Error, 80)
 		}
-		fmt.Fprintf(b, "  %-16s %-8s %-14s %7s %3d turns  %s  %s\n", r.ID, r.Role, r.Status, ago(time.Duration(r.DurationMS)*time.Millisecond), r.Turns, money(r.CostMicroUSD, r.Tokens), end)
+		fmt.Fprintf(b, "  %-16s %-8s %-14s %7s %8s  %s  %s\n", r.ID, r.Role, r.Status, ago(time.Duration(r.DurationMS)*time.Millisecond), company.Count(r.Turns, "turn"), money(r.CostMicroUSD, r.Tokens), end)
 	}
 }
 
@@ -365,7 +377,7 @@ func writeRuns(b *strings.Builder, runs []runView) {
 func indent(s string, n int) string {
 	lines := strings.Split(strings.TrimRight(clean(s), "\n"), "\n")
 	if len(lines) > n {
-		lines = append(lines[:n], fmt.Sprintf("… and %d lines more (-o json shows all)", len(lines)-n))
+		lines = append(lines[:n], fmt.Sprintf("… and %s more (-o json shows all)", company.Count(len(lines)-n, "line")))
 	}
 	return "  " + strings.Join(lines, "\n  ") + "\n"
 }

@@ -131,7 +131,11 @@ func (v team) text() string {
 	} else if v.Hired < 0 {
 		hired = fmt.Sprintf(" (%d let go)", -v.Hired)
 	}
-	fmt.Fprintf(&b, "%d workers%s, %d runs wait for one\n\n", v.Workers, hired, v.Waiting)
+	waiting := company.Count(v.Waiting, "run") + " wait for one"
+	if v.Waiting == 1 {
+		waiting = "1 run waits for one"
+	}
+	fmt.Fprintf(&b, "%s%s, %s\n\n", company.Count(v.Workers, "worker"), hired, waiting)
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "AGENT\tROLE\tMODEL\tRUN\tTURN\tFOR\tMAY COST\tDOING")
 	for _, ag := range v.Agents {
@@ -226,13 +230,13 @@ func (a *app) staff(ctx context.Context, cmd company.Staff) error {
 	}
 	if loaded, err := a.load(paths); err == nil && cmd.By > 0 {
 		if need, have := int64(loaded.Config.Workers.Memory)*int64(s.Office.Team()), int64(hostMemory()); have > 0 && need > have {
-			a.note("%d workers may use %d GiB of memory, and this machine has %d", s.Office.Team(), need>>30, have>>30)
+			a.note("%s may use %d GiB of memory, and this machine has %d", company.Count(s.Office.Team(), "worker"), need>>30, have>>30)
 		}
 	}
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "workers": s.Office.Team(), "hired": s.Office.Hired, "handed_back": handed})
 	}
-	text := fmt.Sprintf("%d workers from now on", s.Office.Team())
+	text := company.Count(s.Office.Team(), "worker") + " from now on"
 	if len(handed) > 0 {
 		text += fmt.Sprintf("; %s goes on in another's hands", handed[0])
 	}

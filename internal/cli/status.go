@@ -49,6 +49,7 @@ type overview struct {
 	Disk          disk           `json:"disk"`
 
 	hidden int
+	disk   bool // shown to people, whatever it is
 }
 
 // restingView is a task that nobody works on although it has not ended, and
@@ -104,7 +105,16 @@ func (a *app) status(ctx context.Context) error {
 	}
 	_, remote := acc.(*distant)
 	v := viewOffice(s, paths, remote, a.verbose || a.output == "json")
-	v.Disk = diskOf(ctx, paths)
+	patience := diskFor
+	if a.verbose {
+		patience = diskAsked
+	}
+	v.Disk = diskOf(ctx, paths, patience)
+	v.disk = a.verbose
+	doings := doingsIn(ctx, acc)
+	for i := range v.Running {
+		v.Running[i].live(doings)
+	}
 	if a.output == "json" {
 		return a.printJSON(a.out, v)
 	}
@@ -171,12 +181,16 @@ func (v overview) text() string {
 	}
 	b.WriteString("\nRUNNING\n")
 	for _, r := range v.Running {
-		fmt.Fprintf(&b, "  > %-16s %-9s %-8s %s\n", r.ID, r.Role, r.Worker, ago(time.Duration(r.DurationMS)*time.Millisecond))
+		fmt.Fprintf(&b, "  > %-16s %-9s %-8s %-7s %s\n", r.ID, r.Role, r.Worker, ago(time.Duration(r.DurationMS)*time.Millisecond), cleanLine(r.Doing, 60))
 	}
 	if len(v.Running) == 0 {
 		b.WriteString("  nothing\n")
 	}
-	fmt.Fprintf(&b, "\nCOST\n  %s\n\nDISK\n  %s\n\nTASKS\n", money(v.CostMicroUSD, v.Tokens), v.Disk.text())
+	fmt.Fprintf(&b, "\nCOST\n  %s\n", money(v.CostMicroUSD, v.Tokens))
+	if v.disk || v.Disk.counted() >= muchDisk {
+		fmt.Fprintf(&b, "\nDISK\n  %s\n", v.Disk.text())
+	}
+	b.WriteString("\nTASKS\n")
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, t := range v.Tasks {
 		state, phase := string(t.Status), t.Phase
@@ -212,12 +226,17 @@ func subject(q approvalView) string {
 // money is what something cost, for people. Tokens without a known price are
 // only counted.
 func money(usd *int64, tokens int64) string {
-	count := fmt.Sprintf("%d tokens", tokens)
-	if tokens >= 10_000 {
-		count = fmt.Sprintf("%dk tokens", tokens/1000)
-	}
+	count := tokensText(tokens)
 	if usd == nil {
 		return count
 	}
 	return fmt.Sprintf("$%.2f, %s", float64(*usd)/1e6, count)
+}
+
+// tokensText is a number of tokens in as few digits as it needs.
+func tokensText(n int64) string {
+	if n >= 10_000 {
+		return fmt.Sprintf("%dk tokens", n/1000)
+	}
+	return company.Count(int(n), "token")
 }

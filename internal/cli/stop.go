@@ -58,7 +58,7 @@ func (a *app) stop(ctx context.Context, why string) error {
 	case before:
 		fmt.Fprintln(a.out, "stopped already")
 	default:
-		fmt.Fprintf(a.out, "stopped: %d runs cut; nothing begins until company resume\n", len(running))
+		fmt.Fprintf(a.out, "stopped: %s cut; nothing begins until company resume\n", company.Count(len(running), "run"))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,7 +31,7 @@ type submitOptions struct {
 func newSubmit(a *app) *cobra.Command {
 	var o submitOptions
 	c := &cobra.Command{
-		Use:   "submit [instruction]",
+		Use:   "submit [instruction|-]",
 		Short: "Give the company an instruction",
 		Long: `Give the company an instruction for the git repository you stand in.
 
@@ -42,13 +43,23 @@ An interrupt (Ctrl-C) puts away what is under way, and the task rests until
 company resume; a second one ends at once.`,
 		Example: `  company submit "add rate limiting to the API"
   company submit -f ticket.md --detach
+  gh issue view 7 | company submit
   company submit --project api "say who may call it"
   company submit --dry-run "rename Foo to Bar"`,
-		Args: cobra.MaximumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return company.E(company.EUsage, "the instruction is in "+company.Count(len(args), "part")).Because("the shell cuts it at blanks").
+					Fix("put it into quotes: company submit " + cleanLine(quoted(strings.Join(args, " ")), 300))
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			text, err := a.instruction(o, args)
 			if err != nil {
 				return err
+			}
+			if c.Flags().Changed("workers") && o.workers == 0 {
+				return company.E(company.EUsage, "--workers 0: nobody would work on it").Fix("--workers 1, or more")
 			}
 			if err := a.submitFlags(o); err != nil {
 				return err
@@ -57,7 +68,7 @@ company resume; a second one ends at once.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVarP(&o.file, "file", "f", "", "read the instruction from a file (- for stdin)")
+	f.StringVarP(&o.file, "file", "f", "", "read the instruction from a file (- for stdin, which is also read when it is a pipe and there is no instruction)")
 	f.StringVar(&o.project, "project", "", "project of this office, by name, or a git checkout (default: the one you stand in)")
 	f.StringVar(&o.base, "base", "", "branch to start from (default: the checkout's)")
 	f.StringVar(&o.follows, "follows", "", "go on with the open pull request of this task, on its branch")
@@ -97,6 +108,32 @@ func (a *app) submitFlags(o submitOptions) error {
 // instruction reads what is to be done: the argument, a file, or stdin.
 func (a *app) instruction(o submitOptions, args []string) (string, error) {
 	switch {
+	case o.file == "" && (len(args) == 0 && piped(a.in) || len(args) == 1 && args[0] == "-"):
+		o.file, args = "-", nil
+	}
+	text, err := a.instructionText(o, args)
+	if err == nil && strings.TrimSpace(text) == "" {
+		err = company.E(company.EUsage, "the instruction is empty").Fix(`say what is to be done: company submit "add rate limiting to the API"`)
+		if o.file == "-" {
+			err = company.E(company.EUsage, "there is no instruction: stdin is empty").Fix(`company submit "add rate limiting to the API"`)
+		}
+	}
+	return text, err
+}
+
+// piped says whether something was put into stdin: a pipe or a file, not the
+// terminal nor /dev/null.
+func piped(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	if !ok {
+		return in != nil
+	}
+	info, err := f.Stat()
+	return err == nil && (info.Mode().IsRegular() || info.Mode()&os.ModeNamedPipe != 0)
+}
+
+func (a *app) instructionText(o submitOptions, args []string) (string, error) {
+	switch {
 	case o.file != "" && len(args) > 0:
 		return "", company.E(company.EUsage, "an instruction and a file at once").Fix(`company submit "…" or company submit -f FILE`)
 	case o.file == "" && len(args) == 0:
@@ -108,14 +145,14 @@ func (a *app) instruction(o submitOptions, args []string) (string, error) {
 	if o.file != "-" {
 		f, err := os.Open(o.file)
 		if err != nil {
-			return "", company.E(company.EUsage, "the instruction cannot be read").Wrap(err).Fix("name a file that exists")
+			return "", company.E(company.ENotFound, "the instruction cannot be read").Wrap(err).Fix("name a file that exists")
 		}
 		defer f.Close()
 		r = f
 	}
 	text, err := io.ReadAll(io.LimitReader(r, company.MaxInstruction+1))
 	if err != nil {
-		return "", company.E(company.EUsage, "the instruction cannot be read").Wrap(err)
+		return "", company.E(company.EInvalid, "the instruction cannot be read").Wrap(err)
 	}
 	return string(text), nil
 }

@@ -29,13 +29,9 @@ type summary struct {
 }
 
 func summarize(s *company.State, t *company.Task) summary {
-	end := t.Ended
-	if end.IsZero() {
-		end = t.Updated
-	}
 	sum := summary{
 		SchemaVersion: 1, Task: t.ID, Status: s.Shown(t), Instruction: agent.CleanLine(t.Instruction, 100), Head: t.Head,
-		Tokens: t.Spent.Tokens, DurationMS: end.Sub(t.Submitted).Milliseconds(),
+		Tokens: t.Spent.Tokens, DurationMS: lasted(t, t.Updated).Milliseconds(),
 	}
 	done := 0
 	for _, sub := range t.Subtasks {
@@ -44,7 +40,7 @@ func summarize(s *company.State, t *company.Task) summary {
 		}
 	}
 	sum.CostMicroUSD = cost(t.Spent)
-	sum.Hint = fmt.Sprintf("cost %s, %s", money(sum.CostMicroUSD, t.Spent.Tokens), ago(end.Sub(t.Submitted)))
+	sum.Hint = fmt.Sprintf("cost %s, %s", money(sum.CostMicroUSD, t.Spent.Tokens), ago(lasted(t, t.Updated)))
 	switch {
 	case t.Status == company.TaskCompleted && t.DryRun:
 		sum.Result, sum.Next = "COMPLETE", fmt.Sprintf("company show %s; then submit it without --dry-run", t.ID)
@@ -56,14 +52,14 @@ func summarize(s *company.State, t *company.Task) summary {
 		sum.Result = "COMPLETE"
 		sum.Next = fmt.Sprintf("review the pull request: company pr show %d", t.PR.Number)
 		sum.PR = &t.PR.Number
-		sum.Why = fmt.Sprintf("%d of %d subtasks merged, %s on %s (%s)", done, len(t.Subtasks), gatesWord(t), t.IntegrationBranch(), t.Head.Short())
+		sum.Why = fmt.Sprintf("%d of %s merged, %s on %s (%s)", done, company.Count(len(t.Subtasks), "subtask"), gatesWord(t), t.IntegrationBranch(), t.Head.Short())
 	case t.Status == company.TaskFailed:
 		sum.Result, sum.code, sum.Why, sum.Next = "ERROR", exitError, agent.CleanLine(t.Reason, 200), "company show "+string(t.ID)
 	case t.Status == company.TaskCancelled:
 		sum.Result, sum.code, sum.Why, sum.Next = "INCOMPLETE", exitIncomplete, "cancelled: "+agent.CleanLine(t.Reason, 200), "company show "+string(t.ID)
 	default:
 		sum.Result, sum.code = "INCOMPLETE", exitIncomplete
-		sum.Why = fmt.Sprintf("%d of %d subtasks merged", done, len(t.Subtasks))
+		sum.Why = fmt.Sprintf("%d of %s merged", done, company.Count(len(t.Subtasks), "subtask"))
 		sum.Next = "company resume " + string(t.ID)
 		if open := s.OpenApprovals(t.ID); len(open) > 0 {
 			sum.Why = agent.CleanLine(open[0].Question, 200)

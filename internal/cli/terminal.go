@@ -37,9 +37,10 @@ func isTerminal(v any) bool {
 func (a *app) note(format string, args ...any) {
 	text := clean(fmt.Sprintf(format, args...))
 	switch {
+	case a.quiet:
 	case a.output == "json":
 		_ = a.printJSON(a.err, orchestrator.Item{SchemaVersion: 1, Time: now(), Kind: "note", Mark: orchestrator.Info, Text: text})
-	case !a.quiet:
+	default:
 		fmt.Fprintln(a.err, text)
 	}
 }

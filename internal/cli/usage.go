@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"company/internal/company"
+	"company/internal/office"
 )
 
 // helpTemplate leads with examples: most who ask for help want one.
@@ -32,8 +34,21 @@ Flags of every command:
 {{end}}
 Exit codes: 0 complete, 1 error, 2 incomplete (it waits for you, or was
 cancelled), 3 the office is held by a process that does not answer, 64 wrong
-usage, 130 interrupted{{if eq .Name "doctor"}}; of doctor: 0 green, 1 red, 2 could not check{{end}}.
+usage, 130 interrupted, 141 nobody read the output to its end{{if eq .Name "doctor"}}; of doctor: 0 green, 1 red, 2 could not check{{end}}.
 `
+
+// printHelp writes help in one piece, so that a reader who goes away in its
+// middle is met once, where all results are written.
+func printHelp(a *app, root *cobra.Command) {
+	fill := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		var text bytes.Buffer
+		c.SetOut(&text)
+		fill(c, args)
+		c.SetOut(a.out)
+		_, _ = a.out.Write(text.Bytes()) // said by who watches stdout
+	})
+}
 
 // group is a command that only holds others.
 func group(use, short, example string) *cobra.Command {
@@ -55,11 +70,29 @@ func group(use, short, example string) *cobra.Command {
 
 // nearest is the subcommand that was most likely meant, or nothing.
 func nearest(c *cobra.Command, typed string) string {
-	c.SuggestionsMinimumDistance = 2
-	if near := c.SuggestionsFor(typed); len(near) > 0 {
-		return near[0]
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
 	}
-	return ""
+	return nearestOf(typed, names)
+}
+
+// nearestOf is the name that was most likely meant, or nothing: the one that
+// begins with what was typed, or that one slip of the hand in four letters
+// makes of it. What is further away is no help.
+func nearestOf(typed string, names []string) string {
+	var begun []string
+	for _, name := range names {
+		if len(typed) > 1 && strings.HasPrefix(name, strings.ToLower(typed)) {
+			begun = append(begun, name)
+		}
+	}
+	if len(begun) == 1 {
+		return begun[0]
+	}
+	return office.Nearest(typed, names, max(1, len(typed)/4))
 }
 
 // asksForJSON looks for what asks for JSON in a command line that cannot be
@@ -85,14 +118,13 @@ func flagError(c *cobra.Command, err error) error {
 	if !ok {
 		return e.Fix(c.CommandPath() + " --help")
 	}
-	// cobra measures how far apart names of commands are; flags are no different.
-	flags := &cobra.Command{}
+	var flags []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
-			flags.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+			flags = append(flags, f.Name)
 		}
 	})
-	if near := nearest(flags, typed); near != "" {
+	if near := nearestOf(typed, flags); near != "" {
 		return e.Fix(fmt.Sprintf("did you mean --%s? See %s --help", near, c.CommandPath()))
 	}
 	return e.Fix(c.CommandPath() + " --help")
@@ -120,11 +152,15 @@ func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Example: "  company version",
 		RunE: func(*cobra.Command, []string) error {
-			if a.output == "json" {
-				return a.printJSON(a.out, map[string]any{"schema_version": 1, "version": Version})
-			}
-			_, err := fmt.Fprintln(a.out, "company", Version)
-			return err
+			return a.version()
 		},
 	}
+}
+
+func (a *app) version() error {
+	if a.output == "json" {
+		return a.printJSON(a.out, map[string]any{"schema_version": 1, "version": Version})
+	}
+	_, err := fmt.Fprintln(a.out, "company", Version)
+	return err
 }

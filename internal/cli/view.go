@@ -10,6 +10,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/office"
+	"company/internal/server"
 )
 
 // The views are what status, show and pr tell, to people and to programs
@@ -45,7 +46,7 @@ type taskView struct {
 func viewTask(s *company.State, t *company.Task) taskView {
 	v := taskView{
 		ID: t.ID, Status: s.Shown(t), Phase: t.Phase(), Paused: t.Paused, Instruction: t.Instruction, Project: t.Project, Reason: t.Reason,
-		Submitted: t.Submitted.UTC(), Updated: t.Updated.UTC(), DurationMS: endOf(t).Sub(t.Submitted).Milliseconds(),
+		Submitted: t.Submitted.UTC(), Updated: t.Updated.UTC(), DurationMS: lasted(t, now()).Milliseconds(),
 		Waves: t.Plan.Waves, Subtasks: len(t.Subtasks), Branch: t.IntegrationBranch(), Head: t.Head,
 		Tokens: t.Spent.Tokens, CostMicroUSD: cost(t.Spent), CapMicroUSD: limit(t.Cap.MicroUSD), CapTokens: limit(t.Cap.Tokens),
 	}
@@ -76,11 +77,13 @@ func viewTask(s *company.State, t *company.Task) taskView {
 	return v
 }
 
-func endOf(t *company.Task) time.Time {
+// lasted is how long a task took from its submission to its end, or until now
+// where it has not ended.
+func lasted(t *company.Task, now time.Time) time.Duration {
 	if t.Ended.IsZero() {
-		return t.Updated
+		return max(0, now.Sub(t.Submitted))
 	}
-	return t.Ended
+	return max(0, t.Ended.Sub(t.Submitted))
 }
 
 // evidenceOf says what shows that the work is good, in a few words.
@@ -124,6 +127,7 @@ type runView struct {
 	Ended        *time.Time        `json:"ended"`
 	DurationMS   int64             `json:"duration_ms"`
 	Turns        int               `json:"turns"`
+	Doing        string            `json:"doing,omitempty"` // at this moment, where a company is at work
 	From         company.OID       `json:"from,omitempty"`
 	Head         company.OID       `json:"head,omitempty"`
 	Summary      string            `json:"summary,omitempty"`
@@ -160,21 +164,67 @@ func viewRun(p office.Paths, t *company.Task, r *company.Run) runView {
 	return v
 }
 
+// live adds what an agent is at to the run that it holds. The ledger learns of
+// turns when the run ends.
+func (v *runView) live(doings []server.Doing) {
+	for _, d := range doings {
+		if d.Run == v.ID && v.Ended == nil {
+			v.Turns, v.Doing = max(v.Turns, d.Turn), d.Doing
+		}
+	}
+}
+
+// liveView is a view with what the agents are at.
+func liveView(v interface{ text() string }, doings []server.Doing) interface{ text() string } {
+	each := func(runs []runView) {
+		for i := range runs {
+			runs[i].live(doings)
+		}
+	}
+	switch v := v.(type) {
+	case runView:
+		v.live(doings)
+		return v
+	case subtaskView:
+		each(v.Runs)
+	case wholeView:
+		each(v.Runs)
+		for _, sub := range v.Plan {
+			each(sub.Runs)
+		}
+	}
+	return v
+}
+
 // runsOf lists the runs of a task, or of one subtask, as they began.
 func runsOf(p office.Paths, t *company.Task, sub company.SubtaskID) []runView {
-	runs := slices.SortedFunc(maps.Values(t.Runs), func(a, b *company.Run) int {
-		if c := a.Claimed.Compare(b.Claimed); c != 0 {
-			return c
-		}
-		return strings.Compare(string(a.ID), string(b.ID))
-	})
 	out := []runView{}
-	for _, r := range runs {
+	for _, r := range t.Runs {
 		if sub == "" || r.Subtask == sub {
 			out = append(out, viewRun(p, t, r))
 		}
 	}
+	sortRuns(out)
 	return out
+}
+
+// sortRuns orders runs as they began; those that nobody has claimed yet come
+// last.
+func sortRuns(runs []runView) {
+	slices.SortFunc(runs, func(a, b runView) int {
+		switch {
+		case a.Claimed == nil && b.Claimed == nil:
+		case a.Claimed == nil:
+			return 1
+		case b.Claimed == nil:
+			return -1
+		default:
+			if c := a.Claimed.Compare(*b.Claimed); c != 0 {
+				return c
+			}
+		}
+		return strings.Compare(string(a.ID), string(b.ID))
+	})
 }
 
 type checkView struct {
@@ -266,7 +316,8 @@ type subtaskView struct {
 	Gate               *gateView         `json:"gate"`
 	Review             *company.Review   `json:"review"`
 	Ticket             string            `json:"ticket,omitempty"` // file
-	Runs               []runView         `json:"runs"`
+	Attempts           int               `json:"attempts"`         // runs of workers
+	Runs               []runView         `json:"runs"`             // of everybody
 }
 
 func viewSubtask(p office.Paths, t *company.Task, sub *company.Subtask) subtaskView {
@@ -274,7 +325,7 @@ func viewSubtask(p office.Paths, t *company.Task, sub *company.Subtask) subtaskV
 		ID: sub.ID, Task: t.ID, Wave: sub.Wave, Status: sub.Status, Title: sub.Planned.Title, Description: sub.Planned.Description,
 		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort,
 		Branch: sub.Branch, Head: sub.Head, Merged: sub.Merged, Changes: sub.Changes, Gate: viewGate(sub.Gate), Review: sub.Review.Last,
-		Runs: runsOf(p, t, sub.ID),
+		Attempts: sub.Attempts(), Runs: runsOf(p, t, sub.ID),
 	}
 	for _, why := range []string{sub.Reason, sub.Escalation} {
 		if v.Reason == "" {

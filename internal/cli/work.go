@@ -30,6 +30,7 @@ type job struct {
 // work does a job: in this process when the office is free, else in the one
 // that holds it. When that one ends first, this one takes over.
 func (a *app) work(ctx context.Context, j job) error {
+	a.worked = true
 	f := &follower{a: a, paths: j.paths}
 	patience := dialFor
 	for broken := 0; ; {
@@ -71,7 +72,8 @@ func serves(acc access) bool {
 	return ok && d.hello.Serving
 }
 
-// letRest pauses the tasks that the person at the terminal has interrupted:
+// letRest pauses the tasks that the person at the terminal has interrupted, if
+// that is why ctx has ended:
 // whichever company is at work next leaves them alone until somebody resumes
 // them. What only waits for an answer is left as it is: the answer is the
 // leave. A signal of who supervises the process is no decision about tasks.
@@ -138,11 +140,12 @@ func (a *app) own(ctx context.Context, h *house, f *follower, j job) (s *company
 	if f.shown == 0 {
 		f.shown = s.Seq
 	}
+	acc := &near{h}
 	stop, err := h.serve(ctx, a)
 	if err != nil {
-		return nil, nil, err
+		a.letRest(ctx, acc, f.tasks) // where the office was taken over for them
+		return nil, f.tasks, err
 	}
-	acc := &near{h}
 	defer func() {
 		if ctx.Err() != nil {
 			a.letRest(ctx, acc, ids)
@@ -151,7 +154,8 @@ func (a *app) own(ctx context.Context, h *house, f *follower, j job) (s *company
 		err = errors.Join(err, stop())
 		s = h.View()
 	}()
-	if ids, err = j.begin(ctx, acc); err != nil {
+	// An interrupt in the middle of this must not leave a task that nobody knows.
+	if ids, err = j.begin(context.WithoutCancel(ctx), acc); err != nil {
 		return nil, ids, err
 	}
 	a.alsoUnderWay(h.View(), ids)

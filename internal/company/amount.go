@@ -93,7 +93,7 @@ func (a Amount) String() string {
 		case n >= 10_000:
 			return fmt.Sprintf("%dk tokens", n/1000)
 		}
-		return fmt.Sprintf("%d tokens", n)
+		return Count(int(n), "token")
 	}
 	switch {
 	case a.MicroUSD == NoCap && a.Tokens == NoCap:

@@ -393,10 +393,19 @@ func (c Answer) decide(s *State, m Meta) ([]Event, error) {
 		}
 	case AskNoGates, AskBlocked, AskReview, AskGates, AskTrouble:
 		if reject {
-			return append(evs, m.event(t.ID, "", "", &TaskFailedEvent{Code: EWaiting, Reason: a.Question + " The president gave it up."})), nil
+			return append(evs, m.event(t.ID, "", "", &TaskFailedEvent{Code: EWaiting, Reason: sentence(a.Question) + " The president gave it up."})), nil
 		}
 	}
 	return evs, nil
+}
+
+// sentence ends a text as a sentence does, so that another can follow it.
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
+		return s
+	}
+	return s + "."
 }
 
 // ApprovalAnswered is the president's answer.

@@ -100,3 +100,7 @@ type Change struct {
 	Path   string `json:"path"`
 	Action string `json:"action"` // created | modified | deleted
 }
+
+// Attempts is how many runs of workers a subtask has had. Its reviews and its
+// merges are runs, too, and no attempts.
+func (s *Subtask) Attempts() int { return s.Started }

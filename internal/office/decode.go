@@ -1,6 +1,7 @@
 package office
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -306,8 +307,26 @@ func bounds(f float64, tag reflect.StructTag, parse func(string) float64) error 
 	return nil
 }
 
-// texts is a list of texts. From the environment it is separated by commas.
+// listOf reads a list as it is written in a file, [a, b], from the environment
+// or a flag.
+func listOf(n node) (list node, ok bool) {
+	root, problems := parseYAML(n.at, []byte("list: "+n.text))
+	if len(problems) > 0 || root.kind != nodeMap || len(root.fields) != 1 || root.fields[0].node.kind != nodeList {
+		return node{}, false
+	}
+	return root.fields[0].node, true
+}
+
+// texts is a list of texts. From the environment it is separated by commas, or
+// written as in a file.
 func texts(n node) ([]string, error) {
+	if n.kind == nodeLoose && strings.HasPrefix(strings.TrimSpace(n.text), "[") {
+		list, ok := listOf(n)
+		if !ok {
+			return nil, notA(`a list of texts, such as ["a", "b"] or a,b`)
+		}
+		n = list
+	}
 	if n.kind == nodeLoose {
 		if strings.TrimSpace(n.text) == "" {
 			return nil, nil
@@ -336,6 +355,12 @@ func texts(n node) ([]string, error) {
 
 func setCommand(p *Command, n node) error {
 	const allowed = "auto, none, a command, or a list of arguments"
+	// A line for the shell may begin with a bracket, too: [ -f x ].
+	if n.kind == nodeLoose && json.Valid([]byte(n.text)) && strings.HasPrefix(strings.TrimSpace(n.text), "[") {
+		if list, ok := listOf(n); ok {
+			n = list
+		}
+	}
 	if n.kind == nodeList {
 		argv, err := texts(n)
 		if err != nil || len(argv) == 0 || argv[0] == "" {

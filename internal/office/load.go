@@ -34,6 +34,9 @@ type LoadOptions struct {
 	Project string
 	// Env looks a variable up, as os.LookupEnv does.
 	Env func(string) (string, bool)
+	// Environ is the whole environment, as os.Environ gives it; nil: not looked
+	// at. What is meant for the company and sets nothing is found in it.
+	Environ []string
 	// Flags are keys set on the command line: workers.max → "5".
 	Flags map[string]string
 }
@@ -46,6 +49,9 @@ type Loaded struct {
 	Origin map[string]string
 	// Hash names the whole of the config's values.
 	Hash company.Hash
+	// Unused are variables called COMPANY_* that set nothing and look like
+	// nobody's slip: others may have their own.
+	Unused []string
 }
 
 // Load reads the config: flag > COMPANY_* > company.yaml of the office >
@@ -94,6 +100,7 @@ func Load(o LoadOptions) (Loaded, error) {
 	}
 	l.env()
 	l.flags()
+	unused := l.strangers()
 	l.cfg.defaultAgents()
 	if len(l.problems) == 0 {
 		l.problems = l.cfg.validate(func(key string) string {
@@ -119,7 +126,7 @@ func Load(o LoadOptions) (Loaded, error) {
 			delete(l.origin, k)
 		}
 	}
-	return Loaded{Config: l.cfg, Origin: l.origin, Hash: company.Hash(hex.EncodeToString(sum.Sum(nil)))}, nil
+	return Loaded{Config: l.cfg, Origin: l.origin, Hash: company.Hash(hex.EncodeToString(sum.Sum(nil))), Unused: unused}, nil
 }
 
 // defaultAgents lets the roles that judge use the strong profile where there
@@ -245,6 +252,67 @@ func (l *loader) env() {
 			l.set(key, text, EnvName(key))
 		}
 	}
+}
+
+// otherVariables are those of the company that are no keys of the config.
+var otherVariables = []string{"COMPANY_OFFICE", "COMPANY_LOG_LEVEL"}
+
+// strangers reports the variables that were meant to set a key and do not: they
+// are one slip from one that does, or begin like a section. It returns the
+// other ones called COMPANY_*, of which nobody knows whether they are ours.
+func (l *loader) strangers() (unused []string) {
+	known := slices.Clone(otherVariables)
+	sections := map[string]bool{}
+	for _, key := range l.keys() {
+		known = append(known, EnvName(key))
+		if section, _, ok := strings.Cut(key, "."); ok {
+			sections[section] = true
+		}
+	}
+	named := "" // the variables that the config names, such as those of keys
+	for key, value := range flatten(l.cfg) {
+		if strings.HasSuffix(key, "_env") {
+			named += " " + value + " "
+		}
+	}
+	names := func(name string) bool {
+		return slices.Contains(strings.FieldsFunc(named, func(r rune) bool { return !wordRune(r) }), name)
+	}
+	for _, entry := range l.opts.Environ {
+		name, _, _ := strings.Cut(entry, "=")
+		rest, ours := strings.CutPrefix(name, "COMPANY_")
+		if !ours || slices.Contains(known, name) || names(name) {
+			continue
+		}
+		section, _, _ := strings.Cut(strings.ToLower(rest), "_")
+		switch near := nearestVariable(name, known); {
+		case near != "":
+			l.problems = append(l.problems, problem{at: name, what: "no such variable", fix: "did you mean " + near + "?"})
+		case sections[section]:
+			l.problems = append(l.problems, problem{at: name, what: "no such variable", fix: "company config show lists the keys; unset it where it is not meant for the company"})
+		default:
+			unused = append(unused, name)
+		}
+	}
+	slices.Sort(unused)
+	return unused
+}
+
+func wordRune(r rune) bool {
+	return r == '_' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9'
+}
+
+// nearestVariable is the variable that was most likely meant, or "".
+func nearestVariable(name string, known []string) string {
+	var rests []string
+	for _, k := range known {
+		rests = append(rests, strings.ToLower(strings.TrimPrefix(k, "COMPANY_")))
+	}
+	rest := strings.ToLower(strings.TrimPrefix(name, "COMPANY_"))
+	if near := Nearest(rest, rests, max(1, len(rest)/5)); near != "" {
+		return "COMPANY_" + strings.ToUpper(near)
+	}
+	return ""
 }
 
 func (l *loader) flags() {

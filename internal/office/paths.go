@@ -54,7 +54,7 @@ func Find(o FindOptions) (Paths, error) {
 	if o.Dir == "" {
 		wd, err := os.Getwd()
 		if err != nil {
-			return Paths{}, company.E(company.EUsage, "the working directory is gone").Wrap(err).Fix("go to a folder that exists")
+			return Paths{}, company.E(company.ENotFound, "the working directory is gone").Wrap(err).Fix("go to a folder that exists")
 		}
 		o.Dir = wd
 	}
@@ -82,7 +82,7 @@ func Find(o FindOptions) (Paths, error) {
 	}
 	start, err := canonical(o.Dir)
 	if err != nil {
-		return Paths{}, company.E(company.EUsage, "no such folder: "+o.Dir).Wrap(err).Fix("go to a folder that exists")
+		return Paths{}, company.E(company.ENotFound, "no such folder: "+o.Dir).Wrap(err).Fix("go to a folder that exists")
 	}
 	for dir := start; ; dir = filepath.Dir(dir) {
 		if isFile(filepath.Join(dir, ConfigName)) || filepath.Base(dir) == hidden && isDir(filepath.Join(dir, "state")) {
@@ -99,7 +99,7 @@ func Find(o FindOptions) (Paths, error) {
 			return at(filepath.Join(dir, hidden))
 		}
 		if dir == filepath.Dir(dir) {
-			return Paths{}, company.E(company.EUsage, "there is no office here, and no git repository to make one in: "+start).
+			return Paths{}, company.E(company.ENotFound, "there is no office here, and no git repository to make one in: "+start).
 				Fix("go into a git repository, or name an office with --office")
 		}
 	}

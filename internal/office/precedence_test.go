@@ -46,7 +46,7 @@ func choices(t *testing.T, key string, typ reflect.Type, tag reflect.StructTag) 
 		"author":   {"A <a@example.com>", "B <b@example.com>", "C <c@example.com>", "D <d@example.com>"},
 		"folder":   {"a", "b/c", "d", "e"},
 		"glob":     {"a/**", "b/**", "c/**", "d/**"},
-		"label":    {"[a]", "[b]", "[c]", "[d]"},
+		"label":    {"*a", "*b", "*c", "*d"},
 		"file":     {"/a", "/b", "/c", "/d"},
 	}
 	if words := texts[tag.Get("check")]; words != nil {

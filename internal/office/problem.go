@@ -104,7 +104,13 @@ func (ps problems) errUpTo(op string, most int) error {
 
 // nearest is the name that was most likely meant, or "".
 func nearest(s string, names []string) string {
-	best, dist := "", max(2, len(s)/3)+1
+	return Nearest(s, names, max(2, len(s)/3))
+}
+
+// Nearest is the one of the names that is closest to s, at most so many slips
+// of the hand away; "" for none.
+func Nearest(s string, names []string, most int) string {
+	best, dist := "", most+1
 	for _, n := range names {
 		if d := editDistance(strings.ToLower(s), n, dist); d < dist && d < len(n) {
 			best, dist = n, d

@@ -63,7 +63,7 @@ func Describe(e company.Event, t *company.Task) Item {
 	case *company.OfficeStopped:
 		it.Text, it.Mark = "stopped: nothing runs until company resume", Needs
 	case *company.OfficeStaffed:
-		it.Text = fmt.Sprintf("%d workers from now on", d.Team)
+		it.Text = company.Count(d.Team, "worker") + " from now on"
 		if d.Worker != "" {
 			it.Text = d.Worker + " is let go: " + it.Text
 		}
@@ -81,7 +81,7 @@ func Describe(e company.Event, t *company.Task) Item {
 			it.Text += "; uncommitted changes of the checkout are not part of it"
 		}
 		if d.Base.Ahead > 0 {
-			it.Text += fmt.Sprintf("; %d commits that the remote lacks travel along", d.Base.Ahead)
+			it.Text += "; with " + company.Count(d.Base.Ahead, "commit") + " that the remote lacks"
 		}
 	case *company.BaselineTaken:
 		it.describeBaseline(d, t)

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"os/exec"
 	"strings"
 	"testing"
@@ -169,6 +170,19 @@ func TestYes(t *testing.T) {
 	ends(t, p, 0)
 	if count(p, "approval.opened") != 1 || count(p, "approval.answered") != 1 {
 		t.Errorf("the plan was not asked about and answered:\n%s", p.Tell())
+	}
+}
+
+// TestQuiet: -q is no progress, for programs too; the result is on stdout. The
+// instruction comes through a pipe.
+func TestQuiet(t *testing.T) {
+	t.Parallel()
+	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
+	cmd := h.Command("submit", "-q", "-o", "json", "--dry-run")
+	var out, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("say goodbye\n"), &out, &errs
+	if err := cmd.Run(); err != nil || errs.Len() > 0 || !strings.Contains(out.String(), `"instruction":"say goodbye"`) {
+		t.Errorf("%v\n%s\n%s", err, out.String(), errs.String())
 	}
 }
 

@@ -40,9 +40,10 @@ func atWork(t *testing.T) (*house.House, *house.Process, *stop) {
 func TestStopAndResume(t *testing.T) {
 	t.Parallel()
 	h, p, held := atWork(t)
-	says(t, h, []string{"RUNNING\n  > t1-01.1", "a company is at work"}, "status")
+	says(t, h, []string{"RUNNING\n  > t1-01.1", "  thinks\n", "a company is at work"}, "status")
+	says(t, h, []string{"t1-01.1  worker  running, ", " 3 turns, ", "  now:    thinks\n"}, "show", "t1-01.1")
 	calls := h.Model.Calls().Total
-	says(t, h, []string{"stopped: 1 runs cut"}, "stop", "lunch")
+	says(t, h, []string{"stopped: 1 run cut"}, "stop", "lunch")
 	sum := ends(t, p, 2)
 	if sum.Result != "INCOMPLETE" || sum.Why != "the office is stopped" || sum.Next != "company resume" {
 		t.Errorf("summary: %+v", sum)

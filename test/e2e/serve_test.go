@@ -214,8 +214,8 @@ func TestHireAndFire(t *testing.T) {
 		t.Errorf("fired: %+v", fired)
 	}
 	waitFor(t, func() bool { return len(h.Containers()) == 2 }, func() string { return "its container is not put away" })
-	says(t, h, []string{"2 workers (1 hired), 1 runs wait"}, "agents")
-	says(t, h, []string{"1 workers from now on"}, "fire")
+	says(t, h, []string{"2 workers (1 hired), 1 run waits"}, "agents")
+	says(t, h, []string{"1 worker from now on"}, "fire")
 	for _, s := range stops {
 		s.release()
 	}

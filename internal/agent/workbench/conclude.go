@@ -52,7 +52,10 @@ func (b *Bench) Conclude(ctx context.Context, out agent.Outcome, m *gitops.Mirro
 	case agent.EndTurns:
 		end.Status, end.Summary = company.RunPartial, lastWords(out)
 	case agent.EndStuck:
-		end.Escalate, end.Error = true, "it repeats itself: "+lastWords(out)
+		end.Escalate, end.Error = true, "it repeats itself"
+		if words := lastWords(out); words != "" {
+			end.Error += ": " + words
+		}
 	case agent.EndNoTools:
 		end.Error, end.Code = "the model answers without using its tools", company.EModel
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/user"
 
 	"github.com/docker/docker/client"
 
@@ -26,7 +27,7 @@ func failed(op string, err error) error {
 	case errors.Is(err, os.ErrPermission):
 		e.Message = "no permission to talk to the Docker daemon"
 		e.Class = company.HumanRequired
-		e.Hint = "add your user to the docker group and log in again, or run as root"
+		e.Hint = "sudo usermod -aG docker " + userName() + ", then log in again"
 	case errors.Is(err, context.Canceled):
 		e.Message = "interrupted"
 	case errors.Is(err, context.DeadlineExceeded):
@@ -40,4 +41,12 @@ func failed(op string, err error) error {
 	}
 	e.Op = op
 	return e
+}
+
+// userName is who runs this program, as a command to the shell names them.
+func userName() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return "$USER"
 }

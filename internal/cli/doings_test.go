@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"company/internal/agent"
+	"company/internal/company"
+	"company/internal/server"
+)
+
+// An agent is at the call that began last, not at the one that ended last, nor
+// at its reply while a call runs.
+func TestDoings(t *testing.T) {
+	var d doings
+	for _, x := range []struct {
+		e    agent.Event
+		want string
+	}{
+		{agent.Event{Kind: agent.TurnStarted, Turn: 1}, "thinks"},
+		{agent.Event{Kind: agent.Replied, Turn: 1}, "replied"},
+		{agent.Event{Kind: agent.ToolStarted, Turn: 1, Tool: "read_file", Args: "a.go"}, "read_file a.go"},
+		{agent.Event{Kind: agent.ToolDone, Turn: 1, Tool: "read_file", Args: "a.go"}, "read_file a.go"},
+		{agent.Event{Kind: agent.ToolStarted, Turn: 1, Tool: "run_command", Args: "sleep 60"}, "run_command sleep 60"},
+		{agent.Event{Kind: agent.TurnStarted, Turn: 2}, "thinks"},
+	} {
+		d.note("t12-02.1", x.e)
+		if got := d.all["t12-02.1"]; got.Doing != x.want || got.Turn != x.e.Turn {
+			t.Errorf("after %s it is at %q, turn %d", x.e.Kind, got.Doing, got.Turn)
+		}
+	}
+}
+
+// What is shown of a run that is under way is what the agents say, since the
+// ledger learns of turns at the end.
+func TestRunsAreShownAsTheyAre(t *testing.T) {
+	s, task := taskOf(ask(company.AskMerge, "?"))
+	task.Runs = map[company.RunID]*company.Run{
+		"t12-02.1": {ID: "t12-02.1", Role: company.Worker, Subtask: "t12-02", Held: true, Claimed: now()},
+		"t12-01.1": {ID: "t12-01.1", Role: company.Worker, Subtask: "t12-01", Ended: true, Turns: 7, Claimed: noon, EndedAt: noon},
+	}
+	doings := []server.Doing{{Run: "t12-02.1", Turn: 3, Doing: "run_command sleep 60"}, {Run: "t12-01.1", Turn: 9, Doing: "thinks"}}
+	for id, want := range map[string]string{
+		"t12":      "PLAN",
+		"t12-02":   "3 turns  0 tokens  run_command sleep 60",
+		"t12-02.1": "3 turns, 0 tokens\n  now:    run_command sleep 60\n",
+		"t12-01.1": "7 turns, 0 tokens\n",
+	} {
+		_, v, err := viewOf(s, paths(t), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := liveView(v, doings).text()
+		if !strings.Contains(text, want) || strings.Contains(text, "thinks") {
+			t.Errorf("%s:\n%s", id, text)
+		}
+	}
+}
+
+// A task that has not ended grows older without an event.
+func TestAgesMove(t *testing.T) {
+	s, task := taskOf(ask(company.AskMerge, "?"))
+	task.Updated = task.Submitted
+	if got := viewTask(s, task).DurationMS; got < now().Sub(noon).Milliseconds()-60_000 {
+		t.Errorf("it is %d ms old", got)
+	}
+}
