@@ -197,7 +197,7 @@ func TestHireAndFire(t *testing.T) {
 		}, func() string { return "not so many runs:\n" + p.Tell() })
 	}
 	reached(1)
-	says(t, h, []string{"1 workers, 2 runs wait"}, "agents")
+	says(t, h, []string{"1 worker, 2 runs wait"}, "agents")
 	says(t, h, []string{"3 workers from now on"}, "hire", "2")
 	reached(3)
 	refused(t, h, 64, "E_USAGE", "hire", "none")
