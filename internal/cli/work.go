@@ -131,9 +131,9 @@ func (a *app) interrupted(ids []company.TaskID, elsewhere bool) {
 }
 
 // own works in this process.
-func (a *app) own(ctx context.Context, h *house, f *follower, j job) (s *company.State, ids []company.TaskID, err error) {
+func (a *app) own(ctx context.Context, h *house, f *follower, j job) (*company.State, []company.TaskID, error) {
 	defer h.leave()
-	s = h.View()
+	s := h.View()
 	if todo, err := j.look(s); err != nil || !todo {
 		return s, nil, err
 	}
@@ -146,22 +146,19 @@ func (a *app) own(ctx context.Context, h *house, f *follower, j job) (s *company
 		a.letRest(ctx, acc, f.tasks) // where the office was taken over for them
 		return nil, f.tasks, err
 	}
-	defer func() {
-		if ctx.Err() != nil {
-			a.letRest(ctx, acc, ids)
-			a.note("interrupted: ending what is under way (once more ends at once)")
-		}
-		err = errors.Join(err, stop())
-		s = h.View()
-	}()
 	// An interrupt in the middle of this must not leave a task that nobody knows.
-	if ids, err = j.begin(context.WithoutCancel(ctx), acc); err != nil {
-		return nil, ids, err
+	ids, err := j.begin(context.WithoutCancel(ctx), acc)
+	if err == nil {
+		a.alsoUnderWay(h.View(), ids)
+		f.tasks = ids
+		_, err = f.follow(ctx, acc)
 	}
-	a.alsoUnderWay(h.View(), ids)
-	f.tasks = ids
-	_, err = f.follow(ctx, acc)
-	return s, ids, err
+	if ctx.Err() != nil {
+		a.letRest(ctx, acc, ids)
+		a.note("interrupted: ending what is under way (once more ends at once)")
+	}
+	err = errors.Join(err, stop())
+	return h.View(), ids, err
 }
 
 // followOther follows in the process that holds the office.
