@@ -67,7 +67,21 @@ func (r Registry) Probe(ctx context.Context, p Profile, deps Deps, online bool) 
 	if said, err = a.Available(ctx); err != nil {
 		return "at " + a.Address(), Explain(err, m.Info())
 	}
-	return "at " + a.Address() + ", " + said, nil
+	said = "at " + a.Address() + ", " + said
+	teller, ok := a.(ToolTeller)
+	if !ok {
+		return said, nil
+	}
+	can, err := teller.Tools(ctx)
+	switch {
+	case err != nil:
+		return said, Explain(err, m.Info())
+	case !can && p.Tools == ToolsYes:
+		return said, Explain(&Error{Kind: BadRequest, Message: m.Info().Model + " does not support tools", Fix: toolsFix}, m.Info())
+	case !can || p.Tools == ToolsNo:
+		return said + ", tools in text", nil
+	}
+	return said + ", tools", nil
 }
 
 // bare is the driver's own model.

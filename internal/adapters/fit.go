@@ -91,7 +91,14 @@ func (f *fitted) Chat(ctx context.Context, req Request, onEvent func(Event)) (Re
 	}
 	if !text {
 		resp, err := f.Model.Chat(ctx, req, onEvent)
-		if f.tools == ToolsYes || !RefusesTools(err) {
+		if !RefusesTools(err) {
+			return resp, err
+		}
+		if f.tools == ToolsYes {
+			var e *Error
+			if errors.As(err, &e) {
+				e.Fix = toolsFix
+			}
 			return resp, err
 		}
 		f.learn()
@@ -106,6 +113,9 @@ func (f *fitted) Chat(ctx context.Context, req Request, onEvent func(Event)) (Re
 	resp.Textual = true
 	return fromText(resp, req), nil
 }
+
+// toolsFix is for a model that is to take tools over the wire, and takes none.
+const toolsFix = "take `tools: yes` out of the model's profile: by default it is given its tools in text; or use a model that can call tools"
 
 // inText decides how tools are given now.
 func (f *fitted) inText(ctx context.Context, req Request) (bool, error) {

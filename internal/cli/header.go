@@ -25,6 +25,9 @@ func (a *app) introduce(paths office.Paths, c office.Config, cmd company.Submit,
 	base := seen.base
 	a.note("company %s  %s  base %s@%s (%s)", Version, repoName(base.RemoteURL, cmd.Project.Path), base.Branch, base.OID.Short(), baseState(c, base))
 	a.note("agents  %s", agentsLine(c, seen.model))
+	for _, doubt := range seen.doubts {
+		a.note("!       %s", cleanLine(doubt, 300))
+	}
 	for i, line := range testLines(seen) {
 		title := "tests"
 		if i > 0 {

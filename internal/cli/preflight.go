@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -73,15 +74,16 @@ func (a *app) preflight(ctx context.Context, paths office.Paths, l office.Loaded
 	defer cancel()
 	var wg sync.WaitGroup
 	var docker, models shortages
+	var doubts []string
 	chosen := ""
 	if !office.Held(paths) {
 		wg.Go(func() { chosen = a.chosenModel(ctx, paths, l) })
 		wg.Go(func() { docker = a.dockerMissing(ctx) })
-		wg.Go(func() { models = a.modelsMissing(ctx, paths, l) })
+		wg.Go(func() { models, doubts = a.modelsMissing(ctx, paths, l) })
 	}
 	seen, err := see(ctx, l.Config, repo, ref)
 	wg.Wait()
-	seen.model = chosen
+	seen.model, seen.doubts = chosen, doubts
 	missing := append(docker, models...)
 	if err == nil && seen.unseen != nil && ctx.Err() == nil {
 		// Git cannot read what it names: no later look goes better.
@@ -129,11 +131,13 @@ func (a *app) dockerMissing(ctx context.Context) shortages {
 }
 
 // modelsMissing says which roles have no model that can be asked. A profile
-// that cannot be used is none as long as one of its fallbacks can.
-func (a *app) modelsMissing(ctx context.Context, p office.Paths, l office.Loaded) shortages {
+// that cannot be used is none as long as one of its fallbacks can. A model that
+// its server does not list is no shortage: it is asked all the same, and only
+// told of.
+func (a *app) modelsMissing(ctx context.Context, p office.Paths, l office.Loaded) (missing shortages, doubts []string) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	wrong := map[string]*company.Error{}
+	wrong, unlisted := map[string]*company.Error{}, map[string]*company.Error{}
 	used := reachable(l.Config)
 	for _, profile := range profiles(l, p.Root, a.getenv) {
 		if !used[profile.Name] {
@@ -143,11 +147,18 @@ func (a *app) modelsMissing(ctx context.Context, p office.Paths, l office.Loaded
 			e := a.modelMissing(ctx, profile, modelDeps(l.Config, a.log))
 			mu.Lock()
 			defer mu.Unlock()
+			if e != nil && e.Code == company.ENotFound {
+				unlisted[profile.Name] = e
+				return
+			}
 			wrong[profile.Name] = e
 		})
 	}
 	wg.Wait()
-	var out shortages
+	for _, name := range slices.Sorted(maps.Keys(unlisted)) {
+		e := unlisted[name]
+		doubts = append(doubts, fmt.Sprintf("%s: %s; %s", name, e.Why, e.Hint))
+	}
 	told := map[string]bool{}
 	for _, role := range roles {
 		first := l.Config.Agent(role).Model
@@ -156,9 +167,9 @@ func (a *app) modelsMissing(ctx context.Context, p office.Paths, l office.Loaded
 			continue
 		}
 		told[first] = true
-		out = append(out, wrong[first])
+		missing = append(missing, wrong[first])
 	}
-	return out
+	return missing, doubts
 }
 
 // roles in the order in which they are shown.
@@ -194,7 +205,7 @@ func chainOf(c office.Config, profile string) []string {
 
 // modelMissing says why a profile cannot be asked, or gives nil. It looks at
 // what is on this machine alone: the key, the script, a server that is local,
-// and whether that one has the model.
+// and whether that one has the model: ENotFound when it does not list it.
 func (a *app) modelMissing(ctx context.Context, p adapters.Profile, deps adapters.Deps) *company.Error {
 	who := "the model " + p.Name + " (" + p.Adapter + " " + p.Model + ")"
 	if p.KeyEnv != "" && !p.Key.Set() {
@@ -227,6 +238,10 @@ func (a *app) modelMissing(ctx context.Context, p adapters.Profile, deps adapter
 	var told *company.Error
 	if kind := adapters.KindOf(err); kind != adapters.BadRequest && kind != adapters.Auth || !errors.As(err, &told) {
 		return nil
+	}
+	var e *adapters.Error
+	if errors.As(err, &e) && e.Status == http.StatusNotFound && !p.Unchosen {
+		return company.E(company.ENotFound, who+" is not listed").Because(e.Message).Fix("it is asked all the same; where it is missing: " + told.Hint)
 	}
 	return company.E(told.Code, who+" cannot be asked").Because(told.Why).Fix(told.Hint)
 }

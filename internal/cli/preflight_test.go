@@ -17,18 +17,21 @@ func TestModelsMissing(t *testing.T) {
 	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-stop }))
 	defer slow.Close()
 	defer close(stop)
+	empty := httptest.NewServer(http.NotFoundHandler())
+	defer empty.Close()
 	for name, x := range map[string]struct {
 		config string
 		want   int
 	}{
-		"none":                      {"models: {default: {adapter: openai, model: m, base_url: 'http://model.invalid/v1'}}\n", 0},
-		"dead":                      {"models: {default: {adapter: openai, model: m, base_url: '" + dead + "'}}\n", 1},
-		"dead, with a fallback":     {"models: {default: {adapter: openai, model: m, base_url: '" + dead + "', fallback: [b]}, b: {adapter: openai, model: m, base_url: 'http://model.invalid/v1'}}\n", 0},
-		"dead, with a dead one":     {"models: {default: {adapter: openai, model: m, base_url: '" + dead + "', fallback: [b]}, b: {adapter: anthropic, model: m}}\n", 1},
-		"there, and slow":           {"models: {default: {adapter: openai, model: m, base_url: '" + slow.URL + "/v1'}}\n", 0},
-		"no key of the service":     {"models: {default: {adapter: openai, model: m}}\n", 1},
-		"two profiles, one is dead": {"models: {default: {adapter: openai, model: m, base_url: 'http://model.invalid/v1'}, strong: {adapter: openai, model: m, base_url: '" + dead + "'}}\n", 1},
-		"nobody uses the dead one":  {"models: {default: {adapter: openai, model: m, base_url: 'http://model.invalid/v1'}, other: {adapter: openai, model: m, base_url: '" + dead + "'}}\n", 0},
+		"none":                       {"models: {default: {adapter: openai, model: m, base_url: 'http://model.invalid/v1'}}\n", 0},
+		"dead":                       {"models: {default: {adapter: openai, model: m, base_url: '" + dead + "'}}\n", 1},
+		"dead, with a fallback":      {"models: {default: {adapter: openai, model: m, base_url: '" + dead + "', fallback: [b]}, b: {adapter: openai, model: m, base_url: 'http://model.invalid/v1'}}\n", 0},
+		"dead, with a dead one":      {"models: {default: {adapter: openai, model: m, base_url: '" + dead + "', fallback: [b]}, b: {adapter: anthropic, model: m}}\n", 1},
+		"there, and slow":            {"models: {default: {adapter: openai, model: m, base_url: '" + slow.URL + "/v1'}}\n", 0},
+		"a model that is not listed": {"models: {default: {adapter: ollama, model: m, base_url: '" + empty.URL + "'}}\n", 0},
+		"no key of the service":      {"models: {default: {adapter: openai, model: m}}\n", 1},
+		"two profiles, one is dead":  {"models: {default: {adapter: openai, model: m, base_url: 'http://model.invalid/v1'}, strong: {adapter: openai, model: m, base_url: '" + dead + "'}}\n", 1},
+		"nobody uses the dead one":   {"models: {default: {adapter: openai, model: m, base_url: 'http://model.invalid/v1'}, other: {adapter: openai, model: m, base_url: '" + dead + "'}}\n", 0},
 	} {
 		dir := t.TempDir()
 		writeConfig(t, filepath.Join(dir, "company.yaml"), x.config)
@@ -45,12 +48,12 @@ func TestModelsMissing(t *testing.T) {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		got := a.modelsMissing(t.Context(), p, l)
+		got, doubts := a.modelsMissing(t.Context(), p, l)
 		if took := time.Since(began); took > 10*localFor {
 			t.Errorf("%s: the look took %s", name, took)
 		}
-		if len(got) != x.want {
-			t.Errorf("%s: %v", name, got)
+		if len(got) != x.want || (len(doubts) > 0) != (name == "a model that is not listed") {
+			t.Errorf("%s: %v, %v", name, got, doubts)
 		}
 		for _, e := range got {
 			if e.Hint == "" {

@@ -15,8 +15,9 @@ import (
 type sight struct {
 	base    gitops.BaseInfo
 	project gates.Project
-	unseen  error  // why the checks could not be looked for; the task will tell more
-	model   string // what stands for the default model, where nobody chose one
+	unseen  error    // why the checks could not be looked for; the task will tell more
+	model   string   // what stands for the default model, where nobody chose one
+	doubts  []string // models that their servers do not list
 }
 
 // see looks at the objects of a checkout.

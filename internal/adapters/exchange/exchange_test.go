@@ -39,8 +39,17 @@ func TestKindOfStatus(t *testing.T) {
 		{401, `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`, adapters.Auth},
 		{404, `{"error":"model 'llama3' not found"}`, adapters.BadRequest},
 		{418, ``, adapters.BadRequest},
+		{500, `{"error":"unable to load model: /root/.ollama/models/blobs/sha256-33f4"}`, adapters.BadRequest},
+		{500, `{"error":"llama runner process has terminated: error loading model: missing tensor 'blk.1.ffn_up.weight'"}`, adapters.BadRequest},
+		{500, `{"error":"llama runner process has terminated: error loading model: unknown model architecture: 'x'"}`, adapters.BadRequest},
+		{503, `{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`, adapters.Overloaded},
+		{200, `{"error":{"message":"Failed to load model","code":500}}`, adapters.BadRequest},
 	} {
-		if got := KindOfStatus(c.status, Parse([]byte(c.body))); got != c.want {
+		got := KindOfStatus(c.status, Parse([]byte(c.body)))
+		if c.status == http.StatusOK {
+			got = kindInStream(Parse([]byte(c.body)))
+		}
+		if got != c.want {
 			t.Errorf("%d %s: %s, want %s", c.status, c.body, got, c.want)
 		}
 	}

@@ -25,6 +25,9 @@ func (ex *Exchange) Failure(err error) error {
 	var known *adapters.Error
 	if errors.As(e, &known) {
 		known.Message = ex.client.Hide(known.Message)
+		if ex.Said.unloadable() && known.Kind == adapters.BadRequest {
+			known.Fix = "the server has the model and cannot load it: its log says more; get the model again, or use another"
+		}
 	}
 	return e
 }

@@ -3,6 +3,7 @@ package exchange
 import (
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,8 +103,11 @@ func KindOfStatus(status int, said *Said) adapters.Kind {
 		}
 		return adapters.Overloaded
 	case status == http.StatusRequestTimeout || status >= 500:
-		if kind == adapters.TooLong {
+		switch {
+		case kind == adapters.TooLong:
 			return kind
+		case said.unloadable():
+			return adapters.BadRequest // waiting makes no file good
 		}
 		return adapters.Overloaded
 	case kind == adapters.TooLong || kind == adapters.Quota:
@@ -117,10 +121,23 @@ func kindInStream(said *Said) adapters.Kind {
 	if said.Number >= 400 && said.Number < 600 {
 		return KindOfStatus(said.Number, said)
 	}
+	if said.unloadable() {
+		return adapters.BadRequest
+	}
 	if kind := kindOfWords(said); kind != "" {
 		return kind
 	}
 	return adapters.Garbage // asked again twice, and no more
+}
+
+// unloadableRE matches what servers say of a model that they cannot load: its
+// file is broken, or of a kind that they do not know. "Loading model", which
+// ends, is another thing.
+var unloadableRE = regexp.MustCompile(`(?i)(?:unable to|can ?not|could not|couldn't|failed to|error) load(?:ing)? (?:the )?model|model (?:failed|could not|cannot)(?: to)?(?: be)? load|(?:unknown|unsupported) model (?:architecture|format)|missing tensor|(?:invalid|bad) gguf|not a (?:valid )?gguf`)
+
+// unloadable reports whether the server cannot load the model that it has.
+func (s *Said) unloadable() bool {
+	return s != nil && !s.html && unloadableRE.MatchString(s.Message)
 }
 
 // wordKinds are looked for in a server's code first and its message second;

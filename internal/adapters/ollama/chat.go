@@ -54,7 +54,12 @@ func (c *Client) Chat(ctx context.Context, req adapters.Request, onEvent func(ad
 	// The module takes a stream that was cut for one that ended, and an answer
 	// without a body for a good one whatever its status.
 	if ended := ex.Stop(); !ended || !errors.Is(err, errDone) || ex.Status != http.StatusOK {
-		return adapters.Response{}, c.failure(ex, errors.Join(err, errNotDone), f.model)
+		err = c.failure(ex, errors.Join(err, errNotDone), f.model)
+		var e *adapters.Error
+		if ctx.Err() == nil && errors.As(err, &e) && e.Status == http.StatusNotFound {
+			err = c.explain(c.missing(ctx, e, f.model), f.model)
+		}
+		return adapters.Response{}, err
 	}
 	return r.response(c, req)
 }
@@ -115,6 +120,11 @@ var (
 	badCallRE = regexp.MustCompile(`(?i)error parsing tool call|invalid character .* (?:looking for|in |after )|unexpected end of json|xml syntax error|failed to parse tool`)
 	// tooLargeRE matches a model that this machine cannot hold.
 	tooLargeRE = regexp.MustCompile(`(?i)requires more system memory|unable to allocate|insufficient memory|cudamalloc failed|out of memory`)
+	// diedRE matches a model's process that ended. It is started anew with the
+	// next request, which may go better or not; nobody waits for it.
+	diedRE = regexp.MustCompile(`(?i)runner process (?:has terminated|no longer running)|runner has unexpectedly stopped|timed out waiting for llama runner`)
+	// badNameRE matches a name that is none.
+	badNameRE = regexp.MustCompile(`(?i)unqualified name|invalid model name`)
 )
 
 // failure makes the one error of a call. A tool call that the server could not
@@ -131,6 +141,12 @@ func (c *Client) failure(ex *exchange.Exchange, err error, model string) error {
 	case e.Status >= 500 && tooLargeRE.MatchString(e.Message):
 		e.Kind = adapters.BadRequest
 		e.Fix = "use a smaller model, or a smaller context_tokens for the profile"
+	case e.Status >= 500 && badNameRE.MatchString(e.Message):
+		e.Kind = adapters.BadRequest
+		e.Fix = "correct the model's name: ollama list"
+	case e.Status >= 500 && e.Kind == adapters.Overloaded && diedRE.MatchString(e.Message):
+		e.Kind = adapters.Garbage
+		e.Fix = "the process that runs the model ends: the server's log says why; a smaller model, or a smaller context_tokens, may do"
 	}
 	return c.explain(e, model)
 }

@@ -12,6 +12,7 @@ package ollama
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -200,21 +201,30 @@ func (c *Client) Tools(ctx context.Context) (bool, error) {
 	return f.tools, err
 }
 
-// Available is nil when the server is there and has the model.
+// Available is nil when the server is there and lists the model. One that it
+// does not list it may serve all the same: only a request tells.
 func (c *Client) Available(ctx context.Context) (string, error) {
-	f, err := c.learn(ctx)
+	f, err := c.told(ctx)
 	if err != nil {
 		return "", err
 	}
-	said := fmt.Sprintf("has %s, %d tokens of context", f.model, f.context)
-	if f.tools {
-		return said + ", tools", nil
-	}
-	return said + ", tools in text", nil
+	return fmt.Sprintf("has %s, %d tokens of context", f.model, f.context), nil
 }
 
-// learn asks the server about the model, unless it has told already.
+// learn is what is known of the model once the server was asked. Of a chosen
+// model that the server does not list little is, and it is asked for all the
+// same: an alias, or a proxy that lists nothing, may serve it.
 func (c *Client) learn(ctx context.Context) (facts, error) {
+	f, err := c.told(ctx)
+	var e *adapters.Error
+	if !c.cfg.Unchosen && errors.As(err, &e) && e.Status == http.StatusNotFound {
+		return facts{model: c.cfg.Model, context: cmp.Or(c.cfg.ContextTokens, unknownContext), tools: true}, nil
+	}
+	return f, err
+}
+
+// told asks the server about the model, unless it has told already.
+func (c *Client) told(ctx context.Context) (facts, error) {
 	c.learning.Lock()
 	defer c.learning.Unlock()
 	if f := c.learnt(); f.known {
@@ -257,11 +267,15 @@ func Default(ctx context.Context, host string) (model string, err error) {
 }
 
 // AddressOf is the address that OLLAMA_HOST names, as Ollama's own programs
-// read it: a host, a port, both, with a scheme or without.
+// read it: a host, a port, both, with a scheme or without, in quotes too. Its own
+// service needs no scheme.
 func AddressOf(host string) string {
-	host = strings.TrimSpace(host)
-	if host == "" {
+	host = strings.Trim(strings.TrimSpace(host), "\"'") // as env files write it
+	switch host {
+	case "":
 		return Standard
+	case cloud:
+		return "https://" + cloud + ":443"
 	}
 	scheme, rest, ok := strings.Cut(host, "://")
 	port := "11434"

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ollama/ollama/envconfig"
 	"go.uber.org/goleak"
 	"golang.org/x/crypto/ssh"
 
@@ -206,10 +207,80 @@ func TestUnchosen(t *testing.T) {
 		t.Errorf("nothing that can chat: %v", err)
 	}
 	chosen := newClient(t, ollama.Config{Model: ollama.Preferred, BaseURL: l.URL})
-	_, err := chosen.Chat(t.Context(), adaptertest.Request(), nil)
+	_, err := chosen.Available(t.Context())
 	var e *adapters.Error
 	if !errors.As(err, &e) || e.Status != 404 || e.Fix != "ollama pull llama3" || !strings.Contains(e.Message, "nomic:latest") {
 		t.Errorf("a chosen model that is not there: %+v", err)
+	}
+}
+
+// A model that the server does not list is asked for all the same: an alias, or
+// a proxy's that lists nothing. Its name goes out as it stands.
+func TestUnlisted(t *testing.T) {
+	var chats, shows int
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/api/chat" {
+			shows++
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		var body struct{ Model string }
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || body.Model != "Alias:latest" {
+			t.Errorf("asked for %q, %v", body.Model, err)
+		}
+		chats++
+		_, _ = io.WriteString(w, `{"model":"m","message":{"role":"assistant","content":"ok"},"done":true,"prompt_eval_count":1,"eval_count":1}`+"\n")
+	}))
+	t.Cleanup(server.Close)
+	m := newClient(t, ollama.Config{Model: "Alias:latest", BaseURL: server.URL, ContextTokens: 5000})
+	adapters.Prepare(t.Context(), m)
+	for range 2 {
+		if resp, err := m.Chat(t.Context(), adaptertest.Request(), nil); err != nil || resp.Message.Content != "ok" {
+			t.Fatalf("%+v, %v", resp, err)
+		}
+	}
+	if got := m.Info(); got.ContextTokens != 5000 || chats != 2 {
+		t.Errorf("%+v after %d chats", got, chats)
+	}
+	if _, err := m.Available(t.Context()); adapters.KindOf(err) != adapters.BadRequest {
+		t.Errorf("it is listed: %v", err)
+	}
+}
+
+// With tools: yes a model that has none is told of before it is asked, and with
+// what to change; without, it is given them in text.
+func TestToolsAsked(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/show" {
+			_, _ = io.WriteString(w, noTools)
+			return
+		}
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"error":"registry.ollama.ai/library/m:latest does not support tools"}`)
+	}))
+	t.Cleanup(server.Close)
+	registry := adapters.Registry{"ollama": ollama.Factory}
+	profile := adapters.Profile{Name: "default", Adapter: "ollama", Model: "m", BaseURL: server.URL}
+	for tools, want := range map[adapters.ToolUse]string{adapters.ToolsAuto: "tools in text", adapters.ToolsNo: "tools in text", "": "tools in text"} {
+		profile.Tools = tools
+		if said, err := registry.Probe(t.Context(), profile, adapters.Deps{}, true); err != nil || !strings.HasSuffix(said, want) {
+			t.Errorf("%q: %q, %v", tools, said, err)
+		}
+	}
+	profile.Tools = adapters.ToolsYes
+	_, err := registry.Probe(t.Context(), profile, adapters.Deps{}, true)
+	var told *company.Error
+	if !errors.As(err, &told) || !strings.Contains(told.Hint, "`tools: yes`") || adapters.KindOf(err) != adapters.BadRequest {
+		t.Errorf("tools: yes: %v", err)
+	}
+	m, err := registry.Open(profile, adapters.Deps{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = adapters.Close(m) }()
+	_, err = m.Chat(t.Context(), adaptertest.Request(), nil)
+	if !errors.As(adapters.Explain(err, m.Info()), &told) || !strings.Contains(told.Hint, "`tools: yes`") {
+		t.Errorf("a request all the same: %v", err)
 	}
 }
 
@@ -290,7 +361,7 @@ func TestTheCallerGivesUp(t *testing.T) {
 func TestAvailable(t *testing.T) {
 	l := newLibrary(t, []string{"m"}, map[string]string{"m": noTools})
 	said, err := newClient(t, ollama.Config{Model: "m", BaseURL: l.URL}).Available(t.Context())
-	if err != nil || said != "has m, 8192 tokens of context, tools in text" {
+	if err != nil || said != "has m, 8192 tokens of context" {
 		t.Errorf("%q, %v", said, err)
 	}
 	hung := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -368,9 +439,17 @@ func TestAddressOf(t *testing.T) {
 		"": ollama.Standard, "example.com": "http://example.com:11434", "1.2.3.4": "http://1.2.3.4:11434", "1.2.3.4:1234": "http://1.2.3.4:1234",
 		":1234": "http://127.0.0.1:1234", "0.0.0.0": ollama.Standard, "0.0.0.0:99": "http://127.0.0.1:99", "[::]:99": "http://127.0.0.1:99", "[::1]": "http://[::1]:11434", "[::1]:5": "http://[::1]:5",
 		"http://1.2.3.4": "http://1.2.3.4:80", "https://1.2.3.4": "https://1.2.3.4:443", "https://1.2.3.4:8/x/": "https://1.2.3.4:8/x", "h:99999": "http://h:11434", " h ": "http://h:11434",
+		`"http://h:5"`: "http://h:5", `'h'`: "http://h:11434", ` "h:5" `: "http://h:5", `""`: ollama.Standard,
+		"ollama.com": "https://ollama.com:443", "https://ollama.com": "https://ollama.com:443", "http://ollama.com": "http://ollama.com:80",
 	} {
-		if got := ollama.AddressOf(host); got != want {
+		got := ollama.AddressOf(host)
+		if got != want {
 			t.Errorf("%q: %s, want %s", host, got, want)
+		}
+		// Ollama's own programs take an address to listen on for one to ask.
+		t.Setenv("OLLAMA_HOST", host)
+		if own := strings.TrimRight(strings.NewReplacer("//0.0.0.0:", "//127.0.0.1:", "//[::]:", "//127.0.0.1:", "//:", "//127.0.0.1:").Replace(envconfig.Host().String()), "/"); own != want {
+			t.Errorf("%q: Ollama itself asks %s, want %s", host, own, want)
 		}
 	}
 }
