@@ -6,7 +6,7 @@ SOURCES := ./...
 
 .PHONY: help
 help: ## show this
-	@awk -F ':.*## ' '/^[a-z\/]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z\/]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: ## install and start what is missing (Docker, git, mmdebstrap)
@@ -54,6 +54,10 @@ mutants: ## break the core on purpose; a test must notice each time
 .PHONY: strangers
 strangers: setup build ## the company on repositories that it was not made for; writes docs/strangers.md
 	$(GO) test ./test/strangers -run TestStrangers -count=1 -timeout 3h -args -all -table docs/strangers.md
+
+.PHONY: strangers/gitea
+strangers/gitea: ## the Gitea driver against a real Gitea, built from its module; writes docs/gitea.md
+	dir=$$(scripts/build-gitea.sh) && $(GO) test ./internal/forge/gitea -run TestForge -count=1 -timeout 30m -args -gitea "$$dir" -table "$(CURDIR)/docs/gitea.md"
 
 .PHONY: fuzz
 fuzz: ## fuzz every parser for a while (FUZZTIME=10s each)

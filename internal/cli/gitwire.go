@@ -19,13 +19,25 @@ func gitConfig(p office.Paths, c office.Config, env func(string) (string, bool))
 		return gitops.Config{}, err
 	}
 	agent, _ := env("SSH_AUTH_SOCK")
+	forges := openForges("", c, nil, env)
 	return gitops.Config{
 		Signoff: c.Git.Signoff, Sign: c.Git.Sign, SigningKey: c.Git.SigningKey, GPGHome: gpgHome(env),
 		Root: p.Git, Author: author, Remote: c.Git.Remote, IntegrationPrefix: c.Git.IntegrationBranch,
 		Method: c.Git.Credential, DeployKey: c.Git.DeployKeyFile, AgentSocket: agent, ForgeURL: c.Forge.URL,
 		OperatorEnv: gitops.OperatorEnv(env),
-		Credential:  loginOf(openForges("", c, nil, env), tokenOf(c, env)), TokenFix: "export " + c.Forge.TokenEnv + "=… with a token that may read and write the repository, or set git.credential: ssh_agent or deploy_key",
+		Credential:  loginOf(forges, tokenOf(c, env)),
+		TokenFix:    func(remote string) string { return tokenFix(forges, c, remote) },
 	}, nil
+}
+
+// tokenFix is what a person does for a login over https: the forge of the
+// remote knows which variable it reads and what the token must be allowed.
+func tokenFix(forges *forge.Set, c office.Config, remote string) string {
+	fix := forges.HowToLogIn(remote)
+	if fix == "" {
+		fix = "export " + c.Forge.TokenEnv + "=… with a token that may read and write the repository"
+	}
+	return fix + ", or set git.credential: ssh_agent or deploy_key"
 }
 
 // loginOf asks the forges first: they know the operator's own logins (gh, tea),
@@ -35,6 +47,13 @@ func loginOf(forges *forge.Set, otherwise gitops.Credential) gitops.Credential {
 		user, secret, err := forges.Credential(ctx, host, gitops.RemoteOf(ctx))
 		if err != nil || secret != "" {
 			return user, secret, err
+		}
+		if fix := forges.HowToLogIn(gitops.RemoteOf(ctx)); fix != "" {
+			// It is a forge of ours, and has been looked through: a token that is
+			// for another host goes there no more than elsewhere.
+			e := company.E(company.EAuth, "there is no token for "+host).Fix(fix + ", or set git.credential: ssh_agent or deploy_key")
+			e.Class = company.HumanRequired
+			return "", "", e
 		}
 		return otherwise(ctx, host)
 	}

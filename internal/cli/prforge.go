@@ -161,7 +161,7 @@ func (a *app) checkForge(ctx context.Context, c office.Config, remote string) of
 }
 
 // askForge is checkForge with the forge's own word: whether the login may push
-// there, or to which fork.
+// there, or to which fork. Asking changes nothing.
 func (a *app) askForge(ctx context.Context, p office.Paths, c office.Config) office.Result {
 	remote := ""
 	if p.Repo != "" {
@@ -176,12 +176,23 @@ func (a *app) askForge(ctx context.Context, p office.Paths, c office.Config) off
 	if choice.Kind == "local" {
 		return office.Result{OK: true, Found: "none is used"}
 	}
-	target, err := f.Target(ctx)
+	access, err := f.Access(ctx)
 	if err != nil {
 		return broken(err)
 	}
-	if target.Owner != "" {
-		return office.Result{OK: true, Found: "the login may not push to " + choice.Repo.String() + ": the fork of " + target.Owner + " is used"}
+	return accessResult(choice.Repo, access, openForges("", c, a.log, a.env).HowToLogIn(remote))
+}
+
+// accessResult is what a login may do, in doctor's words.
+func accessResult(repo forge.Repo, may forge.Access, fix string) office.Result {
+	lacks := strings.Join(may.Lacks, ", ")
+	switch {
+	case lacks != "":
+		return office.Result{Found: "the token lacks " + lacks + " on " + repo.String(), Needed: "a token that may push and open pull requests", Fix: fix}
+	case may.Push:
+		return office.Result{OK: true, Found: "the login may push to " + repo.String()}
+	case may.Fork != "":
+		return office.Result{OK: true, Found: "the login may not push to " + repo.String() + ": its fork " + gitops.Mask(may.Fork) + " is used"}
 	}
-	return office.Result{OK: true, Found: "the login may push to " + choice.Repo.String()}
+	return office.Result{OK: true, Found: "the login may not push to " + repo.String() + ": the first delivery forks it"}
 }

@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 
 	"company/internal/company"
+	"company/internal/forge"
+	"company/internal/gitops"
+	"company/internal/office"
 )
 
 // Two projects whose forges number alike: the number alone is refused, the
@@ -42,5 +46,52 @@ func TestOpenByHand(t *testing.T) {
 	}
 	if strings.Contains(got, "title it's") || openBy("/srv/app.git", "x", pr) != "" || openBy("git@example.com:a/b", "x", pr) != "" {
 		t.Error(got)
+	}
+}
+
+// What a person is told to do for a login is what is read for that forge,
+// and GitHub's token goes to no other.
+func TestTheLoginOfAGitea(t *testing.T) {
+	c := office.Default()
+	c.Forge.Kind, c.Forge.URL = "gitea", "https://git.example.com/tools"
+	env := func(name string) (string, bool) {
+		v, ok := map[string]string{"GITHUB_TOKEN": "hub", "HOME": t.TempDir()}[name]
+		return v, ok
+	}
+	forges := openForges("", c, nil, env)
+	const remote = "https://git.example.com/tools/acme/app.git"
+	fix := tokenFix(forges, c, remote)
+	for _, want := range []string{"export GITEA_TOKEN=", "read:user", "write:repository", "write:issue"} {
+		if !strings.Contains(fix, want) {
+			t.Errorf("no %s in %s", want, fix)
+		}
+	}
+	if strings.Contains(fix, "GITHUB_TOKEN") {
+		t.Error(fix)
+	}
+	_, secret, err := loginOf(forges, tokenOf(c, env))(gitops.WithRemote(context.Background(), remote), "git.example.com")
+	var e *company.Error
+	if secret != "" || !errors.As(err, &e) || !strings.Contains(e.Hint, "GITEA_TOKEN") {
+		t.Errorf("%q %v", secret, err)
+	}
+}
+
+// Doctor says what the token may, which is less than what the person may.
+func TestWhatALoginMay(t *testing.T) {
+	repo := forge.Repo{Owner: "acme", Name: "app"}
+	for _, c := range []struct {
+		may  forge.Access
+		ok   bool
+		want string
+	}{
+		{forge.Access{Push: true}, true, "may push"},
+		{forge.Access{Lacks: []string{"write:repository"}}, false, "lacks write:repository"},
+		{forge.Access{Push: true, Lacks: []string{"write:issue"}}, false, "lacks write:issue"},
+		{forge.Access{Fork: "https://git.example.com/ann/app.git"}, true, "ann/app.git is used"},
+		{forge.Access{}, true, "the first delivery forks it"},
+	} {
+		if got := accessResult(repo, c.may, "export T"); got.OK != c.ok || !strings.Contains(got.Found, c.want) || !c.ok && got.Fix != "export T" {
+			t.Errorf("%+v: %+v", c.may, got)
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package forge
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"regexp"
 	"strings"
@@ -14,15 +16,32 @@ import (
 // people's, and kept.
 const endMarker = "<!-- /company -->"
 
-var beginMarker = regexp.MustCompile(`<!-- company office=([a-z0-9]{1,16}) task=(t[0-9]{1,9})( draft)?(?: note=([A-Za-z0-9._:-]{1,100}))? -->`)
+var beginMarker = regexp.MustCompile(`<!-- company office=([a-z0-9]{1,16}) task=(t[0-9]{1,9})( draft)?(?: title=([0-9a-f]{8}))?(?: note=([A-Za-z0-9._:-]{1,100}))? -->`)
 
-// Marker is the line by which a pull request of ours is known again.
+// Marker is the line by which a pull request of ours is known again. It holds
+// a mark of our title, so that a title which a person wrote is told from it.
 func (p PR) Marker() string {
 	draft := ""
 	if p.Draft {
 		draft = " draft"
 	}
-	return fmt.Sprintf("<!-- company office=%s task=%s%s -->", p.Office, p.Task, draft)
+	return fmt.Sprintf("<!-- company office=%s task=%s%s title=%s -->", p.Office, p.Task, draft, titleMark(CleanTitle(p.Title)))
+}
+
+// titleMark tells titles apart; it hides nothing.
+func titleMark(title string) string {
+	sum := sha256.Sum256([]byte(title))
+	return hex.EncodeToString(sum[:4])
+}
+
+// TitleOver is the title that a pull request gets where it has title now and
+// body. A person's title stays: only one that we wrote, which the mark in the
+// body tells, is brought up to date.
+func (p PR) TitleOver(now, body string) string {
+	if o, ok := OwnerOf(body); !ok || o.title != titleMark(now) {
+		return now
+	}
+	return CleanTitle(p.Title)
 }
 
 // Text is the body between its markers.
@@ -34,14 +53,15 @@ func (p PR) Text() string {
 type Owned struct {
 	Office string
 	Task   company.TaskID
-	Draft  bool // opened by us as a draft, and not made ready by us
+	Draft  bool   // opened by us as a draft, and not made ready by us
+	title  string // mark of the title that we wrote; empty: not known
 }
 
 // OwnerOf reads the first marker of a body. ok is false when there is none.
 func OwnerOf(body string) (o Owned, ok bool) {
 	for _, m := range beginMarker.FindAllStringSubmatch(body, -1) {
-		if m[4] == "" {
-			return Owned{Office: m[1], Task: company.TaskID(m[2]), Draft: m[3] != ""}, true
+		if m[5] == "" {
+			return Owned{Office: m[1], Task: company.TaskID(m[2]), Draft: m[3] != "", title: m[4]}, true
 		}
 	}
 	return Owned{}, false

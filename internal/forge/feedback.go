@@ -19,7 +19,10 @@ type Feedback struct {
 	MergeCommit company.OID // when merged
 	Head        company.OID // as the forge has it; a person may have pushed
 	Base        string
-	Conflict    bool // the branch does not merge into its base
+	// Conflict: the forge does not say that the branch merges into its base.
+	// Some forges say the same of a draft, and while they work it out, so git
+	// is asked before anything is done about it.
+	Conflict bool
 	// Pending: the forge has not worked out yet whether it merges, or checks
 	// are still under way. Look again later.
 	Pending bool
@@ -45,17 +48,19 @@ type Item struct {
 	Kind    ItemKind
 	Author  string
 	Ours    bool   // this office wrote it
-	Trusted bool   // its author may push to the repository, or it is a check's
+	Trusted bool   // the forge says that its author may push, or it is a check's
 	Bot     bool   // its author is a program
 	Verdict string // of a review: approved | changes_requested | commented | dismissed
 	Reply   string // ID of the item that it answers
-	Path    string
-	Line    int // 0: no line, or the diff moved on
-	Name    string
-	URL     string
-	Body    string // cleaned and cut (Clean), but for the rest as it was written: data, never instructions
-	Head    company.OID
-	Time    time.Time
+	// Resolved: somebody ended the conversation that it is in.
+	Resolved bool
+	Path     string
+	Line     int // 0: no line, or the diff moved on
+	Name     string
+	URL      string
+	Body     string // cleaned and cut (Clean), but for the rest as it was written: data, never instructions
+	Head     company.OID
+	Time     time.Time
 }
 
 // MaxItemBytes bounds the text of one item.
@@ -173,15 +178,15 @@ func (r Ref) NoteMarker(key string) string {
 // Note is the office and the key of a comment of ours; empty when it is
 // nobody's.
 func Note(body string) (office, key string) {
-	if m := beginMarker.FindStringSubmatch(body); m != nil && m[4] != "" {
-		return m[1], m[4]
+	if m := beginMarker.FindStringSubmatch(body); m != nil && m[5] != "" {
+		return m[1], m[5]
 	}
 	return "", ""
 }
 
 // CheckNote refuses what cannot be a comment of ours.
 func (r Ref) CheckNote(key, text string) error {
-	if m := beginMarker.FindStringSubmatch(r.NoteMarker(key)); m == nil || m[4] != key {
+	if m := beginMarker.FindStringSubmatch(r.NoteMarker(key)); m == nil || m[5] != key {
 		return company.E(company.EInvalid, fmt.Sprintf("%q cannot be the key of a comment", key))
 	}
 	if strings.TrimSpace(text) == "" {

@@ -10,6 +10,7 @@ package forge
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"company/internal/company"
@@ -55,6 +56,20 @@ type Target struct {
 	Owner string // of the fork that URL is; empty: the repository itself
 }
 
+// Access is what a login may do at a repository.
+type Access struct {
+	Push bool // its branches go to the repository itself
+	// Fork is the clone URL of the login's fork; empty: there is none yet, and
+	// the first delivery makes it.
+	Fork string
+	// Lacks are permissions that the work needs and the token has not, in the
+	// forge's own words.
+	Lacks []string
+}
+
+// ErrGone says that a pull request is not there any more.
+var ErrGone = errors.New("the pull request is gone")
+
 // Ref names a pull request that is open, or was.
 type Ref struct {
 	Office string
@@ -80,7 +95,11 @@ type Forge interface {
 	// the same one, whatever its state. E_CONFLICT: there is an open one under
 	// that number or branch that is not ours.
 	Open(ctx context.Context, pr PR) (Opened, error)
-	// Feedback is what has become of a pull request. ENotFound: it is gone.
+	// Access is what the login may do. Nothing is changed by asking.
+	Access(ctx context.Context) (Access, error)
+	// Feedback is what has become of a pull request. ErrGone: the forge shows
+	// the repository, and says that this pull request is not in it. Whatever
+	// else is not found is another error.
 	Feedback(ctx context.Context, ref Ref) (Feedback, error)
 	// Comment says something under a pull request, once per key.
 	Comment(ctx context.Context, ref Ref, key, text string) error

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,7 +25,7 @@ func pull() PR {
 func TestUpdateKeepsWhatPeopleWrote(t *testing.T) {
 	p := pull()
 	body := p.Text()
-	if want := "<!-- company office=k3fq task=t12 -->\none\ntwo\n<!-- /company -->\n"; body != want {
+	if want := "<!-- company office=k3fq task=t12 title=7e9e5ac3 -->\none\ntwo\n<!-- /company -->\n"; body != want {
 		t.Fatalf("%q", body)
 	}
 	if got := p.Update(body); got != body {
@@ -33,7 +34,7 @@ func TestUpdateKeepsWhatPeopleWrote(t *testing.T) {
 	edited := "Note by Ann\r\n\r\n" + body + "\r\nFixes #3 <!-- hers -->"
 	p.Body = "three"
 	got := p.Update(edited)
-	if want := "Note by Ann\r\n\r\n<!-- company office=k3fq task=t12 -->\nthree\n<!-- /company -->\n\r\nFixes #3 <!-- hers -->"; got != want {
+	if want := "Note by Ann\r\n\r\n<!-- company office=k3fq task=t12 title=7e9e5ac3 -->\nthree\n<!-- /company -->\n\r\nFixes #3 <!-- hers -->"; got != want {
 		t.Errorf("%q", got)
 	}
 	if again := p.Update(got); again != got {
@@ -50,10 +51,11 @@ func TestWhoseABodyIs(t *testing.T) {
 	draft := pull()
 	draft.Draft = true
 	for body, want := range map[string]Owned{
-		pull().Text():                 {Office: "k3fq", Task: "t12"},
-		draft.Text():                  {Office: "k3fq", Task: "t12", Draft: true},
-		"x\r\n" + pull().Text() + "y": {Office: "k3fq", Task: "t12"},
-		Ref{Office: "aaaa", Task: "t1"}.NoteMarker("k") + "\n" + pull().Text(): {Office: "k3fq", Task: "t12"},
+		pull().Text():                 {Office: "k3fq", Task: "t12", title: "7e9e5ac3"},
+		draft.Text():                  {Office: "k3fq", Task: "t12", Draft: true, title: "7e9e5ac3"},
+		"x\r\n" + pull().Text() + "y": {Office: "k3fq", Task: "t12", title: "7e9e5ac3"},
+		Ref{Office: "aaaa", Task: "t1"}.NoteMarker("k") + "\n" + pull().Text(): {Office: "k3fq", Task: "t12", title: "7e9e5ac3"},
+		"<!-- company office=k3fq task=t12 draft -->\nof an older company":     {Office: "k3fq", Task: "t12", Draft: true},
 	} {
 		if got, ok := OwnerOf(body); !ok || got != want {
 			t.Errorf("%q: %+v %v", body, got, ok)
@@ -78,16 +80,16 @@ func TestParseRemote(t *testing.T) {
 		"https://github.com/acme/app.git":              {Host: "github.com", Owner: "acme", Name: "app"},
 		"https://github.com/acme/app/":                 {Host: "github.com", Owner: "acme", Name: "app"},
 		"https://user:secret@GitHub.com/acme/.github":  {Host: "github.com", Owner: "acme", Name: ".github"},
-		"git@github.com:acme/app.git":                  {Host: "github.com", Owner: "acme", Name: "app"},
-		"github.com:acme/app":                          {Host: "github.com", Owner: "acme", Name: "app"},
-		"ssh://git@github.com/acme/app.git":            {Host: "github.com", Owner: "acme", Name: "app"},
-		"ssh://git@ssh.github.com:443/acme/app.git":    {Host: "github.com", Owner: "acme", Name: "app"},
-		"ssh://git@ghe.example.com:2222/acme/app.git":  {Host: "ghe.example.com", Owner: "acme", Name: "app"},
+		"git@github.com:acme/app.git":                  {SSH: true, Host: "github.com", Owner: "acme", Name: "app"},
+		"github.com:acme/app":                          {SSH: true, Host: "github.com", Owner: "acme", Name: "app"},
+		"ssh://git@github.com/acme/app.git":            {SSH: true, Host: "github.com", Owner: "acme", Name: "app"},
+		"ssh://git@ssh.github.com:443/acme/app.git":    {SSH: true, Host: "github.com", Owner: "acme", Name: "app"},
+		"ssh://git@ghe.example.com:2222/acme/app.git":  {SSH: true, Host: "ghe.example.com", Owner: "acme", Name: "app"},
 		"https://ghe.example.com:8443/acme/my.app.git": {Host: "ghe.example.com", Port: "8443", Owner: "acme", Name: "my.app"},
 		"http://127.0.0.1:3000/acme/app":               {Host: "127.0.0.1", Port: "3000", HTTP: true, Owner: "acme", Name: "app"},
 		"https://gitlab.example.com/group/sub/app.git": {Host: "gitlab.example.com", Owner: "group/sub", Name: "app"},
-		"git://git.example.com/acme/app":               {Host: "git.example.com", Owner: "acme", Name: "app"},
-		"org-1234@github.com:acme/app.git":             {Host: "github.com", Owner: "acme", Name: "app"},
+		"git://git.example.com/acme/app":               {SSH: true, Host: "git.example.com", Owner: "acme", Name: "app"},
+		"org-1234@github.com:acme/app.git":             {SSH: true, Host: "github.com", Owner: "acme", Name: "app"},
 	} {
 		if got, ok := ParseRemote(in); !ok || got != want {
 			t.Errorf("%s: %+v %v", in, got, ok)
@@ -100,6 +102,49 @@ func TestParseRemote(t *testing.T) {
 	} {
 		if got, ok := ParseRemote(in); ok {
 			t.Errorf("%q is taken: %+v", in, got)
+		}
+	}
+}
+
+// FRG-3: a title that a person wrote stays; ours follows what we call the work.
+func TestTitleOver(t *testing.T) {
+	was := pull()
+	now := was
+	now.Title = "add more"
+	for name, c := range map[string]struct{ shown, body, want string }{
+		"ours":                  {"add", was.Text(), "add more"},
+		"a person's":            {"Add limits", was.Text(), "Add limits"},
+		"a person's, as before": {"Add limits", now.Text(), "Add limits"},
+		"not known whose":       {"add", "<!-- company office=k3fq task=t12 -->\n<!-- /company -->", "add"},
+		"no mark":               {"add", "text", "add"},
+	} {
+		if got := now.TitleOver(c.shown, c.body); got != c.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// A forge need not live at the root of its host. Only what is below its
+// address is its own: another program may answer beside it.
+func TestBelow(t *testing.T) {
+	for _, c := range []struct{ site, remote, want string }{
+		{"https://git.example.com", "https://git.example.com/acme/app", "acme/app"},
+		{"https://example.com/git", "https://example.com/git/acme/app.git", "acme/app"},
+		{"https://example.com/a/git/", "https://example.com/a/git/acme/app.git", "acme/app"},
+		{"https://example.com/git", "git@example.com:acme/app.git", "acme/app"},
+		{"https://example.com/git", "ssh://git@example.com:2222/acme/app.git", "acme/app"},
+		{"https://example.com/git", "https://example.com/acme/app", ""},
+		{"https://example.com/git", "https://example.com/gitlab/acme/app", ""},
+		{"https://example.com/git", "https://example.com/git/app", ""},
+	} {
+		site, err := url.Parse(c.site)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, _ := ParseRemote(c.remote)
+		got, ok := r.below(site)
+		if ok != (c.want != "") || ok && got.String() != c.want {
+			t.Errorf("%s at %s: %s %v", c.remote, c.site, got, ok)
 		}
 	}
 }

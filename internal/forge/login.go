@@ -32,7 +32,7 @@ const loginFresh = 2 * time.Minute
 
 // loginOf finds the operator's login. ErrNoLogin when there is none.
 func (s *Set) loginOf(ctx context.Context, kind string, at *url.URL) (Credential, error) {
-	key := kind + " " + at.Host
+	key := kind + " " + at.Host + at.Path
 	s.mu.Lock()
 	c, ok := s.login[key]
 	s.mu.Unlock()
@@ -211,7 +211,8 @@ func teaFile(dir string, at *url.URL) string {
 		return ""
 	}
 	for _, l := range conf.Logins {
-		if u, err := url.Parse(l.URL); err == nil && strings.EqualFold(u.Host, at.Host) {
+		u, err := url.Parse(l.URL)
+		if err == nil && strings.EqualFold(u.Host, at.Host) && strings.Trim(u.Path, "/") == strings.Trim(at.Path, "/") {
 			return l.Token
 		}
 	}

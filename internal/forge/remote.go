@@ -11,6 +11,7 @@ type Repo struct {
 	Host  string // lower case, without a port
 	Port  string // of an http(s) URL; empty: the usual one
 	HTTP  bool   // the URL is http and not https
+	SSH   bool   // it is no web address: its path is not below the forge's page
 	Owner string // may hold slashes where a forge has groups
 	Name  string // without .git
 }
@@ -36,6 +37,7 @@ func ParseRemote(remote string) (r Repo, ok bool) {
 		case "https", "http":
 			r.Port, r.HTTP = u.Port(), u.Scheme == "http"
 		case "ssh", "git", "git+ssh":
+			r.SSH = true
 		default:
 			return Repo{}, false
 		}
@@ -48,7 +50,7 @@ func ParseRemote(remote string) (r Repo, ok bool) {
 		if i := strings.LastIndexByte(host, '@'); i >= 0 {
 			host = host[i+1:]
 		}
-		r.Host, path = host, rest
+		r.Host, path, r.SSH = host, rest, true
 	}
 	r.Host = strings.ToLower(strings.TrimSuffix(r.Host, "."))
 	path = strings.TrimSuffix(strings.Trim(path, "/"), ".git")
@@ -67,4 +69,19 @@ func ParseRemote(remote string) (r Repo, ok bool) {
 		r.Host = "github.com"
 	}
 	return r, true
+}
+
+// below is the repository as a forge at an address names it: without the path
+// of a forge that does not live at its host's root. ok is false for a web
+// address outside of that path, where another program answers.
+func (r Repo) below(at *url.URL) (_ Repo, ok bool) {
+	root := strings.Trim(at.Path, "/")
+	if root == "" {
+		return r, true
+	}
+	rest, inside := strings.CutPrefix(r.Owner+"/", root+"/")
+	if inside && rest != "" {
+		r.Owner = strings.TrimSuffix(rest, "/")
+	}
+	return r, inside && rest != "" || r.SSH
 }

@@ -49,6 +49,9 @@ type Driver struct {
 	Home string
 	// User is what git sends as the user beside a token.
 	User string
+	// Needs are the permissions of a token that the work needs, in the words of
+	// the kind's own page for making one.
+	Needs string
 	// TokenEnvs are the variables that the kind's own tools read, for its
 	// public forge and for others.
 	TokenEnvs, OtherTokenEnvs []string
@@ -128,10 +131,14 @@ func (s *Set) Credential(ctx context.Context, host, remote string) (user, secret
 	if err != nil {
 		name, port = host, ""
 	}
+	repo, known := ParseRemote(remote)
 	for _, kind := range s.kinds() {
 		at, err := s.address(kind)
 		if err != nil || at == nil || !strings.EqualFold(at.Hostname(), name) || at.Port() != port {
 			continue
+		}
+		if _, inside := repo.below(at); known && repo.Host == at.Hostname() && !inside {
+			continue // another program of the same host
 		}
 		var c Credential
 		if s.Settings.App.ID != 0 && kind == "github" {
@@ -177,6 +184,9 @@ func (s *Set) address(kind string) (*url.URL, error) {
 		return nil, human(company.EConfig, fmt.Sprintf("forge.url %q is no address", at)).Fix("write it as https://github.example.com")
 	}
 	u.Host = strings.ToLower(u.Host)
+	if kind == "github" { // people give the address of its API as well
+		u.Path = strings.TrimSuffix(strings.TrimSuffix(u.Path, "/v3"), "/api")
+	}
 	if u.Scheme == "http" && !loopback(u.Hostname()) {
 		return nil, human(company.EConfig, "forge.url is http").Because("the token would be sent in the clear").Fix("write it with https://")
 	}
@@ -215,7 +225,16 @@ func (s *Set) choose(ctx context.Context, remote string) (Choice, *url.URL, erro
 			local.Why, local.Fix = repo.Host+" is not known as a forge ("+known+")", fix
 			continue
 		}
-		c := Choice{Kind: kind, Repo: repo}
+		below, inside := repo.below(at)
+		if !inside {
+			fix := "give the remote's URL below " + at.String() + ", or set forge.url to where the forge is"
+			if s.Settings.Kind == kind {
+				return local, nil, human(company.EConfig, "the remote is not below "+at.String()+", where the forge of the config is").Fix(fix)
+			}
+			local.Why, local.Fix = "the remote is not below "+at.String(), fix
+			continue
+		}
+		c := Choice{Kind: kind, Repo: below}
 		if s.Settings.App.ID != 0 && kind == "github" {
 			return c, at, nil
 		}
@@ -236,11 +255,31 @@ func (s *Set) choose(ctx context.Context, remote string) (Choice, *url.URL, erro
 }
 
 func (s *Set) howToLogIn(kind string, at *url.URL) string {
-	fix := "export " + s.looked(kind, at)[0] + "=<a token that may write pull requests and contents>"
+	fix := "export " + s.looked(kind, at)[0] + "=<a token with " + s.Drivers[kind].Needs + ">"
 	if kind == "github" {
 		return "gh auth login --hostname " + at.Hostname() + ", or " + fix
 	}
 	return fix
+}
+
+// HowToLogIn is what a person does to give a login for a remote's forge: the
+// variable that is read for it and what its token must be allowed. Empty: the
+// remote's host is no forge that the settings name.
+func (s *Set) HowToLogIn(remote string) string {
+	repo, ok := ParseRemote(remote)
+	if !ok {
+		return ""
+	}
+	for _, kind := range s.kinds() {
+		at, err := s.address(kind)
+		if err != nil || at == nil || at.Hostname() != repo.Host {
+			continue
+		}
+		if _, inside := repo.below(at); inside {
+			return s.howToLogIn(kind, at)
+		}
+	}
+	return ""
 }
 
 // human is an error that only a person can mend.

@@ -145,6 +145,11 @@ func httpsOf(raw, forgeURL string) string {
 	path = strings.TrimPrefix(path, "/")
 	if f, err := url.Parse(forgeURL); err == nil && forgeURL != "" && strings.EqualFold(f.Hostname(), host) {
 		if f.Scheme == "https" || f.Scheme == "http" && loopback(host) {
+			// A forge need not live at its host's root; its ssh addresses do.
+			root := strings.Trim(f.Path, "/")
+			if root != "" && !strings.HasPrefix(path, root+"/") {
+				path = root + "/" + path
+			}
 			return f.Scheme + "://" + f.Host + "/" + path
 		}
 	}

@@ -31,6 +31,11 @@ func RemoteOf(ctx context.Context) string {
 	return s
 }
 
+// WithRemote is a context that RemoteOf tells the address of.
+func WithRemote(ctx context.Context, remote string) context.Context {
+	return context.WithValue(ctx, remoteKey{}, remote)
+}
+
 // helperScript is git's credential helper. It passes git's question on to the
 // process that started git (descriptor 3) and prints the answer (descriptor
 // 4), so that the secret is in no argument, no environment, no file. Nothing
@@ -126,7 +131,7 @@ func (a *access) reply(ctx context.Context, q map[string]string) string {
 		a.asked = err
 		return ""
 	case secret == "":
-		a.asked = authError("there is no credential for " + a.host).Because("it asks for one").Fix(a.s.howToLogin())
+		a.asked = authError("there is no credential for " + a.host).Because("it asks for one").Fix(a.s.howToLogin(a.url))
 		return ""
 	case strings.ContainsAny(user+secret, "\n\r\x00"):
 		a.asked = authError("the credential for " + a.host + " cannot be used").Because("it has a line break in it").Fix("set it again, without the line break")
@@ -143,11 +148,11 @@ func (a *access) login(ctx context.Context) (user, secret string, err error) {
 	if a.s.cfg.Credential == nil || a.s.cfg.Method != ByToken {
 		return "", "", nil
 	}
-	user, secret, err = a.s.cfg.Credential(context.WithValue(ctx, remoteKey{}, a.url), a.host)
+	user, secret, err = a.s.cfg.Credential(WithRemote(ctx, a.url), a.host)
 	if err != nil {
 		var e *company.Error
 		if !errors.As(err, &e) {
-			err = authError("there is no credential for " + a.host).Wrap(err).Fix(a.s.howToLogin())
+			err = authError("there is no credential for " + a.host).Wrap(err).Fix(a.s.howToLogin(a.url))
 		}
 		return "", "", err
 	}
@@ -163,13 +168,13 @@ func (a *access) login(ctx context.Context) (user, secret string, err error) {
 	return user, secret, nil
 }
 
-// howToLogin is the fix where no credential is there.
-func (s *Store) howToLogin() string {
+// howToLogin is the fix where no credential for a remote is there.
+func (s *Store) howToLogin(remote string) string {
 	if s.cfg.Method != ByToken {
 		return "git.credential is " + s.cfg.Method + ", which is for ssh: use the remote's ssh address, or git.credential: token"
 	}
-	if s.cfg.TokenFix != "" {
-		return s.cfg.TokenFix
+	if s.cfg.TokenFix != nil {
+		return s.cfg.TokenFix(remote)
 	}
 	return "export GITHUB_TOKEN=…, or use git.credential: ssh_agent with an ssh address"
 }

@@ -124,7 +124,7 @@ func (p *probe) credential(ctx context.Context) office.Result {
 	}
 	if secret == "" {
 		// Reading a public repository needs none.
-		return office.Result{Warn: true, Found: "token for " + a.host + " NOT SET", Needed: "a token, to push", Fix: s.howToLogin()}
+		return office.Result{Warn: true, Found: "token for " + a.host + " NOT SET", Needed: "a token, to push", Fix: s.howToLogin(url)}
 	}
 	return office.Result{OK: true, Found: "token for " + a.host + " SET"}
 }

@@ -113,7 +113,7 @@ func (a *access) refusedFix() string {
 	case a.protocols == "ssh":
 		return "ssh-add a key that may write there: ssh-add -l lists what the agent has"
 	}
-	return "give a token that may read and write the repository. " + a.s.howToLogin()
+	return "give a token that may read and write the repository. " + a.s.howToLogin(a.url)
 }
 
 func firstMatch(re *regexp.Regexp, text string) string {

@@ -195,7 +195,7 @@ func TestHTTPSFailures(t *testing.T) {
 		t.Error("somebody spoke to a server that nobody trusts")
 	}
 	b.store.cfg.OperatorEnv = ca
-	b.store.cfg.TokenFix = "export MY_TOKEN=…"
+	b.store.cfg.TokenFix = func(string) string { return "export MY_TOKEN=…" }
 	human(fetch(), company.EAuth, "no credential")
 	b.store.cfg.Credential = func(context.Context, string) (string, string, error) { asked++; return "", secret, nil }
 	human(fetch(), company.EAuth, "refused")
@@ -452,5 +452,20 @@ func TestAcceptHost(t *testing.T) {
 	}
 	if fi, err := os.Stat(KnownHosts(root)); err != nil || fi.Mode().Perm() != 0o600 {
 		t.Error(fi, err)
+	}
+}
+
+// A forge that does not live at its host's root has its ssh addresses there,
+// and its web addresses below its path.
+func TestSSHAddressesBelowAPath(t *testing.T) {
+	for _, c := range [][3]string{
+		{"git@example.com:acme/app.git", "https://example.com/tools/git/", "https://example.com/tools/git/acme/app.git"},
+		{"ssh://git@example.com:2222/acme/app.git", "https://example.com/git", "https://example.com/git/acme/app.git"},
+		{"git@example.com:git/acme/app.git", "https://example.com/git", "https://example.com/git/acme/app.git"},
+		{"git@example.com:acme/app.git", "https://example.com", "https://example.com/acme/app.git"},
+	} {
+		if got := httpsOf(c[0], c[1]); got != c[2] {
+			t.Errorf("%s at %s: %s", c[0], c[1], got)
+		}
 	}
 }

@@ -35,13 +35,14 @@ type Config struct {
 	GPGHome    string // the operator's GNUPGHOME; empty: none
 
 	// How remotes are reached. Nothing of it gets into a container.
-	Method      string     // git.credential: ByToken, ByDeployKey or ByAgent; empty: ByToken
-	Credential  Credential // the token of a host; nil: none
-	TokenFix    string     // what to do where there is no token, for people
-	DeployKey   string     // absolute path of a private key
-	AgentSocket string     // SSH_AUTH_SOCK of the operator
-	ForgeURL    string     // a forge beside the known ones, whose ssh addresses a token is for
-	OperatorEnv []string   // see OperatorEnv
+	Method     string     // git.credential: ByToken, ByDeployKey or ByAgent; empty: ByToken
+	Credential Credential // the token of a host; nil: none
+	// TokenFix is what a person does where there is no token for a remote.
+	TokenFix    func(remote string) string
+	DeployKey   string   // absolute path of a private key
+	AgentSocket string   // SSH_AUTH_SOCK of the operator
+	ForgeURL    string   // a forge beside the known ones, whose ssh addresses a token is for
+	OperatorEnv []string // see OperatorEnv
 }
 
 // Store is the folder that holds all host-side repositories of an office.

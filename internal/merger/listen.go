@@ -2,6 +2,7 @@ package merger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -43,7 +44,7 @@ func (l *Listener) Hear(ctx context.Context, p company.Pull) (c company.HearPR, 
 		return c, 0, err
 	}
 	fb, err := f.Feedback(ctx, ref)
-	if company.CodeOf(err) == company.ENotFound {
+	if errors.Is(err, forge.ErrGone) {
 		c.State, c.Why = company.PRClosed, "it is gone from "+f.Kind()
 		return c, 0, nil
 	}
@@ -54,12 +55,17 @@ func (l *Listener) Hear(ctx context.Context, p company.Pull) (c company.HearPR, 
 		c.State, c.Why = fb.State, "so says "+f.Kind()
 		return c, 0, nil
 	}
-	conflict := fb.Conflict
+	conflict := false
 	base, err := l.base(ctx, m, p, remote)
 	switch {
 	case err != nil && fb.State == "":
 		return c, 0, err // nobody else can tell
 	case err != nil:
+	case fb.Conflict:
+		// The forge says so too while it works it out, and of drafts.
+		if conflict, err = l.conflicts(ctx, m, f, p, fb, remote, base); err != nil {
+			return c, 0, err
+		}
 	case fb.State == "":
 		if in, err := m.IsAncestor(ctx, p.Head, base); err != nil {
 			return c, 0, err
@@ -91,6 +97,28 @@ func (l *Listener) Hear(ctx context.Context, p company.Pull) (c company.HearPR, 
 	return c, left, nil
 }
 
+// conflicts is git's own word on whether the branch of a pull request, as it is
+// at the forge, merges into its base.
+func (l *Listener) conflicts(ctx context.Context, m *gitops.Mirror, f forge.Forge, p company.Pull, fb forge.Feedback, remote string, base company.OID) (bool, error) {
+	head := p.Head
+	if fb.Head != "" && fb.Head != head { // a person pushed
+		at, err := f.Target(ctx)
+		if err != nil {
+			return false, err
+		}
+		if at.URL != "" {
+			remote = at.URL
+		}
+		info, err := m.FetchBase(ctx, nil, gitops.Source{URL: remote}, p.Branch)
+		if err != nil {
+			return false, err
+		}
+		head = info.OID
+	}
+	merged, err := m.MergeTree(ctx, base, head)
+	return err == nil && !merged.Clean, err
+}
+
 // base is where the branch that the pull request asks to be merged into stands.
 func (l *Listener) base(ctx context.Context, m *gitops.Mirror, p company.Pull, remote string) (company.OID, error) {
 	src := gitops.Source{URL: remote}
@@ -114,7 +142,7 @@ func remark(it forge.Item, fb forge.Feedback) (company.Remark, bool) {
 		r.Text = strings.TrimSpace(it.Name + "\n" + it.Body)
 		return r, !fb.Pending
 	}
-	if !it.Trusted || it.Bot {
+	if !it.Trusted || it.Bot || it.Resolved {
 		return r, false
 	}
 	words, called := strings.CutPrefix(strings.TrimSpace(it.Body), addressed)

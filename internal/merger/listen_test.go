@@ -1,10 +1,13 @@
 package merger
 
 import (
+	"context"
 	"testing"
 
 	"company/internal/company"
+	"company/internal/company/desktest"
 	"company/internal/forge"
+	"company/internal/forge/local"
 )
 
 // T22: who is heard, and what counts as a wish.
@@ -23,6 +26,8 @@ func TestWhatIsHeard(t *testing.T) {
 	}{
 		"a line comment":              {it: with(func(i *forge.Item) { i.Kind = forge.ItemLine }), kind: company.RemarkComment, text: "please"},
 		"an answer to one":            {it: with(func(i *forge.Item) { i.Kind, i.Reply = forge.ItemLine, "line:1" })},
+		"a resolved one":              {it: with(func(i *forge.Item) { i.Kind, i.Resolved = forge.ItemLine, true })},
+		"a resolved wish":             {it: with(func(i *forge.Item) { i.Kind, i.Resolved, i.Body = forge.ItemLine, true, "/company do it" })},
 		"an answer to the company":    {it: with(func(i *forge.Item) { i.Kind, i.Reply, i.Body = forge.ItemLine, "line:1", "/company do it" }), kind: company.RemarkComment, text: "do it"},
 		"talk under the pull request": {it: with(func(i *forge.Item) { i.Kind = forge.ItemComment })},
 		"a wish under it":             {it: with(func(i *forge.Item) { i.Kind, i.Body = forge.ItemComment, "/company add a test" }), kind: company.RemarkComment, text: "add a test"},
@@ -40,5 +45,63 @@ func TestWhatIsHeard(t *testing.T) {
 		if ok != (c.kind != "") || ok && (r.Kind != c.kind || r.Text != c.text || r.ID != c.it.ID) {
 			t.Errorf("%s: %v %+v", name, ok, r)
 		}
+	}
+}
+
+// told is a forge that says of an open pull request what a test gives it.
+type told struct {
+	*local.Forge
+	fb  forge.Feedback
+	err error
+}
+
+func (f told) Feedback(context.Context, forge.Ref) (forge.Feedback, error) { return f.fb, f.err }
+
+// heard delivers a task to a real remote and hears what a forge tells of it.
+func heard(t *testing.T) (b *bundle, hear func(fb forge.Feedback, err error) (company.HearPR, error)) {
+	t.Helper()
+	b, c, f := delivered(t)
+	origin(t, b)
+	b.Must(b.do(c.Do, ""))
+	return b, func(fb forge.Feedback, err error) (company.HearPR, error) {
+		t.Helper()
+		l := &Listener{Office: desktest.Office, Mirror: b.p.Open, Forge: func(context.Context, forge.Ref, string) (forge.Forge, error) { return told{f, fb, err}, nil }}
+		got, _, err := l.Hear(t.Context(), b.View().Pulls()[0])
+		return got, err
+	}
+}
+
+// A pull request is closed for good only where its forge says that it is gone.
+// A 404 is not that: a proxy, an outage or a token says it as well.
+func TestNotFoundIsNotClosed(t *testing.T) {
+	_, hear := heard(t)
+	gone := company.E(company.ENotFound, "gone").Wrap(forge.ErrGone)
+	if c, err := hear(forge.Feedback{}, gone); err != nil || c.State != company.PRClosed {
+		t.Errorf("%+v %v", c, err)
+	}
+	if c, err := hear(forge.Feedback{}, company.E(company.ENotFound, "404")); err == nil || c.State != company.PROpen {
+		t.Errorf("%+v %v", c, err)
+	}
+}
+
+// A conflict is one where git says so: forges call a branch unmergeable too
+// while they work it out.
+func TestConflictIsGits(t *testing.T) {
+	b, hear := heard(t)
+	open := forge.Feedback{State: company.PROpen, Conflict: true, Head: b.View().Pulls()[0].Head}
+	if c, err := hear(open, nil); err != nil || len(c.Remarks) != 0 {
+		t.Errorf("a branch that merges: %+v %v", c, err)
+	}
+	theirs := map[string]string{"a.go": "package a\n\nvar a = \"theirs\"\n", "b.go": "package a\n\nvar b = \"theirs\"\n"}
+	at := b.p.Commit("theirs", theirs)
+	b.p.Git("push", "-q", "-f", "origin", string(at)+":refs/heads/main")
+	if c, err := hear(open, nil); err != nil || len(c.Remarks) != 1 || c.Remarks[0].Kind != company.RemarkConflict {
+		t.Errorf("one that does not: %+v %v", c, err)
+	}
+	// A person resolved it on the branch; the forge has not seen it yet.
+	b.p.Git("push", "-q", "-f", "origin", string(at)+":refs/heads/"+b.Task(task).Deliver.Branch)
+	open.Head = at
+	if c, err := hear(open, nil); err != nil || len(c.Remarks) != 0 {
+		t.Errorf("one that a person resolved: %+v %v", c, err)
 	}
 }

@@ -102,7 +102,7 @@ func TestDeliverToGitHub(t *testing.T) {
 // The same on a Gitea.
 func TestDeliverToGitea(t *testing.T) {
 	t.Parallel()
-	s := forgetest.Gitea(t)
+	s := forgetest.Gitea(t, "")
 	h, repo := onForge(t, farewells(), s, "gitea", "ann", "")
 	ends(t, h.Start("submit", "say goodbye"), 0)
 	p := opened(t, h, s, repo, "acme")

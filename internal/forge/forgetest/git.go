@@ -11,16 +11,19 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"testing"
 	"time"
 )
 
 // git runs git on a repository of the fake, with nothing of this machine's
 // settings.
-func (s *Server) git(dir string, args ...string) (string, error) {
+func (s *Server) git(dir string, args ...string) (string, error) { return git(s.dir, dir, args...) }
+
+func git(home, dir string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir, cmd.Env = dir, gitEnv(s.dir)
+	cmd.Dir, cmd.Env = dir, gitEnv(home)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
@@ -28,6 +31,49 @@ func (s *Server) git(dir string, args ...string) (string, error) {
 		return string(out), fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, errs.String())
 	}
 	return strings.TrimRight(string(out), "\n"), nil
+}
+
+// Commit makes a commit of one file on a branch of a repository, from from.
+func (s *Server) Commit(r *Repo, branch, from, file, text string) string {
+	s.t.Helper()
+	return commit(s.t, s.dir, r.Dir, branch, from, file, text)
+}
+
+// commit clones, changes one file and pushes.
+func commit(t testing.TB, home, remote, branch, from, file, text string) string {
+	t.Helper()
+	work := filepath.Join(t.TempDir(), "work")
+	run := func(dir string, args ...string) string {
+		t.Helper()
+		out, err := git(home, dir, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	run(home, "clone", "-q", "--no-hardlinks", remote, work)
+	run(work, "checkout", "-q", "-B", branch, from)
+	p := filepath.Join(work, file)
+	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run(work, "add", "-A")
+	run(work, "commit", "-q", "-m", "change "+file)
+	run(work, "push", "-q", "-f", "origin", branch)
+	return run(work, "rev-parse", "HEAD")
+}
+
+// Head is the commit of a branch; empty where there is none.
+func (s *Server) Head(r *Repo, branch string) string { return s.sha(r, branch) }
+
+// PushAs pushes HEAD of a checkout to a branch with a login.
+func (s *Server) PushAs(r *Repo, user, secret, dir, branch string) error {
+	at := strings.Replace(s.CloneURL(r), "https://", "https://"+user+":"+secret+"@", 1)
+	_, err := s.git(dir, "-c", "http.sslCAInfo="+s.CAFile, "-c", "core.askPass=true", "push", "-q", at, "HEAD:refs/heads/"+branch)
+	return err
 }
 
 func gitEnv(home string) []string {

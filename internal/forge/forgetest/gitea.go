@@ -9,13 +9,18 @@ import (
 	"testing"
 )
 
-// Gitea starts a fake Gitea: its API is at /api/v1. It differs from GitHub
-// where Gitea does: 409 for a second pull request and 404 for a head that is
-// not there, drafts by title, labels by number, comments without pages, line
-// comments below reviews, no check runs.
-func Gitea(t testing.TB) *Server {
+// Gitea starts a fake Gitea below path (empty: at its host's root): its API is
+// at /api/v1. It differs from GitHub where Gitea does: 409 for a second pull
+// request and 404 for a head that is not there, drafts by title, labels by
+// number, comments without pages, line comments below reviews, no check runs,
+// scopes of tokens, "not mergeable" while it works it out, members of every
+// team among those who can be assigned, and people's permissions for
+// administrators alone. A real one is held to the same tests by
+// `make strangers/gitea`.
+func Gitea(t testing.TB, path string) *Server {
 	t.Helper()
 	s := newServer(t)
+	s.path = path
 	g := &tea{hub{s}}
 	mux := http.NewServeMux()
 	g.routes(mux)
@@ -26,9 +31,34 @@ func Gitea(t testing.TB) *Server {
 			g.refuse(w, r, http.StatusUnauthorized, "user does not exist [uid: 0, name: ]")
 			return
 		}
+		if need := scopeOf(r); g.token(r) != nil && !g.token(r).within(need) {
+			g.refuse(w, r, http.StatusForbidden, fmt.Sprintf("token does not have at least one of required scope(s), required=[%s], token scope=%s", need, strings.Join(g.token(r).Scopes, ",")))
+			return
+		}
 		mux.ServeHTTP(w, r)
 	}))
 	return s
+}
+
+// scopeOf is what a token needs for a request, as Gitea's routes have it.
+func scopeOf(r *http.Request) string {
+	category, level := "repository", "write:"
+	switch rest := strings.SplitN(strings.TrimPrefix(r.URL.Path, "/api/v1/"), "/", 5); {
+	case rest[0] == "user":
+		category = "user"
+	case rest[0] == "orgs" || rest[0] == "teams":
+		category = "organization"
+	case len(rest) > 3 && (rest[3] == "issues" || rest[3] == "labels"):
+		category = "issue"
+	}
+	if r.Method == http.MethodGet {
+		level = "read:"
+	}
+	return level + category
+}
+
+func (t *Token) within(scope string) bool {
+	return len(t.Scopes) == 0 || slices.Contains(t.Scopes, scope) || slices.Contains(t.Scopes, strings.Replace(scope, "read:", "write:", 1))
 }
 
 // tea shares GitHub's logins and git, and has its own replies.
@@ -55,8 +85,8 @@ func (g *tea) routes(mux *http.ServeMux) {
 				g.refuse(w, r, http.StatusNotFound, "The target couldn't be found.")
 				return
 			}
-			if tok != nil && !tok.can("pull_requests") {
-				g.refuse(w, r, http.StatusForbidden, "token does not have at least one of required scope(s): [write:repository]")
+			if tok != nil && !tok.can("pull_requests") && r.Method != http.MethodGet {
+				g.refuse(w, r, http.StatusForbidden, "token does not have at least one of required scope(s), required=[write:repository], token scope=read:repository")
 				return
 			}
 			f(w, r, repo, tok)
@@ -65,6 +95,10 @@ func (g *tea) routes(mux *http.ServeMux) {
 	on := func(f func(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token, p *Pull)) http.HandlerFunc {
 		return in(func(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token) {
 			p := repo.pull(number(r.PathValue("number"), 0))
+			if p == nil && strings.HasSuffix(r.URL.Path, "/comments") {
+				g.refuse(w, r, http.StatusInternalServerError, "") // as a real one does
+				return
+			}
 			if p == nil {
 				g.refuse(w, r, http.StatusNotFound, "pull request does not exist")
 				return
@@ -80,12 +114,69 @@ func (g *tea) routes(mux *http.ServeMux) {
 	mux.HandleFunc("POST "+repo+"/forks", in(g.makeFork))
 	mux.HandleFunc("GET "+repo+"/assignees", in(func(w http.ResponseWriter, r *http.Request, repo *Repo, _ *Token) {
 		out := []object{g.person(repo.Owner)}
-		for login, role := range repo.roles {
-			if role == "write" {
+		for login := range repo.roles {
+			if repo.may(login, "write") {
 				out = append(out, g.person(login))
 			}
 		}
+		for login := range repo.member { // readers too: they may be assigned
+			out = append(out, g.person(login))
+		}
 		send(w, r, http.StatusOK, out)
+	}))
+	mux.HandleFunc("GET "+repo+"/teams", in(func(w http.ResponseWriter, r *http.Request, repo *Repo, _ *Token) {
+		out := []object{{"id": 1, "name": "Owners", "permission": "owner"}}
+		for _, t := range repo.teams { // a team's rights are by unit
+			out = append(out, object{"id": idOf(t), "name": t, "permission": "none", "units_map": object{"repo.code": repo.gives[t], "repo.pulls": repo.gives[t]}})
+		}
+		send(w, r, http.StatusOK, out)
+	}))
+	mux.HandleFunc("GET /api/v1/teams/{id}/members/{login}", func(w http.ResponseWriter, r *http.Request) {
+		tok := g.token(r)
+		for _, repo := range g.repos {
+			for _, t := range append([]string{"Owners"}, repo.teams...) {
+				id, in := idOf(t), repo.member[r.PathValue("login")] != "" && repo.gives[t] == repo.member[r.PathValue("login")]
+				if t == "Owners" {
+					id, in = 1, repo.roles[r.PathValue("login")] == "owner"
+				}
+				if fmt.Sprint(id) != r.PathValue("id") {
+					continue
+				}
+				switch {
+				case tok == nil || repo.roles[tok.Login] != "owner":
+					g.refuse(w, r, http.StatusForbidden, "Must be a team member")
+				case !in:
+					g.refuse(w, r, http.StatusNotFound, "The target couldn't be found.")
+				default:
+					send(w, r, http.StatusOK, g.person(r.PathValue("login")))
+				}
+				return
+			}
+		}
+		g.refuse(w, r, http.StatusNotFound, "The target couldn't be found.")
+	})
+	mux.HandleFunc("GET /api/v1/orgs/{org}", func(w http.ResponseWriter, r *http.Request) {
+		send(w, r, http.StatusOK, object{"id": idOf(r.PathValue("org")), "username": r.PathValue("org"), "name": r.PathValue("org")})
+	})
+	mux.HandleFunc("GET "+repo+"/collaborators/{login}/permission", in(func(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token) {
+		login := r.PathValue("login")
+		if tok == nil || repo.role(tok.Login) != "admin" && !strings.EqualFold(tok.Login, login) {
+			g.refuse(w, r, http.StatusForbidden, "Only admins can query all permissions, repo admins can query all repo permissions, collaborators can query only their own")
+			return
+		}
+		role := repo.roles[login] // of a team's member it knows no more than of everybody
+		switch {
+		case login == repo.Owner:
+			role = "owner"
+		case role == "" && repo.Private:
+			role = "none"
+		case role == "":
+			role = "read"
+		}
+		send(w, r, http.StatusOK, object{"permission": role, "role_name": role, "user": g.person(login)})
+	}))
+	mux.HandleFunc("GET "+repo+"/commits/{ref}/statuses", in(func(w http.ResponseWriter, r *http.Request, repo *Repo, _ *Token) {
+		send(w, r, http.StatusOK, append([]object{}, page(w, r, g.Server, g.statusesOf(repo, r.PathValue("ref")), "limit", 50)...))
 	}))
 	mux.HandleFunc("GET "+repo+"/raw/{path...}", in(func(w http.ResponseWriter, r *http.Request, repo *Repo, _ *Token) {
 		text, err := g.git(repo.Dir, "cat-file", "blob", r.URL.Query().Get("ref")+":"+r.PathValue("path"))
@@ -144,10 +235,15 @@ func (g *tea) routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET "+repo+"/pulls/{number}/reviews/{id}/comments", on(func(w http.ResponseWriter, r *http.Request, repo *Repo, _ *Token, p *Pull) {
 		out := []object{}
 		for _, c := range p.lines {
-			if fmt.Sprint(reviewOf(c)) == r.PathValue("id") {
-				out = append(out, object{"id": c.ID, "body": c.Body, "user": g.person(c.User), "path": c.Path, "position": c.Line, "commit_id": c.Commit,
-					"created_at": stamp(c.At), "updated_at": stamp(c.At), "html_url": g.URL, "pull_request_review_id": reviewOf(c)})
+			if fmt.Sprint(reviewOf(c)) != r.PathValue("id") {
+				continue
 			}
+			o := object{"id": c.ID, "body": c.Body, "user": g.person(c.User), "resolver": nil, "path": c.Path, "position": c.Line, "commit_id": c.Commit,
+				"created_at": stamp(c.At), "updated_at": stamp(c.At), "html_url": g.URL, "pull_request_review_id": reviewOf(c)}
+			if c.Resolved != "" {
+				o["resolver"] = g.person(c.Resolved)
+			}
+			out = append(out, o)
 		}
 		send(w, r, http.StatusOK, out)
 	}))
@@ -205,7 +301,7 @@ func (g *tea) repo(r *Repo, tok *Token) object {
 		"html_url": g.URL + "/" + r.full(), "clone_url": g.CloneURL(r), "default_branch": r.Default, "archived": false,
 		"created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z"}
 	if tok != nil {
-		o["permissions"] = object{"admin": tok.Login == r.Owner, "push": r.may(tok.Login, "write"), "pull": r.may(tok.Login, "read")}
+		o["permissions"] = object{"admin": r.role(tok.Login) == "admin", "push": r.may(tok.Login, "write"), "pull": r.may(tok.Login, "read")}
 	}
 	return o
 }
@@ -255,9 +351,12 @@ func (g *tea) pull(r *Repo, p *Pull) object {
 	if p.Merged {
 		o["merge_commit_sha"], o["merged_at"] = p.MergeSHA, stamp(p.Updated)
 	}
-	// Gitea says "not mergeable" too while it works it out.
+	// Gitea says "not mergeable" too while it works it out, which is as long as
+	// its queue is.
 	if now := p.HeadSHA + g.sha(r, p.Base); p.lookedAt != now {
-		p.lookedAt = now
+		p.lookedAt, p.checking = now, g.queue
+	} else if p.checking > 0 {
+		p.checking--
 	} else if p.State == "open" && !draft {
 		o["mergeable"] = g.merges(r, p)
 	}
@@ -299,11 +398,16 @@ func (g *tea) create(w http.ResponseWriter, r *http.Request, repo *Repo, tok *To
 			return
 		}
 	}
-	p := &Pull{Number: g.number(repo), ID: g.id(), Title: in.Title, Body: in.Body, HeadOwner: from.Owner, HeadRef: ref, Base: in.Base, User: tok.Login, State: "open"}
-	g.refresh(repo, p)
-	p.Created = g.tick()
-	p.Updated = p.Created
-	repo.pulls = append(repo.pulls, p)
+	// Looking for another and opening are two steps of the server: requests at
+	// the same time all go through.
+	var p *Pull
+	for range 1 + g.twins {
+		p = &Pull{Number: g.number(repo), ID: g.id(), Title: in.Title, Body: in.Body, HeadOwner: from.Owner, HeadRef: ref, Base: in.Base, User: tok.Login, State: "open"}
+		g.refresh(repo, p)
+		p.Created = g.tick()
+		p.Updated = p.Created
+		repo.pulls = append(repo.pulls, p)
+	}
 	send(w, r, http.StatusCreated, g.pull(repo, p))
 }
 
@@ -334,8 +438,14 @@ func (g *tea) said(r *Repo, p *Pull, c Said) object {
 		"issue_url": "", "created_at": stamp(c.At), "updated_at": stamp(c.At)}
 }
 
-// reviewOf is the review that a comment at a line is in.
-func reviewOf(c Said) int64 { return c.ID + 1_000_000 }
+// reviewOf is the review that a comment at a line is in: a reply is in the one
+// of what it answers.
+func reviewOf(c Said) int64 {
+	if c.ReplyTo != 0 {
+		return c.ReplyTo + 1_000_000
+	}
+	return c.ID + 1_000_000
+}
 
 func (g *tea) reviewList(w http.ResponseWriter, r *http.Request, _ *Repo, _ *Token, p *Pull) {
 	out := []object{}
@@ -344,7 +454,9 @@ func (g *tea) reviewList(w http.ResponseWriter, r *http.Request, _ *Repo, _ *Tok
 			"dismissed": false, "comments_count": comments, "submitted_at": stamp(c.At), "html_url": g.URL, "pull_request_url": g.URL})
 	}
 	for _, c := range p.lines {
-		add(reviewOf(c), c, "COMMENT", "", 1)
+		if c.ReplyTo == 0 {
+			add(reviewOf(c), c, "COMMENT", "", 1)
+		}
 	}
 	for _, c := range p.reviews {
 		state := map[string]string{"APPROVED": "APPROVED", "CHANGES_REQUESTED": "REQUEST_CHANGES"}[c.State]
@@ -356,13 +468,18 @@ func (g *tea) reviewList(w http.ResponseWriter, r *http.Request, _ *Repo, _ *Tok
 	send(w, r, http.StatusOK, append([]object{}, page(w, r, g.Server, out, "limit", 50)...))
 }
 
-func (g *tea) statuses(w http.ResponseWriter, r *http.Request, repo *Repo, _ *Token) {
+func (g *tea) statusesOf(repo *Repo, sha string) []object {
 	out := []object{}
 	for _, c := range repo.status {
-		if c.SHA == r.PathValue("ref") {
+		if c.SHA == sha {
 			out = append(out, object{"id": c.ID, "status": c.State, "context": c.Context, "description": c.Describes, "target_url": c.URL, "url": g.URL,
 				"created_at": stamp(c.At), "updated_at": stamp(c.At)})
 		}
 	}
-	send(w, r, http.StatusOK, object{"sha": r.PathValue("ref"), "state": "", "total_count": len(out), "statuses": out})
+	return out
+}
+
+func (g *tea) statuses(w http.ResponseWriter, r *http.Request, repo *Repo, _ *Token) {
+	out := g.statusesOf(repo, r.PathValue("ref"))
+	send(w, r, http.StatusOK, object{"sha": r.PathValue("ref"), "state": "", "total_count": len(out), "statuses": page(w, r, g.Server, out, "limit", 50)})
 }

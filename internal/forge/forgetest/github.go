@@ -62,6 +62,7 @@ func (h *hub) routes(mux *http.ServeMux) {
 	const repo = "/api/v3/repos/{owner}/{repo}"
 	for pattern, f := range map[string]handler{
 		"GET " + repo: h.repository,
+		"GET " + repo + "/collaborators/{login}/permission":    h.permission,
 		"GET " + repo + "/commits/{ref}/check-runs":            h.checks,
 		"GET " + repo + "/commits/{ref}/status":                h.status,
 		"GET " + repo + "/check-runs/{id}/annotations":         h.annotations,
@@ -192,6 +193,24 @@ func (h *hub) repository(w http.ResponseWriter, r *http.Request, repo *Repo, tok
 		o["parent"], o["source"] = h.repoJSON(repo.Parent, nil), h.repoJSON(repo.Parent, nil)
 	}
 	send(w, r, http.StatusOK, o)
+}
+
+// permission is told to those who may push.
+func (h *hub) permission(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token) {
+	if tok == nil || tok.app == nil && !repo.may(tok.Login, "write") {
+		refuse(w, r, http.StatusForbidden, "Must have push access to view collaborator permission.")
+		return
+	}
+	role := repo.role(r.PathValue("login"))
+	if role == "" {
+		role = "none"
+		if !repo.Private {
+			role = "read"
+		}
+	}
+	who := h.userJSON(r.PathValue("login"), false)
+	who["role_name"] = role
+	send(w, r, http.StatusOK, object{"permission": role, "role_name": role, "user": who})
 }
 
 func (h *hub) fork(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token) {
@@ -575,7 +594,8 @@ func (h *hub) status(w http.ResponseWriter, r *http.Request, repo *Repo, tok *To
 		"repository": h.repoJSON(repo, nil), "commit_url": u + "/commits/" + sha, "url": u + "/status"})
 }
 
-// graphql knows the one mutation that REST has not.
+// graphql knows what REST has not: a draft made ready, and which conversations
+// are resolved.
 func (h *hub) graphql(w http.ResponseWriter, r *http.Request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -595,7 +615,8 @@ func (h *hub) graphql(w http.ResponseWriter, r *http.Request) {
 	fail := func(kind, message string) {
 		send(w, r, http.StatusOK, object{"data": nil, "errors": []object{{"type": kind, "message": message}}})
 	}
-	if !strings.Contains(in.Query, "markPullRequestReadyForReview(input: {pullRequestId: $id})") {
+	threads := strings.Contains(in.Query, "node(id: $id) { ... on PullRequest { reviewThreads(first: 100, after: $after)")
+	if !threads && !strings.Contains(in.Query, "markPullRequestReadyForReview(input: {pullRequestId: $id})") {
 		fail("undefinedField", "Field doesn't exist on type 'Mutation'")
 		return
 	}
@@ -608,6 +629,11 @@ func (h *hub) graphql(w http.ResponseWriter, r *http.Request) {
 				fail("FORBIDDEN", "Resource not accessible by personal access token")
 				return
 			}
+			if threads {
+				after, _ := in.Variables["after"].(string)
+				send(w, r, http.StatusOK, object{"data": object{"node": object{"reviewThreads": h.threads(p, number(after, 0))}}})
+				return
+			}
 			p.Draft = false
 			p.Updated = h.tick()
 			send(w, r, http.StatusOK, object{"data": object{"markPullRequestReadyForReview": object{"pullRequest": object{"isDraft": false}}}})
@@ -615,4 +641,16 @@ func (h *hub) graphql(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	fail("NOT_FOUND", "Could not resolve to a node with the global id of '"+id+"'")
+}
+
+// threads are a hundred conversations at lines of a pull request.
+func (h *hub) threads(p *Pull, after int) object {
+	var all []object
+	for _, c := range p.lines {
+		if c.ReplyTo == 0 {
+			all = append(all, object{"isResolved": c.Resolved != "", "comments": object{"nodes": []object{{"fullDatabaseId": fmt.Sprint(c.ID)}}}})
+		}
+	}
+	end := min(after+100, len(all))
+	return object{"pageInfo": object{"hasNextPage": end < len(all), "endCursor": fmt.Sprint(end)}, "nodes": append([]object{}, all[min(after, len(all)):end]...)}
 }

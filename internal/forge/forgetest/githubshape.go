@@ -48,12 +48,15 @@ func (s *Server) repoJSON(r *Repo, tok *Token) object {
 		"archived": false, "disabled": false, "open_issues": 0, "open_issues_count": 0, "license": nil, "size": 1, "stargazers_count": 0, "watchers": 0,
 		"watchers_count": 0, "network_count": 0, "subscribers_count": 0, "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
 		"pushed_at": "2026-01-01T00:00:00Z", "visibility": "public"}
+	if r.owned != "" {
+		o["owner"].(object)["type"] = r.owned
+	}
 	for _, k := range repoURLs {
 		o[k+"_url"] = u + "/" + k
 	}
 	if tok != nil {
 		write := tok.app == r || tok.app == nil && r.may(tok.Login, "write")
-		o["permissions"] = object{"admin": tok.Login == r.Owner, "maintain": write, "push": write, "triage": write, "pull": r.may(tok.Login, "read")}
+		o["permissions"] = object{"admin": tok.app == nil && r.role(tok.Login) == "admin", "maintain": write, "push": write, "triage": write, "pull": r.may(tok.Login, "read")}
 	}
 	return o
 }
@@ -150,6 +153,8 @@ func association(r *Repo, login string) string {
 	switch {
 	case login == r.Owner:
 		return "OWNER"
+	case r.member[login] != "":
+		return "MEMBER" // of the organisation, whatever its team may
 	case r.roles[login] != "":
 		return "COLLABORATOR"
 	}

@@ -15,23 +15,33 @@ type Repo struct {
 	Private                   bool
 	ID                        int64
 
-	roles  map[string]string // by login: read | write; for a public repository everybody reads
+	roles  map[string]string // by login: read | write | admin | owner; for a public repository everybody reads
+	member map[string]string // by login, of members of a team: the same
+	gives  map[string]string // by team: the same
 	pulls  []*Pull
 	notYet int // a fork that is being made: so many looks until it is there
 	checks []Check
 	status []Status
 	teams  []string // that may review
+	owned  string   // by a User (as if empty) or an Organization
 	labels []string // of Gitea, which knows them by number
 }
 
 func (r *Repo) full() string { return r.Owner + "/" + r.Name }
 
-func (r *Repo) may(login, role string) bool {
-	have := r.roles[login]
-	if login == r.Owner {
-		have = "write"
+// role is what somebody may: read | write | admin; empty: no more than
+// everybody.
+func (r *Repo) role(login string) string {
+	rank := []string{"", "read", "write", "admin"}
+	if login == r.Owner || r.roles[login] == "owner" {
+		return "admin"
 	}
-	return have == "write" || role == "read" && (have == "read" || !r.Private)
+	return rank[max(slices.Index(rank, r.roles[login]), slices.Index(rank, r.member[login]))]
+}
+
+func (r *Repo) may(login, role string) bool {
+	have := r.role(login)
+	return have == "write" || have == "admin" || role == "read" && (have == "read" || !r.Private)
 }
 
 // Pull is a pull request of the fake.
@@ -52,6 +62,7 @@ type Pull struct {
 	lines    []Said
 	reviews  []Said
 	lookedAt string
+	checking int // so many looks until it is known whether it merges
 }
 
 // Said is a comment, a review, or a comment at a line.
@@ -65,7 +76,9 @@ type Said struct {
 	Line    int
 	ReplyTo int64
 	Commit  string
-	At      time.Time
+	// Resolved is who ended the conversation that begins with this comment.
+	Resolved string
+	At       time.Time
 }
 
 // Check is a check run.
@@ -96,7 +109,9 @@ type Token struct {
 	Login string
 	// Lacks are permissions that the token does not have: pull_requests,
 	// contents, issues, checks, administration.
-	Lacks   []string
+	Lacks []string
+	// Scopes are what a token of Gitea's may, by its own names; none: all.
+	Scopes  []string
 	Expires time.Time // zero: never
 	// Left is how many requests it has left until Reset; 0 with a zero Reset:
 	// any number.
@@ -119,7 +134,8 @@ func (s *Server) AddRepo(owner, name, src string) *Repo {
 	return r
 }
 
-// Invite gives somebody a role in a repository: read or write.
+// Invite gives somebody a role in a repository: read, write, admin, or owner of
+// its organisation.
 func (s *Server) Invite(r *Repo, login, role string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,19 +149,69 @@ func (s *Server) SetPrivate(r *Repo) {
 	r.Private = true
 }
 
-// AddTeam makes a team of the repository's owner, which may be asked to review.
-func (s *Server) AddTeam(r *Repo, slug string) {
+// AddTeam makes a team of the repository's owner, which may be asked to review,
+// with a role in the repository and members.
+func (s *Server) AddTeam(r *Repo, slug, role string, members ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.teams = append(r.teams, slug)
+	if r.gives == nil {
+		r.gives = map[string]string{}
+	}
+	r.gives[slug] = role
+	for _, m := range members {
+		if r.member == nil {
+			r.member = map[string]string{}
+		}
+		r.member[m] = role
+	}
 }
 
-// Login makes a token.
+// Resolve ends the conversation that begins with a comment at a line.
+func (s *Server) Resolve(r *Repo, number int, line int64, by string) {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := r.pull(number)
+	for i := range p.lines {
+		if p.lines[i].ID == line {
+			p.lines[i].Resolved = by
+			return
+		}
+	}
+	s.t.Fatalf("there is no comment %d", line)
+}
+
+// Login makes a token of that name.
 func (s *Server) Login(token string, t Token) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tokens[token] = &t
 }
+
+// Busy makes a Gitea slow to work out whether a branch merges: so many looks.
+func (s *Server) Busy(looks int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue = looks
+}
+
+// Twins lets so many others open what is opened, just before.
+func (s *Server) Twins(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.twins = n
+}
+
+// Owned says what owns a repository: a User or an Organization.
+func (s *Server) Owned(r *Repo, kind string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.owned = kind
+}
+
+// Secret is what a client shows for a login.
+func (s *Server) Secret(name string) string { return name }
 
 // Pulls are the pull requests of a repository as they are now.
 func (s *Server) Pulls(r *Repo) []Pull {

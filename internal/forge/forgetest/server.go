@@ -8,12 +8,10 @@
 package forgetest
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -32,42 +30,22 @@ type Server struct {
 	URL    string // https://127.0.0.1:port
 	CAFile string // certificate to trust, PEM
 
+	*front
 	t       testing.TB
 	http    *httptest.Server
 	dir     string
 	backend string // git http-backend
-	over    chan struct{}
+	path    string // below which it lives; empty: at its host's root
+	queue   int    // of Gitea: looks that working out a merge takes
+	twins   int    // of Gitea: others that open the same at the same time
 
 	mu     sync.Mutex
 	repos  map[string]*Repo
 	tokens map[string]*Token
 	apps   map[int64]*app
-	faults []*Fault
 	last   int64
 	clock  time.Time
 	skew   time.Duration
-
-	notes   sync.Mutex // handlers write their replies under mu
-	asked   []*Request
-	waiting int
-}
-
-// Request is one that came in.
-type Request struct {
-	Method, Path string
-	Code         int  // 0: it was cut
-	Auth         bool // it carried a login
-}
-
-// Fault is a way in which a forge misbehaves.
-type Fault struct {
-	Method, Path string // of the requests that meet it; Path is a part of it
-	Times        int    // how often; 0: once
-	Code         int    // answer with this; 0: cut the connection
-	Header       map[string]string
-	Body         string
-	After        bool          // do what was asked, and only then fail
-	Delay        time.Duration // before the answer
 }
 
 func newServer(t testing.TB) *Server {
@@ -76,8 +54,8 @@ func newServer(t testing.TB) *Server {
 	if err != nil {
 		t.Fatalf("git: %v", err)
 	}
-	s := &Server{t: t, dir: t.TempDir(), backend: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"),
-		over: make(chan struct{}), repos: map[string]*Repo{}, tokens: map[string]*Token{}, apps: map[int64]*app{}, clock: time.Now().Add(-time.Hour).Truncate(time.Second)}
+	s := &Server{front: newFront(), t: t, dir: t.TempDir(), backend: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"),
+		repos: map[string]*Repo{}, tokens: map[string]*Token{}, apps: map[int64]*app{}, clock: time.Now().Add(-time.Hour).Truncate(time.Second)}
 	return s
 }
 
@@ -91,13 +69,14 @@ func (s *Server) start(api http.Handler) {
 		}
 		s.serveGit(w, r)
 	})
-	s.http = httptest.NewUnstartedServer(s.observed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	inside := http.StripPrefix(s.path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/api/") {
 			api.ServeHTTP(w, r)
 			return
 		}
 		mux.ServeHTTP(w, r)
-	})))
+	}))
+	s.http = httptest.NewUnstartedServer(s.observed(inside))
 	s.http.Config.ReadTimeout, s.http.Config.WriteTimeout = time.Minute, 2*time.Minute
 	s.http.Config.ErrorLog = nil
 	s.http.StartTLS()
@@ -105,12 +84,19 @@ func (s *Server) start(api http.Handler) {
 		close(s.over) // nobody waits for what a fault holds up
 		s.http.Close()
 	})
-	s.URL = s.http.URL
-	s.CAFile = filepath.Join(s.dir, "ca.pem")
-	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.http.Certificate().Raw})
-	if err := os.WriteFile(s.CAFile, cert, 0o600); err != nil {
-		s.t.Fatal(err)
+	s.URL = s.http.URL + s.path
+	s.CAFile = writeCA(s.t, s.dir, s.http)
+}
+
+// writeCA writes down whom a client must trust.
+func writeCA(t testing.TB, dir string, of *httptest.Server) string {
+	t.Helper()
+	file := filepath.Join(dir, "ca.pem")
+	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: of.Certificate().Raw})
+	if err := os.WriteFile(file, cert, 0o600); err != nil {
+		t.Fatal(err)
 	}
+	return file
 }
 
 // Client is one that trusts the server.
@@ -119,46 +105,11 @@ func (s *Server) Client() *http.Client { return s.http.Client() }
 // CloneURL is where git finds a repository.
 func (s *Server) CloneURL(r *Repo) string { return s.URL + "/" + r.full() + ".git" }
 
-// Fail adds a fault.
-func (s *Server) Fail(f Fault) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f.Times = max(1, f.Times)
-	s.faults = append(s.faults, &f)
-}
-
 // Forward moves the server's clock.
 func (s *Server) Forward(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.skew += d
-}
-
-// Asked are the requests of a method whose path holds part.
-func (s *Server) Asked(method, part string) []Request {
-	s.notes.Lock()
-	defer s.notes.Unlock()
-	var out []Request
-	for _, r := range s.asked {
-		if (method == "" || r.Method == method) && strings.Contains(r.Path, part) {
-			out = append(out, *r)
-		}
-	}
-	return out
-}
-
-// Waiting is how many faults have come to their delay.
-func (s *Server) Waiting() int {
-	s.notes.Lock()
-	defer s.notes.Unlock()
-	return s.waiting
-}
-
-// Forget empties what Asked tells.
-func (s *Server) Forget() {
-	s.notes.Lock()
-	defer s.notes.Unlock()
-	s.asked = nil
 }
 
 func (s *Server) now() time.Time { return time.Now().Add(s.skew) }
@@ -172,65 +123,6 @@ func (s *Server) tick() time.Time {
 func (s *Server) id() int64 {
 	s.last++
 	return 1000 + s.last
-}
-
-// observed notes requests and carries out faults.
-func (s *Server) observed(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.mu.Lock()
-		var hit *Fault
-		for _, f := range s.faults {
-			if f.Times > 0 && (f.Method == "" || f.Method == r.Method) && strings.Contains(r.URL.Path, f.Path) {
-				f.Times--
-				hit = f
-				break
-			}
-		}
-		asked := &Request{Method: r.Method, Path: r.URL.Path, Auth: r.Header.Get("Authorization") != ""}
-		s.mu.Unlock()
-		s.notes.Lock()
-		s.asked = append(s.asked, asked) // before the client can go on
-		s.notes.Unlock()
-		rec := &recorder{ResponseWriter: w, told: func(code int) {
-			s.notes.Lock()
-			defer s.notes.Unlock()
-			asked.Code = code
-		}}
-		if hit == nil {
-			next.ServeHTTP(rec, r)
-			return
-		}
-		// A client that goes away is noticed once its request is read.
-		body, err := io.ReadAll(io.LimitReader(r.Body, 64<<20))
-		if err != nil {
-			return
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		if hit.After {
-			next.ServeHTTP(&recorder{ResponseWriter: httptest.NewRecorder()}, r)
-		}
-		if hit.Delay > 0 {
-			s.notes.Lock()
-			s.waiting++
-			s.notes.Unlock()
-			select {
-			case <-time.After(hit.Delay):
-			case <-s.over:
-			case <-r.Context().Done():
-			}
-		}
-		if hit.Code == 0 {
-			panic(http.ErrAbortHandler) // the connection is cut
-		}
-		for k, v := range hit.Header {
-			rec.Header().Set(k, v)
-		}
-		if rec.Header().Get("Content-Type") == "" {
-			rec.Header().Set("Content-Type", "application/json; charset=utf-8")
-		}
-		rec.WriteHeader(hit.Code)
-		_, _ = rec.Write([]byte(hit.Body))
-	})
 }
 
 // send answers with JSON. A GET that was answered the same before gets 304.

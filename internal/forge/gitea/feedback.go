@@ -2,7 +2,10 @@ package gitea
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,26 +15,14 @@ import (
 	"company/internal/forge"
 )
 
-// mergeLooks and mergePause: Gitea says "not mergeable" also while it works it
-// out, so a conflict is believed when it stays.
-const (
-	mergeLooks = 3
-	mergePause = time.Second
-)
-
 // Feedback is what has become of a pull request.
 func (c *Client) Feedback(ctx context.Context, ref forge.Ref) (forge.Feedback, error) {
 	p, err := c.pull(ctx, ref.Number)
+	if statusOf(err) == http.StatusNotFound {
+		p, err = c.lookAgain(ctx, ref.Number)
+	}
 	if err != nil {
 		return forge.Feedback{}, err
-	}
-	for look := 1; look < mergeLooks && state(p) == company.PROpen && !p.Mergeable && !p.Draft; look++ {
-		if err := sleep(ctx, mergePause); err != nil {
-			return forge.Feedback{}, err
-		}
-		if p, err = c.pull(ctx, ref.Number); err != nil {
-			return forge.Feedback{}, err
-		}
 	}
 	f := forge.Feedback{State: state(p)}
 	if p.Head != nil {
@@ -43,7 +34,7 @@ func (c *Client) Feedback(ctx context.Context, ref forge.Ref) (forge.Feedback, e
 	if f.State == company.PRMerged && p.MergedCommitID != nil {
 		f.MergeCommit = company.OID(*p.MergedCommitID)
 	}
-	f.Conflict = f.State == company.PROpen && !p.Mergeable && !p.Draft
+	f.Conflict = f.State == company.PROpen && !p.Mergeable
 	if f.Items, err = c.said(ctx, ref); err != nil {
 		return f, err
 	}
@@ -56,6 +47,21 @@ func (c *Client) Feedback(ctx context.Context, ref forge.Ref) (forge.Feedback, e
 	}
 	f.Items = forge.Sort(f.Items)
 	return f, nil
+}
+
+// lookAgain is what a 404 of a pull request means: it is gone where the forge
+// shows the repository and says it once more. A proxy or an outage between
+// says 404 as well.
+func (c *Client) lookAgain(ctx context.Context, number int) (*gitea.PullRequest, error) {
+	if _, err := c.look(ctx, c.repo.Owner, c.repo.Name); err != nil {
+		return nil, err
+	}
+	p, err := c.pull(ctx, number)
+	if statusOf(err) == http.StatusNotFound && inItsWords(err) {
+		err = human(company.ENotFound, fmt.Sprintf("pull request #%d is gone from %s", number, c.repo), "the forge shows the repository and not the pull request",
+			"see the repository's pull requests").Wrap(errors.Join(forge.ErrGone, err))
+	}
+	return p, err
 }
 
 // pages reads a list until a page has nothing new.
@@ -86,30 +92,13 @@ func (c *Client) comments(ctx context.Context, number int) (all []*gitea.Comment
 	return all, err
 }
 
-// writers are those who may push: Gitea lets those be assigned, and says so to
-// everybody who may read.
-func (c *Client) writers(ctx context.Context) (map[string]bool, error) {
-	out := map[string]bool{strings.ToLower(c.repo.Owner): true}
-	err := c.do(ctx, "asking who may push", func(api *gitea.Client) (*gitea.Response, error) {
-		users, resp, err := api.GetAssignees(c.repo.Owner, c.repo.Name)
-		for _, u := range users {
-			out[strings.ToLower(u.UserName)] = true
-		}
-		return resp, err
-	})
-	return out, err
-}
-
 // said are the comments, the reviews and their comments at lines.
 func (c *Client) said(ctx context.Context, ref forge.Ref) ([]forge.Item, error) {
-	may, err := c.writers(ctx)
-	if err != nil {
-		return nil, err
-	}
+	may := c.asker()
 	item := func(kind forge.ItemKind, id int64, u *gitea.User, body, url string, at time.Time) forge.Item {
-		it := forge.Item{ID: fmt.Sprintf("%s:%d", kind, id), Kind: kind, Body: forge.Clean(body, forge.MaxItemBytes), URL: url, Time: at}
+		it := forge.Item{ID: itemID(kind, id), Kind: kind, Body: forge.Clean(body, forge.MaxItemBytes), URL: url, Time: at}
 		if u != nil {
-			it.Author, it.Trusted = u.UserName, may[strings.ToLower(u.UserName)]
+			it.Author = u.UserName
 		}
 		return it
 	}
@@ -136,6 +125,7 @@ func (c *Client) said(ctx context.Context, ref forge.Ref) ([]forge.Item, error) 
 	if err != nil {
 		return nil, err
 	}
+	var threads threads
 	for _, r := range reviews {
 		if r.State == gitea.ReviewStatePending || r.State == gitea.ReviewStateRequestReview {
 			continue
@@ -156,13 +146,55 @@ func (c *Client) said(ctx context.Context, ref forge.Ref) ([]forge.Item, error) 
 			return nil, err
 		}
 		for _, m := range lines {
+			threads.add(m)
 			it := item(forge.ItemLine, m.ID, m.Reviewer, m.Body, m.HTMLURL, m.Created)
 			it.Path, it.Line, it.Head = m.Path, int(min(m.LineNum, 1<<30)), company.OID(m.CommitID)
 			out = append(out, it)
 		}
 	}
+	for i := range out {
+		if out[i].Kind == forge.ItemLine {
+			out[i].Reply, out[i].Resolved = threads.of(out[i].ID)
+		}
+		if !out[i].Ours && out[i].Author != "" {
+			if out[i].Trusted, err = may.push(ctx, out[i].Author); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return out, nil
 }
+
+// threads are the conversations at lines. Gitea shows all that is said at one
+// line as one, marks its first comment when somebody ends it, and puts a reply
+// into the review of what it answers.
+type threads []*gitea.PullReviewComment
+
+func (t *threads) add(m *gitea.PullReviewComment) { *t = append(*t, m) }
+
+func (t threads) of(id string) (reply string, resolved bool) {
+	at := slices.IndexFunc(t, func(m *gitea.PullReviewComment) bool { return itemID(forge.ItemLine, m.ID) == id })
+	if at < 0 {
+		return "", false
+	}
+	m := t[at]
+	var first int64
+	for _, o := range t {
+		if o.Path != m.Path || o.LineNum != m.LineNum || o.OldLineNum != m.OldLineNum {
+			continue
+		}
+		resolved = resolved || o.Resolver != nil
+		if o.ReviewID == m.ReviewID && o.ID < m.ID && (first == 0 || o.ID < first) {
+			first = o.ID
+		}
+	}
+	if first != 0 {
+		reply = itemID(forge.ItemLine, first)
+	}
+	return reply, resolved
+}
+
+func itemID(kind forge.ItemKind, id int64) string { return fmt.Sprintf("%s:%d", kind, id) }
 
 func verdict(r *gitea.PullReview) string {
 	switch {
@@ -179,14 +211,21 @@ func verdict(r *gitea.PullReview) string {
 // failed are the statuses of a commit that failed; Gitea's actions report by
 // them as well. pending says that some are still under way.
 func (c *Client) failed(ctx context.Context, head company.OID) (out []forge.Item, pending bool, err error) {
-	var combined *gitea.CombinedStatus
-	if err := c.do(ctx, "reading the statuses", func(api *gitea.Client) (resp *gitea.Response, err error) {
-		combined, resp, err = api.GetCombinedStatus(c.repo.Owner, c.repo.Name, string(head))
-		return resp, err
-	}); err != nil {
+	// All that was ever said of the commit, the newest first: the combined
+	// status has pages too, which the SDK does not turn.
+	all, err := pages(ctx, c, "reading the statuses", func(api *gitea.Client, o gitea.ListOptions) ([]*gitea.Status, *gitea.Response, error) {
+		return api.ListStatuses(c.repo.Owner, c.repo.Name, string(head), gitea.ListStatusesOption{ListOptions: o})
+	})
+	if err != nil {
 		return nil, false, err
 	}
-	for _, s := range combined.Statuses {
+	last := map[string]*gitea.Status{}
+	for _, s := range all {
+		if l := last[s.Context]; l == nil || s.ID > l.ID {
+			last[s.Context] = s
+		}
+	}
+	for _, s := range last {
 		switch s.State {
 		case gitea.StatusPending:
 			pending = true
@@ -207,6 +246,11 @@ func (c *Client) failed(ctx context.Context, head company.OID) (out []forge.Item
 // Comment says something under a pull request, once per key.
 func (c *Client) Comment(ctx context.Context, ref forge.Ref, key, text string) error {
 	if err := ref.CheckNote(key, text); err != nil {
+		return err
+	}
+	// Where there is no such number, the list of its comments is an error of
+	// the server, not a 404.
+	if _, err := c.pull(ctx, ref.Number); err != nil {
 		return err
 	}
 	for attempt := 0; ; attempt++ {

@@ -29,6 +29,7 @@ var Driver = forge.Driver{
 	Open:           func(o forge.Options) (forge.Forge, error) { return New(o), nil },
 	User:           "x-access-token",
 	OtherTokenEnvs: []string{"GITEA_TOKEN", "GITEA_SERVER_TOKEN"},
+	Needs:          "read:user, read:organization, write:repository and write:issue",
 }
 
 // Client is one repository on a Gitea.
@@ -110,6 +111,11 @@ func statusOf(err error) int {
 		return e.status
 	}
 	return 0
+}
+
+// inItsWords says that it is Gitea that refused, and not something before it.
+func inItsWords(err error) bool {
+	return strings.HasPrefix(header(err).Get("Content-Type"), "application/json")
 }
 
 // do makes a call that may be repeated; once one that may not be repeated
@@ -204,8 +210,11 @@ func (c *Client) explain(ctx context.Context, doing string, err error) error {
 		return human(company.EAuth, fmt.Sprintf("%s refused the token (401) while %s", host, doing), source+" is not valid, or has expired", "export a new token, then: company resume").Wrap(&quiet{err})
 	case e.status == http.StatusForbidden:
 		return human(company.EAuth, fmt.Sprintf("%s refused the token (403) while %s", host, doing), fmt.Sprintf("%s may not do that on %s (%s)", source, c.repo, e.said),
-			"give it write access to repository and issue, or export a token that has it, then: company resume").Wrap(&quiet{err})
+			"make one with "+Driver.Needs+", for somebody who may push, export it, then: company resume").Wrap(&quiet{err})
 	case e.status == http.StatusNotFound:
+		if !inItsWords(err) {
+			return company.E(company.EForge, fmt.Sprintf("something before %s answered 404 while %s", host, doing)).Because("a forge says so in JSON, a proxy does not").Wrap(&quiet{err})
+		}
 		return human(company.ENotFound, fmt.Sprintf("%s does not find it (404) while %s", host, doing), fmt.Sprintf("%s or what was asked for does not exist, or %s may not see it", c.repo, source),
 			"see that the remote's URL is right and that the token may read it, then: company resume").Wrap(&quiet{err})
 	}
@@ -254,29 +263,32 @@ func (c *Client) look(ctx context.Context, owner, name string) (r *gitea.Reposit
 	return r, err
 }
 
-// fork finds the login's fork or makes it. A second one is refused with 409,
-// so it is looked for among the forks.
-func (c *Client) fork(ctx context.Context) (forge.Target, error) {
+// findFork is the login's fork; empty where there is none.
+func (c *Client) findFork(ctx context.Context) (forge.Target, error) {
 	me, err := c.user(ctx)
 	if err != nil {
 		return forge.Target{}, err
 	}
-	for page := 1; page <= maxPages; page++ {
-		var some []*gitea.Repository
-		if err := c.do(ctx, "looking for the fork", func(api *gitea.Client) (resp *gitea.Response, err error) {
-			some, resp, err = api.ListForks(c.repo.Owner, c.repo.Name, gitea.ListForksOptions{ListOptions: gitea.ListOptions{Page: page, PageSize: 50}})
-			return resp, err
-		}); err != nil {
-			return forge.Target{}, err
+	all, err := pages(ctx, c, "looking for the fork", func(api *gitea.Client, o gitea.ListOptions) ([]*gitea.Repository, *gitea.Response, error) {
+		return api.ListForks(c.repo.Owner, c.repo.Name, gitea.ListForksOptions{ListOptions: o})
+	})
+	for _, f := range all {
+		if f.Owner != nil && strings.EqualFold(f.Owner.UserName, me) {
+			return forge.Target{URL: f.CloneURL, Owner: f.Owner.UserName}, nil
 		}
-		for _, f := range some {
-			if f.Owner != nil && strings.EqualFold(f.Owner.UserName, me) {
-				return forge.Target{URL: f.CloneURL, Owner: f.Owner.UserName}, nil
-			}
-		}
-		if len(some) == 0 {
-			break
-		}
+	}
+	return forge.Target{}, err
+}
+
+// fork finds the login's fork or makes it. A second one is refused with 409,
+// so it is looked for among the forks.
+func (c *Client) fork(ctx context.Context) (forge.Target, error) {
+	if t, err := c.findFork(ctx); err != nil || t.URL != "" {
+		return t, err
+	}
+	me, err := c.user(ctx)
+	if err != nil {
+		return forge.Target{}, err
 	}
 	var f *gitea.Repository
 	err = c.once(ctx, "forking "+c.repo.String()+", since the login may not push to it", func(api *gitea.Client) (resp *gitea.Response, err error) {

@@ -15,15 +15,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+func driver(o forge.Options) forge.Forge { return New(o) }
+
 func newBench(t *testing.T) *forgetest.Bench {
 	t.Helper()
-	b := forgetest.NewBench(t, forgetest.Gitea(t))
-	b.Forge = New(b.Options("owner-token"))
-	return b
+	return forgetest.NewBench(t, forgetest.Gitea(t, ""), driver)
 }
-
-// FRG-1, FRG-2.
-func TestForge(t *testing.T) { forgetest.Exercise(t, newBench) }
 
 func mustOpen(t *testing.T, f forge.Forge, pr forge.PR) forge.Opened {
 	t.Helper()
@@ -65,6 +62,29 @@ func TestFork(t *testing.T) {
 	forgetest.RequireCode(t, err, company.EConflict, true)
 }
 
+// FRG-1: Gitea opens two for one branch when both ask at the same moment. The
+// older one stays, and the others are closed.
+func TestOpenedTwice(t *testing.T) {
+	b := newBench(t)
+	pr := b.PR()
+	b.Server.Twins(1)
+	if got := mustOpen(t, b.Forge, pr); got.Number != 1 {
+		t.Errorf("%+v", got)
+	}
+	b.Server.Twins(0)
+	all := b.Server.Pulls(b.Repo)
+	if len(all) != 2 || all[0].State != "open" || all[1].State != "closed" {
+		t.Errorf("%+v", all)
+	}
+	if got := mustOpen(t, b.Forge, pr); got.Number != 1 {
+		t.Errorf("%+v", got)
+	}
+	b.Server.Edit(b.Repo, 1, func(p *forgetest.Pull) { p.State = "closed" })
+	if got := mustOpen(t, b.Forge, pr); got.Number != 1 || got.State != company.PRClosed {
+		t.Errorf("%+v", got)
+	}
+}
+
 // Gitea's drafts are titles: ours is made ready, a person's stays.
 func TestDraft(t *testing.T) {
 	b := newBench(t)
@@ -97,7 +117,7 @@ func TestDraft(t *testing.T) {
 func TestCodeOwners(t *testing.T) {
 	b := newBench(t)
 	b.Server.Invite(b.Repo, "bob", "write")
-	b.Server.AddTeam(b.Repo, "core")
+	b.Server.AddTeam(b.Repo, "core", "read")
 	pr := b.PR()
 	pr.CodeOwners, pr.Paths = true, []string{"a.go", "docs/x.md"}
 	mustOpen(t, b.Forge, pr)

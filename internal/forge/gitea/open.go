@@ -22,7 +22,8 @@ const openTries = 4
 const wip = "WIP: "
 
 // Open finds our pull request or opens it. The forge refuses a second open one
-// for a branch, so what an unclear answer left is seen by looking again.
+// for a branch, so what an unclear answer left is seen by looking again. It
+// does not refuse one that is opened at the same moment: see onlyOne.
 func (c *Client) Open(ctx context.Context, pr forge.PR) (forge.Opened, error) {
 	if pr.Owner == "" {
 		pr.Owner = c.repo.Owner
@@ -39,7 +40,9 @@ func (c *Client) Open(ctx context.Context, pr forge.PR) (forge.Opened, error) {
 			return forge.Opened{}, err
 		}
 		if p == nil {
-			p, err = c.create(ctx, pr)
+			if p, err = c.create(ctx, pr); err == nil {
+				p, err = c.onlyOne(ctx, pr, p)
+			}
 		}
 		switch {
 		case err == nil:
@@ -55,10 +58,61 @@ func (c *Client) Open(ctx context.Context, pr forge.PR) (forge.Opened, error) {
 const maxPages = 20
 
 // find is the pull request of this office and task, in any state; nil: there is
-// none. Gitea's list has no filter for the head: the newest thousand are
-// looked through.
+// none. Gitea's list has no filter for the head.
 func (c *Client) find(ctx context.Context, pr forge.PR) (*gitea.PullRequest, error) {
+	all, err := c.ofBranch(ctx, pr)
+	if err != nil {
+		return nil, err
+	}
 	var ours, theirs *gitea.PullRequest
+	for _, p := range all {
+		switch mine := forge.Ours(p.Body, pr.Office, pr.Task); {
+		case mine && (ours == nil || before(p, ours)):
+			ours = p
+		case !mine && p.State == gitea.StateOpen:
+			theirs = p
+		}
+	}
+	if ours == nil && theirs != nil {
+		return nil, human(company.EConflict, fmt.Sprintf("pull request #%d of branch %s is not this office's", theirs.Index, pr.Branch),
+			"its text does not carry the mark of office "+pr.Office+" and "+string(pr.Task), "close it ("+theirs.HTMLURL+"), then answer with approve to try again")
+	}
+	return ours, nil
+}
+
+// before says which of two of ours counts: the open one, then the merged one,
+// then the older one.
+func before(a, b *gitea.PullRequest) bool {
+	rank := map[company.PRState]int{company.PROpen: 0, company.PRMerged: 1, company.PRClosed: 2}
+	if x, y := rank[state(a)], rank[state(b)]; x != y {
+		return x < y
+	}
+	return a.Index < b.Index
+}
+
+// onlyOne ends what was opened at the same moment: Gitea looks for another one
+// and opens in two steps, so two at once both go through. The older one stays.
+func (c *Client) onlyOne(ctx context.Context, pr forge.PR, opened *gitea.PullRequest) (*gitea.PullRequest, error) {
+	all, err := c.ofBranch(ctx, pr)
+	if err != nil {
+		return nil, err
+	}
+	first := opened
+	for _, p := range all {
+		if state(p) == company.PROpen && forge.Ours(p.Body, pr.Office, pr.Task) && p.Index < first.Index {
+			first = p
+		}
+	}
+	if first == opened {
+		return opened, nil
+	}
+	return first, c.Close(ctx, forge.Ref{Office: pr.Office, Task: pr.Task, Number: int(opened.Index)})
+}
+
+// ofBranch are the pull requests of a branch, among the newest thousand, up to
+// the page that has an open one of ours.
+func (c *Client) ofBranch(ctx context.Context, pr forge.PR) ([]*gitea.PullRequest, error) {
+	var out []*gitea.PullRequest
 	for page := 1; page <= maxPages; page++ {
 		var some []*gitea.PullRequest
 		if err := c.do(ctx, "looking for the pull request", func(api *gitea.Client) (resp *gitea.Response, err error) {
@@ -73,22 +127,16 @@ func (c *Client) find(ctx context.Context, pr forge.PR) (*gitea.PullRequest, err
 			if p.Head == nil || p.Head.Ref != pr.Branch || !strings.EqualFold(headOwner(p, c.repo.Owner), pr.Owner) {
 				continue
 			}
-			switch mine := forge.Ours(p.Body, pr.Office, pr.Task); {
-			case mine && (ours == nil || ours.State != gitea.StateOpen):
-				ours = p
-			case !mine && p.State == gitea.StateOpen:
-				theirs = p
-			}
+			out = append(out, p)
 		}
-		if len(some) == 0 || ours != nil && ours.State == gitea.StateOpen {
+		open := slices.ContainsFunc(out, func(p *gitea.PullRequest) bool {
+			return p.State == gitea.StateOpen && forge.Ours(p.Body, pr.Office, pr.Task)
+		})
+		if len(some) == 0 || open {
 			break
 		}
 	}
-	if ours == nil && theirs != nil {
-		return nil, human(company.EConflict, fmt.Sprintf("pull request #%d of branch %s is not this office's", theirs.Index, pr.Branch),
-			"its text does not carry the mark of office "+pr.Office+" and "+string(pr.Task), "close it ("+theirs.HTMLURL+"), then answer with approve to try again")
-	}
-	return ours, nil
+	return out, nil
 }
 
 // headOwner is whose repository a head is in. A fork that is gone has no
@@ -126,11 +174,15 @@ func (c *Client) bring(ctx context.Context, pr forge.PR, p *gitea.PullRequest) (
 		return out, nil
 	}
 	was, _ := forge.OwnerOf(p.Body)
-	title := forge.CleanTitle(pr.Title)
+	now, prefixed := strings.CutPrefix(p.Title, wip)
+	title := pr.TitleOver(now, p.Body)
 	// A draft of ours becomes ready when its reason is gone; one that a person
 	// made stays one, and one that a person made ready stays that.
-	if p.Draft && (pr.Draft || !was.Draft) {
+	switch {
+	case p.Draft && prefixed && (pr.Draft || !was.Draft):
 		title = wip + title
+	case p.Draft && !prefixed: // with a mark of the person's own
+		title = p.Title
 	}
 	pr.Draft = pr.Draft && was.Draft
 	body := pr.Update(p.Body)

@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +17,9 @@ import (
 // Feedback is what has become of a pull request.
 func (c *Client) Feedback(ctx context.Context, ref forge.Ref) (forge.Feedback, error) {
 	p, err := c.pull(ctx, ref.Number)
+	if company.CodeOf(err) == company.ENotFound {
+		p, err = c.lookAgain(ctx, ref.Number)
+	}
 	if err != nil {
 		return forge.Feedback{}, err
 	}
@@ -27,7 +31,7 @@ func (c *Client) Feedback(ctx context.Context, ref forge.Ref) (forge.Feedback, e
 		f.Conflict = p.Mergeable != nil && !*p.Mergeable
 		f.Pending = p.Mergeable == nil
 	}
-	said, err := c.said(ctx, ref)
+	said, err := c.said(ctx, ref, p.GetNodeID())
 	if err != nil {
 		return f, err
 	}
@@ -41,6 +45,21 @@ func (c *Client) Feedback(ctx context.Context, ref forge.Ref) (forge.Feedback, e
 	}
 	f.Items = forge.Sort(f.Items)
 	return f, nil
+}
+
+// lookAgain is what a 404 of a pull request means: it is gone where GitHub
+// shows the repository and says it once more. A proxy or an outage between
+// says 404 as well.
+func (c *Client) lookAgain(ctx context.Context, number int) (*github.PullRequest, error) {
+	if _, err := c.look(ctx); err != nil {
+		return nil, err
+	}
+	p, err := c.pull(ctx, number)
+	if company.CodeOf(err) == company.ENotFound {
+		err = c.human(company.ENotFound, fmt.Sprintf("pull request #%d is gone from %s", number, c.repo), "GitHub shows the repository and not the pull request",
+			"see the repository's pull requests").Wrap(errors.Join(forge.ErrGone, err))
+	}
+	return p, err
 }
 
 // maxPages bounds what is read of one list: a hundred each.
@@ -74,7 +93,8 @@ func (c *Client) comments(ctx context.Context, number int) ([]*github.IssueComme
 }
 
 // said are the comments, the comments at lines, and the reviews.
-func (c *Client) said(ctx context.Context, ref forge.Ref) ([]forge.Item, error) {
+func (c *Client) said(ctx context.Context, ref forge.Ref, node string) ([]forge.Item, error) {
+	may := c.asker()
 	var out []forge.Item
 	comments, err := c.comments(ctx, ref.Number)
 	if err != nil {
@@ -85,7 +105,8 @@ func (c *Client) said(ctx context.Context, ref forge.Ref) ([]forge.Item, error) 
 		me = c.user(ctx)
 	}
 	for _, m := range comments {
-		it := item(forge.ItemComment, m.GetID(), m.GetUser(), m.GetAuthorAssociation(), m.GetBody(), m.GetHTMLURL())
+		it := item(forge.ItemComment, m.GetID(), m.GetUser(), m.GetBody(), m.GetHTMLURL())
+		may.among(m.GetUser().GetLogin(), m.GetAuthorAssociation())
 		// The mark alone would do for an honest author; with the login, nobody
 		// else's words pass for ours.
 		office, _ := forge.Note(m.GetBody())
@@ -99,12 +120,20 @@ func (c *Client) said(ctx context.Context, ref forge.Ref) ([]forge.Item, error) 
 	if err != nil {
 		return nil, err
 	}
+	resolved := map[string]bool{}
+	if len(lines) > 0 {
+		if resolved, err = c.resolved(ctx, node); err != nil {
+			return nil, err
+		}
+	}
 	for _, m := range lines {
-		it := item(forge.ItemLine, m.GetID(), m.GetUser(), m.GetAuthorAssociation(), m.GetBody(), m.GetHTMLURL())
+		it := item(forge.ItemLine, m.GetID(), m.GetUser(), m.GetBody(), m.GetHTMLURL())
+		may.among(m.GetUser().GetLogin(), m.GetAuthorAssociation())
 		it.Path, it.Line, it.Head, it.Time = m.GetPath(), m.GetLine(), company.OID(m.GetCommitID()), m.GetCreatedAt().Time
 		if id := m.GetInReplyTo(); id != 0 {
 			it.Reply = fmt.Sprintf("%s:%d", forge.ItemLine, id)
 		}
+		it.Resolved = resolved[it.ID] || resolved[it.Reply]
 		out = append(out, it)
 	}
 	reviews, err := pages(ctx, c, "reading the reviews", func(o github.ListOptions) ([]*github.PullRequestReview, *github.Response, error) {
@@ -114,7 +143,8 @@ func (c *Client) said(ctx context.Context, ref forge.Ref) ([]forge.Item, error) 
 		return nil, err
 	}
 	for _, m := range reviews {
-		it := item(forge.ItemReview, m.GetID(), m.GetUser(), m.GetAuthorAssociation(), m.GetBody(), m.GetHTMLURL())
+		it := item(forge.ItemReview, m.GetID(), m.GetUser(), m.GetBody(), m.GetHTMLURL())
+		may.among(m.GetUser().GetLogin(), m.GetAuthorAssociation())
 		it.Verdict, it.Head, it.Time = strings.ToLower(m.GetState()), company.OID(m.GetCommitID()), m.GetSubmittedAt().Time
 		// A review that only carries comments at lines says nothing itself, and
 		// a pending one is nobody's but its author's.
@@ -123,16 +153,19 @@ func (c *Client) said(ctx context.Context, ref forge.Ref) ([]forge.Item, error) 
 		}
 		out = append(out, it)
 	}
+	for i := range out {
+		if out[i].Ours || out[i].Bot {
+			continue
+		}
+		if out[i].Trusted, err = may.push(ctx, out[i].Author); err != nil {
+			return nil, err
+		}
+	}
 	return out, nil
 }
 
-func item(kind forge.ItemKind, id int64, u *github.User, association, body, url string) forge.Item {
-	it := forge.Item{ID: fmt.Sprintf("%s:%d", kind, id), Kind: kind, Author: u.GetLogin(), Bot: u.GetType() == "Bot", Body: forge.Clean(body, forge.MaxItemBytes), URL: url}
-	switch association {
-	case "OWNER", "MEMBER", "COLLABORATOR":
-		it.Trusted = true
-	}
-	return it
+func item(kind forge.ItemKind, id int64, u *github.User, body, url string) forge.Item {
+	return forge.Item{ID: fmt.Sprintf("%s:%d", kind, id), Kind: kind, Author: u.GetLogin(), Bot: u.GetType() == "Bot", Body: forge.Clean(body, forge.MaxItemBytes), URL: url}
 }
 
 // failed are the checks and statuses of a commit that failed. pending says
@@ -163,10 +196,12 @@ func (c *Client) failed(ctx context.Context, head company.OID) (out []forge.Item
 			Name: r.GetName(), URL: r.GetHTMLURL(), Body: c.whatFailed(ctx, r), Head: head, Time: r.GetCompletedAt().Time,
 		})
 	}
-	var combined *github.CombinedStatus
-	err = c.do(ctx, "reading the statuses", func() (resp *github.Response, err error) {
-		combined, resp, err = c.api.Repositories.GetCombinedStatus(ctx, c.repo.Owner, c.repo.Name, string(head), &github.ListOptions{PerPage: 100})
-		return resp, err
+	statuses, err := pages(ctx, c, "reading the statuses", func(o github.ListOptions) ([]*github.RepoStatus, *github.Response, error) {
+		combined, resp, err := c.api.Repositories.GetCombinedStatus(ctx, c.repo.Owner, c.repo.Name, string(head), &o)
+		if err != nil {
+			return nil, resp, err
+		}
+		return combined.Statuses, resp, nil
 	})
 	if err != nil {
 		if c.mayNot(err) {
@@ -174,7 +209,7 @@ func (c *Client) failed(ctx context.Context, head company.OID) (out []forge.Item
 		}
 		return nil, false, err
 	}
-	for _, s := range combined.Statuses {
+	for _, s := range statuses {
 		switch s.GetState() {
 		case "pending":
 			pending = true

@@ -31,6 +31,7 @@ var Driver = forge.Driver{
 	// What gh reads: for github.com, and for an Enterprise.
 	TokenEnvs:      []string{"GITHUB_TOKEN", "GH_TOKEN"},
 	OtherTokenEnvs: []string{"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"},
+	Needs:          "contents and pull requests: read and write, checks and commit statuses: read; of a classic one: repo",
 }
 
 // Client is one repository on GitHub.
@@ -41,7 +42,8 @@ type Client struct {
 	graph string // address of the GraphQL API
 	log   *slog.Logger
 	login func(ctx context.Context) (forge.Credential, error)
-	app   *appLogin // nil: not a GitHub App
+	app   *appLogin         // nil: not a GitHub App
+	via   http.RoundTripper // without a login
 
 	mu     sync.Mutex
 	target *forge.Target
@@ -69,6 +71,7 @@ func New(o forge.Options) (*Client, error) {
 	if base == nil {
 		base = http.DefaultTransport
 	}
+	c.via = base
 	if o.App.ID != 0 {
 		var err error
 		if c.app, err = newApp(o.App, o.AppKey, api.String(), c.repo, base); err != nil {
@@ -119,11 +122,7 @@ func (c *Client) findTarget(ctx context.Context) (forge.Target, error) {
 	if c.app != nil {
 		return forge.Target{}, nil
 	}
-	var r *github.Repository
-	err := c.do(ctx, "looking at the repository", func() (resp *github.Response, err error) {
-		r, resp, err = c.api.Repositories.Get(ctx, c.repo.Owner, c.repo.Name)
-		return resp, err
-	})
+	r, err := c.look(ctx)
 	if err != nil {
 		return forge.Target{}, err
 	}
@@ -134,6 +133,14 @@ func (c *Client) findTarget(ctx context.Context) (forge.Target, error) {
 		return forge.Target{}, nil
 	}
 	return c.fork(ctx)
+}
+
+func (c *Client) look(ctx context.Context) (r *github.Repository, err error) {
+	err = c.do(ctx, "looking at the repository", func() (resp *github.Response, err error) {
+		r, resp, err = c.api.Repositories.Get(ctx, c.repo.Owner, c.repo.Name)
+		return resp, err
+	})
+	return r, err
 }
 
 // forkWait is how long a new fork may take to be there.

@@ -5,6 +5,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"company/internal/forge"
 	"company/internal/forge/forgetest"
 )
 
@@ -12,9 +13,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func newBench(t *testing.T) *forgetest.Bench {
 	t.Helper()
-	b := forgetest.NewBench(t, forgetest.GitHub(t))
-	b.Forge = mustNew(t, b, "owner-token")
-	return b
+	return forgetest.NewBench(t, forgetest.GitHub(t), func(o forge.Options) forge.Forge {
+		c, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	})
 }
 
 func mustNew(t *testing.T, b *forgetest.Bench, token string) *Client {

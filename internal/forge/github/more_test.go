@@ -160,7 +160,7 @@ func TestDraft(t *testing.T) {
 func TestCodeOwners(t *testing.T) {
 	b := newBench(t)
 	b.Server.Invite(b.Repo, "bob", "write")
-	b.Server.AddTeam(b.Repo, "core")
+	b.Server.AddTeam(b.Repo, "core", "read")
 	pr := b.PR()
 	pr.CodeOwners, pr.Paths = true, []string{"a.go", "docs/x.md"} // carol is no collaborator
 	mustOpen(t, b.Forge, pr)
@@ -308,6 +308,35 @@ func TestAddresses(t *testing.T) {
 		c := f.(*Client)
 		if c.api.BaseURL.String() != want[0] || c.graph != want[1] {
 			t.Errorf("%s: %s %s", site, c.api.BaseURL, c.graph)
+		}
+	}
+}
+
+// From a fork GitHub does not tell who may push. Where an organisation owns the
+// repository, its owner alone is heard, beside the login's own user.
+func TestHeardFromAFork(t *testing.T) {
+	b := newBench(t)
+	b.Server.Login("guest-token", forgetest.Token{Login: "guest"})
+	pr := b.PR()
+	b.Server.AddPull(b.Repo, forgetest.Pull{Title: "t", Body: pr.Text(), HeadRef: pr.Branch, Base: "main", User: "guest"})
+	b.Server.AddTeam(b.Repo, "readers", "read", "ralf")
+	for _, who := range []string{"acme", "ann", "wim", "ralf", "guest", "mallory"} {
+		b.Server.Say(b.Repo, 1, forgetest.Said{User: who, Body: "/company from " + who})
+	}
+	for _, c := range []struct{ kind, want string }{{"User", "[acme ann wim guest]"}, {"Organization", "[acme guest]"}} {
+		b.Server.Owned(b.Repo, c.kind)
+		f, err := mustNew(t, b, "guest-token").Feedback(t.Context(), forge.Ref{Office: "k3fq", Task: "t12", Number: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var heard []string
+		for _, it := range f.Items {
+			if it.Trusted {
+				heard = append(heard, it.Author)
+			}
+		}
+		if fmt.Sprint(heard) != c.want {
+			t.Errorf("owned by a %s: %v, want %s", c.kind, heard, c.want)
 		}
 	}
 }

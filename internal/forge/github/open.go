@@ -1,12 +1,9 @@
 package github
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -144,7 +141,7 @@ func (c *Client) bring(ctx context.Context, pr forge.PR, p *github.PullRequest) 
 	if pr.Draft && !was.Draft {
 		pr.Draft = false // somebody made it ready, or it never was one
 	}
-	title, body := forge.CleanTitle(pr.Title), pr.Update(p.GetBody())
+	title, body := pr.TitleOver(p.GetTitle(), p.GetBody()), pr.Update(p.GetBody())
 	if title != p.GetTitle() || !sameText(body, p.GetBody()) {
 		if err := c.do(ctx, "bringing the pull request up to date", func() (*github.Response, error) {
 			_, resp, err := c.api.PullRequests.Edit(ctx, c.repo.Owner, c.repo.Name, out.Number, &github.PullRequest{Title: &title, Body: &body})
@@ -264,45 +261,4 @@ func (c *Client) codeOwners(ctx context.Context, base string) (string, error) {
 		return f.GetContent()
 	}
 	return "", nil
-}
-
-// markReady is in the GraphQL API only.
-func (c *Client) markReady(ctx context.Context, node string) error {
-	const doing = "making the pull request ready for review"
-	in, err := json.Marshal(map[string]any{
-		"query":     "mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }",
-		"variables": map[string]string{"id": node},
-	})
-	if err != nil {
-		return err
-	}
-	var out struct {
-		Errors []struct{ Type, Message string }
-	}
-	err = c.do(ctx, doing, func() (*github.Response, error) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.graph, bytes.NewReader(in))
-		if err != nil {
-			return nil, err
-		}
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("User-Agent", c.api.UserAgent)
-		resp, err := c.api.Client().Do(req)
-		if err != nil {
-			return nil, err
-		}
-		defer resp.Body.Close()
-		if err := github.CheckResponse(resp); err != nil {
-			return nil, err
-		}
-		return nil, json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&out)
-	})
-	switch {
-	case err != nil:
-		return err
-	case len(out.Errors) == 0:
-		return nil
-	case out.Errors[0].Type == "FORBIDDEN":
-		return c.human(company.EAuth, "GitHub refused the token while "+doing, out.Errors[0].Message, "give it \"pull_requests: write\", then answer with approve to try again")
-	}
-	return company.E(company.EForge, "GitHub refused: "+doing).Because(out.Errors[0].Message)
 }

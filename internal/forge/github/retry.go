@@ -182,6 +182,8 @@ func (c *Client) explain(doing string, err error) error {
 			fix = "allow the token for the organisation at " + at + ", then: company resume"
 		}
 		return c.human(company.EAuth, fmt.Sprintf("GitHub refused the token (403) while %s", doing), why, fix).Wrap(&quiet{err})
+	case status == http.StatusNotFound && !strings.Contains(e.Response.Header.Get("Content-Type"), "json"):
+		return company.E(company.EForge, "something before GitHub answered 404 while "+doing).Because("GitHub says so in JSON, a proxy does not").Wrap(&quiet{err})
 	case status == http.StatusNotFound || status == http.StatusGone:
 		return c.human(company.ENotFound, fmt.Sprintf("GitHub does not find it (%d) while %s", status, doing), fmt.Sprintf("%s does not exist, or %s may not see it", c.repo, source),
 			"see that the remote's URL is right and that the token may read it, then: company resume").Wrap(&quiet{err})

@@ -104,11 +104,14 @@ func unwritable(err error) error {
 // Target is the project's remote as it is.
 func (f *Forge) Target(context.Context) (forge.Target, error) { return forge.Target{}, nil }
 
+// Access is git's to know: the branch goes to the project's remote.
+func (f *Forge) Access(context.Context) (forge.Access, error) { return forge.Access{Push: true}, nil }
+
 // Feedback has no state: what became of a page, the base branch knows.
 func (f *Forge) Feedback(_ context.Context, ref forge.Ref) (forge.Feedback, error) {
 	r, err := f.Read(ref.Number)
 	if errors.Is(err, fs.ErrNotExist) {
-		return forge.Feedback{}, company.E(company.ENotFound, fmt.Sprintf("there is no page of pull request %d", ref.Number))
+		return forge.Feedback{}, company.E(company.ENotFound, fmt.Sprintf("there is no page of pull request %d", ref.Number)).Wrap(forge.ErrGone)
 	}
 	if err != nil {
 		return forge.Feedback{}, err

@@ -58,7 +58,7 @@ func TestOpenAgain(t *testing.T) {
 		t.Errorf("%+v, %v", rec, err)
 	}
 	page, err := os.ReadFile(f.Page(7))
-	if want := "<!-- company office=k3fq task=t12 -->\nnew text\n<!-- /company -->\n"; err != nil || string(page) != want {
+	if want := "<!-- company office=k3fq task=t12 title=07da8554 -->\nnew text\n<!-- /company -->\n"; err != nil || string(page) != want {
 		t.Errorf("%q, %v, want %q", page, err, want)
 	}
 	entries, err := os.ReadDir(f.Dir)

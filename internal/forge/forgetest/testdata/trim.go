@@ -28,6 +28,7 @@ var keep = map[string]string{
 	"/repos/{owner}/{repo}":                                         "get",
 	"/repos/{owner}/{repo}/installation":                            "get",
 	"/repos/{owner}/{repo}/branches/{branch}":                       "get",
+	"/repos/{owner}/{repo}/collaborators/{username}/permission":     "get",
 	"/repos/{owner}/{repo}/commits/{ref}/check-runs":                "get",
 	"/repos/{owner}/{repo}/commits/{ref}/status":                    "get",
 	"/repos/{owner}/{repo}/check-runs/{check_run_id}/annotations":   "get",
