@@ -86,7 +86,8 @@ type Queue interface {
 // the next asker with a higher fence.
 type Lease interface {
 	Item() Item
-	// Fence grows with every lease that the queue ever gives.
+	// Fence grows with every lease that this queue gives, and guards its
+	// items. It is no fence of a run: a queue may be deleted and begin anew.
 	Fence() uint64
 	// Deliveries counts how often the item was leased, from 1.
 	Deliveries() int

@@ -62,7 +62,7 @@ func TestTidy(t *testing.T) {
 		do(company.TakeBaseline{Task: id, Result: company.GateResult{Tree: p.Base, GateHash: "g", Image: "i", Passed: true,
 			Checks: []company.GateCheck{{Name: "test", Command: "true", Passed: true}}}})
 		fence := h.orch.View().Seq + 1
-		do(company.Claim{Run: run, Epoch: 1, Fence: fence, Worker: "manager", From: p.Base})
+		do(company.Claim{Run: run, Epoch: 1, Worker: "manager", From: p.Base})
 		if _, err := h.ledger.OpenJournal(t.Context(), run, fence); err != nil {
 			t.Fatal(err)
 		}

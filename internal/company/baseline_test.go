@@ -41,7 +41,7 @@ func TestPlanWaitsForTheBaseline(t *testing.T) {
 	if s.isDue(DoManage) || !s.isDue(DoBaseline) {
 		t.Fatal("the manager plans before the baseline")
 	}
-	s.refused(EStale, Claim{Run: "t1-plan.1", Epoch: 1, Fence: 9, Worker: "w"})
+	s.refused(EStale, Claim{Run: "t1-plan.1", Epoch: 1, Worker: "w"})
 	b := TakeBaseline{Task: s.id, Result: s.base(nil)}
 	s.must(Company, b)
 	if !s.isDue(DoManage) || s.isDue(DoBaseline) {

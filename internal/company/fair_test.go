@@ -36,7 +36,7 @@ func (f *fleet) submit(project string, n int) TaskID {
 func (f *fleet) claim(run RunID, who string) {
 	f.t.Helper()
 	f.fence = f.s.Seq + 1
-	f.must(who, Claim{Run: run, Epoch: f.s.Office.Epoch, Fence: f.fence, Worker: who})
+	f.must(who, Claim{Run: run, Epoch: f.s.Office.Epoch, Worker: who})
 }
 
 // offer puts all that is due on the queue, and says what that was.

@@ -78,23 +78,19 @@ func TestRefusals(t *testing.T) {
 		"offer a reviewer":           {planned, is(Offer{Run: "t1-01-review.1"}), ENotFound},
 		"offer a later run":          {planned, is(Offer{Run: "t1-01.2"}), EConflict},
 		"offer after the end":        {cancelled, is(Offer{Run: "t1-01.1"}), EConflict},
-		"claim what was not offered": {planned, is(Claim{Run: "t1-01.1", Epoch: 1, Fence: 1, Worker: "w"}), EStale},
-		"claim without a fence": {planned, func(s *story) Command {
-			s.must(Company, Offer{Run: "t1-01.1"})
-			return Claim{Run: "t1-01.1", Epoch: 1, Worker: "w"}
-		}, EStale},
+		"claim what was not offered": {planned, is(Claim{Run: "t1-01.1", Epoch: 1, Worker: "w"}), EStale},
 		"claim without a worker": {planned, func(s *story) Command {
 			s.must(Company, Offer{Run: "t1-01.1"})
-			return Claim{Run: "t1-01.1", Epoch: 1, Fence: 5}
+			return Claim{Run: "t1-01.1", Epoch: 1}
 		}, EInvalid},
 		"claim a future epoch": {planned, func(s *story) Command {
 			s.must(Company, Offer{Run: "t1-01.1"})
-			return Claim{Run: "t1-01.1", Epoch: 2, Fence: 5, Worker: "w"}
+			return Claim{Run: "t1-01.1", Epoch: 2, Worker: "w"}
 		}, EStale},
-		"claim the manager's late": {planned, is(Claim{Run: "t1-plan.2", Epoch: 1, Fence: 99, Worker: "w"}), EStale},
-		"claim the wrong reviewer": {planned, is(Claim{Run: "t1-01-review.1", Epoch: 1, Fence: 99, Worker: "w"}), EStale},
-		"claim a merger":           {merging, is(Claim{Run: "t1-01-merge.1", Epoch: 1, Fence: 99, Worker: "w"}), EStale},
-		"claim when stopped":       {stopped, is(Claim{Run: "t1-01.1", Epoch: 1, Fence: 99, Worker: "w"}), EStopped},
+		"claim the manager's late": {planned, is(Claim{Run: "t1-plan.2", Epoch: 1, Worker: "w"}), EStale},
+		"claim the wrong reviewer": {planned, is(Claim{Run: "t1-01-review.1", Epoch: 1, Worker: "w"}), EStale},
+		"claim a merger":           {merging, is(Claim{Run: "t1-01-merge.1", Epoch: 1, Worker: "w"}), EStale},
+		"claim when stopped":       {stopped, is(Claim{Run: "t1-01.1", Epoch: 1, Worker: "w"}), EStopped},
 
 		"success without a commit":     {planned, worker(RunEnded{Status: RunSuccess}), EInvalid},
 		"success with a name":          {planned, worker(RunEnded{Status: RunSuccess, Head: "HEAD"}), EInvalid},

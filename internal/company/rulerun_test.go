@@ -25,15 +25,32 @@ func TestFenceOnlyGrows(t *testing.T) {
 	run, fence := s.offer(1)
 	s.must(string(run), Release{Run: run, Fence: fence})
 	s.must(Company, Offer{Run: run})
-	for _, f := range []uint64{1, fence - 1, fence} {
-		s.refused(EStale, Claim{Run: run, Epoch: 1, Fence: f, Worker: "w1"})
+	if next := s.claim(run); next <= fence {
+		t.Fatalf("fence %d after %d", next, fence)
 	}
-	s.claim(run)
-	s.refused(EStale, Claim{Run: run, Epoch: 1, Fence: fence + 99, Worker: "w2"}) // it is held
+	s.refused(EStale, Claim{Run: run, Epoch: 1, Worker: "w2"}) // it is held
 
 	m := tell(t, Settings{})
-	fence = m.claim("t1-plan.1")
-	m.refused(EStale, Claim{Run: "t1-plan.1", Epoch: 1, Fence: fence + 99, Worker: "m2"})
+	m.claim("t1-plan.1")
+	m.refused(EStale, Claim{Run: "t1-plan.1", Epoch: 1, Worker: "m2"})
+}
+
+// An office of an older version took the fences of workers from the queue,
+// which may begin anew with lower numbers: the ledger's go on from there.
+func TestFenceOfAnOlderOffice(t *testing.T) {
+	s := tell(t, Settings{}).plan(1)
+	run := s.workRun(1, 1)
+	s.must(Company, Offer{Run: run})
+	old := s.s.Seq + 5000
+	s.apply(Meta{ID: "old", Actor: "w1", Now: s.now}.event(s.id, s.subID(1), run, &RunClaimed{Role: Worker, Fence: old, Worker: "w1", Deadline: s.now.Add(time.Hour)}))
+	s.must(Company, StartOffice{Office: "k3fq"})
+	s.must(Company, Offer{Run: run})
+	fence := s.claim(run)
+	if fence <= old {
+		t.Fatalf("fence %d after %d", fence, old)
+	}
+	s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
+	s.subStands(1, SubQuality)
 }
 
 func TestOldEpochCannotClaim(t *testing.T) {
@@ -41,12 +58,12 @@ func TestOldEpochCannotClaim(t *testing.T) {
 	s.must(Company, Offer{Run: s.workRun(1, 1)})
 	s.must(Company, StartOffice{Office: "k3fq"})
 	s.must(Company, Offer{Run: s.workRun(1, 1)})
-	s.refused(EStale, Claim{Run: s.workRun(1, 1), Epoch: 1, Fence: 77, Worker: "w1"})
+	s.refused(EStale, Claim{Run: s.workRun(1, 1), Epoch: 1, Worker: "w1"})
 	s.claim(s.workRun(1, 1))
 
 	m := tell(t, Settings{})
 	m.must(Company, StartOffice{Office: "k3fq"})
-	m.refused(EStale, Claim{Run: "t1-plan.1", Epoch: 1, Fence: 77, Worker: "m1"})
+	m.refused(EStale, Claim{Run: "t1-plan.1", Epoch: 1, Worker: "m1"})
 	m.claim("t1-plan.1")
 }
 
@@ -94,7 +111,7 @@ func TestNothingIsDueAfterStop(t *testing.T) {
 		t.Fatalf("%s is due", due[0].Key)
 	}
 	s.refused(EStopped, Offer{Run: s.workRun(2, 1)})
-	s.refused(EStopped, Claim{Run: s.workRun(2, 1), Epoch: 1, Fence: 99, Worker: "w1"})
+	s.refused(EStopped, Claim{Run: s.workRun(2, 1), Epoch: 1, Worker: "w1"})
 	s.refused(EStopped, Reserve{Run: run, Fence: fence, One: Amount{MicroUSD: 1}})
 	s.refused(EStopped, Submit{Instruction: "x", Project: Project{ID: "p", Path: "/p"}})
 	s.ignored(Tick{})
@@ -237,7 +254,7 @@ func TestPause(t *testing.T) {
 	if len(s.due(9)) > 0 {
 		t.Errorf("something is due while paused")
 	}
-	s.refused(EConflict, Claim{Run: s.workRun(1, 1), Epoch: 1, Fence: 50, Worker: "w1"})
+	s.refused(EConflict, Claim{Run: s.workRun(1, 1), Epoch: 1, Worker: "w1"})
 	s.must(President, Pause{Task: s.id, Off: true})
 	if !s.isDue(DoOffer) {
 		t.Errorf("the run is not offered anew")

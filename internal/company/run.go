@@ -1,6 +1,9 @@
 package company
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // RunStatus is how a run ended (ART-1).
 type RunStatus string
@@ -142,13 +145,12 @@ func (d *RunOffered) apply(s *State, e Event) {
 	sub.Current, sub.Status = e.Run, SubAssigned
 }
 
-// Claim makes somebody the run's owner. A worker brings the fence of its
-// lease; the company's own agents (manager, reviewer, merger) bring the
-// sequence of the state that they saw.
+// Claim makes somebody the run's owner, under a fence that its event tells
+// (ClaimedFence). The ledger alone gives fences: what else may hold them back
+// (the queue's leases, say) can be deleted.
 type Claim struct {
 	Run    RunID
 	Epoch  uint64
-	Fence  uint64
 	Worker string
 	From   OID // of the company's own agents: the commit they look at
 }
@@ -166,11 +168,15 @@ func (c Claim) decide(s *State, m Meta) ([]Event, error) {
 		return nil, E(EStale, "the claim is of an older epoch")
 	}
 	r := t.Runs[c.Run]
-	if r != nil && (r.Ended || r.Held || c.Fence <= r.Fence) {
-		return nil, E(EStale, "run "+string(c.Run)+" is held or has ended, or the fence is not higher")
+	if r != nil && (r.Ended || r.Held) {
+		return nil, E(EStale, "run "+string(c.Run)+" is held or has ended")
 	}
-	if c.Fence == 0 || c.Worker == "" {
-		return nil, E(EInvalid, "a claim needs a fence and a worker")
+	if c.Worker == "" {
+		return nil, E(EInvalid, "a claim needs a worker")
+	}
+	fence := s.Seq + 1 // of the event itself
+	if r != nil {
+		fence = max(fence, r.Fence+1) // older versions took fences from elsewhere
 	}
 	from, about := c.From, SubtaskID("")
 	switch role {
@@ -193,7 +199,7 @@ func (c Claim) decide(s *State, m Meta) ([]Event, error) {
 		}
 	}
 	return []Event{m.event(t.ID, subID, c.Run, &RunClaimed{
-		Role: role, Fence: c.Fence, Worker: c.Worker, From: from, About: about,
+		Role: role, Fence: fence, Worker: c.Worker, From: from, About: about,
 		Deadline: t.Settings.hardDeadline(m.Now),
 	})}, nil
 }
@@ -209,6 +215,18 @@ type RunClaimed struct {
 }
 
 var _ = kind[RunClaimed]()
+
+// ClaimedFence is the fence under which a claim's events make its sender the
+// owner; 0: they claim nothing.
+func ClaimedFence(evs []Event) uint64 {
+	for _, e := range evs {
+		var d RunClaimed
+		if e.Kind == d.Kind() && json.Unmarshal(e.Data, &d) == nil {
+			return d.Fence
+		}
+	}
+	return 0
+}
 
 func (*RunClaimed) Kind() string { return "run.claimed" }
 func (d *RunClaimed) apply(s *State, e Event) {

@@ -9,9 +9,8 @@ import (
 // story is one task told step by step, for tests of a single rule.
 type story struct {
 	*bench
-	id    TaskID
-	oids  int
-	fence uint64
+	id   TaskID
+	oids int
 }
 
 // tell submits a task and prepares it, with the gates lint and test.
@@ -53,9 +52,7 @@ func (s *story) workRun(sub, n int) RunID { return NewRunID(s.id, s.subID(sub), 
 // claim takes a run for its owner, and some money for it.
 func (s *story) claim(run RunID) uint64 {
 	s.t.Helper()
-	s.fence = max(s.fence, s.s.Seq) + 1
-	s.must("w1", Claim{Run: run, Epoch: s.s.Office.Epoch, Fence: s.fence, Worker: "w1", From: s.task().Head})
-	return s.fence
+	return ClaimedFence(s.must("w1", Claim{Run: run, Epoch: s.s.Office.Epoch, Worker: "w1", From: s.task().Head}))
 }
 
 // end claims one of the company's own runs and ends it well, with what it says.

@@ -32,7 +32,6 @@ type world struct {
 	rng    *rand.Rand
 	kind   bool // everything goes well from here on
 	oids   int
-	fences uint64
 	queue  []ticketed
 	outbox []sent // outcomes that are still on their way, or come again
 	lost   map[string]bool
@@ -212,9 +211,8 @@ func (w *world) lease(i int) {
 	if !w.chance(w.k.Dup) {
 		w.queue = append(w.queue[:i:i], w.queue[i+1:]...)
 	}
-	w.fences++
 	epoch := w.s.Office.Epoch
-	if _, err := w.do("w1", Claim{Run: q.run, Epoch: q.epoch, Fence: w.fences, Worker: "w1"}); err == nil && q.epoch != epoch {
+	if _, err := w.do("w1", Claim{Run: q.run, Epoch: q.epoch, Worker: "w1"}); err == nil && q.epoch != epoch {
 		w.t.Fatalf("%s is claimed under the old epoch %d", q.run, q.epoch)
 	}
 }

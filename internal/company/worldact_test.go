@@ -23,7 +23,7 @@ func (w *world) act(e Effect) {
 		w.send(Company, Offer{Run: e.Run, Item: e.Key})
 	case DoManage, DoReview, DoResolve:
 		if r := t.Runs[e.Run]; r == nil || !r.Held {
-			w.send(string(e.Run), Claim{Run: e.Run, Epoch: w.s.Office.Epoch, Fence: w.s.Seq + 1, Worker: "host", From: t.Head})
+			w.send(string(e.Run), Claim{Run: e.Run, Epoch: w.s.Office.Epoch, Worker: "host", From: t.Head})
 			return
 		}
 		w.carry(t, t.Runs[e.Run])

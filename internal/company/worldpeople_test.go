@@ -87,9 +87,6 @@ func (w *world) intruder() {
 		run = NewRunID(t.ID, "", role, 1+w.rng.IntN(3))
 	}
 	fence := w.rng.Uint64N(w.s.Seq + 2)
-	if role == Worker {
-		fence = w.rng.Uint64N(w.fences + 1) // the queue gave no higher one to anybody
-	}
 	head := t.Head
 	if at := t.Subtask(sub); at != nil && w.rng.IntN(2) == 0 {
 		head = at.Head
@@ -97,8 +94,8 @@ func (w *world) intruder() {
 	green := GateResult{Tree: w.oid(), GateHash: "g", Image: "img", Passed: true, Checks: []GateCheck{{Name: "lint", Command: "go lint", Passed: true}}}
 	success := RunEnded{Status: RunSuccess, Head: w.oid()}
 	all := []Command{
-		Offer{Run: run, Item: "offer of somebody else"}, Claim{Run: run, Epoch: w.s.Office.Epoch, Fence: fence, Worker: "x"},
-		Claim{Run: run, Epoch: w.s.Office.Epoch - 1, Fence: fence + 1000, Worker: "x"},
+		Offer{Run: run, Item: "offer of somebody else"}, Claim{Run: run, Epoch: w.s.Office.Epoch, Worker: "x"},
+		Claim{Run: run, Epoch: w.s.Office.Epoch - 1, Worker: "x"},
 		EndRun{Run: run, Fence: fence, Outcome: success}, Release{Run: run, Fence: fence},
 		EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError, Spent: Amount{MicroUSD: -5}}},
 		Reserve{Run: run, Fence: fence, One: Amount{MicroUSD: 1}, Many: Amount{MicroUSD: 1 << 62}},

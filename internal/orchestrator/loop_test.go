@@ -288,7 +288,7 @@ func TestDeadline(t *testing.T) {
 	b.orch.Register(company.DoPrepare, prepares)
 	b.orch.Register(company.DoManage, func(ctx context.Context, e company.Effect) (company.Command, error) {
 		s := b.orch.View()
-		if _, err := b.orch.Do(ctx, "manager", company.Claim{Run: e.Run, Epoch: s.Office.Epoch, Fence: s.Seq + 1, Worker: "manager"}); err != nil {
+		if _, err := b.orch.Do(ctx, "manager", company.Claim{Run: e.Run, Epoch: s.Office.Epoch, Worker: "manager"}); err != nil {
 			return nil, err
 		}
 		<-ctx.Done()
@@ -585,7 +585,7 @@ func TestBrokenWorkDoesNotSpin(t *testing.T) {
 	b.orch.Register(company.DoPrepare, prepares)
 	b.orch.Register(company.DoManage, func(ctx context.Context, e company.Effect) (company.Command, error) {
 		s := b.orch.View()
-		if _, err := b.orch.Do(ctx, "manager", company.Claim{Run: e.Run, Epoch: s.Office.Epoch, Fence: s.Seq + 1, Worker: "manager"}); err != nil {
+		if _, err := b.orch.Do(ctx, "manager", company.Claim{Run: e.Run, Epoch: s.Office.Epoch, Worker: "manager"}); err != nil {
 			return nil, err
 		}
 		return company.EndRun{Run: e.Run, Fence: s.Seq + 1, Outcome: company.RunEnded{Status: company.RunSuccess}, Plan: &company.Plan{Waves: []company.Wave{{Subtasks: []company.PlannedSubtask{{
@@ -598,7 +598,7 @@ func TestBrokenWorkDoesNotSpin(t *testing.T) {
 			return nil, err
 		}
 		s := b.orch.View()
-		_, err := b.orch.Do(ctx, "w1", company.Claim{Run: e.Run, Epoch: s.Office.Epoch, Fence: s.Seq + 1, Worker: "w1"})
+		_, err := b.orch.Do(ctx, "w1", company.Claim{Run: e.Run, Epoch: s.Office.Epoch, Worker: "w1"})
 		return nil, err
 	})
 	work, do := record(func(ctx context.Context, e company.Effect) (company.Command, error) {

@@ -39,11 +39,13 @@ type Pool struct {
 
 // shift is one run in a worker's hands.
 type shift struct {
-	lease  bus.Lease
-	worker string
-	done   chan struct{}           // closed when the run has been let go of
-	stop   context.CancelCauseFunc // of the work, once it has begun; guarded by the pool
-	lost   bool                    // the lease; guarded by the pool
+	lease   bus.Lease
+	worker  string
+	fence   uint64                  // of the claim, once claimed is closed
+	claimed chan struct{}           // closed when the claim has been decided
+	done    chan struct{}           // closed when the run has been let go of
+	stop    context.CancelCauseFunc // of the work, once it has begun; guarded by the pool
+	lost    bool                    // the lease; guarded by the pool
 }
 
 // NewPool makes a pool of max workers.
@@ -134,7 +136,7 @@ func (p *Pool) take(ctx context.Context, lease bus.Lease, wg *sync.WaitGroup) {
 		p.settle(ctx, lease.Bury)
 		return
 	}
-	sh := &shift{lease: lease, done: make(chan struct{})}
+	sh := &shift{lease: lease, claimed: make(chan struct{}), done: make(chan struct{})}
 	p.mu.Lock()
 	if p.busy[t.Run] != nil {
 		p.mu.Unlock()
@@ -146,8 +148,10 @@ func (p *Pool) take(ctx context.Context, lease bus.Lease, wg *sync.WaitGroup) {
 	p.mu.Unlock()
 	offered := p.awaitOffer(ctx, t)
 	// The lease is known before the claim is decided: the effect that the
-	// claim makes due looks for it here.
-	_, err := p.Desk.Do(ctx, sh.worker, company.Claim{Run: t.Run, Epoch: t.Epoch, Fence: lease.Fence(), Worker: sh.worker})
+	// claim makes due looks for it here, and waits for the claim's fence.
+	evs, err := p.Desk.Do(ctx, sh.worker, company.Claim{Run: t.Run, Epoch: t.Epoch, Worker: sh.worker})
+	sh.fence = company.ClaimedFence(evs)
+	close(sh.claimed)
 	if err != nil {
 		p.drop(t.Run)
 		if company.CodeOf(err) != company.EStale && company.CodeOf(err) != company.EConflict {
@@ -277,7 +281,14 @@ func (p *Pool) Work(ctx context.Context, e company.Effect) (company.Command, err
 	if r == nil {
 		return nil, company.E(company.ENotFound, "there is no run "+string(e.Run))
 	}
-	if sh == nil || sh.lease.Fence() != r.Fence {
+	if sh != nil {
+		select {
+		case <-sh.claimed:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	if sh == nil || sh.fence != r.Fence {
 		// Claimed by somebody who has let go of the lease without a word.
 		return company.Release{Run: e.Run, Fence: r.Fence, Why: "no worker here holds its lease"}, nil
 	}

@@ -98,6 +98,35 @@ func create(t *testing.T, image string, labels ...string) string {
 	return id
 }
 
+// TestQueueBeginsAnew kills the company while a worker holds a run and deletes
+// the queue: it is made from the ledger again, and counts from the beginning.
+func TestQueueBeginsAnew(t *testing.T) {
+	t.Parallel()
+	hold := at("t1-01.1", 1)
+	t.Cleanup(hold.release)
+	h := open(t, farewells(hold))
+	p := h.Start("submit", "say goodbye")
+	hold.wait(t, p)
+	p.Kill()
+	hold.release()
+	var queues []string
+	err := filepath.WalkDir(filepath.Join(h.Repo, ".company"), func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.IsDir() && strings.EqualFold(d.Name(), "queue") && filepath.Base(filepath.Dir(path)) == "streams" {
+			queues = append(queues, path)
+			return filepath.SkipDir
+		}
+		return err
+	})
+	if err != nil || len(queues) != 1 {
+		t.Fatalf("the queue's stream: %v %v", queues, err)
+	}
+	if err := os.RemoveAll(queues[0]); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, h.Start("resume"), 0)
+	delivered(t, h, 1, 1, 1)
+}
+
 // TestKillDuringRepair kills the company while the second run of a ticket is
 // at it, after a red gate: the counts of what failed are not lost.
 func TestKillDuringRepair(t *testing.T) {

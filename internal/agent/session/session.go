@@ -66,7 +66,7 @@ type Session struct {
 }
 
 // Claim takes one of the company's own runs (of the manager, a reviewer, the
-// merger). The sequence of the state is the fence: it only grows.
+// merger), under the fence that it gives.
 func (o *Office) Claim(ctx context.Context, run company.RunID, from company.OID) (fence uint64, worker string, err error) {
 	_, _, role, _, err := run.Split()
 	if err != nil {
@@ -74,8 +74,8 @@ func (o *Office) Claim(ctx context.Context, run company.RunID, from company.OID)
 	}
 	s := o.Desk.View()
 	worker = string(role)
-	_, err = o.Desk.Do(ctx, worker, company.Claim{Run: run, Epoch: s.Office.Epoch, Fence: s.Seq + 1, Worker: worker, From: from})
-	return s.Seq + 1, worker, err
+	evs, err := o.Desk.Do(ctx, worker, company.Claim{Run: run, Epoch: s.Office.Epoch, Worker: worker, From: from})
+	return company.ClaimedFence(evs), worker, err
 }
 
 // Carry does a claimed run: work has the conversation and says how it ended.

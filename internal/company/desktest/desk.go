@@ -121,8 +121,7 @@ func (d *Desk) Prepare(id company.TaskID, base company.OID, gates ...company.Gat
 func (d *Desk) Claim(run company.RunID, from company.OID) uint64 {
 	d.t.Helper()
 	s := d.View()
-	d.Must(company.Claim{Run: run, Epoch: s.Office.Epoch, Fence: s.Seq + 1, Worker: "test", From: from})
-	return s.Seq + 1
+	return company.ClaimedFence(d.Must(company.Claim{Run: run, Epoch: s.Office.Epoch, Worker: "test", From: from}))
 }
 
 // Plan has the manager plan the task: it is executing afterwards.
