@@ -91,14 +91,28 @@ func openHouse(ctx context.Context, lock *office.Lock, off *office.Office, loade
 	h.closers = append(h.closers, h.bus.Close)
 	h.ledger, err = ledger.Open(ctx, h.bus, ledger.Options{SnapshotFile: filepath.Join(off.State, "snapshot"), Logger: log})
 	if err != nil {
-		return nil, err
+		return nil, adviseOnDamage(off.Paths, err)
 	}
 	h.proj = newProjector(h)
 	h.orch, err = orchestrator.Open(ctx, orchestrator.Config{
 		Ledger: h.ledger, Office: off.ID, Version: Version, Active: loaded.Config.Limits.ConcurrentTasks, Logger: log,
 		Changed: h.proj.changed,
 	})
-	return h, err
+	if err != nil {
+		return nil, adviseOnDamage(off.Paths, err)
+	}
+	return h, nil
+}
+
+// adviseOnDamage tells how to go on when the ledger cannot be read, where the
+// error itself does not know.
+func adviseOnDamage(p office.Paths, err error) error {
+	var e *company.Error
+	if !errors.As(err, &e) || e.Code != company.ELedger || e.Hint != "" {
+		return err
+	}
+	return e.Fix(fmt.Sprintf("put a backup of %s back, or begin anew: mv %s %s.damaged (the branches and pull requests of the repository stay, and so does what was not merged yet, in %s.damaged/git)",
+		p.State, quoted(p.State), quoted(p.State), p.State))
 }
 
 // close closes what is open, the last first.

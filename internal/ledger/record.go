@@ -117,8 +117,8 @@ func open(before *link, m bus.Message) (record, link, error) {
 }
 
 // damaged is the error of a ledger that is not what was written. It is never
-// repaired by guessing.
+// repaired by guessing. What to do about it, whoever knows the office's folders
+// says.
 func damaged(seq uint64, why string) error {
-	return company.E(company.ELedger, fmt.Sprintf("the ledger is damaged at event %d", seq)).
-		Because(why).Fix("stop here and restore the office from a backup: company restore")
+	return company.E(company.ELedger, fmt.Sprintf("the ledger is damaged at event %d", seq)).Because(why)
 }

@@ -198,7 +198,7 @@ func (l *Ledger) resume(ctx context.Context) error {
 	if last.Seq < h.At.Log {
 		return company.E(company.ELedger, fmt.Sprintf("the ledger has lost events up to %d", h.At.Seq)).
 			Because("a snapshot knows of them").
-			Fix("restore the office from a backup, or delete " + l.opts.SnapshotFile + " to go on without them")
+			Fix("put a backup of the office back, or delete " + l.opts.SnapshotFile + " to go on without them")
 	}
 
 	at, err := l.endOf(ctx, h.At.Log)
