@@ -155,8 +155,7 @@ func newHouse(t *testing.T) *house {
 func (h *house) work(ctx context.Context) error {
 	h.t.Helper()
 	h.Must(company.Offer{Run: runID})
-	s := h.View()
-	h.Must(company.Claim{Run: runID, Epoch: s.Office.Epoch, Fence: s.Seq + 1, Worker: "w1"})
+	h.Must(company.Claim{Run: runID, Epoch: h.View().Office.Epoch, Worker: "w1"})
 	t := h.Task(task)
 	return h.worker.Do(ctx, t, t.Runs[runID])
 }
