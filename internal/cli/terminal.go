@@ -16,7 +16,19 @@ import (
 
 // interactive says whether a person can be asked on the terminal.
 func (a *app) interactive() bool {
-	return !a.noInput && a.output == "text" && isTerminal(a.in) && isTerminal(a.err)
+	return !a.noInput && a.output == "text" && isTerminal(a.in) && isTerminal(a.err) && inForeground(a.in)
+}
+
+// inForeground says whether this process may read the terminal: one that the
+// shell has put into the background would be stopped by that, with the office
+// in its hands.
+func inForeground(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	group, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
+	return err != nil || group == unix.Getpgrp() // not the terminal of our session: nobody stops us
 }
 
 // isTerminal asks the kernel: /dev/null is a character device, too.

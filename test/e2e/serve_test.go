@@ -100,6 +100,28 @@ func TestServeGoesOn(t *testing.T) {
 	}
 }
 
+// TestInterruptLeavesServe: Ctrl-C at a submission that a serving company works
+// on ends the following and nothing else.
+func TestInterruptLeavesServe(t *testing.T) {
+	t.Parallel()
+	brain := &staff{manager: planned(farewell()), worker: saysGoodbye()}
+	held := at("t1-01.1", 1)
+	brain.stops = []*stop{held}
+	h := open(t, brain)
+	t.Cleanup(held.release)
+	p := serves(t, h)
+	follower := h.Start("submit", "say goodbye")
+	held.wait(t, follower)
+	follower.Signal(syscall.SIGINT)
+	if r := follower.Wait(patience); r.Code != 130 || !strings.Contains(follower.Tell(), "no longer followed; the company that is open goes on: company feed --follow t1") {
+		t.Fatalf("exit %d\n%s", r.Code, follower.Tell())
+	}
+	held.release()
+	p.Event(patience, "task.completed", "")
+	delivered(t, h, 1, 1, 1)
+	retires(t, p)
+}
+
 // TestServeWaits: serve waits for a company that ends with its own task, and
 // takes the office then.
 func TestServeWaits(t *testing.T) {

@@ -77,6 +77,21 @@ func TestQuestionIsPutOff(t *testing.T) {
 	delivered(t, h, 1, 1, 1)
 }
 
+// TestQuestionInTheBackground: a command that the shell has put into the
+// background asks nothing, since to read the terminal would stop it with the
+// office in its hands.
+func TestQuestionInTheBackground(t *testing.T) {
+	t.Parallel()
+	h := askedForHelp(t)
+	h.Under = []string{"bash", "-c", `set -m; "$@" & wait $!`, "bash"}
+	p := h.AtTerminal("submit", "say goodbye")
+	if code := p.Wait(patience); code != 2 || !strings.Contains(p.Screen(), "[NEXT]   company approve a1 or company reject a1") {
+		t.Fatalf("exit %d\n%s", code, p.Screen())
+	}
+	h.Under = nil
+	h.MustRun(patience, "cancel", "t1")
+}
+
 // TestGivenUpAtTheTerminal: a no that is meant ends the task.
 func TestGivenUpAtTheTerminal(t *testing.T) {
 	t.Parallel()
