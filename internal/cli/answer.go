@@ -50,7 +50,7 @@ func newReject(a *app) *cobra.Command {
 		Use: "reject <question|task> [text]", Short: "Say no to a question",
 		Example: `  company reject a7 "split it by package"
   company reject t12`,
-		Long: "Says no to a question, or to the one question of a task that is open. With\nwords of yours the work is done anew where that is possible.",
+		Long: "Says no to a question, or to the one question of a task that is open. With\nwords of yours the work is done anew where that is possible. At a terminal it\nasks once more before it ends a task.",
 		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.ids(openIDs),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.answer(c.Context(), args[0], company.Answer{Option: company.OptReject, Text: strings.Join(args[1:], " ")})
@@ -59,6 +59,9 @@ func newReject(a *app) *cobra.Command {
 }
 
 func (a *app) answer(ctx context.Context, id string, ans company.Answer) error {
+	if err := a.sure(ctx, id, ans); err != nil {
+		return err
+	}
 	s, acc, err := a.look(ctx)
 	if err != nil {
 		return err
@@ -79,7 +82,45 @@ func (a *app) answer(ctx context.Context, id string, ans company.Answer) error {
 		return err
 	}
 	q = s.Approvals[q.ID]
-	return a.done(acc, s, q.Task, map[string]any{"question": viewApproval(q)}, fmt.Sprintf("%s: %s", q.ID, q.Option))
+	text := fmt.Sprintf("%s: %s", q.ID, q.Option)
+	if t := s.Tasks[q.Task]; t.Status.Ended() {
+		text += fmt.Sprintf("; %s is %s", t.ID, t.Status)
+	}
+	return a.done(acc, s, q.Task, map[string]any{"question": viewApproval(q)}, text)
+}
+
+// sure asks the person at a terminal once more before an answer ends a task. It
+// holds nothing while it waits: others may need the office.
+func (a *app) sure(ctx context.Context, id string, ans company.Answer) error {
+	if ans.Option != company.OptReject || a.yes || !a.interactive() {
+		return nil
+	}
+	s, acc, err := a.look(ctx)
+	if err != nil {
+		return err
+	}
+	acc.Close()
+	q, err := question(s, id)
+	if err != nil {
+		return err
+	}
+	if ans.Approval = q.ID; !endsTask(s, ans) {
+		return nil
+	}
+	word, err := a.ask(ctx, "this ends all of "+mergedSoFar(s, q.Task)+". End it? [y/N] ")
+	if err != nil {
+		return err
+	}
+	if word = strings.ToLower(word); word != "y" && word != "yes" {
+		return company.E(company.EWaiting, string(q.ID)+" is not answered").Fix("company show " + string(q.ID) + " says what there is to answer")
+	}
+	return nil
+}
+
+// mergedSoFar names a task and how far it has come, before it is ended.
+func mergedSoFar(s *company.State, id company.TaskID) string {
+	v := viewTask(s, s.Tasks[id])
+	return fmt.Sprintf("%s (%d of %s merged)", id, v.Merged, company.Count(v.Subtasks, "subtask"))
 }
 
 // question is the one that an id names: itself, or the only open one of a

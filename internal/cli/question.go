@@ -184,12 +184,11 @@ func (d dialogue) no(ctx context.Context, rest string) (company.Answer, error) {
 	if !endsTask(s, cmd) {
 		return cmd, nil
 	}
-	v := viewTask(s, s.Tasks[d.q.Task])
 	instead := ""
 	if d.q.Kind == company.AskPlan {
 		instead = "; n with words does not"
 	}
-	word, err := d.read(ctx, fmt.Sprintf("this n ends all of %s (%d of %s merged)%s. End it? [y/N] ", d.q.Task, v.Merged, company.Count(v.Subtasks, "subtask"), instead))
+	word, err := d.read(ctx, fmt.Sprintf("this n ends all of %s%s. End it? [y/N] ", mergedSoFar(s, d.q.Task), instead))
 	if err != nil {
 		return company.Answer{}, err
 	}

@@ -205,7 +205,7 @@ func newRoot(a *app) *cobra.Command {
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "more: details of errors, the log on stderr")
 	f.BoolVar(&a.noColor, "no-color", false, "no colour")
 	f.BoolVar(&a.noInput, "no-input", false, "never ask on the terminal")
-	f.BoolVar(&a.yes, "yes", false, "answer yes to what is asked before the work begins: the plan, no gates; and to company trust")
+	f.BoolVar(&a.yes, "yes", false, "answer yes to what is asked before the work begins: the plan, no gates; and to company trust and company reject")
 	f.StringArrayVar(&a.set, "set", nil, "set a key of the config: --set workers.max=5")
 	root.AddCommand(
 		newSubmit(a), newServe(a), newStatus(a), newFeed(a), newShow(a), newLogs(a), newDiff(a),

@@ -67,6 +67,12 @@ func TestQuestionIsPutOff(t *testing.T) {
 	if code := p.Wait(patience); code != 2 {
 		t.Fatalf("Ctrl-D: exit %d\n%s", code, p.Screen())
 	}
+	p = h.AtTerminal("reject", "a1")
+	p.See(patience, "this ends all of t1 (0 of 1 subtask merged). End it? [y/N] ")
+	p.Type("\n")
+	if code := p.Wait(patience); code != 1 || !strings.Contains(p.Screen(), "a1 is not answered") {
+		t.Fatalf("reject, and no: exit %d\n%s", code, p.Screen())
+	}
 	p = h.AtTerminal("resume", "t1")
 	p.See(patience, "a1> ")
 	says(t, h, []string{"a1: approve"}, "approve", "a1", "lower case, please")

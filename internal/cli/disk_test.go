@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"company/internal/company"
+)
+
+// What an office holds on disk is told to who asks, and to everybody once it is
+// much; what took too long to count is no word of its own.
+func TestDiskIsToldWhenItMatters(t *testing.T) {
+	s, _ := taskOf(ask(company.AskMerge, "?"))
+	n := func(n int64) *int64 { return &n }
+	for name, x := range map[string]struct {
+		disk  disk
+		asked bool
+		want  string // "" for nothing
+	}{
+		"little":            {disk{Ledger: n(1), Mirrors: n(1), Runs: n(1), Logs: n(1)}, false, ""},
+		"not counted":       {disk{}, false, ""},
+		"asked":             {disk{Ledger: n(2 << 20), Mirrors: n(0), Runs: n(0), Logs: n(0)}, true, "ledger 2.0 MiB, mirrors 0 KiB, runs 0 KiB, logs 0 KiB"},
+		"much":              {disk{Ledger: n(0), Mirrors: n(6 << 30), Runs: n(0), Logs: n(0)}, false, "ledger 0 KiB, mirrors 6.0 GiB, runs 0 KiB, logs 0 KiB"},
+		"half, and much":    {disk{Mirrors: n(6 << 30)}, false, "mirrors 6.0 GiB, the rest takes too long to count"},
+		"asked, in no time": {disk{}, true, "the rest takes too long to count"},
+	} {
+		v := viewOffice(s, paths(t), false, false)
+		v.Disk, v.disk = x.disk, x.asked
+		_, told, ok := strings.Cut(v.text(), "\nDISK\n  ")
+		told, _, _ = strings.Cut(told, "\n")
+		if ok != (x.want != "") || told != x.want {
+			t.Errorf("%s: %q, want %q", name, told, x.want)
+		}
+	}
+}
