@@ -135,6 +135,9 @@ type Config struct {
 	// OnEvent is told what happens, for the feed. Calls do not overlap, and
 	// the text in them is safe to show.
 	OnEvent func(Event)
+	// Halt, when it gives an error, ends the conversation before the model is
+	// asked again: between two turns. Nil: it goes on.
+	Halt func() error
 	// Workspace is what the tools change. Nil: nothing of it outlives this
 	// process, and calls that changed something are all done again.
 	Workspace Workspace
@@ -160,6 +163,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.OnEvent == nil {
 		c.OnEvent = func(Event) {}
+	}
+	if c.Halt == nil {
+		c.Halt = func() error { return nil }
 	}
 	if c.Purse == nil {
 		c.Purse = budget.NewPurse(company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}, company.Amount{}, nil)

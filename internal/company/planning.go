@@ -174,6 +174,14 @@ func (sub *Subtask) retry(input string) {
 // dueRun is the run of one of the company's own agents that may be claimed
 // now; empty when none may. It is the one place that says when they work.
 func (s *State) dueRun(t *Task, role Role, subID SubtaskID) RunID {
+	id := s.nextRun(t, role, subID)
+	if r := t.Runs[id]; t.Paused && (r == nil || !r.Held) {
+		return "" // only what is under way comes to the end of its turn
+	}
+	return id
+}
+
+func (s *State) nextRun(t *Task, role Role, subID SubtaskID) RunID {
 	next := func(cur RunID, started int) RunID {
 		if cur != "" {
 			return cur
@@ -182,7 +190,7 @@ func (s *State) dueRun(t *Task, role Role, subID SubtaskID) RunID {
 	}
 	sub := t.Subtask(subID)
 	switch {
-	case t.Paused || t.Status.Ended():
+	case t.Status.Ended():
 	case role == Manager:
 		plans := t.Status == TaskDecomposing && s.gatesSettled(t)
 		if (plans || t.escalated() != nil) && !s.hasOpen(t.ID, AskClarification) {

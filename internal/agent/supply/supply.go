@@ -330,8 +330,8 @@ func (r *Run) answered(ctx context.Context, key string) (*company.Approval, erro
 		if a == nil {
 			return nil, company.E(company.EInternal, "a question that was asked is not there")
 		}
-		if !a.Open() {
-			return a, nil
+		if t := s.Tasks[r.order.Task.ID]; !a.Open() || t != nil && t.Paused {
+			return a, nil // a pause waits for the turn, and the turn for nobody
 		}
 		select {
 		case <-ctx.Done():
