@@ -24,6 +24,9 @@ type ProposePlan struct {
 	Run   RunID
 	Fence uint64
 	Plan  Plan
+	// Files are those of the subtasks' context entries that are paths of the
+	// commit that is planned on; nil: nobody looked.
+	Files []string
 }
 
 func (c ProposePlan) decide(s *State, m Meta) ([]Event, error) {
@@ -34,7 +37,9 @@ func (c ProposePlan) decide(s *State, m Meta) ([]Event, error) {
 	if r.Role != Manager || t.Status != TaskDecomposing {
 		return nil, E(EConflict, string(t.ID)+" is not being planned")
 	}
-	problems := c.Plan.Check(t.planRules())
+	rules := t.planRules()
+	rules.Files = c.Files
+	problems := c.Plan.Check(rules)
 	if len(problems) == 0 {
 		return nil, nil
 	}
