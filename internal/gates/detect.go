@@ -235,7 +235,7 @@ func (s *survey) within(parts []part, paths []string) []part {
 		}
 	}
 	if n := len(parts) - len(out); n > 0 {
-		s.note("%d parts are outside of git.paths and are not checked", n)
+		s.note("%s outside of git.paths: not checked", company.Count(n, "part"))
 	}
 	return out
 }
