@@ -21,6 +21,7 @@ const (
 	CommandTimeout    = 300 * time.Second
 	MaxCommandTimeout = 15 * time.Minute
 	StopGrace         = 3 * time.Second // from SIGTERM to SIGKILL
+	Overrun           = time.Minute     // from the end of a command's time to its answer, at most
 
 	// HeartbeatEvery is how often a client says that it lives; without any
 	// call for DeadMan the toolbox ends itself and its container.
