@@ -149,7 +149,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	images, err := image.New(image.Config{Logger: h.log, Seccomp: buildProfile(), Registries: registries, Progress: func(line string) {
+	images, err := image.New(image.Config{Logger: h.log, Seccomp: buildProfile(), Registries: registries.Open(), ByLogin: registries.ByLogin(), Progress: func(line string) {
 		h.tell(orchestrator.Item{Kind: "image", Mark: orchestrator.Info, Text: agent.CleanLine(line, 300)})
 	}})
 	if err != nil {
@@ -230,8 +230,8 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 			h.tell(orchestrator.Item{Task: t, Kind: "image", Mark: orchestrator.Info, Text: agent.CleanLine(note, 300)})
 		},
 	}
-	intakeOf := h.intakes(*intake)
-	goods, stock := h.supplies(registries), &manager.Stock{Intake: intakeOf, Store: registries, Images: images}
+	intakeOf := h.intakes(*intake, registries.May)
+	goods, stock := h.supplies(registries), &manager.Stock{Intake: intakeOf, Stores: registries, Images: images}
 	runner.Image, laborer.Supply, laborer.Image = stock.Image, goods, stock.Bench
 	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirror: mirror, Author: author, Sessions: sessions, Shop: h.shop, Started: checking, Supply: goods, Image: stock.Bench}
 	courier := &merger.Courier{Desk: h.orch, Mirror: mirror, Log: oplog,
@@ -272,7 +272,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 }
 
 // intakes gives each task the intake that its project's own config asks for.
-func (h *house) intakes(all manager.Intake) func(*company.Task) (*manager.Intake, error) {
+func (h *house) intakes(all manager.Intake, mayLogIn func(checkout string) bool) func(*company.Task) (*manager.Intake, error) {
 	return func(t *company.Task) (*manager.Intake, error) {
 		loaded, err := h.configFor(t.Project.Path)
 		if err == nil {
@@ -290,7 +290,7 @@ func (h *house) intakes(all manager.Intake) func(*company.Task) (*manager.Intake
 		in, cfg := all, loaded.Config
 		in.Base, in.Setup, in.Offline = cfg.Container.Image, cfg.Container.Setup, cfg.Container.Deps == "off"
 		in.Lint, in.Test = given(cfg.Gates.Lint), given(cfg.Gates.Test)
-		in.Paths = t.Settings.Paths
+		in.Paths, in.Logins = t.Settings.Paths, mayLogIn(t.Project.Path)
 		return &in, nil
 	}
 }

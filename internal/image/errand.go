@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"company/internal/company"
@@ -34,7 +35,7 @@ type errand struct {
 	image   string                              // id
 	stage   func(*layer) error                  // files that are there at the start; nil = none
 	root    bool                                // see job
-	policy  *registry.Policy                    // what may be fetched; nil = no registry at all
+	fetch   *fetching                           // what may be fetched; nil = no registry at all
 	do      func(*hands) error                  // the work
 	collect func(context.Context, string) error // reads or commits the stopped container, by name; nil = nothing
 	timeout time.Duration
@@ -114,7 +115,7 @@ func (b *Builder) runErrand(ctx context.Context, e errand, work string) error {
 		return daemonError("start a build container", err)
 	}
 	if err := b.converse(ctx, stream, e); err != nil {
-		return err
+		return e.fetch.explain(err)
 	}
 	err = <-exited
 	exited <- err // for the one who waits at the end
@@ -163,7 +164,7 @@ func (b *Builder) converse(ctx context.Context, stream *attached, e errand) erro
 		return err
 	}
 	defer session.Close()
-	web := &http.Server{Handler: b.serves(e.policy), ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	web := &http.Server{Handler: e.fetch.handler(), ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
@@ -184,12 +185,42 @@ func (b *Builder) converse(ctx context.Context, stream *attached, e errand) erro
 	return client.Shutdown(ctx)
 }
 
-// serves is what a build container reaches: registries within a policy.
-func (b *Builder) serves(p *registry.Policy) http.Handler {
-	if b.registries == nil || p == nil {
+// fetching is what a build container, or the host's go command, may have of
+// registries.
+type fetching struct {
+	store  *registry.Store
+	policy *registry.Policy
+
+	mu       sync.Mutex
+	withheld error // the first refusal of what is not for this repository
+}
+
+func (f *fetching) handler() http.Handler {
+	if f == nil || f.store == nil || f.policy == nil {
 		return http.NotFoundHandler()
 	}
-	return b.registries.Handler(p)
+	return f.store.Serve(registry.Access{Policy: f.policy, Refused: func(r registry.Fetch) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.withheld == nil {
+			f.withheld = r.Withheld
+		}
+	}})
+}
+
+// explain says why a client failed, where it was refused what is not for this
+// repository: clients do not always show that.
+func (f *fetching) explain(err error) error {
+	if f == nil || err == nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var e *company.Error
+	if !errors.As(f.withheld, &e) {
+		return err
+	}
+	return e.Wrap(err)
 }
 
 // attached is the daemon's stream of a container as one connection: what it

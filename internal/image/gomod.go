@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path"
@@ -114,7 +115,14 @@ func ignoredByGo(dir string) bool {
 // nothing but the text of the lock files is there, so no code can run. With a
 // policy the go command asks us: a go.mod has more ways to name a module, and a
 // version to look for, than anybody who judges its text can know.
-func (b *Builder) fillGoMod(repo Repo, deps goDeps) fillFunc {
+//
+// Where the operator logs in at proxies, or calls modules private, a repository
+// that may not use that has all of its modules served by us, too.
+func (b *Builder) fillGoMod(repo Repo, deps goDeps, req Request) fillFunc {
+	fetch := &fetching{store: b.store(req), policy: repo.Policy}
+	if fetch.policy == nil && b.byLogin != nil && !req.Logins {
+		fetch.policy = registry.Everything(registry.Go)
+	}
 	return func(ctx context.Context, _ *found, work string, l *layer) error {
 		src, cache := filepath.Join(work, "src"), filepath.Join(work, "gomod")
 		for _, f := range deps.locks {
@@ -136,12 +144,12 @@ func (b *Builder) fillGoMod(repo Repo, deps goDeps) fillFunc {
 		if err := os.MkdirAll(cache, 0o700); err != nil {
 			return err
 		}
-		env, err := downloadEnv(ctx, work, cache)
+		env, err := downloadEnv(ctx, work, cache, req.Logins)
 		if err != nil {
 			return err
 		}
-		if repo.Policy != nil {
-			proxy, stop, err := b.serveGo(repo.Policy)
+		if fetch.policy != nil {
+			proxy, stop, err := serveGo(fetch)
 			if err != nil {
 				return err
 			}
@@ -152,10 +160,10 @@ func (b *Builder) fillGoMod(repo Repo, deps goDeps) fillFunc {
 			b.say("downloading the Go modules of %s", path.Join(m, "go.mod"))
 			if err := downloadModule(ctx, filepath.Join(src, m), src, env); err != nil {
 				if i > 0 || m != "." {
-					b.say("the modules of %s cannot be downloaded; its gates may fail: %v", path.Join(m, "go.mod"), err)
+					b.say("the modules of %s cannot be downloaded; its gates may fail: %v", path.Join(m, "go.mod"), fetch.explain(err))
 					continue
 				}
-				return err
+				return fetch.explain(err)
 			}
 		}
 		return copyModules(l, cache)
@@ -164,13 +172,13 @@ func (b *Builder) fillGoMod(repo Repo, deps goDeps) fillFunc {
 
 // serveGo serves Go modules within a policy to this host's go command, at an
 // address that nobody else can guess.
-func (b *Builder) serveGo(p *registry.Policy) (address string, stop func(), err error) {
+func serveGo(fetch *fetching) (address string, stop func(), err error) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, err
 	}
 	prefix := "/" + rand.Text()
-	web := &http.Server{Handler: http.StripPrefix(prefix, b.serves(p)), ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	web := &http.Server{Handler: http.StripPrefix(prefix, fetch.handler()), ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -233,7 +241,10 @@ func downloadModule(ctx context.Context, dir, root string, env []string) error {
 // operator's own choice of registry. Module names are attacker text, so they
 // reach proxies only: no server that a name itself points to, and no version
 // control program on the host.
-func downloadEnv(ctx context.Context, home, cache string) ([]string, error) {
+//
+// Only with logins may the operator's passwords be used: those in GOPROXY's
+// addresses, and those of .netrc.
+func downloadEnv(ctx context.Context, home, cache string, logins bool) ([]string, error) {
 	cmd := exec.CommandContext(ctx, "go", "env", "-json", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE", "GOINSECURE", "GOROOT")
 	cmd.Dir = "/"
 	cmd.Env = append(os.Environ(), "GOTOOLCHAIN=local", "GOWORK=off")
@@ -252,6 +263,15 @@ func downloadEnv(ctx context.Context, home, cache string) ([]string, error) {
 		return nil, company.E(company.EImage, "no Go module proxy is configured").
 			Because("modules are fetched from proxies only, never from the addresses that a go.mod names").
 			Fix("set one with `go env -w GOPROXY=…`, vendor the modules, or set container.deps: off")
+	}
+	if !logins {
+		proxies = slices.DeleteFunc(proxies, func(p string) bool {
+			u, err := url.Parse(p)
+			return err != nil || u.User != nil
+		})
+		if len(proxies) == 0 {
+			proxies = []string{"off"} // an empty list is the go command's own
+		}
 	}
 	noSum := op["GONOSUMDB"]
 	if noSum == "" {
@@ -275,6 +295,9 @@ func downloadEnv(ctx context.Context, home, cache string) ([]string, error) {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
 		}
+	}
+	if !logins {
+		return append(env, "NETRC="+os.DevNull), nil
 	}
 	// The proxies' passwords, for the proxies' hosts. Nothing else is asked.
 	netrc := os.Getenv("NETRC")

@@ -134,7 +134,7 @@ func TestGoModulesOfABranchAreWhatThePolicyHolds(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer l.discard()
-			if err := be.fillGoMod(*repo, deps)(deadline(t), nil, work, l); company.CodeOf(err) != company.EImage {
+			if err := be.fillGoMod(*repo, deps, Request{Repo: repo})(deadline(t), nil, work, l); company.CodeOf(err) != company.EImage {
 				t.Errorf("error %v", err)
 			}
 			mu.Lock()
@@ -147,7 +147,7 @@ func TestGoModulesOfABranchAreWhatThePolicyHolds(t *testing.T) {
 		})
 	}
 	// What the policy holds still comes.
-	address, stop, err := be.serveGo(repoPolicy("example.org/known"))
+	address, stop, err := serveGo(&fetching{store: be.registries, policy: repoPolicy("example.org/known")})
 	if err != nil {
 		t.Fatal(err)
 	}

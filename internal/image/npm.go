@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/registry"
 	"company/internal/toolbox"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -296,7 +295,7 @@ func npmEnv() map[string]string {
 }
 
 // fillNPM installs what the lock files name, without running anything of it.
-func (b *Builder) fillNPM(d npmDeps, policy *registry.Policy) fillFunc {
+func (b *Builder) fillNPM(d npmDeps, fetch *fetching) fillFunc {
 	return func(ctx context.Context, under *found, work string, l *layer) error {
 		stage := func(s *layer) error { return d.stage(s) }
 		do := func(h *hands) error {
@@ -314,7 +313,7 @@ func (b *Builder) fillNPM(d npmDeps, policy *registry.Policy) fillFunc {
 			return nil
 		}
 		collect := func(ctx context.Context, name string) error { return b.takeNodeModules(ctx, name, l) }
-		return b.runErrand(ctx, errand{name: "npm-" + filepath.Base(work), image: under.id, stage: stage, policy: policy, do: do, collect: collect, timeout: 25 * time.Minute}, work)
+		return b.runErrand(ctx, errand{name: "npm-" + filepath.Base(work), image: under.id, stage: stage, fetch: fetch, do: do, collect: collect, timeout: 25 * time.Minute}, work)
 	}
 }
 

@@ -62,7 +62,7 @@ func (b *Builder) setUp(commands []string, env map[string]Secret, link apt) buil
 			_, err := b.docker.ContainerCommit(ctx, name, dockercontainer.CommitOptions{Reference: s.tag(), Config: &config})
 			return daemonError("commit the set-up", err)
 		}
-		if err := b.runErrand(ctx, errand{name: s.name(), image: under.id, root: true, policy: link.policy, stage: stage, do: do, collect: collect, timeout: 20 * time.Minute}, work); err != nil {
+		if err := b.runErrand(ctx, errand{name: s.name(), image: under.id, root: true, fetch: link.fetch, stage: stage, do: do, collect: collect, timeout: 20 * time.Minute}, work); err != nil {
 			return nil, err
 		}
 		f, err := b.find(ctx, s)

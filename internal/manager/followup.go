@@ -77,7 +77,7 @@ func (in *Intake) followUp(ctx context.Context, s *company.State, t, lead *compa
 // request is the image of a commit of the project.
 func (in *Intake) request(m *gitops.Mirror, at company.OID, toolchains []string) image.Request {
 	return image.Request{
-		Base: in.Base, Toolchains: toolchains, Setup: in.Setup, SetupEnv: in.SetupEnv, Offline: in.Offline,
+		Base: in.Base, Toolchains: toolchains, Setup: in.Setup, SetupEnv: in.SetupEnv, Offline: in.Offline, Logins: in.Logins,
 		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: at},
 	}
 }

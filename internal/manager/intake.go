@@ -21,11 +21,13 @@ type Intake struct {
 	// SetupEnv are the variables of container.setup_env with their values.
 	SetupEnv map[string]image.Secret
 	Offline  bool
-	Lint     gates.Given
-	Test     gates.Given
-	Paths    []string // git.paths: the folders that the office is about; none: all
-	Prefix   string   // git.integration_branch
-	Log      *gitops.OpLog
+	// Logins: the operator lets the repository use the logins to registries.
+	Logins bool
+	Lint   gates.Given
+	Test   gates.Given
+	Paths  []string // git.paths: the folders that the office is about; none: all
+	Prefix string   // git.integration_branch
+	Log    *gitops.OpLog
 	// Tell hears what the image of a task does not have that the project
 	// wishes for. Nil: nobody.
 	Tell func(t company.TaskID, note string)

@@ -11,16 +11,21 @@ import (
 // Upstreams are the registries behind the mirrors. An ecosystem without an
 // endpoint is not served, and Notes says why.
 type Upstreams struct {
-	Go       []Endpoint // proxies, asked in this order
-	GoSumDB  string     // GOSUMDB; empty or "off": sums are not checked by the client
-	GoNoSum  string     // GONOSUMDB
-	NPM      Endpoint
-	NPMScope map[string]Endpoint // "@scope" → its own registry
-	PyPI     Endpoint            // the simple API
-	Crates   Endpoint            // the sparse index
-	Debian   []Archive           // of apt's sources, by number
-	CAs      []string            // files of further trusted certificates
-	Notes    []string            // what of the operator's settings is not followed, in words
+	Go      []Endpoint // proxies, asked in this order
+	GoSumDB string     // GOSUMDB; empty or "off": sums are not checked by the client
+	GoNoSum string     // GONOSUMDB
+	// GoPrivate are the patterns of module paths that the operator calls
+	// private: GOPRIVATE, and GONOPROXY where it says more.
+	GoPrivate string
+	NPM       Endpoint
+	NPMScope  map[string]Endpoint // "@scope" → its own registry
+	PyPI      Endpoint            // the simple API
+	Crates    Endpoint            // the sparse index
+	Debian    []Archive           // of apt's sources, by number
+	CAs       []string            // files of further trusted certificates
+	Notes     []string            // what of the operator's settings is not followed, in words
+
+	withheld withheld // see Open
 }
 
 // Endpoint is one registry. Its credentials never leave this host, except to
