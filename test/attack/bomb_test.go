@@ -8,9 +8,9 @@ import (
 	"company/test/house"
 )
 
-// bomb starts processes for ever. Each leaves its group, hides where it comes
-// from, and starts the next before it can be found.
-const bomb = `printf 'while :; do env -i setsid sh /tmp/b.sh & done 2>/dev/null\n' >/tmp/b.sh; env -i setsid sh /tmp/b.sh; sleep 60`
+// bomb starts processes for ever, whether or not there is room for more. Each
+// leaves its group and hides where it comes from.
+const bomb = "env -i perl -MPOSIX -e 'while (1) { fork(); POSIX::setsid() }' & sleep 60"
 
 // TestForkBomb: a command that fills its container with processes that no
 // signal to its group reaches is over when its time is over. The work goes on
