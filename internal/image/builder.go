@@ -52,7 +52,7 @@ type Config struct {
 // Request says what an image must hold.
 type Request struct {
 	Base       string   // "" or "auto" = built from Debian; name@sha256:… = pulled
-	Toolchains []string // of go, node, python, rust, make; none for a plain shell
+	Toolchains []string // of go, node, python, rust, make, c, cgo; none for a plain shell
 	Setup      []string // shell commands, run as root without a network but for apt; one layer for all
 	// SetupEnv are variables that the set-up commands get and that the image
 	// must not hold. Their names are part of the key, their values are not.
@@ -242,7 +242,11 @@ func (b *Builder) plan(ctx context.Context, req Request, base baseSource) ([]ste
 	if err != nil {
 		return nil, nil, err
 	}
-	p.add("toolbox", "the toolbox "+string(hash[:12]), fillToolbox(bin), string(hash))
+	if base.pulled && tools.cgo { // its compiler came with it
+		p.add("toolbox", "the toolbox "+string(hash[:12]), fillToolbox(bin), string(hash), "\x00cgo").env = withCgo
+	} else {
+		p.add("toolbox", "the toolbox "+string(hash[:12]), fillToolbox(bin), string(hash))
+	}
 	if req.Repo != nil {
 		p.add("repo", "the history of commit "+string(req.Repo.Commit[:12]), b.fillRepo(*req.Repo), string(req.Repo.Commit), req.Repo.branch())
 	}

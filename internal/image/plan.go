@@ -44,7 +44,14 @@ func (p *plan) addTools(t tools) {
 		p.add("gostd", "the standard library, compiled", p.b.fillGoStd)
 	}
 	if len(t.packages) > 0 {
-		p.add("debian", "Debian packages: "+strings.Join(t.packages, " "), p.b.fillDebian(p.steps[0], t.packages), t.packages...)
+		inputs := slices.Clone(t.packages)
+		if t.cgo {
+			inputs = append(inputs, "\x00cgo") // its environment is another
+		}
+		s := p.add("debian", "Debian packages: "+strings.Join(t.packages, " "), p.b.fillDebian(p.steps[0], t.packages), inputs...)
+		if t.cgo {
+			s.env = withCgo
+		}
 	}
 	if t.node != nil {
 		p.add("node", "Node "+t.node.version+" of this host", p.b.fillNode(*t.node), t.node.identity...)
