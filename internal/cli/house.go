@@ -178,6 +178,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 		return git.Mirror(ctx, t.Project.ID, t.Project.Path)
 	}
 	limits := h.limits(cfg)
+	sizes := container.NewSizes(limits, h.mostMemory(cfg))
 	sessions := &session.Office{
 		Desk: h.orch, Ledger: h.ledger, Runs: h.office.Runs, Logger: h.log, Activity: h.activity,
 		Model: func(role company.Role, wrap func(adapters.Model) adapters.Model) (adapters.Model, error) {
@@ -187,7 +188,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 		Persona: func(role company.Role) string { return cfg.Agent(role).Persona },
 	}
 	h.shop = &workbench.Shop{
-		Runtime: rt, Git: git, Office: h.office.ID, Limits: limits, Author: author, Signoff: cfg.Git.Signoff, Logger: h.log,
+		Runtime: rt, Git: git, Office: h.office.ID, Limits: limits, Sizes: sizes, Author: author, Signoff: cfg.Git.Signoff, Logger: h.log,
 		CommandTimeout: cfg.Workers.CommandTimeout, StopGrace: none(cfg.Limits.StopGrace),
 		Security: func(run company.RunID, what string) {
 			h.log.Warn("refused access", "run_id", run, "what", what)
@@ -199,7 +200,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 		hash, _, err := h.ledger.PutBlob(ctx, strings.NewReader(string(b)))
 		return hash, err
 	}
-	runner := &gates.Runner{Runtime: rt, Office: h.office.ID, Limits: limits, Timeout: cfg.Workers.RunTimeout, Keep: keep, Logger: h.log,
+	runner := &gates.Runner{Runtime: rt, Office: h.office.ID, Limits: limits, Sizes: sizes, Timeout: cfg.Workers.RunTimeout, Keep: keep, Logger: h.log,
 		Load: func(ctx context.Context, hash company.Hash) ([]byte, error) {
 			return h.ledger.GetBlob(ctx, hash, 64<<20)
 		}}
@@ -353,6 +354,15 @@ func (h *house) limits(c office.Config) container.Limits {
 		MemoryBytes: int64(c.Workers.Memory), CPUs: min(c.Workers.CPUs, float64(runtime.NumCPU())),
 		Pids: int64(c.Workers.PIDs), DiskBytes: int64(max(0, c.Workers.Disk)),
 	}
+}
+
+// mostMemory is what a container may grow to: three quarters of the host's
+// memory, but where the config says how much a container gets.
+func (h *house) mostMemory(c office.Config) int64 {
+	if h.loaded.Origin["workers.memory"] != office.OriginDefault {
+		return int64(c.Workers.Memory)
+	}
+	return int64(hostMemory()) / 4 * 3
 }
 
 // settings are the parts of the config that decisions depend on.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -279,18 +280,39 @@ func outcome(what string, r toolbox.RunResult, fix string) error {
 	text := strings.TrimSpace(r.Text())
 	e := company.E(company.EImage, what).Because(fmt.Sprintf("exit code %d", r.ExitCode)).Wrap(errors.New(telling(text))).Fix(fix)
 	e.Details = text
-	for _, mark := range final {
-		if strings.Contains(text, mark) {
-			e.Class = company.HumanRequired
-		}
+	if lasting(r.ExitCode, text) {
+		e.Class = company.HumanRequired
 	}
 	return e
 }
 
+// lasting tells a failure that comes back however often the same is tried: the
+// program is not there, memory ran out, or the client says that the files
+// themselves are at fault. A registry that is away has the last word.
+func lasting(code int, text string) bool {
+	says := func(m string) bool { return strings.Contains(text, m) }
+	if slices.ContainsFunc(passing, says) {
+		return false
+	}
+	return code == 126 || code == 127 || code == 137 || slices.ContainsFunc(final, says)
+}
+
 // final are the words by which clients say that the files themselves are at
 // fault: no second try goes better.
-var final = []string{"npm error code EUSAGE", "npm error code EJSONPARSE", "npm error code E404", "npm error code ETARGET",
-	"is not in the project's lock files", "ERROR: No matching distribution", "ERROR: Invalid requirement", "error: failed to parse"}
+var final = []string{
+	"npm error code EUSAGE", "npm error code EJSONPARSE", "npm error code E404", "npm error code E403", "npm error code ETARGET", "npm error code ERESOLVE",
+	"npm error code EINTEGRITY", "npm error code EBADENGINE", "npm error code EBADPLATFORM", "npm error code EINVALIDPACKAGENAME",
+	"is not in the project's lock files", "this repository may not use it",
+	"ERROR: No matching distribution", "ERROR: Could not find a version", "ERROR: Invalid requirement", "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", "ERROR: ResolutionImpossible", "ERROR: Cannot install",
+	"error: failed to parse", "error: no matching package", "error: failed to select a version", "error: checksum for", "--locked was passed",
+	"404 Not Found", "410 Gone", "checksum mismatch", "SECURITY ERROR", "unknown revision", "malformed module path", "errors parsing go.mod", "invalid go version", "missing go.sum entry",
+}
+
+// passing are the words of what may be over at the next try.
+var passing = []string{
+	"the registry cannot be reached now", "the registry refuses the office", "left the cache; ask again", "the host's disk is full", "Temporary failure", "connection reset", "i/o timeout",
+	"Failed to fetch", "Hash Sum mismatch", "429 Too Many", "500 Internal", "502 Bad Gateway", "503 Service", "504 Gateway",
+}
 
 // telling is the line of a client's output that says most.
 func telling(text string) string {

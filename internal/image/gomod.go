@@ -209,7 +209,7 @@ func downloadModule(ctx context.Context, dir, root string, env []string) error {
 	defer cancel()
 	var out bytes.Buffer
 	if err := runTool(ctx, dir, env, nil, &out, "go", "mod", "edit", "-json"); err != nil {
-		return company.E(company.EImage, "go.mod of the base commit cannot be read").Wrap(err).Fix("check it with `go mod verify` in your checkout")
+		return always(company.E(company.EImage, "go.mod of the base commit cannot be read").Wrap(err).Fix("check it with `go mod verify` in your checkout"))
 	}
 	var mod struct {
 		Replace []struct {
@@ -226,15 +226,26 @@ func downloadModule(ctx context.Context, dir, root string, env []string) error {
 		// A local path must stay in the repository: beyond it lies the host.
 		to := filepath.Join(dir, filepath.FromSlash(r.New.Path))
 		if rel, err := filepath.Rel(root, to); filepath.IsAbs(r.New.Path) || err != nil || !filepath.IsLocal(rel) {
-			return company.E(company.EImage, fmt.Sprintf("go.mod replaces a module by %q, outside the repository", r.New.Path)).
-				Because("a worker has nothing but the repository").Fix("remove the replace directive from the base commit, or vendor the module")
+			return always(company.E(company.EImage, fmt.Sprintf("go.mod replaces a module by %q, outside the repository", r.New.Path)).
+				Because("a worker has nothing but the repository").Fix("remove the replace directive from the base commit, or vendor the module"))
 		}
 	}
 	if err := runTool(ctx, dir, env, nil, &out, "go", "mod", "download"); err != nil {
-		return company.E(company.EImage, "the project's Go modules cannot be downloaded").Wrap(err).
+		e := company.E(company.EImage, "the project's Go modules cannot be downloaded").Wrap(err).
 			Fix("check `go env GOPROXY` and that `go mod download` works in your checkout; or set container.deps: off")
+		if lasting(0, err.Error()) {
+			return always(e)
+		}
+		return e
 	}
 	return nil
+}
+
+// always marks what no second try mends.
+func always(e *company.Error) error {
+	c := *e
+	c.Class = company.HumanRequired
+	return &c
 }
 
 // downloadEnv is the environment of `go mod download`, from nothing but the
@@ -260,9 +271,9 @@ func downloadEnv(ctx context.Context, home, cache string, logins bool) ([]string
 	proxies := strings.FieldsFunc(op["GOPROXY"], func(r rune) bool { return r == ',' || r == '|' })
 	proxies = slices.DeleteFunc(proxies, func(p string) bool { return p == "direct" || p == "off" })
 	if len(proxies) == 0 {
-		return nil, company.E(company.EImage, "no Go module proxy is configured").
+		return nil, always(company.E(company.EImage, "no Go module proxy is configured").
 			Because("modules are fetched from proxies only, never from the addresses that a go.mod names").
-			Fix("set one with `go env -w GOPROXY=…`, vendor the modules, or set container.deps: off")
+			Fix("set one with `go env -w GOPROXY=…`, vendor the modules, or set container.deps: off"))
 	}
 	if !logins {
 		proxies = slices.DeleteFunc(proxies, func(p string) bool {
