@@ -152,7 +152,7 @@ func (b *Builder) fillCargo(d cargoDeps, fetch *fetching) fillFunc {
 			}
 			if err == nil && r.ExitCode != 0 {
 				err = outcome("the crates of "+words(d.dirs, "Cargo.lock")+" cannot be fetched", r,
-					"check that `cargo fetch --locked` works in your checkout; or set container.deps: off")
+					"check that `cargo fetch --locked` works in your checkout; or go on without them, with container.deps: off: what needs them stays red")
 			}
 			return err
 		}

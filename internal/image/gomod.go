@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -18,6 +19,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/mod/modfile"
 
 	"company/internal/company"
 	"company/internal/registry"
@@ -65,11 +68,17 @@ func (b *Builder) goDeps(ctx context.Context, tree files, offline bool) (goDeps,
 		dir = path.Clean("./" + dir)
 		if base == "modules.txt" && path.Base(dir) == "vendor" {
 			vendor[path.Dir(dir)] = true
-		} else if !slices.Contains([]string{"go.mod", "go.sum", "go.work", "go.work.sum"}, base) || !safeDir.MatchString(dir) || ignoredByGo(dir) {
+		} else if !slices.Contains([]string{"go.mod", "go.sum", "go.work", "go.work.sum"}, base) || !safeDir.MatchString(dir) {
 			continue
 		}
+		ignored := base != "modules.txt" && ignoredByGo(dir)
+		if ignored && base != "go.mod" {
+			continue
+		}
+		// A replace directive may lead into a folder that the go command does
+		// not look into by itself: its go.mod has to be there.
 		d.locks = append(d.locks, l)
-		if base == "go.mod" {
+		if base == "go.mod" && !ignored {
 			d.modules = append(d.modules, dir)
 		}
 	}
@@ -160,6 +169,8 @@ func (b *Builder) fillGoMod(repo Repo, deps goDeps, req Request) fillFunc {
 			b.say("downloading the Go modules of %s", path.Join(m, "go.mod"))
 			if err := downloadModule(ctx, filepath.Join(src, m), src, env); err != nil {
 				if i > 0 || m != "." {
+					// One module that cannot be had must not cost the others.
+					b.downloadEach(ctx, filepath.Join(src, m), work, env)
 					b.say("the modules of %s cannot be downloaded; its gates may fail: %v", path.Join(m, "go.mod"), fetch.explain(err))
 					continue
 				}
@@ -232,13 +243,38 @@ func downloadModule(ctx context.Context, dir, root string, env []string) error {
 	}
 	if err := runTool(ctx, dir, env, nil, &out, "go", "mod", "download"); err != nil {
 		e := company.E(company.EImage, "the project's Go modules cannot be downloaded").Wrap(err).
-			Fix("check `go env GOPROXY` and that `go mod download` works in your checkout; or set container.deps: off")
+			Fix("check `go env GOPROXY` and that `go mod download` works in your checkout; or go on without them, with container.deps: off: what needs them stays red")
 		if lasting(0, err.Error()) {
 			return always(e)
 		}
 		return e
 	}
 	return nil
+}
+
+// downloadEach downloads what a go.mod asks for, one module beside the other:
+// those that cannot be had are left out.
+func (b *Builder) downloadEach(ctx context.Context, dir, work string, env []string) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	defer cancel()
+	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		return
+	}
+	mod, err := modfile.ParseLax("go.mod", text, nil)
+	if err != nil {
+		return
+	}
+	argv := []string{"go", "mod", "download"}
+	for _, r := range mod.Require {
+		argv = append(argv, r.Mod.Path+"@"+r.Mod.Version)
+	}
+	if len(argv) == 3 {
+		return
+	}
+	if err := runTool(ctx, work, env, nil, io.Discard, argv...); err != nil { // work has no go.mod
+		b.log.InfoContext(ctx, "some modules of a part cannot be downloaded", "err", err)
+	}
 }
 
 // always marks what no second try mends.
@@ -273,7 +309,7 @@ func downloadEnv(ctx context.Context, home, cache string, logins bool) ([]string
 	if len(proxies) == 0 {
 		return nil, always(company.E(company.EImage, "no Go module proxy is configured").
 			Because("modules are fetched from proxies only, never from the addresses that a go.mod names").
-			Fix("set one with `go env -w GOPROXY=…`, vendor the modules, or set container.deps: off"))
+			Fix("set one with `go env -w GOPROXY=…`, vendor the modules, or go on without them, with container.deps: off: what needs them stays red"))
 	}
 	if !logins {
 		proxies = slices.DeleteFunc(proxies, func(p string) bool {

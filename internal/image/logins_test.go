@@ -38,10 +38,11 @@ func behindLogin(t *testing.T, e registry.Endpoint) registry.Endpoint {
 	}
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(&url.URL{Scheme: to.Scheme, Host: to.Host})
+		r.SetXForwarded()
 		r.Out.Header.Del("Authorization")
 	}}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != loginHeader {
+		if strings.HasPrefix(r.URL.Path, to.Path) && r.Header.Get("Authorization") != loginHeader {
 			http.Error(w, "who are you?", http.StatusUnauthorized)
 			return
 		}

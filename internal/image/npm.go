@@ -307,7 +307,7 @@ func (b *Builder) fillNPM(d npmDeps, fetch *fetching) fillFunc {
 				}
 				if r.ExitCode != 0 {
 					return outcome("the npm packages of "+words([]string{p.dir}, "package-lock.json")+" cannot be installed", r,
-						"check that `npm ci --ignore-scripts` works in your checkout and `npm config get registry` answers; or set container.deps: off")
+						"check that `npm ci --ignore-scripts` works in your checkout and `npm config get registry` answers; or go on without them, with container.deps: off: what needs them stays red")
 				}
 			}
 			return nil

@@ -305,7 +305,7 @@ func (b *Builder) fillPip(d pipDeps, fetch *fetching) fillFunc {
 			}
 			if err == nil && r.ExitCode != 0 {
 				err = outcome("the Python packages of "+strings.Join(d.from, ", ")+" cannot be installed", r,
-					"check that `pip install --only-binary :all:` works with these files for Python "+debianPython+" and `pip config get global.index-url` answers; or set container.deps: off")
+					"check that `pip install --only-binary :all:` works with these files for Python "+debianPython+" and `pip config get global.index-url` answers; or go on without them, with container.deps: off: what needs them stays red")
 			}
 			return err
 		}

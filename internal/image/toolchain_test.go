@@ -134,7 +134,7 @@ func TestGoWithC(t *testing.T) {
 		"c_test.go": "package c\n\nimport \"testing\"\n\nfunc TestLen(t *testing.T) {\n\tif Len(\"four\") != 4 {\n\t\tt.Error(Len(\"four\"))\n\t}\n}\n",
 	}
 	img := be.mustEnsure(t, Request{Toolchains: []string{"go", "cgo"}, Repo: newProject(t).commit(files)})
-	out := be.inTree(t, img, `go env CGO_ENABLED; go vet ./...; go test ./...; go test -race ./... 2>&1 | tail -1`)
+	out := be.mustRun(t, img, `set -e; cd /work; git clone -q `+RepoPath+` repo; cd repo; go env CGO_ENABLED; go vet ./...; go test ./...; go test -race ./... 2>&1 | tail -1`)
 	if strings.Count(out, "ok  \texample.org/c") != 2 || !strings.HasPrefix(out, "1\n") {
 		t.Errorf("%q", out)
 	}

@@ -70,7 +70,7 @@ func (in *Intake) followUp(ctx context.Context, s *company.State, t, lead *compa
 	if err != nil {
 		return nil, err
 	}
-	p.Image = img.ID
+	p.Image, p.Notes = img.ID, notes(img)
 	return company.Prepare{Task: t.ID, Prepared: p}, nil
 }
 
