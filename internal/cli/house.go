@@ -43,13 +43,14 @@ type house struct {
 	lock   *office.Lock
 	log    *slog.Logger
 
-	bus    bus.Bus
-	ledger *ledger.Ledger
-	orch   *orchestrator.Orchestrator
-	live   orchestrator.Live
-	proj   *projector
-	shop   *workbench.Shop
-	pool   *worker.Pool
+	bus     bus.Bus
+	ledger  *ledger.Ledger
+	orch    *orchestrator.Orchestrator
+	live    orchestrator.Live
+	proj    *projector
+	shop    *workbench.Shop
+	runtime container.Runtime
+	pool    *worker.Pool
 
 	serving bool // until it is ended, not until a task ends
 	workers int  // that the config asks for on this machine
@@ -144,7 +145,8 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.closers = append(h.closers, rt.Close)
+	h.closers = append(h.closers, rt.Close, func() error { return sweepAtLast(ctx, rt, h.office.ID, h.log) })
+	h.runtime = rt
 	registries, err := h.openRegistries(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -261,12 +263,8 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 	}
 	// What an earlier process left standing is swept before anything starts;
 	// we hold the lock, so nobody else's containers carry this office's label.
-	swept, err := rt.Sweep(ctx, h.office.ID, func(container.Info) bool { return false })
-	if err != nil {
+	if err := sweep(ctx, rt, h.office.ID, keepNone, h.log); err != nil {
 		return nil, err
-	}
-	if len(swept) > 0 {
-		h.log.Info("containers of an earlier process removed", "count", len(swept))
 	}
 	h.tidy(ctx, git)
 	return pool, nil
@@ -317,6 +315,9 @@ func (h *house) work(ctx context.Context, pool *worker.Pool) error {
 	wctx, cancel := context.WithCancel(ctx)
 	wg.Go(func() { _ = pool.Run(wctx) })
 	wg.Go(func() { h.proj.run(wctx) })
+	wg.Go(func() {
+		sweepOlder(wctx, h.runtime, h.office.ID, func() uint64 { return h.View().Office.Epoch }, sweepAgainAfter, h.log)
+	})
 	if h.packing.do != nil {
 		wg.Go(func() { h.packing.once(wctx, h.log) })
 	}
