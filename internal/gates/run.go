@@ -14,6 +14,7 @@ import (
 	"company/internal/company"
 	"company/internal/container"
 	"company/internal/gitops"
+	"company/internal/toolbox"
 )
 
 // Runner runs gates in containers.
@@ -321,6 +322,14 @@ func (r *Runner) once(ctx context.Context, j Job, n, attempt int) (company.GateC
 	}
 }
 
+// moduleMissing explains what the go command says in words of its own.
+func moduleMissing(output string) string {
+	if !strings.Contains(output, toolbox.ModuleNotThere) {
+		return ""
+	}
+	return "\n[a Go module that is named there is not in the image: it has what the go.mod and go.sum of the base name, as far as that could be downloaded, and nothing is fetched here]"
+}
+
 // errMemory: the container's memory limit was hit.
 var errMemory = errors.New("gates: out of memory")
 
@@ -370,7 +379,7 @@ func (r *Runner) sized(ctx context.Context, j Job, n, attempt int, limits contai
 	tr.CloseWithError(io.ErrClosedPipe)
 	<-tarred
 	res := stdout.results()
-	check := company.GateCheck{Name: g.Name, Command: g.Command, Took: time.Since(began), Output: out.text()}
+	check := company.GateCheck{Name: g.Name, Command: g.Command, Took: time.Since(began), Output: out.text() + moduleMissing(out.text())}
 	switch {
 	case err != nil && errors.Is(context.Cause(cctx), errTooLong) && ctx.Err() == nil:
 		check.ExitCode = exitTooLong

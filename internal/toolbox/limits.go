@@ -28,6 +28,10 @@ const (
 	HeartbeatEvery = 5 * time.Second
 	DeadMan        = 30 * time.Second
 
+	// ModuleNotThere is how the go command words it that a module is not in the
+	// image's cache: it wants to lock what it would download.
+	ModuleNotThere = ".lock: read-only file system"
+
 	// GatewayPort is where the gateway is reached inside the container.
 	GatewayPort = 8377
 	// Workspace is where the repository lies in the container.

@@ -261,6 +261,9 @@ func (p *process) result() toolbox.RunResult {
 	if p.left && !p.timedOut.Load() && !p.background {
 		notes = append(notes, "processes that the command left running were killed; use background for one that stays")
 	}
+	if strings.Contains(r.Stderr.String()+r.Stdout.String(), toolbox.ModuleNotThere) {
+		notes = append(notes, "a Go module that is named there is not in the image, and nothing can be fetched into its cache: ask for it with add_dependency, or do without")
+	}
 	if p.stdout.omitted()+p.stderr.omitted() > 0 {
 		notes = append(notes, "output was shortened; filter it (grep, head, tail) to see what is left out")
 	}
