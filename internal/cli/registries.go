@@ -95,6 +95,9 @@ func checkRegistries(ctx context.Context, cfg office.Config) []verdict {
 		found = append(found, mirrors.Debian+" (for container.setup)")
 	}
 	r := office.Result{OK: true, Found: strings.Join(found, ", ") + ", as this host's own clients are set"}
+	if logins := up.Logins(); len(logins) > 0 {
+		r.Found += "; with your login, for repositories of company trust --logins: " + strings.Join(logins, ", ")
+	}
 	if !all {
 		r = office.Result{Warn: true, Found: "only " + strings.Join(found, ", ") + ": " + strings.Join(up.Notes, "; "), Fix: "set the client's registry, or nothing: projects of other kinds need it"}
 	}

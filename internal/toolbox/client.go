@@ -24,6 +24,10 @@ const maxAnswer = 4 << 20
 // *company.Error when the container does not answer as it should; a context's
 // end is found in it by errors.Is.
 type Client struct {
+	// Grace is from SIGTERM to SIGKILL of a command that is out of time, where
+	// it is longer than the toolbox's own. It is set before the client is used.
+	Grace time.Duration
+
 	http      *http.Client
 	transport *http.Transport
 	lose      func() error // ends the link
@@ -116,7 +120,7 @@ func (c *Client) Run(ctx context.Context, r RunRequest) (RunResult, error) {
 	if limit == 0 {
 		limit = CommandTimeout
 	}
-	bounded, cancel := context.WithTimeoutCause(ctx, limit+Overrun, errOverrun)
+	bounded, cancel := context.WithTimeoutCause(ctx, limit+c.Grace+Overrun, errOverrun)
 	defer cancel()
 	res, err := call[RunResult](bounded, c, "run_command", r)
 	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(bounded), errOverrun) {

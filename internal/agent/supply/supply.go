@@ -236,6 +236,9 @@ func (r *Run) Add(ctx context.Context, d company.Dependency) (Answer, error) {
 	if err := registry.Check(d); err != nil {
 		return no("%s", said(err))
 	}
+	if err := r.store.Upstreams().Withheld(d); err != nil {
+		return no("%s", said(err))
+	}
 	if !r.store.Upstreams().Serves(d.Ecosystem) {
 		return no("this office has no registry for %s.", d.Ecosystem)
 	}

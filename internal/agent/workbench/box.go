@@ -38,6 +38,7 @@ func (s *Shop) start(ctx context.Context, image, name string, labels container.L
 		return nil, err
 	}
 	b.tools = toolbox.New(b.session)
+	b.tools.Grace = max(0, s.StopGrace)
 	return b, nil
 }
 
