@@ -194,23 +194,48 @@ type fetching struct {
 
 	mu       sync.Mutex
 	withheld error // the first refusal of what is not for this repository
+	away     bool  // a registry did not answer as it should
 }
 
 func (f *fetching) handler() http.Handler {
 	if f == nil || f.store == nil || f.policy == nil {
 		return http.NotFoundHandler()
 	}
-	return f.store.Serve(registry.Access{Policy: f.policy, Refused: func(r registry.Fetch) {
+	serves := f.store.Serve(registry.Access{Policy: f.policy, Refused: func(r registry.Fetch) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if f.withheld == nil {
 			f.withheld = r.Withheld
 		}
 	}})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := &answered{ResponseWriter: w}
+		serves.ServeHTTP(answer, r)
+		if answer.status >= http.StatusInternalServerError {
+			f.mu.Lock()
+			f.away = true
+			f.mu.Unlock()
+		}
+	})
 }
 
+// answered remembers the status of an answer.
+type answered struct {
+	http.ResponseWriter
+	status int
+}
+
+func (a *answered) WriteHeader(status int) {
+	a.status = status
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap gives the writer below to http.ResponseController.
+func (a *answered) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
 // explain says why a client failed, where it was refused what is not for this
-// repository: clients do not always show that.
+// repository: clients do not always show that. Nor do they say that a registry
+// was away, and not without the package: then another try may go better.
 func (f *fetching) explain(err error) error {
 	if f == nil || err == nil {
 		return err
@@ -218,10 +243,15 @@ func (f *fetching) explain(err error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var e *company.Error
-	if !errors.As(f.withheld, &e) {
-		return err
+	if errors.As(f.withheld, &e) {
+		return e.Wrap(err)
 	}
-	return e.Wrap(err)
+	if f.away && errors.As(err, &e) && e.Class == company.HumanRequired {
+		c := *e
+		c.Class = company.Recoverable
+		return &c
+	}
+	return err
 }
 
 // attached is the daemon's stream of a container as one connection: what it

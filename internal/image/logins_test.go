@@ -11,12 +11,14 @@ import (
 	"encoding/hex"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -40,16 +42,22 @@ func behindLogin(t *testing.T, e registry.Endpoint) registry.Endpoint {
 		r.SetURL(&url.URL{Scheme: to.Scheme, Host: to.Host})
 		r.SetXForwarded()
 		r.Out.Header.Del("Authorization")
+	}, ModifyResponse: func(r *http.Response) error { // addresses in it are of the one in front
+		text, err := io.ReadAll(r.Body)
+		text = bytes.ReplaceAll(text, []byte("http://"+to.Host), []byte("http://"+r.Request.Header.Get("X-Forwarded-Host")))
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+		r.Header.Set("Content-Length", strconv.Itoa(len(text)))
+		return err
 	}}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, to.Path) && r.Header.Get("Authorization") != loginHeader {
+		if r.Header.Get("Authorization") != loginHeader {
 			http.Error(w, "who are you?", http.StatusUnauthorized)
 			return
 		}
 		proxy.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() { srv.Close(); http.DefaultTransport.(*http.Transport).CloseIdleConnections() })
-	return registry.Endpoint{URL: srv.URL + to.Path}.WithAuth(loginHeader)
+	return registry.Endpoint{URL: srv.URL + to.Path}.WithAuth(loginHeader).OfHost()
 }
 
 // scoped is an npm registry with one package, @corp/secret, and its lock file.

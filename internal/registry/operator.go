@@ -191,7 +191,7 @@ func (r *reading) withNetrc(e Endpoint) Endpoint {
 	// The go command looks for a host with its port, others for one without.
 	for _, host := range []string{u.Host, u.Hostname()} {
 		if login, password, ok := netrc(text, host); ok {
-			e.auth = basic(login, password)
+			e.auth, e.wide = basic(login, password), true
 			break
 		}
 	}

@@ -34,6 +34,7 @@ type Endpoint struct {
 	URL   string // without a slash at the end; empty: none
 	Proxy string // what to reach it through; empty: the environment's HTTPS_PROXY and so on
 	auth  string // the Authorization header; see WithAuth
+	wide  bool   // auth is for the whole host, as clients take it that do not bind a login to a path
 	// Else: also the next proxy of a list is asked after any error, not only
 	// after "not found" (Go's | instead of a comma).
 	Else bool
@@ -41,6 +42,10 @@ type Endpoint struct {
 
 // WithAuth gives an endpoint its Authorization header.
 func (e Endpoint) WithAuth(header string) Endpoint { e.auth = header; return e }
+
+// OfHost makes the endpoint's login one of its whole host: a registry may have
+// its files beside its index.
+func (e Endpoint) OfHost() Endpoint { e.wide = true; return e }
 
 // String hides the credentials.
 func (e Endpoint) String() string {
