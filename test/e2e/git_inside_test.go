@@ -86,7 +86,7 @@ func TestFailedCommandsAreSeen(t *testing.T) {
 		"run_command sleep 60: timed out after 1s":                                    orchestrator.Failed,
 		"run_command sh ./test.sh | tail -5":                                          orchestrator.Done,
 	} {
-		it := p.Until(patience, text, func(it orchestrator.Item) bool { return strings.HasPrefix(it.Text, text) })
+		it := p.Until(patience, text, func(it orchestrator.Item) bool { return it.Kind == "tool_done" && strings.HasPrefix(it.Text, text) })
 		if it.Mark != mark {
 			t.Errorf("%s has the mark %q, want %q", it.Text, it.Mark, mark)
 		}
