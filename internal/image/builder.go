@@ -44,24 +44,18 @@ type Config struct {
 	// in build containers, and apt in set-up commands; nil = nothing is
 	// installed, which is noted. Go's modules come through the host's own go command.
 	Registries *registry.Store
-	// ByLogin serves the same with the operator's logins, for requests that may
-	// use them; nil = no login leads to more.
-	ByLogin *registry.Store
 }
 
 // Request says what an image must hold.
 type Request struct {
 	Base       string   // "" or "auto" = built from Debian; name@sha256:… = pulled
-	Toolchains []string // of go, node, python, rust, make, c, cgo; none for a plain shell
+	Toolchains []string // of go, node, python, rust, make; none for a plain shell
 	Setup      []string // shell commands, run as root without a network but for apt; one layer for all
 	// SetupEnv are variables that the set-up commands get and that the image
 	// must not hold. Their names are part of the key, their values are not.
 	SetupEnv map[string]Secret
 	Repo     *Repo // nil = no project
 	Offline  bool  // take no dependency from a registry (container.deps: off)
-	// Logins lets the dependencies of Repo be fetched with the operator's logins
-	// to registries, and lets them be what the operator calls private.
-	Logins bool
 }
 
 // Repo is the history that goes into an image.
@@ -100,7 +94,7 @@ type Builder struct {
 	seccomp  string
 	timeout  time.Duration
 
-	registries, byLogin *registry.Store
+	registries *registry.Store
 
 	noLoad bool // never load partial archives; tests use it to reach the commit
 
@@ -140,7 +134,7 @@ func New(cfg Config) (*Builder, error) {
 		return nil, err
 	}
 	return &Builder{docker: docker, closer: closer, log: cfg.Logger, dir: dir, progress: cfg.Progress,
-		seccomp: cfg.Seccomp, timeout: cfg.Timeout, toolboxFor: cfg.Toolbox, registries: cfg.Registries, byLogin: cfg.ByLogin}, nil
+		seccomp: cfg.Seccomp, timeout: cfg.Timeout, toolboxFor: cfg.Toolbox, registries: cfg.Registries}, nil
 }
 
 // Close closes the connections to the daemon.
@@ -224,17 +218,14 @@ func (b *Builder) plan(ctx context.Context, req Request, base baseSource) ([]ste
 				p.note("the value of %s is too short to be searched for in the image (under %d bytes)", n, shortest)
 			}
 		}
-		link, err := p.apt(req, base)
-		if err != nil {
-			return nil, nil, err
-		}
+		link := p.apt(req, base)
 		inputs := req.Setup
 		if len(names) > 0 {
 			inputs = append(append(slices.Clone(inputs), "with"), names...)
 		}
-		if link.fetch != nil { // other commands succeed with it; whose mirror it is does not count
+		if link.policy != nil { // other commands succeed with it; whose mirror it is does not count
 			why += ", with apt"
-			inputs = append(append(slices.Clone(inputs), "\x00apt"), b.whose(req)...)
+			inputs = append(slices.Clone(inputs), "\x00apt")
 		}
 		p.put("setup", why, b.setUp(req.Setup, req.SetupEnv, link), inputs...)
 	}
@@ -242,11 +233,7 @@ func (b *Builder) plan(ctx context.Context, req Request, base baseSource) ([]ste
 	if err != nil {
 		return nil, nil, err
 	}
-	if base.pulled && tools.cgo { // its compiler came with it
-		p.add("toolbox", "the toolbox "+string(hash[:12]), fillToolbox(bin), string(hash), "\x00cgo").env = withCgo
-	} else {
-		p.add("toolbox", "the toolbox "+string(hash[:12]), fillToolbox(bin), string(hash))
-	}
+	p.add("toolbox", "the toolbox "+string(hash[:12]), fillToolbox(bin), string(hash))
 	if req.Repo != nil {
 		p.add("repo", "the history of commit "+string(req.Repo.Commit[:12]), b.fillRepo(*req.Repo), string(req.Repo.Commit), req.Repo.branch())
 	}

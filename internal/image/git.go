@@ -71,7 +71,7 @@ func (b *Builder) fillRepo(repo Repo) fillFunc {
 // of the mirror's configuration, hooks or other refs can come along.
 func packRepo(ctx context.Context, repo Repo, work string, l *layer) error {
 	temp := filepath.Join(work, "repo.git")
-	if err := os.MkdirAll(temp, 0o700); err != nil {
+	if err := lendObjects(repo.MirrorDir, filepath.Join(temp, "objects")); err != nil {
 		return err
 	}
 	defer os.RemoveAll(temp)
@@ -81,7 +81,11 @@ func packRepo(ctx context.Context, repo Repo, work string, l *layer) error {
 	pack := filepath.Join(temp, "new")
 	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
-	err := runTool(ctx, "/", gitEnv(repo.MirrorDir), strings.NewReader(string(repo.Commit)+"\n"), nil,
+	// git begins a pack among the objects and renames it to its place at the
+	// end. The mirror may lie on another file system, so the objects that git
+	// writes to are these.
+	env := append(gitEnv(repo.MirrorDir), "GIT_OBJECT_DIRECTORY="+filepath.Join(temp, "objects"))
+	err := runTool(ctx, "/", env, strings.NewReader(string(repo.Commit)+"\n"), nil,
 		"git", "--git-dir="+repo.MirrorDir, "pack-objects", "--revs", "--delta-base-offset", "-q", pack)
 	if err != nil {
 		return gitError(err)
@@ -106,4 +110,17 @@ func packRepo(ctx context.Context, repo Repo, work string, l *layer) error {
 		}
 	}
 	return l.bytes(path.Join(root, "refs/heads", repo.branch()), 0o444, []byte(string(repo.Commit)+"\n"))
+}
+
+// lendObjects makes an empty folder of objects that reads those of a mirror.
+func lendObjects(mirrorDir, objects string) error {
+	if strings.Contains(mirrorDir, "\n") {
+		return company.E(company.EGit, "the repository for a worker image cannot be read").
+			Because("the path of the office has a line break").Fix("move the repository to another folder")
+	}
+	info := filepath.Join(objects, "info")
+	if err := os.MkdirAll(info, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(info, "alternates"), []byte(filepath.Join(mirrorDir, "objects")+"\n"), 0o600)
 }
