@@ -15,6 +15,7 @@ import (
 	"company/internal/agent/hands"
 	"company/internal/agent/session"
 	"company/internal/company"
+	"company/internal/folder"
 	"company/internal/orchestrator"
 )
 
@@ -140,8 +141,13 @@ func (w *world) sessions(ctx context.Context) (t *talks, closeAll func() error, 
 		[]adapters.Profile{{Name: "bench", Adapter: "openai", Model: "bench", BaseURL: t.server.url()}},
 		adapters.Deps{Log: w.Logger, Policy: adapters.DefaultPolicy(), Prices: func(string, string, string) adapters.Price { return adapters.Price{} }})
 	closers = append(closers, models.Close)
+	runs, err := folder.Make(filepath.Join(w.dir, "runs"))
+	if err != nil {
+		return nil, nil, err
+	}
+	closers = append(closers, runs.Close)
 	t.sessions = &session.Office{
-		Desk: t.orch, Ledger: l, Runs: filepath.Join(w.dir, "runs"), Logger: w.Logger,
+		Desk: t.orch, Ledger: l, Runs: runs, Logger: w.Logger,
 		Model: func(_ company.Role, wrap func(adapters.Model) adapters.Model) (adapters.Model, error) {
 			return models.Open("bench", wrap)
 		},

@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -89,14 +87,19 @@ func (a *app) ready() (office.Paths, office.Loaded, error) {
 
 // exists says whether the office was ever opened.
 func exists(p office.Paths) bool {
-	_, err := os.Lstat(filepath.Join(p.State, "office.json"))
+	state, err := p.Folder(p.State)
+	if err != nil {
+		return false
+	}
+	defer state.Close()
+	_, err = state.Lstat("office.json")
 	return err == nil
 }
 
 // open takes the office's lock, or reaches who holds it; who does neither
 // within the patience is EHeld. Exactly one of the two is returned.
 func (a *app) open(ctx context.Context, paths office.Paths, patience time.Duration) (h *house, remote access, err error) {
-	off, err := office.Open(paths)
+	off, err := a.openOffice(paths)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -135,6 +138,19 @@ func (a *app) open(ctx context.Context, paths office.Paths, patience time.Durati
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
+}
+
+// openOffice opens the folders of an office, and tells people what they are to
+// know of them.
+func (a *app) openOffice(paths office.Paths) (*office.Office, error) {
+	off, err := office.Open(paths)
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range off.Said {
+		a.note("%s", cleanLine(line, 600))
+	}
+	return off, nil
 }
 
 func heldBy(held *office.Holder) error {

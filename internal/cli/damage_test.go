@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/bus/nats"
 	"company/internal/company"
 	"company/internal/ledger"
 	"company/internal/office"
@@ -40,7 +41,7 @@ func TestDamagedLedger(t *testing.T) {
 			}
 		},
 		"a foreign record": func(t *testing.T, p office.Paths) {
-			b, err := openBus(t.Context(), p, office.Default(), nil)
+			b, err := nats.Open(t.Context(), nats.Options{Dir: p.Bus})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,12 +123,12 @@ func opened(t *testing.T, repo string) office.Paths {
 		t.Fatal(err)
 	}
 	defer off.Close()
-	b, err := openBus(t.Context(), off.Paths, office.Default(), nil)
+	b, err := openBus(t.Context(), off, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	l, err := ledger.Open(t.Context(), b, ledger.Options{SnapshotFile: filepath.Join(off.State, "snapshot")})
+	l, err := ledger.Open(t.Context(), b, ledger.Options{Folder: off.StateFolder})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
 
 	"company/internal/company"
+	"company/internal/folder"
 	"company/internal/office"
 )
 
@@ -19,14 +19,18 @@ const detachFor = 60 * time.Second
 
 // background is the company that detach started, apart from the terminal.
 type background struct {
-	log   string
+	logs  *folder.Folder
+	log   string        // name in logs
 	ended chan struct{} // closed when the process has ended
 }
+
+// path is where its log is.
+func (b *background) path() string { return b.logs.Join(b.log) }
 
 // detach hands the submission to the company that is open, or starts one in a
 // session of its own, and returns when the task has its id.
 func (a *app) detach(ctx context.Context, paths office.Paths, o submitOptions, cmd company.Submit) error {
-	off, err := office.Open(paths)
+	off, err := a.openOffice(paths)
 	if err != nil {
 		return err
 	}
@@ -40,13 +44,13 @@ func (a *app) detach(ctx context.Context, paths office.Paths, o submitOptions, c
 		if err := lock.Release(); err != nil {
 			return err
 		}
-		if bg, err = a.startDetached(paths, o, cmd.Instruction); err != nil {
+		if bg, err = a.startDetached(off, o, cmd.Instruction); err != nil {
 			return err
 		}
 	}
 	late := company.E(company.EHeld, "no company took the task in time").Fix("company status")
 	if bg != nil {
-		late = late.Fix("see " + bg.log)
+		late = late.Fix("see " + bg.path())
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, detachFor, late)
 	defer cancel()
@@ -85,7 +89,7 @@ func (a *app) detach(ctx context.Context, paths office.Paths, o submitOptions, c
 // startDetached starts this program again in a session of its own. It reads
 // the instruction from a file that has no name any more: an argument may be no
 // longer than 128 KiB, and everybody could read it.
-func (a *app) startDetached(p office.Paths, o submitOptions, text string) (*background, error) {
+func (a *app) startDetached(off *office.Office, o submitOptions, text string) (*background, error) {
 	fail := func(err error) error {
 		return company.E(company.EInternal, "the company could not be started again").Wrap(err).Fix("submit it without --detach")
 	}
@@ -93,18 +97,19 @@ func (a *app) startDetached(p office.Paths, o submitOptions, text string) (*back
 	if err != nil {
 		return nil, fail(err)
 	}
-	bg := &background{log: filepath.Join(p.Logs, "detached-"+now().Format("20060102T150405.000")+".log"), ended: make(chan struct{})}
-	log, err := os.OpenFile(bg.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	name := "detached-" + now().Format("20060102T150405.000") + ".log"
+	bg := &background{logs: off.LogsFolder, log: name, ended: make(chan struct{})}
+	log, err := off.LogsFolder.Append(name)
 	if err != nil {
 		return nil, fail(err)
 	}
 	defer log.Close()
-	in, err := os.CreateTemp(p.State, "instruction-") // mode 0600
+	in, inName, err := off.StateFolder.CreateTemp("instruction-")
 	if err != nil {
 		return nil, fail(err)
 	}
 	defer in.Close()
-	if err := os.Remove(in.Name()); err != nil {
+	if err := off.StateFolder.Remove(inName); err != nil {
 		return nil, fail(err)
 	}
 	if _, err := in.WriteString(text); err != nil {
@@ -154,8 +159,8 @@ func (a *app) again(o submitOptions) []string {
 // failed is the error of a company that ended before it took the task: its
 // own, as its log has it.
 func (b *background) failed() error {
-	e := company.E(company.EInternal, "the detached company ended at once").Fix("see " + b.log)
-	text, err := os.ReadFile(b.log)
+	e := company.E(company.EInternal, "the detached company ended at once").Fix("see " + b.path())
+	text, err := b.logs.ReadFile(b.log, 0)
 	if err != nil {
 		return e
 	}
@@ -170,13 +175,13 @@ func (a *app) detached(id company.TaskID, bg *background) error {
 	if a.output == "json" {
 		v := map[string]any{"schema_version": 1, "task": id}
 		if bg != nil {
-			v["log"] = bg.log
+			v["log"] = bg.path()
 		}
 		return a.printJSON(a.out, v)
 	}
 	where := ""
 	if bg != nil {
-		where = "; log: " + bg.log
+		where = "; log: " + bg.path()
 	}
 	_, err := fmt.Fprintf(a.out, "%s is under way%s\nwatch it: company feed --follow %s\n", id, where, id)
 	return err

@@ -72,7 +72,6 @@ func (a *app) checkProject(ctx context.Context, p office.Paths, perr error, c of
 			out = append(out, verdict{Name: name, Result: r})
 		}
 	}
-	out = append(out, a.checkPackages(ctx, c, repo, seen.project)...)
 	return append(out, verdict{Name: "forge", Result: a.checkForge(ctx, c, seen.base.RemoteURL)})
 }
 
@@ -108,7 +107,7 @@ func (a *app) checkOffice(ctx context.Context, p office.Paths, err error, loaded
 	if !exists(p) {
 		return one("office", office.Result{OK: true, Found: "not opened yet: " + p.Root})
 	}
-	off, err := office.Open(p) // refuses what a repository brought, before a lock is made in it
+	off, err := a.openOffice(p) // refuses what a repository brought, before a lock is made in it
 	if err != nil {
 		return one("office", broken(err))
 	}

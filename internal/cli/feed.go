@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -115,21 +114,13 @@ func untilTouched(ctx context.Context, p office.Paths) error {
 	if err := lock.Release(); err != nil {
 		return err
 	}
-	at := touched(p)
-	for touched(p).Equal(at) {
+	at := office.Touched(p)
+	for office.Touched(p).Equal(at) {
 		if err := pause(ctx, 250*time.Millisecond, nil); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func touched(p office.Paths) time.Time {
-	info, err := os.Stat(p.Lock())
-	if err != nil {
-		return time.Time{}
-	}
-	return info.ModTime()
 }
 
 // pause waits unless err is an error already.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,8 +22,30 @@ import (
 )
 
 func paths(t *testing.T) office.Paths {
+	return openOffice(t).Paths
+}
+
+// openOffice is an empty office.
+func openOffice(t *testing.T) *office.Office {
+	t.Helper()
 	dir := t.TempDir()
-	return office.Paths{Root: dir, State: dir, Runs: dir, Backlog: dir}
+	if err := os.WriteFile(filepath.Join(dir, office.ConfigName), []byte("version: 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := office.Find(office.FindOptions{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	off, err := office.Open(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := off.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return off
 }
 
 // played is an office that plays a prepared feed.

@@ -19,7 +19,7 @@ func gitConfig(p office.Paths, c office.Config, env func(string) (string, bool))
 		return gitops.Config{}, err
 	}
 	agent, _ := env("SSH_AUTH_SOCK")
-	forges := openForges("", c, nil, env)
+	forges := openForges(nil, c, nil, env)
 	return gitops.Config{
 		Signoff: c.Git.Signoff, Sign: c.Git.Sign, SigningKey: c.Git.SigningKey, GPGHome: gpgHome(env),
 		Root: p.Git, Author: author, Remote: c.Git.Remote, IntegrationPrefix: c.Git.IntegrationBranch,

@@ -197,7 +197,7 @@ func (a *app) withRequest(ctx context.Context, project, base string, run func(co
 	if base == "" && loaded.Config.Git.Base != office.Auto {
 		base = loaded.Config.Git.Base
 	}
-	off, err := office.Open(paths)
+	off, err := a.openOffice(paths)
 	if err != nil {
 		return err
 	}
@@ -227,8 +227,7 @@ func (a *app) withRequest(ctx context.Context, project, base string, run func(co
 	}
 	in := manager.Intake{
 		Images: b, Base: c.Container.Image, Setup: c.Container.Setup, SetupEnv: secrets, Offline: c.Container.Deps == "off",
-		Logins: office.OpenTrust(a.env).MayLogIn(p.Path),
-		Lint:   given(c.Gates.Lint), Test: given(c.Gates.Test), Prefix: c.Git.IntegrationBranch,
+		Lint: given(c.Gates.Lint), Test: given(c.Gates.Test), Prefix: c.Git.IntegrationBranch,
 	}
 	req, err := in.ImageOf(ctx, m, p.Path, base)
 	if err != nil {
@@ -246,7 +245,7 @@ func (a *app) builder(ctx context.Context, off *office.Office, loaded office.Loa
 		h.close()
 		return nil, nil, err
 	}
-	b, err := image.New(image.Config{Logger: a.log, Seccomp: buildProfile(), Registries: registries.Open(), ByLogin: registries.ByLogin(), Progress: func(line string) { a.note("%s", line) }})
+	b, err := image.New(image.Config{Logger: a.log, Seccomp: buildProfile(), Registries: registries, Progress: func(line string) { a.note("%s", line) }})
 	if err != nil {
 		h.close()
 		return nil, nil, err

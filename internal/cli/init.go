@@ -91,18 +91,23 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 		return err
 	}
 	paths, err := office.Find(office.FindOptions{Dir: dir, Office: dir})
+	var exclude string
+	var hidden []string
 	if err == nil {
-		err = office.Exclude(paths)
+		exclude, hidden, err = office.Exclude(paths)
 	}
 	if err != nil {
 		return err
 	}
 	if a.output == "json" {
-		return a.printJSON(a.out, map[string]any{"schema_version": 1, "file": path, "backup": backup, "found": found})
+		return a.printJSON(a.out, map[string]any{"schema_version": 1, "file": path, "backup": backup, "found": found, "exclude_file": exclude, "excluded": nonNil(hidden)})
 	}
 	fmt.Fprintf(a.out, "written: %s\n", cleanLine(path, 400))
 	if backup != "" {
 		fmt.Fprintf(a.out, "the old one: %s\n", cleanLine(backup, 400))
+	}
+	if exclude != "" {
+		fmt.Fprintf(a.out, "hidden from git: %s (in %s)\n", cleanLine(strings.Join(hidden, " "), 400), cleanLine(exclude, 400))
 	}
 	for _, line := range found.lines() {
 		fmt.Fprintf(a.out, "  %s\n", cleanLine(line, 300))

@@ -5,14 +5,13 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"company/internal/company"
 	"company/internal/container"
+	"company/internal/folder"
 	"company/internal/gitops"
 	"company/internal/image"
 	"company/internal/office"
@@ -24,8 +23,6 @@ type leftover struct {
 	Name  string         `json:"name"`
 	Task  company.TaskID `json:"task,omitempty"`
 	Bytes int64          `json:"bytes"` // that its removal frees at most; 0: next to nothing, or not known
-	// Unmerged: it holds work that no branch holds.
-	Unmerged bool `json:"unmerged,omitempty"`
 
 	remove func(context.Context) error
 }
@@ -33,11 +30,8 @@ type leftover struct {
 // keeper knows what of an office is still needed.
 type keeper struct {
 	state  *company.State
-	paths  office.Paths
+	office *office.Office
 	before time.Time // tasks that ended later are kept
-	// unmerged lets go of work, too, that no branch holds. A person says so,
-	// and never a clock.
-	unmerged bool
 }
 
 // done says that nothing of a task will be asked for again: it ended before
@@ -58,44 +52,11 @@ func (k keeper) done(t *company.Task) bool {
 	return true
 }
 
-// merged says that the work of a run is in a branch as far as it ever will be:
-// its subtask was merged, with which what came before is superseded.
-func (k keeper) merged(run company.RunID) bool {
-	t := k.state.Tasks[run.Task()]
-	if t.Status == company.TaskCompleted {
-		return true
-	}
-	r := t.Runs[run]
-	if r == nil {
-		return false
-	}
-	sub := t.Subtask(r.Subtask)
-	return sub != nil && sub.Status == company.SubCompleted
-}
-
-// sparesRepository says that a run's repository holds nothing that would be
-// lost with it. How old it is says nothing about that.
-func (k keeper) sparesRepository(ctx context.Context, store *gitops.Store, run company.RunID) (bool, error) {
-	if r := findRun(k.state, run); k.merged(run) || r != nil && r.Ended && r.Head != "" {
-		return true, nil // the host has it: see sparesResult
-	}
-	holds, err := store.HoldsWork(ctx, run)
-	return !holds, err
-}
-
-// sparesResult is the same of what the host took from a run.
-func (k keeper) sparesResult(ctx context.Context, m *gitops.Mirror, run company.RunID) (bool, error) {
-	if k.merged(run) {
-		return true, nil
-	}
-	return m.Merged(ctx, run)
-}
-
 // files are the folders of runs and the logs of companies in the background.
 // What does not bear the name of a run of this ledger is not ours to judge.
 func (k keeper) files() ([]leftover, error) {
 	var out []leftover
-	entries, err := os.ReadDir(k.paths.Runs)
+	entries, err := k.office.RunsFolder.List(".")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -104,32 +65,28 @@ func (k keeper) files() ([]leftover, error) {
 		if !e.IsDir() || !run.Valid() || findRun(k.state, run) == nil || !k.done(k.state.Tasks[run.Task()]) {
 			continue
 		}
-		out = append(out, leftover{Kind: "run", Name: string(run), Task: run.Task(), Bytes: du(filepath.Join(k.paths.Runs, e.Name())),
-			remove: removeIn(k.paths.Runs, e.Name())})
+		out = append(out, leftover{Kind: "run", Name: string(run), Task: run.Task(), Bytes: du(k.office.RunsFolder, e.Name()),
+			remove: removeIn(k.office.RunsFolder, e.Name())})
 	}
-	logs, err := filepath.Glob(filepath.Join(k.paths.Logs, "detached-*.log"))
+	logs, err := k.office.LogsFolder.List(".")
 	if err != nil {
 		return nil, err
 	}
-	for _, file := range logs {
+	for _, e := range logs {
+		if !strings.HasPrefix(e.Name(), "detached-") || !strings.HasSuffix(e.Name(), ".log") {
+			continue
+		}
 		// One that is written to just now may be of a company that follows.
-		if info, err := os.Lstat(file); err == nil && info.Mode().IsRegular() && info.ModTime().Before(k.before) && time.Since(info.ModTime()) > time.Hour {
-			out = append(out, leftover{Kind: "log", Name: filepath.Base(file), Bytes: info.Size(), remove: removeIn(k.paths.Logs, filepath.Base(file))})
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.ModTime().Before(k.before) && time.Since(info.ModTime()) > time.Hour {
+			out = append(out, leftover{Kind: "log", Name: e.Name(), Bytes: info.Size(), remove: removeIn(k.office.LogsFolder, e.Name())})
 		}
 	}
 	return out, nil
 }
 
-// removeIn removes a name in a folder, and nothing outside of it, whatever
-// links lie there.
-func removeIn(dir, name string) func(context.Context) error {
-	return func(context.Context) error {
-		root, err := os.OpenRoot(dir)
-		if err != nil {
-			return err
-		}
-		return errors.Join(root.RemoveAll(name), root.Close())
-	}
+// removeIn removes a name in a folder of the office, and what is below it.
+func removeIn(dir *folder.Folder, name string) func(context.Context) error {
+	return func(context.Context) error { return dir.RemoveAll(name) }
 }
 
 // git is the repositories of runs, and what the mirrors keep of runs.
@@ -140,15 +97,8 @@ func (k keeper) git(ctx context.Context, store *gitops.Store, remote string) ([]
 		return nil, err
 	}
 	for _, run := range runs {
-		if !k.done(k.state.Tasks[run.Task()]) {
-			continue
-		}
-		spared, err := k.sparesRepository(ctx, store, run)
-		if err != nil {
-			return nil, err
-		}
-		if spared || k.unmerged {
-			out = append(out, leftover{Kind: "repository", Unmerged: !spared, Name: string(run), Task: run.Task(), Bytes: du(filepath.Join(k.paths.Git, "runs", string(run)+".git")),
+		if k.done(k.state.Tasks[run.Task()]) {
+			out = append(out, leftover{Kind: "repository", Name: string(run), Task: run.Task(), Bytes: du(k.office.GitFolder, "runs/"+string(run)+".git"),
 				remove: func(ctx context.Context) error { return store.DropQuarantine(ctx, run) }})
 		}
 	}
@@ -158,7 +108,7 @@ func (k keeper) git(ctx context.Context, store *gitops.Store, remote string) ([]
 			continue
 		}
 		seen[t.Project.ID] = true
-		m, err := gitops.LookAt(k.paths.Git, remote, t.Project.ID, t.Project.Path)
+		m, err := gitops.LookAt(k.office.Git, remote, t.Project.ID, t.Project.Path)
 		if company.CodeOf(err) == company.ENotFound {
 			continue // nothing was fetched
 		}
@@ -170,15 +120,8 @@ func (k keeper) git(ctx context.Context, store *gitops.Store, remote string) ([]
 			return nil, err
 		}
 		for _, run := range results {
-			if !k.done(k.state.Tasks[run.Task()]) {
-				continue
-			}
-			spared, err := k.sparesResult(ctx, m, run)
-			if err != nil {
-				return nil, err
-			}
-			if spared || k.unmerged {
-				out = append(out, leftover{Kind: "result", Unmerged: !spared, Name: string(run), Task: run.Task(), remove: func(ctx context.Context) error { return m.DropResult(ctx, run) }})
+			if k.done(k.state.Tasks[run.Task()]) {
+				out = append(out, leftover{Kind: "result", Name: string(run), Task: run.Task(), remove: func(ctx context.Context) error { return m.DropResult(ctx, run) }})
 			}
 		}
 	}
@@ -247,28 +190,11 @@ func sorted(all []leftover) []leftover {
 	return all
 }
 
-// du is how many bytes the files below a folder hold that are nowhere else.
-// What cannot be read counts nothing.
-func du(dir string) int64 {
-	sum, _ := usage(context.Background(), dir)
+// du is how many bytes the files of a folder hold that are nowhere else. What
+// cannot be read counts nothing.
+func du(own *folder.Folder, name string) int64 {
+	sum, _ := own.Usage(context.Background(), name)
 	return sum
-}
-
-// usage is du until ctx ends; ok says that it came to the end.
-func usage(ctx context.Context, dir string) (sum int64, ok bool) {
-	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil || !e.Type().IsRegular() {
-			return nil
-		}
-		if info, err := e.Info(); err == nil && links(info) == 1 {
-			sum += info.Size()
-		}
-		return nil
-	})
-	return sum, err == nil
 }
 
 // disk is what an office holds on disk, in bytes. What took too long to count
@@ -293,7 +219,14 @@ func diskOf(ctx context.Context, p office.Paths, patience time.Duration) disk {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	count := func(dir string) *int64 {
-		n, ok := usage(ctx, dir)
+		own, err := p.Folder(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil {
+			defer own.Close()
+		}
+		n, ok := own.Usage(ctx, ".")
 		if !ok {
 			return nil
 		}

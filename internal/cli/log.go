@@ -2,23 +2,22 @@ package cli
 
 import (
 	"log/slog"
-	"os"
-	"path/filepath"
 
 	"company/internal/company"
+	"company/internal/folder"
 )
 
 // fileLog adds company.log of the office, as lines of JSON, to a logger
 // (LOG-1). Its level is COMPANY_LOG_LEVEL: debug, info (the default), warn or
 // error. The file holds transitions and troubles, never a conversation.
-func fileLog(dir string, also *slog.Logger, env func(string) (string, bool)) (*slog.Logger, func() error, error) {
+func fileLog(logs *folder.Folder, also *slog.Logger, env func(string) (string, bool)) (*slog.Logger, func() error, error) {
 	level := slog.LevelInfo
 	if v, ok := env("COMPANY_LOG_LEVEL"); ok && v != "" {
 		if err := level.UnmarshalText([]byte(v)); err != nil {
 			return nil, nil, company.E(company.EConfig, "COMPANY_LOG_LEVEL is "+v).Fix("debug, info, warn or error")
 		}
 	}
-	f, err := os.OpenFile(filepath.Join(dir, "company.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := logs.Append("company.log")
 	if err != nil {
 		return nil, nil, company.E(company.EConfig, "the office's log cannot be written").Wrap(err).Fix("see that the folder is yours and has space")
 	}

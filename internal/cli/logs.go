@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/ledger"
+	"company/internal/office"
 )
 
 // Bounds of what logs shows of one message or result without -v, in lines,
@@ -63,8 +63,7 @@ func (a *app) logs(ctx context.Context, id string) error {
 			return company.E(company.ENotFound, "no run of "+id+" has begun yet").Fix("company show " + id)
 		}
 	}
-	file := filepath.Join(paths.Run(run.ID), "transcript.ndjson")
-	t, err := readTranscript(file)
+	t, err := readTranscript(paths, run.ID)
 	if errors.Is(err, fs.ErrNotExist) {
 		t, err = a.journal(ctx, acc, run)
 	}
@@ -114,17 +113,14 @@ func newest(t *company.Task, sub company.SubtaskID) *company.Run {
 	return last
 }
 
-func readTranscript(file string) (agent.Transcript, error) {
-	info, err := os.Lstat(file)
-	if err != nil {
+func readTranscript(p office.Paths, run company.RunID) (agent.Transcript, error) {
+	text, err := readRunFile(p, run, "transcript.ndjson", maxTranscript)
+	if errors.Is(err, fs.ErrNotExist) {
 		return agent.Transcript{}, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxTranscript {
-		return agent.Transcript{}, company.E(company.EInvalid, file+" is no transcript").Fix("move it away; the journal has it, too")
-	}
-	text, err := os.ReadFile(file)
 	if err != nil {
-		return agent.Transcript{}, company.E(company.EInternal, "the transcript cannot be read").Wrap(err).Fix("see that the file is yours")
+		return agent.Transcript{}, company.E(company.EInvalid, filepath.Join(p.Run(run), "transcript.ndjson")+" is no transcript").Wrap(err).
+			Fix("move it away; the journal has it, too")
 	}
 	return agent.DecodeTranscript(text)
 }

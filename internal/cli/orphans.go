@@ -62,7 +62,7 @@ func (a *app) ourOffice() (id string, held bool) {
 	if err != nil || !exists(p) {
 		return "", false
 	}
-	off, err := office.Open(p)
+	off, err := a.openOffice(p)
 	if err != nil {
 		return "", false
 	}

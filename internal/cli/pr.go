@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -120,8 +118,13 @@ func (a *app) showPR(ctx context.Context, number string) error {
 
 // page is the text of a pull request, as the office keeps it.
 func page(p office.Paths, pr *company.PullRequest) (string, error) {
-	file := filepath.Join(p.State, "pulls", strconv.Itoa(pr.Number)+".md")
-	text, err := os.ReadFile(file)
+	file, name := page0(p, pr), pullsDir+"/"+strconv.Itoa(pr.Number)+".md"
+	var text []byte
+	state, err := p.Folder(p.State)
+	if err == nil {
+		defer state.Close()
+		text, err = state.ReadFile(name, 0)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return "(its page is gone: " + file + ")\n", nil
 	}

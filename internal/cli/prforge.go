@@ -29,7 +29,8 @@ func (a *app) forgeOf(ctx context.Context, p office.Paths, s *company.State, t *
 	if err != nil {
 		return nil, ref, err
 	}
-	f, err := openForges(filepath.Join(p.State, "pulls"), loaded.Config, a.log, a.env).Of(ctx, ref, remote)
+	// The pages of the office are not looked at: nothing has to be asked of them.
+	f, err := openForges(nil, loaded.Config, a.log, a.env).Of(ctx, ref, remote)
 	return f, ref, err
 }
 
@@ -93,8 +94,12 @@ func (a *app) nextOf(ctx context.Context, p office.Paths, t *company.Task) strin
 	return next
 }
 
+// pullsDir is the folder of the pages of pull requests, in the state folder.
+const pullsDir = "pulls"
+
+// page0 is the path of a pull request's page.
 func page0(p office.Paths, pr *company.PullRequest) string {
-	return filepath.Join(p.State, "pulls", fmt.Sprint(pr.Number)+".md")
+	return filepath.Join(p.State, pullsDir, fmt.Sprint(pr.Number)+".md")
 }
 
 // openBy is how to open a pull request by hand, where its branch is on GitHub
@@ -142,7 +147,7 @@ func (a *app) closeThere(ctx context.Context, p office.Paths, s *company.State, 
 // checkForge says where a pull request of a checkout would go, and with whose
 // login. Nothing is asked of the forge.
 func (a *app) checkForge(ctx context.Context, c office.Config, remote string) office.Result {
-	f, choice, err := openForges("", c, a.log, a.env).For(ctx, remote)
+	f, choice, err := openForges(nil, c, a.log, a.env).For(ctx, remote)
 	switch {
 	case err != nil:
 		return broken(err)
@@ -169,7 +174,7 @@ func (a *app) askForge(ctx context.Context, p office.Paths, c office.Config) off
 			remote = gitops.RemoteAt(ctx, cfg, p.Repo)
 		}
 	}
-	f, choice, err := openForges("", c, a.log, a.env).For(ctx, remote)
+	f, choice, err := openForges(nil, c, a.log, a.env).For(ctx, remote)
 	if err != nil {
 		return broken(err)
 	}
@@ -180,7 +185,7 @@ func (a *app) askForge(ctx context.Context, p office.Paths, c office.Config) off
 	if err != nil {
 		return broken(err)
 	}
-	return accessResult(choice.Repo, access, openForges("", c, a.log, a.env).HowToLogIn(remote))
+	return accessResult(choice.Repo, access, openForges(nil, c, a.log, a.env).HowToLogIn(remote))
 }
 
 // accessResult is what a login may do, in doctor's words.

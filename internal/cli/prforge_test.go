@@ -58,7 +58,7 @@ func TestTheLoginOfAGitea(t *testing.T) {
 		v, ok := map[string]string{"GITHUB_TOKEN": "hub", "HOME": t.TempDir()}[name]
 		return v, ok
 	}
-	forges := openForges("", c, nil, env)
+	forges := openForges(nil, c, nil, env)
 	const remote = "https://git.example.com/tools/acme/app.git"
 	fix := tokenFix(forges, c, remote)
 	for _, want := range []string{"export GITEA_TOKEN=", "read:user", "write:repository", "write:issue"} {

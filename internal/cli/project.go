@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/company"
-	"company/internal/office"
 )
 
 func newProject(a *app) *cobra.Command {
@@ -91,7 +90,7 @@ func (a *app) addProject(ctx context.Context, path, name string) error {
 	if err != nil {
 		return err
 	}
-	off, err := office.Open(paths) // here it may be the first thing that happens in the office
+	off, err := a.openOffice(paths) // here it may be the first thing that happens in the office
 	if err != nil {
 		return err
 	}

@@ -4,12 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
-
-	"github.com/google/renameio/v2"
 
 	"company/internal/company"
 	"company/internal/evidence"
@@ -95,15 +92,11 @@ func (p *projector) catchUp(s *company.State) {
 // none to be read.
 func (p *projector) written(id company.TaskID) time.Time {
 	var st executionState
-	text, err := os.ReadFile(p.file(id))
+	text, err := p.h.office.TasksFolder.ReadFile(string(id)+".json", 0)
 	if err != nil || json.Unmarshal(text, &st) != nil {
 		return time.Time{}
 	}
 	return st.LastUpdated
-}
-
-func (p *projector) file(id company.TaskID) string {
-	return filepath.Join(filepath.Dir(p.h.office.Runs), "state", string(id)+".json")
 }
 
 func (p *projector) flush() {
@@ -133,8 +126,7 @@ type executionState struct {
 }
 
 func (p *projector) write(t *company.Task) error {
-	paths := p.h.office.Paths
-	if err := manager.WriteBacklog(paths.Backlog, t); err != nil {
+	if err := manager.WriteBacklog(p.h.office.BacklogFolder, t); err != nil {
 		return err
 	}
 	st := executionState{
@@ -167,11 +159,7 @@ func (p *projector) write(t *company.Task) error {
 	if err != nil {
 		return fmt.Errorf("write the state of %s: %w", t.ID, err)
 	}
-	file := p.file(t.ID)
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
-	}
-	return renameio.WriteFile(file, append(text, '\n'), 0o600)
+	return p.h.office.TasksFolder.WriteFile(string(t.ID)+".json", append(text, '\n'), 0o600)
 }
 
 // verdict writes the gates' verdict into the result of the run that it is
@@ -185,14 +173,14 @@ func (p *projector) verdict(t *company.Task, sub *company.Subtask) error {
 	if r == nil || !r.Ended || r.Head != sub.Gate.Head {
 		return nil
 	}
-	file := filepath.Join(p.h.office.Runs, string(id), "result.json")
-	text, err := os.ReadFile(file)
+	runs, name := p.h.office.RunsFolder, string(id)+"/result.json"
+	text, err := runs.ReadFile(name, 0)
 	if err != nil {
 		return nil // the run's folder was cleaned up; the ledger has it all
 	}
 	var res evidence.ExecutionResult
 	if err := json.Unmarshal(text, &res); err != nil {
-		return fmt.Errorf("read %s: %w", file, err)
+		return fmt.Errorf("read %s: %w", runs.Join(name), err)
 	}
 	if res.QualityGates != nil && res.Status == r.Status {
 		return nil
@@ -201,5 +189,5 @@ func (p *projector) verdict(t *company.Task, sub *company.Subtask) error {
 	if text, err = res.Marshal(); err != nil {
 		return err
 	}
-	return evidence.Write(p.h.office.Runs, id, "result.json", text)
+	return evidence.Write(runs, id, "result.json", text)
 }

@@ -2,8 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"path/filepath"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -69,7 +70,12 @@ func (a *app) syncPRs(ctx context.Context, numbers []string) error {
 			pulls = append(pulls, p)
 		}
 	}
-	forges := openForges(filepath.Join(paths.State, "pulls"), loaded.Config, a.log, a.env)
+	state, err := paths.Folder(paths.State)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	defer state.Close()
+	forges := openForges(state, loaded.Config, a.log, a.env)
 	l := listener(s.Office.ID, paths, loaded, forges)
 	out := make([]heard, 0, len(pulls))
 	for _, p := range pulls {

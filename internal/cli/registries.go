@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -15,9 +14,9 @@ import (
 	mirrors "company/internal/registry"
 )
 
-// openRegistries opens the operator's package registries, behind caches that
+// openRegistries opens the operator's package registries, behind a cache that
 // all offices of this user share. With container.deps: off there are none.
-func (h *house) openRegistries(ctx context.Context, cfg office.Config) (*mirrors.Stores, error) {
+func (h *house) openRegistries(ctx context.Context, cfg office.Config) (*mirrors.Store, error) {
 	if cfg.Container.Deps == "off" {
 		return nil, nil
 	}
@@ -32,24 +31,23 @@ func (h *house) openRegistries(ctx context.Context, cfg office.Config) (*mirrors
 	if err != nil {
 		return nil, err
 	}
-	trust := office.OpenTrust(os.LookupEnv)
-	stores, err := mirrors.OpenStores(filepath.Join(dir, "registries"), up, cfg.Container.Logins, trust.MayLogIn)
+	store, err := mirrors.Open(filepath.Join(dir, "registries"), up)
 	if err != nil {
 		return nil, err
 	}
-	stores.Each(func(s *mirrors.Store) { s.SetLogger(h.log) })
-	h.closers = append(h.closers, func() error { stores.Close(); return nil })
-	return stores, nil
+	store.SetLogger(h.log)
+	h.closers = append(h.closers, func() error { store.Close(); return nil })
+	return store, nil
 }
 
 // supplies says what runs may fetch of the registries; nil where there are
 // none.
-func (h *house) supplies(stores *mirrors.Stores) *supply.Office {
-	if stores == nil {
+func (h *house) supplies(store *mirrors.Store) *supply.Office {
+	if store == nil {
 		return nil
 	}
 	return &supply.Office{
-		Stores: stores, Desk: h.orch, Runs: h.office.Runs, Logger: h.log,
+		Store: store, Desk: h.orch, Runs: h.office.RunsFolder, Logger: h.log,
 		Told: func(run company.RunID, line string) {
 			h.tell(orchestrator.Item{Task: run.Task(), Run: run, Kind: "registry", Mark: orchestrator.Info, Text: agent.CleanLine(line, 200)})
 		},
@@ -95,9 +93,6 @@ func checkRegistries(ctx context.Context, cfg office.Config) []verdict {
 		found = append(found, mirrors.Debian+" (for container.setup)")
 	}
 	r := office.Result{OK: true, Found: strings.Join(found, ", ") + ", as this host's own clients are set"}
-	if logins := up.Logins(); len(logins) > 0 {
-		r.Found += "; with your login, for repositories of company trust --logins: " + strings.Join(logins, ", ")
-	}
 	if !all {
 		r = office.Result{Warn: true, Found: "only " + strings.Join(found, ", ") + ": " + strings.Join(up.Notes, "; "), Fix: "set the client's registry, or nothing: projects of other kinds need it"}
 	}

@@ -61,9 +61,6 @@ company resume; a second one ends at once.`,
 			if c.Flags().Changed("workers") && o.workers == 0 {
 				return company.E(company.EUsage, "--workers 0: nobody would work on it").Fix("--workers 1, or more")
 			}
-			if c.Flags().Changed("budget-usd") && o.budgetUSD == 0 {
-				return company.E(company.EUsage, "--budget-usd 0: nothing could be done for that").Fix("--dry-run makes a plan only")
-			}
 			if err := a.submitFlags(o); err != nil {
 				return err
 			}

@@ -30,7 +30,7 @@ func TestTidy(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	h := &house{log: slog.New(slog.NewTextHandler(io.Discard, nil)), office: &office.Office{Paths: office.Paths{Runs: filepath.Join(dir, "runtime", "runs")}}}
+	h := &house{log: slog.New(slog.NewTextHandler(io.Discard, nil)), office: openOffice(t)}
 	h.loaded.Config = office.Default()
 	if h.ledger, err = ledger.Open(t.Context(), bus, ledger.Options{}); err != nil {
 		t.Fatal(err)

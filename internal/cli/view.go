@@ -157,8 +157,8 @@ func viewRun(p office.Paths, t *company.Task, r *company.Run) runView {
 		}
 	}
 	for _, name := range []string{"result.json", "transcript.ndjson", "git.log"} {
-		if file := filepath.Join(p.Run(r.ID), name); isFile(file) {
-			v.Files = append(v.Files, file)
+		if hasFile(p, p.Runs, string(r.ID)+"/"+name) {
+			v.Files = append(v.Files, filepath.Join(p.Run(r.ID), name))
 		}
 	}
 	return v
@@ -332,8 +332,8 @@ func viewSubtask(p office.Paths, t *company.Task, sub *company.Subtask) subtaskV
 			v.Reason = why
 		}
 	}
-	if file := filepath.Join(p.Backlog, string(sub.ID)+".md"); isFile(file) {
-		v.Ticket = file
+	if name := string(sub.ID) + ".md"; hasFile(p, p.Backlog, name) {
+		v.Ticket = filepath.Join(p.Backlog, name)
 	}
 	return v
 }

@@ -16,6 +16,7 @@ import (
 	"company/internal/container"
 	"company/internal/container/docker"
 	"company/internal/container/docker/seccomp"
+	"company/internal/folder"
 	"company/internal/forge"
 	"company/internal/forge/gitea"
 	"company/internal/forge/github"
@@ -48,8 +49,8 @@ func defaultModel(ctx context.Context, getenv func(string) string) (string, erro
 	return ollama.Default(ctx, getenv("OLLAMA_HOST"))
 }
 
-func openBus(ctx context.Context, p office.Paths, _ office.Config, log *slog.Logger) (bus.Bus, error) {
-	return nats.Open(ctx, nats.Options{Dir: p.Bus, Logger: log})
+func openBus(ctx context.Context, off *office.Office, log *slog.Logger) (bus.Bus, error) {
+	return nats.Open(ctx, nats.Options{Folder: off.BusFolder, Logger: log})
 }
 
 func openRuntime(ctx context.Context, log *slog.Logger) (container.Runtime, error) {
@@ -70,13 +71,14 @@ func listContainers(ctx context.Context, log *slog.Logger) (list []container.Inf
 // what that of workers does.
 func buildProfile() string { return seccomp.Preparation() }
 
-// openForges picks a forge per remote. dir is where pages are kept.
-func openForges(dir string, c office.Config, log *slog.Logger, env func(string) (string, bool)) *forge.Set {
+// openForges picks a forge per remote. Pages are kept in pulls/ of the state
+// folder.
+func openForges(state *folder.Folder, c office.Config, log *slog.Logger, env func(string) (string, bool)) *forge.Set {
 	return &forge.Set{
 		Settings: forge.Settings{Kind: c.Forge.Kind, URL: c.Forge.URL, TokenEnv: c.Forge.TokenEnv,
 			App: forge.App{ID: int64(c.Forge.AppID), Installation: int64(c.Forge.InstallationID), KeyEnv: c.Forge.PrivateKeyEnv}},
 		Drivers: map[string]forge.Driver{"github": github.Driver, "gitea": gitea.Driver},
-		Local:   &local.Forge{Dir: dir}, Log: log,
+		Local:   &local.Forge{Office: state, Dir: pullsDir}, Log: log,
 		Env: func(name string) string {
 			v, _ := env(name)
 			return v

@@ -272,6 +272,7 @@ func goldenHistory(t *testing.T, seed uint64) []Event {
 	for range 60 {
 		w.step()
 	}
+	w.must(Company, TakeCopy{Office: "copy", From: []string{w.s.Office.ID}})
 	return w.log
 }
 

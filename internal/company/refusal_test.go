@@ -58,6 +58,7 @@ func TestRefusals(t *testing.T) {
 		"submit when stopped":      {stopped, submit(func(*Submit) {}), EStopped},
 		"submit onto master":       {fresh, submit(func(c *Submit) { c.Settings.IntegrationPrefix = "master" }), EProtected},
 		"another office":           {fresh, is(StartOffice{Office: "zzzz"}), ELedger},
+		"a copy of another office": {fresh, is(TakeCopy{Office: "zzzz", From: []string{"yyyy"}}), ELedger},
 
 		"prepare an unknown task":  {fresh, is(Prepare{Task: "t9"}), ENotFound},
 		"prepare without a base":   {fresh, is(Prepare{Task: "t1", Prepared: Prepared{Image: "i", Integration: "develop-t1"}}), EInternal},

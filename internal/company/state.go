@@ -99,7 +99,7 @@ type StartOffice struct {
 
 func (c StartOffice) decide(s *State, m Meta) ([]Event, error) {
 	if s.Office.ID != "" && s.Office.ID != c.Office {
-		return nil, E(ELedger, "this ledger belongs to office "+s.Office.ID+", not to "+c.Office)
+		return nil, foreignLedger(s.Office.ID, c.Office)
 	}
 	return []Event{m.event("", "", "", &OfficeStarted{Office: c.Office, Epoch: s.Office.Epoch + 1, Version: c.Version, Workers: c.Workers})}, nil
 }

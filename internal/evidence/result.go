@@ -9,12 +9,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"company/internal/company"
+	"company/internal/folder"
 )
 
 // ExecutionResult is result.json of one run (ART-1). Its JSON Schema is
@@ -71,27 +69,38 @@ func (r ExecutionResult) Marshal() ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// RunDir is the folder of one run below runs (runtime/runs).
-func RunDir(runs string, id company.RunID) string { return filepath.Join(runs, string(id)) }
-
-// MakeRunDir makes the folder of a run.
-func MakeRunDir(runs string, id company.RunID) error {
+// makeRunDir makes the folder of a run in that of all runs.
+func makeRunDir(runs *folder.Folder, id company.RunID) error {
 	if !id.Valid() {
 		return company.E(company.EInvalid, fmt.Sprintf("%q is not a run id", string(id)))
 	}
-	if err := os.MkdirAll(RunDir(runs, id), 0o700); err != nil {
+	if err := runs.Mkdir(string(id)); err != nil {
 		return fmt.Errorf("make the folder of %s: %w", id, err)
 	}
 	return nil
 }
 
-// Write puts a file into a run's folder, whole or not at all.
-func Write(runs string, id company.RunID, name string, data []byte) error {
-	if err := MakeRunDir(runs, id); err != nil {
+// Write puts a file into a run's folder, whole or not at all. runs is the
+// folder of all runs.
+func Write(runs *folder.Folder, id company.RunID, name string, data []byte) error {
+	if err := makeRunDir(runs, id); err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(filepath.Join(RunDir(runs, id), name), data, 0o600); err != nil {
+	if err := runs.WriteFile(string(id)+"/"+name, data, 0o600); err != nil {
 		return fmt.Errorf("write %s of %s: %w", name, id, err)
 	}
 	return nil
+}
+
+// OpenLog opens a file of a run's folder to write to its end. The caller closes
+// it.
+func OpenLog(runs *folder.Folder, id company.RunID, name string) (*os.File, error) {
+	if err := makeRunDir(runs, id); err != nil {
+		return nil, err
+	}
+	f, err := runs.Append(string(id) + "/" + name)
+	if err != nil {
+		return nil, fmt.Errorf("open %s of %s: %w", name, id, err)
+	}
+	return f, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"company/internal/company"
+	"company/internal/folder/foldertest"
 )
 
 const schemaFile = "../../docs/schemas/execution-result.schema.json"
@@ -161,8 +162,9 @@ func TestMarshalRoundTrip(t *testing.T) {
 
 func TestWrite(t *testing.T) {
 	runs := filepath.Join(t.TempDir(), "runs")
+	own := foldertest.Open(t, runs)
 	for _, text := range []string{"one", "two"} { // writing again replaces
-		if err := Write(runs, "t1-01.1", "result.json", []byte(text)); err != nil {
+		if err := Write(own, "t1-01.1", "result.json", []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 		got, err := os.ReadFile(filepath.Join(runs, "t1-01.1", "result.json"))
@@ -179,7 +181,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	for _, id := range []company.RunID{"", "..", "../t1-01.1", "t1-01.1/x"} {
-		if err := Write(runs, id, "x", nil); company.CodeOf(err) != company.EInvalid {
+		if err := Write(own, id, "x", nil); company.CodeOf(err) != company.EInvalid {
 			t.Errorf("%q: %v", id, err)
 		}
 	}

@@ -27,7 +27,7 @@ type Options struct {
 // Project is what a repository is, as far as its checks go.
 type Project struct {
 	Gates      []company.GateCommand
-	Toolchains []string // what the image needs: go, node, python, rust, make, c, cgo
+	Toolchains []string // what the image needs: go, node, python, rust, make
 	Notes      []string // what was found and what was left out, for people
 }
 
@@ -39,7 +39,7 @@ const maxParts = 8
 const maxManifest = 1 << 20
 
 // toolchains are what an image can be asked for, in the order of Project.
-var toolchains = []string{"go", "node", "python", "rust", "make", "c", "cgo"}
+var toolchains = []string{"go", "node", "python", "rust", "make"}
 
 // part is a folder with a manifest, and the checks that it calls for.
 type part struct {
@@ -84,9 +84,7 @@ func Detect(ctx context.Context, m *gitops.Mirror, base company.OID, o Options) 
 		parts = parts[:maxParts]
 	}
 	p := Project{Gates: s.gates(parts, o)}
-	if p.Toolchains = s.needed(parts, o); s.err != nil {
-		return Project{}, s.err
-	}
+	p.Toolchains = s.needed(parts, o)
 	for _, part := range parts {
 		p.Notes = append(p.Notes, part.found(o))
 	}
@@ -237,7 +235,7 @@ func (s *survey) within(parts []part, paths []string) []part {
 		}
 	}
 	if n := len(parts) - len(out); n > 0 {
-		s.note("%s outside of git.paths: not checked", company.Count(n, "part"))
+		s.note("%d parts are outside of git.paths and are not checked", n)
 	}
 	return out
 }
@@ -245,25 +243,19 @@ func (s *survey) within(parts []part, paths []string) []part {
 // needed are the toolchains of the parts, and of the commands that were given.
 func (s *survey) needed(parts []part, o Options) []string {
 	need := map[string]bool{}
-	var commands []string
 	for _, p := range parts {
 		need[p.kind] = true
 		for _, g := range []*company.GateCommand{p.lint, p.test} {
 			if g != nil {
-				commands = append(commands, g.Command)
+				need[toolchainOf(g.Command)] = true
 			}
 		}
 	}
 	for _, g := range []Given{o.Lint, o.Test} {
 		if g != None && !g.auto() {
-			commands = append(commands, string(g))
+			need[toolchainOf(string(g))] = true
 		}
 	}
-	for _, c := range commands {
-		need[toolchainOf(c)] = true
-	}
-	need["c"] = need["make"] && s.compiles()
-	need["cgo"] = need["go"] && s.cgo(commands)
 	var out []string
 	for _, t := range toolchains {
 		if need[t] {

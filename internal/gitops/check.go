@@ -30,7 +30,7 @@ const (
 // checker holds what one check has learned. It belongs to one goroutine.
 type checker struct {
 	b     *batch
-	fold  *folder
+	fold  *sameName
 	memo  map[pair]weight
 	sizes map[company.OID]int64
 	only  []string // folders that may change; none: all
@@ -104,7 +104,7 @@ func (q *Quarantine) checkObjects(ctx context.Context, env []string, tips []comp
 	if err != nil {
 		return err
 	}
-	c := &checker{b: b, fold: newFolder(), memo: map[pair]weight{}, sizes: map[company.OID]int64{}, only: q.only}
+	c := &checker{b: b, fold: newSameName(), memo: map[pair]weight{}, sizes: map[company.OID]int64{}, only: q.only}
 	for _, id := range commits {
 		commit, err := b.commit(company.OID(id))
 		if err != nil {

@@ -95,7 +95,7 @@ func (s *Store) command(ctx context.Context, c call) *exec.Cmd {
 // run starts one git command and waits for it. A non-zero exit code is no
 // error here: only a git that could not run, or was stopped, is.
 func (s *Store) run(ctx context.Context, c call) (result, error) {
-	if err := s.verify(c.dir); err != nil {
+	if err := s.ready(c.dir); err != nil {
 		return result{}, err
 	}
 	limit := c.limit

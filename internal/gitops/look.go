@@ -2,11 +2,14 @@ package gitops
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"company/internal/company"
+	"company/internal/folder"
 )
 
 // LookAt opens the mirror of a project beside the process that owns the store:
@@ -21,10 +24,18 @@ func LookAt(root, remote, projectID, sourcePath string) (*Mirror, error) {
 	if !projectRE.MatchString(projectID) {
 		return nil, company.E(company.EInvalid, fmt.Sprintf("%q is not a project id", projectID))
 	}
-	s := &Store{cfg: Config{Root: root, Remote: remote}, root: filepath.Clean(root), git: git, locks: map[string]chan struct{}{}}
+	none := company.E(company.ENotFound, "nothing of "+projectID+" has been fetched yet")
+	own, err := folder.Open(filepath.Clean(root))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, none.Wrap(err)
+	}
+	if err != nil {
+		return nil, storeError("the git store cannot be read", err)
+	}
+	s := &Store{cfg: Config{Root: root, Remote: remote}, root: own.Path(), own: own, git: git, locks: map[string]chan struct{}{}}
 	m := &Mirror{s: s, dir: filepath.Join(s.root, projectID+".git"), source: sourcePath}
-	if _, err := os.Stat(m.dir); err != nil {
-		return nil, company.E(company.ENotFound, "nothing of "+projectID+" has been fetched yet").Wrap(err)
+	if there, err := s.has(m.dir); err != nil || !there {
+		return nil, errors.Join(err, none)
 	}
 	return m, s.verify(m.dir)
 }

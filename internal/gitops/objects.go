@@ -46,7 +46,7 @@ type batch struct {
 // batch starts the process; close ends it. env adds variables (the object
 // directories of a push), limited sets resource limits.
 func (s *Store) batch(ctx context.Context, dir string, env []string, limited bool) (*batch, error) {
-	if err := s.verify(dir); err != nil {
+	if err := s.ready(dir); err != nil {
 		return nil, err
 	}
 	ctx, stop := context.WithTimeout(ctx, localLimit)

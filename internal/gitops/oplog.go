@@ -2,41 +2,38 @@ package gitops
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"time"
+
+	"company/internal/folder"
 )
 
-// OpLog is a git.log: one line per git operation. Lines of many goroutines do
-// not mix. A nil OpLog swallows everything.
+// OpLog is a git.log: one line of JSON per git operation. What others wrote,
+// such as names of branches and what git said of them, stands in it as texts
+// alone. Lines of many goroutines do not mix. A nil OpLog swallows everything.
 type OpLog struct {
 	mu  sync.Mutex
 	w   io.Writer
 	now func() time.Time
 }
 
-// NewOpLog writes to w, which the caller keeps and closes.
+// NewOpLog writes to w. Close closes w, where it can be closed.
 func NewOpLog(w io.Writer) *OpLog { return &OpLog{w: w, now: time.Now} }
 
-// OpenOpLog appends to the git.log at path (runtime/runs/<run>/git.log),
-// making its folder. Close it when the run has ended.
-func OpenOpLog(path string) (*OpLog, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	return NewOpLog(f), nil
+// Operation is one line of a git.log (GIT-3).
+type Operation struct {
+	Time   time.Time `json:"time"`
+	Op     string    `json:"op"`
+	Exit   int       `json:"exit"`    // git's exit code; -1: it was killed
+	TookUS int64     `json:"took_us"` // microseconds
+	Args   []string  `json:"args,omitempty"`
+	Stderr string    `json:"stderr,omitempty"` // the first line
 }
 
-// Close closes the file of an OpLog made by OpenOpLog.
+// Close closes what the log writes to, where that can be closed.
 func (l *OpLog) Close() error {
 	if l == nil {
 		return nil
@@ -53,18 +50,18 @@ func (l *OpLog) line(op string, args []string, exit int, took time.Duration, std
 	if l == nil {
 		return
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s exit=%d took=%s", l.now().UTC().Format(time.RFC3339), op, exit, took.Round(time.Microsecond))
-	if len(args) > 0 {
-		fmt.Fprintf(&b, " args=%q", Mask(strings.Join(args, " ")))
+	first, _, _ := strings.Cut(strings.TrimSpace(stderr), "\n")
+	o := Operation{Time: l.now().UTC().Truncate(time.Second), Op: op, Exit: exit, TookUS: took.Microseconds(), Stderr: Mask(first)}
+	for _, a := range args {
+		o.Args = append(o.Args, Mask(a))
 	}
-	if first, _, _ := strings.Cut(strings.TrimSpace(stderr), "\n"); first != "" {
-		fmt.Fprintf(&b, " stderr=%q", Mask(first))
+	text, err := folder.Line(o)
+	if err != nil {
+		return // as below
 	}
-	b.WriteByte('\n')
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, _ = io.WriteString(l.w, b.String())
+	_, _ = l.w.Write(text)
 }
 
 var masks = []struct {

@@ -2,9 +2,9 @@ package gitops
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -90,7 +90,7 @@ func (m *Mirror) Pack(ctx context.Context) (bool, error) {
 // packs looks at the object store: the packs to leave alone, and whether
 // there is more in it than there should be.
 func (m *Mirror) packs() (big []string, untidy bool, err error) {
-	entries, err := os.ReadDir(filepath.Join(m.dir, "objects", "pack"))
+	entries, err := m.s.own.List(m.s.name(m.dir) + "/objects/pack")
 	if err != nil {
 		return nil, false, company.E(company.EGit, "the mirror cannot be read").Wrap(err)
 	}
@@ -108,8 +108,8 @@ func (m *Mirror) packs() (big []string, untidy bool, err error) {
 			big = append(big, e.Name())
 		}
 	}
-	loose, err := os.ReadDir(filepath.Join(m.dir, "objects", "17"))
-	if err != nil && !os.IsNotExist(err) {
+	loose, err := m.s.own.List(m.s.name(m.dir) + "/objects/17")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, false, company.E(company.EGit, "the mirror cannot be read").Wrap(err)
 	}
 	return big, n-len(big) > tooManyPacks || len(loose)*256 > tooManyLoose, nil
@@ -117,7 +117,7 @@ func (m *Mirror) packs() (big []string, untidy bool, err error) {
 
 // Mirrors are the projects that have a mirror here.
 func (s *Store) Mirrors() ([]string, error) {
-	entries, err := os.ReadDir(s.root)
+	entries, err := s.own.List(".")
 	if err != nil {
 		return nil, company.E(company.EGit, "the git store cannot be read").Wrap(err)
 	}

@@ -81,13 +81,13 @@ func badLink(target string, depth int) string {
 	return ""
 }
 
-// folder finds names that are one name to file systems that fold case or
+// sameName finds names that are one name to file systems that fold case or
 // normal forms. It belongs to one goroutine.
-type folder struct{ fold cases.Caser }
+type sameName struct{ fold cases.Caser }
 
-func newFolder() *folder { return &folder{fold: cases.Fold()} }
+func newSameName() *sameName { return &sameName{fold: cases.Fold()} }
 
-func (f *folder) key(name string) string {
+func (f *sameName) key(name string) string {
 	ascii := true
 	for i := 0; i < len(name); i++ {
 		ascii = ascii && name[i] < utf8.RuneSelf

@@ -2,10 +2,8 @@ package gitops
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -82,13 +80,15 @@ func (s *Store) Quarantine(ctx context.Context, m *Mirror, run company.RunID, ba
 		return nil, err
 	}
 	defer unlock()
-	if _, err := os.Stat(q.dir); errors.Is(err, os.ErrNotExist) {
+	if there, err := s.has(q.dir); err != nil {
+		return nil, err
+	} else if !there {
 		seed, err := s.seed(ctx, m, base)
 		if err != nil {
 			return nil, err
 		}
 		err = s.create(ctx, q.dir, strings.TrimPrefix(BaseBranch, "refs/heads/"), func(tmp string) error {
-			if err := linkPacks(seed, tmp); err != nil {
+			if err := s.linkPacks(seed, tmp); err != nil {
 				return err
 			}
 			_, err := s.must(ctx, call{dir: tmp, args: []string{"update-ref", BaseBranch, string(base)}})
@@ -136,40 +136,17 @@ func (s *Store) DropQuarantine(ctx context.Context, run company.RunID) error {
 		return err
 	}
 	defer unlock()
-	if err := os.RemoveAll(dir); err != nil {
-		return company.E(company.EGit, "the repository of run "+string(run)+" cannot be removed").Wrap(err)
+	if err := s.own.RemoveAll(s.name(dir)); err != nil {
+		return storeError("the repository of run "+string(run)+" cannot be removed", err)
 	}
 	return nil
 }
 
-// HoldsWork reports whether a run's repository holds a tree that is neither
-// its base's nor of what the host had taken before: pushed by the run, or
-// saved in its checkpoint.
-func (s *Store) HoldsWork(ctx context.Context, run company.RunID) (bool, error) {
-	dir := s.quarantineDir(run)
-	trees := func(spaces ...string) ([]string, error) {
-		r, err := s.must(ctx, call{dir: dir, args: append([]string{"for-each-ref", "--format=%(tree)"}, spaces...)})
-		if err != nil {
-			return nil, err
-		}
-		return strings.Fields(r.text()), nil
-	}
-	known, err := trees(BaseBranch, takenSpace)
-	if err != nil {
-		return false, err
-	}
-	made, err := trees("refs/heads/agent/", CheckpointRef(run))
-	if err != nil {
-		return false, err
-	}
-	return slices.ContainsFunc(made, func(tree string) bool { return !slices.Contains(known, tree) }), nil
-}
-
 // Quarantines lists the runs that have a repository here.
 func (s *Store) Quarantines() ([]company.RunID, error) {
-	entries, err := os.ReadDir(s.runs())
+	entries, err := s.own.List("runs")
 	if err != nil {
-		return nil, company.E(company.EGit, "the git store cannot be read").Wrap(err)
+		return nil, storeError("the git store cannot be read", err)
 	}
 	var out []company.RunID
 	for _, e := range entries {

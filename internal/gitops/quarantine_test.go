@@ -1,6 +1,8 @@
 package gitops
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -319,5 +321,42 @@ func TestHistoryAroundTheBaseIsRefused(t *testing.T) {
 	taken, err := b.mirror.Take(b.ctx, q, head, ResultRef(run1))
 	if err != nil || len(taken.Changes) != 1 || taken.Changes[0].Path != "guard" {
 		t.Errorf("%+v, %v", taken, err)
+	}
+}
+
+// What git runs for us, or reads as settings, is looked at before each use: a
+// checkout that tracks a file of that name replaces ours while we work.
+func TestProgramsOfOthersAreNotRun(t *testing.T) {
+	for name, tamper := range map[string]func(s *Store) error{
+		"another hook":   func(s *Store) error { return os.WriteFile(s.hook(), []byte("#!/bin/sh\ntouch /fired\n"), 0o700) },
+		"a link as hook": func(s *Store) error { return errors.Join(os.Remove(s.hook()), os.Symlink("/bin/true", s.hook())) },
+		"a hook of two":  func(s *Store) error { return os.Link(s.hook(), s.hook()+"2") },
+		"no hook":        func(s *Store) error { return os.Remove(s.hook()) },
+		"another helper": func(s *Store) error { return os.WriteFile(s.helper(), []byte("#!/bin/sh\n"), 0o700) },
+		"another gitconfig": func(s *Store) error {
+			return os.WriteFile(s.globalConfig(), []byte("[core]\n\tpager = touch /fired\n"), 0o600)
+		},
+		"a linked hooks": func(s *Store) error {
+			return errors.Join(os.Rename(s.hooks(), s.hooks()+"2"), os.Symlink("hooks2", s.hooks()))
+		},
+		"a linked store": func(s *Store) error {
+			return errors.Join(os.Rename(s.root, s.root+"2"), os.Symlink(s.root+"2", s.root))
+		},
+		"another store": func(s *Store) error { return errors.Join(os.Rename(s.root, s.root+"2"), os.Mkdir(s.root, 0o700)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t, nil)
+			q := b.quarantine(t, run1)
+			if err := tamper(b.store); err != nil {
+				t.Fatal(err)
+			}
+			advertise := PackRequest{Service: ReceivePack, Advertise: true, Out: &strings.Builder{}, Judge: func(context.Context, []RefUpdate) error { return nil }}
+			if err := q.Pack(b.ctx, advertise); err == nil {
+				t.Error("a push was served")
+			}
+			if _, err := b.mirror.List(b.ctx, b.base.OID); err == nil {
+				t.Error("git was run")
+			}
+		})
 	}
 }

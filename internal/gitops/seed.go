@@ -3,12 +3,9 @@ package gitops
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"company/internal/company"
 )
 
 // seedList is the file in a repository that lists the packs it was linked.
@@ -27,7 +24,9 @@ func (s *Store) seed(ctx context.Context, m *Mirror, base OID) (string, error) {
 		return "", err
 	}
 	defer unlock()
-	if _, err := os.Stat(dir); err == nil {
+	if there, err := s.has(dir); err != nil {
+		return "", err
+	} else if there {
 		return dir, s.verify(dir)
 	}
 	older, olderID, err := s.ancestorSeed(ctx, m, base)
@@ -36,7 +35,7 @@ func (s *Store) seed(ctx context.Context, m *Mirror, base OID) (string, error) {
 	}
 	return dir, s.create(ctx, dir, "base", func(tmp string) error {
 		if older != "" {
-			if err := linkPacks(older, tmp); err != nil {
+			if err := s.linkPacks(older, tmp); err != nil {
 				return err
 			}
 			if _, err := s.must(ctx, call{dir: tmp, args: []string{"update-ref", BaseBranch, string(olderID)}}); err != nil {
@@ -50,9 +49,9 @@ func (s *Store) seed(ctx context.Context, m *Mirror, base OID) (string, error) {
 
 // ancestorSeed finds a recent seed whose commit is an ancestor of base.
 func (s *Store) ancestorSeed(ctx context.Context, m *Mirror, base OID) (string, OID, error) {
-	entries, err := os.ReadDir(s.seeds())
+	entries, err := s.own.List("seeds")
 	if err != nil {
-		return "", "", company.E(company.EGit, "the git store cannot be read").Wrap(err)
+		return "", "", storeError("the git store cannot be read", err)
 	}
 	type candidate struct {
 		id  OID
@@ -73,7 +72,7 @@ func (s *Store) ancestorSeed(ctx context.Context, m *Mirror, base OID) (string, 
 	})
 	for _, c := range seeds[:min(len(seeds), 8)] {
 		dir := filepath.Join(s.seeds(), string(c.id)+".git")
-		if packs, err := filepath.Glob(filepath.Join(dir, "objects/pack/*.pack")); err != nil || len(packs) == 0 || len(packs) > maxSeedPacks {
+		if n, err := s.countPacks(dir); err != nil || n == 0 || n > maxSeedPacks {
 			continue
 		}
 		// A seed of another project's mirror is simply no ancestor.
@@ -99,33 +98,45 @@ func (s *Store) DropSeeds(ctx context.Context, keep ...OID) error {
 		return err
 	}
 	defer unlock()
-	entries, err := os.ReadDir(s.seeds())
+	entries, err := s.own.List("seeds")
 	for _, e := range entries {
 		if !slices.Contains(keep, OID(strings.TrimSuffix(e.Name(), ".git"))) {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(s.seeds(), e.Name())))
+			err = errors.Join(err, s.own.RemoveAll("seeds/"+e.Name()))
 		}
 	}
 	if err != nil {
-		return company.E(company.EGit, "the seeds cannot be removed").Wrap(err)
+		return storeError("the seeds cannot be removed", err)
 	}
 	return nil
 }
 
 // linkPacks gives the packs of one repository to another without copying.
 // Packs are never written again, so sharing them is safe.
-func linkPacks(from, to string) error {
-	src, dst := filepath.Join(from, "objects", "pack"), filepath.Join(to, "objects", "pack")
-	entries, err := os.ReadDir(src)
+func (s *Store) linkPacks(from, to string) error {
+	src, dst := s.name(from)+"/objects/pack/", s.name(to)+"/objects/pack/"
+	entries, err := s.own.List(src)
 	var names []string
 	for _, e := range entries {
 		if e.Type().IsRegular() && strings.HasPrefix(e.Name(), "pack-") {
 			names = append(names, e.Name())
-			err = errors.Join(err, os.Link(filepath.Join(src, e.Name()), filepath.Join(dst, e.Name())))
+			err = errors.Join(err, s.own.Link(src+e.Name(), dst+e.Name()))
 		}
 	}
-	err = errors.Join(err, os.WriteFile(filepath.Join(to, seedList), []byte(strings.Join(names, "\n")), 0o600))
+	err = errors.Join(err, s.own.WriteFile(s.name(to)+"/"+seedList, []byte(strings.Join(names, "\n")), 0o600))
 	if err != nil {
-		return company.E(company.EGit, "the packs of the base cannot be linked").Wrap(err)
+		return storeError("the packs of the base cannot be linked", err)
 	}
 	return nil
+}
+
+// countPacks is how many packs a repository of ours has.
+func (s *Store) countPacks(dir string) (int, error) {
+	entries, err := s.own.List(s.name(dir) + "/objects/pack")
+	n := 0
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".pack") {
+			n++
+		}
+	}
+	return n, err
 }

@@ -82,7 +82,7 @@ func (q *Quarantine) Pack(ctx context.Context, req PackRequest) error {
 	if req.Service != UploadPack && req.Service != ReceivePack {
 		return company.E(company.EInvalid, fmt.Sprintf("%q is not a pack service", string(req.Service)))
 	}
-	if err := q.s.verify(q.dir); err != nil {
+	if err := q.s.ready(q.dir); err != nil {
 		return err
 	}
 	c := call{dir: q.dir, config: q.s.serving(), args: []string{strings.TrimPrefix(string(req.Service), "git-"), "--stateless-rpc"}}
@@ -198,12 +198,15 @@ func (q *Quarantine) serve(ctx context.Context, c call, req PackRequest, started
 // whoever sends half a pack and hangs up, again and again, would fill the disk
 // past every limit, since grown does not count them.
 func (q *Quarantine) sweep() {
-	left, err := filepath.Glob(filepath.Join(q.dir, "objects", "tmp_objdir-*"))
+	objects := q.s.name(q.dir) + "/objects"
+	left, err := q.s.own.List(objects)
 	if err != nil {
-		panic(err) // the pattern is ours
+		return // the next push tries again
 	}
-	for _, dir := range left {
-		_ = os.RemoveAll(dir) // the next push tries again
+	for _, e := range left {
+		if strings.HasPrefix(e.Name(), "tmp_objdir-") {
+			_ = q.s.own.RemoveAll(objects + "/" + e.Name()) // as above
+		}
 	}
 }
 
@@ -286,7 +289,7 @@ func readPush(r io.Reader) (string, []RefUpdate, error) {
 // those of the base.
 func (q *Quarantine) grown() (int64, error) {
 	var total int64
-	seeded, err := os.ReadFile(filepath.Join(q.dir, seedList))
+	seeded, err := q.s.own.ReadFile(q.s.name(q.dir)+"/"+seedList, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -294,7 +297,7 @@ func (q *Quarantine) grown() (int64, error) {
 	for name := range strings.SplitSeq(string(seeded), "\n") {
 		base[name] = true
 	}
-	packs, err := os.ReadDir(filepath.Join(q.dir, "objects", "pack"))
+	packs, err := q.s.own.List(q.s.name(q.dir) + "/objects/pack")
 	for _, e := range packs {
 		fi, statErr := e.Info()
 		if errors.Is(statErr, os.ErrNotExist) {

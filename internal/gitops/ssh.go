@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/folder"
 )
 
 // KnownHosts is the file of the ssh host keys that the president accepted, in
@@ -133,9 +134,14 @@ func hostName(host string) string {
 func Known(root, host string) ([]HostKey, error) { return knownIn(KnownHosts(root), host) }
 
 func knownIn(file, host string) ([]HostKey, error) {
-	text, err := os.ReadFile(file)
+	var text []byte
+	dir, err := folder.Open(filepath.Dir(file))
+	if err == nil {
+		defer dir.Close()
+		text, err = dir.ReadFile(filepath.Base(file), 0)
+	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, company.E(company.EGit, "the known hosts cannot be read").Wrap(err)
+		return nil, storeError("the known hosts cannot be read", err)
 	}
 	name := hostName(host)
 	return slices.DeleteFunc(parseHosts(string(text)), func(k HostKey) bool { return k.Host != name }), nil
@@ -150,12 +156,19 @@ func AcceptHost(root, host string, keys []HostKey) error {
 		return company.E(company.EInvalid, "there is no key of "+host+" to accept")
 	}
 	fail := func(err error) error {
+		var own *company.Error
+		if errors.As(err, &own) {
+			return err
+		}
 		return company.E(company.EGit, "the known hosts cannot be written").Wrap(err).Fix("see that " + root + " is yours to write")
 	}
-	if err := os.MkdirAll(root, 0o700); err != nil {
+	dir, err := folder.Make(filepath.Clean(root))
+	if err != nil {
 		return fail(err)
 	}
-	old, err := os.ReadFile(KnownHosts(root))
+	defer dir.Close()
+	file := filepath.Base(KnownHosts(root))
+	old, err := dir.ReadFile(file, 0)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fail(err)
 	}
@@ -168,7 +181,7 @@ func AcceptHost(root, host string, keys []HostKey) error {
 	for _, k := range keys {
 		fmt.Fprintf(&b, "%s %s %s\n", name, k.Type, k.Key)
 	}
-	if err := replaceFile(KnownHosts(root), b.String()); err != nil {
+	if err := dir.WriteFile(file, []byte(b.String()), 0o600); err != nil {
 		return fail(err)
 	}
 	return nil

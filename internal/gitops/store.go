@@ -3,6 +3,7 @@ package gitops
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,8 +14,8 @@ import (
 	"sync"
 
 	"company/internal/company"
+	"company/internal/folder"
 
-	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
 )
 
@@ -23,11 +24,12 @@ type Person struct{ Name, Email string }
 
 // Config says where the store lives and who its commits are by.
 type Config struct {
-	Root              string // absolute; <office>/git
-	IntegrationPrefix string // git.integration_branch; empty: develop
-	Remote            string // the remote's name in the president's checkout; empty: origin
-	Author            Person // of commits that name nobody; empty: company
-	Log               *OpLog // git.log of operations whose context has none; may be nil
+	Root              string         // absolute; <office>/git
+	Folder            *folder.Folder // Root, held open; nil: it is made and opened
+	IntegrationPrefix string         // git.integration_branch; empty: develop
+	Remote            string         // the remote's name in the president's checkout; empty: origin
+	Author            Person         // of commits that name nobody; empty: company
+	Log               *OpLog         // git.log of operations whose context has none; may be nil
 
 	Signoff    bool   // sign off what the host commits
 	Sign       string // git.sign: SignNone, SignSSH or SignGPG, of what the host commits; empty: SignNone
@@ -50,7 +52,10 @@ type Config struct {
 type Store struct {
 	cfg  Config
 	root string
-	git  string // absolute path of the git binary
+	own  *folder.Folder // root: every file of ours is reached through it
+	git  string         // absolute path of the git binary
+	// wrote says that the programs of the store are this process's.
+	wrote bool
 	// known is the file of accepted ssh host keys.
 	known string
 
@@ -88,26 +93,28 @@ func Open(cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{cfg: cfg, root: filepath.Clean(cfg.Root), git: git, known: KnownHosts(cfg.Root), locks: map[string]chan struct{}{}}
+	if cfg.Folder == nil {
+		if cfg.Folder, err = folder.Make(filepath.Clean(cfg.Root)); err != nil {
+			return nil, storeError("the git store cannot be made", err)
+		}
+	}
+	s := &Store{cfg: cfg, root: cfg.Folder.Path(), own: cfg.Folder, git: git, known: KnownHosts(cfg.Root), locks: map[string]chan struct{}{}}
 	for _, dir := range []string{s.home(), s.hooks(), s.seeds(), s.runs(), s.temp()} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, company.E(company.EGit, "the git store cannot be made").Wrap(err)
+		if err := s.own.Mkdir(s.name(dir)); err != nil {
+			return nil, storeError("the git store cannot be made", err)
 		}
 	}
 	if err := s.cleanTemp(); err != nil {
 		return nil, err
 	}
-	if err := renameio.WriteFile(s.globalConfig(), []byte("# written by company; read instead of ~/.gitconfig\n"), 0o600); err != nil {
-		return nil, company.E(company.EGit, "the git store cannot be written").Wrap(err)
-	}
-	hook := filepath.Join(s.hooks(), "pre-receive")
-	for file, text := range map[string]string{hook: hookScript, s.helper(): helperScript} {
-		if err := renameio.WriteFile(file, []byte(text), 0o700); err != nil {
-			return nil, company.E(company.EGit, "the git store cannot be written").Wrap(err)
+	for _, p := range s.programs() {
+		if err := s.own.WriteFile(s.name(p.path), []byte(p.text), p.mode); err != nil {
+			return nil, storeError("the git store cannot be written", err)
 		}
 	}
+	s.wrote = true
 	// git skips a hook that it may not execute without a word: fail closed.
-	if err := unix.Access(hook, unix.X_OK); err != nil {
+	if err := unix.Access(s.hook(), unix.X_OK); err != nil {
 		return nil, company.E(company.EGit, "programs cannot be run from "+s.root).Wrap(err).
 			Fix("move the office to a file system that is not mounted noexec")
 	}
@@ -129,23 +136,66 @@ func findGit() (string, error) {
 
 func (s *Store) home() string         { return filepath.Join(s.root, "home") }
 func (s *Store) hooks() string        { return filepath.Join(s.root, "hooks") }
+func (s *Store) hook() string         { return filepath.Join(s.hooks(), "pre-receive") }
 func (s *Store) helper() string       { return filepath.Join(s.root, "credential") }
 func (s *Store) seeds() string        { return filepath.Join(s.root, "seeds") }
 func (s *Store) runs() string         { return filepath.Join(s.root, "runs") }
 func (s *Store) temp() string         { return filepath.Join(s.root, "tmp") }
 func (s *Store) globalConfig() string { return filepath.Join(s.root, "gitconfig") }
 
-// replaceFile writes a file whole or not at all.
-func replaceFile(path, text string) error { return renameio.WriteFile(path, []byte(text), 0o600) }
+// program is a file of ours that git reads as settings, or runs.
+type program struct {
+	path, text string
+	mode       fs.FileMode
+}
+
+func (s *Store) programs() []program {
+	return []program{
+		{s.globalConfig(), "# written by company; read instead of ~/.gitconfig\n", 0o600},
+		{s.hook(), hookScript, 0o700},
+		{s.helper(), helperScript, 0o700},
+	}
+}
+
+// name is a path below the store as its folder calls it.
+func (s *Store) name(path string) string {
+	rel, err := filepath.Rel(s.root, path)
+	if err != nil {
+		panic(err) // both are absolute
+	}
+	return filepath.ToSlash(rel)
+}
+
+// has says that there is something at a path below the store.
+func (s *Store) has(path string) (bool, error) {
+	_, err := s.own.Lstat(s.name(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, storeError("the git store cannot be read", err)
+	}
+	return true, nil
+}
+
+// storeError is an error of the store's files. What the folder itself refuses
+// says more than we could.
+func storeError(what string, err error) error {
+	var own *company.Error
+	if errors.As(err, &own) {
+		return err
+	}
+	return company.E(company.EGit, what).Wrap(err)
+}
 
 // cleanTemp removes what a killed process left half made.
 func (s *Store) cleanTemp() error {
-	entries, err := os.ReadDir(s.temp())
+	entries, err := s.own.List("tmp")
 	for _, e := range entries {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(s.temp(), e.Name())))
+		err = errors.Join(err, s.own.RemoveAll("tmp/"+e.Name()))
 	}
 	if err != nil {
-		return company.E(company.EGit, "the git store cannot be cleaned").Wrap(err)
+		return storeError("the git store cannot be cleaned", err)
 	}
 	return nil
 }
@@ -172,25 +222,25 @@ func (s *Store) lock(ctx context.Context, dir string) (func(), error) {
 // aside and renamed, so a repository that is there is whole; fill, if not
 // nil, adds to it before it appears.
 func (s *Store) create(ctx context.Context, dir, branch string, fill func(tmp string) error) error {
-	tmp, err := os.MkdirTemp(s.temp(), "repo-")
-	if err != nil {
-		return company.E(company.EGit, "no repository can be made").Wrap(err)
+	tmp := filepath.Join(s.temp(), "repo-"+rand.Text())
+	if err := s.own.Mkdir(s.name(tmp)); err != nil {
+		return storeError("no repository can be made", err)
 	}
-	defer func() { _ = os.RemoveAll(tmp) }()
+	defer func() { _ = s.own.RemoveAll(s.name(tmp)) }()
 	repo := filepath.Join(tmp, "r.git")
 	if _, err := s.must(ctx, call{dir: repo, args: []string{"init", "--quiet", "--bare", "--template=", "-b", branch, repo}}); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(repo, "config"), []byte(repoConfig), 0o600); err != nil {
-		return company.E(company.EGit, "no repository can be made").Wrap(err)
+	if err := s.own.WriteFile(s.name(repo)+"/config", []byte(repoConfig), 0o600); err != nil {
+		return storeError("no repository can be made", err)
 	}
 	if fill != nil {
 		if err := fill(repo); err != nil {
 			return err
 		}
 	}
-	if err := os.Rename(repo, dir); err != nil {
-		return company.E(company.EGit, "no repository can be made").Wrap(err)
+	if err := s.own.Rename(s.name(repo), s.name(dir)); err != nil {
+		return storeError("no repository can be made", err)
 	}
 	return nil
 }
@@ -201,29 +251,34 @@ func (s *Store) verify(dir string) error {
 	if rel, err := filepath.Rel(s.root, dir); err != nil || !filepath.IsLocal(rel) {
 		return nil
 	}
-	fi, err := os.Lstat(dir)
+	// git is given paths: they must lead to what we hold open.
+	if err := s.own.Still(); err != nil {
+		return err
+	}
+	repo, err := s.own.Sub(s.name(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // about to be made; git itself says so when it is not
 	}
-	if err == nil && !fi.IsDir() {
-		return tampered(dir, "it is no directory")
+	if err != nil {
+		return tampered(dir, "it is no plain directory").Wrap(err)
 	}
+	defer repo.Close()
 	for _, name := range []string{"info/attributes", "info/grafts", "objects/info/alternates", "objects/info/http-alternates", "commondir", "config.worktree", "shallow"} {
-		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return tampered(dir, name+" has appeared in it")
+		if _, err := repo.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+			return tampered(dir, name+" has appeared in it").Wrap(err)
 		}
 	}
-	for _, name := range []string{"objects", "objects/pack", "refs", "HEAD", "config"} {
-		if fi, err := os.Lstat(filepath.Join(dir, name)); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
+	for _, name := range []string{"objects", "objects/pack", "objects/info", "refs", "refs/heads", "info", "HEAD", "packed-refs", "config"} {
+		if fi, err := repo.Lstat(name); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
 			return tampered(dir, name+" is a symbolic link")
 		}
 	}
-	got, err := os.ReadFile(filepath.Join(dir, "config"))
+	got, err := repo.ReadFile("config", 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // git init is at work on it
 	}
 	if err != nil {
-		return company.E(company.EGit, "a repository cannot be read").Wrap(err)
+		return storeError("a repository cannot be read", err)
 	}
 	if !bytes.Equal(got, []byte(repoConfig)) {
 		return tampered(dir, "its configuration was changed")
@@ -231,7 +286,32 @@ func (s *Store) verify(dir string) error {
 	return nil
 }
 
-func tampered(dir, why string) error {
+// ready refuses a git command where what it would run or read is not ours.
+func (s *Store) ready(dir string) error {
+	if err := s.verify(dir); err != nil || !s.wrote {
+		return err
+	}
+	return s.untouched()
+}
+
+// untouched refuses when a file of ours that git runs, or reads as settings,
+// is not as we wrote it: an own file that the office's checkout brings along
+// replaces ours, since git takes what it is told to ignore for nobody's.
+func (s *Store) untouched() error {
+	for _, p := range s.programs() {
+		got, err := s.own.ReadFile(s.name(p.path), 0)
+		if err != nil {
+			return storeError("the git store cannot be read", err)
+		}
+		if string(got) != p.text {
+			return company.E(company.EGit, p.path+" is not as the company wrote it").Because("somebody else wrote there").
+				Fix("look where it comes from (git -C . ls-files .company), and start again")
+		}
+	}
+	return nil
+}
+
+func tampered(dir, why string) *company.Error {
 	return company.E(company.EGit, "the repository "+dir+" is not as the company made it").Because(why).
 		Fix("nobody but the company may write there; remove it and start again")
 }
@@ -254,7 +334,9 @@ func (s *Store) Mirror(ctx context.Context, projectID string, sourcePath string)
 		return nil, err
 	}
 	defer unlock()
-	if _, err := os.Stat(m.dir); err == nil {
+	if there, err := s.has(m.dir); err != nil {
+		return nil, err
+	} else if there {
 		return m, s.verify(m.dir)
 	}
 	// HEAD stays unborn for good: main is never ours to make.
@@ -265,16 +347,16 @@ func (s *Store) Mirror(ctx context.Context, projectID string, sourcePath string)
 // for the pack process that git starts there: git drops GIT_CONFIG_COUNT for
 // it. The returned function removes the file.
 func (s *Store) scopedConfig(dir string) (string, func(), error) {
-	f, err := os.CreateTemp(s.temp(), "config-")
+	f, name, err := s.own.CreateTemp("tmp/config-")
 	if err != nil {
-		return "", nil, company.E(company.EGit, "the git store cannot be written").Wrap(err)
+		return "", nil, storeError("the git store cannot be written", err)
 	}
 	_, err = fmt.Fprintf(f, "[safe]\n\tdirectory = %s\n", configQuote(dir))
 	if err = errors.Join(err, f.Close()); err != nil {
-		_ = os.Remove(f.Name())
+		_ = s.own.Remove(name)
 		return "", nil, company.E(company.EGit, "the git store cannot be written").Wrap(err)
 	}
-	return f.Name(), func() { _ = os.Remove(f.Name()) }, nil
+	return s.own.Join(name), func() { _ = s.own.Remove(name) }, nil
 }
 
 // configQuote writes a value as git's configuration syntax wants it.

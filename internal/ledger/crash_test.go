@@ -13,6 +13,7 @@ import (
 
 	"company/internal/bus/nats"
 	"company/internal/company"
+	"company/internal/folder"
 	"company/internal/ledger"
 )
 
@@ -27,7 +28,11 @@ func runChild(dir string) error {
 	if err != nil {
 		return err
 	}
-	l, err := ledger.Open(ctx, b, ledger.Options{SnapshotFile: filepath.Join(dir, "snapshot")})
+	own, err := folder.Open(dir)
+	if err != nil {
+		return err
+	}
+	l, err := ledger.Open(ctx, b, ledger.Options{Folder: own})
 	if err != nil {
 		return err
 	}

@@ -30,17 +30,18 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
+	"company/internal/folder"
 )
 
 const subject = "ledger"
 
 // Options of a ledger. The zero value works, without snapshots.
 type Options struct {
-	// SnapshotFile is where the snapshot is kept; empty: nowhere. The file is
-	// a cache: deleting it costs the next start a full replay.
-	SnapshotFile string
-	Logger       *slog.Logger     // hears of ignored snapshots; nil: nobody
-	Clock        func() time.Time // stamps journal records; nil: time.Now
+	// Folder is where the snapshot is kept, in a file of that name; nil: nowhere.
+	// The file is a cache: deleting it costs the next start a full replay.
+	Folder *folder.Folder
+	Logger *slog.Logger     // hears of ignored snapshots; nil: nobody
+	Clock  func() time.Time // stamps journal records; nil: time.Now
 }
 
 // Ledger is the event log of one office. All methods may be called by many

@@ -15,6 +15,8 @@ import (
 	"company/internal/bus"
 	"company/internal/bus/nats"
 	"company/internal/company"
+	"company/internal/folder"
+	"company/internal/folder/foldertest"
 	"company/internal/ledger"
 
 	"go.uber.org/goleak"
@@ -37,14 +39,19 @@ func TestMain(m *testing.M) {
 type bench struct {
 	*faulty
 	dir string
+	own *folder.Folder // dir
 	ctx context.Context
 }
+
+// snapshotFile is where the ledger keeps its snapshot.
+func (b *bench) snapshotFile() string { return b.own.Join("snapshot") }
 
 func setup(t testing.TB) *bench {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
 	b := &bench{dir: t.TempDir(), ctx: ctx}
+	b.own = foldertest.Open(t, b.dir)
 	b.openBus(t)
 	t.Cleanup(func() { must(t, b.Close()) })
 	return b
@@ -58,7 +65,7 @@ func (b *bench) openBus(t testing.TB) {
 }
 
 func (b *bench) options() ledger.Options {
-	return ledger.Options{SnapshotFile: filepath.Join(b.dir, "snapshot")}
+	return ledger.Options{Folder: b.own}
 }
 
 func (b *bench) open(t testing.TB) *ledger.Ledger {

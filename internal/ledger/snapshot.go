@@ -9,15 +9,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"company/internal/bus"
 	"company/internal/company"
-
-	"github.com/google/renameio/v2"
 )
 
 const snapshotVersion = 1
+
+// snapshotName is the file of the snapshot in its folder.
+const snapshotName = "snapshot"
 
 // header is what a snapshot says besides the caller's state. The file is the
 // hash of the rest in hexadecimal, the header in JSON, and the state, each of
@@ -38,7 +38,7 @@ type header struct {
 // at; the ledger may have moved on since. EInvalid: the ledger has no such
 // point.
 func (l *Ledger) SaveSnapshot(ctx context.Context, at Head, state []byte) error {
-	if l.opts.SnapshotFile == "" {
+	if l.opts.Folder == nil {
 		return company.E(company.EInvalid, "this ledger was opened without a place for snapshots")
 	}
 	l.mu.Lock()
@@ -62,7 +62,7 @@ func (l *Ledger) SaveSnapshot(ctx context.Context, at Head, state []byte) error 
 	if err != nil {
 		return snapshotError(err)
 	}
-	if err := replaceSnapshot(l.opts.SnapshotFile, append(text, '\n'), state); err != nil {
+	if err := l.replaceSnapshot(append(text, '\n'), state); err != nil {
 		return snapshotError(err)
 	}
 	return nil
@@ -70,22 +70,13 @@ func (l *Ledger) SaveSnapshot(ctx context.Context, at Head, state []byte) error 
 
 // replaceSnapshot writes the file whole or not at all. The state may be large
 // and is not copied.
-func replaceSnapshot(file string, parts ...[]byte) error {
+func (l *Ledger) replaceSnapshot(parts ...[]byte) error {
 	sum := sha256.New()
 	for _, p := range parts {
 		sum.Write(p)
 	}
-	f, err := renameio.NewPendingFile(file, renameio.WithPermissions(0o600))
-	if err != nil {
-		return err
-	}
-	defer f.Cleanup()
-	for _, p := range append([][]byte{append(hex.AppendEncode(nil, sum.Sum(nil)), '\n')}, parts...) {
-		if _, err := f.Write(p); err != nil {
-			return err
-		}
-	}
-	return f.CloseAtomicallyReplace()
+	head := append(hex.AppendEncode(nil, sum.Sum(nil)), '\n')
+	return l.opts.Folder.WriteParts(snapshotName, 0o600, append([][]byte{head}, parts...)...)
 }
 
 func snapshotError(err error) error {
@@ -145,7 +136,7 @@ func (l *Ledger) LoadSnapshot(ctx context.Context) (seq uint64, state []byte, ok
 
 // readSnapshot reads the file and checks it in itself.
 func (l *Ledger) readSnapshot() (*header, []byte, error) {
-	file, err := os.ReadFile(l.opts.SnapshotFile)
+	file, err := l.opts.Folder.ReadFile(snapshotName, 0)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -170,7 +161,7 @@ func (l *Ledger) readSnapshot() (*header, []byte, error) {
 // knows of a later event than the ledger holds is the only witness of lost
 // records, and is believed.
 func (l *Ledger) resume(ctx context.Context) error {
-	if l.opts.SnapshotFile == "" {
+	if l.opts.Folder == nil {
 		return nil
 	}
 	h, _, err := l.readSnapshot()
@@ -178,7 +169,7 @@ func (l *Ledger) resume(ctx context.Context) error {
 		return nil
 	}
 	ignore := func(why string) error {
-		l.opts.Logger.WarnContext(ctx, "snapshot ignored, replaying all events", "file", l.opts.SnapshotFile, "why", why)
+		l.opts.Logger.WarnContext(ctx, "snapshot ignored, replaying all events", "file", l.opts.Folder.Join(snapshotName), "why", why)
 		return nil
 	}
 	if err != nil {
@@ -198,7 +189,7 @@ func (l *Ledger) resume(ctx context.Context) error {
 	if last.Seq < h.At.Log {
 		return company.E(company.ELedger, fmt.Sprintf("the ledger has lost events up to %d", h.At.Seq)).
 			Because("a snapshot knows of them").
-			Fix("put a backup of the office back, or delete " + l.opts.SnapshotFile + " to go on without them")
+			Fix("put a backup of the office back, or delete " + l.opts.Folder.Join(snapshotName) + " to go on without them")
 	}
 
 	at, err := l.endOf(ctx, h.At.Log)

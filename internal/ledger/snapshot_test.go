@@ -112,7 +112,7 @@ func requireSnapshot(t *testing.T, b *bench, want bool) {
 func TestDamagedSnapshotIsIgnored(t *testing.T) {
 	b := snapshotted(t)
 	requireSnapshot(t, b, true)
-	file := b.options().SnapshotFile
+	file := b.snapshotFile()
 	good, err := os.ReadFile(file)
 	must(t, err)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -141,9 +141,9 @@ func TestForeignSnapshotIsIgnored(t *testing.T) {
 		mustAppend(t, other, l, fmt.Sprint(n), draft("other", n))
 	}
 	must(t, l.SaveSnapshot(other.ctx, l.Head(), []byte("foreign")))
-	foreign, err := os.ReadFile(other.options().SnapshotFile)
+	foreign, err := os.ReadFile(other.snapshotFile())
 	must(t, err)
-	must(t, os.WriteFile(b.options().SnapshotFile, foreign, 0o600))
+	must(t, os.WriteFile(b.snapshotFile(), foreign, 0o600))
 	requireSnapshot(t, b, false)
 }
 

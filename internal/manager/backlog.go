@@ -4,15 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/goccy/go-yaml"
-	"github.com/google/renameio/v2"
 
 	"company/internal/agent"
 	"company/internal/company"
+	"company/internal/folder"
 )
 
 // front is the front matter of a backlog file.
@@ -66,11 +64,11 @@ func Ticket(t *company.Task, sub *company.Subtask) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// WriteBacklog writes the tickets of a task below dir (workflows/backlog), and
-// removes those of a plan that no longer stands.
-func WriteBacklog(dir string, t *company.Task) error {
+// WriteBacklog writes the tickets of a task, and removes those of a plan that
+// no longer stands.
+func WriteBacklog(backlog *folder.Folder, t *company.Task) error {
 	for n := len(t.Subtasks) + 1; ; n++ {
-		err := os.Remove(filepath.Join(dir, string(company.NewSubtaskID(t.ID, n))+".md"))
+		err := backlog.Remove(string(company.NewSubtaskID(t.ID, n)) + ".md")
 		if errors.Is(err, fs.ErrNotExist) {
 			break
 		}
@@ -78,18 +76,12 @@ func WriteBacklog(dir string, t *company.Task) error {
 			return fmt.Errorf("remove an old ticket: %w", err)
 		}
 	}
-	if len(t.Subtasks) == 0 {
-		return nil
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make the backlog: %w", err)
-	}
 	for _, sub := range t.Subtasks {
 		text, err := Ticket(t, sub)
 		if err != nil {
 			return err
 		}
-		if err := renameio.WriteFile(filepath.Join(dir, string(sub.ID)+".md"), text, 0o600); err != nil {
+		if err := backlog.WriteFile(string(sub.ID)+".md", text, 0o600); err != nil {
 			return fmt.Errorf("write the ticket of %s: %w", sub.ID, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/company/desktest"
+	"company/internal/folder/foldertest"
 )
 
 // SUB-10: each subtask has a file, named by its id, that says what it is and
@@ -21,11 +22,12 @@ func TestBacklog(t *testing.T) {
 	id := d.Submit("do it", "/project")
 	d.Prepare(id, oid("a"), company.GateCommand{Name: "test", Command: "true"})
 	dir := filepath.Join(t.TempDir(), "workflows", "backlog")
-	if err := WriteBacklog(dir, d.Task(id)); err != nil {
+	backlog := foldertest.Open(t, dir)
+	if err := WriteBacklog(backlog, d.Task(id)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(dir); err == nil {
-		t.Error("a backlog before there is a plan")
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+		t.Errorf("tickets before there is a plan: %v, %v", entries, err)
 	}
 
 	p := plan("one", "two")
@@ -35,7 +37,7 @@ func TestBacklog(t *testing.T) {
 	d.Gate("t1-01", oid("c"))
 	d.Approve("t1-01")
 	for range 2 { // writing again replaces
-		if err := WriteBacklog(dir, d.Task(id)); err != nil {
+		if err := WriteBacklog(backlog, d.Task(id)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -75,13 +77,14 @@ func TestBacklog(t *testing.T) {
 // A plan that the president sent back leaves no tickets behind.
 func TestBacklogOfAnOldPlan(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "backlog")
+	backlog := foldertest.Open(t, dir)
 	task := &company.Task{ID: "t1"}
 	for n := range 3 {
 		task.Subtasks = append(task.Subtasks, &company.Subtask{ID: company.NewSubtaskID("t1", n+1), Planned: company.PlannedSubtask{Title: "x"}})
 	}
 	for _, want := range []int{3, 1, 0} {
 		task.Subtasks = task.Subtasks[:want]
-		if err := WriteBacklog(dir, task); err != nil {
+		if err := WriteBacklog(backlog, task); err != nil {
 			t.Fatal(err)
 		}
 		if files, err := filepath.Glob(filepath.Join(dir, "*.md")); err != nil || len(files) != want {

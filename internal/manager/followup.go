@@ -70,14 +70,14 @@ func (in *Intake) followUp(ctx context.Context, s *company.State, t, lead *compa
 	if err != nil {
 		return nil, err
 	}
-	p.Image, p.Notes = img.ID, notes(img)
+	p.Image = img.ID
 	return company.Prepare{Task: t.ID, Prepared: p}, nil
 }
 
 // request is the image of a commit of the project.
 func (in *Intake) request(m *gitops.Mirror, at company.OID, toolchains []string) image.Request {
 	return image.Request{
-		Base: in.Base, Toolchains: toolchains, Setup: in.Setup, SetupEnv: in.SetupEnv, Offline: in.Offline, Logins: in.Logins,
+		Base: in.Base, Toolchains: toolchains, Setup: in.Setup, SetupEnv: in.SetupEnv, Offline: in.Offline,
 		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: at},
 	}
 }

@@ -46,13 +46,13 @@ var textRules = map[string]string{
 	"listen":   "an address and a port, such as 127.0.0.1:8378",
 	"command":  "a command of one line",
 	"host":     "a host name such as proxy.example.com or *.example.com: no scheme, port, path or address",
-	"registry": "a host such as npm.example.com or npm.example.com:8443: no scheme, user or path",
 	"branch":   "a branch name",
 	"target":   "a branch name such as develop, but not main or master",
 	"remote":   "the name of a remote, such as origin",
 	"author":   "Name <mail@example.com>",
 	"file":     "the absolute path of a file",
 	"folder":   "a folder of the repository such as services/api: no / in front, no .., no wildcard",
+	"place":    "a folder beside .company/ such as runtime: no / in front, no .., no name that begins with a dot",
 	"glob":     "a glob such as internal/secret/**",
 	"label":    "a label of up to 50 characters, without a comma",
 }
@@ -91,10 +91,6 @@ func checkText(tag reflect.StructTag, s string) error {
 			return no("is a URL")
 		}
 		return checkHost(s)
-	case "registry":
-		if u, err := url.Parse("https://" + s); err != nil || u.Host != s || u.Hostname() == "" || strings.ToLower(s) != s {
-			return no("is not a host")
-		}
 	case "branch":
 		if s != Auto && !branchName(s) {
 			return no("is not a branch name")
@@ -126,6 +122,10 @@ func checkText(tag reflect.StructTag, s string) error {
 	case "folder":
 		if s == "" || s == "." || !filepath.IsLocal(s) || filepath.Clean(s) != s || strings.ContainsAny(s, "*?[\\\"\n") || strings.HasPrefix(s, "-") || strings.HasPrefix(s, ":") {
 			return no("is not a folder of the repository")
+		}
+	case "place":
+		if !readablePlace(s) {
+			return no("is not a folder for readable files")
 		}
 	case "glob":
 		if _, err := company.ParseGlob(s); err != nil {
@@ -250,7 +250,7 @@ func (c Config) validate(at func(key string) string) problems {
 	if c.Bus.URL == "" && c.Bus.Creds != "" {
 		ps = append(ps, problem{at: at("bus.creds"), key: "bus.creds", what: "has no bus.url to be used with", fix: "add bus.url or remove bus.creds"})
 	}
-	return ps
+	return append(ps, c.Paths.validate(at)...)
 }
 
 // reaches reports whether the fallbacks of from lead to the profile to.

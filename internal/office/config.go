@@ -25,6 +25,7 @@ type Config struct {
 	Budget        Budget           `yaml:"budget" doc:"caps of one task"`
 	Approvals     Approvals        `yaml:"approvals" doc:"what the president is asked"`
 	Limits        Limits           `yaml:"limits" doc:"patience and concurrency"`
+	Paths         Readable         `yaml:"paths" doc:"where the readable files lie, beside .company/; only in the office's own company.yaml"`
 	Recovery      string           `yaml:"recovery" enum:"auto ask" doc:"whether unfinished tasks go on by themselves when a company opens the office; ask: they are paused until company resume"`
 	RetentionDays int              `yaml:"retention_days" min:"0" max:"3650" doc:"days that the repositories of finished runs are kept"`
 }
@@ -87,7 +88,6 @@ type Container struct {
 	Setup    []string `yaml:"setup" check:"command" doc:"commands that prepare the image, as root; apt-get install works"`
 	SetupEnv []string `yaml:"setup_env" check:"env_name" doc:"variables that the preparation, and nothing else, gets"`
 	Deps     string   `yaml:"deps" enum:"locked off" doc:"dependency mirrors"`
-	Logins   []string `yaml:"logins" check:"registry" doc:"hosts of package registries whose login serves every repository; others serve those of company trust --logins"`
 	Egress   []string `yaml:"egress" check:"host" doc:"host names that workers may reach on port 443"`
 	Strict   bool     `yaml:"strict" doc:"refuse to run where a protection is missing on this host"`
 }
@@ -185,6 +185,7 @@ func Default() Config {
 		Budget:        Budget{USD: 5_000_000, Tokens: TokensAuto},
 		Approvals:     Approvals{Plan: Auto, Merge: Auto, PR: Auto, Deps: Auto},
 		Limits:        Limits{Continuations: 3, ModelWait: 15 * time.Minute, StopGrace: 3 * time.Second, HungAfter: 20 * time.Minute, ConcurrentTasks: 4, Readers: 9, Writers: 4},
+		Paths:         Readable{Runtime: defaultRuntime, Backlog: defaultBacklog},
 		Recovery:      Auto,
 		RetentionDays: 7,
 	}

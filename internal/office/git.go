@@ -41,18 +41,30 @@ func git(dir string, args ...string) (string, error) {
 	return string(out), nil
 }
 
+// entry is one line of git's index.
+type entry struct{ mode, path string }
+
 // trackedByGit lists what git's index holds at or below these paths, which are
 // relative to dir. Outside a repository nothing is tracked. When git does not
 // answer, that is an error, never a no.
-func trackedByGit(dir string, paths ...string) ([]string, error) {
+func trackedByGit(dir string, paths ...string) ([]entry, error) {
 	if !insideRepository(dir) {
 		return nil, nil
 	}
-	out, err := git(dir, append([]string{"ls-files", "-z", "--cached", "--"}, paths...)...)
+	out, err := git(dir, append([]string{"ls-files", "-z", "--cached", "--stage", "--"}, paths...)...)
 	if err != nil || out == "" {
 		return nil, err
 	}
-	return strings.Split(strings.TrimSuffix(out, "\x00"), "\x00"), nil
+	var all []entry
+	for line := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
+		about, path, ok := strings.Cut(line, "\t")
+		mode, _, _ := strings.Cut(about, " ")
+		if !ok {
+			return nil, company.E(company.EGit, "git ls-files answers oddly in "+dir).Because(line).Fix("see that git works there")
+		}
+		all = append(all, entry{mode, path})
+	}
+	return all, nil
 }
 
 // insideRepository reports whether dir or a folder above it holds a .git.

@@ -109,6 +109,7 @@ func Load(o LoadOptions) (Loaded, error) {
 			}
 			return OriginDefault
 		})
+		l.problems = append(l.problems, l.misplaced()...)
 	}
 	if err := l.problems.err(""); err != nil {
 		return Loaded{}, err
@@ -127,6 +128,19 @@ func Load(o LoadOptions) (Loaded, error) {
 		}
 	}
 	return Loaded{Config: l.cfg, Origin: l.origin, Hash: company.Hash(hex.EncodeToString(sum.Sum(nil))), Unused: unused}, nil
+}
+
+// misplaced refuses paths that anything but the office's own company.yaml
+// names: the next command, without that, would look for the files elsewhere.
+func (l *loader) misplaced() problems {
+	var ps problems
+	own := filepath.Join(l.opts.OfficeDir, ConfigName)
+	for _, key := range leafKeys(reflect.TypeFor[Readable](), "paths") {
+		if at := l.origin[key]; at != "" && at != OriginDefault && (l.opts.OfficeDir == "" || !strings.HasPrefix(at, own+":")) {
+			ps = append(ps, problem{at: at, key: key, what: "may be set in the office's own company.yaml alone", fix: "set it in " + own})
+		}
+	}
+	return ps
 }
 
 // defaultAgents lets the roles that judge use the strong profile where there

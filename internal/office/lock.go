@@ -13,6 +13,9 @@ import (
 	"company/internal/company"
 )
 
+// lockName is the file in the state folder that the holder locks.
+const lockName = "lock"
+
 // Holder is who holds an office.
 type Holder struct {
 	PID     int       `json:"pid"`
@@ -38,8 +41,13 @@ func TryLock(p Paths) (lock *Lock, held *Holder, err error) {
 	fail := func(err error) error {
 		return company.E(company.EConfig, "the office cannot be locked: "+p.Lock()).Wrap(err).Fix("see that the folder is yours and on a local disk")
 	}
+	state, err := p.Folder(p.State)
+	if err != nil {
+		return nil, nil, fail(err)
+	}
+	defer state.Close()
 	for {
-		f, err := os.OpenFile(p.Lock(), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+		f, err := state.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return nil, nil, fail(err)
 		}
@@ -55,12 +63,8 @@ func TryLock(p Paths) (lock *Lock, held *Holder, err error) {
 		}
 		// A lock on a file that is no longer the one at the path locks nothing.
 		mine, err1 := f.Stat()
-		there, err2 := os.Lstat(p.Lock())
+		there, err2 := state.Lstat(lockName)
 		if err1 == nil && err2 == nil && os.SameFile(mine, there) {
-			if links(mine) > 1 { // we would write into somebody else's file
-				_ = f.Close()
-				return nil, nil, fail(errors.New("it has a second name elsewhere"))
-			}
 			host, _ := os.Hostname() // only shown
 			l := &Lock{paths: p, file: f, who: Holder{PID: os.Getpid(), Host: host, Started: time.Now().UTC(), Command: commandLine()}}
 			if err := l.sign(); err != nil {
@@ -76,10 +80,29 @@ func TryLock(p Paths) (lock *Lock, held *Holder, err error) {
 	}
 }
 
+// Touched is when the lock was last taken or given back; zero: never.
+func Touched(p Paths) time.Time {
+	state, err := p.Folder(p.State)
+	if err != nil {
+		return time.Time{}
+	}
+	defer state.Close()
+	info, err := state.Lstat(lockName)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
 // Held says whether a process has the office. It takes and makes nothing: an
 // office that is not there is held by nobody.
 func Held(p Paths) bool {
-	f, err := os.OpenFile(p.Lock(), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	state, err := p.Folder(p.State)
+	if err != nil {
+		return false
+	}
+	defer state.Close()
+	f, err := state.Open(lockName)
 	if err != nil {
 		return false
 	}

@@ -1,21 +1,12 @@
 package office
 
 import (
-	"bufio"
-	"crypto/rand"
-	"encoding/base32"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
-	"regexp"
-	"strings"
 	"syscall"
-	"time"
 
 	"company/internal/company"
+	"company/internal/folder"
 )
 
 var errNotDir = syscall.ENOTDIR
@@ -26,245 +17,136 @@ type Office struct {
 	// ID is four letters that tell this office from a colleague's; branches
 	// carry it.
 	ID string
-	// StateRoot is the state folder: what is opened through it stays in it.
-	StateRoot *os.Root
+	// Formerly are the ids of the offices that this one is a copy of, the last
+	// one first. Tasks of its ledger that bear one are the original's to do.
+	Formerly []string
+	// Said is what people are to be told, once.
+	Said []string
+	// Folders are the own folders, opened once. All files of the office are
+	// reached through them and in no other way.
+	Folders
 }
 
-// Close closes the state folder.
-func (o *Office) Close() error { return o.StateRoot.Close() }
-
-// officeFile is state/office.json.
-type officeFile struct {
-	Version int       `json:"version"`
-	ID      string    `json:"id"`
-	Created time.Time `json:"created"`
+// Folders are the folders of an office, held open.
+type Folders struct {
+	StateFolder   *folder.Folder
+	BusFolder     *folder.Folder
+	GitFolder     *folder.Folder
+	LogsFolder    *folder.Folder
+	RunsFolder    *folder.Folder
+	TasksFolder   *folder.Folder
+	BacklogFolder *folder.Folder
 }
 
-var idRE = regexp.MustCompile(`^[a-z2-7]{4}$`)
+// Close lets go of the folders.
+func (f *Folders) Close() error {
+	var errs []error
+	for _, one := range f.all() {
+		errs = append(errs, (*one.folder).Close())
+		*one.folder = nil
+	}
+	return errors.Join(errs...)
+}
 
-// Open makes what is missing of an office and opens its state. It may be
+// place is a folder with where it is kept.
+type place struct {
+	folder **folder.Folder
+	dir    func(Paths) string
+}
+
+func (f *Folders) all() []place {
+	return []place{
+		{&f.StateFolder, func(p Paths) string { return p.State }},
+		{&f.BusFolder, func(p Paths) string { return p.Bus }},
+		{&f.GitFolder, func(p Paths) string { return p.Git }},
+		{&f.LogsFolder, func(p Paths) string { return p.Logs }},
+		{&f.RunsFolder, func(p Paths) string { return p.Runs }},
+		{&f.TasksFolder, func(p Paths) string { return p.Tasks }},
+		{&f.BacklogFolder, func(p Paths) string { return p.Backlog }},
+	}
+}
+
+// Open makes what is missing of an office and opens its folders. It may be
 // called by several processes at once and changes nothing of an office that
 // is complete. In a git checkout it adds the office's folders to
 // .git/info/exclude, and touches nothing else.
 //
-// State that a repository brought along is refused: a folder that is a
-// symbolic link, or that git tracks files in (but for a README.md).
+// State that a repository may have brought along is refused, before anything
+// is made: see refuseForeign.
 func Open(p Paths) (*Office, error) {
-	base, dirs := p.dirs()
-	if err := refuseForeignState(base, dirs, p); err != nil {
+	if err := p.refuseForeign(); err != nil {
 		return nil, err
 	}
-	fail := func(err error) error {
-		return company.E(company.EConfig, "the office's folders cannot be made in "+base).Wrap(err).Fix("see that the folder is yours and has space")
-	}
-	root, err := os.OpenRoot(base)
+	base, err := folder.Open(p.base)
 	if err != nil {
-		return nil, fail(err)
+		return nil, p.unmakeable(err)
 	}
-	defer root.Close()
-	for _, d := range dirs {
-		if err := root.Mkdir(d, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, fail(err)
+	defer base.Close()
+	for _, dir := range p.dirs() {
+		if err := base.Mkdir(dir); err != nil {
+			return nil, p.unmakeable(err)
 		}
 	}
-	// Another process may have put links there since the look above.
-	if err := refuseForeignState(base, dirs, p); err != nil {
-		return nil, err
+	o := &Office{Paths: p}
+	if err := o.Folders.open(base, p); err != nil {
+		return nil, p.unmakeable(errors.Join(err, o.Close()))
 	}
-	for _, d := range []string{p.State, p.Cache, p.Logs} {
-		rel, err := filepath.Rel(base, d)
+	// Another process may have brought something in since the look above. What
+	// is open by now stays what it is.
+	err = p.refuseForeign()
+	for _, f := range []*folder.Folder{o.StateFolder, o.LogsFolder} {
 		if err == nil {
-			err = root.Chmod(rel, 0o700)
-		}
-		if err != nil {
-			return nil, fail(err)
+			err = f.Chmod(0o700)
 		}
 	}
-	if err := exclude(base, p); err != nil {
-		return nil, err
+	if err == nil {
+		_, _, err = Exclude(p)
 	}
-	rel, err := filepath.Rel(base, p.State)
+	if err == nil {
+		err = o.identify()
+	}
 	if err != nil {
-		return nil, fail(err)
+		return nil, errors.Join(err, o.Close())
 	}
-	state, err := root.OpenRoot(rel)
-	if err != nil {
-		return nil, fail(err)
-	}
-	id, err := identify(state)
-	if err != nil {
-		_ = state.Close()
-		return nil, err
-	}
-	return &Office{Paths: p, ID: id, StateRoot: state}, nil
+	return o, nil
 }
 
-func refuseForeignState(base string, dirs []string, p Paths) error {
-	for _, d := range dirs {
-		path := filepath.Join(base, d)
-		info, err := os.Lstat(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		refused := company.E(company.EConfig, "state of the office is refused: "+path)
-		switch {
-		case err != nil:
-			return refused.Wrap(err).Fix("see that the folder is yours")
-		case info.Mode()&fs.ModeSymlink != 0:
-			return refused.Because("it is a symbolic link").Fix("remove the link; the office's folders are plain folders")
-		case !info.IsDir():
-			return refused.Because("it is not a folder").Fix("move it away")
-		case !ownedByUs(info):
-			return refused.Because("it belongs to another user").Fix("take it over with chown, or use another office")
-		}
-	}
-	if _, err := os.Lstat(filepath.Join(p.home, ".git")); err == nil {
-		return company.E(company.EConfig, "state of the office is refused: "+p.home).Because("it is a git repository").Fix("move it away")
-	}
-	// A repository may have folders called runtime and workflows of its own.
-	var own []string
-	for _, d := range []string{p.State, p.Cache, p.Logs, p.Runs, p.Backlog} {
-		rel, err := filepath.Rel(base, d)
+// open opens the folders, on their way from the one that holds .company/.
+func (f *Folders) open(base *folder.Folder, p Paths) error {
+	for _, one := range f.all() {
+		sub, err := base.Sub(p.rel(one.dir(p)))
 		if err != nil {
 			return err
 		}
-		own = append(own, rel)
-	}
-	tracked, err := trackedByGit(base, own...)
-	if err != nil {
-		return err
-	}
-	for _, rel := range tracked {
-		if filepath.Base(rel) != "README.md" {
-			return company.E(company.EConfig, "state of the office is refused: "+filepath.Join(base, rel)).
-				Because("git tracks it, so it may be somebody else's").Fix("git rm --cached " + rel + ", or use another office with --office")
-		}
+		*one.folder = sub
 	}
 	return nil
 }
 
-// excluded are the lines of .git/info/exclude.
-var excluded = []string{hidden + "/", "runtime/", "workflows/backlog/"}
-
-// Exclude hides the folders of the office from the git status of the checkout
-// that it is in, as Open does, and makes nothing else.
-func Exclude(p Paths) error {
-	base, _ := p.dirs()
-	return exclude(base, p)
-}
-
-// exclude hides the office's folders from the git status of the checkout that
-// it is in.
-func exclude(base string, p Paths) error {
-	if p.Repo == "" {
-		return nil
-	}
-	out, err := git(base, "rev-parse", "--path-format=absolute", "--git-path", "info/exclude")
-	if err != nil {
-		return err
-	}
-	path := strings.TrimSuffix(out, "\n")
-	fail := func(err error) error {
-		return company.E(company.EGit, "the office's folders cannot be added to "+path).Wrap(err).Fix("see that the file is yours")
-	}
-	lines := excluded
-	if p.home == p.Root {
-		lines = lines[:1] // the others are inside
-	}
-	have, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fail(err)
-	}
-	var add strings.Builder
-	if len(have) > 0 && have[len(have)-1] != '\n' {
-		add.WriteByte('\n')
-	}
-	before := add.Len()
-	present := map[string]bool{}
-	for sc := bufio.NewScanner(strings.NewReader(string(have))); sc.Scan(); {
-		present[strings.TrimSpace(sc.Text())] = true
-	}
-	for _, l := range lines {
-		if !present[l] {
-			add.WriteString(l + "\n")
-		}
-	}
-	if add.Len() == before {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fail(err)
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
-	if err != nil {
-		return fail(err)
-	}
-	_, err = f.WriteString(add.String())
-	if err := errors.Join(err, f.Close()); err != nil {
-		return fail(err)
-	}
-	return nil
-}
-
-// identify reads the office's id and makes one where there is none. The file
-// appears whole or not at all, whoever else makes one at the same time.
-func identify(state *os.Root) (string, error) {
-	const name = "office.json"
-	for range 3 {
-		data, err := readPlain(state, name)
-		if err == nil {
-			var f officeFile
-			if err := json.Unmarshal(data, &f); err != nil || f.Version != 1 || !idRE.MatchString(f.ID) {
-				return "", company.E(company.EConfig, filepath.Join(state.Name(), name)+" is damaged").Wrap(err).
-					Fix("restore it from a backup; branches carry the id in it")
-			}
-			return f.ID, nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return "", company.E(company.EConfig, filepath.Join(state.Name(), name)+" cannot be read").Wrap(err).Fix("see that it is a plain file of yours")
-		}
-		var raw [8]byte
-		rand.Read(raw[:]) // never fails
-		letters := strings.ToLower(base32.StdEncoding.EncodeToString(raw[:]))
-		data, err = json.Marshal(officeFile{1, letters[:4], time.Now().UTC().Truncate(time.Second)})
-		if err != nil {
-			return "", err
-		}
-		tmp := fmt.Sprintf(".office-%d-%s", os.Getpid(), letters[4:])
-		err = writeNew(state, tmp, append(data, '\n'))
-		if err == nil {
-			err = state.Link(tmp, name)
-		}
-		if errors.Is(err, fs.ErrExist) {
-			err = nil // another process was faster; read its id
-		}
-		if rm := state.Remove(tmp); !errors.Is(rm, fs.ErrNotExist) {
-			err = errors.Join(err, rm)
-		}
-		if err != nil {
-			return "", company.E(company.EConfig, "the office's id cannot be written in "+state.Name()).Wrap(err).Fix("see that the folder is yours and has space")
-		}
-	}
-	return "", company.E(company.EConfig, "the office's id cannot be made in "+state.Name()).Fix("try again")
-}
-
-func writeNew(root *os.Root, name string, data []byte) error {
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// readPlain reads a small file that is no link.
-func readPlain(root *os.Root, name string) ([]byte, error) {
-	info, err := root.Lstat(name)
+// Folder opens one of the office's folders (p.Runs, say) to read, for who has
+// not opened the office; fs.ErrNotExist where it was never made. The caller
+// closes it.
+func (p Paths) Folder(dir string) (*folder.Folder, error) {
+	base, err := folder.Open(p.base)
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > 64<<10 {
-		return nil, fmt.Errorf("%s is not a small plain file", name)
+	defer base.Close()
+	return base.Sub(p.rel(dir))
+}
+
+// unmakeable is the error where the folders cannot be made.
+func (p Paths) unmakeable(err error) error {
+	e := company.E(company.EConfig, "the office's folders cannot be made in "+p.base).Wrap(err)
+	var own *company.Error
+	switch {
+	case errors.As(err, &own):
+		return err
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return e.Because("there is no space left").Fix("make room there, or make the office elsewhere: company init --office DIR")
+	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
+		return e.Because("you may not write there").
+			Fix("make the office in a folder of yours, company init --office DIR, and name it with --office DIR or COMPANY_OFFICE")
 	}
-	return root.ReadFile(name)
+	return e.Fix("see that the folder is yours and has space")
 }

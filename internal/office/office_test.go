@@ -131,7 +131,7 @@ func TestZeroConfig(t *testing.T) {
 			t.Errorf("%s: %v %v", d, info, err)
 		}
 	}
-	if info, err := o.StateRoot.Stat("office.json"); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := o.StateFolder.Lstat("office.json"); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("office.json: %v %v", info, err)
 	}
 	if !idRE.MatchString(o.ID) {
@@ -154,7 +154,7 @@ func TestZeroConfig(t *testing.T) {
 func TestFind(t *testing.T) {
 	repo := gitRepo(t, map[string]string{"company.yaml": "version: 1\n", "sub/x.go": "package x\n"})
 	p := mustFind(t, FindOptions{Dir: filepath.Join(repo, "sub")})
-	if p.Root != repo || p.Config != filepath.Join(repo, "company.yaml") || p.State != filepath.Join(repo, ".company", "state") || p.Runs != filepath.Join(repo, "runtime", "runs") {
+	if p.Root != repo || p.Config != filepath.Join(repo, "company.yaml") || p.State != filepath.Join(repo, ".company", "state") || p.Runs != filepath.Join(repo, ".company", "runtime", "runs") {
 		t.Fatalf("found %+v", p)
 	}
 	mustOpen(t, p)
@@ -211,9 +211,10 @@ func TestFind(t *testing.T) {
 // State that a repository brings along is refused before anything is written:
 // tracked files, and folders that are links (DESIGN §9).
 func TestForeignState(t *testing.T) {
-	yaml := map[string]string{"company.yaml": "version: 1\n"}
+	const named = "version: 1\npaths: {runtime: runtime, backlog: workflows/backlog}\n"
+	yaml := map[string]string{"company.yaml": named}
 	with := func(name string) map[string]string {
-		return map[string]string{"company.yaml": "version: 1\n", name: "x"}
+		return map[string]string{"company.yaml": named, name: "x"}
 	}
 	for _, c := range []struct {
 		name  string
@@ -223,12 +224,25 @@ func TestForeignState(t *testing.T) {
 	}{
 		{"tracked state", map[string]string{".company/state/office.json": `{"version":1,"id":"evil"}`}, "", "git tracks it"},
 		{"tracked bus", with(".company/state/bus/x.blk"), "", "git tracks it"},
+		{"tracked mirror", with(".company/state/git/x.git/config"), "", "git tracks it"},
+		{"tracked log", with(".company/logs/git.log"), "", "git tracks it"},
 		{"tracked run", with("runtime/runs/t1-01.1/result.json"), "", "git tracks it"},
+		{"tracked run of an office without names", map[string]string{".company/runtime/runs/t1-01.1/result.json": "x"}, "", "git tracks it"},
+		{"tracked task", with("runtime/state/t1.json"), "", "git tracks it"},
 		{"tracked ticket", with("workflows/backlog/t1-01.md"), "", "git tracks it"},
+		{"tracked file for a folder", with("workflows"), "", "not a folder"},
 		{"linked state", yaml, ".company/state", "symbolic link"},
 		{"linked home", nil, ".company", "symbolic link"},
+		{"linked logs", nil, ".company/logs", "symbolic link"},
+		{"linked runtime", nil, ".company/runtime", "symbolic link"},
+		{"linked mirrors", nil, ".company/state/git", "symbolic link"},
 		{"linked runs", yaml, "runtime", "symbolic link"},
+		{"linked runs below", yaml, "runtime/runs", "symbolic link"},
+		{"linked tasks", yaml, "runtime/state", "symbolic link"},
+		{"linked above the backlog", yaml, "workflows", "symbolic link"},
 		{"linked backlog", yaml, "workflows/backlog", "symbolic link"},
+		{"linked run", yaml, "runtime/runs/t1-01.1", "git tracks it"},
+		{"linked readme", yaml, "workflows/backlog/README.md", "git tracks it"},
 		{"file for a folder", with("runtime"), "", "not a folder"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -260,7 +274,7 @@ func TestForeignState(t *testing.T) {
 	}
 	// A README in the readable folders is what git keeps of them, and a
 	// repository may have a runtime/ of its own.
-	repo := gitRepo(t, map[string]string{"company.yaml": "version: 1\n", "runtime/README.md": "x", "runtime/gc.go": "x", "workflows/backlog/README.md": "x"})
+	repo := gitRepo(t, map[string]string{"company.yaml": named, "runtime/README.md": "x", "runtime/gc.go": "x", "workflows/backlog/README.md": "x"})
 	mustOpen(t, mustFind(t, FindOptions{Dir: repo}))
 }
 
@@ -643,8 +657,8 @@ func TestEveryKeyIsJudged(t *testing.T) {
 		agents.manager.model agents.manager.max_turns agents.worker.model agents.worker.max_turns
 		agents.reviewer.model agents.reviewer.max_turns agents.merger.model agents.merger.max_turns`)
 	// These may be tightened, and not loosened; TestUntrackedAndTightening,
-	// TestRepositoryMayNotTakeTheHost.
-	oneWay := strings.Fields("budget.usd budget.tokens approvals.plan approvals.merge approvals.pr approvals.deps gates.none gates.lint gates.test gates.protect_tests container.strict gates.red_green gates.protected git.paths recovery workers.max workers.memory workers.pids workers.disk workers.warm")
+	// TestRepositoryMayNotTakeTheHost, TestARepositoryNamesTheUsualFoldersAlone.
+	oneWay := strings.Fields("paths.runtime paths.backlog budget.usd budget.tokens approvals.plan approvals.merge approvals.pr approvals.deps gates.none gates.lint gates.test gates.protect_tests container.strict gates.red_green gates.protected git.paths recovery workers.max workers.memory workers.pids workers.disk workers.warm")
 	for _, key := range append(leafKeys(reflect.TypeFor[Config](), ""), leafKeys(reflect.TypeFor[Model](), "models.default")...) {
 		if slices.Contains(oneWay, key) {
 			continue

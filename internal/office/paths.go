@@ -16,9 +16,9 @@ const hidden = ".company"
 // Paths are the places of an office. All are absolute and free of symbolic
 // links (STA-15).
 //
-// An office that is a folder with company.yaml keeps runtime/ and
-// workflows/backlog/ beside it and everything else in .company/; an office
-// without one is a .company/ folder that holds all.
+// All that an office owns lies in .company/, beside a company.yaml or not. The
+// readable files alone may lie elsewhere, where company.yaml names the folders
+// under paths.
 type Paths struct {
 	Root    string // the office: the folder of company.yaml, or the .company folder
 	Repo    string // top of the git checkout that the office is in; empty for none
@@ -28,16 +28,27 @@ type Paths struct {
 	Git     string // mirrors and quarantines
 	Cache   string // what can be made again
 	Logs    string // logs of processes
-	Runs    string // runtime/runs: a folder per run, to look at
-	Backlog string // workflows/backlog: a file per subtask, to look at
-	home    string // what holds state, cache and logs
+	Runs    string // a folder per run, to look at
+	Tasks   string // a file per task, to look at
+	Backlog string // a file per subtask, to look at
+	home    string // the .company folder
+	base    string // what holds it, and all other folders of the office
+	old     bool   // made before there was paths, with readable files beside company.yaml
 }
 
 // Run is the folder of a run's readable files.
 func (p Paths) Run(id company.RunID) string { return filepath.Join(p.Runs, string(id)) }
 
+// Named are the paths with the readable files where a config says.
+func (p Paths) Named(r Readable) Paths {
+	runtime := filepath.Join(p.base, filepath.FromSlash(r.Runtime))
+	p.Runs, p.Tasks = filepath.Join(runtime, "runs"), filepath.Join(runtime, "state")
+	p.Backlog = filepath.Join(p.base, filepath.FromSlash(r.Backlog))
+	return p
+}
+
 // Lock is the file that the holder of the office locks.
-func (p Paths) Lock() string { return filepath.Join(p.State, "lock") }
+func (p Paths) Lock() string { return filepath.Join(p.State, lockName) }
 
 // FindOptions says where to look for an office.
 type FindOptions struct {
@@ -129,13 +140,13 @@ func at(root string) (Paths, error) {
 	if info, err := os.Stat(p.Config); err == nil && !ownedByUs(info) {
 		return Paths{}, company.E(company.EConfig, p.Config+" belongs to another user").Fix("name your own office with --office, or take the file over with chown")
 	}
+	p.base = filepath.Dir(p.home)
 	p.State = filepath.Join(p.home, "state")
 	p.Bus = filepath.Join(p.State, "bus")
 	p.Git = filepath.Join(p.State, "git")
 	p.Cache = filepath.Join(p.home, "cache")
 	p.Logs = filepath.Join(p.home, "logs")
-	p.Runs = filepath.Join(root, "runtime", "runs")
-	p.Backlog = filepath.Join(root, "workflows", "backlog")
+	p.place()
 	for dir := root; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil && filepath.Base(dir) != hidden {
 			p.Repo = dir
@@ -145,26 +156,39 @@ func at(root string) (Paths, error) {
 	return p, nil
 }
 
-// dirs are the folders of the office, parents first, relative to base.
-func (p Paths) dirs() (base string, rel []string) {
-	base = p.Root
-	if p.home == p.Root {
-		base = filepath.Dir(p.Root)
+// own are the folders that nobody but the office writes to, relative to base,
+// with slashes.
+func (p Paths) own() []string {
+	var out []string
+	for _, dir := range []string{p.State, p.Cache, p.Logs, p.Runs, p.Tasks, p.Backlog} {
+		out = append(out, p.rel(dir))
 	}
+	return out
+}
+
+// dirs are all folders of the office with those above them, parents first,
+// relative to base, with slashes.
+func (p Paths) dirs() []string {
 	seen := map[string]bool{".": true}
-	for _, d := range []string{p.Bus, p.Git, p.Cache, p.Logs, p.Runs, p.Backlog} {
-		r, err := filepath.Rel(base, d)
-		if err != nil {
-			panic(err) // both are absolute
-		}
+	var out []string
+	for _, dir := range append(p.own(), p.rel(p.Bus), p.rel(p.Git)) {
 		var chain []string
-		for ; !seen[r]; r = filepath.Dir(r) {
-			seen[r] = true
-			chain = append([]string{r}, chain...)
+		for ; !seen[dir]; dir = pathDir(dir) {
+			seen[dir] = true
+			chain = append([]string{dir}, chain...)
 		}
-		rel = append(rel, chain...)
+		out = append(out, chain...)
 	}
-	return base, rel
+	return out
+}
+
+// rel is a folder of the office relative to base.
+func (p Paths) rel(dir string) string {
+	r, err := filepath.Rel(p.base, dir)
+	if err != nil {
+		panic(err) // both are absolute
+	}
+	return filepath.ToSlash(r)
 }
 
 // canonical makes a path absolute and follows its symbolic links.

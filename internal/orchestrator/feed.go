@@ -60,6 +60,8 @@ func Describe(e company.Event, t *company.Task) Item {
 	switch d := d.(type) {
 	case *company.OfficeStarted:
 		it.Text, it.Quiet = fmt.Sprintf("office %s open, epoch %d", d.Office, d.Epoch), true
+	case *company.OfficeCopied:
+		it.Text, it.Mark = fmt.Sprintf("this office is a copy of %s, and %s from now on: the original goes on with what was under way", d.From, d.Office), Needs
 	case *company.OfficeStopped:
 		it.Text, it.Mark = "stopped: nothing runs until company resume", Needs
 	case *company.OfficeStaffed:
@@ -152,7 +154,7 @@ func Describe(e company.Event, t *company.Task) Item {
 			it.Text += " (fix: " + agent.CleanLine(d.Hint, 200) + ")"
 		}
 	case *company.TaskPaused:
-		it.Text = map[bool]string{true: "paused; turns under way come to their end", false: "goes on"}[d.Paused]
+		it.Text = map[bool]string{true: "paused", false: "goes on"}[d.Paused]
 	case *company.TaskCancelledEvent:
 		it.Text, it.Mark = "cancelled "+agent.CleanLine(d.Reason, 200), Failed
 	case *company.TaskFailedEvent:

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/folder/foldertest"
 	"company/internal/ledger"
 )
 
@@ -411,7 +412,7 @@ func TestSnapshotsUnderLoad(t *testing.T) {
 	})
 	begun := b.orch.View().Seq
 	b.until("a snapshot of what was written meanwhile", func() bool {
-		l, err := ledger.Open(b.ctx, b.bus, ledger.Options{SnapshotFile: filepath.Join(b.dir, "snapshot")})
+		l, err := ledger.Open(b.ctx, b.bus, ledger.Options{Folder: foldertest.Open(b.t, b.dir)})
 		if err != nil {
 			t.Fatal(err)
 		}

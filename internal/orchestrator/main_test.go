@@ -15,6 +15,7 @@ import (
 	"company/internal/bus"
 	"company/internal/bus/nats"
 	"company/internal/company"
+	"company/internal/folder/foldertest"
 	"company/internal/ledger"
 )
 
@@ -66,7 +67,7 @@ func (b *bundle) open() {
 	if b.bus, err = nats.Open(b.ctx, nats.Options{Dir: filepath.Join(b.dir, "bus")}); err != nil {
 		b.t.Fatal(err)
 	}
-	if b.ledger, err = ledger.Open(b.ctx, b.bus, ledger.Options{SnapshotFile: filepath.Join(b.dir, "snapshot")}); err != nil {
+	if b.ledger, err = ledger.Open(b.ctx, b.bus, ledger.Options{Folder: foldertest.Open(b.t, b.dir)}); err != nil {
 		b.t.Fatal(err)
 	}
 	b.cfg.Ledger = b.ledger

@@ -35,8 +35,8 @@ func (q *request) pypi(rest string) {
 		q.text(http.StatusNotFound, "there is no such path")
 		return
 	}
-	if why := q.mayFetch(d); why != "" {
-		q.text(http.StatusForbidden, why)
+	if !q.Policy.Has(PyPI, name) {
+		q.text(http.StatusForbidden, q.refused(d))
 		return
 	}
 	files, err := q.store.pypiFiles(q.r.Context(), name)

@@ -16,6 +16,7 @@ import (
 	"company/internal/bus/nats"
 	"company/internal/company"
 	"company/internal/company/desktest"
+	"company/internal/folder/foldertest"
 	"company/internal/gitops"
 	"company/internal/ledger"
 )
@@ -63,7 +64,7 @@ func setup(t *testing.T) *bench {
 	}}}}})
 	silent := slog.New(slog.DiscardHandler)
 	b.pool = NewPool(queue{real.Queue(), b}, b, &Worker{
-		Sessions: &session.Office{Desk: b, Ledger: l, Runs: filepath.Join(dir, "runs"), Logger: silent},
+		Sessions: &session.Office{Desk: b, Ledger: l, Runs: foldertest.Open(t, filepath.Join(dir, "runs")), Logger: silent},
 		Mirror: func(ctx context.Context, _ *company.Task) (*gitops.Mirror, error) { // it works until it is stopped
 			<-ctx.Done()
 			return nil, context.Cause(ctx)

@@ -193,7 +193,7 @@ func TestHostileState(t *testing.T) {
 			link(t, outside, filepath.Join(h.Repo, ".company", "state"))
 		},
 		"linked runs": func(h *house.House, outside string) {
-			h.Write("company.yaml", "version: 1\n")
+			h.Write("company.yaml", "version: 1\npaths: {runtime: runtime}\n")
 			link(t, outside, filepath.Join(h.Repo, "runtime"))
 		},
 		"a file": func(h *house.House, _ string) { h.Write(".company", "x") },

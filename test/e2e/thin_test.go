@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"company/internal/adapters/scripted"
+	"company/internal/gitops"
 	"company/test/house"
 )
 
@@ -274,10 +274,10 @@ func checkRecords(t *testing.T, h *house.House, sum summary) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \S+ exit=\d+ took=\S+`)
 	for l := range strings.Lines(string(text)) {
-		if !line.MatchString(l) {
-			t.Errorf("git.log: %q", l)
+		var o gitops.Operation
+		if err := json.Unmarshal([]byte(l), &o); err != nil || o.Op == "" || o.Time.IsZero() {
+			t.Errorf("git.log: %q: %v", l, err)
 		}
 	}
 	for _, op := range []string{"upload-pack", "receive-pack", "fetch"} {

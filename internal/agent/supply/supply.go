@@ -16,13 +16,13 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"company/internal/company"
 	"company/internal/evidence"
+	"company/internal/folder"
 	"company/internal/gitops"
 	"company/internal/registry"
 )
@@ -41,9 +41,9 @@ const (
 // Office is what the supplies of all runs share. A nil Office, or one without a
 // store, adds and serves nothing (container.deps: off).
 type Office struct {
-	Stores *registry.Stores
+	Store  *registry.Store
 	Desk   company.Desk
-	Runs   string // folder of the runs' files
+	Runs   *folder.Folder // of the runs' files
 	Logger *slog.Logger
 	// Told is told of what was fetched or refused, for the feed. It may be nil.
 	Told func(run company.RunID, line string)
@@ -77,7 +77,6 @@ type Fetched struct {
 // Run is the supply of one run.
 type Run struct {
 	office *Office
-	store  *registry.Store
 	order  Order
 	policy *registry.Policy
 
@@ -91,11 +90,7 @@ type Run struct {
 
 // Open makes the supply of a run. The caller closes it.
 func (o *Office) Open(ctx context.Context, order Order) (*Run, error) {
-	var store *registry.Store
-	if o != nil {
-		store = o.Stores.For(order.Task.Project.Path)
-	}
-	r := &Run{office: o, store: store, order: order, policy: registry.Nothing(), added: map[string]bool{}}
+	r := &Run{office: o, order: order, policy: registry.Nothing(), added: map[string]bool{}}
 	if !r.serves() {
 		return r, nil
 	}
@@ -112,10 +107,7 @@ func (o *Office) Open(ctx context.Context, order Order) (*Run, error) {
 		r.policy.Add(d)
 		r.added[d.Ecosystem] = true
 	}
-	if err := evidence.MakeRunDir(o.Runs, order.Run); err != nil {
-		return nil, err
-	}
-	r.log, err = os.OpenFile(filepath.Join(evidence.RunDir(o.Runs, order.Run), "fetched.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	r.log, err = evidence.OpenLog(o.Runs, order.Run, "fetched.log")
 	return r, err
 }
 
@@ -139,14 +131,14 @@ func (r *Run) Close(ctx context.Context) {
 	}
 }
 
-func (r *Run) serves() bool { return r != nil && r.store != nil }
+func (r *Run) serves() bool { return r != nil && r.office != nil && r.office.Store != nil }
 
 // Handler serves the registries to the run; nil where none are served.
 func (r *Run) Handler() http.Handler {
 	if !r.serves() {
 		return nil
 	}
-	return r.store.Serve(registry.Access{
+	return r.office.Store.Serve(registry.Access{
 		Policy: r.policy, MaxRequests: maxRequests, MaxBytes: maxBytes, Fetched: r.fetched, Refused: r.refused,
 	})
 }
@@ -159,7 +151,7 @@ func (r *Run) Environment() map[string]string {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.store.Environment(r.order.Base, r.added)
+	return r.office.Store.Environment(r.order.Base, r.added)
 }
 
 // Prepared is the command that has to run inside before the first one of the
@@ -172,7 +164,7 @@ func (r *Run) Prepared() string {
 	defer r.mu.Unlock()
 	var out []string
 	for e := range r.added {
-		if c := r.store.Prepare(r.order.Base, e); c != "" {
+		if c := r.office.Store.Prepare(r.order.Base, e); c != "" {
 			out = append(out, c)
 		}
 	}
@@ -205,12 +197,20 @@ func (r *Run) refused(f registry.Fetch) {
 	r.record(line, false)
 }
 
+// entry is one line of fetched.log.
+type entry struct {
+	Time time.Time `json:"time"`
+	What string    `json:"what"`
+}
+
 func (r *Run) record(line string, tell bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.log != nil && r.wrote < maxLog {
-		n, _ := fmt.Fprintf(r.log, "%s %s\n", time.Now().UTC().Format(time.RFC3339), line)
-		r.wrote += n
+		if text, err := folder.Line(entry{time.Now().UTC().Truncate(time.Second), line}); err == nil {
+			n, _ := r.log.Write(text)
+			r.wrote += n
+		}
 	}
 	if r.told++; tell && r.told <= toldEach && r.office.Told != nil {
 		r.office.Told(r.order.Run, line)
@@ -236,10 +236,7 @@ func (r *Run) Add(ctx context.Context, d company.Dependency) (Answer, error) {
 	if err := registry.Check(d); err != nil {
 		return no("%s", said(err))
 	}
-	if err := r.store.Upstreams().Withheld(d); err != nil {
-		return no("%s", said(err))
-	}
-	if !r.store.Upstreams().Serves(d.Ecosystem) {
+	if !r.office.Store.Upstreams().Serves(d.Ecosystem) {
 		return no("this office has no registry for %s.", d.Ecosystem)
 	}
 	t, err := r.office.Desk.View().Task(r.order.Task.ID)
@@ -262,7 +259,7 @@ func (r *Run) Add(ctx context.Context, d company.Dependency) (Answer, error) {
 	default:
 		return Answer{}, err
 	}
-	exact, err := r.store.Resolve(ctx, d)
+	exact, err := r.office.Store.Resolve(ctx, d)
 	if err != nil {
 		if ctx.Err() != nil {
 			return Answer{}, context.Cause(ctx)
@@ -285,7 +282,7 @@ func (r *Run) Add(ctx context.Context, d company.Dependency) (Answer, error) {
 	return Answer{
 		Text: fmt.Sprintf("%s may be fetched now, and what the registry says that it needs. Run: %s\nCommit the manifest and the lock file with the work: the gates get an image with what the lock file names.",
 			exact, registry.Command(exact.Ecosystem, exact.Name, exact.Version)),
-		Prepare: r.store.Prepare(r.order.Base, d.Ecosystem),
+		Prepare: r.office.Store.Prepare(r.order.Base, d.Ecosystem),
 	}, nil
 }
 
@@ -338,8 +335,8 @@ func (r *Run) answered(ctx context.Context, key string) (*company.Approval, erro
 		if a == nil {
 			return nil, company.E(company.EInternal, "a question that was asked is not there")
 		}
-		if t := s.Tasks[r.order.Task.ID]; !a.Open() || t != nil && t.Paused {
-			return a, nil // a pause waits for the turn, and the turn for nobody
+		if !a.Open() {
+			return a, nil
 		}
 		select {
 		case <-ctx.Done():

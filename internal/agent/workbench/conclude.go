@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"company/internal/adapters"
@@ -13,6 +12,7 @@ import (
 	"company/internal/agent/hands"
 	"company/internal/company"
 	"company/internal/evidence"
+	"company/internal/folder"
 	"company/internal/gitops"
 )
 
@@ -21,12 +21,13 @@ func Branch(sub *company.Subtask) string {
 	return gitops.BranchName(string(sub.ID), sub.Planned.Title)
 }
 
-// OpenLog opens the git.log of a run, below runs (GIT-3).
-func OpenLog(runs string, id company.RunID) (*gitops.OpLog, error) {
-	if err := evidence.MakeRunDir(runs, id); err != nil {
+// OpenLog opens the git.log of a run in the folder of all runs (GIT-3).
+func OpenLog(runs *folder.Folder, id company.RunID) (*gitops.OpLog, error) {
+	f, err := evidence.OpenLog(runs, id, "git.log")
+	if err != nil {
 		return nil, err
 	}
-	return gitops.OpenOpLog(filepath.Join(evidence.RunDir(runs, id), "git.log"))
+	return gitops.NewOpLog(f), nil
 }
 
 // Conclude turns the end of a conversation into the end of a run, with the

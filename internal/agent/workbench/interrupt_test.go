@@ -19,6 +19,7 @@ import (
 	"company/internal/bus/nats"
 	"company/internal/company"
 	"company/internal/company/desktest"
+	"company/internal/folder/foldertest"
 	"company/internal/gitops"
 	"company/internal/gitops/gitopstest"
 	"company/internal/ledger"
@@ -134,7 +135,7 @@ func newHouse(t *testing.T) *house {
 	shop.ServeOn(h.cells.port)
 	h.worker = &worker.Worker{
 		Sessions: &session.Office{
-			Desk: h, Ledger: l, Runs: filepath.Join(dir, "runs"), Logger: silent,
+			Desk: h, Ledger: l, Runs: foldertest.Open(t, filepath.Join(dir, "runs")), Logger: silent,
 			Model: func(_ company.Role, wrap func(adapters.Model) adapters.Model) (adapters.Model, error) {
 				return wrap(h.model), nil
 			},
@@ -202,7 +203,7 @@ func (h *house) outcome() outcome {
 
 // Ways in which a process ends at one record of the journal.
 var ways = []string{
-	"killed before", "killed after", "interrupted before", "interrupted after", "stopped", "paused", "disk full",
+	"killed before", "killed after", "interrupted before", "interrupted after", "stopped", "disk full",
 }
 
 var (
@@ -270,10 +271,6 @@ func interrupted(t *testing.T, at int, way string) outcome {
 		case way == "stopped":
 			h.cells.kill()
 			stop(errInterrupt)
-		case way == "paused":
-			if !h.Task(task).Paused {
-				h.Must(company.Pause{Task: task})
-			}
 		default:
 			stop(errInterrupt)
 		}
@@ -289,9 +286,6 @@ func interrupted(t *testing.T, at int, way string) outcome {
 			t.Fatalf("%s at %d ended the run: %+v, %v", way, at, r, err)
 		}
 		return h.outcome()
-	}
-	if way == "paused" {
-		h.Must(company.Pause{Task: task, Off: true})
 	}
 	h.Must(company.StartOffice{Office: desktest.Office}) // voids the claim, if it is still there
 	if err := h.work(t.Context()); err != nil {

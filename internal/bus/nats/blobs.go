@@ -10,10 +10,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 	"sync"
 
 	"company/internal/bus"
+	"company/internal/folder"
 )
 
 // Blobs is a directory of files named by the SHA-256 of their bytes. It
@@ -23,7 +24,7 @@ import (
 // read by ls and sha256sum when something is wrong; an object store would cut
 // it into synced chunks and name it by a random id, with the hash on the side.
 type Blobs struct {
-	dir string
+	own *folder.Folder // of the bus; blobs are in blobs/ of it
 
 	mu      sync.Mutex
 	folders map[string]bool // known to be on disk
@@ -31,48 +32,52 @@ type Blobs struct {
 
 var _ bus.Blobs = (*Blobs)(nil)
 
-func openBlobs(dir string) (*Blobs, error) {
-	tmp := filepath.Join(dir, "tmp")
+func openBlobs(own *folder.Folder) (*Blobs, error) {
+	const tmp = blobsName + "/tmp"
 	// The directory is locked, so what lies there is of a process that died.
-	if err := os.RemoveAll(tmp); err != nil {
+	if err := own.RemoveAll(tmp); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(tmp, 0o700); err != nil {
+	if err := own.Mkdir(tmp); err != nil {
 		return nil, err
 	}
-	return &Blobs{dir: dir, folders: map[string]bool{}}, nil
+	return &Blobs{own: own, folders: map[string]bool{}}, nil
 }
+
+// blobsName is the folder of the blobs in that of the bus.
+const blobsName = "blobs"
 
 // folder makes the folder of a blob and syncs its name, once per process: who
 // finds it there cannot know whether its maker came that far.
-func (b *Blobs) folder(path string) error {
+func (b *Blobs) folder(name string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	dir := filepath.Dir(path)
+	dir := path.Dir(name)
 	if b.folders[dir] {
 		return nil
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := b.own.Mkdir(dir); err != nil {
 		return err
 	}
-	if err := syncDir(b.dir); err != nil {
+	if err := b.own.Sync(blobsName); err != nil {
 		return err
 	}
 	b.folders[dir] = true
 	return nil
 }
 
-func (b *Blobs) path(name string) string { return filepath.Join(b.dir, name[:2], name[2:]) }
+// file is where a blob is kept, as the folder calls it.
+func (b *Blobs) file(name string) string { return blobsName + "/" + name[:2] + "/" + name[2:] }
 
 // Put implements bus.Blobs.
 func (b *Blobs) Put(ctx context.Context, r io.Reader) (name string, size int64, err error) {
-	tmp, err := os.CreateTemp(filepath.Join(b.dir, "tmp"), "put-*")
+	tmp, tmpName, err := b.own.CreateTemp(blobsName + "/tmp/put-")
 	if err != nil {
 		return "", 0, fmt.Errorf("put blob: %w", err)
 	}
 	defer func() {
 		// After the rename there is nothing left to remove.
-		err = errors.Join(err, tmp.Close(), ignore(os.Remove(tmp.Name()), fs.ErrNotExist))
+		err = errors.Join(err, tmp.Close(), ignore(b.own.Remove(tmpName), fs.ErrNotExist))
 	}()
 	sum := sha256.New()
 	size, err = io.Copy(io.MultiWriter(tmp, sum), contextReader{ctx, r})
@@ -80,20 +85,20 @@ func (b *Blobs) Put(ctx context.Context, r io.Reader) (name string, size int64, 
 		return "", 0, fmt.Errorf("put blob: %w", err)
 	}
 	name = hex.EncodeToString(sum.Sum(nil))
-	path := b.path(name)
-	if err := b.folder(path); err != nil {
+	file := b.file(name)
+	if err := b.folder(file); err != nil {
 		return "", 0, fmt.Errorf("put blob: %w", err)
 	}
-	if info, err := os.Stat(path); err != nil || info.Size() != size {
+	if info, err := b.own.Lstat(file); err != nil || info.Size() != size {
 		if err := tmp.Sync(); err != nil {
 			return "", 0, fmt.Errorf("put blob: %w", err)
 		}
-		if err := os.Rename(tmp.Name(), path); err != nil {
+		if err := b.own.Rename(tmpName, file); err != nil {
 			return "", 0, fmt.Errorf("put blob: %w", err)
 		}
 	}
 	// Also when the file was there: who wrote it may not have come this far.
-	if err := syncDir(filepath.Dir(path)); err != nil {
+	if err := b.own.Sync(path.Dir(file)); err != nil {
 		return "", 0, fmt.Errorf("put blob: %w", err)
 	}
 	return name, size, nil
@@ -106,21 +111,12 @@ func ignore(err, harmless error) error {
 	return err
 }
 
-// syncDir makes a new name in a directory survive a power cut.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
 // Get implements bus.Blobs.
 func (b *Blobs) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 	if raw, err := hex.DecodeString(name); err != nil || len(raw) != sha256.Size || hex.EncodeToString(raw) != name {
 		return nil, fmt.Errorf("blob %.80q: %w", name, bus.ErrNotFound) // no name of a blob, and perhaps a path
 	}
-	file, err := os.Open(b.path(name))
+	file, err := b.own.Open(b.file(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("blob %s: %w", name, bus.ErrNotFound)
 	}

@@ -3,10 +3,10 @@ package nats
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"company/internal/company"
+	"company/internal/folder"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,14 +15,15 @@ import (
 // when the process dies, however it dies.
 type dirLock struct{ file *os.File }
 
-func lockDir(dir string) (*dirLock, error) {
-	path := filepath.Join(dir, "lock")
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+func lockDir(own *folder.Folder) (*dirLock, error) {
+	const name = "lock"
+	dir, path := own.Path(), own.Join(name)
+	file, err := own.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, openError(dir, err)
 	}
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		holder, readErr := os.ReadFile(path)
+		holder, readErr := own.ReadFile(name, 0)
 		_ = file.Close()
 		if err != unix.EWOULDBLOCK {
 			return nil, openError(dir, fmt.Errorf("lock %s: %w", path, err))

@@ -19,13 +19,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"company/internal/bus"
 	"company/internal/company"
+	"company/internal/folder"
 
 	natsserver "github.com/nats-io/nats-server/v2/server"
 	natsclient "github.com/nats-io/nats.go"
@@ -44,9 +44,10 @@ const (
 
 // Options say where the store is and who hears of trouble.
 type Options struct {
-	Dir        string       // made with mode 0700 when absent
-	Logger     *slog.Logger // the server's warnings and errors; nil: dropped
-	ServerName string       // "company" when empty
+	Dir        string         // made with mode 0700 when absent
+	Folder     *folder.Folder // Dir, held open; nil: Dir is opened
+	Logger     *slog.Logger   // the server's warnings and errors; nil: dropped
+	ServerName string         // "company" when empty
 }
 
 // Bus is an open store. It implements bus.Bus.
@@ -76,23 +77,27 @@ func Open(ctx context.Context, opts Options) (bus.Bus, error) {
 	if opts.ServerName == "" {
 		opts.ServerName = "company"
 	}
-	dir, err := filepath.Abs(opts.Dir)
-	if err != nil {
-		return nil, openError(opts.Dir, err)
+	own := opts.Folder
+	if own == nil {
+		dir, err := filepath.Abs(opts.Dir)
+		if err == nil {
+			own, err = folder.Make(dir)
+		}
+		if err != nil {
+			return nil, openError(opts.Dir, err)
+		}
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	dir := own.Path()
+	if err := own.Chmod(0o700); err != nil {
 		return nil, openError(dir, err)
 	}
-	if err := os.Chmod(dir, 0o700); err != nil {
-		return nil, openError(dir, err)
-	}
-	lock, err := lockDir(dir)
+	lock, err := lockDir(own)
 	if err != nil {
 		return nil, err
 	}
 	b := &Bus{dir: dir, lock: lock}
 	b.closing, b.close = context.WithCancelCause(context.Background())
-	if err := b.start(ctx, dir, opts); err != nil {
+	if err := b.start(ctx, own, opts); err != nil {
 		if closeErr := b.Close(); closeErr != nil {
 			err = errors.Join(err, closeErr)
 		}
@@ -102,11 +107,18 @@ func Open(ctx context.Context, opts Options) (bus.Bus, error) {
 }
 
 func openError(dir string, err error) error {
+	if company.CodeOf(err) == company.EConfig {
+		return err // the folder says more than we could
+	}
 	return company.E(company.EBus, "the bus in "+dir+" cannot be opened").
 		Fix("check that the directory is writable and its disk not full, then start again").Wrap(err)
 }
 
-func (b *Bus) start(ctx context.Context, dir string, opts Options) error {
+func (b *Bus) start(ctx context.Context, own *folder.Folder, opts Options) error {
+	// The server opens what it finds there by path.
+	if err := errors.Join(own.Still(), own.Plain()); err != nil {
+		return err
+	}
 	server, err := natsserver.NewServer(&natsserver.Options{
 		ServerName:             opts.ServerName,
 		DontListen:             true, // reached through a pipe in this process only
@@ -114,7 +126,7 @@ func (b *Bus) start(ctx context.Context, dir string, opts Options) error {
 		NoLog:                  true,
 		JetStream:              true,
 		DisableJetStreamBanner: true,
-		StoreDir:               dir,
+		StoreDir:               own.Path(),
 		SyncAlways:             true, // the default syncs every two minutes
 		// Headers and the encoding of queue items need room of their own.
 		MaxPayload:    2 * bus.MaxRecord,
@@ -149,7 +161,7 @@ func (b *Bus) start(ctx context.Context, dir string, opts Options) error {
 	if b.queue, err = openQueue(ctx, b, itemMemory); err != nil {
 		return err
 	}
-	b.blobs, err = openBlobs(filepath.Join(dir, "blobs"))
+	b.blobs, err = openBlobs(own)
 	return err
 }
 

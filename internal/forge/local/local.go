@@ -9,23 +9,21 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 
-	"github.com/google/renameio/v2"
-
 	"company/internal/company"
+	"company/internal/folder"
 	"company/internal/forge"
 )
 
-// Forge keeps pull requests below Dir.
+// Forge keeps pull requests in the folder Dir of Office.
 type Forge struct {
-	Dir string // made when absent
+	Office *folder.Folder // that holds Dir; nil: nothing was ever kept
+	Dir    string         // made when absent
 
-	comments sync.Mutex
+	commenting sync.Mutex
 }
 
 var _ forge.Forge = (*Forge)(nil)
@@ -46,10 +44,12 @@ type Record struct {
 }
 
 // Page is the path of a pull request's page.
-func (f *Forge) Page(number int) string { return filepath.Join(f.Dir, strconv.Itoa(number)+".md") }
+func (f *Forge) Page(number int) string { return f.Office.Join(f.page(number)) }
 
-func (f *Forge) record(number int) string {
-	return filepath.Join(f.Dir, strconv.Itoa(number)+".json")
+func (f *Forge) page(number int) string   { return f.Dir + "/" + strconv.Itoa(number) + ".md" }
+func (f *Forge) record(number int) string { return f.Dir + "/" + strconv.Itoa(number) + ".json" }
+func (f *Forge) comments(number int) string {
+	return f.Dir + "/" + strconv.Itoa(number) + ".comments.md"
 }
 
 // Open writes the page and then the record: a record has its page.
@@ -62,7 +62,7 @@ func (f *Forge) Open(_ context.Context, pr forge.PR) (forge.Opened, error) {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return forge.Opened{}, company.E(company.EForge, fmt.Sprintf("the record of pull request %d cannot be read", pr.Number)).Wrap(err).
-			Fix("remove " + f.record(pr.Number) + ": it is made anew from the ledger")
+			Fix("remove " + f.Office.Join(f.record(pr.Number)) + ": it is made anew from the ledger")
 	case was.Office != pr.Office || was.Task != pr.Task:
 		return forge.Opened{}, company.E(company.EConflict, fmt.Sprintf("pull request %d belongs to %s of office %s", pr.Number, was.Task, was.Office))
 	}
@@ -72,13 +72,13 @@ func (f *Forge) Open(_ context.Context, pr forge.PR) (forge.Opened, error) {
 	if err != nil {
 		return forge.Opened{}, err
 	}
-	if err := os.MkdirAll(f.Dir, 0o700); err != nil {
+	if err := f.Office.Mkdir(f.Dir); err != nil {
 		return forge.Opened{}, unwritable(err)
 	}
-	if err := renameio.WriteFile(f.Page(pr.Number), []byte(pr.Text()), 0o600); err != nil {
+	if err := f.Office.WriteFile(f.page(pr.Number), []byte(pr.Text()), 0o600); err != nil {
 		return forge.Opened{}, unwritable(err)
 	}
-	if err := renameio.WriteFile(f.record(pr.Number), append(text, '\n'), 0o600); err != nil {
+	if err := f.Office.WriteFile(f.record(pr.Number), append(text, '\n'), 0o600); err != nil {
 		return forge.Opened{}, unwritable(err)
 	}
 	return forge.Opened{Number: pr.Number, URL: "file://" + f.Page(pr.Number), State: company.PROpen}, nil
@@ -87,12 +87,12 @@ func (f *Forge) Open(_ context.Context, pr forge.PR) (forge.Opened, error) {
 // Read is the record of one pull request; fs.ErrNotExist when there is none.
 func (f *Forge) Read(number int) (Record, error) {
 	var r Record
-	text, err := os.ReadFile(f.record(number))
+	text, err := f.Office.ReadFile(f.record(number), 0)
 	if err != nil {
 		return r, err
 	}
 	if err := json.Unmarshal(text, &r); err != nil {
-		return r, fmt.Errorf("read %s: %w", f.record(number), err)
+		return r, fmt.Errorf("read %s: %w", f.Office.Join(f.record(number)), err)
 	}
 	return r, nil
 }
@@ -131,26 +131,24 @@ func (f *Forge) Comment(_ context.Context, ref forge.Ref, key, text string) erro
 	if r.Office != ref.Office || r.Task != ref.Task {
 		return company.E(company.EConflict, fmt.Sprintf("pull request %d belongs to %s of office %s", ref.Number, r.Task, r.Office))
 	}
-	f.comments.Lock()
-	defer f.comments.Unlock()
-	file := f.Comments(ref.Number)
-	old, err := os.ReadFile(file)
+	f.commenting.Lock()
+	defer f.commenting.Unlock()
+	file := f.comments(ref.Number)
+	old, err := f.Office.ReadFile(file, 0)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return unwritable(err)
 	}
 	if strings.Contains(string(old), ref.NoteMarker(key)) {
 		return nil
 	}
-	if err := renameio.WriteFile(file, append(old, ref.NoteMarker(key)+"\n"+strings.TrimSpace(text)+"\n\n"...), 0o600); err != nil {
+	if err := f.Office.WriteFile(file, append(old, ref.NoteMarker(key)+"\n"+strings.TrimSpace(text)+"\n\n"...), 0o600); err != nil {
 		return unwritable(err)
 	}
 	return nil
 }
 
 // Comments is the path of the comments of a pull request.
-func (f *Forge) Comments(number int) string {
-	return filepath.Join(f.Dir, strconv.Itoa(number)+".comments.md")
-}
+func (f *Forge) Comments(number int) string { return f.Office.Join(f.comments(number)) }
 
 // Close has nothing to close: the ledger holds the state of a page.
 func (*Forge) Close(context.Context, forge.Ref) error { return nil }

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"company/internal/company"
+	"company/internal/folder/foldertest"
 	"company/internal/forge"
 )
 
@@ -37,12 +37,17 @@ func requireCode(t *testing.T, err error, want company.Code) {
 	}
 }
 
+// keptIn is a forge that keeps its pages in a folder of an empty office.
+func keptIn(t *testing.T, dir string) *Forge {
+	return &Forge{Office: foldertest.Open(t, t.TempDir()), Dir: dir}
+}
+
 // Opening a pull request again finds the same one and brings it up to date:
 // one record, one page, however often a delivery is repeated.
 func TestOpenAgain(t *testing.T) {
-	f := &Forge{Dir: filepath.Join(t.TempDir(), "pulls")}
+	f := keptIn(t, "pulls")
 	first := mustOpen(t, f, pull())
-	if want := (forge.Opened{Number: 7, URL: "file://" + filepath.Join(f.Dir, "7.md"), State: company.PROpen}); first != want {
+	if want := (forge.Opened{Number: 7, URL: "file://" + f.Office.Join("pulls/7.md"), State: company.PROpen}); first != want {
 		t.Errorf("%+v, want %+v", first, want)
 	}
 	if again := mustOpen(t, f, pull()); again != first {
@@ -61,7 +66,7 @@ func TestOpenAgain(t *testing.T) {
 	if want := "<!-- company office=k3fq task=t12 title=07da8554 -->\nnew text\n<!-- /company -->\n"; err != nil || string(page) != want {
 		t.Errorf("%q, %v, want %q", page, err, want)
 	}
-	entries, err := os.ReadDir(f.Dir)
+	entries, err := os.ReadDir(f.Office.Join(f.Dir))
 	if err != nil || len(entries) != 2 {
 		t.Errorf("%v, %v", entries, err)
 	}
@@ -74,7 +79,10 @@ func TestOpenAgain(t *testing.T) {
 
 // A page without its record is what a crash in between leaves.
 func TestOpenAfterCrash(t *testing.T) {
-	f := &Forge{Dir: t.TempDir()}
+	f := keptIn(t, "pulls")
+	if err := f.Office.Mkdir(f.Dir); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(f.Page(7), []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +93,7 @@ func TestOpenAfterCrash(t *testing.T) {
 }
 
 func TestOpenRefused(t *testing.T) {
-	f := &Forge{Dir: t.TempDir()}
+	f := keptIn(t, "pulls")
 	mustOpen(t, f, pull())
 	for name, change := range map[string]func(*forge.PR){
 		"another office": func(p *forge.PR) { p.Office = "zzzz" },
@@ -108,7 +116,7 @@ func TestOpenRefused(t *testing.T) {
 	_, err := f.Open(context.Background(), pr)
 	requireCode(t, err, company.EInternal)
 
-	if err := os.WriteFile(f.record(7), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(f.Office.Join(f.record(7)), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, err = f.Open(context.Background(), pull())
@@ -116,7 +124,7 @@ func TestOpenRefused(t *testing.T) {
 
 	// The folder's place is taken by a file: what goes wrong is said with what
 	// to do.
-	blocked := &Forge{Dir: f.record(7)}
+	blocked := &Forge{Office: f.Office, Dir: f.record(7)}
 	_, err = blocked.Open(context.Background(), pull())
 	requireCode(t, err, company.EForge)
 	if e := (*company.Error)(nil); errors.As(err, &e) && e.Hint == "" {
@@ -125,11 +133,11 @@ func TestOpenRefused(t *testing.T) {
 }
 
 func TestReadNothing(t *testing.T) {
-	f := &Forge{Dir: filepath.Join(t.TempDir(), "never made")}
+	f := keptIn(t, "never made")
 	if _, err := f.Read(1); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
-	if _, err := os.Stat(f.Dir); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(f.Office.Join(f.Dir)); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("reading made the folder")
 	}
 	if f.Kind() != "local" {
@@ -139,7 +147,7 @@ func TestReadNothing(t *testing.T) {
 
 // A comment is said once, and only under one's own pull request.
 func TestComment(t *testing.T) {
-	f := &Forge{Dir: t.TempDir()}
+	f := keptIn(t, "pulls")
 	mustOpen(t, f, pull())
 	ref := forge.Ref{Office: "k3fq", Task: "t12", Number: 7}
 	for range 3 {

@@ -1,0 +1,566 @@
+// Package folder holds a folder of an office open. A checkout may bring along
+// links, second names of files and whole repositories in places that an office
+// uses; whoever writes by path writes where they point. A Folder is found once
+// and kept by its descriptor. It promises that nothing outside of it is read,
+// written or removed through it, whatever lies in it or is put there later: no
+// link is followed, at no level; a file that has a second name is refused, and
+// so is a folder below it that is a git repository or another user's. It does
+// not judge what the files say.
+package folder
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"company/internal/company"
+)
+
+// Folder is a folder that is held open. Names are relative to it, with slashes
+// between their parts. Its methods may be called by many goroutines.
+type Folder struct {
+	root *os.Root
+	path string
+}
+
+// Open opens the folder at an absolute path. Links in the path are the
+// caller's own; the folder itself may be none.
+func Open(dir string) (*Folder, error) {
+	before, err := os.Lstat(dir)
+	if err != nil {
+		return nil, err
+	}
+	if before.Mode()&fs.ModeSymlink != 0 {
+		return nil, refuse(dir, "it is a symbolic link", nil)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	if after, err := root.Stat("."); err != nil || !os.SameFile(before, after) {
+		_ = root.Close()
+		return nil, refuse(dir, "it was replaced while it was opened", err)
+	}
+	return &Folder{root: root, path: dir}, nil
+}
+
+// Make is Open, and makes the folder, and those above it, where it is missing.
+func Make(dir string) (*Folder, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	return Open(dir)
+}
+
+// Path is where the folder was found: for people, and for programs that take
+// nothing but a path. See Still.
+func (f *Folder) Path() string { return f.path }
+
+// Join is the path of a name in the folder, for people.
+func (f *Folder) Join(name string) string {
+	if f == nil {
+		return name
+	}
+	return filepath.Join(f.path, filepath.FromSlash(name))
+}
+
+// Close lets go of the folder.
+func (f *Folder) Close() error {
+	if f == nil {
+		return nil
+	}
+	return f.root.Close()
+}
+
+// Still refuses when the path leads to another folder than this one by now.
+// Programs that are given the path are asked for it right before they start.
+func (f *Folder) Still() error {
+	there, err := os.Lstat(f.path)
+	if err != nil {
+		return refuse(f.path, "it is gone", err)
+	}
+	if here, err := f.root.Stat("."); err != nil || !os.SameFile(here, there) {
+		return refuse(f.path, "another folder has taken its place", err)
+	}
+	return nil
+}
+
+// Sub opens a folder in this one.
+func (f *Folder) Sub(name string) (*Folder, error) {
+	if f == nil {
+		return nil, fs.ErrNotExist
+	}
+	root, err := f.walk(name)
+	if err != nil {
+		return nil, err
+	}
+	return &Folder{root: root, path: f.Join(name)}, nil
+}
+
+// MakeSub makes a folder in this one, with those above it, where it is
+// missing, and opens it. Each is its owner's alone.
+func (f *Folder) MakeSub(name string) (*Folder, error) {
+	if err := f.Mkdir(name); err != nil {
+		return nil, err
+	}
+	return f.Sub(name)
+}
+
+// Mkdir makes a folder, and those above it, where it is missing.
+func (f *Folder) Mkdir(name string) error {
+	parts, err := split(name)
+	if err != nil {
+		return err
+	}
+	at, err := f.walk(".")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = at.Close() }()
+	dir := f.path
+	for _, part := range parts {
+		dir = filepath.Join(dir, part)
+		if err := at.Mkdir(part, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		next, err := enter(at, part, dir)
+		if err != nil {
+			return err
+		}
+		_ = at.Close()
+		at = next
+	}
+	return nil
+}
+
+// Lstat tells of a name what it is; a link is told of as a link.
+func (f *Folder) Lstat(name string) (fs.FileInfo, error) {
+	if f == nil {
+		return nil, fs.ErrNotExist
+	}
+	var info fs.FileInfo
+	err := f.in(name, func(dir *os.Root, base string) (err error) {
+		info, err = dir.Lstat(base)
+		return err
+	})
+	return info, err
+}
+
+// List is what a folder in this one holds, by name. "." is this one itself.
+func (f *Folder) List(name string) ([]fs.DirEntry, error) {
+	if f == nil {
+		return nil, fs.ErrNotExist
+	}
+	root, err := f.walk(name)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	dir, err := root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
+// Open opens a file to read.
+func (f *Folder) Open(name string) (*os.File, error) {
+	if f == nil {
+		return nil, fs.ErrNotExist
+	}
+	return f.open(name, os.O_RDONLY, 0)
+}
+
+// OpenFile opens a file as os.OpenFile does. What is cut with os.O_TRUNC is
+// cut only once it is known to be a plain file with one name.
+func (f *Folder) OpenFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
+	return f.open(name, flag, perm)
+}
+
+// Append opens a file to write to its end, made where it is missing.
+func (f *Folder) Append(name string) (*os.File, error) {
+	return f.open(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+}
+
+// CreateTemp makes a file with a name of its own that begins with prefix, to
+// read and to write, and tells the name.
+func (f *Folder) CreateTemp(prefix string) (*os.File, string, error) {
+	for range 100 {
+		name := prefix + random()
+		file, err := f.open(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if !errors.Is(err, fs.ErrExist) {
+			return file, name, err
+		}
+	}
+	return nil, "", fmt.Errorf("no name for a file is free in %s: %w", f.path, fs.ErrExist)
+}
+
+// ReadFile reads a whole file of at most max bytes; 0: of any size.
+func (f *Folder) ReadFile(name string, max int64) ([]byte, error) {
+	file, err := f.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if max == 0 {
+		return io.ReadAll(file)
+	}
+	text, err := io.ReadAll(io.LimitReader(file, max+1))
+	if err == nil && int64(len(text)) > max {
+		return nil, fmt.Errorf("%s has more than %d bytes", f.Join(name), max)
+	}
+	return text, err
+}
+
+// WriteFile writes a file whole or not at all, and makes it outlast a power
+// cut. A link or a second name that stands there is refused.
+func (f *Folder) WriteFile(name string, data []byte, perm fs.FileMode) error {
+	return f.WriteParts(name, perm, data)
+}
+
+// WriteParts is WriteFile of parts that are not put together first.
+func (f *Folder) WriteParts(name string, perm fs.FileMode, parts ...[]byte) error {
+	return f.in(name, func(dir *os.Root, base string) (err error) {
+		if info, err := dir.Lstat(base); err == nil {
+			if err := plain(info, f.Join(name)); err != nil {
+				return err
+			}
+		}
+		tmp := "." + base + "." + random()
+		file, err := dir.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+		if err != nil {
+			return err
+		}
+		for _, p := range parts {
+			if err == nil {
+				_, err = file.Write(p)
+			}
+		}
+		if err = errors.Join(err, file.Chmod(perm), file.Sync(), file.Close()); err == nil {
+			err = dir.Rename(tmp, base)
+		}
+		if err != nil {
+			_ = dir.Remove(tmp)
+		}
+		return err
+	})
+}
+
+// Rename moves a file or a folder within this one.
+func (f *Folder) Rename(from, to string) error {
+	for _, name := range []string{from, to} {
+		if dir := path.Dir(name); dir != "." {
+			sub, err := f.walk(dir)
+			if err != nil {
+				return err
+			}
+			_ = sub.Close()
+		}
+	}
+	return f.root.Rename(from, to)
+}
+
+// Link gives a plain file of this folder a second name in it. Both are refused
+// by what reads and writes here from then on; it is for files that are neither.
+func (f *Folder) Link(from, to string) error {
+	return f.in(from, func(fromDir *os.Root, fromBase string) error {
+		info, err := fromDir.Lstat(fromBase)
+		if err == nil && !info.Mode().IsRegular() {
+			err = plain(info, f.Join(from))
+		}
+		if err != nil {
+			return err
+		}
+		dir, err := f.walk(path.Dir(path.Clean(to)))
+		if err != nil {
+			return err
+		}
+		return errors.Join(f.root.Link(from, to), dir.Close())
+	})
+}
+
+// Remove removes a file, a link itself, or an empty folder.
+func (f *Folder) Remove(name string) error {
+	if f == nil {
+		return fs.ErrNotExist
+	}
+	return f.in(name, func(dir *os.Root, base string) error { return dir.Remove(base) })
+}
+
+// RemoveAll removes a name with all below it. Links in there are removed, and
+// what they point at is not. That there is nothing is fine.
+func (f *Folder) RemoveAll(name string) error {
+	if f == nil {
+		return nil
+	}
+	err := f.in(name, func(dir *os.Root, base string) error { return dir.RemoveAll(base) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Sync makes the names in a folder outlast a power cut.
+func (f *Folder) Sync(name string) error {
+	root, err := f.walk(name)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	dir, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// Lock waits for the folder itself to be this caller's alone, among all that
+// lock it: other processes, and other Folders of this one. The returned
+// function lets go of it.
+func (f *Folder) Lock() (func(), error) {
+	dir, err := f.root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX)
+		if err == nil {
+			return func() { _ = dir.Close() }, nil
+		}
+		if !errors.Is(err, syscall.EINTR) {
+			_ = dir.Close()
+			return nil, err
+		}
+	}
+}
+
+// Stat tells of the folder itself.
+func (f *Folder) Stat() (fs.FileInfo, error) { return f.root.Stat(".") }
+
+// Chmod sets the permissions of the folder itself.
+func (f *Folder) Chmod(perm fs.FileMode) error { return f.root.Chmod(".", perm) }
+
+// Usage is how many bytes the files in a folder hold that are nowhere else. ok
+// says that it came to the end before ctx did. What cannot be read counts
+// nothing.
+func (f *Folder) Usage(ctx context.Context, name string) (bytes int64, ok bool) {
+	if f == nil {
+		return 0, true
+	}
+	root, err := f.walk(name)
+	if err != nil {
+		return 0, errors.Is(err, fs.ErrNotExist)
+	}
+	defer root.Close()
+	err = fs.WalkDir(root.FS(), ".", func(_ string, e fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil || !e.Type().IsRegular() {
+			return nil
+		}
+		if info, err := e.Info(); err == nil && names(info) == 1 {
+			bytes += info.Size()
+		}
+		return nil
+	})
+	return bytes, err == nil
+}
+
+// Plain refuses a folder that holds, at any level, anything but folders and
+// plain files with one name. It is for programs that open what they find there
+// by path, and are asked before they start.
+func (f *Folder) Plain() error {
+	return fs.WalkDir(f.root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		if err == nil && e.Name() == ".git" {
+			return refuse(f.Join(path.Dir(name)), "it is a git repository", nil)
+		}
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return plain(info, f.Join(name))
+	})
+}
+
+// in calls do with the folder that holds a name, and the last part of it.
+func (f *Folder) in(name string, do func(dir *os.Root, base string) error) error {
+	parts, err := split(name)
+	if err != nil {
+		return err
+	}
+	if len(parts) == 0 {
+		return fmt.Errorf("%q names the folder itself: %w", name, fs.ErrInvalid)
+	}
+	dir, err := f.walk(path.Dir(path.Clean(name)))
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(dir, parts[len(parts)-1]), dir.Close())
+}
+
+// walk opens a folder below this one, step by step.
+func (f *Folder) walk(name string) (*os.Root, error) {
+	parts, err := split(name)
+	if err != nil {
+		return nil, err
+	}
+	at, err := f.root.OpenRoot(".")
+	if err != nil {
+		return nil, err
+	}
+	dir := f.path
+	for _, part := range parts {
+		dir = filepath.Join(dir, part)
+		next, err := enter(at, part, dir)
+		_ = at.Close()
+		if err != nil {
+			return nil, err
+		}
+		at = next
+	}
+	return at, nil
+}
+
+// enter opens a folder by its name in another. A link put there between the
+// look and the step leads to another file than the one that was looked at.
+func enter(at *os.Root, name, shown string) (*os.Root, error) {
+	before, err := at.Lstat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case before.Mode()&fs.ModeSymlink != 0:
+		return nil, refuse(shown, "it is a symbolic link", nil)
+	case !before.IsDir():
+		return nil, refuse(shown, "it is not a folder", syscall.ENOTDIR)
+	case !ours(before):
+		return nil, refuse(shown, "it belongs to another user", nil)
+	}
+	root, err := at.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	after, err := root.Stat(".")
+	if err != nil || !os.SameFile(before, after) {
+		_ = root.Close()
+		return nil, refuse(shown, "it was replaced while it was opened", err)
+	}
+	if _, err := root.Lstat(".git"); err == nil {
+		_ = root.Close()
+		return nil, refuse(shown, "it is a git repository", nil)
+	}
+	return root, nil
+}
+
+// open opens a file and holds it to what plain says before a byte is written.
+func (f *Folder) open(name string, flag int, perm fs.FileMode) (file *os.File, err error) {
+	err = f.in(name, func(dir *os.Root, base string) error {
+		if flag&os.O_CREATE != 0 {
+			// With O_EXCL no link is followed. Without, what is there is opened.
+			if file, err = dir.OpenFile(base, flag|os.O_EXCL, perm); flag&os.O_EXCL != 0 || !errors.Is(err, fs.ErrExist) {
+				return err
+			}
+		}
+		there, err := dir.Lstat(base)
+		if err != nil {
+			return err
+		}
+		if err := plain(there, f.Join(name)); err != nil {
+			return err
+		}
+		// A pipe put there meanwhile must not hold us up.
+		file, err = dir.OpenFile(base, flag&^(os.O_CREATE|os.O_TRUNC)|syscall.O_NONBLOCK, 0)
+		if err != nil {
+			return err
+		}
+		here, err := file.Stat()
+		if err == nil && !os.SameFile(here, there) {
+			err = refuse(f.Join(name), "it was replaced while it was opened", nil)
+		}
+		if err == nil {
+			err = plain(here, f.Join(name))
+		}
+		if err == nil && flag&os.O_TRUNC != 0 {
+			err = file.Truncate(0)
+		}
+		if err != nil {
+			_ = file.Close()
+			file = nil
+		}
+		return err
+	})
+	return file, err
+}
+
+// plain refuses what is no file with one name.
+func plain(info fs.FileInfo, shown string) error {
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return refuse(shown, "it is a symbolic link", nil)
+	case !info.Mode().IsRegular():
+		return refuse(shown, "it is not a plain file", nil)
+	case names(info) > 1:
+		return refuse(shown, "it has a second name elsewhere (a hard link)", nil)
+	}
+	return nil
+}
+
+// refuse is the error of what an office does not touch.
+func refuse(shown, why string, err error) error {
+	e := company.E(company.EConfig, "a file of the office is refused: "+shown).Because(why).
+		Fix("look where it comes from, and remove it; the office's own files and folders are plain ones")
+	if err != nil {
+		e = e.Wrap(err)
+	}
+	return e
+}
+
+// split is the parts of a name; none for the folder itself.
+func split(name string) ([]string, error) {
+	clean := path.Clean(name)
+	if clean == "." {
+		return nil, nil
+	}
+	if !filepath.IsLocal(clean) || strings.ContainsRune(clean, 0) {
+		return nil, fmt.Errorf("%q is no name in a folder: %w", name, fs.ErrInvalid)
+	}
+	return strings.Split(clean, "/"), nil
+}
+
+func ours(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Geteuid()
+}
+
+// names is how many names a file has.
+func names(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink)
+	}
+	return 1
+}
+
+func random() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}

@@ -1,0 +1,153 @@
+package office
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/folder"
+)
+
+// Readable says where the files lie that are made for people from the ledger.
+// Both are relative to the folder that holds .company/.
+type Readable struct {
+	Runtime string `yaml:"runtime" check:"place" doc:"folder of runs/ and state/: a folder per run, a file per task"`
+	Backlog string `yaml:"backlog" check:"place" doc:"folder of the tickets, a file per subtask"`
+}
+
+const (
+	defaultRuntime = hidden + "/runtime"
+	defaultBacklog = hidden + "/workflows/backlog"
+	// Where they lay beside a company.yaml before there was paths, and where
+	// most who name them want them.
+	besideRuntime = "runtime"
+	besideBacklog = "workflows/backlog"
+)
+
+// readablePlace says that readable files may lie in a folder: it is in the
+// folder that holds .company/, and no tool that looks for hidden folders finds
+// what agents wrote there.
+func readablePlace(s string) bool {
+	if s == defaultRuntime || s == defaultBacklog {
+		return true
+	}
+	if s == "" || len(s) > 200 || !filepath.IsLocal(s) || filepath.ToSlash(filepath.Clean(s)) != s || strings.ContainsAny(s, "*?[\\\"\n\r\t:") {
+		return false
+	}
+	for part := range strings.SplitSeq(s, "/") {
+		if strings.HasPrefix(part, ".") || strings.HasPrefix(part, "-") || part != strings.TrimSpace(part) || part == ConfigName {
+			return false
+		}
+	}
+	return true
+}
+
+// validate refuses folders that would hold each other.
+func (r Readable) validate(at func(key string) string) problems {
+	within := func(a, b string) bool { return a == b || strings.HasPrefix(a, b+"/") }
+	var ps problems
+	switch {
+	case r.Runtime == defaultBacklog:
+		ps = append(ps, problem{at: at("paths.runtime"), key: "paths.runtime", what: "is the folder of the tickets", found: strconv.Quote(r.Runtime), fix: "name another folder"})
+	case r.Backlog == defaultRuntime:
+		ps = append(ps, problem{at: at("paths.backlog"), key: "paths.backlog", what: "is the folder of the runs", found: strconv.Quote(r.Backlog), fix: "name another folder"})
+	case within(r.Backlog, r.Runtime) || within(r.Runtime, r.Backlog):
+		ps = append(ps, problem{at: at("paths.backlog"), key: "paths.backlog", what: "and paths.runtime lie one in the other", found: strconv.Quote(r.Backlog), fix: "name two folders side by side"})
+	}
+	return ps
+}
+
+// besideOnly reports whether a value is one that a repository may name by
+// itself: its own place, or the usual one.
+func besideOnly(key, value string) bool {
+	usual := map[string][]string{"paths.runtime": {defaultRuntime, besideRuntime}, "paths.backlog": {defaultBacklog, besideBacklog}}
+	for _, u := range usual[key] {
+		if value == strconv.Quote(u) {
+			return true
+		}
+	}
+	return false
+}
+
+// place lays the readable files out: where company.yaml says, else where the
+// office once began to keep them. What company.yaml says of anything else, and
+// whether it may, is Load's to judge, before a file is written.
+func (p *Paths) place() {
+	l := loader{cfg: Default(), origin: map[string]string{}}
+	if _, err := l.file(p.Config, "paths"); err != nil || len(l.problems) > 0 || len(l.cfg.Paths.validate(func(string) string { return "" })) > 0 {
+		l = loader{cfg: Default()}
+	}
+	r := l.cfg.Paths
+	*p = p.Named(r)
+	rec, ok := p.record()
+	if !ok || p.home == p.Root {
+		return
+	}
+	was := rec.Readable
+	if rec.Layout == 0 { // nothing is written down: look
+		was = p.foundBeside()
+		p.old = was != nil
+	}
+	if was == nil || !readablePlace(was.Runtime) || !readablePlace(was.Backlog) {
+		return
+	}
+	if l.origin["paths.runtime"] == "" {
+		r.Runtime = was.Runtime
+	}
+	if l.origin["paths.backlog"] == "" {
+		r.Backlog = was.Backlog
+	}
+	if len(r.validate(func(string) string { return "" })) == 0 {
+		*p = p.Named(r)
+	}
+}
+
+// record is office.json as far as it can be read; Open says what is wrong.
+func (p Paths) record() (officeFile, bool) {
+	state, err := p.Folder(p.State)
+	if err != nil {
+		return officeFile{}, false
+	}
+	defer state.Close()
+	var rec officeFile
+	text, err := state.ReadFile(officeName, maxOfficeFile)
+	return rec, err == nil && json.Unmarshal(text, &rec) == nil
+}
+
+// foundBeside looks for files that an office left beside its company.yaml: a
+// folder named after a run, the file of a task, the ticket of a subtask.
+func (p Paths) foundBeside() *Readable {
+	base, err := folder.Open(p.base)
+	if err != nil {
+		return nil
+	}
+	defer base.Close()
+	has := func(dir, ext string, named func(string) bool) bool {
+		entries, err := base.List(dir)
+		if err != nil {
+			return false
+		}
+		for _, e := range entries {
+			if name, ok := strings.CutSuffix(e.Name(), ext); ok && named(name) {
+				return true
+			}
+		}
+		return false
+	}
+	runs := has(besideRuntime+"/runs", "", func(s string) bool { return company.RunID(s).Valid() })
+	tasks := has(besideRuntime+"/state", ".json", func(s string) bool { return company.TaskID(s).Valid() })
+	tickets := has(besideBacklog, ".md", func(s string) bool { return company.SubtaskID(s).Valid() })
+	r := Readable{Runtime: defaultRuntime, Backlog: defaultBacklog}
+	if runs || tasks {
+		r.Runtime = besideRuntime
+	}
+	if tickets {
+		r.Backlog = besideBacklog
+	}
+	if r == (Readable{Runtime: defaultRuntime, Backlog: defaultBacklog}) {
+		return nil
+	}
+	return &r
+}
