@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -12,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/company"
+	"company/internal/office"
 )
 
 func newBudget(a *app) *cobra.Command {
@@ -74,9 +77,9 @@ func (a *app) budget(ctx context.Context) error {
 		t := s.Tasks[v.Task]
 		waits := ""
 		if v.WaitsForPresident {
-			waits = "needs you: company budget add " + string(t.ID) + " 5usd"
+			waits = "needs you: " + raiseWith(t)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", t.ID, t.Spent, t.Reserved(), t.Cap, waits)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", t.ID, t.Spent, t.Reserved(), t.Held(), waits)
 	}
 	return table.Flush()
 }
@@ -102,12 +105,24 @@ func (a *app) addBudget(ctx context.Context, id, amount string) error {
 		return err
 	}
 	t = s.Tasks[t.ID]
-	return a.done(acc, s, t.ID, map[string]any{"budget": viewBudget(t)}, fmt.Sprintf("the cap of %s is %s now", t.ID, t.Cap))
+	return a.done(acc, s, t.ID, map[string]any{"budget": viewBudget(t)}, fmt.Sprintf("the cap of %s is %s now", t.ID, t.Held()))
 }
 
-var amountRE = regexp.MustCompile(`^(\$?)([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(usd|k?tokens|mtokens)?$`)
+// noLimit is a cap that caps nothing.
+var noLimit = company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}
 
-// parseAmount reads 5usd, $2.50, 100ktokens, 2Mtokens.
+// raiseWith is a command that raises what a task's cap lacks.
+func raiseWith(t *company.Task) string {
+	by := "5usd"
+	if t.Cap.MicroUSD == company.NoCap || t.Short().Tokens > 0 {
+		by = "1Mtokens"
+	}
+	return "company budget add " + string(t.ID) + " " + by
+}
+
+var amountRE = regexp.MustCompile(`^(\$?)([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(usd|[km]?tokens?|[km])?$`)
+
+// parseAmount reads 5usd, $2.50, 100ktokens, 2Mtokens, 200k.
 func parseAmount(text string) (company.Amount, error) {
 	bad := company.E(company.EUsage, fmt.Sprintf("%q is no amount", cleanLine(text, 40))).Fix("amounts look like 5usd, 2.50usd, 100ktokens or 2Mtokens")
 	m := amountRE.FindStringSubmatch(strings.ToLower(text))
@@ -121,6 +136,74 @@ func parseAmount(text string) (company.Amount, error) {
 	if m[1] == "$" || m[3] == "usd" {
 		return company.Amount{MicroUSD: int64(math.Round(n * 1e6))}, nil
 	}
-	scale := map[string]float64{"tokens": 1, "ktokens": 1e3, "mtokens": 1e6}[m[3]]
-	return company.Amount{Tokens: int64(math.Round(n * scale))}, nil
+	scale := map[byte]float64{'k': 1e3, 'm': 1e6, 't': 1}[m[3][0]]
+	tokens := int64(math.Round(n * scale))
+	if tokens == 0 {
+		return company.Amount{}, bad
+	}
+	return company.Amount{Tokens: tokens}, nil
+}
+
+// parseTokens reads a cap in tokens: 200k, 5M, 1_000_000.
+func parseTokens(text string) (int64, error) {
+	plain := strings.ReplaceAll(text, "_", "")
+	by, err := parseAmount(plain)
+	if err != nil {
+		by, err = parseAmount(plain + "tokens")
+	}
+	if err != nil || by.Tokens == 0 || by.Tokens > mostTokens {
+		return 0, company.E(company.EUsage, fmt.Sprintf("%q is no cap in tokens", cleanLine(text, 40))).Fix("--budget-tokens 200k, or 5M")
+	}
+	return by.Tokens, nil
+}
+
+// mostTokens is the largest cap that the config takes.
+const mostTokens = 1_000_000_000_000
+
+// unpriced names the models, in the order of the roles, whose price nobody
+// knows: calls of them cost tokens alone.
+func unpriced(c office.Config) []string {
+	var out []string
+	for _, role := range roles {
+		for _, name := range chainOf(c, c.Agent(role).Model) {
+			m := c.Models[name]
+			if m.Price == nil && !modelDeps(c, nil).Prices(m.Adapter, m.BaseURL, m.Model).Known {
+				if model := cmp.Or(m.Model, name); !slices.Contains(out, model) {
+					out = append(out, model)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// heldUSD refuses a cap in USD that somebody set and that no price can hold,
+// unless a cap in tokens stands beside it.
+func heldUSD(l office.Loaded) error {
+	c := l.Config
+	models := unpriced(c)
+	if len(models) == 0 || c.Budget.USD < 0 || l.Origin["budget.usd"] == office.OriginDefault {
+		return nil
+	}
+	if l.Origin["budget.tokens"] != office.OriginDefault && c.Budget.Tokens >= 0 {
+		return nil
+	}
+	return company.E(company.EUsage, "a cap of "+company.USDText(int64(c.Budget.USD))+" cannot be held").
+		Because("no price is known for " + cleanLine(strings.Join(models, ", "), 200)).
+		Fix("cap its tokens: --budget-tokens 200k; or set models.<name>.price in company.yaml")
+}
+
+// budgetLine is the caps of a task as far as they hold, and what does not.
+func budgetLine(c office.Config, limit company.Amount, chosen string) string {
+	models := unpriced(c)
+	if len(models) == 0 || limit.MicroUSD < 0 {
+		return limit.String()
+	}
+	for i, m := range models {
+		if chosen != "" && m == c.Models["default"].Model {
+			models[i] = chosen
+		}
+	}
+	held := company.Amount{MicroUSD: company.NoCap, Tokens: limit.Tokens}
+	return fmt.Sprintf("%s (no price is known for %s, so %s cannot be held)", held, cleanLine(strings.Join(models, ", "), 200), company.USDText(limit.MicroUSD))
 }

@@ -53,7 +53,7 @@ func estimated(s *company.State, t *company.Task) estimate {
 
 func (e estimate) text(cap company.Amount) string {
 	most := "never more than " + cap.String()
-	if cap.MicroUSD == company.NoCap && cap.Tokens == company.NoCap {
+	if cap == noLimit {
 		most = "there is no cap"
 	}
 	if e.From == 0 {

@@ -35,7 +35,7 @@ func (a *app) introduce(paths office.Paths, c office.Config, cmd company.Submit,
 		}
 		a.note("%-7s %s", title, line)
 	}
-	a.note("budget  %s   approvals %s   office %s   stop: Ctrl-C", cmd.Settings.WithDefaults().Cap, approvalsLine(cmd.Settings), cleanLine(shortPath(paths.Root), 300))
+	a.note("budget  %s   approvals %s   office %s   stop: Ctrl-C", budgetLine(c, cmd.Settings.WithDefaults().Cap, seen.model), approvalsLine(cmd.Settings), cleanLine(shortPath(paths.Root), 300))
 }
 
 // slowly says what is being looked at, when that takes a while. The function

@@ -363,25 +363,8 @@ func (h *house) limits(c office.Config) container.Limits {
 
 // settings are the parts of the config that decisions depend on.
 func settings(c office.Config) company.Settings {
-	priced := true
-	seen := map[string]bool{}
-	var look func(profile string)
-	look = func(profile string) {
-		if seen[profile] {
-			return
-		}
-		seen[profile] = true
-		m := c.Models[profile]
-		priced = priced && (m.Price != nil || modelDeps(c, nil).Prices(m.Adapter, m.BaseURL, m.Model).Known)
-		for _, f := range m.Fallback { // it may be the one that answers
-			look(f)
-		}
-	}
-	for _, role := range []company.Role{company.Manager, company.Worker, company.Reviewer, company.Merger} {
-		look(c.Agent(role).Model)
-	}
 	return company.Settings{
-		Cap: c.Cap(priced), Plan: company.Mode(c.Approvals.Plan), Merge: company.Mode(c.Approvals.Merge), PR: company.Mode(c.Approvals.PR), Deps: company.Mode(c.Approvals.Deps),
+		Cap: c.Cap(len(unpriced(c)) == 0), Plan: company.Mode(c.Approvals.Plan), Merge: company.Mode(c.Approvals.Merge), PR: company.Mode(c.Approvals.PR), Deps: company.Mode(c.Approvals.Deps),
 		Paths: c.Git.Paths, NoGates: c.Gates.None, Protected: c.Gates.Protected, ProtectTests: c.Gates.ProtectTests, IntegrationPrefix: c.Git.IntegrationBranch,
 		RunTimeout: c.Workers.RunTimeout, ModelWait: none(c.Limits.ModelWait), Continuations: none(c.Limits.Continuations),
 	}

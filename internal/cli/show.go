@@ -155,12 +155,9 @@ func (v wholeView) text() string {
 			fmt.Fprintf(&b, "  asked:  a registry for %s, which was not added\n", cleanLine(d.String(), 200))
 		}
 	}
-	of := ""
-	if v.CapMicroUSD != nil {
-		of = fmt.Sprintf(" of at most $%.2f", float64(*v.CapMicroUSD)/1e6)
-	}
-	if v.CapTokens != nil {
-		of += fmt.Sprintf(" of at most %s", tokensText(*v.CapTokens))
+	of := ", without a limit"
+	if v.held != noLimit {
+		of = " of at most " + v.held.String()
 	}
 	fmt.Fprintf(&b, "  cost:   %s%s\n", money(v.CostMicroUSD, v.Tokens), of)
 	fmt.Fprintf(&b, "  shown:  %s\n", v.Evidence)

@@ -226,17 +226,9 @@ func subject(q approvalView) string {
 // money is what something cost, for people. Tokens without a known price are
 // only counted.
 func money(usd *int64, tokens int64) string {
-	count := tokensText(tokens)
+	count := company.TokensText(tokens)
 	if usd == nil {
 		return count
 	}
-	return fmt.Sprintf("$%.2f, %s", float64(*usd)/1e6, count)
-}
-
-// tokensText is a number of tokens in as few digits as it needs.
-func tokensText(n int64) string {
-	if n >= 10_000 {
-		return fmt.Sprintf("%dk tokens", n/1000)
-	}
-	return company.Count(int(n), "token")
+	return company.USDText(*usd) + ", " + count
 }

@@ -25,6 +25,7 @@ type submitOptions struct {
 	commandID string // of a detached submission, made by the process that detached it
 	approve   []string
 	budgetUSD float64
+	tokens    string
 	workers   int
 }
 
@@ -45,7 +46,8 @@ company resume; a second one ends at once.`,
   company submit -f ticket.md --detach
   gh issue view 7 | company submit
   company submit --project api "say who may call it"
-  company submit --dry-run "rename Foo to Bar"`,
+  company submit --dry-run "rename Foo to Bar"
+  company submit --budget-tokens 500k "tidy the tests"`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return company.E(company.EUsage, "the instruction is in "+company.Count(len(args), "part")).Because("the shell cuts it at blanks").
@@ -61,7 +63,7 @@ company resume; a second one ends at once.`,
 			if c.Flags().Changed("workers") && o.workers == 0 {
 				return company.E(company.EUsage, "--workers 0: nobody would work on it").Fix("--workers 1, or more")
 			}
-			if err := a.submitFlags(o); err != nil {
+			if err := a.submitFlags(c, o); err != nil {
 				return err
 			}
 			return a.submit(c.Context(), o, text)
@@ -75,7 +77,8 @@ company resume; a second one ends at once.`,
 	f.BoolVar(&o.dryRun, "dry-run", false, "stop after the plan")
 	f.BoolVar(&o.detach, "detach", false, "return when the task is taken; the work goes on in the background")
 	f.StringSliceVar(&o.approve, "approve", nil, "ask you about: plan, merge, pr")
-	f.Float64Var(&o.budgetUSD, "budget-usd", 0, "cap of this task in USD")
+	f.Float64Var(&o.budgetUSD, "budget-usd", 0, "cap of this task in USD, where the models' prices are known")
+	f.StringVar(&o.tokens, "budget-tokens", "", "cap of this task in tokens: 200k, 5M")
 	f.IntVar(&o.workers, "workers", 0, "workers at a time")
 	_ = c.RegisterFlagCompletionFunc("project", a.ids(projectNames))
 	f.StringVar(&o.commandID, "command-id", "", "id of the submission, which makes a repeat harmless")
@@ -84,7 +87,7 @@ company resume; a second one ends at once.`,
 }
 
 // submitFlags turns flags into keys of the config, which checks them.
-func (a *app) submitFlags(o submitOptions) error {
+func (a *app) submitFlags(c *cobra.Command, o submitOptions) error {
 	for _, k := range o.approve {
 		switch k {
 		case "plan", "merge", "pr":
@@ -93,11 +96,21 @@ func (a *app) submitFlags(o submitOptions) error {
 			return company.E(company.EUsage, fmt.Sprintf("there is no approval %q", k)).Fix("--approve plan,merge,pr")
 		}
 	}
-	if o.budgetUSD < 0 || o.workers < 0 {
+	if o.workers < 0 {
 		return company.E(company.EUsage, "a negative limit").Fix("company submit --help")
 	}
-	if o.budgetUSD > 0 {
-		a.set = append(a.set, fmt.Sprintf("budget.usd=%g", o.budgetUSD))
+	if c.Flags().Changed("budget-usd") {
+		if !(o.budgetUSD >= 1e-6 && o.budgetUSD <= 1e6) { // and no number is neither
+			return company.E(company.EUsage, fmt.Sprintf("a cap of %g USD is none", o.budgetUSD)).Fix("--budget-usd 0.50, or more")
+		}
+		a.set = append(a.set, fmt.Sprintf("budget.usd=%.6f", o.budgetUSD))
+	}
+	if c.Flags().Changed("budget-tokens") {
+		tokens, err := parseTokens(o.tokens)
+		if err != nil {
+			return err
+		}
+		a.set = append(a.set, fmt.Sprintf("budget.tokens=%d", tokens))
 	}
 	if o.workers > 0 {
 		a.set = append(a.set, fmt.Sprintf("workers.max=%d", o.workers))
@@ -171,6 +184,9 @@ func (a *app) submit(ctx context.Context, o submitOptions, text string) error {
 		return err
 	}
 	if err := loaded.Check(); err != nil {
+		return err
+	}
+	if err := heldUSD(loaded); err != nil {
 		return err
 	}
 	if o.project != "" {

@@ -47,7 +47,7 @@ func summarize(s *company.State, t *company.Task) summary {
 		sum.Why = "the plan has " + company.Count(len(t.Subtasks), "subtask") + " in " + company.Count(t.Plan.Waves, "wave")
 		e := estimated(s, t)
 		sum.Estimate = &e
-		sum.Hint += "; " + e.text(t.Cap)
+		sum.Hint += "; " + e.text(t.Held())
 	case t.Status == company.TaskCompleted:
 		sum.Result = "COMPLETE"
 		sum.Next = fmt.Sprintf("review the pull request: company pr show %d", t.PR.Number)
@@ -65,10 +65,7 @@ func summarize(s *company.State, t *company.Task) summary {
 			sum.Why = agent.CleanLine(open[0].Question, 200)
 			sum.Next = answerWith(open[0])
 			if open[0].Kind == company.AskBudget {
-				sum.Next = fmt.Sprintf("company budget add %s 5usd or company reject %s", t.ID, open[0].ID)
-				if t.Cap.MicroUSD == company.NoCap {
-					sum.Next = fmt.Sprintf("company budget add %s 1Mtokens or company reject %s", t.ID, open[0].ID)
-				}
+				sum.Next = fmt.Sprintf("%s or company reject %s", raiseWith(t), open[0].ID)
 			}
 		} else if s.Office.Stopped {
 			sum.Why = "the office is stopped"

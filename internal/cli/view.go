@@ -40,6 +40,7 @@ type taskView struct {
 	CapMicroUSD  *int64             `json:"cap_micro_usd"` // null: no cap
 	Tokens       int64              `json:"tokens"`
 	CapTokens    *int64             `json:"cap_tokens"`
+	held         company.Amount     // of the caps, what holds
 	PR           *prView            `json:"pr"`
 }
 
@@ -48,7 +49,7 @@ func viewTask(s *company.State, t *company.Task) taskView {
 		ID: t.ID, Status: s.Shown(t), Phase: t.Phase(), Paused: t.Paused, Instruction: t.Instruction, Project: t.Project, Reason: t.Reason,
 		Submitted: t.Submitted.UTC(), Updated: t.Updated.UTC(), DurationMS: lasted(t, now()).Milliseconds(),
 		Waves: t.Plan.Waves, Subtasks: len(t.Subtasks), Branch: t.IntegrationBranch(), Head: t.Head,
-		Tokens: t.Spent.Tokens, CostMicroUSD: cost(t.Spent), CapMicroUSD: limit(t.Cap.MicroUSD), CapTokens: limit(t.Cap.Tokens),
+		Tokens: t.Spent.Tokens, CostMicroUSD: cost(t.Spent), CapMicroUSD: limit(t.Cap.MicroUSD), CapTokens: limit(t.Cap.Tokens), held: t.Held(),
 	}
 	if t.Status.Ended() {
 		end := t.Ended.UTC()

@@ -3,6 +3,7 @@ package company
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Amount is money and tokens, the two things that are counted. Caps hold in
@@ -86,22 +87,33 @@ func (a Amount) Within(cap Amount) bool {
 // String is an amount for people: $0.41, 212k tokens. Where no price is known
 // no money is counted, and none is named: an unknown cost is not $0.00.
 func (a Amount) String() string {
-	tok := func(n int64) string {
-		switch {
-		case n >= 10_000_000:
-			return fmt.Sprintf("%dM tokens", n/1_000_000)
-		case n >= 10_000:
-			return fmt.Sprintf("%dk tokens", n/1000)
-		}
-		return Count(int(n), "token")
-	}
 	switch {
 	case a.MicroUSD == NoCap && a.Tokens == NoCap:
 		return "no limit"
 	case a.MicroUSD == NoCap, a.MicroUSD == 0 && a.Tokens > 0:
-		return tok(a.Tokens)
+		return TokensText(a.Tokens)
 	case a.Tokens == NoCap:
-		return fmt.Sprintf("$%.2f", float64(a.MicroUSD)/1e6)
+		return USDText(a.MicroUSD)
 	}
-	return fmt.Sprintf("$%.2f, %s", float64(a.MicroUSD)/1e6, tok(a.Tokens))
+	return USDText(a.MicroUSD) + ", " + TokensText(a.Tokens)
+}
+
+// USDText is an amount of money for people, in cents: less than one is told as
+// what it is and not as nothing.
+func USDText(micro int64) string {
+	if micro > 0 && micro < 10_000 {
+		return "$" + strings.TrimRight(fmt.Sprintf("%.6f", float64(micro)/1e6), "0")
+	}
+	return fmt.Sprintf("$%.2f", float64(micro)/1e6)
+}
+
+// TokensText is a number of tokens for people, in as few digits as it needs.
+func TokensText(n int64) string {
+	switch {
+	case n >= 10_000_000, n >= 1_000_000 && n%1_000_000 == 0:
+		return fmt.Sprintf("%dM tokens", n/1_000_000)
+	case n >= 10_000:
+		return fmt.Sprintf("%dk tokens", n/1000)
+	}
+	return Count(int(n), "token")
 }

@@ -135,7 +135,7 @@ func (s *State) wants(t *Task) []Want {
 	}
 	if t.Want != nil {
 		out = append(out, Want{Key: fmt.Sprintf("budget %s %d %d", id, t.Cap.MicroUSD, t.Cap.Tokens), Kind: AskBudget, Task: t.ID,
-			Question: fmt.Sprintf("The next model call may cost %s, and %s of %s are used. Raise the cap?", t.Want, t.Spent.Add(t.Reserved()), t.Cap)})
+			Question: fmt.Sprintf("The next model call may cost %s, and %s of %s are used. Raise the cap?", t.Want, t.Spent.Add(t.Reserved()), t.Held())})
 	}
 	if t.Status == TaskReviewing && t.reviewExhausted() {
 		switch {

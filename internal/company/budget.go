@@ -127,11 +127,18 @@ func (c RaiseBudget) decide(s *State, m Meta) ([]Event, error) {
 // raises refuses a raise that leaves the cap where it is: the question would
 // count as answered, and whoever waits for money would wait for good.
 func (t *Task) raises(by Amount) error {
-	if t.Cap.MicroUSD != NoCap && by.MicroUSD > 0 || t.Cap.Tokens != NoCap && by.Tokens > 0 {
+	refuse := func(why, how string) error {
+		return E(EInvalid, "that does not raise the cap of "+string(t.ID)).Because(why).Fix("raise what the cap counts: company budget add " + string(t.ID) + " " + how)
+	}
+	switch short := t.Short(); {
+	case short.Tokens > 0 && by.Tokens == 0:
+		return refuse("the next call lacks "+TokensText(short.Tokens), "1Mtokens")
+	case short.MicroUSD > 0 && by.MicroUSD == 0:
+		return refuse("the next call lacks "+USDText(short.MicroUSD), "5usd")
+	case t.Cap.MicroUSD != NoCap && by.MicroUSD > 0 || t.Cap.Tokens != NoCap && by.Tokens > 0:
 		return nil
 	}
-	return E(EInvalid, "that does not raise the cap of "+string(t.ID)).Because("its cap is " + t.Cap.String()).
-		Fix("raise what the cap counts: company budget add " + string(t.ID) + " 5usd, or 1000000tokens")
+	return refuse("its cap is "+t.Cap.String(), "5usd, or 1Mtokens")
 }
 
 // BudgetRaised raises a task's cap.

@@ -225,6 +225,29 @@ func TestRaiseMustRaise(t *testing.T) {
 	}
 }
 
+// Of two caps the one that is short must be raised; a cap that nothing is
+// counted against does not stand in the question.
+func TestRaiseOfWhatIsShort(t *testing.T) {
+	s := tell(t, Settings{Cap: Amount{MicroUSD: 100, Tokens: 1000}})
+	run := NewRunID(s.id, "", Manager, 1)
+	fence := s.claim(run)
+	s.must(string(run), Reserve{Run: run, Fence: fence, One: Amount{Tokens: 800}})
+	s.must(string(run), Reserve{Run: run, Fence: fence, One: Amount{Tokens: 500}, Used: Amount{Tokens: 800}})
+	q := s.ask(AskBudget)
+	if want := "The next model call may cost 500 tokens, and 800 tokens of 1000 tokens are used. Raise the cap?"; q.Question != want {
+		t.Errorf("the question is %q, want %q", q.Question, want)
+	}
+	if short := s.task().Short(); short != (Amount{Tokens: 300}) {
+		t.Errorf("short by %+v", short)
+	}
+	s.refused(EInvalid, RaiseBudget{Task: s.id, By: Amount{MicroUSD: 500}})
+	s.refused(EInvalid, Answer{Approval: q.ID, Option: OptApprove, Raise: Amount{MicroUSD: 500}})
+	s.must(President, RaiseBudget{Task: s.id, By: Amount{Tokens: 300}})
+	if len(EventsOf[BudgetReserved](s.must(string(run), Reserve{Run: run, Fence: fence, One: Amount{Tokens: 500}, Used: Amount{Tokens: 800}}))) != 1 {
+		t.Errorf("what was short is there and not granted")
+	}
+}
+
 func TestDeadlineTakesTheRun(t *testing.T) {
 	s := tell(t, Settings{RunTimeout: time.Hour, ModelWait: time.Minute}).plan(1)
 	run, fence := s.offer(1)

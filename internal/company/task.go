@@ -152,6 +152,32 @@ func (t *Task) Reserved() Amount {
 	return sum
 }
 
+// Held is the cap as far as it holds: one in USD holds nothing where calls cost
+// tokens and no price is known.
+func (t *Task) Held() Amount {
+	held := t.Cap
+	if used := t.Spent.Add(t.Reserved()); used.Tokens > 0 && used.MicroUSD == 0 {
+		held.MicroUSD = NoCap
+	}
+	return held
+}
+
+// Short is what the cap lacks for the call that waits for money; nothing where
+// none waits.
+func (t *Task) Short() Amount {
+	if t.Want == nil {
+		return Amount{}
+	}
+	lack := t.Spent.Add(t.Reserved()).Add(*t.Want).Sub(t.Cap)
+	if t.Cap.MicroUSD == NoCap {
+		lack.MicroUSD = 0
+	}
+	if t.Cap.Tokens == NoCap {
+		lack.Tokens = 0
+	}
+	return lack
+}
+
 // Wave is the number (from 1) of the first wave that is not complete, or 0
 // when there is none.
 func (t *Task) Wave() int {

@@ -213,9 +213,19 @@ func TestBudgetAdd(t *testing.T) {
 	if n := h.Model.Calls().Total; n != 0 {
 		t.Errorf("%d model calls were made past the cap", n)
 	}
-	says(t, h, []string{"t1", "needs you: company budget add t1"}, "budget")
+	says(t, h, []string{"t1", "needs you: company budget add t1 1Mtokens"}, "budget")
+	// Money does not let it on: nobody knows a price, so tokens are what is short.
+	refused(t, h, 1, "E_INVALID", "budget", "add", "t1", "5usd")
 	says(t, h, []string{"the cap of t1 is"}, "budget", "add", "t1", "2Mtokens")
 	ends(t, h.Start("resume"), 0)
 	delivered(t, h, 1, 1, 1)
 	refused(t, h, 1, "E_CONFLICT", "budget", "add", "t1", "1Mtokens")
+	said := refused(t, h, 64, "E_USAGE", "submit", "--dry-run", "--budget-usd", "0.0001", "add a farewell")
+	if !strings.Contains(said, "no price is known for scripted") || !strings.Contains(said, "--budget-tokens 200k") {
+		t.Errorf("a cap that nothing can hold: %s", said)
+	}
+	r := h.Run(patience, "submit", "--no-input", "--budget-tokens", "1k", "add a farewell")
+	if r.Code != 2 || !strings.Contains(r.Stderr, "budget  1000 tokens (no price is known for scripted, so $5.00 cannot be held)") {
+		t.Errorf("exit %d, %s", r.Code, r.Stderr)
+	}
 }
