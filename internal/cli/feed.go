@@ -53,8 +53,11 @@ func (a *app) feed(ctx context.Context, o feedOptions) error {
 		if err == nil {
 			err = a.feedOnce(ctx, acc, o, &seen)
 			acc.Close()
-			if _, ok := acc.(absent); ok && o.follow && err == nil {
-				return company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
+			if _, ok := acc.(absent); ok && err == nil {
+				if o.follow {
+					return company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
+				}
+				a.note(`nothing has happened here yet: company submit "…" begins`)
 			}
 		}
 		switch {

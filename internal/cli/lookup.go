@@ -68,11 +68,11 @@ func find(s *company.State, id string) (thing, error) {
 }
 
 func noTask(s *company.State, id string) error {
-	why := "this office has no tasks yet"
-	if n := len(s.Tasks); n > 0 {
-		why = fmt.Sprintf("the newest is t%d", s.LastTask)
+	e := company.E(company.ENotFound, "there is no task "+cleanLine(id, 40))
+	if len(s.Tasks) == 0 {
+		return e.Because("this office has no tasks yet").Fix(`company submit "…" gives it the first`)
 	}
-	return company.E(company.ENotFound, "there is no task "+cleanLine(id, 40)).Because(why).Fix("company status lists the tasks of this office")
+	return e.Because(fmt.Sprintf("the newest is t%d", s.LastTask)).Fix("company status lists the tasks of this office")
 }
 
 func subtasksOf(t *company.Task) string {

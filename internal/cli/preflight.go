@@ -16,6 +16,7 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/company"
+	"company/internal/image"
 	"company/internal/office"
 )
 
@@ -73,18 +74,19 @@ func (a *app) preflight(ctx context.Context, paths office.Paths, l office.Loaded
 	ctx, cancel := context.WithTimeout(ctx, preflightFor)
 	defer cancel()
 	var wg sync.WaitGroup
-	var docker, models shortages
+	var docker, models, cache shortages
 	var doubts []string
 	chosen := ""
 	if !office.Held(paths) {
 		wg.Go(func() { chosen = a.chosenModel(ctx, paths, l) })
 		wg.Go(func() { docker = a.dockerMissing(ctx) })
+		wg.Go(func() { cache = cacheMissing() })
 		wg.Go(func() { models, doubts = a.modelsMissing(ctx, paths, l) })
 	}
 	seen, err := see(ctx, l.Config, repo, ref)
 	wg.Wait()
 	seen.model, seen.doubts = chosen, doubts
-	missing := append(docker, models...)
+	missing := append(append(docker, models...), cache...)
 	if err == nil && seen.unseen != nil && ctx.Err() == nil {
 		// Git cannot read what it names: no later look goes better.
 		err = company.E(company.EGit, "the repository cannot be read").Because(broken(seen.unseen).Found).Fix("git fsck tells what is missing; mend it, or clone it anew")
@@ -113,6 +115,16 @@ func (a *app) chosenModel(ctx context.Context, p office.Paths, l office.Loaded) 
 		}
 	}
 	return ""
+}
+
+// cacheMissing says that images have no place to be made in.
+func cacheMissing() shortages {
+	_, err := image.CacheDir("")
+	var e *company.Error
+	if !errors.As(err, &e) {
+		return nil
+	}
+	return shortages{e}
 }
 
 func (a *app) dockerMissing(ctx context.Context) shortages {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/company"
+	"company/internal/office"
 )
 
 func newProject(a *app) *cobra.Command {
@@ -225,6 +226,9 @@ func checkoutAt(dir string) (string, error) {
 			return top, nil
 		}
 		if top == filepath.Dir(top) {
+			if bare, ok := office.BareAt(dir); ok {
+				return "", office.BareRefused(bare)
+			}
 			return "", company.E(company.ENotFound, "there is no git repository here: "+dir).Fix("run company inside a git checkout, or name one with --repo or --project")
 		}
 	}

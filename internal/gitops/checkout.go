@@ -8,12 +8,14 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"company/internal/company"
+	"company/internal/office"
 )
 
 // base reads which commit the work starts from, and how it stands to the
@@ -165,7 +167,16 @@ func (c *checkout) dirty(ctx context.Context) (bool, error) {
 	}
 	at.args = []string{"ls-files", "-z", "--others", "--exclude-standard", "--directory", "--no-empty-directory"}
 	r, err = c.s.must(ctx, at)
-	return len(r.out) > 0, err
+	if err != nil {
+		return false, err
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(r.out), "\x00"), "\x00") {
+		// The office's own config is read where it lies; no work misses it.
+		if name != "" && path.Base(name) != office.ConfigName {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // indexed is one entry of the index with what it noted of the file.

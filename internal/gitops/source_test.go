@@ -75,6 +75,10 @@ func TestDirty(t *testing.T) {
 		{"same size", func() { writeFiles(t, b.checkout, map[string]string{"f": "g\n"}) }, true},
 		{"deleted", func() { _ = os.Remove(filepath.Join(b.checkout, "f")) }, true},
 		{"mode", func() { _ = os.Chmod(filepath.Join(b.checkout, "run"), 0o755) }, true},
+		{"the office's own config", func() {
+			writeFiles(t, b.checkout, map[string]string{"company.yaml": "version: 1\n"})
+		}, false},
+		{"that and more", func() { writeFiles(t, b.checkout, map[string]string{"company.yaml": "version: 1\n", "new": "1"}) }, true},
 		{"untracked", func() { writeFiles(t, b.checkout, map[string]string{"new": "1"}) }, true},
 		{"staged", func() {
 			writeFiles(t, b.checkout, map[string]string{"new": "1"})

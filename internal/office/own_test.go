@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"company/internal/company"
@@ -473,6 +474,22 @@ func TestSeats(t *testing.T) {
 	} {
 		if got := c.was.copied(here, c.id); got != c.copy {
 			t.Errorf("%s: a copy: %v", c.name, got)
+		}
+	}
+}
+
+// What is in the way is named with what helps against it.
+func TestFoldersThatCannotBeMade(t *testing.T) {
+	p := mustFind(t, FindOptions{Dir: gitRepo(t, nil)})
+	for why, want := range map[error]string{
+		&os.PathError{Op: "mkdirat", Path: ".company", Err: syscall.EROFS}:  "--office DIR",
+		&os.PathError{Op: "mkdirat", Path: ".company", Err: syscall.EACCES}: "--office DIR",
+		&os.PathError{Op: "mkdirat", Path: ".company", Err: syscall.ENOSPC}: "make room",
+		&os.PathError{Op: "mkdirat", Path: ".company", Err: syscall.EIO}:    "see that the folder is yours",
+	} {
+		var e *company.Error
+		if err := p.unmakeable(why); !errors.As(err, &e) || e.Code != company.EConfig || !strings.Contains(e.Hint, want) || !errors.Is(err, why) {
+			t.Errorf("%v: %v, fix %q", why, err, e.Hint)
 		}
 	}
 }

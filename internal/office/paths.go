@@ -110,10 +110,31 @@ func Find(o FindOptions) (Paths, error) {
 			return at(filepath.Join(dir, hidden))
 		}
 		if dir == filepath.Dir(dir) {
+			if bare, ok := BareAt(start); ok {
+				return Paths{}, BareRefused(bare)
+			}
 			return Paths{}, company.E(company.ENotFound, "there is no office here, and no git repository to make one in: "+start).
 				Fix("go into a git repository, or name an office with --office")
 		}
 	}
+}
+
+// BareAt finds the bare repository that a folder is, or is in.
+func BareAt(dir string) (string, bool) {
+	for ; ; dir = filepath.Dir(dir) {
+		if isFile(filepath.Join(dir, "HEAD")) && isDir(filepath.Join(dir, "objects")) && isDir(filepath.Join(dir, "refs")) {
+			return dir, true
+		}
+		if dir == filepath.Dir(dir) {
+			return "", false
+		}
+	}
+}
+
+// BareRefused says why a bare repository is no place for an office.
+func BareRefused(dir string) error {
+	return company.E(company.EGit, dir+" is a bare repository").Because("the company works for somebody who has a checkout").
+		Fix("clone it, and go into the clone: git clone " + dir)
 }
 
 // officeAbove is the nearest folder at or above dir with a company.yaml.
