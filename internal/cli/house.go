@@ -96,6 +96,7 @@ func openHouse(ctx context.Context, lock *office.Lock, off *office.Office, loade
 	h.proj = newProjector(h)
 	h.orch, err = orchestrator.Open(ctx, orchestrator.Config{
 		Ledger: h.ledger, Office: off.ID, Version: Version, Active: loaded.Config.Limits.ConcurrentTasks, Logger: log,
+		Checks:  checksFor(loaded.ForHost(office.Host{Memory: hostMemory()}), hostMemory(), runtime.NumCPU()),
 		Changed: h.proj.changed,
 	})
 	if err != nil {
@@ -376,6 +377,16 @@ func none[T int | time.Duration](n T) T {
 		return -1
 	}
 	return n
+}
+
+// checksFor is how many gates may run at once: what the host's memory leaves
+// beside the workers, at most one for each processor, and one in any case.
+func checksFor(c office.Config, memory office.Size, cpus int) int {
+	if memory <= 0 || c.Workers.Memory <= 0 {
+		return 0
+	}
+	left := int(memory/c.Workers.Memory) - c.Workers.Max
+	return max(1, min(left, cpus))
 }
 
 // hostMemory is what this machine has, in bytes; 0 where that is not known.

@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -75,5 +76,141 @@ func TestOlderTaskDoesNotBreakOffANewerOne(t *testing.T) {
 		}
 	case <-time.After(patience):
 		t.Fatal("what is cancelled goes on")
+	}
+}
+
+// What ends a subtask's way is started before what begins it, whatever the
+// order in which it became due; and no more of it than there is room for.
+func TestFinishingComesFirst(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *Config) { c.Checks = 2 })
+	var due []company.Effect
+	for _, k := range []company.EffectKind{company.DoBaseline, company.DoGate, company.DoReview, company.DoOffer, company.DoGate, company.DoTestMerge, company.DoResolve, company.DoMerge} {
+		due = append(due, company.Effect{Key: string(k) + strconv.Itoa(len(due)), Kind: k})
+	}
+	keys := func() (out []string) {
+		for _, e := range b.orch.startable(company.NewState(), due) {
+			out = append(out, e.Key)
+		}
+		return out
+	}
+	if got := strings.Join(keys(), " "); got != "offer3 merge7 test_merge5 resolve6 gate1" {
+		t.Errorf("started %s", got)
+	}
+	b.orch.jobs["gate1"] = &job{effect: due[1]}
+	if got := strings.Join(keys(), " "); got != "offer3 merge7 test_merge5 resolve6" {
+		t.Errorf("beside a gate: %s", got)
+	}
+	delete(b.orch.jobs, "gate1")
+}
+
+// However many subtasks have finished, no more gates and reviews run beside
+// the workers than there is room for.
+func TestContainersAreBounded(t *testing.T) {
+	t.Parallel()
+	const wide, allowed, team = 12, 2, 3 // run starts with a team of 3
+	b := setup(t, func(c *Config) { c.Checks = allowed })
+	var mu sync.Mutex
+	now, most := map[class]int{}, map[class]int{}
+	counted := func(do company.Doer) company.Doer {
+		return func(ctx context.Context, e company.Effect) (company.Command, error) {
+			c := classOf(e.Kind)
+			mu.Lock()
+			now[c]++
+			most[c] = max(most[c], now[c])
+			mu.Unlock()
+			defer func() {
+				mu.Lock()
+				now[c]--
+				mu.Unlock()
+			}()
+			return do(ctx, e)
+		}
+	}
+	claim := func(ctx context.Context, e company.Effect) uint64 {
+		evs, err := b.orch.Do(ctx, "x", company.Claim{Run: e.Run, Epoch: b.orch.View().Office.Epoch, Worker: "x"})
+		if err != nil {
+			return 0
+		}
+		return company.ClaimedFence(evs)
+	}
+	end := func(ctx context.Context, e company.Effect, end company.EndRun) (company.Command, error) {
+		end.Run, end.Outcome.Status = e.Run, company.RunSuccess
+		if end.Fence == 0 {
+			end.Fence = claim(ctx, e)
+		}
+		return end, nil
+	}
+	verdict := func(n int) company.GateResult {
+		return company.GateResult{Tree: oid(n), GateHash: company.Hash(strings.Repeat("a", 64)), Image: "sha256:x", Passed: true,
+			Checks: []company.GateCheck{{Name: "test", Command: "true", Passed: true}}}
+	}
+	head := func(e company.Effect) company.OID { return b.orch.View().Tasks[e.Task].Subtask(e.Subtask).Head }
+	worked := func(ctx context.Context) error { // every subtask's work is done
+		for b.count("run.ended") < wide+1 {
+			select {
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case <-time.After(time.Millisecond):
+			}
+		}
+		return nil
+	}
+	b.orch.Register(company.DoPrepare, prepares)
+	b.orch.Register(company.DoManage, func(ctx context.Context, e company.Effect) (company.Command, error) {
+		w := company.Wave{}
+		for n := range wide {
+			w.Subtasks = append(w.Subtasks, company.PlannedSubtask{Title: "part " + strconv.Itoa(n), Effort: company.EffortMedium,
+				Description: "Do this part of the work as it is done beside it.", AcceptanceCriteria: []string{"it works"}, WriteSet: []string{"p" + strconv.Itoa(n) + "/**"}})
+		}
+		return end(ctx, e, company.EndRun{Plan: &company.Plan{Why: "they are apart", Waves: []company.Wave{w}}})
+	})
+	b.orch.Register(company.DoOffer, func(ctx context.Context, e company.Effect) (company.Command, error) {
+		if _, err := b.orch.Do(ctx, company.Company, company.Offer{Run: e.Run, Item: e.Key}); err != nil {
+			return nil, err
+		}
+		claim(context.WithoutCancel(ctx), e) // with the offer made, it is no longer due
+		return nil, nil
+	})
+	made := 100 // object ids
+	b.orch.Register(company.DoWork, func(ctx context.Context, e company.Effect) (company.Command, error) {
+		mu.Lock()
+		made++
+		head := oid(made)
+		mu.Unlock()
+		return end(ctx, e, company.EndRun{Fence: b.orch.View().Tasks[e.Task].Runs[e.Run].Fence, Outcome: company.RunEnded{Head: head}})
+	})
+	b.orch.Register(company.DoGate, counted(func(ctx context.Context, e company.Effect) (company.Command, error) {
+		if e.Subtask == "" {
+			return waits(ctx, e) // the whole is not our concern
+		}
+		if err := worked(ctx); err != nil {
+			return nil, err
+		}
+		task := b.orch.View().Tasks[e.Task]
+		return company.Gated{Task: e.Task, Subtask: e.Subtask, GateFinished: company.GateFinished{Head: head(e), Onto: task.Head, Result: verdict(7)}}, nil
+	}))
+	b.orch.Register(company.DoReview, counted(func(ctx context.Context, e company.Effect) (company.Command, error) {
+		return end(ctx, e, company.EndRun{Review: &company.Review{Head: head(e), Onto: b.orch.View().Tasks[e.Task].Head, PatchID: "p", Verdict: company.Approve}})
+	}))
+	b.orch.Register(company.DoTestMerge, counted(func(_ context.Context, e company.Effect) (company.Command, error) {
+		task := b.orch.View().Tasks[e.Task]
+		r := verdict(7)
+		return company.MergeTested{Task: e.Task, Subtask: e.Subtask, Head: head(e), Onto: task.Head, Tree: r.Tree, Result: r, Message: "merge"}, nil
+	}))
+	b.orch.Register(company.DoMerge, func(_ context.Context, e company.Effect) (company.Command, error) {
+		mu.Lock()
+		made++
+		commit := oid(made)
+		mu.Unlock()
+		return company.Merged{Task: e.Task, Commit: commit}, nil
+	})
+	b.run()
+	b.submit(1)
+	b.until("every subtask is merged", func() bool { return b.count("merge.done") == wide })
+	mu.Lock()
+	defer mu.Unlock()
+	if most[checks] != allowed || most[heads] < 1 || most[heads] > team {
+		t.Errorf("at once: %v", most)
 	}
 }

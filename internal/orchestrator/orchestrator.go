@@ -35,8 +35,11 @@ type Config struct {
 	Version string
 	Doers   map[company.EffectKind]company.Doer
 	Active  int // tasks that work at once; 0: 4
-	Logger  *slog.Logger
-	Now     func() time.Time // the clock; nil: time.Now
+	// Checks is how many gates may run at once, of all tasks; each has a
+	// container beside those of the workers. 0: as many as there are workers.
+	Checks int
+	Logger *slog.Logger
+	Now    func() time.Time // the clock; nil: time.Now
 	// Changed is told, in order and after the append, of every event and the
 	// task as it is after it (nil for events of the office). It must be
 	// quick; projections hang here.

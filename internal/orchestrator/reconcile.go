@@ -89,11 +89,12 @@ func (o *Orchestrator) reconcile(ctx context.Context) time.Time {
 	now := o.cfg.Now().UTC()
 	s := o.View()
 	due := map[string]bool{}
-	for _, e := range company.Due(s, now, o.cfg.Active) {
+	effects := company.Due(s, now, o.cfg.Active)
+	for _, e := range effects {
 		due[e.Key] = true
-		if o.jobs[e.Key] == nil {
-			o.start(ctx, e)
-		}
+	}
+	for _, e := range o.startable(s, effects) {
+		o.start(ctx, e)
 	}
 	unlimited := false
 	for key, j := range o.jobs {

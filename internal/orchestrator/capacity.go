@@ -1,0 +1,68 @@
+package orchestrator
+
+import (
+	"slices"
+
+	"company/internal/company"
+)
+
+// class is a group of effects that share a limit. Each effect of one has a
+// container of its own beside the workers'.
+type class int
+
+const (
+	unlimited class = iota // no container, or one that is counted elsewhere
+	checks                 // gates: they end by themselves
+	heads                  // agents of the company that look at a tree: they may wait for money
+)
+
+// rank is the order in which effects of a class are started: what finishes a
+// piece of work comes before what begins another.
+var rank = map[company.EffectKind]int{
+	company.DoTestMerge: 1, company.DoGate: 2, company.DoBaseline: 3,
+	company.DoResolve: 1, company.DoReview: 2,
+}
+
+func classOf(k company.EffectKind) class {
+	switch k {
+	case company.DoTestMerge, company.DoGate, company.DoBaseline:
+		return checks
+	case company.DoResolve, company.DoReview:
+		return heads
+	}
+	return unlimited
+}
+
+// room is how many more of a class may be started.
+func (o *Orchestrator) room(s *company.State) map[class]int {
+	// Agents are as many as there are workers: each of them looks at what one
+	// has done.
+	team := max(1, s.Office.Team())
+	free := map[class]int{checks: o.cfg.Checks, heads: team}
+	if o.cfg.Checks <= 0 {
+		free[checks] = team
+	}
+	for _, j := range o.jobs {
+		if t := s.Tasks[j.effect.Task]; t != nil && t.Runs[j.effect.Run] != nil && t.Runs[j.effect.Run].Waiting {
+			continue // for a person: others need not wait for that person
+		}
+		free[classOf(j.effect.Kind)]--
+	}
+	return free
+}
+
+// startable are the due effects that are not under way and that there is room
+// for, in the order in which they are to be started. The others stay due.
+func (o *Orchestrator) startable(s *company.State, due []company.Effect) []company.Effect {
+	waiting := slices.DeleteFunc(slices.Clone(due), func(e company.Effect) bool { return o.jobs[e.Key] != nil })
+	slices.SortStableFunc(waiting, func(a, b company.Effect) int { return rank[a.Kind] - rank[b.Kind] })
+	free := o.room(s)
+	return slices.DeleteFunc(waiting, func(e company.Effect) bool {
+		c := classOf(e.Kind)
+		if c == unlimited {
+			return false
+		}
+		free[c]--
+		return free[c] < 0
+	})
+}
