@@ -180,6 +180,7 @@ const (
 	EndFinal     End = "final"     // a tool ended it: Outcome.Final, Outcome.FinalTool
 	EndEscalated End = "escalated" // the agent gave up: Outcome.Final is an Escalation
 	EndTurns     End = "turns"     // out of turns
+	EndFull      End = "full"      // it does not fit into the model's context any more; only with a Workspace
 	EndStuck     End = "stuck"     // the same calls with the same results
 	EndNoTools   End = "no_tools"  // three replies in a row without a tool call
 )

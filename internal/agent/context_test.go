@@ -168,3 +168,74 @@ func TestPrefixIsStable(t *testing.T) {
 		}
 	}
 }
+
+// Old arguments leave the context as old results do: a worker that writes files
+// sends more than it reads.
+func TestOldArgumentsAreCleared(t *testing.T) {
+	const window = 32_000
+	var script []adapters.Response
+	for i := range 40 {
+		r := calls(fmt.Sprintf(`put {"path":"f%d","content":"%s"}`, i, strings.Repeat("x", 8000)))
+		r.Usage = adapters.Usage{}
+		script = append(script, r)
+	}
+	b := newBench(t, replies(append(script, finish)...))
+	b.cfg.MaxTurns, b.model.info.ContextTokens = 100, window
+	put := b.cfg.Tools[1]
+	put.Spec.Name, put.Spec.Schema = "put", json.RawMessage(`{"type":"object"}`)
+	put.Run = func(context.Context, json.RawMessage) (Result, error) {
+		return Result{Text: "created", Changed: true}, nil
+	}
+	b.cfg.Tools = append(b.cfg.Tools, put)
+	out := b.mustRun(t)
+	if out.End != EndFinal || out.Turns != 41 {
+		t.Fatalf("%s after %d turns", out.End, out.Turns)
+	}
+	for i, req := range b.model.requests {
+		requireSane(t, req)
+		if n := requestTokens(req); n > window {
+			t.Errorf("request %d has %d tokens", i, n)
+		}
+	}
+	last := b.model.last().Messages
+	first := last[2].ToolCalls[0].Arguments
+	if first != `{"content":"[8002 bytes cleared]","path":"f0"}` {
+		t.Errorf("the first call is shown as %.200s", first)
+	}
+	if got := out.Messages[2].ToolCalls[0].Arguments; len(got) < 8000 {
+		t.Errorf("the outcome has the call cleared: %s", got)
+	}
+}
+
+// A conversation that fits no more, whatever is cleared, ends with what it has
+// done when that lies in a workspace; a resumed one comes to the same end.
+func TestFullIsAnEnd(t *testing.T) {
+	for _, server := range []string{"refuses", "cuts in silence"} {
+		long := says(strings.Repeat("thinking ", 600))
+		long.Message.ToolCalls = calls(`write {"path":"a"}`).Message.ToolCalls
+		b := newBench(t, replies(long))
+		b.cfg.MaxTurns, b.cfg.NudgeAfter, b.cfg.StuckAfter = 100, 200, 201
+		b.model.info.ContextTokens = 32_000
+		plain := b.model.reply
+		b.model.reply = func(n int, req adapters.Request) (adapters.Response, error) {
+			if server == "refuses" && requestTokens(req) > 30_000 {
+				return adapters.Response{}, &adapters.Error{Kind: adapters.TooLong, Status: 400}
+			}
+			if requestTokens(req) > 32_000 {
+				t.Errorf("%d tokens are asked of a window of 32000", requestTokens(req))
+			}
+			return plain(n, req)
+		}
+		kept := map[company.OID][]string{}
+		w := b.enter(t, kept, nil)
+		out := b.mustRun(t)
+		if out.End != EndFull || out.Turns < 15 || len(w.lines) != out.Turns {
+			t.Errorf("%s: %s after %d turns, %d lines", server, out.End, out.Turns, len(w.lines))
+		}
+		asked := len(b.model.requests)
+		b.enter(t, kept, nil)
+		if again := b.mustRun(t); again.End != EndFull || len(b.model.requests) != asked {
+			t.Errorf("%s: resumed, %s after %d more requests", server, again.End, len(b.model.requests)-asked)
+		}
+	}
+}

@@ -29,6 +29,7 @@ type conversation struct {
 	textual  []string // models that are given their tools in text
 
 	pending []pending // calls of the newest reply that have no result yet
+	reply   int       // index in msgs of the newest reply
 	asked   time.Time // when the newest reply came
 	ids     map[string]bool
 
@@ -54,6 +55,7 @@ type conversation struct {
 	shown   int      // bytes of results so far
 	wholes  int      // bytes of whole outputs kept so far
 	tokens  int      // estimate of what the next request holds
+	window  int      // tokens that the model has room for; 0: nobody knows
 	limit   int      // tokens above which old results are masked
 	protect int      // newest tokens that are never masked
 
@@ -70,9 +72,12 @@ type pending struct {
 }
 
 type result struct {
-	msg  int  // index in msgs
-	size int  // tokens
-	keep bool // nothing to win by clearing it
+	msg  int    // index in msgs
+	size int    // tokens
+	keep bool   // nothing to win by clearing it
+	call int    // index in msgs of the reply that asked
+	args string // the call's arguments once they are cleared; empty: they stay
+	won  int    // tokens that clearing the arguments wins
 }
 
 const cleared = "[Old tool result content cleared. Call the tool again if you need it.]"
@@ -92,6 +97,7 @@ func newConversation(cfg Config) *conversation {
 	}
 	info := cfg.Model.Info()
 	window := info.ContextTokens
+	c.window = max(0, window)
 	if window <= 0 {
 		window = AssumedContext
 	}
@@ -219,6 +225,7 @@ func (c *conversation) replied(r replyRecord, m adapters.Message) {
 	} else {
 		c.silent = 0
 	}
+	c.reply = len(c.msgs)
 	c.push(m)
 	// An estimate bounds what is paid for from above: for how full the context
 	// is, four bytes a token are nearer.
@@ -248,7 +255,11 @@ func (c *conversation) answered(r toolRecord, text string) error {
 	}
 	m := adapters.Message{Role: adapters.ToolRole, Content: text, ToolCallID: p.ID, ToolName: p.Name}
 	size := tokensOf(text)
-	c.results = append(c.results, result{msg: len(c.msgs), size: size, keep: r.Keep || size <= keepTokens})
+	res := result{msg: len(c.msgs), size: size, keep: r.Keep || size <= keepTokens, call: c.reply}
+	if short := clearedArguments(p.Arguments); short != "" {
+		res.args, res.won = short, tokensOf(p.Arguments)-tokensOf(short)
+	}
+	c.results = append(c.results, res)
 	c.push(m)
 	if !r.NoLoop {
 		c.seen = append(c.seen, signature(p.Name, p.Arguments, text))
@@ -321,10 +332,32 @@ func (c *conversation) masked(r maskRecord) {
 	c.told[aboutMask] = c.requests
 }
 
-// freed is how many tokens masking the first upto results would save.
+// clearedArguments are a call's arguments with their long values left out, as
+// an object that servers take; empty when there is little to win. What a file
+// was changed to can be read in the file.
+func clearedArguments(args string) string {
+	var all map[string]json.RawMessage
+	if tokensOf(args) <= 2*keepTokens || json.Unmarshal([]byte(args), &all) != nil {
+		return ""
+	}
+	for key, value := range all {
+		if tokensOf(string(value)) > keepTokens {
+			all[key] = json.RawMessage(fmt.Sprintf(`"[%d bytes cleared]"`, len(value)))
+		}
+	}
+	short, err := json.Marshal(all)
+	if err != nil || tokensOf(args)-tokensOf(string(short)) < keepTokens {
+		return ""
+	}
+	return string(short)
+}
+
+// freed is how many tokens masking the first upto results, with the arguments
+// of their calls, would save.
 func (c *conversation) freed(upto int) int {
 	n := 0
 	for i := c.maskTo; i < upto; i++ {
+		n += c.results[i].won
 		if !c.results[i].keep {
 			n += c.results[i].size - tokensOf(cleared)
 		}
@@ -349,13 +382,23 @@ func (c *conversation) maskable(protect int) int {
 }
 
 // request is what the model is sent: the conversation with its old results
-// cleared.
+// cleared, and the long arguments of their calls.
 func (c *conversation) request(tools []adapters.Tool) adapters.Request {
 	msgs := append([]adapters.Message(nil), c.msgs...)
 	for _, r := range c.results[:c.maskTo] {
 		if !r.keep {
 			msgs[r.msg].Content = cleared
 		}
+		if r.args == "" {
+			continue
+		}
+		calls := slices.Clone(msgs[r.call].ToolCalls)
+		for i := range calls {
+			if calls[i].ID == msgs[r.msg].ToolCallID {
+				calls[i].Arguments = r.args
+			}
+		}
+		msgs[r.call].ToolCalls = calls
 	}
 	return adapters.Request{Messages: msgs, Tools: tools, MaxTokens: c.cfg.Model.Info().MaxOutput, Textual: c.textual}
 }

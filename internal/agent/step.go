@@ -68,7 +68,7 @@ func (c *conversation) next(restarted bool) step {
 		return step{do: fail, err: company.E(company.EModel, fmt.Sprintf("the model sent %d replies in a row that are none", c.empty)).
 			Because("they were empty or malformed").Fix("use another model for this role")}
 	case c.tooLong >= 2:
-		return step{do: fail, err: tooLongError()}
+		return c.full()
 	}
 
 	circle := repeats(c.seen)
@@ -134,7 +134,7 @@ func (c *conversation) fit() step {
 		}
 		upto := c.maskable(c.tokens / 4)
 		if c.freed(upto) <= 0 {
-			return step{do: fail, err: tooLongError()}
+			return c.full()
 		}
 		return step{do: mask, upto: upto}
 	}
@@ -146,12 +146,28 @@ func (c *conversation) fit() step {
 	if upto := c.maskable(c.protect); c.freed(upto) >= c.limit/20 {
 		return step{do: mask, upto: upto}
 	}
+	if c.window > 0 && c.tokens > c.window && c.turns > 0 {
+		// Some servers cut the beginning off instead of saying so.
+		if upto := c.maskable(c.tokens / 4); c.freed(upto) > 0 {
+			return step{do: mask, upto: upto}
+		}
+		return c.full()
+	}
 	return step{do: ask}
+}
+
+// full is the end of a conversation that has outgrown the model's context. What
+// it did in a workspace is there, and another one goes on from that.
+func (c *conversation) full() step {
+	if c.cfg.Workspace != nil && c.turns > 0 {
+		return step{do: end, end: EndFull}
+	}
+	return step{do: fail, err: tooLongError()}
 }
 
 func tooLongError() error {
 	return company.E(company.EModel, "the conversation does not fit into the model's context").
-		Because("clearing old tool results did not make enough room").
+		Because("clearing old calls and their results did not make enough room").
 		Fix("use a model with a larger context for this role, or split the task")
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"company/internal/agent"
 	"company/internal/agent/session"
 	"company/internal/agent/supply"
 	"company/internal/agent/workbench"
@@ -82,7 +83,7 @@ func (g *Merger) resolve(ctx context.Context, s *session.Session, t *company.Tas
 	end, err := bench.Conclude(ctx, out, m, sub.Conflict.Onto, false)
 	if err != nil || end.Outcome.Status != company.RunSuccess {
 		if end.Outcome.Status == company.RunPartial {
-			end.Outcome.Status, end.Outcome.Error = company.RunError, "the merger ran out of turns"
+			end.Outcome.Status, end.Outcome.Error = company.RunError, "the merger did not come to an end: out of "+map[bool]string{true: "context", false: "turns"}[out.End == agent.EndFull]
 		}
 		return end, err
 	}

@@ -52,6 +52,9 @@ func (b *Bench) Conclude(ctx context.Context, out agent.Outcome, m *gitops.Mirro
 		end.Escalate, end.Error = true, esc.Reason
 	case agent.EndTurns:
 		end.Status, end.Summary = company.RunPartial, lastWords(out)
+	case agent.EndFull:
+		end.Status, end.Summary = company.RunPartial, lastWords(out)
+		end.Hint = "the conversation outgrew the model's context; it goes on in a new one. Use a model with a larger context for this role, or split the task"
 	case agent.EndStuck:
 		end.Escalate, end.Error = true, "it repeats itself"
 		if words := lastWords(out); words != "" {
