@@ -97,15 +97,34 @@ func editLines(path, content, old, repl string) (edited, error) {
 	}
 	last := lines[at+len(want)-1]
 	ending := last[len(strings.TrimRight(last, "\r\n")):]
-	block := reindent(strings.TrimRight(repl, "\r\n"), firstIndent(wantLines), firstIndent(lines[at:at+len(want)]))
+	next := strings.Split(strings.TrimRight(repl, "\r\n"), "\n")
+	block := strings.Join(learnIndents(wantLines, lines[at:at+len(want)], next, lines).translate(next), "\n")
 	if repl == "" {
-		ending = "" // whole lines are deleted with their ends
+		ending, block, next = "", "", nil // whole lines are deleted with their ends
 	}
 	return edited{
 		content: strings.Join(lines[:at], "") + block + ending + strings.Join(lines[at+len(want):], ""),
 		count:   1, line: at + 1,
-		note: fmt.Sprintf("old matched lines %d-%d only when white space is ignored; whole lines were replaced and indented like the old ones: read them again", at+1, at+len(want)),
+		note: fmt.Sprintf("old matched lines %d-%d only when white space is ignored; whole lines were replaced, indented as the file is", at+1, at+len(want)) + shown(at+1, block, len(next)),
 	}, nil
+}
+
+// shown is what lines are now, with their numbers.
+func shown(from int, block string, n int) string {
+	if n == 0 {
+		return ""
+	}
+	const most = 60
+	var b strings.Builder
+	fmt.Fprintf(&b, ". Lines %d-%d are now:", from, from+n-1)
+	for i, l := range strings.Split(block, "\n") {
+		if i == most {
+			fmt.Fprintf(&b, "\n(%d more)", n-most)
+			break
+		}
+		fmt.Fprintf(&b, "\n%d: %s", from+i, clip(strings.TrimRight(l, "\r")))
+	}
+	return b.String()
 }
 
 func equal(a, b []string) bool {
@@ -115,30 +134,6 @@ func equal(a, b []string) bool {
 		}
 	}
 	return true
-}
-
-// firstIndent is the white space before the first line that has text.
-func firstIndent(lines []string) string {
-	for _, l := range lines {
-		if text := strings.TrimLeft(l, " \t"); strings.TrimSpace(text) != "" {
-			return l[:len(l)-len(text)]
-		}
-	}
-	return ""
-}
-
-// reindent gives every line that starts with from the indent to instead.
-func reindent(text, from, to string) string {
-	if from == to {
-		return text
-	}
-	lines := strings.Split(text, "\n")
-	for i, l := range lines {
-		if rest, ok := strings.CutPrefix(l, from); ok && strings.TrimSpace(l) != "" {
-			lines[i] = to + rest
-		}
-	}
-	return strings.Join(lines, "\n")
 }
 
 // notFound tells where the file comes nearest to the text, and what differs.
