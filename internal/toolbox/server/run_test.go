@@ -219,7 +219,7 @@ func TestOldLogsAreForgotten(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	env := environment([]string{"PATH=/image/bin", "GOFLAGS=-mod=vendor", "PAGER=less", "TOOLBOX_DEADMAN=1s", "GATEWAY_PORT=1", "HOME=/h", "GIT_CONFIG_COUNT=7", "X=1"})
 	for k, want := range map[string]string{
-		"PATH": "/image/bin", "GOFLAGS": "-mod=vendor", "PAGER": "cat", "GIT_EDITOR": "false", "TOOLBOX_DEADMAN": "", "GATEWAY_PORT": "",
+		"PATH": "/image/bin", "GOFLAGS": "-mod=vendor", "PAGER": "cat", "GIT_EDITOR": ":", "TOOLBOX_DEADMAN": "", "GATEWAY_PORT": "",
 		"HOME": "/h", "GOCACHE": "/h/.cache/go-build", "GOPROXY": "off", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOMODCACHE": "/opt/gomod",
 		"GIT_CONFIG_COUNT": itoa(len(gitConfig)), "X": "1", "CI": "1",
 	} {
