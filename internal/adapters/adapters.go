@@ -143,6 +143,15 @@ type Error struct {
 	Fix string
 }
 
+// Unbegun is the end of a call that this side cut before its server had sent a
+// byte: no reply can have been billed. Cause is why.
+type Unbegun struct{ Cause error }
+
+func (e *Unbegun) Error() string { return e.Cause.Error() }
+
+// Unwrap is the cause.
+func (e *Unbegun) Unwrap() error { return e.Cause }
+
 func (e *Error) Error() string {
 	s := "model: " + string(e.Kind)
 	if e.Status != 0 {

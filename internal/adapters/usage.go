@@ -100,6 +100,10 @@ func (u Usage) Believable(req Request, maxTokens, size int) bool {
 		u.CachedTokens >= 0 && u.WrittenTokens >= 0 && AddTokens(u.CachedTokens, u.WrittenTokens) <= u.InputTokens
 }
 
+// Cut is the usage of a request that was cut before its server had sent a byte:
+// at most its input was read, of which a token has about four bytes.
+func Cut(req Request) Usage { return Usage{InputTokens: InputBound(req) / 4, Estimated: true} }
+
 // Estimate is the usage of a reply whose tokens nobody counted: of its size in
 // bytes a token has at least one.
 func Estimate(req Request, maxTokens, size int) Usage {

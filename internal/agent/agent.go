@@ -217,6 +217,7 @@ const (
 	ToolRedone  EventKind = "tool_redone"  // the same, of a call that was done again after an interruption
 	Noted       EventKind = "noted"        // the company told the model something: Text
 	Masked      EventKind = "masked"       // old tool results were cleared from the context
+	CutOff      EventKind = "cut_off"      // a request was cut with its run, before a byte came: Text
 )
 
 // Event is one thing that people may want to see while it happens. All text is

@@ -62,6 +62,7 @@ type runner struct {
 	restarted bool            // the model has not been told yet
 	lost      map[string]bool // of a run of before Exact: calls that may have been done
 	cost      *company.Amount // of the newest call, once the meter knows
+	cut       bool            // the newest call was cut before its server had sent a byte
 }
 
 func (r *runner) outcome() Outcome {
@@ -146,8 +147,9 @@ func (r *runner) meter(m adapters.Model) adapters.Model {
 		},
 		// Not a record of its own: it goes into the next one, and if there is
 		// none the call counts as its worst case.
-		Close: func(_ context.Context, _ int, _ adapters.Usage, actual company.Amount) error {
+		Close: func(_ context.Context, _ int, usage adapters.Usage, actual company.Amount) error {
 			r.cost = &actual
+			r.cut = usage.Estimated && usage.OutputTokens == 0
 			return nil
 		},
 	})
@@ -156,7 +158,7 @@ func (r *runner) meter(m adapters.Model) adapters.Model {
 // ask gets one reply from the model.
 func (r *runner) ask(ctx context.Context) error {
 	r.event(Event{Kind: TurnStarted, Turn: r.conv.turns + 1})
-	r.cost = nil
+	r.cost, r.cut = nil, false
 	began := r.cfg.Now()
 	resp, err := r.cfg.Model.Chat(ctx, r.conv.request(r.tools.specs), func(e adapters.Event) {
 		switch {
@@ -194,7 +196,8 @@ func (r *runner) ask(ctx context.Context) error {
 // unanswered records why there is no reply, and returns what ends the run.
 func (r *runner) unanswered(ctx context.Context, err error) error {
 	if stop := stopped(ctx); stop != nil {
-		return stop // a call without a reply counts as its worst case
+		r.settleCut(ctx)
+		return stop
 	}
 	kind := adapters.KindOf(err)
 	if r.conv.open != nil {
@@ -214,6 +217,25 @@ func (r *runner) unanswered(ctx context.Context, err error) error {
 	}
 	return r.mine(adapters.Explain(err, r.cfg.Model.Info()))
 }
+
+// settleCut records what a call cost that was cut with its run before the server
+// had sent a byte. Without the record, or where a part of a reply came, the call
+// counts as its worst case.
+func (r *runner) settleCut(ctx context.Context) {
+	if !r.cut || r.conv.open == nil {
+		return
+	}
+	text := fmt.Sprintf("a request was cut before its server answered: its cost is an estimate, %s", r.paid())
+	rec := replyRecord{N: r.conv.requests, At: r.now(), Spent: r.paid(), Error: errorCut, Detail: text}
+	if err := r.record(ctx, kindReply, rec); err != nil {
+		r.cfg.Logger.WarnContext(ctx, "cost of a call that was cut not recorded", "run_id", r.cfg.Run, "err", err)
+		return
+	}
+	r.event(Event{Kind: CutOff, Text: text})
+}
+
+// errorCut stands in a reply's record for a call that was cut with its run.
+const errorCut adapters.Kind = "cut"
 
 // paid is what the newest call cost.
 func (r *runner) paid() company.Amount {

@@ -317,6 +317,11 @@ func TestMeter(t *testing.T) {
 	counted := adapters.Usage{InputTokens: 10, OutputTokens: 5}
 	req := adapters.Request{Messages: []adapters.Message{{Role: adapters.User, Content: "hello"}}}
 	worst := budget.Worst(adapters.Request{Messages: req.Messages, MaxTokens: 50}, (&answer{}).Info())
+	tokens := int64(adapters.Cut(req).InputTokens)
+	read := amount(tokens, tokens) // a token of input costs a millionth of a dollar
+	if 4*tokens > worst.Tokens {
+		t.Errorf("%d of %d tokens for a request that nobody answered", tokens, worst.Tokens)
+	}
 	for _, tt := range []struct {
 		name string
 		a    answer
@@ -328,6 +333,8 @@ func TestMeter(t *testing.T) {
 		{"cut", answer{err: &adapters.Error{Kind: adapters.Garbage, Unanswered: true}}, worst},
 		{"empty but counted", answer{err: &adapters.Error{Kind: adapters.Garbage, Usage: &counted}}, amount(15, 15)},
 		{"stopped by us", answer{err: context.Canceled}, worst},
+		{"stopped by us before a byte came", answer{err: &adapters.Unbegun{Cause: context.Canceled}}, read},
+		{"no byte in time", answer{err: &adapters.Error{Kind: adapters.TimedOut, Unanswered: true, Err: &adapters.Unbegun{Cause: context.DeadlineExceeded}}}, read},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bank := &fakeCap{limit: amount(company.NoCap, company.NoCap)}

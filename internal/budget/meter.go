@@ -57,9 +57,12 @@ func (m *metered) Chat(ctx context.Context, req adapters.Request, onEvent func(a
 	resp, err := m.Model.Chat(ctx, req, onEvent)
 	usage, actual := resp.Usage, Actual(resp.Usage, info.Price, worst)
 	if err != nil {
-		actual = OfFailure(err, info.Price, worst)
+		actual = OfFailure(err, req, info.Price, worst)
 		if e, ok := asModelError(err); ok && e.Usage != nil {
 			usage = *e.Usage
+		}
+		if unbegun(err) {
+			usage = adapters.Cut(req)
 		}
 	}
 	m.purse.Settle(worst, actual)

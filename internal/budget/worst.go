@@ -1,6 +1,8 @@
 package budget
 
 import (
+	"errors"
+
 	"company/internal/adapters"
 	"company/internal/company"
 )
@@ -41,11 +43,16 @@ func Actual(usage adapters.Usage, price adapters.Price, worst company.Amount) co
 	return a.Countable(worst)
 }
 
-// OfFailure is what a failed call cost: nothing when the server refused it,
-// its count when it gave one, else the worst case.
-func OfFailure(err error, price adapters.Price, worst company.Amount) company.Amount {
+// OfFailure is what a failed call of req cost: nothing when the server refused
+// it, its count when it gave one, an estimate of its input when we cut it before
+// a byte came, else the worst case.
+func OfFailure(err error, req adapters.Request, price adapters.Price, worst company.Amount) company.Amount {
 	e, ok := asModelError(err)
 	switch {
+	case unbegun(err):
+		read := adapters.Cut(req)
+		read.Estimated = false
+		return Actual(read, price, worst)
 	case !ok:
 		return worst // cut off by us: the server may have worked on
 	case e.Usage != nil:
@@ -54,4 +61,9 @@ func OfFailure(err error, price adapters.Price, worst company.Amount) company.Am
 		return worst
 	}
 	return company.Amount{}
+}
+
+func unbegun(err error) bool {
+	var u *adapters.Unbegun
+	return errors.As(err, &u)
 }

@@ -137,7 +137,7 @@ func (h *house) activity(run company.RunID, e agent.Event) {
 		}
 	case agent.Waiting:
 		it.Mark, it.Text = orchestrator.Stalled, fmt.Sprintf("the model's server asks to wait %s: %s", e.Wait, agent.CleanLine(e.Text, 120))
-	case agent.Switched:
+	case agent.Switched, agent.CutOff:
 		it.Text = agent.CleanLine(e.Text, 200)
 	default:
 		it.Quiet, it.Text = true, agent.CleanLine(e.Text, 200)

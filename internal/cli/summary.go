@@ -56,7 +56,7 @@ func summarize(s *company.State, t *company.Task) summary {
 	case t.Status == company.TaskFailed:
 		sum.Result, sum.code, sum.Why, sum.Next = "ERROR", exitError, agent.CleanLine(t.Reason, 200), "company show "+string(t.ID)
 	case t.Status == company.TaskCancelled:
-		sum.Result, sum.code, sum.Why, sum.Next = "INCOMPLETE", exitIncomplete, "cancelled: "+agent.CleanLine(t.Reason, 200), "company show "+string(t.ID)
+		sum.Result, sum.code, sum.Why, sum.Next = "INCOMPLETE", exitIncomplete, cancelledWhy(t), "company show "+string(t.ID)
 	default:
 		sum.Result, sum.code = "INCOMPLETE", exitIncomplete
 		sum.Why = fmt.Sprintf("%d of %s merged", done, company.Count(len(t.Subtasks), "subtask"))
@@ -75,6 +75,14 @@ func summarize(s *company.State, t *company.Task) summary {
 		}
 	}
 	return sum
+}
+
+// cancelledWhy is why a task was cancelled. Who cancels need not say it.
+func cancelledWhy(t *company.Task) string {
+	if t.Reason == "" {
+		return "cancelled by you"
+	}
+	return "cancelled: " + agent.CleanLine(t.Reason, 200)
 }
 
 func gatesWord(t *company.Task) string {

@@ -38,6 +38,14 @@ func (c *Client) Hide(words string) string {
 	return Clip(keyRE.ReplaceAllString(c.cfg.Key.Redact(words), "[key]"))
 }
 
+// unbegun marks a cause that cut the exchange before anything came.
+func (ex *Exchange) unbegun(cause error) error {
+	if ex.Status == 0 {
+		return &adapters.Unbegun{Cause: cause}
+	}
+	return cause
+}
+
 func (ex *Exchange) classify(err error) error {
 	cfg := ex.client.cfg
 	cause := context.Cause(ex.ctx)
@@ -45,11 +53,11 @@ func (ex *Exchange) classify(err error) error {
 	case ex.tooBig.Load():
 		return &adapters.Error{Kind: adapters.Garbage, Status: ex.Status, Message: fmt.Sprintf("the reply is larger than %d bytes", cfg.MaxReply), Err: errTooBig, Unanswered: true}
 	case errors.Is(cause, errFirstToken):
-		return &adapters.Error{Kind: adapters.TimedOut, Status: ex.Status, Message: fmt.Sprintf("nothing came within %s", cfg.FirstToken), Err: cause, Unanswered: true}
+		return &adapters.Error{Kind: adapters.TimedOut, Status: ex.Status, Message: fmt.Sprintf("nothing came within %s", cfg.FirstToken), Err: ex.unbegun(cause), Unanswered: true}
 	case errors.Is(cause, errIdle), errors.Is(cause, errTail):
 		return &adapters.Error{Kind: adapters.TimedOut, Status: ex.Status, Message: fmt.Sprintf("the stream was silent for %s", cfg.Idle), Err: cause, Unanswered: true}
 	case cause != nil:
-		return cause // the caller gave up
+		return ex.unbegun(cause) // the caller gave up
 	case ex.Said != nil && ex.Status == http.StatusOK:
 		return &adapters.Error{Kind: kindInStream(ex.Said), Status: ex.Status, Message: ex.Said.Message, Unanswered: true}
 	case ex.Status != 0 && ex.Status != http.StatusOK:

@@ -90,6 +90,9 @@ func (c *Client) list(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, c.explain(err, c.cfg.Model)
 	}
+	// The server sorts by whole seconds, and what is of one second lies as it
+	// happens.
+	slices.SortStableFunc(tags.Models, func(a, b api.ListModelResponse) int { return b.ModifiedAt.Compare(a.ModifiedAt) })
 	var names []string
 	for _, m := range tags.Models {
 		if m.Name != "" {

@@ -214,6 +214,21 @@ func TestUnchosen(t *testing.T) {
 	}
 }
 
+// The newest model stands in for none, to the fraction of a second.
+func TestNewestIsChosen(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/tags" {
+			_, _ = io.WriteString(w, `{"models":[{"name":"old","modified_at":"2026-01-01T00:00:00.1Z"},{"name":"new","modified_at":"2026-01-01T01:00:00.7+01:00"},{"name":"older","modified_at":"2025-01-01T00:00:00Z"}]}`)
+			return
+		}
+		_, _ = io.WriteString(w, withTools)
+	}))
+	t.Cleanup(server.Close)
+	if got, err := ollama.Default(t.Context(), server.URL); err != nil || got != "new" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // A model that the server does not list is asked for all the same: an alias, or
 // a proxy's that lists nothing. Its name goes out as it stands.
 func TestUnlisted(t *testing.T) {
@@ -353,8 +368,9 @@ func TestTheCallerGivesUp(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() { <-started; cancel(stopped) }()
 	_, err := newClient(t, ollama.Config{Model: "m", BaseURL: server.URL}).Chat(ctx, adaptertest.Request(), nil)
-	if !errors.Is(err, stopped) || adapters.KindOf(err) != "" {
-		t.Errorf("err = %v, want the caller's cause", err)
+	var unbegun *adapters.Unbegun
+	if !errors.Is(err, stopped) || adapters.KindOf(err) != "" || !errors.As(err, &unbegun) {
+		t.Errorf("err = %v, want the caller's cause, and that nothing came", err)
 	}
 }
 

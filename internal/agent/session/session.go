@@ -63,6 +63,7 @@ type Session struct {
 	watch      *stopwatch
 	owed       company.Amount // given back to the company and still counted in the purse
 	turns      int
+	cut        string // what is said of a request that was cut before a byte came
 	transcript company.Hash
 }
 
@@ -186,7 +187,7 @@ func (s *Session) settle(ctx context.Context) bool {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
 	defer cancel()
-	err := s.end(ctx, company.EndRun{Outcome: company.RunEnded{Status: company.RunError, Error: "the task has ended: " + string(t.Status)}})
+	err := s.end(ctx, company.EndRun{Outcome: company.RunEnded{Status: company.RunError, Error: "the task has ended: " + string(t.Status) + s.cut}})
 	if err != nil && company.CodeOf(err) != company.EStale {
 		s.office.Logger.WarnContext(ctx, "run of an ended task not settled", "run_id", s.Run, "err", err)
 	}
@@ -273,6 +274,9 @@ func (s *Session) Converse(ctx context.Context, talk Talk) (agent.Outcome, error
 		Logger: s.office.Logger, Workspace: talk.Workspace,
 		OnEvent: func(e agent.Event) {
 			s.watch.heard(e.Kind)
+			if e.Kind == agent.CutOff {
+				s.cut = "; " + e.Text
+			}
 			if s.office.Activity != nil {
 				s.office.Activity(s.Run, e)
 			}

@@ -36,6 +36,7 @@ type model struct {
 	mu     sync.Mutex
 	asked  int
 	system string
+	silent bool                      // a request that is cut was cut before a byte came
 	usage  adapters.Usage            // 10 and 5 tokens where it is zero
 	first  func(ctx context.Context) // runs in the first request
 }
@@ -51,6 +52,9 @@ func (m *model) Chat(ctx context.Context, req adapters.Request, _ func(adapters.
 		m.first(ctx)
 	}
 	if ctx.Err() != nil {
+		if m.silent {
+			return adapters.Response{}, &adapters.Unbegun{Cause: context.Cause(ctx)}
+		}
 		return adapters.Response{}, context.Cause(ctx)
 	}
 	return adapters.Response{
@@ -294,6 +298,41 @@ func TestCutOff(t *testing.T) {
 		}
 		if cancelled {
 			b.noJournals(t)
+		}
+	}
+}
+
+// A request that is cut with its run before the server had sent a byte is booked
+// by an estimate, which is said, in this process and in the next one.
+func TestCutBeforeAByte(t *testing.T) {
+	notDue := errors.New("no longer due")
+	var spent company.Amount
+	for _, cancelled := range []bool{true, false} {
+		b := setup(t, company.Settings{})
+		b.model.silent = true
+		ctx, stop := context.WithCancelCause(t.Context())
+		b.model.first = func(context.Context) {
+			if cancelled {
+				b.Must(company.Cancel{Task: b.task})
+			}
+			stop(notDue)
+		}
+		if err := b.carry(ctx, t, nil); !errors.Is(err, notDue) {
+			t.Fatal(err)
+		}
+		if cancelled {
+			r := b.end(t)
+			if spent = r.Spent; spent.Tokens < 200 || spent.Tokens > 500 || !strings.Contains(r.Error, "its cost is an estimate, "+spent.String()) {
+				t.Errorf("settled with %s: %s", spent, r.Error)
+			}
+			b.noJournals(t)
+			continue
+		}
+		if err := b.carry(t.Context(), t, nil); err != nil {
+			t.Fatal(err)
+		}
+		if r := b.end(t); r.Status != company.RunSuccess || r.Spent != spent.Add(company.Amount{Tokens: 15}) {
+			t.Errorf("after the cut, which cost %s, the run ended %s with %s", spent, r.Status, r.Spent)
 		}
 	}
 }

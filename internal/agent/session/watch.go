@@ -29,7 +29,7 @@ func newStopwatch(limit time.Duration, over func()) *stopwatch {
 // heard lets the watch stand still from a question to the model's answer.
 func (w *stopwatch) heard(k agent.EventKind) {
 	switch k {
-	case agent.TurnStarted, agent.Waiting, agent.Switched:
+	case agent.TurnStarted, agent.Waiting, agent.Switched, agent.CutOff:
 		w.pause()
 	default:
 		w.run()
