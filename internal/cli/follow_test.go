@@ -301,6 +301,40 @@ func TestAskAtTheTerminal(t *testing.T) {
 	}
 }
 
+// An answer that the company refuses is told, and the question is asked again:
+// the work of the others does not end with it.
+func TestAskAgainAfterARefusal(t *testing.T) {
+	person, tty := terminal(t)
+	p, task := asks(company.AskBudget, "Raise the cap?")
+	take := p.do
+	p.do = func(s *company.State, c company.Command) error {
+		if c.(company.Answer).Raise.Tokens > 0 {
+			return company.E(company.EInvalid, "that does not raise the cap of t12")
+		}
+		return take(s, c)
+	}
+	f := &follower{a: &app{in: tty, err: tty, output: "text"}, tasks: []company.TaskID{task.ID}, shown: p.state.Seq}
+	ended := make(chan error, 1)
+	go func() { _, err := f.follow(context.Background(), p); ended <- err }()
+	atPrompt(t, person, "a3> ")
+	for _, line := range []string{"y 100ktokens\n", "y 5usd\n"} {
+		if _, err := person.WriteString(line); err != nil {
+			t.Fatal(err)
+		}
+		if line != "y 5usd\n" {
+			if shown := atPrompt(t, person, "a3> "); !strings.Contains(shown, "error[E_INVALID]: that does not raise the cap of t12") {
+				t.Errorf("shown:\n%s", shown)
+			}
+		}
+	}
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if len(p.done) != 2 {
+		t.Errorf("sent: %+v", p.done)
+	}
+}
+
 // --yes answers what is asked before the work begins, and nothing else.
 func TestYesAnswersThePlanAlone(t *testing.T) {
 	for kind, want := range map[company.ApprovalKind]bool{

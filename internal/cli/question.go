@@ -34,9 +34,14 @@ func (f *follower) ask(ctx context.Context, acc access, q *company.Approval) err
 		if err != nil {
 			return d.over(err)
 		}
-		if cmd.Option != "" {
-			return d.send(ctx, cmd)
+		if cmd.Option == "" {
+			continue
 		}
+		err = d.send(ctx, cmd)
+		if company.CodeOf(err) != company.EInvalid {
+			return err
+		}
+		d.shown(err) // such as an amount that does not raise this cap
 	}
 	return nil
 }

@@ -167,6 +167,9 @@ func (a *app) instructionText(o submitOptions, args []string) (string, error) {
 	if err != nil {
 		return "", company.E(company.EInvalid, "the instruction cannot be read").Wrap(err)
 	}
+	if o.file == "-" {
+		a.answerFromTerminal()
+	}
 	return string(text), nil
 }
 

@@ -19,6 +19,17 @@ func (a *app) interactive() bool {
 	return !a.noInput && a.output == "text" && isTerminal(a.in) && isTerminal(a.err) && inForeground(a.in)
 }
 
+// answerFromTerminal has questions answered at the terminal of the session,
+// where there is one: stdin has been read, and the person is still there.
+func (a *app) answerFromTerminal() {
+	if a.noInput || isTerminal(a.in) || !isTerminal(a.err) {
+		return
+	}
+	if tty, err := os.OpenFile("/dev/tty", os.O_RDWR|unix.O_NOCTTY, 0); err == nil {
+		a.in = tty // open until the process ends
+	}
+}
+
 // inForeground says whether this process may read the terminal: one that the
 // shell has put into the background would be stopped by that, with the office
 // in its hands.

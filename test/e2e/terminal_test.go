@@ -83,6 +83,22 @@ func TestQuestionIsPutOff(t *testing.T) {
 	delivered(t, h, 1, 1, 1)
 }
 
+// TestQuestionBehindAPipe: who pipes the instruction in is still there to be
+// asked.
+func TestQuestionBehindAPipe(t *testing.T) {
+	t.Parallel()
+	h := askedForHelp(t)
+	h.Under = []string{"bash", "-c", `echo say goodbye | "$@"`, "bash"}
+	p := h.AtTerminal("submit")
+	p.See(patience, "a1> ")
+	p.Type("y lower case, please\n")
+	if code := p.Wait(patience); code != 0 || !strings.Contains(p.Screen(), "[TASK]   t1 say goodbye") {
+		t.Fatalf("exit %d\n%s", code, p.Screen())
+	}
+	h.Under = nil
+	tells(t, h, "t1-01.2", "The president says: lower case, please")
+}
+
 // TestQuestionInTheBackground: a command that the shell has put into the
 // background asks nothing, since to read the terminal would stop it with the
 // office in its hands.
