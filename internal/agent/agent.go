@@ -65,6 +65,9 @@ type Tool struct {
 type Result struct {
 	Text    string
 	IsError bool
+	// Failure says in a few words, for people, how what the tool ran came to
+	// nothing ("exit code 1"); the tool itself did its work. "" where it did not fail.
+	Failure string
 	// Blob is the whole output where Text is only a part of it. It is kept
 	// beside the journal and never shown to the model.
 	Blob []byte
@@ -135,6 +138,9 @@ type Config struct {
 	// OnEvent is told what happens, for the feed. Calls do not overlap, and
 	// the text in them is safe to show.
 	OnEvent func(Event)
+	// Halt, when it gives an error, ends the conversation before the model is
+	// asked again: between two turns. Nil: it goes on.
+	Halt func() error
 	// Workspace is what the tools change. Nil: nothing of it outlives this
 	// process, and calls that changed something are all done again.
 	Workspace Workspace
@@ -160,6 +166,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.OnEvent == nil {
 		c.OnEvent = func(Event) {}
+	}
+	if c.Halt == nil {
+		c.Halt = func() error { return nil }
 	}
 	if c.Purse == nil {
 		c.Purse = budget.NewPurse(company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}, company.Amount{}, nil)
@@ -213,7 +222,7 @@ const (
 	Switched    EventKind = "switched"     // another model is asked, or in another way: Text
 	Replied     EventKind = "replied"      // Text, Usage
 	ToolStarted EventKind = "tool_started" // Tool, CallID, Args: the call runs from now on
-	ToolDone    EventKind = "tool_done"    // Tool, CallID, Args, Text, IsError, Changed, Duration
+	ToolDone    EventKind = "tool_done"    // Tool, CallID, Args, Text, IsError, Failure, Changed, Duration
 	ToolRedone  EventKind = "tool_redone"  // the same, of a call that was done again after an interruption
 	Noted       EventKind = "noted"        // the company told the model something: Text
 	Masked      EventKind = "masked"       // old tool results were cleared from the context
@@ -231,6 +240,7 @@ type Event struct {
 	Args     string
 	Text     string
 	IsError  bool
+	Failure  string // as of the Result
 	Changed  bool
 	Duration time.Duration // of a tool call or a reply
 	Usage    adapters.Usage

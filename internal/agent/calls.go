@@ -290,7 +290,7 @@ func (r *runner) answer(ctx context.Context, j *job, saved *Saved) error {
 	delete(r.lost, j.ID)
 	r.event(Event{
 		Kind: ToolDone, Tool: CleanLine(j.Name, 64), CallID: j.ID, Args: CleanLine(mainArgument(j.Arguments), 300), Text: CleanLine(res.Text, 300),
-		IsError: res.IsError, Changed: res.Changed, Duration: j.took,
+		IsError: res.IsError, Failure: CleanLine(res.Failure, 100), Changed: res.Changed, Duration: j.took,
 	})
 	if j.answer.IsError {
 		r.cfg.Logger.DebugContext(ctx, "tool error", "run_id", r.cfg.Run, "tool", j.Name, "text", CleanLine(res.Text, 300))

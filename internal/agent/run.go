@@ -157,6 +157,9 @@ func (r *runner) meter(m adapters.Model) adapters.Model {
 
 // ask gets one reply from the model.
 func (r *runner) ask(ctx context.Context) error {
+	if err := r.cfg.Halt(); err != nil {
+		return err
+	}
 	r.event(Event{Kind: TurnStarted, Turn: r.conv.turns + 1})
 	r.cost, r.cut = nil, false
 	began := r.cfg.Now()

@@ -69,7 +69,7 @@ var wrongInputs = []wrongInput{
 	{line: "cli: empty goal", args: []string{"submit", " \n\t"}, exit: 64, code: company.EUsage, says: "the instruction is empty", fix: "say what is to be done"},
 	{line: "cli: 1 MiB goal", stdin: strings.Repeat("x", 1<<20), args: []string{"submit", "-f", "-"}, exit: 1, code: company.EInvalid, says: "the instruction is longer than 256 KiB", fix: "a file of the repository"},
 	{line: "cli: binary goal", stdin: "\x7fELF\x00\xff\xfe", args: []string{"submit", "-f", "-"}, exit: 1, code: company.EInvalid, says: "the instruction is not text", fix: ""},
-	{line: "cli: unknown run", args: []string{"logs", "t9-01.1"}, exit: 1, code: company.ENotFound, says: "there is no task t9", fix: "company status"},
+	{line: "cli: unknown run", args: []string{"logs", "t9-01.1"}, exit: 1, code: company.ENotFound, says: "there is no task t9", fix: "company submit"},
 	{line: "cli: what is no id", args: []string{"show", "t1-"}, exit: 64, code: company.EUsage, says: `"t1-" is no id`, fix: "ids look like t12"},
 	{line: "cli: ambiguous id", args: []string{"cancel", "1"}, exit: 64, code: company.EUsage, says: `"1" is no task`, fix: "tasks look like t12"},
 

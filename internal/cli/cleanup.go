@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 	"company/internal/image"
 )
 
-type cleanupOptions struct{ dryRun, all bool }
+type cleanupOptions struct{ dryRun, all, unmerged bool }
 
 func newCleanup(a *app) *cobra.Command {
 	var o cleanupOptions
@@ -27,12 +28,16 @@ retention_days ago: files and repositories of their runs, what the mirror keeps
 of them, their images, logs of companies in the background, and containers that
 a company left which died. --all does not wait for retention_days.
 
+Work that was never merged, of tasks that failed or were cancelled, stays
+however old it is: nothing else has it. --unmerged removes that, too.
+
 The ledger, what was merged, open pull requests and all that belongs to them
 stay, and so does everything that is not this office's. While a company works
 here the command is refused; company serve does the same by itself, every hour.`,
 		RunE: func(c *cobra.Command, _ []string) error { return a.cleanup(c.Context(), o) },
 	}
 	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "only list what would be removed")
+	c.Flags().BoolVar(&o.unmerged, "unmerged", false, "also work that was never merged; it is then gone")
 	c.Flags().BoolVar(&o.all, "all", false, "of all tasks that have ended, however recently")
 	return c
 }
@@ -43,6 +48,7 @@ type cleaned struct {
 	DryRun        bool       `json:"dry_run"`
 	Items         []leftover `json:"items"` // removed, or to be removed
 	Bytes         int64      `json:"bytes"`
+	Kept          int        `json:"kept_unmerged"`
 	Docker        bool       `json:"docker"` // it was looked for containers and images, too
 }
 
@@ -69,6 +75,7 @@ func (a *app) cleanup(ctx context.Context, o cleanupOptions) error {
 	if o.all {
 		k.before = now()
 	}
+	k.unmerged = true // looked for in any case, to tell of it
 	found, err := h.leftovers(ctx, k)
 	if err != nil {
 		return err
@@ -80,6 +87,14 @@ func (a *app) cleanup(ctx context.Context, o cleanupOptions) error {
 		a.note("containers and images are not looked at: %s", err)
 	}
 	all := sorted(append(found, docker...))
+	if !o.unmerged {
+		all = slices.DeleteFunc(all, func(l leftover) bool {
+			if l.Unmerged {
+				out.Kept++
+			}
+			return l.Unmerged
+		})
+	}
 	var failed []error
 	for _, l := range all {
 		if !o.dryRun {
@@ -103,6 +118,11 @@ func (a *app) cleanup(ctx context.Context, o cleanupOptions) error {
 func (a *app) sayCleaned(out cleaned) error {
 	if a.output == "json" {
 		return a.printJSON(a.out, out)
+	}
+	if out.Kept > 0 {
+		defer func() {
+			a.note("%s of work that was never merged: kept (company cleanup --unmerged removes it)", company.Count(out.Kept, "thing"))
+		}()
 	}
 	if len(out.Items) == 0 {
 		_, err := fmt.Fprintln(a.out, "nothing to remove")

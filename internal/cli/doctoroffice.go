@@ -72,6 +72,7 @@ func (a *app) checkProject(ctx context.Context, p office.Paths, perr error, c of
 			out = append(out, verdict{Name: name, Result: r})
 		}
 	}
+	out = append(out, a.checkPackages(ctx, c, repo, seen.project)...)
 	return append(out, verdict{Name: "forge", Result: a.checkForge(ctx, c, seen.base.RemoteURL)})
 }
 

@@ -122,7 +122,13 @@ func (f *follower) concerns(it orchestrator.Item) bool {
 func (f *follower) rest(ctx context.Context, acc access, s *company.State) (bool, error) {
 	for _, id := range f.tasks {
 		t := s.Tasks[id]
-		if t == nil || t.Status.Ended() || s.Office.Stopped || t.Paused {
+		if t == nil || t.Status.Ended() || s.Office.Stopped {
+			continue
+		}
+		if t.Paused {
+			if t.HeldRun() {
+				return false, nil // turns come to their end
+			}
 			continue
 		}
 		open := s.OpenApprovals(id)

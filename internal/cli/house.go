@@ -43,13 +43,14 @@ type house struct {
 	lock   *office.Lock
 	log    *slog.Logger
 
-	bus    bus.Bus
-	ledger *ledger.Ledger
-	orch   *orchestrator.Orchestrator
-	live   orchestrator.Live
-	proj   *projector
-	shop   *workbench.Shop
-	pool   *worker.Pool
+	bus     bus.Bus
+	ledger  *ledger.Ledger
+	orch    *orchestrator.Orchestrator
+	live    orchestrator.Live
+	proj    *projector
+	shop    *workbench.Shop
+	runtime container.Runtime
+	pool    *worker.Pool
 
 	serving bool // until it is ended, not until a task ends
 	workers int  // that the config asks for on this machine
@@ -150,12 +151,13 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.closers = append(h.closers, rt.Close)
+	h.closers = append(h.closers, rt.Close, func() error { return sweepAtLast(ctx, rt, h.office.ID, h.log) })
+	h.runtime = rt
 	registries, err := h.openRegistries(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
-	images, err := image.New(image.Config{Logger: h.log, Seccomp: buildProfile(), Registries: registries, Progress: func(line string) {
+	images, err := image.New(image.Config{Logger: h.log, Seccomp: buildProfile(), Registries: registries.Open(), ByLogin: registries.ByLogin(), Progress: func(line string) {
 		h.tell(orchestrator.Item{Kind: "image", Mark: orchestrator.Info, Text: agent.CleanLine(line, 300)})
 	}})
 	if err != nil {
@@ -185,6 +187,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 		return git.Mirror(ctx, t.Project.ID, t.Project.Path)
 	}
 	limits := h.limits(cfg)
+	sizes := container.NewSizes(limits, h.mostMemory(cfg))
 	sessions := &session.Office{
 		Desk: h.orch, Ledger: h.ledger, Runs: h.office.RunsFolder, Logger: h.log, Activity: h.activity,
 		Model: func(role company.Role, wrap func(adapters.Model) adapters.Model) (adapters.Model, error) {
@@ -194,7 +197,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 		Persona: func(role company.Role) string { return cfg.Agent(role).Persona },
 	}
 	h.shop = &workbench.Shop{
-		Runtime: rt, Git: git, Office: h.office.ID, Limits: limits, Author: author, Signoff: cfg.Git.Signoff, Logger: h.log,
+		Runtime: rt, Git: git, Office: h.office.ID, Limits: limits, Sizes: sizes, Author: author, Signoff: cfg.Git.Signoff, Logger: h.log,
 		CommandTimeout: cfg.Workers.CommandTimeout, StopGrace: none(cfg.Limits.StopGrace),
 		Security: func(run company.RunID, what string) {
 			h.log.Warn("refused access", "run_id", run, "what", what)
@@ -206,7 +209,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 		hash, _, err := h.ledger.PutBlob(ctx, strings.NewReader(string(b)))
 		return hash, err
 	}
-	runner := &gates.Runner{Runtime: rt, Office: h.office.ID, Limits: limits, Timeout: cfg.Workers.RunTimeout, Keep: keep, Logger: h.log,
+	runner := &gates.Runner{Runtime: rt, Office: h.office.ID, Limits: limits, Sizes: sizes, Timeout: cfg.Workers.RunTimeout, Keep: keep, Logger: h.log,
 		Load: func(ctx context.Context, hash company.Hash) ([]byte, error) {
 			return h.ledger.GetBlob(ctx, hash, 64<<20)
 		}}
@@ -237,8 +240,8 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 			h.tell(orchestrator.Item{Task: t, Kind: "image", Mark: orchestrator.Info, Text: agent.CleanLine(note, 300)})
 		},
 	}
-	intakeOf := h.intakes(*intake)
-	goods, stock := h.supplies(registries), &manager.Stock{Intake: intakeOf, Store: registries, Images: images}
+	intakeOf := h.intakes(*intake, registries.May)
+	goods, stock := h.supplies(registries), &manager.Stock{Intake: intakeOf, Stores: registries, Images: images}
 	runner.Image, laborer.Supply, laborer.Image = stock.Image, goods, stock.Bench
 	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirror: mirror, Author: author, Sessions: sessions, Shop: h.shop, Started: checking, Supply: goods, Image: stock.Bench}
 	courier := &merger.Courier{Desk: h.orch, Mirror: mirror, Log: oplog,
@@ -267,19 +270,15 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 	}
 	// What an earlier process left standing is swept before anything starts;
 	// we hold the lock, so nobody else's containers carry this office's label.
-	swept, err := rt.Sweep(ctx, h.office.ID, func(container.Info) bool { return false })
-	if err != nil {
+	if err := sweep(ctx, rt, h.office.ID, keepNone, h.log); err != nil {
 		return nil, err
-	}
-	if len(swept) > 0 {
-		h.log.Info("containers of an earlier process removed", "count", len(swept))
 	}
 	h.tidy(ctx, git)
 	return pool, nil
 }
 
 // intakes gives each task the intake that its project's own config asks for.
-func (h *house) intakes(all manager.Intake) func(*company.Task) (*manager.Intake, error) {
+func (h *house) intakes(all manager.Intake, mayLogIn func(checkout string) bool) func(*company.Task) (*manager.Intake, error) {
 	return func(t *company.Task) (*manager.Intake, error) {
 		loaded, err := h.configFor(t.Project.Path)
 		if err == nil {
@@ -297,7 +296,7 @@ func (h *house) intakes(all manager.Intake) func(*company.Task) (*manager.Intake
 		in, cfg := all, loaded.Config
 		in.Base, in.Setup, in.Offline = cfg.Container.Image, cfg.Container.Setup, cfg.Container.Deps == "off"
 		in.Lint, in.Test = given(cfg.Gates.Lint), given(cfg.Gates.Test)
-		in.Paths = t.Settings.Paths
+		in.Paths, in.Logins = t.Settings.Paths, mayLogIn(t.Project.Path)
 		return &in, nil
 	}
 }
@@ -323,6 +322,9 @@ func (h *house) work(ctx context.Context, pool *worker.Pool) error {
 	wctx, cancel := context.WithCancel(ctx)
 	wg.Go(func() { _ = pool.Run(wctx) })
 	wg.Go(func() { h.proj.run(wctx) })
+	wg.Go(func() {
+		sweepOlder(wctx, h.runtime, h.office.ID, func() uint64 { return h.View().Office.Epoch }, sweepAgainAfter, h.log)
+	})
 	if h.packing.do != nil {
 		wg.Go(func() { h.packing.once(wctx, h.log) })
 	}
@@ -360,6 +362,15 @@ func (h *house) limits(c office.Config) container.Limits {
 		MemoryBytes: int64(c.Workers.Memory), CPUs: min(c.Workers.CPUs, float64(runtime.NumCPU())),
 		Pids: int64(c.Workers.PIDs), DiskBytes: int64(max(0, c.Workers.Disk)),
 	}
+}
+
+// mostMemory is what a container may grow to: three quarters of the host's
+// memory, but where the config says how much a container gets.
+func (h *house) mostMemory(c office.Config) int64 {
+	if h.loaded.Origin["workers.memory"] != office.OriginDefault {
+		return int64(c.Workers.Memory)
+	}
+	return int64(hostMemory()) / 4 * 3
 }
 
 // settings are the parts of the config that decisions depend on.

@@ -132,8 +132,11 @@ func (h *house) activity(run company.RunID, e agent.Event) {
 		it.Mark, it.Text, it.Quiet = orchestrator.Started, strings.TrimSpace(e.Tool+" "+agent.CleanLine(e.Args, 80)), true
 	case agent.ToolDone:
 		it.Mark, it.Text = orchestrator.Done, strings.TrimSpace(e.Tool+" "+agent.CleanLine(e.Args, 80))
-		if e.IsError {
+		switch {
+		case e.IsError:
 			it.Mark, it.Text = orchestrator.Failed, it.Text+": "+agent.CleanLine(e.Text, 120)
+		case e.Failure != "":
+			it.Mark, it.Text = orchestrator.Failed, it.Text+": "+e.Failure
 		}
 	case agent.Waiting:
 		it.Mark, it.Text = orchestrator.Stalled, fmt.Sprintf("the model's server asks to wait %s: %s", e.Wait, agent.CleanLine(e.Text, 120))

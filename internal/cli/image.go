@@ -227,7 +227,8 @@ func (a *app) withRequest(ctx context.Context, project, base string, run func(co
 	}
 	in := manager.Intake{
 		Images: b, Base: c.Container.Image, Setup: c.Container.Setup, SetupEnv: secrets, Offline: c.Container.Deps == "off",
-		Lint: given(c.Gates.Lint), Test: given(c.Gates.Test), Prefix: c.Git.IntegrationBranch,
+		Logins: office.OpenTrust(a.env).MayLogIn(p.Path),
+		Lint:   given(c.Gates.Lint), Test: given(c.Gates.Test), Prefix: c.Git.IntegrationBranch,
 	}
 	req, err := in.ImageOf(ctx, m, p.Path, base)
 	if err != nil {
@@ -245,7 +246,7 @@ func (a *app) builder(ctx context.Context, off *office.Office, loaded office.Loa
 		h.close()
 		return nil, nil, err
 	}
-	b, err := image.New(image.Config{Logger: a.log, Seccomp: buildProfile(), Registries: registries, Progress: func(line string) { a.note("%s", line) }})
+	b, err := image.New(image.Config{Logger: a.log, Seccomp: buildProfile(), Registries: registries.Open(), ByLogin: registries.ByLogin(), Progress: func(line string) { a.note("%s", line) }})
 	if err != nil {
 		h.close()
 		return nil, nil, err

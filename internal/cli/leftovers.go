@@ -23,6 +23,8 @@ type leftover struct {
 	Name  string         `json:"name"`
 	Task  company.TaskID `json:"task,omitempty"`
 	Bytes int64          `json:"bytes"` // that its removal frees at most; 0: next to nothing, or not known
+	// Unmerged: it holds work that no branch holds.
+	Unmerged bool `json:"unmerged,omitempty"`
 
 	remove func(context.Context) error
 }
@@ -32,6 +34,9 @@ type keeper struct {
 	state  *company.State
 	office *office.Office
 	before time.Time // tasks that ended later are kept
+	// unmerged lets go of work, too, that no branch holds. A person says so,
+	// and never a clock.
+	unmerged bool
 }
 
 // done says that nothing of a task will be asked for again: it ended before
@@ -50,6 +55,39 @@ func (k keeper) done(t *company.Task) bool {
 		}
 	}
 	return true
+}
+
+// merged says that the work of a run is in a branch as far as it ever will be:
+// its subtask was merged, with which what came before is superseded.
+func (k keeper) merged(run company.RunID) bool {
+	t := k.state.Tasks[run.Task()]
+	if t.Status == company.TaskCompleted {
+		return true
+	}
+	r := t.Runs[run]
+	if r == nil {
+		return false
+	}
+	sub := t.Subtask(r.Subtask)
+	return sub != nil && sub.Status == company.SubCompleted
+}
+
+// sparesRepository says that a run's repository holds nothing that would be
+// lost with it. How old it is says nothing about that.
+func (k keeper) sparesRepository(ctx context.Context, store *gitops.Store, run company.RunID) (bool, error) {
+	if r := findRun(k.state, run); k.merged(run) || r != nil && r.Ended && r.Head != "" {
+		return true, nil // the host has it: see sparesResult
+	}
+	holds, err := store.HoldsWork(ctx, run)
+	return !holds, err
+}
+
+// sparesResult is the same of what the host took from a run.
+func (k keeper) sparesResult(ctx context.Context, m *gitops.Mirror, run company.RunID) (bool, error) {
+	if k.merged(run) {
+		return true, nil
+	}
+	return m.Merged(ctx, run)
 }
 
 // files are the folders of runs and the logs of companies in the background.
@@ -97,8 +135,15 @@ func (k keeper) git(ctx context.Context, store *gitops.Store, remote string) ([]
 		return nil, err
 	}
 	for _, run := range runs {
-		if k.done(k.state.Tasks[run.Task()]) {
-			out = append(out, leftover{Kind: "repository", Name: string(run), Task: run.Task(), Bytes: du(k.office.GitFolder, "runs/"+string(run)+".git"),
+		if !k.done(k.state.Tasks[run.Task()]) {
+			continue
+		}
+		spared, err := k.sparesRepository(ctx, store, run)
+		if err != nil {
+			return nil, err
+		}
+		if spared || k.unmerged {
+			out = append(out, leftover{Kind: "repository", Unmerged: !spared, Name: string(run), Task: run.Task(), Bytes: du(k.office.GitFolder, "runs/"+string(run)+".git"),
 				remove: func(ctx context.Context) error { return store.DropQuarantine(ctx, run) }})
 		}
 	}
@@ -120,8 +165,15 @@ func (k keeper) git(ctx context.Context, store *gitops.Store, remote string) ([]
 			return nil, err
 		}
 		for _, run := range results {
-			if k.done(k.state.Tasks[run.Task()]) {
-				out = append(out, leftover{Kind: "result", Name: string(run), Task: run.Task(), remove: func(ctx context.Context) error { return m.DropResult(ctx, run) }})
+			if !k.done(k.state.Tasks[run.Task()]) {
+				continue
+			}
+			spared, err := k.sparesResult(ctx, m, run)
+			if err != nil {
+				return nil, err
+			}
+			if spared || k.unmerged {
+				out = append(out, leftover{Kind: "result", Unmerged: !spared, Name: string(run), Task: run.Task(), remove: func(ctx context.Context) error { return m.DropResult(ctx, run) }})
 			}
 		}
 	}

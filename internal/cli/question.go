@@ -89,7 +89,7 @@ func (d dialogue) text() string {
 	} else {
 		about += "  "
 	}
-	fmt.Fprintf(&b, "! %s  %s%s\n", d.q.ID, about, strings.ReplaceAll(strings.TrimSpace(d.q.Question), "\n", "\n      "))
+	fmt.Fprintf(&b, "! %s  %s\n", d.q.ID, wrapped(about+clean(d.q.Question), columns(d.f.a.err)-6, "      "))
 	opts := d.q.Options()
 	if d.q.Kind == company.AskClarification {
 		b.WriteString("  your words are the answer\n")

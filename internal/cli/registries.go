@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -14,9 +15,9 @@ import (
 	mirrors "company/internal/registry"
 )
 
-// openRegistries opens the operator's package registries, behind a cache that
+// openRegistries opens the operator's package registries, behind caches that
 // all offices of this user share. With container.deps: off there are none.
-func (h *house) openRegistries(ctx context.Context, cfg office.Config) (*mirrors.Store, error) {
+func (h *house) openRegistries(ctx context.Context, cfg office.Config) (*mirrors.Stores, error) {
 	if cfg.Container.Deps == "off" {
 		return nil, nil
 	}
@@ -31,23 +32,24 @@ func (h *house) openRegistries(ctx context.Context, cfg office.Config) (*mirrors
 	if err != nil {
 		return nil, err
 	}
-	store, err := mirrors.Open(filepath.Join(dir, "registries"), up)
+	trust := office.OpenTrust(os.LookupEnv)
+	stores, err := mirrors.OpenStores(filepath.Join(dir, "registries"), up, cfg.Container.Logins, trust.MayLogIn)
 	if err != nil {
 		return nil, err
 	}
-	store.SetLogger(h.log)
-	h.closers = append(h.closers, func() error { store.Close(); return nil })
-	return store, nil
+	stores.Each(func(s *mirrors.Store) { s.SetLogger(h.log) })
+	h.closers = append(h.closers, func() error { stores.Close(); return nil })
+	return stores, nil
 }
 
 // supplies says what runs may fetch of the registries; nil where there are
 // none.
-func (h *house) supplies(store *mirrors.Store) *supply.Office {
-	if store == nil {
+func (h *house) supplies(stores *mirrors.Stores) *supply.Office {
+	if stores == nil {
 		return nil
 	}
 	return &supply.Office{
-		Store: store, Desk: h.orch, Runs: h.office.RunsFolder, Logger: h.log,
+		Stores: stores, Desk: h.orch, Runs: h.office.RunsFolder, Logger: h.log,
 		Told: func(run company.RunID, line string) {
 			h.tell(orchestrator.Item{Task: run.Task(), Run: run, Kind: "registry", Mark: orchestrator.Info, Text: agent.CleanLine(line, 200)})
 		},
@@ -93,6 +95,9 @@ func checkRegistries(ctx context.Context, cfg office.Config) []verdict {
 		found = append(found, mirrors.Debian+" (for container.setup)")
 	}
 	r := office.Result{OK: true, Found: strings.Join(found, ", ") + ", as this host's own clients are set"}
+	if logins := up.Logins(); len(logins) > 0 {
+		r.Found += "; with your login, for repositories of company trust --logins: " + strings.Join(logins, ", ")
+	}
 	if !all {
 		r = office.Result{Warn: true, Found: "only " + strings.Join(found, ", ") + ": " + strings.Join(up.Notes, "; "), Fix: "set the client's registry, or nothing: projects of other kinds need it"}
 	}

@@ -186,6 +186,7 @@ func newRoot(a *app) *cobra.Command {
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.begin() }
 	root.CompletionOptions.DisableDefaultCmd = true // ours is newCompletion
 	root.SetHelpTemplate(helpTemplate)
+	root.SetHelpCommand(newHelp())
 	printHelp(a, root)
 	var version bool
 	root.Flags().BoolVar(&version, "version", false, "print the version")

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
@@ -53,6 +54,43 @@ func isTerminal(v any) bool {
 	}
 	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
 	return err == nil
+}
+
+// columns is how wide a terminal is; 80 for what is none, or does not say.
+func columns(w any) int {
+	if f, ok := w.(*os.File); ok {
+		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && size.Col >= 40 {
+			return int(size.Col)
+		}
+	}
+	return 80
+}
+
+// wrapped is a text in lines of at most so many letters, cut between words; the
+// lines after the first begin with indent. A word that is longer stays whole.
+func wrapped(text string, width int, indent string) string {
+	var b strings.Builder
+	for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		if i > 0 {
+			b.WriteString("\n" + indent)
+		}
+		at := 0
+		for _, word := range strings.Fields(line) {
+			n := utf8.RuneCountInString(word)
+			switch {
+			case at == 0:
+			case at+1+n > width:
+				b.WriteString("\n" + indent)
+				at = 0
+			default:
+				b.WriteByte(' ')
+				at++
+			}
+			b.WriteString(word)
+			at += n
+		}
+	}
+	return b.String()
 }
 
 // note says something about the progress, on stderr: a line for people, an

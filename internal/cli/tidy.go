@@ -10,7 +10,7 @@ import (
 
 // tidy puts away what earlier processes left: the journals of runs that have
 // ended and are sealed in a blob, the repositories of runs whose task ended
-// before the retention, and the seeds that no newer task is made from. What
+// before the retention and whose work is elsewhere, and the seeds that no newer task is made from. What
 // was taken from a run is in the mirror and stays there. It is called before
 // anything is under way; what cannot be put away is only logged.
 func (h *house) tidy(ctx context.Context, git *gitops.Store) {
@@ -33,9 +33,14 @@ func (h *house) tidy(ctx context.Context, git *gitops.Store) {
 	runs, err := git.Quarantines()
 	warn("repositories of runs", err)
 	for _, run := range runs {
-		if t := s.Tasks[run.Task()]; t != nil && old(t) {
-			warn("repository of "+string(run), git.DropQuarantine(ctx, run))
+		if t := s.Tasks[run.Task()]; t == nil || !old(t) {
+			continue
 		}
+		spared, err := keeper{state: s}.sparesRepository(ctx, git, run)
+		if err == nil && spared {
+			err = git.DropQuarantine(ctx, run)
+		}
+		warn("repository of "+string(run), err)
 	}
 	var keep []company.OID
 	for _, t := range s.Tasks {

@@ -10,21 +10,37 @@ import (
 
 	"company/internal/company"
 	"company/internal/office"
+	mirrors "company/internal/registry"
 )
 
 func newTrust(a *app) *cobra.Command {
-	return &cobra.Command{
+	logins := false
+	c := &cobra.Command{
 		Use: "trust", Short: "Let a company.yaml that git tracks count in full",
-		Example: "  company trust\n  less company.yaml && company trust --yes",
+		Example: "  company trust\n  less company.yaml && company trust --yes\n  company trust --logins",
 		Long: `What a repository's own company.yaml asks for (models, addresses, set-up
 commands, larger budgets) is refused until you have seen it and trust the file.
 This command shows all of that, beside what holds without the file, and asks;
 --yes answers.
 
 The trust is in the bytes that were shown: a change needs it anew. It is noted
-outside of the repository.`,
-		RunE: func(c *cobra.Command, _ []string) error { return a.trust(c.Context()) },
+outside of the repository.
+
+With --logins it is about the repository's dependencies instead: they may then be
+fetched from package registries with your own logins (.netrc, .npmrc, pip.conf
+and the like), and Go modules that GOPRIVATE names may be fetched at all. What
+the repository's files name then comes into its containers, and can be pushed
+from there. This holds for the checkout you stand in, as long as its origin
+stays the same.`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if logins {
+				return a.trustLogins(c.Context())
+			}
+			return a.trust(c.Context())
+		},
 	}
+	c.Flags().BoolVar(&logins, "logins", false, "let this repository's dependencies be fetched with your logins to registries")
+	return c
 }
 
 func (a *app) trust(ctx context.Context) error {
@@ -81,11 +97,16 @@ func (a *app) askTrust(ctx context.Context, r office.Review) error {
 			_ = table.Flush() // whoever closed stderr does not want to know
 		}
 	}
+	return a.sayYes(ctx, r.File, "read the file, then: company trust --yes", "company trust asks again")
+}
+
+// sayYes asks the person at the terminal, unless --yes answers.
+func (a *app) sayYes(ctx context.Context, what, unasked, refused string) error {
 	if a.yes {
 		return nil
 	}
 	if !a.interactive() {
-		return company.E(company.EUsage, "you have to say whether you trust "+r.File).Because("nobody can be asked here").Fix("read the file, then: company trust --yes")
+		return company.E(company.EUsage, "you have to say whether you trust "+what).Because("nobody can be asked here").Fix(unasked)
 	}
 
 	answer, err := a.ask(ctx, "let this count? [y/N]> ")
@@ -93,7 +114,58 @@ func (a *app) askTrust(ctx context.Context, r office.Review) error {
 		return err
 	}
 	if word := strings.ToLower(answer); word != "y" && word != "yes" {
-		return company.E(company.EWaiting, "not trusted: "+r.File).Fix("company trust asks again")
+		return company.E(company.EWaiting, "not trusted: "+what).Fix(refused)
 	}
 	return nil
+}
+
+// trustLogins lets the checkout's dependencies be fetched with the operator's
+// logins.
+func (a *app) trustLogins(ctx context.Context) error {
+	paths, err := a.paths()
+	if err != nil {
+		return err
+	}
+	checkout, err := a.checkout(paths)
+	if err != nil {
+		return err
+	}
+	up, err := mirrors.Operator(ctx)
+	if err != nil {
+		return err
+	}
+	trust := office.OpenTrust(a.env)
+	was := trust.MayLogIn(checkout)
+	if !was {
+		if err := a.askLogins(ctx, checkout, up); err != nil {
+			return err
+		}
+		if err := trust.LetLogIn(checkout); err != nil {
+			return err
+		}
+	}
+	if a.output == "json" {
+		return a.printJSON(a.out, map[string]any{
+			"schema_version": 1, "checkout": checkout, "was_trusted": was, "logins": append([]string{}, up.Logins()...), "go_private": up.GoPrivate,
+		})
+	}
+	_, err = fmt.Fprintf(a.out, "the dependencies of %s may be fetched with your logins\n", clean(checkout))
+	return err
+}
+
+// askLogins shows what the repository could have, and goes on only with a yes.
+func (a *app) askLogins(ctx context.Context, checkout string, up mirrors.Upstreams) error {
+	if a.output == "text" {
+		fmt.Fprintln(a.err, clean(checkout))
+		if logins := up.Logins(); len(logins) > 0 {
+			fmt.Fprintln(a.err, "could have packages with your logins at: "+clean(strings.Join(logins, ", ")))
+		}
+		if up.GoPrivate != "" {
+			fmt.Fprintln(a.err, "could have the Go modules that you call private: "+cleanLine(up.GoPrivate, 300))
+		}
+		if len(up.Logins()) == 0 && up.GoPrivate == "" {
+			fmt.Fprintln(a.err, "no package registry of this host is set to a login now, and GOPRIVATE is empty")
+		}
+	}
+	return a.sayYes(ctx, checkout, "read what its files ask for, then: company trust --logins --yes", "company trust --logins asks again")
 }

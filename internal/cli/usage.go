@@ -37,6 +37,24 @@ cancelled), 3 the office is held by a process that does not answer, 64 wrong
 usage, 130 interrupted, 141 nobody read the output to its end{{if eq .Name "doctor"}}; of doctor: 0 green, 1 red, 2 could not check{{end}}.
 `
 
+// newHelp is help by a command. What is no command is told, and not answered
+// with the help of something else.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [command]", Short: "Help about a command", Example: "  company help submit\n  company help pr merge", Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			about, rest, err := c.Root().Find(args)
+			if err != nil {
+				return company.E(company.EUsage, err.Error()).Fix("company --help")
+			}
+			if len(rest) > 0 && about.HasSubCommands() {
+				return about.ValidateArgs(rest)
+			}
+			return about.Help()
+		},
+	}
+}
+
 // printHelp writes help in one piece, so that a reader who goes away in its
 // middle is met once, where all results are written.
 func printHelp(a *app, root *cobra.Command) {

@@ -54,15 +54,25 @@ func (a *app) work(ctx context.Context, j job) error {
 				continue
 			}
 		}
-		if ctx.Err() != nil {
+		if ctx.Err() != nil && !allEnded(s, ids) {
 			a.interrupted(ids, serves(remote))
 			return &exitCode{code: exitInterrupt}
 		}
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			return err
 		}
 		return a.conclude(s, ids)
 	}
+}
+
+// allEnded says that there was nothing left to interrupt.
+func allEnded(s *company.State, ids []company.TaskID) bool {
+	for _, id := range ids {
+		if s == nil || s.Tasks[id] == nil || !s.Tasks[id].Status.Ended() {
+			return false
+		}
+	}
+	return len(ids) > 0
 }
 
 // serves says whether an office is held by a company that stays when its tasks

@@ -200,8 +200,10 @@ func (b *bench) due(active int) []Effect {
 		switch {
 		case keys[e.Key] || e.Key == "":
 			b.t.Fatalf("the effect %q is due twice", e.Key)
-		case t == nil || t.Status.Ended() || t.Paused || b.s.Office.Stopped:
-			b.t.Fatalf("%q is due for a task that has ended, is paused or stopped", e.Key)
+		case t == nil || t.Status.Ended() || b.s.Office.Stopped:
+			b.t.Fatalf("%q is due for a task that has ended, or is stopped", e.Key)
+		case t.Paused != e.Drain || e.Drain && !t.HeldRun():
+			b.t.Fatalf("%q is due for a task that is paused (%v), and nobody's turn has to end", e.Key, t.Paused)
 		case e.Kind == DoNote && e.Then == nil, e.Kind != DoNote && e.Then != nil:
 			b.t.Fatalf("%q is a note without a command, or the other way round", e.Key)
 		case e.Kind == DoWork && e.By.IsZero():

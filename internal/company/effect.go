@@ -36,6 +36,9 @@ type Effect struct {
 	Fail    string    // the key that its failures are counted under
 	Then    Command   // of DoNote
 	By      time.Time // hard deadline; zero: the doer's own limit
+	// Drain says that the task is paused: the run that is held comes to the end
+	// of its turn and is let go.
+	Drain bool
 }
 
 // Due lists what must be under way at this moment, oldest task first (projects
@@ -49,6 +52,7 @@ func Due(s *State, now time.Time, active int) []Effect {
 	for _, id := range s.inTurns() {
 		t := s.Tasks[id]
 		if t.Paused {
+			out = s.draining(out, t, now)
 			continue
 		}
 		if active <= 0 && !t.underWay() {
@@ -63,15 +67,32 @@ func Due(s *State, now time.Time, active int) []Effect {
 	return s.share(out)
 }
 
+// draining are the runs of a paused task that somebody holds: a pause lets
+// turns end. Gates, images and pushes are broken off; they are done again.
+func (s *State) draining(out []Effect, t *Task, now time.Time) []Effect {
+	for _, e := range s.dueTask(nil, t, now) {
+		_, ticks := e.Then.(Tick)
+		r := t.Runs[e.Run]
+		if ticks || e.Kind != DoOffer && r != nil && r.Held {
+			e.Drain = true
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
 // underWay says whether somebody works on the task already; such a task is
 // not stopped by newer limits.
-func (t *Task) underWay() bool {
+func (t *Task) underWay() bool { return t.Intent != nil || t.HeldRun() }
+
+// HeldRun says whether somebody holds a run of the task.
+func (t *Task) HeldRun() bool {
 	for _, r := range t.Runs {
 		if r.Held {
 			return true
 		}
 	}
-	return t.Intent != nil
+	return false
 }
 
 func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {

@@ -51,9 +51,9 @@ type PlanRules struct {
 	Protected []string
 	// Paths are the folders that write sets are kept to; none: all.
 	Paths []string
-	// Files are the paths of the base commit, where they are known. With
-	// them, a subtask that reads what only another of its wave creates is
-	// found.
+	// Files are the paths of the commit that is planned on, at least those
+	// that the plan names; nil: they are not known. With them, a subtask that
+	// reads what only another of its wave creates is found.
 	Files []string
 }
 

@@ -3,6 +3,7 @@ package company
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,15 +18,6 @@ const (
 	maxListedBytes    = 2 << 10 // of one criterion or context entry
 	tinyDescription   = 40      // characters
 	planOverlapBudget = 1 << 22 // pairs of states for all questions of one plan
-)
-
-// mechanical files follow from others: they don't lock a wave, the merger
-// makes them anew (DESIGN §6).
-var mechanical = mustGlobs(
-	"**/go.sum", "**/go.work.sum", "**/package-lock.json", "**/npm-shrinkwrap.json", "**/pnpm-lock.yaml",
-	"**/yarn.lock", "**/bun.lock", "**/Cargo.lock", "**/poetry.lock", "**/uv.lock", "**/Pipfile.lock",
-	"**/Gemfile.lock", "**/composer.lock",
-	"**/*.generated.*", "**/*_generated.go", "**/*.pb.go",
 )
 
 // hot are the classes of SUB-19 whose files depend on each other whatever
@@ -56,6 +48,7 @@ func (p Plan) Check(rules PlanRules) []PlanProblem {
 	}
 	c.split(p)
 	titles := map[string]string{}
+	var earlier []Glob // what the waves before may write
 	for w, wave := range p.Waves {
 		sets := make([][]Glob, len(wave.Subtasks))
 		for i, s := range wave.Subtasks {
@@ -71,7 +64,8 @@ func (p Plan) Check(rules PlanRules) []PlanProblem {
 			sets[i] = c.writeSet(at, s)
 		}
 		c.disjoint(w, wave, sets)
-		c.independent(w, wave, sets)
+		c.independent(w, wave, sets, earlier)
+		earlier = append(earlier, slices.Concat(sets...)...)
 	}
 	return c.found()
 }
@@ -275,9 +269,6 @@ func (c *planCheck) disjoint(w int, wave Wave, sets [][]Glob) {
 					if len(c.problems) >= maxPlanProblems {
 						return
 					}
-					if a.within(mechanical) || b.within(mechanical) {
-						continue
-					}
 					path, both := common(a, b, &c.budget)
 					if !both {
 						continue
@@ -312,8 +303,8 @@ func (c *planCheck) disjoint(w int, wave Wave, sets [][]Glob) {
 
 // independent looks for a subtask that needs another's output inside its wave
 // (SUB-8): it speaks of the other by its title, or reads a file that is not
-// there yet and that the other writes.
-func (c *planCheck) independent(w int, wave Wave, sets [][]Glob) {
+// there yet, that no earlier wave writes, and that the other writes.
+func (c *planCheck) independent(w int, wave Wave, sets [][]Glob, earlier []Glob) {
 	var exists map[string]bool
 	for i, s := range wave.Subtasks {
 		at := where(w, i, s)
@@ -343,7 +334,7 @@ func (c *planCheck) independent(w int, wave Wave, sets [][]Glob) {
 			}
 			for _, path := range s.Context {
 				for _, g := range sets[j] {
-					if g.literal() && g.Match(path) && !exists[path] {
+					if g.literal() && g.Match(path) && !exists[path] && !slices.ContainsFunc(earlier, func(e Glob) bool { return e.Match(path) }) {
 						c.add(at, fmt.Sprintf("reads %s, which does not exist before subtask %d of the same wave writes it", quoteShort(path), j+1),
 							"move it to a later wave, or fuse the two")
 						continue others

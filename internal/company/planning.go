@@ -24,6 +24,9 @@ type ProposePlan struct {
 	Run   RunID
 	Fence uint64
 	Plan  Plan
+	// Files are those of the subtasks' context entries that are paths of the
+	// commit that is planned on; nil: nobody looked.
+	Files []string
 }
 
 func (c ProposePlan) decide(s *State, m Meta) ([]Event, error) {
@@ -34,7 +37,9 @@ func (c ProposePlan) decide(s *State, m Meta) ([]Event, error) {
 	if r.Role != Manager || t.Status != TaskDecomposing {
 		return nil, E(EConflict, string(t.ID)+" is not being planned")
 	}
-	problems := c.Plan.Check(t.planRules())
+	rules := t.planRules()
+	rules.Files = c.Files
+	problems := c.Plan.Check(rules)
 	if len(problems) == 0 {
 		return nil, nil
 	}
@@ -174,6 +179,14 @@ func (sub *Subtask) retry(input string) {
 // dueRun is the run of one of the company's own agents that may be claimed
 // now; empty when none may. It is the one place that says when they work.
 func (s *State) dueRun(t *Task, role Role, subID SubtaskID) RunID {
+	id := s.nextRun(t, role, subID)
+	if r := t.Runs[id]; t.Paused && (r == nil || !r.Held) {
+		return "" // only what is under way comes to the end of its turn
+	}
+	return id
+}
+
+func (s *State) nextRun(t *Task, role Role, subID SubtaskID) RunID {
 	next := func(cur RunID, started int) RunID {
 		if cur != "" {
 			return cur
@@ -182,7 +195,7 @@ func (s *State) dueRun(t *Task, role Role, subID SubtaskID) RunID {
 	}
 	sub := t.Subtask(subID)
 	switch {
-	case t.Paused || t.Status.Ended():
+	case t.Status.Ended():
 	case role == Manager:
 		plans := t.Status == TaskDecomposing && s.gatesSettled(t)
 		if (plans || t.escalated() != nil) && !s.hasOpen(t.ID, AskClarification) {

@@ -284,6 +284,28 @@ func TestPause(t *testing.T) {
 	}
 }
 
+// A pause lets turns end: a run that is held stays due until it is let go, and
+// is offered again afterwards. It is no failed attempt.
+func TestPauseLetsTurnsEnd(t *testing.T) {
+	s := tell(t, Settings{}).plan(1)
+	run := s.workRun(1, 1)
+	s.must(Company, Offer{Run: run})
+	s.must("w1", Claim{Run: run, Epoch: 1, Worker: "w1"})
+	s.must(President, Pause{Task: s.id})
+	due := s.due(9)
+	if len(due) != 1 || due[0].Kind != DoWork || due[0].Run != run || !due[0].Drain {
+		t.Fatalf("due while paused: %+v", due)
+	}
+	s.must("w1", Release{Run: run, Fence: s.task().Runs[run].Fence, Why: "paused"})
+	if due := s.due(9); len(due) > 0 {
+		t.Fatalf("due when it was let go: %+v", due)
+	}
+	s.must(President, Pause{Task: s.id, Off: true})
+	if due := s.due(9); len(due) != 1 || due[0].Kind != DoOffer || due[0].Run != run || due[0].Drain {
+		t.Errorf("due when the pause is lifted: %+v", due)
+	}
+}
+
 // Work that keeps failing is the president's to decide, and goes on when he
 // says so.
 func TestTroubleIsAsked(t *testing.T) {

@@ -327,6 +327,9 @@ type Prepared struct {
 	// Target is where the pull request's base stands; of follow-ups only,
 	// which may have to merge it.
 	Target OID `json:"target,omitempty"`
+	// Notes are what the project wishes for and the image does not have, in
+	// words with a remedy.
+	Notes []string `json:"notes,omitempty"`
 }
 
 var _ = kind[Prepared]()

@@ -237,6 +237,15 @@ func (w *Witness) seePlan(t *witnessed, d Data, e Event) error {
 	return nil
 }
 
+// mechanical are files that two subtasks of one wave could both write in plans
+// of older versions, as if somebody made them anew after the merge.
+var mechanical = mustGlobs(
+	"**/go.sum", "**/go.work.sum", "**/package-lock.json", "**/npm-shrinkwrap.json", "**/pnpm-lock.yaml",
+	"**/yarn.lock", "**/bun.lock", "**/Cargo.lock", "**/poetry.lock", "**/uv.lock", "**/Pipfile.lock",
+	"**/Gemfile.lock", "**/composer.lock",
+	"**/*.generated.*", "**/*_generated.go", "**/*.pb.go",
+)
+
 // disjoint: no two subtasks of a wave may write the same file.
 func disjoint(wave Wave) error {
 	budget := planOverlapBudget

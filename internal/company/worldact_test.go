@@ -11,6 +11,10 @@ func (w *world) act(e Effect) {
 		w.send(Company, FailEffect{Task: e.Task, Key: e.Fail, EffectFailed: EffectFailed{Code: EDocker, Error: "it does not answer", Human: w.chance(10)}})
 		return
 	}
+	if r := t.Runs[e.Run]; e.Drain && r != nil && w.chance(70) {
+		w.send(string(r.ID), Release{Run: r.ID, Fence: r.Fence, Why: "the task is paused"})
+		return
+	}
 	switch e.Kind {
 	case DoNote:
 		w.send(Company, e.Then)

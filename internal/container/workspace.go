@@ -59,23 +59,30 @@ func PlanWorkspace(l Limits, sizeOption bool) (Workspace, error) {
 	tmp := floorMiB(rest * 8 / 15)
 	home := floorMiB(rest - tmp)
 	if work > l.MemoryBytes/2 || work < minTmpfs || min(tmp, home) < minTmpfs {
-		return Workspace{}, company.E(company.EDocker,
-			fmt.Sprintf("this host cannot bound a work space of %s beside %s of memory", size(l.DiskBytes), size(l.MemoryBytes))).
+		e := company.E(company.EDocker,
+			fmt.Sprintf("this host cannot bound a work space of %s beside %s of memory", size(l.DiskBytes), Size(l.MemoryBytes))).
 			Because("the storage driver has no size option, and a tmpfs work space may take half of the memory and leave 1 GiB to processes").
 			Fix("lower workers.disk (auto fits by itself) or raise workers.memory; or give Docker a data root on xfs mounted with pquota")
+		e.Class = company.HumanRequired // the numbers are the same at a second try
+		return Workspace{}, e
 	}
 	return Workspace{Mode: ModeTmpfs, Work: work, Tmp: tmp, Home: home, Shm: shmBytes}, nil
 }
 
 func floorMiB(n int64) int64 { return n / MiB * MiB }
 
+// size is Size, of a work space.
 func size(n int64) string {
-	switch {
-	case n == 0:
+	if n == 0 {
 		return "automatic size"
-	case n%GiB == 0:
-		return fmt.Sprintf("%d GiB", n/GiB)
-	default:
-		return fmt.Sprintf("%.1f MiB", float64(n)/float64(MiB))
 	}
+	return Size(n)
+}
+
+// Size writes bytes for people.
+func Size(n int64) string {
+	if n%GiB == 0 {
+		return fmt.Sprintf("%d GiB", n/GiB)
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/float64(MiB))
 }

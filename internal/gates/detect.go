@@ -27,7 +27,7 @@ type Options struct {
 // Project is what a repository is, as far as its checks go.
 type Project struct {
 	Gates      []company.GateCommand
-	Toolchains []string // what the image needs: go, node, python, rust, make
+	Toolchains []string // what the image needs: go, node, python, rust, make, c, cgo
 	Notes      []string // what was found and what was left out, for people
 }
 
@@ -39,7 +39,7 @@ const maxParts = 8
 const maxManifest = 1 << 20
 
 // toolchains are what an image can be asked for, in the order of Project.
-var toolchains = []string{"go", "node", "python", "rust", "make"}
+var toolchains = []string{"go", "node", "python", "rust", "make", "c", "cgo"}
 
 // part is a folder with a manifest, and the checks that it calls for.
 type part struct {
@@ -84,7 +84,9 @@ func Detect(ctx context.Context, m *gitops.Mirror, base company.OID, o Options) 
 		parts = parts[:maxParts]
 	}
 	p := Project{Gates: s.gates(parts, o)}
-	p.Toolchains = s.needed(parts, o)
+	if p.Toolchains = s.needed(parts, o); s.err != nil {
+		return Project{}, s.err
+	}
 	for _, part := range parts {
 		p.Notes = append(p.Notes, part.found(o))
 	}
@@ -235,7 +237,7 @@ func (s *survey) within(parts []part, paths []string) []part {
 		}
 	}
 	if n := len(parts) - len(out); n > 0 {
-		s.note("%d parts are outside of git.paths and are not checked", n)
+		s.note("%s outside of git.paths: not checked", company.Count(n, "part"))
 	}
 	return out
 }
@@ -243,19 +245,25 @@ func (s *survey) within(parts []part, paths []string) []part {
 // needed are the toolchains of the parts, and of the commands that were given.
 func (s *survey) needed(parts []part, o Options) []string {
 	need := map[string]bool{}
+	var commands []string
 	for _, p := range parts {
 		need[p.kind] = true
 		for _, g := range []*company.GateCommand{p.lint, p.test} {
 			if g != nil {
-				need[toolchainOf(g.Command)] = true
+				commands = append(commands, g.Command)
 			}
 		}
 	}
 	for _, g := range []Given{o.Lint, o.Test} {
 		if g != None && !g.auto() {
-			need[toolchainOf(string(g))] = true
+			commands = append(commands, string(g))
 		}
 	}
+	for _, c := range commands {
+		need[toolchainOf(c)] = true
+	}
+	need["c"] = need["make"] && s.compiles()
+	need["cgo"] = need["go"] && s.cgo(commands)
 	var out []string
 	for _, t := range toolchains {
 		if need[t] {

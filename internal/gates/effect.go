@@ -94,7 +94,7 @@ func (g *Effect) Baseline(ctx context.Context, e company.Effect) (company.Comman
 		}
 	}})
 	if err != nil {
-		return nil, err
+		return nil, withNotes(err, t.Prepared.Notes)
 	}
 	return company.TakeBaseline{Task: t.ID, Result: res}, nil
 }

@@ -277,3 +277,40 @@ func TestNoVerdict(t *testing.T) {
 		}
 	})
 }
+
+// A check that ran out of memory gets more, as far as the host has it, and what
+// was learned holds for the project's next containers. Where there is no more,
+// a person is told at once: the same container would do the same again.
+func TestMemoryGrows(t *testing.T) {
+	b := setup(t, nil).withDocker()
+	const half = container.GiB / 2
+	needs := "head -c 1700m /dev/zero | tail -c 1700m >/dev/null" // holds all of it
+	b.runner.Sizes = container.NewSizes(b.runner.Limits, 3*container.GiB)
+	var told []string
+	j := b.job("", needs)
+	j.Started = func(name string) { told = append(told, name) }
+	res, err := b.runner.Run(b.ctx, j)
+	if err != nil || !res.Passed {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if want := "test|test again, with 3 GiB of memory instead of 1536.0 MiB"; strings.Join(told, "|") != want {
+		t.Errorf("told %q, want %q", told, want)
+	}
+	if got := b.runner.Sizes.Of(b.mirror.Dir()).MemoryBytes; got != 6*half {
+		t.Errorf("the next container gets %d", got)
+	}
+	if got := b.runner.Sizes.Of("another").MemoryBytes; got != 3*half {
+		t.Errorf("another project's gets %d", got)
+	}
+
+	b.runner.Sizes = container.NewSizes(b.runner.Limits, 0)
+	before := len(b.rt.specs)
+	_, err = b.runner.Run(b.ctx, b.job("", needs))
+	var e *company.Error
+	if !errors.As(err, &e) || e.Code != company.EGates || e.Class != company.HumanRequired || !strings.Contains(e.Hint, "workers.memory") || !strings.Contains(e.Message, "1536.0 MiB") {
+		t.Errorf("at the limit: %+v", err)
+	}
+	if n := len(b.rt.specs) - before; n != 1 {
+		t.Errorf("%d containers for the same end", n)
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"company/internal/company"
 	"company/internal/container"
 	"company/internal/gitops"
+	"company/internal/toolbox"
 )
 
 // Runner runs gates in containers.
@@ -21,6 +22,9 @@ type Runner struct {
 	Runtime container.Runtime
 	Office  string
 	Limits  container.Limits
+	// Sizes are the limits of each project's containers instead, which grow
+	// with what its checks need. Nil: Limits are everybody's.
+	Sizes   *container.Sizes
 	Timeout time.Duration // of one run of a check; 0: 30 min
 	// Keep stores the whole output of a check, or the names of its tests, and
 	// names it; Load gives it back. Without Load no test is ever missed.
@@ -290,8 +294,47 @@ func (r *Runner) keepNames(ctx context.Context, c *company.GateCheck, passed []s
 
 var errTooLong = errors.New("gates: the check ran too long")
 
-// once runs a check in a container of its own.
+// once runs a check in a container of its own, and in a larger one where it ran
+// out of memory and this host has more.
 func (r *Runner) once(ctx context.Context, j Job, n, attempt int) (company.GateCheck, *results, error) {
+	limits := r.Limits
+	if r.Sizes != nil {
+		limits = r.Sizes.Of(j.Mirror.Dir())
+	}
+	for {
+		check, res, err := r.sized(ctx, j, n, attempt, limits)
+		if !errors.Is(err, errMemory) || ctx.Err() != nil {
+			return check, res, err
+		}
+		had, more := limits.WithDefaults().MemoryBytes, false
+		if r.Sizes != nil {
+			limits, more = r.Sizes.Grow(j.Mirror.Dir(), had)
+		}
+		if !more {
+			e := company.E(company.EGates, fmt.Sprintf("the %s gate ran out of memory (%s)", j.Gates[n].Name, container.Size(had))).
+				Because("the container's memory limit was hit; that says nothing about the work").Fix("raise workers.memory, or have the gate run less at a time")
+			e.Class = company.HumanRequired // the same in the same container
+			return check, res, e
+		}
+		if j.Started != nil {
+			j.Started(fmt.Sprintf("%s again, with %s of memory instead of %s", j.Gates[n].Name, container.Size(limits.MemoryBytes), container.Size(had)))
+		}
+	}
+}
+
+// moduleMissing explains what the go command says in words of its own.
+func moduleMissing(output string) string {
+	if !strings.Contains(output, toolbox.ModuleNotThere) {
+		return ""
+	}
+	return "\n[a Go module that is named there is not in the image: it has what the go.mod and go.sum of the base name, as far as that could be downloaded, and nothing is fetched here]"
+}
+
+// errMemory: the container's memory limit was hit.
+var errMemory = errors.New("gates: out of memory")
+
+// sized runs a check in one container of its own.
+func (r *Runner) sized(ctx context.Context, j Job, n, attempt int, limits container.Limits) (company.GateCheck, *results, error) {
 	g := j.Gates[n]
 	limit := r.Timeout
 	if limit == 0 {
@@ -330,13 +373,13 @@ func (r *Runner) once(ctx context.Context, j Job, n, attempt int) (company.GateC
 		}))
 	}()
 	exit, err := container.RunGate(cctx, r.Runtime, container.Spec{
-		Name: name, Image: j.Image, Labels: labels, Limits: r.Limits,
+		Name: name, Image: j.Image, Labels: labels, Limits: limits,
 		Command: []string{"/usr/local/bin/toolbox", "gate", "--", "/bin/sh", "-c", script(g, marker, j.Baseline)},
 	}, tr, stdout, out)
 	tr.CloseWithError(io.ErrClosedPipe)
 	<-tarred
 	res := stdout.results()
-	check := company.GateCheck{Name: g.Name, Command: g.Command, Took: time.Since(began), Output: out.text()}
+	check := company.GateCheck{Name: g.Name, Command: g.Command, Took: time.Since(began), Output: out.text() + moduleMissing(out.text())}
 	switch {
 	case err != nil && errors.Is(context.Cause(cctx), errTooLong) && ctx.Err() == nil:
 		check.ExitCode = exitTooLong
@@ -344,8 +387,7 @@ func (r *Runner) once(ctx context.Context, j Job, n, attempt int) (company.GateC
 	case err != nil:
 		return check, nil, err
 	case exit.OOMKilled:
-		return check, nil, company.E(company.EGates, "the "+g.Name+" gate ran out of memory").
-			Because("the container's memory limit was hit; that says nothing about the work").Fix("raise workers.memory")
+		return check, nil, errMemory
 	default:
 		check.ExitCode, check.Passed = exit.Code, exit.Code == 0
 	}

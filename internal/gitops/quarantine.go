@@ -142,6 +142,29 @@ func (s *Store) DropQuarantine(ctx context.Context, run company.RunID) error {
 	return nil
 }
 
+// HoldsWork reports whether a run's repository holds a tree that is neither
+// its base's nor of what the host had taken before: pushed by the run, or
+// saved in its checkpoint.
+func (s *Store) HoldsWork(ctx context.Context, run company.RunID) (bool, error) {
+	dir := s.quarantineDir(run)
+	trees := func(spaces ...string) ([]string, error) {
+		r, err := s.must(ctx, call{dir: dir, args: append([]string{"for-each-ref", "--format=%(tree)"}, spaces...)})
+		if err != nil {
+			return nil, err
+		}
+		return strings.Fields(r.text()), nil
+	}
+	known, err := trees(BaseBranch, takenSpace)
+	if err != nil {
+		return false, err
+	}
+	made, err := trees("refs/heads/agent/", CheckpointRef(run))
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(made, func(tree string) bool { return !slices.Contains(known, tree) }), nil
+}
+
 // Quarantines lists the runs that have a repository here.
 func (s *Store) Quarantines() ([]company.RunID, error) {
 	entries, err := s.own.List("runs")

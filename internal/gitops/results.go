@@ -22,6 +22,24 @@ func (m *Mirror) Results(ctx context.Context) ([]company.RunID, error) {
 	return out, nil
 }
 
+// Merged reports whether what the host took from a run is in a branch: one of
+// the mirror's own, or one of the origin as it was last seen. Nothing taken is
+// nothing that could be lost.
+func (m *Mirror) Merged(ctx context.Context, run company.RunID) (bool, error) {
+	id, err := m.Ref(ctx, ResultRef(run))
+	if company.CodeOf(err) == company.ENotFound {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	r, err := m.s.must(ctx, call{dir: m.dir, args: []string{"rev-list", "--max-count=1", string(id), "--not", "--branches", "--remotes"}})
+	if err != nil {
+		return false, err
+	}
+	return strings.TrimSpace(r.text()) == "", nil
+}
+
 // DropResult lets go of what the host took from a run: what is merged stays
 // reachable, the rest goes with git's own collection of garbage. That it is
 // gone already is fine.

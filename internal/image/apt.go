@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"company/internal/company"
 	"company/internal/registry"
 )
 
@@ -18,33 +19,37 @@ var aptSuites = []string{debianSuite, debianSuite + "-updates", debianSuite + "-
 // apt is the link of set-up commands to Debian's packages; the zero value is
 // none.
 type apt struct {
-	lines  []string // of a sources.list
-	policy *registry.Policy
+	lines []string // of a sources.list
+	fetch *fetching
 }
 
 // apt finds out what set-up commands can install from, and notes why nothing.
 // The suites are the base's: packages of another one do not fit.
-func (p *plan) apt(req Request, base baseSource) apt {
+func (p *plan) apt(req Request, base baseSource) (apt, error) {
 	const what = "set-up commands reach no Debian packages: "
 	switch {
 	case req.Offline:
 		p.note(what + "container.deps is off")
-		return apt{}
-	case p.b.registries == nil:
+		return apt{}, nil
+	case p.b.store(req) == nil:
 		p.note(what + "no registry is at hand")
-		return apt{}
+		return apt{}, nil
 	}
-	lines := p.b.registries.Upstreams().AptSources(registryURL, debianKeyring, aptSuites...)
+	store := p.b.store(req)
+	lines := store.Upstreams().AptSources(registryURL, debianKeyring, aptSuites...)
 	if !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, " "+debianSuite+" ") }) {
+		if err := store.Upstreams().Withheld(company.Dependency{Ecosystem: registry.Debian}); err != nil {
+			return apt{}, err
+		}
 		p.note(what+"the apt sources of this host have no %s", debianSuite)
-		return apt{}
+		return apt{}, nil
 	}
 	if base.pulled {
 		p.note("set-up commands reach Debian packages only if %s is Debian %s", base.ref, debianSuite)
 	}
 	policy := registry.Nothing()
 	policy.AllowSuites(aptSuites...)
-	return apt{lines, policy}
+	return apt{lines, &fetching{store: store, policy: policy}}, nil
 }
 
 // before is the part of the script that points apt at the mirror, if the image

@@ -44,18 +44,24 @@ type Config struct {
 	// in build containers, and apt in set-up commands; nil = nothing is
 	// installed, which is noted. Go's modules come through the host's own go command.
 	Registries *registry.Store
+	// ByLogin serves the same with the operator's logins, for requests that may
+	// use them; nil = no login leads to more.
+	ByLogin *registry.Store
 }
 
 // Request says what an image must hold.
 type Request struct {
 	Base       string   // "" or "auto" = built from Debian; name@sha256:… = pulled
-	Toolchains []string // of go, node, python, rust, make; none for a plain shell
+	Toolchains []string // of go, node, python, rust, make, c, cgo; none for a plain shell
 	Setup      []string // shell commands, run as root without a network but for apt; one layer for all
 	// SetupEnv are variables that the set-up commands get and that the image
 	// must not hold. Their names are part of the key, their values are not.
 	SetupEnv map[string]Secret
 	Repo     *Repo // nil = no project
 	Offline  bool  // take no dependency from a registry (container.deps: off)
+	// Logins lets the dependencies of Repo be fetched with the operator's logins
+	// to registries, and lets them be what the operator calls private.
+	Logins bool
 }
 
 // Repo is the history that goes into an image.
@@ -94,7 +100,7 @@ type Builder struct {
 	seccomp  string
 	timeout  time.Duration
 
-	registries *registry.Store
+	registries, byLogin *registry.Store
 
 	noLoad bool // never load partial archives; tests use it to reach the commit
 
@@ -134,7 +140,7 @@ func New(cfg Config) (*Builder, error) {
 		return nil, err
 	}
 	return &Builder{docker: docker, closer: closer, log: cfg.Logger, dir: dir, progress: cfg.Progress,
-		seccomp: cfg.Seccomp, timeout: cfg.Timeout, toolboxFor: cfg.Toolbox, registries: cfg.Registries}, nil
+		seccomp: cfg.Seccomp, timeout: cfg.Timeout, toolboxFor: cfg.Toolbox, registries: cfg.Registries, byLogin: cfg.ByLogin}, nil
 }
 
 // Close closes the connections to the daemon.
@@ -218,14 +224,17 @@ func (b *Builder) plan(ctx context.Context, req Request, base baseSource) ([]ste
 				p.note("the value of %s is too short to be searched for in the image (under %d bytes)", n, shortest)
 			}
 		}
-		link := p.apt(req, base)
+		link, err := p.apt(req, base)
+		if err != nil {
+			return nil, nil, err
+		}
 		inputs := req.Setup
 		if len(names) > 0 {
 			inputs = append(append(slices.Clone(inputs), "with"), names...)
 		}
-		if link.policy != nil { // other commands succeed with it; whose mirror it is does not count
+		if link.fetch != nil { // other commands succeed with it; whose mirror it is does not count
 			why += ", with apt"
-			inputs = append(slices.Clone(inputs), "\x00apt")
+			inputs = append(append(slices.Clone(inputs), "\x00apt"), b.whose(req)...)
 		}
 		p.put("setup", why, b.setUp(req.Setup, req.SetupEnv, link), inputs...)
 	}
@@ -233,7 +242,11 @@ func (b *Builder) plan(ctx context.Context, req Request, base baseSource) ([]ste
 	if err != nil {
 		return nil, nil, err
 	}
-	p.add("toolbox", "the toolbox "+string(hash[:12]), fillToolbox(bin), string(hash))
+	if base.pulled && tools.cgo { // its compiler came with it
+		p.add("toolbox", "the toolbox "+string(hash[:12]), fillToolbox(bin), string(hash), "\x00cgo").env = withCgo
+	} else {
+		p.add("toolbox", "the toolbox "+string(hash[:12]), fillToolbox(bin), string(hash))
+	}
 	if req.Repo != nil {
 		p.add("repo", "the history of commit "+string(req.Repo.Commit[:12]), b.fillRepo(*req.Repo), string(req.Repo.Commit), req.Repo.branch())
 	}

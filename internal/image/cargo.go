@@ -120,7 +120,7 @@ const (
 // fillCargo fetches the crates that lock files name and lays them out as a
 // directory source. Nothing is compiled, and of the project's sources only the
 // names are there.
-func (b *Builder) fillCargo(d cargoDeps, policy *registry.Policy) fillFunc {
+func (b *Builder) fillCargo(d cargoDeps, fetch *fetching) fillFunc {
 	return func(ctx context.Context, under *found, work string, l *layer) error {
 		stage := func(s *layer) error {
 			for _, name := range sortedKeys(d.files) {
@@ -152,7 +152,7 @@ func (b *Builder) fillCargo(d cargoDeps, policy *registry.Policy) fillFunc {
 			}
 			if err == nil && r.ExitCode != 0 {
 				err = outcome("the crates of "+words(d.dirs, "Cargo.lock")+" cannot be fetched", r,
-					"check that `cargo fetch --locked` works in your checkout; or set container.deps: off")
+					"check that `cargo fetch --locked` works in your checkout; or go on without them, with container.deps: off: what needs them stays red")
 			}
 			return err
 		}
@@ -176,6 +176,6 @@ func (b *Builder) fillCargo(d cargoDeps, policy *registry.Policy) fillFunc {
 			}
 			return l.bytes(strings.TrimPrefix(depsInside, "/")+"/cargo.toml", 0o644, []byte(cargoOffline))
 		}
-		return b.runErrand(ctx, errand{name: "cargo-" + filepath.Base(work), image: under.id, stage: stage, policy: policy, do: do, collect: collect, timeout: 25 * time.Minute}, work)
+		return b.runErrand(ctx, errand{name: "cargo-" + filepath.Base(work), image: under.id, stage: stage, fetch: fetch, do: do, collect: collect, timeout: 25 * time.Minute}, work)
 	}
 }

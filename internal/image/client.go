@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -121,6 +122,9 @@ func daemonError(doing string, err error) error {
 			Hint: "check the daemon with `docker info`, then try again", Err: err}
 	case errors.Is(err, context.Canceled):
 		return err
+	case errors.Is(err, os.ErrPermission):
+		return &company.Error{Code: company.EDocker, Class: company.HumanRequired, Op: doing, Message: "no permission to talk to the Docker daemon",
+			Hint: "company doctor names the command that gives it", Err: err}
 	case client.IsErrConnectionFailed(err):
 		return &company.Error{Code: company.EDocker, Class: company.HumanRequired, Op: doing, Message: "no Docker daemon answers",
 			Hint: "start it (scripts/setup.sh does, as root) or set DOCKER_HOST", Err: err}

@@ -7,7 +7,9 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"company/internal/company"
@@ -34,7 +36,7 @@ type errand struct {
 	image   string                              // id
 	stage   func(*layer) error                  // files that are there at the start; nil = none
 	root    bool                                // see job
-	policy  *registry.Policy                    // what may be fetched; nil = no registry at all
+	fetch   *fetching                           // what may be fetched; nil = no registry at all
 	do      func(*hands) error                  // the work
 	collect func(context.Context, string) error // reads or commits the stopped container, by name; nil = nothing
 	timeout time.Duration
@@ -114,7 +116,7 @@ func (b *Builder) runErrand(ctx context.Context, e errand, work string) error {
 		return daemonError("start a build container", err)
 	}
 	if err := b.converse(ctx, stream, e); err != nil {
-		return err
+		return e.fetch.explain(err)
 	}
 	err = <-exited
 	exited <- err // for the one who waits at the end
@@ -163,7 +165,7 @@ func (b *Builder) converse(ctx context.Context, stream *attached, e errand) erro
 		return err
 	}
 	defer session.Close()
-	web := &http.Server{Handler: b.serves(e.policy), ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	web := &http.Server{Handler: e.fetch.handler(), ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
@@ -184,12 +186,72 @@ func (b *Builder) converse(ctx context.Context, stream *attached, e errand) erro
 	return client.Shutdown(ctx)
 }
 
-// serves is what a build container reaches: registries within a policy.
-func (b *Builder) serves(p *registry.Policy) http.Handler {
-	if b.registries == nil || p == nil {
+// fetching is what a build container, or the host's go command, may have of
+// registries.
+type fetching struct {
+	store  *registry.Store
+	policy *registry.Policy
+
+	mu       sync.Mutex
+	withheld error // the first refusal of what is not for this repository
+	away     bool  // a registry did not answer as it should
+}
+
+func (f *fetching) handler() http.Handler {
+	if f == nil || f.store == nil || f.policy == nil {
 		return http.NotFoundHandler()
 	}
-	return b.registries.Handler(p)
+	serves := f.store.Serve(registry.Access{Policy: f.policy, Refused: func(r registry.Fetch) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.withheld == nil {
+			f.withheld = r.Withheld
+		}
+	}})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := &answered{ResponseWriter: w}
+		serves.ServeHTTP(answer, r)
+		if answer.status >= http.StatusInternalServerError {
+			f.mu.Lock()
+			f.away = true
+			f.mu.Unlock()
+		}
+	})
+}
+
+// answered remembers the status of an answer.
+type answered struct {
+	http.ResponseWriter
+	status int
+}
+
+func (a *answered) WriteHeader(status int) {
+	a.status = status
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap gives the writer below to http.ResponseController.
+func (a *answered) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// explain says why a client failed, where it was refused what is not for this
+// repository: clients do not always show that. Nor do they say that a registry
+// was away, and not without the package: then another try may go better.
+func (f *fetching) explain(err error) error {
+	if f == nil || err == nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var e *company.Error
+	if errors.As(f.withheld, &e) {
+		return e.Wrap(err)
+	}
+	if f.away && errors.As(err, &e) && e.Class == company.HumanRequired {
+		c := *e
+		c.Class = company.Recoverable
+		return &c
+	}
+	return err
 }
 
 // attached is the daemon's stream of a container as one connection: what it
@@ -248,18 +310,39 @@ func outcome(what string, r toolbox.RunResult, fix string) error {
 	text := strings.TrimSpace(r.Text())
 	e := company.E(company.EImage, what).Because(fmt.Sprintf("exit code %d", r.ExitCode)).Wrap(errors.New(telling(text))).Fix(fix)
 	e.Details = text
-	for _, mark := range final {
-		if strings.Contains(text, mark) {
-			e.Class = company.HumanRequired
-		}
+	if lasting(r.ExitCode, text) {
+		e.Class = company.HumanRequired
 	}
 	return e
 }
 
+// lasting tells a failure that comes back however often the same is tried: the
+// program is not there, memory ran out, or the client says that the files
+// themselves are at fault. A registry that is away has the last word.
+func lasting(code int, text string) bool {
+	says := func(m string) bool { return strings.Contains(text, m) }
+	if slices.ContainsFunc(passing, says) {
+		return false
+	}
+	return code == 126 || code == 127 || code == 137 || slices.ContainsFunc(final, says)
+}
+
 // final are the words by which clients say that the files themselves are at
 // fault: no second try goes better.
-var final = []string{"npm error code EUSAGE", "npm error code EJSONPARSE", "npm error code E404", "npm error code ETARGET",
-	"is not in the project's lock files", "ERROR: No matching distribution", "ERROR: Invalid requirement", "error: failed to parse"}
+var final = []string{
+	"npm error code EUSAGE", "npm error code EJSONPARSE", "npm error code E404", "npm error code E403", "npm error code ETARGET", "npm error code ERESOLVE",
+	"npm error code EINTEGRITY", "npm error code EBADENGINE", "npm error code EBADPLATFORM", "npm error code EINVALIDPACKAGENAME",
+	"is not in the project's lock files", "this repository may not use it",
+	"ERROR: No matching distribution", "ERROR: Could not find a version", "ERROR: Invalid requirement", "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", "ERROR: ResolutionImpossible", "ERROR: Cannot install",
+	"error: failed to parse", "error: no matching package", "error: failed to select a version", "error: checksum for", "--locked was passed",
+	"404 Not Found", "410 Gone", "checksum mismatch", "SECURITY ERROR", "unknown revision", "malformed module path", "errors parsing go.mod", "invalid go version", "missing go.sum entry",
+}
+
+// passing are the words of what may be over at the next try.
+var passing = []string{
+	"the registry cannot be reached now", "the registry refuses the office", "left the cache; ask again", "the host's disk is full", "Temporary failure", "connection reset", "i/o timeout",
+	"Failed to fetch", "Hash Sum mismatch", "429 Too Many", "500 Internal", "502 Bad Gateway", "503 Service", "504 Gateway",
+}
 
 // telling is the line of a client's output that says most.
 func telling(text string) string {

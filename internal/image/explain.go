@@ -23,6 +23,16 @@ type Explanation struct {
 	Image string   // id of the whole image; "" when it is not there
 }
 
+// Foresee gives the notes that an image for the request would have, or the error
+// that it could not be made with. The daemon is not called.
+func (b *Builder) Foresee(ctx context.Context, req Request) ([]string, error) {
+	if err := req.check(); err != nil {
+		return nil, err
+	}
+	_, notes, err := b.plan(ctx, req, sourceOf(req))
+	return notes, err
+}
+
 // Explain tells what an image for the request is made from, and which parts
 // are there. It builds nothing. A part above one that is missing may be there
 // all the same: keys are known before anything is made.

@@ -59,6 +59,18 @@ func withGoEnv(env []string) []string {
 	return append(out, set...)
 }
 
+// withCgo turns on what withGoEnv has turned off. What the standard library
+// compiles to without C stays good for all that calls none.
+func withCgo(env []string) []string {
+	out := slices.Clone(env)
+	for i, e := range out {
+		if strings.HasPrefix(e, "CGO_ENABLED=") {
+			out[i] = "CGO_ENABLED=1"
+		}
+	}
+	return out
+}
+
 // goRoot is the Go that this host has.
 type goRoot struct {
 	dir      string

@@ -6,9 +6,11 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path"
@@ -17,6 +19,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/mod/modfile"
 
 	"company/internal/company"
 	"company/internal/registry"
@@ -64,11 +68,17 @@ func (b *Builder) goDeps(ctx context.Context, tree files, offline bool) (goDeps,
 		dir = path.Clean("./" + dir)
 		if base == "modules.txt" && path.Base(dir) == "vendor" {
 			vendor[path.Dir(dir)] = true
-		} else if !slices.Contains([]string{"go.mod", "go.sum", "go.work", "go.work.sum"}, base) || !safeDir.MatchString(dir) || ignoredByGo(dir) {
+		} else if !slices.Contains([]string{"go.mod", "go.sum", "go.work", "go.work.sum"}, base) || !safeDir.MatchString(dir) {
 			continue
 		}
+		ignored := base != "modules.txt" && ignoredByGo(dir)
+		if ignored && base != "go.mod" {
+			continue
+		}
+		// A replace directive may lead into a folder that the go command does
+		// not look into by itself: its go.mod has to be there.
 		d.locks = append(d.locks, l)
-		if base == "go.mod" {
+		if base == "go.mod" && !ignored {
 			d.modules = append(d.modules, dir)
 		}
 	}
@@ -114,7 +124,14 @@ func ignoredByGo(dir string) bool {
 // nothing but the text of the lock files is there, so no code can run. With a
 // policy the go command asks us: a go.mod has more ways to name a module, and a
 // version to look for, than anybody who judges its text can know.
-func (b *Builder) fillGoMod(repo Repo, deps goDeps) fillFunc {
+//
+// Where the operator logs in at proxies, or calls modules private, a repository
+// that may not use that has all of its modules served by us, too.
+func (b *Builder) fillGoMod(repo Repo, deps goDeps, req Request) fillFunc {
+	fetch := &fetching{store: b.store(req), policy: repo.Policy}
+	if fetch.policy == nil && b.byLogin != nil && !req.Logins {
+		fetch.policy = registry.Everything(registry.Go)
+	}
 	return func(ctx context.Context, _ *found, work string, l *layer) error {
 		src, cache := filepath.Join(work, "src"), filepath.Join(work, "gomod")
 		for _, f := range deps.locks {
@@ -136,12 +153,12 @@ func (b *Builder) fillGoMod(repo Repo, deps goDeps) fillFunc {
 		if err := os.MkdirAll(cache, 0o700); err != nil {
 			return err
 		}
-		env, err := downloadEnv(ctx, work, cache)
+		env, err := downloadEnv(ctx, work, cache, req.Logins)
 		if err != nil {
 			return err
 		}
-		if repo.Policy != nil {
-			proxy, stop, err := b.serveGo(repo.Policy)
+		if fetch.policy != nil {
+			proxy, stop, err := serveGo(fetch)
 			if err != nil {
 				return err
 			}
@@ -152,10 +169,12 @@ func (b *Builder) fillGoMod(repo Repo, deps goDeps) fillFunc {
 			b.say("downloading the Go modules of %s", path.Join(m, "go.mod"))
 			if err := downloadModule(ctx, filepath.Join(src, m), src, env); err != nil {
 				if i > 0 || m != "." {
-					b.say("the modules of %s cannot be downloaded; its gates may fail: %v", path.Join(m, "go.mod"), err)
+					// One module that cannot be had must not cost the others.
+					b.downloadEach(ctx, filepath.Join(src, m), work, env)
+					b.say("the modules of %s cannot be downloaded; its gates may fail: %v", path.Join(m, "go.mod"), fetch.explain(err))
 					continue
 				}
-				return err
+				return fetch.explain(err)
 			}
 		}
 		return copyModules(l, cache)
@@ -164,13 +183,13 @@ func (b *Builder) fillGoMod(repo Repo, deps goDeps) fillFunc {
 
 // serveGo serves Go modules within a policy to this host's go command, at an
 // address that nobody else can guess.
-func (b *Builder) serveGo(p *registry.Policy) (address string, stop func(), err error) {
+func serveGo(fetch *fetching) (address string, stop func(), err error) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, err
 	}
 	prefix := "/" + rand.Text()
-	web := &http.Server{Handler: http.StripPrefix(prefix, b.serves(p)), ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	web := &http.Server{Handler: http.StripPrefix(prefix, fetch.handler()), ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -201,7 +220,7 @@ func downloadModule(ctx context.Context, dir, root string, env []string) error {
 	defer cancel()
 	var out bytes.Buffer
 	if err := runTool(ctx, dir, env, nil, &out, "go", "mod", "edit", "-json"); err != nil {
-		return company.E(company.EImage, "go.mod of the base commit cannot be read").Wrap(err).Fix("check it with `go mod verify` in your checkout")
+		return always(company.E(company.EImage, "go.mod of the base commit cannot be read").Wrap(err).Fix("check it with `go mod verify` in your checkout"))
 	}
 	var mod struct {
 		Replace []struct {
@@ -218,22 +237,61 @@ func downloadModule(ctx context.Context, dir, root string, env []string) error {
 		// A local path must stay in the repository: beyond it lies the host.
 		to := filepath.Join(dir, filepath.FromSlash(r.New.Path))
 		if rel, err := filepath.Rel(root, to); filepath.IsAbs(r.New.Path) || err != nil || !filepath.IsLocal(rel) {
-			return company.E(company.EImage, fmt.Sprintf("go.mod replaces a module by %q, outside the repository", r.New.Path)).
-				Because("a worker has nothing but the repository").Fix("remove the replace directive from the base commit, or vendor the module")
+			return always(company.E(company.EImage, fmt.Sprintf("go.mod replaces a module by %q, outside the repository", r.New.Path)).
+				Because("a worker has nothing but the repository").Fix("remove the replace directive from the base commit, or vendor the module"))
 		}
 	}
 	if err := runTool(ctx, dir, env, nil, &out, "go", "mod", "download"); err != nil {
-		return company.E(company.EImage, "the project's Go modules cannot be downloaded").Wrap(err).
-			Fix("check `go env GOPROXY` and that `go mod download` works in your checkout; or set container.deps: off")
+		e := company.E(company.EImage, "the project's Go modules cannot be downloaded").Wrap(err).
+			Fix("check `go env GOPROXY` and that `go mod download` works in your checkout; or go on without them, with container.deps: off: what needs them stays red")
+		if lasting(0, err.Error()) {
+			return always(e)
+		}
+		return e
 	}
 	return nil
+}
+
+// downloadEach downloads what a go.mod asks for, one module beside the other:
+// those that cannot be had are left out.
+func (b *Builder) downloadEach(ctx context.Context, dir, work string, env []string) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	defer cancel()
+	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		return
+	}
+	mod, err := modfile.ParseLax("go.mod", text, nil)
+	if err != nil {
+		return
+	}
+	argv := []string{"go", "mod", "download"}
+	for _, r := range mod.Require {
+		argv = append(argv, r.Mod.Path+"@"+r.Mod.Version)
+	}
+	if len(argv) == 3 {
+		return
+	}
+	if err := runTool(ctx, work, env, nil, io.Discard, argv...); err != nil { // work has no go.mod
+		b.log.InfoContext(ctx, "some modules of a part cannot be downloaded", "err", err)
+	}
+}
+
+// always marks what no second try mends.
+func always(e *company.Error) error {
+	c := *e
+	c.Class = company.HumanRequired
+	return &c
 }
 
 // downloadEnv is the environment of `go mod download`, from nothing but the
 // operator's own choice of registry. Module names are attacker text, so they
 // reach proxies only: no server that a name itself points to, and no version
 // control program on the host.
-func downloadEnv(ctx context.Context, home, cache string) ([]string, error) {
+//
+// Only with logins may the operator's passwords be used: those in GOPROXY's
+// addresses, and those of .netrc.
+func downloadEnv(ctx context.Context, home, cache string, logins bool) ([]string, error) {
 	cmd := exec.CommandContext(ctx, "go", "env", "-json", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE", "GOINSECURE", "GOROOT")
 	cmd.Dir = "/"
 	cmd.Env = append(os.Environ(), "GOTOOLCHAIN=local", "GOWORK=off")
@@ -249,9 +307,18 @@ func downloadEnv(ctx context.Context, home, cache string) ([]string, error) {
 	proxies := strings.FieldsFunc(op["GOPROXY"], func(r rune) bool { return r == ',' || r == '|' })
 	proxies = slices.DeleteFunc(proxies, func(p string) bool { return p == "direct" || p == "off" })
 	if len(proxies) == 0 {
-		return nil, company.E(company.EImage, "no Go module proxy is configured").
+		return nil, always(company.E(company.EImage, "no Go module proxy is configured").
 			Because("modules are fetched from proxies only, never from the addresses that a go.mod names").
-			Fix("set one with `go env -w GOPROXY=…`, vendor the modules, or set container.deps: off")
+			Fix("set one with `go env -w GOPROXY=…`, vendor the modules, or go on without them, with container.deps: off: what needs them stays red"))
+	}
+	if !logins {
+		proxies = slices.DeleteFunc(proxies, func(p string) bool {
+			u, err := url.Parse(p)
+			return err != nil || u.User != nil
+		})
+		if len(proxies) == 0 {
+			proxies = []string{"off"} // an empty list is the go command's own
+		}
 	}
 	noSum := op["GONOSUMDB"]
 	if noSum == "" {
@@ -275,6 +342,9 @@ func downloadEnv(ctx context.Context, home, cache string) ([]string, error) {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
 		}
+	}
+	if !logins {
+		return append(env, "NETRC="+os.DevNull), nil
 	}
 	// The proxies' passwords, for the proxies' hosts. Nothing else is asked.
 	netrc := os.Getenv("NETRC")

@@ -1,10 +1,13 @@
 package image
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -134,7 +137,7 @@ func TestGoModulesOfABranchAreWhatThePolicyHolds(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer l.discard()
-			if err := be.fillGoMod(*repo, deps)(deadline(t), nil, work, l); company.CodeOf(err) != company.EImage {
+			if err := be.fillGoMod(*repo, deps, Request{Repo: repo})(deadline(t), nil, work, l); company.CodeOf(err) != company.EImage {
 				t.Errorf("error %v", err)
 			}
 			mu.Lock()
@@ -147,7 +150,7 @@ func TestGoModulesOfABranchAreWhatThePolicyHolds(t *testing.T) {
 		})
 	}
 	// What the policy holds still comes.
-	address, stop, err := be.serveGo(repoPolicy("example.org/known"))
+	address, stop, err := serveGo(&fetching{store: be.registries, policy: repoPolicy("example.org/known")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,5 +203,72 @@ func TestTexts(t *testing.T) {
 		if string(got[n]) != want[n] {
 			t.Errorf("%s: %q", n, got[n])
 		}
+	}
+}
+
+// A part of a repository whose modules cannot all be had has the others, and a
+// replacement in a folder that the go command does not look into is followed.
+func TestModulesOfParts(t *testing.T) {
+	var zipped bytes.Buffer
+	z := zip.NewWriter(&zipped)
+	w, err := z.Create("example.org/known@v1.0.0/known.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = w.Write([]byte("package known // THE SOURCE OF KNOWN\n"))
+	_ = z.Close()
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch file := filepath.Base(r.URL.Path); {
+		case !strings.HasPrefix(r.URL.Path, "/example.org/known/"):
+			http.NotFound(w, r)
+		case file == "v1.0.0.info":
+			_, _ = w.Write([]byte(`{"Version":"v1.0.0"}`))
+		case file == "v1.0.0.mod":
+			_, _ = w.Write([]byte("module example.org/known\n"))
+		case file == "v1.0.0.zip":
+			_, _ = w.Write(zipped.Bytes())
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(proxy.Close)
+	t.Setenv("GOPROXY", proxy.URL)
+	t.Setenv("GOSUMDB", "off")
+	be := newBench(t)
+	for name, files := range map[string]map[string]string{
+		"one of two is gone": {"sub/go.mod": "module example.org/m/sub\n\ngo 1.24\n\nrequire (\n\texample.org/gone v1.0.0\n\texample.org/known v1.0.0\n)\n"},
+		"replaced by a folder of test data": {
+			"sub/go.mod":              "module example.org/m/sub\n\ngo 1.24\n\nrequire (\n\texample.org/fake v0.0.0\n\texample.org/known v1.0.0\n)\n\nreplace example.org/fake => ../testdata/fake\n",
+			"testdata/fake/go.mod":    "module example.org/fake\n\ngo 1.24\n",
+			"testdata/broken/go.work": "nonsense",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files["go.mod"] = "module example.org/m\n\ngo 1.24\n"
+			repo := newProject(t).commit(files)
+			tree, err := list(deadline(t), *repo, repo.Commit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			deps, err := be.goDeps(deadline(t), tree, false)
+			if err != nil || strings.Join(deps.modules, " ") != ". sub" {
+				t.Fatalf("modules %q, %v", deps.modules, err)
+			}
+			work := t.TempDir()
+			l, err := newLayer(filepath.Join(work, "layer.tar"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.discard()
+			if err := be.fillGoMod(*repo, deps, Request{Repo: repo})(deadline(t), nil, work, l); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.close(); err != nil {
+				t.Fatal(err)
+			}
+			if text, err := os.ReadFile(filepath.Join(work, "layer.tar")); err != nil || !bytes.Contains(text, []byte("THE SOURCE OF KNOWN")) {
+				t.Errorf("the module that can be had is not there: %v", err)
+			}
+		})
 	}
 }

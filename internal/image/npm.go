@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/registry"
 	"company/internal/toolbox"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -296,7 +295,7 @@ func npmEnv() map[string]string {
 }
 
 // fillNPM installs what the lock files name, without running anything of it.
-func (b *Builder) fillNPM(d npmDeps, policy *registry.Policy) fillFunc {
+func (b *Builder) fillNPM(d npmDeps, fetch *fetching) fillFunc {
 	return func(ctx context.Context, under *found, work string, l *layer) error {
 		stage := func(s *layer) error { return d.stage(s) }
 		do := func(h *hands) error {
@@ -308,13 +307,13 @@ func (b *Builder) fillNPM(d npmDeps, policy *registry.Policy) fillFunc {
 				}
 				if r.ExitCode != 0 {
 					return outcome("the npm packages of "+words([]string{p.dir}, "package-lock.json")+" cannot be installed", r,
-						"check that `npm ci --ignore-scripts` works in your checkout and `npm config get registry` answers; or set container.deps: off")
+						"check that `npm ci --ignore-scripts` works in your checkout and `npm config get registry` answers; or go on without them, with container.deps: off: what needs them stays red")
 				}
 			}
 			return nil
 		}
 		collect := func(ctx context.Context, name string) error { return b.takeNodeModules(ctx, name, l) }
-		return b.runErrand(ctx, errand{name: "npm-" + filepath.Base(work), image: under.id, stage: stage, policy: policy, do: do, collect: collect, timeout: 25 * time.Minute}, work)
+		return b.runErrand(ctx, errand{name: "npm-" + filepath.Base(work), image: under.id, stage: stage, fetch: fetch, do: do, collect: collect, timeout: 25 * time.Minute}, work)
 	}
 }
 

@@ -276,7 +276,7 @@ func withVenv(env []string) []string {
 
 // fillPip installs wheels into an environment of their own, which sees Debian's
 // packages too. A package without a wheel would run its set-up: it is refused.
-func (b *Builder) fillPip(d pipDeps, policy *registry.Policy) fillFunc {
+func (b *Builder) fillPip(d pipDeps, fetch *fetching) fillFunc {
 	return func(ctx context.Context, under *found, work string, l *layer) error {
 		stage := func(s *layer) error {
 			if err := s.dir(strings.TrimPrefix(venvInside, "/"), agentID); err != nil {
@@ -305,12 +305,12 @@ func (b *Builder) fillPip(d pipDeps, policy *registry.Policy) fillFunc {
 			}
 			if err == nil && r.ExitCode != 0 {
 				err = outcome("the Python packages of "+strings.Join(d.from, ", ")+" cannot be installed", r,
-					"check that `pip install --only-binary :all:` works with these files for Python "+debianPython+" and `pip config get global.index-url` answers; or set container.deps: off")
+					"check that `pip install --only-binary :all:` works with these files for Python "+debianPython+" and `pip config get global.index-url` answers; or go on without them, with container.deps: off: what needs them stays red")
 			}
 			return err
 		}
 		collect := func(ctx context.Context, name string) error { return b.takeVenv(ctx, name, l) }
-		return b.runErrand(ctx, errand{name: "pip-" + filepath.Base(work), image: under.id, stage: stage, policy: policy, do: do, collect: collect, timeout: 25 * time.Minute}, work)
+		return b.runErrand(ctx, errand{name: "pip-" + filepath.Base(work), image: under.id, stage: stage, fetch: fetch, do: do, collect: collect, timeout: 25 * time.Minute}, work)
 	}
 }
 

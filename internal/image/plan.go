@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"company/internal/company"
 	"company/internal/registry"
 )
 
@@ -43,7 +44,14 @@ func (p *plan) addTools(t tools) {
 		p.add("gostd", "the standard library, compiled", p.b.fillGoStd)
 	}
 	if len(t.packages) > 0 {
-		p.add("debian", "Debian packages: "+strings.Join(t.packages, " "), p.b.fillDebian(p.steps[0], t.packages), t.packages...)
+		inputs := slices.Clone(t.packages)
+		if t.cgo {
+			inputs = append(inputs, "\x00cgo") // its environment is another
+		}
+		s := p.add("debian", "Debian packages: "+strings.Join(t.packages, " "), p.b.fillDebian(p.steps[0], t.packages), inputs...)
+		if t.cgo {
+			s.env = withCgo
+		}
 	}
 	if t.node != nil {
 		p.add("node", "Node "+t.node.version+" of this host", p.b.fillNode(*t.node), t.node.identity...)
@@ -92,27 +100,49 @@ func (p *plan) addDeps(ctx context.Context, req Request, t tools) error {
 	return nil
 }
 
-// fetches tells whether clients of registries can be run, and notes why not.
-func (p *plan) fetches(req Request, what string) bool {
+// fetching says what may be had of an ecosystem for some lock files; nil, with
+// a note why, where clients of registries cannot be run. A registry that needs
+// a login which the repository may not use is an error.
+func (p *plan) fetching(req Request, ecosystem, what string, locks map[string][]byte) (*fetching, error) {
+	store := p.b.store(req)
 	switch {
 	case req.Offline:
 		p.note("%s is not installed: container.deps is off", what)
-	case p.b.registries == nil:
+		return nil, nil
+	case store == nil:
 		p.note("%s is not installed: no registry is at hand", what)
-	default:
-		return true
+		return nil, nil
 	}
-	return false
-}
-
-// policy says what may be fetched for some lock files.
-func (p *plan) policy(req Request, locks map[string][]byte) *registry.Policy {
+	if err := store.Upstreams().Withheld(company.Dependency{Ecosystem: ecosystem}); err != nil {
+		return nil, err
+	}
 	if req.Repo.Policy != nil {
-		return req.Repo.Policy
+		return &fetching{store: store, policy: req.Repo.Policy}, nil
 	}
 	policy, notes := registry.Locked(locks)
 	p.notes = append(p.notes, notes...)
-	return policy
+	return &fetching{store: store, policy: policy}, nil
+}
+
+// store is where the packages of a request come from.
+func (b *Builder) store(req Request) *registry.Store {
+	if req.Logins && b.byLogin != nil {
+		return b.byLogin
+	}
+	return b.registries
+}
+
+// whose keys a layer of packages where not everybody may have the same: one
+// that was made with the operator's logins belongs to the project that may use
+// them, and is found by no other.
+func (b *Builder) whose(req Request) []string {
+	switch {
+	case b.byLogin == nil || req.Repo == nil:
+		return nil
+	case req.Logins:
+		return []string{"\x00by login", req.Repo.MirrorDir}
+	}
+	return []string{"\x00for all"}
 }
 
 // addNPM adds what package-lock.json files name.
@@ -121,9 +151,16 @@ func (p *plan) addNPM(ctx context.Context, req Request, tree files) error {
 	if err != nil {
 		return err
 	}
-	if len(deps.projects) > 0 && (!deps.remote || p.fetches(req, deps.why)) {
-		p.add("npm", "the packages of "+deps.why, p.b.fillNPM(deps, p.policy(req, deps.locks)), deps.identity...)
+	if len(deps.projects) == 0 {
+		return nil
 	}
+	var fetch *fetching
+	if deps.remote {
+		if fetch, err = p.fetching(req, registry.NPM, deps.why, deps.locks); err != nil || fetch == nil {
+			return err
+		}
+	}
+	p.add("npm", "the packages of "+deps.why, p.b.fillNPM(deps, fetch), append(deps.identity, p.b.whose(req)...)...)
 	return nil
 }
 
@@ -134,8 +171,14 @@ func (p *plan) addPip(ctx context.Context, req Request, tree files) error {
 		return err
 	}
 	from := strings.Join(deps.from, ", ")
-	if len(deps.lines) > 0 && p.fetches(req, from) {
-		p.add("pip", "the Python packages of "+from, p.b.fillPip(deps, p.policy(req, deps.locks)), deps.identity()...).env = withVenv
+	if len(deps.lines) > 0 {
+		fetch, err := p.fetching(req, registry.PyPI, from, deps.locks)
+		if err != nil {
+			return err
+		}
+		if fetch != nil {
+			p.add("pip", "the Python packages of "+from, p.b.fillPip(deps, fetch), append(deps.identity(), p.b.whose(req)...)...).env = withVenv
+		}
 	}
 	if len(deps.sources) > 0 {
 		p.add("pypath", "modules in "+strings.Join(deps.sources, ", "), fillSources(deps.sources), deps.sources...)
@@ -149,9 +192,15 @@ func (p *plan) addCargo(ctx context.Context, req Request, tree files) error {
 	if err != nil {
 		return err
 	}
-	if what := words(deps.dirs, "Cargo.lock"); len(deps.dirs) > 0 && p.fetches(req, what) {
-		p.add("cargo", "the crates of "+what, p.b.fillCargo(deps, p.policy(req, deps.locks)), deps.identity()...)
+	if len(deps.dirs) == 0 {
+		return nil
 	}
+	what := words(deps.dirs, "Cargo.lock")
+	fetch, err := p.fetching(req, registry.Crates, what, deps.locks)
+	if err != nil || fetch == nil {
+		return err
+	}
+	p.add("cargo", "the crates of "+what, p.b.fillCargo(deps, fetch), append(deps.identity(), p.b.whose(req)...)...)
 	return nil
 }
 
@@ -174,7 +223,7 @@ func (p *plan) addGo(ctx context.Context, req Request, tree files) error {
 	if len(deps.download) > 0 {
 		own := repo
 		own.Policy = nil // it is about other lock files
-		p.add("gomod", "the modules of "+words(deps.download, "go.mod"), p.b.fillGoMod(own, deps), deps.identity()...)
+		p.add("gomod", "the modules of "+words(deps.download, "go.mod"), p.b.fillGoMod(own, deps, req), append(deps.identity(), p.b.whose(req)...)...)
 	}
 	if deps.any() {
 		// The mirror's path keeps two projects with the same lock files from
@@ -189,7 +238,7 @@ func (p *plan) addGo(ctx context.Context, req Request, tree files) error {
 		return err
 	}
 	if len(changed.download) > 0 && !slices.Equal(changed.identity(), deps.identity()) {
-		p.add("gomod", "the modules of "+words(changed.download, "go.mod")+" at "+string(repo.Locks[:12]), p.b.fillGoMod(repo, changed), changed.identity()...)
+		p.add("gomod", "the modules of "+words(changed.download, "go.mod")+" at "+string(repo.Locks[:12]), p.b.fillGoMod(repo, changed, req), append(changed.identity(), p.b.whose(req)...)...)
 	}
 	return nil
 }

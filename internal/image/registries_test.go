@@ -322,3 +322,36 @@ func TestWorkspacesWithoutRegistry(t *testing.T) {
 		t.Errorf("%q", out)
 	}
 }
+
+// The errors of a registry advise container.deps: off. Who follows that has an
+// image in which the gates start: what needs no package is tested, and the note
+// says what is missing.
+func TestWithoutDependenciesGatesStart(t *testing.T) {
+	be := newBench(t)
+	up := upstreams()
+	up.PyPI = registry.Endpoint{URL: "http://127.0.0.1:1/simple"} // nobody is there
+	useRegistries(t, be, up, t.TempDir())
+	repo := newProject(t).commit(map[string]string{
+		"requirements.txt": "requests==2.32.0\n", "own.py": "answer = 42\n", "test_own.py": "import own\ndef test_answer(): assert own.answer == 42\n",
+		"test_web.py": "import requests\ndef test_web(): pass\n",
+	})
+	req := Request{Toolchains: []string{"python"}, Repo: repo}
+	be.dropAtEnd(t, req, builtBase())
+	_, err := be.Ensure(deadline(t), req)
+	var e *company.Error
+	if !errors.As(err, &e) || !strings.Contains(e.Hint, "container.deps: off") {
+		t.Fatalf("no such advice: %v", err)
+	}
+	if e.Class == company.HumanRequired {
+		t.Error("a registry that is away is asked about at once")
+	}
+	req.Offline = true
+	img := be.mustEnsure(t, req)
+	if got := strings.Join(img.Notes, "\n"); got != "requirements.txt is not installed: container.deps is off" {
+		t.Errorf("notes %q", got)
+	}
+	out := be.inTree(t, img, `pytest --version && python3 -m pytest --version; python3 -m pytest -q test_own.py | tail -1; python3 -m pytest -q 2>&1 | grep "No module named" | head -1`)
+	if !strings.Contains(out, "1 passed") || !strings.Contains(out, "No module named 'requests'") || strings.Contains(out, "not found") {
+		t.Errorf("%q", out)
+	}
+}

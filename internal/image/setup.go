@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,6 +43,11 @@ func (b *Builder) setUp(commands []string, env map[string]Secret, link apt) buil
 					Because(fmt.Sprintf("exit code %d", r.ExitCode)).Wrap(errors.New(lastLine(text))).
 					Fix("try the commands of container.setup in a container; they run as root, without a network but for apt")
 				e.Details = text
+				// The commands and the image are the same at every try; only what
+				// apt asks for may be there later.
+				if !slices.ContainsFunc(passing, func(m string) bool { return strings.Contains(text, m) }) {
+					e.Class = company.HumanRequired
+				}
 				return e
 			}
 			// What was put here for the work does not stay.
@@ -62,7 +68,7 @@ func (b *Builder) setUp(commands []string, env map[string]Secret, link apt) buil
 			_, err := b.docker.ContainerCommit(ctx, name, dockercontainer.CommitOptions{Reference: s.tag(), Config: &config})
 			return daemonError("commit the set-up", err)
 		}
-		if err := b.runErrand(ctx, errand{name: s.name(), image: under.id, root: true, policy: link.policy, stage: stage, do: do, collect: collect, timeout: 20 * time.Minute}, work); err != nil {
+		if err := b.runErrand(ctx, errand{name: s.name(), image: under.id, root: true, fetch: link.fetch, stage: stage, do: do, collect: collect, timeout: 20 * time.Minute}, work); err != nil {
 			return nil, err
 		}
 		f, err := b.find(ctx, s)

@@ -10,7 +10,7 @@ import (
 )
 
 // toolchains are the names that a request may hold, in the order of the layers.
-var toolchains = []string{"go", "node", "python", "rust", "make"}
+var toolchains = []string{"go", "node", "python", "rust", "make", "c", "cgo"}
 
 // debianTools are the packages that a toolchain takes from Debian. Go, Node
 // and Rust come from the host where it has them: Debian's are years older, and
@@ -18,7 +18,9 @@ var toolchains = []string{"go", "node", "python", "rust", "make"}
 var debianTools = map[string][]string{
 	"python": {"python3", "python3-pip", "python3-pytest", "python3-venv"},
 	"rust":   {"gcc", "libc6-dev"}, // the compiler needs a linker
-	"make":   {"g++", "gcc", "libc6-dev"},
+	"make":   nil,                  // it is in the base
+	"c":      {"g++", "gcc", "libc6-dev"},
+	"cgo":    {"g++", "gcc", "libc6-dev"},
 }
 
 // Packages of a toolchain that the host does not have itself.
@@ -39,6 +41,7 @@ type tools struct {
 	node     *hostTree
 	rust     *hostTree
 	packages []string // of Debian, sorted
+	cgo      bool     // Go calls C
 	notes    []string
 }
 
@@ -59,6 +62,7 @@ func (b *Builder) toolsFor(ctx context.Context, req Request, base baseSource) (t
 			t.goRoot = &root
 			continue
 		}
+		t.cgo = t.cgo || name == "cgo"
 		if base.pulled {
 			// An image that somebody chose and pinned brings its own tools: its
 			// packages are not Debian's, or not ours to mix.
@@ -92,7 +96,7 @@ func (b *Builder) toolsFor(ctx context.Context, req Request, base baseSource) (t
 
 // needs says what a toolchain is, for people.
 var needs = map[string]string{
-	"node": "node and npm", "python": "python3 with pip, venv and pytest", "rust": "rustc, cargo and a linker", "make": "make and a C compiler",
+	"node": "node and npm", "python": "python3 with pip, venv and pytest", "rust": "rustc, cargo and a linker", "make": "make", "c": "a C compiler", "cgo": "a C compiler",
 }
 
 // checkToolchains refuses names that nobody knows.

@@ -11,7 +11,7 @@ import (
 // the agent, offline. All at once: a repository may hold several languages.
 func TestToolchains(t *testing.T) {
 	be := newBench(t)
-	img := be.mustEnsure(t, Request{Toolchains: []string{"make", "rust", "node", "python"}})
+	img := be.mustEnsure(t, Request{Toolchains: []string{"make", "c", "rust", "node", "python"}})
 	var kinds []string
 	for _, l := range img.Layers {
 		kinds = append(kinds, l.Kind)
@@ -36,7 +36,7 @@ ls /usr/share/doc /usr/share/man /usr/share/locale 2>/dev/null | head -3 | wc -l
 	}
 
 	// One more tool is one more layer, not another stack.
-	again, err := be.Ensure(deadline(t), Request{Toolchains: []string{"node", "python", "rust", "make"}})
+	again, err := be.Ensure(deadline(t), Request{Toolchains: []string{"node", "python", "rust", "c", "make"}})
 	if err != nil || again.ID != img.ID {
 		t.Errorf("the order of names counts: %v", err)
 	}
@@ -121,5 +121,25 @@ func TestUnknownToolchains(t *testing.T) {
 	requireCode(t, checkToolchains([]string{"go", "go"}), company.EInvalid, "twice")
 	if err := checkToolchains(toolchains); err != nil {
 		t.Error(err)
+	}
+}
+
+// A Go project that calls C is built, vetted and tested with it; what was
+// compiled ahead is found again. One that calls none has no compiler.
+func TestGoWithC(t *testing.T) {
+	be := newBench(t)
+	files := map[string]string{
+		"go.mod":    "module example.org/c\n\ngo 1.24\n",
+		"c.go":      "package c\n\n// #include <string.h>\nimport \"C\"\n\n// Len asks C.\nfunc Len(s string) int { return int(C.strlen(C.CString(s))) }\n",
+		"c_test.go": "package c\n\nimport \"testing\"\n\nfunc TestLen(t *testing.T) {\n\tif Len(\"four\") != 4 {\n\t\tt.Error(Len(\"four\"))\n\t}\n}\n",
+	}
+	img := be.mustEnsure(t, Request{Toolchains: []string{"go", "cgo"}, Repo: newProject(t).commit(files)})
+	out := be.mustRun(t, img, `set -e; cd /work; git clone -q `+RepoPath+` repo; cd repo; go env CGO_ENABLED; go vet ./...; go test ./...; go test -race ./... 2>&1 | tail -1`)
+	if strings.Count(out, "ok  \texample.org/c") != 2 || !strings.HasPrefix(out, "1\n") {
+		t.Errorf("%q", out)
+	}
+	plain := be.mustEnsure(t, Request{Toolchains: []string{"go"}})
+	if out := be.mustRun(t, plain, `go env CGO_ENABLED; command -v gcc || echo no compiler`); out != "0\nno compiler\n" {
+		t.Errorf("%q", out)
 	}
 }

@@ -70,14 +70,14 @@ func (in *Intake) followUp(ctx context.Context, s *company.State, t, lead *compa
 	if err != nil {
 		return nil, err
 	}
-	p.Image = img.ID
+	p.Image, p.Notes = img.ID, notes(img)
 	return company.Prepare{Task: t.ID, Prepared: p}, nil
 }
 
 // request is the image of a commit of the project.
 func (in *Intake) request(m *gitops.Mirror, at company.OID, toolchains []string) image.Request {
 	return image.Request{
-		Base: in.Base, Toolchains: toolchains, Setup: in.Setup, SetupEnv: in.SetupEnv, Offline: in.Offline,
+		Base: in.Base, Toolchains: toolchains, Setup: in.Setup, SetupEnv: in.SetupEnv, Offline: in.Offline, Logins: in.Logins,
 		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: at},
 	}
 }

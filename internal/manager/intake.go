@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/gates"
 	"company/internal/gitops"
@@ -21,11 +22,13 @@ type Intake struct {
 	// SetupEnv are the variables of container.setup_env with their values.
 	SetupEnv map[string]image.Secret
 	Offline  bool
-	Lint     gates.Given
-	Test     gates.Given
-	Paths    []string // git.paths: the folders that the office is about; none: all
-	Prefix   string   // git.integration_branch
-	Log      *gitops.OpLog
+	// Logins: the operator lets the repository use the logins to registries.
+	Logins bool
+	Lint   gates.Given
+	Test   gates.Given
+	Paths  []string // git.paths: the folders that the office is about; none: all
+	Prefix string   // git.integration_branch
+	Log    *gitops.OpLog
 	// Tell hears what the image of a task does not have that the project
 	// wishes for. Nil: nobody.
 	Tell func(t company.TaskID, note string)
@@ -72,7 +75,7 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 		base.PRBranch = info.DefaultBranch
 	}
 	return company.Prepare{Task: t.ID, Prepared: company.Prepared{
-		Base: base, Gates: found.Gates, GateHash: gates.Hash(found.Gates), Image: img.ID, Integration: branch,
+		Base: base, Gates: found.Gates, GateHash: gates.Hash(found.Gates), Image: img.ID, Integration: branch, Notes: notes(img),
 	}}, nil
 }
 
@@ -85,6 +88,22 @@ func (in *Intake) image(ctx context.Context, t *company.Task, req image.Request)
 		}
 	}
 	return img, err
+}
+
+// maxNotes and maxNote bound what the ledger keeps of an image's notes, which
+// hold words of the repository.
+const (
+	maxNotes = 8
+	maxNote  = 300
+)
+
+// notes are the notes of an image, for whoever asks later why a check failed.
+func notes(img image.Image) []string {
+	var out []string
+	for _, n := range img.Notes[:min(len(img.Notes), maxNotes)] {
+		out = append(out, agent.CleanLine(n, maxNote))
+	}
+	return out
 }
 
 // human marks what no second try will mend.

@@ -74,7 +74,7 @@ func (g *Manager) manage(ctx context.Context, s *session.Session, run company.Ru
 		talk.Tools = append(talk.Tools, g.guide(stuck.ID), g.giveUp(stuck.ID))
 	} else {
 		talk.Brief = planBrief(state, t, repo)
-		talk.Tools = append(talk.Tools, g.submitPlan(run, s.Fence), askPresident())
+		talk.Tools = append(talk.Tools, g.submitPlan(run, s.Fence, look), askPresident())
 	}
 	out, err := s.Converse(ctx, talk)
 	if err != nil {

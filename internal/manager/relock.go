@@ -18,7 +18,7 @@ import (
 // task's own, or one with other dependencies where a tree names others.
 type Stock struct {
 	Intake func(*company.Task) (*Intake, error) // as the task's project says
-	Store  *registry.Store                      // nil: no registry is asked, and the task's own image serves every tree
+	Stores *registry.Stores                     // nil: no registry is asked, and the task's own image serves every tree
 	Images *image.Builder                       // nil: images that were made are taken to be there
 }
 
@@ -28,7 +28,8 @@ type Stock struct {
 // words for whoever wrote them. An error says nothing about the tree.
 func (st *Stock) Image(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (id, refused string, err error) {
 	own, err := st.own(ctx, t, m)
-	if err != nil || st.Store == nil {
+	store := st.Stores.For(t.Project.Path)
+	if err != nil || store == nil {
 		return own, "", err
 	}
 	base := t.Prepared.Base.OID
@@ -44,7 +45,7 @@ func (st *Stock) Image(ctx context.Context, t *company.Task, m *gitops.Mirror, a
 	if err != nil {
 		return "", "", err
 	}
-	outside, policy, err := st.Store.Outside(ctx, was, t.Dependencies, is)
+	outside, policy, err := store.Outside(ctx, was, t.Dependencies, is)
 	if err != nil {
 		return "", "", err
 	}

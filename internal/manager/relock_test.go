@@ -78,7 +78,7 @@ func TestLockFilesAreHeldAgainstWhatWasAdded(t *testing.T) {
 	}
 	task := &company.Task{ID: "t1", Prepared: &company.Prepared{Image: "sha256:own", Base: company.Base{OID: base}},
 		Dependencies: []company.Dependency{{Ecosystem: "npm", Name: "added", Version: "1.0.0"}}}
-	st := &Stock{Store: store}
+	st := &Stock{Stores: registry.OneStore(store)}
 	if image, refused, err := st.Image(t.Context(), task, m, same); err != nil || image != "sha256:own" || refused != "" || asked != 0 {
 		t.Errorf("the same lock files: %q %q %v, %d requests", image, refused, err, asked)
 	}
@@ -98,7 +98,7 @@ func TestLockFilesAreHeldAgainstWhatWasAdded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	if _, _, err := (&Stock{Store: other}).Image(t.Context(), task, m, sneaked); company.CodeOf(err) != company.ERegistry {
+	if _, _, err := (&Stock{Stores: registry.OneStore(other)}).Image(t.Context(), task, m, sneaked); company.CodeOf(err) != company.ERegistry {
 		t.Errorf("with the registry away it is the work's fault: %v", err)
 	}
 }

@@ -203,12 +203,39 @@ var errEnough = errors.New("enough matches")
 // binary is git's own rule: a NUL near the beginning.
 func binary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 }
 
+// contextFiles are the context entries of a plan that are files of the commit.
+func (r *reading) contextFiles(ctx context.Context, p company.Plan) ([]string, error) {
+	entries, err := r.mirror.List(ctx, r.at)
+	if err != nil {
+		return nil, err
+	}
+	there := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		there[e.Path] = true
+	}
+	files := []string{}
+	for _, w := range p.Waves {
+		for _, s := range w.Subtasks {
+			for _, path := range s.Context {
+				if there[path] {
+					files = append(files, path)
+				}
+			}
+		}
+	}
+	return files, nil
+}
+
 // submitPlan ends planning. Code checks the plan; a refused one goes back
 // with the reasons and is on record.
-func (g *Manager) submitPlan(run company.RunID, fence uint64) agent.Tool {
+func (g *Manager) submitPlan(run company.RunID, fence uint64, look *reading) agent.Tool {
 	return tool("submit_plan", "Submit the plan: waves of subtasks. Subtasks of one wave run at the same time and must not need each other or touch the same files; later waves build on what earlier waves merged. One subtask is the usual plan. Say in why, why you split.",
 		string(company.PlanSchema()), false, func(ctx context.Context, p company.Plan) (agent.Result, error) {
-			evs, err := g.Desk.Do(ctx, string(run), company.ProposePlan{Run: run, Fence: fence, Plan: p})
+			files, err := look.contextFiles(ctx, p)
+			if err != nil {
+				return agent.Result{}, err
+			}
+			evs, err := g.Desk.Do(ctx, string(run), company.ProposePlan{Run: run, Fence: fence, Plan: p, Files: files})
 			if err != nil {
 				return agent.Result{}, err
 			}

@@ -17,8 +17,13 @@ type args = map[string]any
 
 func newReading(t *testing.T, files map[string]string) []agent.Tool {
 	t.Helper()
+	return readingOf(t, files).tools()
+}
+
+func readingOf(t *testing.T, files map[string]string) *reading {
+	t.Helper()
 	p := gitopstest.New(t, files)
-	return (&reading{mirror: p.Mirror, at: p.Base}).tools()
+	return &reading{mirror: p.Mirror, at: p.Base}
 }
 
 func TestReadFile(t *testing.T) {
@@ -154,7 +159,7 @@ func TestSubmitPlan(t *testing.T) {
 	d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
 	run := company.NewRunID(id, "", company.Manager, 1)
 	g := &Manager{Desk: d}
-	tools := []agent.Tool{g.submitPlan(run, d.Claim(run, d.Task(id).Head)), askPresident()}
+	tools := []agent.Tool{g.submitPlan(run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"})), askPresident()}
 
 	bad := plan("one", "two")
 	bad.Waves[0].Subtasks[1].WriteSet = []string{"one.go"}
@@ -173,7 +178,13 @@ func TestSubmitPlan(t *testing.T) {
 			}
 		}
 		if n == 1 {
+			// What a subtask reads is in the repository, or of an earlier wave.
+			reads := plan("one", "two")
+			reads.Waves[0].Subtasks[1].Context = []string{"there.go"}
 			before := len(d.Events())
+			if ok := use(t, tools, "submit_plan", reads); ok.IsError || len(d.Events()) != before {
+				t.Errorf("%+v", ok)
+			}
 			if ok := use(t, tools, "submit_plan", plan("one", "two")); ok.IsError || ok.Final.(decision).Plan.Subtasks() != 2 || len(d.Events()) != before {
 				t.Errorf("%+v", ok)
 			}
@@ -183,7 +194,12 @@ func TestSubmitPlan(t *testing.T) {
 	if text := planBrief(d.View(), d.Task(id), RepoMap{}); !strings.Contains(text, d.Task(id).Plan.Problems[0].String()) || !strings.Contains(text, "- test: true") {
 		t.Errorf("%s", text)
 	}
+	bad = plan("one", "two")
+	bad.Waves[0].Subtasks[1].Context = []string{"one.go"} // which the first one makes
 	res := use(t, tools, "submit_plan", bad)
+	if !strings.Contains(res.Text, "does not exist before subtask 1") {
+		t.Errorf("%+v", res)
+	}
 	if !res.IsError || res.Final == nil || !res.Final.(decision).Over || d.Task(id).Status != company.TaskFailed {
 		t.Errorf("%+v; the task is %s", res, d.Task(id).Status)
 	}

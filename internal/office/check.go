@@ -46,6 +46,7 @@ var textRules = map[string]string{
 	"listen":   "an address and a port, such as 127.0.0.1:8378",
 	"command":  "a command of one line",
 	"host":     "a host name such as proxy.example.com or *.example.com: no scheme, port, path or address",
+	"registry": "a host such as npm.example.com or npm.example.com:8443: no scheme, user or path",
 	"branch":   "a branch name",
 	"target":   "a branch name such as develop, but not main or master",
 	"remote":   "the name of a remote, such as origin",
@@ -91,6 +92,10 @@ func checkText(tag reflect.StructTag, s string) error {
 			return no("is a URL")
 		}
 		return checkHost(s)
+	case "registry":
+		if u, err := url.Parse("https://" + s); err != nil || u.Host != s || u.Hostname() == "" || strings.ToLower(s) != s {
+			return no("is not a host")
+		}
 	case "branch":
 		if s != Auto && !branchName(s) {
 			return no("is not a branch name")

@@ -88,6 +88,7 @@ type Container struct {
 	Setup    []string `yaml:"setup" check:"command" doc:"commands that prepare the image, as root; apt-get install works"`
 	SetupEnv []string `yaml:"setup_env" check:"env_name" doc:"variables that the preparation, and nothing else, gets"`
 	Deps     string   `yaml:"deps" enum:"locked off" doc:"dependency mirrors"`
+	Logins   []string `yaml:"logins" check:"registry" doc:"hosts of package registries whose login serves every repository; others serve those of company trust --logins"`
 	Egress   []string `yaml:"egress" check:"host" doc:"host names that workers may reach on port 443"`
 	Strict   bool     `yaml:"strict" doc:"refuse to run where a protection is missing on this host"`
 }

@@ -2,6 +2,8 @@ package office
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -261,4 +263,41 @@ func tokenRank(t TokenCap) int64 {
 		return 1 << 62
 	}
 	return int64(t)
+}
+
+// MayLogIn reports whether the president lets the repository of a checkout use
+// the logins to package registries. It fails closed.
+func (t Trust) MayLogIn(checkout string) bool {
+	hash, err := loginsHash(checkout)
+	return err == nil && t.Trusted(hash)
+}
+
+// LetLogIn lets the repository of a checkout use the logins to package
+// registries from now on.
+func (t Trust) LetLogIn(checkout string) error {
+	hash, err := loginsHash(checkout)
+	if err != nil {
+		return err
+	}
+	return t.Trust(hash, checkout)
+}
+
+// loginsHash stands for a repository in the list: its folder, and where it
+// comes from. Another one that is put in its place has to be let anew; so has
+// it itself when it gets another origin.
+func loginsHash(checkout string) (company.Hash, error) {
+	dir, err := filepath.EvalSymlinks(checkout)
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
+	if err != nil {
+		return "", company.E(company.ENotFound, "there is no checkout at "+checkout).Wrap(err)
+	}
+	// An address that is not set is no error: git lists nothing.
+	origin, err := git(dir, "config", "--local", "--default", "", "--get", "remote.origin.url")
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte("logins\x00" + dir + "\x00" + origin))
+	return company.Hash(hex.EncodeToString(sum[:])), nil
 }

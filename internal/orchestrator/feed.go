@@ -154,7 +154,7 @@ func Describe(e company.Event, t *company.Task) Item {
 			it.Text += " (fix: " + agent.CleanLine(d.Hint, 200) + ")"
 		}
 	case *company.TaskPaused:
-		it.Text = map[bool]string{true: "paused", false: "goes on"}[d.Paused]
+		it.Text = map[bool]string{true: "paused; turns under way come to their end", false: "goes on"}[d.Paused]
 	case *company.TaskCancelledEvent:
 		it.Text, it.Mark = "cancelled "+agent.CleanLine(d.Reason, 200), Failed
 	case *company.TaskFailedEvent:

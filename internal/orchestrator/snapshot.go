@@ -50,10 +50,13 @@ func (o *Orchestrator) snapshotDue() bool {
 // its time beside it.
 func (o *Orchestrator) saveSnapshot(ctx context.Context) uint64 {
 	s, at := o.viewAt()
-	raw, err := json.Marshal(snapshot{Fold: company.Fold(), State: s})
-	if err == nil {
-		err = o.cfg.Ledger.SaveSnapshot(ctx, at, raw)
-	}
+	err := company.Guard("saving a snapshot", func() error {
+		raw, err := json.Marshal(snapshot{Fold: company.Fold(), State: s})
+		if err != nil {
+			return err
+		}
+		return o.cfg.Ledger.SaveSnapshot(ctx, at, raw)
+	})
 	if err != nil && ctx.Err() == nil {
 		// The events are all there: a start without it is only slower. It is
 		// tried again when as much has happened once more.

@@ -78,7 +78,7 @@ func (r *reading) cargo() {
 			break
 		}
 	}
-	r.up.Crates = e
+	r.up.Crates = e.OfHost() // as cargo does it
 	if ca := c.HTTP.Cainfo; ca != "" {
 		if !filepath.IsAbs(ca) {
 			ca = filepath.Join(filepath.Dir(home), ca)

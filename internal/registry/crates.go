@@ -30,8 +30,8 @@ func (q *request) crates(rest string) {
 		q.text(http.StatusNotFound, "there is no such path")
 		return
 	}
-	if !q.Policy.Has(Crates, name) {
-		q.text(http.StatusForbidden, q.refused(d))
+	if why := q.mayFetch(d); why != "" {
+		q.text(http.StatusForbidden, why)
 		return
 	}
 	text, all, err := q.store.crateIndex(q.r.Context(), name)

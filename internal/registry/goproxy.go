@@ -41,8 +41,8 @@ func (q *request) goproxy(rest string) {
 		q.text(http.StatusNotFound, "there is no such path")
 		return
 	}
-	if !q.Policy.Has(Go, name) {
-		q.text(http.StatusNotFound, q.refused(d))
+	if why := q.mayFetch(d); why != "" {
+		q.text(http.StatusNotFound, why)
 		return
 	}
 	ctx := q.r.Context()
@@ -284,6 +284,10 @@ func (q *request) sumdb(rest string) {
 		d := company.Dependency{Ecosystem: Go, Name: path, Version: version}
 		if err != nil || verr != nil || Check(d) != nil {
 			q.text(http.StatusNotFound, "there is no such path")
+			return
+		}
+		if q.store.up.Withheld(d) != nil {
+			q.text(http.StatusNotFound, q.mayFetch(d))
 			return
 		}
 		if !q.Policy.Allows(d) {

@@ -34,6 +34,7 @@ type Fetch struct {
 	Bytes      int64
 	Cached     bool   // nothing was asked of the registry
 	Why        string // of a refusal
+	Withheld   error  // set where it was refused as not for this repository; see Upstreams.Withheld
 }
 
 // Handler serves the registries below /go/, /npm/, /pypi/, /crates/
@@ -107,6 +108,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.ContainsAny(path, "\\\x00") || strings.Contains(path, "//") || strings.Contains(path, "/../") || strings.Contains(path, "/./"):
 		q.text(http.StatusNotFound, "there is no such path")
 	case !h.store.up.Serves(ecosystem) && (ecosystem == Go || ecosystem == NPM || ecosystem == PyPI || ecosystem == Crates || ecosystem == Debian):
+		if err := h.store.up.Withheld(company.Dependency{Ecosystem: ecosystem}); err != nil {
+			if h.Refused != nil {
+				h.Refused(Fetch{Dependency: company.Dependency{Ecosystem: ecosystem}, Why: line(err), Withheld: err})
+			}
+			q.text(http.StatusForbidden, line(err))
+			return
+		}
 		q.text(http.StatusNotFound, "this office has no "+ecosystem+" registry")
 	case ecosystem == Go:
 		q.goproxy(rest)
@@ -138,6 +146,22 @@ func (q *request) bound(why string) {
 		q.Refused(Fetch{Why: why})
 	}
 	q.text(http.StatusTooManyRequests, why)
+}
+
+// mayFetch says why d may not be fetched, and tells: the policy does not hold
+// it, or it is not for this repository. "" means that it may.
+func (q *request) mayFetch(d company.Dependency) string {
+	if !q.Policy.Has(d.Ecosystem, d.Name) {
+		return q.refused(d)
+	}
+	err := q.store.up.Withheld(d)
+	if err == nil {
+		return ""
+	}
+	if q.Refused != nil {
+		q.Refused(Fetch{Dependency: d, Why: line(err), Withheld: err})
+	}
+	return line(err)
 }
 
 // refused reports that the policy does not hold d, and tells. The caller

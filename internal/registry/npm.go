@@ -31,8 +31,8 @@ func (q *request) npm(rest string) {
 		q.npmError(http.StatusNotFound, "there is no such path")
 		return
 	}
-	if !q.Policy.Has(NPM, name) {
-		q.npmError(http.StatusForbidden, q.refused(d))
+	if why := q.mayFetch(d); why != "" {
+		q.npmError(http.StatusForbidden, why)
 		return
 	}
 	p, err := q.store.packument(q.r.Context(), name)

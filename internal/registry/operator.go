@@ -113,7 +113,7 @@ func (r *reading) ca(setting, file string) {
 func (r *reading) goEnv(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, r.Go, "env", "-json", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE")
+	cmd := exec.CommandContext(ctx, r.Go, "env", "-json", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE", "GONOPROXY")
 	cmd.Dir = r.Root // no go.mod of a project says which toolchain answers
 	cmd.Env = append(os.Environ(), "GOTOOLCHAIN=local", "GOWORK=off", "HOME="+r.Home)
 	cmd.WaitDelay = 5 * time.Second
@@ -164,6 +164,10 @@ func (r *reading) goEnv(ctx context.Context) error {
 	if r.up.GoNoSum == "" {
 		r.up.GoNoSum = set["GOPRIVATE"]
 	}
+	r.up.GoPrivate = set["GOPRIVATE"]
+	if more := set["GONOPROXY"]; more != "" && more != "none" && more != r.up.GoPrivate {
+		r.up.GoPrivate = strings.Trim(r.up.GoPrivate+","+more, ",")
+	}
 	return nil
 }
 
@@ -184,8 +188,12 @@ func (r *reading) withNetrc(e Endpoint) Endpoint {
 	if err != nil {
 		return e
 	}
-	if login, password, ok := netrc(text, u.Hostname()); ok {
-		e.auth = basic(login, password)
+	// The go command looks for a host with its port, others for one without.
+	for _, host := range []string{u.Host, u.Hostname()} {
+		if login, password, ok := netrc(text, host); ok {
+			e.auth, e.wide = basic(login, password), true
+			break
+		}
 	}
 	return e
 }

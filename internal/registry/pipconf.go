@@ -53,7 +53,7 @@ func (r *reading) pip() {
 	if e.Proxy != "" && !strings.Contains(e.Proxy, "://") {
 		e.Proxy = "http://" + e.Proxy
 	}
-	r.up.PyPI = r.withNetrc(e)
+	r.up.PyPI = r.withNetrc(e).OfHost() // as pip does it
 	if set["extra-index-url"] != "" {
 		r.note("pip's extra-index-url is not served: one index that holds all is safe against names that somebody else registers")
 	}

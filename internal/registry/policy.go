@@ -19,6 +19,7 @@ type Policy struct {
 	mu    sync.Mutex
 	names map[key]*grant
 	grew  []company.Dependency // what registries named, in order
+	every string               // ecosystem of which every name may be fetched; "": none
 	// suites of Debian archives; see AllowSuites.
 	suites []string
 }
@@ -92,7 +93,7 @@ func (p *Policy) Clone() *Policy {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := Nothing()
-	c.suites = slices.Clone(p.suites)
+	c.suites, c.every = slices.Clone(p.suites), p.every
 	for k, g := range p.names {
 		n := &grant{any: g.any, versions: make(map[string]bool, len(g.versions))}
 		for v, f := range g.versions {
@@ -120,13 +121,16 @@ func (p *Policy) Size(ecosystem string) int {
 func (p *Policy) Has(ecosystem, name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.names[key{ecosystem, canonical(ecosystem, name)}] != nil
+	return p.every != "" && p.every == ecosystem || p.names[key{ecosystem, canonical(ecosystem, name)}] != nil
 }
 
 // Allows reports whether this version of the name may be fetched.
 func (p *Policy) Allows(d company.Dependency) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.every != "" && p.every == d.Ecosystem {
+		return true
+	}
 	g := p.names[key{d.Ecosystem, canonical(d.Ecosystem, d.Name)}]
 	if g == nil {
 		return false

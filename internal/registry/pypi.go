@@ -35,8 +35,8 @@ func (q *request) pypi(rest string) {
 		q.text(http.StatusNotFound, "there is no such path")
 		return
 	}
-	if !q.Policy.Has(PyPI, name) {
-		q.text(http.StatusForbidden, q.refused(d))
+	if why := q.mayFetch(d); why != "" {
+		q.text(http.StatusForbidden, why)
 		return
 	}
 	files, err := q.store.pypiFiles(q.r.Context(), name)

@@ -21,6 +21,9 @@ func (s *Store) Resolve(ctx context.Context, d company.Dependency) (company.Depe
 	if err := Check(d); err != nil {
 		return d, err
 	}
+	if err := s.up.Withheld(d); err != nil {
+		return d, err
+	}
 	if !s.up.Serves(d.Ecosystem) {
 		return d, noRegistry(d.Ecosystem, s.up.Notes)
 	}
@@ -186,6 +189,9 @@ func (s *Store) Outside(ctx context.Context, base map[string][]byte, added []com
 					if ctx.Err() != nil {
 						return nil, nil, context.Cause(ctx)
 					}
+					if s.up.Withheld(d) != nil {
+						return nil, nil, err
+					}
 					_, line := failed(err)
 					return nil, nil, company.E(company.ERegistry, "asking what "+d.String()+" needs: "+line)
 				}
@@ -200,6 +206,9 @@ func (s *Store) Outside(ctx context.Context, base map[string][]byte, added []com
 
 // needs are the packages that a version asks for, as its registry says.
 func (s *Store) needs(ctx context.Context, d company.Dependency) ([]company.Dependency, error) {
+	if err := s.up.Withheld(d); err != nil {
+		return nil, err
+	}
 	if !s.up.Serves(d.Ecosystem) {
 		return nil, noRegistry(d.Ecosystem, s.up.Notes)
 	}

@@ -127,7 +127,13 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	longest := -1
 	for _, e := range t.auth {
 		base, err := url.Parse(e.URL)
-		if err != nil || origin(base) != origin(r.URL) || len(base.Path) <= longest {
+		if err != nil || origin(base) != origin(r.URL) {
+			continue
+		}
+		if e.wide {
+			base.Path = ""
+		}
+		if len(base.Path) <= longest {
 			continue
 		}
 		if r.URL.Path == base.Path || strings.HasPrefix(r.URL.Path, strings.TrimRight(base.Path, "/")+"/") {

@@ -11,16 +11,21 @@ import (
 // Upstreams are the registries behind the mirrors. An ecosystem without an
 // endpoint is not served, and Notes says why.
 type Upstreams struct {
-	Go       []Endpoint // proxies, asked in this order
-	GoSumDB  string     // GOSUMDB; empty or "off": sums are not checked by the client
-	GoNoSum  string     // GONOSUMDB
-	NPM      Endpoint
-	NPMScope map[string]Endpoint // "@scope" → its own registry
-	PyPI     Endpoint            // the simple API
-	Crates   Endpoint            // the sparse index
-	Debian   []Archive           // of apt's sources, by number
-	CAs      []string            // files of further trusted certificates
-	Notes    []string            // what of the operator's settings is not followed, in words
+	Go      []Endpoint // proxies, asked in this order
+	GoSumDB string     // GOSUMDB; empty or "off": sums are not checked by the client
+	GoNoSum string     // GONOSUMDB
+	// GoPrivate are the patterns of module paths that the operator calls
+	// private: GOPRIVATE, and GONOPROXY where it says more.
+	GoPrivate string
+	NPM       Endpoint
+	NPMScope  map[string]Endpoint // "@scope" → its own registry
+	PyPI      Endpoint            // the simple API
+	Crates    Endpoint            // the sparse index
+	Debian    []Archive           // of apt's sources, by number
+	CAs       []string            // files of further trusted certificates
+	Notes     []string            // what of the operator's settings is not followed, in words
+
+	withheld withheld // see Open
 }
 
 // Endpoint is one registry. Its credentials never leave this host, except to
@@ -29,6 +34,7 @@ type Endpoint struct {
 	URL   string // without a slash at the end; empty: none
 	Proxy string // what to reach it through; empty: the environment's HTTPS_PROXY and so on
 	auth  string // the Authorization header; see WithAuth
+	wide  bool   // auth is for the whole host, as clients take it that do not bind a login to a path
 	// Else: also the next proxy of a list is asked after any error, not only
 	// after "not found" (Go's | instead of a comma).
 	Else bool
@@ -36,6 +42,10 @@ type Endpoint struct {
 
 // WithAuth gives an endpoint its Authorization header.
 func (e Endpoint) WithAuth(header string) Endpoint { e.auth = header; return e }
+
+// OfHost makes the endpoint's login one of its whole host: a registry may have
+// its files beside its index.
+func (e Endpoint) OfHost() Endpoint { e.wide = true; return e }
 
 // String hides the credentials.
 func (e Endpoint) String() string {

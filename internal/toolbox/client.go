@@ -24,8 +24,13 @@ const maxAnswer = 4 << 20
 // *company.Error when the container does not answer as it should; a context's
 // end is found in it by errors.Is.
 type Client struct {
+	// Grace is from SIGTERM to SIGKILL of a command that is out of time, where
+	// it is longer than the toolbox's own. It is set before the client is used.
+	Grace time.Duration
+
 	http      *http.Client
 	transport *http.Transport
+	lose      func() error // ends the link
 	stop      context.CancelFunc
 	done      sync.WaitGroup
 }
@@ -35,7 +40,7 @@ type Client struct {
 func New(session *pipe.Session) *Client {
 	ctx, stop := context.WithCancel(context.Background())
 	transport := session.Transport()
-	c := &Client{http: &http.Client{Transport: transport}, transport: transport, stop: stop}
+	c := &Client{http: &http.Client{Transport: transport}, transport: transport, lose: session.Close, stop: stop}
 	c.done.Go(func() { c.beat(ctx, session.Done()) })
 	return c
 }
@@ -107,10 +112,25 @@ func (c *Client) ListFiles(ctx context.Context, r ListFilesRequest) (ListFilesRe
 	return call[ListFilesResult](ctx, c, "list_files", r)
 }
 
-// Run runs a command; ending ctx kills it.
+// Run runs a command; ending ctx kills it. A toolbox that does not answer long
+// after the command's time is over cannot act any more, and the link is given
+// up: the container is of no use.
 func (c *Client) Run(ctx context.Context, r RunRequest) (RunResult, error) {
-	return call[RunResult](ctx, c, "run_command", r)
+	limit := time.Duration(r.TimeoutS) * time.Second
+	if limit == 0 {
+		limit = CommandTimeout
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, limit+c.Grace+Overrun, errOverrun)
+	defer cancel()
+	res, err := call[RunResult](bounded, c, "run_command", r)
+	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(bounded), errOverrun) {
+		_ = c.lose()
+		return res, &Broken{"run_command", errOverrun}
+	}
+	return res, err
 }
+
+var errOverrun = fmt.Errorf("the container does not answer %s after the command's time was over", Overrun)
 
 // CheckProcess tells how a background process is doing.
 func (c *Client) CheckProcess(ctx context.Context, processID string) (RunResult, error) {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -112,4 +113,27 @@ func TestRefusalAndContext(t *testing.T) {
 	if _, err := c.Run(ctx, RunRequest{Command: "x"}); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
+}
+
+// A toolbox that cannot act any more is given up, long after the command's time
+// is over: the link ends, and with it the container.
+func TestRunGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gone := make(chan struct{})
+		c := newClient(t, func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			if strings.HasSuffix(r.URL.Path, "run_command") {
+				<-r.Context().Done()
+				close(gone)
+			}
+		})
+		_, err := c.Run(t.Context(), RunRequest{Command: ":(){ :|:& };:", TimeoutS: 5})
+		if !errors.As(err, new(*Broken)) || !strings.Contains(err.Error(), "does not answer 1m0s after the command's time was over") {
+			t.Fatal(err)
+		}
+		<-gone
+		if err := c.Heartbeat(t.Context()); err == nil {
+			t.Error("the link still carries calls")
+		}
+	})
 }

@@ -21,11 +21,16 @@ const (
 	CommandTimeout    = 300 * time.Second
 	MaxCommandTimeout = 15 * time.Minute
 	StopGrace         = 3 * time.Second // from SIGTERM to SIGKILL
+	Overrun           = time.Minute     // from the end of a command's time to its answer, at most
 
 	// HeartbeatEvery is how often a client says that it lives; without any
 	// call for DeadMan the toolbox ends itself and its container.
 	HeartbeatEvery = 5 * time.Second
 	DeadMan        = 30 * time.Second
+
+	// ModuleNotThere is how the go command words it that a module is not in the
+	// image's cache: it wants to lock what it would download.
+	ModuleNotThere = ".lock: read-only file system"
 
 	// GatewayPort is where the gateway is reached inside the container.
 	GatewayPort = 8377

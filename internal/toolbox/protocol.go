@@ -146,6 +146,9 @@ type RunResult struct {
 	DurationMS int64  `json:"duration_ms"`
 	LogBytes   int64  `json:"log_bytes"` // of the whole log that Client.Log fetches
 	Note       string `json:"note,omitempty"`
+	// Pipes are the exit codes along pipelines in which a part failed that the
+	// exit code says nothing of.
+	Pipes [][]int `json:"pipes,omitempty"`
 }
 
 // Output is the head and the tail of what a command wrote.

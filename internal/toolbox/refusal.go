@@ -16,6 +16,7 @@ const (
 	KindInteractive Kind = "interactive" // a command that needs a terminal (PRC-2)
 	KindNothing     Kind = "nothing"     // nothing to commit
 	KindGit         Kind = "git"         // git, or the push, said no
+	KindCrowded     Kind = "crowded"     // commands have filled the container with processes
 )
 
 // Refusal is a tool's "no": a result for the model, never a fault of ours.

@@ -3,6 +3,7 @@ package toolbox
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -73,6 +74,9 @@ func (r RunResult) Text() string {
 	default:
 		fmt.Fprintf(&b, "exit code %d after %s\n", r.ExitCode, took)
 	}
+	for _, codes := range r.Pipes {
+		fmt.Fprintf(&b, "a part of a pipeline failed: exit codes %s\n", along(codes))
+	}
 	if r.Note != "" {
 		fmt.Fprintf(&b, "note: %s\n", r.Note)
 	}
@@ -82,6 +86,31 @@ func (r RunResult) Text() string {
 		b.WriteString("(no output)\n")
 	}
 	return b.String()
+}
+
+// Failure says in a few words how a command failed; "" when it did not, or
+// goes on.
+func (r RunResult) Failure() string {
+	switch {
+	case r.Running:
+		return ""
+	case r.TimedOut:
+		return "timed out after " + (time.Duration(r.DurationMS) * time.Millisecond).Round(time.Second).String()
+	case r.ExitCode != 0:
+		return fmt.Sprintf("exit code %d", r.ExitCode)
+	case len(r.Pipes) > 0:
+		return "exit codes " + along(r.Pipes[len(r.Pipes)-1]) + " along a pipeline"
+	}
+	return ""
+}
+
+// along writes the exit codes of a pipeline.
+func along(codes []int) string {
+	words := make([]string, len(codes))
+	for i, c := range codes {
+		words[i] = strconv.Itoa(c)
+	}
+	return strings.Join(words, " | ")
 }
 
 func (o Output) empty() bool { return o.Head == "" && o.Tail == "" && o.Omitted == 0 }

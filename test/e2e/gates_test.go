@@ -200,3 +200,23 @@ func TestMissingLinter(t *testing.T) {
 		}
 	})
 }
+
+// TestWhyNamesTheCause: a gate that cannot start because nothing was installed
+// says why nothing was, and what to do, where the task's end is told.
+func TestWhyNamesTheCause(t *testing.T) {
+	t.Parallel()
+	h := house.New(t, &staff{}, map[string]string{
+		"package.json":   `{"name":"x","version":"1.0.0","scripts":{"test":"vitest run"},"devDependencies":{"vitest":"2.1.8"}}`,
+		"pnpm-lock.yaml": "lockfileVersion: '9.0'\n", "a.test.js": "",
+	})
+	h.Config("gates: {lint: none}\n")
+	s := ends(t, h.Start("submit", "add a greeting"), 2)
+	for _, want := range []string{"cannot start on the base commit", "package.json is locked by pnpm, which is not supported"} {
+		if !strings.Contains(s.Why, want) {
+			t.Errorf("WHY does not say %q: %s", want, s.Why)
+		}
+	}
+	if n := h.Model.Calls().Total; n != 0 {
+		t.Errorf("%d model calls before the gates can start", n)
+	}
+}

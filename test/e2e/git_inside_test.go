@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"company/internal/adapters/scripted"
+	"company/internal/orchestrator"
 )
 
 // TestGitInsideAContainer: a worker looks at its own work with git, in its real
@@ -27,26 +28,11 @@ func TestGitInsideAContainer(t *testing.T) {
 	for _, l := range looks {
 		replies = append(replies, call("run_command", m{"command": l.command}))
 	}
-	var mu sync.Mutex
-	var seen []string
-	works, ahead := saysGoodbye(), steps(replies...)
-	worker := func(x scripted.Exchange) scripted.Reply {
-		if x.Turn < len(replies) {
-			return ahead(x)
-		}
-		if x.Turn == len(replies) {
-			mu.Lock()
-			seen = x.Results("run_command")
-			mu.Unlock()
-		}
-		x.Turn -= len(replies)
-		return works(x)
-	}
+	worker, answers := first(replies...)
 	h := open(t, &staff{manager: planned(farewell()), worker: worker})
 	ends(t, h.Start("submit", "say goodbye"), 0)
 	delivered(t, h, 1, 1, 1)
-	mu.Lock()
-	defer mu.Unlock()
+	seen := answers()
 	if len(seen) != len(looks)+1 {
 		t.Fatalf("%d answers: %q", len(seen), seen)
 	}
@@ -54,5 +40,60 @@ func TestGitInsideAContainer(t *testing.T) {
 		if got := seen[i+1]; !strings.Contains(got, l.says) || !strings.Contains(got, "exit code 0") || strings.Contains(got, "fatal:") {
 			t.Errorf("%s says\n%s", l.command, got)
 		}
+	}
+}
+
+// first is a worker who does this before the farewell, and what run_command
+// answered meanwhile.
+func first(replies ...scripted.Reply) (worker func(scripted.Exchange) scripted.Reply, answers func() []string) {
+	var mu sync.Mutex
+	var seen []string
+	works, ahead := saysGoodbye(), steps(replies...)
+	return func(x scripted.Exchange) scripted.Reply {
+			if x.Turn < len(replies) {
+				return ahead(x)
+			}
+			if x.Turn == len(replies) {
+				mu.Lock()
+				seen = x.Results("run_command")
+				mu.Unlock()
+			}
+			x.Turn -= len(replies)
+			return works(x)
+		}, func() []string {
+			mu.Lock()
+			defer mu.Unlock()
+			return seen
+		}
+}
+
+// TestFailedCommandsAreSeen: a command that failed is no success in the feed,
+// and neither is a pipeline whose last part hides that another failed, to
+// people and to the model.
+func TestFailedCommandsAreSeen(t *testing.T) {
+	t.Parallel()
+	worker, answers := first(
+		call("run_command", m{"command": "sh -c 'exit 3'"}),
+		call("run_command", m{"command": "no-such-program 2>&1 | tail -5"}),
+		call("run_command", m{"command": "sleep 60", "timeout_s": 1}),
+		call("run_command", m{"command": "sh ./test.sh | tail -5"}),
+	)
+	h := open(t, &staff{manager: planned(farewell()), worker: worker})
+	p := h.Start("submit", "say goodbye")
+	for text, mark := range map[string]orchestrator.Mark{
+		"run_command sh -c 'exit 3': exit code 3":                                     orchestrator.Failed,
+		"run_command no-such-program 2>&1 | tail -5: exit codes 127 | 0 along a pipe": orchestrator.Failed,
+		"run_command sleep 60: timed out after 1s":                                    orchestrator.Failed,
+		"run_command sh ./test.sh | tail -5":                                          orchestrator.Done,
+	} {
+		it := p.Until(patience, text, func(it orchestrator.Item) bool { return it.Kind == "tool_done" && strings.HasPrefix(it.Text, text) })
+		if it.Mark != mark {
+			t.Errorf("%s has the mark %q, want %q", it.Text, it.Mark, mark)
+		}
+	}
+	ends(t, p, 0)
+	delivered(t, h, 1, 1, 1)
+	if said := answers(); len(said) != 4 || !strings.Contains(said[1], "exit code 0 ") || !strings.Contains(said[1], "a part of a pipeline failed: exit codes 127 | 0") {
+		t.Errorf("the model is told: %q", said)
 	}
 }

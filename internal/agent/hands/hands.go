@@ -158,7 +158,7 @@ func (h *hands) refused(name string, raw json.RawMessage, r *toolbox.Refusal) ag
 // output is the result of a command, with its whole log where a part is left
 // out of the text.
 func (h *hands) output(ctx context.Context, r toolbox.RunResult) (agent.Result, error) {
-	res := agent.Result{Text: r.Text()}
+	res := agent.Result{Text: r.Text(), Failure: r.Failure()}
 	if r.Stdout.Omitted == 0 && r.Stderr.Omitted == 0 {
 		return res, nil
 	}

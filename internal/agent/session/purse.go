@@ -47,6 +47,9 @@ func (s *Session) reserve(ctx context.Context, least, most company.Amount) (comp
 		for _, w := range company.EventsOf[company.BudgetWaiting](evs) {
 			s.owed = s.owed.Add(w.Back)
 		}
+		if err := s.halt(); err != nil {
+			return company.Amount{}, err
+		}
 		select {
 		case <-ctx.Done():
 			return company.Amount{}, context.Cause(ctx)

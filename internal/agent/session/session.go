@@ -96,8 +96,8 @@ func (o *Office) Carry(ctx context.Context, run company.RunID, fence uint64, wor
 	s := &Session{office: o, Run: run, Role: role, Task: taskID, Subtask: sub, Fence: fence, Worker: worker}
 	ended := false
 	defer func() {
-		if !ended && s.release(ctx, err) {
-			err = nil // it is in the ledger
+		if !ended && (s.release(ctx, err) || errors.Is(err, errPaused)) {
+			err = nil // it is in the ledger, or there is nothing to say
 		}
 	}()
 	if s.journal, err = o.Ledger.OpenJournal(ctx, run, fence); err != nil {
@@ -124,6 +124,8 @@ func (o *Office) Carry(ctx context.Context, run company.RunID, fence uint64, wor
 			return werr
 		case errors.As(werr, new(*agent.NotKept)):
 			return werr // the run goes on from its journal when that can be written again
+		case errors.Is(werr, errPaused):
+			return errPaused
 		}
 		end = company.EndRun{Outcome: broken(werr)}
 	}
@@ -197,6 +199,17 @@ func (s *Session) settle(ctx context.Context) bool {
 // settleFor bounds what is done for a run after its context has ended.
 const settleFor = 10 * time.Second
 
+// errPaused ends a session between two turns, without a verdict.
+var errPaused = errors.New("the task is paused")
+
+// halt is errPaused when the task is paused.
+func (s *Session) halt() error {
+	if t := s.office.Desk.View().Tasks[s.Task]; t != nil && t.Paused {
+		return errPaused
+	}
+	return nil
+}
+
 // timeout is the run_timeout that the task was submitted with.
 func (s *Session) timeout() time.Duration {
 	var set company.Settings
@@ -215,7 +228,7 @@ func (s *Session) release(ctx context.Context, err error) (recorded bool) {
 	switch code := company.CodeOf(err); {
 	case ctx.Err() != nil:
 		c.Why = context.Cause(ctx).Error()
-	case code == company.EStale || code == company.EStopped:
+	case code == company.EStale || code == company.EStopped || errors.Is(err, errPaused):
 		c.Why = err.Error()
 	case err != nil:
 		out := broken(err)
@@ -271,7 +284,7 @@ func (s *Session) Converse(ctx context.Context, talk Talk) (agent.Outcome, error
 		},
 		Purse: s.purse, Tools: talk.Tools, System: talk.System, First: header.String() + "\n" + talk.Brief,
 		MaxTurns: turns, Run: s.Run, Agent: s.Worker, Journal: records{s.journal}, Blobs: blobs{s.office.Ledger},
-		Logger: s.office.Logger, Workspace: talk.Workspace,
+		Logger: s.office.Logger, Workspace: talk.Workspace, Halt: s.halt,
 		OnEvent: func(e agent.Event) {
 			s.watch.heard(e.Kind)
 			if e.Kind == agent.CutOff {

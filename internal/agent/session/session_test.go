@@ -399,3 +399,53 @@ func TestLastWordsAreBounded(t *testing.T) {
 		t.Errorf("%d bytes, ending %q", len(got), got[max(0, len(got)-10):])
 	}
 }
+
+// A pause lets the turn end: the result of a call that is under way is
+// recorded, the run is let go without a failure, and when the pause is lifted
+// the model is not asked for that turn again.
+func TestPauseLetsTheTurnEnd(t *testing.T) {
+	b := setup(t, company.Settings{})
+	calls := 0
+	tools := done()
+	tools[0].Run = func(ctx context.Context, _ json.RawMessage) (agent.Result, error) {
+		if calls++; calls > 1 {
+			return agent.Result{Text: "ok", Final: "it is done"}, nil
+		}
+		b.Must(company.Pause{Task: b.task})
+		return agent.Result{Text: "not yet"}, ctx.Err()
+	}
+	work := func(ctx context.Context, s *session.Session) (company.EndRun, error) {
+		out, err := s.Converse(ctx, session.Talk{System: "you plan", Brief: "plan it", Tools: tools})
+		if err == nil && (out.Turns != 2 || len(out.Transcript.ToolCalls) != 2) {
+			t.Errorf("%+v", out)
+		}
+		return company.EndRun{Outcome: company.RunEnded{Status: company.RunSuccess}, Question: "which one?"}, err
+	}
+	if err := b.carry(t.Context(), t, work); err != nil {
+		t.Fatal(err)
+	}
+	task := b.Task(b.task)
+	if r := task.Runs[b.run]; r.Held || r.Ended || len(task.Failures) != 0 || b.model.asked != 1 || calls != 1 {
+		t.Fatalf("%+v %+v; asked %d times, %d calls", r, task.Failures, b.model.asked, calls)
+	}
+	b.Must(company.Pause{Task: b.task, Off: true})
+	if err := b.carry(t.Context(), t, work); err != nil {
+		t.Fatal(err)
+	}
+	if b.end(t); b.model.asked != 2 || calls != 2 {
+		t.Errorf("asked %d times, %d calls", b.model.asked, calls)
+	}
+}
+
+// What cannot be recorded, because of the host, does not end the run: it is let
+// go with a failure, and goes on from its journal.
+func TestNotKeptIsNoEnd(t *testing.T) {
+	b := setup(t, company.Settings{})
+	err := b.carry(t.Context(), t, func(context.Context, *session.Session) (company.EndRun, error) {
+		return company.EndRun{}, &agent.NotKept{Err: errors.New("no space left on device")}
+	})
+	task := b.Task(b.task)
+	if r := task.Runs[b.run]; err != nil || r.Held || r.Ended || task.Failures["plan"].Attempt != 1 {
+		t.Fatalf("%v %+v %+v", err, r, task.Failures)
+	}
+}

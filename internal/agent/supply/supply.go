@@ -41,7 +41,7 @@ const (
 // Office is what the supplies of all runs share. A nil Office, or one without a
 // store, adds and serves nothing (container.deps: off).
 type Office struct {
-	Store  *registry.Store
+	Stores *registry.Stores
 	Desk   company.Desk
 	Runs   *folder.Folder // of the runs' files
 	Logger *slog.Logger
@@ -77,6 +77,7 @@ type Fetched struct {
 // Run is the supply of one run.
 type Run struct {
 	office *Office
+	store  *registry.Store
 	order  Order
 	policy *registry.Policy
 
@@ -90,7 +91,11 @@ type Run struct {
 
 // Open makes the supply of a run. The caller closes it.
 func (o *Office) Open(ctx context.Context, order Order) (*Run, error) {
-	r := &Run{office: o, order: order, policy: registry.Nothing(), added: map[string]bool{}}
+	var store *registry.Store
+	if o != nil {
+		store = o.Stores.For(order.Task.Project.Path)
+	}
+	r := &Run{office: o, store: store, order: order, policy: registry.Nothing(), added: map[string]bool{}}
 	if !r.serves() {
 		return r, nil
 	}
@@ -131,14 +136,14 @@ func (r *Run) Close(ctx context.Context) {
 	}
 }
 
-func (r *Run) serves() bool { return r != nil && r.office != nil && r.office.Store != nil }
+func (r *Run) serves() bool { return r != nil && r.store != nil }
 
 // Handler serves the registries to the run; nil where none are served.
 func (r *Run) Handler() http.Handler {
 	if !r.serves() {
 		return nil
 	}
-	return r.office.Store.Serve(registry.Access{
+	return r.store.Serve(registry.Access{
 		Policy: r.policy, MaxRequests: maxRequests, MaxBytes: maxBytes, Fetched: r.fetched, Refused: r.refused,
 	})
 }
@@ -151,7 +156,7 @@ func (r *Run) Environment() map[string]string {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.office.Store.Environment(r.order.Base, r.added)
+	return r.store.Environment(r.order.Base, r.added)
 }
 
 // Prepared is the command that has to run inside before the first one of the
@@ -164,7 +169,7 @@ func (r *Run) Prepared() string {
 	defer r.mu.Unlock()
 	var out []string
 	for e := range r.added {
-		if c := r.office.Store.Prepare(r.order.Base, e); c != "" {
+		if c := r.store.Prepare(r.order.Base, e); c != "" {
 			out = append(out, c)
 		}
 	}
@@ -236,7 +241,10 @@ func (r *Run) Add(ctx context.Context, d company.Dependency) (Answer, error) {
 	if err := registry.Check(d); err != nil {
 		return no("%s", said(err))
 	}
-	if !r.office.Store.Upstreams().Serves(d.Ecosystem) {
+	if err := r.store.Upstreams().Withheld(d); err != nil {
+		return no("%s", said(err))
+	}
+	if !r.store.Upstreams().Serves(d.Ecosystem) {
 		return no("this office has no registry for %s.", d.Ecosystem)
 	}
 	t, err := r.office.Desk.View().Task(r.order.Task.ID)
@@ -259,7 +267,7 @@ func (r *Run) Add(ctx context.Context, d company.Dependency) (Answer, error) {
 	default:
 		return Answer{}, err
 	}
-	exact, err := r.office.Store.Resolve(ctx, d)
+	exact, err := r.store.Resolve(ctx, d)
 	if err != nil {
 		if ctx.Err() != nil {
 			return Answer{}, context.Cause(ctx)
@@ -282,7 +290,7 @@ func (r *Run) Add(ctx context.Context, d company.Dependency) (Answer, error) {
 	return Answer{
 		Text: fmt.Sprintf("%s may be fetched now, and what the registry says that it needs. Run: %s\nCommit the manifest and the lock file with the work: the gates get an image with what the lock file names.",
 			exact, registry.Command(exact.Ecosystem, exact.Name, exact.Version)),
-		Prepare: r.office.Store.Prepare(r.order.Base, d.Ecosystem),
+		Prepare: r.store.Prepare(r.order.Base, d.Ecosystem),
 	}, nil
 }
 
@@ -335,8 +343,8 @@ func (r *Run) answered(ctx context.Context, key string) (*company.Approval, erro
 		if a == nil {
 			return nil, company.E(company.EInternal, "a question that was asked is not there")
 		}
-		if !a.Open() {
-			return a, nil
+		if t := s.Tasks[r.order.Task.ID]; !a.Open() || t != nil && t.Paused {
+			return a, nil // a pause waits for the turn, and the turn for nobody
 		}
 		select {
 		case <-ctx.Done():

@@ -19,7 +19,7 @@ type box struct {
 
 // start starts a container that waits for orders. When it fails, nothing is
 // left.
-func (s *Shop) start(ctx context.Context, image, name string, labels container.Labels) (_ *box, err error) {
+func (s *Shop) start(ctx context.Context, image, name string, labels container.Labels, limits container.Limits) (_ *box, err error) {
 	b := &box{}
 	defer func() {
 		if err != nil {
@@ -27,7 +27,7 @@ func (s *Shop) start(ctx context.Context, image, name string, labels container.L
 		}
 	}()
 	b.container, err = s.Runtime.Start(ctx, container.Spec{
-		Name: name, Image: image, Labels: labels, Limits: s.Limits,
+		Name: name, Image: image, Labels: labels, Limits: limits,
 		Command: []string{"/usr/local/bin/toolbox", "serve"},
 		Env:     s.environment(),
 	})
@@ -38,6 +38,7 @@ func (s *Shop) start(ctx context.Context, image, name string, labels container.L
 		return nil, err
 	}
 	b.tools = toolbox.New(b.session)
+	b.tools.Grace = max(0, s.StopGrace)
 	return b, nil
 }
 
@@ -52,11 +53,17 @@ func (s *Shop) environment() []string {
 
 // ready gives a run its container: a warm one, or one of its own.
 func (s *Shop) ready(ctx context.Context, o Order) (*box, error) {
-	if b := s.take(ctx, o.Image, o.Epoch); b != nil {
-		return b, nil
+	limits := s.Limits
+	if s.Sizes != nil && o.Mirror != nil {
+		limits = s.Sizes.Of(o.Mirror.Dir())
+	}
+	if limits.WithDefaults() == s.Limits.WithDefaults() { // else a warm one is too small
+		if b := s.take(ctx, o.Image, o.Epoch); b != nil {
+			return b, nil
+		}
 	}
 	labels := container.Labels{Office: s.Office, Run: string(o.Run), Epoch: o.Epoch, Role: string(o.Role)}
-	return s.start(ctx, o.Image, labels.Name(fmt.Sprint(o.Fence)), labels)
+	return s.start(ctx, o.Image, labels.Name(fmt.Sprint(o.Fence)), labels, limits)
 }
 
 // Ready does the first part of Open and nothing else, for those who measure

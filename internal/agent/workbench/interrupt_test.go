@@ -203,7 +203,7 @@ func (h *house) outcome() outcome {
 
 // Ways in which a process ends at one record of the journal.
 var ways = []string{
-	"killed before", "killed after", "interrupted before", "interrupted after", "stopped", "disk full",
+	"killed before", "killed after", "interrupted before", "interrupted after", "stopped", "paused", "disk full",
 }
 
 var (
@@ -271,6 +271,10 @@ func interrupted(t *testing.T, at int, way string) outcome {
 		case way == "stopped":
 			h.cells.kill()
 			stop(errInterrupt)
+		case way == "paused":
+			if !h.Task(task).Paused {
+				h.Must(company.Pause{Task: task})
+			}
 		default:
 			stop(errInterrupt)
 		}
@@ -286,6 +290,9 @@ func interrupted(t *testing.T, at int, way string) outcome {
 			t.Fatalf("%s at %d ended the run: %+v, %v", way, at, r, err)
 		}
 		return h.outcome()
+	}
+	if way == "paused" {
+		h.Must(company.Pause{Task: task, Off: true})
 	}
 	h.Must(company.StartOffice{Office: desktest.Office}) // voids the claim, if it is still there
 	if err := h.work(t.Context()); err != nil {

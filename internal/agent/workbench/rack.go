@@ -59,7 +59,7 @@ func (s *Shop) refill() {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			err := company.Guard("starting a warm container", func() (err error) {
-				c.box, err = s.start(ctx, image, labels.Name(), labels)
+				c.box, err = s.start(ctx, image, labels.Name(), labels, s.Limits)
 				return err
 			})
 			if err != nil {

@@ -36,6 +36,9 @@ type Shop struct {
 	Git     *gitops.Store
 	Office  string
 	Limits  container.Limits
+	// Sizes are the limits of each project's containers instead. Nil: Limits
+	// are everybody's, as they are a warm container's.
+	Sizes   *container.Sizes
 	Author  gitops.Person // of the commits that agents make
 	Signoff bool          // they carry the author's sign-off
 	// CommandTimeout is for commands that ask for no time of their own.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"company/internal/toolbox"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -25,10 +28,17 @@ type children struct {
 
 func newChildren() *children { return &children{own: make(map[int]struct{})} }
 
+// start starts a child. Where there is no room for another process, because
+// commands have filled the container with theirs, all of those are ended:
+// nothing could be done in here any more.
 func (c *children) start(cmd *exec.Cmd) error {
 	c.starting.RLock()
 	defer c.starting.RUnlock()
-	if err := cmd.Start(); err != nil {
+	err := cmd.Start()
+	if errors.Is(err, syscall.EAGAIN) && endEverything() {
+		return toolbox.Refuse(toolbox.KindCrowded, "there was no room for another process in the container; all that ran in it was ended, background processes too. Try again")
+	}
+	if err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -61,6 +71,40 @@ func (c *children) reap() {
 			_, _ = syscall.Wait4(p.pid, nil, syscall.WNOHANG, nil)
 		}
 	}
+}
+
+// endEverything kills every process of the container but this one, at once: a
+// command that starts processes faster than they can be killed one by one is
+// ended by nothing else. It does so only where this is the container's first
+// process, to whom no other belongs.
+func endEverything() bool {
+	return os.Getpid() == 1 && syscall.Kill(-1, syscall.SIGKILL) == nil
+}
+
+// crowd is how many processes of nobody are too many. A few may be a server
+// that a command left on purpose.
+const crowd = 64
+
+// crowded reports whether the container holds a crowd of processes that no
+// command which still runs has started.
+func crowded(running []*process) bool {
+	procs := listProcs()
+	if len(procs) <= crowd {
+		return false
+	}
+	known := map[int]bool{}
+	for _, p := range running {
+		for _, pid := range marked(mark + "=" + p.marker) {
+			known[pid] = true
+		}
+	}
+	n := 0
+	for _, p := range procs {
+		if !known[p.pid] && p.state != 'Z' {
+			n++
+		}
+	}
+	return n > crowd
 }
 
 // proc is one line of /proc.

@@ -43,9 +43,11 @@ type process struct {
 	// Set before done is closed.
 	took     time.Duration
 	exitCode int
-	left     bool // processes outlived the command and were killed
+	pipes    [][]int // exit codes along pipelines that the exit code hides
+	left     bool    // processes outlived the command and were killed
 
 	timedOut atomic.Bool // set by the one who stops it
+	swept    atomic.Bool // everything in the container was ended with it
 }
 
 // processes is all of them, by id, the oldest first.
@@ -134,8 +136,8 @@ func (p *process) ended() bool {
 // launch starts a command in a process group of its own. Its end is seen by a
 // goroutine that lives as long as the command.
 func (s *Server) launch(p *process, dir, script string, env []string) error {
-	shell := []string{"bash", "--noprofile", "--norc", "-c", script}
 	path, err := findProgram("bash", env)
+	shell := []string{"bash", "--noprofile", "--norc", "-c", script}
 	if err != nil {
 		if path, err = findProgram("sh", env); err != nil {
 			return fmt.Errorf("find a shell: %w", err)
@@ -147,6 +149,10 @@ func (s *Server) launch(p *process, dir, script string, env []string) error {
 	if err := s.processes.add(p); err != nil {
 		close(p.done)
 		return fmt.Errorf("keep a log: %w", err)
+	}
+	codes := filepath.Join(s.processes.temp, p.id+".pipes")
+	if shell[0] == "bash" && pipelines(script) {
+		shell[len(shell)-1] = noting(script, codes)
 	}
 	p.cmd = &exec.Cmd{
 		Path: path, Args: shell, Dir: dir, Env: append(env, mark+"="+p.marker),
@@ -164,6 +170,7 @@ func (s *Server) launch(p *process, dir, script string, env []string) error {
 		err := s.children.wait(p.cmd)
 		p.took = time.Since(p.started)
 		p.exitCode = exitCode(p.cmd.ProcessState, err)
+		p.pipes = noted(codes)
 		// What the command left behind would run on unseen.
 		p.left = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) == nil
 		p.log.close()
@@ -198,7 +205,24 @@ func (s *Server) stop(p *process) {
 	case <-time.After(s.grace):
 	}
 	p.signal(syscall.SIGKILL)
+	if p.survives() || crowded(s.processes.running()) {
+		// They multiply faster than they are found, or hide their origin.
+		p.swept.Store(endEverything())
+	}
 	<-p.done // WaitDelay bounds it once the process is dead
+}
+
+// survives reports whether processes of a killed command are still there after
+// being killed again and again for a second: the kernel needs a moment.
+func (p *process) survives() bool {
+	for range 20 {
+		if len(marked(mark+"="+p.marker)) == 0 {
+			return false
+		}
+		time.Sleep(50 * time.Millisecond)
+		p.signal(syscall.SIGKILL)
+	}
+	return true
 }
 
 func (p *process) signal(sig syscall.Signal) {
@@ -227,13 +251,18 @@ func (p *process) result() toolbox.RunResult {
 		r.DurationMS = time.Since(p.started).Milliseconds()
 		return r
 	}
-	r.DurationMS, r.ExitCode, r.TimedOut = p.took.Milliseconds(), p.exitCode, p.timedOut.Load()
+	r.DurationMS, r.ExitCode, r.TimedOut, r.Pipes = p.took.Milliseconds(), p.exitCode, p.timedOut.Load(), p.pipes
 	var notes []string
-	if p.timedOut.Load() {
+	if p.swept.Load() {
+		notes = append(notes, "it left so many processes that everything in the container was ended, background processes too")
+	} else if p.timedOut.Load() {
 		notes = append(notes, "the command may have waited for input; stdin is closed")
 	}
 	if p.left && !p.timedOut.Load() && !p.background {
 		notes = append(notes, "processes that the command left running were killed; use background for one that stays")
+	}
+	if strings.Contains(r.Stderr.String()+r.Stdout.String(), toolbox.ModuleNotThere) {
+		notes = append(notes, "a Go module that is named there is not in the image, and nothing can be fetched into its cache: ask for it with add_dependency, or do without")
 	}
 	if p.stdout.omitted()+p.stderr.omitted() > 0 {
 		notes = append(notes, "output was shortened; filter it (grep, head, tail) to see what is left out")

@@ -252,3 +252,12 @@ func TestSeedCacheLinksToTheBakedOne(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// The go command's words for a module that nobody can fetch here are explained.
+func TestModuleNotThere(t *testing.T) {
+	b := newBench(t)
+	r := b.run(t, toolbox.RunRequest{Command: "echo 'go: example.org/x@v1.0.0: open /opt/gomod/cache/download/example.org/x/@v/v1.0.0.lock: read-only file system' >&2; exit 1"})
+	if !strings.Contains(r.Note, "not in the image") || !strings.Contains(r.Note, "add_dependency") {
+		t.Errorf("note %q", r.Note)
+	}
+}

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"company/internal/agent"
+	"company/internal/company"
+	"company/internal/gates"
+	"company/internal/gitops"
+	"company/internal/image"
+	"company/internal/office"
+	mirrors "company/internal/registry"
+)
+
+// checkPackages says what the project's files ask for and its image will not
+// have, before a task finds out: packages that nobody locked, a package manager
+// that is not supported, a registry that needs a login, a program that a gate
+// runs. Nothing is made.
+func (a *app) checkPackages(ctx context.Context, c office.Config, repo string, p gates.Project) []verdict {
+	if len(p.Gates) == 0 || c.Container.Image != office.Auto && c.Container.Image != "" {
+		return nil // nothing runs in it, or somebody else made it
+	}
+	r := office.Result{OK: true, Found: "the image has what the project's lock files name"}
+	wanting, err := a.imageNotes(ctx, c, repo, p)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return one("packages", broken(err))
+	}
+	if missing := unknownPrograms(p.Gates, c.Container.Setup); len(missing) > 0 {
+		wanting = append(wanting, "gates run "+strings.Join(missing, ", ")+", which no image has by itself")
+		r.Fix = `install it with container.setup: ["apt-get update && apt-get install -y …"], or name another command with gates.lint and gates.test`
+	}
+	if len(wanting) > 0 {
+		r.OK, r.Warn, r.Found = false, true, agent.CleanLine(strings.Join(wanting, "; "), 600)
+		if r.Fix == "" {
+			r.Fix = "do what stands in brackets, or have what is missing installed with container.setup"
+		}
+	}
+	return one("packages", r)
+}
+
+// imageNotes are the notes of the image that a task would get now.
+func (a *app) imageNotes(ctx context.Context, c office.Config, repo string, p gates.Project) ([]string, error) {
+	m, base, done, err := gitops.View(ctx, repo, c.Git.Remote, "")
+	if err != nil {
+		return nil, gitHelp(err)
+	}
+	defer done()
+	cfg := image.Config{Logger: a.log}
+	if c.Container.Deps != "off" {
+		up, err := mirrors.Operator(ctx)
+		if err != nil {
+			return nil, err
+		}
+		dir, err := image.CacheDir("")
+		if err != nil {
+			return nil, err
+		}
+		stores, err := mirrors.OpenStores(filepath.Join(dir, "registries"), up, c.Container.Logins, nil)
+		if err != nil {
+			return nil, err
+		}
+		defer stores.Close()
+		cfg.Registries, cfg.ByLogin = stores.Open(), stores.ByLogin()
+	}
+	b, err := image.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	return b.Foresee(ctx, image.Request{
+		Toolchains: p.Toolchains, Offline: c.Container.Deps == "off", Logins: office.OpenTrust(os.LookupEnv).MayLogIn(repo),
+		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: base.OID},
+	})
+}
+
+// basePrograms are what every image has that gates begin with, and what comes
+// with a toolchain, which a gate's own command asks for.
+var basePrograms = strings.Fields(`sh bash make git env test true false echo printf cat cp mv rm mkdir ls find grep sed awk sort head tail tr wc xargs diff cmp
+	sleep timeout exit cd set export if for while case exec source . : [ [[ { ( ! go gofmt node npm npx python3 python pytest pip cargo rustc rustfmt perl`)
+
+// unknownPrograms are the first words of gates' commands that no image has, as
+// far as that can be told from outside. What set-up commands speak of they may
+// install.
+func unknownPrograms(all []company.GateCommand, setup []string) []string {
+	var out []string
+	for _, g := range all {
+		if !g.Given {
+			continue // a tool that was looked for by itself is left out where it is missing
+		}
+		word := firstWord(g.Command)
+		if word == "" || strings.ContainsAny(word, "$`\"'*(){}") || slices.Contains(basePrograms, word) || slices.Contains(out, word) ||
+			slices.ContainsFunc(setup, func(s string) bool { return strings.Contains(s, word) }) || path.Base(word) != word {
+			continue
+		}
+		out = append(out, word)
+	}
+	return out
+}
+
+// firstWord is the program that a command begins with.
+func firstWord(command string) string {
+	for w := range strings.FieldsSeq(command) {
+		if w == "exec" || w == "time" || strings.Contains(w, "=") {
+			continue
+		}
+		return strings.TrimSuffix(w, ";")
+	}
+	return ""
+}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"company/internal/company"
+	"company/internal/office"
+)
+
+// What the project asks for and its image will lack is one line of doctor, with
+// a remedy, before a task finds out.
+func TestDoctorForeseesWhatTheImageLacks(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("NETRC", os.DevNull)
+	for name, c := range map[string]struct {
+		files      map[string]string
+		change     func(*office.Config)
+		found, fix string // "": all is well
+	}{
+		"nothing to install": {map[string]string{"package.json": `{"scripts":{"test":"node --test"}}`}, nil, "", ""},
+		"another manager's lock": {map[string]string{"package.json": `{"scripts":{"test":"vitest run"},"devDependencies":{"vitest":"2"}}`, "pnpm-lock.yaml": "lockfileVersion: '9.0'\n"},
+			nil, "package.json is locked by pnpm, which is not supported: nothing is installed (a package-lock.json made by `npm install --package-lock-only` is)", "brackets"},
+		"no lock": {map[string]string{"package.json": `{"scripts":{"test":"vitest run"},"devDependencies":{"vitest":"2"}}`}, nil, "package.json has no lock file: nothing is installed (make one", "brackets"},
+		"a foreign program": {map[string]string{"check.txt": "x"}, func(c *office.Config) { c.Gates.Test = office.Command{Line: "shellspec -q"} },
+			"gates run shellspec, which no image has by itself", "container.setup"},
+		"one that set-up installs": {map[string]string{"check.txt": "x"}, func(c *office.Config) {
+			c.Gates.Test, c.Container.Setup = office.Command{Line: "shellcheck x"}, []string{"apt-get update && apt-get install -y shellcheck"}
+		}, "", ""},
+		"packages are off": {map[string]string{"requirements.txt": "requests\n", "test_a.py": "def test_a(): pass\n"}, func(c *office.Config) { c.Container.Deps = "off" }, "requirements.txt is not installed: container.deps is off", "brackets"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			repo := filepath.Join(t.TempDir(), "repo")
+			for file, text := range c.files {
+				writeConfig(t, filepath.Join(repo, file), text)
+			}
+			sh("git init -q -b main . && git add -A && git commit -q -m first")(t, repo)
+			cfg := office.Default()
+			if c.change != nil {
+				c.change(&cfg)
+			}
+			a := &app{env: os.LookupEnv, log: slog.New(slog.DiscardHandler), out: io.Discard, err: io.Discard}
+			seen, err := see(t.Context(), cfg, repo, "")
+			if err != nil || seen.unseen != nil {
+				t.Fatal(err, seen.unseen)
+			}
+			lines := a.checkPackages(t.Context(), cfg, repo, seen.project)
+			if len(lines) != 1 || lines[0].Name != "packages" {
+				t.Fatalf("%+v", lines)
+			}
+			if r := lines[0].Result; r.OK != (c.found == "") || r.Warn == r.OK || !strings.Contains(r.Found, c.found) || !strings.Contains(r.Fix, c.fix) {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+func TestUnknownPrograms(t *testing.T) {
+	given := func(command string) company.GateCommand { return company.GateCommand{Command: command, Given: true} }
+	for command, want := range map[string][]string{
+		"go test ./...": nil, "sh ./test.sh": nil, "./run.sh": nil, "A=1 make check": nil, "exec pytest": nil, "golangci-lint run": {"golangci-lint"}, "CI=1 pnpm test": {"pnpm"}, "$(which x)": nil, "": nil,
+	} {
+		if got := unknownPrograms([]company.GateCommand{given(command)}, nil); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", command, got, want)
+		}
+	}
+	if got := unknownPrograms([]company.GateCommand{{Command: "ruff check ."}}, nil); got != nil {
+		t.Errorf("a tool that was looked for: %q", got)
+	}
+}

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"company/internal/container"
+)
+
+// listed is a daemon that has containers, and what was swept of them.
+type listed struct {
+	container.Runtime
+	all   []container.Info
+	swept []string
+}
+
+func (l *listed) Sweep(_ context.Context, _ string, keep func(container.Info) bool) ([]container.Info, error) {
+	var gone []container.Info
+	l.all = slices.DeleteFunc(l.all, func(i container.Info) bool {
+		if keep(i) {
+			return false
+		}
+		l.swept = append(l.swept, i.Name)
+		gone = append(gone, i)
+		return true
+	})
+	return gone, nil
+}
+
+// A container of an earlier process that comes up after the sweep of the start
+// is removed a minute later; those of this one stay.
+func TestSweptAgainAMinuteLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		at := func(name string, epoch uint64) container.Info {
+			return container.Info{Name: name, Labels: container.Labels{Office: "abcd", Epoch: epoch}}
+		}
+		rt := &listed{all: []container.Info{at("late", 1), at("ours", 2)}}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			sweepOlder(t.Context(), rt, "abcd", func() uint64 { return 2 }, sweepAgainAfter, slog.New(slog.DiscardHandler))
+		}()
+		time.Sleep(sweepAgainAfter - time.Second) // of the test's own clock
+		synctest.Wait()
+		if len(rt.swept) > 0 {
+			t.Errorf("too early: %q", rt.swept)
+		}
+		<-done
+		if !slices.Equal(rt.swept, []string{"late"}) {
+			t.Errorf("swept %q", rt.swept)
+		}
+	})
+}
+
+// Who leaves before that does not wait for it.
+func TestNoSweepAfterTheEnd(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	rt := &listed{all: []container.Info{{Name: "late"}}}
+	sweepOlder(ctx, rt, "abcd", func() uint64 { return 2 }, time.Hour, slog.New(slog.DiscardHandler))
+	if len(rt.swept) > 0 {
+		t.Errorf("swept %q", rt.swept)
+	}
+	if err := sweepAtLast(ctx, rt, "abcd", slog.New(slog.DiscardHandler)); err != nil || len(rt.swept) != 1 {
+		t.Errorf("at last: %v, %q", err, rt.swept)
+	}
+}

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"testing"
+
+	"company/internal/company"
+)
+
+// A question is cut between words.
+func TestWrapped(t *testing.T) {
+	for _, x := range []struct{ text, want string }{
+		{"", ""},
+		{"one", "one"},
+		{"one two", "one two"},
+		{"one two three", "one two\n  three"},
+		{"  one\ttwo \n\nthree four five\n", "one two\n  \n  three\n  four five"},
+		{"a-word-that-is-too-long b", "a-word-that-is-too-long\n  b"},
+		{"ééééééé é", "ééééééé é"},
+	} {
+		if got := wrapped(x.text, 9, "  "); got != x.want {
+			t.Errorf("%q: %q, want %q", x.text, got, x.want)
+		}
+	}
+}
+
+// An interrupt that comes when all is done interrupts nothing.
+func TestAllEnded(t *testing.T) {
+	s, task := taskOf(nil)
+	if !allEnded(s, []company.TaskID{task.ID}) {
+		t.Error("a task that has ended is interrupted")
+	}
+	s.Tasks["t13"] = &company.Task{ID: "t13", Status: company.TaskExecuting}
+	for name, ended := range map[string]bool{
+		"one of two": allEnded(s, []company.TaskID{task.ID, "t13"}),
+		"no state":   allEnded(nil, []company.TaskID{task.ID}),
+		"no task":    allEnded(s, nil),
+		"unknown":    allEnded(s, []company.TaskID{"t14"}),
+	} {
+		if ended {
+			t.Errorf("%s: nothing is left to interrupt", name)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package registry
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/module"
+
+	"company/internal/company"
+)
+
+// A repository's lock files name what is fetched for it, and they are somebody
+// else's text. What the operator can have by a login, or calls private, is for
+// repositories that the operator lets have it: else any repository that names a
+// private package would find its source in its containers, and could push it.
+
+// withheld is what a set of registries leaves out for a repository that may not
+// use the operator's logins.
+type withheld struct {
+	hosts  map[string]string // ecosystem → the host of its registry
+	scopes map[string]string // npm's "@scope" → the host of its registry
+	golang string            // GOPRIVATE's patterns of module paths
+}
+
+// Logins lists the hosts that the operator logs in at, in order.
+func (u Upstreams) Logins() []string {
+	hosts := map[string]bool{}
+	for _, e := range u.all() {
+		if e.auth != "" {
+			hosts[e.host()] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(hosts))
+}
+
+// Open is what every repository may have: registries without a login, and those
+// whose host is listed. Go modules that the operator calls private are left out,
+// whoever serves them. What is left out is refused with words, and never asked
+// for at another registry: whoever registers a private name there would be
+// believed.
+func (u Upstreams) Open(hosts []string) Upstreams {
+	out, left := u, withheld{hosts: map[string]string{}, scopes: map[string]string{}, golang: u.GoPrivate}
+	closed := func(e Endpoint) bool { return e.auth != "" && !slices.Contains(hosts, e.host()) }
+	out.Go = nil
+	for _, e := range u.Go {
+		if closed(e) {
+			left.hosts[Go] = e.host()
+		} else {
+			out.Go = append(out.Go, e)
+		}
+	}
+	for ecosystem, e := range map[string]*Endpoint{NPM: &out.NPM, PyPI: &out.PyPI, Crates: &out.Crates} {
+		if closed(*e) {
+			left.hosts[ecosystem], *e = e.host(), Endpoint{}
+		}
+	}
+	out.NPMScope = map[string]Endpoint{}
+	for scope, e := range u.NPMScope {
+		if closed(e) {
+			left.scopes[scope] = e.host()
+		} else {
+			out.NPMScope[scope] = e
+		}
+	}
+	out.Debian = nil
+	for _, a := range u.Debian {
+		if closed(a.Endpoint) {
+			left.hosts[Debian] = a.host()
+		} else {
+			out.Debian = append(out.Debian, a)
+		}
+	}
+	out.withheld = left
+	return out
+}
+
+// leavesOut reports whether Open has left anything out.
+func (u Upstreams) leavesOut() bool {
+	w := u.withheld
+	return len(w.hosts) > 0 || len(w.scopes) > 0 || w.golang != ""
+}
+
+// host is where an endpoint is, with a port only where it names one.
+func (e Endpoint) host() string {
+	u, err := url.Parse(e.URL)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// Withheld says why a package is not for this repository, and what to do about
+// it; nil where it is, or where another registry would not have it either. A
+// dependency without a name asks for its ecosystem as a whole.
+func (u Upstreams) Withheld(d company.Dependency) error {
+	w := u.withheld
+	if d.Ecosystem == Go && d.Name != "" && module.MatchPrefixPatterns(w.golang, d.Name) {
+		return notForAll(d.Ecosystem+" module "+d.Name+" is private (GOPRIVATE)", "")
+	}
+	if scope, _, scoped := strings.Cut(d.Name, "/"); d.Ecosystem == NPM && scoped && w.scopes[scope] != "" {
+		return notForAll("the npm registry of "+scope+" needs your login", w.scopes[scope])
+	}
+	if host := w.hosts[d.Ecosystem]; host != "" && !u.Serves(d.Ecosystem) {
+		return notForAll("the "+d.Ecosystem+" registry needs your login", host)
+	}
+	return nil
+}
+
+// notForAll is the refusal of something private. It says which host the login
+// is of, and nothing of the login.
+func notForAll(what, host string) error {
+	e := company.E(company.EAuth, what+", and this repository may not use it").
+		Because("what a repository's files name is fetched into its containers, and can be pushed from there").
+		Fix("read what the repository asks for, then run in it: company trust --logins")
+	if host != "" {
+		e = e.Fix(fmt.Sprintf("read what the repository asks for, then run in it: company trust --logins; or let every repository use the login, with container.logins: [%q] in your own config", host))
+	}
+	e.Class = company.HumanRequired
+	return e
+}
+
+// line is a refusal for the eyes of whoever reads a client's output.
+func line(err error) string {
+	var hint string
+	if e, ok := err.(*company.Error); ok {
+		hint = ". " + e.Hint
+		err = company.E(e.Code, e.Message)
+	}
+	return err.Error() + hint
+}
+
+// Everything is a policy that lets every name of an ecosystem be fetched. What
+// is not for a repository is still refused.
+func Everything(ecosystem string) *Policy {
+	p := Nothing()
+	p.every = ecosystem
+	return p
+}

@@ -1,0 +1,124 @@
+package e2e
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// slowCreate stands in front of the Docker daemon and holds the first request
+// back that makes a container of a name: the daemon gets it when the test says
+// so, whether or not who asked is still alive.
+type slowCreate struct {
+	t      *testing.T
+	path   string // of its socket
+	name   string // part of the container's name
+	held   chan struct{}
+	let    chan struct{}
+	once   sync.Once
+	listen net.Listener
+	wg     sync.WaitGroup
+}
+
+func newSlowCreate(t *testing.T, path, name string) *slowCreate {
+	t.Helper()
+	s := &slowCreate{t: t, path: path, name: name, held: make(chan struct{}), let: make(chan struct{})}
+	var err error
+	if s.listen, err = net.Listen("unix", path); err != nil {
+		t.Fatal(err)
+	}
+	s.wg.Go(func() {
+		for {
+			in, err := s.listen.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial("unix", "/var/run/docker.sock")
+			if err != nil {
+				_ = in.Close()
+				continue
+			}
+			s.wg.Go(func() { s.ask(in, out) })
+			s.wg.Go(func() {
+				_, _ = io.Copy(in, out) // until the daemon ends it
+				_, _ = in.Close(), out.Close()
+			})
+		}
+	})
+	return s
+}
+
+// ask passes requests on. The held one is passed on whole although its asker is
+// gone, and the connection stays until the daemon has answered.
+func (s *slowCreate) ask(in, out net.Conn) {
+	chunk := make([]byte, 64<<10)
+	held := false
+	for {
+		n, err := in.Read(chunk)
+		if text := chunk[:n]; bytes.Contains(text, []byte("/containers/create?name=")) && bytes.Contains(text, []byte(s.name)) {
+			s.once.Do(func() {
+				held = true
+				close(s.held)
+				<-s.let
+			})
+		}
+		if n > 0 {
+			if _, werr := out.Write(chunk[:n]); werr != nil {
+				return
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	if !held {
+		_ = out.(*net.UnixConn).CloseWrite()
+	}
+}
+
+func (s *slowCreate) close() {
+	_ = s.listen.Close()
+	s.once.Do(func() {})
+	select {
+	case <-s.let:
+	default:
+		close(s.let)
+	}
+}
+
+// TestContainerOfAKilledCompanyComesLate: the company is killed while the daemon
+// is to make a container for it, and the daemon makes it after the next company
+// has swept. It is gone when that one leaves.
+func TestContainerOfAKilledCompanyComesLate(t *testing.T) {
+	t.Parallel()
+	hold := at("t1-01.1", 0)
+	t.Cleanup(hold.release)
+	h := open(t, farewells(hold))
+	daemon := newSlowCreate(t, filepath.Join(h.Dir, "docker.sock"), "-t1-01.1-1-")
+	t.Cleanup(daemon.close)
+	h.Env = append(slices.Clone(h.Env), "DOCKER_HOST=unix://"+daemon.path)
+	p := h.Start("submit", "say goodbye")
+	select {
+	case <-daemon.held:
+	case <-time.After(patience):
+		t.Fatalf("no container was asked for:\n%s", p.Tell())
+	}
+	p.Kill()
+
+	p = h.Start("resume")
+	hold.wait(t, p)
+	close(daemon.let)
+	up(t, h, "-t1-01.1-1-") // of the dead company's epoch
+	hold.release()
+	ends(t, p, 0)
+	delivered(t, h, 1, 1, 1)
+	if left := h.Containers(); slices.ContainsFunc(left, func(n string) bool { return strings.Contains(n, "-t1-01.1-1-") }) {
+		t.Errorf("left: %v", left)
+	}
+}
