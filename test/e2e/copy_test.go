@@ -1,0 +1,56 @@
+package e2e
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestACopyOfAnOffice: cp -a of a checkout in which a task is under way makes
+// two offices. The copy touches neither the original's container nor its task
+// or branch, and works on tasks of its own; the original goes on as if nothing
+// had been.
+func TestACopyOfAnOffice(t *testing.T) {
+	t.Parallel()
+	h, p, held := atWork(t)
+	original, containers := h.OfficeID(), h.Containers()
+	if len(containers) != 1 {
+		t.Fatalf("containers: %v", containers)
+	}
+	p.Kill()
+	held.release()
+	p.Wait(patience)
+	copied := filepath.Join(h.Dir, "copy")
+	if out, err := exec.Command("cp", "-a", h.Repo, copied).CombinedOutput(); err != nil {
+		t.Fatalf("cp -a: %v\n%s", err, out)
+	}
+	first := h.Repo
+	h.Repo = copied
+	r := h.MustRun(patience, "status")
+	id := h.OfficeID()
+	if id == original || !strings.Contains(r.Stderr, "this office is a copy of "+original) || !strings.Contains(r.Stderr, id+" from now on") {
+		t.Errorf("the copy is %s, the original %s; it says\n%s", id, original, r.Stderr)
+	}
+	says(t, h, []string{"t1  cancelled", "this office is a copy of " + original}, "show", "t1")
+	if got := cleans(t, h); slices.ContainsFunc(got, func(l leftover) bool { return l.Kind == "container" }) {
+		t.Errorf("the copy removed %v", got)
+	}
+	if r := h.Run(patience, "resume"); r.Code == 0 && strings.Contains(r.Stdout+r.Stderr, "t1-01") {
+		t.Errorf("the copy works on the original's task:\n%s%s", r.Stdout, r.Stderr)
+	}
+	ends(t, h.Start("submit", "say goodbye"), 0)
+	h.Repo = first
+	if got := h.Containers(); !slices.Equal(got, containers) {
+		t.Errorf("the original's containers were %v and are %v", containers, got)
+	}
+	ends(t, h.Start("resume"), 0)
+	if h.OfficeID() != original {
+		t.Errorf("the original became %s", h.OfficeID())
+	}
+	branches := strings.Fields(h.Git(h.Origin, "for-each-ref", "--format=%(refname:short)", "refs/heads/develop-*"))
+	if want := []string{"develop-t1-" + original, "develop-t2-" + id}; !slices.Equal(branches, want) {
+		t.Errorf("the remote has %v, want %v", branches, want)
+	}
+}
