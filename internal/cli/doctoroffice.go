@@ -105,6 +105,9 @@ func (a *app) checkOffice(ctx context.Context, p office.Paths, err error, loaded
 	if dir := existing(p.State); unix.Access(dir, unix.W_OK|unix.X_OK) != nil {
 		return one("office", office.Result{Found: dir + " cannot be written", Needed: "a folder of yours", Fix: "take it over with chown, or use another office with --office"})
 	}
+	if err := office.CheckFolders(p); err != nil {
+		return one("office", broken(err))
+	}
 	if !exists(p) {
 		return one("office", office.Result{OK: true, Found: "not opened yet: " + p.Root})
 	}

@@ -74,19 +74,20 @@ func (a *app) preflight(ctx context.Context, paths office.Paths, l office.Loaded
 	ctx, cancel := context.WithTimeout(ctx, preflightFor)
 	defer cancel()
 	var wg sync.WaitGroup
-	var docker, models, cache shortages
+	var docker, models, cache, foreign shortages
 	var doubts []string
 	chosen := ""
 	if !office.Held(paths) {
 		wg.Go(func() { chosen = a.chosenModel(ctx, paths, l) })
 		wg.Go(func() { docker = a.dockerMissing(ctx) })
-		wg.Go(func() { cache = cacheMissing() })
+		wg.Go(func() { cache = shortage(cacheOf()) })
+		wg.Go(func() { foreign = shortage(office.CheckFolders(paths)) })
 		wg.Go(func() { models, doubts = a.modelsMissing(ctx, paths, l) })
 	}
 	seen, err := see(ctx, l.Config, repo, ref)
 	wg.Wait()
 	seen.model, seen.doubts = chosen, doubts
-	missing := append(append(docker, models...), cache...)
+	missing := slices.Concat(docker, models, cache, foreign)
 	if err == nil && seen.unseen != nil && ctx.Err() == nil {
 		// Git cannot read what it names: no later look goes better.
 		err = company.E(company.EGit, "the repository cannot be read").Because(broken(seen.unseen).Found).Fix("git fsck tells what is missing; mend it, or clone it anew")
@@ -117,9 +118,14 @@ func (a *app) chosenModel(ctx context.Context, p office.Paths, l office.Loaded) 
 	return ""
 }
 
-// cacheMissing says that images have no place to be made in.
-func cacheMissing() shortages {
+// cacheOf says whether images have a place to be made in.
+func cacheOf() error {
 	_, err := image.CacheDir("")
+	return err
+}
+
+// shortage is an error as a thing that is missing; none for nil.
+func shortage(err error) shortages {
 	var e *company.Error
 	if !errors.As(err, &e) {
 		return nil

@@ -40,12 +40,23 @@ func (p Paths) refuseForeign() error {
 		case !ownedByUs(info):
 			return refused(path).Because("it belongs to another user").Fix("take it over with chown, or use another office")
 		}
+	}
+	if err := p.refuseTracked(dirs); err != nil {
+		return err
+	}
+	// What git's index says is a submodule has been called one.
+	for _, rel := range dirs {
+		path := filepath.Join(p.base, rel)
 		if _, err := os.Lstat(filepath.Join(path, ".git")); !errors.Is(err, fs.ErrNotExist) {
 			return refused(path).Because("it is a git repository").Fix("move it away, or use another office with --office")
 		}
 	}
-	return p.refuseTracked(dirs)
+	return nil
 }
+
+// CheckFolders refuses an office whose own folders somebody else may have put there,
+// as Open does, and makes nothing.
+func CheckFolders(p Paths) error { return p.refuseForeign() }
 
 // refuseTracked asks git's index about the own folders and those above them.
 func (p Paths) refuseTracked(dirs []string) error {
@@ -60,7 +71,7 @@ func (p Paths) refuseTracked(dirs []string) error {
 		case slices.Contains(dirs, e.path): // a folder is not in the index as such
 			if e.mode == gitlink {
 				return refused(path).Because("it is a submodule of the repository").
-					Fix("git submodule deinit " + e.path + " and git rm it, or use another office with --office")
+					Fix("if you do not need it: git submodule deinit -f " + e.path + " && git rm -f " + e.path + ", and commit; else use another office with --office")
 			}
 		case !slices.ContainsFunc(own, func(dir string) bool { return strings.HasPrefix(e.path, dir+"/") }):
 			continue // of the repository's own, beside ours

@@ -21,6 +21,13 @@ import (
 // and that stands in git.log.
 const wanted = "$(touch fired)"
 
+// want is a request of git's own protocol for an object of that name: the
+// server's git repeats it on its stderr.
+const want = `exec 9<>/dev/tcp/127.0.0.1/8377
+printf 'POST /git/t1-01.1.git/git-upload-pack HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-git-upload-pack-request\r\nContent-Length: 28\r\n\r\n0018want ` + "%s" + `\n0000' '` + wanted + `' >&9
+IFS= read -r -t 20 line <&9
+echo "$line"`
+
 // shellRuns says whether a shell that reads the file as its profile, as each
 // login does, runs what a worker wrote.
 func shellRuns(t *testing.T, profile string) bool {
@@ -128,7 +135,7 @@ func TestACheckoutRunsNothingAsTheOperator(t *testing.T) {
 			}
 			for _, args := range [][]string{{"submit", "--no-input", "do it"}, {"submit", "--detach", "do it"}} {
 				r := h.Run(patience, args...)
-				if r.Code != 1 || !strings.Contains(r.Stderr, "error[E_CONFIG]") || !strings.Contains(r.Stderr, "it is a git repository") || !strings.Contains(r.Stderr, "fix:") {
+				if r.Code != 1 || !strings.Contains(r.Stderr, "error[E_CONFIG]") || !strings.Contains(r.Stderr, "it is a submodule of the repository") || !strings.Contains(r.Stderr, "fix:") {
 					t.Errorf("company %s: exit %d\n%s%s", strings.Join(args, " "), r.Code, r.Stdout, r.Stderr)
 				}
 			}
@@ -153,7 +160,7 @@ func TestLinksPutThereWhileACompanyWorks(t *testing.T) {
 	links := []string{"transcript.ndjson", "result.json"}
 	run := func(name string) string { return filepath.Join(runsDir(h, "t1-01.1"), name) }
 	staff.hire(ticket{title: "Do it", writeSet: "a.txt", runs: [][]step{{
-		sh("git fetch origin '" + wanted + "'; true"),
+		sh(want),
 		staff.looks("links", func() string {
 			var err error
 			for _, name := range links {
@@ -186,6 +193,14 @@ func TestLinksPutThereWhileACompanyWorks(t *testing.T) {
 	p.Wait(patience)
 	if text, err := os.ReadFile(profile); err != nil || string(text) != "# mine\n" || shellRuns(t, profile) {
 		t.Fatalf("the profile: %q, %v", text, err)
+	}
+	// The words of the worker are in the log, and are no more than that.
+	log, err := os.ReadFile(run("git.log") + ".aside")
+	if err != nil || !strings.Contains(string(log), `expected to get object ID, not 'want \u0024(touch fired)'`) {
+		t.Errorf("the log tells of no request: %v\n%s", err, log)
+	}
+	if shellRuns(t, run("git.log")+".aside") {
+		t.Error("a shell runs what stands in the log")
 	}
 	// Started anew, it says what is in the way; without it, it ends.
 	for _, name := range append(links, "git.log") {
