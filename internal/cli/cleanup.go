@@ -201,6 +201,7 @@ func (h *house) tidying(store *gitops.Store, images *image.Builder) round {
 	return round{name: "cleanup", every: time.Hour, limit: 10 * time.Minute, do: func(ctx context.Context) error {
 		// What ended this moment may still be letting go.
 		k := keeper{state: h.View(), office: h.office, before: now().Add(-10*time.Minute).AddDate(0, 0, -h.loaded.Config.RetentionDays)}
+		settled := h.settleRuns(ctx)
 		all, err := k.files()
 		if err != nil {
 			return err
@@ -214,6 +215,6 @@ func (h *house) tidying(store *gitops.Store, images *image.Builder) round {
 		for _, l := range sorted(append(append(all, repos...), old...)) {
 			failed = append(failed, l.remove(ctx))
 		}
-		return errors.Join(append(failed, err)...)
+		return errors.Join(append(failed, err, settled)...)
 	}}
 }

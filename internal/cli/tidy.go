@@ -2,24 +2,30 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
+	"company/internal/agent/session"
 	"company/internal/company"
 	"company/internal/gitops"
 )
 
-// tidy puts away what earlier processes left: the journals of runs that have
+// tidy settles the runs that were cut off with their task, and puts away what
+// earlier processes left: the journals of runs that have
 // ended and are sealed in a blob, the repositories of runs whose task ended
 // before the retention and whose work is elsewhere, and the seeds that no newer task is made from. What
 // was taken from a run is in the mirror and stays there. It is called before
 // anything is under way; what cannot be put away is only logged.
 func (h *house) tidy(ctx context.Context, git *gitops.Store) {
+	settled := h.settleRuns(ctx)
 	s := h.View()
 	warn := func(what string, err error) {
 		if err != nil {
 			h.log.WarnContext(ctx, "not put away", "what", what, "err", err)
 		}
 	}
+	warn("books of runs", settled)
 	journals, err := h.ledger.Journals(ctx)
 	warn("journals", err)
 	for _, run := range journals {
@@ -65,6 +71,17 @@ func (h *house) tidy(ctx context.Context, git *gitops.Store) {
 	}
 	warn("seeds", git.DropSeeds(ctx, keep...))
 	h.log.DebugContext(ctx, "put away", "journals", len(journals), "before", before.Format(time.DateOnly))
+}
+
+// settleRuns closes the books of runs that were cut off with their task.
+func (h *house) settleRuns(ctx context.Context) error {
+	var failed []error
+	for _, r := range h.View().Unsettled() {
+		if err := session.Settle(ctx, h.orch, h.ledger, r); err != nil {
+			failed = append(failed, fmt.Errorf("settle %s: %w", r.ID, err))
+		}
+	}
+	return errors.Join(failed...)
 }
 
 func findRun(s *company.State, id company.RunID) *company.Run {

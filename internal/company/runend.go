@@ -1,5 +1,10 @@
 package company
 
+import (
+	"slices"
+	"strings"
+)
+
 // EndRun brings in how a run ended, with what the host checked of it and, of
 // the company's own agents, what they decided: all in one append.
 type EndRun struct {
@@ -49,6 +54,47 @@ func (c EndRun) decide(s *State, m Meta) ([]Event, error) {
 		return nil, err
 	}
 	return append(evs, more...), nil
+}
+
+// SettleRun ends a run of a task that is over, which nobody holds any more: its
+// holder was cut off before it could say what it had spent.
+type SettleRun struct {
+	Run     RunID
+	Spent   Amount // by its journal
+	Journal Hash   // the sealed one
+}
+
+func (c SettleRun) decide(s *State, m Meta) ([]Event, error) {
+	t, r, err := s.findRun(c.Run)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Ended:
+		return nil, nil
+	case !t.Status.Ended():
+		return nil, E(EConflict, string(t.ID)+" has not ended: "+string(t.Status)).Because("its runs go on")
+	case r.Held:
+		return nil, E(EStale, "run "+string(c.Run)+" is held: its holder settles it")
+	}
+	return []Event{m.event(t.ID, r.Subtask, r.ID, &RunEnded{
+		Status: RunError, Error: "the task has ended: " + string(t.Status), Spent: c.Spent.Countable(r.Reserved), Journal: c.Journal,
+	})}, nil
+}
+
+// Unsettled lists the runs of tasks that are over whose books nobody will
+// close any more: somebody began them, nobody holds them, and they have not
+// ended.
+func (s *State) Unsettled() []*Run {
+	var out []*Run
+	for _, t := range s.Tasks {
+		for _, r := range t.Runs {
+			if t.Status.Ended() && r.Fence > 0 && !r.Ended && !r.Held {
+				out = append(out, r)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b *Run) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return out
 }
 
 // RunEnded closes a run and settles what it spent.

@@ -306,7 +306,7 @@ func (w *Witness) seeRun(t *witnessed, d Data, e Event) error {
 		}
 		r.held = false
 	case *RunEnded:
-		if r == nil || !r.held {
+		if r == nil || !r.held && (r.ended || !t.ended) { // what its task has left behind is settled
 			return broken("event %d: %s ends in nobody's hands", e.Seq, e.Run)
 		}
 		t.overdrawn = t.overdrawn || d.Spent.MicroUSD > r.reserved.MicroUSD || d.Spent.Tokens > r.reserved.Tokens
