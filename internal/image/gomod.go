@@ -134,6 +134,7 @@ func (b *Builder) fillGoMod(repo Repo, deps goDeps, req Request) fillFunc {
 	}
 	return func(ctx context.Context, _ *found, work string, l *layer) error {
 		src, cache := filepath.Join(work, "src"), filepath.Join(work, "gomod")
+		texts := map[string][]byte{}
 		for _, f := range deps.locks {
 			if path.Base(f.path) == "modules.txt" {
 				continue
@@ -142,6 +143,7 @@ func (b *Builder) fillGoMod(repo Repo, deps goDeps, req Request) fillFunc {
 			if err != nil {
 				return err
 			}
+			texts[f.path] = text
 			host := filepath.Join(src, filepath.FromSlash(f.path))
 			if err := os.MkdirAll(filepath.Dir(host), 0o700); err != nil {
 				return err
@@ -149,6 +151,9 @@ func (b *Builder) fillGoMod(repo Repo, deps goDeps, req Request) fillFunc {
 			if err := os.WriteFile(host, text, 0o600); err != nil {
 				return err
 			}
+		}
+		if err := notWithheld(fetch.store, texts); err != nil {
+			return err
 		}
 		if err := os.MkdirAll(cache, 0o700); err != nil {
 			return err
@@ -179,6 +184,25 @@ func (b *Builder) fillGoMod(repo Repo, deps goDeps, req Request) fillFunc {
 		}
 		return copyModules(l, cache)
 	}
+}
+
+// notWithheld refuses modules by their names that are not for this repository,
+// before anybody is asked for them: a proxy on this host's disk asks for no
+// password.
+func notWithheld(store *registry.Store, texts map[string][]byte) error {
+	if store == nil {
+		return nil
+	}
+	named, _ := registry.Locks(texts)
+	for _, d := range named {
+		if d.Ecosystem != registry.Go {
+			continue
+		}
+		if err := store.Upstreams().WithheldModule(d.Name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // serveGo serves Go modules within a policy to this host's go command, at an

@@ -222,10 +222,15 @@ func TestPrivateModulesOfGoMod(t *testing.T) {
 	host := strings.TrimPrefix(proxy.URL, "https://")
 	certificate := filepath.Join(t.TempDir(), "ca.pem")
 	writeTo(t, certificate, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: proxy.Certificate().Raw})))
+	disk := t.TempDir()
+	for file, text := range map[string]string{"list": "v1.0.0\n", "v1.0.0.info": `{"Version":"v1.0.0"}`, "v1.0.0.mod": "module corp.example/secret\n", "v1.0.0.zip": zipped.String()} {
+		writeTo(t, filepath.Join(disk, "corp.example/secret/@v", file), text)
+	}
 	for name, c := range map[string]struct{ address, netrc, private, says string }{
-		"password in the address": {"https://me:sesame@" + host + "/x", "", "", "the go registry needs your login"},
-		"netrc":                   {proxy.URL + "/x", "machine " + host + " login me password sesame\n", "", "the go registry needs your login"},
-		"private by name":         {proxy.URL + "/open", "", "corp.example/*", "corp.example/secret is private (GOPRIVATE)"},
+		"password in the address":  {"https://me:sesame@" + host + "/x", "", "", "the go registry needs your login"},
+		"netrc":                    {proxy.URL + "/x", "machine " + host + " login me password sesame\n", "", "the go registry needs your login"},
+		"private by name, on disk": {"file://" + disk, "", "corp.example/*", "corp.example/secret is private (GOPRIVATE)"},
+		"private by name":          {proxy.URL + "/open", "", "corp.example/*", "corp.example/secret is private (GOPRIVATE)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			be := newBench(t)

@@ -97,8 +97,10 @@ func (e Endpoint) host() string {
 // dependency without a name asks for its ecosystem as a whole.
 func (u Upstreams) Withheld(d company.Dependency) error {
 	w := u.withheld
-	if d.Ecosystem == Go && d.Name != "" && module.MatchPrefixPatterns(w.golang, d.Name) {
-		return notForAll(d.Ecosystem+" module "+d.Name+" is private (GOPRIVATE)", "")
+	if d.Ecosystem == Go {
+		if err := u.WithheldModule(d.Name); err != nil {
+			return err
+		}
 	}
 	if scope, _, scoped := strings.Cut(d.Name, "/"); d.Ecosystem == NPM && scoped && w.scopes[scope] != "" {
 		return notForAll("the npm registry of "+scope+" needs your login", w.scopes[scope])
@@ -107,6 +109,14 @@ func (u Upstreams) Withheld(d company.Dependency) error {
 		return notForAll("the "+d.Ecosystem+" registry needs your login", host)
 	}
 	return nil
+}
+
+// WithheldModule is Withheld for a Go module by its name alone, whoever has it.
+func (u Upstreams) WithheldModule(name string) error {
+	if name == "" || !module.MatchPrefixPatterns(u.withheld.golang, name) {
+		return nil
+	}
+	return notForAll("go module "+name+" is private (GOPRIVATE)", "")
 }
 
 // notForAll is the refusal of something private. It says which host the login

@@ -4,6 +4,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -60,12 +61,16 @@ func noting(script, file string) string {
 // written to it: what is no line of exit codes is dropped. A part that ended
 // because nobody read on has not failed.
 func noted(file string) [][]int {
-	f, err := os.Open(file)
+	// Not a pipe that nobody writes to, and not somebody else's file.
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil
 	}
 	defer os.Remove(file)
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
 	text := make([]byte, maxPipesFile)
 	n, _ := f.Read(text) // an error leaves nothing to tell
 	var out [][]int

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -62,5 +63,13 @@ func TestPipelines(t *testing.T) {
 	r = must[toolbox.RunResult](t)(b.Run(t.Context(), toolbox.RunRequest{Command: "for f in " + b.server.processes.temp + "/*.log; do printf '%s\\n' '\x1b[31m 1 0' '999 0' '-1 0' '1 0 x' '1' >> ${f%.log}.pipes; done; true | true"}))
 	if len(r.Pipes) > 0 {
 		t.Errorf("garbage was taken for exit codes: %v", r.Pipes)
+	}
+	// A pipe that nobody writes to, or a link, in its place holds nobody up.
+	for _, trick := range []string{"mkfifo", "ln -s /dev/zero"} {
+		next := fmt.Sprintf("%s/p%d.pipes", b.server.processes.temp, b.server.processes.next+2)
+		b.run(t, toolbox.RunRequest{Command: trick + " " + next})
+		if r := must[toolbox.RunResult](t)(b.Run(t.Context(), toolbox.RunRequest{Command: "true | true"})); r.ExitCode != 0 || len(r.Pipes) > 0 {
+			t.Errorf("%s: %s", trick, r.Text())
+		}
 	}
 }
