@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/office"
 )
 
 // At a terminal the president is shown what would count, and is asked; only a
@@ -78,5 +79,51 @@ func TestTrustAsks(t *testing.T) {
 				t.Errorf("it counts: %v (%v)", err == nil, err)
 			}
 		})
+	}
+}
+
+// company trust --logins is about the checkout one stands in: it says whose
+// logins, asks, and lets nothing else count.
+func TestTrustLogins(t *testing.T) {
+	work := t.TempDir()
+	repo := filepath.Join(work, "repo")
+	writeConfig(t, filepath.Join(repo, "company.yaml"), "budget: {usd: 500}\n")
+	sh("git init -q -b main . && git add -A && git commit -q -m first")(t, repo)
+	t.Setenv("HOME", work)
+	t.Setenv("XDG_STATE_HOME", "")
+	t.Setenv("GOPRIVATE", "corp.example/*")
+	writeConfig(t, filepath.Join(work, ".npmrc"), "@corp:registry=https://npm.corp.example/\n//npm.corp.example/:_authToken=sesame\n")
+	env := map[string]string{"HOME": work}
+	lookup := func(k string) (string, bool) { v, ok := env[k]; return v, ok }
+	run := func(args ...string) (int, string) {
+		var out, errs bytes.Buffer
+		a := &app{in: strings.NewReader(""), out: &out, err: &errs, env: lookup}
+		exit := a.main(t.Context(), append([]string{"trust", "--logins", "--repo", repo}, args...))
+		return exit, out.String() + errs.String()
+	}
+	trust := office.OpenTrust(lookup)
+	exit, said := run()
+	if exit == 0 || trust.MayLogIn(repo) || !strings.Contains(said, "company trust --logins --yes") {
+		t.Errorf("unasked: %d\n%s", exit, said)
+	}
+	for _, words := range []string{"your logins at: npm.corp.example", "that you call private: corp.example/*"} {
+		if !strings.Contains(said, words) {
+			t.Errorf("it does not say %q:\n%s", words, said)
+		}
+	}
+	if exit, said = run("--yes"); exit != 0 || !trust.MayLogIn(repo) || strings.Contains(said, "sesame") {
+		t.Errorf("with a yes: %d\n%s", exit, said)
+	}
+	if exit, said = run("-o", "json"); exit != 0 || !strings.Contains(said, `"was_trusted":true`) {
+		t.Errorf("again: %d\n%s", exit, said)
+	}
+	// The company.yaml is still a stranger's.
+	a := &app{repoDir: repo, officeDir: repo, env: lookup, out: io.Discard, err: io.Discard}
+	p, err := a.paths()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.load(p); company.CodeOf(err) != company.EConfig {
+		t.Errorf("the file counts: %v", err)
 	}
 }
