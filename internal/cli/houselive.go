@@ -138,6 +138,8 @@ func (h *house) activity(run company.RunID, e agent.Event) {
 		case e.Failure != "":
 			it.Mark, it.Text = orchestrator.Failed, it.Text+": "+e.Failure
 		}
+	case agent.ToolRedone:
+		it.Text = strings.TrimSpace("again after the interruption: " + e.Tool + " " + agent.CleanLine(e.Args, 80))
 	case agent.Waiting:
 		it.Mark, it.Text = orchestrator.Stalled, fmt.Sprintf("the model's server asks to wait %s: %s", e.Wait, agent.CleanLine(e.Text, 120))
 	case agent.Switched, agent.CutOff:

@@ -1,6 +1,9 @@
 package toolbox
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Kind names why a tool refused, so that the host can count and react.
 type Kind string
@@ -30,4 +33,10 @@ func (r *Refusal) Error() string { return r.Message }
 // Refuse makes a Refusal.
 func Refuse(kind Kind, format string, args ...any) *Refusal {
 	return &Refusal{Kind: kind, Message: fmt.Sprintf(format, args...)}
+}
+
+// ByHost says that the host itself could not keep what was pushed to it: its
+// disk is full. The agent can do nothing about that.
+func (r *Refusal) ByHost() bool {
+	return strings.Contains(r.Message, "remote:") && strings.Contains(r.Message, "No space left on device")
 }

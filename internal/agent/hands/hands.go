@@ -122,7 +122,10 @@ func tool[A any](h *hands, name, description, schema string, readOnly bool, run 
 			}
 			res, err := run(ctx, args)
 			var refusal *toolbox.Refusal
-			if errors.As(err, &refusal) {
+			switch {
+			case errors.As(err, &refusal) && refusal.ByHost():
+				return res, &agent.NotKept{Err: err} // nothing for a model: the call is done again when there is room
+			case refusal != nil:
 				no := h.refused(name, raw, refusal)
 				// git may have done half of it: a commit that could not be pushed.
 				no.Changed = !readOnly && refusal.Kind == toolbox.KindGit

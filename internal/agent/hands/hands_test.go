@@ -351,3 +351,40 @@ func (s *space) Save(ctx context.Context, turn int) (*agent.Saved, error) {
 func (s *space) Recall(ctx context.Context, known map[string]string) error {
 	return s.tools.Recall(ctx, known)
 }
+
+// A push that fails because the host's disk is full is nothing for a model: the
+// call has no result. One that the host refuses for what is in it is.
+func TestHostIsFull(t *testing.T) {
+	b := newBench(t)
+	w := Writing(b.config)
+	hook := func(says string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(b.origin, "hooks/pre-receive"), []byte("#!/bin/sh\necho '"+says+"' >&2\nexit 1\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	commit := w[slices.Index(agent.Names(w), "git_commit")]
+	for says, kept := range map[string]bool{"E_OBJECTS: too large": true, "write error: No space left on device": false} {
+		hook(says)
+		if err := os.WriteFile(filepath.Join(b.dir, "n.txt"), []byte(says), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		res, err := commit.Run(ctx(t), json.RawMessage(`{"message":"add n"}`))
+		var notKept *agent.NotKept
+		if kept && (err != nil || !res.IsError || !res.Changed || !strings.Contains(res.Text, says)) || !kept && !errors.As(err, &notKept) {
+			t.Errorf("%s: %+v, %v", says, res, err)
+		}
+	}
+}
+
+// Commands that commit get the time of their call, and no other commands.
+func TestCommandsThatCommit(t *testing.T) {
+	for command, want := range map[string]bool{
+		"git commit -m x": true, "cd sub && git -c user.name=x -C . commit -am x": true, "git merge --no-ff side": true, "(git stash; true)": true,
+		"git log": false, "git -C commit log": false, "echo git commit": false, "go test ./...": false, "git diff | cat": false, "if then": false,
+	} {
+		if got := commits(command); got != want {
+			t.Errorf("%q: %v", command, got)
+		}
+	}
+}

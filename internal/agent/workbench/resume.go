@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"company/internal/agent"
 	"company/internal/company"
@@ -49,7 +48,7 @@ func (w workspace) Save(ctx context.Context, turn int) (*agent.Saved, error) {
 	cp, err := b.Tools.Checkpoint(ctx, string(b.order.Run))
 	var refusal *toolbox.Refusal
 	switch {
-	case errors.As(err, &refusal) && ours(refusal):
+	case errors.As(err, &refusal) && refusal.ByHost():
 		return nil, &agent.NotKept{Err: err}
 	case errors.As(err, &refusal):
 		// What lies in the work tree cannot be kept: the disk is full, or a file
@@ -81,10 +80,4 @@ func (w workspace) tell(turn int, changed bool) {
 
 func (w workspace) Recall(ctx context.Context, known map[string]string) error {
 	return w.bench.Tools.Recall(ctx, known)
-}
-
-// ours says that the host itself could not keep a checkpoint: its disk is full.
-// The agent could do nothing about it.
-func ours(r *toolbox.Refusal) bool {
-	return strings.Contains(r.Message, "remote:") && strings.Contains(r.Message, "No space left on device")
 }
