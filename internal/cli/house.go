@@ -26,6 +26,7 @@ import (
 	"company/internal/gates"
 	"company/internal/gitops"
 	"company/internal/image"
+	"company/internal/leak"
 	"company/internal/ledger"
 	"company/internal/manager"
 	"company/internal/merger"
@@ -244,7 +245,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 	goods, stock := h.supplies(registries), &manager.Stock{Intake: intakeOf, Stores: registries, Images: images}
 	runner.Image, laborer.Supply, laborer.Image = stock.Image, goods, stock.Bench
 	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirror: mirror, Author: author, Sessions: sessions, Shop: h.shop, Started: checking, Supply: goods, Image: stock.Bench}
-	courier := &merger.Courier{Desk: h.orch, Mirror: mirror, Log: oplog,
+	courier := &merger.Courier{Desk: h.orch, Mirror: mirror, Log: oplog, Secrets: leak.New(ownSecrets(cfg, os.LookupEnv), h.office.ID),
 		Forge: forges.Of, Ask: forge.Ask{Labels: cfg.Forge.Labels, Draft: cfg.Forge.Draft, CodeOwners: cfg.Forge.Reviewers == "codeowners"},
 		Keep: func(ctx context.Context, text string) (company.Hash, error) { return keep(ctx, []byte(text)) }}
 	h.packing = h.packs(git)

@@ -122,7 +122,7 @@ func (d dialogue) heeds(option string) bool {
 
 func (d dialogue) diffable() bool {
 	switch d.q.Kind {
-	case company.AskMerge, company.AskProtected, company.AskBlocked, company.AskReview, company.AskGates, company.AskPR:
+	case company.AskMerge, company.AskProtected, company.AskBlocked, company.AskReview, company.AskGates, company.AskPR, company.AskHeld:
 		return true
 	}
 	return false

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 
 	"company/internal/adapters"
 	"company/internal/adapters/anthropic"
@@ -70,6 +71,11 @@ func listContainers(ctx context.Context, log *slog.Logger) (list []container.Inf
 // buildProfile is the seccomp profile that images are prepared under: it allows
 // what that of workers does.
 func buildProfile() string { return seccomp.Preparation() }
+
+// tokenNames are the variables that the forges' own tools keep tokens in.
+func tokenNames() []string {
+	return slices.Concat(github.Driver.TokenEnvs, github.Driver.OtherTokenEnvs, gitea.Driver.TokenEnvs, gitea.Driver.OtherTokenEnvs)
+}
 
 // openForges picks a forge per remote. Pages are kept in pulls/ of the state
 // folder.

@@ -23,6 +23,7 @@ const (
 	AskGates         ApprovalKind = "gates"   // the gates of the whole stay red; nobody may let that pass
 	AskUnread        ApprovalKind = "unread"  // a check is red as on the base, and what is new in it cannot be told
 	AskTrouble       ApprovalKind = "trouble" // something outside keeps failing
+	AskHeld          ApprovalKind = "held"    // something stands against pushing the branch
 	// AskDependencyLeave asks whether a run may add a package of a registry.
 	AskDependencyLeave ApprovalKind = "dependency"
 )
@@ -47,6 +48,7 @@ var meaning = map[ApprovalKind][2]string{
 	AskGates:     {"have it mended once more, with your words", "give the task up"},
 	AskUnread:    {"let it pass, unverified", "have it mended with your words, or give the task up without any"},
 	AskTrouble:   {"try again", "give the task up"},
+	AskHeld:      {"push it as it is; that you said so is recorded", "give the task up"},
 
 	AskDependencyLeave: {"let it be added", "go on without it; your words reach the worker"},
 }
@@ -147,6 +149,9 @@ func (s *State) wants(t *Task) []Want {
 			out = append(out, Want{Key: "review " + id + " " + string(t.Head), Kind: AskReview, Task: t.ID,
 				Question: "The review of the whole still objects after every round. Let it pass?"})
 		}
+	}
+	if t.HeldPush != nil && t.HeldPush.Head == t.Head && s.deliverable(t) {
+		out = append(out, t.heldWant())
 	}
 	if t.Status == TaskReviewing && t.Settings.PR == Ask && t.gatePassed() && t.Review.settled(t.Head) {
 		out = append(out, Want{Key: prKey(t), Kind: AskPR, Task: t.ID, Question: "Open the pull request?"})
@@ -391,7 +396,7 @@ func (c Answer) decide(s *State, m Meta) ([]Event, error) {
 		if reject {
 			return append(evs, m.event(t.ID, "", "", &TaskCancelledEvent{Reason: "the pull request was not wanted"})), nil
 		}
-	case AskNoGates, AskBlocked, AskReview, AskGates, AskTrouble:
+	case AskNoGates, AskBlocked, AskReview, AskGates, AskTrouble, AskHeld:
 		if reject {
 			return append(evs, m.event(t.ID, "", "", &TaskFailedEvent{Code: EWaiting, Reason: sentence(a.Question) + " The president gave it up."})), nil
 		}
@@ -469,6 +474,12 @@ func (d *ApprovalAnswered) apply(s *State, e Event) {
 			}
 			t.Review.Rounds = 0
 			t.repair("The gates are red on the merged whole", what)
+		}
+	case AskHeld:
+		if !reject && t.HeldPush != nil {
+			for _, doubt := range t.HeldPush.Doubts {
+				t.Allowed = append(slices.Clone(t.Allowed), doubt.Key)
+			}
 		}
 	case AskTrouble:
 		if !reject {

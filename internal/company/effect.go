@@ -147,7 +147,7 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 			add(Effect{Key: "review " + string(run), Kind: DoReview, Run: run, Fail: "review"})
 		case s.deliverable(t) && (t.Deliver == nil || t.Deliver.Head != t.Head):
 			add(Effect{Key: "intend " + id, Kind: DoNote, Then: IntendDelivery{t.ID}})
-		case s.deliverable(t):
+		case s.deliverable(t) && !s.held(t):
 			add(Effect{Key: "deliver " + id + " " + string(t.Head), Kind: DoDeliver, Fail: "deliver"})
 		}
 	}

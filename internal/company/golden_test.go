@@ -290,7 +290,7 @@ func (w *world) followPulls() {
 	w.t.Helper()
 	var leads []TaskID
 	for _, by := range w.forge {
-		if w.s.Tasks[by].PR.State == PROpen {
+		if pr := w.s.Tasks[by].PR; pr != nil && pr.State == PROpen { // the answer may have been lost, and the task given up
 			leads = append(leads, by)
 		}
 	}

@@ -74,7 +74,11 @@ type Task struct {
 	Gate     *GateFinished     `json:"gate,omitempty"` // of the whole task
 	Review   ReviewState       `json:"review"`         // of the whole task
 	Deliver  *DeliveryIntended `json:"deliver,omitempty"`
-	PR       *PullRequest      `json:"pr,omitempty"`
+	// HeldPush is what stood against the push, and Allowed are the doubts that a
+	// person let pass.
+	HeldPush *DeliveryHeld `json:"held_push,omitempty"`
+	Allowed  []string      `json:"allowed,omitempty"`
+	PR       *PullRequest  `json:"pr,omitempty"`
 	// Heard are the remarks on the pull request that follow-ups were made of,
 	// and FollowUps how many; only a lead has them.
 	Heard     []string           `json:"heard,omitempty"`

@@ -116,7 +116,7 @@ func (w *Witness) See(before *State, e Event, after *State) error {
 func isEffect(d Data) bool {
 	switch d.(type) {
 	case *RunOffered, *RunClaimed, *BudgetReserved, *BudgetWaiting, *BudgetExhausted, *MergeIntended, *MergeGated, *MergeConflicted,
-		*GateFinished, *DependencyAdded, *DependencyLookedUp, *DeliveryIntended, *PROpened, *Prepared, *BaselineTaken, *TaskSubmitted, *EffectFailed, *ReviewVoided:
+		*GateFinished, *DependencyAdded, *DependencyLookedUp, *DeliveryIntended, *DeliveryHeld, *PROpened, *Prepared, *BaselineTaken, *TaskSubmitted, *EffectFailed, *ReviewVoided:
 		return true
 	}
 	return false

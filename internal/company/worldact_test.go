@@ -379,6 +379,10 @@ func (w *world) deliver(t *Task) {
 	if w.refs[w.s.Lead(t).ID] != d.Head {
 		w.t.Fatalf("%s delivers %s, its branch is at %s", t.ID, d.Head.Short(), w.refs[w.s.Lead(t).ID].Short())
 	}
+	if doubt := fmt.Sprint("doubt ", w.rng.IntN(3)); w.rng.IntN(4) == 0 && !t.Allows(doubt) {
+		w.send(Company, HoldDelivery{Task: t.ID, Head: d.Head, Doubts: []Doubt{{Key: doubt, Says: "something stands against it"}}})
+		return
+	}
 	w.forge[d.Number] = lead
 	w.send(Company, Delivered{Task: t.ID, Head: d.Head, Number: d.Number, URL: "local:1"})
 }

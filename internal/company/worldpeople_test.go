@@ -104,6 +104,7 @@ func (w *world) intruder() {
 		MergeConflict{Task: t.ID, Subtask: sub, MergeConflicted: MergeConflicted{Head: w.oid(), Onto: t.Head}},
 		Merged{Task: t.ID, Commit: t.Head}, Delivered{Task: t.ID, Head: head, Number: 99}, IntendDelivery{Task: t.ID},
 		SettleRun{Run: run, Spent: Amount{MicroUSD: int64(w.rng.IntN(3))}}, Tick{}, Prepare{Task: t.ID}, Answer{Approval: "a99", Option: OptApprove}, Answer{Approval: "a1", Option: "perhaps"},
+		HoldDelivery{Task: t.ID, Head: head, Doubts: []Doubt{{Key: "k", Says: "x"}}},
 		OpenApproval{Want{Key: "pr " + string(t.ID), Kind: AskPR, Task: t.ID}},
 		SettlePR{Task: t.ID, State: PRMerged}, StartOffice{Office: "zzzz"},
 		FailEffect{Task: t.ID, Key: strings.Repeat("x", w.rng.IntN(2)), EffectFailed: EffectFailed{Error: "x"}},

@@ -9,6 +9,7 @@ import (
 	"company/internal/evidence"
 	"company/internal/forge"
 	"company/internal/gitops"
+	"company/internal/leak"
 )
 
 // Courier carries out deliver effects: it pushes the integration branch and
@@ -22,6 +23,9 @@ type Courier struct {
 	Ask   forge.Ask
 	Keep  func(ctx context.Context, text string) (company.Hash, error)
 	Log   *gitops.OpLog
+	// Secrets looks for secrets in what would be pushed. Nil: nothing is looked
+	// for.
+	Secrets *leak.Scanner
 }
 
 // Do delivers a task.
@@ -71,6 +75,13 @@ func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, er
 		to = target.URL
 	}
 	if to != "" {
+		doubts, err := c.doubts(ctx, m, t, lead, remote)
+		if err != nil {
+			return nil, err
+		}
+		if len(doubts) > 0 {
+			return company.HoldDelivery{Task: t.ID, Head: d.Head, Doubts: doubts}, nil
+		}
 		// The branch is new to the remote, or where this follow-up began, or
 		// at this very head already.
 		if err := m.Push(ctx, c.Log, gitops.Remote{URL: to}, "refs/heads/"+d.Branch, d.Head, expected); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/company/desktest"
+	"company/internal/folder/foldertest"
 	"company/internal/forge"
 	"company/internal/forge/local"
 	"company/internal/gates"
@@ -322,8 +323,14 @@ func TestCheckResolution(t *testing.T) {
 // delivered is a task whose delivery has been decided on.
 func delivered(t *testing.T) (*bundle, *Courier, *local.Forge) {
 	t.Helper()
+	return deliveredWith(t, map[string]string{"a.go": "package a\n\nvar a = 1\n"})
+}
+
+// deliveredWith is delivered, where the first subtask made these files.
+func deliveredWith(t *testing.T, files map[string]string) (*bundle, *Courier, *local.Forge) {
+	t.Helper()
 	b := setup(t)
-	b.approved(one, map[string]string{"a.go": "package a\n\nvar a = 1\n"})
+	b.approved(one, files)
 	b.approved(two, map[string]string{"b.go": "package a\n\nvar b = 1\n"})
 	first := b.merge(one)
 	merged, err := b.p.Mirror.MergeTree(t.Context(), first, b.Task(task).Subtask(two).Head)
@@ -339,7 +346,7 @@ func delivered(t *testing.T) (*bundle, *Courier, *local.Forge) {
 	b.Must(company.EndRun{Run: run, Fence: fence, Outcome: company.RunEnded{Status: company.RunSuccess},
 		Review: &company.Review{Head: tk.Head, Onto: tk.Head, Verdict: company.Approve}})
 	b.Must(company.IntendDelivery{Task: task})
-	f := &local.Forge{Dir: filepath.Join(t.TempDir(), "pulls")}
+	f := &local.Forge{Office: foldertest.Open(t, t.TempDir()), Dir: "pulls"}
 	return b, &Courier{Desk: b, Mirror: b.p.Open, Forge: func(context.Context, forge.Ref, string) (forge.Forge, error) { return f, nil }, Keep: func(_ context.Context, text string) (company.Hash, error) {
 		return company.HashOf(text)
 	}}, f
@@ -371,7 +378,7 @@ func TestDeliverTwice(t *testing.T) {
 	if err != nil || rec.Head != first.Head || rec.Base != "main" || rec.Task != task || rec.Office != desktest.Office {
 		t.Errorf("%+v, %v", rec, err)
 	}
-	if files, err := filepath.Glob(filepath.Join(f.Dir, "*")); err != nil || len(files) != 2 {
+	if files, err := filepath.Glob(filepath.Join(filepath.Dir(f.Page(1)), "*")); err != nil || len(files) != 2 {
 		t.Errorf("%v, %v", files, err)
 	}
 	b.Must(first)

@@ -1,0 +1,230 @@
+package leak
+
+import (
+	_ "embed"
+	"math"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/BurntSushi/toml"
+)
+
+//go:embed gitleaks.toml
+var rulesText string
+
+// rule is one of gitleaks' rules. What it means is theirs; what only their
+// program does (required rules, their comments that switch a line off) is not
+// in these rules, or not wanted.
+type rule struct {
+	ID          string
+	Description string
+	Regex       string
+	Path        string
+	SecretGroup int
+	Entropy     float64
+	Keywords    []string
+	Allowlists  []allow
+
+	once sync.Once
+	re   *regexp.Regexp
+	path *regexp.Regexp
+}
+
+// allow says what is no secret.
+type allow struct {
+	Condition   string // AND: all kinds that it names must hold; else one
+	RegexTarget string // secret (empty), match, line
+	Paths       []string
+	Regexes     []string
+	StopWords   []string
+
+	once         sync.Once
+	paths, texts []*regexp.Regexp
+}
+
+type ruleSet struct {
+	Rules     []*rule
+	Allowlist allow
+}
+
+// shapes parses the rules at their first use, and each expression at its own:
+// most never are.
+var shapes = sync.OnceValue(func() *ruleSet {
+	var s ruleSet
+	if _, err := toml.Decode(rulesText, &s); err != nil {
+		panic("leak: the embedded rules: " + err.Error())
+	}
+	return &s
+})
+
+func (r *rule) words() string {
+	what, _, _ := strings.Cut(r.Description, ",")
+	what = strings.TrimPrefix(strings.TrimPrefix(what, "Detected "), "Found ")
+	what = strings.TrimPrefix(strings.TrimPrefix(what, "Identified "), "Uncovered ")
+	return "what looks like a secret (" + r.ID + ": " + strings.TrimSpace(what) + ")"
+}
+
+type match struct {
+	rule   *rule
+	at     int
+	secret string
+}
+
+// match gives the secrets of a text, of which path is the file's.
+func (s *ruleSet) match(path, text string) []match {
+	if path != "" && s.Allowlist.ofPath(path) {
+		return nil
+	}
+	var out []match
+	lower := strings.ToLower(text)
+	for _, r := range s.Rules {
+		if r.Regex == "" || !r.near(lower) {
+			continue
+		}
+		r.once.Do(func() {
+			r.re = regexp.MustCompile(r.Regex)
+			if r.Path != "" {
+				r.path = regexp.MustCompile(r.Path)
+			}
+		})
+		if r.path != nil && !r.path.MatchString(path) {
+			continue
+		}
+		for _, at := range r.re.FindAllStringSubmatchIndex(text, -1) {
+			if m, ok := r.judge(text, at); ok && !s.Allowlist.holds(path, m, text, at) && !r.allowed(path, m, text, at) {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
+func (r *rule) near(lower string) bool {
+	if len(r.Keywords) == 0 {
+		return true
+	}
+	for _, k := range r.Keywords {
+		if strings.Contains(lower, k) {
+			return true
+		}
+	}
+	return false
+}
+
+// judge takes the secret out of a match: the group that the rule names, or the
+// first that is there.
+func (r *rule) judge(text string, at []int) (match, bool) {
+	m := match{rule: r, at: at[0], secret: strings.Trim(text[at[0]:at[1]], "\n")}
+	group := func(n int) string {
+		if 2*n+1 >= len(at) || at[2*n] < 0 {
+			return ""
+		}
+		m.at = at[2*n]
+		return text[at[2*n]:at[2*n+1]]
+	}
+	if r.SecretGroup > 0 {
+		m.secret = group(r.SecretGroup)
+	} else {
+		for n := 1; 2*n+1 < len(at); n++ {
+			if g := group(n); g != "" {
+				m.secret = g
+				break
+			}
+		}
+	}
+	return m, m.secret != "" && (r.Entropy == 0 || entropy(m.secret) > r.Entropy)
+}
+
+func (r *rule) allowed(path string, m match, text string, at []int) bool {
+	for i := range r.Allowlists {
+		if r.Allowlists[i].holds(path, m, text, at) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *allow) compile() {
+	a.once.Do(func() {
+		for _, p := range a.Paths {
+			a.paths = append(a.paths, regexp.MustCompile(p))
+		}
+		for _, p := range a.Regexes {
+			a.texts = append(a.texts, regexp.MustCompile(p))
+		}
+	})
+}
+
+func (a *allow) ofPath(path string) bool {
+	a.compile()
+	return anyMatches(a.paths, path)
+}
+
+func (a *allow) holds(path string, m match, text string, at []int) bool {
+	a.compile()
+	target := m.secret
+	switch a.RegexTarget {
+	case "match":
+		target = text[at[0]:at[1]]
+	case "line":
+		start := strings.LastIndexByte(text[:at[0]], '\n') + 1
+		end := len(text)
+		if i := strings.IndexByte(text[at[1]:], '\n'); i >= 0 {
+			end = at[1] + i
+		}
+		target = text[start:end]
+	}
+	var kinds []bool
+	if len(a.paths) > 0 {
+		kinds = append(kinds, path != "" && anyMatches(a.paths, path))
+	}
+	if len(a.texts) > 0 {
+		kinds = append(kinds, anyMatches(a.texts, target))
+	}
+	if len(a.StopWords) > 0 {
+		kinds = append(kinds, stops(a.StopWords, m.secret))
+	}
+	all := strings.EqualFold(a.Condition, "AND")
+	for _, k := range kinds {
+		if k != all {
+			return k
+		}
+	}
+	return all && len(kinds) > 0
+}
+
+func stops(words []string, secret string) bool {
+	secret = strings.ToLower(secret)
+	for _, w := range words {
+		if strings.Contains(secret, strings.ToLower(w)) {
+			return true
+		}
+	}
+	return false
+}
+
+func anyMatches(all []*regexp.Regexp, s string) bool {
+	for _, re := range all {
+		if re.MatchString(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// entropy is Shannon's, in bits for each character.
+func entropy(s string) float64 {
+	count := map[rune]int{}
+	n := 0
+	for _, r := range s {
+		count[r]++
+		n++
+	}
+	e := 0.0
+	for _, c := range count {
+		p := float64(c) / float64(n)
+		e -= p * math.Log2(p)
+	}
+	return e
+}

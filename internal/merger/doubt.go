@@ -1,0 +1,147 @@
+package merger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/gitops"
+	"company/internal/leak"
+)
+
+// What a push publishes cannot be taken back, so it is looked at before: the
+// origin's base as it is now, and every new file and message.
+
+// doubts are what stands against pushing a task's head to its remote, less
+// what a person let pass.
+func (c *Courier) doubts(ctx context.Context, m *gitops.Mirror, t, lead *company.Task, remote string) ([]company.Doubt, error) {
+	known := t.Prepared.Base.OID // what the remote has
+	var out []company.Doubt
+	if lead == t {
+		at, moved, err := c.baseNow(ctx, m, t, remote)
+		if err != nil {
+			return nil, err
+		}
+		known = at
+		if moved != nil {
+			out = append(out, *moved)
+		}
+	}
+	secrets, err := c.secrets(ctx, m, known, t.Deliver.Head)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, secrets...)
+	return slices.DeleteFunc(out, func(d company.Doubt) bool { return t.Allows(d.Key) }), nil
+}
+
+// baseNow is where the base is at the remote, and a doubt where commits that
+// the work began from are not in it any more: pushed, they would be back.
+func (c *Courier) baseNow(ctx context.Context, m *gitops.Mirror, t *company.Task, remote string) (company.OID, *company.Doubt, error) {
+	base := t.Prepared.Base
+	info, err := m.FetchBase(ctx, c.Log, gitops.Source{URL: remote}, base.PRBranch)
+	if err != nil {
+		var e *company.Error
+		if company.CodeOf(err) != company.ENotFound || !errors.As(err, &e) {
+			return "", nil, err
+		}
+		if any, err := m.HasBranches(ctx, gitops.Remote{URL: remote}); err != nil || !any {
+			return base.OID, nil, err // a new remote: there was no base to begin with
+		}
+		gone := company.E(company.ENotFound, fmt.Sprintf("the remote has no branch %q any more, which the pull request would be merged into", base.PRBranch)).
+			Because("it was deleted or renamed since the work began").
+			Fix(fmt.Sprintf("bring it back there, and approve to try again; or company cancel %s, and submit from the new branch", t.ID))
+		gone.Class = company.HumanRequired
+		return "", nil, gone
+	}
+	if base.Branch != base.PRBranch { // it began on another branch: what that held is not this one's to tell
+		return info.OID, nil, nil
+	}
+	back, err := m.Log(ctx, info.OID, base.OID, base.Ahead+1)
+	if err != nil || len(back) <= base.Ahead {
+		return info.OID, nil, err
+	}
+	return info.OID, &company.Doubt{Key: "base " + string(info.OID), Says: fmt.Sprintf(
+		"%s was at %s when the work began, and the remote has replaced that by %s: commits that somebody removed there would be back on the branch",
+		base.PRBranch, base.OID.Short(), info.OID.Short())}, nil
+}
+
+// secrets are those in what is new at head. What the base holds in the same
+// file already is not published by this.
+func (c *Courier) secrets(ctx context.Context, m *gitops.Mirror, base, head company.OID) ([]company.Doubt, error) {
+	if c.Secrets == nil {
+		return nil, nil
+	}
+	news, err := m.News(ctx, base, head)
+	if err != nil {
+		return nil, err
+	}
+	var out []company.Doubt
+	seen := map[string]bool{}
+	add := func(f leak.Finding, where string) {
+		if key := "secret " + f.Mark; !seen[key] {
+			seen[key] = true
+			out = append(out, company.Doubt{Key: key, Says: fmt.Sprintf("%s, line %d: %s", where, f.Line, f.What)})
+		}
+	}
+	now := map[gitops.NewFile]bool{}
+	entries, err := m.List(ctx, head)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		now[gitops.NewFile{Path: e.Path, OID: e.OID}] = true
+	}
+	type found struct {
+		in   gitops.NewFile
+		what []leak.Finding
+	}
+	var all []found
+	if err := m.ReadNews(ctx, news.Files, func(f gitops.NewFile, text []byte) error {
+		if got := c.Secrets.Scan(f.Path, text); len(got) > 0 {
+			all = append(all, found{f, got})
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	for _, one := range all {
+		before := map[string]bool{}
+		old, err := m.ReadFile(ctx, base, one.in.Path)
+		if err != nil && company.CodeOf(err) != company.ENotFound {
+			return nil, err
+		}
+		for _, f := range c.Secrets.Scan(one.in.Path, old) {
+			before[f.Mark] = true
+		}
+		where := shownPath(one.in.Path)
+		if !now[one.in] {
+			where += " (in a commit before the last)"
+		}
+		for _, f := range one.what {
+			if !before[f.Mark] {
+				add(f, where)
+			}
+		}
+	}
+	for _, commit := range news.Commits {
+		text := commit.Author.Name + " <" + commit.Author.Email + ">\n"
+		for _, f := range c.Secrets.Scan("", []byte(text+commit.Message)) {
+			f.Line-- // the author's line
+			add(f, "the message of "+commit.OID.Short())
+		}
+	}
+	return out, nil
+}
+
+// shownPath is a path of a repository for people: names are anybody's.
+func shownPath(path string) string {
+	if quoted := strconv.QuoteToGraphic(path); quoted != `"`+path+`"` || strings.ContainsAny(path, "\u200b\u200d\u2060\ufeff") {
+		return quoted
+	}
+	return path
+}
