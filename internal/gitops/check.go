@@ -115,6 +115,9 @@ func (q *Quarantine) checkObjects(ctx context.Context, env []string, tips []comp
 				return err
 			}
 		}
+		if err := judgeMessage(commit, commit.Author, commit.Committer); err != nil {
+			return err
+		}
 		if _, err := c.tree("", 0, 0, commit.Tree, root.Tree); err != nil {
 			return err
 		}

@@ -54,10 +54,10 @@ func TestForgedAuthorsAreRefused(t *testing.T) {
 	for message, good := range map[string]bool{
 		"x":                                  false,
 		"x\n\nSigned-off-by: " + me.String(): true,
-		"x\n\nSigned-off-by: Acme, Inc <bot@acme.example>\nReviewed-by: Ann <a@b>": true,
-		"x\n\nSigned-off-by: " + ann.String():                                      false,
-		"Signed-off-by: " + me.String() + "\n\nnot the last":                       false,
-		"x\n\nhe wrote Signed-off-by: " + me.String():                              false,
+		"x\n\nSigned-off-by: Acme, Inc <bot@acme.example>\nTask: t1-01": true,
+		"x\n\nSigned-off-by: " + ann.String():                           false,
+		"Signed-off-by: " + me.String() + "\n\nnot the last":            false,
+		"x\n\nhe wrote Signed-off-by: " + me.String():                   false,
 	} {
 		err := take(true, me, me, message)
 		if good && err != nil {

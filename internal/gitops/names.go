@@ -60,9 +60,10 @@ func slug(s string, limit int) string {
 
 // CommitMessage is "[<ticket>] <description>": the first line of desc as the
 // subject, what follows as the body. It has no NUL and no control characters
-// but newline and tab, and its subject is never empty.
+// but newline and tab, its subject is never empty, and it says nothing to
+// forges and CI servers, whoever wrote desc.
 func CommitMessage(ticket, desc string) string {
-	lines := strings.Split(strings.TrimSpace(printable(desc)), "\n")
+	lines := strings.Split(strings.TrimSpace(inertMessage(printable(desc))), "\n")
 	subject := strings.Join(strings.Fields(lines[0]), " ")
 	if subject == "" {
 		subject = "work"
