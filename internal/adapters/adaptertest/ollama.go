@@ -60,6 +60,7 @@ func Ollama() Wire {
 			{Name: "broken tool JSON is the agent's to see", Serve: lines(ollamaCalls(`{"function":{"name":"read_file","arguments":"{path: a.go"}}`), ollamaDone), Check: calls(adapters.FinishStop, "read_file({path: a.go)")},
 			{Name: "one document", Serve: status(200, strings.Replace(ollamaDone, `"content":""`, `"content":"hello"`, 1)), Check: text("hello")},
 			{Name: "counts are missing", Serve: lines(ollamaHello, `{"model":"m","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop"}`), Check: estimated},
+			{Name: "an error of no words in each piece", Serve: lines(strings.Replace(ollamaHello, "{", `{"error":"",`, 1), strings.Replace(ollamaDone, "{", `{"error":null,`, 1)), Check: text("hello")},
 			{Name: "cut at num_predict", Serve: lines(ollamaHello, ollamaCut), Check: finish(adapters.FinishLength, "hello")},
 			{Name: "bad UTF-8", Serve: lines(strings.Replace(ollamaHello, "hello", "a\xff", 1), ollamaDone), Check: text("a\uFFFD")},
 

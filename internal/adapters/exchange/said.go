@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"regexp"
@@ -27,13 +28,17 @@ func ErrorIn(data []byte) *Said {
 		Error  json.RawMessage `json:"error"`
 		Object string          `json:"object"`
 	}
-	if json.Unmarshal(data, &doc) != nil {
+	// Every piece of a stream comes by here: most need not be decoded.
+	if !bytes.Contains(data, []byte(`"error"`)) || json.Unmarshal(data, &doc) != nil {
 		return nil
 	}
-	if len(doc.Error) > 0 && string(doc.Error) != "null" || doc.Object == "error" {
-		return Parse(data)
+	switch string(doc.Error) {
+	case "", "null", `""`: // some send an empty one with every piece
+		if doc.Object != "error" {
+			return nil
+		}
 	}
-	return nil
+	return Parse(data)
 }
 
 // Parse reads an error body: {"error":{...}}, {"error":"text"},

@@ -75,7 +75,7 @@ const malformed = "malformed_arguments"
 // become one.
 func readable(line []byte) []byte {
 	var piece map[string]json.RawMessage
-	if json.Unmarshal(line, &piece) != nil {
+	if !bytes.Contains(line, []byte(`eval_count"`)) && !bytes.Contains(line, []byte(`"tool_calls"`)) || json.Unmarshal(line, &piece) != nil {
 		return line
 	}
 	changed := false
