@@ -64,6 +64,10 @@ strangers: setup build ## the company on repositories that it was not made for; 
 strangers/gitea: ## the Gitea driver against a real Gitea, built from its module; writes docs/gitea.md
 	dir=$$(scripts/build-gitea.sh) && $(GO) test ./internal/forge/gitea -run TestForge -count=1 -timeout 30m -args -gitea "$$dir" -table "$(CURDIR)/docs/gitea.md"
 
+.PHONY: strangers/ollama
+strangers/ollama: setup build ## the company against a real Ollama server, built from its module; writes docs/ollama.md
+	@scripts/strangers-ollama.sh
+
 .PHONY: fuzz
 fuzz: ## fuzz every parser for a while (FUZZTIME=10s each)
 	@scripts/fuzz.sh
