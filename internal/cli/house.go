@@ -210,7 +210,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 		hash, _, err := h.ledger.PutBlob(ctx, strings.NewReader(string(b)))
 		return hash, err
 	}
-	runner := &gates.Runner{Runtime: rt, Office: h.office.ID, Limits: limits, Sizes: sizes, Timeout: cfg.Workers.RunTimeout, Keep: keep, Logger: h.log,
+	runner := &gates.Runner{Runtime: rt, Office: h.office.ID, Limits: limits, Sizes: sizes, Timeout: cfg.Workers.RunTimeout, Canary: cfg.Gates.Canary, Keep: keep, Logger: h.log,
 		Load: func(ctx context.Context, hash company.Hash) ([]byte, error) {
 			return h.ledger.GetBlob(ctx, hash, 64<<20)
 		}}

@@ -289,12 +289,12 @@ func (v *gateView) word() string {
 func (v *gateView) text() string {
 	var b strings.Builder
 	for _, c := range v.Checks {
-		fmt.Fprintf(&b, "  %s %s: %s, exit %d, %.1fs%s\n", map[string]string{"passed": "+", "failed": "x", "known": "~", "unread": "?", "as_before": "~"}[c.Verdict]+
+		fmt.Fprintf(&b, "  %s %s: %s, exit %d, %.1fs%s\n", map[string]string{"passed": "+", "failed": "x", "hollow": "x", "known": "~", "unread": "?", "as_before": "~"}[c.Verdict]+
 			map[string]string{"skipped": "-", "absent": "-"}[c.Verdict], c.Name, cleanLine(c.Command, 120), c.ExitCode, float64(c.TookMS)/1000, c.says())
 		for _, l := range []struct {
 			what  string
 			names []string
-		}{{"flaky", c.Flaky}, {"no longer run", c.Gone}} {
+		}{{"flaky", c.Flaky}, {"no longer run", c.Gone}, {"looks at", c.canary().Proven}, {"does not look at", slices.Concat(c.canary().Blind, c.canary().Hollow)}, {"unproven", c.canary().why()}} {
 			if len(l.names) > 0 {
 				fmt.Fprintf(&b, "      %s: %s\n", l.what, cleanLine(strings.Join(l.names, ", "), 300))
 			}
@@ -315,11 +315,29 @@ func (v *gateView) text() string {
 	return b.String()
 }
 
+// canary is what is known of where a check looks.
+func (c checkView) canary() proof {
+	if c.Canary == nil {
+		return proof{}
+	}
+	return proof(*c.Canary)
+}
+
+type proof company.Canary
+
+func (p proof) why() []string {
+	if p.Reason == "" {
+		return nil
+	}
+	return []string{p.Reason}
+}
+
 // says is what a verdict means that neither passed nor failed, and how many
 // tests there were.
 func (c checkView) says() string {
 	out := map[string]string{
 		"known": ", red as on the base", "as_before": ", UNVERIFIED: red as on the base, and what is new cannot be told; let pass by the president",
+		"hollow": ", HOLLOW: a test that must fail did not turn it red",
 		"unread": ", red as on the base, and what is new cannot be told",
 		"absent": ", its program is not in the image", "skipped": ", skipped",
 	}[c.Verdict]

@@ -231,7 +231,7 @@ func sortRuns(runs []runView) {
 type checkView struct {
 	Name     string `json:"name"`
 	Command  string `json:"command"`
-	Verdict  string `json:"verdict"` // passed, failed, skipped, absent; known, unread, as_before: red as on the base
+	Verdict  string `json:"verdict"` // passed, failed, hollow, skipped, absent; known, unread, as_before: red as on the base
 	ExitCode int    `json:"exit_code"`
 	TookMS   int64  `json:"took_ms"`
 	Output   string `json:"output,omitempty"` // of a red one
@@ -241,6 +241,7 @@ type checkView struct {
 	Tests  []company.TestResult `json:"tests,omitempty"` // that failed
 	Flaky  []string             `json:"flaky,omitempty"`
 	Gone   []string             `json:"gone,omitempty"`
+	Canary *company.Canary      `json:"canary,omitempty"` // whether it looks at what the change touches
 }
 
 type gateView struct {
@@ -271,13 +272,15 @@ func viewGate(g *company.GateFinished) *gateView {
 }
 
 func viewCheck(c company.GateCheck) checkView {
-	v := checkView{Name: c.Name, Command: c.Command, Verdict: "failed", ExitCode: c.ExitCode, TookMS: c.Took.Milliseconds(),
+	v := checkView{Canary: c.Canary, Name: c.Name, Command: c.Command, Verdict: "failed", ExitCode: c.ExitCode, TookMS: c.Took.Milliseconds(),
 		Counts: c.Counts, Tests: c.Tests, Flaky: c.Flaky, Gone: c.Gone}
 	switch {
 	case c.Skipped:
 		v.Verdict = "skipped"
 	case c.Absent:
 		v.Verdict = string(company.StandAbsent)
+	case c.Hollow():
+		v.Verdict = "hollow"
 	case c.Passed:
 		v.Verdict = "passed"
 	case c.Excused != "":

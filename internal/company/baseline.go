@@ -38,6 +38,8 @@ func (c GateCheck) Against(base *GateCheck) Stand {
 		return StandFailed
 	case len(c.Flaky) > 0 && len(c.Attempts) == 0:
 		return StandFailed // flaky is what a run of the same tree showed, not what somebody says
+	case c.Hollow():
+		return StandFailed
 	case c.Passed && c.ExitCode == 0:
 		return StandPassed
 	case c.Passed || base == nil || base.Absent || base.Skipped || base.ExitCode == 0:
@@ -146,7 +148,7 @@ func (r GateResult) Reuse(base *GateResult, leave Leave) (_ GateResult, ok bool)
 		if c.Skipped && !red {
 			return r, false // nothing bars before it any more
 		}
-		red = red || !c.Skipped && !c.Passed && c.Excused == ""
+		red = red || !c.Skipped && (!c.Passed || c.Hollow()) && c.Excused == ""
 	}
 	return r, true
 }

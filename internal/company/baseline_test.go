@@ -305,6 +305,36 @@ func TestUnreadWhole(t *testing.T) {
 	}
 }
 
+// A gate that does not look at what is changed any more is no gate: its work
+// goes back, whatever its exit code is.
+func TestHollowGateBars(t *testing.T) {
+	for name, base := range map[string]func(*GateResult){"on a green base": nil, "on a red one": func(r *GateResult) { r.Checks[1].red("TestOld") }} {
+		s := onBase(t, Settings{}, base).plan(1)
+		s.work(1)
+		g := s.judged(1, func(r *GateResult) {
+			if base != nil {
+				base(r)
+			}
+			r.Checks[1].Canary = &Canary{Hollow: []string{"double"}, Proven: []string{"."}}
+		})
+		if g.Result.Passed {
+			t.Fatalf("%s: %+v", name, g.Result)
+		}
+		lie := g
+		lie.Result.Passed = true
+		s.refused(EInvalid, lie)
+		s.must(Company, g)
+		s.subStands(1, SubPending)
+		if red := s.sub(1).LastRed(); !strings.Contains(red, "It does not look at double any more") {
+			t.Errorf("%s: the worker is told %q", name, red)
+		}
+	}
+	s := tell(t, Settings{}).plan(1)
+	s.work(1)
+	s.must(Company, s.judged(1, func(r *GateResult) { r.Checks[1].Canary = &Canary{Blind: []string{"x"}, Reason: "nobody knows"} }))
+	s.subStands(1, SubReviewing) // it never did
+}
+
 // What excuses a check must be said in the verdict: the pull request tells it.
 func TestExcuseIsSaid(t *testing.T) {
 	s := onBase(t, Settings{}, func(r *GateResult) { r.Checks[1].red("TestOld") }).plan(1)
@@ -474,6 +504,7 @@ func TestGateFiles(t *testing.T) {
 		"eslint.config.js": true, "tests/conftest.py": true, "package-lock.json": false, "main.go": false, "docs/Makefile.md": false, ".mocharc.yml": true, "package.jsonc": false,
 		".cargo/config.toml": true, "crates/a/.cargo/config": true, "x.cargo/config.toml": false, "config.toml": false, "Cargo.toml": true, "Cargo.lock": false,
 		"go.work": true, "go.mod": false, "build/rules.mk": true, "ava.config.js": true, ".taprc": true, ".npmrc": true, "src/main.rs": false,
+		"build.rs": true, "pytest/__init__.py": true, "src/unittest.py": true, "node_modules/x/index.js": true, "vendor/a/b.go": true, "vendor/modules.txt": false, "testing/x.go": false, "x.pth": true, "unittest/test_a.py": false,
 	} {
 		if IsGateFile(p) != want {
 			t.Errorf("%s: %v", p, !want)

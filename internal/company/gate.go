@@ -11,6 +11,8 @@ type GateCommand struct {
 	Parse   string `json:"parse,omitempty"`  // how its report is read; empty: by the exit code alone
 	Probe   string `json:"probe,omitempty"`  // succeeds where the image has what it needs
 	Given   bool   `json:"given,omitempty"`  // by the config, not found in the repository
+	Plant   string `json:"plant,omitempty"`  // how a test that must fail is put beside a change; empty: none can be made
+	Canary  string `json:"canary,omitempty"` // runs that test and nothing else; CANARY stands for its name
 }
 
 // GateCheck is one command of a gate and its verdict.
@@ -31,8 +33,22 @@ type GateCheck struct {
 	Flaky    []string      `json:"flaky,omitempty"`    // failed in an attempt, and not in this run of the same tree
 	Names    Hash          `json:"names,omitempty"`    // the tests that passed, a blob of lines
 	Gone     []string      `json:"gone,omitempty"`     // passed on the base and are no longer reported; bounded
+	Canary   *Canary       `json:"canary,omitempty"`   // whether it looks at what the change touches; nil: not asked
 	Beside   string        `json:"beside,omitempty"`   // of a red check that cannot be read: the lines that the base's output does not have; bounded
 }
+
+// Canary is what came of tests that must fail, put by the company beside a
+// change. A gate that stays green with one of them does not look there.
+type Canary struct {
+	Proven []string      `json:"proven,omitempty"` // folders in which it turned the gate red
+	Hollow []string      `json:"hollow,omitempty"` // folders in which the gate stayed green, and the base's turned red: that bars
+	Blind  []string      `json:"blind,omitempty"`  // folders at which the gate did not look before the change either
+	Reason string        `json:"reason,omitempty"` // why not all is proven
+	Took   time.Duration `json:"took_ns,omitempty"`
+}
+
+// Hollow says whether a gate stopped looking at what the change touches.
+func (c GateCheck) Hollow() bool { return c.Canary != nil && len(c.Canary.Hollow) > 0 }
 
 // TestCounts is how many tests a check reports.
 type TestCounts struct {
@@ -216,10 +232,14 @@ func (sub *Subtask) gated(t *Task, d *GateFinished) {
 // what is new in it.
 func (r GateResult) failedOutput() string {
 	for _, ch := range r.Checks {
-		if ch.Passed || ch.Skipped || ch.Excused.excused() {
+		if ch.Passed && !ch.Hollow() || ch.Skipped || ch.Excused.excused() {
 			continue
 		}
 		out := ch.Name + " (" + ch.Command + "):\n"
+		if ch.Hollow() {
+			out += "It does not look at " + nameSome(ch.Canary.Hollow) + " any more: a test that must fail, put there by the company, did not turn it red, and before the change it does. " +
+				"What keeps tests from running or from counting there: a TestMain or init that ends the program, a line in go.mod or in a runner's config, a file that stands for the runner, a hook?\n"
+		}
 		if news := ch.New(); len(news) > 0 && len(news) < len(ch.Tests) {
 			out += "These fail, and did not on the base: " + nameSome(news) + "\n"
 		}

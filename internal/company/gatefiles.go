@@ -15,12 +15,15 @@ var gateFiles = []string{
 	"biome.json", "clippy.toml", ".clippy.toml",
 	// A runner in .cargo/config.toml can stand for every test, a go.work leaves modules out.
 	"Cargo.toml", ".cargo/config.toml", ".cargo/config", "rust-toolchain", "rust-toolchain.toml", "go.work",
-	".pytest.ini", "pytest.toml", ".pytest.toml", "sitecustomize.py", "setup.py", ".npmrc", ".taprc", "ava.config", "tsconfig.json", ".eslintignore",
+	"build.rs", ".pytest.ini", "pytest.toml", ".pytest.toml", "sitecustomize.py", "usercustomize.py", "setup.py", ".npmrc", ".taprc", "ava.config", "tsconfig.json", ".eslintignore",
 }
 
 // IsGateFile says whether a path is one by which checks are defined.
 func IsGateFile(p string) bool {
 	name := path.Base(p)
+	if shadows(p) {
+		return true
+	}
 	return path.Ext(name) == ".mk" || slices.ContainsFunc(gateFiles, func(g string) bool {
 		if strings.Contains(g, "/") {
 			return strings.HasSuffix("/"+p, "/"+g)
@@ -28,6 +31,28 @@ func IsGateFile(p string) bool {
 		stem := strings.HasSuffix(g, ".config") || strings.HasSuffix(g, "rc") // jest.config.mjs, .eslintrc.json
 		return name == g || stem && strings.HasPrefix(name, g+".")
 	})
+}
+
+// runners are modules that run tests; one in the tree could be taken for it.
+var runners = []string{"pytest", "_pytest", "unittest", "pluggy", "coverage", "jest", "vitest", "mocha", "ava", "testing"}
+
+// shadows says whether a path is that of a module called like a runner, of
+// code that others have written, or of what node finds before all else.
+func shadows(p string) bool {
+	parts := strings.Split(p, "/")
+	for i, part := range parts {
+		if part == "node_modules" || part == "vendor" && i < len(parts)-1 && path.Ext(p) == ".go" {
+			return true
+		}
+		module := strings.TrimSuffix(part, path.Ext(part))
+		if i == len(parts)-1 && (path.Ext(part) == ".py" || path.Ext(part) == ".pth") && slices.Contains(runners, module) {
+			return true
+		}
+		if i == len(parts)-2 && parts[i+1] == "__init__.py" && slices.Contains(runners, part) {
+			return true
+		}
+	}
+	return path.Ext(p) == ".pth"
 }
 
 // GateFilesOf are the files of a task's work by which checks are defined, each

@@ -46,6 +46,9 @@ func (w *Witness) proven(t *witnessed, id TaskID, r GateResult) bool {
 		if c.Name != g.Name || c.Command != g.Command || c.Skipped {
 			return false
 		}
+		if c.Canary != nil && len(c.Canary.Hollow) > 0 {
+			return false
+		}
 		green := c.Passed && c.ExitCode == 0 && !c.Absent && (len(c.Flaky) == 0 || len(c.Attempts) > 0)
 		if !green && (t.base == nil || !redAsBefore(t.base.Checks[i], c)) {
 			return false

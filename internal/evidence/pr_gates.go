@@ -37,6 +37,11 @@ func prGates(t *company.Task, o PROptions) string {
 		notes = append(notes, "This change touches what the **gates are made of**: "+listed(changed, o))
 	}
 	notes = append(notes, redGreenNotes(t.Gate.Result.RedGreen, o)...)
+	for _, c := range checks {
+		if k := c.Canary; k != nil && len(k.Proven) > 0 {
+			notes = append(notes, inert(c.Name)+" looks at what is changed: a test that must fail, put there by the company, turned it red in "+listed(k.Proven, o))
+		}
+	}
 	for i, n := range notes {
 		if i == o.rows {
 			fmt.Fprintf(&b, "- %d more notes are not shown\n", len(notes)-i)
@@ -107,6 +112,7 @@ func gateNotes(c company.GateCheck, o PROptions) []string {
 		}
 		out = append(out, name+" is **UNVERIFIED**: it is red on the base too, and what is new in it cannot be told: "+why+" The president saw that and let it pass.")
 	}
+	out = append(out, canaryNotes(c, o)...)
 	if len(c.Flaky) > 0 {
 		out = append(out, fmt.Sprintf("%s is **flaky**: it failed, and not in a further run of the same tree: %s", name, listed(c.Flaky, o)))
 	}
@@ -115,6 +121,23 @@ func gateNotes(c company.GateCheck, o PROptions) []string {
 	}
 	if noTests(c) {
 		out = append(out, name+" has **no tests**: nothing was run that could fail.")
+	}
+	return out
+}
+
+// canaryNotes say whether a check looks at what the change touches.
+func canaryNotes(c company.GateCheck, o PROptions) []string {
+	k := c.Canary
+	if k == nil {
+		return nil
+	}
+	name := inert(c.Name)
+	var out []string
+	if len(k.Blind) > 0 {
+		out = append(out, name+" **does not look** at "+listed(k.Blind, o)+": a test that must fail turned nothing red there, before the change neither.")
+	}
+	if k.Reason != "" {
+		out = append(out, name+" is **unproven**: "+clip(inert(k.Reason), 200)+".")
 	}
 	return out
 }

@@ -196,6 +196,19 @@ func TestPRBodyBaseline(t *testing.T) {
 	}
 }
 
+// Whether a gate looks at what is changed is said: that it does, where it does
+// not, and that nobody knows.
+func TestPRBodyCanary(t *testing.T) {
+	task := body()
+	task.Gate.Result.Checks[0].Canary = &company.Canary{Proven: []string{"cli"}, Blind: []string{"docs/x"}, Reason: "no failing test"}
+	text := PRBody(task, PROptions{})
+	for _, want := range []string{"turned it red in `cli`", "**does not look** at `docs/x`", "is **unproven**: no failing test."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
 // The pull request says which tests show the change, and when none do.
 func TestPRBodyRedGreen(t *testing.T) {
 	for want, r := range map[string]*company.RedGreen{

@@ -25,7 +25,8 @@ func (s *survey) goParts() []part {
 		}
 		out = append(out, part{dir: dir, kind: "go", about: "Go module",
 			lint: &company.GateCommand{Command: "go vet ./...", Report: "go vet ./... 2>&1", Parse: Lines},
-			test: &company.GateCommand{Command: "go test ./...", Report: "go test -json ./...", Parse: GoJSON}})
+			test: &company.GateCommand{Command: "go test ./...", Report: "go test -json ./...", Parse: GoJSON,
+				Plant: plantGo, Canary: "go list -find -e -f '{{.Dir}}' ./...\ngo test -json"}})
 	}
 	return out
 }

@@ -85,16 +85,35 @@ func (s *survey) pythonTest(dir string) *company.GateCommand {
 			}
 		}
 		if unit == min(len(tests), 20) {
-			return &company.GateCommand{Command: "python3 -m unittest discover -v", Report: "python3 -m unittest discover -v 2>&1", Parse: Unittest}
+			return &company.GateCommand{Command: "python3 -m unittest discover -v", Report: unittestFirst + " discover -v 2>&1", Parse: Unittest,
+				Plant: plantUnittest, Canary: unittestFirst + " discover -v -k " + canaryWord + " 2>&1"}
 		}
 	}
-	run := "python3 -m pytest"
+	run, first := "python3 -m pytest", pytestFirst("")
 	if s.layoutSrc(dir) {
-		run = "PYTHONPATH=src " + run
+		run, first = "PYTHONPATH=src "+run, pytestFirst("src")
 	}
+	first += " --continue-on-collection-errors --junitxml=" + ReportFile
 	// 5 says that there are no tests: that is said, and is no failure.
-	return &company.GateCommand{Command: run, Report: run + " --continue-on-collection-errors --junitxml=" + ReportFile + "; code=$?; test $code -eq 5 || exit $code", Probe: pytestThere, Parse: JUnit}
+	return &company.GateCommand{Command: run, Report: first + "; code=$?; test $code -eq 5 || exit $code", Probe: pytestThere, Parse: JUnit,
+		Plant: plantPytest, Canary: first + " -k " + canaryWord}
 }
+
+// pytestFirst is python3 -m pytest with one difference: the runner is imported
+// before the tree is on its path, so that no folder of the tree is taken for
+// it.
+func pytestFirst(src string) string {
+	more := ""
+	if src != "" {
+		more = `os.environ["PYTHONPATH"] = "` + src + `"; sys.path.insert(1, os.path.join(os.getcwd(), "` + src + `")); `
+	}
+	return `python3 -c 'import sys; sys.path[:] = [p for p in sys.path if p]; import os, pytest; sys.path.insert(0, os.getcwd()); ` + more +
+		`sys.argv[0] = "pytest"; sys.exit(pytest.console_main())'`
+}
+
+// unittestFirst is the same for python3 -m unittest.
+const unittestFirst = `python3 -c 'import sys; sys.path[:] = [p for p in sys.path if p]; import os, unittest; from unittest.main import main; ` +
+	`sys.path.insert(0, os.getcwd()); sys.argv[0] = "python3 -m unittest"; main(module=None)'`
 
 // pytestThere asks for the module itself, from a folder that holds nothing: its
 // --version reads the conftest.py of the tree, and one import that is missing
@@ -128,7 +147,8 @@ func (s *survey) rustParts() []part {
 		}
 		out = append(out, part{dir: dir, kind: "rust", about: "Rust crate",
 			lint: &company.GateCommand{Command: "cargo clippy --offline --all-targets" + all, Probe: "command -v cargo-clippy"},
-			test: &company.GateCommand{Command: "cargo test --offline --no-fail-fast" + all, Report: "cargo test --offline --no-fail-fast" + all + " 2>&1", Parse: Cargo}})
+			test: &company.GateCommand{Command: "cargo test --offline --no-fail-fast" + all, Report: "cargo test --offline --no-fail-fast" + all + " 2>&1", Parse: Cargo,
+				Plant: plantCargo, Canary: "cargo test --offline --no-fail-fast" + all + " --test '" + canaryWord + "*' 2>&1"}})
 	}
 	return out
 }

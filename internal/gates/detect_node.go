@@ -2,6 +2,7 @@ package gates
 
 import (
 	"encoding/json"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -142,10 +143,10 @@ func (s *survey) nodeTest(dir string, p manifest) *company.GateCommand {
 		case len(p.Workspaces) > 0: // they say it, each for itself
 		case p.depends("vitest"):
 			return &company.GateCommand{Command: "npx --no-install vitest run", Probe: installed("vitest"), Parse: JUnit,
-				Report: "npx --no-install vitest run --passWithNoTests --reporter=default --reporter=junit --outputFile.junit=" + ReportFile}
+				Report: vitestRun, Plant: plantScript, Canary: vitestRun + " " + canaryWord}
 		case p.depends("jest"):
 			return &company.GateCommand{Command: "npx --no-install jest --ci", Probe: installed("jest"), Parse: JestJSON,
-				Report: "npx --no-install jest --ci --passWithNoTests --json --outputFile=" + ReportFile}
+				Report: jestRun, Plant: plantScript, Canary: jestRun + " " + canaryWord}
 		}
 		return nil
 	}
@@ -157,22 +158,40 @@ func (s *survey) nodeTest(dir string, p manifest) *company.GateCommand {
 	if strings.ContainsAny(last, "|;&><`$()") {
 		return g // arguments would end up who knows where
 	}
-	env, args := "", ""
+	env, args, only := "", "", "" // only runs the company's own test and no other
 	switch program(last) {
 	case "vitest":
 		g.Parse, g.Probe, args = JUnit, installed("vitest"), " --run --passWithNoTests --reporter=default --reporter=junit --outputFile.junit="+ReportFile
+		only = " " + canaryWord
+		if choosesFiles(last, "vitest", "run") {
+			only = " -t " + canaryWord
+		}
 	case "jest":
 		g.Parse, g.Probe, args = JestJSON, installed("jest"), " --ci --passWithNoTests --json --outputFile="+ReportFile
+		only = " " + canaryWord
+		if choosesFiles(last, "jest") {
+			only = " -t " + canaryWord
+		}
 	case "mocha":
-		g.Parse, g.Probe, args = TAP, installed("mocha"), " --reporter tap"
+		g.Parse, g.Probe, args, only = TAP, installed("mocha"), " --reporter tap", " --grep "+canaryWord
 	case "ava":
-		g.Parse, g.Probe, args = TAP, installed("ava"), " --tap"
+		g.Parse, g.Probe, args, only = TAP, installed("ava"), " --tap", " '--match=*"+canaryWord+"*'"
 	case "tape", "tap":
 		g.Parse = TAP
 	case "node":
 		if slices.Contains(strings.Fields(last), "--test") {
 			g.Parse, env = TAP, "export NODE_OPTIONS=--test-reporter=tap; "
+			at := len(script) - len(last) // behind "--test" come files
+			alone := manifest{Scripts: maps.Clone(p.Scripts)}
+			alone.Scripts["test"] = script[:at] + strings.Replace(last, "--test", "--test --test-name-pattern="+canaryWord, 1)
+			g.Canary = alone.pinned(dir, "test", env, "")
 		}
+	}
+	if only != "" {
+		g.Canary = p.pinned(dir, "test", env, args+only)
+	}
+	if g.Canary != "" {
+		g.Plant = plantScript
 	}
 	if g.Report = p.pinned(dir, "test", env, args); g.Report == "" { // by npm, and without what it cannot pass on
 		g.Report = strings.TrimSuffix("npm test --"+args, " --")
@@ -181,6 +200,27 @@ func (s *survey) nodeTest(dir string, p manifest) *company.GateCommand {
 		}
 	}
 	return g
+}
+
+// The runners without a script of the project's.
+const (
+	vitestRun = "npx --no-install vitest run --passWithNoTests --reporter=default --reporter=junit --outputFile.junit=" + ReportFile
+	jestRun   = "npx --no-install jest --ci --passWithNoTests --json --outputFile=" + ReportFile
+)
+
+// choosesFiles says whether a script names files to its runner: one more would
+// be taken beside them, and not out of them.
+func choosesFiles(line string, words ...string) bool {
+	started := false
+	for _, w := range strings.Fields(line) {
+		switch {
+		case slices.Contains(words, path.Base(w)):
+			started = true
+		case started && !strings.HasPrefix(w, "-"):
+			return true
+		}
+	}
+	return false
 }
 
 // program is what a script's line starts.

@@ -32,6 +32,9 @@ func (g Given) gate(name string) company.GateCommand {
 		if !words.json {
 			c.Report = words.before + "go test -json" + words.args
 		}
+		if list, test, ok := words.canary(); ok {
+			c.Plant, c.Canary = plantGo, list+"\n"+test
+		}
 	}
 	return c
 }
@@ -41,6 +44,58 @@ type goTestCommand struct {
 	before string // exec, and what is set in the environment
 	args   string // all behind "go test"
 	json   bool   // it reports already
+}
+
+// goTestSwitches are the flags of go test that take no value.
+var goTestSwitches = map[string]bool{"v": true, "race": true, "msan": true, "asan": true, "short": true, "cover": true, "failfast": true,
+	"json": true, "a": true, "n": true, "x": true, "work": true, "trimpath": true, "benchmem": true, "fullpath": true, "linkshared": true, "modcacherw": true}
+
+// canary is the command in two: go list of the packages that it means, and go
+// test without them. Not ok: it runs chosen tests only, or is too odd to be
+// taken apart.
+func (c goTestCommand) canary() (list, test string, ok bool) {
+	list, test = "go list -find -e -f '{{.Dir}}'", "go test -json"
+	var packages []string
+	words := strings.Fields(c.args)
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		if strings.ContainsAny(w, `'"`) {
+			return "", "", false
+		}
+		name, isFlag := strings.CutPrefix(w, "-")
+		if !isFlag {
+			packages = append(packages, w)
+			continue
+		}
+		name, value, has := strings.Cut(strings.TrimPrefix(name, "-"), "=")
+		if !has && !goTestSwitches[name] {
+			if i++; i == len(words) {
+				return "", "", false
+			}
+			value, has = words[i], true
+		}
+		flag := " -" + name
+		if has {
+			flag += "=" + value
+		}
+		switch name {
+		case "run", "skip", "list", "C", "o", "fuzz", "bench":
+			return "", "", false
+		case "tags", "mod", "modfile", "overlay":
+			list += flag
+		case "json":
+			continue
+		}
+		test += flag
+	}
+	set := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(c.before), "exec"))
+	if set != "" {
+		set += " "
+	}
+	if len(packages) == 0 {
+		packages = []string{"."}
+	}
+	return set + list + " " + strings.Join(packages, " "), set + test, true
 }
 
 var goTestWords = regexp.MustCompile(`^((?:exec\s+)?(?:[A-Za-z_][A-Za-z0-9_]*=[A-Za-z0-9_./,:@%+=-]*\s+)*)go\s+test((?:\s.*)?)$`)

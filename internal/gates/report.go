@@ -3,6 +3,7 @@ package gates
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -144,22 +145,26 @@ const unended = "(did not run to its end)"
 // reader takes the standard output of a check apart: what people read goes on
 // to text, and the report is collected.
 type reader struct {
-	text   io.Writer
-	kind   string
-	marker []byte // behind it, on a line of its own, comes the report file
-	line   func(line []byte)
-	done   func() *results
+	text io.Writer
+	kind string
+	line func(line []byte)
+	done func() *results
 
-	part   []byte // of a line that is not whole
-	long   bool   // the line is longer than can be read; its rest is only text
-	file   bytes.Buffer
-	inFile bool
-	over   bool // the file is longer than can be read
+	part   []byte       // of a line that is not whole
+	long   bool         // the line is longer than can be read; its rest is only text
+	file   bytes.Buffer // the report file in base64, lines and all
+	inFile bool         // the marker was there
+	over   bool         // the file is longer than can be read
 }
 
-// newReader reads a report of this kind; marker is where a report file begins.
-func newReader(kind, marker string, text io.Writer) *reader {
-	r := &reader{text: text, kind: kind, marker: []byte(marker)}
+// reportMarker is the line behind which a report file comes, in base64. What
+// is tested may print it too: the last one counts, since the gate prints its
+// own when nothing else runs any more.
+const reportMarker = "company-report:"
+
+// newReader reads a report of this kind.
+func newReader(kind string, text io.Writer) *reader {
+	r := &reader{text: text, kind: kind}
 	switch kind {
 	case GoJSON:
 		p := &goReport{text: text}
@@ -180,9 +185,9 @@ func newReader(kind, marker string, text io.Writer) *reader {
 		p := newPlainReport()
 		r.line, r.done = p.line, p.done
 	case JUnit:
-		r.done = func() *results { return readJUnit(r.file.Bytes()) }
+		r.done = func() *results { return r.fromFile(readJUnit) }
 	case JestJSON:
-		r.done = func() *results { return readJest(r.file.Bytes()) }
+		r.done = func() *results { return r.fromFile(readJest) }
 	}
 	return r
 }
@@ -193,7 +198,7 @@ func fromFile(kind string) bool { return kind == JUnit || kind == JestJSON }
 // Write takes a piece of the output; it never fails, like output's.
 func (r *reader) Write(p []byte) (int, error) {
 	n := len(p)
-	for len(p) > 0 && !r.inFile {
+	for len(p) > 0 {
 		i := bytes.IndexByte(p, '\n')
 		end := i + 1
 		if i < 0 {
@@ -201,11 +206,6 @@ func (r *reader) Write(p []byte) (int, error) {
 		}
 		r.take(p[:end], i >= 0)
 		p = p[end:]
-	}
-	if r.inFile && len(p) > 0 {
-		fits := min(len(p), maxReport-r.file.Len())
-		r.file.Write(p[:fits])
-		r.over = r.over || fits < len(p)
 	}
 	return n, nil
 }
@@ -226,8 +226,17 @@ func (r *reader) take(p []byte, whole bool) {
 func (r *reader) flush() {
 	line := r.part
 	switch {
-	case len(r.marker) > 0 && bytes.Equal(bytes.TrimRight(line, "\r\n"), r.marker):
-		r.inFile = true
+	case fromFile(r.kind) && string(bytes.TrimRight(line, "\r\n")) == reportMarker:
+		_, _ = r.text.Write(r.file.Bytes()) // it was none
+		r.file.Reset()
+		r.inFile, r.over = true, false
+	case r.inFile:
+		const most = maxReport/3*4 + maxReport/50 // in base64, with its line ends
+		if r.file.Len()+len(line) > most {
+			r.over = true
+			break
+		}
+		r.file.Write(line)
 	case r.kind == GoJSON:
 		r.line(line) // it writes what people read by itself
 	default:
@@ -247,8 +256,17 @@ func (r *reader) results() *results {
 	if r.done == nil {
 		return nil
 	}
-	if fromFile(r.kind) && (!r.inFile || r.over || len(bytes.TrimSpace(r.file.Bytes())) == 0) {
+	return r.done()
+}
+
+// fromFile reads the report file.
+func (r *reader) fromFile(read func([]byte) *results) *results {
+	if !r.inFile || r.over {
 		return &results{odd: "there is no report, or one that is too large"}
 	}
-	return r.done()
+	text, err := io.ReadAll(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(r.file.Bytes())))
+	if err != nil || len(bytes.TrimSpace(text)) == 0 || len(text) > maxReport {
+		return &results{odd: "there is no report, or one that is too large"}
+	}
+	return read(text)
 }

@@ -2,6 +2,7 @@ package gates
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,9 +19,9 @@ import (
 // the marker.
 func read(kind string, out []byte) (*results, string) {
 	var text bytes.Buffer
-	r := newReader(kind, "company-report-X", &text)
+	r := newReader(kind, &text)
 	if fromFile(kind) {
-		out = append([]byte("what people read\n\ncompany-report-X\n"), out...)
+		out = []byte("what people read\n\n" + reportMarker + "\n" + inLines(base64.StdEncoding.EncodeToString(out)))
 	}
 	for len(out) > 0 { // in pieces, as from a pipe
 		n := min(len(out), 7)
@@ -28,6 +29,40 @@ func read(kind string, out []byte) (*results, string) {
 		out = out[n:]
 	}
 	return r.results(), text.String()
+}
+
+// inLines is a text as base64 prints it.
+func inLines(s string) string {
+	const wide = 76
+	var b strings.Builder
+	for len(s) > wide {
+		b.WriteString(s[:wide] + "\n")
+		s = s[wide:]
+	}
+	return b.String() + s + "\n"
+}
+
+// What is tested may print a marker and a report of its own: the last one is
+// the gate's.
+func TestForgedReport(t *testing.T) {
+	var text bytes.Buffer
+	r := newReader(JUnit, &text)
+	junit := func(inside string) string {
+		return reportMarker + "\n" + inLines(base64.StdEncoding.EncodeToString([]byte("<testsuite>"+inside+"</testsuite>")))
+	}
+	forged := junit(`<testcase name="old"><failure/></testcase>`)
+	_, _ = io.WriteString(r, "before\n"+forged+"after\n"+junit(`<testcase name="new"><failure/></testcase>`))
+	if res := r.results(); res.odd != "" || !slices.Equal(names(res.failed), []string{"new"}) {
+		t.Errorf("%+v", res)
+	}
+	if got := text.String(); !strings.HasPrefix(got, "before\n") || !strings.HasSuffix(got, "after\n") {
+		t.Errorf("%q", got)
+	}
+	r = newReader(JUnit, io.Discard)
+	_, _ = io.WriteString(r, forged+"no base64 here\n")
+	if res := r.results(); res.odd == "" {
+		t.Errorf("%+v", res)
+	}
 }
 
 // What the real tools print, recorded.
@@ -142,7 +177,7 @@ func TestReportsThatSayNothing(t *testing.T) {
 		}
 	}
 	// A file that never comes: the command died before it.
-	r := newReader(JUnit, "m", &bytes.Buffer{})
+	r := newReader(JUnit, &bytes.Buffer{})
 	if _, _ = r.Write([]byte("text\n")); r.results().odd == "" {
 		t.Error("a report without its file")
 	}
@@ -180,7 +215,7 @@ func TestReportsAreBounded(t *testing.T) {
 		t.Errorf("%d bytes of %d names, %v", len(text), len(res.failed), err)
 	}
 	var text bytes.Buffer
-	r := newReader(GoJSON, "", &text)
+	r := newReader(GoJSON, &text)
 	long := bytes.Repeat([]byte("y"), maxLine/2)
 	for range 9 {
 		_, _ = r.Write(long)
@@ -189,12 +224,13 @@ func TestReportsAreBounded(t *testing.T) {
 	if res := r.results(); len(res.passed) != 1 || text.Len() != 9*len(long)+1 {
 		t.Errorf("%d passed, %d bytes of text", len(res.passed), text.Len())
 	}
-	r = newReader(JUnit, "m", &text)
-	_, _ = r.Write([]byte("m\n<testsuite>"))
-	for range maxReport/len(long) + 2 {
-		_, _ = r.Write(long)
+	r = newReader(JUnit, io.Discard)
+	_, _ = io.WriteString(r, reportMarker+"\n")
+	lines := []byte(strings.Repeat(strings.Repeat("A", 76)+"\n", 1000))
+	for range 2*maxReport/len(lines) + 2 {
+		_, _ = r.Write(lines)
 	}
-	if res := r.results(); res.odd == "" || r.file.Len() > maxReport {
+	if res := r.results(); res.odd == "" || r.file.Len() > 2*maxReport {
 		t.Errorf("%d bytes of a report", r.file.Len())
 	}
 	g := &goReport{text: &bytes.Buffer{}}

@@ -2,12 +2,14 @@ package gates
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,6 +37,8 @@ type Runner struct {
 	// dependencies may not be had, refused says which, and that is the
 	// verdict. Nil: the task's own image judges every tree.
 	Image func(ctx context.Context, t *company.Task, m *gitops.Mirror, tree company.OID) (image, refused string, err error)
+	// Canary has gates prove that they look at what a change touches.
+	Canary bool
 }
 
 // Job is one tree to be judged.
@@ -47,6 +51,12 @@ type Job struct {
 	Image  string
 	Label  string // subtask or task: whose containers these are
 	Epoch  uint64
+	// Base is the commit before the change, and BaseImage what it is judged
+	// in: where they are known, the gate has to show that it looks at what the
+	// change touches.
+	Base      company.OID
+	BaseImage string
+	Planted   []gitops.Text // tests that must fail, beside the tree's files
 	// Known is the baseline that the tree is judged by. With Baseline the
 	// tree is the base itself: every check is run, and each must be able to.
 	Known    *company.GateResult
@@ -82,7 +92,7 @@ func (r *Runner) Run(ctx context.Context, j Job) (company.GateResult, error) {
 			if j.Started != nil {
 				j.Started(g.Name)
 			}
-			if check, err = r.check(ctx, j, i); err != nil {
+			if check, err = r.checkAndProve(ctx, j, i); err != nil {
 				return company.GateResult{}, err
 			}
 		}
@@ -95,6 +105,71 @@ func (r *Runner) Run(ctx context.Context, j Job) (company.GateResult, error) {
 		lintBars = lintBars || g.IsLint() && check.Against(base) == company.StandFailed
 	}
 	return res.Settle(j.Known, nil), nil
+}
+
+// checkAndProve runs a check and, where that is asked for, has it show that it
+// looks at what the change touches: beside the check where the host has memory
+// for both, else after it. A check that bars has nothing to show.
+func (r *Runner) checkAndProve(ctx context.Context, j Job, i int) (company.GateCheck, error) {
+	if !r.Canary || j.Base == "" || j.Baseline || j.Gates[i].IsLint() {
+		return r.check(ctx, j, i)
+	}
+	cctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var canary *company.Canary
+	prove := func() error {
+		return company.Guard("proving a gate", func() (err error) {
+			canary, err = r.canary(cctx, j, i)
+			return err
+		})
+	}
+	proof := make(chan error, 1)
+	beside := roomFor(2 * r.Limits.WithDefaults().MemoryBytes)
+	if beside {
+		go func() { proof <- prove() }()
+	}
+	check, err := r.check(ctx, j, i)
+	if err != nil || check.Against(j.known(i)) == company.StandFailed {
+		if stop(); beside {
+			<-proof
+		}
+		return check, err
+	}
+	if !beside {
+		proof <- prove()
+	}
+	err = <-proof
+	check.Canary = canary
+	return check, err
+}
+
+// roomFor says whether the host has this much memory to spare. Where that is
+// not known it has not.
+func roomFor(bytes int64) bool {
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return false
+	}
+	m := memAvailable.FindSubmatch(text)
+	if m == nil {
+		return false
+	}
+	kib, err := strconv.ParseInt(string(m[1]), 10, 64)
+	return err == nil && kib<<10 >= bytes
+}
+
+var memAvailable = regexp.MustCompile(`(?m)^MemAvailable:\s+(\d+) kB`)
+
+// tar writes what is judged.
+func (j Job) tar(ctx context.Context, w io.Writer) error {
+	files := j.Files
+	if files == nil {
+		var err error
+		if files, err = j.Mirror.List(ctx, j.Tree); err != nil {
+			return err
+		}
+	}
+	return j.Mirror.TarEntries(ctx, files, w, j.Planted...)
 }
 
 // maxReruns is how often a red test is run again on the same tree.
@@ -354,27 +429,24 @@ func (r *Runner) sized(ctx context.Context, j Job, n, attempt int, limits contai
 		labels.Role = "redgreen"
 		name = labels.Name("redgreen", j.Tree.Short(), fmt.Sprint(n))
 	}
-	out := &output{}
-	marker := ""
-	if fromFile(g.Parse) {
-		marker = "company-report-" + rand.Text() // what is tested cannot know it beforehand
+	if j.Planted != nil {
+		labels.Role = "canary"
+		name = labels.Name("canary", j.Tree.Short(), fmt.Sprint(n))
 	}
-	stdout := newReader(g.Parse, marker, out)
+	out := &output{}
+	stdout := newReader(g.Parse, out)
 	began := time.Now()
 	tr, tw := io.Pipe()
 	tarred := make(chan struct{})
 	go func() {
 		defer close(tarred)
 		tw.CloseWithError(company.Guard("packing the tree of a gate", func() error {
-			if j.Files != nil {
-				return j.Mirror.TarEntries(cctx, j.Files, tw)
-			}
-			return j.Mirror.Tar(cctx, j.Tree, tw)
+			return j.tar(cctx, tw)
 		}))
 	}()
 	exit, err := container.RunGate(cctx, r.Runtime, container.Spec{
 		Name: name, Image: j.Image, Labels: labels, Limits: limits,
-		Command: []string{"/usr/local/bin/toolbox", "gate", "--", "/bin/sh", "-c", script(g, marker, j.Baseline)},
+		Command: []string{"/usr/local/bin/toolbox", "gate", "--", "/bin/sh", "-c", script(g, j.Baseline)},
 	}, tr, stdout, out)
 	tr.CloseWithError(io.ErrClosedPipe)
 	<-tarred
@@ -404,7 +476,7 @@ func (r *Runner) sized(ctx context.Context, j Job, n, attempt int, limits contai
 
 // script is what the container's shell is given. A baseline asks first whether
 // the image has what the check needs; later that is settled.
-func script(g company.GateCommand, marker string, probe bool) string {
+func script(g company.GateCommand, probe bool) string {
 	var b strings.Builder
 	if g.Dir != "" {
 		fmt.Fprintf(&b, "cd -- %s || exit\n", quoted(g.Dir))
@@ -420,13 +492,15 @@ func script(g company.GateCommand, marker string, probe bool) string {
 		fmt.Fprintf(&b, "( %s\n) 2>&1", run)
 		return b.String()
 	}
-	if marker == "" {
+	if !fromFile(g.Parse) {
 		b.WriteString(run)
 		return b.String()
 	}
 	// The exit code stays the command's own. The parenthesis stands on a line
-	// of its own: a script may end in a comment.
-	fmt.Fprintf(&b, "( %s\n)\ncode=$?\nprintf '\\n%%s\\n' %s\nhead -c %d %s 2>/dev/null\nexit $code\n", run, marker, maxReport+1, ReportFile)
+	// of its own: a script may end in a comment. What the command left running
+	// is killed, so that nothing is printed behind the last marker but the
+	// file; and in base64 the file holds no marker.
+	fmt.Fprintf(&b, "( %s\n)\ncode=$?\nkill -9 -1 2>/dev/null\nprintf '\\n%%s\\n' %s\nhead -c %d %s 2>/dev/null | base64\nexit $code\n", run, reportMarker, maxReport+1, ReportFile)
 	return b.String()
 }
 
@@ -440,7 +514,8 @@ func (r *Runner) Judge(ctx context.Context, s *company.State, t *company.Task, m
 	if refused != "" {
 		return notPrepared(t.Prepared, tree, image, refused), nil
 	}
-	return r.judge(ctx, s, t, Job{Mirror: m, Tree: tree, Image: image, Label: label, Known: t.Baseline, Started: started})
+	return r.judge(ctx, s, t, Job{Mirror: m, Tree: tree, Image: image, Label: label, Known: t.Baseline, Started: started,
+		Base: t.Prepared.Base.OID, BaseImage: t.Prepared.Image})
 }
 
 // imageFor is the image that the gates of a commit or tree of a task run in,
@@ -456,7 +531,7 @@ func (r *Runner) judge(ctx context.Context, s *company.State, t *company.Task, j
 	j.Gates, j.Hash, j.Epoch = t.Prepared.Gates, t.Prepared.GateHash, s.Office.Epoch
 	if hit, ok := s.Verdicts[company.GateKey(j.Tree, j.Hash, j.Image)]; ok {
 		if hit, ok = s.Reuse(t, hit, j.Known); ok {
-			return hit, nil
+			return r.proveAgain(ctx, s, t, j, hit)
 		}
 	}
 	res, err := r.Run(ctx, j)

@@ -313,8 +313,15 @@ func (m *Mirror) Tar(ctx context.Context, treeish company.OID, w io.Writer) erro
 	return m.TarEntries(ctx, entries, w)
 }
 
-// TarEntries is Tar of files that need not be of one tree.
-func (m *Mirror) TarEntries(ctx context.Context, entries []Entry, w io.Writer) error {
+// Text is a file that no tree has.
+type Text struct {
+	Path string
+	Text []byte
+}
+
+// TarEntries is Tar of files that need not be of one tree, and behind them of
+// some that are of none.
+func (m *Mirror) TarEntries(ctx context.Context, entries []Entry, w io.Writer, more ...Text) error {
 	b, err := m.s.batch(ctx, m.dir, nil, false)
 	if err != nil {
 		return err
@@ -324,6 +331,15 @@ func (m *Mirror) TarEntries(ctx context.Context, entries []Entry, w io.Writer) e
 	for _, e := range entries {
 		if err := b.tarEntry(tw, e); err != nil {
 			return fmt.Errorf("tar %q: %w", e.Path, err)
+		}
+	}
+	for _, f := range more {
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: f.Path, Mode: 0o644, Size: int64(len(f.Text)), ModTime: time.Unix(0, 0), Format: tar.FormatPAX}
+		if err := tw.WriteHeader(h); err != nil {
+			return fmt.Errorf("tar %q: %w", f.Path, err)
+		}
+		if _, err := tw.Write(f.Text); err != nil {
+			return fmt.Errorf("tar %q: %w", f.Path, err)
 		}
 	}
 	return tw.Close()

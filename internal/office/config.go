@@ -139,6 +139,7 @@ type Gates struct {
 	Test         Command  `yaml:"test" doc:"auto, none, or a command"`
 	None         string   `yaml:"none" enum:"ask allow fail" doc:"what to do where there are no gates"`
 	RedGreen     string   `yaml:"red_green" enum:"off report require" doc:"whether new tests must fail without the change"`
+	Canary       bool     `yaml:"canary" doc:"whether tests have to show that they look at what a change touches: a test that must fail is put beside it"`
 	ProtectTests bool     `yaml:"protect_tests" doc:"whether changing or deleting a test that is there needs the president; new tests are free"`
 	Protected    []string `yaml:"protected" check:"glob" doc:"paths that need the president to change"`
 }
@@ -182,7 +183,7 @@ func Default() Config {
 		Git: Git{Base: Auto, IntegrationBranch: "develop", IntegrationMode: "per-task", Remote: "origin",
 			Credential: "token", Sign: "none"},
 		Forge:         Forge{Kind: Auto, TokenEnv: "GITHUB_TOKEN", Poll: time.Minute, Draft: Auto, Reviewers: "codeowners"},
-		Gates:         Gates{Lint: Command{Mode: Auto}, Test: Command{Mode: Auto}, None: "ask", RedGreen: "report"},
+		Gates:         Gates{Lint: Command{Mode: Auto}, Test: Command{Mode: Auto}, None: "ask", RedGreen: "report", Canary: true},
 		Budget:        Budget{USD: 5_000_000, Tokens: TokensAuto},
 		Approvals:     Approvals{Plan: Auto, Merge: Auto, PR: Auto, Deps: Auto},
 		Limits:        Limits{Continuations: 3, ModelWait: 15 * time.Minute, StopGrace: 3 * time.Second, HungAfter: 20 * time.Minute, ConcurrentTasks: 4, Readers: 9, Writers: 4},

@@ -71,7 +71,7 @@ container: {runtime: dod, image: auto, setup: [], setup_env: [], deps: locked, e
 bus:       {driver: nats}                                    # nats | file | sqlite | redis; url, creds for an external one
 git:       {base: auto, integration_branch: develop, integration_mode: per-task, remote: origin, credential: token, author: "", signoff: false}
 forge:     {kind: auto, url: "", token_env: GITHUB_TOKEN}    # github | gitea | local
-gates:     {lint: auto, test: auto, none: ask, red_green: report, protect_tests: false, protected: []}
+gates:     {lint: auto, test: auto, none: ask, red_green: report, canary: true, protect_tests: false, protected: []}
 budget:    {usd: 5, tokens: auto}
 approvals: {plan: auto, merge: auto, pr: auto, deps: auto}   # auto | ask
 limits:    {continuations: 3, model_wait: 15m, stop_grace: 3s, hung_after: 20m, concurrent_tasks: 4, readers: 9, writers: 4}

@@ -224,7 +224,7 @@ func needsTrust(key, before, after string, lower, upper Config) bool {
 		return after == `"allow"` || before == `"fail"`
 	case key == "gates.lint", key == "gates.test":
 		return after == `"none"`
-	case key == "gates.protect_tests", key == "container.strict":
+	case key == "gates.protect_tests", key == "gates.canary", key == "container.strict":
 		return after == "false"
 	case key == "gates.red_green":
 		return after == `"off"` || before == `"require"`

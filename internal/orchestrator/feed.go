@@ -214,7 +214,12 @@ func (it *Item) describeGate(d *company.GateFinished) {
 	var took time.Duration
 	for _, c := range d.Result.Checks {
 		took += c.Took
+		if k := c.Canary; k != nil && !c.Hollow() && len(k.Blind) > 0 {
+			it.Text += "; " + c.Name + " does not look at " + few(k.Blind)
+		}
 		switch {
+		case c.Hollow():
+			it.Mark, it.Text = Failed, fmt.Sprintf("gate %s does not look at %s any more: a test that must fail did not turn it red", c.Name, few(c.Canary.Hollow))
 		case c.Passed && len(c.Flaky) > 0:
 			it.Text += "; flaky: " + few(c.Flaky)
 		case c.Passed || c.Skipped:

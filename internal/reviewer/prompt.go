@@ -61,6 +61,12 @@ func brief(t *company.Task, sub *company.Subtask, x subject) string {
 		if changed := company.GateFilesOf(t); len(changed) > 0 {
 			w.WriteString("\nThe work touches what the gates are made of. Is a check weakened by it?\n" + agent.Quote("gate_files", "", strings.Join(changed, "\n")))
 		}
+		for _, c := range gate.Result.Checks {
+			w.WriteString(lookedAt(c))
+		}
+		if len(x.flags) > 0 {
+			w.WriteString("\nThese could keep tests from running, or from counting, and no check can see all of it. Read them closely; what makes a suite say less than before, or behave by what it finds around it, is blocking:\n" + agent.Quote("flags", "", strings.Join(x.flags, "\n")))
+		}
 		if gone := gone(gate.Result); len(gone) > 0 {
 			w.WriteString("\nThese tests passed on the base and are no longer run. Is that what the ticket asks for?\n" + agent.Quote("tests_gone", "", strings.Join(gone, "\n")))
 		}
@@ -106,6 +112,23 @@ func stands(c company.GateCheck) string {
 		return "passed, flaky: it failed once and passed when run again"
 	}
 	return "passed"
+}
+
+// lookedAt is what is known of where a check looks, where that is not
+// everywhere.
+func lookedAt(c company.GateCheck) string {
+	k := c.Canary
+	if k == nil {
+		return ""
+	}
+	out := ""
+	if len(k.Blind) > 0 {
+		out += "\n" + c.Name + " does not look at these folders of the change, and did not before it: run their tests yourself.\n" + agent.Quote("not_looked_at", "", strings.Join(k.Blind, "\n"))
+	}
+	if k.Reason != "" {
+		out += "\nWhether " + c.Name + " looks at what is changed is not proven: " + k.Reason + "\n"
+	}
+	return out
 }
 
 // gone are the tests that passed on the base and are not run any more.

@@ -61,6 +61,7 @@ func (r *Reviewer) Do(ctx context.Context, e company.Effect) (company.Command, e
 type subject struct {
 	from, head, onto company.OID
 	diff             gitops.Diff
+	flags            []string // what could keep tests from counting
 	patch            company.Hash
 }
 
@@ -76,6 +77,7 @@ func (r *Reviewer) subject(ctx context.Context, m *gitops.Mirror, t *company.Tas
 	if x.diff, err = m.Diff(ctx, x.from, x.head, maxPatch); err != nil {
 		return x, err
 	}
+	x.flags = flags(x.diff)
 	x.patch, err = m.PatchID(ctx, x.from, x.head)
 	return x, err
 }

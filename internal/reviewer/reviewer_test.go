@@ -174,3 +174,31 @@ func TestNothingIsCalledPassedUnchecked(t *testing.T) {
 		}
 	}
 }
+
+// What no gate can see by itself is pointed out to whoever reads the diff.
+func TestFlags(t *testing.T) {
+	b := setup(t, map[string]string{
+		"a.go": "package a\n\nimport \"os\"\n\nfunc init() {\n\tif len(os.Args) > 2 {\n\t\tos.Exit(0)\n\t}\n}\n", "go.mod": "module x\n\ngo 1.26\n\nignore ./a\n",
+		"a_test.go": "package a\n\nfunc TestMain(m *testing.M) {}\n", "conftest.py": "def pytest_sessionfinish(session):\n    pass\n", "plain.py": "x = 1\n",
+	})
+	got := brief(b.task, b.sub, b.x)
+	for _, want := range []string{"a.go: asks how it is run: if len(os.Args) > 2 {", "a.go: ends the process: os.Exit(0)", "go.mod: leaves packages out, or takes others for them: ignore ./a",
+		"a_test.go: takes the run of a package's tests over: func TestMain", "conftest.py: decides which tests there are: def pytest_sessionfinish"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if len(b.x.flags) != 5 {
+		t.Errorf("%q", b.x.flags)
+	}
+	if honest := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"}); strings.Contains(brief(honest.task, honest.sub, honest.x), "<flags") {
+		t.Error("an honest change is flagged")
+	}
+	b.sub.Gate.Result.Checks[0].Canary = &company.Canary{Blind: []string{"web"}, Reason: "no failing test can be made for make test"}
+	got = brief(b.task, b.sub, b.x)
+	for _, want := range []string{"does not look at these folders of the change", "web", "is not proven: no failing test can be made for make test"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}

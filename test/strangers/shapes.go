@@ -169,4 +169,6 @@ type Row struct {
 	Baseline            string // what the checks of the base said
 	Result, Why         string
 	Prepare, Total      time.Duration // of the image and all before the baseline; of the whole
+	Check, Canary       time.Duration // of the tests of the ticket; of the proof beside them that they look at the change
+	Proven              []string      // folders of the change that the tests look at
 }

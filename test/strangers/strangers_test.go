@@ -116,6 +116,7 @@ func walk(t *testing.T, s Stranger) Row {
 	if sum.PR == nil || *sum.PR != 1 {
 		t.Errorf("complete, without its pull request: %s", r.Stdout)
 	}
+	row.prove(t, h)
 	branch := "develop-t1-" + h.OfficeID()
 	var want []string
 	for _, f := range s.Change {
@@ -129,6 +130,39 @@ func walk(t *testing.T, s Stranger) Row {
 		t.Errorf("changed %q, want %q", got, want)
 	}
 	return row
+}
+
+// prove reads what the gates have shown of themselves: each of these projects
+// has tests, so that they must look at every change.
+func (r *Row) prove(t *testing.T, h *house.House) {
+	var got struct {
+		Subtask struct {
+			Gate struct {
+				Checks []struct {
+					Name   string
+					TookMS int64 `json:"took_ms"`
+					Canary *company.Canary
+				}
+			}
+		}
+	}
+	h.JSON(&got, "show", "t1-01")
+	for _, c := range got.Subtask.Gate.Checks {
+		if !strings.HasPrefix(c.Name, "test") {
+			continue
+		}
+		r.Check += time.Duration(c.TookMS) * time.Millisecond
+		if k := c.Canary; k != nil {
+			r.Canary += k.Took
+			r.Proven = append(r.Proven, k.Proven...)
+			if len(k.Blind) > 0 || k.Reason != "" {
+				t.Errorf("%s: %+v", c.Name, k)
+			}
+		}
+	}
+	if len(r.Proven) == 0 {
+		t.Errorf("no test has shown that it looks at the change: %+v", got)
+	}
 }
 
 // reply plays the staff: one ticket, done as it stands in the list.
@@ -203,16 +237,16 @@ request is made. The model is scripted, all else is real.
 
 Measured %s on %d processors, two at a time, with what earlier runs had left of image layers.
 
-| repository | version | kind | files | checks of the base | result | prepared in | whole |
-|---|---|---|---|---|---|---|---|
+| repository | version | kind | files | checks of the base | result | prepared in | whole | tests of the ticket | the canary beside them |
+|---|---|---|---|---|---|---|---|---|---|
 `, time.Now().Format("2006-01-02"), runtime.NumCPU())
 	for _, r := range rows {
 		result := r.Result
 		if r.Why != "" && r.Result != "COMPLETE" {
 			result += ": " + strings.ReplaceAll(r.Why, "|", `\|`)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s | %s | %.1f s | %.1f s |\n", r.Name, r.Version, r.Kind, r.Files,
-			strings.ReplaceAll(clip(r.Baseline), "|", `\|`), result, r.Prepare.Seconds(), r.Total.Seconds())
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s | %s | %.1f s | %.1f s | %.1f s | %.1f s |\n", r.Name, r.Version, r.Kind, r.Files,
+			strings.ReplaceAll(clip(r.Baseline), "|", `\|`), result, r.Prepare.Seconds(), r.Total.Seconds(), r.Check.Seconds(), r.Canary.Seconds())
 	}
 	return b.String()
 }

@@ -1,0 +1,368 @@
+package gates
+
+import (
+	"context"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/gitops"
+)
+
+// read is the text of a file of the tree; what is too large to be looked at is
+// empty.
+func (g grown) read(ctx context.Context, p string) (string, error) {
+	e, ok := g.files[p]
+	if !ok || e.Size > maxManifest {
+		return "", nil
+	}
+	var text string
+	err := g.m.ReadFiles(ctx, []gitops.Entry{e}, func(_ gitops.Entry, b []byte) error {
+		text = string(b)
+		return nil
+	})
+	return text, err
+}
+
+// has says whether a folder has a file of this name.
+func (g grown) has(dir, name string) bool {
+	_, ok := g.files[path.Join(dir, name)]
+	return ok
+}
+
+// nearest is the folder, this one or above it, that has such a file.
+func (g grown) nearest(dir, name string) (string, bool) {
+	for {
+		if g.has(dir, name) {
+			return dir, true
+		}
+		if dir == "" {
+			return "", false
+		}
+		dir, _ = split(dir)
+	}
+}
+
+// touched are the folders below a gate's in which files of these endings are
+// changed and some are left, each once, sorted.
+func (g grown) touched(gate company.GateCommand, endings ...string) []string {
+	of := func(name string) bool {
+		return slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(name, e) })
+	}
+	var out []string
+	for _, p := range g.changed {
+		dir, name := split(p)
+		if of(name) && under(dir, gate.Dir) && !foreign(dir) && slices.ContainsFunc(g.dirs[dir], of) {
+			out = append(out, dir)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// older says whether a folder has a file of this ending that the base had.
+func (g grown) older(dir, ending string) bool {
+	return slices.ContainsFunc(g.dirs[dir], func(n string) bool { return strings.HasSuffix(n, ending) && !g.created[path.Join(dir, n)] })
+}
+
+// steered says whether the change touches a file that says what the gate does.
+func (g grown) steered(gate company.GateCommand) bool {
+	return slices.ContainsFunc(g.changed, func(p string) bool { return under(p, gate.Dir) && company.IsGateFile(p) })
+}
+
+// goSpots are the packages that the change touches; where it only touches what
+// steers the gate, one package that has tests.
+func (g grown) goSpots(ctx context.Context, gate company.GateCommand) ([]spot, error) {
+	dark := map[string]bool{}
+	dirs := slices.DeleteFunc(g.touched(gate, ".go"), func(dir string) bool {
+		module, ok := g.nearest(dir, "go.mod")
+		if !ok || module == gate.Dir || !under(module, gate.Dir) {
+			return false
+		}
+		// A module that the change makes takes what was there out of the gate;
+		// of what is new in it nobody promised that the gate looks there.
+		own := g.created[path.Join(module, "go.mod")]
+		dark[dir] = own && !g.older(dir, ".go")
+		return !own
+	})
+	if len(dirs) == 0 && g.steered(gate) {
+		dirs = g.firstWith(gate, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
+	}
+	var out []spot
+	for _, dir := range dirs {
+		pkg, err := g.goPackage(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		if pkg == "" {
+			continue
+		}
+		out = append(out, spot{
+			dir:  dir,
+			dark: dark[dir],
+			path: func(word string) string { return path.Join(dir, word+"_test.go") },
+			// It asks for itself alone from within: a suite that looks at its
+			// flags before they are parsed sees those of the gate.
+			text: func(word string) string {
+				return fmt.Sprintf("package %s\n\nimport (\n\tos%[2]s \"os\"\n\ttesting%[2]s \"testing\"\n)\n\nfunc init() { os%[2]s.Args = append(os%[2]s.Args, \"-test.run=^Test_%[2]s$\") }\n\nfunc Test_%[2]s(t *testing%[2]s.T) { t.Fatal(\"this test of the company's must fail\") }\n", pkg, word)
+			},
+		})
+	}
+	return out, nil
+}
+
+// firstWith is the first folder below a gate's that has such a file, or none.
+func (g grown) firstWith(gate company.GateCommand, of func(name string) bool) []string {
+	var all []string
+	for dir, names := range g.dirs {
+		if under(dir, gate.Dir) && !foreign(dir) && slices.ContainsFunc(names, of) {
+			all = append(all, dir)
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int {
+		if d := depth(a) - depth(b); d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+	return all[:min(len(all), 1)]
+}
+
+// goPackage is the name of the package in a folder: that of its tests within
+// it, else that of a file that is built.
+func (g grown) goPackage(ctx context.Context, dir string) (string, error) {
+	names := slices.Sorted(slices.Values(g.dirs[dir]))
+	name := ""
+	for _, test := range []bool{true, false} {
+		for _, n := range names {
+			if !strings.HasSuffix(n, ".go") || strings.HasSuffix(n, "_test.go") != test {
+				continue
+			}
+			text, err := g.read(ctx, path.Join(dir, n))
+			if err != nil {
+				return "", err
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), n, text, parser.PackageClauseOnly)
+			if err != nil || ignored.MatchString(text) {
+				continue
+			}
+			switch {
+			case !strings.HasSuffix(f.Name.Name, "_test"):
+				return f.Name.Name, nil
+			case name == "":
+				name = strings.TrimSuffix(f.Name.Name, "_test")
+			}
+		}
+	}
+	return name, nil
+}
+
+var ignored = regexp.MustCompile(`(?m)^//(?:go:build|\s*\+build)\s+ignore\b`)
+
+// goCanary runs a go test command on those of these folders that its patterns
+// mean: what go.mod or a tag leaves out stays out. The command has a line for
+// each: go list, and go test.
+func goCanary(commands string, folders []string) string {
+	list, test, _ := strings.Cut(commands, "\n")
+	var b strings.Builder
+	fmt.Fprintf(&b, "all=$(%s 2>/dev/null)\nset --\n", list)
+	for _, f := range folders {
+		full := `"$PWD"`
+		if f != "." {
+			full = `"$PWD"/` + quoted(strings.TrimPrefix(f, "./"))
+		}
+		fmt.Fprintf(&b, "if printf '%%s\\n' \"$all\" | grep -qxF -- %s; then set -- \"$@\" %s; fi\n", full, quoted(f))
+	}
+	b.WriteString("test $# -gt 0 || exit 0\n" + test + ` "$@"`)
+	return b.String()
+}
+
+// pythonSpots are the folders of tests that the change touches, and the first
+// one of all.
+func (g grown) pythonSpots(gate company.GateCommand) []spot {
+	if len(g.touched(gate, ".py")) == 0 && !g.steered(gate) {
+		return nil
+	}
+	isTest := func(name string) bool {
+		return strings.HasPrefix(name, "test_") && strings.HasSuffix(name, ".py") || strings.HasSuffix(name, "_test.py")
+	}
+	var dirs []string
+	for _, p := range g.changed {
+		if dir, name := split(p); isTest(name) && under(dir, gate.Dir) && !foreign(dir) && len(g.dirs[dir]) > 0 {
+			dirs = append(dirs, dir)
+		}
+	}
+	slices.Sort(dirs)
+	if dirs = slices.Compact(dirs); len(dirs) == 0 {
+		dirs = g.firstWith(gate, isTest)
+	}
+	var out []spot
+	for _, dir := range dirs {
+		file := "test_%s.py"
+		if !slices.ContainsFunc(g.dirs[dir], func(n string) bool { return strings.HasPrefix(n, "test_") }) && slices.ContainsFunc(g.dirs[dir], isTest) {
+			file = "%s_test.py"
+		}
+		out = append(out, spot{
+			dir:  dir,
+			path: func(word string) string { return path.Join(dir, fmt.Sprintf(file, word)) },
+			text: func(word string) string {
+				if gate.Plant == plantUnittest {
+					return fmt.Sprintf("import unittest\n\n\nclass Test_%[1]s(unittest.TestCase):\n    def test_%[1]s(self):\n        raise AssertionError(\"this test of the company's must fail\")\n", word)
+				}
+				return fmt.Sprintf("def test_%s():\n    raise AssertionError(\"this test of the company's must fail\")\n", word)
+			},
+		})
+	}
+	return out
+}
+
+var scriptEndings = []string{".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"}
+
+// scriptTest takes the name of a test file apart: what comes before its own
+// name and what comes after it, ending included.
+var scriptTest = regexp.MustCompile(`^(test[-_.])?.*?([._-](?:test|spec))?(\.[cm]?[jt]sx?)$`)
+
+var importLine = regexp.MustCompile(`(?m)^\s*import[\s{*'"]`)
+
+// scriptSpots are beside the test files that the change touches, or else the
+// first one of all: what is called like it is taken for a test, too.
+func (g grown) scriptSpots(ctx context.Context, gate company.GateCommand) ([]spot, error) {
+	if len(g.touched(gate, scriptEndings...)) == 0 && !g.steered(gate) {
+		return nil, nil
+	}
+	isTest := func(p string) bool {
+		dir, name := split(p)
+		return slices.Contains(scriptEndings, path.Ext(name)) && company.IsTest(p) && !strings.Contains("/"+dir+"/", "/testdata/") &&
+			!strings.Contains("/"+dir+"/", "/__snapshots__/") && under(dir, gate.Dir) && !foreign(strings.ReplaceAll(dir, "__tests__", "tests"))
+	}
+	samples := map[string]string{} // by folder
+	for _, p := range slices.Sorted(slices.Values(g.changed)) {
+		if dir, _ := split(p); isTest(p) && g.files[p].Path != "" && samples[dir] == "" {
+			samples[dir] = p
+		}
+	}
+	if len(samples) == 0 {
+		var all []string
+		for p := range g.files {
+			if isTest(p) {
+				all = append(all, p)
+			}
+		}
+		slices.Sort(all)
+		// A file that is called a test comes before one that only lies there.
+		slices.SortStableFunc(all, func(a, b string) int { return named(b) - named(a) })
+		if len(all) > 0 {
+			dir, _ := split(all[0])
+			samples[dir] = all[0]
+		}
+	}
+	var out []spot
+	for _, dir := range slices.Sorted(maps.Keys(samples)) {
+		sample := samples[dir]
+		text, err := g.read(ctx, sample)
+		if err != nil {
+			return nil, err
+		}
+		_, name := split(sample)
+		m := scriptTest.FindStringSubmatch(name)
+		esm := importLine.MatchString(text)
+		out = append(out, spot{
+			dir:  dir,
+			path: func(word string) string { return path.Join(dir, m[1]+word+m[2]+m[3]) },
+			text: func(word string) string { return scriptCanary(gate, text, esm, word) },
+		})
+	}
+	return out, nil
+}
+
+func named(p string) int {
+	_, name := split(p)
+	if m := scriptTest.FindStringSubmatch(name); m != nil && m[1]+m[2] != "" {
+		return 1
+	}
+	return 0
+}
+
+// scriptCanary is a failing test in the manner of the file that it lies beside.
+func scriptCanary(gate company.GateCommand, sample string, esm bool, word string) string {
+	// What its neighbour loads may end the process, too.
+	loads := ""
+	for _, m := range relativeImport.FindAllStringSubmatch(sample, maxLoads) {
+		if esm {
+			loads += "import '" + m[1] + "';\n"
+		} else {
+			loads += "require('" + m[1] + "');\n"
+		}
+	}
+	return loads + scriptTestOf(gate, sample, esm, word)
+}
+
+const maxLoads = 20
+
+var relativeImport = regexp.MustCompile(`(?:\bfrom\s*|\bimport\s*|\brequire\(\s*)['"](\.{1,2}/[\w./@-]+)['"]`)
+
+func scriptTestOf(gate company.GateCommand, sample string, esm bool, word string) string {
+	body := fmt.Sprintf("('%s', () => { throw new Error(\"this test of the company's must fail\"); });\n", word)
+	from := ""
+	for _, module := range []string{"node:test", "vitest", "@jest/globals", "ava", "bun:test"} {
+		if strings.Contains(sample, "'"+module+"'") || strings.Contains(sample, `"`+module+`"`) {
+			from = module
+			break
+		}
+	}
+	switch {
+	case from == "ava" && esm:
+		return "import test from 'ava';\ntest" + body
+	case from == "ava":
+		return "const test = require('ava');\ntest" + body
+	case from != "" && esm:
+		return "import { test } from '" + from + "';\ntest" + body
+	case from != "":
+		return "const { test } = require('" + from + "');\ntest" + body
+	case gate.Parse == TAP: // mocha knows it without asking
+		return "it" + body
+	case strings.Contains(gate.Canary, "vitest"):
+		return "import { test } from 'vitest';\ntest" + body
+	}
+	return "test" + body
+}
+
+// cargoSpots are the crates that the change touches.
+func (g grown) cargoSpots(ctx context.Context, gate company.GateCommand) ([]spot, error) {
+	var dirs []string
+	for _, dir := range g.touched(gate, ".rs") {
+		if crate, ok := g.nearest(dir, "Cargo.toml"); ok && under(crate, gate.Dir) {
+			dirs = append(dirs, crate)
+		}
+	}
+	if len(dirs) == 0 && g.steered(gate) {
+		dirs = []string{gate.Dir}
+	}
+	slices.Sort(dirs)
+	var out []spot
+	for _, dir := range slices.Compact(dirs) {
+		text, err := g.read(ctx, path.Join(dir, "Cargo.toml"))
+		if err != nil {
+			return nil, err
+		}
+		if !packageTable.MatchString(text) {
+			continue // the root of a workspace has no tests of its own
+		}
+		out = append(out, spot{
+			dir:  dir,
+			path: func(word string) string { return path.Join(dir, "tests", word+".rs") },
+			text: func(word string) string {
+				return fmt.Sprintf("#[test]\nfn %s() {\n    panic!(\"this test of the company's must fail\");\n}\n", word)
+			},
+		})
+	}
+	return out, nil
+}
+
+var packageTable = regexp.MustCompile(`(?m)^\s*\[package\]`)

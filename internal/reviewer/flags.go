@@ -1,0 +1,96 @@
+package reviewer
+
+import (
+	"bytes"
+	"path"
+	"regexp"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/gitops"
+)
+
+// maxFlags is how many lines of a diff are flagged.
+const maxFlags = 30
+
+// flagged are lines that a change adds, in files of these, which can keep tests
+// from running or from counting. The gates look for that with tests of their
+// own; what behaves only for those can be seen by reading alone.
+var flagged = []struct {
+	why  string
+	file func(p string) bool
+	line *regexp.Regexp
+}{
+	{"leaves packages out, or takes others for them", named("go.mod", "go.work"), regexp.MustCompile(`^\s*(ignore|replace|exclude|toolchain|tool)\b|=>`)},
+	{"takes the run of a package's tests over", ending(".go"), regexp.MustCompile(`\bfunc TestMain\(`)},
+	{"ends the process", ending(".go"), regexp.MustCompile(`\b(os|syscall|unix)\.Exit\(|\bruntime\.Goexit\(`)},
+	{"ends the process", ending(".py"), regexp.MustCompile(`\b(os\._exit|sys\.exit|pytest\.exit|exit)\(`)},
+	{"ends the process", ending(".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx"), regexp.MustCompile(`\bprocess\.(exit|reallyExit|abort|kill)\b`)},
+	{"ends the process", ending(".rs"), regexp.MustCompile(`\bprocess::(exit|abort)\(`)},
+	{"builds only sometimes", ending(".go"), regexp.MustCompile(`^//(go:build|\s*\+build)\b|^//go:linkname\b`)},
+	{"asks how it is run", ending(".go"), regexp.MustCompile(`\bflag\.Lookup\("test\.|\bos\.Args\b|\btesting\.Testing\(\)|/proc/(self|1)/`)},
+	{"asks how it is run", ending(".py"), regexp.MustCompile(`\bsys\.argv\b|PYTEST_CURRENT_TEST|['"](pytest|unittest)['"]\s+in\s+sys\.modules|/proc/(self|1)/`)},
+	{"asks how it is run", ending(".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"), regexp.MustCompile(`NODE_TEST_CONTEXT|JEST_WORKER_ID|VITEST|/proc/(self|1)/`)},
+	{"decides which tests there are", ending(".py"), regexp.MustCompile(`\bdef (load_tests|pytest_\w+)\(|\bcollect_ignore`)},
+	{"looks at what lies around it", company.IsTest, regexp.MustCompile(`\b(os\.ReadDir|filepath\.(Walk|WalkDir|Glob)|os\.listdir|os\.scandir|os\.walk|glob\.i?glob|readdirSync|fs\.readdir|read_dir)\b`)},
+	{"answers for assertions", ending(".py", ".js", ".ts", ".go"), regexp.MustCompile(`\bexpect\s*=\s|\bassert\s*=\s|\bunittest\.TestCase\.\w+\s*=|global(This)?\.(expect|test|it|describe)\s*=`)},
+}
+
+func named(names ...string) func(string) bool {
+	return func(p string) bool {
+		for _, n := range names {
+			if path.Base(p) == n {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func ending(endings ...string) func(string) bool {
+	return func(p string) bool {
+		for _, e := range endings {
+			if path.Ext(p) == e {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// flags are the lines of a diff that a reviewer has to look at closely: file,
+// why, and the line.
+func flags(d gitops.Diff) []string {
+	var out []string
+	file, more := "", 0
+	for line := range bytes.Lines(d.Patch) {
+		text := strings.TrimRight(string(line), "\r\n")
+		if p, ok := strings.CutPrefix(text, "+++ b/"); ok {
+			file = p
+			continue
+		}
+		added, ok := strings.CutPrefix(text, "+")
+		if !ok || file == "" {
+			continue
+		}
+		for _, f := range flagged {
+			if !f.file(file) || !f.line.MatchString(added) {
+				continue
+			}
+			if len(out) == maxFlags {
+				more++
+				break
+			}
+			const most = 160
+			if added = strings.TrimSpace(added); len(added) > most {
+				added = strings.ToValidUTF8(added[:most], "") + "…"
+			}
+			out = append(out, file+": "+f.why+": "+added)
+			break
+		}
+	}
+	if more > 0 {
+		out = append(out, "and "+company.Count(more, "more line"))
+	}
+	return out
+}
