@@ -358,7 +358,7 @@ func reviewText(r *company.Review) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "  %s of %s\n", strings.ReplaceAll(r.Verdict, "_", " "), r.Head.Short())
 	for _, f := range r.Findings {
-		fmt.Fprintf(&b, "  %s %s:%d %s\n", f.Severity, cleanLine(f.File, 120), f.Line, cleanLine(f.What, 300))
+		fmt.Fprintf(&b, "  %s %s\n", f.Severity, strings.TrimSpace(cleanLine(f.Where(), 130)+" "+cleanLine(f.What, 300)))
 		if f.Why != "" {
 			fmt.Fprintf(&b, "      why: %s\n", cleanLine(f.Why, 300))
 		}

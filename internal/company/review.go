@@ -20,6 +20,15 @@ type Finding struct {
 	Suggestion string   `json:"suggestion,omitempty"`
 }
 
+// Where is the place of a finding as people write it; empty where something is
+// absent and has none.
+func (f Finding) Where() string {
+	if f.File != "" && f.Line > 0 {
+		return f.File + ":" + itoa(f.Line)
+	}
+	return f.File
+}
+
 // Verdicts of a reviewer.
 const (
 	Approve        = "approve"
@@ -79,7 +88,7 @@ func (r Review) Check() error {
 	case r.Verdict == Approve && n > 0:
 		return E(EInvalid, "a verdict of approve with blocking findings").Fix("request changes, or make the findings minor")
 	case r.Verdict == RequestChanges && n == 0:
-		return E(EInvalid, "changes are requested without a blocking finding").Fix("name file, line and what is wrong, or approve")
+		return E(EInvalid, "changes are requested without a blocking finding").Fix("name what is wrong or missing, and where it can be: file and line; or approve")
 	}
 	for _, f := range r.Findings {
 		if f.Severity != Blocking && f.Severity != Minor {
@@ -88,8 +97,14 @@ func (r Review) Check() error {
 		if f.Line < 0 || f.Line > maxLine {
 			return E(EInvalid, "a finding's line is a number of a line")
 		}
-		if strings.TrimSpace(f.What) == "" || f.Severity == Blocking && (f.File == "" || f.Line < 1) {
-			return E(EInvalid, "a blocking finding names file, line and what is wrong")
+		switch {
+		case strings.TrimSpace(f.What) == "":
+			return E(EInvalid, "a finding says what is wrong")
+		case f.Line > 0 && f.File == "":
+			return E(EInvalid, "a finding names a line and no file")
+		case f.Severity == Blocking && f.Line == 0 && strings.TrimSpace(f.Why) == "":
+			return E(EInvalid, "a blocking finding without a line says why: what asks for what is missing").
+				Fix("name file and line, or say in why which criterion, caller or input shows it")
 		}
 	}
 	return nil
@@ -144,7 +159,11 @@ func (d *Review) apply(s *State, e Event) {
 func describe(fs []Finding) string {
 	var b strings.Builder
 	for _, f := range fs {
-		b.WriteString("- " + f.File + ":" + itoa(f.Line) + ": " + f.What)
+		b.WriteString("- ")
+		if at := f.Where(); at != "" {
+			b.WriteString(at + ": ")
+		}
+		b.WriteString(f.What)
 		if f.Why != "" {
 			b.WriteString(" (" + f.Why + ")")
 		}

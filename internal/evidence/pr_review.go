@@ -23,7 +23,7 @@ func prReview(t *company.Task, o PROptions) string {
 				fmt.Fprintf(&b, "- %d more findings are not shown\n", len(r.Findings)-o.rows)
 				break
 			}
-			fmt.Fprintf(&b, "- %s %s:%d %s\n", f.Severity, clip(inert(f.File), 120), f.Line, clip(inert(f.What), 200))
+			fmt.Fprintf(&b, "- %s %s\n", f.Severity, strings.TrimSpace(clip(inert(f.Where()), 130)+" "+clip(inert(f.What), 200)))
 		}
 	} else {
 		b.WriteString("Nobody has reviewed the whole.\n")

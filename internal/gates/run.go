@@ -117,16 +117,14 @@ func (r *Runner) checkAndProve(ctx context.Context, j Job, i int) (company.GateC
 	cctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var canary *company.Canary
-	prove := func() error {
-		return company.Guard("proving a gate", func() (err error) {
-			canary, err = r.canary(cctx, j, i)
-			return err
-		})
+	prove := func() (err error) {
+		canary, err = r.canary(cctx, j, i)
+		return err
 	}
 	proof := make(chan error, 1)
 	beside := roomFor(2 * r.Limits.WithDefaults().MemoryBytes)
 	if beside {
-		go func() { proof <- prove() }()
+		go func() { proof <- company.Guard("proving a gate", prove) }()
 	}
 	check, err := r.check(ctx, j, i)
 	if err != nil || check.Against(j.known(i)) == company.StandFailed {
@@ -514,8 +512,14 @@ func (r *Runner) Judge(ctx context.Context, s *company.State, t *company.Task, m
 	if refused != "" {
 		return notPrepared(t.Prepared, tree, image, refused), nil
 	}
-	return r.judge(ctx, s, t, Job{Mirror: m, Tree: tree, Image: image, Label: label, Known: t.Baseline, Started: started,
-		Base: t.Prepared.Base.OID, BaseImage: t.Prepared.Image})
+	j := Job{Mirror: m, Tree: tree, Image: image, Label: label, Known: t.Baseline, Started: started}
+	if r.Canary {
+		j.Base = t.Prepared.Base.OID
+		if j.BaseImage, _, err = r.imageFor(ctx, t, m, j.Base); err != nil {
+			return company.GateResult{}, err
+		}
+	}
+	return r.judge(ctx, s, t, j)
 }
 
 // imageFor is the image that the gates of a commit or tree of a task run in,

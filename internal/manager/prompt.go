@@ -79,7 +79,7 @@ func decideBrief(t *company.Task, sub *company.Subtask, repo RepoMap) string {
 	fmt.Fprintf(&b, "%d runs so far.\n", sub.Started)
 	if last := sub.Review.Last; last != nil {
 		for _, f := range last.Findings {
-			fmt.Fprintf(&b, "- the reviewer: %s:%d %s\n", f.File, f.Line, f.What)
+			fmt.Fprintf(&b, "- the reviewer: %s\n", strings.TrimSpace(f.Where()+" "+f.What))
 		}
 	}
 	if red := sub.LastRed(); red != "" {

@@ -113,7 +113,7 @@ func Describe(e company.Event, t *company.Task) Item {
 			it.Mark = Failed
 			for _, f := range d.Findings {
 				if f.Severity == company.Blocking {
-					it.Text += fmt.Sprintf(" (%s:%d %s)", agent.CleanLine(f.File, 80), f.Line, agent.CleanLine(f.What, 100))
+					it.Text += fmt.Sprintf(" (%s)", strings.TrimSpace(agent.CleanLine(f.Where(), 90)+" "+agent.CleanLine(f.What, 100)))
 					break
 				}
 			}

@@ -62,6 +62,7 @@ type subject struct {
 	from, head, onto company.OID
 	diff             gitops.Diff
 	flags            []string // what could keep tests from counting
+	writes           []company.Glob
 	patch            company.Hash
 }
 
@@ -78,8 +79,23 @@ func (r *Reviewer) subject(ctx context.Context, m *gitops.Mirror, t *company.Tas
 		return x, err
 	}
 	x.flags = flags(x.diff)
+	for _, s := range t.Subtasks {
+		if sub != nil && s.ID != sub.ID {
+			continue
+		}
+		for _, w := range s.Planned.WriteSet {
+			if g, err := company.ParseGlob(w); err == nil { // what does not parse was never accepted
+				x.writes = append(x.writes, g)
+			}
+		}
+	}
 	x.patch, err = m.PatchID(ctx, x.from, x.head)
 	return x, err
+}
+
+// mayWrite says whether a file belongs to what was to be changed.
+func (x subject) mayWrite(file string) bool {
+	return slices.ContainsFunc(x.writes, func(g company.Glob) bool { return g.Match(file) })
 }
 
 func (r *Reviewer) review(ctx context.Context, s *session.Session, t *company.Task, sub *company.Subtask, onto company.OID) (company.EndRun, error) {
@@ -151,7 +167,7 @@ const schema = `{"type":"object","additionalProperties":false,"required":["verdi
 "verdict":{"enum":["approve","request_changes"]},
 "evidence":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":4000},"description":"for each acceptance criterion, in order, what shows that it is met"},
 "findings":{"type":"array","maxItems":50,"items":{"type":"object","additionalProperties":false,"required":["severity","what"],"properties":{
-"severity":{"enum":["blocking","minor"]},"file":{"type":"string","maxLength":1024},"line":{"type":"integer","minimum":0},
+"severity":{"enum":["blocking","minor"]},"file":{"type":"string","maxLength":1024,"description":"a file of the diff, or one that the ticket may write; left out where something is missing that has no file"},"line":{"type":"integer","minimum":0,"description":"of the new version; 0 or left out where something is missing"},
 "what":{"type":"string","minLength":1,"maxLength":4000},"why":{"type":"string","maxLength":4000},"suggestion":{"type":"string","maxLength":4000}}}}}}`
 
 // submit is the tool that ends a review. A verdict that its findings do not
@@ -164,7 +180,7 @@ func submit(x subject, criteria int) agent.Tool {
 	return agent.Tool{
 		Spec: adapters.Tool{
 			Name:        "submit_review",
-			Description: "End the review with a verdict. approve: no blocking finding. request_changes: at least one blocking finding, with file and line of the new version, what is wrong, and why (a failing input or command).",
+			Description: "End the review with a verdict. approve: no blocking finding. request_changes: at least one blocking finding, with what is wrong and why (a failing input or command), and file and line of the new version; where something is missing, the file in which it belongs and no line, or neither.",
 			Schema:      json.RawMessage(schema),
 		},
 		Run: func(_ context.Context, args json.RawMessage) (agent.Result, error) {
@@ -177,8 +193,8 @@ func submit(x subject, criteria int) agent.Tool {
 				return agent.Result{Text: err.Error(), IsError: true}, nil
 			}
 			for _, f := range v.Findings {
-				if f.Severity == company.Blocking && !files[f.File] {
-					return agent.Result{IsError: true, Text: fmt.Sprintf("%s is not a file of this diff: a blocking finding is about what was changed. Files: %s", f.File, strings.Join(sortedPaths(x.diff), ", "))}, nil
+				if f.Severity == company.Blocking && f.File != "" && !files[f.File] && !x.mayWrite(f.File) {
+					return agent.Result{IsError: true, Text: fmt.Sprintf("%s is neither a file of this diff nor one that the ticket may write: a blocking finding is about what was changed, or is missing there. Leave the file out where something is absent, or name one of: %s", f.File, strings.Join(sortedPaths(x.diff), ", "))}, nil
 				}
 			}
 			said := slices.DeleteFunc(slices.Clone(v.Evidence), func(e string) bool { return strings.TrimSpace(e) == "" })

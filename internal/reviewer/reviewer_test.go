@@ -33,7 +33,7 @@ func setup(t *testing.T, change map[string]string) *bundle {
 	d.Prepare(id, b.p.Base, company.GateCommand{Name: "test", Command: "go test ./..."})
 	d.Plan(id, company.Plan{Waves: []company.Wave{{Subtasks: []company.PlannedSubtask{{
 		Title: "Change a", Description: "Word for word: change a.go.\n\tKeep the tab.", AcceptanceCriteria: []string{"a is changed", "b is not"},
-		WriteSet: []string{"a.go"}, Effort: company.EffortSmall,
+		WriteSet: []string{"a.go", "*_test.go"}, Effort: company.EffortSmall,
 	}}}}})
 	d.Work("t1-01", head)
 	d.Gate("t1-01", b.p.Tree(head))
@@ -68,8 +68,12 @@ func TestSubmitReview(t *testing.T) {
 		{"approved and blocking", "approve", []any{finding("blocking", "a.go", 3)}, both, "blocking"},
 		{"changes requested for nothing", "request_changes", nil, both, "without a blocking finding"},
 		{"changes requested for a minor thing", "request_changes", []any{finding("minor", "a.go", 3)}, both, "without a blocking finding"},
-		{"blocking outside of the diff", "request_changes", []any{finding("blocking", "b.go", 1)}, nil, "b.go is not a file of this diff"},
-		{"blocking without a line", "request_changes", []any{finding("blocking", "a.go", 0)}, nil, "names file, line"},
+		{"blocking outside of the diff", "request_changes", []any{finding("blocking", "b.go", 1)}, nil, "b.go is neither a file of this diff nor one that the ticket may write"},
+		{"something is missing in a file", "request_changes", []any{finding("blocking", "a.go", 0)}, nil, ""},
+		{"a file of the write set is missing", "request_changes", []any{finding("blocking", "a_test.go", 0)}, nil, ""},
+		{"something is missing that has no file", "request_changes", []any{finding("blocking", "", 0)}, nil, ""},
+		{"missing, and nobody says what asks for it", "request_changes", []any{map[string]any{"severity": "blocking", "what": "there is no test"}}, nil, "says why"},
+		{"a line of no file", "request_changes", []any{finding("blocking", "", 3)}, nil, "a line and no file"},
 		{"no such verdict", "looks good", nil, both, "approve or request_changes"},
 		{"too little evidence", "approve", nil, both[:1], "2 acceptance criteria"},
 		{"evidence without words", "approve", nil, []string{both[0], " "}, "2 acceptance criteria"},

@@ -68,6 +68,7 @@ var elsewhere = []exemption{
 	{"internal/gitops/doctor.go", "os.MkdirTemp os.RemoveAll", "makes a folder of the system's temporary files, for one look"},
 	{"internal/cli/rest.go", "os.ReadFile os.Readlink", "reads what the kernel says of this process"},
 	{"internal/cli/terminal.go", "os.OpenFile", "opens the terminal of the session, where stdin is a pipe"},
+	{"internal/gates/run.go", "os.ReadFile", "reads how much memory the machine has to spare"},
 	{"internal/cli/house.go", "os.ReadFile", "reads how much memory the machine has"},
 	{"internal/cli/doctoroffice.go", "os.Stat", "looks for the nearest folder that is there, for a doctor's word on it"},
 	{"internal/bench/", "", "measures in a folder of its own, in no checkout"},
