@@ -112,7 +112,7 @@ func (a *app) showPR(ctx context.Context, number string) error {
 		where = clean(t.PR.URL) + "\n"
 	}
 	fmt.Fprintf(a.out, "#%d  %s  %s -> %s @ %s%s\n%s\n%s\nNEXT  %s\n",
-		t.PR.Number, t.PR.State, clean(t.PR.Branch), clean(t.PR.Base), t.PR.Head.Short(), changed, where, clean(body), a.nextOf(ctx, paths, t))
+		t.PR.Number, t.PR.State, clean(t.PR.Branch), clean(t.PR.Base), t.PR.Head.Short(), changed, where, clean(readable(body)), a.nextOf(ctx, paths, t))
 	return nil
 }
 

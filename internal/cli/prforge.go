@@ -77,9 +77,34 @@ func bodyOf(p office.Paths, s *company.State, t *company.Task) (string, error) {
 	return evidence.PRBody(latest, evidence.PROptions{Pushed: true, Before: before}), nil
 }
 
-// nextOf says what to do with a pull request that is open.
+// readable is the text of a pull request for people at a terminal: what makes
+// it harmless on a forge's page is taken off again, and what a page does not
+// show is left out.
+func readable(body string) string {
+	var out []string
+	for line := range strings.SplitSeq(body, "\n") {
+		switch bare := strings.TrimSpace(line); {
+		case strings.HasPrefix(bare, "<!--") && strings.HasSuffix(bare, "-->"), bare == "<details>", bare == "</details>":
+		case strings.HasPrefix(bare, "<details><summary>"), strings.HasPrefix(bare, "<summary>"):
+			out = append(out, strings.NewReplacer("<details>", "", "<summary>", "", "</summary>", "").Replace(bare))
+		default:
+			out = append(out, line)
+		}
+	}
+	return shown.Replace(strings.Join(out, "\n"))
+}
+
+var shown = strings.NewReplacer("\u200b", "", "&lt;", "<", "&gt;", ">", "&amp;", "&", "!\\[", "![", "\\|", "|")
+
+// nextOf says what to do with a pull request.
 func (a *app) nextOf(ctx context.Context, p office.Paths, t *company.Task) string {
 	n := t.PR.Number
+	switch t.PR.State {
+	case company.PRMerged:
+		return "nothing: it is merged"
+	case company.PRClosed:
+		return fmt.Sprintf("nothing: it is closed; its branch stays. company pr diff %d shows the work, company submit \"…\" begins anew", n)
+	}
 	if onForge(t.PR) {
 		return fmt.Sprintf("review and merge it at %s; company pr sync %d hears what came of it", clean(t.PR.URL), n)
 	}

@@ -95,3 +95,21 @@ func TestWhatALoginMay(t *testing.T) {
 		}
 	}
 }
+
+// People read a pull request's text as it was meant, not as a forge needs it.
+func TestReadable(t *testing.T) {
+	got := readable("<!-- company office=k3fq task=t1 title=00000000 -->\n# Add @\u200btypes/node: a -&gt; b &lt;c&gt; &amp;lt; | x\\|y\n<details><summary>Costs</summary>\n\ntext\n</details>\n<!-- /company -->\n")
+	if want := "# Add @types/node: a -> b <c> &lt; | x|y\nCosts\n\ntext\n"; got != want {
+		t.Errorf("%q", got)
+	}
+}
+
+// A pull request that ended asks for nothing.
+func TestNextOfWhatEnded(t *testing.T) {
+	for state, want := range map[company.PRState]string{company.PRMerged: "it is merged", company.PRClosed: "it is closed"} {
+		got := (&app{}).nextOf(context.Background(), office.Paths{}, &company.Task{ID: "t1", PR: &company.PullRequest{Number: 2, State: state, Branch: "b", Base: "main"}})
+		if !strings.Contains(got, want) || strings.Contains(got, "pr merge") {
+			t.Errorf("%s: %s", state, got)
+		}
+	}
+}

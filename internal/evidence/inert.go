@@ -20,7 +20,7 @@ func inert(s string) string {
 		_, size := utf8.DecodeRuneInString(m)
 		return m[:size] + zeroWidth + m[size:]
 	})
-	r := strings.NewReplacer("<", "&lt;", ">", "&gt;", "![", "!\\[", "@", "@"+zeroWidth, "|", "\\|", "#", "#"+zeroWidth)
+	r := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "![", "!\\[", "@", "@"+zeroWidth, "|", "\\|", "#", "#"+zeroWidth)
 	return r.Replace(s)
 }
 
@@ -80,12 +80,22 @@ func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	cut := n
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
+	at := n
+	for at > 0 && !utf8.RuneStart(s[at]) {
+		at--
 	}
-	return s[:cut] + "…"
+	// Nothing is cut inside a word, unless that is longer than a line, nor
+	// inside an entity.
+	if word := strings.LastIndexAny(s[:at], " \t"); word > at-longWord && word > 0 && s[at] != ' ' {
+		at = word
+	} else if amp := strings.LastIndexByte(s[:at], '&'); amp >= 0 && amp > at-len("&amp;") && !strings.Contains(s[amp:at], ";") {
+		at = amp
+	}
+	return strings.TrimRight(s[:at], " \t") + " …"
 }
+
+// longWord is how long a word may be that is not cut.
+const longWord = 80
 
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")

@@ -19,5 +19,5 @@ func prSubtasks(t *company.Task, o PROptions) string {
 		}
 		rows = append(rows, []string{string(s.ID), clip(inert(s.Planned.Title), 120), commit, strconv.Itoa(s.Started)})
 	}
-	return "## Subtasks\n\n" + table(o, []string{"ticket", "title", "commit", "runs"}, rows)
+	return "## Subtasks\n\n" + table(o, []string{"ticket", "title", "commit", "attempts"}, rows)
 }

@@ -96,6 +96,29 @@ func TestInert(t *testing.T) {
 	}
 }
 
+// Nothing is cut inside a word or an entity, and what is shortened says so.
+func TestClip(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		n    int
+		want string
+	}{
+		{"short", 10, "short"},
+		{"add rate limiting to it", 12, "add rate …"},
+		{"add rate limiting", 8, "add rate …"},
+		{strings.Repeat("x", 300), 100, strings.Repeat("x", 100) + " …"},
+		{strings.Repeat("x", 98) + "&lt;y", 100, strings.Repeat("x", 98) + " …"},
+		{"日本語", 4, "日 …"},
+	} {
+		if got := clip(c.in, c.n); got != c.want {
+			t.Errorf("%q at %d: %q", c.in, c.n, got)
+		}
+	}
+	if got := inert("it&#39;s &lt;b&gt; & #7"); strings.Contains(got, "&#") || got != "it&amp;#\u200b39;s &amp;lt;b&amp;gt; &amp; #\u200b7" {
+		t.Errorf("%q", got)
+	}
+}
+
 // T22: words that close or reopen an issue, mentions and spans that end early
 // are parted, whatever form they take.
 func TestNothingIsClosedOrMentioned(t *testing.T) {

@@ -91,7 +91,8 @@ func (p PR) Update(body string) string {
 // maxTitle is the most bytes of a title; GitHub takes 256 characters.
 const maxTitle = 200
 
-// CleanTitle is a title that a forge takes: one line, no control characters.
+// CleanTitle is a title that a forge takes: one line, no control characters,
+// no mark of a heading, and not cut inside a word.
 func CleanTitle(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) {
@@ -99,7 +100,16 @@ func CleanTitle(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
-	s = cut(strings.Join(strings.Fields(s), " "), maxTitle)
+	s = strings.Join(strings.Fields(s), " ")
+	if heading := strings.TrimLeft(s, "#"); len(s)-len(heading) <= 6 && strings.HasPrefix(heading, " ") {
+		s = heading[1:]
+	}
+	if len(s) > maxTitle {
+		s = cut(s, maxTitle)
+		if word := strings.LastIndexByte(s, ' '); word > maxTitle/2 {
+			s = s[:word] + " …"
+		}
+	}
 	if s == "" {
 		return "untitled"
 	}

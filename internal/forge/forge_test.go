@@ -387,3 +387,15 @@ func TestCleanTitle(t *testing.T) {
 		t.Errorf("%d", len(got))
 	}
 }
+
+// A title is one line, without the mark of a heading, and not cut in a word.
+func TestTitleForPeople(t *testing.T) {
+	for in, want := range map[string]string{
+		"# Rate limiting\n\nAll routes": "Rate limiting All routes", "#7 is fixed": "#7 is fixed", "####### x": "####### x", "": "untitled", "# ": "#",
+		strings.Repeat("word ", 60): strings.TrimSpace(strings.Repeat("word ", 39)) + " …",
+	} {
+		if got := CleanTitle(in); got != want {
+			t.Errorf("%q: %q", in, got)
+		}
+	}
+}
