@@ -34,8 +34,9 @@ func brief(t *company.Task, sub *company.Subtask, x subject) string {
 	if sub == nil {
 		fmt.Fprintf(&w, "# The whole of task %s\n\nAll its subtasks are merged. Do they add up to the instruction?\n\n## Instruction\n%s\n\n## Subtasks\n", t.ID, t.Instruction)
 		for _, s := range t.Subtasks {
-			fmt.Fprintf(&w, "- %s %s\n", s.ID, s.Planned.Title)
+			fmt.Fprintf(&w, "- %s %s\n%s", s.ID, s.Planned.Title, ticketOf(s))
 		}
+		w.WriteString(lastRound(t.Review.Last))
 		w.WriteString("\n## Acceptance criteria\n- the instruction is carried out\n")
 	} else {
 		gate = sub.Gate
@@ -43,12 +44,7 @@ func brief(t *company.Task, sub *company.Subtask, x subject) string {
 		for _, c := range sub.Planned.AcceptanceCriteria {
 			fmt.Fprintf(&w, "- %s\n", c)
 		}
-		if last := sub.Review.Last; last != nil && len(last.Findings) > 0 {
-			w.WriteString("\n## Findings of the last review\n")
-			for _, f := range last.Findings {
-				w.WriteString(findingLine(f))
-			}
-		}
+		w.WriteString(lastRound(sub.Review.Last))
 	}
 	if gate != nil {
 		w.WriteString("\n## Gates\n")
@@ -66,6 +62,9 @@ func brief(t *company.Task, sub *company.Subtask, x subject) string {
 		}
 		if len(x.flags) > 0 {
 			w.WriteString("\nThese could keep tests from running, or from counting, and no check can see all of it. Read them closely; what makes a suite say less than before, or behave by what it finds around it, is blocking:\n" + agent.Quote("flags", "", strings.Join(x.flags, "\n")))
+		}
+		if r := gate.Result.RedGreen; r != nil && len(r.Idle) > 0 {
+			w.WriteString("\nThese new tests pass without the change too, so that they do not show it:\n" + agent.Quote("tests_that_show_nothing", "", strings.Join(r.Idle, "\n")))
 		}
 		if gone := gone(gate.Result); len(gone) > 0 {
 			w.WriteString("\nThese tests passed on the base and are no longer run. Is that what the ticket asks for?\n" + agent.Quote("tests_gone", "", strings.Join(gone, "\n")))
@@ -91,6 +90,38 @@ func brief(t *company.Task, sub *company.Subtask, x subject) string {
 	w.WriteString("\n" + agent.Quote("diff", "", string(x.diff.Patch)))
 	if x.diff.Truncated {
 		w.WriteString("The diff is longer than this; read the files in the container.\n")
+	}
+	return w.String()
+}
+
+// ticketOf is what a merged ticket was to meet, with what its reviewer named as
+// evidence, and what was found and left.
+func ticketOf(s *company.Subtask) string {
+	var w strings.Builder
+	last := s.Review.Last
+	for i, c := range s.Planned.AcceptanceCriteria {
+		fmt.Fprintf(&w, "  - must: %s\n", c)
+		if last != nil && i < len(last.Evidence) {
+			fmt.Fprintf(&w, "    shown by: %s\n", last.Evidence[i])
+		}
+	}
+	if last != nil {
+		for _, f := range last.Findings {
+			w.WriteString("  " + findingLine(f))
+		}
+	}
+	return w.String()
+}
+
+// lastRound are the findings of the review before this one.
+func lastRound(last *company.Review) string {
+	if last == nil || len(last.Findings) == 0 {
+		return ""
+	}
+	var w strings.Builder
+	w.WriteString("\n## Findings of the last review\n")
+	for _, f := range last.Findings {
+		w.WriteString(findingLine(f))
 	}
 	return w.String()
 }

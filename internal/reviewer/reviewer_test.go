@@ -206,3 +206,17 @@ func TestFlags(t *testing.T) {
 		}
 	}
 }
+
+// Who reviews the whole is told what the tickets had to meet, what showed it,
+// and what the round before found.
+func TestBriefOfTheWhole(t *testing.T) {
+	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
+	b.sub.Review.Last = &company.Review{Evidence: []string{"the diff of a"}, Findings: []company.Finding{{Severity: company.Minor, What: "a comment is old"}}}
+	b.task.Review.Last = &company.Review{Findings: []company.Finding{{Severity: company.Blocking, What: "there is no test", Why: "the instruction asks for one"}}}
+	got := brief(b.task, nil, b.x)
+	for _, want := range []string{"  - must: a is changed\n    shown by: the diff of a\n", "minor a comment is old", "## Findings of the last review\n- blocking there is no test (the instruction asks for one)\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
