@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/company"
+	"company/internal/server"
 )
 
 // stopFor is how long stop watches the runs let go.
@@ -32,33 +33,35 @@ company resume. What the runs had done is kept.`,
 }
 
 func (a *app) stop(ctx context.Context, why string) error {
-	s, acc, err := a.look(ctx)
+	acc, _, err := a.access(ctx)
 	if err != nil {
 		return err
 	}
 	defer acc.Close()
-	before := s.Office.Stopped
-	if s.Office.Epoch > 0 { // where nothing ever began there is nothing to stop
+	at, err := heldIn(ctx, acc)
+	if err != nil {
+		return err
+	}
+	if at.Epoch > 0 { // where nothing ever began there is nothing to stop
 		if _, err := acc.Do(ctx, "", company.Stop{Why: why}); err != nil {
 			return err
 		}
 	}
-	running := held(s)
 	if _, ok := acc.(*distant); ok {
 		if err := a.watchStop(ctx, acc); err != nil {
 			return err
 		}
 	}
 	if a.output == "json" {
-		return a.printJSON(a.out, map[string]any{"schema_version": 1, "stopped": s.Office.Epoch > 0, "was_stopped": before, "runs": running})
+		return a.printJSON(a.out, map[string]any{"schema_version": 1, "stopped": at.Epoch > 0, "was_stopped": at.Stopped, "runs": at.Runs})
 	}
 	switch {
-	case s.Office.Epoch == 0:
+	case at.Epoch == 0:
 		fmt.Fprintln(a.out, "nothing has ever run here")
-	case before:
+	case at.Stopped:
 		fmt.Fprintln(a.out, "stopped already")
 	default:
-		fmt.Fprintf(a.out, "stopped: %s cut; nothing begins until company resume\n", company.Count(len(running), "run"))
+		fmt.Fprintf(a.out, "stopped: %s cut; nothing begins until company resume\n", company.Count(len(at.Runs), "run"))
 	}
 	return nil
 }
@@ -69,11 +72,11 @@ func (a *app) watchStop(ctx context.Context, acc access) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, stopFor, company.E(company.ETimeout, "the office is stopped, but its runs have not let go in time").Fix("company status shows them"))
 	defer cancel()
 	for {
-		s, err := acc.State(ctx)
+		at, err := heldIn(ctx, acc)
 		if err != nil && ctx.Err() == nil {
 			return nil // it has ended
 		}
-		if err == nil && len(held(s)) == 0 {
+		if err == nil && len(at.Runs) == 0 {
 			return nil
 		}
 		if err := pause(ctx, 20*time.Millisecond, nil); err != nil {
@@ -82,18 +85,19 @@ func (a *app) watchStop(ctx context.Context, acc access) error {
 	}
 }
 
-// held lists the runs that are under way.
-func held(s *company.State) []company.RunID {
-	out := []company.RunID{}
-	for _, t := range s.Tasks {
-		for id, r := range t.Runs {
-			if r.Held {
-				out = append(out, id)
-			}
-		}
+// heldIn is what is under way. An office that somebody else serves is not asked
+// for its whole state.
+func heldIn(ctx context.Context, acc access) (server.Held, error) {
+	if d, ok := acc.(*distant); ok {
+		ctx, cancel := context.WithTimeout(ctx, answerFor)
+		defer cancel()
+		return d.c.Held(ctx)
 	}
-	slices.Sort(out)
-	return out
+	s, err := acc.State(ctx)
+	if err != nil {
+		return server.Held{}, err
+	}
+	return server.HeldIn(s), nil
 }
 
 func newResume(a *app) *cobra.Command {

@@ -560,7 +560,7 @@ func refused(t *testing.T, b *bundle, code company.Code, causes chan error) {
 		t.Errorf("an append that failed: %v", err)
 	}
 	seq := b.orch.View().Seq
-	if _, again := b.orch.Do(b.ctx, company.President, company.Stop{}); again == nil || b.orch.View().Seq != seq {
+	if _, again := b.orch.Do(b.ctx, company.President, company.Staff{By: 1}); again == nil || b.orch.View().Seq != seq {
 		t.Errorf("a decision after a failed append: %v", again)
 	}
 	select {

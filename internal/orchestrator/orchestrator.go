@@ -26,6 +26,7 @@ import (
 var (
 	ErrNotDue   = errors.New("orchestrator: the effect is no longer due")
 	ErrShutdown = errors.New("orchestrator: shutting down")
+	ErrStopped  = fmt.Errorf("%w: the office is being stopped", ErrNotDue)
 )
 
 // Config is what an orchestrator needs.
@@ -62,6 +63,11 @@ type Orchestrator struct {
 	failed   error       // an append that went wrong: nothing may be decided after it
 
 	snapSeq uint64 // of the newest snapshot; the loop's
+
+	cutting sync.Mutex // guards what follows; never held over anything slow
+	halted  bool       // a stop is on its way into the ledger: nothing is started
+	under   context.Context
+	cutOff  context.CancelCauseFunc // ends everything that is under way
 
 	wake chan struct{} // of capacity 1: something changed
 	jobs map[string]*job
@@ -150,7 +156,25 @@ func (o *Orchestrator) Do(ctx context.Context, actor string, c company.Command) 
 // nothing. EConflict: the actor used the id for another command. An empty id
 // gets a fresh one. A command that changed nothing left no events, and is
 // decided anew.
+//
+// A stop cuts first: everything under way is cancelled before the ledger is
+// asked, which may be slow, or full. If the stop cannot be stored, the cut
+// stands.
 func (o *Orchestrator) DoID(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error) {
+	if _, stop := c.(company.Stop); stop {
+		o.cut()
+	}
+	evs, err := o.decide(ctx, id, actor, c)
+	switch c.(type) {
+	case company.Stop, company.Resume:
+		if err == nil {
+			o.uncut() // from here on the state says what is due
+		}
+	}
+	return evs, err
+}
+
+func (o *Orchestrator) decide(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.failed != nil {

@@ -115,6 +115,10 @@ func (o *Orchestrator) reconcile(ctx context.Context) time.Time {
 }
 
 func (o *Orchestrator) start(ctx context.Context, e company.Effect) {
+	ctx, ok := o.beginning(ctx)
+	if !ok {
+		return
+	}
 	ectx, cancel := context.WithCancelCause(ctx)
 	o.jobs[e.Key] = &job{effect: e, cancel: cancel}
 	go func() {

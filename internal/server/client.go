@@ -39,6 +39,12 @@ func (c *Client) State(ctx context.Context) (*company.State, error) {
 	return s, c.call(ctx, http.MethodGet, "/v1/state", nil, s)
 }
 
+// Held is what is under way, without the rest of the state.
+func (c *Client) Held(ctx context.Context) (Held, error) {
+	var h Held
+	return h, c.call(ctx, http.MethodGet, "/v1/held", nil, &h)
+}
+
 // Doings are what the agents are at.
 func (c *Client) Doings(ctx context.Context) ([]Doing, error) {
 	var d []Doing

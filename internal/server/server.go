@@ -112,6 +112,7 @@ func New(o Office, h Hello, log *slog.Logger) *Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/hello", s.sayHello)
 	mux.HandleFunc("GET /v1/state", s.state)
+	mux.HandleFunc("GET /v1/held", s.held)
 	mux.HandleFunc("POST /v1/commands", s.command)
 	mux.HandleFunc("GET /v1/feed", s.feed)
 	mux.HandleFunc("GET /v1/agents", s.agents)
@@ -150,6 +151,31 @@ func (s *Server) sayHello(w http.ResponseWriter, _ *http.Request) {
 
 func (s *Server) state(w http.ResponseWriter, _ *http.Request) {
 	reply(w, http.StatusOK, s.office.View())
+}
+
+// Held is what a stop is about: it is small however long the history is.
+type Held struct {
+	Stopped bool            `json:"stopped"`
+	Epoch   uint64          `json:"epoch"` // 0: nothing ever began
+	Runs    []company.RunID `json:"runs"`  // that somebody holds
+}
+
+// HeldIn is what a state says of it.
+func HeldIn(s *company.State) Held {
+	h := Held{Stopped: s.Office.Stopped, Epoch: s.Office.Epoch, Runs: []company.RunID{}}
+	for _, t := range s.Tasks {
+		for id, r := range t.Runs {
+			if r.Held {
+				h.Runs = append(h.Runs, id)
+			}
+		}
+	}
+	slices.Sort(h.Runs)
+	return h
+}
+
+func (s *Server) held(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, HeldIn(s.office.View()))
 }
 
 func (s *Server) agents(w http.ResponseWriter, _ *http.Request) {
