@@ -5,7 +5,9 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -61,15 +63,21 @@ func (s *slowCreate) ask(in, out net.Conn) {
 	held := false
 	for {
 		n, err := in.Read(chunk)
-		if text := chunk[:n]; bytes.Contains(text, []byte("/containers/create?name=")) && bytes.Contains(text, []byte(s.name)) {
+		text := chunk[:n]
+		if bytes.Contains(text, []byte("/containers/create?name=")) && bytes.Contains(text, []byte(s.name)) {
 			s.once.Do(func() {
-				held = true
+				// Whole, before its asker is killed: the daemon makes nothing of half.
+				text = bytes.Clone(text)
+				for held = true; err == nil && !whole(text); {
+					n, err = in.Read(chunk)
+					text = append(text, chunk[:n]...)
+				}
 				close(s.held)
 				<-s.let
 			})
 		}
-		if n > 0 {
-			if _, werr := out.Write(chunk[:n]); werr != nil {
+		if len(text) > 0 {
+			if _, werr := out.Write(text); werr != nil {
 				return
 			}
 		}
@@ -80,6 +88,19 @@ func (s *slowCreate) ask(in, out net.Conn) {
 	if !held {
 		_ = out.(*net.UnixConn).CloseWrite()
 	}
+}
+
+var length = regexp.MustCompile(`(?i)\r\ncontent-length: *([0-9]+)\r\n`)
+
+// whole reports whether a request is there to its end.
+func whole(request []byte) bool {
+	head, body, ok := bytes.Cut(request, []byte("\r\n\r\n"))
+	m := length.FindSubmatch(append(bytes.Clone(head), "\r\n"...))
+	if !ok || m == nil {
+		return ok && bytes.HasSuffix(body, []byte("0\r\n\r\n"))
+	}
+	n, err := strconv.Atoi(string(m[1]))
+	return err == nil && len(body) >= n
 }
 
 func (s *slowCreate) close() {
