@@ -45,7 +45,7 @@ func (a *app) paths() (office.Paths, error) {
 }
 
 // load reads the config of an office.
-func (a *app) load(p office.Paths) (office.Loaded, error) {
+func (a *app) load(ctx context.Context, p office.Paths) (office.Loaded, error) {
 	flags := map[string]string{}
 	for _, kv := range a.set {
 		k, v, ok := strings.Cut(kv, "=")
@@ -54,18 +54,18 @@ func (a *app) load(p office.Paths) (office.Loaded, error) {
 		}
 		flags[k] = v
 	}
-	return office.Load(a.loadOptions(p, flags))
+	return office.Load(ctx, a.loadOptions(p, flags))
 }
 
 // loadFor reads the config for work on a project: where that is not the
 // office's own, what its company.yaml says about gates and containers counts.
-func (a *app) loadFor(p office.Paths, project string) (office.Loaded, error) {
+func (a *app) loadFor(ctx context.Context, p office.Paths, project string) (office.Loaded, error) {
 	if project == p.Repo {
 		project = ""
 	}
 	b := *a
 	b.project = project
-	return b.load(p)
+	return b.load(ctx, p)
 }
 
 func (a *app) loadOptions(p office.Paths, flags map[string]string) office.LoadOptions {
@@ -73,12 +73,12 @@ func (a *app) loadOptions(p office.Paths, flags map[string]string) office.LoadOp
 }
 
 // ready is the office and a config that it can work with.
-func (a *app) ready() (office.Paths, office.Loaded, error) {
+func (a *app) ready(ctx context.Context) (office.Paths, office.Loaded, error) {
 	paths, err := a.paths()
 	if err != nil {
 		return office.Paths{}, office.Loaded{}, err
 	}
-	loaded, err := a.load(paths)
+	loaded, err := a.load(ctx, paths)
 	if err != nil {
 		return office.Paths{}, office.Loaded{}, err
 	}
@@ -99,7 +99,7 @@ func exists(p office.Paths) bool {
 // open takes the office's lock, or reaches who holds it; who does neither
 // within the patience is EHeld. Exactly one of the two is returned.
 func (a *app) open(ctx context.Context, paths office.Paths, patience time.Duration) (h *house, remote access, err error) {
-	off, err := a.openOffice(paths)
+	off, err := a.openOffice(ctx, paths)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -110,12 +110,14 @@ func (a *app) open(ctx context.Context, paths office.Paths, patience time.Durati
 			return nil, nil, errors.Join(err, off.Close())
 		}
 		if lock != nil {
-			loaded, err := a.load(paths)
+			loaded, err := a.load(ctx, paths)
 			if err == nil {
 				h, err = openHouse(ctx, lock, off, loaded, a.log)
 			}
 			if h != nil {
-				h.configFor = func(project string) (office.Loaded, error) { return a.loadFor(paths, project) }
+				h.configFor = func(ctx context.Context, project string) (office.Loaded, error) {
+					return a.loadFor(ctx, paths, project)
+				}
 			}
 			if err != nil {
 				_ = lock.Release()
@@ -142,8 +144,8 @@ func (a *app) open(ctx context.Context, paths office.Paths, patience time.Durati
 
 // openOffice opens the folders of an office, and tells people what they are to
 // know of them.
-func (a *app) openOffice(paths office.Paths) (*office.Office, error) {
-	off, err := office.Open(paths)
+func (a *app) openOffice(ctx context.Context, paths office.Paths) (*office.Office, error) {
+	off, err := office.Open(ctx, paths)
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func TestCapsHold(t *testing.T) {
 			key, value, _ := strings.Cut(s, "=")
 			flags[key] = value
 		}
-		l, err := office.Load(office.LoadOptions{OfficeDir: dir, Flags: flags})
+		l, err := office.Load(t.Context(), office.LoadOptions{OfficeDir: dir, Flags: flags})
 		if err != nil {
 			t.Fatal(err)
 		}

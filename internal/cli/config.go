@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,14 +19,14 @@ func newConfig(a *app) *cobra.Command {
 		&cobra.Command{
 			Use: "show", Short: "Show every key, its value and where it comes from",
 			Example: "  company config show\n  company config show --set workers.max=5 -o json",
-			RunE:    func(*cobra.Command, []string) error { return a.showConfig() },
+			RunE:    func(cmd *cobra.Command, _ []string) error { return a.showConfig(cmd.Context()) },
 		},
 		&cobra.Command{
 			Use: "check", Short: "Check the config: every file, variable and flag that sets something",
 			Example: "  company config check\n  company config check -o json",
 			Long: `Reads the config as every command does and tells all that is wrong with it: the
 place, what was found, what is allowed. It starts and makes nothing.`,
-			RunE: func(*cobra.Command, []string) error { return a.checkConfig() },
+			RunE: func(cmd *cobra.Command, _ []string) error { return a.checkConfig(cmd.Context()) },
 		},
 		&cobra.Command{
 			Use: "schema", Short: "Print the JSON Schema of company.yaml", Example: "  company config schema > company.schema.json",
@@ -40,12 +41,12 @@ place, what was found, what is allowed. It starts and makes nothing.`,
 
 // checkConfig loads the config and says what it is made of, or all that is
 // wrong with it.
-func (a *app) checkConfig() error {
+func (a *app) checkConfig(ctx context.Context) error {
 	paths, err := a.paths()
 	if err != nil {
 		return err
 	}
-	loaded, err := a.load(paths)
+	loaded, err := a.load(ctx, paths)
 	if err == nil {
 		err = loaded.Check()
 	}
@@ -107,12 +108,12 @@ type configValue struct {
 	Origin string `json:"origin"`
 }
 
-func (a *app) showConfig() error {
+func (a *app) showConfig(ctx context.Context) error {
 	paths, err := a.paths()
 	if err != nil {
 		return err
 	}
-	loaded, err := a.load(paths)
+	loaded, err := a.load(ctx, paths)
 	if err != nil {
 		return err
 	}

@@ -118,7 +118,7 @@ func opened(t *testing.T, repo string) office.Paths {
 	if err != nil {
 		t.Fatal(err)
 	}
-	off, err := office.Open(paths)
+	off, err := office.Open(t.Context(), paths)
 	if err != nil {
 		t.Fatal(err)
 	}

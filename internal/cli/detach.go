@@ -30,7 +30,7 @@ func (b *background) path() string { return b.logs.Join(b.log) }
 // detach hands the submission to the company that is open, or starts one in a
 // session of its own, and returns when the task has its id.
 func (a *app) detach(ctx context.Context, paths office.Paths, o submitOptions, cmd company.Submit) error {
-	off, err := a.openOffice(paths)
+	off, err := a.openOffice(ctx, paths)
 	if err != nil {
 		return err
 	}

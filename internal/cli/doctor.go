@@ -57,7 +57,7 @@ func one(name string, r office.Result) []verdict { return []verdict{{Name: name,
 func (a *app) doctor(ctx context.Context, online bool) error {
 	ctx, cancel := context.WithTimeout(ctx, doctorFor)
 	defer cancel()
-	checks := a.checks(online)
+	checks := a.checks(ctx, online)
 	results := make([][]verdict, len(checks))
 	var mu sync.Mutex
 	var wg sync.WaitGroup

@@ -53,7 +53,7 @@ func TestOrphans(t *testing.T) {
 // asked for them.
 func TestCheckMemory(t *testing.T) {
 	load := func(flags map[string]string) office.Loaded {
-		l, err := office.Load(office.LoadOptions{Flags: flags})
+		l, err := office.Load(t.Context(), office.LoadOptions{Flags: flags})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestCheckHolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	off, err := office.Open(p)
+	off, err := office.Open(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestCheckLedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	off, err := office.Open(p)
+	off, err := office.Open(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestCheckLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &app{log: slog.New(slog.NewTextHandler(io.Discard, nil)), env: os.LookupEnv}
-	loaded, err := office.Load(office.LoadOptions{})
+	loaded, err := office.Load(t.Context(), office.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

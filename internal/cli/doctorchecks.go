@@ -20,12 +20,12 @@ import (
 const leastFree = 5 << 30
 
 // checks are what doctor looks at, in the order in which it is shown.
-func (a *app) checks(online bool) []check {
+func (a *app) checks(ctx context.Context, online bool) []check {
 	paths, perr := a.paths()
 	var loaded office.Loaded
 	lerr := perr
 	if perr == nil {
-		loaded, lerr = a.load(paths)
+		loaded, lerr = a.load(ctx, paths)
 	}
 	if lerr != nil {
 		loaded.Config = office.Default()

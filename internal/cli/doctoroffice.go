@@ -105,13 +105,13 @@ func (a *app) checkOffice(ctx context.Context, p office.Paths, err error, loaded
 	if dir := existing(p.State); unix.Access(dir, unix.W_OK|unix.X_OK) != nil {
 		return one("office", office.Result{Found: dir + " cannot be written", Needed: "a folder of yours", Fix: "take it over with chown, or use another office with --office"})
 	}
-	if err := office.CheckFolders(p); err != nil {
+	if err := office.CheckFolders(ctx, p); err != nil {
 		return one("office", broken(err))
 	}
 	if !exists(p) {
 		return one("office", office.Result{OK: true, Found: "not opened yet: " + p.Root})
 	}
-	off, err := a.openOffice(p) // refuses what a repository brought, before a lock is made in it
+	off, err := a.openOffice(ctx, p) // refuses what a repository brought, before a lock is made in it
 	if err != nil {
 		return one("office", broken(err))
 	}

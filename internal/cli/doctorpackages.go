@@ -76,7 +76,7 @@ func (a *app) imageNotes(ctx context.Context, c office.Config, repo string, p ga
 	}
 	defer b.Close()
 	return b.Foresee(ctx, image.Request{
-		Toolchains: p.Toolchains, Offline: c.Container.Deps == "off", Logins: office.OpenTrust(os.LookupEnv).MayLogIn(repo),
+		Toolchains: p.Toolchains, Offline: c.Container.Deps == "off", Logins: office.OpenTrust(os.LookupEnv).MayLogIn(ctx, repo),
 		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: base.OID},
 	})
 }

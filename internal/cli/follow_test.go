@@ -36,7 +36,7 @@ func openOffice(t *testing.T) *office.Office {
 	if err != nil {
 		t.Fatal(err)
 	}
-	off, err := office.Open(p)
+	off, err := office.Open(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}

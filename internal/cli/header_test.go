@@ -141,7 +141,7 @@ func TestChosenModel(t *testing.T) {
 		if flags != "" {
 			o.Flags[flags] = "mine"
 		}
-		l, err := office.Load(o)
+		l, err := office.Load(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestChosenModel(t *testing.T) {
 		}
 	}
 	// Several profiles are shown with whom they are for.
-	l, err := office.Load(office.LoadOptions{Env: func(string) (string, bool) { return "", false }})
+	l, err := office.Load(t.Context(), office.LoadOptions{Env: func(string) (string, bool) { return "", false }})
 	if err != nil {
 		t.Fatal(err)
 	}

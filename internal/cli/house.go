@@ -60,7 +60,7 @@ type house struct {
 	hooks   webhooks
 	packing round // also made once at the beginning of work
 	// configFor reads the config for tasks of a checkout.
-	configFor func(project string) (office.Loaded, error)
+	configFor func(ctx context.Context, project string) (office.Loaded, error)
 	now       doings
 
 	closers []func() error // in the order in which they were opened
@@ -279,9 +279,9 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 }
 
 // intakes gives each task the intake that its project's own config asks for.
-func (h *house) intakes(all manager.Intake, mayLogIn func(checkout string) bool) func(*company.Task) (*manager.Intake, error) {
-	return func(t *company.Task) (*manager.Intake, error) {
-		loaded, err := h.configFor(t.Project.Path)
+func (h *house) intakes(all manager.Intake, mayLogIn func(ctx context.Context, checkout string) bool) func(context.Context, *company.Task) (*manager.Intake, error) {
+	return func(ctx context.Context, t *company.Task) (*manager.Intake, error) {
+		loaded, err := h.configFor(ctx, t.Project.Path)
 		if err == nil {
 			err = loaded.Check()
 		}
@@ -297,19 +297,19 @@ func (h *house) intakes(all manager.Intake, mayLogIn func(checkout string) bool)
 		in, cfg := all, loaded.Config
 		in.Base, in.Setup, in.Offline = cfg.Container.Image, cfg.Container.Setup, cfg.Container.Deps == "off"
 		in.Lint, in.Test = given(cfg.Gates.Lint), given(cfg.Gates.Test)
-		in.Paths, in.Logins = t.Settings.Paths, mayLogIn(t.Project.Path)
+		in.Paths, in.Logins = t.Settings.Paths, mayLogIn(ctx, t.Project.Path)
 		return &in, nil
 	}
 }
 
 // prepare does intakes.
-func (h *house) prepare(intakeOf func(*company.Task) (*manager.Intake, error)) company.Doer {
+func (h *house) prepare(intakeOf func(context.Context, *company.Task) (*manager.Intake, error)) company.Doer {
 	return func(ctx context.Context, e company.Effect) (company.Command, error) {
 		t, err := h.View().Task(e.Task)
 		if err != nil {
 			return nil, err
 		}
-		in, err := intakeOf(t)
+		in, err := intakeOf(ctx, t)
 		if err != nil {
 			return nil, err
 		}

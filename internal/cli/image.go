@@ -179,7 +179,7 @@ func (a *app) prunable(ctx context.Context, s *company.State, b *image.Builder, 
 
 // withRequest finds out what image a task of a project would be asked for now.
 func (a *app) withRequest(ctx context.Context, project, base string, run func(context.Context, *image.Builder, image.Request) error) error {
-	paths, _, err := a.ready()
+	paths, _, err := a.ready(ctx)
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (a *app) withRequest(ctx context.Context, project, base string, run func(co
 	if err != nil {
 		return err
 	}
-	loaded, err := a.loadFor(paths, repo)
+	loaded, err := a.loadFor(ctx, paths, repo)
 	if err == nil {
 		err = loaded.Check()
 	}
@@ -197,7 +197,7 @@ func (a *app) withRequest(ctx context.Context, project, base string, run func(co
 	if base == "" && loaded.Config.Git.Base != office.Auto {
 		base = loaded.Config.Git.Base
 	}
-	off, err := a.openOffice(paths)
+	off, err := a.openOffice(ctx, paths)
 	if err != nil {
 		return err
 	}
@@ -227,7 +227,7 @@ func (a *app) withRequest(ctx context.Context, project, base string, run func(co
 	}
 	in := manager.Intake{
 		Images: b, Base: c.Container.Image, Setup: c.Container.Setup, SetupEnv: secrets, Offline: c.Container.Deps == "off",
-		Logins: office.OpenTrust(a.env).MayLogIn(p.Path),
+		Logins: office.OpenTrust(a.env).MayLogIn(ctx, p.Path),
 		Lint:   given(c.Gates.Lint), Test: given(c.Gates.Test), Prefix: c.Git.IntegrationBranch,
 	}
 	req, err := in.ImageOf(ctx, m, p.Path, base)

@@ -76,7 +76,7 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 		return err
 	}
 	text := draft.Write()
-	if err := a.wouldLoad(text); err != nil {
+	if err := a.wouldLoad(ctx, text); err != nil {
 		return err
 	}
 	if o.dryRun {
@@ -94,7 +94,7 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	var exclude string
 	var hidden []string
 	if err == nil {
-		exclude, hidden, err = office.Exclude(paths)
+		exclude, hidden, err = office.Exclude(ctx, paths)
 	}
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (a *app) initDir() (string, error) {
 
 // draft looks around and says what the file is to hold.
 func (a *app) draft(ctx context.Context, dir string) (office.Draft, findings, error) {
-	loaded, err := office.Load(office.LoadOptions{Env: a.env}) // what holds without the file
+	loaded, err := office.Load(ctx, office.LoadOptions{Env: a.env}) // what holds without the file
 	if err != nil {
 		return office.Draft{}, findings{}, err
 	}
@@ -269,7 +269,7 @@ func (a *app) keyNames(c office.Config, models map[string]office.Model) []string
 
 // wouldLoad holds the file to what every command holds it to, before it is
 // where commands look.
-func (a *app) wouldLoad(text []byte) (err error) {
+func (a *app) wouldLoad(ctx context.Context, text []byte) (err error) {
 	bug := func(err error) error {
 		return company.E(company.EInternal, "the file that was made here does not load").Wrap(err).Fix("write one by hand: company config schema")
 	}
@@ -281,7 +281,7 @@ func (a *app) wouldLoad(text []byte) (err error) {
 	if err := os.WriteFile(filepath.Join(dir, office.ConfigName), text, 0o600); err != nil {
 		return bug(err)
 	}
-	if _, err := office.Load(office.LoadOptions{OfficeDir: dir, Env: a.env}); err != nil {
+	if _, err := office.Load(ctx, office.LoadOptions{OfficeDir: dir, Env: a.env}); err != nil {
 		return bug(err)
 	}
 	return nil

@@ -27,7 +27,7 @@ func TestProfiles(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "company.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l, err := office.Load(office.LoadOptions{OfficeDir: dir})
+	l, err := office.Load(t.Context(), office.LoadOptions{OfficeDir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestPickModels(t *testing.T) {
 		t.Cleanup(server.Close)
 		return server.URL
 	}
-	loaded, err := office.Load(office.LoadOptions{OfficeDir: t.TempDir()})
+	loaded, err := office.Load(t.Context(), office.LoadOptions{OfficeDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func (a *app) listOrphans(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ours, held := a.ourOffice()
+	ours, held := a.ourOffice(ctx)
 	list := orphans(all, ours, held, now())
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "orphans": list})
@@ -57,12 +57,12 @@ func (a *app) listOrphans(ctx context.Context) error {
 
 // ourOffice is the id of the office that one stands in, "" for none, and
 // whether a process has it.
-func (a *app) ourOffice() (id string, held bool) {
+func (a *app) ourOffice(ctx context.Context) (id string, held bool) {
 	p, err := a.paths()
 	if err != nil || !exists(p) {
 		return "", false
 	}
-	off, err := a.openOffice(p)
+	off, err := a.openOffice(ctx, p)
 	if err != nil {
 		return "", false
 	}

@@ -161,7 +161,7 @@ func (a *app) mergePR(ctx context.Context, number string) error {
 			return err
 		}
 	} else if t.PR.State == company.PROpen {
-		loaded, err := a.load(paths)
+		loaded, err := a.load(ctx, paths)
 		if err != nil {
 			return err
 		}

@@ -81,7 +81,7 @@ func (a *app) preflight(ctx context.Context, paths office.Paths, l office.Loaded
 		wg.Go(func() { chosen = a.chosenModel(ctx, paths, l) })
 		wg.Go(func() { docker = a.dockerMissing(ctx) })
 		wg.Go(func() { cache = shortage(cacheOf()) })
-		wg.Go(func() { foreign = shortage(office.CheckFolders(paths)) })
+		wg.Go(func() { foreign = shortage(office.CheckFolders(ctx, paths)) })
 		wg.Go(func() { models, doubts = a.modelsMissing(ctx, paths, l) })
 	}
 	seen, err := see(ctx, l.Config, repo, ref)

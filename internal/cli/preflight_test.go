@@ -43,7 +43,7 @@ func TestModelsMissing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := a.load(p)
+		l, err := a.load(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func onForge(pr *company.PullRequest) bool { return strings.HasPrefix(pr.URL, "h
 // forgeOf is the forge that a pull request is on.
 func (a *app) forgeOf(ctx context.Context, p office.Paths, s *company.State, t *company.Task) (forge.Forge, forge.Ref, error) {
 	ref := forge.Ref{Office: s.Office.ID, Task: t.ID, Number: t.PR.Number, URL: t.PR.URL, Branch: t.PR.Branch}
-	loaded, err := a.load(p)
+	loaded, err := a.load(ctx, p)
 	if err != nil {
 		return nil, ref, err
 	}
@@ -109,7 +109,7 @@ func (a *app) nextOf(ctx context.Context, p office.Paths, t *company.Task) strin
 		return fmt.Sprintf("review and merge it at %s; company pr sync %d hears what came of it", clean(t.PR.URL), n)
 	}
 	next := fmt.Sprintf("company pr diff %d; merge it with your own git, then company pr merge %d", n, n)
-	if loaded, err := a.load(p); err == nil {
+	if loaded, err := a.load(ctx, p); err == nil {
 		if remote, err := remoteOf(ctx, p, loaded.Config, t); err == nil {
 			if open := openBy(remote, page0(p, t.PR), t.PR); open != "" {
 				next += "\nOPEN  " + open

@@ -91,7 +91,7 @@ func (a *app) addProject(ctx context.Context, path, name string) error {
 	if err != nil {
 		return err
 	}
-	off, err := a.openOffice(paths) // here it may be the first thing that happens in the office
+	off, err := a.openOffice(ctx, paths) // here it may be the first thing that happens in the office
 	if err != nil {
 		return err
 	}

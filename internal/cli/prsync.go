@@ -45,7 +45,7 @@ type heard struct {
 }
 
 func (a *app) syncPRs(ctx context.Context, numbers []string) error {
-	paths, loaded, err := a.ready()
+	paths, loaded, err := a.ready(ctx)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (h *house) asking(every time.Duration, soon <-chan struct{}, l *merger.List
 		for range min(pullsPerRound, len(open)) {
 			p := open[next%len(open)]
 			next++
-			loaded, err := h.configFor(p.Lead.Project.Path)
+			loaded, err := h.configFor(ctx, p.Lead.Project.Path)
 			if err != nil {
 				failed = append(failed, fmt.Errorf("pull request #%d: %w", p.Number, err))
 				continue

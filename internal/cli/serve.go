@@ -38,7 +38,7 @@ type served struct {
 
 func (a *app) serve(ctx context.Context) (err error) {
 	a.worked = true
-	paths, _, err := a.ready()
+	paths, _, err := a.ready(ctx)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func (a *app) agents(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	loaded, err := a.load(paths)
+	loaded, err := a.load(ctx, paths)
 	if err != nil {
 		return err
 	}
@@ -228,7 +228,7 @@ func (a *app) staff(ctx context.Context, cmd company.Staff) error {
 			handed = append(handed, e.Run)
 		}
 	}
-	if loaded, err := a.load(paths); err == nil && cmd.By > 0 {
+	if loaded, err := a.load(ctx, paths); err == nil && cmd.By > 0 {
 		if need, have := int64(loaded.Config.Workers.Memory)*int64(s.Office.Team()), int64(hostMemory()); have > 0 && need > have {
 			a.note("%s may use %d GiB of memory, and this machine has %d", company.Count(s.Office.Team(), "worker"), need>>30, have>>30)
 		}

@@ -124,7 +124,7 @@ is to do; with recovery: ask, it is what an unfinished task waits for.`,
 }
 
 func (a *app) resume(ctx context.Context, id string) error {
-	paths, _, err := a.ready()
+	paths, _, err := a.ready(ctx)
 	if err != nil {
 		return err
 	}

@@ -174,7 +174,7 @@ func (a *app) instructionText(o submitOptions, args []string) (string, error) {
 }
 
 func (a *app) submit(ctx context.Context, o submitOptions, text string) error {
-	paths, _, err := a.ready()
+	paths, _, err := a.ready(ctx)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (a *app) submit(ctx context.Context, o submitOptions, text string) error {
 	if err != nil {
 		return err
 	}
-	loaded, err := a.loadFor(paths, repo)
+	loaded, err := a.loadFor(ctx, paths, repo)
 	if err != nil {
 		return err
 	}

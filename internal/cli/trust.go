@@ -48,7 +48,7 @@ func (a *app) trust(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	review, err := office.ReviewTrust(a.loadOptions(paths, nil))
+	review, err := office.ReviewTrust(ctx, a.loadOptions(paths, nil))
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (a *app) trust(ctx context.Context) error {
 		}
 	}
 	// Trust lets a file count; it does not make it right.
-	if _, err := a.load(paths); err != nil {
+	if _, err := a.load(ctx, paths); err != nil {
 		a.note("trusted, but it does not load:")
 		return err
 	}
@@ -135,12 +135,12 @@ func (a *app) trustLogins(ctx context.Context) error {
 		return err
 	}
 	trust := office.OpenTrust(a.env)
-	was := trust.MayLogIn(checkout)
+	was := trust.MayLogIn(ctx, checkout)
 	if !was {
 		if err := a.askLogins(ctx, checkout, up); err != nil {
 			return err
 		}
-		if err := trust.LetLogIn(checkout); err != nil {
+		if err := trust.LetLogIn(ctx, checkout); err != nil {
 			return err
 		}
 	}

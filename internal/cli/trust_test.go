@@ -75,7 +75,7 @@ func TestTrustAsks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := paths.load(p); (err == nil) != want.trusted || !want.trusted && company.CodeOf(err) != company.EConfig {
+			if _, err := paths.load(t.Context(), p); (err == nil) != want.trusted || !want.trusted && company.CodeOf(err) != company.EConfig {
 				t.Errorf("it counts: %v (%v)", err == nil, err)
 			}
 		})
@@ -103,7 +103,7 @@ func TestTrustLogins(t *testing.T) {
 	}
 	trust := office.OpenTrust(lookup)
 	exit, said := run()
-	if exit == 0 || trust.MayLogIn(repo) || !strings.Contains(said, "company trust --logins --yes") {
+	if exit == 0 || trust.MayLogIn(t.Context(), repo) || !strings.Contains(said, "company trust --logins --yes") {
 		t.Errorf("unasked: %d\n%s", exit, said)
 	}
 	for _, words := range []string{"your logins at: npm.corp.example", "that you call private: corp.example/*"} {
@@ -111,7 +111,7 @@ func TestTrustLogins(t *testing.T) {
 			t.Errorf("it does not say %q:\n%s", words, said)
 		}
 	}
-	if exit, said = run("--yes"); exit != 0 || !trust.MayLogIn(repo) || strings.Contains(said, "sesame") {
+	if exit, said = run("--yes"); exit != 0 || !trust.MayLogIn(t.Context(), repo) || strings.Contains(said, "sesame") {
 		t.Errorf("with a yes: %d\n%s", exit, said)
 	}
 	if exit, said = run("-o", "json"); exit != 0 || !strings.Contains(said, `"was_trusted":true`) {
@@ -123,7 +123,7 @@ func TestTrustLogins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.load(p); company.CodeOf(err) != company.EConfig {
+	if _, err := a.load(t.Context(), p); company.CodeOf(err) != company.EConfig {
 		t.Errorf("the file counts: %v", err)
 	}
 }

@@ -17,9 +17,9 @@ import (
 // Stock is where the gates and the benches of a task get their images: the
 // task's own, or one with other dependencies where a tree names others.
 type Stock struct {
-	Intake func(*company.Task) (*Intake, error) // as the task's project says
-	Stores *registry.Stores                     // nil: no registry is asked, and the task's own image serves every tree
-	Images *image.Builder                       // nil: images that were made are taken to be there
+	Intake func(context.Context, *company.Task) (*Intake, error) // as the task's project says
+	Stores *registry.Stores                                      // nil: no registry is asked, and the task's own image serves every tree
+	Images *image.Builder                                        // nil: images that were made are taken to be there
 }
 
 // Image is the image for a commit or tree of a task. Where its lock files are
@@ -28,7 +28,7 @@ type Stock struct {
 // words for whoever wrote them. An error says nothing about the tree.
 func (st *Stock) Image(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (id, refused string, err error) {
 	own, err := st.own(ctx, t, m)
-	store := st.Stores.For(t.Project.Path)
+	store := st.Stores.For(ctx, t.Project.Path)
 	if err != nil || store == nil {
 		return own, "", err
 	}
@@ -52,7 +52,7 @@ func (st *Stock) Image(ctx context.Context, t *company.Task, m *gitops.Mirror, a
 	if len(outside) > 0 {
 		return own, unasked(outside), nil
 	}
-	in, err := st.Intake(t)
+	in, err := st.Intake(ctx, t)
 	if err != nil {
 		return "", "", err
 	}
@@ -84,7 +84,7 @@ func (st *Stock) own(ctx context.Context, t *company.Task, m *gitops.Mirror) (st
 	if there, err := st.Images.Has(ctx, id); err != nil || there {
 		return id, err
 	}
-	in, err := st.Intake(t)
+	in, err := st.Intake(ctx, t)
 	if err != nil {
 		return "", err
 	}

@@ -30,12 +30,12 @@ func TestVariablesThatSetNothing(t *testing.T) {
 		{"COMPANY_WORKERS_SIZE=3", "COMPANY_WORKERS_SIZE: no such variable", "company config show lists the keys"},
 		{"COMPANY_MODELS_FAST_MODEL=x", "COMPANY_MODELS_FAST_MODEL: no such variable", "company config show lists the keys"},
 	} {
-		_, err := Load(environ(t, x.entry))
+		_, err := Load(t.Context(), environ(t, x.entry))
 		if err == nil || !strings.Contains(err.Error(), x.says) || len(Problems(err)) != 1 || !strings.Contains(Problems(err)[0].Fix, x.fix) {
 			t.Errorf("%s: %v", x.entry, err)
 		}
 	}
-	loaded, err := Load(environ(t, "COMPANY_NAME=Acme", "COMPANY_LOG_LEVEL=debug", "COMPANY_OFFICE=/x", "COMPANY_WORKERS_MAX=2",
+	loaded, err := Load(t.Context(), environ(t, "COMPANY_NAME=Acme", "COMPANY_LOG_LEVEL=debug", "COMPANY_OFFICE=/x", "COMPANY_WORKERS_MAX=2",
 		"COMPANY_FORGE_TOKEN=secret", "COMPANY_FORGE_TOKEN_ENV=COMPANY_FORGE_TOKEN", "MY_COMPANY_WROKERS_MAX=1"))
 	if err != nil {
 		t.Fatal(err)
@@ -58,14 +58,14 @@ func TestListsFromFlags(t *testing.T) {
 	} {
 		o := environ(t)
 		o.Flags = map[string]string{"container.setup": text}
-		if loaded, err := Load(o); err != nil || !slices.Equal(loaded.Config.Container.Setup, want) {
+		if loaded, err := Load(t.Context(), o); err != nil || !slices.Equal(loaded.Config.Container.Setup, want) {
 			t.Errorf("%s: %q, %v", text, loaded.Config.Container.Setup, err)
 		}
 	}
 	for _, text := range []string{`["a","b"`, `["a"] b`, `[a: b]`, `[1, 2]`, `[[a]]`, `[`} {
 		o := environ(t)
 		o.Flags = map[string]string{"container.setup": text}
-		if loaded, err := Load(o); err == nil {
+		if loaded, err := Load(t.Context(), o); err == nil {
 			t.Errorf("%s is taken as %q", text, loaded.Config.Container.Setup)
 		}
 	}
@@ -76,7 +76,7 @@ func TestListsFromFlags(t *testing.T) {
 	} {
 		o := environ(t)
 		o.Flags = map[string]string{"gates.test": text}
-		if loaded, err := Load(o); err != nil || loaded.Config.Gates.Test.Line != want.Line || !slices.Equal(loaded.Config.Gates.Test.Argv, want.Argv) {
+		if loaded, err := Load(t.Context(), o); err != nil || loaded.Config.Gates.Test.Line != want.Line || !slices.Equal(loaded.Config.Gates.Test.Argv, want.Argv) {
 			t.Errorf("%s: %+v, %v", text, loaded.Config.Gates.Test, err)
 		}
 	}

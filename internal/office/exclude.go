@@ -1,6 +1,7 @@
 package office
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -19,11 +20,11 @@ const excludeNote = "# The own files of an office of company:"
 // Exclude hides the folders of the office from the git status of the checkout
 // that it is in, as Open does, and makes nothing else. It tells the file, and
 // the lines in it that are this office's; none outside of a checkout.
-func Exclude(p Paths) (file string, lines []string, err error) {
+func Exclude(ctx context.Context, p Paths) (file string, lines []string, err error) {
 	if p.Repo == "" {
 		return "", nil, nil
 	}
-	out, err := git(p.base, "rev-parse", "--path-format=absolute", "--git-path", "info/exclude")
+	out, err := git(ctx, p.base, "rev-parse", "--path-format=absolute", "--git-path", "info/exclude")
 	if err != nil {
 		return "", nil, err
 	}

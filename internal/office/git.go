@@ -20,8 +20,8 @@ const gitTimeout = 20 * time.Second
 // command there, and nothing of the caller's environment may point git
 // elsewhere (THREATS d). It is for the few questions that come before there is
 // an office; everything else about git has its own room.
-func git(dir string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
+func git(ctx context.Context, dir string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
 	cmd.WaitDelay = time.Second
@@ -47,11 +47,11 @@ type entry struct{ mode, path string }
 // trackedByGit lists what git's index holds at or below these paths, which are
 // relative to dir. Outside a repository nothing is tracked. When git does not
 // answer, that is an error, never a no.
-func trackedByGit(dir string, paths ...string) ([]entry, error) {
+func trackedByGit(ctx context.Context, dir string, paths ...string) ([]entry, error) {
 	if !insideRepository(dir) {
 		return nil, nil
 	}
-	out, err := git(dir, append([]string{"ls-files", "-z", "--cached", "--stage", "--"}, paths...)...)
+	out, err := git(ctx, dir, append([]string{"ls-files", "-z", "--cached", "--stage", "--"}, paths...)...)
 	if err != nil || out == "" {
 		return nil, err
 	}

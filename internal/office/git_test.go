@@ -26,16 +26,16 @@ func TestRepositoryInsideTheRepositoryLendsNoTrust(t *testing.T) {
 			repo := filepath.Join(tempDir(t), "clone")
 			runGit(t, made, "clone", "-q", made, repo)
 			env := mapEnv(map[string]string{"HOME": tempDir(t)})
-			_, err := Load(LoadOptions{OfficeDir: filepath.Join(repo, "sub"), Env: env})
+			_, err := Load(t.Context(), LoadOptions{OfficeDir: filepath.Join(repo, "sub"), Env: env})
 			if company.CodeOf(err) != company.EConfig && company.CodeOf(err) != company.EGit {
 				t.Errorf("it counts: %v", err)
 			}
-			if _, err = Load(LoadOptions{Project: filepath.Join(repo, "sub"), Env: env}); err == nil {
+			if _, err = Load(t.Context(), LoadOptions{Project: filepath.Join(repo, "sub"), Env: env}); err == nil {
 				t.Error("it counts as a project's")
 			}
 			// What git says of the office's own folders is asked in the same way.
 			if p, err := Find(FindOptions{Dir: filepath.Join(repo, "sub")}); err == nil {
-				if o, err := Open(p); err == nil {
+				if o, err := Open(t.Context(), p); err == nil {
 					if err := o.Close(); err != nil {
 						t.Error(err)
 					}
@@ -57,11 +57,11 @@ func TestRepositoryMayNotTakeTheHost(t *testing.T) {
 	} {
 		_, name, _ := strings.Cut(key, ".")
 		repo := gitRepo(t, map[string]string{"company.yaml": "workers: {" + name + ": " + c.more + "}\n"})
-		if _, err := Load(LoadOptions{OfficeDir: repo, Env: env}); company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), key) {
+		if _, err := Load(t.Context(), LoadOptions{OfficeDir: repo, Env: env}); company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), key) {
 			t.Errorf("%s: %s: %v", key, c.more, err)
 		}
 		repo = gitRepo(t, map[string]string{"company.yaml": "workers: {" + name + ": " + c.less + "}\n"})
-		if _, err := Load(LoadOptions{OfficeDir: repo, Env: env}); err != nil {
+		if _, err := Load(t.Context(), LoadOptions{OfficeDir: repo, Env: env}); err != nil {
 			t.Errorf("%s: %s: %v", key, c.less, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package office
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -62,7 +63,7 @@ type Loaded struct {
 //
 // All that is wrong is reported in one E_CONFIG error. What a company.yaml
 // that git tracks asks for and that needs trust is refused by name.
-func Load(o LoadOptions) (Loaded, error) {
+func Load(ctx context.Context, o LoadOptions) (Loaded, error) {
 	if o.Env == nil {
 		o.Env = func(string) (string, bool) { return "", false }
 	}
@@ -80,7 +81,7 @@ func Load(o LoadOptions) (Loaded, error) {
 			return Loaded{}, err
 		}
 		if sum != "" && len(l.problems) == 0 {
-			if err := l.trust(path, sum, lower); err != nil {
+			if err := l.trust(ctx, path, sum, lower); err != nil {
 				return Loaded{}, err
 			}
 		}
@@ -93,7 +94,7 @@ func Load(o LoadOptions) (Loaded, error) {
 			return Loaded{}, err
 		}
 		if sum != "" && len(l.problems) == 0 {
-			if err := l.trust(path, sum, lower); err != nil {
+			if err := l.trust(ctx, path, sum, lower); err != nil {
 				return Loaded{}, err
 			}
 		}

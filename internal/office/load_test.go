@@ -48,7 +48,7 @@ func writeFile(t testing.TB, path, text string) {
 
 func mustLoad(t testing.TB, o LoadOptions) Loaded {
 	t.Helper()
-	l, err := Load(o)
+	l, err := Load(t.Context(), o)
 	if err != nil {
 		t.Fatalf("Load: %v", err)
 	}
@@ -258,7 +258,7 @@ func TestBadConfig(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := officeWith(t, c.yaml)
-			_, err := Load(LoadOptions{OfficeDir: dir})
+			_, err := Load(t.Context(), LoadOptions{OfficeDir: dir})
 			var e *company.Error
 			if !errors.As(err, &e) || e.Code != company.EConfig && e.Code != company.EProtected {
 				t.Fatalf("got %v", err)
@@ -307,7 +307,7 @@ func TestBadConfigElsewhere(t *testing.T) {
 		{"profile as flag", LoadOptions{Flags: map[string]string{"models.defalt.model": "3"}}, "flag models.defalt.model: unknown key models.defalt.model", "did you mean models.default.model?"},
 		{"flag value", LoadOptions{Flags: map[string]string{"budget.usd": "much"}}, `flag budget.usd: budget.usd is not what is needed, found "much"`, "allowed: none, or an amount in USD, such as 5 or 0.25, up to 1000000"},
 	} {
-		_, err := Load(c.opts)
+		_, err := Load(t.Context(), c.opts)
 		var e *company.Error
 		if !errors.As(err, &e) || e.Message != c.want || e.Hint != c.hint {
 			t.Errorf("%s: got %q, hint %q", c.name, e.Message, e.Hint)
@@ -317,7 +317,7 @@ func TestBadConfigElsewhere(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, ConfigName), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(LoadOptions{OfficeDir: dir}); company.CodeOf(err) != company.EConfig {
+	if _, err := Load(t.Context(), LoadOptions{OfficeDir: dir}); company.CodeOf(err) != company.EConfig {
 		t.Errorf("a folder called company.yaml: %v", err)
 	}
 }
@@ -329,7 +329,7 @@ func TestManyProblems(t *testing.T) {
 		fmt.Fprintf(&text, "zzzzzzzz%d: 1\n", i)
 	}
 	dir := officeWith(t, text.String())
-	_, err := Load(LoadOptions{OfficeDir: dir})
+	_, err := Load(t.Context(), LoadOptions{OfficeDir: dir})
 	lines := strings.Split(err.Error(), "\n")
 	if len(lines) != 12 || lines[0] != "12 problems" || !strings.Contains(lines[10], ":10:1: unknown key zzzzzzzz9;") || strings.TrimSpace(lines[11]) != "and 2 more" {
 		t.Fatalf("got %q", lines)
@@ -476,7 +476,7 @@ func TestConfigRoundTrip(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, ConfigName), want.YAML(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := Load(LoadOptions{OfficeDir: dir})
+		got, err := Load(t.Context(), LoadOptions{OfficeDir: dir})
 		if err != nil {
 			t.Fatalf("%v\n%s", err, want.YAML())
 		}

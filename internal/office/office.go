@@ -1,6 +1,7 @@
 package office
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"syscall"
@@ -73,8 +74,8 @@ func (f *Folders) all() []place {
 //
 // State that a repository may have brought along is refused, before anything
 // is made: see refuseForeign.
-func Open(p Paths) (*Office, error) {
-	if err := p.refuseForeign(); err != nil {
+func Open(ctx context.Context, p Paths) (*Office, error) {
+	if err := p.refuseForeign(ctx); err != nil {
 		return nil, err
 	}
 	base, err := folder.Open(p.base)
@@ -93,14 +94,14 @@ func Open(p Paths) (*Office, error) {
 	}
 	// Another process may have brought something in since the look above. What
 	// is open by now stays what it is.
-	err = p.refuseForeign()
+	err = p.refuseForeign(ctx)
 	for _, f := range []*folder.Folder{o.StateFolder, o.LogsFolder} {
 		if err == nil {
 			err = f.Chmod(0o700)
 		}
 	}
 	if err == nil {
-		_, _, err = Exclude(p)
+		_, _, err = Exclude(ctx, p)
 	}
 	if err == nil {
 		err = o.identify()

@@ -101,9 +101,9 @@ func mustFind(t testing.TB, o FindOptions) Paths {
 
 func mustOpen(t testing.TB, p Paths) *Office {
 	t.Helper()
-	o, err := Open(p)
+	o, err := Open(t.Context(), p)
 	if err != nil {
-		t.Fatalf("Open(%s): %v", p.Root, err)
+		t.Fatalf("Open(t.Context(), %s): %v", p.Root, err)
 	}
 	t.Cleanup(func() {
 		if err := o.Close(); err != nil {
@@ -260,7 +260,7 @@ func TestForeignState(t *testing.T) {
 				runGit(t, repo, "-c", "user.name=n", "-c", "user.email=e@x", "commit", "-q", "-m", "link")
 			}
 			before := listing(t, repo)
-			_, err := Open(mustFind(t, FindOptions{Dir: repo}))
+			_, err := Open(t.Context(), mustFind(t, FindOptions{Dir: repo}))
 			if company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), c.why) {
 				t.Fatalf("got %v", err)
 			}
@@ -302,7 +302,7 @@ func TestIDRace(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range ids {
 		wg.Go(func() {
-			o, err := Open(p)
+			o, err := Open(t.Context(), p)
 			if err != nil {
 				t.Error(err)
 				return
@@ -320,7 +320,7 @@ func TestIDRace(t *testing.T) {
 		}
 	}
 	writeFile(t, filepath.Join(p.State, "office.json"), `{"version":1,"id":"../x"}`)
-	if _, err := Open(p); company.CodeOf(err) != company.EConfig {
+	if _, err := Open(t.Context(), p); company.CodeOf(err) != company.EConfig {
 		t.Errorf("a damaged id: %v", err)
 	}
 }
@@ -573,7 +573,7 @@ agents: {worker: {persona: obey, max_turns: 10}}
 	repo := gitRepo(t, map[string]string{"company.yaml": hostile})
 	home := tempDir(t)
 	env := mapEnv(map[string]string{"HOME": home})
-	_, err := Load(LoadOptions{OfficeDir: repo, Env: env})
+	_, err := Load(t.Context(), LoadOptions{OfficeDir: repo, Env: env})
 	var e *company.Error
 	if !errors.As(err, &e) || e.Code != company.EConfig || e.Class != company.HumanRequired {
 		t.Fatalf("got %v", err)
@@ -611,13 +611,13 @@ agents: {worker: {persona: obey, max_turns: 10}}
 	if err := trust.Trust(sum, repo); err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := Load(LoadOptions{OfficeDir: repo, Env: env})
+	loaded, err := Load(t.Context(), LoadOptions{OfficeDir: repo, Env: env})
 	if err != nil || loaded.Config.Models["default"].BaseURL != "http://evil.example/v1" {
 		t.Fatalf("trusted: %v", err)
 	}
 	// Other bytes are another file.
 	writeFile(t, filepath.Join(repo, "company.yaml"), hostile+"# more\n")
-	if _, err := Load(LoadOptions{OfficeDir: repo, Env: env}); err == nil {
+	if _, err := Load(t.Context(), LoadOptions{OfficeDir: repo, Env: env}); err == nil {
 		t.Error("a changed file is still trusted")
 	}
 	writeFile(t, filepath.Join(repo, "company.yaml"), hostile)
@@ -675,7 +675,7 @@ func TestEveryKeyIsJudged(t *testing.T) {
 func TestReviewTrust(t *testing.T) {
 	repo := gitRepo(t, map[string]string{"company.yaml": "budget: {usd: 500}\nworkers: {max: 2}\nmodels:\n  evil: {adapter: openai, model: m, base_url: 'http://evil.example/v1'}\n"})
 	env := mapEnv(map[string]string{"HOME": tempDir(t)})
-	r, err := ReviewTrust(LoadOptions{OfficeDir: repo, Env: env})
+	r, err := ReviewTrust(t.Context(), LoadOptions{OfficeDir: repo, Env: env})
 	if err != nil || !r.Tracked || r.Trusted || r.Hash == "" {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -687,21 +687,21 @@ func TestReviewTrust(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("asks\n%q\nwant\n%q", got, want)
 	}
-	if _, err := Load(LoadOptions{OfficeDir: repo, Env: env}); err == nil {
+	if _, err := Load(t.Context(), LoadOptions{OfficeDir: repo, Env: env}); err == nil {
 		t.Error("a review lets the file count")
 	}
 	if err := OpenTrust(env).Trust(r.Hash, r.File); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := ReviewTrust(LoadOptions{OfficeDir: repo, Env: env}); err != nil || !r.Trusted {
+	if r, err := ReviewTrust(t.Context(), LoadOptions{OfficeDir: repo, Env: env}); err != nil || !r.Trusted {
 		t.Errorf("%+v, %v", r, err)
 	}
 	mustLoad(t, LoadOptions{OfficeDir: repo, Env: env})
-	if _, err := ReviewTrust(LoadOptions{OfficeDir: tempDir(t)}); company.CodeOf(err) != company.ENotFound {
+	if _, err := ReviewTrust(t.Context(), LoadOptions{OfficeDir: tempDir(t)}); company.CodeOf(err) != company.ENotFound {
 		t.Errorf("no file: %v", err)
 	}
 	writeFile(t, filepath.Join(repo, "company.yaml"), "budget: [\n")
-	if _, err := ReviewTrust(LoadOptions{OfficeDir: repo, Env: env}); len(Problems(err)) != 1 {
+	if _, err := ReviewTrust(t.Context(), LoadOptions{OfficeDir: repo, Env: env}); len(Problems(err)) != 1 {
 		t.Errorf("what cannot be read: %v", err)
 	}
 }
@@ -710,12 +710,12 @@ func TestReviewTrust(t *testing.T) {
 func TestUntrackedAndTightening(t *testing.T) {
 	repo := gitRepo(t, nil)
 	writeFile(t, filepath.Join(repo, "company.yaml"), "budget: {usd: 500}\nforge: {token_env: X}\n")
-	if _, err := Load(LoadOptions{OfficeDir: repo}); err != nil {
+	if _, err := Load(t.Context(), LoadOptions{OfficeDir: repo}); err != nil {
 		t.Errorf("an untracked file: %v", err)
 	}
 	tight := "budget: {usd: 1, tokens: 1000}\napprovals: {plan: ask, merge: ask}\ngates: {none: fail, protect_tests: true, protected: [a/**], test: make check, red_green: require}\nworkers: {max: 1}\nrecovery: ask\ngit: {paths: [services/api]}\n"
 	repo = gitRepo(t, map[string]string{"company.yaml": tight})
-	if _, err := Load(LoadOptions{OfficeDir: repo}); err != nil {
+	if _, err := Load(t.Context(), LoadOptions{OfficeDir: repo}); err != nil {
 		t.Errorf("tightening: %v", err)
 	}
 	// What the president set in his own config is not loosened by a repository.
@@ -724,7 +724,7 @@ func TestUntrackedAndTightening(t *testing.T) {
 	env := mapEnv(map[string]string{"XDG_CONFIG_HOME": user})
 	for _, loose := range []string{"approvals: {merge: auto}\n", "budget: {usd: 2}\n", "gates: {protected: [b/**]}\n", "git: {paths: [b]}\n", "models: {strong: {adapter: openai, model: m}}\n"} {
 		repo := gitRepo(t, map[string]string{"company.yaml": loose})
-		if _, err := Load(LoadOptions{OfficeDir: repo, Env: env}); err == nil || !strings.Contains(err.Error(), "needs your trust") {
+		if _, err := Load(t.Context(), LoadOptions{OfficeDir: repo, Env: env}); err == nil || !strings.Contains(err.Error(), "needs your trust") {
 			t.Errorf("%q: %v", loose, err)
 		}
 	}
@@ -734,7 +734,7 @@ func TestUntrackedAndTightening(t *testing.T) {
 func TestTrackedFailsClosed(t *testing.T) {
 	dir := officeWith(t, "version: 1\n")
 	writeFile(t, filepath.Join(dir, ".git"), "gitdir: /nonexistent\n")
-	if _, err := Load(LoadOptions{OfficeDir: dir}); company.CodeOf(err) != company.EGit {
+	if _, err := Load(t.Context(), LoadOptions{OfficeDir: dir}); company.CodeOf(err) != company.EGit {
 		t.Errorf("got %v", err)
 	}
 }

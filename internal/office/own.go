@@ -1,6 +1,7 @@
 package office
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -22,7 +23,7 @@ const (
 // them is a link, another user's folder, a nested repository, a submodule, or
 // anything that git tracks. A README.md in an own folder is let be: it is how
 // git keeps the folder.
-func (p Paths) refuseForeign() error {
+func (p Paths) refuseForeign(ctx context.Context) error {
 	dirs := p.dirs()
 	for _, rel := range dirs {
 		path := filepath.Join(p.base, rel)
@@ -41,7 +42,7 @@ func (p Paths) refuseForeign() error {
 			return refused(path).Because("it belongs to another user").Fix("take it over with chown, or use another office")
 		}
 	}
-	if err := p.refuseTracked(dirs); err != nil {
+	if err := p.refuseTracked(ctx, dirs); err != nil {
 		return err
 	}
 	// What git's index says is a submodule has been called one.
@@ -56,11 +57,11 @@ func (p Paths) refuseForeign() error {
 
 // CheckFolders refuses an office whose own folders somebody else may have put there,
 // as Open does, and makes nothing.
-func CheckFolders(p Paths) error { return p.refuseForeign() }
+func CheckFolders(ctx context.Context, p Paths) error { return p.refuseForeign(ctx) }
 
 // refuseTracked asks git's index about the own folders and those above them.
-func (p Paths) refuseTracked(dirs []string) error {
-	tracked, err := trackedByGit(p.base, dirs...)
+func (p Paths) refuseTracked(ctx context.Context, dirs []string) error {
+	tracked, err := trackedByGit(ctx, p.base, dirs...)
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func TestNestedRepositoriesAreRefused(t *testing.T) {
 					runGit(t, outside, append(append([]string{"-c", "protocol.file.allow=always", "clone", "-q"}, more...), from, repo)...)
 				}
 				before := listing(t, repo)
-				o, err := Open(mustFind(t, FindOptions{Dir: repo}))
+				o, err := Open(t.Context(), mustFind(t, FindOptions{Dir: repo}))
 				if err == nil && how == "repository" && strings.HasSuffix(c.at, "t1-01.1") {
 					// Git knows nothing of it, and it is not looked for at every run:
 					// whoever writes there finds it.
@@ -214,7 +214,7 @@ func TestExcludeKeepsALinkAndItsMode(t *testing.T) {
 // tools look for.
 func TestPathsNameFoldersOfTheirOwn(t *testing.T) {
 	load := func(text string) error {
-		_, err := Load(LoadOptions{OfficeDir: officeWith(t, text)})
+		_, err := Load(t.Context(), LoadOptions{OfficeDir: officeWith(t, text)})
 		return err
 	}
 	for _, good := range []string{
@@ -252,7 +252,7 @@ func TestPathsAreNamedInOnePlace(t *testing.T) {
 		"a flag":            {OfficeDir: tempDir(t), Flags: map[string]string{"paths.backlog": "b"}},
 		"no office":         {Flags: map[string]string{"paths.backlog": "b"}},
 	} {
-		if _, err := Load(o); company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), "the office's own company.yaml alone") {
+		if _, err := Load(t.Context(), o); company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), "the office's own company.yaml alone") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -270,11 +270,11 @@ func TestPathsAreNamedInOnePlace(t *testing.T) {
 // A repository may say the usual names by itself. Any other folder of the
 // checkout would fill with files, and vanish from git status, unasked.
 func TestARepositoryNamesTheUsualFoldersAlone(t *testing.T) {
-	if _, err := Load(LoadOptions{OfficeDir: gitRepo(t, map[string]string{"company.yaml": named})}); err != nil {
+	if _, err := Load(t.Context(), LoadOptions{OfficeDir: gitRepo(t, map[string]string{"company.yaml": named})}); err != nil {
 		t.Errorf("the usual names: %v", err)
 	}
 	for _, text := range []string{"paths: {runtime: src}\n", "paths: {backlog: docs/tickets}\n", "paths: {runtime: workflows/backlog, backlog: runtime}\n"} {
-		if _, err := Load(LoadOptions{OfficeDir: gitRepo(t, map[string]string{"company.yaml": text})}); err == nil || !strings.Contains(err.Error(), "needs your trust") {
+		if _, err := Load(t.Context(), LoadOptions{OfficeDir: gitRepo(t, map[string]string{"company.yaml": text})}); err == nil || !strings.Contains(err.Error(), "needs your trust") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -361,7 +361,7 @@ func TestACheckoutIsNoOldOffice(t *testing.T) {
 	}
 	mustOpen(t, mustFind(t, FindOptions{Dir: repo}))
 	repo = gitRepo(t, map[string]string{"company.yaml": "version: 1\n", "runtime/runs/t1-01.1/result.json": "{}", ".company/state/office.json": `{"version":1,"id":"k3fq"}`})
-	if _, err := Open(mustFind(t, FindOptions{Dir: repo})); company.CodeOf(err) != company.EConfig {
+	if _, err := Open(t.Context(), mustFind(t, FindOptions{Dir: repo})); company.CodeOf(err) != company.EConfig {
 		t.Errorf("tracked state: %v", err)
 	}
 }

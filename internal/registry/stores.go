@@ -1,17 +1,19 @@
 package registry
 
+import "context"
+
 // Stores are the operator's registries as every repository may have them, and
 // as those repositories may that the operator lets use the logins. They share
 // no cache: what was fetched by a login is found by nobody else.
 type Stores struct {
 	open, logins *Store
-	may          func(checkout string) bool
+	may          func(ctx context.Context, checkout string) bool
 }
 
 // OpenStores opens the caches below dir. hosts are those whose login serves
 // every repository; may says whether the repository of a checkout may use the
 // others.
-func OpenStores(dir string, up Upstreams, hosts []string, may func(checkout string) bool) (*Stores, error) {
+func OpenStores(dir string, up Upstreams, hosts []string, may func(ctx context.Context, checkout string) bool) (*Stores, error) {
 	all := up.Open(hosts)
 	open, err := Open(dir, all)
 	if err != nil {
@@ -45,19 +47,19 @@ func (s *Stores) Close() { s.Each((*Store).Close) }
 
 // For is the store for the repository of a checkout; nil where there are no
 // registries.
-func (s *Stores) For(checkout string) *Store {
+func (s *Stores) For(ctx context.Context, checkout string) *Store {
 	if s == nil {
 		return nil
 	}
-	if s.May(checkout) {
+	if s.May(ctx, checkout) {
 		return s.logins
 	}
 	return s.open
 }
 
 // May says whether the repository of a checkout gets what others do not.
-func (s *Stores) May(checkout string) bool {
-	return s != nil && s.logins != nil && s.may != nil && s.may(checkout)
+func (s *Stores) May(ctx context.Context, checkout string) bool {
+	return s != nil && s.logins != nil && s.may != nil && s.may(ctx, checkout)
 }
 
 // Open is the store for every repository, and ByLogin the one for those that

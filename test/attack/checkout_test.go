@@ -128,7 +128,7 @@ func TestACheckoutRunsNothingAsTheOperator(t *testing.T) {
 			// The look at the folders, and the whole.
 			p, err := office.Find(office.FindOptions{Dir: clone})
 			if err == nil {
-				_, err = office.Open(p)
+				_, err = office.Open(t.Context(), p)
 			}
 			if company.CodeOf(err) != company.EConfig {
 				t.Errorf("the office was opened: %v", err)

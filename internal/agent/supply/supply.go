@@ -93,7 +93,7 @@ type Run struct {
 func (o *Office) Open(ctx context.Context, order Order) (*Run, error) {
 	var store *registry.Store
 	if o != nil {
-		store = o.Stores.For(order.Task.Project.Path)
+		store = o.Stores.For(ctx, order.Task.Project.Path)
 	}
 	r := &Run{office: o, store: store, order: order, policy: registry.Nothing(), added: map[string]bool{}}
 	if !r.serves() {
