@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -48,7 +49,7 @@ func (b *eventBody) Read(p []byte) (int, error) {
 func (b *eventBody) next() {
 	line, err := b.ex.ReadLine(b.lines)
 	b.err = err
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return // half a line is no line
 	}
 	line = bytes.TrimSpace(line)

@@ -305,8 +305,8 @@ func AddressOf(host string) string {
 
 // explain gives a failure the words that help with Ollama.
 func (c *Client) explain(err error, model string) error {
-	e, ok := err.(*adapters.Error)
-	if !ok {
+	var e *adapters.Error
+	if !errors.As(err, &e) {
 		return err
 	}
 	switch {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -51,7 +52,7 @@ func (b *watched) next() {
 	} else if doc, b.err = b.ex.ReadRest(b.lines); b.err == nil {
 		b.err = io.EOF
 	}
-	if doc = bytes.TrimSpace(doc); len(doc) == 0 || b.err != nil && b.err != io.EOF {
+	if doc = bytes.TrimSpace(doc); len(doc) == 0 || b.err != nil && !errors.Is(b.err, io.EOF) {
 		return // half a line is no line
 	}
 	if said := exchange.ErrorIn(doc); said != nil || doc[0] == '<' {
