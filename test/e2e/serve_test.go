@@ -158,8 +158,8 @@ func TestPauseOne(t *testing.T) {
 	two.wait(t, p)
 	says(t, h, []string{"t1-01.1", "t2-01.1", "default", "3 workers, 0 runs wait", "w3", "idle"}, "agents")
 	says(t, h, []string{"t1 paused"}, "pause", "t1")
+	one.release() // a pause lets the turn end
 	waitFor(t, func() bool { return len(h.Containers()) == 1 }, func() string { return "the paused run is not put away" })
-	one.release()
 	two.release()
 	p.Until(patience, "the end of t2", func(it orchestrator.Item) bool { return it.Kind == "task.completed" && it.Task == "t2" })
 	says(t, h, []string{"(paused)"}, "status")
