@@ -103,7 +103,7 @@ func (a *app) nextOf(ctx context.Context, p office.Paths, t *company.Task) strin
 	case company.PRMerged:
 		return "nothing: it is merged"
 	case company.PRClosed:
-		return fmt.Sprintf("nothing: it is closed; its branch stays. company pr diff %d shows the work, company submit \"…\" begins anew", n)
+		return fmt.Sprintf("nothing: it is closed; its branch stays. See the work with company pr diff %d; company submit \"…\" begins anew", n)
 	}
 	if onForge(t.PR) {
 		return fmt.Sprintf("review and merge it at %s; company pr sync %d hears what came of it", clean(t.PR.URL), n)

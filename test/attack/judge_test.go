@@ -171,12 +171,13 @@ func judgeCheats(t *testing.T, staff *crew, h *house.House) {
 	if got := staff.told(cheatRun, 4); strings.Count(got, "replace|1|") != 3 || !strings.Contains(got, "go|0|PASS") {
 		t.Errorf("the fakes: %s", got)
 	}
-	// What printed PASS and ended with 1 is red; the next run is told.
+	// What printed PASS and ended with 1 is red; the next run is told what failed,
+	// and not the success that was forged.
 	first := result(t, h, cheatRun)
 	if first.Status != company.RunQualityFailed || first.QualityGates == nil || first.QualityGates.Passed {
 		t.Errorf("the pretender: %+v", first)
 	}
-	if b := staff.brief("t1-03.2"); !strings.Contains(b, "The gates are red") || !strings.Contains(b, "PASS: TestEverything") {
+	if b := staff.brief("t1-03.2"); !strings.Contains(b, "The gates are red") || !strings.Contains(b, "FAIL\texample.com/calc\t") || strings.Contains(b, "TestEverything") {
 		t.Errorf("the run after a red gate is told: %s", b)
 	}
 	second := result(t, h, "t1-03.2")
