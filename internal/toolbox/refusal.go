@@ -2,6 +2,7 @@ package toolbox
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -36,7 +37,16 @@ func Refuse(kind Kind, format string, args ...any) *Refusal {
 }
 
 // ByHost says that the host itself could not keep what was pushed to it: its
-// disk is full. The agent can do nothing about that.
+// disk is full, or fails. The agent can do nothing about that.
 func (r *Refusal) ByHost() bool {
-	return strings.Contains(r.Message, "remote:") && strings.Contains(r.Message, "No space left on device")
+	_, remote, ok := strings.Cut(r.Message, "remote:")
+	return ok && slices.ContainsFunc(writeFailures, func(s string) bool { return strings.Contains(remote, s) })
+}
+
+// writeFailures are git's words for what it could not write. Of a lock of a
+// reference, and of objects on their way out of quarantine, it does not tell
+// the system's own word.
+var writeFailures = []string{
+	"No space left on device", "Disk quota exceeded", "Input/output error", "Read-only file system",
+	"couldn't write '", "unable to migrate objects to permanent storage",
 }
