@@ -159,7 +159,7 @@ func bytesText(n int64) string {
 
 // leftovers are those on this disk.
 func (h *house) leftovers(ctx context.Context, k keeper) ([]leftover, error) {
-	files, err := k.files()
+	files, err := k.files(ctx)
 	if err != nil {
 		return nil, company.E(company.EConfig, "the folders of runs cannot be read").Wrap(err).Fix("see that they are yours")
 	}
@@ -202,7 +202,7 @@ func (h *house) tidying(store *gitops.Store, images *image.Builder) round {
 		// What ended this moment may still be letting go.
 		k := keeper{state: h.View(), office: h.office, before: now().Add(-10*time.Minute).AddDate(0, 0, -h.loaded.Config.RetentionDays)}
 		settled := h.settleRuns(ctx)
-		all, err := k.files()
+		all, err := k.files(ctx)
 		if err != nil {
 			return err
 		}

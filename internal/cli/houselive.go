@@ -51,7 +51,7 @@ func (h *house) Follow(ctx context.Context, from uint64, fn func(orchestrator.It
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-h.life.Done():
-			return context.Cause(h.life)
+			return context.Cause(h.life) //nolint:contextcheck // the house's end ends every listener
 		case e := <-events:
 			last = e.Seq
 			next = append(next, orchestrator.Describe(e, h.View().Tasks[e.Task]))

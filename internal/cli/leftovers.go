@@ -92,7 +92,7 @@ func (k keeper) sparesResult(ctx context.Context, m *gitops.Mirror, run company.
 
 // files are the folders of runs and the logs of companies in the background.
 // What does not bear the name of a run of this ledger is not ours to judge.
-func (k keeper) files() ([]leftover, error) {
+func (k keeper) files(ctx context.Context) ([]leftover, error) {
 	var out []leftover
 	entries, err := k.office.RunsFolder.List(".")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -103,7 +103,7 @@ func (k keeper) files() ([]leftover, error) {
 		if !e.IsDir() || !run.Valid() || findRun(k.state, run) == nil || !k.done(k.state.Tasks[run.Task()]) {
 			continue
 		}
-		out = append(out, leftover{Kind: "run", Name: string(run), Task: run.Task(), Bytes: du(k.office.RunsFolder, e.Name()),
+		out = append(out, leftover{Kind: "run", Name: string(run), Task: run.Task(), Bytes: du(ctx, k.office.RunsFolder, e.Name()),
 			remove: removeIn(k.office.RunsFolder, e.Name())})
 	}
 	logs, err := k.office.LogsFolder.List(".")
@@ -143,7 +143,7 @@ func (k keeper) git(ctx context.Context, store *gitops.Store, remote string) ([]
 			return nil, err
 		}
 		if spared || k.unmerged {
-			out = append(out, leftover{Kind: "repository", Unmerged: !spared, Name: string(run), Task: run.Task(), Bytes: du(k.office.GitFolder, "runs/"+string(run)+".git"),
+			out = append(out, leftover{Kind: "repository", Unmerged: !spared, Name: string(run), Task: run.Task(), Bytes: du(ctx, k.office.GitFolder, "runs/"+string(run)+".git"),
 				remove: func(ctx context.Context) error { return store.DropQuarantine(ctx, run) }})
 		}
 	}
@@ -244,8 +244,8 @@ func sorted(all []leftover) []leftover {
 
 // du is how many bytes the files of a folder hold that are nowhere else. What
 // cannot be read counts nothing.
-func du(own *folder.Folder, name string) int64 {
-	sum, _ := own.Usage(context.Background(), name)
+func du(ctx context.Context, own *folder.Folder, name string) int64 {
+	sum, _ := own.Usage(ctx, name)
 	return sum
 }
 

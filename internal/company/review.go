@@ -132,28 +132,28 @@ func (c EndRun) reviewerSays(m Meta, t *Task, r *Run) ([]Event, error) {
 
 // Kind is the event's name.
 func (*Review) Kind() string { return "review.finished" }
-func (d *Review) apply(s *State, e Event) {
+func (r *Review) apply(s *State, e Event) {
 	t := s.edit(e.Task)
 	sub := t.Subtask(e.Subtask)
 	if sub == nil {
-		t.Review.Last = d
-		if d.Verdict == RequestChanges {
-			t.repair("Address the review of the whole", describe(d.blocking()))
+		t.Review.Last = r
+		if r.Verdict == RequestChanges {
+			t.repair("Address the review of the whole", describe(r.blocking()))
 		}
 		return
 	}
-	sub.Review.Last = d
-	if d.Verdict == Approve {
+	sub.Review.Last = r
+	if r.Verdict == Approve {
 		sub.Status = SubMerging
 		t.Queue = append(t.Queue, sub.ID)
 		return
 	}
 	sub.Review.Rounds++
 	if sub.Review.Rounds > t.Settings.ReviewRounds {
-		sub.escalate("the reviewer still requests changes: " + firstLine(describe(d.blocking())))
+		sub.escalate("the reviewer still requests changes: " + firstLine(describe(r.blocking())))
 		return
 	}
-	sub.again("The reviewer requests changes:\n" + describe(d.blocking()))
+	sub.again("The reviewer requests changes:\n" + describe(r.blocking()))
 }
 
 func describe(fs []Finding) string {

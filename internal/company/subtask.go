@@ -103,4 +103,4 @@ type Change struct {
 
 // Attempts is how many runs of workers a subtask has had. Its reviews and its
 // merges are runs, too, and no attempts.
-func (s *Subtask) Attempts() int { return s.Started }
+func (sub *Subtask) Attempts() int { return sub.Started }

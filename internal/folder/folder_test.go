@@ -67,7 +67,7 @@ func ways(f *Folder, name string) map[string]error {
 	opened := func(file *os.File, err error) error {
 		if err == nil {
 			_, err = file.WriteString("touched")
-			file.Close()
+			_ = file.Close()
 		}
 		return err
 	}

@@ -19,7 +19,7 @@ func TestFailureWithNotes(t *testing.T) {
 		t.Errorf("%v\n%s", err, e.Hint)
 	}
 	for _, err := range []error{errors.New("the daemon is away"), company.E(company.EDocker, "away"), nil} {
-		if got := withNotes(err, notes); got != err {
+		if got := withNotes(err, notes); !errors.Is(got, err) {
 			t.Errorf("%v became %v", err, got)
 		}
 	}

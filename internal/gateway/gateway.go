@@ -182,7 +182,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer g.active.Done()
 	ctx, cancel := context.WithCancel(gitops.WithLog(r.Context(), g.cfg.Log))
 	defer cancel()
-	defer context.AfterFunc(g.ctx, cancel)()
+	defer context.AfterFunc(g.ctx, cancel)() //nolint:contextcheck // the gateway's end cuts every request
 
 	if r.Header.Get("Upgrade") != "" || r.Method == http.MethodConnect {
 		g.refuse(w, http.StatusBadRequest, "header", "protocol upgrades are not served")

@@ -10,6 +10,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -144,7 +145,7 @@ func TestPrivatePackagesOfLockFiles(t *testing.T) {
 			other.Repo, other.Logins = newProject(t).commit(c.files), false
 			_, err := be.Ensure(deadline(t), other)
 			requireCode(t, err, company.EAuth, "needs your login, and this repository may not use it")
-			if e := new(company.Error); !asError(err, &e) || !strings.Contains(e.Hint, "company trust --logins") || e.Class != company.HumanRequired {
+			if e := new(company.Error); !errors.As(err, &e) || !strings.Contains(e.Hint, "company trust --logins") || e.Class != company.HumanRequired {
 				t.Errorf("hint: %+v", err)
 			}
 			// Who may use them has layers of its own all the same.
@@ -161,14 +162,6 @@ func TestPrivatePackagesOfLockFiles(t *testing.T) {
 			}
 		})
 	}
-}
-
-func asError(err error, e **company.Error) bool {
-	found, ok := err.(*company.Error)
-	if ok {
-		*e = found
-	}
-	return ok
 }
 
 func crateSum(t *testing.T, e registry.Endpoint) string {
@@ -275,7 +268,7 @@ func TestPrivateModulesOfGoMod(t *testing.T) {
 			}
 			_, err = layer(false)
 			requireCode(t, err, company.EAuth, c.says, "this repository may not use it")
-			if e := new(company.Error); !asError(err, &e) || !strings.Contains(e.Hint, "company trust --logins") {
+			if e := new(company.Error); !errors.As(err, &e) || !strings.Contains(e.Hint, "company trust --logins") {
 				t.Errorf("hint: %+v", err)
 			}
 		})

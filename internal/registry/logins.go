@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -135,7 +136,7 @@ func notForAll(what, host string) error {
 // line is a refusal for the eyes of whoever reads a client's output.
 func line(err error) string {
 	var hint string
-	if e, ok := err.(*company.Error); ok {
+	if e := (*company.Error)(nil); errors.As(err, &e) {
 		hint = ". " + e.Hint
 		err = company.E(e.Code, e.Message)
 	}

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -127,8 +128,8 @@ func TestOpenLeavesOutWhatNeedsALogin(t *testing.T) {
 
 func requireRefused(t *testing.T, err error) *company.Error {
 	t.Helper()
-	e, ok := err.(*company.Error)
-	if !ok || e.Code != company.EAuth || e.Class != company.HumanRequired {
+	var e *company.Error
+	if !errors.As(err, &e) || e.Code != company.EAuth || e.Class != company.HumanRequired {
 		t.Fatalf("error %v", err)
 	}
 	return e

@@ -35,7 +35,7 @@ func telltale(t *testing.T) (addr string, calls *atomic.Int64) {
 			_ = c.Close()
 		}
 	}()
-	t.Cleanup(func() { l.Close(); <-ended })
+	t.Cleanup(func() { _ = l.Close(); <-ended })
 	return l.Addr().String(), calls
 }
 

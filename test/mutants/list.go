@@ -115,7 +115,7 @@ var mutants = []mutant{
 		old: "if c.Review.Head != head {", new: "if c.Review.Head != head && head == \"\" {",
 		test: "TestStaleVerdictDoesNotCount"},
 	{name: "let findings pass", file: "review.go",
-		old: "if d.Verdict == Approve {", new: "if d.Verdict != \"\" {",
+		old: "if r.Verdict == Approve {", new: "if r.Verdict != \"\" {",
 		test: "TestFindingBarsTheMerge"},
 	{name: "skip the review of a subtask", file: "gate.go",
 		old: "\t\tsub.Status = SubReviewing\n", new: "\t\tsub.Status = SubMerging\n\t\tt.Queue = append(t.Queue, sub.ID)\n",

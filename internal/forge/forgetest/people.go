@@ -200,7 +200,7 @@ func titleOfAPerson(b *Bench) {
 
 // settled reads feedback until the forge has worked out whether the branch
 // merges; how long that takes is the forge's.
-func (b *Bench) settled(want func(forge.Feedback) bool) forge.Feedback {
+func (b *Bench) settled(want func(forge.Feedback) bool) {
 	b.T.Helper()
 	ctx, cancel := context.WithTimeout(b.T.Context(), 2*time.Minute)
 	defer cancel()
@@ -208,7 +208,7 @@ func (b *Bench) settled(want func(forge.Feedback) bool) forge.Feedback {
 		f := b.feedback(ours)
 		if !f.Pending && want(f) {
 			b.saw("settled after %d looks", looks)
-			return f
+			return
 		}
 		select {
 		case <-ctx.Done():

@@ -95,7 +95,7 @@ func (c *Client) Credential(ctx context.Context) (forge.Credential, error) {
 	}
 	cred, err := c.app.token(ctx)
 	if err != nil {
-		return cred, c.explain("logging in as the GitHub App", err)
+		return cred, c.explain(ctx, "logging in as the GitHub App", err)
 	}
 	return cred, nil
 }

@@ -39,7 +39,7 @@ func (c *Client) try(ctx context.Context, doing string, repeat bool, call func()
 		}
 		wait, again := c.again(err, attempt, repeat)
 		if !again || wait > left {
-			return c.explain(doing, err)
+			return c.explain(ctx, doing, err)
 		}
 		left -= wait
 		if wait > 2*time.Second {
@@ -151,7 +151,7 @@ func (*Client) human(code company.Code, what, why, fix string) *company.Error {
 }
 
 // explain puts an error of the API into words: what, why, and what to do.
-func (c *Client) explain(doing string, err error) error {
+func (c *Client) explain(ctx context.Context, doing string, err error) error {
 	var ce *company.Error
 	if errors.As(err, &ce) { // of a login, on its way through the client
 		return ce
@@ -167,7 +167,7 @@ func (c *Client) explain(doing string, err error) error {
 	if !errors.As(err, &e) || e.Response == nil {
 		return company.E(company.EForge, "GitHub cannot be reached while "+doing).Wrap(err)
 	}
-	source, said := c.source(), forge.Clean(e.Message, 300)
+	source, said := c.source(ctx), forge.Clean(e.Message, 300)
 	switch status := e.Response.StatusCode; {
 	case status == http.StatusUnauthorized:
 		return c.human(company.EAuth, fmt.Sprintf("GitHub refused the token (401) while %s", doing), source+" is not valid, or has expired",
@@ -209,11 +209,11 @@ func detail(e *github.ErrorResponse) string {
 }
 
 // source is what the login comes from, for people.
-func (c *Client) source() string {
+func (c *Client) source(ctx context.Context) string {
 	if c.app != nil {
 		return fmt.Sprintf("GitHub App %d", c.app.id)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	if cred, err := c.login(ctx); err == nil && cred.Source != "" {
 		if cred.Source == "gh" {
