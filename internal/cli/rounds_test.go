@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -17,11 +18,14 @@ func TestRounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var stopped, broken, hangs atomic.Bool
+		var mu sync.Mutex // time that passes orders nothing for the race detector
 		var told []string
 		var at []time.Duration
 		began := time.Now()
 		r := round{name: "forge", every: time.Minute, limit: 5 * time.Second, do: func(ctx context.Context) error {
+			mu.Lock()
 			at = append(at, time.Since(began))
+			mu.Unlock()
 			if hangs.Load() {
 				<-ctx.Done()
 				return context.Cause(ctx)
@@ -34,12 +38,20 @@ func TestRounds(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			r.again(ctx, stopped.Load, func(it orchestrator.Item) { told = append(told, string(it.Mark)+" "+it.Text) })
+			r.again(ctx, stopped.Load, func(it orchestrator.Item) {
+				mu.Lock()
+				defer mu.Unlock()
+				told = append(told, string(it.Mark)+" "+it.Text)
+			})
 		}()
 		count := func(d time.Duration) int {
+			mu.Lock()
 			before := len(at)
+			mu.Unlock()
 			time.Sleep(d)
 			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
 			return len(at) - before
 		}
 		if n := count(10*time.Minute + time.Second); n < 9 || n > 10 {

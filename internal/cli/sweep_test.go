@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,17 +15,27 @@ import (
 // listed is a daemon that has containers, and what was swept of them.
 type listed struct {
 	container.Runtime
-	all   []container.Info
-	swept []string
+	all  []container.Info
+	mu   sync.Mutex // time that passes orders nothing for the race detector
+	gone []string
+}
+
+// swept is what has been removed so far.
+func (l *listed) swept() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.gone)
 }
 
 func (l *listed) Sweep(_ context.Context, _ string, keep func(container.Info) bool) ([]container.Info, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	var gone []container.Info
 	l.all = slices.DeleteFunc(l.all, func(i container.Info) bool {
 		if keep(i) {
 			return false
 		}
-		l.swept = append(l.swept, i.Name)
+		l.gone = append(l.gone, i.Name)
 		gone = append(gone, i)
 		return true
 	})
@@ -46,12 +57,12 @@ func TestSweptAgainAMinuteLater(t *testing.T) {
 		}()
 		time.Sleep(sweepAgainAfter - time.Second) // of the test's own clock
 		synctest.Wait()
-		if len(rt.swept) > 0 {
-			t.Errorf("too early: %q", rt.swept)
+		if len(rt.swept()) > 0 {
+			t.Errorf("too early: %q", rt.swept())
 		}
 		<-done
-		if !slices.Equal(rt.swept, []string{"late"}) {
-			t.Errorf("swept %q", rt.swept)
+		if !slices.Equal(rt.swept(), []string{"late"}) {
+			t.Errorf("swept %q", rt.swept())
 		}
 	})
 }
@@ -62,10 +73,10 @@ func TestNoSweepAfterTheEnd(t *testing.T) {
 	cancel()
 	rt := &listed{all: []container.Info{{Name: "late"}}}
 	sweepOlder(ctx, rt, "abcd", func() uint64 { return 2 }, time.Hour, slog.New(slog.DiscardHandler))
-	if len(rt.swept) > 0 {
-		t.Errorf("swept %q", rt.swept)
+	if len(rt.swept()) > 0 {
+		t.Errorf("swept %q", rt.swept())
 	}
-	if err := sweepAtLast(ctx, rt, "abcd", slog.New(slog.DiscardHandler)); err != nil || len(rt.swept) != 1 {
-		t.Errorf("at last: %v, %q", err, rt.swept)
+	if err := sweepAtLast(ctx, rt, "abcd", slog.New(slog.DiscardHandler)); err != nil || len(rt.swept()) != 1 {
+		t.Errorf("at last: %v, %q", err, rt.swept())
 	}
 }

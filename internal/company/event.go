@@ -144,10 +144,14 @@ func Apply(s *State, e Event) error {
 	if err := s.fits(e); err != nil {
 		return err
 	}
+	before := s.Tasks[e.Task]
 	d.apply(s, e)
 	s.Seq = e.Seq
 	s.Time = e.Time
 	if t := s.Tasks[e.Task]; t != nil {
+		if t == before { // not changed by the event: views share it
+			t = s.edit(e.Task)
+		}
 		t.Updated = e.Time
 	}
 	return nil
