@@ -49,9 +49,8 @@ func TestQuestionAtTheTerminal(t *testing.T) {
 	delivered(t, h, 1, 1, 1)
 }
 
-// TestQuestionIsPutOff: a question that is left for later ends the command, as
-// one does that nobody is at the terminal for, and waits as it was; one that is
-// answered elsewhere waits for nobody here.
+// TestQuestionIsPutOff: "later" ends the command and leaves the question open,
+// as the end of the terminal does. An answer from elsewhere ends the prompt.
 func TestQuestionIsPutOff(t *testing.T) {
 	t.Parallel()
 	h := askedForHelp(t)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// effectRooms are the rooms that carry out effects. A panic in a goroutine of
-// theirs would end the whole company: nobody above can recover it.
+// effectRooms are the rooms that carry out effects. A panic in one
+// of their goroutines ends the whole process, since no caller can recover it.
 var effectRooms = []string{"agent", "gates", "image", "manager", "merger", "orchestrator", "reviewer", "worker"}
 
 // plain are the goroutines of those rooms that do nothing of their own: they

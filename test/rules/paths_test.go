@@ -85,8 +85,8 @@ var elsewhere = []exemption{
 
 // A checkout may bring links and repositories along in the places where an
 // office keeps its files. So no file of an office is reached by its path: an
-// office opens its folders once, and whoever reads or writes there does it
-// through a folder.Folder.
+// office opens its folders once, and every read and write goes through a
+// folder.Folder.
 func TestFilesOfAnOfficeAreReachedThroughItsFolders(t *testing.T) {
 	dir := root(t)
 	used := map[string]bool{}

@@ -29,26 +29,17 @@ type eventBody struct {
 	ex    *exchange.Exchange
 
 	started bool
-	out     []byte
-	err     error
+	exchange.Pending
 }
 
 func (b *eventBody) Read(p []byte) (int, error) {
-	for len(b.out) == 0 {
-		if b.err != nil {
-			return 0, b.err
-		}
-		b.next()
-	}
-	n := copy(p, b.out)
-	b.out = b.out[n:]
-	return n, nil
+	return b.Deliver(p, b.next)
 }
 
 // next takes one line of the body.
 func (b *eventBody) next() {
 	line, err := b.ex.ReadLine(b.lines)
-	b.err = err
+	b.Err = err
 	if err != nil && !errors.Is(err, io.EOF) {
 		return // half a line is no line
 	}
@@ -67,13 +58,13 @@ func (b *eventBody) next() {
 	default: // no stream of events at all
 		rest, rerr := b.ex.ReadRest(b.lines)
 		if rerr != nil {
-			b.err = rerr
+			b.Err = rerr
 			return
 		}
 		if doc := append(line, rest...); doc[0] == '<' || exchange.ErrorIn(doc) != nil {
 			b.ex.Said = exchange.Parse(doc)
 		}
-		b.err = io.EOF
+		b.Err = io.EOF
 		return
 	}
 	b.started = true
@@ -85,8 +76,8 @@ func (b *eventBody) next() {
 		return // not an event: without an end, the reply is none
 	}
 	if event.Type == "error" {
-		b.ex.Said, b.err = exchange.Parse(data), io.EOF
+		b.ex.Said, b.Err = exchange.Parse(data), io.EOF
 		return
 	}
-	b.out = append(append([]byte("event: "+strings.Join(strings.Fields(event.Type), "")+"\ndata: "), data...), "\n\n"...)
+	b.Out = append(append([]byte("event: "+strings.Join(strings.Fields(event.Type), "")+"\ndata: "), data...), "\n\n"...)
 }

@@ -28,44 +28,35 @@ type watched struct {
 	lines  *bufio.Reader
 	ex     *exchange.Exchange
 
-	out []byte
-	err error
+	exchange.Pending
 }
 
 func (b *watched) Read(p []byte) (int, error) {
-	for len(b.out) == 0 {
-		if b.err != nil {
-			return 0, b.err
-		}
-		b.next()
-	}
-	n := copy(p, b.out)
-	b.out = b.out[n:]
-	return n, nil
+	return b.Deliver(p, b.next)
 }
 
 // next takes one document of the body.
 func (b *watched) next() {
 	var doc []byte
 	if b.stream {
-		doc, b.err = b.ex.ReadLine(b.lines)
-	} else if doc, b.err = b.ex.ReadRest(b.lines); b.err == nil {
-		b.err = io.EOF
+		doc, b.Err = b.ex.ReadLine(b.lines)
+	} else if doc, b.Err = b.ex.ReadRest(b.lines); b.Err == nil {
+		b.Err = io.EOF
 	}
-	if doc = bytes.TrimSpace(doc); len(doc) == 0 || b.err != nil && !errors.Is(b.err, io.EOF) {
+	if doc = bytes.TrimSpace(doc); len(doc) == 0 || b.Err != nil && !errors.Is(b.Err, io.EOF) {
 		return // half a line is no line
 	}
 	if said := exchange.ErrorIn(doc); said != nil || doc[0] == '<' {
 		if said == nil {
 			said = exchange.Parse(doc) // a page says what it is
 		}
-		b.ex.Said, b.err = said, io.EOF
+		b.ex.Said, b.Err = said, io.EOF
 		return
 	}
 	if b.stream {
 		doc = append(readable(doc), '\n')
 	}
-	b.out = doc
+	b.Out = doc
 }
 
 // malformed is the key under which arguments that are no object travel in one.

@@ -32,28 +32,19 @@ type eventBody struct {
 
 	started bool
 	event   string // the name of the event whose data comes
-	out     []byte // lines not yet read
-	err     error
+	exchange.Pending
 }
 
 func (b *eventBody) Close() error { return b.body.Close() }
 
 func (b *eventBody) Read(p []byte) (int, error) {
-	for len(b.out) == 0 {
-		if b.err != nil {
-			return 0, b.err
-		}
-		b.next()
-	}
-	n := copy(p, b.out)
-	b.out = b.out[n:]
-	return n, nil
+	return b.Deliver(p, b.next)
 }
 
 // next takes one line of the body.
 func (b *eventBody) next() {
 	line, err := b.ex.ReadLine(b.lines)
-	b.err = err
+	b.Err = err
 	if err != nil && !errors.Is(err, io.EOF) {
 		return // half a line is no line
 	}
@@ -81,11 +72,11 @@ func (b *eventBody) next() {
 			if said == nil {
 				said = exchange.Parse(data)
 			}
-			b.ex.Said, b.err = said, io.EOF
+			b.ex.Said, b.Err = said, io.EOF
 			return
 		}
 	}
-	b.out = append(append([]byte("data: "), readable(data)...), '\n')
+	b.Out = append(append([]byte("data: "), readable(data)...), '\n')
 }
 
 // readable is a piece without counts that are no numbers of tokens: go-openai
@@ -127,10 +118,10 @@ func isEventLine(line []byte) bool {
 func (b *eventBody) document(first []byte) {
 	rest, err := b.ex.ReadRest(b.lines)
 	if err != nil {
-		b.err = err
+		b.Err = err
 		return
 	}
-	b.err = io.EOF
+	b.Err = io.EOF
 	doc := append(first, rest...)
 	if said := exchange.ErrorIn(doc); said != nil {
 		b.ex.Said = said
@@ -151,8 +142,8 @@ func (b *eventBody) document(first []byte) {
 		chunk, err = json.Marshal(reply)
 	}
 	if err != nil {
-		b.err = err
+		b.Err = err
 		return
 	}
-	b.out = append(append([]byte("data: "), readable(chunk)...), "\ndata: [DONE]\n"...)
+	b.Out = append(append([]byte("data: "), readable(chunk)...), "\ndata: [DONE]\n"...)
 }

@@ -1,8 +1,7 @@
-// Package ollama shows the company to a real Ollama server, which nobody here
-// wrote: built from its Go module, with a tiny model of random weights that is
-// made here. It owns that model and, behind the build tag strangers, the exercise
-// (make strangers/ollama). A random model cannot do a job: what is shown is the
-// wire, the errors, doctor and the budget.
+// Package ollama tests company against a real Ollama server, built from its Go
+// module. It owns a tiny model with random weights and, behind the build tag
+// strangers, the exercise (make strangers/ollama). A random model cannot do a
+// job: the exercise covers the wire, the errors, doctor and the budget.
 package ollama
 
 import (

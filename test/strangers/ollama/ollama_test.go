@@ -130,14 +130,14 @@ func (s *server) try(l look) row {
 			t.Errorf("exit %d, want %d\n%s", r.Code, l.code, said)
 		}
 		t.Logf("%s: exit %d after %s\n%s", l.what, r.Code, time.Since(began).Round(time.Second), said)
-		out = row{what: l.what, command: strings.Join(l.args, " "), exit: fmt.Sprint(r.Code), said: strings.NewReplacer(s.addr, "HOST:PORT", s.dir, "DIR").Replace(told(l, r.Stdout, r.Stderr))}
+		out = row{what: l.what, command: strings.Join(l.args, " "), exit: fmt.Sprint(r.Code), said: strings.NewReplacer(s.addr, "HOST:PORT", s.dir, "DIR").Replace(findMessage(l, r.Stdout, r.Stderr))}
 	})
 	return out
 }
 
-// told is what a person reads of it: the line with the first word that was
-// looked for, or the summary's reason.
-func told(l look, stdout, stderr string) string {
+// findMessage returns the line of the output that holds the first expected
+// word, or the summary's reason.
+func findMessage(l look, stdout, stderr string) string {
 	var sum struct {
 		Result, Why string
 		Tokens      int64
