@@ -499,6 +499,9 @@ func (f *Folder) open(name string, flag int, perm fs.FileMode) (file *os.File, e
 		if err == nil {
 			err = plain(here, f.Join(name))
 		}
+		if err == nil && flag&(os.O_WRONLY|os.O_RDWR) != 0 {
+			err = f.lookAgain(dir, base, name, file)
+		}
 		if err == nil && flag&os.O_TRUNC != 0 {
 			err = file.Truncate(0)
 		}
@@ -509,6 +512,34 @@ func (f *Folder) open(name string, flag int, perm fs.FileMode) (file *os.File, e
 		return err
 	})
 	return file, err
+}
+
+// lookAgain holds a file that is open to be written once more to its name, and
+// to having no other. The kernel lowers the count of a file's names before it
+// takes away the name, so that a second name on its way out shows a count of
+// one. To rename a file to itself changes nothing and waits for the folder's
+// lock, thus for the end of such a removal.
+func (f *Folder) lookAgain(dir *os.Root, base, name string, file *os.File) error {
+	for range 2 {
+		if err := dir.Rename(base, base); err != nil {
+			return refuse(f.Join(name), "it was replaced while it was opened", err)
+		}
+		there, err := dir.Lstat(base)
+		if err != nil {
+			return refuse(f.Join(name), "it was replaced while it was opened", err)
+		}
+		here, err := file.Stat()
+		if err != nil {
+			return err
+		}
+		if !os.SameFile(here, there) {
+			return refuse(f.Join(name), "it was replaced while it was opened", nil)
+		}
+		if err := errors.Join(plain(there, f.Join(name)), plain(here, f.Join(name))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // plain refuses what is no file with one name.
