@@ -20,7 +20,7 @@ import (
 // tiers are the rooms from the bottom up. A room imports rooms of lower tiers.
 var tiers = [][]string{
 	{"company"},
-	{"folder", "leak"},
+	{"folder", "leak", "clock"},
 	{"pipe", "bus", "ledger", "office", "registry"},
 	{"gateway", "image", "container", "gitops", "forge", "adapters", "budget", "evidence", "toolbox"},
 	{"gates", "agent"},
