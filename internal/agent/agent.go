@@ -133,7 +133,7 @@ type Config struct {
 	// what Spent reads from its journal. Nil: no cap.
 	Purse *budget.Purse
 
-	Now    func() time.Time // nil: time.Now
+	Now    func() time.Time // stamps records and events; nil: time.Now
 	Logger *slog.Logger     // nil: silent
 	// OnEvent is told what happens, for the feed. Calls do not overlap, and
 	// the text in them is safe to show.

@@ -214,13 +214,13 @@ func (r *runner) runGroup(ctx context.Context, jobs []*job) []*job {
 	for i, j := range jobs {
 		j.began = r.now()
 		work := func() {
-			start := r.cfg.Now()
+			start := time.Now()
 			j.answer = &Result{}
 			j.err = company.Guard("the tool "+j.Name, func() (err error) {
 				*j.answer, err = j.tool.Run(ctx, j.args)
 				return err
 			})
-			j.took = r.cfg.Now().Sub(start)
+			j.took = time.Since(start)
 		}
 		if j.manner() != anyhow {
 			r.event(Event{Kind: ToolStarted, Tool: CleanLine(j.Name, 64), CallID: j.ID, Args: CleanLine(mainArgument(j.Arguments), 300)})

@@ -162,7 +162,7 @@ func (r *runner) ask(ctx context.Context) error {
 	}
 	r.event(Event{Kind: TurnStarted, Turn: r.conv.turns + 1})
 	r.cost, r.cut = nil, false
-	began := r.cfg.Now()
+	began := time.Now()
 	resp, err := r.cfg.Model.Chat(ctx, r.conv.request(r.tools.specs), func(e adapters.Event) {
 		switch {
 		case e.Waiting > 0:
@@ -192,7 +192,7 @@ func (r *runner) ask(ctx context.Context) error {
 	if err := r.record(ctx, kindReply, rec); err != nil {
 		return err
 	}
-	r.event(Event{Kind: Replied, Turn: r.conv.turns, Text: CleanLine(m.Content, 300), Usage: rec.Usage, Duration: r.cfg.Now().Sub(began)})
+	r.event(Event{Kind: Replied, Turn: r.conv.turns, Text: CleanLine(m.Content, 300), Usage: rec.Usage, Duration: time.Since(began)})
 	return nil
 }
 

@@ -32,6 +32,8 @@ const (
 // then holds its lock; served by the process that does; or not there yet.
 type access interface {
 	State(ctx context.Context) (*company.State, error)
+	// Now is the office's time, which may be another than the wall clock's.
+	Now() time.Time
 	// Do has a command of the president decided. The id makes a repeat
 	// harmless; empty: a fresh one.
 	Do(ctx context.Context, id string, c company.Command) (server.Done, error)
@@ -112,7 +114,7 @@ func (a *app) open(ctx context.Context, paths office.Paths, patience time.Durati
 		if lock != nil {
 			loaded, err := a.load(ctx, paths)
 			if err == nil {
-				h, err = openHouse(ctx, lock, off, loaded, a.log)
+				h, err = openHouse(ctx, lock, off, loaded, a.clocks, a.log)
 			}
 			if h != nil {
 				h.configFor = func(ctx context.Context, project string) (office.Loaded, error) {
@@ -201,6 +203,7 @@ func (a *app) access(ctx context.Context) (access, office.Paths, error) {
 type absent struct{}
 
 func (absent) State(context.Context) (*company.State, error) { return company.NewState(), nil }
+func (absent) Now() time.Time                                { return time.Now().UTC() }
 func (absent) Do(context.Context, string, company.Command) (server.Done, error) {
 	return server.Done{}, company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
 }
@@ -211,6 +214,8 @@ func (absent) Close()                                                           
 type near struct{ h *house }
 
 func (n *near) State(context.Context) (*company.State, error) { return n.h.View(), nil }
+
+func (n *near) Now() time.Time { return n.h.Now() }
 
 func (n *near) Do(ctx context.Context, id string, c company.Command) (server.Done, error) {
 	if id == "" {
@@ -270,6 +275,8 @@ func (d *distant) State(ctx context.Context) (*company.State, error) {
 	defer cancel()
 	return d.c.State(ctx)
 }
+
+func (d *distant) Now() time.Time { return d.c.Now() }
 
 func (d *distant) Do(ctx context.Context, id string, c company.Command) (server.Done, error) {
 	if id == "" {

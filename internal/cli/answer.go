@@ -119,7 +119,7 @@ func (a *app) sure(ctx context.Context, id string, ans company.Answer) error {
 
 // mergedSoFar names a task and how far it has come, before it is ended.
 func mergedSoFar(s *company.State, id company.TaskID) string {
-	v := viewTask(s, s.Tasks[id])
+	v := viewTask(s, s.Tasks[id], s.Time)
 	return fmt.Sprintf("%s (%d of %s merged)", id, v.Merged, company.Count(v.Subtasks, "subtask"))
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"company/internal/company"
 	"company/internal/office"
@@ -105,7 +106,7 @@ func TestShownCaps(t *testing.T) {
 		{used(5_000_000, company.NoCap), used(0, 72_000), nil, "cost:   72k tokens, without a limit\n", "5usd"},
 	} {
 		task := &company.Task{ID: "t1", Cap: c.cap, Spent: c.spent, Want: c.want}
-		v := wholeView{taskView: viewTask(&company.State{}, task)}
+		v := wholeView{taskView: viewTask(&company.State{}, task, time.Now())}
 		if got := v.text(); !strings.Contains(got, c.shown) {
 			t.Errorf("%s of %s is shown as\n%s\nwant %s", c.spent, c.cap, got, c.shown)
 		}

@@ -71,9 +71,9 @@ func (a *app) cleanup(ctx context.Context, o cleanupOptions) error {
 			Fix("wait for it to end, or end it; company serve puts old things away by itself")
 	}
 	defer h.leave()
-	k := keeper{state: h.View(), office: h.office, before: now().AddDate(0, 0, -h.loaded.Config.RetentionDays)}
+	k := keeper{state: h.View(), office: h.office, before: h.Now().AddDate(0, 0, -h.loaded.Config.RetentionDays)}
 	if o.all {
-		k.before = now()
+		k.before = h.Now()
 	}
 	k.unmerged = true // looked for in any case, to tell of it
 	found, err := h.leftovers(ctx, k)
@@ -200,7 +200,7 @@ func (h *house) dockerLeftovers(ctx context.Context, k keeper) (all []leftover, 
 func (h *house) tidying(store *gitops.Store, images *image.Builder) round {
 	return round{name: "cleanup", every: time.Hour, limit: 10 * time.Minute, do: func(ctx context.Context) error {
 		// What ended this moment may still be letting go.
-		k := keeper{state: h.View(), office: h.office, before: now().Add(-10*time.Minute).AddDate(0, 0, -h.loaded.Config.RetentionDays)}
+		k := keeper{state: h.View(), office: h.office, before: h.Now().Add(-10*time.Minute).AddDate(0, 0, -h.loaded.Config.RetentionDays)}
 		settled := h.settleRuns(ctx)
 		all, err := k.files(ctx)
 		if err != nil {

@@ -97,7 +97,7 @@ func (a *app) startDetached(off *office.Office, o submitOptions, text string) (*
 	if err != nil {
 		return nil, fail(err)
 	}
-	name := "detached-" + now().Format("20060102T150405.000") + ".log"
+	name := "detached-" + time.Now().UTC().Format("20060102T150405.000") + ".log"
 	bg := &background{logs: off.LogsFolder, log: name, ended: make(chan struct{})}
 	log, err := off.LogsFolder.Append(name)
 	if err != nil {

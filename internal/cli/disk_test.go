@@ -3,6 +3,7 @@ package cli
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"company/internal/company"
 )
@@ -24,7 +25,7 @@ func TestDiskIsToldWhenItMatters(t *testing.T) {
 		"half, and much":    {disk{Mirrors: n(6 << 30)}, false, "mirrors 6.0 GiB, the rest takes too long to count"},
 		"asked, in no time": {disk{}, true, "the rest takes too long to count"},
 	} {
-		v := viewOffice(s, paths(t), false, false)
+		v := viewOffice(s, paths(t), false, false, time.Now())
 		v.Disk, v.disk = x.disk, x.asked
 		_, told, ok := strings.Cut(v.text(), "\nDISK\n  ")
 		told, _, _ = strings.Cut(told, "\n")

@@ -19,7 +19,7 @@ import (
 
 // What has an owner, or may have one, is no orphan (DOC-3).
 func TestOrphans(t *testing.T) {
-	at := now()
+	at := time.Now()
 	c := func(name, office, state string, age time.Duration) container.Info {
 		return container.Info{Name: name, ID: name, State: state, Created: at.Add(-age), Labels: container.Labels{Office: office, Run: "t1-01.1", Epoch: 1, Role: "worker"}}
 	}

@@ -126,7 +126,7 @@ func (a *app) checkOffice(ctx context.Context, p office.Paths, err error, loaded
 		return one("office", a.checkHolder(ctx, p, held))
 	}
 	free := office.Result{OK: true, Found: "free: " + p.Root}
-	h, err := openHouse(ctx, lock, off, loaded, a.log)
+	h, err := openHouse(ctx, lock, off, loaded, a.clocks, a.log)
 	if err != nil {
 		err = errors.Join(err, lock.Release(), off.Close())
 		if ctx.Err() != nil {

@@ -3,6 +3,7 @@ package cli
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"company/internal/agent"
 	"company/internal/company"
@@ -24,7 +25,7 @@ func TestDoings(t *testing.T) {
 		{agent.Event{Kind: agent.ToolStarted, Turn: 1, Tool: "run_command", Args: "sleep 60"}, "run_command sleep 60"},
 		{agent.Event{Kind: agent.TurnStarted, Turn: 2}, "thinks"},
 	} {
-		d.note("t12-02.1", x.e)
+		d.note("t12-02.1", x.e, noon)
 		if got := d.all["t12-02.1"]; got.Doing != x.want || got.Turn != x.e.Turn {
 			t.Errorf("after %s it is at %q, turn %d", x.e.Kind, got.Doing, got.Turn)
 		}
@@ -36,7 +37,7 @@ func TestDoings(t *testing.T) {
 func TestRunsAreShownAsTheyAre(t *testing.T) {
 	s, task := taskOf(ask(company.AskMerge, "?"))
 	task.Runs = map[company.RunID]*company.Run{
-		"t12-02.1": {ID: "t12-02.1", Role: company.Worker, Subtask: "t12-02", Held: true, Claimed: now()},
+		"t12-02.1": {ID: "t12-02.1", Role: company.Worker, Subtask: "t12-02", Held: true, Claimed: time.Now().UTC()},
 		"t12-01.1": {ID: "t12-01.1", Role: company.Worker, Subtask: "t12-01", Ended: true, Turns: 7, Claimed: noon, EndedAt: noon},
 	}
 	doings := []server.Doing{{Run: "t12-02.1", Turn: 3, Doing: "run_command sleep 60"}, {Run: "t12-01.1", Turn: 9, Doing: "thinks"}}
@@ -46,7 +47,7 @@ func TestRunsAreShownAsTheyAre(t *testing.T) {
 		"t12-02.1": "3 turns, 0 tokens\n  now:    run_command sleep 60\n",
 		"t12-01.1": "7 turns, 0 tokens\n",
 	} {
-		_, v, err := viewOf(s, paths(t), id)
+		_, v, err := viewOf(s, paths(t), id, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +62,7 @@ func TestRunsAreShownAsTheyAre(t *testing.T) {
 func TestAgesMove(t *testing.T) {
 	s, task := taskOf(ask(company.AskMerge, "?"))
 	task.Updated = task.Submitted
-	if got := viewTask(s, task).DurationMS; got < now().Sub(noon).Milliseconds()-60_000 {
+	if got := viewTask(s, task, time.Now()).DurationMS; got < time.Since(noon).Milliseconds()-60_000 {
 		t.Errorf("it is %d ms old", got)
 	}
 }

@@ -104,7 +104,7 @@ func (f *follower) follow(ctx context.Context, acc access) (*company.State, erro
 			}
 		case <-beat.C:
 			if last != nil {
-				f.beat(last)
+				f.beat(last, acc.Now())
 			}
 		}
 	}
@@ -144,7 +144,7 @@ func (f *follower) rest(ctx context.Context, acc access, s *company.State) (bool
 		if q := urgent(here); q != nil {
 			return false, f.ask(ctx, acc, q)
 		}
-		if len(open) == 0 || !idle(s, t) {
+		if len(open) == 0 || !idle(s, t, acc.Now()) {
 			return false, nil
 		}
 		if len(here) > 0 {
@@ -183,15 +183,15 @@ func (f *follower) sayYes(ctx context.Context, acc access, open []*company.Appro
 }
 
 // beat says on a stream that is no terminal that the work goes on.
-func (f *follower) beat(s *company.State) {
+func (f *follower) beat(s *company.State, now time.Time) {
 	if isTerminal(f.a.err) {
 		return
 	}
 	for _, id := range f.tasks {
 		if t := s.Tasks[id]; t != nil && !t.Status.Ended() {
-			v := viewTask(s, t)
+			v := viewTask(s, t, now)
 			f.a.tell(orchestrator.Item{
-				SchemaVersion: 1, Time: now(), Task: id, Kind: "heartbeat", Mark: orchestrator.Info,
+				SchemaVersion: 1, Time: now, Task: id, Kind: "heartbeat", Mark: orchestrator.Info,
 				Text: fmt.Sprintf("still %s, %d of %s merged, %s under way", v.Status, v.Merged, company.Count(len(t.Subtasks), "subtask"), company.Count(v.Running, "run")),
 			})
 		}
@@ -202,7 +202,7 @@ func (f *follower) beat(s *company.State) {
 // run that waits for money moves nothing. One on the queue, or that waits to be
 // put there, moves when a worker is free, unless those are all held by runs
 // that wait for money.
-func idle(s *company.State, t *company.Task) bool {
+func idle(s *company.State, t *company.Task, now time.Time) bool {
 	poor := false
 	for _, id := range s.Open {
 		for _, r := range s.Tasks[id].Runs {
@@ -217,10 +217,10 @@ func idle(s *company.State, t *company.Task) bool {
 			return false
 		}
 	}
-	if s.AwaitsWorker(t.ID, now()) && !poor {
+	if s.AwaitsWorker(t.ID, now) && !poor {
 		return false
 	}
-	for _, e := range company.Due(s, now(), len(s.Open)) {
+	for _, e := range company.Due(s, now, len(s.Open)) {
 		if e.Task != t.ID {
 			continue
 		}
@@ -228,7 +228,7 @@ func idle(s *company.State, t *company.Task) bool {
 			return false
 		}
 	}
-	return company.NextRetry(s, t.ID, now()).IsZero()
+	return company.NextRetry(s, t.ID, now).IsZero()
 }
 
 // clean is text of agents and repositories as a terminal may be shown it.

@@ -86,6 +86,8 @@ func (p *played) Follow(ctx context.Context, _ uint64, fn func(orchestrator.Item
 	}
 }
 
+func (p *played) Now() time.Time { return time.Now() }
+
 func (p *played) Close() {}
 
 // A follower shows the event that brought its task to rest before it ends,
@@ -140,25 +142,25 @@ func TestHeartbeat(t *testing.T) {
 	task.Runs = map[company.RunID]*company.Run{"t12-02.1": {ID: "t12-02.1", Held: true}}
 	var errs bytes.Buffer
 	f := &follower{a: &app{err: &errs, output: "text"}, tasks: []company.TaskID{task.ID}}
-	f.beat(s)
+	f.beat(s, time.Now())
 	if want := "t12             -        heartbeat - still awaiting_input, 1 of 2 subtasks merged, 1 run under way\n"; !strings.HasSuffix(errs.String(), want) {
 		t.Errorf("got %q", errs.String())
 	}
 	errs.Reset()
 	f.a.output = "json"
-	f.beat(s)
+	f.beat(s, time.Now())
 	if !strings.Contains(errs.String(), `"kind":"heartbeat"`) {
 		t.Errorf("got %q", errs.String())
 	}
 	errs.Reset()
 	f.a.output, f.a.quiet = "text", true
-	f.beat(s)
+	f.beat(s, time.Now())
 	if errs.Len() > 0 {
 		t.Errorf("got %q", errs.String())
 	}
 	_, tty := terminal(t)
 	f.a.quiet, f.a.err = false, tty
-	f.beat(s)
+	f.beat(s, time.Now())
 	if n := unread(t, tty); n > 0 {
 		t.Errorf("%d bytes went to the terminal", n)
 	}

@@ -20,6 +20,7 @@ import (
 	"company/internal/agent/session"
 	"company/internal/agent/workbench"
 	"company/internal/bus"
+	"company/internal/clock"
 	"company/internal/company"
 	"company/internal/container"
 	"company/internal/forge"
@@ -73,8 +74,9 @@ type house struct {
 
 // openHouse opens the ledger and folds the state. Nothing is under way yet,
 // and neither Docker nor a model is needed.
-func openHouse(ctx context.Context, lock *office.Lock, off *office.Office, loaded office.Loaded, log *slog.Logger) (_ *house, err error) {
+func openHouse(ctx context.Context, lock *office.Lock, off *office.Office, loaded office.Loaded, machine clock.Sources, log *slog.Logger) (_ *house, err error) {
 	h := &house{office: off, loaded: loaded, lock: lock, log: log}
+	officeTime := clock.New(machine)
 	h.life, h.die = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
@@ -91,13 +93,13 @@ func openHouse(ctx context.Context, lock *office.Lock, off *office.Office, loade
 		return nil, err
 	}
 	h.closers = append(h.closers, h.bus.Close)
-	h.ledger, err = ledger.Open(ctx, h.bus, ledger.Options{Folder: off.StateFolder, Logger: log})
+	h.ledger, err = ledger.Open(ctx, h.bus, ledger.Options{Folder: off.StateFolder, Logger: log, Clock: officeTime.Now})
 	if err != nil {
 		return nil, adviseOnDamage(off.Paths, err)
 	}
 	h.proj = newProjector(h)
 	h.orch, err = orchestrator.Open(ctx, orchestrator.Config{
-		Ledger: h.ledger, Office: off.ID, Version: Version, Active: loaded.Config.Limits.ConcurrentTasks, Logger: log,
+		Ledger: h.ledger, Clock: officeTime, Office: off.ID, Version: Version, Active: loaded.Config.Limits.ConcurrentTasks, Logger: log,
 		Checks:  checksFor(loaded.ForHost(office.Host{Memory: hostMemory()}), hostMemory(), runtime.NumCPU()),
 		Changed: h.proj.changed,
 	})
@@ -136,6 +138,9 @@ func (h *house) close() {
 
 // View is the state at this moment.
 func (h *house) View() *company.State { return h.orch.View() }
+
+// Now is the office's time.
+func (h *house) Now() time.Time { return h.orch.Now() }
 
 // DoID decides a command.
 func (h *house) DoID(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error) {
@@ -190,7 +195,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 	limits := h.limits(cfg)
 	sizes := container.NewSizes(limits, h.mostMemory(cfg))
 	sessions := &session.Office{
-		Desk: h.orch, Ledger: h.ledger, Runs: h.office.RunsFolder, Logger: h.log, Activity: h.activity,
+		Desk: h.orch, Ledger: h.ledger, Runs: h.office.RunsFolder, Now: h.Now, Logger: h.log, Activity: h.activity,
 		Model: func(role company.Role, wrap func(adapters.Model) adapters.Model) (adapters.Model, error) {
 			return models.Open(cfg.Agent(role).Model, wrap)
 		},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"company/internal/agent"
 	"company/internal/company"
@@ -15,7 +16,7 @@ import (
 
 // tell passes on what happens between two events.
 func (h *house) tell(it orchestrator.Item) {
-	it.Time, it.After = now(), h.View().Seq
+	it.Time, it.After = h.Now(), h.View().Seq
 	h.live.Tell(it)
 }
 
@@ -75,7 +76,7 @@ type doings struct {
 	all map[company.RunID]server.Doing
 }
 
-func (d *doings) note(run company.RunID, e agent.Event) {
+func (d *doings) note(run company.RunID, e agent.Event, at time.Time) {
 	what := strings.ReplaceAll(string(e.Kind), "_", " ")
 	switch e.Kind {
 	case agent.TurnStarted:
@@ -92,7 +93,7 @@ func (d *doings) note(run company.RunID, e agent.Event) {
 	if d.all == nil {
 		d.all = map[company.RunID]server.Doing{}
 	}
-	d.all[run] = server.Doing{Run: run, Turn: max(e.Turn, d.all[run].Turn), Doing: what, Time: now()}
+	d.all[run] = server.Doing{Run: run, Turn: max(e.Turn, d.all[run].Turn), Doing: what, Time: at}
 }
 
 // Doings are what the agents that hold a run are at.
@@ -117,7 +118,7 @@ func (h *house) Doings() []server.Doing {
 
 // activity passes on what happens in a conversation.
 func (h *house) activity(run company.RunID, e agent.Event) {
-	h.now.note(run, e)
+	h.now.note(run, e, h.Now())
 	it := orchestrator.Item{Task: run.Task(), Run: run, Kind: string(e.Kind), Mark: orchestrator.Info, DurationMS: e.Duration.Milliseconds()}
 	if _, sub, _, _, err := run.Split(); err == nil {
 		it.Subtask = sub

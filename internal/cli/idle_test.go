@@ -17,7 +17,7 @@ func TestIdle(t *testing.T) {
 	d.Prepare(id, company.OID("1111111111111111111111111111111111111111"), company.GateCommand{Name: "test", Command: "true"})
 	is := func(what string, want bool) {
 		t.Helper()
-		if s := d.View(); idle(s, s.Tasks[id]) != want {
+		if s := d.View(); idle(s, s.Tasks[id], time.Now()) != want {
 			t.Errorf("%s: idle is %v", what, !want)
 		}
 	}
@@ -27,7 +27,7 @@ func TestIdle(t *testing.T) {
 	is("the manager works", false)
 	huge := company.Amount{MicroUSD: 1 << 40, Tokens: 1 << 40}
 	d.Must(company.Reserve{Run: run, Fence: fence, One: huge, Many: huge})
-	for _, e := range company.Due(d.View(), now(), 1) {
+	for _, e := range company.Due(d.View(), time.Now(), 1) {
 		if e.Kind == company.DoNote {
 			d.Must(e.Then)
 		}

@@ -127,7 +127,7 @@ func (a *app) pruneImages(ctx context.Context, all, dryRun bool) error {
 		return err
 	}
 	defer b.Close()
-	found, err := a.prunable(ctx, s, b, all)
+	found, err := prunable(ctx, s, b, all, acc.Now())
 	if err != nil {
 		return err
 	}
@@ -144,11 +144,11 @@ func (a *app) pruneImages(ctx context.Context, all, dryRun bool) error {
 	return a.sayCleaned(out)
 }
 
-func (a *app) prunable(ctx context.Context, s *company.State, b *image.Builder, all bool) ([]leftover, error) {
+func prunable(ctx context.Context, s *company.State, b *image.Builder, all bool, now time.Time) ([]leftover, error) {
 	if !all {
 		// A task that ended this moment needs no image; a follow-up is based on
 		// the image of the task that it follows, and open pull requests keep it.
-		return keeper{state: s, before: now()}.images(ctx, b)
+		return keeper{state: s, before: now}.images(ctx, b)
 	}
 	var keep []string
 	for _, id := range s.Open {
@@ -255,7 +255,7 @@ func (a *app) builder(ctx context.Context, off *office.Office, loaded office.Loa
 }
 
 func (a *app) buildImage(ctx context.Context, b *image.Builder, req image.Request) error {
-	began := now()
+	began := time.Now()
 	img, err := b.Ensure(ctx, req)
 	if err != nil {
 		return err
@@ -264,9 +264,9 @@ func (a *app) buildImage(ctx context.Context, b *image.Builder, req image.Reques
 		a.note("%s", n)
 	}
 	if a.output == "json" {
-		return a.printJSON(a.out, map[string]any{"schema_version": 1, "id": img.ID, "tag": img.Tag, "notes": img.Notes, "took_ms": now().Sub(began).Milliseconds()})
+		return a.printJSON(a.out, map[string]any{"schema_version": 1, "id": img.ID, "tag": img.Tag, "notes": img.Notes, "took_ms": time.Since(began).Milliseconds()})
 	}
-	_, err = fmt.Fprintf(a.out, "%s is there (%s)\n", img.Tag, now().Sub(began).Round(100*time.Millisecond))
+	_, err = fmt.Fprintf(a.out, "%s is there (%s)\n", img.Tag, time.Since(began).Round(100*time.Millisecond))
 	return err
 }
 

@@ -36,7 +36,7 @@ func (a *app) listOrphans(ctx context.Context) error {
 		return err
 	}
 	ours, held := a.ourOffice(ctx)
-	list := orphans(all, ours, held, now())
+	list := orphans(all, ours, held, time.Now())
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "orphans": list})
 	}

@@ -77,7 +77,7 @@ func (a *app) listProjects(ctx context.Context) error {
 		if base == "" {
 			base = "-"
 		}
-		fmt.Fprintf(table, "%s\t%d\t%s\t%s ago\t%s\n", p.Name, p.Tasks, cleanLine(base, 40), ago(now().Sub(p.LastUsed)), cleanLine(p.WorkDir, 200))
+		fmt.Fprintf(table, "%s\t%d\t%s\t%s ago\t%s\n", p.Name, p.Tasks, cleanLine(base, 40), ago(acc.Now().Sub(p.LastUsed)), cleanLine(p.WorkDir, 200))
 	}
 	return table.Flush()
 }

@@ -13,8 +13,6 @@ import (
 	"company/internal/manager"
 )
 
-func now() time.Time { return time.Now().UTC() }
-
 // quietAfter is how long after an event a company counts as idle.
 const quietAfter = 5 * time.Second
 

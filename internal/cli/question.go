@@ -205,7 +205,7 @@ func (d dialogue) no(ctx context.Context, rest string) (company.Answer, error) {
 
 // endsTask says whether an answer would end its task, as the core decides it.
 func endsTask(s *company.State, cmd company.Answer) bool {
-	evs, err := company.Decide(s, company.Meta{ID: "trial", Actor: company.President, Now: now()}, cmd)
+	evs, err := company.Decide(s, company.Meta{ID: "trial", Actor: company.President, Now: s.Time}, cmd)
 	if err != nil {
 		return false
 	}
@@ -236,7 +236,7 @@ func (d dialogue) show(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, v, err := viewOf(s, d.f.paths, d.subject())
+	_, v, err := viewOf(s, d.f.paths, d.subject(), d.acc.Now())
 	if err == nil {
 		fmt.Fprintf(d.f.a.err, "\n%s", v.text())
 	}

@@ -20,7 +20,7 @@ func (h *house) holdBack(ctx context.Context, a *app) error {
 	for _, id := range s.Open {
 		t := s.Tasks[id]
 		if !t.Paused {
-			if len(s.OpenApprovals(id)) > 0 && idle(s, t) {
+			if len(s.OpenApprovals(id)) > 0 && idle(s, t, h.Now()) {
 				continue
 			}
 			if _, err := h.orch.Do(ctx, company.Company, company.Pause{Task: id}); err != nil {

@@ -47,7 +47,7 @@ func TestRecoveryAsk(t *testing.T) {
 	do(company.Cancel{Task: "t2"})
 	base := company.OID(strings.Repeat("a", 40))
 	do(company.Prepare{Task: "t3", Prepared: company.Prepared{Base: company.Base{OID: base}, Image: "i", GateHash: "g", Integration: "develop-t3-k3fq"}})
-	for _, e := range company.Due(h.View(), now(), 9) {
+	for _, e := range company.Due(h.View(), h.Now(), 9) {
 		if e.Kind == company.DoNote && e.Task == "t3" {
 			do(e.Then)
 		}
@@ -84,7 +84,7 @@ func TestRecoveryAsk(t *testing.T) {
 			t.Fatalf("%s paused: %s", paused(), said.String())
 		}
 	}
-	for _, e := range company.Due(h.View(), now(), 9) {
+	for _, e := range company.Due(h.View(), h.Now(), 9) {
 		if e.Task != "t3" {
 			t.Errorf("%s goes on by itself", e.Key)
 		}

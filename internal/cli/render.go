@@ -90,7 +90,10 @@ func (a *app) feedLine(w io.Writer, it orchestrator.Item) (printed bool, err err
 	return true, err
 }
 
+// ago is an age in few words. What lies ahead by a clock that was set back has
+// the age 0.
 func ago(d time.Duration) string {
+	d = max(0, d)
 	switch {
 	case d < time.Minute:
 		return fmt.Sprintf("%ds", int(d.Seconds()))

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/agent"
+	"company/internal/clock"
 	"company/internal/company"
 )
 
@@ -76,6 +77,8 @@ type app struct {
 	set       []string // key=value of the config
 
 	worked bool // the result says what became of work: somebody must get it
+
+	clocks clock.Sources // of the machine; zero: of this one
 
 	log   *slog.Logger
 	typed *keyboard // of in, once something was asked

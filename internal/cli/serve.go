@@ -48,7 +48,7 @@ func (a *app) serve(ctx context.Context) (err error) {
 	}
 	defer h.leave()
 	h.serving = true
-	out := served{SchemaVersion: 1, Office: h.office.ID, From: now()}
+	out := served{SchemaVersion: 1, Office: h.office.ID, From: h.Now()}
 	seen := h.View().Seq
 	stop, err := h.serve(ctx, a)
 	if err != nil {
@@ -71,7 +71,7 @@ func (a *app) serve(ctx context.Context) (err error) {
 	if err := errors.Join(err, stop()); err != nil {
 		return err
 	}
-	out.Until, out.Open = now(), len(h.View().Open)
+	out.Until, out.Open = h.Now(), len(h.View().Open)
 	if err := a.endServe(out); err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (a *app) show(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	kind, v, err := viewOf(s, paths, id)
+	kind, v, err := viewOf(s, paths, id, acc.Now())
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (a *app) show(ctx context.Context, id string) error {
 }
 
 // viewOf is what is known of what an id names, and what kind of thing that is.
-func viewOf(s *company.State, paths office.Paths, id string) (kind string, v interface{ text() string }, err error) {
+func viewOf(s *company.State, paths office.Paths, id string, now time.Time) (kind string, v interface{ text() string }, err error) {
 	th, err := find(s, id)
 	if err != nil {
 		return "", nil, err
@@ -59,11 +59,11 @@ func viewOf(s *company.State, paths office.Paths, id string) (kind string, v int
 		}
 		return "question", q, nil
 	case th.run != nil:
-		return "run", viewRun(paths, th.task, th.run), nil
+		return "run", viewRun(paths, th.task, th.run, now), nil
 	case th.subtask != nil:
-		return "subtask", viewSubtask(paths, th.task, th.subtask), nil
+		return "subtask", viewSubtask(paths, th.task, th.subtask, now), nil
 	}
-	return "task", viewWhole(s, paths, th.task), nil
+	return "task", viewWhole(s, paths, th.task, now), nil
 }
 
 // wholeView is a task with everything in it.
@@ -85,9 +85,9 @@ type wholeView struct {
 	paths     office.Paths               `json:"-"`
 }
 
-func viewWhole(s *company.State, p office.Paths, t *company.Task) wholeView {
+func viewWhole(s *company.State, p office.Paths, t *company.Task, now time.Time) wholeView {
 	v := wholeView{
-		taskView: viewTask(s, t), NeedsYou: viewApprovals(s.OpenApprovals(t.ID)), Questions: []approvalView{}, Why: t.Plan.Why,
+		taskView: viewTask(s, t, now), NeedsYou: viewApprovals(s.OpenApprovals(t.ID)), Questions: []approvalView{}, Why: t.Plan.Why,
 		Plan: []subtaskView{}, Runs: []runView{}, Gates: []company.GateCommand{}, Baseline: viewBaseline(t.Baseline),
 		KnownRed: append([]string{}, t.KnownRed()...), Gate: viewGate(t.Gate), Review: t.Review.Last,
 		Failures: t.Failures, paths: p,
@@ -98,9 +98,9 @@ func viewWhole(s *company.State, p office.Paths, t *company.Task) wholeView {
 		v.Gates = append(v.Gates, t.Prepared.Gates...)
 	}
 	for _, sub := range t.Subtasks {
-		v.Plan = append(v.Plan, viewSubtask(p, t, sub))
+		v.Plan = append(v.Plan, viewSubtask(p, t, sub, now))
 	}
-	for _, r := range runsOf(p, t, "") {
+	for _, r := range runsOf(p, t, "", now) {
 		if r.Subtask == "" {
 			v.Runs = append(v.Runs, r)
 		}

@@ -74,7 +74,7 @@ func (a *app) agents(ctx context.Context) error {
 			return err
 		}
 	}
-	v := viewTeam(s, loaded.Config, doings, open)
+	v := viewTeam(s, loaded.Config, doings, open, acc.Now())
 	if a.output == "json" {
 		return a.printJSON(a.out, v)
 	}
@@ -82,8 +82,8 @@ func (a *app) agents(ctx context.Context) error {
 	return err
 }
 
-func viewTeam(s *company.State, cfg office.Config, doings []server.Doing, open bool) team {
-	v := team{SchemaVersion: 1, Open: open, Stopped: s.Office.Stopped, Workers: s.Office.Team(), Hired: s.Office.Hired, Waiting: s.Waiting(now()), Agents: []agentView{}}
+func viewTeam(s *company.State, cfg office.Config, doings []server.Doing, open bool, now time.Time) team {
+	v := team{SchemaVersion: 1, Open: open, Stopped: s.Office.Stopped, Workers: s.Office.Team(), Hired: s.Office.Hired, Waiting: s.Waiting(now), Agents: []agentView{}}
 	busy := map[string]bool{}
 	if !open {
 		return v // what is still marked as held is in nobody's hands
@@ -94,7 +94,7 @@ func viewTeam(s *company.State, cfg office.Config, doings []server.Doing, open b
 		at := r.Claimed.UTC()
 		av := agentView{
 			Agent: ag.ID, Role: ag.Role, ReportsTo: ag.ReportsTo, Model: cfg.Agent(ag.Role).Model, Run: r.ID, Task: t.ID, Subtask: r.Subtask,
-			Since: &at, DurationMS: now().Sub(at).Milliseconds(), ReservedMicroUSD: cost(r.Reserved), ReservedTokens: r.Reserved.Tokens, Doing: "begins",
+			Since: &at, DurationMS: r.Lasted(now).Milliseconds(), ReservedMicroUSD: cost(r.Reserved), ReservedTokens: r.Reserved.Tokens, Doing: "begins",
 		}
 		if sub := t.Subtask(r.Subtask); sub != nil {
 			av.Title = sub.Planned.Title

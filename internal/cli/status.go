@@ -61,7 +61,7 @@ type restingView struct {
 }
 
 // resting lists what rests. atWork: a company has the office open.
-func resting(s *company.State, atWork bool) []restingView {
+func resting(s *company.State, atWork bool, now time.Time) []restingView {
 	out := []restingView{}
 	if s.Office.Stopped && len(s.Open) > 0 {
 		return append(out, restingView{Why: "the office is stopped, with " + company.Count(len(s.Open), "unfinished task"), Next: "company resume"})
@@ -72,7 +72,7 @@ func resting(s *company.State, atWork bool) []restingView {
 		switch {
 		case t.Paused:
 			v.Why = "is paused"
-		case !atWork && (len(s.OpenApprovals(id)) == 0 || !idle(s, t)):
+		case !atWork && (len(s.OpenApprovals(id)) == 0 || !idle(s, t, now)):
 			v.Why = "is unfinished and nobody works on it"
 		default:
 			continue
@@ -104,7 +104,7 @@ func (a *app) status(ctx context.Context) error {
 		return err
 	}
 	_, remote := acc.(*distant)
-	v := viewOffice(s, paths, remote, a.verbose || a.output == "json")
+	v := viewOffice(s, paths, remote, a.verbose || a.output == "json", acc.Now())
 	patience := diskFor
 	if a.verbose {
 		patience = diskAsked
@@ -122,10 +122,10 @@ func (a *app) status(ctx context.Context) error {
 	return nil
 }
 
-func viewOffice(s *company.State, p office.Paths, open, all bool) overview {
+func viewOffice(s *company.State, p office.Paths, open, all bool, now time.Time) overview {
 	v := overview{
 		SchemaVersion: 1, Office: s.Office.ID, Path: p.Root, Open: open, Stopped: s.Office.Stopped,
-		NeedsYou: viewApprovals(s.OpenApprovals("")), Resting: resting(s, open), Running: []runView{}, Tasks: []taskView{}, OpenPRs: []prView{},
+		NeedsYou: viewApprovals(s.OpenApprovals("")), Resting: resting(s, open, now), Running: []runView{}, Tasks: []taskView{}, OpenPRs: []prView{},
 	}
 	for _, p := range s.Pulls() {
 		if p.State == company.PROpen {
@@ -139,7 +139,7 @@ func viewOffice(s *company.State, p office.Paths, open, all bool) overview {
 	ended := 0
 	for _, t := range tasks {
 		spent = spent.Add(t.Spent)
-		for _, r := range runsOf(p, t, "") {
+		for _, r := range runsOf(p, t, "", now) {
 			if open && r.Status != "offered" && r.Ended == nil {
 				v.Running = append(v.Running, r)
 			}
@@ -150,7 +150,7 @@ func viewOffice(s *company.State, p office.Paths, open, all bool) overview {
 				continue
 			}
 		}
-		v.Tasks = append(v.Tasks, viewTask(s, t))
+		v.Tasks = append(v.Tasks, viewTask(s, t, now))
 	}
 	v.CostMicroUSD, v.Tokens = cost(spent), spent.Tokens
 	return v

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -246,7 +247,7 @@ func wouldStand(cmd company.Submit) error {
 	s := company.NewState()
 	s.Office.Epoch = 1
 	cmd.Follows = "" // whether that can be followed, the past says
-	_, err := company.Decide(s, company.Meta{ID: "trial", Actor: company.President, Now: now()}, cmd)
+	_, err := company.Decide(s, company.Meta{ID: "trial", Actor: company.President, Now: time.Now()}, cmd)
 	return err
 }
 

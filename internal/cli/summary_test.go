@@ -215,10 +215,10 @@ func TestViewsAreClean(t *testing.T) {
 	task.Review.Last = sub.Review.Last
 	p := paths(t)
 	for name, text := range map[string]string{
-		"office":   viewOffice(s, p, true, true).text(),
-		"task":     viewWhole(s, p, task).text(),
-		"subtask":  viewSubtask(p, task, sub).text(),
-		"run":      viewRun(p, task, task.Runs["t12-01.1"]).text(),
+		"office":   viewOffice(s, p, true, true, time.Now()).text(),
+		"task":     viewWhole(s, p, task, time.Now()).text(),
+		"subtask":  viewSubtask(p, task, sub, time.Now()).text(),
+		"run":      viewRun(p, task, task.Runs["t12-01.1"], time.Now()).text(),
 		"question": viewApproval(s.Approvals["a3"]).text(),
 		"summary":  summarize(s, task).text(),
 	} {

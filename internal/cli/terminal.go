@@ -100,7 +100,7 @@ func (a *app) note(format string, args ...any) {
 	switch {
 	case a.quiet:
 	case a.output == "json":
-		_ = a.printJSON(a.err, orchestrator.Item{SchemaVersion: 1, Time: now(), Kind: "note", Mark: orchestrator.Info, Text: text})
+		_ = a.printJSON(a.err, orchestrator.Item{SchemaVersion: 1, Time: time.Now().UTC(), Kind: "note", Mark: orchestrator.Info, Text: text})
 	default:
 		fmt.Fprintln(a.err, text)
 	}

@@ -34,7 +34,7 @@ func (h *house) tidy(ctx context.Context, git *gitops.Store) {
 		}
 	}
 
-	before := now().AddDate(0, 0, -h.loaded.Config.RetentionDays)
+	before := h.Now().AddDate(0, 0, -h.loaded.Config.RetentionDays)
 	old := func(t *company.Task) bool { return t.Status.Ended() && t.Ended.Before(before) }
 	runs, err := git.Quarantines()
 	warn("repositories of runs", err)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"company/internal/bus/nats"
+	"company/internal/clock"
+	"company/internal/clock/clocktest"
 	"company/internal/company"
 	"company/internal/gitops/gitopstest"
 	"company/internal/ledger"
@@ -35,8 +37,8 @@ func TestTidy(t *testing.T) {
 	if h.ledger, err = ledger.Open(t.Context(), bus, ledger.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	clock := time.Now().Add(-30 * 24 * time.Hour)
-	if h.orch, err = orchestrator.Open(t.Context(), orchestrator.Config{Ledger: h.ledger, Office: "k3fq", Now: func() time.Time { return clock }}); err != nil {
+	machine := clocktest.Running(time.Now().Add(-30 * 24 * time.Hour))
+	if h.orch, err = orchestrator.Open(t.Context(), orchestrator.Config{Ledger: h.ledger, Office: "k3fq", Clock: clock.New(machine.Sources())}); err != nil {
 		t.Fatal(err)
 	}
 	do := func(c company.Command) {
@@ -54,7 +56,7 @@ func TestTidy(t *testing.T) {
 		id := company.NewTaskID(n)
 		run := company.NewRunID(id, "", company.Manager, 1)
 		if n == 2 {
-			clock = time.Now()
+			machine.Pass(30 * 24 * time.Hour)
 		}
 		do(company.Submit{Instruction: "x", Project: company.Project{ID: "p", Path: "/p"}})
 		do(company.Prepare{Task: id, Prepared: company.Prepared{Base: company.Base{OID: p.Base}, Image: "i", GateHash: "g",

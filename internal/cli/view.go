@@ -44,10 +44,11 @@ type taskView struct {
 	PR           *prView            `json:"pr"`
 }
 
-func viewTask(s *company.State, t *company.Task) taskView {
+// viewTask is what is known of a task, at a time of the office.
+func viewTask(s *company.State, t *company.Task, now time.Time) taskView {
 	v := taskView{
 		ID: t.ID, Status: s.Shown(t), Phase: t.Phase(), Paused: t.Paused, Instruction: t.Instruction, Project: t.Project, Reason: t.Reason,
-		Submitted: t.Submitted.UTC(), Updated: t.Updated.UTC(), DurationMS: lasted(t, now()).Milliseconds(),
+		Submitted: t.Submitted.UTC(), Updated: t.Updated.UTC(), DurationMS: lasted(t, now).Milliseconds(),
 		Waves: t.Plan.Waves, Subtasks: len(t.Subtasks), Branch: t.IntegrationBranch(), Head: t.Head,
 		Tokens: t.Spent.Tokens, CostMicroUSD: cost(t.Spent), CapMicroUSD: limit(t.Cap.MicroUSD), CapTokens: limit(t.Cap.Tokens), held: t.Held(),
 	}
@@ -138,7 +139,7 @@ type runView struct {
 	Files        []string          `json:"files"` // result, transcript, git log: those that are there
 }
 
-func viewRun(p office.Paths, t *company.Task, r *company.Run) runView {
+func viewRun(p office.Paths, t *company.Task, r *company.Run, now time.Time) runView {
 	v := runView{
 		ID: r.ID, Role: r.Role, Task: t.ID, Subtask: r.Subtask, Status: "offered", Worker: r.Worker, Turns: r.Turns,
 		From: r.From, Head: r.Head, Summary: r.Summary, Error: r.Error, CostMicroUSD: cost(r.Spent), Tokens: r.Spent.Tokens, Files: []string{},
@@ -150,9 +151,9 @@ func viewRun(p office.Paths, t *company.Task, r *company.Run) runView {
 	switch {
 	case r.Ended:
 		at := r.EndedAt.UTC()
-		v.Status, v.Ended, v.DurationMS = string(r.Status), &at, r.EndedAt.Sub(r.Claimed).Milliseconds()
+		v.Status, v.Ended, v.DurationMS = string(r.Status), &at, r.Lasted(now).Milliseconds()
 	case r.Held:
-		v.Status, v.DurationMS = "running", now().Sub(r.Claimed).Milliseconds()
+		v.Status, v.DurationMS = "running", r.Lasted(now).Milliseconds()
 		if r.Waiting {
 			v.Status = "waits for budget"
 		}
@@ -198,11 +199,11 @@ func liveView(v interface{ text() string }, doings []server.Doing) interface{ te
 }
 
 // runsOf lists the runs of a task, or of one subtask, as they began.
-func runsOf(p office.Paths, t *company.Task, sub company.SubtaskID) []runView {
+func runsOf(p office.Paths, t *company.Task, sub company.SubtaskID, now time.Time) []runView {
 	out := []runView{}
 	for _, r := range t.Runs {
 		if sub == "" || r.Subtask == sub {
-			out = append(out, viewRun(p, t, r))
+			out = append(out, viewRun(p, t, r, now))
 		}
 	}
 	sortRuns(out)
@@ -324,12 +325,12 @@ type subtaskView struct {
 	Runs               []runView         `json:"runs"`             // of everybody
 }
 
-func viewSubtask(p office.Paths, t *company.Task, sub *company.Subtask) subtaskView {
+func viewSubtask(p office.Paths, t *company.Task, sub *company.Subtask, now time.Time) subtaskView {
 	v := subtaskView{
 		ID: sub.ID, Task: t.ID, Wave: sub.Wave, Status: sub.Status, Title: sub.Planned.Title, Description: sub.Planned.Description,
 		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort,
 		Branch: sub.Branch, Head: sub.Head, Merged: sub.Merged, Changes: sub.Changes, Gate: viewGate(sub.Gate), Review: sub.Review.Last,
-		Attempts: sub.Attempts(), Runs: runsOf(p, t, sub.ID),
+		Attempts: sub.Attempts(), Runs: runsOf(p, t, sub.ID, now),
 	}
 	for _, why := range []string{sub.Reason, sub.Escalation} {
 		if v.Reason == "" {

@@ -100,7 +100,7 @@ func (a *app) letRest(ctx context.Context, acc access, ids []company.TaskID) {
 	}
 	for _, id := range ids {
 		t := s.Tasks[id]
-		if t == nil || t.Status.Ended() || t.Paused || len(s.OpenApprovals(id)) > 0 && idle(s, t) {
+		if t == nil || t.Status.Ended() || t.Paused || len(s.OpenApprovals(id)) > 0 && idle(s, t, acc.Now()) {
 			continue
 		}
 		if _, err := acc.Do(ctx, "", company.Pause{Task: id}); err != nil {
@@ -111,11 +111,11 @@ func (a *app) letRest(ctx context.Context, acc access, ids []company.TaskID) {
 
 // alsoUnderWay says which tasks an earlier company left, that this one goes on
 // with beside its own.
-func (a *app) alsoUnderWay(s *company.State, own []company.TaskID) {
+func (a *app) alsoUnderWay(s *company.State, own []company.TaskID, now time.Time) {
 	var others []company.TaskID
 	for _, id := range s.Open {
 		t := s.Tasks[id]
-		if !slices.Contains(own, id) && !t.Paused && (len(s.OpenApprovals(id)) == 0 || !idle(s, t)) {
+		if !slices.Contains(own, id) && !t.Paused && (len(s.OpenApprovals(id)) == 0 || !idle(s, t, now)) {
 			others = append(others, id)
 		}
 	}
@@ -159,7 +159,7 @@ func (a *app) own(ctx context.Context, h *house, f *follower, j job) (*company.S
 	// An interrupt in the middle of this must not leave a task that nobody knows.
 	ids, err := j.begin(context.WithoutCancel(ctx), acc)
 	if err == nil {
-		a.alsoUnderWay(h.View(), ids)
+		a.alsoUnderWay(h.View(), ids, h.Now())
 		f.tasks = ids
 		_, err = f.follow(ctx, acc)
 	}

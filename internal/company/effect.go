@@ -33,9 +33,8 @@ type Effect struct {
 	Task    TaskID
 	Subtask SubtaskID
 	Run     RunID
-	Fail    string    // the key that its failures are counted under
-	Then    Command   // of DoNote
-	By      time.Time // hard deadline; zero: the doer's own limit
+	Fail    string  // the key that its failures are counted under
+	Then    Command // of DoNote
 	// Drain says that the task is paused: the run that is held comes to the end
 	// of its turn and is let go.
 	Drain bool
@@ -174,7 +173,7 @@ func (s *State) dueSubtask(add func(Effect), t *Task, sub *Subtask) {
 		}
 	case SubRunning:
 		if r := t.Runs[sub.Current]; r != nil && r.Held {
-			add(Effect{Key: "work " + string(r.ID), Kind: DoWork, Subtask: sub.ID, Run: r.ID, Fail: "run " + id, By: r.Deadline})
+			add(Effect{Key: "work " + string(r.ID), Kind: DoWork, Subtask: sub.ID, Run: r.ID, Fail: "run " + id})
 		}
 	case SubQuality:
 		if !s.unread(t, sub.verdict()) {

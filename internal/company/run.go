@@ -44,6 +44,19 @@ type Run struct {
 	Error    string    `json:"error,omitempty"`
 }
 
+// Lasted is how long the run took from its newest claim to its end, or until
+// now where it has not ended; 0 where nobody has claimed it, and where a ledger
+// of before has an end that lies ahead of the claim.
+func (r *Run) Lasted(now time.Time) time.Duration {
+	if r.Claimed.IsZero() {
+		return 0
+	}
+	if r.Ended {
+		now = r.EndedAt
+	}
+	return max(0, now.Sub(r.Claimed))
+}
+
 // findRun finds a run by id.
 func (s *State) findRun(id RunID) (*Task, *Run, error) {
 	t, err := s.Task(id.Task())

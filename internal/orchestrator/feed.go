@@ -179,7 +179,7 @@ func (it *Item) cost(t *company.Task) {
 func (it *Item) describeEnd(e company.Event, d *company.RunEnded, t *company.Task) {
 	if t != nil {
 		if r := t.Runs[e.Run]; r != nil {
-			it.DurationMS = r.EndedAt.Sub(r.Claimed).Milliseconds()
+			it.DurationMS = r.Lasted(e.Time).Milliseconds()
 			it.Worker = r.Worker
 		}
 	}

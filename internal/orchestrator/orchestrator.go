@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"company/internal/clock"
 	"company/internal/company"
 	"company/internal/ledger"
 )
@@ -40,7 +41,9 @@ type Config struct {
 	// container beside those of the workers. 0: as many as there are workers.
 	Checks int
 	Logger *slog.Logger
-	Now    func() time.Time // the clock; nil: time.Now
+	// Clock is the office's time. It is moved up to the ledger's last event;
+	// nil: one of this machine.
+	Clock *clock.Clock
 	// Changed is told, in order and after the append, of every event and the
 	// task as it is after it (nil for events of the office). It must be
 	// quick; projections hang here.
@@ -80,8 +83,8 @@ func Open(ctx context.Context, cfg Config) (*Orchestrator, error) {
 	if cfg.Active == 0 {
 		cfg.Active = 4
 	}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
+	if cfg.Clock == nil {
+		cfg.Clock = clock.New(clock.Machine())
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -127,6 +130,7 @@ func (o *Orchestrator) load(ctx context.Context) error {
 		return company.Apply(o.state, e)
 	})
 	o.at = o.cfg.Ledger.Head()
+	o.cfg.Clock.NotBefore(o.state.Time)
 	return err
 }
 
@@ -135,6 +139,9 @@ func (o *Orchestrator) View() *company.State {
 	s, _ := o.viewAt()
 	return s
 }
+
+// Now is the office's time.
+func (o *Orchestrator) Now() time.Time { return o.cfg.Clock.Now() }
 
 // viewAt is the state, and where the ledger stood when it made it.
 func (o *Orchestrator) viewAt() (*company.State, ledger.Head) {
@@ -197,7 +204,7 @@ func (o *Orchestrator) decide(ctx context.Context, id, actor string, c company.C
 			return evs, err
 		}
 	}
-	m := company.Meta{ID: sent.ID, Actor: actor, Now: o.cfg.Now().UTC()}
+	m := company.Meta{ID: sent.ID, Actor: actor, Now: o.cfg.Clock.Now()}
 	drafts, err := company.Decide(o.state, m, c)
 	if err != nil || len(drafts) == 0 {
 		return nil, err

@@ -36,7 +36,7 @@ func (o *Orchestrator) Run(ctx context.Context) error {
 	for {
 		next := o.reconcile(jctx)
 		if !next.IsZero() {
-			timer.Reset(max(time.Millisecond, next.Sub(o.cfg.Now())))
+			timer.Reset(max(time.Millisecond, next.Sub(o.cfg.Clock.Now())))
 		} else {
 			timer.Reset(time.Hour)
 		}
@@ -86,7 +86,7 @@ func (o *Orchestrator) drain() {
 // reconcile brings what is under way in line with what is due, and says when
 // to look again by the clock.
 func (o *Orchestrator) reconcile(ctx context.Context) time.Time {
-	now := o.cfg.Now().UTC()
+	now := o.cfg.Clock.Now()
 	s := o.View()
 	due := map[string]bool{}
 	effects := company.Due(s, now, o.cfg.Active)
@@ -180,11 +180,6 @@ func (o *Orchestrator) doer(ctx context.Context, e company.Effect) (cmd company.
 	if do == nil {
 		return nil, company.E(company.EInternal, "nobody here can do "+string(e.Kind))
 	}
-	if !e.By.IsZero() {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadlineCause(ctx, e.By, ErrNotDue)
-		defer cancel()
-	}
 	// One broken doer must not take the whole company down; its stack is in the
 	// log, the effect is tried again.
 	err = company.Guard(e.Key, func() (err error) { cmd, err = do(ctx, e); return err })
@@ -193,7 +188,7 @@ func (o *Orchestrator) doer(ctx context.Context, e company.Effect) (cmd company.
 
 func (o *Orchestrator) stillDue(key string) bool {
 	s := o.View()
-	for _, e := range company.Due(s, o.cfg.Now().UTC(), len(s.Open)) {
+	for _, e := range company.Due(s, o.cfg.Clock.Now(), len(s.Open)) {
 		if e.Key == key {
 			return true
 		}

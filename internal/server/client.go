@@ -9,13 +9,44 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync"
+	"time"
 
 	"company/internal/company"
 	"company/internal/orchestrator"
 )
 
 // Client talks to the office of another process.
-type Client struct{ http *http.Client }
+type Client struct {
+	http *http.Client
+
+	mu    sync.Mutex
+	time  time.Time // the office's, in the newest answer; zero: no answer has named it
+	since time.Time // when that answer came
+}
+
+// Now is the office's time: what its newest answer said, and what has passed
+// since. Before an answer, and at an office of an older version, it is the wall
+// clock's.
+func (c *Client) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.time.IsZero() {
+		return time.Now().UTC()
+	}
+	return c.time.Add(time.Since(c.since))
+}
+
+// hear takes the office's time from an answer.
+func (c *Client) hear(h http.Header) {
+	at, err := time.Parse(time.RFC3339Nano, h.Get(timeHeader))
+	if err != nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.time, c.since = at.UTC(), time.Now()
+}
 
 // Dial makes a client over connections that dial opens.
 func Dial(dial func(ctx context.Context) (net.Conn, error)) *Client {
@@ -111,6 +142,7 @@ func (c *Client) send(ctx context.Context, method, path string, body any) (*http
 	if err != nil {
 		return nil, company.E(company.EHeld, "the process that holds the office does not answer").Wrap(err)
 	}
+	c.hear(resp.Header)
 	return resp, nil
 }
 

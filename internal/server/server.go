@@ -27,6 +27,7 @@ import (
 // Office is what the server serves: the open office of this process.
 type Office interface {
 	View() *company.State
+	Now() time.Time // the office's time
 	DoID(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error)
 	Follow(ctx context.Context, from uint64, fn func(orchestrator.Item) error) error
 	Doings() []Doing
@@ -93,6 +94,10 @@ func kindOf(c company.Command) (string, error) {
 	return "", company.E(company.EInternal, fmt.Sprintf("%T is no command of people", c))
 }
 
+// timeHeader holds the office's time, in every answer: the wall clock may be
+// another, and ages are of the office's time.
+const timeHeader = "Office-Time"
+
 // maxBody bounds a request, in bytes. An instruction may be 256 KiB.
 const maxBody = 1 << 20
 
@@ -119,6 +124,7 @@ func New(o Office, h Hello, log *slog.Logger) *Server {
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.busy.Add(1)
 		defer s.busy.Done()
+		w.Header().Set(timeHeader, s.office.Now().Format(time.RFC3339Nano))
 		mux.ServeHTTP(w, r)
 	})
 	s.http = &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, MaxHeaderBytes: 16 << 10}

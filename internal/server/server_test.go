@@ -33,6 +33,9 @@ type desk struct {
 	feed  []orchestrator.Item
 }
 
+// deskTime is the time of the desk's office, far from the wall clock's.
+var deskTime = time.Date(2031, 5, 6, 7, 8, 9, 10, time.UTC)
+
 func newDesk(t *testing.T) *desk {
 	d := &desk{state: company.NewState()}
 	if _, err := d.DoID(t.Context(), "start", company.Company, company.StartOffice{Office: "abcd", Version: "test"}); err != nil {
@@ -63,6 +66,8 @@ func (d *desk) DoID(_ context.Context, id, actor string, c company.Command) ([]c
 	}
 	return evs, nil
 }
+
+func (d *desk) Now() time.Time { return deskTime }
 
 func (d *desk) Doings() []Doing {
 	return []Doing{{Run: "t1-plan.1", Turn: 2, Doing: "read_file a.go", Time: time.Unix(1, 0).UTC()}}
@@ -228,5 +233,24 @@ func TestFeedOverTheSocket(t *testing.T) {
 	})
 	if !errors.Is(err, enough) || len(seqs) != 3 || seqs[0] != 2 || seqs[2] != 4 {
 		t.Fatalf("%v %v", seqs, err)
+	}
+}
+
+// A client tells the office's time, which the wall clock does not: as of the
+// newest answer, and going on.
+func TestTimeOfTheOffice(t *testing.T) {
+	_, c, _ := serve(t)
+	if off := time.Until(c.Now()).Abs(); off > time.Minute {
+		t.Errorf("before an answer it is %s off the wall clock", off)
+	}
+	if _, err := c.State(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	first := c.Now()
+	if late := first.Sub(deskTime); late < 0 || late > time.Minute {
+		t.Errorf("it is %s, want %s", first, deskTime)
+	}
+	if second := c.Now(); !second.After(first) {
+		t.Errorf("%s is followed by %s", first, second)
 	}
 }

@@ -40,7 +40,9 @@ type Office struct {
 	// nil, or empty: none.
 	Persona func(role company.Role) string
 	Runs    *folder.Folder // of the runs' files
-	Logger  *slog.Logger
+	// Now is the office's time, which stands in records; nil: the wall clock's.
+	Now    func() time.Time
+	Logger *slog.Logger
 	// Activity is told what happens in a conversation, for the feed. It may
 	// be nil, and must be quick.
 	Activity func(run company.RunID, e agent.Event)
@@ -283,7 +285,7 @@ func (s *Session) Converse(ctx context.Context, talk Talk) (agent.Outcome, error
 			return model, err
 		},
 		Purse: s.purse, Tools: talk.Tools, System: talk.System, First: header.String() + "\n" + talk.Brief,
-		MaxTurns: turns, Run: s.Run, Agent: s.Worker, Journal: records{s.journal}, Blobs: blobs{s.office.Ledger},
+		MaxTurns: turns, Run: s.Run, Agent: s.Worker, Now: s.office.Now, Journal: records{s.journal}, Blobs: blobs{s.office.Ledger},
 		Logger: s.office.Logger, Workspace: talk.Workspace, Halt: s.halt,
 		OnEvent: func(e agent.Event) {
 			s.watch.heard(e.Kind)
@@ -345,8 +347,12 @@ func (s *Session) seal(ctx context.Context, out *company.RunEnded) error {
 }
 
 func (s *Session) result(out company.RunEnded) evidence.ExecutionResult {
+	now := time.Now
+	if s.office.Now != nil {
+		now = s.office.Now
+	}
 	res := evidence.ExecutionResult{
-		RunID: s.Run, TicketID: string(s.Subtask), AgentID: s.Worker, Status: out.Status, EndTime: time.Now().UTC(),
+		RunID: s.Run, TicketID: string(s.Subtask), AgentID: s.Worker, Status: out.Status, EndTime: now().UTC(),
 		GitBranch: out.Branch, Turns: s.turns, TokensUsed: out.Spent.Tokens, Summary: out.Summary,
 		Journal: out.Journal, Transcript: s.transcript,
 	}
