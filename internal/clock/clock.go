@@ -48,6 +48,14 @@ func reading(id int32) func() time.Duration {
 	}
 }
 
+// Within says whether a moment of the wall clock, such as the time of a file,
+// lies within the last d. One that lies ahead does not: the clock was set back
+// since, and nobody knows how long ago it was.
+func Within(d time.Duration, at time.Time) bool {
+	age := time.Since(at)
+	return 0 <= age && age < d
+}
+
 // Clock is the time of one office. Its methods may be called by many goroutines.
 type Clock struct {
 	from Sources

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"company/internal/clock"
 	"company/internal/company"
 
 	cerrdefs "github.com/containerd/errdefs"
@@ -299,7 +300,7 @@ func (b *Builder) pull(ctx context.Context, s step, ref, tarball string) ([]stri
 // fetch asks the registry, unless it was silent a short while ago.
 func (b *Builder) fetch(ctx context.Context, s step, ref string) error {
 	silent := filepath.Join(b.dir, s.name()+".unreachable")
-	if info, err := os.Stat(silent); err == nil && time.Since(info.ModTime()) < unreachableFor {
+	if info, err := os.Stat(silent); err == nil && clock.Within(unreachableFor, info.ModTime()) {
 		return fmt.Errorf("%s: %w (asked %s ago)", ref, errUnreachable, time.Since(info.ModTime()).Round(time.Second))
 	}
 	b.say("pulling %s", ref)

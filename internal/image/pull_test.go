@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"company/internal/company"
 
@@ -190,5 +191,13 @@ func TestSilentRegistry(t *testing.T) {
 	}
 	if _, err := be.Ensure(deadline(t), req); err != nil || be.count("pulling") != 1 {
 		t.Errorf("asked again: %q, error %v", be.said, err)
+	}
+	// The clock was set back since: nobody knows how long ago it was asked.
+	ahead := time.Now().Add(24 * time.Hour)
+	if err := os.Chtimes(marker, ahead, ahead); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := be.Ensure(deadline(t), req); err != nil || be.count("pulling") != 2 {
+		t.Errorf("not asked again: %q, error %v", be.said, err)
 	}
 }

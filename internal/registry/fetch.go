@@ -17,6 +17,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"company/internal/clock"
 )
 
 // want is one thing to have from a registry.
@@ -96,7 +98,7 @@ func (s *Store) get(ctx context.Context, w want) (*object, error) {
 	if s.isMissing(k) {
 		return nil, &httpError{http.StatusNotFound}
 	}
-	if o := s.have(k); o != nil && (w.fixed || time.Since(o.facts.Checked) < s.fresh) {
+	if o := s.have(k); o != nil && (w.fixed || clock.Within(s.fresh, o.facts.Checked)) {
 		o.cached = true
 		s.used(k)
 		return o, nil
@@ -129,7 +131,7 @@ func (s *Store) load(k string, w want) (*object, error) {
 		return nil, errClosed
 	}
 	old := s.have(k) // another may have just brought it
-	if old != nil && (w.fixed || time.Since(old.facts.Checked) < s.fresh) {
+	if old != nil && (w.fixed || clock.Within(s.fresh, old.facts.Checked)) {
 		old.cached = true
 		return old, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha512"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -362,6 +363,52 @@ func TestListsAreRevalidated(t *testing.T) {
 	state = "gone"
 	if got := read(); !strings.Contains(got, "404") {
 		t.Errorf("with the list gone: %s", got)
+	}
+}
+
+// A list that by its time was asked for tomorrow is not fresh: the clock was set
+// back, and it would be served as it is for a day.
+func TestListsFromTheFuture(t *testing.T) {
+	asked := 0
+	r := newRecorder(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		_, _ = w.Write([]byte("list"))
+	})
+	s := newStore(t, Upstreams{NPM: Endpoint{URL: r.URL}})
+	read := func() {
+		t.Helper()
+		if _, _, err := s.read(t.Context(), want{url: r.URL + "/list"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read()
+	read()
+	if asked != 1 {
+		t.Fatalf("asked %d times for a fresh list", asked)
+	}
+	found := 0
+	err := filepath.WalkDir(s.dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		var f facts
+		if err != nil || json.Unmarshal(text, &f) != nil || f.Checked.IsZero() {
+			return err
+		}
+		found++
+		f.Checked = time.Now().Add(24 * time.Hour)
+		if text, err = json.Marshal(f); err != nil {
+			return err
+		}
+		return os.WriteFile(path, text, 0o600)
+	})
+	if err != nil || found != 1 {
+		t.Fatalf("%d lists in the cache, %v", found, err)
+	}
+	read()
+	if asked != 2 {
+		t.Errorf("asked %d times", asked)
 	}
 }
 

@@ -45,6 +45,7 @@ type Queue struct {
 	waiting []*entry          // by age, those that never were leased or were given back
 	leased  map[string]*entry
 	done    []*entry      // by time of their end, to forget them
+	newest  time.Time     // of all items that were put: the order of work does not depend on a clock that is set
 	changed chan struct{} // closed when something may have become free
 }
 
@@ -121,6 +122,9 @@ func (q *Queue) set(rec record, rev uint64) {
 		q.unlist(e)
 	}
 	now := time.Now()
+	if rec.Put.After(q.newest) {
+		q.newest = rec.Put
+	}
 	e.record, e.rev, e.free = rec, rev, now
 	switch rec.State {
 	case waiting:
@@ -188,11 +192,16 @@ func (q *Queue) Put(ctx context.Context, item bus.Item) error {
 	q.mu.Lock()
 	q.forget()
 	known := q.items[item.ID] != nil
+	put := time.Now().UTC().Round(0)
+	if !put.After(q.newest) {
+		put = q.newest.Add(1)
+	}
+	q.newest = put
 	q.mu.Unlock()
 	if known {
 		return nil
 	}
-	rec := record{ID: item.ID, State: waiting, Put: time.Now().UTC(), Body: item.Body}
+	rec := record{ID: item.ID, State: waiting, Put: put, Body: item.Body}
 	_, err := q.write(ctx, rec, 0)
 	if errors.Is(err, bus.ErrConflict) {
 		return nil // put before, by somebody at the same time or just forgotten here

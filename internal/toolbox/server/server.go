@@ -54,7 +54,7 @@ type Server struct {
 	seen   map[string]digest // path → content that the agent knows
 	files  sync.Mutex        // one writer of files at a time
 
-	lastCall atomic.Int64
+	lastCall atomic.Pointer[time.Time] // with its monotonic reading: a wall clock that is set is no silence
 }
 
 // New opens the workspace. Close ends every process that was started.
@@ -97,7 +97,7 @@ func New(c Config) (*Server, error) {
 		shutdown: c.Shutdown, children: newChildren(), seen: make(map[string]digest),
 	}
 	s.processes = newProcesses(s.temp)
-	s.lastCall.Store(time.Now().UnixNano())
+	s.called()
 	return s, nil
 }
 
@@ -108,7 +108,12 @@ func (s *Server) Close() error {
 }
 
 // Idle is how long ago the host last called.
-func (s *Server) Idle() time.Duration { return time.Since(time.Unix(0, s.lastCall.Load())) }
+func (s *Server) Idle() time.Duration { return time.Since(*s.lastCall.Load()) }
+
+func (s *Server) called() {
+	now := time.Now()
+	s.lastCall.Store(&now)
+}
 
 // maxRequest bounds a request: the largest file in base64 with room around it.
 const maxRequest = toolbox.MaxFile/3*4 + 1<<20
@@ -143,9 +148,9 @@ func (s *Server) Handler() http.Handler {
 	handle(mux, s, "recall", s.recall)
 	mux.HandleFunc("POST /v1/log", s.log)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.lastCall.Store(time.Now().UnixNano())
+		s.called()
 		mux.ServeHTTP(w, r)
-		s.lastCall.Store(time.Now().UnixNano())
+		s.called()
 	})
 }
 
