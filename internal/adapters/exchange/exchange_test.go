@@ -22,6 +22,18 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
+// A date is compared with the server's own clock: one of us whose clock is a day
+// off must not wait for a day.
+func TestRetryAfterOfAnotherClock(t *testing.T) {
+	theirs := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	h := http.Header{"Date": {theirs.Format(http.TimeFormat)}, "Retry-After": {theirs.Add(7 * time.Second).Format(http.TimeFormat)}}
+	for _, off := range []time.Duration{24 * time.Hour, -24 * time.Hour} {
+		if got := retryAfter(h, theirs.Add(off)); got != 7*time.Second {
+			t.Errorf("off by %s: %s, want 7s", off, got)
+		}
+	}
+}
+
 // What servers say decides what is done; each line was said by a real one.
 func TestKindOfStatus(t *testing.T) {
 	for _, c := range []struct {

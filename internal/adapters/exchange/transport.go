@@ -56,7 +56,8 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // retryAfter reads the header as seconds, as a date, or in OpenAI's own
-// milliseconds.
+// milliseconds. A date is of the server's clock, and so is that of the answer:
+// ours may be another.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return bounded(ms / 1000)
@@ -64,6 +65,9 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	value := strings.TrimSpace(h.Get("Retry-After"))
 	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 {
 		return bounded(seconds)
+	}
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = date
 	}
 	if at, err := http.ParseTime(value); err == nil && at.After(now) {
 		return at.Sub(now)

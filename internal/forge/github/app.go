@@ -37,11 +37,15 @@ type appLogin struct {
 
 	mu   sync.Mutex
 	have forge.Credential
+	made time.Time // when it came, by the monotonic clock
 }
 
 // renewBefore is how long before its end a token is replaced: a push that has
 // begun must get through.
 const renewBefore = 10 * time.Minute
+
+// tokenLife is how long GitHub lets a token last.
+const tokenLife = time.Hour
 
 func newApp(a forge.App, key forge.Secret, api string, repo forge.Repo, base http.RoundTripper) (*appLogin, error) {
 	bad := func(err error) error {
@@ -103,7 +107,8 @@ func (a *appLogin) claim(now time.Time) (string, error) {
 func (a *appLogin) token(ctx context.Context) (forge.Credential, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.have.Secret.Empty() && time.Until(a.have.Expires) > renewBefore {
+	// Its end is of the wall clock, which may have been set back since.
+	if !a.have.Secret.Empty() && time.Until(a.have.Expires) > renewBefore && time.Since(a.made) < tokenLife-renewBefore {
 		return a.have, nil
 	}
 	if a.installation == 0 {
@@ -124,6 +129,7 @@ func (a *appLogin) token(ctx context.Context) (forge.Credential, error) {
 	if err := a.ask(ctx, http.MethodPost, fmt.Sprintf("app/installations/%d/access_tokens", a.installation), only, &out); err != nil {
 		return forge.Credential{}, err
 	}
+	a.made = time.Now()
 	a.have = forge.Credential{Host: a.repo.Host, User: "x-access-token", Secret: forge.NewSecret(out.Token), Expires: out.Expires, Source: fmt.Sprintf("GitHub App %d", a.id)}
 	return a.have, nil
 }

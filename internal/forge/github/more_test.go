@@ -209,7 +209,13 @@ func TestApp(t *testing.T) {
 	}
 	// Near its end it is renewed.
 	f.app.have.Expires = time.Now().Add(renewBefore / 2)
-	if third, err := f.Credential(t.Context()); err != nil || third.Secret == second.Secret {
+	third, err := f.Credential(t.Context())
+	if err != nil || third.Secret == second.Secret {
+		t.Errorf("the same token, %v", err)
+	}
+	// Also where the wall clock was set back by a day: it seems to last until tomorrow.
+	f.app.have.Expires, f.app.made = time.Now().Add(24*time.Hour), time.Now().Add(-tokenLife)
+	if fourth, err := f.Credential(t.Context()); err != nil || fourth.Secret == third.Secret {
 		t.Errorf("the same token, %v", err)
 	}
 	if n := len(b.Server.Asked("GET", "/installation")); n != 1 {
