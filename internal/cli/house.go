@@ -205,10 +205,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 	h.shop = &workbench.Shop{
 		Runtime: rt, Git: git, Office: h.office.ID, Limits: limits, Sizes: sizes, Author: author, Signoff: cfg.Git.Signoff, Logger: h.log,
 		CommandTimeout: cfg.Workers.CommandTimeout, StopGrace: none(cfg.Limits.StopGrace),
-		Security: func(run company.RunID, what string) {
-			h.log.Warn("refused access", "run_id", run, "what", what)
-			h.tell(orchestrator.Item{Task: run.Task(), Run: run, Kind: "security", Mark: orchestrator.Failed, Text: agent.CleanLine(what, 200)})
-		},
+		Security: func(r workbench.Refusal) { h.refused(ctx, r) },
 	}
 	h.closers = append(h.closers, func() error { h.shop.Close(); return nil })
 	keep := func(ctx context.Context, b []byte) (company.Hash, error) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"company/internal/agent"
+	"company/internal/agent/workbench"
 	"company/internal/company"
 	"company/internal/orchestrator"
 	"company/internal/server"
@@ -67,6 +68,32 @@ func (h *house) Follow(ctx context.Context, from uint64, fn func(orchestrator.It
 				return err
 			}
 		}
+	}
+}
+
+// bookWithin bounds how long a report waits for the ledger. It is made while an
+// office goes away, too.
+const bookWithin = 10 * time.Second
+
+// refused takes a report of what a container tried. What the ledger has, the
+// feed has from there; the rest is told as it happens.
+func (h *house) refused(ctx context.Context, r workbench.Refusal) {
+	if r.Tell || r.Book {
+		h.log.Warn("refused access", "run_id", r.Run, "kind", r.Kind, "what", r.What, "times", r.Times)
+	}
+	if r.Book {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bookWithin)
+		defer cancel()
+		evs, err := h.orch.DoID(ctx, r.ID, company.Company, r.NoteRefused)
+		if err != nil {
+			h.log.Error("a refused access is not in the ledger", "run_id", r.Run, "kind", r.Kind, "err", err)
+		}
+		if len(evs) > 0 {
+			return
+		}
+	}
+	if r.Tell {
+		h.tell(orchestrator.Item{Task: r.Run.Task(), Run: r.Run, Kind: "security", Mark: orchestrator.Failed, Text: r.Kind + ": " + agent.CleanLine(r.What, 200)})
 	}
 }
 

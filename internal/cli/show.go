@@ -183,6 +183,7 @@ func (v wholeView) text() string {
 	sortRuns(runs)
 	b.WriteString("\nRUNS  of everybody, as they began\n")
 	writeRuns(&b, runs)
+	writeRefused(&b, runs)
 	if v.Gate != nil {
 		fmt.Fprintf(&b, "\nGATES  of the whole, on %s\n%s", v.Gate.Head.Short(), v.Gate.text())
 	}
@@ -218,6 +219,7 @@ func (v subtaskView) text() string {
 	}
 	b.WriteString("\nRUNS\n")
 	writeRuns(&b, v.Runs)
+	writeRefused(&b, v.Runs)
 	if v.Gate != nil {
 		fmt.Fprintf(&b, "\nGATES  on %s merged onto %s\n%s", v.Gate.Head.Short(), v.Gate.Onto.Short(), v.Gate.text())
 	}
@@ -248,6 +250,9 @@ func (v runView) text() string {
 	}
 	if v.Error != "" {
 		fmt.Fprintf(&b, "  error:  %s\n", cleanLine(v.Error, 600))
+	}
+	for _, x := range v.Refused {
+		fmt.Fprintf(&b, "  refused: %s\n", x.text())
 	}
 	for _, f := range v.Files {
 		fmt.Fprintf(&b, "  file:   %s\n", f)
@@ -385,6 +390,25 @@ func writeRuns(b *strings.Builder, runs []runView) {
 			end = cleanLine(r.Error, 80)
 		}
 		fmt.Fprintf(b, "  %-16s %-8s %-14s %7s %8s  %s  %s\n", r.ID, r.Role, r.Status, ago(time.Duration(r.DurationMS)*time.Millisecond), company.Count(r.Turns, "turn"), money(r.CostMicroUSD, r.Tokens), end)
+	}
+}
+
+// writeRefused tells what agents reached for and did not get.
+func writeRefused(b *strings.Builder, runs []runView) {
+	const most = 24
+	n := 0
+	for _, r := range runs {
+		for _, x := range r.Refused {
+			if n++; n == 1 {
+				b.WriteString("\nREFUSED  what agents reached for and did not get\n")
+			}
+			if n <= most {
+				fmt.Fprintf(b, "  %-16s %s\n", r.ID, x.text())
+			}
+		}
+	}
+	if n > most {
+		fmt.Fprintf(b, "  … and %d more (-o json shows all)\n", n-most)
 	}
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -137,12 +138,34 @@ type runView struct {
 	CostMicroUSD *int64            `json:"cost_micro_usd"`
 	Tokens       int64             `json:"tokens"`
 	Files        []string          `json:"files"` // result, transcript, git log: those that are there
+	Refused      []refusedView     `json:"refused"`
+}
+
+// refusedView is what a run reached for in one way, and did not get.
+type refusedView struct {
+	Kind    string `json:"kind"`
+	Times   int    `json:"times"`
+	AtLeast bool   `json:"at_least,omitempty"` // more were not counted
+	What    string `json:"what"`               // the first time
+	often   string
+}
+
+func (v refusedView) text() string {
+	return fmt.Sprintf("%s, %s: %s", v.Kind, v.often, cleanLine(v.What, 200))
+}
+
+func viewRefused(r *company.Run) []refusedView {
+	out := []refusedView{}
+	for _, x := range r.Refused {
+		out = append(out, refusedView{Kind: x.Kind, Times: x.Times, AtLeast: x.Full(), What: x.What, often: x.Often()})
+	}
+	return out
 }
 
 func viewRun(p office.Paths, t *company.Task, r *company.Run, now time.Time) runView {
 	v := runView{
 		ID: r.ID, Role: r.Role, Task: t.ID, Subtask: r.Subtask, Status: "offered", Worker: r.Worker, Turns: r.Turns,
-		From: r.From, Head: r.Head, Summary: r.Summary, Error: r.Error, CostMicroUSD: cost(r.Spent), Tokens: r.Spent.Tokens, Files: []string{},
+		From: r.From, Head: r.Head, Summary: r.Summary, Error: r.Error, CostMicroUSD: cost(r.Spent), Tokens: r.Spent.Tokens, Files: []string{}, Refused: viewRefused(r),
 	}
 	if !r.Claimed.IsZero() {
 		at := r.Claimed.UTC()

@@ -157,6 +157,8 @@ func (t *Task) checkRuns() error {
 			return broken("run %s has ended and holds money", id)
 		case !r.Reserved.sane() || !r.Spent.sane():
 			return broken("run %s holds or has spent less than nothing", id)
+		case len(r.Refused) > MaxRefusedKinds || slices.ContainsFunc(r.Refused, func(x Refused) bool { return x.Events > MaxRefusedEvents || x.Times < x.Events }):
+			return broken("run %s has more refused accesses than are kept", id)
 		}
 		spent = spent.Add(r.Spent)
 	}

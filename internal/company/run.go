@@ -42,6 +42,7 @@ type Run struct {
 	Result   Hash      `json:"result,omitempty"`  // result.json
 	Summary  string    `json:"summary,omitempty"`
 	Error    string    `json:"error,omitempty"`
+	Refused  []Refused `json:"refused,omitempty"` // what it reached for and did not get
 }
 
 // Lasted is how long the run took from its newest claim to its end, or until

@@ -2,6 +2,8 @@ package company
 
 import (
 	"slices"
+	"strings"
+	"unicode"
 )
 
 // Witness sees every event of a ledger, in order, with the state before and
@@ -51,6 +53,7 @@ type witnessedRun struct {
 	ended    bool
 	fence    uint64
 	reserved Amount
+	refused  map[string]int // events by kind
 }
 
 // Replay folds a ledger into a state with a witness beside it, and checks the
@@ -319,6 +322,8 @@ func (w *Witness) seeRun(t *witnessed, d Data, e Event) error {
 			})
 			t.changes[e.Subtask] = d.Changes
 		}
+	case *AccessRefused:
+		return r.seeRefused(d, e)
 	case *DependencyLookedUp:
 		if r == nil || !r.held {
 			return broken("event %d: %s looks a name up in nobody's hands", e.Seq, e.Run)
@@ -349,6 +354,27 @@ func (w *Witness) seeRun(t *witnessed, d Data, e Event) error {
 		r.reserved = r.reserved.Sub(d.Back)
 	case *BudgetRaised:
 		t.cap = t.cap.Raise(d.By)
+	}
+	return nil
+}
+
+// seeRefused: what an agent tried is told of a run that somebody has worked in,
+// in plain words, and not without end.
+func (r *witnessedRun) seeRefused(d *AccessRefused, e Event) error {
+	if r == nil || r.fence == 0 {
+		return broken("event %d: %s reached for something before anybody worked in it", e.Seq, e.Run)
+	}
+	if r.refused == nil {
+		r.refused = map[string]int{}
+	}
+	r.refused[d.Of]++
+	switch {
+	case d.Times < 1 || !kindOfRefusal(d.Of):
+		return broken("event %d: a refused access of kind %q, %d times", e.Seq, d.Of, d.Times)
+	case r.refused[d.Of] > MaxRefusedEvents || len(r.refused) > MaxRefusedKinds:
+		return broken("event %d: %s fills the ledger with refused accesses", e.Seq, e.Run)
+	case len(d.What) > MaxRefusedText || strings.ContainsFunc(d.What, func(c rune) bool { return !unicode.IsPrint(c) }):
+		return broken("event %d: what was refused is no plain line: %q", e.Seq, d.What)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ type knobs struct {
 	Overlap, Protected, Greedy, GiveUp int
 	Reject, Restart, Stop, Pause       int
 	Cancel, Hostile, Fails, Sleep      int
-	Deps                               int
+	Deps, Refused                      int
 	RedBase, Absent                    int // of the checks of the base
 }
 

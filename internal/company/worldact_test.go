@@ -2,6 +2,7 @@ package company
 
 import (
 	"fmt"
+	"strings"
 )
 
 // act does a piece of what is due.
@@ -83,6 +84,9 @@ func (w *world) carry(t *Task, r *Run) {
 		w.dependency(t, r, fence)
 		return
 	}
+	if w.k.Refused > 0 && w.chance(w.k.Refused) {
+		w.refuse(r)
+	}
 	if w.chance(3) {
 		w.send(string(r.ID), Release{Run: r.ID, Fence: fence, Why: "the lease was lost"})
 		return
@@ -107,6 +111,17 @@ func (w *world) carry(t *Task, r *Run) {
 		w.review(t, &end, t.Subtask(r.Subtask))
 	}
 	w.send(string(r.ID), end)
+}
+
+// refuse has a run reach for what it may not have, perhaps many times.
+func (w *world) refuse(r *Run) {
+	kinds := []string{"push", "path", "outside", "header"}
+	for range 1 + w.rng.IntN(4) {
+		w.send(Company, NoteRefused{
+			Run: r.ID, Kind: kinds[w.rng.IntN(len(kinds))], Times: 1 + w.rng.IntN(3),
+			What: strings.Repeat([]string{"a\x1b[2J", "é", "\u202e", "\xff", "x y"}[w.rng.IntN(5)], 1+w.rng.IntN(200)),
+		})
+	}
 }
 
 // dependency asks for a package, or adds one whatever was answered.

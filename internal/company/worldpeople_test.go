@@ -112,6 +112,8 @@ func (w *world) intruder() {
 		AddDependency{Run: run, Fence: fence, Wanted: Dependency{Ecosystem: "npm", Name: "x"}, Version: "1"},
 		LookUpDependency{Run: run, Fence: fence, Dependency: Dependency{Ecosystem: "npm", Name: "x"}},
 		AskDependency{Run: run, Fence: fence, Dependency: Dependency{Ecosystem: "npm", Name: "x"}},
+		NoteRefused{Run: run, Kind: "path", What: "of somebody else", Times: w.rng.IntN(3)},
+		NoteRefused{Run: run, Kind: []string{"", "PATH", strings.Repeat("a", 1+w.rng.IntN(40))}[w.rng.IntN(3)], Times: 1},
 	}
 	w.bring(sent{"", "nobody", all[w.rng.IntN(len(all))]})
 }

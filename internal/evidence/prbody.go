@@ -19,7 +19,7 @@ type section func(t *company.Task, o PROptions) string
 // prSections are the parts of a pull request's text, in the order in which
 // somebody who reviews asks for them.
 var prSections = []section{
-	prSummary, prFollowUps, prSubtasks, prEvidence, prDependencies, prGates, prReview, prCost, prReproduce, prPlan,
+	prSummary, prFollowUps, prSubtasks, prEvidence, prDependencies, prRefused, prGates, prReview, prCost, prReproduce, prPlan,
 }
 
 // PROptions are what the text depends on besides the task.

@@ -48,6 +48,27 @@ func TestPRBody(t *testing.T) {
 	}
 }
 
+// What was refused is in the text by its kind, with how often, and nothing of
+// an attacker's words.
+func TestPRBodyRefused(t *testing.T) {
+	task := body()
+	if text := PRBody(task, PROptions{}); strings.Contains(text, "Refused") {
+		t.Error("nothing was refused")
+	}
+	task.Runs["t12-01.1"] = &company.Run{ID: "t12-01.1", Fence: 7, Refused: []company.Refused{
+		{Kind: "path", Times: 12_345, Events: company.MaxRefusedEvents, What: "/etc/shadow|<b>` @admin"}, {Kind: "push", Times: 1, Events: 1, What: "a big file"},
+	}}
+	text := PRBody(task, PROptions{})
+	for _, want := range []string{"## Refused accesses", "- t12-01.1: path at least 12345 times, push 1 time\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "shadow") {
+		t.Errorf("an attacker's words stand in\n%s", text)
+	}
+}
+
 // What was added is in the text, inert; follow-ups keep what came before them.
 func TestPRBodyDependencies(t *testing.T) {
 	task, before := body(), body()

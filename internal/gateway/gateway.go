@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"company/internal/company"
@@ -45,7 +44,7 @@ type Config struct {
 	Registries http.Handler  // the mirrors of package registries; nil: none are served
 	Log        *gitops.OpLog // git.log of the run; nil: the store's
 	Logger     *slog.Logger
-	OnSecurity func(Event) // called from many goroutines; must be quick
+	OnSecurity func(Event) // called from many goroutines, of every event
 }
 
 // Gateway serves one run. It is an http.Handler; Serve adds the checks that
@@ -56,8 +55,6 @@ type Gateway struct {
 	slots  chan struct{}
 	ctx    context.Context // ends all requests
 	cancel context.CancelFunc
-
-	told atomic.Int64 // security events
 
 	mu      sync.Mutex
 	closed  bool
@@ -148,29 +145,12 @@ func (g *Gateway) enter() bool {
 	return true
 }
 
-// toldEach is how many events of a run are told one by one. After that only
-// the powers of ten are: whoever makes thousands of bad requests must not fill
-// the president's screen and the host's disk with them.
-const toldEach = 64
-
+// security reports an event. How many of them people are told of is their
+// listener's to bound.
 func (g *Gateway) security(kind, detail string) {
-	if n := g.told.Add(1); n > toldEach {
-		if !powerOfTen(n) {
-			return
-		}
-		detail = fmt.Sprintf("%s (event %d of this run; most are no longer told)", detail, n)
-	}
-	g.cfg.Logger.WarnContext(g.ctx, "refused a request out of the container", "run_id", g.cfg.Run, "kind", kind, "detail", detail)
 	if g.cfg.OnSecurity != nil {
 		g.cfg.OnSecurity(Event{Run: g.cfg.Run, Kind: kind, Detail: detail})
 	}
-}
-
-func powerOfTen(n int64) bool {
-	for n >= 10 && n%10 == 0 {
-		n /= 10
-	}
-	return n == 1
 }
 
 // ServeHTTP answers one request.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -194,6 +195,42 @@ func TestCloneAndPush(t *testing.T) {
 	if out, err := tryGit(b.clone, "", "fetch", "origin"); err == nil {
 		t.Errorf("a closed gateway answered: %s", out)
 	}
+}
+
+// What git's own checks refuse before anybody is asked is an event too, once;
+// a push that changes nothing is none.
+func TestObjectsThatGitRefuses(t *testing.T) {
+	b := setup(t, nil)
+	blob := mustGit(t, b.clone, "rev-parse", "HEAD:README")
+	raw := fmt.Sprintf("100644 .git\x00%s", string(must(hex.DecodeString(blob))))
+	file := filepath.Join(t.TempDir(), "tree")
+	if err := os.WriteFile(file, []byte(raw), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tree := mustGit(t, b.clone, "hash-object", "-t", "tree", "-w", "--literally", file)
+	commit := mustGit(t, b.clone, "commit-tree", tree, "-m", "x")
+	out, err := tryGit(b.clone, "", "push", "origin", commit+":refs/heads/agent/t1-01-x")
+	if err == nil {
+		t.Fatalf("accepted: %s", out)
+	}
+	b.mu.Lock()
+	if len(b.events) != 1 || b.events[0].Kind != "push" || !strings.Contains(b.events[0].Detail, "hasDotgit") {
+		t.Errorf("%+v\n%s", b.events, out)
+	}
+	b.mu.Unlock()
+	b.kinds()
+	mustGit(t, b.clone, "push", "-q", "origin", "HEAD:refs/heads/agent/t1-01-ok")
+	mustGit(t, b.clone, "push", "-q", "origin", "HEAD:refs/heads/agent/t1-01-ok")
+	if k := b.kinds(); k != "" {
+		t.Errorf("events of a good push: %s", k)
+	}
+}
+
+func must(b []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return b
 }
 
 // T8: a run pushes branches of its own ticket, and its own checkpoint.

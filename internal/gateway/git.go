@@ -74,14 +74,27 @@ func (g *Gateway) pack(ctx context.Context, w http.ResponseWriter, r *http.Reque
 		g.refuse(w, http.StatusUnsupportedMediaType, "header", fmt.Sprintf("content encoding %.50q is not understood", enc))
 		return
 	}
+	reported := false
 	err := g.cfg.Quarantine.Pack(ctx, gitops.PackRequest{
 		Service: service, In: in, Out: out, Judge: g.judge,
-		Refused: func(err error) { g.security("push", err.Error()) },
+		Refused: func(err error) { reported = true; g.refusedPush(err) },
 	})
-	if errors.Is(err, errTooLong) {
+	switch {
+	case errors.Is(err, errTooLong):
 		g.security("body", err.Error())
+	case service == gitops.ReceivePack && !reported:
+		g.refusedPush(err)
 	}
 	out.finish(g, err)
+}
+
+// refusedPush reports a push that was refused for what is in it. That the host
+// could not take one, or its client went away, is no attempt.
+func (g *Gateway) refusedPush(err error) {
+	switch company.CodeOf(err) {
+	case company.EObjects, company.EProtected, company.EInvalid:
+		g.security("push", err.Error())
+	}
 }
 
 // mayUse bars pushes where the run only reads.

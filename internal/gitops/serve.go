@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -129,10 +130,13 @@ func (q *Quarantine) receive(ctx context.Context, c call, req PackRequest) error
 	}
 	c.extra = []*os.File{askW, answerR}
 	ctx, cancel := context.WithCancel(ctx)
+	sent, said := &opening{Reader: req.In}, &opening{Writer: req.Out}
+	req.In, req.Out = sent, said
 	var wg sync.WaitGroup
+	asked := false
 	wg.Go(func() {
 		defer func() { _ = errors.Join(askR.Close(), answerW.Close()) }()
-		q.answer(ctx, askR, answerW, req)
+		asked = q.answer(ctx, askR, answerW, req)
 	})
 	unblock := context.AfterFunc(ctx, func() { _ = askR.SetDeadline(time.Now()) })
 	err = q.serve(ctx, c, req, func() { _ = errors.Join(askW.Close(), answerR.Close()) })
@@ -141,8 +145,51 @@ func (q *Quarantine) receive(ctx context.Context, c call, req PackRequest) error
 	cancel()
 	wg.Wait()
 	unblock()
+	if err == nil && !asked && sent.asks() && req.Refused != nil {
+		req.Refused(company.E(company.EObjects, "git does not take what was pushed").Because(said.why()))
+	}
 	return err
 }
+
+// opening is the beginning of a stream, kept while it is copied.
+type opening struct {
+	io.Reader
+	io.Writer
+	head []byte
+}
+
+const maxOpening = 8 << 10
+
+func (o *opening) keep(p []byte) { o.head = append(o.head, p[:min(len(p), maxOpening-len(o.head))]...) }
+
+func (o *opening) Read(p []byte) (int, error) {
+	n, err := o.Reader.Read(p)
+	o.keep(p[:n])
+	return n, err
+}
+
+func (o *opening) Write(p []byte) (int, error) {
+	o.keep(p)
+	return o.Writer.Write(p)
+}
+
+// Close closes what is read, where that can be closed.
+func (o *opening) Close() error {
+	if c, ok := o.Reader.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// asks says whether a push wants a reference changed: it does not begin with
+// the end of its list. Where git then calls no hook, it has refused by itself:
+// objects that its own checks do not let pass, most of all.
+func (o *opening) asks() bool { return len(o.head) > 4 && string(o.head[:4]) != "0000" }
+
+var gitRefuses = regexp.MustCompile(`(?:error|fatal|unpack)[: ][^\n]*`)
+
+// why is git's first word against a push.
+func (o *opening) why() string { return Mask(oneLine(string(gitRefuses.Find(o.head)))) }
 
 // serve runs the pack process; started is called once it has its files.
 func (q *Quarantine) serve(ctx context.Context, c call, req PackRequest, started func()) error {
@@ -210,11 +257,12 @@ func (q *Quarantine) sweep() {
 	}
 }
 
-// answer reads the hook's question, judges, and writes one line.
-func (q *Quarantine) answer(ctx context.Context, ask io.Reader, reply io.Writer, req PackRequest) {
+// answer reads the hook's question, judges, and writes one line. It says
+// whether there was one.
+func (q *Quarantine) answer(ctx context.Context, ask io.Reader, reply io.Writer, req PackRequest) (asked bool) {
 	objects, updates, err := readPush(ask)
 	if err == nil && objects == "" && updates == nil {
-		return // the hook was never started
+		return false // the hook was never started
 	}
 	if err == nil {
 		err = q.judge(ctx, objects, updates, req)
@@ -227,11 +275,12 @@ func (q *Quarantine) answer(ctx context.Context, ask io.Reader, reply io.Writer,
 			line += "; " + e.Hint
 		}
 		line = oneLine(line)
-		if req.Refused != nil {
+		if req.Refused != nil && ctx.Err() == nil { // a client that went away was refused nothing
 			req.Refused(err)
 		}
 	}
 	_, _ = io.WriteString(reply, line+"\n")
+	return true
 }
 
 // judge is the whole decision on one push.

@@ -132,6 +132,16 @@ func Describe(e company.Event, t *company.Task) Item {
 		it.Text, it.Mark = fmt.Sprintf("pull request #%d: %s into %s", d.Number, d.Branch, d.Base), Done
 	case *company.PRSettled:
 		it.Text, it.Mark = "pull request "+string(d.State), Done
+	case *company.AccessRefused:
+		it.Text, it.Mark = "refused "+d.Of+": "+agent.CleanLine(d.What, 200), Failed
+		if d.Times > 1 {
+			it.Text += fmt.Sprintf(" (the last of %d)", d.Times)
+		}
+	case *company.DeliveryHeld:
+		it.Text, it.Mark = "not pushed: "+agent.CleanLine(d.Doubts[0].Says, 200), Stalled
+		if n := len(d.Doubts) - 1; n > 0 {
+			it.Text += fmt.Sprintf(" (and %d more)", n)
+		}
 	case *company.DependencyLookedUp:
 		it.Text = "a registry is asked for " + agent.CleanLine(d.Ecosystem+" "+d.Name, 200)
 	case *company.DependencyAdded:

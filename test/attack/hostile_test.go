@@ -165,6 +165,7 @@ func TestHostileWorkers(t *testing.T) {
 	t.Run("cheats", func(t *testing.T) { judgeCheats(t, staff, h) })
 	t.Run("quoted", func(t *testing.T) { judgeQuotes(t, staff) })
 	t.Run("secrets", func(t *testing.T) { judgeSecrets(t, staff, h, r, secret) })
+	t.Run("remembered", func(t *testing.T) { judgeRemembered(t, h, r.Stderr) })
 	t.Run("delivered", func(t *testing.T) {
 		if got := h.Git(h.Origin, "rev-parse", "main"); got != base {
 			t.Errorf("main moved to %s", got)

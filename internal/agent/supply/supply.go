@@ -138,13 +138,16 @@ func (r *Run) Close(ctx context.Context) {
 
 func (r *Run) serves() bool { return r != nil && r.store != nil }
 
-// Handler serves the registries to the run; nil where none are served.
-func (r *Run) Handler() http.Handler {
+// Handler serves the registries to the run; nil where none are served. denied is
+// told, from many goroutines, what of a registry the run asked for and may not
+// have.
+func (r *Run) Handler(denied func(what string)) http.Handler {
 	if !r.serves() {
 		return nil
 	}
 	return r.store.Serve(registry.Access{
-		Policy: r.policy, MaxRequests: maxRequests, MaxBytes: maxBytes, Fetched: r.fetched, Refused: r.refused,
+		Policy: r.policy, MaxRequests: maxRequests, MaxBytes: maxBytes, Fetched: r.fetched,
+		Refused: func(f registry.Fetch) { denied(r.refused(f)) },
 	})
 }
 
@@ -189,17 +192,18 @@ func (r *Run) fetched(f registry.Fetch) {
 	r.record(fmt.Sprintf("%s %s (%d bytes)", from, f.Dependency, f.Bytes), !f.Cached)
 }
 
-func (r *Run) refused(f registry.Fetch) {
+// refused notes a refusal and says what was refused.
+func (r *Run) refused(f registry.Fetch) string {
 	what := "a request"
 	if f.Dependency.Name != "" {
 		what = f.Dependency.String()
 	}
 	// The text is for an agent; for people the name is enough.
-	line := "refused " + what
 	if f.Dependency.Name == "" {
-		line += ": " + f.Why
+		what += ": " + f.Why
 	}
-	r.record(line, false)
+	r.record("refused "+what, false)
+	return what
 }
 
 // entry is one line of fetched.log.

@@ -141,7 +141,7 @@ func requireAnswer(t *testing.T, r *Run, name, version string, refused bool, wor
 func get(t *testing.T, r *Run, path string) (int, string) {
 	t.Helper()
 	w := httptest.NewRecorder()
-	r.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://127.0.0.1:8377"+path, nil))
+	r.Handler(func(string) {}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://127.0.0.1:8377"+path, nil))
 	return w.Code, w.Body.String()
 }
 
@@ -264,7 +264,7 @@ func TestPresidentIsAsked(t *testing.T) {
 func TestOff(t *testing.T) {
 	var o *Office
 	r, err := o.Open(t.Context(), Order{})
-	if err != nil || r.Handler() != nil || r.Environment() != nil || r.Prepared() != "" {
+	if err != nil || r.Handler(nil) != nil || r.Environment() != nil || r.Prepared() != "" {
 		t.Errorf("%+v %v", r, err)
 	}
 	requireAnswer(t, r, "p1", "", true, "container.deps: off")

@@ -22,8 +22,6 @@ func (b *Bench) Reading() []agent.Tool { return hands.Reading(b.hands()) }
 
 func (b *Bench) hands() hands.Config {
 	return hands.Config{Toolbox: b.Tools, CommandTimeout: b.shop.CommandTimeout, Security: func(d hands.Denial) {
-		if b.shop.Security != nil {
-			b.shop.Security(b.order.Run, d.Tool+": "+d.Reason) // WRK-4
-		}
+		b.refusals.note(string(d.Kind), d.Tool+": "+d.Reason) // WRK-4
 	}}
 }

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"company/internal/agent"
@@ -47,11 +48,13 @@ type Shop struct {
 	// toolbox's own, negative: none.
 	StopGrace time.Duration
 	Logger    *slog.Logger
-	// Security is told of what a container tried and was refused. It may be nil.
-	Security func(run company.RunID, what string)
+	// Security is told of what a container tried and was refused, from many
+	// goroutines. It may be nil.
+	Security func(Refusal)
 
-	rack rack
-	port int // of the gateway inside; 0: gatewayPort
+	rack    rack
+	benches atomic.Uint64 // that were set up so far
+	port    int           // of the gateway inside; 0: gatewayPort
 }
 
 // Order says what a bench is for.
@@ -95,6 +98,7 @@ type Bench struct {
 	quarantine *gitops.Quarantine
 	box        *box
 	gateway    *gateway.Gateway
+	refusals   *refusals
 	serving    sync.WaitGroup
 	closed     sync.Once
 }
@@ -105,7 +109,7 @@ func (s *Shop) Open(ctx context.Context, o Order) (_ *Bench, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bench{shop: s, order: o}
+	b := &Bench{shop: s, order: o, refusals: s.refusals(o)}
 	if b.quarantine, err = s.Git.Quarantine(gitops.WithLog(ctx, o.Log), o.Mirror, o.Run, o.Base, o.Extra); err != nil {
 		return nil, err
 	}
@@ -122,12 +126,8 @@ func (s *Shop) Open(ctx context.Context, o Order) (_ *Bench, err error) {
 	b.Tools = b.box.tools
 	b.gateway, err = gateway.New(gateway.Config{
 		Quarantine: b.quarantine, Run: o.Run, Ticket: ticket, ReadOnly: o.ReadOnly, Log: o.Log, Logger: s.Logger,
-		Registries: o.Supply.Handler(),
-		OnSecurity: func(e gateway.Event) {
-			if s.Security != nil {
-				s.Security(o.Run, e.Kind+": "+e.Detail)
-			}
-		},
+		Registries: o.Supply.Handler(func(what string) { b.refusals.note("registry", what) }),
+		OnSecurity: func(e gateway.Event) { b.refusals.note(e.Kind, e.Detail) },
 	})
 	if err != nil {
 		return nil, err
@@ -206,5 +206,6 @@ func (b *Bench) Close(ctx context.Context) {
 			b.box.close(ctx, b.shop)
 		}
 		b.serving.Wait()
+		b.refusals.close()
 	})
 }
