@@ -214,6 +214,7 @@ func TestWaitingRunGivesBack(t *testing.T) {
 // and help nobody: the run would wait for good.
 func TestRaiseMustRaise(t *testing.T) {
 	s := tell(t, Settings{Cap: Amount{MicroUSD: NoCap, Tokens: 10}})
+	s.refused(EInvalid, RaiseBudget{Task: s.id, By: Amount{MicroUSD: 5}})
 	run := NewRunID(s.id, "", Manager, 1)
 	fence := s.claim(run)
 	s.must(string(run), Reserve{Run: run, Fence: fence, One: Amount{Tokens: 500}})

@@ -48,6 +48,9 @@ func TestBadMutantsAreSaid(t *testing.T) {
 			t.Errorf("two mutants are called %q", m.name)
 		}
 		seen[m.name] = true
+		if _, err := m.lay(dir, 0); err != nil {
+			t.Errorf("%s: %v", m.name, err)
+		}
 		if m.short {
 			short++
 		}
