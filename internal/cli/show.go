@@ -69,20 +69,23 @@ func viewOf(s *company.State, paths office.Paths, id string, now time.Time) (kin
 // wholeView is a task with everything in it.
 type wholeView struct {
 	taskView
-	NeedsYou  []approvalView             `json:"needs_you"`
-	Questions []approvalView             `json:"questions"` // answered
-	Why       string                     `json:"plan_why,omitempty"`
-	Plan      []subtaskView              `json:"plan"`
-	Runs      []runView                  `json:"runs"` // that belong to no subtask
-	Gates     []company.GateCommand      `json:"gates"`
-	Baseline  []checkView                `json:"baseline"`  // what the gates say of the base
-	KnownRed  []string                   `json:"known_red"` // what was red in it
-	Gate      *gateView                  `json:"gate"`
-	Review    *company.Review            `json:"review"`
-	Failures  map[string]company.Failure `json:"failures"`
-	Added     []company.Dependency       `json:"dependencies"` // beyond the base's lock files
-	LookedUp  []company.Dependency       `json:"looked_up"`    // names that went out to registries
-	paths     office.Paths               `json:"-"`
+	NeedsYou  []approvalView        `json:"needs_you"`
+	Questions []approvalView        `json:"questions"` // answered
+	Why       string                `json:"plan_why,omitempty"`
+	Plan      []subtaskView         `json:"plan"`
+	Runs      []runView             `json:"runs"` // that belong to no subtask
+	Gates     []company.GateCommand `json:"gates"`
+	Baseline  []checkView           `json:"baseline"`  // what the gates say of the base
+	KnownRed  []string              `json:"known_red"` // what was red in it
+	Gate      *gateView             `json:"gate"`
+	Review    *company.Review       `json:"review"`
+	// ReviewOf is the only ticket of the task, where its review holds for the
+	// whole.
+	ReviewOf company.SubtaskID          `json:"review_of,omitempty"`
+	Failures map[string]company.Failure `json:"failures"`
+	Added    []company.Dependency       `json:"dependencies"` // beyond the base's lock files
+	LookedUp []company.Dependency       `json:"looked_up"`    // names that went out to registries
+	paths    office.Paths               `json:"-"`
 }
 
 func viewWhole(s *company.State, p office.Paths, t *company.Task, now time.Time) wholeView {
@@ -91,6 +94,9 @@ func viewWhole(s *company.State, p office.Paths, t *company.Task, now time.Time)
 		Plan: []subtaskView{}, Runs: []runView{}, Gates: []company.GateCommand{}, Baseline: viewBaseline(t.Baseline),
 		KnownRed: append([]string{}, t.KnownRed()...), Gate: viewGate(t.Gate), Review: t.Review.Last,
 		Failures: t.Failures, paths: p,
+	}
+	if sub := t.CarriedFrom(); sub != nil {
+		v.ReviewOf = sub.ID
 	}
 	v.Added = append([]company.Dependency{}, t.Dependencies...)
 	v.LookedUp = append([]company.Dependency{}, t.LookedUp...)
@@ -188,7 +194,11 @@ func (v wholeView) text() string {
 		fmt.Fprintf(&b, "\nGATES  of the whole, on %s\n%s", v.Gate.Head.Short(), v.Gate.text())
 	}
 	if v.Review != nil {
-		fmt.Fprintf(&b, "\nREVIEW  of the whole\n%s", reviewText(v.Review))
+		of := "of the whole"
+		if v.ReviewOf != "" {
+			of = "of " + string(v.ReviewOf) + ", which holds for the whole: it is the only ticket, and merged the same tree"
+		}
+		fmt.Fprintf(&b, "\nREVIEW  %s\n%s", of, reviewText(v.Review))
 	}
 	if v.PR != nil {
 		fmt.Fprintf(&b, "\nPULL REQUEST  #%d, %s: company pr show %d\n", v.PR.Number, v.PR.State, v.PR.Number)

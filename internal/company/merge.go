@@ -33,9 +33,12 @@ type MergeTested struct {
 	Head    OID
 	Onto    OID
 	Tree    OID
-	Result  GateResult
-	Overlap bool   // the base moved, since the review, in a file of the diff
-	Message string // of the merge commit
+	// HeadTree is the tree of Head by itself. Where it is Tree, the merge adds
+	// nothing to what the reviewer saw.
+	HeadTree OID
+	Result   GateResult
+	Overlap  bool   // the base moved, since the review, in a file of the diff
+	Message  string // of the merge commit
 }
 
 func (c MergeTested) decide(s *State, m Meta) ([]Event, error) {
@@ -63,7 +66,7 @@ func (c MergeTested) decide(s *State, m Meta) ([]Event, error) {
 		return nil, err
 	}
 	return []Event{verdict, m.event(t.ID, sub.ID, "", &MergeIntended{
-		Subtask: sub.ID, Head: c.Head, Onto: c.Onto, Tree: c.Tree, Message: c.Message,
+		Subtask: sub.ID, Head: c.Head, Onto: c.Onto, Tree: c.Tree, HeadTree: c.HeadTree, Message: c.Message,
 	})}, nil
 }
 
@@ -110,12 +113,13 @@ func (d *MergeGated) apply(s *State, e Event) {
 // MergeIntended says what is about to be merged. The merge commit takes its
 // date from this event, so that doing it again makes the same commit.
 type MergeIntended struct {
-	Subtask SubtaskID `json:"subtask"`
-	Head    OID       `json:"head"`
-	Onto    OID       `json:"onto"`
-	Tree    OID       `json:"tree"`
-	Message string    `json:"message"`
-	At      time.Time `json:"at,omitzero"` // of the event; set when it is applied
+	Subtask  SubtaskID `json:"subtask"`
+	Head     OID       `json:"head"`
+	Onto     OID       `json:"onto"`
+	Tree     OID       `json:"tree"`
+	HeadTree OID       `json:"head_tree,omitempty"` // of Head by itself
+	Message  string    `json:"message"`
+	At       time.Time `json:"at,omitzero"` // of the event; set when it is applied
 }
 
 var _ = kind[MergeIntended]()
@@ -209,7 +213,11 @@ func (c Merged) decide(s *State, m Meta) ([]Event, error) {
 			return nil, nil // a late repeat of an earlier merge says nothing about this one
 		}
 	}
-	return []Event{m.event(t.ID, t.Intent.Subtask, "", &MergeDone{Commit: c.Commit})}, nil
+	out := []Event{m.event(t.ID, t.Intent.Subtask, "", &MergeDone{Commit: c.Commit})}
+	if t.approvalCarries() {
+		out = append(out, m.event(t.ID, t.Intent.Subtask, "", &ReviewCarried{From: t.Intent.Head, Head: c.Commit}))
+	}
+	return out, nil
 }
 
 // MergeDone completes a subtask.

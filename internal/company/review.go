@@ -59,6 +59,9 @@ type Review struct {
 	Verdict  string    `json:"verdict"`
 	Findings []Finding `json:"findings,omitempty"`
 	Evidence []string  `json:"evidence,omitempty"` // per acceptance criterion, what shows it
+	// Whole says that the reviewer of a task's only ticket had the president's
+	// instruction, and judged the diff by that too.
+	Whole bool `json:"whole,omitempty"`
 }
 
 var _ = kind[Review]()
@@ -154,6 +157,52 @@ func (r *Review) apply(s *State, e Event) {
 		return
 	}
 	sub.again("The reviewer requests changes:\n" + describe(r.blocking()))
+}
+
+// JudgesWhole says whether the reviewer of a ticket is to judge the president's
+// instruction too: it is the only ticket, so that nobody else needs to.
+func (t *Task) JudgesWhole() bool { return t.Settings.Rules >= 2 && len(t.Subtasks) == 1 }
+
+// approvalCarries says whether the merge that is about to be done makes the
+// whole of what the reviewer of the only ticket approved: by the instruction
+// too, on the task's base, the very tree.
+func (t *Task) approvalCarries() bool {
+	in := t.Intent
+	if !t.JudgesWhole() || in.HeadTree != in.Tree || in.Onto != t.Prepared.Base.OID {
+		return false
+	}
+	r := t.Subtasks[0].Review.Last
+	return r != nil && r.Whole && r.Verdict == Approve && r.Head == in.Head && r.Onto == in.Onto
+}
+
+// ReviewCarried has the approval of a task's only ticket hold for the whole: the
+// merge made the tree that was approved, and by the instruction too.
+type ReviewCarried struct {
+	From OID `json:"from"` // the ticket's head, that was approved
+	Head OID `json:"head"` // of the integration branch
+}
+
+var _ = kind[ReviewCarried]()
+
+// Kind is the event's name.
+func (*ReviewCarried) Kind() string { return "review.carried" }
+func (d *ReviewCarried) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	r := *t.Subtask(e.Subtask).Review.Last
+	r.Head = d.Head
+	t.Review.Last = &r
+}
+
+// CarriedFrom is the ticket whose approval holds for the whole, or nil.
+func (t *Task) CarriedFrom() *Subtask {
+	if r := t.Review.Last; r != nil && r.Whole {
+		for _, sub := range t.Subtasks {
+			if sub.Merged == r.Head {
+				return sub
+			}
+		}
+	}
+	return nil
 }
 
 func describe(fs []Finding) string {

@@ -40,8 +40,9 @@ type Settings struct {
 }
 
 // currentRules: since 1 a check that cannot be read needs the president's
-// leave, and so does a change of code of others.
-const currentRules = 1
+// leave, and so does a change of code of others. Since 2 the approval of a
+// task's only ticket holds for the whole.
+const currentRules = 2
 
 // WithDefaults fills what is zero with the numbers of the design. Where none
 // is a wish too, it is said with a negative number.

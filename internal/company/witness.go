@@ -29,11 +29,13 @@ type witnessed struct {
 	planned   RunID
 	waves     []int // by subtask: its wave
 	head      OID
-	trees     map[OID]OID     // by integration head: its tree
-	green     map[OID]bool    // trees with a good verdict
-	whole     map[OID]OID     // by integration head: the tree of its good verdict
-	reviewing map[OID]bool    // integration heads that were reviewed as a whole
-	approved  map[string]bool // (subtask, head) that stand approved or waived
+	trees     map[OID]OID        // by integration head: its tree
+	green     map[OID]bool       // trees with a good verdict
+	whole     map[OID]OID        // by integration head: the tree of its good verdict
+	reviewing map[OID]bool       // integration heads that were reviewed as a whole
+	approved  map[string]bool    // (subtask, head) that stand approved or waived
+	judged    map[string]*Review // approvals of tickets by (subtask, head)
+	carried   OID                // integration head that the approval of the only ticket is to hold for, next
 	merged    map[SubtaskID]OID
 	protected map[SubtaskID]bool     // its head changes paths that need the president
 	changes   map[SubtaskID][]Change // of its head
@@ -105,6 +107,9 @@ func (w *Witness) See(before *State, e Event, after *State) error {
 			return broken("event %d: %s is an orphan", e.Seq, e.Subtask) // SUB-9
 		}
 	}
+	if _, carries := d.(*ReviewCarried); t.carried != "" && !carries {
+		return broken("event %d: %s after the merge of the only ticket, whose approval holds for the whole", e.Seq, e.Kind)
+	}
 	for _, see := range []func(*witnessed, Data, Event) error{w.seePlan, w.seeRun, w.seeVerdict, w.seeMerge, w.seeEnd} {
 		if err := see(t, d, e); err != nil {
 			return err
@@ -146,7 +151,7 @@ func (w *Witness) seeOffice(d Data, e Event) error {
 		}
 		w.tasks[e.Task] = &witnessed{
 			settings: d.Settings, dryRun: d.DryRun, cap: d.Settings.Cap, trees: map[OID]OID{}, green: map[OID]bool{},
-			whole: map[OID]OID{}, reviewing: map[OID]bool{}, approved: map[string]bool{}, merged: map[SubtaskID]OID{},
+			whole: map[OID]OID{}, reviewing: map[OID]bool{}, approved: map[string]bool{}, judged: map[string]*Review{}, merged: map[SubtaskID]OID{},
 			protected: map[SubtaskID]bool{}, changes: map[SubtaskID][]Change{}, created: map[string]bool{}, added: map[Dependency]bool{}, lookedUp: map[Dependency]bool{}, runs: map[RunID]*witnessedRun{},
 		}
 	case *ApprovalOpened:
@@ -292,6 +297,9 @@ func (w *Witness) seeRun(t *witnessed, d Data, e Event) error {
 			t.runs[e.Run] = &witnessedRun{}
 		}
 	case *RunClaimed:
+		if d.Role == Reviewer && e.Subtask == "" && t.approved[" "+string(t.head)] {
+			return broken("event %d: %s is to review %s, which is approved", e.Seq, e.Run, t.head.Short())
+		}
 		if r == nil {
 			r = &witnessedRun{}
 			t.runs[e.Run] = r

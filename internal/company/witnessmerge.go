@@ -117,6 +117,12 @@ func (w *Witness) seeVerdict(t *witnessed, d Data, e Event) error {
 			return broken("event %d: approved in spite of a blocking finding", e.Seq)
 		}
 		t.approved[string(e.Subtask)+" "+string(d.Head)] = d.Verdict == Approve
+		t.judged[string(e.Subtask)+" "+string(d.Head)] = d
+	case *ReviewCarried:
+		if d.Head == "" || d.Head != t.carried || !t.approved[string(e.Subtask)+" "+string(d.From)] || t.merged[e.Subtask] != d.Head {
+			return broken("event %d: an approval of %s is taken for one of the whole", e.Seq, e.Subtask)
+		}
+		t.approved[" "+string(d.Head)], t.carried = true, ""
 	case *ReviewVoided:
 		for key := range t.approved {
 			if len(key) > len(e.Subtask) && key[:len(e.Subtask)+1] == string(e.Subtask)+" " {
@@ -172,9 +178,20 @@ func (w *Witness) seeMerge(t *witnessed, d Data, e Event) error {
 			t.created[c.Path] = t.created[c.Path] || c.Action == "created"
 		}
 		t.head, t.trees[d.Commit] = d.Commit, t.intent.Tree
+		if t.settings.Rules >= 2 && t.wholeJudged(t.intent) {
+			t.carried = d.Commit
+		}
 		t.intent = nil
 	}
 	return nil
+}
+
+// wholeJudged says whether a merge brings in just what the reviewer of the only
+// ticket approved, by the president's instruction too.
+func (t *witnessed) wholeJudged(in *MergeIntended) bool {
+	r := t.judged[string(in.Subtask)+" "+string(in.Head)]
+	return len(t.waves) == 1 && len(t.merged) == 1 && in.HeadTree == in.Tree && in.Onto == t.prepared.Base.OID &&
+		r != nil && r.Whole && r.Verdict == Approve && r.Onto == in.Onto
 }
 
 // seeEnd: a pull request, and completion, only of a head on which everything

@@ -195,13 +195,17 @@ func (w *world) plan() Plan {
 func (w *world) review(t *Task, end *EndRun, sub *Subtask) {
 	r := &Review{Head: t.Head, Onto: t.Head, Verdict: Approve, PatchID: "p", Evidence: []string{"the test"}}
 	if sub != nil {
-		r.Head = sub.Head
+		r.Head, r.Whole = sub.Head, t.JudgesWhole()
 	}
 	if w.chance(w.k.Finding) {
 		r.Verdict, r.Findings = RequestChanges, []Finding{{Severity: Blocking, File: "a.go", Line: 3, What: "off by one"}}
 	}
 	if w.chance(w.k.Hostile) {
-		switch w.rng.IntN(3) {
+		switch w.rng.IntN(5) {
+		case 3:
+			r.Whole = !r.Whole
+		case 4:
+			r.Onto = w.oid()
 		case 0:
 			r.Head = w.oid() // of some other head
 		case 1:
@@ -345,7 +349,11 @@ func (w *world) testMerge(t *Task, sub *Subtask) {
 		return
 	}
 	tree := w.tree(t.Head, sub.Head)
-	w.send(Company, MergeTested{Task: t.ID, Subtask: sub.ID, Head: sub.Head, Onto: t.Head, Tree: tree,
+	own := tree // where nothing else was merged, and the branch began where the task did
+	if t.Head != t.Prepared.Base.OID || w.chance(w.k.Overlap) {
+		own = w.oid()
+	}
+	w.send(Company, MergeTested{Task: t.ID, Subtask: sub.ID, Head: sub.Head, Onto: t.Head, Tree: tree, HeadTree: own,
 		Result: w.verdict(t, tree, !w.red[tree]), Overlap: w.chance(w.k.Overlap), Message: "merge"})
 }
 

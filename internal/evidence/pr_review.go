@@ -15,6 +15,9 @@ func prReview(t *company.Task, o PROptions) string {
 	b.WriteString("## Review guide\n\n")
 	if r := t.Review.Last; r != nil {
 		fmt.Fprintf(&b, "The company's reviewer said: %s of %s.\n", inert(r.Verdict), r.Head.Short())
+		if sub := t.CarriedFrom(); sub != nil {
+			fmt.Fprintf(&b, "That is the review of %s, the only ticket, by the instruction too; merged, it is the same tree.\n", sub.ID)
+		}
 		if t.Review.Waived == t.Head {
 			b.WriteString("Waived by the president.\n")
 		}

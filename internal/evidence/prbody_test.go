@@ -69,6 +69,19 @@ func TestPRBodyRefused(t *testing.T) {
 	}
 }
 
+// A review that was the only ticket's is told as what it is.
+func TestPRBodyOfOneReview(t *testing.T) {
+	task := body()
+	const says = "That is the review of t12-01, the only ticket"
+	if text := PRBody(task, PROptions{}); strings.Contains(text, says) {
+		t.Errorf("a review of the whole is said to be the ticket's\n%s", text)
+	}
+	task.Review.Last.Whole = true
+	if text := PRBody(task, PROptions{}); !strings.Contains(text, says) {
+		t.Errorf("no %q in\n%s", says, text)
+	}
+}
+
 // What was added is in the text, inert; follow-ups keep what came before them.
 func TestPRBodyDependencies(t *testing.T) {
 	task, before := body(), body()

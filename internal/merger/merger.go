@@ -64,8 +64,12 @@ func (g *Merger) Test(ctx context.Context, e company.Effect) (company.Command, e
 	if err != nil {
 		return nil, err
 	}
+	own, err := m.Tree(ctx, sub.Head)
+	if err != nil {
+		return nil, err
+	}
 	out := company.MergeTested{
-		Task: t.ID, Subtask: sub.ID, Head: sub.Head, Onto: t.Head, Tree: merged.Tree, Overlap: overlap,
+		Task: t.ID, Subtask: sub.ID, Head: sub.Head, Onto: t.Head, Tree: merged.Tree, HeadTree: own, Overlap: overlap,
 		Message: gitops.CommitMessage(string(sub.ID), "Merge: "+sub.Planned.Title),
 	}
 	out.Result, err = g.Runner.Judge(ctx, s, t, m, merged.Tree, string(sub.ID), func(check string) {

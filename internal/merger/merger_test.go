@@ -115,6 +115,9 @@ func TestMergeTwice(t *testing.T) {
 	if !tested.Result.Passed || !tested.Result.Cached || tested.Overlap || tested.Tree != tested.Result.Tree || tested.Onto != b.p.Base {
 		t.Fatalf("%+v", tested)
 	}
+	if tested.HeadTree != b.p.Tree(head) || tested.HeadTree != tested.Tree {
+		t.Errorf("the head's own tree is %s, and not %s, though nothing else was merged", tested.HeadTree, tested.Tree)
+	}
 	b.Must(tested)
 	first := b.do(b.merger.Merge, one).(company.Merged)
 	if b.ref() != first.Commit {
@@ -244,7 +247,7 @@ func TestOverlap(t *testing.T) {
 			}
 			b.judged(merged.Tree)
 			tested := b.do(b.merger.Test, two).(company.MergeTested)
-			if tested.Overlap != c.want || tested.Onto != first || tested.Tree != merged.Tree {
+			if tested.Overlap != c.want || tested.Onto != first || tested.Tree != merged.Tree || tested.HeadTree == tested.Tree {
 				t.Errorf("%+v", tested)
 			}
 			b.Must(tested)

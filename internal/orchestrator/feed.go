@@ -118,6 +118,8 @@ func Describe(e company.Event, t *company.Task) Item {
 				}
 			}
 		}
+	case *company.ReviewCarried:
+		it.Text, it.Mark = "the review of "+string(e.Subtask)+" holds for the whole: it is the only ticket, and merged the same tree", Done
 	case *company.ReviewVoided:
 		it.Text = "the base moved in a file of the diff: reviewed again"
 	case *company.MergeIntended:

@@ -32,20 +32,20 @@ func brief(t *company.Task, sub *company.Subtask, x subject) string {
 	var w strings.Builder
 	gate := t.Gate
 	if sub == nil {
-		fmt.Fprintf(&w, "# The whole of task %s\n\nAll its subtasks are merged. Do they add up to the instruction?\n\n## Instruction\n%s\n\n## Subtasks\n", t.ID, t.Instruction)
+		fmt.Fprintf(&w, "# The whole of task %s\n\nAll its subtasks are merged. Do they add up to the instruction?\n\n## Instruction\n%s\n%s\n## Subtasks\n", t.ID, t.Instruction, answered(x.answers))
 		for _, s := range t.Subtasks {
 			fmt.Fprintf(&w, "- %s %s\n%s", s.ID, s.Planned.Title, ticketOf(s))
 		}
 		w.WriteString(lastRound(t.Review.Last))
-		w.WriteString("\n## Acceptance criteria\n- the instruction is carried out\n")
 	} else {
 		gate = sub.Gate
-		fmt.Fprintf(&w, "# Ticket %s: %s\n\n%s\n\n## Acceptance criteria\n", sub.ID, sub.Planned.Title, sub.Planned.Description)
-		for _, c := range sub.Planned.AcceptanceCriteria {
-			fmt.Fprintf(&w, "- %s\n", c)
+		fmt.Fprintf(&w, "# Ticket %s: %s\n\n%s\n", sub.ID, sub.Planned.Title, sub.Planned.Description)
+		if x.whole {
+			w.WriteString("\n" + onlyTicket + "\n## Instruction\n" + t.Instruction + "\n" + answered(x.answers))
 		}
 		w.WriteString(lastRound(sub.Review.Last))
 	}
+	w.WriteString(criteriaText(t, sub))
 	if gate != nil {
 		w.WriteString("\n## Gates\n")
 		for _, c := range gate.Result.Checks {
@@ -90,6 +90,33 @@ func brief(t *company.Task, sub *company.Subtask, x subject) string {
 	w.WriteString("\n" + agent.Quote("diff", "", string(x.diff.Patch)))
 	if x.diff.Truncated {
 		w.WriteString("The diff is longer than this; read the files in the container.\n")
+	}
+	return w.String()
+}
+
+// onlyTicket tells the reviewer of a task's only ticket what nobody judges
+// after it.
+const onlyTicket = "This is the only ticket of the task, and nobody reviews the whole after you: your verdict is the one on the president's instruction too. What the instruction asks for and the ticket leaves out is blocking."
+
+// answered are the president's answers, which belong to the instruction.
+func answered(answers []*company.Approval) string {
+	var w strings.Builder
+	for _, a := range answers {
+		fmt.Fprintf(&w, "\nAsked: %s\nThe president answered: %s\n", a.Question, a.Text)
+	}
+	return w.String()
+}
+
+// criteriaText lists what evidence is to be named for.
+func criteriaText(t *company.Task, sub *company.Subtask) string {
+	var w strings.Builder
+	list := criteria(t, sub)
+	if strings.HasPrefix(list[len(list)-1], ofInstruction) {
+		w.WriteString("\nThe instruction stands among the acceptance criteria part by part. Of a part that asks for nothing, say so.\n")
+	}
+	w.WriteString("\n## Acceptance criteria\n")
+	for _, c := range list {
+		fmt.Fprintf(&w, "- %s\n", c)
 	}
 	return w.String()
 }

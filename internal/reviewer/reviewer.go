@@ -64,10 +64,12 @@ type subject struct {
 	flags            []string // what could keep tests from counting
 	writes           []company.Glob
 	patch            company.Hash
+	whole            bool                // the only ticket's: the verdict is the one on the task
+	answers          []*company.Approval // of the president
 }
 
 func (r *Reviewer) subject(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *company.Subtask, onto company.OID) (subject, error) {
-	x := subject{head: t.Head, onto: onto, from: t.Prepared.Base.OID}
+	x := subject{head: t.Head, onto: onto, from: t.Prepared.Base.OID, whole: sub != nil && t.JudgesWhole()}
 	var err error
 	if sub != nil {
 		x.head = sub.Head
@@ -132,13 +134,10 @@ func (r *Reviewer) review(ctx context.Context, s *session.Session, t *company.Ta
 		return company.EndRun{}, err
 	}
 	defer bench.Close(ctx)
-	criteria := []string{"the instruction is carried out"}
-	if sub != nil {
-		criteria = sub.Planned.AcceptanceCriteria
-	}
+	x.answers = r.Desk.View().Clarifications(t.ID)
 	out, err := s.Converse(ctx, session.Talk{
 		System: system, Title: title(t, sub), Brief: brief(t, sub, x),
-		Tools: append(bench.Reading(), submit(x, len(criteria))),
+		Tools: append(bench.Reading(), submit(x, len(criteria(t, sub)))),
 	})
 	if err != nil {
 		return company.EndRun{}, err
@@ -188,12 +187,12 @@ func submit(x subject, criteria int) agent.Tool {
 			if err := json.Unmarshal(args, &v); err != nil {
 				return agent.Result{Text: err.Error(), IsError: true}, nil
 			}
-			review := company.Review{Head: x.head, Onto: x.onto, PatchID: x.patch, Verdict: v.Verdict, Findings: v.Findings, Evidence: v.Evidence}
+			review := company.Review{Head: x.head, Onto: x.onto, PatchID: x.patch, Verdict: v.Verdict, Findings: v.Findings, Evidence: v.Evidence, Whole: x.whole}
 			if err := review.Check(); err != nil {
 				return agent.Result{Text: err.Error(), IsError: true}, nil
 			}
 			for _, f := range v.Findings {
-				if f.Severity == company.Blocking && f.File != "" && !files[f.File] && !x.mayWrite(f.File) {
+				if f.Severity == company.Blocking && f.File != "" && !files[f.File] && !x.mayWrite(f.File) && !(x.whole && f.Line == 0) {
 					return agent.Result{IsError: true, Text: fmt.Sprintf("%s is neither a file of this diff nor one that the ticket may write: a blocking finding is about what was changed, or is missing there. Leave the file out where something is absent, or name one of: %s", f.File, strings.Join(sortedPaths(x.diff), ", "))}, nil
 				}
 			}

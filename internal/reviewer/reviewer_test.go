@@ -220,3 +220,90 @@ func TestBriefOfTheWhole(t *testing.T) {
 		}
 	}
 }
+
+// Who reviews a task's only ticket is told the president's instruction too, and
+// its verdict says that it judged by that.
+func TestOnlyTicketIsJudgedByTheInstruction(t *testing.T) {
+	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
+	b.task.Instruction = "Make it better. Tell of it in the README."
+	b.x.answers = []*company.Approval{{Question: "How much better?", Text: "Much."}}
+	got := brief(b.task, b.sub, b.x)
+	for _, want := range []string{"# Ticket t1-01: Change a", "nobody reviews the whole after you", "## Instruction\nMake it better. Tell of it in the README.\n",
+		"Asked: How much better?\nThe president answered: Much.\n",
+		"## Acceptance criteria\n- a is changed\n- b is not\n- of the instruction: Make it better.\n- of the instruction: Tell of it in the README.\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	tool := submit(b.x, len(criteria(b.task, b.sub)))
+	said := map[string]any{"verdict": "approve", "evidence": []string{"the diff", "not in the diff"}}
+	if res := use(t, tool, said); !res.IsError || !strings.Contains(res.Text, "4 acceptance criteria") {
+		t.Errorf("nothing shows that the instruction is carried out: %+v", res)
+	}
+	said["evidence"] = []string{"the diff", "not in the diff", "TestX", "README.md"}
+	if res := use(t, tool, said); res.IsError || !res.Final.(company.Review).Whole {
+		t.Errorf("%+v", res)
+	}
+	// What the instruction asks for may be missing in a file that nobody
+	// planned to write.
+	missing := map[string]any{"severity": "blocking", "file": "README.md", "what": "it tells of nothing", "why": "the instruction asks for it"}
+	if res := use(t, tool, map[string]any{"verdict": "request_changes", "findings": []any{missing}}); res.IsError {
+		t.Errorf("%+v", res)
+	}
+}
+
+// One of several tickets is judged by itself; the instruction is for whoever
+// reviews the whole, and so it is in a task of older rules.
+func TestOneOfSeveralTicketsIsJudgedAlone(t *testing.T) {
+	for name, change := range map[string]func(*company.Task){
+		"one of two":  func(t *company.Task) { t.Subtasks = append(t.Subtasks, t.Subtasks[0]) },
+		"older rules": func(t *company.Task) { t.Settings.Rules = 1 },
+	} {
+		b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
+		change(b.task)
+		x, err := (&Reviewer{}).subject(t.Context(), b.p.Mirror, b.task, b.sub, b.task.Head)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := brief(b.task, b.sub, x); x.whole || strings.Contains(got, "## Instruction") || len(criteria(b.task, b.sub)) != 2 {
+			t.Errorf("%s: %s", name, got)
+		}
+		res := use(t, submit(x, 2), map[string]any{"verdict": "approve", "evidence": []string{"the diff", "not in the diff"}})
+		if res.IsError || res.Final.(company.Review).Whole {
+			t.Errorf("%s: %+v", name, res)
+		}
+	}
+}
+
+// The whole of several tickets is judged by the parts of the instruction; the
+// words of a follow-up, which strangers wrote, are no criteria.
+func TestPartsOfTheInstruction(t *testing.T) {
+	b := setup(t, map[string]string{"a.go": "package a\n"})
+	b.task.Instruction = "Two things:\n- make it better\n- tell of it"
+	if got := strings.Join(criteria(b.task, nil), "|"); got != "of the instruction: Two things:|of the instruction: make it better|of the instruction: tell of it" {
+		t.Errorf("%s", got)
+	}
+	b.task.Follows = "t9"
+	if got := criteria(b.task, nil); len(got) != 1 || got[0] != "the instruction is carried out" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestDemands(t *testing.T) {
+	for text, want := range map[string]string{
+		"":            "",
+		"add a limit": "add a limit",
+		"Add a limit. Test it, e.g. with 0. Document v1.2 too!":                                  "Add a limit.|Test it, e.g. with 0.|Document v1.2 too!",
+		"Add X? Then `Y`. \"Z\" as well":                                                         "Add X?|Then `Y`.|\"Z\" as well",
+		"# Title\n\nDo a\nand b.\n\n1. one\n   more of it\n2) two\n* [ ] three\n\nAt last. Done": "Do a and b.|one more of it|two|three|At last.|Done",
+		"Like this:\n```\nA. B.\n- c\n```\nand so on":                                            "Like this: and so on",
+		"Das z.B. Äpfel. Ändern. 改める。 もう一つ":                                                      "Das z.B. Äpfel.|Ändern.|改める。|もう一つ",
+		"A B. \r\nC":                         "A B. C",
+		strings.Repeat("Do it. ", 21):        "",
+		"Add " + strings.Repeat("xyz ", 150): "Add" + strings.Repeat(" xyz", 99) + " …",
+	} {
+		if got := strings.Join(demands(text), "|"); got != want {
+			t.Errorf("%q:\n got %q\nwant %q", text, got, want)
+		}
+	}
+}

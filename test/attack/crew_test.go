@@ -135,8 +135,12 @@ func (c *crew) Reply(x scripted.Exchange) scripted.Reply {
 	return scripted.Reply{Err: fmt.Sprintf("nothing is scripted for %s %q", x.Header.Role, x.Header.Title)}
 }
 
-func approve(scripted.Exchange) scripted.Reply {
-	return reply("submit_review", args{"verdict": "approve", "findings": []any{}, "evidence": []string{"the diff"}})
+func approve(x scripted.Exchange) scripted.Reply {
+	var shown []string
+	for range x.Listed("Acceptance criteria") {
+		shown = append(shown, "the diff")
+	}
+	return reply("submit_review", args{"verdict": "approve", "findings": []any{}, "evidence": shown})
 }
 
 // note keeps what a run is told, before the conversation's memory is cleared.

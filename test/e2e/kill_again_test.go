@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/adapters/scripted"
 	"company/internal/company"
 	"company/test/house"
 )
@@ -19,7 +20,14 @@ import (
 func TestKillEverywhere(t *testing.T) {
 	t.Parallel()
 	staffed := func(stops ...*stop) *staff {
-		return &staff{manager: planned(farewell()), worker: saysGoodbye(), stops: stops}
+		return &staff{
+			manager: planned(farewell(), []m{ticket("Tell of it", "Tell of it in the README.", "README.md")}),
+			worker: tickets(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
+				"t1-01": saysGoodbye(),
+				"t1-02": does("Tell of it", "README.md", "# Greetings\n\nScripts that greet and say goodbye.\n"),
+			}),
+			stops: stops,
+		}
 	}
 	control := open(t, staffed())
 	ends(t, control.Start("submit", "say goodbye"), 0)
@@ -47,7 +55,7 @@ func TestKillEverywhere(t *testing.T) {
 			t.Errorf("exit %d:\n%s", r.Code, p.Tell())
 		}
 	}
-	delivered(t, h, 1, 1, 1)
+	delivered(t, h, 1, 1, 2)
 	got := outcomeOf(h)
 	if got.tree != want.tree {
 		t.Errorf("tree %s, without a kill %s", got.tree, want.tree)

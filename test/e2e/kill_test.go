@@ -43,7 +43,7 @@ func killPoints() []killPoint {
 		{name: "taken", kind: "run.ended", sub: "t1-01", not: "review.finished"},
 		{name: "gated", hold: at("t1-01-review.1", 0), kind: "gate.finished", sub: "t1-01", not: "review.finished"},
 		{name: "merge intended", hold: at("t1-01-review.1", 0), kind: "merge.intended", sub: "t1-01", set: lockBranch, goOn: true, met: branchAbsent, not: "merge.done"},
-		{name: "merged", hold: at("t1-review.1", 0), kind: "merge.done", sub: "t1-01", not: "pr.intended"},
+		{name: "merged", kind: "merge.done", sub: "t1-01", set: holdPush, not: "pr.opened"},
 		{name: "pull request intended", kind: "pr.intended", set: holdPush, not: "pr.opened"},
 	}
 }

@@ -181,8 +181,17 @@ func does(message string, files ...string) func(scripted.Exchange) scripted.Repl
 }
 
 // approve is a reviewer who is content.
-func approve(scripted.Exchange) scripted.Reply {
-	return call("submit_review", m{"verdict": "approve", "findings": []m{}, "evidence": []string{"the checks ran"}})
+func approve(x scripted.Exchange) scripted.Reply {
+	return call("submit_review", m{"verdict": "approve", "findings": []m{}, "evidence": shown(x, "the checks ran")})
+}
+
+// shown names the same evidence for each criterion of a review.
+func shown(x scripted.Exchange, by string) []string {
+	var out []string
+	for range x.Listed("Acceptance criteria") {
+		out = append(out, by)
+	}
+	return out
 }
 
 // objects is a reviewer with one blocking finding.
@@ -216,6 +225,9 @@ func open(t *testing.T, brain scripted.Brain) *house.House {
 func farewell() []m {
 	return []m{ticket("Add a farewell", "Add farewell.sh, which prints goodbye, and checks/farewell.sh.", "farewell.sh", "checks/farewell.sh")}
 }
+
+// english is a second ticket, which touches nothing of the first.
+func english() m { return ticket("Greet in English", "Add english.sh", "english.sh") }
 
 func saysGoodbye() func(scripted.Exchange) scripted.Reply {
 	return does("Add a farewell", "farewell.sh", "echo goodbye\n", "checks/farewell.sh", "test \"$(sh farewell.sh)\" = goodbye\n")

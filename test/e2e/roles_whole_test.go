@@ -15,10 +15,11 @@ import (
 func TestWholeReviewed(t *testing.T) {
 	t.Parallel()
 	h := open(t, &staff{
-		manager: planned(farewell()),
+		manager: planned(append(farewell(), english())),
 		worker: tickets(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
 			"t1-01": saysGoodbye(),
-			"t1-02": does("Say it in the README", "README.md", "# Greetings\n\nScripts that greet and say goodbye.\n"),
+			"t1-02": does("Greet in English", "english.sh", "echo hello\n"),
+			"t1-03": does("Say it in the README", "README.md", "# Greetings\n\nScripts that greet and say goodbye.\n"),
 		}),
 		reviewer: func(x scripted.Exchange) scripted.Reply {
 			if x.Header.Run == "t1-review.1" {
@@ -27,10 +28,12 @@ func TestWholeReviewed(t *testing.T) {
 			return approve(x)
 		},
 	})
-	p := h.Start("submit", "say goodbye")
+	p := h.Start("submit", "Say goodbye. Greet in English too.")
 	ends(t, p, 0)
-	delivered(t, h, 1, 1, 2)
-	tells(t, h, "t1-02.1", "the README does not tell of it")
+	delivered(t, h, 1, 1, 3)
+	tells(t, h, "t1-review.1", "of the instruction: Say goodbye.", "of the instruction: Greet in English too.", "must: the checks pass", "shown by: the checks ran")
+	tells(t, h, "t1-03.1", "the README does not tell of it")
+	tells(t, h, "t1-review.2", "Findings of the last review", "the README does not tell of it")
 	if n := h.Model.Calls().ByRun["t1-review.2"]; n != 1 {
 		t.Errorf("the new whole was reviewed %d times", n)
 	}
@@ -39,10 +42,38 @@ func TestWholeReviewed(t *testing.T) {
 	}
 }
 
+// TestOnlyTicketReviewedOnce: the reviewer of a task's only ticket judges the
+// instruction too, and what it finds goes back to the ticket; merged, the same
+// tree is not reviewed again, and everybody is told so.
+func TestOnlyTicketReviewedOnce(t *testing.T) {
+	t.Parallel()
+	h := open(t, &staff{
+		manager: planned(farewell()),
+		worker:  runs(saysGoodbye(), does("Tell of it", "README.md", "# Greetings\n\nScripts that greet and say goodbye.\n")),
+		reviewer: func(x scripted.Exchange) scripted.Reply {
+			if x.Header.Run == "t1-01-review.1" {
+				return call("submit_review", m{"verdict": "request_changes", "evidence": []string{},
+					"findings": []m{{"severity": "blocking", "file": "README.md", "what": "it does not tell of it", "why": "the instruction asks for it"}}})
+			}
+			return approve(x)
+		},
+	})
+	p := h.Start("submit", "Say goodbye. Tell of it in the README.")
+	ends(t, p, 0)
+	delivered(t, h, 1, 1, 1)
+	tells(t, h, "t1-01-review.1", "Say goodbye. Tell of it in the README.", "nobody reviews the whole after you", "of the instruction: Tell of it in the README.")
+	tells(t, h, "t1-01.2", "README.md: it does not tell of it")
+	if n := h.Model.Calls().ByRun["t1-review.1"]; n != 0 || count(p, "review.carried") != 1 {
+		t.Errorf("the same tree was reviewed again: %d calls\n%s", n, p.Tell())
+	}
+	says(t, h, []string{"REVIEW  of t1-01, which holds for the whole", "approve of " + h.Git(h.Origin, "rev-parse", integration(h, 1))[:7]}, "show", "t1")
+	says(t, h, []string{"That is the review of t1-01, the only ticket"}, "pr", "show", "1")
+}
+
 // TestOriginAway: a push that fails is tried again by itself.
 func TestOriginAway(t *testing.T) {
 	t.Parallel()
-	hold := at("t1-review.1", 0)
+	hold := at("t1-01-review.1", 0)
 	t.Cleanup(hold.release)
 	h := open(t, farewells(hold))
 	p := h.Start("submit", "say goodbye")
@@ -66,7 +97,7 @@ func TestOriginAway(t *testing.T) {
 // not overwritten; the president is asked, and can have it tried again.
 func TestBranchTaken(t *testing.T) {
 	t.Parallel()
-	hold := at("t1-review.1", 0)
+	hold := at("t1-01-review.1", 0)
 	t.Cleanup(hold.release)
 	h := open(t, farewells(hold))
 	p := h.Start("submit", "say goodbye")
@@ -97,7 +128,7 @@ func TestMovedByHand(t *testing.T) {
 	hold := at("t1-02.1", 3)
 	t.Cleanup(hold.release)
 	h := open(t, &staff{
-		manager: planned(farewell(), []m{ticket("Greet in English", "Add english.sh", "english.sh")}),
+		manager: planned(farewell(), []m{english()}),
 		worker: tickets(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
 			"t1-01": saysGoodbye(),
 			"t1-02": does("Greet in English", "english.sh", "echo hello\n", "checks/english.sh", "sh english.sh\n"),

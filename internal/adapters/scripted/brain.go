@@ -14,6 +14,7 @@ package scripted
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"company/internal/adapters"
@@ -53,6 +54,20 @@ func (x Exchange) Brief() string {
 		}
 	}
 	return ""
+}
+
+// Listed are the items of the list that follows a heading of the second level
+// in the first user message.
+func (x Exchange) Listed(heading string) []string {
+	_, rest, _ := strings.Cut("\n"+x.Brief(), "\n## "+heading+"\n")
+	text, _, _ := strings.Cut(rest, "\n## ")
+	var out []string
+	for line := range strings.Lines(text) {
+		if item, ok := strings.CutPrefix(strings.TrimSpace(line), "- "); ok {
+			out = append(out, item)
+		}
+	}
+	return out
 }
 
 // Results are the answers of the named tool so far, oldest first.

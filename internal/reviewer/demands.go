@@ -1,0 +1,145 @@
+package reviewer
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"company/internal/company"
+)
+
+// Bounds of an instruction's parts: more of them help nobody to check.
+const (
+	maxDemands = 20
+	maxDemand  = 400 // bytes of one
+)
+
+// ofInstruction begins a criterion that is a part of the instruction.
+const ofInstruction = "of the instruction: "
+
+var (
+	listItem = regexp.MustCompile(`^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(\S.*)$`)
+	heading  = regexp.MustCompile(`^\s*#{1,6}\s`)
+	initial  = regexp.MustCompile(`^\pL\.$`) // of a name
+	fence    = regexp.MustCompile("^\\s*(?:```|~~~)")
+)
+
+// criteria are what a review's evidence is about: the ticket's own, and of a
+// review that judges the whole the instruction, part by part.
+func criteria(t *company.Task, sub *company.Subtask) []string {
+	var out []string
+	if sub != nil {
+		out = append(out, sub.Planned.AcceptanceCriteria...)
+		if !t.JudgesWhole() {
+			return out
+		}
+	}
+	// The words of a follow-up are those of strangers: they stay where they
+	// are quoted.
+	parts := demands(t.Instruction)
+	if t.Follows != "" || len(parts) < 2 {
+		return append(out, "the instruction is carried out")
+	}
+	for _, p := range parts {
+		out = append(out, ofInstruction+p)
+	}
+	return out
+}
+
+// demands are the parts of an instruction: items of its lists, and sentences.
+// Which of them ask for something is the reader's to say. None: it is too long
+// to be checked part by part.
+func demands(instruction string) []string {
+	var out []string
+	text := "" // of the paragraph, or of the item, so far
+	item := false
+	flush := func() {
+		switch {
+		case strings.TrimSpace(text) == "":
+		case item:
+			out = append(out, text)
+		default:
+			out = append(out, sentences(text)...)
+		}
+		text, item = "", false
+	}
+	fenced := false
+	for line := range strings.Lines(instruction) {
+		line = strings.TrimRight(line, "\r\n")
+		if fence.MatchString(line) {
+			fenced = !fenced
+			continue
+		}
+		if fenced {
+			continue // it stands in the instruction, word for word
+		}
+		m := listItem.FindStringSubmatch(line)
+		switch {
+		case m != nil:
+			flush()
+			text, item = m[1], true
+		case strings.TrimSpace(line) == "" || heading.MatchString(line):
+			flush()
+		case text == "":
+			text = strings.TrimSpace(line)
+		default:
+			text += " " + strings.TrimSpace(line)
+		}
+	}
+	flush()
+	if len(out) > maxDemands {
+		return nil
+	}
+	for i, p := range out {
+		out[i] = shorten(p, maxDemand)
+	}
+	return out
+}
+
+// abbreviated are words whose full stop ends no sentence.
+var abbreviated = map[string]bool{"e.g.": true, "i.e.": true, "etc.": true, "vs.": true, "cf.": true, "approx.": true, "no.": true, "z.b.": true, "d.h.": true}
+
+// sentences splits a paragraph. A full stop ends a sentence where a capital, a
+// quotation or code follows.
+func sentences(text string) []string {
+	var out []string
+	words := strings.Fields(text)
+	begin := 0
+	for i, w := range words {
+		last := i == len(words)-1
+		if !last && !(endsSentence(w) && beginsSentence(words[i+1])) {
+			continue
+		}
+		out = append(out, strings.Join(words[begin:i+1], " "))
+		begin = i + 1
+	}
+	return out
+}
+
+func endsSentence(word string) bool {
+	bare := strings.TrimRight(word, `)"'”’`+"`")
+	r, _ := utf8.DecodeLastRuneInString(bare)
+	if !strings.ContainsRune(".!?;。！？", r) {
+		return false
+	}
+	bare = strings.TrimLeft(bare, `("'`)
+	return !abbreviated[strings.ToLower(bare)] && !initial.MatchString(bare)
+}
+
+func beginsSentence(word string) bool {
+	r, _ := utf8.DecodeRuneInString(word)
+	return !unicode.IsLower(r)
+}
+
+// shorten cuts a text between words, and says so.
+func shorten(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	cut := strings.ToValidUTF8(text[:most], "")
+	if at := strings.LastIndexByte(cut, ' '); at > 0 {
+		cut = cut[:at]
+	}
+	return cut + " …"
+}
