@@ -278,7 +278,7 @@ type gateView struct {
 	Conflict bool        `json:"conflict"`
 	Checks   []checkView `json:"checks"`
 
-	RedGreen *company.RedGreen `json:"red_green,omitempty"` // of the whole task
+	RedGreen *company.RedGreen `json:"red_green,omitempty"` // of the ticket, or of the whole task
 }
 
 func viewGate(g *company.GateFinished) *gateView {

@@ -76,7 +76,7 @@ type GateResult struct {
 	Passed   bool        `json:"overall"`            // each check passed, or is excused by the baseline
 	Untested bool        `json:"untested,omitempty"` // nothing was run, allowed by a person or the config
 	Cached   bool        `json:"cached,omitempty"`
-	RedGreen *RedGreen   `json:"red_green,omitempty"` // of the whole task; a report, no part of the verdict
+	RedGreen *RedGreen   `json:"red_green,omitempty"` // of the ticket, or of the whole task; a report, no part of the verdict
 }
 
 // RedGreen tells which tests of a change show anything: they pass with it, and
@@ -296,4 +296,13 @@ func (sub *Subtask) LastRed() string {
 		return ""
 	}
 	return sub.Gate.Result.failedOutput()
+}
+
+// IdleTests are the new tests of the last head that pass without its change
+// too, as far as that is known. They bar nothing.
+func (sub *Subtask) IdleTests() []string {
+	if sub.Gate == nil || sub.Gate.Result.RedGreen == nil {
+		return nil
+	}
+	return sub.Gate.Result.RedGreen.Idle
 }

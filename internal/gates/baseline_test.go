@@ -225,54 +225,6 @@ func TestBaselineEffect(t *testing.T) {
 	}
 }
 
-// Which tests show a change: it is run once more on the base with only its
-// test files, where a test that needs the change fails.
-func TestRedGreen(t *testing.T) {
-	suite := "n=0\nfor f in tests/*; do n=$((n+1)); if sh $f; then echo ok $n - $f; else echo not ok $n - $f; bad=1; fi; done\necho 1..$n\nexit ${bad:-0}"
-	b := setup(t, nil).withDocker()
-	b.runner.Load = func(_ context.Context, h company.Hash) ([]byte, error) { return b.blobs[h], nil }
-	b.write(map[string]string{"tests/old": "true\n", "tests/bug": "test \"$(cat answer)\" = 42\n", "answer": "41\n"})
-	b.git("add", "-A")
-	b.git("commit", "-q", "-m", "base")
-	base := b.commit("main")
-	cmds := []company.GateCommand{tap(suite)}
-	s := b.state(base, cmds)
-	e := &gates.Effect{Desk: fakeDesk{s}, Runner: b.runner, RedGreen: true, Mirror: func(context.Context, *company.Task) (*gitops.Mirror, error) { return b.mirror, nil }}
-	cmd, err := e.Baseline(b.ctx, company.Effect{Task: "t1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	known := cmd.(company.TakeBaseline).Result
-	s.Tasks["t1"].Baseline = &known
-	whole := func(files map[string]string) *company.RedGreen {
-		t.Helper()
-		b.write(files)
-		b.git("add", "-A")
-		b.git("commit", "-q", "-m", "change")
-		s.Tasks["t1"].Head = b.commit("main")
-		cmd, err := e.Do(b.ctx, company.Effect{Task: "t1"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		res := cmd.(company.Gated).Result
-		if !res.Passed {
-			t.Fatalf("%+v", res)
-		}
-		return res.RedGreen
-	}
-	if r := whole(map[string]string{"feature": "x\n"}); r == nil || r.Files != 0 || r.Shown != 0 {
-		t.Errorf("no test changed: %+v", r)
-	}
-	r := whole(map[string]string{"answer": "42\n", "tests/feature": "test -f feature\n", "tests/idle": "true\n", "tests/bug": "test \"$(cat answer)\" = 42 # mended\n"})
-	if r.Files != 3 || r.Fresh != 2 || r.Shown != 1 || !slices.Equal(r.Proof, []string{"tests/feature"}) || !slices.Equal(r.Idle, []string{"tests/idle"}) || r.Reason != "" {
-		t.Errorf("%+v", r)
-	}
-	e.RedGreen = false
-	if r := whole(map[string]string{"tests/more": "true\n"}); r != nil {
-		t.Errorf("off, and %+v", r)
-	}
-}
-
 // A gate that is killed on the base is no verdict: neither red nor excused.
 func TestKilledOnTheBase(t *testing.T) {
 	b := setup(t, nil).withDocker()

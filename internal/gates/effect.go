@@ -14,7 +14,8 @@ type Effect struct {
 	Runner  *Runner
 	Mirror  func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
 	Started func(t company.TaskID, sub company.SubtaskID, check string) // for the feed; may be nil
-	// RedGreen has the new tests of a whole task run without its change.
+	// RedGreen has the new tests of a change run without it: of a ticket, and
+	// of a whole task.
 	RedGreen bool
 }
 
@@ -61,12 +62,51 @@ func (g *Effect) Do(ctx context.Context, e company.Effect) (company.Command, err
 		return nil, err
 	}
 	fin.Result.RedGreen = nil // of another task, where the verdict is the cache's
-	if e.Subtask == "" && g.RedGreen && fin.Result.Passed {
-		if fin.Result.RedGreen, err = g.Runner.redGreen(ctx, s, t, m, fin.Result); err != nil {
+	if g.RedGreen && fin.Result.Passed && !fin.Conflict {
+		if fin.Result.RedGreen, err = g.redGreen(ctx, s, t, m, e.Subtask, fin.Result); err != nil {
 			return nil, err
 		}
 	}
 	return company.Gated{Task: t.ID, Subtask: e.Subtask, GateFinished: fin}, nil
+}
+
+// redGreen finds out what the tests of a ticket show, against the integration
+// head that it is merged onto; or those of the whole, against the task's base.
+func (g *Effect) redGreen(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, sub company.SubtaskID, res company.GateResult) (*company.RedGreen, error) {
+	c := change{base: t.Prepared.Base.OID, res: res, label: string(t.ID)}
+	if t.Baseline != nil {
+		c.known = *t.Baseline
+	}
+	switch {
+	case sub == "":
+		if known := onlyTicketShows(t, res.Tree); known != nil {
+			return known, nil
+		}
+	default:
+		c.label = string(sub)
+		if t.Head == c.base {
+			break
+		}
+		// The tests of tickets that were merged before are not this one's.
+		image, _, err := g.Runner.imageFor(ctx, t, m, t.Head)
+		if err != nil {
+			return nil, err
+		}
+		c.base, c.known = t.Head, s.Verdicts[company.GateKey(t.Tree, t.Prepared.GateHash, image)]
+	}
+	return g.Runner.redGreen(ctx, s, t, m, c)
+}
+
+// onlyTicketShows is what the tests of a task's only ticket show, where it and
+// the whole are the same trees, or nil.
+func onlyTicketShows(t *company.Task, tree company.OID) *company.RedGreen {
+	if len(t.Subtasks) != 1 {
+		return nil
+	}
+	if g := t.Subtasks[0].Gate; g != nil && g.Result.Tree == tree && g.Onto == t.Prepared.Base.OID {
+		return g.Result.RedGreen
+	}
+	return nil
 }
 
 // Baseline runs the gates on the base tree of a task, before it is planned.

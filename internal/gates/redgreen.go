@@ -2,6 +2,7 @@ package gates
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,38 +13,57 @@ import (
 // maxShown is how many tests a red-green report names.
 const maxShown = 50
 
-// redGreen finds out which tests of a whole task show anything: the test gates
-// are run once more on the base with nothing but the change's test files. A
-// test that passes with the change and not there went from red to green.
+// change is what a verdict was reached on, and what it was before.
+type change struct {
+	base  company.OID        // the commit without the change
+	known company.GateResult // what the gates say of that commit
+	res   company.GateResult // what they say of the changed tree
+	label string             // whose containers these are
+}
+
+// redGreen finds out which tests of a change show anything: the test gates are
+// run once more on the base with nothing but the change's test files, and on
+// these alone where the runner can be told so. A test that passes with the
+// change and not there went from red to green.
 //
 // It is a report and no verdict: what it cannot find out it says.
-func (r *Runner) redGreen(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, res company.GateResult) (*company.RedGreen, error) {
+func (r *Runner) redGreen(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, c change) (*company.RedGreen, error) {
 	out := &company.RedGreen{}
-	files, n, err := withTestsOf(ctx, m, t.Prepared.Base.OID, t.Head)
+	files, tests, err := withTestsOf(ctx, m, c.base, c.res.Tree)
 	if err != nil {
 		return nil, err
 	}
-	out.Files = n
-	if n == 0 {
+	if out.Files = len(tests); out.Files == 0 {
 		return out, nil
 	}
-	if r.Load == nil || t.Baseline == nil {
+	if r.Load == nil || t.Baseline == nil || len(c.known.Checks) == 0 {
 		out.Reason = "the tests of the base are not known"
 		return out, nil
 	}
-	image, _, err := r.imageFor(ctx, t, m, t.Prepared.Base.OID)
+	image, _, err := r.imageFor(ctx, t, m, c.base)
 	if err != nil {
 		return nil, err
 	}
-	j := Job{Mirror: m, Tree: res.Tree, Files: files, Gates: t.Prepared.Gates, Hash: t.Prepared.GateHash,
-		Image: image, Label: string(t.ID), Epoch: s.Office.Epoch}
+	j := Job{Mirror: m, Tree: c.res.Tree, Files: files, Gates: slices.Clone(t.Prepared.Gates), Hash: t.Prepared.GateHash,
+		Image: image, Label: c.label, Epoch: s.Office.Epoch}
 	known := false
 	for i, g := range j.Gates {
-		if g.IsLint() || i >= len(res.Checks) || i >= len(t.Baseline.Checks) || res.Checks[i].Counts == nil {
+		if g.IsLint() || i >= len(c.res.Checks) || i >= len(c.known.Checks) || i >= len(t.Baseline.Checks) || c.res.Checks[i].Counts == nil {
 			continue
 		}
 		known = true
-		if err := r.without(ctx, j, i, res.Checks[i], t.Baseline.Checks[i], out); err != nil {
+		dirs, narrow := packagesOf(g, tests)
+		if narrow {
+			if len(dirs) == 0 {
+				continue // of another module
+			}
+			j.Gates[i].Report, j.Gates[i].Probe = goCanary(g.Canary, dirs), ""
+		}
+		show, err := r.candidates(ctx, c.res.Checks[i], c.known.Checks[i], t.Baseline.Checks[i])
+		if err != nil {
+			return nil, err
+		}
+		if err := r.without(ctx, j, i, show, narrow, out); err != nil {
 			return nil, err
 		}
 	}
@@ -56,38 +76,78 @@ func (r *Runner) redGreen(ctx context.Context, s *company.State, t *company.Task
 	return out, nil
 }
 
-// without runs one test gate without the change and adds what it shows.
-func (r *Runner) without(ctx context.Context, j Job, i int, now, base company.GateCheck, out *company.RedGreen) error {
-	passes, err := r.passed(ctx, now)
+// packagesOf are the packages of these test files, as a gate's own folder calls
+// them; narrow says that its runner can be told to run no others.
+func packagesOf(g company.GateCommand, tests []string) (dirs []string, narrow bool) {
+	if g.Plant != plantGo {
+		return nil, false
+	}
+	for _, p := range tests {
+		dir, name := split(p)
+		if !strings.HasSuffix(name, "_test.go") {
+			return nil, false // what tests read: whose it is its place does not tell
+		}
+		if at := below(dir, g.Dir); under(dir, g.Dir) && !slices.Contains(dirs, at) {
+			dirs = append(dirs, at)
+		}
+	}
+	return dirs, true
+}
+
+// candidates are the tests that pass with a change and could show it, and
+// whether each is new. What failed before it, always or now and then, or does
+// so with it, shows nothing by passing.
+func (r *Runner) candidates(ctx context.Context, now company.GateCheck, before ...company.GateCheck) (map[string]bool, error) {
+	fresh, err := r.passed(ctx, now)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	old, err := r.passed(ctx, base)
-	if err != nil {
-		return err
+	unsure := now.Flaky
+	for _, c := range before {
+		old, err := r.passed(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		for n := range old {
+			if _, passes := fresh[n]; passes {
+				fresh[n] = false
+			}
+		}
+		unsure = slices.Concat(unsure, names(c.Tests), c.Flaky)
 	}
-	// What the base fails in, always or now and then, shows nothing by passing
-	// here.
-	for _, f := range append(names(base.Tests), base.Flaky...) {
-		delete(passes, f)
+	for _, n := range unsure {
+		delete(fresh, n)
 	}
-	_, bare, err := r.once(ctx, j, i, 0)
-	if err != nil {
-		return err
-	}
-	if bare == nil || bare.odd != "" {
+	return fresh, nil
+}
+
+// without runs one test gate without the change and adds what it shows. narrow
+// says that only some packages are run: of the others nothing is known.
+func (r *Runner) without(ctx context.Context, j Job, i int, show map[string]bool, narrow bool, out *company.RedGreen) error {
+	there, fails, err := r.bare(ctx, j, i, 0)
+	if err != nil || there == nil {
 		out.Reason = "without the change the tests report nothing"
-		return nil
+		return err
 	}
-	there, fails := map[string]bool{}, map[string]bool{}
-	for _, n := range bare.passed {
-		there[n] = true
+	if narrow {
+		ran := map[string]bool{}
+		for n := range there {
+			ran[packageOf(n)] = true
+		}
+		for n := range fails {
+			ran[packageOf(n)] = true
+		}
+		maps.DeleteFunc(show, func(n string, _ bool) bool { return !ran[packageOf(n)] })
 	}
-	for _, f := range bare.failed {
-		fails[f.Name] = true
+	// A test that fails there by chance shows nothing either.
+	if slices.ContainsFunc(slices.Collect(maps.Keys(show)), func(n string) bool { return fails[n] }) {
+		again, _, err := r.bare(ctx, j, i, 1)
+		if err != nil {
+			return err
+		}
+		maps.DeleteFunc(show, func(n string, _ bool) bool { return fails[n] && again[n] })
 	}
-	for n := range passes {
-		fresh := !old[n]
+	for n, fresh := range show {
 		if fresh {
 			out.Fresh++
 		}
@@ -102,6 +162,30 @@ func (r *Runner) without(ctx context.Context, j Job, i int, now, base company.Ga
 		}
 	}
 	return nil
+}
+
+// bare runs a test gate without the change: which tests pass there, and which
+// fail. Both are nil where its report was not understood.
+func (r *Runner) bare(ctx context.Context, j Job, i, attempt int) (there, fails map[string]bool, err error) {
+	_, res, err := r.once(ctx, j, i, attempt)
+	if err != nil || res == nil || res.odd != "" {
+		return nil, nil, err
+	}
+	there, fails = map[string]bool{}, map[string]bool{}
+	for _, n := range res.passed {
+		there[n] = true
+	}
+	for _, f := range res.failed {
+		fails[f.Name] = true
+	}
+	return there, fails, nil
+}
+
+// packageOf is the package in the name of a Go test, or of a package that does
+// not build.
+func packageOf(test string) string {
+	pkg, _, _ := strings.Cut(test, " ")
+	return pkg
 }
 
 // passed are the names of the tests that passed in a check.
@@ -122,40 +206,39 @@ func (r *Runner) passed(ctx context.Context, c company.GateCheck) (map[string]bo
 	return out, nil
 }
 
-// withTestsOf are the files of the base with the test files of the head, and
-// how many of these differ.
-func withTestsOf(ctx context.Context, m *gitops.Mirror, base, head company.OID) ([]gitops.Entry, int, error) {
-	d, err := m.Diff(ctx, base, head, 0)
+// withTestsOf are the files of the base with the test files of a changed tree,
+// and the paths of these that differ.
+func withTestsOf(ctx context.Context, m *gitops.Mirror, base, changed company.OID) ([]gitops.Entry, []string, error) {
+	d, err := m.Diff(ctx, base, changed, 0)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
-	tests := map[string]bool{}
+	var tests []string
 	for _, c := range d.Changes {
 		if c.NewMode != 0 && c.NewMode != gitops.ModeGitlink && company.IsTest(c.Path) {
-			tests[c.Path] = true
+			tests = append(tests, c.Path)
 		}
 	}
 	if len(tests) == 0 {
-		return nil, 0, nil
+		return nil, nil, nil
+	}
+	isTest := map[string]bool{}
+	for _, p := range tests {
+		isTest[p] = true
 	}
 	was, err := m.List(ctx, base)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
-	now, err := m.List(ctx, head)
+	now, err := m.List(ctx, changed)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
-	var out []gitops.Entry
-	for _, e := range was {
-		if !tests[e.Path] {
-			out = append(out, e)
-		}
-	}
+	out := slices.DeleteFunc(was, func(e gitops.Entry) bool { return isTest[e.Path] })
 	for _, e := range now {
-		if tests[e.Path] {
+		if isTest[e.Path] {
 			out = append(out, e)
 		}
 	}
-	return out, len(tests), nil
+	return out, tests, nil
 }

@@ -425,7 +425,7 @@ func (r *Runner) sized(ctx context.Context, j Job, n, attempt int, limits contai
 	}
 	if j.Files != nil {
 		labels.Role = "redgreen"
-		name = labels.Name("redgreen", j.Tree.Short(), fmt.Sprint(n))
+		name = labels.Name("redgreen", j.Tree.Short(), fmt.Sprintf("%d-%d", n, attempt))
 	}
 	if j.Planted != nil {
 		labels.Role = "canary"

@@ -77,6 +77,11 @@ func (g *Merger) Test(ctx context.Context, e company.Effect) (company.Command, e
 			g.Started(e.Task, e.Subtask, check)
 		}
 	})
+	// What the ticket's tests show is known of the tree that they were run on.
+	out.Result.RedGreen = nil
+	if g := sub.Gate; g != nil && g.Result.Tree == merged.Tree {
+		out.Result.RedGreen = g.Result.RedGreen
+	}
 	return out, err
 }
 

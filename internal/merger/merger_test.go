@@ -164,6 +164,38 @@ func TestMergeTwice(t *testing.T) {
 	}
 }
 
+// known is a desk whose verdicts are those of another task.
+type known struct {
+	company.Desk
+	shows *company.RedGreen
+}
+
+func (k known) View() *company.State {
+	s := k.Desk.View()
+	for key, v := range s.Verdicts {
+		v.RedGreen = k.shows
+		s.Verdicts[key] = v
+	}
+	return s
+}
+
+// What a ticket's tests show stays with the tree that they were run on; that of
+// another task, which made the same tree, is not this one's.
+func TestMergeKeepsWhatTestsShow(t *testing.T) {
+	b := setup(t)
+	b.approved(one, map[string]string{"a.go": "package a\n\nvar a = 1\n"})
+	own, other := &company.RedGreen{Files: 1, Shown: 1}, &company.RedGreen{Files: 9}
+	b.merger.Desk = known{b, other}
+	gate := b.Task(task).Subtask(one).Gate
+	if got := b.do(b.merger.Test, one).(company.MergeTested); got.Result.RedGreen != nil {
+		t.Errorf("%+v is another task's", got.Result.RedGreen)
+	}
+	gate.Result.RedGreen = own
+	if got := b.do(b.merger.Test, one).(company.MergeTested); got.Result.RedGreen != own {
+		t.Errorf("%+v is not what the ticket's gate found", got.Result.RedGreen)
+	}
+}
+
 // A branch that somebody else moved is for a person, before anything is
 // written.
 func TestMovedBranch(t *testing.T) {

@@ -63,9 +63,7 @@ func brief(t *company.Task, sub *company.Subtask, x subject) string {
 		if len(x.flags) > 0 {
 			w.WriteString("\nThese could keep tests from running, or from counting, and no check can see all of it. Read them closely; what makes a suite say less than before, or behave by what it finds around it, is blocking:\n" + agent.Quote("flags", "", strings.Join(x.flags, "\n")))
 		}
-		if r := gate.Result.RedGreen; r != nil && len(r.Idle) > 0 {
-			w.WriteString("\nThese new tests pass without the change too, so that they do not show it:\n" + agent.Quote("tests_that_show_nothing", "", strings.Join(r.Idle, "\n")))
-		}
+		w.WriteString(redToGreen(gate.Result.RedGreen))
 		if gone := gone(gate.Result); len(gone) > 0 {
 			w.WriteString("\nThese tests passed on the base and are no longer run. Is that what the ticket asks for?\n" + agent.Quote("tests_gone", "", strings.Join(gone, "\n")))
 		}
@@ -183,6 +181,29 @@ func stands(c company.GateCheck) string {
 		return "passed, flaky: it failed once and passed when run again"
 	}
 	return "passed"
+}
+
+// redToGreen is which tests of the change show anything.
+func redToGreen(r *company.RedGreen) string {
+	switch {
+	case r == nil:
+		return ""
+	case r.Files == 0:
+		return "\nNo test was added or changed.\n"
+	case r.Reason != "":
+		return "\nWhich of its tests fail without the change is not known: " + r.Reason + ".\n"
+	}
+	out := ""
+	if len(r.Proof) > 0 {
+		out += "\nThese tests pass with the change and not without it:\n" + agent.Quote("red_to_green", "", strings.Join(r.Proof, "\n"))
+	}
+	if len(r.Idle) > 0 {
+		out += "\nThese new tests pass without the change too, so that they do not show it:\n" + agent.Quote("tests_that_show_nothing", "", strings.Join(r.Idle, "\n"))
+	}
+	if out == "" {
+		out = "\nNo test of the change fails without it.\n"
+	}
+	return out
 }
 
 // lookedAt is what is known of where a check looks, where that is not

@@ -307,3 +307,25 @@ func TestDemands(t *testing.T) {
 		}
 	}
 }
+
+// Who reviews a ticket is told which of its tests show anything.
+func TestRedToGreen(t *testing.T) {
+	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
+	for want, r := range map[string]*company.RedGreen{
+		"":                                       nil,
+		"No test was added or changed":           {},
+		"is not known: it is Tuesday":            {Files: 1, Reason: "it is Tuesday"},
+		"<red_to_green>\nTestX\n":                {Files: 1, Fresh: 1, Shown: 1, Proof: []string{"TestX"}},
+		"<tests_that_show_nothing>\nTestY\n":     {Files: 1, Fresh: 1, Idle: []string{"TestY"}},
+		"No test of the change fails without it": {Files: 1},
+	} {
+		b.sub.Gate.Result.RedGreen = r
+		got := brief(b.task, b.sub, b.x)
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+		if r == nil && (strings.Contains(got, "without the change") || strings.Contains(got, "No test")) {
+			t.Errorf("nothing is known, and\n%s", got)
+		}
+	}
+}

@@ -49,6 +49,9 @@ func brief(t *company.Task, sub *company.Subtask, project string, b *workbench.B
 		if g := sub.LastRed(); g != "" {
 			w.WriteString("\n" + agent.Quote("gate_output", "", g))
 		}
+		if idle := sub.IdleTests(); len(idle) > 0 {
+			w.WriteString("\nThese new tests of yours pass without the change too, so that they do not show it:\n" + agent.Quote("tests_that_show_nothing", "", strings.Join(idle, "\n")))
+		}
 	}
 	fmt.Fprintf(&w, "\n## The task that this ticket is part of (for orientation only)\n%s\n", t.Instruction)
 	if project != "" {

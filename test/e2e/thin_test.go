@@ -71,6 +71,12 @@ func TestThinThread(t *testing.T) {
 	checkFeed(t, p)
 	checkRecords(t, h, sum)
 	checkModel(t, h)
+	// The ticket's own test was run without its change, once, before the
+	// review: the reviewer was told, and so is everybody else.
+	tells(t, h, "t1-01-review.1", "These tests pass with the change and not without it:", "TestTriple")
+	for _, of := range []string{"t1-01", "t1"} {
+		says(t, h, []string{"new tests: 1; red to green: 1; test files changed: 1"}, "show", of)
+	}
 	noCanary(t, h)
 	// Every container of the office that was made was removed again, the gates'
 	// and the reviewers' included; the daemon says so.

@@ -1,0 +1,230 @@
+package gates_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"company/internal/company"
+	"company/internal/container"
+	"company/internal/gates"
+	"company/internal/gitops"
+)
+
+// suite runs the scripts in tests, and reports them as TAP.
+const suite = "n=0\nfor f in tests/*; do n=$((n+1)); if sh $f; then echo ok $n - $f; else echo not ok $n - $f; bad=1; fi; done\necho 1..$n\nexit ${bad:-0}"
+
+// Which tests show a change: it is run once more on the base with only its
+// test files, where a test that needs the change fails.
+func TestRedGreen(t *testing.T) {
+	b := setup(t, nil).withDocker()
+	b.runner.Load = func(_ context.Context, h company.Hash) ([]byte, error) { return b.blobs[h], nil }
+	b.write(map[string]string{"tests/old": "true\n", "tests/bug": "test \"$(cat answer)\" = 42\n", "answer": "41\n"})
+	b.git("add", "-A")
+	b.git("commit", "-q", "-m", "base")
+	base := b.commit("main")
+	cmds := []company.GateCommand{tap(suite)}
+	s := b.state(base, cmds)
+	e := &gates.Effect{Desk: fakeDesk{s}, Runner: b.runner, RedGreen: true, Mirror: func(context.Context, *company.Task) (*gitops.Mirror, error) { return b.mirror, nil }}
+	cmd, err := e.Baseline(b.ctx, company.Effect{Task: "t1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := cmd.(company.TakeBaseline).Result
+	s.Tasks["t1"].Baseline = &known
+	whole := func(files map[string]string) *company.RedGreen {
+		t.Helper()
+		b.write(files)
+		b.git("add", "-A")
+		b.git("commit", "-q", "-m", "change")
+		s.Tasks["t1"].Head = b.commit("main")
+		cmd, err := e.Do(b.ctx, company.Effect{Task: "t1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res := cmd.(company.Gated).Result
+		if !res.Passed {
+			t.Fatalf("%+v", res)
+		}
+		return res.RedGreen
+	}
+	if r := whole(map[string]string{"feature": "x\n"}); r == nil || r.Files != 0 || r.Shown != 0 {
+		t.Errorf("no test changed: %+v", r)
+	}
+	r := whole(map[string]string{"answer": "42\n", "tests/feature": "test -f feature\n", "tests/idle": "true\n", "tests/bug": "test \"$(cat answer)\" = 42 # mended\n"})
+	if r.Files != 3 || r.Fresh != 2 || r.Shown != 1 || !slices.Equal(r.Proof, []string{"tests/feature"}) || !slices.Equal(r.Idle, []string{"tests/idle"}) || r.Reason != "" {
+		t.Errorf("%+v", r)
+	}
+	e.RedGreen = false
+	if r := whole(map[string]string{"tests/more": "true\n"}); r != nil {
+		t.Errorf("off, and %+v", r)
+	}
+}
+
+// proving is a task with a baseline whose tickets' tests are run without their
+// changes too.
+type proving struct {
+	*bundle
+	s *company.State
+	e *gates.Effect
+}
+
+func prove(t *testing.T, files map[string]string) *proving {
+	t.Helper()
+	b := setup(t, nil).withDocker()
+	b.runner.Load = func(_ context.Context, h company.Hash) ([]byte, error) { return b.blobs[h], nil }
+	b.write(files)
+	b.git("add", "-A")
+	b.git("commit", "-q", "-m", "base")
+	s := b.state(b.commit("main"), []company.GateCommand{tap(suite)})
+	e := &gates.Effect{Desk: fakeDesk{s}, Runner: b.runner, RedGreen: true, Mirror: func(context.Context, *company.Task) (*gitops.Mirror, error) { return b.mirror, nil }}
+	cmd, err := e.Baseline(b.ctx, company.Effect{Task: "t1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := cmd.(company.TakeBaseline).Result
+	s.Tasks["t1"].Baseline = &known
+	return &proving{b, s, e}
+}
+
+// ticket has a ticket with this change, from the task's base, judged.
+func (p *proving) ticket(id company.SubtaskID, files map[string]string) company.GateResult {
+	p.t.Helper()
+	p.git("switch", "-q", "-c", string(id), string(p.s.Tasks["t1"].Prepared.Base.OID))
+	p.write(files)
+	p.git("add", "-A")
+	p.git("commit", "-q", "-m", string(id))
+	sub := &company.Subtask{ID: id, Head: p.commit(string(id)), Status: company.SubQuality}
+	t := p.s.Tasks["t1"]
+	t.Subtasks = append(t.Subtasks, sub)
+	g := p.judged(id)
+	sub.Gate = &g
+	return g.Result
+}
+
+func (p *proving) judged(id company.SubtaskID) company.GateFinished {
+	p.t.Helper()
+	cmd, err := p.e.Do(p.ctx, company.Effect{Task: "t1", Subtask: id})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	got := cmd.(company.Gated).GateFinished
+	if !got.Result.Passed {
+		p.t.Fatalf("%+v", got.Result)
+	}
+	return got
+}
+
+// merge brings a ticket to the integration head, whose tree is as it was
+// judged.
+func (p *proving) merge(id company.SubtaskID) {
+	p.t.Helper()
+	t := p.s.Tasks["t1"]
+	sub := t.Subtask(id)
+	m, err := p.mirror.MergeTree(p.ctx, t.Head, sub.Head)
+	if err != nil || !m.Clean {
+		p.t.Fatalf("%+v, %v", m, err)
+	}
+	head, err := p.mirror.CommitTree(p.ctx, gitops.CommitSpec{Tree: m.Tree, Parents: []company.OID{t.Head, sub.Head}, Message: "merge", When: time.Unix(1e9, 0)})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	t.Head, t.Tree = head, m.Tree
+	r := sub.Gate.Result
+	p.s.Verdicts[company.GateKey(r.Tree, r.GateHash, r.Image)] = r
+}
+
+// A ticket's own tests are run without its change: before anybody reviews it,
+// and without those of tickets that were merged before it.
+func TestRedGreenOfATicket(t *testing.T) {
+	p := prove(t, map[string]string{"tests/old": "true\n"})
+	r := p.ticket("t1-01", map[string]string{"one": "x\n", "tests/one": "test -f one\n", "tests/idle": "true\n"}).RedGreen
+	if r == nil || r.Files != 2 || r.Fresh != 2 || !slices.Equal(r.Proof, []string{"tests/one"}) || !slices.Equal(r.Idle, []string{"tests/idle"}) || r.Reason != "" {
+		t.Fatalf("%+v", r)
+	}
+	p.merge("t1-01")
+	ran := len(p.rt.ids)
+	if g := p.judged(""); g.Result.RedGreen != r || len(p.rt.ids) != ran {
+		t.Errorf("the whole is the only ticket, and its tests were run again: %+v, %d containers", g.Result.RedGreen, len(p.rt.ids)-ran)
+	}
+
+	r = p.ticket("t1-02", map[string]string{"two": "x\n", "tests/two": "test -f two\n"}).RedGreen
+	if r == nil || r.Files != 1 || r.Fresh != 1 || !slices.Equal(r.Proof, []string{"tests/two"}) || len(r.Idle) != 0 || r.Reason != "" {
+		t.Errorf("beside what the first ticket brought: %+v", r)
+	}
+	p.merge("t1-02")
+	if r := p.judged("").Result.RedGreen; r == nil || r.Fresh != 3 || r.Shown != 2 {
+		t.Errorf("of the whole: %+v", r)
+	}
+
+	clear(p.s.Verdicts)
+	if r := p.ticket("t1-03", map[string]string{"tests/three": "true\n"}).RedGreen; r == nil || r.Reason == "" || len(r.Idle) > 0 {
+		t.Errorf("nobody knows the tests of the integration head, and %+v", r)
+	}
+}
+
+// counted tells each run without the change which one it is.
+type counted struct {
+	container.Runtime
+	runs int
+}
+
+func (c *counted) Start(ctx context.Context, s container.Spec) (container.Container, error) {
+	if s.Labels.Role == "redgreen" {
+		c.runs++
+		s.Env = append(slices.Clone(s.Env), fmt.Sprint("RUN=", c.runs))
+	}
+	return c.Runtime.Start(ctx, s)
+}
+
+// A test that fails without the change by chance, or passes with it by chance,
+// shows nothing.
+func TestRedGreenByChance(t *testing.T) {
+	p := prove(t, map[string]string{"tests/old": "true\n"})
+	rt := &counted{Runtime: p.rt}
+	p.runner.Runtime = rt
+	r := p.ticket("t1-01", map[string]string{"one": "x\n", "tests/one": "test -f one\n", "tests/chance": "test \"$RUN\" != 1\n"}).RedGreen
+	if rt.runs != 2 || r.Shown != 1 || !slices.Equal(r.Proof, []string{"tests/one"}) || len(r.Idle) != 0 {
+		t.Errorf("after %d runs: %+v", rt.runs, r)
+	}
+	rt.runs = 0
+	if r := p.ticket("t1-02", map[string]string{"tests/idle": "true\n"}).RedGreen; rt.runs != 1 || len(r.Idle) != 1 {
+		t.Errorf("nothing failed, and it was run %d times: %+v", rt.runs, r)
+	}
+}
+
+// go test is told to run the packages of the changed tests alone, and of others
+// nothing is said.
+func TestRedGreenOfPackages(t *testing.T) {
+	p := prove(t, map[string]string{
+		"tests/old": "true\n",
+		// A stand-in for go: it lists two packages, and runs those that it is
+		// asked for, or both. Each case of a package is a test.
+		"go.sh": `if test "$1" = list; then printf '%s\n' "$PWD/a" "$PWD/b"; exit; fi
+shift 2
+test $# -gt 0 || set -- ./a ./b
+for d; do for c in $(cat $d/x_test.go $d/cases); do printf '{"Action":"pass","Package":"x/%s","Test":"%s"}\n' "${d#./}" "$c"; done; done
+`,
+		"a/x_test.go": "TestA\n", "a/cases": "", "b/x_test.go": "TestB\n", "b/cases": "",
+	})
+	p.s.Tasks["t1"].Prepared.Gates = []company.GateCommand{{Name: "test", Command: "go test ./...", Report: "sh go.sh test -json", Parse: gates.GoJSON,
+		Plant: "go", Canary: "sh go.sh list\nsh go.sh test -json"}}
+	p.s.Tasks["t1"].Prepared.GateHash = "go"
+	cmd, err := p.e.Baseline(p.ctx, company.Effect{Task: "t1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := cmd.(company.TakeBaseline).Result
+	p.s.Tasks["t1"].Baseline = &known
+	r := p.ticket("t1-01", map[string]string{"a/x_test.go": "TestA\nTestIdle\n", "a/cases": "TestProof\n", "b/cases": "TestElsewhere\n"}).RedGreen
+	if r == nil || r.Reason != "" || r.Fresh != 2 || !slices.Equal(r.Proof, []string{"x/a TestProof"}) || !slices.Equal(r.Idle, []string{"x/a TestIdle"}) {
+		t.Errorf("%+v", r)
+	}
+	// What tests read may be any package's: then all are run.
+	r = p.ticket("t1-02", map[string]string{"b/testdata/x": "x\n", "b/cases": "TestElsewhere\n"}).RedGreen
+	if r == nil || !slices.Equal(r.Proof, []string{"x/b TestElsewhere"}) {
+		t.Errorf("%+v", r)
+	}
+}
