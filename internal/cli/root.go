@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -84,14 +85,25 @@ type app struct {
 	typed *keyboard // of in, once something was asked
 }
 
+// wall is what the wall clock says.
+func (a *app) wall() time.Time {
+	if a.clocks.Wall != nil {
+		return a.clocks.Wall()
+	}
+	return time.Now()
+}
+
 // Main runs one command line and returns the exit code.
-func Main(args []string) int {
+func Main(args []string) int { return MainAt(clock.Machine(), args) }
+
+// MainAt is Main on a machine with these clocks.
+func MainAt(clocks clock.Sources, args []string) int {
 	ctx, cancel := interruptible(context.Background())
 	defer cancel()
 	// A reader that goes away is an error of the write, not a sudden death in
 	// the middle of the work. (To ignore the signal would be inherited by git.)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.LookupEnv, environ: os.Environ()}
+	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.LookupEnv, environ: os.Environ(), clocks: clocks}
 	return a.main(ctx, args)
 }
 

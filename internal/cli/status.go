@@ -47,6 +47,7 @@ type overview struct {
 	Tasks         []taskView     `json:"tasks"`
 	OpenPRs       []prView       `json:"open_prs"`
 	Disk          disk           `json:"disk"`
+	AheadMS       int64          `json:"clock_ahead_ms"` // of the wall clock, the office's time; it comes closer by 1 s per minute
 
 	hidden int
 	disk   bool // shown to people, whatever it is
@@ -111,6 +112,7 @@ func (a *app) status(ctx context.Context) error {
 	}
 	v.Disk = diskOf(ctx, paths, patience)
 	v.disk = a.verbose
+	v.AheadMS = acc.Now().Sub(a.wall()).Milliseconds()
 	doings := doingsIn(ctx, acc)
 	for i := range v.Running {
 		v.Running[i].live(doings)
@@ -169,6 +171,7 @@ func (v overview) text() string {
 		state = "a company is at work"
 	}
 	fmt.Fprintf(&b, "office %s  %s  %s\n", v.Office, v.Path, state)
+	b.WriteString(clockText(time.Duration(v.AheadMS) * time.Millisecond))
 	b.WriteString("\nNEEDS YOU\n")
 	for _, q := range v.NeedsYou {
 		fmt.Fprintf(&b, "  ! %-4s %-7s %s\n          %s\n", q.ID, subject(q), cleanLine(q.Question, 200), q.Next)
@@ -214,6 +217,17 @@ func (v overview) text() string {
 		fmt.Fprintf(&b, "  and %d that ended before: company status -v\n", v.hidden)
 	}
 	return b.String()
+}
+
+// clockText tells that the times that are shown are not those of the wall clock.
+func clockText(ahead time.Duration) string {
+	switch {
+	case ahead >= time.Minute:
+		return fmt.Sprintf("the office's clock is %s ahead of this machine's, which was set back; it goes slower until they meet\n", ago(ahead))
+	case ahead <= -time.Minute:
+		return fmt.Sprintf("the office's clock is %s behind this machine's, which was set forward; it goes faster until they meet, or until the company is started again\n", ago(-ahead))
+	}
+	return ""
 }
 
 func subject(q approvalView) string {

@@ -95,13 +95,16 @@ type StartOffice struct {
 	Office  string
 	Version string
 	Workers int // of the config; 0: it is not known
+	// Wall is what the wall clock says, where the office's time is another; zero: it
+	// is not known, or the same.
+	Wall time.Time
 }
 
 func (c StartOffice) decide(s *State, m Meta) ([]Event, error) {
 	if s.Office.ID != "" && s.Office.ID != c.Office {
 		return nil, foreignLedger(s.Office.ID, c.Office)
 	}
-	return []Event{m.event("", "", "", &OfficeStarted{Office: c.Office, Epoch: s.Office.Epoch + 1, Version: c.Version, Workers: c.Workers})}, nil
+	return []Event{m.event("", "", "", &OfficeStarted{Office: c.Office, Epoch: s.Office.Epoch + 1, Version: c.Version, Workers: c.Workers, Wall: c.Wall})}, nil
 }
 
 // OfficeStarted voids every claim: their holders belonged to a process that
@@ -111,6 +114,9 @@ type OfficeStarted struct {
 	Epoch   uint64 `json:"epoch"`
 	Version string `json:"version,omitempty"`
 	Workers int    `json:"workers,omitempty"`
+	// Wall is what the wall clock said, where the event's own time is another. It
+	// is for those who read the ledger: nothing is decided by it.
+	Wall time.Time `json:"wall,omitzero"`
 }
 
 var _ = kind[OfficeStarted]()

@@ -228,6 +228,13 @@ func (l *Ledger) readJournal(ctx context.Context, run company.RunID, fn func(Rec
 	return sealed, busError("read the journal of "+string(run), err)
 }
 
+// LastRecorded is when the newest record of a run's journal was written; zero:
+// the journal has none.
+func (l *Ledger) LastRecorded(ctx context.Context, run company.RunID) (time.Time, error) {
+	rec, _, err := l.lastRecord(ctx, journalPrefix+string(run))
+	return rec.Time, err
+}
+
 // Journals lists the runs that have a journal which is not purged.
 func (l *Ledger) Journals(ctx context.Context) ([]company.RunID, error) {
 	subjects, err := l.bus.Log().Subjects(ctx)

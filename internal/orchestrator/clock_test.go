@@ -3,15 +3,23 @@ package orchestrator
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"company/internal/clock"
 	"company/internal/clock/clocktest"
 	"company/internal/company"
+	"company/internal/ledger"
 )
 
 const day = 24 * time.Hour
+
+// heldRun is a run in a manager's hands.
+type heldRun struct {
+	id      company.RunID
+	journal *ledger.Journal
+}
 
 // clocked is an office on a machine whose wall clock the test sets. The manager
 // of each task claims its run, is granted money, and holds it; the first intake
@@ -20,13 +28,13 @@ type clocked struct {
 	*bundle
 	machine *clocktest.Machine
 	begun   time.Time
-	held    chan company.RunID // a manager has begun to wait
-	failing chan struct{}      // each intake takes one and fails; empty: it succeeds
+	held    chan heldRun  // a manager has begun to wait
+	failing chan struct{} // each intake takes one and fails; empty: it succeeds
 }
 
 func setupClocked(t *testing.T) *clocked {
 	begun := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	c := &clocked{machine: clocktest.Running(begun), begun: begun, held: make(chan company.RunID, 100), failing: make(chan struct{}, 100)}
+	c := &clocked{machine: clocktest.Running(begun), begun: begun, held: make(chan heldRun, 100), failing: make(chan struct{}, 100)}
 	c.bundle = setup(t, func(cfg *Config) {
 		cfg.Clock = clock.New(c.machine.Sources())
 		cfg.Doers[company.DoPrepare] = func(ctx context.Context, e company.Effect) (company.Command, error) {
@@ -51,7 +59,11 @@ func (c *clocked) manage(ctx context.Context, e company.Effect) (company.Command
 	if _, err := c.orch.Do(ctx, "manager", company.Reserve{Run: e.Run, Fence: company.ClaimedFence(evs), One: some, Many: some}); err != nil {
 		return nil, err
 	}
-	c.held <- e.Run
+	journal, err := c.ledger.OpenJournal(ctx, e.Run, company.ClaimedFence(evs))
+	if err != nil {
+		return nil, err
+	}
+	c.held <- heldRun{e.Run, journal}
 	<-ctx.Done()
 	return nil, context.Cause(ctx)
 }
@@ -70,17 +82,23 @@ func (c *clocked) restart(meanwhile func()) {
 	c.run()
 }
 
-// holds waits until the manager of a task holds its run.
-func (c *clocked) holds(run company.RunID) {
+// holds waits until managers hold these runs, in any order, and gives the journal
+// of the last of them.
+func (c *clocked) holds(runs ...company.RunID) (journal *ledger.Journal) {
 	c.t.Helper()
-	select {
-	case got := <-c.held:
-		if got != run {
-			c.t.Fatalf("%s is held, want %s", got, run)
+	for len(runs) > 0 {
+		select {
+		case got := <-c.held:
+			at := slices.Index(runs, got.id)
+			if at < 0 {
+				c.t.Fatalf("%s is held, want %v", got.id, runs)
+			}
+			runs, journal = slices.Delete(runs, at, at+1), got.journal
+		case <-time.After(patience):
+			c.t.Fatalf("%v are not begun", runs)
 		}
-	case <-time.After(patience):
-		c.t.Fatalf("%s is not begun", run)
 	}
+	return journal
 }
 
 // unharmed checks that so many runs are held, with what they were granted and
@@ -145,13 +163,23 @@ func TestStepsBetweenTwoStarts(t *testing.T) {
 			c := setupClocked(t)
 			c.run()
 			c.submit(1)
-			c.holds("t1-plan.1")
+			journal := c.holds("t1-plan.1")
 			c.failing <- struct{}{}
 			c.submit(2)
 			c.happened("effect.failed")
+			c.machine.Pass(patience / 2) // without an event
+			if _, err := journal.Append(c.ctx, "note", nil); err != nil {
+				t.Fatal(err)
+			}
+			recorded, err := c.ledger.LastRecorded(c.ctx, "t1-plan.1")
+			if err != nil || recorded.Before(c.happened("effect.failed").Time) {
+				t.Fatalf("recorded at %s, %v", recorded, err)
+			}
 			c.restart(func() { c.machine.Step(by) })
-			c.holds("t1-plan.1")
-			c.holds("t2-plan.1")
+			if now := c.orch.Now(); now.Before(recorded) {
+				t.Errorf("the office goes on at %s, before its newest record of %s", now, recorded)
+			}
+			c.holds("t1-plan.1", "t2-plan.1")
 			c.unharmed(2, max(0, by))
 			claimed := c.orch.View().Tasks["t1"].Runs["t1-plan.1"]
 			if left := claimed.Deadline.Sub(c.orch.Now()); left <= 0 || claimed.Lasted(c.orch.Now()) > patience {

@@ -60,6 +60,10 @@ func Describe(e company.Event, t *company.Task) Item {
 	switch d := d.(type) {
 	case *company.OfficeStarted:
 		it.Text, it.Quiet = fmt.Sprintf("office %s open, epoch %d", d.Office, d.Epoch), true
+		if !d.Wall.IsZero() && e.Time.Sub(d.Wall).Abs() >= time.Minute {
+			it.Quiet = false
+			it.Text += fmt.Sprintf("; its clock goes on from its last event, this machine's says %s", d.Wall.Format(time.DateTime+" MST"))
+		}
 	case *company.OfficeCopied:
 		it.Text, it.Mark = fmt.Sprintf("this office is a copy of %s, and %s from now on: the original goes on with what was under way", d.From, d.Office), Needs
 	case *company.OfficeStopped:

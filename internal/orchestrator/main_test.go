@@ -67,7 +67,7 @@ func (b *bundle) open() {
 	if b.bus, err = nats.Open(b.ctx, nats.Options{Dir: filepath.Join(b.dir, "bus")}); err != nil {
 		b.t.Fatal(err)
 	}
-	if b.ledger, err = ledger.Open(b.ctx, b.bus, ledger.Options{Folder: foldertest.Open(b.t, b.dir)}); err != nil {
+	if b.ledger, err = ledger.Open(b.ctx, b.bus, ledger.Options{Folder: foldertest.Open(b.t, b.dir), Clock: b.now}); err != nil {
 		b.t.Fatal(err)
 	}
 	b.cfg.Ledger = b.ledger
@@ -75,6 +75,14 @@ func (b *bundle) open() {
 		b.t.Fatal(err)
 	}
 	b.orch.Register(company.DoBaseline, greenBase)
+}
+
+// now is the office's time, where the test has given it a clock.
+func (b *bundle) now() time.Time {
+	if b.cfg.Clock != nil {
+		return b.cfg.Clock.Now()
+	}
+	return time.Now()
 }
 
 // run starts an epoch and the loop.

@@ -116,7 +116,11 @@ func (o *Orchestrator) Register(k company.EffectKind, d company.Doer) { o.cfg.Do
 // earlier processes had claimed is void from here on. Whoever calls it holds
 // the office's lock and will call Run.
 func (o *Orchestrator) Start(ctx context.Context, workers int) error {
-	_, err := o.Do(ctx, company.Company, company.StartOffice{Office: o.cfg.Office, Version: o.cfg.Version, Workers: workers})
+	start := company.StartOffice{Office: o.cfg.Office, Version: o.cfg.Version, Workers: workers}
+	if ahead := o.Ahead(); ahead.Abs() >= time.Second {
+		start.Wall = o.Now().Add(-ahead).Truncate(time.Second)
+	}
+	_, err := o.Do(ctx, company.Company, start)
 	return err
 }
 
@@ -130,8 +134,31 @@ func (o *Orchestrator) load(ctx context.Context) error {
 		return company.Apply(o.state, e)
 	})
 	o.at = o.cfg.Ledger.Head()
+	if err != nil {
+		return err
+	}
+	o.goOn(ctx)
+	return nil
+}
+
+// goOn moves the clock up to the newest time that the office has recorded: in
+// its ledger, and in the journals of runs that go on.
+func (o *Orchestrator) goOn(ctx context.Context) {
 	o.cfg.Clock.NotBefore(o.state.Time)
-	return err
+	for _, id := range o.state.Open {
+		for run, r := range o.state.Tasks[id].Runs {
+			if r.Ended {
+				continue
+			}
+			at, err := o.cfg.Ledger.LastRecorded(ctx, run)
+			if err != nil {
+				// Whoever goes on with the run says so.
+				o.cfg.Logger.WarnContext(ctx, "time of a journal not read", "run_id", run, "err", err)
+				continue
+			}
+			o.cfg.Clock.NotBefore(at)
+		}
+	}
 }
 
 // View is the state at this moment. It may be kept and read freely.
@@ -142,6 +169,10 @@ func (o *Orchestrator) View() *company.State {
 
 // Now is the office's time.
 func (o *Orchestrator) Now() time.Time { return o.cfg.Clock.Now() }
+
+// Ahead is how far the office's time is ahead of the wall clock; negative:
+// behind it.
+func (o *Orchestrator) Ahead() time.Duration { return o.cfg.Clock.Ahead() }
 
 // viewAt is the state, and where the ledger stood when it made it.
 func (o *Orchestrator) viewAt() (*company.State, ledger.Head) {
