@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,7 +46,7 @@ func (a *app) slowly(what string) (done func()) {
 		return func() {}
 	}
 	said := make(chan struct{})
-	t := time.AfterFunc(slowLook, func() {
+	t := time.AfterFunc(cmp.Or(a.lookAfter, slowLook), func() {
 		defer close(said)
 		a.note("company %s  %s ...", Version, cleanLine(what, 200))
 	})
