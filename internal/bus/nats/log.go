@@ -25,8 +25,9 @@ const (
 	// A reader that is stopped for longer (a suspended machine) finds its
 	// consumer gone and makes a new one.
 	readerThreshold = 5 * time.Minute
-	// How often a waiting Read asks whether the rest was purged meanwhile.
-	purgeCheck = 2 * time.Second
+	// How long a reader waits before it asks whether the rest was purged
+	// meanwhile, or was sent and did not arrive.
+	readerPatience = 2 * time.Second
 )
 
 // Log is append-only records by subject. It implements bus.Log.
@@ -178,12 +179,20 @@ func (b *Bus) scan(ctx context.Context, stream jetstream.Stream, pattern string,
 			return refused.error
 		case errors.Is(err, jetstream.ErrConsumerDeleted), errors.Is(err, jetstream.ErrConsumerNotFound):
 			continue // see readerThreshold; go on behind what fn has seen
+		case errors.Is(err, errMissed):
+			continue // the same
 		case err != nil && ctx.Err() != nil:
 			return context.Cause(ctx)
 		}
 		return err
 	}
 }
+
+// errMissed means that a record was sent to a reader and did not arrive. The
+// client drops what it has no room for, without an error: the room is for
+// readAhead records, all of them may be on their way, and what the server says
+// of a finished request takes room, too.
+var errMissed = errors.New("a record did not arrive")
 
 // callerError is an error of the function that reads, kept apart from ours.
 type callerError struct{ error }
@@ -212,29 +221,45 @@ func (b *Bus) scanOnce(ctx context.Context, stream jetstream.Stream, pattern str
 	}
 	defer messages.Stop()
 
-	wait, cancel := patience(ctx, until)
+	arrived := uint64(0) // records of this consumer
+	quiet := false       // all that was sent has arrived: wait for what comes
+	wait, cancel := patience(ctx, quiet)
 	defer func() { cancel() }()
 	for {
 		msg, err := messages.Next(jetstream.NextContext(wait))
 		if err != nil && wait.Err() != nil && ctx.Err() == nil {
-			// A purge may have taken what this read waits for.
-			last, err := b.last(ctx, stream, pattern)
-			if errors.Is(err, bus.ErrNotFound) || err == nil && last.Seq < *next {
-				return nil
+			if until > 0 {
+				last, err := b.last(ctx, stream, pattern)
+				if errors.Is(err, bus.ErrNotFound) || err == nil && last.Seq < *next {
+					return nil // purged meanwhile
+				}
+				if err != nil {
+					return err
+				}
 			}
-			if err != nil {
+			err := requireArrived(ctx, consumer, arrived)
+			if errors.Is(err, errMissed) || errors.Is(err, jetstream.ErrConsumerNotFound) {
 				return err
 			}
 			cancel()
-			wait, cancel = patience(ctx, until)
+			quiet = err == nil && until == 0 // a server too busy to answer is asked again
+			wait, cancel = patience(ctx, quiet)
 			continue
 		}
 		if err != nil {
 			return fmt.Errorf("read %s: %w", pattern, err)
 		}
+		if quiet {
+			quiet = false
+			cancel()
+			wait, cancel = patience(ctx, quiet)
+		}
 		meta, err := msg.Metadata()
 		if err != nil {
 			return fmt.Errorf("read %s: %w", pattern, err)
+		}
+		if arrived++; meta.Sequence.Consumer != arrived {
+			return errMissed
 		}
 		seq := meta.Sequence.Stream
 		if until > 0 && seq > until {
@@ -253,13 +278,25 @@ func (b *Bus) scanOnce(ctx context.Context, stream jetstream.Stream, pattern str
 	}
 }
 
-// patience is how long a bounded read waits before it asks whether there is
-// anything left to wait for; one that follows waits for ever.
-func patience(ctx context.Context, until uint64) (context.Context, context.CancelFunc) {
-	if until == 0 {
+// patience is how long a reader waits before it asks whether there is anything
+// left to wait for; where it is quiet, it waits for ever.
+func patience(ctx context.Context, quiet bool) (context.Context, context.CancelFunc) {
+	if quiet {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeout(ctx, purgeCheck)
+	return context.WithTimeout(ctx, readerPatience)
+}
+
+// requireArrived returns errMissed when the server has sent a consumer more
+// records than arrived: the last one on the way has none behind it that shows
+// the gap. (What arrives while this asks is read once more, by the next
+// consumer.)
+func requireArrived(ctx context.Context, consumer jetstream.Consumer, arrived uint64) error {
+	info, err := consumer.Info(ctx)
+	if err == nil && info.Delivered.Consumer > arrived {
+		err = errMissed
+	}
+	return err
 }
 
 // Purge implements bus.Log.
