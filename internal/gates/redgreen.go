@@ -2,9 +2,12 @@ package gates
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"company/internal/company"
 	"company/internal/gitops"
@@ -63,7 +66,7 @@ func (r *Runner) redGreen(ctx context.Context, s *company.State, t *company.Task
 		if err != nil {
 			return nil, err
 		}
-		if err := r.without(ctx, j, i, show, narrow, out); err != nil {
+		if err := r.bounded(c.res.Checks[i]).without(ctx, j, i, show, narrow, out); err != nil {
 			return nil, err
 		}
 	}
@@ -124,9 +127,9 @@ func (r *Runner) candidates(ctx context.Context, now company.GateCheck, before .
 // without runs one test gate without the change and adds what it shows. narrow
 // says that only some packages are run: of the others nothing is known.
 func (r *Runner) without(ctx context.Context, j Job, i int, show map[string]bool, narrow bool, out *company.RedGreen) error {
-	there, fails, err := r.bare(ctx, j, i, 0)
-	if err != nil || there == nil {
-		out.Reason = "without the change the tests report nothing"
+	there, fails, why, err := r.bare(ctx, j, i, 0)
+	if err != nil || why != "" {
+		out.Reason = why
 		return err
 	}
 	if narrow {
@@ -141,8 +144,9 @@ func (r *Runner) without(ctx context.Context, j Job, i int, show map[string]bool
 	}
 	// A test that fails there by chance shows nothing either.
 	if slices.ContainsFunc(slices.Collect(maps.Keys(show)), func(n string) bool { return fails[n] }) {
-		again, _, err := r.bare(ctx, j, i, 1)
-		if err != nil {
+		again, _, why, err := r.bare(ctx, j, i, 1)
+		if err != nil || why != "" {
+			out.Reason = why
 			return err
 		}
 		maps.DeleteFunc(show, func(n string, _ bool) bool { return fails[n] && again[n] })
@@ -165,11 +169,21 @@ func (r *Runner) without(ctx context.Context, j Job, i int, show map[string]bool
 }
 
 // bare runs a test gate without the change: which tests pass there, and which
-// fail. Both are nil where its report was not understood.
-func (r *Runner) bare(ctx context.Context, j Job, i, attempt int) (there, fails map[string]bool, err error) {
-	_, res, err := r.once(ctx, j, i, attempt)
-	if err != nil || res == nil || res.odd != "" {
-		return nil, nil, err
+// fail; why is set where that could not be found out, which is nobody's fault.
+func (r *Runner) bare(ctx context.Context, j Job, i, attempt int) (there, fails map[string]bool, why string, err error) {
+	check, res, err := r.once(ctx, j, i, attempt)
+	var of *company.Error
+	switch {
+	case ctx.Err() != nil:
+		return nil, nil, "", context.Cause(ctx)
+	case errors.As(err, &of) && of.Code == company.EGates:
+		return nil, nil, "without the change the tests could not be run: " + of.Message, nil
+	case err != nil:
+		return nil, nil, "", err
+	case check.ExitCode == exitTooLong || check.ExitCode == exitKilled:
+		return nil, nil, fmt.Sprintf("without the change the tests were ended before they were through, exit %d", check.ExitCode), nil
+	case res == nil || res.odd != "":
+		return nil, nil, "without the change the tests report nothing", nil
 	}
 	there, fails = map[string]bool{}, map[string]bool{}
 	for _, n := range res.passed {
@@ -178,7 +192,17 @@ func (r *Runner) bare(ctx context.Context, j Job, i, attempt int) (there, fails 
 	for _, f := range res.failed {
 		fails[f.Name] = true
 	}
-	return there, fails, nil
+	return there, fails, "", nil
+}
+
+// bounded is a runner that waits not much longer than a check took: without the
+// change a test may wait for ever for what does not come.
+func (r *Runner) bounded(c company.GateCheck) *Runner {
+	b := *r
+	if most := 2*c.Took + 2*time.Minute; b.Timeout == 0 || most < b.Timeout {
+		b.Timeout = most
+	}
+	return &b
 }
 
 // packageOf is the package in the name of a Go test, or of a package that does

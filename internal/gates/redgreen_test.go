@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,8 +14,9 @@ import (
 	"company/internal/gitops"
 )
 
-// suite runs the scripts in tests, and reports them as TAP.
-const suite = "n=0\nfor f in tests/*; do n=$((n+1)); if sh $f; then echo ok $n - $f; else echo not ok $n - $f; bad=1; fi; done\necho 1..$n\nexit ${bad:-0}"
+// suite runs the scripts in tests, and reports them as TAP; it ends with the code
+// that one of them leaves.
+const suite = "n=0\nfor f in tests/*; do n=$((n+1)); if sh $f; then echo ok $n - $f; else echo not ok $n - $f; bad=1; fi; test -f code && exit $(cat code); done\necho 1..$n\nexit ${bad:-0}"
 
 // Which tests show a change: it is run once more on the base with only its
 // test files, where a test that needs the change fails.
@@ -188,6 +190,12 @@ func TestRedGreenByChance(t *testing.T) {
 	r := p.ticket("t1-01", map[string]string{"one": "x\n", "tests/one": "test -f one\n", "tests/chance": "test \"$RUN\" != 1\n"}).RedGreen
 	if rt.runs != 2 || r.Shown != 1 || !slices.Equal(r.Proof, []string{"tests/one"}) || len(r.Idle) != 0 {
 		t.Errorf("after %d runs: %+v", rt.runs, r)
+	}
+	rt.runs = 0
+	// The one that is ended says nothing about those behind it.
+	r = p.ticket("t1-03", map[string]string{"three": "x\n", "tests/a-kill": "test -f three || echo 137 > code\n", "tests/behind": "true\n"}).RedGreen
+	if r.Shown != 0 || len(r.Idle) != 0 || !strings.Contains(r.Reason, "ended before they were through, exit 137") {
+		t.Errorf("%+v", r)
 	}
 	rt.runs = 0
 	if r := p.ticket("t1-02", map[string]string{"tests/idle": "true\n"}).RedGreen; rt.runs != 1 || len(r.Idle) != 1 {

@@ -164,7 +164,7 @@ type verdict struct {
 
 const schema = `{"type":"object","additionalProperties":false,"required":["verdict"],"properties":{
 "verdict":{"enum":["approve","request_changes"]},
-"evidence":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":4000},"description":"for each acceptance criterion, in order, what shows that it is met"},
+"evidence":{"type":"array","maxItems":96,"items":{"type":"string","maxLength":4000},"description":"for each acceptance criterion, in order, what shows that it is met"},
 "findings":{"type":"array","maxItems":50,"items":{"type":"object","additionalProperties":false,"required":["severity","what"],"properties":{
 "severity":{"enum":["blocking","minor"]},"file":{"type":"string","maxLength":1024,"description":"a file of the diff, or one that the ticket may write; left out where something is missing that has no file"},"line":{"type":"integer","minimum":0,"description":"of the new version; 0 or left out where something is missing"},
 "what":{"type":"string","minLength":1,"maxLength":4000},"why":{"type":"string","maxLength":4000},"suggestion":{"type":"string","maxLength":4000}}}}}}`

@@ -283,6 +283,18 @@ func TestPartsOfTheInstruction(t *testing.T) {
 	if got := strings.Join(criteria(b.task, nil), "|"); got != "of the instruction: Two things:|of the instruction: make it better|of the instruction: tell of it" {
 		t.Errorf("%s", got)
 	}
+	// The most that a plan and an instruction can ask for can be answered.
+	b.task.Instruction = strings.Repeat("Do it. ", maxDemands)
+	var form struct {
+		Properties struct{ Evidence struct{ MaxItems int } }
+	}
+	if err := json.Unmarshal([]byte(schema), &form); err != nil {
+		t.Fatal(err)
+	}
+	b.sub.Planned.AcceptanceCriteria = make([]string, 64)
+	if n := len(criteria(b.task, b.sub)); n != 64+maxDemands || n > form.Properties.Evidence.MaxItems {
+		t.Errorf("%d criteria, and room for %d", n, form.Properties.Evidence.MaxItems)
+	}
 	b.task.Follows = "t9"
 	if got := criteria(b.task, nil); len(got) != 1 || got[0] != "the instruction is carried out" {
 		t.Errorf("%q", got)
