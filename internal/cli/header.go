@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -46,7 +45,7 @@ func (a *app) slowly(what string) (done func()) {
 		return func() {}
 	}
 	said := make(chan struct{})
-	t := time.AfterFunc(cmp.Or(a.lookAfter, slowLook), func() {
+	t := time.AfterFunc(slowLook, func() {
 		defer close(said)
 		a.note("company %s  %s ...", Version, cleanLine(what, 200))
 	})

@@ -77,8 +77,6 @@ type app struct {
 	yes       bool
 	set       []string // key=value of the config
 
-	lookAfter time.Duration // how long a look is silent; 0: slowLook
-
 	worked bool // the result says what became of work: somebody must get it
 
 	clocks clock.Sources // of the machine; zero: of this one
