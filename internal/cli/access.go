@@ -234,7 +234,7 @@ func (n *near) Close() { n.h.leave() }
 // leave closes the office and lets others in.
 func (h *house) leave() {
 	if h.proj != nil {
-		h.proj.flush() // what was decided without a company at work
+		h.proj.flush(h.life) // what was decided without a company at work
 	}
 	h.close()
 	if err := h.lock.Release(); err != nil {

@@ -23,6 +23,7 @@ import (
 	"company/internal/clock"
 	"company/internal/company"
 	"company/internal/container"
+	"company/internal/folder"
 	"company/internal/forge"
 	"company/internal/gates"
 	"company/internal/gitops"
@@ -83,7 +84,8 @@ func openHouse(ctx context.Context, lock *office.Lock, off *office.Office, loade
 			h.close()
 		}
 	}()
-	log, closeLog, err := fileLog(off.LogsFolder, log, os.LookupEnv)
+	h.proj = newProjector(h)
+	log, closeLog, err := fileLog(off.LogsFolder, log, os.LookupEnv, func(err error) { h.proj.officeFile("logs/"+companyLog, err) })
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +99,6 @@ func openHouse(ctx context.Context, lock *office.Lock, off *office.Office, loade
 	if err != nil {
 		return nil, adviseOnDamage(off.Paths, err)
 	}
-	h.proj = newProjector(h)
 	h.orch, err = orchestrator.Open(ctx, orchestrator.Config{
 		Ledger: h.ledger, Clock: officeTime, Office: off.ID, Version: Version, Active: loaded.Config.Limits.ConcurrentTasks, Logger: log,
 		Checks:  checksFor(loaded.ForHost(office.Host{Memory: hostMemory()}), hostMemory(), runtime.NumCPU()),
@@ -178,7 +179,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 	if err != nil {
 		return nil, company.E(company.EConfig, "the office's log of git cannot be written").Wrap(err).Fix("see that the folder is yours and has space")
 	}
-	oplog := gitops.NewOpLog(gitLog)
+	oplog := gitops.NewOpLog(folder.Watch(gitLog, func(err error) { h.proj.officeFile("logs/git.log", err) }))
 	h.closers = append(h.closers, oplog.Close)
 	gitcfg.Log, gitcfg.Folder = oplog, h.office.GitFolder
 	author := gitcfg.Author
@@ -195,7 +196,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 	limits := h.limits(cfg)
 	sizes := container.NewSizes(limits, h.mostMemory(cfg))
 	sessions := &session.Office{
-		Desk: h.orch, Ledger: h.ledger, Runs: h.office.RunsFolder, Now: h.Now, Logger: h.log, Activity: h.activity,
+		Desk: h.orch, Ledger: h.ledger, Runs: h.office.RunsFolder, Now: h.Now, Logger: h.log, Activity: h.activity, Unwritten: h.proj.runFile,
 		Model: func(role company.Role, wrap func(adapters.Model) adapters.Model) (adapters.Model, error) {
 			return models.Open(cfg.Agent(role).Model, wrap)
 		},

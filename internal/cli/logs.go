@@ -26,6 +26,8 @@ const (
 	maxTranscript = 256 << 20
 )
 
+const transcriptFile = "transcript.ndjson"
+
 func newLogs(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "logs <run|subtask>", Short: "Show the conversation of a run",
@@ -64,7 +66,7 @@ func (a *app) logs(ctx context.Context, id string) error {
 		}
 	}
 	t, err := readTranscript(paths, run.ID)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || err != nil && th.task.Lacks(runFile(run.ID, transcriptFile)) != "" {
 		t, err = a.journal(ctx, acc, run)
 	}
 	if err != nil {
@@ -114,7 +116,7 @@ func newest(t *company.Task, sub company.SubtaskID) *company.Run {
 }
 
 func readTranscript(p office.Paths, run company.RunID) (agent.Transcript, error) {
-	text, err := readRunFile(p, run, "transcript.ndjson", maxTranscript)
+	text, err := readRunFile(p, run, transcriptFile, maxTranscript)
 	if errors.Is(err, fs.ErrNotExist) {
 		return agent.Transcript{}, err
 	}

@@ -23,6 +23,7 @@ type projector struct {
 	h    *house
 	mu   sync.Mutex
 	todo map[company.TaskID]*company.Task
+	news []company.NoteFile // of files that were written, or not
 	more chan struct{}
 }
 
@@ -38,6 +39,10 @@ func (p *projector) changed(_ company.Event, t *company.Task) {
 		p.todo[t.ID] = t
 		p.mu.Unlock()
 	}
+	p.poke()
+}
+
+func (p *projector) poke() {
 	select {
 	case p.more <- struct{}{}:
 	default:
@@ -51,12 +56,12 @@ func (p *projector) run(ctx context.Context) {
 	again := true // NATS lets go of what it last wrote only after a while
 	defer quiet.Stop()
 	for {
-		p.flush()
+		p.flush(ctx)
 		p.h.keepTeam()
 		p.h.keepWarm()
 		select {
 		case <-ctx.Done():
-			p.flush()
+			p.flush(ctx)
 			return
 		case <-quiet.C:
 			rest()
@@ -97,16 +102,15 @@ func (p *projector) written(id company.TaskID) time.Time {
 	return st.LastUpdated
 }
 
-func (p *projector) flush() {
+func (p *projector) flush(ctx context.Context) {
 	p.mu.Lock()
 	todo := p.todo
 	p.todo = map[company.TaskID]*company.Task{}
 	p.mu.Unlock()
 	for _, t := range todo {
-		if err := p.write(t); err != nil {
-			p.h.log.Warn("files of a task not written", "task_id", t.ID, "err", err)
-		}
+		p.write(t)
 	}
+	p.book(ctx)
 }
 
 // executionState is the file of one task under runtime/ (STA-3).
@@ -123,10 +127,18 @@ type executionState struct {
 	LastUpdated   time.Time                 `json:"last_updated"`
 }
 
-func (p *projector) write(t *company.Task) error {
-	if err := manager.WriteBacklog(p.h.office.BacklogFolder, t); err != nil {
-		return err
+// write writes the files of a task, each whatever becomes of the others.
+func (p *projector) write(t *company.Task) {
+	p.taskFile(t.ID, "backlog/"+string(t.ID)+"-*.md", manager.WriteBacklog(p.h.office.BacklogFolder, t))
+	p.taskFile(t.ID, "state/"+string(t.ID)+".json", p.writeState(t))
+	for _, sub := range t.Subtasks {
+		if run, err := p.verdict(t, sub); run != "" {
+			p.runFile(run, "result.json", err)
+		}
 	}
+}
+
+func (p *projector) writeState(t *company.Task) error {
 	st := executionState{
 		SchemaVersion: 1, TaskID: t.ID, RunID: string(t.ID), Status: t.Status, Phase: t.Phase(), LastUpdated: t.Updated.UTC(),
 		Workers: map[string]company.RunID{}, Conversations: map[company.RunID]string{}, Branches: map[string]company.OID{}, Artifacts: map[string]company.Change{},
@@ -135,8 +147,8 @@ func (p *projector) write(t *company.Task) error {
 		if r.Held {
 			st.Workers[r.Worker] = id
 		}
-		if r.Ended {
-			st.Conversations[id] = filepath.Join("runs", string(id), "transcript.ndjson")
+		if name := string(id) + "/transcript.ndjson"; r.Ended && p.has(name) {
+			st.Conversations[id] = filepath.Join("runs", name)
 		}
 	}
 	if b := t.IntegrationBranch(); b != "" {
@@ -149,9 +161,6 @@ func (p *projector) write(t *company.Task) error {
 		for _, c := range sub.Changes {
 			st.Artifacts[c.Path] = c
 		}
-		if err := p.verdict(t, sub); err != nil {
-			return err
-		}
 	}
 	text, err := json.MarshalIndent(st, "", "  ")
 	if err != nil {
@@ -160,32 +169,39 @@ func (p *projector) write(t *company.Task) error {
 	return p.h.office.TasksFolder.WriteFile(string(t.ID)+".json", append(text, '\n'), 0o600)
 }
 
+// has says whether a run's file is there.
+func (p *projector) has(name string) bool {
+	info, err := p.h.office.RunsFolder.Lstat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
 // verdict writes the gates' verdict into the result of the run that it is
-// about: the run ended before it was judged.
-func (p *projector) verdict(t *company.Task, sub *company.Subtask) error {
+// about: the run ended before it was judged. It names the run whose file it has
+// written, or could not write.
+func (p *projector) verdict(t *company.Task, sub *company.Subtask) (company.RunID, error) {
 	if sub.Gate == nil {
-		return nil
+		return "", nil
 	}
 	id := company.NewRunID(t.ID, sub.ID, company.Worker, sub.Started)
 	r := t.Runs[id]
 	if r == nil || !r.Ended || r.Head != sub.Gate.Head {
-		return nil
+		return "", nil
 	}
 	runs, name := p.h.office.RunsFolder, string(id)+"/result.json"
 	text, err := runs.ReadFile(name, 0)
 	if err != nil {
-		return nil // the run's folder was cleaned up; the ledger has it all
+		return "", nil // the run's folder was cleaned up; the ledger has it all
 	}
 	var res evidence.ExecutionResult
 	if err := json.Unmarshal(text, &res); err != nil {
-		return fmt.Errorf("read %s: %w", runs.Join(name), err)
+		return id, fmt.Errorf("read %s: %w", runs.Join(name), err)
 	}
 	if res.QualityGates != nil && res.Status == r.Status {
-		return nil
+		return "", nil
 	}
 	res.QualityGates, res.Status = &sub.Gate.Result, r.Status
 	if text, err = res.Marshal(); err != nil {
-		return err
+		return id, err
 	}
-	return evidence.Write(runs, id, "result.json", text)
+	return id, evidence.Write(runs, id, "result.json", text)
 }

@@ -49,7 +49,7 @@ func (h *house) supplies(stores *mirrors.Stores) *supply.Office {
 		return nil
 	}
 	return &supply.Office{
-		Stores: stores, Desk: h.orch, Runs: h.office.RunsFolder, Logger: h.log,
+		Stores: stores, Desk: h.orch, Runs: h.office.RunsFolder, Logger: h.log, Unwritten: h.proj.runFile,
 		Told: func(run company.RunID, line string) {
 			h.tell(orchestrator.Item{Task: run.Task(), Run: run, Kind: "registry", Mark: orchestrator.Info, Text: agent.CleanLine(line, 200)})
 		},

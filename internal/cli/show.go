@@ -81,11 +81,12 @@ type wholeView struct {
 	Review    *company.Review       `json:"review"`
 	// ReviewOf is the only ticket of the task, where its review holds for the
 	// whole.
-	ReviewOf company.SubtaskID          `json:"review_of,omitempty"`
-	Failures map[string]company.Failure `json:"failures"`
-	Added    []company.Dependency       `json:"dependencies"` // beyond the base's lock files
-	LookedUp []company.Dependency       `json:"looked_up"`    // names that went out to registries
-	paths    office.Paths               `json:"-"`
+	ReviewOf  company.SubtaskID          `json:"review_of,omitempty"`
+	Failures  map[string]company.Failure `json:"failures"`
+	Added     []company.Dependency       `json:"dependencies"` // beyond the base's lock files
+	LookedUp  []company.Dependency       `json:"looked_up"`    // names that went out to registries
+	Unwritten []company.Unwritten        `json:"unwritten"`    // files that are not there, or old
+	paths     office.Paths               `json:"-"`
 }
 
 func viewWhole(s *company.State, p office.Paths, t *company.Task, now time.Time) wholeView {
@@ -100,6 +101,7 @@ func viewWhole(s *company.State, p office.Paths, t *company.Task, now time.Time)
 	}
 	v.Added = append([]company.Dependency{}, t.Dependencies...)
 	v.LookedUp = append([]company.Dependency{}, t.LookedUp...)
+	v.Unwritten = append([]company.Unwritten{}, t.Unwritten...)
 	if t.Prepared != nil {
 		v.Gates = append(v.Gates, t.Prepared.Gates...)
 	}
@@ -204,6 +206,7 @@ func (v wholeView) text() string {
 		fmt.Fprintf(&b, "\nPULL REQUEST  #%d, %s: company pr show %d\n", v.PR.Number, v.PR.State, v.PR.Number)
 	}
 	fmt.Fprintf(&b, "\nFILES  %s\n", v.paths.Runs)
+	writeUnwritten(&b, v.Unwritten)
 	return b.String()
 }
 
@@ -267,6 +270,7 @@ func (v runView) text() string {
 	for _, f := range v.Files {
 		fmt.Fprintf(&b, "  file:   %s\n", f)
 	}
+	writeUnwritten(&b, v.Unwritten)
 	return b.String()
 }
 
@@ -400,6 +404,13 @@ func writeRuns(b *strings.Builder, runs []runView) {
 			end = cleanLine(r.Error, 80)
 		}
 		fmt.Fprintf(b, "  %-16s %-8s %-14s %7s %8s  %s  %s\n", r.ID, r.Role, r.Status, ago(time.Duration(r.DurationMS)*time.Millisecond), company.Count(r.Turns, "turn"), money(r.CostMicroUSD, r.Tokens), end)
+	}
+}
+
+// writeUnwritten tells which files are not there, or old.
+func writeUnwritten(b *strings.Builder, files []company.Unwritten) {
+	for _, u := range files {
+		fmt.Fprintf(b, "  not written: %s: %s\n", cleanLine(u.File, 200), cleanLine(u.Why, 300))
 	}
 }
 

@@ -48,6 +48,8 @@ type overview struct {
 	OpenPRs       []prView       `json:"open_prs"`
 	Disk          disk           `json:"disk"`
 	AheadMS       int64          `json:"clock_ahead_ms"` // of the wall clock, the office's time; it comes closer by 1 s per minute
+	// Unwritten are files of the office itself that are not there, or old.
+	Unwritten []company.Unwritten `json:"unwritten"`
 
 	hidden int
 	disk   bool // shown to people, whatever it is
@@ -128,6 +130,7 @@ func viewOffice(s *company.State, p office.Paths, open, all bool, now time.Time)
 	v := overview{
 		SchemaVersion: 1, Office: s.Office.ID, Path: p.Root, Open: open, Stopped: s.Office.Stopped,
 		NeedsYou: viewApprovals(s.OpenApprovals("")), Resting: resting(s, open, now), Running: []runView{}, Tasks: []taskView{}, OpenPRs: []prView{},
+		Unwritten: append([]company.Unwritten{}, s.Office.Unwritten...),
 	}
 	for _, p := range s.Pulls() {
 		if p.State == company.PROpen {
@@ -192,6 +195,10 @@ func (v overview) text() string {
 	fmt.Fprintf(&b, "\nCOST\n  %s\n", money(v.CostMicroUSD, v.Tokens))
 	if v.disk || v.Disk.counted() >= muchDisk {
 		fmt.Fprintf(&b, "\nDISK\n  %s\n", v.Disk.text())
+	}
+	if len(v.Unwritten) > 0 {
+		b.WriteString("\nFILES\n")
+		writeUnwritten(&b, v.Unwritten)
 	}
 	b.WriteString("\nTASKS\n")
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

@@ -41,6 +41,9 @@ func summarize(s *company.State, t *company.Task) summary {
 	}
 	sum.CostMicroUSD = cost(t.Spent)
 	sum.Hint = fmt.Sprintf("cost %s, %s", money(sum.CostMicroUSD, t.Spent.Tokens), ago(lasted(t, t.Updated)))
+	if n := len(t.Unwritten); n > 0 {
+		sum.Hint += fmt.Sprintf("; %s not written: company show %s", company.Count(n, "file"), t.ID)
+	}
 	switch {
 	case t.Status == company.TaskCompleted && t.DryRun:
 		sum.Result, sum.Next = "COMPLETE", fmt.Sprintf("company show %s; then submit it without --dry-run", t.ID)

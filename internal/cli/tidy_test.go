@@ -108,7 +108,7 @@ func TestTidy(t *testing.T) {
 	if len(h.proj.todo) != 3 {
 		t.Fatalf("%d tasks are to be written, want 3", len(h.proj.todo))
 	}
-	h.proj.flush()
+	h.proj.flush(h.life)
 	h.proj.catchUp(h.View())
 	if len(h.proj.todo) != 1 || h.proj.todo["t3"] == nil {
 		t.Fatalf("to be written are %v, want the open task", h.proj.todo)

@@ -139,6 +139,8 @@ type runView struct {
 	Tokens       int64             `json:"tokens"`
 	Files        []string          `json:"files"` // result, transcript, git log: those that are there
 	Refused      []refusedView     `json:"refused"`
+
+	Unwritten []company.Unwritten `json:"unwritten"` // files that are not there, or old
 }
 
 // refusedView is what a run reached for in one way, and did not get.
@@ -165,7 +167,12 @@ func viewRefused(r *company.Run) []refusedView {
 func viewRun(p office.Paths, t *company.Task, r *company.Run, now time.Time) runView {
 	v := runView{
 		ID: r.ID, Role: r.Role, Task: t.ID, Subtask: r.Subtask, Status: "offered", Worker: r.Worker, Turns: r.Turns,
-		From: r.From, Head: r.Head, Summary: r.Summary, Error: r.Error, CostMicroUSD: cost(r.Spent), Tokens: r.Spent.Tokens, Files: []string{}, Refused: viewRefused(r),
+		From: r.From, Head: r.Head, Summary: r.Summary, Error: r.Error, CostMicroUSD: cost(r.Spent), Tokens: r.Spent.Tokens, Files: []string{}, Refused: viewRefused(r), Unwritten: []company.Unwritten{},
+	}
+	for _, u := range t.Unwritten {
+		if strings.HasPrefix(u.File, runFile(r.ID, "")) {
+			v.Unwritten = append(v.Unwritten, u)
+		}
 	}
 	if !r.Claimed.IsZero() {
 		at := r.Claimed.UTC()

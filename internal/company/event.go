@@ -118,7 +118,7 @@ func Decide(s *State, m Meta, c Command) ([]Event, error) {
 // fits refuses an event about a task, a subtask or a run that does not exist:
 // nothing is ever an orphan (SUB-9).
 func (s *State) fits(e Event) error {
-	if strings.HasPrefix(e.Kind, "office.") || e.Kind == (*TaskSubmitted)(nil).Kind() {
+	if e.Task == "" && ofOffice(e.Kind) || strings.HasPrefix(e.Kind, "office.") || e.Kind == (*TaskSubmitted)(nil).Kind() {
 		return nil
 	}
 	t := s.Tasks[e.Task]

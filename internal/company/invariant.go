@@ -78,6 +78,9 @@ func CheckInvariants(s *State) error {
 		}
 		on[s.Lead(t).ID] = id
 	}
+	if len(s.Office.Unwritten) > MaxUnwritten {
+		return broken("%d files of the office could not be written", len(s.Office.Unwritten))
+	}
 	for id, a := range s.Approvals {
 		switch {
 		case a.ID != id || s.ByKey[a.Key] != id:

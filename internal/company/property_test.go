@@ -25,7 +25,7 @@ func drawKnobs(t *rapid.T, steps int) knobs {
 		Escalate: pct("escalate", 60), Red: pct("red", 40), Finding: pct("finding", 40), Conflict: pct("conflict", 40),
 		Overlap: pct("overlap", 30), Protected: pct("protected", 20), Greedy: pct("greedy", 40), GiveUp: pct("give up", 40),
 		Reject: pct("reject", 30), Restart: pct("restart", 60), Stop: pct("stop", 50), Pause: pct("pause", 40),
-		Deps: pct("dependencies", 30), Refused: pct("refused", 30), Cancel: pct("cancel", 10), Hostile: pct("hostile", 30), Fails: pct("fails", 20), Sleep: pct("sleep", 60),
+		Deps: pct("dependencies", 30), Refused: pct("refused", 30), Unwritten: pct("unwritten", 90), Cancel: pct("cancel", 10), Hostile: pct("hostile", 30), Fails: pct("fails", 20), Sleep: pct("sleep", 60),
 		RedBase: pct("red base", 60), Absent: pct("absent", 60),
 	}
 }

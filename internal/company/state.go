@@ -87,6 +87,8 @@ type Office struct {
 	Version string `json:"version,omitempty"`
 	Workers int    `json:"workers,omitempty"` // that its config asks for, as of the newest start
 	Hired   int    `json:"hired,omitempty"`   // against that
+
+	Unwritten []Unwritten `json:"unwritten,omitempty"` // its files that are not there, or old
 }
 
 // StartOffice opens the office anew: the first command of every process that

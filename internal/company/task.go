@@ -92,6 +92,8 @@ type Task struct {
 	Dependencies []Dependency `json:"dependencies,omitempty"`
 	// LookedUp are the names that went out to registries, without versions.
 	LookedUp []Dependency `json:"looked_up,omitempty"`
+	// Unwritten are its files that are not there, or old.
+	Unwritten []Unwritten `json:"unwritten,omitempty"`
 }
 
 // Failure remembers that an effect failed, so that it is tried again later

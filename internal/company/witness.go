@@ -16,7 +16,8 @@ type Witness struct {
 	stopped bool
 	tasks   map[TaskID]*witnessed
 	asked   map[ApprovalID]ApprovalOpened
-	yes     map[string]bool // keys of approved questions
+	lacks   map[TaskID]map[string]bool // files that could not be written
+	yes     map[string]bool            // keys of approved questions
 }
 
 // witnessed is what was seen of one task.
@@ -154,6 +155,8 @@ func (w *Witness) seeOffice(d Data, e Event) error {
 			whole: map[OID]OID{}, reviewing: map[OID]bool{}, approved: map[string]bool{}, judged: map[string]*Review{}, merged: map[SubtaskID]OID{},
 			protected: map[SubtaskID]bool{}, changes: map[SubtaskID][]Change{}, created: map[string]bool{}, added: map[Dependency]bool{}, lookedUp: map[Dependency]bool{}, runs: map[RunID]*witnessedRun{},
 		}
+	case *FileUnwritten, *FileWritten:
+		return w.seeFile(d, e)
 	case *ApprovalOpened:
 		w.asked[d.ID] = *d
 	case *ApprovalAnswered:
@@ -163,6 +166,31 @@ func (w *Witness) seeOffice(d Data, e Event) error {
 		}
 		delete(w.asked, d.ID)
 		w.yes[q.Key] = d.Option == OptApprove
+	}
+	return nil
+}
+
+// seeFile: a file is told to be missing once, until it is there.
+func (w *Witness) seeFile(d Data, e Event) error {
+	if w.lacks == nil {
+		w.lacks = map[TaskID]map[string]bool{}
+	}
+	lacks := w.lacks[e.Task]
+	if lacks == nil {
+		lacks = map[string]bool{}
+		w.lacks[e.Task] = lacks
+	}
+	switch d := d.(type) {
+	case *FileUnwritten:
+		if lacks[d.File] || d.Why == "" || len(lacks) >= MaxUnwritten {
+			return broken("event %d: %s is told to be unwritten twice, for no reason, or after too many others", e.Seq, d.File)
+		}
+		lacks[d.File] = true
+	case *FileWritten:
+		if !lacks[d.File] {
+			return broken("event %d: %s was never missed", e.Seq, d.File)
+		}
+		delete(lacks, d.File)
 	}
 	return nil
 }

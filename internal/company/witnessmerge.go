@@ -229,7 +229,7 @@ func (w *Witness) seeEnd(t *witnessed, d Data, e Event) error {
 		}
 	case *TaskFailedEvent, *TaskCancelledEvent:
 		t.ended, t.intent = true, nil
-	case *RunEnded, *RunReleased, *BudgetRaised, *ApprovalOpened, *ApprovalAnswered, *TaskPaused, *PRSettled, *PRHeard, *AccessRefused:
+	case *RunEnded, *RunReleased, *BudgetRaised, *ApprovalOpened, *ApprovalAnswered, *TaskPaused, *PRSettled, *PRHeard, *AccessRefused, *FileUnwritten, *FileWritten:
 	default:
 		if t.ended {
 			return broken("event %d: %s after the end of %s", e.Seq, e.Kind, e.Task)

@@ -20,7 +20,7 @@ type knobs struct {
 	Overlap, Protected, Greedy, GiveUp int
 	Reject, Restart, Stop, Pause       int
 	Cancel, Hostile, Fails, Sleep      int
-	Deps, Refused                      int
+	Deps, Refused, Unwritten           int
 	RedBase, Absent                    int // of the checks of the base
 }
 
@@ -128,6 +128,9 @@ func (w *world) step() {
 			w.now = next
 		}
 	case n < 27:
+		if w.k.Unwritten > 0 && w.chance(w.k.Unwritten) {
+			w.writeFile()
+		}
 		w.freeze()
 	case n < 50 && len(w.queue) > 0:
 		w.lease(w.rng.IntN(len(w.queue)))

@@ -124,6 +124,19 @@ func (w *world) refuse(r *Run) {
 	}
 }
 
+// writeFile has a file written, or not.
+func (w *world) writeFile() {
+	c := NoteFile{File: fmt.Sprint("f", w.rng.IntN(40)), Why: []string{"", "full", "a folder\n"}[w.rng.IntN(3)]}
+	if w.rng.IntN(4) > 0 && w.s.LastTask > 0 {
+		t := w.s.Tasks[NewTaskID(1+w.rng.IntN(w.s.LastTask))]
+		c.Task = t.ID
+		if runs := t.sortedRuns(); len(runs) > 0 && w.rng.IntN(2) == 0 {
+			c.Run = runs[w.rng.IntN(len(runs))].ID
+		}
+	}
+	w.send(Company, c)
+}
+
 // dependency asks for a package, or adds one whatever was answered.
 func (w *world) dependency(t *Task, r *Run, fence uint64) {
 	d := Dependency{Ecosystem: "npm", Name: fmt.Sprint("p", w.rng.IntN(8))}

@@ -112,6 +112,7 @@ func (w *world) intruder() {
 		AddDependency{Run: run, Fence: fence, Wanted: Dependency{Ecosystem: "npm", Name: "x"}, Version: "1"},
 		LookUpDependency{Run: run, Fence: fence, Dependency: Dependency{Ecosystem: "npm", Name: "x"}},
 		AskDependency{Run: run, Fence: fence, Dependency: Dependency{Ecosystem: "npm", Name: "x"}},
+		NoteFile{Task: t.ID, Run: run, File: "x", Why: "full"}, NoteFile{Run: run, File: "x"}, NoteFile{Task: "t99", File: "x", Why: "full"}, NoteFile{Task: t.ID},
 		NoteRefused{Run: run, Kind: "path", What: "of somebody else", Times: w.rng.IntN(3)},
 		NoteRefused{Run: run, Kind: []string{"", "PATH", strings.Repeat("a", 1+w.rng.IntN(40))}[w.rng.IntN(3)], Times: 1},
 	}

@@ -40,7 +40,7 @@ func (g *Merger) Resolve(ctx context.Context, e company.Effect) (company.Command
 }
 
 func (g *Merger) resolve(ctx context.Context, s *session.Session, t *company.Task, sub *company.Subtask) (company.EndRun, error) {
-	log, err := workbench.OpenLog(g.Sessions.Runs, s.Run)
+	log, err := workbench.OpenLog(g.Sessions.Runs, s.Run, g.Sessions.Unwritten)
 	if err != nil {
 		return company.EndRun{}, err
 	}

@@ -148,6 +148,10 @@ func Describe(e company.Event, t *company.Task) Item {
 		if n := len(d.Doubts) - 1; n > 0 {
 			it.Text += fmt.Sprintf(" (and %d more)", n)
 		}
+	case *company.FileUnwritten:
+		it.Text, it.Mark = agent.CleanLine(d.File, 200)+" is not written: "+agent.CleanLine(d.Why, 200), Failed
+	case *company.FileWritten:
+		it.Text = agent.CleanLine(d.File, 200) + " is written again"
 	case *company.DependencyLookedUp:
 		it.Text = "a registry is asked for " + agent.CleanLine(d.Ecosystem+" "+d.Name, 200)
 	case *company.DependencyAdded:

@@ -101,7 +101,7 @@ func (x subject) mayWrite(file string) bool {
 }
 
 func (r *Reviewer) review(ctx context.Context, s *session.Session, t *company.Task, sub *company.Subtask, onto company.OID) (company.EndRun, error) {
-	log, err := workbench.OpenLog(r.Sessions.Runs, s.Run)
+	log, err := workbench.OpenLog(r.Sessions.Runs, s.Run, r.Sessions.Unwritten)
 	if err != nil {
 		return company.EndRun{}, err
 	}

@@ -44,7 +44,7 @@ func (w *Worker) Do(ctx context.Context, t *company.Task, r *company.Run) error 
 
 func (w *Worker) work(ctx context.Context, s *session.Session, t *company.Task, r *company.Run) (company.EndRun, error) {
 	sub := t.Subtask(r.Subtask)
-	log, err := workbench.OpenLog(w.Sessions.Runs, r.ID)
+	log, err := workbench.OpenLog(w.Sessions.Runs, r.ID, w.Sessions.Unwritten)
 	if err != nil {
 		return company.EndRun{}, err
 	}

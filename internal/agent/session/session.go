@@ -40,6 +40,9 @@ type Office struct {
 	// nil, or empty: none.
 	Persona func(role company.Role) string
 	Runs    *folder.Folder // of the runs' files
+	// Unwritten is told of a file of a run that could not be written, and with
+	// nil of one that was. It may be nil, and must be quick.
+	Unwritten func(run company.RunID, file string, err error)
 	// Now is the office's time, which stands in records; nil: the wall clock's.
 	Now    func() time.Time
 	Logger *slog.Logger
@@ -299,9 +302,7 @@ func (s *Session) Converse(ctx context.Context, talk Talk) (agent.Outcome, error
 	})
 	s.turns = out.Turns
 	if len(out.Messages) > 0 {
-		if kerr := s.keepTranscript(context.WithoutCancel(ctx), out.Transcript.Encode()); kerr != nil {
-			s.office.Logger.WarnContext(ctx, "transcript not kept", "run_id", s.Run, "err", kerr)
-		}
+		s.keepTranscript(context.WithoutCancel(ctx), out.Transcript.Encode())
 	}
 	if err != nil && ctx.Err() == nil && model != nil {
 		err = adapters.Explain(err, model.Info())
@@ -310,14 +311,27 @@ func (s *Session) Converse(ctx context.Context, talk Talk) (agent.Outcome, error
 }
 
 // keepTranscript keeps the conversation as a blob and as a file that people
-// find. The journal holds all of it too, so a failure loses nothing.
-func (s *Session) keepTranscript(ctx context.Context, text []byte) error {
+// find. The journal holds all of it too, so a failure loses nothing: the result
+// names no blob that is not there, and who misses the file is told why.
+func (s *Session) keepTranscript(ctx context.Context, text []byte) {
 	h, _, err := s.office.Ledger.PutBlob(ctx, bytes.NewReader(text))
 	if err != nil {
-		return err
+		s.office.Logger.WarnContext(ctx, "the transcript is in the journal alone", "run_id", s.Run, "err", err)
 	}
 	s.transcript = h
-	return evidence.Write(s.office.Runs, s.Run, "transcript.ndjson", text)
+	s.write("transcript.ndjson", text)
+}
+
+// write writes a file of the run that people read. Nothing is decided by it, so
+// one that cannot be written is told and ends nothing.
+func (s *Session) write(name string, text []byte) {
+	err := evidence.Write(s.office.Runs, s.Run, name, text)
+	if err != nil {
+		s.office.Logger.Warn("a file of a run is not written", "run_id", s.Run, "file", name, "err", err)
+	}
+	if s.office.Unwritten != nil {
+		s.office.Unwritten(s.Run, name, err)
+	}
 }
 
 // Past is what was there of the run when this session began.
@@ -328,7 +342,8 @@ func (s *Session) Past() agent.Past { return s.past }
 func (s *Session) Journal() *ledger.Journal { return s.journal }
 
 // seal closes the books of the run: what it spent, its journal as a blob, and
-// result.json.
+// its result. The blobs are what the ledger names: without them the run does not
+// end, and goes on later from its journal.
 func (s *Session) seal(ctx context.Context, out *company.RunEnded) error {
 	out.Spent, out.Turns = s.purse.Balance().Spent, s.turns
 	hash, _, err := s.office.Ledger.SealJournal(ctx, s.Run)
@@ -343,7 +358,8 @@ func (s *Session) seal(ctx context.Context, out *company.RunEnded) error {
 	if out.Result, _, err = s.office.Ledger.PutBlob(ctx, bytes.NewReader(res)); err != nil {
 		return fmt.Errorf("keep the result of %s: %w", s.Run, err)
 	}
-	return evidence.Write(s.office.Runs, s.Run, "result.json", res)
+	s.write("result.json", res)
+	return nil
 }
 
 func (s *Session) result(out company.RunEnded) evidence.ExecutionResult {

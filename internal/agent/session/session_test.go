@@ -74,6 +74,7 @@ func done() []agent.Tool {
 
 // bench is a task that waits for its plan, and an office of sessions.
 type bench struct {
+	dir string
 	*desktest.Desk
 	task   company.TaskID
 	run    company.RunID
@@ -108,7 +109,7 @@ func setup(t *testing.T, set company.Settings) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{Desk: desktest.New(t), task: "t1", run: "t1-plan.1", model: &model{}, ledger: l}
+	b := &bench{dir: dir, Desk: desktest.New(t), task: "t1", run: "t1-plan.1", model: &model{}, ledger: l}
 	b.Must(company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/p"}, Settings: set})
 	b.Prepare(b.task, base, company.GateCommand{Name: "test", Command: "true"})
 	b.office = &session.Office{
@@ -193,8 +194,9 @@ func TestDeathBetweenSealAndEnd(t *testing.T) {
 // at once.
 func TestCannotBeCarried(t *testing.T) {
 	b := setup(t, company.Settings{})
-	// The run's folder cannot be made: there is a file in its place.
-	if err := os.WriteFile(b.office.Runs.Join(string(b.run)), []byte("x"), 0o600); err != nil {
+	// The sealed journal cannot be kept: there is a file in place of a folder.
+	tmp := filepath.Join(b.dir, "bus", "blobs", "tmp")
+	if err := errors.Join(os.RemoveAll(tmp), os.WriteFile(tmp, []byte("x"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.carry(t.Context(), t, nil); err != nil {
@@ -209,6 +211,59 @@ func TestCannotBeCarried(t *testing.T) {
 	}
 	for _, e := range company.Due(b.View(), task.Failures["plan"].NotBefore.Add(-time.Millisecond), 1) {
 		t.Errorf("%s is due at once", e.Key)
+	}
+}
+
+// Files that only people read end no run: what the ledger names is kept, and
+// who misses the files is told why. (ART-1, LOG-1)
+func TestFilesOfARunCannotBeWritten(t *testing.T) {
+	for name, inTheWay := range map[string]func(dir string) error{
+		"a file for the folder": func(dir string) error { return os.WriteFile(dir, []byte("x"), 0o600) },
+		"folders for the files": func(dir string) error {
+			return errors.Join(os.MkdirAll(filepath.Join(dir, "transcript.ndjson", "x"), 0o700), os.MkdirAll(filepath.Join(dir, "result.json", "x"), 0o700))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t, company.Settings{})
+			told := map[string]error{}
+			b.office.Unwritten = func(run company.RunID, file string, err error) { told[string(run)+"/"+file] = err }
+			if err := inTheWay(b.office.Runs.Join(string(b.run))); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.carry(t.Context(), t, nil); err != nil {
+				t.Fatal(err)
+			}
+			r := b.end(t)
+			if r.Status != company.RunSuccess || b.model.asked != 1 {
+				t.Fatalf("%+v after %d requests", r, b.model.asked)
+			}
+			for _, file := range []string{"transcript.ndjson", "result.json"} {
+				if err, ok := told["t1-plan.1/"+file]; !ok || err == nil {
+					t.Errorf("%s: %v", file, told)
+				}
+			}
+			text, err := b.ledger.GetBlob(t.Context(), r.Result, 1<<20)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var res struct{ Transcript company.Hash }
+			if err := json.Unmarshal(text, &res); err != nil {
+				t.Fatal(err)
+			}
+			if text, err := b.ledger.GetBlob(t.Context(), res.Transcript, 1<<20); err != nil || !strings.Contains(string(text), "plan it") {
+				t.Errorf("the conversation is not kept: %v", err)
+			}
+		})
+	}
+	b := setup(t, company.Settings{})
+	var good []string
+	b.office.Unwritten = func(_ company.RunID, file string, err error) {
+		if err == nil {
+			good = append(good, file)
+		}
+	}
+	if err := b.carry(t.Context(), t, nil); err != nil || strings.Join(good, " ") != "transcript.ndjson result.json" {
+		t.Errorf("told of as written: %v, %v", good, err)
 	}
 }
 

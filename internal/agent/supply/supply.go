@@ -13,9 +13,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -47,6 +47,9 @@ type Office struct {
 	Logger *slog.Logger
 	// Told is told of what was fetched or refused, for the feed. It may be nil.
 	Told func(run company.RunID, line string)
+	// Unwritten is told of a file of a run that could not be written, and with
+	// nil of one that was. It may be nil, and must be quick.
+	Unwritten func(run company.RunID, file string, err error)
 	// Patience is how long a run waits for the president; 0: 15 minutes.
 	Patience time.Duration
 }
@@ -84,7 +87,7 @@ type Run struct {
 	mu    sync.Mutex
 	added map[string]bool // ecosystems
 	told  int
-	log   *os.File
+	log   io.WriteCloser
 	wrote int
 	got   []Fetched
 }
@@ -112,8 +115,18 @@ func (o *Office) Open(ctx context.Context, order Order) (*Run, error) {
 		r.policy.Add(d)
 		r.added[d.Ecosystem] = true
 	}
-	r.log, err = evidence.OpenLog(o.Runs, order.Run, "fetched.log")
-	return r, err
+	log, err := evidence.OpenLog(o.Runs, order.Run, "fetched.log")
+	if err != nil {
+		return nil, err
+	}
+	r.log = folder.Watch(log, func(err error) { r.unwritten("fetched.log", err) })
+	return r, nil
+}
+
+func (r *Run) unwritten(file string, err error) {
+	if r.office.Unwritten != nil {
+		r.office.Unwritten(r.order.Run, file, err)
+	}
 }
 
 // Close writes the journal's record and closes the other one. Requests that are
@@ -133,6 +146,7 @@ func (r *Run) Close(ctx context.Context) {
 	defer cancel()
 	if _, err := r.order.Record(ctx, "fetched", got); err != nil {
 		r.office.Logger.WarnContext(ctx, "what was fetched is not in the journal", "run_id", r.order.Run, "err", err)
+		r.unwritten("journal (what was fetched)", err)
 	}
 }
 

@@ -21,13 +21,19 @@ func Branch(sub *company.Subtask) string {
 	return gitops.BranchName(string(sub.ID), sub.Planned.Title)
 }
 
-// OpenLog opens the git.log of a run in the folder of all runs (GIT-3).
-func OpenLog(runs *folder.Folder, id company.RunID) (*gitops.OpLog, error) {
+// OpenLog opens the git.log of a run in the folder of all runs (GIT-3). What goes
+// on cannot be known from a log that cannot be opened, so that is an error;
+// told, which may be nil, hears of lines that could not be written.
+func OpenLog(runs *folder.Folder, id company.RunID, told func(company.RunID, string, error)) (*gitops.OpLog, error) {
 	f, err := evidence.OpenLog(runs, id, "git.log")
 	if err != nil {
 		return nil, err
 	}
-	return gitops.NewOpLog(f), nil
+	return gitops.NewOpLog(folder.Watch(f, func(err error) {
+		if told != nil {
+			told(id, "git.log", err)
+		}
+	})), nil
 }
 
 // Conclude turns the end of a conversation into the end of a run, with the
