@@ -88,14 +88,19 @@ func (r *Runner) spots(ctx context.Context, j Job, i int) (spots []spot, reason 
 	if err != nil {
 		return nil, "", err
 	}
-	gate := j.Gates[i]
+	return g.spots(ctx, j.Gates[i])
+}
+
+func (g grown) spots(ctx context.Context, gate company.GateCommand) (spots []spot, reason string, err error) {
 	switch gate.Plant {
 	case plantGo:
 		spots, err = g.goSpots(ctx, gate)
 	case plantPytest, plantUnittest:
 		spots = g.pythonSpots(gate)
 	case plantScript:
-		spots, err = g.scriptSpots(ctx, gate)
+		if spots, err = g.scriptSpots(ctx, gate); len(spots) == 0 && g.concernsScripts(gate) {
+			reason = "no test has a name by which a failing one beside it would be found"
+		}
 	case plantCargo:
 		spots, err = g.cargoSpots(ctx, gate)
 	default:

@@ -233,7 +233,7 @@ var importLine = regexp.MustCompile(`(?m)^\s*import[\s{*'"]`)
 // scriptSpots are beside the test files that the change touches, or else the
 // first one of all: what is called like it is taken for a test, too.
 func (g grown) scriptSpots(ctx context.Context, gate company.GateCommand) ([]spot, error) {
-	if len(g.touched(gate, scriptEndings...)) == 0 && !g.steered(gate) {
+	if !g.concernsScripts(gate) {
 		return nil, nil
 	}
 	isTest := func(p string) bool {
@@ -281,6 +281,12 @@ func (g grown) scriptSpots(ctx context.Context, gate company.GateCommand) ([]spo
 	return out, nil
 }
 
+// concernsScripts says whether the change is one that a gate of JavaScript or
+// TypeScript must look at.
+func (g grown) concernsScripts(gate company.GateCommand) bool {
+	return len(g.touched(gate, scriptEndings...)) > 0 || g.steered(gate)
+}
+
 func named(p string) int {
 	_, name := split(p)
 	if m := scriptTest.FindStringSubmatch(name); m != nil && m[1]+m[2] != "" {
@@ -307,6 +313,12 @@ const maxLoads = 20
 
 var relativeImport = regexp.MustCompile(`(?:\bfrom\s*|\bimport\s*|\brequire\(\s*)['"](\.{1,2}/[\w./@-]+)['"]`)
 
+// The words by which mocha's tests call themselves, in its two manners.
+var (
+	bddTest = regexp.MustCompile(`(?m)^\s*it(?:\.\w+)?\(`)
+	tddTest = regexp.MustCompile(`(?m)^\s*test(?:\.\w+)?\(`)
+)
+
 func scriptTestOf(gate company.GateCommand, sample string, esm bool, word string) string {
 	body := fmt.Sprintf("('%s', () => { throw new Error(\"this test of the company's must fail\"); });\n", word)
 	from := ""
@@ -325,7 +337,9 @@ func scriptTestOf(gate company.GateCommand, sample string, esm bool, word string
 		return "import { test } from '" + from + "';\ntest" + body
 	case from != "":
 		return "const { test } = require('" + from + "');\ntest" + body
-	case gate.Parse == TAP: // mocha knows it without asking
+	case gate.Parse == TAP && tddTest.MatchString(sample) && !bddTest.MatchString(sample): // mocha --ui tdd or qunit
+		return "test" + body
+	case gate.Parse == TAP: // mocha's own manner
 		return "it" + body
 	case strings.Contains(gate.Canary, "vitest"):
 		return "import { test } from 'vitest';\ntest" + body
