@@ -429,7 +429,7 @@ type prView struct {
 }
 
 func viewPR(t *company.Task) prView {
-	return prView{Number: t.PR.Number, Task: t.ID, State: t.PR.State, Title: t.PR.Title, Branch: t.PR.Branch, Base: t.PR.Base, Head: t.PR.Head, URL: t.PR.URL}
+	return prView{Number: t.PR.Number, Task: t.ID, State: t.PR.State, Title: company.TitleOf(t.PR.Title), Branch: t.PR.Branch, Base: t.PR.Base, Head: t.PR.Head, URL: t.PR.URL}
 }
 
 // tasksOf lists all tasks, the newest last.

@@ -2,7 +2,6 @@ package company
 
 import (
 	"fmt"
-	"strings"
 )
 
 // PRState is where a pull request stands.
@@ -38,7 +37,7 @@ func (c IntendDelivery) decide(s *State, m Meta) ([]Event, error) {
 	if !s.deliverable(t) || t.Deliver != nil && t.Deliver.Head == t.Head {
 		return nil, nil
 	}
-	number, title := s.LastPR+1, firstLine(strings.TrimSpace(t.Instruction))
+	number, title := s.LastPR+1, TitleOf(t.Instruction)
 	if t.Deliver != nil {
 		number = t.Deliver.Number
 	}

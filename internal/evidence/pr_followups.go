@@ -15,7 +15,7 @@ func prFollowUps(t *company.Task, o PROptions) string {
 	}
 	rows := make([][]string, 0, len(o.Before)+1)
 	for _, b := range append(o.Before[:len(o.Before):len(o.Before)], t) {
-		rows = append(rows, []string{string(b.ID), clip(inert(firstLine(b.Instruction)), 120), b.Head.Short()})
+		rows = append(rows, []string{string(b.ID), clip(inert(company.TitleOf(b.Instruction)), 120), b.Head.Short()})
 	}
 	return fmt.Sprintf("## Follow-ups\n\n%s\n\nWhat follows is about %s.", strings.TrimSpace(table(o, []string{"task", "asked", "head"}, rows)), t.ID)
 }

@@ -14,8 +14,15 @@ func prSummary(t *company.Task, o PROptions) string {
 	if len(o.Before) > 0 {
 		about = o.Before[0]
 	}
-	fmt.Fprintf(&b, "# %s\n", clip(inert(firstLine(about.Instruction)), 200))
-	if rest := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(about.Instruction), firstLine(about.Instruction))); rest != "" {
+	title := company.TitleOf(about.Instruction)
+	fmt.Fprintf(&b, "# %s\n", clip(inert(title), 200))
+	// What the title does not hold stands below it: all of it, when the first
+	// line was cut.
+	first, rest, _ := strings.Cut(strings.TrimSpace(about.Instruction), "\n")
+	if strings.HasSuffix(title, " …") {
+		rest = first + "\n" + rest
+	}
+	if rest = strings.TrimSpace(rest); rest != "" {
 		fmt.Fprintf(&b, "\n%s\n", quote(rest, o.rows))
 	}
 	if r := risks(t); len(r) > 0 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode"
 
 	"company/internal/company"
 )
@@ -88,30 +87,10 @@ func (p PR) Update(body string) string {
 	return before + strings.TrimRight(p.Text(), "\n") + after
 }
 
-// maxTitle is the most bytes of a title; GitHub takes 256 characters.
-const maxTitle = 200
-
-// CleanTitle is a title that a forge takes: one line, no control characters,
-// no mark of a heading, and not cut inside a word.
+// CleanTitle is a title that a forge takes, of a text with one line.
 func CleanTitle(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	s = strings.Join(strings.Fields(s), " ")
-	if heading := strings.TrimLeft(s, "#"); len(s)-len(heading) <= 6 && strings.HasPrefix(heading, " ") {
-		s = heading[1:]
+	if title := company.TitleOf(strings.NewReplacer("\n", " ", "\r", " ").Replace(s)); title != "" {
+		return title
 	}
-	if len(s) > maxTitle {
-		s = cut(s, maxTitle)
-		if word := strings.LastIndexByte(s, ' '); word > maxTitle/2 {
-			s = s[:word] + " …"
-		}
-	}
-	if s == "" {
-		return "untitled"
-	}
-	return s
+	return "untitled"
 }

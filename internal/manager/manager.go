@@ -68,7 +68,7 @@ func (g *Manager) manage(ctx context.Context, s *session.Session, run company.Ru
 	if err != nil {
 		return company.EndRun{}, err
 	}
-	talk := session.Talk{System: planSystem, Title: firstLine(t.Instruction), Tools: look.tools()}
+	talk := session.Talk{System: planSystem, Title: company.TitleOf(t.Instruction), Tools: look.tools()}
 	if stuck := t.Subtask(t.Runs[run].About); stuck != nil {
 		talk.System, talk.Brief = decideSystem, decideBrief(t, stuck, repo)
 		talk.Tools = append(talk.Tools, g.guide(stuck.ID), g.giveUp(stuck.ID))
@@ -92,13 +92,4 @@ func (g *Manager) manage(ctx context.Context, s *session.Session, run company.Ru
 		end.Outcome.Status, end.Outcome.Error, end.Outcome.Code = company.RunError, "its plans were refused", company.EPlan
 	}
 	return end, nil
-}
-
-func firstLine(s string) string {
-	for i, r := range s {
-		if r == '\n' || i > 120 {
-			return s[:i]
-		}
-	}
-	return s
 }

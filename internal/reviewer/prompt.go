@@ -71,6 +71,9 @@ func brief(t *company.Task, sub *company.Subtask, x subject) string {
 			w.WriteString("- there are none: untested\n")
 		}
 	}
+	if len(x.mentions) > 0 {
+		w.WriteString("\n## Names in commit messages\nThe forge notifies whoever is called @name there. A package or a decorator is fine; a message that calls a person or a team is blocking (at the message: no file, no line).\n" + agent.Quote("messages", "", strings.Join(x.mentions, "\n")))
+	}
 	if len(t.Dependencies) > 0 {
 		w.WriteString("\n## Dependencies that the task added (are they needed, and the right ones?)\n")
 		for _, d := range t.Dependencies {

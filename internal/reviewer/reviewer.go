@@ -62,6 +62,7 @@ type subject struct {
 	from, head, onto company.OID
 	diff             gitops.Diff
 	flags            []string // what could keep tests from counting
+	mentions         []string // lines of commit messages that call somebody by name
 	writes           []company.Glob
 	patch            company.Hash
 	whole            bool                // the only ticket's: the verdict is the one on the task
@@ -81,6 +82,11 @@ func (r *Reviewer) subject(ctx context.Context, m *gitops.Mirror, t *company.Tas
 		return x, err
 	}
 	x.flags = flags(x.diff)
+	commits, err := m.Log(ctx, x.from, x.head, maxCommits)
+	if err != nil {
+		return x, err
+	}
+	x.mentions = mentions(commits)
 	for _, s := range t.Subtasks {
 		if sub != nil && s.ID != sub.ID {
 			continue

@@ -1,0 +1,45 @@
+package reviewer
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"company/internal/gitops"
+)
+
+const (
+	// maxCommits is how many commits of a branch are looked at, newest first.
+	maxCommits = 200
+	// maxMentions is how many lines of messages are shown.
+	maxMentions = 30
+	// maxMention is how many characters of a line are shown.
+	maxMention = 200
+)
+
+// mentionRE is a name that a forge notifies: not the host of a mail address,
+// and not within a word.
+var mentionRE = regexp.MustCompile(`(?:^|[^\w.@/+-])@[A-Za-z0-9][\w-]*`)
+
+// mentions are the lines of commit messages that call somebody by @name. Which
+// of them name a package and which a person, a reader tells.
+func mentions(commits []gitops.Commit) []string {
+	var out []string
+	for _, c := range commits {
+		for line := range strings.Lines(c.Message) {
+			line = strings.TrimSpace(line)
+			if !mentionRE.MatchString(line) {
+				continue
+			}
+			if len(out) == maxMentions {
+				return append(out, "and more")
+			}
+			if r := []rune(line); len(r) > maxMention {
+				at := mentionRE.FindStringIndex(line)[0]
+				line = "…" + string([]rune(line[at:])[:min(maxMention, len([]rune(line[at:])))])
+			}
+			out = append(out, fmt.Sprintf("%s: %s", c.OID.Short(), line))
+		}
+	}
+	return out
+}
