@@ -9,8 +9,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,7 +36,19 @@ func TestMain(m *testing.M) {
 			panic(err) // the testing package has this flag
 		}
 	}
+	hearSignals()
 	os.Exit(m.Run())
+}
+
+// hearSignals has the programs that tests start hear what tests send them. What
+// is ignored here (by nohup, or in the background of a shell) is ignored by
+// whoever is started from here; what is caught here is not.
+func hearSignals() {
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
 }
 
 // staff is a scripted model: one function per role. A reply depends on nothing
