@@ -37,12 +37,15 @@ func TestMentionsAreShown(t *testing.T) {
 		t.Error("names are said to be where none are")
 	}
 	sub := *b.sub
-	sub.Head = b.p.Commit("@octocat", map[string]string{"a.go": "package a\n\nvar y = 1\n"}) // "change @octocat"
+	b.p.Git("switch", "-q", "side")
+	b.p.Git("commit", "-q", "--allow-empty", "-m", "nothing yet\n\nas @octocat asked")
+	b.p.Git("switch", "-q", "main")
+	sub.Head = b.p.Fetch("side")
 	x, err := (&Reviewer{}).subject(t.Context(), b.p.Mirror, b.task, &sub, b.task.Head)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := brief(b.task, &sub, x); !strings.Contains(text, sub.Head.Short()+": change @octocat") {
+	if text := brief(b.task, &sub, x); !strings.Contains(text, sub.Head.Short()+": as @octocat asked") {
 		t.Error("the reviewer is not shown whom a message calls")
 	}
 }
