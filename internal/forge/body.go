@@ -72,13 +72,23 @@ func Ours(body, office string, task company.TaskID) bool {
 	return ok && o.Office == office && o.Task == task
 }
 
+// Owns says whether the pull request with this number and body is the one that
+// is asked for: by its mark, or since it is the one that was delivered before.
+func (p PR) Owns(number int, body string) bool {
+	return p.Known > 0 && number == p.Known || Ours(body, p.Office, p.Task)
+}
+
 // Update is a body with our part brought up to date. What people wrote before
 // and after it is kept byte for byte. Where somebody removed the end marker,
-// nothing is known to be ours but the first line, so the rest is kept as well.
+// nothing is known to be ours but the first line, so the rest is kept as well;
+// where the first line is gone too, our part comes after all that is there.
 func (p PR) Update(body string) string {
 	at := beginMarker.FindStringIndex(body)
-	if at == nil {
+	switch {
+	case at == nil && strings.TrimSpace(body) == "":
 		return p.Text()
+	case at == nil:
+		return body + "\n\n" + p.Text()
 	}
 	before, after := body[:at[0]], body[at[1]:]
 	if i := strings.Index(after, endMarker); i >= 0 {

@@ -21,6 +21,9 @@ type PR struct {
 	Office string
 	Task   company.TaskID
 	Number int // wanted number; forges that number themselves ignore it
+	// Known is the forge's number of the pull request where it was delivered
+	// before; 0: it was not. It is ours then, whatever people wrote over its body.
+	Known  int
 	Title  string
 	Body   string // Markdown; Text puts it between the markers
 	Branch string // without an owner

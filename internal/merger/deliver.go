@@ -94,6 +94,9 @@ func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, er
 		Draft: c.Ask.Draft == "always" || c.Ask.Draft == "auto" && t.Untested(), Labels: c.Ask.Labels,
 		CodeOwners: c.Ask.CodeOwners, Paths: evidence.ChangedPaths(t),
 	}
+	if lead.PR != nil {
+		pr.Known = lead.PR.Number
+	}
 	opened, err := f.Open(ctx, pr)
 	if err != nil {
 		return nil, err

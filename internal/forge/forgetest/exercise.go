@@ -107,6 +107,7 @@ func Exercise(t *testing.T, open func(t *testing.T) *Bench) {
 		"two at once":          twoAtOnce,
 		"people's text":        peoplesText,
 		"not ours":             notOurs,
+		"a person's body":      bodyOfAPerson,
 		"ended by a person":    endedByAPerson,
 		"bad requests":         badRequests,
 		"refused logins":       refusedLogins,
@@ -188,6 +189,29 @@ func twoAtOnce(b *Bench) {
 		b.T.Errorf("%d are open", open)
 	}
 	b.saw("of three opened at once, %d stayed open, of %d made", open, len(b.Stage.Pulls(b.Repo)))
+}
+
+// A person writes a whole text of their own over ours: what was delivered before
+// is still the same pull request, no second one comes, and the text stays.
+func bodyOfAPerson(b *Bench) {
+	pr := b.PR()
+	first := b.open(pr)
+	const theirs = "Ann's own words, and nothing else"
+	b.Stage.Edit(b.Repo, first.Number, func(p *Pull) { p.Body = theirs })
+	pr.Known, pr.Body = first.Number, "what was done since"
+	for range 2 {
+		if again := b.open(pr); again != first {
+			b.T.Errorf("%+v", again)
+		}
+		if p := b.only(); p.Body != theirs+"\n\n"+pr.Text() {
+			b.T.Errorf("%q", p.Body)
+		}
+	}
+	b.Stage.Edit(b.Repo, first.Number, func(p *Pull) { p.Body, p.State = theirs, "closed" })
+	if again := b.open(pr); again.Number != first.Number || again.State != company.PRClosed {
+		b.T.Errorf("%+v", again)
+	}
+	b.only()
 }
 
 func peoplesText(b *Bench) {

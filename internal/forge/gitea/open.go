@@ -66,7 +66,7 @@ func (c *Client) find(ctx context.Context, pr forge.PR) (*gitea.PullRequest, err
 	}
 	var ours, theirs *gitea.PullRequest
 	for _, p := range all {
-		switch mine := forge.Ours(p.Body, pr.Office, pr.Task); {
+		switch mine := pr.Owns(int(p.Index), p.Body); {
 		case mine && (ours == nil || before(p, ours)):
 			ours = p
 		case !mine && p.State == gitea.StateOpen:
@@ -99,7 +99,7 @@ func (c *Client) onlyOne(ctx context.Context, pr forge.PR, opened *gitea.PullReq
 	}
 	first := opened
 	for _, p := range all {
-		if state(p) == company.PROpen && forge.Ours(p.Body, pr.Office, pr.Task) && p.Index < first.Index {
+		if state(p) == company.PROpen && pr.Owns(int(p.Index), p.Body) && p.Index < first.Index {
 			first = p
 		}
 	}
@@ -130,7 +130,7 @@ func (c *Client) ofBranch(ctx context.Context, pr forge.PR) ([]*gitea.PullReques
 			out = append(out, p)
 		}
 		open := slices.ContainsFunc(out, func(p *gitea.PullRequest) bool {
-			return p.State == gitea.StateOpen && forge.Ours(p.Body, pr.Office, pr.Task)
+			return p.State == gitea.StateOpen && pr.Owns(int(p.Index), p.Body)
 		})
 		if len(some) == 0 || open {
 			break

@@ -68,7 +68,7 @@ func (c *Client) find(ctx context.Context, pr forge.PR) (*github.PullRequest, er
 		if p.GetHead().GetRef() != pr.Branch || !strings.EqualFold(p.GetHead().GetUser().GetLogin(), pr.Owner) {
 			continue
 		}
-		switch mine := forge.Ours(p.GetBody(), pr.Office, pr.Task); {
+		switch mine := pr.Owns(p.GetNumber(), p.GetBody()); {
 		case mine && (ours == nil || ours.GetState() != "open"):
 			ours = p
 		case !mine && p.GetState() == "open":
