@@ -11,6 +11,7 @@ package forge
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"company/internal/company"
@@ -120,3 +121,18 @@ const Timeout = 30 * time.Second
 // MaxWait is the longest that a call waits for a rate limit before it gives up
 // and lets the orchestrator try later.
 const MaxWait = time.Minute
+
+// leastWait is the shortest wait for a rate limit. A server that asks for none,
+// or for one that is over, would be asked again without an end: MaxWait is what
+// bounds the tries.
+const leastWait = time.Second
+
+// Wait is how long a rate limit is waited for where the server asks for d.
+func Wait(d time.Duration) time.Duration { return max(leastWait, d) }
+
+// WaitFor is Wait for what a Retry-After header says; not ok: it says no number
+// of seconds.
+func WaitFor(header string) (_ time.Duration, ok bool) {
+	n, err := strconv.Atoi(header)
+	return Wait(time.Duration(min(n, 1<<30)) * time.Second), err == nil && n >= 0
+}

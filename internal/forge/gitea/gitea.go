@@ -142,8 +142,8 @@ func (c *Client) try(ctx context.Context, doing string, repeat bool, f func(*git
 		switch status := statusOf(err); {
 		case status == http.StatusTooManyRequests:
 			again = true
-			if n, nerr := strconv.Atoi(header(err).Get("Retry-After")); nerr == nil && n >= 0 {
-				wait = time.Duration(n) * time.Second
+			if asked, ok := forge.WaitFor(header(err).Get("Retry-After")); ok {
+				wait = asked
 			}
 		case repeat && attempt < 3 && unknown(err):
 			again = true

@@ -77,7 +77,7 @@ func limit(err error) (time.Duration, bool) {
 	var secondary *github.AbuseRateLimitError
 	if errors.As(err, &secondary) {
 		if secondary.RetryAfter != nil {
-			return *secondary.RetryAfter, true
+			return forge.Wait(*secondary.RetryAfter), true
 		}
 		return time.Minute, true
 	}
@@ -89,8 +89,8 @@ func limit(err error) (time.Duration, bool) {
 	if code != http.StatusForbidden && code != http.StatusTooManyRequests {
 		return 0, false
 	}
-	if n, err := strconv.Atoi(e.Response.Header.Get("Retry-After")); err == nil && n >= 0 {
-		return time.Duration(n) * time.Second, true
+	if wait, ok := forge.WaitFor(e.Response.Header.Get("Retry-After")); ok {
+		return wait, true
 	}
 	if at, err := strconv.ParseInt(e.Response.Header.Get("X-RateLimit-Reset"), 10, 64); err == nil && e.Response.Header.Get("X-RateLimit-Remaining") == "0" {
 		return max(0, time.Until(time.Unix(at, 0))) + time.Second, true
