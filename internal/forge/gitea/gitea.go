@@ -58,7 +58,7 @@ func New(o forge.Options) *Client {
 		next = http.DefaultTransport
 	}
 	// A redirect would carry the token to where it is not for.
-	c.http = &http.Client{Transport: next, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	c.http = &http.Client{Transport: forge.Bounded(next), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return c
 }
 

@@ -1,11 +1,17 @@
 package gitea
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
+	"code.gitea.io/sdk/gitea"
 	"go.uber.org/goleak"
 
 	"company/internal/company"
@@ -29,6 +35,35 @@ func mustOpen(t *testing.T, f forge.Forge, pr forge.PR) forge.Opened {
 		t.Fatal(err)
 	}
 	return got
+}
+
+// T21: a server whose reply has no end does not fill the memory.
+func TestReplyWithoutEnd(t *testing.T) {
+	page := bytes.Repeat([]byte(" "), 1<<20)
+	sent := 0
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for ; sent < 3*forge.MaxReply; sent += len(page) {
+			if _, err := w.Write(page); err != nil {
+				return
+			}
+		}
+	}))
+	defer srv.Close()
+	at, err := url.Parse(srv.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := New(forge.Options{URL: at, Transport: srv.Client().Transport, Login: func(context.Context) (forge.Credential, error) {
+		return forge.Credential{Secret: forge.NewSecret("x")}, nil
+	}})
+	err = c.once(t.Context(), "asking", func(api *gitea.Client) (*gitea.Response, error) {
+		_, resp, err := api.GetMyUserInfo()
+		return resp, err
+	})
+	srv.Close() // waits for the handler
+	if err == nil || sent >= 3*forge.MaxReply {
+		t.Errorf("%d bytes were taken: %v", sent, err)
+	}
 }
 
 // Without the right to push: the login's fork, made once.

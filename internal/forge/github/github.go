@@ -79,7 +79,7 @@ func New(o forge.Options) (*Client, error) {
 		}
 	}
 	c.api = github.NewClient(&http.Client{
-		Transport: &timed{&authorized{scheme: api.Scheme, host: api.Host, credential: c.Credential, next: &tagged{next: base}}},
+		Transport: &timed{&authorized{scheme: api.Scheme, host: api.Host, credential: c.Credential, next: &tagged{next: forge.Bounded(base)}}},
 	})
 	c.api.BaseURL, c.api.UserAgent = &api, "company"
 	return c, nil
