@@ -11,8 +11,9 @@ import (
 // Push moves one branch of the remote from expectOld ("": it must not exist)
 // to new, which the mirror holds. E_PROTECTED for main, master, the remote's
 // default branch and everything that is not the company's; E_CONFLICT when
-// the branch is not where it was expected. Pushing what is there already
-// succeeds, so a push may be repeated after a crash.
+// the branch is somewhere else. One that is gone is made anew: nothing of
+// anybody's is overwritten by that. Pushing what is there already succeeds, so a
+// push may be repeated after a crash.
 func (m *Mirror) Push(ctx context.Context, log *OpLog, remote Remote, ref string, new, expectOld company.OID) error {
 	if log != nil {
 		ctx = WithLog(ctx, log)
@@ -42,6 +43,9 @@ func (m *Mirror) Push(ctx context.Context, log *OpLog, remote Remote, ref string
 	if head == branch && len(refs) > 0 { // an empty remote's HEAD names a branch that is not there
 		return company.E(company.EProtected, fmt.Sprintf("%q is the default branch of the remote", branch)).
 			Because("only people move it, by a pull request").Fix("set git.integration_branch to another name, such as develop")
+	}
+	if refs[ref] == "" {
+		expectOld = "" // and must still be gone when git gets there
 	}
 	r, err := a.once(ctx, a.network(m.dir, "push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no",
 		"--force-with-lease="+ref+":"+string(expectOld), "--", a.url, string(new)+":"+ref))

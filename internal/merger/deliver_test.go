@@ -78,3 +78,18 @@ func TestDeliverBesideAPerson(t *testing.T) {
 		t.Errorf("%v, %+v", cmd, e)
 	}
 }
+
+// A branch that people deleted at the remote holds nothing that a push could
+// overwrite: a follow-up, which begins where it was delivered last, makes it anew.
+func TestDeliverToADeletedBranch(t *testing.T) {
+	b, c, _, id := followed(t)
+	branch := b.Task(task).Deliver.Branch
+	b.p.Git("push", "-q", "origin", ":refs/heads/"+branch)
+	cmd, err := c.Do(t.Context(), company.Effect{Task: id})
+	if _, done := cmd.(company.Delivered); err != nil || !done {
+		t.Fatalf("%#v, %v", cmd, err)
+	}
+	if at := b.p.Git("ls-remote", "origin", "refs/heads/"+branch); !strings.HasPrefix(at, string(b.Task(task).Head)) {
+		t.Errorf("the branch is at %q", at)
+	}
+}
