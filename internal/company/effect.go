@@ -2,6 +2,7 @@ package company
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -241,7 +242,21 @@ func (c FailEffect) decide(s *State, m Meta) ([]Event, error) {
 		return nil, E(EInvalid, "a failed effect needs its key")
 	}
 	c.EffectFailed.Fail = c.Key
-	return []Event{m.event(t.ID, "", "", &c.EffectFailed)}, nil
+	return []Event{m.event(t.ID, "", "", c.EffectFailed.bounded())}, nil
+}
+
+// maxFailureText bounds, in bytes, what is kept of the words of a failure. One
+// that the ledger could not hold would not be counted: its effect would begin
+// again at once, and for ever.
+const maxFailureText = 16 << 10
+
+func (d EffectFailed) bounded() *EffectFailed {
+	for _, text := range []*string{&d.Error, &d.Hint} {
+		if len(*text) > maxFailureText {
+			*text = strings.ToValidUTF8((*text)[:maxFailureText], "") + "…"
+		}
+	}
+	return &d
 }
 
 // Kind is the event's name.

@@ -302,7 +302,7 @@ func (c Release) decide(s *State, m Meta) ([]Event, error) {
 	if c.Failed != nil && !t.Status.Ended() && !s.Office.Stopped {
 		failed := *c.Failed
 		failed.Fail = r.failKey()
-		evs = append(evs, m.event(t.ID, "", "", &failed))
+		evs = append(evs, m.event(t.ID, "", "", failed.bounded()))
 	}
 	return evs, nil
 }

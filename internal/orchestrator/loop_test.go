@@ -619,3 +619,21 @@ func TestBrokenWorkDoesNotSpin(t *testing.T) {
 	}
 	work.next(t) // after a second it is tried again
 }
+
+// TestLongTroubleDoesNotSpin: a failure with more words than the ledger holds is
+// counted all the same, and what failed is not begun again before that.
+func TestLongTroubleDoesNotSpin(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	intake, prepare := record(func(context.Context, company.Effect) (company.Command, error) {
+		return nil, errors.New(strings.Repeat("é", 3<<20))
+	})
+	b.orch.Register(company.DoPrepare, prepare)
+	b.run()
+	b.submit(1)
+	intake.next(t)
+	intake.next(t) // the second time
+	if b.count("effect.failed") == 0 {
+		t.Error("begun again, and nothing is said of the failure")
+	}
+}
