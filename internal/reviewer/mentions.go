@@ -1,7 +1,6 @@
 package reviewer
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 
@@ -13,7 +12,7 @@ const (
 	maxCommits = 200
 	// maxMentions is how many lines of messages are shown.
 	maxMentions = 30
-	// maxMention is how many characters of a line are shown.
+	// maxMention is how many bytes of a line are shown.
 	maxMention = 200
 )
 
@@ -34,11 +33,11 @@ func mentions(commits []gitops.Commit) []string {
 			if len(out) == maxMentions {
 				return append(out, "and more")
 			}
-			if r := []rune(line); len(r) > maxMention {
-				at := mentionRE.FindStringIndex(line)[0]
-				line = "…" + string([]rune(line[at:])[:min(maxMention, len([]rune(line[at:])))])
+			if len(line) > maxMention { // words between the names must not hide one
+				line = strings.Join(mentionRE.FindAllString(line, -1), " …")
+				line = strings.ToValidUTF8(line[:min(len(line), maxMention)], "")
 			}
-			out = append(out, fmt.Sprintf("%s: %s", c.OID.Short(), line))
+			out = append(out, c.OID.Short()+": "+line)
 		}
 	}
 	return out

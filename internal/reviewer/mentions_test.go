@@ -13,15 +13,17 @@ import (
 func TestMentionsAreShown(t *testing.T) {
 	id := company.OID(strings.Repeat("a", 40))
 	for message, want := range map[string]string{
-		"add a limit":                                      "",
-		"add a limit\n\nas @octocat asked":                 "as @octocat asked",
-		"@team/security must look":                         "@team/security must look",
-		"(@octocat), see":                                  "(@octocat), see",
-		"by Ann <ann@example.org>":                         "",
-		"bump left@1.2.3 and x/@y":                         "",
-		"bump @types/node":                                 "bump @types/node",
-		"an @ alone, and @-x":                              "",
-		strings.Repeat("far ", 100) + "behind is @octocat": "… @octocat",
+		"add a limit":                                            "",
+		"add a limit\n\nas @octocat asked":                       "as @octocat asked",
+		"@team/security must look":                               "@team/security must look",
+		"(@octocat), see":                                        "(@octocat), see",
+		"by Ann <ann@example.org>":                               "",
+		"bump left@1.2.3 and x/@y":                               "",
+		"bump @types/node":                                       "bump @types/node",
+		"an @ alone, and @-x":                                    "",
+		strings.Repeat("far ", 100) + "behind is @octocat":       " @octocat",
+		"@types/node " + strings.Repeat("x", 300) + " @octocat":  "@types … @octocat",
+		"as @octocat," + strings.Repeat("x", 300) + " has asked": " @octocat",
 	} {
 		got := mentions([]gitops.Commit{{OID: id, Message: message}})
 		if want == "" && len(got) > 0 || want != "" && (len(got) != 1 || got[0] != id.Short()+": "+want) {

@@ -30,7 +30,7 @@ func judgeRemembered(t *testing.T, h *house.House, live string) {
 	}
 	events, floods := map[company.RunID]int{}, 0
 	for _, it := range told {
-		// What is an event is not told beside it a second time.
+		// The live feed must not repeat the line of an event.
 		n := 0
 		for _, other := range told {
 			if strings.Contains(other.Text, it.Text) {

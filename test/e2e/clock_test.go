@@ -96,7 +96,7 @@ func TestWallClockIsSet(t *testing.T) {
 	}
 	retires(t, p)
 
-	// By another day, in both directions, while nobody is there.
+	// The clock is set by a day, in both directions, between two starts.
 	for n, by := range []string{"-48h", "24h"} {
 		set(by)
 		p = serves(t, h)

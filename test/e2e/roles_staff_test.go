@@ -40,9 +40,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// hearSignals has the programs that tests start hear what tests send them. What
-// is ignored here (by nohup, or in the background of a shell) is ignored by
-// whoever is started from here; what is caught here is not.
+// hearSignals lets the programs under test receive the signals that tests send.
+// A child inherits ignored signals (nohup and a shell's background jobs ignore
+// them), but not caught ones.
 func hearSignals() {
 	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
 		if signal.Ignored(sig) {

@@ -44,7 +44,7 @@ func TestWholeReviewed(t *testing.T) {
 
 // TestOnlyTicketReviewedOnce: the reviewer of a task's only ticket judges the
 // instruction too, and what it finds goes back to the ticket; merged, the same
-// tree is not reviewed again, and everybody is told so.
+// tree is not reviewed again, and show, feed and pull request say so.
 func TestOnlyTicketReviewedOnce(t *testing.T) {
 	t.Parallel()
 	h := open(t, &staff{

@@ -72,7 +72,7 @@ func TestThinThread(t *testing.T) {
 	checkRecords(t, h, sum)
 	checkModel(t, h)
 	// The ticket's own test was run without its change, once, before the
-	// review: the reviewer was told, and so is everybody else.
+	// review: the reviewer's first message and show name it.
 	tells(t, h, "t1-01-review.1", "These tests pass with the change and not without it:", "TestTriple")
 	for _, of := range []string{"t1-01", "t1"} {
 		says(t, h, []string{"new tests: 1; red to green: 1; test files changed: 1"}, "show", of)

@@ -18,8 +18,8 @@ var timed = []string{"orchestrator", "ledger", "server", "cli", "manager", "work
 
 // looks are the files of those rooms that look at a clock of this process all the
 // same: how often they name time.Now, time.Since and time.Until, and why that is
-// right. A time that was stored has no monotonic reading: what is compared with one
-// is of the wall clock.
+// right. A stored time has no monotonic reading: a comparison with it uses the wall
+// clock.
 var looks = map[string]struct {
 	times int
 	why   string
@@ -35,7 +35,7 @@ var looks = map[string]struct {
 	"internal/server/client.go":       {3, "what has passed since an answer; before one there is only the wall clock"},
 	"internal/worker/pool.go":         {2, "waits for the ledger"},
 
-	// Where nobody gave a clock.
+	// The default of a package that was given no clock.
 	"internal/agent/agent.go":           {1, "the default"},
 	"internal/agent/session/session.go": {1, "the default"},
 	"internal/ledger/ledger.go":         {1, "the default"},
