@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"company/internal/toolbox"
 )
@@ -32,13 +33,17 @@ func newChildren() *children { return &children{own: make(map[int]struct{})} }
 // commands have filled the container with theirs, all of those are ended:
 // nothing could be done in here any more.
 func (c *children) start(cmd *exec.Cmd) error {
-	c.starting.RLock()
-	defer c.starting.RUnlock()
-	err := cmd.Start()
-	if errors.Is(err, syscall.EAGAIN) && endEverything() {
+	err := c.startNow(cmd)
+	if errors.Is(err, syscall.EAGAIN) && c.endEverything() {
 		return toolbox.Refuse(toolbox.KindCrowded, "there was no room for another process in the container; all that ran in it was ended, background processes too. Try again")
 	}
-	if err != nil {
+	return err
+}
+
+func (c *children) startNow(cmd *exec.Cmd) error {
+	c.starting.RLock()
+	defer c.starting.RUnlock()
+	if err := cmd.Start(); err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -73,12 +78,44 @@ func (c *children) reap() {
 	}
 }
 
+// goneLimit bounds how long the ended processes of a container may take to be
+// gone.
+const goneLimit = 10 * time.Second
+
 // endEverything kills every process of the container but this one, at once: a
 // command that starts processes faster than they can be killed one by one is
 // ended by nothing else. It does so only where this is the container's first
-// process, to whom no other belongs.
-func endEverything() bool {
-	return os.Getpid() == 1 && syscall.Kill(-1, syscall.SIGKILL) == nil
+// process, to whom no other belongs. A killed process takes up room until it is
+// reaped, so it waits until they are gone.
+func (c *children) endEverything() bool {
+	if os.Getpid() != 1 || syscall.Kill(-1, syscall.SIGKILL) != nil {
+		return false
+	}
+	killed := listProcs()
+	for until := time.Now().Add(goneLimit); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+		c.reap()
+		if !c.anyLeft(killed) {
+			break
+		}
+	}
+	return true
+}
+
+// anyLeft reports whether one of these processes is still there. Those that
+// somebody waits for are not counted: that one reaps them.
+func (c *children) anyLeft(procs []proc) bool {
+	there := map[int]bool{}
+	for _, p := range listProcs() {
+		there[p.pid] = true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range procs {
+		if _, own := c.own[p.pid]; there[p.pid] && !own && p.pid != os.Getpid() {
+			return true
+		}
+	}
+	return false
 }
 
 // crowd is how many processes of nobody are too many. A few may be a server

@@ -95,6 +95,9 @@ func (s *Server) git(ctx context.Context, r *gitRun, args ...string) (string, er
 		return "", fmt.Errorf("git %s: %w", args[0], context.Cause(ctx))
 	}
 	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() < 0 {
+		return "", toolbox.Refuse(toolbox.KindGit, "git %s was killed before it could answer; try again", args[0])
+	}
 	if errors.As(err, &exit) {
 		return stdout.String(), &gitFailed{args, exit.ExitCode(), stderr.String()}
 	}
@@ -113,6 +116,41 @@ func (s *Server) gitLine(ctx context.Context, args ...string) (string, error) {
 func (s *Server) commitOf(ctx context.Context, rev string) (string, error) {
 	out, err := s.gitLine(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{commit}")
 	return out, err
+}
+
+// findCommit is the commit that a revision names; "" where it names none. That
+// git could not be asked is an error, never "none".
+func (s *Server) findCommit(ctx context.Context, rev string) (string, error) {
+	oid, err := s.commitOf(ctx, rev)
+	if answered(err) {
+		return "", nil
+	}
+	return oid, err
+}
+
+// headRef is the ref that HEAD stands on, "" where it stands on none.
+func (s *Server) headRef(ctx context.Context) (string, error) {
+	ref, err := s.gitLine(ctx, "symbolic-ref", "--quiet", "HEAD")
+	if answered(err) {
+		return "", nil
+	}
+	return ref, err
+}
+
+// isAncestor reports whether b holds a.
+func (s *Server) isAncestor(ctx context.Context, a, b string) (bool, error) {
+	_, err := s.git(ctx, nil, "merge-base", "--is-ancestor", a, b)
+	if answered(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// answered reports whether git ran to its end and said no. A git that could
+// not be started, or that was killed, has said nothing.
+func answered(err error) bool {
+	var said *gitFailed
+	return errors.As(err, &said)
 }
 
 func (s *Server) ready() error {
@@ -140,7 +178,11 @@ func (s *Server) gitStatus(ctx context.Context, _ toolbox.Empty) (toolbox.GitSta
 		return none, asRefusal(err, "HEAD names no commit")
 	}
 	result := toolbox.GitStatusResult{Head: head, Files: []toolbox.FileState{}}
-	result.Branch, _ = s.gitLine(ctx, "symbolic-ref", "--quiet", "--short", "HEAD")
+	ref, err := s.headRef(ctx)
+	if err != nil {
+		return none, err
+	}
+	result.Branch = strings.TrimPrefix(ref, "refs/heads/")
 	for line := range strings.SplitSeq(out, "\x00") {
 		if len(line) < 4 {
 			continue
@@ -152,15 +194,16 @@ func (s *Server) gitStatus(ctx context.Context, _ toolbox.Empty) (toolbox.GitSta
 		result.Files = append(result.Files, toolbox.FileState{Status: line[:2], Path: line[3:]})
 	}
 	result.Clean = len(result.Files) == 0
-	since := "refs/remotes/origin/" + s.repo.branch
-	if _, err := s.commitOf(ctx, since); err != nil {
-		since = string(s.repo.head)
+	since, err := s.lastPushed(ctx)
+	if err != nil {
+		return none, err
 	}
 	count, err := s.gitLine(ctx, "rev-list", "--count", since+"..HEAD")
-	if err == nil {
-		_, _ = fmt.Sscan(count, &result.Unpushed)
+	if err != nil {
+		return none, asRefusal(err, "")
 	}
-	return result, nil
+	_, err = fmt.Sscan(count, &result.Unpushed)
+	return result, err
 }
 
 func (s *Server) gitCommit(ctx context.Context, r toolbox.GitCommitRequest) (toolbox.GitCommitResult, error) {
@@ -197,7 +240,15 @@ func (s *Server) gitCommit(ctx context.Context, r toolbox.GitCommitRequest) (too
 	case err == nil:
 		// Nothing new: but a commit that the model made itself, or one whose
 		// push was refused, may still have to go out.
-		if !s.unpushed(ctx) {
+		since, err := s.lastPushed(ctx)
+		if err != nil {
+			return none, err
+		}
+		head, err := s.commitOf(ctx, "HEAD")
+		if err != nil {
+			return none, asRefusal(err, "HEAD names no commit")
+		}
+		if head == since {
 			return none, toolbox.Refuse(toolbox.KindNothing, "nothing to commit: no file differs from the last commit (ignored files are never committed)")
 		}
 	case errors.As(err, &said) && said.code == 1:
@@ -261,20 +312,26 @@ func (s *Server) commitPath(p string) (string, error) {
 
 // onBranch refuses to commit or push from elsewhere.
 func (s *Server) onBranch(ctx context.Context) error {
-	at, _ := s.gitLine(ctx, "symbolic-ref", "--quiet", "HEAD")
+	at, err := s.headRef(ctx)
+	if err != nil {
+		return err
+	}
+	if at == "" {
+		return toolbox.Refuse(toolbox.KindGit, "HEAD is not on %s but on no branch; go back with: git checkout %s", s.repo.branch, s.repo.branch)
+	}
 	if at != "refs/heads/"+s.repo.branch {
 		return toolbox.Refuse(toolbox.KindGit, "HEAD is not on %s but on %q; go back with: git checkout %s", s.repo.branch, strings.TrimPrefix(at, "refs/heads/"), s.repo.branch)
 	}
 	return nil
 }
 
-func (s *Server) unpushed(ctx context.Context) bool {
-	since := s.repo.head
-	if at, err := s.commitOf(ctx, "refs/remotes/origin/"+s.repo.branch); err == nil {
-		since = at
+// lastPushed is the commit up to which the branch is at the origin.
+func (s *Server) lastPushed(ctx context.Context) (string, error) {
+	at, err := s.findCommit(ctx, "refs/remotes/origin/"+s.repo.branch)
+	if at == "" && err == nil {
+		at = s.repo.head
 	}
-	head, err := s.commitOf(ctx, "HEAD")
-	return err == nil && head != since
+	return at, err
 }
 
 func (s *Server) push(ctx context.Context, _ toolbox.Empty) (toolbox.PushResult, error) {

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -97,6 +99,66 @@ func TestCommitRefusals(t *testing.T) {
 	}
 	_, err = b.Prepare(t.Context(), toolbox.PrepareRequest{CloneURL: origin, BaseOID: base, Branch: "x", AuthorName: "a", AuthorEmail: "b"})
 	requireRefusal(t, err, toolbox.KindArgument, "prepared already")
+}
+
+// TestKilledGitIsNoAnswer: a git that was killed before it could answer, as when
+// a container is emptied, is never taken for one that said no.
+func TestKilledGitIsNoAnswer(t *testing.T) {
+	real, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	doomed := filepath.Join(bin, "doomed")
+	script := fmt.Sprintf("#!/bin/sh\ncase \"$*\" in $(cat %s)*) kill -KILL $$ ;; esac\nexec %s \"$@\"\n", doomed, real)
+	if err := os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	doom := func(t *testing.T, words string) {
+		t.Helper()
+		if err := os.WriteFile(doomed, []byte(words), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	requireKilled := func(t *testing.T, err error) {
+		t.Helper()
+		requireRefusal(t, err, toolbox.KindGit, "was killed before it could answer")
+	}
+	origin, base := newOrigin(t)
+	through := func(c *Config) { c.Env[0] = "PATH=" + bin + ":" + os.Getenv("PATH") }
+	doom(t, "none")
+	b := newBench(t, through)
+	b.prepare(t, origin, base)
+	b.file(t, "x", "x")
+	first := b.commit(t, "first")
+	b.file(t, "x", "y")
+	b.run(t, toolbox.RunRequest{Command: "git commit -qam second"})
+	for _, words := range []string{"symbolic-ref", "rev-parse --verify --quiet --end-of-options refs/remotes", "rev-parse --verify --quiet --end-of-options HEAD"} {
+		doom(t, words)
+		_, err := b.GitCommit(t.Context(), toolbox.GitCommitRequest{Message: "second"})
+		requireKilled(t, err)
+		_, err = b.GitStatus(t.Context())
+		requireKilled(t, err)
+	}
+	doom(t, "symbolic-ref")
+	_, err = b.Push(t.Context())
+	requireKilled(t, err)
+	if at := runGit(t, origin, "rev-parse", branch); at != first.Commit {
+		t.Fatalf("origin is at %s", at)
+	}
+	doom(t, "none")
+	second := b.commit(t, "second")
+	// A new container that cannot ask what was pushed does not begin again at
+	// the base.
+	for _, words := range []string{"rev-parse --verify --quiet --end-of-options refs/remotes", "merge-base"} {
+		doom(t, words)
+		_, err := newBench(t, through).Prepare(t.Context(), toolbox.PrepareRequest{CloneURL: origin, BaseOID: base, Branch: branch, AuthorName: "a", AuthorEmail: "b"})
+		requireKilled(t, err)
+	}
+	doom(t, "none")
+	if at := newBench(t, through).prepare(t, origin, base); at.Head != second.Commit {
+		t.Fatalf("work goes on at %s", at.Head)
+	}
 }
 
 func TestPrepareRefusals(t *testing.T) {

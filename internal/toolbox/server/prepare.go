@@ -149,22 +149,23 @@ func (s *Server) checkout(ctx context.Context, r toolbox.PrepareRequest) (toolbo
 		}
 		return s.restore(ctx, r)
 	}
-	pushed, err := s.commitOf(ctx, "refs/remotes/origin/"+r.Branch)
-	if err == nil && s.isAncestor(ctx, start, pushed) {
+	pushed, err := s.pushedOn(ctx, start, r.Branch)
+	if err != nil {
+		return none, err
+	}
+	if pushed != "" {
 		start = pushed
-	} else {
-		pushed = ""
 	}
 	// A checkpoint is never part of a branch: what is, is a plain commit (the
 	// answer of a checkpoint when nothing had changed yet).
-	if r.Resume != "" && !s.isAncestor(ctx, r.Resume, start) {
-		parent, err := s.commitOf(ctx, string(r.Resume)+"^1")
+	if r.Resume != "" {
+		parent, overtaken, err := s.checkpointOn(ctx, r.Resume, start, pushed)
 		if err != nil {
-			return none, missing(err, "the checkpoint", string(r.Resume))
+			return none, err
 		}
-		if pushed != "" && parent != pushed && s.isAncestor(ctx, parent, pushed) {
+		if overtaken {
 			result.Note = "the branch has a commit that is newer than the checkpoint; work goes on from that commit"
-		} else {
+		} else if parent != "" {
 			start, result.Dirty = parent, true
 		}
 	}
@@ -185,6 +186,35 @@ func (s *Server) checkout(ctx context.Context, r toolbox.PrepareRequest) (toolbo
 	return result, nil
 }
 
+// pushedOn is the head of origin's branch where that goes on from a start, ""
+// where there is none that does.
+func (s *Server) pushedOn(ctx context.Context, start, branch string) (string, error) {
+	pushed, err := s.findCommit(ctx, "refs/remotes/origin/"+branch)
+	if err != nil || pushed == "" {
+		return "", err
+	}
+	if on, err := s.isAncestor(ctx, start, pushed); err != nil || !on {
+		return "", err
+	}
+	return pushed, nil
+}
+
+// checkpointOn is the commit that a checkpoint was made on, "" where the start
+// holds the checkpoint. overtaken: a pushed commit came after it.
+func (s *Server) checkpointOn(ctx context.Context, checkpoint, start, pushed string) (parent string, overtaken bool, err error) {
+	if held, err := s.isAncestor(ctx, checkpoint, start); err != nil || held {
+		return "", false, err
+	}
+	parent, err = s.commitOf(ctx, checkpoint+"^1")
+	if err != nil {
+		return "", false, missing(err, "the checkpoint", checkpoint)
+	}
+	if pushed != "" && parent != pushed {
+		overtaken, err = s.isAncestor(ctx, parent, pushed)
+	}
+	return parent, overtaken, err
+}
+
 // layOut makes the files those of a commit, on top of a HEAD that stays, with
 // an index that stays HEAD's.
 func (s *Server) layOut(ctx context.Context, commit string) error {
@@ -201,9 +231,4 @@ func missing(err error, what, name string) error {
 		return toolbox.Refuse(toolbox.KindGit, "%s %s is not in what origin serves", what, name)
 	}
 	return err
-}
-
-func (s *Server) isAncestor(ctx context.Context, a, b string) bool {
-	_, err := s.git(ctx, nil, "merge-base", "--is-ancestor", string(a), string(b))
-	return err == nil
 }

@@ -207,7 +207,7 @@ func (s *Server) stop(p *process) {
 	p.signal(syscall.SIGKILL)
 	if p.survives() || crowded(s.processes.running()) {
 		// They multiply faster than they are found, or hide their origin.
-		p.swept.Store(endEverything())
+		p.swept.Store(s.children.endEverything())
 	}
 	<-p.done // WaitDelay bounds it once the process is dead
 }
