@@ -109,6 +109,7 @@ func Exercise(t *testing.T, open func(t *testing.T) *Bench) {
 		"not ours":             notOurs,
 		"a person's body":      bodyOfAPerson,
 		"ended by a person":    endedByAPerson,
+		"made anew by people":  madeAnewByAPerson,
 		"bad requests":         badRequests,
 		"refused logins":       refusedLogins,
 		"comments":             commentsOnce,
@@ -271,6 +272,21 @@ func endedByAPerson(b *Bench) {
 		b.T.Errorf("%+v", got)
 	}
 	b.only()
+}
+
+// Ours was closed, and a person opened another one of our branch: ours is still
+// what a delivery finds, and theirs is nobody's business of ours.
+func madeAnewByAPerson(b *Bench) {
+	pr := b.PR()
+	first := b.open(pr)
+	b.Stage.Edit(b.Repo, first.Number, func(p *Pull) { p.State = "closed" })
+	b.Stage.AddPull(b.Repo, Pull{Title: "mine", Body: "by hand", HeadRef: pr.Branch, Base: "main", User: "ann"})
+	if got := b.open(pr); got.Number != first.Number || got.State != company.PRClosed {
+		b.T.Errorf("%+v", got)
+	}
+	if all := b.Stage.Pulls(b.Repo); len(all) != 2 || all[1].State != "open" || all[1].Body != "by hand" {
+		b.T.Errorf("%+v", all)
+	}
 }
 
 func badRequests(b *Bench) {

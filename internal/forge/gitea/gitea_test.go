@@ -120,6 +120,58 @@ func TestOpenedTwice(t *testing.T) {
 	}
 }
 
+// A kill between the creation of a second one and its closing leaves two. The
+// next delivery ends with one: the one that is known as delivered, else the
+// older one.
+func TestTwinOfAKilledDelivery(t *testing.T) {
+	for name, known := range map[string]int{"none delivered": 0, "the newer one delivered": 2} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			pr := b.PR()
+			b.Server.Twins(1)
+			b.Server.Fail(forgetest.Fault{Method: "PATCH", Path: "/pulls/2", Delay: time.Hour})
+			ctx, kill := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() {
+				_, err := b.Forge.Open(ctx, pr)
+				ended <- err
+			}()
+			for b.Server.Waiting() == 0 {
+				select {
+				case err := <-ended:
+					t.Fatalf("it ended before it closed the second: %v", err)
+				case <-time.After(time.Millisecond):
+				}
+			}
+			kill()
+			<-ended
+			b.Server.Twins(0)
+			open := func() (numbers []int) {
+				for _, p := range b.Server.Pulls(b.Repo) {
+					if p.State == "open" {
+						numbers = append(numbers, p.Number)
+					}
+				}
+				return numbers
+			}
+			if got := open(); len(got) != 2 {
+				t.Fatalf("open before: %v", got)
+			}
+			// Meanwhile a person asks for the branch elsewhere, with our text.
+			b.Server.Commit(b.Repo, "release", "origin/main", "r.go", "package a\n")
+			b.Server.AddPull(b.Repo, forgetest.Pull{Title: "for the release", Body: pr.Text(), HeadRef: pr.Branch, Base: "release", User: "ann"})
+			pr.Known = known
+			want := max(1, known)
+			if got := mustOpen(t, New(b.Options("owner-token")), pr); got.Number != want {
+				t.Errorf("%+v", got)
+			}
+			if got := open(); len(got) != 2 || got[0] != want || got[1] != 3 {
+				t.Errorf("open after: %v", got)
+			}
+		})
+	}
+}
+
 // Gitea's drafts are titles: ours is made ready, a person's stays.
 func TestDraft(t *testing.T) {
 	b := newBench(t)

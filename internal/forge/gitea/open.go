@@ -23,7 +23,7 @@ const wip = "WIP: "
 
 // Open finds our pull request or opens it. The forge refuses a second open one
 // for a branch, so what an unclear answer left is seen by looking again. It
-// does not refuse one that is opened at the same moment: see onlyOne.
+// does not refuse one that is opened at the same moment: see closeTwins.
 func (c *Client) Open(ctx context.Context, pr forge.PR) (forge.Opened, error) {
 	if pr.Owner == "" {
 		pr.Owner = c.repo.Owner
@@ -36,107 +36,115 @@ func (c *Client) Open(ctx context.Context, pr forge.PR) (forge.Opened, error) {
 			}
 		}
 		var p *gitea.PullRequest
-		if p, err = c.find(ctx, pr); err != nil {
-			return forge.Opened{}, err
-		}
-		if p == nil {
-			if p, err = c.create(ctx, pr); err == nil {
-				p, err = c.onlyOne(ctx, pr, p)
-			}
-		}
-		switch {
-		case err == nil:
+		if p, err = c.findOrCreate(ctx, pr); err == nil {
 			return c.bring(ctx, pr, p)
-		case statusOf(err) != http.StatusConflict && !unknown(err):
+		}
+		if statusOf(err) != http.StatusConflict && !unknown(err) {
 			return forge.Opened{}, err
 		}
 	}
 	return forge.Opened{}, err
 }
 
+// findOrCreate looks again after it created one: another may have come at the
+// same moment.
+func (c *Client) findOrCreate(ctx context.Context, pr forge.PR) (*gitea.PullRequest, error) {
+	p, err := c.find(ctx, pr)
+	if err != nil || p != nil {
+		return p, err
+	}
+	created, err := c.create(ctx, pr)
+	if err != nil {
+		return nil, err
+	}
+	if p, err = c.find(ctx, pr); p == nil {
+		p = created
+	}
+	return p, err
+}
+
 // maxPages bounds what is read of one list: fifty each.
 const maxPages = 20
 
 // find is the pull request of this office and task, in any state; nil: there is
-// none. Gitea's list has no filter for the head.
+// none. Of several open ones it leaves one open.
 func (c *Client) find(ctx context.Context, pr forge.PR) (*gitea.PullRequest, error) {
-	all, err := c.ofBranch(ctx, pr)
+	open, err := c.ofBranch(ctx, pr, gitea.StateOpen)
 	if err != nil {
 		return nil, err
 	}
-	var ours, theirs *gitea.PullRequest
+	if ours := ofOurs(pr, open); ours != nil {
+		return ours, c.closeTwins(ctx, pr, ours, open)
+	}
+	all, err := c.ofBranch(ctx, pr, gitea.StateAll)
+	if err != nil {
+		return nil, err
+	}
+	if ours := ofOurs(pr, all); ours != nil || len(open) == 0 {
+		return ours, nil
+	}
+	theirs := open[0]
+	return nil, human(company.EConflict, fmt.Sprintf("pull request #%d of branch %s is not this office's", theirs.Index, pr.Branch),
+		"its text does not carry the mark of office "+pr.Office+" and "+string(pr.Task), "close it ("+theirs.HTMLURL+"), then answer with approve to try again")
+}
+
+// ofOurs is the one of ours that counts; nil: none is ours.
+func ofOurs(pr forge.PR, all []*gitea.PullRequest) (ours *gitea.PullRequest) {
 	for _, p := range all {
-		switch mine := pr.Owns(int(p.Index), p.Body); {
-		case mine && (ours == nil || before(p, ours)):
+		if pr.Owns(int(p.Index), p.Body) && (ours == nil || before(pr, p, ours)) {
 			ours = p
-		case !mine && p.State == gitea.StateOpen:
-			theirs = p
 		}
 	}
-	if ours == nil && theirs != nil {
-		return nil, human(company.EConflict, fmt.Sprintf("pull request #%d of branch %s is not this office's", theirs.Index, pr.Branch),
-			"its text does not carry the mark of office "+pr.Office+" and "+string(pr.Task), "close it ("+theirs.HTMLURL+"), then answer with approve to try again")
-	}
-	return ours, nil
+	return ours
 }
 
 // before says which of two of ours counts: the open one, then the merged one,
-// then the older one.
-func before(a, b *gitea.PullRequest) bool {
+// then the one that was delivered before, then the older one.
+func before(pr forge.PR, a, b *gitea.PullRequest) bool {
 	rank := map[company.PRState]int{company.PROpen: 0, company.PRMerged: 1, company.PRClosed: 2}
 	if x, y := rank[state(a)], rank[state(b)]; x != y {
 		return x < y
 	}
+	if a, b := int(a.Index) == pr.Known, int(b.Index) == pr.Known; a != b {
+		return a
+	}
 	return a.Index < b.Index
 }
 
-// onlyOne ends what was opened at the same moment: Gitea looks for another one
-// and opens in two steps, so two at once both go through. The older one stays.
-func (c *Client) onlyOne(ctx context.Context, pr forge.PR, opened *gitea.PullRequest) (*gitea.PullRequest, error) {
-	all, err := c.ofBranch(ctx, pr)
-	if err != nil {
-		return nil, err
-	}
-	first := opened
-	for _, p := range all {
-		if state(p) == company.PROpen && pr.Owns(int(p.Index), p.Body) && p.Index < first.Index {
-			first = p
+// closeTwins closes what was opened beside ours at the same moment: Gitea looks
+// for another one and opens in two steps, so two at once both go through. Each
+// delivery looks for them, since an earlier one may have ended before it closed
+// them. Only what carries our mark and asks for the same base is a twin: a
+// person may ask for our branch elsewhere, with our text.
+func (c *Client) closeTwins(ctx context.Context, pr forge.PR, ours *gitea.PullRequest, open []*gitea.PullRequest) error {
+	for _, p := range open {
+		if p.Index == ours.Index || !forge.Ours(p.Body, pr.Office, pr.Task) || base(p) != pr.Base && base(p) != base(ours) {
+			continue
 		}
+		if err := c.Close(ctx, forge.Ref{Office: pr.Office, Task: pr.Task, Number: int(p.Index)}); err != nil {
+			return err
+		}
+		c.log.Info("a second pull request of one delivery was closed", "closed", p.HTMLURL, "stays", ours.HTMLURL)
 	}
-	if first == opened {
-		return opened, nil
-	}
-	return first, c.Close(ctx, forge.Ref{Office: pr.Office, Task: pr.Task, Number: int(opened.Index)})
+	return nil
 }
 
-// ofBranch are the pull requests of a branch, among the newest thousand, up to
-// the page that has an open one of ours.
-func (c *Client) ofBranch(ctx context.Context, pr forge.PR) ([]*gitea.PullRequest, error) {
-	var out []*gitea.PullRequest
-	for page := 1; page <= maxPages; page++ {
-		var some []*gitea.PullRequest
-		if err := c.do(ctx, "looking for the pull request", func(api *gitea.Client) (resp *gitea.Response, err error) {
-			some, resp, err = api.ListRepoPullRequests(c.repo.Owner, c.repo.Name, gitea.ListPullRequestsOptions{
-				State: gitea.StateAll, Sort: "recentupdate", ListOptions: gitea.ListOptions{Page: page, PageSize: 50},
-			})
-			return resp, err
-		}); err != nil {
-			return nil, err
-		}
-		for _, p := range some {
-			if p.Head == nil || p.Head.Ref != pr.Branch || !strings.EqualFold(headOwner(p, c.repo.Owner), pr.Owner) {
-				continue
-			}
-			out = append(out, p)
-		}
-		open := slices.ContainsFunc(out, func(p *gitea.PullRequest) bool {
-			return p.State == gitea.StateOpen && pr.Owns(int(p.Index), p.Body)
-		})
-		if len(some) == 0 || open {
-			break
-		}
+func base(p *gitea.PullRequest) string {
+	if p.Base == nil {
+		return ""
 	}
-	return out, nil
+	return p.Base.Ref
+}
+
+// ofBranch are the pull requests of a branch in a state, among the newest
+// thousand of it. Gitea's list has no filter for the head.
+func (c *Client) ofBranch(ctx context.Context, pr forge.PR, in gitea.StateType) ([]*gitea.PullRequest, error) {
+	all, err := pages(ctx, c, "looking for the pull request", func(api *gitea.Client, o gitea.ListOptions) ([]*gitea.PullRequest, *gitea.Response, error) {
+		return api.ListRepoPullRequests(c.repo.Owner, c.repo.Name, gitea.ListPullRequestsOptions{State: in, Sort: "recentupdate", ListOptions: o})
+	})
+	return slices.DeleteFunc(all, func(p *gitea.PullRequest) bool {
+		return p.Head == nil || p.Head.Ref != pr.Branch || !strings.EqualFold(headOwner(p, c.repo.Owner), pr.Owner)
+	}), err
 }
 
 // headOwner is whose repository a head is in. A fork that is gone has no
