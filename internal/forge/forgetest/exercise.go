@@ -345,6 +345,20 @@ func commentsOnce(b *Bench) {
 	if got := b.Stage.Comments(b.Repo, 1); len(got) != 2 {
 		b.T.Errorf("%d comments: %+v", len(got), got)
 	}
+	// Somebody else's comment with the mark of a note of ours does not keep that
+	// note from being written; nor do two of them.
+	b.Stage.Invite(b.Repo, "wim", "write")
+	for range 2 {
+		b.Stage.Say(b.Repo, 1, Said{User: "wim", Body: ref.NoteMarker("sync:3") + "\nnothing to see here"})
+	}
+	for range 2 {
+		if err := b.Forge.Comment(b.T.Context(), ref, "sync:3", "this is ours"); err != nil {
+			b.T.Fatal(err)
+		}
+	}
+	if got := b.Stage.Comments(b.Repo, 1); len(got) != 5 || !strings.Contains(got[4].Body, "this is ours") {
+		b.T.Errorf("%d comments: %+v", len(got), got)
+	}
 	RequireCode(b.T, b.Forge.Comment(b.T.Context(), ref, "a b", "x"), company.EInvalid, false)
 	RequireCode(b.T, b.Forge.Comment(b.T.Context(), forge.Ref{Office: "k3fq", Task: "t12", Number: 9}, "k", "x"), company.ENotFound, true)
 }

@@ -243,7 +243,8 @@ func (c *Client) failed(ctx context.Context, head company.OID) (out []forge.Item
 	return out, pending, nil
 }
 
-// Comment says something under a pull request, once per key.
+// Comment says something under a pull request, once per key. What others wrote
+// with our mark does not count: it would keep our word from being said.
 func (c *Client) Comment(ctx context.Context, ref forge.Ref, key, text string) error {
 	if err := ref.CheckNote(key, text); err != nil {
 		return err
@@ -253,13 +254,18 @@ func (c *Client) Comment(ctx context.Context, ref forge.Ref, key, text string) e
 	if _, err := c.pull(ctx, ref.Number); err != nil {
 		return err
 	}
+	me, err := c.user(ctx)
+	if err != nil {
+		return err
+	}
 	for attempt := 0; ; attempt++ {
 		comments, err := c.comments(ctx, ref.Number)
 		if err != nil {
 			return err
 		}
 		for _, said := range comments {
-			if office, k := forge.Note(said.Body); office == ref.Office && k == key {
+			office, k := forge.Note(said.Body)
+			if office == ref.Office && k == key && said.Poster != nil && strings.EqualFold(said.Poster.UserName, me) {
 				return nil
 			}
 		}

@@ -52,12 +52,12 @@ func (c *Client) Access(ctx context.Context) (forge.Access, error) {
 // findFork is the clone URL of the login's fork, under the repository's name;
 // empty where there is none. (One of another name is found when it is needed.)
 func (c *Client) findFork(ctx context.Context) (string, error) {
-	me := c.user(ctx)
-	if me == "" {
-		return "", nil
+	me, err := c.user(ctx)
+	if err != nil || me == "" {
+		return "", err
 	}
 	var f *github.Repository
-	err := c.do(ctx, "looking for the fork", func() (resp *github.Response, err error) {
+	err = c.do(ctx, "looking for the fork", func() (resp *github.Response, err error) {
 		f, resp, err = c.api.Repositories.Get(ctx, me, c.repo.Name)
 		return resp, err
 	})
@@ -101,8 +101,11 @@ func (a *asker) push(ctx context.Context, login string) (bool, error) {
 	if may, ok := a.known[login]; ok {
 		return may, nil
 	}
-	var err error
-	may := a.c.app == nil && strings.EqualFold(login, a.c.user(ctx))
+	me, err := a.c.user(ctx)
+	if err != nil {
+		return false, err
+	}
+	may := a.c.app == nil && strings.EqualFold(login, me)
 	if !may && a.near[login] != "" {
 		may, err = a.ask(ctx, login)
 	}

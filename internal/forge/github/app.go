@@ -36,6 +36,7 @@ type appLogin struct {
 	http         *http.Client
 
 	mu   sync.Mutex
+	slug string // the App's name in addresses; empty: not asked yet
 	have forge.Credential
 	made time.Time // when it came, by the monotonic clock
 }
@@ -112,13 +113,9 @@ func (a *appLogin) token(ctx context.Context) (forge.Credential, error) {
 		return a.have, nil
 	}
 	if a.installation == 0 {
-		var in struct {
-			ID int64 `json:"id"`
-		}
-		if err := a.ask(ctx, http.MethodGet, fmt.Sprintf("repos/%s/%s/installation", a.repo.Owner, a.repo.Name), nil, &in); err != nil {
+		if err := a.lookUp(ctx); err != nil {
 			return forge.Credential{}, err
 		}
-		a.installation = in.ID
 	}
 	var out struct {
 		Token   string    `json:"token"`
@@ -132,6 +129,35 @@ func (a *appLogin) token(ctx context.Context) (forge.Credential, error) {
 	a.made = time.Now()
 	a.have = forge.Credential{Host: a.repo.Host, User: "x-access-token", Secret: forge.NewSecret(out.Token), Expires: out.Expires, Source: fmt.Sprintf("GitHub App %d", a.id)}
 	return a.have, nil
+}
+
+// lookUp finds the installation in the repository, and the App's name. An
+// installation that the operator named stays. The caller holds mu.
+func (a *appLogin) lookUp(ctx context.Context) error {
+	var in struct {
+		ID   int64  `json:"id"`
+		Slug string `json:"app_slug"`
+	}
+	if err := a.ask(ctx, http.MethodGet, fmt.Sprintf("repos/%s/%s/installation", a.repo.Owner, a.repo.Name), nil, &in); err != nil {
+		return err
+	}
+	if a.slug = in.Slug; a.installation == 0 {
+		a.installation = in.ID
+	}
+	return nil
+}
+
+// user is the account that comments of the App are of; empty where an old
+// server does not tell the App's name.
+func (a *appLogin) user(ctx context.Context) (string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.slug == "" {
+		if err := a.lookUp(ctx); err != nil || a.slug == "" {
+			return "", err
+		}
+	}
+	return a.slug + "[bot]", nil
 }
 
 // forget drops a token that was refused.

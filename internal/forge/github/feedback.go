@@ -102,15 +102,17 @@ func (c *Client) said(ctx context.Context, ref forge.Ref, node string) ([]forge.
 	}
 	me := ""
 	if len(comments) > 0 {
-		me = c.user(ctx)
+		if me, err = c.user(ctx); err != nil {
+			return nil, err
+		}
 	}
 	for _, m := range comments {
 		it := item(forge.ItemComment, m.GetID(), m.GetUser(), m.GetBody(), m.GetHTMLURL())
 		may.among(m.GetUser().GetLogin(), m.GetAuthorAssociation())
-		// The mark alone would do for an honest author; with the login, nobody
+		// The mark alone would do for an honest author; with the account, nobody
 		// else's words pass for ours.
 		office, _ := forge.Note(m.GetBody())
-		it.Ours = office == ref.Office && (c.app != nil && it.Bot || c.app == nil && (me == "" || strings.EqualFold(it.Author, me)))
+		it.Ours = office == ref.Office && wrote(me, m.GetUser())
 		it.Time = m.GetCreatedAt().Time
 		out = append(out, it)
 	}

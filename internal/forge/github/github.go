@@ -47,7 +47,9 @@ type Client struct {
 
 	mu     sync.Mutex
 	target *forge.Target
-	me     string // login; empty: not known
+	// me is the account of the login, as user tells it, where that is known.
+	me      string
+	meKnown bool
 }
 
 var _ forge.Forge = (*Client)(nil)
@@ -183,26 +185,50 @@ func (c *Client) fork(ctx context.Context) (forge.Target, error) {
 	}
 }
 
-// user is who is logged in; empty where that cannot be known (an App).
-func (c *Client) user(ctx context.Context) string {
+// user is the account that this login writes with. It is empty where GitHub
+// does not tell: a token that some App made and that is given to us as a plain
+// one, as in a workflow, belongs to a bot without a name.
+func (c *Client) user(ctx context.Context) (string, error) {
 	c.mu.Lock()
-	me := c.me
+	me, known := c.me, c.meKnown
 	c.mu.Unlock()
-	if me != "" || c.app != nil {
-		return me
+	if known {
+		return me, nil
 	}
-	err := c.do(ctx, "asking who is logged in", func() (*github.Response, error) {
+	var err error
+	if c.app != nil {
+		if me, err = c.app.user(ctx); err != nil {
+			return "", c.explain(ctx, "asking who the GitHub App is", err)
+		}
+	} else if me, err = c.tokenUser(ctx); err != nil {
+		return "", err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.me, c.meKnown = me, true
+	return me, nil
+}
+
+func (c *Client) tokenUser(ctx context.Context) (me string, err error) {
+	err = c.do(ctx, "asking who is logged in", func() (*github.Response, error) {
 		u, resp, err := c.api.Users.Get(ctx, "")
 		me = u.GetLogin()
 		return resp, err
 	})
-	if err != nil {
-		return ""
+	if _, limited := limit(err); !limited && statusOf(err) == http.StatusForbidden {
+		return "", nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.me = me
-	return me
+	return me, err
+}
+
+// wrote says whether this login wrote something, where me is its user. A login
+// without a name is a bot's, which no person can be: only Apps that the owner
+// of the repository let in are.
+func wrote(me string, author *github.User) bool {
+	if me == "" {
+		return author.GetType() == "Bot"
+	}
+	return strings.EqualFold(author.GetLogin(), me)
 }
 
 // Close closes a pull request of ours without merging it.
@@ -232,9 +258,14 @@ func (c *Client) pull(ctx context.Context, number int) (*github.PullRequest, err
 	return p, err
 }
 
-// Comment says something under a pull request, once per key.
+// Comment says something under a pull request, once per key. What others wrote
+// with our mark does not count: it would keep our word from being said.
 func (c *Client) Comment(ctx context.Context, ref forge.Ref, key, text string) error {
 	if err := ref.CheckNote(key, text); err != nil {
+		return err
+	}
+	me, err := c.user(ctx)
+	if err != nil {
 		return err
 	}
 	for attempt := 0; ; attempt++ {
@@ -243,7 +274,8 @@ func (c *Client) Comment(ctx context.Context, ref forge.Ref, key, text string) e
 			return err
 		}
 		for _, said := range comments {
-			if office, k := forge.Note(said.GetBody()); office == ref.Office && k == key {
+			office, k := forge.Note(said.GetBody())
+			if office == ref.Office && k == key && wrote(me, said.GetUser()) {
 				return nil
 			}
 		}

@@ -238,6 +238,68 @@ func TestApp(t *testing.T) {
 	}
 }
 
+// A note of ours is written whatever others say with its mark: people, and
+// other Apps. Where the login has no name, as a token that a workflow was given,
+// people's words do not count either.
+func TestNotesAreOurOwn(t *testing.T) {
+	b := newBench(t)
+	key, _ := b.Server.AddApp(77, b.Repo)
+	o := b.Options("unused")
+	o.App, o.AppKey = forge.App{ID: 77}, forge.NewSecret(key)
+	asApp, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustOpen(t, asApp, b.PR())
+	made, err := asApp.Credential(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref := forge.Ref{Office: "k3fq", Task: "t12", Number: 1}
+	for _, c := range []struct {
+		key, text string
+		by        *Client
+		other     forgetest.Said
+	}{
+		{"app:1", "by the App", asApp, forgetest.Said{User: "wim"}},
+		{"app:2", "by the App", asApp, forgetest.Said{User: "other-app[bot]", Bot: true}},
+		{"app:3", "by the App", asApp, forgetest.Said{User: "company"}},
+		{"token:1", "by a token without a name", mustNew(t, b, made.Secret.Reveal()), forgetest.Said{User: "wim"}},
+	} {
+		c.other.Body = ref.NoteMarker(c.key) + "\nnot ours"
+		id := b.Server.Say(b.Repo, 1, c.other)
+		for range 2 {
+			if err := c.by.Comment(t.Context(), ref, c.key, c.text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f, err := c.by.Feedback(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ours := 0
+		for _, said := range b.Server.Comments(b.Repo, 1) {
+			if strings.Contains(said.Body, ref.NoteMarker(c.key)) && strings.Contains(said.Body, c.text) {
+				ours++
+			}
+		}
+		if ours != 1 {
+			t.Errorf("%s beside %s: written %d times", c.key, c.other.User, ours)
+		}
+		for _, it := range f.Items {
+			if it.ID == fmt.Sprintf("comment:%d", id) && it.Ours {
+				t.Errorf("%s: what %s wrote is taken for ours", c.key, c.other.User)
+			}
+		}
+	}
+	// Who cannot be asked for the moment is no leave to take anybody's word.
+	plain := mustNew(t, b, "owner-token")
+	b.Server.Fail(forgetest.Fault{Method: "GET", Path: "/user", Code: 502, Times: 4})
+	if err := plain.Comment(t.Context(), ref, "app:1", "by ann"); company.CodeOf(err) != company.EForge {
+		t.Errorf("%v", err)
+	}
+}
+
 // Failing checks come with what they say and the end of their log; the log's
 // address does not see the login.
 func TestChecks(t *testing.T) {
