@@ -127,7 +127,7 @@ func (s *State) wants(t *Task) []Want {
 	}
 	for _, key := range sortedKeys(t.Failures) {
 		f := t.Failures[key]
-		if t.exhausted(f) {
+		if t.exhausted(key, f) {
 			q := fmt.Sprintf("%s failed %s: %s", key, Count(f.Attempt, "time"), f.Error)
 			if f.Hint != "" {
 				q += " Fix: " + f.Hint
@@ -299,12 +299,16 @@ func (c OpenApproval) decide(s *State, m Meta) ([]Event, error) {
 	return nil, nil
 }
 
+// maxQuestion bounds a question, in bytes: one that the ledger could not hold
+// would never be asked. What checks print is part of some.
+const maxQuestion = 256 << 10
+
 func openApproval(s *State, m Meta, w Want) []Event {
 	if _, asked := s.ByKey[w.Key]; asked {
 		return nil
 	}
 	id := ApprovalID("a" + itoa(len(s.Approvals)+1))
-	return []Event{m.event(w.Task, w.Subtask, "", &ApprovalOpened{ID: id, Key: w.Key, AskKind: w.Kind, Question: w.Question})}
+	return []Event{m.event(w.Task, w.Subtask, "", &ApprovalOpened{ID: id, Key: w.Key, AskKind: w.Kind, Question: cutText(w.Question, maxQuestion)})}
 }
 
 // ApprovalOpened is a question to the president.
@@ -322,6 +326,9 @@ func (*ApprovalOpened) Kind() string { return "approval.opened" }
 func (d *ApprovalOpened) apply(s *State, e Event) {
 	s.Approvals[d.ID] = &Approval{ID: d.ID, Key: d.Key, Kind: d.AskKind, Task: e.Task, Subtask: e.Subtask, Question: d.Question, Asked: e.Time}
 	s.ByKey[d.Key] = d.ID
+	if t := s.Tasks[e.Task]; t != nil && t.Failures[askFailure(d.AskKind, d.Key)].Attempt > 0 {
+		delete(s.edit(e.Task).Failures, askFailure(d.AskKind, d.Key))
+	}
 }
 
 // Answer is the president's. It counts once: the same command again changes

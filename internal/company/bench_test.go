@@ -206,6 +206,8 @@ func (b *bench) due(active int) []Effect {
 			b.t.Fatalf("%q is due for a task that is paused (%v), and nobody's turn has to end", e.Key, t.Paused)
 		case e.Kind == DoNote && e.Then == nil, e.Kind != DoNote && e.Then != nil:
 			b.t.Fatalf("%q is a note without a command, or the other way round", e.Key)
+		case e.Fail == "":
+			b.t.Fatalf("nobody counts the failures of %q", e.Key)
 		case e.Kind == DoWork && t.Runs[e.Run].Deadline.IsZero():
 			b.t.Fatalf("%q has no deadline", e.Key)
 		}

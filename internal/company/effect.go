@@ -34,7 +34,7 @@ type Effect struct {
 	Task    TaskID
 	Subtask SubtaskID
 	Run     RunID
-	Fail    string  // the key that its failures are counted under
+	Fail    string  // the key that its failures are counted under, never empty
 	Then    Command // of DoNote
 	// Drain says that the task is paused: the run that is held comes to the end
 	// of its turn and is let go.
@@ -100,19 +100,19 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 	add := func(e Effect) {
 		e.Task = t.ID
 		// What is claimed goes on; its failures bar the next offer.
-		if f, ok := t.Failures[e.Fail]; ok && e.Fail != "" && e.Kind != DoWork && (t.exhausted(f) || now.Before(f.NotBefore)) {
+		if f, ok := t.Failures[e.Fail]; ok && e.Kind != DoWork && (t.exhausted(e.Fail, f) || now.Before(f.NotBefore)) {
 			return
 		}
 		out = append(out, e)
 	}
 	for _, w := range s.wants(t) {
 		if _, asked := s.ByKey[w.Key]; !asked {
-			add(Effect{Key: "ask " + w.Key, Kind: DoNote, Then: OpenApproval{w}})
+			add(Effect{Key: "ask " + w.Key, Kind: DoNote, Then: OpenApproval{w}, Fail: askFailure(w.Kind, w.Key)})
 		}
 	}
 	for _, r := range t.Runs {
 		if r.Held && !now.Before(r.Deadline) {
-			add(Effect{Key: "tick " + id, Kind: DoNote, Then: Tick{}})
+			add(Effect{Key: "tick " + id, Kind: DoNote, Then: Tick{}, Fail: tickFailure})
 			break
 		}
 	}
@@ -146,7 +146,7 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 			run := s.dueRun(t, Reviewer, "")
 			add(Effect{Key: "review " + string(run), Kind: DoReview, Run: run, Fail: "review"})
 		case s.deliverable(t) && (t.Deliver == nil || t.Deliver.Head != t.Head):
-			add(Effect{Key: "intend " + id, Kind: DoNote, Then: IntendDelivery{t.ID}})
+			add(Effect{Key: "intend " + id, Kind: DoNote, Then: IntendDelivery{t.ID}, Fail: intendFailure})
 		case s.deliverable(t) && !s.held(t):
 			add(Effect{Key: "deliver " + id + " " + string(t.Head), Kind: DoDeliver, Fail: "deliver"})
 		}
@@ -201,8 +201,8 @@ func NextDue(s *State, now time.Time) time.Time {
 	}
 	for _, id := range s.Open {
 		t := s.Tasks[id]
-		for _, f := range t.Failures {
-			if !t.exhausted(f) {
+		for key, f := range t.Failures {
+			if !t.exhausted(key, f) {
 				see(f.NotBefore)
 			}
 		}
@@ -213,6 +213,22 @@ func NextDue(s *State, now time.Time) time.Time {
 		}
 	}
 	return next
+}
+
+// Keys of failures of notes.
+const (
+	tickFailure       = "tick"
+	intendFailure     = "intend"
+	askTroubleFailure = "ask trouble"
+)
+
+// askFailure is the key for a question that cannot be asked. It is asked about
+// in its turn, so all questions about failures share a key: it ends there.
+func askFailure(kind ApprovalKind, key string) string {
+	if kind == AskTrouble {
+		return askTroubleFailure
+	}
+	return "ask " + key
 }
 
 // FailEffect brings in that an effect could not be done.
@@ -251,12 +267,16 @@ func (c FailEffect) decide(s *State, m Meta) ([]Event, error) {
 const maxFailureText = 16 << 10
 
 func (d EffectFailed) bounded() *EffectFailed {
-	for _, text := range []*string{&d.Error, &d.Hint} {
-		if len(*text) > maxFailureText {
-			*text = strings.ToValidUTF8((*text)[:maxFailureText], "") + "…"
-		}
-	}
+	d.Error, d.Hint = cutText(d.Error, maxFailureText), cutText(d.Hint, maxFailureText)
 	return &d
+}
+
+// cutText is a text of at most n bytes, and says where it was cut.
+func cutText(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
 // Kind is the event's name.
@@ -276,9 +296,10 @@ func (t *Task) fail(key string, now time.Time, d EffectFailed) {
 	t.Failures[key] = f
 }
 
-// exhausted says that trying again is the president's to decide.
-func (t *Task) exhausted(f Failure) bool {
-	return f.Human || f.Attempt > t.Settings.EffectRetries
+// exhausted says that trying again is the president's to decide. He cannot
+// where it is just this that he cannot be asked: that is tried for ever.
+func (t *Task) exhausted(key string, f Failure) bool {
+	return key != askTroubleFailure && (f.Human || f.Attempt > t.Settings.EffectRetries)
 }
 
 func sortedKeys[V any](m map[string]V) []string {
@@ -295,8 +316,8 @@ func sortedKeys[V any](m map[string]V) []string {
 func NextRetry(s *State, id TaskID, now time.Time) time.Time {
 	var next time.Time
 	if t := s.Tasks[id]; t != nil {
-		for _, f := range t.Failures {
-			if !t.exhausted(f) && f.NotBefore.After(now) && (next.IsZero() || f.NotBefore.Before(next)) {
+		for key, f := range t.Failures {
+			if !t.exhausted(key, f) && f.NotBefore.After(now) && (next.IsZero() || f.NotBefore.Before(next)) {
 				next = f.NotBefore
 			}
 		}

@@ -331,3 +331,128 @@ func TestVerdictsAreBounded(t *testing.T) {
 		t.Fatal("the newest verdict is gone")
 	}
 }
+
+// A note that cannot be done waits like any other effect before it is tried
+// again, and at last the president is asked. What succeeds is counted anew.
+func TestFailedNotesAreTriedLater(t *testing.T) {
+	for what, begin := range map[string]func(t *testing.T) *story{
+		"ask ": func(t *testing.T) *story {
+			s := &story{bench: newBench(t)}
+			s.submit(Settings{EffectRetries: 1, NoGates: "ask"})
+			p := s.preparation()
+			p.Prepared.Gates = nil
+			s.must(Company, p)
+			return s
+		},
+		"tick ": func(t *testing.T) *story {
+			s := tell(t, Settings{EffectRetries: 1}).plan(1)
+			s.offer(1)
+			s.later(24 * time.Hour)
+			return s
+		},
+		"intend ": func(t *testing.T) *story {
+			s := tell(t, Settings{EffectRetries: 1}).plan(2).queued(1, "w0/p0/a.go").queued(2, "w0/p1/a.go")
+			s.merged(1)
+			s.merged(2)
+			return s.checked()
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := begin(t)
+			note := func() (found Effect) {
+				t.Helper()
+				for _, e := range s.due(9) {
+					if e.Kind == DoNote && strings.HasPrefix(e.Key, what) && !strings.Contains(e.Key, "trouble") {
+						found = e
+					}
+				}
+				return found
+			}
+			due := note()
+			if due.Key == "" {
+				t.Fatalf("it is not due: %+v", s.due(9))
+			}
+			fail := func(e Effect) {
+				t.Helper()
+				s.must(Company, FailEffect{Task: s.id, Key: e.Fail, EffectFailed: EffectFailed{Code: EInternal, Error: "the ledger will not have it"}})
+			}
+			fail(due)
+			if got := note(); got.Key != "" {
+				t.Fatalf("%s is tried again at once", got.Key)
+			}
+			if s.now = NextDue(s.s, s.now); note().Key != due.Key {
+				t.Fatal("it is not tried again")
+			}
+			fail(due)
+			if s.later(time.Hour); note().Key != "" {
+				t.Fatal("it is tried for ever")
+			}
+			q := s.ask(AskTrouble)
+			if !strings.Contains(q.Question, "the ledger will not have it") {
+				t.Errorf("the president is told %q", q.Question)
+			}
+			s.must(President, Answer{Approval: q.ID, Option: OptApprove})
+			again := note()
+			if again.Key != due.Key {
+				t.Fatal("it is not tried after the answer")
+			}
+			fail(again)
+			s.now = NextDue(s.s, s.now)
+			s.must(Company, again.Then)
+			if got, stays := s.task().Failures[due.Fail]; stays {
+				t.Errorf("its failures stay: %+v", got)
+			}
+		})
+	}
+}
+
+// Where not even the question about a failure can be asked, nothing spins, and
+// it is tried until it is asked: nobody else would tell the president.
+func TestFailedQuestionAboutAFailure(t *testing.T) {
+	s := &story{bench: newBench(t)}
+	s.submit(Settings{EffectRetries: 1})
+	s.must(Company, FailEffect{Task: s.id, Key: "prepare", EffectFailed: EffectFailed{Code: EDocker, Error: "no daemon", Human: true}})
+	for range 9 {
+		due := s.due(9)
+		if len(due) != 1 || due[0].Kind != DoNote {
+			t.Fatalf("%+v", due)
+		}
+		s.must(Company, FailEffect{Task: s.id, Key: due[0].Fail, EffectFailed: EffectFailed{Code: EInternal, Error: "no room", Human: true}})
+		if due := s.due(9); len(due) != 0 {
+			t.Fatalf("it is tried again at once: %+v", due)
+		}
+		s.now = NextDue(s.s, s.now)
+	}
+	if wait := s.now.Sub(s.task().Failures[askTroubleFailure].NotBefore); wait != 0 {
+		t.Errorf("the wait ends %s late", wait)
+	}
+	if q := s.ask(AskTrouble); !strings.Contains(q.Question, "no daemon") {
+		t.Errorf("the president is told %q", q.Question)
+	}
+	if f, stays := s.task().Failures[askTroubleFailure]; stays {
+		t.Errorf("%+v", f)
+	}
+}
+
+// A question fits into the ledger whatever it is about: one that does not would
+// fail whenever it is asked.
+func TestQuestionsAreBounded(t *testing.T) {
+	l := newLine(t, Settings{})
+	l.plan()
+	for range 3 {
+		l.end(l.work(), RunEnded{Status: RunError, Code: EModel, Error: "no answer"}, nil)
+	}
+	l.claim("t1-plan.2")
+	l.end("t1-plan.2", RunEnded{Status: RunSuccess}, func(e *EndRun) {
+		e.Guide = &Guide{Subtask: lineSub, GiveUp: true, Text: strings.Repeat("nobody can, ", 200<<10)}
+	})
+	due := l.due(9)
+	if len(due) != 1 || due[0].Kind != DoNote {
+		t.Fatalf("%+v", due)
+	}
+	l.must(Company, due[0].Then)
+	asked := l.s.OpenApprovals(lineTask)
+	if len(asked) != 1 || !strings.Contains(asked[0].Question, "nobody can") || len(asked[0].Question) > maxQuestion+len("…") {
+		t.Fatalf("%d questions; the first has %d bytes", len(asked), len(asked[0].Question))
+	}
+}

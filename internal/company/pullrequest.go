@@ -66,6 +66,7 @@ func (*DeliveryIntended) Kind() string { return "pr.intended" }
 func (d *DeliveryIntended) apply(s *State, e Event) {
 	t := s.edit(e.Task)
 	t.Deliver = d
+	delete(t.Failures, intendFailure)
 	s.LastPR = max(s.LastPR, d.Number)
 }
 

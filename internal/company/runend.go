@@ -129,6 +129,7 @@ func (d *RunEnded) apply(s *State, e Event) {
 	t.Runs[e.Run] = &r
 	t.Spent = t.Spent.Add(d.Spent)
 	t.Want = nil
+	delete(t.Failures, tickFailure)
 	if t.Status.Ended() {
 		return // settled; nothing else changes
 	}

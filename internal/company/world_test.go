@@ -186,8 +186,8 @@ func outlines(s *State) string {
 }
 
 func (t *Task) waitsForTime(now time.Time) bool {
-	for _, f := range t.Failures {
-		if f.NotBefore.After(now) && !t.exhausted(f) {
+	for key, f := range t.Failures {
+		if f.NotBefore.After(now) && !t.exhausted(key, f) {
 			return true
 		}
 	}

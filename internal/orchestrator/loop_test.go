@@ -637,3 +637,17 @@ func TestLongTroubleDoesNotSpin(t *testing.T) {
 		t.Error("begun again, and nothing is said of the failure")
 	}
 }
+
+// A note that is refused is a failure of its effect, under the effect's key.
+func TestRefusedNoteIsCounted(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.orch.Register(company.DoPrepare, waits)
+	b.run()
+	b.submit(1)
+	b.orch.carryOut(b.ctx, company.Effect{Key: "intend t1", Kind: company.DoNote, Task: "t1", Fail: "intend", Then: company.Answer{Approval: "a99"}})
+	f := b.orch.View().Tasks["t1"].Failures["intend"]
+	if f.Attempt != 1 || f.Code != company.ENotFound || !f.NotBefore.After(b.orch.View().Time) {
+		t.Errorf("%+v", f)
+	}
+}

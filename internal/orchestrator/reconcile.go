@@ -164,9 +164,6 @@ func (o *Orchestrator) carryOut(ctx context.Context, e company.Effect) {
 	if errors.As(err, &ce) {
 		fail.Hint, fail.Human = ce.Hint, ce.Class == company.HumanRequired
 	}
-	if fail.Key == "" {
-		fail.Key = string(e.Kind)
-	}
 	if _, err := o.Do(ctx, company.Company, fail); err != nil && ctx.Err() == nil {
 		o.cfg.Logger.ErrorContext(ctx, "failure not recorded", "key", e.Key, "err", err)
 	}
