@@ -181,7 +181,7 @@ var mutants = []mutant{
 		old: "case short.Tokens > 0 && by.Tokens == 0:", new: "case short.Tokens > 0 && by.Tokens < 0:",
 		test: "TestRaiseOfWhatIsShort"},
 	{name: "retry at once and for ever", file: "effect.go",
-		old: "(t.exhausted(f) || now.Before(f.NotBefore)) {", new: "t.exhausted(f) && now.IsZero() {",
+		old: "(t.exhausted(e.Fail, f) || now.Before(f.NotBefore)) {", new: "t.exhausted(e.Fail, f) && now.IsZero() {",
 		test: "TestTroubleIsAsked"},
 	{name: "no limit on dependencies", file: "dependency.go",
 		old: "case !name && n >= MaxDependencies:", new: "case !name && n >= 9*MaxDependencies:",
