@@ -110,6 +110,9 @@ func (q *Quarantine) checkObjects(ctx context.Context, env []string, tips []comp
 		if err != nil {
 			return err
 		}
+		if err := judgeHeaders(commit); err != nil {
+			return err
+		}
 		if q.by != nil {
 			if err := q.by.judge(commit); err != nil {
 				return err

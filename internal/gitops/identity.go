@@ -2,6 +2,7 @@ package gitops
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"company/internal/company"
@@ -35,6 +36,28 @@ func bare(s string) string {
 
 // trailer is the line of a sign-off.
 func (p Person) trailer() string { return "Signed-off-by: " + p.String() }
+
+// headersRE is what git writes before the message of a commit: anything else
+// is read by some and not by others. A second author is one to a program that
+// takes the last; an encoding gives the message other letters; a signature and
+// the tag of a merge carry text of their own.
+var headersRE = regexp.MustCompile(`^tree [0-9a-f]+\n(?:parent [0-9a-f]+\n)*author [^<>\n]+ <[^<>\n]*> [0-9]+ [+-][0-9]{4}\ncommitter [^<>\n]+ <[^<>\n]*> [0-9]+ [+-][0-9]{4}$`)
+
+// judgeHeaders refuses a new commit that has more before its message than git
+// writes by itself, or names that steer a terminal.
+func judgeHeaders(c Commit) error {
+	head, _, _ := strings.Cut(c.Raw, "\n\n")
+	if strings.ContainsFunc(c.Author.Name+c.Author.Email+c.Committer.Name+c.Committer.Email, hidden) {
+		return company.E(company.EObjects, fmt.Sprintf("the commit %s has an author or a committer with a character that does not show", c.OID.Short())).
+			Because("it would steer the terminal of whoever reads the log, or hide words in it").Fix("make it yours: git commit --amend --no-edit --reset-author, and push again")
+	}
+	if headersRE.MatchString(head) {
+		return nil
+	}
+	return company.E(company.EObjects, fmt.Sprintf("the commit %s has more than a tree, parents, one author and one committer before its message", c.OID.Short())).
+		Because("a signature, an encoding, a merged tag or a second author reads differently at the origin").
+		Fix("make it anew with git commit, without --gpg-sign and without i18n.commitEncoding: git reset --soft to the one before it, then commit again and push")
+}
 
 // judge says why a commit is not in the run's name, or nil.
 func (id Identity) judge(c Commit) error {

@@ -8,33 +8,67 @@ import (
 	"unicode/utf8"
 
 	"company/internal/company"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // A commit's message goes to the origin with it, where terminals print it,
 // forges close issues by it, and CI servers obey it. Agents write it, so it is
-// held to say nothing to any of them.
+// held to say nothing to any of them. What is looked for are the words of
+// GitHub, GitLab, Gitea, Bitbucket, Azure, Jira, Linear and YouTrack; letters
+// that only look like theirs mean nothing to a program. Keys of issues are
+// known in capitals: in small letters they are words (page-2, step-1).
 
 var (
-	// What CI servers take for "do not test this": GitHub, GitLab, Gitea,
-	// Azure, Travis, CircleCI, Cirrus, Netlify and others.
-	skipRE = regexp.MustCompile(`(?i)\[\s*(?:(?:skip|no)[\s_-]*(?:ci|actions?|checks?|builds?|tests?|deploy|pipelines?|azurepipelines|azp|travis|circleci|cirrus|appveyor|drone|woodpecker|buildkite|netlify|render|vercel|semaphore)|(?:ci|actions?|azurepipelines|azp|travis|circleci|cirrus|appveyor|drone|woodpecker|buildkite|netlify|render|vercel|semaphore)[\s_-]*skip)[^\]\n]{0,40}\]|\*{3}NO_CI\*{3}`)
+	bracketRE = regexp.MustCompile(`\[[^\[\]\n]{1,80}\]`)
+	noCIRE    = regexp.MustCompile(`(?i)\*{3}NO_CI\*{3}`)
+	// What CI servers are told to skip in brackets: what they do, or their name.
+	ciWordRE = regexp.MustCompile(`^(?:ci|cd|actions?|checks?|builds?|tests?|deploy(?:s|ments?)?|pipelines?|pages|previews?|releases?|azurepipelines|azpipelines|azp|travis|travisci|circle|circleci|cirrus|appveyor|drone|woodpecker|buildkite|netlify|render|vercel|semaphore|amplify|codemagic|bitrise|jenkins|chromatic|codecov|github|gitlab)$`)
 	// A trailer that does the same.
 	skipTrailerRE = regexp.MustCompile(`(?im)^\s*skip-checks\s*:\s*true\b`)
-	// Words by which a forge closes or reopens an issue once the commit is
-	// merged, with what they name.
-	closeRE = regexp.MustCompile(`(?i)\b(?:clos|fix|resolv|reopen|implement)(?:e[sd]?|ing|s|ed|es)?(?:\s*:\s*|\s+)(?:(?:issues?|bugs?|tickets?|pr|pull requests?)\s+)?((?:[\w.-]+/[\w.-]+)?[#!][0-9]+|gh-[0-9]+|https?://\S+/(?:issues|pulls?|merge_requests|work_items)/[0-9]+)`)
-	// What a person vouches for by name.
-	vouchRE = regexp.MustCompile(`(?im)^\s*(signed-off-by|reviewed-by|acked-by|approved-by|tested-by|co-authored-by)\s*:\s*(.*)$`)
+	// Words by which a forge or a tracker closes or reopens an issue once the
+	// commit is merged, with what they name.
+	closeRE = regexp.MustCompile(`(?i)(?:^|[^a-z0-9])(?:clos|fix|resolv|reopen|implement|complet|finish|deliver)(?:e[sd]?|ing|s|ed|es)?(?:\s*:\s*|\s+)` +
+		`(?:(?:issues?|bugs?|tickets?|tasks?|story|stories|pr|pull requests?|merge requests?)\s+)?` +
+		`([\w./-]*[#!][0-9]+|g[hl]-[0-9]+|\[(?:issue|work_item):[^\]\s]*[0-9]+\]|` +
+		`https?://\S+/(?:issues?|browse|pulls?|pull-requests|merge_requests|work_items|workitems/edit|tickets?|tasks?|incidents|story|show_bug\.cgi\?id=)/?[\w-]*[0-9]+|(?-i:[A-Z][A-Z0-9_]*-[0-9]+))`)
+	// Commands to Jira (PROJ-1 #done) and to YouTrack (#PROJ-1 fixed).
+	commandRE = regexp.MustCompile(`\b([A-Z][A-Z0-9_]*-[0-9]+)\b[^\n]*\s#[A-Za-z]|[#^]([A-Za-z][A-Za-z0-9_]*-[0-9]+)[ \t]+(?i:clos|fix|resolv|reopen|done|verif|obsolete|duplicate|state|won)`)
+	// Names of standards look like keys of issues.
+	standardRE = regexp.MustCompile(`^(?:AES|ANSI|ASCII|BASE|BCP|BSD|CODE|CP|CRC|CVE|CWE|DES|ECMA|ED|EN|ES|FIPS|GPL|HMAC|HTTP|I|IEC|IEEE|IPV|ISO|JSR|LATIN|LGPL|MD|P|PEP|PKCS|RFC|RS|RSA|SHA|SSL|TLS|UCS|UTF|X)-[0-9]+$`)
+	// What a person is named for at the end of a message.
+	vouchRE = regexp.MustCompile(`(?im)^\s*([a-z][\w-]*-(?:by|with|to|of|from)|b?cc|to|from|author|co-?author|committer)\s*:\s*(.*)$`)
+	// What is said in a person's name even where no address is given.
+	ownWordsRE = regexp.MustCompile(`(?i)^(?:signed-off|reviewed|acked|acknowledged|approved|tested|verified|reported|suggested|requested|helped|mentored|audited|merged|committed|authored|co-?authored|co-?developed|pair-programmed)-(?:by|with)$`)
 )
 
 // hidden says whether a character steers a terminal or hides in a line.
-// Joiners are part of words in some scripts, and of emoji.
+// Joiners and the choice between text and emoji are part of words in some
+// scripts, and of emoji.
 func hidden(r rune) bool {
 	switch {
-	case r == '\n' || r == '\t' || r == '\u200c' || r == '\u200d':
+	case r == '\n' || r == '\t' || r == '\u200c' || r == '\u200d' || r == '\ufe0e' || r == '\ufe0f' || r >= '\u180b' && r <= '\u180d' || r == '\u180f':
 		return false
 	}
-	return unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) || r == utf8.RuneError
+}
+
+// plain is a text in the letters that programs look for: wide, bold and joined
+// forms of letters are the letters, and what does not show is gone.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point):
+			return -1
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.Is(unicode.Pd, r):
+			return '-'
+		}
+		return r
+	}, norm.NFKC.String(s))
 }
 
 // judgeMessage refuses a message that says something to a terminal, a forge or
@@ -49,20 +83,75 @@ func judgeMessage(c Commit, may ...Person) error {
 		return refuse(fmt.Sprintf("holds a character that does not show (U+%04X, line %d)", r, 1+strings.Count(c.Message[:at], "\n")),
 			"it would steer the terminal of whoever reads the log, or hide words in it", "write it in letters that show")
 	}
-	for _, re := range []*regexp.Regexp{skipRE, skipTrailerRE} {
-		if m := re.FindString(c.Message); m != "" {
-			return refuse(fmt.Sprintf("says %q", strings.TrimSpace(m)), "servers at the origin would not test the commit then", "leave those words out")
-		}
+	text := plain(c.Message)
+	if m := skipWords(text); m != "" {
+		return refuse(fmt.Sprintf("says %q", m), "servers at the origin would not test the commit then", "leave those words out")
 	}
-	if m := closeRE.FindString(c.Message); m != "" {
+	if m := closingWords(text); m != "" {
 		return refuse(fmt.Sprintf("says %q", m), "the forge would close that issue when the commit is merged, which is for people to say", "name the issue without that verb, or leave it out")
 	}
-	for _, m := range vouchRE.FindAllStringSubmatch(c.Message, -1) {
-		if !vouches(m[2], may) {
-			return refuse(fmt.Sprintf("says %q", clipped(strings.TrimSpace(m[0]), 120)), "nobody but that person may say so", "leave the line out: what has to be signed off is signed off by itself")
+	// A line that goes on in the next, indented one is one trailer.
+	for _, text := range []string{text, foldedRE.ReplaceAllString(text, " ")} {
+		for _, m := range vouchRE.FindAllStringSubmatch(text, -1) {
+			if namesPerson(m) && !vouches(m[2], may) {
+				return refuse(fmt.Sprintf("says %q", clipped(strings.TrimSpace(m[0]), 120)), "nobody but that person may say so", "leave the line out: what has to be signed off is signed off by itself")
+			}
 		}
 	}
 	return nil
+}
+
+var foldedRE = regexp.MustCompile(`\n[ \t]+`)
+
+// skipWords are the words of a text by which servers do not test a commit.
+func skipWords(text string) string {
+	for _, m := range bracketRE.FindAllString(text, -1) {
+		if skips(m) {
+			return m
+		}
+	}
+	return strings.TrimSpace(noCIRE.FindString(text) + skipTrailerRE.FindString(text))
+}
+
+// skips says whether what stands in brackets tells a server to skip its work:
+// "skip ci", "ci-skip", "no tests", "travis ci skip".
+func skips(bracket string) bool {
+	words := strings.FieldsFunc(strings.ToLower(bracket), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if len(words) == 1 {
+		for _, cut := range []func(string, string) (string, bool){strings.CutPrefix, strings.CutSuffix} {
+			for _, verb := range []string{"skip", "no"} {
+				if rest, ok := cut(words[0], verb); ok && ciWordRE.MatchString(rest) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	n := len(words)
+	return n > 1 && ((words[0] == "skip" || words[0] == "no") && ciWordRE.MatchString(words[1]) || words[n-1] == "skip" && ciWordRE.MatchString(words[n-2]) ||
+		words[1] == "skip" && ciWordRE.MatchString(words[0]))
+}
+
+// closingWords are the words of a text by which a forge or a tracker does
+// something to an issue.
+func closingWords(text string) string {
+	for _, m := range closeRE.FindAllStringSubmatch(text, -1) {
+		if !standardRE.MatchString(m[1]) {
+			return strings.TrimSpace(m[0])
+		}
+	}
+	for _, m := range commandRE.FindAllStringSubmatch(text, -1) {
+		if !standardRE.MatchString(m[1]) {
+			return m[0]
+		}
+	}
+	return ""
+}
+
+// namesPerson says of a match of vouchRE that it names somebody: by an address,
+// or because its word is one that is only said of people.
+func namesPerson(m []string) bool {
+	return strings.Contains(m[2], "@") || ownWordsRE.MatchString(m[1])
 }
 
 func vouches(who string, may []Person) bool {
@@ -91,13 +180,41 @@ func inertMessage(s string) string {
 		}
 		return r
 	}, s)
-	s = skipRE.ReplaceAllStringFunc(s, func(m string) string { return strings.Trim(m, "[]*") })
-	s = skipTrailerRE.ReplaceAllStringFunc(s, func(m string) string { return strings.Replace(m, ":", "", 1) })
-	for range 3 { // what is taken out may bring words together
+	if judgeMessage(Commit{Message: s}) == nil {
+		return s
+	}
+	s = plain(s)
+	for range 4 { // what is taken out may bring words together
+		s = bracketRE.ReplaceAllStringFunc(s, func(m string) string {
+			if skips(m) {
+				return strings.Trim(m, "[]")
+			}
+			return m
+		})
+		s = noCIRE.ReplaceAllStringFunc(s, func(m string) string { return strings.Trim(m, "*") })
+		s = skipTrailerRE.ReplaceAllStringFunc(s, func(m string) string { return strings.Replace(m, ":", "", 1) })
 		s = closeRE.ReplaceAllStringFunc(s, func(m string) string {
 			sub := closeRE.FindStringSubmatch(m)
+			if standardRE.MatchString(sub[1]) {
+				return m
+			}
 			return strings.TrimSuffix(m, sub[1]) + "(" + sub[1] + ")"
 		})
+		s = vouchRE.ReplaceAllStringFunc(s, func(m string) string {
+			if namesPerson(vouchRE.FindStringSubmatch(m)) {
+				return "> " + strings.TrimSpace(m)
+			}
+			return m
+		})
+		s = commandRE.ReplaceAllStringFunc(s, func(m string) string { return strings.NewReplacer("#", "", "^", "").Replace(m) })
+		if judgeMessage(Commit{Message: s}) == nil {
+			return s
+		}
 	}
-	return vouchRE.ReplaceAllStringFunc(s, func(m string) string { return "> " + strings.TrimSpace(m) })
+	return strings.Map(func(r rune) rune { // without signs there are no orders
+		if r == '\n' || unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return ' '
+	}, s)
 }

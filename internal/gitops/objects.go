@@ -223,6 +223,7 @@ type Commit struct {
 	Committer Person
 	When      time.Time // of the committer
 	Message   string
+	Raw       string // the whole object
 }
 
 // Subject is the first line of the message.
@@ -240,12 +241,18 @@ func (b *batch) commit(id company.OID) (Commit, error) {
 }
 
 // parseCommit takes a commit object apart. Odd identities and dates are data.
+// Of lines that are there twice the first counts, as it does for forges.
 func parseCommit(id company.OID, raw []byte) (Commit, error) {
-	c := Commit{OID: id}
-	head, msg, _ := strings.Cut(string(raw), "\n\n")
+	c := Commit{OID: id, Raw: string(raw)}
+	head, msg, _ := strings.Cut(c.Raw, "\n\n")
+	seen := map[string]bool{}
 	c.Message = msg
 	for line := range strings.SplitSeq(head, "\n") {
 		key, value, _ := strings.Cut(line, " ")
+		if seen[key] && key != "parent" {
+			continue
+		}
+		seen[key] = true
 		switch key {
 		case "tree":
 			c.Tree = company.OID(value)
