@@ -24,6 +24,12 @@ func inert(s string) string {
 	return r.Replace(s)
 }
 
+// Plain is a text of ours without what inert put between its letters: what a
+// person reads, for a program that reads it.
+func Plain(s string) string {
+	return strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">", "!\\[", "![", zeroWidth, "", "\\|", "|").Replace(s)
+}
+
 // zeroWidth parts what a forge would read as one.
 const zeroWidth = "\u200b"
 

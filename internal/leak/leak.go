@@ -2,8 +2,9 @@
 // by their very characters, also where they are encoded, and those of others by
 // their shape. It owns the matcher; the shapes are gitleaks' rules, kept as data
 // (gitleaks.toml of v8.30.1, MIT). It promises that a finding never holds the
-// secret, that words in the text cannot switch a rule off, and that it costs
-// nothing until it is first asked. It does not read repositories and does not
+// secret, that words in the text cannot switch a rule off, that the name of a
+// file or bytes that are no text switch off those rules alone that guess, and
+// that it costs nothing until it is first asked. It does not read repositories and does not
 // decide what becomes of a finding.
 package leak
 
@@ -11,10 +12,13 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"net/url"
+	"slices"
 	"sort"
 	"strings"
+	"unicode/utf16"
 )
 
 // Own is a secret of the office: the name of its variable, and its value.
@@ -63,10 +67,14 @@ func New(own []Own, salt string) *Scanner {
 }
 
 // spellings are the ways in which a value is written down: as it is, in hex,
-// escaped for an address, in quotes of Go or JSON, reversed, and in base64,
-// where what stands before it shifts the letters: three of each alphabet.
+// escaped for an address, in quotes of Go or JSON, reversed, in letters of two
+// bytes, and in base64, where what stands before it shifts the letters: three of
+// each alphabet.
 func spellings(value string) []string {
 	out := []string{value, hex.EncodeToString([]byte(value)), strings.ToUpper(hex.EncodeToString([]byte(value))), reversed(value)}
+	if wide := inTwoBytes(value); wide != "" {
+		out = append(out, wide)
+	}
 	for _, escaped := range []string{url.QueryEscape(value), url.PathEscape(value), strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value)} {
 		if escaped != value {
 			out = append(out, escaped)
@@ -84,6 +92,15 @@ func spellings(value string) []string {
 	return out
 }
 
+// inTwoBytes is a value of ASCII as UTF-16 has it, less the zero at its end, so
+// that it is found whichever byte comes first; "" where it has other letters.
+func inTwoBytes(value string) string {
+	if strings.ContainsFunc(value, func(r rune) bool { return r >= 0x80 }) {
+		return ""
+	}
+	return strings.Join(strings.Split(value, ""), "\x00")
+}
+
 func reversed(s string) string {
 	b := []byte(s)
 	for i, j := 0, len(b)-1; i < j; i, j = i+1, j-1 {
@@ -98,6 +115,25 @@ const sniffed = 8 << 10
 // Scan looks through a text of a file (path empty: a commit's message). The
 // order is by line.
 func (s *Scanner) Scan(path string, text []byte) []Finding {
+	out := s.scan(path, text, bytes.IndexByte(text[:min(len(text), sniffed)], 0) >= 0)
+	narrow, ok := fromUTF16(text)
+	if !ok {
+		return out
+	}
+	for _, f := range s.scan(path, narrow, false) {
+		if !slices.ContainsFunc(out, func(o Finding) bool { return o.Mark == f.Mark }) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// ScanProse looks through words that are no file: rules that guess by what
+// stands beside a value are left out.
+func (s *Scanner) ScanProse(text string) []Finding { return s.scan("", []byte(text), true) }
+
+// scan looks through a text. sure: only for what cannot be anything else.
+func (s *Scanner) scan(path string, text []byte, sure bool) []Finding {
 	var out []Finding
 	seen := map[string]bool{}
 	add := func(at int, rule, what, secret string) {
@@ -112,16 +148,40 @@ func (s *Scanner) Scan(path string, text []byte) []Finding {
 			add(at, "own-secret", "the value of "+o.name, o.name)
 		}
 	}
-	if bytes.IndexByte(text[:min(len(text), sniffed)], 0) < 0 {
-		found := shapes().match(path, string(text))
-		// What a rule of its own knows is not named by the general one too.
-		sort.SliceStable(found, func(i, j int) bool { return found[i].rule.ID != general && found[j].rule.ID == general })
-		for _, m := range found {
-			add(m.at, m.rule.ID, m.rule.words(), m.secret)
-		}
+	found := shapes().match(path, strings.ReplaceAll(string(text), "\x00", " "), sure)
+	// What a rule of its own knows is not named by the general one too.
+	sort.SliceStable(found, func(i, j int) bool { return found[i].rule.ID != general && found[j].rule.ID == general })
+	for _, m := range found {
+		add(m.at, m.rule.ID, m.rule.words(), m.secret)
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Line < out[j].Line })
 	return out
+}
+
+// fromUTF16 is a text of letters of two bytes in those of one; ok is false for
+// any other. It is told by its first mark, or by zeros in every second place.
+func fromUTF16(text []byte) ([]byte, bool) {
+	var order binary.ByteOrder = binary.LittleEndian
+	head := text[:min(len(text), sniffed)]
+	zeros := [2]int{}
+	for i, c := range head {
+		if c == 0 {
+			zeros[i%2]++
+		}
+	}
+	few, many := len(head)/20, len(head)/4
+	switch {
+	case bytes.HasPrefix(text, []byte{0xff, 0xfe}) || zeros[1] > many && zeros[0] <= few:
+	case bytes.HasPrefix(text, []byte{0xfe, 0xff}) || zeros[0] > many && zeros[1] <= few:
+		order = binary.BigEndian
+	default:
+		return nil, false
+	}
+	units := make([]uint16, 0, len(text)/2)
+	for ; len(text) >= 2; text = text[2:] {
+		units = append(units, order.Uint16(text))
+	}
+	return []byte(string(utf16.Decode(units))), true
 }
 
 // general is the rule for whatever is assigned to a name such as "key".

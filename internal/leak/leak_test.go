@@ -2,12 +2,14 @@ package leak
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"net/url"
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf16"
 )
 
 const own = `s3cr3t/with+odd="chars"of-the-office`
@@ -31,6 +33,7 @@ func TestOwnSecrets(t *testing.T) {
 		"after many":         std.EncodeToString([]byte("user:" + own + ":more")),
 		"in base64 for URLs": base64.RawURLEncoding.EncodeToString([]byte("a=" + own)),
 		"in a binary":        "\x00\x01" + own + "\x00",
+		"in two bytes":       "\x00\x01" + inTwoBytes(own) + "\x00",
 	} {
 		got := s.Scan("a.go", []byte("line\n"+text+"\n"))
 		if len(got) == 0 || got[0].Line != 2 || got[0].What != "the value of THE_KEY" {
@@ -72,6 +75,64 @@ func TestShapes(t *testing.T) {
 	one, two := s.Scan("a", []byte(pat)), s.Scan("b", []byte("x\n"+pat))
 	if one[0].Mark != two[0].Mark || one[0].Mark == New(nil, "other").Scan("a", []byte(pat))[0].Mark {
 		t.Errorf("%+v %+v", one, two)
+	}
+}
+
+// wide is a text in UTF-16.
+func wide(order binary.AppendByteOrder, mark, text string) []byte {
+	out := []byte(mark)
+	for _, u := range utf16.Encode([]rune(text)) {
+		out = order.AppendUint16(out, u)
+	}
+	return out
+}
+
+// Bytes that are no text, letters of two bytes and names that the rules leave
+// out do not hide what cannot be anything else; what only may be a secret is no
+// finding there.
+func TestWhatLooksLikeNoText(t *testing.T) {
+	s := New([]Own{{"THE_KEY", own}}, "k3fq")
+	pat := "token = ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx\n"
+	guess := "datadog_key = " + "7d3c1bb2a85f4e90c6d1f0a9b8e7c6d5a4f3e2b1\n"
+	if got := s.Scan("a.txt", []byte(guess)); len(got) != 1 {
+		t.Fatalf("the guess is none in a text: %+v", got)
+	}
+	for name, c := range map[string]struct {
+		path string
+		text []byte
+	}{
+		"a zero before it":         {"a.txt", []byte("\x00\n" + pat + guess)},
+		"a zero beside it":         {"a.txt", []byte("\n\x00" + strings.TrimSpace(pat) + "\x00" + guess)},
+		"a picture by its name":    {"a.png", []byte("\n" + pat + guess)},
+		"a lock file":              {"package-lock.json", []byte("\n" + pat + guess)},
+		"a folder of dependencies": {"web/node_modules/x/index.js", []byte("\n" + pat + guess)},
+		"a mark of two bytes":      {"a.txt", []byte("\xff\xfe\n" + pat)},
+	} {
+		got := s.Scan(c.path, c.text)
+		if len(got) == 0 || got[0].Rule != "github-pat" || got[0].Line != 2 {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if name != "a mark of two bytes" && len(got) != 1 {
+			t.Errorf("%s: a guess is a finding: %+v", name, got)
+		}
+	}
+	for name, text := range map[string][]byte{
+		"UTF-16":          wide(binary.LittleEndian, "", "line\n"+pat+guess+own),
+		"the other way":   wide(binary.BigEndian, "", "line\n"+pat+guess+own),
+		"with a mark":     wide(binary.LittleEndian, "\xff\xfe", "line\n"+pat+guess+own),
+		"with the other":  wide(binary.BigEndian, "\xfe\xff", "line\n"+pat+guess+own),
+		"a byte too many": append(wide(binary.LittleEndian, "", "line\n"+pat+guess+own), 'x'),
+	} {
+		rules := map[string]int{}
+		for _, f := range s.Scan("a.txt", text) {
+			rules[f.Rule]++
+		}
+		if len(rules) < 3 || rules["github-pat"] != 1 || rules["own-secret"] != 1 {
+			t.Errorf("%s: %v", name, rules)
+		}
+	}
+	if got := s.ScanProse("first\n" + pat + guess); len(got) != 1 || got[0].Line != 2 {
+		t.Errorf("prose: %+v", got)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -71,10 +72,13 @@ type match struct {
 	secret string
 }
 
-// match gives the secrets of a text, of which path is the file's.
-func (s *ruleSet) match(path, text string) []match {
+// match gives the secrets of a text, of which path is the file's. sure: only
+// those that carry the mark of their kind; so it is in files that gitleaks
+// leaves out by their name, too, which is for whoever writes them to choose.
+func (s *ruleSet) match(path, text string, sure bool) []match {
+	named := path
 	if path != "" && s.Allowlist.ofPath(path) {
-		return nil
+		named, sure = "", true
 	}
 	var out []match
 	lower := strings.ToLower(text)
@@ -92,12 +96,24 @@ func (s *ruleSet) match(path, text string) []match {
 			continue
 		}
 		for _, at := range r.re.FindAllStringSubmatchIndex(text, -1) {
-			if m, ok := r.judge(text, at); ok && !s.Allowlist.holds(path, m, text, at) && !r.allowed(path, m, text, at) {
-				out = append(out, m)
+			m, ok := r.judge(text, at)
+			if !ok || sure && !r.marks(m.secret) || s.Allowlist.holds(named, m, text, at) || r.allowed(path, m, text, at) {
+				continue
 			}
+			out = append(out, m)
 		}
 	}
 	return out
+}
+
+// leastMark is the fewest letters by which a secret says of what kind it is.
+const leastMark = 4
+
+// marks says whether a secret has a keyword of its rule in itself: "ghp_…" is
+// nothing else, and forty hex digits behind the word "datadog" may be a hash.
+func (r *rule) marks(secret string) bool {
+	secret = strings.ToLower(secret)
+	return slices.ContainsFunc(r.Keywords, func(k string) bool { return len(k) >= leastMark && strings.Contains(secret, k) })
 }
 
 func (r *rule) near(lower string) bool {

@@ -74,8 +74,17 @@ func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if target.URL != "" {
 		to = target.URL
 	}
+	pr := forge.PR{
+		Office: s.Office.ID, Task: lead.ID, Number: d.Number, Title: forge.CleanTitle(d.Title), Body: evidence.PRBody(t, evidence.PROptions{Pushed: to != "", From: target.URL, Before: before}),
+		Branch: d.Branch, Owner: target.Owner, Base: d.Base, Head: d.Head,
+		Draft: c.Ask.Draft == "always" || c.Ask.Draft == "auto" && t.Untested(), Labels: c.Ask.Labels,
+		CodeOwners: c.Ask.CodeOwners, Paths: evidence.ChangedPaths(t),
+	}
+	if lead.PR != nil {
+		pr.Known = lead.PR.Number
+	}
 	if to != "" {
-		doubts, err := c.doubts(ctx, m, t, lead, remote)
+		doubts, err := c.doubts(ctx, m, t, lead, remote, pr)
 		if err != nil {
 			return nil, err
 		}
@@ -87,15 +96,6 @@ func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, er
 		if err := m.Push(ctx, c.Log, gitops.Remote{URL: to}, "refs/heads/"+d.Branch, d.Head, expected); err != nil {
 			return nil, pushRefused(err, t, lead)
 		}
-	}
-	pr := forge.PR{
-		Office: s.Office.ID, Task: lead.ID, Number: d.Number, Title: forge.CleanTitle(d.Title), Body: evidence.PRBody(t, evidence.PROptions{Pushed: to != "", From: target.URL, Before: before}),
-		Branch: d.Branch, Owner: target.Owner, Base: d.Base, Head: d.Head,
-		Draft: c.Ask.Draft == "always" || c.Ask.Draft == "auto" && t.Untested(), Labels: c.Ask.Labels,
-		CodeOwners: c.Ask.CodeOwners, Paths: evidence.ChangedPaths(t),
-	}
-	if lead.PR != nil {
-		pr.Known = lead.PR.Number
 	}
 	opened, err := f.Open(ctx, pr)
 	if err != nil {

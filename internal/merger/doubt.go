@@ -9,16 +9,19 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/evidence"
+	"company/internal/forge"
 	"company/internal/gitops"
 	"company/internal/leak"
 )
 
 // What a push publishes cannot be taken back, so it is looked at before: the
-// origin's base as it is now, and every new file and message.
+// origin's base as it is now, every new file, name and commit, and the words of
+// the pull request.
 
 // doubts are what stands against pushing a task's head to its remote, less
 // what a person let pass.
-func (c *Courier) doubts(ctx context.Context, m *gitops.Mirror, t, lead *company.Task, remote string) ([]company.Doubt, error) {
+func (c *Courier) doubts(ctx context.Context, m *gitops.Mirror, t, lead *company.Task, remote string, pr forge.PR) ([]company.Doubt, error) {
 	known := t.Prepared.Base.OID // what the remote has
 	var out []company.Doubt
 	if lead == t {
@@ -31,7 +34,7 @@ func (c *Courier) doubts(ctx context.Context, m *gitops.Mirror, t, lead *company
 			out = append(out, *moved)
 		}
 	}
-	secrets, err := c.secrets(ctx, m, known, t.Deliver.Head)
+	secrets, err := c.secrets(ctx, m, known, t.Deliver.Head, pr)
 	if err != nil {
 		return nil, err
 	}
@@ -70,9 +73,9 @@ func (c *Courier) baseNow(ctx context.Context, m *gitops.Mirror, t *company.Task
 		base.PRBranch, base.OID.Short(), info.OID.Short())}, nil
 }
 
-// secrets are those in what is new at head. What the base holds in the same
-// file already is not published by this.
-func (c *Courier) secrets(ctx context.Context, m *gitops.Mirror, base, head company.OID) ([]company.Doubt, error) {
+// secrets are those in what is new at head, and in the pull request. What the
+// base holds in the same file already is not published by this.
+func (c *Courier) secrets(ctx context.Context, m *gitops.Mirror, base, head company.OID, pr forge.PR) ([]company.Doubt, error) {
 	if c.Secrets == nil {
 		return nil, nil
 	}
@@ -85,7 +88,7 @@ func (c *Courier) secrets(ctx context.Context, m *gitops.Mirror, base, head comp
 	add := func(f leak.Finding, where string) {
 		if key := "secret " + f.Mark; !seen[key] {
 			seen[key] = true
-			out = append(out, company.Doubt{Key: key, Says: fmt.Sprintf("%s, line %d: %s", where, f.Line, f.What)})
+			out = append(out, company.Doubt{Key: key, Says: fmt.Sprintf("%s: %s", where, f.What)})
 		}
 	}
 	now := map[gitops.NewFile]bool{}
@@ -118,28 +121,73 @@ func (c *Courier) secrets(ctx context.Context, m *gitops.Mirror, base, head comp
 		for _, f := range c.Secrets.Scan(one.in.Path, old) {
 			before[f.Mark] = true
 		}
-		where := shownPath(one.in.Path)
+		where := c.shownPath(one.in.Path)
 		if !now[one.in] {
 			where += " (in a commit before the last)"
 		}
 		for _, f := range one.what {
 			if !before[f.Mark] {
-				add(f, where)
+				add(f, fmt.Sprintf("%s, line %d", where, f.Line))
 			}
 		}
 	}
+	if err := c.names(ctx, m, base, news.Names, add); err != nil {
+		return nil, err
+	}
 	for _, commit := range news.Commits {
-		text := commit.Author.Name + " <" + commit.Author.Email + ">\n"
-		for _, f := range c.Secrets.Scan("", []byte(text+commit.Message)) {
-			f.Line-- // the author's line
-			add(f, "the message of "+commit.OID.Short())
+		head, _, _ := strings.Cut(commit.Raw, "\n\n")
+		above := strings.Count(head, "\n") + 2 // lines before the message
+		for _, f := range c.Secrets.Scan("", []byte(commit.Raw)) {
+			if f.Line <= above {
+				add(f, "who made "+commit.OID.Short()+", and when")
+				continue
+			}
+			add(f, fmt.Sprintf("the message of %s, line %d", commit.OID.Short(), f.Line-above))
 		}
+	}
+	for _, f := range c.Secrets.ScanProse(pr.Title + "\n" + evidence.Plain(pr.Body)) {
+		where := "the title of the pull request"
+		if f.Line > 1 {
+			where = fmt.Sprintf("the pull request's words, line %d", f.Line-1)
+		}
+		add(f, where)
 	}
 	return out, nil
 }
 
-// shownPath is a path of a repository for people: names are anybody's.
-func shownPath(path string) string {
+// names looks through the names of files and folders that the base does not
+// have. What is found is not named by the path.
+func (c *Courier) names(ctx context.Context, m *gitops.Mirror, base company.OID, names []gitops.NewName, add func(leak.Finding, string)) error {
+	var known map[string]bool // in names that the base has
+	for _, n := range names {
+		got := c.Secrets.ScanProse(n.Path)
+		if len(got) > 0 && known == nil {
+			entries, err := m.List(ctx, base)
+			if err != nil {
+				return err
+			}
+			known = map[string]bool{}
+			for _, e := range entries {
+				for _, f := range c.Secrets.ScanProse(e.Path) {
+					known[f.Mark] = true
+				}
+			}
+		}
+		for _, f := range got {
+			if !known[f.Mark] {
+				add(f, "the name of a file that "+n.By.Short()+" adds")
+			}
+		}
+	}
+	return nil
+}
+
+// shownPath is a path of a repository for people: names are anybody's, and may
+// hold what is not to be shown.
+func (c *Courier) shownPath(path string) string {
+	if len(c.Secrets.ScanProse(path)) > 0 {
+		return "a file whose name holds a secret"
+	}
 	if quoted := strconv.QuoteToGraphic(path); quoted != `"`+path+`"` || strings.ContainsAny(path, "\u200b\u200d\u2060\ufeff") {
 		return quoted
 	}

@@ -3,12 +3,15 @@ package merger
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"company/internal/company"
 	"company/internal/company/desktest"
+	"company/internal/forge"
 	"company/internal/leak"
 )
 
@@ -73,20 +76,76 @@ func TestSecretsOnTheWay(t *testing.T) {
 	dir := origin(t, b)
 	c.Secrets = leak.New([]leak.Own{{Name: "THE_KEY", Value: ownKey}}, desktest.Office)
 	between := b.p.Commit("between", map[string]string{"gone.txt": ownKey})
-	news, err := c.secrets(t.Context(), b.p.Mirror, b.p.Base, between)
+	news, err := c.secrets(t.Context(), b.p.Mirror, b.p.Base, between, forge.PR{})
 	if err != nil || len(news) != 1 || !strings.HasPrefix(news[0].Says, "gone.txt, line 1") {
 		t.Fatalf("%+v %v", news, err)
 	}
 	more := b.p.Commit("between", map[string]string{"gone.txt": "more\n" + ownKey})
-	if news, err = c.secrets(t.Context(), b.p.Mirror, between, more); err != nil || len(news) != 0 {
+	if news, err = c.secrets(t.Context(), b.p.Mirror, between, more, forge.PR{}); err != nil || len(news) != 0 {
 		t.Errorf("what the base holds: %+v %v", news, err)
 	}
 	after := b.p.Commit("between", map[string]string{"gone.txt": ""})
-	if news, err = c.secrets(t.Context(), b.p.Mirror, b.p.Base, after); err != nil || len(news) != 1 || !strings.Contains(news[0].Says, "in a commit before the last") {
+	if news, err = c.secrets(t.Context(), b.p.Mirror, b.p.Base, after, forge.PR{}); err != nil || len(news) != 1 || !strings.Contains(news[0].Says, "in a commit before the last") {
 		t.Errorf("%+v %v", news, err)
 	}
 	if _, ok := b.do(c.Do, "").(company.Delivered); !ok || branches(b, dir) == "" {
 		t.Error("a clean branch is not pushed")
+	}
+}
+
+// Whatever is published is looked through, wherever a secret stands in it; the
+// doubt tells where and does not repeat it.
+func TestSecretsInEveryPlace(t *testing.T) {
+	pat := "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"
+	guess := "datadog_key = 7d3c1bb2a85f4e90c6d1f0a9b8e7c6d5a4f3e2b1\n"
+	wide := "\xff\xfe" + strings.Join(strings.Split(pat, ""), "\x00") + "\x00"
+	b, c, _ := delivered(t)
+	c.Secrets = leak.New([]leak.Own{{Name: "THE_KEY", Value: ownKey}}, desktest.Office)
+	with := b.p.Commit("with", map[string]string{"there.txt": "same\n", "keys/" + ownKey + ".txt": "x\n", "go.sum": guess})
+	raw := func(author, committer, more, message string) company.OID {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), "commit")
+		text := "tree " + string(b.p.Tree(b.p.Base)) + "\nparent " + string(b.p.Base) + "\nauthor " + author + " 1700000000 +0000\ncommitter " + committer + " 1700000000 +0000" + more + "\n\n" + message
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b.p.Git("branch", "-f", "raw", b.p.Git("hash-object", "-t", "commit", "-w", "--literally", file))
+		return b.p.Fetch("raw")
+	}
+	for name, one := range map[string]struct {
+		base, head company.OID
+		says       string // empty: no doubt
+	}{
+		"a name":                      {b.p.Base, b.p.Commit("n", map[string]string{ownKey + ".txt": "x\n"}), "the name of a file that"},
+		"a name of a file that was":   {b.p.Base, b.p.Commit("w", map[string]string{"x/" + pat: "package a\n"}), "the name of a file that"},
+		"a name that was there":       {with, b.p.Commit("with", map[string]string{"keys/" + ownKey + ".txt": "y\n"}), ""},
+		"a name, and what it holds":   {b.p.Base, b.p.Commit("h", map[string]string{ownKey: ownKey + "\n"}), "a file whose name holds a secret, line 1"},
+		"two files, one left out":     {b.p.Base, b.p.Commit("t", map[string]string{"go.sum": guess, "main.txt": guess}), "main.txt, line 1"},
+		"a lock file":                 {b.p.Base, b.p.Commit("l", map[string]string{"package-lock.json": pat}), "package-lock.json, line 1"},
+		"letters of two bytes":        {b.p.Base, b.p.Commit("u", map[string]string{"a.txt": wide}), "a.txt, line 1"},
+		"a program":                   {b.p.Base, b.p.Commit("b", map[string]string{"a.out": "\x7fELF\x00\x00" + pat + "\x00"}), "a.out, line 1"},
+		"an address of a submodule":   {b.p.Base, b.p.Commit("s", map[string]string{".gitmodules": "[submodule \"x\"]\n\turl = https://u:" + ownKey + "@example.org/x\n"}), ".gitmodules, line 2"},
+		"an author":                   {b.p.Base, raw("A <"+ownKey+"@b>", "A <a@b>", "", "x"), "who made"},
+		"a committer":                 {b.p.Base, raw("A <a@b>", ownKey+" <a@b>", "", "x"), "who made"},
+		"a header that git knows not": {b.p.Base, raw("A <a@b>", "A <a@b>", "\nnote "+pat, "x"), "who made"},
+		"a message":                   {b.p.Base, raw("A <a@b>", "A <a@b>", "", "x\n\n"+pat), ", line 3: what looks like"},
+	} {
+		got, err := c.secrets(t.Context(), b.p.Mirror, one.base, one.head, forge.PR{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := says(company.HoldDelivery{Doubts: got})
+		if one.says == "" && text != "" || !strings.Contains(text, one.says) {
+			t.Errorf("%s: no %q in %q", name, one.says, text)
+		}
+		if strings.Contains(text, ownKey) || strings.Contains(text, pat) {
+			t.Errorf("%s: the doubt holds the secret: %s", name, text)
+		}
+	}
+	pr := forge.PR{Title: "Add it", Body: "## Summary\n" + ownKey[:4] + "\u200b" + ownKey[4:] + " is what it is\n"}
+	got, err := c.secrets(t.Context(), b.p.Mirror, b.p.Base, b.p.Base, pr)
+	if text := says(company.HoldDelivery{Doubts: got}); err != nil || text != "the pull request's words, line 2: the value of THE_KEY" {
+		t.Errorf("%q %v", text, err)
 	}
 }
 
