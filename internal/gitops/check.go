@@ -110,15 +110,7 @@ func (q *Quarantine) checkObjects(ctx context.Context, env []string, tips []comp
 		if err != nil {
 			return err
 		}
-		if err := judgeHeaders(commit); err != nil {
-			return err
-		}
-		if q.by != nil {
-			if err := q.by.judge(commit); err != nil {
-				return err
-			}
-		}
-		if err := judgeMessage(commit, commit.Author, commit.Committer); err != nil {
+		if err := q.judgeCommit(commit); err != nil {
 			return err
 		}
 		if _, err := c.tree("", 0, 0, commit.Tree, root.Tree); err != nil {
@@ -126,6 +118,20 @@ func (q *Quarantine) checkObjects(ctx context.Context, env []string, tips []comp
 		}
 	}
 	return nil
+}
+
+// judgeCommit says what a new commit may not have beside its tree: who made it,
+// and what it says to others.
+func (q *Quarantine) judgeCommit(c Commit) error {
+	if err := judgeHeaders(c); err != nil {
+		return err
+	}
+	if q.by != nil {
+		if err := q.by.judge(c); err != nil {
+			return err
+		}
+	}
+	return judgeMessage(c, c.Author, c.Committer)
 }
 
 func refused(path, why string) error {
