@@ -76,6 +76,9 @@ func (a *app) listPRs(ctx context.Context) error {
 		if strings.HasPrefix(v.URL, "http") {
 			fmt.Fprintf(table, "\t\t\t%s\n", cleanLine(v.URL, 200))
 		}
+		if v.BranchChange != nil {
+			fmt.Fprintf(table, "\t\t\tthe branch %s\n", branchText(v.BranchChange))
+		}
 	}
 	return table.Flush()
 }
@@ -110,6 +113,9 @@ func (a *app) showPR(ctx context.Context, number string) error {
 	where := ""
 	if onForge(t.PR) {
 		where = clean(t.PR.URL) + "\n"
+	}
+	if t.BranchChange != nil {
+		where += "The branch " + branchText(t.BranchChange) + "\n"
 	}
 	fmt.Fprintf(a.out, "#%d  %s  %s -> %s @ %s%s\n%s\n%s\nNEXT  %s\n",
 		t.PR.Number, t.PR.State, clean(t.PR.Branch), clean(t.PR.Base), t.PR.Head.Short(), changed, where, clean(readable(body)), a.nextOf(ctx, paths, t))
@@ -196,6 +202,10 @@ func merged(ctx context.Context, p office.Paths, remote string, t *company.Task)
 	if err != nil || in {
 		return err
 	}
+	if b := t.BranchChange; b != nil && b.Kind != company.BranchAhead {
+		return company.E(company.EProtected, fmt.Sprintf("%s does not hold %s, and its branch %s", t.PR.Base, t.PR.Head.Short(), b)).
+			Because("whether the work is merged in another form is yours to say").Fix(mendBranch(t))
+	}
 	fix := fmt.Sprintf("cd %s && git fetch %s %s && git switch %s && git merge --no-ff FETCH_HEAD && git push %s %s && company pr merge %d",
 		quoted(t.Project.Path), remote, t.PR.Branch, t.PR.Base, remote, t.PR.Base, t.PR.Number)
 	if url == "" {
@@ -242,7 +252,7 @@ func (a *app) settle(ctx context.Context, acc access, t *company.Task, state com
 	}
 	if a.output == "json" {
 		v := viewPR(t)
-		v.State = state
+		v.State, v.BranchChange = state, nil
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "pull_request": v})
 	}
 	fmt.Fprintf(a.out, "#%d is %s\n", t.PR.Number, state)

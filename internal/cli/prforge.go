@@ -106,9 +106,12 @@ func (a *app) nextOf(ctx context.Context, p office.Paths, t *company.Task) strin
 		return fmt.Sprintf("nothing: it is closed; its branch stays. See the work with company pr diff %d; company submit \"…\" begins anew", n)
 	}
 	if onForge(t.PR) {
-		return fmt.Sprintf("review and merge it at %s; company pr sync %d hears what came of it", clean(t.PR.URL), n)
+		return fmt.Sprintf("review and merge it at %s; company pr sync %d hears what came of it", clean(t.PR.URL), n) + lookBeside(t)
 	}
-	next := fmt.Sprintf("company pr diff %d; merge it with your own git, then company pr merge %d", n, n)
+	next := fmt.Sprintf("company pr diff %d; merge it with your own git, then company pr merge %d", n, n) + lookBeside(t)
+	if b := t.BranchChange; b != nil && (b.Kind == company.BranchGone || b.Kind == company.BranchRewritten) {
+		return mendBranch(t)
+	}
 	if loaded, err := a.load(ctx, p); err == nil {
 		if remote, err := remoteOf(ctx, p, loaded.Config, t); err == nil {
 			if open := openBy(remote, page0(p, t.PR), t.PR); open != "" {
@@ -117,6 +120,24 @@ func (a *app) nextOf(ctx context.Context, p office.Paths, t *company.Task) strin
 		}
 	}
 	return next
+}
+
+// lookBeside names what is on a branch and was never checked.
+func lookBeside(t *company.Task) string {
+	if t.BranchChange == nil || t.BranchChange.Now == "" {
+		return ""
+	}
+	return fmt.Sprintf("; what people put on the branch went through no gate and no review here: company submit --follows %s \"…\" goes on from it", t.ID)
+}
+
+// mendBranch is the way on with a pull request whose branch does not hold what
+// was delivered: nobody sees it merged then.
+func mendBranch(t *company.Task) string {
+	on := "goes on from what is there"
+	if t.BranchChange.Kind == company.BranchGone {
+		on = "makes it anew, with what was delivered"
+	}
+	return fmt.Sprintf("company submit --follows %s \"…\" %s; when people are done with it: company pr close %d --why \"…\"; company pr diff %d shows what was delivered", t.ID, on, t.PR.Number, t.PR.Number)
 }
 
 // pullsDir is the folder of the pages of pull requests, in the state folder.

@@ -20,9 +20,10 @@ func newPRSync(a *app) *cobra.Command {
 		Use:   "sync [number...]",
 		Short: "Hear what was said of open pull requests",
 		Long: `Ask the forge about the open pull requests, or those named: whether they are
-merged or closed, what reviews and line comments of people who may push ask for,
-which checks fail, and whether the base has moved on and conflicts. What asks
-for work becomes one follow-up task on the same branch.
+merged or closed, whether people changed or deleted the branch, what reviews and
+line comments of people who may push ask for, which checks fail, and whether the
+base has moved on and conflicts. What asks for work becomes one follow-up task on
+the same branch.
 
 A comment on no line counts when it begins with /company. A remark is acted on
 once. While company serve runs it does this by itself.`,
@@ -40,8 +41,10 @@ type heard struct {
 	Remarks  int             `json:"remarks"` // that ask for work, acted on before or now
 	Left     int             `json:"left"`    // that were left alone
 	FollowUp company.TaskID  `json:"follow_up,omitempty"`
-	Error    string          `json:"error,omitempty"`
-	err      error
+	// BranchChange is there where the branch is not as it was delivered.
+	BranchChange *company.BranchChange `json:"branch_change,omitempty"`
+	Error        string                `json:"error,omitempty"`
+	err          error
 }
 
 func (a *app) syncPRs(ctx context.Context, numbers []string) error {
@@ -110,6 +113,9 @@ func (a *app) sayHeard(out []heard) error {
 		default:
 			fmt.Fprintf(a.out, "#%d  open, nothing new\n", h.Number)
 		}
+		if h.BranchChange != nil {
+			fmt.Fprintf(a.out, "#%d  the branch %s\n", h.Number, branchText(h.BranchChange))
+		}
 	}
 	switch {
 	case len(out) == 0:
@@ -133,7 +139,11 @@ func hear(ctx context.Context, l *merger.Listener, p company.Pull, set company.S
 	}
 	c.Settings = set
 	h.Left, h.Remarks = left, len(c.Remarks)
-	if c.State == company.PROpen && len(c.Remarks) == 0 {
+	told := c.Branch == nil || p.Knows(*c.Branch)
+	if c.State == company.PROpen && c.Branch != nil && c.Branch.Kind != company.BranchAsDelivered {
+		h.BranchChange = c.Branch
+	}
+	if c.State == company.PROpen && len(c.Remarks) == 0 && told {
 		return h
 	}
 	if h.FollowUp, err = do(c); err != nil {

@@ -204,6 +204,9 @@ func (v wholeView) text() string {
 	}
 	if v.PR != nil {
 		fmt.Fprintf(&b, "\nPULL REQUEST  #%d, %s: company pr show %d\n", v.PR.Number, v.PR.State, v.PR.Number)
+		if v.PR.BranchChange != nil {
+			fmt.Fprintf(&b, "  its branch %s\n", branchText(v.PR.BranchChange))
+		}
 	}
 	fmt.Fprintf(&b, "\nFILES  %s\n", v.paths.Runs)
 	writeUnwritten(&b, v.Unwritten)

@@ -196,6 +196,7 @@ func (v overview) text() string {
 	if v.disk || v.Disk.counted() >= muchDisk {
 		fmt.Fprintf(&b, "\nDISK\n  %s\n", v.Disk.text())
 	}
+	writeChangedBranches(&b, v.OpenPRs)
 	if len(v.Unwritten) > 0 {
 		b.WriteString("\nFILES\n")
 		writeUnwritten(&b, v.Unwritten)
@@ -224,6 +225,18 @@ func (v overview) text() string {
 		fmt.Fprintf(&b, "  and %d that ended before: company status -v\n", v.hidden)
 	}
 	return b.String()
+}
+
+// writeChangedBranches tells of branches that people changed since they were
+// delivered, however old their tasks are.
+func writeChangedBranches(b *strings.Builder, open []prView) {
+	title := "\nBRANCHES  not as they were delivered\n"
+	for _, v := range open {
+		if v.BranchChange != nil {
+			fmt.Fprintf(b, "%s  #%d  %s  %s %s: company pr show %s\n", title, v.Number, v.Task, clean(v.Branch), branchText(v.BranchChange), v.Task)
+			title = ""
+		}
+	}
 }
 
 // clockText tells that the times that are shown are not those of the wall clock.

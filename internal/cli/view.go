@@ -72,8 +72,8 @@ func viewTask(s *company.State, t *company.Task, now time.Time) taskView {
 		v.Base = &base
 	}
 	if t.PR != nil {
-		pr := viewPR(t)
-		pr.State = s.Lead(t).PR.State
+		pr, lead := viewPR(t), s.Lead(t)
+		pr.State, pr.BranchChange = lead.PR.State, lead.BranchChange
 		v.PR = &pr
 	}
 	v.Evidence = evidenceOf(t)
@@ -426,11 +426,17 @@ type prView struct {
 	Base   string          `json:"base"`
 	Head   company.OID     `json:"head"`
 	URL    string          `json:"url,omitempty"`
+	// BranchChange is there while the branch is not as it was delivered.
+	BranchChange *company.BranchChange `json:"branch_change,omitempty"`
 }
 
+// viewPR is the pull request of a task as pulled gives it.
 func viewPR(t *company.Task) prView {
-	return prView{Number: t.PR.Number, Task: t.ID, State: t.PR.State, Title: company.TitleOf(t.PR.Title), Branch: t.PR.Branch, Base: t.PR.Base, Head: t.PR.Head, URL: t.PR.URL}
+	return prView{Number: t.PR.Number, Task: t.ID, State: t.PR.State, Title: company.TitleOf(t.PR.Title), Branch: t.PR.Branch, Base: t.PR.Base, Head: t.PR.Head, URL: t.PR.URL, BranchChange: t.BranchChange}
 }
+
+// branchText is what became of a branch, in words that follow "the branch".
+func branchText(b *company.BranchChange) string { return cleanLine(b.String(), 500) }
 
 // tasksOf lists all tasks, the newest last.
 func tasksOf(s *company.State) []*company.Task {

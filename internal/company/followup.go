@@ -145,14 +145,15 @@ const (
 )
 
 // HearPR brings in what a forge tells of an open pull request: that people
-// settled it, or remarks that nobody has acted on. Remarks become one
-// follow-up task; while one is under way, they wait.
+// settled it, how its branch stands, or remarks that nobody has acted on.
+// Remarks become one follow-up task; while one is under way, they wait.
 type HearPR struct {
 	Task     TaskID // any task of the pull request
 	State    PRState
 	Why      string // of a state that is not open
 	Remarks  []Remark
-	Settings Settings // of the follow-up
+	Branch   *BranchChange // as it stands; nil: not known
+	Settings Settings      // of the follow-up
 }
 
 // PRHeard remembers remarks that a follow-up was made of.
@@ -178,16 +179,23 @@ func (c HearPR) decide(s *State, m Meta) ([]Event, error) {
 	if c.State == PRMerged || c.State == PRClosed {
 		return SettlePR{Task: lead.ID, State: c.State, Why: c.Why}.decide(s, m)
 	}
+	seen, err := s.seeBranch(lead, c.Branch, m)
+	if err != nil {
+		return nil, err
+	}
 	fresh := slices.DeleteFunc(slices.Clone(c.Remarks), func(r Remark) bool { return r.ID == "" || slices.Contains(lead.Heard, r.ID) })
 	if len(fresh) == 0 || s.Office.Stopped {
-		return nil, nil
+		return seen, nil
 	}
 	for _, id := range s.Open {
 		if o := s.Tasks[id]; o.Follows != "" && s.Lead(o) == lead {
-			return nil, nil // it will change the branch that the remarks are about
+			return seen, nil // it will change the branch that the remarks are about
 		}
 	}
 	if lead.FollowUps >= MaxFollowUps {
+		if len(seen) > 0 {
+			return seen, nil // a refusal would lose it; the next hearing is refused
+		}
 		return nil, E(EConflict, fmt.Sprintf("pull request #%d has had %d follow-ups by itself", lead.PR.Number, lead.FollowUps)).
 			Because("remarks start no more than that").
 			Fix(fmt.Sprintf(`see what is said there, then: company submit --follows %s "…"`, lead.ID))
@@ -201,13 +209,13 @@ func (c HearPR) decide(s *State, m Meta) ([]Event, error) {
 		ids[i] = r.ID
 	}
 	id := NewTaskID(s.LastTask + 1)
-	return []Event{
+	return append(seen,
 		m.event(lead.ID, "", "", &PRHeard{Remarks: ids, FollowUp: id}),
 		m.event(id, "", "", &TaskSubmitted{
 			Instruction: followUpText(lead, fresh), Project: lead.Project, Settings: c.Settings.WithDefaults(),
 			Follows: lead.ID, Priority: lead.Priority,
 		}),
-	}, nil
+	), nil
 }
 
 // Kind is the event's name.

@@ -285,7 +285,8 @@ func (w *world) addProjects() {
 	w.must(President, RemoveProject{ID: side.ID})
 }
 
-// followPulls settles one pull request and has another one followed up.
+// followPulls settles one pull request, has another one followed up, and sees a
+// person change a branch.
 func (w *world) followPulls() {
 	w.t.Helper()
 	var leads []TaskID
@@ -300,6 +301,9 @@ func (w *world) followPulls() {
 		switch i {
 		case 0:
 			w.must(Company, HearPR{Task: id, Settings: set, Remarks: []Remark{{ID: "r99", Kind: RemarkComment, Author: "ann", Text: "rename it"}}})
+			head := w.delivered(id)[0]
+			w.must(Company, HearPR{Task: id, Branch: &BranchChange{Kind: BranchAhead, Delivered: head, Now: w.oid(), Commits: 2, By: []string{"ann"}, People: 1}})
+			w.must(Company, HearPR{Task: id, Branch: &BranchChange{Kind: BranchAsDelivered, Delivered: head, Now: head}})
 		case 1:
 			w.must(President, SettlePR{Task: id, State: PRMerged})
 		case 2:

@@ -51,6 +51,9 @@ func CheckInvariants(s *State) error {
 	if open != len(s.Open) {
 		return broken("%d tasks are open, and %d are listed as open", open, len(s.Open))
 	}
+	if err := checkBranches(s); err != nil {
+		return err
+	}
 	numbers := map[int]TaskID{}
 	for id, t := range s.Tasks {
 		if t.Deliver == nil {
@@ -242,6 +245,23 @@ func (t *Task) checkQueue() error {
 	sub := t.Subtask(in.Subtask)
 	if sub == nil || !slices.Contains(t.Queue, sub.ID) || in.Head != sub.Head || in.Onto != t.Head || in.At.IsZero() {
 		return broken("the merge that %s is about to do is not of its queue and head", t.ID)
+	}
+	return nil
+}
+
+// checkBranches: what became of a branch is kept by the task that opened its
+// pull request, while that is open, and beside what was delivered last.
+func checkBranches(s *State) error {
+	heads := map[TaskID]OID{}
+	for _, p := range s.Pulls() {
+		if p.State == PROpen {
+			heads[p.Lead.ID] = p.Head
+		}
+	}
+	for id, t := range s.Tasks {
+		if b := t.BranchChange; b != nil && (heads[id] == "" || b.Delivered != heads[id] || b.Kind == BranchAsDelivered) {
+			return broken("%s tells of the branch of a pull request: %s; delivered last, and open, is %q", id, b, heads[id])
+		}
 	}
 	return nil
 }

@@ -128,6 +128,9 @@ func (d *PROpened) apply(s *State, e Event) {
 	pr := d.PullRequest
 	t.PR = &pr
 	delete(t.Failures, "deliver")
+	if lead := s.Lead(t); lead.BranchChange != nil { // of what was delivered before
+		s.edit(lead.ID).BranchChange = nil
+	}
 }
 
 // SettlePR brings in what a person did with a pull request.
@@ -171,5 +174,5 @@ func (d *PRSettled) apply(s *State, e Event) {
 	t := s.edit(e.Task)
 	pr := *t.PR
 	pr.State = d.State
-	t.PR = &pr
+	t.PR, t.BranchChange = &pr, nil
 }

@@ -81,12 +81,15 @@ type Task struct {
 	PR       *PullRequest  `json:"pr,omitempty"`
 	// Heard are the remarks on the pull request that follow-ups were made of,
 	// and FollowUps how many; only a lead has them.
-	Heard     []string           `json:"heard,omitempty"`
-	FollowUps int                `json:"follow_ups,omitempty"`
-	Cap       Amount             `json:"cap"`
-	Spent     Amount             `json:"spent"`
-	Want      *Amount            `json:"want,omitempty"` // what one more call needs, when the cap is in the way
-	Failures  map[string]Failure `json:"failures,omitempty"`
+	Heard     []string `json:"heard,omitempty"`
+	FollowUps int      `json:"follow_ups,omitempty"`
+	// BranchChange is how the branch of the open pull request was last seen,
+	// where that is not as it was delivered; only a lead has it.
+	BranchChange *BranchChange      `json:"branch_change,omitempty"`
+	Cap          Amount             `json:"cap"`
+	Spent        Amount             `json:"spent"`
+	Want         *Amount            `json:"want,omitempty"` // what one more call needs, when the cap is in the way
+	Failures     map[string]Failure `json:"failures,omitempty"`
 	// Dependencies are the packages that were added beyond the base's lock
 	// files, in order.
 	Dependencies []Dependency `json:"dependencies,omitempty"`

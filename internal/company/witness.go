@@ -47,6 +47,9 @@ type witnessed struct {
 	spent     Amount
 	overdrawn bool // a run spent more than it was granted: the cap is no promise any more
 	prs       int
+	follows   TaskID              // the task whose pull request it works on, at last
+	settled   bool                // its pull request is merged or closed
+	branch    BranchChange        // of its open pull request, as it was told last
 	added     map[Dependency]bool // names of dependencies
 	lookedUp  map[Dependency]bool // names that went out
 }
@@ -151,7 +154,7 @@ func (w *Witness) seeOffice(d Data, e Event) error {
 			return broken("event %d: %s was submitted already", e.Seq, e.Task)
 		}
 		w.tasks[e.Task] = &witnessed{
-			settings: d.Settings, dryRun: d.DryRun, cap: d.Settings.Cap, trees: map[OID]OID{}, green: map[OID]bool{},
+			settings: d.Settings, dryRun: d.DryRun, follows: w.lead(d.Follows), cap: d.Settings.Cap, trees: map[OID]OID{}, green: map[OID]bool{},
 			whole: map[OID]OID{}, reviewing: map[OID]bool{}, approved: map[string]bool{}, judged: map[string]*Review{}, merged: map[SubtaskID]OID{},
 			protected: map[SubtaskID]bool{}, changes: map[SubtaskID][]Change{}, created: map[string]bool{}, added: map[Dependency]bool{}, lookedUp: map[Dependency]bool{}, runs: map[RunID]*witnessedRun{},
 		}
@@ -168,6 +171,14 @@ func (w *Witness) seeOffice(d Data, e Event) error {
 		w.yes[q.Key] = d.Option == OptApprove
 	}
 	return nil
+}
+
+// lead is the task that opened the pull request which a task works on.
+func (w *Witness) lead(id TaskID) TaskID {
+	if t := w.tasks[id]; t != nil && t.follows != "" {
+		return t.follows
+	}
+	return id
 }
 
 // seeFile: a file is told to be missing once, until it is there.

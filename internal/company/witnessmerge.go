@@ -1,6 +1,10 @@
 package company
 
-import "slices"
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
 
 // seeBaseline: taken once, before there is a plan, of every pinned gate.
 func (t *witnessed) seeBaseline(d *BaselineTaken, e Event) error {
@@ -213,7 +217,12 @@ func (w *Witness) seeEnd(t *witnessed, d Data, e Event) error {
 		case t.settings.PR == Ask && !w.yes["pr "+string(e.Task)+" "+string(d.Head)]:
 			return broken("event %d: a pull request without the president's leave", e.Seq)
 		}
+		w.tasks[w.lead(e.Task)].branch = BranchChange{Kind: BranchAsDelivered, Delivered: d.Head, Now: d.Head}
 		return refuseProtectedBranch(d.Branch)
+	case *PRSettled:
+		t.settled = true
+	case *BranchSeen:
+		return t.seeBranch(d, e)
 	case *TaskCompletedEvent:
 		t.ended, t.intent = true, nil
 		switch {
@@ -229,10 +238,36 @@ func (w *Witness) seeEnd(t *witnessed, d Data, e Event) error {
 		}
 	case *TaskFailedEvent, *TaskCancelledEvent:
 		t.ended, t.intent = true, nil
-	case *RunEnded, *RunReleased, *BudgetRaised, *ApprovalOpened, *ApprovalAnswered, *TaskPaused, *PRSettled, *PRHeard, *AccessRefused, *FileUnwritten, *FileWritten:
+	case *RunEnded, *RunReleased, *BudgetRaised, *ApprovalOpened, *ApprovalAnswered, *TaskPaused, *PRHeard, *AccessRefused, *FileUnwritten, *FileWritten:
 	default:
 		if t.ended {
 			return broken("event %d: %s after the end of %s", e.Seq, e.Kind, e.Task)
+		}
+	}
+	return nil
+}
+
+// seeBranch: what became of a branch is told of an open pull request, beside
+// what was delivered last, once, and in few plain names.
+func (t *witnessed) seeBranch(d *BranchSeen, e Event) error {
+	was, now := t.branch, d.BranchChange
+	if t.follows != "" || t.prs == 0 || t.settled {
+		return broken("event %d: a branch of %s, which has no open pull request of its own", e.Seq, e.Task)
+	}
+	t.branch = now
+	switch {
+	case now.check() != nil:
+		return broken("event %d: the branch of %s cannot stand so: %s", e.Seq, e.Task, now)
+	case now.Delivered != was.Delivered:
+		return broken("event %d: the branch of %s was delivered at %s, and is compared with %s", e.Seq, e.Task, was.Delivered.Short(), now.Delivered.Short())
+	case now.equal(was):
+		return broken("event %d: the branch of %s is told twice", e.Seq, e.Task)
+	case now.Commits > MaxBranchCommits || now.People > MaxBranchCommits || len(now.By) > min(MaxBranchNames, now.People):
+		return broken("event %d: the branch of %s holds %d commits by %d people, %d of them named", e.Seq, e.Task, now.Commits, now.People, len(now.By))
+	}
+	for _, name := range now.By {
+		if len(name) > maxBranchName || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			return broken("event %d: %q is no plain name", e.Seq, name)
 		}
 	}
 	return nil

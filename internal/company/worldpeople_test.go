@@ -52,11 +52,52 @@ func (w *world) pulls() {
 		w.send(President, SettlePR{Task: lead, State: PRMerged})
 	case 2:
 		w.send(President, Submit{Instruction: "and this", Project: w.s.Tasks[lead].Project, Settings: w.s.Tasks[lead].Settings, Follows: lead})
+	case 3:
+		w.send(Company, HearPR{Task: lead, Settings: w.s.Tasks[lead].Settings, Branch: w.branch(lead)})
 	default:
-		w.send(Company, HearPR{Task: lead, Settings: w.s.Tasks[lead].Settings, Remarks: []Remark{
+		w.send(Company, HearPR{Task: lead, Settings: w.s.Tasks[lead].Settings, Branch: w.branch(lead), Remarks: []Remark{
 			{ID: fmt.Sprint("r", w.rng.IntN(12)), Kind: RemarkComment, Author: "a<b", Text: "x\x1b[2J\ny"},
 		}})
 	}
+}
+
+// delivered are the heads that were delivered to a pull request, the last first.
+func (w *world) delivered(lead TaskID) []OID {
+	var out []OID
+	for _, p := range w.s.Pulls() {
+		for _, t := range p.Tasks {
+			if p.Lead.ID == lead {
+				out = append([]OID{t.PR.Head}, out...)
+			}
+		}
+	}
+	return out
+}
+
+// branch is how the branch of a pull request stands at the remote, or once
+// stood; nil: nobody could look.
+func (w *world) branch(lead TaskID) *BranchChange {
+	of := w.delivered(lead)
+	if len(of) == 0 {
+		return nil
+	}
+	b := &BranchChange{Delivered: of[0], Now: w.refs[lead]}
+	if w.chance(20) {
+		b.Delivered = of[w.rng.IntN(len(of))]
+	}
+	switch n := w.rng.IntN(10); {
+	case n == 0:
+		return nil
+	case n == 1:
+		b.Kind, b.Now = BranchGone, ""
+	case b.Now == b.Delivered:
+		b.Kind = BranchAsDelivered
+	case n < 6:
+		b.Kind, b.Commits, b.By, b.People = BranchAhead, 1+w.rng.IntN(200), []string{"ann\x1b[2J", strings.Repeat("b", 100)}, w.rng.IntN(4)
+	default:
+		b.Kind = BranchRewritten
+	}
+	return b
 }
 
 func (w *world) answer(a *Approval) {

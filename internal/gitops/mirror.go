@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -140,12 +141,21 @@ func (m *Mirror) MergeBase(ctx context.Context, a, b company.OID) (company.OID, 
 // Log lists the commits that are in to and not in from (from "": all of
 // them), newest first, at most limit.
 func (m *Mirror) Log(ctx context.Context, from, to company.OID, limit int) ([]Commit, error) {
-	if !to.Valid() || from != "" && !from.Valid() || limit < 1 {
+	if from == "" {
+		return m.LogWithout(ctx, to, nil, limit)
+	}
+	return m.LogWithout(ctx, to, []company.OID{from}, limit)
+}
+
+// LogWithout lists the commits that are in to and in none of without, newest
+// first, at most limit.
+func (m *Mirror) LogWithout(ctx context.Context, to company.OID, without []company.OID, limit int) ([]Commit, error) {
+	if !to.Valid() || limit < 1 || slices.ContainsFunc(without, func(id company.OID) bool { return !id.Valid() }) {
 		return nil, company.E(company.EInvalid, "full object ids and a limit are needed")
 	}
 	args := []string{"rev-list", "--topo-order", "--max-count=" + strconv.Itoa(limit), string(to)}
-	if from != "" {
-		args = append(args, "^"+string(from))
+	for _, id := range without {
+		args = append(args, "^"+string(id))
 	}
 	r, err := m.s.must(ctx, call{dir: m.dir, args: args})
 	if err != nil {

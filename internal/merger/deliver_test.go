@@ -77,6 +77,10 @@ func TestDeliverBesideAPerson(t *testing.T) {
 	if cmd != nil || !errors.As(err, &e) || e.Class != company.HumanRequired || !strings.Contains(e.Hint, "company cancel t2, then company submit --follows t1") {
 		t.Errorf("%v, %+v", cmd, e)
 	}
+	theirs := b.p.Git("rev-parse", "HEAD")
+	if at := b.p.Git("ls-remote", "origin", "refs/heads/"+branch); !strings.HasPrefix(at, theirs) {
+		t.Errorf("the branch is at %q, and a person left it at %s", at, theirs)
+	}
 }
 
 // A branch that people deleted at the remote holds nothing that a push could

@@ -12,8 +12,8 @@ import (
 )
 
 // Listener hears what became of pull requests at their forges: whether people
-// merged or closed them, what reviews ask for, which checks fail, and whether
-// they still merge with their base. It decides nothing and writes nothing;
+// merged or closed them, what they did to the branch, what reviews ask for,
+// which checks fail, and whether they still merge with their base. It decides nothing and writes nothing;
 // what it brings back is a command.
 type Listener struct {
 	Office string
@@ -55,29 +55,30 @@ func (l *Listener) Hear(ctx context.Context, p company.Pull) (c company.HearPR, 
 		c.State, c.Why = fb.State, "so says "+f.Kind()
 		return c, 0, nil
 	}
-	conflict := false
 	base, err := l.base(ctx, m, p, remote)
-	switch {
-	case err != nil && fb.State == "":
+	if err != nil && fb.State == "" {
 		return c, 0, err // nobody else can tell
-	case err != nil:
-	case fb.Conflict:
-		// The forge says so too while it works it out, and of drafts.
-		if conflict, err = l.conflicts(ctx, m, f, p, fb, remote, base); err != nil {
-			return c, 0, err
-		}
-	case fb.State == "":
+	}
+	if fb.State == "" {
 		if in, err := m.IsAncestor(ctx, p.Head, base); err != nil {
 			return c, 0, err
 		} else if in {
 			c.State, c.Why = company.PRMerged, p.Base+" holds its head"
 			return c, 0, nil
 		}
-		merged, err := m.MergeTree(ctx, base, p.Head)
+	}
+	now, err := l.branchAt(ctx, m, f, p, fb, remote)
+	if err == nil {
+		c.Branch, err = changed(ctx, m, p, now, base)
+	}
+	conflict := false
+	if base != "" && (fb.State == "" || fb.Conflict) {
+		if err == nil {
+			conflict, err = conflicts(ctx, m, p, now, base)
+		}
 		if err != nil {
 			return c, 0, err
 		}
-		conflict = !merged.Clean
 	}
 	for _, it := range fb.Items {
 		if r, ok := remark(it, fb); ok {
@@ -97,23 +98,13 @@ func (l *Listener) Hear(ctx context.Context, p company.Pull) (c company.HearPR, 
 	return c, left, nil
 }
 
-// conflicts is git's own word on whether the branch of a pull request, as it is
-// at the forge, merges into its base.
-func (l *Listener) conflicts(ctx context.Context, m *gitops.Mirror, f forge.Forge, p company.Pull, fb forge.Feedback, remote string, base company.OID) (bool, error) {
+// conflicts is git's own word on whether the branch, as it stands, merges into
+// its base: a forge says that it does not of drafts too, and while it works it
+// out.
+func conflicts(ctx context.Context, m *gitops.Mirror, p company.Pull, now branchNow, base company.OID) (bool, error) {
 	head := p.Head
-	if fb.Head != "" && fb.Head != head { // a person pushed
-		at, err := f.Target(ctx)
-		if err != nil {
-			return false, err
-		}
-		if at.URL != "" {
-			remote = at.URL
-		}
-		info, err := m.FetchBase(ctx, nil, gitops.Source{URL: remote}, p.Branch)
-		if err != nil {
-			return false, err
-		}
-		head = info.OID
+	if now.head != "" { // a person pushed
+		head = now.head
 	}
 	merged, err := m.MergeTree(ctx, base, head)
 	return err == nil && !merged.Clean, err

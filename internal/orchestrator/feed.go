@@ -138,6 +138,11 @@ func Describe(e company.Event, t *company.Task) Item {
 		it.Text, it.Mark = fmt.Sprintf("pull request #%d: %s into %s", d.Number, d.Branch, d.Base), Done
 	case *company.PRSettled:
 		it.Text, it.Mark = "pull request "+string(d.State), Done
+	case *company.BranchSeen:
+		it.Text, it.Mark = "the branch of its pull request "+agent.CleanLine(d.String(), 400), Stalled
+		if d.BranchChange.Kind == company.BranchAsDelivered {
+			it.Mark = Info
+		}
 	case *company.AccessRefused:
 		it.Text, it.Mark = "refused "+d.Of+": "+agent.CleanLine(d.What, 200), Failed
 		if d.Times > 1 {

@@ -1,0 +1,158 @@
+package company
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The branch of an open pull request is at the remote, where people commit on
+// top of it, rewrite it or delete it. The company overwrites none of that; what
+// it sees of it is told in the ledger, so that the president knows what stands
+// beside the work that was checked.
+
+// BranchKind says how the branch of a pull request stands beside what was
+// delivered.
+type BranchKind string
+
+const (
+	BranchAsDelivered BranchKind = "as_delivered"
+	BranchAhead       BranchKind = "ahead"     // there are commits on top
+	BranchRewritten   BranchKind = "rewritten" // it does not hold the delivered head any more
+	BranchGone        BranchKind = "gone"
+)
+
+// Bounds of what is told of a branch.
+const (
+	MaxBranchCommits = 100 // more are counted as this many
+	MaxBranchNames   = 5   // of those who wrote them
+	maxBranchName    = 60  // bytes of one name
+)
+
+// BranchChange is what became of the branch of a pull request since its
+// delivery.
+type BranchChange struct {
+	Kind      BranchKind `json:"kind"`
+	Delivered OID        `json:"delivered"`     // the head that the branch is compared with
+	Now       OID        `json:"now,omitempty"` // its head; empty: it is gone
+	// Commits are those of the branch that neither the delivery nor the base has.
+	Commits int `json:"commits,omitempty"`
+	// By names people who wrote them, as they call themselves, and People counts
+	// them.
+	By     []string `json:"by,omitempty"`
+	People int      `json:"people,omitempty"`
+}
+
+// String is what became of the branch, in words that follow "the branch".
+func (b BranchChange) String() string {
+	own := ""
+	if b.Commits > 0 {
+		own = Count(b.Commits, "commit")
+		if b.Commits >= MaxBranchCommits {
+			own = fmt.Sprintf("%d or more commits", b.Commits)
+		}
+	}
+	by := ""
+	if len(b.By) > 0 {
+		by = " by " + strings.Join(b.By, ", ")
+		if more := b.People - len(b.By); more > 0 {
+			by += fmt.Sprintf(" and %d more", more)
+		}
+	}
+	switch b.Kind {
+	case BranchAhead:
+		return "has " + own + " on top of " + b.Delivered.Short() + by
+	case BranchRewritten:
+		if own != "" {
+			own = ", and holds " + own + by
+		}
+		return "was rewritten to " + b.Now.Short() + ": it lacks what was delivered as " + b.Delivered.Short() + own
+	case BranchGone:
+		return "is gone from the remote; it was delivered as " + b.Delivered.Short()
+	}
+	return "is as it was delivered, at " + b.Delivered.Short()
+}
+
+// Bounded is a change with names that are harmless and few.
+func (b BranchChange) Bounded() BranchChange {
+	names := make([]string, 0, MaxBranchNames)
+	for _, name := range b.By[:min(len(b.By), MaxBranchNames)] {
+		names = append(names, plainLine(name, maxBranchName))
+	}
+	if b.By = nil; len(names) > 0 {
+		b.By = names
+	}
+	b.Commits, b.People = min(max(b.Commits, 0), MaxBranchCommits), min(max(b.People, len(names)), MaxBranchCommits)
+	return b
+}
+
+// check refuses what is no branch as it can stand.
+func (b BranchChange) check() error {
+	there := b.Delivered.Valid() && b.Now.Valid()
+	ok := false
+	switch b.Kind {
+	case BranchAsDelivered:
+		ok = there && b.Now == b.Delivered && b.Commits == 0
+	case BranchAhead:
+		ok = there && b.Now != b.Delivered && b.Commits > 0
+	case BranchRewritten:
+		ok = there && b.Now != b.Delivered
+	case BranchGone:
+		ok = b.Delivered.Valid() && b.Now == "" && b.Commits == 0
+	}
+	if !ok || b.Commits == 0 && len(b.By) > 0 {
+		return E(EInvalid, fmt.Sprintf("a branch delivered as %q cannot be %q at %q with %s", b.Delivered.Short(), b.Kind, b.Now.Short(), Count(b.Commits, "commit")))
+	}
+	return nil
+}
+
+func (b BranchChange) equal(o BranchChange) bool {
+	return b.Kind == o.Kind && b.Delivered == o.Delivered && b.Now == o.Now && b.Commits == o.Commits && b.People == o.People && slices.Equal(b.By, o.By)
+}
+
+// Knows says whether the ledger holds already that the branch stands so.
+func (p Pull) Knows(b BranchChange) bool {
+	if p.Lead.BranchChange == nil {
+		return b.Kind == BranchAsDelivered
+	}
+	return p.Lead.BranchChange.equal(b.Bounded())
+}
+
+// seeBranch is the event of a branch that stands otherwise than was known, or
+// none.
+func (s *State) seeBranch(lead *Task, b *BranchChange, m Meta) ([]Event, error) {
+	if b == nil {
+		return nil, nil
+	}
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	seen := b.Bounded()
+	for _, p := range s.Pulls() {
+		if p.Lead == lead && (p.Head != seen.Delivered || p.Knows(seen)) {
+			return nil, nil // the look is older than the last delivery, or is known
+		}
+	}
+	for _, id := range s.Open {
+		if o := s.Tasks[id]; o != lead && s.Lead(o) == lead && o.Deliver != nil && o.Deliver.Head == seen.Now {
+			return nil, nil // its push is our own, and about to be told
+		}
+	}
+	return []Event{m.event(lead.ID, "", "", &BranchSeen{seen})}, nil
+}
+
+// BranchSeen says how the branch of an open pull request stands, where that is
+// not as it was known. The next delivery to it makes it void.
+type BranchSeen struct{ BranchChange }
+
+var _ = kind[BranchSeen]()
+
+// Kind is the event's name.
+func (*BranchSeen) Kind() string { return "pr.branch" }
+func (d *BranchSeen) apply(s *State, e Event) {
+	t := s.edit(e.Task)
+	t.BranchChange = nil
+	if seen := d.BranchChange; seen.Kind != BranchAsDelivered {
+		t.BranchChange = &seen
+	}
+}

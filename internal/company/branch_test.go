@@ -1,0 +1,173 @@
+package company
+
+import (
+	"strings"
+	"testing"
+)
+
+// What people do to the branch of an open pull request is told once, also that
+// it was undone, and whatever else goes on.
+func TestBranchChangesAreTold(t *testing.T) {
+	w := delivered(t)
+	head := w.s.Tasks["t1"].PR.Head
+	as := BranchChange{Kind: BranchAsDelivered, Delivered: head, Now: head}
+	ahead := BranchChange{Kind: BranchAhead, Delivered: head, Now: w.oid(), Commits: 2, By: []string{"ann"}, People: 1}
+	gone := BranchChange{Kind: BranchGone, Delivered: head}
+	n := 0
+	sees := func(what string, b BranchChange, events int, rs ...Remark) {
+		t.Helper()
+		n++
+		evs, err := w.doID("b"+itoa(n), Company, HearPR{Task: "t1", Branch: &b, Remarks: rs, Settings: w.s.Tasks["t1"].Settings})
+		if err != nil || len(evs) != events {
+			t.Fatalf("%s: %d events, %v", what, len(evs), err)
+		}
+		known := w.s.Tasks["t1"].BranchChange
+		if b.Kind == BranchAsDelivered && known != nil || b.Kind != BranchAsDelivered && (known == nil || !known.equal(b)) {
+			t.Errorf("%s: known is %v", what, known)
+		}
+		if !w.s.Pulls()[0].Knows(b) {
+			t.Errorf("%s: not known", what)
+		}
+	}
+	sees("as delivered", as, 0)
+	sees("commits on top", ahead, 1)
+	sees("the same", ahead, 0)
+	sees("deleted", gone, 1)
+	sees("put back", as, 1)
+	sees("put back, again", as, 0)
+
+	w.must(President, Stop{})
+	sees("while the office is stopped", gone, 1)
+	w.must(President, Resume{})
+	sees("with a remark", as, 3, Remark{ID: "c1", Kind: RemarkComment, Text: "x"})
+	sees("during the follow-up", ahead, 1, Remark{ID: "c2", Kind: RemarkComment, Text: "y"})
+
+	// A follow-up that is delivered begins anew; what was seen before it is over.
+	w.goWell()
+	w.settle()
+	last := w.s.Tasks["t2"].PR.Head
+	if b := w.s.Tasks["t1"].BranchChange; b != nil || last == head {
+		t.Fatalf("after the follow-up: %v", b)
+	}
+	if evs, err := w.doID("old", Company, HearPR{Task: "t1", Branch: &ahead}); err != nil || len(evs) != 0 {
+		t.Errorf("a look that is older than the delivery: %d events, %v", len(evs), err)
+	}
+	gone.Delivered = last
+	sees("the follow-up's is deleted", gone, 1)
+	w.must(President, SettlePR{Task: "t1", State: PRClosed})
+	if b := w.s.Tasks["t1"].BranchChange; b != nil {
+		t.Errorf("after it was closed: %v", b)
+	}
+	if _, err := Replay(w.log); err != nil {
+		t.Error(err)
+	}
+}
+
+// A pull request that has had all its follow-ups still tells of its branch.
+func TestBranchOfAPullRequestThatIsFull(t *testing.T) {
+	w := delivered(t)
+	for i := range MaxFollowUps {
+		if _, err := w.hear("h"+itoa(i), Remark{ID: "c" + itoa(i), Text: "x"}); err != nil {
+			t.Fatal(err)
+		}
+		w.goWell()
+		w.settle()
+	}
+	c := HearPR{Task: "t1", Branch: &BranchChange{Kind: BranchGone, Delivered: w.s.Pulls()[0].Head}, Remarks: []Remark{{ID: "one more", Text: "x"}}}
+	if evs, err := w.doID("b1", Company, c); err != nil || len(evs) != 1 {
+		t.Errorf("%d events, %v", len(evs), err)
+	}
+	if _, err := w.doID("b2", Company, c); CodeOf(err) != EConflict {
+		t.Errorf("again: %v", err)
+	}
+}
+
+// The push of a follow-up that was not told yet is no person's.
+func TestBranchThatAFollowUpPushed(t *testing.T) {
+	w := delivered(t)
+	head := w.s.Tasks["t1"].PR.Head
+	w.must(President, Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"})
+	for w.s.Tasks["t2"].Deliver == nil && w.s.Seq < 5000 {
+		w.step()
+	}
+	pushed := w.s.Tasks["t2"].Deliver.Head
+	own := BranchChange{Kind: BranchAhead, Delivered: head, Now: pushed, Commits: 1, By: []string{"company"}, People: 1}
+	if evs, err := w.doID("b1", Company, HearPR{Task: "t1", Branch: &own}); err != nil || len(evs) != 0 {
+		t.Errorf("%d events, %v", len(evs), err)
+	}
+	theirs := own
+	theirs.Now = w.oid()
+	if evs, err := w.doID("b2", Company, HearPR{Task: "t1", Branch: &theirs}); err != nil || len(evs) != 1 {
+		t.Errorf("one on top of it: %d events, %v", len(evs), err)
+	}
+}
+
+// Whoever commits chooses their name: it is made harmless, and few are told.
+func TestNamesOnABranch(t *testing.T) {
+	w := delivered(t)
+	b := BranchChange{Kind: BranchAhead, Delivered: w.s.Tasks["t1"].PR.Head, Now: w.oid(), Commits: 1000, People: 900,
+		By: []string{"a\x1b[2J\nb\u202e", strings.Repeat("ü", 500), "c", "d", "e", "f"}}
+	if evs, err := w.doID("b1", Company, HearPR{Task: "t1", Branch: &b}); err != nil || len(evs) != 1 {
+		t.Fatalf("%d events, %v", len(evs), err)
+	}
+	got := w.s.Tasks["t1"].BranchChange
+	if len(got.By) != MaxBranchNames || got.By[0] != `a\x1b[2J b\u202e` || len(got.By[1]) > maxBranchName || got.Commits != MaxBranchCommits {
+		t.Errorf("%+v", got)
+	}
+	if evs, err := w.doID("b2", Company, HearPR{Task: "t1", Branch: &b}); err != nil || len(evs) != 0 {
+		t.Errorf("the same names: %d events, %v", len(evs), err)
+	}
+}
+
+func TestBranchChangeInWords(t *testing.T) {
+	was, now := OID(strings.Repeat("a", 40)), OID(strings.Repeat("b", 40))
+	for want, b := range map[string]BranchChange{
+		"has 1 commit on top of aaaaaaa by ann":                                                        {Kind: BranchAhead, Delivered: was, Now: now, Commits: 1, By: []string{"ann"}, People: 1},
+		"has 100 or more commits on top of aaaaaaa by ann, bob and 2 more":                             {Kind: BranchAhead, Delivered: was, Now: now, Commits: 100, By: []string{"ann", "bob"}, People: 4},
+		"was rewritten to bbbbbbb: it lacks what was delivered as aaaaaaa":                             {Kind: BranchRewritten, Delivered: was, Now: now},
+		"is gone from the remote; it was delivered as aaaaaaa":                                         {Kind: BranchGone, Delivered: was},
+		"is as it was delivered, at aaaaaaa":                                                           {Kind: BranchAsDelivered, Delivered: was, Now: was},
+		"was rewritten to bbbbbbb: it lacks what was delivered as aaaaaaa, and holds 2 commits by ann": {Kind: BranchRewritten, Delivered: was, Now: now, Commits: 2, By: []string{"ann"}, People: 1},
+	} {
+		if got := b.String(); got != want || b.check() != nil {
+			t.Errorf("%q (%v), want %q", got, b.check(), want)
+		}
+	}
+	for _, b := range []BranchChange{
+		{}, {Kind: BranchGone, Delivered: was, Now: now}, {Kind: BranchAhead, Delivered: was, Now: now}, {Kind: BranchAhead, Delivered: was, Now: was, Commits: 1},
+		{Kind: BranchRewritten, Delivered: was}, {Kind: BranchAsDelivered, Delivered: was, Now: now}, {Kind: BranchGone, Delivered: "main"},
+		{Kind: BranchRewritten, Delivered: was, Now: now, By: []string{"ann"}}, {Kind: "hijacked", Delivered: was, Now: now, Commits: 1},
+	} {
+		if b.check() == nil {
+			t.Errorf("%+v is taken", b)
+		}
+	}
+}
+
+// The witness sees what no state shows: that a branch is told of without cause.
+func TestWitnessOfBranches(t *testing.T) {
+	w := delivered(t)
+	head := w.s.Tasks["t1"].PR.Head
+	gone := BranchChange{Kind: BranchGone, Delivered: head}
+	w.must(Company, HearPR{Task: "t1", Branch: &gone})
+	good := w.log
+	if _, err := Replay(good); err != nil {
+		t.Fatal(err)
+	}
+	with := func(d Data) []Event {
+		m := Meta{Now: w.now}
+		e := m.event("t1", "", "", d)
+		e.Seq = good[len(good)-1].Seq + 1
+		return append(good[:len(good):len(good)], e)
+	}
+	hidden := BranchChange{Kind: BranchAhead, Delivered: head, Now: w.oid(), Commits: 1, By: []string{"a\x1b"}, People: 1}
+	other := BranchChange{Kind: BranchGone, Delivered: w.oid()}
+	for name, b := range map[string]BranchChange{"told twice": gone, "names that steer a terminal": hidden, "of another delivery": other} {
+		if _, err := Replay(with(&BranchSeen{b})); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+	if _, err := Replay(with(&BranchSeen{BranchChange{Kind: BranchAsDelivered, Delivered: head, Now: head}})); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,94 @@
+package merger
+
+import (
+	"context"
+	"slices"
+
+	"company/internal/company"
+	"company/internal/forge"
+	"company/internal/gitops"
+)
+
+// branchNow is where the branch of a pull request stands.
+type branchNow struct {
+	head  company.OID // empty: it is gone
+	known bool        // somebody could look
+}
+
+// branchAt looks at the branch where it was pushed to: at the project's remote,
+// or at the fork. Without a remote it is in the office's own mirror, which only
+// the company writes to: then nobody looks.
+func (l *Listener) branchAt(ctx context.Context, m *gitops.Mirror, f forge.Forge, p company.Pull, fb forge.Feedback, remote string) (branchNow, error) {
+	switch {
+	case fb.State != "" && fb.Head == p.Head:
+		return branchNow{head: p.Head, known: true}, nil // and a forge closes the pull request of a branch that is gone
+	case remote == "":
+		return branchNow{}, nil
+	}
+	target, err := f.Target(ctx)
+	if err != nil {
+		return branchNow{}, err
+	}
+	if target.URL != "" {
+		remote = target.URL
+	}
+	info, err := m.FetchBase(ctx, nil, gitops.Source{URL: remote}, p.Branch)
+	if company.CodeOf(err) == company.ENotFound {
+		// A repository that cannot be seen is not found either, and an empty one
+		// was made anew: neither proves that somebody deleted the branch. Nor does
+		// its absence where a forge has an open pull request of it: it is elsewhere.
+		any, err := m.HasBranches(ctx, gitops.Remote{URL: remote})
+		return branchNow{known: any && fb.State == ""}, err
+	}
+	return branchNow{head: info.OID, known: err == nil}, err
+}
+
+// changed compares the branch with what was delivered; base is where the pull
+// request's base stands, or empty. Nil: nobody could look.
+func changed(ctx context.Context, m *gitops.Mirror, p company.Pull, now branchNow, base company.OID) (*company.BranchChange, error) {
+	b := &company.BranchChange{Kind: company.BranchGone, Delivered: p.Head, Now: now.head}
+	switch {
+	case !now.known:
+		return nil, nil
+	case now.head == "":
+		return b, nil
+	case now.head == p.Head:
+		b.Kind = company.BranchAsDelivered
+		return b, nil
+	}
+	held, err := m.IsAncestor(ctx, p.Head, now.head)
+	if err != nil {
+		return nil, err
+	}
+	without := []company.OID{p.Head}
+	if base != "" {
+		without = append(without, base) // who brings the branch up to date adds one commit of their own
+	}
+	own, err := m.LogWithout(ctx, now.head, without, company.MaxBranchCommits)
+	if err != nil {
+		return nil, err
+	}
+	if held && len(own) == 0 {
+		// The branch was moved into the base, which holds all of it: there is
+		// nothing to review beside the delivery.
+		return nil, nil
+	}
+	b.Kind, b.Commits = company.BranchAhead, len(own)
+	if !held {
+		b.Kind = company.BranchRewritten
+	}
+	var people []string
+	for _, c := range own {
+		// A rewrite keeps the authors: whoever did it committed.
+		who := c.Author.Name
+		if !held {
+			who = c.Committer.Name
+		}
+		if who != "" && !slices.Contains(people, who) {
+			people = append(people, who)
+		}
+	}
+	b.By, b.People = people, len(people)
+	bounded := b.Bounded()
+	return &bounded, nil
+}

@@ -1,0 +1,218 @@
+package merger
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"company/internal/company"
+	"company/internal/forge"
+	"company/internal/gitops"
+)
+
+// branchOf is what people do to the branch of a delivered pull request, and
+// what the company hears of it.
+type branchOf struct {
+	*bundle
+	name, origin string
+	head         company.OID // that was delivered
+	hear         func(forge.Feedback, error) (company.HearPR, error)
+}
+
+func newBranchOf(t *testing.T) *branchOf {
+	t.Helper()
+	b, hear := heard(t)
+	p := b.View().Pulls()[0]
+	return &branchOf{bundle: b, name: p.Branch, origin: b.p.Git("remote", "get-url", "origin"), head: p.Head, hear: hear}
+}
+
+// onto checks out what a person begins from.
+func (b *branchOf) onto(rev string) {
+	b.t.Helper()
+	b.p.Git("fetch", "-q", "origin")
+	b.p.Git("switch", "-q", "--detach", rev)
+}
+
+func (b *branchOf) commit(author string) {
+	b.t.Helper()
+	b.p.Git("commit", "-q", "--allow-empty", "-m", "x", "--author", author+" <x@example.org>")
+}
+
+// push brings what is checked out to a branch of the origin.
+func (b *branchOf) push(branch string) company.OID {
+	b.t.Helper()
+	b.p.Git("push", "-q", "-f", "origin", "HEAD:refs/heads/"+branch)
+	return company.OID(b.p.Git("rev-parse", "HEAD"))
+}
+
+// is hears the pull request, which must be open, and its branch must stand so.
+func (b *branchOf) is(what string, want company.BranchChange) {
+	b.t.Helper()
+	want.Delivered = b.head
+	c, err := b.hear(forge.Feedback{}, nil)
+	if err != nil || c.State != company.PROpen || c.Branch == nil {
+		b.t.Fatalf("%s: %+v, %v", what, c, err)
+	}
+	got := *c.Branch
+	if got.Kind != want.Kind || got.Now != want.Now || got.Commits != want.Commits || got.People != want.People || strings.Join(got.By, ", ") != strings.Join(want.By, ", ") || got.Delivered != b.head {
+		b.t.Errorf("%s: %+v, want %+v", what, got, want)
+	}
+	b.Must(c)
+	if known := b.Task(task).BranchChange; (known == nil) != (want.Kind == company.BranchAsDelivered) || known != nil && known.Kind != want.Kind {
+		b.t.Errorf("%s: the ledger holds %+v", what, known)
+	}
+}
+
+// What people do to a delivered branch is told by what it holds, at a real
+// remote.
+func TestWhatBecameOfABranch(t *testing.T) {
+	b := newBranchOf(t)
+	asDelivered := company.BranchChange{Kind: company.BranchAsDelivered, Now: b.head}
+	b.is("untouched", asDelivered)
+
+	b.onto("origin/" + b.name)
+	b.commit("Bob")
+	b.commit("Ann")
+	b.commit("Bob")
+	b.is("commits on top", company.BranchChange{Kind: company.BranchAhead, Now: b.push(b.name), Commits: 3, People: 2, By: []string{"Bob", "Ann"}})
+
+	// The base goes on, and a person merges it: that is one commit of theirs.
+	b.onto("origin/main")
+	for range 3 {
+		b.commit("Carl")
+	}
+	b.push("main")
+	b.onto("origin/" + b.name)
+	b.p.Git("reset", "-q", "--hard", string(b.head))
+	b.p.Git("merge", "-q", "--no-ff", "-m", "update", "origin/main")
+	b.is("brought up to date", company.BranchChange{Kind: company.BranchAhead, Now: b.push(b.name), Commits: 1, People: 1, By: []string{"Ann"}})
+
+	b.onto(string(b.head))
+	b.push(b.name)
+	b.is("put back", asDelivered)
+
+	b.p.Git("commit", "-q", "--amend", "-m", "a better message", "--author", "Worker <w@example.org>")
+	b.is("rewritten", company.BranchChange{Kind: company.BranchRewritten, Now: b.push(b.name), Commits: 1, People: 1, By: []string{"Ann"}})
+
+	b.onto("origin/main")
+	b.is("reset to the base", company.BranchChange{Kind: company.BranchRewritten, Now: b.push(b.name)})
+
+	b.p.Git("push", "-q", "origin", ":refs/heads/"+b.name)
+	b.is("deleted", company.BranchChange{Kind: company.BranchGone})
+
+	b.onto(string(b.head))
+	b.push(b.name)
+	b.is("brought back", asDelivered)
+}
+
+// A branch with more than is told of it.
+func TestMuchOnABranch(t *testing.T) {
+	b := newBranchOf(t)
+	b.onto("origin/" + b.name)
+	for i := range company.MaxBranchCommits + 3 {
+		b.commit("N\x1b[2J" + strings.Repeat("n", i))
+	}
+	at := b.push(b.name)
+	c, err := b.hear(forge.Feedback{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Must(c)
+	got := b.Task(task).BranchChange
+	if got == nil || got.Now != at || got.Commits != company.MaxBranchCommits || got.People != company.MaxBranchCommits || len(got.By) != company.MaxBranchNames {
+		t.Fatalf("%+v", got)
+	}
+	for _, name := range got.By {
+		if strings.Contains(name, "\x1b") || len(name) > 60 {
+			t.Errorf("%q", name)
+		}
+	}
+}
+
+// What cannot be looked at proves nothing: no branch is gone because its remote
+// is.
+func TestBranchThatNobodyCanSee(t *testing.T) {
+	b := newBranchOf(t)
+	away := b.origin + ".away"
+	move := func(from, to string) {
+		t.Helper()
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	elsewhere := forge.Feedback{State: company.PROpen, Head: b.p.Base}
+	here := forge.Feedback{State: company.PROpen, Head: b.head}
+	unknown := func(what string, fb forge.Feedback) {
+		t.Helper()
+		if c, err := b.hear(fb, nil); err != nil || c.State != company.PROpen || c.Branch != nil {
+			t.Errorf("%s: %+v, %v", what, c.Branch, err)
+		}
+	}
+	move(b.origin, away)
+	if c, err := b.hear(forge.Feedback{}, nil); err == nil || c.Branch != nil {
+		t.Errorf("without a forge and without its remote: %+v, %v", c, err)
+	}
+	unknown("a forge knows, its repository is not to be seen", elsewhere)
+	if c, err := b.hear(here, nil); err != nil || c.Branch == nil || c.Branch.Kind != company.BranchAsDelivered {
+		t.Errorf("the forge knows: %+v, %v", c, err)
+	}
+	// In its place is an empty one.
+	b.p.Git("init", "-q", "--bare", "-b", "main", b.origin)
+	unknown("an empty repository", elsewhere)
+	if c, err := b.hear(forge.Feedback{}, nil); err == nil || c.Branch != nil {
+		t.Errorf("an empty repository, without a forge: %+v, %v", c, err)
+	}
+	if err := os.RemoveAll(b.origin); err != nil {
+		t.Fatal(err)
+	}
+	move(away, b.origin)
+	// The pull request is open at the forge, so its branch is somewhere else.
+	b.p.Git("push", "-q", "origin", ":refs/heads/"+b.name)
+	unknown("an open pull request of a branch that is elsewhere", elsewhere)
+	// Nobody but the company writes to its own mirror.
+	b.p.Git("remote", "remove", "origin")
+	if err := b.p.Mirror.UpdateRef(t.Context(), "refs/heads/"+b.name, b.p.Base, b.ref()); err != nil {
+		t.Fatal(err)
+	}
+	unknown("without a remote", forge.Feedback{})
+}
+
+// A forge tells of another head: what it is, git says.
+func TestBranchThatAForgeSawMove(t *testing.T) {
+	b := newBranchOf(t)
+	b.onto("origin/" + b.name)
+	b.commit("Bob")
+	at := b.push(b.name)
+	c, err := b.hear(forge.Feedback{State: company.PROpen, Head: at}, nil)
+	if err != nil || c.Branch == nil || c.Branch.Kind != company.BranchAhead || c.Branch.Now != at {
+		t.Errorf("%+v, %v", c.Branch, err)
+	}
+}
+
+// Who resolved a conflict on the branch is believed, with a forge or without.
+func TestConflictThatAPersonResolved(t *testing.T) {
+	b := newBranchOf(t)
+	at := b.p.Commit("theirs", map[string]string{"a.go": "package a\n\nvar a = \"theirs\"\n"})
+	b.p.Git("push", "-q", "-f", "origin", string(at)+":refs/heads/main")
+	if c, err := b.hear(forge.Feedback{}, nil); err != nil || len(c.Remarks) != 1 {
+		t.Fatalf("%+v %v", c, err)
+	}
+	b.onto("origin/" + b.name)
+	b.p.Git("merge", "-q", "-s", "ours", "-m", "resolved", "origin/main")
+	b.push(b.name)
+	if c, err := b.hear(forge.Feedback{}, nil); err != nil || len(c.Remarks) != 0 || c.Branch.Kind != company.BranchAhead || c.Branch.Commits != 1 {
+		t.Errorf("%+v %v", c, err)
+	}
+}
+
+// LogWithout leaves out what any of several commits holds.
+func TestLogWithoutTheBase(t *testing.T) {
+	b := newBranchOf(t)
+	var m *gitops.Mirror = b.p.Mirror
+	if got, err := m.LogWithout(t.Context(), b.head, []company.OID{b.p.Base, b.head}, 10); err != nil || len(got) != 0 {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := m.LogWithout(t.Context(), b.head, []company.OID{"--all"}, 10); company.CodeOf(err) != company.EInvalid {
+		t.Errorf("%v", err)
+	}
+}

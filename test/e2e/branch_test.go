@@ -1,0 +1,102 @@
+package e2e
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"company/test/house"
+)
+
+// What people do to a delivered branch at the origin is shown wherever pull
+// requests are, and is left as they did it.
+func TestBranchThatPeopleChange(t *testing.T) {
+	t.Parallel()
+	h := house.New(t, tripleStaff(), calculator())
+	ends(t, h.Start("submit", "add a function that triples"), 0)
+	delivered(t, h, 1, 1, 1)
+	branch := integration(h, 1)
+	head := h.Git(h.Origin, "rev-parse", "refs/heads/"+branch)
+	side := filepath.Join(h.Dir, "colleague")
+	h.Git(h.Dir, "clone", "-q", "--branch", branch, h.Origin, side)
+	h.Git(side, "config", "user.name", "Bo\x1b[2Jb")
+
+	type pull struct {
+		State        string
+		BranchChange *struct {
+			Kind           string
+			Delivered, Now string
+			Commits        int
+			By             []string
+		} `json:"branch_change"`
+	}
+	// shows has the origin asked, and looks at all that shows pull requests.
+	shows := func(kind, now string, words ...string) {
+		t.Helper()
+		synced := h.MustRun(patience, "pr", "sync").Stdout
+		var list struct {
+			PullRequests []pull `json:"pull_requests"`
+		}
+		var one struct {
+			PullRequest pull `json:"pull_request"`
+		}
+		var office struct {
+			OpenPRs []pull `json:"open_prs"`
+			Tasks   []struct{ PR *pull }
+		}
+		h.JSON(&list, "pr", "list")
+		h.JSON(&one, "pr", "show", "1")
+		h.JSON(&office, "status")
+		if len(list.PullRequests) != 1 || len(office.OpenPRs) != 1 || len(office.Tasks) != 1 || office.Tasks[0].PR == nil {
+			t.Fatalf("%s: %+v, %+v", kind, list, office)
+		}
+		for where, p := range map[string]pull{"pr list": list.PullRequests[0], "pr show": one.PullRequest, "status": office.OpenPRs[0], "a task of status": *office.Tasks[0].PR} {
+			b := p.BranchChange
+			if p.State != "open" || (b == nil) != (kind == "") || b != nil && (b.Kind != kind || b.Delivered != head || b.Now != now) {
+				t.Errorf("%s: %s says %s %+v", kind, where, p.State, b)
+			}
+		}
+		for where, text := range map[string]string{
+			"pr sync": synced, "pr list": h.MustRun(patience, "pr", "list").Stdout, "pr show": h.MustRun(patience, "pr", "show", "1").Stdout,
+			"status": h.MustRun(patience, "status").Stdout, "show": h.MustRun(patience, "show", "t1").Stdout,
+		} {
+			for _, want := range words {
+				if !strings.Contains(text, want) {
+					t.Errorf("%s: %s lacks %q:\n%s", kind, where, want, text)
+				}
+			}
+			if kind == "" && strings.Contains(text, "the branch") || strings.Contains(text, "\x1b") {
+				t.Errorf("%q: %s says\n%q", kind, where, text)
+			}
+		}
+	}
+	shows("", "")
+
+	h.Git(side, "commit", "-q", "--allow-empty", "-m", "by a colleague")
+	h.Git(side, "push", "-q", "origin", branch)
+	theirs := h.Git(side, "rev-parse", "HEAD")
+	shows("ahead", theirs, "has 1 commit on top of "+head[:7], `Bo\x1b[2Jb`)
+	if next := h.MustRun(patience, "pr", "show", "1").Stdout; !strings.Contains(next, "went through no gate") {
+		t.Errorf("pr show:\n%s", next)
+	}
+
+	h.Git(side, "commit", "-q", "--amend", "--allow-empty", "-m", "anew")
+	h.Git(side, "reset", "-q", "--hard", "origin/main")
+	h.Git(side, "push", "-q", "-f", "origin", branch)
+	shows("rewritten", h.Git(side, "rev-parse", "HEAD"), "was rewritten to", "lacks what was delivered as "+head[:7])
+	if r := h.Run(patience, "pr", "merge", "1"); r.Code == 0 || !strings.Contains(r.Stderr, "company pr close 1") {
+		t.Errorf("pr merge of what no branch holds: %d\n%s", r.Code, r.Stderr)
+	}
+
+	h.Git(side, "push", "-q", "origin", ":"+branch)
+	shows("gone", "", "is gone from the remote")
+	if next := h.MustRun(patience, "pr", "show", "1").Stdout; !strings.Contains(next, "company submit --follows t1") || !strings.Contains(next, "makes it anew") {
+		t.Errorf("pr show:\n%s", next)
+	}
+	if got := h.Git(h.Origin, "for-each-ref", "--format=%(refname:short)", "refs/heads"); got != "main" {
+		t.Errorf("branches at the origin: %s", got)
+	}
+
+	h.Git(side, "push", "-q", "origin", head+":refs/heads/"+branch)
+	shows("", "")
+}
