@@ -137,7 +137,7 @@ func mendBranch(t *company.Task) string {
 	if t.BranchChange.Kind == company.BranchGone {
 		on = "makes it anew, with what was delivered"
 	}
-	return fmt.Sprintf("company submit --follows %s \"…\" %s; when people are done with it: company pr close %d --why \"…\"; company pr diff %d shows what was delivered", t.ID, on, t.PR.Number, t.PR.Number)
+	return fmt.Sprintf("company submit --follows %s \"…\" %s; when people are done with it: company pr close %d --why \"…\"; what was delivered: company pr diff %d", t.ID, on, t.PR.Number, t.PR.Number)
 }
 
 // pullsDir is the folder of the pages of pull requests, in the state folder.

@@ -104,6 +104,34 @@ func TestReadable(t *testing.T) {
 	}
 }
 
+// A branch that people changed asks for another step.
+func TestNextOfAChangedBranch(t *testing.T) {
+	was, now := company.OID(strings.Repeat("a", 40)), company.OID(strings.Repeat("b", 40))
+	for _, c := range []struct {
+		change *company.BranchChange
+		url    string
+		has    []string
+		lacks  string
+	}{
+		{nil, "", []string{"company pr merge 2"}, "follows"},
+		{&company.BranchChange{Kind: company.BranchAhead, Delivered: was, Now: now, Commits: 1}, "", []string{"company pr merge 2", "no gate", "company submit --follows t1"}, "pr close"},
+		{&company.BranchChange{Kind: company.BranchRewritten, Delivered: was, Now: now}, "", []string{"company submit --follows t1", "company pr close 2"}, "pr merge"},
+		{&company.BranchChange{Kind: company.BranchGone, Delivered: was}, "", []string{"makes it anew", "company pr close 2"}, "pr merge"},
+		{&company.BranchChange{Kind: company.BranchRewritten, Delivered: was, Now: now}, "https://example.com/pull/2", []string{"review and merge it at", "no gate"}, "pr close"},
+	} {
+		task := &company.Task{ID: "t1", BranchChange: c.change, PR: &company.PullRequest{Number: 2, URL: c.url, State: company.PROpen, Branch: "b", Base: "main", Head: was}}
+		got := (&app{}).nextOf(context.Background(), office.Paths{}, task)
+		for _, want := range c.has {
+			if !strings.Contains(got, want) {
+				t.Errorf("%+v: no %q in %s", c.change, want, got)
+			}
+		}
+		if strings.Contains(got, c.lacks) {
+			t.Errorf("%+v: %s", c.change, got)
+		}
+	}
+}
+
 // A pull request that ended asks for nothing.
 func TestNextOfWhatEnded(t *testing.T) {
 	for state, want := range map[company.PRState]string{company.PRMerged: "it is merged", company.PRClosed: "it is closed"} {

@@ -110,11 +110,11 @@ func (a *app) sayHeard(out []heard) error {
 		case h.FollowUp != "":
 			work = true
 			fmt.Fprintf(a.out, "#%d  %s follows it up\n", h.Number, h.FollowUp)
-		default:
+		case h.BranchChange == nil:
 			fmt.Fprintf(a.out, "#%d  open, nothing new\n", h.Number)
 		}
 		if h.BranchChange != nil {
-			fmt.Fprintf(a.out, "#%d  the branch %s\n", h.Number, branchText(h.BranchChange))
+			fmt.Fprintf(a.out, "#%d  open, the branch %s\n", h.Number, branchText(h.BranchChange))
 		}
 	}
 	switch {

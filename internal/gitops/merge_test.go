@@ -72,6 +72,12 @@ func TestMergeClean(t *testing.T) {
 	if err != nil || len(log) != 2 || len(log[0].Parents) != 2 || log[0].Committer.Name != "company" || !log[0].When.Equal(spec.When) {
 		t.Errorf("%+v, %v", log, err)
 	}
+	if log, err = b.mirror.LogWithout(b.ctx, one, []company.OID{ours, theirs}, 10); err != nil || len(log) != 1 || log[0].OID != one {
+		t.Errorf("without both sides: %+v, %v", log, err)
+	}
+	if _, err := b.mirror.LogWithout(b.ctx, one, []company.OID{"--all"}, 10); company.CodeOf(err) != company.EInvalid {
+		t.Errorf("an option for an id: %v", err)
+	}
 }
 
 // SPIKE §6 and THREATS (g): kinds of conflicts and odd names.

@@ -7,7 +7,6 @@ import (
 
 	"company/internal/company"
 	"company/internal/forge"
-	"company/internal/gitops"
 )
 
 // branchOf is what people do to the branch of a delivered pull request, and
@@ -202,17 +201,5 @@ func TestConflictThatAPersonResolved(t *testing.T) {
 	b.push(b.name)
 	if c, err := b.hear(forge.Feedback{}, nil); err != nil || len(c.Remarks) != 0 || c.Branch.Kind != company.BranchAhead || c.Branch.Commits != 1 {
 		t.Errorf("%+v %v", c, err)
-	}
-}
-
-// LogWithout leaves out what any of several commits holds.
-func TestLogWithoutTheBase(t *testing.T) {
-	b := newBranchOf(t)
-	var m *gitops.Mirror = b.p.Mirror
-	if got, err := m.LogWithout(t.Context(), b.head, []company.OID{b.p.Base, b.head}, 10); err != nil || len(got) != 0 {
-		t.Errorf("%v, %v", got, err)
-	}
-	if _, err := m.LogWithout(t.Context(), b.head, []company.OID{"--all"}, 10); company.CodeOf(err) != company.EInvalid {
-		t.Errorf("%v", err)
 	}
 }
