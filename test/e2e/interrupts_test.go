@@ -104,8 +104,10 @@ func end(t *testing.T, h *house.House, p *house.Process, how string, next *stop)
 	signals := map[string]syscall.Signal{"kill -9": syscall.SIGKILL, "SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP}
 	switch how {
 	case "stop":
+		takenUp(p)
 		h.Run(patience, "stop")
 	case "pause":
+		takenUp(p)
 		h.Run(patience, "pause", "t1")
 	case "disk full":
 		filler := filepath.Join(h.Repo, ".company/filler")
@@ -119,6 +121,10 @@ func end(t *testing.T, h *house.House, p *house.Process, how string, next *stop)
 	}
 	p.Wait(patience)
 }
+
+// takenUp waits until a company has taken the work up. A resume that is still
+// beginning lifts the stop or pause that came before it, as it should.
+func takenUp(p *house.Process) { p.Event(patience, "run.claimed", "t1-01") }
 
 // smallDisk puts the office on a disk that can be filled.
 func smallDisk(t *testing.T, h *house.House) {
