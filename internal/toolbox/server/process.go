@@ -39,6 +39,7 @@ type process struct {
 	stdout      *capture
 	stderr      *capture
 	done        chan struct{}
+	begun       chan struct{} // closed once cmd is set and has been started, or cannot be
 
 	// Set before done is closed.
 	took     time.Duration
@@ -144,7 +145,8 @@ func (s *Server) launch(p *process, dir, script string, env []string) error {
 		}
 		shell = []string{"sh", "-c", script}
 	}
-	p.done = make(chan struct{})
+	p.done, p.begun = make(chan struct{}), make(chan struct{})
+	defer close(p.begun)
 	p.started, p.marker = time.Now(), randomName()
 	if err := s.processes.add(p); err != nil {
 		close(p.done)
@@ -194,8 +196,10 @@ func exitCode(state *os.ProcessState, err error) int {
 	return 0
 }
 
-// stop ends a process and all that came from it: SIGTERM, grace, SIGKILL.
+// stop ends a process and all that came from it: SIGTERM, grace, SIGKILL. It
+// waits for one that is about to start, which would live on otherwise.
 func (s *Server) stop(p *process) {
+	<-p.begun
 	if p.cmd == nil || p.cmd.Process == nil {
 		return
 	}

@@ -86,10 +86,17 @@ func TestRunReportsHowACommandEnded(t *testing.T) {
 // group, what ignores SIGTERM, and what left the group.
 func TestTimeoutKillsTheWholeTree(t *testing.T) {
 	b := newBench(t)
-	r := b.run(t, toolbox.RunRequest{TimeoutS: 1, Command: `
+	var r toolbox.RunResult
+	for limit := 1; limit <= 64; limit *= 4 { // long enough for both to begin
+		r = b.run(t, toolbox.RunRequest{TimeoutS: limit, Command: `
 		setsid bash -c 'trap "" TERM; echo $$ > escaped; while :; do sleep 1; done' &
 		bash -c 'trap "" TERM; echo $$ > stubborn; while :; do sleep 1; done' &
-		echo started; sleep 100`})
+		until [ -s escaped ] && [ -s stubborn ]; do sleep 0.01; done
+		echo started; sleep 1000`})
+		if r.Stdout.String() == "started\n" {
+			break
+		}
+	}
 	if !r.TimedOut || r.ExitCode == 0 || r.Stdout.String() != "started\n" || !strings.Contains(r.Note, "stdin is closed") {
 		t.Fatalf("%+v", r)
 	}
@@ -113,6 +120,34 @@ func TestEndOfTheCallKillsTheCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitFor(t, "the command to die", func() bool { return gone(pid) })
+}
+
+// Who ends all commands ends one too that is just about to start.
+func TestOneThatStartsIsKilledToo(t *testing.T) {
+	b := newBench(t)
+	starting := &b.server.children.starting
+	starting.Lock() // no child starts meanwhile
+	ran := make(chan error, 1)
+	go func() {
+		_, err := b.Run(t.Context(), toolbox.RunRequest{Command: "echo $$ > pid; exec sleep 100"})
+		ran <- err
+	}()
+	waitFor(t, "the command to be on the list", func() bool { return len(b.server.processes.running()) == 1 })
+	ended := make(chan struct{})
+	go func() { defer close(ended); b.server.killAll() }()
+	select {
+	case <-ended:
+		t.Error("all are ended, and one is still to start")
+	case <-time.After(100 * time.Millisecond): // enough for a wrong one to end
+	}
+	starting.Unlock()
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+	<-ended
+	if left := b.server.processes.running(); len(left) > 0 {
+		t.Errorf("%d commands run", len(left))
+	}
 }
 
 func TestLeftoversAreKilledAndSaid(t *testing.T) {
