@@ -210,19 +210,23 @@ func TestServeEndsWithTheLink(t *testing.T) {
 	}
 }
 
-// The dead-man timer: a link that is up and silent is no host. Heartbeats
-// alone keep it alive.
+// The dead-man timer: a link that is up and silent is no host.
 func TestServeEndsWithoutHeartbeat(t *testing.T) {
-	c := serve(t, "TOOLBOX_DEADMAN=2s")
+	t.Parallel()
+	c := serve(t, "TOOLBOX_DEADMAN=8s") // long enough to begin on a busy machine
 	pid := c.background(t)
 	c.Close() // no heartbeats any more; the session's keepalive goes on
 	if code := c.wait(t); code != server.ExitDeadMan {
 		t.Fatalf("exit code %d: %s", code, c.stderr.String())
 	}
 	waitFor(t, "its processes to die", func() bool { return !alive(pid) })
+}
 
-	c = serve(t, "TOOLBOX_DEADMAN=3s")
-	for start := time.Now(); time.Since(start) < 4*time.Second; time.Sleep(100 * time.Millisecond) {
+// Heartbeats alone keep it alive.
+func TestServeGoesOnWithHeartbeats(t *testing.T) {
+	t.Parallel()
+	c := serve(t, "TOOLBOX_DEADMAN=8s")
+	for start := time.Now(); time.Since(start) < 10*time.Second; time.Sleep(100 * time.Millisecond) {
 		if err := c.Heartbeat(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -236,9 +240,17 @@ func TestStopGrace(t *testing.T) {
 			t.Parallel()
 			c := serve(t, "TOOLBOX_STOP_GRACE="+grace)
 			defer c.Close()
-			r, err := c.Run(t.Context(), toolbox.RunRequest{TimeoutS: 1, Command: `trap "sleep 2; echo tidied; exit 0" TERM; echo on; while :; do sleep 0.1; done`})
-			if err != nil || !r.TimedOut {
-				t.Fatalf("%+v, %v", r, err)
+			takes := "2"
+			if !tidied {
+				takes = "600"
+			}
+			var r toolbox.RunResult
+			for limit := 1; limit <= 64 && r.Stdout.String() == ""; limit *= 4 { // long enough for it to begin
+				var err error
+				r, err = c.Run(t.Context(), toolbox.RunRequest{TimeoutS: limit, Command: `trap "sleep ` + takes + `; echo tidied; exit 0" TERM; echo on; while :; do sleep 0.1; done`})
+				if err != nil || !r.TimedOut {
+					t.Fatalf("%+v, %v", r, err)
+				}
 			}
 			if out := r.Stdout.String(); !strings.HasPrefix(out, "on\n") || strings.Contains(out, "tidied") != tidied {
 				t.Errorf("with a grace of %s it says %q", grace, out)

@@ -51,7 +51,7 @@ func TestTrustAsks(t *testing.T) {
 					}
 				}
 			}()
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
 			a := &app{in: program, out: io.Discard, err: program, env: lookup}
 			exit := a.main(ctx, []string{"trust", "--office", repo})

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -56,7 +57,8 @@ type bundle struct {
 	image  string
 }
 
-// counting counts starts, and tells of each.
+// counting counts starts, and tells of each, and each container how many were
+// started before it.
 type counting struct {
 	container.Runtime
 	mu      sync.Mutex
@@ -66,7 +68,12 @@ type counting struct {
 }
 
 func (c *counting) Start(ctx context.Context, s container.Spec) (container.Container, error) {
-	box, err := c.Runtime.Start(ctx, s)
+	c.mu.Lock()
+	before := len(c.ids)
+	c.mu.Unlock()
+	numbered := s
+	numbered.Env = append(slices.Clone(s.Env), fmt.Sprint("STARTED_BEFORE=", before))
+	box, err := c.Runtime.Start(ctx, numbered)
 	if err == nil {
 		c.mu.Lock()
 		c.specs, c.ids = append(c.specs, s), append(c.ids, box.ID())

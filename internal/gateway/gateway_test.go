@@ -578,7 +578,7 @@ func TestCloseEndsEverything(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("Close hangs")
 	}
 	if n := children(t, b.q.Dir()); n != 0 {
@@ -610,7 +610,7 @@ func children(t testing.TB, dir string) int {
 
 func waitFor(t testing.TB, cond func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,11 +42,15 @@ func agentSocket(t *testing.T, keys ...string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	for range 200 {
-		if _, err = os.Stat(sock); err == nil {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		c, err := net.Dial("unix", sock) // the file is there before anybody listens
+		if err == nil {
+			_ = c.Close()
 			break
 		}
-		time.Sleep(10 * time.Millisecond)
+		if time.Now().After(end) {
+			t.Fatal(err)
+		}
 	}
 	for _, k := range keys {
 		add := exec.Command("ssh-add", "-q", k)

@@ -2,7 +2,6 @@ package office
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,7 +15,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"company/internal/company"
 )
@@ -384,9 +382,7 @@ func TestLockAcrossProcesses(t *testing.T) {
 	if err != nil || info.Mode() != os.ModeSocket|0o600 {
 		t.Errorf("socket %v %v", info, err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	conn, err := DialSocket(ctx, held.Socket)
+	conn, err := DialSocket(t.Context(), held.Socket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -402,7 +398,7 @@ func TestLockAcrossProcesses(t *testing.T) {
 	if _, err := os.Lstat(held.Socket); err != nil {
 		t.Fatalf("kill -9 took the socket along: %v", err)
 	}
-	if _, err := DialSocket(ctx, held.Socket); company.CodeOf(err) != company.EHeld {
+	if _, err := DialSocket(t.Context(), held.Socket); company.CodeOf(err) != company.EHeld {
 		t.Errorf("a dead socket: %v", err)
 	}
 	if Held(p) {
@@ -446,9 +442,7 @@ func roundTrip(t *testing.T, ln net.Listener, path string) {
 		}
 		done <- err
 	}()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	c, err := DialSocket(ctx, path)
+	c, err := DialSocket(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience bounds every wait of these tests; nothing depends on its value.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 func newPair(t *testing.T) (host, guest *Session) {
 	t.Helper()

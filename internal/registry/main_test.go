@@ -71,7 +71,7 @@ func operator(t *testing.T, ecosystem, probe string) Upstreams {
 	if ecosystem == Go {
 		base = up.Go[0].URL
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, base+probe, nil)
 	if err != nil {

@@ -32,7 +32,7 @@ func (loop) Follow(ctx context.Context, _ uint64, _ func(orchestrator.Item) erro
 // without gates, and gives what posts a command to it.
 func serveLoop(t *testing.T) (loop, func(id, kind, fields string) (int, string)) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
 	b, err := nats.Open(ctx, nats.Options{Dir: filepath.Join(t.TempDir(), "bus")})
 	if err != nil {
@@ -131,7 +131,7 @@ func TestPostedTwice(t *testing.T) {
 	if got := twice("2", "submit", submit); !strings.Contains(got, `"task":"t1"`) {
 		t.Fatalf("no task: %s", got)
 	}
-	for end := time.Now().Add(30 * time.Second); len(o.View().OpenApprovals("t1")) == 0; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); len(o.View().OpenApprovals("t1")) == 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("nothing is asked")
 		}

@@ -23,7 +23,7 @@ import (
 
 // patience is how long anything may take. It is for a machine that is busy,
 // not a measure.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // TestMain lets three walks go at a time where nothing else is asked for: much
 // of each is waiting, for containers, for leases, for a disk.

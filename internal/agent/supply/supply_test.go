@@ -97,7 +97,7 @@ func newBench(t *testing.T, deps company.Mode) *bench {
 	run := company.NewRunID(id, company.NewSubtaskID(id, 1), company.Worker, 1)
 	b.desk.Must(company.Offer{Run: run})
 	fence := b.desk.Claim(run, "")
-	b.office = &Office{Stores: registry.OneStore(store), Desk: b.desk, Runs: foldertest.Open(t, filepath.Join(b.dir, "runs")), Logger: slog.New(slog.DiscardHandler), Patience: 30 * time.Second}
+	b.office = &Office{Stores: registry.OneStore(store), Desk: b.desk, Runs: foldertest.Open(t, filepath.Join(b.dir, "runs")), Logger: slog.New(slog.DiscardHandler), Patience: 5 * time.Minute}
 	b.order = Order{Task: b.desk.Task(id), Run: run, Fence: fence, Mirror: b.mirror, Base: "http://127.0.0.1:1"}
 	return b
 }
@@ -226,7 +226,7 @@ func TestPresidentIsAsked(t *testing.T) {
 	answer := func(option, text string) {
 		t.Helper()
 		go func() {
-			for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+			for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 				for _, a := range b.desk.View().OpenApprovals("") {
 					_, _ = b.desk.Do(context.Background(), company.President, company.Answer{Approval: a.ID, Option: option, Text: text})
 					return

@@ -485,7 +485,7 @@ func hanging(b *Bench) {
 	ctx, cancel := context.WithTimeout(b.T.Context(), 300*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	if _, err := b.Forge.Open(ctx, pr); err == nil || time.Since(start) > 10*time.Second {
+	if _, err := b.Forge.Open(ctx, pr); err == nil || time.Since(start) >= forge.Timeout {
 		b.T.Errorf("%v after %s", err, time.Since(start))
 	}
 }

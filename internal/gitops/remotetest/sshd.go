@@ -139,13 +139,12 @@ MaxStartups 100
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for range 100 {
-		c, err := net.DialTimeout("tcp", s.Host, time.Second)
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		c, err := net.DialTimeout("tcp", s.Host, time.Minute)
 		if err == nil {
 			_ = c.Close()
 			return
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 	s.Stop()
 	t.Fatalf("sshd does not answer:\n%s", strings.TrimSpace(s.log.String()))
