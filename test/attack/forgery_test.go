@@ -126,6 +126,23 @@ func TestForgedSuites(t *testing.T) {
 			t.Errorf("%+v, canary %+v", res, c)
 		}
 	})
+	t.Run("the names of a red base", func(t *testing.T) {
+		files := map[string]string{"old/old_test.go": "package old\n\nimport \"testing\"\n\nfunc TestOld(t *testing.T) { t.Fatal(\"as ever\") }\n"}
+		for n, text := range forged["go"] {
+			files[n] = text
+		}
+		p := gitopstest.New(t, files)
+		head := p.Commit("forged", map[string]string{"double/calc.go": broken["go"]["double/calc.go"], "double/main_test.go": forgeries[0].files["double/main_test.go"]})
+		known := j.judge(t, p, p.Base, false)
+		j.known = &known
+		defer func() { j.known = nil }()
+		if res := j.judge(t, p, head, false); !res.Passed || res.Checks[0].Excused != company.StandKnown {
+			t.Errorf("without the defence the forgery does not even succeed: %+v", res)
+		}
+		if res := j.judge(t, p, head, true); res.Passed || !res.Checks[0].Hollow() {
+			t.Errorf("%+v, canary %+v", res, res.Checks[0].Canary)
+		}
+	})
 	t.Run("Make", func(t *testing.T) {
 		p := gitopstest.New(t, map[string]string{"Makefile": "test:\n\ttrue\n", "a.c": "int a;\n"})
 		res := j.judge(t, p, p.Commit("more", map[string]string{"a.c": "int b;\n"}), true)
@@ -157,6 +174,7 @@ func TestShadowedRunner(t *testing.T) {
 type judge struct {
 	runner *gates.Runner
 	images *image.Builder
+	known  *company.GateResult // of the base; nil: it is not known
 }
 
 func newJudge(t *testing.T) *judge {
@@ -195,7 +213,7 @@ func (j *judge) judge(t *testing.T, p *gitopstest.Project, head company.OID, can
 	}
 	j.runner.Canary = canary
 	res, err := j.runner.Run(t.Context(), gates.Job{Mirror: p.Mirror, Tree: p.Tree(head), Gates: found.Gates, Hash: gates.Hash(found.Gates),
-		Image: img.ID, Base: p.Base, BaseImage: img.ID, Label: "t1-01", Epoch: 1})
+		Image: img.ID, Base: p.Base, BaseImage: img.ID, Label: "t1-01", Epoch: 1, Known: j.known})
 	if err != nil {
 		t.Fatal(err)
 	}
