@@ -113,10 +113,8 @@ func viewWhole(s *company.State, p office.Paths, t *company.Task, now time.Time)
 			v.Runs = append(v.Runs, r)
 		}
 	}
-	for _, q := range s.Approvals {
-		if q.Task == t.ID && !q.Open() {
-			v.Questions = append(v.Questions, viewApproval(q))
-		}
+	for _, q := range s.AnsweredApprovals(t.ID) {
+		v.Questions = append(v.Questions, viewApproval(q))
 	}
 	return v
 }

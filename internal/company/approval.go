@@ -251,9 +251,21 @@ func (s *State) hasOpen(t TaskID, k ApprovalKind) bool {
 // OpenApprovals lists what waits for the president, oldest first; of one task,
 // or of all with an empty id. A task that has ended waits for nothing.
 func (s *State) OpenApprovals(t TaskID) []*Approval {
+	return s.selectApprovals(func(a *Approval) bool {
+		return a.Open() && (t == "" || a.Task == t) && !s.Tasks[a.Task].Status.Ended()
+	})
+}
+
+// AnsweredApprovals are the questions of a task that somebody answered, oldest
+// first.
+func (s *State) AnsweredApprovals(t TaskID) []*Approval {
+	return s.selectApprovals(func(a *Approval) bool { return a.Task == t && !a.Open() })
+}
+
+func (s *State) selectApprovals(wanted func(*Approval) bool) []*Approval {
 	var out []*Approval
 	for _, a := range s.Approvals {
-		if a.Open() && (t == "" || a.Task == t) && !s.Tasks[a.Task].Status.Ended() {
+		if wanted(a) {
 			out = append(out, a)
 		}
 	}
@@ -263,14 +275,9 @@ func (s *State) OpenApprovals(t TaskID) []*Approval {
 
 // Clarifications are the answered questions of a task, oldest first.
 func (s *State) Clarifications(t TaskID) []*Approval {
-	var out []*Approval
-	for _, a := range s.Approvals {
-		if a.Task == t && !a.Open() && a.Text != "" && (a.Kind == AskClarification || a.Kind == AskPlan) {
-			out = append(out, a)
-		}
-	}
-	slices.SortFunc(out, func(a, b *Approval) int { return a.ID.order() - b.ID.order() })
-	return out
+	return s.selectApprovals(func(a *Approval) bool {
+		return a.Task == t && !a.Open() && a.Text != "" && (a.Kind == AskClarification || a.Kind == AskPlan)
+	})
 }
 
 func (id ApprovalID) order() int {

@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"company/internal/company"
+	"company/internal/office"
+	"company/internal/orchestrator"
+)
+
+var writeOutput = flag.Bool("output", false, "write what the commands print of the golden ledgers")
+
+const outputAdvice = `Programs read this output. Where it is to change, write it anew and read the difference:
+    go test ./internal/cli -run TestOutputStays -output`
+
+// outputLedgers are the golden ledgers whose output is held: the newest, which
+// shows the most.
+var outputLedgers = []int{7}
+
+// TestOutputStays: what the commands print of the golden ledgers, for programs
+// and for people, is what is stored. Shapes of the JSON are a promise.
+func TestOutputStays(t *testing.T) {
+	for _, n := range outputLedgers {
+		name := fmt.Sprintf("ledger-%d", n)
+		t.Run(name, func(t *testing.T) {
+			events := readLedger(t, filepath.Join("..", "company", "testdata", name+".ndjson"))
+			for moment, n := range moments(t, events) {
+				holdOutput(t, filepath.Join("testdata", "output", name+"-"+moment+".txt"), printedAt(t, events, n))
+			}
+			holdOutput(t, filepath.Join("testdata", "output", name+"-feed.txt"), printedFeed(t, events))
+		})
+	}
+}
+
+func holdOutput(t *testing.T, file string, got []byte) {
+	t.Helper()
+	if *writeOutput {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, outputAdvice)
+	}
+	if bytes.Equal(got, want) {
+		return
+	}
+	was, is := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")
+	for i := range min(len(was), len(is)) {
+		if was[i] != is[i] {
+			from := commonStart(was[i], is[i])
+			t.Fatalf("%s:%d, from byte %d on\n was: %.200s\n is:  %.200s\n%s", file, i+1, from, was[i][from:], is[i][from:], outputAdvice)
+		}
+	}
+	t.Fatalf("%s had %d lines and has %d\n%s", file, len(was), len(is), outputAdvice)
+}
+
+// commonStart is how many bytes two lines begin with alike, less a few to see
+// where the difference is.
+func commonStart(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return max(0, n-40)
+}
+
+func readLedger(t *testing.T, file string) []company.Event {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []company.Event
+	lines := bufio.NewScanner(bytes.NewReader(raw))
+	lines.Buffer(nil, 8<<20)
+	for lines.Scan() {
+		var e company.Event
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			t.Fatalf("%s:%d: %v", file, len(out)+1, err)
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// moments are the numbers of events at which most is to be seen: the first
+// moment with the most runs at work, the first with the most open questions,
+// and the end.
+func moments(t *testing.T, events []company.Event) map[string]int {
+	t.Helper()
+	out := map[string]int{"end": len(events)}
+	s, runs, questions := company.NewState(), -1, -1
+	for i, e := range events {
+		if err := company.Apply(s, e); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(s.ActiveAgents()); n > runs {
+			runs, out["busy"] = n, i+1
+		}
+		if n := len(s.OpenApprovals("")); n > questions {
+			questions, out["asking"] = n, i+1
+		}
+	}
+	return out
+}
+
+// sheet collects what commands print.
+type sheet struct {
+	t *testing.T
+	bytes.Buffer
+}
+
+func (b *sheet) put(command string, v any) {
+	b.t.Helper()
+	fmt.Fprintf(b, "== %s -o json\n", command)
+	if err := new(app).printJSON(b, v); err != nil {
+		b.t.Fatal(err)
+	}
+	if people, ok := v.(interface{ text() string }); ok {
+		b.putText(command, people.text())
+	}
+}
+
+func (b *sheet) putText(command, text string) {
+	fmt.Fprintf(b, "== %s\n%s", command, text)
+	if !strings.HasSuffix(text, "\n") {
+		b.WriteByte('\n')
+	}
+}
+
+// printedAt is what the commands print after the first n events. No file of
+// the office is looked at.
+func printedAt(t *testing.T, events []company.Event, n int) []byte {
+	t.Helper()
+	s := company.NewState()
+	for _, e := range events[:n] {
+		if err := company.Apply(s, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := events[n-1].Time.Add(90 * time.Second)
+	p := office.Paths{Root: "/office", State: "/office/state", Runs: "/office/runs", Tasks: "/office/tasks", Backlog: "/office/backlog"}
+	b := &sheet{t: t}
+	for _, open := range []bool{true, false} {
+		b.put(fmt.Sprintf("status (at work: %v)", open), viewOffice(s, p, open, true, now))
+		b.put(fmt.Sprintf("agents (at work: %v)", open), viewTeam(s, office.Default(), nil, open, now))
+	}
+	b.putText("status, without -v", viewOffice(s, p, true, false, now).text())
+	for _, pull := range s.Pulls() {
+		b.put(fmt.Sprintf("pr %d", pull.Number), viewPR(pulled(pull)))
+	}
+	for _, task := range tasksOf(s) {
+		ids := []string{string(task.ID)}
+		for _, sub := range task.Subtasks {
+			ids = append(ids, string(sub.ID))
+		}
+		for _, r := range runsOf(p, task, "", now) {
+			ids = append(ids, string(r.ID))
+		}
+		for _, q := range s.Approvals {
+			if q.Task == task.ID {
+				ids = append(ids, string(q.ID))
+			}
+		}
+		slices.Sort(ids)
+		for _, id := range slices.Compact(ids) {
+			_, v, err := viewOf(s, p, id, now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.put("show "+id, v)
+		}
+		b.put("budget "+string(task.ID), viewBudget(task))
+		if task.Status != company.TaskCompleted || task.PR != nil || task.DryRun {
+			b.put("the end of submit "+string(task.ID), summarize(s, task))
+		}
+	}
+	return b.Bytes()
+}
+
+// printedFeed is the feed of a ledger: of each kind of event and each mark the
+// first three.
+func printedFeed(t *testing.T, events []company.Event) []byte {
+	t.Helper()
+	b, s := &sheet{t: t}, company.NewState()
+	seen := map[string]int{}
+	for _, e := range events {
+		if err := company.Apply(s, e); err != nil {
+			t.Fatal(err)
+		}
+		it := orchestrator.Describe(e, s.Tasks[e.Task])
+		if key := it.Kind + string(it.Mark); seen[key] < 3 {
+			seen[key]++
+			b.put("feed", it)
+			b.putText("feed", line(it, false)[len("15:04:05 "):]) // the time is the reader's local one
+		}
+	}
+	return b.Bytes()
+}
