@@ -77,6 +77,7 @@ type Delivered struct {
 	Number int
 	URL    string
 	Body   Hash
+	Branch *BranchChange // where people were on it before the pull request was open; else nil
 }
 
 func (c Delivered) decide(s *State, m Meta) ([]Event, error) {
@@ -95,13 +96,17 @@ func (c Delivered) decide(s *State, m Meta) ([]Event, error) {
 	if lead := s.Lead(t); lead != t && c.Number != lead.PR.Number {
 		return nil, E(EConflict, fmt.Sprintf("%s follows pull request #%d, and the forge has #%d for it", t.ID, lead.PR.Number, c.Number))
 	}
-	return []Event{
-		m.event(t.ID, "", "", &PROpened{PullRequest{
-			Number: c.Number, URL: c.URL, Title: t.Deliver.Title, Branch: t.Deliver.Branch, Base: t.Deliver.Base,
-			Head: c.Head, State: PROpen, Body: c.Body,
-		}}),
-		m.event(t.ID, "", "", &TaskCompletedEvent{}),
-	}, nil
+	events := []Event{m.event(t.ID, "", "", &PROpened{PullRequest{
+		Number: c.Number, URL: c.URL, Title: t.Deliver.Title, Branch: t.Deliver.Branch, Base: t.Deliver.Base,
+		Head: c.Head, State: PROpen, Body: c.Body,
+	}})}
+	if b := c.Branch; b != nil {
+		if err := b.check(); err != nil || b.Delivered != c.Head || b.Kind == BranchAsDelivered {
+			return nil, E(EInvalid, "the branch is not compared with what is delivered").Wrap(err)
+		}
+		events = append(events, m.event(s.Lead(t).ID, "", "", &BranchSeen{b.Bounded()}))
+	}
+	return append(events, m.event(t.ID, "", "", &TaskCompletedEvent{})), nil
 }
 
 // deliverable says whether all that stands before a pull request is done: the

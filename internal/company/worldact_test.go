@@ -420,5 +420,9 @@ func (w *world) deliver(t *Task) {
 		return
 	}
 	w.forge[d.Number] = lead
-	w.send(Company, Delivered{Task: t.ID, Head: d.Head, Number: d.Number, URL: "local:1"})
+	c := Delivered{Task: t.ID, Head: d.Head, Number: d.Number, URL: "local:1"}
+	if w.chance(10) {
+		c.Branch = &BranchChange{Kind: BranchAhead, Delivered: d.Head, Now: w.oid(), Commits: 1, By: []string{"ann"}, People: 1}
+	}
+	w.send(Company, c)
 }

@@ -92,6 +92,12 @@ type bundle struct {
 	log      *bytes.Buffer
 }
 
+// push is Push for a test that does not ask where the branch stands then.
+func (b *bundle) push(log *OpLog, remote Remote, ref string, new, expectOld company.OID) error {
+	_, err := b.mirror.Push(b.ctx, log, remote, ref, new, expectOld)
+	return err
+}
+
 func setup(t testing.TB, files map[string]string) *bundle {
 	t.Helper()
 	if files == nil {

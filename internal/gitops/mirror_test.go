@@ -257,7 +257,7 @@ func TestEveryOperationIsLogged(t *testing.T) {
 	if _, err := b.mirror.List(WithLog(b.ctx, log), b.base.OID); err != nil {
 		t.Fatal(err)
 	}
-	pushErr := b.mirror.Push(b.ctx, log, Remote{URL: "https://ann:s3cret@127.0.0.1:1/x.git"}, "refs/heads/develop-t1-k3fq", b.base.OID, "")
+	pushErr := b.push(log, Remote{URL: "https://ann:s3cret@127.0.0.1:1/x.git"}, "refs/heads/develop-t1-k3fq", b.base.OID, "")
 	requireCode(t, pushErr, company.EGit)
 	if err := log.Close(); err != nil {
 		t.Fatal(err)

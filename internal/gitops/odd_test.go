@@ -120,7 +120,7 @@ func TestOddTreesAreKept(t *testing.T) {
 	}
 	origin := filepath.Join(t.TempDir(), "origin.git")
 	mustGit(t, b.checkout, "init", "-q", "--bare", "-b", "main", origin)
-	if err := b.mirror.Push(b.ctx, nil, Remote{URL: origin}, "refs/heads/develop-t1-k3fq", merge, ""); err != nil {
+	if err := b.push(nil, Remote{URL: origin}, "refs/heads/develop-t1-k3fq", merge, ""); err != nil {
 		t.Fatal(err)
 	}
 	changed := mustGit(t, origin, "diff-tree", "-r", "--name-status", string(b.base.OID), "develop-t1-k3fq")

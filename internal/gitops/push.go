@@ -13,46 +13,65 @@ import (
 // default branch and everything that is not the company's; E_CONFLICT when
 // the branch is somewhere else. One that is gone is made anew: nothing of
 // anybody's is overwritten by that. Pushing what is there already succeeds, so a
-// push may be repeated after a crash.
-func (m *Mirror) Push(ctx context.Context, log *OpLog, remote Remote, ref string, new, expectOld company.OID) error {
+// push may be repeated after a crash; and so it does where people have committed
+// on top of it since, and nothing moves then. at is where the branch stands.
+func (m *Mirror) Push(ctx context.Context, log *OpLog, remote Remote, ref string, new, expectOld company.OID) (at company.OID, err error) {
 	if log != nil {
 		ctx = WithLog(ctx, log)
 	}
 	if err := m.s.allowRef(ref); err != nil {
-		return err
+		return "", err
 	}
 	branch, ok := strings.CutPrefix(ref, "refs/heads/")
 	if !ok {
-		return protected(ref) // refs/company/* stays at home
+		return "", protected(ref) // refs/company/* stays at home
 	}
 	if !new.Valid() || expectOld != "" && !expectOld.Valid() {
-		return company.E(company.EInvalid, "a push moves between full object ids only")
+		return "", company.E(company.EInvalid, "a push moves between full object ids only")
 	}
 	if _, err := m.Resolve(ctx, string(new)); err != nil {
-		return err
+		return "", err
 	}
 	a, err := m.s.remote(ctx, remote)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer a.done()
 	refs, head, err := a.list(ctx, m.dir, branch)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if head == branch && len(refs) > 0 { // an empty remote's HEAD names a branch that is not there
-		return company.E(company.EProtected, fmt.Sprintf("%q is the default branch of the remote", branch)).
+		return "", company.E(company.EProtected, fmt.Sprintf("%q is the default branch of the remote", branch)).
 			Because("only people move it, by a pull request").Fix("set git.integration_branch to another name, such as develop")
 	}
-	if refs[ref] == "" {
+	at = refs[ref]
+	switch {
+	case at == "":
 		expectOld = "" // and must still be gone when git gets there
+	case at != new && at != expectOld && m.holds(ctx, a, at, new):
+		return at, nil
 	}
 	r, err := a.once(ctx, a.network(m.dir, "push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no",
 		"--force-with-lease="+ref+":"+string(expectOld), "--", a.url, string(new)+":"+ref))
 	if err != nil || r.exit == 0 {
-		return err
+		return new, err
 	}
-	return a.pushRefused(ctx, r, branch, refs[ref], expectOld)
+	return at, a.pushRefused(ctx, r, branch, at, expectOld)
+}
+
+// holds says whether a commit of the remote has another one in its history.
+// Where that cannot be found out, it has not.
+func (m *Mirror) holds(ctx context.Context, a *access, at, id company.OID) bool {
+	if !at.Valid() {
+		return false
+	}
+	err := m.fetch(ctx, fetchSpec{url: a.url, global: a.global, protocols: a.protocols, access: a, oid: at, config: historyFsck()})
+	if err != nil {
+		return false
+	}
+	held, err := m.IsAncestor(ctx, id, at)
+	return err == nil && held
 }
 
 // pushRefused explains a push that did not go through.

@@ -17,22 +17,55 @@ func TestPush(t *testing.T) {
 	const ref = "refs/heads/develop-t1-k3fq"
 	one := b.side(t, "one", func(dir string) { writeFiles(t, dir, map[string]string{"1": "1"}) })
 	two := b.side(t, "two", func(dir string) { writeFiles(t, dir, map[string]string{"2": "2"}) })
-	if err := b.mirror.Push(b.ctx, nil, remote, ref, one, ""); err != nil {
+	if err := b.push(nil, remote, ref, one, ""); err != nil {
 		t.Fatal(err)
 	}
 	// Again, as after a crash: nothing changes.
-	if err := b.mirror.Push(b.ctx, nil, remote, ref, one, ""); err != nil {
+	if err := b.push(nil, remote, ref, one, ""); err != nil {
 		t.Fatal(err)
 	}
-	requireCode(t, b.mirror.Push(b.ctx, nil, remote, ref, two, ""), company.EConflict)
-	requireCode(t, b.mirror.Push(b.ctx, nil, remote, ref, two, b.base.OID), company.EConflict)
+	requireCode(t, b.push(nil, remote, ref, two, ""), company.EConflict)
+	requireCode(t, b.push(nil, remote, ref, two, b.base.OID), company.EConflict)
 	if got := mustGit(t, origin, "rev-parse", ref); got != string(one) {
 		t.Errorf("the origin is at %s", got)
 	}
-	if err := b.mirror.Push(b.ctx, nil, Remote{URL: "file://" + origin}, ref, two, one); err != nil {
+	if err := b.push(nil, Remote{URL: "file://" + origin}, ref, two, one); err != nil {
 		t.Fatal(err)
 	}
 	if got := mustGit(t, origin, "rev-parse", ref); got != string(two) {
+		t.Errorf("the origin is at %s", got)
+	}
+}
+
+// A push that is done again, after people committed on top of what it brought,
+// finds it there; nothing of theirs moves. On anything else the lease holds.
+func TestPushBelowAPerson(t *testing.T) {
+	b := setup(t, nil)
+	origin := newOrigin(t, b.checkout)
+	b.fetch(t)
+	remote := Remote{URL: b.base.RemoteURL}
+	const ref = "refs/heads/develop-t1-k3fq"
+	one := b.side(t, "one", func(dir string) { writeFiles(t, dir, map[string]string{"1": "1"}) })
+	two := b.side(t, "two", func(dir string) { writeFiles(t, dir, map[string]string{"2": "2"}) })
+	if at, err := b.mirror.Push(b.ctx, nil, remote, ref, one, ""); err != nil || at != one {
+		t.Fatalf("%s, %v", at, err)
+	}
+	side := t.TempDir()
+	mustGit(t, side, "clone", "-q", "--branch", "develop-t1-k3fq", origin, ".")
+	mustGit(t, side, "commit", "-q", "--allow-empty", "-m", "on top")
+	theirs := company.OID(mustGit(t, side, "rev-parse", "HEAD"))
+	mustGit(t, side, "push", "-q", "origin", "HEAD:"+ref)
+	for name, expect := range map[string]company.OID{"a first push": "", "a later one": b.base.OID} {
+		if at, err := b.mirror.Push(b.ctx, nil, remote, ref, one, expect); err != nil || at != theirs {
+			t.Errorf("%s: %s, %v", name, at, err)
+		}
+		_, err := b.mirror.Push(b.ctx, nil, remote, ref, two, expect)
+		requireCode(t, err, company.EConflict, "moved on")
+	}
+	mustGit(t, side, "push", "-q", "-f", "origin", string(b.base.OID)+":"+ref)
+	_, err := b.mirror.Push(b.ctx, nil, remote, ref, one, "")
+	requireCode(t, err, company.EConflict, "moved on")
+	if got := mustGit(t, origin, "rev-parse", ref); got != string(b.base.OID) {
 		t.Errorf("the origin is at %s", got)
 	}
 }
@@ -45,12 +78,12 @@ func TestPushNeverMain(t *testing.T) {
 	before := mustGit(t, origin, "for-each-ref")
 	remote := Remote{URL: origin}
 	for _, ref := range []string{"refs/heads/main", "main", "refs/heads/master", "refs/heads/Main", "refs/tags/v1", "refs/company/runs/t1-01.1", "refs/heads/feature", "HEAD"} {
-		requireCode(t, b.mirror.Push(b.ctx, nil, remote, ref, head, b.base.OID), company.EProtected)
-		requireCode(t, b.mirror.Push(b.ctx, nil, remote, ref, head, ""), company.EProtected)
+		requireCode(t, b.push(nil, remote, ref, head, b.base.OID), company.EProtected)
+		requireCode(t, b.push(nil, remote, ref, head, ""), company.EProtected)
 	}
 	mustGit(t, origin, "symbolic-ref", "HEAD", "refs/heads/develop")
 	mustGit(t, origin, "update-ref", "refs/heads/develop", string(b.base.OID))
-	requireCode(t, b.mirror.Push(b.ctx, nil, remote, "refs/heads/develop", head, b.base.OID), company.EProtected, "default branch")
+	requireCode(t, b.push(nil, remote, "refs/heads/develop", head, b.base.OID), company.EProtected, "default branch")
 	mustGit(t, origin, "update-ref", "-d", "refs/heads/develop")
 	if after := mustGit(t, origin, "for-each-ref"); after != before {
 		t.Errorf("the origin changed: %s", after)
@@ -65,7 +98,7 @@ func TestPushRunsTheOriginsHooks(t *testing.T) {
 	if err := os.Chmod(filepath.Join(origin, "hooks/pre-receive"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	err := b.mirror.Push(b.ctx, nil, Remote{URL: origin}, "refs/heads/develop-t1-k3fq", b.base.OID, "")
+	err := b.push(nil, Remote{URL: origin}, "refs/heads/develop-t1-k3fq", b.base.OID, "")
 	requireCode(t, err, company.EGit, "no pushes on Fridays", "hook declined")
 }
 

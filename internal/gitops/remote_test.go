@@ -139,7 +139,7 @@ func TestHTTPSWithToken(t *testing.T) {
 		t.Fatalf("%+v, %v", info, err)
 	}
 	const ref = "refs/heads/develop-t1-k3fq"
-	if err := b.mirror.Push(b.ctx, nil, Remote{URL: url}, ref, b.base.OID, ""); err != nil {
+	if err := b.push(nil, Remote{URL: url}, ref, b.base.OID, ""); err != nil {
 		t.Fatal(err)
 	}
 	if seen := stop(); len(seen) > 0 {
@@ -213,7 +213,7 @@ func TestHTTPSFailures(t *testing.T) {
 		return "", "", errors.New("gh is not logged in")
 	}
 	human(fetch(), company.EAuth, "gh is not logged in")
-	human(b.mirror.Push(b.ctx, nil, Remote{URL: url}, "refs/heads/develop-t1-k3fq", b.base.OID, ""), company.EAuth, "gh is not logged in")
+	human(b.push(nil, Remote{URL: url}, "refs/heads/develop-t1-k3fq", b.base.OID, ""), company.EAuth, "gh is not logged in")
 
 	secret = "the right one"
 	b.store.cfg.Credential = func(context.Context, string) (string, string, error) { asked++; return "", secret, nil }
@@ -297,7 +297,7 @@ func TestSSHWithDeployKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	const ref = "refs/heads/develop-t1-k3fq"
-	if err := b.mirror.Push(b.ctx, nil, Remote{URL: url}, ref, b.base.OID, ""); err != nil {
+	if err := b.push(nil, Remote{URL: url}, ref, b.base.OID, ""); err != nil {
 		t.Fatal(err)
 	}
 	if got := mustGit(t, origin, "rev-parse", ref); got != string(b.base.OID) {

@@ -236,7 +236,7 @@ func TestCanariesNeverFire(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The remote of that checkout is a command, too.
-	requireCode(t, b.mirror.Push(b.ctx, nil, Remote{URL: info.RemoteURL}, "refs/heads/develop-t1-k3fq", ours, ""), company.EInvalid)
+	requireCode(t, b.push(nil, Remote{URL: info.RemoteURL}, "refs/heads/develop-t1-k3fq", ours, ""), company.EInvalid)
 
 	// Somebody gets at the mirror itself: it is not used any more.
 	for name, content := range map[string]string{

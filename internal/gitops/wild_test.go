@@ -185,14 +185,14 @@ func TestBranchNamesThatClash(t *testing.T) {
 	// be below one.
 	origin := newOrigin(t, b.checkout)
 	mustGit(t, origin, "update-ref", "refs/heads/develop-t1-k3fq/foo", string(b.base.OID))
-	err := b.mirror.Push(b.ctx, nil, Remote{URL: origin}, "refs/heads/develop-t1-k3fq", b.base.OID, "")
+	err := b.push(nil, Remote{URL: origin}, "refs/heads/develop-t1-k3fq", b.base.OID, "")
 	requireCode(t, err, company.EConflict, "below develop-t1-k3fq/")
 	if at(err).Hint == "" {
 		t.Errorf("%#v", at(err))
 	}
 	// A branch develop is no folder: develop-t2-k3fq goes beside it.
 	mustGit(t, origin, "update-ref", "refs/heads/develop", string(b.base.OID))
-	if err := b.mirror.Push(b.ctx, nil, Remote{URL: origin}, "refs/heads/develop-t2-k3fq", b.base.OID, ""); err != nil {
+	if err := b.push(nil, Remote{URL: origin}, "refs/heads/develop-t2-k3fq", b.base.OID, ""); err != nil {
 		t.Error(err)
 	}
 }

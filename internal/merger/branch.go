@@ -43,24 +43,24 @@ func (l *Listener) branchAt(ctx context.Context, m *gitops.Mirror, f forge.Forge
 	return branchNow{head: info.OID, known: err == nil}, err
 }
 
-// changed compares the branch with what was delivered; base is where the pull
+// changed compares the branch with the head that was delivered; base is where the pull
 // request's base stands, or empty. Nil: nobody could look.
-func changed(ctx context.Context, m *gitops.Mirror, p company.Pull, now branchNow, base company.OID) (*company.BranchChange, error) {
-	b := &company.BranchChange{Kind: company.BranchGone, Delivered: p.Head, Now: now.head}
+func changed(ctx context.Context, m *gitops.Mirror, delivered company.OID, now branchNow, base company.OID) (*company.BranchChange, error) {
+	b := &company.BranchChange{Kind: company.BranchGone, Delivered: delivered, Now: now.head}
 	switch {
 	case !now.known:
 		return nil, nil
 	case now.head == "":
 		return b, nil
-	case now.head == p.Head:
+	case now.head == delivered:
 		b.Kind = company.BranchAsDelivered
 		return b, nil
 	}
-	held, err := m.IsAncestor(ctx, p.Head, now.head)
+	held, err := m.IsAncestor(ctx, delivered, now.head)
 	if err != nil {
 		return nil, err
 	}
-	without := []company.OID{p.Head}
+	without := []company.OID{delivered}
 	if base != "" {
 		without = append(without, base) // who brings the branch up to date adds one commit of their own
 	}

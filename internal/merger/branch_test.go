@@ -203,3 +203,30 @@ func TestConflictThatAPersonResolved(t *testing.T) {
 		t.Errorf("%+v %v", c, err)
 	}
 }
+
+// A company that was killed between its push and its pull request goes on with
+// what people committed on top meanwhile: there is nothing left to push, and what
+// is theirs is told.
+func TestDeliverBelowAPerson(t *testing.T) {
+	b, c, _ := delivered(t)
+	origin(t, b)
+	head, branch := b.Task(task).Head, b.Task(task).Deliver.Branch
+	b.do(c.Do, "") // and nobody recorded it
+	b.p.Git("fetch", "-q", "origin", branch)
+	b.p.Git("switch", "-q", "--detach", "FETCH_HEAD")
+	b.p.Git("commit", "-q", "--allow-empty", "-m", "on top", "--author", "Bob <b@example.org>")
+	b.p.Git("push", "-q", "origin", "HEAD:refs/heads/"+branch)
+	theirs := b.p.Git("rev-parse", "HEAD")
+
+	b.Must(b.do(c.Do, ""))
+	tk := b.Task(task)
+	if tk.Status != company.TaskCompleted || tk.PR == nil || tk.PR.Head != head {
+		t.Fatalf("%s %+v", tk.Status, tk.PR)
+	}
+	if got := tk.BranchChange; got == nil || got.Kind != company.BranchAhead || string(got.Now) != theirs || got.Commits != 1 || strings.Join(got.By, "") != "Bob" {
+		t.Errorf("told: %+v", got)
+	}
+	if at := b.p.Git("ls-remote", "origin", "refs/heads/"+branch); !strings.HasPrefix(at, theirs) {
+		t.Errorf("the branch is at %q, and a person left it at %s", at, theirs)
+	}
+}

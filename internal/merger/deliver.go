@@ -83,6 +83,7 @@ func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if lead.PR != nil {
 		pr.Known = lead.PR.Number
 	}
+	var onTop *company.BranchChange
 	if to != "" {
 		doubts, err := c.doubts(ctx, m, t, lead, remote, pr)
 		if err != nil {
@@ -92,10 +93,12 @@ func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, er
 			return company.HoldDelivery{Task: t.ID, Head: d.Head, Doubts: doubts}, nil
 		}
 		// The branch is new to the remote, or where this follow-up began, or
-		// at this very head already.
-		if err := m.Push(ctx, c.Log, gitops.Remote{URL: to}, "refs/heads/"+d.Branch, d.Head, expected); err != nil {
+		// holds this very head already.
+		at, err := m.Push(ctx, c.Log, gitops.Remote{URL: to}, "refs/heads/"+d.Branch, d.Head, expected)
+		if err != nil {
 			return nil, pushRefused(err, t, lead)
 		}
+		onTop = c.onTop(ctx, m, d, at, remote)
 	}
 	opened, err := f.Open(ctx, pr)
 	if err != nil {
@@ -110,7 +113,25 @@ func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if err != nil {
 		return nil, err
 	}
-	return company.Delivered{Task: t.ID, Head: d.Head, Number: opened.Number, URL: opened.URL, Body: body}, nil
+	return company.Delivered{Task: t.ID, Head: d.Head, Number: opened.Number, URL: opened.URL, Body: body, Branch: onTop}, nil
+}
+
+// onTop is what people committed between a push and a kill, on top of what it
+// brought: the pull request shows it from its first day. Nil: nothing, or it
+// cannot be told now and the next look at the branch does.
+func (c *Courier) onTop(ctx context.Context, m *gitops.Mirror, d *company.DeliveryIntended, at company.OID, remote string) *company.BranchChange {
+	if at == d.Head {
+		return nil
+	}
+	base, err := m.FetchBase(ctx, c.Log, gitops.Source{URL: remote}, d.Base)
+	if err != nil {
+		base.OID = ""
+	}
+	change, err := changed(ctx, m, d.Head, branchNow{head: at, known: true}, base.OID)
+	if err != nil {
+		return nil
+	}
+	return change
 }
 
 // pushRefused marks what trying again will not mend. A follow-up began where

@@ -69,7 +69,7 @@ func (l *Listener) Hear(ctx context.Context, p company.Pull) (c company.HearPR, 
 	}
 	now, err := l.branchAt(ctx, m, f, p, fb, remote)
 	if err == nil {
-		c.Branch, err = changed(ctx, m, p, now, base)
+		c.Branch, err = changed(ctx, m, p.Head, now, base)
 	}
 	conflict := false
 	if base != "" && (fb.State == "" || fb.Conflict) {

@@ -99,3 +99,39 @@ func TestBranchThatPeopleChange(t *testing.T) {
 	h.Git(side, "push", "-q", "origin", head+":refs/heads/"+branch)
 	shows("", "")
 }
+
+// A company is killed between its push and its pull request, and a person
+// commits on top of what was pushed. The next company opens the pull request for
+// what is there, says whose commits those are, and moves nothing.
+func TestKillAfterPushBelowAPerson(t *testing.T) {
+	t.Parallel()
+	h := open(t, farewells())
+	p := killedAfterGit(t, h, "*push?--porcelain*refs/heads/develop-*")
+	branch := integration(h, 1)
+	head := h.Git(h.Origin, "rev-parse", "refs/heads/"+branch)
+	if count(p, "pr.opened") > 0 {
+		t.Fatalf("not the moment after the push:\n%s", p.Tell())
+	}
+	side := filepath.Join(h.Dir, "colleague")
+	h.Git(h.Dir, "clone", "-q", "--branch", branch, h.Origin, side)
+	h.Git(side, "commit", "-q", "--allow-empty", "-m", "by a colleague", "--author", "Bob <bob@example.org>")
+	h.Git(side, "push", "-q", "origin", branch)
+	theirs := h.Git(side, "rev-parse", "HEAD")
+
+	sum := ends(t, h.Start("resume"), 0)
+	if sum.Task != "t1" || sum.PR == nil || *sum.PR != 1 {
+		t.Errorf("summary: %+v", sum)
+	}
+	if at := h.Git(h.Origin, "rev-parse", "refs/heads/"+branch); at != theirs {
+		t.Errorf("the branch is at %s, and a person left it at %s", at, theirs)
+	}
+	for _, command := range [][]string{{"pr", "list"}, {"pr", "show", "1"}, {"status"}} {
+		if out := h.MustRun(patience, command...).Stdout; !strings.Contains(out, "has 1 commit on top of "+head[:7]+" by Bob") {
+			t.Errorf("%v:\n%s", command, out)
+		}
+	}
+	if out := h.MustRun(patience, "pr", "sync").Stdout; !strings.Contains(out, "has 1 commit on top of "+head[:7]+" by Bob") {
+		t.Errorf("asked again:\n%s", out)
+	}
+	mainUnmoved(t, h)
+}

@@ -183,16 +183,7 @@ func TestKillAfterGit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := open(t, farewells())
-			held, free := slowGit(t, h, c.command)
-			p := h.Start("submit", "say goodbye")
-			t.Cleanup(free)
-			for end := time.Now().Add(patience); !held(); time.Sleep(5 * time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatalf("git was never told %s:\n%s", c.command, p.Tell())
-				}
-			}
-			p.Kill()
-			free()
+			p := killedAfterGit(t, h, c.command)
 			if !c.met(h) || count(p, c.not) > 0 {
 				t.Fatalf("not the moment after %s:\n%s", name, p.Tell())
 			}
@@ -208,6 +199,23 @@ func TestKillAfterGit(t *testing.T) {
 			changesNothing(t, h)
 		})
 	}
+}
+
+// killedAfterGit is a company that was killed when git had done a command that
+// matches a shell pattern.
+func killedAfterGit(t *testing.T, h *house.House, pattern string) *house.Process {
+	t.Helper()
+	held, free := slowGit(t, h, pattern)
+	p := h.Start("submit", "say goodbye")
+	t.Cleanup(free)
+	for end := time.Now().Add(patience); !held(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("git was never told %s:\n%s", pattern, p.Tell())
+		}
+	}
+	p.Kill()
+	free()
+	return p
 }
 
 // slowGit gives the company, in a mount namespace of its own, a git that once
