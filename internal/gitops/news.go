@@ -1,26 +1,34 @@
 package gitops
 
 import (
-	"bytes"
 	"context"
+	pathpkg "path"
 	"strings"
 
 	"company/internal/company"
 )
 
 // News is what a range of commits would publish: blobs that are not reachable
-// from its start, names of files, and commits.
+// from its start, names that its start has not, and commits.
 type News struct {
 	Commits []Commit // the newest first
 	// Files are the new blobs, under each path that a commit gives them.
 	Files []NewFile
-	// Names are the paths that a commit adds, with the commit. A blob of the
-	// start may be among them.
+	// Names are the paths of files and folders that the start has not, with the
+	// commit that has them first. A blob of the start may be among them.
 	Names []NewName
+	// Cut says that there is more than maxNews or maxNewPaths: the rest is not
+	// listed.
+	Cut bool
 }
 
-// maxNews bounds the commits whose messages are read.
-const maxNews = 10_000
+const (
+	// maxNews bounds the commits.
+	maxNews = 10_000
+	// maxNewPaths bounds files and names together. One tree under a thousand
+	// names is a small push and millions of paths.
+	maxNewPaths = 200_000
+)
 
 // NewFile is a blob under a path.
 type NewFile struct {
@@ -28,7 +36,7 @@ type NewFile struct {
 	OID  company.OID
 }
 
-// NewName is a path and the first of the commits that add it.
+// NewName is a path and the first of the commits that have it.
 type NewName struct {
 	Path string
 	By   company.OID
@@ -37,60 +45,85 @@ type NewName struct {
 // News lists what head has and base has not, through every commit in between:
 // what one of them adds and the next takes away is published all the same.
 func (m *Mirror) News(ctx context.Context, base, head company.OID) (News, error) {
-	var out News
-	var err error
-	if out.Commits, err = m.Log(ctx, base, head, maxNews); err != nil {
-		return out, err
-	}
-	fresh, err := m.newBlobs(ctx, base, head)
+	commits, err := m.Log(ctx, base, head, maxNews)
 	if err != nil {
-		return out, err
+		return News{}, err
 	}
-	list, err := m.s.must(ctx, call{dir: m.dir, args: []string{"rev-list", "--topo-order", "--reverse", string(head), "^" + string(base)}})
+	r, err := m.s.must(ctx, call{dir: m.dir, args: []string{"rev-list", "--topo-order", "--reverse", "--format=%T", string(head), "^" + string(base)}})
 	if err != nil {
-		return out, err
+		return News{}, err
 	}
-	r, err := m.s.must(ctx, call{dir: m.dir, stdin: bytes.NewReader(list.out), args: []string{"diff-tree", "--stdin", "-r", "-m", "--root", "-z", "--raw",
-		"--no-ext-diff", "--no-textconv", "--no-renames", "--no-abbrev"}})
+	had, err := m.List(ctx, base)
 	if err != nil {
-		return out, err
+		return News{}, err
 	}
-	return out, out.read(string(r.out), fresh)
+	b, err := m.s.batch(ctx, m.dir, nil, false)
+	if err != nil {
+		return News{}, err
+	}
+	defer b.close()
+	fresh, err := m.newObjects(ctx, b, base, head)
+	if err != nil {
+		return News{}, err
+	}
+	w := newsWalk{b: b, fresh: fresh, seen: map[NewFile]bool{}, names: map[string]bool{}, News: News{Commits: commits}}
+	for _, e := range had {
+		for path := e.Path; path != "." && !w.names[path]; path = pathpkg.Dir(path) {
+			w.names[path] = true
+		}
+	}
+	lines := strings.Fields(r.text()) // "commit", its id, its tree
+	for i := 0; i+2 < len(lines) && !w.Cut; i += 3 {
+		if err := w.tree(company.OID(lines[i+1]), company.OID(lines[i+2]), ""); err != nil {
+			return News{}, err
+		}
+	}
+	w.Cut = w.Cut || len(commits) == maxNews
+	return w.News, nil
 }
 
-// read takes what commits change from git diff-tree's answer: the id of a
-// commit, then its changes against a parent, and so for each parent.
-func (n *News) read(answer string, fresh map[company.OID]bool) error {
-	files, names := map[NewFile]bool{}, map[string]bool{}
-	by := company.OID("")
-	for answer != "" {
-		line, rest, _ := strings.Cut(answer, "\x00")
-		if id := company.OID(line); id.Valid() {
-			by, answer = id, rest
-			continue
+// newsWalk goes through new trees, each once under each of its paths.
+type newsWalk struct {
+	News
+	b     *batch
+	fresh map[company.OID]bool
+	seen  map[NewFile]bool // trees and blobs under their paths
+	names map[string]bool
+}
+
+func (w *newsWalk) tree(by, id company.OID, prefix string) error {
+	if !w.fresh[id] || w.seen[NewFile{prefix, id}] {
+		return nil
+	}
+	w.seen[NewFile{prefix, id}] = true
+	entries, err := w.b.tree(id)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		path := prefix + e.name
+		if !w.names[path] {
+			w.names[path] = true
+			w.Names = append(w.Names, NewName{path, by})
 		}
-		path, rest, _ := strings.Cut(rest, "\x00")
-		answer = rest
-		changes, err := parseRaw([]byte(line + "\x00" + path + "\x00"))
-		if err != nil {
-			return err
+		switch f := (NewFile{path, e.id}); {
+		case e.mode == ModeTree:
+			if err := w.tree(by, e.id, path+"/"); err != nil {
+				return err
+			}
+		case w.fresh[e.id] && !w.seen[f]:
+			w.seen[f] = true
+			w.Files = append(w.Files, f)
 		}
-		for _, c := range changes {
-			if f := (NewFile{path, c.NewOID}); fresh[c.NewOID] && !files[f] {
-				files[f] = true
-				n.Files = append(n.Files, f)
-			}
-			if c.Action == "created" && !names[path] {
-				names[path] = true
-				n.Names = append(n.Names, NewName{path, by})
-			}
+		if w.Cut = w.Cut || len(w.Files)+len(w.Names) > maxNewPaths; w.Cut {
+			return nil
 		}
 	}
 	return nil
 }
 
-// newBlobs are the blobs that head reaches and base does not.
-func (m *Mirror) newBlobs(ctx context.Context, base, head company.OID) (map[company.OID]bool, error) {
+// newObjects are the blobs and trees that head reaches and base does not.
+func (m *Mirror) newObjects(ctx context.Context, b *batch, base, head company.OID) (map[company.OID]bool, error) {
 	r, err := m.s.must(ctx, call{dir: m.dir, args: []string{"rev-list", "--objects", "--no-object-names", string(head), "^" + string(base)}})
 	if err != nil {
 		return nil, err
@@ -99,21 +132,13 @@ func (m *Mirror) newBlobs(ctx context.Context, base, head company.OID) (map[comp
 	for id := range strings.FieldsSeq(r.text()) {
 		ids = append(ids, company.OID(id))
 	}
-	out := map[company.OID]bool{}
-	if len(ids) == 0 {
-		return out, nil
-	}
-	b, err := m.s.batch(ctx, m.dir, nil, false)
-	if err != nil {
-		return nil, err
-	}
-	defer b.close()
 	infos, err := b.infos(ids)
 	if err != nil {
 		return nil, err
 	}
+	out := map[company.OID]bool{}
 	for i, o := range infos {
-		if o.kind == "blob" {
+		if o.kind == "blob" || o.kind == "tree" {
 			out[ids[i]] = true
 		}
 	}

@@ -68,12 +68,14 @@ func New(own []Own, salt string) *Scanner {
 
 // spellings are the ways in which a value is written down: as it is, in hex,
 // escaped for an address, in quotes of Go or JSON, reversed, in letters of two
-// bytes, and in base64, where what stands before it shifts the letters: three of
+// and of four bytes, and in base64, where what stands before it shifts the letters: three of
 // each alphabet.
 func spellings(value string) []string {
 	out := []string{value, hex.EncodeToString([]byte(value)), strings.ToUpper(hex.EncodeToString([]byte(value))), reversed(value)}
-	if wide := inTwoBytes(value); wide != "" {
-		out = append(out, wide)
+	if !strings.ContainsFunc(value, func(r rune) bool { return r >= 0x80 }) {
+		// Less the zeros at both ends, so that it is found whichever byte comes
+		// first.
+		out = append(out, strings.Join(strings.Split(value, ""), "\x00"), strings.Join(strings.Split(value, ""), "\x00\x00\x00"))
 	}
 	for _, escaped := range []string{url.QueryEscape(value), url.PathEscape(value), strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value)} {
 		if escaped != value {
@@ -90,15 +92,6 @@ func spellings(value string) []string {
 		}
 	}
 	return out
-}
-
-// inTwoBytes is a value of ASCII as UTF-16 has it, less the zero at its end, so
-// that it is found whichever byte comes first; "" where it has other letters.
-func inTwoBytes(value string) string {
-	if strings.ContainsFunc(value, func(r rune) bool { return r >= 0x80 }) {
-		return ""
-	}
-	return strings.Join(strings.Split(value, ""), "\x00")
 }
 
 func reversed(s string) string {

@@ -33,7 +33,8 @@ func TestOwnSecrets(t *testing.T) {
 		"after many":         std.EncodeToString([]byte("user:" + own + ":more")),
 		"in base64 for URLs": base64.RawURLEncoding.EncodeToString([]byte("a=" + own)),
 		"in a binary":        "\x00\x01" + own + "\x00",
-		"in two bytes":       "\x00\x01" + inTwoBytes(own) + "\x00",
+		"in two bytes":       "\x00\x01" + strings.Join(strings.Split(own, ""), "\x00") + "\x00",
+		"in four bytes":      "\x00\x01\x00" + strings.Join(strings.Split(own, ""), "\x00\x00\x00"),
 	} {
 		got := s.Scan("a.go", []byte("line\n"+text+"\n"))
 		if len(got) == 0 || got[0].Line != 2 || got[0].What != "the value of THE_KEY" {
@@ -133,6 +134,20 @@ func TestWhatLooksLikeNoText(t *testing.T) {
 	}
 	if got := s.ScanProse("first\n" + pat + guess); len(got) != 1 || got[0].Line != 2 {
 		t.Errorf("prose: %+v", got)
+	}
+}
+
+// Under paths of the same way a text has the same findings.
+func TestWays(t *testing.T) {
+	for _, c := range []struct {
+		one, other string
+		same       bool
+	}{
+		{"a.go", "b/c.md", true}, {"a.png", "go.sum", true}, {"a.go", "go.sum", false}, {"a.go", "a.tf", false}, {"a.tf", "b.tf", true}, {"a.yaml", "a.php", false},
+	} {
+		if got := Way(c.one) == Way(c.other); got != c.same {
+			t.Errorf("%s is read as %q, %s as %q", c.one, Way(c.one), c.other, Way(c.other))
+		}
 	}
 }
 

@@ -2,9 +2,11 @@ package leak
 
 import (
 	_ "embed"
+	"fmt"
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -27,9 +29,10 @@ type rule struct {
 	Keywords    []string
 	Allowlists  []allow
 
-	once sync.Once
-	re   *regexp.Regexp
-	path *regexp.Regexp
+	once     sync.Once
+	re       *regexp.Regexp
+	pathOnce sync.Once
+	path     *regexp.Regexp
 }
 
 // allow says what is no secret.
@@ -59,6 +62,15 @@ var shapes = sync.OnceValue(func() *ruleSet {
 	return &s
 })
 
+// about says whether a rule is about files of this path.
+func (r *rule) about(path string) bool {
+	if r.Path == "" {
+		return true
+	}
+	r.pathOnce.Do(func() { r.path = regexp.MustCompile(r.Path) })
+	return r.path.MatchString(path)
+}
+
 func (r *rule) words() string {
 	what, _, _ := strings.Cut(r.Description, ",")
 	what = strings.TrimPrefix(strings.TrimPrefix(what, "Detected "), "Found ")
@@ -86,15 +98,10 @@ func (s *ruleSet) match(path, text string, sure bool) []match {
 		if r.Regex == "" || !r.near(lower) {
 			continue
 		}
-		r.once.Do(func() {
-			r.re = regexp.MustCompile(r.Regex)
-			if r.Path != "" {
-				r.path = regexp.MustCompile(r.Path)
-			}
-		})
-		if r.path != nil && !r.path.MatchString(path) {
+		if !r.about(path) {
 			continue
 		}
+		r.once.Do(func() { r.re = regexp.MustCompile(r.Regex) })
 		for _, at := range r.re.FindAllStringSubmatchIndex(text, -1) {
 			m, ok := r.judge(text, at)
 			if !ok || sure && !r.marks(m.secret) || s.Allowlist.holds(named, m, text, at) || r.allowed(path, m, text, at) {
@@ -104,6 +111,24 @@ func (s *ruleSet) match(path, text string, sure bool) []match {
 		}
 	}
 	return out
+}
+
+// Way says how the rules read a file of this path: under two paths of the same
+// way a text has the same findings.
+func Way(path string) string {
+	s := shapes()
+	way := strconv.FormatBool(s.Allowlist.ofPath(path))
+	for i, r := range s.Rules {
+		if r.Path != "" && r.about(path) {
+			way += fmt.Sprintf(" rule %d", i)
+		}
+		for n := range r.Allowlists {
+			if len(r.Allowlists[n].Paths) > 0 && r.Allowlists[n].ofPath(path) {
+				way += fmt.Sprintf(" not %d.%d", i, n)
+			}
+		}
+	}
+	return way
 }
 
 // leastMark is the fewest letters by which a secret says of what kind it is.

@@ -91,6 +91,9 @@ func (c *Courier) secrets(ctx context.Context, m *gitops.Mirror, base, head comp
 			out = append(out, company.Doubt{Key: key, Says: fmt.Sprintf("%s: %s", where, f.What)})
 		}
 	}
+	if news.Cut {
+		out = append(out, company.Doubt{Key: "too much " + string(head), Says: "more is new than is looked through: secrets in the rest would not be seen"})
+	}
 	now := map[gitops.NewFile]bool{}
 	entries, err := m.List(ctx, head)
 	if err != nil {
@@ -104,7 +107,7 @@ func (c *Courier) secrets(ctx context.Context, m *gitops.Mirror, base, head comp
 		what []leak.Finding
 	}
 	var all []found
-	if err := m.ReadNews(ctx, news.Files, func(f gitops.NewFile, text []byte) error {
+	if err := m.ReadNews(ctx, readOnce(news.Files), func(f gitops.NewFile, text []byte) error {
 		if got := c.Secrets.Scan(f.Path, text); len(got) > 0 {
 			all = append(all, found{f, got})
 		}
@@ -131,8 +134,12 @@ func (c *Courier) secrets(ctx context.Context, m *gitops.Mirror, base, head comp
 			}
 		}
 	}
-	if err := c.names(ctx, m, base, news.Names, add); err != nil {
-		return nil, err
+	var names strings.Builder // one in a line
+	for _, n := range news.Names {
+		names.WriteString(strings.ReplaceAll(n.Path, "\n", " ") + "\n")
+	}
+	for _, f := range c.Secrets.ScanProse(names.String()) { // not named by the path
+		add(f, "the name of a file that "+news.Names[min(f.Line, len(news.Names))-1].By.Short()+" adds")
 	}
 	for _, commit := range news.Commits {
 		head, _, _ := strings.Cut(commit.Raw, "\n\n")
@@ -155,31 +162,30 @@ func (c *Courier) secrets(ctx context.Context, m *gitops.Mirror, base, head comp
 	return out, nil
 }
 
-// names looks through the names of files and folders that the base does not
-// have. What is found is not named by the path.
-func (c *Courier) names(ctx context.Context, m *gitops.Mirror, base company.OID, names []gitops.NewName, add func(leak.Finding, string)) error {
-	var known map[string]bool // in names that the base has
-	for _, n := range names {
-		got := c.Secrets.ScanProse(n.Path)
-		if len(got) > 0 && known == nil {
-			entries, err := m.List(ctx, base)
-			if err != nil {
-				return err
-			}
-			known = map[string]bool{}
-			for _, e := range entries {
-				for _, f := range c.Secrets.ScanProse(e.Path) {
-					known[f.Mark] = true
-				}
-			}
+// readOnce are files, each once for each way in which its path has it read: one
+// large file under a thousand names is a small push.
+func readOnce(files []gitops.NewFile) []gitops.NewFile {
+	type reading struct {
+		oid company.OID
+		way string
+	}
+	paths := map[company.OID]int{}
+	for _, f := range files {
+		paths[f.OID]++
+	}
+	seen := map[reading]bool{}
+	var out []gitops.NewFile
+	for _, f := range files {
+		r := reading{oid: f.OID}
+		if paths[f.OID] > 1 {
+			r.way = leak.Way(f.Path)
 		}
-		for _, f := range got {
-			if !known[f.Mark] {
-				add(f, "the name of a file that "+n.By.Short()+" adds")
-			}
+		if !seen[r] {
+			seen[r] = true
+			out = append(out, f)
 		}
 	}
-	return nil
+	return out
 }
 
 // shownPath is a path of a repository for people: names are anybody's, and may

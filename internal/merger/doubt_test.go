@@ -12,6 +12,7 @@ import (
 	"company/internal/company"
 	"company/internal/company/desktest"
 	"company/internal/forge"
+	"company/internal/gitops"
 	"company/internal/leak"
 )
 
@@ -146,6 +147,44 @@ func TestSecretsInEveryPlace(t *testing.T) {
 	got, err := c.secrets(t.Context(), b.p.Mirror, b.p.Base, b.p.Base, pr)
 	if text := says(company.HoldDelivery{Doubts: got}); err != nil || text != "the pull request's words, line 2: the value of THE_KEY" {
 		t.Errorf("%q %v", text, err)
+	}
+}
+
+// A file under a thousand names is read once for each way in which it is read,
+// and what is too much to look through is a doubt.
+func TestOneFileUnderManyNames(t *testing.T) {
+	var files []gitops.NewFile
+	for i := range 1000 {
+		files = append(files, gitops.NewFile{Path: fmt.Sprintf("a%d.txt", i), OID: "one"}, gitops.NewFile{Path: fmt.Sprintf("a%d.png", i), OID: "one"})
+	}
+	files = append(files, gitops.NewFile{Path: "b.txt", OID: "two"})
+	var got []string
+	for _, f := range readOnce(files) {
+		got = append(got, f.Path)
+	}
+	if strings.Join(got, " ") != "a0.txt a0.png b.txt" {
+		t.Errorf("%q", got)
+	}
+	b, c, _ := delivered(t)
+	c.Secrets = leak.New(nil, desktest.Office)
+	many := map[string]string{}
+	for i := range 400 {
+		many[fmt.Sprintf("many/%d", i)] = "x\n"
+	}
+	head := b.p.Commit("many", many)
+	tree := b.p.Git("rev-parse", string(head)+":many")
+	var list strings.Builder
+	for i := range 600 {
+		fmt.Fprintf(&list, "040000 tree %s\t%d\n", tree, i)
+	}
+	file := filepath.Join(t.TempDir(), "list")
+	if err := os.WriteFile(file, []byte(list.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.p.Git("branch", "bomb", b.p.Git("commit-tree", b.p.Git("-c", "alias.mk=!git mktree <"+file, "mk"), "-p", string(head), "-m", "bomb"))
+	doubts, err := c.secrets(t.Context(), b.p.Mirror, b.p.Base, b.p.Fetch("bomb"), forge.PR{})
+	if err != nil || len(doubts) != 1 || !strings.Contains(doubts[0].Says, "more is new than is looked through") {
+		t.Errorf("%+v %v", doubts, err)
 	}
 }
 
