@@ -202,18 +202,21 @@ func merged(ctx context.Context, p office.Paths, remote string, t *company.Task)
 	if err != nil || in {
 		return err
 	}
-	if b := t.BranchChange; b != nil && b.Kind != company.BranchAhead {
-		return company.E(company.EProtected, fmt.Sprintf("%s does not hold %s, and its branch %s", t.PR.Base, t.PR.Head.Short(), b)).
-			Because("whether the work is merged in another form is yours to say").Fix(mendBranch(t))
+	refused := company.E(company.EProtected, fmt.Sprintf("%s does not hold %s yet, and the company never moves it", t.PR.Base, t.PR.Head.Short())).
+		Because(fmt.Sprintf("%s is at %s; what goes to it is yours to decide", t.PR.Base, base.OID.Short()))
+	// The mirror has what was delivered, also where no branch has it any more.
+	from, what, push, instead := quoted(m.Dir()), string(t.PR.Head), "", ""
+	if url != "" {
+		push = fmt.Sprintf(" && git push %s %s", quoted(remote), quoted(t.PR.Base))
+		if lostBranch(t) {
+			refused = refused.Because("the branch " + t.BranchChange.String())
+			instead = fmt.Sprintf("; or, where people merged it in another form: company pr close %d --why \"…\"", t.PR.Number)
+		} else {
+			from, what = quoted(remote), quoted(t.PR.Branch)
+		}
 	}
-	fix := fmt.Sprintf("cd %s && git fetch %s %s && git switch %s && git merge --no-ff FETCH_HEAD && git push %s %s && company pr merge %d",
-		quoted(t.Project.Path), remote, t.PR.Branch, t.PR.Base, remote, t.PR.Base, t.PR.Number)
-	if url == "" {
-		fix = fmt.Sprintf("cd %s && git fetch %s %s && git switch %s && git merge --no-ff FETCH_HEAD && company pr merge %d",
-			quoted(t.Project.Path), quoted(m.Dir()), t.PR.Branch, t.PR.Base, t.PR.Number)
-	}
-	return company.E(company.EProtected, fmt.Sprintf("%s does not hold %s yet, and the company never moves it", t.PR.Base, t.PR.Head.Short())).
-		Because(fmt.Sprintf("%s is at %s; what goes to it is yours to decide", t.PR.Base, base.OID.Short())).Fix(fix)
+	return refused.Fix(fmt.Sprintf("cd %s && git fetch %s %s && git switch %s && git merge --no-ff FETCH_HEAD%s && company pr merge %d%s",
+		quoted(t.Project.Path), from, what, quoted(t.PR.Base), push, t.PR.Number, instead))
 }
 
 // quoted is a path as a shell reads it.

@@ -108,10 +108,15 @@ func (a *app) nextOf(ctx context.Context, p office.Paths, t *company.Task) strin
 	if onForge(t.PR) {
 		return fmt.Sprintf("review and merge it at %s; company pr sync %d hears what came of it", clean(t.PR.URL), n) + lookBeside(t)
 	}
-	next := fmt.Sprintf("company pr diff %d; merge it with your own git, then company pr merge %d", n, n) + lookBeside(t)
-	if b := t.BranchChange; b != nil && (b.Kind == company.BranchGone || b.Kind == company.BranchRewritten) {
-		return mendBranch(t)
+	if lostBranch(t) {
+		on := "goes on from what is there"
+		if t.BranchChange.Kind == company.BranchGone {
+			on = "makes the branch anew, with what was delivered"
+		}
+		return fmt.Sprintf("company pr diff %d; how to merge what was delivered: company pr merge %d; where people did that in another form, company pr close %d --why \"…\"; company submit --follows %s \"…\" %s",
+			n, n, n, t.ID, on)
 	}
+	next := fmt.Sprintf("company pr diff %d; merge it with your own git, then company pr merge %d", n, n) + lookBeside(t)
 	if loaded, err := a.load(ctx, p); err == nil {
 		if remote, err := remoteOf(ctx, p, loaded.Config, t); err == nil {
 			if open := openBy(remote, page0(p, t.PR), t.PR); open != "" {
@@ -130,14 +135,10 @@ func lookBeside(t *company.Task) string {
 	return fmt.Sprintf("; what people put on the branch went through no gate and no review here: company submit --follows %s \"…\" goes on from it", t.ID)
 }
 
-// mendBranch is the way on with a pull request whose branch does not hold what
-// was delivered: nobody sees it merged then.
-func mendBranch(t *company.Task) string {
-	on := "goes on from what is there"
-	if t.BranchChange.Kind == company.BranchGone {
-		on = "makes it anew, with what was delivered"
-	}
-	return fmt.Sprintf("company submit --follows %s \"…\" %s; when people are done with it: company pr close %d --why \"…\"; what was delivered: company pr diff %d", t.ID, on, t.PR.Number, t.PR.Number)
+// lostBranch says whether the branch of a pull request was seen without what
+// was delivered.
+func lostBranch(t *company.Task) bool {
+	return t.BranchChange != nil && t.BranchChange.Kind != company.BranchAhead
 }
 
 // pullsDir is the folder of the pages of pull requests, in the state folder.

@@ -19,7 +19,7 @@ const (
 	BranchAsDelivered BranchKind = "as_delivered"
 	BranchAhead       BranchKind = "ahead"     // there are commits on top
 	BranchRewritten   BranchKind = "rewritten" // it does not hold the delivered head any more
-	BranchGone        BranchKind = "gone"
+	BranchGone        BranchKind = "gone"      // the remote has others, and not this one
 )
 
 // Bounds of what is told of a branch.
@@ -68,7 +68,7 @@ func (b BranchChange) String() string {
 		}
 		return "was rewritten to " + b.Now.Short() + ": it lacks what was delivered as " + b.Delivered.Short() + own
 	case BranchGone:
-		return "is gone from the remote; it was delivered as " + b.Delivered.Short()
+		return "is not at the remote; it was delivered as " + b.Delivered.Short()
 	}
 	return "is as it was delivered, at " + b.Delivered.Short()
 }

@@ -125,7 +125,7 @@ func TestBranchChangeInWords(t *testing.T) {
 		"has 1 commit on top of aaaaaaa by ann":                                                        {Kind: BranchAhead, Delivered: was, Now: now, Commits: 1, By: []string{"ann"}, People: 1},
 		"has 100 or more commits on top of aaaaaaa by ann, bob and 2 more":                             {Kind: BranchAhead, Delivered: was, Now: now, Commits: 100, By: []string{"ann", "bob"}, People: 4},
 		"was rewritten to bbbbbbb: it lacks what was delivered as aaaaaaa":                             {Kind: BranchRewritten, Delivered: was, Now: now},
-		"is gone from the remote; it was delivered as aaaaaaa":                                         {Kind: BranchGone, Delivered: was},
+		"is not at the remote; it was delivered as aaaaaaa":                                            {Kind: BranchGone, Delivered: was},
 		"is as it was delivered, at aaaaaaa":                                                           {Kind: BranchAsDelivered, Delivered: was, Now: was},
 		"was rewritten to bbbbbbb: it lacks what was delivered as aaaaaaa, and holds 2 commits by ann": {Kind: BranchRewritten, Delivered: was, Now: now, Commits: 2, By: []string{"ann"}, People: 1},
 	} {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -64,7 +65,7 @@ func TestBranchThatPeopleChange(t *testing.T) {
 					t.Errorf("%s: %s lacks %q:\n%s", kind, where, want, text)
 				}
 			}
-			if kind == "" && (strings.Contains(text, "is gone") || strings.Contains(text, "BRANCHES")) || strings.Contains(text, "\x1b") {
+			if kind == "" && (strings.Contains(text, "not at the remote") || strings.Contains(text, "BRANCHES")) || strings.Contains(text, "\x1b") {
 				t.Errorf("%q: %s says\n%q", kind, where, text)
 			}
 		}
@@ -83,13 +84,10 @@ func TestBranchThatPeopleChange(t *testing.T) {
 	h.Git(side, "reset", "-q", "--hard", "origin/main")
 	h.Git(side, "push", "-q", "-f", "origin", branch)
 	shows("rewritten", h.Git(side, "rev-parse", "HEAD"), "was rewritten to", "lacks what was delivered as "+head[:7])
-	if r := h.Run(patience, "pr", "merge", "1"); r.Code == 0 || !strings.Contains(r.Stderr, "company pr close 1") {
-		t.Errorf("pr merge of what no branch holds: %d\n%s", r.Code, r.Stderr)
-	}
 
 	h.Git(side, "push", "-q", "origin", ":"+branch)
-	shows("gone", "", "is gone from the remote")
-	if next := h.MustRun(patience, "pr", "show", "1").Stdout; !strings.Contains(next, "company submit --follows t1") || !strings.Contains(next, "makes it anew") {
+	shows("gone", "", "is not at the remote")
+	if next := h.MustRun(patience, "pr", "show", "1").Stdout; !strings.Contains(next, "company submit --follows t1") || !strings.Contains(next, "makes the branch anew") {
 		t.Errorf("pr show:\n%s", next)
 	}
 	if got := h.Git(h.Origin, "for-each-ref", "--format=%(refname:short)", "refs/heads"); got != "main" {
@@ -98,6 +96,29 @@ func TestBranchThatPeopleChange(t *testing.T) {
 
 	h.Git(side, "push", "-q", "origin", head+":refs/heads/"+branch)
 	shows("", "")
+
+	// What pr merge says to do brings in what was delivered, whatever became of
+	// the branch.
+	h.Git(side, "push", "-q", "origin", ":"+branch)
+	shows("gone", "", "is not at the remote")
+	r := h.Run(patience, "pr", "merge", "1")
+	_, fix, _ := strings.Cut(r.Stderr, "cd ")
+	fix, _, found := strings.Cut("cd "+fix, " && company pr merge 1; or, where people merged it in another form: company pr close 1")
+	if r.Code == 0 || !found || !strings.Contains(r.Stderr, "not at the remote") {
+		t.Fatalf("pr merge of what no branch holds: %d\n%s", r.Code, r.Stderr)
+	}
+	sh := exec.Command("sh", "-ec", fix)
+	sh.Dir, sh.Env = h.Dir, h.Env
+	if out, err := sh.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", fix, err, out)
+	}
+	if out := h.MustRun(patience, "pr", "merge", "1").Stdout; !strings.Contains(out, "#1 is merged") {
+		t.Errorf("after it was done: %s", out)
+	}
+	if out := h.MustRun(patience, "status").Stdout; strings.Contains(out, "BRANCHES") {
+		t.Errorf("of what is merged:\n%s", out)
+	}
+	h.Git(h.Origin, "merge-base", "--is-ancestor", head, "main")
 }
 
 // A company is killed between its push and its pull request, and a person
