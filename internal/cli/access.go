@@ -21,8 +21,8 @@ import (
 const (
 	// dialFor is how long the holder of an office has to answer.
 	dialFor = 5 * time.Second
-	// takeOverFor is the same for whoever followed a process that is ending: it
-	// puts away its containers first.
+	// takeOverFor is the same for one that cannot answer yet, or not any more: it
+	// opens the office, or puts away its containers first.
 	takeOverFor = 30 * time.Second
 	// answerFor is how long one request may take that the holder has taken.
 	answerFor = 30 * time.Second
@@ -105,7 +105,7 @@ func (a *app) open(ctx context.Context, paths office.Paths, patience time.Durati
 	if err != nil {
 		return nil, nil, err
 	}
-	end := time.Now().Add(patience)
+	began := time.Now()
 	for {
 		lock, held, err := office.TryLock(paths)
 		if err != nil {
@@ -131,7 +131,7 @@ func (a *app) open(ctx context.Context, paths office.Paths, patience time.Durati
 		if c := a.dial(ctx, held); c != nil {
 			return nil, c, off.Close()
 		}
-		if time.Now().After(end) {
+		if time.Since(began) > waitFor(held, patience) {
 			_ = off.Close()
 			return nil, nil, heldBy(held)
 		}
@@ -142,6 +142,16 @@ func (a *app) open(ctx context.Context, paths office.Paths, patience time.Durati
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
+}
+
+// waitFor is how long the office may be held without an answer: for the
+// patience, and for longer where the holder does not listen, since it opens the
+// office or ends. Every command is such a holder for a moment.
+func waitFor(held *office.Holder, patience time.Duration) time.Duration {
+	if held == nil || held.Socket == "" {
+		return max(patience, takeOverFor)
+	}
+	return patience
 }
 
 // openOffice opens the folders of an office, and tells people what they are to
