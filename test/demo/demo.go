@@ -15,6 +15,7 @@ import (
 	"company/internal/adapters/scripted"
 	"company/test/demo/check"
 	"company/test/demo/director"
+	"company/test/together"
 )
 
 // Options say how to run the demo.
@@ -75,7 +76,7 @@ func Run(ctx context.Context, o Options) (out Outcome, err error) {
 		return out, errors.Join(err, witness.stop(ctx, bystander.id))
 	}
 	ran := time.Now()
-	err = s.submit(ctx, said)
+	err = s.submit(ctx, together.Brain(said, 3, time.Minute))
 	out.Ran = time.Since(ran)
 	if err = errors.Join(err, said.close(), witness.stop(ctx, bystander.id)); err != nil {
 		return out, err

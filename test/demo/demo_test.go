@@ -32,7 +32,7 @@ func play(t *testing.T, seed uint64, brain scripted.Brain, then func(Outcome)) O
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 12*time.Minute)
 	defer cancel()
 	var feed, said bytes.Buffer
 	out, err := Run(ctx, Options{

@@ -25,10 +25,10 @@ func (l life) String() string {
 
 // watchDocker listens to the daemon's events from now on (the daemon itself
 // remembers few), and gives what tells the lives of an office's containers of
-// one role so far.
-func watchDocker(t *testing.T) func(office, role string) []life {
+// one role, when so many of them have ended.
+func watchDocker(t *testing.T) func(office, role string, want int) []life {
 	t.Helper()
-	cmd := exec.Command("docker", "events", "--format", "{{json .}}", "--filter", "type=container", "--filter", "label=company.office")
+	cmd := exec.Command("docker", "events", "--since", time.Now().Format(time.RFC3339Nano), "--format", "{{json .}}", "--filter", "type=container", "--filter", "label=company.office")
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -73,15 +73,23 @@ func watchDocker(t *testing.T) func(office, role string) []life {
 		<-done
 		_ = cmd.Wait() // killed
 	})
-	return func(office, role string) []life {
+	known := func(office, role string) (all []life, ended bool) {
 		mu.Lock()
 		defer mu.Unlock()
-		var all []life
+		ended = true
 		for _, id := range order {
 			if l := lives[id]; l.office == office && l.role == role {
 				all = append(all, *l)
+				ended = ended && !l.end.IsZero()
 			}
 		}
-		return all
+		return all, ended
+	}
+	return func(office, role string, want int) []life {
+		for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) { // the stream may be behind
+			if all, ended := known(office, role); len(all) >= want && ended || time.Now().After(end) {
+				return all
+			}
+		}
 	}
 }

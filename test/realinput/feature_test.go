@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"time"
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
@@ -241,9 +240,7 @@ func (f feature) work(x scripted.Exchange) scripted.Reply {
 	last, _ := x.LastResult("run_command")
 	switch x.Turn {
 	case 0:
-		r := call("search", map[string]any{"pattern": `^func \(f \*FlagSet\)`, "glob": "flag.go"})
-		r.Delay = time.Second // a thinking model; the two workers certainly meet
-		return r
+		return call("search", map[string]any{"pattern": `^func \(f \*FlagSet\)`, "glob": "flag.go"})
 	case 1:
 		return call("write_file", map[string]any{"path": f.testFile, "content": f.test})
 	case 2:

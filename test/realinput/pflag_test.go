@@ -23,6 +23,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/test/house"
+	"company/test/together"
 )
 
 const module = "github.com/spf13/pflag"
@@ -31,7 +32,7 @@ const module = "github.com/spf13/pflag"
 // in parallel, gated by pflag's own tests, reviewed, merged and delivered.
 func TestPflag(t *testing.T) {
 	files := moduleFiles(t)
-	h := house.New(t, scripted.BrainFunc(reply), files)
+	h := house.New(t, together.Brain(scripted.BrainFunc(reply), len(features), 5*time.Minute), files)
 	// Without warm ones, each container says by its labels whose it is.
 	h.Config("workers: {max: 2, warm: 0}\n")
 	base := h.Git(h.Origin, "rev-parse", "main")
@@ -49,7 +50,7 @@ func TestPflag(t *testing.T) {
 				t.Errorf("%s was claimed at %s, after %s ended at %s", pair[0], a, pair[1], b)
 			}
 		}
-		lives := watched(h.OfficeID(), "worker")
+		lives := watched(h.OfficeID(), "worker", len(features))
 		if len(lives) != len(features) {
 			t.Fatalf("%d worker containers, want %d: %v", len(lives), len(features), lives)
 		}
