@@ -7,6 +7,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/forge"
+	"company/internal/forge/local"
 )
 
 // branchOf is what people do to the branch of a delivered pull request, and
@@ -155,8 +156,18 @@ func TestBranchThatNobodyCanSee(t *testing.T) {
 	if c, err := b.hear(here, nil); err != nil || c.Branch == nil || c.Branch.Kind != company.BranchAsDelivered {
 		t.Errorf("the forge knows: %+v, %v", c, err)
 	}
+	// Away between the look at the base and the one at the branch.
+	look := func() (branchNow, error) {
+		return (&Listener{}).branchAt(t.Context(), b.p.Mirror, &local.Forge{}, b.View().Pulls()[0], forge.Feedback{}, b.origin)
+	}
+	if now, err := look(); err == nil || now.known {
+		t.Errorf("no repository: %+v, %v", now, err)
+	}
 	// In its place is an empty one.
 	b.p.Git("init", "-q", "--bare", "-b", "main", b.origin)
+	if now, err := look(); err != nil || now.known {
+		t.Errorf("an empty repository: %+v, %v", now, err)
+	}
 	unknown("an empty repository", elsewhere)
 	if c, err := b.hear(forge.Feedback{}, nil); err == nil || c.Branch != nil {
 		t.Errorf("an empty repository, without a forge: %+v, %v", c, err)
