@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/cgi"
 	"os"
@@ -22,6 +21,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"company/internal/gitops/remotetest"
 	"company/internal/pipe"
 	"company/internal/toolbox"
 	"company/internal/toolbox/server"
@@ -78,16 +78,6 @@ func self(t *testing.T) string {
 	return path
 }
 
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 func serve(t *testing.T, env ...string) *child {
 	t.Helper()
 	return start(t, false, env...)
@@ -96,7 +86,7 @@ func serve(t *testing.T, env ...string) *child {
 // start runs the toolbox, as the user of the containers when asked and able.
 func start(t *testing.T, asAgent bool, env ...string) *child {
 	t.Helper()
-	c := &child{exited: make(chan struct{}), dir: t.TempDir(), port: freePort(t)}
+	c := &child{exited: make(chan struct{}), dir: t.TempDir(), port: remotetest.FreePort(t)}
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -9,12 +9,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"company/internal/gitops/remotetest"
 	"company/internal/orchestrator"
 	"company/test/house"
 )
@@ -253,14 +255,7 @@ func TestModelAway(t *testing.T) {
 	hold := at("t1-plan.1", 0)
 	t.Cleanup(hold.release)
 	h := open(t, farewells(hold))
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	away := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	away := "127.0.0.1:" + strconv.Itoa(remotetest.FreePort(t))
 	here := strings.TrimSuffix(strings.TrimPrefix(h.Model.URL(), "http://"), "/v1")
 	h.Config(tinyGates + "agents: {manager: {model: away}}\n")
 	config := filepath.Join(h.Dir, "config/company/config.yaml")

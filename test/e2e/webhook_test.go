@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
+	"company/internal/gitops/remotetest"
 	"company/test/house"
 )
 
@@ -16,12 +18,7 @@ import (
 // before the next round of asking; what is not signed is refused.
 func TestServeIsCalled(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := l.Addr().String()
-	_ = l.Close()
+	at := "127.0.0.1:" + strconv.Itoa(remotetest.FreePort(t))
 	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
 	h.Env = append(h.Env, "COMPANY_FORGE_POLL=24h", "COMPANY_FORGE_WEBHOOK_LISTEN="+at, "COMPANY_FORGE_WEBHOOK_SECRET_ENV=HOOK_SECRET")
 	if r := h.Run(patience, "serve"); r.Code != 1 || !strings.Contains(r.Stderr, "HOOK_SECRET is NOT SET") {

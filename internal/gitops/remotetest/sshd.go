@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -107,12 +108,7 @@ func (s *SSHD) Start(t testing.TB) {
 		}
 	}
 	if s.Host == "" {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Host = l.Addr().String()
-		_ = l.Close()
+		s.Host = "127.0.0.1:" + strconv.Itoa(FreePort(t))
 	}
 	_, port, _ := net.SplitHostPort(s.Host)
 	config := filepath.Join(s.dir, "sshd_config")
