@@ -39,8 +39,8 @@ RACY = $$($(GO) list ./internal/... | grep -vx company/internal/company)
 .PHONY: test
 test: setup build ## every test
 	@scripts/setup.sh test
-	$(GO) test -race -timeout 25m $(RACY)
-	$(GO) test -timeout 25m ./cmd/... ./internal/company ./test/...
+	$(GO) test -race -timeout 60m $(RACY)
+	$(GO) test -timeout 60m ./cmd/... ./internal/company ./test/...
 
 .PHONY: test/race
 test/race: setup build ## every test under the race detector

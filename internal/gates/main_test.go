@@ -89,7 +89,7 @@ func (c *counting) Start(ctx context.Context, s container.Spec) (container.Conta
 func setup(t *testing.T, build func(dir string)) *bundle {
 	t.Helper()
 	b := &bundle{t: t, dir: filepath.Join(t.TempDir(), "project"), blobs: map[company.Hash][]byte{}}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	t.Cleanup(cancel)
 	b.ctx = ctx
 	if err := os.MkdirAll(b.dir, 0o755); err != nil {
