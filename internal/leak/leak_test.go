@@ -117,6 +117,14 @@ func TestWhatLooksLikeNoText(t *testing.T) {
 			t.Errorf("%s: a guess is a finding: %+v", name, got)
 		}
 	}
+	// Far in a program, a keyword of the rule on the way, bytes of no letter
+	// about it, and larger than what is taken for one secret.
+	noise := strings.Repeat("\xff\x00\xc4\xb0 ghp_ \x00"+strings.Repeat("\xfe", 40_000), 8)
+	key := "-----BEGIN RSA PRIVATE KEY-----\n" + strings.Repeat("MIIEpAIBAAKCAQEA75Pq\n", 150) + "-----END RSA PRIVATE KEY-----"
+	got := s.Scan("a.out", []byte(noise+"\n"+pat+noise+key+noise))
+	if len(got) != 2 || got[0].Rule != "github-pat" || got[0].Line != 2 || got[1].Rule != "private-key" || got[1].Line != 3 {
+		t.Errorf("far in a program: %+v", got)
+	}
 	for name, text := range map[string][]byte{
 		"UTF-16":          wide(binary.LittleEndian, "", "line\n"+pat+guess+own),
 		"the other way":   wide(binary.BigEndian, "", "line\n"+pat+guess+own),

@@ -93,24 +93,85 @@ func (s *ruleSet) match(path, text string, sure bool) []match {
 		named, sure = "", true
 	}
 	var out []match
-	lower := strings.ToLower(text)
+	lower := lowered(text)
 	for _, r := range s.Rules {
-		if r.Regex == "" || !r.near(lower) {
+		if r.Regex == "" || sure && r.ID == general || !r.about(path) {
 			continue
 		}
-		if !r.about(path) {
-			continue
-		}
-		r.once.Do(func() { r.re = regexp.MustCompile(r.Regex) })
-		for _, at := range r.re.FindAllStringSubmatchIndex(text, -1) {
-			m, ok := r.judge(text, at)
-			if !ok || sure && !r.marks(m.secret) || s.Allowlist.holds(named, m, text, at) || r.allowed(path, m, text, at) {
-				continue
+		for _, part := range r.parts(lower, sure) {
+			r.once.Do(func() { r.re = regexp.MustCompile(r.Regex) })
+			for _, at := range r.re.FindAllStringSubmatchIndex(text[part.from:part.to], -1) {
+				for i := range at {
+					if at[i] >= 0 {
+						at[i] += part.from
+					}
+				}
+				m, ok := r.judge(text, at)
+				if !ok || sure && !r.marks(m.secret) || s.Allowlist.holds(named, m, text, at) || r.allowed(path, m, text, at) {
+					continue
+				}
+				out = append(out, m)
 			}
-			out = append(out, m)
 		}
 	}
 	return out
+}
+
+// lowered is a text with its letters of ASCII small, each in its place: the
+// keywords have no others, and a text may be no UTF-8.
+func lowered(text string) string {
+	b := []byte(text)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}
+
+type part struct{ from, to int }
+
+// What a secret may hold before its mark, and in all, in bytes: the longest are
+// private keys.
+const (
+	beforeMark = 256
+	withMark   = 16 << 10
+)
+
+// parts are where in a text a rule is to look: nowhere without one of its
+// keywords; else everywhere, or, where the secret must hold the keyword, around
+// that. Programs and pictures are large, and keywords in them are rare.
+func (r *rule) parts(lower string, sure bool) []part {
+	if !sure {
+		if len(r.Keywords) > 0 && !slices.ContainsFunc(r.Keywords, func(k string) bool { return strings.Contains(lower, k) }) {
+			return nil
+		}
+		return []part{{0, len(lower)}}
+	}
+	var out []part
+	for _, k := range r.Keywords {
+		if len(k) < leastMark {
+			continue
+		}
+		for at := strings.Index(lower, k); at >= 0; {
+			out = append(out, part{max(0, at-beforeMark), min(len(lower), at+withMark)})
+			next := strings.Index(lower[at+len(k):], k)
+			if next < 0 {
+				break
+			}
+			at += len(k) + next
+		}
+	}
+	slices.SortFunc(out, func(a, b part) int { return a.from - b.from })
+	var joined []part
+	for _, p := range out {
+		if n := len(joined); n > 0 && p.from <= joined[n-1].to {
+			joined[n-1].to = max(joined[n-1].to, p.to)
+			continue
+		}
+		joined = append(joined, p)
+	}
+	return joined
 }
 
 // Way says how the rules read a file of this path: under two paths of the same
@@ -139,18 +200,6 @@ const leastMark = 4
 func (r *rule) marks(secret string) bool {
 	secret = strings.ToLower(secret)
 	return slices.ContainsFunc(r.Keywords, func(k string) bool { return len(k) >= leastMark && strings.Contains(secret, k) })
-}
-
-func (r *rule) near(lower string) bool {
-	if len(r.Keywords) == 0 {
-		return true
-	}
-	for _, k := range r.Keywords {
-		if strings.Contains(lower, k) {
-			return true
-		}
-	}
-	return false
 }
 
 // judge takes the secret out of a match: the group that the rule names, or the
