@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -244,5 +247,51 @@ func TestProbeSaysWhy(t *testing.T) {
 	}
 	if probe := p.Gates[0].Probe; !strings.HasPrefix(probe, "cd / && ") || strings.Contains(probe, "--version") {
 		t.Errorf("the tree is on the path of %s", probe)
+	}
+}
+
+// A failing test that turns a gate red, and no report says by which name: that
+// is said, and the gate is not called blind. Where the base's report does say
+// it, the change has taken the names away.
+func TestCanaryWithoutAReport(t *testing.T) {
+	report := `{"numTotalTests":1,"testResults":[{"name":"x","status":"failed","assertionResults":[{"fullName":"CANARYn0e","status":"failed"}]}]}`
+	gate := company.GateCommand{Name: gates.Test, Command: "true", Plant: "script", Parse: gates.JestJSON,
+		Canary: "test ! -f named || echo '" + report + "' >" + gates.ReportFile + "; exit 1"}
+	for name, c := range map[string]struct {
+		was, now string // the file that has the report written
+		want     company.Canary
+	}{
+		"never a name":   {"", "", company.Canary{Reason: "the failing test turns it red, and its report names no test"}},
+		"names":          {"x", "x", company.Canary{Proven: []string{"."}}},
+		"no names since": {"x", "", company.Canary{Hollow: []string{"."}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t, nil).withDocker()
+			b.runner.Canary = true
+			put := func(text string, named string) {
+				b.write(map[string]string{"a.test.js": "test('a', () => {});\n" + text})
+				b.git("rm", "-q", "--cached", "--ignore-unmatch", "named")
+				if err := os.RemoveAll(filepath.Join(b.dir, "named")); err != nil {
+					t.Fatal(err)
+				}
+				if named != "" {
+					b.write(map[string]string{"named": named})
+				}
+				b.git("add", "-A")
+				b.git("commit", "-q", "-m", "change")
+			}
+			put("", c.was)
+			base := b.commit("main")
+			put("\n", c.now)
+			j := b.gated(gate)
+			j.Base, j.BaseImage = base, b.image
+			got := b.mustRun(j).Checks[0].Canary
+			if got == nil {
+				t.Fatal("nothing was looked at")
+			}
+			if got.Took = 0; !reflect.DeepEqual(*got, c.want) {
+				t.Errorf("%+v, want %+v", *got, c.want)
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -51,6 +52,7 @@ type canary struct {
 // grown are the files of a tree, and which of them the change touches.
 type grown struct {
 	m       *gitops.Mirror
+	base    company.OID // the commit before the change
 	files   map[string]gitops.Entry
 	dirs    map[string][]string
 	changed []string        // paths, the deleted ones too
@@ -58,7 +60,7 @@ type grown struct {
 }
 
 func (r *Runner) grown(ctx context.Context, j Job) (grown, error) {
-	g := grown{m: j.Mirror, files: map[string]gitops.Entry{}, dirs: map[string][]string{}, created: map[string]bool{}}
+	g := grown{m: j.Mirror, base: j.Base, files: map[string]gitops.Entry{}, dirs: map[string][]string{}, created: map[string]bool{}}
 	d, err := j.Mirror.Diff(ctx, j.Base, j.Tree, 0)
 	if err != nil {
 		return g, err
@@ -94,7 +96,7 @@ func (r *Runner) spots(ctx context.Context, j Job, i int) (spots []spot, reason 
 func (g grown) spots(ctx context.Context, gate company.GateCommand) (spots []spot, reason string, err error) {
 	switch gate.Plant {
 	case plantGo:
-		spots, err = g.goSpots(ctx, gate)
+		spots, reason, err = g.goSpots(ctx, gate)
 	case plantPytest, plantUnittest:
 		spots = g.pythonSpots(gate)
 	case plantScript:
@@ -133,10 +135,12 @@ func planted(gate company.GateCommand, spots []spot) canary {
 
 // spot is a place for a failing test.
 type spot struct {
-	dir  string                   // of the repository
-	dark bool                     // no gate of the base can look there
-	path func(word string) string // of the file
-	text func(word string) string
+	dir  string // of the repository
+	dark bool   // no gate of the base can look there
+	// hollow: the change took the place out of the gate; there is nothing to run.
+	hollow bool
+	path   func(word string) string // of the file
+	text   func(word string) string
 }
 
 // below is a folder as it is called in a gate's own folder.
@@ -157,38 +161,47 @@ func (r *Runner) canary(ctx context.Context, j Job, i int) (*company.Canary, err
 	}
 	out := &company.Canary{Reason: reason}
 	spots = slices.DeleteFunc(spots, func(s spot) bool {
-		if s.dark {
+		switch {
+		case s.hollow:
+			out.Hollow = append(out.Hollow, shownFolder(s.dir))
+		case s.dark:
 			out.Blind = append(out.Blind, shownFolder(s.dir))
 		}
-		return s.dark
+		return s.hollow || s.dark
 	})
 	c := planted(j.Gates[i], spots)
 	defer func() { out.Took = time.Since(began) }()
 	if len(c.files) == 0 {
 		return out, nil
 	}
-	green, why, err := r.flies(ctx, j, j.Tree, j.Image, i, c)
+	now, err := r.flies(ctx, j, j.Tree, j.Image, i, c)
 	if err != nil {
 		return nil, err
 	}
-	var base map[int]bool
-	if len(green) > 0 && why == "" {
+	var base flight
+	if len(now.green) > 0 && now.why == "" {
 		// Is it the change's doing? Without it the gate must look there.
-		if base, why, err = r.flies(ctx, j, j.Base, j.BaseImage, i, c); err != nil {
+		if base, err = r.flies(ctx, j, j.Base, j.BaseImage, i, c); err != nil {
 			return nil, err
 		}
 	}
+	why := cmp.Or(now.why, base.why)
+	if why != "" {
+		out.Reason = why
+	}
 	for n, folder := range c.folders {
+		folder = shownFolder(folder)
 		switch {
-		case !green[n]:
-			out.Proven = append(out.Proven, shownFolder(folder))
+		case !now.green[n]:
+			out.Proven = append(out.Proven, folder)
 		case why != "":
-			out.Blind = append(out.Blind, shownFolder(folder))
-			out.Reason = why
-		case base[n]:
-			out.Blind = append(out.Blind, shownFolder(folder))
+			out.Blind = append(out.Blind, folder)
+		case now.mute && base.mute: // it turns red, and nobody can tell at what
+			out.Reason = "the failing test turns it red, and its report names no test"
+		case base.green[n]:
+			out.Blind = append(out.Blind, folder)
 		default:
-			out.Hollow = append(out.Hollow, shownFolder(folder))
+			out.Hollow = append(out.Hollow, folder)
 		}
 	}
 	return out, nil
@@ -201,38 +214,47 @@ func shownFolder(dir string) string {
 	return clean(dir, maxName)
 }
 
-// flies runs the failing tests on a tree and says which of them did not turn
-// the gate red, by their place; why is set where that could not be found out.
-func (r *Runner) flies(ctx context.Context, j Job, tree company.OID, image string, i int, c canary) (green map[int]bool, why string, err error) {
+// flight is what came of failing tests on a tree.
+type flight struct {
+	green map[int]bool // by their place: they did not turn the gate red by name
+	mute  bool         // the gate was red, and its report could not be read
+	why   string       // why it could not be found out; empty: it was
+}
+
+// flies runs the failing tests on a tree.
+func (r *Runner) flies(ctx context.Context, j Job, tree company.OID, image string, i int, c canary) (flight, error) {
 	gates := slices.Clone(j.Gates)
 	gates[i] = c.gate
 	check, res, err := r.once(ctx, Job{Mirror: j.Mirror, Tree: tree, Planted: c.files, Gates: gates, Image: image, Label: j.Label, Epoch: j.Epoch}, i, 0)
-	green = map[int]bool{}
+	f := flight{green: map[int]bool{}}
 	for n := range c.words {
-		green[n] = true
+		f.green[n] = true
 	}
 	switch {
 	case ctx.Err() != nil:
-		return nil, "", context.Cause(ctx)
+		return f, context.Cause(ctx)
 	case err != nil:
 		var e *company.Error
-		if errors.As(err, &e) && e.Code == company.EGates {
-			return green, "the failing test could not be run: " + e.Message, nil
+		if !errors.As(err, &e) || e.Code != company.EGates {
+			return f, err
 		}
-		return nil, "", err
+		f.why = "the failing test could not be run: " + e.Message
+		return f, nil
 	case check.ExitCode == exitTooLong || check.ExitCode == exitKilled:
-		return green, fmt.Sprintf("the failing test was ended before it ran, exit %d", check.ExitCode), nil
+		f.why = fmt.Sprintf("the failing test was ended before it ran, exit %d", check.ExitCode)
+		return f, nil
 	case check.ExitCode == 0 || res == nil:
-		return green, "", nil
+		return f, nil
 	}
-	for _, f := range res.failed {
+	f.mute = res.odd != ""
+	for _, failed := range res.failed {
 		for n, word := range c.words {
-			if strings.Contains(strings.ToLower(f.Name), word) {
-				delete(green, n)
+			if strings.Contains(strings.ToLower(failed.Name), word) {
+				delete(f.green, n)
 			}
 		}
 	}
-	return green, "", nil
+	return f, nil
 }
 
 // proveAgain has the gates of a verdict of the cache show what they did not:
@@ -251,7 +273,7 @@ func (r *Runner) proveAgain(ctx context.Context, s *company.State, t *company.Ta
 		if err != nil {
 			return hit, err
 		}
-		if len(spots) == 0 && reason == "" || covers(c.Canary, spots) {
+		if len(spots) == 0 && reason == "" || covers(c.Canary, spots) && c.Canary.Reason == reason {
 			continue
 		}
 		if c.Canary, err = r.canary(ctx, j, i); err != nil {

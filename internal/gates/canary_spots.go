@@ -3,8 +3,6 @@ package gates
 import (
 	"context"
 	"fmt"
-	"go/parser"
-	"go/token"
 	"maps"
 	"path"
 	"regexp"
@@ -78,7 +76,7 @@ func (g grown) steered(gate company.GateCommand) bool {
 
 // goSpots are the packages that the change touches; where it only touches what
 // steers the gate, one package that has tests.
-func (g grown) goSpots(ctx context.Context, gate company.GateCommand) ([]spot, error) {
+func (g grown) goSpots(ctx context.Context, gate company.GateCommand) (_ []spot, reason string, err error) {
 	dark := map[string]bool{}
 	dirs := slices.DeleteFunc(g.touched(gate, ".go"), func(dir string) bool {
 		module, ok := g.nearest(dir, "go.mod")
@@ -94,13 +92,22 @@ func (g grown) goSpots(ctx context.Context, gate company.GateCommand) ([]spot, e
 	if len(dirs) == 0 && g.steered(gate) {
 		dirs = g.firstWith(gate, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
 	}
+	folders, err := g.goFolders(ctx, gate, g.files, dirs)
+	if err != nil {
+		return nil, "", err
+	}
+	emptied, err := g.emptied(ctx, gate, folders)
+	if err != nil {
+		return nil, "", err
+	}
 	var out []spot
 	for _, dir := range dirs {
-		pkg, err := g.goPackage(ctx, dir)
-		if err != nil {
-			return nil, err
+		if emptied[dir] {
+			out = append(out, spot{dir: dir, hollow: true})
+			continue
 		}
-		if pkg == "" {
+		pkg := folders[dir].pkg
+		if folders[dir].built == 0 || pkg == "" {
 			continue
 		}
 		out = append(out, spot{
@@ -114,56 +121,65 @@ func (g grown) goSpots(ctx context.Context, gate company.GateCommand) ([]spot, e
 			},
 		})
 	}
-	return out, nil
+	return out, omittedFiles(folders), nil
+}
+
+// emptied are the folders of which a gate built something on the base, and of
+// which it builds nothing any more, though Go files lie there: a build
+// constraint takes a folder out of the gate as a line in go.mod does.
+func (g grown) emptied(ctx context.Context, gate company.GateCommand, folders map[string]*goFolder) (map[string]bool, error) {
+	var dirs []string
+	for dir, f := range folders {
+		if f.built == 0 {
+			dirs = append(dirs, dir)
+		}
+	}
+	out := map[string]bool{}
+	if len(dirs) == 0 {
+		return out, nil
+	}
+	was, err := g.m.List(ctx, g.base)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]gitops.Entry{}
+	for _, e := range was {
+		if e.Mode == gitops.ModeFile || e.Mode == gitops.ModeExec {
+			files[e.Path] = e
+		}
+	}
+	before, err := g.goFolders(ctx, gate, files, dirs)
+	for dir, f := range before {
+		out[dir] = f.built > 0
+	}
+	return out, err
 }
 
 // firstWith is the first folder below a gate's that has such a file, or none.
 func (g grown) firstWith(gate company.GateCommand, of func(name string) bool) []string {
+	all := g.foldersWith(gate, of)
+	return all[:min(len(all), 1)]
+}
+
+// foldersWith are the folders below a gate's that have such a file, the upper
+// ones first.
+func (g grown) foldersWith(gate company.GateCommand, of func(name string) bool) []string {
 	var all []string
 	for dir, names := range g.dirs {
 		if under(dir, gate.Dir) && !foreign(dir) && slices.ContainsFunc(names, of) {
 			all = append(all, dir)
 		}
 	}
-	slices.SortFunc(all, func(a, b string) int {
-		if d := depth(a) - depth(b); d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
-	})
-	return all[:min(len(all), 1)]
+	slices.SortFunc(all, byDepth)
+	return all
 }
 
-// goPackage is the name of the package in a folder: that of its tests within
-// it, else that of a file that is built.
-func (g grown) goPackage(ctx context.Context, dir string) (string, error) {
-	names := slices.Sorted(slices.Values(g.dirs[dir]))
-	name := ""
-	for _, test := range []bool{true, false} {
-		for _, n := range names {
-			if !strings.HasSuffix(n, ".go") || strings.HasSuffix(n, "_test.go") != test {
-				continue
-			}
-			text, err := g.read(ctx, path.Join(dir, n))
-			if err != nil {
-				return "", err
-			}
-			f, err := parser.ParseFile(token.NewFileSet(), n, text, parser.PackageClauseOnly)
-			if err != nil || ignored.MatchString(text) {
-				continue
-			}
-			switch {
-			case !strings.HasSuffix(f.Name.Name, "_test"):
-				return f.Name.Name, nil
-			case name == "":
-				name = strings.TrimSuffix(f.Name.Name, "_test")
-			}
-		}
+func byDepth(a, b string) int {
+	if d := depth(a) - depth(b); d != 0 {
+		return d
 	}
-	return name, nil
+	return strings.Compare(a, b)
 }
-
-var ignored = regexp.MustCompile(`(?m)^//(?:go:build|\s*\+build)\s+ignore\b`)
 
 // goCanary runs a go test command on those of these folders that its patterns
 // mean: what go.mod or a tag leaves out stays out. The command has a line for
@@ -183,8 +199,8 @@ func goCanary(commands string, folders []string) string {
 	return b.String()
 }
 
-// pythonSpots are the folders of tests that the change touches, and the first
-// one of all.
+// pythonSpots are the folders of tests that the change touches, or else the
+// first one of all; and all of them where it touches what steers the gate.
 func (g grown) pythonSpots(gate company.GateCommand) []spot {
 	if len(g.touched(gate, ".py")) == 0 && !g.steered(gate) {
 		return nil
@@ -199,7 +215,14 @@ func (g grown) pythonSpots(gate company.GateCommand) []spot {
 		}
 	}
 	slices.Sort(dirs)
-	if dirs = slices.Compact(dirs); len(dirs) == 0 {
+	switch dirs = slices.Compact(dirs); {
+	case g.steered(gate):
+		for _, dir := range g.foldersWith(gate, isTest) {
+			if !slices.Contains(dirs, dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+	case len(dirs) == 0:
 		dirs = g.firstWith(gate, isTest)
 	}
 	var out []spot
@@ -230,8 +253,9 @@ var scriptTest = regexp.MustCompile(`^(test[-_.])?.*?([._-](?:test|spec))?(\.[cm
 
 var importLine = regexp.MustCompile(`(?m)^\s*import[\s{*'"]`)
 
-// scriptSpots are beside the test files that the change touches, or else the
-// first one of all: what is called like it is taken for a test, too.
+// scriptSpots are beside the test files that the change touches, or else beside
+// the first one of all: what is called like it is taken for a test, too. Where
+// the change touches what steers the gate, they are in every folder of tests.
 func (g grown) scriptSpots(ctx context.Context, gate company.GateCommand) ([]spot, error) {
 	if !g.concernsScripts(gate) {
 		return nil, nil
@@ -247,7 +271,7 @@ func (g grown) scriptSpots(ctx context.Context, gate company.GateCommand) ([]spo
 			samples[dir] = p
 		}
 	}
-	if len(samples) == 0 {
+	if steered := g.steered(gate); steered || len(samples) == 0 {
 		var all []string
 		for p := range g.files {
 			if isTest(p) {
@@ -257,9 +281,10 @@ func (g grown) scriptSpots(ctx context.Context, gate company.GateCommand) ([]spo
 		slices.Sort(all)
 		// A file that is called a test comes before one that only lies there.
 		slices.SortStableFunc(all, func(a, b string) int { return named(b) - named(a) })
-		if len(all) > 0 {
-			dir, _ := split(all[0])
-			samples[dir] = all[0]
+		for _, p := range all {
+			if dir, _ := split(p); samples[dir] == "" && (steered && named(p) > 0 || len(samples) == 0) {
+				samples[dir] = p
+			}
 		}
 	}
 	var out []spot

@@ -21,12 +21,7 @@ func (s *survey) pythonParts() []part {
 			}
 		}
 	}
-	slices.SortFunc(dirs, func(a, b string) int {
-		if d := depth(a) - depth(b); d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
-	})
+	slices.SortFunc(dirs, byDepth)
 	var out []part
 	for _, dir := range dirs {
 		if above := coveredBy(out, dir); above != nil && above.test != nil && !s.has(dir, "pyproject.toml") && !s.has(dir, "setup.py") {

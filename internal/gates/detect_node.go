@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -158,10 +159,11 @@ func (s *survey) nodeTest(dir string, p manifest) *company.GateCommand {
 	if strings.ContainsAny(last, "|;&><`$()") {
 		return g // arguments would end up who knows where
 	}
+	p = p.quietly(script, last)
 	env, args, only := "", "", "" // only runs the company's own test and no other
 	switch program(last) {
 	case "vitest":
-		g.Parse, g.Probe, args = JUnit, installed("vitest"), " --run --passWithNoTests --reporter=default --reporter=junit --outputFile.junit="+ReportFile
+		g.Parse, g.Probe, args = JUnit, installed("vitest"), " --run --passWithNoTests --reporter=default --reporter=junit --outputFile="+ReportFile
 		only = " " + canaryWord
 		if choosesFiles(last, "vitest", "run") {
 			only = " -t " + canaryWord
@@ -183,7 +185,7 @@ func (s *survey) nodeTest(dir string, p manifest) *company.GateCommand {
 			g.Parse, env = TAP, "export NODE_OPTIONS=--test-reporter=tap; "
 			at := len(script) - len(last) // behind "--test" come files
 			alone := manifest{Scripts: maps.Clone(p.Scripts)}
-			alone.Scripts["test"] = script[:at] + strings.Replace(last, "--test", "--test --test-name-pattern="+canaryWord, 1)
+			alone.Scripts["test"] = script[:at] + strings.Replace(p.Scripts["test"][at:], "--test", "--test --test-name-pattern="+canaryWord, 1)
 			g.Canary = alone.pinned(dir, "test", env, "")
 		}
 	}
@@ -202,9 +204,44 @@ func (s *survey) nodeTest(dir string, p manifest) *company.GateCommand {
 	return g
 }
 
+// Flags of a script that a gate cannot have: to wait for changes, and to report
+// to somewhere else. Two of one kind are an error of the runner's, or none of
+// them is heeded.
+var (
+	watchFlag   = regexp.MustCompile(`\s--watch(?:All)?(?:=true)?(\s|$)`)
+	shortWatch  = regexp.MustCompile(`\s-w(\s|$)`) // jest means another thing by it
+	watchWord   = regexp.MustCompile(`\bvitest\s+(?:watch|dev)\b`)
+	ownReporter = regexp.MustCompile(`\s--reporter(?:=|\s+)` + flagValue)
+	ownFile     = regexp.MustCompile(`\s--outputFile(?:\.\w+)?(?:=|\s+)` + flagValue)
+	ownJSON     = regexp.MustCompile(`\s--json(?:=true)?(\s|$)`)
+)
+
+const flagValue = `(?:[^\s'"]+|'[^']*'|"[^"]*")`
+
+// quietly is a manifest whose test script, with its last line, leaves watching
+// and reporting to the gate.
+func (p manifest) quietly(script, last string) manifest {
+	line := watchFlag.ReplaceAllString(last, "$1")
+	switch program(last) {
+	case "vitest":
+		line = watchWord.ReplaceAllString(line, "vitest run")
+		line = ownFile.ReplaceAllString(ownReporter.ReplaceAllString(line, ""), "")
+	case "jest":
+		line = ownFile.ReplaceAllString(ownJSON.ReplaceAllString(line, "$1"), "")
+	case "mocha", "ava":
+		line = shortWatch.ReplaceAllString(line, "$1")
+	case "node":
+	default:
+		return p
+	}
+	p.Scripts = maps.Clone(p.Scripts)
+	p.Scripts["test"] = strings.TrimSuffix(script, last) + line
+	return p
+}
+
 // The runners without a script of the project's.
 const (
-	vitestRun = "npx --no-install vitest run --passWithNoTests --reporter=default --reporter=junit --outputFile.junit=" + ReportFile
+	vitestRun = "npx --no-install vitest run --passWithNoTests --reporter=default --reporter=junit --outputFile=" + ReportFile
 	jestRun   = "npx --no-install jest --ci --passWithNoTests --json --outputFile=" + ReportFile
 )
 

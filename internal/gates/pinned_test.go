@@ -1,6 +1,7 @@
 package gates_test
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -64,5 +65,42 @@ func TestScriptsArePinned(t *testing.T) {
 	p = detect(t, map[string]string{"package.json": `{"scripts":{"pretest":"echo $npm_package_name","test":"node --test"}}`}, gates.Options{})
 	if got := p.Gates[0].Report; got != "NODE_OPTIONS=--test-reporter=tap npm test" {
 		t.Errorf("%s", got)
+	}
+}
+
+// A script that waits for changes never ends, and one that reports to a place of
+// its own is in the way of the gate's report: both are left to the gate, and
+// nothing else of the script is touched.
+func TestScriptsLeaveReportingToTheGate(t *testing.T) {
+	const vitest = " --run --passWithNoTests --reporter=default --reporter=junit --outputFile=/tmp/company-report"
+	const jest = " --ci --passWithNoTests --json --outputFile=/tmp/company-report"
+	for script, want := range map[string]string{
+		"vitest --watch":         "vitest" + vitest,
+		"vitest watch --dir src": "vitest run --dir src" + vitest,
+		"tsc --watch=false && vitest run --reporter=json --outputFile=out.json --bail 1": "tsc --watch=false && vitest run --bail 1" + vitest,
+		"vitest --reporter verbose --outputFile.json 'a b.json' src":                     "vitest src" + vitest,
+		"jest --watchAll": "jest" + jest,
+		"jest --json --outputFile=x.json --runInBand": "jest --runInBand" + jest,
+		"jest --watchAll=false --outputFile x a":      "jest --watchAll=false a" + jest,
+		"mocha --watch -w --watch-files a":            "mocha --watch-files a --reporter tap",
+		"jest -w 2":                                   "jest -w 2" + jest,
+		"ava --watch":                                 "ava --tap",
+		"node --test --watch test/":                   "export NODE_OPTIONS=--test-reporter=tap; node --test test/",
+		"node --watch tool.js":                        "node tool.js",
+		"./watch --watch":                             "./watch --watch",
+	} {
+		js, err := json.Marshal(map[string]any{"scripts": map[string]string{"test": script}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := detect(t, map[string]string{"package.json": string(js)}, gates.Options{Lint: gates.None})
+		if len(p.Gates) != 1 {
+			t.Errorf("%s: %+v", script, p.Gates)
+			continue
+		}
+		_, got, _ := strings.Cut(p.Gates[0].Report, "; export PATH; ")
+		if got != "( "+want+" )" {
+			t.Errorf("%s is run as\n%s, want\n( %s )", script, got, want)
+		}
 	}
 }

@@ -92,6 +92,14 @@ func (r *results) add(name, message string, unrun bool) {
 	}
 }
 
+// counted holds the failures that were read against the runner's own count.
+// What it counts beyond them has no name, and so excuses nothing.
+func (r *results) counted(failed int) {
+	if r.odd == "" {
+		r.nFailed = max(r.nFailed, failed)
+	}
+}
+
 // into writes what was understood into a check. A report of tests none of
 // which failed, of a check that is red all the same (the coverage is too low,
 // a step after the tests fails), is a failure with a name of its own: on a

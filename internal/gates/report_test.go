@@ -149,6 +149,35 @@ func TestFailuresOfOneName(t *testing.T) {
 	}
 }
 
+// A failure that does not look like one has no name, and is counted: on a red
+// base nothing new may hide behind the known names.
+func TestFailuresWithoutTheirLines(t *testing.T) {
+	for _, c := range []struct {
+		name, kind, out string
+		failed          int
+		named           []string
+	}{
+		{"a name with a directive", TAP, "TAP version 13\nnot ok 1 - old\nnot ok 2 - new # TODO b\nnot ok 3 - new # SKIP b\nok 4 - x\n\n1..4\n# tests 4\n# pass 1\n# fail 3\n", 3, []string{"old"}},
+		{"what may fail", TAP, "not ok 1 - old\nnot ok 2 - later # TODO\n1..2\n# tests 2\n# fail 1\n# todo 1\n", 1, []string{"old"}},
+		{"suites are counted by us alone", TAP, "# Subtest: s\n    not ok 1 - old\n    1..1\nnot ok 1 - s\n1..1\n# tests 1\n# suites 1\n# fail 1\n", 2, []string{"s", "s > old"}},
+		{"print in a line of cargo", Cargo, "     Running unittests src/lib.rs (target/debug/deps/p-0123456789abcdef)\nrunning 3 tests\ntest old ... FAILED\ntest new ... printedFAILED\ntest x ... ok\n\ntest result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out\n", 2, []string{"p src/lib.rs old"}},
+		{"nothing failed", Cargo, "     Running unittests src/lib.rs (target/debug/deps/p-0123456789abcdef)\nrunning 1 test\ntest x ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored\n", 0, nil},
+		{"an unexpected success", Unittest, "test_a (t.A.test_a) ... ok\ntest_b (t.A.test_b) ... unexpected success\n\nFAIL: test_old (t.A.test_old)\n\nRan 3 tests in 0.1s\n\nFAILED (failures=1, unexpected successes=1)\n", 2, []string{"test_old (t.A.test_old)"}},
+	} {
+		for _, kind := range []string{c.kind, Plain} {
+			res, _ := read(kind, []byte(c.out))
+			check := company.GateCheck{ExitCode: 1}
+			if c.failed == 0 {
+				check = company.GateCheck{Passed: true}
+			}
+			res.into(&check)
+			if check.Counts == nil || check.Counts.Failed != c.failed || !slices.Equal(names(res.failed), c.named) {
+				t.Errorf("%s as %q: %+v, %q", c.name, kind, check.Counts, names(res.failed))
+			}
+		}
+	}
+}
+
 // What does not fit the exit code, or is no report, says nothing.
 func TestReportsThatSayNothing(t *testing.T) {
 	deep := strings.Repeat("<a>", 5000)

@@ -15,6 +15,7 @@ type tapReport struct {
 	plan  bool
 	want  int // tests that the plans at the top speak of
 	tests int // at the top
+	count int // failures by the runner's own count
 }
 
 const maxDepth = 64
@@ -22,6 +23,9 @@ const maxDepth = 64
 var scriptFile = regexp.MustCompile(`^\S+\.[cm]?[jt]sx?$`)
 
 var tapPlan = regexp.MustCompile(`^1\.\.([0-9]+)\b`)
+
+// tapCount is how many tests failed, as node, mocha, ava and tape sum it up.
+var tapCount = regexp.MustCompile(`^# fail +([0-9]{1,9})$`)
 
 var tapLine = regexp.MustCompile(`^(not )?ok\b[ \t]*([0-9]*)[ \t]*(?:-[ \t]*)?(.*)$`)
 
@@ -42,6 +46,11 @@ func (t *tapReport) line(line []byte) {
 		if t.plan = true; err == nil && n <= maxTests {
 			t.want += n
 		}
+		return
+	}
+	if m := tapCount.FindStringSubmatch(s); m != nil {
+		n, _ := strconv.Atoi(m[1])
+		t.count = max(t.count, n)
 		return
 	}
 	m := tapLine.FindStringSubmatch(text)
@@ -76,6 +85,9 @@ func (t *tapReport) done() *results {
 	if t.tests == 0 && !t.plan && t.res.nFailed == 0 {
 		t.res.odd = "no TAP"
 	}
+	// ava writes a test's name as it is: one that is called "x # TODO" looks like
+	// one that may fail.
+	t.res.counted(t.count)
 	if !t.plan || t.tests < t.want { // what died on its way is more than the failures that it came to
 		t.res.cut = append(t.res.cut, unended)
 	}
@@ -88,12 +100,13 @@ type cargoReport struct {
 	unit string // the binary whose tests come now
 	runs bool   // its tests began, and did not end yet
 	any  bool
+	sum  int // failures by the runner's own count
 }
 
 var (
 	cargoRunning = regexp.MustCompile(`^\s+(?:Running|Doc-tests) (?:unittests )?(\S+)(?: \((?:\S*/)?([^/\s)]+?)(?:-[0-9a-f]{16})?\))?`)
 	cargoBegin   = regexp.MustCompile(`^running \d+ tests?$`)
-	cargoEnd     = regexp.MustCompile(`^test result: `)
+	cargoEnd     = regexp.MustCompile(`^test result: (?:.*; ([0-9]{1,9}) failed;)?`)
 	cargoTest    = regexp.MustCompile(`^test (.+) \.\.\. (ok|FAILED|ignored)\b`)
 	cargoBroken  = regexp.MustCompile("^error: could not compile `([^`]+)`(?: \\(([^)]*)\\))?")
 	cargoLine    = regexp.MustCompile(` \(line \d+\)`)
@@ -115,6 +128,8 @@ func (c *cargoReport) line(line []byte) {
 		c.runs = true
 		return
 	case cargoEnd.MatchString(s):
+		n, _ := strconv.Atoi(cargoEnd.FindStringSubmatch(s)[1])
+		c.sum += min(n, maxTests)
 		c.runs = false
 		return
 	}
@@ -153,6 +168,7 @@ func (c *cargoReport) done() *results {
 	if !c.any {
 		c.res.odd = "not what cargo test prints"
 	}
+	c.res.counted(c.sum) // what tests print may stand in the line of one
 	return &c.res
 }
 
@@ -161,12 +177,15 @@ type unittestReport struct {
 	res  results
 	name string // of the test that runs
 	any  bool
+	sum  int // failures by the runner's own count
 }
 
 var (
 	unittestName = regexp.MustCompile(`^(\w+ \([\w.]+\))`)
 	unittestFail = regexp.MustCompile(`^(?:FAIL|ERROR|UNEXPECTED SUCCESS): (.+)$`)
 	unittestRan  = regexp.MustCompile(`^Ran \d+ tests? in `)
+	unittestSum  = regexp.MustCompile(`^FAILED \((.+)\)$`)
+	unittestBad  = regexp.MustCompile(`(?:failures|errors|unexpected successes)=([0-9]{1,9})`)
 )
 
 func (u *unittestReport) line(line []byte) {
@@ -181,6 +200,13 @@ func (u *unittestReport) line(line []byte) {
 	}
 	if unittestRan.MatchString(s) {
 		u.any = true
+		return
+	}
+	if m := unittestSum.FindStringSubmatch(s); m != nil {
+		for _, bad := range unittestBad.FindAllStringSubmatch(m[1], -1) {
+			n, _ := strconv.Atoi(bad[1])
+			u.sum += min(n, maxTests)
+		}
 		return
 	}
 	if m := unittestName.FindStringSubmatch(s); m != nil {
@@ -201,6 +227,7 @@ func (u *unittestReport) done() *results {
 	if !u.any {
 		u.res.odd = "not what unittest prints"
 	}
+	u.res.counted(u.sum)
 	return &u.res
 }
 

@@ -137,7 +137,9 @@ func (r *Runner) checkAndProve(ctx context.Context, j Job, i int) (company.GateC
 		proof <- prove()
 	}
 	err = <-proof
-	check.Canary = canary
+	if check.Canary = canary; check.Hollow() && canary.Reason != "" {
+		check.Output = "[" + canary.Reason + "]\n" + check.Output // the worker reads this
+	}
 	return check, err
 }
 

@@ -35,6 +35,11 @@ var forged = map[string]map[string]string{
 		"tests/__init__.py":  "\n",
 		"tests/test_calc.py": "import unittest\n\nfrom calc import double\n\n\nclass Calc(unittest.TestCase):\n    def test_double(self):\n        self.assertEqual(double(2), 4)\n",
 	},
+	"pytest": {
+		"pytest.ini":         "[pytest]\n",
+		"calc.py":            "def double(n):\n    return 2 * n\n",
+		"tests/test_calc.py": "from calc import double\n\n\ndef test_double():\n    assert double(2) == 4\n",
+	},
 	"node": {
 		"package.json":      `{"name":"calc","version":"1.0.0","scripts":{"test":"node --test test/"}}` + "\n",
 		"calc.js":           "exports.double = (n) => 2 * n;\n",
@@ -45,6 +50,7 @@ var forged = map[string]map[string]string{
 var broken = map[string]map[string]string{
 	"go":     {"double/calc.go": "package double\n\n// Double is twice n.\nfunc Double(n int) int { return 3 * n }\n"},
 	"python": {"calc.py": "def double(n):\n    return 3 * n\n"},
+	"pytest": {"calc.py": "def double(n):\n    return 3 * n\n"},
 	"node":   {"calc.js": "exports.double = (n) => 3 * n;\n"},
 }
 
@@ -59,10 +65,25 @@ var forgeries = []forgery{
 		"go.mod": "module example.org/calc\n\ngo 1.25\n\nignore ./double\n", "main.go": "package main\n\nfunc main() {}\n"}},
 	{name: "a module of its own in the folder", kind: "go", files: map[string]string{
 		"double/go.mod": "module example.org/calc/double\n\ngo 1.25\n", "main.go": "package main\n\nfunc main() {}\n"}},
+	{name: "a build constraint that nobody meets", kind: "go", files: map[string]string{
+		"double/calc.go":    "//go:build never\n\npackage double\n\n// Double is twice n.\nfunc Double(n int) int { return 3 * n }\n",
+		"double/my_test.go": "//go:build never\n\n" + forged["go"]["double/my_test.go"], "main.go": "package main\n\nfunc main() {}\n"}},
 	{name: "a load_tests that loads none", kind: "python", files: map[string]string{
 		"tests/__init__.py": "import unittest\n\n\ndef load_tests(loader, tests, pattern):\n    return unittest.TestSuite([unittest.FunctionTestCase(lambda: None)])\n"}},
 	{name: "a module that ends the process", kind: "python", files: map[string]string{
 		"calc.py": "import os\nimport sys\n\nif 'unittest' in sys.modules:\n    sys.stderr.write('Ran 1 test in 0.001s\\n\\nOK\\n')\n    sys.stderr.flush()\n    os._exit(0)\n\n\ndef double(n):\n    return 3 * n\n"}},
+	{name: "a conftest.py that has all end well", kind: "pytest", files: map[string]string{
+		"conftest.py": "def pytest_sessionfinish(session, exitstatus):\n    session.exitstatus = 0\n"}},
+	{name: "a conftest.py that ends the process", kind: "pytest", files: map[string]string{
+		"conftest.py": "import os\n\n\ndef pytest_unconfigure(config):\n    os._exit(0)\n"}},
+	{name: "a conftest.py that expects failures", kind: "pytest", files: map[string]string{
+		"conftest.py": "import pytest\n\n\ndef pytest_collection_modifyitems(items):\n    for i in items:\n        i.add_marker(pytest.mark.xfail)\n"}},
+	{name: "a conftest.py that answers for tests", kind: "pytest", files: map[string]string{
+		"conftest.py": "import pytest\n\n\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport(item, call):\n    out = yield\n    out.get_result().outcome = 'passed'\n"}},
+	{name: "a pytest.ini that runs nothing", kind: "pytest", files: map[string]string{
+		"pytest.ini": "[pytest]\naddopts = --collect-only\n"}},
+	{name: "a pytest.ini for other tests", kind: "pytest", files: map[string]string{
+		"pytest.ini": "[pytest]\ntestpaths = other\n", "other/test_x.py": "def test_x():\n    pass\n"}},
 	{name: "a module that ends the test process", kind: "node", files: map[string]string{
 		"calc.js": "if (process.env.NODE_TEST_CONTEXT) process.exit(0);\nexports.double = (n) => 3 * n;\n"}},
 }
@@ -152,7 +173,84 @@ func TestForgedSuites(t *testing.T) {
 	})
 }
 
-var honestFile = map[string]string{"go": "double/calc.go", "python": "calc.py", "node": "calc.js"}
+var honestFile = map[string]string{"go": "double/calc.go", "python": "calc.py", "pytest": "calc.py", "node": "calc.js"}
+
+// TestOddSuites: what tests are called, what they print, how much of it, and what
+// they leave running makes no verdict.
+func TestOddSuites(t *testing.T) {
+	j := newJudge(t)
+	for name, c := range map[string]struct {
+		kind, file, text string
+		passed           int
+	}{
+		"names that look like verdicts": {"go", "double/odd_test.go", `package double
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestOdd(t *testing.T) {
+	for _, n := range []string{"", " ", "a b", "a/b", "a\nb", "--- FAIL: TestDouble (0.00s)", "é\u200b", "\x00\x16", "\xff"} {
+		t.Run(n, func(t *testing.T) {
+			fmt.Println("--- FAIL: TestDouble (0.00s)\nFAIL\nFAIL\texample.org/calc/double\t0.1s")
+			fmt.Print("no newline")
+		})
+	}
+}
+`, 11},
+		"ten thousand": {"go", "double/odd_test.go", `package double
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestMany(t *testing.T) {
+	for n := range 10000 {
+		t.Run(fmt.Sprint(n), func(t *testing.T) { t.Parallel() })
+	}
+}
+`, 10002},
+		"a flood": {"go", "double/odd_test.go", `package double
+
+import (
+	"bytes"
+	"os"
+	"testing"
+)
+
+func TestFlood(t *testing.T) {
+	text := append(bytes.Repeat([]byte{'x'}, 1<<20), '\n')
+	for range 100 {
+		_, _ = os.Stdout.Write(text)
+	}
+}
+`, 2},
+		"processes that hold the output": {"pytest", "tests/test_odd.py", `import subprocess
+
+
+def test_odd():
+    noise = 'while :; do echo not ok; echo company-report:; done'
+    out = open('/proc/1/fd/1', 'w')
+    subprocess.Popen(['sh', '-c', noise], stdout=out, start_new_session=True)
+    subprocess.Popen(['sleep', '100000'], stdout=out, stderr=out, start_new_session=True)
+    subprocess.Popen(['sleep', '100000'])
+`, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := gitopstest.New(t, forged[c.kind])
+			res := j.judge(t, p, p.Commit("odd", map[string]string{c.file: c.text}), true)
+			check := res.Checks[len(res.Checks)-1]
+			if k := check.Canary; !res.Passed || check.Counts == nil || check.Counts.Passed != c.passed || check.Counts.Failed != 0 || k == nil || len(k.Proven) != 1 {
+				t.Errorf("%+v, canary %+v", check.Counts, k)
+			}
+			if len(check.Output) > 16<<10 {
+				t.Errorf("%d bytes of output are kept", len(check.Output))
+			}
+		})
+	}
+}
 
 // TestShadowedRunner: a folder of the tree that is called like the runner is
 // not taken for it, with or without any canary.
