@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"io"
 	"path"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,34 +18,49 @@ import (
 	"company/internal/gitops"
 )
 
-// goBuild is what a gate of Go builds: on Linux, with the tags of its command.
+// goBuild is what a gate of Go builds: on Linux, with the tags of its command,
+// by any version of Go and with cgo or without it. What of these an image has
+// is not asked: in doubt a file is built.
 type goBuild struct {
 	tags []string
 }
 
+var (
+	tagsFlag   = regexp.MustCompile(`-tags[= ]([^\s'"]+)`) // also in GOFLAGS
+	detectFlag = regexp.MustCompile(`\s--?(race|msan|asan)\b`)
+)
+
 func goBuildOf(gate company.GateCommand) goBuild {
 	var b goBuild
-	words := strings.Fields(gate.Canary)
-	for i, w := range words {
-		w = strings.TrimPrefix(strings.TrimPrefix(w, "-"), "-")
-		value, ok := strings.CutPrefix(w, "tags=")
-		if !ok && w == "tags" && i+1 < len(words) {
-			value, ok = words[i+1], true
-		}
-		if ok {
-			b.tags = strings.Split(value, ",") // the last one counts
-		}
+	if all := tagsFlag.FindAllStringSubmatch(gate.Canary, -1); len(all) > 0 {
+		b.tags = strings.Split(all[len(all)-1][1], ",")
+	}
+	for _, m := range detectFlag.FindAllStringSubmatch(gate.Canary, -1) {
+		b.tags = append(b.tags, m[1])
 	}
 	return b
 }
 
+// releases are the tags of Go's versions, those to come included.
+var releases = func() (tags []string) {
+	for n := range 100 {
+		tags = append(tags, fmt.Sprint("go1.", n))
+	}
+	return tags
+}()
+
 // takes says whether a file is built, by its name and its build constraint.
 func (b goBuild) takes(name string, text []byte) bool {
-	c := build.Default
-	c.GOOS, c.GOARCH, c.Compiler, c.CgoEnabled, c.BuildTags = "linux", runtime.GOARCH, "gc", true, b.tags
-	c.OpenFile = func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
-	taken, err := c.MatchFile("", name)
-	return taken || err != nil // what cannot be read is for the compiler to refuse
+	for _, cgo := range []bool{true, false} {
+		c := build.Default
+		c.GOOS, c.GOARCH, c.Compiler, c.CgoEnabled, c.BuildTags, c.ReleaseTags = "linux", runtime.GOARCH, "gc", cgo, b.tags, releases
+		c.OpenFile = func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
+		// What cannot be read is for the compiler to refuse.
+		if taken, err := c.MatchFile("", name); taken || err != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // goFolder is what a gate builds of one folder.
