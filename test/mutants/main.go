@@ -1,46 +1,77 @@
-// Command mutants breaks the core on purpose, one line at a time, and asks the
+// Command mutants breaks the core on purpose, one place at a time, and asks the
 // tests whether they notice. It is run from the module's root:
 //
-//	go run ./test/mutants          every mutant
-//	go run ./test/mutants -short   the four that matter most
-//	go run ./test/mutants -run cap only those whose name contains "cap"
+//	go run ./test/mutants                    the named ones and a sample of all
+//	go run ./test/mutants -short             only the named ones
+//	go run ./test/mutants -n 0               every one there is (hours)
+//	go run ./test/mutants -func State.holder every one of a function
+//	go run ./test/mutants -file run.go       every one of a file
+//	go run ./test/mutants -list              what there is, without trying it
 //
-// Each mutant replaces a text that must occur exactly once in its file. It must
-// build, and the test that it names must fail on it and pass on the clean
-// tree. The checkout is not touched: the changed file is laid over it (go test
-// -overlay). The exit code is 0 when every mutant was noticed, else 1.
+// Mutants are made from the syntax tree (generate.go), so that names and layout
+// of the code may change. One that does not compile is none. Many are built
+// into one test binary, which an environment variable tells the one that is on;
+// the checkout is not touched (go test -overlay). The tests that come to the
+// changed place are asked, the quickest first. What no test notices is shown
+// with its line before and after; a line that a mutant does not really change
+// says so by a directive, which must be true:
+//
+//	//mutant:equal kind,kind why
+//
+// The exit code is 0 when the named mutants were noticed by their tests and no
+// more than -most percent of the others were not noticed, else 1.
 package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"regexp"
+	"runtime"
 	"slices"
 	"strings"
-	"text/tabwriter"
-	"time"
+	"sync"
+	"sync/atomic"
 )
 
-// core is the package that is broken.
-const core = "internal/company"
-
-// perTest is how long one build, or one test, may take. Mutants that never end
-// are noticed by it; it says nothing about speed.
-const perTest = 5 * time.Minute
+// options say which mutants are tried.
+type options struct {
+	folder   string // of the package, from the module's root
+	short    bool
+	list     bool
+	seed     uint64
+	n        int
+	file     string
+	function string
+	kind     string
+	most     float64
+	parallel int
+	names    []named
+	out      io.Writer
+	progress io.Writer
+	patience int // seconds, see run
+}
 
 func main() {
-	short := flag.Bool("short", false, "only the four that matter most")
-	only := flag.String("run", "", "only mutants whose name contains this")
+	o := options{names: names, out: os.Stdout, progress: os.Stderr, patience: patience}
+	flag.StringVar(&o.folder, "package", "internal/company", "the folder of the package that is broken")
+	flag.BoolVar(&o.short, "short", false, "only the named mutants")
+	flag.BoolVar(&o.list, "list", false, "list the mutants, try none")
+	flag.Uint64Var(&o.seed, "seed", 1, "another sample for another number")
+	flag.IntVar(&o.n, "n", 600, "how many are tried, in proportion of each file and kind; 0: all")
+	flag.StringVar(&o.file, "file", "", "all of this file")
+	flag.StringVar(&o.function, "func", "", "all of this function; of a method Type.Name")
+	flag.StringVar(&o.kind, "kind", "", "only of this kind: "+strings.Join(kinds, ", "))
+	flag.Float64Var(&o.most, "most", 0, "how many percent may go unnoticed")
+	flag.IntVar(&o.parallel, "p", runtime.NumCPU(), "how many are tried at once")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	ok, err := run(ctx, *short, *only)
+	ok, err := run(ctx, o)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 	}
@@ -49,133 +80,188 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, short bool, only string) (bool, error) {
-	list := slices.DeleteFunc(slices.Clone(mutants), func(m mutant) bool {
-		return short && !m.short || !strings.Contains(m.name, only)
-	})
-	if len(list) == 0 {
-		return false, fmt.Errorf("no mutant is called %q", only)
+func run(ctx context.Context, o options) (bool, error) {
+	s, err := load(ctx, o.folder)
+	if err != nil {
+		return false, err
 	}
-	if _, err := os.Stat(core); err != nil {
-		return false, fmt.Errorf("run it from the root of the module: %w", err)
+	s.patience = o.patience
+	all, err := s.mutants()
+	if err != nil {
+		return false, err
 	}
 	dir, err := os.MkdirTemp("", "company-mutants-")
 	if err != nil {
 		return false, err
 	}
 	defer os.RemoveAll(dir)
-
-	clean := filepath.Join(dir, "clean.test")
-	if out, err := build(ctx, clean, ""); err != nil {
-		return false, fmt.Errorf("the clean tree does not build: %w\n%s", err, out)
+	good := true
+	whole := o.file == "" && o.function == "" && o.kind == ""
+	if (whole || o.short) && !o.list {
+		if good, err = s.tryNamed(ctx, o, dir, all); err != nil || o.short {
+			return good, err
+		}
 	}
-	tw := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
-	defer tw.Flush()
-	fmt.Fprintln(tw, "MUTANT\tFILE\tTEST\tVERDICT")
-	bad := 0
-	for i, m := range list {
-		verdict, good := try(ctx, dir, clean, i, m)
-		if err := ctx.Err(); err != nil {
+	chosen, err := s.compiling(o.choose(all))
+	if err != nil {
+		return false, err
+	}
+	if len(chosen) == 0 {
+		return false, fmt.Errorf("there is no such mutant: go run ./test/mutants -list shows what there is")
+	}
+	made := len(chosen)
+	if whole && o.n > 0 {
+		chosen = sample(chosen, o.seed, o.n)
+	}
+	if o.list {
+		list(o.out, chosen)
+		return true, nil
+	}
+	results, err := s.tryAll(ctx, o, dir, chosen)
+	if err != nil {
+		return false, err
+	}
+	return report(o, made, results) && good, nil
+}
+
+// choose takes the mutants that are asked for.
+func (o options) choose(all []*mutant) []*mutant {
+	return slices.DeleteFunc(slices.Clone(all), func(m *mutant) bool {
+		return o.file != "" && m.file.name != o.file || o.function != "" && m.function() != o.function || o.kind != "" && m.kind != o.kind
+	})
+}
+
+// sample takes n mutants, of each file and each kind as many as its part of all
+// is.
+func sample(all []*mutant, seed uint64, n int) []*mutant {
+	if n >= len(all) {
+		return all
+	}
+	shuffled := slices.Clone(all)
+	r := rand.New(rand.NewPCG(seed, 0))
+	r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	slices.SortStableFunc(shuffled, func(a, b *mutant) int {
+		return strings.Compare(a.file.name+" "+a.kind, b.file.name+" "+b.kind)
+	})
+	taken := make([]*mutant, 0, n)
+	for i := range n {
+		taken = append(taken, shuffled[i*len(shuffled)/n])
+	}
+	return taken
+}
+
+// tryNamed asks about each named mutant the one test that must notice it.
+func (s *source) tryNamed(ctx context.Context, o options, dir string, all []*mutant) (bool, error) {
+	var list []*mutant
+	for _, n := range o.names {
+		m, err := n.find(all)
+		if err != nil {
 			return false, err
 		}
-		if !good {
-			bad++
-			verdict = "!! " + verdict
-		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", m.name, m.file, m.test, verdict)
+		list = append(list, m)
 	}
-	fmt.Fprintf(tw, "\n%d of %d mutants were noticed\n", len(list)-bad, len(list))
+	if fit, err := s.compiling(list); err != nil {
+		return false, err
+	} else if len(fit) != len(list) {
+		i := slices.IndexFunc(list, func(m *mutant) bool { return !slices.Contains(fit, m) })
+		return false, fmt.Errorf("%s does not compile", o.names[i])
+	}
+	bin := filepath.Join(dir, "named.test")
+	if err := s.build(ctx, dir, bin, list); err != nil {
+		return false, err
+	}
+	verdicts := make([]string, len(list))
+	bad := 0
+	if err := each(o.parallel, len(list), func(i int) error {
+		verdicts[i] = s.tryOne(ctx, bin, i+1, o.names[i].test)
+		return ctx.Err()
+	}); err != nil {
+		return false, err
+	}
+	for i, n := range o.names {
+		if !strings.HasPrefix(verdicts[i], killed) {
+			bad++
+		}
+		fmt.Fprintf(o.out, "%s:%d\t%s\t%s: %s\n", list[i].file.name, list[i].line(), n.name, n.test, verdicts[i])
+	}
+	fmt.Fprintf(o.out, "\n%d of %d named mutants were noticed by the test that must\n\n", len(list)-bad, len(list))
 	return bad == 0, nil
 }
 
-// try makes one mutant and says what became of it, and whether that is good.
-func try(ctx context.Context, dir, clean string, n int, m mutant) (string, bool) {
-	if verdict := test(ctx, clean, m.test); verdict != passed {
-		return "the test does not pass on the clean tree: " + verdict, false
+// tryOne asks one test about a mutant, and about the clean package first.
+func (s *source) tryOne(ctx context.Context, bin string, n int, test string) string {
+	clean := s.run(ctx, bin, 0, 0, []string{test})
+	if clean.verdict != survived {
+		return "does not pass on the clean package: " + clean.verdict
 	}
-	overlay, err := m.lay(dir, n)
+	return s.run(ctx, bin, n, clean.took, []string{test}).verdict
+}
+
+// perBuild is how many mutants one test binary holds.
+const perBuild = 400
+
+func (s *source) tryAll(ctx context.Context, o options, dir string, list []*mutant) ([]result, error) {
+	st, err := s.measure(ctx, dir, o.parallel)
 	if err != nil {
-		return err.Error(), false
+		return nil, err
 	}
-	bin := filepath.Join(dir, "mutant.test")
-	if out, err := build(ctx, bin, overlay); err != nil {
-		return "does not build: " + firstLine(out), false
+	results := make([]result, 0, len(list))
+	var tried atomic.Int64
+	for part := range slices.Chunk(list, perBuild) {
+		bin := filepath.Join(dir, "mutants.test")
+		if err := s.build(ctx, dir, bin, part); err != nil {
+			return nil, err
+		}
+		// The switches alone must change nothing.
+		var quickOnes []string
+		for _, t := range st.tests {
+			if t.took < quick {
+				quickOnes = append(quickOnes, t.name)
+			}
+		}
+		if r := s.run(ctx, bin, 0, 0, quickOnes); len(quickOnes) > 0 && r.verdict != survived {
+			return nil, fmt.Errorf("with no mutant on, the tests do not pass: %s\n%s", r.verdict, r.output)
+		}
+		done := make([]result, len(part))
+		err := each(o.parallel, len(part), func(i int) error {
+			done[i] = st.try(ctx, bin, i+1, part[i])
+			if r := done[i]; !r.good() && r.mutant.equal == "" && ctx.Err() == nil {
+				show(o.progress, "", []result{r})
+			}
+			if n := tried.Add(1); n%50 == 0 {
+				fmt.Fprintf(o.progress, "%d of %d tried\n", n, len(list))
+			}
+			return ctx.Err()
+		})
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, done...)
 	}
-	if verdict := test(ctx, bin, m.test); verdict != failed {
-		return "SURVIVED: its test " + verdict, false
-	}
-	return "noticed", true
+	return results, nil
 }
 
-// lay writes the mutated file and the overlay that puts it into place.
-func (m mutant) lay(dir string, n int) (string, error) {
-	path, err := filepath.Abs(filepath.Join(core, m.file))
-	if err != nil {
-		return "", err
+// each calls do for 0 to n-1, some at once, and returns the first error.
+func each(parallel, n int, do func(int) error) error {
+	errs := make([]error, n)
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range max(1, parallel) {
+		wg.Go(func() {
+			for i := range next {
+				errs[i] = do(i)
+			}
+		})
 	}
-	src, err := os.ReadFile(path)
-	if err != nil {
-		return "", err
+	for i := range n {
+		next <- i
 	}
-	if c := strings.Count(string(src), m.old); c != 1 {
-		return "", fmt.Errorf("its text occurs %d times, not once", c)
-	}
-	changed := filepath.Join(dir, fmt.Sprintf("%d_%s", n, m.file))
-	if err := os.WriteFile(changed, []byte(strings.Replace(string(src), m.old, m.new, 1)), 0o600); err != nil {
-		return "", err
-	}
-	raw, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
-	if err != nil {
-		return "", err
-	}
-	overlay := filepath.Join(dir, "overlay.json")
-	return overlay, os.WriteFile(overlay, raw, 0o600)
-}
-
-// build compiles the core's tests.
-func build(ctx context.Context, bin, overlay string) (string, error) {
-	args := []string{"test", "-c", "-vet=off", "-o", bin}
-	if overlay != "" {
-		args = append(args, "-overlay", overlay)
-	}
-	return output(ctx, "", "go", append(args, "./"+core)...)
-}
-
-const (
-	passed = "passes"
-	failed = "fails"
-)
-
-// test runs one test of a test binary, in its package's folder.
-func test(ctx context.Context, bin, name string) string {
-	out, _ := output(ctx, core, bin, "-test.run", "^"+name+"$", "-test.v", "-test.timeout", perTest.String(), "-rapid.nofailfile", "-rapid.shrinktime", "1s")
-	switch {
-	case regexp.MustCompile(`(?m)^--- FAIL: ` + name + ` `).MatchString(out):
-		return failed
-	case regexp.MustCompile(`(?m)^--- PASS: ` + name + ` `).MatchString(out):
-		return passed
-	case strings.Contains(out, "no tests to run"):
-		return "does not exist"
-	}
-	return "ends without a verdict: " + firstLine(out)
-}
-
-func output(ctx context.Context, dir, name string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, perTest+time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = dir
-	cmd.WaitDelay = 10 * time.Second
-	out, err := cmd.CombinedOutput()
-	return string(out), err
-}
-
-// firstLine is the first line that says something.
-func firstLine(s string) string {
-	for line := range strings.Lines(s) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-			return line
+	close(next)
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
 		}
 	}
-	return "(no output)"
+	return nil
 }

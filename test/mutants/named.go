@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"slices"
+	"strings"
+)
+
+// named is a mutant that matters by itself, with the test that must notice. It
+// is told by what the code is there, not by its text.
+type named struct {
+	name string
+	in   string // the function, of a method Type.Name
+	kind string
+	is   []trait
+	test string
+}
+
+var names = []named{
+	{"drop the fence check", "State.holder", drop, []trait{mentions("Fence"), lacks("Held"), guarding("EStale")}, "TestOldFenceChangesNothing"},
+	{"two owners of a run", "Claim.decide", drop, []trait{mentions("Held"), lacks("Ended"), guarding("EStale")}, "TestFenceOnlyGrows"},
+	{"let an older epoch claim", "Claim.decide", remove, []trait{mentions("EStale"), under("Office", "Epoch")}, "TestOldEpochCannotClaim"},
+	{"forget to void claims at a start", "OfficeStarted.apply", remove, []trait{mentions("voidClaims")}, "TestStartVoidsClaims"},
+	{"keep effects due after a stop", "Due", drop, []trait{mentions("Stopped"), lacks("Epoch")}, "TestNothingIsDueAfterStop"},
+	{"allow main as a target", "refuseProtectedBranch", drop, []trait{mentions(`"main"`), lacks(`"master"`)}, "TestNeverMain"},
+	{"take red for green", "GateResult.ok", negate, nil, "TestRedGateSendsBack"},
+	{"skip the review of the whole", "State.deliverable", drop, []trait{mentions("Review", "settled")}, "TestNoPullRequestWithoutReview"},
+	{"merge while an intent is open", "State.turn", drop, []trait{mentions("Intent"), lacks("Head")}, "TestOneMergeAtATime"},
+	{"forget the cap", "Reserve.decide", drop, []trait{mentions("Within", "Cap"), lacks("One")}, "TestCapIsNeverPassed"},
+	{"apply events about runs that are not there", "State.fits", drop, []trait{mentions("Runs", "RunOffered")}, "TestNoOrphans"},
+	{"work on a plan without leave", "Offer.decide", drop, []trait{mentions("planStands"), lacks("Wave")}, "TestPlanWaitsForThePresident"},
+}
+
+// trait is something that is true of a mutant and of few others.
+type trait struct {
+	says string
+	is   func(*mutant) bool
+}
+
+// mentions: what is changed or taken out has these names (or literals) in it.
+func mentions(words ...string) trait {
+	return trait{"mentions " + strings.Join(words, " and "), func(m *mutant) bool { return has(m.node, words) }}
+}
+
+// lacks: it does not have this name in it.
+func lacks(word string) trait {
+	return trait{"lacks " + word, func(m *mutant) bool { return !has(m.node, []string{word}) }}
+}
+
+// guarding: it is in the condition of an if whose body has these names in it.
+func guarding(words ...string) trait {
+	return trait{"is in the condition of the if whose body mentions " + strings.Join(words, " and "), func(m *mutant) bool {
+		branch := innermostIf(m)
+		return branch != nil && m.node.Pos() < branch.Body.Pos() && has(branch.Body, words)
+	}}
+}
+
+// under: it is in the body of an if whose condition has these names in it.
+func under(words ...string) trait {
+	return trait{"is under the if whose condition mentions " + strings.Join(words, " and "), func(m *mutant) bool {
+		branch := innermostIf(m)
+		return branch != nil && m.node.Pos() > branch.Body.Pos() && has(branch.Cond, words)
+	}}
+}
+
+func innermostIf(m *mutant) *ast.IfStmt {
+	for _, n := range slices.Backward(m.within) {
+		if branch, ok := n.(*ast.IfStmt); ok {
+			return branch
+		}
+	}
+	return nil
+}
+
+// has says whether all words are names or literals within a node.
+func has(n ast.Node, words []string) bool {
+	found := map[string]bool{}
+	ast.Inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			found[n.Name] = true
+		case *ast.BasicLit:
+			found[n.Value] = true
+		}
+		return true
+	})
+	return !slices.ContainsFunc(words, func(w string) bool { return !found[w] })
+}
+
+func (n named) String() string {
+	says := make([]string, 0, len(n.is))
+	for _, t := range n.is {
+		says = append(says, t.says)
+	}
+	return fmt.Sprintf("%q (kind %s in %s, which %s)", n.name, n.kind, n.in, strings.Join(says, ", and "))
+}
+
+// find finds the one mutant that is meant.
+func (n named) find(all []*mutant) (*mutant, error) {
+	var found, near []*mutant
+	for _, m := range all {
+		if m.function() != n.in {
+			continue
+		}
+		if m.kind != n.kind {
+			continue
+		}
+		near = append(near, m)
+		if !slices.ContainsFunc(n.is, func(t trait) bool { return !t.is(m) }) {
+			found = append(found, m)
+		}
+	}
+	switch {
+	case len(near) == 0:
+		return nil, fmt.Errorf("%s: there is no such function, or nothing of that kind in it; if the function has a new name, give it in test/mutants/named.go", n)
+	case len(found) == 1:
+		return found[0], nil
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s is found %d times, not once; those of that kind in that function:", n, len(found))
+	for _, m := range near {
+		fmt.Fprintf(&b, "\n  %s:%d %s => %s", m.file.name, m.line(), m.before(), m.after())
+	}
+	return nil, fmt.Errorf("%s", b.String())
+}
