@@ -89,3 +89,14 @@ func TestRefusedAccessesComeLate(t *testing.T) {
 	}
 	w.settle()
 }
+
+// Nobody reaches for anything in a run that nobody has taken up.
+func TestNothingIsRefusedBeforeTheClaim(t *testing.T) {
+	s := tell(t, Settings{}).plan(1)
+	run := s.workRun(1, 1)
+	s.must(Company, Offer{Run: run})
+	note := NoteRefused{Run: run, Kind: "path", What: "/etc", Times: 1}
+	s.refused(EConflict, note)
+	s.claim(run)
+	s.must(Company, note)
+}

@@ -517,3 +517,24 @@ func TestGateFiles(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// A check that did not come to an end, by its exit code, judged nothing: what it
+// names is excused only where the base ended in the same way. Other exit codes
+// may differ.
+func TestCheckThatEndedOddly(t *testing.T) {
+	red := func(exit int) GateCheck {
+		return GateCheck{Name: "test", ExitCode: exit, Counts: &TestCounts{Failed: 1}, Tests: []TestResult{{Name: "TestA"}}}
+	}
+	for _, c := range []struct {
+		exit, base int
+		want       Stand
+	}{
+		{1, 1, StandKnown}, {2, 1, StandKnown}, {endedOddly - 1, 1, StandKnown},
+		{endedOddly, 1, StandFailed}, {endedOddly, endedOddly, StandKnown}, {137, endedOddly, StandFailed},
+	} {
+		base := red(c.base)
+		if got := red(c.exit).Against(&base); got != c.want {
+			t.Errorf("exit %d, on the base %d: %v, want %v", c.exit, c.base, got, c.want)
+		}
+	}
+}

@@ -171,3 +171,22 @@ func TestWitnessOfBranches(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A change of a branch that differs in anything is another one, and is told.
+func TestBranchChangesDiffer(t *testing.T) {
+	one := BranchChange{Kind: "ahead", Delivered: "a", Now: "b", Commits: 1, By: []string{"x"}, People: 1}
+	if !one.equal(one) {
+		t.Error("it differs from itself")
+	}
+	for name, change := range map[string]func(*BranchChange){
+		"kind": func(b *BranchChange) { b.Kind = "other" }, "delivered": func(b *BranchChange) { b.Delivered = "c" },
+		"now": func(b *BranchChange) { b.Now = "c" }, "commits": func(b *BranchChange) { b.Commits = 2 },
+		"by": func(b *BranchChange) { b.By = []string{"y"} }, "people": func(b *BranchChange) { b.People = 2 },
+	} {
+		other := one
+		change(&other)
+		if one.equal(other) || other.equal(one) {
+			t.Errorf("another %s, and they are equal", name)
+		}
+	}
+}

@@ -277,7 +277,7 @@ scan:
 		c.out = append(c.out, literal...) // exact and already shortest
 		return nil
 	}
-	f, err := strconv.ParseFloat(literal, 64)
+	f, err := strconv.ParseFloat(literal, 64) //mutant:equal number all that is not 32 is 64 to ParseFloat
 	if err != nil {
 		return E(EInvalid, fmt.Sprintf("JSON number %.40s is out of range", literal)).Wrap(err)
 	}

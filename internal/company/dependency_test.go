@@ -113,3 +113,15 @@ func TestLookupsAreCounted(t *testing.T) {
 		t.Errorf("looked up: %v", got)
 	}
 }
+
+// Versions of names that are there already have a limit of their own.
+func TestVersionsOfDependenciesAreCounted(t *testing.T) {
+	s := tell(t, Settings{}).plan(1)
+	run, fence := s.offer(1)
+	d := Dependency{Ecosystem: "npm", Name: "p"}
+	s.must(string(run), LookUpDependency{Run: run, Fence: fence, Dependency: d})
+	for i := range 4 * MaxDependencies {
+		s.must(string(run), AddDependency{Run: run, Fence: fence, Wanted: d, Version: fmt.Sprintf("%d.0.0", i)})
+	}
+	s.refused(EConflict, AddDependency{Run: run, Fence: fence, Wanted: d, Version: "999.0.0"})
+}

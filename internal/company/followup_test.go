@@ -171,3 +171,14 @@ func TestQuotedLines(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// Of a user's name on a forge only what can be in one is kept.
+func TestNameOfAForgeUser(t *testing.T) {
+	for text, want := range map[string]string{
+		"azAZ09-_.[]": "azAZ09-_.[]", "`{/@:^ a\nb\u202e": "ab", strings.Repeat("a", 61): strings.Repeat("a", 60),
+	} {
+		if got := oneWord(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}

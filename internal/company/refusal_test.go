@@ -194,3 +194,24 @@ func TestRepeatsAreHarmless(t *testing.T) {
 	s.ignored(Resume{})
 	s.ignored(Merged{Task: "t1", Commit: s.oid()})
 }
+
+// What nobody in particular does, the company does.
+func TestEventWithoutActor(t *testing.T) {
+	for actor, want := range map[string]string{"": Company, President: President, "t1-01-w1": "t1-01-w1"} {
+		if got := (Meta{Actor: actor}).event("t1", "", "", &TaskCompletedEvent{}).Actor; got != want {
+			t.Errorf("%q acts as %q, want %q", actor, got, want)
+		}
+	}
+}
+
+// Why a run was begun is handed on as a whole, or not at all where it is long.
+func TestReasonsAreJoined(t *testing.T) {
+	most := strings.Repeat("a", 64<<10-1)
+	for _, c := range []struct{ input, more, want string }{
+		{"", "b", "b"}, {"a", "b", "a\n\nb"}, {most, "b", most + "\n\nb"}, {most, "bc", "bc"},
+	} {
+		if got := joined(c.input, c.more); got != c.want {
+			t.Errorf("%d and %d bytes make %d, want %d", len(c.input), len(c.more), len(got), len(c.want))
+		}
+	}
+}

@@ -6,7 +6,7 @@ import (
 )
 
 // Each test here shows one rule of the design, step by step. make mutants
-// breaks the rules one by one; the test named there must notice.
+// breaks the core; some of its mutants name the test that must notice.
 
 // The happy path, from the instruction to the pull request (SUB-1, STA-2).
 func TestTaskGoesItsWay(t *testing.T) {

@@ -153,12 +153,15 @@ func (g *generator) node(n ast.Node) {
 			}
 		}
 	case *ast.BasicLit:
-		g.number(n)
+		if !g.besideError() {
+			g.number(n)
+		}
 	case *ast.Ident:
-		switch n.Name {
-		case "true":
+		switch {
+		case g.besideError():
+		case n.Name == "true":
 			g.replace(swap, n, "false")
-		case "false":
+		case n.Name == "false":
 			g.replace(swap, n, "true")
 		}
 	case *ast.BlockStmt:
@@ -170,16 +173,29 @@ func (g *generator) node(n ast.Node) {
 	}
 }
 
-// answers says whether the function, or the one that stands in it, answers
-// with one bool.
+// answers says whether the function answers with one bool.
 func (g *generator) answers() bool {
+	results := g.results()
+	return results.NumFields() == 1 && isNamed(results.List[0].Type, "bool")
+}
+
+// besideError says whether a value is returned beside an error: nobody reads it.
+func (g *generator) besideError() bool {
+	results := g.results()
+	ret, ok := g.within[len(g.within)-1].(*ast.ReturnStmt)
+	return ok && results.NumFields() == len(ret.Results) && len(ret.Results) > 1 &&
+		isNamed(results.List[len(results.List)-1].Type, "error") && !isNamed(ret.Results[len(ret.Results)-1], "nil")
+}
+
+// results are those of the function, or of the one that stands in it.
+func (g *generator) results() *ast.FieldList {
 	of := g.fn.Type
 	for _, n := range g.within {
 		if lit, ok := n.(*ast.FuncLit); ok {
 			of = lit.Type
 		}
 	}
-	return of.Results.NumFields() == 1 && isNamed(of.Results.List[0].Type, "bool")
+	return of.Results
 }
 
 var others = map[token.Token]string{

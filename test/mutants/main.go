@@ -16,7 +16,7 @@
 // with its line before and after; a line that a mutant does not really change
 // says so by a directive, which must be true:
 //
-//	//mutant:equal kind,kind why
+//	//mutant:equal kind,kind=put why
 //
 // The exit code is 0 when the named mutants were noticed by their tests and no
 // more than -most percent of the others were not noticed, else 1.
@@ -62,9 +62,9 @@ func main() {
 	flag.BoolVar(&o.short, "short", false, "only the named mutants")
 	flag.BoolVar(&o.list, "list", false, "list the mutants, try none")
 	flag.Uint64Var(&o.seed, "seed", 1, "another sample for another number")
-	flag.IntVar(&o.n, "n", 600, "how many are tried, in proportion of each file and kind; 0: all")
+	flag.IntVar(&o.n, "n", 400, "how many are tried, in proportion of each file and kind; 0: all")
 	flag.StringVar(&o.file, "file", "", "all of this file")
-	flag.StringVar(&o.function, "func", "", "all of this function; of a method Type.Name")
+	flag.StringVar(&o.function, "func", "", "all of these functions, with commas between; of a method Type.Name")
 	flag.StringVar(&o.kind, "kind", "", "only of this kind: "+strings.Join(kinds, ", "))
 	flag.Float64Var(&o.most, "most", 0, "how many percent may go unnoticed")
 	flag.IntVar(&o.parallel, "p", runtime.NumCPU(), "how many are tried at once")
@@ -127,7 +127,7 @@ func run(ctx context.Context, o options) (bool, error) {
 // choose takes the mutants that are asked for.
 func (o options) choose(all []*mutant) []*mutant {
 	return slices.DeleteFunc(slices.Clone(all), func(m *mutant) bool {
-		return o.file != "" && m.file.name != o.file || o.function != "" && m.function() != o.function || o.kind != "" && m.kind != o.kind
+		return o.file != "" && m.file.name != o.file || o.function != "" && !slices.Contains(strings.Split(o.function, ","), m.function()) || o.kind != "" && m.kind != o.kind
 	})
 }
 

@@ -157,6 +157,8 @@ func TestKinds(t *testing.T) {
 		},
 		"func f() {\n\tif a(b) {\n\t\tc()\n\t}\n}":              {"negate if !(a(b)) {", "drop (without a(b))", "remove (gone)"},
 		"func f() {\n\tfor i < 0 {\n\t\ti++\n\t}\n}":            {"negate for !(i < 0) {", "operator for i <= 0 {", "number for i < 1 {", "number for i < (-1) {", "remove (gone)"},
+		"func f() (int, error) {\n\treturn 1, bad\n}":           {"remove (gone)"},
+		"func f() (int, error) {\n\treturn 1, nil\n}":           {"number return 2, nil", "number return 0, nil", "remove (gone)"},
 		"func f() {\n\tx := min(a, b-c)\n}":                     {"operator x := max(a, b-c)", "operator x := min(a, b+c)"},
 		"func f() {\n\tif bad {\n\t\tpanic(`no`)\n\t}\n}":       nil,
 		"func f() {\n\tswitch a {\n\tcase b, c:\n\t\td()\n\t}}": {"case (gone)", "drop (without b)", "drop (without c)", "remove (gone)"},
@@ -180,8 +182,10 @@ func TestDirectives(t *testing.T) {
 	for body, want := range map[string]string{
 		"func f() {\n\t//mutant:equal swap why\n\tx = true\n}":              "",
 		"func f() {\n\tx = true //mutant:equal swap,remove why it is so\n}": "",
-		"func f() {\n\tx = true //mutant:equal swap\n}":                     "kind why",
-		"func f() {\n\tx = true //mutant:equal\n}":                          "kind why",
+		"func f() {\n\tx = 3 //mutant:equal number=4 why\n}":                "",
+		"func f() {\n\tx = 3 //mutant:equal number=5 why\n}":                "no mutant of kind number=5",
+		"func f() {\n\tx = true //mutant:equal swap\n}":                     "kind=put why",
+		"func f() {\n\tx = true //mutant:equal\n}":                          "kind=put why",
 		"func f() {\n\tx = true //mutant:equal sawp why\n}":                 `no kind of mutant is called "sawp"`,
 		"func f() {\n\tx = true //mutant:equal number why\n}":               "no mutant of kind number",
 	} {

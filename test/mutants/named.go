@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"slices"
@@ -122,5 +123,5 @@ func (n named) find(all []*mutant) (*mutant, error) {
 	for _, m := range near {
 		fmt.Fprintf(&b, "\n  %s:%d %s => %s", m.file.name, m.line(), m.before(), m.after())
 	}
-	return nil, fmt.Errorf("%s", b.String())
+	return nil, errors.New(b.String())
 }

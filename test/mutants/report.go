@@ -77,8 +77,8 @@ func counts(w io.Writer, title string, results []result, of func(*mutant) string
 		r := rows[name]
 		fmt.Fprintf(tw, "%s\t%d\t%d\t%d\t%d\t%d\t\n", name, r[0], r[1], r[2], r[3], r[4])
 	}
-	tw.Flush()
-	fmt.Fprintln(w)
+	fmt.Fprintln(tw)
+	_ = tw.Flush() // what is for people, as every other line of the report
 }
 
 func list(w io.Writer, all []*mutant) {

@@ -129,7 +129,9 @@ func (s *source) mutants() ([]*mutant, error) {
 // directive says about the line that it ends, or else about the next one, that
 // mutants of some kinds change nothing there:
 //
-//	//mutant:equal number,operator one more is never reached
+//	//mutant:equal operator,number=2 it is never reached
+//
+// With = it speaks only of the mutant that puts this number or operator there.
 const directive = "//mutant:equal "
 
 func markEqual(f *file, made []*mutant) error {
@@ -143,23 +145,24 @@ func markEqual(f *file, made []*mutant) error {
 			where := fmt.Sprintf("%s:%d", f.name, line)
 			names, why, ok := strings.Cut(strings.TrimPrefix(c.Text, directive), " ")
 			if !ok || strings.TrimSpace(why) == "" {
-				return fmt.Errorf("%s: the directive is %skind,kind why", where, directive)
+				return fmt.Errorf("%s: the directive is %skind,kind=put why", where, directive)
 			}
 			if f.lineText(offset) == c.Text {
 				line++
 			}
-			for _, kind := range strings.Split(names, ",") {
+			for _, name := range strings.Split(names, ",") {
+				kind, put, one := strings.Cut(name, "=")
 				if !slices.Contains(kinds, kind) {
 					return fmt.Errorf("%s: no kind of mutant is called %q; there are %s", where, kind, strings.Join(kinds, ", "))
 				}
 				found := false
 				for _, m := range made {
-					if m.kind == kind && m.line() == line {
+					if m.kind == kind && m.line() == line && (!one || m.put == put) {
 						m.equal, found = why, true
 					}
 				}
 				if !found {
-					return fmt.Errorf("%s: the directive speaks of line %d, which has no mutant of kind %s: move it or take it away", where, line, kind)
+					return fmt.Errorf("%s: the directive speaks of line %d, which has no mutant of kind %s: move it or take it away", where, line, name)
 				}
 			}
 		}
