@@ -101,7 +101,7 @@ func (a Amount) String() string {
 // USDText is an amount of money for people, in cents: less than one is told as
 // what it is and not as nothing.
 func USDText(micro int64) string {
-	if micro > 0 && micro < 10_000 {
+	if micro > 0 && micro < 10_000 { //mutant:equal operator=<=,number=10001 one cent is told the same in both ways
 		return "$" + strings.TrimRight(fmt.Sprintf("%.6f", float64(micro)/1e6), "0")
 	}
 	return fmt.Sprintf("$%.2f", float64(micro)/1e6)

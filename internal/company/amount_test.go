@@ -8,6 +8,7 @@ func TestAmountText(t *testing.T) {
 	for want, a := range map[string]Amount{
 		"no limit":           {MicroUSD: NoCap, Tokens: NoCap},
 		"212k tokens":        {Tokens: 212_000},
+		"1 token":            {Tokens: 1},
 		"9999 tokens":        {MicroUSD: NoCap, Tokens: 9999},
 		"10k tokens":         {Tokens: 10_000},
 		"1M tokens":          {Tokens: 1_000_000},
@@ -15,6 +16,7 @@ func TestAmountText(t *testing.T) {
 		"10M tokens":         {Tokens: 10_900_000},
 		"$0.41":              {MicroUSD: 410_000, Tokens: NoCap},
 		"$0.01":              {MicroUSD: 10_000, Tokens: NoCap},
+		"$0.009999":          {MicroUSD: 9_999, Tokens: NoCap},
 		"$0.0099":            {MicroUSD: 9_900, Tokens: NoCap},
 		"$0.00, 0 tokens":    {},
 		"$2.50, 1 token":     {MicroUSD: 2_500_000, Tokens: 1},

@@ -59,12 +59,18 @@ func (m *mutant) line() int { return m.file.line(m.start) }
 
 // before and after are the line that is changed. Of a change over several
 // lines they are the first one.
-func (m *mutant) before() string { return m.file.lineText(m.start) }
+func (m *mutant) before() string { return undirected(m.file.lineText(m.start)) }
+
+// undirected is a line without its directive.
+func undirected(line string) string {
+	code, _, _ := strings.Cut(line, directive)
+	return strings.TrimSpace(code)
+}
 
 func (m *mutant) after() string {
 	from := strings.LastIndexByte(m.file.text[:m.start], '\n') + 1
 	rest, _, _ := strings.Cut(m.put+m.file.text[m.end:], "\n")
-	switch line := strings.TrimSpace(m.file.text[from:m.start] + rest); {
+	switch line := undirected(m.file.text[from:m.start] + rest); {
 	case m.kind == drop:
 		part, _, _ := strings.Cut(m.file.of(m.node), "\n")
 		return "(without " + part + ")"
