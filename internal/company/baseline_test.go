@@ -538,3 +538,24 @@ func TestCheckThatEndedOddly(t *testing.T) {
 		}
 	}
 }
+
+// A base that ran nothing excuses nothing, and a check does not pass against its
+// exit code.
+func TestBaseThatDidNotRunExcusesNothing(t *testing.T) {
+	red := GateCheck{Name: "test", ExitCode: 1, Counts: &TestCounts{Failed: 1}, Tests: []TestResult{{Name: "TestA"}}}
+	absent, skipped, passed := red, red, red
+	absent.Absent, skipped.Skipped, passed.Passed = true, true, true
+	for name, c := range map[string]struct {
+		check GateCheck
+		base  *GateCheck
+		want  Stand
+	}{
+		"known": {red, &red, StandKnown}, "no base": {red, nil, StandFailed}, "absent there": {red, &absent, StandFailed},
+		"skipped there": {red, &skipped, StandFailed}, "passed, with exit 1": {passed, &red, StandFailed},
+		"skipped": {skipped, &red, StandSkipped}, "absent": {absent, &absent, StandAbsent}, "absent here alone": {absent, &red, StandFailed},
+	} {
+		if got := c.check.Against(c.base); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
