@@ -19,12 +19,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"company/internal/gitops/remotetest"
 	"company/internal/pipe"
 	"company/internal/toolbox"
 	"company/internal/toolbox/server"
+	"company/test/goroutines"
 )
 
 // The test binary is the toolbox when it is asked to be: a real child process
@@ -34,7 +33,7 @@ func TestMain(m *testing.M) {
 		_ = os.Unsetenv("COMPANY_TEST_AS_TOOLBOX")
 		os.Exit(run(os.Args[1:]))
 	}
-	goleak.VerifyTestMain(m)
+	goroutines.Main(m)
 }
 
 const patience = 60 * time.Second

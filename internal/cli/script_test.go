@@ -17,7 +17,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"go.uber.org/goleak"
+
+	"company/test/goroutines"
 )
 
 func TestMain(m *testing.M) {
@@ -40,7 +41,7 @@ type tidy struct{ m *testing.M }
 
 func (t tidy) Run() int {
 	code := t.m.Run()
-	if err := goleak.Find(); code == 0 && err != nil {
+	if err := goroutines.Left(); code == 0 && err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

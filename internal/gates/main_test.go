@@ -16,17 +16,16 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"company/internal/company"
 	"company/internal/container"
 	"company/internal/container/docker"
 	"company/internal/gates"
 	"company/internal/gitops"
 	"company/internal/image"
+	"company/test/goroutines"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goroutines.Main(m) }
 
 // office is nobody else's: its containers are these tests'.
 var office = strings.ToLower(rand.Text()[:8])

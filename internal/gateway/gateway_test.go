@@ -22,11 +22,10 @@ import (
 
 	"company/internal/company"
 	"company/internal/gitops"
-
-	"go.uber.org/goleak"
+	"company/test/goroutines"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goroutines.Main(m) }
 
 const testRun company.RunID = "t1-01.1"
 

@@ -10,11 +10,10 @@ import (
 	"testing"
 
 	"company/internal/company"
-
-	"go.uber.org/goleak"
+	"company/test/goroutines"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goroutines.Main(m) }
 
 // gitEnv is the environment of the git that plays the president or the
 // worker: the real program, with no configuration of this machine.

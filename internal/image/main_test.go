@@ -17,15 +17,15 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/test/goroutines"
 
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/client"
 	"github.com/docker/docker/pkg/stdcopy"
-	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goroutines.Main(m) }
 
 // bench is a builder for one test. It shares the layers base, go and gostd
 // with the product, on purpose: they take a minute to make. Everything above

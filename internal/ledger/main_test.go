@@ -18,8 +18,7 @@ import (
 	"company/internal/folder"
 	"company/internal/folder/foldertest"
 	"company/internal/ledger"
-
-	"go.uber.org/goleak"
+	"company/test/goroutines"
 )
 
 // patience ends what hangs. It is no measure: a hundred histories with their
@@ -34,7 +33,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m)
+	goroutines.Main(m)
 }
 
 // bench is one office's store: a real bus, with a seam for faults.

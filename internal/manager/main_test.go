@@ -4,13 +4,12 @@ import (
 	"encoding/json"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"company/internal/agent"
 	"company/internal/company"
+	"company/test/goroutines"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goroutines.Main(m) }
 
 // use calls the tool of that name as a conversation does.
 func use(t *testing.T, tools []agent.Tool, name string, args any) agent.Result {

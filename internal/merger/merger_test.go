@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"company/internal/company"
 	"company/internal/company/desktest"
 	"company/internal/folder/foldertest"
@@ -19,9 +17,10 @@ import (
 	"company/internal/gates"
 	"company/internal/gitops"
 	"company/internal/gitops/gitopstest"
+	"company/test/goroutines"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goroutines.Main(m) }
 
 const (
 	task = company.TaskID("t1")

@@ -10,16 +10,15 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"company/internal/bus"
 	"company/internal/bus/nats"
 	"company/internal/company"
 	"company/internal/folder/foldertest"
 	"company/internal/ledger"
+	"company/test/goroutines"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goroutines.Main(m) }
 
 const patience = 2 * time.Minute
 

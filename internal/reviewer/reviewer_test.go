@@ -6,15 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/company/desktest"
 	"company/internal/gitops/gitopstest"
+	"company/test/goroutines"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goroutines.Main(m) }
 
 // bundle is a project with a branch to review, and the state of its ticket.
 type bundle struct {

@@ -14,17 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"company/internal/company"
 	"company/internal/orchestrator"
+	"company/test/goroutines"
 )
 
-func TestMain(m *testing.M) {
-	// After a body that was too large net/http lingers for half a second on a
-	// connection that is closed already.
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
-}
+func TestMain(m *testing.M) { goroutines.Main(m) }
 
 // desk is an office in memory with the real core behind it.
 type desk struct {

@@ -12,12 +12,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"company/internal/pipe"
+	"company/test/goroutines"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goroutines.Main(m) }
 
 // newClient talks to a container that answers as h does.
 func newClient(t *testing.T, h http.HandlerFunc) *Client {

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"company/internal/agent/session"
 	"company/internal/bus"
 	"company/internal/bus/nats"
@@ -19,9 +17,10 @@ import (
 	"company/internal/folder/foldertest"
 	"company/internal/gitops"
 	"company/internal/ledger"
+	"company/test/goroutines"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goroutines.Main(m) }
 
 const (
 	patience = time.Minute

@@ -12,17 +12,16 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"company/internal/adapters"
 	"company/internal/adapters/scripted"
 	"company/internal/company"
 	"company/test/demo/check"
 	"company/test/demo/director"
+	"company/test/goroutines"
 	"company/test/house"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goroutines.Main(m) }
 
 // play runs a demo to its end and returns what its checks say. then, when not
 // nil, looks on while the bystander is still there.

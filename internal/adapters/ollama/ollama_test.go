@@ -19,16 +19,16 @@ import (
 	"time"
 
 	"github.com/ollama/ollama/envconfig"
-	"go.uber.org/goleak"
 	"golang.org/x/crypto/ssh"
 
 	"company/internal/adapters"
 	"company/internal/adapters/adaptertest"
 	"company/internal/adapters/ollama"
 	"company/internal/company"
+	"company/test/goroutines"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goroutines.Main(m) }
 
 // TestServers: ADP-1, THREATS g (model replies).
 func TestServers(t *testing.T) {

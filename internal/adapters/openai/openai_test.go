@@ -15,15 +15,14 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"company/internal/adapters"
 	"company/internal/adapters/adaptertest"
 	"company/internal/adapters/openai"
 	"company/internal/company"
+	"company/test/goroutines"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goroutines.Main(m) }
 
 // TestServers: ADP-1, THREATS g (model replies).
 func TestServers(t *testing.T) {

@@ -13,16 +13,15 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/pipe"
 	"company/internal/toolbox"
 	"company/internal/toolbox/server"
+	"company/test/goroutines"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goroutines.Main(m) }
 
 // bench is the hands on a real toolbox over a real pipe, with a clone of a
 // real repository; only the container around it is missing.

@@ -15,8 +15,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"go.uber.org/goleak"
-
 	"company/internal/adapters"
 	"company/internal/agent"
 	"company/internal/agent/session"
@@ -25,9 +23,10 @@ import (
 	"company/internal/company/desktest"
 	"company/internal/folder/foldertest"
 	"company/internal/ledger"
+	"company/test/goroutines"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goroutines.Main(m) }
 
 const base = company.OID("1111111111111111111111111111111111111111")
 

@@ -14,16 +14,15 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"company/internal/company"
 	"company/internal/company/desktest"
 	"company/internal/folder/foldertest"
 	"company/internal/gitops"
 	"company/internal/registry"
+	"company/test/goroutines"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goroutines.Main(m) }
 
 // bench is a run at work on a repository whose lock file names "locked", with a
 // registry that knows a few packages.

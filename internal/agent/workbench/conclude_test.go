@@ -7,16 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"company/internal/adapters"
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/gitops"
 	"company/internal/gitops/gitopstest"
+	"company/test/goroutines"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goroutines.Main(m) }
 
 const run = company.RunID("t1-01.1")
 

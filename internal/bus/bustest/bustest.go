@@ -16,8 +16,7 @@ import (
 	"time"
 
 	"company/internal/bus"
-
-	"go.uber.org/goleak"
+	"company/test/goroutines"
 )
 
 // Patience is how long a case waits for what must happen.
@@ -41,7 +40,7 @@ func Main(m *testing.M, d Driver) {
 		}
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m)
+	goroutines.Main(m)
 }
 
 // Exercise runs every case on the driver.

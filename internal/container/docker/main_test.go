@@ -23,9 +23,9 @@ import (
 	"github.com/docker/docker/api/types/filters"
 	dockerimage "github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/client"
-	"go.uber.org/goleak"
 
 	"company/internal/container"
+	"company/test/goroutines"
 )
 
 const testTimeout = 3 * time.Minute
@@ -66,7 +66,7 @@ func runTests(m *testing.M) (code int, err error) {
 			err = cerr
 		}
 		_ = world.setup.Close()
-		if lerr := goleak.Find(); err == nil {
+		if lerr := goroutines.Left(); err == nil {
 			err = lerr
 		}
 	}()

@@ -12,14 +12,14 @@ import (
 	"time"
 
 	"code.gitea.io/sdk/gitea"
-	"go.uber.org/goleak"
 
 	"company/internal/company"
 	"company/internal/forge"
 	"company/internal/forge/forgetest"
+	"company/test/goroutines"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goroutines.Main(m) }
 
 func driver(o forge.Options) forge.Forge { return New(o) }
 

@@ -3,13 +3,12 @@ package github
 import (
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"company/internal/forge"
 	"company/internal/forge/forgetest"
+	"company/test/goroutines"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goroutines.Main(m) }
 
 func newBench(t *testing.T) *forgetest.Bench {
 	t.Helper()

@@ -1,0 +1,41 @@
+// Package goroutines sees to it that tests leave none behind, however slow the
+// machine is: what ends gets a minute to end.
+//
+// It owns the patience. What a goroutine of the runtime or of the tests
+// themselves is, goleak knows.
+package goroutines
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+const patience = time.Minute
+
+// Main runs the tests of a package and ends the process. It fails when one of
+// their goroutines is left that does not end.
+func Main(m interface{ Run() int }) {
+	code := m.Run()
+	if code == 0 {
+		if err := Left(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// Left is an error that shows the goroutines that are left; nil: none.
+func Left() error { return left(patience) }
+
+func left(patience time.Duration) error {
+	for began := time.Now(); ; {
+		err := goleak.Find()
+		if err == nil || time.Since(began) > patience {
+			return err
+		}
+	}
+}
