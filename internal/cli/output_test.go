@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -136,8 +137,11 @@ func (b *sheet) put(command string, v any) {
 	}
 }
 
+// localTime is a time as people read it, where they are.
+var localTime = regexp.MustCompile(`\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b`)
+
 func (b *sheet) putText(command, text string) {
-	fmt.Fprintf(b, "== %s\n%s", command, text)
+	fmt.Fprintf(b, "== %s\n%s", command, localTime.ReplaceAllString(text, "(local time)"))
 	if !strings.HasSuffix(text, "\n") {
 		b.WriteByte('\n')
 	}

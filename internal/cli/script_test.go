@@ -22,7 +22,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	time.Local = time.UTC // what is printed does not depend on where the tests run
 	testscript.Main(tidy{m}, map[string]func(){
 		"company": func() { os.Exit(Main(os.Args[1:])) },
 		// A program that never comes to the end of its draining.

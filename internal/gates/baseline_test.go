@@ -35,7 +35,7 @@ func tap(command string) company.GateCommand {
 // failure bars, and a known red lint does not keep the tests from running.
 func TestBaseline(t *testing.T) {
 	b := setup(t, nil).withDocker()
-	b.runner.Load = func(_ context.Context, h company.Hash) ([]byte, error) { return b.blobs[h], nil }
+	b.runner.Load = b.load
 	cmds := []company.GateCommand{lint("cat findings; exit 1"), tap("cat results; exit $(cat code)")}
 	tree := func(findings, results, code string) gates.Job {
 		b.write(map[string]string{"findings": findings, "results": results, "code": code})

@@ -46,14 +46,15 @@ var workerImage = sync.OnceValues(func() (string, error) {
 
 // bundle is a runner on the real daemon, with a project in a real mirror.
 type bundle struct {
-	ctx    context.Context
-	t      *testing.T
-	dir    string // the checkout
-	mirror *gitops.Mirror
-	rt     *counting
-	runner *gates.Runner
-	blobs  map[company.Hash][]byte
-	image  string
+	ctx     context.Context
+	t       *testing.T
+	dir     string // the checkout
+	mirror  *gitops.Mirror
+	rt      *counting
+	runner  *gates.Runner
+	blobs   map[company.Hash][]byte
+	image   string
+	keeping sync.Mutex // of blobs: a gate and its canary run beside each other
 }
 
 // counting counts starts, and tells of each, and each container how many were
@@ -138,11 +139,19 @@ func (b *bundle) withDocker() *bundle {
 		Keep: func(_ context.Context, out []byte) (company.Hash, error) {
 			sum := sha256.Sum256(out)
 			h := company.Hash(hex.EncodeToString(sum[:]))
+			b.keeping.Lock()
+			defer b.keeping.Unlock()
 			b.blobs[h] = slices.Clone(out)
 			return h, nil
 		},
 	}
 	return b
+}
+
+func (b *bundle) load(_ context.Context, h company.Hash) ([]byte, error) {
+	b.keeping.Lock()
+	defer b.keeping.Unlock()
+	return b.blobs[h], nil
 }
 
 func (b *bundle) git(args ...string) string {

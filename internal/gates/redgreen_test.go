@@ -22,7 +22,7 @@ const suite = "n=0\nfor f in tests/*; do n=$((n+1)); if sh $f; then echo ok $n -
 // test files, where a test that needs the change fails.
 func TestRedGreen(t *testing.T) {
 	b := setup(t, nil).withDocker()
-	b.runner.Load = func(_ context.Context, h company.Hash) ([]byte, error) { return b.blobs[h], nil }
+	b.runner.Load = b.load
 	b.write(map[string]string{"tests/old": "true\n", "tests/bug": "test \"$(cat answer)\" = 42\n", "answer": "41\n"})
 	b.git("add", "-A")
 	b.git("commit", "-q", "-m", "base")
@@ -76,7 +76,7 @@ type proving struct {
 func prove(t *testing.T, files map[string]string) *proving {
 	t.Helper()
 	b := setup(t, nil).withDocker()
-	b.runner.Load = func(_ context.Context, h company.Hash) ([]byte, error) { return b.blobs[h], nil }
+	b.runner.Load = b.load
 	b.write(files)
 	b.git("add", "-A")
 	b.git("commit", "-q", "-m", "base")
