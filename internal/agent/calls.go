@@ -17,6 +17,7 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/company"
+	"company/internal/safetext"
 )
 
 // toolset is the tools of a run with their schemas compiled.
@@ -89,7 +90,7 @@ func (s *toolset) prepare(p pending) *job {
 	}
 	t := s.byName[p.Name]
 	if t == nil {
-		return no("There is no tool %q. The tools are: %s.", CleanLine(p.Name, 64), s.names)
+		return no("There is no tool %q. The tools are: %s.", safetext.EscapeLine(p.Name, 64), s.names)
 	}
 	args := p.Arguments
 	if strings.TrimSpace(args) == "" {
@@ -97,7 +98,7 @@ func (s *toolset) prepare(p pending) *job {
 	}
 	v, err := jsonschema.UnmarshalJSON(strings.NewReader(args))
 	if err != nil {
-		return no("The arguments of %s are not valid JSON: %v. They began: %s\nThe schema is: %s", p.Name, err, CleanLine(args, 300), t.Spec.Schema)
+		return no("The arguments of %s are not valid JSON: %v. They began: %s\nThe schema is: %s", p.Name, err, safetext.EscapeLine(args, 300), t.Spec.Schema)
 	}
 	if err := t.schema.Validate(v); err != nil {
 		return no("The arguments of %s do not fit its schema: %s\nThe schema is: %s", p.Name, schemaError(err), t.Spec.Schema)
@@ -116,7 +117,7 @@ func schemaError(err error) string {
 	if !ok {
 		return v.Error()
 	}
-	return headTail(findings, 2048)
+	return safetext.HeadTail(findings, 2048)
 }
 
 // turn runs the calls of the newest reply that have no result: reads beside
@@ -223,7 +224,7 @@ func (r *runner) runGroup(ctx context.Context, jobs []*job) []*job {
 			j.took = time.Since(start)
 		}
 		if j.manner() != anyhow {
-			r.event(Event{Kind: ToolStarted, Tool: CleanLine(j.Name, 64), CallID: j.ID, Args: CleanLine(mainArgument(j.Arguments), 300)})
+			r.event(Event{Kind: ToolStarted, Tool: safetext.EscapeLine(j.Name, 64), CallID: j.ID, Args: safetext.EscapeLine(mainArgument(j.Arguments), 300)})
 		}
 		switch j.manner() {
 		case anyhow:
@@ -249,14 +250,14 @@ func (r *runner) answer(ctx context.Context, j *job, saved *Saved) error {
 	keep, cancel := detached(ctx)
 	defer cancel()
 
-	text := modelText(res.Text)
+	text := safetext.EscapeControl(res.Text)
 	whole := res.Blob
 	limit := min(MaxResult, max(0, MaxOutput-r.conv.shown))
 	if len(text) > limit {
 		if whole == nil {
 			whole = []byte(res.Text)
 		}
-		text = headTail(text, limit)
+		text = safetext.HeadTail(text, limit)
 		if limit < 1024 {
 			text = fmt.Sprintf("(not shown: the %d MiB of tool output that one run may read are used up. Finish with what you know)", MaxOutput>>20)
 		}
@@ -289,11 +290,11 @@ func (r *runner) answer(ctx context.Context, j *job, saved *Saved) error {
 	}
 	delete(r.lost, j.ID)
 	r.event(Event{
-		Kind: ToolDone, Tool: CleanLine(j.Name, 64), CallID: j.ID, Args: CleanLine(mainArgument(j.Arguments), 300), Text: CleanLine(res.Text, 300),
-		IsError: res.IsError, Failure: CleanLine(res.Failure, 100), Changed: res.Changed, Duration: j.took,
+		Kind: ToolDone, Tool: safetext.EscapeLine(j.Name, 64), CallID: j.ID, Args: safetext.EscapeLine(mainArgument(j.Arguments), 300), Text: safetext.EscapeLine(res.Text, 300),
+		IsError: res.IsError, Failure: safetext.EscapeLine(res.Failure, 100), Changed: res.Changed, Duration: j.took,
 	})
 	if j.answer.IsError {
-		r.cfg.Logger.DebugContext(ctx, "tool error", "run_id", r.cfg.Run, "tool", j.Name, "text", CleanLine(res.Text, 300))
+		r.cfg.Logger.DebugContext(ctx, "tool error", "run_id", r.cfg.Run, "tool", j.Name, "text", safetext.EscapeLine(res.Text, 300))
 	}
 	return nil
 }

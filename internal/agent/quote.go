@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"company/internal/safetext"
 )
 
 // Quote is text from outside (a file of the repository, what a program
@@ -14,7 +16,7 @@ func Quote(tag, attributes, text string) string {
 		attributes = " " + attributes
 	}
 	closing := regexp.MustCompile(`(?i)<(\s*/\s*` + regexp.QuoteMeta(tag) + `)`)
-	text = closing.ReplaceAllString(modelText(text), `<\${1}`)
+	text = closing.ReplaceAllString(safetext.EscapeControl(text), `<\${1}`)
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}

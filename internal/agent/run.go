@@ -12,6 +12,7 @@ import (
 	"company/internal/adapters"
 	"company/internal/budget"
 	"company/internal/company"
+	"company/internal/safetext"
 )
 
 // recordTimeout bounds a journal append. It outlives the run's context: what
@@ -117,7 +118,7 @@ func (r *runner) loop(ctx context.Context) (End, error) {
 		case tell:
 			r.restarted = r.restarted && s.about != aboutRestart
 			err = r.record(ctx, kindNote, noteRecord{N: r.conv.requests, At: r.now(), About: s.about, Text: s.text})
-			r.event(Event{Kind: Noted, Text: CleanLine(s.text, 300)})
+			r.event(Event{Kind: Noted, Text: safetext.EscapeLine(s.text, 300)})
 		case mask:
 			err = r.record(ctx, kindMask, maskRecord{N: r.conv.requests, At: r.now(), Upto: s.upto})
 			r.event(Event{Kind: Masked, Text: fmt.Sprintf("%d old tool results cleared from the context", s.upto)})
@@ -166,9 +167,9 @@ func (r *runner) ask(ctx context.Context) error {
 	resp, err := r.cfg.Model.Chat(ctx, r.conv.request(r.tools.specs), func(e adapters.Event) {
 		switch {
 		case e.Waiting > 0:
-			r.event(Event{Kind: Waiting, Turn: r.conv.turns + 1, Wait: e.Waiting, Text: CleanLine(e.Reason, 200)})
+			r.event(Event{Kind: Waiting, Turn: r.conv.turns + 1, Wait: e.Waiting, Text: safetext.EscapeLine(e.Reason, 200)})
 		case e.Reason != "":
-			r.event(Event{Kind: Switched, Turn: r.conv.turns + 1, Text: CleanLine(e.Reason, 200)})
+			r.event(Event{Kind: Switched, Turn: r.conv.turns + 1, Text: safetext.EscapeLine(e.Reason, 200)})
 		}
 	})
 	if err != nil {
@@ -192,7 +193,7 @@ func (r *runner) ask(ctx context.Context) error {
 	if err := r.record(ctx, kindReply, rec); err != nil {
 		return err
 	}
-	r.event(Event{Kind: Replied, Turn: r.conv.turns, Text: CleanLine(m.Content, 300), Usage: rec.Usage, Duration: time.Since(began)})
+	r.event(Event{Kind: Replied, Turn: r.conv.turns, Text: safetext.EscapeLine(m.Content, 300), Usage: rec.Usage, Duration: time.Since(began)})
 	return nil
 }
 
@@ -204,7 +205,7 @@ func (r *runner) unanswered(ctx context.Context, err error) error {
 	}
 	kind := adapters.KindOf(err)
 	if r.conv.open != nil {
-		rec := replyRecord{N: r.conv.requests, At: r.now(), Spent: r.paid(), Error: kind, Detail: CleanLine(err.Error(), 1024)}
+		rec := replyRecord{N: r.conv.requests, At: r.now(), Spent: r.paid(), Error: kind, Detail: safetext.EscapeLine(err.Error(), 1024)}
 		if kind == "" {
 			rec.Error = "other"
 		}
@@ -298,14 +299,14 @@ func stopped(ctx context.Context) error {
 
 // wash bounds a reply and makes it one that JSON gives back exactly.
 func wash(m adapters.Message) adapters.Message {
-	out := adapters.Message{Role: adapters.Assistant, Content: headTail(valid(m.Content), maxContent)}
+	out := adapters.Message{Role: adapters.Assistant, Content: safetext.HeadTail(valid(m.Content), maxContent)}
 	for _, call := range m.ToolCalls {
 		args := call.Arguments
 		if len(args) > MaxArguments {
 			args = args[:MaxArguments]
 		}
 		if args = valid(args); len(args) > MaxArguments {
-			args = args[:cutAt(args, MaxArguments)]
+			args = safetext.Head(args, MaxArguments)
 		}
 		out.ToolCalls = append(out.ToolCalls, adapters.ToolCall{
 			ID: valid(bounded(call.ID)), Name: valid(bounded(call.Name)), Arguments: args,

@@ -13,6 +13,7 @@ import (
 	"company/internal/adapters"
 	"company/internal/budget"
 	"company/internal/company"
+	"company/internal/safetext"
 )
 
 // WRK-5: the loop ends on the agent's own completion tool.
@@ -238,7 +239,7 @@ func TestOutputIsBounded(t *testing.T) {
 		t.Error("the cut is not said, or an escape got through")
 	}
 	if last := answers(out.Messages)[7*MaxCalls-1]; !strings.Contains(last, "used up") {
-		t.Errorf("the last result is %q", CleanLine(last, 100))
+		t.Errorf("the last result is %q", safetext.EscapeLine(last, 100))
 	}
 }
 
@@ -271,7 +272,7 @@ func TestEventsAreSafeToShow(t *testing.T) {
 		t.Fatalf("%d events", len(b.events))
 	}
 	for _, e := range b.events {
-		if s := e.Text + e.Args + e.Tool; Clean(s) != s || strings.ContainsAny(s, "\n\t") {
+		if s := e.Text + e.Args + e.Tool; safetext.Escape(s) != s || strings.ContainsAny(s, "\n\t") {
 			t.Errorf("%s: %q", e.Kind, s)
 		}
 	}

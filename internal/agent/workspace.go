@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/safetext"
 )
 
 // Workspace is the place that tools change, as far as an interruption is
@@ -121,12 +122,12 @@ func (r *runner) redo(ctx context.Context) error {
 			return fmt.Errorf("tool %s: %w", c.Name, err)
 		}
 		rec.Calls = append(rec.Calls, c.ID)
-		if text := modelText(res.Text); steady(text) != steady(c.text) {
-			rec.Differ = append(rec.Differ, difference{CallID: c.ID, Text: headTail(text, maxDifference)})
+		if text := safetext.EscapeControl(res.Text); steady(text) != steady(c.text) {
+			rec.Differ = append(rec.Differ, difference{CallID: c.ID, Text: safetext.HeadTail(text, maxDifference)})
 		}
 		r.event(Event{
-			Kind: ToolRedone, Tool: CleanLine(c.Name, 64), CallID: c.ID, Args: CleanLine(mainArgument(c.Arguments), 300),
-			Text: CleanLine(res.Text, 300), IsError: res.IsError, Changed: res.Changed,
+			Kind: ToolRedone, Tool: safetext.EscapeLine(c.Name, 64), CallID: c.ID, Args: safetext.EscapeLine(mainArgument(c.Arguments), 300),
+			Text: safetext.EscapeLine(res.Text, 300), IsError: res.IsError, Changed: res.Changed,
 		})
 	}
 	if len(rec.Calls) == 0 {
@@ -168,7 +169,7 @@ func (c *conversation) differences() string {
 			fmt.Fprintf(&b, "\n(and %d more)", len(c.differ)-i)
 			break
 		}
-		fmt.Fprintf(&b, "\n\n%s %s now answers:\n%s", d.name, CleanLine(mainArgument(d.args), 200), d.text)
+		fmt.Fprintf(&b, "\n\n%s %s now answers:\n%s", d.name, safetext.EscapeLine(mainArgument(d.args), 200), d.text)
 	}
 	return b.String()
 }

@@ -15,6 +15,7 @@ import (
 	"company/internal/company"
 	"company/internal/office"
 	"company/internal/orchestrator"
+	"company/internal/safetext"
 	"company/internal/server"
 )
 
@@ -162,7 +163,7 @@ func (a *app) openOffice(ctx context.Context, paths office.Paths) (*office.Offic
 		return nil, err
 	}
 	for _, line := range off.Said {
-		a.note("%s", cleanLine(line, 600))
+		a.note("%s", safetext.EscapeLine(line, 600))
 	}
 	return off, nil
 }

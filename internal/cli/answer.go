@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/company"
+	"company/internal/safetext"
 )
 
 func newAnswer(a *app) *cobra.Command {
@@ -145,7 +146,7 @@ func question(s *company.State, id string) (*company.Approval, error) {
 	}
 	var list []string
 	for _, q := range open {
-		list = append(list, fmt.Sprintf("%s: %s", q.ID, cleanLine(q.Question, 100)))
+		list = append(list, fmt.Sprintf("%s: %s", q.ID, safetext.EscapeLine(q.Question, 100)))
 	}
 	return nil, company.E(company.EConflict, fmt.Sprintf("%s has %d open questions", id, len(open))).
 		Because(strings.Join(list, "\n        ")).Fix("name one: company approve " + string(open[0].ID))

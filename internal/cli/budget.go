@@ -15,6 +15,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/office"
+	"company/internal/safetext"
 )
 
 func newBudget(a *app) *cobra.Command {
@@ -124,7 +125,7 @@ var amountRE = regexp.MustCompile(`^(\$?)([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(usd|[k
 
 // parseAmount reads 5usd, $2.50, 100ktokens, 2Mtokens, 200k.
 func parseAmount(text string) (company.Amount, error) {
-	bad := company.E(company.EUsage, fmt.Sprintf("%q is no amount", cleanLine(text, 40))).Fix("amounts look like 5usd, 2.50usd, 100ktokens or 2Mtokens")
+	bad := company.E(company.EUsage, fmt.Sprintf("%q is no amount", safetext.EscapeLine(text, 40))).Fix("amounts look like 5usd, 2.50usd, 100ktokens or 2Mtokens")
 	m := amountRE.FindStringSubmatch(strings.ToLower(text))
 	if m == nil || (m[1] == "$") == (m[3] != "") {
 		return company.Amount{}, bad
@@ -152,7 +153,7 @@ func parseTokens(text string) (int64, error) {
 		by, err = parseAmount(plain + "tokens")
 	}
 	if err != nil || by.Tokens == 0 || by.Tokens > mostTokens {
-		return 0, company.E(company.EUsage, fmt.Sprintf("%q is no cap in tokens", cleanLine(text, 40))).Fix("--budget-tokens 200k, or 5M")
+		return 0, company.E(company.EUsage, fmt.Sprintf("%q is no cap in tokens", safetext.EscapeLine(text, 40))).Fix("--budget-tokens 200k, or 5M")
 	}
 	return by.Tokens, nil
 }
@@ -189,7 +190,7 @@ func heldUSD(l office.Loaded) error {
 		return nil
 	}
 	return company.E(company.EUsage, "a cap of "+company.USDText(int64(c.Budget.USD))+" cannot be held").
-		Because("no price is known for " + cleanLine(strings.Join(models, ", "), 200)).
+		Because("no price is known for " + safetext.EscapeLine(strings.Join(models, ", "), 200)).
 		Fix("cap its tokens: --budget-tokens 200k; or set models.<name>.price in company.yaml")
 }
 
@@ -205,5 +206,5 @@ func budgetLine(c office.Config, limit company.Amount, chosen string) string {
 		}
 	}
 	held := company.Amount{MicroUSD: company.NoCap, Tokens: limit.Tokens}
-	return fmt.Sprintf("%s (no price is known for %s, so %s cannot be held)", held, cleanLine(strings.Join(models, ", "), 200), company.USDText(limit.MicroUSD))
+	return fmt.Sprintf("%s (no price is known for %s, so %s cannot be held)", held, safetext.EscapeLine(strings.Join(models, ", "), 200), company.USDText(limit.MicroUSD))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/office"
+	"company/internal/safetext"
 )
 
 func newConfig(a *app) *cobra.Command {
@@ -68,7 +69,7 @@ func (a *app) checkConfig(ctx context.Context) error {
 	if list := sourcesOf(loaded); len(list) > 0 {
 		from = strings.Join(list, ", ")
 	}
-	_, err = fmt.Fprintf(a.out, "the config is in order: %s\n", clean(from))
+	_, err = fmt.Fprintf(a.out, "the config is in order: %s\n", safetext.Escape(from))
 	for _, name := range loaded.Unused {
 		a.note("%s sets nothing", name)
 	}
@@ -127,7 +128,7 @@ func (a *app) showConfig(ctx context.Context) error {
 	}
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	for _, v := range list {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", v.Key, clean(v.Value), clean(v.Origin))
+		fmt.Fprintf(table, "%s\t%s\t%s\n", v.Key, safetext.Escape(v.Value), safetext.Escape(v.Origin))
 	}
 	return table.Flush()
 }

@@ -10,6 +10,7 @@ import (
 	"company/internal/company"
 	"company/internal/gitops"
 	"company/internal/office"
+	"company/internal/safetext"
 )
 
 // maxPatch bounds a patch that is shown, in bytes.
@@ -104,7 +105,7 @@ func patchOf(ctx context.Context, paths office.Paths, t *company.Task, sp span) 
 func (a *app) printPatch(w io.Writer, sp span, d gitops.Diff, dir string) {
 	patch := d.Patch
 	if isTerminal(w) {
-		patch = []byte(clean(string(patch)))
+		patch = []byte(safetext.Escape(string(patch)))
 	}
 	if _, err := w.Write(patch); err != nil {
 		return // said by who watches stdout

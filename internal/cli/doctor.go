@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/office"
+	"company/internal/safetext"
 )
 
 // doctorFor is how long all checks together may take.
@@ -109,12 +110,12 @@ func (a *app) doctor(ctx context.Context, online bool) error {
 		}
 	} else {
 		for _, v := range all {
-			fmt.Fprintf(a.out, "%s %-16s %s\n", v.sign(), v.Name, cleanLine(v.Found, 300))
+			fmt.Fprintf(a.out, "%s %-16s %s\n", v.sign(), v.Name, safetext.EscapeLine(v.Found, 300))
 			if !v.OK && v.Needed != "" {
-				fmt.Fprintf(a.out, "    needed: %s\n", cleanLine(v.Needed, 300))
+				fmt.Fprintf(a.out, "    needed: %s\n", safetext.EscapeLine(v.Needed, 300))
 			}
 			if !v.OK && v.Fix != "" {
-				fmt.Fprintf(a.out, "    fix:    %s\n", cleanLine(v.Fix, 300))
+				fmt.Fprintf(a.out, "    fix:    %s\n", safetext.EscapeLine(v.Fix, 300))
 			}
 		}
 	}

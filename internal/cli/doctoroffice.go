@@ -16,6 +16,7 @@ import (
 	"company/internal/company"
 	"company/internal/image/toolboxbin"
 	"company/internal/office"
+	"company/internal/safetext"
 )
 
 // checkSelf says which program this is, and whether the program that goes into
@@ -155,7 +156,7 @@ func (a *app) checkHolder(ctx context.Context, p office.Paths, held *office.Hold
 	r := office.Result{OK: true, Found: fmt.Sprintf("%s, at work in process %d", p.Root, held.PID)}
 	if d, ok := acc.(*distant); ok && d.hello.Version != Version {
 		r.OK, r.Warn = false, true
-		r.Found += ", which is version " + cleanLine(d.hello.Version, 40)
+		r.Found += ", which is version " + safetext.EscapeLine(d.hello.Version, 40)
 		r.Needed = "the same version as this program, " + Version
 		r.Fix = fmt.Sprintf("end process %d when its work is done, and start the company anew", held.PID)
 	}

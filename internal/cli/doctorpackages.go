@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/gates"
 	"company/internal/gitops"
 	"company/internal/image"
 	"company/internal/office"
 	mirrors "company/internal/registry"
+	"company/internal/safetext"
 )
 
 // checkPackages says what the project's files ask for and its image will not
@@ -38,7 +38,7 @@ func (a *app) checkPackages(ctx context.Context, c office.Config, repo string, p
 		r.Fix = `install it with container.setup: ["apt-get update && apt-get install -y …"], or name another command with gates.lint and gates.test`
 	}
 	if len(wanting) > 0 {
-		r.OK, r.Warn, r.Found = false, true, agent.CleanLine(strings.Join(wanting, "; "), 600)
+		r.OK, r.Warn, r.Found = false, true, safetext.EscapeLine(strings.Join(wanting, "; "), 600)
 		if r.Fix == "" {
 			r.Fix = "do what stands in brackets, or have what is missing installed with container.setup"
 		}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/office"
 	"company/internal/orchestrator"
@@ -230,9 +229,3 @@ func idle(s *company.State, t *company.Task, now time.Time) bool {
 	}
 	return company.NextRetry(s, t.ID, now).IsZero()
 }
-
-// clean is text of agents and repositories as a terminal may be shown it.
-func clean(s string) string { return agent.Clean(s) }
-
-// cleanLine is clean on one line of at most limit bytes.
-func cleanLine(s string, limit int) string { return agent.CleanLine(s, limit) }

@@ -10,6 +10,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/gitops"
+	"company/internal/safetext"
 )
 
 func newGit(a *app) *cobra.Command {
@@ -80,7 +81,7 @@ func (a *app) trustHost(ctx context.Context, host, fingerprint string, replace b
 		}
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "host": host, "keys": list})
 	}
-	fmt.Fprintf(a.out, "accepted: %s %s\n", clean(host), prints(keys))
+	fmt.Fprintf(a.out, "accepted: %s %s\n", safetext.Escape(host), prints(keys))
 	return nil
 }
 
@@ -90,7 +91,7 @@ func (a *app) compare(ctx context.Context, host string, keys []gitops.HostKey) e
 		return company.E(company.EHostKey, "nobody is here to compare the fingerprints of "+host).Because("it shows " + prints(keys)).
 			Fix("company git trust-host " + host + " --fingerprint <the one that its operator publishes>")
 	}
-	answer, err := a.ask(ctx, fmt.Sprintf("%s shows %s\nIs one of them what its operator publishes? [y/n]> ", clean(host), prints(keys)))
+	answer, err := a.ask(ctx, fmt.Sprintf("%s shows %s\nIs one of them what its operator publishes? [y/n]> ", safetext.Escape(host), prints(keys)))
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"company/internal/forge"
 	"company/internal/gitops"
 	"company/internal/office"
+	"company/internal/safetext"
 )
 
 // slowLook is how long the look at a repository may take before a line says
@@ -26,7 +27,7 @@ func (a *app) introduce(paths office.Paths, c office.Config, cmd company.Submit,
 	a.note("company %s  %s  base %s@%s (%s)", Version, repoName(base.RemoteURL, cmd.Project.Path), base.Branch, base.OID.Short(), baseState(c, base))
 	a.note("agents  %s", agentsLine(c, seen.model))
 	for _, doubt := range seen.doubts {
-		a.note("!       %s", cleanLine(doubt, 300))
+		a.note("!       %s", safetext.EscapeLine(doubt, 300))
 	}
 	for i, line := range testLines(seen) {
 		title := "tests"
@@ -35,7 +36,7 @@ func (a *app) introduce(paths office.Paths, c office.Config, cmd company.Submit,
 		}
 		a.note("%-7s %s", title, line)
 	}
-	a.note("budget  %s   approvals %s   office %s   stop: Ctrl-C", budgetLine(c, cmd.Settings.WithDefaults().Cap, seen.model), approvalsLine(cmd.Settings), cleanLine(shortPath(paths.Root), 300))
+	a.note("budget  %s   approvals %s   office %s   stop: Ctrl-C", budgetLine(c, cmd.Settings.WithDefaults().Cap, seen.model), approvalsLine(cmd.Settings), safetext.EscapeLine(shortPath(paths.Root), 300))
 }
 
 // slowly says what is being looked at, when that takes a while. The function
@@ -47,7 +48,7 @@ func (a *app) slowly(what string) (done func()) {
 	said := make(chan struct{})
 	t := time.AfterFunc(slowLook, func() {
 		defer close(said)
-		a.note("company %s  %s ...", Version, cleanLine(what, 200))
+		a.note("company %s  %s ...", Version, safetext.EscapeLine(what, 200))
 	})
 	return func() {
 		if !t.Stop() {
@@ -79,9 +80,9 @@ func baseState(c office.Config, base gitops.BaseInfo) string {
 // hold a password.
 func repoName(remote, checkout string) string {
 	if r, ok := forge.ParseRemote(remote); ok {
-		return cleanLine(r.String(), 200)
+		return safetext.EscapeLine(r.String(), 200)
 	}
-	return cleanLine(filepath.Base(checkout), 200)
+	return safetext.EscapeLine(filepath.Base(checkout), 200)
 }
 
 // agentsLine is each profile with its adapter, its model and the roles it is
@@ -109,7 +110,7 @@ func agentsLine(c office.Config, chosen string) string {
 // testLines are what must pass, and what it was found by.
 func testLines(seen sight) []string {
 	if seen.unseen != nil {
-		return []string{"not seen yet: " + cleanLine(seen.unseen.Error(), 200)}
+		return []string{"not seen yet: " + safetext.EscapeLine(seen.unseen.Error(), 200)}
 	}
 	var lines []string
 	for i, note := range seen.project.Notes {
@@ -117,7 +118,7 @@ func testLines(seen sight) []string {
 			lines = append(lines, fmt.Sprintf("and %d more", len(seen.project.Notes)-i))
 			break
 		}
-		lines = append(lines, cleanLine(note, 200))
+		lines = append(lines, safetext.EscapeLine(note, 200))
 	}
 	return lines
 }

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"company/internal/adapters"
-	"company/internal/agent"
 	"company/internal/agent/session"
 	"company/internal/agent/workbench"
 	"company/internal/bus"
@@ -35,6 +34,7 @@ import (
 	"company/internal/office"
 	"company/internal/orchestrator"
 	"company/internal/reviewer"
+	"company/internal/safetext"
 	"company/internal/worker"
 )
 
@@ -165,7 +165,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 		return nil, err
 	}
 	images, err := image.New(image.Config{Logger: h.log, Seccomp: buildProfile(), Registries: registries.Open(), ByLogin: registries.ByLogin(), Progress: func(line string) {
-		h.tell(orchestrator.Item{Kind: "image", Mark: orchestrator.Info, Text: agent.CleanLine(line, 300)})
+		h.tell(orchestrator.Item{Kind: "image", Mark: orchestrator.Info, Text: safetext.EscapeLine(line, 300)})
 	}})
 	if err != nil {
 		return nil, err
@@ -241,7 +241,7 @@ func (h *house) staff(ctx context.Context) (*worker.Pool, error) {
 		Desk:     h.orch, Mirror: mirror, Images: images, Base: cfg.Container.Image, Setup: cfg.Container.Setup, SetupEnv: secrets, Offline: cfg.Container.Deps == "off",
 		Lint: given(cfg.Gates.Lint), Test: given(cfg.Gates.Test), Prefix: cfg.Git.IntegrationBranch, Log: oplog,
 		Tell: func(t company.TaskID, note string) {
-			h.tell(orchestrator.Item{Task: t, Kind: "image", Mark: orchestrator.Info, Text: agent.CleanLine(note, 300)})
+			h.tell(orchestrator.Item{Task: t, Kind: "image", Mark: orchestrator.Info, Text: safetext.EscapeLine(note, 300)})
 		},
 	}
 	intakeOf := h.intakes(*intake, registries.May)

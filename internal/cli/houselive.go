@@ -12,6 +12,7 @@ import (
 	"company/internal/agent/workbench"
 	"company/internal/company"
 	"company/internal/orchestrator"
+	"company/internal/safetext"
 	"company/internal/server"
 )
 
@@ -93,7 +94,7 @@ func (h *house) refused(ctx context.Context, r workbench.Refusal) {
 		}
 	}
 	if r.Tell {
-		h.tell(orchestrator.Item{Task: r.Run.Task(), Run: r.Run, Kind: "security", Mark: orchestrator.Failed, Text: r.Kind + ": " + agent.CleanLine(r.What, 200)})
+		h.tell(orchestrator.Item{Task: r.Run.Task(), Run: r.Run, Kind: "security", Mark: orchestrator.Failed, Text: r.Kind + ": " + safetext.EscapeLine(r.What, 200)})
 	}
 }
 
@@ -109,7 +110,7 @@ func (d *doings) note(run company.RunID, e agent.Event, at time.Time) {
 	case agent.TurnStarted:
 		what = "thinks"
 	case agent.ToolStarted:
-		what = strings.TrimSpace(e.Tool + " " + agent.CleanLine(e.Args, 80))
+		what = strings.TrimSpace(e.Tool + " " + safetext.EscapeLine(e.Args, 80))
 	case agent.ToolDone:
 		return // what began last is what it is at
 	case agent.Waiting:
@@ -157,23 +158,23 @@ func (h *house) activity(run company.RunID, e agent.Event) {
 	}
 	switch e.Kind {
 	case agent.ToolStarted:
-		it.Mark, it.Text, it.Quiet = orchestrator.Started, strings.TrimSpace(e.Tool+" "+agent.CleanLine(e.Args, 80)), true
+		it.Mark, it.Text, it.Quiet = orchestrator.Started, strings.TrimSpace(e.Tool+" "+safetext.EscapeLine(e.Args, 80)), true
 	case agent.ToolDone:
-		it.Mark, it.Text = orchestrator.Done, strings.TrimSpace(e.Tool+" "+agent.CleanLine(e.Args, 80))
+		it.Mark, it.Text = orchestrator.Done, strings.TrimSpace(e.Tool+" "+safetext.EscapeLine(e.Args, 80))
 		switch {
 		case e.IsError:
-			it.Mark, it.Text = orchestrator.Failed, it.Text+": "+agent.CleanLine(e.Text, 120)
+			it.Mark, it.Text = orchestrator.Failed, it.Text+": "+safetext.EscapeLine(e.Text, 120)
 		case e.Failure != "":
 			it.Mark, it.Text = orchestrator.Failed, it.Text+": "+e.Failure
 		}
 	case agent.ToolRedone:
-		it.Text = strings.TrimSpace("again after the interruption: " + e.Tool + " " + agent.CleanLine(e.Args, 80))
+		it.Text = strings.TrimSpace("again after the interruption: " + e.Tool + " " + safetext.EscapeLine(e.Args, 80))
 	case agent.Waiting:
-		it.Mark, it.Text = orchestrator.Stalled, fmt.Sprintf("the model's server asks to wait %s: %s", e.Wait, agent.CleanLine(e.Text, 120))
+		it.Mark, it.Text = orchestrator.Stalled, fmt.Sprintf("the model's server asks to wait %s: %s", e.Wait, safetext.EscapeLine(e.Text, 120))
 	case agent.Switched, agent.CutOff:
-		it.Text = agent.CleanLine(e.Text, 200)
+		it.Text = safetext.EscapeLine(e.Text, 200)
 	default:
-		it.Quiet, it.Text = true, agent.CleanLine(e.Text, 200)
+		it.Quiet, it.Text = true, safetext.EscapeLine(e.Text, 200)
 	}
 	h.tell(it)
 }

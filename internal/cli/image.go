@@ -16,6 +16,7 @@ import (
 	"company/internal/image"
 	"company/internal/manager"
 	"company/internal/office"
+	"company/internal/safetext"
 )
 
 func newImage(a *app) *cobra.Command {
@@ -111,7 +112,7 @@ func (a *app) listImages(ctx context.Context) error {
 		if len(v.Tasks) > 0 {
 			tasks = join(v.Tasks)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", name, v.Kind, bytesText(v.Bytes), cleanLine(tasks, 60))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", name, v.Kind, bytesText(v.Bytes), safetext.EscapeLine(tasks, 60))
 	}
 	return table.Flush()
 }
@@ -288,13 +289,13 @@ func (a *app) explainImage(ctx context.Context, b *image.Builder, req image.Requ
 		if p.Cached {
 			state = bytesText(p.Size)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\n", p.Kind, state, cleanLine(p.Why, 160))
+		fmt.Fprintf(table, "%s\t%s\t%s\n", p.Kind, state, safetext.EscapeLine(p.Why, 160))
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
 	for _, n := range x.Notes {
-		fmt.Fprintf(a.out, "note: %s\n", cleanLine(n, 300))
+		fmt.Fprintf(a.out, "note: %s\n", safetext.EscapeLine(n, 300))
 	}
 	if x.Image == "" {
 		_, err = fmt.Fprintln(a.out, "the image is not there yet: company image build, or the next task, makes it")

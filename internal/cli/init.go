@@ -16,6 +16,7 @@ import (
 	"company/internal/company"
 	"company/internal/forge"
 	"company/internal/office"
+	"company/internal/safetext"
 )
 
 // initFor bounds what init looks at.
@@ -102,15 +103,15 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "file": path, "backup": backup, "found": found, "exclude_file": exclude, "excluded": nonNil(hidden)})
 	}
-	fmt.Fprintf(a.out, "written: %s\n", cleanLine(path, 400))
+	fmt.Fprintf(a.out, "written: %s\n", safetext.EscapeLine(path, 400))
 	if backup != "" {
-		fmt.Fprintf(a.out, "the old one: %s\n", cleanLine(backup, 400))
+		fmt.Fprintf(a.out, "the old one: %s\n", safetext.EscapeLine(backup, 400))
 	}
 	if exclude != "" {
-		fmt.Fprintf(a.out, "hidden from git: %s (in %s)\n", cleanLine(strings.Join(hidden, " "), 400), cleanLine(exclude, 400))
+		fmt.Fprintf(a.out, "hidden from git: %s (in %s)\n", safetext.EscapeLine(strings.Join(hidden, " "), 400), safetext.EscapeLine(exclude, 400))
 	}
 	for _, line := range found.lines() {
-		fmt.Fprintf(a.out, "  %s\n", cleanLine(line, 300))
+		fmt.Fprintf(a.out, "  %s\n", safetext.EscapeLine(line, 300))
 	}
 	_, err = fmt.Fprintln(a.out, `next: company doctor, then company submit "…"`)
 	return err

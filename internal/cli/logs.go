@@ -17,6 +17,7 @@ import (
 	"company/internal/company"
 	"company/internal/ledger"
 	"company/internal/office"
+	"company/internal/safetext"
 )
 
 // Bounds of what logs shows of one message or result without -v, in lines,
@@ -159,7 +160,7 @@ func (b blobs) GetBlob(ctx context.Context, h company.Hash) ([]byte, error) {
 // transcriptText shows a conversation in the order in which it happened.
 func transcriptText(t agent.Transcript, most int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s  %s, %s, %s\n", t.RunID, cleanLine(t.AgentID, 40), company.Count(len(t.Messages), "message"), company.Count(len(t.ToolCalls), "tool call"), company.Count(int(t.TotalTokens), "token"))
+	fmt.Fprintf(&b, "%s  %s  %s, %s, %s\n", t.RunID, safetext.EscapeLine(t.AgentID, 40), company.Count(len(t.Messages), "message"), company.Count(len(t.ToolCalls), "tool call"), company.Count(int(t.TotalTokens), "token"))
 	m, c := 0, 0
 	for m < len(t.Messages) || c < len(t.ToolCalls) {
 		if c == len(t.ToolCalls) || m < len(t.Messages) && !t.ToolCalls[c].Timestamp.Before(t.Messages[m].Timestamp) {
@@ -177,7 +178,7 @@ func transcriptText(t agent.Transcript, most int) string {
 		if call.IsError {
 			sign = "x"
 		}
-		fmt.Fprintf(&b, "\n%s  %s %s %s  %.1fs\n%s", call.Timestamp.Local().Format("15:04:05"), sign, cleanLine(call.Name, 40), cleanLine(call.Arguments, 300), float64(call.DurationMS)/1000, indent(call.Result, most))
+		fmt.Fprintf(&b, "\n%s  %s %s %s  %.1fs\n%s", call.Timestamp.Local().Format("15:04:05"), sign, safetext.EscapeLine(call.Name, 40), safetext.EscapeLine(call.Arguments, 300), float64(call.DurationMS)/1000, indent(call.Result, most))
 	}
 	return b.String()
 }

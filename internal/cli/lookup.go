@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/company"
+	"company/internal/safetext"
 )
 
 // thing is what an id on the command line names. Exactly the fields of what
@@ -63,12 +64,12 @@ func find(s *company.State, id string) (thing, error) {
 		}
 		return thing{task: t, subtask: t.Subtask(r.Subtask), run: r}, nil
 	}
-	return thing{}, company.E(company.EUsage, fmt.Sprintf("%q is no id", cleanLine(id, 80))).
+	return thing{}, company.E(company.EUsage, fmt.Sprintf("%q is no id", safetext.EscapeLine(id, 80))).
 		Fix("ids look like t12 (task), t12-03 (subtask), t12-03.2 (run), a7 (question)")
 }
 
 func noTask(s *company.State, id string) error {
-	e := company.E(company.ENotFound, "there is no task "+cleanLine(id, 40))
+	e := company.E(company.ENotFound, "there is no task "+safetext.EscapeLine(id, 40))
 	if len(s.Tasks) == 0 {
 		return e.Because("this office has no tasks yet").Fix(`company submit "…" gives it the first`)
 	}
@@ -89,7 +90,7 @@ func subtasksOf(t *company.Task) string {
 // findTask is find for what must be a task.
 func findTask(s *company.State, id string) (*company.Task, error) {
 	if !company.TaskID(id).Valid() {
-		return nil, company.E(company.EUsage, fmt.Sprintf("%q is no task", cleanLine(id, 80))).Fix("tasks look like t12; company status lists them")
+		return nil, company.E(company.EUsage, fmt.Sprintf("%q is no task", safetext.EscapeLine(id, 80))).Fix("tasks look like t12; company status lists them")
 	}
 	th, err := find(s, id)
 	return th.task, err
@@ -114,7 +115,7 @@ func findPR(s *company.State, arg string) (*company.Task, error) {
 	}
 	n, err := strconv.Atoi(strings.TrimPrefix(arg, "#"))
 	if err != nil || n < 1 {
-		return nil, company.E(company.EUsage, fmt.Sprintf("%q is no pull request", cleanLine(arg, 80))).Fix("name its number or its task; company pr list shows them")
+		return nil, company.E(company.EUsage, fmt.Sprintf("%q is no pull request", safetext.EscapeLine(arg, 80))).Fix("name its number or its task; company pr list shows them")
 	}
 	var found []company.Pull
 	for _, p := range s.Pulls() {

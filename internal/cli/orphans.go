@@ -10,6 +10,7 @@ import (
 
 	"company/internal/container"
 	"company/internal/office"
+	"company/internal/safetext"
 )
 
 // settled is how old a container is before its having ended says that nobody
@@ -46,7 +47,7 @@ func (a *app) listOrphans(ctx context.Context) error {
 	}
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	for _, o := range list {
-		fmt.Fprintf(table, "%s\t%.12s\t%s\t%s\t%s\n", cleanLine(o.Name, 80), o.ID, o.State, o.Created.Format(time.RFC3339), o.Why)
+		fmt.Fprintf(table, "%s\t%.12s\t%s\t%s\t%s\n", safetext.EscapeLine(o.Name, 80), o.ID, o.State, o.Created.Format(time.RFC3339), o.Why)
 	}
 	if err := table.Flush(); err != nil {
 		return err

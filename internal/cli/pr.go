@@ -15,6 +15,7 @@ import (
 	"company/internal/company"
 	"company/internal/gitops"
 	"company/internal/office"
+	"company/internal/safetext"
 )
 
 func newPR(a *app) *cobra.Command {
@@ -72,9 +73,9 @@ func (a *app) listPRs(ctx context.Context) error {
 	}
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	for _, v := range views {
-		fmt.Fprintf(table, "#%d\t%s\t%s\t%s -> %s\t%s\t%s\n", v.Number, v.State, v.Task, clean(v.Branch), clean(v.Base), v.Head.Short(), cleanLine(v.Title, 80))
+		fmt.Fprintf(table, "#%d\t%s\t%s\t%s -> %s\t%s\t%s\n", v.Number, v.State, v.Task, safetext.Escape(v.Branch), safetext.Escape(v.Base), v.Head.Short(), safetext.EscapeLine(v.Title, 80))
 		if strings.HasPrefix(v.URL, "http") {
-			fmt.Fprintf(table, "\t\t\t%s\n", cleanLine(v.URL, 200))
+			fmt.Fprintf(table, "\t\t\t%s\n", safetext.EscapeLine(v.URL, 200))
 		}
 		if v.BranchChange != nil {
 			fmt.Fprintf(table, "\t\t\tthe branch %s\n", branchText(v.BranchChange))
@@ -112,13 +113,13 @@ func (a *app) showPR(ctx context.Context, number string) error {
 	}
 	where := ""
 	if onForge(t.PR) {
-		where = clean(t.PR.URL) + "\n"
+		where = safetext.Escape(t.PR.URL) + "\n"
 	}
 	if t.BranchChange != nil {
 		where += "The branch " + branchText(t.BranchChange) + "\n"
 	}
 	fmt.Fprintf(a.out, "#%d  %s  %s -> %s @ %s%s\n%s\n%s\nNEXT  %s\n",
-		t.PR.Number, t.PR.State, clean(t.PR.Branch), clean(t.PR.Base), t.PR.Head.Short(), changed, where, clean(readable(body)), a.nextOf(ctx, paths, t))
+		t.PR.Number, t.PR.State, safetext.Escape(t.PR.Branch), safetext.Escape(t.PR.Base), t.PR.Head.Short(), changed, where, safetext.Escape(readable(body)), a.nextOf(ctx, paths, t))
 	return nil
 }
 

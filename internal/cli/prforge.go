@@ -12,6 +12,7 @@ import (
 	"company/internal/forge"
 	"company/internal/gitops"
 	"company/internal/office"
+	"company/internal/safetext"
 )
 
 // onForge reports whether a pull request is on a forge, and not a page of the
@@ -106,7 +107,7 @@ func (a *app) nextOf(ctx context.Context, p office.Paths, t *company.Task) strin
 		return fmt.Sprintf("nothing: it is closed; its branch stays. See the work with company pr diff %d; company submit \"…\" begins anew", n)
 	}
 	if onForge(t.PR) {
-		return fmt.Sprintf("review and merge it at %s; company pr sync %d hears what came of it", clean(t.PR.URL), n) + lookBeside(t)
+		return fmt.Sprintf("review and merge it at %s; company pr sync %d hears what came of it", safetext.Escape(t.PR.URL), n) + lookBeside(t)
 	}
 	if lostBranch(t) {
 		on := "goes on from what is there"

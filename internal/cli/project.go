@@ -13,6 +13,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/office"
+	"company/internal/safetext"
 )
 
 func newProject(a *app) *cobra.Command {
@@ -77,7 +78,7 @@ func (a *app) listProjects(ctx context.Context) error {
 		if base == "" {
 			base = "-"
 		}
-		fmt.Fprintf(table, "%s\t%d\t%s\t%s ago\t%s\n", p.Name, p.Tasks, cleanLine(base, 40), ago(acc.Now().Sub(p.LastUsed)), cleanLine(p.WorkDir, 200))
+		fmt.Fprintf(table, "%s\t%d\t%s\t%s ago\t%s\n", p.Name, p.Tasks, safetext.EscapeLine(base, 40), ago(acc.Now().Sub(p.LastUsed)), safetext.EscapeLine(p.WorkDir, 200))
 	}
 	return table.Flush()
 }
@@ -126,7 +127,7 @@ func (a *app) removeProject(ctx context.Context, arg string) error {
 		return err
 	}
 	if p.ID == "" {
-		return company.E(company.ENotFound, "there is no project "+cleanLine(arg, 80)).Fix("company project list")
+		return company.E(company.ENotFound, "there is no project "+safetext.EscapeLine(arg, 80)).Fix("company project list")
 	}
 	if _, err := acc.Do(ctx, "", company.RemoveProject{ID: p.ID}); err != nil {
 		return err
@@ -147,7 +148,7 @@ func (a *app) sayProject(s *company.State, id, what string) error {
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "project": all[i]})
 	}
-	_, err := fmt.Fprintf(a.out, "%s %s: %s\n", all[i].Name, what, cleanLine(all[i].WorkDir, 200))
+	_, err := fmt.Fprintf(a.out, "%s %s: %s\n", all[i].Name, what, safetext.EscapeLine(all[i].WorkDir, 200))
 	return err
 }
 
@@ -178,7 +179,7 @@ func findProject(s *company.State, arg string) (company.ProjectRecord, error) {
 	}
 	var list []string
 	for _, p := range named {
-		list = append(list, p.ID+" at "+cleanLine(p.WorkDir, 100))
+		list = append(list, p.ID+" at "+safetext.EscapeLine(p.WorkDir, 100))
 	}
 	return company.ProjectRecord{}, company.E(company.EConflict, fmt.Sprintf("%d projects are called %s", len(named), arg)).
 		Because(strings.Join(list, "\n        ")).Fix("name it by its id: " + named[0].ID)
@@ -205,7 +206,7 @@ func (a *app) projectPath(ctx context.Context, arg string) (string, error) {
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		return checkoutAt(arg)
 	}
-	e := company.E(company.ENotFound, "there is no project "+cleanLine(arg, 80))
+	e := company.E(company.ENotFound, "there is no project "+safetext.EscapeLine(arg, 80))
 	if names := projectNames(s); len(names) > 0 {
 		e = e.Because("there are: " + strings.Join(names, ", "))
 	}

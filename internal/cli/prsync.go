@@ -13,6 +13,7 @@ import (
 	"company/internal/gitops"
 	"company/internal/merger"
 	"company/internal/office"
+	"company/internal/safetext"
 )
 
 func newPRSync(a *app) *cobra.Command {
@@ -104,7 +105,7 @@ func (a *app) sayHeard(out []heard) error {
 		switch {
 		case h.err != nil:
 			failed = h.err
-			fmt.Fprintf(a.out, "#%d  could not be heard: %s\n", h.Number, cleanLine(h.Error, 200))
+			fmt.Fprintf(a.out, "#%d  could not be heard: %s\n", h.Number, safetext.EscapeLine(h.Error, 200))
 		case h.State != company.PROpen:
 			fmt.Fprintf(a.out, "#%d  %s\n", h.Number, h.State)
 		case h.FollowUp != "":

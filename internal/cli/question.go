@@ -10,6 +10,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/gitops"
+	"company/internal/safetext"
 )
 
 // dialogue is one open question on its way to the person at the terminal and
@@ -68,7 +69,7 @@ func (d dialogue) over(err error) error {
 
 // say is part of a dialogue: not even --quiet is without it.
 func (d dialogue) say(format string, args ...any) {
-	fmt.Fprintln(d.f.a.err, clean(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(d.f.a.err, safetext.Escape(fmt.Sprintf(format, args...)))
 }
 
 // putOff leaves the question to a later command.
@@ -89,7 +90,7 @@ func (d dialogue) text() string {
 	} else {
 		about += "  "
 	}
-	fmt.Fprintf(&b, "! %s  %s\n", d.q.ID, wrapped(about+clean(d.q.Question), columns(d.f.a.err)-6, "      "))
+	fmt.Fprintf(&b, "! %s  %s\n", d.q.ID, wrapped(about+safetext.Escape(d.q.Question), columns(d.f.a.err)-6, "      "))
 	opts := d.q.Options()
 	if d.q.Kind == company.AskClarification {
 		b.WriteString("  your words are the answer\n")
@@ -150,7 +151,7 @@ func (d dialogue) understand(ctx context.Context, typed string) (company.Answer,
 	case word == "n" || word == "no":
 		return d.no(ctx, rest)
 	default:
-		d.say("%q says neither y nor n", cleanLine(typed, 60))
+		d.say("%q says neither y nor n", safetext.EscapeLine(typed, 60))
 	}
 	return cmd, nil
 }
@@ -163,7 +164,7 @@ func (d dialogue) yes(rest string) (company.Answer, error) {
 	case d.q.Kind == company.AskBudget:
 		by, err := parseAmount(rest)
 		if err != nil {
-			d.say("%q is no amount: y 5usd, y 100ktokens, or y alone", cleanLine(rest, 60))
+			d.say("%q is no amount: y 5usd, y 100ktokens, or y alone", safetext.EscapeLine(rest, 60))
 			return company.Answer{}, nil
 		}
 		cmd.Raise, cmd.Text = by, ""

@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"company/internal/agent"
 	"company/internal/agent/supply"
 	"company/internal/company"
 	"company/internal/image"
 	"company/internal/office"
 	"company/internal/orchestrator"
 	mirrors "company/internal/registry"
+	"company/internal/safetext"
 )
 
 // openRegistries opens the operator's package registries, behind caches that
@@ -51,7 +51,7 @@ func (h *house) supplies(stores *mirrors.Stores) *supply.Office {
 	return &supply.Office{
 		Stores: stores, Desk: h.orch, Runs: h.office.RunsFolder, Logger: h.log, Unwritten: h.proj.runFile,
 		Told: func(run company.RunID, line string) {
-			h.tell(orchestrator.Item{Task: run.Task(), Run: run, Kind: "registry", Mark: orchestrator.Info, Text: agent.CleanLine(line, 200)})
+			h.tell(orchestrator.Item{Task: run.Task(), Run: run, Kind: "registry", Mark: orchestrator.Info, Text: safetext.EscapeLine(line, 200)})
 		},
 	}
 }

@@ -17,9 +17,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"company/internal/agent"
 	"company/internal/clock"
 	"company/internal/company"
+	"company/internal/safetext"
 )
 
 // Version of the program; set at build time.
@@ -270,14 +270,14 @@ func (a *app) showError(err error) {
 		_ = a.printJSON(a.err, map[string]any{"schema_version": 1, "error": told}) // whoever closed stderr does not want to know
 		return
 	}
-	fmt.Fprintf(a.err, "error[%s]: %s\n", e.Code, agent.Clean(e.Message))
+	fmt.Fprintf(a.err, "error[%s]: %s\n", e.Code, safetext.Escape(e.Message))
 	if e.Why != "" {
-		fmt.Fprintf(a.err, "  why:  %s\n", agent.Clean(e.Why))
+		fmt.Fprintf(a.err, "  why:  %s\n", safetext.Escape(e.Why))
 	}
 	if e.Hint != "" {
-		fmt.Fprintf(a.err, "  fix:  %s\n", agent.Clean(e.Hint))
+		fmt.Fprintf(a.err, "  fix:  %s\n", safetext.Escape(e.Hint))
 	}
 	if a.verbose && e.Details != "" {
-		fmt.Fprintf(a.err, "%s\n", agent.Clean(e.Details))
+		fmt.Fprintf(a.err, "%s\n", safetext.Escape(e.Details))
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/merger"
 	"company/internal/orchestrator"
+	"company/internal/safetext"
 )
 
 // round is what is done again and again while a company serves its office: to
@@ -97,7 +97,7 @@ func (r round) again(ctx context.Context, stopped func() bool, tell func(orchest
 			return
 		case err != nil:
 			factor = min(mostBackoff, 2*factor)
-			if text := agent.CleanLine(err.Error(), 300); text != told {
+			if text := safetext.EscapeLine(err.Error(), 300); text != told {
 				told = text
 				tell(orchestrator.Item{Kind: r.name, Mark: orchestrator.Failed, Text: text})
 			}

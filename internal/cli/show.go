@@ -12,6 +12,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/office"
+	"company/internal/safetext"
 )
 
 func newShow(a *app) *cobra.Command {
@@ -131,7 +132,7 @@ func (v wholeView) text() string {
 	fmt.Fprintf(&b, "%s  %s  %s\n", v.ID, state, ago(time.Duration(v.DurationMS)*time.Millisecond))
 	b.WriteString(indent(v.Instruction, 12))
 	if v.Reason != "" {
-		fmt.Fprintf(&b, "  why:    %s\n", cleanLine(v.Reason, 300))
+		fmt.Fprintf(&b, "  why:    %s\n", safetext.EscapeLine(v.Reason, 300))
 	}
 	if v.Base != nil {
 		fmt.Fprintf(&b, "  base:   %s@%s -> %s@%s, pull request into %s\n", v.Base.Branch, v.Base.OID.Short(), v.Branch, v.Head.Short(), v.Base.PRBranch)
@@ -139,26 +140,26 @@ func (v wholeView) text() string {
 	for _, g := range v.Gates {
 		at := ""
 		if g.Dir != "" {
-			at = ", in " + cleanLine(g.Dir, 100)
+			at = ", in " + safetext.EscapeLine(g.Dir, 100)
 		}
-		fmt.Fprintf(&b, "  gate:   %s: %s%s\n", g.Name, cleanLine(g.Command, 160), at)
+		fmt.Fprintf(&b, "  gate:   %s: %s%s\n", g.Name, safetext.EscapeLine(g.Command, 160), at)
 	}
 	if len(v.Baseline) > 0 && len(v.KnownRed) == 0 {
 		b.WriteString("  before: green\n")
 	}
 	for _, red := range v.KnownRed {
 		first, rest, _ := strings.Cut(red, "\n")
-		fmt.Fprintf(&b, "  before: %s\n", cleanLine(first, 300))
+		fmt.Fprintf(&b, "  before: %s\n", safetext.EscapeLine(first, 300))
 		if rest != "" {
 			b.WriteString(tail(rest, 20))
 		}
 	}
 	for _, d := range v.Added {
-		fmt.Fprintf(&b, "  added:  %s\n", cleanLine(d.String(), 200))
+		fmt.Fprintf(&b, "  added:  %s\n", safetext.EscapeLine(d.String(), 200))
 	}
 	for _, d := range v.LookedUp {
 		if !slices.ContainsFunc(v.Added, func(a company.Dependency) bool { return a.Ecosystem == d.Ecosystem && a.Name == d.Name }) {
-			fmt.Fprintf(&b, "  asked:  a registry for %s, which was not added\n", cleanLine(d.String(), 200))
+			fmt.Fprintf(&b, "  asked:  a registry for %s, which was not added\n", safetext.EscapeLine(d.String(), 200))
 		}
 	}
 	of := ", without a limit"
@@ -168,18 +169,18 @@ func (v wholeView) text() string {
 	fmt.Fprintf(&b, "  cost:   %s%s\n", money(v.CostMicroUSD, v.Tokens), of)
 	fmt.Fprintf(&b, "  shown:  %s\n", v.Evidence)
 	for _, q := range v.NeedsYou {
-		fmt.Fprintf(&b, "\n! %s %s\n  %s\n", q.ID, clean(q.Question), q.Next)
+		fmt.Fprintf(&b, "\n! %s %s\n  %s\n", q.ID, safetext.Escape(q.Question), q.Next)
 	}
 	for key, f := range v.Failures {
-		fmt.Fprintf(&b, "\nx %s failed %s: %s\n", key, company.Count(f.Attempt, "time"), cleanLine(f.Error, 300))
+		fmt.Fprintf(&b, "\nx %s failed %s: %s\n", key, company.Count(f.Attempt, "time"), safetext.EscapeLine(f.Error, 300))
 	}
 	fmt.Fprintf(&b, "\nPLAN  %s in %s, %d merged\n", company.Count(v.Subtasks, "subtask"), company.Count(v.Waves, "wave"), v.Merged)
 	if v.Why != "" {
-		fmt.Fprintf(&b, "  %s\n", cleanLine(v.Why, 300))
+		fmt.Fprintf(&b, "  %s\n", safetext.EscapeLine(v.Why, 300))
 	}
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, sub := range v.Plan {
-		fmt.Fprintf(table, "  %d\t%s\t%s\t%s\t%s\t%s\t%s\n", sub.Wave, sub.ID, sub.Status, company.Count(sub.Attempts, "attempt"), sub.Gate.word(), reviewWord(sub.Review), cleanLine(sub.Title, 80))
+		fmt.Fprintf(table, "  %d\t%s\t%s\t%s\t%s\t%s\t%s\n", sub.Wave, sub.ID, sub.Status, company.Count(sub.Attempts, "attempt"), sub.Gate.word(), reviewWord(sub.Review), safetext.EscapeLine(sub.Title, 80))
 	}
 	_ = table.Flush() // into memory
 	runs := slices.Clone(v.Runs)
@@ -213,23 +214,23 @@ func (v wholeView) text() string {
 
 func (v subtaskView) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s, wave %d  %s\n", v.ID, v.Status, v.Wave, cleanLine(v.Title, 120))
+	fmt.Fprintf(&b, "%s  %s, wave %d  %s\n", v.ID, v.Status, v.Wave, safetext.EscapeLine(v.Title, 120))
 	b.WriteString(indent(v.Description, 40))
 	for _, c := range v.AcceptanceCriteria {
-		fmt.Fprintf(&b, "  must:   %s\n", cleanLine(c, 300))
+		fmt.Fprintf(&b, "  must:   %s\n", safetext.EscapeLine(c, 300))
 	}
-	fmt.Fprintf(&b, "  writes: %s\n", cleanLine(strings.Join(v.WriteSet, ", "), 300))
+	fmt.Fprintf(&b, "  writes: %s\n", safetext.EscapeLine(strings.Join(v.WriteSet, ", "), 300))
 	if v.Reason != "" {
-		fmt.Fprintf(&b, "  why:    %s\n", cleanLine(v.Reason, 300))
+		fmt.Fprintf(&b, "  why:    %s\n", safetext.EscapeLine(v.Reason, 300))
 	}
 	if v.Branch != "" {
-		fmt.Fprintf(&b, "  branch: %s@%s\n", clean(v.Branch), v.Head.Short())
+		fmt.Fprintf(&b, "  branch: %s@%s\n", safetext.Escape(v.Branch), v.Head.Short())
 	}
 	if v.Merged != "" {
 		fmt.Fprintf(&b, "  merged: %s\n", v.Merged.Short())
 	}
 	for _, c := range v.Changes {
-		fmt.Fprintf(&b, "  %-9s %s\n", c.Action, cleanLine(c.Path, 200))
+		fmt.Fprintf(&b, "  %-9s %s\n", c.Action, safetext.EscapeLine(c.Path, 200))
 	}
 	b.WriteString("\nRUNS\n")
 	writeRuns(&b, v.Runs)
@@ -251,7 +252,7 @@ func (v runView) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s  %s, %s, %s, %s\n", v.ID, v.Role, v.Status, ago(time.Duration(v.DurationMS)*time.Millisecond), company.Count(v.Turns, "turn"), money(v.CostMicroUSD, v.Tokens))
 	if v.Doing != "" {
-		fmt.Fprintf(&b, "  now:    %s\n", cleanLine(v.Doing, 120))
+		fmt.Fprintf(&b, "  now:    %s\n", safetext.EscapeLine(v.Doing, 120))
 	}
 	if v.From != "" {
 		fmt.Fprintf(&b, "  from:   %s\n", v.From.Short())
@@ -263,7 +264,7 @@ func (v runView) text() string {
 		b.WriteString(indent(v.Summary, 20))
 	}
 	if v.Error != "" {
-		fmt.Fprintf(&b, "  error:  %s\n", cleanLine(v.Error, 600))
+		fmt.Fprintf(&b, "  error:  %s\n", safetext.EscapeLine(v.Error, 600))
 	}
 	for _, x := range v.Refused {
 		fmt.Fprintf(&b, "  refused: %s\n", x.text())
@@ -279,7 +280,7 @@ func (v approvalView) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s of %s\n%s", v.ID, v.Kind, subject(v), indent(v.Question, 60))
 	if v.Answered != nil {
-		fmt.Fprintf(&b, "  answered %s: %s %s\n", v.Answered.Local().Format(time.DateTime), v.Option, clean(v.Text))
+		fmt.Fprintf(&b, "  answered %s: %s %s\n", v.Answered.Local().Format(time.DateTime), v.Option, safetext.Escape(v.Text))
 		return b.String()
 	}
 	for _, o := range []string{company.OptApprove, company.OptReject, company.OptAnswer} {
@@ -310,13 +311,13 @@ func (v *gateView) text() string {
 	var b strings.Builder
 	for _, c := range v.Checks {
 		fmt.Fprintf(&b, "  %s %s: %s, exit %d, %.1fs%s\n", map[string]string{"passed": "+", "failed": "x", "hollow": "x", "known": "~", "unread": "?", "as_before": "~"}[c.Verdict]+
-			map[string]string{"skipped": "-", "absent": "-"}[c.Verdict], c.Name, cleanLine(c.Command, 120), c.ExitCode, float64(c.TookMS)/1000, c.says())
+			map[string]string{"skipped": "-", "absent": "-"}[c.Verdict], c.Name, safetext.EscapeLine(c.Command, 120), c.ExitCode, float64(c.TookMS)/1000, c.says())
 		for _, l := range []struct {
 			what  string
 			names []string
 		}{{"flaky", c.Flaky}, {"no longer run", c.Gone}, {"looks at", c.canary().Proven}, {"does not look at", slices.Concat(c.canary().Blind, c.canary().Hollow)}, {"unproven", c.canary().why()}} {
 			if len(l.names) > 0 {
-				fmt.Fprintf(&b, "      %s: %s\n", l.what, cleanLine(strings.Join(l.names, ", "), 300))
+				fmt.Fprintf(&b, "      %s: %s\n", l.what, safetext.EscapeLine(strings.Join(l.names, ", "), 300))
 			}
 		}
 		switch {
@@ -378,16 +379,16 @@ func reviewText(r *company.Review) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "  %s of %s\n", strings.ReplaceAll(r.Verdict, "_", " "), r.Head.Short())
 	for _, f := range r.Findings {
-		fmt.Fprintf(&b, "  %s %s\n", f.Severity, strings.TrimSpace(cleanLine(f.Where(), 130)+" "+cleanLine(f.What, 300)))
+		fmt.Fprintf(&b, "  %s %s\n", f.Severity, strings.TrimSpace(safetext.EscapeLine(f.Where(), 130)+" "+safetext.EscapeLine(f.What, 300)))
 		if f.Why != "" {
-			fmt.Fprintf(&b, "      why: %s\n", cleanLine(f.Why, 300))
+			fmt.Fprintf(&b, "      why: %s\n", safetext.EscapeLine(f.Why, 300))
 		}
 		if f.Suggestion != "" {
-			fmt.Fprintf(&b, "      suggestion: %s\n", cleanLine(f.Suggestion, 300))
+			fmt.Fprintf(&b, "      suggestion: %s\n", safetext.EscapeLine(f.Suggestion, 300))
 		}
 	}
 	for _, e := range r.Evidence {
-		fmt.Fprintf(&b, "  shown: %s\n", cleanLine(e, 300))
+		fmt.Fprintf(&b, "  shown: %s\n", safetext.EscapeLine(e, 300))
 	}
 	return b.String()
 }
@@ -397,12 +398,12 @@ func writeRuns(b *strings.Builder, runs []runView) {
 		b.WriteString("  none yet\n")
 	}
 	for _, r := range runs {
-		end := cleanLine(r.Summary, 80)
+		end := safetext.EscapeLine(r.Summary, 80)
 		if r.Doing != "" {
-			end = cleanLine(r.Doing, 80)
+			end = safetext.EscapeLine(r.Doing, 80)
 		}
 		if r.Error != "" {
-			end = cleanLine(r.Error, 80)
+			end = safetext.EscapeLine(r.Error, 80)
 		}
 		fmt.Fprintf(b, "  %-16s %-8s %-14s %7s %8s  %s  %s\n", r.ID, r.Role, r.Status, ago(time.Duration(r.DurationMS)*time.Millisecond), company.Count(r.Turns, "turn"), money(r.CostMicroUSD, r.Tokens), end)
 	}
@@ -411,7 +412,7 @@ func writeRuns(b *strings.Builder, runs []runView) {
 // writeUnwritten tells which files are not there, or old.
 func writeUnwritten(b *strings.Builder, files []company.Unwritten) {
 	for _, u := range files {
-		fmt.Fprintf(b, "  not written: %s: %s\n", cleanLine(u.File, 200), cleanLine(u.Why, 300))
+		fmt.Fprintf(b, "  not written: %s: %s\n", safetext.EscapeLine(u.File, 200), safetext.EscapeLine(u.Why, 300))
 	}
 }
 
@@ -436,7 +437,7 @@ func writeRefused(b *strings.Builder, runs []runView) {
 
 // indent shows at most n lines of text, each indented.
 func indent(s string, n int) string {
-	lines := strings.Split(strings.TrimRight(clean(s), "\n"), "\n")
+	lines := strings.Split(strings.TrimRight(safetext.Escape(s), "\n"), "\n")
 	if len(lines) > n {
 		lines = append(lines[:n], fmt.Sprintf("… and %s more (-o json shows all)", company.Count(len(lines)-n, "line")))
 	}
@@ -445,7 +446,7 @@ func indent(s string, n int) string {
 
 // tail shows the last n lines of an output, each indented.
 func tail(s string, n int) string {
-	lines := strings.Split(strings.TrimRight(clean(s), "\n"), "\n")
+	lines := strings.Split(strings.TrimRight(safetext.Escape(s), "\n"), "\n")
 	if len(lines) > n {
 		lines = lines[len(lines)-n:]
 	}

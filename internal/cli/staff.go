@@ -13,6 +13,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/office"
+	"company/internal/safetext"
 	"company/internal/server"
 )
 
@@ -147,7 +148,7 @@ func (v team) text() string {
 				turn = strconv.Itoa(ag.Turn)
 			}
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", ag.Agent, ag.Role, cleanLine(ag.Model, 30), run, turn, age, may, cleanLine(ag.Doing, 60))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", ag.Agent, ag.Role, safetext.EscapeLine(ag.Model, 30), run, turn, age, may, safetext.EscapeLine(ag.Doing, 60))
 	}
 	_ = table.Flush() // into memory
 	return b.String()
@@ -165,7 +166,7 @@ at once; they stay until company fire lets them go, over restarts too.`,
 			if len(args) == 1 {
 				var err error
 				if n, err = strconv.Atoi(args[0]); err != nil || n < 1 {
-					return company.E(company.EUsage, fmt.Sprintf("%q is no number of workers", cleanLine(args[0], 40))).Fix("company hire 2")
+					return company.E(company.EUsage, fmt.Sprintf("%q is no number of workers", safetext.EscapeLine(args[0], 40))).Fix("company hire 2")
 				}
 			}
 			return a.staff(c.Context(), company.Staff{By: n})
@@ -192,7 +193,7 @@ everybody from working there is company pause.`,
 				case strings.HasPrefix(args[0], "w"):
 					cmd.Worker = args[0]
 				default:
-					return company.E(company.EUsage, fmt.Sprintf("%q is neither a number nor a worker", cleanLine(args[0], 40))).Fix("company fire 1, or company fire w2; company agents shows them")
+					return company.E(company.EUsage, fmt.Sprintf("%q is neither a number nor a worker", safetext.EscapeLine(args[0], 40))).Fix("company fire 1, or company fire w2; company agents shows them")
 				}
 			}
 			return a.staff(c.Context(), cmd)

@@ -12,6 +12,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/office"
+	"company/internal/safetext"
 )
 
 // recent is how many ended tasks status shows without -v.
@@ -177,7 +178,7 @@ func (v overview) text() string {
 	b.WriteString(clockText(time.Duration(v.AheadMS) * time.Millisecond))
 	b.WriteString("\nNEEDS YOU\n")
 	for _, q := range v.NeedsYou {
-		fmt.Fprintf(&b, "  ! %-4s %-7s %s\n          %s\n", q.ID, subject(q), cleanLine(q.Question, 200), q.Next)
+		fmt.Fprintf(&b, "  ! %-4s %-7s %s\n          %s\n", q.ID, subject(q), safetext.EscapeLine(q.Question, 200), q.Next)
 	}
 	for _, r := range v.Resting {
 		fmt.Fprintf(&b, "  ~ %s: %s\n", strings.TrimSpace(string(r.Task)+" "+r.Why), r.Next)
@@ -187,7 +188,7 @@ func (v overview) text() string {
 	}
 	b.WriteString("\nRUNNING\n")
 	for _, r := range v.Running {
-		fmt.Fprintf(&b, "  > %-16s %-9s %-8s %-7s %s\n", r.ID, r.Role, r.Worker, ago(time.Duration(r.DurationMS)*time.Millisecond), cleanLine(r.Doing, 60))
+		fmt.Fprintf(&b, "  > %-16s %-9s %-8s %-7s %s\n", r.ID, r.Role, r.Worker, ago(time.Duration(r.DurationMS)*time.Millisecond), safetext.EscapeLine(r.Doing, 60))
 	}
 	if len(v.Running) == 0 {
 		b.WriteString("  nothing\n")
@@ -215,7 +216,7 @@ func (v overview) text() string {
 		if t.PR != nil {
 			pr = fmt.Sprintf("#%d %s", t.PR.Number, t.PR.State)
 		}
-		fmt.Fprintf(table, "  %s\t%s\t%s\t%d/%d\t%s\t%s\t%s\t%s\n", t.ID, state, phase, t.Merged, t.Subtasks, money(t.CostMicroUSD, t.Tokens), t.Evidence, pr, cleanLine(t.Instruction, 60))
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%d/%d\t%s\t%s\t%s\t%s\n", t.ID, state, phase, t.Merged, t.Subtasks, money(t.CostMicroUSD, t.Tokens), t.Evidence, pr, safetext.EscapeLine(t.Instruction, 60))
 	}
 	_ = table.Flush() // into memory
 	switch {
@@ -233,7 +234,7 @@ func writeChangedBranches(b *strings.Builder, open []prView) {
 	title := "\nBRANCHES  not as they were delivered\n"
 	for _, v := range open {
 		if v.BranchChange != nil {
-			fmt.Fprintf(b, "%s  #%d  %s  %s %s: company pr show %s\n", title, v.Number, v.Task, clean(v.Branch), branchText(v.BranchChange), v.Task)
+			fmt.Fprintf(b, "%s  #%d  %s  %s %s: company pr show %s\n", title, v.Number, v.Task, safetext.Escape(v.Branch), branchText(v.BranchChange), v.Task)
 			title = ""
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/office"
+	"company/internal/safetext"
 )
 
 // submitOptions are the flags of company submit.
@@ -52,7 +53,7 @@ company resume; a second one ends at once.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return company.E(company.EUsage, "the instruction is in "+company.Count(len(args), "part")).Because("the shell cuts it at blanks").
-					Fix("put it into quotes: company submit " + cleanLine(quoted(strings.Join(args, " ")), 300))
+					Fix("put it into quotes: company submit " + safetext.EscapeLine(quoted(strings.Join(args, " ")), 300))
 			}
 			return nil
 		},
@@ -203,7 +204,7 @@ func (a *app) submit(ctx context.Context, o submitOptions, text string) error {
 		cmd.Base = loaded.Config.Git.Base
 	}
 	if o.follows != "" && !cmd.Follows.Valid() {
-		return company.E(company.EUsage, fmt.Sprintf("%q is no task", cleanLine(o.follows, 80))).Fix("tasks look like t12; company pr list names those with a pull request")
+		return company.E(company.EUsage, fmt.Sprintf("%q is no task", safetext.EscapeLine(o.follows, 80))).Fix("tasks look like t12; company pr list names those with a pull request")
 	}
 	if err := wouldStand(cmd); err != nil {
 		return err

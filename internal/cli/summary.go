@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"company/internal/agent"
 	"company/internal/company"
+	"company/internal/safetext"
 )
 
 // summary is what a submission ends with (CLI-7).
@@ -30,7 +30,7 @@ type summary struct {
 
 func summarize(s *company.State, t *company.Task) summary {
 	sum := summary{
-		SchemaVersion: 1, Task: t.ID, Status: s.Shown(t), Instruction: agent.CleanLine(t.Instruction, 100), Head: t.Head,
+		SchemaVersion: 1, Task: t.ID, Status: s.Shown(t), Instruction: safetext.EscapeLine(t.Instruction, 100), Head: t.Head,
 		Tokens: t.Spent.Tokens, DurationMS: lasted(t, t.Updated).Milliseconds(),
 	}
 	done := 0
@@ -57,7 +57,7 @@ func summarize(s *company.State, t *company.Task) summary {
 		sum.PR = &t.PR.Number
 		sum.Why = fmt.Sprintf("%d of %s merged, %s on %s (%s)", done, company.Count(len(t.Subtasks), "subtask"), gatesWord(t), t.IntegrationBranch(), t.Head.Short())
 	case t.Status == company.TaskFailed:
-		sum.Result, sum.code, sum.Why, sum.Next = "ERROR", exitError, agent.CleanLine(t.Reason, 200), "company show "+string(t.ID)
+		sum.Result, sum.code, sum.Why, sum.Next = "ERROR", exitError, safetext.EscapeLine(t.Reason, 200), "company show "+string(t.ID)
 	case t.Status == company.TaskCancelled:
 		sum.Result, sum.code, sum.Why, sum.Next = "INCOMPLETE", exitIncomplete, cancelledWhy(t), "company show "+string(t.ID)
 	default:
@@ -65,7 +65,7 @@ func summarize(s *company.State, t *company.Task) summary {
 		sum.Why = fmt.Sprintf("%d of %s merged", done, company.Count(len(t.Subtasks), "subtask"))
 		sum.Next = "company resume " + string(t.ID)
 		if open := s.OpenApprovals(t.ID); len(open) > 0 {
-			sum.Why = agent.CleanLine(open[0].Question, 200)
+			sum.Why = safetext.EscapeLine(open[0].Question, 200)
 			sum.Next = answerWith(open[0])
 			if open[0].Kind == company.AskBudget {
 				sum.Next = fmt.Sprintf("%s or company reject %s", raiseWith(t), open[0].ID)
@@ -85,7 +85,7 @@ func cancelledWhy(t *company.Task) string {
 	if t.Reason == "" {
 		return "cancelled by you"
 	}
-	return "cancelled: " + agent.CleanLine(t.Reason, 200)
+	return "cancelled: " + safetext.EscapeLine(t.Reason, 200)
 }
 
 func gatesWord(t *company.Task) string {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"company/internal/orchestrator"
+	"company/internal/safetext"
 )
 
 // interactive says whether a person can be asked on the terminal.
@@ -96,7 +97,7 @@ func wrapped(text string, width int, indent string) string {
 // note says something about the progress, on stderr: a line for people, an
 // item of the feed for programs.
 func (a *app) note(format string, args ...any) {
-	text := clean(fmt.Sprintf(format, args...))
+	text := safetext.Escape(fmt.Sprintf(format, args...))
 	switch {
 	case a.quiet:
 	case a.output == "json":
@@ -129,7 +130,7 @@ func (k *keyboard) line(done <-chan struct{}, again <-chan time.Time) (text stri
 		k.pending = ch
 		go func() { // it ends with the line, with the terminal, or with the process
 			s, err := k.lines.ReadString('\n')
-			ch <- typed{strings.TrimSpace(clean(s)), err}
+			ch <- typed{strings.TrimSpace(safetext.Escape(s)), err}
 		}()
 	}
 	select {

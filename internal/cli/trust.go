@@ -11,6 +11,7 @@ import (
 	"company/internal/company"
 	"company/internal/office"
 	mirrors "company/internal/registry"
+	"company/internal/safetext"
 )
 
 func newTrust(a *app) *cobra.Command {
@@ -71,14 +72,14 @@ func (a *app) trust(ctx context.Context) error {
 			"asks": append([]office.Ask{}, review.Asks...),
 		})
 	}
-	_, err = fmt.Fprintf(a.out, "trusted: %s (%.12s)\n", clean(review.File), review.Hash)
+	_, err = fmt.Fprintf(a.out, "trusted: %s (%.12s)\n", safetext.Escape(review.File), review.Hash)
 	return err
 }
 
 // askTrust shows what would count, and goes on only with a yes.
 func (a *app) askTrust(ctx context.Context, r office.Review) error {
 	if a.output == "text" {
-		fmt.Fprintf(a.err, "%s (%.12s)\n", clean(r.File), r.Hash)
+		fmt.Fprintf(a.err, "%s (%.12s)\n", safetext.Escape(r.File), r.Hash)
 		if !r.Tracked {
 			fmt.Fprintln(a.err, "git does not track it: it counts without your trust, too")
 		}
@@ -92,7 +93,7 @@ func (a *app) askTrust(ctx context.Context, r office.Review) error {
 				if before == "" {
 					before = "not set"
 				}
-				fmt.Fprintf(table, "  %s\t%s\t(now: %s)\n", clean(ask.Key), cleanLine(ask.After, 300), cleanLine(before, 100))
+				fmt.Fprintf(table, "  %s\t%s\t(now: %s)\n", safetext.Escape(ask.Key), safetext.EscapeLine(ask.After, 300), safetext.EscapeLine(before, 100))
 			}
 			_ = table.Flush() // whoever closed stderr does not want to know
 		}
@@ -149,19 +150,19 @@ func (a *app) trustLogins(ctx context.Context) error {
 			"schema_version": 1, "checkout": checkout, "was_trusted": was, "logins": append([]string{}, up.Logins()...), "go_private": up.GoPrivate,
 		})
 	}
-	_, err = fmt.Fprintf(a.out, "the dependencies of %s may be fetched with your logins\n", clean(checkout))
+	_, err = fmt.Fprintf(a.out, "the dependencies of %s may be fetched with your logins\n", safetext.Escape(checkout))
 	return err
 }
 
 // askLogins shows what the repository could have, and goes on only with a yes.
 func (a *app) askLogins(ctx context.Context, checkout string, up mirrors.Upstreams) error {
 	if a.output == "text" {
-		fmt.Fprintln(a.err, clean(checkout))
+		fmt.Fprintln(a.err, safetext.Escape(checkout))
 		if logins := up.Logins(); len(logins) > 0 {
-			fmt.Fprintln(a.err, "could have packages with your logins at: "+clean(strings.Join(logins, ", ")))
+			fmt.Fprintln(a.err, "could have packages with your logins at: "+safetext.Escape(strings.Join(logins, ", ")))
 		}
 		if up.GoPrivate != "" {
-			fmt.Fprintln(a.err, "could have the Go modules that you call private: "+cleanLine(up.GoPrivate, 300))
+			fmt.Fprintln(a.err, "could have the Go modules that you call private: "+safetext.EscapeLine(up.GoPrivate, 300))
 		}
 		if len(up.Logins()) == 0 && up.GoPrivate == "" {
 			fmt.Fprintln(a.err, "no package registry of this host is set to a login now, and GOPRIVATE is empty")

@@ -11,6 +11,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/office"
+	"company/internal/safetext"
 	"company/internal/server"
 )
 
@@ -153,7 +154,7 @@ type refusedView struct {
 }
 
 func (v refusedView) text() string {
-	return fmt.Sprintf("%s, %s: %s", v.Kind, v.often, cleanLine(v.What, 200))
+	return fmt.Sprintf("%s, %s: %s", v.Kind, v.often, safetext.EscapeLine(v.What, 200))
 }
 
 func viewRefused(r *company.Run) []refusedView {
@@ -436,7 +437,7 @@ func viewPR(t *company.Task) prView {
 }
 
 // branchText is what became of a branch, in words that follow "the branch".
-func branchText(b *company.BranchChange) string { return cleanLine(b.String(), 500) }
+func branchText(b *company.BranchChange) string { return safetext.EscapeLine(b.String(), 500) }
 
 // tasksOf lists all tasks, the newest last.
 func tasksOf(s *company.State) []*company.Task {

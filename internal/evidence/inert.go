@@ -3,8 +3,9 @@ package evidence
 import (
 	"regexp"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"company/internal/safetext"
 )
 
 // closing are the words by which a forge closes or reopens an issue when the
@@ -15,7 +16,7 @@ var closing = regexp.MustCompile(`(?i)\b(clos|fix|resolv|reopen|implement)(e[sd]
 // shows: no HTML, no images, no mentions, no words that close issues (T22).
 // It is one line.
 func inert(s string) string {
-	s = visible(s)
+	s = safetext.StripLine(s)
 	s = closing.ReplaceAllStringFunc(s, func(m string) string {
 		_, size := utf8.DecodeRuneInString(m)
 		return m[:size] + zeroWidth + m[size:]
@@ -33,18 +34,6 @@ func Plain(s string) string {
 // zeroWidth parts what a forge would read as one.
 const zeroWidth = "\u200b"
 
-// visible is s in one line, without anything that steers a terminal or hides
-// in a line (T18).
-func visible(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	return strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-}
-
 // quote shows at most n lines of text as data.
 func quote(s string, n int) string {
 	lines := strings.Split(s, "\n")
@@ -59,7 +48,7 @@ func quote(s string, n int) string {
 
 // code is a code span that s cannot end, and that is harmless in a table.
 func code(s string) string {
-	s = strings.ReplaceAll(clip(visible(s), 200), "|", "\\|")
+	s = strings.ReplaceAll(clip(safetext.StripLine(s), 200), "|", "\\|")
 	mark := strings.Repeat("`", longest(s, '`')+1)
 	if len(mark) > 1 {
 		s = " " + s + " "
@@ -102,8 +91,3 @@ func clip(s string, n int) string {
 
 // longWord is how long a word may be that is not cut.
 const longWord = 80
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return line
-}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/safetext"
 )
 
 // prReproduce is what to type to see the same.
@@ -16,7 +17,7 @@ func prReproduce(t *company.Task, o PROptions) string {
 	if o.Pushed {
 		from := "origin"
 		if o.From != "" {
-			from = visible(o.From)
+			from = safetext.StripLine(o.From)
 		}
 		fmt.Fprintf(&b, "git fetch %s %s\ngit checkout %s\n", from, t.IntegrationBranch(), t.Head)
 	} else {
@@ -27,9 +28,9 @@ func prReproduce(t *company.Task, o PROptions) string {
 			fmt.Fprintf(&b, "# %d more gates\n", len(t.Prepared.Gates)-i)
 			break
 		}
-		line := clip(firstLine(visible(g.Command)), 500)
+		line := clip(safetext.FirstLine(safetext.StripLine(g.Command)), 500)
 		if g.Dir != "" {
-			line = fmt.Sprintf("(cd '%s' && %s)", strings.ReplaceAll(visible(g.Dir), "'", `'\''`), line)
+			line = fmt.Sprintf("(cd '%s' && %s)", strings.ReplaceAll(safetext.StripLine(g.Dir), "'", `'\''`), line)
 		}
 		b.WriteString(line + "\n")
 	}

@@ -5,10 +5,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"company/internal/company"
+	"company/internal/safetext"
 )
 
 // Feedback is what has become of a pull request.
@@ -83,18 +82,7 @@ func Sort(items []Item) []Item {
 // Clean is text from a forge without what steers a terminal, hides in a line
 // (T18) or is a comment that people do not see, at most n bytes.
 func Clean(s string, n int) string {
-	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\r\n", "\n"), "\uFFFD")
-	s = withoutComments(s)
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r):
-			return -1
-		}
-		return r
-	}, s)
-	return cut(strings.TrimSpace(s), n)
+	return safetext.Cut(strings.TrimSpace(safetext.Strip(withoutComments(s))), n)
 }
 
 // withoutComments drops HTML comments: a page does not show them, so they are
@@ -153,20 +141,7 @@ func Prompt(items []Item, n int) string {
 }
 
 func oneLine(s string, n int) string {
-	return cut(strings.Join(strings.Fields(Clean(s, 4*n)), " "), n)
-}
-
-// cut cuts s to at most n bytes, and says so with an ellipsis.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	const dots = "…"
-	at := max(0, n-len(dots))
-	for at > 0 && !utf8.RuneStart(s[at]) {
-		at--
-	}
-	return s[:at] + dots
+	return safetext.Cut(safetext.StripLine(Clean(s, 4*n)), n)
 }
 
 // NoteMarker is the hidden line of a comment of ours. key must be made of

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"company/internal/company"
+	"company/internal/safetext"
 )
 
 // Hook is what a forge called about. It is a hint to look again, and nothing
@@ -165,13 +166,13 @@ func (h *Hook) read(body []byte) error {
 	if err := json.Unmarshal(body, &in); err != nil {
 		return company.E(company.EInvalid, "the webhook's JSON cannot be read").Wrap(err)
 	}
-	h.Action, h.Repo = cut(in.Action, 64), cut(in.Repository.FullName, 300)
+	h.Action, h.Repo = safetext.Cut(in.Action, 64), safetext.Cut(in.Repository.FullName, 300)
 	add := func(n int, branch string) {
 		if n > 0 && !slices.Contains(h.Numbers, n) && len(h.Numbers) < 100 {
 			h.Numbers = append(h.Numbers, n)
 		}
 		if branch != "" && !slices.Contains(h.Branches, branch) && len(h.Branches) < 100 {
-			h.Branches = append(h.Branches, cut(branch, 300))
+			h.Branches = append(h.Branches, safetext.Cut(branch, 300))
 		}
 	}
 	if in.Pull != nil {

@@ -7,10 +7,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"strings"
-	"unicode"
 
 	"company/internal/company"
+	"company/internal/safetext"
 )
 
 // Bounds on what is read of a check's report. A container may print what it
@@ -129,21 +128,11 @@ func (r *results) into(c *company.GateCheck) {
 // clean makes a name or message of a container's one bounded line of text. A
 // name that is cut keeps a hash, so that it stays its own.
 func clean(s string, most int) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= most {
+	if s = safetext.StripLine(s); len(s) <= most {
 		return s
 	}
 	sum := sha256.Sum256([]byte(s))
-	return strings.ToValidUTF8(s[:most-10], "") + "…" + hex.EncodeToString(sum[:3])
+	return safetext.Head(s, most-10) + "…" + hex.EncodeToString(sum[:3])
 }
 
 // unended is the failure of a run that does not say that it came to its end:

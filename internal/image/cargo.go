@@ -11,6 +11,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/registry"
+	"company/internal/safetext"
 )
 
 // cargoDeps is what the Cargo.lock files of a tree name.
@@ -44,7 +45,7 @@ func (p *plan) cargoDeps(ctx context.Context, tree files) (cargoDeps, error) {
 		}
 		needs, git := cargoNeeds(text)
 		if git != "" {
-			p.note("%s names %s of a git repository, which is not fetched: its crates are not prepared", name, clip(git))
+			p.note("%s names %s of a git repository, which is not fetched: its crates are not prepared", name, safetext.Cut(safetext.StripLine(git), 60))
 			continue
 		}
 		if !needs {

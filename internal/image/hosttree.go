@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"company/internal/safetext"
 )
 
 // hostTree is a toolchain of this host that can be copied into an image.
@@ -143,7 +145,7 @@ func silent(name string, err error) error {
 	if e := (*exec.ExitError)(nil); errors.As(err, &e) && len(e.Stderr) > 0 {
 		why, _, _ = strings.Cut(strings.TrimSpace(string(e.Stderr)), "\n")
 	}
-	return fmt.Errorf("the %s of this host does not answer (%s)", name, clip(why))
+	return fmt.Errorf("the %s of this host does not answer (%s)", name, safetext.Cut(safetext.StripLine(why), 60))
 }
 
 // identify names files of a tree with their sizes and times.

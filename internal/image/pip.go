@@ -14,6 +14,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/registry"
+	"company/internal/safetext"
 	"company/internal/toolbox"
 )
 
@@ -114,7 +115,7 @@ type pipReader struct {
 
 func (r *pipReader) skip(file, line string) {
 	if len(r.left) < 5 {
-		r.left = append(r.left, fmt.Sprintf("%q of %s", clip(line), file))
+		r.left = append(r.left, fmt.Sprintf("%q of %s", safetext.Cut(safetext.StripLine(line), 60), file))
 	}
 }
 
@@ -189,7 +190,7 @@ func (r *pipReader) project(p *plan, dir string) error {
 		}
 	}
 	if err := registry.ReadTOML(text, &m); err != nil {
-		p.note("%s cannot be read: %s", name, clip(err.Error()))
+		p.note("%s cannot be read: %s", name, safetext.Cut(safetext.StripLine(err.Error()), 60))
 		return nil
 	}
 	lines := slices.Clone(m.Project.Dependencies)

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"company/internal/safetext"
 )
 
 // debianPython is the Python of debianSuite.
@@ -33,7 +35,7 @@ func versionNotes(ctx context.Context, tree files, t tools, want []string) ([]st
 		return "", "", nil
 	}
 	note := func(file, tool, wants, has string) {
-		notes = append(notes, fmt.Sprintf("%s wants %s %s, the image has %s", file, tool, clip(wants), has))
+		notes = append(notes, fmt.Sprintf("%s wants %s %s, the image has %s", file, tool, safetext.Cut(safetext.StripLine(wants), 60), has))
 	}
 	if t.goRoot != nil {
 		file, text, err := read("go.mod")
@@ -87,18 +89,4 @@ func differs(wanted, has string, parts int) bool {
 	w, h := strings.Split(wanted, "."), strings.Split(has, ".")
 	n := min(parts, len(w), len(h))
 	return wanted == "" || !slices.Equal(w[:n], h[:n])
-}
-
-// clip bounds text of a repository that is shown.
-func clip(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > 60 {
-		s = strings.ToValidUTF8(s[:60], "") + "…"
-	}
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return -1
-		}
-		return r
-	}, s)
 }

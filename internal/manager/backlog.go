@@ -8,9 +8,9 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/folder"
+	"company/internal/safetext"
 )
 
 // front is the front matter of a backlog file.
@@ -41,7 +41,7 @@ func Ticket(t *company.Task, sub *company.Subtask) ([]byte, error) {
 		return nil, fmt.Errorf("write the ticket of %s: %w", sub.ID, err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "---\n%s---\n\n# %s\n\n%s\n\n## Acceptance criteria\n\n", head, oneLine(sub.Planned.Title), agent.Clean(sub.Planned.Description))
+	fmt.Fprintf(&b, "---\n%s---\n\n# %s\n\n%s\n\n## Acceptance criteria\n\n", head, oneLine(sub.Planned.Title), safetext.Escape(sub.Planned.Description))
 	for _, c := range sub.Planned.AcceptanceCriteria {
 		fmt.Fprintf(&b, "- %s\n", oneLine(c))
 	}
@@ -89,4 +89,4 @@ func WriteBacklog(backlog *folder.Folder, t *company.Task) error {
 }
 
 // oneLine is text of agents in a line of a file that people read (T18).
-func oneLine(s string) string { return strings.Join(strings.Fields(agent.Clean(s)), " ") }
+func oneLine(s string) string { return strings.Join(strings.Fields(safetext.Escape(s)), " ") }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 
-	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/gates"
 	"company/internal/gitops"
 	"company/internal/image"
+	"company/internal/safetext"
 )
 
 // Intake carries out prepare effects: it finds out where a task starts from,
@@ -101,7 +101,7 @@ const (
 func notes(img image.Image) []string {
 	var out []string
 	for _, n := range img.Notes[:min(len(img.Notes), maxNotes)] {
-		out = append(out, agent.CleanLine(n, maxNote))
+		out = append(out, safetext.EscapeLine(n, maxNote))
 	}
 	return out
 }

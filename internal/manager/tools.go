@@ -14,6 +14,7 @@ import (
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/gitops"
+	"company/internal/safetext"
 )
 
 // Limits of the manager's reading tools.
@@ -89,17 +90,10 @@ func (r *reading) readFile() agent.Tool {
 					fmt.Fprintf(&b, "(more; use offset=%d)\n", n)
 					break
 				}
-				fmt.Fprintf(&b, "%d: %s\n", n, clip(strings.TrimRight(line, "\r\n")))
+				fmt.Fprintf(&b, "%d: %s\n", n, safetext.Cut(strings.TrimRight(line, "\r\n"), maxLine))
 			}
 			return agent.Result{Text: b.String()}, nil
 		})
-}
-
-func clip(s string) string {
-	if len(s) <= maxLine {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxLine], "") + "…"
 }
 
 // matching lists the regular files at the commit that a glob names.
@@ -183,7 +177,7 @@ func (r *reading) search() agent.Tool {
 						b.WriteString("(truncated)\n")
 						return errEnough
 					}
-					fmt.Fprintf(&b, "%s:%d: %s\n", e.Path, n, clip(string(line)))
+					fmt.Fprintf(&b, "%s:%d: %s\n", e.Path, n, safetext.Cut(string(line), maxLine))
 				}
 				return nil
 			})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/safetext"
 )
 
 // gitTimeout bounds one question to git.
@@ -35,7 +36,7 @@ func git(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return "", company.E(company.EGit, "git "+args[0]+" does not answer in "+dir).Because(firstLine(stderr.String())).Wrap(err).
+		return "", company.E(company.EGit, "git "+args[0]+" does not answer in "+dir).Because(safetext.FirstLine(stderr.String())).Wrap(err).
 			Fix("see that git status works there, and that the repository belongs to you")
 	}
 	return string(out), nil

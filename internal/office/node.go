@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"company/internal/safetext"
+
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -135,7 +137,7 @@ func parseYAML(name string, data []byte) (root node, problems problems) {
 				line, col = t.Position.Line, t.Position.Column
 			}
 		}
-		return node{}, fail(line, col, "bad syntax: "+firstLine(what), "correct the YAML")
+		return node{}, fail(line, col, "bad syntax: "+safetext.FirstLine(what), "correct the YAML")
 	}
 	var docs []*ast.DocumentNode
 	for _, d := range file.Docs {
@@ -168,11 +170,6 @@ func invalidUTF8(data []byte) int {
 		i += n
 	}
 	return -1
-}
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	return strings.TrimSpace(s)
 }
 
 // converter turns the parser's tree into nodes.

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"company/internal/agent"
 	"company/internal/company"
+	"company/internal/safetext"
 )
 
 // Mark says at a glance what a feed line is about.
@@ -74,13 +74,13 @@ func Describe(e company.Event, t *company.Task) Item {
 			it.Text = d.Worker + " is let go: " + it.Text
 		}
 	case *company.ProjectAdded:
-		it.Text = fmt.Sprintf("project %s at %s", d.Name, agent.CleanLine(d.Project.Path, 200))
+		it.Text = fmt.Sprintf("project %s at %s", d.Name, safetext.EscapeLine(d.Project.Path, 200))
 	case *company.ProjectRemoved:
 		it.Text = "project " + d.ID + " is not listed any more"
 	case *company.OfficeResumed:
 		it.Text = "resumed"
 	case *company.TaskSubmitted:
-		it.Text, it.Mark = agent.CleanLine(d.Instruction, 100), Started
+		it.Text, it.Mark = safetext.EscapeLine(d.Instruction, 100), Started
 	case *company.Prepared:
 		it.Text = fmt.Sprintf("base %s@%s, %s", d.Base.Branch, d.Base.OID.Short(), gatesText(d.Gates))
 		if d.Base.Dirty {
@@ -92,11 +92,11 @@ func Describe(e company.Event, t *company.Task) Item {
 	case *company.BaselineTaken:
 		it.describeBaseline(d, t)
 	case *company.PlanRefused:
-		it.Text, it.Mark = fmt.Sprintf("plan refused: %s", agent.CleanLine(d.Problems[0].String(), 200)), Failed
+		it.Text, it.Mark = fmt.Sprintf("plan refused: %s", safetext.EscapeLine(d.Problems[0].String(), 200)), Failed
 	case *company.PlanAccepted:
 		it.Text, it.Mark = "plan: "+company.Count(d.Plan.Subtasks(), "subtask")+" in "+company.Count(len(d.Plan.Waves), "wave"), Done
 	case *company.SubtaskGuided:
-		it.Text = "manager: " + agent.CleanLine(d.Text, 160)
+		it.Text = "manager: " + safetext.EscapeLine(d.Text, 160)
 	case *company.RunOffered:
 		it.Text, it.Quiet = "on the queue", true
 	case *company.RunClaimed:
@@ -117,7 +117,7 @@ func Describe(e company.Event, t *company.Task) Item {
 			it.Mark = Failed
 			for _, f := range d.Findings {
 				if f.Severity == company.Blocking {
-					it.Text += fmt.Sprintf(" (%s)", strings.TrimSpace(agent.CleanLine(f.Where(), 90)+" "+agent.CleanLine(f.What, 100)))
+					it.Text += fmt.Sprintf(" (%s)", strings.TrimSpace(safetext.EscapeLine(f.Where(), 90)+" "+safetext.EscapeLine(f.What, 100)))
 					break
 				}
 			}
@@ -129,7 +129,7 @@ func Describe(e company.Event, t *company.Task) Item {
 	case *company.MergeIntended:
 		it.Text, it.Quiet = "merging onto "+d.Onto.Short(), true
 	case *company.MergeConflicted:
-		it.Text, it.Mark = "conflict in "+agent.CleanLine(strings.Join(d.Paths, ", "), 120), Failed
+		it.Text, it.Mark = "conflict in "+safetext.EscapeLine(strings.Join(d.Paths, ", "), 120), Failed
 	case *company.MergeDone:
 		it.Text, it.Mark = "merged as "+d.Commit.Short(), Done
 	case *company.DeliveryIntended:
@@ -139,32 +139,32 @@ func Describe(e company.Event, t *company.Task) Item {
 	case *company.PRSettled:
 		it.Text, it.Mark = "pull request "+string(d.State), Done
 	case *company.BranchSeen:
-		it.Text, it.Mark = "the branch of its pull request "+agent.CleanLine(d.String(), 400), Stalled
+		it.Text, it.Mark = "the branch of its pull request "+safetext.EscapeLine(d.String(), 400), Stalled
 		if d.BranchChange.Kind == company.BranchAsDelivered {
 			it.Mark = Info
 		}
 	case *company.AccessRefused:
-		it.Text, it.Mark = "refused "+d.Of+": "+agent.CleanLine(d.What, 200), Failed
+		it.Text, it.Mark = "refused "+d.Of+": "+safetext.EscapeLine(d.What, 200), Failed
 		if d.Times > 1 {
 			it.Text += fmt.Sprintf(" (the last of %d)", d.Times)
 		}
 	case *company.DeliveryHeld:
-		it.Text, it.Mark = "not pushed: "+agent.CleanLine(d.Doubts[0].Says, 200), Stalled
+		it.Text, it.Mark = "not pushed: "+safetext.EscapeLine(d.Doubts[0].Says, 200), Stalled
 		if n := len(d.Doubts) - 1; n > 0 {
 			it.Text += fmt.Sprintf(" (and %d more)", n)
 		}
 	case *company.FileUnwritten:
-		it.Text, it.Mark = agent.CleanLine(d.File, 200)+" is not written: "+agent.CleanLine(d.Why, 200), Failed
+		it.Text, it.Mark = safetext.EscapeLine(d.File, 200)+" is not written: "+safetext.EscapeLine(d.Why, 200), Failed
 	case *company.FileWritten:
-		it.Text = agent.CleanLine(d.File, 200) + " is written again"
+		it.Text = safetext.EscapeLine(d.File, 200) + " is written again"
 	case *company.DependencyLookedUp:
-		it.Text = "a registry is asked for " + agent.CleanLine(d.Ecosystem+" "+d.Name, 200)
+		it.Text = "a registry is asked for " + safetext.EscapeLine(d.Ecosystem+" "+d.Name, 200)
 	case *company.DependencyAdded:
-		it.Text, it.Mark = "dependency added: "+agent.CleanLine(d.Dependency.String(), 200), Info
+		it.Text, it.Mark = "dependency added: "+safetext.EscapeLine(d.Dependency.String(), 200), Info
 	case *company.ApprovalOpened:
-		it.Text, it.Mark = fmt.Sprintf("%s: %s", d.ID, agent.CleanLine(d.Question, 300)), Needs
+		it.Text, it.Mark = fmt.Sprintf("%s: %s", d.ID, safetext.EscapeLine(d.Question, 300)), Needs
 	case *company.ApprovalAnswered:
-		it.Text = fmt.Sprintf("%s: %s %s", d.ID, d.Option, agent.CleanLine(d.Text, 100))
+		it.Text = fmt.Sprintf("%s: %s %s", d.ID, d.Option, safetext.EscapeLine(d.Text, 100))
 	case *company.BudgetReserved:
 		it.Text, it.Quiet = "reserved "+d.Amount.String(), true
 	case *company.BudgetWaiting:
@@ -174,16 +174,16 @@ func Describe(e company.Event, t *company.Task) Item {
 	case *company.BudgetRaised:
 		it.Text = "budget raised by " + d.By.String()
 	case *company.EffectFailed:
-		it.Text, it.Mark = fmt.Sprintf("%s: %s", d.Fail, agent.CleanLine(d.Error, 300)), Failed
+		it.Text, it.Mark = fmt.Sprintf("%s: %s", d.Fail, safetext.EscapeLine(d.Error, 300)), Failed
 		if d.Hint != "" {
-			it.Text += " (fix: " + agent.CleanLine(d.Hint, 200) + ")"
+			it.Text += " (fix: " + safetext.EscapeLine(d.Hint, 200) + ")"
 		}
 	case *company.TaskPaused:
 		it.Text = map[bool]string{true: "paused; turns under way come to their end", false: "goes on"}[d.Paused]
 	case *company.TaskCancelledEvent:
-		it.Text, it.Mark = "cancelled "+agent.CleanLine(d.Reason, 200), Failed
+		it.Text, it.Mark = "cancelled "+safetext.EscapeLine(d.Reason, 200), Failed
 	case *company.TaskFailedEvent:
-		it.Text, it.Mark = "failed: "+agent.CleanLine(d.Reason, 300), Failed
+		it.Text, it.Mark = "failed: "+safetext.EscapeLine(d.Reason, 300), Failed
 	case *company.TaskCompletedEvent:
 		it.Text, it.Mark = "complete", Done
 		it.cost(t)
@@ -223,9 +223,9 @@ func (it *Item) describeEnd(e company.Event, d *company.RunEnded, t *company.Tas
 	case company.RunPartial:
 		it.Mark, it.Text = Stalled, "out of turns"
 	default:
-		it.Mark, it.Text = Failed, agent.CleanLine(d.Error, 300)
+		it.Mark, it.Text = Failed, safetext.EscapeLine(d.Error, 300)
 		if d.Hint != "" {
-			it.Text += " (fix: " + agent.CleanLine(d.Hint, 200) + ")"
+			it.Text += " (fix: " + safetext.EscapeLine(d.Hint, 200) + ")"
 		}
 	}
 }
@@ -285,7 +285,7 @@ func (it *Item) describeBaseline(d *company.BaselineTaken, t *company.Task) {
 	}
 	if t != nil {
 		if red := t.KnownRed(); len(red) > 0 {
-			it.Mark, it.Text = Stalled, "before any work: "+agent.CleanLine(strings.Join(red, "; "), 300)
+			it.Mark, it.Text = Stalled, "before any work: "+safetext.EscapeLine(strings.Join(red, "; "), 300)
 		}
 	}
 	if it.DurationMS = took.Milliseconds(); d.Result.Cached {
@@ -301,7 +301,7 @@ func few(names []string) string {
 	if n := len(names) - most; n > 0 {
 		names, more = names[:most], fmt.Sprintf(" and %d more", n)
 	}
-	return agent.CleanLine(strings.Join(names, ", "), 200) + more
+	return safetext.EscapeLine(strings.Join(names, ", "), 200) + more
 }
 
 func gatesText(g []company.GateCommand) string {
@@ -319,7 +319,7 @@ func runText(role company.Role, e company.Event, t *company.Task) string {
 	title := ""
 	if t != nil {
 		if sub := t.Subtask(e.Subtask); sub != nil {
-			title = " " + agent.CleanLine(sub.Planned.Title, 80)
+			title = " " + safetext.EscapeLine(sub.Planned.Title, 80)
 		}
 	}
 	switch role {

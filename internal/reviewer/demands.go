@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"company/internal/company"
+	"company/internal/safetext"
 )
 
 // Bounds of an instruction's parts: more of them help nobody to check.
@@ -92,7 +93,7 @@ func demands(instruction string) []string {
 		return nil
 	}
 	for i, p := range out {
-		out[i] = shorten(p, maxDemand)
+		out[i] = safetext.CutBetweenWords(p, maxDemand)
 	}
 	return out
 }
@@ -130,16 +131,4 @@ func endsSentence(word string) bool {
 func beginsSentence(word string) bool {
 	r, _ := utf8.DecodeRuneInString(word)
 	return !unicode.IsLower(r)
-}
-
-// shorten cuts a text between words, and says so.
-func shorten(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	cut := strings.ToValidUTF8(text[:most], "")
-	if at := strings.LastIndexByte(cut, ' '); at > 0 {
-		cut = cut[:at]
-	}
-	return cut + " …"
 }

@@ -311,7 +311,7 @@ func TestDemands(t *testing.T) {
 		"Das z.B. Äpfel. Ändern. 改める。 もう一つ":                                                      "Das z.B. Äpfel.|Ändern.|改める。|もう一つ",
 		"A B. \r\nC":                         "A B. C",
 		strings.Repeat("Do it. ", 21):        "",
-		"Add " + strings.Repeat("xyz ", 150): "Add" + strings.Repeat(" xyz", 99) + " …",
+		"Add " + strings.Repeat("xyz ", 150): "Add" + strings.Repeat(" xyz", 98) + " …",
 	} {
 		if got := strings.Join(demands(text), "|"); got != want {
 			t.Errorf("%q:\n got %q\nwant %q", text, got, want)

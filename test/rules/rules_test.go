@@ -19,6 +19,7 @@ import (
 
 // tiers are the rooms from the bottom up. A room imports rooms of lower tiers.
 var tiers = [][]string{
+	{"safetext"},
 	{"company"},
 	{"folder", "leak", "clock"},
 	{"pipe", "bus", "ledger", "office", "registry"},

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"company/internal/adapters"
+	"company/internal/safetext"
 )
 
 // Said is what a server said was wrong, in whichever shape.
@@ -190,13 +190,5 @@ func kindOfWords(said *Said) adapters.Kind {
 
 // Clip bounds a server's words to 1 KiB, whole characters, one line.
 func Clip(s string) string {
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
-	if len(s) <= maxMessage {
-		return s
-	}
-	s = s[:maxMessage-3]
-	for !utf8.ValidString(s) {
-		s = s[:len(s)-1]
-	}
-	return s + "…"
+	return safetext.Cut(safetext.StripLine(s), maxMessage)
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"company/internal/adapters"
+	"company/internal/safetext"
 )
 
 // protocol is one wire: how a request is read and an answer is written.
@@ -121,7 +122,7 @@ func (x Exchange) size() int {
 // cut keeps the first bytes of the answer: the text, then the calls in order.
 func (a *answer) cut(room int) {
 	a.finish = "length"
-	a.text = head(a.text, room)
+	a.text = safetext.Head(a.text, room)
 	room -= len(a.text)
 	for i := range a.calls {
 		f := &a.calls[i]
@@ -130,20 +131,9 @@ func (a *answer) cut(room int) {
 			a.calls = a.calls[:i]
 			return
 		}
-		f.Arguments = head(f.Arguments, room)
+		f.Arguments = safetext.Head(f.Arguments, room)
 		room -= len(f.Arguments)
 	}
-}
-
-// head is at most n bytes of s, whole characters.
-func head(s string, n int) string {
-	if n >= len(s) {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:max(n, 0)]
 }
 
 // pieceSize is how many bytes of text or arguments one event carries.
@@ -153,7 +143,7 @@ const pieceSize = 1024
 func pieces(s string) []string {
 	var out []string
 	for len(s) > 0 {
-		piece := head(s, pieceSize)
+		piece := safetext.Head(s, pieceSize)
 		if piece == "" {
 			piece = s // not text: invalid bytes travel as they are
 		}

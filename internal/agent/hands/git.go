@@ -7,6 +7,7 @@ import (
 
 	"company/internal/agent"
 	"company/internal/company"
+	"company/internal/safetext"
 	"company/internal/toolbox"
 )
 
@@ -51,7 +52,7 @@ func when(ctx context.Context) int64 {
 // message is a commit message with its ticket before it ("[t12-03] description"); agents that know the rule don't get it twice.
 // The rest is written as escapes where it would steer the terminal of who reads the log (T18).
 func (h *hands) message(m string) string {
-	m = agent.Clean(m)
+	m = safetext.Escape(m)
 	tag := "[" + h.Ticket + "]"
 	if h.Ticket == "" || strings.HasPrefix(m, tag) {
 		return m

@@ -20,6 +20,7 @@ import (
 	"company/internal/adapters"
 	"company/internal/agent"
 	"company/internal/company"
+	"company/internal/safetext"
 	"company/internal/toolbox"
 )
 
@@ -147,14 +148,14 @@ func (h *hands) refused(name string, raw json.RawMessage, r *toolbox.Refusal) ag
 	count := h.denials
 	h.mu.Unlock()
 	if h.Security != nil {
-		h.Security(Denial{Tool: name, Kind: r.Kind, Reason: r.Message, Args: agent.CleanLine(string(raw), 300), Count: count})
+		h.Security(Denial{Tool: name, Kind: r.Kind, Reason: r.Message, Args: safetext.EscapeLine(string(raw), 300), Count: count})
 	}
 	if count < DenialLimit {
 		res.Text += fmt.Sprintf("\nThis was recorded. After %d refused accesses the work is taken from you.", DenialLimit)
 		return res
 	}
 	res.Text += "\nThis was refused too often; the work is handed to a person."
-	res.Final = agent.Escalation{Reason: fmt.Sprintf("%d refused accesses, the last by %s: %s", count, name, agent.CleanLine(r.Message, 300))}
+	res.Final = agent.Escalation{Reason: fmt.Sprintf("%d refused accesses, the last by %s: %s", count, name, safetext.EscapeLine(r.Message, 300))}
 	return res
 }
 

@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"company/internal/adapters"
@@ -24,6 +23,7 @@ import (
 	"company/internal/evidence"
 	"company/internal/folder"
 	"company/internal/ledger"
+	"company/internal/safetext"
 	"company/internal/toolbox"
 )
 
@@ -157,7 +157,7 @@ func refused(err error) bool {
 func (s *Session) end(ctx context.Context, end company.EndRun) error {
 	end.Run, end.Fence = s.Run, s.Fence
 	for _, text := range []*string{&end.Outcome.Summary, &end.Outcome.Error, &end.Outcome.Hint} {
-		*text = clip(*text, maxWords)
+		*text = safetext.Cut(*text, maxWords)
 	}
 	if err := s.seal(ctx, &end.Outcome); err != nil {
 		return err
@@ -176,14 +176,6 @@ func (s *Session) end(ctx context.Context, end company.EndRun) error {
 // maxWords bounds what is said at the end of a run, in bytes: it goes into the
 // ledger, and into what the next run is told.
 const maxWords = 16 << 10
-
-// clip shortens s to n bytes at the border of a character.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
-}
 
 // settle ends a run that was cut off because its task has ended: nobody will
 // take it up again, and what it spent is spent.

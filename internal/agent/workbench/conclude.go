@@ -14,6 +14,7 @@ import (
 	"company/internal/evidence"
 	"company/internal/folder"
 	"company/internal/gitops"
+	"company/internal/safetext"
 )
 
 // Branch is the one branch that all runs of a subtask work on (GIT-2).
@@ -203,7 +204,7 @@ func changes(ctx context.Context, m *gitops.Mirror, onto, head company.OID) ([]c
 func lastWords(out agent.Outcome) string {
 	for i := len(out.Messages) - 1; i >= 0; i-- {
 		if m := out.Messages[i]; m.Role == adapters.Assistant && strings.TrimSpace(m.Content) != "" {
-			return agent.Clean(m.Content)
+			return safetext.Escape(m.Content)
 		}
 	}
 	return ""

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"sync"
 
-	"company/internal/agent"
 	"company/internal/company"
+	"company/internal/safetext"
 )
 
 // Refusal is something that a container tried and was refused: a security
@@ -61,7 +61,7 @@ func (r *refusals) note(kind, what string) {
 	if r == nil {
 		return
 	}
-	what = agent.CleanLine(what, company.MaxRefusedText)
+	what = safetext.EscapeLine(what, company.MaxRefusedText)
 	r.mu.Lock()
 	if r.kinds == nil {
 		r.kinds = map[string]*refused{}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"company/internal/safetext"
 	"company/internal/toolbox"
 )
 
@@ -122,7 +123,7 @@ func shown(from int, block string, n int) string {
 			fmt.Fprintf(&b, "\n(%d more)", n-most)
 			break
 		}
-		fmt.Fprintf(&b, "\n%d: %s", from+i, clip(strings.TrimRight(l, "\r")))
+		fmt.Fprintf(&b, "\n%d: %s", from+i, safetext.Cut(strings.TrimRight(l, "\r"), 200))
 	}
 	return b.String()
 }
@@ -160,15 +161,8 @@ func notFound(path string, lines, have, want []string) error {
 		}
 		if have[at+j] != want[j] {
 			return toolbox.Refuse(toolbox.KindMismatch, "%s; nearest is line %d, but line %d is %q and old has %q",
-				message, at+1, at+j+1, clip(strings.TrimRight(lines[at+j], "\r\n")), clip(want[j]))
+				message, at+1, at+j+1, safetext.Cut(strings.TrimRight(lines[at+j], "\r\n"), 200), safetext.Cut(want[j], 200))
 		}
 	}
 	return toolbox.Refuse(toolbox.KindMismatch, "%s; nearest is line %d", message, at+1)
-}
-
-func clip(s string) string {
-	if len(s) > 200 {
-		return strings.ToValidUTF8(s[:200], "") + "…"
-	}
-	return s
 }

@@ -1,4 +1,4 @@
-package agent
+package safetext
 
 import (
 	"strings"
@@ -9,7 +9,7 @@ import (
 )
 
 // T18: what could steer a terminal or hide in a line is shown as an escape.
-func TestCleanGolden(t *testing.T) {
+func TestEscape(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain äöü 漢字\n\ttab":      "plain äöü 漢字\n\ttab",
 		"a\r\nb\rc":                "a\nb\\x0dc",
@@ -22,36 +22,36 @@ func TestCleanGolden(t *testing.T) {
 		"bad\xff\xc3":              `bad\xff\xc3`,
 		"line\u2028sep \u00adsoft": `line\u2028sep \u00adsoft`,
 	} {
-		if got := Clean(in); got != want {
-			t.Errorf("Clean(%q) = %q, want %q", in, got, want)
+		if got := Escape(in); got != want {
+			t.Errorf("Escape(%q) = %q, want %q", in, got, want)
 		}
 	}
-	if got := modelText("a\r\nb\tc\x1b]0;t\x07\u202e\U000e0041\xff"); got != "a\r\nb\tc\\x1b]0;t\\x07\u202e\\U000e0041\\xff" {
-		t.Errorf("modelText: %q", got)
+	if got := EscapeControl("a\r\nb\tc\x1b]0;t\x07\u202e\U000e0041\xff"); got != "a\r\nb\tc\\x1b]0;t\\x07\u202e\\U000e0041\\xff" {
+		t.Errorf("EscapeControl: %q", got)
 	}
-	if got := CleanLine(" a\n\tb \x1b "+strings.Repeat("é", 100), 20); got != `a b \x1b éééé…` || len(got) > 20 {
-		t.Errorf("CleanLine: %q, %d bytes", got, len(got))
+	if got := EscapeLine(" a\n\tb \x1b "+strings.Repeat("é", 100), 20); got != `a b \x1b éééé…` || len(got) > 20 {
+		t.Errorf("EscapeLine: %q, %d bytes", got, len(got))
 	}
 }
 
-func TestCleanAnything(t *testing.T) {
+func TestAnyTextIsSafe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := string(rapid.SliceOf(rapid.OneOf(rapid.Byte(), rapid.SampledFrom([]byte("\x1b\xe2\x80\xae\r\n")))).Draw(t, "bytes")) + rapid.String().Draw(t, "text")
-		got := Clean(s)
-		if !utf8.ValidString(got) || Clean(got) != got {
-			t.Fatalf("Clean(%q) = %q", s, got)
+		got := Escape(s)
+		if !utf8.ValidString(got) || Escape(got) != got {
+			t.Fatalf("Escape(%q) = %q", s, got)
 		}
 		for _, r := range got {
 			if control(r) || invisible(r) {
-				t.Fatalf("Clean(%q) holds %U", s, r)
+				t.Fatalf("Escape(%q) holds %U", s, r)
 			}
 		}
 		limit := rapid.IntRange(3, 80).Draw(t, "limit")
-		if line := CleanLine(s, limit); len(line) > limit || strings.ContainsAny(line, "\n\t") || !utf8.ValidString(line) {
-			t.Fatalf("CleanLine(%q, %d) = %q", s, limit, line)
+		if line := EscapeLine(s, limit); len(line) > limit || strings.ContainsAny(line, "\n\t") || !utf8.ValidString(line) {
+			t.Fatalf("EscapeLine(%q, %d) = %q", s, limit, line)
 		}
-		if cut := headTail(modelText(s), limit+60); len(cut) > limit+60 || !utf8.ValidString(cut) {
-			t.Fatalf("headTail: %q", cut)
+		if cut := HeadTail(EscapeControl(s), limit+60); len(cut) > limit+60 || !utf8.ValidString(cut) {
+			t.Fatalf("HeadTail: %q", cut)
 		}
 	})
 }

@@ -1,0 +1,26 @@
+package safetext
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Strip takes out of text what could steer a terminal or hide in a line.
+// Newlines and tabs stay; a CRLF becomes a newline.
+func Strip(s string) string {
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector):
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// StripLine is Strip on one line, with single blanks between words.
+func StripLine(s string) string {
+	return strings.Join(strings.Fields(Strip(strings.ReplaceAll(s, "\r", " "))), " ")
+}
