@@ -115,14 +115,14 @@ type Event struct {
 type Kind string
 
 const (
-	Unreachable Kind = "unreachable" // refused, reset, no such host: again 1, 2, 4 s, then the fallback
-	Overloaded  Kind = "overloaded"  // 408, 429, 5xx, 529: back off, up to limits.model_wait
-	TimedOut    Kind = "timed_out"   // no first token, or silence in the stream
-	Auth        Kind = "auth"        // 401, 403: a person must act
-	BadRequest  Kind = "bad_request" // 400, 404, 422 and whatever else is never retried
-	Quota       Kind = "quota"       // insufficient_quota: a person must act
-	TooLong     Kind = "too_long"    // the context does not fit
-	Garbage     Kind = "garbage"     // a reply that is not one: cut, empty, not JSON
+	Unreachable    Kind = "unreachable" // refused, reset, no such host: again 1, 2, 4 s, then the fallback
+	Overloaded     Kind = "overloaded"  // 408, 429, 5xx, 529: back off, up to limits.model_wait
+	TimedOut       Kind = "timed_out"   // no first token, or silence in the stream
+	Auth           Kind = "auth"        // 401, 403: a person must act
+	BadRequest     Kind = "bad_request" // 400, 404, 422 and whatever else is never retried
+	Quota          Kind = "quota"       // insufficient_quota: a person must act
+	TooLong        Kind = "too_long"    // the context does not fit
+	MalformedReply Kind = "garbage"     // a reply that is not one: cut, empty, not JSON
 )
 
 // Error is what Chat fails with.

@@ -68,8 +68,8 @@ func TestRetry(t *testing.T) {
 		{"overloaded: back-off with jitter", []any{failure(adapters.Overloaded), failure(adapters.Overloaded), good}, 3, "", 3 * time.Second, 6 * time.Second},
 		{"Retry-After is a lower bound", []any{limited, good}, 2, "", 40 * time.Second, 42 * time.Second},
 		{"Retry-After beyond the limit", []any{&adapters.Error{Kind: adapters.Overloaded, RetryAfter: time.Hour}}, 1, adapters.Overloaded, 0, 0},
-		{"resampled twice", []any{failure(adapters.Garbage)}, 3, adapters.Garbage, 0, 0},
-		{"each kind has its own count", []any{failure(adapters.Garbage), failure(adapters.Unreachable), failure(adapters.Garbage), good}, 4, "", time.Second, time.Second},
+		{"resampled twice", []any{failure(adapters.MalformedReply)}, 3, adapters.MalformedReply, 0, 0},
+		{"each kind has its own count", []any{failure(adapters.MalformedReply), failure(adapters.Unreachable), failure(adapters.MalformedReply), good}, 4, "", time.Second, time.Second},
 		{"auth", []any{failure(adapters.Auth)}, 1, adapters.Auth, 0, 0},
 		{"quota", []any{failure(adapters.Quota)}, 1, adapters.Quota, 0, 0},
 		{"bad request", []any{failure(adapters.BadRequest)}, 1, adapters.BadRequest, 0, 0},
@@ -141,7 +141,7 @@ func TestFallback(t *testing.T) {
 		{"unreachable", failure(adapters.Unreachable), true},
 		{"overloaded", failure(adapters.Overloaded), true},
 		{"timed out", failure(adapters.TimedOut), true},
-		{"garbage", failure(adapters.Garbage), true},
+		{"garbage", failure(adapters.MalformedReply), true},
 		{"auth", failure(adapters.Auth), true},
 		{"quota", failure(adapters.Quota), true},
 		{"no such model", &adapters.Error{Kind: adapters.BadRequest, Status: 404}, true},
@@ -280,7 +280,7 @@ func TestSecret(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	for kind, code := range map[adapters.Kind]company.Code{
-		adapters.Unreachable: company.EModel, adapters.Overloaded: company.EModel, adapters.TimedOut: company.EModel, adapters.Garbage: company.EModel,
+		adapters.Unreachable: company.EModel, adapters.Overloaded: company.EModel, adapters.TimedOut: company.EModel, adapters.MalformedReply: company.EModel,
 		adapters.BadRequest: company.EModel, adapters.TooLong: company.EModel, adapters.Auth: company.EModelAuth, adapters.Quota: company.EModelAuth,
 	} {
 		err := adapters.Explain(&adapters.Error{Kind: kind, Message: "no"}, adapters.Info{Model: "m"})

@@ -42,7 +42,7 @@ func (r Registry) Check(ctx context.Context, p Profile, deps Deps, online bool) 
 		found += ", " + said
 	}
 	if err != nil {
-		return broken(found, err)
+		return failedCheck(found, err)
 	}
 	return office.Result{OK: true, Found: found}
 }
@@ -55,11 +55,11 @@ func (r Registry) Probe(ctx context.Context, p Profile, deps Deps, online bool) 
 		return "", err
 	}
 	defer func() { _ = Close(m) }() // nothing was sent that could be lost
-	a, ok := bare(m).(Available)
+	a, ok := unwrapModel(m).(Available)
 	switch {
 	case !ok:
 		return "", nil
-	case !online && !here(a.Address()):
+	case !online && !isLocalAddress(a.Address()):
 		return "at " + a.Address() + ", not asked", nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkFor)
@@ -84,8 +84,8 @@ func (r Registry) Probe(ctx context.Context, p Profile, deps Deps, online bool) 
 	return said + ", tools", nil
 }
 
-// bare is the driver's own model.
-func bare(m Model) Model {
+// unwrapModel is the driver's own model.
+func unwrapModel(m Model) Model {
 	for {
 		w, ok := m.(interface{ Unwrap() []Model })
 		if !ok || len(w.Unwrap()) != 1 {
@@ -95,7 +95,7 @@ func bare(m Model) Model {
 	}
 }
 
-func broken(found string, err error) office.Result {
+func failedCheck(found string, err error) office.Result {
 	var e *company.Error
 	if !errors.As(err, &e) {
 		return office.Result{Found: found + ": " + err.Error()}
@@ -107,8 +107,8 @@ func broken(found string, err error) office.Result {
 	return office.Result{Found: found + ": " + why, Needed: "a model that can be asked", Fix: e.Hint}
 }
 
-// here reports whether an address is this machine's own.
-func here(address string) bool {
+// isLocalAddress reports whether an address is this machine's own.
+func isLocalAddress(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
 		return false

@@ -26,7 +26,7 @@ func Explain(err error, info Info) error {
 		c = c.Fix("its server refuses work for now; try again later, or give the profile a `fallback`")
 	case TimedOut:
 		c = c.Fix("its server took the request and went silent; try again, or give the profile a `fallback`")
-	case Garbage:
+	case MalformedReply:
 		c = c.Fix("its server sent replies that are not whole; try again, or use another model")
 	case Auth:
 		c.Code, c.Class = company.EModelAuth, company.HumanRequired

@@ -36,7 +36,7 @@ func (f *falling) Chat(ctx context.Context, req Request, onEvent func(Event)) (R
 			return resp, nil
 		}
 		if err != nil {
-			if ctx.Err() != nil || !elsewhere(err) {
+			if ctx.Err() != nil || !canFallBack(err) {
 				return Response{}, err
 			}
 			failures = append(failures, err)
@@ -56,8 +56,8 @@ func (f *falling) Chat(ctx context.Context, req Request, onEvent func(Event)) (R
 	return Response{}, errors.Join(failures...)
 }
 
-// elsewhere reports whether another model may do better.
-func elsewhere(err error) bool {
+// canFallBack reports whether another model may do better.
+func canFallBack(err error) bool {
 	var e *Error
 	if !errors.As(err, &e) {
 		return false

@@ -57,7 +57,7 @@ type Factory func(Profile, Deps) (Model, error)
 // wiring's table.
 type Registry map[string]Factory
 
-// Open makes the bare model of one profile, fitted to it (see Fit). Mistakes in the profile are
+// Open makes the bare model of one profile, fitted to it (see WithToolMode). Mistakes in the profile are
 // EConfig errors, a missing key is EModelAuth.
 func (r Registry) Open(p Profile, deps Deps) (Model, error) {
 	factory, ok := r[p.Adapter]
@@ -82,7 +82,7 @@ func (r Registry) Open(p Profile, deps Deps) (Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open model profile %s: %w", p.Name, err)
 	}
-	return Fit(m, p.Tools, p.Temperature), nil
+	return WithToolMode(m, p.Tools, p.Temperature), nil
 }
 
 // Models opens the profiles of an office when they are first used, each once,
@@ -123,7 +123,7 @@ func (ms *Models) Open(name string, wrap ...func(Model) Model) (Model, error) {
 	if ms.closed {
 		return nil, company.E(company.EStopped, "the models are closed")
 	}
-	names, err := ms.chain(name, nil)
+	names, err := ms.profileChain(name, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -144,8 +144,8 @@ func (ms *Models) Open(name string, wrap ...func(Model) Model) (Model, error) {
 	return Fallback(chain[0], chain[1:]...), nil
 }
 
-// chain lists a profile and its fallbacks.
-func (ms *Models) chain(name string, seen []string) ([]string, error) {
+// profileChain lists a profile and its fallbacks.
+func (ms *Models) profileChain(name string, seen []string) ([]string, error) {
 	p, ok := ms.profiles[name]
 	if !ok {
 		return nil, company.E(company.EConfig, fmt.Sprintf("there is no model profile %q", name)).
@@ -157,7 +157,7 @@ func (ms *Models) chain(name string, seen []string) ([]string, error) {
 	seen = append(seen, name)
 	for _, next := range p.Fallback {
 		var err error
-		if seen, err = ms.chain(next, seen); err != nil {
+		if seen, err = ms.profileChain(next, seen); err != nil {
 			return nil, err
 		}
 	}

@@ -90,7 +90,7 @@ func (r *retrying) Chat(ctx context.Context, req Request, onEvent func(Event)) (
 			if r.clock.Now().Add(wait).Sub(overloadedSince) > r.policy.MaxWait {
 				return Response{}, err
 			}
-		case Garbage:
+		case MalformedReply:
 			if resampled == r.policy.Resample {
 				return Response{}, err
 			}
@@ -112,16 +112,16 @@ func (r *retrying) Chat(ctx context.Context, req Request, onEvent func(Event)) (
 // together from coming back together.
 func (r *retrying) backOff(n int, retryAfter time.Duration) time.Duration {
 	if retryAfter > 0 {
-		return retryAfter + jitter(min(retryAfter/10, time.Second))
+		return retryAfter + randomDelay(min(retryAfter/10, time.Second))
 	}
 	wait := r.policy.Longest
 	if n < 30 {
 		wait = min(wait, r.policy.First<<n)
 	}
-	return wait/2 + jitter(wait/2)
+	return wait/2 + randomDelay(wait/2)
 }
 
-func jitter(most time.Duration) time.Duration {
+func randomDelay(most time.Duration) time.Duration {
 	if most <= 0 {
 		return 0
 	}

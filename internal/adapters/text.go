@@ -130,20 +130,20 @@ func fromText(resp Response, req Request) Response {
 			body = body[:end[0]]
 		}
 		if call, ok := readCall(body, tag, req.Tools); ok {
-			return called(resp, text[:start], call, req)
+			return withToolCall(resp, text[:start], call, req)
 		}
 		from = next
 	}
 	// A small model often leaves the fence out.
 	if bare := strings.TrimSpace(text); strings.HasPrefix(bare, "{") {
 		if call, ok := readCall(bare, "json", req.Tools); ok {
-			return called(resp, "", call, req)
+			return withToolCall(resp, "", call, req)
 		}
 	}
 	return resp
 }
 
-func called(resp Response, before string, call ToolCall, req Request) Response {
+func withToolCall(resp Response, before string, call ToolCall, req Request) Response {
 	call.ID = fmt.Sprintf("text_%d", len(req.Messages))
 	resp.Message.Content = strings.TrimRight(before, " \t\r\n")
 	resp.Message.ToolCalls = []ToolCall{call}
@@ -175,10 +175,10 @@ func readCall(body, tag string, tools []Tool) (ToolCall, bool) {
 				break
 			}
 		}
-		return call, call.Name != "" && (tag == fence || tag == "tool_call" || given && offers(tools, call.Name))
+		return call, call.Name != "" && (tag == fence || tag == "tool_call" || given && hasTool(tools, call.Name))
 	}
 	name := nameRE.FindStringSubmatch(body)
-	if name == nil || tag != fence && !offers(tools, name[1]) {
+	if name == nil || tag != fence && !hasTool(tools, name[1]) {
 		return ToolCall{}, false
 	}
 	args := body
@@ -198,7 +198,7 @@ func textOf(doc map[string]json.RawMessage, keys ...string) string {
 	return ""
 }
 
-func offers(tools []Tool, name string) bool {
+func hasTool(tools []Tool, name string) bool {
 	for _, t := range tools {
 		if t.Name == name {
 			return true

@@ -131,7 +131,7 @@ type Config struct {
 	Blobs   Blobs // nil: everything inline
 	// Purse is drawn on before each request. A resumed run's purse starts with
 	// what Spent reads from its journal. Nil: no cap.
-	Purse *budget.Purse
+	Purse *budget.Allowance
 
 	Now    func() time.Time // stamps records and events; nil: time.Now
 	Logger *slog.Logger     // nil: silent
@@ -171,7 +171,7 @@ func (c Config) withDefaults() Config {
 		c.Halt = func() error { return nil }
 	}
 	if c.Purse == nil {
-		c.Purse = budget.NewPurse(company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}, company.Amount{}, nil)
+		c.Purse = budget.NewAllowance(company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}, company.Amount{}, nil)
 	}
 	if c.NudgeAfter <= 0 {
 		c.NudgeAfter = 3

@@ -153,8 +153,8 @@ func (b *blobs) GetBlob(_ context.Context, h company.Hash) ([]byte, error) {
 }
 
 // noCap is a purse that only counts.
-func noCap(spent company.Amount) *budget.Purse {
-	return budget.NewPurse(company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}, spent, nil)
+func noCap(spent company.Amount) *budget.Allowance {
+	return budget.NewAllowance(company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}, spent, nil)
 }
 
 // bench is a run with real bookkeeping and toy tools: read gives what write
@@ -163,7 +163,7 @@ type bench struct {
 	model   *scripted
 	journal *journal
 	blobs   *blobs
-	purse   *budget.Purse
+	purse   *budget.Allowance
 	cfg     Config
 	mu      sync.Mutex
 	ran     []string // "name args" of every call that ran
@@ -199,7 +199,7 @@ func newBench(t testing.TB, model *scripted) *bench {
 		},
 		Tools: []Tool{
 			tool("read", pathSchema, true, func(args json.RawMessage) (Result, error) {
-				return Result{Text: "content of " + canonical(string(args))}, nil
+				return Result{Text: "content of " + canonicalJSON(string(args))}, nil
 			}),
 			tool("write", pathSchema, false, func(args json.RawMessage) (Result, error) {
 				return Result{Text: "wrote " + string(args), Changed: true}, nil

@@ -64,10 +64,10 @@ func newToolset(tools []Tool) (*toolset, error) {
 	return s, nil
 }
 
-// job is one call on its way: either answer is set already, or tool and args
+// toolJob is one call on its way: either answer is set already, or tool and args
 // are what has to be run.
-type job struct {
-	pending
+type toolJob struct {
+	pendingCall
 	tool   *checkedTool
 	args   json.RawMessage
 	answer *Result
@@ -78,10 +78,10 @@ type job struct {
 	err   error
 }
 
-// prepare checks a call. Whatever is wrong with it becomes its answer.
-func (s *toolset) prepare(p pending) *job {
-	j := &job{pending: p}
-	no := func(format string, args ...any) *job {
+// prepareCall checks a call. Whatever is wrong with it becomes its answer.
+func (s *toolset) prepareCall(p pendingCall) *toolJob {
+	j := &toolJob{pendingCall: p}
+	no := func(format string, args ...any) *toolJob {
 		j.answer, j.notRun = &Result{IsError: true, Text: fmt.Sprintf(format, args...)}, true
 		return j
 	}
@@ -120,19 +120,19 @@ func schemaError(err error) string {
 	return safetext.HeadTail(findings, 2048)
 }
 
-// turn runs the calls of the newest reply that have no result: reads beside
+// runPendingCalls runs the calls of the newest reply that have no result: reads beside
 // each other, everything else in order. What changed something is recorded
 // with the state that holds the change, so a crash in between leaves neither.
-func (r *runner) turn(ctx context.Context) error {
+func (r *runner) runPendingCalls(ctx context.Context) error {
 	for len(r.conv.pending) > 0 {
-		if err := stopped(ctx); err != nil {
+		if err := contextCause(ctx); err != nil {
 			return err
 		}
-		jobs := r.runGroup(context.WithValue(ctx, askedKey{}, r.conv.asked), r.group())
+		jobs := r.runGroup(context.WithValue(ctx, askedKey{}, r.conv.asked), r.nextGroup())
 		changed := false
 		for _, j := range jobs {
 			if j.err != nil {
-				if err := stopped(ctx); err != nil {
+				if err := contextCause(ctx); err != nil {
 					return err
 				}
 				return fmt.Errorf("tool %s: %w", j.Name, j.err)
@@ -142,7 +142,7 @@ func (r *runner) turn(ctx context.Context) error {
 		var saved *Saved
 		if changed {
 			var err error
-			if saved, err = r.save(ctx); err != nil {
+			if saved, err = r.saveWorkspace(ctx); err != nil {
 				return err
 			}
 		}
@@ -151,7 +151,7 @@ func (r *runner) turn(ctx context.Context) error {
 			if i == len(jobs)-1 {
 				state = saved
 			}
-			if err := r.answer(ctx, j, state); err != nil {
+			if err := r.recordResult(ctx, j, state); err != nil {
 				return err
 			}
 		}
@@ -159,34 +159,34 @@ func (r *runner) turn(ctx context.Context) error {
 	return nil
 }
 
-// manner is how calls of one reply go together.
-type manner int
+// callScheduling is how calls of one reply go together.
+type callScheduling int
 
 const (
-	anyhow  manner = iota // nothing is run
-	beside                // reads, at the same time
-	inOrder               // brief changes, one after the other, saved once
-	alone
+	scheduleAny      callScheduling = iota // nothing is run
+	scheduleParallel                       // reads, at the same time
+	scheduleInOrder                        // brief changes, one after the other, saved once
+	scheduleAlone
 )
 
-func (j *job) manner() manner {
+func (j *toolJob) scheduling() callScheduling {
 	switch {
 	case j.answer != nil:
-		return anyhow
+		return scheduleAny
 	case j.tool.ReadOnly:
-		return beside
+		return scheduleParallel
 	case j.tool.Brief:
-		return inOrder
+		return scheduleInOrder
 	}
-	return alone
+	return scheduleAlone
 }
 
-// group takes the calls that may run together now.
-func (r *runner) group() []*job {
-	var jobs []*job
-	how := anyhow
+// nextGroup takes the calls that may run together now.
+func (r *runner) nextGroup() []*toolJob {
+	var jobs []*toolJob
+	how := scheduleAny
 	for _, p := range r.conv.pending {
-		j := r.tools.prepare(p)
+		j := r.tools.prepareCall(p)
 		switch {
 		case j.answer != nil:
 		case r.conv.final != nil:
@@ -196,12 +196,12 @@ func (r *runner) group() []*job {
 			j.answer = &Result{IsError: true, Text: "No result: the process was restarted while this call was due. It may or may not have run, background processes and ignored files are gone. Look before you repeat it."}
 			j.notRun = true
 		}
-		m := j.manner()
-		if len(jobs) > 0 && (m == alone || m != anyhow && how != anyhow && m != how) {
+		m := j.scheduling()
+		if len(jobs) > 0 && (m == scheduleAlone || m != scheduleAny && how != scheduleAny && m != how) {
 			break
 		}
 		jobs, how = append(jobs, j), max(how, m)
-		if how == alone || len(jobs) == maxParallel {
+		if how == scheduleAlone || len(jobs) == maxParallel {
 			break
 		}
 	}
@@ -210,10 +210,10 @@ func (r *runner) group() []*job {
 
 // runGroup runs what has to be run and waits for all of it. It returns the
 // jobs that are over: of those in order none after an error or an end.
-func (r *runner) runGroup(ctx context.Context, jobs []*job) []*job {
+func (r *runner) runGroup(ctx context.Context, jobs []*toolJob) []*toolJob {
 	var wg sync.WaitGroup
 	for i, j := range jobs {
-		j.began = r.now()
+		j.began = r.utcNow()
 		work := func() {
 			start := time.Now()
 			j.answer = &Result{}
@@ -223,12 +223,12 @@ func (r *runner) runGroup(ctx context.Context, jobs []*job) []*job {
 			})
 			j.took = time.Since(start)
 		}
-		if j.manner() != anyhow {
-			r.event(Event{Kind: ToolStarted, Tool: safetext.EscapeLine(j.Name, 64), CallID: j.ID, Args: safetext.EscapeLine(mainArgument(j.Arguments), 300)})
+		if j.scheduling() != scheduleAny {
+			r.emitEvent(Event{Kind: ToolStarted, Tool: safetext.EscapeLine(j.Name, 64), CallID: j.ID, Args: safetext.EscapeLine(mainArgument(j.Arguments), 300)})
 		}
-		switch j.manner() {
-		case anyhow:
-		case beside:
+		switch j.scheduling() {
+		case scheduleAny:
+		case scheduleParallel:
 			wg.Go(work)
 		default:
 			work()
@@ -244,10 +244,10 @@ func (r *runner) runGroup(ctx context.Context, jobs []*job) []*job {
 	return jobs
 }
 
-// answer records the result of one call, with the state that it led to.
-func (r *runner) answer(ctx context.Context, j *job, saved *Saved) error {
+// recordResult records the result of one call, with the state that it led to.
+func (r *runner) recordResult(ctx context.Context, j *toolJob, saved *Saved) error {
 	res := j.answer
-	keep, cancel := detached(ctx)
+	keep, cancel := detachContext(ctx)
 	defer cancel()
 
 	text := safetext.EscapeControl(res.Text)
@@ -262,7 +262,7 @@ func (r *runner) answer(ctx context.Context, j *job, saved *Saved) error {
 			text = fmt.Sprintf("(not shown: the %d MiB of tool output that one run may read are used up. Finish with what you know)", MaxOutput>>20)
 		}
 	}
-	sum := sha256.Sum256([]byte(canonical(j.Arguments)))
+	sum := sha256.Sum256([]byte(canonicalJSON(j.Arguments)))
 	rec := toolRecord{
 		N: r.conv.requests, CallID: j.ID, Name: j.Name, ArgsHash: company.Hash(hex.EncodeToString(sum[:])),
 		At: j.began, DurationMS: j.took.Milliseconds(),
@@ -270,7 +270,7 @@ func (r *runner) answer(ctx context.Context, j *job, saved *Saved) error {
 		Saved: saved, Seen: res.Seen,
 	}
 	var err error
-	if rec.Result, err = store(keep, r.cfg.Blobs, text); err != nil {
+	if rec.Result, err = storePayload(keep, r.cfg.Blobs, text); err != nil {
 		return err
 	}
 	if len(whole) > 0 && r.cfg.Blobs != nil && r.conv.wholes+len(whole) <= MaxWhole {
@@ -285,11 +285,11 @@ func (r *runner) answer(ctx context.Context, j *job, saved *Saved) error {
 		}
 		_, rec.Escalated = res.Final.(Escalation)
 	}
-	if err := r.record(ctx, kindTool, rec); err != nil {
+	if err := r.appendRecord(ctx, kindTool, rec); err != nil {
 		return err
 	}
 	delete(r.lost, j.ID)
-	r.event(Event{
+	r.emitEvent(Event{
 		Kind: ToolDone, Tool: safetext.EscapeLine(j.Name, 64), CallID: j.ID, Args: safetext.EscapeLine(mainArgument(j.Arguments), 300), Text: safetext.EscapeLine(res.Text, 300),
 		IsError: res.IsError, Failure: safetext.EscapeLine(res.Failure, 100), Changed: res.Changed, Duration: j.took,
 	})

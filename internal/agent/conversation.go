@@ -28,15 +28,15 @@ type conversation struct {
 	spent    company.Amount
 	textual  []string // models that are given their tools in text
 
-	pending []pending // calls of the newest reply that have no result yet
-	reply   int       // index in msgs of the newest reply
-	asked   time.Time // when the newest reply came
+	pending []pendingCall // calls of the newest reply that have no result yet
+	reply   int           // index in msgs of the newest reply
+	asked   time.Time     // when the newest reply came
 	ids     map[string]bool
 
 	exact  bool              // see Past.Exact
 	since  []again           // journaled calls that the newest saved state does not hold
 	known  map[string]string // files that the agent knew in that state: path to digest
-	differ []untold          // results that came out differently when they were done again
+	differ []unreportedDiff  // results that came out differently when they were done again
 
 	empty    int // replies in a row with nothing in them
 	silent   int // replies in a row without a tool call
@@ -48,7 +48,7 @@ type conversation struct {
 	seen   [][32]byte // signatures of calls
 	nudged bool       // the model was told of the circle that it is in
 
-	told map[about]int // turn at which something was last said
+	told map[noteTopic]int // turn at which something was last said
 
 	results []result // tool results in the order of the conversation
 	maskTo  int      // how many of them are masked
@@ -64,9 +64,9 @@ type conversation struct {
 	escalated bool
 }
 
-// pending is a call that waits for its result. Refuse, when set, is why it is
+// pendingCall is a call that waits for its result. Refuse, when set, is why it is
 // not to be run.
-type pending struct {
+type pendingCall struct {
 	adapters.ToolCall        // with the arguments as the model wrote them
 	refuse            string //
 }
@@ -90,7 +90,7 @@ const keepTokens = 100
 const protectTokens = 40_000
 
 func newConversation(cfg Config) *conversation {
-	c := &conversation{cfg: cfg, ids: map[string]bool{}, told: map[about]int{}, known: map[string]string{}}
+	c := &conversation{cfg: cfg, ids: map[string]bool{}, told: map[noteTopic]int{}, known: map[string]string{}}
 	c.log = Transcript{RunID: cfg.Run, AgentID: cfg.Agent}
 	for _, t := range cfg.Tools {
 		c.toolCost += tokensOf(t.Spec.Name) + tokensOf(t.Spec.Description) + tokensOf(string(t.Spec.Schema))
@@ -119,12 +119,12 @@ func messageTokens(m adapters.Message) int {
 	return n
 }
 
-func (c *conversation) push(m adapters.Message) {
+func (c *conversation) addMessage(m adapters.Message) {
 	c.msgs = append(c.msgs, m)
 	c.tokens += messageTokens(m)
 }
 
-func (c *conversation) prompt(at time.Time, system, first string) {
+func (c *conversation) foldPrompt(at time.Time, system, first string) {
 	if c.begun {
 		return
 	}
@@ -134,12 +134,12 @@ func (c *conversation) prompt(at time.Time, system, first string) {
 		if m.Role == adapters.System && m.Content == "" {
 			continue
 		}
-		c.push(m)
-		c.log.said(m.Role, m.Content, at)
+		c.addMessage(m)
+		c.log.addMessage(m.Role, m.Content, at)
 	}
 }
 
-func (c *conversation) called(r callRecord) {
+func (c *conversation) foldCall(r callRecord) {
 	switch {
 	case c.open == nil:
 	case r.Before != nil:
@@ -151,7 +151,7 @@ func (c *conversation) called(r callRecord) {
 	c.requests = max(c.requests, r.N)
 }
 
-func (c *conversation) settled(r replyRecord) {
+func (c *conversation) foldUsage(r replyRecord) {
 	// A cost that cannot be is one of a call without a count.
 	if c.open != nil {
 		r.Spent = r.Spent.Countable(c.open.Worst)
@@ -161,23 +161,23 @@ func (c *conversation) settled(r replyRecord) {
 	c.spent = c.spent.Add(r.Spent)
 }
 
-// refused folds an error that came instead of a reply.
-func (c *conversation) refused(r replyRecord) {
-	c.settled(r)
+// foldError folds an error that came instead of a reply.
+func (c *conversation) foldError(r replyRecord) {
+	c.foldUsage(r)
 	switch r.Error {
 	case adapters.TooLong:
 		c.tooLong++
 		// The window is smaller than was thought: mask earlier from now on.
 		c.limit = min(c.limit, max(c.tokens*8/10, 1))
 		c.protect = min(c.protect, c.limit/2)
-	case adapters.Garbage:
+	case adapters.MalformedReply:
 		c.empty++
 	}
 }
 
-// replied folds a reply.
-func (c *conversation) replied(r replyRecord, m adapters.Message) {
-	c.settled(r)
+// foldReply folds a reply.
+func (c *conversation) foldReply(r replyRecord, m adapters.Message) {
+	c.foldUsage(r)
 	if r.Textual != "" && !slices.Contains(c.textual, r.Textual) {
 		c.textual = append(c.textual, r.Textual)
 	}
@@ -201,7 +201,7 @@ func (c *conversation) replied(r replyRecord, m adapters.Message) {
 	}
 	calls := make([]adapters.ToolCall, len(m.ToolCalls))
 	for i, call := range m.ToolCalls {
-		p := pending{ToolCall: call}
+		p := pendingCall{ToolCall: call}
 		p.ID = c.uniqueID(call.ID, i)
 		p.Name = wireName(call.Name)
 		switch {
@@ -226,17 +226,17 @@ func (c *conversation) replied(r replyRecord, m adapters.Message) {
 		c.silent = 0
 	}
 	c.reply = len(c.msgs)
-	c.push(m)
+	c.addMessage(m)
 	// An estimate bounds what is paid for from above: for how full the context
 	// is, four bytes a token are nearer.
 	if r.Usage.InputTokens > 0 && !r.Usage.Estimated {
 		c.tokens = adapters.AddTokens(r.Usage.InputTokens, r.Usage.OutputTokens)
 	}
-	c.log.said(m.Role, m.Content, r.At)
+	c.log.addMessage(m.Role, m.Content, r.At)
 }
 
-// answered folds the result of a call.
-func (c *conversation) answered(r toolRecord, text string) error {
+// foldResult folds the result of a call.
+func (c *conversation) foldResult(r toolRecord, text string) error {
 	at := -1
 	for i, p := range c.pending {
 		if p.ID == r.CallID {
@@ -260,10 +260,10 @@ func (c *conversation) answered(r toolRecord, text string) error {
 		res.args, res.won = short, tokensOf(p.Arguments)-tokensOf(short)
 	}
 	c.results = append(c.results, res)
-	c.push(m)
+	c.addMessage(m)
 	if !r.NoLoop {
-		c.seen = append(c.seen, signature(p.Name, p.Arguments, text))
-		if repeats(c.seen) < c.cfg.NudgeAfter {
+		c.seen = append(c.seen, callSignature(p.Name, p.Arguments, text))
+		if countRepeats(c.seen) < c.cfg.NudgeAfter {
 			c.nudged = false
 		}
 	}
@@ -271,9 +271,9 @@ func (c *conversation) answered(r toolRecord, text string) error {
 		c.final, c.finalTool, c.escalated = r.Final, p.Name, r.Escalated
 	}
 	if r.Changed || r.Seen != nil {
-		c.since = append(c.since, again{pending: p, at: c.asked, text: text, changed: r.Changed, seen: r.Seen})
+		c.since = append(c.since, again{pendingCall: p, at: c.asked, text: text, changed: r.Changed, seen: r.Seen})
 	}
-	c.saved(r.Saved)
+	c.foldSaved(r.Saved)
 	c.log.ToolCalls = append(c.log.ToolCalls, TranscriptCall{
 		ID: p.ID, Name: p.Name, Arguments: p.Arguments, Result: text, IsError: r.IsError,
 		Timestamp: r.At, DurationMS: r.DurationMS, Whole: r.Whole,
@@ -281,8 +281,8 @@ func (c *conversation) answered(r toolRecord, text string) error {
 	return nil
 }
 
-// saved folds that the state of the workspace was kept.
-func (c *conversation) saved(s *Saved) {
+// foldSaved folds that the state of the workspace was kept.
+func (c *conversation) foldSaved(s *Saved) {
 	if s == nil {
 		return
 	}
@@ -294,42 +294,42 @@ func (c *conversation) saved(s *Saved) {
 	c.since = nil
 }
 
-// redone folds that calls were done again.
-func (c *conversation) redone(r redoneRecord) {
+// foldRedone folds that calls were done again.
+func (c *conversation) foldRedone(r redoneRecord) {
 	for _, d := range r.Differ {
 		for _, a := range c.since {
 			if a.ID == d.CallID {
-				c.differ = append(c.differ, untold{a.Name, a.Arguments, d.Text})
+				c.differ = append(c.differ, unreportedDiff{a.Name, a.Arguments, d.Text})
 			}
 		}
 	}
-	c.saved(r.Saved)
+	c.foldSaved(r.Saved)
 }
 
-// noted folds something that the company tells the model: it goes into the
+// foldNote folds something that the company tells the model: it goes into the
 // newest user message, never between a call and its result.
-func (c *conversation) noted(r noteRecord) {
+func (c *conversation) foldNote(r noteRecord) {
 	c.told[r.About] = c.turns
 	switch r.About {
-	case aboutCircle:
+	case noteLoop:
 		c.nudged = true
-	case aboutRestart:
+	case noteRestart:
 		c.differ = nil
 	}
 	if last := len(c.msgs) - 1; last >= 0 && c.msgs[last].Role == adapters.User {
 		c.msgs[last].Content += "\n\n" + r.Text
 		c.tokens += tokensOf(r.Text)
 	} else {
-		c.push(adapters.Message{Role: adapters.User, Content: r.Text})
+		c.addMessage(adapters.Message{Role: adapters.User, Content: r.Text})
 	}
-	c.log.said(adapters.User, r.Text, r.At)
+	c.log.addMessage(adapters.User, r.Text, r.At)
 }
 
-func (c *conversation) masked(r maskRecord) {
+func (c *conversation) foldMask(r maskRecord) {
 	upto := min(r.Upto, len(c.results))
-	c.tokens -= c.freed(upto)
+	c.tokens -= c.tokensFreed(upto)
 	c.maskTo = max(c.maskTo, upto)
-	c.told[aboutMask] = c.requests
+	c.told[noteMask] = c.requests
 }
 
 // clearedArguments are a call's arguments with their long values left out, as
@@ -352,9 +352,9 @@ func clearedArguments(args string) string {
 	return string(short)
 }
 
-// freed is how many tokens masking the first upto results, with the arguments
+// tokensFreed is how many tokens masking the first upto results, with the arguments
 // of their calls, would save.
-func (c *conversation) freed(upto int) int {
+func (c *conversation) tokensFreed(upto int) int {
 	n := 0
 	for i := c.maskTo; i < upto; i++ {
 		n += c.results[i].won
@@ -365,8 +365,8 @@ func (c *conversation) freed(upto int) int {
 	return n
 }
 
-// maskable is how many results are older than the newest protect tokens.
-func (c *conversation) maskable(protect int) int {
+// countMaskable is how many results are older than the newest protect tokens.
+func (c *conversation) countMaskable(protect int) int {
 	newest, from := 0, len(c.msgs)
 	for from > 0 {
 		if newest += messageTokens(c.msgs[from-1]); newest > protect {
@@ -381,9 +381,9 @@ func (c *conversation) maskable(protect int) int {
 	return n
 }
 
-// request is what the model is sent: the conversation with its old results
+// buildRequest is what the model is sent: the conversation with its old results
 // cleared, and the long arguments of their calls.
-func (c *conversation) request(tools []adapters.Tool) adapters.Request {
+func (c *conversation) buildRequest(tools []adapters.Tool) adapters.Request {
 	msgs := append([]adapters.Message(nil), c.msgs...)
 	for _, r := range c.results[:c.maskTo] {
 		if !r.keep {
@@ -403,17 +403,17 @@ func (c *conversation) request(tools []adapters.Tool) adapters.Request {
 	return adapters.Request{Messages: msgs, Tools: tools, MaxTokens: c.cfg.Model.Info().MaxOutput, Textual: c.textual}
 }
 
-// total is what the run has cost, a call without a reply as its worst case.
-func (c *conversation) total() company.Amount {
+// totalSpent is what the run has cost, a call without a reply as its worst case.
+func (c *conversation) totalSpent() company.Amount {
 	if c.open != nil {
 		return c.spent.Add(c.open.Worst)
 	}
 	return c.spent
 }
 
-func (c *conversation) outcome() Outcome {
+func (c *conversation) buildOutcome() Outcome {
 	c.log.TotalTokens = adapters.AddTokens(c.usage.InputTokens, c.usage.OutputTokens)
-	return Outcome{Turns: c.turns, Usage: c.usage, Spent: c.total(), Messages: c.msgs, Transcript: c.log}
+	return Outcome{Turns: c.turns, Usage: c.usage, Spent: c.totalSpent(), Messages: c.msgs, Transcript: c.log}
 }
 
 // uniqueID is an id that no other call of the conversation has and that every

@@ -102,7 +102,7 @@ type difference struct {
 type noteRecord struct {
 	N     int       `json:"n"`
 	At    time.Time `json:"at"`
-	About about     `json:"about"`
+	About noteTopic `json:"about"`
 	Text  string    `json:"text"`
 }
 
@@ -119,8 +119,8 @@ type payload struct {
 	Blob company.Hash `json:"blob,omitempty"`
 }
 
-// store turns text into what a record carries.
-func store(ctx context.Context, blobs Blobs, text string) (payload, error) {
+// storePayload turns text into what a record carries.
+func storePayload(ctx context.Context, blobs Blobs, text string) (payload, error) {
 	if blobs == nil || len(text) <= inlineLimit {
 		return payload{Text: text}, nil
 	}
@@ -146,9 +146,9 @@ func (p payload) load(ctx context.Context, blobs Blobs) (string, error) {
 	return string(b), nil
 }
 
-// fold puts one journal record into the conversation. It is the only way into
+// foldRecord puts one journal record into the conversation. It is the only way into
 // it, for a live run and for a resumed one, so the two cannot differ.
-func (c *conversation) fold(ctx context.Context, blobs Blobs, kind string, data json.RawMessage) error {
+func (c *conversation) foldRecord(ctx context.Context, blobs Blobs, kind string, data json.RawMessage) error {
 	var err error
 	switch kind {
 	case kindPrompt:
@@ -162,12 +162,12 @@ func (c *conversation) fold(ctx context.Context, blobs Blobs, kind string, data 
 		}
 		if first, err = r.First.load(ctx, blobs); err == nil {
 			c.exact = r.Exact
-			c.prompt(r.At, system, first)
+			c.foldPrompt(r.At, system, first)
 		}
 	case kindCall:
 		var r callRecord
 		if err = json.Unmarshal(data, &r); err == nil {
-			c.called(r)
+			c.foldCall(r)
 		}
 	case kindReply:
 		var r replyRecord
@@ -175,7 +175,7 @@ func (c *conversation) fold(ctx context.Context, blobs Blobs, kind string, data 
 			break
 		}
 		if r.Error != "" {
-			c.refused(r)
+			c.foldError(r)
 			break
 		}
 		var text string
@@ -184,7 +184,7 @@ func (c *conversation) fold(ctx context.Context, blobs Blobs, kind string, data 
 			break
 		}
 		if err = json.Unmarshal([]byte(text), &m); err == nil {
-			c.replied(r, m)
+			c.foldReply(r, m)
 		}
 	case kindTool:
 		var r toolRecord
@@ -193,22 +193,22 @@ func (c *conversation) fold(ctx context.Context, blobs Blobs, kind string, data 
 		}
 		var text string
 		if text, err = r.Result.load(ctx, blobs); err == nil {
-			err = c.answered(r, text)
+			err = c.foldResult(r, text)
 		}
 	case kindNote:
 		var r noteRecord
 		if err = json.Unmarshal(data, &r); err == nil {
-			c.noted(r)
+			c.foldNote(r)
 		}
 	case kindRedone:
 		var r redoneRecord
 		if err = json.Unmarshal(data, &r); err == nil {
-			c.redone(r)
+			c.foldRedone(r)
 		}
 	case kindMask:
 		var r maskRecord
 		if err = json.Unmarshal(data, &r); err == nil {
-			c.masked(r)
+			c.foldMask(r)
 		}
 	}
 	if err != nil {

@@ -200,7 +200,7 @@ func TestAnyModelAnyCrash(t *testing.T) {
 			case 0:
 				return says(rapid.SampledFrom([]string{"", "text", "\xff\xfe"}).Draw(rt, "text")), nil
 			case 1:
-				return adapters.Response{}, &adapters.Error{Kind: rapid.SampledFrom([]adapters.Kind{adapters.Garbage, adapters.TooLong, adapters.TimedOut}).Draw(rt, "kind")}
+				return adapters.Response{}, &adapters.Error{Kind: rapid.SampledFrom([]adapters.Kind{adapters.MalformedReply, adapters.TooLong, adapters.TimedOut}).Draw(rt, "kind")}
 			}
 			r := says("")
 			r.Message.ToolCalls = rapid.SliceOfN(call, 1, 4).Draw(rt, "calls")
@@ -215,16 +215,16 @@ func TestAnyModelAnyCrash(t *testing.T) {
 			out, err := b.run(rt)
 			live := newConversation(b.cfg)
 			for i := range b.journal.records {
-				if err := live.fold(context.Background(), b.blobs, b.journal.kinds[i], b.journal.records[i]); err != nil {
+				if err := live.foldRecord(context.Background(), b.blobs, b.journal.kinds[i], b.journal.records[i]); err != nil {
 					rt.Fatalf("record %d: %v", i, err)
 				}
 			}
-			requireEqual(rt, live.outcome().Messages, out.Messages)
-			requireEqual(rt, live.outcome().Transcript, out.Transcript)
+			requireEqual(rt, live.buildOutcome().Messages, out.Messages)
+			requireEqual(rt, live.buildOutcome().Transcript, out.Transcript)
 			if spent, err := Spent(context.Background(), b.journal); err != nil || spent != out.Spent {
 				rt.Fatalf("spent %+v, error %v", spent, err)
 			}
-			if live.outcome().Spent != out.Spent || live.turns != out.Turns || out.Turns > b.cfg.MaxTurns {
+			if live.buildOutcome().Spent != out.Spent || live.turns != out.Turns || out.Turns > b.cfg.MaxTurns {
 				rt.Fatalf("%+v is not what the journal says", out)
 			}
 			if back, err := DecodeTranscript(out.Transcript.Encode()); err != nil || len(back.ToolCalls) != len(out.Transcript.ToolCalls) {

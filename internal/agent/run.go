@@ -34,17 +34,17 @@ func Run(ctx context.Context, cfg Config) (Outcome, error) {
 		return Outcome{}, err
 	}
 	if cfg.Open == nil {
-		r.cfg.Model = r.meter(cfg.Model)
-	} else if r.cfg.Model, err = cfg.Open(r.meter); err != nil {
+		r.cfg.Model = r.meterModel(cfg.Model)
+	} else if r.cfg.Model, err = cfg.Open(r.meterModel); err != nil {
 		return Outcome{}, err
 	}
 	adapters.Prepare(ctx, r.cfg.Model)
 	r.conv = newConversation(r.cfg)
 	if err := r.load(ctx); err != nil {
-		return r.outcome(), err
+		return r.buildOutcome(), err
 	}
-	end, err := r.loop(ctx)
-	out := r.outcome()
+	end, err := r.runSteps(ctx)
+	out := r.buildOutcome()
 	if err != nil {
 		return out, err
 	}
@@ -66,8 +66,8 @@ type runner struct {
 	cut       bool            // the newest call was cut before its server had sent a byte
 }
 
-func (r *runner) outcome() Outcome {
-	out := r.conv.outcome()
+func (r *runner) buildOutcome() Outcome {
+	out := r.conv.buildOutcome()
 	out.Resumed = r.resumed
 	return out
 }
@@ -75,16 +75,16 @@ func (r *runner) outcome() Outcome {
 // load rebuilds the conversation from the journal, or begins it.
 func (r *runner) load(ctx context.Context) error {
 	err := r.cfg.Journal.Read(ctx, func(_ int, kind string, data json.RawMessage) error {
-		return r.conv.fold(ctx, r.cfg.Blobs, kind, data)
+		return r.conv.foldRecord(ctx, r.cfg.Blobs, kind, data)
 	})
 	if err != nil {
 		return fmt.Errorf("read the journal of %s: %w", r.cfg.Run, err)
 	}
 	if r.conv.begun {
 		r.resumed, r.restarted = true, true
-		r.event(Event{Kind: Resumed})
+		r.emitEvent(Event{Kind: Resumed})
 		if r.conv.exact {
-			return r.redo(ctx)
+			return r.redoCalls(ctx)
 		}
 		r.lost = map[string]bool{}
 		for _, p := range r.conv.pending {
@@ -92,19 +92,19 @@ func (r *runner) load(ctx context.Context) error {
 		}
 		return nil
 	}
-	p := promptRecord{At: r.now(), Exact: true}
-	if p.System, err = store(ctx, r.cfg.Blobs, valid(r.cfg.System)); err != nil {
+	p := promptRecord{At: r.utcNow(), Exact: true}
+	if p.System, err = storePayload(ctx, r.cfg.Blobs, toValidUTF8(r.cfg.System)); err != nil {
 		return err
 	}
-	if p.First, err = store(ctx, r.cfg.Blobs, valid(r.cfg.First)); err != nil {
+	if p.First, err = storePayload(ctx, r.cfg.Blobs, toValidUTF8(r.cfg.First)); err != nil {
 		return err
 	}
-	return r.record(ctx, kindPrompt, p)
+	return r.appendRecord(ctx, kindPrompt, p)
 }
 
-func (r *runner) loop(ctx context.Context) (End, error) {
+func (r *runner) runSteps(ctx context.Context) (End, error) {
 	for {
-		if err := stopped(ctx); err != nil {
+		if err := contextCause(ctx); err != nil {
 			return "", err
 		}
 		var err error
@@ -112,18 +112,18 @@ func (r *runner) loop(ctx context.Context) (End, error) {
 		case end:
 			return s.end, nil
 		case fail:
-			return "", r.mine(s.err)
+			return "", r.withRunID(s.err)
 		case run:
-			err = r.turn(ctx)
+			err = r.runPendingCalls(ctx)
 		case tell:
-			r.restarted = r.restarted && s.about != aboutRestart
-			err = r.record(ctx, kindNote, noteRecord{N: r.conv.requests, At: r.now(), About: s.about, Text: s.text})
-			r.event(Event{Kind: Noted, Text: safetext.EscapeLine(s.text, 300)})
+			r.restarted = r.restarted && s.about != noteRestart
+			err = r.appendRecord(ctx, kindNote, noteRecord{N: r.conv.requests, At: r.utcNow(), About: s.about, Text: s.text})
+			r.emitEvent(Event{Kind: Noted, Text: safetext.EscapeLine(s.text, 300)})
 		case mask:
-			err = r.record(ctx, kindMask, maskRecord{N: r.conv.requests, At: r.now(), Upto: s.upto})
-			r.event(Event{Kind: Masked, Text: fmt.Sprintf("%d old tool results cleared from the context", s.upto)})
+			err = r.appendRecord(ctx, kindMask, maskRecord{N: r.conv.requests, At: r.utcNow(), Upto: s.upto})
+			r.emitEvent(Event{Kind: Masked, Text: fmt.Sprintf("%d old tool results cleared from the context", s.upto)})
 		case ask:
-			err = r.ask(ctx)
+			err = r.askModel(ctx)
 		}
 		if err != nil {
 			return "", err
@@ -131,20 +131,20 @@ func (r *runner) loop(ctx context.Context) (End, error) {
 	}
 }
 
-// meter makes every request of a model draw on the purse and leave its record
+// meterModel makes every request of a model draw on the purse and leave its record
 // before it goes out.
-func (r *runner) meter(m adapters.Model) adapters.Model {
+func (r *runner) meterModel(m adapters.Model) adapters.Model {
 	return budget.Meter(m, r.cfg.Purse, budget.Journal{
 		Open: func(ctx context.Context, info adapters.Info, worst company.Amount) (int, error) {
-			if err := stopped(ctx); err != nil {
+			if err := contextCause(ctx); err != nil {
 				return 0, err
 			}
-			rec := callRecord{N: r.conv.requests + 1, At: r.now(), Model: info.Model, Worst: worst, Before: r.cost}
+			rec := callRecord{N: r.conv.requests + 1, At: r.utcNow(), Model: info.Model, Worst: worst, Before: r.cost}
 			if r.conv.open == nil {
 				rec.Before = nil
 			}
 			r.cost = nil
-			return rec.N, r.record(ctx, kindCall, rec)
+			return rec.N, r.appendRecord(ctx, kindCall, rec)
 		},
 		// Not a record of its own: it goes into the next one, and if there is
 		// none the call counts as its worst case.
@@ -156,93 +156,93 @@ func (r *runner) meter(m adapters.Model) adapters.Model {
 	})
 }
 
-// ask gets one reply from the model.
-func (r *runner) ask(ctx context.Context) error {
+// askModel gets one reply from the model.
+func (r *runner) askModel(ctx context.Context) error {
 	if err := r.cfg.Halt(); err != nil {
 		return err
 	}
-	r.event(Event{Kind: TurnStarted, Turn: r.conv.turns + 1})
+	r.emitEvent(Event{Kind: TurnStarted, Turn: r.conv.turns + 1})
 	r.cost, r.cut = nil, false
 	began := time.Now()
-	resp, err := r.cfg.Model.Chat(ctx, r.conv.request(r.tools.specs), func(e adapters.Event) {
+	resp, err := r.cfg.Model.Chat(ctx, r.conv.buildRequest(r.tools.specs), func(e adapters.Event) {
 		switch {
 		case e.Waiting > 0:
-			r.event(Event{Kind: Waiting, Turn: r.conv.turns + 1, Wait: e.Waiting, Text: safetext.EscapeLine(e.Reason, 200)})
+			r.emitEvent(Event{Kind: Waiting, Turn: r.conv.turns + 1, Wait: e.Waiting, Text: safetext.EscapeLine(e.Reason, 200)})
 		case e.Reason != "":
-			r.event(Event{Kind: Switched, Turn: r.conv.turns + 1, Text: safetext.EscapeLine(e.Reason, 200)})
+			r.emitEvent(Event{Kind: Switched, Turn: r.conv.turns + 1, Text: safetext.EscapeLine(e.Reason, 200)})
 		}
 	})
 	if err != nil {
-		return r.unanswered(ctx, err)
+		return r.recordFailure(ctx, err)
 	}
 
-	m := wash(resp.Message)
-	rec := replyRecord{N: r.conv.requests, At: r.now(), Finish: resp.Finish, Usage: sane(resp.Usage), Spent: r.paid(), Model: valid(resp.Model)}
+	m := sanitizeReply(resp.Message)
+	rec := replyRecord{N: r.conv.requests, At: r.utcNow(), Finish: resp.Finish, Usage: sanitizeUsage(resp.Usage), Spent: r.lastCallCost(), Model: toValidUTF8(resp.Model)}
 	if resp.Textual {
-		rec.Textual = valid(resp.Served.Model)
+		rec.Textual = toValidUTF8(resp.Served.Model)
 	}
 	text, err := json.Marshal(m)
 	if err != nil {
 		return company.E(company.EInternal, "a model's reply cannot be recorded").Wrap(err)
 	}
-	keep, cancel := detached(ctx)
+	keep, cancel := detachContext(ctx)
 	defer cancel()
-	if rec.Message, err = store(keep, r.cfg.Blobs, string(text)); err != nil {
+	if rec.Message, err = storePayload(keep, r.cfg.Blobs, string(text)); err != nil {
 		return err
 	}
-	if err := r.record(ctx, kindReply, rec); err != nil {
+	if err := r.appendRecord(ctx, kindReply, rec); err != nil {
 		return err
 	}
-	r.event(Event{Kind: Replied, Turn: r.conv.turns, Text: safetext.EscapeLine(m.Content, 300), Usage: rec.Usage, Duration: time.Since(began)})
+	r.emitEvent(Event{Kind: Replied, Turn: r.conv.turns, Text: safetext.EscapeLine(m.Content, 300), Usage: rec.Usage, Duration: time.Since(began)})
 	return nil
 }
 
-// unanswered records why there is no reply, and returns what ends the run.
-func (r *runner) unanswered(ctx context.Context, err error) error {
-	if stop := stopped(ctx); stop != nil {
-		r.settleCut(ctx)
+// recordFailure records why there is no reply, and returns what ends the run.
+func (r *runner) recordFailure(ctx context.Context, err error) error {
+	if stop := contextCause(ctx); stop != nil {
+		r.settleCutCall(ctx)
 		return stop
 	}
 	kind := adapters.KindOf(err)
 	if r.conv.open != nil {
-		rec := replyRecord{N: r.conv.requests, At: r.now(), Spent: r.paid(), Error: kind, Detail: safetext.EscapeLine(err.Error(), 1024)}
+		rec := replyRecord{N: r.conv.requests, At: r.utcNow(), Spent: r.lastCallCost(), Error: kind, Detail: safetext.EscapeLine(err.Error(), 1024)}
 		if kind == "" {
 			rec.Error = "other"
 		}
-		if err := r.record(ctx, kindReply, rec); err != nil {
+		if err := r.appendRecord(ctx, kindReply, rec); err != nil {
 			return err
 		}
 	}
 	switch kind {
-	case adapters.TooLong, adapters.Garbage:
+	case adapters.TooLong, adapters.MalformedReply:
 		return nil // next decides
 	case "":
 		return err // the purse, the journal
 	}
-	return r.mine(adapters.Explain(err, r.cfg.Model.Info()))
+	return r.withRunID(adapters.Explain(err, r.cfg.Model.Info()))
 }
 
-// settleCut records what a call cost that was cut with its run before the server
+// settleCutCall records what a call cost that was cut with its run before the server
 // had sent a byte. Without the record, or where a part of a reply came, the call
 // counts as its worst case.
-func (r *runner) settleCut(ctx context.Context) {
+func (r *runner) settleCutCall(ctx context.Context) {
 	if !r.cut || r.conv.open == nil {
 		return
 	}
-	text := fmt.Sprintf("a request was cut before its server answered: its cost is an estimate, %s", r.paid())
-	rec := replyRecord{N: r.conv.requests, At: r.now(), Spent: r.paid(), Error: errorCut, Detail: text}
-	if err := r.record(ctx, kindReply, rec); err != nil {
+	text := fmt.Sprintf("a request was cut before its server answered: its cost is an estimate, %s", r.lastCallCost())
+	rec := replyRecord{N: r.conv.requests, At: r.utcNow(), Spent: r.lastCallCost(), Error: errorCut, Detail: text}
+	if err := r.appendRecord(ctx, kindReply, rec); err != nil {
 		r.cfg.Logger.WarnContext(ctx, "cost of a call that was cut not recorded", "run_id", r.cfg.Run, "err", err)
 		return
 	}
-	r.event(Event{Kind: CutOff, Text: text})
+	r.emitEvent(Event{Kind: CutOff, Text: text})
 }
 
 // errorCut stands in a reply's record for a call that was cut with its run.
 const errorCut adapters.Kind = "cut"
 
-// paid is what the newest call cost.
-func (r *runner) paid() company.Amount {
+// lastCallCost is what the newest call cost.
+func (r *runner) lastCallCost() company.Amount {
 	switch {
 	case r.cost != nil:
 		return *r.cost
@@ -252,8 +252,8 @@ func (r *runner) paid() company.Amount {
 	return company.Amount{}
 }
 
-// mine puts the run's id into an error that was made for this run.
-func (r *runner) mine(err error) error {
+// withRunID puts the run's id into an error that was made for this run.
+func (r *runner) withRunID(err error) error {
 	var e *company.Error
 	if errors.As(err, &e) && e.RunID == "" {
 		e.RunID = r.cfg.Run
@@ -261,55 +261,55 @@ func (r *runner) mine(err error) error {
 	return err
 }
 
-// record journals one record and folds it: nothing is in the conversation
+// appendRecord journals one record and folds it: nothing is in the conversation
 // that is not in the journal.
-func (r *runner) record(ctx context.Context, kind string, rec any) error {
+func (r *runner) appendRecord(ctx context.Context, kind string, rec any) error {
 	data, err := json.Marshal(rec)
 	if err != nil {
 		return company.E(company.EInternal, "a journal record cannot be written").Wrap(err)
 	}
-	ctx, cancel := detached(ctx)
+	ctx, cancel := detachContext(ctx)
 	defer cancel()
 	if _, err := r.cfg.Journal.Append(ctx, kind, json.RawMessage(data)); err != nil {
 		return fmt.Errorf("journal %s: %w", r.cfg.Run, notKept(err))
 	}
-	return r.conv.fold(ctx, r.cfg.Blobs, kind, data)
+	return r.conv.foldRecord(ctx, r.cfg.Blobs, kind, data)
 }
 
-func detached(ctx context.Context) (context.Context, context.CancelFunc) {
+func detachContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 }
 
-func (r *runner) event(e Event) {
-	e.Time = r.now()
+func (r *runner) emitEvent(e Event) {
+	e.Time = r.utcNow()
 	if e.Turn == 0 {
 		e.Turn = r.conv.turns
 	}
 	r.cfg.OnEvent(e)
 }
 
-func (r *runner) now() time.Time { return r.cfg.Now().UTC().Round(0) }
+func (r *runner) utcNow() time.Time { return r.cfg.Now().UTC().Round(0) }
 
-func stopped(ctx context.Context) error {
+func contextCause(ctx context.Context) error {
 	if ctx.Err() == nil {
 		return nil
 	}
 	return context.Cause(ctx)
 }
 
-// wash bounds a reply and makes it one that JSON gives back exactly.
-func wash(m adapters.Message) adapters.Message {
-	out := adapters.Message{Role: adapters.Assistant, Content: safetext.HeadTail(valid(m.Content), maxContent)}
+// sanitizeReply bounds a reply and makes it one that JSON gives back exactly.
+func sanitizeReply(m adapters.Message) adapters.Message {
+	out := adapters.Message{Role: adapters.Assistant, Content: safetext.HeadTail(toValidUTF8(m.Content), maxContent)}
 	for _, call := range m.ToolCalls {
 		args := call.Arguments
 		if len(args) > MaxArguments {
 			args = args[:MaxArguments]
 		}
-		if args = valid(args); len(args) > MaxArguments {
+		if args = toValidUTF8(args); len(args) > MaxArguments {
 			args = safetext.Head(args, MaxArguments)
 		}
 		out.ToolCalls = append(out.ToolCalls, adapters.ToolCall{
-			ID: valid(bounded(call.ID)), Name: valid(bounded(call.Name)), Arguments: args,
+			ID: toValidUTF8(truncateText(call.ID)), Name: toValidUTF8(truncateText(call.Name)), Arguments: args,
 		})
 		// A reply of a million calls is not kept: what is over MaxCalls is
 		// counted for the reminder, up to here.
@@ -323,17 +323,17 @@ func wash(m adapters.Message) adapters.Message {
 	return out
 }
 
-func bounded(s string) string { return s[:min(len(s), 256)] }
+func truncateText(s string) string { return s[:min(len(s), 256)] }
 
-func valid(s string) string {
+func toValidUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// sane drops counts that no server can mean.
-func sane(u adapters.Usage) adapters.Usage {
+// sanitizeUsage drops counts that no server can mean.
+func sanitizeUsage(u adapters.Usage) adapters.Usage {
 	u.InputTokens, u.OutputTokens = max(0, u.InputTokens), max(0, u.OutputTokens)
 	u.CachedTokens = min(max(0, u.CachedTokens), u.InputTokens)
 	u.WrittenTokens = min(max(0, u.WrittenTokens), u.InputTokens-u.CachedTokens)

@@ -151,7 +151,7 @@ func TestCancelEndsAtOnce(t *testing.T) {
 				t.Errorf("%d model calls, want %d", len(b.model.requests), want)
 			}
 			if where == "model" {
-				worst := budget.Worst(b.model.requests[0], b.model.info)
+				worst := budget.WorstCase(b.model.requests[0], b.model.info)
 				if got := b.purse.Balance(); out.Spent != worst || got.Spent != worst || got.Reserved != (company.Amount{}) {
 					t.Errorf("spent %+v, purse %+v: an unanswered call counts as its worst case, %+v", out.Spent, got, worst)
 				}

@@ -42,7 +42,7 @@ type TranscriptCall struct {
 	Whole      company.Hash `json:"whole,omitempty"` // blob with the whole output, where Result is a part
 }
 
-func (t *Transcript) said(role, content string, at time.Time) {
+func (t *Transcript) addMessage(role, content string, at time.Time) {
 	t.Messages = append(t.Messages, TranscriptMessage{Role: role, Content: content, Timestamp: at})
 }
 

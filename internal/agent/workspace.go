@@ -56,8 +56,8 @@ func (e *NotKept) Unwrap() error { return e.Err }
 // is not saved then is done again later.
 const saveGrace = 5 * time.Second
 
-// outliving is a context that ends grace after ctx does.
-func outliving(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
+// withGrace is a context that ends grace after ctx does.
+func withGrace(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
 	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		timer := time.AfterFunc(grace, func() { cancel(context.Cause(ctx)) })
@@ -66,17 +66,17 @@ func outliving(ctx context.Context, grace time.Duration) (context.Context, conte
 	return own, func() { stop(); cancel(nil) }
 }
 
-// save keeps the state that changing calls have left. After an interruption an
+// saveWorkspace keeps the state that changing calls have left. After an interruption an
 // error of it is the interruption: nothing of these calls is recorded then.
-func (r *runner) save(ctx context.Context) (*Saved, error) {
+func (r *runner) saveWorkspace(ctx context.Context) (*Saved, error) {
 	if r.cfg.Workspace == nil {
 		return nil, nil
 	}
-	own, cancel := outliving(ctx, saveGrace)
+	own, cancel := withGrace(ctx, saveGrace)
 	defer cancel()
 	saved, err := r.cfg.Workspace.Save(own, r.conv.turns)
 	if err != nil {
-		if stop := stopped(ctx); stop != nil {
+		if stop := contextCause(ctx); stop != nil {
 			return nil, stop
 		}
 		return nil, fmt.Errorf("keep the state after turn %d: %w", r.conv.turns, err)
@@ -86,46 +86,46 @@ func (r *runner) save(ctx context.Context) (*Saved, error) {
 
 // again is a journaled call that the restored state does not hold.
 type again struct {
-	pending
+	pendingCall
 	at      time.Time // when its reply came
 	text    string    // what the model was shown
 	changed bool
 	seen    *Seen
 }
 
-// redo brings the workspace from the state that was restored to the one that
+// redoCalls brings the workspace from the state that was restored to the one that
 // the journal ends with: the calls since are done again, in order.
-func (r *runner) redo(ctx context.Context) error {
-	if err := r.recall(ctx, r.conv.known); err != nil {
+func (r *runner) redoCalls(ctx context.Context) error {
+	if err := r.recallKnownFiles(ctx, r.conv.known); err != nil {
 		return err
 	}
 	rec := redoneRecord{}
 	for _, c := range r.conv.since {
-		if err := stopped(ctx); err != nil {
+		if err := contextCause(ctx); err != nil {
 			return err
 		}
 		if !c.changed {
-			if err := r.recall(ctx, map[string]string{c.seen.Path: c.seen.Digest}); err != nil {
+			if err := r.recallKnownFiles(ctx, map[string]string{c.seen.Path: c.seen.Digest}); err != nil {
 				return err
 			}
 			continue
 		}
-		j := r.tools.prepare(c.pending)
+		j := r.tools.prepareCall(c.pendingCall)
 		if j.answer != nil {
 			continue // a tool that this version does not have
 		}
 		res, err := j.tool.Run(context.WithValue(ctx, askedKey{}, c.at), j.args)
 		if err != nil {
-			if stop := stopped(ctx); stop != nil {
+			if stop := contextCause(ctx); stop != nil {
 				return stop
 			}
 			return fmt.Errorf("tool %s: %w", c.Name, err)
 		}
 		rec.Calls = append(rec.Calls, c.ID)
-		if text := safetext.EscapeControl(res.Text); steady(text) != steady(c.text) {
+		if text := safetext.EscapeControl(res.Text); stripVolatile(text) != stripVolatile(c.text) {
 			rec.Differ = append(rec.Differ, difference{CallID: c.ID, Text: safetext.HeadTail(text, maxDifference)})
 		}
-		r.event(Event{
+		r.emitEvent(Event{
 			Kind: ToolRedone, Tool: safetext.EscapeLine(c.Name, 64), CallID: c.ID, Args: safetext.EscapeLine(mainArgument(c.Arguments), 300),
 			Text: safetext.EscapeLine(res.Text, 300), IsError: res.IsError, Changed: res.Changed,
 		})
@@ -134,19 +134,19 @@ func (r *runner) redo(ctx context.Context) error {
 		return nil
 	}
 	var err error
-	if rec.Saved, err = r.save(ctx); err != nil {
+	if rec.Saved, err = r.saveWorkspace(ctx); err != nil {
 		return err
 	}
-	rec.At = r.now()
-	return r.record(ctx, kindRedone, rec)
+	rec.At = r.utcNow()
+	return r.appendRecord(ctx, kindRedone, rec)
 }
 
-func (r *runner) recall(ctx context.Context, known map[string]string) error {
+func (r *runner) recallKnownFiles(ctx context.Context, known map[string]string) error {
 	if r.cfg.Workspace == nil || len(known) == 0 {
 		return nil
 	}
 	if err := r.cfg.Workspace.Recall(ctx, maps.Clone(known)); err != nil {
-		if stop := stopped(ctx); stop != nil {
+		if stop := contextCause(ctx); stop != nil {
 			return stop
 		}
 		return fmt.Errorf("tell the tools what was read: %w", err)
@@ -160,9 +160,9 @@ const (
 	maxDifferences = 8
 )
 
-// differences is what the model is told of calls that were done again with
+// describeDifferences is what the model is told of calls that were done again with
 // another result.
-func (c *conversation) differences() string {
+func (c *conversation) describeDifferences() string {
 	var b strings.Builder
 	for i, d := range c.differ {
 		if i == maxDifferences {
@@ -175,14 +175,14 @@ func (c *conversation) differences() string {
 }
 
 // told is a difference that the model has still to be told.
-type untold struct{ name, args, text string }
+type unreportedDiff struct{ name, args, text string }
 
 // unsteady is what differs between two runs of one command without meaning
 // anything: times, durations, addresses, what a cache says of itself.
 var unsteady = regexp.MustCompile(`\d{4}-\d\d-\d\d|\d\d?:\d\d(:\d\d)?([.,]\d+)?|\b\d+([.,]\d+)?\s?(ns|us|µs|ms|s|secs?|seconds?|m|min|h)\b|\b(\d+[hms])+(\d+([.,]\d+)?s)?\b|0x[0-9a-f]+|\(cached\)`)
 
-// steady is a result without what means nothing.
-func steady(text string) string {
+// stripVolatile is a result without what means nothing.
+func stripVolatile(text string) string {
 	return strings.Join(strings.Fields(unsteady.ReplaceAllString(text, " ")), " ")
 }
 

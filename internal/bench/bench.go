@@ -39,8 +39,8 @@ type Line struct {
 	Note    string  `json:"note,omitempty"`
 }
 
-// met sets the target and whether it is reached.
-func (l Line) met(target string, ok bool) Line {
+// withTarget sets the target and whether it is reached.
+func (l Line) withTarget(target string, ok bool) Line {
 	l.Target, l.Met = target, &ok
 	return l
 }
@@ -68,7 +68,7 @@ type Options struct {
 // benches by name, in the order in which they run.
 var benches = []struct {
 	name string
-	run  func(context.Context, *world) ([]Line, error)
+	run  func(context.Context, *benchEnv) ([]Line, error)
 }{
 	{"pipe", benchPipe}, {"start", benchStart}, {"ledger", benchLedger}, {"turn", benchTurn}, {"submit", benchSubmit},
 }
@@ -96,7 +96,7 @@ func Run(ctx context.Context, names []string, o Options) (r Report, err error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	w := &world{Options: o}
+	w := &benchEnv{Options: o}
 	if w.dir, err = os.MkdirTemp(o.Dir, "company-bench-"); err != nil {
 		return r, company.E(company.EConfig, "no folder for the benches can be made").Wrap(err).Fix("name one with --dir")
 	}
@@ -130,18 +130,18 @@ func load() string {
 	return strings.Join(f[:min(3, len(f))], " ")
 }
 
-// pick is n, or few in a quick run.
-func (w *world) pick(n, few int) int {
+// sampleCount is n, or few in a quick run.
+func (w *benchEnv) sampleCount(n, few int) int {
 	if w.Quick {
 		return few
 	}
 	return n
 }
 
-// take runs each function n times, in turns and in changing order, so that
+// takeSamples runs each function n times, in turns and in changing order, so that
 // what the machine does meanwhile meets all of them alike. A first round is
 // thrown away. Each function says how long what it measures took.
-func take(ctx context.Context, n int, fns ...func() (time.Duration, error)) ([][]time.Duration, error) {
+func takeSamples(ctx context.Context, n int, fns ...func() (time.Duration, error)) ([][]time.Duration, error) {
 	out := make([][]time.Duration, len(fns))
 	for round := range n + 1 {
 		for i := range fns {
@@ -163,8 +163,8 @@ func take(ctx context.Context, n int, fns ...func() (time.Duration, error)) ([][
 	return out, nil
 }
 
-// timed measures all of a function.
-func timed(fn func() error) func() (time.Duration, error) {
+// timeFunc measures all of a function.
+func timeFunc(fn func() error) func() (time.Duration, error) {
 	return func() (time.Duration, error) {
 		began := time.Now()
 		err := fn()
@@ -172,8 +172,8 @@ func timed(fn func() error) func() (time.Duration, error) {
 	}
 }
 
-// median of samples, in milliseconds.
-func median(d []time.Duration) float64 {
+// medianMillis of samples, in milliseconds.
+func medianMillis(d []time.Duration) float64 {
 	if len(d) == 0 {
 		return 0
 	}
@@ -185,16 +185,16 @@ func median(d []time.Duration) float64 {
 	return float64(mid) / float64(time.Millisecond)
 }
 
-// compare makes the line of ours against bare, both in milliseconds.
-func compare(what, against string, ours, bare []time.Duration) Line {
-	l := Line{What: what, Unit: "ms", Ours: median(ours), Against: against, Bare: median(bare), Samples: len(ours)}
+// compareLine makes the line of ours against bare, both in milliseconds.
+func compareLine(what, against string, ours, bare []time.Duration) Line {
+	l := Line{What: what, Unit: "ms", Ours: medianMillis(ours), Against: against, Bare: medianMillis(bare), Samples: len(ours)}
 	l.Ratio = l.Ours / l.Bare
 	return l
 }
 
-// rate makes the line of throughputs of n bytes each.
-func rate(what, against string, n int64, ours, bare []time.Duration) Line {
-	l := compare(what, against, ours, bare)
+// rateLine makes the line of throughputs of n bytes each.
+func rateLine(what, against string, n int64, ours, bare []time.Duration) Line {
+	l := compareLine(what, against, ours, bare)
 	l.Unit = "MB/s"
 	l.Ours, l.Bare = float64(n)/1e3/l.Ours, float64(n)/1e3/l.Bare
 	l.Ratio = l.Ours / l.Bare

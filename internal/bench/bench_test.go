@@ -66,11 +66,11 @@ func TestTake(t *testing.T) {
 			return d, nil
 		}
 	}
-	got, err := take(t.Context(), 3, fn("a", time.Second), fn("b", 2*time.Second))
-	if err != nil || order != "abbaabba" || len(got[0]) != 3 || median(got[1]) != 2000 {
+	got, err := takeSamples(t.Context(), 3, fn("a", time.Second), fn("b", 2*time.Second))
+	if err != nil || order != "abbaabba" || len(got[0]) != 3 || medianMillis(got[1]) != 2000 {
 		t.Errorf("%v, %v, %s", got, err, order)
 	}
-	if m := median([]time.Duration{4, 1, 2, 100}); m != 3e-6 {
+	if m := medianMillis([]time.Duration{4, 1, 2, 100}); m != 3e-6 {
 		t.Errorf("%v", m)
 	}
 }

@@ -19,8 +19,8 @@ import (
 )
 
 // benchLedger measures appends, synced and by compare-and-set.
-func benchLedger(ctx context.Context, w *world) (lines []Line, err error) {
-	b, l, err := w.ledger(ctx, "ledger")
+func benchLedger(ctx context.Context, w *benchEnv) (lines []Line, err error) {
+	b, l, err := w.openLedger(ctx, "ledger")
 	if err != nil {
 		return nil, err
 	}
@@ -43,19 +43,19 @@ func benchLedger(ctx context.Context, w *world) (lines []Line, err error) {
 		return nil, err
 	}
 	payload := make([]byte, 1000)
-	got, err := take(ctx, w.pick(500, 5),
-		timed(func() error {
+	got, err := takeSamples(ctx, w.sampleCount(500, 5),
+		timeFunc(func() error {
 			n++
 			_, err := l.Append(ctx, ledger.Command{ID: fmt.Sprintf("c%d", n)}, time.Now().UTC(), []company.Event{event})
 			return err
 		}),
-		timed(func() error {
+		timeFunc(func() error {
 			if _, err := file.Write(payload); err != nil {
 				return err
 			}
 			return file.Sync()
 		}),
-		timed(func() (err error) {
+		timeFunc(func() (err error) {
 			last, err = b.Log().Append(ctx, subject, payload, last, fmt.Sprintf("m%d", n))
 			return err
 		}),
@@ -63,27 +63,27 @@ func benchLedger(ctx context.Context, w *world) (lines []Line, err error) {
 	if err != nil {
 		return nil, err
 	}
-	append1 := compare("append, one writer", "write+fsync", got[0], got[1])
+	append1 := compareLine("append, one writer", "write+fsync", got[0], got[1])
 	append1.Unit = "1/s"
 	append1.Ours, append1.Bare = 1000/append1.Ours, 1000/append1.Bare
 	append1.Ratio = append1.Ours / append1.Bare
-	bare := compare("append to the bus alone", "write+fsync", got[2], got[1])
+	bare := compareLine("append to the bus alone", "write+fsync", got[2], got[1])
 	bare.Unit = "1/s"
 	bare.Ours, bare.Bare = 1000/bare.Ours, 1000/bare.Bare
 	bare.Ratio = bare.Ours / bare.Bare
 	bare.Note = "what of the append is the embedded NATS"
-	lines = append(lines, append1.met("≥ 0.3", append1.Ratio >= 0.3), bare)
+	lines = append(lines, append1.withTarget("≥ 0.3", append1.Ratio >= 0.3), bare)
 
-	group, err := w.journals(ctx, l)
+	group, err := w.measureJournals(ctx, l)
 	if err != nil {
 		return nil, err
 	}
-	return append(lines, group.met("≥ 1000/s", group.Ours >= 1000)), nil
+	return append(lines, group.withTarget("≥ 1000/s", group.Ours >= 1000)), nil
 }
 
-// journals is how many records a second 16 runs write to their journals at
+// measureJournals is how many records a second 16 runs write to their journals at
 // once, each synced when its Append returns.
-func (w *world) journals(ctx context.Context, l *ledger.Ledger) (Line, error) {
+func (w *benchEnv) measureJournals(ctx context.Context, l *ledger.Ledger) (Line, error) {
 	const writers = 16
 	var count atomic.Int64
 	var wg sync.WaitGroup
@@ -97,7 +97,7 @@ func (w *world) journals(ctx context.Context, l *ledger.Ledger) (Line, error) {
 		opened = append(opened, j)
 	}
 	began := time.Now()
-	end := began.Add(time.Duration(w.pick(3000, 100)) * time.Millisecond)
+	end := began.Add(time.Duration(w.sampleCount(3000, 100)) * time.Millisecond)
 	for i, j := range opened {
 		wg.Go(func() {
 			for time.Now().Before(end) && errs[i] == nil {
@@ -114,8 +114,8 @@ func (w *world) journals(ctx context.Context, l *ledger.Ledger) (Line, error) {
 	}, errors.Join(errs...)
 }
 
-// ledger opens a fresh ledger on a bus of its own.
-func (w *world) ledger(ctx context.Context, name string) (bus.Bus, *ledger.Ledger, error) {
+// openLedger opens a fresh ledger on a bus of its own.
+func (w *benchEnv) openLedger(ctx context.Context, name string) (bus.Bus, *ledger.Ledger, error) {
 	b, err := nats.Open(ctx, nats.Options{Dir: filepath.Join(w.dir, name), Logger: w.Logger})
 	if err != nil {
 		return nil, nil, err

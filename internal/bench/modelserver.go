@@ -39,7 +39,7 @@ func newModelServer() (*modelServer, error) {
 	return s, nil
 }
 
-func (s *modelServer) url() string { return "http://" + s.listener.Addr().String() + "/v1" }
+func (s *modelServer) baseURL() string { return "http://" + s.listener.Addr().String() + "/v1" }
 
 func (s *modelServer) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -49,15 +49,15 @@ func (s *modelServer) close() error {
 	return err
 }
 
-// begin starts a conversation: so many calls of the tool, then the end.
-func (s *modelServer) begin(turns int, tool string) {
+// beginConversation starts a conversation: so many calls of the tool, then the end.
+func (s *modelServer) beginConversation(turns int, tool string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.turns, s.tool, s.n, s.arrived, s.sent = turns, tool, 0, nil, nil
 }
 
-// between are the times from each reply to the request after it.
-func (s *modelServer) between() []time.Duration {
+// replyGaps are the times from each reply to the request after it.
+func (s *modelServer) replyGaps() []time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []time.Duration
@@ -92,11 +92,11 @@ func (s *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	err = errors.Join(
-		event(w, n, map[string]any{"index": 0, "delta": map[string]any{"role": "assistant", "tool_calls": []any{map[string]any{
+		writeEvent(w, n, map[string]any{"index": 0, "delta": map[string]any{"role": "assistant", "tool_calls": []any{map[string]any{
 			"index": 0, "id": fmt.Sprintf("call_%d", n), "type": "function", "function": map[string]string{"name": name, "arguments": string(args)},
 		}}}}),
-		event(w, n, map[string]any{"index": 0, "delta": map[string]any{}, "finish_reason": "tool_calls"}),
-		event(w, n, nil),
+		writeEvent(w, n, map[string]any{"index": 0, "delta": map[string]any{}, "finish_reason": "tool_calls"}),
+		writeEvent(w, n, nil),
 	)
 	if err != nil {
 		return
@@ -108,8 +108,8 @@ func (s *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "data: [DONE]\n\n")
 }
 
-// event writes a chunk with one choice, or the usage without one.
-func event(w io.Writer, n int, choice map[string]any) error {
+// writeEvent writes a chunk with one choice, or the usage without one.
+func writeEvent(w io.Writer, n int, choice map[string]any) error {
 	chunk := map[string]any{"id": fmt.Sprintf("reply_%d", n), "object": "chat.completion.chunk", "created": 0, "model": "bench", "choices": []any{}}
 	if choice != nil {
 		chunk["choices"] = []any{choice}

@@ -25,14 +25,14 @@ import (
 
 // benchStart measures what a run waits for before its first turn: its
 // container and its clone.
-func benchStart(ctx context.Context, w *world) ([]Line, error) {
-	if err := w.docker(ctx); err != nil {
+func benchStart(ctx context.Context, w *benchEnv) ([]Line, error) {
+	if err := w.openDocker(ctx); err != nil {
 		return nil, err
 	}
-	got, err := take(ctx, w.pick(20, 1),
+	got, err := takeSamples(ctx, w.sampleCount(20, 1),
 		func() (time.Duration, error) {
 			began := time.Now()
-			b, err := w.box(ctx, w.image)
+			b, err := w.startContainer(ctx, w.image)
 			took := time.Since(began)
 			if err != nil {
 				return 0, err
@@ -41,7 +41,7 @@ func benchStart(ctx context.Context, w *world) ([]Line, error) {
 		},
 		func() (time.Duration, error) {
 			began := time.Now()
-			id, err := w.bare(ctx, false, "sleep", "60")
+			id, err := w.createBare(ctx, false, "sleep", "60")
 			if err == nil {
 				err = w.raw.ContainerStart(ctx, id, dockercontainer.StartOptions{})
 			}
@@ -49,27 +49,27 @@ func benchStart(ctx context.Context, w *world) ([]Line, error) {
 			if err != nil {
 				return 0, err
 			}
-			return took, w.drop(ctx, id)
+			return took, w.removeContainer(ctx, id)
 		},
 	)
 	if err != nil {
 		return nil, err
 	}
-	cold := compare("claim to container ready, cold", "create+start", got[0], got[1])
+	cold := compareLine("claim to container ready, cold", "create+start", got[0], got[1])
 	warm, err := benchWarm(ctx, w)
 	if err != nil {
 		return nil, err
 	}
 	clones, err := benchClone(ctx, w)
-	return append([]Line{cold.met("≤ 1.3", cold.Ratio <= 1.3), warm.met("≤ 10 ms", warm.Ours <= 10)}, clones...), err
+	return append([]Line{cold.withTarget("≤ 1.3", cold.Ratio <= 1.3), warm.withTarget("≤ 10 ms", warm.Ours <= 10)}, clones...), err
 }
 
 // benchWarm measures what a run waits for when a container is ready for it.
-func benchWarm(ctx context.Context, w *world) (Line, error) {
-	shop := &workbench.Shop{Runtime: w.rt, Office: w.office, Logger: slog.New(slog.DiscardHandler)}
+func benchWarm(ctx context.Context, w *benchEnv) (Line, error) {
+	shop := &workbench.Factory{Runtime: w.rt, Office: w.office, Logger: slog.New(slog.DiscardHandler)}
 	defer shop.Close()
 	shop.Warm(w.image, 1, 1)
-	got, err := take(ctx, w.pick(20, 1), func() (time.Duration, error) {
+	got, err := takeSamples(ctx, w.sampleCount(20, 1), func() (time.Duration, error) {
 		// The one before is being replaced; a run that comes now waits for it,
 		// and that is not what is measured.
 		for shop.Warmed() == 0 {
@@ -80,7 +80,7 @@ func benchWarm(ctx context.Context, w *world) (Line, error) {
 			}
 		}
 		began := time.Now()
-		end, err := shop.Ready(ctx, workbench.Order{Run: "t1-01.1", Role: company.Worker, Epoch: 1, Image: w.image})
+		end, err := shop.StartContainer(ctx, workbench.Spec{Run: "t1-01.1", Role: company.Worker, Epoch: 1, Image: w.image})
 		took := time.Since(began)
 		if err != nil {
 			return 0, err
@@ -91,7 +91,7 @@ func benchWarm(ctx context.Context, w *world) (Line, error) {
 	if err != nil {
 		return Line{}, err
 	}
-	return Line{What: "claim to container ready, warm", Unit: "ms", Ours: median(got[0]), Samples: len(got[0])}, nil
+	return Line{What: "claim to container ready, warm", Unit: "ms", Ours: medianMillis(got[0]), Samples: len(got[0])}, nil
 }
 
 // project is a repository with a made-up history, the same each time, mirrored
@@ -104,8 +104,8 @@ type project struct {
 
 // benchClone measures a clone through the pipe against one from file:// on the
 // host, and what is left of it when the history is in the image.
-func benchClone(ctx context.Context, w *world) (lines []Line, err error) {
-	p, err := w.project(ctx, w.pick(400, 8))
+func benchClone(ctx context.Context, w *benchEnv) (lines []Line, err error) {
+	p, err := w.newProject(ctx, w.sampleCount(400, 8))
 	if err != nil {
 		return nil, err
 	}
@@ -116,18 +116,18 @@ func benchClone(ctx context.Context, w *world) (lines []Line, err error) {
 		return nil, err
 	}
 	defer func() {
-		_, perr := w.images.Prune(context.WithoutCancel(ctx), func(e image.Entry) bool {
+		_, perr := w.images.Prune(context.WithoutCancel(ctx), func(e image.ImageEntry) bool {
 			return e.Tag == img.Tag || strings.HasSuffix(e.Tag, ":repo-"+string(img.Layers[len(img.Layers)-1].Key))
 		})
 		err = errors.Join(err, perr)
 	}()
 
-	b, err := w.box(ctx, w.image)
+	b, err := w.startContainer(ctx, w.image)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, b.close(ctx)) }()
-	served, err := p.serve(ctx, b, "t2-01.1", head)
+	served, err := p.serveRun(ctx, b, "t2-01.1", head)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func benchClone(ctx context.Context, w *world) (lines []Line, err error) {
 	} else {
 		defer func() { err = errors.Join(err, os.RemoveAll(memory)) }()
 	}
-	got, err := take(ctx, w.pick(7, 1),
+	got, err := takeSamples(ctx, w.sampleCount(7, 1),
 		func() (time.Duration, error) {
 			began := time.Now()
 			err := b.run(ctx, fmt.Sprintf("git clone -q http://127.0.0.1:%d%s /work/c", gatewayPort, served.gate.Path()))
@@ -150,7 +150,7 @@ func benchClone(ctx context.Context, w *world) (lines []Line, err error) {
 		func() (time.Duration, error) {
 			dir := filepath.Join(memory, "clone")
 			began := time.Now()
-			_, err := git(ctx, w.dir, nil, "clone", "-q", "file://"+served.quarantine.Dir(), dir)
+			_, err := runGit(ctx, w.dir, nil, "clone", "-q", "file://"+served.quarantine.Dir(), dir)
 			took := time.Since(began)
 			return took, errors.Join(err, os.RemoveAll(dir))
 		},
@@ -158,34 +158,34 @@ func benchClone(ctx context.Context, w *world) (lines []Line, err error) {
 	if err != nil {
 		return nil, err
 	}
-	full := compare(fmt.Sprintf("clone through the pipe, %d commits", n), "file:// on the host", got[0], got[1])
-	lines = append(lines, full.met("≤ 1.1", full.Ratio <= 1.1))
+	full := compareLine(fmt.Sprintf("clone through the pipe, %d commits", n), "file:// on the host", got[0], got[1])
+	lines = append(lines, full.withTarget("≤ 1.1", full.Ratio <= 1.1))
 
 	prepare := func(base company.OID) func() (time.Duration, error) {
-		return func() (time.Duration, error) { return p.prepare(ctx, w, img.ID, base) }
+		return func() (time.Duration, error) { return p.measurePrepare(ctx, w, img.ID, base) }
 	}
-	got, err = take(ctx, w.pick(7, 1), prepare(baked), prepare(p.commits[n*7/8-1]), prepare(head))
+	got, err = takeSamples(ctx, w.sampleCount(7, 1), prepare(baked), prepare(p.commits[n*7/8-1]), prepare(head))
 	if err != nil {
 		return nil, err
 	}
 	for i, what := range []string{"no commit", fmt.Sprintf("%d commits", n*7/8-n*3/4), fmt.Sprintf("%d commits", n-n*3/4)} {
-		l := Line{What: "workspace, history baked, delta of " + what, Unit: "ms", Ours: median(got[i]), Against: "full clone", Bare: full.Ours, Samples: len(got[i])}
+		l := Line{What: "workspace, history baked, delta of " + what, Unit: "ms", Ours: medianMillis(got[i]), Against: "full clone", Bare: full.Ours, Samples: len(got[i])}
 		l.Ratio = l.Ours / l.Bare
 		lines = append(lines, l)
 	}
 	return lines, nil
 }
 
-// prepare is the time that a fresh container with baked history takes to have
+// measurePrepare is the time that a fresh container with baked history takes to have
 // the work tree of base.
-func (p *project) prepare(ctx context.Context, w *world, imageID string, base company.OID) (took time.Duration, err error) {
-	b, err := w.box(ctx, imageID)
+func (p *project) measurePrepare(ctx context.Context, w *benchEnv, imageID string, base company.OID) (took time.Duration, err error) {
+	b, err := w.startContainer(ctx, imageID)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, b.close(ctx)) }()
 	run := company.RunID(fmt.Sprintf("t3-01.%d", w.n))
-	served, err := p.serve(ctx, b, run, base)
+	served, err := p.serveRun(ctx, b, run, base)
 	if err != nil {
 		return 0, err
 	}
@@ -206,7 +206,7 @@ type served struct {
 	drop       func()
 }
 
-func (p *project) serve(ctx context.Context, b *box, run company.RunID, base company.OID) (*served, error) {
+func (p *project) serveRun(ctx context.Context, b *benchContainer, run company.RunID, base company.OID) (*served, error) {
 	q, err := p.store.Quarantine(ctx, p.mirror, run, base, nil)
 	if err != nil {
 		return nil, err
@@ -229,19 +229,19 @@ func (s *served) close() {
 	s.drop()
 }
 
-// project makes the repository.
-func (w *world) project(ctx context.Context, commits int) (*project, error) {
+// newProject makes the repository.
+func (w *benchEnv) newProject(ctx context.Context, commits int) (*project, error) {
 	dir := filepath.Join(w.dir, "project")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	if _, err := git(ctx, dir, nil, "init", "-q", "-b", "main"); err != nil {
+	if _, err := runGit(ctx, dir, nil, "init", "-q", "-b", "main"); err != nil {
 		return nil, err
 	}
-	if _, err := git(ctx, dir, history(commits), "fast-import", "--quiet"); err != nil {
+	if _, err := runGit(ctx, dir, historyStream(commits), "fast-import", "--quiet"); err != nil {
 		return nil, err
 	}
-	out, err := git(ctx, dir, nil, "rev-list", "--reverse", "main")
+	out, err := runGit(ctx, dir, nil, "rev-list", "--reverse", "main")
 	if err != nil {
 		return nil, err
 	}
@@ -259,9 +259,9 @@ func (w *world) project(ctx context.Context, commits int) (*project, error) {
 	return p, err
 }
 
-// history is a stream for git fast-import, always the same: 1000 files of 60
+// historyStream is a stream for git fast-import, always the same: 1000 files of 60
 // lines, and in each commit after the first three lines changed in 25 of them.
-func history(commits int) *bytes.Buffer {
+func historyStream(commits int) *bytes.Buffer {
 	r := rand.New(rand.NewPCG(1, 2))
 	words := strings.Fields("the company works in containers and func return if err nil context string package import type struct for range map test")
 	line := func() string {

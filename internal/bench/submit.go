@@ -30,11 +30,11 @@ type first struct{ line, feed, request time.Duration }
 // repository without an office: the first line, the first event, and the first
 // question to the model. Each sample is a process of its own in an office of
 // its own; the image is there already.
-func benchSubmit(ctx context.Context, w *world) (lines []Line, err error) {
+func benchSubmit(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 	if w.Program == "" {
 		return nil, company.E(company.EUsage, "the bench submit needs the program").Fix("company bench submit")
 	}
-	if err := w.docker(ctx); err != nil {
+	if err := w.openDocker(ctx); err != nil {
 		return nil, err
 	}
 	asked, err := newListener()
@@ -48,7 +48,7 @@ func benchSubmit(ctx context.Context, w *world) (lines []Line, err error) {
 		return nil, err
 	}
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "README"}, {"-c", "user.name=bench", "-c", "user.email=bench@localhost", "commit", "-q", "-m", "first"}} {
-		if _, err := git(ctx, repo, nil, args...); err != nil {
+		if _, err := runGit(ctx, repo, nil, args...); err != nil {
 			return nil, err
 		}
 	}
@@ -56,7 +56,7 @@ func benchSubmit(ctx context.Context, w *world) (lines []Line, err error) {
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "XDG_RUNTIME_DIR=" + filepath.Join(dir, "run"), "COMPANY_WORKERS_WARM=0",
 		// Checks would be run on the base first: that is the project's time.
 		"COMPANY_GATES_LINT=none", "COMPANY_GATES_TEST=none", "COMPANY_GATES_NONE=allow",
-		"COMPANY_MODELS_DEFAULT_ADAPTER=openai", "COMPANY_MODELS_DEFAULT_MODEL=bench", "COMPANY_MODELS_DEFAULT_BASE_URL=" + asked.url()}
+		"COMPANY_MODELS_DEFAULT_ADAPTER=openai", "COMPANY_MODELS_DEFAULT_MODEL=bench", "COMPANY_MODELS_DEFAULT_BASE_URL=" + asked.baseURL()}
 	for _, name := range []string{"DOCKER_HOST", "XDG_CACHE_HOME"} {
 		if v := os.Getenv(name); v != "" {
 			env = append(env, name+"="+v)
@@ -64,7 +64,7 @@ func benchSubmit(ctx context.Context, w *world) (lines []Line, err error) {
 	}
 
 	var firsts []first
-	got, err := take(ctx, w.pick(15, 1),
+	got, err := takeSamples(ctx, w.sampleCount(15, 1),
 		func() (time.Duration, error) {
 			if err := os.RemoveAll(filepath.Join(repo, ".company")); err != nil {
 				return 0, err
@@ -73,7 +73,7 @@ func benchSubmit(ctx context.Context, w *world) (lines []Line, err error) {
 			firsts = append(firsts, f)
 			return f.line, err
 		},
-		timed(func() error {
+		timeFunc(func() error {
 			cmd := exec.CommandContext(ctx, w.Program, "version")
 			cmd.Env = env
 			return cmd.Run()
@@ -98,8 +98,8 @@ func benchSubmit(ctx context.Context, w *world) (lines []Line, err error) {
 		{"cold submit to the first feed line", func(f first) time.Duration { return f.feed }, 150},
 		{"cold submit to the first model request", func(f first) time.Duration { return f.request }, 300},
 	} {
-		line := compare(l.what, "company version", pick(l.of), got[1])
-		lines = append(lines, line.met(fmt.Sprintf("≤ %g ms", l.most), line.Ours <= l.most))
+		line := compareLine(l.what, "company version", pick(l.of), got[1])
+		lines = append(lines, line.withTarget(fmt.Sprintf("≤ %g ms", l.most), line.Ours <= l.most))
 	}
 	return lines, nil
 }
@@ -116,7 +116,7 @@ func submitOnce(ctx context.Context, program, repo string, env []string, asked *
 	if err != nil {
 		return f, err
 	}
-	asked.forget()
+	asked.resetFirst()
 	began := time.Now()
 	if err := cmd.Start(); err != nil {
 		return f, err
@@ -154,12 +154,12 @@ func submitOnce(ctx context.Context, program, repo string, env []string, asked *
 }
 
 // dropProject removes the image that the submissions had made.
-func (w *world) dropProject(ctx context.Context, repo string) error {
+func (w *benchEnv) dropProject(ctx context.Context, repo string) error {
 	mirrors, err := filepath.Glob(filepath.Join(repo, ".company", "state", "git", "*.git"))
 	if err != nil || len(mirrors) != 1 {
 		return err // nothing came so far
 	}
-	head, err := git(ctx, repo, nil, "rev-parse", "HEAD")
+	head, err := runGit(ctx, repo, nil, "rev-parse", "HEAD")
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (w *world) dropProject(ctx context.Context, repo string) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.images.Prune(ctx, func(e image.Entry) bool {
+	_, err = w.images.Prune(ctx, func(e image.ImageEntry) bool {
 		return e.Tag == img.Tag || strings.HasSuffix(e.Tag, ":repo-"+string(img.Layers[len(img.Layers)-1].Key))
 	})
 	return err
@@ -207,10 +207,10 @@ func newListener() (*listener, error) {
 	return s, nil
 }
 
-func (s *listener) url() string { return "http://" + s.l.Addr().String() + "/v1" }
+func (s *listener) baseURL() string { return "http://" + s.l.Addr().String() + "/v1" }
 
-// forget makes the next request the first.
-func (s *listener) forget() {
+// resetFirst makes the next request the first.
+func (s *listener) resetFirst() {
 	select {
 	case <-s.first:
 	default:

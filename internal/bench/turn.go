@@ -23,22 +23,22 @@ import (
 // the model's reply to the next request's arrival at the model's server. In
 // between the reply and the tool's result are journaled, synced, and the tool
 // runs. Whatever the server does is not counted.
-func benchTurn(ctx context.Context, w *world) (lines []Line, err error) {
-	if err := w.docker(ctx); err != nil {
+func benchTurn(ctx context.Context, w *benchEnv) (lines []Line, err error) {
+	if err := w.openDocker(ctx); err != nil {
 		return nil, err
 	}
-	b, err := w.box(ctx, w.image)
+	b, err := w.startContainer(ctx, w.image)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, b.close(ctx)) }()
-	office, done, err := w.sessions(ctx)
+	office, done, err := w.openSessions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
 
-	turns := w.pick(100, 6)
+	turns := w.sampleCount(100, 6)
 	var calls []time.Duration
 	office.sessions.Activity = func(_ company.RunID, e agent.Event) {
 		if e.Kind == agent.ToolDone && e.Tool == "run_command" {
@@ -46,14 +46,14 @@ func benchTurn(ctx context.Context, w *world) (lines []Line, err error) {
 		}
 	}
 	var echo, plain [][]time.Duration
-	for n := range w.pick(4, 1) { // in turns
+	for n := range w.sampleCount(4, 1) { // in turns
 		container := func() error {
-			d, err := office.converse(ctx, company.NewTaskID(2*n+1), turns, "run_command", hands.Reading(hands.Config{Toolbox: b.tools}))
+			d, err := office.runConversation(ctx, company.NewTaskID(2*n+1), turns, "run_command", hands.ReadOnlyTools(hands.Config{Toolbox: b.tools}))
 			echo = append(echo, d)
 			return err
 		}
 		host := func() error {
-			d, err := office.converse(ctx, company.NewTaskID(2*n+2), turns, "nothing", []agent.Tool{nothing})
+			d, err := office.runConversation(ctx, company.NewTaskID(2*n+2), turns, "nothing", []agent.Tool{nothing})
 			plain = append(plain, d)
 			return err
 		}
@@ -62,21 +62,21 @@ func benchTurn(ctx context.Context, w *world) (lines []Line, err error) {
 		}
 	}
 	line := func(what string, runs [][]time.Duration, most float64) {
-		all := flat(runs, 0, turns)
-		l := Line{What: "a turn, " + what, Unit: "ms", Ours: median(all), Samples: len(all)}
-		lines = append(lines, l.met(fmt.Sprintf("≤ %g ms", most), l.Ours <= most))
-		first, last := flat(runs, 0, turns/5), flat(runs, turns-turns/5, turns)
-		g := compare("the last fifth of the turns, "+what, "the first fifth", last, first)
-		lines = append(lines, g.met("flat (≤ 1.5)", g.Ratio <= 1.5))
+		all := flattenTurns(runs, 0, turns)
+		l := Line{What: "a turn, " + what, Unit: "ms", Ours: medianMillis(all), Samples: len(all)}
+		lines = append(lines, l.withTarget(fmt.Sprintf("≤ %g ms", most), l.Ours <= most))
+		first, last := flattenTurns(runs, 0, turns/5), flattenTurns(runs, turns-turns/5, turns)
+		g := compareLine("the last fifth of the turns, "+what, "the first fifth", last, first)
+		lines = append(lines, g.withTarget("flat (≤ 1.5)", g.Ratio <= 1.5))
 	}
 	line("echo in the container", echo, 5)
-	lines = append(lines, Line{What: "of it, the tool call", Unit: "ms", Ours: median(calls), Samples: len(calls)})
+	lines = append(lines, Line{What: "of it, the tool call", Unit: "ms", Ours: medianMillis(calls), Samples: len(calls)})
 	line("no tool in the container", plain, 2)
 	return lines, nil
 }
 
-// flat joins turns [from, to) of all conversations.
-func flat(runs [][]time.Duration, from, to int) []time.Duration {
+// flattenTurns joins turns [from, to) of all conversations.
+func flattenTurns(runs [][]time.Duration, from, to int) []time.Duration {
 	var all []time.Duration
 	for _, r := range runs {
 		all = append(all, r[min(from, len(r)):min(to, len(r))]...)
@@ -104,12 +104,12 @@ var done = agent.Tool{
 // sessions, the openai adapter over HTTP.
 type talks struct {
 	orch     *orchestrator.Orchestrator
-	sessions *session.Office
+	sessions *session.Service
 	server   *modelServer
 }
 
-func (w *world) sessions(ctx context.Context) (t *talks, closeAll func() error, err error) {
-	bus, l, err := w.ledger(ctx, "turns")
+func (w *benchEnv) openSessions(ctx context.Context) (t *talks, closeAll func() error, err error) {
+	bus, l, err := w.openLedger(ctx, "turns")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -138,7 +138,7 @@ func (w *world) sessions(ctx context.Context) (t *talks, closeAll func() error, 
 		return nil, nil, err
 	}
 	models := adapters.NewModels(adapters.Registry{"openai": openai.Factory},
-		[]adapters.Profile{{Name: "bench", Adapter: "openai", Model: "bench", BaseURL: t.server.url()}},
+		[]adapters.Profile{{Name: "bench", Adapter: "openai", Model: "bench", BaseURL: t.server.baseURL()}},
 		adapters.Deps{Log: w.Logger, Policy: adapters.DefaultPolicy(), Prices: func(string, string, string) adapters.Price { return adapters.Price{} }})
 	closers = append(closers, models.Close)
 	runs, err := folder.Make(filepath.Join(w.dir, "runs"))
@@ -146,7 +146,7 @@ func (w *world) sessions(ctx context.Context) (t *talks, closeAll func() error, 
 		return nil, nil, err
 	}
 	closers = append(closers, runs.Close)
-	t.sessions = &session.Office{
+	t.sessions = &session.Service{
 		Desk: t.orch, Ledger: l, Runs: runs, Logger: w.Logger,
 		Model: func(_ company.Role, wrap func(adapters.Model) adapters.Model) (adapters.Model, error) {
 			return models.Open("bench", wrap)
@@ -156,14 +156,14 @@ func (w *world) sessions(ctx context.Context) (t *talks, closeAll func() error, 
 	return t, closeAll, nil
 }
 
-// converse holds one conversation of so many turns with the tool, in a task of
+// runConversation holds one conversation of so many turns with the tool, in a task of
 // its own, and gives the company's part of each turn.
-func (t *talks) converse(ctx context.Context, id company.TaskID, turns int, tool string, tools []agent.Tool) ([]time.Duration, error) {
+func (t *talks) runConversation(ctx context.Context, id company.TaskID, turns int, tool string, tools []agent.Tool) ([]time.Duration, error) {
 	base := company.OID(strings.Repeat("a", 40))
 	for _, c := range []company.Command{
 		company.Submit{Instruction: "measure", Project: company.Project{ID: "bench", Path: "/bench"},
 			Settings: company.Settings{NoGates: "allow", Cap: company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}}},
-		company.Prepare{Task: id, Prepared: company.Prepared{Base: company.Base{Branch: "main", OID: base, PRBranch: "main"}, Image: "none", Integration: "develop-bench"}},
+		company.RecordPreparation{Task: id, TaskPrepared: company.TaskPrepared{Base: company.Base{Branch: "main", OID: base, PRBranch: "main"}, Image: "none", Integration: "develop-bench"}},
 	} {
 		if _, err := t.orch.Do(ctx, company.Company, c); err != nil {
 			return nil, err
@@ -174,15 +174,15 @@ func (t *talks) converse(ctx context.Context, id company.TaskID, turns int, tool
 	if err != nil {
 		return nil, err
 	}
-	t.server.begin(turns, tool)
+	t.server.beginConversation(turns, tool)
 	var out agent.Outcome
-	err = t.sessions.Carry(ctx, run, fence, who, func(ctx context.Context, s *session.Session) (company.EndRun, error) {
+	err = t.sessions.Execute(ctx, run, fence, who, func(ctx context.Context, s *session.Session) (company.EndRun, error) {
 		var err error
-		out, err = s.Converse(ctx, session.Talk{System: "measure", Brief: "measure", Title: "measure", Tools: append(tools, done)})
+		out, err = s.RunConversation(ctx, session.Conversation{System: "measure", Brief: "measure", Title: "measure", Tools: append(tools, done)})
 		return company.EndRun{Outcome: company.RunEnded{Status: company.RunError, Error: "a bench plans nothing"}}, err
 	})
 	if err == nil && out.End != agent.EndFinal {
 		err = company.E(company.EInternal, "the conversation ended as "+string(out.End))
 	}
-	return t.server.between(), err
+	return t.server.replyGaps(), err
 }

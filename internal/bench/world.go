@@ -24,9 +24,9 @@ import (
 	"company/internal/toolbox"
 )
 
-// world is what benches share. Parts of it are made when they are first asked
+// benchEnv is what benches share. Parts of it are made when they are first asked
 // for.
-type world struct {
+type benchEnv struct {
 	Options
 	dir    string
 	office string
@@ -39,8 +39,8 @@ type world struct {
 	n      int
 }
 
-// docker opens the daemon, once.
-func (w *world) docker(ctx context.Context) error {
+// openDocker opens the daemon, once.
+func (w *benchEnv) openDocker(ctx context.Context) error {
 	if w.image != "" {
 		return nil
 	}
@@ -68,12 +68,12 @@ func (w *world) docker(ctx context.Context) error {
 }
 
 // close leaves nothing behind.
-func (w *world) close() error {
+func (w *benchEnv) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var errs []error
 	for _, id := range w.made {
-		errs = append(errs, w.drop(ctx, id))
+		errs = append(errs, w.removeContainer(ctx, id))
 	}
 	if w.rt != nil {
 		errs = append(errs, w.rt.Close())
@@ -89,20 +89,20 @@ func (w *world) close() error {
 
 const gatewayPort = 8377
 
-// box is a worker's container as the company starts it, with the link to its
+// benchContainer is a worker's container as the company starts it, with the link to its
 // toolbox.
-type box struct {
-	w       *world
+type benchContainer struct {
+	w       *benchEnv
 	c       container.Container
 	session *pipe.Session
 	tools   *toolbox.Client
 }
 
-// box starts one from an image and waits until its toolbox answers.
-func (w *world) box(ctx context.Context, imageID string) (_ *box, err error) {
+// startContainer starts one from an image and waits until its toolbox answers.
+func (w *benchEnv) startContainer(ctx context.Context, imageID string) (_ *benchContainer, err error) {
 	w.n++
 	labels := container.Labels{Office: w.office, Run: fmt.Sprintf("t1-01.%d", w.n), Epoch: 1, Role: "worker"}
-	b := &box{w: w}
+	b := &benchContainer{w: w}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, b.close(ctx))
@@ -122,7 +122,7 @@ func (w *world) box(ctx context.Context, imageID string) (_ *box, err error) {
 	return b, b.tools.Heartbeat(ctx)
 }
 
-func (b *box) close(ctx context.Context) error {
+func (b *benchContainer) close(ctx context.Context) error {
 	var err error
 	if b.c != nil {
 		err = b.c.Remove(ctx)
@@ -137,7 +137,7 @@ func (b *box) close(ctx context.Context) error {
 }
 
 // run has the toolbox run a command that must succeed.
-func (b *box) run(ctx context.Context, command string) error {
+func (b *benchContainer) run(ctx context.Context, command string) error {
 	res, err := b.tools.Run(ctx, toolbox.RunRequest{Command: command, TimeoutS: 600})
 	if err == nil && res.ExitCode != 0 {
 		err = company.E(company.EInternal, fmt.Sprintf("%s: exit code %d: %s", command, res.ExitCode, res.Stderr.Head))
@@ -145,8 +145,8 @@ func (b *box) run(ctx context.Context, command string) error {
 	return err
 }
 
-// bare makes a container by the API, with no network and nothing else said.
-func (w *world) bare(ctx context.Context, stdin bool, argv ...string) (string, error) {
+// createBare makes a container by the API, with no network and nothing else said.
+func (w *benchEnv) createBare(ctx context.Context, stdin bool, argv ...string) (string, error) {
 	made, err := w.raw.ContainerCreate(ctx,
 		&dockercontainer.Config{Image: w.image, Cmd: argv, AttachStdout: true, AttachStdin: stdin, OpenStdin: stdin, StdinOnce: stdin},
 		&dockercontainer.HostConfig{NetworkMode: "none"}, nil, nil, "")
@@ -157,7 +157,7 @@ func (w *world) bare(ctx context.Context, stdin bool, argv ...string) (string, e
 	return made.ID, nil
 }
 
-func (w *world) drop(ctx context.Context, id string) error {
+func (w *benchEnv) removeContainer(ctx context.Context, id string) error {
 	err := w.raw.ContainerRemove(ctx, id, dockercontainer.RemoveOptions{Force: true})
 	if cerrdefs.IsNotFound(err) {
 		return nil
@@ -165,8 +165,8 @@ func (w *world) drop(ctx context.Context, id string) error {
 	return err
 }
 
-// git runs git without any configuration of this machine.
-func git(ctx context.Context, dir string, stdin io.Reader, args ...string) (string, error) {
+// runGit runs git without any configuration of this machine.
+func runGit(ctx context.Context, dir string, stdin io.Reader, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir, cmd.Stdin = dir, stdin
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0"}

@@ -42,24 +42,24 @@ func (c *fakeCap) reserve(_ context.Context, least, most company.Amount) (compan
 	return company.Amount{}, company.E(company.EBudget, "the cap leaves no room")
 }
 
-func (c *fakeCap) total() company.Amount {
+func (c *fakeCap) totalGranted() company.Amount {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.granted
 }
 
-// TestPurseHolds: at every moment spent + reserved ≤ granted, and what was
+// TestAllowanceInvariants: at every moment spent + reserved ≤ granted, and what was
 // granted to many purses stays under one cap (DESIGN 3 and 10).
-func TestPurseHolds(t *testing.T) {
+func TestAllowanceInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := amount(rapid.SampledFrom([]int64{company.NoCap, 0, 500, 5000}).Draw(t, "usd"), rapid.SampledFrom([]int64{company.NoCap, 2000, 20000}).Draw(t, "tokens"))
 		bank := &fakeCap{limit: limit}
-		purses := make([]*budget.Purse, rapid.IntRange(1, 4).Draw(t, "purses"))
+		purses := make([]*budget.Allowance, rapid.IntRange(1, 4).Draw(t, "purses"))
 		for i := range purses {
-			purses[i] = budget.NewPurse(company.Amount{}, company.Amount{}, bank.reserve)
+			purses[i] = budget.NewAllowance(company.Amount{}, company.Amount{}, bank.reserve)
 		}
 		type held struct {
-			purse *budget.Purse
+			purse *budget.Allowance
 			worst company.Amount
 		}
 		var open []held
@@ -74,15 +74,15 @@ func TestPurseHolds(t *testing.T) {
 					}
 					all = all.Add(b.Granted)
 				}
-				if all != bank.total() || !all.Within(limit) {
-					t.Fatalf("purses hold %+v, the bank gave %+v of %+v", all, bank.total(), limit)
+				if all != bank.totalGranted() || !all.Within(limit) {
+					t.Fatalf("purses hold %+v, the bank gave %+v of %+v", all, bank.totalGranted(), limit)
 				}
 			},
 			"draw": func(t *rapid.T) {
 				p := rapid.SampledFrom(purses).Draw(t, "purse")
 				worst := amount(rapid.Int64Range(0, 300).Draw(t, "micro"), rapid.Int64Range(1, 900).Draw(t, "tokens"))
 				before := p.Balance()
-				if err := p.Draw(context.Background(), worst); err != nil {
+				if err := p.Reserve(context.Background(), worst); err != nil {
 					if company.CodeOf(err) != company.EBudget || p.Balance() != before {
 						t.Fatalf("draw: %v, balance %+v was %+v", err, p.Balance(), before)
 					}
@@ -108,16 +108,16 @@ func TestPurseHolds(t *testing.T) {
 	})
 }
 
-func TestManyWorkersOnOneCap(t *testing.T) {
+func TestAllowancesShareCap(t *testing.T) {
 	bank := &fakeCap{limit: amount(company.NoCap, 100_000)}
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	spent := int64(0)
 	for range 4 {
-		p := budget.NewPurse(company.Amount{}, company.Amount{}, bank.reserve)
+		p := budget.NewAllowance(company.Amount{}, company.Amount{}, bank.reserve)
 		for range 8 { // goroutines share a purse
 			wg.Go(func() {
-				for p.Draw(context.Background(), amount(0, 100)) == nil {
+				for p.Reserve(context.Background(), amount(0, 100)) == nil {
 					p.Settle(amount(0, 100), amount(0, 60))
 					mu.Lock()
 					spent += 60
@@ -128,16 +128,16 @@ func TestManyWorkersOnOneCap(t *testing.T) {
 	}
 	wg.Wait()
 	// The last purse may keep what is less than a call; the rest was usable.
-	if got := bank.total().Tokens; got > 100_000 || spent > got || spent < 95_000 {
+	if got := bank.totalGranted().Tokens; got > 100_000 || spent > got || spent < 95_000 {
 		t.Errorf("granted %d of 100000, spent %d", got, spent)
 	}
 }
 
-func TestPurse(t *testing.T) {
+func TestAllowance(t *testing.T) {
 	bank := &fakeCap{limit: amount(1000, company.NoCap)}
-	p := budget.NewPurse(amount(100, 10), amount(100, 10), bank.reserve) // a run that goes on
+	p := budget.NewAllowance(amount(100, 10), amount(100, 10), bank.reserve) // a run that goes on
 	worst := amount(100, 10)
-	if err := p.Draw(t.Context(), worst); err != nil {
+	if err := p.Reserve(t.Context(), worst); err != nil {
 		t.Fatal(err)
 	}
 	if got := p.Balance(); got != (budget.Balance{Granted: amount(600, 60), Spent: amount(100, 10), Reserved: worst}) {
@@ -145,7 +145,7 @@ func TestPurse(t *testing.T) {
 	}
 	p.Settle(worst, amount(30, 3))
 	for range 4 {
-		if err := p.Draw(t.Context(), worst); err != nil {
+		if err := p.Reserve(t.Context(), worst); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -154,7 +154,7 @@ func TestPurse(t *testing.T) {
 	}
 	// A server that counted more than the bound is charged what it counted.
 	p.Settle(worst, amount(400, 40))
-	if err := p.Draw(t.Context(), worst); err != nil {
+	if err := p.Reserve(t.Context(), worst); err != nil {
 		t.Fatal(err)
 	}
 	if b := p.Balance(); b.Spent != amount(530, 53) || !b.Spent.Add(b.Reserved).Within(b.Granted) {
@@ -162,36 +162,36 @@ func TestPurse(t *testing.T) {
 	}
 }
 
-func TestPurseWithoutACap(t *testing.T) {
-	free := budget.NewPurse(amount(company.NoCap, company.NoCap), company.Amount{}, nil)
+func TestAllowanceWithoutCap(t *testing.T) {
+	free := budget.NewAllowance(amount(company.NoCap, company.NoCap), company.Amount{}, nil)
 	bank := &fakeCap{limit: amount(0, 5000)}
-	half := budget.NewPurse(amount(company.NoCap, 0), company.Amount{}, bank.reserve)
+	half := budget.NewAllowance(amount(company.NoCap, 0), company.Amount{}, bank.reserve)
 	worst := amount(100, 10)
 	for range 6 {
-		for _, p := range []*budget.Purse{free, half} {
-			if err := p.Draw(t.Context(), worst); err != nil {
+		for _, p := range []*budget.Allowance{free, half} {
+			if err := p.Reserve(t.Context(), worst); err != nil {
 				t.Fatal(err)
 			}
 			p.Settle(worst, worst)
 		}
 	}
-	if b := half.Balance(); b.Granted.MicroUSD != company.NoCap || bank.total().MicroUSD != 0 || b.Spent != amount(600, 60) {
-		t.Errorf("balance %+v, granted by the bank %+v", b, bank.total())
+	if b := half.Balance(); b.Granted.MicroUSD != company.NoCap || bank.totalGranted().MicroUSD != 0 || b.Spent != amount(600, 60) {
+		t.Errorf("balance %+v, granted by the bank %+v", b, bank.totalGranted())
 	}
 }
 
-func TestPurseRefusals(t *testing.T) {
-	short := budget.NewPurse(company.Amount{}, company.Amount{}, func(context.Context, company.Amount, company.Amount) (company.Amount, error) {
+func TestAllowanceRefusals(t *testing.T) {
+	short := budget.NewAllowance(company.Amount{}, company.Amount{}, func(context.Context, company.Amount, company.Amount) (company.Amount, error) {
 		return amount(0, 1), nil
 	})
-	if err := short.Draw(t.Context(), amount(0, 5)); company.CodeOf(err) != company.EInternal {
+	if err := short.Reserve(t.Context(), amount(0, 5)); company.CodeOf(err) != company.EInternal {
 		t.Errorf("an allowance that is too small: %v", err)
 	}
-	if err := short.Draw(t.Context(), amount(-1, 5)); company.CodeOf(err) != company.EInternal {
+	if err := short.Reserve(t.Context(), amount(-1, 5)); company.CodeOf(err) != company.EInternal {
 		t.Errorf("a negative worst case: %v", err)
 	}
 	entered := make(chan struct{})
-	waiting := budget.NewPurse(company.Amount{}, company.Amount{}, func(ctx context.Context, _, _ company.Amount) (company.Amount, error) {
+	waiting := budget.NewAllowance(company.Amount{}, company.Amount{}, func(ctx context.Context, _, _ company.Amount) (company.Amount, error) {
 		close(entered)
 		<-ctx.Done()
 		return company.Amount{}, context.Cause(ctx)
@@ -199,9 +199,9 @@ func TestPurseRefusals(t *testing.T) {
 	stopped := company.E(company.EStopped, "stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	errs := make(chan error, 2)
-	go func() { errs <- waiting.Draw(ctx, amount(0, 5)) }()
+	go func() { errs <- waiting.Reserve(ctx, amount(0, 5)) }()
 	<-entered
-	go func() { errs <- waiting.Draw(ctx, amount(0, 5)) }() // waits for the first
+	go func() { errs <- waiting.Reserve(ctx, amount(0, 5)) }() // waits for the first
 	cancel(stopped)
 	for range 2 {
 		select {
@@ -215,42 +215,42 @@ func TestPurseRefusals(t *testing.T) {
 	}
 }
 
-func TestWorst(t *testing.T) {
+func TestWorstCase(t *testing.T) {
 	req := adapters.Request{Messages: []adapters.Message{{Role: adapters.User, Content: "hello"}}, MaxTokens: 1000}
-	unpriced := budget.Worst(req, adapters.Info{MaxOutput: 7})
+	unpriced := budget.WorstCase(req, adapters.Info{MaxOutput: 7})
 	if want := int64(adapters.InputBound(req) + 1000); unpriced != amount(0, want) {
 		t.Errorf("unpriced = %+v, want %d tokens and no money", unpriced, want)
 	}
 	price := adapters.Price{Known: true, InputMicro: 1_000_000, CacheMicro: 2_000_000, OutMicro: 10_000_000}
-	priced := budget.Worst(req, adapters.Info{Price: price})
+	priced := budget.WorstCase(req, adapters.Info{Price: price})
 	if want := int64(2*adapters.InputBound(req) + 10*1000); priced.MicroUSD != want {
 		t.Errorf("worst = %d micro-USD, want %d (the dearer input price)", priced.MicroUSD, want)
 	}
 	req.MaxTokens = 0
-	if got := budget.Worst(req, adapters.Info{MaxOutput: 7}).Tokens; got != int64(adapters.InputBound(req)+7) {
+	if got := budget.WorstCase(req, adapters.Info{MaxOutput: 7}).Tokens; got != int64(adapters.InputBound(req)+7) {
 		t.Errorf("without max_tokens: %d", got)
 	}
 	req.MaxTokens = math.MaxInt
-	absurd := budget.Worst(req, adapters.Info{Price: adapters.Price{Known: true, InputMicro: math.MaxInt64, OutMicro: math.MaxInt64}})
+	absurd := budget.WorstCase(req, adapters.Info{Price: adapters.Price{Known: true, InputMicro: math.MaxInt64, OutMicro: math.MaxInt64}})
 	if absurd.MicroUSD <= 0 || absurd.Tokens <= 0 || 5*absurd.MicroUSD < 0 {
 		t.Errorf("absurd prices overflow: %+v", absurd)
 	}
 }
 
-// TestActualIsWithinWorst: a truthful server's count never costs more than was
+// TestActualCostWithinWorstCase: a truthful server's count never costs more than was
 // held for it.
-func TestActualIsWithinWorst(t *testing.T) {
+func TestActualCostWithinWorstCase(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		price := adapters.Price{Known: true, InputMicro: rapid.Int64Range(0, 1e8).Draw(t, "in"), CacheMicro: rapid.Int64Range(0, 1e8).Draw(t, "cached"), OutMicro: rapid.Int64Range(0, 1e9).Draw(t, "out")}
 		req := adapters.Request{Messages: []adapters.Message{{Content: rapid.String().Draw(t, "text")}}, MaxTokens: rapid.IntRange(1, 1e6).Draw(t, "max")}
-		worst := budget.Worst(req, adapters.Info{Price: price})
+		worst := budget.WorstCase(req, adapters.Info{Price: price})
 		in := rapid.IntRange(0, adapters.InputBound(req)).Draw(t, "input")
 		usage := adapters.Usage{InputTokens: in, CachedTokens: rapid.IntRange(0, in).Draw(t, "from cache"), OutputTokens: rapid.IntRange(0, req.MaxTokens).Draw(t, "output")}
-		if actual := budget.Actual(usage, price, worst); !actual.Within(worst) {
+		if actual := budget.ActualCost(usage, price, worst); !actual.Within(worst) {
 			t.Fatalf("%+v costs %+v, held were %+v", usage, actual, worst)
 		}
 		usage.Estimated = true
-		if budget.Actual(usage, price, worst) != worst {
+		if budget.ActualCost(usage, price, worst) != worst {
 			t.Fatal("an estimate was taken for a count")
 		}
 	})
@@ -283,40 +283,40 @@ func TestListPrice(t *testing.T) {
 
 // What is written to a cache costs more than what is not, so both the bill and
 // the worst case must know.
-func TestCacheWritesAreCounted(t *testing.T) {
+func TestCacheWritePricing(t *testing.T) {
 	p := budget.ListPrice("anthropic", "", "claude-sonnet-4-6")
 	if got := p.Cost(adapters.Usage{InputTokens: 1_000_000, CachedTokens: 300_000, WrittenTokens: 200_000, OutputTokens: 100_000}); got != 1_500_000+90_000+750_000+1_500_000 {
 		t.Errorf("cost = %d micro-USD", got)
 	}
 	req := adapters.Request{Messages: []adapters.Message{{Role: adapters.User, Content: "hello"}}, MaxTokens: 50}
 	all := adapters.Usage{InputTokens: adapters.InputBound(req), WrittenTokens: adapters.InputBound(req), OutputTokens: 50}
-	if worst := budget.Worst(req, adapters.Info{Price: p}); worst.MicroUSD < p.Cost(all) {
+	if worst := budget.WorstCase(req, adapters.Info{Price: p}); worst.MicroUSD < p.Cost(all) {
 		t.Errorf("the worst case %s is under a request that is all written to the cache, %d", worst, p.Cost(all))
 	}
 }
 
-// answer is a model that gives one outcome.
-type answer struct {
+// stubModel is a model that gives one outcome.
+type stubModel struct {
 	resp adapters.Response
 	err  error
 	req  adapters.Request
 	sent int
 }
 
-func (a *answer) Chat(_ context.Context, req adapters.Request, _ func(adapters.Event)) (adapters.Response, error) {
+func (a *stubModel) Chat(_ context.Context, req adapters.Request, _ func(adapters.Event)) (adapters.Response, error) {
 	a.req = req
 	a.sent++
 	return a.resp, a.err
 }
 
-func (a *answer) Info() adapters.Info {
+func (a *stubModel) Info() adapters.Info {
 	return adapters.Info{Model: "m", MaxOutput: 50, Price: adapters.Price{Known: true, InputMicro: 1_000_000, OutMicro: 1_000_000}}
 }
 
 func TestMeter(t *testing.T) {
 	counted := adapters.Usage{InputTokens: 10, OutputTokens: 5}
 	req := adapters.Request{Messages: []adapters.Message{{Role: adapters.User, Content: "hello"}}}
-	worst := budget.Worst(adapters.Request{Messages: req.Messages, MaxTokens: 50}, (&answer{}).Info())
+	worst := budget.WorstCase(adapters.Request{Messages: req.Messages, MaxTokens: 50}, (&stubModel{}).Info())
 	tokens := int64(adapters.Cut(req).InputTokens)
 	read := amount(tokens, tokens) // a token of input costs a millionth of a dollar
 	if 4*tokens > worst.Tokens {
@@ -324,21 +324,21 @@ func TestMeter(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name string
-		a    answer
+		a    stubModel
 		want company.Amount
 	}{
-		{"counted", answer{resp: adapters.Response{Usage: counted}}, amount(15, 15)},
-		{"estimated", answer{resp: adapters.Response{Usage: adapters.Usage{InputTokens: 1, Estimated: true}}}, worst},
-		{"refused", answer{err: &adapters.Error{Kind: adapters.Overloaded, Status: 429}}, company.Amount{}},
-		{"cut", answer{err: &adapters.Error{Kind: adapters.Garbage, Unanswered: true}}, worst},
-		{"empty but counted", answer{err: &adapters.Error{Kind: adapters.Garbage, Usage: &counted}}, amount(15, 15)},
-		{"stopped by us", answer{err: context.Canceled}, worst},
-		{"stopped by us before a byte came", answer{err: &adapters.Unbegun{Cause: context.Canceled}}, read},
-		{"no byte in time", answer{err: &adapters.Error{Kind: adapters.TimedOut, Unanswered: true, Err: &adapters.Unbegun{Cause: context.DeadlineExceeded}}}, read},
+		{"counted", stubModel{resp: adapters.Response{Usage: counted}}, amount(15, 15)},
+		{"estimated", stubModel{resp: adapters.Response{Usage: adapters.Usage{InputTokens: 1, Estimated: true}}}, worst},
+		{"refused", stubModel{err: &adapters.Error{Kind: adapters.Overloaded, Status: 429}}, company.Amount{}},
+		{"cut", stubModel{err: &adapters.Error{Kind: adapters.MalformedReply, Unanswered: true}}, worst},
+		{"empty but counted", stubModel{err: &adapters.Error{Kind: adapters.MalformedReply, Usage: &counted}}, amount(15, 15)},
+		{"stopped by us", stubModel{err: context.Canceled}, worst},
+		{"stopped by us before a byte came", stubModel{err: &adapters.Unbegun{Cause: context.Canceled}}, read},
+		{"no byte in time", stubModel{err: &adapters.Error{Kind: adapters.TimedOut, Unanswered: true, Err: &adapters.Unbegun{Cause: context.DeadlineExceeded}}}, read},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bank := &fakeCap{limit: amount(company.NoCap, company.NoCap)}
-			p := budget.NewPurse(company.Amount{}, company.Amount{}, bank.reserve)
+			p := budget.NewAllowance(company.Amount{}, company.Amount{}, bank.reserve)
 			var lines []string
 			journal := budget.Journal{
 				Open: func(_ context.Context, info adapters.Info, w company.Amount) (int, error) {
@@ -367,20 +367,20 @@ func TestMeter(t *testing.T) {
 	}
 }
 
-func TestMeterSendsNothingUncovered(t *testing.T) {
-	a := &answer{}
+func TestMeterRefusesUncoveredCall(t *testing.T) {
+	a := &stubModel{}
 	bank := &fakeCap{limit: amount(0, 0)}
-	p := budget.NewPurse(company.Amount{}, company.Amount{}, bank.reserve)
+	p := budget.NewAllowance(company.Amount{}, company.Amount{}, bank.reserve)
 	if _, err := budget.Meter(a, p, budget.Journal{}).Chat(t.Context(), adapters.Request{}, nil); company.CodeOf(err) != company.EBudget || a.sent != 0 {
 		t.Errorf("err %v, %d requests", err, a.sent)
 	}
 	stale := company.E(company.EStale, "a higher fence")
-	p = budget.NewPurse(amount(1e9, 1e9), company.Amount{}, bank.reserve)
+	p = budget.NewAllowance(amount(1e9, 1e9), company.Amount{}, bank.reserve)
 	noOpen := budget.Journal{Open: func(context.Context, adapters.Info, company.Amount) (int, error) { return 0, stale }}
 	if _, err := budget.Meter(a, p, noOpen).Chat(t.Context(), adapters.Request{}, nil); !errors.Is(err, stale) || a.sent != 0 || p.Balance().Reserved != (company.Amount{}) {
 		t.Errorf("err %v, %d requests, balance %+v", err, a.sent, p.Balance())
 	}
-	a.err = &adapters.Error{Kind: adapters.Garbage, Unanswered: true}
+	a.err = &adapters.Error{Kind: adapters.MalformedReply, Unanswered: true}
 	noClose := budget.Journal{Close: func(context.Context, int, adapters.Usage, company.Amount) error { return stale }}
 	_, err := adapters.Retry(budget.Meter(a, p, noClose), adapters.DefaultPolicy(), adapters.WallClock{}).Chat(t.Context(), adapters.Request{}, nil)
 	if !errors.Is(err, stale) || a.sent != 1 {

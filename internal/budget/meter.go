@@ -19,11 +19,11 @@ type Journal struct {
 	Close func(ctx context.Context, n int, usage adapters.Usage, actual company.Amount) error
 }
 
-// metered is the wrapper that Meter makes.
-type metered struct {
+// meteredModel is the wrapper that Meter makes.
+type meteredModel struct {
 	adapters.Model
-	purse   *Purse
-	journal Journal
+	allowance *Allowance
+	journal   Journal
 }
 
 // Meter makes every request of a model draw on the purse and settle. It
@@ -31,41 +31,41 @@ type metered struct {
 // attempt can cost and each model has its own price:
 //
 //	models.Open(name, func(m adapters.Model) adapters.Model { return budget.Meter(m, purse, journal) })
-func Meter(m adapters.Model, purse *Purse, journal Journal) adapters.Model {
-	return &metered{Model: m, purse: purse, journal: journal}
+func Meter(m adapters.Model, purse *Allowance, journal Journal) adapters.Model {
+	return &meteredModel{Model: m, allowance: purse, journal: journal}
 }
 
 // Chat draws, asks and settles. A purse or a journal that says no is its error,
 // and nothing is sent.
-func (m *metered) Chat(ctx context.Context, req adapters.Request, onEvent func(adapters.Event)) (adapters.Response, error) {
+func (m *meteredModel) Chat(ctx context.Context, req adapters.Request, onEvent func(adapters.Event)) (adapters.Response, error) {
 	info := m.Info()
 	if req.MaxTokens <= 0 {
 		req.MaxTokens = info.MaxOutput // explicit, or there is no worst case
 	}
-	worst := Worst(req, info)
-	if err := m.purse.Draw(ctx, worst); err != nil {
+	worst := WorstCase(req, info)
+	if err := m.allowance.Reserve(ctx, worst); err != nil {
 		return adapters.Response{}, err
 	}
 	n := 0
 	if m.journal.Open != nil {
 		var err error
 		if n, err = m.journal.Open(ctx, info, worst); err != nil {
-			m.purse.Settle(worst, company.Amount{})
+			m.allowance.Settle(worst, company.Amount{})
 			return adapters.Response{}, err
 		}
 	}
 	resp, err := m.Model.Chat(ctx, req, onEvent)
-	usage, actual := resp.Usage, Actual(resp.Usage, info.Price, worst)
+	usage, actual := resp.Usage, ActualCost(resp.Usage, info.Price, worst)
 	if err != nil {
-		actual = OfFailure(err, req, info.Price, worst)
+		actual = FailureCost(err, req, info.Price, worst)
 		if e, ok := asModelError(err); ok && e.Usage != nil {
 			usage = *e.Usage
 		}
-		if unbegun(err) {
+		if isUnbegun(err) {
 			usage = adapters.Cut(req)
 		}
 	}
-	m.purse.Settle(worst, actual)
+	m.allowance.Settle(worst, actual)
 	if m.journal.Close != nil {
 		if jerr := m.journal.Close(context.WithoutCancel(ctx), n, usage, actual); jerr != nil {
 			// Alone: a model's error beside it would have the call tried again.
@@ -76,7 +76,7 @@ func (m *metered) Chat(ctx context.Context, req adapters.Request, onEvent func(a
 }
 
 // Unwrap is the model that is metered.
-func (m *metered) Unwrap() []adapters.Model { return []adapters.Model{m.Model} }
+func (m *meteredModel) Unwrap() []adapters.Model { return []adapters.Model{m.Model} }
 
 func asModelError(err error) (*adapters.Error, bool) {
 	var e *adapters.Error

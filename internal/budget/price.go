@@ -22,26 +22,26 @@ func perMillion(input, cached, output float64) adapters.Price {
 	return adapters.Price{Known: true, InputMicro: micro(input), CacheMicro: micro(cached), OutMicro: micro(output)}
 }
 
-// claude is a price of Anthropic's, whose caches cost a quarter more to write
+// claudePrice is a price of Anthropic's, whose caches cost a quarter more to write
 // (for five minutes) and a tenth to read.
-func claude(input, output float64) adapters.Price {
+func claudePrice(input, output float64) adapters.Price {
 	p := perMillion(input, input/10, output)
 	p.WriteMicro = p.InputMicro + p.InputMicro/4
 	return p
 }
 
-// list is one vendor's standard prices.
-type list struct {
+// priceList is one vendor's standard prices.
+type priceList struct {
 	adapter, address string
 	prices           map[string]adapters.Price
 }
 
-// lists are standard list prices in USD per million tokens (input, cached
+// priceLists are standard list prices in USD per million tokens (input, cached
 // input, output). Models whose price depends on the length of the prompt are
 // left out: one number could not bound them. So are models newer than the date:
 // unknown is counted in tokens, and never as nothing. A profile's own price
 // wins.
-var lists = []list{
+var priceLists = []priceList{
 	// As of March 2026: OpenAI's pricing page
 	// (https://platform.openai.com/docs/pricing), as public price lists quote it.
 	{"openai", "https://api.openai.com/v1", map[string]adapters.Price{
@@ -64,12 +64,12 @@ var lists = []list{
 	// lists quote it. Without the beta header for longer contexts, which is
 	// never sent, no price depends on the length.
 	{"anthropic", "https://api.anthropic.com", map[string]adapters.Price{
-		"claude-opus-4-7":   claude(5, 25),
-		"claude-opus-4-6":   claude(5, 25),
-		"claude-opus-4-5":   claude(5, 25),
-		"claude-sonnet-4-6": claude(3, 15),
-		"claude-sonnet-4-5": claude(3, 15),
-		"claude-haiku-4-5":  claude(1, 5),
+		"claude-opus-4-7":   claudePrice(5, 25),
+		"claude-opus-4-6":   claudePrice(5, 25),
+		"claude-opus-4-5":   claudePrice(5, 25),
+		"claude-sonnet-4-6": claudePrice(3, 15),
+		"claude-sonnet-4-5": claudePrice(3, 15),
+		"claude-haiku-4-5":  claudePrice(1, 5),
 	}},
 }
 
@@ -80,7 +80,7 @@ var snapshotRE = regexp.MustCompile(`-20\d\d-?\d\d-?\d\d$`)
 // another product, and its price is unknown until the profile tells it. It fits
 // adapters.Deps.Prices.
 func ListPrice(adapter, baseURL, model string) adapters.Price {
-	for _, l := range lists {
+	for _, l := range priceLists {
 		if base := strings.TrimRight(baseURL, "/"); l.adapter != adapter || base != "" && base != l.address {
 			continue
 		}

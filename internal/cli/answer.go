@@ -15,9 +15,9 @@ func newAnswer(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "answer <question> <text>", Short: "Answer a question in your words",
 		Example: `  company answer a1 "limit by API key, not by address"`,
-		Args:    cobra.ExactArgs(2), ValidArgsFunction: a.ids(openIDs),
+		Args:    cobra.ExactArgs(2), ValidArgsFunction: a.completeIDs(openIDs),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.answer(c.Context(), args[0], company.Answer{Option: company.OptAnswer, Text: args[1]})
+			return a.runAnswer(c.Context(), args[0], company.Answer{Option: company.OptAnswer, Text: args[1]})
 		},
 	}
 }
@@ -30,7 +30,7 @@ func newApprove(a *app) *cobra.Command {
   company approve t12
   company approve a9 --add 5usd`,
 		Long: "Says yes to a question, or to the one question of a task that is open. Words\nof yours reach whoever asked.",
-		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.ids(openIDs),
+		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.completeIDs(openIDs),
 		RunE: func(c *cobra.Command, args []string) error {
 			ans := company.Answer{Option: company.OptApprove, Text: strings.Join(args[1:], " ")}
 			if add != "" {
@@ -39,7 +39,7 @@ func newApprove(a *app) *cobra.Command {
 					return err
 				}
 			}
-			return a.answer(c.Context(), args[0], ans)
+			return a.runAnswer(c.Context(), args[0], ans)
 		},
 	}
 	c.Flags().StringVar(&add, "add", "", "of a budget: how much the cap grows (default: by itself), such as 5usd or 100ktokens")
@@ -52,23 +52,23 @@ func newReject(a *app) *cobra.Command {
 		Example: `  company reject a7 "split it by package"
   company reject t12`,
 		Long: "Says no to a question, or to the one question of a task that is open. With\nwords of yours the work is done anew where that is possible. At a terminal it\nasks once more before it ends a task.",
-		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.ids(openIDs),
+		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.completeIDs(openIDs),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.answer(c.Context(), args[0], company.Answer{Option: company.OptReject, Text: strings.Join(args[1:], " ")})
+			return a.runAnswer(c.Context(), args[0], company.Answer{Option: company.OptReject, Text: strings.Join(args[1:], " ")})
 		},
 	}
 }
 
-func (a *app) answer(ctx context.Context, id string, ans company.Answer) error {
-	if err := a.sure(ctx, id, ans); err != nil {
+func (a *app) runAnswer(ctx context.Context, id string, ans company.Answer) error {
+	if err := a.confirmReject(ctx, id, ans); err != nil {
 		return err
 	}
-	s, acc, err := a.look(ctx)
+	s, acc, err := a.readState(ctx)
 	if err != nil {
 		return err
 	}
 	defer acc.Close()
-	q, err := question(s, id)
+	q, err := findQuestion(s, id)
 	if err != nil {
 		return err
 	}
@@ -87,28 +87,28 @@ func (a *app) answer(ctx context.Context, id string, ans company.Answer) error {
 	if t := s.Tasks[q.Task]; t.Status.Ended() {
 		text += fmt.Sprintf("; %s is %s", t.ID, t.Status)
 	}
-	return a.done(acc, s, q.Task, map[string]any{"question": viewApproval(q)}, text)
+	return a.printOutcome(acc, s, q.Task, map[string]any{"question": viewApproval(q)}, text)
 }
 
-// sure asks the person at a terminal once more before an answer ends a task. It
+// confirmReject asks the person at a terminal once more before an answer ends a task. It
 // holds nothing while it waits: others may need the office.
-func (a *app) sure(ctx context.Context, id string, ans company.Answer) error {
-	if ans.Option != company.OptReject || a.yes || !a.interactive() {
+func (a *app) confirmReject(ctx context.Context, id string, ans company.Answer) error {
+	if ans.Option != company.OptReject || a.yes || !a.canPrompt() {
 		return nil
 	}
-	s, acc, err := a.look(ctx)
+	s, acc, err := a.readState(ctx)
 	if err != nil {
 		return err
 	}
 	acc.Close()
-	q, err := question(s, id)
+	q, err := findQuestion(s, id)
 	if err != nil {
 		return err
 	}
 	if ans.Approval = q.ID; !endsTask(s, ans) {
 		return nil
 	}
-	word, err := a.ask(ctx, "this ends all of "+mergedSoFar(s, q.Task)+". End it? [y/N] ")
+	word, err := a.promptLine(ctx, "this ends all of "+describeProgress(s, q.Task)+". End it? [y/N] ")
 	if err != nil {
 		return err
 	}
@@ -118,16 +118,16 @@ func (a *app) sure(ctx context.Context, id string, ans company.Answer) error {
 	return nil
 }
 
-// mergedSoFar names a task and how far it has come, before it is ended.
-func mergedSoFar(s *company.State, id company.TaskID) string {
+// describeProgress names a task and how far it has come, before it is ended.
+func describeProgress(s *company.State, id company.TaskID) string {
 	v := viewTask(s, s.Tasks[id], s.Time)
 	return fmt.Sprintf("%s (%d of %s merged)", id, v.Merged, company.Count(v.Subtasks, "subtask"))
 }
 
-// question is the one that an id names: itself, or the only open one of a
+// findQuestion is the one that an id names: itself, or the only open one of a
 // task.
-func question(s *company.State, id string) (*company.Approval, error) {
-	th, err := find(s, id)
+func findQuestion(s *company.State, id string) (*company.Approval, error) {
+	th, err := findTarget(s, id)
 	if err != nil {
 		return nil, err
 	}
@@ -152,10 +152,10 @@ func question(s *company.State, id string) (*company.Approval, error) {
 		Because(strings.Join(list, "\n        ")).Fix("name one: company approve " + string(open[0].ID))
 }
 
-// done says what a command did to a task, and whether the work goes on by
+// printOutcome says what a command did to a task, and whether the work goes on by
 // itself: it does where a company is at work.
-func (a *app) done(acc access, s *company.State, id company.TaskID, v map[string]any, text string) error {
-	_, works := acc.(*distant)
+func (a *app) printOutcome(acc officeClient, s *company.State, id company.TaskID, v map[string]any, text string) error {
+	_, works := acc.(*remoteClient)
 	t := s.Tasks[id]
 	if a.output == "json" {
 		v["schema_version"], v["at_work"] = 1, works
@@ -168,9 +168,9 @@ func (a *app) done(acc access, s *company.State, id company.TaskID, v map[string
 	switch {
 	case t == nil || t.Status.Ended():
 	case works && !t.Paused:
-		a.note("the company that is open goes on")
+		a.printNote("the company that is open goes on")
 	default:
-		a.note("go on with: company resume %s", id)
+		a.printNote("go on with: company resume %s", id)
 	}
 	return nil
 }

@@ -30,8 +30,8 @@ type wrongInput struct {
 
 var submitX = []string{"submit", "--no-input", "x"}
 
-// sh prepares a repository with git.
-func sh(script string) func(*testing.T, string) {
+// shellPrep prepares a repository with git.
+func shellPrep(script string) func(*testing.T, string) {
 	return func(t *testing.T, repo string) {
 		t.Helper()
 		cmd := exec.Command("sh", "-ec", script)
@@ -45,7 +45,7 @@ func sh(script string) func(*testing.T, string) {
 
 var wrongInputs = []wrongInput{
 	// Config.
-	{line: "config: missing", args: []string{"status", "--office", "../empty"}, prep: sh("mkdir ../empty"), exit: 1, code: company.EConfig, says: "--office names a folder that is no office", fix: "name the folder of a company.yaml"},
+	{line: "config: missing", args: []string{"status", "--office", "../empty"}, prep: shellPrep("mkdir ../empty"), exit: 1, code: company.EConfig, says: "--office names a folder that is no office", fix: "name the folder of a company.yaml"},
 	{line: "config: empty", config: "\n", args: submitX, exit: 1, code: company.EConfig, says: "config.yaml:1:1: the file is empty", fix: "write version: 1"},
 	{line: "config: bad syntax (line)", config: "version: 1\nworkers: {max: 3\n", args: submitX, exit: 1, code: company.EConfig, says: "config.yaml:2:", fix: "correct the YAML"},
 	{line: "config: unknown key", config: "wrokers: {max: 3}\n", args: submitX, exit: 1, code: company.EConfig, says: "unknown key wrokers", fix: "did you mean workers?"},
@@ -54,7 +54,7 @@ var wrongInputs = []wrongInput{
 	{line: "config: overflow", config: "workers: {max: 99999999999999999999}\n", args: submitX, exit: 1, code: company.EConfig, says: "workers.max is too large", fix: "allowed"},
 	{line: "config: duplicate worker", config: "agents:\n  worker: {max_turns: 3}\n  worker: {max_turns: 4}\n", args: submitX, exit: 1, code: company.EConfig, says: "config.yaml:3:3: duplicate key worker (first at 2:3)", fix: "keep one of them"},
 	{line: "config: unpinned image", config: "container: {image: 'debian:12'}\n", args: submitX, exit: 1, code: company.EConfig, says: `container.image is not pinned by digest, found "debian:12"`, fix: "name@sha256:"},
-	{line: "config: world-readable key", config: "bus: {url: 'nats://127.0.0.1:4222'}\n", prep: sh("echo secret > ../creds; chmod 644 ../creds"), args: []string{"submit", "--set", "bus.creds=../creds", "x"}, exit: 1, code: company.EConfig, says: "bus.creds holds keys and can be read by others", fix: "correct these lines"},
+	{line: "config: world-readable key", config: "bus: {url: 'nats://127.0.0.1:4222'}\n", prep: shellPrep("echo secret > ../creds; chmod 644 ../creds"), args: []string{"submit", "--set", "bus.creds=../creds", "x"}, exit: 1, code: company.EConfig, says: "bus.creds holds keys and can be read by others", fix: "correct these lines"},
 	{line: "config: main as target", config: "git: {integration_branch: main}\n", args: submitX, exit: 1, code: company.EProtected, says: "git.integration_branch must never be main or master", fix: "such as develop"},
 	{line: "config: bus down", config: "bus: {url: 'nats://127.0.0.1:9'}\n", args: submitX, exit: 1, code: company.EConfig, says: "bus.url is not in this version yet", fix: "the built-in bus"},
 	{line: "config: URL in allow-list", config: "container: {egress: ['https://example.com/x']}\n", args: submitX, exit: 1, code: company.EConfig, says: "container.egress is a URL", fix: "a host name"},
@@ -74,16 +74,16 @@ var wrongInputs = []wrongInput{
 	{line: "cli: ambiguous id", args: []string{"cancel", "1"}, exit: 64, code: company.EUsage, says: `"1" is no task`, fix: "tasks look like t12"},
 
 	// Repositories.
-	{line: "repos: empty/unborn", prep: sh("rm -rf .git && git init -q -b main ."), args: submitX, exit: 1, code: company.EGit, says: "has no commit yet", fix: "commit first: git add -A && git commit --allow-empty"},
-	{line: "repos: shallow without a remote", prep: sh("git commit -q --allow-empty -m 2; git clone -q --depth 1 file://$PWD ../deep; rm -rf .git; mv ../deep/.git .; git remote remove origin"), args: submitX, exit: 1, code: company.EGit, says: "shallow", fix: "git fetch --unshallow"},
-	{line: "repos: partial", prep: sh("git config remote.origin.url https://example.com/x; git config remote.origin.promisor true"), args: submitX, exit: 1, code: company.EGit, says: "partial clone", fix: "git clone"},
-	{line: "repos: SHA-256", prep: sh("rm -rf .git && git init -q -b main --object-format=sha256 . && git add -A && git commit -q -m first"), args: submitX, exit: 1, code: company.EGit, says: "SHA-256", fix: "sha1"},
-	{line: "repos: bare", prep: sh("git config core.bare true"), args: submitX, exit: 1, code: company.EGit, says: "bare repository", fix: "clone it"},
-	{line: "repos: corrupt, no commit", prep: sh("rm -rf .git/objects/??"), args: submitX, exit: 1, code: company.EGit, says: "the repository is damaged", fix: "git fsck"},
-	{line: "repos: corrupt, no tree", prep: sh(`t=$(git rev-parse HEAD^{tree}); rm -f .git/objects/$(echo $t | cut -c1-2)/$(echo $t | cut -c3-)`), args: submitX, exit: 1, code: company.EGit, says: "", fix: "git fsck"},
-	{line: "repos: corrupt, garbage in HEAD", prep: sh("echo garbage > .git/HEAD"), args: submitX, exit: 1, code: company.EGit, says: "", fix: ""},
-	{line: "repos: .git is an empty folder", prep: sh("rm -rf .git; mkdir .git"), args: submitX, exit: 1, code: company.EGit, says: "", fix: ""},
-	{line: "repos: .git points nowhere", prep: sh("rm -rf .git; echo 'gitdir: /nonexistent' > .git"), args: submitX, exit: 1, code: company.EGit, says: "", fix: ""},
+	{line: "repos: empty/unborn", prep: shellPrep("rm -rf .git && git init -q -b main ."), args: submitX, exit: 1, code: company.EGit, says: "has no commit yet", fix: "commit first: git add -A && git commit --allow-empty"},
+	{line: "repos: shallow without a remote", prep: shellPrep("git commit -q --allow-empty -m 2; git clone -q --depth 1 file://$PWD ../deep; rm -rf .git; mv ../deep/.git .; git remote remove origin"), args: submitX, exit: 1, code: company.EGit, says: "shallow", fix: "git fetch --unshallow"},
+	{line: "repos: partial", prep: shellPrep("git config remote.origin.url https://example.com/x; git config remote.origin.promisor true"), args: submitX, exit: 1, code: company.EGit, says: "partial clone", fix: "git clone"},
+	{line: "repos: SHA-256", prep: shellPrep("rm -rf .git && git init -q -b main --object-format=sha256 . && git add -A && git commit -q -m first"), args: submitX, exit: 1, code: company.EGit, says: "SHA-256", fix: "sha1"},
+	{line: "repos: bare", prep: shellPrep("git config core.bare true"), args: submitX, exit: 1, code: company.EGit, says: "bare repository", fix: "clone it"},
+	{line: "repos: corrupt, no commit", prep: shellPrep("rm -rf .git/objects/??"), args: submitX, exit: 1, code: company.EGit, says: "the repository is damaged", fix: "git fsck"},
+	{line: "repos: corrupt, no tree", prep: shellPrep(`t=$(git rev-parse HEAD^{tree}); rm -f .git/objects/$(echo $t | cut -c1-2)/$(echo $t | cut -c3-)`), args: submitX, exit: 1, code: company.EGit, says: "", fix: "git fsck"},
+	{line: "repos: corrupt, garbage in HEAD", prep: shellPrep("echo garbage > .git/HEAD"), args: submitX, exit: 1, code: company.EGit, says: "", fix: ""},
+	{line: "repos: .git is an empty folder", prep: shellPrep("rm -rf .git; mkdir .git"), args: submitX, exit: 1, code: company.EGit, says: "", fix: ""},
+	{line: "repos: .git points nowhere", prep: shellPrep("rm -rf .git; echo 'gitdir: /nonexistent' > .git"), args: submitX, exit: 1, code: company.EGit, says: "", fix: ""},
 	{line: "repos: no such branch", args: []string{"submit", "--base", "nowhere", "x"}, exit: 1, code: company.ENotFound, says: `there is no branch "nowhere"`, fix: "git branch"},
 	{line: "repos: a branch that is an option", args: []string{"submit", "--base", "--upload-pack=x", "x"}, exit: 1, code: company.EInvalid, says: "cannot be a branch", fix: "git branch"},
 }
@@ -102,7 +102,7 @@ func TestWrongInput(t *testing.T) {
 			if err := os.MkdirAll(repo, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			sh("echo a > a; git init -q -b main . && git add -A && git commit -q -m first")(t, repo)
+			shellPrep("echo a > a; git init -q -b main . && git add -A && git commit -q -m first")(t, repo)
 			env := map[string]string{"HOME": filepath.Join(work, "home"), "XDG_CONFIG_HOME": filepath.Join(work, "config"), "XDG_RUNTIME_DIR": work,
 				"COMPANY_MODELS_DEFAULT_ADAPTER": "openai", "COMPANY_MODELS_DEFAULT_BASE_URL": "http://model.invalid/v1"}
 			if x.config != "" {
@@ -112,7 +112,7 @@ func TestWrongInput(t *testing.T) {
 				x.prep(t, repo)
 			}
 			t.Chdir(repo)
-			before := everything(t, work)
+			before := listFiles(t, work)
 			for _, output := range []string{"text", "json"} {
 				var out, errs bytes.Buffer
 				a := &app{in: strings.NewReader(x.stdin), out: &out, err: &errs, env: func(k string) (string, bool) { v, ok := env[k]; return v, ok }}
@@ -138,7 +138,7 @@ func TestWrongInput(t *testing.T) {
 					t.Errorf("want a fix with %q:\n%s", x.fix, said)
 				}
 			}
-			if after := everything(t, work); !slices.Equal(before, after) {
+			if after := listFiles(t, work); !slices.Equal(before, after) {
 				t.Errorf("something was made:\n%v\nbefore\n%v", after, before)
 			}
 		})
@@ -155,8 +155,8 @@ func writeConfig(t *testing.T, path, text string) {
 	}
 }
 
-// everything lists each path below dir with its size: git's own files, too.
-func everything(t *testing.T, dir string) []string {
+// listFiles lists each path below dir with its size: git's own files, too.
+func listFiles(t *testing.T, dir string) []string {
 	t.Helper()
 	var out []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -24,7 +24,7 @@ containers, files and a model server of its own, needs no office, and leaves
 nothing behind. Run it on a quiet machine.`,
 		Example: "  company bench\n  company bench ledger turn\n  company bench -o json > numbers.json",
 		Args:    cobra.OnlyValidArgs, ValidArgs: bench.Names(),
-		RunE: func(c *cobra.Command, args []string) error { return a.bench(c.Context(), args, o) },
+		RunE: func(c *cobra.Command, args []string) error { return a.runBench(c.Context(), args, o) },
 	}
 	f := c.Flags()
 	f.BoolVar(&o.Quick, "quick", false, "few samples of small things: does it work, not how fast")
@@ -32,7 +32,7 @@ nothing behind. Run it on a quiet machine.`,
 	return c
 }
 
-func (a *app) bench(ctx context.Context, names []string, o bench.Options) error {
+func (a *app) runBench(ctx context.Context, names []string, o bench.Options) error {
 	var err error
 	if o.Program, err = os.Executable(); err != nil {
 		return company.E(company.EInternal, "the program cannot be found").Wrap(err)
@@ -58,7 +58,7 @@ func (a *app) printBench(r bench.Report) error {
 	for _, l := range r.Lines {
 		against, ratio, verdict := "-", "-", ""
 		if l.Against != "" {
-			against = number(l.Bare) + " " + l.Unit + " " + l.Against
+			against = formatNumber(l.Bare) + " " + l.Unit + " " + l.Against
 			ratio = fmt.Sprintf("%.2f", l.Ratio)
 			if l.Ratio < 0.2 {
 				ratio = fmt.Sprintf("1/%.0f", 1/l.Ratio)
@@ -67,7 +67,7 @@ func (a *app) printBench(r bench.Report) error {
 		if l.Met != nil {
 			verdict = map[bool]string{true: "met", false: "missed"}[*l.Met]
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s %s\t%s\t%s\t%s\t%s\t%d\n", l.Bench, l.What, number(l.Ours), l.Unit, against, ratio, l.Target, verdict, l.Samples)
+		fmt.Fprintf(table, "%s\t%s\t%s %s\t%s\t%s\t%s\t%s\t%d\n", l.Bench, l.What, formatNumber(l.Ours), l.Unit, against, ratio, l.Target, verdict, l.Samples)
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -81,8 +81,8 @@ func (a *app) printBench(r bench.Report) error {
 	return err
 }
 
-// number shows three digits that count.
-func number(f float64) string {
+// formatNumber shows three digits that count.
+func formatNumber(f float64) string {
 	switch {
 	case f >= 100:
 		return strconv.FormatFloat(f, 'f', 0, 64)

@@ -19,16 +19,16 @@ import (
 )
 
 func newBudget(a *app) *cobra.Command {
-	c := group("budget", "Show the caps, and raise one", "  company budget show\n  company budget add t12 5usd\n  company budget add t12 100ktokens")
-	c.RunE = func(c *cobra.Command, _ []string) error { return a.budget(c.Context()) }
+	c := commandGroup("budget", "Show the caps, and raise one", "  company budget show\n  company budget add t12 5usd\n  company budget add t12 100ktokens")
+	c.RunE = func(c *cobra.Command, _ []string) error { return a.runBudget(c.Context()) }
 	show := &cobra.Command{
 		Use: "show", Short: "Show what every task that has not ended may cost and has cost", Example: "  company budget show",
-		RunE: func(c *cobra.Command, _ []string) error { return a.budget(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return a.runBudget(c.Context()) },
 	}
 	add := &cobra.Command{
 		Use: "add <task> <amount>", Short: "Raise the cap of a task",
 		Example: "  company budget add t12 5usd\n  company budget add t12 2.50usd\n  company budget add t12 100ktokens",
-		Args:    cobra.ExactArgs(2), ValidArgsFunction: a.ids(taskIDs),
+		Args:    cobra.ExactArgs(2), ValidArgsFunction: a.completeIDs(taskIDs),
 		RunE: func(c *cobra.Command, args []string) error { return a.addBudget(c.Context(), args[0], args[1]) },
 	}
 	c.AddCommand(show, add)
@@ -48,19 +48,19 @@ type budgetView struct {
 
 func viewBudget(t *company.Task) budgetView {
 	return budgetView{
-		Task: t.ID, CapMicroUSD: limit(t.Cap.MicroUSD), CapTokens: limit(t.Cap.Tokens), CostMicroUSD: cost(t.Spent), Tokens: t.Spent.Tokens,
-		ReservedMicroUSD: t.Reserved().MicroUSD, ReservedTokens: t.Reserved().Tokens, WaitsForPresident: t.Want != nil,
+		Task: t.ID, CapMicroUSD: capOrNil(t.Cap.MicroUSD), CapTokens: capOrNil(t.Cap.Tokens), CostMicroUSD: costOrNil(t.Spent), Tokens: t.Spent.Tokens,
+		ReservedMicroUSD: t.Reserved().MicroUSD, ReservedTokens: t.Reserved().Tokens, WaitsForPresident: t.BudgetShortfall != nil,
 	}
 }
 
-func (a *app) budget(ctx context.Context) error {
-	s, acc, err := a.look(ctx)
+func (a *app) runBudget(ctx context.Context) error {
+	s, acc, err := a.readState(ctx)
 	if err != nil {
 		return err
 	}
 	defer acc.Close()
 	views := []budgetView{}
-	for _, t := range tasksOf(s) {
+	for _, t := range sortedTasks(s) {
 		if !t.Status.Ended() {
 			views = append(views, viewBudget(t))
 		}
@@ -78,7 +78,7 @@ func (a *app) budget(ctx context.Context) error {
 		t := s.Tasks[v.Task]
 		waits := ""
 		if v.WaitsForPresident {
-			waits = "needs you: " + raiseWith(t)
+			waits = "needs you: " + raiseCommand(t)
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", t.ID, t.Spent, t.Reserved(), t.Held(), waits)
 	}
@@ -90,7 +90,7 @@ func (a *app) addBudget(ctx context.Context, id, amount string) error {
 	if err != nil {
 		return err
 	}
-	s, acc, err := a.look(ctx)
+	s, acc, err := a.readState(ctx)
 	if err != nil {
 		return err
 	}
@@ -106,14 +106,14 @@ func (a *app) addBudget(ctx context.Context, id, amount string) error {
 		return err
 	}
 	t = s.Tasks[t.ID]
-	return a.done(acc, s, t.ID, map[string]any{"budget": viewBudget(t)}, fmt.Sprintf("the cap of %s is %s now", t.ID, t.Held()))
+	return a.printOutcome(acc, s, t.ID, map[string]any{"budget": viewBudget(t)}, fmt.Sprintf("the cap of %s is %s now", t.ID, t.Held()))
 }
 
 // noLimit is a cap that caps nothing.
 var noLimit = company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}
 
-// raiseWith is a command that raises what a task's cap lacks.
-func raiseWith(t *company.Task) string {
+// raiseCommand is a command that raises what a task's cap lacks.
+func raiseCommand(t *company.Task) string {
 	by := "5usd"
 	if t.Cap.MicroUSD == company.NoCap || t.Short().Tokens > 0 {
 		by = "1Mtokens"
@@ -152,21 +152,21 @@ func parseTokens(text string) (int64, error) {
 	if err != nil {
 		by, err = parseAmount(plain + "tokens")
 	}
-	if err != nil || by.Tokens == 0 || by.Tokens > mostTokens {
+	if err != nil || by.Tokens == 0 || by.Tokens > maxTokenCap {
 		return 0, company.E(company.EUsage, fmt.Sprintf("%q is no cap in tokens", safetext.EscapeLine(text, 40))).Fix("--budget-tokens 200k, or 5M")
 	}
 	return by.Tokens, nil
 }
 
-// mostTokens is the largest cap that the config takes.
-const mostTokens = 1_000_000_000_000
+// maxTokenCap is the largest cap that the config takes.
+const maxTokenCap = 1_000_000_000_000
 
-// unpriced names the models, in the order of the roles, whose price nobody
+// unpricedModels names the models, in the order of the roles, whose price nobody
 // knows: calls of them cost tokens alone.
-func unpriced(c office.Config) []string {
+func unpricedModels(c office.Config) []string {
 	var out []string
-	for _, role := range roles {
-		for _, name := range chainOf(c, c.Agent(role).Model) {
+	for _, role := range allRoles {
+		for _, name := range fallbackChain(c, c.Agent(role).Model) {
 			m := c.Models[name]
 			if m.Price == nil && !modelDeps(c, nil).Prices(m.Adapter, m.BaseURL, m.Model).Known {
 				if model := cmp.Or(m.Model, name); !slices.Contains(out, model) {
@@ -178,11 +178,11 @@ func unpriced(c office.Config) []string {
 	return out
 }
 
-// heldUSD refuses a cap in USD that somebody set and that no price can hold,
+// checkUSDCap refuses a cap in USD that somebody set and that no price can hold,
 // unless a cap in tokens stands beside it.
-func heldUSD(l office.Loaded) error {
+func checkUSDCap(l office.Loaded) error {
 	c := l.Config
-	models := unpriced(c)
+	models := unpricedModels(c)
 	if len(models) == 0 || c.Budget.USD < 0 || l.Origin["budget.usd"] == office.OriginDefault {
 		return nil
 	}
@@ -196,7 +196,7 @@ func heldUSD(l office.Loaded) error {
 
 // budgetLine is the caps of a task as far as they hold, and what does not.
 func budgetLine(c office.Config, limit company.Amount, chosen string) string {
-	models := unpriced(c)
+	models := unpricedModels(c)
 	if len(models) == 0 || limit.MicroUSD < 0 {
 		return limit.String()
 	}

@@ -27,7 +27,7 @@ func TestParseTokens(t *testing.T) {
 
 // A cap in USD that no price can hold is refused where somebody set it, and
 // told of where it is the default.
-func TestCapsHold(t *testing.T) {
+func TestUSDCapNeedsPrice(t *testing.T) {
 	const price = ", price: {input: 1, output: 2}}"
 	for _, c := range []struct {
 		name, models string
@@ -57,7 +57,7 @@ func TestCapsHold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = heldUSD(l)
+		err = checkUSDCap(l)
 		var e *company.Error
 		if c.refused != "" {
 			if !errors.As(err, &e) || e.Code != company.EUsage || !strings.Contains(e.Why, c.refused) || !strings.Contains(e.Hint, "--budget-tokens 200k") || !strings.Contains(e.Hint, "price") {
@@ -65,7 +65,7 @@ func TestCapsHold(t *testing.T) {
 			}
 			continue
 		}
-		if got := budgetLine(l.Config, settings(l.Config).Cap, ""); err != nil || got != c.line {
+		if got := budgetLine(l.Config, companySettings(l.Config).Cap, ""); err != nil || got != c.line {
 			t.Errorf("%s: %q, %v", c.name, got, err)
 		}
 	}
@@ -89,7 +89,7 @@ func TestBudgetFlags(t *testing.T) {
 
 // What is shown of a task's caps is what holds, and the command that raises
 // one raises what is short.
-func TestShownCaps(t *testing.T) {
+func TestBudgetView(t *testing.T) {
 	used := func(micro, tokens int64) company.Amount { return company.Amount{MicroUSD: micro, Tokens: tokens} }
 	for _, c := range []struct {
 		cap, spent company.Amount
@@ -105,12 +105,12 @@ func TestShownCaps(t *testing.T) {
 		{noLimit, used(0, 72_000), nil, "cost:   72k tokens, without a limit\n", "1Mtokens"},
 		{used(5_000_000, company.NoCap), used(0, 72_000), nil, "cost:   72k tokens, without a limit\n", "5usd"},
 	} {
-		task := &company.Task{ID: "t1", Cap: c.cap, Spent: c.spent, Want: c.want}
-		v := wholeView{taskView: viewTask(&company.State{}, task, time.Now())}
-		if got := v.text(); !strings.Contains(got, c.shown) {
+		task := &company.Task{ID: "t1", Cap: c.cap, Spent: c.spent, BudgetShortfall: c.want}
+		v := taskDetailView{taskView: viewTask(&company.State{}, task, time.Now())}
+		if got := v.renderText(); !strings.Contains(got, c.shown) {
 			t.Errorf("%s of %s is shown as\n%s\nwant %s", c.spent, c.cap, got, c.shown)
 		}
-		if got := raiseWith(task); got != "company budget add t1 "+c.raise {
+		if got := raiseCommand(task); got != "company budget add t1 "+c.raise {
 			t.Errorf("%s of %s: %s", c.spent, c.cap, got)
 		}
 	}

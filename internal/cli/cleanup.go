@@ -34,7 +34,7 @@ however old it is: nothing else has it. --unmerged removes that, too.
 The ledger, what was merged, open pull requests and all that belongs to them
 stay, and so does everything that is not this office's. While a company works
 here the command is refused; company serve does the same by itself, every hour.`,
-		RunE: func(c *cobra.Command, _ []string) error { return a.cleanup(c.Context(), o) },
+		RunE: func(c *cobra.Command, _ []string) error { return a.runCleanup(c.Context(), o) },
 	}
 	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "only list what would be removed")
 	c.Flags().BoolVar(&o.unmerged, "unmerged", false, "also work that was never merged; it is then gone")
@@ -42,26 +42,26 @@ here the command is refused; company serve does the same by itself, every hour.`
 	return c
 }
 
-// cleaned is what cleanup tells.
-type cleaned struct {
-	SchemaVersion int        `json:"schema_version"`
-	DryRun        bool       `json:"dry_run"`
-	Items         []leftover `json:"items"` // removed, or to be removed
-	Bytes         int64      `json:"bytes"`
-	Kept          int        `json:"kept_unmerged"`
-	Docker        bool       `json:"docker"` // it was looked for containers and images, too
+// cleanupReport is what cleanup tells.
+type cleanupReport struct {
+	SchemaVersion int       `json:"schema_version"`
+	DryRun        bool      `json:"dry_run"`
+	Items         []garbage `json:"items"` // removed, or to be removed
+	Bytes         int64     `json:"bytes"`
+	Kept          int       `json:"kept_unmerged"`
+	Docker        bool      `json:"docker"` // it was looked for containers and images, too
 }
 
-func (a *app) cleanup(ctx context.Context, o cleanupOptions) error {
-	paths, err := a.paths()
+func (a *app) runCleanup(ctx context.Context, o cleanupOptions) error {
+	paths, err := a.findOffice()
 	if err != nil {
 		return err
 	}
-	out := cleaned{SchemaVersion: 1, DryRun: o.dryRun, Items: []leftover{}, Docker: true}
-	if !exists(paths) {
-		return a.sayCleaned(out)
+	out := cleanupReport{SchemaVersion: 1, DryRun: o.dryRun, Items: []garbage{}, Docker: true}
+	if !officeExists(paths) {
+		return a.printCleanup(out)
 	}
-	h, remote, err := a.open(ctx, paths, dialFor)
+	h, remote, err := a.openOrDial(ctx, paths, dialTimeout)
 	if err != nil {
 		return err
 	}
@@ -70,25 +70,25 @@ func (a *app) cleanup(ctx context.Context, o cleanupOptions) error {
 		return company.E(company.EConflict, "a company works in this office").Because("it may need what would be removed").
 			Fix("wait for it to end, or end it; company serve puts old things away by itself")
 	}
-	defer h.leave()
-	k := keeper{state: h.View(), office: h.office, before: h.Now().AddDate(0, 0, -h.loaded.Config.RetentionDays)}
+	defer h.closeAndUnlock()
+	k := retentionPolicy{state: h.View(), office: h.office, before: h.Now().AddDate(0, 0, -h.loaded.Config.RetentionDays)}
 	if o.all {
 		k.before = h.Now()
 	}
 	k.unmerged = true // looked for in any case, to tell of it
-	found, err := h.leftovers(ctx, k)
+	found, err := h.listGarbage(ctx, k)
 	if err != nil {
 		return err
 	}
-	docker, closeDocker, err := h.dockerLeftovers(ctx, k)
+	docker, closeDocker, err := h.listDockerGarbage(ctx, k)
 	defer closeDocker()
 	if err != nil {
 		out.Docker = false
-		a.note("containers and images are not looked at: %s", err)
+		a.printNote("containers and images are not looked at: %s", err)
 	}
-	all := sorted(append(found, docker...))
+	all := sortGarbage(append(found, docker...))
 	if !o.unmerged {
-		all = slices.DeleteFunc(all, func(l leftover) bool {
+		all = slices.DeleteFunc(all, func(l garbage) bool {
 			if l.Unmerged {
 				out.Kept++
 			}
@@ -106,7 +106,7 @@ func (a *app) cleanup(ctx context.Context, o cleanupOptions) error {
 		out.Items = append(out.Items, l)
 		out.Bytes += l.Bytes
 	}
-	if err := a.sayCleaned(out); err != nil {
+	if err := a.printCleanup(out); err != nil {
 		return err
 	}
 	if len(failed) > 0 {
@@ -115,13 +115,13 @@ func (a *app) cleanup(ctx context.Context, o cleanupOptions) error {
 	return nil
 }
 
-func (a *app) sayCleaned(out cleaned) error {
+func (a *app) printCleanup(out cleanupReport) error {
 	if a.output == "json" {
 		return a.printJSON(a.out, out)
 	}
 	if out.Kept > 0 {
 		defer func() {
-			a.note("%s of work that was never merged: kept (company cleanup --unmerged removes it)", company.Count(out.Kept, "thing"))
+			a.printNote("%s of work that was never merged: kept (company cleanup --unmerged removes it)", company.Count(out.Kept, "thing"))
 		}()
 	}
 	if len(out.Items) == 0 {
@@ -132,7 +132,7 @@ func (a *app) sayCleaned(out cleaned) error {
 	for _, l := range out.Items {
 		size := "-"
 		if l.Bytes > 0 {
-			size = bytesText(l.Bytes)
+			size = formatBytes(l.Bytes)
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\n", l.Kind, l.Name, size)
 	}
@@ -143,11 +143,11 @@ func (a *app) sayCleaned(out cleaned) error {
 	if out.DryRun {
 		what = "would be removed"
 	}
-	_, err := fmt.Fprintf(a.out, "%s %s, %s\n", company.Count(len(out.Items), "thing"), what, bytesText(out.Bytes))
+	_, err := fmt.Fprintf(a.out, "%s %s, %s\n", company.Count(len(out.Items), "thing"), what, formatBytes(out.Bytes))
 	return err
 }
 
-func bytesText(n int64) string {
+func formatBytes(n int64) string {
 	switch {
 	case n >= 1<<30:
 		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
@@ -157,9 +157,9 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%d KiB", (n+1023)>>10)
 }
 
-// leftovers are those on this disk.
-func (h *house) leftovers(ctx context.Context, k keeper) ([]leftover, error) {
-	files, err := k.files(ctx)
+// listGarbage are those on this disk.
+func (h *officeApp) listGarbage(ctx context.Context, k retentionPolicy) ([]garbage, error) {
+	files, err := k.listRunFiles(ctx)
 	if err != nil {
 		return nil, company.E(company.EConfig, "the folders of runs cannot be read").Wrap(err).Fix("see that they are yours")
 	}
@@ -171,13 +171,13 @@ func (h *house) leftovers(ctx context.Context, k keeper) ([]leftover, error) {
 	if err != nil {
 		return nil, err
 	}
-	repos, err := k.git(ctx, store, cfg.Remote)
+	repos, err := k.listRepositories(ctx, store, cfg.Remote)
 	return append(files, repos...), err
 }
 
-// dockerLeftovers are those that the daemon keeps. What it opened is closed by
+// listDockerGarbage are those that the daemon keeps. What it opened is closed by
 // the function that it returns, after the removal.
-func (h *house) dockerLeftovers(ctx context.Context, k keeper) (all []leftover, done func(), err error) {
+func (h *officeApp) listDockerGarbage(ctx context.Context, k retentionPolicy) (all []garbage, done func(), err error) {
 	done = func() {}
 	rt, err := openRuntime(ctx, h.log)
 	if err != nil {
@@ -189,30 +189,30 @@ func (h *house) dockerLeftovers(ctx context.Context, k keeper) (all []leftover, 
 		return nil, done, err
 	}
 	done = func() { images.Close(); _ = rt.Close() }
-	if all, err = k.containers(ctx, rt); err != nil {
+	if all, err = k.listContainers(ctx, rt); err != nil {
 		return nil, done, err
 	}
-	old, err := k.images(ctx, images)
+	old, err := k.listImages(ctx, images)
 	return append(all, old...), done, err
 }
 
-// tidying is the round that puts old things away while a company serves.
-func (h *house) tidying(store *gitops.Store, images *image.Builder) round {
-	return round{name: "cleanup", every: time.Hour, limit: 10 * time.Minute, do: func(ctx context.Context) error {
+// retentionJob is the round that puts old things away while a company serves.
+func (h *officeApp) retentionJob(store *gitops.Store, images *image.Builder) periodicJob {
+	return periodicJob{name: "cleanup", interval: time.Hour, limit: 10 * time.Minute, run: func(ctx context.Context) error {
 		// What ended this moment may still be letting go.
-		k := keeper{state: h.View(), office: h.office, before: h.Now().Add(-10*time.Minute).AddDate(0, 0, -h.loaded.Config.RetentionDays)}
+		k := retentionPolicy{state: h.View(), office: h.office, before: h.Now().Add(-10*time.Minute).AddDate(0, 0, -h.loaded.Config.RetentionDays)}
 		settled := h.settleRuns(ctx)
-		all, err := k.files(ctx)
+		all, err := k.listRunFiles(ctx)
 		if err != nil {
 			return err
 		}
-		repos, err := k.git(ctx, store, h.loaded.Config.Git.Remote)
+		repos, err := k.listRepositories(ctx, store, h.loaded.Config.Git.Remote)
 		if err != nil {
 			return err
 		}
-		old, err := k.images(ctx, images)
+		old, err := k.listImages(ctx, images)
 		var failed []error
-		for _, l := range sorted(append(append(all, repos...), old...)) {
+		for _, l := range sortGarbage(append(append(all, repos...), old...)) {
 			failed = append(failed, l.remove(ctx))
 		}
 		return errors.Join(append(failed, err, settled)...)

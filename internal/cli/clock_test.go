@@ -16,23 +16,23 @@ import (
 // that lies before the events, and not for a run that by its ledger ended before
 // it began.
 func TestNoAgeIsNegative(t *testing.T) {
-	s, task := taskOf(ask(company.AskMerge, "?"))
+	s, task := taskOf(withQuestion(company.AskMerge, "?"))
 	s.Office = company.Office{ID: "k3fq", Epoch: 1, Workers: 2}
 	s.Open = []company.TaskID{task.ID}
 	task.Runs = map[company.RunID]*company.Run{
-		"t12-01.1": {ID: "t12-01.1", Role: company.Worker, Subtask: "t12-01", Ended: true, Status: company.RunSuccess, Claimed: noon, EndedAt: noon.Add(-86375 * time.Second)},
-		"t12-02.1": {ID: "t12-02.1", Role: company.Worker, Subtask: "t12-02", Held: true, Worker: "w1", Claimed: noon},
-		"t12-02.2": {ID: "t12-02.2", Role: company.Worker, Subtask: "t12-02", Ended: true, Status: company.RunError, EndedAt: noon},
+		"t12-01.1": {ID: "t12-01.1", Role: company.Worker, Subtask: "t12-01", Ended: true, Status: company.RunSuccess, Claimed: testTime, EndedAt: testTime.Add(-86375 * time.Second)},
+		"t12-02.1": {ID: "t12-02.1", Role: company.Worker, Subtask: "t12-02", Held: true, Worker: "w1", Claimed: testTime},
+		"t12-02.2": {ID: "t12-02.2", Role: company.Worker, Subtask: "t12-02", Ended: true, Status: company.RunError, EndedAt: testTime},
 	}
-	before := noon.Add(-24 * time.Hour)
-	p := paths(t)
-	whole := viewWhole(s, p, task, before)
+	before := testTime.Add(-24 * time.Hour)
+	p := newPaths(t)
+	whole := viewTaskDetail(s, p, task, before)
 	run := viewRun(p, task, task.Runs["t12-01.1"], before)
 	end := orchestrator.Describe(company.Event{Seq: 9, Time: before, Kind: "run.ended", Task: task.ID, Run: "t12-01.1", Data: json.RawMessage(`{"status":"success"}`)}, task)
-	team := viewTeam(s, office.Default(), nil, true, before)
+	team := viewAgents(s, office.Default(), nil, true, before)
 	negative := regexp.MustCompile(`:-\d+`)
 	for name, v := range map[string]any{
-		"status": viewOffice(s, p, true, true, before), "show": whole, "show of a run": run, "agents": team, "feed": end, "summary": summarize(s, task),
+		"status": viewOverview(s, p, true, true, before), "show": whole, "show of a run": run, "agents": team, "feed": end, "summary": summarizeTask(s, task),
 	} {
 		text, err := json.Marshal(v)
 		if err != nil {
@@ -46,7 +46,7 @@ func TestNoAgeIsNegative(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{
-		"status": viewOffice(s, p, true, true, before).text(), "show": whole.text(), "show of a run": run.text(), "agents": team.text(), "feed": line(end, false), "an age": ago(-86375 * time.Second),
+		"status": viewOverview(s, p, true, true, before).renderText(), "show": whole.renderText(), "show of a run": run.renderText(), "agents": team.renderText(), "feed": formatItem(end, false), "an age": formatAge(-86375 * time.Second),
 	} {
 		if bad := regexp.MustCompile(`\s-\d\S*|^-`).FindString(text); bad != "" {
 			t.Errorf("%s shows %q:\n%s", name, bad, text)

@@ -15,19 +15,19 @@ import (
 )
 
 func newConfig(a *app) *cobra.Command {
-	c := group("config", "The config: what holds, and where it comes from", "  company config check\n  company config show\n  company config schema > company.schema.json")
+	c := commandGroup("config", "The config: what holds, and where it comes from", "  company config check\n  company config show\n  company config schema > company.schema.json")
 	c.AddCommand(
 		&cobra.Command{
 			Use: "show", Short: "Show every key, its value and where it comes from",
 			Example: "  company config show\n  company config show --set workers.max=5 -o json",
-			RunE:    func(cmd *cobra.Command, _ []string) error { return a.showConfig(cmd.Context()) },
+			RunE:    func(cmd *cobra.Command, _ []string) error { return a.runConfigShow(cmd.Context()) },
 		},
 		&cobra.Command{
 			Use: "check", Short: "Check the config: every file, variable and flag that sets something",
 			Example: "  company config check\n  company config check -o json",
 			Long: `Reads the config as every command does and tells all that is wrong with it: the
 place, what was found, what is allowed. It starts and makes nothing.`,
-			RunE: func(cmd *cobra.Command, _ []string) error { return a.checkConfig(cmd.Context()) },
+			RunE: func(cmd *cobra.Command, _ []string) error { return a.runConfigCheck(cmd.Context()) },
 		},
 		&cobra.Command{
 			Use: "schema", Short: "Print the JSON Schema of company.yaml", Example: "  company config schema > company.schema.json",
@@ -40,22 +40,22 @@ place, what was found, what is allowed. It starts and makes nothing.`,
 	return c
 }
 
-// checkConfig loads the config and says what it is made of, or all that is
+// runConfigCheck loads the config and says what it is made of, or all that is
 // wrong with it.
-func (a *app) checkConfig(ctx context.Context) error {
-	paths, err := a.paths()
+func (a *app) runConfigCheck(ctx context.Context) error {
+	paths, err := a.findOffice()
 	if err != nil {
 		return err
 	}
-	loaded, err := a.load(ctx, paths)
+	loaded, err := a.loadConfig(ctx, paths)
 	if err == nil {
-		err = loaded.Check()
+		err = loaded.CheckSupported()
 	}
 	if err != nil && (a.output != "json" || office.Problems(err) == nil) {
 		return err
 	}
 	if a.output == "json" {
-		out := map[string]any{"schema_version": 1, "ok": err == nil, "sources": sourcesOf(loaded), "problems": append([]office.Problem{}, office.Problems(err)...),
+		out := map[string]any{"schema_version": 1, "ok": err == nil, "sources": configSources(loaded), "problems": append([]office.Problem{}, office.Problems(err)...),
 			"unused_variables": append([]string{}, loaded.Unused...)}
 		if perr := a.printJSON(a.out, out); perr != nil {
 			return perr
@@ -66,22 +66,22 @@ func (a *app) checkConfig(ctx context.Context) error {
 		return nil
 	}
 	from := "defaults alone"
-	if list := sourcesOf(loaded); len(list) > 0 {
+	if list := configSources(loaded); len(list) > 0 {
 		from = strings.Join(list, ", ")
 	}
 	_, err = fmt.Fprintf(a.out, "the config is in order: %s\n", safetext.Escape(from))
 	for _, name := range loaded.Unused {
-		a.note("%s sets nothing", name)
+		a.printNote("%s sets nothing", name)
 	}
 	return err
 }
 
-// sourcesOf are the files, variables and flags that set something, in the
+// configSources are the files, variables and flags that set something, in the
 // order of their names.
-func sourcesOf(l office.Loaded) []string {
+func configSources(l office.Loaded) []string {
 	seen := map[string]bool{}
 	for _, at := range l.Origin {
-		if file, _, ok := cutPlace(at); ok {
+		if file, _, ok := splitPosition(at); ok {
 			at = file
 		}
 		if at != office.OriginDefault {
@@ -91,8 +91,8 @@ func sourcesOf(l office.Loaded) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(seen))...)
 }
 
-// cutPlace takes line and column off file:line:column.
-func cutPlace(at string) (file, place string, ok bool) {
+// splitPosition takes line and column off file:line:column.
+func splitPosition(at string) (file, place string, ok bool) {
 	i := strings.LastIndexByte(at, ':')
 	if i < 0 {
 		return at, "", false
@@ -109,12 +109,12 @@ type configValue struct {
 	Origin string `json:"origin"`
 }
 
-func (a *app) showConfig(ctx context.Context) error {
-	paths, err := a.paths()
+func (a *app) runConfigShow(ctx context.Context) error {
+	paths, err := a.findOffice()
 	if err != nil {
 		return err
 	}
-	loaded, err := a.load(ctx, paths)
+	loaded, err := a.loadConfig(ctx, paths)
 	if err != nil {
 		return err
 	}

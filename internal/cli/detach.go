@@ -14,22 +14,22 @@ import (
 	"company/internal/office"
 )
 
-// detachFor is how long a detached process has to take the task.
-const detachFor = 60 * time.Second
+// detachTimeout is how long a detached process has to take the task.
+const detachTimeout = 60 * time.Second
 
-// background is the company that detach started, apart from the terminal.
-type background struct {
+// detachedProcess is the company that detach started, apart from the terminal.
+type detachedProcess struct {
 	logs  *folder.Folder
 	log   string        // name in logs
 	ended chan struct{} // closed when the process has ended
 }
 
-// path is where its log is.
-func (b *background) path() string { return b.logs.Join(b.log) }
+// logPath is where its log is.
+func (b *detachedProcess) logPath() string { return b.logs.Join(b.log) }
 
-// detach hands the submission to the company that is open, or starts one in a
+// submitDetached hands the submission to the company that is open, or starts one in a
 // session of its own, and returns when the task has its id.
-func (a *app) detach(ctx context.Context, paths office.Paths, o submitOptions, cmd company.Submit) error {
+func (a *app) submitDetached(ctx context.Context, paths office.Paths, o submitOptions, cmd company.Submit) error {
 	off, err := a.openOffice(ctx, paths)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (a *app) detach(ctx context.Context, paths office.Paths, o submitOptions, c
 	if err != nil {
 		return err
 	}
-	var bg *background
+	var bg *detachedProcess
 	if lock != nil {
 		if err := lock.Release(); err != nil {
 			return err
@@ -50,16 +50,16 @@ func (a *app) detach(ctx context.Context, paths office.Paths, o submitOptions, c
 	}
 	late := company.E(company.EHeld, "no company took the task in time").Fix("company status")
 	if bg != nil {
-		late = late.Fix("see " + bg.path())
+		late = late.Fix("see " + bg.logPath())
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, detachFor, late)
+	ctx, cancel := context.WithTimeoutCause(ctx, detachTimeout, late)
 	defer cancel()
 	for {
-		if acc := a.dial(ctx, held); acc != nil {
+		if acc := a.dialHolder(ctx, held); acc != nil {
 			done, err := acc.Do(ctx, o.commandID, cmd)
 			acc.Close()
 			if err == nil && done.Task != "" {
-				return a.detached(done.Task, bg)
+				return a.printDetached(done.Task, bg)
 			}
 			if err != nil && company.CodeOf(err) != company.EHeld {
 				return err
@@ -68,11 +68,11 @@ func (a *app) detach(ctx context.Context, paths office.Paths, o submitOptions, c
 		if bg != nil {
 			select {
 			case <-bg.ended:
-				return bg.failed()
+				return bg.startError()
 			default:
 			}
 		}
-		if err := pause(ctx, 50*time.Millisecond, nil); err != nil {
+		if err := sleepUnless(ctx, 50*time.Millisecond, nil); err != nil {
 			return err
 		}
 		// Who holds it is only looked at: the lock is the child's to take.
@@ -89,7 +89,7 @@ func (a *app) detach(ctx context.Context, paths office.Paths, o submitOptions, c
 // startDetached starts this program again in a session of its own. It reads
 // the instruction from a file that has no name any more: an argument may be no
 // longer than 128 KiB, and everybody could read it.
-func (a *app) startDetached(off *office.Office, o submitOptions, text string) (*background, error) {
+func (a *app) startDetached(off *office.Office, o submitOptions, text string) (*detachedProcess, error) {
 	fail := func(err error) error {
 		return company.E(company.EInternal, "the company could not be started again").Wrap(err).Fix("submit it without --detach")
 	}
@@ -98,7 +98,7 @@ func (a *app) startDetached(off *office.Office, o submitOptions, text string) (*
 		return nil, fail(err)
 	}
 	name := "detached-" + time.Now().UTC().Format("20060102T150405.000") + ".log"
-	bg := &background{logs: off.LogsFolder, log: name, ended: make(chan struct{})}
+	bg := &detachedProcess{logs: off.LogsFolder, log: name, ended: make(chan struct{})}
 	log, err := off.LogsFolder.Append(name)
 	if err != nil {
 		return nil, fail(err)
@@ -118,7 +118,7 @@ func (a *app) startDetached(off *office.Office, o submitOptions, text string) (*
 	if _, err := in.Seek(0, 0); err != nil {
 		return nil, fail(err)
 	}
-	c := exec.Command(self, a.again(o)...)
+	c := exec.Command(self, a.resubmitArgs(o)...)
 	c.Stdin, c.Stdout, c.Stderr = in, log, log
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := c.Start(); err != nil {
@@ -131,8 +131,8 @@ func (a *app) startDetached(off *office.Office, o submitOptions, text string) (*
 	return bg, nil
 }
 
-// again are the arguments of the same submission, followed by itself.
-func (a *app) again(o submitOptions) []string {
+// resubmitArgs are the arguments of the same submission, followed by itself.
+func (a *app) resubmitArgs(o submitOptions) []string {
 	args := []string{"submit", "--no-input", "--command-id", o.commandID, "--file", "-"}
 	add := func(flag, v string) {
 		if v != "" {
@@ -150,16 +150,16 @@ func (a *app) again(o submitOptions) []string {
 	if a.yes {
 		args = append(args, "--yes")
 	}
-	for _, kv := range a.set {
+	for _, kv := range a.configFlags {
 		add("--set", kv)
 	}
 	return args
 }
 
-// failed is the error of a company that ended before it took the task: its
+// startError is the error of a company that ended before it took the task: its
 // own, as its log has it.
-func (b *background) failed() error {
-	e := company.E(company.EInternal, "the detached company ended at once").Fix("see " + b.path())
+func (b *detachedProcess) startError() error {
+	e := company.E(company.EInternal, "the detached company ended at once").Fix("see " + b.logPath())
 	text, err := b.logs.ReadFile(b.log, 0)
 	if err != nil {
 		return e
@@ -171,17 +171,17 @@ func (b *background) failed() error {
 	return e.Because(strings.TrimSpace("error[" + last))
 }
 
-func (a *app) detached(id company.TaskID, bg *background) error {
+func (a *app) printDetached(id company.TaskID, bg *detachedProcess) error {
 	if a.output == "json" {
 		v := map[string]any{"schema_version": 1, "task": id}
 		if bg != nil {
-			v["log"] = bg.path()
+			v["log"] = bg.logPath()
 		}
 		return a.printJSON(a.out, v)
 	}
 	where := ""
 	if bg != nil {
-		where = "; log: " + bg.path()
+		where = "; log: " + bg.logPath()
 	}
 	_, err := fmt.Fprintf(a.out, "%s is under way%s\nwatch it: company feed --follow %s\n", id, where, id)
 	return err

@@ -20,30 +20,30 @@ func newDiff(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "diff <task|subtask|run>", Short: "Show what a task, a subtask or a run changed",
 		Example: "  company diff t12\n  company diff t12-03\n  company diff t12-03.2 | less",
-		Args:    cobra.ExactArgs(1), ValidArgsFunction: a.ids(allIDs),
+		Args:    cobra.ExactArgs(1), ValidArgsFunction: a.completeIDs(allIDs),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.diffOf(c.Context(), func(s *company.State) (*company.Task, span, error) { return spanOf(s, args[0]) })
+			return a.printDiff(c.Context(), func(s *company.State) (*company.Task, diffRange, error) { return rangeOf(s, args[0]) })
 		},
 	}
 }
 
-// span is what a diff goes from and to.
-type span struct {
+// diffRange is what a diff goes from and to.
+type diffRange struct {
 	of       string
 	from, to company.OID
 }
 
-// spanOf tells what an id changed: a task its integration branch since the
+// rangeOf tells what an id changed: a task its integration branch since the
 // base, a subtask its head since the base of its first run, a run its own.
-func spanOf(s *company.State, id string) (*company.Task, span, error) {
-	th, err := find(s, id)
+func rangeOf(s *company.State, id string) (*company.Task, diffRange, error) {
+	th, err := findTarget(s, id)
 	if err != nil {
-		return nil, span{}, err
+		return nil, diffRange{}, err
 	}
-	sp := span{of: id}
+	sp := diffRange{of: id}
 	switch {
 	case th.approval != nil:
-		return nil, span{}, company.E(company.EUsage, id+" is a question").Fix("company diff <task|subtask|run>")
+		return nil, diffRange{}, company.E(company.EUsage, id+" is a question").Fix("company diff <task|subtask|run>")
 	case th.run != nil:
 		sp.from, sp.to = th.run.From, th.run.Head
 	case th.subtask != nil:
@@ -52,15 +52,15 @@ func spanOf(s *company.State, id string) (*company.Task, span, error) {
 		sp.from, sp.to = th.task.Prepared.Base.OID, th.task.Head
 	}
 	if sp.from == "" || sp.to == "" {
-		return nil, span{}, company.E(company.ENotFound, id+" has no commit yet").Fix("company show " + id)
+		return nil, diffRange{}, company.E(company.ENotFound, id+" has no commit yet").Fix("company show " + id)
 	}
 	return th.task, sp, nil
 }
 
-// diffOf prints what changed in a span, from the git objects that the company
+// printDiff prints what changed in a span, from the git objects that the company
 // holds: no checkout is looked at, and nothing of a repository runs.
-func (a *app) diffOf(ctx context.Context, pick func(*company.State) (*company.Task, span, error)) error {
-	acc, paths, err := a.access(ctx)
+func (a *app) printDiff(ctx context.Context, pick func(*company.State) (*company.Task, diffRange, error)) error {
+	acc, paths, err := a.connectOffice(ctx)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (a *app) diffOf(ctx context.Context, pick func(*company.State) (*company.Ta
 	if err != nil {
 		return err
 	}
-	d, dir, err := patchOf(ctx, paths, t, sp)
+	d, dir, err := makePatch(ctx, paths, t, sp)
 	if err != nil {
 		return err
 	}
@@ -90,9 +90,9 @@ func (a *app) diffOf(ctx context.Context, pick func(*company.State) (*company.Ta
 	return nil
 }
 
-// patchOf makes the patch of a span, and names the repository that it is of.
-func patchOf(ctx context.Context, paths office.Paths, t *company.Task, sp span) (gitops.Diff, string, error) {
-	m, err := lookAt(paths, t)
+// makePatch makes the patch of a span, and names the repository that it is of.
+func makePatch(ctx context.Context, paths office.Paths, t *company.Task, sp diffRange) (gitops.Diff, string, error) {
+	m, err := openMirror(paths, t)
 	if err != nil {
 		return gitops.Diff{}, "", err
 	}
@@ -102,7 +102,7 @@ func patchOf(ctx context.Context, paths office.Paths, t *company.Task, sp span) 
 
 // printPatch shows a patch. To a file or a pipe it goes as it is: it must
 // apply.
-func (a *app) printPatch(w io.Writer, sp span, d gitops.Diff, dir string) {
+func (a *app) printPatch(w io.Writer, sp diffRange, d gitops.Diff, dir string) {
 	patch := d.Patch
 	if isTerminal(w) {
 		patch = []byte(safetext.Escape(string(patch)))
@@ -112,19 +112,19 @@ func (a *app) printPatch(w io.Writer, sp span, d gitops.Diff, dir string) {
 	}
 	switch {
 	case len(d.Changes) == 0:
-		a.note("%s changed nothing since %s", sp.of, sp.from.Short())
+		a.printNote("%s changed nothing since %s", sp.of, sp.from.Short())
 	case d.Truncated:
-		a.note("cut at %d MiB; all of it: git --git-dir %s diff %s %s", maxPatch>>20, dir, sp.from, sp.to)
+		a.printNote("cut at %d MiB; all of it: git --git-dir %s diff %s %s", maxPatch>>20, dir, sp.from, sp.to)
 	}
 }
 
-// lookAt opens a task's mirror to read.
-func lookAt(p office.Paths, t *company.Task) (*gitops.Mirror, error) {
+// openMirror opens a task's mirror to read.
+func openMirror(p office.Paths, t *company.Task) (*gitops.Mirror, error) {
 	return gitops.LookAt(p.Git, "", t.Project.ID, t.Project.Path)
 }
 
-// stat is how much changed, in a line.
-func stat(d gitops.Diff) string {
+// changeStat is how much changed, in a line.
+func changeStat(d gitops.Diff) string {
 	n := map[string]int{}
 	for _, c := range d.Changes {
 		n[c.Action]++

@@ -12,8 +12,8 @@ import (
 	"company/internal/safetext"
 )
 
-// doctorFor is how long all checks together may take.
-const doctorFor = 1800 * time.Millisecond
+// doctorTimeout is how long all checks together may take.
+const doctorTimeout = 1800 * time.Millisecond
 
 func newDoctor(a *app) *cobra.Command {
 	var online, orphans bool
@@ -31,7 +31,7 @@ It removes none: those of this office go with its next start.`,
 			if orphans {
 				return a.listOrphans(c.Context())
 			}
-			return a.doctor(c.Context(), online)
+			return a.runDoctor(c.Context(), online)
 		},
 	}
 	c.Flags().BoolVar(&online, "online", false, "also ask the models' servers and the git remote")
@@ -39,27 +39,29 @@ It removes none: those of this office go with its next start.`,
 	return c
 }
 
-// verdict is one check with what it saw.
-type verdict struct {
+// doctorResult is one check with what it saw.
+type doctorResult struct {
 	Name   string `json:"name"`
 	Status string `json:"status"` // pass | fail | warn | unknown
 	office.Result
 	Unknown bool `json:"unknown,omitempty"` // it could not be checked in time
 }
 
-// check is a room's part of doctor: it may see several things.
-type check struct {
+// doctorCheck is a room's part of doctor: it may see several things.
+type doctorCheck struct {
 	name string
-	run  func(ctx context.Context) []verdict
+	run  func(ctx context.Context) []doctorResult
 }
 
-func one(name string, r office.Result) []verdict { return []verdict{{Name: name, Result: r}} }
+func singleResult(name string, r office.Result) []doctorResult {
+	return []doctorResult{{Name: name, Result: r}}
+}
 
-func (a *app) doctor(ctx context.Context, online bool) error {
-	ctx, cancel := context.WithTimeout(ctx, doctorFor)
+func (a *app) runDoctor(ctx context.Context, online bool) error {
+	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
-	checks := a.checks(ctx, online)
-	results := make([][]verdict, len(checks))
+	checks := a.doctorChecks(ctx, online)
+	results := make([][]doctorResult, len(checks))
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for i, c := range checks {
@@ -83,14 +85,14 @@ func (a *app) doctor(ctx context.Context, online bool) error {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	all := []verdict{}
+	all := []doctorResult{}
 	code := exitComplete
 	for i, c := range checks {
 		if results[i] == nil {
-			results[i] = []verdict{{Name: c.name, Unknown: true, Result: office.Result{Found: "no answer in time", Fix: "try again, or look at it yourself"}}}
+			results[i] = []doctorResult{{Name: c.name, Unknown: true, Result: office.Result{Found: "no answer in time", Fix: "try again, or look at it yourself"}}}
 		}
 		for _, v := range results[i] {
-			if v.Status = v.status(); v.OK {
+			if v.Status = v.statusLabel(); v.OK {
 				v.Warn, v.Fix = false, "" // there is nothing to do
 			}
 			if v.Status != "pass" || !a.quiet {
@@ -110,7 +112,7 @@ func (a *app) doctor(ctx context.Context, online bool) error {
 		}
 	} else {
 		for _, v := range all {
-			fmt.Fprintf(a.out, "%s %-16s %s\n", v.sign(), v.Name, safetext.EscapeLine(v.Found, 300))
+			fmt.Fprintf(a.out, "%s %-16s %s\n", v.statusMark(), v.Name, safetext.EscapeLine(v.Found, 300))
 			if !v.OK && v.Needed != "" {
 				fmt.Fprintf(a.out, "    needed: %s\n", safetext.EscapeLine(v.Needed, 300))
 			}
@@ -125,7 +127,7 @@ func (a *app) doctor(ctx context.Context, online bool) error {
 	return nil
 }
 
-func (v verdict) status() string {
+func (v doctorResult) statusLabel() string {
 	switch {
 	case v.Unknown:
 		return "unknown"
@@ -137,6 +139,6 @@ func (v verdict) status() string {
 	return "fail"
 }
 
-func (v verdict) sign() string {
-	return map[string]string{"unknown": "?", "pass": "+", "warn": "!", "fail": "x"}[v.status()]
+func (v doctorResult) statusMark() string {
+	return map[string]string{"unknown": "?", "pass": "+", "warn": "!", "fail": "x"}[v.statusLabel()]
 }

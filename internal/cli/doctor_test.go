@@ -18,7 +18,7 @@ import (
 )
 
 // What has an owner, or may have one, is no orphan (DOC-3).
-func TestOrphans(t *testing.T) {
+func TestFindOrphans(t *testing.T) {
 	at := time.Now()
 	c := func(name, office, state string, age time.Duration) container.Info {
 		return container.Info{Name: name, ID: name, State: state, Created: at.Add(-age), Labels: container.Labels{Office: office, Run: "t1-01.1", Epoch: 1, Role: "worker"}}
@@ -37,7 +37,7 @@ func TestOrphans(t *testing.T) {
 		{"", false, "ours-ended theirs-dead theirs-ended"},
 	} {
 		var names []string
-		for _, o := range orphans(all, x.ours, x.held, at) {
+		for _, o := range findOrphans(all, x.ours, x.held, at) {
 			if o.Why == "" || o.Office == "" {
 				t.Errorf("%+v", o)
 			}
@@ -72,7 +72,7 @@ func TestCheckMemory(t *testing.T) {
 		{nil, 0, "pass", "not known"},
 	} {
 		r := checkMemory(load(x.flags), x.host)
-		if got := (verdict{Result: r}).status(); got != x.status || !strings.Contains(r.Found, x.says) || (got == "warn") != (r.Fix != "") {
+		if got := (doctorResult{Result: r}).statusLabel(); got != x.status || !strings.Contains(r.Found, x.says) || (got == "warn") != (r.Fix != "") {
 			t.Errorf("%v on %d: %+v", x.flags, x.host, r)
 		}
 	}
@@ -100,14 +100,14 @@ func TestCheckHolder(t *testing.T) {
 	}
 	defer lock.Release()
 	a := &app{log: slog.New(slog.DiscardHandler), env: os.LookupEnv}
-	found := func() verdict {
+	found := func() doctorResult {
 		out := a.checkOffice(t.Context(), p, nil, office.Loaded{Config: office.Default()})
 		if len(out) != 1 {
 			t.Fatalf("%+v", out)
 		}
 		return out[0]
 	}
-	if v := found(); v.status() != "fail" || v.Needed == "" || v.Fix == "" {
+	if v := found(); v.statusLabel() != "fail" || v.Needed == "" || v.Fix == "" {
 		t.Errorf("a holder without a socket: %+v", v)
 	}
 	run, err := os.MkdirTemp("", "company-cli-") // a socket's path is short
@@ -119,18 +119,18 @@ func TestCheckHolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hello := server.Hello{Version: Version, Office: off.ID, PID: 7}
+	hello := server.ServerInfo{Version: Version, Office: off.ID, PID: 7}
 	srv := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(hello)
 	})}
 	ended := make(chan struct{})
 	go func() { _ = srv.Serve(l); close(ended) }()
 	defer func() { _ = srv.Close(); <-ended }()
-	if v := found(); v.status() != "pass" {
+	if v := found(); v.statusLabel() != "pass" {
 		t.Errorf("the same version: %+v", v)
 	}
 	hello.Version = "9.9.9\x1b[2J"
-	if v := found(); v.status() != "warn" || !strings.Contains(v.Found, "which is version 9.9.9") || !strings.Contains(v.Needed, Version) || v.Fix == "" || strings.Contains(v.Found, "\x1b") {
+	if v := found(); v.statusLabel() != "warn" || !strings.Contains(v.Found, "which is version 9.9.9") || !strings.Contains(v.Needed, Version) || v.Fix == "" || strings.Contains(v.Found, "\x1b") {
 		t.Errorf("another version: %+v", v)
 	}
 }
@@ -157,17 +157,17 @@ func TestCheckLedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check := func() verdict {
+	check := func() doctorResult {
 		out := a.checkOffice(t.Context(), p, nil, loaded)
-		if len(out) != 2 || out[0].status() != "pass" || out[1].Name != "ledger" {
+		if len(out) != 2 || out[0].statusLabel() != "pass" || out[1].Name != "ledger" {
 			t.Fatalf("%+v", out)
 		}
 		return out[1]
 	}
-	if v := check(); v.status() != "pass" || v.Found != "0 events, 0 tasks" {
+	if v := check(); v.statusLabel() != "pass" || v.Found != "0 events, 0 tasks" {
 		t.Errorf("a fresh office: %+v", v)
 	}
-	if v := check(); v.status() != "pass" { // it left nothing open
+	if v := check(); v.statusLabel() != "pass" { // it left nothing open
 		t.Errorf("again: %+v", v)
 	}
 	// The bus's folder is a file now: nothing opens.
@@ -178,7 +178,7 @@ func TestCheckLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := a.checkOffice(t.Context(), p, nil, loaded)
-	if last := out[len(out)-1]; last.status() != "fail" || last.Fix == "" {
+	if last := out[len(out)-1]; last.statusLabel() != "fail" || last.Fix == "" {
 		t.Errorf("a broken office: %+v", out)
 	}
 	if lock, _, err := office.TryLock(p); err != nil || lock == nil {

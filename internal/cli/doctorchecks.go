@@ -15,50 +15,50 @@ import (
 	"company/internal/office"
 )
 
-// leastFree is the free space, in bytes, below which work is likely to fail
+// minFreeBytes is the free space, in bytes, below which work is likely to fail
 // in its middle.
-const leastFree = 5 << 30
+const minFreeBytes = 5 << 30
 
-// checks are what doctor looks at, in the order in which it is shown.
-func (a *app) checks(ctx context.Context, online bool) []check {
-	paths, perr := a.paths()
+// doctorChecks are what doctor looks at, in the order in which it is shown.
+func (a *app) doctorChecks(ctx context.Context, online bool) []doctorCheck {
+	paths, perr := a.findOffice()
 	var loaded office.Loaded
 	lerr := perr
 	if perr == nil {
-		loaded, lerr = a.load(ctx, paths)
+		loaded, lerr = a.loadConfig(ctx, paths)
 	}
 	if lerr != nil {
 		loaded.Config = office.Default()
 	}
-	checks := []check{
-		{"company", func(context.Context) []verdict { return checkSelf() }},
+	checks := []doctorCheck{
+		{"company", func(context.Context) []doctorResult { return checkSelf() }},
 		{"git", checkGit},
-		{"remote", func(ctx context.Context) []verdict { return a.checkRemote(ctx, paths, loaded.Config, online) }},
+		{"remote", func(ctx context.Context) []doctorResult { return a.checkRemote(ctx, paths, loaded.Config, online) }},
 		{"docker", a.checkDocker},
 		{"images", a.checkImages},
-		{"registries", func(ctx context.Context) []verdict { return checkRegistries(ctx, loaded.Config) }},
-		{"project", func(ctx context.Context) []verdict { return a.checkProject(ctx, paths, perr, loaded.Config) }},
-		{"config", func(context.Context) []verdict { return one("config", checkConfig(loaded, lerr)) }},
-		{"models", func(ctx context.Context) []verdict {
+		{"registries", func(ctx context.Context) []doctorResult { return checkRegistries(ctx, loaded.Config) }},
+		{"project", func(ctx context.Context) []doctorResult { return a.checkProject(ctx, paths, perr, loaded.Config) }},
+		{"config", func(context.Context) []doctorResult { return singleResult("config", checkConfig(loaded, lerr)) }},
+		{"models", func(ctx context.Context) []doctorResult {
 			if lerr != nil {
-				return one("models", office.Result{Warn: true, Found: "not looked at: the config does not load"})
+				return singleResult("models", office.Result{Warn: true, Found: "not looked at: the config does not load"})
 			}
 			return a.checkModels(ctx, paths, loaded, online)
 		}},
-		{"office", func(ctx context.Context) []verdict { return a.checkOffice(ctx, paths, perr, loaded) }},
-		{"memory", func(context.Context) []verdict { return one("memory", checkMemory(loaded, hostMemory())) }},
-		{"disk", func(context.Context) []verdict { return one("disk", checkDisk(paths, perr)) }},
+		{"office", func(ctx context.Context) []doctorResult { return a.checkOffice(ctx, paths, perr, loaded) }},
+		{"memory", func(context.Context) []doctorResult { return singleResult("memory", checkMemory(loaded, hostMemory())) }},
+		{"disk", func(context.Context) []doctorResult { return singleResult("disk", checkDisk(paths, perr)) }},
 	}
 	if online {
-		checks = append(checks, check{"forge answers", func(ctx context.Context) []verdict {
-			return one("forge answers", a.askForge(ctx, paths, loaded.Config))
+		checks = append(checks, doctorCheck{"forge answers", func(ctx context.Context) []doctorResult {
+			return singleResult("forge answers", a.checkForgeAccess(ctx, paths, loaded.Config))
 		}})
 	}
 	return checks
 }
 
-// broken is an error as the result of a check.
-func broken(err error) office.Result {
+// errorResult is an error as the result of a check.
+func errorResult(err error) office.Result {
 	var e *company.Error
 	if !errors.As(err, &e) {
 		return office.Result{Found: err.Error()}
@@ -72,28 +72,28 @@ func broken(err error) office.Result {
 	return office.Result{Found: found, Fix: e.Hint}
 }
 
-func checkGit(ctx context.Context) []verdict {
+func checkGit(ctx context.Context) []doctorResult {
 	const needed = "git 2.38 or newer (merge-tree --write-tree)"
 	out, err := exec.CommandContext(ctx, "git", "version").Output()
 	if ctx.Err() != nil {
 		return nil
 	}
 	if err != nil {
-		return one("git", office.Result{Found: "missing", Needed: needed, Fix: "apt-get install git"})
+		return singleResult("git", office.Result{Found: "missing", Needed: needed, Fix: "apt-get install git"})
 	}
 	var major, minor int
 	found := strings.TrimSpace(string(out))
 	_, err = fmt.Sscanf(found, "git version %d.%d", &major, &minor)
-	return one("git", office.Result{OK: err == nil && (major > 2 || major == 2 && minor >= 38), Found: found, Needed: needed, Fix: "install a newer git"})
+	return singleResult("git", office.Result{OK: err == nil && (major > 2 || major == 2 && minor >= 38), Found: found, Needed: needed, Fix: "install a newer git"})
 }
 
-func (a *app) checkDocker(ctx context.Context) []verdict {
+func (a *app) checkDocker(ctx context.Context) []doctorResult {
 	rt, err := openRuntime(ctx, a.log)
 	if ctx.Err() != nil {
 		return nil
 	}
 	if err != nil {
-		return one("docker", broken(err))
+		return singleResult("docker", errorResult(err))
 	}
 	defer rt.Close()
 	facts, err := rt.Check(ctx)
@@ -101,28 +101,28 @@ func (a *app) checkDocker(ctx context.Context) []verdict {
 		return nil
 	}
 	if err != nil {
-		return one("docker", broken(err))
+		return singleResult("docker", errorResult(err))
 	}
-	var out []verdict
+	var out []doctorResult
 	for _, f := range facts {
-		out = append(out, verdict{Name: f.Name, Result: office.Result{OK: f.Level == container.OK, Warn: f.Level == container.Warn, Found: f.Value, Fix: f.Hint}})
+		out = append(out, doctorResult{Name: f.Name, Result: office.Result{OK: f.Level == container.OK, Warn: f.Level == container.Warn, Found: f.Value, Fix: f.Hint}})
 	}
 	return out
 }
 
 // checkImages looks whether the first task has to build the base image, and
 // whether it can.
-func (a *app) checkImages(ctx context.Context) []verdict {
+func (a *app) checkImages(ctx context.Context) []doctorResult {
 	b, err := image.New(image.Config{Logger: a.log})
 	if err != nil {
-		return one("base image", broken(err))
+		return singleResult("base image", errorResult(err))
 	}
 	defer b.Close()
-	var out []verdict
+	var out []doctorResult
 	for _, st := range b.Check(ctx) {
 		if st.Name == "docker" {
 			if !st.OK {
-				return []verdict{{Name: "base image", Unknown: true, Result: office.Result{Found: "not looked at without Docker", Fix: "put Docker right first"}}}
+				return []doctorResult{{Name: "base image", Unknown: true, Result: office.Result{Found: "not looked at without Docker", Fix: "put Docker right first"}}}
 			}
 			continue
 		}
@@ -133,7 +133,7 @@ func (a *app) checkImages(ctx context.Context) []verdict {
 				r.Warn, r.Needed, r.Fix = false, "mmdebstrap to build it, or container.image: name@sha256:… to pull one", "apt-get install mmdebstrap"
 			}
 		}
-		out = append(out, verdict{Name: st.Name + " image", Result: r})
+		out = append(out, doctorResult{Name: st.Name + " image", Result: r})
 	}
 	if ctx.Err() != nil {
 		return nil
@@ -143,13 +143,13 @@ func (a *app) checkImages(ctx context.Context) []verdict {
 
 func checkConfig(l office.Loaded, err error) office.Result {
 	if err != nil {
-		return broken(err)
+		return errorResult(err)
 	}
-	if err := l.Check(); err != nil {
-		return broken(err)
+	if err := l.CheckSupported(); err != nil {
+		return errorResult(err)
 	}
 	where := "defaults alone"
-	if list := sourcesOf(l); len(list) > 0 {
+	if list := configSources(l); len(list) > 0 {
 		where = strings.Join(list, ", ")
 	}
 	return office.Result{OK: true, Found: where}
@@ -162,13 +162,13 @@ func checkDisk(p office.Paths, err error) office.Result {
 	if err != nil || dir == "" {
 		dir = "."
 	}
-	dir = existing(dir)
+	dir = nearestExisting(dir)
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
 		return office.Result{Found: err.Error(), Fix: "see that " + dir + " can be read"}
 	}
 	free, total := st.Bavail*uint64(st.Bsize), st.Blocks*uint64(st.Bsize)
-	r := office.Result{OK: free >= leastFree && free >= total/10, Warn: true, Found: fmt.Sprintf("%d GiB of %d GiB free at %s", free>>30, total>>30, dir), Needed: "a tenth of the disk, and 5 GiB"}
+	r := office.Result{OK: free >= minFreeBytes && free >= total/10, Warn: true, Found: fmt.Sprintf("%d GiB of %d GiB free at %s", free>>30, total>>30, dir), Needed: "a tenth of the disk, and 5 GiB"}
 	if !r.OK {
 		r.Fix = "make room"
 	}

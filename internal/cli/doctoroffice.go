@@ -21,7 +21,7 @@ import (
 
 // checkSelf says which program this is, and whether the program that goes into
 // containers is in it.
-func checkSelf() []verdict {
+func checkSelf() []doctorResult {
 	found := Version + ", " + runtime.Version()
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
@@ -32,49 +32,49 @@ func checkSelf() []verdict {
 	}
 	box := office.Result{OK: true}
 	if hash, err := toolboxbin.Hash(runtime.GOARCH); err != nil {
-		box = broken(err)
+		box = errorResult(err)
 		box.Needed = "a program that was built with make"
 	} else {
 		box.Found = fmt.Sprintf("for %s, %.12s", runtime.GOARCH, hash)
 	}
-	return append(one("company", office.Result{OK: true, Found: found}), verdict{Name: "toolbox", Result: box})
+	return append(singleResult("company", office.Result{OK: true, Found: found}), doctorResult{Name: "toolbox", Result: box})
 }
 
 // checkProject looks at the repository that one stands in, as a submission
 // would: where it would start from, its checks, what they need, its forge.
-func (a *app) checkProject(ctx context.Context, p office.Paths, perr error, c office.Config) []verdict {
-	repo, err := a.checkout(p)
+func (a *app) checkProject(ctx context.Context, p office.Paths, perr error, c office.Config) []doctorResult {
+	repo, err := a.findCheckout(p)
 	if err != nil {
 		if perr != nil {
-			return one("project", broken(err))
+			return singleResult("project", errorResult(err))
 		}
-		return one("project", office.Result{Warn: true, Found: "no git repository here", Needed: "one to work on", Fix: "go into a git checkout, or name one with --repo"})
+		return singleResult("project", office.Result{Warn: true, Found: "no git repository here", Needed: "one to work on", Fix: "go into a git checkout, or name one with --repo"})
 	}
-	seen, err := see(ctx, c, repo, "")
+	seen, err := checkRepo(ctx, c, repo, "")
 	if ctx.Err() != nil {
 		return nil
 	}
 	if err != nil {
-		return one("project", broken(err))
+		return singleResult("project", errorResult(err))
 	}
-	out := one("project", office.Result{OK: true, Found: fmt.Sprintf("%s, base %s@%s (%s)", repoName(seen.base.RemoteURL, repo), seen.base.Branch, seen.base.OID.Short(), baseState(c, seen.base))})
-	checks := office.Result{OK: true, Found: strings.Join(testLines(seen), "; ")}
+	out := singleResult("project", office.Result{OK: true, Found: fmt.Sprintf("%s, base %s@%s (%s)", repoName(seen.base.RemoteURL, repo), seen.base.Branch, seen.base.OID.Short(), baseState(c, seen.base))})
+	checks := office.Result{OK: true, Found: strings.Join(gateLines(seen), "; ")}
 	switch {
-	case seen.unseen != nil:
-		checks = broken(seen.unseen)
+	case seen.gatesError != nil:
+		checks = errorResult(seen.gatesError)
 	case len(seen.project.Gates) == 0:
 		checks.OK, checks.Warn = false, true
 		checks.Needed = "a lint or test command, or nothing is checked before a merge"
 		checks.Fix = "set gates.lint and gates.test in company.yaml: company init"
 	}
-	out = append(out, verdict{Name: "checks", Result: checks})
+	out = append(out, doctorResult{Name: "checks", Result: checks})
 	for _, name := range seen.project.Toolchains {
 		if r, ok := checkToolchain(ctx, name); ok {
-			out = append(out, verdict{Name: name, Result: r})
+			out = append(out, doctorResult{Name: name, Result: r})
 		}
 	}
 	out = append(out, a.checkPackages(ctx, c, repo, seen.project)...)
-	return append(out, verdict{Name: "forge", Result: a.checkForge(ctx, c, seen.base.RemoteURL)})
+	return append(out, doctorResult{Name: "forge", Result: a.checkForge(ctx, c, seen.base.RemoteURL)})
 }
 
 // checkToolchain looks for what the image of a project takes from this host.
@@ -99,72 +99,72 @@ func checkToolchain(ctx context.Context, name string) (r office.Result, ok bool)
 
 // checkOffice looks at the office's folder, at who has it, and whether its
 // ledger opens.
-func (a *app) checkOffice(ctx context.Context, p office.Paths, err error, loaded office.Loaded) []verdict {
+func (a *app) checkOffice(ctx context.Context, p office.Paths, err error, loaded office.Loaded) []doctorResult {
 	if err != nil {
-		return one("office", broken(err))
+		return singleResult("office", errorResult(err))
 	}
-	if dir := existing(p.State); unix.Access(dir, unix.W_OK|unix.X_OK) != nil {
-		return one("office", office.Result{Found: dir + " cannot be written", Needed: "a folder of yours", Fix: "take it over with chown, or use another office with --office"})
+	if dir := nearestExisting(p.State); unix.Access(dir, unix.W_OK|unix.X_OK) != nil {
+		return singleResult("office", office.Result{Found: dir + " cannot be written", Needed: "a folder of yours", Fix: "take it over with chown, or use another office with --office"})
 	}
 	if err := office.CheckFolders(ctx, p); err != nil {
-		return one("office", broken(err))
+		return singleResult("office", errorResult(err))
 	}
-	if !exists(p) {
-		return one("office", office.Result{OK: true, Found: "not opened yet: " + p.Root})
+	if !officeExists(p) {
+		return singleResult("office", office.Result{OK: true, Found: "not opened yet: " + p.Root})
 	}
 	off, err := a.openOffice(ctx, p) // refuses what a repository brought, before a lock is made in it
 	if err != nil {
-		return one("office", broken(err))
+		return singleResult("office", errorResult(err))
 	}
 	lock, held, err := office.TryLock(p)
 	if err != nil {
-		return one("office", broken(errors.Join(err, off.Close())))
+		return singleResult("office", errorResult(errors.Join(err, off.Close())))
 	}
 	if lock == nil {
 		if err := off.Close(); err != nil {
-			return one("office", broken(err))
+			return singleResult("office", errorResult(err))
 		}
-		return one("office", a.checkHolder(ctx, p, held))
+		return singleResult("office", a.checkHolder(ctx, p, held))
 	}
 	free := office.Result{OK: true, Found: "free: " + p.Root}
-	h, err := openHouse(ctx, lock, off, loaded, a.clocks, a.log)
+	h, err := openOfficeApp(ctx, lock, off, loaded, a.clocks, a.log)
 	if err != nil {
 		err = errors.Join(err, lock.Release(), off.Close())
 		if ctx.Err() != nil {
 			return nil
 		}
-		r := broken(err)
+		r := errorResult(err)
 		if r.Fix == "" {
 			r.Fix = "see " + filepath.Join(p.Logs, "company.log")
 		}
-		return append(one("office", free), verdict{Name: "ledger", Result: r})
+		return append(singleResult("office", free), doctorResult{Name: "ledger", Result: r})
 	}
 	s := h.View()
-	h.leave()
-	return append(one("office", free), verdict{Name: "ledger", Result: office.Result{OK: true, Found: company.Count(int(s.Seq), "event") + ", " + company.Count(len(s.Tasks), "task")}})
+	h.closeAndUnlock()
+	return append(singleResult("office", free), doctorResult{Name: "ledger", Result: office.Result{OK: true, Found: company.Count(int(s.Seq), "event") + ", " + company.Count(len(s.Tasks), "task")}})
 }
 
 // checkHolder looks at the company that has the office open.
 func (a *app) checkHolder(ctx context.Context, p office.Paths, held *office.Holder) office.Result {
-	acc := a.dial(ctx, held)
+	acc := a.dialHolder(ctx, held)
 	if acc == nil {
-		r := broken(heldBy(held))
+		r := errorResult(heldError(held))
 		r.Needed = "a holder that answers"
 		return r
 	}
 	defer acc.Close()
 	r := office.Result{OK: true, Found: fmt.Sprintf("%s, at work in process %d", p.Root, held.PID)}
-	if d, ok := acc.(*distant); ok && d.hello.Version != Version {
+	if d, ok := acc.(*remoteClient); ok && d.info.Version != Version {
 		r.OK, r.Warn = false, true
-		r.Found += ", which is version " + safetext.EscapeLine(d.hello.Version, 40)
+		r.Found += ", which is version " + safetext.EscapeLine(d.info.Version, 40)
 		r.Needed = "the same version as this program, " + Version
 		r.Fix = fmt.Sprintf("end process %d when its work is done, and start the company anew", held.PID)
 	}
 	return r
 }
 
-// existing is the nearest folder at or above dir that is there.
-func existing(dir string) string {
+// nearestExisting is the nearest folder at or above dir that is there.
+func nearestExisting(dir string) string {
 	for dir != filepath.Dir(dir) {
 		if _, err := os.Stat(dir); err == nil {
 			break
@@ -180,7 +180,7 @@ func checkMemory(l office.Loaded, host office.Size) office.Result {
 	if host == 0 {
 		return office.Result{OK: true, Found: "not known on this system"}
 	}
-	w := l.ForHost(office.Host{Memory: host}).Workers
+	w := l.ForHost(office.HostResources{Memory: host}).Workers
 	most := max(1, int(host/w.Memory))
 	r := office.Result{OK: true, Found: fmt.Sprintf("%d MiB here, %s of %s", host>>20, company.Count(w.Max, "worker"), w.Memory)}
 	if w.Max > most || w.Memory > host {

@@ -21,7 +21,7 @@ import (
 // have, before a task finds out: packages that nobody locked, a package manager
 // that is not supported, a registry that needs a login, a program that a gate
 // runs. Nothing is made.
-func (a *app) checkPackages(ctx context.Context, c office.Config, repo string, p gates.Project) []verdict {
+func (a *app) checkPackages(ctx context.Context, c office.Config, repo string, p gates.Project) []doctorResult {
 	if len(p.Gates) == 0 || c.Container.Image != office.Auto && c.Container.Image != "" {
 		return nil // nothing runs in it, or somebody else made it
 	}
@@ -31,7 +31,7 @@ func (a *app) checkPackages(ctx context.Context, c office.Config, repo string, p
 		return nil
 	}
 	if err != nil {
-		return one("packages", broken(err))
+		return singleResult("packages", errorResult(err))
 	}
 	if missing := unknownPrograms(p.Gates, c.Container.Setup); len(missing) > 0 {
 		wanting = append(wanting, "gates run "+strings.Join(missing, ", ")+", which no image has by itself")
@@ -43,19 +43,19 @@ func (a *app) checkPackages(ctx context.Context, c office.Config, repo string, p
 			r.Fix = "do what stands in brackets, or have what is missing installed with container.setup"
 		}
 	}
-	return one("packages", r)
+	return singleResult("packages", r)
 }
 
 // imageNotes are the notes of the image that a task would get now.
 func (a *app) imageNotes(ctx context.Context, c office.Config, repo string, p gates.Project) ([]string, error) {
 	m, base, done, err := gitops.View(ctx, repo, c.Git.Remote, "")
 	if err != nil {
-		return nil, gitHelp(err)
+		return nil, addGitHint(err)
 	}
 	defer done()
 	cfg := image.Config{Logger: a.log}
 	if c.Container.Deps != "off" {
-		up, err := mirrors.Operator(ctx)
+		up, err := mirrors.LoadClientSettings(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -68,15 +68,15 @@ func (a *app) imageNotes(ctx context.Context, c office.Config, repo string, p ga
 			return nil, err
 		}
 		defer stores.Close()
-		cfg.Registries, cfg.ByLogin = stores.Open(), stores.ByLogin()
+		cfg.Registries, cfg.WithLogins = stores.Public(), stores.WithLogins()
 	}
 	b, err := image.New(cfg)
 	if err != nil {
 		return nil, err
 	}
 	defer b.Close()
-	return b.Foresee(ctx, image.Request{
-		Toolchains: p.Toolchains, Offline: c.Container.Deps == "off", Logins: office.OpenTrust(os.LookupEnv).MayLogIn(ctx, repo),
+	return b.PreviewNotes(ctx, image.Request{
+		Toolchains: p.Toolchains, Offline: c.Container.Deps == "off", UseLogins: office.OpenTrust(os.LookupEnv).MayUseLogins(ctx, repo),
 		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: base.OID},
 	})
 }

@@ -15,7 +15,7 @@ import (
 
 // What the project asks for and its image will lack is one line of doctor, with
 // a remedy, before a task finds out.
-func TestDoctorForeseesWhatTheImageLacks(t *testing.T) {
+func TestDoctorImageNotes(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("NETRC", os.DevNull)
@@ -40,15 +40,15 @@ func TestDoctorForeseesWhatTheImageLacks(t *testing.T) {
 			for file, text := range c.files {
 				writeConfig(t, filepath.Join(repo, file), text)
 			}
-			sh("git init -q -b main . && git add -A && git commit -q -m first")(t, repo)
+			shellPrep("git init -q -b main . && git add -A && git commit -q -m first")(t, repo)
 			cfg := office.Default()
 			if c.change != nil {
 				c.change(&cfg)
 			}
 			a := &app{env: os.LookupEnv, log: slog.New(slog.DiscardHandler), out: io.Discard, err: io.Discard}
-			seen, err := see(t.Context(), cfg, repo, "")
-			if err != nil || seen.unseen != nil {
-				t.Fatal(err, seen.unseen)
+			seen, err := checkRepo(t.Context(), cfg, repo, "")
+			if err != nil || seen.gatesError != nil {
+				t.Fatal(err, seen.gatesError)
 			}
 			lines := a.checkPackages(t.Context(), cfg, repo, seen.project)
 			if len(lines) != 1 || lines[0].Name != "packages" {

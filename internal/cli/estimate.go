@@ -7,10 +7,10 @@ import (
 	"company/internal/company"
 )
 
-// estimate is what the work on a plan may cost and how long it may take, judged
+// taskEstimate is what the work on a plan may cost and how long it may take, judged
 // by what subtasks and waves have taken in this office so far. Without any it
 // knows nothing, and says so.
-type estimate struct {
+type taskEstimate struct {
 	From             int    `json:"from_subtasks"` // how many it is judged by; 0: there is none
 	LowTokens        int64  `json:"low_tokens"`
 	HighTokens       int64  `json:"high_tokens"`
@@ -20,14 +20,14 @@ type estimate struct {
 	HighMS           int64  `json:"high_ms"`
 }
 
-// estimated takes the cheapest and the dearest task of the office, per
+// estimateTask takes the cheapest and the dearest task of the office, per
 // subtask: between the two lie retries, findings and conflicts. Time goes by
 // waves: what is in one wave is done at once.
-func estimated(s *company.State, t *company.Task) estimate {
-	var e estimate
+func estimateTask(s *company.State, t *company.Task) taskEstimate {
+	var e taskEstimate
 	var low, high company.Amount
 	for _, o := range s.Tasks {
-		if o.Status != company.TaskCompleted || o.DryRun || len(o.Subtasks) == 0 {
+		if o.Status != company.StatusCompleted || o.DryRun || len(o.Subtasks) == 0 {
 			continue
 		}
 		n := int64(len(o.Subtasks))
@@ -46,12 +46,12 @@ func estimated(s *company.State, t *company.Task) estimate {
 	e.LowMS, e.HighMS = e.LowMS*waves, e.HighMS*waves
 	n := int64(len(t.Subtasks))
 	e.LowTokens, e.HighTokens = low.Tokens*n, high.Tokens*n
-	e.LowCostMicroUSD = cost(company.Amount{MicroUSD: low.MicroUSD * n})
-	e.HighCostMicroUSD = cost(company.Amount{MicroUSD: high.MicroUSD * n})
+	e.LowCostMicroUSD = costOrNil(company.Amount{MicroUSD: low.MicroUSD * n})
+	e.HighCostMicroUSD = costOrNil(company.Amount{MicroUSD: high.MicroUSD * n})
 	return e
 }
 
-func (e estimate) text(cap company.Amount) string {
+func (e taskEstimate) renderText(cap company.Amount) string {
 	most := "never more than " + cap.String()
 	if cap == noLimit {
 		most = "there is no cap"
@@ -59,6 +59,6 @@ func (e estimate) text(cap company.Amount) string {
 	if e.From == 0 {
 		return "estimate: none, nothing was done in this office yet; " + most
 	}
-	return fmt.Sprintf("estimate: %s to %s, %s to %s, judged by %s; %s", money(e.LowCostMicroUSD, e.LowTokens), money(e.HighCostMicroUSD, e.HighTokens),
-		ago(time.Duration(e.LowMS)*time.Millisecond), ago(time.Duration(e.HighMS)*time.Millisecond), company.Count(e.From, "subtask"), most)
+	return fmt.Sprintf("estimate: %s to %s, %s to %s, judged by %s; %s", formatCost(e.LowCostMicroUSD, e.LowTokens), formatCost(e.HighCostMicroUSD, e.HighTokens),
+		formatAge(time.Duration(e.LowMS)*time.Millisecond), formatAge(time.Duration(e.HighMS)*time.Millisecond), company.Count(e.From, "subtask"), most)
 }

@@ -41,7 +41,7 @@ func TestExitCodeOfAnError(t *testing.T) {
 		for range 2 { // deterministic
 			var errs bytes.Buffer
 			a := &app{err: &errs, output: "text"}
-			if got := a.finish(x.ctx, x.err); got != x.want {
+			if got := a.reportError(x.ctx, x.err); got != x.want {
 				t.Errorf("%s: exit %d, want %d", name, got, x.want)
 			}
 		}
@@ -51,20 +51,20 @@ func TestExitCodeOfAnError(t *testing.T) {
 // ERR-6: of several tasks any ERROR is 1, else any INCOMPLETE 2, else 0; no
 // task at all is 0. The order of the tasks does not matter.
 func TestExitCodeOfTasks(t *testing.T) {
-	status := map[byte]company.TaskStatus{'c': company.TaskCompleted, 'f': company.TaskFailed, 'x': company.TaskCancelled, 'w': company.TaskExecuting}
+	status := map[byte]company.TaskStatus{'c': company.StatusCompleted, 'f': company.StatusFailed, 'x': company.StatusCancelled, 'w': company.StatusExecuting}
 	for ends, want := range map[string]int{
 		"": 0, "c": 0, "cc": 0, "f": 1, "x": 2, "w": 2, "cx": 2, "xc": 2, "wc": 2, "cf": 1, "fc": 1, "fx": 1, "xf": 1, "wfc": 1, "cwf": 1, "xw": 2,
 	} {
 		s := company.NewState()
 		var ids []company.TaskID
 		for i := range ends {
-			task := &company.Task{ID: company.NewTaskID(i + 1), Status: status[ends[i]], Submitted: noon, Updated: noon.Add(time.Minute), PR: &company.PullRequest{Number: 1}, Prepared: &company.Prepared{}}
+			task := &company.Task{ID: company.NewTaskID(i + 1), Status: status[ends[i]], Submitted: testTime, Updated: testTime.Add(time.Minute), PR: &company.PullRequest{Number: 1}, Prepared: &company.TaskPrepared{}}
 			s.Tasks[task.ID] = task
 			ids = append(ids, task.ID)
 		}
 		var out, errs bytes.Buffer
 		a := &app{out: &out, err: &errs, output: "text"}
-		if got := a.finish(context.Background(), a.conclude(s, ids)); got != want {
+		if got := a.reportError(context.Background(), a.printSummaries(s, ids)); got != want {
 			t.Errorf("tasks that end %q: exit %d, want %d", ends, got, want)
 		}
 	}

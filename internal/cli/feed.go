@@ -12,8 +12,8 @@ import (
 	"company/internal/orchestrator"
 )
 
-// errSeen ends a feed that has shown what there is.
-var errSeen = errors.New("cli: all is shown")
+// errAllShown ends a feed that has shown what there is.
+var errAllShown = errors.New("cli: all is shown")
 
 type feedOptions struct {
 	task   company.TaskID
@@ -29,7 +29,7 @@ func newFeed(a *app) *cobra.Command {
 		Long: `Shows the events of the office, or of one task, from the first on: one line
 each (with -o json, one object each). --follow goes on with what happens until
 an interrupt, over the ends of companies and the starts of others.`,
-		Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.ids(taskIDs),
+		Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeIDs(taskIDs),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				o.task = company.TaskID(args[0])
@@ -38,7 +38,7 @@ an interrupt, over the ends of companies and the starts of others.`,
 					return err
 				}
 			}
-			return a.feed(c.Context(), o)
+			return a.runFeed(c.Context(), o)
 		},
 	}
 	c.Flags().BoolVar(&o.follow, "follow", false, "go on with what happens")
@@ -46,18 +46,18 @@ an interrupt, over the ends of companies and the starts of others.`,
 	return c
 }
 
-func (a *app) feed(ctx context.Context, o feedOptions) error {
+func (a *app) runFeed(ctx context.Context, o feedOptions) error {
 	seen := max(1, o.from) - 1
 	for {
-		acc, paths, err := a.access(ctx)
+		acc, paths, err := a.connectOffice(ctx)
 		if err == nil {
 			err = a.feedOnce(ctx, acc, o, &seen)
 			acc.Close()
-			if _, ok := acc.(absent); ok && err == nil {
+			if _, ok := acc.(noOffice); ok && err == nil {
 				if o.follow {
 					return company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
 				}
-				a.note(`nothing has happened here yet: company submit "…" begins`)
+				a.printNote(`nothing has happened here yet: company submit "…" begins`)
 			}
 		}
 		switch {
@@ -65,10 +65,10 @@ func (a *app) feed(ctx context.Context, o feedOptions) error {
 			return context.Cause(ctx)
 		case !o.follow:
 			return err
-		case err != nil && !ended(err) && company.CodeOf(err) != company.EHeld:
+		case err != nil && !isFeedCut(err) && company.CodeOf(err) != company.EHeld:
 			return err
 		}
-		if err := untilTouched(ctx, paths); err != nil {
+		if err := waitForOffice(ctx, paths); err != nil {
 			return err
 		}
 	}
@@ -76,15 +76,15 @@ func (a *app) feed(ctx context.Context, o feedOptions) error {
 
 // feedOnce shows the events after seen that are there. Where a company is at
 // work and it is to follow, it goes on until that company ends (io.EOF).
-func (a *app) feedOnce(ctx context.Context, acc access, o feedOptions, seen *uint64) error {
+func (a *app) feedOnce(ctx context.Context, acc officeClient, o feedOptions, seen *uint64) error {
 	s, err := acc.State(ctx)
 	if err != nil {
 		return err
 	}
 	if o.task != "" && s.Tasks[o.task] == nil {
-		return noTask(s, string(o.task))
+		return taskNotFound(s, string(o.task))
 	}
-	_, remote := acc.(*distant)
+	_, remote := acc.(*remoteClient)
 	stay := o.follow && remote
 	if !stay && *seen >= s.Seq {
 		return nil
@@ -92,42 +92,42 @@ func (a *app) feedOnce(ctx context.Context, acc access, o feedOptions, seen *uin
 	err = acc.Follow(ctx, *seen+1, func(it orchestrator.Item) error {
 		*seen = max(*seen, it.Seq)
 		if (it.Seq != 0 || stay) && (o.task == "" || it.Task == o.task) {
-			if _, err := a.feedLine(a.out, it); err != nil {
+			if _, err := a.printItem(a.out, it); err != nil {
 				return err
 			}
 		}
 		if !stay && it.Seq >= s.Seq {
-			return errSeen
+			return errAllShown
 		}
 		return nil
 	})
-	if errors.Is(err, errSeen) {
+	if errors.Is(err, errAllShown) {
 		return nil
 	}
 	return err
 }
 
-// untilTouched waits until somebody takes the office, or has had it. Whoever
+// waitForOffice waits until somebody takes the office, or has had it. Whoever
 // takes it signs the lock's file.
-func untilTouched(ctx context.Context, p office.Paths) error {
+func waitForOffice(ctx context.Context, p office.Paths) error {
 	lock, _, err := office.TryLock(p)
 	if err != nil || lock == nil {
-		return pause(ctx, 100*time.Millisecond, err)
+		return sleepUnless(ctx, 100*time.Millisecond, err)
 	}
 	if err := lock.Release(); err != nil {
 		return err
 	}
-	at := office.Touched(p)
-	for office.Touched(p).Equal(at) {
-		if err := pause(ctx, 250*time.Millisecond, nil); err != nil {
+	at := office.LastLocked(p)
+	for office.LastLocked(p).Equal(at) {
+		if err := sleepUnless(ctx, 250*time.Millisecond, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// pause waits unless err is an error already.
-func pause(ctx context.Context, d time.Duration, err error) error {
+// sleepUnless waits unless err is an error already.
+func sleepUnless(ctx context.Context, d time.Duration, err error) error {
 	if err != nil {
 		return err
 	}

@@ -12,34 +12,34 @@ import (
 )
 
 const (
-	// settleAfter is how soon after an event it is asked whether the tasks have
+	// settleDelay is how soon after an event it is asked whether the tasks have
 	// come to rest. Events come in bursts; one look is enough for each.
-	settleAfter = 20 * time.Millisecond
-	// lookAgain is how soon it is asked without an event: a retry that is due
+	settleDelay = 20 * time.Millisecond
+	// pollEvery is how soon it is asked without an event: a retry that is due
 	// moves a task by the clock alone.
-	lookAgain = 2 * time.Second
-	// beatAfter is how long a stream that is no terminal stays silent.
-	beatAfter = 30 * time.Second
+	pollEvery = 2 * time.Second
+	// heartbeatEvery is how long a stream that is no terminal stays silent.
+	heartbeatEvery = 30 * time.Second
 )
 
 // follower shows the feed until tasks have come to rest: ended, stopped, or
 // waiting for a person who is not there.
 type follower struct {
-	a     *app
-	tasks []company.TaskID
-	paths office.Paths
-	shown uint64                      // the last event that was shown; kept when the office changes hands
-	later map[company.ApprovalID]bool // questions that the person has put off
+	a        *app
+	tasks    []company.TaskID
+	paths    office.Paths
+	lastSeq  uint64                      // the last event that was shown; kept when the office changes hands
+	deferred map[company.ApprovalID]bool // questions that the person has put off
 }
 
-// follow shows what happens in an office. It returns the state in which the
+// followTasks shows what happens in an office. It returns the state in which the
 // tasks have come to rest, once the event that took them there is shown.
-func (f *follower) follow(ctx context.Context, acc access) (*company.State, error) {
+func (f *follower) followTasks(ctx context.Context, acc officeClient) (*company.State, error) {
 	fctx, cancel := context.WithCancel(ctx)
 	items := make(chan orchestrator.Item)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- acc.Follow(fctx, f.shown+1, func(it orchestrator.Item) error {
+		ended <- acc.Follow(fctx, f.lastSeq+1, func(it orchestrator.Item) error {
 			select {
 			case items <- it:
 				return nil
@@ -57,7 +57,7 @@ func (f *follower) follow(ctx context.Context, acc access) (*company.State, erro
 	}()
 	look := time.NewTimer(0)
 	soon := true // a look is due shortly
-	beat := time.NewTicker(beatAfter)
+	beat := time.NewTicker(heartbeatEvery)
 	defer look.Stop()
 	defer beat.Stop()
 	var last *company.State
@@ -70,26 +70,26 @@ func (f *follower) follow(ctx context.Context, acc access) (*company.State, erro
 			running = false
 			return last, err
 		case it := <-items:
-			if f.concerns(it) && f.a.tell(it) {
-				beat.Reset(beatAfter)
+			if f.isShown(it) && f.a.printProgress(it) {
+				beat.Reset(heartbeatEvery)
 			}
 			if it.Seq == 0 {
 				continue
 			}
-			f.shown = it.Seq
+			f.lastSeq = it.Seq
 			if !soon {
 				soon = true
-				look.Reset(settleAfter)
+				look.Reset(settleDelay)
 			}
 		case <-look.C:
 			soon = false
-			look.Reset(lookAgain)
+			look.Reset(pollEvery)
 			s, err := acc.State(ctx)
 			if err != nil {
 				return last, err
 			}
 			last = s
-			rest, err := f.rest(ctx, acc, s)
+			rest, err := f.tasksAtRest(ctx, acc, s)
 			switch {
 			case err != nil:
 				return last, err
@@ -98,27 +98,27 @@ func (f *follower) follow(ctx context.Context, acc access) (*company.State, erro
 			case goal == 0:
 				goal = s.Seq
 			}
-			if goal != 0 && f.shown >= goal {
+			if goal != 0 && f.lastSeq >= goal {
 				return s, nil
 			}
 		case <-beat.C:
 			if last != nil {
-				f.beat(last, acc.Now())
+				f.printHeartbeat(last, acc.Now())
 			}
 		}
 	}
 }
 
-// concerns says whether an item is shown here. People see the tasks that they
+// isShown says whether an item is shown here. People see the tasks that they
 // gave and what is of no task; a program gets the whole feed, and each item
 // names its task.
-func (f *follower) concerns(it orchestrator.Item) bool {
+func (f *follower) isShown(it orchestrator.Item) bool {
 	return f.a.output == "json" || it.Task == "" || slices.Contains(f.tasks, it.Task)
 }
 
-// rest says whether the tasks have come to rest, and asks the person at the
+// tasksAtRest says whether the tasks have come to rest, and asks the person at the
 // terminal what can be asked there.
-func (f *follower) rest(ctx context.Context, acc access, s *company.State) (bool, error) {
+func (f *follower) tasksAtRest(ctx context.Context, acc officeClient, s *company.State) (bool, error) {
 	for _, id := range f.tasks {
 		t := s.Tasks[id]
 		if t == nil || t.Status.Ended() || s.Office.Stopped {
@@ -131,31 +131,31 @@ func (f *follower) rest(ctx context.Context, acc access, s *company.State) (bool
 			continue
 		}
 		open := s.OpenApprovals(id)
-		if answered, err := f.sayYes(ctx, acc, open); answered || err != nil {
+		if answered, err := f.autoApprove(ctx, acc, open); answered || err != nil {
 			return false, err
 		}
 		var here []*company.Approval // that the person at the terminal can be asked
 		for _, q := range open {
-			if f.a.interactive() && !f.later[q.ID] {
+			if f.a.canPrompt() && !f.deferred[q.ID] {
 				here = append(here, q)
 			}
 		}
-		if q := urgent(here); q != nil {
-			return false, f.ask(ctx, acc, q)
+		if q := blockingQuestion(here); q != nil {
+			return false, f.askQuestion(ctx, acc, q)
 		}
-		if len(open) == 0 || !idle(s, t, acc.Now()) {
+		if len(open) == 0 || !isAtRest(s, t, acc.Now()) {
 			return false, nil
 		}
 		if len(here) > 0 {
-			return false, f.ask(ctx, acc, here[0])
+			return false, f.askQuestion(ctx, acc, here[0])
 		}
 	}
 	return true, nil
 }
 
-// urgent is a question that a run is waiting on in the middle of its work, or
+// blockingQuestion is a question that a run is waiting on in the middle of its work, or
 // nil: whoever is at the terminal is asked at once, and not when all is still.
-func urgent(open []*company.Approval) *company.Approval {
+func blockingQuestion(open []*company.Approval) *company.Approval {
 	for _, q := range open {
 		if q.Kind == company.AskDependencyLeave {
 			return q
@@ -164,8 +164,8 @@ func urgent(open []*company.Approval) *company.Approval {
 	return nil
 }
 
-// sayYes answers what --yes is for: what is asked before the work begins.
-func (f *follower) sayYes(ctx context.Context, acc access, open []*company.Approval) (bool, error) {
+// autoApprove answers what --yes is for: what is asked before the work begins.
+func (f *follower) autoApprove(ctx context.Context, acc officeClient, open []*company.Approval) (bool, error) {
 	if !f.a.yes {
 		return false, nil
 	}
@@ -181,15 +181,15 @@ func (f *follower) sayYes(ctx context.Context, acc access, open []*company.Appro
 	return false, nil
 }
 
-// beat says on a stream that is no terminal that the work goes on.
-func (f *follower) beat(s *company.State, now time.Time) {
+// printHeartbeat says on a stream that is no terminal that the work goes on.
+func (f *follower) printHeartbeat(s *company.State, now time.Time) {
 	if isTerminal(f.a.err) {
 		return
 	}
 	for _, id := range f.tasks {
 		if t := s.Tasks[id]; t != nil && !t.Status.Ended() {
 			v := viewTask(s, t, now)
-			f.a.tell(orchestrator.Item{
+			f.a.printProgress(orchestrator.Item{
 				SchemaVersion: 1, Time: now, Task: id, Kind: "heartbeat", Mark: orchestrator.Info,
 				Text: fmt.Sprintf("still %s, %d of %s merged, %s under way", v.Status, v.Merged, company.Count(len(t.Subtasks), "subtask"), company.Count(v.Running, "run")),
 			})
@@ -197,11 +197,11 @@ func (f *follower) beat(s *company.State, now time.Time) {
 	}
 }
 
-// idle says that nothing of a task is under way: only a person can move it. A
+// isAtRest says that nothing of a task is under way: only a person can move it. A
 // run that waits for money moves nothing. One on the queue, or that waits to be
 // put there, moves when a worker is free, unless those are all held by runs
 // that wait for money.
-func idle(s *company.State, t *company.Task, now time.Time) bool {
+func isAtRest(s *company.State, t *company.Task, now time.Time) bool {
 	poor := false
 	for _, id := range s.Open {
 		for _, r := range s.Tasks[id].Runs {
@@ -212,7 +212,7 @@ func idle(s *company.State, t *company.Task, now time.Time) bool {
 		}
 	}
 	for _, sub := range t.Subtasks {
-		if sub.Status == company.SubAssigned && !poor {
+		if sub.Status == company.SubtaskAssigned && !poor {
 			return false
 		}
 	}

@@ -21,7 +21,7 @@ import (
 	"company/internal/server"
 )
 
-func paths(t *testing.T) office.Paths {
+func newPaths(t *testing.T) office.Paths {
 	return openOffice(t).Paths
 }
 
@@ -48,8 +48,8 @@ func openOffice(t *testing.T) *office.Office {
 	return off
 }
 
-// played is an office that plays a prepared feed.
-type played struct {
+// fakeClient is an office that plays a prepared feed.
+type fakeClient struct {
 	mu    sync.Mutex
 	state *company.State
 	items chan orchestrator.Item
@@ -57,20 +57,20 @@ type played struct {
 	do    func(*company.State, company.Command) error
 }
 
-func (p *played) State(context.Context) (*company.State, error) {
+func (p *fakeClient) State(context.Context) (*company.State, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.state.View(), nil
 }
 
-func (p *played) Do(_ context.Context, _ string, c company.Command) (server.Done, error) {
+func (p *fakeClient) Do(_ context.Context, _ string, c company.Command) (server.CommandResult, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done = append(p.done, c)
-	return server.Done{}, p.do(p.state, c)
+	return server.CommandResult{}, p.do(p.state, c)
 }
 
-func (p *played) Follow(ctx context.Context, _ uint64, fn func(orchestrator.Item) error) error {
+func (p *fakeClient) Follow(ctx context.Context, _ uint64, fn func(orchestrator.Item) error) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -86,27 +86,27 @@ func (p *played) Follow(ctx context.Context, _ uint64, fn func(orchestrator.Item
 	}
 }
 
-func (p *played) Now() time.Time { return time.Now() }
+func (p *fakeClient) Now() time.Time { return time.Now() }
 
-func (p *played) Close() {}
+func (p *fakeClient) Close() {}
 
 // A follower shows the event that brought its task to rest before it ends,
 // also when the state is ahead of the feed; and it ends then, whatever other
 // tasks do.
 func TestFollowShowsTheLastEvent(t *testing.T) {
 	s, task := taskOf(nil)
-	p := &played{state: s, items: make(chan orchestrator.Item)}
+	p := &fakeClient{state: s, items: make(chan orchestrator.Item)}
 	var errs bytes.Buffer
 	f := &follower{a: &app{err: &errs, output: "text"}, tasks: []company.TaskID{task.ID}}
 	ended := make(chan error, 1)
-	go func() { _, err := f.follow(context.Background(), p); ended <- err }()
+	go func() { _, err := f.followTasks(context.Background(), p); ended <- err }()
 	for seq := uint64(1); seq <= 3; seq++ {
 		select {
 		case err := <-ended:
 			t.Fatalf("it ended before event %d was shown: %v", seq, err)
-		case <-time.After(3 * settleAfter): // enough for a wrong follower to end
+		case <-time.After(3 * settleDelay): // enough for a wrong follower to end
 		}
-		p.items <- orchestrator.Item{Seq: seq, Time: noon, Task: task.ID, Kind: "task.completed", Text: "event " + strconv.Itoa(int(seq))}
+		p.items <- orchestrator.Item{Seq: seq, Time: testTime, Task: task.ID, Kind: "task.completed", Text: "event " + strconv.Itoa(int(seq))}
 	}
 	if err := <-ended; err != nil {
 		t.Fatal(err)
@@ -118,19 +118,19 @@ func TestFollowShowsTheLastEvent(t *testing.T) {
 
 // A feed that is cut by the end of the other process is told from one that is
 // at its end.
-func TestFollowTellsOfTheOtherEnd(t *testing.T) {
-	s, task := taskOf(ask(company.AskPlan, "?"))
+func TestFollowFeedCut(t *testing.T) {
+	s, task := taskOf(withQuestion(company.AskPlan, "?"))
 	task.Runs = map[company.RunID]*company.Run{"t12-02.1": {ID: "t12-02.1", Held: true}}
-	p := &played{state: s, items: make(chan orchestrator.Item)}
+	p := &fakeClient{state: s, items: make(chan orchestrator.Item)}
 	close(p.items)
 	f := &follower{a: &app{err: io.Discard, output: "text"}, tasks: []company.TaskID{task.ID}}
-	if _, err := f.follow(context.Background(), p); !ended(err) {
+	if _, err := f.followTasks(context.Background(), p); !isFeedCut(err) {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errInterrupted)
 	p.items = make(chan orchestrator.Item)
-	if _, err := f.follow(ctx, p); !errors.Is(err, errInterrupted) {
+	if _, err := f.followTasks(ctx, p); !errors.Is(err, errInterrupted) {
 		t.Errorf("%v", err)
 	}
 }
@@ -138,36 +138,36 @@ func TestFollowTellsOfTheOtherEnd(t *testing.T) {
 // A stream that is no terminal hears that the work goes on; a terminal and
 // whoever wants quiet do not.
 func TestHeartbeat(t *testing.T) {
-	s, task := taskOf(ask(company.AskMerge, "?"))
+	s, task := taskOf(withQuestion(company.AskMerge, "?"))
 	task.Runs = map[company.RunID]*company.Run{"t12-02.1": {ID: "t12-02.1", Held: true}}
 	var errs bytes.Buffer
 	f := &follower{a: &app{err: &errs, output: "text"}, tasks: []company.TaskID{task.ID}}
-	f.beat(s, time.Now())
+	f.printHeartbeat(s, time.Now())
 	if want := "t12             -        heartbeat - still awaiting_input, 1 of 2 subtasks merged, 1 run under way\n"; !strings.HasSuffix(errs.String(), want) {
 		t.Errorf("got %q", errs.String())
 	}
 	errs.Reset()
 	f.a.output = "json"
-	f.beat(s, time.Now())
+	f.printHeartbeat(s, time.Now())
 	if !strings.Contains(errs.String(), `"kind":"heartbeat"`) {
 		t.Errorf("got %q", errs.String())
 	}
 	errs.Reset()
 	f.a.output, f.a.quiet = "text", true
-	f.beat(s, time.Now())
+	f.printHeartbeat(s, time.Now())
 	if errs.Len() > 0 {
 		t.Errorf("got %q", errs.String())
 	}
-	_, tty := terminal(t)
+	_, tty := openPTY(t)
 	f.a.quiet, f.a.err = false, tty
-	f.beat(s, time.Now())
-	if n := unread(t, tty); n > 0 {
+	f.printHeartbeat(s, time.Now())
+	if n := unreadBytes(t, tty); n > 0 {
 		t.Errorf("%d bytes went to the terminal", n)
 	}
 }
 
-// unread counts what a terminal was told: its own input queue stays empty.
-func unread(t *testing.T, f *os.File) int {
+// unreadBytes counts what a terminal was told: its own input queue stays empty.
+func unreadBytes(t *testing.T, f *os.File) int {
 	t.Helper()
 	n, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCOUTQ)
 	if err != nil {
@@ -176,9 +176,9 @@ func unread(t *testing.T, f *os.File) int {
 	return n
 }
 
-// terminal is a pseudo terminal: what is written to the first end is typed at
+// openPTY is a pseudo terminal: what is written to the first end is typed at
 // the second.
-func terminal(t *testing.T) (person, tty *os.File) {
+func openPTY(t *testing.T) (person, tty *os.File) {
 	t.Helper()
 	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -200,8 +200,8 @@ func terminal(t *testing.T) (person, tty *os.File) {
 }
 
 // Only a terminal is asked: /dev/null is a character device, too.
-func TestInteractive(t *testing.T) {
-	_, tty := terminal(t)
+func TestCanPrompt(t *testing.T) {
+	_, tty := openPTY(t)
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		t.Fatal(err)
@@ -218,14 +218,14 @@ func TestInteractive(t *testing.T) {
 		"piped in":      {app{in: strings.NewReader("y\n"), err: tty, output: "text"}, false},
 		"err to a pipe": {app{in: tty, err: &bytes.Buffer{}, output: "text"}, false},
 	} {
-		if got := tc.a.interactive(); got != tc.want {
+		if got := tc.a.canPrompt(); got != tc.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 }
 
-// atPrompt reads what the terminal shows until it asks.
-func atPrompt(t *testing.T, person *os.File, prompt string) string {
+// readToPrompt reads what the terminal shows until it asks.
+func readToPrompt(t *testing.T, person *os.File, prompt string) string {
 	t.Helper()
 	var shown strings.Builder
 	buf := make([]byte, 4096)
@@ -239,16 +239,16 @@ func atPrompt(t *testing.T, person *os.File, prompt string) string {
 	return strings.ReplaceAll(shown.String(), "\r\n", "\n")
 }
 
-// asks is an office with one question, which an answer ends with its task.
-func asks(kind company.ApprovalKind, text string) (*played, *company.Task) {
-	s, task := taskOf(ask(kind, text))
-	task.Subtasks[1].Status = company.SubMerging
-	return &played{state: s, items: make(chan orchestrator.Item), do: func(s *company.State, c company.Command) error {
+// newQuestionClient is an office with one question, which an answer ends with its task.
+func newQuestionClient(kind company.ApprovalKind, text string) (*fakeClient, *company.Task) {
+	s, task := taskOf(withQuestion(kind, text))
+	task.Subtasks[1].Status = company.SubtaskMerging
+	return &fakeClient{state: s, items: make(chan orchestrator.Item), do: func(s *company.State, c company.Command) error {
 		q := *s.Approvals["a3"]
-		q.Answered = noon
+		q.Answered = testTime
 		s.Approvals["a3"] = &q
 		task := *s.Tasks["t12"]
-		task.Status = company.TaskCompleted
+		task.Status = company.StatusCompleted
 		s.Tasks["t12"] = &task
 		return nil
 	}}, task
@@ -257,7 +257,7 @@ func asks(kind company.ApprovalKind, text string) (*played, *company.Task) {
 // At a terminal a question is asked until the answer is one. What was typed
 // before it was asked answers nothing, nor does a yes with words that nobody
 // would read.
-func TestAskAtTheTerminal(t *testing.T) {
+func TestQuestionDialog(t *testing.T) {
 	for name, tc := range map[string]struct {
 		kind  company.ApprovalKind
 		typed []string
@@ -273,20 +273,20 @@ func TestAskAtTheTerminal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			person, tty := terminal(t)
-			p, task := asks(tc.kind, "Merge t12-02\x1b[2J?")
+			person, tty := openPTY(t)
+			p, task := newQuestionClient(tc.kind, "Merge t12-02\x1b[2J?")
 			if _, err := person.WriteString("y\n"); err != nil { // typed before it was asked
 				t.Fatal(err)
 			}
-			f := &follower{a: &app{in: tty, err: tty, output: "text"}, tasks: []company.TaskID{task.ID}, shown: p.state.Seq}
+			f := &follower{a: &app{in: tty, err: tty, output: "text"}, tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
 			ended := make(chan error, 1)
-			go func() { _, err := f.follow(context.Background(), p); ended <- err }()
-			if shown := atPrompt(t, person, "a3> "); strings.Contains(shown, "\x1b[2J") {
+			go func() { _, err := f.followTasks(context.Background(), p); ended <- err }()
+			if shown := readToPrompt(t, person, "a3> "); strings.Contains(shown, "\x1b[2J") {
 				t.Errorf("the question steers the terminal: %q", shown)
 			}
 			for i, line := range tc.typed {
 				if i > 0 {
-					atPrompt(t, person, "> ")
+					readToPrompt(t, person, "> ")
 				}
 				if _, err := person.WriteString(line + "\n"); err != nil {
 					t.Fatal(err)
@@ -305,9 +305,9 @@ func TestAskAtTheTerminal(t *testing.T) {
 
 // An answer that the company refuses is told, and the question is asked again:
 // the work of the others does not end with it.
-func TestAskAgainAfterARefusal(t *testing.T) {
-	person, tty := terminal(t)
-	p, task := asks(company.AskBudget, "Raise the cap?")
+func TestQuestionDialogRefusedAnswer(t *testing.T) {
+	person, tty := openPTY(t)
+	p, task := newQuestionClient(company.AskBudget, "Raise the cap?")
 	take := p.do
 	p.do = func(s *company.State, c company.Command) error {
 		if c.(company.Answer).Raise.Tokens > 0 {
@@ -315,16 +315,16 @@ func TestAskAgainAfterARefusal(t *testing.T) {
 		}
 		return take(s, c)
 	}
-	f := &follower{a: &app{in: tty, err: tty, output: "text"}, tasks: []company.TaskID{task.ID}, shown: p.state.Seq}
+	f := &follower{a: &app{in: tty, err: tty, output: "text"}, tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
 	ended := make(chan error, 1)
-	go func() { _, err := f.follow(context.Background(), p); ended <- err }()
-	atPrompt(t, person, "a3> ")
+	go func() { _, err := f.followTasks(context.Background(), p); ended <- err }()
+	readToPrompt(t, person, "a3> ")
 	for _, line := range []string{"y 100ktokens\n", "y 5usd\n"} {
 		if _, err := person.WriteString(line); err != nil {
 			t.Fatal(err)
 		}
 		if line != "y 5usd\n" {
-			if shown := atPrompt(t, person, "a3> "); !strings.Contains(shown, "error[E_INVALID]: that does not raise the cap of t12") {
+			if shown := readToPrompt(t, person, "a3> "); !strings.Contains(shown, "error[E_INVALID]: that does not raise the cap of t12") {
 				t.Errorf("shown:\n%s", shown)
 			}
 		}
@@ -338,14 +338,14 @@ func TestAskAgainAfterARefusal(t *testing.T) {
 }
 
 // --yes answers what is asked before the work begins, and nothing else.
-func TestYesAnswersThePlanAlone(t *testing.T) {
+func TestYesApprovesPlanOnly(t *testing.T) {
 	for kind, want := range map[company.ApprovalKind]bool{
 		company.AskPlan: true, company.AskNoGates: true, company.AskMerge: false, company.AskBudget: false, company.AskProtected: false, company.AskClarification: false,
 	} {
-		s, task := taskOf(ask(kind, "?"))
-		p := &played{state: s, do: func(*company.State, company.Command) error { return nil }}
+		s, task := taskOf(withQuestion(kind, "?"))
+		p := &fakeClient{state: s, do: func(*company.State, company.Command) error { return nil }}
 		f := &follower{a: &app{yes: true}}
-		got, err := f.sayYes(context.Background(), p, s.OpenApprovals(task.ID))
+		got, err := f.autoApprove(context.Background(), p, s.OpenApprovals(task.ID))
 		if err != nil || got != want || len(p.done) != map[bool]int{true: 1, false: 0}[want] {
 			t.Errorf("%s: %v, %v, %d commands", kind, got, err, len(p.done))
 		}
@@ -354,18 +354,18 @@ func TestYesAnswersThePlanAlone(t *testing.T) {
 
 // One question of a task is answered by the task's id; of several one must be
 // named, and the list says which there are.
-func TestWhichQuestion(t *testing.T) {
-	s, _ := taskOf(ask(company.AskPlan, "first"))
-	if q, err := question(s, "t12"); err != nil || q.ID != "a3" {
+func TestFindQuestion(t *testing.T) {
+	s, _ := taskOf(withQuestion(company.AskPlan, "first"))
+	if q, err := findQuestion(s, "t12"); err != nil || q.ID != "a3" {
 		t.Errorf("%v, %v", q, err)
 	}
-	s.Approvals["a4"] = &company.Approval{ID: "a4", Kind: company.AskBudget, Task: "t12", Question: "second", Asked: noon}
-	_, err := question(s, "t12")
+	s.Approvals["a4"] = &company.Approval{ID: "a4", Kind: company.AskBudget, Task: "t12", Question: "second", Asked: testTime}
+	_, err := findQuestion(s, "t12")
 	var e *company.Error
 	if !errors.As(err, &e) || e.Code != company.EConflict || !strings.Contains(e.Why, "a3: first") || !strings.Contains(e.Why, "a4: second") || e.Hint != "name one: company approve a3" {
 		t.Errorf("%v", err)
 	}
-	if q, err := question(s, "a4"); err != nil || q.ID != "a4" {
+	if q, err := findQuestion(s, "a4"); err != nil || q.ID != "a4" {
 		t.Errorf("%v, %v", q, err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func newGit(a *app) *cobra.Command {
-	c := group("git", "How the office reaches its git remote", "  company git trust-host github.com")
+	c := commandGroup("git", "How the office reaches its git remote", "  company git trust-host github.com")
 	c.AddCommand(newTrustHost(a))
 	return c
 }
@@ -31,7 +31,7 @@ with what the server's operator publishes: whoever stands in between would show
 others. Without a terminal, name the one that you expect with --fingerprint.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.trustHost(c.Context(), args[0], fingerprint, replace)
+			return a.runTrustHost(c.Context(), args[0], fingerprint, replace)
 		},
 	}
 	c.Flags().StringVar(&fingerprint, "fingerprint", "", "accept the key with this fingerprint, and ask nothing")
@@ -39,8 +39,8 @@ others. Without a terminal, name the one that you expect with --fingerprint.`,
 	return c
 }
 
-func (a *app) trustHost(ctx context.Context, host, fingerprint string, replace bool) error {
-	paths, err := a.paths()
+func (a *app) runTrustHost(ctx context.Context, host, fingerprint string, replace bool) error {
+	paths, err := a.findOffice()
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (a *app) trustHost(ctx context.Context, host, fingerprint string, replace b
 	})
 	if len(known) > 0 && !same && !replace {
 		return company.E(company.EHostKey, fmt.Sprintf("%s has another key than the one that was accepted", host)).
-			Because("accepted was " + prints(known) + ", it shows " + prints(keys)).
+			Because("accepted was " + joinFingerprints(known) + ", it shows " + joinFingerprints(keys)).
 			Fix("ask the server's operator; only if the change is theirs: company git trust-host --replace " + host)
 	}
 	if fingerprint != "" {
@@ -67,7 +67,7 @@ func (a *app) trustHost(ctx context.Context, host, fingerprint string, replace b
 				Fix("do not go on before you know why: compare with what the server's operator publishes")
 		}
 	} else if !same {
-		if err := a.compare(ctx, host, keys); err != nil {
+		if err := a.confirmFingerprints(ctx, host, keys); err != nil {
 			return err
 		}
 	}
@@ -81,17 +81,17 @@ func (a *app) trustHost(ctx context.Context, host, fingerprint string, replace b
 		}
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "host": host, "keys": list})
 	}
-	fmt.Fprintf(a.out, "accepted: %s %s\n", safetext.Escape(host), prints(keys))
+	fmt.Fprintf(a.out, "accepted: %s %s\n", safetext.Escape(host), joinFingerprints(keys))
 	return nil
 }
 
-// compare has the president compare the fingerprints.
-func (a *app) compare(ctx context.Context, host string, keys []gitops.HostKey) error {
-	if !a.interactive() {
-		return company.E(company.EHostKey, "nobody is here to compare the fingerprints of "+host).Because("it shows " + prints(keys)).
+// confirmFingerprints has the president compare the fingerprints.
+func (a *app) confirmFingerprints(ctx context.Context, host string, keys []gitops.HostKey) error {
+	if !a.canPrompt() {
+		return company.E(company.EHostKey, "nobody is here to compare the fingerprints of "+host).Because("it shows " + joinFingerprints(keys)).
 			Fix("company git trust-host " + host + " --fingerprint <the one that its operator publishes>")
 	}
-	answer, err := a.ask(ctx, fmt.Sprintf("%s shows %s\nIs one of them what its operator publishes? [y/n]> ", safetext.Escape(host), prints(keys)))
+	answer, err := a.promptLine(ctx, fmt.Sprintf("%s shows %s\nIs one of them what its operator publishes? [y/n]> ", safetext.Escape(host), joinFingerprints(keys)))
 	if err != nil {
 		return err
 	}
@@ -101,8 +101,8 @@ func (a *app) compare(ctx context.Context, host string, keys []gitops.HostKey) e
 	return nil
 }
 
-// prints lists fingerprints with the kinds of their keys.
-func prints(keys []gitops.HostKey) string {
+// joinFingerprints lists fingerprints with the kinds of their keys.
+func joinFingerprints(keys []gitops.HostKey) string {
 	var out []string
 	for _, k := range keys {
 		out = append(out, k.Fingerprint()+" ("+strings.TrimPrefix(k.Type, "ssh-")+")")

@@ -97,7 +97,7 @@ func TestTrustHost(t *testing.T) {
 }
 
 // A token goes to the host that it is for, and nowhere else.
-func TestTheTokensHost(t *testing.T) {
+func TestTokenCredentialHost(t *testing.T) {
 	env := func(k string) (string, bool) {
 		v, ok := map[string]string{"GITHUB_TOKEN": "hub", "MY_TOKEN": "mine"}[k]
 		return v, ok
@@ -116,7 +116,7 @@ func TestTheTokensHost(t *testing.T) {
 	} {
 		cfg := office.Default()
 		cfg.Forge.URL, cfg.Forge.TokenEnv = c.url, c.name
-		_, got, err := tokenOf(cfg, env)(context.Background(), c.host)
+		_, got, err := tokenCredential(cfg, env)(context.Background(), c.host)
 		if got != c.want || (err == nil) != (c.want != "") || err != nil && company.CodeOf(err) != company.EAuth {
 			t.Errorf("%+v: %q, %v", c, got, err)
 		}
@@ -124,7 +124,7 @@ func TestTheTokensHost(t *testing.T) {
 }
 
 // DOC-2: doctor says how the remote is reached, and never shows a value.
-func TestDoctorOnTheRemote(t *testing.T) {
+func TestDoctorRemote(t *testing.T) {
 	dir := t.TempDir()
 	git := func(args ...string) {
 		t.Helper()

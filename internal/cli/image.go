@@ -20,7 +20,7 @@ import (
 )
 
 func newImage(a *app) *cobra.Command {
-	c := group("image", "The images that workers' containers are made from", `  company image list
+	c := commandGroup("image", "The images that workers' containers are made from", `  company image list
   company image explain
   company image prune --dry-run`)
 	var all, dryRun bool
@@ -40,11 +40,11 @@ task whose image went has to be submitted again. What a container uses stays.`,
 	of := func(use, short, long, example string, run func(context.Context, *image.Builder, image.Request) error) *cobra.Command {
 		c := &cobra.Command{
 			Use: use, Short: short, Long: long, Example: example,
-			RunE: func(c *cobra.Command, _ []string) error { return a.withRequest(c.Context(), project, base, run) },
+			RunE: func(c *cobra.Command, _ []string) error { return a.withImageRequest(c.Context(), project, base, run) },
 		}
 		c.Flags().StringVar(&project, "project", "", "project of this office, by name, or a git checkout (default: the one you stand in)")
 		c.Flags().StringVar(&base, "base", "", "branch to start from (default: the checkout's)")
-		_ = c.RegisterFlagCompletionFunc("project", a.ids(projectNames))
+		_ = c.RegisterFlagCompletionFunc("project", a.completeIDs(projectNames))
 		return c
 	}
 	c.AddCommand(
@@ -69,7 +69,7 @@ type imageView struct {
 }
 
 func (a *app) listImages(ctx context.Context) error {
-	s, acc, err := a.look(ctx)
+	s, acc, err := a.readState(ctx)
 	if err != nil {
 		return err
 	}
@@ -85,8 +85,8 @@ func (a *app) listImages(ctx context.Context) error {
 	}
 	views := []imageView{}
 	for _, e := range entries {
-		v := imageView{Tag: e.Tag, ID: e.ID, Kind: e.Kind, Top: e.Top, Bytes: e.Size, Tasks: []company.TaskID{}}
-		for _, t := range tasksOf(s) {
+		v := imageView{Tag: e.Tag, ID: e.ID, Kind: e.Kind, Top: e.IsWorkerImage, Bytes: e.Size, Tasks: []company.TaskID{}}
+		for _, t := range sortedTasks(s) {
 			if t.Prepared != nil && t.Prepared.Image == e.ID {
 				v.Tasks = append(v.Tasks, t.ID)
 			}
@@ -110,15 +110,15 @@ func (a *app) listImages(ctx context.Context) error {
 		}
 		tasks := "-"
 		if len(v.Tasks) > 0 {
-			tasks = join(v.Tasks)
+			tasks = joinIDs(v.Tasks)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", name, v.Kind, bytesText(v.Bytes), safetext.EscapeLine(tasks, 60))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", name, v.Kind, formatBytes(v.Bytes), safetext.EscapeLine(tasks, 60))
 	}
 	return table.Flush()
 }
 
 func (a *app) pruneImages(ctx context.Context, all, dryRun bool) error {
-	s, acc, err := a.look(ctx)
+	s, acc, err := a.readState(ctx)
 	if err != nil {
 		return err
 	}
@@ -128,11 +128,11 @@ func (a *app) pruneImages(ctx context.Context, all, dryRun bool) error {
 		return err
 	}
 	defer b.Close()
-	found, err := prunable(ctx, s, b, all, acc.Now())
+	found, err := listPrunable(ctx, s, b, all, acc.Now())
 	if err != nil {
 		return err
 	}
-	out := cleaned{SchemaVersion: 1, DryRun: dryRun, Items: []leftover{}, Docker: true}
+	out := cleanupReport{SchemaVersion: 1, DryRun: dryRun, Items: []garbage{}, Docker: true}
 	// The daemon keeps a layer while an image above it is there.
 	for _, l := range found {
 		if !dryRun {
@@ -142,14 +142,14 @@ func (a *app) pruneImages(ctx context.Context, all, dryRun bool) error {
 		}
 		out.Items = append(out.Items, l)
 	}
-	return a.sayCleaned(out)
+	return a.printCleanup(out)
 }
 
-func prunable(ctx context.Context, s *company.State, b *image.Builder, all bool, now time.Time) ([]leftover, error) {
+func listPrunable(ctx context.Context, s *company.State, b *image.Builder, all bool, now time.Time) ([]garbage, error) {
 	if !all {
 		// A task that ended this moment needs no image; a follow-up is based on
 		// the image of the task that it follows, and open pull requests keep it.
-		return keeper{state: s, before: now}.images(ctx, b)
+		return retentionPolicy{state: s, before: now}.listImages(ctx, b)
 	}
 	var keep []string
 	for _, id := range s.Open {
@@ -165,12 +165,12 @@ func prunable(ctx context.Context, s *company.State, b *image.Builder, all bool,
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(entries, func(a, b image.Entry) int { return len(b.Layers) - len(a.Layers) })
-	var out []leftover
+	slices.SortFunc(entries, func(a, b image.ImageEntry) int { return len(b.Layers) - len(a.Layers) })
+	var out []garbage
 	for _, e := range entries {
 		if unused(e) {
-			out = append(out, leftover{Kind: "image", Name: e.Tag, remove: func(ctx context.Context) error {
-				_, err := b.Prune(ctx, func(o image.Entry) bool { return o.Tag == e.Tag })
+			out = append(out, garbage{Kind: "image", Name: e.Tag, remove: func(ctx context.Context) error {
+				_, err := b.Prune(ctx, func(o image.ImageEntry) bool { return o.Tag == e.Tag })
 				return err
 			}})
 		}
@@ -178,19 +178,19 @@ func prunable(ctx context.Context, s *company.State, b *image.Builder, all bool,
 	return out, nil
 }
 
-// withRequest finds out what image a task of a project would be asked for now.
-func (a *app) withRequest(ctx context.Context, project, base string, run func(context.Context, *image.Builder, image.Request) error) error {
-	paths, _, err := a.ready(ctx)
+// withImageRequest finds out what image a task of a project would be asked for now.
+func (a *app) withImageRequest(ctx context.Context, project, base string, run func(context.Context, *image.Builder, image.Request) error) error {
+	paths, _, err := a.loadReady(ctx)
 	if err != nil {
 		return err
 	}
-	repo, err := a.projectOrCheckout(ctx, paths, project)
+	repo, err := a.resolveProject(ctx, paths, project)
 	if err != nil {
 		return err
 	}
-	loaded, err := a.loadFor(ctx, paths, repo)
+	loaded, err := a.loadProjectConfig(ctx, paths, repo)
 	if err == nil {
-		err = loaded.Check()
+		err = loaded.CheckSupported()
 	}
 	if err != nil {
 		return err
@@ -203,7 +203,7 @@ func (a *app) withRequest(ctx context.Context, project, base string, run func(co
 		return err
 	}
 	defer off.Close()
-	b, done, err := a.builder(ctx, off, loaded)
+	b, done, err := a.newImageBuilder(ctx, off, loaded)
 	if err != nil {
 		return err
 	}
@@ -228,8 +228,8 @@ func (a *app) withRequest(ctx context.Context, project, base string, run func(co
 	}
 	in := manager.Intake{
 		Images: b, Base: c.Container.Image, Setup: c.Container.Setup, SetupEnv: secrets, Offline: c.Container.Deps == "off",
-		Logins: office.OpenTrust(a.env).MayLogIn(ctx, p.Path),
-		Lint:   given(c.Gates.Lint), Test: given(c.Gates.Test), Prefix: c.Git.IntegrationBranch,
+		Logins: office.OpenTrust(a.env).MayUseLogins(ctx, p.Path),
+		Lint:   toOverride(c.Gates.Lint), Test: toOverride(c.Gates.Test), Prefix: c.Git.IntegrationBranch,
 	}
 	req, err := in.ImageOf(ctx, m, p.Path, base)
 	if err != nil {
@@ -238,16 +238,16 @@ func (a *app) withRequest(ctx context.Context, project, base string, run func(co
 	return run(ctx, b, req)
 }
 
-// builder is an image builder outside of a working company.
-func (a *app) builder(ctx context.Context, off *office.Office, loaded office.Loaded) (*image.Builder, func(), error) {
-	h := &house{office: off, loaded: loaded, log: a.log}
-	h.life, h.die = context.WithCancelCause(ctx)
+// newImageBuilder is an image builder outside of a working company.
+func (a *app) newImageBuilder(ctx context.Context, off *office.Office, loaded office.Loaded) (*image.Builder, func(), error) {
+	h := &officeApp{office: off, loaded: loaded, log: a.log}
+	h.lifetime, h.fail = context.WithCancelCause(ctx)
 	registries, err := h.openRegistries(ctx, loaded.Config)
 	if err != nil {
 		h.close()
 		return nil, nil, err
 	}
-	b, err := image.New(image.Config{Logger: a.log, Seccomp: buildProfile(), Registries: registries.Open(), ByLogin: registries.ByLogin(), Progress: func(line string) { a.note("%s", line) }})
+	b, err := image.New(image.Config{Logger: a.log, Seccomp: seccompProfile(), Registries: registries.Public(), WithLogins: registries.WithLogins(), Progress: func(line string) { a.printNote("%s", line) }})
 	if err != nil {
 		h.close()
 		return nil, nil, err
@@ -262,7 +262,7 @@ func (a *app) buildImage(ctx context.Context, b *image.Builder, req image.Reques
 		return err
 	}
 	for _, n := range img.Notes {
-		a.note("%s", n)
+		a.printNote("%s", n)
 	}
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "id": img.ID, "tag": img.Tag, "notes": img.Notes, "took_ms": time.Since(began).Milliseconds()})
@@ -278,16 +278,16 @@ func (a *app) explainImage(ctx context.Context, b *image.Builder, req image.Requ
 	}
 	if a.output == "json" {
 		parts := []map[string]any{}
-		for _, p := range x.Parts {
+		for _, p := range x.Layers {
 			parts = append(parts, map[string]any{"kind": p.Kind, "tag": p.Tag, "why": p.Why, "cached": p.Cached, "bytes": p.Size})
 		}
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "image": x.Image, "parts": parts, "notes": x.Notes})
 	}
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	for _, p := range x.Parts {
+	for _, p := range x.Layers {
 		state := "to be made"
 		if p.Cached {
-			state = bytesText(p.Size)
+			state = formatBytes(p.Size)
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\n", p.Kind, state, safetext.EscapeLine(p.Why, 160))
 	}

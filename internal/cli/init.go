@@ -19,8 +19,8 @@ import (
 	"company/internal/safetext"
 )
 
-// initFor bounds what init looks at.
-const initFor = 20 * time.Second
+// initTimeout bounds what init looks at.
+const initTimeout = 20 * time.Second
 
 type initOptions struct {
 	force  bool
@@ -40,15 +40,15 @@ hold. It also hides the office's own folders from git status, by the list of
 
 A company.yaml that is there is kept; --force writes a new one and keeps the
 old one beside it.`,
-		RunE: func(c *cobra.Command, _ []string) error { return a.init(c.Context(), o) },
+		RunE: func(c *cobra.Command, _ []string) error { return a.runInit(c.Context(), o) },
 	}
 	c.Flags().BoolVar(&o.force, "force", false, "write a new file where there is one; the old one is kept as company.yaml.bak")
 	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the file and write nothing")
 	return c
 }
 
-// findings are what init saw, for people and programs.
-type findings struct {
+// initFindings are what init saw, for people and programs.
+type initFindings struct {
 	Repository string   `json:"repository"`
 	Base       string   `json:"base,omitempty"`
 	Remote     string   `json:"remote,omitempty"` // owner/name; nothing else of an address
@@ -59,8 +59,8 @@ type findings struct {
 	Keys       []string `json:"keys"` // NAME SET or NAME NOT SET
 }
 
-func (a *app) init(ctx context.Context, o initOptions) error {
-	ctx, cancel := context.WithTimeout(ctx, initFor)
+func (a *app) runInit(ctx context.Context, o initOptions) error {
+	ctx, cancel := context.WithTimeout(ctx, initTimeout)
 	defer cancel()
 	dir, err := a.initDir()
 	if err != nil {
@@ -70,14 +70,14 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	_, err = os.Lstat(path)
 	there := !errors.Is(err, fs.ErrNotExist)
 	if there && !o.force && !o.dryRun {
-		return thereAlready(path)
+		return alreadyExistsError(path)
 	}
-	draft, found, err := a.draft(ctx, dir)
+	draft, found, err := a.draftConfig(ctx, dir)
 	if err != nil {
 		return err
 	}
-	text := draft.Write()
-	if err := a.wouldLoad(ctx, text); err != nil {
+	text := draft.Render()
+	if err := a.validateDraft(ctx, text); err != nil {
 		return err
 	}
 	if o.dryRun {
@@ -87,7 +87,7 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 		_, err := a.out.Write(text)
 		return err
 	}
-	backup, err := place(path, text, o.force)
+	backup, err := installFile(path, text, o.force)
 	if err != nil {
 		return err
 	}
@@ -95,13 +95,13 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	var exclude string
 	var hidden []string
 	if err == nil {
-		exclude, hidden, err = office.Exclude(ctx, paths)
+		exclude, hidden, err = office.ExcludeFromGit(ctx, paths)
 	}
 	if err != nil {
 		return err
 	}
 	if a.output == "json" {
-		return a.printJSON(a.out, map[string]any{"schema_version": 1, "file": path, "backup": backup, "found": found, "exclude_file": exclude, "excluded": nonNil(hidden)})
+		return a.printJSON(a.out, map[string]any{"schema_version": 1, "file": path, "backup": backup, "found": found, "exclude_file": exclude, "excluded": emptyIfNil(hidden)})
 	}
 	fmt.Fprintf(a.out, "written: %s\n", safetext.EscapeLine(path, 400))
 	if backup != "" {
@@ -110,14 +110,14 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	if exclude != "" {
 		fmt.Fprintf(a.out, "hidden from git: %s (in %s)\n", safetext.EscapeLine(strings.Join(hidden, " "), 400), safetext.EscapeLine(exclude, 400))
 	}
-	for _, line := range found.lines() {
+	for _, line := range found.renderLines() {
 		fmt.Fprintf(a.out, "  %s\n", safetext.EscapeLine(line, 300))
 	}
 	_, err = fmt.Fprintln(a.out, `next: company doctor, then company submit "…"`)
 	return err
 }
 
-func thereAlready(path string) error {
+func alreadyExistsError(path string) error {
 	return company.E(company.EConflict, "there is a company.yaml already: "+path).
 		Fix("company config check looks at it; company init --force writes a new one and keeps the old one beside it")
 }
@@ -126,7 +126,7 @@ func thereAlready(path string) error {
 // checkout.
 func (a *app) initDir() (string, error) {
 	if a.officeDir == "" {
-		return a.checkout(office.Paths{})
+		return a.findCheckout(office.Paths{})
 	}
 	dir, err := filepath.Abs(a.officeDir)
 	if err == nil {
@@ -144,15 +144,15 @@ func (a *app) initDir() (string, error) {
 	return dir, nil
 }
 
-// draft looks around and says what the file is to hold.
-func (a *app) draft(ctx context.Context, dir string) (office.Draft, findings, error) {
+// draftConfig looks around and says what the file is to hold.
+func (a *app) draftConfig(ctx context.Context, dir string) (office.ConfigDraft, initFindings, error) {
 	loaded, err := office.Load(ctx, office.LoadOptions{Env: a.env}) // what holds without the file
 	if err != nil {
-		return office.Draft{}, findings{}, err
+		return office.ConfigDraft{}, initFindings{}, err
 	}
 	c := loaded.Config
-	found := findings{Repository: dir, Forge: "local", Toolchains: []string{}, Checks: []string{}}
-	seen, serr := see(ctx, c, dir, "")
+	found := initFindings{Repository: dir, Forge: "local", Toolchains: []string{}, Checks: []string{}}
+	seen, serr := checkRepo(ctx, c, dir, "")
 	forgeNote := "Found: no remote"
 	switch {
 	case serr == nil:
@@ -168,12 +168,12 @@ func (a *app) draft(ctx context.Context, dir string) (office.Draft, findings, er
 		}
 		found.Toolchains = append(found.Toolchains, seen.project.Toolchains...)
 		found.Checks = append(found.Checks, seen.project.Notes...)
-		serr = seen.unseen
+		serr = seen.gatesError
 	case ctx.Err() != nil:
-		return office.Draft{}, findings{}, serr
+		return office.ConfigDraft{}, initFindings{}, serr
 	}
 	if serr != nil { // it can be put right later; the file does not depend on it
-		found.Checks = []string{"not looked for: " + broken(serr).Found}
+		found.Checks = []string{"not looked for: " + errorResult(serr).Found}
 	}
 	models, how := a.pickModels(ctx, loaded)
 	found.Model = how
@@ -191,7 +191,7 @@ func (a *app) draft(ctx context.Context, dir string) (office.Draft, findings, er
 			base += ", of " + found.Remote
 		}
 	}
-	return office.Draft{
+	return office.ConfigDraft{
 		About: []string{
 			"company.yaml: this folder is an office of company.",
 			"",
@@ -212,9 +212,9 @@ func (a *app) draft(ctx context.Context, dir string) (office.Draft, findings, er
 	}, found, nil
 }
 
-// vendors are the services whose keys are looked for, in the order in which
+// modelVendors are the services whose keys are looked for, in the order in which
 // the first that has one is taken.
-var vendors = []struct{ adapter, key, model string }{
+var modelVendors = []struct{ adapter, key, model string }{
 	{"anthropic", "ANTHROPIC_API_KEY", "claude-sonnet-4-6"},
 	{"openai", "OPENAI_API_KEY", "gpt-5"},
 }
@@ -226,17 +226,17 @@ func (a *app) pickModels(ctx context.Context, loaded office.Loaded) (map[string]
 		m := loaded.Config.Models["default"]
 		return nil, "Found: " + strings.TrimSpace(m.Adapter+" "+m.Model) + ", from " + at
 	}
-	lctx, cancel := context.WithTimeout(ctx, localFor)
+	lctx, cancel := context.WithTimeout(ctx, localDialTimeout)
 	defer cancel()
-	if at := standardAddress("ollama", a.getenv); reach(lctx, at) == nil {
-		model, err := defaultModel(lctx, a.getenv)
+	if at := standardAddress("ollama", a.envValue); dialServer(lctx, at) == nil {
+		model, err := defaultModel(lctx, a.envValue)
 		if err != nil {
 			return nil, "Found: Ollama at " + at + ", which is the default, and no model on it: ollama pull llama3"
 		}
 		return nil, "Found: Ollama at " + at + " with " + model + ", which is the default"
 	}
-	for _, v := range vendors {
-		if _, ok := registry[v.adapter]; ok && a.isSet(v.key) == set {
+	for _, v := range modelVendors {
+		if _, ok := modelDrivers[v.adapter]; ok && a.isSet(v.key) == set {
 			return map[string]office.Model{"default": {Adapter: v.adapter, Model: v.model, APIKeyEnv: v.key}}, "Found: " + v.key + "; name the model that you want"
 		}
 	}
@@ -256,7 +256,7 @@ func (a *app) isSet(name string) string {
 // keyNames are the variables that matter here.
 func (a *app) keyNames(c office.Config, models map[string]office.Model) []string {
 	names := []string{c.Forge.TokenEnv}
-	for _, v := range vendors {
+	for _, v := range modelVendors {
 		names = append(names, v.key)
 	}
 	for _, all := range []map[string]office.Model{c.Models, models} {
@@ -268,9 +268,9 @@ func (a *app) keyNames(c office.Config, models map[string]office.Model) []string
 	return slices.DeleteFunc(slices.Compact(names), func(s string) bool { return s == "" })
 }
 
-// wouldLoad holds the file to what every command holds it to, before it is
+// validateDraft holds the file to what every command holds it to, before it is
 // where commands look.
-func (a *app) wouldLoad(ctx context.Context, text []byte) (err error) {
+func (a *app) validateDraft(ctx context.Context, text []byte) (err error) {
 	bug := func(err error) error {
 		return company.E(company.EInternal, "the file that was made here does not load").Wrap(err).Fix("write one by hand: company config schema")
 	}
@@ -288,10 +288,10 @@ func (a *app) wouldLoad(ctx context.Context, text []byte) (err error) {
 	return nil
 }
 
-// place puts the file where it belongs: whole or not at all, and without
+// installFile puts the file where it belongs: whole or not at all, and without
 // losing what was there, which is kept, with force, under the name that it
 // returns. Without force it is EConflict, whoever was faster.
-func place(path string, text []byte, force bool) (backup string, err error) {
+func installFile(path string, text []byte, force bool) (backup string, err error) {
 	fail := func(err error) error {
 		return company.E(company.EConfig, path+" cannot be written").Wrap(err).Fix("see that the folder is yours and has space")
 	}
@@ -317,7 +317,7 @@ func place(path string, text []byte, force bool) (backup string, err error) {
 		return "", fail(err)
 	}
 	if !force {
-		return "", thereAlready(path)
+		return "", alreadyExistsError(path)
 	}
 	for n := 1; n < 1000; n++ {
 		backup = path + ".bak"
@@ -337,7 +337,7 @@ func place(path string, text []byte, force bool) (backup string, err error) {
 	return backup, nil
 }
 
-func (f findings) lines() []string {
+func (f initFindings) renderLines() []string {
 	base := f.Base
 	if f.Remote != "" {
 		base += " of " + f.Remote

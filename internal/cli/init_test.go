@@ -14,7 +14,7 @@ import (
 
 // However many write at once, no file is lost: without force one wins and the
 // others are told; with force each keeps what was there.
-func TestPlaceAtOnce(t *testing.T) {
+func TestInstallFileConcurrently(t *testing.T) {
 	const writers = 8
 	for _, force := range []bool{false, true} {
 		dir := t.TempDir()
@@ -23,7 +23,7 @@ func TestPlaceAtOnce(t *testing.T) {
 		var won atomic.Int32
 		for i := range writers {
 			wg.Go(func() {
-				_, err := place(path, []byte(fmt.Sprintf("# %d\n", i)), force)
+				_, err := installFile(path, []byte(fmt.Sprintf("# %d\n", i)), force)
 				switch {
 				case err == nil:
 					won.Add(1)
@@ -61,11 +61,11 @@ func TestPlaceAtOnce(t *testing.T) {
 			t.Errorf("with force %d texts are left of %d", len(seen), writers)
 		}
 	}
-	if _, err := place(filepath.Join(t.TempDir(), "nowhere", "company.yaml"), nil, true); company.CodeOf(err) != company.EConfig {
+	if _, err := installFile(filepath.Join(t.TempDir(), "nowhere", "company.yaml"), nil, true); company.CodeOf(err) != company.EConfig {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 	var e *company.Error
-	if err := thereAlready("x"); !errors.As(err, &e) || e.Hint == "" {
+	if err := alreadyExistsError("x"); !errors.As(err, &e) || e.Hint == "" {
 		t.Errorf("%v", err)
 	}
 }

@@ -38,13 +38,13 @@ ends, else what its journal holds so far. Of a subtask, its newest run. Long
 messages and results are shortened; -v shows them whole. While another process
 is at work on the office, the journal is that one's: then only runs that have
 ended can be shown.`,
-		Args: cobra.ExactArgs(1), ValidArgsFunction: a.ids(allIDs),
-		RunE: func(c *cobra.Command, args []string) error { return a.logs(c.Context(), args[0]) },
+		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeIDs(allIDs),
+		RunE: func(c *cobra.Command, args []string) error { return a.runLogs(c.Context(), args[0]) },
 	}
 }
 
-func (a *app) logs(ctx context.Context, id string) error {
-	acc, paths, err := a.access(ctx)
+func (a *app) runLogs(ctx context.Context, id string) error {
+	acc, paths, err := a.connectOffice(ctx)
 	if err != nil {
 		return err
 	}
@@ -53,22 +53,22 @@ func (a *app) logs(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	th, err := find(s, id)
+	th, err := findTarget(s, id)
 	if err != nil {
 		return err
 	}
 	run := th.run
 	if run == nil {
 		if th.approval != nil || th.subtask == nil {
-			return company.E(company.EUsage, id+" is neither a run nor a subtask").Because(runsIn(th.task)).Fix("company logs <run>")
+			return company.E(company.EUsage, id+" is neither a run nor a subtask").Because(describeRuns(th.task)).Fix("company logs <run>")
 		}
-		if run = newest(th.task, th.subtask.ID); run == nil {
+		if run = newestRun(th.task, th.subtask.ID); run == nil {
 			return company.E(company.ENotFound, "no run of "+id+" has begun yet").Fix("company show " + id)
 		}
 	}
 	t, err := readTranscript(paths, run.ID)
-	if errors.Is(err, fs.ErrNotExist) || err != nil && th.task.Lacks(runFile(run.ID, transcriptFile)) != "" {
-		t, err = a.journal(ctx, acc, run)
+	if errors.Is(err, fs.ErrNotExist) || err != nil && th.task.Lacks(runFilePath(run.ID, transcriptFile)) != "" {
+		t, err = a.readJournal(ctx, acc, run)
 	}
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (a *app) logs(ctx context.Context, id string) error {
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{
 			"schema_version": 1, "run": run.ID, "agent": t.AgentID, "total_tokens": t.TotalTokens,
-			"messages": nonNil(t.Messages), "tool_calls": nonNil(t.ToolCalls),
+			"messages": emptyIfNil(t.Messages), "tool_calls": emptyIfNil(t.ToolCalls),
 		})
 	}
 	most := logLines
@@ -87,14 +87,14 @@ func (a *app) logs(ctx context.Context, id string) error {
 	return nil
 }
 
-func nonNil[T any](list []T) []T {
+func emptyIfNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
 	}
 	return list
 }
 
-func runsIn(t *company.Task) string {
+func describeRuns(t *company.Task) string {
 	if t == nil || len(t.Runs) == 0 {
 		return "it has no runs yet"
 	}
@@ -105,8 +105,8 @@ func runsIn(t *company.Task) string {
 	return string(t.ID) + " has the runs " + strings.Join(ids, ", ")
 }
 
-// newest is the worker's run of a subtask that was claimed last.
-func newest(t *company.Task, sub company.SubtaskID) *company.Run {
+// newestRun is the worker's run of a subtask that was claimed last.
+func newestRun(t *company.Task, sub company.SubtaskID) *company.Run {
 	var last *company.Run
 	for _, r := range t.Runs {
 		if r.Subtask == sub && r.Role == company.Worker && !r.Claimed.IsZero() && (last == nil || r.Claimed.After(last.Claimed)) {
@@ -128,16 +128,16 @@ func readTranscript(p office.Paths, run company.RunID) (agent.Transcript, error)
 	return agent.DecodeTranscript(text)
 }
 
-// journal makes the transcript from the run's journal, which only the holder
+// readJournal makes the transcript from the run's journal, which only the holder
 // of the office can read.
-func (a *app) journal(ctx context.Context, acc access, run *company.Run) (agent.Transcript, error) {
-	n, ok := acc.(*near)
+func (a *app) readJournal(ctx context.Context, acc officeClient, run *company.Run) (agent.Transcript, error) {
+	n, ok := acc.(*localClient)
 	if !ok {
 		return agent.Transcript{}, company.E(company.EConflict, "the transcript of "+string(run.ID)+" is not written yet").
 			Because("the company that is at work holds its journal until the run ends").Fix("company feed --follow " + string(run.ID.Task()))
 	}
-	led := n.h.ledger
-	return agent.ReadTranscript(ctx, run.ID, string(run.Role), blobs{led}, func(fn func(string, json.RawMessage) error) error {
+	led := n.app.ledger
+	return agent.ReadTranscript(ctx, run.ID, string(run.Role), blobReader{led}, func(fn func(string, json.RawMessage) error) error {
 		each := func(r ledger.Record) error { return fn(r.Kind, r.Data) }
 		if run.Journal != "" {
 			return led.ReadSealed(ctx, run.Journal, each)
@@ -146,14 +146,14 @@ func (a *app) journal(ctx context.Context, acc access, run *company.Run) (agent.
 	})
 }
 
-// blobs is the ledger's blob store, to read.
-type blobs struct{ l *ledger.Ledger }
+// blobReader is the ledger's blob store, to read.
+type blobReader struct{ l *ledger.Ledger }
 
-func (blobs) PutBlob(context.Context, []byte) (company.Hash, error) {
+func (blobReader) PutBlob(context.Context, []byte) (company.Hash, error) {
 	return "", company.E(company.EInternal, "nothing is written while a journal is read")
 }
 
-func (b blobs) GetBlob(ctx context.Context, h company.Hash) ([]byte, error) {
+func (b blobReader) GetBlob(ctx context.Context, h company.Hash) ([]byte, error) {
 	return b.l.GetBlob(ctx, h, maxTranscript)
 }
 
@@ -169,7 +169,7 @@ func transcriptText(t agent.Transcript, most int) string {
 			if msg.Content == "" {
 				continue // its tool calls follow
 			}
-			fmt.Fprintf(&b, "\n%s  %s\n%s", msg.Timestamp.Local().Format("15:04:05"), msg.Role, indent(msg.Content, most))
+			fmt.Fprintf(&b, "\n%s  %s\n%s", msg.Timestamp.Local().Format("15:04:05"), msg.Role, indentLines(msg.Content, most))
 			continue
 		}
 		call := t.ToolCalls[c]
@@ -178,7 +178,7 @@ func transcriptText(t agent.Transcript, most int) string {
 		if call.IsError {
 			sign = "x"
 		}
-		fmt.Fprintf(&b, "\n%s  %s %s %s  %.1fs\n%s", call.Timestamp.Local().Format("15:04:05"), sign, safetext.EscapeLine(call.Name, 40), safetext.EscapeLine(call.Arguments, 300), float64(call.DurationMS)/1000, indent(call.Result, most))
+		fmt.Fprintf(&b, "\n%s  %s %s %s  %.1fs\n%s", call.Timestamp.Local().Format("15:04:05"), sign, safetext.EscapeLine(call.Name, 40), safetext.EscapeLine(call.Arguments, 300), float64(call.DurationMS)/1000, indentLines(call.Result, most))
 	}
 	return b.String()
 }

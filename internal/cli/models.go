@@ -16,15 +16,15 @@ import (
 // service, for profiles that name neither a variable nor another address.
 var standardKeys = map[string]string{"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
-// getenv is a variable of the environment; empty where it is not set.
-func (a *app) getenv(name string) string {
+// envValue is a variable of the environment; empty where it is not set.
+func (a *app) envValue(name string) string {
 	v, _ := a.env(name)
 	return v
 }
 
-// profiles are the models of a config as their drivers need them. Keys come
+// modelProfiles are the models of a config as their drivers need them. Keys come
 // from the environment and from nowhere else.
-func profiles(l office.Loaded, root string, getenv func(string) string) []adapters.Profile {
+func modelProfiles(l office.Loaded, root string, getenv func(string) string) []adapters.Profile {
 	var out []adapters.Profile
 	for _, name := range slices.Sorted(maps.Keys(l.Config.Models)) {
 		m := l.Config.Models[name]
@@ -59,10 +59,10 @@ func profiles(l office.Loaded, root string, getenv func(string) string) []adapte
 
 // checkModels is doctor's look at each profile that a role uses, or that one
 // falls back to.
-func (a *app) checkModels(ctx context.Context, p office.Paths, l office.Loaded, online bool) []verdict {
+func (a *app) checkModels(ctx context.Context, p office.Paths, l office.Loaded, online bool) []doctorResult {
 	users := map[string][]string{}
-	for _, role := range roles {
-		for i, name := range chainOf(l.Config, l.Config.Agent(role).Model) {
+	for _, role := range allRoles {
+		for i, name := range fallbackChain(l.Config, l.Config.Agent(role).Model) {
 			who := string(role)
 			if i > 0 {
 				who = "fallback of " + l.Config.Agent(role).Model
@@ -72,22 +72,22 @@ func (a *app) checkModels(ctx context.Context, p office.Paths, l office.Loaded, 
 			}
 		}
 	}
-	var out []verdict
+	var out []doctorResult
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	for _, profile := range profiles(l, p.Root, a.getenv) {
+	for _, profile := range modelProfiles(l, p.Root, a.envValue) {
 		if users[profile.Name] == nil {
 			continue
 		}
 		wg.Go(func() {
-			r := registry.Check(ctx, profile, modelDeps(l.Config, a.log), online)
+			r := modelDrivers.Check(ctx, profile, modelDeps(l.Config, a.log), online)
 			r.Found = "for " + strings.Join(users[profile.Name], ", ") + ": " + r.Found
 			mu.Lock()
 			defer mu.Unlock()
-			out = append(out, verdict{Name: "model " + profile.Name, Result: r})
+			out = append(out, doctorResult{Name: "model " + profile.Name, Result: r})
 		})
 	}
 	wg.Wait()
-	slices.SortFunc(out, func(a, b verdict) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b doctorResult) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }

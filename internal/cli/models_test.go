@@ -14,9 +14,9 @@ import (
 	"company/internal/office"
 )
 
-// TestProfiles: what a profile says reaches its model (ADP-5, ADP-7: names
+// TestModelProfiles: what a profile says reaches its model (ADP-5, ADP-7: names
 // verbatim, keys from the environment alone, each for its own address).
-func TestProfiles(t *testing.T) {
+func TestModelProfiles(t *testing.T) {
 	dir := t.TempDir()
 	text := `models:
   ours: {adapter: openai, model: "Weird/Name:1 b", base_url: "http://h/v1", context_tokens: 9, max_output: 8, temperature: 0.5, tools: no, price: {input: 1, output: 2, cached: 3, cache_write: 4}, fallback: [claude]}
@@ -33,7 +33,7 @@ func TestProfiles(t *testing.T) {
 	}
 	env := map[string]string{"OPENAI_API_KEY": "sk-o", "ANTHROPIC_API_KEY": "sk-a", "MINE": "sk-m", "OLLAMA_HOST": "gpu-box"}
 	got := map[string]adapters.Profile{}
-	for _, p := range profiles(l, dir, func(name string) string { return env[name] }) {
+	for _, p := range modelProfiles(l, dir, func(name string) string { return env[name] }) {
 		got[p.Name] = p
 	}
 	half := 0.5

@@ -13,12 +13,12 @@ import (
 	"company/internal/safetext"
 )
 
-// settled is how old a container is before its having ended says that nobody
+// minOrphanAge is how old a container is before its having ended says that nobody
 // removes it: a company does so within moments.
-const settled = time.Minute
+const minOrphanAge = time.Minute
 
-// orphan is a container of ours that no company looks after.
-type orphan struct {
+// orphanContainer is a container of ours that no company looks after.
+type orphanContainer struct {
 	Name    string    `json:"name"`
 	ID      string    `json:"id"`
 	Office  string    `json:"office"`
@@ -30,14 +30,14 @@ type orphan struct {
 
 // listOrphans lists containers without a company. It removes nothing.
 func (a *app) listOrphans(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, preflightFor)
+	ctx, cancel := context.WithTimeout(ctx, preflightTimeout)
 	defer cancel()
 	all, err := listContainers(ctx, a.log)
 	if err != nil {
 		return err
 	}
-	ours, held := a.ourOffice(ctx)
-	list := orphans(all, ours, held, time.Now())
+	ours, held := a.currentOffice(ctx)
+	list := findOrphans(all, ours, held, time.Now())
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "orphans": list})
 	}
@@ -56,11 +56,11 @@ func (a *app) listOrphans(ctx context.Context) error {
 	return err
 }
 
-// ourOffice is the id of the office that one stands in, "" for none, and
+// currentOffice is the id of the office that one stands in, "" for none, and
 // whether a process has it.
-func (a *app) ourOffice(ctx context.Context) (id string, held bool) {
-	p, err := a.paths()
-	if err != nil || !exists(p) {
+func (a *app) currentOffice(ctx context.Context) (id string, held bool) {
+	p, err := a.findOffice()
+	if err != nil || !officeExists(p) {
 		return "", false
 	}
 	off, err := a.openOffice(ctx, p)
@@ -68,26 +68,26 @@ func (a *app) ourOffice(ctx context.Context) (id string, held bool) {
 		return "", false
 	}
 	defer off.Close()
-	return off.ID, office.Held(p)
+	return off.ID, office.IsHeld(p)
 }
 
-// orphans picks, of all containers with our labels, those that nobody looks
+// findOrphans picks, of all containers with our labels, those that nobody looks
 // after: all of an office that no process has, and what has ended elsewhere
 // and was not removed. Of another office it is not known who has it.
-func orphans(all []container.Info, ours string, held bool, now time.Time) []orphan {
-	out := []orphan{}
+func findOrphans(all []container.Info, ours string, held bool, now time.Time) []orphanContainer {
+	out := []orphanContainer{}
 	for _, c := range all {
-		o := orphan{Name: c.Name, ID: c.ID, Office: c.Labels.Office, Run: c.Labels.Run, State: c.State, Created: c.Created.UTC()}
+		o := orphanContainer{Name: c.Name, ID: c.ID, Office: c.Labels.Office, Run: c.Labels.Run, State: c.State, Created: c.Created.UTC()}
 		switch {
 		case c.Labels.Office == ours && ours != "" && !held:
 			o.Why = "this office is not open"
-		case (c.State == "exited" || c.State == "dead") && now.Sub(c.Created) > settled:
+		case (c.State == "exited" || c.State == "dead") && now.Sub(c.Created) > minOrphanAge:
 			o.Why = "it has ended, and office " + c.Labels.Office + " has not removed it"
 		default:
 			continue
 		}
 		out = append(out, o)
 	}
-	slices.SortFunc(out, func(a, b orphan) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b orphanContainer) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }

@@ -132,8 +132,8 @@ func (b *sheet) put(command string, v any) {
 	if err := new(app).printJSON(b, v); err != nil {
 		b.t.Fatal(err)
 	}
-	if people, ok := v.(interface{ text() string }); ok {
-		b.putText(command, people.text())
+	if people, ok := v.(interface{ renderText() string }); ok {
+		b.putText(command, people.renderText())
 	}
 }
 
@@ -161,14 +161,14 @@ func printedAt(t *testing.T, events []company.Event, n int) []byte {
 	p := office.Paths{Root: "/office", State: "/office/state", Runs: "/office/runs", Tasks: "/office/tasks", Backlog: "/office/backlog"}
 	b := &sheet{t: t}
 	for _, open := range []bool{true, false} {
-		b.put(fmt.Sprintf("status (at work: %v)", open), viewOffice(s, p, open, true, now))
-		b.put(fmt.Sprintf("agents (at work: %v)", open), viewTeam(s, office.Default(), nil, open, now))
+		b.put(fmt.Sprintf("status (at work: %v)", open), viewOverview(s, p, open, true, now))
+		b.put(fmt.Sprintf("agents (at work: %v)", open), viewAgents(s, office.Default(), nil, open, now))
 	}
-	b.putText("status, without -v", viewOffice(s, p, true, false, now).text())
+	b.putText("status, without -v", viewOverview(s, p, true, false, now).renderText())
 	for _, pull := range s.Pulls() {
-		b.put(fmt.Sprintf("pr %d", pull.Number), viewPR(pulled(pull)))
+		b.put(fmt.Sprintf("pr %d", pull.Number), viewPR(prTask(pull)))
 	}
-	for _, task := range tasksOf(s) {
+	for _, task := range sortedTasks(s) {
 		ids := []string{string(task.ID)}
 		for _, sub := range task.Subtasks {
 			ids = append(ids, string(sub.ID))
@@ -183,15 +183,15 @@ func printedAt(t *testing.T, events []company.Event, n int) []byte {
 		}
 		slices.Sort(ids)
 		for _, id := range slices.Compact(ids) {
-			_, v, err := viewOf(s, p, id, now)
+			_, v, err := viewTarget(s, p, id, now)
 			if err != nil {
 				t.Fatal(err)
 			}
 			b.put("show "+id, v)
 		}
 		b.put("budget "+string(task.ID), viewBudget(task))
-		if task.Status != company.TaskCompleted || task.PR != nil || task.DryRun {
-			b.put("the end of submit "+string(task.ID), summarize(s, task))
+		if task.Status != company.StatusCompleted || task.PR != nil || task.DryRun {
+			b.put("the end of submit "+string(task.ID), summarizeTask(s, task))
 		}
 	}
 	return b.Bytes()
@@ -211,7 +211,7 @@ func printedFeed(t *testing.T, events []company.Event) []byte {
 		if key := it.Kind + string(it.Mark); seen[key] < 3 {
 			seen[key]++
 			b.put("feed", it)
-			b.putText("feed", line(it, false)[len("15:04:05 "):]) // the time is the reader's local one
+			b.putText("feed", formatItem(it, false)[len("15:04:05 "):]) // the time is the reader's local one
 		}
 	}
 	return b.Bytes()

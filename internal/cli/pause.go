@@ -17,7 +17,7 @@ func newPause(a *app) *cobra.Command {
 		Long: `Lets the named tasks rest, or all that have not ended. What their runs had done
 is kept, and nobody is asked for more. The others go on. A paused task rests
 until company resume t12, or company resume for all of them.`,
-		ValidArgsFunction: a.ids(openTasks),
+		ValidArgsFunction: a.completeIDs(openTasks),
 		Args:              cobra.ArbitraryArgs,
 		RunE:              func(c *cobra.Command, args []string) error { return a.pauseTasks(c.Context(), args) },
 	}
@@ -32,7 +32,7 @@ func openTasks(s *company.State) []string {
 }
 
 func (a *app) pauseTasks(ctx context.Context, args []string) error {
-	s, acc, err := a.look(ctx)
+	s, acc, err := a.readState(ctx)
 	if err != nil {
 		return err
 	}
@@ -73,6 +73,6 @@ func (a *app) pauseTasks(ctx context.Context, args []string) error {
 	if len(paused) == 1 {
 		one = " " + string(paused[0])
 	}
-	_, err = fmt.Fprintf(a.out, "%s paused; go on with: company resume%s\n", join(paused), one)
+	_, err = fmt.Fprintf(a.out, "%s paused; go on with: company resume%s\n", joinIDs(paused), one)
 	return err
 }

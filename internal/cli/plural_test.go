@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// counted is a number before a plural: "%d runs".
-var counted = regexp.MustCompile(`%d (?:[a-z]+ )?[a-z]+s\b`)
+// pluralFormatRE is a number before a plural: "%d runs".
+var pluralFormatRE = regexp.MustCompile(`%d (?:[a-z]+ )?[a-z]+s\b`)
 
-// alwaysMany are texts whose number is never 1, or whose word is no noun.
-var alwaysMany = []string{
+// pluralExceptions are texts whose number is never 1, or whose word is no noun.
+var pluralExceptions = []string{
 	"%s has %d open questions",  // one is answered by the task's id
 	"%d projects are called %s", // one is the project
 	"there are %d pull requests of the number %d",
@@ -25,7 +25,7 @@ var alwaysMany = []string{
 }
 
 // A count of things is made by company.Count, so that nobody reads "1 runs".
-func TestCountsAreWords(t *testing.T) {
+func TestCountsUsePlural(t *testing.T) {
 	looked := 0
 	for _, room := range []string{".", "../orchestrator", "../server"} {
 		err := filepath.WalkDir(room, func(path string, d fs.DirEntry, err error) error {
@@ -44,10 +44,10 @@ func TestCountsAreWords(t *testing.T) {
 				}
 				looked++
 				text := lit.Value
-				for _, known := range alwaysMany {
+				for _, known := range pluralExceptions {
 					text = strings.ReplaceAll(text, known, "")
 				}
-				if m := counted.FindString(text); m != "" {
+				if m := pluralFormatRE.FindString(text); m != "" {
 					t.Errorf("%s: %q says 1 and a plural: use company.Count", set.Position(lit.Pos()), m)
 				}
 				return true

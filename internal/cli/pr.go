@@ -19,10 +19,10 @@ import (
 )
 
 func newPR(a *app) *cobra.Command {
-	c := group("pr", "The pull requests that wait for your review", "  company pr list\n  company pr show 7\n  company pr merge 7")
+	c := commandGroup("pr", "The pull requests that wait for your review", "  company pr list\n  company pr show 7\n  company pr merge 7")
 	one := func(use, short, long, example string, run func(ctx context.Context, number string) error) *cobra.Command {
 		return &cobra.Command{
-			Use: use, Short: short, Long: long, Example: example, Args: cobra.ExactArgs(1), ValidArgsFunction: a.ids(prNumbers),
+			Use: use, Short: short, Long: long, Example: example, Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeIDs(prNumbers),
 			RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), args[0]) },
 		}
 	}
@@ -37,7 +37,7 @@ func newPR(a *app) *cobra.Command {
 		},
 		one("show <number>", "Show a pull request with its evidence", "", "  company pr show 7", a.showPR),
 		one("diff <number>", "Show what a pull request changes", "", "  company pr diff 7 | less", func(ctx context.Context, n string) error {
-			return a.diffOf(ctx, func(s *company.State) (*company.Task, span, error) { return prSpan(s, n) })
+			return a.printDiff(ctx, func(s *company.State) (*company.Task, diffRange, error) { return prRange(s, n) })
 		}),
 		one("merge <number>", "Note that a pull request is merged, once it is",
 			"The company never moves main: you merge, with your own git. This command looks\nwhether the base branch holds the pull request's head, and notes it; where it\ndoes not yet, it prints the commands to run.", "  company pr merge 7", a.mergePR),
@@ -55,14 +55,14 @@ func prNumbers(s *company.State) []string {
 }
 
 func (a *app) listPRs(ctx context.Context) error {
-	s, acc, err := a.look(ctx)
+	s, acc, err := a.readState(ctx)
 	if err != nil {
 		return err
 	}
 	defer acc.Close()
 	views := []prView{}
 	for _, p := range s.Pulls() {
-		views = append(views, viewPR(pulled(p)))
+		views = append(views, viewPR(prTask(p)))
 	}
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "pull_requests": views})
@@ -85,7 +85,7 @@ func (a *app) listPRs(ctx context.Context) error {
 }
 
 func (a *app) showPR(ctx context.Context, number string) error {
-	acc, paths, err := a.access(ctx)
+	acc, paths, err := a.connectOffice(ctx)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (a *app) showPR(ctx context.Context, number string) error {
 	if err != nil {
 		return err
 	}
-	body, err := bodyOf(paths, s, t)
+	body, err := prText(paths, s, t)
 	if err != nil {
 		return err
 	}
@@ -106,26 +106,26 @@ func (a *app) showPR(ctx context.Context, number string) error {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "pull_request": viewPR(t), "body": body})
 	}
 	changed := ""
-	if m, err := lookAt(paths, t); err == nil {
+	if m, err := openMirror(paths, t); err == nil {
 		if d, err := m.Diff(ctx, t.Prepared.Base.OID, t.PR.Head, 0); err == nil {
-			changed = "  " + stat(d)
+			changed = "  " + changeStat(d)
 		}
 	}
 	where := ""
-	if onForge(t.PR) {
+	if isOnForge(t.PR) {
 		where = safetext.Escape(t.PR.URL) + "\n"
 	}
 	if t.BranchChange != nil {
 		where += "The branch " + branchText(t.BranchChange) + "\n"
 	}
 	fmt.Fprintf(a.out, "#%d  %s  %s -> %s @ %s%s\n%s\n%s\nNEXT  %s\n",
-		t.PR.Number, t.PR.State, safetext.Escape(t.PR.Branch), safetext.Escape(t.PR.Base), t.PR.Head.Short(), changed, where, safetext.Escape(readable(body)), a.nextOf(ctx, paths, t))
+		t.PR.Number, t.PR.State, safetext.Escape(t.PR.Branch), safetext.Escape(t.PR.Base), t.PR.Head.Short(), changed, where, safetext.Escape(readableBody(body)), a.nextStep(ctx, paths, t))
 	return nil
 }
 
-// page is the text of a pull request, as the office keeps it.
-func page(p office.Paths, pr *company.PullRequest) (string, error) {
-	file, name := page0(p, pr), pullsDir+"/"+strconv.Itoa(pr.Number)+".md"
+// readPage is the text of a pull request, as the office keeps it.
+func readPage(p office.Paths, pr *company.PullRequest) (string, error) {
+	file, name := pagePath(p, pr), pullsDir+"/"+strconv.Itoa(pr.Number)+".md"
 	var text []byte
 	state, err := p.Folder(p.State)
 	if err == nil {
@@ -141,16 +141,16 @@ func page(p office.Paths, pr *company.PullRequest) (string, error) {
 	return string(text), nil
 }
 
-func prSpan(s *company.State, number string) (*company.Task, span, error) {
+func prRange(s *company.State, number string) (*company.Task, diffRange, error) {
 	t, err := findPR(s, number)
 	if err != nil {
-		return nil, span{}, err
+		return nil, diffRange{}, err
 	}
-	return t, span{of: fmt.Sprintf("#%d", t.PR.Number), from: t.Prepared.Base.OID, to: t.PR.Head}, nil
+	return t, diffRange{of: fmt.Sprintf("#%d", t.PR.Number), from: t.Prepared.Base.OID, to: t.PR.Head}, nil
 }
 
 func (a *app) mergePR(ctx context.Context, number string) error {
-	acc, paths, err := a.access(ctx)
+	acc, paths, err := a.connectOffice(ctx)
 	if err != nil {
 		return err
 	}
@@ -163,26 +163,26 @@ func (a *app) mergePR(ctx context.Context, number string) error {
 	if err != nil {
 		return err
 	}
-	if t.PR.State == company.PROpen && onForge(t.PR) {
-		if err := a.mergedThere(ctx, paths, s, t); err != nil {
+	if t.PR.State == company.PROpen && isOnForge(t.PR) {
+		if err := a.checkMergedOnForge(ctx, paths, s, t); err != nil {
 			return err
 		}
 	} else if t.PR.State == company.PROpen {
-		loaded, err := a.load(ctx, paths)
+		loaded, err := a.loadConfig(ctx, paths)
 		if err != nil {
 			return err
 		}
-		if err := merged(ctx, paths, loaded.Config.Git.Remote, t); err != nil {
+		if err := checkMerged(ctx, paths, loaded.Config.Git.Remote, t); err != nil {
 			return err
 		}
 	}
-	return a.settle(ctx, acc, t, company.PRMerged, "")
+	return a.settlePR(ctx, acc, t, company.PRMerged, "")
 }
 
-// merged is nil when the base branch holds the pull request's head: that of
+// checkMerged is nil when the base branch holds the pull request's head: that of
 // the remote, or of the checkout where there is no remote. The company never
 // moves the base itself (REV-1), so otherwise it is a refusal with what to do.
-func merged(ctx context.Context, p office.Paths, remote string, t *company.Task) error {
+func checkMerged(ctx context.Context, p office.Paths, remote string, t *company.Task) error {
 	m, err := gitops.LookAt(p.Git, remote, t.Project.ID, t.Project.Path)
 	if err != nil {
 		return err
@@ -206,22 +206,22 @@ func merged(ctx context.Context, p office.Paths, remote string, t *company.Task)
 	refused := company.E(company.EProtected, fmt.Sprintf("%s does not hold %s yet, and the company never moves it", t.PR.Base, t.PR.Head.Short())).
 		Because(fmt.Sprintf("%s is at %s; what goes to it is yours to decide", t.PR.Base, base.OID.Short()))
 	// The mirror has what was delivered, also where no branch has it any more.
-	from, what, push, instead := quoted(m.Dir()), string(t.PR.Head), "", ""
+	from, what, push, instead := shellQuote(m.Dir()), string(t.PR.Head), "", ""
 	if url != "" {
-		push = fmt.Sprintf(" && git push %s %s", quoted(remote), quoted(t.PR.Base))
+		push = fmt.Sprintf(" && git push %s %s", shellQuote(remote), shellQuote(t.PR.Base))
 		if lostBranch(t) {
 			refused = refused.Because("the branch " + t.BranchChange.String())
 			instead = fmt.Sprintf("; or, where people merged it in another form: company pr close %d --why \"…\"", t.PR.Number)
 		} else {
-			from, what = quoted(remote), quoted(t.PR.Branch)
+			from, what = shellQuote(remote), shellQuote(t.PR.Branch)
 		}
 	}
 	return refused.Fix(fmt.Sprintf("cd %s && git fetch %s %s && git switch %s && git merge --no-ff FETCH_HEAD%s && company pr merge %d%s",
-		quoted(t.Project.Path), from, what, quoted(t.PR.Base), push, t.PR.Number, instead))
+		shellQuote(t.Project.Path), from, what, shellQuote(t.PR.Base), push, t.PR.Number, instead))
 }
 
-// quoted is a path as a shell reads it.
-func quoted(path string) string {
+// shellQuote is a path as a shell reads it.
+func shellQuote(path string) string {
 	q, err := syntax.Quote(path, syntax.LangPOSIX)
 	if err != nil {
 		return path // no shell can name it; people can
@@ -230,7 +230,7 @@ func quoted(path string) string {
 }
 
 func (a *app) closePR(ctx context.Context, number, why string) error {
-	acc, paths, err := a.access(ctx)
+	acc, paths, err := a.connectOffice(ctx)
 	if err != nil {
 		return err
 	}
@@ -243,14 +243,14 @@ func (a *app) closePR(ctx context.Context, number, why string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.closeThere(ctx, paths, s, t, why); err != nil {
+	if err := a.closeOnForge(ctx, paths, s, t, why); err != nil {
 		return err
 	}
-	return a.settle(ctx, acc, t, company.PRClosed, why)
+	return a.settlePR(ctx, acc, t, company.PRClosed, why)
 }
 
-// settle notes what became of a pull request.
-func (a *app) settle(ctx context.Context, acc access, t *company.Task, state company.PRState, why string) error {
+// settlePR notes what became of a pull request.
+func (a *app) settlePR(ctx context.Context, acc officeClient, t *company.Task, state company.PRState, why string) error {
 	if _, err := acc.Do(ctx, "", company.SettlePR{Task: t.ID, State: state, Why: why}); err != nil {
 		return err
 	}

@@ -21,20 +21,20 @@ import (
 )
 
 const (
-	// preflightFor bounds what is looked at before anything is made.
-	preflightFor = 10 * time.Second
-	// localFor is how long a server on this machine has to take a connection.
-	localFor = 500 * time.Millisecond
-	// probeFor is how long it has to say which models it has.
-	probeFor = 2 * time.Second
+	// preflightTimeout bounds what is looked at before anything is made.
+	preflightTimeout = 10 * time.Second
+	// localDialTimeout is how long a server on this machine has to take a connection.
+	localDialTimeout = 500 * time.Millisecond
+	// probeTimeout is how long it has to say which models it has.
+	probeTimeout = 2 * time.Second
 )
 
-// shortages are things without which no task can be worked on here.
-type shortages []*company.Error
+// missingRequirements are things without which no task can be worked on here.
+type missingRequirements []*company.Error
 
-// err is the shortages as one screen: each with its cause and the command
+// asError is the shortages as one screen: each with its cause and the command
 // that puts it right. The code is that of the first.
-func (s shortages) err() error {
+func (s missingRequirements) asError() error {
 	switch len(s) {
 	case 0:
 		return nil
@@ -44,7 +44,7 @@ func (s shortages) err() error {
 	lines := []string{fmt.Sprintf("%d things are missing here, so nothing was started", len(s))}
 	for _, e := range s {
 		line := e.Message
-		if why := reason(e); why != "" {
+		if why := causeText(e); why != "" {
 			line += ": " + why
 		}
 		lines = append(lines, "  x "+line, "    fix: "+e.Hint)
@@ -54,8 +54,8 @@ func (s shortages) err() error {
 	return out
 }
 
-// reason is why an error happened, in one line.
-func reason(e *company.Error) string {
+// causeText is why an error happened, in one line.
+func causeText(e *company.Error) string {
 	if e.Why != "" {
 		return e.Why
 	}
@@ -65,51 +65,51 @@ func reason(e *company.Error) string {
 	return ""
 }
 
-// preflight looks, before an office is made or anything is written, whether a
+// runPreflight looks, before an office is made or anything is written, whether a
 // task can be worked on here: the repository, the Docker daemon, and for every
 // role a model that can be asked. All are looked at together, and all that is
 // missing is told at once. When another process holds the office, it is that
 // process that works: here only the repository is looked at.
-func (a *app) preflight(ctx context.Context, paths office.Paths, l office.Loaded, repo, ref string) (sight, error) {
-	ctx, cancel := context.WithTimeout(ctx, preflightFor)
+func (a *app) runPreflight(ctx context.Context, paths office.Paths, l office.Loaded, repo, ref string) (repoCheck, error) {
+	ctx, cancel := context.WithTimeout(ctx, preflightTimeout)
 	defer cancel()
 	var wg sync.WaitGroup
-	var docker, models, cache, foreign shortages
+	var docker, models, cache, foreign missingRequirements
 	var doubts []string
 	chosen := ""
-	if !office.Held(paths) {
+	if !office.IsHeld(paths) {
 		wg.Go(func() { chosen = a.chosenModel(ctx, paths, l) })
-		wg.Go(func() { docker = a.dockerMissing(ctx) })
-		wg.Go(func() { cache = shortage(cacheOf()) })
-		wg.Go(func() { foreign = shortage(office.CheckFolders(ctx, paths)) })
-		wg.Go(func() { models, doubts = a.modelsMissing(ctx, paths, l) })
+		wg.Go(func() { docker = a.missingDocker(ctx) })
+		wg.Go(func() { cache = toMissing(checkCacheDir()) })
+		wg.Go(func() { foreign = toMissing(office.CheckFolders(ctx, paths)) })
+		wg.Go(func() { models, doubts = a.missingModels(ctx, paths, l) })
 	}
-	seen, err := see(ctx, l.Config, repo, ref)
+	seen, err := checkRepo(ctx, l.Config, repo, ref)
 	wg.Wait()
-	seen.model, seen.doubts = chosen, doubts
+	seen.model, seen.modelWarnings = chosen, doubts
 	missing := slices.Concat(docker, models, cache, foreign)
-	if err == nil && seen.unseen != nil && ctx.Err() == nil {
+	if err == nil && seen.gatesError != nil && ctx.Err() == nil {
 		// Git cannot read what it names: no later look goes better.
-		err = company.E(company.EGit, "the repository cannot be read").Because(broken(seen.unseen).Found).Fix("git fsck tells what is missing; mend it, or clone it anew")
+		err = company.E(company.EGit, "the repository cannot be read").Because(errorResult(seen.gatesError).Found).Fix("git fsck tells what is missing; mend it, or clone it anew")
 	}
 	if err == nil {
-		return seen, missing.err()
+		return seen, missing.asError()
 	}
 	var e *company.Error
 	if len(missing) == 0 || !errors.As(err, &e) {
 		return seen, err
 	}
-	return seen, append(shortages{e}, missing...).err()
+	return seen, append(missingRequirements{e}, missing...).asError()
 }
 
 // chosenModel is the model that Ollama has in place of the default, where
 // nobody chose one; "" where somebody did, or Ollama does not say.
 func (a *app) chosenModel(ctx context.Context, p office.Paths, l office.Loaded) string {
-	ctx, cancel := context.WithTimeout(ctx, localFor)
+	ctx, cancel := context.WithTimeout(ctx, localDialTimeout)
 	defer cancel()
-	for _, profile := range profiles(l, p.Root, a.getenv) {
+	for _, profile := range modelProfiles(l, p.Root, a.envValue) {
 		if profile.Name == "default" && profile.Unchosen && isLocal(profile.BaseURL) {
-			model, err := defaultModel(ctx, a.getenv)
+			model, err := defaultModel(ctx, a.envValue)
 			if err == nil {
 				return model
 			}
@@ -118,22 +118,22 @@ func (a *app) chosenModel(ctx context.Context, p office.Paths, l office.Loaded) 
 	return ""
 }
 
-// cacheOf says whether images have a place to be made in.
-func cacheOf() error {
+// checkCacheDir says whether images have a place to be made in.
+func checkCacheDir() error {
 	_, err := image.CacheDir("")
 	return err
 }
 
-// shortage is an error as a thing that is missing; none for nil.
-func shortage(err error) shortages {
+// toMissing is an error as a thing that is missing; none for nil.
+func toMissing(err error) missingRequirements {
 	var e *company.Error
 	if !errors.As(err, &e) {
 		return nil
 	}
-	return shortages{e}
+	return missingRequirements{e}
 }
 
-func (a *app) dockerMissing(ctx context.Context) shortages {
+func (a *app) missingDocker(ctx context.Context) missingRequirements {
 	rt, err := openRuntime(ctx, a.log)
 	if err == nil {
 		err = rt.Close()
@@ -145,24 +145,24 @@ func (a *app) dockerMissing(ctx context.Context) shortages {
 	if !errors.As(err, &e) {
 		e = company.E(company.EDocker, "Docker cannot be used").Wrap(err).Fix("check it with: docker version")
 	}
-	return shortages{e}
+	return missingRequirements{e}
 }
 
-// modelsMissing says which roles have no model that can be asked. A profile
+// missingModels says which roles have no model that can be asked. A profile
 // that cannot be used is none as long as one of its fallbacks can. A model that
 // its server does not list is no shortage: it is asked all the same, and only
 // told of.
-func (a *app) modelsMissing(ctx context.Context, p office.Paths, l office.Loaded) (missing shortages, doubts []string) {
+func (a *app) missingModels(ctx context.Context, p office.Paths, l office.Loaded) (missing missingRequirements, doubts []string) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	wrong, unlisted := map[string]*company.Error{}, map[string]*company.Error{}
-	used := reachable(l.Config)
-	for _, profile := range profiles(l, p.Root, a.getenv) {
+	used := usedProfiles(l.Config)
+	for _, profile := range modelProfiles(l, p.Root, a.envValue) {
 		if !used[profile.Name] {
 			continue
 		}
 		wg.Go(func() {
-			e := a.modelMissing(ctx, profile, modelDeps(l.Config, a.log))
+			e := a.missingModel(ctx, profile, modelDeps(l.Config, a.log))
 			mu.Lock()
 			defer mu.Unlock()
 			if e != nil && e.Code == company.ENotFound {
@@ -178,9 +178,9 @@ func (a *app) modelsMissing(ctx context.Context, p office.Paths, l office.Loaded
 		doubts = append(doubts, fmt.Sprintf("%s: %s; %s", name, e.Why, e.Hint))
 	}
 	told := map[string]bool{}
-	for _, role := range roles {
+	for _, role := range allRoles {
 		first := l.Config.Agent(role).Model
-		chain := chainOf(l.Config, first)
+		chain := fallbackChain(l.Config, first)
 		if slices.ContainsFunc(chain, func(name string) bool { return wrong[name] == nil }) || told[first] {
 			continue
 		}
@@ -190,22 +190,22 @@ func (a *app) modelsMissing(ctx context.Context, p office.Paths, l office.Loaded
 	return missing, doubts
 }
 
-// roles in the order in which they are shown.
-var roles = []company.Role{company.Manager, company.Worker, company.Reviewer, company.Merger}
+// allRoles in the order in which they are shown.
+var allRoles = []company.Role{company.Manager, company.Worker, company.Reviewer, company.Merger}
 
-// reachable are the profiles that some role uses, fallbacks included.
-func reachable(c office.Config) map[string]bool {
+// usedProfiles are the profiles that some role uses, fallbacks included.
+func usedProfiles(c office.Config) map[string]bool {
 	out := map[string]bool{}
-	for _, role := range roles {
-		for _, name := range chainOf(c, c.Agent(role).Model) {
+	for _, role := range allRoles {
+		for _, name := range fallbackChain(c, c.Agent(role).Model) {
 			out[name] = true
 		}
 	}
 	return out
 }
 
-// chainOf is a profile and what it falls back to, in this order.
-func chainOf(c office.Config, profile string) []string {
+// fallbackChain is a profile and what it falls back to, in this order.
+func fallbackChain(c office.Config, profile string) []string {
 	var out []string
 	var add func(string)
 	add = func(name string) {
@@ -221,10 +221,10 @@ func chainOf(c office.Config, profile string) []string {
 	return out
 }
 
-// modelMissing says why a profile cannot be asked, or gives nil. It looks at
+// missingModel says why a profile cannot be asked, or gives nil. It looks at
 // what is on this machine alone: the key, the script, a server that is local,
 // and whether that one has the model: ENotFound when it does not list it.
-func (a *app) modelMissing(ctx context.Context, p adapters.Profile, deps adapters.Deps) *company.Error {
+func (a *app) missingModel(ctx context.Context, p adapters.Profile, deps adapters.Deps) *company.Error {
 	who := "the model " + p.Name + " (" + p.Adapter + " " + p.Model + ")"
 	if p.KeyEnv != "" && !p.Key.Set() {
 		return company.E(company.EModelAuth, who+" has no key: "+p.KeyEnv+" is NOT SET").
@@ -236,9 +236,9 @@ func (a *app) modelMissing(ctx context.Context, p adapters.Profile, deps adapter
 	if p.BaseURL == "" || !isLocal(p.BaseURL) {
 		return nil
 	}
-	lctx, cancel := context.WithTimeout(ctx, localFor)
+	lctx, cancel := context.WithTimeout(ctx, localDialTimeout)
 	defer cancel()
-	if err := reach(lctx, p.BaseURL); err != nil {
+	if err := dialServer(lctx, p.BaseURL); err != nil {
 		if lctx.Err() != nil { // overloaded, or the president has had enough
 			return nil
 		}
@@ -250,9 +250,9 @@ func (a *app) modelMissing(ctx context.Context, p adapters.Profile, deps adapter
 	}
 	// A server that is there and slow, or overloaded, is no shortage: a run waits
 	// for it.
-	pctx, cancel := context.WithTimeout(ctx, probeFor)
+	pctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	_, err := registry.Probe(pctx, p, deps, false)
+	_, err := modelDrivers.Probe(pctx, p, deps, false)
 	var told *company.Error
 	if kind := adapters.KindOf(err); kind != adapters.BadRequest && kind != adapters.Auth || !errors.As(err, &told) {
 		return nil
@@ -278,8 +278,8 @@ func isLocal(base string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// reach connects to a model's server, and asks nothing of it.
-func reach(ctx context.Context, base string) error {
+// dialServer connects to a model's server, and asks nothing of it.
+func dialServer(ctx context.Context, base string) error {
 	u, err := url.Parse(base)
 	if err != nil {
 		return err
@@ -296,10 +296,10 @@ func reach(ctx context.Context, base string) error {
 	return conn.Close()
 }
 
-// rolesOf names the roles of each profile that one uses first.
-func rolesOf(c office.Config) (profiles []string, users map[string][]string) {
+// rolesByProfile names the roles of each profile that one uses first.
+func rolesByProfile(c office.Config) (profiles []string, users map[string][]string) {
 	users = map[string][]string{}
-	for _, role := range roles {
+	for _, role := range allRoles {
 		name := c.Agent(role).Model
 		users[name] = append(users[name], string(role))
 	}

@@ -11,7 +11,7 @@ import (
 
 // A profile that cannot be used is none as long as a fallback can; each chain
 // is told once.
-func TestModelsMissing(t *testing.T) {
+func TestMissingModels(t *testing.T) {
 	dead := "http://127.0.0.1:9/v1"
 	stop := make(chan struct{})
 	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-stop }))
@@ -36,23 +36,23 @@ func TestModelsMissing(t *testing.T) {
 		dir := t.TempDir()
 		writeConfig(t, filepath.Join(dir, "company.yaml"), x.config)
 		a := &app{officeDir: dir, output: "text", env: func(string) (string, bool) { return "", false }, out: io.Discard, err: io.Discard}
-		if err := a.begin(); err != nil {
+		if err := a.applyFlags(); err != nil {
 			t.Fatal(err)
 		}
-		p, err := a.paths()
+		p, err := a.findOffice()
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := a.load(t.Context(), p)
+		l, err := a.loadConfig(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got shortages
+		var got missingRequirements
 		var doubts []string
 		looked := make(chan struct{})
 		go func() {
 			defer close(looked)
-			got, doubts = a.modelsMissing(t.Context(), p, l)
+			got, doubts = a.missingModels(t.Context(), p, l)
 		}()
 		select {
 		case <-looked:

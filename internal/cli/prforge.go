@@ -15,35 +15,35 @@ import (
 	"company/internal/safetext"
 )
 
-// onForge reports whether a pull request is on a forge, and not a page of the
+// isOnForge reports whether a pull request is on a forge, and not a page of the
 // office's own.
-func onForge(pr *company.PullRequest) bool { return strings.HasPrefix(pr.URL, "http") }
+func isOnForge(pr *company.PullRequest) bool { return strings.HasPrefix(pr.URL, "http") }
 
 // forgeOf is the forge that a pull request is on.
 func (a *app) forgeOf(ctx context.Context, p office.Paths, s *company.State, t *company.Task) (forge.Forge, forge.Ref, error) {
 	ref := forge.Ref{Office: s.Office.ID, Task: t.ID, Number: t.PR.Number, URL: t.PR.URL, Branch: t.PR.Branch}
-	loaded, err := a.load(ctx, p)
+	loaded, err := a.loadConfig(ctx, p)
 	if err != nil {
 		return nil, ref, err
 	}
-	remote, err := remoteOf(ctx, p, loaded.Config, t)
+	remote, err := remoteURL(ctx, p, loaded.Config, t)
 	if err != nil {
 		return nil, ref, err
 	}
 	// The pages of the office are not looked at: nothing has to be asked of them.
-	f, err := openForges(nil, loaded.Config, a.log, a.env).Of(ctx, ref, remote)
+	f, err := openForges(nil, loaded.Config, a.log, a.env).ForPullRequest(ctx, ref, remote)
 	return f, ref, err
 }
 
-// branchesAt tells where the branch of a pull request is: at the project's
+// branchLocator tells where the branch of a pull request is: at the project's
 // remote, or at the fork that it was pushed to.
-func branchesAt(office string, forges *forge.Set) func(context.Context, *company.Task, string) (string, error) {
+func branchLocator(office string, forges *forge.Selector) func(context.Context, *company.Task, string) (string, error) {
 	return func(ctx context.Context, lead *company.Task, remote string) (string, error) {
 		ref := forge.Ref{Office: office, Task: lead.ID}
 		if lead.PR != nil {
 			ref.Number, ref.URL, ref.Branch = lead.PR.Number, lead.PR.URL, lead.PR.Branch
 		}
-		f, err := forges.Of(ctx, ref, remote)
+		f, err := forges.ForPullRequest(ctx, ref, remote)
 		if err != nil {
 			return "", err
 		}
@@ -55,7 +55,7 @@ func branchesAt(office string, forges *forge.Set) func(context.Context, *company
 	}
 }
 
-func remoteOf(ctx context.Context, p office.Paths, c office.Config, t *company.Task) (string, error) {
+func remoteURL(ctx context.Context, p office.Paths, c office.Config, t *company.Task) (string, error) {
 	m, err := gitops.LookAt(p.Git, c.Git.Remote, t.Project.ID, t.Project.Path)
 	if err != nil {
 		return "", err
@@ -63,11 +63,11 @@ func remoteOf(ctx context.Context, p office.Paths, c office.Config, t *company.T
 	return m.RemoteURL(ctx, t.Project.Path)
 }
 
-// bodyOf is the text of a pull request: the office's page, or for one on a
+// prText is the text of a pull request: the office's page, or for one on a
 // forge what we keep in it.
-func bodyOf(p office.Paths, s *company.State, t *company.Task) (string, error) {
-	if !onForge(t.PR) {
-		return page(p, t.PR)
+func prText(p office.Paths, s *company.State, t *company.Task) (string, error) {
+	if !isOnForge(t.PR) {
+		return readPage(p, t.PR)
 	}
 	latest, before := t, []*company.Task(nil)
 	for _, pull := range s.Pulls() {
@@ -75,13 +75,13 @@ func bodyOf(p office.Paths, s *company.State, t *company.Task) (string, error) {
 			latest, before = pull.Tasks[len(pull.Tasks)-1], pull.Tasks[:len(pull.Tasks)-1]
 		}
 	}
-	return evidence.PRBody(latest, evidence.PROptions{Pushed: true, Before: before}), nil
+	return evidence.PRBody(latest, evidence.PROptions{Pushed: true, EarlierTasks: before}), nil
 }
 
-// readable is the text of a pull request for people at a terminal: what makes
+// readableBody is the text of a pull request for people at a terminal: what makes
 // it harmless on a forge's page is taken off again, and what a page does not
 // show is left out.
-func readable(body string) string {
+func readableBody(body string) string {
 	var out []string
 	for line := range strings.SplitSeq(body, "\n") {
 		switch bare := strings.TrimSpace(line); {
@@ -92,13 +92,13 @@ func readable(body string) string {
 			out = append(out, line)
 		}
 	}
-	return shown.Replace(strings.Join(out, "\n"))
+	return unescapeBody.Replace(strings.Join(out, "\n"))
 }
 
-var shown = strings.NewReplacer("\u200b", "", "&lt;", "<", "&gt;", ">", "&amp;", "&", "!\\[", "![", "\\|", "|")
+var unescapeBody = strings.NewReplacer("\u200b", "", "&lt;", "<", "&gt;", ">", "&amp;", "&", "!\\[", "![", "\\|", "|")
 
-// nextOf says what to do with a pull request.
-func (a *app) nextOf(ctx context.Context, p office.Paths, t *company.Task) string {
+// nextStep says what to do with a pull request.
+func (a *app) nextStep(ctx context.Context, p office.Paths, t *company.Task) string {
 	n := t.PR.Number
 	switch t.PR.State {
 	case company.PRMerged:
@@ -106,8 +106,8 @@ func (a *app) nextOf(ctx context.Context, p office.Paths, t *company.Task) strin
 	case company.PRClosed:
 		return fmt.Sprintf("nothing: it is closed; its branch stays. See the work with company pr diff %d; company submit \"…\" begins anew", n)
 	}
-	if onForge(t.PR) {
-		return fmt.Sprintf("review and merge it at %s; company pr sync %d hears what came of it", safetext.Escape(t.PR.URL), n) + lookBeside(t)
+	if isOnForge(t.PR) {
+		return fmt.Sprintf("review and merge it at %s; company pr sync %d hears what came of it", safetext.Escape(t.PR.URL), n) + uncheckedBranchHint(t)
 	}
 	if lostBranch(t) {
 		on := "goes on from what is there"
@@ -117,10 +117,10 @@ func (a *app) nextOf(ctx context.Context, p office.Paths, t *company.Task) strin
 		return fmt.Sprintf("company pr diff %d; how to merge what was delivered: company pr merge %d; where people did that in another form, company pr close %d --why \"…\"; company submit --follows %s \"…\" %s",
 			n, n, n, t.ID, on)
 	}
-	next := fmt.Sprintf("company pr diff %d; merge it with your own git, then company pr merge %d", n, n) + lookBeside(t)
-	if loaded, err := a.load(ctx, p); err == nil {
-		if remote, err := remoteOf(ctx, p, loaded.Config, t); err == nil {
-			if open := openBy(remote, page0(p, t.PR), t.PR); open != "" {
+	next := fmt.Sprintf("company pr diff %d; merge it with your own git, then company pr merge %d", n, n) + uncheckedBranchHint(t)
+	if loaded, err := a.loadConfig(ctx, p); err == nil {
+		if remote, err := remoteURL(ctx, p, loaded.Config, t); err == nil {
+			if open := openCommand(remote, pagePath(p, t.PR), t.PR); open != "" {
 				next += "\nOPEN  " + open
 			}
 		}
@@ -128,8 +128,8 @@ func (a *app) nextOf(ctx context.Context, p office.Paths, t *company.Task) strin
 	return next
 }
 
-// lookBeside names what is on a branch and was never checked.
-func lookBeside(t *company.Task) string {
+// uncheckedBranchHint names what is on a branch and was never checked.
+func uncheckedBranchHint(t *company.Task) string {
 	if t.BranchChange == nil || t.BranchChange.Now == "" {
 		return ""
 	}
@@ -145,24 +145,24 @@ func lostBranch(t *company.Task) bool {
 // pullsDir is the folder of the pages of pull requests, in the state folder.
 const pullsDir = "pulls"
 
-// page0 is the path of a pull request's page.
-func page0(p office.Paths, pr *company.PullRequest) string {
+// pagePath is the path of a pull request's page.
+func pagePath(p office.Paths, pr *company.PullRequest) string {
 	return filepath.Join(p.State, pullsDir, fmt.Sprint(pr.Number)+".md")
 }
 
-// openBy is how to open a pull request by hand, where its branch is on GitHub
+// openCommand is how to open a pull request by hand, where its branch is on GitHub
 // and there was no login to open it with. Empty: it is not there.
-func openBy(remote, body string, pr *company.PullRequest) string {
+func openCommand(remote, body string, pr *company.PullRequest) string {
 	r, ok := forge.ParseRemote(remote)
 	if !ok || r.Host != "github.com" {
 		return ""
 	}
 	return fmt.Sprintf("gh pr create --repo %s --base %s --head %s --title %s --body-file %s\n      or https://github.com/%s/compare/%s...%s?expand=1",
-		r, quoted(pr.Base), quoted(pr.Branch), quoted(forge.CleanTitle(pr.Title)), quoted(body), r, url.PathEscape(pr.Base), url.PathEscape(pr.Branch))
+		r, shellQuote(pr.Base), shellQuote(pr.Branch), shellQuote(forge.CleanTitle(pr.Title)), shellQuote(body), r, url.PathEscape(pr.Base), url.PathEscape(pr.Branch))
 }
 
-// mergedThere is nil when the forge says that the pull request is merged.
-func (a *app) mergedThere(ctx context.Context, p office.Paths, s *company.State, t *company.Task) error {
+// checkMergedOnForge is nil when the forge says that the pull request is merged.
+func (a *app) checkMergedOnForge(ctx context.Context, p office.Paths, s *company.State, t *company.Task) error {
 	f, ref, err := a.forgeOf(ctx, p, s, t)
 	if err != nil {
 		return err
@@ -175,9 +175,9 @@ func (a *app) mergedThere(ctx context.Context, p office.Paths, s *company.State,
 		Because("what goes to " + t.PR.Base + " is yours to decide").Fix(fmt.Sprintf("merge it at %s, then: company pr merge %d", t.PR.URL, t.PR.Number))
 }
 
-// closeThere closes a pull request on its forge; a page has nothing to close.
-func (a *app) closeThere(ctx context.Context, p office.Paths, s *company.State, t *company.Task, why string) error {
-	if !onForge(t.PR) || t.PR.State != company.PROpen {
+// closeOnForge closes a pull request on its forge; a page has nothing to close.
+func (a *app) closeOnForge(ctx context.Context, p office.Paths, s *company.State, t *company.Task, why string) error {
+	if !isOnForge(t.PR) || t.PR.State != company.PROpen {
 		return nil
 	}
 	f, ref, err := a.forgeOf(ctx, p, s, t)
@@ -195,10 +195,10 @@ func (a *app) closeThere(ctx context.Context, p office.Paths, s *company.State, 
 // checkForge says where a pull request of a checkout would go, and with whose
 // login. Nothing is asked of the forge.
 func (a *app) checkForge(ctx context.Context, c office.Config, remote string) office.Result {
-	f, choice, err := openForges(nil, c, a.log, a.env).For(ctx, remote)
+	f, choice, err := openForges(nil, c, a.log, a.env).ForRemote(ctx, remote)
 	switch {
 	case err != nil:
-		return broken(err)
+		return errorResult(err)
 	case choice.Why != "":
 		return office.Result{Warn: true, Found: choice.Kind + ": " + choice.Why, Needed: "nothing: the branch is pushed, the pull request is kept as a page", Fix: choice.Fix}
 	case choice.Kind == "local":
@@ -208,37 +208,37 @@ func (a *app) checkForge(ctx context.Context, c office.Config, remote string) of
 	}
 	cred, err := f.Credential(ctx)
 	if err != nil {
-		return broken(err)
+		return errorResult(err)
 	}
 	return office.Result{OK: true, Found: fmt.Sprintf("%s %s, login from %s", choice.Kind, choice.Repo, cred.Source)}
 }
 
-// askForge is checkForge with the forge's own word: whether the login may push
+// checkForgeAccess is checkForge with the forge's own word: whether the login may push
 // there, or to which fork. Asking changes nothing.
-func (a *app) askForge(ctx context.Context, p office.Paths, c office.Config) office.Result {
+func (a *app) checkForgeAccess(ctx context.Context, p office.Paths, c office.Config) office.Result {
 	remote := ""
 	if p.Repo != "" {
 		if cfg, err := gitConfig(p, c, a.env); err == nil {
 			remote = gitops.RemoteAt(ctx, cfg, p.Repo)
 		}
 	}
-	f, choice, err := openForges(nil, c, a.log, a.env).For(ctx, remote)
+	f, choice, err := openForges(nil, c, a.log, a.env).ForRemote(ctx, remote)
 	if err != nil {
-		return broken(err)
+		return errorResult(err)
 	}
 	if choice.Kind == "local" {
 		return office.Result{OK: true, Found: "none is used"}
 	}
 	access, err := f.Access(ctx)
 	if err != nil {
-		return broken(err)
+		return errorResult(err)
 	}
 	return accessResult(choice.Repo, access, openForges(nil, c, a.log, a.env).HowToLogIn(remote))
 }
 
 // accessResult is what a login may do, in doctor's words.
 func accessResult(repo forge.Repo, may forge.Access, fix string) office.Result {
-	lacks := strings.Join(may.Lacks, ", ")
+	lacks := strings.Join(may.MissingPermissions, ", ")
 	switch {
 	case lacks != "":
 		return office.Result{Found: "the token lacks " + lacks + " on " + repo.String(), Needed: "a token that may push and open pull requests", Fix: fix}

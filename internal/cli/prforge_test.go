@@ -14,7 +14,7 @@ import (
 
 // Two projects whose forges number alike: the number alone is refused, the
 // task names the pull request.
-func TestPullRequestsOfOneNumber(t *testing.T) {
+func TestAmbiguousPRNumber(t *testing.T) {
 	pr := func(task company.TaskID, number int) *company.Task {
 		return &company.Task{ID: task, PR: &company.PullRequest{Number: number, State: company.PROpen}}
 	}
@@ -36,22 +36,22 @@ func TestPullRequestsOfOneNumber(t *testing.T) {
 }
 
 // What opens a pull request by hand is a command that a shell takes as it is.
-func TestOpenByHand(t *testing.T) {
+func TestOpenCommand(t *testing.T) {
 	pr := &company.PullRequest{Title: "it's $(here)", Branch: "develop-t1-abcd", Base: "main"}
-	got := openBy("git@github.com:acme/app.git", "/x y/7.md", pr)
+	got := openCommand("git@github.com:acme/app.git", "/x y/7.md", pr)
 	for _, want := range []string{"gh pr create --repo acme/app --base main --head develop-t1-abcd", `--body-file '/x y/7.md'`, "https://github.com/acme/app/compare/main...develop-t1-abcd?expand=1"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in %s", want, got)
 		}
 	}
-	if strings.Contains(got, "title it's") || openBy("/srv/app.git", "x", pr) != "" || openBy("git@example.com:a/b", "x", pr) != "" {
+	if strings.Contains(got, "title it's") || openCommand("/srv/app.git", "x", pr) != "" || openCommand("git@example.com:a/b", "x", pr) != "" {
 		t.Error(got)
 	}
 }
 
 // What a person is told to do for a login is what is read for that forge,
 // and GitHub's token goes to no other.
-func TestTheLoginOfAGitea(t *testing.T) {
+func TestGiteaLoginHint(t *testing.T) {
 	c := office.Default()
 	c.Forge.Kind, c.Forge.URL = "gitea", "https://git.example.com/tools"
 	env := func(name string) (string, bool) {
@@ -60,7 +60,7 @@ func TestTheLoginOfAGitea(t *testing.T) {
 	}
 	forges := openForges(nil, c, nil, env)
 	const remote = "https://git.example.com/tools/acme/app.git"
-	fix := tokenFix(forges, c, remote)
+	fix := tokenHint(forges, c, remote)
 	for _, want := range []string{"export GITEA_TOKEN=", "read:user", "write:repository", "write:issue"} {
 		if !strings.Contains(fix, want) {
 			t.Errorf("no %s in %s", want, fix)
@@ -69,7 +69,7 @@ func TestTheLoginOfAGitea(t *testing.T) {
 	if strings.Contains(fix, "GITHUB_TOKEN") {
 		t.Error(fix)
 	}
-	_, secret, err := loginOf(forges, tokenOf(c, env))(gitops.WithRemote(context.Background(), remote), "git.example.com")
+	_, secret, err := forgeLogin(forges, tokenCredential(c, env))(gitops.WithRemote(context.Background(), remote), "git.example.com")
 	var e *company.Error
 	if secret != "" || !errors.As(err, &e) || !strings.Contains(e.Hint, "GITEA_TOKEN") {
 		t.Errorf("%q %v", secret, err)
@@ -77,7 +77,7 @@ func TestTheLoginOfAGitea(t *testing.T) {
 }
 
 // Doctor says what the token may, which is less than what the person may.
-func TestWhatALoginMay(t *testing.T) {
+func TestAccessResult(t *testing.T) {
 	repo := forge.Repo{Owner: "acme", Name: "app"}
 	for _, c := range []struct {
 		may  forge.Access
@@ -85,8 +85,8 @@ func TestWhatALoginMay(t *testing.T) {
 		want string
 	}{
 		{forge.Access{Push: true}, true, "may push"},
-		{forge.Access{Lacks: []string{"write:repository"}}, false, "lacks write:repository"},
-		{forge.Access{Push: true, Lacks: []string{"write:issue"}}, false, "lacks write:issue"},
+		{forge.Access{MissingPermissions: []string{"write:repository"}}, false, "lacks write:repository"},
+		{forge.Access{Push: true, MissingPermissions: []string{"write:issue"}}, false, "lacks write:issue"},
 		{forge.Access{Fork: "https://git.example.com/ann/app.git"}, true, "ann/app.git is used"},
 		{forge.Access{}, true, "the first delivery forks it"},
 	} {
@@ -97,15 +97,15 @@ func TestWhatALoginMay(t *testing.T) {
 }
 
 // People read a pull request's text as it was meant, not as a forge needs it.
-func TestReadable(t *testing.T) {
-	got := readable("<!-- company office=k3fq task=t1 title=00000000 -->\n# Add @\u200btypes/node: a -&gt; b &lt;c&gt; &amp;lt; | x\\|y\n<details><summary>Costs</summary>\n\ntext\n</details>\n<!-- /company -->\n")
+func TestReadableBody(t *testing.T) {
+	got := readableBody("<!-- company office=k3fq task=t1 title=00000000 -->\n# Add @\u200btypes/node: a -&gt; b &lt;c&gt; &amp;lt; | x\\|y\n<details><summary>Costs</summary>\n\ntext\n</details>\n<!-- /company -->\n")
 	if want := "# Add @types/node: a -> b <c> &lt; | x|y\nCosts\n\ntext\n"; got != want {
 		t.Errorf("%q", got)
 	}
 }
 
 // A branch that people changed asks for another step.
-func TestNextOfAChangedBranch(t *testing.T) {
+func TestNextStepChangedBranch(t *testing.T) {
 	was, now := company.OID(strings.Repeat("a", 40)), company.OID(strings.Repeat("b", 40))
 	for _, c := range []struct {
 		change *company.BranchChange
@@ -120,7 +120,7 @@ func TestNextOfAChangedBranch(t *testing.T) {
 		{&company.BranchChange{Kind: company.BranchRewritten, Delivered: was, Now: now}, "https://example.com/pull/2", []string{"review and merge it at", "no gate"}, "pr close"},
 	} {
 		task := &company.Task{ID: "t1", BranchChange: c.change, PR: &company.PullRequest{Number: 2, URL: c.url, State: company.PROpen, Branch: "b", Base: "main", Head: was}}
-		got := (&app{}).nextOf(context.Background(), office.Paths{}, task)
+		got := (&app{}).nextStep(context.Background(), office.Paths{}, task)
 		for _, want := range c.has {
 			if !strings.Contains(got, want) {
 				t.Errorf("%+v: no %q in %s", c.change, want, got)
@@ -133,9 +133,9 @@ func TestNextOfAChangedBranch(t *testing.T) {
 }
 
 // A pull request that ended asks for nothing.
-func TestNextOfWhatEnded(t *testing.T) {
+func TestNextStepEnded(t *testing.T) {
 	for state, want := range map[company.PRState]string{company.PRMerged: "it is merged", company.PRClosed: "it is closed"} {
-		got := (&app{}).nextOf(context.Background(), office.Paths{}, &company.Task{ID: "t1", PR: &company.PullRequest{Number: 2, State: state, Branch: "b", Base: "main"}})
+		got := (&app{}).nextStep(context.Background(), office.Paths{}, &company.Task{ID: "t1", PR: &company.PullRequest{Number: 2, State: state, Branch: "b", Base: "main"}})
 		if !strings.Contains(got, want) || strings.Contains(got, "pr merge") {
 			t.Errorf("%s: %s", state, got)
 		}

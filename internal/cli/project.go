@@ -17,7 +17,7 @@ import (
 )
 
 func newProject(a *app) *cobra.Command {
-	c := group("project", "The repositories that this office works on", `  company project list
+	c := commandGroup("project", "The repositories that this office works on", `  company project list
   company project add ~/src/api --name api
   company submit --project api "add rate limiting"`)
 	var name string
@@ -38,7 +38,7 @@ func newProject(a *app) *cobra.Command {
 		&cobra.Command{
 			Use: "remove <project>", Short: "Take a project from the list", Example: "  company project remove api",
 			Long: "Its tasks and their evidence stay, and a new task puts it back. Nothing of the\nrepository is touched.",
-			Args: cobra.ExactArgs(1), ValidArgsFunction: a.ids(projectNames),
+			Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeIDs(projectNames),
 			RunE: func(c *cobra.Command, args []string) error { return a.removeProject(c.Context(), args[0]) },
 		},
 	)
@@ -54,7 +54,7 @@ func projectNames(s *company.State) []string {
 }
 
 func (a *app) listProjects(ctx context.Context) error {
-	s, acc, err := a.look(ctx)
+	s, acc, err := a.readState(ctx)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (a *app) listProjects(ctx context.Context) error {
 		if base == "" {
 			base = "-"
 		}
-		fmt.Fprintf(table, "%s\t%d\t%s\t%s ago\t%s\n", p.Name, p.Tasks, safetext.EscapeLine(base, 40), ago(acc.Now().Sub(p.LastUsed)), safetext.EscapeLine(p.WorkDir, 200))
+		fmt.Fprintf(table, "%s\t%d\t%s\t%s ago\t%s\n", p.Name, p.Tasks, safetext.EscapeLine(base, 40), formatAge(acc.Now().Sub(p.LastUsed)), safetext.EscapeLine(p.WorkDir, 200))
 	}
 	return table.Flush()
 }
@@ -88,7 +88,7 @@ func (a *app) addProject(ctx context.Context, path, name string) error {
 	if err != nil {
 		return err
 	}
-	paths, err := a.paths()
+	paths, err := a.findOffice()
 	if err != nil {
 		return err
 	}
@@ -99,13 +99,13 @@ func (a *app) addProject(ctx context.Context, path, name string) error {
 	if err := off.Close(); err != nil {
 		return err
 	}
-	s, acc, err := a.look(ctx)
+	s, acc, err := a.readState(ctx)
 	if err != nil {
 		return err
 	}
 	defer acc.Close()
 	if s.Office.Epoch == 0 {
-		return company.E(company.ENotFound, "nobody works in this office yet").Fix("company serve, or company submit --project " + quoted(top) + ` "…"`)
+		return company.E(company.ENotFound, "nobody works in this office yet").Fix("company serve, or company submit --project " + shellQuote(top) + ` "…"`)
 	}
 	if _, err := acc.Do(ctx, "", company.AddProject{Project: projectOf(top), Name: name}); err != nil {
 		return err
@@ -113,11 +113,11 @@ func (a *app) addProject(ctx context.Context, path, name string) error {
 	if s, err = acc.State(ctx); err != nil {
 		return err
 	}
-	return a.sayProject(s, projectOf(top).ID, "is known")
+	return a.printProject(s, projectOf(top).ID, "is known")
 }
 
 func (a *app) removeProject(ctx context.Context, arg string) error {
-	s, acc, err := a.look(ctx)
+	s, acc, err := a.readState(ctx)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (a *app) removeProject(ctx context.Context, arg string) error {
 	return err
 }
 
-func (a *app) sayProject(s *company.State, id, what string) error {
+func (a *app) printProject(s *company.State, id, what string) error {
 	all := s.Projects()
 	i := slices.IndexFunc(all, func(p company.ProjectRecord) bool { return p.ID == id })
 	if i < 0 {
@@ -191,7 +191,7 @@ func (a *app) projectPath(ctx context.Context, arg string) (string, error) {
 	if strings.ContainsRune(arg, filepath.Separator) || arg == "." || arg == ".." {
 		return checkoutAt(arg)
 	}
-	s, acc, err := a.look(ctx)
+	s, acc, err := a.readState(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -227,8 +227,8 @@ func checkoutAt(dir string) (string, error) {
 			return top, nil
 		}
 		if top == filepath.Dir(top) {
-			if bare, ok := office.BareAt(dir); ok {
-				return "", office.BareRefused(bare)
+			if bare, ok := office.FindBareRepo(dir); ok {
+				return "", office.BareRepoError(bare)
 			}
 			return "", company.E(company.ENotFound, "there is no git repository here: "+dir).Fix("run company inside a git checkout, or name one with --repo or --project")
 		}

@@ -13,104 +13,104 @@ import (
 	"company/internal/manager"
 )
 
-// quietAfter is how long after an event a company counts as idle.
-const quietAfter = 5 * time.Second
+// idleAfter is how long after an event a company counts as idle.
+const idleAfter = 5 * time.Second
 
 // projector writes the files that people read: backlog tickets, the state of
 // each task under runtime/, verdicts in result.json. They are made from the
 // state and never read back; losing one loses nothing.
 type projector struct {
-	h    *house
-	mu   sync.Mutex
-	todo map[company.TaskID]*company.Task
-	news []company.NoteFile // of files that were written, or not
-	more chan struct{}
+	app     *officeApp
+	mu      sync.Mutex
+	pending map[company.TaskID]*company.Task
+	reports []company.RecordFileWrite // of files that were written, or not
+	wake    chan struct{}
 }
 
-func newProjector(h *house) *projector {
-	return &projector{h: h, todo: map[company.TaskID]*company.Task{}, more: make(chan struct{}, 1)}
+func newProjector(h *officeApp) *projector {
+	return &projector{app: h, pending: map[company.TaskID]*company.Task{}, wake: make(chan struct{}, 1)}
 }
 
-// changed notes that a task's files are out of date. Only the newest state of
+// markChanged notes that a task's files are out of date. Only the newest state of
 // a task is written, however fast it changes.
-func (p *projector) changed(_ company.Event, t *company.Task) {
+func (p *projector) markChanged(_ company.Event, t *company.Task) {
 	if t != nil {
 		p.mu.Lock()
-		p.todo[t.ID] = t
+		p.pending[t.ID] = t
 		p.mu.Unlock()
 	}
-	p.poke()
+	p.wakeUp()
 }
 
-func (p *projector) poke() {
+func (p *projector) wakeUp() {
 	select {
-	case p.more <- struct{}{}:
+	case p.wake <- struct{}{}:
 	default:
 	}
 }
 
 // run writes until ctx ends, and then what is left.
 func (p *projector) run(ctx context.Context) {
-	p.catchUp(p.h.View())
-	quiet := time.NewTimer(quietAfter)
+	p.markOutdated(p.app.View())
+	quiet := time.NewTimer(idleAfter)
 	again := true // NATS lets go of what it last wrote only after a while
 	defer quiet.Stop()
 	for {
-		p.flush(ctx)
-		p.h.keepTeam()
-		p.h.keepWarm()
+		p.flushPending(ctx)
+		p.app.syncPoolSize()
+		p.app.syncWarmPool()
 		select {
 		case <-ctx.Done():
-			p.flush(ctx)
+			p.flushPending(ctx)
 			return
 		case <-quiet.C:
-			rest()
+			releaseMemory()
 			if again {
 				again = false
-				quiet.Reset(5 * quietAfter)
+				quiet.Reset(5 * idleAfter)
 			}
-		case <-p.more:
+		case <-p.wake:
 			again = true
-			quiet.Reset(quietAfter)
+			quiet.Reset(idleAfter)
 		}
 	}
 }
 
-// catchUp notes the tasks whose files an earlier process left behind: those
+// markOutdated notes the tasks whose files an earlier process left behind: those
 // that are open, and those that ended before their files said so.
-func (p *projector) catchUp(s *company.State) {
+func (p *projector) markOutdated(s *company.State) {
 	for id, t := range s.Tasks {
-		if t.Status.Ended() && p.written(id).Equal(t.Updated) {
+		if t.Status.Ended() && p.writtenAt(id).Equal(t.Updated) {
 			continue
 		}
 		p.mu.Lock()
-		if p.todo[id] == nil { // what is there already is newer
-			p.todo[id] = t
+		if p.pending[id] == nil { // what is there already is newer
+			p.pending[id] = t
 		}
 		p.mu.Unlock()
 	}
 }
 
-// written is the time of the event that a task's file is of; zero: there is
+// writtenAt is the time of the event that a task's file is of; zero: there is
 // none to be read.
-func (p *projector) written(id company.TaskID) time.Time {
+func (p *projector) writtenAt(id company.TaskID) time.Time {
 	var st executionState
-	text, err := p.h.office.TasksFolder.ReadFile(string(id)+".json", 0)
+	text, err := p.app.office.TasksFolder.ReadFile(string(id)+".json", 0)
 	if err != nil || json.Unmarshal(text, &st) != nil {
 		return time.Time{}
 	}
 	return st.LastUpdated
 }
 
-func (p *projector) flush(ctx context.Context) {
+func (p *projector) flushPending(ctx context.Context) {
 	p.mu.Lock()
-	todo := p.todo
-	p.todo = map[company.TaskID]*company.Task{}
+	todo := p.pending
+	p.pending = map[company.TaskID]*company.Task{}
 	p.mu.Unlock()
 	for _, t := range todo {
 		p.write(t)
 	}
-	p.book(ctx)
+	p.sendReports(ctx)
 }
 
 // executionState is the file of one task under runtime/ (STA-3).
@@ -129,11 +129,11 @@ type executionState struct {
 
 // write writes the files of a task, each whatever becomes of the others.
 func (p *projector) write(t *company.Task) {
-	p.taskFile(t.ID, "backlog/"+string(t.ID)+"-*.md", manager.WriteBacklog(p.h.office.BacklogFolder, t))
-	p.taskFile(t.ID, "state/"+string(t.ID)+".json", p.writeState(t))
+	p.noteTaskFile(t.ID, "backlog/"+string(t.ID)+"-*.md", manager.WriteBacklog(p.app.office.BacklogFolder, t))
+	p.noteTaskFile(t.ID, "state/"+string(t.ID)+".json", p.writeState(t))
 	for _, sub := range t.Subtasks {
-		if run, err := p.verdict(t, sub); run != "" {
-			p.runFile(run, "result.json", err)
+		if run, err := p.writeVerdict(t, sub); run != "" {
+			p.noteRunFile(run, "result.json", err)
 		}
 	}
 }
@@ -147,7 +147,7 @@ func (p *projector) writeState(t *company.Task) error {
 		if r.Held {
 			st.Workers[r.Worker] = id
 		}
-		if name := string(id) + "/transcript.ndjson"; r.Ended && p.has(name) {
+		if name := string(id) + "/transcript.ndjson"; r.Ended && p.hasRunFile(name) {
 			st.Conversations[id] = filepath.Join("runs", name)
 		}
 	}
@@ -166,19 +166,19 @@ func (p *projector) writeState(t *company.Task) error {
 	if err != nil {
 		return fmt.Errorf("write the state of %s: %w", t.ID, err)
 	}
-	return p.h.office.TasksFolder.WriteFile(string(t.ID)+".json", append(text, '\n'), 0o600)
+	return p.app.office.TasksFolder.WriteFile(string(t.ID)+".json", append(text, '\n'), 0o600)
 }
 
-// has says whether a run's file is there.
-func (p *projector) has(name string) bool {
-	info, err := p.h.office.RunsFolder.Lstat(name)
+// hasRunFile says whether a run's file is there.
+func (p *projector) hasRunFile(name string) bool {
+	info, err := p.app.office.RunsFolder.Lstat(name)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// verdict writes the gates' verdict into the result of the run that it is
+// writeVerdict writes the gates' verdict into the result of the run that it is
 // about: the run ended before it was judged. It names the run whose file it has
 // written, or could not write.
-func (p *projector) verdict(t *company.Task, sub *company.Subtask) (company.RunID, error) {
+func (p *projector) writeVerdict(t *company.Task, sub *company.Subtask) (company.RunID, error) {
 	if sub.Gate == nil {
 		return "", nil
 	}
@@ -187,7 +187,7 @@ func (p *projector) verdict(t *company.Task, sub *company.Subtask) (company.RunI
 	if r == nil || !r.Ended || r.Head != sub.Gate.Head {
 		return "", nil
 	}
-	runs, name := p.h.office.RunsFolder, string(id)+"/result.json"
+	runs, name := p.app.office.RunsFolder, string(id)+"/result.json"
 	text, err := runs.ReadFile(name, 0)
 	if err != nil {
 		return "", nil // the run's folder was cleaned up; the ledger has it all
@@ -203,5 +203,5 @@ func (p *projector) verdict(t *company.Task, sub *company.Subtask) (company.RunI
 	if text, err = res.Marshal(); err != nil {
 		return id, err
 	}
-	return id, evidence.Write(runs, id, "result.json", text)
+	return id, evidence.WriteRunFile(runs, id, "result.json", text)
 }

@@ -29,13 +29,13 @@ the same branch.
 A comment on no line counts when it begins with /company. A remark is acted on
 once. While company serve runs it does this by itself.`,
 		Example: "  company pr sync\n  company pr sync 7",
-		Args:    cobra.ArbitraryArgs, ValidArgsFunction: a.ids(prNumbers),
+		Args:    cobra.ArbitraryArgs, ValidArgsFunction: a.completeIDs(prNumbers),
 		RunE: func(c *cobra.Command, args []string) error { return a.syncPRs(c.Context(), args) },
 	}
 }
 
-// heard is what came of asking about one pull request.
-type heard struct {
+// syncResult is what came of asking about one pull request.
+type syncResult struct {
 	Number   int             `json:"number"`
 	Task     company.TaskID  `json:"task"`
 	State    company.PRState `json:"state"`
@@ -49,11 +49,11 @@ type heard struct {
 }
 
 func (a *app) syncPRs(ctx context.Context, numbers []string) error {
-	paths, loaded, err := a.ready(ctx)
+	paths, loaded, err := a.loadReady(ctx)
 	if err != nil {
 		return err
 	}
-	s, acc, err := a.look(ctx)
+	s, acc, err := a.readState(ctx)
 	if err != nil {
 		return err
 	}
@@ -80,10 +80,10 @@ func (a *app) syncPRs(ctx context.Context, numbers []string) error {
 	}
 	defer state.Close()
 	forges := openForges(state, loaded.Config, a.log, a.env)
-	l := listener(s.Office.ID, paths, loaded, forges)
-	out := make([]heard, 0, len(pulls))
+	l := newListener(s.Office.ID, paths, loaded, forges)
+	out := make([]syncResult, 0, len(pulls))
 	for _, p := range pulls {
-		h := hear(ctx, l, p, settings(loaded.Config), func(c company.HearPR) (company.TaskID, error) {
+		h := pollPR(ctx, l, p, companySettings(loaded.Config), func(c company.RecordPRFeedback) (company.TaskID, error) {
 			done, err := acc.Do(ctx, commandID(), c)
 			return done.Task, err
 		})
@@ -95,10 +95,10 @@ func (a *app) syncPRs(ctx context.Context, numbers []string) error {
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "pull_requests": out})
 	}
-	return a.sayHeard(out)
+	return a.printSync(out)
 }
 
-func (a *app) sayHeard(out []heard) error {
+func (a *app) printSync(out []syncResult) error {
 	var failed error
 	work := false
 	for _, h := range out {
@@ -127,14 +127,14 @@ func (a *app) sayHeard(out []heard) error {
 	return failed
 }
 
-// hear asks about one pull request and has what was heard decided.
-func hear(ctx context.Context, l *merger.Listener, p company.Pull, set company.Settings, do func(company.HearPR) (company.TaskID, error)) heard {
-	h := heard{Number: p.Number, Task: p.Lead.ID, State: p.State}
-	fail := func(err error) heard {
+// pollPR asks about one pull request and has what was heard decided.
+func pollPR(ctx context.Context, l *merger.FeedbackPoller, p company.Pull, set company.Settings, do func(company.RecordPRFeedback) (company.TaskID, error)) syncResult {
+	h := syncResult{Number: p.Number, Task: p.Lead.ID, State: p.State}
+	fail := func(err error) syncResult {
 		h.err, h.Error = err, err.Error()
 		return h
 	}
-	c, left, err := l.Hear(ctx, p)
+	c, left, err := l.Poll(ctx, p)
 	if err != nil {
 		return fail(err)
 	}
@@ -154,14 +154,14 @@ func hear(ctx context.Context, l *merger.Listener, p company.Pull, set company.S
 	return h
 }
 
-// listener hears with the config of an office; nothing of the house needs to
+// newListener hears with the config of an office; nothing of the house needs to
 // be open.
-func listener(id string, p office.Paths, loaded office.Loaded, forges *forge.Set) *merger.Listener {
-	return &merger.Listener{
+func newListener(id string, p office.Paths, loaded office.Loaded, forges *forge.Selector) *merger.FeedbackPoller {
+	return &merger.FeedbackPoller{
 		Office: id,
 		Mirror: func(_ context.Context, t *company.Task) (*gitops.Mirror, error) {
 			return gitops.LookAt(p.Git, loaded.Config.Git.Remote, t.Project.ID, t.Project.Path)
 		},
-		Forge: forges.Of,
+		Forge: forges.ForPullRequest,
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"company/internal/company"
 )
 
-// holdBack is recovery: ask. What an earlier process left unfinished is paused
+// pauseUnfinished is recovery: ask. What an earlier process left unfinished is paused
 // before anything of it begins, and goes on with company resume. A task in
 // which nothing is under way and that waits for an answer is left as it is: the
 // answer is the leave. It is called between the start of the office and its
 // work.
-func (h *house) holdBack(ctx context.Context, a *app) error {
+func (h *officeApp) pauseUnfinished(ctx context.Context, a *app) error {
 	if h.loaded.Config.Recovery != "ask" {
 		return nil
 	}
@@ -20,7 +20,7 @@ func (h *house) holdBack(ctx context.Context, a *app) error {
 	for _, id := range s.Open {
 		t := s.Tasks[id]
 		if !t.Paused {
-			if len(s.OpenApprovals(id)) > 0 && idle(s, t, h.Now()) {
+			if len(s.OpenApprovals(id)) > 0 && isAtRest(s, t, h.Now()) {
 				continue
 			}
 			if _, err := h.orch.Do(ctx, company.Company, company.Pause{Task: id}); err != nil {
@@ -30,7 +30,7 @@ func (h *house) holdBack(ctx context.Context, a *app) error {
 		held = append(held, id)
 	}
 	if len(held) > 0 {
-		a.note("recovery: ask: %s is unfinished and paused; go on with: company resume", join(held))
+		a.printNote("recovery: ask: %s is unfinished and paused; go on with: company resume", joinIDs(held))
 	}
 	return nil
 }

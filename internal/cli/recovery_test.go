@@ -26,7 +26,7 @@ func TestRecoveryAsk(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	h := &house{}
+	h := &officeApp{}
 	h.loaded.Config = office.Default()
 	if h.ledger, err = ledger.Open(t.Context(), bus, ledger.Options{}); err != nil {
 		t.Fatal(err)
@@ -46,10 +46,10 @@ func TestRecoveryAsk(t *testing.T) {
 	}
 	do(company.Cancel{Task: "t2"})
 	base := company.OID(strings.Repeat("a", 40))
-	do(company.Prepare{Task: "t3", Prepared: company.Prepared{Base: company.Base{OID: base}, Image: "i", GateHash: "g", Integration: "develop-t3-k3fq"}})
+	do(company.RecordPreparation{Task: "t3", TaskPrepared: company.TaskPrepared{Base: company.Base{OID: base}, Image: "i", GateHash: "g", Integration: "develop-t3-k3fq"}})
 	for _, e := range company.Due(h.View(), h.Now(), 9) {
-		if e.Kind == company.DoNote && e.Task == "t3" {
-			do(e.Then)
+		if e.Kind == company.EffectCommand && e.Task == "t3" {
+			do(e.Command)
 		}
 	}
 	if len(h.View().OpenApprovals("t3")) != 1 {
@@ -71,7 +71,7 @@ func TestRecoveryAsk(t *testing.T) {
 	hold := func() {
 		t.Helper()
 		said.Reset()
-		if err := h.holdBack(t.Context(), a); err != nil {
+		if err := h.pauseUnfinished(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -17,11 +17,11 @@ import (
 
 // openRegistries opens the operator's package registries, behind caches that
 // all offices of this user share. With container.deps: off there are none.
-func (h *house) openRegistries(ctx context.Context, cfg office.Config) (*mirrors.Stores, error) {
+func (h *officeApp) openRegistries(ctx context.Context, cfg office.Config) (*mirrors.Stores, error) {
 	if cfg.Container.Deps == "off" {
 		return nil, nil
 	}
-	up, err := mirrors.Operator(ctx)
+	up, err := mirrors.LoadClientSettings(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (h *house) openRegistries(ctx context.Context, cfg office.Config) (*mirrors
 		return nil, err
 	}
 	trust := office.OpenTrust(os.LookupEnv)
-	stores, err := mirrors.OpenStores(filepath.Join(dir, "registries"), up, cfg.Container.Logins, trust.MayLogIn)
+	stores, err := mirrors.OpenStores(filepath.Join(dir, "registries"), up, cfg.Container.Logins, trust.MayUseLogins)
 	if err != nil {
 		return nil, err
 	}
@@ -42,16 +42,16 @@ func (h *house) openRegistries(ctx context.Context, cfg office.Config) (*mirrors
 	return stores, nil
 }
 
-// supplies says what runs may fetch of the registries; nil where there are
+// dependencyAccess says what runs may fetch of the registries; nil where there are
 // none.
-func (h *house) supplies(stores *mirrors.Stores) *supply.Office {
+func (h *officeApp) dependencyAccess(stores *mirrors.Stores) *supply.Service {
 	if stores == nil {
 		return nil
 	}
-	return &supply.Office{
-		Stores: stores, Desk: h.orch, Runs: h.office.RunsFolder, Logger: h.log, Unwritten: h.proj.runFile,
+	return &supply.Service{
+		Stores: stores, Desk: h.orch, Runs: h.office.RunsFolder, Logger: h.log, Unwritten: h.projector.noteRunFile,
 		Told: func(run company.RunID, line string) {
-			h.tell(orchestrator.Item{Task: run.Task(), Run: run, Kind: "registry", Mark: orchestrator.Info, Text: safetext.EscapeLine(line, 200)})
+			h.publishItem(orchestrator.Item{Task: run.Task(), Run: run, Kind: "registry", Mark: orchestrator.Info, Text: safetext.EscapeLine(line, 200)})
 		},
 	}
 }
@@ -73,16 +73,16 @@ func setupEnv(cfg office.Config, lookup func(string) (string, bool)) (map[string
 
 // checkRegistries tells which registries dependencies come from, and what of
 // the operator's settings is not followed. Nobody is asked.
-func checkRegistries(ctx context.Context, cfg office.Config) []verdict {
+func checkRegistries(ctx context.Context, cfg office.Config) []doctorResult {
 	if cfg.Container.Deps == "off" {
-		return one("registries", office.Result{OK: true, Found: "none (container.deps: off)"})
+		return singleResult("registries", office.Result{OK: true, Found: "none (container.deps: off)"})
 	}
-	up, err := mirrors.Operator(ctx)
+	up, err := mirrors.LoadClientSettings(ctx)
 	if ctx.Err() != nil {
 		return nil
 	}
 	if err != nil {
-		return one("registries", broken(err))
+		return singleResult("registries", errorResult(err))
 	}
 	var found []string
 	for _, e := range mirrors.Ecosystems() {
@@ -95,11 +95,11 @@ func checkRegistries(ctx context.Context, cfg office.Config) []verdict {
 		found = append(found, mirrors.Debian+" (for container.setup)")
 	}
 	r := office.Result{OK: true, Found: strings.Join(found, ", ") + ", as this host's own clients are set"}
-	if logins := up.Logins(); len(logins) > 0 {
+	if logins := up.LoginHosts(); len(logins) > 0 {
 		r.Found += "; with your login, for repositories of company trust --logins: " + strings.Join(logins, ", ")
 	}
 	if !all {
 		r = office.Result{Warn: true, Found: "only " + strings.Join(found, ", ") + ": " + strings.Join(up.Notes, "; "), Fix: "set the client's registry, or nothing: projects of other kinds need it"}
 	}
-	return one("registries", r)
+	return singleResult("registries", r)
 }

@@ -65,28 +65,28 @@ type app struct {
 	env      func(string) (string, bool)
 	environ  []string // all of it; nil: only env is looked at
 
-	officeDir string
-	repoDir   string
-	project   string // checkout whose own config counts, where that is not the office's
-	output    string // text | json
-	json      bool
-	quiet     bool
-	verbose   bool
-	noColor   bool
-	noInput   bool
-	yes       bool
-	set       []string // key=value of the config
+	officeDir   string
+	repoDir     string
+	project     string // checkout whose own config counts, where that is not the office's
+	output      string // text | json
+	json        bool
+	quiet       bool
+	verbose     bool
+	noColor     bool
+	noInput     bool
+	yes         bool
+	configFlags []string // key=value of the config
 
-	worked bool // the result says what became of work: somebody must get it
+	reportsWork bool // the result says what became of work: somebody must get it
 
 	clocks clock.Sources // of the machine; zero: of this one
 
-	log   *slog.Logger
-	typed *keyboard // of in, once something was asked
+	log      *slog.Logger
+	keyboard *keyboard // of in, once something was asked
 }
 
-// wall is what the wall clock says.
-func (a *app) wall() time.Time {
+// wallTime is what the wall clock says.
+func (a *app) wallTime() time.Time {
 	if a.clocks.Wall != nil {
 		return a.clocks.Wall()
 	}
@@ -98,7 +98,7 @@ func Main(args []string) int { return MainAt(clock.Machine(), args) }
 
 // MainAt is Main on a machine with these clocks.
 func MainAt(clocks clock.Sources, args []string) int {
-	ctx, cancel := interruptible(context.Background())
+	ctx, cancel := withInterrupt(context.Background())
 	defer cancel()
 	// A reader that goes away is an error of the write, not a sudden death in
 	// the middle of the work. (To ignore the signal would be inherited by git.)
@@ -107,9 +107,9 @@ func MainAt(clocks clock.Sources, args []string) int {
 	return a.main(ctx, args)
 }
 
-// interruptible is a context that the first interrupt ends. The second one
+// withInterrupt is a context that the first interrupt ends. The second one
 // ends the process at once: a restart needs nothing to be cleaned up.
-func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+func withInterrupt(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	interrupts := make(chan os.Signal, 2)
 	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
@@ -130,7 +130,7 @@ func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 func (a *app) main(ctx context.Context, args []string) int {
-	out := &result{w: a.out}
+	out := &stdoutWriter{w: a.out}
 	a.out = out
 	root := newRoot(a)
 	root.SetArgs(args)
@@ -144,22 +144,22 @@ func (a *app) main(ctx context.Context, args []string) int {
 	err := root.ExecuteContext(ctx)
 	switch {
 	case out.err == nil || ctx.Err() != nil:
-	case errors.Is(out.err, syscall.EPIPE) && !a.worked:
+	case errors.Is(out.err, syscall.EPIPE) && !a.reportsWork:
 		return exitPipe // whoever read it has seen enough
 	default:
 		err = company.E(company.EOutput, "the result could not be written to stdout").Wrap(out.err).Fix("see what became of the program that reads it")
 	}
-	return a.finish(ctx, err)
+	return a.reportError(ctx, err)
 }
 
-// result is stdout. It remembers the first write that went wrong, so that a
+// stdoutWriter is stdout. It remembers the first write that went wrong, so that a
 // command whose result nobody got does not end as if all were well.
-type result struct {
+type stdoutWriter struct {
 	w   io.Writer
 	err error
 }
 
-func (r *result) Write(p []byte) (int, error) {
+func (r *stdoutWriter) Write(p []byte) (int, error) {
 	if r.err != nil {
 		return 0, r.err
 	}
@@ -168,8 +168,8 @@ func (r *result) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// finish shows an error and turns it into an exit code.
-func (a *app) finish(ctx context.Context, err error) int {
+// reportError shows an error and turns it into an exit code.
+func (a *app) reportError(ctx context.Context, err error) int {
 	if err == nil {
 		return exitComplete
 	}
@@ -194,11 +194,11 @@ func (a *app) finish(ctx context.Context, err error) int {
 }
 
 func newRoot(a *app) *cobra.Command {
-	root := group("company", "A software company in one binary: you give an instruction, agents do the work, you review the pull request", `  company submit "add rate limiting to the API"
+	root := commandGroup("company", "A software company in one binary: you give an instruction, agents do the work, you review the pull request", `  company submit "add rate limiting to the API"
   company status
   company pr show 1`)
 	root.SilenceUsage, root.SilenceErrors = true, true
-	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.begin() }
+	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.applyFlags() }
 	root.CompletionOptions.DisableDefaultCmd = true // ours is newCompletion
 	root.SetHelpTemplate(helpTemplate)
 	root.SetHelpCommand(newHelp())
@@ -208,7 +208,7 @@ func newRoot(a *app) *cobra.Command {
 	help := root.RunE
 	root.RunE = func(c *cobra.Command, args []string) error {
 		if version {
-			return a.version()
+			return a.runVersion()
 		}
 		return help(c, args)
 	}
@@ -222,7 +222,7 @@ func newRoot(a *app) *cobra.Command {
 	f.BoolVar(&a.noColor, "no-color", false, "no colour")
 	f.BoolVar(&a.noInput, "no-input", false, "never ask on the terminal")
 	f.BoolVar(&a.yes, "yes", false, "answer yes to what is asked before the work begins: the plan, no gates; and to company trust and company reject")
-	f.StringArrayVar(&a.set, "set", nil, "set a key of the config: --set workers.max=5")
+	f.StringArrayVar(&a.configFlags, "set", nil, "set a key of the config: --set workers.max=5")
 	root.AddCommand(
 		newSubmit(a), newServe(a), newStatus(a), newFeed(a), newShow(a), newLogs(a), newDiff(a),
 		newAnswer(a), newApprove(a), newReject(a), newStop(a), newPause(a), newResume(a), newCancel(a), newAgents(a), newHire(a), newFire(a), newBudget(a), newPR(a),
@@ -236,8 +236,8 @@ func newRoot(a *app) *cobra.Command {
 	return root
 }
 
-// begin checks what all commands share.
-func (a *app) begin() error {
+// applyFlags checks what all commands share.
+func (a *app) applyFlags() error {
 	if a.json {
 		a.output = "json"
 	}

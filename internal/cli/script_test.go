@@ -22,11 +22,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(tidy{m}, map[string]func(){
+	testscript.Main(leakCheckedTests{m}, map[string]func(){
 		"company": func() { os.Exit(Main(os.Args[1:])) },
 		// A program that never comes to the end of its draining.
 		"slow-drain": func() {
-			ctx, _ := interruptible(context.Background())
+			ctx, _ := withInterrupt(context.Background())
 			fmt.Println("ready")
 			<-ctx.Done()
 			fmt.Println("draining")
@@ -35,10 +35,10 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// tidy is the tests, and a look after them at what they left running.
-type tidy struct{ m *testing.M }
+// leakCheckedTests is the tests, and a look after them at what they left running.
+type leakCheckedTests struct{ m *testing.M }
 
-func (t tidy) Run() int {
+func (t leakCheckedTests) Run() int {
 	code := t.m.Run()
 	if err := goroutines.Left(); code == 0 && err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -79,12 +79,12 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"code":       code,
-			"repository": repository,
-			"untouched":  untouched,
-			"events":     events,
-			"fill":       fill,
-			"interrupt":  interrupt,
+			"code":       checkExitCode,
+			"repository": makeRepository,
+			"untouched":  checkUntouched,
+			"events":     checkEventCount,
+			"fill":       fillFile,
+			"interrupt":  interruptCommand,
 		},
 	})
 }
@@ -100,9 +100,9 @@ func cacheHome() string {
 	return filepath.Join(home, ".cache")
 }
 
-// code runs a command and checks its exact exit code; its streams are in the
+// checkExitCode runs a command and checks its exact exit code; its streams are in the
 // files out and err. The words >closed in front: nobody reads its stdout.
-func code(ts *testscript.TestScript, neg bool, args []string) {
+func checkExitCode(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	if neg || err != nil {
 		ts.Fatalf("usage: code number [>closed] [<file] command…")
@@ -173,9 +173,9 @@ func lookIn(path, name string) (string, error) {
 	return "", fmt.Errorf("there is no %s", name)
 }
 
-// interrupt starts a program and sends it an interrupt after each line that it
+// interruptCommand starts a program and sends it an interrupt after each line that it
 // prints; its exit code must be 130.
-func interrupt(ts *testscript.TestScript, _ bool, args []string) {
+func interruptCommand(ts *testscript.TestScript, _ bool, args []string) {
 	path, err := lookIn(ts.Getenv("PATH"), args[0])
 	ts.Check(err)
 	cmd := exec.Command(path, args[1:]...)
@@ -195,8 +195,8 @@ func interrupt(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// repository makes a git repository with one commit of a README.
-func repository(ts *testscript.TestScript, _ bool, args []string) {
+// makeRepository makes a git repository with one commit of a README.
+func makeRepository(ts *testscript.TestScript, _ bool, args []string) {
 	dir := ts.MkAbs(args[0])
 	ts.Check(os.MkdirAll(dir, 0o755))
 	ts.Check(os.WriteFile(filepath.Join(dir, "README"), []byte("a project\n"), 0o644))
@@ -205,9 +205,9 @@ func repository(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// untouched says that nothing of an office is in a folder, and that git sees
+// checkUntouched says that nothing of an office is in a folder, and that git sees
 // no change there.
-func untouched(ts *testscript.TestScript, _ bool, args []string) {
+func checkUntouched(ts *testscript.TestScript, _ bool, args []string) {
 	dir := ts.MkAbs(args[0])
 	for _, name := range []string{".company", "runtime", "workflows"} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
@@ -219,19 +219,19 @@ func untouched(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// events checks how many events the ledger of the office in the working
+// checkEventCount checks how many events the ledger of the office in the working
 // folder holds, as company feed tells.
-func events(ts *testscript.TestScript, _ bool, args []string) {
+func checkEventCount(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	code(ts, false, []string{"0", "company", "feed", "-o", "json"})
+	checkExitCode(ts, false, []string{"0", "company", "feed", "-o", "json"})
 	if got := strings.Count(ts.ReadFile(ts.Getenv("WORK")+"/out"), "\n"); got != want {
 		ts.Fatalf("the ledger holds %d events, want %d", got, want)
 	}
 }
 
-// fill writes a file of so many bytes of one character.
-func fill(ts *testscript.TestScript, _ bool, args []string) {
+// fillFile writes a file of so many bytes of one character.
+func fillFile(ts *testscript.TestScript, _ bool, args []string) {
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	c, err := strconv.Unquote(`"` + args[2] + `"`)

@@ -20,16 +20,16 @@ func ownSecrets(c office.Config, env func(string) (string, bool)) []leak.Own {
 	slices.Sort(names)
 	var out []leak.Own
 	for _, name := range slices.Compact(names) {
-		if value, ok := env(name); ok && name != "" && !isWord(value) {
+		if value, ok := env(name); ok && name != "" && !isPlainValue(value) {
 			out = append(out, leak.Own{Name: name, Value: value})
 		}
 	}
 	return out
 }
 
-// isWord says of a value that it is no secret: a variable may hold a path or a
+// isPlainValue says of a value that it is no secret: a variable may hold a path or a
 // plain word as well.
-func isWord(value string) bool {
+func isPlainValue(value string) bool {
 	if strings.HasPrefix(value, "/") || strings.Contains(value, "://") && !strings.Contains(value, "@") {
 		return true
 	}

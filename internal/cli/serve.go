@@ -23,12 +23,12 @@ is on stderr.
 
 An interrupt or SIGTERM puts away what is under way and ends; a second one ends
 at once. Either way nothing is lost: the next company goes on with it.`,
-		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return a.runServe(c.Context()) },
 	}
 }
 
-// served is what serve says on stdout when it ends.
-type served struct {
+// serveReport is what serve says on stdout when it ends.
+type serveReport struct {
 	SchemaVersion int       `json:"schema_version"`
 	Office        string    `json:"office"`
 	From          time.Time `json:"from"`
@@ -36,43 +36,43 @@ type served struct {
 	Open          int       `json:"open_tasks"` // that the next company goes on with
 }
 
-func (a *app) serve(ctx context.Context) (err error) {
-	a.worked = true
-	paths, _, err := a.ready(ctx)
+func (a *app) runServe(ctx context.Context) (err error) {
+	a.reportsWork = true
+	paths, _, err := a.loadReady(ctx)
 	if err != nil {
 		return err
 	}
-	h, err := a.takeOver(ctx, paths)
+	h, err := a.takeOverOffice(ctx, paths)
 	if err != nil {
 		return err
 	}
-	defer h.leave()
+	defer h.closeAndUnlock()
 	h.serving = true
-	out := served{SchemaVersion: 1, Office: h.office.ID, From: h.Now()}
+	out := serveReport{SchemaVersion: 1, Office: h.office.ID, From: h.Now()}
 	seen := h.View().Seq
-	stop, err := h.serve(ctx, a)
+	stop, err := h.startWork(ctx, a)
 	if err != nil {
 		return err
 	}
-	a.note("company %s serves the office %s (%s); end it with Ctrl-C", Version, h.office.ID, paths.Root)
+	a.printNote("company %s serves the office %s (%s); end it with Ctrl-C", Version, h.office.ID, paths.Root)
 	if s := h.View(); s.Office.Stopped {
-		a.note("the office is stopped: nothing begins until company resume")
+		a.printNote("the office is stopped: nothing begins until company resume")
 	} else if rest := pausedTasks(s); len(rest) > 0 {
-		a.note("paused: %s; go on with: company resume %s", join(rest), rest[0])
+		a.printNote("paused: %s; go on with: company resume %s", joinIDs(rest), rest[0])
 	}
 	err = h.Follow(ctx, seen+1, func(it orchestrator.Item) error {
-		a.tell(it)
+		a.printProgress(it)
 		return nil
 	})
 	if ctx.Err() != nil {
 		err = nil // that is how it is to end
-		a.note("ending what is under way (once more ends at once)")
+		a.printNote("ending what is under way (once more ends at once)")
 	}
 	if err := errors.Join(err, stop()); err != nil {
 		return err
 	}
 	out.Until, out.Open = h.Now(), len(h.View().Open)
-	if err := a.endServe(out); err != nil {
+	if err := a.printServeReport(out); err != nil {
 		return err
 	}
 	if errors.Is(context.Cause(ctx), errTerminated) {
@@ -81,7 +81,7 @@ func (a *app) serve(ctx context.Context) (err error) {
 	return &exitCode{code: exitInterrupt}
 }
 
-func (a *app) endServe(out served) error {
+func (a *app) printServeReport(out serveReport) error {
 	if a.output == "json" {
 		return a.printJSON(a.out, out)
 	}
@@ -93,26 +93,26 @@ func (a *app) endServe(out served) error {
 	return err
 }
 
-// takeOver takes the office. A company that ends with its own task is waited
+// takeOverOffice takes the office. A company that ends with its own task is waited
 // for; one that serves is not.
-func (a *app) takeOver(ctx context.Context, paths office.Paths) (*house, error) {
+func (a *app) takeOverOffice(ctx context.Context, paths office.Paths) (*officeApp, error) {
 	for waits := false; ; {
-		h, remote, err := a.open(ctx, paths, takeOverFor)
+		h, remote, err := a.openOrDial(ctx, paths, takeOverTimeout)
 		if err != nil || h != nil {
 			return h, err
 		}
-		d, ok := remote.(*distant)
+		d, ok := remote.(*remoteClient)
 		remote.Close()
-		if ok && d.hello.Serving {
+		if ok && d.info.Serving {
 			return nil, company.E(company.EConflict, "this office is served already").
-				Because(fmt.Sprintf("by process %d, company %s", d.hello.PID, d.hello.Version)).
-				Fix(fmt.Sprintf("use it as it is, or end it first: kill %d", d.hello.PID))
+				Because(fmt.Sprintf("by process %d, company %s", d.info.PID, d.info.Version)).
+				Fix(fmt.Sprintf("use it as it is, or end it first: kill %d", d.info.PID))
 		}
 		if !waits {
-			a.note("process %d works in this office until its task ends; waiting for that", d.hello.PID)
+			a.printNote("process %d works in this office until its task ends; waiting for that", d.info.PID)
 			waits = true
 		}
-		if err := pause(ctx, 250*time.Millisecond, nil); err != nil {
+		if err := sleepUnless(ctx, 250*time.Millisecond, nil); err != nil {
 			return nil, err
 		}
 	}

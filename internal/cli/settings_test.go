@@ -15,7 +15,7 @@ import (
 
 // What the config says of limits reaches the core: none stays none, and one
 // model without a price, be it a fallback, means that tokens are counted.
-func TestSettings(t *testing.T) {
+func TestCompanySettings(t *testing.T) {
 	c := office.Default()
 	price := &office.Price{Input: 1, Output: 1}
 	c.Models = map[string]office.Model{
@@ -23,19 +23,19 @@ func TestSettings(t *testing.T) {
 		"second":  {Adapter: "openai", Model: "m", BaseURL: "http://127.0.0.1:1", Price: price},
 	}
 	c.Agents.Manager.Model, c.Agents.Worker.Model, c.Agents.Reviewer.Model, c.Agents.Merger.Model = "default", "default", "default", "default"
-	if got := settings(c).Cap; got != (company.Amount{MicroUSD: 5_000_000, Tokens: company.NoCap}) {
+	if got := companySettings(c).Cap; got != (company.Amount{MicroUSD: 5_000_000, Tokens: company.NoCap}) {
 		t.Errorf("all have a price: the cap is %+v", got)
 	}
 	c.Models["second"] = office.Model{Adapter: "openai", Model: "m", BaseURL: "http://127.0.0.1:1"}
-	if got := settings(c).Cap; got.Tokens != 5_000_000 {
+	if got := companySettings(c).Cap; got.Tokens != 5_000_000 {
 		t.Errorf("a fallback has no price: the cap is %+v", got)
 	}
 	c.Limits.Continuations, c.Limits.ModelWait = 0, 0
-	if s := settings(c).WithDefaults(); s.Continuations > 0 || s.ModelWait > 0 {
+	if s := companySettings(c).WithDefaults(); s.Continuations > 0 || s.ModelWait > 0 {
 		t.Errorf("none became %d continuations and %s", s.Continuations, s.ModelWait)
 	}
 	c.Gates.ProtectTests = true
-	if !settings(c).ProtectTests {
+	if !companySettings(c).ProtectTests {
 		t.Error("gates.protect_tests is lost on the way")
 	}
 	if hostMemory() < 64<<20 {
@@ -55,8 +55,8 @@ func TestFollowEndsWithTheCompany(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	h := &house{}
-	h.life, h.die = context.WithCancelCause(t.Context())
+	h := &officeApp{}
+	h.lifetime, h.fail = context.WithCancelCause(t.Context())
 	if h.ledger, err = ledger.Open(t.Context(), bus, ledger.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestFollowEndsWithTheCompany(t *testing.T) {
 		ended <- h.Follow(t.Context(), 1, func(orchestrator.Item) error { return nil })
 	}()
 	broken := errors.New("the disk is full")
-	h.die(broken)
+	h.fail(broken)
 	select {
 	case err := <-ended:
 		if !errors.Is(err, broken) {

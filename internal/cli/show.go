@@ -19,13 +19,13 @@ func newShow(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "show <task|subtask|run|question>", Short: "Show all that is known of a task, a subtask, a run or a question",
 		Example: "  company show t12\n  company show t12-03\n  company show t12-03.2\n  company show a7",
-		Args:    cobra.ExactArgs(1), ValidArgsFunction: a.ids(allIDs),
-		RunE: func(c *cobra.Command, args []string) error { return a.show(c.Context(), args[0]) },
+		Args:    cobra.ExactArgs(1), ValidArgsFunction: a.completeIDs(allIDs),
+		RunE: func(c *cobra.Command, args []string) error { return a.runShow(c.Context(), args[0]) },
 	}
 }
 
-func (a *app) show(ctx context.Context, id string) error {
-	acc, paths, err := a.access(ctx)
+func (a *app) runShow(ctx context.Context, id string) error {
+	acc, paths, err := a.connectOffice(ctx)
 	if err != nil {
 		return err
 	}
@@ -34,21 +34,21 @@ func (a *app) show(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	kind, v, err := viewOf(s, paths, id, acc.Now())
+	kind, v, err := viewTarget(s, paths, id, acc.Now())
 	if err != nil {
 		return err
 	}
-	v = liveView(v, doingsIn(ctx, acc))
+	v = withActivities(v, activitiesOf(ctx, acc))
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, kind: v})
 	}
-	fmt.Fprint(a.out, v.text())
+	fmt.Fprint(a.out, v.renderText())
 	return nil
 }
 
-// viewOf is what is known of what an id names, and what kind of thing that is.
-func viewOf(s *company.State, paths office.Paths, id string, now time.Time) (kind string, v interface{ text() string }, err error) {
-	th, err := find(s, id)
+// viewTarget is what is known of what an id names, and what kind of thing that is.
+func viewTarget(s *company.State, paths office.Paths, id string, now time.Time) (kind string, v interface{ renderText() string }, err error) {
+	th, err := findTarget(s, id)
 	if err != nil {
 		return "", nil, err
 	}
@@ -64,34 +64,34 @@ func viewOf(s *company.State, paths office.Paths, id string, now time.Time) (kin
 	case th.subtask != nil:
 		return "subtask", viewSubtask(paths, th.task, th.subtask, now), nil
 	}
-	return "task", viewWhole(s, paths, th.task, now), nil
+	return "task", viewTaskDetail(s, paths, th.task, now), nil
 }
 
-// wholeView is a task with everything in it.
-type wholeView struct {
+// taskDetailView is a task with everything in it.
+type taskDetailView struct {
 	taskView
-	NeedsYou  []approvalView        `json:"needs_you"`
-	Questions []approvalView        `json:"questions"` // answered
-	Why       string                `json:"plan_why,omitempty"`
-	Plan      []subtaskView         `json:"plan"`
-	Runs      []runView             `json:"runs"` // that belong to no subtask
-	Gates     []company.GateCommand `json:"gates"`
-	Baseline  []checkView           `json:"baseline"`  // what the gates say of the base
-	KnownRed  []string              `json:"known_red"` // what was red in it
-	Gate      *gateView             `json:"gate"`
-	Review    *company.Review       `json:"review"`
+	NeedsYou  []approvalView          `json:"needs_you"`
+	Questions []approvalView          `json:"questions"` // answered
+	Why       string                  `json:"plan_why,omitempty"`
+	Plan      []subtaskView           `json:"plan"`
+	Runs      []runView               `json:"runs"` // that belong to no subtask
+	Gates     []company.GateCommand   `json:"gates"`
+	Baseline  []checkView             `json:"baseline"`  // what the gates say of the base
+	KnownRed  []string                `json:"known_red"` // what was red in it
+	Gate      *gateView               `json:"gate"`
+	Review    *company.ReviewRecorded `json:"review"`
 	// ReviewOf is the only ticket of the task, where its review holds for the
 	// whole.
 	ReviewOf  company.SubtaskID          `json:"review_of,omitempty"`
 	Failures  map[string]company.Failure `json:"failures"`
 	Added     []company.Dependency       `json:"dependencies"` // beyond the base's lock files
 	LookedUp  []company.Dependency       `json:"looked_up"`    // names that went out to registries
-	Unwritten []company.Unwritten        `json:"unwritten"`    // files that are not there, or old
+	Unwritten []company.UnwrittenFile    `json:"unwritten"`    // files that are not there, or old
 	paths     office.Paths               `json:"-"`
 }
 
-func viewWhole(s *company.State, p office.Paths, t *company.Task, now time.Time) wholeView {
-	v := wholeView{
+func viewTaskDetail(s *company.State, p office.Paths, t *company.Task, now time.Time) taskDetailView {
+	v := taskDetailView{
 		taskView: viewTask(s, t, now), NeedsYou: viewApprovals(s.OpenApprovals(t.ID)), Questions: []approvalView{}, Why: t.Plan.Why,
 		Plan: []subtaskView{}, Runs: []runView{}, Gates: []company.GateCommand{}, Baseline: viewBaseline(t.Baseline),
 		KnownRed: append([]string{}, t.KnownRed()...), Gate: viewGate(t.Gate), Review: t.Review.Last,
@@ -102,7 +102,7 @@ func viewWhole(s *company.State, p office.Paths, t *company.Task, now time.Time)
 	}
 	v.Added = append([]company.Dependency{}, t.Dependencies...)
 	v.LookedUp = append([]company.Dependency{}, t.LookedUp...)
-	v.Unwritten = append([]company.Unwritten{}, t.Unwritten...)
+	v.Unwritten = append([]company.UnwrittenFile{}, t.Unwritten...)
 	if t.Prepared != nil {
 		v.Gates = append(v.Gates, t.Prepared.Gates...)
 	}
@@ -120,7 +120,7 @@ func viewWhole(s *company.State, p office.Paths, t *company.Task, now time.Time)
 	return v
 }
 
-func (v wholeView) text() string {
+func (v taskDetailView) renderText() string {
 	var b strings.Builder
 	state := string(v.Status)
 	if v.Ended == nil {
@@ -129,8 +129,8 @@ func (v wholeView) text() string {
 	if v.Paused {
 		state += ", paused"
 	}
-	fmt.Fprintf(&b, "%s  %s  %s\n", v.ID, state, ago(time.Duration(v.DurationMS)*time.Millisecond))
-	b.WriteString(indent(v.Instruction, 12))
+	fmt.Fprintf(&b, "%s  %s  %s\n", v.ID, state, formatAge(time.Duration(v.DurationMS)*time.Millisecond))
+	b.WriteString(indentLines(v.Instruction, 12))
 	if v.Reason != "" {
 		fmt.Fprintf(&b, "  why:    %s\n", safetext.EscapeLine(v.Reason, 300))
 	}
@@ -151,7 +151,7 @@ func (v wholeView) text() string {
 		first, rest, _ := strings.Cut(red, "\n")
 		fmt.Fprintf(&b, "  before: %s\n", safetext.EscapeLine(first, 300))
 		if rest != "" {
-			b.WriteString(tail(rest, 20))
+			b.WriteString(lastLines(rest, 20))
 		}
 	}
 	for _, d := range v.Added {
@@ -166,7 +166,7 @@ func (v wholeView) text() string {
 	if v.held != noLimit {
 		of = " of at most " + v.held.String()
 	}
-	fmt.Fprintf(&b, "  cost:   %s%s\n", money(v.CostMicroUSD, v.Tokens), of)
+	fmt.Fprintf(&b, "  cost:   %s%s\n", formatCost(v.CostMicroUSD, v.Tokens), of)
 	fmt.Fprintf(&b, "  shown:  %s\n", v.Evidence)
 	for _, q := range v.NeedsYou {
 		fmt.Fprintf(&b, "\n! %s %s\n  %s\n", q.ID, safetext.Escape(q.Question), q.Next)
@@ -180,7 +180,7 @@ func (v wholeView) text() string {
 	}
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, sub := range v.Plan {
-		fmt.Fprintf(table, "  %d\t%s\t%s\t%s\t%s\t%s\t%s\n", sub.Wave, sub.ID, sub.Status, company.Count(sub.Attempts, "attempt"), sub.Gate.word(), reviewWord(sub.Review), safetext.EscapeLine(sub.Title, 80))
+		fmt.Fprintf(table, "  %d\t%s\t%s\t%s\t%s\t%s\t%s\n", sub.Wave, sub.ID, sub.Status, company.Count(sub.Attempts, "attempt"), sub.Gate.statusLabel(), reviewLabel(sub.Review), safetext.EscapeLine(sub.Title, 80))
 	}
 	_ = table.Flush() // into memory
 	runs := slices.Clone(v.Runs)
@@ -192,7 +192,7 @@ func (v wholeView) text() string {
 	writeRuns(&b, runs)
 	writeRefused(&b, runs)
 	if v.Gate != nil {
-		fmt.Fprintf(&b, "\nGATES  of the whole, on %s\n%s", v.Gate.Head.Short(), v.Gate.text())
+		fmt.Fprintf(&b, "\nGATES  of the whole, on %s\n%s", v.Gate.Head.Short(), v.Gate.renderText())
 	}
 	if v.Review != nil {
 		of := "of the whole"
@@ -212,10 +212,10 @@ func (v wholeView) text() string {
 	return b.String()
 }
 
-func (v subtaskView) text() string {
+func (v subtaskView) renderText() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s, wave %d  %s\n", v.ID, v.Status, v.Wave, safetext.EscapeLine(v.Title, 120))
-	b.WriteString(indent(v.Description, 40))
+	b.WriteString(indentLines(v.Description, 40))
 	for _, c := range v.AcceptanceCriteria {
 		fmt.Fprintf(&b, "  must:   %s\n", safetext.EscapeLine(c, 300))
 	}
@@ -236,7 +236,7 @@ func (v subtaskView) text() string {
 	writeRuns(&b, v.Runs)
 	writeRefused(&b, v.Runs)
 	if v.Gate != nil {
-		fmt.Fprintf(&b, "\nGATES  on %s merged onto %s\n%s", v.Gate.Head.Short(), v.Gate.Onto.Short(), v.Gate.text())
+		fmt.Fprintf(&b, "\nGATES  on %s merged onto %s\n%s", v.Gate.Head.Short(), v.Gate.Onto.Short(), v.Gate.renderText())
 	}
 	if v.Review != nil {
 		fmt.Fprintf(&b, "\nREVIEW\n%s", reviewText(v.Review))
@@ -248,9 +248,9 @@ func (v subtaskView) text() string {
 	return b.String()
 }
 
-func (v runView) text() string {
+func (v runView) renderText() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s  %s, %s, %s, %s\n", v.ID, v.Role, v.Status, ago(time.Duration(v.DurationMS)*time.Millisecond), company.Count(v.Turns, "turn"), money(v.CostMicroUSD, v.Tokens))
+	fmt.Fprintf(&b, "%s  %s  %s, %s, %s, %s\n", v.ID, v.Role, v.Status, formatAge(time.Duration(v.DurationMS)*time.Millisecond), company.Count(v.Turns, "turn"), formatCost(v.CostMicroUSD, v.Tokens))
 	if v.Doing != "" {
 		fmt.Fprintf(&b, "  now:    %s\n", safetext.EscapeLine(v.Doing, 120))
 	}
@@ -261,13 +261,13 @@ func (v runView) text() string {
 		fmt.Fprintf(&b, "  head:   %s (company diff %s)\n", v.Head.Short(), v.ID)
 	}
 	if v.Summary != "" {
-		b.WriteString(indent(v.Summary, 20))
+		b.WriteString(indentLines(v.Summary, 20))
 	}
 	if v.Error != "" {
 		fmt.Fprintf(&b, "  error:  %s\n", safetext.EscapeLine(v.Error, 600))
 	}
 	for _, x := range v.Refused {
-		fmt.Fprintf(&b, "  refused: %s\n", x.text())
+		fmt.Fprintf(&b, "  refused: %s\n", x.renderText())
 	}
 	for _, f := range v.Files {
 		fmt.Fprintf(&b, "  file:   %s\n", f)
@@ -276,9 +276,9 @@ func (v runView) text() string {
 	return b.String()
 }
 
-func (v approvalView) text() string {
+func (v approvalView) renderText() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s of %s\n%s", v.ID, v.Kind, subject(v), indent(v.Question, 60))
+	fmt.Fprintf(&b, "%s  %s of %s\n%s", v.ID, v.Kind, subjectOf(v), indentLines(v.Question, 60))
 	if v.Answered != nil {
 		fmt.Fprintf(&b, "  answered %s: %s %s\n", v.Answered.Local().Format(time.DateTime), v.Option, safetext.Escape(v.Text))
 		return b.String()
@@ -294,8 +294,8 @@ func (v approvalView) text() string {
 	return b.String()
 }
 
-// word is a verdict in a table.
-func (v *gateView) word() string {
+// statusLabel is a verdict in a table.
+func (v *gateView) statusLabel() string {
 	switch {
 	case v == nil:
 		return "-"
@@ -307,24 +307,24 @@ func (v *gateView) word() string {
 	return "gates red"
 }
 
-func (v *gateView) text() string {
+func (v *gateView) renderText() string {
 	var b strings.Builder
 	for _, c := range v.Checks {
 		fmt.Fprintf(&b, "  %s %s: %s, exit %d, %.1fs%s\n", map[string]string{"passed": "+", "failed": "x", "hollow": "x", "known": "~", "unread": "?", "as_before": "~"}[c.Verdict]+
-			map[string]string{"skipped": "-", "absent": "-"}[c.Verdict], c.Name, safetext.EscapeLine(c.Command, 120), c.ExitCode, float64(c.TookMS)/1000, c.says())
+			map[string]string{"skipped": "-", "absent": "-"}[c.Verdict], c.Name, safetext.EscapeLine(c.Command, 120), c.ExitCode, float64(c.TookMS)/1000, c.verdictNote())
 		for _, l := range []struct {
 			what  string
 			names []string
-		}{{"flaky", c.Flaky}, {"no longer run", c.Gone}, {"looks at", c.canary().Proven}, {"does not look at", slices.Concat(c.canary().Blind, c.canary().Hollow)}, {"unproven", c.canary().why()}} {
+		}{{"flaky", c.Flaky}, {"no longer run", c.Gone}, {"looks at", c.canaryProof().Proven}, {"does not look at", slices.Concat(c.canaryProof().Blind, c.canaryProof().Hollow)}, {"unproven", c.canaryProof().reasonList()}} {
 			if len(l.names) > 0 {
 				fmt.Fprintf(&b, "      %s: %s\n", l.what, safetext.EscapeLine(strings.Join(l.names, ", "), 300))
 			}
 		}
 		switch {
 		case c.Beside != "":
-			b.WriteString("      the base does not print:\n" + tail(c.Beside, 40))
-		case c.Output != "" && c.Verdict != string(company.StandKnown):
-			b.WriteString(tail(c.Output, 30))
+			b.WriteString("      the base does not print:\n" + lastLines(c.Beside, 40))
+		case c.Output != "" && c.Verdict != string(company.ComparedKnown):
+			b.WriteString(lastLines(c.Output, 30))
 		}
 	}
 	if r := v.RedGreen; r != nil && r.Reason == "" {
@@ -336,26 +336,26 @@ func (v *gateView) text() string {
 	return b.String()
 }
 
-// canary is what is known of where a check looks.
-func (c checkView) canary() proof {
+// canaryProof is what is known of where a check looks.
+func (c checkView) canaryProof() canaryProof {
 	if c.Canary == nil {
-		return proof{}
+		return canaryProof{}
 	}
-	return proof(*c.Canary)
+	return canaryProof(*c.Canary)
 }
 
-type proof company.Canary
+type canaryProof company.Canary
 
-func (p proof) why() []string {
+func (p canaryProof) reasonList() []string {
 	if p.Reason == "" {
 		return nil
 	}
 	return []string{p.Reason}
 }
 
-// says is what a verdict means that neither passed nor failed, and how many
+// verdictNote is what a verdict means that neither passed nor failed, and how many
 // tests there were.
-func (c checkView) says() string {
+func (c checkView) verdictNote() string {
 	out := map[string]string{
 		"known": ", red as on the base", "as_before": ", UNVERIFIED: red as on the base, and what is new cannot be told; let pass by the president",
 		"hollow": ", HOLLOW: a test that must fail did not turn it red",
@@ -368,14 +368,14 @@ func (c checkView) says() string {
 	return out
 }
 
-func reviewWord(r *company.Review) string {
+func reviewLabel(r *company.ReviewRecorded) string {
 	if r == nil {
 		return "-"
 	}
 	return "review: " + strings.ReplaceAll(r.Verdict, "_", " ")
 }
 
-func reviewText(r *company.Review) string {
+func reviewText(r *company.ReviewRecorded) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "  %s of %s\n", strings.ReplaceAll(r.Verdict, "_", " "), r.Head.Short())
 	for _, f := range r.Findings {
@@ -405,12 +405,12 @@ func writeRuns(b *strings.Builder, runs []runView) {
 		if r.Error != "" {
 			end = safetext.EscapeLine(r.Error, 80)
 		}
-		fmt.Fprintf(b, "  %-16s %-8s %-14s %7s %8s  %s  %s\n", r.ID, r.Role, r.Status, ago(time.Duration(r.DurationMS)*time.Millisecond), company.Count(r.Turns, "turn"), money(r.CostMicroUSD, r.Tokens), end)
+		fmt.Fprintf(b, "  %-16s %-8s %-14s %7s %8s  %s  %s\n", r.ID, r.Role, r.Status, formatAge(time.Duration(r.DurationMS)*time.Millisecond), company.Count(r.Turns, "turn"), formatCost(r.CostMicroUSD, r.Tokens), end)
 	}
 }
 
 // writeUnwritten tells which files are not there, or old.
-func writeUnwritten(b *strings.Builder, files []company.Unwritten) {
+func writeUnwritten(b *strings.Builder, files []company.UnwrittenFile) {
 	for _, u := range files {
 		fmt.Fprintf(b, "  not written: %s: %s\n", safetext.EscapeLine(u.File, 200), safetext.EscapeLine(u.Why, 300))
 	}
@@ -426,7 +426,7 @@ func writeRefused(b *strings.Builder, runs []runView) {
 				b.WriteString("\nREFUSED  what agents reached for and did not get\n")
 			}
 			if n <= most {
-				fmt.Fprintf(b, "  %-16s %s\n", r.ID, x.text())
+				fmt.Fprintf(b, "  %-16s %s\n", r.ID, x.renderText())
 			}
 		}
 	}
@@ -435,8 +435,8 @@ func writeRefused(b *strings.Builder, runs []runView) {
 	}
 }
 
-// indent shows at most n lines of text, each indented.
-func indent(s string, n int) string {
+// indentLines shows at most n lines of text, each indented.
+func indentLines(s string, n int) string {
 	lines := strings.Split(strings.TrimRight(safetext.Escape(s), "\n"), "\n")
 	if len(lines) > n {
 		lines = append(lines[:n], fmt.Sprintf("… and %s more (-o json shows all)", company.Count(len(lines)-n, "line")))
@@ -444,8 +444,8 @@ func indent(s string, n int) string {
 	return "  " + strings.Join(lines, "\n  ") + "\n"
 }
 
-// tail shows the last n lines of an output, each indented.
-func tail(s string, n int) string {
+// lastLines shows the last n lines of an output, each indented.
+func lastLines(s string, n int) string {
 	lines := strings.Split(strings.TrimRight(safetext.Escape(s), "\n"), "\n")
 	if len(lines) > n {
 		lines = lines[len(lines)-n:]

@@ -15,19 +15,19 @@ import (
 	"company/internal/safetext"
 )
 
-// recent is how many ended tasks status shows without -v.
-const recent = 5
+// maxRecentTasks is how many ended tasks status shows without -v.
+const maxRecentTasks = 5
 
 func newStatus(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "status [task]", Short: "What needs you, what runs, what it cost, what shows it",
 		Example: "  company status\n  company status t12\n  company status -o json",
-		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: a.ids(taskIDs),
+		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: a.completeIDs(taskIDs),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				return a.show(c.Context(), args[0])
+				return a.runShow(c.Context(), args[0])
 			}
-			return a.status(c.Context())
+			return a.runStatus(c.Context())
 		},
 	}
 }
@@ -47,13 +47,13 @@ type overview struct {
 	Tokens        int64          `json:"tokens"`
 	Tasks         []taskView     `json:"tasks"`
 	OpenPRs       []prView       `json:"open_prs"`
-	Disk          disk           `json:"disk"`
+	Disk          diskUsage      `json:"disk"`
 	AheadMS       int64          `json:"clock_ahead_ms"` // of the wall clock, the office's time; it comes closer by 1 s per minute
 	// Unwritten are files of the office itself that are not there, or old.
-	Unwritten []company.Unwritten `json:"unwritten"`
+	Unwritten []company.UnwrittenFile `json:"unwritten"`
 
-	hidden int
-	disk   bool // shown to people, whatever it is
+	hiddenTasks int
+	showDisk    bool // shown to people, whatever it is
 }
 
 // restingView is a task that nobody works on although it has not ended, and
@@ -64,8 +64,8 @@ type restingView struct {
 	Next string         `json:"next"`
 }
 
-// resting lists what rests. atWork: a company has the office open.
-func resting(s *company.State, atWork bool, now time.Time) []restingView {
+// listResting lists what rests. atWork: a company has the office open.
+func listResting(s *company.State, atWork bool, now time.Time) []restingView {
 	out := []restingView{}
 	if s.Office.Stopped && len(s.Open) > 0 {
 		return append(out, restingView{Why: "the office is stopped, with " + company.Count(len(s.Open), "unfinished task"), Next: "company resume"})
@@ -76,7 +76,7 @@ func resting(s *company.State, atWork bool, now time.Time) []restingView {
 		switch {
 		case t.Paused:
 			v.Why = "is paused"
-		case !atWork && (len(s.OpenApprovals(id)) == 0 || !idle(s, t, now)):
+		case !atWork && (len(s.OpenApprovals(id)) == 0 || !isAtRest(s, t, now)):
 			v.Why = "is unfinished and nobody works on it"
 		default:
 			continue
@@ -97,8 +97,8 @@ func pausedTasks(s *company.State) []company.TaskID {
 	return out
 }
 
-func (a *app) status(ctx context.Context) error {
-	acc, paths, err := a.access(ctx)
+func (a *app) runStatus(ctx context.Context) error {
+	acc, paths, err := a.connectOffice(ctx)
 	if err != nil {
 		return err
 	}
@@ -107,40 +107,40 @@ func (a *app) status(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, remote := acc.(*distant)
-	v := viewOffice(s, paths, remote, a.verbose || a.output == "json", acc.Now())
-	patience := diskFor
+	_, remote := acc.(*remoteClient)
+	v := viewOverview(s, paths, remote, a.verbose || a.output == "json", acc.Now())
+	patience := diskCountTimeout
 	if a.verbose {
-		patience = diskAsked
+		patience = longDiskCountTimeout
 	}
-	v.Disk = diskOf(ctx, paths, patience)
-	v.disk = a.verbose
-	v.AheadMS = acc.Now().Sub(a.wall()).Milliseconds()
-	doings := doingsIn(ctx, acc)
+	v.Disk = measureDisk(ctx, paths, patience)
+	v.showDisk = a.verbose
+	v.AheadMS = acc.Now().Sub(a.wallTime()).Milliseconds()
+	doings := activitiesOf(ctx, acc)
 	for i := range v.Running {
-		v.Running[i].live(doings)
+		v.Running[i].applyActivity(doings)
 	}
 	if a.output == "json" {
 		return a.printJSON(a.out, v)
 	}
-	fmt.Fprint(a.out, v.text())
+	fmt.Fprint(a.out, v.renderText())
 	return nil
 }
 
-func viewOffice(s *company.State, p office.Paths, open, all bool, now time.Time) overview {
+func viewOverview(s *company.State, p office.Paths, open, all bool, now time.Time) overview {
 	v := overview{
 		SchemaVersion: 1, Office: s.Office.ID, Path: p.Root, Open: open, Stopped: s.Office.Stopped,
-		NeedsYou: viewApprovals(s.OpenApprovals("")), Resting: resting(s, open, now), Running: []runView{}, Tasks: []taskView{}, OpenPRs: []prView{},
-		Unwritten: append([]company.Unwritten{}, s.Office.Unwritten...),
+		NeedsYou: viewApprovals(s.OpenApprovals("")), Resting: listResting(s, open, now), Running: []runView{}, Tasks: []taskView{}, OpenPRs: []prView{},
+		Unwritten: append([]company.UnwrittenFile{}, s.Office.Unwritten...),
 	}
 	for _, p := range s.Pulls() {
 		if p.State == company.PROpen {
-			v.OpenPRs = append(v.OpenPRs, viewPR(pulled(p)))
+			v.OpenPRs = append(v.OpenPRs, viewPR(prTask(p)))
 		}
 	}
 	slices.Reverse(v.OpenPRs) // the newest first, as the tasks
 	var spent company.Amount
-	tasks := tasksOf(s)
+	tasks := sortedTasks(s)
 	slices.Reverse(tasks)
 	ended := 0
 	for _, t := range tasks {
@@ -151,18 +151,18 @@ func viewOffice(s *company.State, p office.Paths, open, all bool, now time.Time)
 			}
 		}
 		if t.Status.Ended() {
-			if ended++; ended > recent && !all {
-				v.hidden++
+			if ended++; ended > maxRecentTasks && !all {
+				v.hiddenTasks++
 				continue
 			}
 		}
 		v.Tasks = append(v.Tasks, viewTask(s, t, now))
 	}
-	v.CostMicroUSD, v.Tokens = cost(spent), spent.Tokens
+	v.CostMicroUSD, v.Tokens = costOrNil(spent), spent.Tokens
 	return v
 }
 
-func (v overview) text() string {
+func (v overview) renderText() string {
 	var b strings.Builder
 	state := "no company at work"
 	switch {
@@ -178,7 +178,7 @@ func (v overview) text() string {
 	b.WriteString(clockText(time.Duration(v.AheadMS) * time.Millisecond))
 	b.WriteString("\nNEEDS YOU\n")
 	for _, q := range v.NeedsYou {
-		fmt.Fprintf(&b, "  ! %-4s %-7s %s\n          %s\n", q.ID, subject(q), safetext.EscapeLine(q.Question, 200), q.Next)
+		fmt.Fprintf(&b, "  ! %-4s %-7s %s\n          %s\n", q.ID, subjectOf(q), safetext.EscapeLine(q.Question, 200), q.Next)
 	}
 	for _, r := range v.Resting {
 		fmt.Fprintf(&b, "  ~ %s: %s\n", strings.TrimSpace(string(r.Task)+" "+r.Why), r.Next)
@@ -188,14 +188,14 @@ func (v overview) text() string {
 	}
 	b.WriteString("\nRUNNING\n")
 	for _, r := range v.Running {
-		fmt.Fprintf(&b, "  > %-16s %-9s %-8s %-7s %s\n", r.ID, r.Role, r.Worker, ago(time.Duration(r.DurationMS)*time.Millisecond), safetext.EscapeLine(r.Doing, 60))
+		fmt.Fprintf(&b, "  > %-16s %-9s %-8s %-7s %s\n", r.ID, r.Role, r.Worker, formatAge(time.Duration(r.DurationMS)*time.Millisecond), safetext.EscapeLine(r.Doing, 60))
 	}
 	if len(v.Running) == 0 {
 		b.WriteString("  nothing\n")
 	}
-	fmt.Fprintf(&b, "\nCOST\n  %s\n", money(v.CostMicroUSD, v.Tokens))
-	if v.disk || v.Disk.counted() >= muchDisk {
-		fmt.Fprintf(&b, "\nDISK\n  %s\n", v.Disk.text())
+	fmt.Fprintf(&b, "\nCOST\n  %s\n", formatCost(v.CostMicroUSD, v.Tokens))
+	if v.showDisk || v.Disk.totalBytes() >= largeDiskBytes {
+		fmt.Fprintf(&b, "\nDISK\n  %s\n", v.Disk.renderText())
 	}
 	writeChangedBranches(&b, v.OpenPRs)
 	if len(v.Unwritten) > 0 {
@@ -216,14 +216,14 @@ func (v overview) text() string {
 		if t.PR != nil {
 			pr = fmt.Sprintf("#%d %s", t.PR.Number, t.PR.State)
 		}
-		fmt.Fprintf(table, "  %s\t%s\t%s\t%d/%d\t%s\t%s\t%s\t%s\n", t.ID, state, phase, t.Merged, t.Subtasks, money(t.CostMicroUSD, t.Tokens), t.Evidence, pr, safetext.EscapeLine(t.Instruction, 60))
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%d/%d\t%s\t%s\t%s\t%s\n", t.ID, state, phase, t.Merged, t.Subtasks, formatCost(t.CostMicroUSD, t.Tokens), t.Evidence, pr, safetext.EscapeLine(t.Instruction, 60))
 	}
 	_ = table.Flush() // into memory
 	switch {
 	case len(v.Tasks) == 0:
 		b.WriteString("  none yet: company submit \"…\"\n")
-	case v.hidden > 0:
-		fmt.Fprintf(&b, "  and %d that ended before: company status -v\n", v.hidden)
+	case v.hiddenTasks > 0:
+		fmt.Fprintf(&b, "  and %d that ended before: company status -v\n", v.hiddenTasks)
 	}
 	return b.String()
 }
@@ -244,23 +244,23 @@ func writeChangedBranches(b *strings.Builder, open []prView) {
 func clockText(ahead time.Duration) string {
 	switch {
 	case ahead >= time.Minute:
-		return fmt.Sprintf("the office's clock is %s ahead of this machine's, which was set back; it goes slower until they meet\n", ago(ahead))
+		return fmt.Sprintf("the office's clock is %s ahead of this machine's, which was set back; it goes slower until they meet\n", formatAge(ahead))
 	case ahead <= -time.Minute:
-		return fmt.Sprintf("the office's clock is %s behind this machine's, which was set forward; it goes faster until they meet, or until the company is started again\n", ago(-ahead))
+		return fmt.Sprintf("the office's clock is %s behind this machine's, which was set forward; it goes faster until they meet, or until the company is started again\n", formatAge(-ahead))
 	}
 	return ""
 }
 
-func subject(q approvalView) string {
+func subjectOf(q approvalView) string {
 	if q.Subtask != "" {
 		return string(q.Subtask)
 	}
 	return string(q.Task)
 }
 
-// money is what something cost, for people. Tokens without a known price are
+// formatCost is what something cost, for people. Tokens without a known price are
 // only counted.
-func money(usd *int64, tokens int64) string {
+func formatCost(usd *int64, tokens int64) string {
 	count := company.TokensText(tokens)
 	if usd == nil {
 		return count

@@ -12,8 +12,8 @@ import (
 	"company/internal/server"
 )
 
-// stopFor is how long stop watches the runs let go.
-const stopFor = 10 * time.Second
+// stopTimeout is how long stop watches the runs let go.
+const stopTimeout = 10 * time.Second
 
 func newStop(a *app) *cobra.Command {
 	return &cobra.Command{
@@ -27,18 +27,18 @@ company resume. What the runs had done is kept.`,
 			if len(args) == 1 {
 				why = args[0]
 			}
-			return a.stop(c.Context(), why)
+			return a.runStop(c.Context(), why)
 		},
 	}
 }
 
-func (a *app) stop(ctx context.Context, why string) error {
-	acc, _, err := a.access(ctx)
+func (a *app) runStop(ctx context.Context, why string) error {
+	acc, _, err := a.connectOffice(ctx)
 	if err != nil {
 		return err
 	}
 	defer acc.Close()
-	at, err := heldIn(ctx, acc)
+	at, err := activeRuns(ctx, acc)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (a *app) stop(ctx context.Context, why string) error {
 			return err
 		}
 	}
-	if _, ok := acc.(*distant); ok {
+	if _, ok := acc.(*remoteClient); ok {
 		if err := a.watchStop(ctx, acc); err != nil {
 			return err
 		}
@@ -68,36 +68,36 @@ func (a *app) stop(ctx context.Context, why string) error {
 
 // watchStop waits until no run is held any more. The company that was at work
 // may end meanwhile: then it has let go, too.
-func (a *app) watchStop(ctx context.Context, acc access) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, stopFor, company.E(company.ETimeout, "the office is stopped, but its runs have not let go in time").Fix("company status shows them"))
+func (a *app) watchStop(ctx context.Context, acc officeClient) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, stopTimeout, company.E(company.ETimeout, "the office is stopped, but its runs have not let go in time").Fix("company status shows them"))
 	defer cancel()
 	for {
-		at, err := heldIn(ctx, acc)
+		at, err := activeRuns(ctx, acc)
 		if err != nil && ctx.Err() == nil {
 			return nil // it has ended
 		}
 		if err == nil && len(at.Runs) == 0 {
 			return nil
 		}
-		if err := pause(ctx, 20*time.Millisecond, nil); err != nil {
+		if err := sleepUnless(ctx, 20*time.Millisecond, nil); err != nil {
 			return err
 		}
 	}
 }
 
-// heldIn is what is under way. An office that somebody else serves is not asked
+// activeRuns is what is under way. An office that somebody else serves is not asked
 // for its whole state.
-func heldIn(ctx context.Context, acc access) (server.Held, error) {
-	if d, ok := acc.(*distant); ok {
-		ctx, cancel := context.WithTimeout(ctx, answerFor)
+func activeRuns(ctx context.Context, acc officeClient) (server.ActiveRuns, error) {
+	if d, ok := acc.(*remoteClient); ok {
+		ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 		defer cancel()
-		return d.c.Held(ctx)
+		return d.client.ActiveRuns(ctx)
 	}
 	s, err := acc.State(ctx)
 	if err != nil {
-		return server.Held{}, err
+		return server.ActiveRuns{}, err
 	}
-	return server.HeldIn(s), nil
+	return server.ActiveRunsIn(s), nil
 }
 
 func newResume(a *app) *cobra.Command {
@@ -108,7 +108,7 @@ func newResume(a *app) *cobra.Command {
 follows them as submit does. A stop of the office is lifted first, and what
 made those tasks rest: a pause, or an interrupt. After a crash this is all there
 is to do; with recovery: ask, it is what an unfinished task waits for.`,
-		Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.ids(taskIDs),
+		Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeIDs(taskIDs),
 		RunE: func(c *cobra.Command, args []string) error {
 			id := ""
 			if len(args) == 1 {
@@ -118,25 +118,25 @@ is to do; with recovery: ask, it is what an unfinished task waits for.`,
 					return err
 				}
 			}
-			return a.resume(c.Context(), id)
+			return a.runResume(c.Context(), id)
 		},
 	}
 }
 
-func (a *app) resume(ctx context.Context, id string) error {
-	paths, _, err := a.ready(ctx)
+func (a *app) runResume(ctx context.Context, id string) error {
+	paths, _, err := a.loadReady(ctx)
 	if err != nil {
 		return err
 	}
-	if !exists(paths) {
+	if !officeExists(paths) {
 		return company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
 	}
 	var ids []company.TaskID // that this command is about: found at the first look, and kept
 	known, lifted := false, false
 	var ended *company.State // when there is nothing to do
-	err = a.work(ctx, job{
+	err = a.runJob(ctx, foregroundJob{
 		paths: paths,
-		look: func(s *company.State) (bool, error) {
+		precheck: func(s *company.State) (bool, error) {
 			switch {
 			case known:
 			case id == "":
@@ -159,7 +159,7 @@ func (a *app) resume(ctx context.Context, id string) error {
 			ended = s
 			return false, nil
 		},
-		begin: func(ctx context.Context, acc access) ([]company.TaskID, error) {
+		start: func(ctx context.Context, acc officeClient) ([]company.TaskID, error) {
 			if lifted { // what was stopped or paused since was meant
 				return ids, nil
 			}
@@ -185,14 +185,14 @@ func (a *app) resume(ctx context.Context, id string) error {
 	case err != nil:
 		return err
 	case len(ids) == 0:
-		return a.nothingToDo()
+		return a.printNothingToDo()
 	case ended != nil:
-		return a.conclude(ended, ids)
+		return a.printSummaries(ended, ids)
 	}
 	return nil
 }
 
-func (a *app) nothingToDo() error {
+func (a *app) printNothingToDo() error {
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "tasks": []summary{}})
 	}
@@ -204,19 +204,19 @@ func newCancel(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "cancel <task> [why]", Short: "End a task; what is merged stays on its branch",
 		Example: "  company cancel t12\n  company cancel t12 \"no longer needed\"",
-		Args:    cobra.RangeArgs(1, 2), ValidArgsFunction: a.ids(taskIDs),
+		Args:    cobra.RangeArgs(1, 2), ValidArgsFunction: a.completeIDs(taskIDs),
 		RunE: func(c *cobra.Command, args []string) error {
 			why := ""
 			if len(args) == 2 {
 				why = args[1]
 			}
-			return a.cancel(c.Context(), args[0], why)
+			return a.runCancel(c.Context(), args[0], why)
 		},
 	}
 }
 
-func (a *app) cancel(ctx context.Context, id, why string) error {
-	s, acc, err := a.look(ctx)
+func (a *app) runCancel(ctx context.Context, id, why string) error {
+	s, acc, err := a.readState(ctx)
 	if err != nil {
 		return err
 	}
@@ -231,5 +231,5 @@ func (a *app) cancel(ctx context.Context, id, why string) error {
 	if s, err = acc.State(ctx); err != nil {
 		return err
 	}
-	return a.done(acc, s, t.ID, map[string]any{}, string(t.ID)+" is cancelled")
+	return a.printOutcome(acc, s, t.ID, map[string]any{}, string(t.ID)+" is cancelled")
 }

@@ -53,12 +53,12 @@ company resume; a second one ends at once.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return company.E(company.EUsage, "the instruction is in "+company.Count(len(args), "part")).Because("the shell cuts it at blanks").
-					Fix("put it into quotes: company submit " + safetext.EscapeLine(quoted(strings.Join(args, " ")), 300))
+					Fix("put it into quotes: company submit " + safetext.EscapeLine(shellQuote(strings.Join(args, " ")), 300))
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			text, err := a.instruction(o, args)
+			text, err := a.readInstruction(o, args)
 			if err != nil {
 				return err
 			}
@@ -68,7 +68,7 @@ company resume; a second one ends at once.`,
 			if err := a.submitFlags(c, o); err != nil {
 				return err
 			}
-			return a.submit(c.Context(), o, text)
+			return a.runSubmit(c.Context(), o, text)
 		},
 	}
 	f := c.Flags()
@@ -82,7 +82,7 @@ company resume; a second one ends at once.`,
 	f.Float64Var(&o.budgetUSD, "budget-usd", 0, "cap of this task in USD, where the models' prices are known")
 	f.StringVar(&o.tokens, "budget-tokens", "", "cap of this task in tokens: 200k, 5M")
 	f.IntVar(&o.workers, "workers", 0, "workers at a time")
-	_ = c.RegisterFlagCompletionFunc("project", a.ids(projectNames))
+	_ = c.RegisterFlagCompletionFunc("project", a.completeIDs(projectNames))
 	f.StringVar(&o.commandID, "command-id", "", "id of the submission, which makes a repeat harmless")
 	_ = f.MarkHidden("command-id")
 	return c
@@ -93,7 +93,7 @@ func (a *app) submitFlags(c *cobra.Command, o submitOptions) error {
 	for _, k := range o.approve {
 		switch k {
 		case "plan", "merge", "pr":
-			a.set = append(a.set, "approvals."+k+"=ask")
+			a.configFlags = append(a.configFlags, "approvals."+k+"=ask")
 		default:
 			return company.E(company.EUsage, fmt.Sprintf("there is no approval %q", k)).Fix("--approve plan,merge,pr")
 		}
@@ -105,25 +105,25 @@ func (a *app) submitFlags(c *cobra.Command, o submitOptions) error {
 		if !(o.budgetUSD >= 1e-6 && o.budgetUSD <= 1e6) { // and no number is neither
 			return company.E(company.EUsage, fmt.Sprintf("a cap of %g USD is none", o.budgetUSD)).Fix("--budget-usd 0.50, or more")
 		}
-		a.set = append(a.set, fmt.Sprintf("budget.usd=%.6f", o.budgetUSD))
+		a.configFlags = append(a.configFlags, fmt.Sprintf("budget.usd=%.6f", o.budgetUSD))
 	}
 	if c.Flags().Changed("budget-tokens") {
 		tokens, err := parseTokens(o.tokens)
 		if err != nil {
 			return err
 		}
-		a.set = append(a.set, fmt.Sprintf("budget.tokens=%d", tokens))
+		a.configFlags = append(a.configFlags, fmt.Sprintf("budget.tokens=%d", tokens))
 	}
 	if o.workers > 0 {
-		a.set = append(a.set, fmt.Sprintf("workers.max=%d", o.workers))
+		a.configFlags = append(a.configFlags, fmt.Sprintf("workers.max=%d", o.workers))
 	}
 	return nil
 }
 
-// instruction reads what is to be done: the argument, a file, or stdin.
-func (a *app) instruction(o submitOptions, args []string) (string, error) {
+// readInstruction reads what is to be done: the argument, a file, or stdin.
+func (a *app) readInstruction(o submitOptions, args []string) (string, error) {
 	switch {
-	case o.file == "" && (len(args) == 0 && piped(a.in) || len(args) == 1 && args[0] == "-"):
+	case o.file == "" && (len(args) == 0 && isPiped(a.in) || len(args) == 1 && args[0] == "-"):
 		o.file, args = "-", nil
 	}
 	text, err := a.instructionText(o, args)
@@ -136,9 +136,9 @@ func (a *app) instruction(o submitOptions, args []string) (string, error) {
 	return text, err
 }
 
-// piped says whether something was put into stdin: a pipe or a file, not the
+// isPiped says whether something was put into stdin: a pipe or a file, not the
 // terminal nor /dev/null.
-func piped(in io.Reader) bool {
+func isPiped(in io.Reader) bool {
 	f, ok := in.(*os.File)
 	if !ok {
 		return in != nil
@@ -175,30 +175,30 @@ func (a *app) instructionText(o submitOptions, args []string) (string, error) {
 	return string(text), nil
 }
 
-func (a *app) submit(ctx context.Context, o submitOptions, text string) error {
-	paths, _, err := a.ready(ctx)
+func (a *app) runSubmit(ctx context.Context, o submitOptions, text string) error {
+	paths, _, err := a.loadReady(ctx)
 	if err != nil {
 		return err
 	}
-	repo, err := a.projectOrCheckout(ctx, paths, o.project)
+	repo, err := a.resolveProject(ctx, paths, o.project)
 	if err != nil {
 		return err
 	}
-	loaded, err := a.loadFor(ctx, paths, repo)
+	loaded, err := a.loadProjectConfig(ctx, paths, repo)
 	if err != nil {
 		return err
 	}
-	if err := loaded.Check(); err != nil {
+	if err := loaded.CheckSupported(); err != nil {
 		return err
 	}
-	if err := heldUSD(loaded); err != nil {
+	if err := checkUSDCap(loaded); err != nil {
 		return err
 	}
 	if o.project != "" {
 		o.project = repo // a detached company may stand elsewhere
 	}
 	cmd := company.Submit{
-		Instruction: text, Project: projectOf(repo), Settings: settings(loaded.Config), DryRun: o.dryRun, Base: o.base, Follows: company.TaskID(o.follows),
+		Instruction: text, Project: projectOf(repo), Settings: companySettings(loaded.Config), DryRun: o.dryRun, Base: o.base, Follows: company.TaskID(o.follows),
 	}
 	if o.base == "" && o.follows == "" && loaded.Config.Git.Base != "auto" {
 		cmd.Base = loaded.Config.Git.Base
@@ -206,11 +206,11 @@ func (a *app) submit(ctx context.Context, o submitOptions, text string) error {
 	if o.follows != "" && !cmd.Follows.Valid() {
 		return company.E(company.EUsage, fmt.Sprintf("%q is no task", safetext.EscapeLine(o.follows, 80))).Fix("tasks look like t12; company pr list names those with a pull request")
 	}
-	if err := wouldStand(cmd); err != nil {
+	if err := validateSubmission(cmd); err != nil {
 		return err
 	}
-	looked := a.slowly("looking at " + filepath.Base(repo))
-	seen, err := a.preflight(ctx, paths, loaded, repo, cmd.Base)
+	looked := a.withProgress("looking at " + filepath.Base(repo))
+	seen, err := a.runPreflight(ctx, paths, loaded, repo, cmd.Base)
 	looked()
 	if err != nil {
 		return err
@@ -219,20 +219,20 @@ func (a *app) submit(ctx context.Context, o submitOptions, text string) error {
 		o.commandID = commandID()
 	}
 	if o.detach {
-		return a.detach(ctx, paths, o, cmd)
+		return a.submitDetached(ctx, paths, o, cmd)
 	}
 	if a.output == "text" {
-		a.introduce(paths, loaded.Config, cmd, seen)
+		a.printBanner(paths, loaded.Config, cmd, seen)
 	}
-	return a.work(ctx, job{
+	return a.runJob(ctx, foregroundJob{
 		paths: paths,
-		look: func(s *company.State) (bool, error) {
+		precheck: func(s *company.State) (bool, error) {
 			if s.Office.Stopped {
 				return false, company.E(company.EStopped, "the office is stopped").Fix("company resume")
 			}
 			return true, nil
 		},
-		begin: func(ctx context.Context, acc access) ([]company.TaskID, error) {
+		start: func(ctx context.Context, acc officeClient) ([]company.TaskID, error) {
 			done, err := acc.Do(ctx, o.commandID, cmd)
 			if err != nil {
 				return nil, err
@@ -242,9 +242,9 @@ func (a *app) submit(ctx context.Context, o submitOptions, text string) error {
 	})
 }
 
-// wouldStand has the submission decided in a company without a past, so that
+// validateSubmission has the submission decided in a company without a past, so that
 // what can never stand leaves no trace.
-func wouldStand(cmd company.Submit) error {
+func validateSubmission(cmd company.Submit) error {
 	s := company.NewState()
 	s.Office.Epoch = 1
 	cmd.Follows = "" // whether that can be followed, the past says
@@ -252,21 +252,21 @@ func wouldStand(cmd company.Submit) error {
 	return err
 }
 
-// projectOrCheckout is what is to be worked on: the project that is named, or
+// resolveProject is what is to be worked on: the project that is named, or
 // the checkout.
-func (a *app) projectOrCheckout(ctx context.Context, paths office.Paths, project string) (string, error) {
+func (a *app) resolveProject(ctx context.Context, paths office.Paths, project string) (string, error) {
 	switch {
 	case project == "":
-		return a.checkout(paths)
+		return a.findCheckout(paths)
 	case a.repoDir != "":
 		return "", company.E(company.EUsage, "--project and --repo at once").Because("--repo also says where the office is").Fix("use one of them")
 	}
 	return a.projectPath(ctx, project)
 }
 
-// checkout is the top of the git checkout that is to be worked on: the one
+// findCheckout is the top of the git checkout that is to be worked on: the one
 // named, else the one that one stands in, else the office's.
-func (a *app) checkout(paths office.Paths) (string, error) {
+func (a *app) findCheckout(paths office.Paths) (string, error) {
 	dir := a.repoDir
 	if dir == "" {
 		dir = "."

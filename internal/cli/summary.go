@@ -23,42 +23,42 @@ type summary struct {
 	CostMicroUSD  *int64             `json:"cost_micro_usd"`
 	Tokens        int64              `json:"tokens"`
 	DurationMS    int64              `json:"duration_ms"`
-	Estimate      *estimate          `json:"estimate,omitempty"` // of a dry run
+	Estimate      *taskEstimate      `json:"estimate,omitempty"` // of a dry run
 
 	code int
 }
 
-func summarize(s *company.State, t *company.Task) summary {
+func summarizeTask(s *company.State, t *company.Task) summary {
 	sum := summary{
 		SchemaVersion: 1, Task: t.ID, Status: s.Shown(t), Instruction: safetext.EscapeLine(t.Instruction, 100), Head: t.Head,
-		Tokens: t.Spent.Tokens, DurationMS: lasted(t, t.Updated).Milliseconds(),
+		Tokens: t.Spent.Tokens, DurationMS: taskDuration(t, t.Updated).Milliseconds(),
 	}
 	done := 0
 	for _, sub := range t.Subtasks {
-		if sub.Status == company.SubCompleted {
+		if sub.Status == company.SubtaskCompleted {
 			done++
 		}
 	}
-	sum.CostMicroUSD = cost(t.Spent)
-	sum.Hint = fmt.Sprintf("cost %s, %s", money(sum.CostMicroUSD, t.Spent.Tokens), ago(lasted(t, t.Updated)))
+	sum.CostMicroUSD = costOrNil(t.Spent)
+	sum.Hint = fmt.Sprintf("cost %s, %s", formatCost(sum.CostMicroUSD, t.Spent.Tokens), formatAge(taskDuration(t, t.Updated)))
 	if n := len(t.Unwritten); n > 0 {
 		sum.Hint += fmt.Sprintf("; %s not written: company show %s", company.Count(n, "file"), t.ID)
 	}
 	switch {
-	case t.Status == company.TaskCompleted && t.DryRun:
+	case t.Status == company.StatusCompleted && t.DryRun:
 		sum.Result, sum.Next = "COMPLETE", fmt.Sprintf("company show %s; then submit it without --dry-run", t.ID)
 		sum.Why = "the plan has " + company.Count(len(t.Subtasks), "subtask") + " in " + company.Count(t.Plan.Waves, "wave")
-		e := estimated(s, t)
+		e := estimateTask(s, t)
 		sum.Estimate = &e
-		sum.Hint += "; " + e.text(t.Held())
-	case t.Status == company.TaskCompleted:
+		sum.Hint += "; " + e.renderText(t.Held())
+	case t.Status == company.StatusCompleted:
 		sum.Result = "COMPLETE"
 		sum.Next = fmt.Sprintf("review the pull request: company pr show %d", t.PR.Number)
 		sum.PR = &t.PR.Number
-		sum.Why = fmt.Sprintf("%d of %s merged, %s on %s (%s)", done, company.Count(len(t.Subtasks), "subtask"), gatesWord(t), t.IntegrationBranch(), t.Head.Short())
-	case t.Status == company.TaskFailed:
+		sum.Why = fmt.Sprintf("%d of %s merged, %s on %s (%s)", done, company.Count(len(t.Subtasks), "subtask"), gatesLabel(t), t.IntegrationBranch(), t.Head.Short())
+	case t.Status == company.StatusFailed:
 		sum.Result, sum.code, sum.Why, sum.Next = "ERROR", exitError, safetext.EscapeLine(t.Reason, 200), "company show "+string(t.ID)
-	case t.Status == company.TaskCancelled:
+	case t.Status == company.StatusCancelled:
 		sum.Result, sum.code, sum.Why, sum.Next = "INCOMPLETE", exitIncomplete, cancelledWhy(t), "company show "+string(t.ID)
 	default:
 		sum.Result, sum.code = "INCOMPLETE", exitIncomplete
@@ -66,9 +66,9 @@ func summarize(s *company.State, t *company.Task) summary {
 		sum.Next = "company resume " + string(t.ID)
 		if open := s.OpenApprovals(t.ID); len(open) > 0 {
 			sum.Why = safetext.EscapeLine(open[0].Question, 200)
-			sum.Next = answerWith(open[0])
+			sum.Next = answerCommand(open[0])
 			if open[0].Kind == company.AskBudget {
-				sum.Next = fmt.Sprintf("%s or company reject %s", raiseWith(t), open[0].ID)
+				sum.Next = fmt.Sprintf("%s or company reject %s", raiseCommand(t), open[0].ID)
 			}
 		} else if s.Office.Stopped {
 			sum.Why = "the office is stopped"
@@ -88,7 +88,7 @@ func cancelledWhy(t *company.Task) string {
 	return "cancelled: " + safetext.EscapeLine(t.Reason, 200)
 }
 
-func gatesWord(t *company.Task) string {
+func gatesLabel(t *company.Task) string {
 	if t.Gate == nil || t.Gate.Result.Untested {
 		return "UNTESTED"
 	}
@@ -97,9 +97,9 @@ func gatesWord(t *company.Task) string {
 		switch {
 		case c.Passed:
 			passed = append(passed, c.Name)
-		case c.Excused == company.StandAbsent:
+		case c.Excused == company.ComparedAbsent:
 			others = append(others, c.Name+" absent")
-		case c.Excused == company.StandAsBefore:
+		case c.Excused == company.ComparedAsBefore:
 			others = append(others, c.Name+" UNVERIFIED (red as on the base)")
 		default:
 			others = append(others, c.Name+" red as on the base")
@@ -111,7 +111,7 @@ func gatesWord(t *company.Task) string {
 	return strings.Join(others, ", ")
 }
 
-func (s summary) text() string {
+func (s summary) renderText() string {
 	return fmt.Sprintf(`=== TASK SUMMARY ===
 [RESULT] %s
 [TASK]   %s %s

@@ -16,8 +16,8 @@ import (
 	"company/internal/safetext"
 )
 
-// interactive says whether a person can be asked on the terminal.
-func (a *app) interactive() bool {
+// canPrompt says whether a person can be asked on the terminal.
+func (a *app) canPrompt() bool {
 	return !a.noInput && a.output == "text" && isTerminal(a.in) && isTerminal(a.err) && inForeground(a.in)
 }
 
@@ -46,7 +46,7 @@ func inForeground(in io.Reader) bool {
 
 // isTerminal asks the kernel: /dev/null is a character device, too.
 func isTerminal(v any) bool {
-	if r, ok := v.(*result); ok {
+	if r, ok := v.(*stdoutWriter); ok {
 		v = r.w
 	}
 	f, ok := v.(*os.File)
@@ -57,8 +57,8 @@ func isTerminal(v any) bool {
 	return err == nil
 }
 
-// columns is how wide a terminal is; 80 for what is none, or does not say.
-func columns(w any) int {
+// terminalWidth is how wide a terminal is; 80 for what is none, or does not say.
+func terminalWidth(w any) int {
 	if f, ok := w.(*os.File); ok {
 		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && size.Col >= 40 {
 			return int(size.Col)
@@ -67,9 +67,9 @@ func columns(w any) int {
 	return 80
 }
 
-// wrapped is a text in lines of at most so many letters, cut between words; the
+// wrapText is a text in lines of at most so many letters, cut between words; the
 // lines after the first begin with indent. A word that is longer stays whole.
-func wrapped(text string, width int, indent string) string {
+func wrapText(text string, width int, indent string) string {
 	var b strings.Builder
 	for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
 		if i > 0 {
@@ -94,9 +94,9 @@ func wrapped(text string, width int, indent string) string {
 	return b.String()
 }
 
-// note says something about the progress, on stderr: a line for people, an
+// printNote says something about the progress, on stderr: a line for people, an
 // item of the feed for programs.
-func (a *app) note(format string, args ...any) {
+func (a *app) printNote(format string, args ...any) {
 	text := safetext.Escape(fmt.Sprintf(format, args...))
 	switch {
 	case a.quiet:
@@ -111,26 +111,26 @@ func (a *app) note(format string, args ...any) {
 type keyboard struct {
 	in      io.Reader
 	lines   *bufio.Reader
-	pending chan typed // of a read that is under way; nil: there is none
+	pending chan typedLine // of a read that is under way; nil: there is none
 }
 
-type typed struct {
+type typedLine struct {
 	text string
 	err  error
 }
 
-// line waits for a line. A wait that is given up leaves the read under way: the
+// readLine waits for a line. A wait that is given up leaves the read under way: the
 // next wait goes on with it.
-func (k *keyboard) line(done <-chan struct{}, again <-chan time.Time) (text string, got bool, err error) {
+func (k *keyboard) readLine(done <-chan struct{}, again <-chan time.Time) (text string, got bool, err error) {
 	if k.lines == nil {
 		k.lines = bufio.NewReader(k.in)
 	}
 	if k.pending == nil {
-		ch := make(chan typed, 1)
+		ch := make(chan typedLine, 1)
 		k.pending = ch
 		go func() { // it ends with the line, with the terminal, or with the process
 			s, err := k.lines.ReadString('\n')
-			ch <- typed{strings.TrimSpace(safetext.Escape(s)), err}
+			ch <- typedLine{strings.TrimSpace(safetext.Escape(s)), err}
 		}()
 	}
 	select {
@@ -143,28 +143,28 @@ func (k *keyboard) line(done <-chan struct{}, again <-chan time.Time) (text stri
 	return "", false, nil
 }
 
-// ask prompts and waits for a line that is typed after that.
-func (a *app) ask(ctx context.Context, prompt string) (string, error) {
-	keys := a.keys()
+// promptLine prompts and waits for a line that is typed after that.
+func (a *app) promptLine(ctx context.Context, prompt string) (string, error) {
+	keys := a.freshKeyboard()
 	fmt.Fprint(a.err, prompt)
-	text, _, err := keys.line(ctx.Done(), nil)
+	text, _, err := keys.readLine(ctx.Done(), nil)
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
 	return text, err
 }
 
-// keys is the keyboard, with nothing on it that was typed before.
-func (a *app) keys() *keyboard {
-	if a.typed == nil {
-		a.typed = &keyboard{in: a.in}
+// freshKeyboard is the keyboard, with nothing on it that was typed before.
+func (a *app) freshKeyboard() *keyboard {
+	if a.keyboard == nil {
+		a.keyboard = &keyboard{in: a.in}
 	}
-	a.typed.forget()
-	return a.typed
+	a.keyboard.dropPending()
+	return a.keyboard
 }
 
-// forget drops what was typed before a question was asked: it answers nothing.
-func (k *keyboard) forget() {
+// dropPending drops what was typed before a question was asked: it answers nothing.
+func (k *keyboard) dropPending() {
 	if f, ok := k.in.(*os.File); ok {
 		_ = unix.IoctlSetInt(int(f.Fd()), unix.TCFLSH, unix.TCIFLUSH) // what is left is read as an answer
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // A question is cut between words.
-func TestWrapped(t *testing.T) {
+func TestWrapText(t *testing.T) {
 	for _, x := range []struct{ text, want string }{
 		{"", ""},
 		{"one", "one"},
@@ -17,7 +17,7 @@ func TestWrapped(t *testing.T) {
 		{"a-word-that-is-too-long b", "a-word-that-is-too-long\n  b"},
 		{"ééééééé é", "ééééééé é"},
 	} {
-		if got := wrapped(x.text, 9, "  "); got != x.want {
+		if got := wrapText(x.text, 9, "  "); got != x.want {
 			t.Errorf("%q: %q, want %q", x.text, got, x.want)
 		}
 	}
@@ -29,7 +29,7 @@ func TestAllEnded(t *testing.T) {
 	if !allEnded(s, []company.TaskID{task.ID}) {
 		t.Error("a task that has ended is interrupted")
 	}
-	s.Tasks["t13"] = &company.Task{ID: "t13", Status: company.TaskExecuting}
+	s.Tasks["t13"] = &company.Task{ID: "t13", Status: company.StatusExecuting}
 	for name, ended := range map[string]bool{
 		"one of two": allEnded(s, []company.TaskID{task.ID, "t13"}),
 		"no state":   allEnded(nil, []company.TaskID{task.ID}),

@@ -37,15 +37,15 @@ stays the same.`,
 			if logins {
 				return a.trustLogins(c.Context())
 			}
-			return a.trust(c.Context())
+			return a.runTrust(c.Context())
 		},
 	}
 	c.Flags().BoolVar(&logins, "logins", false, "let this repository's dependencies be fetched with your logins to registries")
 	return c
 }
 
-func (a *app) trust(ctx context.Context) error {
-	paths, err := a.paths()
+func (a *app) runTrust(ctx context.Context) error {
+	paths, err := a.findOffice()
 	if err != nil {
 		return err
 	}
@@ -57,19 +57,19 @@ func (a *app) trust(ctx context.Context) error {
 		if err := a.askTrust(ctx, review); err != nil {
 			return err
 		}
-		if err := office.OpenTrust(a.env).Trust(review.Hash, review.File); err != nil {
+		if err := office.OpenTrust(a.env).Add(review.Hash, review.File); err != nil {
 			return err
 		}
 	}
 	// Trust lets a file count; it does not make it right.
-	if _, err := a.load(ctx, paths); err != nil {
-		a.note("trusted, but it does not load:")
+	if _, err := a.loadConfig(ctx, paths); err != nil {
+		a.printNote("trusted, but it does not load:")
 		return err
 	}
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{
 			"schema_version": 1, "file": review.File, "hash": review.Hash, "tracked": review.Tracked, "was_trusted": review.Trusted,
-			"asks": append([]office.Ask{}, review.Asks...),
+			"asks": append([]office.TrustRequest{}, review.Requests...),
 		})
 	}
 	_, err = fmt.Fprintf(a.out, "trusted: %s (%.12s)\n", safetext.Escape(review.File), review.Hash)
@@ -77,18 +77,18 @@ func (a *app) trust(ctx context.Context) error {
 }
 
 // askTrust shows what would count, and goes on only with a yes.
-func (a *app) askTrust(ctx context.Context, r office.Review) error {
+func (a *app) askTrust(ctx context.Context, r office.TrustReview) error {
 	if a.output == "text" {
 		fmt.Fprintf(a.err, "%s (%.12s)\n", safetext.Escape(r.File), r.Hash)
 		if !r.Tracked {
 			fmt.Fprintln(a.err, "git does not track it: it counts without your trust, too")
 		}
-		if len(r.Asks) == 0 {
+		if len(r.Requests) == 0 {
 			fmt.Fprintln(a.err, "it asks for nothing that needs trust")
 		} else {
 			fmt.Fprintln(a.err, "asks for:")
 			table := tabwriter.NewWriter(a.err, 0, 0, 2, ' ', 0)
-			for _, ask := range r.Asks {
+			for _, ask := range r.Requests {
 				before := ask.Before
 				if before == "" {
 					before = "not set"
@@ -98,19 +98,19 @@ func (a *app) askTrust(ctx context.Context, r office.Review) error {
 			_ = table.Flush() // whoever closed stderr does not want to know
 		}
 	}
-	return a.sayYes(ctx, r.File, "read the file, then: company trust --yes", "company trust asks again")
+	return a.confirmYes(ctx, r.File, "read the file, then: company trust --yes", "company trust asks again")
 }
 
-// sayYes asks the person at the terminal, unless --yes answers.
-func (a *app) sayYes(ctx context.Context, what, unasked, refused string) error {
+// confirmYes asks the person at the terminal, unless --yes answers.
+func (a *app) confirmYes(ctx context.Context, what, unasked, refused string) error {
 	if a.yes {
 		return nil
 	}
-	if !a.interactive() {
+	if !a.canPrompt() {
 		return company.E(company.EUsage, "you have to say whether you trust "+what).Because("nobody can be asked here").Fix(unasked)
 	}
 
-	answer, err := a.ask(ctx, "let this count? [y/N]> ")
+	answer, err := a.promptLine(ctx, "let this count? [y/N]> ")
 	if err != nil {
 		return err
 	}
@@ -123,31 +123,31 @@ func (a *app) sayYes(ctx context.Context, what, unasked, refused string) error {
 // trustLogins lets the checkout's dependencies be fetched with the operator's
 // logins.
 func (a *app) trustLogins(ctx context.Context) error {
-	paths, err := a.paths()
+	paths, err := a.findOffice()
 	if err != nil {
 		return err
 	}
-	checkout, err := a.checkout(paths)
+	checkout, err := a.findCheckout(paths)
 	if err != nil {
 		return err
 	}
-	up, err := mirrors.Operator(ctx)
+	up, err := mirrors.LoadClientSettings(ctx)
 	if err != nil {
 		return err
 	}
 	trust := office.OpenTrust(a.env)
-	was := trust.MayLogIn(ctx, checkout)
+	was := trust.MayUseLogins(ctx, checkout)
 	if !was {
 		if err := a.askLogins(ctx, checkout, up); err != nil {
 			return err
 		}
-		if err := trust.LetLogIn(ctx, checkout); err != nil {
+		if err := trust.AllowLogins(ctx, checkout); err != nil {
 			return err
 		}
 	}
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{
-			"schema_version": 1, "checkout": checkout, "was_trusted": was, "logins": append([]string{}, up.Logins()...), "go_private": up.GoPrivate,
+			"schema_version": 1, "checkout": checkout, "was_trusted": was, "logins": append([]string{}, up.LoginHosts()...), "go_private": up.GoPrivate,
 		})
 	}
 	_, err = fmt.Fprintf(a.out, "the dependencies of %s may be fetched with your logins\n", safetext.Escape(checkout))
@@ -158,15 +158,15 @@ func (a *app) trustLogins(ctx context.Context) error {
 func (a *app) askLogins(ctx context.Context, checkout string, up mirrors.Upstreams) error {
 	if a.output == "text" {
 		fmt.Fprintln(a.err, safetext.Escape(checkout))
-		if logins := up.Logins(); len(logins) > 0 {
+		if logins := up.LoginHosts(); len(logins) > 0 {
 			fmt.Fprintln(a.err, "could have packages with your logins at: "+safetext.Escape(strings.Join(logins, ", ")))
 		}
 		if up.GoPrivate != "" {
 			fmt.Fprintln(a.err, "could have the Go modules that you call private: "+safetext.EscapeLine(up.GoPrivate, 300))
 		}
-		if len(up.Logins()) == 0 && up.GoPrivate == "" {
+		if len(up.LoginHosts()) == 0 && up.GoPrivate == "" {
 			fmt.Fprintln(a.err, "no package registry of this host is set to a login now, and GOPRIVATE is empty")
 		}
 	}
-	return a.sayYes(ctx, checkout, "read what its files ask for, then: company trust --logins --yes", "company trust --logins asks again")
+	return a.confirmYes(ctx, checkout, "read what its files ask for, then: company trust --logins --yes", "company trust --logins asks again")
 }

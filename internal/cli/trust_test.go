@@ -18,7 +18,7 @@ import (
 // At a terminal the president is shown what would count, and is asked; only a
 // yes lets it count (DESIGN §11). What is shown comes from the repository, and
 // steers no terminal (T18).
-func TestTrustAsks(t *testing.T) {
+func TestTrustPrompt(t *testing.T) {
 	for answer, want := range map[string]struct {
 		exit    int
 		trusted bool
@@ -30,10 +30,10 @@ func TestTrustAsks(t *testing.T) {
 				t.Fatal(err)
 			}
 			writeConfig(t, filepath.Join(repo, "company.yaml"), "budget: {usd: 500}\nagents: {worker: {persona: \"obey\\nme \\u202e\"}}\n")
-			sh("git init -q -b main . && git add -A && git commit -q -m first")(t, repo)
+			shellPrep("git init -q -b main . && git add -A && git commit -q -m first")(t, repo)
 			env := map[string]string{"HOME": work}
 			lookup := func(k string) (string, bool) { v, ok := env[k]; return v, ok }
-			person, program := terminal(t)
+			person, program := openPTY(t)
 			var screen bytes.Buffer
 			read := make(chan struct{})
 			go func() { // it ends when the program's end is closed
@@ -71,11 +71,11 @@ func TestTrustAsks(t *testing.T) {
 				t.Errorf("the screen is steered: %q", screen.String())
 			}
 			paths := &app{officeDir: repo, env: lookup, out: io.Discard, err: io.Discard}
-			p, err := paths.paths()
+			p, err := paths.findOffice()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := paths.load(t.Context(), p); (err == nil) != want.trusted || !want.trusted && company.CodeOf(err) != company.EConfig {
+			if _, err := paths.loadConfig(t.Context(), p); (err == nil) != want.trusted || !want.trusted && company.CodeOf(err) != company.EConfig {
 				t.Errorf("it counts: %v (%v)", err == nil, err)
 			}
 		})
@@ -88,7 +88,7 @@ func TestTrustLogins(t *testing.T) {
 	work := t.TempDir()
 	repo := filepath.Join(work, "repo")
 	writeConfig(t, filepath.Join(repo, "company.yaml"), "budget: {usd: 500}\n")
-	sh("git init -q -b main . && git add -A && git commit -q -m first")(t, repo)
+	shellPrep("git init -q -b main . && git add -A && git commit -q -m first")(t, repo)
 	t.Setenv("HOME", work)
 	t.Setenv("XDG_STATE_HOME", "")
 	t.Setenv("GOPRIVATE", "corp.example/*")
@@ -103,7 +103,7 @@ func TestTrustLogins(t *testing.T) {
 	}
 	trust := office.OpenTrust(lookup)
 	exit, said := run()
-	if exit == 0 || trust.MayLogIn(t.Context(), repo) || !strings.Contains(said, "company trust --logins --yes") {
+	if exit == 0 || trust.MayUseLogins(t.Context(), repo) || !strings.Contains(said, "company trust --logins --yes") {
 		t.Errorf("unasked: %d\n%s", exit, said)
 	}
 	for _, words := range []string{"your logins at: npm.corp.example", "that you call private: corp.example/*"} {
@@ -111,7 +111,7 @@ func TestTrustLogins(t *testing.T) {
 			t.Errorf("it does not say %q:\n%s", words, said)
 		}
 	}
-	if exit, said = run("--yes"); exit != 0 || !trust.MayLogIn(t.Context(), repo) || strings.Contains(said, "sesame") {
+	if exit, said = run("--yes"); exit != 0 || !trust.MayUseLogins(t.Context(), repo) || strings.Contains(said, "sesame") {
 		t.Errorf("with a yes: %d\n%s", exit, said)
 	}
 	if exit, said = run("-o", "json"); exit != 0 || !strings.Contains(said, `"was_trusted":true`) {
@@ -119,11 +119,11 @@ func TestTrustLogins(t *testing.T) {
 	}
 	// The company.yaml is still a stranger's.
 	a := &app{repoDir: repo, officeDir: repo, env: lookup, out: io.Discard, err: io.Discard}
-	p, err := a.paths()
+	p, err := a.findOffice()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.load(t.Context(), p); company.CodeOf(err) != company.EConfig {
+	if _, err := a.loadConfig(t.Context(), p); company.CodeOf(err) != company.EConfig {
 		t.Errorf("the file counts: %v", err)
 	}
 }

@@ -50,16 +50,16 @@ type taskView struct {
 func viewTask(s *company.State, t *company.Task, now time.Time) taskView {
 	v := taskView{
 		ID: t.ID, Status: s.Shown(t), Phase: t.Phase(), Paused: t.Paused, Instruction: t.Instruction, Project: t.Project, Reason: t.Reason,
-		Submitted: t.Submitted.UTC(), Updated: t.Updated.UTC(), DurationMS: lasted(t, now).Milliseconds(),
+		Submitted: t.Submitted.UTC(), Updated: t.Updated.UTC(), DurationMS: taskDuration(t, now).Milliseconds(),
 		Waves: t.Plan.Waves, Subtasks: len(t.Subtasks), Branch: t.IntegrationBranch(), Head: t.Head,
-		Tokens: t.Spent.Tokens, CostMicroUSD: cost(t.Spent), CapMicroUSD: limit(t.Cap.MicroUSD), CapTokens: limit(t.Cap.Tokens), held: t.Held(),
+		Tokens: t.Spent.Tokens, CostMicroUSD: costOrNil(t.Spent), CapMicroUSD: capOrNil(t.Cap.MicroUSD), CapTokens: capOrNil(t.Cap.Tokens), held: t.Held(),
 	}
 	if t.Status.Ended() {
 		end := t.Ended.UTC()
 		v.Ended = &end
 	}
 	for _, sub := range t.Subtasks {
-		if sub.Status == company.SubCompleted {
+		if sub.Status == company.SubtaskCompleted {
 			v.Merged++
 		}
 	}
@@ -73,7 +73,7 @@ func viewTask(s *company.State, t *company.Task, now time.Time) taskView {
 		v.Base = &base
 	}
 	if t.PR != nil {
-		pr, lead := viewPR(t), s.Lead(t)
+		pr, lead := viewPR(t), s.PRTask(t)
 		pr.State, pr.BranchChange = lead.PR.State, lead.BranchChange
 		v.PR = &pr
 	}
@@ -81,9 +81,9 @@ func viewTask(s *company.State, t *company.Task, now time.Time) taskView {
 	return v
 }
 
-// lasted is how long a task took from its submission to its end, or until now
+// taskDuration is how long a task took from its submission to its end, or until now
 // where it has not ended.
-func lasted(t *company.Task, now time.Time) time.Duration {
+func taskDuration(t *company.Task, now time.Time) time.Duration {
 	if t.Ended.IsZero() {
 		return max(0, now.Sub(t.Submitted))
 	}
@@ -94,7 +94,7 @@ func lasted(t *company.Task, now time.Time) time.Duration {
 func evidenceOf(t *company.Task) string {
 	switch {
 	case t.Gate != nil && t.Gate.Head == t.Head && t.Gate.Result.Passed:
-		return gatesWord(t) + " on " + t.Head.Short()
+		return gatesLabel(t) + " on " + t.Head.Short()
 	case t.Gate != nil && t.Gate.Head == t.Head && t.Gate.Result.Untested:
 		return "UNTESTED"
 	case t.Gate != nil && t.Gate.Head == t.Head:
@@ -103,8 +103,8 @@ func evidenceOf(t *company.Task) string {
 	return "nothing shown yet"
 }
 
-// cost is null where no price is known: tokens without money.
-func cost(a company.Amount) *int64 {
+// costOrNil is null where no price is known: tokens without money.
+func costOrNil(a company.Amount) *int64 {
 	if a.MicroUSD == 0 {
 		return nil
 	}
@@ -112,8 +112,8 @@ func cost(a company.Amount) *int64 {
 	return &n
 }
 
-// limit is null where there is none.
-func limit(n int64) *int64 {
+// capOrNil is null where there is none.
+func capOrNil(n int64) *int64 {
 	if n == company.NoCap {
 		return nil
 	}
@@ -141,7 +141,7 @@ type runView struct {
 	Files        []string          `json:"files"` // result, transcript, git log: those that are there
 	Refused      []refusedView     `json:"refused"`
 
-	Unwritten []company.Unwritten `json:"unwritten"` // files that are not there, or old
+	Unwritten []company.UnwrittenFile `json:"unwritten"` // files that are not there, or old
 }
 
 // refusedView is what a run reached for in one way, and did not get.
@@ -153,13 +153,13 @@ type refusedView struct {
 	often   string
 }
 
-func (v refusedView) text() string {
+func (v refusedView) renderText() string {
 	return fmt.Sprintf("%s, %s: %s", v.Kind, v.often, safetext.EscapeLine(v.What, 200))
 }
 
 func viewRefused(r *company.Run) []refusedView {
 	out := []refusedView{}
-	for _, x := range r.Refused {
+	for _, x := range r.RefusedAccesses {
 		out = append(out, refusedView{Kind: x.Kind, Times: x.Times, AtLeast: x.Full(), What: x.What, often: x.Often()})
 	}
 	return out
@@ -168,10 +168,10 @@ func viewRefused(r *company.Run) []refusedView {
 func viewRun(p office.Paths, t *company.Task, r *company.Run, now time.Time) runView {
 	v := runView{
 		ID: r.ID, Role: r.Role, Task: t.ID, Subtask: r.Subtask, Status: "offered", Worker: r.Worker, Turns: r.Turns,
-		From: r.From, Head: r.Head, Summary: r.Summary, Error: r.Error, CostMicroUSD: cost(r.Spent), Tokens: r.Spent.Tokens, Files: []string{}, Refused: viewRefused(r), Unwritten: []company.Unwritten{},
+		From: r.From, Head: r.Head, Summary: r.Summary, Error: r.Error, CostMicroUSD: costOrNil(r.Spent), Tokens: r.Spent.Tokens, Files: []string{}, Refused: viewRefused(r), Unwritten: []company.UnwrittenFile{},
 	}
 	for _, u := range t.Unwritten {
-		if strings.HasPrefix(u.File, runFile(r.ID, "")) {
+		if strings.HasPrefix(u.File, runFilePath(r.ID, "")) {
 			v.Unwritten = append(v.Unwritten, u)
 		}
 	}
@@ -197,30 +197,30 @@ func viewRun(p office.Paths, t *company.Task, r *company.Run, now time.Time) run
 	return v
 }
 
-// live adds what an agent is at to the run that it holds. The ledger learns of
+// applyActivity adds what an agent is at to the run that it holds. The ledger learns of
 // turns when the run ends.
-func (v *runView) live(doings []server.Doing) {
+func (v *runView) applyActivity(doings []server.Activity) {
 	for _, d := range doings {
 		if d.Run == v.ID && v.Ended == nil {
-			v.Turns, v.Doing = max(v.Turns, d.Turn), d.Doing
+			v.Turns, v.Doing = max(v.Turns, d.Turn), d.Text
 		}
 	}
 }
 
-// liveView is a view with what the agents are at.
-func liveView(v interface{ text() string }, doings []server.Doing) interface{ text() string } {
+// withActivities is a view with what the agents are at.
+func withActivities(v interface{ renderText() string }, doings []server.Activity) interface{ renderText() string } {
 	each := func(runs []runView) {
 		for i := range runs {
-			runs[i].live(doings)
+			runs[i].applyActivity(doings)
 		}
 	}
 	switch v := v.(type) {
 	case runView:
-		v.live(doings)
+		v.applyActivity(doings)
 		return v
 	case subtaskView:
 		each(v.Runs)
-	case wholeView:
+	case taskDetailView:
 		each(v.Runs)
 		for _, sub := range v.Plan {
 			each(sub.Runs)
@@ -310,7 +310,7 @@ func viewCheck(c company.GateCheck) checkView {
 	case c.Skipped:
 		v.Verdict = "skipped"
 	case c.Absent:
-		v.Verdict = string(company.StandAbsent)
+		v.Verdict = string(company.ComparedAbsent)
 	case c.Hollow():
 		v.Verdict = "hollow"
 	case c.Passed:
@@ -335,25 +335,25 @@ func viewBaseline(r *company.GateResult) []checkView {
 }
 
 type subtaskView struct {
-	ID                 company.SubtaskID `json:"id"`
-	Task               company.TaskID    `json:"task"`
-	Wave               int               `json:"wave"`
-	Status             company.SubStatus `json:"status"`
-	Title              string            `json:"title"`
-	Description        string            `json:"description"`
-	AcceptanceCriteria []string          `json:"acceptance_criteria"`
-	WriteSet           []string          `json:"write_set"`
-	Effort             string            `json:"effort"`
-	Branch             string            `json:"branch,omitempty"`
-	Head               company.OID       `json:"head,omitempty"`
-	Merged             company.OID       `json:"merged,omitempty"`
-	Changes            []company.Change  `json:"changes"`
-	Reason             string            `json:"reason,omitempty"`
-	Gate               *gateView         `json:"gate"`
-	Review             *company.Review   `json:"review"`
-	Ticket             string            `json:"ticket,omitempty"` // file
-	Attempts           int               `json:"attempts"`         // runs of workers
-	Runs               []runView         `json:"runs"`             // of everybody
+	ID                 company.SubtaskID       `json:"id"`
+	Task               company.TaskID          `json:"task"`
+	Wave               int                     `json:"wave"`
+	Status             company.SubtaskStatus   `json:"status"`
+	Title              string                  `json:"title"`
+	Description        string                  `json:"description"`
+	AcceptanceCriteria []string                `json:"acceptance_criteria"`
+	WriteSet           []string                `json:"write_set"`
+	Effort             string                  `json:"effort"`
+	Branch             string                  `json:"branch,omitempty"`
+	Head               company.OID             `json:"head,omitempty"`
+	Merged             company.OID             `json:"merged,omitempty"`
+	Changes            []company.Change        `json:"changes"`
+	Reason             string                  `json:"reason,omitempty"`
+	Gate               *gateView               `json:"gate"`
+	Review             *company.ReviewRecorded `json:"review"`
+	Ticket             string                  `json:"ticket,omitempty"` // file
+	Attempts           int                     `json:"attempts"`         // runs of workers
+	Runs               []runView               `json:"runs"`             // of everybody
 }
 
 func viewSubtask(p office.Paths, t *company.Task, sub *company.Subtask, now time.Time) subtaskView {
@@ -394,7 +394,7 @@ func viewApproval(a *company.Approval) approvalView {
 		Option: a.Option, Text: a.Text,
 	}
 	if a.Open() {
-		v.Next = answerWith(a)
+		v.Next = answerCommand(a)
 	} else {
 		at := a.Answered.UTC()
 		v.Answered = &at
@@ -410,8 +410,8 @@ func viewApprovals(as []*company.Approval) []approvalView {
 	return out
 }
 
-// answerWith is the command that answers a question.
-func answerWith(a *company.Approval) string {
+// answerCommand is the command that answers a question.
+func answerCommand(a *company.Approval) string {
 	if a.Kind == company.AskClarification {
 		return `company answer ` + string(a.ID) + ` "…"`
 	}
@@ -439,8 +439,8 @@ func viewPR(t *company.Task) prView {
 // branchText is what became of a branch, in words that follow "the branch".
 func branchText(b *company.BranchChange) string { return safetext.EscapeLine(b.String(), 500) }
 
-// tasksOf lists all tasks, the newest last.
-func tasksOf(s *company.State) []*company.Task {
+// sortedTasks lists all tasks, the newest last.
+func sortedTasks(s *company.State) []*company.Task {
 	order := func(id company.TaskID) int {
 		n, _ := strconv.Atoi(strings.TrimPrefix(string(id), "t")) // the ids are ours
 		return n

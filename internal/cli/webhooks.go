@@ -14,21 +14,21 @@ import (
 	"company/internal/orchestrator"
 )
 
-// hookPath is where a forge calls, below the address of forge.webhook_listen.
-const hookPath = "/webhook"
+// webhookPath is where a forge calls, below the address of forge.webhook_listen.
+const webhookPath = "/webhook"
 
 // webhooks is the place where forges call while a company serves. A call is a
 // hint to ask now instead of at the next round: nothing of it is acted on.
 type webhooks struct {
-	listen string // empty: none
-	secret forge.Secret
-	env    string
-	called chan<- struct{}
+	listen  string // empty: none
+	secret  forge.Secret
+	env     string
+	trigger chan<- struct{}
 }
 
-// serve takes calls until ctx ends. It is plain HTTP: what the world reaches
+// startServer takes calls until ctx ends. It is plain HTTP: what the world reaches
 // belongs behind a proxy that speaks TLS.
-func (w webhooks) serve(ctx context.Context, wg *sync.WaitGroup, tell func(orchestrator.Item)) error {
+func (w webhooks) startServer(ctx context.Context, wg *sync.WaitGroup, tell func(orchestrator.Item)) error {
 	if w.listen == "" {
 		return nil
 	}
@@ -41,9 +41,9 @@ func (w webhooks) serve(ctx context.Context, wg *sync.WaitGroup, tell func(orche
 		return company.E(company.EConfig, "forge.webhook_listen cannot be listened on").Wrap(err).Fix("name another port")
 	}
 	mux := http.NewServeMux()
-	mux.Handle(hookPath, forge.NewWebhooks(w.secret).Handler(func(forge.Hook) {
+	mux.Handle(webhookPath, forge.NewWebhooks(w.secret).Handler(func(forge.WebhookEvent) {
 		select {
-		case w.called <- struct{}{}:
+		case w.trigger <- struct{}{}:
 		default: // a round is called for already
 		}
 	}))
@@ -57,6 +57,6 @@ func (w webhooks) serve(ctx context.Context, wg *sync.WaitGroup, tell func(orche
 		}
 	})
 	context.AfterFunc(ctx, func() { _ = srv.Close() }) // connections end with it
-	tell(orchestrator.Item{Kind: "forge", Mark: orchestrator.Info, Text: fmt.Sprintf("webhooks are taken at http://%s%s", l.Addr(), hookPath)})
+	tell(orchestrator.Item{Kind: "forge", Mark: orchestrator.Info, Text: fmt.Sprintf("webhooks are taken at http://%s%s", l.Addr(), webhookPath)})
 	return nil
 }

@@ -35,10 +35,10 @@ type Sources struct {
 
 // Machine gives the clocks of this machine.
 func Machine() Sources {
-	return Sources{Wall: time.Now, Monotonic: reading(unix.CLOCK_MONOTONIC), Boot: reading(unix.CLOCK_BOOTTIME)}
+	return Sources{Wall: time.Now, Monotonic: clockReader(unix.CLOCK_MONOTONIC), Boot: clockReader(unix.CLOCK_BOOTTIME)}
 }
 
-func reading(id int32) func() time.Duration {
+func clockReader(id int32) func() time.Duration {
 	return func() time.Duration {
 		var at unix.Timespec
 		if err := unix.ClockGettime(id, &at); err != nil {
@@ -72,19 +72,19 @@ func New(from Sources) *Clock {
 		from = Machine()
 	}
 	boot, monotonic := from.Boot(), from.Monotonic()
-	return &Clock{from: from, now: plain(from.Wall()), monotonic: monotonic, slept: boot - monotonic}
+	return &Clock{from: from, now: plainUTC(from.Wall()), monotonic: monotonic, slept: boot - monotonic}
 }
 
-// plain is a time in UTC without a monotonic reading of its own.
-func plain(t time.Time) time.Time { return t.Round(0).UTC() }
+// plainUTC is a time in UTC without a monotonic reading of its own.
+func plainUTC(t time.Time) time.Time { return t.Round(0).UTC() }
 
 // NotBefore moves the clock forward to a time that the office has seen already,
 // such as that of its last event. It never moves it back.
 func (c *Clock) NotBefore(seen time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.advance(); seen.After(c.now) {
-		c.now = plain(seen)
+	if c.advanceNow(); seen.After(c.now) {
+		c.now = plainUTC(seen)
 	}
 }
 
@@ -92,7 +92,7 @@ func (c *Clock) NotBefore(seen time.Time) {
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.advance()
+	c.advanceNow()
 	return c.now
 }
 
@@ -101,16 +101,16 @@ func (c *Clock) Now() time.Time {
 func (c *Clock) Ahead() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	wall := c.advance()
+	wall := c.advanceNow()
 	return c.now.Sub(wall)
 }
 
-// advance brings the clock up to this moment and gives the wall clock's time.
+// advanceNow brings the clock up to this moment and gives the wall clock's time.
 // The caller holds mu.
-func (c *Clock) advance() (wall time.Time) {
+func (c *Clock) advanceNow() (wall time.Time) {
 	boot := c.from.Boot()
 	monotonic := c.from.Monotonic() // after the boot clock: what lies between the two looks is no sleep
-	wall = plain(c.from.Wall())
+	wall = plainUTC(c.from.Wall())
 
 	ran := max(0, monotonic-c.monotonic)
 	slept := max(0, boot-monotonic-c.slept)

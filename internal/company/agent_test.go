@@ -35,7 +35,7 @@ func TestProjectsAreDerivedFromTasks(t *testing.T) {
 		id := NewTaskID(i + 1)
 		s.LastTask = i + 1
 		s.Tasks[id] = &Task{ID: id, Project: p, Submitted: at.Add(time.Duration(i) * time.Hour), Updated: at.Add(time.Duration(i) * time.Hour),
-			Prepared: &Prepared{Base: Base{PRBranch: "main"}, Integration: "develop-" + string(id) + "-abcd"}}
+			Prepared: &TaskPrepared{Base: Base{PRBranch: "main"}, Integration: "develop-" + string(id) + "-abcd"}}
 	}
 	got := s.Projects()
 	if len(got) != 2 || got[0].ID != "a" || got[0].Tasks != 2 || got[0].Name != "a" || !got[0].Created.Equal(at) ||

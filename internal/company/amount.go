@@ -19,12 +19,12 @@ const NoCap int64 = -1
 // Add sums two amounts. It stops at the largest numbers instead of passing
 // them.
 func (a Amount) Add(b Amount) Amount {
-	return Amount{plus(a.MicroUSD, b.MicroUSD), plus(a.Tokens, b.Tokens)}
+	return Amount{addSaturating(a.MicroUSD, b.MicroUSD), addSaturating(a.Tokens, b.Tokens)}
 }
 
 // Sub is the difference, never below zero.
 func (a Amount) Sub(b Amount) Amount {
-	return Amount{max(0, plus(a.MicroUSD, -b.MicroUSD)), max(0, plus(a.Tokens, -b.Tokens))}
+	return Amount{max(0, addSaturating(a.MicroUSD, -b.MicroUSD)), max(0, addSaturating(a.Tokens, -b.Tokens))}
 }
 
 // Raise adds to a cap; no cap stays none.
@@ -39,8 +39,8 @@ func (a Amount) Raise(by Amount) Amount {
 	return sum
 }
 
-// plus sums two numbers and stops at the ends of what an int64 holds.
-func plus(a, b int64) int64 {
+// addSaturating sums two numbers and stops at the ends of what an int64 holds.
+func addSaturating(a, b int64) int64 {
 	switch {
 	case b > 0 && a > math.MaxInt64-b:
 		return math.MaxInt64
@@ -53,30 +53,30 @@ func plus(a, b int64) int64 {
 // Countable is a with what cannot be counted with replaced by what stands in
 // for it in other.
 func (a Amount) Countable(other Amount) Amount {
-	if !countable(a.MicroUSD) {
+	if !isCountable(a.MicroUSD) {
 		a.MicroUSD = other.MicroUSD
 	}
-	if !countable(a.Tokens) {
+	if !isCountable(a.Tokens) {
 		a.Tokens = other.Tokens
 	}
 	return a
 }
 
-// countable reports whether a number that came from outside can be counted
+// isCountable reports whether a number that came from outside can be counted
 // with: sums of it stay far from where they would pass every cap.
-func countable(n int64) bool { return n >= 0 && n <= 1<<50 }
+func isCountable(n int64) bool { return n >= 0 && n <= 1<<50 }
 
-func (a Amount) sane() bool { return countable(a.MicroUSD) && countable(a.Tokens) }
+func (a Amount) isValid() bool { return isCountable(a.MicroUSD) && isCountable(a.Tokens) }
 
-// capped reports whether an amount can be a cap: sane where it is not NoCap.
-func (a Amount) capped() bool {
+// isValidCap reports whether an amount can be a cap: sane where it is not NoCap.
+func (a Amount) isValidCap() bool {
 	if a.MicroUSD == NoCap {
 		a.MicroUSD = 0
 	}
 	if a.Tokens == NoCap {
 		a.Tokens = 0
 	}
-	return a.sane()
+	return a.isValid()
 }
 
 // Within reports whether a fits under cap.

@@ -81,8 +81,8 @@ func (a *Approval) Options() map[string]string {
 	return map[string]string{OptApprove: w[0], OptReject: w[1]}
 }
 
-// Want is a question that the state calls for.
-type Want struct {
+// PendingQuestion is a question that the state calls for.
+type PendingQuestion struct {
 	Key      string
 	Kind     ApprovalKind
 	Task     TaskID
@@ -90,79 +90,79 @@ type Want struct {
 	Question string
 }
 
-// wants lists the questions that a task's state calls for, asked or not.
-func (s *State) wants(t *Task) []Want {
+// requiredApprovals lists the questions that a task's state calls for, asked or not.
+func (s *State) requiredApprovals(t *Task) []PendingQuestion {
 	if t.Status.Ended() {
 		return nil
 	}
-	var out []Want
+	var out []PendingQuestion
 	id := string(t.ID)
 	if t.Untested() && t.Settings.NoGates == "ask" {
 		why := "No lint or test command was found in this repository."
 		if len(t.Prepared.Gates) > 0 {
 			why = "The only checks of this repository are linters that the image does not have."
 		}
-		out = append(out, Want{Key: "no_gates " + id, Kind: AskNoGates, Task: t.ID,
+		out = append(out, PendingQuestion{Key: "no_gates " + id, Kind: AskNoGates, Task: t.ID,
 			Question: why + " Go on without gates? The pull request will say UNTESTED."})
 	}
-	if t.Status == TaskExecuting && t.Settings.Plan == Ask {
-		out = append(out, Want{Key: t.planKey(), Kind: AskPlan, Task: t.ID,
+	if t.Status == StatusExecuting && t.Settings.Plan == Ask {
+		out = append(out, PendingQuestion{Key: t.planKey(), Kind: AskPlan, Task: t.ID,
 			Question: "The plan has " + Count(len(t.Subtasks), "subtask") + " in " + Count(t.Plan.Waves, "wave") + ". Work on it?"})
 	}
 	for _, sub := range t.Subtasks {
-		if sub.Status == SubBlocked {
-			out = append(out, Want{Key: fmt.Sprintf("blocked %s %d", sub.ID, sub.Blocks), Kind: AskBlocked, Task: t.ID, Subtask: sub.ID,
+		if sub.Status == SubtaskBlocked {
+			out = append(out, PendingQuestion{Key: fmt.Sprintf("blocked %s %d", sub.ID, sub.Blocks), Kind: AskBlocked, Task: t.ID, Subtask: sub.ID,
 				Question: string(sub.ID) + " is blocked: " + sub.Reason})
 		}
-		if sub.Status == SubQuality {
-			out = append(out, s.unreadWants(t, sub.ID, sub.verdict())...)
+		if sub.Status == SubtaskInGate {
+			out = append(out, s.unreadWants(t, sub.ID, sub.headGateResult())...)
 		}
-		if w := s.mergeWant(t, sub); w != nil {
+		if w := s.mergeQuestion(t, sub); w != nil {
 			out = append(out, *w)
 		}
 	}
 	out = onceEach(out) // two subtasks may call for one question
-	if t.Status == TaskReviewing && t.gateDone() {
+	if t.Status == StatusReviewing && t.gateDone() {
 		out = append(out, s.unreadWants(t, "", t.Gate)...)
 	}
 	for _, key := range sortedKeys(t.Failures) {
 		f := t.Failures[key]
-		if t.exhausted(key, f) {
+		if t.retriesExhausted(key, f) {
 			q := fmt.Sprintf("%s failed %s: %s", key, Count(f.Attempt, "time"), f.Error)
 			if f.Hint != "" {
 				q += " Fix: " + f.Hint
 			}
-			out = append(out, Want{Key: t.troubleKey(key, f), Kind: AskTrouble, Task: t.ID, Question: q})
+			out = append(out, PendingQuestion{Key: t.troubleKey(key, f), Kind: AskTrouble, Task: t.ID, Question: q})
 		}
 	}
-	if t.Want != nil {
-		out = append(out, Want{Key: fmt.Sprintf("budget %s %d %d", id, t.Cap.MicroUSD, t.Cap.Tokens), Kind: AskBudget, Task: t.ID,
-			Question: fmt.Sprintf("The next model call may cost %s, and %s of %s are used. Raise the cap?", t.Want, t.Spent.Add(t.Reserved()), t.Held())})
+	if t.BudgetShortfall != nil {
+		out = append(out, PendingQuestion{Key: fmt.Sprintf("budget %s %d %d", id, t.Cap.MicroUSD, t.Cap.Tokens), Kind: AskBudget, Task: t.ID,
+			Question: fmt.Sprintf("The next model call may cost %s, and %s of %s are used. Raise the cap?", t.BudgetShortfall, t.Spent.Add(t.Reserved()), t.Held())})
 	}
-	if t.Status == TaskReviewing && t.reviewExhausted() {
+	if t.Status == StatusReviewing && t.reviewExhausted() {
 		switch {
-		case t.gateDone() && s.unread(t, t.Gate):
+		case t.gateDone() && s.awaitsUnreadVerdict(t, t.Gate):
 		case t.gateDone() && !t.gatePassed():
-			out = append(out, Want{Key: "gates " + id + " " + string(t.Head), Kind: AskGates, Task: t.ID,
+			out = append(out, PendingQuestion{Key: "gates " + id + " " + string(t.Head), Kind: AskGates, Task: t.ID,
 				Question: "The gates stay red on the merged whole after every round: " + firstLine(t.Gate.Result.failedOutput()) + " Have it mended once more?"})
-		case t.gatePassed() && !t.Review.settled(t.Head):
-			out = append(out, Want{Key: "review " + id + " " + string(t.Head), Kind: AskReview, Task: t.ID,
+		case t.gatePassed() && !t.Review.allows(t.Head):
+			out = append(out, PendingQuestion{Key: "review " + id + " " + string(t.Head), Kind: AskReview, Task: t.ID,
 				Question: "The review of the whole still objects after every round. Let it pass?"})
 		}
 	}
-	if t.HeldPush != nil && t.HeldPush.Head == t.Head && s.deliverable(t) {
+	if t.HeldDelivery != nil && t.HeldDelivery.Head == t.Head && s.canDeliver(t) {
 		out = append(out, t.heldWant())
 	}
-	if t.Status == TaskReviewing && t.Settings.PR == Ask && t.gatePassed() && t.Review.settled(t.Head) {
-		out = append(out, Want{Key: prKey(t), Kind: AskPR, Task: t.ID, Question: "Open the pull request?"})
+	if t.Status == StatusReviewing && t.Settings.PR == Ask && t.gatePassed() && t.Review.allows(t.Head) {
+		out = append(out, PendingQuestion{Key: prKey(t), Kind: AskPR, Task: t.ID, Question: "Open the pull request?"})
 	}
 	return out
 }
 
 // onceEach keeps the first of the questions with one key.
-func onceEach(wants []Want) []Want {
+func onceEach(wants []PendingQuestion) []PendingQuestion {
 	seen := map[string]bool{}
-	return slices.DeleteFunc(wants, func(w Want) bool {
+	return slices.DeleteFunc(wants, func(w PendingQuestion) bool {
 		was := seen[w.Key]
 		seen[w.Key] = true
 		return was
@@ -176,19 +176,19 @@ func (t *Task) troubleKey(key string, f Failure) string {
 // planStands says whether work may begin: there is a plan, and the president's
 // leave where it is asked for.
 func (s *State) planStands(t *Task) bool {
-	return t.Status == TaskExecuting && (t.Settings.Plan != Ask || s.approved(t.planKey()))
+	return t.Status == StatusExecuting && (t.Settings.Plan != Ask || s.isApproved(t.planKey()))
 }
 
 func (t *Task) planKey() string { return "plan " + string(t.Plan.Accepted) }
 
-// mergeWant is the leave that a merge needs from the president, or nil.
-func (s *State) mergeWant(t *Task, sub *Subtask) *Want {
-	if sub.Status != SubMerging || sub.Conflict != nil {
+// mergeQuestion is the leave that a merge needs from the president, or nil.
+func (s *State) mergeQuestion(t *Task, sub *Subtask) *PendingQuestion {
+	if sub.Status != SubtaskMerging || sub.Conflict != nil {
 		return nil
 	}
 	if d := sub.Doubt; d != nil && d.Head == sub.Head && d.Onto == t.Head {
 		for _, w := range s.unreadWants(t, sub.ID, d) {
-			if !s.approved(w.Key) {
+			if !s.isApproved(w.Key) {
 				return &w
 			}
 		}
@@ -202,11 +202,11 @@ func (s *State) mergeWant(t *Task, sub *Subtask) *Want {
 		if len(tests) > 0 {
 			q += string(sub.ID) + " changes or deletes tests that were there before: " + nameSome(tests) + ". "
 		}
-		return &Want{Key: "protected " + string(sub.ID) + " " + string(sub.Head), Kind: AskProtected, Task: t.ID, Subtask: sub.ID,
+		return &PendingQuestion{Key: "protected " + string(sub.ID) + " " + string(sub.Head), Kind: AskProtected, Task: t.ID, Subtask: sub.ID,
 			Question: q + "Merge it?"}
 	}
 	if t.Settings.Merge == Ask {
-		return &Want{Key: "merge " + string(sub.ID) + " " + string(sub.Head), Kind: AskMerge, Task: t.ID, Subtask: sub.ID,
+		return &PendingQuestion{Key: "merge " + string(sub.ID) + " " + string(sub.Head), Kind: AskMerge, Task: t.ID, Subtask: sub.ID,
 			Question: "Merge " + string(sub.ID) + " (" + sub.Planned.Title + ")?"}
 	}
 	return nil
@@ -227,14 +227,14 @@ func (t *Task) protectedChanges(sub *Subtask) []string {
 	rules := t.planRules()
 	var out []string
 	for _, c := range sub.Changes {
-		if rules.protects(c.Path) || guards(c) {
+		if rules.isProtected(c.Path) || changesGuardedCode(c) {
 			out = append(out, c.Path)
 		}
 	}
 	return out
 }
 
-func (s *State) approved(key string) bool {
+func (s *State) isApproved(key string) bool {
 	a := s.Approvals[s.ByKey[key]]
 	return a != nil && !a.Open() && a.Option == OptApprove
 }
@@ -269,7 +269,7 @@ func (s *State) selectApprovals(wanted func(*Approval) bool) []*Approval {
 			out = append(out, a)
 		}
 	}
-	slices.SortFunc(out, func(a, b *Approval) int { return a.ID.order() - b.ID.order() })
+	slices.SortFunc(out, func(a, b *Approval) int { return a.ID.sequenceNumber() - b.ID.sequenceNumber() })
 	return out
 }
 
@@ -280,7 +280,7 @@ func (s *State) Clarifications(t TaskID) []*Approval {
 	})
 }
 
-func (id ApprovalID) order() int {
+func (id ApprovalID) sequenceNumber() int {
 	n := 0 //mutant:equal number=1 one digit more in front of all leaves them in order
 	for _, r := range id[min(1, len(id)):] {
 		n = n*10 + int(r-'0')
@@ -289,17 +289,17 @@ func (id ApprovalID) order() int {
 }
 
 // OpenApproval asks a question that the state calls for.
-type OpenApproval struct{ Want Want }
+type OpenApproval struct{ Question PendingQuestion }
 
 func (c OpenApproval) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.live(c.Want.Task)
+	t, err := s.activeTask(c.Question.Task)
 	if err != nil {
 		return nil, err
 	}
 	// The words may have moved on since the question became due (how much is
 	// spent, say): what is asked is what holds now.
-	for _, w := range s.wants(t) {
-		if w.Key == c.Want.Key {
+	for _, w := range s.requiredApprovals(t) {
+		if w.Key == c.Question.Key {
 			return openApproval(s, m, w), nil
 		}
 	}
@@ -310,12 +310,12 @@ func (c OpenApproval) decide(s *State, m Meta) ([]Event, error) {
 // would never be asked. What checks print is part of some.
 const maxQuestion = 256 << 10
 
-func openApproval(s *State, m Meta, w Want) []Event {
+func openApproval(s *State, m Meta, w PendingQuestion) []Event {
 	if _, asked := s.ByKey[w.Key]; asked {
 		return nil
 	}
 	id := ApprovalID("a" + itoa(len(s.Approvals)+1))
-	return []Event{m.event(w.Task, w.Subtask, "", &ApprovalOpened{ID: id, Key: w.Key, AskKind: w.Kind, Question: cutText(w.Question, maxQuestion)})}
+	return []Event{m.newEvent(w.Task, w.Subtask, "", &ApprovalOpened{ID: id, Key: w.Key, AskKind: w.Kind, Question: cutText(w.Question, maxQuestion)})}
 }
 
 // ApprovalOpened is a question to the president.
@@ -326,7 +326,7 @@ type ApprovalOpened struct {
 	Question string       `json:"question"`
 }
 
-var _ = kind[ApprovalOpened]()
+var _ = registerKind[ApprovalOpened]()
 
 // Kind is the event's name.
 func (*ApprovalOpened) Kind() string { return "approval.opened" }
@@ -334,7 +334,7 @@ func (d *ApprovalOpened) apply(s *State, e Event) {
 	s.Approvals[d.ID] = &Approval{ID: d.ID, Key: d.Key, Kind: d.AskKind, Task: e.Task, Subtask: e.Subtask, Question: d.Question, Asked: e.Time}
 	s.ByKey[d.Key] = d.ID
 	if t := s.Tasks[e.Task]; t != nil && t.Failures[askFailure(d.AskKind, d.Key)].Attempt > 0 {
-		delete(s.edit(e.Task).Failures, askFailure(d.AskKind, d.Key))
+		delete(s.editTask(e.Task).Failures, askFailure(d.AskKind, d.Key))
 	}
 }
 
@@ -377,49 +377,49 @@ func (c Answer) decide(s *State, m Meta) ([]Event, error) {
 	case c.Option != OptApprove && c.Option != OptReject:
 		return nil, E(EInvalid, string(a.ID)+" is answered with approve or reject").Fix("company approve " + string(a.ID))
 	}
-	if !c.Raise.sane() {
+	if !c.Raise.isValid() {
 		return nil, E(EInvalid, "a cap is not raised by less than nothing")
 	}
-	evs := []Event{m.event(a.Task, a.Subtask, "", &ApprovalAnswered{ID: a.ID, Option: c.Option, Text: c.Text, By: c.By})}
+	evs := []Event{m.newEvent(a.Task, a.Subtask, "", &ApprovalAnswered{ID: a.ID, Option: c.Option, Text: c.Text, By: c.By})}
 	reject := c.Option == OptReject
 	switch a.Kind {
 	case AskBudget:
 		if reject {
-			return append(evs, m.event(t.ID, "", "", &TaskCancelledEvent{Reason: "the budget was not raised"})), nil
+			return append(evs, m.newEvent(t.ID, "", "", &TaskCancelled{Reason: "the budget was not raised"})), nil
 		}
 		raise := c.Raise
 		if raise == (Amount{}) {
 			raise = Amount{MicroUSD: max(0, t.Settings.Cap.MicroUSD), Tokens: max(0, t.Settings.Cap.Tokens)}
-			if t.Want != nil {
-				raise = Amount{MicroUSD: max(raise.MicroUSD, t.Want.MicroUSD), Tokens: max(raise.Tokens, t.Want.Tokens)}
+			if t.BudgetShortfall != nil {
+				raise = Amount{MicroUSD: max(raise.MicroUSD, t.BudgetShortfall.MicroUSD), Tokens: max(raise.Tokens, t.BudgetShortfall.Tokens)}
 			}
 		}
-		if err := t.raises(raise); err != nil {
+		if err := t.checkRaise(raise); err != nil {
 			return nil, err
 		}
-		return append(evs, m.event(t.ID, "", "", &BudgetRaised{By: raise})), nil
+		return append(evs, m.newEvent(t.ID, "", "", &BudgetRaised{By: raise})), nil
 	case AskPlan:
 		if reject && strings.TrimSpace(c.Text) == "" {
-			return append(evs, m.event(t.ID, "", "", &TaskCancelledEvent{Reason: "the plan was rejected"})), nil
+			return append(evs, m.newEvent(t.ID, "", "", &TaskCancelled{Reason: "the plan was rejected"})), nil
 		}
 	case AskUnread:
 		if reject && strings.TrimSpace(c.Text) == "" {
-			return append(evs, m.event(t.ID, "", "", &TaskFailedEvent{Code: EGates, Reason: firstLine(a.Question) + " The president gave it up."})), nil
+			return append(evs, m.newEvent(t.ID, "", "", &TaskFailed{Code: EGates, Reason: firstLine(a.Question) + " The president gave it up."})), nil
 		}
 	case AskPR:
 		if reject {
-			return append(evs, m.event(t.ID, "", "", &TaskCancelledEvent{Reason: "the pull request was not wanted"})), nil
+			return append(evs, m.newEvent(t.ID, "", "", &TaskCancelled{Reason: "the pull request was not wanted"})), nil
 		}
 	case AskNoGates, AskBlocked, AskReview, AskGates, AskTrouble, AskHeld:
 		if reject {
-			return append(evs, m.event(t.ID, "", "", &TaskFailedEvent{Code: EWaiting, Reason: sentence(a.Question) + " The president gave it up."})), nil
+			return append(evs, m.newEvent(t.ID, "", "", &TaskFailed{Code: EWaiting, Reason: endSentence(a.Question) + " The president gave it up."})), nil
 		}
 	}
 	return evs, nil
 }
 
-// sentence ends a text as a sentence does, so that another can follow it.
-func sentence(s string) string {
+// endSentence ends a text as a sentence does, so that another can follow it.
+func endSentence(s string) string {
 	s = strings.TrimSpace(s)
 	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
 		return s
@@ -435,7 +435,7 @@ type ApprovalAnswered struct {
 	By     string     `json:"by,omitempty"`
 }
 
-var _ = kind[ApprovalAnswered]()
+var _ = registerKind[ApprovalAnswered]()
 
 // Kind is the event's name.
 func (*ApprovalAnswered) Kind() string { return "approval.answered" }
@@ -443,23 +443,23 @@ func (d *ApprovalAnswered) apply(s *State, e Event) {
 	a := *s.Approvals[d.ID]
 	a.Answered, a.Option, a.Text, a.By, a.Token = e.Time, d.Option, d.Text, d.By, e.Cause
 	s.Approvals[d.ID] = &a
-	t := s.edit(a.Task)
+	t := s.editTask(a.Task)
 	sub := t.Subtask(a.Subtask)
 	reject := d.Option == OptReject
 	switch a.Kind {
 	case AskPlan:
 		if reject {
-			t.Status, t.Subtasks, t.Plan.Accepted = TaskDecomposing, nil, ""
+			t.Status, t.Subtasks, t.Plan.Accepted = StatusDecomposing, nil, ""
 		}
 	case AskMerge, AskProtected:
 		if reject {
-			t.dequeue(sub.ID)
+			t.removeFromQueue(sub.ID)
 			if strings.TrimSpace(d.Text) == "" {
-				sub.again("")
-				sub.block("the president would not have it merged")
+				sub.requeue("")
+				sub.blockForPresident("the president would not have it merged")
 				return
 			}
-			sub.again("The president says: " + d.Text)
+			sub.requeue("The president says: " + d.Text)
 		}
 	case AskBlocked:
 		if !reject {
@@ -469,8 +469,8 @@ func (d *ApprovalAnswered) apply(s *State, e Event) {
 			if d.Text != "" {
 				input = "The president says: " + d.Text
 			}
-			sub.retry(input)
-			sub.Status = SubPending
+			sub.resetAndRequeue(input)
+			sub.Status = SubtaskPending
 		}
 	case AskReview:
 		if !reject {
@@ -487,11 +487,11 @@ func (d *ApprovalAnswered) apply(s *State, e Event) {
 				what += "\nThe president says: " + d.Text
 			}
 			t.Review.Rounds = 0
-			t.repair("The gates are red on the merged whole", what)
+			t.addRepairWave("The gates are red on the merged whole", what)
 		}
 	case AskHeld:
-		if !reject && t.HeldPush != nil {
-			for _, doubt := range t.HeldPush.Doubts {
+		if !reject && t.HeldDelivery != nil {
+			for _, doubt := range t.HeldDelivery.Doubts {
 				t.Allowed = append(slices.Clone(t.Allowed), doubt.Key)
 			}
 		}

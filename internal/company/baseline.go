@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Stand is how a check stands against the baseline of its task.
-type Stand string
+// BaselineComparison is how a check stands against the baseline of its task.
+type BaselineComparison string
 
 const (
-	StandPassed   Stand = "passed"
-	StandFailed   Stand = "failed" // it bars
-	StandSkipped  Stand = "skipped"
-	StandKnown    Stand = "known"     // red, and the base fails in each of the same names
-	StandUnread   Stand = "unread"    // red, as on the base, and what is new in it cannot be told: the president's to decide
-	StandAsBefore Stand = "as_before" // the same, and the president let it pass
-	StandAbsent   Stand = "absent"    // its program is not in the image; nobody checked
+	ComparedPassed     BaselineComparison = "passed"
+	ComparedFailed     BaselineComparison = "failed" // it bars
+	ComparedSkipped    BaselineComparison = "skipped"
+	ComparedKnown      BaselineComparison = "known"     // red, and the base fails in each of the same names
+	ComparedUnreadable BaselineComparison = "unread"    // red, as on the base, and what is new in it cannot be told: the president's to decide
+	ComparedAsBefore   BaselineComparison = "as_before" // the same, and the president let it pass
+	ComparedAbsent     BaselineComparison = "absent"    // its program is not in the image; nobody checked
 )
 
 // endedOddly is the least exit code that says that a check did not come to an
@@ -27,41 +27,41 @@ const endedOddly = 124
 // but for what is known to be red on the base by its name. A failure without a
 // name, and one behind which tests were not run, excuses nothing: whoever
 // broke something there could not be seen.
-func (c GateCheck) Against(base *GateCheck) Stand {
+func (c GateCheck) Against(base *GateCheck) BaselineComparison {
 	switch {
 	case c.Skipped:
-		return StandSkipped
+		return ComparedSkipped
 	case c.Absent:
 		if base != nil && base.Absent {
-			return StandAbsent
+			return ComparedAbsent
 		}
-		return StandFailed
+		return ComparedFailed
 	case len(c.Flaky) > 0 && len(c.Attempts) == 0:
-		return StandFailed // flaky is what a run of the same tree showed, not what somebody says
+		return ComparedFailed // flaky is what a run of the same tree showed, not what somebody says
 	case c.Hollow():
-		return StandFailed
+		return ComparedFailed
 	case c.Passed && c.ExitCode == 0:
-		return StandPassed
+		return ComparedPassed
 	case c.Passed || base == nil || base.Absent || base.Skipped || base.ExitCode == 0:
-		return StandFailed
+		return ComparedFailed
 	case c.ExitCode >= endedOddly && c.ExitCode != base.ExitCode:
-		return StandFailed
-	case !base.named():
-		return StandUnread
-	case !c.named():
-		return StandFailed
+		return ComparedFailed
+	case !base.namesFailures():
+		return ComparedUnreadable
+	case !c.namesFailures():
+		return ComparedFailed
 	}
-	stand := StandKnown
+	stand := ComparedKnown
 	known := make(map[string]bool, len(base.Tests))
 	for _, t := range base.Tests {
 		known[t.Name] = true
 	}
 	for _, t := range c.Tests {
 		if !known[t.Name] {
-			return StandFailed
+			return ComparedFailed
 		}
 		if t.Unrun {
-			stand = StandUnread
+			stand = ComparedUnreadable
 		}
 	}
 	return stand
@@ -78,8 +78,8 @@ func (c GateCheck) Unrun() []string {
 	return out
 }
 
-// named says whether each failure of a check has a name.
-func (c GateCheck) named() bool {
+// namesFailures says whether each failure of a check has a name.
+func (c GateCheck) namesFailures() bool {
 	return c.Counts != nil && c.Counts.Failed > 0 && c.Counts.Failed == len(c.Tests)
 }
 
@@ -91,30 +91,30 @@ func baseCheck(base *GateResult, i int) *GateCheck {
 	return &base.Checks[i]
 }
 
-// Leave says whether the president let a check pass that cannot be read. Nil
+// WaiverFunc says whether the president let a check pass that cannot be read. Nil
 // lets nothing pass.
-type Leave func(GateCheck) bool
+type WaiverFunc func(GateCheck) bool
 
 // Settle says what the checks mean against the baseline (nil: there is none
 // yet) and with this leave: how each stands, which failures are known, and the
 // verdict.
-func (r GateResult) Settle(base *GateResult, leave Leave) GateResult {
+func (r GateResult) Settle(base *GateResult, leave WaiverFunc) GateResult {
 	r.Checks = slices.Clone(r.Checks)
 	r.Passed, r.Untested = len(r.Checks) > 0, true
 	for i := range r.Checks {
 		c, b := &r.Checks[i], baseCheck(base, i)
 		stand := c.Against(b)
-		if stand == StandUnread && leave != nil && leave(*c) {
-			stand = StandAsBefore
+		if stand == ComparedUnreadable && leave != nil && leave(*c) {
+			stand = ComparedAsBefore
 		}
-		if c.Excused = ""; stand.excused() || stand == StandUnread {
+		if c.Excused = ""; stand.isExcused() || stand == ComparedUnreadable {
 			c.Excused = stand
 		}
 		c.Tests = slices.Clone(c.Tests)
 		for n := range c.Tests {
 			c.Tests[n].Known = b != nil && slices.ContainsFunc(b.Tests, func(t TestResult) bool { return t.Name == c.Tests[n].Name })
 		}
-		r.Passed = r.Passed && (stand == StandPassed || stand.excused())
+		r.Passed = r.Passed && (stand == ComparedPassed || stand.isExcused())
 		r.Untested = r.Untested && c.Absent
 	}
 	if r.Untested { // nobody looked: that is no pass
@@ -123,11 +123,13 @@ func (r GateResult) Settle(base *GateResult, leave Leave) GateResult {
 	return r
 }
 
-func (s Stand) excused() bool { return s == StandKnown || s == StandAsBefore || s == StandAbsent }
+func (s BaselineComparison) isExcused() bool {
+	return s == ComparedKnown || s == ComparedAsBefore || s == ComparedAbsent
+}
 
 // Reuse is a verdict of the cache for a task with this baseline: the same
 // facts, weighed anew. It is not ok when the facts do not suffice.
-func (r GateResult) Reuse(base *GateResult, leave Leave) (_ GateResult, ok bool) {
+func (r GateResult) Reuse(base *GateResult, leave WaiverFunc) (_ GateResult, ok bool) {
 	was := r.Passed
 	for i, c := range r.Checks {
 		b := baseCheck(base, i)
@@ -164,26 +166,26 @@ func (c GateCheck) New() []string {
 	return out
 }
 
-// TakeBaseline brings in what the gates say of the base tree.
-type TakeBaseline struct {
+// RecordBaseline brings in what the gates say of the base tree.
+type RecordBaseline struct {
 	Task   TaskID
 	Result GateResult
 }
 
-func (c TakeBaseline) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.live(c.Task)
+func (c RecordBaseline) decide(s *State, m Meta) ([]Event, error) {
+	t, err := s.activeTask(c.Task)
 	if err != nil {
 		return nil, err
 	}
-	if t.Status != TaskDecomposing || t.Baseline != nil {
+	if t.Status != StatusDecomposing || t.Baseline != nil {
 		return nil, nil
 	}
 	if err := t.checkBaseline(c.Result); err != nil {
 		return nil, err
 	}
-	evs := []Event{m.event(t.ID, "", "", &BaselineTaken{Result: c.Result})}
+	evs := []Event{m.newEvent(t.ID, "", "", &BaselineRecorded{Result: c.Result})}
 	if c.Result.Untested && t.Settings.NoGates == "fail" {
-		evs = append(evs, m.event(t.ID, "", "", &TaskFailedEvent{Code: EGates,
+		evs = append(evs, m.newEvent(t.ID, "", "", &TaskFailed{Code: EGates,
 			Reason: "none of the gates that were found can run here, and gates.none is fail"}))
 	}
 	return evs, nil
@@ -216,34 +218,34 @@ func (t *Task) checkBaseline(r GateResult) error {
 	return nil
 }
 
-// BaselineTaken is what the gates say of the base tree: what is red in it is
+// BaselineRecorded is what the gates say of the base tree: what is red in it is
 // known, and everything else must stay green.
-type BaselineTaken struct {
+type BaselineRecorded struct {
 	Result GateResult `json:"result"`
 }
 
-var _ = kind[BaselineTaken]()
+var _ = registerKind[BaselineRecorded]()
 
 // Kind is the event's name.
-func (*BaselineTaken) Kind() string { return "task.baseline" }
-func (d *BaselineTaken) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+func (*BaselineRecorded) Kind() string { return "task.baseline" }
+func (d *BaselineRecorded) apply(s *State, e Event) {
+	t := s.editTask(e.Task)
 	t.Baseline = &d.Result
-	s.judged(d.Result)
+	s.cacheResult(d.Result)
 	delete(t.Failures, "baseline")
 }
 
 // IsLint says whether a gate is a linter; the others are tests (GAT-1).
 func (g GateCommand) IsLint() bool { return g.Name == "lint" || strings.HasPrefix(g.Name, "lint ") }
 
-// gated says whether anything is checked at all: there are gates, and not all
+// hasGates says whether anything is checked at all: there are gates, and not all
 // of them are absent from the image.
-func (t *Task) gated() bool {
+func (t *Task) hasGates() bool {
 	return t.Prepared != nil && len(t.Prepared.Gates) > 0 && (t.Baseline == nil || !t.Baseline.Untested)
 }
 
 // Untested reports whether no gate looks at the work of a task.
-func (t *Task) Untested() bool { return t.Prepared != nil && !t.gated() }
+func (t *Task) Untested() bool { return t.Prepared != nil && !t.hasGates() }
 
 // KnownRed tells what was red in the base, in lines for people and for
 // agents: the check, and the names of what fails in it.
@@ -257,7 +259,7 @@ func (t *Task) KnownRed() []string {
 		case c.Absent:
 			out = append(out, c.Name+": its program is not in the image; nobody checks it")
 		case c.ExitCode == 0:
-		case !c.named():
+		case !c.namesFailures():
 			out = append(out, c.Name+": red, exit "+itoa(c.ExitCode)+", and its output names no test; it ends with:\n"+lastLines(c.Output, 20, 2000))
 		default:
 			names := make([]string, 0, len(c.Tests))

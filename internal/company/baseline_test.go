@@ -13,7 +13,7 @@ func onBase(t *testing.T, set Settings, change func(r *GateResult)) *story {
 	set.Cap = Amount{MicroUSD: 1000, Tokens: NoCap}
 	s.submit(set)
 	s.must(Company, s.preparation())
-	s.must(Company, TakeBaseline{Task: s.id, Result: s.base(change)})
+	s.must(Company, RecordBaseline{Task: s.id, Result: s.base(change)})
 	return s
 }
 
@@ -26,10 +26,10 @@ func (s *story) base(change func(r *GateResult)) GateResult {
 }
 
 // judged is a verdict on the subtask's head, as change leaves it.
-func (s *story) judged(n int, change func(r *GateResult)) Gated {
+func (s *story) judged(n int, change func(r *GateResult)) RecordGateResult {
 	g := s.gated(n, true)
 	change(&g.Result)
-	g.Result = g.Result.Settle(s.task().Baseline, s.s.leave(s.task()))
+	g.Result = g.Result.Settle(s.task().Baseline, s.s.waivedChecks(s.task()))
 	return g
 }
 
@@ -38,13 +38,13 @@ func TestPlanWaitsForTheBaseline(t *testing.T) {
 	s := &story{bench: newBench(t)}
 	s.submit(Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}})
 	s.must(Company, s.preparation())
-	if s.isDue(DoManage) || !s.isDue(DoBaseline) {
+	if s.isDue(EffectManage) || !s.isDue(EffectBaseline) {
 		t.Fatal("the manager plans before the baseline")
 	}
 	s.refused(EStale, Claim{Run: "t1-plan.1", Epoch: 1, Worker: "w"})
-	b := TakeBaseline{Task: s.id, Result: s.base(nil)}
+	b := RecordBaseline{Task: s.id, Result: s.base(nil)}
 	s.must(Company, b)
-	if !s.isDue(DoManage) || s.isDue(DoBaseline) {
+	if !s.isDue(EffectManage) || s.isDue(EffectBaseline) {
 		t.Fatal("the manager does not plan after it")
 	}
 	s.ignored(b)
@@ -69,7 +69,7 @@ func TestBaselineMustProve(t *testing.T) {
 		s.must(Company, s.preparation())
 		r := s.base(nil)
 		spoil(&r)
-		if _, err := s.do(Company, TakeBaseline{Task: s.id, Result: r}); CodeOf(err) != EInvalid {
+		if _, err := s.do(Company, RecordBaseline{Task: s.id, Result: r}); CodeOf(err) != EInvalid {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -87,12 +87,12 @@ func TestOnlyNewFailuresBar(t *testing.T) {
 		name       string
 		base, work func(r *GateResult)
 		ok         bool
-		excused    Stand
+		excused    BaselineComparison
 	}{
 		{"green stays green", nil, func(*GateResult) {}, true, ""},
 		{"red on a green base", nil, red("TestOld"), false, ""},
-		{"the same failures", named, red("TestOlder", "TestOld"), true, StandKnown},
-		{"one of them mended", named, red("TestOld"), true, StandKnown},
+		{"the same failures", named, red("TestOlder", "TestOld"), true, ComparedKnown},
+		{"one of them mended", named, red("TestOld"), true, ComparedKnown},
 		{"all of them mended", named, func(*GateResult) {}, true, ""},
 		{"a new one beside them", named, red("TestOld", "TestNew"), false, ""},
 		{"only a new one", named, red("TestNew"), false, ""},
@@ -115,11 +115,11 @@ func TestOnlyNewFailuresBar(t *testing.T) {
 			if !c.ok { // nor does it pass by saying so
 				lie := g
 				lie.Result.Checks = append([]GateCheck(nil), g.Result.Checks...)
-				lie.Result.Passed, lie.Result.Checks[1].Excused = true, StandKnown
+				lie.Result.Passed, lie.Result.Checks[1].Excused = true, ComparedKnown
 				s.refused(EInvalid, lie)
 			}
 			s.must(Company, g)
-			s.subStands(1, map[bool]SubStatus{true: SubReviewing, false: SubPending}[c.ok])
+			s.subStands(1, map[bool]SubtaskStatus{true: SubtaskReviewing, false: SubtaskPending}[c.ok])
 		})
 	}
 }
@@ -128,7 +128,7 @@ func TestOnlyNewFailuresBar(t *testing.T) {
 // president has seen it. That counts for failures without names, and for those
 // behind which nothing was run: a package that does not build has no name for
 // what broke in it (GAT-3).
-func TestWhatCannotBeReadIsAsked(t *testing.T) {
+func TestUnreadableGateAsksPresident(t *testing.T) {
 	unnamed := func(r *GateResult) { r.Checks[1].Passed, r.Checks[1].ExitCode = false, 1 }
 	unbuilt := func(r *GateResult) { r.Checks[1].red("TestOld", "p (build failed)"); r.Checks[1].Tests[1].Unrun = true }
 	late := func(r *GateResult) { r.Checks[1].Passed, r.Checks[1].ExitCode = false, 124 }
@@ -151,16 +151,16 @@ func TestWhatCannotBeReadIsAsked(t *testing.T) {
 				s := onBase(t, Settings{}, c.base).plan(1)
 				s.work(1)
 				g := s.judged(1, c.work)
-				if g.Result.Passed || g.Result.Checks[1].Excused != StandUnread {
+				if g.Result.Passed || g.Result.Checks[1].Excused != ComparedUnreadable {
 					t.Fatalf("%+v", g.Result)
 				}
 				lie := g
 				lie.Result.Checks = append([]GateCheck(nil), g.Result.Checks...)
-				lie.Result.Passed, lie.Result.Checks[1].Excused = true, StandAsBefore
+				lie.Result.Passed, lie.Result.Checks[1].Excused = true, ComparedAsBefore
 				s.refused(EInvalid, lie)
 				s.must(Company, g)
-				s.subStands(1, SubQuality)
-				if s.isDue(DoGate) || s.sub(1).GateReds != 0 {
+				s.subStands(1, SubtaskInGate)
+				if s.isDue(EffectGate) || s.sub(1).GateReds != 0 {
 					t.Fatal("it does not wait for the president")
 				}
 				s.ignored(g)
@@ -173,7 +173,7 @@ func TestWhatCannotBeReadIsAsked(t *testing.T) {
 				}
 			}
 			s.must(President, Answer{Approval: a.ID, Option: OptApprove})
-			if !s.isDue(DoGate) {
+			if !s.isDue(EffectGate) {
 				t.Fatal("it is not judged with the president's leave")
 			}
 			hit, ok := s.s.Reuse(s.task(), s.sub(1).Gate.Result, s.task().Baseline)
@@ -184,11 +184,11 @@ func TestWhatCannotBeReadIsAsked(t *testing.T) {
 			if g.Result.Tree = s.sub(1).Gate.Result.Tree; ok {
 				g.Result = hit
 			}
-			if !g.Result.Passed || g.Result.Checks[1].Excused != StandAsBefore {
+			if !g.Result.Passed || g.Result.Checks[1].Excused != ComparedAsBefore {
 				t.Fatalf("%+v", g.Result)
 			}
 			s.must(Company, g)
-			s.subStands(1, SubReviewing)
+			s.subStands(1, SubtaskReviewing)
 
 			// The same difference is not asked about twice, on the way to the end.
 			s.reviewed(1, Approve)
@@ -197,7 +197,7 @@ func TestWhatCannotBeReadIsAsked(t *testing.T) {
 			m.Result.Tree = m.Tree
 			m.Result = s.s.Settle(s.task(), m.Result)
 			s.must(Company, m)
-			s.must(Company, Merged{Task: s.id, Commit: s.oid()})
+			s.must(Company, RecordMerge{Task: s.id, Commit: s.oid()})
 			whole := s.wholeGated(true)
 			c.work(&whole.Result)
 			whole.Result = s.s.Settle(s.task(), whole.Result)
@@ -208,36 +208,36 @@ func TestWhatCannotBeReadIsAsked(t *testing.T) {
 
 			s, a = waits()
 			s.must(President, Answer{Approval: a.ID, Option: OptReject, Text: "mend the build first"})
-			s.subStands(1, SubPending)
+			s.subStands(1, SubtaskPending)
 			if in := s.sub(1).Input; !strings.Contains(in, "mend the build first") {
 				t.Errorf("the worker is told %q", in)
 			}
 			s.work(1)
 			s.must(Company, s.judged(1, c.work)) // it is red, and everybody knows
-			s.subStands(1, SubPending)
+			s.subStands(1, SubtaskPending)
 
 			s, a = waits()
 			s.must(President, Answer{Approval: a.ID, Option: OptReject})
-			s.stands(TaskFailed)
+			s.stands(StatusFailed)
 		})
 	}
 }
 
 // Where something else bars there is nothing to decide.
-func TestUnreadBesideAFailure(t *testing.T) {
+func TestUnreadableCheckDoesNotHideFailure(t *testing.T) {
 	s := onBase(t, Settings{}, func(r *GateResult) { r.Checks[0].Passed, r.Checks[0].ExitCode = false, 1 }).plan(1)
 	s.work(1)
 	s.must(Company, s.judged(1, func(r *GateResult) { r.Checks[0].Passed, r.Checks[0].ExitCode = false, 1; r.Checks[1].red("TestNew") }))
-	s.subStands(1, SubPending)
+	s.subStands(1, SubtaskPending)
 }
 
 // A difference that only the merge shows is asked about there; whatever else is
 // in the queue goes on meanwhile.
-func TestUnreadMerge(t *testing.T) {
+func TestUnreadableMergeGateAsksPresident(t *testing.T) {
 	unnamed := func(r *GateResult) { r.Checks[1].Passed, r.Checks[1].ExitCode = false, 1 }
 	s := onBase(t, Settings{}, unnamed).plan(2)
 	s.queued(1).queued(2)
-	doubt := func(n int) MergeTested {
+	doubt := func(n int) RecordMergeGate {
 		m := s.tested(n)
 		unnamed(&m.Result)
 		m.Result.Checks[1].Beside = "only here"
@@ -245,13 +245,13 @@ func TestUnreadMerge(t *testing.T) {
 		return m
 	}
 	s.must(Company, doubt(1))
-	s.subStands(1, SubMerging)
+	s.subStands(1, SubtaskMerging)
 	a := s.ask(AskUnread)
-	if s.task().Intent != nil || s.s.front(s.task()).ID != s.subID(2) {
+	if s.task().Intent != nil || s.s.nextInMergeQueue(s.task()).ID != s.subID(2) {
 		t.Fatal("it does not wait")
 	}
 	s.must(President, Answer{Approval: a.ID, Option: OptApprove})
-	if s.s.front(s.task()).ID != s.subID(1) {
+	if s.s.nextInMergeQueue(s.task()).ID != s.subID(1) {
 		t.Fatal("it waits for ever")
 	}
 	s.must(Company, doubt(1))
@@ -263,14 +263,14 @@ func TestUnreadMerge(t *testing.T) {
 	s.queued(1)
 	s.must(Company, doubt(1))
 	s.must(President, Answer{Approval: s.ask(AskUnread).ID, Option: OptReject, Text: "no"})
-	s.subStands(1, SubPending)
+	s.subStands(1, SubtaskPending)
 	if len(s.task().Queue) > 0 {
 		t.Error("it is still in the queue")
 	}
 }
 
 // On the merged whole it is asked about too.
-func TestUnreadWhole(t *testing.T) {
+func TestUnreadableTaskGateAsksPresident(t *testing.T) {
 	unnamed := func(r *GateResult) { r.Checks[1].Passed, r.Checks[1].ExitCode = false, 1 }
 	waits := func() (*story, *Approval) {
 		s := onBase(t, Settings{}, unnamed).plan(1)
@@ -279,8 +279,8 @@ func TestUnreadWhole(t *testing.T) {
 		unnamed(&g.Result)
 		g.Result = s.s.Settle(s.task(), g.Result)
 		s.must(Company, g)
-		s.stands(TaskReviewing)
-		if s.isDue(DoGate) || s.task().gatePassed() {
+		s.stands(StatusReviewing)
+		if s.isDue(EffectGate) || s.task().gatePassed() {
 			t.Fatal("it does not wait")
 		}
 		s.ignored(g)
@@ -288,7 +288,7 @@ func TestUnreadWhole(t *testing.T) {
 	}
 	s, a := waits()
 	s.must(President, Answer{Approval: a.ID, Option: OptApprove})
-	if !s.isDue(DoGate) {
+	if !s.isDue(EffectGate) {
 		t.Fatal("it waits for ever")
 	}
 	g := s.wholeGated(true)
@@ -299,7 +299,7 @@ func TestUnreadWhole(t *testing.T) {
 	}
 	s, a = waits()
 	s.must(President, Answer{Approval: a.ID, Option: OptReject, Text: "mend it"})
-	s.stands(TaskExecuting)
+	s.stands(StatusExecuting)
 	if d := s.sub(2).Planned.Description; !strings.Contains(d, "mend it") {
 		t.Errorf("%q", d)
 	}
@@ -307,7 +307,7 @@ func TestUnreadWhole(t *testing.T) {
 
 // A gate that does not look at what is changed any more is no gate: its work
 // goes back, whatever its exit code is.
-func TestHollowGateBars(t *testing.T) {
+func TestGateWithoutTestsBlocks(t *testing.T) {
 	for name, base := range map[string]func(*GateResult){"on a green base": nil, "on a red one": func(r *GateResult) { r.Checks[1].red("TestOld") }} {
 		s := onBase(t, Settings{}, base).plan(1)
 		s.work(1)
@@ -324,7 +324,7 @@ func TestHollowGateBars(t *testing.T) {
 		lie.Result.Passed = true
 		s.refused(EInvalid, lie)
 		s.must(Company, g)
-		s.subStands(1, SubPending)
+		s.subStands(1, SubtaskPending)
 		if red := s.sub(1).LastRed(); !strings.Contains(red, "It does not look at double any more") {
 			t.Errorf("%s: the worker is told %q", name, red)
 		}
@@ -332,11 +332,11 @@ func TestHollowGateBars(t *testing.T) {
 	s := tell(t, Settings{}).plan(1)
 	s.work(1)
 	s.must(Company, s.judged(1, func(r *GateResult) { r.Checks[1].Canary = &Canary{Blind: []string{"x"}, Reason: "nobody knows"} }))
-	s.subStands(1, SubReviewing) // it never did
+	s.subStands(1, SubtaskReviewing) // it never did
 }
 
 // What excuses a check must be said in the verdict: the pull request tells it.
-func TestExcuseIsSaid(t *testing.T) {
+func TestGateMessageNamesKnownFailures(t *testing.T) {
 	s := onBase(t, Settings{}, func(r *GateResult) { r.Checks[1].red("TestOld") }).plan(1)
 	s.work(1)
 	g := s.judged(1, func(r *GateResult) { r.Checks[1].red("TestOld") })
@@ -355,7 +355,7 @@ func TestNewFailuresAreNamed(t *testing.T) {
 }
 
 // Flaky is what a second run of the same tree showed.
-func TestFlakyNeedsARun(t *testing.T) {
+func TestFlakyFailureNeedsRerun(t *testing.T) {
 	s := tell(t, Settings{}).plan(1)
 	s.work(1)
 	g := s.judged(1, func(r *GateResult) { r.Checks[1].Flaky = []string{"TestNowAndThen"} })
@@ -366,7 +366,7 @@ func TestFlakyNeedsARun(t *testing.T) {
 	s.refused(EInvalid, g)
 	g = s.judged(1, func(r *GateResult) { r.Checks[1].Flaky, r.Checks[1].Attempts = []string{"TestNowAndThen"}, []int{1} })
 	s.must(Company, g)
-	s.subStands(1, SubReviewing)
+	s.subStands(1, SubtaskReviewing)
 }
 
 // A linter that the image does not have is absent: not passed, not failed,
@@ -376,11 +376,11 @@ func TestAbsentLinter(t *testing.T) {
 	s := onBase(t, Settings{}, absent).plan(1)
 	s.work(1)
 	g := s.judged(1, absent)
-	if !g.Result.Passed || g.Result.Checks[0].Excused != StandAbsent || g.Result.Checks[0].Passed {
+	if !g.Result.Passed || g.Result.Checks[0].Excused != ComparedAbsent || g.Result.Checks[0].Passed {
 		t.Fatalf("%+v", g.Result)
 	}
 	s.must(Company, g)
-	s.subStands(1, SubReviewing)
+	s.subStands(1, SubtaskReviewing)
 
 	s = tell(t, Settings{}).plan(1)
 	s.work(1)
@@ -388,7 +388,7 @@ func TestAbsentLinter(t *testing.T) {
 	if lie.Result.Passed {
 		t.Fatal("absent on the branch, there on the base, and green")
 	}
-	lie.Result.Passed, lie.Result.Checks[0].Excused = true, StandAbsent
+	lie.Result.Passed, lie.Result.Checks[0].Excused = true, ComparedAbsent
 	s.refused(EInvalid, lie)
 }
 
@@ -399,7 +399,7 @@ func TestGivenLinterIsNotAbsent(t *testing.T) {
 	p := s.preparation()
 	p.Gates[0].Given = true
 	s.must(Company, p)
-	s.refused(EInvalid, TakeBaseline{Task: s.id, Result: s.base(func(r *GateResult) { r.Checks[0].Passed, r.Checks[0].Absent = false, true })})
+	s.refused(EInvalid, RecordBaseline{Task: s.id, Result: s.base(func(r *GateResult) { r.Checks[0].Passed, r.Checks[0].Absent = false, true })})
 }
 
 // Where every gate is absent nothing looks at the work: that is no gates at
@@ -413,14 +413,14 @@ func TestAllAbsentIsUntested(t *testing.T) {
 		p.Gates = p.Gates[:1]
 		s.must(Company, p)
 		r := s.base(func(r *GateResult) { r.Checks[0].Passed, r.Checks[0].Absent = false, true })
-		s.must(Company, TakeBaseline{Task: s.id, Result: r})
+		s.must(Company, RecordBaseline{Task: s.id, Result: r})
 		return s
 	}
 	s := start(Settings{NoGates: "ask"})
-	if !s.task().Untested() || s.isDue(DoManage) || s.ask(AskNoGates) == nil {
+	if !s.task().Untested() || s.isDue(EffectManage) || s.ask(AskNoGates) == nil {
 		t.Error("the president is not asked")
 	}
-	start(Settings{NoGates: "fail"}).stands(TaskFailed)
+	start(Settings{NoGates: "fail"}).stands(StatusFailed)
 	s = start(Settings{NoGates: "allow"}).plan(1)
 	s.work(1)
 	g := s.judged(1, func(r *GateResult) { r.Checks[0].Passed, r.Checks[0].Absent = false, true })
@@ -431,11 +431,11 @@ func TestAllAbsentIsUntested(t *testing.T) {
 	green.Result.Passed, green.Result.Untested = true, false
 	s.refused(EInvalid, green)
 	s.must(Company, g)
-	s.subStands(1, SubReviewing)
+	s.subStands(1, SubtaskReviewing)
 }
 
 // A verdict of the cache is weighed anew by the baseline of the task at hand.
-func TestReuse(t *testing.T) {
+func TestGateResultIsReused(t *testing.T) {
 	check := func(name string, change func(c *GateCheck)) GateCheck {
 		c := GateCheck{Name: name, Passed: true}
 		if change != nil {
@@ -483,7 +483,7 @@ func TestReuse(t *testing.T) {
 }
 
 // People and agents are told what was red before.
-func TestKnownRed(t *testing.T) {
+func TestBaselineFailureDoesNotBlock(t *testing.T) {
 	s := onBase(t, Settings{}, func(r *GateResult) {
 		r.Checks[0].Passed, r.Checks[0].ExitCode, r.Checks[0].Output = false, 2, "line 3\n"
 		r.Checks[1].red("TestOld", "TestOlder")
@@ -527,10 +527,10 @@ func TestCheckThatEndedOddly(t *testing.T) {
 	}
 	for _, c := range []struct {
 		exit, base int
-		want       Stand
+		want       BaselineComparison
 	}{
-		{1, 1, StandKnown}, {2, 1, StandKnown}, {endedOddly - 1, 1, StandKnown},
-		{endedOddly, 1, StandFailed}, {endedOddly, endedOddly, StandKnown}, {137, endedOddly, StandFailed},
+		{1, 1, ComparedKnown}, {2, 1, ComparedKnown}, {endedOddly - 1, 1, ComparedKnown},
+		{endedOddly, 1, ComparedFailed}, {endedOddly, endedOddly, ComparedKnown}, {137, endedOddly, ComparedFailed},
 	} {
 		base := red(c.base)
 		if got := red(c.exit).Against(&base); got != c.want {
@@ -548,11 +548,11 @@ func TestBaseThatDidNotRunExcusesNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		check GateCheck
 		base  *GateCheck
-		want  Stand
+		want  BaselineComparison
 	}{
-		"known": {red, &red, StandKnown}, "no base": {red, nil, StandFailed}, "absent there": {red, &absent, StandFailed},
-		"skipped there": {red, &skipped, StandFailed}, "passed, with exit 1": {passed, &red, StandFailed},
-		"skipped": {skipped, &red, StandSkipped}, "absent": {absent, &absent, StandAbsent}, "absent here alone": {absent, &red, StandFailed},
+		"known": {red, &red, ComparedKnown}, "no base": {red, nil, ComparedFailed}, "absent there": {red, &absent, ComparedFailed},
+		"skipped there": {red, &skipped, ComparedFailed}, "passed, with exit 1": {passed, &red, ComparedFailed},
+		"skipped": {skipped, &red, ComparedSkipped}, "absent": {absent, &absent, ComparedAbsent}, "absent here alone": {absent, &red, ComparedFailed},
 	} {
 		if got := c.check.Against(c.base); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)

@@ -26,7 +26,7 @@ type bench struct {
 	s      *State // what Decide sees
 	shadow *State // made from the stored events by Apply alone; Decide never sees it
 	thawed *State // the same, taken through a snapshot now and then
-	w      Witness
+	w      HistoryChecker
 	log    []Event
 	now    time.Time
 	cmds   int
@@ -106,7 +106,7 @@ func (b *bench) apply(e Event) Event {
 			b.t.Fatalf("a decided event is no valid one: %v\n%s", err, raw)
 		}
 	}
-	if err := b.w.See(before, stored, b.s); err != nil {
+	if err := b.w.Observe(before, stored, b.s); err != nil {
 		b.t.Fatalf("%v\n%s", err, b.tail())
 	}
 	if err := CheckInvariants(b.s); err != nil {
@@ -204,11 +204,11 @@ func (b *bench) due(active int) []Effect {
 			b.t.Fatalf("%q is due for a task that has ended, or is stopped", e.Key)
 		case t.Paused != e.Drain || e.Drain && !t.HeldRun():
 			b.t.Fatalf("%q is due for a task that is paused (%v), and nobody's turn has to end", e.Key, t.Paused)
-		case e.Kind == DoNote && e.Then == nil, e.Kind != DoNote && e.Then != nil:
+		case e.Kind == EffectCommand && e.Command == nil, e.Kind != EffectCommand && e.Command != nil:
 			b.t.Fatalf("%q is a note without a command, or the other way round", e.Key)
 		case e.Fail == "":
 			b.t.Fatalf("nobody counts the failures of %q", e.Key)
-		case e.Kind == DoWork && t.Runs[e.Run].Deadline.IsZero():
+		case e.Kind == EffectWork && t.Runs[e.Run].Deadline.IsZero():
 			b.t.Fatalf("%q has no deadline", e.Key)
 		}
 		keys[e.Key] = true

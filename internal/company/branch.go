@@ -106,7 +106,7 @@ func (b BranchChange) check() error {
 	return nil
 }
 
-func (b BranchChange) equal(o BranchChange) bool {
+func (b BranchChange) equalTo(o BranchChange) bool {
 	return b.Kind == o.Kind && b.Delivered == o.Delivered && b.Now == o.Now && b.Commits == o.Commits && b.People == o.People && slices.Equal(b.By, o.By)
 }
 
@@ -115,7 +115,7 @@ func (p Pull) Knows(b BranchChange) bool {
 	if p.Lead.BranchChange == nil {
 		return b.Kind == BranchAsDelivered
 	}
-	return p.Lead.BranchChange.equal(b.Bounded())
+	return p.Lead.BranchChange.equalTo(b.Bounded())
 }
 
 // seeBranch is the event of a branch that stands otherwise than was known, or
@@ -134,23 +134,23 @@ func (s *State) seeBranch(lead *Task, b *BranchChange, m Meta) ([]Event, error) 
 		}
 	}
 	for _, id := range s.Open {
-		if o := s.Tasks[id]; o != lead && s.Lead(o) == lead && o.Deliver != nil && o.Deliver.Head == seen.Now {
+		if o := s.Tasks[id]; o != lead && s.PRTask(o) == lead && o.Deliver != nil && o.Deliver.Head == seen.Now {
 			return nil, nil // its push is our own, and about to be told
 		}
 	}
-	return []Event{m.event(lead.ID, "", "", &BranchSeen{seen})}, nil
+	return []Event{m.newEvent(lead.ID, "", "", &BranchChangeSeen{seen})}, nil
 }
 
-// BranchSeen says how the branch of an open pull request stands, where that is
+// BranchChangeSeen says how the branch of an open pull request stands, where that is
 // not as it was known. The next delivery to it makes it void.
-type BranchSeen struct{ BranchChange }
+type BranchChangeSeen struct{ BranchChange }
 
-var _ = kind[BranchSeen]()
+var _ = registerKind[BranchChangeSeen]()
 
 // Kind is the event's name.
-func (*BranchSeen) Kind() string { return "pr.branch" }
-func (d *BranchSeen) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+func (*BranchChangeSeen) Kind() string { return "pr.branch" }
+func (d *BranchChangeSeen) apply(s *State, e Event) {
+	t := s.editTask(e.Task)
 	t.BranchChange = nil
 	if seen := d.BranchChange; seen.Kind != BranchAsDelivered {
 		t.BranchChange = &seen

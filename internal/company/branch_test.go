@@ -7,22 +7,22 @@ import (
 
 // What people do to the branch of an open pull request is told once, also that
 // it was undone, and whatever else goes on.
-func TestBranchChangesAreTold(t *testing.T) {
+func TestBranchChangeIsReported(t *testing.T) {
 	w := delivered(t)
 	head := w.s.Tasks["t1"].PR.Head
 	as := BranchChange{Kind: BranchAsDelivered, Delivered: head, Now: head}
 	ahead := BranchChange{Kind: BranchAhead, Delivered: head, Now: w.oid(), Commits: 2, By: []string{"ann"}, People: 1}
 	gone := BranchChange{Kind: BranchGone, Delivered: head}
 	n := 0
-	sees := func(what string, b BranchChange, events int, rs ...Remark) {
+	sees := func(what string, b BranchChange, events int, rs ...FeedbackItem) {
 		t.Helper()
 		n++
-		evs, err := w.doID("b"+itoa(n), Company, HearPR{Task: "t1", Branch: &b, Remarks: rs, Settings: w.s.Tasks["t1"].Settings})
+		evs, err := w.doID("b"+itoa(n), Company, RecordPRFeedback{Task: "t1", Branch: &b, Remarks: rs, Settings: w.s.Tasks["t1"].Settings})
 		if err != nil || len(evs) != events {
 			t.Fatalf("%s: %d events, %v", what, len(evs), err)
 		}
 		known := w.s.Tasks["t1"].BranchChange
-		if b.Kind == BranchAsDelivered && known != nil || b.Kind != BranchAsDelivered && (known == nil || !known.equal(b)) {
+		if b.Kind == BranchAsDelivered && known != nil || b.Kind != BranchAsDelivered && (known == nil || !known.equalTo(b)) {
 			t.Errorf("%s: known is %v", what, known)
 		}
 		if !w.s.Pulls()[0].Knows(b) {
@@ -39,8 +39,8 @@ func TestBranchChangesAreTold(t *testing.T) {
 	w.must(President, Stop{})
 	sees("while the office is stopped", gone, 1)
 	w.must(President, Resume{})
-	sees("with a remark", as, 3, Remark{ID: "c1", Kind: RemarkComment, Text: "x"})
-	sees("during the follow-up", ahead, 1, Remark{ID: "c2", Kind: RemarkComment, Text: "y"})
+	sees("with a remark", as, 3, FeedbackItem{ID: "c1", Kind: RemarkComment, Text: "x"})
+	sees("during the follow-up", ahead, 1, FeedbackItem{ID: "c2", Kind: RemarkComment, Text: "y"})
 
 	// A follow-up that is delivered begins anew; what was seen before it is over.
 	w.goWell()
@@ -49,7 +49,7 @@ func TestBranchChangesAreTold(t *testing.T) {
 	if b := w.s.Tasks["t1"].BranchChange; b != nil || last == head {
 		t.Fatalf("after the follow-up: %v", b)
 	}
-	if evs, err := w.doID("old", Company, HearPR{Task: "t1", Branch: &ahead}); err != nil || len(evs) != 0 {
+	if evs, err := w.doID("old", Company, RecordPRFeedback{Task: "t1", Branch: &ahead}); err != nil || len(evs) != 0 {
 		t.Errorf("a look that is older than the delivery: %d events, %v", len(evs), err)
 	}
 	gone.Delivered = last
@@ -67,13 +67,13 @@ func TestBranchChangesAreTold(t *testing.T) {
 func TestBranchOfAPullRequestThatIsFull(t *testing.T) {
 	w := delivered(t)
 	for i := range MaxFollowUps {
-		if _, err := w.hear("h"+itoa(i), Remark{ID: "c" + itoa(i), Text: "x"}); err != nil {
+		if _, err := w.hear("h"+itoa(i), FeedbackItem{ID: "c" + itoa(i), Text: "x"}); err != nil {
 			t.Fatal(err)
 		}
 		w.goWell()
 		w.settle()
 	}
-	c := HearPR{Task: "t1", Branch: &BranchChange{Kind: BranchGone, Delivered: w.s.Pulls()[0].Head}, Remarks: []Remark{{ID: "one more", Text: "x"}}}
+	c := RecordPRFeedback{Task: "t1", Branch: &BranchChange{Kind: BranchGone, Delivered: w.s.Pulls()[0].Head}, Remarks: []FeedbackItem{{ID: "one more", Text: "x"}}}
 	if evs, err := w.doID("b1", Company, c); err != nil || len(evs) != 1 {
 		t.Errorf("%d events, %v", len(evs), err)
 	}
@@ -92,29 +92,29 @@ func TestBranchThatAFollowUpPushed(t *testing.T) {
 	}
 	pushed := w.s.Tasks["t2"].Deliver.Head
 	own := BranchChange{Kind: BranchAhead, Delivered: head, Now: pushed, Commits: 1, By: []string{"company"}, People: 1}
-	if evs, err := w.doID("b1", Company, HearPR{Task: "t1", Branch: &own}); err != nil || len(evs) != 0 {
+	if evs, err := w.doID("b1", Company, RecordPRFeedback{Task: "t1", Branch: &own}); err != nil || len(evs) != 0 {
 		t.Errorf("%d events, %v", len(evs), err)
 	}
 	theirs := own
 	theirs.Now = w.oid()
-	if evs, err := w.doID("b2", Company, HearPR{Task: "t1", Branch: &theirs}); err != nil || len(evs) != 1 {
+	if evs, err := w.doID("b2", Company, RecordPRFeedback{Task: "t1", Branch: &theirs}); err != nil || len(evs) != 1 {
 		t.Errorf("one on top of it: %d events, %v", len(evs), err)
 	}
 }
 
 // Whoever commits chooses their name: it is made harmless, and few are told.
-func TestNamesOnABranch(t *testing.T) {
+func TestBranchChangeListsAuthors(t *testing.T) {
 	w := delivered(t)
 	b := BranchChange{Kind: BranchAhead, Delivered: w.s.Tasks["t1"].PR.Head, Now: w.oid(), Commits: 1000, People: 900,
 		By: []string{"a\x1b[2J\nb\u202e", strings.Repeat("ü", 500), "c", "d", "e", "f"}}
-	if evs, err := w.doID("b1", Company, HearPR{Task: "t1", Branch: &b}); err != nil || len(evs) != 1 {
+	if evs, err := w.doID("b1", Company, RecordPRFeedback{Task: "t1", Branch: &b}); err != nil || len(evs) != 1 {
 		t.Fatalf("%d events, %v", len(evs), err)
 	}
 	got := w.s.Tasks["t1"].BranchChange
 	if len(got.By) != MaxBranchNames || got.By[0] != `a\x1b[2J b\u202e` || len(got.By[1]) > maxBranchName || got.Commits != MaxBranchCommits {
 		t.Errorf("%+v", got)
 	}
-	if evs, err := w.doID("b2", Company, HearPR{Task: "t1", Branch: &b}); err != nil || len(evs) != 0 {
+	if evs, err := w.doID("b2", Company, RecordPRFeedback{Task: "t1", Branch: &b}); err != nil || len(evs) != 0 {
 		t.Errorf("the same names: %d events, %v", len(evs), err)
 	}
 }
@@ -149,25 +149,25 @@ func TestWitnessOfBranches(t *testing.T) {
 	w := delivered(t)
 	head := w.s.Tasks["t1"].PR.Head
 	gone := BranchChange{Kind: BranchGone, Delivered: head}
-	w.must(Company, HearPR{Task: "t1", Branch: &gone})
+	w.must(Company, RecordPRFeedback{Task: "t1", Branch: &gone})
 	good := w.log
 	if _, err := Replay(good); err != nil {
 		t.Fatal(err)
 	}
 	with := func(d Data) []Event {
 		m := Meta{Now: w.now}
-		e := m.event("t1", "", "", d)
+		e := m.newEvent("t1", "", "", d)
 		e.Seq = good[len(good)-1].Seq + 1
 		return append(good[:len(good):len(good)], e)
 	}
 	hidden := BranchChange{Kind: BranchAhead, Delivered: head, Now: w.oid(), Commits: 1, By: []string{"a\x1b"}, People: 1}
 	other := BranchChange{Kind: BranchGone, Delivered: w.oid()}
 	for name, b := range map[string]BranchChange{"told twice": gone, "names that steer a terminal": hidden, "of another delivery": other} {
-		if _, err := Replay(with(&BranchSeen{b})); err == nil {
+		if _, err := Replay(with(&BranchChangeSeen{b})); err == nil {
 			t.Errorf("%s: taken", name)
 		}
 	}
-	if _, err := Replay(with(&BranchSeen{BranchChange{Kind: BranchAsDelivered, Delivered: head, Now: head}})); err != nil {
+	if _, err := Replay(with(&BranchChangeSeen{BranchChange{Kind: BranchAsDelivered, Delivered: head, Now: head}})); err != nil {
 		t.Error(err)
 	}
 }
@@ -175,7 +175,7 @@ func TestWitnessOfBranches(t *testing.T) {
 // A change of a branch that differs in anything is another one, and is told.
 func TestBranchChangesDiffer(t *testing.T) {
 	one := BranchChange{Kind: "ahead", Delivered: "a", Now: "b", Commits: 1, By: []string{"x"}, People: 1}
-	if !one.equal(one) {
+	if !one.equalTo(one) {
 		t.Error("it differs from itself")
 	}
 	for name, change := range map[string]func(*BranchChange){
@@ -185,7 +185,7 @@ func TestBranchChangesDiffer(t *testing.T) {
 	} {
 		other := one
 		change(&other)
-		if one.equal(other) || other.equal(one) {
+		if one.equalTo(other) || other.equalTo(one) {
 			t.Errorf("another %s, and they are equal", name)
 		}
 	}

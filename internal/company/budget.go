@@ -15,33 +15,33 @@ type Reserve struct {
 // wait cannot hold each other up. When nobody is left who could give some
 // back, the president is asked.
 func (c Reserve) decide(s *State, m Meta) ([]Event, error) {
-	t, r, err := s.holder(c.Run, c.Fence)
+	t, r, err := s.claimedRun(c.Run, c.Fence)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.live(t.ID); err != nil {
+	if _, err := s.activeTask(t.ID); err != nil {
 		return nil, err
 	}
-	if !c.One.sane() || !c.Many.sane() || !c.Used.sane() || c.One == (Amount{}) {
+	if !c.One.isValid() || !c.Many.isValid() || !c.Used.isValid() || c.One == (Amount{}) {
 		return nil, E(EInvalid, "a reservation is for more than nothing")
 	}
 	used := t.Spent.Add(t.Reserved())
 	for _, grant := range []Amount{c.Many, c.One} {
 		if grant.MicroUSD >= c.One.MicroUSD && grant.Tokens >= c.One.Tokens && used.Add(grant).Within(t.Cap) {
-			return []Event{m.event(t.ID, r.Subtask, r.ID, &BudgetReserved{Amount: grant})}, nil
+			return []Event{m.newEvent(t.ID, r.Subtask, r.ID, &BudgetReserved{Amount: grant})}, nil
 		}
 	}
 	var evs []Event
 	if back := r.Reserved.Sub(c.Used); !r.Waiting || back != (Amount{}) {
-		evs = append(evs, m.event(t.ID, r.Subtask, r.ID, &BudgetWaiting{Back: back}))
+		evs = append(evs, m.newEvent(t.ID, r.Subtask, r.ID, &BudgetWaiting{Back: back}))
 	}
 	for _, o := range t.Runs {
 		if o.ID != r.ID && o.Held && !o.Waiting {
 			return evs, nil
 		}
 	}
-	if t.Want == nil {
-		evs = append(evs, m.event(t.ID, r.Subtask, r.ID, &BudgetExhausted{One: c.One}))
+	if t.BudgetShortfall == nil {
+		evs = append(evs, m.newEvent(t.ID, r.Subtask, r.ID, &BudgetExhausted{One: c.One}))
 	}
 	return evs, nil
 }
@@ -52,12 +52,12 @@ type BudgetWaiting struct {
 	Back Amount `json:"back"`
 }
 
-var _ = kind[BudgetWaiting]()
+var _ = registerKind[BudgetWaiting]()
 
 // Kind is the event's name.
 func (*BudgetWaiting) Kind() string { return "budget.waiting" }
 func (d *BudgetWaiting) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+	t := s.editTask(e.Task)
 	r := *t.Runs[e.Run]
 	r.Reserved, r.Waiting = r.Reserved.Sub(d.Back), true
 	t.Runs[e.Run] = &r
@@ -68,16 +68,16 @@ type BudgetReserved struct {
 	Amount Amount `json:"amount"`
 }
 
-var _ = kind[BudgetReserved]()
+var _ = registerKind[BudgetReserved]()
 
 // Kind is the event's name.
 func (*BudgetReserved) Kind() string { return "budget.reserved" }
 func (d *BudgetReserved) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+	t := s.editTask(e.Task)
 	r := *t.Runs[e.Run]
 	r.Reserved, r.Waiting = r.Reserved.Add(d.Amount), false
 	t.Runs[e.Run] = &r
-	t.Want = nil // there was some left after all; who still lacks it says so again
+	t.BudgetShortfall = nil // there was some left after all; who still lacks it says so again
 }
 
 // BudgetExhausted says that the cap is in the way of the next call.
@@ -85,14 +85,14 @@ type BudgetExhausted struct {
 	One Amount `json:"one"`
 }
 
-var _ = kind[BudgetExhausted]()
+var _ = registerKind[BudgetExhausted]()
 
 // Kind is the event's name.
 func (*BudgetExhausted) Kind() string { return "budget.exhausted" }
 func (d *BudgetExhausted) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+	t := s.editTask(e.Task)
 	one := d.One
-	t.Want = &one
+	t.BudgetShortfall = &one
 }
 
 // RaiseBudget is the president's company budget add.
@@ -109,24 +109,24 @@ func (c RaiseBudget) decide(s *State, m Meta) ([]Event, error) {
 	if t.Status.Ended() {
 		return nil, E(EConflict, string(t.ID)+" has ended: "+string(t.Status))
 	}
-	if !c.By.sane() || c.By == (Amount{}) {
+	if !c.By.isValid() || c.By == (Amount{}) {
 		return nil, E(EInvalid, "a cap is raised by more than nothing")
 	}
-	if err := t.raises(c.By); err != nil {
+	if err := t.checkRaise(c.By); err != nil {
 		return nil, err
 	}
-	evs := []Event{m.event(t.ID, "", "", &BudgetRaised{By: c.By})}
+	evs := []Event{m.newEvent(t.ID, "", "", &BudgetRaised{By: c.By})}
 	for _, a := range s.OpenApprovals(t.ID) {
 		if a.Kind == AskBudget {
-			evs = append(evs, m.event(t.ID, "", "", &ApprovalAnswered{ID: a.ID, Option: OptApprove}))
+			evs = append(evs, m.newEvent(t.ID, "", "", &ApprovalAnswered{ID: a.ID, Option: OptApprove}))
 		}
 	}
 	return evs, nil
 }
 
-// raises refuses a raise that leaves the cap where it is: the question would
+// checkRaise refuses a raise that leaves the cap where it is: the question would
 // count as answered, and whoever waits for money would wait for good.
-func (t *Task) raises(by Amount) error {
+func (t *Task) checkRaise(by Amount) error {
 	refuse := func(why, how string) error {
 		return E(EInvalid, "that does not raise the cap of "+string(t.ID)).Because(why).Fix("raise what the cap counts: company budget add " + string(t.ID) + " " + how)
 	}
@@ -146,12 +146,12 @@ type BudgetRaised struct {
 	By Amount `json:"by"`
 }
 
-var _ = kind[BudgetRaised]()
+var _ = registerKind[BudgetRaised]()
 
 // Kind is the event's name.
 func (*BudgetRaised) Kind() string { return "budget.raised" }
 func (d *BudgetRaised) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+	t := s.editTask(e.Task)
 	t.Cap = t.Cap.Raise(d.By)
-	t.Want = nil
+	t.BudgetShortfall = nil
 }

@@ -28,7 +28,7 @@ func Canonical(v any) ([]byte, error) {
 		return nil, E(EInvalid, "value has no JSON form").Wrap(err)
 	}
 	c := canonicalizer{in: text, out: make([]byte, 0, len(text))}
-	if err := c.value(); err != nil {
+	if err := c.writeValue(); err != nil {
 		return nil, err
 	}
 	return c.out, nil
@@ -52,31 +52,31 @@ type canonicalizer struct {
 	out []byte
 }
 
-func (c *canonicalizer) value() error {
+func (c *canonicalizer) writeValue() error {
 	switch c.in[c.pos] {
 	case '{':
-		return c.object()
+		return c.writeObject()
 	case '[':
-		return c.array()
+		return c.writeArray()
 	case '"':
-		c.out = appendString(c.out, c.str())
+		c.out = appendString(c.out, c.readString())
 		return nil
 	case 't', 'n':
-		return c.word(4)
+		return c.copyLiteral(4)
 	case 'f':
-		return c.word(5)
+		return c.copyLiteral(5)
 	default:
-		return c.number()
+		return c.writeNumber()
 	}
 }
 
-func (c *canonicalizer) word(n int) error {
+func (c *canonicalizer) copyLiteral(n int) error {
 	c.out = append(c.out, c.in[c.pos:c.pos+n]...)
 	c.pos += n
 	return nil
 }
 
-func (c *canonicalizer) array() error {
+func (c *canonicalizer) writeArray() error {
 	c.pos++
 	c.out = append(c.out, '[')
 	for c.in[c.pos] != ']' {
@@ -84,7 +84,7 @@ func (c *canonicalizer) array() error {
 			c.pos++
 			c.out = append(c.out, ',')
 		}
-		if err := c.value(); err != nil {
+		if err := c.writeValue(); err != nil {
 			return err
 		}
 	}
@@ -93,7 +93,7 @@ func (c *canonicalizer) array() error {
 	return nil
 }
 
-func (c *canonicalizer) object() error {
+func (c *canonicalizer) writeObject() error {
 	type member struct {
 		key      []byte
 		from, to int // where its value stands in out, before sorting
@@ -105,10 +105,10 @@ func (c *canonicalizer) object() error {
 		if c.in[c.pos] == ',' {
 			c.pos++
 		}
-		key := c.str()
+		key := c.readString()
 		c.pos++ // the colon
 		from := len(c.out)
-		if err := c.value(); err != nil {
+		if err := c.writeValue(); err != nil {
 			return err
 		}
 		members = append(members, member{key, from, len(c.out)})
@@ -132,9 +132,9 @@ func (c *canonicalizer) object() error {
 	return nil
 }
 
-// str reads a string and returns its bytes, always valid UTF-8: like
+// readString reads a string and returns its bytes, always valid UTF-8: like
 // encoding/json, it puts U+FFFD where bytes or lone surrogates mean nothing.
-func (c *canonicalizer) str() []byte {
+func (c *canonicalizer) readString() []byte {
 	c.pos++
 	end := c.pos
 	plain := true
@@ -148,7 +148,7 @@ func (c *canonicalizer) str() []byte {
 	raw := c.in[c.pos:end]
 	c.pos = end + 1
 	if !plain {
-		raw = unescape(raw)
+		raw = unescapeString(raw)
 	}
 	if !utf8.Valid(raw) {
 		// Not bytes.ToValidUTF8: it writes one mark for a run of bad bytes,
@@ -158,7 +158,7 @@ func (c *canonicalizer) str() []byte {
 	return raw
 }
 
-func unescape(s []byte) []byte {
+func unescapeString(s []byte) []byte {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
 		if s[i] != '\\' {
@@ -178,12 +178,12 @@ func unescape(s []byte) []byte {
 		case 't':
 			out = append(out, '\t')
 		case 'u':
-			r := hex4(s[i+1:])
+			r := parseHexRune(s[i+1:])
 			i += 4
 			if utf16.IsSurrogate(r) {
 				low := rune(-1)
 				if len(s) >= i+7 && s[i+1] == '\\' && s[i+2] == 'u' {
-					low = hex4(s[i+3:])
+					low = parseHexRune(s[i+3:])
 				}
 				if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
 					i += 6
@@ -197,7 +197,7 @@ func unescape(s []byte) []byte {
 	return out
 }
 
-func hex4(s []byte) rune {
+func parseHexRune(s []byte) rune {
 	n, err := strconv.ParseUint(string(s[:4]), 16, 32)
 	if err != nil {
 		return utf8.RuneError
@@ -256,7 +256,7 @@ func firstUnit(r rune) rune {
 	return r
 }
 
-func (c *canonicalizer) number() error {
+func (c *canonicalizer) writeNumber() error {
 	end := c.pos
 	integer := true
 scan:

@@ -33,8 +33,8 @@ const MaxLookups = 2 * MaxDependencies
 // maxDependencyText bounds a name and a version, in bytes.
 const maxDependencyText = 256
 
-// sane refuses what is no line of text.
-func (d Dependency) sane() error {
+// validate refuses what is no line of text.
+func (d Dependency) validate() error {
 	for _, s := range []string{d.Ecosystem, d.Name, d.Version} {
 		if len(s) > maxDependencyText || !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
 			return E(EInvalid, "that is no name of a package")
@@ -52,9 +52,9 @@ func DependencyKey(t TaskID, d Dependency) string {
 	return "dependency " + string(t) + " " + d.String()
 }
 
-// added counts the names that a task has added, and reports whether d's is
+// countDependencies counts the names that a task has added, and reports whether d's is
 // among them.
-func (t *Task) added(d Dependency) (n int, name, exact bool) {
+func (t *Task) countDependencies(d Dependency) (n int, name, exact bool) {
 	names := map[Dependency]bool{}
 	for _, have := range t.Dependencies {
 		names[Dependency{Ecosystem: have.Ecosystem, Name: have.Name}] = true
@@ -63,14 +63,14 @@ func (t *Task) added(d Dependency) (n int, name, exact bool) {
 	return len(names), names[Dependency{Ecosystem: d.Ecosystem, Name: d.Name}], exact
 }
 
-// adder checks that a command comes from the holder of a run that may add
+// dependencyRun checks that a command comes from the holder of a run that may add
 // dependencies.
-func (s *State) adder(id RunID, fence uint64) (*Task, *Run, error) {
-	t, r, err := s.holder(id, fence)
+func (s *State) dependencyRun(id RunID, fence uint64) (*Task, *Run, error) {
+	t, r, err := s.claimedRun(id, fence)
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := s.live(t.ID); err != nil {
+	if _, err := s.activeTask(t.ID); err != nil {
 		return nil, nil, err
 	}
 	if r.Role != Worker && r.Role != Merger {
@@ -88,11 +88,11 @@ type AskDependency struct {
 }
 
 func (c AskDependency) decide(s *State, m Meta) ([]Event, error) {
-	t, r, err := s.adder(c.Run, c.Fence)
+	t, r, err := s.dependencyRun(c.Run, c.Fence)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Dependency.sane(); err != nil {
+	if err := c.Dependency.validate(); err != nil {
 		return nil, err
 	}
 	if t.Settings.Deps != Ask {
@@ -108,7 +108,7 @@ func (c AskDependency) decide(s *State, m Meta) ([]Event, error) {
 	if _, before := s.ByKey[key]; !before && asked >= MaxLookups {
 		return nil, E(EConflict, "this task has asked for "+itoa(asked)+" dependencies; that is the most")
 	}
-	return openApproval(s, m, Want{Key: key, Kind: AskDependencyLeave, Task: t.ID, Subtask: r.Subtask,
+	return openApproval(s, m, PendingQuestion{Key: key, Kind: AskDependencyLeave, Task: t.ID, Subtask: r.Subtask,
 		Question: string(r.ID) + " wants to add the dependency " + c.Dependency.String() + ". Let it?"}), nil
 }
 
@@ -122,19 +122,19 @@ type LookUpDependency struct {
 }
 
 func (c LookUpDependency) decide(s *State, m Meta) ([]Event, error) {
-	t, r, err := s.adder(c.Run, c.Fence)
+	t, r, err := s.dependencyRun(c.Run, c.Fence)
 	if err != nil {
 		return nil, err
 	}
 	d := c.Dependency
-	if err := d.sane(); err != nil {
+	if err := d.validate(); err != nil {
 		return nil, err
 	}
-	if t.Settings.Deps == Ask && !s.approved(DependencyKey(t.ID, d)) {
+	if t.Settings.Deps == Ask && !s.isApproved(DependencyKey(t.ID, d)) {
 		return nil, E(EWaiting, "the president has not agreed to "+d.String())
 	}
 	d.Version = ""
-	n, added, _ := t.added(d)
+	n, added, _ := t.countDependencies(d)
 	switch {
 	case slices.Contains(t.LookedUp, d):
 		return nil, nil
@@ -143,7 +143,7 @@ func (c LookUpDependency) decide(s *State, m Meta) ([]Event, error) {
 	case len(t.LookedUp) >= MaxLookups:
 		return nil, E(EConflict, "this task has asked registries for "+itoa(len(t.LookedUp))+" names; that is the most").Fix("do without another one, or escalate")
 	}
-	return []Event{m.event(t.ID, r.Subtask, r.ID, &DependencyLookedUp{Ecosystem: d.Ecosystem, Name: d.Name})}, nil
+	return []Event{m.newEvent(t.ID, r.Subtask, r.ID, &DependencyLookedUp{Ecosystem: d.Ecosystem, Name: d.Name})}, nil
 }
 
 // DependencyLookedUp says that a name goes out to a registry.
@@ -152,12 +152,12 @@ type DependencyLookedUp struct {
 	Name      string `json:"name"`
 }
 
-var _ = kind[DependencyLookedUp]()
+var _ = registerKind[DependencyLookedUp]()
 
 // Kind is the event's name.
 func (*DependencyLookedUp) Kind() string { return "dependency.looked_up" }
 func (d *DependencyLookedUp) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+	t := s.editTask(e.Task)
 	t.LookedUp = append(t.LookedUp, Dependency{Ecosystem: d.Ecosystem, Name: d.Name})
 }
 
@@ -171,7 +171,7 @@ type AddDependency struct {
 }
 
 func (c AddDependency) decide(s *State, m Meta) ([]Event, error) {
-	t, r, err := s.adder(c.Run, c.Fence)
+	t, r, err := s.dependencyRun(c.Run, c.Fence)
 	if err != nil {
 		return nil, err
 	}
@@ -179,14 +179,14 @@ func (c AddDependency) decide(s *State, m Meta) ([]Event, error) {
 	if d.Version = c.Version; d.Version == "" || c.Wanted.Version != "" && c.Wanted.Version != c.Version {
 		return nil, E(EInvalid, "a dependency is added with the version that was asked for")
 	}
-	if err := d.sane(); err != nil {
+	if err := d.validate(); err != nil {
 		return nil, err
 	}
-	n, name, exact := t.added(d)
+	n, name, exact := t.countDependencies(d)
 	switch {
 	case exact:
 		return nil, nil
-	case t.Settings.Deps == Ask && !s.approved(DependencyKey(t.ID, c.Wanted)):
+	case t.Settings.Deps == Ask && !s.isApproved(DependencyKey(t.ID, c.Wanted)):
 		return nil, E(EWaiting, "the president has not agreed to "+c.Wanted.String())
 	case !slices.Contains(t.LookedUp, Dependency{Ecosystem: d.Ecosystem, Name: d.Name}):
 		return nil, E(EConflict, "no registry was asked for "+d.String())
@@ -195,7 +195,7 @@ func (c AddDependency) decide(s *State, m Meta) ([]Event, error) {
 	case len(t.Dependencies) >= 4*MaxDependencies:
 		return nil, E(EConflict, "this task has added too many versions of its dependencies")
 	}
-	return []Event{m.event(t.ID, r.Subtask, r.ID, &DependencyAdded{Dependency: d})}, nil
+	return []Event{m.newEvent(t.ID, r.Subtask, r.ID, &DependencyAdded{Dependency: d})}, nil
 }
 
 // DependencyAdded lets a package be fetched.
@@ -203,11 +203,11 @@ type DependencyAdded struct {
 	Dependency
 }
 
-var _ = kind[DependencyAdded]()
+var _ = registerKind[DependencyAdded]()
 
 // Kind is the event's name.
 func (*DependencyAdded) Kind() string { return "dependency.added" }
 func (d *DependencyAdded) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+	t := s.editTask(e.Task)
 	t.Dependencies = append(t.Dependencies, d.Dependency)
 }

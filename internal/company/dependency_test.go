@@ -92,7 +92,7 @@ func TestDependencyNeedsLeave(t *testing.T) {
 }
 
 // Who only looks, or plans, adds nothing.
-func TestOnlyHandsAddDependencies(t *testing.T) {
+func TestOnlyWorkersAddDependencies(t *testing.T) {
 	s := tell(t, Settings{})
 	run := NewRunID(s.id, "", Manager, 1)
 	s.refused(EInvalid, AddDependency{Run: run, Fence: s.claim(run), Wanted: Dependency{Ecosystem: "npm", Name: "x"}, Version: "1.0.0"})

@@ -10,18 +10,18 @@ import (
 type EffectKind string
 
 const (
-	DoNote      EffectKind = "note"       // nothing outside: a consequence that is itself a command
-	DoPrepare   EffectKind = "prepare"    // base, gates, image
-	DoBaseline  EffectKind = "baseline"   // run the gates on the base tree
-	DoManage    EffectKind = "manage"     // the manager plans, or decides on a subtask
-	DoOffer     EffectKind = "offer"      // put a run on the queue
-	DoWork      EffectKind = "work"       // a worker has claimed the run and is at it
-	DoGate      EffectKind = "gate"       // run the gates on a head
-	DoReview    EffectKind = "review"     // the reviewer
-	DoTestMerge EffectKind = "test_merge" // does it merge, and are the gates green on that tree
-	DoResolve   EffectKind = "resolve"    // the merger agent
-	DoMerge     EffectKind = "merge"      // commit and move the integration branch
-	DoDeliver   EffectKind = "deliver"    // push, pull request
+	EffectCommand   EffectKind = "note"       // nothing outside: a consequence that is itself a command
+	EffectPrepare   EffectKind = "prepare"    // base, gates, image
+	EffectBaseline  EffectKind = "baseline"   // run the gates on the base tree
+	EffectManage    EffectKind = "manage"     // the manager plans, or decides on a subtask
+	EffectOffer     EffectKind = "offer"      // put a run on the queue
+	EffectWork      EffectKind = "work"       // a worker has claimed the run and is at it
+	EffectGate      EffectKind = "gate"       // run the gates on a head
+	EffectReview    EffectKind = "review"     // the reviewer
+	EffectTestMerge EffectKind = "test_merge" // does it merge, and are the gates green on that tree
+	EffectResolve   EffectKind = "resolve"    // the merger agent
+	EffectMerge     EffectKind = "merge"      // commit and move the integration branch
+	EffectDeliver   EffectKind = "deliver"    // push, pull request
 )
 
 // Effect is something that must now be under way in the world. Its key is
@@ -35,7 +35,7 @@ type Effect struct {
 	Subtask SubtaskID
 	Run     RunID
 	Fail    string  // the key that its failures are counted under, never empty
-	Then    Command // of DoNote
+	Command Command // of EffectCommand
 	// Drain says that the task is paused: the run that is held comes to the end
 	// of its turn and is let go.
 	Drain bool
@@ -49,10 +49,10 @@ func Due(s *State, now time.Time, active int) []Effect {
 		return nil
 	}
 	var out []Effect
-	for _, id := range s.inTurns() {
+	for _, id := range s.roundRobinTasks() {
 		t := s.Tasks[id]
 		if t.Paused {
-			out = s.draining(out, t, now)
+			out = s.dueWhilePaused(out, t, now)
 			continue
 		}
 		if active <= 0 && !t.underWay() {
@@ -64,16 +64,16 @@ func Due(s *State, now time.Time, active int) []Effect {
 			active--
 		}
 	}
-	return s.share(out)
+	return s.limitToFreeWorkers(out)
 }
 
-// draining are the runs of a paused task that somebody holds: a pause lets
+// dueWhilePaused are the runs of a paused task that somebody holds: a pause lets
 // turns end. Gates, images and pushes are broken off; they are done again.
-func (s *State) draining(out []Effect, t *Task, now time.Time) []Effect {
+func (s *State) dueWhilePaused(out []Effect, t *Task, now time.Time) []Effect {
 	for _, e := range s.dueTask(nil, t, now) {
-		_, ticks := e.Then.(Tick)
+		_, ticks := e.Command.(EnforceDeadlines)
 		r := t.Runs[e.Run]
-		if ticks || e.Kind != DoOffer && r != nil && r.Held {
+		if ticks || e.Kind != EffectOffer && r != nil && r.Held {
 			e.Drain = true
 			out = append(out, e)
 		}
@@ -100,30 +100,30 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 	add := func(e Effect) {
 		e.Task = t.ID
 		// What is claimed goes on; its failures bar the next offer.
-		if f, ok := t.Failures[e.Fail]; ok && e.Kind != DoWork && (t.exhausted(e.Fail, f) || now.Before(f.NotBefore)) {
+		if f, ok := t.Failures[e.Fail]; ok && e.Kind != EffectWork && (t.retriesExhausted(e.Fail, f) || now.Before(f.NotBefore)) {
 			return
 		}
 		out = append(out, e)
 	}
-	for _, w := range s.wants(t) {
+	for _, w := range s.requiredApprovals(t) {
 		if _, asked := s.ByKey[w.Key]; !asked {
-			add(Effect{Key: "ask " + w.Key, Kind: DoNote, Then: OpenApproval{w}, Fail: askFailure(w.Kind, w.Key)})
+			add(Effect{Key: "ask " + w.Key, Kind: EffectCommand, Command: OpenApproval{w}, Fail: askFailure(w.Kind, w.Key)})
 		}
 	}
 	for _, r := range t.Runs {
 		if r.Held && !now.Before(r.Deadline) {
-			add(Effect{Key: "tick " + id, Kind: DoNote, Then: Tick{}, Fail: tickFailure})
+			add(Effect{Key: "tick " + id, Kind: EffectCommand, Command: EnforceDeadlines{}, Fail: tickFailure})
 			break
 		}
 	}
-	if t.Status == TaskPending && !s.behind(t) {
-		add(Effect{Key: "prepare " + id, Kind: DoPrepare, Fail: "prepare"})
+	if t.Status == StatusPending && !s.hasEarlierFollowUp(t) {
+		add(Effect{Key: "prepare " + id, Kind: EffectPrepare, Fail: "prepare"})
 	}
-	if t.Status == TaskDecomposing && len(t.Prepared.Gates) > 0 && t.Baseline == nil {
-		add(Effect{Key: "baseline " + id, Kind: DoBaseline, Fail: "baseline"})
+	if t.Status == StatusDecomposing && len(t.Prepared.Gates) > 0 && t.Baseline == nil {
+		add(Effect{Key: "baseline " + id, Kind: EffectBaseline, Fail: "baseline"})
 	}
 	if run := s.dueRun(t, Manager, ""); run != "" {
-		add(Effect{Key: "manage " + string(run), Kind: DoManage, Run: run, Fail: "plan"})
+		add(Effect{Key: "manage " + string(run), Kind: EffectManage, Run: run, Fail: "plan"})
 	}
 	if s.planStands(t) {
 		for _, sub := range t.Subtasks {
@@ -132,23 +132,23 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 			}
 		}
 		if t.Intent != nil {
-			add(Effect{Key: "merge " + string(t.Intent.Subtask) + " " + string(t.Intent.Head), Kind: DoMerge, Subtask: t.Intent.Subtask, Fail: "merge " + string(t.Intent.Subtask)})
-		} else if sub := s.front(t); sub != nil {
-			add(Effect{Key: "test " + string(sub.ID) + " " + string(sub.Head) + " " + string(t.Head), Kind: DoTestMerge, Subtask: sub.ID, Fail: "merge " + string(sub.ID)})
+			add(Effect{Key: "merge " + string(t.Intent.Subtask) + " " + string(t.Intent.Head), Kind: EffectMerge, Subtask: t.Intent.Subtask, Fail: "merge " + string(t.Intent.Subtask)})
+		} else if sub := s.nextInMergeQueue(t); sub != nil {
+			add(Effect{Key: "test " + string(sub.ID) + " " + string(sub.Head) + " " + string(t.Head), Kind: EffectTestMerge, Subtask: sub.ID, Fail: "merge " + string(sub.ID)})
 		}
 	}
-	if t.Status == TaskReviewing {
+	if t.Status == StatusReviewing {
 		switch {
 		case s.gateDue(t):
-			add(Effect{Key: "gate " + id + " " + string(t.Head), Kind: DoGate, Fail: "gate"})
+			add(Effect{Key: "gate " + id + " " + string(t.Head), Kind: EffectGate, Fail: "gate"})
 		case !t.gatePassed():
 		case s.dueRun(t, Reviewer, "") != "":
 			run := s.dueRun(t, Reviewer, "")
-			add(Effect{Key: "review " + string(run), Kind: DoReview, Run: run, Fail: "review"})
-		case s.deliverable(t) && (t.Deliver == nil || t.Deliver.Head != t.Head):
-			add(Effect{Key: "intend " + id, Kind: DoNote, Then: IntendDelivery{t.ID}, Fail: intendFailure})
-		case s.deliverable(t) && !s.held(t):
-			add(Effect{Key: "deliver " + id + " " + string(t.Head), Kind: DoDeliver, Fail: "deliver"})
+			add(Effect{Key: "review " + string(run), Kind: EffectReview, Run: run, Fail: "review"})
+		case s.canDeliver(t) && (t.Deliver == nil || t.Deliver.Head != t.Head):
+			add(Effect{Key: "intend " + id, Kind: EffectCommand, Command: IntendDelivery{t.ID}, Fail: intendFailure})
+		case s.canDeliver(t) && !s.isPushHeld(t):
+			add(Effect{Key: "deliver " + id + " " + string(t.Head), Kind: EffectDeliver, Fail: "deliver"})
 		}
 	}
 	return out
@@ -163,29 +163,29 @@ func (s *State) offerKey(run RunID, offers int) string {
 func (s *State) dueSubtask(add func(Effect), t *Task, sub *Subtask) {
 	id := string(sub.ID)
 	switch sub.Status {
-	case SubPending:
+	case SubtaskPending:
 		if sub.Escalation == "" {
 			run := NewRunID(t.ID, sub.ID, Worker, sub.Started+1)
-			add(Effect{Key: s.offerKey(run, 0), Kind: DoOffer, Subtask: sub.ID, Run: run, Fail: "run " + id})
+			add(Effect{Key: s.offerKey(run, 0), Kind: EffectOffer, Subtask: sub.ID, Run: run, Fail: "run " + id})
 		}
-	case SubAssigned:
+	case SubtaskAssigned:
 		if r := t.Runs[sub.Current]; r != nil && r.Offered != s.Office.Epoch {
-			add(Effect{Key: s.offerKey(r.ID, r.Offers), Kind: DoOffer, Subtask: sub.ID, Run: r.ID, Fail: "run " + id})
+			add(Effect{Key: s.offerKey(r.ID, r.Offers), Kind: EffectOffer, Subtask: sub.ID, Run: r.ID, Fail: "run " + id})
 		}
-	case SubRunning:
+	case SubtaskRunning:
 		if r := t.Runs[sub.Current]; r != nil && r.Held {
-			add(Effect{Key: "work " + string(r.ID), Kind: DoWork, Subtask: sub.ID, Run: r.ID, Fail: "run " + id})
+			add(Effect{Key: "work " + string(r.ID), Kind: EffectWork, Subtask: sub.ID, Run: r.ID, Fail: "run " + id})
 		}
-	case SubQuality:
-		if !s.unread(t, sub.verdict()) {
-			add(Effect{Key: "gate " + id + " " + string(sub.Head), Kind: DoGate, Subtask: sub.ID, Fail: "gate " + id})
+	case SubtaskInGate:
+		if !s.awaitsUnreadVerdict(t, sub.headGateResult()) {
+			add(Effect{Key: "gate " + id + " " + string(sub.Head), Kind: EffectGate, Subtask: sub.ID, Fail: "gate " + id})
 		}
-	case SubReviewing:
+	case SubtaskReviewing:
 		run := s.dueRun(t, Reviewer, sub.ID)
-		add(Effect{Key: "review " + string(run), Kind: DoReview, Subtask: sub.ID, Run: run, Fail: "review " + id})
-	case SubMerging:
+		add(Effect{Key: "review " + string(run), Kind: EffectReview, Subtask: sub.ID, Run: run, Fail: "review " + id})
+	case SubtaskMerging:
 		if run := s.dueRun(t, Merger, sub.ID); run != "" {
-			add(Effect{Key: "resolve " + string(run), Kind: DoResolve, Subtask: sub.ID, Run: run, Fail: "resolve " + id})
+			add(Effect{Key: "resolve " + string(run), Kind: EffectResolve, Subtask: sub.ID, Run: run, Fail: "resolve " + id})
 		}
 	}
 }
@@ -202,7 +202,7 @@ func NextDue(s *State, now time.Time) time.Time {
 	for _, id := range s.Open {
 		t := s.Tasks[id]
 		for key, f := range t.Failures {
-			if !t.exhausted(key, f) {
+			if !t.retriesExhausted(key, f) {
 				see(f.NotBefore)
 			}
 		}
@@ -231,8 +231,8 @@ func askFailure(kind ApprovalKind, key string) string {
 	return "ask " + key
 }
 
-// FailEffect brings in that an effect could not be done.
-type FailEffect struct {
+// ReportEffectFailure brings in that an effect could not be done.
+type ReportEffectFailure struct {
 	Task TaskID
 	Key  string // Effect.Fail
 	EffectFailed
@@ -240,25 +240,25 @@ type FailEffect struct {
 
 // EffectFailed is an effect that could not be done; it is tried again later.
 type EffectFailed struct {
-	Fail  string `json:"fail"`
-	Code  Code   `json:"code"`
-	Error string `json:"error"`
-	Hint  string `json:"hint,omitempty"`
-	Human bool   `json:"human,omitempty"`
+	EffectKey string `json:"fail"`
+	Code      Code   `json:"code"`
+	Error     string `json:"error"`
+	Hint      string `json:"hint,omitempty"`
+	Human     bool   `json:"human,omitempty"`
 }
 
-var _ = kind[EffectFailed]()
+var _ = registerKind[EffectFailed]()
 
-func (c FailEffect) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.live(c.Task)
+func (c ReportEffectFailure) decide(s *State, m Meta) ([]Event, error) {
+	t, err := s.activeTask(c.Task)
 	if err != nil {
 		return nil, err
 	}
 	if c.Key == "" {
 		return nil, E(EInvalid, "a failed effect needs its key")
 	}
-	c.EffectFailed.Fail = c.Key
-	return []Event{m.event(t.ID, "", "", c.EffectFailed.bounded())}, nil
+	c.EffectFailed.EffectKey = c.Key
+	return []Event{m.newEvent(t.ID, "", "", c.EffectFailed.truncated())}, nil
 }
 
 // maxFailureText bounds, in bytes, what is kept of the words of a failure. One
@@ -266,7 +266,7 @@ func (c FailEffect) decide(s *State, m Meta) ([]Event, error) {
 // again at once, and for ever.
 const maxFailureText = 16 << 10
 
-func (d EffectFailed) bounded() *EffectFailed {
+func (d EffectFailed) truncated() *EffectFailed {
 	d.Error, d.Hint = cutText(d.Error, maxFailureText), cutText(d.Hint, maxFailureText)
 	return &d
 }
@@ -282,24 +282,24 @@ func cutText(s string, n int) string {
 // Kind is the event's name.
 func (*EffectFailed) Kind() string { return "effect.failed" }
 func (d *EffectFailed) apply(s *State, e Event) {
-	s.edit(e.Task).fail(d.Fail, e.Time, *d)
+	s.editTask(e.Task).countFailure(d.EffectKey, e.Time, *d)
 }
 
-// fail counts a failure and says when to try again: after 1, 4, 16, 64 s, at
+// countFailure counts a failure and says when to try again: after 1, 4, 16, 64 s, at
 // most 5 min.
-func (t *Task) fail(key string, now time.Time, d EffectFailed) {
+func (t *Task) countFailure(key string, now time.Time, d EffectFailed) {
 	f := t.Failures[key]
 	f.Attempt++
 	wait := time.Second << min(2*(f.Attempt-1), 10)
 	f.NotBefore = now.Add(min(wait, 5*time.Minute))
-	f.Code, f.Error, f.Hint, f.Human = d.Code, d.Error, d.Hint, d.Human
+	f.Code, f.Error, f.Hint, f.NeedsPerson = d.Code, d.Error, d.Hint, d.Human
 	t.Failures[key] = f
 }
 
-// exhausted says that trying again is the president's to decide. He cannot
+// retriesExhausted says that trying again is the president's to decide. He cannot
 // where it is just this that he cannot be asked: that is tried for ever.
-func (t *Task) exhausted(key string, f Failure) bool {
-	return key != askTroubleFailure && (f.Human || f.Attempt > t.Settings.EffectRetries)
+func (t *Task) retriesExhausted(key string, f Failure) bool {
+	return key != askTroubleFailure && (f.NeedsPerson || f.Attempt > t.Settings.EffectRetries)
 }
 
 func sortedKeys[V any](m map[string]V) []string {
@@ -317,7 +317,7 @@ func NextRetry(s *State, id TaskID, now time.Time) time.Time {
 	var next time.Time
 	if t := s.Tasks[id]; t != nil {
 		for key, f := range t.Failures {
-			if !t.exhausted(key, f) && f.NotBefore.After(now) && (next.IsZero() || f.NotBefore.Before(next)) {
+			if !t.retriesExhausted(key, f) && f.NotBefore.After(now) && (next.IsZero() || f.NotBefore.Before(next)) {
 				next = f.NotBefore
 			}
 		}

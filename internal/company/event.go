@@ -43,7 +43,7 @@ type Data interface {
 // kinds is the registry that a stored event is decoded with.
 var kinds = map[string]func() Data{}
 
-func kind[T any, P interface {
+func registerKind[T any, P interface {
 	*T
 	Data
 }]() struct{} {
@@ -82,7 +82,7 @@ const (
 	Company   = "company"
 )
 
-func (m Meta) event(task TaskID, sub SubtaskID, run RunID, d Data) Event {
+func (m Meta) newEvent(task TaskID, sub SubtaskID, run RunID, d Data) Event {
 	b, err := json.Marshal(d)
 	if err != nil {
 		panic(fmt.Sprintf("company: %s does not marshal: %v", d.Kind(), err))
@@ -115,9 +115,9 @@ func Decide(s *State, m Meta, c Command) ([]Event, error) {
 	return c.decide(s, m)
 }
 
-// fits refuses an event about a task, a subtask or a run that does not exist:
+// validateTarget refuses an event about a task, a subtask or a run that does not exist:
 // nothing is ever an orphan (SUB-9).
-func (s *State) fits(e Event) error {
+func (s *State) validateTarget(e Event) error {
 	if e.Task == "" && ofOffice(e.Kind) || strings.HasPrefix(e.Kind, "office.") || e.Kind == (*TaskSubmitted)(nil).Kind() {
 		return nil
 	}
@@ -141,7 +141,7 @@ func Apply(s *State, e Event) error {
 	if err != nil {
 		return err
 	}
-	if err := s.fits(e); err != nil {
+	if err := s.validateTarget(e); err != nil {
 		return err
 	}
 	before := s.Tasks[e.Task]
@@ -150,7 +150,7 @@ func Apply(s *State, e Event) error {
 	s.Time = e.Time
 	if t := s.Tasks[e.Task]; t != nil {
 		if t == before { // not changed by the event: views share it
-			t = s.edit(e.Task)
+			t = s.editTask(e.Task)
 		}
 		t.Updated = e.Time
 	}

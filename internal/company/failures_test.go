@@ -22,11 +22,11 @@ const (
 func newLine(t *testing.T, set Settings) *line {
 	l := &line{bench: newBench(t)}
 	l.must(President, Submit{Instruction: "do it", Project: Project{ID: "p", Path: "/p"}, Settings: set})
-	l.must(Company, Prepare{Task: lineTask, Prepared: Prepared{
+	l.must(Company, RecordPreparation{Task: lineTask, TaskPrepared: TaskPrepared{
 		Base: Base{Branch: "main", OID: l.oid(), PRBranch: "main"}, GateHash: "g", Image: "img", Integration: "develop-t1-k3fq",
 		Gates: []GateCommand{{Name: "test", Command: "go test"}},
 	}})
-	l.must(Company, TakeBaseline{Task: lineTask, Result: GateResult{Tree: l.oid(), GateHash: "g", Image: "img", Passed: true,
+	l.must(Company, RecordBaseline{Task: lineTask, Result: GateResult{Tree: l.oid(), GateHash: "g", Image: "img", Passed: true,
 		Checks: []GateCheck{{Name: "test", Command: "go test", Passed: true}}}})
 	return l
 }
@@ -82,7 +82,7 @@ func (l *line) gate(green bool) {
 	if !green {
 		r.Checks[0].ExitCode, r.Checks[0].Output = 1, "TestX is red"
 	}
-	l.must(Company, Gated{Task: lineTask, Subtask: lineSub, GateFinished: GateFinished{Head: l.sub().Head, Onto: l.task().Head, Result: r}})
+	l.must(Company, RecordGateResult{Task: lineTask, Subtask: lineSub, GateFinished: GateFinished{Head: l.sub().Head, Onto: l.task().Head, Result: r}})
 }
 
 func (l *line) success(run RunID) {
@@ -95,14 +95,14 @@ func (l *line) review(verdict string, fs ...Finding) {
 	run := NewRunID(lineTask, lineSub, Reviewer, l.sub().Review.Started+1)
 	l.claim(run)
 	l.end(run, RunEnded{Status: RunSuccess}, func(e *EndRun) {
-		e.Review = &Review{Head: l.sub().Head, Onto: l.task().Head, Verdict: verdict, Findings: fs, PatchID: "p"}
+		e.Review = &ReviewRecorded{Head: l.sub().Head, Onto: l.task().Head, Verdict: verdict, Findings: fs, PatchID: "p"}
 	})
 }
 
 // What broke on our side (the daemon, the bus, the image) is no failed attempt
 // of the work: it is tried again later, and at last the president is asked. It
 // never reaches the manager.
-func TestOurOwnFailuresAreNotTheWorks(t *testing.T) {
+func TestInfrastructureFailureIsNotRunError(t *testing.T) {
 	l := newLine(t, Settings{})
 	l.plan()
 	for i := range 5 {
@@ -112,17 +112,17 @@ func TestOurOwnFailuresAreNotTheWorks(t *testing.T) {
 		l.end(l.work(), RunEnded{Status: RunError, Code: EDocker, Error: "the daemon does not answer"}, nil)
 	}
 	switch sub := l.sub(); {
-	case sub.RunErrors != 0 || sub.Escalation != "" || sub.Status != SubPending:
+	case sub.RunErrors != 0 || sub.Escalation != "" || sub.Status != SubtaskPending:
 		t.Fatalf("the work is blamed: %+v", sub)
 	}
 	due := l.due(4)
 	if len(due) != 1 || !strings.HasPrefix(due[0].Key, "ask trouble") {
 		t.Fatalf("due is %+v, want the question", due)
 	}
-	l.must(Company, due[0].Then)
+	l.must(Company, due[0].Command)
 	l.must(President, Answer{Approval: "a1", Option: OptApprove})
 	l.success(l.work())
-	if l.sub().Status != SubQuality {
+	if l.sub().Status != SubtaskInGate {
 		t.Fatalf("it did not go on: %s", l.sub().Status)
 	}
 }
@@ -135,7 +135,7 @@ func TestMergerIsTriedAgainAfterOurFailure(t *testing.T) {
 	l.success(l.work())
 	l.gate(true)
 	l.review(Approve)
-	l.must(Company, MergeConflict{Task: lineTask, Subtask: lineSub, MergeConflicted: MergeConflicted{Head: l.sub().Head, Onto: l.task().Head, Paths: []string{"x/a.go"}}})
+	l.must(Company, ReportConflict{Task: lineTask, Subtask: lineSub, ConflictReported: ConflictReported{Head: l.sub().Head, Onto: l.task().Head, Paths: []string{"x/a.go"}}})
 	l.claim("t1-01-merge.1")
 	l.end("t1-01-merge.1", RunEnded{Status: RunError, Code: EDocker, Error: "the daemon does not answer"}, nil)
 	if l.sub().Escalation != "" || l.sub().Conflict == nil || len(l.due(4)) != 0 {
@@ -149,7 +149,7 @@ func TestMergerIsTriedAgainAfterOurFailure(t *testing.T) {
 
 // Findings and red gates outlive the run that was to address them: when it
 // breaks off, or is out of turns, the next one is told all of it.
-func TestWhyOutlivesARunThatBrokeOff(t *testing.T) {
+func TestRunInputSurvivesBrokenRun(t *testing.T) {
 	l := newLine(t, Settings{})
 	l.plan()
 	l.success(l.work())
@@ -182,15 +182,15 @@ func TestWhyOutlivesARunThatBrokeOff(t *testing.T) {
 // Failures are counted anew after what succeeded, and after somebody decided.
 func TestFailuresAreCountedAnew(t *testing.T) {
 	fail := func(l *line, key string) {
-		l.must(Company, FailEffect{Task: lineTask, Key: key, EffectFailed: EffectFailed{Code: EGit, Error: "x"}})
+		l.must(Company, ReportEffectFailure{Task: lineTask, Key: key, EffectFailed: EffectFailed{Code: EGit, Error: "x"}})
 	}
 	l := &line{bench: newBench(t)}
 	l.must(President, Submit{Instruction: "do it", Project: Project{ID: "p", Path: "/p"}})
 	fail(l, "prepare")
-	l.must(Company, Prepare{Task: lineTask, Prepared: Prepared{Base: Base{Branch: "main", OID: l.oid(), PRBranch: "main"}, GateHash: "g", Image: "img",
+	l.must(Company, RecordPreparation{Task: lineTask, TaskPrepared: TaskPrepared{Base: Base{Branch: "main", OID: l.oid(), PRBranch: "main"}, GateHash: "g", Image: "img",
 		Integration: "develop-t1-k3fq", Gates: []GateCommand{{Name: "test", Command: "go test"}}}})
 	fail(l, "baseline")
-	l.must(Company, TakeBaseline{Task: lineTask, Result: GateResult{Tree: l.oid(), GateHash: "g", Image: "img", Passed: true,
+	l.must(Company, RecordBaseline{Task: lineTask, Result: GateResult{Tree: l.oid(), GateHash: "g", Image: "img", Passed: true,
 		Checks: []GateCheck{{Name: "test", Command: "go test", Passed: true}}}})
 	l.plan()
 	if len(l.task().Failures) != 0 {
@@ -209,7 +209,7 @@ func TestFailuresAreCountedAnew(t *testing.T) {
 	l.gate(true)
 	l.review(Approve)
 	fail(l, "merge t1-01")
-	l.must(Company, MergeConflict{Task: lineTask, Subtask: lineSub, MergeConflicted: MergeConflicted{Head: l.sub().Head, Onto: l.task().Head, Paths: []string{"x/a.go"}}})
+	l.must(Company, ReportConflict{Task: lineTask, Subtask: lineSub, ConflictReported: ConflictReported{Head: l.sub().Head, Onto: l.task().Head, Paths: []string{"x/a.go"}}})
 	if len(l.task().Failures) != 0 {
 		t.Fatalf("%+v", l.task().Failures)
 	}
@@ -217,7 +217,7 @@ func TestFailuresAreCountedAnew(t *testing.T) {
 
 // None is a wish: continuations of 0 in the config come as a negative number
 // and stay none.
-func TestNoneIsNoDefault(t *testing.T) {
+func TestZeroSettingIsNotDefault(t *testing.T) {
 	s := Settings{Continuations: -1, ModelWait: -1, RunTimeout: time.Minute}.WithDefaults()
 	if s.Continuations != -1 || s.hardDeadline(time.Time{}) != (time.Time{}).Add(time.Minute) {
 		t.Fatalf("%+v", s)
@@ -304,8 +304,8 @@ func TestManagersRunIsAboutOneSubtask(t *testing.T) {
 
 // Numbers that no event can hold are refused before they become one (a model
 // may name any line, a config any sum).
-func TestNumbersBeyondAnEvent(t *testing.T) {
-	r := Review{Verdict: RequestChanges, Findings: []Finding{{Severity: Blocking, File: "a", Line: 1<<62 + 1, What: "x"}}}
+func TestHugeNumbersAreRefused(t *testing.T) {
+	r := ReviewRecorded{Verdict: RequestChanges, Findings: []Finding{{Severity: Blocking, File: "a", Line: 1<<62 + 1, What: "x"}}}
 	if err := r.Check(); CodeOf(err) != EInvalid {
 		t.Errorf("a line of 2^62: %v", err)
 	}
@@ -321,13 +321,13 @@ func TestNumbersBeyondAnEvent(t *testing.T) {
 func TestVerdictsAreBounded(t *testing.T) {
 	s := NewState()
 	for i := range 3 * maxVerdicts {
-		s.judged(GateResult{Tree: OID(fmt.Sprintf("%040x", i)), GateHash: "g", Image: "i"})
-		s.judged(GateResult{Tree: OID(fmt.Sprintf("%040x", i)), GateHash: "g", Image: "i"})
+		s.cacheResult(GateResult{Tree: OID(fmt.Sprintf("%040x", i)), GateHash: "g", Image: "i"})
+		s.cacheResult(GateResult{Tree: OID(fmt.Sprintf("%040x", i)), GateHash: "g", Image: "i"})
 	}
-	if len(s.Verdicts) != maxVerdicts || len(s.Judged) != maxVerdicts {
-		t.Fatalf("%d verdicts, %d keys", len(s.Verdicts), len(s.Judged))
+	if len(s.GateResults) != maxVerdicts || len(s.GateResultOrder) != maxVerdicts {
+		t.Fatalf("%d verdicts, %d keys", len(s.GateResults), len(s.GateResultOrder))
 	}
-	if _, ok := s.Verdicts[GateKey(OID(fmt.Sprintf("%040x", 3*maxVerdicts-1)), "g", "i")]; !ok {
+	if _, ok := s.GateResults[GateKey(OID(fmt.Sprintf("%040x", 3*maxVerdicts-1)), "g", "i")]; !ok {
 		t.Fatal("the newest verdict is gone")
 	}
 }
@@ -340,7 +340,7 @@ func TestFailedNotesAreTriedLater(t *testing.T) {
 			s := &story{bench: newBench(t)}
 			s.submit(Settings{EffectRetries: 1, NoGates: "ask"})
 			p := s.preparation()
-			p.Prepared.Gates = nil
+			p.TaskPrepared.Gates = nil
 			s.must(Company, p)
 			return s
 		},
@@ -362,7 +362,7 @@ func TestFailedNotesAreTriedLater(t *testing.T) {
 			note := func() (found Effect) {
 				t.Helper()
 				for _, e := range s.due(9) {
-					if e.Kind == DoNote && strings.HasPrefix(e.Key, what) && !strings.Contains(e.Key, "trouble") {
+					if e.Kind == EffectCommand && strings.HasPrefix(e.Key, what) && !strings.Contains(e.Key, "trouble") {
 						found = e
 					}
 				}
@@ -374,7 +374,7 @@ func TestFailedNotesAreTriedLater(t *testing.T) {
 			}
 			fail := func(e Effect) {
 				t.Helper()
-				s.must(Company, FailEffect{Task: s.id, Key: e.Fail, EffectFailed: EffectFailed{Code: EInternal, Error: "the ledger will not have it"}})
+				s.must(Company, ReportEffectFailure{Task: s.id, Key: e.Fail, EffectFailed: EffectFailed{Code: EInternal, Error: "the ledger will not have it"}})
 			}
 			fail(due)
 			if got := note(); got.Key != "" {
@@ -398,7 +398,7 @@ func TestFailedNotesAreTriedLater(t *testing.T) {
 			}
 			fail(again)
 			s.now = NextDue(s.s, s.now)
-			s.must(Company, again.Then)
+			s.must(Company, again.Command)
 			if got, stays := s.task().Failures[due.Fail]; stays {
 				t.Errorf("its failures stay: %+v", got)
 			}
@@ -411,13 +411,13 @@ func TestFailedNotesAreTriedLater(t *testing.T) {
 func TestFailedQuestionAboutAFailure(t *testing.T) {
 	s := &story{bench: newBench(t)}
 	s.submit(Settings{EffectRetries: 1})
-	s.must(Company, FailEffect{Task: s.id, Key: "prepare", EffectFailed: EffectFailed{Code: EDocker, Error: "no daemon", Human: true}})
+	s.must(Company, ReportEffectFailure{Task: s.id, Key: "prepare", EffectFailed: EffectFailed{Code: EDocker, Error: "no daemon", Human: true}})
 	for range 9 {
 		due := s.due(9)
-		if len(due) != 1 || due[0].Kind != DoNote {
+		if len(due) != 1 || due[0].Kind != EffectCommand {
 			t.Fatalf("%+v", due)
 		}
-		s.must(Company, FailEffect{Task: s.id, Key: due[0].Fail, EffectFailed: EffectFailed{Code: EInternal, Error: "no room", Human: true}})
+		s.must(Company, ReportEffectFailure{Task: s.id, Key: due[0].Fail, EffectFailed: EffectFailed{Code: EInternal, Error: "no room", Human: true}})
 		if due := s.due(9); len(due) != 0 {
 			t.Fatalf("it is tried again at once: %+v", due)
 		}
@@ -447,10 +447,10 @@ func TestQuestionsAreBounded(t *testing.T) {
 		e.Guide = &Guide{Subtask: lineSub, GiveUp: true, Text: strings.Repeat("nobody can, ", 200<<10)}
 	})
 	due := l.due(9)
-	if len(due) != 1 || due[0].Kind != DoNote {
+	if len(due) != 1 || due[0].Kind != EffectCommand {
 		t.Fatalf("%+v", due)
 	}
-	l.must(Company, due[0].Then)
+	l.must(Company, due[0].Command)
 	asked := l.s.OpenApprovals(lineTask)
 	if len(asked) != 1 || !strings.Contains(asked[0].Question, "nobody can") || len(asked[0].Question) > maxQuestion+len("…") {
 		t.Fatalf("%d questions; the first has %d bytes", len(asked), len(asked[0].Question))

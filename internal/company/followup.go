@@ -12,27 +12,27 @@ import (
 // follow one another the first is the lead: it opened the pull request, and
 // keeps whether that is open, merged or closed.
 
-// Lead is the task that opened the pull request which t works on: t itself,
+// PRTask is the task that opened the pull request which t works on: t itself,
 // when it follows nobody.
-func (s *State) Lead(t *Task) *Task {
+func (s *State) PRTask(t *Task) *Task {
 	for t.Follows != "" && s.Tasks[t.Follows] != nil {
 		t = s.Tasks[t.Follows]
 	}
 	return t
 }
 
-// behind says whether an earlier follow-up works on the same branch: one at a
+// hasEarlierFollowUp says whether an earlier follow-up works on the same branch: one at a
 // time does.
-func (s *State) behind(t *Task) bool {
+func (s *State) hasEarlierFollowUp(t *Task) bool {
 	if t.Follows == "" {
 		return false
 	}
-	lead := s.Lead(t)
+	lead := s.PRTask(t)
 	for _, id := range s.Open {
 		if id == t.ID {
 			return false
 		}
-		if o := s.Tasks[id]; o.Follows != "" && s.Lead(o) == lead {
+		if o := s.Tasks[id]; o.Follows != "" && s.PRTask(o) == lead {
 			return true
 		}
 	}
@@ -58,7 +58,7 @@ func (s *State) Pulls() []Pull {
 		if t == nil || t.PR == nil {
 			continue
 		}
-		lead := s.Lead(t)
+		lead := s.PRTask(t)
 		if lead == t {
 			at[t.ID] = len(out)
 			out = append(out, Pull{PullRequest: *t.PR, Lead: t, Tasks: []*Task{t}})
@@ -70,13 +70,13 @@ func (s *State) Pulls() []Pull {
 	return out
 }
 
-// followable finds the lead of a pull request that can be followed up.
-func (s *State) followable(id TaskID) (*Task, error) {
+// followUpTarget finds the lead of a pull request that can be followed up.
+func (s *State) followUpTarget(id TaskID) (*Task, error) {
 	t := s.Tasks[id]
 	if t == nil {
 		return nil, E(ENotFound, "there is no task "+string(id)+" to follow").Fix("company status lists the tasks of this office")
 	}
-	lead := s.Lead(t)
+	lead := s.PRTask(t)
 	switch {
 	case lead.PR == nil:
 		return nil, E(EConflict, string(id)+" has no pull request to follow up").Fix("wait until it is open, or submit without --follows")
@@ -90,8 +90,8 @@ func (s *State) followable(id TaskID) (*Task, error) {
 // prepareFollowUp refuses a preparation that leaves what the lead was given:
 // the branch is its own, and the gates are those pinned at its base, since the
 // branch itself is the work of agents.
-func (s *State) prepareFollowUp(t *Task, p *Prepared) error {
-	lead := s.Lead(t)
+func (s *State) prepareFollowUp(t *Task, p *TaskPrepared) error {
+	lead := s.PRTask(t)
 	switch {
 	case lead == t:
 		return nil
@@ -107,33 +107,33 @@ func (s *State) prepareFollowUp(t *Task, p *Prepared) error {
 func (s *State) cancelFollowUps(lead *Task, m Meta, why string) []Event {
 	var out []Event
 	for _, id := range s.Open {
-		if t := s.Tasks[id]; t != lead && s.Lead(t) == lead {
-			out = append(out, m.event(id, "", "", &TaskCancelledEvent{Reason: why}))
+		if t := s.Tasks[id]; t != lead && s.PRTask(t) == lead {
+			out = append(out, m.newEvent(id, "", "", &TaskCancelled{Reason: why}))
 		}
 	}
 	return out
 }
 
-// RemarkKind says what a remark on a pull request is.
-type RemarkKind string
+// FeedbackKind says what a remark on a pull request is.
+type FeedbackKind string
 
 const (
-	RemarkComment  RemarkKind = "comment"  // of a person, on a line or on the whole
-	RemarkReview   RemarkKind = "review"   // a review that asks for changes
-	RemarkCheck    RemarkKind = "check"    // a check of the forge that failed
-	RemarkConflict RemarkKind = "conflict" // the branch does not merge with its base any more
+	RemarkComment  FeedbackKind = "comment"  // of a person, on a line or on the whole
+	RemarkReview   FeedbackKind = "review"   // a review that asks for changes
+	RemarkCheck    FeedbackKind = "check"    // a check of the forge that failed
+	RemarkConflict FeedbackKind = "conflict" // the branch does not merge with its base any more
 )
 
-// Remark is one thing that was said of a pull request at its forge. Its words
+// FeedbackItem is one thing that was said of a pull request at its forge. Its words
 // are those of strangers: data, never instructions to the company itself.
-type Remark struct {
-	ID     string     `json:"id"` // the forge's, stable: each is acted on once
-	Kind   RemarkKind `json:"kind"`
-	Author string     `json:"author,omitempty"`
-	Path   string     `json:"path,omitempty"`
-	Line   int        `json:"line,omitempty"`
-	Text   string     `json:"text,omitempty"`
-	URL    string     `json:"url,omitempty"`
+type FeedbackItem struct {
+	ID     string       `json:"id"` // the forge's, stable: each is acted on once
+	Kind   FeedbackKind `json:"kind"`
+	Author string       `json:"author,omitempty"`
+	Path   string       `json:"path,omitempty"`
+	Line   int          `json:"line,omitempty"`
+	Text   string       `json:"text,omitempty"`
+	URL    string       `json:"url,omitempty"`
 }
 
 // Bounds of what is heard of one pull request: a discussion is no way to spend
@@ -144,32 +144,32 @@ const (
 	maxRemarkBytes = 4000 // of one remark's words
 )
 
-// HearPR brings in what a forge tells of an open pull request: that people
+// RecordPRFeedback brings in what a forge tells of an open pull request: that people
 // settled it, how its branch stands, or remarks that nobody has acted on.
 // Remarks become one follow-up task; while one is under way, they wait.
-type HearPR struct {
+type RecordPRFeedback struct {
 	Task     TaskID // any task of the pull request
 	State    PRState
 	Why      string // of a state that is not open
-	Remarks  []Remark
+	Remarks  []FeedbackItem
 	Branch   *BranchChange // as it stands; nil: not known
 	Settings Settings      // of the follow-up
 }
 
-// PRHeard remembers remarks that a follow-up was made of.
-type PRHeard struct {
+// PRFeedbackReceived remembers remarks that a follow-up was made of.
+type PRFeedbackReceived struct {
 	Remarks  []string `json:"remarks"` // their ids
 	FollowUp TaskID   `json:"follow_up"`
 }
 
-var _ = kind[PRHeard]()
+var _ = registerKind[PRFeedbackReceived]()
 
-func (c HearPR) decide(s *State, m Meta) ([]Event, error) {
+func (c RecordPRFeedback) decide(s *State, m Meta) ([]Event, error) {
 	t, err := s.Task(c.Task)
 	if err != nil {
 		return nil, err
 	}
-	lead := s.Lead(t)
+	lead := s.PRTask(t)
 	if lead.PR == nil {
 		return nil, E(ENotFound, string(t.ID)+" has no pull request")
 	}
@@ -183,12 +183,12 @@ func (c HearPR) decide(s *State, m Meta) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	fresh := slices.DeleteFunc(slices.Clone(c.Remarks), func(r Remark) bool { return r.ID == "" || slices.Contains(lead.Heard, r.ID) })
+	fresh := slices.DeleteFunc(slices.Clone(c.Remarks), func(r FeedbackItem) bool { return r.ID == "" || slices.Contains(lead.SeenFeedback, r.ID) })
 	if len(fresh) == 0 || s.Office.Stopped {
 		return seen, nil
 	}
 	for _, id := range s.Open {
-		if o := s.Tasks[id]; o.Follows != "" && s.Lead(o) == lead {
+		if o := s.Tasks[id]; o.Follows != "" && s.PRTask(o) == lead {
 			return seen, nil // it will change the branch that the remarks are about
 		}
 	}
@@ -210,8 +210,8 @@ func (c HearPR) decide(s *State, m Meta) ([]Event, error) {
 	}
 	id := NewTaskID(s.LastTask + 1)
 	return append(seen,
-		m.event(lead.ID, "", "", &PRHeard{Remarks: ids, FollowUp: id}),
-		m.event(id, "", "", &TaskSubmitted{
+		m.newEvent(lead.ID, "", "", &PRFeedbackReceived{Remarks: ids, FollowUp: id}),
+		m.newEvent(id, "", "", &TaskSubmitted{
 			Instruction: followUpText(lead, fresh), Project: lead.Project, Settings: c.Settings.WithDefaults(),
 			Follows: lead.ID, Priority: lead.Priority,
 		}),
@@ -219,15 +219,15 @@ func (c HearPR) decide(s *State, m Meta) ([]Event, error) {
 }
 
 // Kind is the event's name.
-func (*PRHeard) Kind() string { return "pr.heard" }
-func (d *PRHeard) apply(s *State, e Event) {
-	t := s.edit(e.Task)
-	t.Heard = append(slices.Clone(t.Heard), d.Remarks...)
+func (*PRFeedbackReceived) Kind() string { return "pr.heard" }
+func (d *PRFeedbackReceived) apply(s *State, e Event) {
+	t := s.editTask(e.Task)
+	t.SeenFeedback = append(slices.Clone(t.SeenFeedback), d.Remarks...)
 	t.FollowUps++
 }
 
 // followUpText is the instruction of a follow-up that remarks ask for.
-func followUpText(lead *Task, remarks []Remark) string {
+func followUpText(lead *Task, remarks []FeedbackItem) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Follow up pull request #%d (%s): %d remarks\n\n", lead.PR.Number, lead.PR.Title, len(remarks))
 	b.WriteString("The pull request is the outcome of this instruction:\n" + quoteWords(lead.Instruction) +

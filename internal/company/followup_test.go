@@ -18,8 +18,8 @@ func delivered(t *testing.T) *world {
 	return w
 }
 
-func (w *world) hear(id string, rs ...Remark) ([]Event, error) {
-	return w.doID(id, Company, HearPR{Task: "t1", Remarks: rs, Settings: w.s.Tasks["t1"].Settings})
+func (w *world) hear(id string, rs ...FeedbackItem) ([]Event, error) {
+	return w.doID(id, Company, RecordPRFeedback{Task: "t1", Remarks: rs, Settings: w.s.Tasks["t1"].Settings})
 }
 
 // DESIGN §8: remarks become one follow-up on the same branch and the same pull
@@ -27,7 +27,7 @@ func (w *world) hear(id string, rs ...Remark) ([]Event, error) {
 func TestRemarksBecomeAFollowUp(t *testing.T) {
 	w := delivered(t)
 	first := *w.s.Tasks["t1"].PR
-	rs := []Remark{
+	rs := []FeedbackItem{
 		{ID: "c1", Kind: RemarkComment, Author: "ann", Path: "a.go", Line: 7, Text: "use a map\x1b[2J\nplease"},
 		{ID: "k1", Kind: RemarkCheck, Text: "build failed"},
 		{ID: "", Kind: RemarkCheck, Text: "of nobody"},
@@ -54,20 +54,20 @@ func TestRemarksBecomeAFollowUp(t *testing.T) {
 		}
 	}
 	// What is said while the follow-up is under way waits for its end.
-	if evs, err := w.hear("h3", Remark{ID: "c2", Kind: RemarkComment, Text: "and this"}); err != nil || len(evs) != 0 {
+	if evs, err := w.hear("h3", FeedbackItem{ID: "c2", Kind: RemarkComment, Text: "and this"}); err != nil || len(evs) != 0 {
 		t.Fatalf("heard meanwhile: %d events, %v", len(evs), err)
 	}
 	w.goWell()
 	w.settle()
 	f = w.s.Tasks["t2"]
-	if f.Status != TaskCompleted || f.PR.Number != first.Number || f.PR.Branch != first.Branch || f.PR.Head == first.Head {
+	if f.Status != StatusCompleted || f.PR.Number != first.Number || f.PR.Branch != first.Branch || f.PR.Head == first.Head {
 		t.Fatalf("%s, pull request %+v after %+v", f.Status, f.PR, first)
 	}
 	pulls := w.s.Pulls()
 	if len(pulls) != 1 || pulls[0].Head != f.PR.Head || pulls[0].Last().ID != "t2" || pulls[0].Lead.ID != "t1" {
 		t.Fatalf("%+v", pulls)
 	}
-	if evs, err := w.hear("h4", Remark{ID: "c2", Kind: RemarkComment, Text: "and this"}); err != nil || len(evs) != 2 {
+	if evs, err := w.hear("h4", FeedbackItem{ID: "c2", Kind: RemarkComment, Text: "and this"}); err != nil || len(evs) != 2 {
 		t.Fatalf("heard at last: %d events, %v", len(evs), err)
 	}
 	if err := CheckInvariants(w.s); err != nil {
@@ -91,7 +91,7 @@ func TestFollowUpsQueue(t *testing.T) {
 	w.must(President, Cancel{Task: "t2"})
 	w.goWell()
 	w.settle()
-	if got := w.s.Tasks["t3"]; got.Status != TaskCompleted || got.PR.Number != 1 {
+	if got := w.s.Tasks["t3"]; got.Status != StatusCompleted || got.PR.Number != 1 {
 		t.Fatalf("%s %+v", got.Status, got.PR)
 	}
 }
@@ -99,16 +99,16 @@ func TestFollowUpsQueue(t *testing.T) {
 // A settled pull request takes its follow-ups with it, and gets no more.
 func TestSettledPullRequest(t *testing.T) {
 	w := delivered(t)
-	if _, err := w.hear("h1", Remark{ID: "c1", Text: "x"}); err != nil {
+	if _, err := w.hear("h1", FeedbackItem{ID: "c1", Text: "x"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.doID("m1", Company, HearPR{Task: "t2", State: PRMerged, Why: "merged by ann"}); err != nil {
+	if _, err := w.doID("m1", Company, RecordPRFeedback{Task: "t2", State: PRMerged, Why: "merged by ann"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.s.Tasks["t2"]; got.Status != TaskCancelled || !strings.Contains(got.Reason, "merged") {
+	if got := w.s.Tasks["t2"]; got.Status != StatusCancelled || !strings.Contains(got.Reason, "merged") {
 		t.Errorf("the follow-up is %s: %s", got.Status, got.Reason)
 	}
-	if evs, err := w.hear("h2", Remark{ID: "c2", Text: "y"}); err != nil || len(evs) != 0 {
+	if evs, err := w.hear("h2", FeedbackItem{ID: "c2", Text: "y"}); err != nil || len(evs) != 0 {
 		t.Errorf("heard after the merge: %d events, %v", len(evs), err)
 	}
 	_, err := w.do(President, Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"})
@@ -121,7 +121,7 @@ func TestSettledPullRequest(t *testing.T) {
 func TestRemarksAreBounded(t *testing.T) {
 	w := delivered(t)
 	for i := range MaxFollowUps {
-		if _, err := w.hear("h"+itoa(i), Remark{ID: "c" + itoa(i), Text: strings.Repeat("long ", 100_000)}); err != nil {
+		if _, err := w.hear("h"+itoa(i), FeedbackItem{ID: "c" + itoa(i), Text: strings.Repeat("long ", 100_000)}); err != nil {
 			t.Fatal(err)
 		}
 		w.goWell()
@@ -130,7 +130,7 @@ func TestRemarksAreBounded(t *testing.T) {
 	if n := len(w.s.Tasks["t2"].Instruction); n > maxRemarks*(maxRemarkBytes+500) {
 		t.Errorf("an instruction of %d bytes", n)
 	}
-	if evs, err := w.hear("last", Remark{ID: "one more", Text: "x"}); CodeOf(err) != EConflict || len(evs) != 0 {
+	if evs, err := w.hear("last", FeedbackItem{ID: "one more", Text: "x"}); CodeOf(err) != EConflict || len(evs) != 0 {
 		t.Errorf("the sixth: %d events, %v", len(evs), err)
 	}
 }
@@ -140,13 +140,13 @@ func TestFollowUpKeepsTheGates(t *testing.T) {
 	w := delivered(t)
 	w.must(President, Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"})
 	good := w.prepared(w.s.Tasks["t2"])
-	for name, change := range map[string]func(*Prepared){
-		"other gates":    func(p *Prepared) { p.GateHash = "weaker" },
-		"another branch": func(p *Prepared) { p.Integration = "develop-t2-k3fq" },
-		"another base":   func(p *Prepared) { p.Base.PRBranch = "release" },
+	for name, change := range map[string]func(*TaskPrepared){
+		"other gates":    func(p *TaskPrepared) { p.GateHash = "weaker" },
+		"another branch": func(p *TaskPrepared) { p.Integration = "develop-t2-k3fq" },
+		"another base":   func(p *TaskPrepared) { p.Base.PRBranch = "release" },
 	} {
 		c := good
-		change(&c.Prepared)
+		change(&c.TaskPrepared)
 		if _, err := w.do(Company, c); err == nil {
 			t.Errorf("%s: not refused", name)
 		}

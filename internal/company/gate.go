@@ -17,24 +17,24 @@ type GateCommand struct {
 
 // GateCheck is one command of a gate and its verdict.
 type GateCheck struct {
-	Name     string        `json:"name"`
-	Command  string        `json:"command"` // as pinned at the base commit
-	Passed   bool          `json:"passed"`
-	Skipped  bool          `json:"skipped,omitempty"` // not run because an earlier check failed; not passed
-	Absent   bool          `json:"absent,omitempty"`  // not run because the image has no such program; not passed
-	Excused  Stand         `json:"excused,omitempty"` // why it does not bar though it did not pass; unread: it waits for the president
-	ExitCode int           `json:"exit_code"`
-	Output   string        `json:"output,omitempty"`   // head and tail, bounded to 8 KiB
-	Log      Hash          `json:"log,omitempty"`      // the whole output
-	Took     time.Duration `json:"took_ns"`            // of all attempts
-	Attempts []int         `json:"attempts,omitempty"` // exit codes of the runs of the same tree before this one
-	Counts   *TestCounts   `json:"counts,omitempty"`   // nil: its output was not understood
-	Tests    []TestResult  `json:"tests,omitempty"`    // that failed; fewer than counted: too many to name
-	Flaky    []string      `json:"flaky,omitempty"`    // failed in an attempt, and not in this run of the same tree
-	Names    Hash          `json:"names,omitempty"`    // the tests that passed, a blob of lines
-	Gone     []string      `json:"gone,omitempty"`     // passed on the base and are no longer reported; bounded
-	Canary   *Canary       `json:"canary,omitempty"`   // whether it looks at what the change touches; nil: not asked
-	Beside   string        `json:"beside,omitempty"`   // of a red check that cannot be read: the lines that the base's output does not have; bounded
+	Name     string             `json:"name"`
+	Command  string             `json:"command"` // as pinned at the base commit
+	Passed   bool               `json:"passed"`
+	Skipped  bool               `json:"skipped,omitempty"` // not run because an earlier check failed; not passed
+	Absent   bool               `json:"absent,omitempty"`  // not run because the image has no such program; not passed
+	Excused  BaselineComparison `json:"excused,omitempty"` // why it does not bar though it did not pass; unread: it waits for the president
+	ExitCode int                `json:"exit_code"`
+	Output   string             `json:"output,omitempty"`   // head and tail, bounded to 8 KiB
+	Log      Hash               `json:"log,omitempty"`      // the whole output
+	Took     time.Duration      `json:"took_ns"`            // of all attempts
+	Attempts []int              `json:"attempts,omitempty"` // exit codes of the runs of the same tree before this one
+	Counts   *TestCounts        `json:"counts,omitempty"`   // nil: its output was not understood
+	Tests    []TestResult       `json:"tests,omitempty"`    // that failed; fewer than counted: too many to name
+	Flaky    []string           `json:"flaky,omitempty"`    // failed in an attempt, and not in this run of the same tree
+	Names    Hash               `json:"names,omitempty"`    // the tests that passed, a blob of lines
+	Gone     []string           `json:"gone,omitempty"`     // passed on the base and are no longer reported; bounded
+	Canary   *Canary            `json:"canary,omitempty"`   // whether it looks at what the change touches; nil: not asked
+	Beside   string             `json:"beside,omitempty"`   // of a red check that cannot be read: the lines that the base's output does not have; bounded
 }
 
 // Canary is what came of tests that must fail, put by the company beside a
@@ -96,13 +96,13 @@ func GateKey(tree OID, gates Hash, image string) string {
 	return string(tree) + " " + string(gates) + " " + image
 }
 
-// ok says whether a verdict lets work pass: green, or no gates with
+// allowsMerge says whether a verdict lets work pass: green, or no gates with
 // somebody's leave.
-func (r GateResult) ok() bool { return r.Passed || r.Untested }
+func (r GateResult) allowsMerge() bool { return r.Passed || r.Untested }
 
-// Gated brings in the verdict on a head: of a subtask, merged onto the
+// RecordGateResult brings in the verdict on a head: of a subtask, merged onto the
 // integration head where that is possible, or of the whole task.
-type Gated struct {
+type RecordGateResult struct {
 	Task    TaskID
 	Subtask SubtaskID // empty: the whole task
 	GateFinished
@@ -116,10 +116,10 @@ type GateFinished struct {
 	Result   GateResult `json:"result"`
 }
 
-var _ = kind[GateFinished]()
+var _ = registerKind[GateFinished]()
 
-func (c Gated) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.live(c.Task)
+func (c RecordGateResult) decide(s *State, m Meta) ([]Event, error) {
+	t, err := s.activeTask(c.Task)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (c Gated) decide(s *State, m Meta) ([]Event, error) {
 		return nil, err
 	}
 	if c.Subtask == "" {
-		if t.Status != TaskReviewing || c.Head != t.Head || !s.gateDue(t) {
+		if t.Status != StatusReviewing || c.Head != t.Head || !s.gateDue(t) {
 			return nil, nil
 		}
 		if c.Result.Tree != t.Tree {
@@ -138,11 +138,11 @@ func (c Gated) decide(s *State, m Meta) ([]Event, error) {
 		if sub == nil {
 			return nil, E(ENotFound, "there is no subtask "+string(c.Subtask))
 		}
-		if sub.Status != SubQuality || c.Head != sub.Head || s.unread(t, sub.verdict()) {
+		if sub.Status != SubtaskInGate || c.Head != sub.Head || s.awaitsUnreadVerdict(t, sub.headGateResult()) {
 			return nil, nil
 		}
 	}
-	return []Event{m.event(t.ID, c.Subtask, "", &c.GateFinished)}, nil
+	return []Event{m.newEvent(t.ID, c.Subtask, "", &c.GateFinished)}, nil
 }
 
 // checkVerdict refuses a verdict that does not carry its own proof: it must
@@ -154,7 +154,7 @@ func (s *State) checkVerdict(t *Task, r GateResult) error {
 		return E(EInvalid, "a verdict without a tree")
 	case t.Prepared == nil || r.GateHash != t.Prepared.GateHash:
 		return E(EInvalid, "the verdict is not of this task's pinned gates")
-	case r.Untested && t.gated():
+	case r.Untested && t.hasGates():
 		return E(EInvalid, "there are gates; untested is no verdict")
 	case r.Passed && len(r.Checks) != len(t.Prepared.Gates):
 		return E(EInvalid, "a green verdict needs every gate")
@@ -170,16 +170,16 @@ func (s *State) checkVerdict(t *Task, r GateResult) error {
 			return E(EInvalid, "a green verdict of "+ch.Name+", which is not the pinned "+g.Name)
 		}
 		stand := ch.Against(baseCheck(t.Baseline, i))
-		if stand == StandUnread && s.approved(unreadKey(t.ID, ch)) {
-			stand = StandAsBefore
+		if stand == ComparedUnreadable && s.isApproved(unreadKey(t.ID, ch)) {
+			stand = ComparedAsBefore
 		}
-		if stand != StandPassed && !stand.excused() {
+		if stand != ComparedPassed && !stand.isExcused() {
 			return E(EInvalid, "a green verdict with a failed "+ch.Name)
 		}
-		if stand.excused() && ch.Excused != stand {
+		if stand.isExcused() && ch.Excused != stand {
 			return E(EInvalid, "a green verdict that does not say that "+ch.Name+" is red")
 		}
-		ran = ran || stand != StandAbsent
+		ran = ran || stand != ComparedAbsent
 	}
 	if !ran {
 		return E(EInvalid, "a green verdict that nothing was run for")
@@ -190,28 +190,28 @@ func (s *State) checkVerdict(t *Task, r GateResult) error {
 // Kind is the event's name.
 func (*GateFinished) Kind() string { return "gate.finished" }
 func (d *GateFinished) apply(s *State, e Event) {
-	t := s.edit(e.Task)
-	s.judged(d.Result)
+	t := s.editTask(e.Task)
+	s.cacheResult(d.Result)
 	if e.Subtask == "" {
 		t.Gate = d
 		delete(t.Failures, "gate")
-		if !d.Result.ok() && !s.unread(t, d) {
-			t.repair("The gates are red on the merged whole", d.Result.failedOutput())
+		if !d.Result.allowsMerge() && !s.awaitsUnreadVerdict(t, d) {
+			t.addRepairWave("The gates are red on the merged whole", d.Result.failedOutput())
 		}
 		return
 	}
 	delete(t.Failures, "gate "+string(e.Subtask))
 	sub := t.Subtask(e.Subtask)
-	if sub.Gate = d; s.unread(t, d) {
+	if sub.Gate = d; s.awaitsUnreadVerdict(t, d) {
 		return // it stays where it is until the president has answered
 	}
-	sub.gated(t, d)
+	sub.applyGateResult(t, d)
 }
 
-func (sub *Subtask) gated(t *Task, d *GateFinished) {
+func (sub *Subtask) applyGateResult(t *Task, d *GateFinished) {
 	sub.Gate = d
-	if d.Result.ok() {
-		sub.Status = SubReviewing
+	if d.Result.allowsMerge() {
+		sub.Status = SubtaskReviewing
 		return
 	}
 	if r := t.Runs[NewRunID(t.ID, sub.ID, Worker, sub.Started)]; r != nil && r.Ended && r.Status == RunSuccess {
@@ -220,19 +220,19 @@ func (sub *Subtask) gated(t *Task, d *GateFinished) {
 		t.Runs[r.ID] = &c
 	}
 	sub.GateReds++
-	t.dequeue(sub.ID)
+	t.removeFromQueue(sub.ID)
 	if sub.GateReds > t.Settings.GateRetries {
-		sub.escalate("the gates stay red: " + firstLine(d.Result.failedOutput()))
+		sub.escalateToManager("the gates stay red: " + firstLine(d.Result.failedOutput()))
 		return
 	}
-	sub.again("The gates are red on your branch merged with the integration branch.")
+	sub.requeue("The gates are red on your branch merged with the integration branch.")
 }
 
 // failedOutput is what the first check that bars printed, behind the names of
 // what is new in it.
 func (r GateResult) failedOutput() string {
 	for _, ch := range r.Checks {
-		if ch.Passed && !ch.Hollow() || ch.Skipped || ch.Excused.excused() {
+		if ch.Passed && !ch.Hollow() || ch.Skipped || ch.Excused.isExcused() {
 			continue
 		}
 		out := ch.Name + " (" + ch.Command + "):\n"
@@ -249,7 +249,7 @@ func (r GateResult) failedOutput() string {
 }
 
 func (t *Task) gateDone() bool   { return t.Gate != nil && t.Gate.Head == t.Head }
-func (t *Task) gatePassed() bool { return t.gateDone() && t.Gate.Result.ok() }
+func (t *Task) gatePassed() bool { return t.gateDone() && t.Gate.Result.allowsMerge() }
 
 // gatesSettled says whether it is known what the gates are and what they say
 // of the base: found, allowed to be none, or allowed by the president.
@@ -260,12 +260,12 @@ func (s *State) gatesSettled(t *Task) bool {
 	if len(t.Prepared.Gates) > 0 && t.Baseline == nil {
 		return false // the plan begins when it is known what was red before
 	}
-	return t.gated() || t.Settings.NoGates == "allow" || s.approved("no_gates "+string(t.ID))
+	return t.hasGates() || t.Settings.NoGates == "allow" || s.isApproved("no_gates "+string(t.ID))
 }
 
-// repair adds a wave with one subtask that mends what the checks of the whole
+// addRepairWave adds a wave with one subtask that mends what the checks of the whole
 // found. After the allowed rounds the president is asked instead.
-func (t *Task) repair(title, what string) {
+func (t *Task) addRepairWave(title, what string) {
 	t.Review.Rounds++
 	if t.Review.Rounds > t.Settings.ReviewRounds {
 		return
@@ -274,7 +274,7 @@ func (t *Task) repair(title, what string) {
 		Title: title, Description: what, AcceptanceCriteria: []string{"what is described here no longer holds"},
 		WriteSet: []string{"**"}, Effort: "small",
 	}})
-	t.Status = TaskExecuting
+	t.Status = StatusExecuting
 }
 
 func (t *Task) reviewExhausted() bool { return t.Review.Rounds > t.Settings.ReviewRounds }
@@ -292,7 +292,7 @@ func firstLine(s string) string {
 // LastRed is what the first failed check of the last verdict printed, or
 // nothing when the last verdict was green.
 func (sub *Subtask) LastRed() string {
-	if sub.Gate == nil || sub.Gate.Result.ok() {
+	if sub.Gate == nil || sub.Gate.Result.allowsMerge() {
 		return ""
 	}
 	return sub.Gate.Result.failedOutput()

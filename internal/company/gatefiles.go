@@ -21,7 +21,7 @@ var gateFiles = []string{
 // IsGateFile says whether a path is one by which checks are defined.
 func IsGateFile(p string) bool {
 	name := path.Base(p)
-	if shadows(p) {
+	if shadowsRunner(p) {
 		return true
 	}
 	return path.Ext(name) == ".mk" || slices.ContainsFunc(gateFiles, func(g string) bool {
@@ -36,9 +36,9 @@ func IsGateFile(p string) bool {
 // runners are modules that run tests; one in the tree could be taken for it.
 var runners = []string{"pytest", "_pytest", "unittest", "pluggy", "coverage", "jest", "vitest", "mocha", "ava", "testing"}
 
-// shadows says whether a path is that of a module called like a runner, of
+// shadowsRunner says whether a path is that of a module called like a runner, of
 // code that others have written, or of what node finds before all else.
-func shadows(p string) bool {
+func shadowsRunner(p string) bool {
 	parts := strings.Split(p, "/")
 	for i, part := range parts {
 		if part == "node_modules" || part == "vendor" && i < len(parts)-1 && path.Ext(p) == ".go" {

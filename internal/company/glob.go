@@ -79,27 +79,27 @@ func (g Glob) Match(path string) bool {
 		return false
 	}
 	v := pathStart
-	cur := g.nfa.closure(g.nfa.start)
+	cur := g.nfa.epsilonClosure(g.nfa.start)
 	for _, r := range path {
-		if v = v.next(classify(r)); v == pathDead || r == 0 {
+		if v = v.next(runeKindOf(r)); v == pathDead || r == 0 {
 			return false
 		}
-		if cur = g.nfa.step(cur, r); cur == nil {
+		if cur = g.nfa.stepStates(cur, r); cur == nil {
 			return false
 		}
 	}
-	return v.accepts() && g.nfa.acceptsAny(cur)
+	return v.isAccepting() && g.nfa.acceptsAny(cur)
 }
 
-// literal reports whether the glob names exactly one path.
-func (g Glob) literal() bool { return len(g.examples) == 1 && g.prefix == g.examples[0] }
+// isLiteral reports whether the glob names exactly one path.
+func (g Glob) isLiteral() bool { return len(g.examples) == 1 && g.prefix == g.examples[0] }
 
 // Overlap reports whether some path is matched by both globs. It is decided on
 // the globs alone, whatever files exist. A question that is too large to
 // decide counts as an overlap.
 func Overlap(a, b Glob) bool {
 	budget := overlapBudget
-	_, both := common(a, b, &budget)
+	_, both := commonPath(a, b, &budget)
 	return both
 }
 
@@ -107,12 +107,12 @@ func Overlap(a, b Glob) bool {
 // people; the path is empty where the question was too large to decide.
 func Common(a, b Glob) (path string, both bool) {
 	budget := overlapBudget
-	return common(a, b, &budget)
+	return commonPath(a, b, &budget)
 }
 
-// common walks the product of both automata and of the one that accepts the
+// commonPath walks the product of both automata and of the one that accepts the
 // paths a repository can have, breadth first, and spends the budget.
-func common(a, b Glob, budget *int) (string, bool) {
+func commonPath(a, b Glob, budget *int) (string, bool) {
 	if a.nfa == nil || b.nfa == nil {
 		return "", false
 	}
@@ -141,7 +141,7 @@ func common(a, b Glob, budget *int) (string, bool) {
 			return "", true
 		}
 		n := queue[i]
-		if n.a == a.nfa.final && n.b == b.nfa.final && n.v.accepts() {
+		if n.a == a.nfa.final && n.b == b.nfa.final && n.v.isAccepting() {
 			var path []rune
 			for n != first {
 				f := seen[n]
@@ -170,12 +170,12 @@ func common(a, b Glob, budget *int) (string, bool) {
 				if ea.set == nil || eb.set == nil {
 					continue
 				}
-				both := ea.set.intersect(eb.set)
+				both := ea.set.intersectWith(eb.set)
 				// One character of each kind stands for all of its kind: no
 				// edge below tells two of them apart once both sets hold them.
 				for _, k := range [...]runeKind{kindOther, kindDot, kindSlash} {
 					if v := n.v.next(k); v != pathDead {
-						if r, ok := both.pick(k); ok {
+						if r, ok := both.pickRune(k); ok {
 							visit(node{ea.to, eb.to, v}, n, r)
 						}
 					}
@@ -186,13 +186,13 @@ func common(a, b Glob, budget *int) (string, bool) {
 	return "", false
 }
 
-// names reports whether one glob speaks of what the other means: a path that
+// mentions reports whether one glob speaks of what the other means: a path that
 // one spells out, its wildcards filled with a neutral name, is matched by the
 // other. It is the weaker sister of Overlap for classes of paths that may lie
 // anywhere: docs/** could hold docs/migrations/, and **/*.go could hold
 // .github/x.go, but neither is what its author speaks of, and to refuse them
 // would leave no plan.
-func (g Glob) names(class Glob) bool {
+func (g Glob) mentions(class Glob) bool {
 	for _, e := range g.examples {
 		if class.Match(e) {
 			return true
@@ -206,9 +206,9 @@ func (g Glob) names(class Glob) bool {
 	return false
 }
 
-// within reports whether all that the glob spells out lies in one of the
+// isWithin reports whether all that the glob spells out lies in one of the
 // classes.
-func (g Glob) within(classes []Glob) bool {
+func (g Glob) isWithin(classes []Glob) bool {
 	for _, e := range g.examples {
 		ok := false
 		for _, c := range classes {

@@ -128,7 +128,7 @@ func TestOverlapUndecided(t *testing.T) {
 	big := mustGlob(t, strings.Repeat("*a", 500)+"b")
 	other := mustGlob(t, strings.Repeat("*a", 500)+"c")
 	budget := 1000
-	if path, both := common(big, other, &budget); !both || path != "" {
+	if path, both := commonPath(big, other, &budget); !both || path != "" {
 		t.Fatalf("an undecided question gave %q, %v", path, both)
 	}
 	if !Overlap(big, big) {

@@ -22,7 +22,7 @@ const (
 	kindSlash
 )
 
-func classify(r rune) runeKind {
+func runeKindOf(r rune) runeKind {
 	switch r {
 	case '.':
 		return kindDot
@@ -46,7 +46,7 @@ func (v pathState) next(k runeKind) pathState {
 	return pathName
 }
 
-func (v pathState) accepts() bool { return v == pathName }
+func (v pathState) isAccepting() bool { return v == pathName }
 
 // runeSet is a set of characters as sorted, disjoint, inclusive ranges. As an
 // edge's label, nil means that nothing is read.
@@ -60,7 +60,7 @@ var (
 	anySet   = runeSet{{1, 0xD7FF}, {0xE000, unicode.MaxRune}}
 )
 
-func (s runeSet) has(r rune) bool {
+func (s runeSet) contains(r rune) bool {
 	for _, p := range s {
 		if p[0] <= r && r <= p[1] {
 			return true
@@ -69,7 +69,7 @@ func (s runeSet) has(r rune) bool {
 	return false
 }
 
-func (s runeSet) intersect(t runeSet) runeSet {
+func (s runeSet) intersectWith(t runeSet) runeSet {
 	out := runeSet{}
 	for i, j := 0, 0; i < len(s) && j < len(t); {
 		if lo, hi := max(s[i][0], t[j][0]), min(s[i][1], t[j][1]); lo <= hi {
@@ -84,8 +84,8 @@ func (s runeSet) intersect(t runeSet) runeSet {
 	return out
 }
 
-// minus is the set without the ranges of an unsorted list.
-func (s runeSet) minus(list runeSet) runeSet {
+// subtract is the set without the ranges of an unsorted list.
+func (s runeSet) subtract(list runeSet) runeSet {
 	out := s
 	for _, p := range list {
 		rest := runeSet{}
@@ -102,22 +102,22 @@ func (s runeSet) minus(list runeSet) runeSet {
 	return out
 }
 
-// pick is a character of the kind in the set, a readable one where there is.
-func (s runeSet) pick(k runeKind) (rune, bool) {
+// pickRune is a character of the kind in the set, a readable one where there is.
+func (s runeSet) pickRune(k runeKind) (rune, bool) {
 	switch k {
 	case kindDot:
-		return '.', s.has('.')
+		return '.', s.contains('.')
 	case kindSlash:
-		return '/', s.has('/')
+		return '/', s.contains('/')
 	}
 	for _, r := range "xa0_" {
-		if s.has(r) {
+		if s.contains(r) {
 			return r, true
 		}
 	}
 	for _, p := range s {
 		for r := p[0]; r <= p[1]; r++ {
-			if classify(r) == kindOther {
+			if runeKindOf(r) == kindOther {
 				return r, true
 			}
 		}
@@ -139,61 +139,61 @@ type edge struct {
 
 func newAutomaton() *automaton { return &automaton{start: 0, final: 1, edges: make([][]edge, 2)} }
 
-func (n *automaton) state() int32 {
+func (n *automaton) addState() int32 {
 	n.edges = append(n.edges, nil)
 	return int32(len(n.edges) - 1)
 }
 
-func (n *automaton) edge(from int32, set runeSet, to int32) {
+func (n *automaton) addEdge(from int32, set runeSet, to int32) {
 	n.edges[from] = append(n.edges[from], edge{set, to})
 }
 
 // add makes the automaton accept the pattern as well.
 func (n *automaton) add(parts []globPart) {
-	cur := n.state()
-	n.edge(n.start, nil, cur)
+	cur := n.addState()
+	n.addEdge(n.start, nil, cur)
 	slash := false // a separator is due before the next component
 	for i, p := range parts {
 		last := i == len(parts)-1
 		if p.globstar && last && slash {
-			n.edge(cur, nil, n.final) // a/** matches a too, as in doublestar
+			n.addEdge(cur, nil, n.final) // a/** matches a too, as in doublestar
 		}
 		if slash {
-			next := n.state()
-			n.edge(cur, slashSet, next)
+			next := n.addState()
+			n.addEdge(cur, slashSet, next)
 			cur = next
 		}
 		if p.globstar {
-			loop := n.state()
-			n.edge(cur, nil, loop)
+			loop := n.addState()
+			n.addEdge(cur, nil, loop)
 			if last {
-				n.edge(loop, anySet, loop)
+				n.addEdge(loop, anySet, loop)
 			} else {
-				name := n.state()
-				n.edge(loop, nameSet, name)
-				n.edge(name, nameSet, name)
-				n.edge(name, slashSet, loop)
+				name := n.addState()
+				n.addEdge(loop, nameSet, name)
+				n.addEdge(name, nameSet, name)
+				n.addEdge(name, slashSet, loop)
 			}
 			cur, slash = loop, false
 			continue
 		}
 		for _, t := range p.tokens {
-			next := n.state()
+			next := n.addState()
 			if t.star {
-				n.edge(cur, nil, next)
-				n.edge(next, nameSet, next)
+				n.addEdge(cur, nil, next)
+				n.addEdge(next, nameSet, next)
 			} else {
-				n.edge(cur, t.set, next)
+				n.addEdge(cur, t.set, next)
 			}
 			cur = next
 		}
 		slash = true
 	}
-	n.edge(cur, nil, n.final)
+	n.addEdge(cur, nil, n.final)
 }
 
-// closure is the set of states reached from these without reading.
-func (n *automaton) closure(states ...int32) []int32 {
+// epsilonClosure is the set of states reached from these without reading.
+func (n *automaton) epsilonClosure(states ...int32) []int32 {
 	seen := make([]bool, len(n.edges))
 	out := states[:0:0]
 	for len(states) > 0 {
@@ -213,11 +213,11 @@ func (n *automaton) closure(states ...int32) []int32 {
 	return out
 }
 
-func (n *automaton) step(cur []int32, r rune) []int32 {
+func (n *automaton) stepStates(cur []int32, r rune) []int32 {
 	var next []int32
 	for _, s := range cur {
 		for _, e := range n.edges[s] {
-			if e.set != nil && e.set.has(r) {
+			if e.set != nil && e.set.contains(r) {
 				next = append(next, e.to)
 			}
 		}
@@ -225,7 +225,7 @@ func (n *automaton) step(cur []int32, r rune) []int32 {
 	if next == nil {
 		return nil
 	}
-	return n.closure(next...)
+	return n.epsilonClosure(next...)
 }
 
 func (n *automaton) acceptsAny(states []int32) bool {

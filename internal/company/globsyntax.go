@@ -186,11 +186,11 @@ func parseClass(s string) (runeSet, error) {
 		}
 		list = append(list, [2]rune{lo, hi})
 	}
-	rest := nameSet.minus(list)
+	rest := nameSet.subtract(list)
 	if negate {
 		return rest, nil
 	}
-	return nameSet.minus(rest), nil
+	return nameSet.subtract(rest), nil
 }
 
 func isDots(tokens []globToken) bool {
@@ -241,10 +241,10 @@ func examplesOf(parts []globPart) []string {
 			var b strings.Builder
 			for _, t := range p.tokens {
 				switch {
-				case t.star || t.set.has('_'):
+				case t.star || t.set.contains('_'):
 					b.WriteByte('_')
 				default:
-					r, ok := t.set.pick(kindOther)
+					r, ok := t.set.pickRune(kindOther)
 					if !ok {
 						r = '.'
 					}

@@ -272,7 +272,7 @@ func goldenHistory(t *testing.T, seed uint64) []Event {
 	for range 60 {
 		w.step()
 	}
-	w.must(Company, TakeCopy{Office: "copy", From: []string{w.s.Office.ID}})
+	w.must(Company, AdoptCopy{Office: "copy", From: []string{w.s.Office.ID}})
 	return w.log
 }
 
@@ -300,10 +300,10 @@ func (w *world) followPulls() {
 		set := w.s.Tasks[id].Settings
 		switch i {
 		case 0:
-			w.must(Company, HearPR{Task: id, Settings: set, Remarks: []Remark{{ID: "r99", Kind: RemarkComment, Author: "ann", Text: "rename it"}}})
+			w.must(Company, RecordPRFeedback{Task: id, Settings: set, Remarks: []FeedbackItem{{ID: "r99", Kind: RemarkComment, Author: "ann", Text: "rename it"}}})
 			head := w.delivered(id)[0]
-			w.must(Company, HearPR{Task: id, Branch: &BranchChange{Kind: BranchAhead, Delivered: head, Now: w.oid(), Commits: 2, By: []string{"ann"}, People: 1}})
-			w.must(Company, HearPR{Task: id, Branch: &BranchChange{Kind: BranchAsDelivered, Delivered: head, Now: head}})
+			w.must(Company, RecordPRFeedback{Task: id, Branch: &BranchChange{Kind: BranchAhead, Delivered: head, Now: w.oid(), Commits: 2, By: []string{"ann"}, People: 1}})
+			w.must(Company, RecordPRFeedback{Task: id, Branch: &BranchChange{Kind: BranchAsDelivered, Delivered: head, Now: head}})
 		case 1:
 			w.must(President, SettlePR{Task: id, State: PRMerged})
 		case 2:

@@ -47,19 +47,19 @@ func arrowsOf[S ~string](moves map[S][]S) []string {
 // A last status has no way out, and the others have one to cancelled.
 func TestLastStatusesAreLast(t *testing.T) {
 	for from, tos := range TaskMoves {
-		if from.Ended() || !slices.Contains(tos, TaskCancelled) || !slices.Contains(tos, TaskFailed) {
+		if from.Ended() || !slices.Contains(tos, StatusCancelled) || !slices.Contains(tos, StatusFailed) {
 			t.Errorf("%s: %v", from, tos)
 		}
 	}
 	for from, tos := range SubMoves {
-		if from.Ended() || !slices.Contains(tos, SubCancelled) {
+		if from.Ended() || !slices.Contains(tos, SubtaskCancelled) {
 			t.Errorf("%s: %v", from, tos)
 		}
 	}
 }
 
 // CheckInvariants is not blind: each of these states is one that must not be.
-func TestInvariantsNotice(t *testing.T) {
+func TestInvariantsFindViolations(t *testing.T) {
 	story := func() *story {
 		s := tell(t, Settings{}).plan(2)
 		s.offer(1)
@@ -82,12 +82,12 @@ func TestInvariantsNotice(t *testing.T) {
 		"next wave begun":     func(_ *State, t *Task) { t.Subtasks[1].Wave = 2 },
 		"orphan run":          func(_ *State, t *Task) { t.Subtasks = t.Subtasks[:1] },
 		"money lost":          func(_ *State, t *Task) { t.Spent.MicroUSD++ },
-		"completed in theory": func(_ *State, t *Task) { t.Subtasks[1].Status = SubCompleted },
+		"completed in theory": func(_ *State, t *Task) { t.Subtasks[1].Status = SubtaskCompleted },
 		"task completed": func(s *State, t *Task) {
-			t.Status, t.Ended, t.Queue, s.Open = TaskCompleted, t.Submitted, nil, nil
+			t.Status, t.Ended, t.Queue, s.Open = StatusCompleted, t.Submitted, nil, nil
 		},
-		"reviewed too early":   func(_ *State, t *Task) { t.Status = TaskReviewing },
-		"foreign merge intent": func(_ *State, t *Task) { t.Intent = &MergeIntended{Subtask: "t1-01", Onto: t.Head} },
+		"reviewed too early":   func(_ *State, t *Task) { t.Status = StatusReviewing },
+		"foreign merge intent": func(_ *State, t *Task) { t.Intent = &MergeIntentRecorded{Subtask: "t1-01", Onto: t.Head} },
 		"not among the open":   func(s *State, _ *Task) { s.Open = nil },
 		"question of no task":  func(s *State, _ *Task) { s.Approvals["a1"] = &Approval{ID: "a1", Task: "t7"} },
 	} {
@@ -101,7 +101,7 @@ func TestInvariantsNotice(t *testing.T) {
 
 // Replay notices a ledger whose events could not have happened, though each of
 // them can be applied.
-func TestWitnessNotices(t *testing.T) {
+func TestHistoryCheckerFindsViolations(t *testing.T) {
 	s := tell(t, Settings{}).plan(1).queued(1)
 	s.merged(1)
 	s.checked()
@@ -140,7 +140,7 @@ func TestWitnessNotices(t *testing.T) {
 func replaySafely(log []Event) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = broken("%v", p)
+			err = invariantError("%v", p)
 		}
 	}()
 	_, err = Replay(log)

@@ -8,16 +8,16 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// dequeue takes a subtask out of the merge queue.
-func (t *Task) dequeue(id SubtaskID) {
+// removeFromQueue takes a subtask out of the merge queue.
+func (t *Task) removeFromQueue(id SubtaskID) {
 	t.Queue = slices.DeleteFunc(t.Queue, func(q SubtaskID) bool { return q == id })
 }
 
-// front is the subtask whose turn it is in the merge queue, or nil.
-func (s *State) front(t *Task) *Subtask {
+// nextInMergeQueue is the subtask whose turn it is in the merge queue, or nil.
+func (s *State) nextInMergeQueue(t *Task) *Subtask {
 	for _, id := range t.Queue {
 		sub := t.Subtask(id)
-		if w := s.mergeWant(t, sub); w != nil && !s.approved(w.Key) {
+		if w := s.mergeQuestion(t, sub); w != nil && !s.isApproved(w.Key) {
 			continue // waits for the president; the others need not
 		}
 		return sub
@@ -25,9 +25,9 @@ func (s *State) front(t *Task) *Subtask {
 	return nil
 }
 
-// MergeTested brings in that the front of the queue merges cleanly, and the
+// RecordMergeGate brings in that the front of the queue merges cleanly, and the
 // verdict of the gates on exactly that tree.
-type MergeTested struct {
+type RecordMergeGate struct {
 	Task    TaskID
 	Subtask SubtaskID
 	Head    OID
@@ -41,8 +41,8 @@ type MergeTested struct {
 	Message  string // of the merge commit
 }
 
-func (c MergeTested) decide(s *State, m Meta) ([]Event, error) {
-	t, sub, err := s.turn(c.Task, c.Subtask, c.Head, c.Onto)
+func (c RecordMergeGate) decide(s *State, m Meta) ([]Event, error) {
+	t, sub, err := s.checkMergeFront(c.Task, c.Subtask, c.Head, c.Onto)
 	if err != nil || sub == nil {
 		return nil, err
 	}
@@ -52,32 +52,32 @@ func (c MergeTested) decide(s *State, m Meta) ([]Event, error) {
 	if c.Result.Tree != c.Tree {
 		return nil, E(EInvalid, "the verdict is of another tree")
 	}
-	if !sub.Review.settled(sub.Head) {
+	if !sub.Review.allows(sub.Head) {
 		return nil, E(EInvalid, string(sub.ID)+" has not been approved")
 	}
 	if c.Overlap {
-		return []Event{m.event(t.ID, sub.ID, "", &ReviewVoided{Onto: c.Onto})}, nil
+		return []Event{m.newEvent(t.ID, sub.ID, "", &ReviewVoided{Onto: c.Onto})}, nil
 	}
-	verdict := m.event(t.ID, sub.ID, "", &MergeGated{GateFinished{Head: c.Head, Onto: c.Onto, Result: c.Result}})
-	if !c.Result.ok() {
+	verdict := m.newEvent(t.ID, sub.ID, "", &MergeGated{GateFinished{Head: c.Head, Onto: c.Onto, Result: c.Result}})
+	if !c.Result.allowsMerge() {
 		return []Event{verdict}, nil
 	}
 	if err := refuseProtectedBranch(t.IntegrationBranch()); err != nil {
 		return nil, err
 	}
-	return []Event{verdict, m.event(t.ID, sub.ID, "", &MergeIntended{
+	return []Event{verdict, m.newEvent(t.ID, sub.ID, "", &MergeIntentRecorded{
 		Subtask: sub.ID, Head: c.Head, Onto: c.Onto, Tree: c.Tree, HeadTree: c.HeadTree, Message: c.Message,
 	})}, nil
 }
 
-// turn finds the front of the queue if it is the one meant, with this head
+// checkMergeFront finds the front of the queue if it is the one meant, with this head
 // and this integration head; nil when the world has moved on.
-func (s *State) turn(id TaskID, subID SubtaskID, head, onto OID) (*Task, *Subtask, error) {
-	t, err := s.live(id)
+func (s *State) checkMergeFront(id TaskID, subID SubtaskID, head, onto OID) (*Task, *Subtask, error) {
+	t, err := s.activeTask(id)
 	if err != nil {
 		return nil, nil, err
 	}
-	sub := s.front(t)
+	sub := s.nextInMergeQueue(t)
 	if sub == nil || sub.ID != subID || sub.Head != head || t.Head != onto || t.Intent != nil {
 		return t, nil, nil
 	}
@@ -89,30 +89,30 @@ type MergeGated struct {
 	GateFinished
 }
 
-var _ = kind[MergeGated]()
+var _ = registerKind[MergeGated]()
 
 // Kind is the event's name.
 func (*MergeGated) Kind() string { return "merge.gated" }
 func (d *MergeGated) apply(s *State, e Event) {
-	t := s.edit(e.Task)
-	s.judged(d.Result)
+	t := s.editTask(e.Task)
+	s.cacheResult(d.Result)
 	sub := t.Subtask(e.Subtask)
 	delete(t.Failures, "merge "+string(sub.ID))
 	sub.Doubt = nil
 	switch {
-	case d.Result.ok():
+	case d.Result.allowsMerge():
 		sub.Gate = &d.GateFinished
 		return
-	case s.unread(t, &d.GateFinished):
+	case s.awaitsUnreadVerdict(t, &d.GateFinished):
 		sub.Doubt = &d.GateFinished
 		return
 	}
-	sub.gated(t, &d.GateFinished)
+	sub.applyGateResult(t, &d.GateFinished)
 }
 
-// MergeIntended says what is about to be merged. The merge commit takes its
+// MergeIntentRecorded says what is about to be merged. The merge commit takes its
 // date from this event, so that doing it again makes the same commit.
-type MergeIntended struct {
+type MergeIntentRecorded struct {
 	Subtask  SubtaskID `json:"subtask"`
 	Head     OID       `json:"head"`
 	Onto     OID       `json:"onto"`
@@ -122,51 +122,51 @@ type MergeIntended struct {
 	At       time.Time `json:"at,omitzero"` // of the event; set when it is applied
 }
 
-var _ = kind[MergeIntended]()
+var _ = registerKind[MergeIntentRecorded]()
 
 // Kind is the event's name.
-func (*MergeIntended) Kind() string { return "merge.intended" }
-func (d *MergeIntended) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+func (*MergeIntentRecorded) Kind() string { return "merge.intended" }
+func (d *MergeIntentRecorded) apply(s *State, e Event) {
+	t := s.editTask(e.Task)
 	c := *d
 	c.At = e.Time
 	t.Intent = &c
 }
 
-// MergeConflict brings in that the front of the queue does not merge.
-type MergeConflict struct {
+// ReportConflict brings in that the front of the queue does not merge.
+type ReportConflict struct {
 	Task    TaskID
 	Subtask SubtaskID
-	MergeConflicted
+	ConflictReported
 }
 
-// MergeConflicted is a conflict that the merger agent is to resolve.
-type MergeConflicted struct {
+// ConflictReported is a conflict that the merger agent is to resolve.
+type ConflictReported struct {
 	Head  OID      `json:"head"`
 	Onto  OID      `json:"onto"`
 	Paths []string `json:"paths"`
 }
 
-var _ = kind[MergeConflicted]()
+var _ = registerKind[ConflictReported]()
 
-func (c MergeConflict) decide(s *State, m Meta) ([]Event, error) {
-	t, sub, err := s.turn(c.Task, c.Subtask, c.Head, c.Onto)
+func (c ReportConflict) decide(s *State, m Meta) ([]Event, error) {
+	t, sub, err := s.checkMergeFront(c.Task, c.Subtask, c.Head, c.Onto)
 	if err != nil || sub == nil {
 		return nil, err
 	}
-	return []Event{m.event(t.ID, sub.ID, "", &c.MergeConflicted)}, nil
+	return []Event{m.newEvent(t.ID, sub.ID, "", &c.ConflictReported)}, nil
 }
 
 // Kind is the event's name.
-func (*MergeConflicted) Kind() string { return "merge.conflicted" }
-func (d *MergeConflicted) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+func (*ConflictReported) Kind() string { return "merge.conflicted" }
+func (d *ConflictReported) apply(s *State, e Event) {
+	t := s.editTask(e.Task)
 	sub := t.Subtask(e.Subtask)
-	t.dequeue(sub.ID)
+	t.removeFromQueue(sub.ID)
 	delete(t.Failures, "merge "+string(sub.ID))
 	sub.Conflicts++
 	if sub.Conflicts > t.Settings.Conflicts {
-		sub.escalate("it keeps conflicting with what was merged before")
+		sub.escalateToManager("it keeps conflicting with what was merged before")
 		return
 	}
 	sub.Conflict, sub.Merger = d, ""
@@ -176,28 +176,28 @@ func (d *MergeConflicted) apply(s *State, e Event) {
 // and reviewed like any other.
 func (sub *Subtask) mergerEnded(t *Task, e Event, d *RunEnded) {
 	if d.Status != RunSuccess {
-		if d.Human || d.ours() {
+		if d.Human || d.isInfrastructureFailure() {
 			sub.Merger = ""
-			t.fail("resolve "+string(sub.ID), e.Time, EffectFailed{Code: d.Code, Error: d.Error, Hint: d.Hint, Human: d.Human})
+			t.countFailure("resolve "+string(sub.ID), e.Time, EffectFailed{Code: d.Code, Error: d.Error, Hint: d.Hint, Human: d.Human})
 			return
 		}
-		sub.escalate("the merger could not resolve its conflict: " + d.Error)
+		sub.escalateToManager("the merger could not resolve its conflict: " + d.Error)
 		return
 	}
 	sub.Head, sub.Changes, sub.Gate = d.Head, d.Changes, nil
 	delete(t.Failures, "resolve "+string(sub.ID))
 	sub.Conflict, sub.Merger = nil, ""
 	sub.Review.Last = nil
-	sub.Status = SubQuality
+	sub.Status = SubtaskInGate
 }
 
-// Merged brings in that the integration branch stands at the merge commit.
-type Merged struct {
+// RecordMerge brings in that the integration branch stands at the merge commit.
+type RecordMerge struct {
 	Task   TaskID
 	Commit OID
 }
 
-func (c Merged) decide(s *State, m Meta) ([]Event, error) {
+func (c RecordMerge) decide(s *State, m Meta) ([]Event, error) {
 	t, err := s.Task(c.Task)
 	if err != nil {
 		return nil, err
@@ -213,30 +213,30 @@ func (c Merged) decide(s *State, m Meta) ([]Event, error) {
 			return nil, nil // a late repeat of an earlier merge says nothing about this one
 		}
 	}
-	out := []Event{m.event(t.ID, t.Intent.Subtask, "", &MergeDone{Commit: c.Commit})}
+	out := []Event{m.newEvent(t.ID, t.Intent.Subtask, "", &MergeRecorded{Commit: c.Commit})}
 	if t.approvalCarries() {
-		out = append(out, m.event(t.ID, t.Intent.Subtask, "", &ReviewCarried{From: t.Intent.Head, Head: c.Commit}))
+		out = append(out, m.newEvent(t.ID, t.Intent.Subtask, "", &ReviewCarried{From: t.Intent.Head, Head: c.Commit}))
 	}
 	return out, nil
 }
 
-// MergeDone completes a subtask.
-type MergeDone struct {
+// MergeRecorded completes a subtask.
+type MergeRecorded struct {
 	Commit OID `json:"commit"`
 }
 
-var _ = kind[MergeDone]()
+var _ = registerKind[MergeRecorded]()
 
 // Kind is the event's name.
-func (*MergeDone) Kind() string { return "merge.done" }
-func (d *MergeDone) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+func (*MergeRecorded) Kind() string { return "merge.done" }
+func (d *MergeRecorded) apply(s *State, e Event) {
+	t := s.editTask(e.Task)
 	sub := t.Subtask(e.Subtask)
 	t.Head, t.Tree, t.Intent = d.Commit, t.Intent.Tree, nil
-	t.dequeue(sub.ID)
-	sub.Status, sub.Merged = SubCompleted, d.Commit
+	t.removeFromQueue(sub.ID)
+	sub.Status, sub.Merged = SubtaskCompleted, d.Commit
 	delete(t.Failures, "merge "+string(sub.ID))
 	if t.Wave() == 0 {
-		t.Status = TaskReviewing // STA-2: entered once per integration head
+		t.Status = StatusReviewing // STA-2: entered once per integration head
 	}
 }

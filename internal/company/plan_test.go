@@ -207,7 +207,7 @@ func TestPlanSharedFiles(t *testing.T) {
 
 // What a subtask reads must be there when it begins: at the base, or from a
 // wave before.
-func TestPlanReadsWhatItsWaveCreates(t *testing.T) {
+func TestPlanRefusesReadOfSameWaveOutput(t *testing.T) {
 	p := okPlan()
 	p.Waves[0].Subtasks[0].WriteSet = []string{"internal/new.go"}
 	p.Waves[0].Subtasks[1].WriteSet = []string{"web/**"}
@@ -345,12 +345,12 @@ func TestCIOfOthersIsProtected(t *testing.T) {
 		"appveyor.yml", ".appveyor.yml", ".cirrus.yml", ".semaphore/semaphore.yml", ".teamcity/settings.kts", "action.yml", "tools/setup/action.yaml",
 		".gitlab-ci.yml", "ci/.gitlab-ci-lint.yml", "cloudbuild.yaml", "deploy/cloudbuild.yml",
 	} {
-		if !(PlanRules{}).protects(p) {
+		if !(PlanRules{}).isProtected(p) {
 			t.Errorf("%s is not protected", p)
 		}
 	}
 	for _, p := range []string{"reaction.yml", "docs/circleci.md", "internal/jenkins/file.go", "actions.yml", "drone.yml", "web/.travis.yml/x"} {
-		if (PlanRules{}).protects(p) {
+		if (PlanRules{}).isProtected(p) {
 			t.Errorf("%s is protected", p)
 		}
 	}
@@ -362,12 +362,12 @@ func TestVendoredCodeNeedsLeave(t *testing.T) {
 	for action, asked := range map[string]bool{"created": false, "modified": true, "deleted": true} {
 		s := tell(t, Settings{}).plan(1)
 		s.changes(1, Change{Path: "vendor/example.org/assert/assert.go", Action: action})
-		if w := s.s.mergeWant(s.task(), s.sub(1)); (w != nil && w.Kind == AskProtected) != asked {
+		if w := s.s.mergeQuestion(s.task(), s.sub(1)); (w != nil && w.Kind == AskProtected) != asked {
 			t.Errorf("%s: %+v", action, w)
 		}
 	}
 	for p, want := range map[string]bool{"vendor/modules.txt": false, "static/vendor/jquery.js": false, "api/vendor/x/y.go": true, "web/node_modules/x/index.js": true} {
-		if guards(Change{Path: p, Action: "modified"}) != want {
+		if changesGuardedCode(Change{Path: p, Action: "modified"}) != want {
 			t.Errorf("%s: %v", p, !want)
 		}
 	}

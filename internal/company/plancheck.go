@@ -41,19 +41,19 @@ func mustGlobs(list ...string) []Glob {
 // It looks at the plan and the rules alone, and its time is bounded.
 func (p Plan) Check(rules PlanRules) []PlanProblem {
 	c := planCheck{rules: rules.WithDefaults(), budget: planOverlapBudget}
-	c.protect(DefaultProtected())
-	c.protect(c.rules.Protected)
-	if c.sizes(p); len(c.problems) > 0 {
-		return c.found() // what is too large is not looked into
+	c.addProtected(DefaultProtected())
+	c.addProtected(c.rules.Protected)
+	if c.checkSizes(p); len(c.problems) > 0 {
+		return c.problemList() // what is too large is not looked into
 	}
-	c.split(p)
+	c.checkSplit(p)
 	titles := map[string]string{}
 	var earlier []Glob // what the waves before may write
 	for w, wave := range p.Waves {
 		sets := make([][]Glob, len(wave.Subtasks))
 		for i, s := range wave.Subtasks {
-			at := where(w, i, s)
-			c.text(at, s)
+			at := subtaskLabel(w, i, s)
+			c.checkSubtaskText(at, s)
 			if key := titleKey(s.Title); key != "" {
 				if first, dup := titles[key]; dup {
 					c.add(at, "has the title of "+first, "give each subtask a title of its own")
@@ -63,11 +63,11 @@ func (p Plan) Check(rules PlanRules) []PlanProblem {
 			}
 			sets[i] = c.writeSet(at, s)
 		}
-		c.disjoint(w, wave, sets)
-		c.independent(w, wave, sets, earlier)
+		c.checkDisjoint(w, wave, sets)
+		c.checkIndependent(w, wave, sets, earlier)
 		earlier = append(earlier, slices.Concat(sets...)...)
 	}
-	return c.found()
+	return c.problemList()
 }
 
 // planCheck is one Check under way.
@@ -82,11 +82,11 @@ func (c *planCheck) add(where, what, fix string) {
 	c.problems = append(c.problems, PlanProblem{where, what, fix})
 }
 
-func (c *planCheck) found() []PlanProblem {
+func (c *planCheck) problemList() []PlanProblem {
 	return c.problems[:min(len(c.problems), maxPlanProblems)]
 }
 
-func (c *planCheck) protect(globs []string) {
+func (c *planCheck) addProtected(globs []string) {
 	for _, s := range globs {
 		g, err := ParseGlob(s)
 		if err != nil {
@@ -97,7 +97,7 @@ func (c *planCheck) protect(globs []string) {
 	}
 }
 
-func where(wave, sub int, s PlannedSubtask) string {
+func subtaskLabel(wave, sub int, s PlannedSubtask) string {
 	title := []rune(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return ' '
@@ -113,8 +113,8 @@ func where(wave, sub int, s PlannedSubtask) string {
 // titleKey makes titles that differ in case or spaces alone the same.
 func titleKey(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
 
-// sizes looks at the plan's numbers.
-func (c *planCheck) sizes(p Plan) {
+// checkSizes looks at the plan's numbers.
+func (c *planCheck) checkSizes(p Plan) {
 	if p.Subtasks() == 0 {
 		c.add("plan", "has no subtasks", "plan at least one wave with one subtask, or ask the president when the instruction is unclear")
 		return
@@ -135,12 +135,12 @@ func (c *planCheck) sizes(p Plan) {
 	}
 }
 
-// split asks whether the parts are worth their workers: each costs a container,
+// checkSplit asks whether the parts are worth their workers: each costs a container,
 // a conversation, a gate and a review. The rule is that not every part may be
 // tiny, where tiny is small effort, one named file, and a description that
 // fits in a line.
-func (c *planCheck) split(p Plan) {
-	c.prose("plan", "why", p.Why, maxWhy, false)
+func (c *planCheck) checkSplit(p Plan) {
+	c.checkText("plan", "why", p.Why, maxWhy, false)
 	if p.Subtasks() == 1 {
 		return
 	}
@@ -149,7 +149,7 @@ func (c *planCheck) split(p Plan) {
 	}
 	for _, w := range p.Waves {
 		for _, s := range w.Subtasks {
-			if !s.tiny() {
+			if !s.isTiny() {
 				return
 			}
 		}
@@ -157,21 +157,21 @@ func (c *planCheck) split(p Plan) {
 	c.add("plan", fmt.Sprintf("splits into %d parts that are all tiny", p.Subtasks()), "plan one subtask that does them all")
 }
 
-func (s PlannedSubtask) tiny() bool {
+func (s PlannedSubtask) isTiny() bool {
 	if s.Effort != EffortSmall || len(s.WriteSet) > 1 || utf8.RuneCountInString(strings.TrimSpace(s.Description)) >= tinyDescription {
 		return false
 	}
 	for _, w := range s.WriteSet {
-		if g, err := ParseGlob(w); err == nil && !g.literal() {
+		if g, err := ParseGlob(w); err == nil && !g.isLiteral() {
 			return false
 		}
 	}
 	return true
 }
 
-// prose looks at a text of the plan: UTF-8, no control characters but line
+// checkText looks at a text of the plan: UTF-8, no control characters but line
 // ends and tabs, not too long, not blank where it is needed.
-func (c *planCheck) prose(at, name, s string, limit int, needed bool) {
+func (c *planCheck) checkText(at, name, s string, limit int, needed bool) {
 	switch {
 	case needed && strings.TrimSpace(s) == "":
 		c.add(at, "has an empty "+name, "write it")
@@ -184,13 +184,13 @@ func (c *planCheck) prose(at, name, s string, limit int, needed bool) {
 	}
 }
 
-// text looks at what a subtask says.
-func (c *planCheck) text(at string, s PlannedSubtask) {
-	c.prose(at, "title", s.Title, 4*maxTitleRunes, true)
+// checkSubtaskText looks at what a subtask says.
+func (c *planCheck) checkSubtaskText(at string, s PlannedSubtask) {
+	c.checkText(at, "title", s.Title, 4*maxTitleRunes, true)
 	if n := utf8.RuneCountInString(s.Title); n > maxTitleRunes || strings.ContainsAny(s.Title, "\r\n") {
 		c.add(at, "has a title that is not one line of up to 120 characters", "shorten it")
 	}
-	c.prose(at, "description", s.Description, maxDescription, true)
+	c.checkText(at, "description", s.Description, maxDescription, true)
 	switch s.Effort {
 	case EffortSmall, EffortMedium, EffortLarge:
 	default:
@@ -199,17 +199,17 @@ func (c *planCheck) text(at string, s PlannedSubtask) {
 	if len(s.AcceptanceCriteria) == 0 {
 		c.add(at, "has no acceptance criterion", "name at least one thing that can be checked")
 	}
-	c.list(at, "acceptance criterion", "acceptance criteria", s.AcceptanceCriteria)
-	c.list(at, "context entry", "context entries", s.Context)
+	c.checkTextList(at, "acceptance criterion", "acceptance criteria", s.AcceptanceCriteria)
+	c.checkTextList(at, "context entry", "context entries", s.Context)
 }
 
-func (c *planCheck) list(at, one, many string, list []string) {
+func (c *planCheck) checkTextList(at, one, many string, list []string) {
 	if len(list) > maxListed {
 		c.add(at, fmt.Sprintf("has %d %s, %d are allowed", len(list), many, maxListed), "keep the ones that matter")
 		return
 	}
 	for _, s := range list {
-		c.prose(at, one, s, maxListedBytes, true)
+		c.checkText(at, one, s, maxListedBytes, true)
 	}
 }
 
@@ -234,12 +234,12 @@ func (c *planCheck) writeSet(at string, s PlannedSubtask) []Glob {
 			continue
 		}
 		set = append(set, g)
-		if !c.rules.within(g) {
+		if !c.rules.isInFolders(g) {
 			c.add(at, fmt.Sprintf("would write outside of the folders of the task (by %s)", quoteShort(w)),
 				"begin each glob with one of "+strings.Join(c.rules.Paths, "/, ")+"/")
 		}
 		for _, p := range c.protected {
-			if !g.names(p) {
+			if !g.mentions(p) {
 				continue
 			}
 			fix := "leave it out; if the instruction needs it, ask the president"
@@ -253,15 +253,15 @@ func (c *planCheck) writeSet(at string, s PlannedSubtask) []Glob {
 	return set
 }
 
-// disjoint keeps the write sets of a wave apart (SUB-18), and each hot class
+// checkDisjoint keeps the write sets of a wave apart (SUB-18), and each hot class
 // with one subtask (SUB-19).
-func (c *planCheck) disjoint(w int, wave Wave, sets [][]Glob) {
+func (c *planCheck) checkDisjoint(w int, wave Wave, sets [][]Glob) {
 	owner := make([]int, len(hot))
 	for h := range owner {
 		owner[h] = -1
 	}
 	for i := range sets {
-		at := where(w, i, wave.Subtasks[i])
+		at := subtaskLabel(w, i, wave.Subtasks[i])
 	pairs:
 		for j := range sets[:i] {
 			for _, a := range sets[i] {
@@ -269,7 +269,7 @@ func (c *planCheck) disjoint(w int, wave Wave, sets [][]Glob) {
 					if len(c.problems) >= maxPlanProblems {
 						return
 					}
-					path, both := common(a, b, &c.budget)
+					path, both := commonPath(a, b, &c.budget)
 					if !both {
 						continue
 					}
@@ -286,7 +286,7 @@ func (c *planCheck) disjoint(w int, wave Wave, sets [][]Glob) {
 		}
 		for h, class := range hot {
 			for _, g := range sets[i] {
-				if !g.names(class) {
+				if !g.mentions(class) {
 					continue
 				}
 				if o := owner[h]; o >= 0 {
@@ -301,13 +301,13 @@ func (c *planCheck) disjoint(w int, wave Wave, sets [][]Glob) {
 	}
 }
 
-// independent looks for a subtask that needs another's output inside its wave
+// checkIndependent looks for a subtask that needs another's output inside its wave
 // (SUB-8): it speaks of the other by its title, or reads a file that is not
 // there yet, that no earlier wave writes, and that the other writes.
-func (c *planCheck) independent(w int, wave Wave, sets [][]Glob, earlier []Glob) {
+func (c *planCheck) checkIndependent(w int, wave Wave, sets [][]Glob, earlier []Glob) {
 	var exists map[string]bool
 	for i, s := range wave.Subtasks {
-		at := where(w, i, s)
+		at := subtaskLabel(w, i, s)
 		text := titleKey(s.Description + "\n" + strings.Join(s.AcceptanceCriteria, "\n") + "\n" + strings.Join(s.Context, "\n"))
 	others:
 		for j, other := range wave.Subtasks {
@@ -334,7 +334,7 @@ func (c *planCheck) independent(w int, wave Wave, sets [][]Glob, earlier []Glob)
 			}
 			for _, path := range s.Context {
 				for _, g := range sets[j] {
-					if g.literal() && g.Match(path) && !exists[path] && !slices.ContainsFunc(earlier, func(e Glob) bool { return e.Match(path) }) {
+					if g.isLiteral() && g.Match(path) && !exists[path] && !slices.ContainsFunc(earlier, func(e Glob) bool { return e.Match(path) }) {
 						c.add(at, fmt.Sprintf("reads %s, which does not exist before subtask %d of the same wave writes it", quoteShort(path), j+1),
 							"move it to a later wave, or fuse the two")
 						continue others

@@ -30,11 +30,11 @@ type ProposePlan struct {
 }
 
 func (c ProposePlan) decide(s *State, m Meta) ([]Event, error) {
-	t, r, err := s.holder(c.Run, c.Fence)
+	t, r, err := s.claimedRun(c.Run, c.Fence)
 	if err != nil {
 		return nil, err
 	}
-	if r.Role != Manager || t.Status != TaskDecomposing {
+	if r.Role != Manager || t.Status != StatusDecomposing {
 		return nil, E(EConflict, string(t.ID)+" is not being planned")
 	}
 	rules := t.planRules()
@@ -43,9 +43,9 @@ func (c ProposePlan) decide(s *State, m Meta) ([]Event, error) {
 	if len(problems) == 0 {
 		return nil, nil
 	}
-	evs := []Event{m.event(t.ID, "", c.Run, &PlanRefused{Problems: problems})}
+	evs := []Event{m.newEvent(t.ID, "", c.Run, &PlanRefused{Problems: problems})}
 	if t.Plan.Refused+1 >= t.Settings.PlanRefusals {
-		evs = append(evs, m.event(t.ID, "", "", &TaskFailedEvent{Code: EPlan,
+		evs = append(evs, m.newEvent(t.ID, "", "", &TaskFailed{Code: EPlan,
 			Reason: fmt.Sprintf("the manager's plan was refused %d times; last: %s", t.Plan.Refused+1, problems[0])}))
 	}
 	return evs, nil
@@ -60,15 +60,15 @@ func (t *Task) planRules() PlanRules {
 func (c EndRun) managerSays(s *State, m Meta, t *Task, r *Run) ([]Event, error) {
 	switch {
 	case c.Plan != nil:
-		if t.Status != TaskDecomposing {
+		if t.Status != StatusDecomposing {
 			return nil, E(EConflict, string(t.ID)+" is not being planned")
 		}
 		if problems := c.Plan.Check(t.planRules()); len(problems) > 0 {
 			return nil, E(EPlan, "the plan is refused: "+problems[0].String())
 		}
-		evs := []Event{m.event(t.ID, "", r.ID, &PlanAccepted{Plan: *c.Plan})}
+		evs := []Event{m.newEvent(t.ID, "", r.ID, &PlanAccepted{Plan: *c.Plan})}
 		if t.DryRun {
-			evs = append(evs, m.event(t.ID, "", "", &TaskCompletedEvent{DryRun: true}))
+			evs = append(evs, m.newEvent(t.ID, "", "", &TaskCompleted{DryRun: true}))
 		}
 		return evs, nil
 	case c.Question != "":
@@ -76,7 +76,7 @@ func (c EndRun) managerSays(s *State, m Meta, t *Task, r *Run) ([]Event, error) 
 		if q == "" || len(q) > 8<<10 {
 			return nil, E(EInvalid, "a question is between one character and 8 KiB long")
 		}
-		return openApproval(s, m, Want{Key: "clarification " + string(r.ID), Kind: AskClarification, Task: t.ID, Question: q}), nil
+		return openApproval(s, m, PendingQuestion{Key: "clarification " + string(r.ID), Kind: AskClarification, Task: t.ID, Question: q}), nil
 	case c.Guide != nil:
 		sub := t.Subtask(c.Guide.Subtask)
 		if sub == nil || sub.Escalation == "" {
@@ -85,7 +85,7 @@ func (c EndRun) managerSays(s *State, m Meta, t *Task, r *Run) ([]Event, error) 
 		if strings.TrimSpace(c.Guide.Text) == "" {
 			return nil, E(EInvalid, "a decision needs its reason")
 		}
-		return []Event{m.event(t.ID, sub.ID, r.ID, &SubtaskGuided{Text: c.Guide.Text, GiveUp: c.Guide.GiveUp})}, nil
+		return []Event{m.newEvent(t.ID, sub.ID, r.ID, &SubtaskGuided{Text: c.Guide.Text, GiveUp: c.Guide.GiveUp})}, nil
 	}
 	return nil, E(EInvalid, "a manager's run ends with a plan, a question or a decision")
 }
@@ -95,11 +95,11 @@ type PlanRefused struct {
 	Problems []PlanProblem `json:"problems"`
 }
 
-var _ = kind[PlanRefused]()
+var _ = registerKind[PlanRefused]()
 
 func (*PlanRefused) Kind() string { return "plan.refused" }
 func (d *PlanRefused) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+	t := s.editTask(e.Task)
 	t.Plan.Refused++
 	t.Plan.Problems = d.Problems
 }
@@ -109,18 +109,18 @@ type PlanAccepted struct {
 	Plan Plan `json:"plan"`
 }
 
-var _ = kind[PlanAccepted]()
+var _ = registerKind[PlanAccepted]()
 
 func (*PlanAccepted) Kind() string { return "plan.accepted" }
 func (d *PlanAccepted) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+	t := s.editTask(e.Task)
 	t.Plan.Accepted, t.Plan.Why, t.Plan.Waves, t.Plan.Problems = e.Run, d.Plan.Why, 0, nil
 	t.Plan.Refused = 0 // a plan that the president sends back is not one that code refused
 	t.Subtasks = nil
 	for _, w := range d.Plan.Waves {
 		t.addWave(w.Subtasks)
 	}
-	t.Status = TaskExecuting
+	t.Status = StatusExecuting
 }
 
 // addWave appends a wave of subtasks to the task.
@@ -128,7 +128,7 @@ func (t *Task) addWave(subs []PlannedSubtask) {
 	t.Plan.Waves++
 	for _, p := range subs {
 		t.Subtasks = append(t.Subtasks, &Subtask{
-			ID: NewSubtaskID(t.ID, len(t.Subtasks)+1), Wave: t.Plan.Waves, Planned: p, Status: SubPending,
+			ID: NewSubtaskID(t.ID, len(t.Subtasks)+1), Wave: t.Plan.Waves, Planned: p, Status: SubtaskPending,
 		})
 	}
 }
@@ -147,33 +147,33 @@ type SubtaskGuided struct {
 	GiveUp bool   `json:"give_up,omitempty"`
 }
 
-var _ = kind[SubtaskGuided]()
+var _ = registerKind[SubtaskGuided]()
 
 func (*SubtaskGuided) Kind() string { return "subtask.guided" }
 func (d *SubtaskGuided) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+	t := s.editTask(e.Task)
 	sub := t.Subtask(e.Subtask)
 	if d.GiveUp {
-		sub.block(sub.Escalation + "; the manager gives up: " + d.Text)
+		sub.blockForPresident(sub.Escalation + "; the manager gives up: " + d.Text)
 		return
 	}
 	sub.Guided++
 	delete(t.Failures, "run "+string(sub.ID))
-	sub.retry("Your manager says: " + d.Text)
+	sub.resetAndRequeue("Your manager says: " + d.Text)
 }
 
-// block parks the subtask until the president decides.
-func (sub *Subtask) block(why string) {
-	sub.Status, sub.Reason, sub.Escalation, sub.Current = SubBlocked, why, "", ""
+// blockForPresident parks the subtask until the president decides.
+func (sub *Subtask) blockForPresident(why string) {
+	sub.Status, sub.Reason, sub.Escalation, sub.Current = SubtaskBlocked, why, "", ""
 	sub.Blocks++
 }
 
-// retry starts the subtask's counters anew and sends it back to a worker.
-func (sub *Subtask) retry(input string) {
+// resetAndRequeue starts the subtask's counters anew and sends it back to a worker.
+func (sub *Subtask) resetAndRequeue(input string) {
 	sub.GateReds, sub.RunErrors, sub.Continued, sub.Conflicts = 0, 0, 0, 0
 	sub.Review.Rounds = 0
 	sub.Escalation, sub.Reason = "", ""
-	sub.again(input)
+	sub.requeue(input)
 }
 
 // dueRun is the run of one of the company's own agents that may be claimed
@@ -197,34 +197,34 @@ func (s *State) nextRun(t *Task, role Role, subID SubtaskID) RunID {
 	switch {
 	case t.Status.Ended():
 	case role == Manager:
-		plans := t.Status == TaskDecomposing && s.gatesSettled(t)
-		if (plans || t.escalated() != nil) && !s.hasOpen(t.ID, AskClarification) {
+		plans := t.Status == StatusDecomposing && s.gatesSettled(t)
+		if (plans || t.firstEscalated() != nil) && !s.hasOpen(t.ID, AskClarification) {
 			return next(t.Plan.Current, t.Plan.Started)
 		}
 	case role == Reviewer && subID == "":
-		if t.Status == TaskReviewing && t.gatePassed() && !t.Review.settled(t.Head) && !t.reviewExhausted() {
+		if t.Status == StatusReviewing && t.gatePassed() && !t.Review.allows(t.Head) && !t.reviewExhausted() {
 			return next(t.Review.Current, t.Review.Started)
 		}
 	case sub == nil:
 	case role == Reviewer:
-		if sub.Status == SubReviewing {
+		if sub.Status == SubtaskReviewing {
 			return next(sub.Review.Current, sub.Review.Started)
 		}
 	case role == Merger:
-		if sub.Status == SubMerging && sub.Conflict != nil {
+		if sub.Status == SubtaskMerging && sub.Conflict != nil {
 			return next(sub.Merger, sub.Mergers)
 		}
 	}
 	return ""
 }
 
-// escalated is the first subtask that waits for the manager, or nil.
-func (t *Task) escalated() *Subtask {
-	if t.Status != TaskExecuting {
+// firstEscalated is the first subtask that waits for the manager, or nil.
+func (t *Task) firstEscalated() *Subtask {
+	if t.Status != StatusExecuting {
 		return nil
 	}
 	for _, sub := range t.Subtasks {
-		if sub.Escalation != "" && sub.Status == SubPending {
+		if sub.Escalation != "" && sub.Status == SubtaskPending {
 			return sub
 		}
 	}
@@ -241,4 +241,4 @@ func (t *Task) sortedRuns() []*Run {
 }
 
 // Stuck is the subtask that waits for the manager's decision, or nil.
-func (t *Task) Stuck() *Subtask { return t.escalated() }
+func (t *Task) Stuck() *Subtask { return t.firstEscalated() }

@@ -24,7 +24,7 @@ type ProjectRecord struct {
 // Projects is the registry, the one used last first.
 func (s *State) Projects() []ProjectRecord {
 	byID := map[string]*ProjectRecord{}
-	for id, k := range s.Known {
+	for id, k := range s.KnownProjects {
 		if k.Path != "" {
 			byID[id] = &ProjectRecord{ID: id, Name: k.Name, WorkDir: k.Path, Created: k.Added, LastUsed: k.Added}
 		}
@@ -51,7 +51,7 @@ func (s *State) Projects() []ProjectRecord {
 	}
 	out := make([]ProjectRecord, 0, len(byID))
 	for _, id := range sortedKeys(byID) {
-		if !s.Known[id].Removed {
+		if !s.KnownProjects[id].Removed {
 			out = append(out, *byID[id])
 		}
 	}
@@ -59,9 +59,9 @@ func (s *State) Projects() []ProjectRecord {
 	return out
 }
 
-// Known is a project that a person has added, or has removed: what the tasks
+// ProjectRegistry is a project that a person has added, or has removed: what the tasks
 // say of it is all still there, it is only not listed until it is used again.
-type Known struct {
+type ProjectRegistry struct {
 	Name    string    `json:"name"`
 	Path    string    `json:"path"`
 	Added   time.Time `json:"added"`
@@ -92,13 +92,13 @@ func (c AddProject) decide(s *State, m Meta) ([]Event, error) {
 	}
 	for _, p := range s.Projects() {
 		switch {
-		case p.ID == c.Project.ID && p.Name == c.Name && s.Known[p.ID].Name == c.Name:
+		case p.ID == c.Project.ID && p.Name == c.Name && s.KnownProjects[p.ID].Name == c.Name:
 			return nil, nil
 		case p.ID != c.Project.ID && p.Name == c.Name:
 			return nil, E(EConflict, "another project is called "+c.Name).Because("it is at " + p.WorkDir).Fix("company project add PATH --name …")
 		}
 	}
-	return []Event{m.event("", "", "", &ProjectAdded{Project: c.Project, Name: c.Name})}, nil
+	return []Event{m.newEvent("", "", "", &ProjectAdded{Project: c.Project, Name: c.Name})}, nil
 }
 
 // ProjectAdded makes a project known.
@@ -107,12 +107,12 @@ type ProjectAdded struct {
 	Name    string  `json:"name"`
 }
 
-var _ = kind[ProjectAdded]()
+var _ = registerKind[ProjectAdded]()
 
 // Kind is the event's name.
 func (*ProjectAdded) Kind() string { return "office.project_added" }
 func (d *ProjectAdded) apply(s *State, e Event) {
-	s.Known[d.Project.ID] = Known{Name: d.Name, Path: d.Project.Path, Added: e.Time}
+	s.KnownProjects[d.Project.ID] = ProjectRegistry{Name: d.Name, Path: d.Project.Path, Added: e.Time}
 }
 
 // RemoveProject takes a project from the list. Its tasks and their evidence
@@ -128,7 +128,7 @@ func (c RemoveProject) decide(s *State, m Meta) ([]Event, error) {
 			return nil, E(EConflict, string(id)+" of this project has not ended").Fix("company cancel " + string(id) + ", or wait for it")
 		}
 	}
-	return []Event{m.event("", "", "", &ProjectRemoved{ID: c.ID})}, nil
+	return []Event{m.newEvent("", "", "", &ProjectRemoved{ID: c.ID})}, nil
 }
 
 // ProjectRemoved takes a project from the list.
@@ -136,24 +136,24 @@ type ProjectRemoved struct {
 	ID string `json:"id"`
 }
 
-var _ = kind[ProjectRemoved]()
+var _ = registerKind[ProjectRemoved]()
 
 // Kind is the event's name.
 func (*ProjectRemoved) Kind() string { return "office.project_removed" }
 func (d *ProjectRemoved) apply(s *State, e Event) {
-	k := s.Known[d.ID]
+	k := s.KnownProjects[d.ID]
 	k.Removed = true
-	s.Known[d.ID] = k
+	s.KnownProjects[d.ID] = k
 }
 
-// use puts a project that was removed back.
-func (s *State) use(id string) {
-	if k, ok := s.Known[id]; ok && k.Removed {
+// restoreProject puts a project that was removed back.
+func (s *State) restoreProject(id string) {
+	if k, ok := s.KnownProjects[id]; ok && k.Removed {
 		if k.Path == "" {
-			delete(s.Known, id) // the tasks know all of it
+			delete(s.KnownProjects, id) // the tasks know all of it
 			return
 		}
 		k.Removed = false
-		s.Known[id] = k
+		s.KnownProjects[id] = k
 	}
 }

@@ -35,7 +35,7 @@ func drawKnobs(t *rapid.T, steps int) knobs {
 // fold of the stored events, through snapshots too; and from wherever the
 // company is, everything comes to its end once the world is kind. (STA-1,
 // STA-2, STA-5, STA-6, SUB-9, GAT-1, GAT-2, GAT-3, REV-1)
-func TestHistories(t *testing.T) {
+func TestRandomHistoriesHoldInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, drawKnobs(t, 200))
 		w.live()
@@ -47,7 +47,7 @@ func TestHistories(t *testing.T) {
 // Feature: core, Property 2: with many runs on a small cap, no order of
 // reservations, give-backs, crashes and raises passes the cap, and nobody
 // waits for ever.
-func TestSmallCap(t *testing.T) {
+func TestRandomHistoriesStayUnderCap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, knobs{
 			Seed: rapid.Uint64().Draw(t, "seed"), Calm: rapid.IntRange(0, 60).Draw(t, "calm"), Steps: rapid.IntRange(0, 300).Draw(t, "steps"),
@@ -75,7 +75,7 @@ func TestOldFences(t *testing.T) {
 						continue
 					}
 					for _, c := range []Command{
-						EndRun{Run: r.ID, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: w.oid()}, Plan: &plan, Review: &Review{Head: task.Head, Verdict: Approve}},
+						EndRun{Run: r.ID, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: w.oid()}, Plan: &plan, Review: &ReviewRecorded{Head: task.Head, Verdict: Approve}},
 						Release{Run: r.ID, Fence: fence}, Reserve{Run: r.ID, Fence: fence, One: Amount{Tokens: 1}}, ProposePlan{Run: r.ID, Fence: fence, Plan: Plan{}},
 					} {
 						if evs, err := w.do(string(r.ID), c); CodeOf(err) != EStale || len(evs) != 0 {
@@ -90,7 +90,7 @@ func TestOldFences(t *testing.T) {
 
 // Feature: core, Property 4: from a stop to the next resume nothing is due and
 // nothing begins, whatever still arrives.
-func TestStopIsAStop(t *testing.T) {
+func TestNoEffectsDueAfterStop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, drawKnobs(t, 80))
 		w.live()
@@ -150,7 +150,7 @@ func TestNoOrphans(t *testing.T) {
 
 // The tables hold no move that never happens: fixed histories make each of
 // them. That no other one happens is the witness's to see, in every test.
-func TestEveryMoveHappens(t *testing.T) {
+func TestPropertyRunReachesEveryTransition(t *testing.T) {
 	missing := map[string]bool{}
 	for from, tos := range TaskMoves {
 		for _, to := range tos {

@@ -14,14 +14,14 @@ var alwaysProtected = mustGlobs(DefaultProtected()...)
 // president like a protected path's.
 var guarded = mustGlobs("**/vendor/**/*.go", "**/node_modules/**")
 
-// guards says whether a change is of code of others that the base has.
-func guards(c Change) bool {
+// changesGuardedCode says whether a change is of code of others that the base has.
+func changesGuardedCode(c Change) bool {
 	return c.Action != "created" && slices.ContainsFunc(guarded, func(g Glob) bool { return g.Match(c.Path) })
 }
 
-// protects says whether a path may only change with the president's leave.
+// isProtected says whether a path may only change with the president's leave.
 // A pattern that does not parse protects everything: rules fail closed.
-func (r PlanRules) protects(path string) bool {
+func (r PlanRules) isProtected(path string) bool {
 	for _, g := range alwaysProtected { // parsed once: Due asks often
 		if g.Match(path) {
 			return true
@@ -36,9 +36,9 @@ func (r PlanRules) protects(path string) bool {
 	return false
 }
 
-// within reports whether all that a glob matches is in the folders of the
+// isInFolders reports whether all that a glob matches is in the folders of the
 // task.
-func (r PlanRules) within(g Glob) bool {
+func (r PlanRules) isInFolders(g Glob) bool {
 	return len(r.Paths) == 0 || slices.ContainsFunc(r.Paths, func(p string) bool {
 		// api/** also matches api, so that its prefix has no slash.
 		return strings.HasPrefix(g.prefix, p+"/") || strings.HasPrefix(g.src, p+"/")

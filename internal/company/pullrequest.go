@@ -30,21 +30,21 @@ type PullRequest struct {
 type IntendDelivery struct{ Task TaskID }
 
 func (c IntendDelivery) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.live(c.Task)
+	t, err := s.activeTask(c.Task)
 	if err != nil {
 		return nil, err
 	}
-	if !s.deliverable(t) || t.Deliver != nil && t.Deliver.Head == t.Head {
+	if !s.canDeliver(t) || t.Deliver != nil && t.Deliver.Head == t.Head {
 		return nil, nil
 	}
 	number, title := s.LastPR+1, TitleOf(t.Instruction)
 	if t.Deliver != nil {
 		number = t.Deliver.Number
 	}
-	if lead := s.Lead(t); lead != t {
+	if lead := s.PRTask(t); lead != t {
 		number, title = lead.Deliver.Number, lead.PR.Title
 	}
-	return []Event{m.event(t.ID, "", "", &DeliveryIntended{
+	return []Event{m.newEvent(t.ID, "", "", &DeliveryIntended{
 		Number: number, Title: title, Branch: t.IntegrationBranch(), Base: t.Prepared.Base.PRBranch, Head: t.Head,
 	})}, nil
 }
@@ -59,19 +59,19 @@ type DeliveryIntended struct {
 	Head   OID    `json:"head"`
 }
 
-var _ = kind[DeliveryIntended]()
+var _ = registerKind[DeliveryIntended]()
 
 // Kind is the event's name.
 func (*DeliveryIntended) Kind() string { return "pr.intended" }
 func (d *DeliveryIntended) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+	t := s.editTask(e.Task)
 	t.Deliver = d
 	delete(t.Failures, intendFailure)
 	s.LastPR = max(s.LastPR, d.Number)
 }
 
-// Delivered brings in that the branch is pushed and the pull request is open.
-type Delivered struct {
+// RecordDelivery brings in that the branch is pushed and the pull request is open.
+type RecordDelivery struct {
 	Task   TaskID
 	Head   OID
 	Number int
@@ -80,8 +80,8 @@ type Delivered struct {
 	Branch *BranchChange // where people were on it before the pull request was open; else nil
 }
 
-func (c Delivered) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.live(c.Task)
+func (c RecordDelivery) decide(s *State, m Meta) ([]Event, error) {
+	t, err := s.activeTask(c.Task)
 	if err != nil {
 		return nil, err
 	}
@@ -90,13 +90,13 @@ func (c Delivered) decide(s *State, m Meta) ([]Event, error) {
 		return nil, nil
 	case t.Deliver == nil || c.Head != t.Deliver.Head || c.Head != t.Head:
 		return nil, E(EConflict, "the delivery is not of the head that was decided on")
-	case !s.deliverable(t):
+	case !s.canDeliver(t):
 		return nil, E(EConflict, string(t.ID)+" is not ready to be delivered")
 	}
-	if lead := s.Lead(t); lead != t && c.Number != lead.PR.Number {
+	if lead := s.PRTask(t); lead != t && c.Number != lead.PR.Number {
 		return nil, E(EConflict, fmt.Sprintf("%s follows pull request #%d, and the forge has #%d for it", t.ID, lead.PR.Number, c.Number))
 	}
-	events := []Event{m.event(t.ID, "", "", &PROpened{PullRequest{
+	events := []Event{m.newEvent(t.ID, "", "", &PROpened{PullRequest{
 		Number: c.Number, URL: c.URL, Title: t.Deliver.Title, Branch: t.Deliver.Branch, Base: t.Deliver.Base,
 		Head: c.Head, State: PROpen, Body: c.Body,
 	}})}
@@ -104,17 +104,17 @@ func (c Delivered) decide(s *State, m Meta) ([]Event, error) {
 		if err := b.check(); err != nil || b.Delivered != c.Head || b.Kind == BranchAsDelivered {
 			return nil, E(EInvalid, "the branch is not compared with what is delivered").Wrap(err)
 		}
-		events = append(events, m.event(s.Lead(t).ID, "", "", &BranchSeen{b.Bounded()}))
+		events = append(events, m.newEvent(s.PRTask(t).ID, "", "", &BranchChangeSeen{b.Bounded()}))
 	}
-	return append(events, m.event(t.ID, "", "", &TaskCompletedEvent{})), nil
+	return append(events, m.newEvent(t.ID, "", "", &TaskCompleted{})), nil
 }
 
-// deliverable says whether all that stands before a pull request is done: the
+// canDeliver says whether all that stands before a pull request is done: the
 // gates and the review of the whole, and the president's leave where it is
 // asked for.
-func (s *State) deliverable(t *Task) bool {
-	return t.Status == TaskReviewing && t.gatePassed() && t.Review.settled(t.Head) &&
-		(t.Settings.PR != Ask || s.approved(prKey(t)))
+func (s *State) canDeliver(t *Task) bool {
+	return t.Status == StatusReviewing && t.gatePassed() && t.Review.allows(t.Head) &&
+		(t.Settings.PR != Ask || s.isApproved(prKey(t)))
 }
 
 func prKey(t *Task) string { return "pr " + string(t.ID) + " " + string(t.Head) }
@@ -124,17 +124,17 @@ type PROpened struct {
 	PullRequest
 }
 
-var _ = kind[PROpened]()
+var _ = registerKind[PROpened]()
 
 // Kind is the event's name.
 func (*PROpened) Kind() string { return "pr.opened" }
 func (d *PROpened) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+	t := s.editTask(e.Task)
 	pr := d.PullRequest
 	t.PR = &pr
 	delete(t.Failures, "deliver")
-	if lead := s.Lead(t); lead.BranchChange != nil { // of what was delivered before
-		s.edit(lead.ID).BranchChange = nil
+	if lead := s.PRTask(t); lead.BranchChange != nil { // of what was delivered before
+		s.editTask(lead.ID).BranchChange = nil
 	}
 }
 
@@ -150,7 +150,7 @@ func (c SettlePR) decide(s *State, m Meta) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	t = s.Lead(t)
+	t = s.PRTask(t)
 	switch {
 	case t.PR == nil:
 		return nil, E(ENotFound, string(t.ID)+" has no pull request")
@@ -161,7 +161,7 @@ func (c SettlePR) decide(s *State, m Meta) ([]Event, error) {
 	case t.PR.State != PROpen:
 		return nil, E(EConflict, "the pull request is "+string(t.PR.State)+" already")
 	}
-	return append([]Event{m.event(t.ID, "", "", &PRSettled{State: c.State, Why: c.Why})},
+	return append([]Event{m.newEvent(t.ID, "", "", &PRSettled{State: c.State, Why: c.Why})},
 		s.cancelFollowUps(t, m, fmt.Sprintf("pull request #%d is %s", t.PR.Number, c.State))...), nil
 }
 
@@ -171,12 +171,12 @@ type PRSettled struct {
 	Why   string  `json:"why,omitempty"`
 }
 
-var _ = kind[PRSettled]()
+var _ = registerKind[PRSettled]()
 
 // Kind is the event's name.
 func (*PRSettled) Kind() string { return "pr.settled" }
 func (d *PRSettled) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+	t := s.editTask(e.Task)
 	pr := *t.PR
 	pr.State = d.State
 	t.PR, t.BranchChange = &pr, nil

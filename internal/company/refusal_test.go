@@ -37,7 +37,7 @@ func TestRefusals(t *testing.T) {
 			return EndRun{Run: run, Fence: fence, Outcome: out}
 		}
 	}
-	reviewer := func(r *Review) func(*story) Command {
+	reviewer := func(r *ReviewRecorded) func(*story) Command {
 		return func(s *story) Command {
 			s.must(Company, s.wholeGated(true))
 			run := NewRunID(s.id, "", Reviewer, 1)
@@ -58,13 +58,13 @@ func TestRefusals(t *testing.T) {
 		"submit when stopped":      {stopped, submit(func(*Submit) {}), EStopped},
 		"submit onto master":       {fresh, submit(func(c *Submit) { c.Settings.IntegrationPrefix = "master" }), EProtected},
 		"another office":           {fresh, is(StartOffice{Office: "zzzz"}), ELedger},
-		"a copy of another office": {fresh, is(TakeCopy{Office: "zzzz", From: []string{"yyyy"}}), ELedger},
+		"a copy of another office": {fresh, is(AdoptCopy{Office: "zzzz", From: []string{"yyyy"}}), ELedger},
 
-		"prepare an unknown task":  {fresh, is(Prepare{Task: "t9"}), ENotFound},
-		"prepare without a base":   {fresh, is(Prepare{Task: "t1", Prepared: Prepared{Image: "i", Integration: "develop-t1"}}), EInternal},
+		"prepare an unknown task":  {fresh, is(RecordPreparation{Task: "t9"}), ENotFound},
+		"prepare without a base":   {fresh, is(RecordPreparation{Task: "t1", TaskPrepared: TaskPrepared{Image: "i", Integration: "develop-t1"}}), EInternal},
 		"prepare without an image": {fresh, func(s *story) Command { p := s.preparation(); p.Image = ""; return p }, EInternal},
 		"prepare for main":         {fresh, func(s *story) Command { p := s.preparation(); p.Integration = "main"; return p }, EProtected},
-		"prepare after the end":    {cancelled, is(Prepare{Task: "t1"}), EConflict},
+		"prepare after the end":    {cancelled, is(RecordPreparation{Task: "t1"}), EConflict},
 
 		"plan by nobody":             {prepared, is(ProposePlan{Run: "t1-plan.1", Fence: 1}), ENotFound},
 		"plan of an unknown run":     {prepared, is(ProposePlan{Run: "nonsense", Fence: 1}), ENotFound},
@@ -113,12 +113,12 @@ func TestRefusals(t *testing.T) {
 			return g
 		}, ENotFound},
 		"no review":                       {reviewing, reviewer(nil), EInvalid},
-		"review with neither verdict":     {reviewing, reviewer(&Review{Verdict: "fine"}), EInvalid},
-		"approve with a blocking finding": {reviewing, reviewer(&Review{Verdict: Approve, Findings: blocking}), EInvalid},
-		"changes without a finding":       {reviewing, reviewer(&Review{Verdict: RequestChanges}), EInvalid},
-		"a finding without a line":        {reviewing, reviewer(&Review{Verdict: RequestChanges, Findings: []Finding{{Severity: Blocking, File: "a.go", What: "x"}}}), EInvalid},
-		"a finding without words":         {reviewing, reviewer(&Review{Verdict: Approve, Findings: []Finding{{Severity: Minor}}}), EInvalid},
-		"an unknown severity":             {reviewing, reviewer(&Review{Verdict: Approve, Findings: []Finding{{Severity: "high", What: "x"}}}), EInvalid},
+		"review with neither verdict":     {reviewing, reviewer(&ReviewRecorded{Verdict: "fine"}), EInvalid},
+		"approve with a blocking finding": {reviewing, reviewer(&ReviewRecorded{Verdict: Approve, Findings: blocking}), EInvalid},
+		"changes without a finding":       {reviewing, reviewer(&ReviewRecorded{Verdict: RequestChanges}), EInvalid},
+		"a finding without a line":        {reviewing, reviewer(&ReviewRecorded{Verdict: RequestChanges, Findings: []Finding{{Severity: Blocking, File: "a.go", What: "x"}}}), EInvalid},
+		"a finding without words":         {reviewing, reviewer(&ReviewRecorded{Verdict: Approve, Findings: []Finding{{Severity: Minor}}}), EInvalid},
+		"an unknown severity":             {reviewing, reviewer(&ReviewRecorded{Verdict: Approve, Findings: []Finding{{Severity: "high", What: "x"}}}), EInvalid},
 
 		"merge another tree": {merging, func(s *story) Command { c := s.tested(1); c.Tree = s.oid(); return c }, EInvalid},
 		"merge untested": {merging, func(s *story) Command {
@@ -127,9 +127,9 @@ func TestRefusals(t *testing.T) {
 			return c
 		}, EInvalid},
 		"merge when stopped": {stopped, func(s *story) Command { return s.tested(1) }, EStopped},
-		"a merge of nothing": {merging, func(s *story) Command { s.must(Company, s.tested(1)); return Merged{Task: s.id, Commit: "x"} }, EInvalid},
-		"merged unknown":     {merging, is(Merged{Task: "t9"}), ENotFound},
-		"deliver too early":  {reviewing, is(Delivered{Task: "t1", Head: "x"}), EConflict},
+		"a merge of nothing": {merging, func(s *story) Command { s.must(Company, s.tested(1)); return RecordMerge{Task: s.id, Commit: "x"} }, EInvalid},
+		"merged unknown":     {merging, is(RecordMerge{Task: "t9"}), ENotFound},
+		"deliver too early":  {reviewing, is(RecordDelivery{Task: "t1", Head: "x"}), EConflict},
 		"settle no PR":       {reviewing, is(SettlePR{Task: "t1", State: PRMerged}), ENotFound},
 
 		"answer no question":  {planned, is(Answer{Approval: "a9", Option: OptApprove}), ENotFound},
@@ -140,8 +140,8 @@ func TestRefusals(t *testing.T) {
 		"pause after the end": {cancelled, is(Pause{Task: "t1"}), EConflict},
 		"pause nothing":       {planned, is(Pause{Task: "t9"}), ENotFound},
 		"cancel nothing":      {planned, is(Cancel{Task: "t9"}), ENotFound},
-		"fail without a key":  {planned, is(FailEffect{Task: "t1"}), EInvalid},
-		"ask when stopped":    {stopped, is(OpenApproval{Want{Task: "t1"}}), EStopped},
+		"fail without a key":  {planned, is(ReportEffectFailure{Task: "t1"}), EInvalid},
+		"ask when stopped":    {stopped, is(OpenApproval{PendingQuestion{Task: "t1"}}), EStopped},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // An answer is one that its question offers.
-func TestAnswersThatAreNone(t *testing.T) {
+func TestInvalidAnswersAreRefused(t *testing.T) {
 	s := tell(t, Settings{Plan: Ask})
 	s.end(NewRunID(s.id, "", Manager, 1), EndRun{Question: "which?"})
 	s.refused(EInvalid, Answer{Approval: "a1", Option: OptApprove})
@@ -192,13 +192,13 @@ func TestRepeatsAreHarmless(t *testing.T) {
 	s.must(President, Cancel{Task: "t1"})
 	s.ignored(Cancel{Task: "t1"})
 	s.ignored(Resume{})
-	s.ignored(Merged{Task: "t1", Commit: s.oid()})
+	s.ignored(RecordMerge{Task: "t1", Commit: s.oid()})
 }
 
 // What nobody in particular does, the company does.
 func TestEventWithoutActor(t *testing.T) {
 	for actor, want := range map[string]string{"": Company, President: President, "t1-01-w1": "t1-01-w1"} {
-		if got := (Meta{Actor: actor}).event("t1", "", "", &TaskCompletedEvent{}).Actor; got != want {
+		if got := (Meta{Actor: actor}).newEvent("t1", "", "", &TaskCompleted{}).Actor; got != want {
 			t.Errorf("%q acts as %q, want %q", actor, got, want)
 		}
 	}
@@ -210,7 +210,7 @@ func TestReasonsAreJoined(t *testing.T) {
 	for _, c := range []struct{ input, more, want string }{
 		{"", "b", "b"}, {"a", "b", "a\n\nb"}, {most, "b", most + "\n\nb"}, {most, "bc", "bc"},
 	} {
-		if got := joined(c.input, c.more); got != c.want {
+		if got := appendInput(c.input, c.more); got != c.want {
 			t.Errorf("%d and %d bytes make %d, want %d", len(c.input), len(c.more), len(got), len(c.want))
 		}
 	}

@@ -38,21 +38,21 @@ const (
 // ReviewState is what reviewers have said so far of a subtask, or of a whole
 // task.
 type ReviewState struct {
-	Started int     `json:"started,omitempty"`
-	Current RunID   `json:"current,omitempty"`
-	Rounds  int     `json:"rounds,omitempty"` // of requested changes
-	Last    *Review `json:"last,omitempty"`
-	Waived  OID     `json:"waived,omitempty"` // the head that a person let pass
+	Started int             `json:"started,omitempty"`
+	Current RunID           `json:"current,omitempty"`
+	Rounds  int             `json:"rounds,omitempty"` // of requested changes
+	Last    *ReviewRecorded `json:"last,omitempty"`
+	Waived  OID             `json:"waived,omitempty"` // the head that a person let pass
 }
 
-// settled says whether this head may go on.
-func (r ReviewState) settled(head OID) bool {
+// allows says whether this head may go on.
+func (r ReviewState) allows(head OID) bool {
 	return head != "" && (r.Waived == head || r.Last != nil && r.Last.Head == head && r.Last.Verdict == Approve)
 }
 
-// Review is one verdict, bound to a head and the diff's patch id. Onto is the
+// ReviewRecorded is one verdict, bound to a head and the diff's patch id. Onto is the
 // integration head that it was seen against.
-type Review struct {
+type ReviewRecorded struct {
 	Head     OID       `json:"head"`
 	Onto     OID       `json:"onto"`
 	PatchID  Hash      `json:"patch_id"`
@@ -64,10 +64,10 @@ type Review struct {
 	Whole bool `json:"whole,omitempty"`
 }
 
-var _ = kind[Review]()
+var _ = registerKind[ReviewRecorded]()
 
-// blocking are the findings that bar a merge.
-func (r Review) blocking() []Finding {
+// blockingFindings are the findings that bar a merge.
+func (r ReviewRecorded) blockingFindings() []Finding {
 	var out []Finding
 	for _, f := range r.Findings {
 		if f.Severity == Blocking {
@@ -83,8 +83,8 @@ const maxLine = 1 << 31
 
 // Check refuses a verdict that its findings do not bear out: the verdict
 // derives from the findings.
-func (r Review) Check() error {
-	n := len(r.blocking())
+func (r ReviewRecorded) Check() error {
+	n := len(r.blockingFindings())
 	switch {
 	case r.Verdict != Approve && r.Verdict != RequestChanges:
 		return E(EInvalid, "the verdict is approve or request_changes")
@@ -123,40 +123,40 @@ func (c EndRun) reviewerSays(m Meta, t *Task, r *Run) ([]Event, error) {
 	head := t.Head
 	if sub := t.Subtask(r.Subtask); sub != nil {
 		head = sub.Head
-		if sub.Status != SubReviewing {
+		if sub.Status != SubtaskReviewing {
 			return nil, nil
 		}
 	}
 	if c.Review.Head != head {
 		return nil, nil // the head has moved: the verdict is of no use, and a new run is due
 	}
-	return []Event{m.event(t.ID, r.Subtask, r.ID, c.Review)}, nil
+	return []Event{m.newEvent(t.ID, r.Subtask, r.ID, c.Review)}, nil
 }
 
 // Kind is the event's name.
-func (*Review) Kind() string { return "review.finished" }
-func (r *Review) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+func (*ReviewRecorded) Kind() string { return "review.finished" }
+func (r *ReviewRecorded) apply(s *State, e Event) {
+	t := s.editTask(e.Task)
 	sub := t.Subtask(e.Subtask)
 	if sub == nil {
 		t.Review.Last = r
 		if r.Verdict == RequestChanges {
-			t.repair("Address the review of the whole", describe(r.blocking()))
+			t.addRepairWave("Address the review of the whole", formatFindings(r.blockingFindings()))
 		}
 		return
 	}
 	sub.Review.Last = r
 	if r.Verdict == Approve {
-		sub.Status = SubMerging
+		sub.Status = SubtaskMerging
 		t.Queue = append(t.Queue, sub.ID)
 		return
 	}
 	sub.Review.Rounds++
 	if sub.Review.Rounds > t.Settings.ReviewRounds {
-		sub.escalate("the reviewer still requests changes: " + firstLine(describe(r.blocking())))
+		sub.escalateToManager("the reviewer still requests changes: " + firstLine(formatFindings(r.blockingFindings())))
 		return
 	}
-	sub.again("The reviewer requests changes:\n" + describe(r.blocking()))
+	sub.requeue("The reviewer requests changes:\n" + formatFindings(r.blockingFindings()))
 }
 
 // JudgesWhole says whether the reviewer of a ticket is to judge the president's
@@ -182,12 +182,12 @@ type ReviewCarried struct {
 	Head OID `json:"head"` // of the integration branch
 }
 
-var _ = kind[ReviewCarried]()
+var _ = registerKind[ReviewCarried]()
 
 // Kind is the event's name.
 func (*ReviewCarried) Kind() string { return "review.carried" }
 func (d *ReviewCarried) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+	t := s.editTask(e.Task)
 	r := *t.Subtask(e.Subtask).Review.Last
 	r.Head = d.Head
 	t.Review.Last = &r
@@ -205,7 +205,7 @@ func (t *Task) CarriedFrom() *Subtask {
 	return nil
 }
 
-func describe(fs []Finding) string {
+func formatFindings(fs []Finding) string {
 	var b strings.Builder
 	for _, f := range fs {
 		b.WriteString("- ")
@@ -229,14 +229,14 @@ type ReviewVoided struct {
 	Onto OID `json:"onto"`
 }
 
-var _ = kind[ReviewVoided]()
+var _ = registerKind[ReviewVoided]()
 
 func (*ReviewVoided) Kind() string { return "review.voided" }
 func (d *ReviewVoided) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+	t := s.editTask(e.Task)
 	sub := t.Subtask(e.Subtask)
-	t.dequeue(sub.ID)
+	t.removeFromQueue(sub.ID)
 	delete(t.Failures, "merge "+string(sub.ID))
 	sub.Review.Last = nil
-	sub.Status = SubQuality
+	sub.Status = SubtaskInGate
 }

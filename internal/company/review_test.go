@@ -5,15 +5,15 @@ import "testing"
 // A verdict goes with its findings, and each finding says what, where and why.
 func TestReviewChecked(t *testing.T) {
 	good := Finding{Severity: Blocking, File: "a.go", Line: 3, What: "it divides by 0", Why: "n may be 0"}
-	with := func(change func(*Finding)) Review {
+	with := func(change func(*Finding)) ReviewRecorded {
 		f := good
 		change(&f)
-		return Review{Verdict: RequestChanges, Findings: []Finding{f}}
+		return ReviewRecorded{Verdict: RequestChanges, Findings: []Finding{f}}
 	}
 	minor := good
 	minor.Severity = Minor
 	for name, c := range map[string]struct {
-		review Review
+		review ReviewRecorded
 		ok     bool
 	}{
 		"changes for a reason":          {with(func(*Finding) {}), true},
@@ -26,10 +26,10 @@ func TestReviewChecked(t *testing.T) {
 		"a line after the last":         {with(func(f *Finding) { f.Line = maxLine + 1 }), false},
 		"it says nothing":               {with(func(f *Finding) { f.What = " " }), false},
 		"of no severity":                {with(func(f *Finding) { f.Severity = "grave" }), false},
-		"changes for a minor finding":   {Review{Verdict: RequestChanges, Findings: []Finding{minor}}, false},
-		"approved, with a minor one":    {Review{Verdict: Approve, Findings: []Finding{minor}}, true},
-		"approved, with a blocking one": {Review{Verdict: Approve, Findings: []Finding{good}}, false},
-		"no verdict":                    {Review{Findings: []Finding{good}}, false},
+		"changes for a minor finding":   {ReviewRecorded{Verdict: RequestChanges, Findings: []Finding{minor}}, false},
+		"approved, with a minor one":    {ReviewRecorded{Verdict: Approve, Findings: []Finding{minor}}, true},
+		"approved, with a blocking one": {ReviewRecorded{Verdict: Approve, Findings: []Finding{good}}, false},
+		"no verdict":                    {ReviewRecorded{Findings: []Finding{good}}, false},
 	} {
 		if err := c.review.Check(); (err == nil) != c.ok || err != nil && CodeOf(err) != EInvalid {
 			t.Errorf("%s: %v", name, err)
@@ -44,7 +44,7 @@ func TestLeaveForThePullRequestIsAskedAtTheEnd(t *testing.T) {
 	for _, mode := range []Mode{Ask, Auto} {
 		s := tell(t, Settings{PR: mode}).plan(1).queued(1)
 		asked := func() bool {
-			for _, w := range s.s.wants(s.task()) {
+			for _, w := range s.s.requiredApprovals(s.task()) {
 				if w.Kind == AskPR {
 					return true
 				}
@@ -52,7 +52,7 @@ func TestLeaveForThePullRequestIsAskedAtTheEnd(t *testing.T) {
 			return false
 		}
 		s.merged(1)
-		s.stands(TaskReviewing)
+		s.stands(StatusReviewing)
 		if asked() {
 			t.Errorf("%s: asked before the gates of the whole", mode)
 		}

@@ -9,19 +9,19 @@ import (
 // breaks the core; some of its mutants name the test that must notice.
 
 // The happy path, from the instruction to the pull request (SUB-1, STA-2).
-func TestTaskGoesItsWay(t *testing.T) {
+func TestTaskRunsToPullRequest(t *testing.T) {
 	s := tell(t, Settings{}).plan(2, 1)
 	s.queued(1).queued(2)
 	s.merged(1)
-	s.stands(TaskExecuting)
+	s.stands(StatusExecuting)
 	s.merged(2)
 	s.queued(3)
 	s.merged(3)
-	s.stands(TaskReviewing)
+	s.stands(StatusReviewing)
 	s.checked()
 	s.must(Company, IntendDelivery{s.id})
 	s.must(Company, s.delivered())
-	s.stands(TaskCompleted)
+	s.stands(StatusCompleted)
 	if len(s.due(9)) > 0 || len(s.s.Open) > 0 {
 		t.Errorf("something is due after the end: %v", s.due(9))
 	}
@@ -30,7 +30,7 @@ func TestTaskGoesItsWay(t *testing.T) {
 	s.settle()
 }
 
-func TestNeverMain(t *testing.T) {
+func TestMainIsNeverIntegrationBranch(t *testing.T) {
 	for _, branch := range []string{"main", "master", "refs/heads/main", "Main", "MASTER", ""} {
 		s := &story{bench: newBench(t)}
 		s.submit(Settings{})
@@ -64,7 +64,7 @@ func TestGreenNeedsEveryCheckGreen(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	s.subStands(1, SubQuality)
+	s.subStands(1, SubtaskInGate)
 }
 
 func TestUntestedIsNoVerdictWhereGatesExist(t *testing.T) {
@@ -81,7 +81,7 @@ func TestRedGateSendsBack(t *testing.T) {
 	s := tell(t, Settings{GateRetries: 1}).plan(1)
 	s.work(1)
 	s.must(Company, s.gated(1, false))
-	s.subStands(1, SubPending)
+	s.subStands(1, SubtaskPending)
 	if got := s.task().Runs[s.workRun(1, 1)].Status; got != RunQualityFailed {
 		t.Errorf("the run stands as %s", got)
 	}
@@ -90,7 +90,7 @@ func TestRedGateSendsBack(t *testing.T) {
 	}
 	s.work(1)
 	s.must(Company, s.gated(1, false))
-	if s.task().Stuck() != s.sub(1) || s.isDue(DoOffer) || !s.isDue(DoManage) {
+	if s.task().Stuck() != s.sub(1) || s.isDue(EffectOffer) || !s.isDue(EffectManage) {
 		t.Errorf("the manager is not called after the last retry")
 	}
 }
@@ -100,7 +100,7 @@ func TestFindingBarsTheMerge(t *testing.T) {
 	s.work(1)
 	s.must(Company, s.gated(1, true))
 	s.reviewed(1, RequestChanges)
-	s.subStands(1, SubPending)
+	s.subStands(1, SubtaskPending)
 	if !strings.Contains(s.sub(1).Input, "a.go:3: off by one") {
 		t.Errorf("the worker is told %q", s.sub(1).Input)
 	}
@@ -121,14 +121,14 @@ func TestStaleVerdictDoesNotCount(t *testing.T) {
 	s.must(Company, s.gated(1, false))
 	old := s.work(1)
 	s.ignored(stale)
-	s.subStands(1, SubQuality)
+	s.subStands(1, SubtaskInGate)
 	s.must(Company, s.gated(1, true))
 	run := NewRunID(s.id, s.subID(1), Reviewer, 1)
-	evs := s.end(run, EndRun{Review: &Review{Head: s.oid(), Verdict: Approve}})
-	if len(evs) != 1 || !s.isDue(DoReview) {
+	evs := s.end(run, EndRun{Review: &ReviewRecorded{Head: s.oid(), Verdict: Approve}})
+	if len(evs) != 1 || !s.isDue(EffectReview) {
 		t.Fatalf("a review of another head than %s counts: %v", old.Short(), evs)
 	}
-	s.subStands(1, SubReviewing)
+	s.subStands(1, SubtaskReviewing)
 }
 
 func TestNoPullRequestWithoutReview(t *testing.T) {
@@ -137,7 +137,7 @@ func TestNoPullRequestWithoutReview(t *testing.T) {
 	s.ignored(IntendDelivery{s.id})
 	s.must(Company, s.wholeGated(true))
 	s.ignored(IntendDelivery{s.id})
-	if s.isDue(DoDeliver) || !s.isDue(DoReview) {
+	if s.isDue(EffectDeliver) || !s.isDue(EffectReview) {
 		t.Errorf("the whole is not reviewed before it is delivered")
 	}
 	s.reviewed(0, Approve)
@@ -171,7 +171,7 @@ func TestOnePullRequestPerTask(t *testing.T) {
 	// The next task's has a number of its own.
 	s.submit(Settings{})
 	s.must(Company, s.preparation())
-	s.must(Company, TakeBaseline{Task: s.id, Result: s.verdict(s.oid(), true)})
+	s.must(Company, RecordBaseline{Task: s.id, Result: s.verdict(s.oid(), true)})
 	s.plan(1).queued(1)
 	s.merged(1)
 	s.checked()
@@ -186,7 +186,7 @@ func TestWavesInOrder(t *testing.T) {
 	s := tell(t, Settings{}).plan(2, 2)
 	offers := func() (runs []RunID) {
 		for _, e := range s.due(9) {
-			if e.Kind == DoOffer {
+			if e.Kind == EffectOffer {
 				runs = append(runs, e.Run)
 			}
 		}
@@ -213,12 +213,12 @@ func TestOneMergeAtATime(t *testing.T) {
 	s.ignored(s.tested(2)) // it is not first
 	s.must(Company, s.tested(1))
 	s.ignored(s.tested(1))
-	s.ignored(MergeConflict{Task: s.id, Subtask: s.subID(1), MergeConflicted: MergeConflicted{Head: s.sub(1).Head, Onto: s.task().Head}})
-	if s.isDue(DoTestMerge) || !s.isDue(DoMerge) {
+	s.ignored(ReportConflict{Task: s.id, Subtask: s.subID(1), ConflictReported: ConflictReported{Head: s.sub(1).Head, Onto: s.task().Head}})
+	if s.isDue(EffectTestMerge) || !s.isDue(EffectMerge) {
 		t.Errorf("another merge begins while one is open")
 	}
-	s.refused(EInvalid, Merged{Task: s.id, Commit: s.task().Head}) // no commit of its own
-	s.must(Company, Merged{Task: s.id, Commit: s.oid()})
+	s.refused(EInvalid, RecordMerge{Task: s.id, Commit: s.task().Head}) // no commit of its own
+	s.must(Company, RecordMerge{Task: s.id, Commit: s.oid()})
 }
 
 // A repeat of an earlier merge that arrives while the next is open must not
@@ -228,15 +228,15 @@ func TestLateMergeIsNotTheNextOne(t *testing.T) {
 	first := s.merged(1)
 	s.merged(2)
 	s.must(Company, s.tested(3))
-	s.ignored(Merged{Task: s.id, Commit: first})
-	s.subStands(3, SubMerging)
+	s.ignored(RecordMerge{Task: s.id, Commit: first})
+	s.subStands(3, SubtaskMerging)
 }
 
 func TestProtectedPathsNeedThePresident(t *testing.T) {
 	s := tell(t, Settings{Protected: []string{"secret/**"}}).plan(2)
 	s.queued(1, "a.go", ".github/workflows/ci.yml")
 	s.ignored(s.tested(1))
-	if s.isDue(DoTestMerge) {
+	if s.isDue(EffectTestMerge) {
 		t.Fatalf("protected paths are merged without a question")
 	}
 	s.queued(2, "secret/key") // waits too, and neither waits for the other
@@ -244,7 +244,7 @@ func TestProtectedPathsNeedThePresident(t *testing.T) {
 	s.must(President, Answer{Approval: q.ID, Option: OptApprove})
 	s.merged(1)
 	s.must(President, Answer{Approval: s.ask(AskProtected).ID, Option: OptReject, Text: "not there"})
-	s.subStands(2, SubPending)
+	s.subStands(2, SubtaskPending)
 	if !strings.Contains(s.sub(2).Input, "not there") {
 		t.Errorf("the worker is told %q", s.sub(2).Input)
 	}
@@ -261,7 +261,7 @@ func TestOldTestsNeedThePresident(t *testing.T) {
 	s.merged(1)
 	s.changes(2, Change{Path: "a_test.go", Action: "deleted"}, Change{Path: "tests/x.py", Action: "modified"}, Change{Path: "b_test.go", Action: "created"})
 	s.ignored(s.tested(2))
-	if s.isDue(DoTestMerge) {
+	if s.isDue(EffectTestMerge) {
 		t.Fatalf("tests are taken away without a question")
 	}
 	q := s.ask(AskProtected)
@@ -278,7 +278,7 @@ func TestOldTestsNeedThePresident(t *testing.T) {
 		t.Errorf("the question is %q", q.Question)
 	}
 	s.must(President, Answer{Approval: q.ID, Option: OptReject, Text: "leave the tests"})
-	s.subStands(4, SubPending)
+	s.subStands(4, SubtaskPending)
 	if !strings.Contains(s.sub(4).Input, "leave the tests") {
 		t.Errorf("the worker is told %q", s.sub(4).Input)
 	}
@@ -302,10 +302,10 @@ func TestRefusedPlansAreCounted(t *testing.T) {
 	fence := s.claim(run)
 	s.ignored(ProposePlan{Run: run, Fence: fence, Plan: waves(1)})
 	for range 3 {
-		s.stands(TaskDecomposing)
+		s.stands(StatusDecomposing)
 		s.must(string(run), ProposePlan{Run: run, Fence: fence, Plan: Plan{}})
 	}
-	s.stands(TaskFailed)
+	s.stands(StatusFailed)
 	if !strings.Contains(s.task().Reason, "no subtasks") {
 		t.Errorf("it says %q", s.task().Reason)
 	}
@@ -319,17 +319,17 @@ func TestBadPlanDoesNotStand(t *testing.T) {
 	p := waves(2)
 	p.Waves[0].Subtasks[1].WriteSet = []string{"w0/**"}
 	s.refused(EPlan, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess}, Plan: &p})
-	s.stands(TaskDecomposing)
+	s.stands(StatusDecomposing)
 }
 
 func TestPlanWaitsForThePresident(t *testing.T) {
 	s := tell(t, Settings{Plan: Ask}).plan(1)
 	s.refused(EConflict, Offer{Run: s.workRun(1, 1)})
-	if s.isDue(DoOffer) {
+	if s.isDue(EffectOffer) {
 		t.Fatalf("work begins on a plan that was not approved")
 	}
 	s.must(President, Answer{Approval: s.ask(AskPlan).ID, Option: OptReject, Text: "smaller"})
-	s.stands(TaskDecomposing)
+	s.stands(StatusDecomposing)
 	s.plan(2)
 	s.must(President, Answer{Approval: s.ask(AskPlan).ID, Option: OptApprove})
 	s.work(2)
@@ -340,7 +340,7 @@ func TestPlanWaitsForThePresident(t *testing.T) {
 func TestManagerWaitsForTheAnswer(t *testing.T) {
 	s := tell(t, Settings{})
 	s.end(NewRunID(s.id, "", Manager, 1), EndRun{Question: "which one?"})
-	if s.isDue(DoManage) {
+	if s.isDue(EffectManage) {
 		t.Fatalf("the manager goes on before the answer")
 	}
 	s.must(President, Answer{Approval: "a1", Option: OptAnswer, Text: "the first"})
@@ -348,28 +348,28 @@ func TestManagerWaitsForTheAnswer(t *testing.T) {
 	run, fence := s.offer(1)
 	s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError, Escalate: true, Error: "how?"}})
 	s.end(NewRunID(s.id, "", Manager, 3), EndRun{Question: "how?"})
-	if s.isDue(DoManage) {
+	if s.isDue(EffectManage) {
 		t.Fatalf("the manager asks again before the answer")
 	}
 	s.must(President, Answer{Approval: "a2", Option: OptAnswer, Text: "so"})
-	if !s.isDue(DoManage) {
+	if !s.isDue(EffectManage) {
 		t.Errorf("the manager does not go on after the answer")
 	}
 }
 
 // Red gates of the whole are mended by another round, never waived; findings
 // may be waived by the president.
-func TestWholeThatStaysRed(t *testing.T) {
+func TestRedTaskGateStopsAfterRepairRounds(t *testing.T) {
 	s := tell(t, Settings{ReviewRounds: 1}).plan(1).queued(1)
 	s.merged(1)
 	s.must(Company, s.wholeGated(false))
-	s.stands(TaskExecuting) // a repair
+	s.stands(StatusExecuting) // a repair
 	s.queued(2)
 	s.merged(2)
 	s.must(Company, s.wholeGated(false))
-	s.stands(TaskReviewing)
+	s.stands(StatusReviewing)
 	s.must(President, Answer{Approval: s.ask(AskGates).ID, Option: OptApprove, Text: "look at the clock"})
-	s.stands(TaskExecuting)
+	s.stands(StatusExecuting)
 	if d := s.sub(3).Planned.Description; !strings.Contains(d, "TestLimit") || !strings.Contains(d, "the clock") {
 		t.Errorf("the worker is told %q", d)
 	}
@@ -377,24 +377,24 @@ func TestWholeThatStaysRed(t *testing.T) {
 	s.merged(3)
 	s.must(Company, s.wholeGated(true))
 	s.reviewed(0, RequestChanges)
-	s.stands(TaskReviewing)
+	s.stands(StatusReviewing)
 	s.must(President, Answer{Approval: s.ask(AskReview).ID, Option: OptApprove})
 	s.must(Company, IntendDelivery{s.id})
 }
 
 // A conflict is resolved by the merger, gated and reviewed again; the third
 // goes to the manager.
-func TestConflict(t *testing.T) {
+func TestMergeConflictGoesToMerger(t *testing.T) {
 	s := tell(t, Settings{Conflicts: 1}).plan(1).queued(1)
-	conflict := func() MergeConflict {
-		return MergeConflict{Task: s.id, Subtask: s.subID(1), MergeConflicted: MergeConflicted{Head: s.sub(1).Head, Onto: s.task().Head, Paths: []string{"a.go"}}}
+	conflict := func() ReportConflict {
+		return ReportConflict{Task: s.id, Subtask: s.subID(1), ConflictReported: ConflictReported{Head: s.sub(1).Head, Onto: s.task().Head, Paths: []string{"a.go"}}}
 	}
 	s.must(Company, conflict())
-	if !s.isDue(DoResolve) || s.isDue(DoTestMerge) {
+	if !s.isDue(EffectResolve) || s.isDue(EffectTestMerge) {
 		t.Fatalf("nobody resolves the conflict")
 	}
 	s.end(NewRunID(s.id, s.subID(1), Merger, 1), EndRun{Outcome: RunEnded{Head: s.oid()}})
-	s.subStands(1, SubQuality)
+	s.subStands(1, SubtaskInGate)
 	s.must(Company, s.gated(1, true))
 	s.reviewed(1, Approve)
 	s.must(Company, conflict())
@@ -409,7 +409,7 @@ func TestMovedBaseVoidsTheReview(t *testing.T) {
 	c := s.tested(1)
 	c.Overlap = true
 	s.must(Company, c)
-	s.subStands(1, SubQuality)
+	s.subStands(1, SubtaskInGate)
 	s.ignored(s.tested(1))
 	s.must(Company, s.gated(1, true))
 	s.reviewed(1, Approve)
@@ -420,7 +420,7 @@ func TestMovedBaseVoidsTheReview(t *testing.T) {
 func TestAnswerCountsOnce(t *testing.T) {
 	s := tell(t, Settings{Plan: Ask}).plan(1)
 	q := s.ask(AskPlan)
-	if s.s.Shown(s.task()) != TaskAwaitingInput {
+	if s.s.Shown(s.task()) != StatusAwaitingInput {
 		t.Errorf("the task is shown as %s", s.s.Shown(s.task()))
 	}
 	if _, err := s.doID("x1", President, Answer{Approval: q.ID, Option: OptApprove}); err != nil {

@@ -15,7 +15,7 @@ func TestOldFenceChangesNothing(t *testing.T) {
 	s.refused(EStale, EndRun{Run: run, Fence: old, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
 	s.refused(EStale, Release{Run: run, Fence: old})
 	s.refused(EStale, Reserve{Run: run, Fence: old, One: Amount{MicroUSD: 1}})
-	s.subStands(1, SubRunning)
+	s.subStands(1, SubtaskRunning)
 	s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
 	s.refused(EStale, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError}})
 }
@@ -42,7 +42,7 @@ func TestFenceOfAnOlderOffice(t *testing.T) {
 	run := s.workRun(1, 1)
 	s.must(Company, Offer{Run: run})
 	old := s.s.Seq + 5000
-	s.apply(Meta{ID: "old", Actor: "w1", Now: s.now}.event(s.id, s.subID(1), run, &RunClaimed{Role: Worker, Fence: old, Worker: "w1", Deadline: s.now.Add(time.Hour)}))
+	s.apply(Meta{ID: "old", Actor: "w1", Now: s.now}.newEvent(s.id, s.subID(1), run, &RunClaimed{Role: Worker, Fence: old, Worker: "w1", Deadline: s.now.Add(time.Hour)}))
 	s.must(Company, StartOffice{Office: "k3fq"})
 	s.must(Company, Offer{Run: run})
 	fence := s.claim(run)
@@ -50,7 +50,7 @@ func TestFenceOfAnOlderOffice(t *testing.T) {
 		t.Fatalf("fence %d after %d", fence, old)
 	}
 	s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
-	s.subStands(1, SubQuality)
+	s.subStands(1, SubtaskInGate)
 }
 
 func TestOldEpochCannotClaim(t *testing.T) {
@@ -71,14 +71,14 @@ func TestStartVoidsClaims(t *testing.T) {
 	s := tell(t, Settings{}).plan(1)
 	run, fence := s.offer(1)
 	s.must(Company, StartOffice{Office: "k3fq"})
-	s.subStands(1, SubAssigned)
+	s.subStands(1, SubtaskAssigned)
 	s.refused(EStale, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
-	if !s.isDue(DoOffer) {
+	if !s.isDue(EffectOffer) {
 		t.Fatalf("the run is not offered anew")
 	}
 	s.must(Company, Offer{Run: run})
 	s.claim(run) // under its own id: no attempt is lost
-	s.subStands(1, SubRunning)
+	s.subStands(1, SubtaskRunning)
 
 	// A task that has ended holds nothing after a start either.
 	s.must(President, Cancel{Task: s.id})
@@ -89,14 +89,14 @@ func TestStartVoidsClaims(t *testing.T) {
 }
 
 // A word about an earlier item of the queue is no offer: nobody would find it.
-func TestLateOfferIsNone(t *testing.T) {
+func TestLateOfferIsIgnored(t *testing.T) {
 	s := tell(t, Settings{}).plan(1)
 	first := s.due(9)[0]
 	s.must(Company, Offer{Run: first.Run, Item: first.Key})
 	fence := s.claim(first.Run)
 	s.must("w1", Release{Run: first.Run, Fence: fence})
 	s.refused(EStale, Offer{Run: first.Run, Item: first.Key})
-	if !s.isDue(DoOffer) {
+	if !s.isDue(EffectOffer) {
 		t.Errorf("the run is not due to be offered")
 	}
 	s.must(Company, StartOffice{Office: "k3fq"})
@@ -114,11 +114,11 @@ func TestNothingIsDueAfterStop(t *testing.T) {
 	s.refused(EStopped, Claim{Run: s.workRun(2, 1), Epoch: 1, Worker: "w1"})
 	s.refused(EStopped, Reserve{Run: run, Fence: fence, One: Amount{MicroUSD: 1}})
 	s.refused(EStopped, Submit{Instruction: "x", Project: Project{ID: "p", Path: "/p"}})
-	s.ignored(Tick{})
+	s.ignored(EnforceDeadlines{})
 	s.ignored(Stop{})
 	s.must(President, Resume{})
 	s.refused(EStale, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError}})
-	if !s.isDue(DoOffer) {
+	if !s.isDue(EffectOffer) {
 		t.Errorf("nothing goes on after the resume")
 	}
 }
@@ -132,7 +132,7 @@ func TestCapIsNeverPassed(t *testing.T) {
 	if n := len(EventsOf[BudgetReserved](evs)); n != 0 {
 		t.Fatalf("120 of 100 are granted")
 	}
-	if s.task().Want != nil {
+	if s.task().BudgetShortfall != nil {
 		t.Errorf("the president is asked while another run may give some back")
 	}
 	s.must(string(a), EndRun{Run: a, Fence: fa, Outcome: RunEnded{Status: RunSuccess, Head: s.oid(), Spent: Amount{MicroUSD: 60}}})
@@ -253,17 +253,17 @@ func TestDeadlineTakesTheRun(t *testing.T) {
 	s := tell(t, Settings{RunTimeout: time.Hour, ModelWait: time.Minute}).plan(1)
 	run, fence := s.offer(1)
 	s.must(string(run), Reserve{Run: run, Fence: fence, One: Amount{MicroUSD: 30}})
-	s.ignored(Tick{})
+	s.ignored(EnforceDeadlines{})
 	if next := NextDue(s.s, s.now); !next.Equal(s.task().Runs[run].Deadline) {
 		t.Errorf("the next due time is %s", next)
 	}
 	s.later(time.Hour + 3*time.Minute)
-	if !s.isDue(DoNote) {
+	if !s.isDue(EffectCommand) {
 		t.Fatalf("nobody looks at the deadline")
 	}
-	s.must(Company, Tick{})
+	s.must(Company, EnforceDeadlines{})
 	s.refused(EStale, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
-	s.subStands(1, SubPending)
+	s.subStands(1, SubtaskPending)
 	if s.task().Spent.MicroUSD != 30 {
 		t.Errorf("what a lost run held does not count as spent: %s", s.task().Spent)
 	}
@@ -280,7 +280,7 @@ func TestPause(t *testing.T) {
 	}
 	s.refused(EConflict, Claim{Run: s.workRun(1, 1), Epoch: 1, Worker: "w1"})
 	s.must(President, Pause{Task: s.id, Off: true})
-	if !s.isDue(DoOffer) {
+	if !s.isDue(EffectOffer) {
 		t.Errorf("the run is not offered anew")
 	}
 }
@@ -294,7 +294,7 @@ func TestPauseLetsTurnsEnd(t *testing.T) {
 	s.must("w1", Claim{Run: run, Epoch: 1, Worker: "w1"})
 	s.must(President, Pause{Task: s.id})
 	due := s.due(9)
-	if len(due) != 1 || due[0].Kind != DoWork || due[0].Run != run || !due[0].Drain {
+	if len(due) != 1 || due[0].Kind != EffectWork || due[0].Run != run || !due[0].Drain {
 		t.Fatalf("due while paused: %+v", due)
 	}
 	s.must("w1", Release{Run: run, Fence: s.task().Runs[run].Fence, Why: "paused"})
@@ -302,28 +302,28 @@ func TestPauseLetsTurnsEnd(t *testing.T) {
 		t.Fatalf("due when it was let go: %+v", due)
 	}
 	s.must(President, Pause{Task: s.id, Off: true})
-	if due := s.due(9); len(due) != 1 || due[0].Kind != DoOffer || due[0].Run != run || due[0].Drain {
+	if due := s.due(9); len(due) != 1 || due[0].Kind != EffectOffer || due[0].Run != run || due[0].Drain {
 		t.Errorf("due when the pause is lifted: %+v", due)
 	}
 }
 
 // Work that keeps failing is the president's to decide, and goes on when he
 // says so.
-func TestTroubleIsAsked(t *testing.T) {
+func TestRepeatedFailureAsksPresident(t *testing.T) {
 	s := &story{bench: newBench(t)}
 	s.submit(Settings{EffectRetries: 1})
-	fail := FailEffect{Task: s.id, Key: "prepare", EffectFailed: EffectFailed{Code: EDocker, Error: "no daemon", Hint: "start it"}}
+	fail := ReportEffectFailure{Task: s.id, Key: "prepare", EffectFailed: EffectFailed{Code: EDocker, Error: "no daemon", Hint: "start it"}}
 	s.must(Company, fail)
-	if s.isDue(DoPrepare) {
+	if s.isDue(EffectPrepare) {
 		t.Errorf("it is tried again at once")
 	}
 	s.later(2 * time.Second)
-	if !s.isDue(DoPrepare) {
+	if !s.isDue(EffectPrepare) {
 		t.Fatalf("it is not tried again")
 	}
 	s.must(Company, fail)
 	s.later(time.Hour)
-	if s.isDue(DoPrepare) {
+	if s.isDue(EffectPrepare) {
 		t.Fatalf("it is tried for ever")
 	}
 	q := s.ask(AskTrouble)
@@ -331,7 +331,7 @@ func TestTroubleIsAsked(t *testing.T) {
 		t.Errorf("the president is told %q", q.Question)
 	}
 	s.must(President, Answer{Approval: q.ID, Option: OptApprove})
-	if !s.isDue(DoPrepare) {
+	if !s.isDue(EffectPrepare) {
 		t.Errorf("it is not tried again after the answer")
 	}
 }

@@ -18,31 +18,31 @@ const (
 // Run is one attempt of an agent. It keeps its id over crashes; each new
 // holder has a higher fence.
 type Run struct {
-	ID       RunID     `json:"id"`
-	Role     Role      `json:"role"`
-	Subtask  SubtaskID `json:"subtask,omitempty"`
-	From     OID       `json:"from,omitempty"`  // the commit that it starts from
-	About    SubtaskID `json:"about,omitempty"` // of a manager's: the subtask that it decides on; empty: it plans
-	Offered  uint64    `json:"offered"`         // epoch in which it was put on the queue
-	Offers   int       `json:"offers"`          // how often; with Offered it names the queue's item
-	Held     bool      `json:"held,omitempty"`  // somebody has claimed it and has not let go
-	Fence    uint64    `json:"fence"`           // of the newest claim
-	Worker   string    `json:"worker,omitempty"`
-	Claimed  time.Time `json:"claimed,omitzero"`
-	Deadline time.Time `json:"deadline,omitzero"`
-	Reserved Amount    `json:"reserved"`          // granted and not yet accounted for
-	Waiting  bool      `json:"waiting,omitempty"` // for money
-	Ended    bool      `json:"ended,omitempty"`
-	EndedAt  time.Time `json:"ended_at,omitzero"`
-	Status   RunStatus `json:"status,omitempty"`
-	Head     OID       `json:"head,omitempty"`
-	Spent    Amount    `json:"spent"`
-	Turns    int       `json:"turns,omitempty"`
-	Journal  Hash      `json:"journal,omitempty"` // the sealed journal
-	Result   Hash      `json:"result,omitempty"`  // result.json
-	Summary  string    `json:"summary,omitempty"`
-	Error    string    `json:"error,omitempty"`
-	Refused  []Refused `json:"refused,omitempty"` // what it reached for and did not get
+	ID              RunID           `json:"id"`
+	Role            Role            `json:"role"`
+	Subtask         SubtaskID       `json:"subtask,omitempty"`
+	From            OID             `json:"from,omitempty"`  // the commit that it starts from
+	About           SubtaskID       `json:"about,omitempty"` // of a manager's: the subtask that it decides on; empty: it plans
+	Offered         uint64          `json:"offered"`         // epoch in which it was put on the queue
+	Offers          int             `json:"offers"`          // how often; with Offered it names the queue's item
+	Held            bool            `json:"held,omitempty"`  // somebody has claimed it and has not let go
+	Fence           uint64          `json:"fence"`           // of the newest claim
+	Worker          string          `json:"worker,omitempty"`
+	Claimed         time.Time       `json:"claimed,omitzero"`
+	Deadline        time.Time       `json:"deadline,omitzero"`
+	Reserved        Amount          `json:"reserved"`          // granted and not yet accounted for
+	Waiting         bool            `json:"waiting,omitempty"` // for money
+	Ended           bool            `json:"ended,omitempty"`
+	EndedAt         time.Time       `json:"ended_at,omitzero"`
+	Status          RunStatus       `json:"status,omitempty"`
+	Head            OID             `json:"head,omitempty"`
+	Spent           Amount          `json:"spent"`
+	Turns           int             `json:"turns,omitempty"`
+	Journal         Hash            `json:"journal,omitempty"` // the sealed journal
+	Result          Hash            `json:"result,omitempty"`  // result.json
+	Summary         string          `json:"summary,omitempty"`
+	Error           string          `json:"error,omitempty"`
+	RefusedAccesses []RefusedAccess `json:"refused,omitempty"` // what it reached for and did not get
 }
 
 // Lasted is how long the run took from its newest claim to its end, or until
@@ -71,9 +71,9 @@ func (s *State) findRun(id RunID) (*Task, *Run, error) {
 	return t, r, nil
 }
 
-// holder checks that a command comes from the run's present owner: a result
+// claimedRun checks that a command comes from the run's present owner: a result
 // with an old fence changes nothing.
-func (s *State) holder(id RunID, fence uint64) (*Task, *Run, error) {
+func (s *State) claimedRun(id RunID, fence uint64) (*Task, *Run, error) {
 	t, r, err := s.findRun(id)
 	if err != nil {
 		return nil, nil, err
@@ -99,7 +99,7 @@ func (c Offer) decide(s *State, m Meta) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.live(taskID)
+	t, err := s.activeTask(taskID)
 	if err != nil {
 		return nil, err
 	}
@@ -120,14 +120,14 @@ func (c Offer) decide(s *State, m Meta) ([]Event, error) {
 		}
 		from = r.From
 	} else {
-		if sub.Status != SubPending || n != sub.Started+1 || sub.Wave != t.Wave() || sub.Escalation != "" || !s.planStands(t) {
+		if sub.Status != SubtaskPending || n != sub.Started+1 || sub.Wave != t.Wave() || sub.Escalation != "" || !s.planStands(t) {
 			return nil, E(EConflict, string(subID)+" is not due for "+string(c.Run))
 		}
 		if from == "" {
 			from = t.Head
 		}
 	}
-	return []Event{m.event(t.ID, subID, c.Run, &RunOffered{From: from, Epoch: s.Office.Epoch})}, nil
+	return []Event{m.newEvent(t.ID, subID, c.Run, &RunOffered{From: from, Epoch: s.Office.Epoch})}, nil
 }
 
 // RunOffered puts a run on the queue, for the first time or again in a new
@@ -137,11 +137,11 @@ type RunOffered struct {
 	Epoch uint64 `json:"epoch"`
 }
 
-var _ = kind[RunOffered]()
+var _ = registerKind[RunOffered]()
 
 func (*RunOffered) Kind() string { return "run.offered" }
 func (d *RunOffered) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+	t := s.editTask(e.Task)
 	sub := t.Subtask(e.Subtask)
 	var r Run
 	if old := t.Runs[e.Run]; old != nil {
@@ -156,7 +156,7 @@ func (d *RunOffered) apply(s *State, e Event) {
 	r.Offered = d.Epoch
 	r.Offers++
 	t.Runs[e.Run] = &r
-	sub.Current, sub.Status = e.Run, SubAssigned
+	sub.Current, sub.Status = e.Run, SubtaskAssigned
 }
 
 // Claim makes somebody the run's owner, under a fence that its event tells
@@ -174,7 +174,7 @@ func (c Claim) decide(s *State, m Meta) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.live(taskID)
+	t, err := s.activeTask(taskID)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ func (c Claim) decide(s *State, m Meta) ([]Event, error) {
 		if t.Paused {
 			return nil, E(EConflict, string(t.ID)+" is paused").Because("its runs are offered anew when the pause is lifted")
 		}
-		if sub := t.Subtask(subID); r == nil || sub == nil || sub.Current != c.Run || r.Offered != c.Epoch || sub.Status != SubAssigned {
+		if sub := t.Subtask(subID); r == nil || sub == nil || sub.Current != c.Run || r.Offered != c.Epoch || sub.Status != SubtaskAssigned {
 			return nil, E(EStale, "run "+string(c.Run)+" is not on offer")
 		}
 		from = r.From
@@ -208,11 +208,11 @@ func (c Claim) decide(s *State, m Meta) ([]Event, error) {
 		}
 		if r != nil {
 			from, about = r.From, r.About
-		} else if stuck := t.escalated(); role == Manager && stuck != nil {
+		} else if stuck := t.firstEscalated(); role == Manager && stuck != nil {
 			about = stuck.ID
 		}
 	}
-	return []Event{m.event(t.ID, subID, c.Run, &RunClaimed{
+	return []Event{m.newEvent(t.ID, subID, c.Run, &RunClaimed{
 		Role: role, Fence: fence, Worker: c.Worker, From: from, About: about,
 		Deadline: t.Settings.hardDeadline(m.Now),
 	})}, nil
@@ -228,7 +228,7 @@ type RunClaimed struct {
 	Deadline time.Time `json:"deadline"`
 }
 
-var _ = kind[RunClaimed]()
+var _ = registerKind[RunClaimed]()
 
 // ClaimedFence is the fence under which a claim's events make its sender the
 // owner; 0: they claim nothing.
@@ -244,7 +244,7 @@ func ClaimedFence(evs []Event) uint64 {
 
 func (*RunClaimed) Kind() string { return "run.claimed" }
 func (d *RunClaimed) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+	t := s.editTask(e.Task)
 	sub := t.Subtask(e.Subtask)
 	r := Run{ID: e.Run, Role: d.Role, Subtask: e.Subtask, From: d.From, About: d.About}
 	if old := t.Runs[e.Run]; old != nil {
@@ -266,7 +266,7 @@ func (d *RunClaimed) apply(s *State, e Event) {
 	t.Runs[e.Run] = &r
 	switch {
 	case d.Role == Worker:
-		sub.Status = SubRunning
+		sub.Status = SubtaskRunning
 	case d.Role == Manager:
 		t.Plan.Current = e.Run
 	case d.Role == Reviewer && sub == nil:
@@ -291,29 +291,29 @@ type Release struct {
 }
 
 func (c Release) decide(s *State, m Meta) ([]Event, error) {
-	t, r, err := s.holder(c.Run, c.Fence)
+	t, r, err := s.claimedRun(c.Run, c.Fence)
 	if err != nil {
 		return nil, err
 	}
-	evs := []Event{r.letGo(m, c.Why)}
+	evs := []Event{r.releaseClaim(m, c.Why)}
 	if evs[0].Kind == (*RunEnded)(nil).Kind() {
 		return evs, nil
 	}
 	if c.Failed != nil && !t.Status.Ended() && !s.Office.Stopped {
 		failed := *c.Failed
-		failed.Fail = r.failKey()
-		evs = append(evs, m.event(t.ID, "", "", failed.bounded()))
+		failed.EffectKey = r.failKey()
+		evs = append(evs, m.newEvent(t.ID, "", "", failed.truncated()))
 	}
 	return evs, nil
 }
 
-// letGo voids the claim of a run that is held. Who lets go only after the
+// releaseClaim voids the claim of a run that is held. Who lets go only after the
 // deadline was late: a new claim must not give the run a new deadline.
-func (r *Run) letGo(m Meta, why string) Event {
+func (r *Run) releaseClaim(m Meta, why string) Event {
 	if !m.Now.Before(r.Deadline) {
-		return m.event(r.ID.Task(), r.Subtask, r.ID, r.late())
+		return m.newEvent(r.ID.Task(), r.Subtask, r.ID, r.deadlineOutcome())
 	}
-	return m.event(r.ID.Task(), r.Subtask, r.ID, &RunReleased{Why: why})
+	return m.newEvent(r.ID.Task(), r.Subtask, r.ID, &RunReleased{Why: why})
 }
 
 // failKey is what the failures of a run's effect are counted under.
@@ -330,15 +330,15 @@ type RunReleased struct {
 	Why string `json:"why,omitempty"`
 }
 
-var _ = kind[RunReleased]()
+var _ = registerKind[RunReleased]()
 
 func (*RunReleased) Kind() string { return "run.released" }
 func (d *RunReleased) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+	t := s.editTask(e.Task)
 	r := *t.Runs[e.Run]
 	r.Held, r.Worker, r.Offered = false, "", 0
 	t.Runs[e.Run] = &r
-	if sub := t.Subtask(r.Subtask); sub != nil && sub.Current == r.ID && sub.Status == SubRunning {
-		sub.Status = SubAssigned
+	if sub := t.Subtask(r.Subtask); sub != nil && sub.Current == r.ID && sub.Status == SubtaskRunning {
+		sub.Status = SubtaskAssigned
 	}
 }

@@ -12,14 +12,14 @@ type EndRun struct {
 	Fence   uint64
 	Outcome RunEnded
 
-	Plan     *Plan   // of a manager that plans
-	Question string  // of a manager that asks the president
-	Guide    *Guide  // of a manager that decides on a subtask
-	Review   *Review // of a reviewer
+	Plan     *Plan           // of a manager that plans
+	Question string          // of a manager that asks the president
+	Guide    *Guide          // of a manager that decides on a subtask
+	Review   *ReviewRecorded // of a reviewer
 }
 
 func (c EndRun) decide(s *State, m Meta) ([]Event, error) {
-	t, r, err := s.holder(c.Run, c.Fence)
+	t, r, err := s.claimedRun(c.Run, c.Fence)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (c EndRun) decide(s *State, m Meta) ([]Event, error) {
 	// An end is never refused for what it says of money: the run would be held
 	// for good. What the run was granted stands for what cannot be.
 	c.Outcome.Spent = c.Outcome.Spent.Countable(r.Reserved)
-	evs := []Event{m.event(t.ID, r.Subtask, r.ID, &c.Outcome)}
+	evs := []Event{m.newEvent(t.ID, r.Subtask, r.ID, &c.Outcome)}
 	if c.Outcome.Status != RunSuccess || t.Status.Ended() {
 		return evs, nil
 	}
@@ -76,7 +76,7 @@ func (c SettleRun) decide(s *State, m Meta) ([]Event, error) {
 	case r.Held:
 		return nil, E(EStale, "run "+string(c.Run)+" is held: its holder settles it")
 	}
-	return []Event{m.event(t.ID, r.Subtask, r.ID, &RunEnded{
+	return []Event{m.newEvent(t.ID, r.Subtask, r.ID, &RunEnded{
 		Status: RunError, Error: "the task has ended: " + string(t.Status), Spent: c.Spent.Countable(r.Reserved), Journal: c.Journal,
 	})}, nil
 }
@@ -116,11 +116,11 @@ type RunEnded struct {
 	Result   Hash      `json:"result,omitempty"`
 }
 
-var _ = kind[RunEnded]()
+var _ = registerKind[RunEnded]()
 
 func (*RunEnded) Kind() string { return "run.ended" }
 func (d *RunEnded) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+	t := s.editTask(e.Task)
 	r := *t.Runs[e.Run]
 	r.Held, r.Waiting, r.Ended, r.EndedAt = false, false, true, e.Time
 	r.Status, r.Head, r.Spent, r.Turns = d.Status, d.Head, d.Spent, d.Turns
@@ -128,7 +128,7 @@ func (d *RunEnded) apply(s *State, e Event) {
 	r.Reserved = Amount{}
 	t.Runs[e.Run] = &r
 	t.Spent = t.Spent.Add(d.Spent)
-	t.Want = nil
+	t.BudgetShortfall = nil
 	delete(t.Failures, tickFailure)
 	if t.Status.Ended() {
 		return // settled; nothing else changes
@@ -160,7 +160,7 @@ func (t *Task) countError(key string, e Event, d *RunEnded) {
 		delete(t.Failures, key)
 		return
 	}
-	t.fail(key, e.Time, EffectFailed{Code: d.Code, Error: d.Error, Hint: d.Hint, Human: d.Human})
+	t.countFailure(key, e.Time, EffectFailed{Code: d.Code, Error: d.Error, Hint: d.Hint, Human: d.Human})
 }
 
 func (sub *Subtask) workerEnded(t *Task, e Event, d *RunEnded) {
@@ -176,40 +176,40 @@ func (sub *Subtask) workerEnded(t *Task, e Event, d *RunEnded) {
 	switch d.Status {
 	case RunSuccess:
 		delete(t.Failures, key)
-		sub.Status, sub.Current, sub.Input = SubQuality, "", ""
+		sub.Status, sub.Current, sub.Input = SubtaskInGate, "", ""
 	case RunPartial:
 		delete(t.Failures, key)
 		if d.Progress && sub.Continued < t.Settings.Continuations {
 			sub.Continued++
-			sub.again(joined(sub.Input, "The run before this one ran out of turns. Go on from what is there. Its last words: "+d.Summary))
+			sub.requeue(appendInput(sub.Input, "The run before this one ran out of turns. Go on from what is there. Its last words: "+d.Summary))
 			return
 		}
-		sub.escalate("the worker ran out of turns: " + d.Summary)
+		sub.escalateToManager("the worker ran out of turns: " + d.Summary)
 	default:
 		failed := EffectFailed{Code: d.Code, Error: d.Error, Hint: d.Hint, Human: d.Human}
 		switch {
 		case d.Escalate:
 			delete(t.Failures, key)
-			sub.escalate("the worker asks for help: " + d.Error)
-		case d.Human || d.ours():
+			sub.escalateToManager("the worker asks for help: " + d.Error)
+		case d.Human || d.isInfrastructureFailure():
 			// No other run, and no manager, can do better before that is
 			// mended: it is tried again later, and at last a person is asked.
-			sub.again(sub.Input)
-			t.fail(key, e.Time, failed)
+			sub.requeue(sub.Input)
+			t.countFailure(key, e.Time, failed)
 		case sub.RunErrors >= t.Settings.RunRetries:
 			delete(t.Failures, key)
-			sub.escalate("its runs failed: " + d.Error)
+			sub.escalateToManager("its runs failed: " + d.Error)
 		default:
 			sub.RunErrors++
-			sub.again(joined(sub.Input, "The run before this one broke off: "+d.Error))
-			t.fail(key, e.Time, failed)
+			sub.requeue(appendInput(sub.Input, "The run before this one broke off: "+d.Error))
+			t.countFailure(key, e.Time, failed)
 		}
 	}
 }
 
-// joined adds a word to why a run was begun: findings that it was to address
+// appendInput adds a word to why a run was begun: findings that it was to address
 // are not addressed because it broke off.
-func joined(input, more string) string {
+func appendInput(input, more string) string {
 	const most = 64 << 10
 	switch {
 	case input == "" || len(input)+len(more) > most:
@@ -218,9 +218,9 @@ func joined(input, more string) string {
 	return input + "\n\n" + more
 }
 
-// ours says that what broke is the company's and not the work: the daemon, the
+// isInfrastructureFailure says that what broke is the company's and not the work: the daemon, the
 // bus, the image. (That the work failed and that we failed are two things.)
-func (d *RunEnded) ours() bool {
+func (d *RunEnded) isInfrastructureFailure() bool {
 	switch d.Code {
 	case EDocker, EBus, EImage, EPolicy:
 		return !d.Escalate
@@ -228,10 +228,10 @@ func (d *RunEnded) ours() bool {
 	return false
 }
 
-// Tick takes runs from holders whose hard deadline has passed.
-type Tick struct{}
+// EnforceDeadlines takes runs from holders whose hard deadline has passed.
+type EnforceDeadlines struct{}
 
-func (Tick) decide(s *State, m Meta) ([]Event, error) {
+func (EnforceDeadlines) decide(s *State, m Meta) ([]Event, error) {
 	if s.Office.Stopped {
 		return nil, nil
 	}
@@ -240,15 +240,15 @@ func (Tick) decide(s *State, m Meta) ([]Event, error) {
 		t := s.Tasks[id]
 		for _, r := range t.sortedRuns() {
 			if r.Held && !m.Now.Before(r.Deadline) {
-				evs = append(evs, m.event(t.ID, r.Subtask, r.ID, r.late()))
+				evs = append(evs, m.newEvent(t.ID, r.Subtask, r.ID, r.deadlineOutcome()))
 			}
 		}
 	}
 	return evs, nil
 }
 
-// late is the end of a run that passed its hard deadline. What it was granted
+// deadlineOutcome is the end of a run that passed its hard deadline. What it was granted
 // counts as spent: nobody is left who could say better.
-func (r *Run) late() *RunEnded {
+func (r *Run) deadlineOutcome() *RunEnded {
 	return &RunEnded{Status: RunError, Code: ETimeout, Error: "the run passed its deadline", Spent: r.Reserved}
 }

@@ -10,7 +10,7 @@ func TestSentence(t *testing.T) {
 		" Fix it. ":                           "Fix it.",
 		"":                                    "",
 	} {
-		if got := sentence(text); got != want {
+		if got := endSentence(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -10,43 +10,43 @@ import (
 // marshals to JSON (the snapshot). Only Apply changes it; tasks are replaced
 // and never changed in place, so a *Task that was read stays as it was.
 type State struct {
-	Seq       uint64                   `json:"seq"`
-	Time      time.Time                `json:"time"`
-	Office    Office                   `json:"office"`
-	Tasks     map[TaskID]*Task         `json:"tasks"`
-	Open      []TaskID                 `json:"open"` // tasks that have not ended, oldest first
-	LastTask  int                      `json:"last_task"`
-	Approvals map[ApprovalID]*Approval `json:"approvals"`
-	ByKey     map[string]ApprovalID    `json:"approvals_by_key"`
-	LastPR    int                      `json:"last_pr"`
-	Commands  map[string]TaskID        `json:"commands"` // submit is idempotent by command id
-	Verdicts  map[string]GateResult    `json:"verdicts"` // by GateKey: the cache of gate runs
-	Judged    []string                 `json:"judged"`   // keys of Verdicts, oldest first
-	Known     map[string]Known         `json:"known"`    // projects that a person has added or removed, by id
+	Seq             uint64                     `json:"seq"`
+	Time            time.Time                  `json:"time"`
+	Office          Office                     `json:"office"`
+	Tasks           map[TaskID]*Task           `json:"tasks"`
+	Open            []TaskID                   `json:"open"` // tasks that have not ended, oldest first
+	LastTask        int                        `json:"last_task"`
+	Approvals       map[ApprovalID]*Approval   `json:"approvals"`
+	ByKey           map[string]ApprovalID      `json:"approvals_by_key"`
+	LastPR          int                        `json:"last_pr"`
+	Commands        map[string]TaskID          `json:"commands"` // submit is idempotent by command id
+	GateResults     map[string]GateResult      `json:"verdicts"` // by GateKey: the cache of gate runs
+	GateResultOrder []string                   `json:"judged"`   // keys of GateResults, oldest first
+	KnownProjects   map[string]ProjectRegistry `json:"known"`    // projects that a person has added or removed, by id
 }
 
 // maxVerdicts bounds the cache of gate runs. A tree is judged again and merged
 // within minutes; what is older would only make every copy of the state dearer.
 const maxVerdicts = 256
 
-// judged puts a verdict into the cache.
-func (s *State) judged(r GateResult) {
+// cacheResult puts a verdict into the cache.
+func (s *State) cacheResult(r GateResult) {
 	key := GateKey(r.Tree, r.GateHash, r.Image)
-	if _, known := s.Verdicts[key]; !known {
-		if len(s.Judged) >= maxVerdicts {
-			delete(s.Verdicts, s.Judged[0])
-			s.Judged = s.Judged[1:]
+	if _, known := s.GateResults[key]; !known {
+		if len(s.GateResultOrder) >= maxVerdicts {
+			delete(s.GateResults, s.GateResultOrder[0])
+			s.GateResultOrder = s.GateResultOrder[1:]
 		}
-		s.Judged = append(s.Judged, key)
+		s.GateResultOrder = append(s.GateResultOrder, key)
 	}
-	s.Verdicts[key] = r
+	s.GateResults[key] = r
 }
 
 // NewState is the company before its first event.
 func NewState() *State {
 	return &State{
 		Tasks: map[TaskID]*Task{}, Approvals: map[ApprovalID]*Approval{}, ByKey: map[string]ApprovalID{},
-		Commands: map[string]TaskID{}, Verdicts: map[string]GateResult{}, Known: map[string]Known{},
+		Commands: map[string]TaskID{}, GateResults: map[string]GateResult{}, KnownProjects: map[string]ProjectRegistry{},
 	}
 }
 
@@ -58,9 +58,9 @@ func (s *State) View() *State {
 	c.Approvals = maps.Clone(s.Approvals)
 	c.ByKey = maps.Clone(s.ByKey)
 	c.Commands = maps.Clone(s.Commands)
-	c.Verdicts = maps.Clone(s.Verdicts)
-	c.Judged = slices.Clone(s.Judged)
-	c.Known = maps.Clone(s.Known)
+	c.GateResults = maps.Clone(s.GateResults)
+	c.GateResultOrder = slices.Clone(s.GateResultOrder)
+	c.KnownProjects = maps.Clone(s.KnownProjects)
 	return &c
 }
 
@@ -72,23 +72,23 @@ func (s *State) Task(id TaskID) (*Task, error) {
 	return nil, E(ENotFound, "there is no task "+string(id)).Fix("company status lists the tasks of this office")
 }
 
-// edit replaces the task by a copy that apply may change.
-func (s *State) edit(id TaskID) *Task {
-	t := s.Tasks[id].clone()
+// editTask replaces the task by a copy that apply may change.
+func (s *State) editTask(id TaskID) *Task {
+	t := s.Tasks[id].cloneDeep()
 	s.Tasks[id] = t
 	return t
 }
 
 // Office is the company's own part of the state.
 type Office struct {
-	ID      string `json:"id"`    // four base32 letters
-	Epoch   uint64 `json:"epoch"` // grows with every start; what an older one claimed is void
-	Stopped bool   `json:"stopped"`
-	Version string `json:"version,omitempty"`
-	Workers int    `json:"workers,omitempty"` // that its config asks for, as of the newest start
-	Hired   int    `json:"hired,omitempty"`   // against that
+	ID           string `json:"id"`    // four base32 letters
+	Epoch        uint64 `json:"epoch"` // grows with every start; what an older one claimed is void
+	Stopped      bool   `json:"stopped"`
+	Version      string `json:"version,omitempty"`
+	Workers      int    `json:"workers,omitempty"` // that its config asks for, as of the newest start
+	AddedWorkers int    `json:"hired,omitempty"`   // against that
 
-	Unwritten []Unwritten `json:"unwritten,omitempty"` // its files that are not there, or old
+	Unwritten []UnwrittenFile `json:"unwritten,omitempty"` // its files that are not there, or old
 }
 
 // StartOffice opens the office anew: the first command of every process that
@@ -106,7 +106,7 @@ func (c StartOffice) decide(s *State, m Meta) ([]Event, error) {
 	if s.Office.ID != "" && s.Office.ID != c.Office {
 		return nil, foreignLedger(s.Office.ID, c.Office)
 	}
-	return []Event{m.event("", "", "", &OfficeStarted{Office: c.Office, Epoch: s.Office.Epoch + 1, Version: c.Version, Workers: c.Workers, Wall: c.Wall})}, nil
+	return []Event{m.newEvent("", "", "", &OfficeStarted{Office: c.Office, Epoch: s.Office.Epoch + 1, Version: c.Version, Workers: c.Workers, Wall: c.Wall})}, nil
 }
 
 // OfficeStarted voids every claim: their holders belonged to a process that
@@ -121,7 +121,7 @@ type OfficeStarted struct {
 	Wall time.Time `json:"wall,omitzero"`
 }
 
-var _ = kind[OfficeStarted]()
+var _ = registerKind[OfficeStarted]()
 
 func (*OfficeStarted) Kind() string { return "office.started" }
 func (d *OfficeStarted) apply(s *State, e Event) {
@@ -143,7 +143,7 @@ func (s *State) voidClaims() {
 		if !held {
 			continue
 		}
-		t := s.edit(id)
+		t := s.editTask(id)
 		for rid, r := range t.Runs {
 			if !r.Held {
 				continue
@@ -151,8 +151,8 @@ func (s *State) voidClaims() {
 			c := *r
 			c.Held, c.Worker = false, ""
 			t.Runs[rid] = &c
-			if sub := t.Subtask(r.Subtask); sub != nil && sub.Status == SubRunning && sub.Current == rid {
-				sub.Status = SubAssigned
+			if sub := t.Subtask(r.Subtask); sub != nil && sub.Status == SubtaskRunning && sub.Current == rid {
+				sub.Status = SubtaskAssigned
 			}
 		}
 	}
@@ -165,7 +165,7 @@ func (c Stop) decide(s *State, m Meta) ([]Event, error) {
 	if s.Office.Stopped {
 		return nil, nil
 	}
-	return []Event{m.event("", "", "", &OfficeStopped{Why: c.Why})}, nil
+	return []Event{m.newEvent("", "", "", &OfficeStopped{Why: c.Why})}, nil
 }
 
 // OfficeStopped freezes everything.
@@ -173,7 +173,7 @@ type OfficeStopped struct {
 	Why string `json:"why,omitempty"`
 }
 
-var _ = kind[OfficeStopped]()
+var _ = registerKind[OfficeStopped]()
 
 func (*OfficeStopped) Kind() string              { return "office.stopped" }
 func (d *OfficeStopped) apply(s *State, _ Event) { s.Office.Stopped = true }
@@ -186,7 +186,7 @@ func (c Resume) decide(s *State, m Meta) ([]Event, error) {
 	if !s.Office.Stopped {
 		return nil, nil
 	}
-	return []Event{m.event("", "", "", &OfficeResumed{Epoch: s.Office.Epoch + 1})}, nil
+	return []Event{m.newEvent("", "", "", &OfficeResumed{Epoch: s.Office.Epoch + 1})}, nil
 }
 
 // OfficeResumed lifts a stop.
@@ -194,7 +194,7 @@ type OfficeResumed struct {
 	Epoch uint64 `json:"epoch"`
 }
 
-var _ = kind[OfficeResumed]()
+var _ = registerKind[OfficeResumed]()
 
 func (*OfficeResumed) Kind() string { return "office.resumed" }
 func (d *OfficeResumed) apply(s *State, _ Event) {

@@ -1,24 +1,24 @@
 package company
 
-// SubStatus is where a subtask stands (STA-1).
-type SubStatus string
+// SubtaskStatus is where a subtask stands (STA-1).
+type SubtaskStatus string
 
 const (
-	SubPending   SubStatus = "pending"       // waits for its wave, or for its next run to be offered
-	SubAssigned  SubStatus = "assigned"      // its run is on the queue
-	SubRunning   SubStatus = "running"       // a worker has claimed the run
-	SubQuality   SubStatus = "quality_check" // its head is in the gates
-	SubReviewing SubStatus = "reviewing"     // the reviewer has it
-	SubMerging   SubStatus = "merging"       // in the merge queue, or being resolved
-	SubCompleted SubStatus = "completed"     // merged
-	SubFailed    SubStatus = "failed"
-	SubBlocked   SubStatus = "blocked" // nobody but the president can help
-	SubCancelled SubStatus = "cancelled"
+	SubtaskPending   SubtaskStatus = "pending"       // waits for its wave, or for its next run to be offered
+	SubtaskAssigned  SubtaskStatus = "assigned"      // its run is on the queue
+	SubtaskRunning   SubtaskStatus = "running"       // a worker has claimed the run
+	SubtaskInGate    SubtaskStatus = "quality_check" // its head is in the gates
+	SubtaskReviewing SubtaskStatus = "reviewing"     // the reviewer has it
+	SubtaskMerging   SubtaskStatus = "merging"       // in the merge queue, or being resolved
+	SubtaskCompleted SubtaskStatus = "completed"     // merged
+	SubtaskFailed    SubtaskStatus = "failed"
+	SubtaskBlocked   SubtaskStatus = "blocked" // nobody but the president can help
+	SubtaskCancelled SubtaskStatus = "cancelled"
 )
 
 // Ended reports whether the status is a last one.
-func (st SubStatus) Ended() bool {
-	return st == SubCompleted || st == SubFailed || st == SubCancelled
+func (st SubtaskStatus) Ended() bool {
+	return st == SubtaskCompleted || st == SubtaskFailed || st == SubtaskCancelled
 }
 
 // Subtask is one ticket of a plan (SUB-7).
@@ -26,7 +26,7 @@ type Subtask struct {
 	ID      SubtaskID      `json:"id"`
 	Wave    int            `json:"wave"` // from 1
 	Planned PlannedSubtask `json:"planned"`
-	Status  SubStatus      `json:"status"`
+	Status  SubtaskStatus  `json:"status"`
 	Branch  string         `json:"branch,omitempty"`
 
 	Started int      `json:"started"`           // worker runs so far
@@ -41,10 +41,10 @@ type Subtask struct {
 	Review ReviewState   `json:"review"`
 	Input  string        `json:"input,omitempty"` // why the next run: what its worker must be told, besides findings and gate output
 
-	Conflict *MergeConflicted `json:"conflict,omitempty"` // being resolved
-	Merger   RunID            `json:"merger,omitempty"`   // the merger's run
-	Mergers  int              `json:"mergers,omitempty"`
-	Merged   OID              `json:"merged,omitempty"` // the merge commit
+	Conflict *ConflictReported `json:"conflict,omitempty"` // being resolved
+	Merger   RunID             `json:"merger,omitempty"`   // the merger's run
+	Mergers  int               `json:"mergers,omitempty"`
+	Merged   OID               `json:"merged,omitempty"` // the merge commit
 
 	GateReds   int    `json:"gate_reds,omitempty"`
 	RunErrors  int    `json:"run_errors,omitempty"`
@@ -56,24 +56,24 @@ type Subtask struct {
 	Reason     string `json:"reason,omitempty"`     // why it is blocked
 }
 
-func (sub *Subtask) phase() string {
+func (sub *Subtask) phaseName() string {
 	switch sub.Status {
-	case SubQuality:
+	case SubtaskInGate:
 		return "verify"
-	case SubReviewing:
+	case SubtaskReviewing:
 		return "review"
-	case SubMerging:
+	case SubtaskMerging:
 		return "merge"
-	case SubCompleted:
+	case SubtaskCompleted:
 		return "deliver"
 	}
 	return "execute"
 }
 
-// again sends the subtask back to a worker: its next run starts from what the
+// requeue sends the subtask back to a worker: its next run starts from what the
 // host took last.
-func (sub *Subtask) again(input string) {
-	sub.Status, sub.Current, sub.Input = SubPending, "", input
+func (sub *Subtask) requeue(input string) {
+	sub.Status, sub.Current, sub.Input = SubtaskPending, "", input
 	sub.Conflict, sub.Merger, sub.Doubt = nil, "", nil
 	if sub.Head != "" {
 		sub.From = sub.Head
@@ -83,12 +83,12 @@ func (sub *Subtask) again(input string) {
 // maxGuided is how often the manager may send one subtask back.
 const maxGuided = 2
 
-// escalate hands the subtask to the manager, or to the president when the
+// escalateToManager hands the subtask to the manager, or to the president when the
 // manager has had its chances.
-func (sub *Subtask) escalate(why string) {
-	sub.again("")
+func (sub *Subtask) escalateToManager(why string) {
+	sub.requeue("")
 	if sub.Guided >= maxGuided {
-		sub.block(why)
+		sub.blockForPresident(why)
 		return
 	}
 	sub.Escalation = why

@@ -12,21 +12,21 @@ import (
 type TaskStatus string
 
 const (
-	TaskPending     TaskStatus = "pending"     // submitted; its base is being prepared
-	TaskDecomposing TaskStatus = "decomposing" // the manager plans
-	TaskExecuting   TaskStatus = "executing"   // its subtasks are under way
-	TaskReviewing   TaskStatus = "reviewing"   // all subtasks are merged; the whole is checked and delivered
-	TaskCompleted   TaskStatus = "completed"   // the pull request is open (or it was a dry run)
-	TaskFailed      TaskStatus = "failed"
-	TaskCancelled   TaskStatus = "cancelled"
-	// TaskAwaitingInput is never stored: it is what Shown says of a task
+	StatusPending     TaskStatus = "pending"     // submitted; its base is being prepared
+	StatusDecomposing TaskStatus = "decomposing" // the manager plans
+	StatusExecuting   TaskStatus = "executing"   // its subtasks are under way
+	StatusReviewing   TaskStatus = "reviewing"   // all subtasks are merged; the whole is checked and delivered
+	StatusCompleted   TaskStatus = "completed"   // the pull request is open (or it was a dry run)
+	StatusFailed      TaskStatus = "failed"
+	StatusCancelled   TaskStatus = "cancelled"
+	// StatusAwaitingInput is never stored: it is what Shown says of a task
 	// with an open approval.
-	TaskAwaitingInput TaskStatus = "awaiting_input"
+	StatusAwaitingInput TaskStatus = "awaiting_input"
 )
 
 // Ended reports whether the status is a last one.
 func (st TaskStatus) Ended() bool {
-	return st == TaskCompleted || st == TaskFailed || st == TaskCancelled
+	return st == StatusCompleted || st == StatusFailed || st == StatusCancelled
 }
 
 // Project is the repository that a task works on (SUB-4).
@@ -62,55 +62,55 @@ type Task struct {
 	Reason      string     `json:"reason,omitempty"` // why it failed or was cancelled
 	Ended       time.Time  `json:"ended,omitzero"`
 
-	Prepared *Prepared         `json:"prepared,omitempty"`
-	Baseline *GateResult       `json:"baseline,omitempty"` // what the gates say of the base
-	Plan     Planning          `json:"plan"`
-	Subtasks []*Subtask        `json:"subtasks,omitempty"`
-	Runs     map[RunID]*Run    `json:"runs,omitempty"`
-	Head     OID               `json:"head,omitempty"` // of the integration branch
-	Tree     OID               `json:"tree,omitempty"` // of Head, once something is merged: the one that the gates passed on
-	Queue    []SubtaskID       `json:"queue,omitempty"`
-	Intent   *MergeIntended    `json:"intent,omitempty"`
-	Gate     *GateFinished     `json:"gate,omitempty"` // of the whole task
-	Review   ReviewState       `json:"review"`         // of the whole task
-	Deliver  *DeliveryIntended `json:"deliver,omitempty"`
-	// HeldPush is what stood against the push, and Allowed are the doubts that a
+	Prepared *TaskPrepared        `json:"prepared,omitempty"`
+	Baseline *GateResult          `json:"baseline,omitempty"` // what the gates say of the base
+	Plan     Planning             `json:"plan"`
+	Subtasks []*Subtask           `json:"subtasks,omitempty"`
+	Runs     map[RunID]*Run       `json:"runs,omitempty"`
+	Head     OID                  `json:"head,omitempty"` // of the integration branch
+	Tree     OID                  `json:"tree,omitempty"` // of Head, once something is merged: the one that the gates passed on
+	Queue    []SubtaskID          `json:"queue,omitempty"`
+	Intent   *MergeIntentRecorded `json:"intent,omitempty"`
+	Gate     *GateFinished        `json:"gate,omitempty"` // of the whole task
+	Review   ReviewState          `json:"review"`         // of the whole task
+	Deliver  *DeliveryIntended    `json:"deliver,omitempty"`
+	// HeldDelivery is what stood against the push, and Allowed are the doubts that a
 	// person let pass.
-	HeldPush *DeliveryHeld `json:"held_push,omitempty"`
-	Allowed  []string      `json:"allowed,omitempty"`
-	PR       *PullRequest  `json:"pr,omitempty"`
-	// Heard are the remarks on the pull request that follow-ups were made of,
+	HeldDelivery *DeliveryHeld `json:"held_push,omitempty"`
+	Allowed      []string      `json:"allowed,omitempty"`
+	PR           *PullRequest  `json:"pr,omitempty"`
+	// SeenFeedback are the remarks on the pull request that follow-ups were made of,
 	// and FollowUps how many; only a lead has them.
-	Heard     []string `json:"heard,omitempty"`
-	FollowUps int      `json:"follow_ups,omitempty"`
+	SeenFeedback []string `json:"heard,omitempty"`
+	FollowUps    int      `json:"follow_ups,omitempty"`
 	// BranchChange is how the branch of the open pull request was last seen,
 	// where that is not as it was delivered; only a lead has it.
-	BranchChange *BranchChange      `json:"branch_change,omitempty"`
-	Cap          Amount             `json:"cap"`
-	Spent        Amount             `json:"spent"`
-	Want         *Amount            `json:"want,omitempty"` // what one more call needs, when the cap is in the way
-	Failures     map[string]Failure `json:"failures,omitempty"`
+	BranchChange    *BranchChange      `json:"branch_change,omitempty"`
+	Cap             Amount             `json:"cap"`
+	Spent           Amount             `json:"spent"`
+	BudgetShortfall *Amount            `json:"want,omitempty"` // what one more call needs, when the cap is in the way
+	Failures        map[string]Failure `json:"failures,omitempty"`
 	// Dependencies are the packages that were added beyond the base's lock
 	// files, in order.
 	Dependencies []Dependency `json:"dependencies,omitempty"`
 	// LookedUp are the names that went out to registries, without versions.
 	LookedUp []Dependency `json:"looked_up,omitempty"`
 	// Unwritten are its files that are not there, or old.
-	Unwritten []Unwritten `json:"unwritten,omitempty"`
+	Unwritten []UnwrittenFile `json:"unwritten,omitempty"`
 }
 
 // Failure remembers that an effect failed, so that it is tried again later
 // and not at once, and at last not at all.
 type Failure struct {
-	Attempt   int       `json:"attempt"`
-	NotBefore time.Time `json:"not_before"`
-	Code      Code      `json:"code"`
-	Error     string    `json:"error"`
-	Hint      string    `json:"hint,omitempty"`
-	Human     bool      `json:"human,omitempty"` // only a person can mend it
+	Attempt     int       `json:"attempt"`
+	NotBefore   time.Time `json:"not_before"`
+	Code        Code      `json:"code"`
+	Error       string    `json:"error"`
+	Hint        string    `json:"hint,omitempty"`
+	NeedsPerson bool      `json:"human,omitempty"` // only a person can mend it
 }
 
-func (t *Task) clone() *Task {
+func (t *Task) cloneDeep() *Task {
 	c := *t
 	c.Subtasks = slices.Clone(t.Subtasks)
 	for i, sub := range c.Subtasks {
@@ -174,10 +174,10 @@ func (t *Task) Held() Amount {
 // Short is what the cap lacks for the call that waits for money; nothing where
 // none waits.
 func (t *Task) Short() Amount {
-	if t.Want == nil {
+	if t.BudgetShortfall == nil {
 		return Amount{}
 	}
-	lack := t.Spent.Add(t.Reserved()).Add(*t.Want).Sub(t.Cap)
+	lack := t.Spent.Add(t.Reserved()).Add(*t.BudgetShortfall).Sub(t.Cap)
 	if t.Cap.MicroUSD == NoCap {
 		lack.MicroUSD = 0
 	}
@@ -191,7 +191,7 @@ func (t *Task) Short() Amount {
 // when there is none.
 func (t *Task) Wave() int {
 	for _, sub := range t.Subtasks {
-		if sub.Status != SubCompleted {
+		if sub.Status != SubtaskCompleted {
 			return sub.Wave
 		}
 	}
@@ -204,14 +204,14 @@ var Phases = []string{"intake", "plan", "execute", "verify", "review", "merge", 
 // Phase is the task's least advanced one.
 func (t *Task) Phase() string {
 	switch t.Status {
-	case TaskPending:
+	case StatusPending:
 		return "intake"
-	case TaskDecomposing:
+	case StatusDecomposing:
 		return "plan"
-	case TaskExecuting:
+	case StatusExecuting:
 		least := len(Phases)
 		for _, sub := range t.Subtasks {
-			least = min(least, slices.Index(Phases, sub.phase()))
+			least = min(least, slices.Index(Phases, sub.phaseName()))
 		}
 		return Phases[min(least, len(Phases)-1)]
 	}
@@ -222,7 +222,7 @@ func (t *Task) Phase() string {
 // its answer.
 func (s *State) Shown(t *Task) TaskStatus {
 	if !t.Status.Ended() && len(s.OpenApprovals(t.ID)) > 0 {
-		return TaskAwaitingInput
+		return StatusAwaitingInput
 	}
 	return t.Status
 }
@@ -260,14 +260,14 @@ func (c Submit) decide(s *State, m Meta) ([]Event, error) {
 		return nil, E(EInvalid, "no project was named").Fix("run company inside a git repository, or use --repo")
 	case s.Office.Stopped:
 		return nil, E(EStopped, "the office is stopped").Fix("company resume")
-	case !c.Settings.Cap.capped():
+	case !c.Settings.Cap.isValidCap():
 		return nil, E(EInvalid, "the budget is no amount that can be counted with").Fix("budget.usd: 5, or none")
 	}
 	if err := refuseProtectedBranch(c.Settings.WithDefaults().IntegrationPrefix); err != nil {
 		return nil, err
 	}
 	if c.Follows != "" {
-		lead, err := s.followable(c.Follows)
+		lead, err := s.followUpTarget(c.Follows)
 		switch {
 		case err != nil:
 			return nil, err
@@ -281,7 +281,7 @@ func (c Submit) decide(s *State, m Meta) ([]Event, error) {
 		c.Priority = "medium"
 	}
 	id := NewTaskID(s.LastTask + 1)
-	return []Event{m.event(id, "", "", &TaskSubmitted{
+	return []Event{m.newEvent(id, "", "", &TaskSubmitted{
 		Instruction: c.Instruction, Project: c.Project, Settings: c.Settings.WithDefaults(), DryRun: c.DryRun,
 		Base: c.Base, Follows: c.Follows, Priority: c.Priority, Tags: c.Tags,
 	})}, nil
@@ -303,7 +303,7 @@ type TaskSubmitted struct {
 	Tags        []string `json:"tags,omitempty"`
 }
 
-var _ = kind[TaskSubmitted]()
+var _ = registerKind[TaskSubmitted]()
 
 func (*TaskSubmitted) Kind() string { return "task.submitted" }
 func (d *TaskSubmitted) apply(s *State, e Event) {
@@ -311,22 +311,22 @@ func (d *TaskSubmitted) apply(s *State, e Event) {
 	s.Tasks[e.Task] = &Task{
 		ID: e.Task, Instruction: d.Instruction, Project: d.Project, Settings: d.Settings, DryRun: d.DryRun,
 		Base: d.Base, Follows: d.Follows, Priority: d.Priority, Tags: d.Tags,
-		Submitted: e.Time, Updated: e.Time, Status: TaskPending, Cap: d.Settings.Cap,
+		Submitted: e.Time, Updated: e.Time, Status: StatusPending, Cap: d.Settings.Cap,
 	}
 	s.Open = append(s.Open, e.Task)
 	s.Commands[e.Cause] = e.Task
-	s.use(d.Project.ID)
+	s.restoreProject(d.Project.ID)
 }
 
-// Prepare brings in what the intake found: the base, the gates pinned there,
+// RecordPreparation brings in what the intake found: the base, the gates pinned there,
 // the image.
-type Prepare struct {
+type RecordPreparation struct {
 	Task TaskID
-	Prepared
+	TaskPrepared
 }
 
-// Prepared is where and with what a task works. It does not change afterwards.
-type Prepared struct {
+// TaskPrepared is where and with what a task works. It does not change afterwards.
+type TaskPrepared struct {
 	Base        Base          `json:"base"`
 	Gates       []GateCommand `json:"gates"`
 	GateHash    Hash          `json:"gate_hash"`
@@ -341,14 +341,14 @@ type Prepared struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-var _ = kind[Prepared]()
+var _ = registerKind[TaskPrepared]()
 
-func (c Prepare) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.live(c.Task)
+func (c RecordPreparation) decide(s *State, m Meta) ([]Event, error) {
+	t, err := s.activeTask(c.Task)
 	if err != nil {
 		return nil, err
 	}
-	if t.Status != TaskPending {
+	if t.Status != StatusPending {
 		return nil, nil
 	}
 	if !c.Base.OID.Valid() || c.Image == "" {
@@ -357,24 +357,24 @@ func (c Prepare) decide(s *State, m Meta) ([]Event, error) {
 	if err := refuseProtectedBranch(c.Integration); err != nil {
 		return nil, err
 	}
-	if err := s.prepareFollowUp(t, &c.Prepared); err != nil {
+	if err := s.prepareFollowUp(t, &c.TaskPrepared); err != nil {
 		return nil, err
 	}
-	evs := []Event{m.event(t.ID, "", "", &c.Prepared)}
+	evs := []Event{m.newEvent(t.ID, "", "", &c.TaskPrepared)}
 	if len(c.Gates) == 0 && t.Settings.NoGates == "fail" {
-		evs = append(evs, m.event(t.ID, "", "", &TaskFailedEvent{Code: EGates,
+		evs = append(evs, m.newEvent(t.ID, "", "", &TaskFailed{Code: EGates,
 			Reason: "no gates were found in the repository and gates.none is fail"}))
 	}
 	return evs, nil
 }
 
 // Kind makes Prepared the event of its own command.
-func (*Prepared) Kind() string { return "task.prepared" }
-func (d *Prepared) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+func (*TaskPrepared) Kind() string { return "task.prepared" }
+func (d *TaskPrepared) apply(s *State, e Event) {
+	t := s.editTask(e.Task)
 	t.Prepared = d
 	t.Head = d.Base.OID
-	t.Status = TaskDecomposing
+	t.Status = StatusDecomposing
 	delete(t.Failures, "prepare")
 }
 
@@ -399,74 +399,74 @@ func (c Cancel) decide(s *State, m Meta) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Status == TaskCancelled {
+	if t.Status == StatusCancelled {
 		return nil, nil
 	}
 	if t.Status.Ended() {
 		return nil, E(EConflict, string(t.ID)+" has ended already: "+string(t.Status))
 	}
-	return []Event{m.event(t.ID, "", "", &TaskCancelledEvent{Reason: c.Why})}, nil
+	return []Event{m.newEvent(t.ID, "", "", &TaskCancelled{Reason: c.Why})}, nil
 }
 
-// TaskCancelledEvent ends a task by a person's wish.
-type TaskCancelledEvent struct {
+// TaskCancelled ends a task by a person's wish.
+type TaskCancelled struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-var _ = kind[TaskCancelledEvent]()
+var _ = registerKind[TaskCancelled]()
 
-func (*TaskCancelledEvent) Kind() string { return "task.cancelled" }
-func (d *TaskCancelledEvent) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+func (*TaskCancelled) Kind() string { return "task.cancelled" }
+func (d *TaskCancelled) apply(s *State, e Event) {
+	t := s.editTask(e.Task)
 	for _, sub := range t.Subtasks {
 		if !sub.Status.Ended() {
-			sub.Status = SubCancelled
+			sub.Status = SubtaskCancelled
 		}
 	}
-	s.end(t, e, TaskCancelled, d.Reason)
+	s.endTask(t, e, StatusCancelled, d.Reason)
 }
 
-// TaskFailedEvent ends a task that cannot be done.
-type TaskFailedEvent struct {
+// TaskFailed ends a task that cannot be done.
+type TaskFailed struct {
 	Code   Code   `json:"code"`
 	Reason string `json:"reason"`
 	Hint   string `json:"hint,omitempty"`
 }
 
-var _ = kind[TaskFailedEvent]()
+var _ = registerKind[TaskFailed]()
 
-func (*TaskFailedEvent) Kind() string { return "task.failed" }
-func (d *TaskFailedEvent) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+func (*TaskFailed) Kind() string { return "task.failed" }
+func (d *TaskFailed) apply(s *State, e Event) {
+	t := s.editTask(e.Task)
 	for _, sub := range t.Subtasks {
 		if !sub.Status.Ended() {
-			sub.Status = SubCancelled
+			sub.Status = SubtaskCancelled
 		}
 	}
-	s.end(t, e, TaskFailed, d.Reason)
+	s.endTask(t, e, StatusFailed, d.Reason)
 }
 
-// TaskCompletedEvent ends a task that is done: its pull request is open, or
+// TaskCompleted ends a task that is done: its pull request is open, or
 // it was a dry run and its plan stands.
-type TaskCompletedEvent struct {
+type TaskCompleted struct {
 	DryRun bool `json:"dry_run,omitempty"`
 }
 
-var _ = kind[TaskCompletedEvent]()
+var _ = registerKind[TaskCompleted]()
 
-func (*TaskCompletedEvent) Kind() string { return "task.completed" }
-func (d *TaskCompletedEvent) apply(s *State, e Event) {
-	s.end(s.edit(e.Task), e, TaskCompleted, "")
+func (*TaskCompleted) Kind() string { return "task.completed" }
+func (d *TaskCompleted) apply(s *State, e Event) {
+	s.endTask(s.editTask(e.Task), e, StatusCompleted, "")
 }
 
-func (s *State) end(t *Task, e Event, st TaskStatus, reason string) {
+func (s *State) endTask(t *Task, e Event, st TaskStatus, reason string) {
 	t.Status, t.Reason, t.Ended = st, reason, e.Time
-	t.Queue, t.Intent, t.Want = nil, nil, nil
+	t.Queue, t.Intent, t.BudgetShortfall = nil, nil, nil
 	s.Open = slices.DeleteFunc(s.Open, func(id TaskID) bool { return id == t.ID })
 }
 
-// live finds a task that has not ended and may have effects.
-func (s *State) live(id TaskID) (*Task, error) {
+// activeTask finds a task that has not ended and may have effects.
+func (s *State) activeTask(id TaskID) (*Task, error) {
 	t, err := s.Task(id)
 	if err != nil {
 		return nil, err
@@ -497,7 +497,7 @@ func (c Pause) decide(s *State, m Meta) ([]Event, error) {
 	if t.Paused == !c.Off {
 		return nil, nil
 	}
-	return []Event{m.event(t.ID, "", "", &TaskPaused{Paused: !c.Off})}, nil
+	return []Event{m.newEvent(t.ID, "", "", &TaskPaused{Paused: !c.Off})}, nil
 }
 
 // TaskPaused sets or lifts a pause.
@@ -505,11 +505,11 @@ type TaskPaused struct {
 	Paused bool `json:"paused"`
 }
 
-var _ = kind[TaskPaused]()
+var _ = registerKind[TaskPaused]()
 
 func (*TaskPaused) Kind() string { return "task.paused" }
 func (d *TaskPaused) apply(s *State, e Event) {
-	t := s.edit(e.Task)
+	t := s.editTask(e.Task)
 	t.Paused = d.Paused
 	for id, r := range t.Runs {
 		// What was claimed in vain meanwhile is no longer on the queue.

@@ -25,14 +25,14 @@ func TitleOf(text string) string {
 			line = strings.TrimPrefix(heading, " ")
 		}
 		if line != "" {
-			return shorten(line)
+			return shortenTitle(line)
 		}
 	}
 	return ""
 }
 
-// shorten cuts a line to the length of a title.
-func shorten(s string) string {
+// shortenTitle cuts a line to the length of a title.
+func shortenTitle(s string) string {
 	if len(s) <= maxTitle {
 		return s
 	}

@@ -43,7 +43,7 @@ func TestTitleOfADelivery(t *testing.T) {
 	s.must(President, Submit{Instruction: "# Add a limit\n\nTo all routes.", Project: Project{ID: "p", Path: "/p"}, Settings: Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}}})
 	s.id = NewTaskID(s.s.LastTask)
 	s.must(Company, s.preparation())
-	s.must(Company, TakeBaseline{Task: s.id, Result: s.verdict(s.oid(), true)})
+	s.must(Company, RecordBaseline{Task: s.id, Result: s.verdict(s.oid(), true)})
 	s.plan(1).queued(1)
 	s.merged(1)
 	s.checked()

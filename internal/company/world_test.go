@@ -156,7 +156,7 @@ func (w *world) unstuck() {
 	timed := !NextDue(w.s, w.now).IsZero()
 	for _, id := range w.s.Open {
 		t := w.s.Tasks[id]
-		if t.Paused || due[id] || w.s.behind(t) || len(w.s.OpenApprovals(id)) > 0 || timed && t.waitsForTime(w.now) || w.onOffer(t) || w.s.AwaitsWorker(id, w.now) {
+		if t.Paused || due[id] || w.s.hasEarlierFollowUp(t) || len(w.s.OpenApprovals(id)) > 0 || timed && t.waitsForTime(w.now) || w.onOffer(t) || w.s.AwaitsWorker(id, w.now) {
 			continue
 		}
 		w.t.Fatalf("%s (%s) waits for nothing at %s\n%s\n%s", id, t.Status, w.now, w.tail(), outline(t))
@@ -165,7 +165,7 @@ func (w *world) unstuck() {
 
 // outline is a task in a few lines, for a failure's message.
 func outline(t *Task) string {
-	out := fmt.Sprintf("%s %s paused=%v queue=%v intent=%v want=%v failures=%v review=%+v\n", t.ID, t.Status, t.Paused, t.Queue, t.Intent, t.Want, t.Failures, t.Review)
+	out := fmt.Sprintf("%s %s paused=%v queue=%v intent=%v want=%v failures=%v review=%+v\n", t.ID, t.Status, t.Paused, t.Queue, t.Intent, t.BudgetShortfall, t.Failures, t.Review)
 	for _, sub := range t.Subtasks {
 		out += fmt.Sprintf("  %s wave %d %s current=%s escalation=%q conflict=%v\n", sub.ID, sub.Wave, sub.Status, sub.Current, sub.Escalation, sub.Conflict != nil)
 	}
@@ -187,7 +187,7 @@ func outlines(s *State) string {
 
 func (t *Task) waitsForTime(now time.Time) bool {
 	for key, f := range t.Failures {
-		if f.NotBefore.After(now) && !t.exhausted(key, f) {
+		if f.NotBefore.After(now) && !t.retriesExhausted(key, f) {
 			return true
 		}
 	}
@@ -268,7 +268,7 @@ func (w *world) goWell() {
 		}
 	}
 	for _, id := range open {
-		if t := w.s.Tasks[id]; t.Status != TaskCompleted {
+		if t := w.s.Tasks[id]; t.Status != StatusCompleted {
 			w.t.Fatalf("%s ends as %s (%s) though everything went well\n%s\n%s", id, t.Status, t.Reason, w.tail(), outline(t))
 		}
 	}

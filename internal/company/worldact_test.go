@@ -9,7 +9,7 @@ import (
 func (w *world) act(e Effect) {
 	t := w.s.Tasks[e.Task]
 	if e.Fail != "" && w.chance(w.k.Fails) {
-		w.send(Company, FailEffect{Task: e.Task, Key: e.Fail, EffectFailed: EffectFailed{Code: EDocker, Error: "it does not answer", Human: w.chance(10)}})
+		w.send(Company, ReportEffectFailure{Task: e.Task, Key: e.Fail, EffectFailed: EffectFailed{Code: EDocker, Error: "it does not answer", Human: w.chance(10)}})
 		return
 	}
 	if r := t.Runs[e.Run]; e.Drain && r != nil && w.chance(70) {
@@ -17,39 +17,39 @@ func (w *world) act(e Effect) {
 		return
 	}
 	switch e.Kind {
-	case DoNote:
-		w.send(Company, e.Then)
-	case DoPrepare:
+	case EffectCommand:
+		w.send(Company, e.Command)
+	case EffectPrepare:
 		w.send(Company, w.prepared(t))
-	case DoBaseline:
+	case EffectBaseline:
 		w.send(Company, w.baseline(t))
-	case DoOffer:
+	case EffectOffer:
 		w.queue = append(w.queue, ticketed{e.Run, w.s.Office.Epoch})
 		w.send(Company, Offer{Run: e.Run, Item: e.Key})
-	case DoManage, DoReview, DoResolve:
+	case EffectManage, EffectReview, EffectResolve:
 		if r := t.Runs[e.Run]; r == nil || !r.Held {
 			w.send(string(e.Run), Claim{Run: e.Run, Epoch: w.s.Office.Epoch, Worker: "host", From: t.Head})
 			return
 		}
 		w.carry(t, t.Runs[e.Run])
-	case DoWork:
+	case EffectWork:
 		w.carry(t, t.Runs[e.Run])
-	case DoGate:
+	case EffectGate:
 		w.gate(t, t.Subtask(e.Subtask))
-	case DoTestMerge:
+	case EffectTestMerge:
 		w.testMerge(t, t.Subtask(e.Subtask))
-	case DoMerge:
+	case EffectMerge:
 		w.merge(t)
-	case DoDeliver:
+	case EffectDeliver:
 		w.deliver(t)
 	default:
 		w.t.Fatalf("nobody knows how to do %s", e.Kind)
 	}
 }
 
-func (w *world) prepared(t *Task) Prepare {
-	p := Prepared{Base: Base{Branch: "main", OID: w.oid(), PRBranch: "main"}, GateHash: "g", Image: "img", Integration: "develop-" + string(t.ID) + "-k3fq"}
-	if lead := w.s.Lead(t); lead != t {
+func (w *world) prepared(t *Task) RecordPreparation {
+	p := TaskPrepared{Base: Base{Branch: "main", OID: w.oid(), PRBranch: "main"}, GateHash: "g", Image: "img", Integration: "develop-" + string(t.ID) + "-k3fq"}
+	if lead := w.s.PRTask(t); lead != t {
 		p.Base.OID, p.Integration = w.refs[lead.ID], lead.Prepared.Integration
 	}
 	for _, name := range []string{"lint", "test"}[:w.k.Gates] {
@@ -58,7 +58,7 @@ func (w *world) prepared(t *Task) Prepare {
 	if w.chance(w.k.Hostile) {
 		p.Integration = []string{"main", "refs/heads/master", "Main", ""}[w.rng.IntN(4)]
 	}
-	return Prepare{Task: t.ID, Prepared: p}
+	return RecordPreparation{Task: t.ID, TaskPrepared: p}
 }
 
 // carry goes on with a held run: it needs money first, and ends in some way.
@@ -117,7 +117,7 @@ func (w *world) carry(t *Task, r *Run) {
 func (w *world) refuse(r *Run) {
 	kinds := []string{"push", "path", "outside", "header"}
 	for range 1 + w.rng.IntN(4) {
-		w.send(Company, NoteRefused{
+		w.send(Company, RecordRefusedAccess{
 			Run: r.ID, Kind: kinds[w.rng.IntN(len(kinds))], Times: 1 + w.rng.IntN(3),
 			What: strings.Repeat([]string{"a\x1b[2J", "é", "\u202e", "\xff", "x y"}[w.rng.IntN(5)], 1+w.rng.IntN(200)),
 		})
@@ -126,7 +126,7 @@ func (w *world) refuse(r *Run) {
 
 // writeFile has a file written, or not.
 func (w *world) writeFile() {
-	c := NoteFile{File: fmt.Sprint("f", w.rng.IntN(40)), Why: []string{"", "full", "a folder\n"}[w.rng.IntN(3)]}
+	c := RecordFileWrite{File: fmt.Sprint("f", w.rng.IntN(40)), Why: []string{"", "full", "a folder\n"}[w.rng.IntN(3)]}
 	if w.rng.IntN(4) > 0 && w.s.LastTask > 0 {
 		t := w.s.Tasks[NewTaskID(1+w.rng.IntN(w.s.LastTask))]
 		c.Task = t.ID
@@ -206,7 +206,7 @@ func (w *world) plan() Plan {
 }
 
 func (w *world) review(t *Task, end *EndRun, sub *Subtask) {
-	r := &Review{Head: t.Head, Onto: t.Head, Verdict: Approve, PatchID: "p", Evidence: []string{"the test"}}
+	r := &ReviewRecorded{Head: t.Head, Onto: t.Head, Verdict: Approve, PatchID: "p", Evidence: []string{"the test"}}
 	if sub != nil {
 		r.Head, r.Whole = sub.Head, t.JudgesWhole()
 	}
@@ -243,7 +243,7 @@ func (w *world) tree(onto, head OID) OID {
 
 // baseline is what the gates say of the base: green, red with names, red
 // without them, or a linter that nobody has.
-func (w *world) baseline(t *Task) TakeBaseline {
+func (w *world) baseline(t *Task) RecordBaseline {
 	r := GateResult{Tree: w.oid(), GateHash: t.Prepared.GateHash, Image: t.Prepared.Image}
 	for _, g := range t.Prepared.Gates {
 		c := GateCheck{Name: g.Name, Command: g.Command, Passed: true}
@@ -271,7 +271,7 @@ func (w *world) baseline(t *Task) TakeBaseline {
 			r.Untested, r.Passed = true, true
 		}
 	}
-	return TakeBaseline{Task: t.ID, Result: r}
+	return RecordBaseline{Task: t.ID, Result: r}
 }
 
 // red makes a check fail with these names.
@@ -294,11 +294,11 @@ func (w *world) verdict(t *Task, tree OID, green bool) GateResult {
 			c.Passed, c.Absent = false, true
 		case red:
 			c.Passed, c.Skipped = false, true
-		case green && b.named() && w.rng.IntN(2) == 0:
+		case green && b.namesFailures() && w.rng.IntN(2) == 0:
 			c.red("older")
 		case green && !b.Passed && w.rng.IntN(2) == 0:
 			c.Passed, c.ExitCode = false, 1
-			if b.named() {
+			if b.namesFailures() {
 				c.red("older", "old")
 				c.Tests[1].Unrun = b.Tests[0].Unrun
 			}
@@ -306,7 +306,7 @@ func (w *world) verdict(t *Task, tree OID, green bool) GateResult {
 		case green && w.rng.IntN(4) == 0:
 			c.Attempts, c.Flaky = []int{1}, []string{"now and then"}
 		case green:
-		case b.named() && w.rng.IntN(2) == 0:
+		case b.namesFailures() && w.rng.IntN(2) == 0:
 			c.red("old", "new")
 			red = true
 		case b.ExitCode == 0 && w.rng.IntN(2) == 0:
@@ -318,7 +318,7 @@ func (w *world) verdict(t *Task, tree OID, green bool) GateResult {
 		}
 		r.Checks = append(r.Checks, c)
 	}
-	r = r.Settle(t.Baseline, w.s.leave(t))
+	r = r.Settle(t.Baseline, w.s.waivedChecks(t))
 	if w.chance(w.k.Hostile) && len(r.Checks) > 0 {
 		r.Passed, r.Untested = true, w.rng.IntN(9) == 0
 		switch c := &r.Checks[0]; w.rng.IntN(7) {
@@ -334,16 +334,16 @@ func (w *world) verdict(t *Task, tree OID, green bool) GateResult {
 			c.Flaky, c.Attempts = []string{"so they say"}, nil
 		case 5:
 			c.red("new")
-			c.Excused = StandKnown
+			c.Excused = ComparedKnown
 		case 6:
-			c.Absent, c.Passed, c.Excused = true, false, StandAbsent
+			c.Absent, c.Passed, c.Excused = true, false, ComparedAbsent
 		}
 	}
 	return r
 }
 
 func (w *world) gate(t *Task, sub *Subtask) {
-	g := Gated{Task: t.ID, GateFinished: GateFinished{Head: t.Head, Onto: t.Head}}
+	g := RecordGateResult{Task: t.ID, GateFinished: GateFinished{Head: t.Head, Onto: t.Head}}
 	tree, green := t.Tree, !w.chance(w.k.Red)
 	if sub != nil {
 		g.Subtask, g.Head = sub.ID, sub.Head
@@ -358,7 +358,7 @@ func (w *world) gate(t *Task, sub *Subtask) {
 
 func (w *world) testMerge(t *Task, sub *Subtask) {
 	if w.chance(w.k.Conflict) {
-		w.send(Company, MergeConflict{Task: t.ID, Subtask: sub.ID, MergeConflicted: MergeConflicted{Head: sub.Head, Onto: t.Head, Paths: []string{"a.go"}}})
+		w.send(Company, ReportConflict{Task: t.ID, Subtask: sub.ID, ConflictReported: ConflictReported{Head: sub.Head, Onto: t.Head, Paths: []string{"a.go"}}})
 		return
 	}
 	tree := w.tree(t.Head, sub.Head)
@@ -366,7 +366,7 @@ func (w *world) testMerge(t *Task, sub *Subtask) {
 	if t.Head != t.Prepared.Base.OID || w.chance(w.k.Overlap) {
 		own = w.oid()
 	}
-	w.send(Company, MergeTested{Task: t.ID, Subtask: sub.ID, Head: sub.Head, Onto: t.Head, Tree: tree, HeadTree: own,
+	w.send(Company, RecordMergeGate{Task: t.ID, Subtask: sub.ID, Head: sub.Head, Onto: t.Head, Tree: tree, HeadTree: own,
 		Result: w.verdict(t, tree, !w.red[tree]), Overlap: w.chance(w.k.Overlap), Message: "merge"})
 }
 
@@ -378,7 +378,7 @@ func (w *world) merge(t *Task) {
 	if w.trees[key] == "" {
 		w.trees[key] = w.oid()
 	}
-	commit, at := w.trees[key], w.refs[w.s.Lead(t).ID]
+	commit, at := w.trees[key], w.refs[w.s.PRTask(t).ID]
 	if at == "" {
 		at = t.Prepared.Base.OID
 	}
@@ -386,10 +386,10 @@ func (w *world) merge(t *Task) {
 		if at != in.Onto {
 			w.t.Fatalf("the branch of %s is at %s, the merge wants %s\n%s", t.ID, at.Short(), in.Onto.Short(), w.tail())
 		}
-		if w.red[in.Tree] && t.gated() { // where nothing looks, nothing is red
+		if w.red[in.Tree] && t.hasGates() { // where nothing looks, nothing is red
 			w.t.Fatalf("a tree whose gates are red is merged\n%s", w.tail())
 		}
-		w.refs[w.s.Lead(t).ID] = commit
+		w.refs[w.s.PRTask(t).ID] = commit
 		if w.merges[in.Subtask] == nil {
 			w.merges[in.Subtask] = map[OID]bool{}
 		}
@@ -398,12 +398,12 @@ func (w *world) merge(t *Task) {
 			w.t.Fatalf("%s is merged twice\n%s", in.Subtask, w.tail())
 		}
 	}
-	w.send(Company, Merged{Task: t.ID, Commit: commit})
+	w.send(Company, RecordMerge{Task: t.ID, Commit: commit})
 }
 
 func (w *world) deliver(t *Task) {
 	d := t.Deliver
-	lead := w.s.Lead(t).ID
+	lead := w.s.PRTask(t).ID
 	if by, ok := w.forge[d.Number]; ok && by != lead {
 		w.t.Fatalf("pull request %d is of %s and of %s", d.Number, by, t.ID)
 	}
@@ -412,15 +412,15 @@ func (w *world) deliver(t *Task) {
 			w.t.Fatalf("%s has two pull requests, %d and %d", t.ID, n, d.Number)
 		}
 	}
-	if w.refs[w.s.Lead(t).ID] != d.Head {
-		w.t.Fatalf("%s delivers %s, its branch is at %s", t.ID, d.Head.Short(), w.refs[w.s.Lead(t).ID].Short())
+	if w.refs[w.s.PRTask(t).ID] != d.Head {
+		w.t.Fatalf("%s delivers %s, its branch is at %s", t.ID, d.Head.Short(), w.refs[w.s.PRTask(t).ID].Short())
 	}
 	if doubt := fmt.Sprint("doubt ", w.rng.IntN(3)); w.rng.IntN(4) == 0 && !t.Allows(doubt) {
 		w.send(Company, HoldDelivery{Task: t.ID, Head: d.Head, Doubts: []Doubt{{Key: doubt, Says: "something stands against it"}}})
 		return
 	}
 	w.forge[d.Number] = lead
-	c := Delivered{Task: t.ID, Head: d.Head, Number: d.Number, URL: "local:1"}
+	c := RecordDelivery{Task: t.ID, Head: d.Head, Number: d.Number, URL: "local:1"}
 	if w.chance(10) {
 		c.Branch = &BranchChange{Kind: BranchAhead, Delivered: d.Head, Now: w.oid(), Commits: 1, By: []string{"ann"}, People: 1}
 	}

@@ -12,7 +12,7 @@ func (w *world) president() {
 	case n < 60 && len(open) > 0:
 		w.answer(open[w.rng.IntN(len(open))])
 	case n < 62 && w.chance(w.k.Pause):
-		w.send(President, Staff{By: w.rng.IntN(7) - 3, Worker: []string{"", "", "w1", "w2"}[w.rng.IntN(4)]})
+		w.send(President, ScaleWorkers{By: w.rng.IntN(7) - 3, Worker: []string{"", "", "w1", "w2"}[w.rng.IntN(4)]})
 	case n < 65 && w.chance(w.k.Stop):
 		w.send(President, Stop{})
 	case n < 85 && w.s.Office.Stopped:
@@ -41,7 +41,7 @@ func (w *world) pulls() {
 	switch w.rng.IntN(5) {
 	case 0:
 		for _, id := range w.s.Open {
-			if w.s.Lead(w.s.Tasks[id]).ID == lead {
+			if w.s.PRTask(w.s.Tasks[id]).ID == lead {
 				return
 			}
 		}
@@ -53,9 +53,9 @@ func (w *world) pulls() {
 	case 2:
 		w.send(President, Submit{Instruction: "and this", Project: w.s.Tasks[lead].Project, Settings: w.s.Tasks[lead].Settings, Follows: lead})
 	case 3:
-		w.send(Company, HearPR{Task: lead, Settings: w.s.Tasks[lead].Settings, Branch: w.branch(lead)})
+		w.send(Company, RecordPRFeedback{Task: lead, Settings: w.s.Tasks[lead].Settings, Branch: w.branch(lead)})
 	default:
-		w.send(Company, HearPR{Task: lead, Settings: w.s.Tasks[lead].Settings, Branch: w.branch(lead), Remarks: []Remark{
+		w.send(Company, RecordPRFeedback{Task: lead, Settings: w.s.Tasks[lead].Settings, Branch: w.branch(lead), Remarks: []FeedbackItem{
 			{ID: fmt.Sprint("r", w.rng.IntN(12)), Kind: RemarkComment, Author: "a<b", Text: "x\x1b[2J\ny"},
 		}})
 	}
@@ -140,22 +140,22 @@ func (w *world) intruder() {
 		EndRun{Run: run, Fence: fence, Outcome: success}, Release{Run: run, Fence: fence},
 		EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError, Spent: Amount{MicroUSD: -5}}},
 		Reserve{Run: run, Fence: fence, One: Amount{MicroUSD: 1}, Many: Amount{MicroUSD: 1 << 62}},
-		Gated{Task: t.ID, Subtask: sub, GateFinished: GateFinished{Head: w.oid(), Result: green}},
-		MergeTested{Task: t.ID, Subtask: sub, Head: head, Onto: w.oid(), Tree: green.Tree, Result: green},
-		MergeConflict{Task: t.ID, Subtask: sub, MergeConflicted: MergeConflicted{Head: w.oid(), Onto: t.Head}},
-		Merged{Task: t.ID, Commit: t.Head}, Delivered{Task: t.ID, Head: head, Number: 99}, IntendDelivery{Task: t.ID},
-		SettleRun{Run: run, Spent: Amount{MicroUSD: int64(w.rng.IntN(3))}}, Tick{}, Prepare{Task: t.ID}, Answer{Approval: "a99", Option: OptApprove}, Answer{Approval: "a1", Option: "perhaps"},
+		RecordGateResult{Task: t.ID, Subtask: sub, GateFinished: GateFinished{Head: w.oid(), Result: green}},
+		RecordMergeGate{Task: t.ID, Subtask: sub, Head: head, Onto: w.oid(), Tree: green.Tree, Result: green},
+		ReportConflict{Task: t.ID, Subtask: sub, ConflictReported: ConflictReported{Head: w.oid(), Onto: t.Head}},
+		RecordMerge{Task: t.ID, Commit: t.Head}, RecordDelivery{Task: t.ID, Head: head, Number: 99}, IntendDelivery{Task: t.ID},
+		SettleRun{Run: run, Spent: Amount{MicroUSD: int64(w.rng.IntN(3))}}, EnforceDeadlines{}, RecordPreparation{Task: t.ID}, Answer{Approval: "a99", Option: OptApprove}, Answer{Approval: "a1", Option: "perhaps"},
 		HoldDelivery{Task: t.ID, Head: head, Doubts: []Doubt{{Key: "k", Says: "x"}}},
-		OpenApproval{Want{Key: "pr " + string(t.ID), Kind: AskPR, Task: t.ID}},
+		OpenApproval{PendingQuestion{Key: "pr " + string(t.ID), Kind: AskPR, Task: t.ID}},
 		SettlePR{Task: t.ID, State: PRMerged}, StartOffice{Office: "zzzz"},
-		FailEffect{Task: t.ID, Key: strings.Repeat("x", w.rng.IntN(2)), EffectFailed: EffectFailed{Error: "x"}},
+		ReportEffectFailure{Task: t.ID, Key: strings.Repeat("x", w.rng.IntN(2)), EffectFailed: EffectFailed{Error: "x"}},
 		ProposePlan{Run: run, Fence: fence, Plan: w.plan()},
 		AddDependency{Run: run, Fence: fence, Wanted: Dependency{Ecosystem: "npm", Name: "x"}, Version: "1"},
 		LookUpDependency{Run: run, Fence: fence, Dependency: Dependency{Ecosystem: "npm", Name: "x"}},
 		AskDependency{Run: run, Fence: fence, Dependency: Dependency{Ecosystem: "npm", Name: "x"}},
-		NoteFile{Task: t.ID, Run: run, File: "x", Why: "full"}, NoteFile{Run: run, File: "x"}, NoteFile{Task: "t99", File: "x", Why: "full"}, NoteFile{Task: t.ID},
-		NoteRefused{Run: run, Kind: "path", What: "of somebody else", Times: w.rng.IntN(3)},
-		NoteRefused{Run: run, Kind: []string{"", "PATH", strings.Repeat("a", 1+w.rng.IntN(40))}[w.rng.IntN(3)], Times: 1},
+		RecordFileWrite{Task: t.ID, Run: run, File: "x", Why: "full"}, RecordFileWrite{Run: run, File: "x"}, RecordFileWrite{Task: "t99", File: "x", Why: "full"}, RecordFileWrite{Task: t.ID},
+		RecordRefusedAccess{Run: run, Kind: "path", What: "of somebody else", Times: w.rng.IntN(3)},
+		RecordRefusedAccess{Run: run, Kind: []string{"", "PATH", strings.Repeat("a", 1+w.rng.IntN(40))}[w.rng.IntN(3)], Times: 1},
 	}
 	w.bring(sent{"", "nobody", all[w.rng.IntN(len(all))]})
 }

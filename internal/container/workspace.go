@@ -60,7 +60,7 @@ func PlanWorkspace(l Limits, sizeOption bool) (Workspace, error) {
 	home := floorMiB(rest - tmp)
 	if work > l.MemoryBytes/2 || work < minTmpfs || min(tmp, home) < minTmpfs {
 		e := company.E(company.EDocker,
-			fmt.Sprintf("this host cannot bound a work space of %s beside %s of memory", size(l.DiskBytes), Size(l.MemoryBytes))).
+			fmt.Sprintf("this host cannot bound a work space of %s beside %s of memory", workspaceSize(l.DiskBytes), Size(l.MemoryBytes))).
 			Because("the storage driver has no size option, and a tmpfs work space may take half of the memory and leave 1 GiB to processes").
 			Fix("lower workers.disk (auto fits by itself) or raise workers.memory; or give Docker a data root on xfs mounted with pquota")
 		e.Class = company.HumanRequired // the numbers are the same at a second try
@@ -71,8 +71,8 @@ func PlanWorkspace(l Limits, sizeOption bool) (Workspace, error) {
 
 func floorMiB(n int64) int64 { return n / MiB * MiB }
 
-// size is Size, of a work space.
-func size(n int64) string {
+// workspaceSize is Size, of a work space.
+func workspaceSize(n int64) string {
 	if n == 0 {
 		return "automatic size"
 	}

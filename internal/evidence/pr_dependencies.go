@@ -6,15 +6,15 @@ import "company/internal/company"
 // which the diff shows as a few lines of a lock file.
 func prDependencies(t *company.Task, o PROptions) string {
 	var rows [][]string
-	for _, before := range append(append([]*company.Task(nil), o.Before...), t) {
+	for _, before := range append(append([]*company.Task(nil), o.EarlierTasks...), t) {
 		for _, d := range before.Dependencies {
-			rows = append(rows, []string{inert(d.Ecosystem), code(d.Name), code(d.Version)})
+			rows = append(rows, []string{escapeMarkdown(d.Ecosystem), codeSpan(d.Name), codeSpan(d.Version)})
 		}
 	}
 	if len(rows) == 0 {
 		return ""
 	}
-	o.rows = max(o.rows, company.MaxDependencies) // few, and what a reader must see
-	return "## Added dependencies\n\n" + table(o, []string{"registry", "name", "version"}, rows) +
+	o.maxRows = max(o.maxRows, company.MaxDependencies) // few, and what a reader must see
+	return "## Added dependencies\n\n" + markdownTable(o, []string{"registry", "name", "version"}, rows) +
 		"\n\nAsked for by a worker; what they need themselves came with them.\n"
 }

@@ -17,11 +17,11 @@ func prEvidence(t *company.Task, o PROptions) string {
 	var b strings.Builder
 	b.WriteString("## Evidence\n\nWhat the reviewer names for each acceptance criterion:\n")
 	for i, e := range r.Evidence {
-		if i == o.rows {
-			fmt.Fprintf(&b, "- %d more are not shown\n", len(r.Evidence)-o.rows)
+		if i == o.maxRows {
+			fmt.Fprintf(&b, "- %d more are not shown\n", len(r.Evidence)-o.maxRows)
 			break
 		}
-		fmt.Fprintf(&b, "- %s\n", clip(inert(e), 300))
+		fmt.Fprintf(&b, "- %s\n", truncateText(escapeMarkdown(e), 300))
 	}
 	return b.String()
 }

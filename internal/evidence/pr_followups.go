@@ -10,12 +10,12 @@ import (
 // prFollowUps says, for a task that goes on with a pull request, what was done
 // for it before; the sections below are about this task alone.
 func prFollowUps(t *company.Task, o PROptions) string {
-	if len(o.Before) == 0 {
+	if len(o.EarlierTasks) == 0 {
 		return ""
 	}
-	rows := make([][]string, 0, len(o.Before)+1)
-	for _, b := range append(o.Before[:len(o.Before):len(o.Before)], t) {
-		rows = append(rows, []string{string(b.ID), clip(inert(company.TitleOf(b.Instruction)), 120), b.Head.Short()})
+	rows := make([][]string, 0, len(o.EarlierTasks)+1)
+	for _, b := range append(o.EarlierTasks[:len(o.EarlierTasks):len(o.EarlierTasks)], t) {
+		rows = append(rows, []string{string(b.ID), truncateText(escapeMarkdown(company.TitleOf(b.Instruction)), 120), b.Head.Short()})
 	}
-	return fmt.Sprintf("## Follow-ups\n\n%s\n\nWhat follows is about %s.", strings.TrimSpace(table(o, []string{"task", "asked", "head"}, rows)), t.ID)
+	return fmt.Sprintf("## Follow-ups\n\n%s\n\nWhat follows is about %s.", strings.TrimSpace(markdownTable(o, []string{"task", "asked", "head"}, rows)), t.ID)
 }

@@ -23,10 +23,10 @@ func prGates(t *company.Task, o PROptions) string {
 		if c.Skipped || c.Absent {
 			exit, took = "-", "-"
 		}
-		rows = append(rows, []string{inert(c.Name), code(c.Command), exit, took, gateResult(c)})
+		rows = append(rows, []string{escapeMarkdown(c.Name), codeSpan(c.Command), exit, took, gateStatusText(c)})
 	}
 	var b strings.Builder
-	b.WriteString("## Gates\n\n" + table(o, []string{"gate", "command", "exit", "took", "result"}, rows) +
+	b.WriteString("## Gates\n\n" + markdownTable(o, []string{"gate", "command", "exit", "took", "result"}, rows) +
 		fmt.Sprintf("\n\nRun on the tree of %s in a fresh container without a network; the exit code is the daemon's.\n", t.Head.Short()))
 	var notes []string
 	for _, c := range checks {
@@ -34,16 +34,16 @@ func prGates(t *company.Task, o PROptions) string {
 	}
 	notes = append(notes, baseNotes(t, o)...)
 	if changed := company.GateFilesOf(t); len(changed) > 0 {
-		notes = append(notes, "This change touches what the **gates are made of**: "+listed(changed, o))
+		notes = append(notes, "This change touches what the **gates are made of**: "+joinCode(changed, o))
 	}
 	notes = append(notes, redGreenNotes(t.Gate.Result.RedGreen, o)...)
 	for _, c := range checks {
 		if k := c.Canary; k != nil && len(k.Proven) > 0 {
-			notes = append(notes, inert(c.Name)+" looks at what is changed: a test that must fail, put there by the company, turned it red in "+listed(k.Proven, o))
+			notes = append(notes, escapeMarkdown(c.Name)+" looks at what is changed: a test that must fail, put there by the company, turned it red in "+joinCode(k.Proven, o))
 		}
 	}
 	for i, n := range notes {
-		if i == o.rows {
+		if i == o.maxRows {
 			fmt.Fprintf(&b, "- %d more notes are not shown\n", len(notes)-i)
 			break
 		}
@@ -55,17 +55,17 @@ func prGates(t *company.Task, o PROptions) string {
 	return b.String()
 }
 
-// gateResult is how a check stands, in a word, and what its tests are.
-func gateResult(c company.GateCheck) string {
+// gateStatusText is how a check stands, in a word, and what its tests are.
+func gateStatusText(c company.GateCheck) string {
 	word := "failed"
 	switch {
 	case c.Skipped:
 		return "skipped"
-	case c.Excused == company.StandAbsent:
+	case c.Excused == company.ComparedAbsent:
 		return "absent"
-	case c.Excused == company.StandKnown:
+	case c.Excused == company.ComparedKnown:
 		word = "red as on the base"
-	case c.Excused == company.StandAsBefore:
+	case c.Excused == company.ComparedAsBefore:
 		word = "UNVERIFIED"
 	case c.Passed:
 		word = "passed"
@@ -95,29 +95,29 @@ func noTests(c company.GateCheck) bool {
 
 func gateNotes(c company.GateCheck, o PROptions) []string {
 	var out []string
-	name := inert(c.Name)
+	name := escapeMarkdown(c.Name)
 	switch c.Excused {
-	case company.StandAbsent:
+	case company.ComparedAbsent:
 		out = append(out, name+" is **absent**: its program is not in the image, so nobody checked that.")
-	case company.StandKnown:
+	case company.ComparedKnown:
 		var failing []string
 		for _, t := range c.Tests {
 			failing = append(failing, t.Name)
 		}
-		out = append(out, name+" fails on the base too, and in nothing else here: "+listed(failing, o))
-	case company.StandAsBefore:
+		out = append(out, name+" fails on the base too, and in nothing else here: "+joinCode(failing, o))
+	case company.ComparedAsBefore:
 		why := "its output names no failure."
 		if unrun := c.Unrun(); len(unrun) > 0 {
-			why = "nothing was run behind " + listed(unrun, o) + "."
+			why = "nothing was run behind " + joinCode(unrun, o) + "."
 		}
 		out = append(out, name+" is **UNVERIFIED**: it is red on the base too, and what is new in it cannot be told: "+why+" The president saw that and let it pass.")
 	}
 	out = append(out, canaryNotes(c, o)...)
 	if len(c.Flaky) > 0 {
-		out = append(out, fmt.Sprintf("%s is **flaky**: it failed, and not in a further run of the same tree: %s", name, listed(c.Flaky, o)))
+		out = append(out, fmt.Sprintf("%s is **flaky**: it failed, and not in a further run of the same tree: %s", name, joinCode(c.Flaky, o)))
 	}
 	if len(c.Gone) > 0 {
-		out = append(out, name+" passed these on the base and **no longer runs** them: "+listed(c.Gone, o))
+		out = append(out, name+" passed these on the base and **no longer runs** them: "+joinCode(c.Gone, o))
 	}
 	if noTests(c) {
 		out = append(out, name+" has **no tests**: nothing was run that could fail.")
@@ -131,13 +131,13 @@ func canaryNotes(c company.GateCheck, o PROptions) []string {
 	if k == nil {
 		return nil
 	}
-	name := inert(c.Name)
+	name := escapeMarkdown(c.Name)
 	var out []string
 	if len(k.Blind) > 0 {
-		out = append(out, name+" **does not look** at "+listed(k.Blind, o)+": a test that must fail turned nothing red there, before the change neither.")
+		out = append(out, name+" **does not look** at "+joinCode(k.Blind, o)+": a test that must fail turned nothing red there, before the change neither.")
 	}
 	if k.Reason != "" {
-		out = append(out, name+" is **unproven**: "+clip(inert(k.Reason), 200)+".")
+		out = append(out, name+" is **unproven**: "+truncateText(escapeMarkdown(k.Reason), 200)+".")
 	}
 	return out
 }
@@ -154,10 +154,10 @@ func baseNotes(t *company.Task, o PROptions) []string {
 		}
 		c := t.Gate.Result.Checks[i]
 		if b.ExitCode != 0 && !b.Absent && c.Passed {
-			out = append(out, inert(b.Name)+" was red on the base and is green here.")
+			out = append(out, escapeMarkdown(b.Name)+" was red on the base and is green here.")
 		}
 		if len(b.Flaky) > 0 {
-			out = append(out, inert(b.Name)+" was flaky on the base already: "+listed(b.Flaky, o))
+			out = append(out, escapeMarkdown(b.Name)+" was flaky on the base already: "+joinCode(b.Flaky, o))
 		}
 	}
 	return out
@@ -171,26 +171,26 @@ func redGreenNotes(r *company.RedGreen, o PROptions) []string {
 	case r.Files == 0:
 		return []string{"No test was added or changed."}
 	case r.Reason != "":
-		return []string{"Which tests fail without this change is not known: " + inert(r.Reason) + "."}
+		return []string{"Which tests fail without this change is not known: " + escapeMarkdown(r.Reason) + "."}
 	}
 	out := []string{fmt.Sprintf("New tests: %d. Red to green (they pass with this change and not without it): %d", r.Fresh, r.Shown)}
 	if len(r.Proof) > 0 {
-		out[0] += ": " + listed(r.Proof, o)
+		out[0] += ": " + joinCode(r.Proof, o)
 	}
 	if len(r.Idle) > 0 {
-		out = append(out, "These new tests pass without this change too, so they do not show it: "+listed(r.Idle, o))
+		out = append(out, "These new tests pass without this change too, so they do not show it: "+joinCode(r.Idle, o))
 	}
 	return out
 }
 
-// listed names the first of a list.
-func listed(names []string, o PROptions) string {
+// joinCode names the first of a list.
+func joinCode(names []string, o PROptions) string {
 	var out []string
 	for i, n := range names {
-		if i == o.rows {
+		if i == o.maxRows {
 			return strings.Join(out, ", ") + fmt.Sprintf(" and %d more", len(names)-i)
 		}
-		out = append(out, code(n))
+		out = append(out, codeSpan(n))
 	}
 	return strings.Join(out, ", ")
 }

@@ -15,11 +15,11 @@ func prPlan(t *company.Task, o PROptions) string {
 	var b strings.Builder
 	b.WriteString("<details><summary>Plan</summary>\n\n")
 	for i, s := range t.Subtasks {
-		if i == o.rows {
-			fmt.Fprintf(&b, "- %d more subtasks\n", len(t.Subtasks)-o.rows)
+		if i == o.maxRows {
+			fmt.Fprintf(&b, "- %d more subtasks\n", len(t.Subtasks)-o.maxRows)
 			break
 		}
-		fmt.Fprintf(&b, "- wave %d, %s: %s\n", s.Wave, s.ID, clip(inert(s.Planned.Description), 300))
+		fmt.Fprintf(&b, "- wave %d, %s: %s\n", s.Wave, s.ID, truncateText(escapeMarkdown(s.Planned.Description), 300))
 	}
 	b.WriteString("\n</details>")
 	return b.String()

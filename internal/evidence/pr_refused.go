@@ -16,14 +16,14 @@ func prRefused(t *company.Task, o PROptions) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Refused accesses\n\nWhat agents reached for and did not get (`company show %s` says more):\n\n", t.ID)
-	most := max(o.rows, 4) // few, and what a reader must see
+	most := max(o.maxRows, 4) // few, and what a reader must see
 	for i, r := range runs {
 		if i == most {
 			fmt.Fprintf(&b, "- %d more runs\n", len(runs)-most)
 			break
 		}
 		var kinds []string
-		for _, x := range r.Refused {
+		for _, x := range r.RefusedAccesses {
 			kinds = append(kinds, x.Kind+" "+x.Often())
 		}
 		fmt.Fprintf(&b, "- %s: %s\n", r.ID, strings.Join(kinds, ", "))

@@ -14,7 +14,7 @@ func prReview(t *company.Task, o PROptions) string {
 	var b strings.Builder
 	b.WriteString("## Review guide\n\n")
 	if r := t.Review.Last; r != nil {
-		fmt.Fprintf(&b, "The company's reviewer said: %s of %s.\n", inert(r.Verdict), r.Head.Short())
+		fmt.Fprintf(&b, "The company's reviewer said: %s of %s.\n", escapeMarkdown(r.Verdict), r.Head.Short())
 		if sub := t.CarriedFrom(); sub != nil {
 			fmt.Fprintf(&b, "That is the review of %s, the only ticket, by the instruction too; merged, it is the same tree.\n", sub.ID)
 		}
@@ -22,17 +22,17 @@ func prReview(t *company.Task, o PROptions) string {
 			b.WriteString("Waived by the president.\n")
 		}
 		for i, f := range r.Findings {
-			if i == o.rows {
-				fmt.Fprintf(&b, "- %d more findings are not shown\n", len(r.Findings)-o.rows)
+			if i == o.maxRows {
+				fmt.Fprintf(&b, "- %d more findings are not shown\n", len(r.Findings)-o.maxRows)
 				break
 			}
-			fmt.Fprintf(&b, "- %s %s\n", f.Severity, strings.TrimSpace(clip(inert(f.Where()), 130)+" "+clip(inert(f.What), 200)))
+			fmt.Fprintf(&b, "- %s %s\n", f.Severity, strings.TrimSpace(truncateText(escapeMarkdown(f.Where()), 130)+" "+truncateText(escapeMarkdown(f.What), 200)))
 		}
 	} else {
 		b.WriteString("Nobody has reviewed the whole.\n")
 	}
 	if files := ChangedPaths(t); len(files) > 0 {
-		fmt.Fprintf(&b, "%d files are changed; start with %s.\n", len(files), clip(codes(files, 4), 300))
+		fmt.Fprintf(&b, "%d files are changed; start with %s.\n", len(files), truncateText(joinFirstCode(files, 4), 300))
 	}
 	return b.String()
 }
@@ -51,13 +51,13 @@ func ChangedPaths(t *company.Task) []string {
 	return out
 }
 
-func codes(files []string, most int) string {
+func joinFirstCode(files []string, most int) string {
 	var out []string
 	for i, f := range files {
 		if i == most {
 			break
 		}
-		out = append(out, code(f))
+		out = append(out, codeSpan(f))
 	}
 	return strings.Join(out, ", ")
 }

@@ -11,11 +11,11 @@ import (
 func prSummary(t *company.Task, o PROptions) string {
 	var b strings.Builder
 	about := t
-	if len(o.Before) > 0 {
-		about = o.Before[0]
+	if len(o.EarlierTasks) > 0 {
+		about = o.EarlierTasks[0]
 	}
 	title := company.TitleOf(about.Instruction)
-	fmt.Fprintf(&b, "# %s\n", clip(inert(title), 200))
+	fmt.Fprintf(&b, "# %s\n", truncateText(escapeMarkdown(title), 200))
 	// What the title does not hold stands below it: all of it, when the first
 	// line was cut.
 	first, rest, _ := strings.Cut(strings.TrimSpace(about.Instruction), "\n")
@@ -23,19 +23,19 @@ func prSummary(t *company.Task, o PROptions) string {
 		rest = first + "\n" + rest
 	}
 	if rest = strings.TrimSpace(rest); rest != "" {
-		fmt.Fprintf(&b, "\n%s\n", quote(rest, o.rows))
+		fmt.Fprintf(&b, "\n%s\n", blockQuote(rest, o.maxRows))
 	}
-	if r := risks(t); len(r) > 0 {
+	if r := mergeRisks(t); len(r) > 0 {
 		fmt.Fprintf(&b, "\n**Risk**: %s\n", strings.Join(r, " "))
 	}
 	return b.String()
 }
 
-// risks are the facts that somebody must know before merging.
-func risks(t *company.Task) []string {
+// mergeRisks are the facts that somebody must know before merging.
+func mergeRisks(t *company.Task) []string {
 	var out []string
 	switch {
-	case untested(t):
+	case isUntested(t):
 		out = append(out, "**UNTESTED**: this repository has no gates that could be run.")
 	case t.Gate != nil:
 		out = append(out, gateRisks(t.Gate.Result.Checks)...)
@@ -54,8 +54,8 @@ func gateRisks(checks []company.GateCheck) []string {
 	var out []string
 	tests, empty := 0, 0
 	for _, c := range checks {
-		if c.Excused == company.StandAsBefore {
-			out = append(out, fmt.Sprintf("**UNVERIFIED**: %s is red on the base too, what is new in it cannot be told, and the president let that pass.", inert(c.Name)))
+		if c.Excused == company.ComparedAsBefore {
+			out = append(out, fmt.Sprintf("**UNVERIFIED**: %s is red on the base too, what is new in it cannot be told, and the president let that pass.", escapeMarkdown(c.Name)))
 		}
 		if !(company.GateCommand{Name: c.Name}).IsLint() {
 			if tests++; noTests(c) {
@@ -69,4 +69,4 @@ func gateRisks(checks []company.GateCheck) []string {
 	return out
 }
 
-func untested(t *company.Task) bool { return t.Untested() }
+func isUntested(t *company.Task) bool { return t.Untested() }

@@ -11,30 +11,30 @@ import (
 // where it is cut.
 const MaxPRLines = 60
 
-// section is one part of a pull request's text. Each is a function of the task
+// prSection is one part of a pull request's text. Each is a function of the task
 // in a file of its own (pr_<name>.go), begins with its own heading, and shows
 // at most o.rows rows of a list or a table. An empty text leaves it out.
-type section func(t *company.Task, o PROptions) string
+type prSection func(t *company.Task, o PROptions) string
 
 // prSections are the parts of a pull request's text, in the order in which
 // somebody who reviews asks for them.
-var prSections = []section{
+var prSections = []prSection{
 	prSummary, prFollowUps, prSubtasks, prEvidence, prDependencies, prRefused, prGates, prReview, prCost, prReproduce, prPlan,
 }
 
 // PROptions are what the text depends on besides the task.
 type PROptions struct {
 	Pushed bool // the branch is at a remote
-	// From is where it was pushed to, where that is not the project's remote: a
+	// PushedTo is where it was pushed to, where that is not the project's remote: a
 	// fork.
-	From string
-	// Before are the tasks that worked on the pull request before this one, in
+	PushedTo string
+	// EarlierTasks are the tasks that worked on the pull request before this one, in
 	// order: the one that opened it first. Empty for that one itself.
-	Before []*company.Task
+	EarlierTasks []*company.Task
 
-	// rows is how many rows of a list or table a section shows; PRBody lowers
+	// maxRows is how many rows of a list or table a section shows; PRBody lowers
 	// it until the whole fits.
-	rows int
+	maxRows int
 }
 
 // PRBody is the text of a task's pull request: what was asked, what was done,
@@ -43,7 +43,7 @@ type PROptions struct {
 // inert in it (T22), and it has at most MaxPRLines lines.
 func PRBody(t *company.Task, o PROptions) string {
 	var text string
-	for o.rows = 12; o.rows > 0; o.rows-- {
+	for o.maxRows = 12; o.maxRows > 0; o.maxRows-- {
 		var parts []string
 		for _, s := range prSections {
 			if part := strings.TrimRight(s(t, o), "\n"); part != "" {
@@ -58,17 +58,17 @@ func PRBody(t *company.Task, o PROptions) string {
 	return text
 }
 
-// table is a Markdown table. Rows beyond o.rows are counted and not shown.
-func table(o PROptions, head []string, rows [][]string) string {
+// markdownTable is a Markdown table. Rows beyond o.rows are counted and not shown.
+func markdownTable(o PROptions, head []string, rows [][]string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %s |\n|%s", strings.Join(head, " | "), strings.Repeat("---|", len(head)))
 	for i, r := range rows {
-		if i == o.rows {
+		if i == o.maxRows {
 			break
 		}
 		fmt.Fprintf(&b, "\n| %s |", strings.Join(r, " | "))
 	}
-	if n := len(rows) - o.rows; n > 0 {
+	if n := len(rows) - o.maxRows; n > 0 {
 		fmt.Fprintf(&b, "\n\n%d more are not shown.", n)
 	}
 	return b.String()

@@ -8,24 +8,24 @@ import (
 	"company/internal/company"
 )
 
-func body() *company.Task {
+func newPRTask() *company.Task {
 	head := company.OID(strings.Repeat("a", 40))
 	return &company.Task{
 		ID: "t12", Instruction: "add rate limiting\nto the <b>API</b>, see #12 and @admin", Head: head,
 		Spent: company.Amount{MicroUSD: 410_000, Tokens: 212_000},
-		Prepared: &company.Prepared{Integration: "develop-t12-k3fq", Base: company.Base{OID: company.OID(strings.Repeat("b", 40))},
+		Prepared: &company.TaskPrepared{Integration: "develop-t12-k3fq", Base: company.Base{OID: company.OID(strings.Repeat("b", 40))},
 			Gates: []company.GateCommand{{Name: "test", Command: "go test ./... | tee out"}}},
 		Subtasks: []*company.Subtask{{ID: "t12-01", Planned: company.PlannedSubtask{Title: "a | b <script>alert(1)</script> ![x](http://evil)"}, Merged: head, Started: 2}},
 		Runs:     map[company.RunID]*company.Run{"t12-01.1": {Turns: 3}, "t12-01.2": {Turns: 4}},
 		Gate:     &company.GateFinished{Head: head, Result: company.GateResult{Passed: true, Checks: []company.GateCheck{{Name: "test", Command: "go test ./... | tee out", Took: 1234 * time.Millisecond}}}},
-		Review: company.ReviewState{Last: &company.Review{Head: head, Verdict: company.Approve, Evidence: []string{"TestLimit fixes #7"},
+		Review: company.ReviewState{Last: &company.ReviewRecorded{Head: head, Verdict: company.Approve, Evidence: []string{"TestLimit fixes #7"},
 			Findings: []company.Finding{{Severity: company.Minor, File: "a.go", Line: 3, What: "@someone should look"}}}},
 	}
 }
 
 func TestPRBody(t *testing.T) {
-	text := PRBody(body(), PROptions{Pushed: true})
-	if text != PRBody(body(), PROptions{Pushed: true}) {
+	text := PRBody(newPRTask(), PROptions{Pushed: true})
+	if text != PRBody(newPRTask(), PROptions{Pushed: true}) {
 		t.Error("not a function of the state")
 	}
 	for _, want := range []string{
@@ -43,7 +43,7 @@ func TestPRBody(t *testing.T) {
 			t.Errorf("%q stands in\n%s", bad, text)
 		}
 	}
-	if local := PRBody(body(), PROptions{}); strings.Contains(local, "git fetch origin") || !strings.Contains(local, "company diff t12") {
+	if local := PRBody(newPRTask(), PROptions{}); strings.Contains(local, "git fetch origin") || !strings.Contains(local, "company diff t12") {
 		t.Errorf("not pushed anywhere, and yet\n%s", local)
 	}
 }
@@ -51,11 +51,11 @@ func TestPRBody(t *testing.T) {
 // What was refused is in the text by its kind, with how often, and nothing of
 // an attacker's words.
 func TestPRBodyRefused(t *testing.T) {
-	task := body()
+	task := newPRTask()
 	if text := PRBody(task, PROptions{}); strings.Contains(text, "Refused") {
 		t.Error("nothing was refused")
 	}
-	task.Runs["t12-01.1"] = &company.Run{ID: "t12-01.1", Fence: 7, Refused: []company.Refused{
+	task.Runs["t12-01.1"] = &company.Run{ID: "t12-01.1", Fence: 7, RefusedAccesses: []company.RefusedAccess{
 		{Kind: "path", Times: 12_345, Events: company.MaxRefusedEvents, What: "/etc/shadow|<b>` @admin"}, {Kind: "push", Times: 1, Events: 1, What: "a big file"},
 	}}
 	text := PRBody(task, PROptions{})
@@ -70,8 +70,8 @@ func TestPRBodyRefused(t *testing.T) {
 }
 
 // A review that was the only ticket's is told as what it is.
-func TestPRBodyOfOneReview(t *testing.T) {
-	task := body()
+func TestPRBodySingleReview(t *testing.T) {
+	task := newPRTask()
 	const says = "That is the review of t12-01, the only ticket"
 	if text := PRBody(task, PROptions{}); strings.Contains(text, says) {
 		t.Errorf("a review of the whole is said to be the ticket's\n%s", text)
@@ -84,13 +84,13 @@ func TestPRBodyOfOneReview(t *testing.T) {
 
 // What was added is in the text, inert; follow-ups keep what came before them.
 func TestPRBodyDependencies(t *testing.T) {
-	task, before := body(), body()
+	task, before := newPRTask(), newPRTask()
 	if text := PRBody(task, PROptions{}); strings.Contains(text, "Added dependencies") {
 		t.Error("nothing was added")
 	}
 	task.Dependencies = []company.Dependency{{Ecosystem: "npm", Name: "@evil/x|y", Version: "1.0.0"}}
 	before.Dependencies = []company.Dependency{{Ecosystem: "go", Name: "example.com/x", Version: "v1.0.0"}}
-	text := PRBody(task, PROptions{Before: []*company.Task{before}})
+	text := PRBody(task, PROptions{EarlierTasks: []*company.Task{before}})
 	for _, want := range []string{"## Added dependencies", "| npm | `@evil/x\\|y` | `1.0.0` |", "| go | `example.com/x` | `v1.0.0` |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -101,7 +101,7 @@ func TestPRBodyDependencies(t *testing.T) {
 // What no price is known for has cost tokens, not $0.00, in the pull request as
 // in company status (UX: unknown cost is never 0).
 func TestPRBodyCost(t *testing.T) {
-	task := body()
+	task := newPRTask()
 	if text := PRBody(task, PROptions{}); !strings.Contains(text, "\n$0.41, 212k tokens in 2 runs") {
 		t.Errorf("the cost is not told\n%s", text)
 	}
@@ -112,7 +112,7 @@ func TestPRBodyCost(t *testing.T) {
 }
 
 func TestPRBodyUntested(t *testing.T) {
-	task := body()
+	task := newPRTask()
 	task.Prepared.Gates, task.Gate = nil, nil
 	if text := PRBody(task, PROptions{Pushed: true}); !strings.Contains(text, "**UNTESTED**") {
 		t.Error(text)
@@ -120,18 +120,18 @@ func TestPRBodyUntested(t *testing.T) {
 }
 
 // T18: nothing of what agents wrote steers a terminal or hides in a line.
-func TestInert(t *testing.T) {
+func TestEscapeMarkdown(t *testing.T) {
 	for in, want := range map[string]string{
 		"a\x1b]0;t\x07b\u009bc": "a]0;tbc", "a\u202eb\u200b\U000e0041c": "abc", "two\nlines\u2028here": "two lines here", "caf\xc3\xa9 \xff": "café \uFFFD",
 	} {
-		if got := inert(in); got != want {
+		if got := escapeMarkdown(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
 }
 
 // Nothing is cut inside a word or an entity, and what is shortened says so.
-func TestClip(t *testing.T) {
+func TestTruncateText(t *testing.T) {
 	for _, c := range []struct {
 		in   string
 		n    int
@@ -144,30 +144,30 @@ func TestClip(t *testing.T) {
 		{strings.Repeat("x", 98) + "&lt;y", 100, strings.Repeat("x", 98) + " …"},
 		{"日本語", 4, "日 …"},
 	} {
-		if got := clip(c.in, c.n); got != c.want {
+		if got := truncateText(c.in, c.n); got != c.want {
 			t.Errorf("%q at %d: %q", c.in, c.n, got)
 		}
 	}
-	if got := inert("it&#39;s &lt;b&gt; & #7"); strings.Contains(got, "&#") || got != "it&amp;#\u200b39;s &amp;lt;b&amp;gt; &amp; #\u200b7" {
+	if got := escapeMarkdown("it&#39;s &lt;b&gt; & #7"); strings.Contains(got, "&#") || got != "it&amp;#\u200b39;s &amp;lt;b&amp;gt; &amp; #\u200b7" {
 		t.Errorf("%q", got)
 	}
 }
 
 // T22: words that close or reopen an issue, mentions and spans that end early
 // are parted, whatever form they take.
-func TestNothingIsClosedOrMentioned(t *testing.T) {
+func TestEscapeClosingWordsAndMentions(t *testing.T) {
 	for _, in := range []string{
 		"fixes #7", "Closes: #7", "resolved acme/app#7", "FIXES https://github.com/acme/app/issues/7", "close GH-7", "reopens #7",
 	} {
-		if got := inert(in); closing.MatchString(got) {
+		if got := escapeMarkdown(in); closingWordsRE.MatchString(got) {
 			t.Errorf("%q: %q still closes", in, got)
 		}
 	}
-	if got := inert("this fixes the parser"); got != "this fixes the parser" {
+	if got := escapeMarkdown("this fixes the parser"); got != "this fixes the parser" {
 		t.Errorf("%q", got)
 	}
 	for in, want := range map[string]string{"a|b": "`a\\|b`", "a`b": "`` a`b ``", "a\n@b": "`a @b`"} {
-		if got := code(in); got != want {
+		if got := codeSpan(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
@@ -176,7 +176,7 @@ func TestNothingIsClosedOrMentioned(t *testing.T) {
 // UX: the text stays within its lines, whatever there is to tell, and a gate
 // cannot end its own block.
 func TestPRBodyIsBounded(t *testing.T) {
-	task := body()
+	task := newPRTask()
 	task.Prepared.Gates = nil
 	long := strings.Repeat("word ", 2000)
 	task.Instruction = long + strings.Repeat("\nmore "+long, 100)
@@ -211,7 +211,7 @@ func TestPRBodyBaseline(t *testing.T) {
 		}
 		return out
 	}
-	task := body()
+	task := newPRTask()
 	base := company.GateResult{Checks: []company.GateCheck{
 		{Name: "lint", Absent: true, ExitCode: 127},
 		{Name: "test (api)", ExitCode: 1, Counts: &company.TestCounts{Passed: 3, Failed: 2}, Tests: failed("pkg TestOld", "pkg TestMended")},
@@ -220,9 +220,9 @@ func TestPRBodyBaseline(t *testing.T) {
 	}}
 	task.Baseline = &base
 	task.Gate.Result = company.GateResult{Passed: true, Checks: []company.GateCheck{
-		{Name: "lint", Absent: true, Excused: company.StandAbsent},
-		{Name: "test (api)", ExitCode: 1, Excused: company.StandKnown, Counts: &company.TestCounts{Passed: 4, Failed: 1}, Tests: failed("pkg TestOld"), Gone: []string{"pkg TestDropped"}},
-		{Name: "test (web)", ExitCode: 1, Excused: company.StandAsBefore, Counts: &company.TestCounts{Failed: 1}, Tests: []company.TestResult{{Name: "web/b (build failed)", Unrun: true}}},
+		{Name: "lint", Absent: true, Excused: company.ComparedAbsent},
+		{Name: "test (api)", ExitCode: 1, Excused: company.ComparedKnown, Counts: &company.TestCounts{Passed: 4, Failed: 1}, Tests: failed("pkg TestOld"), Gone: []string{"pkg TestDropped"}},
+		{Name: "test (web)", ExitCode: 1, Excused: company.ComparedAsBefore, Counts: &company.TestCounts{Failed: 1}, Tests: []company.TestResult{{Name: "web/b (build failed)", Unrun: true}}},
 		{Name: "test (cli)", Passed: true, Flaky: []string{"pkg TestNowAndThen @admin"}, Attempts: []int{1}, Counts: &company.TestCounts{Passed: 2}},
 	}}
 	task.Subtasks[0].Changes = []company.Change{{Path: "web/package.json"}, {Path: "web/a.js"}}
@@ -241,12 +241,12 @@ func TestPRBodyBaseline(t *testing.T) {
 	if strings.Contains(text, "UNTESTED") {
 		t.Error(text)
 	}
-	none := body()
+	none := newPRTask()
 	none.Gate.Result.Checks[0].Passed, none.Gate.Result.Checks[0].Counts = true, &company.TestCounts{}
 	if text := PRBody(none, PROptions{}); !strings.Contains(text, "**UNTESTED**: the test gate is green and has no tests.") || !strings.Contains(text, "passed, no tests") {
 		t.Error(text)
 	}
-	absent := body()
+	absent := newPRTask()
 	absent.Baseline = &company.GateResult{Untested: true, Checks: base.Checks[:1]}
 	if text := PRBody(absent, PROptions{}); !strings.Contains(text, "**UNTESTED**: this repository has no gates that could be run.") {
 		t.Error(text)
@@ -256,7 +256,7 @@ func TestPRBodyBaseline(t *testing.T) {
 // Whether a gate looks at what is changed is said: that it does, where it does
 // not, and that nobody knows.
 func TestPRBodyCanary(t *testing.T) {
-	task := body()
+	task := newPRTask()
 	task.Gate.Result.Checks[0].Canary = &company.Canary{Proven: []string{"cli"}, Blind: []string{"docs/x"}, Reason: "no failing test"}
 	text := PRBody(task, PROptions{})
 	for _, want := range []string{"turned it red in `cli`", "**does not look** at `docs/x`", "is **unproven**: no failing test."} {
@@ -274,13 +274,13 @@ func TestPRBodyRedGreen(t *testing.T) {
 		"No test was added or changed.":                               {},
 		"Which tests fail without this change is not known: so be it": {Files: 2, Reason: "so be it"},
 	} {
-		task := body()
+		task := newPRTask()
 		task.Gate.Result.RedGreen = r
 		if text := PRBody(task, PROptions{}); !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	if text := PRBody(body(), PROptions{}); strings.Contains(text, "Red to green") || strings.Contains(text, "No test was") {
+	if text := PRBody(newPRTask(), PROptions{}); strings.Contains(text, "Red to green") || strings.Contains(text, "No test was") {
 		t.Error(text)
 	}
 }

@@ -41,7 +41,7 @@ func Open(dir string) (*Folder, error) {
 		return nil, err
 	}
 	if before.Mode()&fs.ModeSymlink != 0 {
-		return nil, refuse(dir, "it is a symbolic link", nil)
+		return nil, refusalError(dir, "it is a symbolic link", nil)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -49,7 +49,7 @@ func Open(dir string) (*Folder, error) {
 	}
 	if after, err := root.Stat("."); err != nil || !os.SameFile(before, after) {
 		_ = root.Close()
-		return nil, refuse(dir, "it was replaced while it was opened", err)
+		return nil, refusalError(dir, "it was replaced while it was opened", err)
 	}
 	return &Folder{root: root, path: dir}, nil
 }
@@ -87,10 +87,10 @@ func (f *Folder) Close() error {
 func (f *Folder) Still() error {
 	there, err := os.Lstat(f.path)
 	if err != nil {
-		return refuse(f.path, "it is gone", err)
+		return refusalError(f.path, "it is gone", err)
 	}
 	if here, err := f.root.Stat("."); err != nil || !os.SameFile(here, there) {
-		return refuse(f.path, "another folder has taken its place", err)
+		return refusalError(f.path, "another folder has taken its place", err)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (f *Folder) Sub(name string) (*Folder, error) {
 	if f == nil {
 		return nil, fs.ErrNotExist
 	}
-	root, err := f.walk(name)
+	root, err := f.openBelow(name)
 	if err != nil {
 		return nil, err
 	}
@@ -118,11 +118,11 @@ func (f *Folder) MakeSub(name string) (*Folder, error) {
 
 // Mkdir makes a folder, and those above it, where it is missing.
 func (f *Folder) Mkdir(name string) error {
-	parts, err := split(name)
+	parts, err := splitName(name)
 	if err != nil {
 		return err
 	}
-	at, err := f.walk(".")
+	at, err := f.openBelow(".")
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (f *Folder) Mkdir(name string) error {
 		if err := at.Mkdir(part, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		next, err := enter(at, part, dir)
+		next, err := openSubfolder(at, part, dir)
 		if err != nil {
 			return err
 		}
@@ -149,7 +149,7 @@ func (f *Folder) Lstat(name string) (fs.FileInfo, error) {
 		return nil, fs.ErrNotExist
 	}
 	var info fs.FileInfo
-	err := f.in(name, func(dir *os.Root, base string) (err error) {
+	err := f.withParent(name, func(dir *os.Root, base string) (err error) {
 		info, err = dir.Lstat(base)
 		return err
 	})
@@ -161,7 +161,7 @@ func (f *Folder) List(name string) ([]fs.DirEntry, error) {
 	if f == nil {
 		return nil, fs.ErrNotExist
 	}
-	root, err := f.walk(name)
+	root, err := f.openBelow(name)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +199,7 @@ func (f *Folder) Append(name string) (*os.File, error) {
 // read and to write, and tells the name.
 func (f *Folder) CreateTemp(prefix string) (*os.File, string, error) {
 	for range 100 {
-		name := prefix + random()
+		name := prefix + randomHex()
 		file, err := f.open(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 		if !errors.Is(err, fs.ErrExist) {
 			return file, name, err
@@ -233,13 +233,13 @@ func (f *Folder) WriteFile(name string, data []byte, perm fs.FileMode) error {
 
 // WriteParts is WriteFile of parts that are not put together first.
 func (f *Folder) WriteParts(name string, perm fs.FileMode, parts ...[]byte) error {
-	return f.in(name, func(dir *os.Root, base string) (err error) {
+	return f.withParent(name, func(dir *os.Root, base string) (err error) {
 		if info, err := dir.Lstat(base); err == nil {
-			if err := plain(info, f.Join(name)); err != nil {
+			if err := checkPlainFile(info, f.Join(name)); err != nil {
 				return err
 			}
 		}
-		tmp := "." + base + "." + random()
+		tmp := "." + base + "." + randomHex()
 		file, err := dir.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 		if err != nil {
 			return err
@@ -263,7 +263,7 @@ func (f *Folder) WriteParts(name string, perm fs.FileMode, parts ...[]byte) erro
 func (f *Folder) Rename(from, to string) error {
 	for _, name := range []string{from, to} {
 		if dir := path.Dir(name); dir != "." {
-			sub, err := f.walk(dir)
+			sub, err := f.openBelow(dir)
 			if err != nil {
 				return err
 			}
@@ -276,15 +276,15 @@ func (f *Folder) Rename(from, to string) error {
 // Link gives a plain file of this folder a second name in it. Both are refused
 // by what reads and writes here from then on; it is for files that are neither.
 func (f *Folder) Link(from, to string) error {
-	return f.in(from, func(fromDir *os.Root, fromBase string) error {
+	return f.withParent(from, func(fromDir *os.Root, fromBase string) error {
 		info, err := fromDir.Lstat(fromBase)
 		if err == nil && !info.Mode().IsRegular() {
-			err = plain(info, f.Join(from))
+			err = checkPlainFile(info, f.Join(from))
 		}
 		if err != nil {
 			return err
 		}
-		dir, err := f.walk(path.Dir(path.Clean(to)))
+		dir, err := f.openBelow(path.Dir(path.Clean(to)))
 		if err != nil {
 			return err
 		}
@@ -297,7 +297,7 @@ func (f *Folder) Remove(name string) error {
 	if f == nil {
 		return fs.ErrNotExist
 	}
-	return f.in(name, func(dir *os.Root, base string) error { return dir.Remove(base) })
+	return f.withParent(name, func(dir *os.Root, base string) error { return dir.Remove(base) })
 }
 
 // RemoveAll removes a name with all below it. Links in there are removed, and
@@ -306,7 +306,7 @@ func (f *Folder) RemoveAll(name string) error {
 	if f == nil {
 		return nil
 	}
-	err := f.in(name, func(dir *os.Root, base string) error { return dir.RemoveAll(base) })
+	err := f.withParent(name, func(dir *os.Root, base string) error { return dir.RemoveAll(base) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -315,7 +315,7 @@ func (f *Folder) RemoveAll(name string) error {
 
 // Sync makes the names in a folder outlast a power cut.
 func (f *Folder) Sync(name string) error {
-	root, err := f.walk(name)
+	root, err := f.openBelow(name)
 	if err != nil {
 		return err
 	}
@@ -360,7 +360,7 @@ func (f *Folder) Usage(ctx context.Context, name string) (bytes int64, ok bool) 
 	if f == nil {
 		return 0, true
 	}
-	root, err := f.walk(name)
+	root, err := f.openBelow(name)
 	if err != nil {
 		return 0, errors.Is(err, fs.ErrNotExist)
 	}
@@ -372,7 +372,7 @@ func (f *Folder) Usage(ctx context.Context, name string) (bytes int64, ok bool) 
 		if err != nil || !e.Type().IsRegular() {
 			return nil
 		}
-		if info, err := e.Info(); err == nil && names(info) == 1 {
+		if info, err := e.Info(); err == nil && linkCount(info) == 1 {
 			bytes += info.Size()
 		}
 		return nil
@@ -386,7 +386,7 @@ func (f *Folder) Usage(ctx context.Context, name string) (bytes int64, ok bool) 
 func (f *Folder) Plain() error {
 	return fs.WalkDir(f.root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
 		if err == nil && e.Name() == ".git" {
-			return refuse(f.Join(path.Dir(name)), "it is a git repository", nil)
+			return refusalError(f.Join(path.Dir(name)), "it is a git repository", nil)
 		}
 		if err != nil || e.IsDir() {
 			return err
@@ -398,29 +398,29 @@ func (f *Folder) Plain() error {
 		if err != nil {
 			return err
 		}
-		return plain(info, f.Join(name))
+		return checkPlainFile(info, f.Join(name))
 	})
 }
 
-// in calls do with the folder that holds a name, and the last part of it.
-func (f *Folder) in(name string, do func(dir *os.Root, base string) error) error {
-	parts, err := split(name)
+// withParent calls do with the folder that holds a name, and the last part of it.
+func (f *Folder) withParent(name string, do func(dir *os.Root, base string) error) error {
+	parts, err := splitName(name)
 	if err != nil {
 		return err
 	}
 	if len(parts) == 0 {
 		return fmt.Errorf("%q names the folder itself: %w", name, fs.ErrInvalid)
 	}
-	dir, err := f.walk(path.Dir(path.Clean(name)))
+	dir, err := f.openBelow(path.Dir(path.Clean(name)))
 	if err != nil {
 		return err
 	}
 	return errors.Join(do(dir, parts[len(parts)-1]), dir.Close())
 }
 
-// walk opens a folder below this one, step by step.
-func (f *Folder) walk(name string) (*os.Root, error) {
-	parts, err := split(name)
+// openBelow opens a folder below this one, step by step.
+func (f *Folder) openBelow(name string) (*os.Root, error) {
+	parts, err := splitName(name)
 	if err != nil {
 		return nil, err
 	}
@@ -431,7 +431,7 @@ func (f *Folder) walk(name string) (*os.Root, error) {
 	dir := f.path
 	for _, part := range parts {
 		dir = filepath.Join(dir, part)
-		next, err := enter(at, part, dir)
+		next, err := openSubfolder(at, part, dir)
 		_ = at.Close()
 		if err != nil {
 			return nil, err
@@ -441,19 +441,19 @@ func (f *Folder) walk(name string) (*os.Root, error) {
 	return at, nil
 }
 
-// enter opens a folder by its name in another. A link put there between the
+// openSubfolder opens a folder by its name in another. A link put there between the
 // look and the step leads to another file than the one that was looked at.
-func enter(at *os.Root, name, shown string) (*os.Root, error) {
+func openSubfolder(at *os.Root, name, shown string) (*os.Root, error) {
 	before, err := at.Lstat(name)
 	switch {
 	case err != nil:
 		return nil, err
 	case before.Mode()&fs.ModeSymlink != 0:
-		return nil, refuse(shown, "it is a symbolic link", nil)
+		return nil, refusalError(shown, "it is a symbolic link", nil)
 	case !before.IsDir():
-		return nil, refuse(shown, "it is not a folder", syscall.ENOTDIR)
-	case !ours(before):
-		return nil, refuse(shown, "it belongs to another user", nil)
+		return nil, refusalError(shown, "it is not a folder", syscall.ENOTDIR)
+	case !isOwnedByUs(before):
+		return nil, refusalError(shown, "it belongs to another user", nil)
 	}
 	root, err := at.OpenRoot(name)
 	if err != nil {
@@ -462,18 +462,18 @@ func enter(at *os.Root, name, shown string) (*os.Root, error) {
 	after, err := root.Stat(".")
 	if err != nil || !os.SameFile(before, after) {
 		_ = root.Close()
-		return nil, refuse(shown, "it was replaced while it was opened", err)
+		return nil, refusalError(shown, "it was replaced while it was opened", err)
 	}
 	if _, err := root.Lstat(".git"); err == nil {
 		_ = root.Close()
-		return nil, refuse(shown, "it is a git repository", nil)
+		return nil, refusalError(shown, "it is a git repository", nil)
 	}
 	return root, nil
 }
 
 // open opens a file and holds it to what plain says before a byte is written.
 func (f *Folder) open(name string, flag int, perm fs.FileMode) (file *os.File, err error) {
-	err = f.in(name, func(dir *os.Root, base string) error {
+	err = f.withParent(name, func(dir *os.Root, base string) error {
 		if flag&os.O_CREATE != 0 {
 			// With O_EXCL no link is followed. Without, what is there is opened.
 			if file, err = dir.OpenFile(base, flag|os.O_EXCL, perm); flag&os.O_EXCL != 0 || !errors.Is(err, fs.ErrExist) {
@@ -484,7 +484,7 @@ func (f *Folder) open(name string, flag int, perm fs.FileMode) (file *os.File, e
 		if err != nil {
 			return err
 		}
-		if err := plain(there, f.Join(name)); err != nil {
+		if err := checkPlainFile(there, f.Join(name)); err != nil {
 			return err
 		}
 		// A pipe put there meanwhile must not hold us up.
@@ -494,10 +494,10 @@ func (f *Folder) open(name string, flag int, perm fs.FileMode) (file *os.File, e
 		}
 		here, err := file.Stat()
 		if err == nil && !os.SameFile(here, there) {
-			err = refuse(f.Join(name), "it was replaced while it was opened", nil)
+			err = refusalError(f.Join(name), "it was replaced while it was opened", nil)
 		}
 		if err == nil {
-			err = plain(here, f.Join(name))
+			err = checkPlainFile(here, f.Join(name))
 		}
 		if err == nil && flag&(os.O_WRONLY|os.O_RDWR) != 0 {
 			err = f.lookAgain(dir, base, name, file)
@@ -522,41 +522,41 @@ func (f *Folder) open(name string, flag int, perm fs.FileMode) (file *os.File, e
 func (f *Folder) lookAgain(dir *os.Root, base, name string, file *os.File) error {
 	for range 2 {
 		if err := dir.Rename(base, base); err != nil {
-			return refuse(f.Join(name), "it was replaced while it was opened", err)
+			return refusalError(f.Join(name), "it was replaced while it was opened", err)
 		}
 		there, err := dir.Lstat(base)
 		if err != nil {
-			return refuse(f.Join(name), "it was replaced while it was opened", err)
+			return refusalError(f.Join(name), "it was replaced while it was opened", err)
 		}
 		here, err := file.Stat()
 		if err != nil {
 			return err
 		}
 		if !os.SameFile(here, there) {
-			return refuse(f.Join(name), "it was replaced while it was opened", nil)
+			return refusalError(f.Join(name), "it was replaced while it was opened", nil)
 		}
-		if err := errors.Join(plain(there, f.Join(name)), plain(here, f.Join(name))); err != nil {
+		if err := errors.Join(checkPlainFile(there, f.Join(name)), checkPlainFile(here, f.Join(name))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// plain refuses what is no file with one name.
-func plain(info fs.FileInfo, shown string) error {
+// checkPlainFile refuses what is no file with one name.
+func checkPlainFile(info fs.FileInfo, shown string) error {
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
-		return refuse(shown, "it is a symbolic link", nil)
+		return refusalError(shown, "it is a symbolic link", nil)
 	case !info.Mode().IsRegular():
-		return refuse(shown, "it is not a plain file", nil)
-	case names(info) > 1:
-		return refuse(shown, "it has a second name elsewhere (a hard link)", nil)
+		return refusalError(shown, "it is not a plain file", nil)
+	case linkCount(info) > 1:
+		return refusalError(shown, "it has a second name elsewhere (a hard link)", nil)
 	}
 	return nil
 }
 
-// refuse is the error of what an office does not touch.
-func refuse(shown, why string, err error) error {
+// refusalError is the error of what an office does not touch.
+func refusalError(shown, why string, err error) error {
 	e := company.E(company.EConfig, "a file of the office is refused: "+shown).Because(why).
 		Fix("look where it comes from, and remove it; the office's own files and folders are plain ones")
 	if err != nil {
@@ -565,8 +565,8 @@ func refuse(shown, why string, err error) error {
 	return e
 }
 
-// split is the parts of a name; none for the folder itself.
-func split(name string) ([]string, error) {
+// splitName is the parts of a name; none for the folder itself.
+func splitName(name string) ([]string, error) {
 	clean := path.Clean(name)
 	if clean == "." {
 		return nil, nil
@@ -577,20 +577,20 @@ func split(name string) ([]string, error) {
 	return strings.Split(clean, "/"), nil
 }
 
-func ours(info fs.FileInfo) bool {
+func isOwnedByUs(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == os.Geteuid()
 }
 
-// names is how many names a file has.
-func names(info fs.FileInfo) uint64 {
+// linkCount is how many names a file has.
+func linkCount(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Nlink)
 	}
 	return 1
 }
 
-func random() string {
+func randomHex() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])

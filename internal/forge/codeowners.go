@@ -13,10 +13,10 @@ var CodeOwnerFiles = []string{".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNE
 // MaxCodeOwners bounds the reviews that are asked for.
 const MaxCodeOwners = 15
 
-// Owners are the users and teams that a CODEOWNERS text names for some paths,
+// CodeOwnersOf are the users and teams that a CODEOWNERS text names for some paths,
 // without their @; a team is org/team. The last pattern that matches a path
 // counts for it. Mail addresses are left out: no forge asks those.
-func Owners(text string, paths []string) (users, teams []string) {
+func CodeOwnersOf(text string, paths []string) (users, teams []string) {
 	type rule struct {
 		globs  []string
 		owners []string

@@ -2,7 +2,7 @@
 // It owns what every forge must do: find our pull request or open it, exactly
 // once per task; keep its text up to date without touching what people wrote;
 // tell its state, its comments and its failing checks; lend the operator's own
-// login to git. Drivers live in subpackages, and Set picks one for a remote. It
+// login to git. Drivers live in subpackages, and Selector picks one for a remote. It
 // promises that what it calls ours carries our office and task, that a token
 // goes to its own host only, and that text from a forge is data. It does not
 // push, it never merges, and it stores no credential.
@@ -26,7 +26,7 @@ type PR struct {
 	// before; 0: it was not. It is ours then, whatever people wrote over its body.
 	Known  int
 	Title  string
-	Body   string // Markdown; Text puts it between the markers
+	Body   string // Markdown; MarkedBody puts it between the markers
 	Branch string // without an owner
 	Owner  string // whose fork holds the branch; empty: the repository itself
 	Base   string
@@ -40,15 +40,15 @@ type PR struct {
 	Paths      []string // changed paths
 }
 
-// Ask is what the config says of every pull request.
-type Ask struct {
+// PRSettings is what the config says of every pull request.
+type PRSettings struct {
 	Labels     []string
 	Draft      string // auto: where nothing tested it | always | never
 	CodeOwners bool
 }
 
-// Opened is a pull request that exists.
-type Opened struct {
+// OpenedPR is a pull request that exists.
+type OpenedPR struct {
 	Number int
 	URL    string
 	State  company.PRState // a person may have ended it before we saw it
@@ -66,13 +66,13 @@ type Access struct {
 	// Fork is the clone URL of the login's fork; empty: there is none yet, and
 	// the first delivery makes it.
 	Fork string
-	// Lacks are permissions that the work needs and the token has not, in the
+	// MissingPermissions are permissions that the work needs and the token has not, in the
 	// forge's own words.
-	Lacks []string
+	MissingPermissions []string
 }
 
-// ErrGone says that a pull request is not there any more.
-var ErrGone = errors.New("the pull request is gone")
+// ErrPRGone says that a pull request is not there any more.
+var ErrPRGone = errors.New("the pull request is gone")
 
 // Ref names a pull request that is open, or was.
 type Ref struct {
@@ -98,10 +98,10 @@ type Forge interface {
 	// and its part of the body up to date, or opens it. Calling it again finds
 	// the same one, whatever its state. E_CONFLICT: there is an open one under
 	// that number or branch that is not ours.
-	Open(ctx context.Context, pr PR) (Opened, error)
+	Open(ctx context.Context, pr PR) (OpenedPR, error)
 	// Access is what the login may do. Nothing is changed by asking.
 	Access(ctx context.Context) (Access, error)
-	// Feedback is what has become of a pull request. ErrGone: the forge shows
+	// Feedback is what has become of a pull request. ErrPRGone: the forge shows
 	// the repository, and says that this pull request is not in it. Whatever
 	// else is not found is another error.
 	Feedback(ctx context.Context, ref Ref) (Feedback, error)
@@ -115,24 +115,24 @@ type Forge interface {
 	Credential(ctx context.Context) (Credential, error)
 }
 
-// Timeout is the longest that one request to a forge takes.
-const Timeout = 30 * time.Second
+// RequestTimeout is the longest that one request to a forge takes.
+const RequestTimeout = 30 * time.Second
 
 // MaxWait is the longest that a call waits for a rate limit before it gives up
 // and lets the orchestrator try later.
 const MaxWait = time.Minute
 
-// leastWait is the shortest wait for a rate limit. A server that asks for none,
+// minWait is the shortest wait for a rate limit. A server that asks for none,
 // or for one that is over, would be asked again without an end: MaxWait is what
 // bounds the tries.
-const leastWait = time.Second
+const minWait = time.Second
 
-// Wait is how long a rate limit is waited for where the server asks for d.
-func Wait(d time.Duration) time.Duration { return max(leastWait, d) }
+// RateLimitWait is how long a rate limit is waited for where the server asks for d.
+func RateLimitWait(d time.Duration) time.Duration { return max(minWait, d) }
 
-// WaitFor is Wait for what a Retry-After header says; not ok: it says no number
+// ParseRetryAfter is RateLimitWait for what a Retry-After header says; not ok: it says no number
 // of seconds.
-func WaitFor(header string) (_ time.Duration, ok bool) {
+func ParseRetryAfter(header string) (_ time.Duration, ok bool) {
 	n, err := strconv.Atoi(header)
-	return Wait(time.Duration(min(n, 1<<30)) * time.Second), err == nil && n >= 0
+	return RateLimitWait(time.Duration(min(n, 1<<30)) * time.Second), err == nil && n >= 0
 }

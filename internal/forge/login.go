@@ -27,16 +27,16 @@ type cachedLogin struct {
 	err  error
 }
 
-// loginFresh is how long a login is used before it is looked up again.
-const loginFresh = 2 * time.Minute
+// loginTTL is how long a login is used before it is looked up again.
+const loginTTL = 2 * time.Minute
 
-// loginOf finds the operator's login. ErrNoLogin when there is none.
-func (s *Set) loginOf(ctx context.Context, kind string, at *url.URL) (Credential, error) {
+// lookupLogin finds the operator's login. ErrNoLogin when there is none.
+func (s *Selector) lookupLogin(ctx context.Context, kind string, at *url.URL) (Credential, error) {
 	key := kind + " " + at.Host + at.Path
 	s.mu.Lock()
 	c, ok := s.login[key]
 	s.mu.Unlock()
-	if ok && time.Since(c.at) < loginFresh {
+	if ok && time.Since(c.at) < loginTTL {
 		return c.cred, c.err
 	}
 	c = cachedLogin{at: time.Now()}
@@ -53,8 +53,8 @@ func (s *Set) loginOf(ctx context.Context, kind string, at *url.URL) (Credential
 	return c.cred, c.err
 }
 
-// looked are the variables that are looked at, the config's first.
-func (s *Set) looked(kind string, at *url.URL) []string {
+// tokenEnvNames are the variables that are looked at, the config's first.
+func (s *Selector) tokenEnvNames(kind string, at *url.URL) []string {
 	d := s.Drivers[kind]
 	more := d.OtherTokenEnvs
 	if home, err := url.Parse(d.Home); err == nil && home.Hostname() == at.Hostname() {
@@ -73,37 +73,37 @@ func (s *Set) looked(kind string, at *url.URL) []string {
 	return names
 }
 
-func (s *Set) findLogin(ctx context.Context, kind string, at *url.URL) (Credential, error) {
+func (s *Selector) findLogin(ctx context.Context, kind string, at *url.URL) (Credential, error) {
 	host := at.Hostname()
 	found := func(token, source string) (Credential, error) {
-		if err := sane(token); err != nil {
-			return Credential{}, human(company.EAuth, fmt.Sprintf("the token of %s cannot be used", source)).Wrap(err).Fix("set it anew, without spaces or line ends")
+		if err := validateToken(token); err != nil {
+			return Credential{}, needsPerson(company.EAuth, fmt.Sprintf("the token of %s cannot be used", source)).Wrap(err).Fix("set it anew, without spaces or line ends")
 		}
 		return Credential{Host: host, User: s.Drivers[kind].User, Secret: NewSecret(token), Source: source}, nil
 	}
-	for _, name := range s.looked(kind, at) {
+	for _, name := range s.tokenEnvNames(kind, at) {
 		if v := strings.TrimSpace(s.Env(name)); v != "" {
 			return found(v, name)
 		}
 	}
 	switch kind {
 	case "github":
-		if t := ghFile(s.configHome("GH_CONFIG_DIR", "gh"), host); t != "" {
+		if t := readGHToken(s.toolConfigDir("GH_CONFIG_DIR", "gh"), host); t != "" {
 			return found(t, "gh")
 		}
-		if t := s.ghCommand(ctx, host); t != "" {
+		if t := s.tokenFromGH(ctx, host); t != "" {
 			return found(t, "gh")
 		}
 	case "gitea":
-		if t := teaFile(s.configHome("", "tea"), at); t != "" {
+		if t := readTeaToken(s.toolConfigDir("", "tea"), at); t != "" {
 			return found(t, "tea")
 		}
 	}
 	return Credential{}, ErrNoLogin
 }
 
-// sane refuses what cannot be a header's value.
-func sane(token string) error {
+// validateToken refuses what cannot be a header's value.
+func validateToken(token string) error {
 	if len(token) > 4096 {
 		return fmt.Errorf("it has %d bytes", len(token))
 	}
@@ -115,8 +115,8 @@ func sane(token string) error {
 	return nil
 }
 
-// configHome is the folder of a program's settings.
-func (s *Set) configHome(own, program string) string {
+// toolConfigDir is the folder of a program's settings.
+func (s *Selector) toolConfigDir(own, program string) string {
 	if own != "" {
 		if d := s.Env(own); d != "" {
 			return d
@@ -136,7 +136,7 @@ func (s *Set) configHome(own, program string) string {
 // maxLoginFile bounds the settings of other programs that we read.
 const maxLoginFile = 1 << 20
 
-func readLogins(file string, into any) bool {
+func readLoginFile(file string, into any) bool {
 	info, err := os.Stat(file)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxLoginFile {
 		return false
@@ -145,9 +145,9 @@ func readLogins(file string, into any) bool {
 	return err == nil && yaml.Unmarshal(text, into) == nil
 }
 
-// ghFile is the token in gh's hosts.yml; gh writes none there when the
+// readGHToken is the token in gh's hosts.yml; gh writes none there when the
 // system's key store holds it.
-func ghFile(dir, host string) string {
+func readGHToken(dir, host string) string {
 	var hosts map[string]struct {
 		Token string `yaml:"oauth_token"`
 		User  string `yaml:"user"`
@@ -155,7 +155,7 @@ func ghFile(dir, host string) string {
 			Token string `yaml:"oauth_token"`
 		} `yaml:"users"`
 	}
-	if dir == "" || !readLogins(filepath.Join(dir, "hosts.yml"), &hosts) {
+	if dir == "" || !readLoginFile(filepath.Join(dir, "hosts.yml"), &hosts) {
 		return ""
 	}
 	h := hosts[host]
@@ -165,9 +165,9 @@ func ghFile(dir, host string) string {
 	return h.Users[h.User].Token
 }
 
-// ghCommand asks gh itself. It gets what it needs to find its settings and
+// tokenFromGH asks gh itself. It gets what it needs to find its settings and
 // the key store, and no more.
-func (s *Set) ghCommand(ctx context.Context, host string) string {
+func (s *Selector) tokenFromGH(ctx context.Context, host string) string {
 	path := s.Env("PATH")
 	gh := ""
 	for _, dir := range filepath.SplitList(path) {
@@ -199,15 +199,15 @@ func (s *Set) ghCommand(ctx context.Context, host string) string {
 	return string(bytes.TrimSpace(out))
 }
 
-// teaFile is the token in the settings of tea, Gitea's own tool.
-func teaFile(dir string, at *url.URL) string {
+// readTeaToken is the token in the settings of tea, Gitea's own tool.
+func readTeaToken(dir string, at *url.URL) string {
 	var conf struct {
 		Logins []struct {
 			URL   string `yaml:"url"`
 			Token string `yaml:"token"`
 		} `yaml:"logins"`
 	}
-	if dir == "" || !readLogins(filepath.Join(dir, "config.yml"), &conf) {
+	if dir == "" || !readLoginFile(filepath.Join(dir, "config.yml"), &conf) {
 		return ""
 	}
 	for _, l := range conf.Logins {
@@ -219,15 +219,15 @@ func teaFile(dir string, at *url.URL) string {
 	return ""
 }
 
-// appKey reads the private key of a GitHub App from its variable: the key
+// readAppKey reads the private key of a GitHub App from its variable: the key
 // itself, or the path of its file, which nobody else may read.
-func appKey(env func(string) string, app App) (Secret, error) {
+func readAppKey(env func(string) string, app App) (Secret, error) {
 	bad := func(why string) error {
-		return human(company.EAuth, "the private key of the GitHub App cannot be used").Because(why).
+		return needsPerson(company.EAuth, "the private key of the GitHub App cannot be used").Because(why).
 			Fix("set " + app.KeyEnv + " to the key, or to the path of its .pem file")
 	}
 	if app.KeyEnv == "" {
-		return Secret{}, human(company.EConfig, "forge.app_id is set and forge.private_key_env is not").
+		return Secret{}, needsPerson(company.EConfig, "forge.app_id is set and forge.private_key_env is not").
 			Fix("set forge.private_key_env to the name of the variable with the App's private key")
 	}
 	v := strings.TrimSpace(env(app.KeyEnv))

@@ -19,8 +19,8 @@ type Repo struct {
 func (r Repo) String() string { return r.Owner + "/" + r.Name }
 
 var (
-	partRE = regexp.MustCompile(`^[A-Za-z0-9._][A-Za-z0-9._-]{0,99}$`)
-	hostRE = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
+	ownerPartRE = regexp.MustCompile(`^[A-Za-z0-9._][A-Za-z0-9._-]{0,99}$`)
+	hostRE      = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
 )
 
 // ParseRemote reads an https, http, ssh or git URL, or git's user@host:path.
@@ -60,7 +60,7 @@ func ParseRemote(remote string) (r Repo, ok bool) {
 	}
 	r.Owner, r.Name = path[:i], path[i+1:]
 	for part := range strings.SplitSeq(path, "/") {
-		if !partRE.MatchString(part) || strings.Trim(part, ".") == "" {
+		if !ownerPartRE.MatchString(part) || strings.Trim(part, ".") == "" {
 			return Repo{}, false
 		}
 	}
@@ -71,10 +71,10 @@ func ParseRemote(remote string) (r Repo, ok bool) {
 	return r, true
 }
 
-// below is the repository as a forge at an address names it: without the path
+// relativeTo is the repository as a forge at an address names it: without the path
 // of a forge that does not live at its host's root. ok is false for a web
 // address outside of that path, where another program answers.
-func (r Repo) below(at *url.URL) (_ Repo, ok bool) {
+func (r Repo) relativeTo(at *url.URL) (_ Repo, ok bool) {
 	root := strings.Trim(at.Path, "/")
 	if root == "" {
 		return r, true

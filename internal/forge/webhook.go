@@ -18,9 +18,9 @@ import (
 	"company/internal/safetext"
 )
 
-// Hook is what a forge called about. It is a hint to look again, and nothing
+// WebhookEvent is what a forge called about. It is a hint to look again, and nothing
 // of it is acted on by itself (THREATS, boundaries).
-type Hook struct {
+type WebhookEvent struct {
 	Event    string // ping, pull_request, issue_comment, check_run, …
 	Action   string // opened, created, completed, …; may be empty
 	Delivery string
@@ -29,8 +29,8 @@ type Hook struct {
 	Branches []string // that it names
 }
 
-// MaxHook is the most bytes of a webhook's body.
-const MaxHook = 1 << 20
+// MaxWebhookBytes is the most bytes of a webhook's body.
+const MaxWebhookBytes = 1 << 20
 
 // Webhooks takes a forge's calls. It may be used by many goroutines.
 type Webhooks struct {
@@ -53,38 +53,38 @@ func NewWebhooks(secret Secret) *Webhooks { return &Webhooks{secret: secret, see
 // anything of it is read as more than bytes (T20). EAuth: it is not signed, or
 // not with our secret. EConflict: it was here before. EInvalid: it is no call of
 // a forge's.
-func (w *Webhooks) ParseWebhook(r *http.Request) (Hook, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, MaxHook))
+func (w *Webhooks) ParseWebhook(r *http.Request) (WebhookEvent, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, MaxWebhookBytes))
 	if err != nil {
 		var big *http.MaxBytesError
 		if errors.As(err, &big) {
-			return Hook{}, company.E(company.EInvalid, fmt.Sprintf("the webhook has more than %d bytes", MaxHook))
+			return WebhookEvent{}, company.E(company.EInvalid, fmt.Sprintf("the webhook has more than %d bytes", MaxWebhookBytes))
 		}
-		return Hook{}, company.E(company.EInvalid, "the webhook cannot be read").Wrap(err)
+		return WebhookEvent{}, company.E(company.EInvalid, "the webhook cannot be read").Wrap(err)
 	}
-	sum, err := w.verify(r.Header, body)
+	sum, err := w.verifySignature(r.Header, body)
 	if err != nil {
-		return Hook{}, err
+		return WebhookEvent{}, err
 	}
-	h := Hook{Event: header(r, "X-GitHub-Event", "X-Gitea-Event", "X-Forgejo-Event"), Delivery: header(r, "X-GitHub-Delivery", "X-Gitea-Delivery", "X-Forgejo-Delivery")}
+	h := WebhookEvent{Event: firstHeader(r, "X-GitHub-Event", "X-Gitea-Event", "X-Forgejo-Event"), Delivery: firstHeader(r, "X-GitHub-Delivery", "X-Gitea-Delivery", "X-Forgejo-Delivery")}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return Hook{}, company.E(company.EInvalid, "the webhook is not JSON").Fix("set the webhook's content type to application/json")
+		return WebhookEvent{}, company.E(company.EInvalid, "the webhook is not JSON").Fix("set the webhook's content type to application/json")
 	}
 	if h.Event == "" || h.Delivery == "" || len(h.Event) > 64 || len(h.Delivery) > 128 {
-		return Hook{}, company.E(company.EInvalid, "the webhook names no event or no delivery")
+		return WebhookEvent{}, company.E(company.EInvalid, "the webhook names no event or no delivery")
 	}
-	if err := h.read(body); err != nil {
-		return Hook{}, err
+	if err := h.parsePayload(body); err != nil {
+		return WebhookEvent{}, err
 	}
 	// The delivery's id is not signed: a replay under another id has the same
 	// signature.
-	if w.again("id "+h.Delivery, "sum "+sum) {
-		return Hook{}, company.E(company.EConflict, "the webhook was delivered before")
+	if w.markSeen("id "+h.Delivery, "sum "+sum) {
+		return WebhookEvent{}, company.E(company.EConflict, "the webhook was delivered before")
 	}
 	return h, nil
 }
 
-func header(r *http.Request, names ...string) string {
+func firstHeader(r *http.Request, names ...string) string {
 	for _, n := range names {
 		if v := r.Header.Get(n); v != "" {
 			return v
@@ -93,9 +93,9 @@ func header(r *http.Request, names ...string) string {
 	return ""
 }
 
-// verify checks the signature: GitHub's, which Gitea sends as well, or
+// verifySignature checks the signature: GitHub's, which Gitea sends as well, or
 // Gitea's own.
-func (w *Webhooks) verify(h http.Header, body []byte) (string, error) {
+func (w *Webhooks) verifySignature(h http.Header, body []byte) (string, error) {
 	if w.secret.Empty() {
 		return "", company.E(company.EAuth, "webhooks are not taken").Because("there is no secret to check them with").Fix("set forge.webhook_secret_env")
 	}
@@ -113,8 +113,8 @@ func (w *Webhooks) verify(h http.Header, body []byte) (string, error) {
 	return hex.EncodeToString(sum), nil
 }
 
-// again remembers keys, and reports whether one was there already.
-func (w *Webhooks) again(keys ...string) bool {
+// markSeen remembers keys, and reports whether one was there already.
+func (w *Webhooks) markSeen(keys ...string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	known := slices.ContainsFunc(keys, func(k string) bool { return w.seen[k] })
@@ -134,8 +134,8 @@ func (w *Webhooks) again(keys ...string) bool {
 	return known
 }
 
-// read takes out of a payload what says where to look.
-func (h *Hook) read(body []byte) error {
+// parsePayload takes out of a payload what says where to look.
+func (h *WebhookEvent) parsePayload(body []byte) error {
 	type pull struct {
 		Number int `json:"number"`
 		Head   struct {
@@ -201,7 +201,7 @@ func (h *Hook) read(body []byte) error {
 
 // Handler is the place that a forge calls. heard must return at once: it notes
 // that something is to be looked at. Ping is answered and not told.
-func (w *Webhooks) Handler(heard func(Hook)) http.Handler {
+func (w *Webhooks) Handler(heard func(WebhookEvent)) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
 			rw.Header().Set("Allow", http.MethodPost)

@@ -18,12 +18,12 @@ import (
 	"company/internal/company"
 )
 
-type example struct {
+type webhookExample struct {
 	Event, Action string
 	Payload       json.RawMessage
 }
 
-func examples(t testing.TB) []example {
+func loadExamples(t testing.TB) []webhookExample {
 	t.Helper()
 	f, err := os.Open("testdata/webhooks.json.gz")
 	if err != nil {
@@ -34,14 +34,14 @@ func examples(t testing.TB) []example {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out []example
+	var out []webhookExample
 	if err := json.NewDecoder(z).Decode(&out); err != nil {
 		t.Fatal(err)
 	}
 	return out
 }
 
-func signed(secret, event, delivery string, body []byte) *http.Request {
+func newSignedRequest(secret, event, delivery string, body []byte) *http.Request {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(body)
 	r := httptest.NewRequest(http.MethodPost, "/hooks", bytes.NewReader(body))
@@ -53,7 +53,7 @@ func signed(secret, event, delivery string, body []byte) *http.Request {
 }
 
 // Payloads as GitHub sends them say where to look.
-func TestRealWebhooks(t *testing.T) {
+func TestParseRecordedWebhooks(t *testing.T) {
 	w := NewWebhooks(NewSecret("s3cret"))
 	want := map[string]string{
 		"ping ": "[] []", "pull_request opened": "[2] [changes]", "pull_request closed": "[2] [changes]", "pull_request synchronize": "[2] [changes]",
@@ -61,8 +61,8 @@ func TestRealWebhooks(t *testing.T) {
 		"check_suite completed": "[] [main]", "status ": "[] [master]", "check_run completed": "[2] [changes]",
 	}
 	n := 0
-	for i, x := range examples(t) {
-		h, err := w.ParseWebhook(signed("s3cret", x.Event, fmt.Sprint("d", i), x.Payload))
+	for i, x := range loadExamples(t) {
+		h, err := w.ParseWebhook(newSignedRequest("s3cret", x.Event, fmt.Sprint("d", i), x.Payload))
 		if err != nil {
 			t.Errorf("%s: %v", x.Event, err)
 			continue
@@ -84,13 +84,13 @@ func TestRealWebhooks(t *testing.T) {
 
 // T20: bad, missing and replayed calls are refused, before anything is parsed.
 func TestWebhooksRefused(t *testing.T) {
-	body := examples(t)[1].Payload
+	body := loadExamples(t)[1].Payload
 	for name, c := range map[string]struct {
 		change func(*http.Request) *http.Request
 		code   company.Code
 	}{
 		"no signature":   {func(r *http.Request) *http.Request { r.Header.Del("X-Hub-Signature-256"); return r }, company.EAuth},
-		"another secret": {func(*http.Request) *http.Request { return signed("other", "pull_request", "d", body) }, company.EAuth},
+		"another secret": {func(*http.Request) *http.Request { return newSignedRequest("other", "pull_request", "d", body) }, company.EAuth},
 		"a changed body": {func(r *http.Request) *http.Request {
 			return withBody(r, bytes.Replace(body, []byte("opened"), []byte("closed"), 1))
 		}, company.EAuth},
@@ -99,10 +99,12 @@ func TestWebhooksRefused(t *testing.T) {
 			r.Header.Del("X-Hub-Signature-256")
 			return r
 		}, company.EAuth},
-		"no hex":              {func(r *http.Request) *http.Request { r.Header.Set("X-Hub-Signature-256", "sha256=zz"); return r }, company.EAuth},
-		"an empty one":        {func(r *http.Request) *http.Request { r.Header.Set("X-Hub-Signature-256", "sha256="); return r }, company.EAuth},
-		"too big":             {func(*http.Request) *http.Request { return signed("s3cret", "push", "d", make([]byte, MaxHook+1)) }, company.EInvalid},
-		"garbage, but signed": {func(*http.Request) *http.Request { return signed("s3cret", "push", "d", []byte("{")) }, company.EInvalid},
+		"no hex":       {func(r *http.Request) *http.Request { r.Header.Set("X-Hub-Signature-256", "sha256=zz"); return r }, company.EAuth},
+		"an empty one": {func(r *http.Request) *http.Request { r.Header.Set("X-Hub-Signature-256", "sha256="); return r }, company.EAuth},
+		"too big": {func(*http.Request) *http.Request {
+			return newSignedRequest("s3cret", "push", "d", make([]byte, MaxWebhookBytes+1))
+		}, company.EInvalid},
+		"garbage, but signed": {func(*http.Request) *http.Request { return newSignedRequest("s3cret", "push", "d", []byte("{")) }, company.EInvalid},
 		"no event":            {func(r *http.Request) *http.Request { r.Header.Del("X-GitHub-Event"); return r }, company.EInvalid},
 		"no delivery":         {func(r *http.Request) *http.Request { r.Header.Del("X-GitHub-Delivery"); return r }, company.EInvalid},
 		"a form": {func(r *http.Request) *http.Request {
@@ -111,22 +113,22 @@ func TestWebhooksRefused(t *testing.T) {
 		}, company.EInvalid},
 	} {
 		w := NewWebhooks(NewSecret("s3cret"))
-		_, err := w.ParseWebhook(c.change(signed("s3cret", "pull_request", "d1", body)))
+		_, err := w.ParseWebhook(c.change(newSignedRequest("s3cret", "pull_request", "d1", body)))
 		if company.CodeOf(err) != c.code {
 			t.Errorf("%s: %v", name, err)
 		}
 		// What was refused does not bar the real one.
-		if _, err := w.ParseWebhook(signed("s3cret", "pull_request", "d1", body)); err != nil {
+		if _, err := w.ParseWebhook(newSignedRequest("s3cret", "pull_request", "d1", body)); err != nil {
 			t.Errorf("%s: then the real one: %v", name, err)
 		}
-		if _, err := w.ParseWebhook(signed("s3cret", "pull_request", "d1", body)); company.CodeOf(err) != company.EConflict {
+		if _, err := w.ParseWebhook(newSignedRequest("s3cret", "pull_request", "d1", body)); company.CodeOf(err) != company.EConflict {
 			t.Errorf("%s: replayed: %v", name, err)
 		}
-		if _, err := w.ParseWebhook(signed("s3cret", "pull_request", "d2", body)); company.CodeOf(err) != company.EConflict {
+		if _, err := w.ParseWebhook(newSignedRequest("s3cret", "pull_request", "d2", body)); company.CodeOf(err) != company.EConflict {
 			t.Errorf("%s: replayed under another id: %v", name, err)
 		}
 	}
-	if _, err := NewWebhooks(NewSecret("")).ParseWebhook(signed("", "push", "d", body)); company.CodeOf(err) != company.EAuth {
+	if _, err := NewWebhooks(NewSecret("")).ParseWebhook(newSignedRequest("", "push", "d", body)); company.CodeOf(err) != company.EAuth {
 		t.Errorf("without a secret: %v", err)
 	}
 }
@@ -141,17 +143,17 @@ func TestWebhookHandler(t *testing.T) {
 	w := NewWebhooks(NewSecret("s3cret"))
 	var mu sync.Mutex
 	heard := 0
-	h := w.Handler(func(Hook) { mu.Lock(); heard++; mu.Unlock() })
+	h := w.Handler(func(WebhookEvent) { mu.Lock(); heard++; mu.Unlock() })
 	send := func(r *http.Request) int {
 		rec := httptest.NewRecorder()
 		h.ServeHTTP(rec, r)
 		return rec.Code
 	}
-	all := examples(t)
+	all := loadExamples(t)
 	var wg sync.WaitGroup
 	codes := make([]int, 20)
 	for i := range codes { // the same one, many at once: heard once
-		wg.Go(func() { codes[i] = send(signed("s3cret", "pull_request", "d1", all[1].Payload)) })
+		wg.Go(func() { codes[i] = send(newSignedRequest("s3cret", "pull_request", "d1", all[1].Payload)) })
 	}
 	wg.Wait()
 	taken := 0
@@ -165,10 +167,10 @@ func TestWebhookHandler(t *testing.T) {
 	if taken != 1 || heard != 1 {
 		t.Errorf("taken %d, heard %d", taken, heard)
 	}
-	if c := send(signed("s3cret", "ping", "d2", all[0].Payload)); c != http.StatusAccepted || heard != 1 {
+	if c := send(newSignedRequest("s3cret", "ping", "d2", all[0].Payload)); c != http.StatusAccepted || heard != 1 {
 		t.Errorf("ping: %d, heard %d", c, heard)
 	}
-	if c := send(signed("bad", "push", "d3", all[2].Payload)); c != http.StatusForbidden {
+	if c := send(newSignedRequest("bad", "push", "d3", all[2].Payload)); c != http.StatusForbidden {
 		t.Errorf("%d", c)
 	}
 	if c := send(httptest.NewRequest(http.MethodGet, "/hooks", nil)); c != http.StatusMethodNotAllowed {
@@ -176,7 +178,7 @@ func TestWebhookHandler(t *testing.T) {
 	}
 	// Memory is bounded.
 	for i := range 3 * maxSeen {
-		w.again(fmt.Sprint(i))
+		w.markSeen(fmt.Sprint(i))
 	}
 	if len(w.seen) > maxSeen || len(w.ring) > maxSeen {
 		t.Errorf("%d %d", len(w.seen), len(w.ring))
@@ -184,11 +186,11 @@ func TestWebhookHandler(t *testing.T) {
 }
 
 func FuzzWebhook(f *testing.F) {
-	for _, x := range examples(f) {
+	for _, x := range loadExamples(f) {
 		f.Add([]byte(x.Payload), x.Event)
 	}
 	f.Fuzz(func(t *testing.T, body []byte, event string) {
-		h, err := NewWebhooks(NewSecret("k")).ParseWebhook(signed("k", event, "d", body))
+		h, err := NewWebhooks(NewSecret("k")).ParseWebhook(newSignedRequest("k", event, "d", body))
 		if err == nil && (len(h.Numbers) > 100 || len(h.Branches) > 100) {
 			t.Errorf("%+v", h)
 		}

@@ -16,32 +16,32 @@ import (
 	"company/internal/gitops"
 )
 
-// gated is a job on the head of main, with these gates.
-func (b *bundle) gated(cmds ...company.GateCommand) gates.Job {
+// jobWith is a job on the head of main, with these gates.
+func (b *bundle) jobWith(cmds ...company.GateCommand) gates.Job {
 	j := b.job("", "true")
-	j.Gates, j.Hash = cmds, gates.Hash(cmds)
+	j.Gates, j.Hash = cmds, gates.HashGates(cmds)
 	return j
 }
 
-func lint(command string) company.GateCommand {
-	return company.GateCommand{Name: "lint", Command: command, Parse: gates.Lines}
+func lintGate(command string) company.GateCommand {
+	return company.GateCommand{Name: "lint", Command: command, Parse: gates.FormatFindings}
 }
 
-func tap(command string) company.GateCommand {
-	return company.GateCommand{Name: "test", Command: command, Parse: gates.TAP}
+func tapGate(command string) company.GateCommand {
+	return company.GateCommand{Name: "test", Command: command, Parse: gates.FormatTAP}
 }
 
 // On the base every check is run, whatever fails; on a branch only a new
 // failure bars, and a known red lint does not keep the tests from running.
 func TestBaseline(t *testing.T) {
 	b := setup(t, nil).withDocker()
-	b.runner.Load = b.load
-	cmds := []company.GateCommand{lint("cat findings; exit 1"), tap("cat results; exit $(cat code)")}
+	b.runner.LoadBlob = b.loadBlob
+	cmds := []company.GateCommand{lintGate("cat findings; exit 1"), tapGate("cat results; exit $(cat code)")}
 	tree := func(findings, results, code string) gates.Job {
-		b.write(map[string]string{"findings": findings, "results": results, "code": code})
+		b.writeFiles(map[string]string{"findings": findings, "results": results, "code": code})
 		b.git("add", "-A")
 		b.git("commit", "-q", "--allow-empty", "-m", "more")
-		return b.gated(cmds...)
+		return b.jobWith(cmds...)
 	}
 	j := tree("a.go:3:1: old finding\n", "1..3\nok 1 - good\nok 2 - other\nnot ok 3 - old\n", "1")
 	j.Baseline = true
@@ -53,9 +53,9 @@ func TestBaseline(t *testing.T) {
 		name, findings, results, code string
 		passed                        bool
 		gone                          []string
-		excused                       company.Stand
+		excused                       company.BaselineComparison
 	}{
-		{"as it was, two lines further down", "a.go:5:1: old finding\n", "1..3\nok 1 - good\nok 2 - other\nnot ok 3 - old\n", "1", true, nil, company.StandKnown},
+		{"as it was, two lines further down", "a.go:5:1: old finding\n", "1..3\nok 1 - good\nok 2 - other\nnot ok 3 - old\n", "1", true, nil, company.ComparedKnown},
 		{"a new finding", "a.go:5:1: old finding\nb.go:1:1: new\n", "1..1\nok 1 - good\n", "0", false, nil, ""},
 		{"a new failure", "a.go:5:1: old finding\n", "1..3\nnot ok 1 - good\nok 2 - other\nnot ok 3 - old\n", "1", false, nil, ""},
 		{"mended, and two tests dropped", "a.go:5:1: old finding\n", "1..1\nok 1 - old\n", "0", true, []string{"good", "other"}, ""},
@@ -65,13 +65,13 @@ func TestBaseline(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j := tree(c.findings, c.results, c.code)
-			j.Known = &base
+			j.BaselineResult = &base
 			res := b.mustRun(j)
 			test := res.Checks[1]
 			if res.Passed != c.passed || !slices.Equal(test.Gone, c.gone) || test.Excused != c.excused {
 				t.Errorf("%+v", res)
 			}
-			if skipped := c.name == "a new finding"; test.Skipped != skipped || (res.Checks[0].Excused == company.StandKnown) == skipped {
+			if skipped := c.name == "a new finding"; test.Skipped != skipped || (res.Checks[0].Excused == company.ComparedKnown) == skipped {
 				t.Errorf("%+v", res)
 			}
 		})
@@ -82,7 +82,7 @@ func TestBaseline(t *testing.T) {
 // said to be; the exit code of the last run is the verdict.
 func TestFlaky(t *testing.T) {
 	b := setup(t, nil).withDocker()
-	res := b.mustRun(b.gated(tap(`echo 1..2; echo ok 1 - sure
+	res := b.mustRun(b.jobWith(tapGate(`echo 1..2; echo ok 1 - sure
 if [ "$STARTED_BEFORE" = 0 ]; then echo not ok 2 - now and then; exit 3; fi
 echo ok 2 - now and then`)))
 	ch := res.Checks[0]
@@ -98,29 +98,29 @@ echo ok 2 - now and then`)))
 // flaky: what failed in any run of it is known.
 func TestFlakyOnARedBase(t *testing.T) {
 	b := setup(t, nil).withDocker()
-	shaky := tap(`echo 1..3; echo ok 1 - sure; echo not ok 2 - old
+	shaky := tapGate(`echo 1..3; echo ok 1 - sure; echo not ok 2 - old
 if [ "$STARTED_BEFORE" = 0 ]; then echo not ok 3 - now and then; exit 3; fi
 echo ok 3 - now and then; exit 3`)
-	j := b.gated(shaky)
+	j := b.jobWith(shaky)
 	j.Baseline = true
 	base := b.mustRun(j)
 	ch := base.Checks[0]
 	if len(ch.Tests) != 2 || ch.Counts.Failed != 2 || !slices.Equal(ch.Flaky, []string{"now and then"}) || len(ch.Attempts) > 2 {
 		t.Fatalf("%+v", ch)
 	}
-	shaky = tap("echo 1..3; echo ok 1 - sure; echo not ok 2 - old; echo not ok 3 - now and then; exit 3")
-	j = b.gated(shaky)
-	j.Known = &base
-	if res := b.mustRun(j); !res.Passed || res.Checks[0].Excused != company.StandKnown {
+	shaky = tapGate("echo 1..3; echo ok 1 - sure; echo not ok 2 - old; echo not ok 3 - now and then; exit 3")
+	j = b.jobWith(shaky)
+	j.BaselineResult = &base
+	if res := b.mustRun(j); !res.Passed || res.Checks[0].Excused != company.ComparedKnown {
 		t.Errorf("%+v", res)
 	}
 }
 
 // A detected linter that the image does not have is absent; what somebody
 // asked for, or a test, is an error that says what to do, before any work.
-func TestWhatCannotStart(t *testing.T) {
+func TestMissingTools(t *testing.T) {
 	b := setup(t, func(dir string) {}).withDocker()
-	b.write(map[string]string{"Makefile": "lint:\n\tno-such-linter .\n"})
+	b.writeFiles(map[string]string{"Makefile": "lint:\n\tno-such-linter .\n"})
 	ok := company.GateCommand{Name: "test", Command: "true"}
 	for _, c := range []struct {
 		name   string
@@ -136,17 +136,17 @@ func TestWhatCannotStart(t *testing.T) {
 		{"not executable", company.GateCommand{Name: "test", Command: "/etc/passwd"}, false, "gates.test"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			j := b.gated(c.gate, ok)
+			j := b.jobWith(c.gate, ok)
 			j.Baseline = true
 			res, err := b.runner.Run(b.ctx, j)
 			if c.absent {
 				if err != nil || !res.Checks[0].Absent || res.Checks[0].Passed || !res.Checks[1].Passed || res.Untested {
 					t.Fatalf("%+v, %v", res, err)
 				}
-				j.Baseline, j.Known = false, &res
+				j.Baseline, j.BaselineResult = false, &res
 				before := len(b.rt.ids)
 				res := b.mustRun(j)
-				if !res.Passed || res.Checks[0].Excused != company.StandAbsent || len(b.rt.ids) != before+1 {
+				if !res.Passed || res.Checks[0].Excused != company.ComparedAbsent || len(b.rt.ids) != before+1 {
 					t.Errorf("%+v", res)
 				}
 				return
@@ -158,8 +158,8 @@ func TestWhatCannotStart(t *testing.T) {
 		})
 	}
 	// The same on a branch is red: it could start on the base.
-	j := b.gated(company.GateCommand{Name: "lint", Command: "no-such-linter ."})
-	j.Known = &company.GateResult{Checks: []company.GateCheck{{Name: "lint", Passed: true}}}
+	j := b.jobWith(company.GateCommand{Name: "lint", Command: "no-such-linter ."})
+	j.BaselineResult = &company.GateResult{Checks: []company.GateCheck{{Name: "lint", Passed: true}}}
 	if res := b.mustRun(j); res.Passed || res.Checks[0].Absent {
 		t.Errorf("%+v", res)
 	}
@@ -169,13 +169,13 @@ func TestWhatCannotStart(t *testing.T) {
 // behind the text, with the exit code of the command.
 func TestFolderAndReportFile(t *testing.T) {
 	b := setup(t, nil).withDocker()
-	b.write(map[string]string{"it's/here/file": "x\n"})
+	b.writeFiles(map[string]string{"it's/here/file": "x\n"})
 	b.git("add", "-A")
 	b.git("commit", "-q", "-m", "folder")
 	xml := `<testsuite><testcase classname="c" name="good"/><testcase classname="c" name="bad"><failure message="no"/></testcase></testsuite>`
-	g := company.GateCommand{Name: "test (here)", Dir: "it's/here", Command: "test", Parse: gates.JUnit,
+	g := company.GateCommand{Name: "test (here)", Dir: "it's/here", Command: "test", Parse: gates.FormatJUnit,
 		Report: "pwd; ls; echo '" + xml + "' > " + gates.ReportFile + "; exit 3"}
-	res := b.mustRun(b.gated(g))
+	res := b.mustRun(b.jobWith(g))
 	ch := res.Checks[0]
 	if ch.ExitCode != 3 || ch.Counts == nil || *ch.Counts != (company.TestCounts{Passed: 1, Failed: 1}) || ch.Tests[0].Name != "c bad" || ch.Tests[0].Message != "no" {
 		t.Errorf("%+v", ch)
@@ -184,11 +184,11 @@ func TestFolderAndReportFile(t *testing.T) {
 		t.Errorf("%q", ch.Output)
 	}
 	g.Report = "echo no report; exit 0"
-	if ch := b.mustRun(b.gated(g)).Checks[0]; !ch.Passed || ch.Counts != nil {
+	if ch := b.mustRun(b.jobWith(g)).Checks[0]; !ch.Passed || ch.Counts != nil {
 		t.Errorf("%+v", ch)
 	}
 	g.Dir = "gone"
-	if res := b.mustRun(b.gated(g)); res.Passed {
+	if res := b.mustRun(b.jobWith(g)); res.Passed {
 		t.Errorf("%+v", res)
 	}
 }
@@ -199,20 +199,20 @@ func TestBaselineEffect(t *testing.T) {
 	base := b.commit("main")
 	cmds := commands("", "echo x; exit 1")
 	s := b.state(base, cmds)
-	e := &gates.Effect{Desk: fakeDesk{s}, Runner: b.runner, Mirror: func(context.Context, *company.Task) (*gitops.Mirror, error) { return b.mirror, nil }}
+	e := &gates.Handler{Decider: fakeDesk{s}, Runner: b.runner, Mirror: func(context.Context, *company.Task) (*gitops.Mirror, error) { return b.mirror, nil }}
 	take := func() company.GateResult {
 		t.Helper()
-		cmd, err := e.Baseline(b.ctx, company.Effect{Task: "t1"})
+		cmd, err := e.RunBaseline(b.ctx, company.Effect{Task: "t1"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return cmd.(company.TakeBaseline).Result
+		return cmd.(company.RecordBaseline).Result
 	}
 	first := take()
 	if first.Passed || first.Cached || first.Checks[0].ExitCode != 1 || len(b.rt.ids) != 2 {
 		t.Fatalf("%+v, %d containers", first, len(b.rt.ids))
 	}
-	s.Verdicts[company.GateKey(first.Tree, first.GateHash, first.Image)] = first
+	s.GateResults[company.GateKey(first.Tree, first.GateHash, first.Image)] = first
 	if again := take(); !again.Cached || again.Checks[0].ExitCode != 1 || len(b.rt.ids) != 2 {
 		t.Errorf("%+v, %d containers", again, len(b.rt.ids))
 	}
@@ -221,7 +221,7 @@ func TestBaselineEffect(t *testing.T) {
 // A gate that is killed on the base is no verdict: neither red nor excused.
 func TestKilledOnTheBase(t *testing.T) {
 	b := setup(t, nil).withDocker()
-	j := b.gated(company.GateCommand{Name: "test", Command: "sh -c 'kill -9 $$'; exit $?"})
+	j := b.jobWith(company.GateCommand{Name: "test", Command: "sh -c 'kill -9 $$'; exit $?"})
 	j.Baseline = true
 	_, err := b.runner.Run(b.ctx, j)
 	var e *company.Error
@@ -231,14 +231,14 @@ func TestKilledOnTheBase(t *testing.T) {
 }
 
 // A probe says why, and does not read the tree.
-func TestProbeSaysWhy(t *testing.T) {
+func TestProbeReason(t *testing.T) {
 	b := setup(t, nil).withDocker()
-	j := b.gated(company.GateCommand{Name: "test", Command: "true", Probe: "echo first; echo 'No module named x' >&2; exit 3"})
+	j := b.jobWith(company.GateCommand{Name: "test", Command: "true", Probe: "echo first; echo 'No module named x' >&2; exit 3"})
 	j.Baseline = true
 	if _, err := b.runner.Run(b.ctx, j); err == nil || !strings.Contains(err.Error()+fmt.Sprint(errors.Unwrap(err)), "No module named x") {
 		t.Errorf("%v", err)
 	}
-	b.write(map[string]string{"conftest.py": "import gone\n", "pytest.ini": "[pytest]\n", "test_a.py": "def test_a(): pass\n"})
+	b.writeFiles(map[string]string{"conftest.py": "import gone\n", "pytest.ini": "[pytest]\n", "test_a.py": "def test_a(): pass\n"})
 	b.git("add", "-A")
 	b.git("commit", "-q", "-m", "python")
 	p, err := gates.Detect(b.ctx, b.mirror, b.commit("main"), gates.Options{})
@@ -255,7 +255,7 @@ func TestProbeSaysWhy(t *testing.T) {
 // it, the change has taken the names away.
 func TestCanaryWithoutAReport(t *testing.T) {
 	report := `{"numTotalTests":1,"testResults":[{"name":"x","status":"failed","assertionResults":[{"fullName":"CANARYn0e","status":"failed"}]}]}`
-	gate := company.GateCommand{Name: gates.Test, Command: "true", Plant: "script", Parse: gates.JestJSON,
+	gate := company.GateCommand{Name: gates.Test, Command: "true", Plant: "script", Parse: gates.FormatJestJSON,
 		Canary: "test ! -f named || echo '" + report + "' >" + gates.ReportFile + "; exit 1"}
 	for name, c := range map[string]struct {
 		was, now string // the file that has the report written
@@ -269,13 +269,13 @@ func TestCanaryWithoutAReport(t *testing.T) {
 			b := setup(t, nil).withDocker()
 			b.runner.Canary = true
 			put := func(text string, named string) {
-				b.write(map[string]string{"a.test.js": "test('a', () => {});\n" + text})
+				b.writeFiles(map[string]string{"a.test.js": "test('a', () => {});\n" + text})
 				b.git("rm", "-q", "--cached", "--ignore-unmatch", "named")
 				if err := os.RemoveAll(filepath.Join(b.dir, "named")); err != nil {
 					t.Fatal(err)
 				}
 				if named != "" {
-					b.write(map[string]string{"named": named})
+					b.writeFiles(map[string]string{"named": named})
 				}
 				b.git("add", "-A")
 				b.git("commit", "-q", "-m", "change")
@@ -283,7 +283,7 @@ func TestCanaryWithoutAReport(t *testing.T) {
 			put("", c.was)
 			base := b.commit("main")
 			put("\n", c.now)
-			j := b.gated(gate)
+			j := b.jobWith(gate)
 			j.Base, j.BaseImage = base, b.image
 			got := b.mustRun(j).Checks[0].Canary
 			if got == nil {

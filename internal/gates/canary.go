@@ -26,8 +26,8 @@ import (
 // looks for files or arguments that it does not know, and behaves only then;
 // and a library whose assertions assert nothing.
 
-// canaryWord stands for the random word in a gate's canary command.
-const canaryWord = "CANARY"
+// canaryPlaceholder stands for the random word in a gate's canary command.
+const canaryPlaceholder = "CANARY"
 
 // How a canary is planted (company.GateCommand.Plant).
 const (
@@ -41,33 +41,33 @@ const (
 // maxCanaries is how many folders of a change get a failing test.
 const maxCanaries = 100
 
-// canary is a set of failing tests, ready to be run.
-type canary struct {
-	gate    company.GateCommand // runs them, and nothing else where that can be
+// canaryTests is a set of failing tests, ready to be run.
+type canaryTests struct {
+	command company.GateCommand // runs them, and nothing else where that can be
 	files   []gitops.Text
 	folders []string // of the repository
-	words   []string // by folder: what the name of its test holds
+	names   []string // by folder: what the name of its test holds
 }
 
-// grown are the files of a tree, and which of them the change touches.
-type grown struct {
-	m       *gitops.Mirror
+// changedTree are the files of a tree, and which of them the change touches.
+type changedTree struct {
+	mirror  *gitops.Mirror
 	base    company.OID // the commit before the change
 	files   map[string]gitops.Entry
 	dirs    map[string][]string
 	changed []string        // paths, the deleted ones too
-	created map[string]bool // of them, what the base does not have
+	added   map[string]bool // of them, what the base does not have
 }
 
-func (r *Runner) grown(ctx context.Context, j Job) (grown, error) {
-	g := grown{m: j.Mirror, base: j.Base, files: map[string]gitops.Entry{}, dirs: map[string][]string{}, created: map[string]bool{}}
+func (r *Runner) readChangedTree(ctx context.Context, j Job) (changedTree, error) {
+	g := changedTree{mirror: j.Mirror, base: j.Base, files: map[string]gitops.Entry{}, dirs: map[string][]string{}, added: map[string]bool{}}
 	d, err := j.Mirror.Diff(ctx, j.Base, j.Tree, 0)
 	if err != nil {
 		return g, err
 	}
 	for _, c := range d.Changes {
 		g.changed = append(g.changed, c.Path)
-		g.created[c.Path] = c.OldMode == 0
+		g.added[c.Path] = c.OldMode == 0
 	}
 	entries, err := j.Mirror.List(ctx, j.Tree)
 	if err != nil {
@@ -75,7 +75,7 @@ func (r *Runner) grown(ctx context.Context, j Job) (grown, error) {
 	}
 	for _, e := range entries {
 		if e.Mode == gitops.ModeFile || e.Mode == gitops.ModeExec {
-			dir, name := split(e.Path)
+			dir, name := splitPath(e.Path)
 			g.files[e.Path] = e
 			g.dirs[dir] = append(g.dirs[dir], name)
 		}
@@ -83,30 +83,30 @@ func (r *Runner) grown(ctx context.Context, j Job) (grown, error) {
 	return g, nil
 }
 
-// spots are the places for failing tests that a gate must turn red at; reason
+// canaryPlaces are the places for failing tests that a gate must turn red at; reason
 // says why there are none, or too few.
-func (r *Runner) spots(ctx context.Context, j Job, i int) (spots []spot, reason string, err error) {
-	g, err := r.grown(ctx, j)
+func (r *Runner) canaryPlaces(ctx context.Context, j Job, i int) (spots []canaryPlace, reason string, err error) {
+	g, err := r.readChangedTree(ctx, j)
 	if err != nil {
 		return nil, "", err
 	}
-	return g.spots(ctx, j.Gates[i])
+	return g.canaryPlaces(ctx, j.Gates[i])
 }
 
-func (g grown) spots(ctx context.Context, gate company.GateCommand) (spots []spot, reason string, err error) {
+func (g changedTree) canaryPlaces(ctx context.Context, gate company.GateCommand) (spots []canaryPlace, reason string, err error) {
 	switch gate.Plant {
 	case plantGo:
-		spots, reason, err = g.goSpots(ctx, gate)
+		spots, reason, err = g.goCanaryPlaces(ctx, gate)
 	case plantPytest, plantUnittest:
-		spots = g.pythonSpots(gate)
+		spots = g.pythonCanaryPlaces(gate)
 	case plantScript:
-		if spots, err = g.scriptSpots(ctx, gate); len(spots) == 0 && g.concernsScripts(gate) {
+		if spots, err = g.scriptCanaryPlaces(ctx, gate); len(spots) == 0 && g.concernsScripts(gate) {
 			reason = "no test has a name by which a failing one beside it would be found"
 		}
 	case plantCargo:
-		spots, err = g.cargoSpots(ctx, gate)
+		spots, err = g.cargoCanaryPlaces(ctx, gate)
 	default:
-		return nil, "no failing test can be made for " + clean(gate.Command, 100), nil
+		return nil, "no failing test can be made for " + cleanName(gate.Command, 100), nil
 	}
 	if len(spots) > maxCanaries {
 		reason = fmt.Sprintf("%d folders are changed, and only %d were looked at", len(spots), maxCanaries)
@@ -115,73 +115,73 @@ func (g grown) spots(ctx context.Context, gate company.GateCommand) (spots []spo
 	return spots, reason, err
 }
 
-// planted makes the failing tests.
-func planted(gate company.GateCommand, spots []spot) canary {
+// plantCanary makes the failing tests.
+func plantCanary(gate company.GateCommand, spots []canaryPlace) canaryTests {
 	word := "companycanary" + strings.ToLower(rand.Text()[:10])
-	c := canary{gate: gate}
+	c := canaryTests{command: gate}
 	var inside []string
 	for i, s := range spots {
 		own := fmt.Sprintf("%sn%de", word, i)
 		c.files = append(c.files, gitops.Text{Path: s.path(own), Text: []byte(s.text(own))})
-		c.folders, c.words = append(c.folders, s.dir), append(c.words, own)
-		inside = append(inside, below(s.dir, gate.Dir))
+		c.folders, c.names = append(c.folders, s.dir), append(c.names, own)
+		inside = append(inside, relativeTo(s.dir, gate.Dir))
 	}
-	c.gate.Report, c.gate.Probe = strings.ReplaceAll(gate.Canary, canaryWord, word), ""
+	c.command.Report, c.command.Probe = strings.ReplaceAll(gate.Canary, canaryPlaceholder, word), ""
 	if gate.Plant == plantGo {
-		c.gate.Report = goCanary(c.gate.Report, inside)
+		c.command.Report = goCanaryCommand(c.command.Report, inside)
 	}
 	return c
 }
 
-// spot is a place for a failing test.
-type spot struct {
-	dir  string // of the repository
-	dark bool   // no gate of the base can look there
+// canaryPlace is a place for a failing test.
+type canaryPlace struct {
+	dir         string // of the repository
+	unreachable bool   // no gate of the base can look there
 	// hollow: the change took the place out of the gate; there is nothing to run.
 	hollow bool
 	path   func(word string) string // of the file
 	text   func(word string) string
 }
 
-// below is a folder as it is called in a gate's own folder.
-func below(dir, gate string) string {
+// relativeTo is a folder as it is called in a gate's own folder.
+func relativeTo(dir, gate string) string {
 	if dir = strings.TrimPrefix(strings.TrimPrefix(dir, gate), "/"); dir == "" {
 		return "."
 	}
 	return "./" + dir
 }
 
-// canary finds out whether a gate looks at what the change touches. It says
+// runCanary finds out whether a gate looks at what the change touches. It says
 // nothing where the change touches nothing that the gate is about.
-func (r *Runner) canary(ctx context.Context, j Job, i int) (*company.Canary, error) {
+func (r *Runner) runCanary(ctx context.Context, j Job, i int) (*company.Canary, error) {
 	began := time.Now()
-	spots, reason, err := r.spots(ctx, j, i)
+	spots, reason, err := r.canaryPlaces(ctx, j, i)
 	if err != nil || len(spots) == 0 && reason == "" {
 		return nil, err
 	}
 	out := &company.Canary{Reason: reason}
-	spots = slices.DeleteFunc(spots, func(s spot) bool {
+	spots = slices.DeleteFunc(spots, func(s canaryPlace) bool {
 		switch {
 		case s.hollow:
-			out.Hollow = append(out.Hollow, shownFolder(s.dir))
-		case s.dark:
-			out.Blind = append(out.Blind, shownFolder(s.dir))
+			out.Hollow = append(out.Hollow, displayFolder(s.dir))
+		case s.unreachable:
+			out.Blind = append(out.Blind, displayFolder(s.dir))
 		}
-		return s.hollow || s.dark
+		return s.hollow || s.unreachable
 	})
-	c := planted(j.Gates[i], spots)
+	c := plantCanary(j.Gates[i], spots)
 	defer func() { out.Took = time.Since(began) }()
 	if len(c.files) == 0 {
 		return out, nil
 	}
-	now, err := r.flies(ctx, j, j.Tree, j.Image, i, c)
+	now, err := r.runCanaryTests(ctx, j, j.Tree, j.Image, i, c)
 	if err != nil {
 		return nil, err
 	}
 	var base flight
 	if len(now.green) > 0 && now.why == "" {
 		// Is it the change's doing? Without it the gate must look there.
-		if base, err = r.flies(ctx, j, j.Base, j.BaseImage, i, c); err != nil {
+		if base, err = r.runCanaryTests(ctx, j, j.Base, j.BaseImage, i, c); err != nil {
 			return nil, err
 		}
 	}
@@ -190,7 +190,7 @@ func (r *Runner) canary(ctx context.Context, j Job, i int) (*company.Canary, err
 		out.Reason = why
 	}
 	for n, folder := range c.folders {
-		folder = shownFolder(folder)
+		folder = displayFolder(folder)
 		switch {
 		case !now.green[n]:
 			out.Proven = append(out.Proven, folder)
@@ -207,11 +207,11 @@ func (r *Runner) canary(ctx context.Context, j Job, i int) (*company.Canary, err
 	return out, nil
 }
 
-func shownFolder(dir string) string {
+func displayFolder(dir string) string {
 	if dir == "" {
 		return "."
 	}
-	return clean(dir, maxName)
+	return cleanName(dir, maxName)
 }
 
 // flight is what came of failing tests on a tree.
@@ -221,13 +221,13 @@ type flight struct {
 	why   string       // why it could not be found out; empty: it was
 }
 
-// flies runs the failing tests on a tree.
-func (r *Runner) flies(ctx context.Context, j Job, tree company.OID, image string, i int, c canary) (flight, error) {
+// runCanaryTests runs the failing tests on a tree.
+func (r *Runner) runCanaryTests(ctx context.Context, j Job, tree company.OID, image string, i int, c canaryTests) (flight, error) {
 	gates := slices.Clone(j.Gates)
-	gates[i] = c.gate
-	check, res, err := r.once(ctx, Job{Mirror: j.Mirror, Tree: tree, Planted: c.files, Gates: gates, Image: image, Label: j.Label, Epoch: j.Epoch}, i, 0)
+	gates[i] = c.command
+	check, res, err := r.runCheck(ctx, Job{Mirror: j.Mirror, Tree: tree, ExtraFiles: c.files, Gates: gates, Image: image, Label: j.Label, Epoch: j.Epoch}, i, 0)
 	f := flight{green: map[int]bool{}}
-	for n := range c.words {
+	for n := range c.names {
 		f.green[n] = true
 	}
 	switch {
@@ -240,15 +240,15 @@ func (r *Runner) flies(ctx context.Context, j Job, tree company.OID, image strin
 		}
 		f.why = "the failing test could not be run: " + e.Message
 		return f, nil
-	case check.ExitCode == exitTooLong || check.ExitCode == exitKilled:
+	case check.ExitCode == exitTimeout || check.ExitCode == exitKilled:
 		f.why = fmt.Sprintf("the failing test was ended before it ran, exit %d", check.ExitCode)
 		return f, nil
 	case check.ExitCode == 0 || res == nil:
 		return f, nil
 	}
-	f.mute = res.odd != ""
+	f.mute = res.parseError != ""
 	for _, failed := range res.failed {
-		for n, word := range c.words {
+		for n, word := range c.names {
 			if strings.Contains(strings.ToLower(failed.Name), word) {
 				delete(f.green, n)
 			}
@@ -257,37 +257,37 @@ func (r *Runner) flies(ctx context.Context, j Job, tree company.OID, image strin
 	return f, nil
 }
 
-// proveAgain has the gates of a verdict of the cache show what they did not:
+// proveCached has the gates of a verdict of the cache show what they did not:
 // the same tree may be another change there.
-func (r *Runner) proveAgain(ctx context.Context, s *company.State, t *company.Task, j Job, hit company.GateResult) (company.GateResult, error) {
+func (r *Runner) proveCached(ctx context.Context, s *company.State, t *company.Task, j Job, hit company.GateResult) (company.GateResult, error) {
 	if !r.Canary || j.Base == "" {
 		return hit, nil
 	}
 	hit.Checks = slices.Clone(hit.Checks)
 	for i := range hit.Checks {
 		c := &hit.Checks[i]
-		if j.Gates[i].IsLint() || c.Skipped || c.Against(j.known(i)) == company.StandFailed {
+		if j.Gates[i].IsLint() || c.Skipped || c.Against(j.baselineCheck(i)) == company.ComparedFailed {
 			continue
 		}
-		spots, reason, err := r.spots(ctx, j, i)
+		spots, reason, err := r.canaryPlaces(ctx, j, i)
 		if err != nil {
 			return hit, err
 		}
-		if len(spots) == 0 && reason == "" || covers(c.Canary, spots) && c.Canary.Reason == reason {
+		if len(spots) == 0 && reason == "" || coversPlaces(c.Canary, spots) && c.Canary.Reason == reason {
 			continue
 		}
-		if c.Canary, err = r.canary(ctx, j, i); err != nil {
+		if c.Canary, err = r.runCanary(ctx, j, i); err != nil {
 			return hit, err
 		}
 	}
 	return s.Settle(t, hit), nil
 }
 
-// covers says whether all of these places were looked at.
-func covers(c *company.Canary, spots []spot) bool {
+// coversPlaces says whether all of these places were looked at.
+func coversPlaces(c *company.Canary, spots []canaryPlace) bool {
 	if c == nil {
 		return false
 	}
 	seen := slices.Concat(c.Proven, c.Hollow, c.Blind)
-	return !slices.ContainsFunc(spots, func(s spot) bool { return !slices.Contains(seen, shownFolder(s.dir)) })
+	return !slices.ContainsFunc(spots, func(s canaryPlace) bool { return !slices.Contains(seen, displayFolder(s.dir)) })
 }

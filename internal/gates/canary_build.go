@@ -73,26 +73,26 @@ type goFolder struct {
 
 // goFolders read the Go files of these folders. What is too large to be looked
 // at counts as built.
-func (g grown) goFolders(ctx context.Context, gate company.GateCommand, files map[string]gitops.Entry, dirs []string) (map[string]*goFolder, error) {
+func (g changedTree) goFolders(ctx context.Context, gate company.GateCommand, files map[string]gitops.Entry, dirs []string) (map[string]*goFolder, error) {
 	b, out := goBuildOf(gate), map[string]*goFolder{}
 	for _, dir := range dirs {
 		out[dir] = &goFolder{}
 	}
 	var entries []gitops.Entry
 	for p, e := range files {
-		if dir, _ := split(p); out[dir] == nil || path.Ext(p) != ".go" {
+		if dir, _ := splitPath(p); out[dir] == nil || path.Ext(p) != ".go" {
 			continue
 		}
 		if e.Size > maxManifest {
-			dir, _ := split(p)
+			dir, _ := splitPath(p)
 			out[dir].built++
 			continue
 		}
 		entries = append(entries, e)
 	}
 	slices.SortFunc(entries, func(a, b gitops.Entry) int { return strings.Compare(a.Path, b.Path) })
-	return out, g.m.ReadFiles(ctx, entries, func(e gitops.Entry, text []byte) error {
-		dir, name := split(e.Path)
+	return out, g.mirror.ReadFiles(ctx, entries, func(e gitops.Entry, text []byte) error {
+		dir, name := splitPath(e.Path)
 		f := out[dir]
 		if !b.takes(name, text) {
 			if slices.Contains(g.changed, e.Path) {
@@ -138,7 +138,7 @@ func omittedFiles(folders map[string]*goFolder) string {
 	const most = 3
 	out := make([]string, 0, most)
 	for _, p := range all[:min(len(all), most)] {
-		out = append(out, clean(p, 60))
+		out = append(out, cleanName(p, 60))
 	}
 	said := "it does not build " + strings.Join(out, ", ")
 	if len(all) > most {

@@ -11,7 +11,7 @@ import (
 
 // A failing test is written in the manner of the file beside it: mocha knows
 // only one of its two at a time.
-func TestFailingTestIsLikeItsNeighbour(t *testing.T) {
+func TestCanaryMatchesTestStyle(t *testing.T) {
 	for sample, want := range map[string]string{
 		"describe('x', () => {\n  it('adds', () => {});\n});\n":             "it('w', ",
 		"suite('x', () => {\n  test('adds', () => {});\n});\n":              "test('w', ",
@@ -21,8 +21,8 @@ func TestFailingTestIsLikeItsNeighbour(t *testing.T) {
 		"const { test } = require('node:test');\ntest('adds', () => {});\n": "const { test } = require('node:test');\ntest('w', ",
 		"import test from 'ava';\ntest('adds', t => t.pass());\n":           "import test from 'ava';\ntest('w', ",
 	} {
-		gate := company.GateCommand{Parse: TAP, Plant: plantScript}
-		if got := scriptTestOf(gate, sample, importLine.MatchString(sample), "w"); !strings.HasPrefix(got, want) {
+		gate := company.GateCommand{Parse: FormatTAP, Plant: plantScript}
+		if got := scriptTestOf(gate, sample, importRE.MatchString(sample), "w"); !strings.HasPrefix(got, want) {
 			t.Errorf("beside\n%sstands\n%swant %s", sample, got, want)
 		}
 	}
@@ -30,8 +30,8 @@ func TestFailingTestIsLikeItsNeighbour(t *testing.T) {
 
 // A project whose tests no runner would find by their names gets no failing
 // test; that is said, and not passed over.
-func TestNoNeighbourIsSaid(t *testing.T) {
-	gate := company.GateCommand{Command: "npm test", Parse: TAP, Plant: plantScript}
+func TestNoCanaryPlaceIsReported(t *testing.T) {
+	gate := company.GateCommand{Command: "npm test", Parse: FormatTAP, Plant: plantScript}
 	for _, c := range []struct {
 		changed string
 		said    bool
@@ -39,12 +39,12 @@ func TestNoNeighbourIsSaid(t *testing.T) {
 		{"index.js", true},
 		{"README.md", false},
 	} {
-		g := grown{
+		g := changedTree{
 			files:   map[string]gitops.Entry{"index.js": {}, "check.js": {}, "README.md": {}},
 			dirs:    map[string][]string{"": {"index.js", "check.js", "README.md"}},
 			changed: []string{c.changed},
 		}
-		spots, reason, err := g.spots(t.Context(), gate)
+		spots, reason, err := g.canaryPlaces(t.Context(), gate)
 		if err != nil || len(spots) != 0 || (reason != "") != c.said {
 			t.Errorf("a change of %s: %d places, %q, %v", c.changed, len(spots), reason, err)
 		}
@@ -94,7 +94,7 @@ func TestPlacesForGoTests(t *testing.T) {
 			head := p.Commit("change", c.now)
 			r := &Runner{}
 			j := Job{Mirror: p.Mirror, Base: p.Base, Tree: p.Tree(head), Gates: []company.GateCommand{{Name: Test, Plant: plantGo, Canary: "go list\n" + c.canary}}}
-			spots, reason, err := r.spots(t.Context(), j, 0)
+			spots, reason, err := r.canaryPlaces(t.Context(), j, 0)
 			if err != nil || reason != c.reason {
 				t.Fatalf("%q %v, want %q", reason, err, c.reason)
 			}
@@ -137,8 +137,8 @@ func TestPlacesWhereTheGateIsSteered(t *testing.T) {
 				}
 			}
 			p := gitopstest.New(t, c.was)
-			j := Job{Mirror: p.Mirror, Base: p.Base, Tree: p.Tree(p.Commit("change", c.now)), Gates: []company.GateCommand{{Name: Test, Plant: c.plant, Parse: JestJSON}}}
-			spots, _, err := (&Runner{}).spots(t.Context(), j, 0)
+			j := Job{Mirror: p.Mirror, Base: p.Base, Tree: p.Tree(p.Commit("change", c.now)), Gates: []company.GateCommand{{Name: Test, Plant: c.plant, Parse: FormatJestJSON}}}
+			spots, _, err := (&Runner{}).canaryPlaces(t.Context(), j, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

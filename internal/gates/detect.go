@@ -20,8 +20,8 @@ const (
 
 // Options say what Detect is to find.
 type Options struct {
-	Lint, Test Given    // what the config says; empty: auto
-	Paths      []string // folders that count, as in git.paths; none: all of the repository
+	Lint, Test CommandOverride // what the config says; empty: auto
+	Paths      []string        // folders that count, as in git.paths; none: all of the repository
 }
 
 // Project is what a repository is, as far as its checks go.
@@ -31,9 +31,9 @@ type Project struct {
 	Notes      []string // what was found and what was left out, for people
 }
 
-// maxParts is how many folders of a repository get gates of their own. Beyond
+// maxComponents is how many folders of a repository get gates of their own. Beyond
 // it a verdict would take longer than the work.
-const maxParts = 8
+const maxComponents = 8
 
 // maxManifest is the largest manifest that is read, in bytes.
 const maxManifest = 1 << 20
@@ -41,22 +41,22 @@ const maxManifest = 1 << 20
 // toolchains are what an image can be asked for, in the order of Project.
 var toolchains = []string{"go", "node", "python", "rust", "make", "c", "cgo"}
 
-// part is a folder with a manifest, and the checks that it calls for.
-type part struct {
-	dir, kind  string // "" is the root; kind is one of toolchains
-	lint, test *company.GateCommand
-	about      string // for the notes: "Go module", "npm package", …
+// component is a folder with a manifest, and the checks that it calls for.
+type component struct {
+	dir, kind   string // "" is the root; kind is one of toolchains
+	lint, test  *company.GateCommand
+	description string // for the notes: "Go module", "npm package", …
 }
 
-// survey is what is known of the files while the parts are looked for. Of the
+// repoScan is what is known of the files while the parts are looked for. Of the
 // content of a repository it believes nothing: what cannot be read is noted.
-type survey struct {
-	ctx   context.Context
-	m     *gitops.Mirror
-	files map[string]gitops.Entry // regular files by path
-	dirs  map[string][]string     // names of the files in a folder
-	notes []string
-	err   error // of git, not of what a file says
+type repoScan struct {
+	ctx    context.Context
+	mirror *gitops.Mirror
+	files  map[string]gitops.Entry // regular files by path
+	dirs   map[string][]string     // names of the files in a folder
+	notes  []string
+	err    error // of git, not of what a file says
 }
 
 // Detect finds the gates of a project: what the config gives, and for auto
@@ -66,38 +66,38 @@ func Detect(ctx context.Context, m *gitops.Mirror, base company.OID, o Options) 
 	if err != nil {
 		return Project{}, err
 	}
-	s := &survey{ctx: ctx, m: m, files: map[string]gitops.Entry{}, dirs: map[string][]string{}}
+	s := &repoScan{ctx: ctx, mirror: m, files: map[string]gitops.Entry{}, dirs: map[string][]string{}}
 	for _, e := range entries {
 		if e.Mode == gitops.ModeFile || e.Mode == gitops.ModeExec {
-			dir, name := split(e.Path)
+			dir, name := splitPath(e.Path)
 			s.files[e.Path] = e
 			s.dirs[dir] = append(s.dirs[dir], name)
 		}
 	}
-	parts := s.within(s.parts(), o.Paths)
+	parts := s.keepWithin(s.findComponents(), o.Paths)
 	if s.err != nil {
 		return Project{}, s.err
 	}
-	if len(parts) > maxParts {
-		s.note("%d parts have checks; the first %d are gates, not %s (gates.lint and gates.test can name one command for all)",
-			len(parts), maxParts, dirsOf(parts[maxParts:]))
-		parts = parts[:maxParts]
+	if len(parts) > maxComponents {
+		s.addNote("%d parts have checks; the first %d are gates, not %s (gates.lint and gates.test can name one command for all)",
+			len(parts), maxComponents, joinDirs(parts[maxComponents:]))
+		parts = parts[:maxComponents]
 	}
-	p := Project{Gates: s.gates(parts, o)}
-	if p.Toolchains = s.needed(parts, o); s.err != nil {
+	p := Project{Gates: s.gatesFor(parts, o)}
+	if p.Toolchains = s.neededToolchains(parts, o); s.err != nil {
 		return Project{}, s.err
 	}
 	for _, part := range parts {
-		p.Notes = append(p.Notes, part.found(o))
+		p.Notes = append(p.Notes, part.summarizeChecks(o))
 	}
 	for _, g := range []struct {
 		name  string
-		given Given
+		given CommandOverride
 	}{{Lint, o.Lint}, {Test, o.Test}} {
 		switch {
 		case g.given == None:
 			p.Notes = append(p.Notes, "no "+g.name+": gates."+g.name+" is none")
-		case !g.given.auto():
+		case !g.given.isAuto():
 			p.Notes = append(p.Notes, g.name+": "+string(g.given)+" (gates."+g.name+")")
 		case !slices.ContainsFunc(p.Gates, func(c company.GateCommand) bool { return strings.HasPrefix(c.Name, g.name) }):
 			p.Notes = append(p.Notes, "no "+g.name+" command was found")
@@ -107,20 +107,20 @@ func Detect(ctx context.Context, m *gitops.Mirror, base company.OID, o Options) 
 	return p, nil
 }
 
-// parts looks for every kind of project there is, in the order in which they
+// findComponents looks for every kind of project there is, in the order in which they
 // are shown: folders by depth, then by name.
-func (s *survey) parts() []part {
-	var out []part
-	for _, find := range []func() []part{s.goParts, s.nodeParts, s.pythonParts, s.rustParts} {
+func (s *repoScan) findComponents() []component {
+	var out []component
+	for _, find := range []func() []component{s.goComponents, s.nodeComponents, s.pythonComponents, s.rustComponents} {
 		out = append(out, find()...)
 	}
 	known := len(out) > 0
 	if !known {
-		out = s.makeParts()
+		out = s.makeComponents()
 	}
-	s.unknownKinds(known)
-	slices.SortStableFunc(out, func(a, b part) int {
-		if d := depth(a.dir) - depth(b.dir); d != 0 {
+	s.noteUnknownKinds(known)
+	slices.SortStableFunc(out, func(a, b component) int {
+		if d := pathDepth(a.dir) - pathDepth(b.dir); d != 0 {
 			return d
 		}
 		return strings.Compare(a.dir, b.dir)
@@ -128,26 +128,26 @@ func (s *survey) parts() []part {
 	return out
 }
 
-// gates are the checks of all parts: lint of all before test of all. A command
+// gatesFor are the checks of all parts: lint of all before test of all. A command
 // that the config gives stands for the lint, or the test, of the whole.
-func (s *survey) gates(parts []part, o Options) []company.GateCommand {
+func (s *repoScan) gatesFor(parts []component, o Options) []company.GateCommand {
 	var out []company.GateCommand
 	for _, k := range []struct {
 		name  string
-		given Given
-		of    func(part) *company.GateCommand
+		given CommandOverride
+		of    func(component) *company.GateCommand
 	}{
-		{Lint, o.Lint, func(p part) *company.GateCommand { return p.lint }},
-		{Test, o.Test, func(p part) *company.GateCommand { return p.test }},
+		{Lint, o.Lint, func(p component) *company.GateCommand { return p.lint }},
+		{Test, o.Test, func(p component) *company.GateCommand { return p.test }},
 	} {
 		switch {
 		case k.given == None:
 			continue
-		case !k.given.auto():
-			out = append(out, k.given.gate(k.name))
+		case !k.given.isAuto():
+			out = append(out, k.given.toGate(k.name))
 			continue
 		}
-		var found []part
+		var found []component
 		for _, p := range parts {
 			if k.of(p) != nil {
 				found = append(found, p)
@@ -157,7 +157,7 @@ func (s *survey) gates(parts []part, o Options) []company.GateCommand {
 			g := *k.of(p)
 			g.Name, g.Dir = k.name, p.dir
 			if len(found) > 1 {
-				g.Name += " (" + p.label(found) + ")"
+				g.Name += " (" + p.displayName(found) + ")"
 			}
 			out = append(out, g)
 		}
@@ -165,9 +165,9 @@ func (s *survey) gates(parts []part, o Options) []company.GateCommand {
 	return out
 }
 
-// label tells a part from the others: its folder, and its kind where that is
+// displayName tells a part from the others: its folder, and its kind where that is
 // not enough.
-func (p part) label(all []part) string {
+func (p component) displayName(all []component) string {
 	same := 0
 	for _, o := range all {
 		if o.dir == p.dir {
@@ -183,21 +183,21 @@ func (p part) label(all []part) string {
 	return p.dir
 }
 
-// found says in plain words what a part's checks are.
-func (p part) found(o Options) string {
+// summarizeChecks says in plain words what a part's checks are.
+func (p component) summarizeChecks(o Options) string {
 	var what []string
 	for _, g := range []struct {
 		name  string
-		given Given
+		given CommandOverride
 		cmd   *company.GateCommand
 	}{{Lint, o.Lint, p.lint}, {Test, o.Test, p.test}} {
-		if g.cmd != nil && g.given.auto() {
+		if g.cmd != nil && g.given.isAuto() {
 			what = append(what, g.name+": "+g.cmd.Command)
 		}
 	}
-	at := p.about
+	at := p.description
 	if p.dir != "" {
-		at += " in " + printable(p.dir)
+		at += " in " + printablePath(p.dir)
 	}
 	if len(what) == 0 {
 		return at
@@ -205,9 +205,9 @@ func (p part) found(o Options) string {
 	return at + ": " + strings.Join(what, "; ")
 }
 
-// within keeps the parts that the given folders are about: those at or below
+// keepWithin keeps the parts that the given folders are about: those at or below
 // one of them, and for a folder without any the nearest one above it.
-func (s *survey) within(parts []part, paths []string) []part {
+func (s *repoScan) keepWithin(parts []component, paths []string) []component {
 	if len(paths) == 0 {
 		return parts
 	}
@@ -217,9 +217,9 @@ func (s *survey) within(parts []part, paths []string) []part {
 		best, below := -1, false
 		for i, p := range parts {
 			switch {
-			case under(p.dir, want):
+			case isUnder(p.dir, want):
 				keep[i], below = true, true
-			case under(want, p.dir) && (best < 0 || len(p.dir) > len(parts[best].dir)):
+			case isUnder(want, p.dir) && (best < 0 || len(p.dir) > len(parts[best].dir)):
 				best = i
 			}
 		}
@@ -230,20 +230,20 @@ func (s *survey) within(parts []part, paths []string) []part {
 			keep[i] = keep[i] || parts[i].dir == parts[best].dir
 		}
 	}
-	var out []part
+	var out []component
 	for i, p := range parts {
 		if keep[i] {
 			out = append(out, p)
 		}
 	}
 	if n := len(parts) - len(out); n > 0 {
-		s.note("%s outside of git.paths: not checked", company.Count(n, "part"))
+		s.addNote("%s outside of git.paths: not checked", company.Count(n, "part"))
 	}
 	return out
 }
 
-// needed are the toolchains of the parts, and of the commands that were given.
-func (s *survey) needed(parts []part, o Options) []string {
+// neededToolchains are the toolchains of the parts, and of the commands that were given.
+func (s *repoScan) neededToolchains(parts []component, o Options) []string {
 	need := map[string]bool{}
 	var commands []string
 	for _, p := range parts {
@@ -254,16 +254,16 @@ func (s *survey) needed(parts []part, o Options) []string {
 			}
 		}
 	}
-	for _, g := range []Given{o.Lint, o.Test} {
-		if g != None && !g.auto() {
+	for _, g := range []CommandOverride{o.Lint, o.Test} {
+		if g != None && !g.isAuto() {
 			commands = append(commands, string(g))
 		}
 	}
 	for _, c := range commands {
 		need[toolchainOf(c)] = true
 	}
-	need["c"] = need["make"] && s.compiles()
-	need["cgo"] = need["go"] && s.cgo(commands)
+	need["c"] = need["make"] && s.needsCompiler()
+	need["cgo"] = need["go"] && s.needsCgo(commands)
 	var out []string
 	for _, t := range toolchains {
 		if need[t] {
@@ -295,33 +295,33 @@ func toolchainOf(command string) string {
 	return ""
 }
 
-// note keeps a sentence for people, and each only once.
-func (s *survey) note(format string, args ...any) {
+// addNote keeps a sentence for people, and each only once.
+func (s *repoScan) addNote(format string, args ...any) {
 	n := fmt.Sprintf(format, args...)
 	if !slices.Contains(s.notes, n) {
 		s.notes = append(s.notes, n)
 	}
 }
 
-// has says whether a folder has a file of that name.
-func (s *survey) has(dir, name string) bool {
+// hasFile says whether a folder has a file of that name.
+func (s *repoScan) hasFile(dir, name string) bool {
 	_, ok := s.files[path.Join(dir, name)]
 	return ok
 }
 
-// read is the text of a file, and empty where there is none or where it is
+// readManifest is the text of a file, and empty where there is none or where it is
 // too large to be a manifest.
-func (s *survey) read(dir, name string) string {
+func (s *repoScan) readManifest(dir, name string) string {
 	e, ok := s.files[path.Join(dir, name)]
 	if !ok || s.err != nil {
 		return ""
 	}
 	if e.Size > maxManifest {
-		s.note("%s is not read: it is larger than 1 MiB", printable(e.Path))
+		s.addNote("%s is not read: it is larger than 1 MiB", printablePath(e.Path))
 		return ""
 	}
 	var text string
-	s.err = s.m.ReadFiles(s.ctx, []gitops.Entry{e}, func(_ gitops.Entry, b []byte) error {
+	s.err = s.mirror.ReadFiles(s.ctx, []gitops.Entry{e}, func(_ gitops.Entry, b []byte) error {
 		text = strings.ToValidUTF8(string(b), "\uFFFD")
 		return nil
 	})
@@ -330,15 +330,15 @@ func (s *survey) read(dir, name string) string {
 
 // foldersWith are the folders that hold a file of that name, the shallow ones
 // first. Folders of copies, of data and of examples do not count.
-func (s *survey) foldersWith(name string) []string {
+func (s *repoScan) foldersWith(name string) []string {
 	var out []string
 	for p := range s.files {
-		if dir, base := split(p); base == name && !foreign(dir) {
+		if dir, base := splitPath(p); base == name && !isForeignDir(dir) {
 			out = append(out, dir)
 		}
 	}
 	slices.SortFunc(out, func(a, b string) int {
-		if d := depth(a) - depth(b); d != 0 {
+		if d := pathDepth(a) - pathDepth(b); d != 0 {
 			return d
 		}
 		return strings.Compare(a, b)
@@ -346,8 +346,8 @@ func (s *survey) foldersWith(name string) []string {
 	return out
 }
 
-// foreign says whether a folder holds what is not the project's own to check.
-func foreign(dir string) bool {
+// isForeignDir says whether a folder holds what is not the project's own to check.
+func isForeignDir(dir string) bool {
 	for _, p := range strings.Split(dir, "/") {
 		switch p {
 		case "node_modules", "vendor", "third_party", "testdata", "fixtures", "__fixtures__", "examples", "example", "templates", "target", "dist", "build":
@@ -357,36 +357,36 @@ func foreign(dir string) bool {
 			return true
 		}
 	}
-	return printable(dir) != dir // a shell and a person must be able to say it
+	return printablePath(dir) != dir // a shell and a person must be able to say it
 }
 
-func split(p string) (dir, name string) {
+func splitPath(p string) (dir, name string) {
 	dir, name = path.Split(p)
 	return strings.TrimSuffix(dir, "/"), name
 }
 
-func depth(dir string) int {
+func pathDepth(dir string) int {
 	if dir == "" {
 		return 0
 	}
 	return 1 + strings.Count(dir, "/")
 }
 
-// under says whether dir is parent or lies below it.
-func under(dir, parent string) bool {
+// isUnder says whether dir is parent or lies below it.
+func isUnder(dir, parent string) bool {
 	return parent == "" || dir == parent || strings.HasPrefix(dir, parent+"/")
 }
 
-func dirsOf(parts []part) string {
+func joinDirs(parts []component) string {
 	var out []string
 	for _, p := range parts {
-		out = append(out, printable(p.dir))
+		out = append(out, printablePath(p.dir))
 	}
 	return strings.Join(out, ", ")
 }
 
-// printable is a path as a note may hold it.
-func printable(p string) string {
+// printablePath is a path as a note may hold it.
+func printablePath(p string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == '\uFFFD' {
 			return '?'

@@ -14,26 +14,26 @@ import (
 // something calls it: Go files that import "C", tests with the race detector,
 // and Makefiles that compile.
 
-// importsC is the line by which a Go file asks for cgo.
-var importsC = regexp.MustCompile(`(?m)^[ \t]*(import[ \t]+)?"C"[ \t]*(//.*)?\r?$`)
+// importCRE is the line by which a Go file asks for cgo.
+var importCRE = regexp.MustCompile(`(?m)^[ \t]*(import[ \t]+)?"C"[ \t]*(//.*)?\r?$`)
 
-// races is the flag that wants cgo for the tests of any Go module.
-var races = regexp.MustCompile(`(^|[\s"'=])-race\b`)
+// raceFlagRE is the flag that wants cgo for the tests of any Go module.
+var raceFlagRE = regexp.MustCompile(`(^|[\s"'=])-race\b`)
 
-// cgo reports whether the Go files of the tree, copies of others among them,
+// needsCgo reports whether the Go files of the tree, copies of others among them,
 // need a C compiler, or a command asks for the race detector.
-func (s *survey) cgo(commands []string) bool {
-	if slices.ContainsFunc(commands, races.MatchString) {
+func (s *repoScan) needsCgo(commands []string) bool {
+	if slices.ContainsFunc(commands, raceFlagRE.MatchString) {
 		return true
 	}
 	var files []gitops.Entry
 	for p, e := range s.files {
-		dir, name := split(p)
+		dir, name := splitPath(p)
 		if strings.HasSuffix(name, ".go") && e.Size <= maxManifest && !unseenByGo(dir) && !strings.HasPrefix(name, "_") && !strings.HasPrefix(name, ".") {
 			files = append(files, e)
 		}
 	}
-	return s.any(files, importsC) || slices.ContainsFunc(commands, callsMake) && s.any(s.makefiles(), races)
+	return s.anyMatches(files, importCRE) || slices.ContainsFunc(commands, callsMake) && s.anyMatches(s.listMakefiles(), raceFlagRE)
 }
 
 // unseenByGo reports whether the go command never looks into a folder.
@@ -45,22 +45,22 @@ func unseenByGo(dir string) bool {
 
 func callsMake(command string) bool { return toolchainOf(command) == "make" }
 
-// compiler is a word by which a Makefile, or a script that it may call, names
+// compilerRE is a word by which a Makefile, or a script that it may call, names
 // what comes with a C compiler, or make's own variables for them.
-var compiler = regexp.MustCompile(`\$[({](CC|CXX|CPP|LD|AS|AR|RANLIB|FC|LINK|COMPILE)\b|(^|[\s;&|@(=:/"'` + "`" + `-])(cc|gcc|g\+\+|c\+\+|cpp|clang|clang\+\+|tcc|ld|ar|cmake|libtool|pkg-config)([\s;&|)"'=0-9-]|$)`)
+var compilerRE = regexp.MustCompile(`\$[({](CC|CXX|CPP|LD|AS|AR|RANLIB|FC|LINK|COMPILE)\b|(^|[\s;&|@(=:/"'` + "`" + `-])(cc|gcc|g\+\+|c\+\+|cpp|clang|clang\+\+|tcc|ld|ar|cmake|libtool|pkg-config)([\s;&|)"'=0-9-]|$)`)
 
-// compiled are the endings of files that make's built-in rules compile.
-var compiled = []string{".c", ".cc", ".cpp", ".cxx", ".C", ".h", ".hh", ".hpp", ".s", ".S", ".f", ".l", ".y", ".m"}
+// compiledExts are the endings of files that make's built-in rules compile.
+var compiledExts = []string{".c", ".cc", ".cpp", ".cxx", ".C", ".h", ".hh", ".hpp", ".s", ".S", ".f", ".l", ".y", ".m"}
 
-// compiles reports whether make may call a C compiler here: there are sources
+// needsCompiler reports whether make may call a C compiler here: there are sources
 // that its built-in rules compile, or a Makefile or script names one. Where
 // that is not sure, the answer is yes: a gate without its compiler is red.
-func (s *survey) compiles() bool {
+func (s *repoScan) needsCompiler() bool {
 	var texts []gitops.Entry
 	for p, e := range s.files {
-		_, name := split(p)
+		_, name := splitPath(p)
 		switch {
-		case slices.Contains(compiled, path.Ext(name)):
+		case slices.Contains(compiledExts, path.Ext(name)):
 			return true
 		case name == "configure" || name == "configure.ac" || name == "CMakeLists.txt" || name == "meson.build":
 			return true
@@ -71,14 +71,14 @@ func (s *survey) compiles() bool {
 			texts = append(texts, e)
 		}
 	}
-	return s.any(append(texts, s.makefiles()...), compiler)
+	return s.anyMatches(append(texts, s.listMakefiles()...), compilerRE)
 }
 
-// makefiles are the files that make reads, or may include.
-func (s *survey) makefiles() []gitops.Entry {
+// listMakefiles are the files that make reads, or may include.
+func (s *repoScan) listMakefiles() []gitops.Entry {
 	var out []gitops.Entry
 	for p, e := range s.files {
-		_, name := split(p)
+		_, name := splitPath(p)
 		if strings.HasPrefix(strings.ToLower(name), "makefile") || name == "GNUmakefile" || strings.HasSuffix(name, ".mk") || strings.HasSuffix(name, ".mak") {
 			out = append(out, e)
 		}
@@ -89,12 +89,12 @@ func (s *survey) makefiles() []gitops.Entry {
 // errFound ends a search.
 var errFound = errors.New("gates: found")
 
-// any reports whether one of the files holds what is looked for.
-func (s *survey) any(files []gitops.Entry, what *regexp.Regexp) bool {
+// anyMatches reports whether one of the files holds what is looked for.
+func (s *repoScan) anyMatches(files []gitops.Entry, what *regexp.Regexp) bool {
 	if len(files) == 0 || s.err != nil {
 		return false
 	}
-	err := s.m.ReadFiles(s.ctx, files, func(_ gitops.Entry, text []byte) error {
+	err := s.mirror.ReadFiles(s.ctx, files, func(_ gitops.Entry, text []byte) error {
 		if what.Match(text) {
 			return errFound
 		}

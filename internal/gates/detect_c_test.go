@@ -9,7 +9,7 @@ import (
 
 // A C compiler is in the image where something calls it, and only there: it
 // takes a minute to come.
-func TestWhoNeedsACompiler(t *testing.T) {
+func TestNeedsCompiler(t *testing.T) {
 	goMod := func(files map[string]string) map[string]string {
 		files["go.mod"] = "module x\n"
 		return files

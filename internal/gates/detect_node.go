@@ -11,8 +11,8 @@ import (
 	"company/internal/company"
 )
 
-// manifest is what counts of a package.json.
-type manifest struct {
+// packageJSON is what counts of a package.json.
+type packageJSON struct {
 	Scripts         map[string]string `json:"scripts"`
 	Dependencies    map[string]string `json:"dependencies"`
 	DevDependencies map[string]string `json:"devDependencies"`
@@ -20,7 +20,7 @@ type manifest struct {
 	Workspaces      json.RawMessage   `json:"workspaces"`
 }
 
-func (p manifest) depends(name string) bool {
+func (p packageJSON) dependsOn(name string) bool {
 	return p.Dependencies[name] != "" || p.DevDependencies[name] != ""
 }
 
@@ -30,25 +30,25 @@ var lintTools = map[string]string{
 	"xo": "xo", "oxlint": "oxlint", "next": "next", "vue-tsc": "vue-tsc", "jshint": "jshint", "stylelint": "stylelint",
 }
 
-// nodeParts are the npm packages of a repository that have a test or lint of
+// nodeComponents are the npm packages of a repository that have a test or lint of
 // their own. What a package above runs for its workspaces is not run again.
-func (s *survey) nodeParts() []part {
-	var out []part
-	root := manifest{}
+func (s *repoScan) nodeComponents() []component {
+	var out []component
+	root := packageJSON{}
 	for _, dir := range s.foldersWith("package.json") {
-		text := s.read(dir, "package.json")
-		var p manifest
+		text := s.readManifest(dir, "package.json")
+		var p packageJSON
 		// A manifest is often more than this wants to know, of odd types.
 		if err := json.Unmarshal([]byte(text), &p); err != nil && len(p.Scripts) == 0 {
-			s.note("package.json in %s cannot be read: %v", where(dir), err)
+			s.addNote("package.json in %s cannot be read: %v", displayDir(dir), err)
 			continue
 		}
 		if dir == "" {
 			root = p
 		}
-		s.otherManagers(dir, p)
-		got := part{dir: dir, kind: "node", about: "npm package", lint: s.nodeLint(dir, p, root), test: s.nodeTest(dir, p)}
-		if above := coveredBy(out, dir); above != nil { // a workspace of what is checked already
+		s.noteOtherManagers(dir, p)
+		got := component{dir: dir, kind: "node", description: "npm package", lint: s.nodeLint(dir, p, root), test: s.nodeTest(dir, p)}
+		if above := findCovering(out, dir); above != nil { // a workspace of what is checked already
 			if above.test != nil {
 				got.test = nil
 			}
@@ -61,7 +61,7 @@ func (s *survey) nodeParts() []part {
 		}
 		if got.lint == nil && got.test == nil {
 			if dir == "" {
-				s.note("package.json has neither a test nor a lint that can be run")
+				s.addNote("package.json has neither a test nor a lint that can be run")
 			}
 			continue
 		}
@@ -70,46 +70,46 @@ func (s *survey) nodeParts() []part {
 	return out
 }
 
-func coveredBy(parts []part, dir string) *part {
+func findCovering(parts []component, dir string) *component {
 	for i := range parts {
-		if under(dir, parts[i].dir) {
+		if isUnder(dir, parts[i].dir) {
 			return &parts[i]
 		}
 	}
 	return nil
 }
 
-func (s *survey) otherManagers(dir string, p manifest) {
+func (s *repoScan) noteOtherManagers(dir string, p packageJSON) {
 	for _, other := range []struct{ file, name string }{{"pnpm-lock.yaml", "pnpm"}, {"yarn.lock", "yarn"}, {"bun.lockb", "bun"}, {"bun.lock", "bun"}} {
-		if s.has(dir, other.file) && !s.has(dir, "package-lock.json") {
-			s.note("%s is there: dependencies are installed with npm from a package-lock.json, %s is not supported", path.Join(dir, other.file), other.name)
+		if s.hasFile(dir, other.file) && !s.hasFile(dir, "package-lock.json") {
+			s.addNote("%s is there: dependencies are installed with npm from a package-lock.json, %s is not supported", path.Join(dir, other.file), other.name)
 		}
 	}
 	if name, _, _ := strings.Cut(p.PackageManager, "@"); name != "" && name != "npm" {
-		s.note("%s asks for %s; scripts are run with npm", path.Join(dir, "package.json"), printable(name))
+		s.addNote("%s asks for %s; scripts are run with npm", path.Join(dir, "package.json"), printablePath(name))
 	}
 }
 
 // nodeLint is the lint script, where its program is one of the dependencies:
 // what is not installed cannot judge.
-func (s *survey) nodeLint(dir string, p, root manifest) *company.GateCommand {
+func (s *repoScan) nodeLint(dir string, p, root packageJSON) *company.GateCommand {
 	script := p.Scripts["lint"]
 	if script == "" {
 		return nil
 	}
-	tool := program(script)
+	tool := programName(script)
 	pkg := lintTools[tool]
-	if pkg == "" || !p.depends(pkg) && !root.depends(pkg) {
-		s.note("the lint script in %s is left out: its program (%s) is not one of the dependencies", where(dir), printable(tool))
+	if pkg == "" || !p.dependsOn(pkg) && !root.dependsOn(pkg) {
+		s.addNote("the lint script in %s is left out: its program (%s) is not one of the dependencies", displayDir(dir), printablePath(tool))
 		return nil
 	}
-	return &company.GateCommand{Command: "npm run lint", Report: p.pinned(dir, "lint", "", ""), Probe: installed(tool)}
+	return &company.GateCommand{Command: "npm run lint", Report: p.pinScript(dir, "lint", "", ""), Probe: probeCommand(tool)}
 }
 
-// pinned is a script as the base has it, with what npm runs before and after
+// pinScript is a script as the base has it, with what npm runs before and after
 // it: a branch that rewrites its scripts does not rewrite its gate. env and
 // args go to the script itself. Empty: only npm can run it.
-func (p manifest) pinned(dir, name, env, args string) string {
+func (p packageJSON) pinScript(dir, name, env, args string) string {
 	all := []string{p.Scripts["pre"+name], env + p.Scripts[name] + args, p.Scripts["post"+name]}
 	line := ""
 	for _, script := range all {
@@ -128,7 +128,7 @@ func (p manifest) pinned(dir, name, env, args string) string {
 		line += "( " + script + " )"
 	}
 	at, bins := "$PWD", ""
-	for range depth(dir) + 1 {
+	for range pathDepth(dir) + 1 {
 		bins += at + "/node_modules/.bin:"
 		at += "/.."
 	}
@@ -137,21 +137,21 @@ func (p manifest) pinned(dir, name, env, args string) string {
 
 // nodeTest is how the tests of a package are run. Whatever the test script
 // does before and after its runner stays; the runner is told to report.
-func (s *survey) nodeTest(dir string, p manifest) *company.GateCommand {
+func (s *repoScan) nodeTest(dir string, p packageJSON) *company.GateCommand {
 	script := strings.TrimSpace(p.Scripts["test"])
 	if script == "" || strings.Contains(script, "no test specified") {
 		switch {
 		case len(p.Workspaces) > 0: // they say it, each for itself
-		case p.depends("vitest"):
-			return &company.GateCommand{Command: "npx --no-install vitest run", Probe: installed("vitest"), Parse: JUnit,
-				Report: vitestRun, Plant: plantScript, Canary: vitestRun + " " + canaryWord}
-		case p.depends("jest"):
-			return &company.GateCommand{Command: "npx --no-install jest --ci", Probe: installed("jest"), Parse: JestJSON,
-				Report: jestRun, Plant: plantScript, Canary: jestRun + " " + canaryWord}
+		case p.dependsOn("vitest"):
+			return &company.GateCommand{Command: "npx --no-install vitest run", Probe: probeCommand("vitest"), Parse: FormatJUnit,
+				Report: vitestRun, Plant: plantScript, Canary: vitestRun + " " + canaryPlaceholder}
+		case p.dependsOn("jest"):
+			return &company.GateCommand{Command: "npx --no-install jest --ci", Probe: probeCommand("jest"), Parse: FormatJestJSON,
+				Report: jestRun, Plant: plantScript, Canary: jestRun + " " + canaryPlaceholder}
 		}
 		return nil
 	}
-	g := &company.GateCommand{Command: "npm test", Report: p.pinned(dir, "test", "", ""), Parse: Plain}
+	g := &company.GateCommand{Command: "npm test", Report: p.pinScript(dir, "test", "", ""), Parse: FormatPlain}
 	last := script
 	if i := strings.LastIndex(last, "&&"); i >= 0 {
 		last = last[i+2:]
@@ -161,41 +161,41 @@ func (s *survey) nodeTest(dir string, p manifest) *company.GateCommand {
 	}
 	p = p.quietly(script, last)
 	env, args, only := "", "", "" // only runs the company's own test and no other
-	switch program(last) {
+	switch programName(last) {
 	case "vitest":
-		g.Parse, g.Probe, args = JUnit, installed("vitest"), " --run --passWithNoTests --reporter=default --reporter=junit --outputFile="+ReportFile
-		only = " " + canaryWord
+		g.Parse, g.Probe, args = FormatJUnit, probeCommand("vitest"), " --run --passWithNoTests --reporter=default --reporter=junit --outputFile="+ReportFile
+		only = " " + canaryPlaceholder
 		if choosesFiles(last, "vitest", "run") {
-			only = " -t " + canaryWord
+			only = " -t " + canaryPlaceholder
 		}
 	case "jest":
-		g.Parse, g.Probe, args = JestJSON, installed("jest"), " --ci --passWithNoTests --json --outputFile="+ReportFile
-		only = " " + canaryWord
+		g.Parse, g.Probe, args = FormatJestJSON, probeCommand("jest"), " --ci --passWithNoTests --json --outputFile="+ReportFile
+		only = " " + canaryPlaceholder
 		if choosesFiles(last, "jest") {
-			only = " -t " + canaryWord
+			only = " -t " + canaryPlaceholder
 		}
 	case "mocha":
-		g.Parse, g.Probe, args, only = TAP, installed("mocha"), " --reporter tap", " --grep "+canaryWord
+		g.Parse, g.Probe, args, only = FormatTAP, probeCommand("mocha"), " --reporter tap", " --grep "+canaryPlaceholder
 	case "ava":
-		g.Parse, g.Probe, args, only = TAP, installed("ava"), " --tap", " '--match=*"+canaryWord+"*'"
+		g.Parse, g.Probe, args, only = FormatTAP, probeCommand("ava"), " --tap", " '--match=*"+canaryPlaceholder+"*'"
 	case "tape", "tap":
-		g.Parse = TAP
+		g.Parse = FormatTAP
 	case "node":
 		if slices.Contains(strings.Fields(last), "--test") {
-			g.Parse, env = TAP, "export NODE_OPTIONS=--test-reporter=tap; "
+			g.Parse, env = FormatTAP, "export NODE_OPTIONS=--test-reporter=tap; "
 			at := len(script) - len(last) // behind "--test" come files
-			alone := manifest{Scripts: maps.Clone(p.Scripts)}
-			alone.Scripts["test"] = script[:at] + strings.Replace(p.Scripts["test"][at:], "--test", "--test --test-name-pattern="+canaryWord, 1)
-			g.Canary = alone.pinned(dir, "test", env, "")
+			alone := packageJSON{Scripts: maps.Clone(p.Scripts)}
+			alone.Scripts["test"] = script[:at] + strings.Replace(p.Scripts["test"][at:], "--test", "--test --test-name-pattern="+canaryPlaceholder, 1)
+			g.Canary = alone.pinScript(dir, "test", env, "")
 		}
 	}
 	if only != "" {
-		g.Canary = p.pinned(dir, "test", env, args+only)
+		g.Canary = p.pinScript(dir, "test", env, args+only)
 	}
 	if g.Canary != "" {
 		g.Plant = plantScript
 	}
-	if g.Report = p.pinned(dir, "test", env, args); g.Report == "" { // by npm, and without what it cannot pass on
+	if g.Report = p.pinScript(dir, "test", env, args); g.Report == "" { // by npm, and without what it cannot pass on
 		g.Report = strings.TrimSuffix("npm test --"+args, " --")
 		if env != "" {
 			g.Report = "NODE_OPTIONS=--test-reporter=tap npm test"
@@ -220,9 +220,9 @@ const flagValue = `(?:[^\s'"]+|'[^']*'|"[^"]*")`
 
 // quietly is a manifest whose test script, with its last line, leaves watching
 // and reporting to the gate.
-func (p manifest) quietly(script, last string) manifest {
+func (p packageJSON) quietly(script, last string) packageJSON {
 	line := watchFlag.ReplaceAllString(last, "$1")
-	switch program(last) {
+	switch programName(last) {
 	case "vitest":
 		line = watchWord.ReplaceAllString(line, "vitest run")
 		line = ownFile.ReplaceAllString(ownReporter.ReplaceAllString(line, ""), "")
@@ -260,8 +260,8 @@ func choosesFiles(line string, words ...string) bool {
 	return false
 }
 
-// program is what a script's line starts.
-func program(line string) string {
+// programName is what a script's line starts.
+func programName(line string) string {
 	for _, w := range strings.Fields(line) {
 		if strings.Contains(w, "=") || w == "npx" || w == "cross-env" || w == "env" || w == "--no-install" {
 			continue
@@ -271,5 +271,5 @@ func program(line string) string {
 	return ""
 }
 
-// installed asks for a program of a package, here or in a folder above.
-func installed(tool string) string { return "npm exec --no --offline -- " + tool + " --version" }
+// probeCommand asks for a program of a package, here or in a folder above.
+func probeCommand(tool string) string { return "npm exec --no --offline -- " + tool + " --version" }

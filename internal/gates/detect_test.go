@@ -14,12 +14,12 @@ import (
 func detect(t *testing.T, files map[string]string, o gates.Options) gates.Project {
 	t.Helper()
 	b := setup(t, nil)
-	b.write(files)
+	b.writeFiles(files)
 	b.git("add", "-A")
 	b.git("commit", "-q", "--allow-empty", "-m", "more")
 	base := b.commit("main")
 	// What comes later, or only lies about, does not count.
-	b.write(map[string]string{"go.mod": "module y\n", "y.go": "package y\n", "Makefile": "test:\n"})
+	b.writeFiles(map[string]string{"go.mod": "module y\n", "y.go": "package y\n", "Makefile": "test:\n"})
 	p, err := gates.Detect(b.ctx, b.mirror, base, o)
 	if err != nil {
 		t.Fatal(err)
@@ -27,8 +27,8 @@ func detect(t *testing.T, files map[string]string, o gates.Options) gates.Projec
 	return p
 }
 
-// lines shows gates one per line: name, folder, command, how it is read.
-func lines(cmds []company.GateCommand) []string {
+// formatGates shows gates one per line: name, folder, command, how it is read.
+func formatGates(cmds []company.GateCommand) []string {
 	out := []string{}
 	for _, g := range cmds {
 		l := g.Name + " | " + g.Dir + " | " + g.Command
@@ -62,8 +62,8 @@ func TestDetect(t *testing.T) {
 		{"given go test -json", nil, gates.Options{Test: "go test -json ./..."}, []string{"test |  | go test -json ./... | go-json"}, "go", nil},
 		{"given go test", nil, gates.Options{Lint: "golangci-lint run", Test: "GOFLAGS=-mod=mod go test ./a ./b -count=1"},
 			[]string{"lint |  | golangci-lint run | lines", "test |  | GOFLAGS=-mod=mod go test ./a ./b -count=1 | go-json | GOFLAGS=-mod=mod go test -json ./a ./b -count=1"}, "go", nil},
-		{"given as a list", nil, gates.Options{Test: gates.Argv([]string{"go", "test", "-run", "A|B", "./a"})}, []string{"test |  | exec go test -run 'A|B' ./a | plain"}, "go", nil},
-		{"given as a simple list", nil, gates.Options{Test: gates.Argv([]string{"go", "test", "./a"})}, []string{"test |  | exec go test ./a | go-json | exec go test -json ./a"}, "go", nil},
+		{"given as a list", nil, gates.Options{Test: gates.QuoteArgs([]string{"go", "test", "-run", "A|B", "./a"})}, []string{"test |  | exec go test -run 'A|B' ./a | plain"}, "go", nil},
+		{"given as a simple list", nil, gates.Options{Test: gates.QuoteArgs([]string{"go", "test", "./a"})}, []string{"test |  | exec go test ./a | go-json | exec go test -json ./a"}, "go", nil},
 		{"given with more than go test", nil, gates.Options{Test: "go vet ./... && go test ./..."}, []string{"test |  | go vet ./... && go test ./... | plain"}, "go", nil},
 		{"nothing", nil, gates.Options{}, []string{}, "", []string{"no lint command was found", "no test command was found"}},
 		{"none", goRoot, gates.Options{Lint: gates.None, Test: gates.None}, []string{}, "go", nil},
@@ -124,7 +124,7 @@ func TestDetect(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := detect(t, c.files, c.o)
-			if got := lines(p.Gates); !slices.Equal(got, c.want) {
+			if got := formatGates(p.Gates); !slices.Equal(got, c.want) {
 				t.Errorf("gates\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 			}
 			if got := strings.Join(p.Toolchains, " "); got != c.tools {
@@ -161,7 +161,7 @@ func TestDetectIsBounded(t *testing.T) {
 	if len(p.Gates) > 16 || !strings.Contains(strings.Join(p.Notes, "\n"), "p42") {
 		t.Errorf("%d gates, notes %q", len(p.Gates), p.Notes)
 	}
-	for _, n := range append(lines(p.Gates), p.Notes...) {
+	for _, n := range append(formatGates(p.Gates), p.Notes...) {
 		if strings.ContainsRune(n, 0x1b) {
 			t.Errorf("%q", n)
 		}

@@ -7,26 +7,26 @@ import (
 	"company/internal/gitops"
 )
 
-// Effect carries out gate effects: on the head of a subtask, merged onto the
+// Handler carries out gate effects: on the head of a subtask, merged onto the
 // integration head where it merges, or on the whole task.
-type Effect struct {
-	Desk    company.Desk
-	Runner  *Runner
-	Mirror  func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
-	Started func(t company.TaskID, sub company.SubtaskID, check string) // for the feed; may be nil
+type Handler struct {
+	Decider        company.Decider
+	Runner         *Runner
+	Mirror         func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
+	OnCheckStarted func(t company.TaskID, sub company.SubtaskID, check string) // for the feed; may be nil
 	// RedGreen has the new tests of a change run without it: of a ticket, and
 	// of a whole task.
 	RedGreen bool
 }
 
 var (
-	_ company.Doer = (&Effect{}).Do
-	_ company.Doer = (&Effect{}).Baseline
+	_ company.EffectHandler = (&Handler{}).RunGates
+	_ company.EffectHandler = (&Handler{}).RunBaseline
 )
 
-// Do judges what the effect names.
-func (g *Effect) Do(ctx context.Context, e company.Effect) (company.Command, error) {
-	s := g.Desk.View()
+// RunGates judges what the effect names.
+func (g *Handler) RunGates(ctx context.Context, e company.Effect) (company.Command, error) {
+	s := g.Decider.View()
 	t, err := s.Task(e.Task)
 	if err != nil {
 		return nil, err
@@ -53,9 +53,9 @@ func (g *Effect) Do(ctx context.Context, e company.Effect) (company.Command, err
 			return nil, err
 		}
 	}
-	fin.Result, err = g.Runner.Judge(ctx, s, t, m, tree, label, func(check string) {
-		if g.Started != nil {
-			g.Started(e.Task, e.Subtask, check)
+	fin.Result, err = g.Runner.Evaluate(ctx, s, t, m, tree, label, func(check string) {
+		if g.OnCheckStarted != nil {
+			g.OnCheckStarted(e.Task, e.Subtask, check)
 		}
 	})
 	if err != nil {
@@ -63,23 +63,23 @@ func (g *Effect) Do(ctx context.Context, e company.Effect) (company.Command, err
 	}
 	fin.Result.RedGreen = nil // of another task, where the verdict is the cache's
 	if g.RedGreen && fin.Result.Passed && !fin.Conflict {
-		if fin.Result.RedGreen, err = g.redGreen(ctx, s, t, m, e.Subtask, fin.Result); err != nil {
+		if fin.Result.RedGreen, err = g.reportRedGreen(ctx, s, t, m, e.Subtask, fin.Result); err != nil {
 			return nil, err
 		}
 	}
-	return company.Gated{Task: t.ID, Subtask: e.Subtask, GateFinished: fin}, nil
+	return company.RecordGateResult{Task: t.ID, Subtask: e.Subtask, GateFinished: fin}, nil
 }
 
-// redGreen finds out what the tests of a ticket show, against the integration
+// reportRedGreen finds out what the tests of a ticket show, against the integration
 // head that it is merged onto; or those of the whole, against the task's base.
-func (g *Effect) redGreen(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, sub company.SubtaskID, res company.GateResult) (*company.RedGreen, error) {
-	c := change{base: t.Prepared.Base.OID, res: res, label: string(t.ID)}
+func (g *Handler) reportRedGreen(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, sub company.SubtaskID, res company.GateResult) (*company.RedGreen, error) {
+	c := redGreenInput{base: t.Prepared.Base.OID, res: res, label: string(t.ID)}
 	if t.Baseline != nil {
 		c.known = *t.Baseline
 	}
 	switch {
 	case sub == "":
-		if known := onlyTicketShows(t, res.Tree); known != nil {
+		if known := reuseTicketReport(t, res.Tree); known != nil {
 			return known, nil
 		}
 	default:
@@ -92,14 +92,14 @@ func (g *Effect) redGreen(ctx context.Context, s *company.State, t *company.Task
 		if err != nil {
 			return nil, err
 		}
-		c.base, c.known = t.Head, s.Verdicts[company.GateKey(t.Tree, t.Prepared.GateHash, image)]
+		c.base, c.known = t.Head, s.GateResults[company.GateKey(t.Tree, t.Prepared.GateHash, image)]
 	}
-	return g.Runner.redGreen(ctx, s, t, m, c)
+	return g.Runner.reportRedGreen(ctx, s, t, m, c)
 }
 
-// onlyTicketShows is what the tests of a task's only ticket show, where it and
+// reuseTicketReport is what the tests of a task's only ticket show, where it and
 // the whole are the same trees, or nil.
-func onlyTicketShows(t *company.Task, tree company.OID) *company.RedGreen {
+func reuseTicketReport(t *company.Task, tree company.OID) *company.RedGreen {
 	if len(t.Subtasks) != 1 {
 		return nil
 	}
@@ -109,9 +109,9 @@ func onlyTicketShows(t *company.Task, tree company.OID) *company.RedGreen {
 	return nil
 }
 
-// Baseline runs the gates on the base tree of a task, before it is planned.
-func (g *Effect) Baseline(ctx context.Context, e company.Effect) (company.Command, error) {
-	s := g.Desk.View()
+// RunBaseline runs the gates on the base tree of a task, before it is planned.
+func (g *Handler) RunBaseline(ctx context.Context, e company.Effect) (company.Command, error) {
+	s := g.Decider.View()
 	t, err := s.Task(e.Task)
 	if err != nil {
 		return nil, err
@@ -128,13 +128,13 @@ func (g *Effect) Baseline(ctx context.Context, e company.Effect) (company.Comman
 	if err != nil {
 		return nil, err
 	}
-	res, err := g.Runner.judge(ctx, s, t, Job{Mirror: m, Tree: tree, Image: image, Label: string(t.ID), Baseline: true, Started: func(check string) {
-		if g.Started != nil {
-			g.Started(t.ID, "", check+" on the base")
+	res, err := g.Runner.evaluateCached(ctx, s, t, Job{Mirror: m, Tree: tree, Image: image, Label: string(t.ID), Baseline: true, OnCheckStarted: func(check string) {
+		if g.OnCheckStarted != nil {
+			g.OnCheckStarted(t.ID, "", check+" on the base")
 		}
 	}})
 	if err != nil {
-		return nil, withNotes(err, t.Prepared.Notes)
+		return nil, addImageNotes(err, t.Prepared.Notes)
 	}
-	return company.TakeBaseline{Task: t.ID, Result: res}, nil
+	return company.RecordBaseline{Task: t.ID, Result: res}, nil
 }

@@ -50,16 +50,16 @@ type bundle struct {
 	t       *testing.T
 	dir     string // the checkout
 	mirror  *gitops.Mirror
-	rt      *counting
+	rt      *countingRuntime
 	runner  *gates.Runner
 	blobs   map[company.Hash][]byte
 	image   string
 	keeping sync.Mutex // of blobs: a gate and its canary run beside each other
 }
 
-// counting counts starts, and tells of each, and each container how many were
+// countingRuntime counts starts, and tells of each, and each container how many were
 // started before it.
-type counting struct {
+type countingRuntime struct {
 	container.Runtime
 	mu      sync.Mutex
 	specs   []container.Spec
@@ -67,7 +67,7 @@ type counting struct {
 	started func(container.Container)
 }
 
-func (c *counting) Start(ctx context.Context, s container.Spec) (container.Container, error) {
+func (c *countingRuntime) Start(ctx context.Context, s container.Spec) (container.Container, error) {
 	c.mu.Lock()
 	before := len(c.ids)
 	c.mu.Unlock()
@@ -96,7 +96,7 @@ func setup(t *testing.T, build func(dir string)) *bundle {
 		t.Fatal(err)
 	}
 	b.git("init", "-q", "-b", "main")
-	b.write(map[string]string{"README": "a project\n"})
+	b.writeFiles(map[string]string{"README": "a project\n"})
 	if build != nil {
 		build(b.dir)
 	}
@@ -124,7 +124,7 @@ func (b *bundle) withDocker() *bundle {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.rt = &counting{Runtime: rt}
+	b.rt = &countingRuntime{Runtime: rt}
 	b.t.Cleanup(func() {
 		left, err := rt.List(context.Background(), office)
 		if err != nil || len(left) > 0 {
@@ -136,7 +136,7 @@ func (b *bundle) withDocker() *bundle {
 	})
 	b.runner = &gates.Runner{
 		Runtime: b.rt, Office: office, Limits: container.Limits{MemoryBytes: 3 * container.GiB / 2}, Logger: log,
-		Keep: func(_ context.Context, out []byte) (company.Hash, error) {
+		StoreBlob: func(_ context.Context, out []byte) (company.Hash, error) {
 			sum := sha256.Sum256(out)
 			h := company.Hash(hex.EncodeToString(sum[:]))
 			b.keeping.Lock()
@@ -148,7 +148,7 @@ func (b *bundle) withDocker() *bundle {
 	return b
 }
 
-func (b *bundle) load(_ context.Context, h company.Hash) ([]byte, error) {
+func (b *bundle) loadBlob(_ context.Context, h company.Hash) ([]byte, error) {
 	b.keeping.Lock()
 	defer b.keeping.Unlock()
 	return b.blobs[h], nil
@@ -167,7 +167,7 @@ func (b *bundle) git(args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-func (b *bundle) write(files map[string]string) {
+func (b *bundle) writeFiles(files map[string]string) {
 	b.t.Helper()
 	for name, text := range files {
 		p := filepath.Join(b.dir, name)
@@ -198,7 +198,7 @@ func (b *bundle) job(lint, test string) gates.Job {
 		b.t.Fatal(err)
 	}
 	cmds := commands(lint, test)
-	return gates.Job{Mirror: b.mirror, Tree: tree, Gates: cmds, Hash: gates.Hash(cmds), Image: b.image, Label: "t1-01", Epoch: 1}
+	return gates.Job{Mirror: b.mirror, Tree: tree, Gates: cmds, Hash: gates.HashGates(cmds), Image: b.image, Label: "t1-01", Epoch: 1}
 }
 
 func commands(lint, test string) []company.GateCommand {

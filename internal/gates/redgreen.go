@@ -13,33 +13,33 @@ import (
 	"company/internal/gitops"
 )
 
-// maxShown is how many tests a red-green report names.
-const maxShown = 50
+// maxShownTests is how many tests a red-green report names.
+const maxShownTests = 50
 
-// change is what a verdict was reached on, and what it was before.
-type change struct {
+// redGreenInput is what a verdict was reached on, and what it was before.
+type redGreenInput struct {
 	base  company.OID        // the commit without the change
 	known company.GateResult // what the gates say of that commit
 	res   company.GateResult // what they say of the changed tree
 	label string             // whose containers these are
 }
 
-// redGreen finds out which tests of a change show anything: the test gates are
+// reportRedGreen finds out which tests of a change show anything: the test gates are
 // run once more on the base with nothing but the change's test files, and on
 // these alone where the runner can be told so. A test that passes with the
 // change and not there went from red to green.
 //
 // It is a report and no verdict: what it cannot find out it says.
-func (r *Runner) redGreen(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, c change) (*company.RedGreen, error) {
+func (r *Runner) reportRedGreen(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, c redGreenInput) (*company.RedGreen, error) {
 	out := &company.RedGreen{}
-	files, tests, err := withTestsOf(ctx, m, c.base, c.res.Tree)
+	files, tests, err := overlayTests(ctx, m, c.base, c.res.Tree)
 	if err != nil {
 		return nil, err
 	}
 	if out.Files = len(tests); out.Files == 0 {
 		return out, nil
 	}
-	if r.Load == nil || t.Baseline == nil || len(c.known.Checks) == 0 {
+	if r.LoadBlob == nil || t.Baseline == nil || len(c.known.Checks) == 0 {
 		out.Reason = "the tests of the base are not known"
 		return out, nil
 	}
@@ -55,18 +55,18 @@ func (r *Runner) redGreen(ctx context.Context, s *company.State, t *company.Task
 			continue
 		}
 		known = true
-		dirs, narrow := packagesOf(g, tests)
+		dirs, narrow := testPackages(g, tests)
 		if narrow {
 			if len(dirs) == 0 {
 				continue // of another module
 			}
-			j.Gates[i].Report, j.Gates[i].Probe = goCanary(g.Canary, dirs), ""
+			j.Gates[i].Report, j.Gates[i].Probe = goCanaryCommand(g.Canary, dirs), ""
 		}
-		show, err := r.candidates(ctx, c.res.Checks[i], c.known.Checks[i], t.Baseline.Checks[i])
+		show, err := r.listCandidates(ctx, c.res.Checks[i], c.known.Checks[i], t.Baseline.Checks[i])
 		if err != nil {
 			return nil, err
 		}
-		if err := r.bounded(c.res.Checks[i]).without(ctx, j, i, show, narrow, out); err != nil {
+		if err := r.withShortTimeout(c.res.Checks[i]).runOnBase(ctx, j, i, show, narrow, out); err != nil {
 			return nil, err
 		}
 	}
@@ -75,39 +75,39 @@ func (r *Runner) redGreen(ctx context.Context, s *company.State, t *company.Task
 	}
 	slices.Sort(out.Proof)
 	slices.Sort(out.Idle)
-	out.Proof, out.Idle = out.Proof[:min(len(out.Proof), maxShown)], out.Idle[:min(len(out.Idle), maxShown)]
+	out.Proof, out.Idle = out.Proof[:min(len(out.Proof), maxShownTests)], out.Idle[:min(len(out.Idle), maxShownTests)]
 	return out, nil
 }
 
-// packagesOf are the packages of these test files, as a gate's own folder calls
+// testPackages are the packages of these test files, as a gate's own folder calls
 // them; narrow says that its runner can be told to run no others.
-func packagesOf(g company.GateCommand, tests []string) (dirs []string, narrow bool) {
+func testPackages(g company.GateCommand, tests []string) (dirs []string, narrow bool) {
 	if g.Plant != plantGo {
 		return nil, false
 	}
 	for _, p := range tests {
-		dir, name := split(p)
+		dir, name := splitPath(p)
 		if !strings.HasSuffix(name, "_test.go") {
 			return nil, false // what tests read: whose it is its place does not tell
 		}
-		if at := below(dir, g.Dir); under(dir, g.Dir) && !slices.Contains(dirs, at) {
+		if at := relativeTo(dir, g.Dir); isUnder(dir, g.Dir) && !slices.Contains(dirs, at) {
 			dirs = append(dirs, at)
 		}
 	}
 	return dirs, true
 }
 
-// candidates are the tests that pass with a change and could show it, and
+// listCandidates are the tests that pass with a change and could show it, and
 // whether each is new. What failed before it, always or now and then, or does
 // so with it, shows nothing by passing.
-func (r *Runner) candidates(ctx context.Context, now company.GateCheck, before ...company.GateCheck) (map[string]bool, error) {
-	fresh, err := r.passed(ctx, now)
+func (r *Runner) listCandidates(ctx context.Context, now company.GateCheck, before ...company.GateCheck) (map[string]bool, error) {
+	fresh, err := r.readPassed(ctx, now)
 	if err != nil {
 		return nil, err
 	}
 	unsure := now.Flaky
 	for _, c := range before {
-		old, err := r.passed(ctx, c)
+		old, err := r.readPassed(ctx, c)
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +116,7 @@ func (r *Runner) candidates(ctx context.Context, now company.GateCheck, before .
 				fresh[n] = false
 			}
 		}
-		unsure = slices.Concat(unsure, names(c.Tests), c.Flaky)
+		unsure = slices.Concat(unsure, testNames(c.Tests), c.Flaky)
 	}
 	for _, n := range unsure {
 		delete(fresh, n)
@@ -124,10 +124,10 @@ func (r *Runner) candidates(ctx context.Context, now company.GateCheck, before .
 	return fresh, nil
 }
 
-// without runs one test gate without the change and adds what it shows. narrow
+// runOnBase runs one test gate without the change and adds what it shows. narrow
 // says that only some packages are run: of the others nothing is known.
-func (r *Runner) without(ctx context.Context, j Job, i int, show map[string]bool, narrow bool, out *company.RedGreen) error {
-	there, fails, why, err := r.bare(ctx, j, i, 0)
+func (r *Runner) runOnBase(ctx context.Context, j Job, i int, show map[string]bool, narrow bool, out *company.RedGreen) error {
+	there, fails, why, err := r.runTests(ctx, j, i, 0)
 	if err != nil || why != "" {
 		out.Reason = why
 		return err
@@ -144,7 +144,7 @@ func (r *Runner) without(ctx context.Context, j Job, i int, show map[string]bool
 	}
 	// A test that fails there by chance shows nothing either.
 	if slices.ContainsFunc(slices.Collect(maps.Keys(show)), func(n string) bool { return fails[n] }) {
-		again, _, why, err := r.bare(ctx, j, i, 1)
+		again, _, why, err := r.runTests(ctx, j, i, 1)
 		if err != nil || why != "" {
 			out.Reason = why
 			return err
@@ -168,10 +168,10 @@ func (r *Runner) without(ctx context.Context, j Job, i int, show map[string]bool
 	return nil
 }
 
-// bare runs a test gate without the change: which tests pass there, and which
+// runTests runs a test gate without the change: which tests pass there, and which
 // fail; why is set where that could not be found out, which is nobody's fault.
-func (r *Runner) bare(ctx context.Context, j Job, i, attempt int) (there, fails map[string]bool, why string, err error) {
-	check, res, err := r.once(ctx, j, i, attempt)
+func (r *Runner) runTests(ctx context.Context, j Job, i, attempt int) (there, fails map[string]bool, why string, err error) {
+	check, res, err := r.runCheck(ctx, j, i, attempt)
 	var of *company.Error
 	switch {
 	case ctx.Err() != nil:
@@ -180,9 +180,9 @@ func (r *Runner) bare(ctx context.Context, j Job, i, attempt int) (there, fails 
 		return nil, nil, "without the change the tests could not be run: " + of.Message, nil
 	case err != nil:
 		return nil, nil, "", err
-	case check.ExitCode == exitTooLong || check.ExitCode == exitKilled:
+	case check.ExitCode == exitTimeout || check.ExitCode == exitKilled:
 		return nil, nil, fmt.Sprintf("without the change the tests were ended before they were through, exit %d", check.ExitCode), nil
-	case res == nil || res.odd != "":
+	case res == nil || res.parseError != "":
 		return nil, nil, "without the change the tests report nothing", nil
 	}
 	there, fails = map[string]bool{}, map[string]bool{}
@@ -195,9 +195,9 @@ func (r *Runner) bare(ctx context.Context, j Job, i, attempt int) (there, fails 
 	return there, fails, "", nil
 }
 
-// bounded is a runner that waits not much longer than a check took: without the
+// withShortTimeout is a runner that waits not much longer than a check took: without the
 // change a test may wait for ever for what does not come.
-func (r *Runner) bounded(c company.GateCheck) *Runner {
+func (r *Runner) withShortTimeout(c company.GateCheck) *Runner {
 	b := *r
 	if most := 2*c.Took + 2*time.Minute; b.Timeout == 0 || most < b.Timeout {
 		b.Timeout = most
@@ -212,13 +212,13 @@ func packageOf(test string) string {
 	return pkg
 }
 
-// passed are the names of the tests that passed in a check.
-func (r *Runner) passed(ctx context.Context, c company.GateCheck) (map[string]bool, error) {
+// readPassed are the names of the tests that passed in a check.
+func (r *Runner) readPassed(ctx context.Context, c company.GateCheck) (map[string]bool, error) {
 	out := map[string]bool{}
 	if c.Names == "" {
 		return out, nil
 	}
-	text, err := r.Load(ctx, c.Names)
+	text, err := r.LoadBlob(ctx, c.Names)
 	if err != nil {
 		return nil, err
 	}
@@ -230,9 +230,9 @@ func (r *Runner) passed(ctx context.Context, c company.GateCheck) (map[string]bo
 	return out, nil
 }
 
-// withTestsOf are the files of the base with the test files of a changed tree,
+// overlayTests are the files of the base with the test files of a changed tree,
 // and the paths of these that differ.
-func withTestsOf(ctx context.Context, m *gitops.Mirror, base, changed company.OID) ([]gitops.Entry, []string, error) {
+func overlayTests(ctx context.Context, m *gitops.Mirror, base, changed company.OID) ([]gitops.Entry, []string, error) {
 	d, err := m.Diff(ctx, base, changed, 0)
 	if err != nil {
 		return nil, nil, err

@@ -14,39 +14,39 @@ import (
 	"company/internal/gitops"
 )
 
-// suite runs the scripts in tests, and reports them as TAP; it ends with the code
+// tapSuiteScript runs the scripts in tests, and reports them as FormatTAP; it ends with the code
 // that one of them leaves.
-const suite = "n=0\nfor f in tests/*; do n=$((n+1)); if sh $f; then echo ok $n - $f; else echo not ok $n - $f; bad=1; fi; test -f code && exit $(cat code); done\necho 1..$n\nexit ${bad:-0}"
+const tapSuiteScript = "n=0\nfor f in tests/*; do n=$((n+1)); if sh $f; then echo ok $n - $f; else echo not ok $n - $f; bad=1; fi; test -f code && exit $(cat code); done\necho 1..$n\nexit ${bad:-0}"
 
 // Which tests show a change: it is run once more on the base with only its
 // test files, where a test that needs the change fails.
 func TestRedGreen(t *testing.T) {
 	b := setup(t, nil).withDocker()
-	b.runner.Load = b.load
-	b.write(map[string]string{"tests/old": "true\n", "tests/bug": "test \"$(cat answer)\" = 42\n", "answer": "41\n"})
+	b.runner.LoadBlob = b.loadBlob
+	b.writeFiles(map[string]string{"tests/old": "true\n", "tests/bug": "test \"$(cat answer)\" = 42\n", "answer": "41\n"})
 	b.git("add", "-A")
 	b.git("commit", "-q", "-m", "base")
 	base := b.commit("main")
-	cmds := []company.GateCommand{tap(suite)}
+	cmds := []company.GateCommand{tapGate(tapSuiteScript)}
 	s := b.state(base, cmds)
-	e := &gates.Effect{Desk: fakeDesk{s}, Runner: b.runner, RedGreen: true, Mirror: func(context.Context, *company.Task) (*gitops.Mirror, error) { return b.mirror, nil }}
-	cmd, err := e.Baseline(b.ctx, company.Effect{Task: "t1"})
+	e := &gates.Handler{Decider: fakeDesk{s}, Runner: b.runner, RedGreen: true, Mirror: func(context.Context, *company.Task) (*gitops.Mirror, error) { return b.mirror, nil }}
+	cmd, err := e.RunBaseline(b.ctx, company.Effect{Task: "t1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := cmd.(company.TakeBaseline).Result
+	known := cmd.(company.RecordBaseline).Result
 	s.Tasks["t1"].Baseline = &known
 	whole := func(files map[string]string) *company.RedGreen {
 		t.Helper()
-		b.write(files)
+		b.writeFiles(files)
 		b.git("add", "-A")
 		b.git("commit", "-q", "-m", "change")
 		s.Tasks["t1"].Head = b.commit("main")
-		cmd, err := e.Do(b.ctx, company.Effect{Task: "t1"})
+		cmd, err := e.RunGates(b.ctx, company.Effect{Task: "t1"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		res := cmd.(company.Gated).Result
+		res := cmd.(company.RecordGateResult).Result
 		if !res.Passed {
 			t.Fatalf("%+v", res)
 		}
@@ -65,63 +65,63 @@ func TestRedGreen(t *testing.T) {
 	}
 }
 
-// proving is a task with a baseline whose tickets' tests are run without their
+// redGreenBundle is a task with a baseline whose tickets' tests are run without their
 // changes too.
-type proving struct {
+type redGreenBundle struct {
 	*bundle
 	s *company.State
-	e *gates.Effect
+	e *gates.Handler
 }
 
-func prove(t *testing.T, files map[string]string) *proving {
+func newRedGreenBundle(t *testing.T, files map[string]string) *redGreenBundle {
 	t.Helper()
 	b := setup(t, nil).withDocker()
-	b.runner.Load = b.load
-	b.write(files)
+	b.runner.LoadBlob = b.loadBlob
+	b.writeFiles(files)
 	b.git("add", "-A")
 	b.git("commit", "-q", "-m", "base")
-	s := b.state(b.commit("main"), []company.GateCommand{tap(suite)})
-	e := &gates.Effect{Desk: fakeDesk{s}, Runner: b.runner, RedGreen: true, Mirror: func(context.Context, *company.Task) (*gitops.Mirror, error) { return b.mirror, nil }}
-	cmd, err := e.Baseline(b.ctx, company.Effect{Task: "t1"})
+	s := b.state(b.commit("main"), []company.GateCommand{tapGate(tapSuiteScript)})
+	e := &gates.Handler{Decider: fakeDesk{s}, Runner: b.runner, RedGreen: true, Mirror: func(context.Context, *company.Task) (*gitops.Mirror, error) { return b.mirror, nil }}
+	cmd, err := e.RunBaseline(b.ctx, company.Effect{Task: "t1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := cmd.(company.TakeBaseline).Result
+	known := cmd.(company.RecordBaseline).Result
 	s.Tasks["t1"].Baseline = &known
-	return &proving{b, s, e}
+	return &redGreenBundle{b, s, e}
 }
 
-// ticket has a ticket with this change, from the task's base, judged.
-func (p *proving) ticket(id company.SubtaskID, files map[string]string) company.GateResult {
+// addTicket has a ticket with this change, from the task's base, judged.
+func (p *redGreenBundle) addTicket(id company.SubtaskID, files map[string]string) company.GateResult {
 	p.t.Helper()
 	p.git("switch", "-q", "-c", string(id), string(p.s.Tasks["t1"].Prepared.Base.OID))
-	p.write(files)
+	p.writeFiles(files)
 	p.git("add", "-A")
 	p.git("commit", "-q", "-m", string(id))
-	sub := &company.Subtask{ID: id, Head: p.commit(string(id)), Status: company.SubQuality}
+	sub := &company.Subtask{ID: id, Head: p.commit(string(id)), Status: company.SubtaskInGate}
 	t := p.s.Tasks["t1"]
 	t.Subtasks = append(t.Subtasks, sub)
-	g := p.judged(id)
+	g := p.runGates(id)
 	sub.Gate = &g
 	return g.Result
 }
 
-func (p *proving) judged(id company.SubtaskID) company.GateFinished {
+func (p *redGreenBundle) runGates(id company.SubtaskID) company.GateFinished {
 	p.t.Helper()
-	cmd, err := p.e.Do(p.ctx, company.Effect{Task: "t1", Subtask: id})
+	cmd, err := p.e.RunGates(p.ctx, company.Effect{Task: "t1", Subtask: id})
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	got := cmd.(company.Gated).GateFinished
+	got := cmd.(company.RecordGateResult).GateFinished
 	if !got.Result.Passed {
 		p.t.Fatalf("%+v", got.Result)
 	}
 	return got
 }
 
-// merge brings a ticket to the integration head, whose tree is as it was
+// mergeTicket brings a ticket to the integration head, whose tree is as it was
 // judged.
-func (p *proving) merge(id company.SubtaskID) {
+func (p *redGreenBundle) mergeTicket(id company.SubtaskID) {
 	p.t.Helper()
 	t := p.s.Tasks["t1"]
 	sub := t.Subtask(id)
@@ -135,45 +135,45 @@ func (p *proving) merge(id company.SubtaskID) {
 	}
 	t.Head, t.Tree = head, m.Tree
 	r := sub.Gate.Result
-	p.s.Verdicts[company.GateKey(r.Tree, r.GateHash, r.Image)] = r
+	p.s.GateResults[company.GateKey(r.Tree, r.GateHash, r.Image)] = r
 }
 
 // A ticket's own tests are run without its change: before anybody reviews it,
 // and without those of tickets that were merged before it.
 func TestRedGreenOfATicket(t *testing.T) {
-	p := prove(t, map[string]string{"tests/old": "true\n"})
-	r := p.ticket("t1-01", map[string]string{"one": "x\n", "tests/one": "test -f one\n", "tests/idle": "true\n"}).RedGreen
+	p := newRedGreenBundle(t, map[string]string{"tests/old": "true\n"})
+	r := p.addTicket("t1-01", map[string]string{"one": "x\n", "tests/one": "test -f one\n", "tests/idle": "true\n"}).RedGreen
 	if r == nil || r.Files != 2 || r.Fresh != 2 || !slices.Equal(r.Proof, []string{"tests/one"}) || !slices.Equal(r.Idle, []string{"tests/idle"}) || r.Reason != "" {
 		t.Fatalf("%+v", r)
 	}
-	p.merge("t1-01")
+	p.mergeTicket("t1-01")
 	ran := len(p.rt.ids)
-	if g := p.judged(""); g.Result.RedGreen != r || len(p.rt.ids) != ran {
+	if g := p.runGates(""); g.Result.RedGreen != r || len(p.rt.ids) != ran {
 		t.Errorf("the whole is the only ticket, and its tests were run again: %+v, %d containers", g.Result.RedGreen, len(p.rt.ids)-ran)
 	}
 
-	r = p.ticket("t1-02", map[string]string{"two": "x\n", "tests/two": "test -f two\n"}).RedGreen
+	r = p.addTicket("t1-02", map[string]string{"two": "x\n", "tests/two": "test -f two\n"}).RedGreen
 	if r == nil || r.Files != 1 || r.Fresh != 1 || !slices.Equal(r.Proof, []string{"tests/two"}) || len(r.Idle) != 0 || r.Reason != "" {
 		t.Errorf("beside what the first ticket brought: %+v", r)
 	}
-	p.merge("t1-02")
-	if r := p.judged("").Result.RedGreen; r == nil || r.Fresh != 3 || r.Shown != 2 {
+	p.mergeTicket("t1-02")
+	if r := p.runGates("").Result.RedGreen; r == nil || r.Fresh != 3 || r.Shown != 2 {
 		t.Errorf("of the whole: %+v", r)
 	}
 
-	clear(p.s.Verdicts)
-	if r := p.ticket("t1-03", map[string]string{"tests/three": "true\n"}).RedGreen; r == nil || r.Reason == "" || len(r.Idle) > 0 {
+	clear(p.s.GateResults)
+	if r := p.addTicket("t1-03", map[string]string{"tests/three": "true\n"}).RedGreen; r == nil || r.Reason == "" || len(r.Idle) > 0 {
 		t.Errorf("nobody knows the tests of the integration head, and %+v", r)
 	}
 }
 
-// counted tells each run without the change which one it is.
-type counted struct {
+// numberedRuntime tells each run without the change which one it is.
+type numberedRuntime struct {
 	container.Runtime
 	runs int
 }
 
-func (c *counted) Start(ctx context.Context, s container.Spec) (container.Container, error) {
+func (c *numberedRuntime) Start(ctx context.Context, s container.Spec) (container.Container, error) {
 	if s.Labels.Role == "redgreen" {
 		c.runs++
 		s.Env = append(slices.Clone(s.Env), fmt.Sprint("RUN=", c.runs))
@@ -184,21 +184,21 @@ func (c *counted) Start(ctx context.Context, s container.Spec) (container.Contai
 // A test that fails without the change by chance, or passes with it by chance,
 // shows nothing.
 func TestRedGreenByChance(t *testing.T) {
-	p := prove(t, map[string]string{"tests/old": "true\n"})
-	rt := &counted{Runtime: p.rt}
+	p := newRedGreenBundle(t, map[string]string{"tests/old": "true\n"})
+	rt := &numberedRuntime{Runtime: p.rt}
 	p.runner.Runtime = rt
-	r := p.ticket("t1-01", map[string]string{"one": "x\n", "tests/one": "test -f one\n", "tests/chance": "test \"$RUN\" != 1\n"}).RedGreen
+	r := p.addTicket("t1-01", map[string]string{"one": "x\n", "tests/one": "test -f one\n", "tests/chance": "test \"$RUN\" != 1\n"}).RedGreen
 	if rt.runs != 2 || r.Shown != 1 || !slices.Equal(r.Proof, []string{"tests/one"}) || len(r.Idle) != 0 {
 		t.Errorf("after %d runs: %+v", rt.runs, r)
 	}
 	rt.runs = 0
 	// The one that is ended says nothing about those behind it.
-	r = p.ticket("t1-03", map[string]string{"three": "x\n", "tests/a-kill": "test -f three || echo 137 > code\n", "tests/behind": "true\n"}).RedGreen
+	r = p.addTicket("t1-03", map[string]string{"three": "x\n", "tests/a-kill": "test -f three || echo 137 > code\n", "tests/behind": "true\n"}).RedGreen
 	if r.Shown != 0 || len(r.Idle) != 0 || !strings.Contains(r.Reason, "ended before they were through, exit 137") {
 		t.Errorf("%+v", r)
 	}
 	rt.runs = 0
-	if r := p.ticket("t1-02", map[string]string{"tests/idle": "true\n"}).RedGreen; rt.runs != 1 || len(r.Idle) != 1 {
+	if r := p.addTicket("t1-02", map[string]string{"tests/idle": "true\n"}).RedGreen; rt.runs != 1 || len(r.Idle) != 1 {
 		t.Errorf("nothing failed, and it was run %d times: %+v", rt.runs, r)
 	}
 }
@@ -206,7 +206,7 @@ func TestRedGreenByChance(t *testing.T) {
 // go test is told to run the packages of the changed tests alone, and of others
 // nothing is said.
 func TestRedGreenOfPackages(t *testing.T) {
-	p := prove(t, map[string]string{
+	p := newRedGreenBundle(t, map[string]string{
 		"tests/old": "true\n",
 		// A stand-in for go: it lists two packages, and runs those that it is
 		// asked for, or both. Each case of a package is a test.
@@ -217,21 +217,21 @@ for d; do for c in $(cat $d/x_test.go $d/cases); do printf '{"Action":"pass","Pa
 `,
 		"a/x_test.go": "TestA\n", "a/cases": "", "b/x_test.go": "TestB\n", "b/cases": "",
 	})
-	p.s.Tasks["t1"].Prepared.Gates = []company.GateCommand{{Name: "test", Command: "go test ./...", Report: "sh go.sh test -json", Parse: gates.GoJSON,
+	p.s.Tasks["t1"].Prepared.Gates = []company.GateCommand{{Name: "test", Command: "go test ./...", Report: "sh go.sh test -json", Parse: gates.FormatGoJSON,
 		Plant: "go", Canary: "sh go.sh list\nsh go.sh test -json"}}
 	p.s.Tasks["t1"].Prepared.GateHash = "go"
-	cmd, err := p.e.Baseline(p.ctx, company.Effect{Task: "t1"})
+	cmd, err := p.e.RunBaseline(p.ctx, company.Effect{Task: "t1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := cmd.(company.TakeBaseline).Result
+	known := cmd.(company.RecordBaseline).Result
 	p.s.Tasks["t1"].Baseline = &known
-	r := p.ticket("t1-01", map[string]string{"a/x_test.go": "TestA\nTestIdle\n", "a/cases": "TestProof\n", "b/cases": "TestElsewhere\n"}).RedGreen
+	r := p.addTicket("t1-01", map[string]string{"a/x_test.go": "TestA\nTestIdle\n", "a/cases": "TestProof\n", "b/cases": "TestElsewhere\n"}).RedGreen
 	if r == nil || r.Reason != "" || r.Fresh != 2 || !slices.Equal(r.Proof, []string{"x/a TestProof"}) || !slices.Equal(r.Idle, []string{"x/a TestIdle"}) {
 		t.Errorf("%+v", r)
 	}
 	// What tests read may be any package's: then all are run.
-	r = p.ticket("t1-02", map[string]string{"b/testdata/x": "x\n", "b/cases": "TestElsewhere\n"}).RedGreen
+	r = p.addTicket("t1-02", map[string]string{"b/testdata/x": "x\n", "b/cases": "TestElsewhere\n"}).RedGreen
 	if r == nil || !slices.Equal(r.Proof, []string{"x/b TestElsewhere"}) {
 		t.Errorf("%+v", r)
 	}

@@ -16,62 +16,62 @@ import (
 // likes: nothing here grows beyond these, and what does not fit makes the
 // report one that was not understood, never a verdict.
 const (
-	maxLine    = 1 << 20   // one line, in bytes
-	maxReport  = 32 << 20  // a report file, in bytes
-	maxTests   = 200_000   // tests of one check
-	maxNamed   = 1000      // failed tests that are named, per check
-	maxSaying  = 100       // of them with what they say
-	maxNaming  = 128 << 10 // bytes of all of that, in the ledger
-	maxName    = 200       // bytes of a test's name
-	maxMessage = 300       // bytes of what a failed test says
-	maxGone    = 20        // tests that are no longer reported
+	maxLine          = 1 << 20   // one line, in bytes
+	maxReport        = 32 << 20  // a report file, in bytes
+	maxTests         = 200_000   // tests of one check
+	maxNamedFailures = 1000      // failed tests that are named, per check
+	maxMessages      = 100       // of them with what they say
+	maxFailureBytes  = 128 << 10 // bytes of all of that, in the ledger
+	maxName          = 200       // bytes of a test's name
+	maxMessage       = 300       // bytes of what a failed test says
+	maxMissingTests  = 20        // tests that are no longer reported
 )
 
-// results is what the report of one run of a check says.
-type results struct {
-	failed  []company.TestResult
-	nFailed int
-	passed  []string
-	skipped int
-	naming  int            // bytes of failed
-	seen    map[string]int // failures of each name: the second of a name has a name of its own
-	cut     []string       // what did not run to its end, as far as the report shows; counts where the check is red
-	odd     string         // why it was not understood; empty: it was
+// testResults is what the report of one run of a check says.
+type testResults struct {
+	failed     []company.TestResult
+	nFailed    int
+	passed     []string
+	skipped    int
+	nameBytes  int            // bytes of failed
+	seen       map[string]int // failures of each name: the second of a name has a name of its own
+	incomplete []string       // what did not run to its end, as far as the report shows; counts where the check is red
+	parseError string         // why it was not understood; empty: it was
 }
 
-func (r *results) full() bool {
+func (r *testResults) isFull() bool {
 	if len(r.passed)+r.nFailed+r.skipped < maxTests {
 		return false
 	}
-	r.odd = "more tests than can be counted"
+	r.parseError = "more tests than can be counted"
 	return true
 }
 
-func (r *results) pass(name string) {
-	if !r.full() {
-		r.passed = append(r.passed, clean(name, maxName))
+func (r *testResults) addPass(name string) {
+	if !r.isFull() {
+		r.passed = append(r.passed, cleanName(name, maxName))
 	}
 }
 
-func (r *results) skip() {
-	if !r.full() {
+func (r *testResults) addSkip() {
+	if !r.isFull() {
 		r.skipped++
 	}
 }
 
-// fail counts a failure. Two failures of one name are two: one that was there
+// addFailure counts a failure. Two failures of one name are two: one that was there
 // before must not excuse another that is new.
-func (r *results) fail(name, message string) { r.add(name, message, false) }
+func (r *testResults) addFailure(name, message string) { r.add(name, message, false) }
 
-// unrun counts a failure behind which tests were not run: whatever broke in
+// addUnrun counts a failure behind which tests were not run: whatever broke in
 // them has no name.
-func (r *results) unrun(name, message string) { r.add(name, message, true) }
+func (r *testResults) addUnrun(name, message string) { r.add(name, message, true) }
 
-func (r *results) add(name, message string, unrun bool) {
-	if r.full() {
+func (r *testResults) add(name, message string, unrun bool) {
+	if r.isFull() {
 		return
 	}
-	if name = clean(name, maxName); name == "" {
+	if name = cleanName(name, maxName); name == "" {
 		name = "(no name)"
 	}
 	if r.seen == nil {
@@ -82,52 +82,52 @@ func (r *results) add(name, message string, unrun bool) {
 	}
 	r.nFailed++
 	f := company.TestResult{Name: name, Status: "failed", Unrun: unrun}
-	if len(r.failed) < maxSaying {
-		f.Message = clean(message, maxMessage)
+	if len(r.failed) < maxMessages {
+		f.Message = cleanName(message, maxMessage)
 	}
 	const around = 40 // bytes of JSON
-	if r.naming += len(f.Name) + len(f.Message) + around; len(r.failed) < maxNamed && r.naming <= maxNaming {
+	if r.nameBytes += len(f.Name) + len(f.Message) + around; len(r.failed) < maxNamedFailures && r.nameBytes <= maxFailureBytes {
 		r.failed = append(r.failed, f)
 	}
 }
 
 // counted holds the failures that were read against the runner's own count.
 // What it counts beyond them has no name, and so excuses nothing.
-func (r *results) counted(failed int) {
-	if r.odd == "" {
+func (r *testResults) counted(failed int) {
+	if r.parseError == "" {
 		r.nFailed = max(r.nFailed, failed)
 	}
 }
 
-// into writes what was understood into a check. A report of tests none of
+// applyTo writes what was understood into a check. A report of tests none of
 // which failed, of a check that is red all the same (the coverage is too low,
 // a step after the tests fails), is a failure with a name of its own: on a
 // base like that a test that breaks is new.
-func (r *results) into(c *company.GateCheck) {
-	if r == nil || r.odd != "" {
+func (r *testResults) applyTo(c *company.GateCheck) {
+	if r == nil || r.parseError != "" {
 		return
 	}
 	if c.ExitCode != 0 {
-		for _, name := range r.cut {
-			r.unrun(name, "fewer tests were reported than there are: their run was ended")
+		for _, name := range r.incomplete {
+			r.addUnrun(name, "fewer tests were reported than there are: their run was ended")
 		}
 	}
 	if c.ExitCode != 0 && r.nFailed == 0 {
 		if len(r.passed)+r.skipped == 0 {
 			return // it says nothing
 		}
-		r.fail(fmt.Sprintf("(exit code %d, and no test failed)", c.ExitCode), "")
+		r.addFailure(fmt.Sprintf("(exit code %d, and no test failed)", c.ExitCode), "")
 	}
-	if r.odd != "" {
+	if r.parseError != "" {
 		return
 	}
 	c.Counts = &company.TestCounts{Passed: len(r.passed), Failed: r.nFailed, Skipped: r.skipped}
 	c.Tests = r.failed
 }
 
-// clean makes a name or message of a container's one bounded line of text. A
+// cleanName makes a name or message of a container's one bounded line of text. A
 // name that is cut keeps a hash, so that it stays its own.
-func clean(s string, most int) string {
+func cleanName(s string, most int) string {
 	if s = safetext.StripLine(s); len(s) <= most {
 		return s
 	}
@@ -135,23 +135,23 @@ func clean(s string, most int) string {
 	return safetext.Head(s, most-10) + "…" + hex.EncodeToString(sum[:3])
 }
 
-// unended is the failure of a run that does not say that it came to its end:
+// notEndedName is the failure of a run that does not say that it came to its end:
 // what it did not come to is not known to be well.
-const unended = "(did not run to its end)"
+const notEndedName = "(did not run to its end)"
 
-// reader takes the standard output of a check apart: what people read goes on
+// reportReader takes the standard output of a check apart: what people read goes on
 // to text, and the report is collected.
-type reader struct {
-	text io.Writer
-	kind string
-	line func(line []byte)
-	done func() *results
+type reportReader struct {
+	text         io.Writer
+	kind         string
+	readLine     func(line []byte)
+	finishReport func() *testResults
 
-	part   []byte       // of a line that is not whole
-	long   bool         // the line is longer than can be read; its rest is only text
-	file   bytes.Buffer // the report file in base64, lines and all
-	inFile bool         // the marker was there
-	over   bool         // the file is longer than can be read
+	partial  []byte       // of a line that is not whole
+	long     bool         // the line is longer than can be read; its rest is only text
+	file     bytes.Buffer // the report file in base64, lines and all
+	inFile   bool         // the marker was there
+	tooLarge bool         // the file is longer than can be read
 }
 
 // reportMarker is the line behind which a report file comes, in base64. What
@@ -159,41 +159,41 @@ type reader struct {
 // own when nothing else runs any more.
 const reportMarker = "company-report:"
 
-// newReader reads a report of this kind.
-func newReader(kind string, text io.Writer) *reader {
-	r := &reader{text: text, kind: kind}
+// newReportReader reads a report of this kind.
+func newReportReader(kind string, text io.Writer) *reportReader {
+	r := &reportReader{text: text, kind: kind}
 	switch kind {
-	case GoJSON:
+	case FormatGoJSON:
 		p := &goReport{text: text}
-		r.line, r.done = p.line, p.done
-	case TAP:
+		r.readLine, r.finishReport = p.readLine, p.finishReport
+	case FormatTAP:
 		p := &tapReport{}
-		r.line, r.done = p.line, p.done
-	case Cargo:
+		r.readLine, r.finishReport = p.readLine, p.finishReport
+	case FormatCargo:
 		p := &cargoReport{}
-		r.line, r.done = p.line, p.done
-	case Unittest:
+		r.readLine, r.finishReport = p.readLine, p.finishReport
+	case FormatUnittest:
 		p := &unittestReport{}
-		r.line, r.done = p.line, p.done
-	case Lines:
-		p := &findings{}
-		r.line, r.done = p.line, p.done
-	case Plain:
+		r.readLine, r.finishReport = p.readLine, p.finishReport
+	case FormatFindings:
+		p := &lintFindings{}
+		r.readLine, r.finishReport = p.readLine, p.finishReport
+	case FormatPlain:
 		p := newPlainReport()
-		r.line, r.done = p.line, p.done
-	case JUnit:
-		r.done = func() *results { return r.fromFile(readJUnit) }
-	case JestJSON:
-		r.done = func() *results { return r.fromFile(readJest) }
+		r.readLine, r.finishReport = p.readLine, p.finishReport
+	case FormatJUnit:
+		r.finishReport = func() *testResults { return r.readReportFile(readJUnit) }
+	case FormatJestJSON:
+		r.finishReport = func() *testResults { return r.readReportFile(readJest) }
 	}
 	return r
 }
 
-// fromFile says whether the report of this kind is a file.
-func fromFile(kind string) bool { return kind == JUnit || kind == JestJSON }
+// isFileReport says whether the report of this kind is a file.
+func isFileReport(kind string) bool { return kind == FormatJUnit || kind == FormatJestJSON }
 
 // Write takes a piece of the output; it never fails, like output's.
-func (r *reader) Write(p []byte) (int, error) {
+func (r *reportReader) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
 		i := bytes.IndexByte(p, '\n')
@@ -201,69 +201,69 @@ func (r *reader) Write(p []byte) (int, error) {
 		if i < 0 {
 			end = len(p)
 		}
-		r.take(p[:end], i >= 0)
+		r.addPiece(p[:end], i >= 0)
 		p = p[end:]
 	}
 	return n, nil
 }
 
-// take adds a piece of a line, and reads the line when it is whole.
-func (r *reader) take(p []byte, whole bool) {
-	if r.long || len(r.part)+len(p) > maxLine {
-		_, _ = r.text.Write(append(r.part, p...))
-		r.part, r.long = r.part[:0], !whole
+// addPiece adds a piece of a line, and reads the line when it is whole.
+func (r *reportReader) addPiece(p []byte, whole bool) {
+	if r.long || len(r.partial)+len(p) > maxLine {
+		_, _ = r.text.Write(append(r.partial, p...))
+		r.partial, r.long = r.partial[:0], !whole
 		return
 	}
-	r.part = append(r.part, p...)
+	r.partial = append(r.partial, p...)
 	if whole {
-		r.flush()
+		r.flushLine()
 	}
 }
 
-func (r *reader) flush() {
-	line := r.part
+func (r *reportReader) flushLine() {
+	line := r.partial
 	switch {
-	case fromFile(r.kind) && string(bytes.TrimRight(line, "\r\n")) == reportMarker:
+	case isFileReport(r.kind) && string(bytes.TrimRight(line, "\r\n")) == reportMarker:
 		_, _ = r.text.Write(r.file.Bytes()) // it was none
 		r.file.Reset()
-		r.inFile, r.over = true, false
+		r.inFile, r.tooLarge = true, false
 	case r.inFile:
 		const most = maxReport/3*4 + maxReport/50 // in base64, with its line ends
 		if r.file.Len()+len(line) > most {
-			r.over = true
+			r.tooLarge = true
 			break
 		}
 		r.file.Write(line)
-	case r.kind == GoJSON:
-		r.line(line) // it writes what people read by itself
+	case r.kind == FormatGoJSON:
+		r.readLine(line) // it writes what people read by itself
 	default:
 		_, _ = r.text.Write(line)
-		if r.line != nil {
-			r.line(bytes.TrimRight(line, "\r\n"))
+		if r.readLine != nil {
+			r.readLine(bytes.TrimRight(line, "\r\n"))
 		}
 	}
-	r.part = r.part[:0]
+	r.partial = r.partial[:0]
 }
 
-// results is what the whole output said, or nil where nothing reads it.
-func (r *reader) results() *results {
-	if len(r.part) > 0 {
-		r.flush()
+// collectResults is what the whole output said, or nil where nothing reads it.
+func (r *reportReader) collectResults() *testResults {
+	if len(r.partial) > 0 {
+		r.flushLine()
 	}
-	if r.done == nil {
+	if r.finishReport == nil {
 		return nil
 	}
-	return r.done()
+	return r.finishReport()
 }
 
-// fromFile reads the report file.
-func (r *reader) fromFile(read func([]byte) *results) *results {
-	if !r.inFile || r.over {
-		return &results{odd: "there is no report, or one that is too large"}
+// readReportFile reads the report file.
+func (r *reportReader) readReportFile(read func([]byte) *testResults) *testResults {
+	if !r.inFile || r.tooLarge {
+		return &testResults{parseError: "there is no report, or one that is too large"}
 	}
 	text, err := io.ReadAll(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(r.file.Bytes())))
 	if err != nil || len(bytes.TrimSpace(text)) == 0 || len(text) > maxReport {
-		return &results{odd: "there is no report, or one that is too large"}
+		return &testResults{parseError: "there is no report, or one that is too large"}
 	}
 	return read(text)
 }

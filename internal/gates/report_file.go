@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// readJUnit reads JUnit XML as pytest, vitest and many others write it. No
+// readJUnit reads FormatJUnit XML as pytest, vitest and many others write it. No
 // entity of a document type is ever expanded.
-func readJUnit(text []byte) *results {
-	res := &results{}
+func readJUnit(text []byte) *testResults {
+	res := &testResults{}
 	d := xml.NewDecoder(bytes.NewReader(text))
 	var class, test, name string
 	var failed, unrun, skipped, in, any bool
@@ -25,7 +25,7 @@ func readJUnit(text []byte) *results {
 			break
 		}
 		if err != nil || depth > 1000 {
-			res.odd = "no JUnit XML"
+			res.parseError = "no JUnit XML"
 			return res
 		}
 		switch t := tok.(type) {
@@ -35,13 +35,13 @@ func readJUnit(text []byte) *results {
 			case "testsuite", "testsuites":
 				any = true
 			case "testcase":
-				class, test = attr(t, "classname"), attr(t, "name")
+				class, test = xmlAttr(t, "classname"), xmlAttr(t, "name")
 				name, failed, unrun, skipped, in = strings.TrimSpace(class+" "+test), false, false, false, true
 				message.Reset()
 			case "failure", "error":
 				failed = failed || in
-				unrun = unrun || in && notCollected(class, test, attr(t, "message"))
-				message.WriteString(clean(attr(t, "message"), maxMessage))
+				unrun = unrun || in && isCollectionFailure(class, test, xmlAttr(t, "message"))
+				message.WriteString(cleanName(xmlAttr(t, "message"), maxMessage))
 			case "skipped":
 				skipped = true
 			}
@@ -53,30 +53,30 @@ func readJUnit(text []byte) *results {
 			in = false
 			switch {
 			case failed && unrun:
-				res.unrun(name, message.String())
+				res.addUnrun(name, message.String())
 			case failed:
-				res.fail(name, message.String())
+				res.addFailure(name, message.String())
 			case skipped:
-				res.skip()
+				res.addSkip()
 			default:
-				res.pass(name)
+				res.addPass(name)
 			}
 		}
 	}
 	if !any {
-		res.odd = "no JUnit XML"
+		res.parseError = "no JUnit XML"
 	}
 	return res
 }
 
-// notCollected says whether a failure is that of a file whose tests could not
+// isCollectionFailure says whether a failure is that of a file whose tests could not
 // be found out: pytest says so, vitest reports a test that is called like its
 // file.
-func notCollected(class, name, message string) bool {
+func isCollectionFailure(class, name, message string) bool {
 	return strings.HasPrefix(message, "collection failure") || class != "" && class == name
 }
 
-func attr(e xml.StartElement, name string) string {
+func xmlAttr(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {
 			return a.Value
@@ -101,36 +101,36 @@ type jestReport struct {
 	Total *int `json:"numTotalTests"`
 }
 
-func readJest(text []byte) *results {
-	res := &results{}
+func readJest(text []byte) *testResults {
+	res := &testResults{}
 	var r jestReport
 	if err := json.Unmarshal(text, &r); err != nil || r.Total == nil {
-		res.odd = "no report of jest"
+		res.parseError = "no report of jest"
 		return res
 	}
 	for _, f := range r.TestResults {
-		file := inTree(f.Name)
+		file := trimWorkspace(f.Name)
 		failed := false
 		for _, a := range f.AssertionResults {
 			name := file + " " + a.FullName
 			switch a.Status {
 			case "passed":
-				res.pass(name)
+				res.addPass(name)
 			case "failed":
 				failed = true
-				res.fail(name, strings.Join(a.FailureMessages, " "))
+				res.addFailure(name, strings.Join(a.FailureMessages, " "))
 			default:
-				res.skip()
+				res.addSkip()
 			}
 		}
 		if f.Status == "failed" && !failed {
-			res.unrun(file+" (did not run)", f.Message)
+			res.addUnrun(file+" (did not run)", f.Message)
 		}
 	}
 	return res
 }
 
-// workspace is where the tree lies in a gate's container.
-const workspace = "/work/repo/"
+// workspaceDir is where the tree lies in a gate's container.
+const workspaceDir = "/work/repo/"
 
-func inTree(p string) string { return strings.TrimPrefix(path.Clean(p), workspace) }
+func trimWorkspace(p string) string { return strings.TrimPrefix(path.Clean(p), workspaceDir) }

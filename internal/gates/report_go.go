@@ -12,7 +12,7 @@ import (
 // printed without it: the output of packages and of what failed.
 type goReport struct {
 	text io.Writer
-	res  results
+	res  testResults
 	pkgs map[string]*goPackage
 	held int // bytes of output that are kept until their test ends
 	open int // tests under way, in all packages
@@ -42,11 +42,11 @@ type goEvent struct {
 }
 
 const (
-	maxHeld = 16 << 20 // bytes of output of tests under way
-	maxPkgs = 20_000
+	maxHeldOutput = 16 << 20 // bytes of output of tests under way
+	maxPkgs       = 20_000
 )
 
-func (g *goReport) line(line []byte) {
+func (g *goReport) readLine(line []byte) {
 	var e goEvent
 	if len(line) == 0 || line[0] != '{' || json.Unmarshal(line, &e) != nil || e.Action == "" {
 		_, _ = g.text.Write(line)
@@ -60,11 +60,11 @@ func (g *goReport) line(line []byte) {
 		return
 	}
 	// Whoever prints these names may make them as long as a line.
-	e.Package, e.Test = clean(e.Package, maxName), clean(e.Test, maxName)
+	e.Package, e.Test = cleanName(e.Package, maxName), cleanName(e.Test, maxName)
 	p := g.pkgs[e.Package]
 	if p == nil {
 		if len(g.pkgs) >= maxPkgs {
-			g.res.odd = "more packages than can be read"
+			g.res.parseError = "more packages than can be read"
 			return
 		}
 		if g.pkgs == nil {
@@ -74,13 +74,13 @@ func (g *goReport) line(line []byte) {
 		g.pkgs[e.Package] = p
 	}
 	if e.Test == "" {
-		g.ofPackage(p, e)
+		g.handlePackageEvent(p, e)
 		return
 	}
-	g.ofTest(p, e)
+	g.handleTestEvent(p, e)
 }
 
-func (g *goReport) ofPackage(p *goPackage, e goEvent) {
+func (g *goReport) handlePackageEvent(p *goPackage, e goEvent) {
 	switch e.Action {
 	case "output":
 		p.ended = p.ended || e.Output == "PASS\n" || e.Output == "FAIL\n"
@@ -92,44 +92,44 @@ func (g *goReport) ofPackage(p *goPackage, e goEvent) {
 		p.closed = true
 	case "fail":
 		p.closed = true
-		g.packageFailed(p, e)
+		g.nameUnfinished(p, e)
 	}
 }
 
-// packageFailed names what go test does not: a test that began and never
+// nameUnfinished names what go test does not: a test that began and never
 // ended, and a package whose tests did not all get their turn. Without these
 // names, what died on the base in one test would excuse what dies in another,
 // and a known failure that takes the rest of its package with it would be no
 // more than known.
-func (g *goReport) packageFailed(p *goPackage, e goEvent) {
+func (g *goReport) nameUnfinished(p *goPackage, e goEvent) {
 	for _, name := range sortedNames(p.open) {
 		t := p.open[name]
 		root, _, sub := strings.Cut(name, "/")
 		// The end of a subtest can be lost among its own output: golang.org/issue/40771.
 		if !t.paused && (!sub || !p.passed[root]) {
 			p.failed++
-			g.res.fail(e.Package+" "+name, t.out.String())
+			g.res.addFailure(e.Package+" "+name, t.out.String())
 		}
-		g.show(p, name) // it printed why the package died
+		g.writeTestOutput(p, name) // it printed why the package died
 	}
 	switch {
 	case e.FailedBuild != "" || p.broken:
-		g.res.unrun(e.Package+" (build failed)", "no test of it was run")
+		g.res.addUnrun(e.Package+" (build failed)", "no test of it was run")
 	case !p.ended:
-		g.res.unrun(e.Package+" "+unended, "its tests were ended before they were through")
+		g.res.addUnrun(e.Package+" "+notEndedName, "its tests were ended before they were through")
 	case p.failed == 0:
-		g.res.fail(e.Package+" (package failed)", "no test of it failed by itself")
+		g.res.addFailure(e.Package+" (package failed)", "no test of it failed by itself")
 	}
 }
 
-func (g *goReport) ofTest(p *goPackage, e goEvent) {
+func (g *goReport) handleTestEvent(p *goPackage, e goEvent) {
 	name := e.Package + " " + e.Test
 	switch e.Action {
 	case "run":
 		switch {
 		case p.open[e.Test] != nil:
 		case g.open >= maxTests:
-			g.res.odd = "more tests under way than can be read"
+			g.res.parseError = "more tests under way than can be read"
 		default:
 			p.open[e.Test] = &goTest{}
 			g.open++
@@ -139,38 +139,38 @@ func (g *goReport) ofTest(p *goPackage, e goEvent) {
 			t.paused = e.Action == "pause"
 		}
 	case "output":
-		if t := p.open[e.Test]; t != nil && g.held+len(e.Output) <= maxHeld && !chatter(e.Output) {
+		if t := p.open[e.Test]; t != nil && g.held+len(e.Output) <= maxHeldOutput && !isVerboseLine(e.Output) {
 			t.out.WriteString(e.Output)
 			g.held += len(e.Output)
 		}
 	case "pass":
-		if g.res.pass(name); !strings.Contains(e.Test, "/") && len(g.res.passed) < maxTests {
+		if g.res.addPass(name); !strings.Contains(e.Test, "/") && len(g.res.passed) < maxTests {
 			p.passed[e.Test] = true
 		}
-		g.drop(p, e.Test)
+		g.forgetTest(p, e.Test)
 	case "skip":
-		g.res.skip()
-		g.drop(p, e.Test)
+		g.res.addSkip()
+		g.forgetTest(p, e.Test)
 	case "fail":
 		message := ""
 		if t := p.open[e.Test]; t != nil {
 			message = t.out.String()
 		}
 		p.failed++
-		g.res.fail(name, message)
-		g.show(p, e.Test)
+		g.res.addFailure(name, message)
+		g.writeTestOutput(p, e.Test)
 	}
 }
 
-// chatter is what go test -v says of the course of tests, and go test does not.
-func chatter(line string) bool {
+// isVerboseLine is what go test -v says of the course of tests, and go test does not.
+func isVerboseLine(line string) bool {
 	l := strings.TrimLeft(line, " ")
 	return strings.HasPrefix(l, "=== RUN ") || strings.HasPrefix(l, "=== PAUSE ") || strings.HasPrefix(l, "=== CONT ") || strings.HasPrefix(l, "=== NAME ")
 }
 
-// show writes what a test printed, its verdict first as in go test, and
+// writeTestOutput writes what a test printed, its verdict first as in go test, and
 // forgets it.
-func (g *goReport) show(p *goPackage, test string) {
+func (g *goReport) writeTestOutput(p *goPackage, test string) {
 	t := p.open[test]
 	if t == nil {
 		return
@@ -181,10 +181,10 @@ func (g *goReport) show(p *goPackage, test string) {
 		out = out[:i]
 	}
 	_, _ = g.text.Write(out)
-	g.drop(p, test)
+	g.forgetTest(p, test)
 }
 
-func (g *goReport) drop(p *goPackage, test string) {
+func (g *goReport) forgetTest(p *goPackage, test string) {
 	if t := p.open[test]; t != nil {
 		g.held -= t.out.Len()
 		g.open--
@@ -192,14 +192,14 @@ func (g *goReport) drop(p *goPackage, test string) {
 	}
 }
 
-func (g *goReport) done() *results {
+func (g *goReport) finishReport() *testResults {
 	for _, pkg := range sortedNames(g.pkgs) {
 		p := g.pkgs[pkg]
-		if !p.closed && len(g.res.cut) < maxNamed {
-			g.res.cut = append(g.res.cut, pkg+" "+unended)
+		if !p.closed && len(g.res.incomplete) < maxNamedFailures {
+			g.res.incomplete = append(g.res.incomplete, pkg+" "+notEndedName)
 		}
 		for _, name := range sortedNames(p.open) {
-			g.show(p, name) // the output ended before the package did
+			g.writeTestOutput(p, name) // the output ended before the package did
 		}
 	}
 	return &g.res

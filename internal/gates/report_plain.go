@@ -27,63 +27,63 @@ type plainReport struct {
 
 func newPlainReport() *plainReport { return &plainReport{} }
 
-func (p *plainReport) line(line []byte) {
+func (p *plainReport) readLine(line []byte) {
 	s := strings.TrimRight(string(line), " \r")
 	p.isTAP = p.isTAP || strings.HasPrefix(s, "TAP version ") || tapPlan.MatchString(s)
-	for _, read := range []func(string){p.golang.line, p.pytest.line, p.jest.line, p.vitest.line, p.mocha.line} {
+	for _, read := range []func(string){p.golang.readLine, p.pytest.readLine, p.jest.readLine, p.vitest.readLine, p.mocha.readLine} {
 		read(s)
 	}
-	for _, read := range []func([]byte){p.cargo.line, p.unittest.line, p.tap.line} {
+	for _, read := range []func([]byte){p.cargo.readLine, p.unittest.readLine, p.tap.readLine} {
 		read([]byte(s))
 	}
 }
 
-func (p *plainReport) done() *results {
-	all := []*results{p.golang.done(), p.pytest.done(), p.jest.done(), p.vitest.done(), p.mocha.done(), p.cargo.done(), p.unittest.done()}
+func (p *plainReport) finishReport() *testResults {
+	all := []*testResults{p.golang.finishReport(), p.pytest.finishReport(), p.jest.finishReport(), p.vitest.finishReport(), p.mocha.finishReport(), p.cargo.finishReport(), p.unittest.finishReport()}
 	if p.isTAP { // "ok" begins lines of others too
-		all = append(all, p.tap.done())
+		all = append(all, p.tap.finishReport())
 	}
-	out, known := &results{}, false
+	out, known := &testResults{}, false
 	for _, r := range all {
 		switch {
-		case r == nil || r.odd != "" && r.nFailed == 0:
+		case r == nil || r.parseError != "" && r.nFailed == 0:
 			continue
-		case r.odd != "":
-			out.odd = r.odd
+		case r.parseError != "":
+			out.parseError = r.parseError
 			return out
 		}
 		known = true
-		out.take(r)
+		out.mergeResults(r)
 	}
 	if !known {
-		out.odd = "of no runner that is known"
+		out.parseError = "of no runner that is known"
 	}
 	return out
 }
 
-// take adds what another reader has understood.
-func (r *results) take(o *results) {
+// mergeResults adds what another reader has understood.
+func (r *testResults) mergeResults(o *testResults) {
 	for _, n := range o.passed {
-		r.pass(n)
+		r.addPass(n)
 	}
 	for range o.skipped {
-		r.skip()
+		r.addSkip()
 	}
 	for _, f := range o.failed {
 		r.add(f.Name, f.Message, f.Unrun)
 	}
 	r.nFailed += o.nFailed - len(o.failed) // those without room for their names
-	r.cut = append(r.cut, o.cut...)
+	r.incomplete = append(r.incomplete, o.incomplete...)
 }
 
-// missing is the result of a runner that counts more failures than it names.
-func missing(failed int) *results {
-	return &results{odd: "not every failure has a name", nFailed: max(1, failed)}
+// unnamedFailures is the result of a runner that counts more failures than it names.
+func unnamedFailures(failed int) *testResults {
+	return &testResults{parseError: "not every failure has a name", nFailed: max(1, failed)}
 }
 
 // goPlain reads go test without -json.
 type goPlain struct {
-	res    results
+	res    testResults
 	failed []string // of the package whose lines come now
 	ended  bool     // the test binary said PASS or FAIL
 	any    bool
@@ -94,16 +94,16 @@ var (
 	goPackageLine = regexp.MustCompile(`^(FAIL|ok  |---|\?   )\t(\S+)(?:\s+(.*))?$`)
 )
 
-func (g *goPlain) line(s string) {
+func (g *goPlain) readLine(s string) {
 	if m := goTestLine.FindStringSubmatch(s); m != nil {
 		g.any = true
 		switch m[1] {
 		case "FAIL":
 			g.failed = append(g.failed, m[2])
 		case "PASS":
-			g.res.pass(m[2])
+			g.res.addPass(m[2])
 		default:
-			g.res.skip()
+			g.res.addSkip()
 		}
 		return
 	}
@@ -119,37 +119,37 @@ func (g *goPlain) line(s string) {
 	pkg, why := m[2], m[3]
 	if m[1] == "FAIL" {
 		for _, name := range g.failed {
-			g.res.fail(pkg+" "+name, "")
+			g.res.addFailure(pkg+" "+name, "")
 		}
 		switch {
 		case strings.HasPrefix(why, "[build failed]"), strings.HasPrefix(why, "[setup failed]"):
-			g.res.unrun(pkg+" (build failed)", "no test of it was run")
+			g.res.addUnrun(pkg+" (build failed)", "no test of it was run")
 		case !g.ended:
-			g.res.unrun(pkg+" "+unended, "its tests were ended before they were through")
+			g.res.addUnrun(pkg+" "+notEndedName, "its tests were ended before they were through")
 		case len(g.failed) == 0:
-			g.res.fail(pkg+" (package failed)", "no test of it failed by itself")
+			g.res.addFailure(pkg+" (package failed)", "no test of it failed by itself")
 		}
 	}
 	g.failed, g.ended = nil, false
 }
 
-func (g *goPlain) done() *results {
+func (g *goPlain) finishReport() *testResults {
 	if !g.any {
 		return nil
 	}
 	for _, name := range g.failed { // its package never came to its end
-		g.res.fail(name, "")
-		g.res.cut = []string{unended}
+		g.res.addFailure(name, "")
+		g.res.incomplete = []string{notEndedName}
 	}
 	return &g.res
 }
 
 // pytestPlain reads the summary at the end of pytest.
 type pytestPlain struct {
-	res   results
-	named []company.TestResult // since the last summary
-	any   bool
-	short int // failures that a summary counts and does not name
+	res     testResults
+	named   []company.TestResult // since the last summary
+	any     bool
+	unnamed int // failures that a summary counts and does not name
 }
 
 var (
@@ -158,7 +158,7 @@ var (
 	pytestBad  = regexp.MustCompile(`(\d+) (?:failed|errors?)\b`)
 )
 
-func (p *pytestPlain) line(s string) {
+func (p *pytestPlain) readLine(s string) {
 	if m := pytestLine.FindStringSubmatch(s); m != nil && strings.Contains(m[2], ".py") {
 		p.named = append(p.named, company.TestResult{Name: m[2] + m[3], Message: strings.TrimPrefix(m[4], " - "), Unrun: m[3] == ""})
 		return
@@ -172,30 +172,30 @@ func (p *pytestPlain) line(s string) {
 		n, _ := strconv.Atoi(m[1])
 		count += n
 	}
-	p.short += max(0, count-len(p.named))
+	p.unnamed += max(0, count-len(p.named))
 	for _, f := range p.named {
 		p.res.add(f.Name, f.Message, f.Unrun)
 	}
 	p.named = nil
 }
 
-func (p *pytestPlain) done() *results {
+func (p *pytestPlain) finishReport() *testResults {
 	switch {
 	case !p.any:
 		return nil
-	case p.short > 0:
-		return missing(p.short)
+	case p.unnamed > 0:
+		return unnamedFailures(p.unnamed)
 	}
 	return &p.res
 }
 
 // jestPlain reads jest's own reporter.
 type jestPlain struct {
-	res  results
-	file string
-	seen map[string]bool // it says each failure again at the end
-	any  bool
-	want int
+	res     testResults
+	file    string
+	seen    map[string]bool // it says each failure again at the end
+	any     bool
+	unnamed int
 }
 
 var (
@@ -204,14 +204,14 @@ var (
 	jestTests = regexp.MustCompile(`^Tests: +(?:(\d+) failed)?.*\d+ total$`)
 )
 
-func (j *jestPlain) line(s string) {
+func (j *jestPlain) readLine(s string) {
 	if m := jestFile.FindStringSubmatch(s); m != nil {
 		j.file = m[1]
 		return
 	}
 	if m := jestTests.FindStringSubmatch(s); m != nil {
 		n, _ := strconv.Atoi(m[1])
-		j.any, j.want = true, j.want+n
+		j.any, j.unnamed = true, j.unnamed+n
 		return
 	}
 	m := jestName.FindStringSubmatch(s)
@@ -225,28 +225,28 @@ func (j *jestPlain) line(s string) {
 		j.seen[j.file+s] = true
 	}
 	if m[1] == "Test suite failed to run" {
-		j.res.unrun(j.file+" (did not run)", "")
+		j.res.addUnrun(j.file+" (did not run)", "")
 		return
 	}
-	j.want--
-	j.res.fail(j.file+" "+m[1], "")
+	j.unnamed--
+	j.res.addFailure(j.file+" "+m[1], "")
 }
 
-func (j *jestPlain) done() *results {
+func (j *jestPlain) finishReport() *testResults {
 	switch {
 	case !j.any:
 		return nil
-	case j.want > 0:
-		return missing(j.want)
+	case j.unnamed > 0:
+		return unnamedFailures(j.unnamed)
 	}
 	return &j.res
 }
 
 // vitestPlain reads vitest's default reporter.
 type vitestPlain struct {
-	res  results
-	any  bool
-	want int
+	res     testResults
+	any     bool
+	unnamed int
 }
 
 var (
@@ -254,28 +254,28 @@ var (
 	vitestTests = regexp.MustCompile(`^ +Tests  (?:(\d+) failed)?`)
 )
 
-func (v *vitestPlain) line(s string) {
+func (v *vitestPlain) readLine(s string) {
 	if m := vitestName.FindStringSubmatch(s); m != nil {
 		if m[2] == "" {
-			v.res.unrun(m[1]+" (did not run)", "")
+			v.res.addUnrun(m[1]+" (did not run)", "")
 			return
 		}
-		v.want--
-		v.res.fail(m[1]+" "+m[2], "")
+		v.unnamed--
+		v.res.addFailure(m[1]+" "+m[2], "")
 		return
 	}
 	if m := vitestTests.FindStringSubmatch(s); m != nil {
 		n, _ := strconv.Atoi(m[1])
-		v.any, v.want = true, v.want+n
+		v.any, v.unnamed = true, v.unnamed+n
 	}
 }
 
-func (v *vitestPlain) done() *results {
+func (v *vitestPlain) finishReport() *testResults {
 	switch {
 	case !v.any:
 		return nil
-	case v.want > 0:
-		return missing(v.want)
+	case v.unnamed > 0:
+		return unnamedFailures(v.unnamed)
 	}
 	return &v.res
 }
@@ -283,10 +283,10 @@ func (v *vitestPlain) done() *results {
 // mochaPlain reads mocha's spec reporter: after the count come the failures,
 // each with its path down to a line that ends in a colon.
 type mochaPlain struct {
-	res  results
-	any  bool
-	want int
-	path []string
+	res     testResults
+	any     bool
+	unnamed int
+	path    []string
 }
 
 var (
@@ -295,17 +295,17 @@ var (
 	mochaFirst   = regexp.MustCompile(`^  \d+\) (.+)$`)
 )
 
-func (m *mochaPlain) line(s string) {
+func (m *mochaPlain) readLine(s string) {
 	if mochaPassing.MatchString(s) {
 		m.any = true
 		return
 	}
 	if f := mochaFailing.FindStringSubmatch(s); f != nil {
-		m.want, _ = strconv.Atoi(f[1])
+		m.unnamed, _ = strconv.Atoi(f[1])
 		m.any = true
 		return
 	}
-	if m.want == 0 {
+	if m.unnamed == 0 {
 		return
 	}
 	if f := mochaFirst.FindStringSubmatch(s); f != nil {
@@ -317,22 +317,22 @@ func (m *mochaPlain) line(s string) {
 	if n := len(m.path); n > 0 && strings.HasSuffix(m.path[n-1], ":") {
 		name := strings.TrimSuffix(strings.Join(m.path, " "), ":")
 		if strings.HasPrefix(strings.TrimSpace(m.path[n-1]), `"`) && strings.Contains(name, " hook ") {
-			m.res.unrun(name, "") // a hook takes its suite with it
+			m.res.addUnrun(name, "") // a hook takes its suite with it
 		} else {
-			m.res.fail(name, "")
+			m.res.addFailure(name, "")
 		}
-		m.want, m.path = m.want-1, nil
+		m.unnamed, m.path = m.unnamed-1, nil
 	} else if n > deep {
 		m.path = nil
 	}
 }
 
-func (m *mochaPlain) done() *results {
+func (m *mochaPlain) finishReport() *testResults {
 	switch {
 	case !m.any:
 		return nil
-	case m.want > 0:
-		return missing(m.want)
+	case m.unnamed > 0:
+		return unnamedFailures(m.unnamed)
 	}
 	return &m.res
 }

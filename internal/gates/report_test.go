@@ -15,12 +15,12 @@ import (
 	"company/internal/company"
 )
 
-// read reads an output as a gate does. A report that is a file comes behind
+// readReport reads an output as a gate does. A report that is a file comes behind
 // the marker.
-func read(kind string, out []byte) (*results, string) {
+func readReport(kind string, out []byte) (*testResults, string) {
 	var text bytes.Buffer
-	r := newReader(kind, &text)
-	if fromFile(kind) {
+	r := newReportReader(kind, &text)
+	if isFileReport(kind) {
 		out = []byte("what people read\n\n" + reportMarker + "\n" + inLines(base64.StdEncoding.EncodeToString(out)))
 	}
 	for len(out) > 0 { // in pieces, as from a pipe
@@ -28,7 +28,7 @@ func read(kind string, out []byte) (*results, string) {
 		_, _ = r.Write(out[:n])
 		out = out[n:]
 	}
-	return r.results(), text.String()
+	return r.collectResults(), text.String()
 }
 
 // inLines is a text as base64 prints it.
@@ -46,21 +46,21 @@ func inLines(s string) string {
 // the gate's.
 func TestForgedReport(t *testing.T) {
 	var text bytes.Buffer
-	r := newReader(JUnit, &text)
+	r := newReportReader(FormatJUnit, &text)
 	junit := func(inside string) string {
 		return reportMarker + "\n" + inLines(base64.StdEncoding.EncodeToString([]byte("<testsuite>"+inside+"</testsuite>")))
 	}
 	forged := junit(`<testcase name="old"><failure/></testcase>`)
 	_, _ = io.WriteString(r, "before\n"+forged+"after\n"+junit(`<testcase name="new"><failure/></testcase>`))
-	if res := r.results(); res.odd != "" || !slices.Equal(names(res.failed), []string{"new"}) {
+	if res := r.collectResults(); res.parseError != "" || !slices.Equal(testNames(res.failed), []string{"new"}) {
 		t.Errorf("%+v", res)
 	}
 	if got := text.String(); !strings.HasPrefix(got, "before\n") || !strings.HasSuffix(got, "after\n") {
 		t.Errorf("%q", got)
 	}
-	r = newReader(JUnit, io.Discard)
+	r = newReportReader(FormatJUnit, io.Discard)
 	_, _ = io.WriteString(r, forged+"no base64 here\n")
-	if res := r.results(); res.odd == "" {
+	if res := r.collectResults(); res.parseError == "" {
 		t.Errorf("%+v", res)
 	}
 }
@@ -72,27 +72,27 @@ func TestReports(t *testing.T) {
 		passed, skipped int
 		failed          []string
 	}{
-		{"go.json", GoJSON, 2, 1, []string{"example.com/m/bad (build failed)", "example.com/m/exit (did not run to its end)", "example.com/m/exit TestX", "example.com/m/ok TestBad", "example.com/m/ok TestBad/in"}},
-		{"node-test.tap", TAP, 2, 2, []string{"suite", "suite > bad", "test/b.test.js"}},
-		{"mocha.tap", TAP, 1, 2, []string{"suite bad odd"}},
-		{"vitest.xml", JUnit, 1, 1, []string{"vt/a.test.mjs suite > bad", "vt/b.test.mjs vt/b.test.mjs"}},
-		{"jest.json", JestJSON, 1, 2, []string{"jt/a.test.js suite bad", "jt/b.test.js (did not run)"}},
-		{"pytest.xml", JUnit, 4, 4, []string{"test_broken", "test_p test_bad[2]", "test_p test_err", "test_u.A test_bad", "test_u.A test_err"}},
-		{"unittest.txt", Unittest, 3, 1, []string{"test_bad (test_u.A.test_bad)", "test_broken (unittest.loader._FailedTest.test_broken)", "test_err (test_u.A.test_err)"}},
-		{"cargo.txt", Cargo, 4, 1, []string{"p src/lib.rs t::bad"}},
-		{"cargo-broken.txt", Cargo, 0, 0, []string{"could not compile p lib", "could not compile p lib test"}},
+		{"go.json", FormatGoJSON, 2, 1, []string{"example.com/m/bad (build failed)", "example.com/m/exit (did not run to its end)", "example.com/m/exit TestX", "example.com/m/ok TestBad", "example.com/m/ok TestBad/in"}},
+		{"node-test.tap", FormatTAP, 2, 2, []string{"suite", "suite > bad", "test/b.test.js"}},
+		{"mocha.tap", FormatTAP, 1, 2, []string{"suite bad odd"}},
+		{"vitest.xml", FormatJUnit, 1, 1, []string{"vt/a.test.mjs suite > bad", "vt/b.test.mjs vt/b.test.mjs"}},
+		{"jest.json", FormatJestJSON, 1, 2, []string{"jt/a.test.js suite bad", "jt/b.test.js (did not run)"}},
+		{"pytest.xml", FormatJUnit, 4, 4, []string{"test_broken", "test_p test_bad[2]", "test_p test_err", "test_u.A test_bad", "test_u.A test_err"}},
+		{"unittest.txt", FormatUnittest, 3, 1, []string{"test_bad (test_u.A.test_bad)", "test_broken (unittest.loader._FailedTest.test_broken)", "test_err (test_u.A.test_err)"}},
+		{"cargo.txt", FormatCargo, 4, 1, []string{"p src/lib.rs t::bad"}},
+		{"cargo-broken.txt", FormatCargo, 0, 0, []string{"could not compile p lib", "could not compile p lib test"}},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			raw, err := os.ReadFile(filepath.Join("testdata", c.file))
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, text := read(c.kind, raw)
+			res, text := readReport(c.kind, raw)
 			slices.Sort(c.failed)
-			if got := names(res.failed); res.odd != "" || !slices.Equal(got, c.failed) || len(res.passed) != c.passed || res.skipped != c.skipped {
-				t.Errorf("%s %q failed, %d passed %q, %d skipped", res.odd, got, len(res.passed), res.passed, res.skipped)
+			if got := testNames(res.failed); res.parseError != "" || !slices.Equal(got, c.failed) || len(res.passed) != c.passed || res.skipped != c.skipped {
+				t.Errorf("%s %q failed, %d passed %q, %d skipped", res.parseError, got, len(res.passed), res.passed, res.skipped)
 			}
-			if fromFile(c.kind) != strings.HasPrefix(text, "what people read\n") {
+			if isFileReport(c.kind) != strings.HasPrefix(text, "what people read\n") {
 				t.Errorf("text %q", text)
 			}
 		})
@@ -105,7 +105,7 @@ func TestGoText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text := read(GoJSON, append([]byte("a line of something else\n"), raw...))
+	_, text := readReport(FormatGoJSON, append([]byte("a line of something else\n"), raw...))
 	for _, want := range []string{"a line of something else\n", "bad/a_test.go:3:27: undefined: y\n", "FAIL\texample.com/m/bad [build failed]\n", "dying\n",
 		"--- FAIL: TestBad/in (0.00s)\n    a_test.go:4: 1 is not 2\n", "?   \texample.com/m/none\t[no test files]\n"} {
 		if !strings.Contains(text, want) {
@@ -119,7 +119,7 @@ func TestGoText(t *testing.T) {
 	}
 }
 
-func TestFindings(t *testing.T) {
+func TestLintFindings(t *testing.T) {
 	for _, c := range []struct {
 		name, out string
 		odd       bool
@@ -133,9 +133,9 @@ func TestFindings(t *testing.T) {
 		{"a broken tool", "a.py:1:1: X1 y\nTraceback (most recent call last):\n", true, []string{"a.py: X1 y"}},
 		{"nothing", "", false, []string{}},
 	} {
-		res, text := read(Lines, []byte(c.out))
-		if got := names(res.failed); (res.odd != "") != c.odd || !slices.Equal(got, c.failed) || text != c.out {
-			t.Errorf("%s: %q, %q, %q", c.name, res.odd, got, text)
+		res, text := readReport(FormatFindings, []byte(c.out))
+		if got := testNames(res.failed); (res.parseError != "") != c.odd || !slices.Equal(got, c.failed) || text != c.out {
+			t.Errorf("%s: %q, %q, %q", c.name, res.parseError, got, text)
 		}
 	}
 }
@@ -143,8 +143,8 @@ func TestFindings(t *testing.T) {
 // A second failure of a name is another one: that one is known does not
 // excuse both.
 func TestFailuresOfOneName(t *testing.T) {
-	res, _ := read(TAP, []byte("1..2\nnot ok 1 - works\nnot ok 2 - works\n"))
-	if got := names(res.failed); !slices.Equal(got, []string{"works", "works #2"}) {
+	res, _ := readReport(FormatTAP, []byte("1..2\nnot ok 1 - works\nnot ok 2 - works\n"))
+	if got := testNames(res.failed); !slices.Equal(got, []string{"works", "works #2"}) {
 		t.Errorf("%q", got)
 	}
 }
@@ -157,57 +157,57 @@ func TestFailuresWithoutTheirLines(t *testing.T) {
 		failed          int
 		named           []string
 	}{
-		{"a name with a directive", TAP, "TAP version 13\nnot ok 1 - old\nnot ok 2 - new # TODO b\nnot ok 3 - new # SKIP b\nok 4 - x\n\n1..4\n# tests 4\n# pass 1\n# fail 3\n", 3, []string{"old"}},
-		{"what may fail", TAP, "not ok 1 - old\nnot ok 2 - later # TODO\n1..2\n# tests 2\n# fail 1\n# todo 1\n", 1, []string{"old"}},
-		{"suites are counted by us alone", TAP, "# Subtest: s\n    not ok 1 - old\n    1..1\nnot ok 1 - s\n1..1\n# tests 1\n# suites 1\n# fail 1\n", 2, []string{"s", "s > old"}},
-		{"print in a line of cargo", Cargo, "     Running unittests src/lib.rs (target/debug/deps/p-0123456789abcdef)\nrunning 3 tests\ntest old ... FAILED\ntest new ... printedFAILED\ntest x ... ok\n\ntest result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out\n", 2, []string{"p src/lib.rs old"}},
-		{"nothing failed", Cargo, "     Running unittests src/lib.rs (target/debug/deps/p-0123456789abcdef)\nrunning 1 test\ntest x ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored\n", 0, nil},
-		{"an unexpected success", Unittest, "test_a (t.A.test_a) ... ok\ntest_b (t.A.test_b) ... unexpected success\n\nFAIL: test_old (t.A.test_old)\n\nRan 3 tests in 0.1s\n\nFAILED (failures=1, unexpected successes=1)\n", 2, []string{"test_old (t.A.test_old)"}},
+		{"a name with a directive", FormatTAP, "TAP version 13\nnot ok 1 - old\nnot ok 2 - new # TODO b\nnot ok 3 - new # SKIP b\nok 4 - x\n\n1..4\n# tests 4\n# pass 1\n# fail 3\n", 3, []string{"old"}},
+		{"what may fail", FormatTAP, "not ok 1 - old\nnot ok 2 - later # TODO\n1..2\n# tests 2\n# fail 1\n# todo 1\n", 1, []string{"old"}},
+		{"suites are counted by us alone", FormatTAP, "# Subtest: s\n    not ok 1 - old\n    1..1\nnot ok 1 - s\n1..1\n# tests 1\n# suites 1\n# fail 1\n", 2, []string{"s", "s > old"}},
+		{"print in a line of cargo", FormatCargo, "     Running unittests src/lib.rs (target/debug/deps/p-0123456789abcdef)\nrunning 3 tests\ntest old ... FAILED\ntest new ... printedFAILED\ntest x ... ok\n\ntest result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out\n", 2, []string{"p src/lib.rs old"}},
+		{"nothing failed", FormatCargo, "     Running unittests src/lib.rs (target/debug/deps/p-0123456789abcdef)\nrunning 1 test\ntest x ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored\n", 0, nil},
+		{"an unexpected success", FormatUnittest, "test_a (t.A.test_a) ... ok\ntest_b (t.A.test_b) ... unexpected success\n\nFAIL: test_old (t.A.test_old)\n\nRan 3 tests in 0.1s\n\nFAILED (failures=1, unexpected successes=1)\n", 2, []string{"test_old (t.A.test_old)"}},
 	} {
-		for _, kind := range []string{c.kind, Plain} {
-			res, _ := read(kind, []byte(c.out))
+		for _, kind := range []string{c.kind, FormatPlain} {
+			res, _ := readReport(kind, []byte(c.out))
 			check := company.GateCheck{ExitCode: 1}
 			if c.failed == 0 {
 				check = company.GateCheck{Passed: true}
 			}
-			res.into(&check)
-			if check.Counts == nil || check.Counts.Failed != c.failed || !slices.Equal(names(res.failed), c.named) {
-				t.Errorf("%s as %q: %+v, %q", c.name, kind, check.Counts, names(res.failed))
+			res.applyTo(&check)
+			if check.Counts == nil || check.Counts.Failed != c.failed || !slices.Equal(testNames(res.failed), c.named) {
+				t.Errorf("%s as %q: %+v, %q", c.name, kind, check.Counts, testNames(res.failed))
 			}
 		}
 	}
 }
 
 // What does not fit the exit code, or is no report, says nothing.
-func TestReportsThatSayNothing(t *testing.T) {
+func TestUnparsableReports(t *testing.T) {
 	deep := strings.Repeat("<a>", 5000)
 	for _, c := range []struct {
 		name, kind, out string
 		exit            int
 	}{
-		{"no TAP at all", TAP, "hello\n", 0},
-		{"no XML", JUnit, "hello", 0},
-		{"an empty file", JUnit, " \n", 0},
-		{"half an XML", JUnit, `<testsuite><testcase name="a">`, 0},
-		{"another XML", JUnit, `<html></html>`, 0},
-		{"deep XML", JUnit, "<testsuite>" + deep, 0},
-		{"entities", JUnit, `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><testsuite><testcase name="&b;"/></testsuite>`, 0},
-		{"no JSON", JestJSON, "[]", 0},
-		{"other JSON", JestJSON, "{}", 0},
-		{"red without a failure", JestJSON, `{"numTotalTests":0,"testResults":[]}`, 1},
-		{"not cargo", Cargo, "hello\n", 1},
-		{"not unittest", Unittest, "hello\n", 1},
+		{"no TAP at all", FormatTAP, "hello\n", 0},
+		{"no XML", FormatJUnit, "hello", 0},
+		{"an empty file", FormatJUnit, " \n", 0},
+		{"half an XML", FormatJUnit, `<testsuite><testcase name="a">`, 0},
+		{"another XML", FormatJUnit, `<html></html>`, 0},
+		{"deep XML", FormatJUnit, "<testsuite>" + deep, 0},
+		{"entities", FormatJUnit, `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><testsuite><testcase name="&b;"/></testsuite>`, 0},
+		{"no JSON", FormatJestJSON, "[]", 0},
+		{"other JSON", FormatJestJSON, "{}", 0},
+		{"red without a failure", FormatJestJSON, `{"numTotalTests":0,"testResults":[]}`, 1},
+		{"not cargo", FormatCargo, "hello\n", 1},
+		{"not unittest", FormatUnittest, "hello\n", 1},
 		{"nothing reads it", "", "FAIL: x\n", 1},
 	} {
-		res, _ := read(c.kind, []byte(c.out))
+		res, _ := readReport(c.kind, []byte(c.out))
 		check := company.GateCheck{ExitCode: c.exit, Passed: c.exit == 0}
-		if res.into(&check); check.Counts != nil || len(check.Tests) > 0 {
+		if res.applyTo(&check); check.Counts != nil || len(check.Tests) > 0 {
 			t.Errorf("%s: %+v", c.name, check)
 		}
 	}
 	// A file that never comes: the command died before it.
-	r := newReader(JUnit, &bytes.Buffer{})
-	if _, _ = r.Write([]byte("text\n")); r.results().odd == "" {
+	r := newReportReader(FormatJUnit, &bytes.Buffer{})
+	if _, _ = r.Write([]byte("text\n")); r.collectResults().parseError == "" {
 		t.Error("a report without its file")
 	}
 }
@@ -215,7 +215,7 @@ func TestReportsThatSayNothing(t *testing.T) {
 // A hostile check prints without end and in any shape: what is kept is
 // bounded, and names stay apart and harmless.
 func TestReportsAreBounded(t *testing.T) {
-	res, _ := read(TAP, []byte("not ok 1 - \x1b[31m"+strings.Repeat("x", 5000)+"\u202e1\nnot ok 2 - "+strings.Repeat("x", 5000)+"2\n1..2\n"))
+	res, _ := readReport(FormatTAP, []byte("not ok 1 - \x1b[31m"+strings.Repeat("x", 5000)+"\u202e1\nnot ok 2 - "+strings.Repeat("x", 5000)+"2\n1..2\n"))
 	if len(res.failed) != 2 || res.failed[0].Name == res.failed[1].Name {
 		t.Fatalf("%+v", res.failed)
 	}
@@ -229,46 +229,46 @@ func TestReportsAreBounded(t *testing.T) {
 		fmt.Fprintf(&many, "not ok %d - t%d\n", i, i)
 	}
 	many.WriteString("1..5000\n")
-	res, _ = read(TAP, []byte(many.String()))
+	res, _ = readReport(FormatTAP, []byte(many.String()))
 	check := company.GateCheck{ExitCode: 1}
-	if res.into(&check); check.Counts.Failed != 5000 || len(check.Tests) != maxNamed {
+	if res.applyTo(&check); check.Counts.Failed != 5000 || len(check.Tests) != maxNamedFailures {
 		t.Errorf("%+v, %d named", check.Counts, len(check.Tests))
 	}
 	// A base with hundreds of red tests still says which they are.
-	res, _ = read(TAP, []byte(strings.Join(strings.SplitAfter(many.String(), "\n")[:900], "")))
+	res, _ = readReport(FormatTAP, []byte(strings.Join(strings.SplitAfter(many.String(), "\n")[:900], "")))
 	if len(res.failed) != 900 {
 		t.Errorf("%d of 900 named", len(res.failed))
 	}
-	res, _ = read(TAP, []byte(strings.ReplaceAll(many.String(), " - ", " - "+strings.Repeat("long ", 30))))
-	if text, err := json.Marshal(res.failed); err != nil || len(text) > maxNaming || len(res.failed) < 600 {
+	res, _ = readReport(FormatTAP, []byte(strings.ReplaceAll(many.String(), " - ", " - "+strings.Repeat("long ", 30))))
+	if text, err := json.Marshal(res.failed); err != nil || len(text) > maxFailureBytes || len(res.failed) < 600 {
 		t.Errorf("%d bytes of %d names, %v", len(text), len(res.failed), err)
 	}
 	var text bytes.Buffer
-	r := newReader(GoJSON, &text)
+	r := newReportReader(FormatGoJSON, &text)
 	long := bytes.Repeat([]byte("y"), maxLine/2)
 	for range 9 {
 		_, _ = r.Write(long)
 	}
 	_, _ = r.Write([]byte("\n{\"Action\":\"pass\",\"Package\":\"p\",\"Test\":\"T\"}\n"))
-	if res := r.results(); len(res.passed) != 1 || text.Len() != 9*len(long)+1 {
+	if res := r.collectResults(); len(res.passed) != 1 || text.Len() != 9*len(long)+1 {
 		t.Errorf("%d passed, %d bytes of text", len(res.passed), text.Len())
 	}
-	r = newReader(JUnit, io.Discard)
+	r = newReportReader(FormatJUnit, io.Discard)
 	_, _ = io.WriteString(r, reportMarker+"\n")
 	lines := []byte(strings.Repeat(strings.Repeat("A", 76)+"\n", 1000))
 	for range 2*maxReport/len(lines) + 2 {
 		_, _ = r.Write(lines)
 	}
-	if res := r.results(); res.odd == "" || r.file.Len() > 2*maxReport {
+	if res := r.collectResults(); res.parseError == "" || r.file.Len() > 2*maxReport {
 		t.Errorf("%d bytes of a report", r.file.Len())
 	}
 	g := &goReport{text: &bytes.Buffer{}}
-	g.line([]byte(`{"Action":"run","Package":"p","Test":"T"}`))
+	g.readLine([]byte(`{"Action":"run","Package":"p","Test":"T"}`))
 	out := []byte(`{"Action":"output","Package":"p","Test":"T","Output":"` + strings.Repeat("z", 1<<19) + `"}`)
 	for range 100 {
-		g.line(out)
+		g.readLine(out)
 	}
-	if g.held > maxHeld {
+	if g.held > maxHeldOutput {
 		t.Errorf("%d bytes are held", g.held)
 	}
 }
@@ -278,7 +278,7 @@ func TestGoNamesAreBounded(t *testing.T) {
 	g := &goReport{text: io.Discard}
 	long := strings.Repeat("n", 1<<19)
 	for i := range 200 {
-		g.line(fmt.Appendf(nil, `{"Action":"run","Package":"%s%d","Test":"%s%d"}`, long, i, long, i))
+		g.readLine(fmt.Appendf(nil, `{"Action":"run","Package":"%s%d","Test":"%s%d"}`, long, i, long, i))
 	}
 	held := 0
 	for name, p := range g.pkgs {
@@ -291,7 +291,7 @@ func TestGoNamesAreBounded(t *testing.T) {
 		t.Errorf("%d packages, %d bytes of names", len(g.pkgs), held)
 	}
 	g = &goReport{text: io.Discard, open: maxTests}
-	if g.line([]byte(`{"Action":"run","Package":"p","Test":"T"}`)); g.res.odd == "" || len(g.pkgs["p"].open) > 0 {
+	if g.readLine([]byte(`{"Action":"run","Package":"p","Test":"T"}`)); g.res.parseError == "" || len(g.pkgs["p"].open) > 0 {
 		t.Error("more tests under way than can be read")
 	}
 }
@@ -315,35 +315,35 @@ func goEvents(events ...string) string {
 
 // What has no end in the report has a name: else one that died would excuse
 // another that dies, and a known failure all that it takes with it.
-func TestWhatDoesNotEnd(t *testing.T) {
+func TestUnfinishedTestsAreNamed(t *testing.T) {
 	const cargoHead = "     Running unittests src/lib.rs (target/debug/deps/a-c93b59a92189d5d2)\n\nrunning 2 tests\ntest bad ... FAILED\n"
 	for _, c := range []struct {
 		name, kind, out string
 		exit            int
 		failed          []string
 	}{
-		{"go: os.Exit in a test", GoJSON, goEvents("run A", "run B", "pass A", "fail "), 1, []string{"p (did not run to its end)", "p B"}},
-		{"go: a panic among parallel tests", GoJSON, goEvents("run A", "pause A", "run C", "pause C", "cont C", "run B", "fail B", "fail "), 1,
+		{"go: os.Exit in a test", FormatGoJSON, goEvents("run A", "run B", "pass A", "fail "), 1, []string{"p (did not run to its end)", "p B"}},
+		{"go: a panic among parallel tests", FormatGoJSON, goEvents("run A", "pause A", "run C", "pause C", "cont C", "run B", "fail B", "fail "), 1,
 			[]string{"p (did not run to its end)", "p B", "p C"}},
-		{"go: an end that is lost", GoJSON, goEvents("run A", "run B", "output B|text--- FAIL: B\n", "pass A", "output |FAIL\n", "fail "), 1, []string{"p B"}},
-		{"go: the lost end of a subtest", GoJSON, goEvents("run A", "run A/s", "pass A", "run B", "fail B", "output |FAIL\n", "fail "), 1, []string{"p B"}},
-		{"go: a lost end where all is well", GoJSON, goEvents("run A", "pass A", "run B", "output |PASS\n", "pass "), 0, []string{}},
-		{"go: after the tests", GoJSON, goEvents("run A", "pass A", "output |PASS\n", "fail "), 1, []string{"p (package failed)"}},
-		{"go: ended for its time", GoJSON, goEvents("run A", "fail A", "run B"), 124, []string{"p (did not run to its end)", "p A"}},
-		{"go: before Go 1.24", GoJSON, goEvents("output |FAIL\tp [build failed]\n", "fail "), 1, []string{"p (build failed)"}},
-		{"tap: fewer than planned", TAP, "1..3\nnot ok 1 - a\nok 2 - b\n", 1, []string{"(did not run to its end)", "a"}},
-		{"tap: no plan", TAP, "not ok 1 - a\nok 2 - b\n", 1, []string{"(did not run to its end)", "a"}},
-		{"tap: one after the other", TAP, "1..1\nnot ok 1 - a\n1..2\nok 1 - b\nok 2 - c\n", 1, []string{"a"}},
-		{"tap: green by its exit code", TAP, "1..3\nok 1 - a\n", 0, []string{}},
-		{"cargo: a binary that aborts", Cargo, cargoHead + "error: test failed, to rerun pass `--lib`\n", 101, []string{"a src/lib.rs (did not run to its end)", "a src/lib.rs bad"}},
-		{"cargo: one that does not", Cargo, cargoHead + "test fine ... ok\n\ntest result: FAILED. 1 passed; 1 failed;\n", 101, []string{"a src/lib.rs bad"}},
-		{"red, and all passed", TAP, "1..1\nok 1 - fine\n", 3, []string{"(exit code 3, and no test failed)"}},
+		{"go: an end that is lost", FormatGoJSON, goEvents("run A", "run B", "output B|text--- FAIL: B\n", "pass A", "output |FAIL\n", "fail "), 1, []string{"p B"}},
+		{"go: the lost end of a subtest", FormatGoJSON, goEvents("run A", "run A/s", "pass A", "run B", "fail B", "output |FAIL\n", "fail "), 1, []string{"p B"}},
+		{"go: a lost end where all is well", FormatGoJSON, goEvents("run A", "pass A", "run B", "output |PASS\n", "pass "), 0, []string{}},
+		{"go: after the tests", FormatGoJSON, goEvents("run A", "pass A", "output |PASS\n", "fail "), 1, []string{"p (package failed)"}},
+		{"go: ended for its time", FormatGoJSON, goEvents("run A", "fail A", "run B"), 124, []string{"p (did not run to its end)", "p A"}},
+		{"go: before Go 1.24", FormatGoJSON, goEvents("output |FAIL\tp [build failed]\n", "fail "), 1, []string{"p (build failed)"}},
+		{"tap: fewer than planned", FormatTAP, "1..3\nnot ok 1 - a\nok 2 - b\n", 1, []string{"(did not run to its end)", "a"}},
+		{"tap: no plan", FormatTAP, "not ok 1 - a\nok 2 - b\n", 1, []string{"(did not run to its end)", "a"}},
+		{"tap: one after the other", FormatTAP, "1..1\nnot ok 1 - a\n1..2\nok 1 - b\nok 2 - c\n", 1, []string{"a"}},
+		{"tap: green by its exit code", FormatTAP, "1..3\nok 1 - a\n", 0, []string{}},
+		{"cargo: a binary that aborts", FormatCargo, cargoHead + "error: test failed, to rerun pass `--lib`\n", 101, []string{"a src/lib.rs (did not run to its end)", "a src/lib.rs bad"}},
+		{"cargo: one that does not", FormatCargo, cargoHead + "test fine ... ok\n\ntest result: FAILED. 1 passed; 1 failed;\n", 101, []string{"a src/lib.rs bad"}},
+		{"red, and all passed", FormatTAP, "1..1\nok 1 - fine\n", 3, []string{"(exit code 3, and no test failed)"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			res, _ := read(c.kind, []byte(c.out))
+			res, _ := readReport(c.kind, []byte(c.out))
 			check := company.GateCheck{ExitCode: c.exit, Passed: c.exit == 0}
-			res.into(&check)
-			if got := names(check.Tests); check.Counts == nil || check.Counts.Failed != len(c.failed) || !slices.Equal(got, c.failed) {
+			res.applyTo(&check)
+			if got := testNames(check.Tests); check.Counts == nil || check.Counts.Failed != len(c.failed) || !slices.Equal(got, c.failed) {
 				t.Errorf("%q, %+v", got, check.Counts)
 			}
 		})
@@ -357,14 +357,14 @@ func TestCratesOfAWorkspace(t *testing.T) {
 	for _, crate := range []string{"one", "two"} {
 		out += "     Running unittests src/lib.rs (target/debug/deps/" + crate + "-c93b59a92189d5d2)\nrunning 1 test\ntest tests::it_works ... FAILED\ntest result: FAILED.\n"
 	}
-	res, _ := read(Cargo, []byte(out))
-	if got := names(res.failed); !slices.Equal(got, []string{"one src/lib.rs tests::it_works", "two src/lib.rs tests::it_works"}) {
+	res, _ := readReport(FormatCargo, []byte(out))
+	if got := testNames(res.failed); !slices.Equal(got, []string{"one src/lib.rs tests::it_works", "two src/lib.rs tests::it_works"}) {
 		t.Errorf("%q", got)
 	}
 }
 
 func FuzzReports(f *testing.F) {
-	kinds := []string{GoJSON, TAP, Cargo, Unittest, Lines, JUnit, JestJSON, ""}
+	kinds := []string{FormatGoJSON, FormatTAP, FormatCargo, FormatUnittest, FormatFindings, FormatJUnit, FormatJestJSON, ""}
 	files, err := filepath.Glob("testdata/*.*")
 	if err != nil || len(files) < 9 {
 		f.Fatalf("%v, %v", files, err)
@@ -379,9 +379,9 @@ func FuzzReports(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, kind, exit int, out []byte) {
-		res, _ := read(kinds[uint(kind)%uint(len(kinds))], out)
+		res, _ := readReport(kinds[uint(kind)%uint(len(kinds))], out)
 		c := company.GateCheck{Name: "test", ExitCode: exit, Passed: exit == 0}
-		res.into(&c)
+		res.applyTo(&c)
 		if c.Passed != (exit == 0) || c.ExitCode != exit {
 			t.Fatalf("the report changed the verdict: %+v", c)
 		}
@@ -437,16 +437,16 @@ func TestPlainReports(t *testing.T) {
 		{"nothing", "", nil, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			res, text := read(Plain, []byte(c.text))
+			res, text := readReport(FormatPlain, []byte(c.text))
 			if text != c.text {
 				t.Errorf("people read %q", text)
 			}
 			check := company.GateCheck{ExitCode: 1}
-			res.into(&check)
-			if odd := res.odd != ""; odd != c.odd || odd != (check.Counts == nil) {
-				t.Fatalf("%q, %+v", res.odd, check)
+			res.applyTo(&check)
+			if odd := res.parseError != ""; odd != c.odd || odd != (check.Counts == nil) {
+				t.Fatalf("%q, %+v", res.parseError, check)
 			}
-			if got := names(check.Tests); !slices.Equal(got, append([]string{}, c.failed...)) {
+			if got := testNames(check.Tests); !slices.Equal(got, append([]string{}, c.failed...)) {
 				t.Errorf("failed: %q", got)
 			}
 			if got := check.Unrun(); !slices.Equal(got, c.unrun) {
@@ -458,24 +458,24 @@ func TestPlainReports(t *testing.T) {
 
 // Behind some failures tests were not run; which these are is known of every
 // report.
-func TestUnrun(t *testing.T) {
+func TestUnrunFailures(t *testing.T) {
 	for _, c := range []struct {
 		file, kind string
 		unrun      []string
 	}{
-		{"go.json", GoJSON, []string{"example.com/m/bad (build failed)", "example.com/m/exit (did not run to its end)"}},
-		{"node-test.tap", TAP, []string{"test/b.test.js"}},
-		{"vitest.xml", JUnit, []string{"vt/b.test.mjs vt/b.test.mjs"}},
-		{"jest.json", JestJSON, []string{"jt/b.test.js (did not run)"}},
-		{"pytest.xml", JUnit, []string{"test_broken"}},
-		{"unittest.txt", Unittest, []string{"test_broken (unittest.loader._FailedTest.test_broken)"}},
-		{"cargo-broken.txt", Cargo, []string{"could not compile p lib", "could not compile p lib test"}},
+		{"go.json", FormatGoJSON, []string{"example.com/m/bad (build failed)", "example.com/m/exit (did not run to its end)"}},
+		{"node-test.tap", FormatTAP, []string{"test/b.test.js"}},
+		{"vitest.xml", FormatJUnit, []string{"vt/b.test.mjs vt/b.test.mjs"}},
+		{"jest.json", FormatJestJSON, []string{"jt/b.test.js (did not run)"}},
+		{"pytest.xml", FormatJUnit, []string{"test_broken"}},
+		{"unittest.txt", FormatUnittest, []string{"test_broken (unittest.loader._FailedTest.test_broken)"}},
+		{"cargo-broken.txt", FormatCargo, []string{"could not compile p lib", "could not compile p lib test"}},
 	} {
 		raw, err := os.ReadFile(filepath.Join("testdata", c.file))
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, _ := read(c.kind, raw)
+		res, _ := readReport(c.kind, raw)
 		got := company.GateCheck{Tests: res.failed}.Unrun()
 		slices.Sort(got)
 		if !slices.Equal(got, c.unrun) {
@@ -485,7 +485,7 @@ func TestUnrun(t *testing.T) {
 }
 
 // A difference is that of lines, whatever their numbers are.
-func TestBesides(t *testing.T) {
+func TestDiffLines(t *testing.T) {
 	was := "a_test.go:3: no\nok  \tm\t0.013s\n--- FAIL: TestOld (0.00s)\nat 0xc000123456\n"
 	for is, want := range map[string]string{
 		was: "",
@@ -494,11 +494,11 @@ func TestBesides(t *testing.T) {
 		was + "b.go:9:2: undefined: x\n\n":                                        "b.go:#: undefined: x\n",
 		"":                                                                        "",
 	} {
-		if got := besides(is, was); got != want {
+		if got := diffLines(is, was); got != want {
 			t.Errorf("%q: %q", is, got)
 		}
 	}
-	if got := besides(strings.Repeat("x"+strings.Repeat("y", 150)+"\n", 500), ""); len(got) > maxBeside+400 || !strings.HasSuffix(got, " more lines]\n") {
+	if got := diffLines(strings.Repeat("x"+strings.Repeat("y", 150)+"\n", 500), ""); len(got) > maxDiffBytes+400 || !strings.HasSuffix(got, " more lines]\n") {
 		t.Errorf("%d bytes", len(got))
 	}
 }

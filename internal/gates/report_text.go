@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// tapReport reads TAP 13 and 14, with the subtests that node, tap and others
+// tapReport reads FormatTAP 13 and 14, with the subtests that node, tap and others
 // nest by indentation.
 type tapReport struct {
-	res   results
-	path  []string // names of the subtests that are open, by depth
-	plan  bool
-	want  int // tests that the plans at the top speak of
-	tests int // at the top
-	count int // failures by the runner's own count
+	res     testResults
+	path    []string // names of the subtests that are open, by depth
+	plan    bool
+	planned int // tests that the plans at the top speak of
+	tests   int // at the top
+	count   int // failures by the runner's own count
 }
 
 const maxDepth = 64
@@ -29,22 +29,22 @@ var tapCount = regexp.MustCompile(`^# fail +([0-9]{1,9})$`)
 
 var tapLine = regexp.MustCompile(`^(not )?ok\b[ \t]*([0-9]*)[ \t]*(?:-[ \t]*)?(.*)$`)
 
-func (t *tapReport) line(line []byte) {
+func (t *tapReport) readLine(line []byte) {
 	s := string(line)
 	text := strings.TrimLeft(s, " ")
 	depth := min((len(s)-len(text))/4, maxDepth-1)
 	if name, ok := strings.CutPrefix(text, "# Subtest: "); ok {
-		t.path = append(t.path[:min(depth, len(t.path))], clean(name, maxName))
+		t.path = append(t.path[:min(depth, len(t.path))], cleanName(name, maxName))
 		return
 	}
 	if strings.HasPrefix(text, "Bail out!") {
-		t.res.unrun("Bail out!", text)
+		t.res.addUnrun("Bail out!", text)
 		return
 	}
 	if m := tapPlan.FindStringSubmatch(text); m != nil && depth == 0 {
 		n, err := strconv.Atoi(m[1])
 		if t.plan = true; err == nil && n <= maxTests {
-			t.want += n
+			t.planned += n
 		}
 		return
 	}
@@ -61,7 +61,7 @@ func (t *tapReport) line(line []byte) {
 	if rest, ok := strings.CutPrefix(m[3], "# "); ok {
 		name, directive = "", rest
 	}
-	if name = strings.TrimPrefix(strings.TrimSpace(name), workspace); name == "" {
+	if name = strings.TrimPrefix(strings.TrimSpace(name), workspaceDir); name == "" {
 		name = "test " + m[2]
 	}
 	if depth == 0 {
@@ -71,32 +71,32 @@ func (t *tapReport) line(line []byte) {
 	word, _, _ := strings.Cut(strings.ToUpper(strings.TrimSpace(directive)), " ")
 	switch {
 	case strings.HasPrefix(word, "SKIP"), strings.HasPrefix(word, "TODO"):
-		t.res.skip()
+		t.res.addSkip()
 	case m[1] != "" && depth == 0 && scriptFile.MatchString(name):
-		t.res.unrun(full, "") // node calls a file that cannot be loaded a test
+		t.res.addUnrun(full, "") // node calls a file that cannot be loaded a test
 	case m[1] != "":
-		t.res.fail(full, "")
+		t.res.addFailure(full, "")
 	default:
-		t.res.pass(full)
+		t.res.addPass(full)
 	}
 }
 
-func (t *tapReport) done() *results {
+func (t *tapReport) finishReport() *testResults {
 	if t.tests == 0 && !t.plan && t.res.nFailed == 0 {
-		t.res.odd = "no TAP"
+		t.res.parseError = "no TAP"
 	}
 	// ava writes a test's name as it is: one that is called "x # TODO" looks like
 	// one that may fail.
 	t.res.counted(t.count)
-	if !t.plan || t.tests < t.want { // what died on its way is more than the failures that it came to
-		t.res.cut = append(t.res.cut, unended)
+	if !t.plan || t.tests < t.planned { // what died on its way is more than the failures that it came to
+		t.res.incomplete = append(t.res.incomplete, notEndedName)
 	}
 	return &t.res
 }
 
 // cargoReport reads the text of cargo test, its stderr and stdout as one.
 type cargoReport struct {
-	res  results
+	res  testResults
 	unit string // the binary whose tests come now
 	runs bool   // its tests began, and did not end yet
 	any  bool
@@ -112,10 +112,10 @@ var (
 	cargoLine    = regexp.MustCompile(` \(line \d+\)`)
 )
 
-func (c *cargoReport) line(line []byte) {
+func (c *cargoReport) readLine(line []byte) {
 	s := string(line)
 	if m := cargoRunning.FindStringSubmatch(s); m != nil {
-		c.ended()
+		c.endBinary()
 		// Each crate of a workspace has a src/lib.rs.
 		if c.unit, c.any = m[1], true; m[2] != "" {
 			c.unit = m[2] + " " + m[1]
@@ -124,7 +124,7 @@ func (c *cargoReport) line(line []byte) {
 	}
 	switch {
 	case cargoBegin.MatchString(s):
-		c.ended()
+		c.endBinary()
 		c.runs = true
 		return
 	case cargoEnd.MatchString(s):
@@ -135,7 +135,7 @@ func (c *cargoReport) line(line []byte) {
 	}
 	if m := cargoBroken.FindStringSubmatch(s); m != nil {
 		c.any = true
-		c.res.unrun(strings.TrimSpace("could not compile "+m[1]+" "+m[2]), s)
+		c.res.addUnrun(strings.TrimSpace("could not compile "+m[1]+" "+m[2]), s)
 		return
 	}
 	m := cargoTest.FindStringSubmatch(s)
@@ -147,26 +147,26 @@ func (c *cargoReport) line(line []byte) {
 	name := strings.TrimSuffix(c.unit+" "+cargoLine.ReplaceAllString(m[1], ""), " - should panic")
 	switch m[2] {
 	case "ok":
-		c.res.pass(name)
+		c.res.addPass(name)
 	case "FAILED":
-		c.res.fail(name, "")
+		c.res.addFailure(name, "")
 	default:
-		c.res.skip()
+		c.res.addSkip()
 	}
 }
 
-// ended says of a binary that died that it did.
-func (c *cargoReport) ended() {
-	if c.runs && len(c.res.cut) < maxNamed {
-		c.res.cut = append(c.res.cut, strings.TrimSpace(c.unit+" "+unended))
+// endBinary says of a binary that died that it did.
+func (c *cargoReport) endBinary() {
+	if c.runs && len(c.res.incomplete) < maxNamedFailures {
+		c.res.incomplete = append(c.res.incomplete, strings.TrimSpace(c.unit+" "+notEndedName))
 	}
 	c.runs = false
 }
 
-func (c *cargoReport) done() *results {
-	c.ended()
+func (c *cargoReport) finishReport() *testResults {
+	c.endBinary()
 	if !c.any {
-		c.res.odd = "not what cargo test prints"
+		c.res.parseError = "not what cargo test prints"
 	}
 	c.res.counted(c.sum) // what tests print may stand in the line of one
 	return &c.res
@@ -174,7 +174,7 @@ func (c *cargoReport) done() *results {
 
 // unittestReport reads python3 -m unittest -v, its stderr and stdout as one.
 type unittestReport struct {
-	res  results
+	res  testResults
 	name string // of the test that runs
 	any  bool
 	sum  int // failures by the runner's own count
@@ -188,14 +188,14 @@ var (
 	unittestBad  = regexp.MustCompile(`(?:failures|errors|unexpected successes)=([0-9]{1,9})`)
 )
 
-func (u *unittestReport) line(line []byte) {
+func (u *unittestReport) readLine(line []byte) {
 	s := string(line)
 	if m := unittestFail.FindStringSubmatch(s); m != nil {
 		if strings.Contains(m[1], "unittest.loader._FailedTest") {
-			u.res.unrun(m[1], "") // a file that cannot be imported
+			u.res.addUnrun(m[1], "") // a file that cannot be imported
 			return
 		}
-		u.res.fail(m[1], "")
+		u.res.addFailure(m[1], "")
 		return
 	}
 	if unittestRan.MatchString(s) {
@@ -215,48 +215,48 @@ func (u *unittestReport) line(line []byte) {
 	switch {
 	case u.name == "":
 	case strings.HasSuffix(s, "... ok"), strings.HasSuffix(s, "... expected failure"):
-		u.res.pass(u.name)
+		u.res.addPass(u.name)
 		u.name = ""
 	case strings.Contains(s, "... skipped"):
-		u.res.skip()
+		u.res.addSkip()
 		u.name = ""
 	}
 }
 
-func (u *unittestReport) done() *results {
+func (u *unittestReport) finishReport() *testResults {
 	if !u.any {
-		u.res.odd = "not what unittest prints"
+		u.res.parseError = "not what unittest prints"
 	}
 	u.res.counted(u.sum)
 	return &u.res
 }
 
-// findings reads what a linter finds: path:line:column: text. A finding is
+// lintFindings reads what a linter finds: path:line:column: text. A finding is
 // named without its line, which moves with every change above it. Whatever is
 // neither a finding nor known to be decoration makes the output one that was
 // not understood.
-type findings struct {
-	res results
-	bad bool
+type lintFindings struct {
+	res      testResults
+	unparsed bool
 }
 
 var (
-	findingLine = regexp.MustCompile(`^(?:vet: )?([^\s:][^:]*):\d+(?::\d+)?:\s+(.+)$`)
-	decoration  = regexp.MustCompile(`^\s|^$|^# |^exit status \d+$|^Found \d+ errors?\.|^All checks passed!|^No fixes available|^\[\*\] |^go: downloading |^warning: |^\d+ issues?[.:]?$|^\* [\w-]+: \d+$`)
+	findingLine  = regexp.MustCompile(`^(?:vet: )?([^\s:][^:]*):\d+(?::\d+)?:\s+(.+)$`)
+	decorationRE = regexp.MustCompile(`^\s|^$|^# |^exit status \d+$|^Found \d+ errors?\.|^All checks passed!|^No fixes available|^\[\*\] |^go: downloading |^warning: |^\d+ issues?[.:]?$|^\* [\w-]+: \d+$`)
 )
 
-func (f *findings) line(line []byte) {
+func (f *lintFindings) readLine(line []byte) {
 	line = bytes.TrimRight(line, " ")
 	if m := findingLine.FindSubmatch(line); m != nil {
-		f.res.fail(strings.TrimPrefix(string(m[1]), "./")+": "+string(m[2]), "")
+		f.res.addFailure(strings.TrimPrefix(string(m[1]), "./")+": "+string(m[2]), "")
 		return
 	}
-	f.bad = f.bad || !decoration.Match(line)
+	f.unparsed = f.unparsed || !decorationRE.Match(line)
 }
 
-func (f *findings) done() *results {
-	if f.bad {
-		f.res.odd = "not only findings"
+func (f *lintFindings) finishReport() *testResults {
+	if f.unparsed {
+		f.res.parseError = "not only findings"
 	}
 	return &f.res
 }

@@ -104,7 +104,7 @@ func (g *Gateway) Serve(l net.Listener) error {
 	}
 	g.servers = append(g.servers, srv)
 	g.mu.Unlock()
-	err := srv.Serve(&guard{Listener: l, slots: make(chan struct{}, maxConnections), onBad: func(why string) { g.security("header", why) }})
+	err := srv.Serve(&guard{Listener: l, slots: make(chan struct{}, maxConnections), onBad: func(why string) { g.reportSecurity("header", why) }})
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
@@ -134,8 +134,8 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-// enter counts a request in; false once the gateway is closed.
-func (g *Gateway) enter() bool {
+// beginRequest counts a request in; false once the gateway is closed.
+func (g *Gateway) beginRequest() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
@@ -145,9 +145,9 @@ func (g *Gateway) enter() bool {
 	return true
 }
 
-// security reports an event. How many of them people are told of is their
+// reportSecurity reports an event. How many of them people are told of is their
 // listener's to bound.
-func (g *Gateway) security(kind, detail string) {
+func (g *Gateway) reportSecurity(kind, detail string) {
 	if g.cfg.OnSecurity != nil {
 		g.cfg.OnSecurity(Event{Run: g.cfg.Run, Kind: kind, Detail: detail})
 	}
@@ -155,7 +155,7 @@ func (g *Gateway) security(kind, detail string) {
 
 // ServeHTTP answers one request.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !g.enter() {
+	if !g.beginRequest() {
 		http.Error(w, "this run's gateway is closed", http.StatusServiceUnavailable)
 		return
 	}
@@ -165,42 +165,42 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer context.AfterFunc(g.ctx, cancel)() //nolint:contextcheck // the gateway's end cuts every request
 
 	if r.Header.Get("Upgrade") != "" || r.Method == http.MethodConnect {
-		g.refuse(w, http.StatusBadRequest, "header", "protocol upgrades are not served")
+		g.refuseRequest(w, http.StatusBadRequest, "header", "protocol upgrades are not served")
 		return
 	}
 	// RequestURI is the request line as sent; r.URL has been decoded.
 	path, query, _ := strings.Cut(r.RequestURI, "?")
 	rest, ok := strings.CutPrefix(path, g.prefix)
-	if !ok && g.cfg.Registries != nil && registry.Path(path) {
+	if !ok && g.cfg.Registries != nil && registry.IsRegistryPath(path) {
 		// What may be had is the handler's to say. A name that is refused is an
 		// agent that has not asked yet, not an attack.
 		g.cfg.Registries.ServeHTTP(&answering{ResponseWriter: w, rc: http.NewResponseController(w)}, r.WithContext(ctx))
 		return
 	}
 	if !ok {
-		g.refuse(w, http.StatusNotFound, "path", fmt.Sprintf("%.200q is not served here: only %s is", r.RequestURI, g.prefix))
+		g.refuseRequest(w, http.StatusNotFound, "path", fmt.Sprintf("%.200q is not served here: only %s is", r.RequestURI, g.prefix))
 		return
 	}
 	switch {
 	case rest == "/info/refs":
 		switch service := gitops.Service(strings.TrimPrefix(query, "service=")); service {
 		case gitops.UploadPack, gitops.ReceivePack:
-			g.advertise(ctx, w, r, service)
+			g.advertiseRefs(ctx, w, r, service)
 		default:
-			g.refuse(w, http.StatusForbidden, "path", "only the smart protocol of git is served")
+			g.refuseRequest(w, http.StatusForbidden, "path", "only the smart protocol of git is served")
 		}
 	case rest == "/"+string(gitops.UploadPack) && query == "":
-		g.pack(ctx, w, r, gitops.UploadPack)
+		g.servePack(ctx, w, r, gitops.UploadPack)
 	case rest == "/"+string(gitops.ReceivePack) && query == "":
-		g.pack(ctx, w, r, gitops.ReceivePack)
+		g.servePack(ctx, w, r, gitops.ReceivePack)
 	default:
-		g.refuse(w, http.StatusNotFound, "path", fmt.Sprintf("%.200q is not served", r.RequestURI))
+		g.refuseRequest(w, http.StatusNotFound, "path", fmt.Sprintf("%.200q is not served", r.RequestURI))
 	}
 }
 
-// refuse answers with one line of text and reports it.
-func (g *Gateway) refuse(w http.ResponseWriter, status int, kind, why string) {
-	g.security(kind, why)
+// refuseRequest answers with one line of text and reports it.
+func (g *Gateway) refuseRequest(w http.ResponseWriter, status int, kind, why string) {
+	g.reportSecurity(kind, why)
 	http.Error(w, why, status)
 }
 

@@ -16,45 +16,45 @@ import (
 	"company/internal/gitops"
 )
 
-// advertise lists the references for a fetch or a push.
-func (g *Gateway) advertise(ctx context.Context, w http.ResponseWriter, r *http.Request, service gitops.Service) {
+// advertiseRefs lists the references for a fetch or a push.
+func (g *Gateway) advertiseRefs(ctx context.Context, w http.ResponseWriter, r *http.Request, service gitops.Service) {
 	if r.Method != http.MethodGet {
-		g.refuse(w, http.StatusMethodNotAllowed, "method", "info/refs is read with GET")
+		g.refuseRequest(w, http.StatusMethodNotAllowed, "method", "info/refs is read with GET")
 		return
 	}
-	if !g.mayUse(w, service) || !g.acquire(w) {
+	if !g.mayUse(w, service) || !g.acquireSlot(w) {
 		return
 	}
-	defer g.release()
-	out := g.answer(w, "application/x-"+string(service)+"-advertisement")
+	defer g.releaseSlot()
+	out := g.newResponse(w, "application/x-"+string(service)+"-advertisement")
 	line := "# service=" + string(service) + "\n"
 	out.preamble = fmt.Sprintf("%04x%s0000", len(line)+4, line)
 	err := g.cfg.Quarantine.Pack(ctx, gitops.PackRequest{Service: service, Advertise: true, Out: out})
-	out.finish(g, err)
+	out.finishWith(g, err)
 }
 
-// pack serves one fetch or push.
-func (g *Gateway) pack(ctx context.Context, w http.ResponseWriter, r *http.Request, service gitops.Service) {
+// servePack serves one fetch or push.
+func (g *Gateway) servePack(ctx context.Context, w http.ResponseWriter, r *http.Request, service gitops.Service) {
 	limit := int64(maxFetchRequest)
 	if service == gitops.ReceivePack {
 		limit = maxPushRequest
 	}
 	switch {
 	case r.Method != http.MethodPost:
-		g.refuse(w, http.StatusMethodNotAllowed, "method", "packs are sent with POST")
+		g.refuseRequest(w, http.StatusMethodNotAllowed, "method", "packs are sent with POST")
 		return
 	case r.Header.Get("Content-Type") != "application/x-"+string(service)+"-request":
-		g.refuse(w, http.StatusUnsupportedMediaType, "header", "this is not a request of git")
+		g.refuseRequest(w, http.StatusUnsupportedMediaType, "header", "this is not a request of git")
 		return
 	case r.ContentLength > limit:
-		g.refuse(w, http.StatusRequestEntityTooLarge, "body", fmt.Sprintf("the request has more than %d bytes", limit))
+		g.refuseRequest(w, http.StatusRequestEntityTooLarge, "body", fmt.Sprintf("the request has more than %d bytes", limit))
 		return
 	}
-	if !g.mayUse(w, service) || !g.acquire(w) {
+	if !g.mayUse(w, service) || !g.acquireSlot(w) {
 		return
 	}
-	defer g.release()
-	out := g.answer(w, "application/x-"+string(service)+"-result")
+	defer g.releaseSlot()
+	out := g.newResponse(w, "application/x-"+string(service)+"-result")
 	// git may answer before it has read everything.
 	_ = out.rc.EnableFullDuplex()
 	body := &request{rc: out.rc, r: r.Body}
@@ -65,27 +65,27 @@ func (g *Gateway) pack(ctx context.Context, w http.ResponseWriter, r *http.Reque
 		z, err := gzip.NewReader(in)
 		if err != nil {
 			out.stop()
-			g.refuse(w, http.StatusBadRequest, "body", "the body is not gzip")
+			g.refuseRequest(w, http.StatusBadRequest, "body", "the body is not gzip")
 			return
 		}
 		in = &inflated{Closer: body, r: z, left: limit}
 	default:
 		out.stop()
-		g.refuse(w, http.StatusUnsupportedMediaType, "header", fmt.Sprintf("content encoding %.50q is not understood", enc))
+		g.refuseRequest(w, http.StatusUnsupportedMediaType, "header", fmt.Sprintf("content encoding %.50q is not understood", enc))
 		return
 	}
 	reported := false
 	err := g.cfg.Quarantine.Pack(ctx, gitops.PackRequest{
-		Service: service, In: in, Out: out, Judge: g.judge,
+		Service: service, In: in, Out: out, Judge: g.checkRefs,
 		Refused: func(err error) { reported = true; g.refusedPush(err) },
 	})
 	switch {
 	case errors.Is(err, errTooLong):
-		g.security("body", err.Error())
+		g.reportSecurity("body", err.Error())
 	case service == gitops.ReceivePack && !reported:
 		g.refusedPush(err)
 	}
-	out.finish(g, err)
+	out.finishWith(g, err)
 }
 
 // refusedPush reports a push that was refused for what is in it. That the host
@@ -93,22 +93,22 @@ func (g *Gateway) pack(ctx context.Context, w http.ResponseWriter, r *http.Reque
 func (g *Gateway) refusedPush(err error) {
 	switch company.CodeOf(err) {
 	case company.EObjects, company.EProtected, company.EInvalid:
-		g.security("push", err.Error())
+		g.reportSecurity("push", err.Error())
 	}
 }
 
 // mayUse bars pushes where the run only reads.
 func (g *Gateway) mayUse(w http.ResponseWriter, service gitops.Service) bool {
 	if service == gitops.ReceivePack && g.cfg.ReadOnly {
-		g.refuse(w, http.StatusForbidden, "read_only", "this run may not push")
+		g.refuseRequest(w, http.StatusForbidden, "read_only", "this run may not push")
 		return false
 	}
 	return true
 }
 
-// acquire takes a slot for a process; there are few, and git asks one thing
+// acquireSlot takes a slot for a process; there are few, and git asks one thing
 // at a time, so whoever finds none is told to come back.
-func (g *Gateway) acquire(w http.ResponseWriter) bool {
+func (g *Gateway) acquireSlot(w http.ResponseWriter) bool {
 	select {
 	case g.slots <- struct{}{}:
 		return true
@@ -119,7 +119,7 @@ func (g *Gateway) acquire(w http.ResponseWriter) bool {
 	}
 }
 
-func (g *Gateway) release() { <-g.slots }
+func (g *Gateway) releaseSlot() { <-g.slots }
 
 var errTooLong = errors.New("the request is too long when inflated")
 
@@ -191,7 +191,7 @@ type response struct {
 	stop     func() bool
 }
 
-func (g *Gateway) answer(w http.ResponseWriter, kind string) *response {
+func (g *Gateway) newResponse(w http.ResponseWriter, kind string) *response {
 	r := &response{w: w, rc: http.NewResponseController(w), kind: kind}
 	// Close must not wait for a client that does not read.
 	r.stop = context.AfterFunc(g.ctx, func() { _ = r.rc.SetWriteDeadline(time.Now()) })
@@ -215,9 +215,9 @@ func (r *response) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// finish tells the client of a failure, when the answer has not begun yet.
+// finishWith tells the client of a failure, when the answer has not begun yet.
 // After that git itself told it, or the cut-off connection does.
-func (r *response) finish(g *Gateway, err error) {
+func (r *response) finishWith(g *Gateway, err error) {
 	r.stop()
 	if err == nil {
 		return

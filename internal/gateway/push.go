@@ -8,10 +8,10 @@ import (
 	"company/internal/gitops"
 )
 
-// judge is the rule which references a run may push (T8): branches of its own
+// checkRefs is the rule which references a run may push (T8): branches of its own
 // ticket, at most 16 of them, and its checkpoint, which alone may move
 // backwards. One reference that is not allowed refuses the whole push.
-func (g *Gateway) judge(ctx context.Context, updates []gitops.RefUpdate) error {
+func (g *Gateway) checkRefs(ctx context.Context, updates []gitops.RefUpdate) error {
 	have, err := g.cfg.Quarantine.Branches(ctx)
 	if err != nil {
 		return err

@@ -28,8 +28,8 @@ const (
 // forges take a token over https for what they serve by ssh.
 var forges = []string{"github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "gitea.com"}
 
-// access is a remote that has been judged: how git may talk to it.
-type access struct {
+// remoteEndpoint is a remote that has been judged: how git may talk to it.
+type remoteEndpoint struct {
 	s         *Store
 	url       string // without user or password of an https address
 	protocols string
@@ -42,9 +42,9 @@ type access struct {
 	done      func()
 }
 
-// remote allows exactly the protocol that the URL needs.
-func (s *Store) remote(_ context.Context, r Remote) (*access, error) {
-	a := &access{s: s, url: r.URL, done: func() {}}
+// openRemote allows exactly the protocol that the URL needs.
+func (s *Store) openRemote(_ context.Context, r Remote) (*remoteEndpoint, error) {
+	a := &remoteEndpoint{s: s, url: r.URL, done: func() {}}
 	bad := company.E(company.EInvalid, fmt.Sprintf("%q cannot be used as a remote", Mask(r.URL))).
 		Fix("use an https:// or ssh:// URL, host:path, or an absolute path")
 	local := ""
@@ -62,7 +62,7 @@ func (s *Store) remote(_ context.Context, r Remote) (*access, error) {
 			local = strings.TrimPrefix(r.URL, "file://") // git does not unescape it
 		case u.Hostname() == "" || strings.HasPrefix(u.Hostname(), "-") || strings.HasPrefix(u.User.Username(), "-"):
 			return nil, bad
-		case u.Scheme == "https" || u.Scheme == "http" && loopback(u.Hostname()):
+		case u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname()):
 			a.protocols, a.host, a.user = u.Scheme, u.Host, u.User.Username()
 			a.secret, _ = u.User.Password()
 			u.User = nil // it would stand in the list of processes
@@ -83,7 +83,7 @@ func (s *Store) remote(_ context.Context, r Remote) (*access, error) {
 		return nil, bad
 	}
 	if local != "" {
-		return a.local(local)
+		return a.useLocalPath(local)
 	}
 	if a.protocols == "ssh" {
 		return a, a.overSSH(r.URL)
@@ -91,8 +91,8 @@ func (s *Store) remote(_ context.Context, r Remote) (*access, error) {
 	return a, nil
 }
 
-// local makes a path of this machine a file URL.
-func (a *access) local(p string) (*access, error) {
+// useLocalPath makes a path of this machine a file URL.
+func (a *remoteEndpoint) useLocalPath(p string) (*remoteEndpoint, error) {
 	dir, err := filepath.EvalSymlinks(p)
 	if err != nil {
 		e := company.E(company.ENotFound, fmt.Sprintf("the remote %q cannot be opened", p)).Wrap(err)
@@ -108,7 +108,7 @@ func (a *access) local(p string) (*access, error) {
 
 // overSSH settles how an ssh address is reached: with the operator's key or
 // agent, or, where a token is the credential, over https.
-func (a *access) overSSH(raw string) error {
+func (a *remoteEndpoint) overSSH(raw string) error {
 	switch a.s.cfg.Method {
 	case ByDeployKey:
 		return a.s.checkKey()
@@ -144,7 +144,7 @@ func httpsOf(raw, forgeURL string) string {
 	}
 	path = strings.TrimPrefix(path, "/")
 	if f, err := url.Parse(forgeURL); err == nil && forgeURL != "" && strings.EqualFold(f.Hostname(), host) {
-		if f.Scheme == "https" || f.Scheme == "http" && loopback(host) {
+		if f.Scheme == "https" || f.Scheme == "http" && isLoopback(host) {
 			// A forge need not live at its host's root; its ssh addresses do.
 			root := strings.Trim(f.Path, "/")
 			if root != "" && !strings.HasPrefix(path, root+"/") {
@@ -164,7 +164,7 @@ func cutUser(s string) string {
 	return s[strings.LastIndexByte(s, '@')+1:]
 }
 
-func loopback(host string) bool {
+func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
@@ -176,24 +176,24 @@ func scpLike(url string) bool {
 	return colon > 0 && (slash < 0 || colon < slash)
 }
 
-// network is the call that talks to the remote, in a repository of ours.
-func (a *access) network(dir string, args ...string) call {
+// newCall is the call that talks to the remote, in a repository of ours.
+func (a *remoteEndpoint) newCall(dir string, args ...string) call {
 	return call{dir: dir, args: args, access: a, global: a.global, protocols: a.protocols, limit: networkLimit}
 }
 
-// list asks the remote for its default branch and for one branch (empty: the
+// listBranches asks the remote for its default branch and for one branch (empty: the
 // default one). dir is a repository of ours to run in.
-func (a *access) list(ctx context.Context, dir, branch string) (map[string]company.OID, string, error) {
+func (a *remoteEndpoint) listBranches(ctx context.Context, dir, branch string) (map[string]company.OID, string, error) {
 	args := []string{"ls-remote", "--quiet", "--symref", "--", a.url, "HEAD"}
 	if branch != "" {
 		args = append(args, "refs/heads/"+branch)
 	}
-	r, err := a.patiently(ctx, "read", a.network(dir, args...))
+	r, err := a.runWithRetry(ctx, "read", a.newCall(dir, args...))
 	if err != nil {
 		return nil, "", err
 	}
 	refs, head := map[string]company.OID{}, ""
-	for line := range strings.SplitSeq(r.text(), "\n") {
+	for line := range strings.SplitSeq(r.outputText(), "\n") {
 		value, name, ok := strings.Cut(line, "\t")
 		if target, sym := strings.CutPrefix(value, "ref: refs/heads/"); ok && sym && name == "HEAD" {
 			head = target
@@ -207,7 +207,9 @@ func (a *access) list(ctx context.Context, dir, branch string) (map[string]compa
 	return refs, head, nil
 }
 
-// asks reports whether git may ask for a credential on this access.
-func (a *access) asks() bool { return a != nil && (a.protocols == "https" || a.protocols == "http") }
+// needsCredential reports whether git may ask for a credential on this access.
+func (a *remoteEndpoint) needsCredential() bool {
+	return a != nil && (a.protocols == "https" || a.protocols == "http")
+}
 
-func (a *access) overSSHNow() bool { return a != nil && a.protocols == "ssh" }
+func (a *remoteEndpoint) overSSHNow() bool { return a != nil && a.protocols == "ssh" }

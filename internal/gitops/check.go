@@ -36,16 +36,16 @@ type checker struct {
 	only  []string // folders that may change; none: all
 }
 
-// inside reports whether a path may change: it is in one of the folders, or,
+// isAllowedPath reports whether a path may change: it is in one of the folders, or,
 // being a tree, above one of them.
-func (c *checker) inside(path string, tree bool) bool {
+func (c *checker) isAllowedPath(path string, tree bool) bool {
 	return len(c.only) == 0 || slices.ContainsFunc(c.only, func(f string) bool {
 		return path == f && tree || strings.HasPrefix(path, f+"/") || tree && strings.HasPrefix(f, path+"/")
 	})
 }
 
-// outside says that a path may not change here.
-func (c *checker) outside(path string) error {
+// outsideError says that a path may not change here.
+func (c *checker) outsideError(path string) error {
 	return company.E(company.EObjects, fmt.Sprintf("%q is outside of the folders of this task", path)).
 		Because("it is kept to " + strings.Join(c.only, ", ")).Fix("undo the commit (git reset --soft HEAD~1), put that path back as origin/" + strings.TrimPrefix(BaseBranch, "refs/heads/") + " has it, and commit again; escalate when the task needs it")
 }
@@ -73,12 +73,12 @@ func (q *Quarantine) checkObjects(ctx context.Context, env []string, tips []comp
 	s, dir, base, known := q.s, q.dir, q.base, q.known
 	ctx, cancel := context.WithTimeout(ctx, objectsTimeout)
 	defer cancel()
-	b, err := s.batch(ctx, dir, env, true)
+	b, err := s.startBatch(ctx, dir, env, true)
 	if err != nil {
 		return err
 	}
 	defer b.close()
-	kinds, err := b.infos(tips)
+	kinds, err := b.readInfos(tips)
 	if err != nil {
 		return err
 	}
@@ -92,28 +92,28 @@ func (q *Quarantine) checkObjects(ctx context.Context, env []string, tips []comp
 	for _, id := range append([]company.OID{base}, known...) {
 		args = append(args, "^"+string(id))
 	}
-	r, err := s.must(ctx, call{dir: dir, args: args, env: env, limited: true})
+	r, err := s.runOK(ctx, call{dir: dir, args: args, env: env, limited: true})
 	if err != nil {
 		return err
 	}
-	commits := strings.Fields(r.text())
+	commits := strings.Fields(r.outputText())
 	if len(commits) > maxNewCommits {
 		return company.E(company.EObjects, fmt.Sprintf("there are more than %d new commits", maxNewCommits)).Fix("squash them")
 	}
-	root, err := b.commit(base)
+	root, err := b.readCommit(base)
 	if err != nil {
 		return err
 	}
 	c := &checker{b: b, fold: newSameName(), memo: map[pair]weight{}, sizes: map[company.OID]int64{}, only: q.only}
 	for _, id := range commits {
-		commit, err := b.commit(company.OID(id))
+		commit, err := b.readCommit(company.OID(id))
 		if err != nil {
 			return err
 		}
 		if err := q.judgeCommit(commit); err != nil {
 			return err
 		}
-		if _, err := c.tree("", 0, 0, commit.Tree, root.Tree); err != nil {
+		if _, err := c.weighTree("", 0, 0, commit.Tree, root.Tree); err != nil {
 			return err
 		}
 	}
@@ -127,24 +127,24 @@ func (q *Quarantine) judgeCommit(c Commit) error {
 		return err
 	}
 	if q.by != nil {
-		if err := q.by.judge(c); err != nil {
+		if err := q.by.checkCommit(c); err != nil {
 			return err
 		}
 	}
 	return judgeMessage(c, c.Author, c.Committer)
 }
 
-func refused(path, why string) error {
+func pathError(path, why string) error {
 	if len(path) > 300 {
 		path = path[:300] + "…"
 	}
 	return company.E(company.EObjects, fmt.Sprintf("%q %s", path, why)).Fix("take it out of the commits and push again")
 }
 
-// tree weighs one tree against the base's tree at the same path ("": there is
+// weighTree weighs one tree against the base's tree at the same path ("": there is
 // none). open is the number of new entries of the trees above, so that the
 // walk itself never holds more than the limit.
-func (c *checker) tree(path string, depth, open int, id, baseID company.OID) (weight, error) {
+func (c *checker) weighTree(path string, depth, open int, id, baseID company.OID) (weight, error) {
 	if id == baseID {
 		return weight{}, nil
 	}
@@ -155,15 +155,15 @@ func (c *checker) tree(path string, depth, open int, id, baseID company.OID) (we
 		return w, nil
 	}
 	if depth > maxDepth {
-		return weight{}, refused(path, fmt.Sprintf("is more than %d folders deep", maxDepth))
+		return weight{}, pathError(path, fmt.Sprintf("is more than %d folders deep", maxDepth))
 	}
-	entries, err := c.b.tree(id)
+	entries, err := c.b.readTree(id)
 	if err != nil {
 		return weight{}, err
 	}
 	old := map[string]treeEntry{}
 	if baseID != "" {
-		list, err := c.b.tree(baseID)
+		list, err := c.b.readTree(baseID)
 		if err != nil {
 			return weight{}, err
 		}
@@ -179,23 +179,23 @@ func (c *checker) tree(path string, depth, open int, id, baseID company.OID) (we
 			continue
 		}
 		fresh = append(fresh, e)
-		if !c.inside(path+e.name, e.mode == ModeTree) {
-			return weight{}, c.outside(path + e.name)
+		if !c.isAllowedPath(path+e.name, e.mode == ModeTree) {
+			return weight{}, c.outsideError(path + e.name)
 		}
 	}
 	for name := range old {
 		// A folder of the task may go as a whole, with what is in it.
-		if !stays[name] && !c.inside(path+name, false) && !slices.Contains(c.only, path+name) {
-			return weight{}, c.outside(path + name)
+		if !stays[name] && !c.isAllowedPath(path+name, false) && !slices.Contains(c.only, path+name) {
+			return weight{}, c.outsideError(path + name)
 		}
 	}
 	if open += len(fresh); open > maxNewFiles {
-		return weight{}, refused(path, fmt.Sprintf("adds more than %d files", maxNewFiles))
+		return weight{}, pathError(path, fmt.Sprintf("adds more than %d files", maxNewFiles))
 	}
-	if err := c.names(path, depth, entries, fresh, old); err != nil {
+	if err := c.checkNames(path, depth, entries, fresh, old); err != nil {
 		return weight{}, err
 	}
-	if w, err = c.blobs(path, fresh); err != nil {
+	if w, err = c.weighBlobs(path, fresh); err != nil {
 		return weight{}, err
 	}
 	for _, e := range fresh {
@@ -206,7 +206,7 @@ func (c *checker) tree(path string, depth, open int, id, baseID company.OID) (we
 		if was, ok := old[e.name]; ok && was.mode == ModeTree {
 			below = was.id
 		}
-		sub, err := c.tree(path+e.name+"/", depth+1, open, e.id, below)
+		sub, err := c.weighTree(path+e.name+"/", depth+1, open, e.id, below)
 		if err != nil {
 			return weight{}, err
 		}
@@ -214,64 +214,64 @@ func (c *checker) tree(path string, depth, open int, id, baseID company.OID) (we
 		w.bytes += sub.bytes
 		w.path = max(w.path, len(e.name)+1+sub.path)
 		w.depth = max(w.depth, 1+sub.depth)
-		if err := w.within(path+e.name+"/", path, depth); err != nil {
+		if err := w.checkLimits(path+e.name+"/", path, depth); err != nil {
 			return weight{}, err
 		}
 	}
-	if err := w.within(path, path, depth); err != nil {
+	if err := w.checkLimits(path, path, depth); err != nil {
 		return weight{}, err
 	}
 	c.memo[key] = w
 	return w, nil
 }
 
-// within holds a weight against the limits; at is shown, path is the prefix.
-func (w weight) within(at, path string, depth int) error {
+// checkLimits holds a weight against the limits; at is shown, path is the prefix.
+func (w weight) checkLimits(at, path string, depth int) error {
 	switch {
 	case w.files > maxNewFiles:
-		return refused(at, fmt.Sprintf("adds more than %d files", maxNewFiles))
+		return pathError(at, fmt.Sprintf("adds more than %d files", maxNewFiles))
 	case w.bytes > maxTotalBytes:
-		return refused(at, fmt.Sprintf("adds more than %d MiB", maxTotalBytes>>20))
+		return pathError(at, fmt.Sprintf("adds more than %d MiB", maxTotalBytes>>20))
 	case len(path)+w.path > maxPathBytes:
-		return refused(at, fmt.Sprintf("has a path longer than %d bytes", maxPathBytes))
+		return pathError(at, fmt.Sprintf("has a path longer than %d bytes", maxPathBytes))
 	case depth+w.depth > maxDepth:
-		return refused(at, fmt.Sprintf("is more than %d folders deep", maxDepth))
+		return pathError(at, fmt.Sprintf("is more than %d folders deep", maxDepth))
 	}
 	return nil
 }
 
-// names refuses what is new and would not be, on some file system, what it
+// checkNames refuses what is new and would not be, on some file system, what it
 // looks like.
-func (c *checker) names(path string, depth int, entries, fresh []treeEntry, old map[string]treeEntry) error {
+func (c *checker) checkNames(path string, depth int, entries, fresh []treeEntry, old map[string]treeEntry) error {
 	for _, e := range fresh {
 		was, known := old[e.name]
 		switch e.mode {
 		case ModeFile, ModeExec, ModeTree, ModeSymlink:
 		case ModeGitlink:
-			return refused(path+e.name, "is a submodule that the base does not have so")
+			return pathError(path+e.name, "is a submodule that the base does not have so")
 		default:
 			if !known || was.mode != e.mode { // old tools wrote 100664
-				return refused(path+e.name, fmt.Sprintf("has the mode %o", e.mode))
+				return pathError(path+e.name, fmt.Sprintf("has the mode %o", e.mode))
 			}
 		}
 		if !known || e.mode == ModeSymlink && was.mode != ModeSymlink {
 			if why := badName(e.name, e.mode == ModeSymlink); why != "" {
-				return refused(path+e.name, why)
+				return pathError(path+e.name, why)
 			}
 		}
 		if e.mode == ModeSymlink {
 			target, err := c.b.read(e.id, "blob", maxLinkTarget)
 			if err != nil {
-				return refused(path+e.name, "is a symbolic link that cannot be read")
+				return pathError(path+e.name, "is a symbolic link that cannot be read")
 			}
 			if why := badLink(string(target), depth); why != "" {
-				return refused(path+e.name, why)
+				return pathError(path+e.name, why)
 			}
 		}
 	}
 	seen := make(map[string]string, len(entries))
 	for _, e := range entries {
-		k := c.fold.key(e.name)
+		k := c.fold.foldedKey(e.name)
 		other, clash := seen[k]
 		seen[k] = e.name
 		if !clash {
@@ -280,14 +280,14 @@ func (c *checker) names(path string, depth int, entries, fresh []treeEntry, old 
 		_, had1 := old[e.name]
 		_, had2 := old[other]
 		if !had1 || !had2 {
-			return refused(path+e.name, fmt.Sprintf("is the same name as %q to some file systems", other))
+			return pathError(path+e.name, fmt.Sprintf("is the same name as %q to some file systems", other))
 		}
 	}
 	return nil
 }
 
-// blobs weighs the files directly in a tree.
-func (c *checker) blobs(path string, fresh []treeEntry) (weight, error) {
+// weighBlobs weighs the files directly in a tree.
+func (c *checker) weighBlobs(path string, fresh []treeEntry) (weight, error) {
 	var w weight
 	var ask []company.OID
 	for _, e := range fresh {
@@ -296,7 +296,7 @@ func (c *checker) blobs(path string, fresh []treeEntry) (weight, error) {
 			c.sizes[e.id] = -1 // asked once
 		}
 	}
-	found, err := c.b.infos(ask)
+	found, err := c.b.readInfos(ask)
 	if err != nil {
 		return w, err
 	}
@@ -315,9 +315,9 @@ func (c *checker) blobs(path string, fresh []treeEntry) (weight, error) {
 		size := c.sizes[e.id]
 		switch {
 		case size < 0:
-			return w, refused(path+e.name, "is not a file")
+			return w, pathError(path+e.name, "is not a file")
 		case size > maxBlobBytes:
-			return w, refused(path+e.name, fmt.Sprintf("has %d bytes, more than %d MiB", size, maxBlobBytes>>20))
+			return w, pathError(path+e.name, fmt.Sprintf("has %d bytes, more than %d MiB", size, maxBlobBytes>>20))
 		}
 		w.bytes += size
 	}

@@ -18,9 +18,9 @@ import (
 	"company/internal/office"
 )
 
-// base reads which commit the work starts from, and how it stands to the
+// readBase reads which commit the work starts from, and how it stands to the
 // remote.
-func (c *checkout) base(ctx context.Context, ref string) (BaseInfo, error) {
+func (c *checkout) readBase(ctx context.Context, ref string) (BaseInfo, error) {
 	var info BaseInfo
 	var err error
 	remote := c.s.cfg.Remote
@@ -31,14 +31,14 @@ func (c *checkout) base(ctx context.Context, ref string) (BaseInfo, error) {
 	info.Shallow = c.shallow
 	full := "refs/heads/" + ref
 	if ref == "" {
-		r, err := c.s.must(ctx, call{dir: c.gitDir, args: []string{"rev-parse", "--symbolic-full-name", "HEAD"}})
-		if err != nil || !strings.HasPrefix(r.text(), "refs/heads/") {
-			if info, err = c.headless(ctx, info); err != nil {
+		r, err := c.s.runOK(ctx, call{dir: c.gitDir, args: []string{"rev-parse", "--symbolic-full-name", "HEAD"}})
+		if err != nil || !strings.HasPrefix(r.outputText(), "refs/heads/") {
+			if info, err = c.explainHead(ctx, info); err != nil {
 				return info, err
 			}
 			full = "HEAD"
 		} else {
-			full = r.text()
+			full = r.outputText()
 		}
 	}
 	info.Branch = strings.TrimPrefix(full, "refs/heads/")
@@ -46,20 +46,20 @@ func (c *checkout) base(ctx context.Context, ref string) (BaseInfo, error) {
 		return info, company.E(company.EInvalid, fmt.Sprintf("the branch name %q has characters that the company does not handle", info.Branch)).
 			Fix("make a branch with a plain name: git switch -c <name>")
 	}
-	if info.OID, err = c.s.resolve(ctx, c.gitDir, full, "commit"); err != nil {
+	if info.OID, err = c.s.resolveRev(ctx, c.gitDir, full, "commit"); err != nil {
 		if company.CodeOf(err) == company.ENotFound && ref != "" {
 			err = company.E(company.ENotFound, fmt.Sprintf("there is no branch %q in %s", ref, c.workTree)).Fix("list them with: git branch")
 		} else if company.CodeOf(err) == company.ENotFound { // HEAD names it, so it was there
-			err = unfit("the repository is damaged").Because("the commit of " + info.Branch + " is missing").Fix("git fsck tells what is missing; mend it, or clone it anew")
+			err = unusableRepoError("the repository is damaged").Because("the commit of " + info.Branch + " is missing").Fix("git fsck tells what is missing; mend it, or clone it anew")
 		}
 		return info, err
 	}
-	if info.Dirty, err = c.dirty(ctx); err != nil {
+	if info.Dirty, err = c.isDirty(ctx); err != nil {
 		return info, err
 	}
 	tracking := "refs/remotes/" + remote + "/" + info.Branch
 	upstream := []string{"^" + tracking}
-	_, err = c.s.resolve(ctx, c.gitDir, tracking, "commit")
+	_, err = c.s.resolveRev(ctx, c.gitDir, tracking, "commit")
 	if info.Detached {
 		err = company.E(company.ENotFound, "")
 	}
@@ -74,19 +74,19 @@ func (c *checkout) base(ctx context.Context, ref string) (BaseInfo, error) {
 	default:
 		return info, err
 	}
-	r, err := c.s.must(ctx, call{dir: c.gitDir, args: append([]string{"rev-list", "--count", string(info.OID)}, upstream...)})
+	r, err := c.s.runOK(ctx, call{dir: c.gitDir, args: append([]string{"rev-list", "--count", string(info.OID)}, upstream...)})
 	if err != nil {
 		return info, err
 	}
-	info.AheadOfRemote, err = strconv.Atoi(r.text())
+	info.AheadOfRemote, err = strconv.Atoi(r.outputText())
 	return info, err
 }
 
-// headless explains a HEAD that names no branch with a commit.
-func (c *checkout) headless(ctx context.Context, info BaseInfo) (BaseInfo, error) {
-	id, err := c.s.resolve(ctx, c.gitDir, "HEAD", "commit")
+// explainHead explains a HEAD that names no branch with a commit.
+func (c *checkout) explainHead(ctx context.Context, info BaseInfo) (BaseInfo, error) {
+	id, err := c.s.resolveRev(ctx, c.gitDir, "HEAD", "commit")
 	if company.CodeOf(err) == company.ENotFound {
-		return info, unfit(c.workTree + " has no commit yet").Because("the company works from a commit").
+		return info, unusableRepoError(c.workTree + " has no commit yet").Because("the company works from a commit").
 			Fix("commit first: git add -A && git commit --allow-empty -m 'first commit'")
 	}
 	if err != nil {
@@ -116,12 +116,12 @@ func (c *checkout) defaultBranch(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if b, ok := strings.CutPrefix(r.text(), remote); ok && r.exit == 0 && b != "HEAD" && b != "" {
+	if b, ok := strings.CutPrefix(r.outputText(), remote); ok && r.exit == 0 && b != "HEAD" && b != "" {
 		return b, nil
 	}
 	for _, b := range []string{"main", "master"} {
 		for _, space := range []string{remote, "refs/heads/"} {
-			_, err := c.s.resolve(ctx, c.gitDir, space+b, "commit")
+			_, err := c.s.resolveRev(ctx, c.gitDir, space+b, "commit")
 			if err == nil {
 				return b, nil
 			}
@@ -134,14 +134,14 @@ func (c *checkout) defaultBranch(ctx context.Context) (string, error) {
 		Fix("name the branch with --base, or set it: git remote set-head origin --auto")
 }
 
-// dirty reports whether the work tree or the index holds something that HEAD
+// isDirty reports whether the work tree or the index holds something that HEAD
 // does not. git status is never run here, since it would run the filters of
 // the repository; the index is compared with HEAD, and the files with what
 // the index noted of them. A file that was only touched is read and compared
 // by content. It errs towards "dirty", which is only a warning.
-func (c *checkout) dirty(ctx context.Context) (bool, error) {
+func (c *checkout) isDirty(ctx context.Context) (bool, error) {
 	at := call{dir: c.gitDir, workTree: c.workTree, args: []string{"ls-files", "-z", "--stage", "--debug"}}
-	r, err := c.s.must(ctx, at)
+	r, err := c.s.runOK(ctx, at)
 	if err != nil {
 		return false, err
 	}
@@ -149,7 +149,7 @@ func (c *checkout) dirty(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	head, err := c.s.list(ctx, c.gitDir, "HEAD")
+	head, err := c.s.listTree(ctx, c.gitDir, "HEAD")
 	if err != nil {
 		return false, err
 	}
@@ -161,12 +161,12 @@ func (c *checkout) dirty(ctx context.Context) (bool, error) {
 		indexTime = fi.ModTime()
 	}
 	for i, e := range index {
-		if e.path != head[i].Path || e.mode != head[i].Mode || e.id != head[i].OID || e.changed(c.workTree, indexTime) {
+		if e.path != head[i].Path || e.mode != head[i].Mode || e.id != head[i].OID || e.isChanged(c.workTree, indexTime) {
 			return true, nil
 		}
 	}
 	at.args = []string{"ls-files", "-z", "--others", "--exclude-standard", "--directory", "--no-empty-directory"}
-	r, err = c.s.must(ctx, at)
+	r, err = c.s.runOK(ctx, at)
 	if err != nil {
 		return false, err
 	}
@@ -233,9 +233,9 @@ func parseIndex(out string) ([]indexed, error) {
 	return list, nil
 }
 
-// changed compares the file on disk with the entry. indexTime is when the
+// isChanged compares the file on disk with the entry. indexTime is when the
 // index was written: a file as young as that may have changed unnoticed.
-func (e indexed) changed(workTree string, indexTime time.Time) bool {
+func (e indexed) isChanged(workTree string, indexTime time.Time) bool {
 	name := filepath.Join(workTree, e.path)
 	fi, err := os.Lstat(name)
 	if err != nil {

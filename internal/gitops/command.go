@@ -28,11 +28,11 @@ type call struct {
 	workTree  string   // --work-tree, for the few that look at one
 	args      []string // the command and its arguments
 	config    []setting
-	env       []string // beyond the fixed ones
-	global    string   // GIT_CONFIG_GLOBAL, if not the empty one
-	protocols string   // GIT_ALLOW_PROTOCOL; empty blocks all
-	access    *access  // the remote that is talked to: ssh, credential, proxies
-	limited   bool     // resource limits: its input comes out of a container
+	env       []string        // beyond the fixed ones
+	global    string          // GIT_CONFIG_GLOBAL, if not the empty one
+	protocols string          // GIT_ALLOW_PROTOCOL; empty blocks all
+	access    *remoteEndpoint // the remote that is talked to: ssh, credential, proxies
+	limited   bool            // resource limits: its input comes out of a container
 	stdin     io.Reader
 	stdout    io.Writer // nil: collected in result.out
 	extra     []*os.File
@@ -46,11 +46,11 @@ type result struct {
 	exit   int
 }
 
-// text is the output without its last newline.
-func (r result) text() string { return strings.TrimSuffix(string(r.out), "\n") }
+// outputText is the output without its last newline.
+func (r result) outputText() string { return strings.TrimSuffix(string(r.out), "\n") }
 
-// why is the shortest useful part of what git said.
-func (r result) why() string {
+// failureReason is the shortest useful part of what git said.
+func (r result) failureReason() string {
 	s := strings.TrimSpace(r.stderr)
 	if s == "" {
 		return fmt.Sprintf("git ended with exit code %d and said nothing", r.exit)
@@ -66,9 +66,9 @@ func (r result) why() string {
 // through sh because Go cannot set limits between fork and exec.
 const limitScript = `ulimit -c 0 && ulimit -t 60 && ulimit -v 4194304 && ulimit -f 2097152 && exec "$@"`
 
-// command builds the process of a call: own process group, so that helpers
+// newCommand builds the process of a call: own process group, so that helpers
 // of git die with it, killed when ctx ends.
-func (s *Store) command(ctx context.Context, c call) *exec.Cmd {
+func (s *Store) newCommand(ctx context.Context, c call) *exec.Cmd {
 	argv := []string{s.git, "--git-dir=" + c.dir}
 	if c.workTree != "" {
 		argv = append(argv, "--work-tree="+c.workTree)
@@ -78,13 +78,13 @@ func (s *Store) command(ctx context.Context, c call) *exec.Cmd {
 		argv = append([]string{"/bin/sh", "-c", limitScript, "sh"}, argv...)
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir = s.home()
+	cmd.Dir = s.homeDir()
 	if c.workTree != "" {
 		// The store of an office lies inside the checkout as a rule; from a
 		// folder in there git would answer for that folder alone.
 		cmd.Dir = "/"
 	}
-	cmd.Env = s.environment(c)
+	cmd.Env = s.buildEnv(c)
 	cmd.ExtraFiles = c.extra
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -95,7 +95,7 @@ func (s *Store) command(ctx context.Context, c call) *exec.Cmd {
 // run starts one git command and waits for it. A non-zero exit code is no
 // error here: only a git that could not run, or was stopped, is.
 func (s *Store) run(ctx context.Context, c call) (result, error) {
-	if err := s.ready(c.dir); err != nil {
+	if err := s.checkUntampered(c.dir); err != nil {
 		return result{}, err
 	}
 	limit := c.limit
@@ -105,7 +105,7 @@ func (s *Store) run(ctx context.Context, c call) (result, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var d *desk
-	if c.access.asks() {
+	if c.access.needsCredential() {
 		var err error
 		if d, err = c.access.openDesk(ctx); err != nil {
 			return result{}, err
@@ -113,7 +113,7 @@ func (s *Store) run(ctx context.Context, c call) (result, error) {
 		defer d.close()
 		c.extra = []*os.File{d.ask, d.answer}
 	}
-	cmd := s.command(ctx, c)
+	cmd := s.newCommand(ctx, c)
 	var out, errOut bytes.Buffer
 	cmd.Stdin = c.stdin
 	cmd.Stdout = c.stdout
@@ -130,9 +130,9 @@ func (s *Store) run(ctx context.Context, c call) (result, error) {
 		err = cmd.Wait()
 	}
 	r := result{out: out.Bytes(), stderr: errOut.String(), exit: exitCode(cmd)}
-	s.logOf(ctx).line(c.args[0], c.args[1:], r.exit, time.Since(start), r.stderr)
+	s.logOf(ctx).writeLine(c.args[0], c.args[1:], r.exit, time.Since(start), r.stderr)
 	if ctx.Err() != nil {
-		return r, stopped(ctx, c.args[0])
+		return r, contextError(ctx, c.args[0])
 	}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -141,17 +141,17 @@ func (s *Store) run(ctx context.Context, c call) (result, error) {
 	return r, nil
 }
 
-// must is run for commands where any exit code but 0 is an error.
-func (s *Store) must(ctx context.Context, c call) (result, error) {
+// runOK is run for commands where any exit code but 0 is an error.
+func (s *Store) runOK(ctx context.Context, c call) (result, error) {
 	r, err := s.run(ctx, c)
 	if err == nil && r.exit != 0 {
-		err = company.E(company.EGit, "git "+c.args[0]+" failed").Because(r.why())
+		err = company.E(company.EGit, "git "+c.args[0]+" failed").Because(r.failureReason())
 	}
 	return r, err
 }
 
-// stopped is the error of a git process that was ended by its context.
-func stopped(ctx context.Context, op string) error {
+// contextError is the error of a git process that was ended by its context.
+func contextError(ctx context.Context, op string) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return company.E(company.ETimeout, "git "+op+" took too long and was stopped").Wrap(context.Cause(ctx))
 	}

@@ -60,7 +60,7 @@ type desk struct {
 
 // openDesk starts answering. closeGits is to be called once git has its
 // descriptors, close when git has ended.
-func (a *access) openDesk(ctx context.Context) (*desk, error) {
+func (a *remoteEndpoint) openDesk(ctx context.Context) (*desk, error) {
 	askR, askW, err := os.Pipe()
 	if err != nil {
 		return nil, company.E(company.EGit, "git cannot be given its credential").Wrap(err)
@@ -81,7 +81,7 @@ func (a *access) openDesk(ctx context.Context) (*desk, error) {
 			if err != nil {
 				return // git has ended, or was stopped
 			}
-			if _, err := io.WriteString(answerW, a.reply(ctx, question)+"\n"); err != nil {
+			if _, err := io.WriteString(answerW, a.answerCredential(ctx, question)+"\n"); err != nil {
 				return
 			}
 		}
@@ -116,16 +116,16 @@ func readQuestion(in *bufio.Reader) (map[string]string, error) {
 	}
 }
 
-// reply is the answer to one question, in lines, or nothing. A server that
+// answerCredential is the answer to one question, in lines, or nothing. A server that
 // redirects to another host gets nothing: the secret is for the host that the
 // operator named.
-func (a *access) reply(ctx context.Context, q map[string]string) string {
+func (a *remoteEndpoint) answerCredential(ctx context.Context, q map[string]string) string {
 	if q["protocol"] != a.protocols || !strings.EqualFold(q["host"], a.host) {
 		a.asked = authError(fmt.Sprintf("%s wants to log in at %s", a.host, Mask(q["host"]))).
 			Because("the credential is for " + a.host + " alone").Fix("see the address of the remote: git remote -v")
 		return ""
 	}
-	user, secret, err := a.login(ctx)
+	user, secret, err := a.findLogin(ctx)
 	switch {
 	case err != nil:
 		a.asked = err
@@ -140,8 +140,8 @@ func (a *access) reply(ctx context.Context, q map[string]string) string {
 	return "username=" + user + "\npassword=" + secret + "\n"
 }
 
-// login is who we are at the host.
-func (a *access) login(ctx context.Context) (user, secret string, err error) {
+// findLogin is who we are at the host.
+func (a *remoteEndpoint) findLogin(ctx context.Context) (user, secret string, err error) {
 	if a.secret != "" { // the operator wrote it into the address
 		return a.user, a.secret, nil
 	}

@@ -31,11 +31,11 @@ type Diff struct {
 func (m *Mirror) Diff(ctx context.Context, from, to company.OID, maxPatch int) (Diff, error) {
 	var d Diff
 	var err error
-	if d.Changes, err = m.s.changes(ctx, m.dir, from, to); err != nil || maxPatch <= 0 {
+	if d.Changes, err = m.s.diffChanges(ctx, m.dir, from, to); err != nil || maxPatch <= 0 {
 		return d, err
 	}
 	var buf bytes.Buffer
-	_, err = m.s.must(ctx, call{
+	_, err = m.s.runOK(ctx, call{
 		dir: m.dir,
 		args: []string{"diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color",
 			"--full-index", "--src-prefix=a/", "--dst-prefix=b/", string(from), string(to)},
@@ -48,12 +48,12 @@ func (m *Mirror) Diff(ctx context.Context, from, to company.OID, maxPatch int) (
 	return d, err
 }
 
-// changes is the raw diff of two commits or trees.
-func (s *Store) changes(ctx context.Context, dir string, from, to company.OID) ([]FileChange, error) {
+// diffChanges is the raw diff of two commits or trees.
+func (s *Store) diffChanges(ctx context.Context, dir string, from, to company.OID) ([]FileChange, error) {
 	if !from.Valid() || !to.Valid() {
 		return nil, company.E(company.EInvalid, "full object ids are needed")
 	}
-	r, err := s.must(ctx, call{dir: dir, args: []string{"diff-tree", "-r", "-z", "--raw", "--no-ext-diff", "--no-textconv",
+	r, err := s.runOK(ctx, call{dir: dir, args: []string{"diff-tree", "-r", "-z", "--raw", "--no-ext-diff", "--no-textconv",
 		"--no-renames", "--no-abbrev", string(from), string(to)}})
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func parseRaw(raw []byte) ([]FileChange, error) {
 // change is void. Unlike git patch-id it does not depend on a diff algorithm
 // and sees white space and binary files.
 func (m *Mirror) PatchID(ctx context.Context, base, head company.OID) (company.Hash, error) {
-	changes, err := m.s.changes(ctx, m.dir, base, head)
+	changes, err := m.s.diffChanges(ctx, m.dir, base, head)
 	if err != nil {
 		return "", err
 	}

@@ -19,12 +19,12 @@ import (
 func Checks(cfg Config, checkout string, online bool) []office.Check {
 	p := &probe{cfg: cfg, checkout: checkout}
 	out := []office.Check{
-		{Name: "remote", Run: p.remote},
-		{Name: "git credential", Run: p.credential},
-		{Name: "ssh host", Run: p.host},
+		{Name: "remote", Run: p.checkRemote},
+		{Name: "git credential", Run: p.checkCredential},
+		{Name: "ssh host", Run: p.checkHost},
 	}
 	if online {
-		out = append(out, office.Check{Name: "remote answers", Run: p.online})
+		out = append(out, office.Check{Name: "remote answers", Run: p.checkOnline})
 	}
 	return out
 }
@@ -34,8 +34,8 @@ type probe struct {
 	checkout string
 }
 
-// seen is an error as the result of a check.
-func seen(err error) office.Result {
+// resultOf is an error as the result of a check.
+func resultOf(err error) office.Result {
 	var e *company.Error
 	if !errors.As(err, &e) {
 		return office.Result{Found: Mask(err.Error())}
@@ -68,21 +68,21 @@ func (p *probe) open(ctx context.Context) (s *Store, remote string, done func(),
 	return nil, "", nil, err
 }
 
-func (p *probe) remote(ctx context.Context) office.Result {
+func (p *probe) checkRemote(ctx context.Context) office.Result {
 	s, url, done, err := p.open(ctx)
 	if err != nil {
-		return seen(err)
+		return resultOf(err)
 	}
 	defer done()
 	if url == "" {
 		return office.Result{OK: true, Found: "no remote " + s.cfg.Remote + ": branches stay on this machine"}
 	}
-	a, err := s.remote(ctx, Remote{URL: url})
+	a, err := s.openRemote(ctx, Remote{URL: url})
 	if company.CodeOf(err) == company.EAuth { // the next check says it
 		return office.Result{OK: true, Found: Mask(url)}
 	}
 	if err != nil {
-		return seen(err)
+		return resultOf(err)
 	}
 	defer a.done()
 	found := Mask(url)
@@ -92,10 +92,10 @@ func (p *probe) remote(ctx context.Context) office.Result {
 	return office.Result{OK: true, Found: found}
 }
 
-func (p *probe) credential(ctx context.Context) office.Result {
+func (p *probe) checkCredential(ctx context.Context) office.Result {
 	s, url, done, err := p.open(ctx)
 	if err != nil {
-		return seen(err)
+		return resultOf(err)
 	}
 	defer done()
 	if HostOf(url) == "" {
@@ -103,11 +103,11 @@ func (p *probe) credential(ctx context.Context) office.Result {
 	}
 	// Without it the work is done all the same; its branch cannot be pushed.
 	short := func(err error) office.Result {
-		r := seen(err)
+		r := resultOf(err)
 		r.Warn, r.Needed = true, "a login, to push"
 		return r
 	}
-	a, err := s.remote(ctx, Remote{URL: url})
+	a, err := s.openRemote(ctx, Remote{URL: url})
 	if err != nil {
 		return short(err)
 	}
@@ -118,7 +118,7 @@ func (p *probe) credential(ctx context.Context) office.Result {
 		}
 		return office.Result{OK: true, Found: "ssh agent, SSH_AUTH_SOCK SET"}
 	}
-	_, secret, err := a.login(ctx)
+	_, secret, err := a.findLogin(ctx)
 	if err != nil {
 		return short(err)
 	}
@@ -129,13 +129,13 @@ func (p *probe) credential(ctx context.Context) office.Result {
 	return office.Result{OK: true, Found: "token for " + a.host + " SET"}
 }
 
-func (p *probe) host(ctx context.Context) office.Result {
+func (p *probe) checkHost(ctx context.Context) office.Result {
 	s, url, done, err := p.open(ctx)
 	if err != nil {
-		return seen(err)
+		return resultOf(err)
 	}
 	defer done()
-	a, err := s.remote(ctx, Remote{URL: url})
+	a, err := s.openRemote(ctx, Remote{URL: url})
 	if company.CodeOf(err) == company.EAuth {
 		return office.Result{OK: true, Found: "not looked at: there is no login for it"}
 	}
@@ -144,7 +144,7 @@ func (p *probe) host(ctx context.Context) office.Result {
 	}
 	known, err := Known(p.cfg.Root, a.host)
 	if err != nil {
-		return seen(err)
+		return resultOf(err)
 	}
 	if len(known) == 0 {
 		return office.Result{Found: a.host + " is not known", Needed: "its key, accepted by you", Fix: "company git trust-host " + a.host}
@@ -156,28 +156,28 @@ func (p *probe) host(ctx context.Context) office.Result {
 	return office.Result{OK: true, Found: a.host + " " + strings.Join(prints, ", ")}
 }
 
-func (p *probe) online(ctx context.Context) office.Result {
+func (p *probe) checkOnline(ctx context.Context) office.Result {
 	s, url, done, err := p.open(ctx)
 	if err != nil {
-		return seen(err)
+		return resultOf(err)
 	}
 	defer done()
 	if url == "" {
 		return office.Result{OK: true, Found: "no remote " + s.cfg.Remote}
 	}
-	a, err := s.remote(ctx, Remote{URL: url})
+	a, err := s.openRemote(ctx, Remote{URL: url})
 	if err != nil {
-		return seen(err)
+		return resultOf(err)
 	}
 	defer a.done()
 	repo := filepath.Join(s.root, "look.git")
-	if err := s.create(ctx, repo, "main", nil); err != nil {
-		return seen(err)
+	if err := s.createRepo(ctx, repo, "main", nil); err != nil {
+		return resultOf(err)
 	}
 	a.tries = 1
-	_, head, err := a.list(ctx, repo, "")
+	_, head, err := a.listBranches(ctx, repo, "")
 	if err != nil {
-		return seen(err)
+		return resultOf(err)
 	}
 	return office.Result{OK: true, Found: fmt.Sprintf("answers, default branch %q", head)}
 }

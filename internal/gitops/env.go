@@ -45,9 +45,9 @@ func historyFsck() []setting {
 	return out
 }
 
-// hardening is the configuration that every git child of ours gets
+// hardenedConfig is the configuration that every git child of ours gets
 // (THREATS (d)). dir is the repository's absolute git directory.
-func hardening(dir string) []setting {
+func hardenedConfig(dir string) []setting {
 	return []setting{
 		{"safe.directory", dir},
 		{"safe.bareRepository", "explicit"},
@@ -69,10 +69,10 @@ func hardening(dir string) []setting {
 	}
 }
 
-// serving is what pack processes get that work for a container.
-func (s *Store) serving() []setting {
+// serveConfig is what pack processes get that work for a container.
+func (s *Store) serveConfig() []setting {
 	return append(strictFsck(), []setting{
-		{"core.hooksPath", s.hooks()},
+		{"core.hooksPath", s.hooksDir()},
 		{"http.receivepack", "true"},
 		{"http.getanyfile", "false"},
 		{"receive.maxInputSize", strconv.Itoa(MaxPushBytes)},
@@ -91,24 +91,24 @@ func (s *Store) serving() []setting {
 	}...)
 }
 
-// environment builds the whole environment of one git child. Nothing of our
+// buildEnv builds the whole environment of one git child. Nothing of our
 // own environment gets in.
-func (s *Store) environment(c call) []string {
+func (s *Store) buildEnv(c call) []string {
 	global := c.global
 	if global == "" {
 		global = s.globalConfig()
 	}
 	ssh := "/bin/false"
-	settings := append(hardening(c.dir), c.config...)
+	settings := append(hardenedConfig(c.dir), c.config...)
 	if c.access.overSSHNow() {
 		ssh = c.access.sshCommand()
 	}
-	if c.access.asks() {
-		settings = append(settings, setting{"credential.helper", "!" + shellQuote(s.helper())})
+	if c.access.needsCredential() {
+		settings = append(settings, setting{"credential.helper", "!" + shellQuote(s.helperPath())})
 	}
 	env := []string{
 		"PATH=/usr/bin:/bin",
-		"HOME=" + s.home(),
+		"HOME=" + s.homeDir(),
 		"LC_ALL=C",
 		"GIT_CONFIG_NOSYSTEM=1",
 		"GIT_CONFIG_GLOBAL=" + global,

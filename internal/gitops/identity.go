@@ -24,18 +24,18 @@ type Identity struct {
 // String is the person as git writes it.
 func (p Person) String() string { return fmt.Sprintf("%s <%s>", oneLine(p.Name), oneLine(p.Email)) }
 
-// same compares two people as git would have written them: it takes certain
+// equalTo compares two people as git would have written them: it takes certain
 // characters off the ends of names.
-func (p Person) same(q Person) bool {
-	return bare(p.Name) == bare(q.Name) && bare(p.Email) == bare(q.Email)
+func (p Person) equalTo(q Person) bool {
+	return trimName(p.Name) == trimName(q.Name) && trimName(p.Email) == trimName(q.Email)
 }
 
-func bare(s string) string {
+func trimName(s string) string {
 	return strings.Trim(strings.NewReplacer("<", "", ">", "", "\n", "").Replace(oneLine(s)), " .,:;\"\\'")
 }
 
-// trailer is the line of a sign-off.
-func (p Person) trailer() string { return "Signed-off-by: " + p.String() }
+// signOffLine is the line of a sign-off.
+func (p Person) signOffLine() string { return "Signed-off-by: " + p.String() }
 
 // headersRE is what git writes before the message of a commit: anything else
 // is read by some and not by others. A second author is one to a program that
@@ -47,7 +47,7 @@ var headersRE = regexp.MustCompile(`^tree [0-9a-f]+\n(?:parent [0-9a-f]+\n)*auth
 // writes by itself, or names that steer a terminal.
 func judgeHeaders(c Commit) error {
 	head, _, _ := strings.Cut(c.Raw, "\n\n")
-	if strings.ContainsFunc(c.Author.Name+c.Author.Email+c.Committer.Name+c.Committer.Email, hidden) {
+	if strings.ContainsFunc(c.Author.Name+c.Author.Email+c.Committer.Name+c.Committer.Email, isHiddenRune) {
 		return company.E(company.EObjects, fmt.Sprintf("the commit %s has an author or a committer with a character that does not show", c.OID.Short())).
 			Because("it would steer the terminal of whoever reads the log, or hide words in it").Fix("make it yours: git commit --amend --no-edit --reset-author, and push again")
 	}
@@ -59,19 +59,19 @@ func judgeHeaders(c Commit) error {
 		Fix("make it anew with git commit, without --gpg-sign and without i18n.commitEncoding: git reset --soft to the one before it, then commit again and push")
 }
 
-// judge says why a commit is not in the run's name, or nil.
-func (id Identity) judge(c Commit) error {
+// checkCommit says why a commit is not in the run's name, or nil.
+func (id Identity) checkCommit(c Commit) error {
 	for _, who := range []struct {
 		as string
 		by Person
 	}{{"author", c.Author}, {"committer", c.Committer}} {
-		if !who.by.same(id.Person) {
+		if !who.by.equalTo(id.Person) {
 			return company.E(company.EObjects, fmt.Sprintf("the commit %s has the %s %q, and what you do is in the name of %q", c.OID.Short(), who.as, who.by, id.Person)).
 				Fix("make it yours: git commit --amend --no-edit --reset-author; for several commits: git reset --soft to the one before them, then commit again")
 		}
 	}
 	if id.Signoff && !signedOff(c.Message, id.Person) {
-		return company.E(company.EObjects, fmt.Sprintf("the commit %s has no line %q", c.OID.Short(), id.trailer())).
+		return company.E(company.EObjects, fmt.Sprintf("the commit %s has no line %q", c.OID.Short(), id.signOffLine())).
 			Fix("add it: git commit --amend --no-edit --signoff; for several commits: git reset --soft to the one before them, then commit again")
 	}
 	return nil
@@ -83,7 +83,7 @@ func signedOff(message string, p Person) bool {
 	last := message[strings.LastIndex(strings.TrimRight(message, "\n"), "\n\n")+1:]
 	for line := range strings.SplitSeq(last, "\n") {
 		name, mail, ok := strings.Cut(strings.TrimPrefix(line, "Signed-off-by: "), " <")
-		if ok && strings.HasPrefix(line, "Signed-off-by: ") && p.same(Person{Name: name, Email: strings.TrimSuffix(mail, ">")}) {
+		if ok && strings.HasPrefix(line, "Signed-off-by: ") && p.equalTo(Person{Name: name, Email: strings.TrimSuffix(mail, ">")}) {
 			return true
 		}
 	}
@@ -99,13 +99,13 @@ func signOff(message string, p Person) string {
 	last := message[strings.LastIndexByte(message, '\n')+1:]
 	key, _, ok := strings.Cut(last, ": ")
 	if ok && strings.Contains(message, "\n\n") && strings.HasSuffix(key, "-by") && !strings.Contains(key, " ") {
-		return message + "\n" + p.trailer() + "\n"
+		return message + "\n" + p.signOffLine() + "\n"
 	}
-	return message + "\n\n" + p.trailer() + "\n"
+	return message + "\n\n" + p.signOffLine() + "\n"
 }
 
-// signing is what git commit-tree gets to sign with.
-func (s *Store) signing() (args []string, config []setting, env []string) {
+// signOptions is what git commit-tree gets to sign with.
+func (s *Store) signOptions() (args []string, config []setting, env []string) {
 	switch s.cfg.Sign {
 	case SignSSH:
 		config = []setting{{"gpg.format", "ssh"}, {"user.signingkey", s.cfg.SigningKey}, {"gpg.ssh.program", "ssh-keygen"}, {"gpg.ssh.defaultKeyCommand", ""}}
@@ -130,7 +130,7 @@ func (s *Store) notSigned(r result) error {
 	if s.cfg.Sign == SignGPG {
 		fix = "see that this works here: echo | gpg -bsau " + s.cfg.SigningKey
 	}
-	e := company.E(company.EGit, "a commit could not be signed").Because(r.why()).Fix(fix + "; or set git.sign: none")
+	e := company.E(company.EGit, "a commit could not be signed").Because(r.failureReason()).Fix(fix + "; or set git.sign: none")
 	e.Class = company.HumanRequired
 	return e
 }

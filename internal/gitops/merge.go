@@ -51,7 +51,7 @@ func (m *Mirror) MergeTree(ctx context.Context, ours, theirs company.OID) (Merge
 		return MergeResult{}, err
 	}
 	if r.exit > 1 || strings.TrimSpace(r.stderr) != "" {
-		return MergeResult{}, company.E(company.EGit, fmt.Sprintf("%s and %s cannot be merged", ours.Short(), theirs.Short())).Because(r.why())
+		return MergeResult{}, company.E(company.EGit, fmt.Sprintf("%s and %s cannot be merged", ours.Short(), theirs.Short())).Because(r.failureReason())
 	}
 	return parseMerge(string(r.out), r.exit == 0)
 }
@@ -160,7 +160,7 @@ func (m *Mirror) CommitTree(ctx context.Context, spec CommitSpec) (company.OID, 
 		message = signOff(message, committer)
 	}
 	date := fmt.Sprintf("@%d +0000", spec.When.Unix())
-	sign, config, env := m.s.signing()
+	sign, config, env := m.s.signOptions()
 	r, err := m.s.run(ctx, call{
 		dir: m.dir, args: append(append(args, sign...), "-F", "-"), stdin: strings.NewReader(message), config: config,
 		env: append([]string{
@@ -174,9 +174,9 @@ func (m *Mirror) CommitTree(ctx context.Context, spec CommitSpec) (company.OID, 
 	case r.exit != 0 && len(sign) > 0:
 		return "", m.s.notSigned(r)
 	case r.exit != 0:
-		return "", company.E(company.EGit, "git commit-tree failed").Because(r.why())
+		return "", company.E(company.EGit, "git commit-tree failed").Because(r.failureReason())
 	}
-	id := company.OID(r.text())
+	id := company.OID(r.outputText())
 	if !id.Valid() {
 		return "", company.E(company.EGit, "git commit-tree answered something unexpected")
 	}
@@ -184,4 +184,4 @@ func (m *Mirror) CommitTree(ctx context.Context, spec CommitSpec) (company.OID, 
 }
 
 // oneLine makes s fit for an environment variable that git puts in a header.
-func oneLine(s string) string { return strings.Join(strings.Fields(printable(s)), " ") }
+func oneLine(s string) string { return strings.Join(strings.Fields(stripControl(s)), " ") }

@@ -42,10 +42,10 @@ var (
 	ownWordsRE = regexp.MustCompile(`(?i)^(?:signed-off|reviewed|acked|acknowledged|approved|tested|verified|reported|suggested|requested|helped|mentored|audited|merged|committed|authored|co-?authored|co-?developed|pair-programmed)-(?:by|with)$`)
 )
 
-// hidden says whether a character steers a terminal or hides in a line.
+// isHiddenRune says whether a character steers a terminal or hides in a line.
 // Joiners and the choice between text and emoji are part of words in some
 // scripts, and of emoji.
-func hidden(r rune) bool {
+func isHiddenRune(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r == '\u200c' || r == '\u200d' || r == '\ufe0e' || r == '\ufe0f' || r >= '\u180b' && r <= '\u180d' || r == '\u180f':
 		return false
@@ -53,9 +53,9 @@ func hidden(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) || r == utf8.RuneError
 }
 
-// plain is a text in the letters that programs look for: wide, bold and joined
+// foldLetters is a text in the letters that programs look for: wide, bold and joined
 // forms of letters are the letters, and what does not show is gone.
-func plain(s string) string {
+func foldLetters(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
@@ -78,12 +78,12 @@ func judgeMessage(c Commit, may ...Person) error {
 		return company.E(company.EObjects, fmt.Sprintf("the message of commit %s %s", c.OID.Short(), what)).Because(why).
 			Fix(fix + " (git commit --amend, or git rebase --exec for an older one), and push again")
 	}
-	if at := strings.IndexFunc(c.Message, hidden); at >= 0 {
+	if at := strings.IndexFunc(c.Message, isHiddenRune); at >= 0 {
 		r, _ := utf8.DecodeRuneInString(c.Message[at:])
 		return refuse(fmt.Sprintf("holds a character that does not show (U+%04X, line %d)", r, 1+strings.Count(c.Message[:at], "\n")),
 			"it would steer the terminal of whoever reads the log, or hide words in it", "write it in letters that show")
 	}
-	text := plain(c.Message)
+	text := foldLetters(c.Message)
 	if m := skipWords(text); m != "" {
 		return refuse(fmt.Sprintf("says %q", m), "servers at the origin would not test the commit then", "leave those words out")
 	}
@@ -93,8 +93,8 @@ func judgeMessage(c Commit, may ...Person) error {
 	// A line that goes on in the next, indented one is one trailer.
 	for _, text := range []string{text, foldedRE.ReplaceAllString(text, " ")} {
 		for _, m := range vouchRE.FindAllStringSubmatch(text, -1) {
-			if namesPerson(m) && !vouches(m[2], may) {
-				return refuse(fmt.Sprintf("says %q", clipped(strings.TrimSpace(m[0]), 120)), "nobody but that person may say so", "leave the line out: what has to be signed off is signed off by itself")
+			if namesPerson(m) && !isAllowedSigner(m[2], may) {
+				return refuse(fmt.Sprintf("says %q", truncateRunes(strings.TrimSpace(m[0]), 120)), "nobody but that person may say so", "leave the line out: what has to be signed off is signed off by itself")
 			}
 		}
 	}
@@ -106,16 +106,16 @@ var foldedRE = regexp.MustCompile(`\n[ \t]+`)
 // skipWords are the words of a text by which servers do not test a commit.
 func skipWords(text string) string {
 	for _, m := range bracketRE.FindAllString(text, -1) {
-		if skips(m) {
+		if isSkipMarker(m) {
 			return m
 		}
 	}
 	return strings.TrimSpace(noCIRE.FindString(text) + skipTrailerRE.FindString(text))
 }
 
-// skips says whether what stands in brackets tells a server to skip its work:
+// isSkipMarker says whether what stands in brackets tells a server to skip its work:
 // "skip ci", "ci-skip", "no tests", "travis ci skip".
-func skips(bracket string) bool {
+func isSkipMarker(bracket string) bool {
 	words := strings.FieldsFunc(strings.ToLower(bracket), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if len(words) == 1 {
 		for _, cut := range []func(string, string) (string, bool){strings.CutPrefix, strings.CutSuffix} {
@@ -154,17 +154,17 @@ func namesPerson(m []string) bool {
 	return strings.Contains(m[2], "@") || ownWordsRE.MatchString(m[1])
 }
 
-func vouches(who string, may []Person) bool {
+func isAllowedSigner(who string, may []Person) bool {
 	name, mail, ok := strings.Cut(strings.TrimSpace(who), " <")
 	for _, p := range may {
-		if ok && p.Name != "" && p.same(Person{Name: name, Email: strings.TrimSuffix(mail, ">")}) {
+		if ok && p.Name != "" && p.equalTo(Person{Name: name, Email: strings.TrimSuffix(mail, ">")}) {
 			return true
 		}
 	}
 	return false
 }
 
-func clipped(s string, n int) string {
+func truncateRunes(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n-1]) + "…"
 	}
@@ -175,7 +175,7 @@ func clipped(s string, n int) string {
 // refuses: a title may come from a model. What it names stays readable.
 func inertMessage(s string) string {
 	s = strings.Map(func(r rune) rune {
-		if hidden(r) {
+		if isHiddenRune(r) {
 			return -1
 		}
 		return r
@@ -183,10 +183,10 @@ func inertMessage(s string) string {
 	if judgeMessage(Commit{Message: s}) == nil {
 		return s
 	}
-	s = plain(s)
+	s = foldLetters(s)
 	for range 4 { // what is taken out may bring words together
 		s = bracketRE.ReplaceAllStringFunc(s, func(m string) string {
-			if skips(m) {
+			if isSkipMarker(m) {
 				return strings.Trim(m, "[]")
 			}
 			return m

@@ -109,7 +109,7 @@ func TestMessagesThatSpeakToOthers(t *testing.T) {
 		if company.CodeOf(err) != company.EObjects || !strings.Contains(err.Error(), word) || !strings.Contains(at(err).Hint, "git commit --amend") {
 			t.Errorf("%q: %v", message, err)
 		}
-		if err != nil && strings.ContainsFunc(err.Error(), hidden) {
+		if err != nil && strings.ContainsFunc(err.Error(), isHiddenRune) {
 			t.Errorf("%q: the refusal repeats it", message)
 		}
 	}
@@ -170,7 +170,7 @@ func TestHeadersOfCommits(t *testing.T) {
 		if company.CodeOf(err) != company.EObjects || !strings.Contains(err.Error(), c[1]) || at(err).Hint == "" {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err != nil && strings.ContainsFunc(err.Error(), hidden) {
+		if err != nil && strings.ContainsFunc(err.Error(), isHiddenRune) {
 			t.Errorf("%s: the refusal repeats it", name)
 		}
 	}

@@ -30,12 +30,12 @@ func (m *Mirror) Dir() string { return m.dir }
 // Resolve turns a full reference name or an object id into the commit it
 // names. ENotFound when there is none.
 func (m *Mirror) Resolve(ctx context.Context, rev string) (company.OID, error) {
-	return m.s.resolve(ctx, m.dir, rev, "commit")
+	return m.s.resolveRev(ctx, m.dir, rev, "commit")
 }
 
 // Tree is the tree of a commit (or of a tree).
 func (m *Mirror) Tree(ctx context.Context, treeish company.OID) (company.OID, error) {
-	return m.s.resolve(ctx, m.dir, string(treeish), "tree")
+	return m.s.resolveRev(ctx, m.dir, string(treeish), "tree")
 }
 
 // Ref is the commit a reference points at; ENotFound when there is no such
@@ -44,10 +44,10 @@ func (m *Mirror) Ref(ctx context.Context, name string) (company.OID, error) {
 	if !strings.HasPrefix(name, "refs/") {
 		return "", company.E(company.EInvalid, fmt.Sprintf("%q is not the full name of a reference", name))
 	}
-	return m.s.resolve(ctx, m.dir, name, "commit")
+	return m.s.resolveRev(ctx, m.dir, name, "commit")
 }
 
-func (s *Store) resolve(ctx context.Context, dir, rev, kind string) (company.OID, error) {
+func (s *Store) resolveRev(ctx context.Context, dir, rev, kind string) (company.OID, error) {
 	if !company.OID(rev).Valid() && !strings.HasPrefix(rev, "refs/") && rev != "HEAD" || strings.ContainsAny(rev, "\x00\n^~:@{") {
 		return "", company.E(company.EInvalid, fmt.Sprintf("%q is neither an object id nor the full name of a reference", rev))
 	}
@@ -55,7 +55,7 @@ func (s *Store) resolve(ctx context.Context, dir, rev, kind string) (company.OID
 	if err != nil {
 		return "", err
 	}
-	id := company.OID(r.text())
+	id := company.OID(r.outputText())
 	if r.exit != 0 || !id.Valid() {
 		return "", company.E(company.ENotFound, fmt.Sprintf("there is no %s %s", kind, rev))
 	}
@@ -92,9 +92,9 @@ func (m *Mirror) UpdateRef(ctx context.Context, ref string, new, old company.OID
 		return company.E(company.EConflict, ref+" has moved on").Because(fmt.Sprintf("it is at %q, expected %q", now.Short(), old.Short()))
 	}
 	if strings.Contains(r.stderr, "cannot lock ref") { // another writer was at it just now
-		return company.E(company.EConflict, ref+" is being moved by somebody else").Because(r.why())
+		return company.E(company.EConflict, ref+" is being moved by somebody else").Because(r.failureReason())
 	}
-	return company.E(company.EGit, "git update-ref failed").Because(r.why())
+	return company.E(company.EGit, "git update-ref failed").Because(r.failureReason())
 }
 
 // IsAncestor reports whether a is b or an ancestor of b.
@@ -107,7 +107,7 @@ func (m *Mirror) IsAncestor(ctx context.Context, a, b company.OID) (bool, error)
 	case err != nil:
 		return false, err
 	case r.exit > 1:
-		return false, company.E(company.EGit, "git merge-base failed").Because(r.why())
+		return false, company.E(company.EGit, "git merge-base failed").Because(r.failureReason())
 	}
 	return r.exit == 0, nil
 }
@@ -125,17 +125,17 @@ func (m *Mirror) MergeBase(ctx context.Context, a, b company.OID) (company.OID, 
 	if err != nil {
 		return "", err
 	}
-	if id := company.OID(r.text()); r.exit == 0 && id.Valid() {
+	if id := company.OID(r.outputText()); r.exit == 0 && id.Valid() {
 		return id, nil
 	}
-	if r.exit == 0 && len(strings.Fields(r.text())) > 1 {
+	if r.exit == 0 && len(strings.Fields(r.outputText())) > 1 {
 		return "", company.E(company.EObjects, fmt.Sprintf("the history of %s goes around the base %s: there are several merge bases", b.Short(), a.Short())).
 			Fix("commit on top of the base")
 	}
 	if r.exit == 1 && r.stderr == "" {
 		return "", company.E(company.ENotFound, fmt.Sprintf("%s and %s share no history", a.Short(), b.Short()))
 	}
-	return "", company.E(company.EGit, "git merge-base failed").Because(r.why())
+	return "", company.E(company.EGit, "git merge-base failed").Because(r.failureReason())
 }
 
 // Log lists the commits that are in to and not in from (from "": all of
@@ -157,18 +157,18 @@ func (m *Mirror) LogWithout(ctx context.Context, to company.OID, without []compa
 	for _, id := range without {
 		args = append(args, "^"+string(id))
 	}
-	r, err := m.s.must(ctx, call{dir: m.dir, args: args})
+	r, err := m.s.runOK(ctx, call{dir: m.dir, args: args})
 	if err != nil {
 		return nil, err
 	}
-	b, err := m.s.batch(ctx, m.dir, nil, false)
+	b, err := m.s.startBatch(ctx, m.dir, nil, false)
 	if err != nil {
 		return nil, err
 	}
 	defer b.close()
 	var out []Commit
-	for _, id := range strings.Fields(r.text()) {
-		c, err := b.commit(company.OID(id))
+	for _, id := range strings.Fields(r.outputText()) {
+		c, err := b.readCommit(company.OID(id))
 		if err != nil {
 			return nil, err
 		}
@@ -190,7 +190,7 @@ func (m *Mirror) List(ctx context.Context, treeish company.OID) ([]Entry, error)
 	if !treeish.Valid() {
 		return nil, company.E(company.EInvalid, "a full object id is needed")
 	}
-	return m.s.list(ctx, m.dir, string(treeish))
+	return m.s.listTree(ctx, m.dir, string(treeish))
 }
 
 // HasFolders refuses, as E_NOT_FOUND, paths that are no folders of a commit.
@@ -207,8 +207,8 @@ func (m *Mirror) HasFolders(ctx context.Context, at company.OID, paths []string)
 	return nil
 }
 
-func (s *Store) list(ctx context.Context, dir, treeish string) ([]Entry, error) {
-	r, err := s.must(ctx, call{dir: dir, args: []string{"ls-tree", "-r", "-z", "-l", "--full-tree", treeish}})
+func (s *Store) listTree(ctx context.Context, dir, treeish string) ([]Entry, error) {
+	r, err := s.runOK(ctx, call{dir: dir, args: []string{"ls-tree", "-r", "-z", "-l", "--full-tree", treeish}})
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +240,7 @@ func (s *Store) list(ctx context.Context, dir, treeish string) ([]Entry, error) 
 // ReadFile is the content of the file at path in a commit or tree. For a
 // symlink that is its target. ENotFound when there is no such file.
 func (m *Mirror) ReadFile(ctx context.Context, treeish company.OID, name string) ([]byte, error) {
-	b, err := m.s.batch(ctx, m.dir, nil, false)
+	b, err := m.s.startBatch(ctx, m.dir, nil, false)
 	if err != nil {
 		return nil, err
 	}
@@ -249,12 +249,12 @@ func (m *Mirror) ReadFile(ctx context.Context, treeish company.OID, name string)
 		return nil, company.E(company.EInvalid, "a full object id is needed")
 	}
 	tree := treeish
-	o, err := b.info(treeish)
+	o, err := b.readInfo(treeish)
 	if err != nil {
 		return nil, err
 	}
 	if o.kind == "commit" {
-		c, err := b.commit(treeish)
+		c, err := b.readCommit(treeish)
 		if err != nil {
 			return nil, err
 		}
@@ -268,7 +268,7 @@ func (m *Mirror) ReadFile(ctx context.Context, treeish company.OID, name string)
 	// line that git parses.
 	parts := strings.Split(name, "/")
 	for i, part := range parts {
-		entries, err := b.tree(tree)
+		entries, err := b.readTree(tree)
 		if err != nil {
 			return nil, err
 		}
@@ -294,7 +294,7 @@ func (m *Mirror) ReadFiles(ctx context.Context, entries []Entry, fn func(e Entry
 	if len(entries) == 0 {
 		return nil
 	}
-	b, err := m.s.batch(ctx, m.dir, nil, false)
+	b, err := m.s.startBatch(ctx, m.dir, nil, false)
 	if err != nil {
 		return err
 	}
@@ -332,7 +332,7 @@ type Text struct {
 // TarEntries is Tar of files that need not be of one tree, and behind them of
 // some that are of none.
 func (m *Mirror) TarEntries(ctx context.Context, entries []Entry, w io.Writer, more ...Text) error {
-	b, err := m.s.batch(ctx, m.dir, nil, false)
+	b, err := m.s.startBatch(ctx, m.dir, nil, false)
 	if err != nil {
 		return err
 	}

@@ -17,20 +17,20 @@ const networkTries = 3
 
 var networkPause = []time.Duration{time.Second, 4 * time.Second}
 
-// patiently runs a call that reads from the remote. What a person has to mend
+// runWithRetry runs a call that reads from the remote. What a person has to mend
 // is not tried again.
-func (a *access) patiently(ctx context.Context, doing string, c call) (result, error) {
+func (a *remoteEndpoint) runWithRetry(ctx context.Context, doing string, c call) (result, error) {
 	tries := a.tries
 	if tries == 0 {
 		tries = networkTries
 	}
 	for try := 1; ; try++ {
-		r, err := a.once(ctx, c)
+		r, err := a.runOnce(ctx, c)
 		if err == nil && r.exit == 0 {
 			return r, nil
 		}
 		if err == nil {
-			err = a.explain(ctx, doing, r)
+			err = a.explainFailure(ctx, doing, r)
 		}
 		var e *company.Error
 		if a.host == "" || ctx.Err() != nil || try >= tries || errors.As(err, &e) && e.Class == company.HumanRequired {
@@ -44,9 +44,9 @@ func (a *access) patiently(ctx context.Context, doing string, c call) (result, e
 	}
 }
 
-// once runs one call at the remote, with somebody to answer git's question
+// runOnce runs one call at the remote, with somebody to answer git's question
 // for a credential.
-func (a *access) once(ctx context.Context, c call) (result, error) {
+func (a *remoteEndpoint) runOnce(ctx context.Context, c call) (result, error) {
 	a.asked = nil
 	return a.s.run(ctx, c)
 }
@@ -63,13 +63,13 @@ var (
 		`Network is unreachable|early EOF|hung up unexpectedly|returned error: 5\d\d|Connection closed`)
 )
 
-// explain turns a failed call at the remote into words: who has to do what.
-func (a *access) explain(ctx context.Context, doing string, r result) error {
+// explainFailure turns a failed call at the remote into words: who has to do what.
+func (a *remoteEndpoint) explainFailure(ctx context.Context, doing string, r result) error {
 	where := a.host
 	if where == "" {
 		where = strings.TrimPrefix(a.url, "file://")
 	}
-	said := r.why()
+	said := r.failureReason()
 	switch {
 	case a.asked != nil:
 		return a.asked
@@ -106,7 +106,7 @@ func (s *Store) credentialName() string {
 }
 
 // refusedFix is what to do about a refused login.
-func (a *access) refusedFix() string {
+func (a *remoteEndpoint) refusedFix() string {
 	switch {
 	case a.protocols == "ssh" && a.s.cfg.Method == ByDeployKey:
 		return "add the key's public half to the repository, with write access: ssh-keygen -y -f " + a.s.cfg.DeployKey

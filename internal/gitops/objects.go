@@ -43,15 +43,15 @@ type batch struct {
 	start time.Time
 }
 
-// batch starts the process; close ends it. env adds variables (the object
+// startBatch starts the process; close ends it. env adds variables (the object
 // directories of a push), limited sets resource limits.
-func (s *Store) batch(ctx context.Context, dir string, env []string, limited bool) (*batch, error) {
-	if err := s.ready(dir); err != nil {
+func (s *Store) startBatch(ctx context.Context, dir string, env []string, limited bool) (*batch, error) {
+	if err := s.checkUntampered(dir); err != nil {
 		return nil, err
 	}
 	ctx, stop := context.WithTimeout(ctx, localLimit)
 	b := &batch{s: s, ctx: ctx, stop: stop, start: time.Now()}
-	b.cmd = s.command(ctx, call{dir: dir, args: []string{"cat-file", "--batch-command"}, env: env, limited: limited})
+	b.cmd = s.newCommand(ctx, call{dir: dir, args: []string{"cat-file", "--batch-command"}, env: env, limited: limited})
 	b.cmd.Stderr = &truncating{buf: &b.err, left: maxStderr}
 	in, err := b.cmd.StdinPipe()
 	if err == nil {
@@ -74,13 +74,13 @@ func (b *batch) close() {
 	_, _ = io.Copy(io.Discard, io.LimitReader(b.out, 1)) // usually already at its end
 	b.stop()
 	_ = b.cmd.Wait()
-	b.s.logOf(b.ctx).line("cat-file", []string{"--batch-command"}, max(0, exitCode(b.cmd)), time.Since(b.start), b.err.String())
+	b.s.logOf(b.ctx).writeLine("cat-file", []string{"--batch-command"}, max(0, exitCode(b.cmd)), time.Since(b.start), b.err.String())
 }
 
-// broken explains a failed conversation with the process.
-func (b *batch) broken(err error) error {
+// processError explains a failed conversation with the process.
+func (b *batch) processError(err error) error {
 	if b.ctx.Err() != nil {
-		return stopped(b.ctx, "cat-file")
+		return contextError(b.ctx, "cat-file")
 	}
 	return company.E(company.EGit, "git cat-file ended unexpectedly").Because(strings.TrimSpace(b.err.String())).Wrap(err)
 }
@@ -91,9 +91,9 @@ type object struct {
 	size int64
 }
 
-// infos asks for many objects, in slices small enough that neither side
+// readInfos asks for many objects, in slices small enough that neither side
 // blocks on a full pipe.
-func (b *batch) infos(ids []company.OID) ([]object, error) {
+func (b *batch) readInfos(ids []company.OID) ([]object, error) {
 	out := make([]object, 0, len(ids))
 	for len(ids) > 0 {
 		n := min(len(ids), 256)
@@ -104,10 +104,10 @@ func (b *batch) infos(ids []company.OID) ([]object, error) {
 			q.WriteByte('\n')
 		}
 		if _, err := b.in.Write(q.Bytes()); err != nil {
-			return nil, b.broken(err)
+			return nil, b.processError(err)
 		}
 		for range n {
-			o, err := b.header()
+			o, err := b.readHeader()
 			if err != nil {
 				return nil, err
 			}
@@ -118,11 +118,11 @@ func (b *batch) infos(ids []company.OID) ([]object, error) {
 	return out, nil
 }
 
-// header reads one answer line: "<oid> <kind> <size>" or "<oid> missing".
-func (b *batch) header() (object, error) {
+// readHeader reads one answer line: "<oid> <kind> <size>" or "<oid> missing".
+func (b *batch) readHeader() (object, error) {
 	line, err := b.out.ReadString('\n')
 	if err != nil {
-		return object{}, b.broken(err)
+		return object{}, b.processError(err)
 	}
 	f := strings.Fields(line)
 	if len(f) == 2 && f[1] == "missing" {
@@ -133,11 +133,11 @@ func (b *batch) header() (object, error) {
 			return object{kind: f[1], size: size}, nil
 		}
 	}
-	return object{}, b.broken(fmt.Errorf("unexpected answer %q", line))
+	return object{}, b.processError(fmt.Errorf("unexpected answer %q", line))
 }
 
-func (b *batch) info(id company.OID) (object, error) {
-	o, err := b.infos([]company.OID{id})
+func (b *batch) readInfo(id company.OID) (object, error) {
+	o, err := b.readInfos([]company.OID{id})
 	if err != nil {
 		return object{}, err
 	}
@@ -146,7 +146,7 @@ func (b *batch) info(id company.OID) (object, error) {
 
 // copyTo streams the content of an object of the wanted kind and size ≤ limit.
 func (b *batch) copyTo(w io.Writer, id company.OID, kind string, limit int64) error {
-	o, err := b.info(id)
+	o, err := b.readInfo(id)
 	if err != nil {
 		return err
 	}
@@ -157,16 +157,16 @@ func (b *batch) copyTo(w io.Writer, id company.OID, kind string, limit int64) er
 		return company.E(company.EObjects, fmt.Sprintf("the %s %s has %d bytes, more than %d", kind, id, o.size, limit))
 	}
 	if _, err := io.WriteString(b.in, "contents "+string(id)+"\n"); err != nil {
-		return b.broken(err)
+		return b.processError(err)
 	}
-	if o, err = b.header(); err != nil {
+	if o, err = b.readHeader(); err != nil {
 		return err
 	}
 	if _, err := io.CopyN(w, b.out, o.size); err != nil {
-		return b.broken(err)
+		return b.processError(err)
 	}
 	if _, err := b.out.Discard(1); err != nil { // the newline after the content
-		return b.broken(err)
+		return b.processError(err)
 	}
 	return nil
 }
@@ -184,7 +184,7 @@ type treeEntry struct {
 	id   company.OID
 }
 
-func (b *batch) tree(id company.OID) ([]treeEntry, error) {
+func (b *batch) readTree(id company.OID) ([]treeEntry, error) {
 	raw, err := b.read(id, "tree", maxTreeBytes)
 	if err != nil {
 		return nil, err
@@ -232,7 +232,7 @@ func (c Commit) Subject() string {
 	return s
 }
 
-func (b *batch) commit(id company.OID) (Commit, error) {
+func (b *batch) readCommit(id company.OID) (Commit, error) {
 	raw, err := b.read(id, "commit", maxCommitBytes)
 	if err != nil {
 		return Commit{}, err

@@ -44,9 +44,9 @@ func (l *OpLog) Close() error {
 	return nil
 }
 
-// line writes one operation. A log that cannot be written must not stop the
+// writeLine writes one operation. A log that cannot be written must not stop the
 // work that it describes, so write errors are dropped.
-func (l *OpLog) line(op string, args []string, exit int, took time.Duration, stderr string) {
+func (l *OpLog) writeLine(op string, args []string, exit int, took time.Duration, stderr string) {
 	if l == nil {
 		return
 	}

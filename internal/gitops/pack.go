@@ -28,18 +28,18 @@ const (
 // that were kept before and are not among them are let go; Pack removes them
 // in time. Ids that are not in the mirror are passed over.
 func (m *Mirror) Keep(ctx context.Context, ids []company.OID) error {
-	unlock, err := m.s.lock(ctx, m.dir)
+	unlock, err := m.s.lockRepo(ctx, m.dir)
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	wanted := map[string]bool{}
-	b, err := m.s.batch(ctx, m.dir, nil, false)
+	b, err := m.s.startBatch(ctx, m.dir, nil, false)
 	if err != nil {
 		return err
 	}
 	defer b.close()
-	found, err := b.infos(ids)
+	found, err := b.readInfos(ids)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (m *Mirror) Keep(ctx context.Context, ids []company.OID) error {
 		fmt.Fprintf(&in, "update %s%s\x00%s\x00\x00", keepSpace, id, id)
 	}
 	if in.Len() > 0 {
-		if _, err := m.s.must(ctx, call{dir: m.dir, args: []string{"update-ref", "--no-deref", "-z", "--stdin"}, stdin: strings.NewReader(in.String())}); err != nil {
+		if _, err := m.s.runOK(ctx, call{dir: m.dir, args: []string{"update-ref", "--no-deref", "-z", "--stdin"}, stdin: strings.NewReader(in.String())}); err != nil {
 			return err
 		}
 	}
@@ -70,7 +70,7 @@ func (m *Mirror) Keep(ctx context.Context, ids []company.OID) error {
 // new. It may run beside everything else: whoever is at work has objects that
 // are younger.
 func (m *Mirror) Pack(ctx context.Context) (bool, error) {
-	big, untidy, err := m.packs()
+	big, untidy, err := m.inspectPacks()
 	if err != nil || !untidy {
 		return false, err
 	}
@@ -80,17 +80,17 @@ func (m *Mirror) Pack(ctx context.Context) (bool, error) {
 		args = append(args, "--keep-pack="+name)
 	}
 	config := []setting{{"pack.threads", "1"}, {"repack.writeBitmaps", "false"}, {"repack.useDeltaBaseOffset", "true"}}
-	if _, err := m.s.must(ctx, call{dir: m.dir, args: args, config: config, limit: packLimit}); err != nil {
+	if _, err := m.s.runOK(ctx, call{dir: m.dir, args: args, config: config, limit: packLimit}); err != nil {
 		return false, err
 	}
-	_, err = m.s.must(ctx, call{dir: m.dir, args: []string{"prune", "--expire=" + before}, limit: packLimit})
+	_, err = m.s.runOK(ctx, call{dir: m.dir, args: []string{"prune", "--expire=" + before}, limit: packLimit})
 	return err == nil, err
 }
 
-// packs looks at the object store: the packs to leave alone, and whether
+// inspectPacks looks at the object store: the packs to leave alone, and whether
 // there is more in it than there should be.
-func (m *Mirror) packs() (big []string, untidy bool, err error) {
-	entries, err := m.s.own.List(m.s.name(m.dir) + "/objects/pack")
+func (m *Mirror) inspectPacks() (big []string, untidy bool, err error) {
+	entries, err := m.s.own.List(m.s.relName(m.dir) + "/objects/pack")
 	if err != nil {
 		return nil, false, company.E(company.EGit, "the mirror cannot be read").Wrap(err)
 	}
@@ -108,7 +108,7 @@ func (m *Mirror) packs() (big []string, untidy bool, err error) {
 			big = append(big, e.Name())
 		}
 	}
-	loose, err := m.s.own.List(m.s.name(m.dir) + "/objects/17")
+	loose, err := m.s.own.List(m.s.relName(m.dir) + "/objects/17")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, false, company.E(company.EGit, "the mirror cannot be read").Wrap(err)
 	}

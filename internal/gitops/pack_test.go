@@ -107,7 +107,7 @@ func TestTheMirrorIsPacked(t *testing.T) {
 		t.Error("what nothing names is kept for ever")
 	}
 	mustGit(t, b.mirror.Dir(), "--git-dir=.", "fsck", "--no-dangling")
-	if err := b.store.verify(b.mirror.Dir()); err != nil {
+	if err := b.store.verifyRepo(b.mirror.Dir()); err != nil {
 		t.Error(err)
 	}
 	// It goes on as before: a run, a fetch, a merge.

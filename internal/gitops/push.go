@@ -24,7 +24,7 @@ func (m *Mirror) Push(ctx context.Context, log *OpLog, remote Remote, ref string
 	}
 	branch, ok := strings.CutPrefix(ref, "refs/heads/")
 	if !ok {
-		return "", protected(ref) // refs/company/* stays at home
+		return "", protectedRefError(ref) // refs/company/* stays at home
 	}
 	if !new.Valid() || expectOld != "" && !expectOld.Valid() {
 		return "", company.E(company.EInvalid, "a push moves between full object ids only")
@@ -32,12 +32,12 @@ func (m *Mirror) Push(ctx context.Context, log *OpLog, remote Remote, ref string
 	if _, err := m.Resolve(ctx, string(new)); err != nil {
 		return "", err
 	}
-	a, err := m.s.remote(ctx, remote)
+	a, err := m.s.openRemote(ctx, remote)
 	if err != nil {
 		return "", err
 	}
 	defer a.done()
-	refs, head, err := a.list(ctx, m.dir, branch)
+	refs, head, err := a.listBranches(ctx, m.dir, branch)
 	if err != nil {
 		return "", err
 	}
@@ -49,10 +49,10 @@ func (m *Mirror) Push(ctx context.Context, log *OpLog, remote Remote, ref string
 	switch {
 	case at == "":
 		expectOld = "" // and must still be gone when git gets there
-	case at != new && at != expectOld && m.holds(ctx, a, at, new):
+	case at != new && at != expectOld && m.containsCommit(ctx, a, at, new):
 		return at, nil
 	}
-	r, err := a.once(ctx, a.network(m.dir, "push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no",
+	r, err := a.runOnce(ctx, a.newCall(m.dir, "push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no",
 		"--force-with-lease="+ref+":"+string(expectOld), "--", a.url, string(new)+":"+ref))
 	if err != nil || r.exit == 0 {
 		return new, err
@@ -60,13 +60,13 @@ func (m *Mirror) Push(ctx context.Context, log *OpLog, remote Remote, ref string
 	return at, a.pushRefused(ctx, r, branch, at, expectOld)
 }
 
-// holds says whether a commit of the remote has another one in its history.
+// containsCommit says whether a commit of the remote has another one in its history.
 // Where that cannot be found out, it has not.
-func (m *Mirror) holds(ctx context.Context, a *access, at, id company.OID) bool {
+func (m *Mirror) containsCommit(ctx context.Context, a *remoteEndpoint, at, id company.OID) bool {
 	if !at.Valid() {
 		return false
 	}
-	err := m.fetch(ctx, fetchSpec{url: a.url, global: a.global, protocols: a.protocols, access: a, oid: at, config: historyFsck()})
+	err := m.fetchCommit(ctx, fetchSpec{url: a.url, global: a.global, protocols: a.protocols, access: a, oid: at, config: historyFsck()})
 	if err != nil {
 		return false
 	}
@@ -75,8 +75,8 @@ func (m *Mirror) holds(ctx context.Context, a *access, at, id company.OID) bool 
 }
 
 // pushRefused explains a push that did not go through.
-func (a *access) pushRefused(ctx context.Context, r result, branch string, at, expected company.OID) error {
-	said := rejected(string(r.out))
+func (a *remoteEndpoint) pushRefused(ctx context.Context, r result, branch string, at, expected company.OID) error {
+	said := rejectionReason(string(r.out))
 	switch {
 	case strings.Contains(said, "(stale info)"):
 		return company.E(company.EConflict, "the remote's "+branch+" has moved on").
@@ -87,19 +87,19 @@ func (a *access) pushRefused(ctx context.Context, r result, branch string, at, e
 		return company.E(company.EConflict, "the remote has branches below "+branch+"/, so that it cannot have one of that name").
 			Because(said).Fix("delete them at the remote, or set git.integration_branch to another name")
 	case scopeRE.MatchString(r.stderr) || said == "" && a.host != "":
-		return a.explain(ctx, "pushed to", r)
+		return a.explainFailure(ctx, "pushed to", r)
 	case strings.HasPrefix(said, "[remote rejected]"):
 		// The server's own rules: a hook, a protected branch. Trying again is no use.
-		e := company.E(company.EGit, "the remote refused the push of "+branch).Because(said + ": " + r.why()).
+		e := company.E(company.EGit, "the remote refused the push of "+branch).Because(said + ": " + r.failureReason()).
 			Fix("see what it says; when that is mended, approve to try again")
 		e.Class = company.HumanRequired
 		return e
 	}
-	return company.E(company.EGit, "the remote refused the push of "+branch).Because(strings.TrimPrefix(said+": "+r.why(), ": "))
+	return company.E(company.EGit, "the remote refused the push of "+branch).Because(strings.TrimPrefix(said+": "+r.failureReason(), ": "))
 }
 
-// rejected is the reason in a porcelain line "! TAB refs TAB [reason] (detail)".
-func rejected(out string) string {
+// rejectionReason is the reason in a porcelain line "! TAB refs TAB [reason] (detail)".
+func rejectionReason(out string) string {
 	for line := range strings.SplitSeq(out, "\n") {
 		if f := strings.Split(line, "\t"); len(f) == 3 && f[0] == "!" {
 			return Mask(f[2])

@@ -108,26 +108,26 @@ func TestRemotes(t *testing.T) {
 		"", "-x", "ext::sh -c id", "http://host/x", "git://host/x", "ftp://h/x", "file://host/x", "https://", "ssh://-oProxyCommand=id/x",
 		"relative/path", "https://h/x\nhttps://y", "transport::address",
 	} {
-		_, err := b.store.remote(b.ctx, Remote{URL: url})
+		_, err := b.store.openRemote(b.ctx, Remote{URL: url})
 		requireCode(t, err, company.EInvalid)
 	}
 	b.store.cfg.Method, b.store.cfg.AgentSocket = ByAgent, agentSocket(t)
 	for url, protocol := range map[string]string{"https://host/x.git": "https", "ssh://git@host:22/x.git": "ssh", "git@host:x/y.git": "ssh", b.checkout: "file", "http://127.0.0.1:1/x": "http"} {
-		a, err := b.store.remote(b.ctx, Remote{URL: url})
+		a, err := b.store.openRemote(b.ctx, Remote{URL: url})
 		if err != nil || a.protocols != protocol {
 			t.Errorf("%s: %+v, %v", url, a, err)
 			continue
 		}
 		a.done()
 	}
-	if left, err := os.ReadDir(b.store.temp()); err != nil || len(left) != 0 {
+	if left, err := os.ReadDir(b.store.tempDir()); err != nil || len(left) != 0 {
 		t.Errorf("left over: %v, %v", left, err)
 	}
 	b.store.cfg.Method = ByToken
 	// Plain http is for this machine alone, and a name in the address does not
 	// become an option of ssh.
 	for _, url := range []string{"http://192.168.1.1/x", "http://localhost.example.com/x", "-oProxyCommand=id:x", "git@-oProxyCommand=id:x", "https://-x@h/y"} {
-		_, err := b.store.remote(b.ctx, Remote{URL: url})
+		_, err := b.store.openRemote(b.ctx, Remote{URL: url})
 		requireCode(t, err, company.EInvalid)
 	}
 	// Where a token is the credential, what a forge serves by ssh is reached
@@ -140,12 +140,12 @@ func TestRemotes(t *testing.T) {
 		"https://me:canary@example.com/x.git":                "https://example.com/x.git",
 		"https://" + "me" + "@example.com:8443/acme/app.git": "https://example.com:8443/acme/app.git",
 	} {
-		a, err := b.store.remote(b.ctx, Remote{URL: url})
+		a, err := b.store.openRemote(b.ctx, Remote{URL: url})
 		if err != nil || a.url != want {
 			t.Errorf("%s: %+v, %v", url, a, err)
 		}
 	}
-	_, err := b.store.remote(b.ctx, Remote{URL: "git@host.example.com:x/y"})
+	_, err := b.store.openRemote(b.ctx, Remote{URL: "git@host.example.com:x/y"})
 	requireCode(t, err, company.EAuth, "host.example.com")
 }
 
@@ -154,7 +154,7 @@ func TestEnvironmentIsBuiltFromNothing(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "canary-key")
 	t.Setenv("GIT_DIR", "/nowhere")
 	b := setup(t, nil)
-	for _, kv := range b.store.environment(call{dir: "/x"}) {
+	for _, kv := range b.store.buildEnv(call{dir: "/x"}) {
 		if strings.Contains(kv, "canary-key") || strings.Contains(kv, "/nowhere") {
 			t.Error(kv)
 		}

@@ -75,31 +75,31 @@ func (s *Store) Quarantine(ctx context.Context, m *Mirror, run company.RunID, ba
 		}
 	}
 	q := &Quarantine{s: s, dir: s.quarantineDir(run), run: run, ticket: ticket, base: base, known: slices.Clone(extra)}
-	unlock, err := s.lock(ctx, q.dir)
+	unlock, err := s.lockRepo(ctx, q.dir)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	if there, err := s.has(q.dir); err != nil {
+	if there, err := s.pathExists(q.dir); err != nil {
 		return nil, err
 	} else if !there {
-		seed, err := s.seed(ctx, m, base)
+		seed, err := s.ensureSeed(ctx, m, base)
 		if err != nil {
 			return nil, err
 		}
-		err = s.create(ctx, q.dir, strings.TrimPrefix(BaseBranch, "refs/heads/"), func(tmp string) error {
+		err = s.createRepo(ctx, q.dir, strings.TrimPrefix(BaseBranch, "refs/heads/"), func(tmp string) error {
 			if err := s.linkPacks(seed, tmp); err != nil {
 				return err
 			}
-			_, err := s.must(ctx, call{dir: tmp, args: []string{"update-ref", BaseBranch, string(base)}})
+			_, err := s.runOK(ctx, call{dir: tmp, args: []string{"update-ref", BaseBranch, string(base)}})
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	q.sweep() // after a crash; whoever pushed then is gone
-	at, err := s.resolve(ctx, q.dir, BaseBranch, "commit")
+	q.removeStaleObjects() // after a crash; whoever pushed then is gone
+	at, err := s.resolveRev(ctx, q.dir, BaseBranch, "commit")
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (s *Store) Quarantine(ctx context.Context, m *Mirror, run company.RunID, ba
 		return nil, company.E(company.EConflict, fmt.Sprintf("the repository of run %s was made for base %s, not %s", run, at.Short(), base.Short()))
 	}
 	for _, id := range extra {
-		if got, err := s.resolve(ctx, q.dir, takenSpace+string(id), "commit"); err == nil && got == id {
+		if got, err := s.resolveRev(ctx, q.dir, takenSpace+string(id), "commit"); err == nil && got == id {
 			continue
 		}
 		if err := s.copyCommit(ctx, m.dir, q.dir, id, takenSpace+string(id), nil); err != nil {
@@ -121,7 +121,7 @@ func (s *Store) Quarantine(ctx context.Context, m *Mirror, run company.RunID, ba
 type OID = company.OID
 
 func (s *Store) quarantineDir(run company.RunID) string {
-	return filepath.Join(s.runs(), string(run)+".git")
+	return filepath.Join(s.runsDir(), string(run)+".git")
 }
 
 // DropQuarantine removes a run's repository; that it is gone already is fine.
@@ -131,12 +131,12 @@ func (s *Store) DropQuarantine(ctx context.Context, run company.RunID) error {
 		return company.E(company.EInvalid, fmt.Sprintf("%q is not a run id", string(run)))
 	}
 	dir := s.quarantineDir(run)
-	unlock, err := s.lock(ctx, dir)
+	unlock, err := s.lockRepo(ctx, dir)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if err := s.own.RemoveAll(s.name(dir)); err != nil {
+	if err := s.own.RemoveAll(s.relName(dir)); err != nil {
 		return storeError("the repository of run "+string(run)+" cannot be removed", err)
 	}
 	return nil
@@ -148,11 +148,11 @@ func (s *Store) DropQuarantine(ctx context.Context, run company.RunID) error {
 func (s *Store) HoldsWork(ctx context.Context, run company.RunID) (bool, error) {
 	dir := s.quarantineDir(run)
 	trees := func(spaces ...string) ([]string, error) {
-		r, err := s.must(ctx, call{dir: dir, args: append([]string{"for-each-ref", "--format=%(tree)"}, spaces...)})
+		r, err := s.runOK(ctx, call{dir: dir, args: append([]string{"for-each-ref", "--format=%(tree)"}, spaces...)})
 		if err != nil {
 			return nil, err
 		}
-		return strings.Fields(r.text()), nil
+		return strings.Fields(r.outputText()), nil
 	}
 	known, err := trees(BaseBranch, takenSpace)
 	if err != nil {
@@ -183,7 +183,7 @@ func (s *Store) Quarantines() ([]company.RunID, error) {
 // copyCommit fetches one commit with its history from one repository of ours
 // into another.
 func (s *Store) copyCommit(ctx context.Context, from, to string, id OID, dst string, config []setting) error {
-	if err := s.verify(from); err != nil {
+	if err := s.verifyRepo(from); err != nil {
 		return err
 	}
 	global, done, err := s.scopedConfig(from)
@@ -219,13 +219,13 @@ func ResultRef(run company.RunID) string { return "refs/company/runs/" + string(
 
 // Branches are the agent branches that the run pushed, by full name.
 func (q *Quarantine) Branches(ctx context.Context) (map[string]OID, error) {
-	r, err := q.s.must(ctx, call{dir: q.dir, args: []string{"for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/agent/"}})
+	r, err := q.s.runOK(ctx, call{dir: q.dir, args: []string{"for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/agent/"}})
 	if err != nil {
 		return nil, err
 	}
 	pattern := BranchPattern(q.ticket)
 	out := map[string]OID{}
-	for line := range strings.SplitSeq(r.text(), "\n") {
+	for line := range strings.SplitSeq(r.outputText(), "\n") {
 		id, name, ok := strings.Cut(line, " ")
 		if ok && pattern.MatchString(name) && OID(id).Valid() {
 			out[name] = OID(id)
@@ -258,7 +258,7 @@ func (q *Quarantine) Head(ctx context.Context, branch string) (OID, bool, error)
 
 // Checkpoint is the newest checkpoint of the run; false: there is none.
 func (q *Quarantine) Checkpoint(ctx context.Context) (OID, bool, error) {
-	id, err := q.s.resolve(ctx, q.dir, CheckpointRef(q.run), "commit")
+	id, err := q.s.resolveRev(ctx, q.dir, CheckpointRef(q.run), "commit")
 	if company.CodeOf(err) == company.ENotFound {
 		return "", false, nil
 	}
@@ -303,7 +303,7 @@ func (q *Quarantine) Rewind(ctx context.Context, branches map[string]OID, checkp
 	if in.Len() == 0 {
 		return nil
 	}
-	_, err = q.s.must(ctx, call{dir: q.dir, args: []string{"update-ref", "--stdin"}, stdin: strings.NewReader(in.String())})
+	_, err = q.s.runOK(ctx, call{dir: q.dir, args: []string{"update-ref", "--stdin"}, stdin: strings.NewReader(in.String())})
 	return err
 }
 
@@ -327,7 +327,7 @@ func (m *Mirror) Take(ctx context.Context, q *Quarantine, oid OID, dst string) (
 	if !oid.Valid() {
 		return Taken{}, company.E(company.EInvalid, "a full object id is needed")
 	}
-	got, err := q.s.resolve(ctx, q.dir, string(oid), "commit")
+	got, err := q.s.resolveRev(ctx, q.dir, string(oid), "commit")
 	if err != nil && company.CodeOf(err) != company.ENotFound {
 		return Taken{}, err
 	}
@@ -343,7 +343,7 @@ func (m *Mirror) Take(ctx context.Context, q *Quarantine, oid OID, dst string) (
 	}
 	defer done()
 	// No reference is named here: it moves by compare-and-set, below.
-	if err := m.fetch(ctx, fetchSpec{url: "file://" + q.dir, global: global, protocols: "file", oid: oid, config: strictFsck()}); err != nil {
+	if err := m.fetchCommit(ctx, fetchSpec{url: "file://" + q.dir, global: global, protocols: "file", oid: oid, config: strictFsck()}); err != nil {
 		return Taken{}, company.E(company.EObjects, fmt.Sprintf("the commit %s of run %s cannot be taken", oid.Short(), q.run)).Wrap(err)
 	}
 	t := Taken{OID: oid}
@@ -357,7 +357,7 @@ func (m *Mirror) Take(ctx context.Context, q *Quarantine, oid OID, dst string) (
 	if t.Tree, err = m.Tree(ctx, oid); err != nil {
 		return Taken{}, err
 	}
-	changes, err := m.s.changes(ctx, m.dir, t.Base, oid)
+	changes, err := m.s.diffChanges(ctx, m.dir, t.Base, oid)
 	if err != nil {
 		return Taken{}, err
 	}

@@ -122,13 +122,13 @@ func TestQuarantineHoldsNothingForeign(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(q.Dir(), "objects/info/alternates")); err == nil {
 		t.Error("there are alternates")
 	}
-	if n, err := q.grown(); err != nil || n != 0 {
+	if n, err := q.pushedBytes(); err != nil || n != 0 {
 		t.Errorf("base packs count as pushed: %d, %v", n, err)
 	}
 	if err := b.store.DropSeeds(b.ctx); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := q.grown(); err != nil || n != 0 {
+	if n, err := q.pushedBytes(); err != nil || n != 0 {
 		t.Errorf("base packs count as pushed: %d, %v", n, err)
 	}
 	mustGit(t, q.Dir(), "--git-dir=.", "fsck", "--full", "--strict")
@@ -328,16 +328,18 @@ func TestHistoryAroundTheBaseIsRefused(t *testing.T) {
 // checkout that tracks a file of that name replaces ours while we work.
 func TestProgramsOfOthersAreNotRun(t *testing.T) {
 	for name, tamper := range map[string]func(s *Store) error{
-		"another hook":   func(s *Store) error { return os.WriteFile(s.hook(), []byte("#!/bin/sh\ntouch /fired\n"), 0o700) },
-		"a link as hook": func(s *Store) error { return errors.Join(os.Remove(s.hook()), os.Symlink("/bin/true", s.hook())) },
-		"a hook of two":  func(s *Store) error { return os.Link(s.hook(), s.hook()+"2") },
-		"no hook":        func(s *Store) error { return os.Remove(s.hook()) },
-		"another helper": func(s *Store) error { return os.WriteFile(s.helper(), []byte("#!/bin/sh\n"), 0o700) },
+		"another hook": func(s *Store) error { return os.WriteFile(s.hookPath(), []byte("#!/bin/sh\ntouch /fired\n"), 0o700) },
+		"a link as hook": func(s *Store) error {
+			return errors.Join(os.Remove(s.hookPath()), os.Symlink("/bin/true", s.hookPath()))
+		},
+		"a hook of two":  func(s *Store) error { return os.Link(s.hookPath(), s.hookPath()+"2") },
+		"no hook":        func(s *Store) error { return os.Remove(s.hookPath()) },
+		"another helper": func(s *Store) error { return os.WriteFile(s.helperPath(), []byte("#!/bin/sh\n"), 0o700) },
 		"another gitconfig": func(s *Store) error {
 			return os.WriteFile(s.globalConfig(), []byte("[core]\n\tpager = touch /fired\n"), 0o600)
 		},
 		"a linked hooks": func(s *Store) error {
-			return errors.Join(os.Rename(s.hooks(), s.hooks()+"2"), os.Symlink("hooks2", s.hooks()))
+			return errors.Join(os.Rename(s.hooksDir(), s.hooksDir()+"2"), os.Symlink("hooks2", s.hooksDir()))
 		},
 		"a linked store": func(s *Store) error {
 			return errors.Join(os.Rename(s.root, s.root+"2"), os.Symlink(s.root+"2", s.root))

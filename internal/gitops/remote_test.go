@@ -411,8 +411,8 @@ func TestOperatorEnvironment(t *testing.T) {
 	b := setup(t, nil)
 	env := map[string]string{"https_proxy": "http://127.0.0.1:1", "NO_PROXY": "x.example", "SSL_CERT_FILE": "/ca.pem", "OPENAI_API_KEY": "canary", "GIT_DIR": "/x"}
 	b.store.cfg.OperatorEnv = OperatorEnv(func(k string) (string, bool) { v, ok := env[k]; return v, ok })
-	far := &access{s: b.store, host: "h", protocols: "https", url: "https://h/x"}
-	got := strings.Join(b.store.environment(far.network("/x")), "\n")
+	far := &remoteEndpoint{s: b.store, host: "h", protocols: "https", url: "https://h/x"}
+	got := strings.Join(b.store.buildEnv(far.newCall("/x")), "\n")
 	for _, want := range []string{"https_proxy=http://127.0.0.1:1", "NO_PROXY=x.example", "GIT_SSL_CAINFO=/ca.pem"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is missing", want)
@@ -421,9 +421,9 @@ func TestOperatorEnvironment(t *testing.T) {
 	if strings.Contains(got, "canary") || strings.Contains(got, "GIT_DIR") {
 		t.Error(got)
 	}
-	near := &access{s: b.store, protocols: "file", url: "file:///x"}
-	for _, c := range []call{{dir: "/x"}, near.network("/x")} {
-		if got := strings.Join(b.store.environment(c), "\n"); strings.Contains(got, "proxy") || strings.Contains(got, "CAINFO") {
+	near := &remoteEndpoint{s: b.store, protocols: "file", url: "file:///x"}
+	for _, c := range []call{{dir: "/x"}, near.newCall("/x")} {
+		if got := strings.Join(b.store.buildEnv(c), "\n"); strings.Contains(got, "proxy") || strings.Contains(got, "CAINFO") {
 			t.Error(got)
 		}
 	}

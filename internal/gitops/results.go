@@ -9,12 +9,12 @@ import (
 
 // Results lists the runs of which the mirror keeps what the host took.
 func (m *Mirror) Results(ctx context.Context) ([]company.RunID, error) {
-	r, err := m.s.must(ctx, call{dir: m.dir, args: []string{"for-each-ref", "--format=%(refname)", ResultRef("")}})
+	r, err := m.s.runOK(ctx, call{dir: m.dir, args: []string{"for-each-ref", "--format=%(refname)", ResultRef("")}})
 	if err != nil {
 		return nil, err
 	}
 	var out []company.RunID
-	for ref := range strings.SplitSeq(r.text(), "\n") {
+	for ref := range strings.SplitSeq(r.outputText(), "\n") {
 		if run := company.RunID(strings.TrimPrefix(ref, ResultRef(""))); run.Valid() {
 			out = append(out, run)
 		}
@@ -33,11 +33,11 @@ func (m *Mirror) Merged(ctx context.Context, run company.RunID) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	r, err := m.s.must(ctx, call{dir: m.dir, args: []string{"rev-list", "--max-count=1", string(id), "--not", "--branches", "--remotes"}})
+	r, err := m.s.runOK(ctx, call{dir: m.dir, args: []string{"rev-list", "--max-count=1", string(id), "--not", "--branches", "--remotes"}})
 	if err != nil {
 		return false, err
 	}
-	return strings.TrimSpace(r.text()) == "", nil
+	return strings.TrimSpace(r.outputText()) == "", nil
 }
 
 // DropResult lets go of what the host took from a run: what is merged stays
@@ -47,7 +47,7 @@ func (m *Mirror) DropResult(ctx context.Context, run company.RunID) error {
 	if !run.Valid() {
 		return company.E(company.EInvalid, "that is not a run id: "+string(run))
 	}
-	unlock, err := m.s.lock(ctx, m.dir)
+	unlock, err := m.s.lockRepo(ctx, m.dir)
 	if err != nil {
 		return err
 	}

@@ -83,10 +83,10 @@ func (q *Quarantine) Pack(ctx context.Context, req PackRequest) error {
 	if req.Service != UploadPack && req.Service != ReceivePack {
 		return company.E(company.EInvalid, fmt.Sprintf("%q is not a pack service", string(req.Service)))
 	}
-	if err := q.s.ready(q.dir); err != nil {
+	if err := q.s.checkUntampered(q.dir); err != nil {
 		return err
 	}
-	c := call{dir: q.dir, config: q.s.serving(), args: []string{strings.TrimPrefix(string(req.Service), "git-"), "--stateless-rpc"}}
+	c := call{dir: q.dir, config: q.s.serveConfig(), args: []string{strings.TrimPrefix(string(req.Service), "git-"), "--stateless-rpc"}}
 	limit := serveTimeout
 	if req.Service == ReceivePack {
 		c.limited, limit = true, packTimeout
@@ -99,26 +99,26 @@ func (q *Quarantine) Pack(ctx context.Context, req PackRequest) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if req.Service == UploadPack || req.Advertise {
-		return q.serve(ctx, c, req, nil)
+		return q.runPackProcess(ctx, c, req, nil)
 	}
 	if req.Judge == nil {
 		return company.E(company.EInternal, "a push needs a judge")
 	}
-	if n, err := q.grown(); err != nil || n > MaxRunBytes {
+	if n, err := q.pushedBytes(); err != nil || n > MaxRunBytes {
 		return company.E(company.EObjects, fmt.Sprintf("run %s has pushed more than %d MiB", q.run, MaxRunBytes>>20)).Wrap(err)
 	}
-	return q.receive(ctx, c, req)
+	return q.receivePush(ctx, c, req)
 }
 
-// receive serves a push, with the hook's questions answered by judge.
-func (q *Quarantine) receive(ctx context.Context, c call, req PackRequest) error {
+// receivePush serves a push, with the hook's questions answered by judge.
+func (q *Quarantine) receivePush(ctx context.Context, c call, req PackRequest) error {
 	// One push at a time: what lies there after it is nobody's.
-	unlock, err := q.s.lock(ctx, q.dir+" push")
+	unlock, err := q.s.lockRepo(ctx, q.dir+" push")
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	defer q.sweep()
+	defer q.removeStaleObjects()
 	askR, askW, err := os.Pipe()
 	if err != nil {
 		return company.E(company.EGit, "the push cannot be served").Wrap(err)
@@ -136,17 +136,17 @@ func (q *Quarantine) receive(ctx context.Context, c call, req PackRequest) error
 	asked := false
 	wg.Go(func() {
 		defer func() { _ = errors.Join(askR.Close(), answerW.Close()) }()
-		asked = q.answer(ctx, askR, answerW, req)
+		asked = q.answerHook(ctx, askR, answerW, req)
 	})
 	unblock := context.AfterFunc(ctx, func() { _ = askR.SetDeadline(time.Now()) })
-	err = q.serve(ctx, c, req, func() { _ = errors.Join(askW.Close(), answerR.Close()) })
+	err = q.runPackProcess(ctx, c, req, func() { _ = errors.Join(askW.Close(), answerR.Close()) })
 	// All writers are gone unless a killed child's child still holds the
 	// pipe; the cancelled context covers that.
 	cancel()
 	wg.Wait()
 	unblock()
-	if err == nil && !asked && sent.asks() && req.Refused != nil {
-		req.Refused(company.E(company.EObjects, "git does not take what was pushed").Because(said.why()))
+	if err == nil && !asked && sent.hasUpdates() && req.Refused != nil {
+		req.Refused(company.E(company.EObjects, "git does not take what was pushed").Because(said.refusalReason()))
 	}
 	return err
 }
@@ -160,16 +160,18 @@ type opening struct {
 
 const maxOpening = 8 << 10
 
-func (o *opening) keep(p []byte) { o.head = append(o.head, p[:min(len(p), maxOpening-len(o.head))]...) }
+func (o *opening) addBytes(p []byte) {
+	o.head = append(o.head, p[:min(len(p), maxOpening-len(o.head))]...)
+}
 
 func (o *opening) Read(p []byte) (int, error) {
 	n, err := o.Reader.Read(p)
-	o.keep(p[:n])
+	o.addBytes(p[:n])
 	return n, err
 }
 
 func (o *opening) Write(p []byte) (int, error) {
-	o.keep(p)
+	o.addBytes(p)
 	return o.Writer.Write(p)
 }
 
@@ -181,21 +183,21 @@ func (o *opening) Close() error {
 	return nil
 }
 
-// asks says whether a push wants a reference changed: it does not begin with
+// hasUpdates says whether a push wants a reference changed: it does not begin with
 // the end of its list. Where git then calls no hook, it has refused by itself:
 // objects that its own checks do not let pass, most of all.
-func (o *opening) asks() bool { return len(o.head) > 4 && string(o.head[:4]) != "0000" }
+func (o *opening) hasUpdates() bool { return len(o.head) > 4 && string(o.head[:4]) != "0000" }
 
 var gitRefuses = regexp.MustCompile(`(?:error|fatal|unpack)[: ][^\n]*`)
 
-// why is git's first word against a push.
-func (o *opening) why() string { return Mask(oneLine(string(gitRefuses.Find(o.head)))) }
+// refusalReason is git's first word against a push.
+func (o *opening) refusalReason() string { return Mask(oneLine(string(gitRefuses.Find(o.head)))) }
 
-// serve runs the pack process; started is called once it has its files.
-func (q *Quarantine) serve(ctx context.Context, c call, req PackRequest, started func()) error {
+// runPackProcess runs the pack process; started is called once it has its files.
+func (q *Quarantine) runPackProcess(ctx context.Context, c call, req PackRequest, started func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	cmd := q.s.command(ctx, c)
+	cmd := q.s.newCommand(ctx, c)
 	// After the process has ended, what it wrote is still on its way to a
 	// client that may be slow.
 	cmd.WaitDelay = time.Minute
@@ -224,7 +226,7 @@ func (q *Quarantine) serve(ctx context.Context, c call, req PackRequest, started
 		close(copied)
 	}()
 	err = cmd.Wait()
-	q.s.logOf(ctx).line(c.args[0], c.args[1:], exitCode(cmd), time.Since(begin), errOut.String())
+	q.s.logOf(ctx).writeLine(c.args[0], c.args[1:], exitCode(cmd), time.Since(begin), errOut.String())
 	broken := ctx.Err() != nil // before Close below makes a late Read fail
 	if closer, ok := req.In.(io.Closer); ok {
 		_ = closer.Close()
@@ -232,7 +234,7 @@ func (q *Quarantine) serve(ctx context.Context, c call, req PackRequest, started
 	<-copied
 	switch {
 	case broken:
-		return stopped(ctx, c.args[0])
+		return contextError(ctx, c.args[0])
 	case err != nil && req.Service == UploadPack:
 		return company.E(company.EGit, string(req.Service)+" ended with an error").Because(Mask(strings.TrimSpace(errOut.String()))).Wrap(err)
 	case err != nil:
@@ -241,11 +243,11 @@ func (q *Quarantine) serve(ctx context.Context, c call, req PackRequest, started
 	return nil
 }
 
-// sweep removes the temporary object directories of pushes that were killed:
+// removeStaleObjects removes the temporary object directories of pushes that were killed:
 // whoever sends half a pack and hangs up, again and again, would fill the disk
 // past every limit, since grown does not count them.
-func (q *Quarantine) sweep() {
-	objects := q.s.name(q.dir) + "/objects"
+func (q *Quarantine) removeStaleObjects() {
+	objects := q.s.relName(q.dir) + "/objects"
 	left, err := q.s.own.List(objects)
 	if err != nil {
 		return // the next push tries again
@@ -257,15 +259,15 @@ func (q *Quarantine) sweep() {
 	}
 }
 
-// answer reads the hook's question, judges, and writes one line. It says
+// answerHook reads the hook's question, judges, and writes one line. It says
 // whether there was one.
-func (q *Quarantine) answer(ctx context.Context, ask io.Reader, reply io.Writer, req PackRequest) (asked bool) {
+func (q *Quarantine) answerHook(ctx context.Context, ask io.Reader, reply io.Writer, req PackRequest) (asked bool) {
 	objects, updates, err := readPush(ask)
 	if err == nil && objects == "" && updates == nil {
 		return false // the hook was never started
 	}
 	if err == nil {
-		err = q.judge(ctx, objects, updates, req)
+		err = q.checkPush(ctx, objects, updates, req)
 	}
 	line := "ok"
 	if err != nil {
@@ -283,8 +285,8 @@ func (q *Quarantine) answer(ctx context.Context, ask io.Reader, reply io.Writer,
 	return true
 }
 
-// judge is the whole decision on one push.
-func (q *Quarantine) judge(ctx context.Context, objects string, updates []RefUpdate, req PackRequest) error {
+// checkPush is the whole decision on one push.
+func (q *Quarantine) checkPush(ctx context.Context, objects string, updates []RefUpdate, req PackRequest) error {
 	own := filepath.Join(q.dir, "objects")
 	if rel, err := filepath.Rel(own, objects); err != nil || !filepath.IsLocal(rel) || rel == "." {
 		return company.E(company.EInternal, "the push is not where it should be")
@@ -334,11 +336,11 @@ func readPush(r io.Reader) (string, []RefUpdate, error) {
 	return "", nil, company.E(company.EInvalid, "the push's list of references is cut off or too long").Wrap(lines.Err())
 }
 
-// grown is how many bytes pushes have left in the repository: its packs less
+// pushedBytes is how many bytes pushes have left in the repository: its packs less
 // those of the base.
-func (q *Quarantine) grown() (int64, error) {
+func (q *Quarantine) pushedBytes() (int64, error) {
 	var total int64
-	seeded, err := q.s.own.ReadFile(q.s.name(q.dir)+"/"+seedList, 0)
+	seeded, err := q.s.own.ReadFile(q.s.relName(q.dir)+"/"+seedList, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -346,7 +348,7 @@ func (q *Quarantine) grown() (int64, error) {
 	for name := range strings.SplitSeq(string(seeded), "\n") {
 		base[name] = true
 	}
-	packs, err := q.s.own.List(q.s.name(q.dir) + "/objects/pack")
+	packs, err := q.s.own.List(q.s.relName(q.dir) + "/objects/pack")
 	for _, e := range packs {
 		fi, statErr := e.Info()
 		if errors.Is(statErr, os.ErrNotExist) {

@@ -23,29 +23,29 @@ const maxCuts = 1000
 // shallowFile is where a checkout lists the commits whose parents it lacks.
 func (c *checkout) shallowFile() string { return filepath.Join(c.commonDir, "shallow") }
 
-// unshallow is the refusal of a source whose history cannot be completed.
-func unshallow(why string) *company.Error {
-	return unfit("the repository is a shallow clone").Because(why).Fix("run: git fetch --unshallow")
+// shallowError is the refusal of a source whose history cannot be completed.
+func shallowError(why string) *company.Error {
+	return unusableRepoError("the repository is a shallow clone").Because(why).Fix("run: git fetch --unshallow")
 }
 
-// complete brings into the mirror what a shallow source lacks of the history
+// completeHistory brings into the mirror what a shallow source lacks of the history
 // of its base, from the source's remote: the commits at the cut, with all that
 // is behind them. The fetch of the base itself, from the source, then adds
 // what the remote does not have. Nothing in the checkout is written.
-func (m *Mirror) complete(ctx context.Context, c *checkout, info BaseInfo) error {
+func (m *Mirror) completeHistory(ctx context.Context, c *checkout, info BaseInfo) error {
 	if _, err := m.Ref(ctx, baseRef(info.OID)); err == nil {
 		return nil // it was completed before
 	}
-	cuts, err := c.cuts(ctx, info.OID)
+	cuts, err := c.shallowCommits(ctx, info.OID)
 	if err != nil || len(cuts) == 0 {
 		return err
 	}
-	a, err := m.s.remote(ctx, Remote{URL: info.RemoteURL})
+	a, err := m.s.openRemote(ctx, Remote{URL: info.RemoteURL})
 	if err != nil {
 		return err
 	}
 	defer a.done()
-	unlock, err := m.s.lock(ctx, m.dir)
+	unlock, err := m.s.lockRepo(ctx, m.dir)
 	if err != nil {
 		return err
 	}
@@ -56,15 +56,15 @@ func (m *Mirror) complete(ctx context.Context, c *checkout, info BaseInfo) error
 		byID = append(byID, "+"+string(id)+":"+wholeSpace+string(id))
 	}
 	fetch := func(args []string) error {
-		n := a.network(m.dir, args...)
+		n := a.newCall(m.dir, args...)
 		n.config = historyFsck()
-		_, err := a.patiently(ctx, "read", n)
+		_, err := a.runWithRetry(ctx, "read", n)
 		return err
 	}
 	if err := fetch(byID); err != nil {
 		// A server may refuse ids that it did not name: its branches have them.
 		if again := fetch(append(slices.Clone(args), "+refs/heads/*:"+wholeSpace+"heads/*")); again != nil {
-			return completing(err)
+			return withHistoryOp(err)
 		}
 	}
 	for _, id := range cuts {
@@ -75,14 +75,14 @@ func (m *Mirror) complete(ctx context.Context, c *checkout, info BaseInfo) error
 			return err
 		}
 		if r.exit != 0 || len(r.out) == 0 {
-			return unshallow(fmt.Sprintf("its history is cut off at %s, and the remote %s does not have all of what is before that commit", id.Short(), Mask(info.RemoteURL)))
+			return shallowError(fmt.Sprintf("its history is cut off at %s, and the remote %s does not have all of what is before that commit", id.Short(), Mask(info.RemoteURL)))
 		}
 	}
 	return nil
 }
 
-// completing adds to a failure at the remote what it was for.
-func completing(err error) error {
+// withHistoryOp adds to a failure at the remote what it was for.
+func withHistoryOp(err error) error {
 	var e *company.Error
 	if !errors.As(err, &e) {
 		return err
@@ -97,26 +97,26 @@ func completing(err error) error {
 	return &c
 }
 
-// cuts are the commits, in the history of the base, whose parents the source
+// shallowCommits are the commits, in the history of the base, whose parents the source
 // does not have.
-func (c *checkout) cuts(ctx context.Context, base company.OID) ([]company.OID, error) {
+func (c *checkout) shallowCommits(ctx context.Context, base company.OID) ([]company.OID, error) {
 	text, err := os.ReadFile(c.shallowFile())
 	if err != nil {
 		return nil, company.E(company.EGit, "the repository cannot be read").Wrap(err)
 	}
 	listed := strings.Fields(string(text))
-	r, err := c.s.must(ctx, call{dir: c.gitDir, args: []string{"rev-list", "--max-parents=0", string(base)}})
+	r, err := c.s.runOK(ctx, call{dir: c.gitDir, args: []string{"rev-list", "--max-parents=0", string(base)}})
 	if err != nil {
 		return nil, err
 	}
 	var out []company.OID
-	for _, id := range strings.Fields(r.text()) {
+	for _, id := range strings.Fields(r.outputText()) {
 		if slices.Contains(listed, id) && company.OID(id).Valid() {
 			out = append(out, company.OID(id))
 		}
 	}
 	if len(out) > maxCuts {
-		return nil, unshallow(fmt.Sprintf("its history is cut off at %d commits", len(out)))
+		return nil, shallowError(fmt.Sprintf("its history is cut off at %d commits", len(out)))
 	}
 	return out, nil
 }
@@ -128,12 +128,12 @@ func (m *Mirror) forgetWhole(ctx context.Context) error {
 
 // dropRefs removes the references below space that drop says.
 func (m *Mirror) dropRefs(ctx context.Context, space string, drop func(ref string) bool) error {
-	r, err := m.s.must(ctx, call{dir: m.dir, args: []string{"for-each-ref", "--format=%(refname)", space}})
+	r, err := m.s.runOK(ctx, call{dir: m.dir, args: []string{"for-each-ref", "--format=%(refname)", space}})
 	if err != nil {
 		return err
 	}
 	var in strings.Builder
-	for ref := range strings.SplitSeq(r.text(), "\n") {
+	for ref := range strings.SplitSeq(r.outputText(), "\n") {
 		if ref != "" && drop(ref) {
 			fmt.Fprintf(&in, "delete %s\x00\x00", ref)
 		}
@@ -141,6 +141,6 @@ func (m *Mirror) dropRefs(ctx context.Context, space string, drop func(ref strin
 	if in.Len() == 0 {
 		return nil
 	}
-	_, err = m.s.must(ctx, call{dir: m.dir, args: []string{"update-ref", "--no-deref", "-z", "--stdin"}, stdin: strings.NewReader(in.String())})
+	_, err = m.s.runOK(ctx, call{dir: m.dir, args: []string{"update-ref", "--no-deref", "-z", "--stdin"}, stdin: strings.NewReader(in.String())})
 	return err
 }

@@ -58,7 +58,7 @@ func (m *Mirror) FetchBase(ctx context.Context, log *OpLog, source Source, ref s
 	if err != nil {
 		return BaseInfo{}, err
 	}
-	info, err := c.base(ctx, ref)
+	info, err := c.readBase(ctx, ref)
 	if err != nil {
 		return info, err
 	}
@@ -68,7 +68,7 @@ func (m *Mirror) FetchBase(ctx context.Context, log *OpLog, source Source, ref s
 	}
 	defer done()
 	if c.shallow {
-		if err := m.complete(ctx, c, info); err != nil {
+		if err := m.completeHistory(ctx, c, info); err != nil {
 			return info, err
 		}
 	}
@@ -88,10 +88,10 @@ func baseRef(id company.OID) string { return "refs/company/base/" + string(id) }
 // fetchBase fetches the base and notes the branch that it is on.
 func (m *Mirror) fetchBase(ctx context.Context, info BaseInfo, f fetchSpec) error {
 	f.dst = baseRef(info.OID)
-	if err := m.fetch(ctx, f); err != nil || info.Detached {
+	if err := m.fetchCommit(ctx, f); err != nil || info.Detached {
 		return err
 	}
-	unlock, err := m.s.lock(ctx, m.dir)
+	unlock, err := m.s.lockRepo(ctx, m.dir)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (m *Mirror) fetchBase(ctx context.Context, info BaseInfo, f fetchSpec) erro
 		return strings.HasPrefix(old, ref+"/") || strings.HasPrefix(ref, old+"/")
 	})
 	if err == nil {
-		_, err = m.s.must(ctx, note)
+		_, err = m.s.runOK(ctx, note)
 	}
 	return err
 }
@@ -129,13 +129,13 @@ type fetchSpec struct {
 	oid                    company.OID
 	dst                    string // empty: objects only
 	config                 []setting
-	access                 *access // of a fetch over the network
+	access                 *remoteEndpoint // of a fetch over the network
 }
 
-// fetch brings one commit and its history into the mirror and verifies that it is
+// fetchCommit brings one commit and its history into the mirror and verifies that it is
 // what was asked for.
-func (m *Mirror) fetch(ctx context.Context, f fetchSpec) error {
-	unlock, err := m.s.lock(ctx, m.dir)
+func (m *Mirror) fetchCommit(ctx context.Context, f fetchSpec) error {
+	unlock, err := m.s.lockRepo(ctx, m.dir)
 	if err != nil {
 		return err
 	}
@@ -154,9 +154,9 @@ func (s *Store) fetchInto(ctx context.Context, dir string, f fetchSpec) error {
 	}
 	var err error
 	if f.access != nil {
-		_, err = f.access.patiently(ctx, "read", c)
+		_, err = f.access.runWithRetry(ctx, "read", c)
 	} else {
-		_, err = s.must(ctx, c)
+		_, err = s.runOK(ctx, c)
 	}
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func (s *Store) fetchInto(ctx context.Context, dir string, f fetchSpec) error {
 	if f.dst != "" {
 		name = f.dst
 	}
-	got, err := s.resolve(ctx, dir, name, "commit")
+	got, err := s.resolveRev(ctx, dir, name, "commit")
 	if err == nil && got != f.oid {
 		err = company.E(company.EGit, fmt.Sprintf("fetched %s, asked for %s", got, f.oid))
 	}
@@ -174,12 +174,12 @@ func (s *Store) fetchInto(ctx context.Context, dir string, f fetchSpec) error {
 
 // fetchURL is FetchBase for a repository that is not on this disk.
 func (m *Mirror) fetchURL(ctx context.Context, url, ref string) (BaseInfo, error) {
-	r, err := m.s.remote(ctx, Remote{URL: url})
+	r, err := m.s.openRemote(ctx, Remote{URL: url})
 	if err != nil {
 		return BaseInfo{}, err
 	}
 	defer r.done()
-	refs, head, err := r.list(ctx, m.dir, ref)
+	refs, head, err := r.listBranches(ctx, m.dir, ref)
 	if err != nil {
 		return BaseInfo{}, err
 	}
@@ -221,7 +221,7 @@ func (s *Store) openCheckout(ctx context.Context, p string) (*checkout, error) {
 			return nil, err
 		}
 	}
-	r, err := s.must(ctx, call{dir: c.gitDir, args: []string{"config", "--local", "--includes", "-z", "--list"}})
+	r, err := s.runOK(ctx, call{dir: c.gitDir, args: []string{"config", "--local", "--includes", "-z", "--list"}})
 	if err != nil {
 		return nil, err
 	}
@@ -244,33 +244,33 @@ func (s *Store) openCheckout(ctx context.Context, p string) (*checkout, error) {
 	}
 	if fi, err := os.Stat(c.shallowFile()); err == nil && fi.Size() > 0 {
 		if c.remoteURL(s.cfg.Remote) == "" {
-			return nil, unshallow("its history is cut off, and it has no remote " + s.cfg.Remote + " to complete it from")
+			return nil, shallowError("its history is cut off, and it has no remote " + s.cfg.Remote + " to complete it from")
 		}
 		c.shallow = true
 	}
 	return c, nil
 }
 
-// unfit is a repository that its owner must change first: trying again does
+// unusableRepoError is a repository that its owner must change first: trying again does
 // not help.
-func unfit(message string) *company.Error {
+func unusableRepoError(message string) *company.Error {
 	e := company.E(company.EGit, message)
 	e.Class = company.HumanRequired
 	return e
 }
 
 func partialRefused() error {
-	return unfit("the repository is a partial clone").Because("some of its objects are only on the remote").
+	return unusableRepoError("the repository is a partial clone").Because("some of its objects are only on the remote").
 		Fix("make a full clone: git clone <url>, and start there")
 }
 
 func sha256Refused() error {
-	return unfit("the repository uses SHA-256 object ids").Because("only SHA-1 repositories are supported").
+	return unusableRepoError("the repository uses SHA-256 object ids").Because("only SHA-1 repositories are supported").
 		Fix("use a repository made with git init --object-format=sha1")
 }
 
 func bareRefused(dir string) error {
-	return unfit(dir + " is a bare repository").Because("the company works for somebody who has a checkout").
+	return unusableRepoError(dir + " is a bare repository").Because("the company works for somebody who has a checkout").
 		Fix("clone it, and start in the clone")
 }
 
@@ -363,7 +363,7 @@ func ownedByUs(dir string) error {
 	if os.Geteuid() == 0 && os.Getenv("SUDO_UID") == strconv.Itoa(int(st.Uid)) {
 		return nil
 	}
-	return unfit(dir + " belongs to another user").
+	return unusableRepoError(dir + " belongs to another user").
 		Because(fmt.Sprintf("its owner is user %d, you are user %d", st.Uid, os.Geteuid())).
 		Fix("run company as its owner, or make a clone of your own")
 }

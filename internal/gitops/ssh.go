@@ -25,7 +25,7 @@ func KnownHosts(root string) string { return filepath.Join(root, "known_hosts") 
 // sshCommand is the ssh that git starts: no configuration file of anybody, no
 // question asked, strict about host keys, one way to log in, nothing
 // forwarded.
-func (a *access) sshCommand() string {
+func (a *remoteEndpoint) sshCommand() string {
 	s := a.s
 	options := []string{
 		"BatchMode=yes", "StrictHostKeyChecking=yes", "UserKnownHostsFile=" + sshPath(s.known), "GlobalKnownHostsFile=/dev/null",
@@ -189,7 +189,7 @@ func AcceptHost(root, host string, keys []HostKey) error {
 
 // hostKeyRefused explains why ssh did not go on: a server that nobody knows
 // yet, or one whose key is not the one that was accepted.
-func (a *access) hostKeyRefused(ctx context.Context) error {
+func (a *remoteEndpoint) hostKeyRefused(ctx context.Context) error {
 	known, err := knownIn(a.s.known, a.host)
 	if err != nil {
 		return err

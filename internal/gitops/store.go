@@ -99,22 +99,22 @@ func Open(cfg Config) (*Store, error) {
 		}
 	}
 	s := &Store{cfg: cfg, root: cfg.Folder.Path(), own: cfg.Folder, git: git, known: KnownHosts(cfg.Root), locks: map[string]chan struct{}{}}
-	for _, dir := range []string{s.home(), s.hooks(), s.seeds(), s.runs(), s.temp()} {
-		if err := s.own.Mkdir(s.name(dir)); err != nil {
+	for _, dir := range []string{s.homeDir(), s.hooksDir(), s.seedsDir(), s.runsDir(), s.tempDir()} {
+		if err := s.own.Mkdir(s.relName(dir)); err != nil {
 			return nil, storeError("the git store cannot be made", err)
 		}
 	}
 	if err := s.cleanTemp(); err != nil {
 		return nil, err
 	}
-	for _, p := range s.programs() {
-		if err := s.own.WriteFile(s.name(p.path), []byte(p.text), p.mode); err != nil {
+	for _, p := range s.ownFiles() {
+		if err := s.own.WriteFile(s.relName(p.path), []byte(p.text), p.mode); err != nil {
 			return nil, storeError("the git store cannot be written", err)
 		}
 	}
 	s.wrote = true
 	// git skips a hook that it may not execute without a word: fail closed.
-	if err := unix.Access(s.hook(), unix.X_OK); err != nil {
+	if err := unix.Access(s.hookPath(), unix.X_OK); err != nil {
 		return nil, company.E(company.EGit, "programs cannot be run from "+s.root).Wrap(err).
 			Fix("move the office to a file system that is not mounted noexec")
 	}
@@ -134,13 +134,13 @@ func findGit() (string, error) {
 	return filepath.Abs(p)
 }
 
-func (s *Store) home() string         { return filepath.Join(s.root, "home") }
-func (s *Store) hooks() string        { return filepath.Join(s.root, "hooks") }
-func (s *Store) hook() string         { return filepath.Join(s.hooks(), "pre-receive") }
-func (s *Store) helper() string       { return filepath.Join(s.root, "credential") }
-func (s *Store) seeds() string        { return filepath.Join(s.root, "seeds") }
-func (s *Store) runs() string         { return filepath.Join(s.root, "runs") }
-func (s *Store) temp() string         { return filepath.Join(s.root, "tmp") }
+func (s *Store) homeDir() string      { return filepath.Join(s.root, "home") }
+func (s *Store) hooksDir() string     { return filepath.Join(s.root, "hooks") }
+func (s *Store) hookPath() string     { return filepath.Join(s.hooksDir(), "pre-receive") }
+func (s *Store) helperPath() string   { return filepath.Join(s.root, "credential") }
+func (s *Store) seedsDir() string     { return filepath.Join(s.root, "seeds") }
+func (s *Store) runsDir() string      { return filepath.Join(s.root, "runs") }
+func (s *Store) tempDir() string      { return filepath.Join(s.root, "tmp") }
 func (s *Store) globalConfig() string { return filepath.Join(s.root, "gitconfig") }
 
 // program is a file of ours that git reads as settings, or runs.
@@ -149,16 +149,16 @@ type program struct {
 	mode       fs.FileMode
 }
 
-func (s *Store) programs() []program {
+func (s *Store) ownFiles() []program {
 	return []program{
 		{s.globalConfig(), "# written by company; read instead of ~/.gitconfig\n", 0o600},
-		{s.hook(), hookScript, 0o700},
-		{s.helper(), helperScript, 0o700},
+		{s.hookPath(), hookScript, 0o700},
+		{s.helperPath(), helperScript, 0o700},
 	}
 }
 
-// name is a path below the store as its folder calls it.
-func (s *Store) name(path string) string {
+// relName is a path below the store as its folder calls it.
+func (s *Store) relName(path string) string {
 	rel, err := filepath.Rel(s.root, path)
 	if err != nil {
 		panic(err) // both are absolute
@@ -166,9 +166,9 @@ func (s *Store) name(path string) string {
 	return filepath.ToSlash(rel)
 }
 
-// has says that there is something at a path below the store.
-func (s *Store) has(path string) (bool, error) {
-	_, err := s.own.Lstat(s.name(path))
+// pathExists says that there is something at a path below the store.
+func (s *Store) pathExists(path string) (bool, error) {
+	_, err := s.own.Lstat(s.relName(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -200,9 +200,9 @@ func (s *Store) cleanTemp() error {
 	return nil
 }
 
-// lock waits for the repository's turn to be written by several commands in
+// lockRepo waits for the repository's turn to be written by several commands in
 // a row (fetch and reference, seed and link). The returned function ends it.
-func (s *Store) lock(ctx context.Context, dir string) (func(), error) {
+func (s *Store) lockRepo(ctx context.Context, dir string) (func(), error) {
 	s.mu.Lock()
 	l := s.locks[dir]
 	if l == nil {
@@ -218,20 +218,20 @@ func (s *Store) lock(ctx context.Context, dir string) (func(), error) {
 	}
 }
 
-// create makes a bare repository at dir with HEAD on branch. It is built
+// createRepo makes a bare repository at dir with HEAD on branch. It is built
 // aside and renamed, so a repository that is there is whole; fill, if not
 // nil, adds to it before it appears.
-func (s *Store) create(ctx context.Context, dir, branch string, fill func(tmp string) error) error {
-	tmp := filepath.Join(s.temp(), "repo-"+rand.Text())
-	if err := s.own.Mkdir(s.name(tmp)); err != nil {
+func (s *Store) createRepo(ctx context.Context, dir, branch string, fill func(tmp string) error) error {
+	tmp := filepath.Join(s.tempDir(), "repo-"+rand.Text())
+	if err := s.own.Mkdir(s.relName(tmp)); err != nil {
 		return storeError("no repository can be made", err)
 	}
-	defer func() { _ = s.own.RemoveAll(s.name(tmp)) }()
+	defer func() { _ = s.own.RemoveAll(s.relName(tmp)) }()
 	repo := filepath.Join(tmp, "r.git")
-	if _, err := s.must(ctx, call{dir: repo, args: []string{"init", "--quiet", "--bare", "--template=", "-b", branch, repo}}); err != nil {
+	if _, err := s.runOK(ctx, call{dir: repo, args: []string{"init", "--quiet", "--bare", "--template=", "-b", branch, repo}}); err != nil {
 		return err
 	}
-	if err := s.own.WriteFile(s.name(repo)+"/config", []byte(repoConfig), 0o600); err != nil {
+	if err := s.own.WriteFile(s.relName(repo)+"/config", []byte(repoConfig), 0o600); err != nil {
 		return storeError("no repository can be made", err)
 	}
 	if fill != nil {
@@ -239,15 +239,15 @@ func (s *Store) create(ctx context.Context, dir, branch string, fill func(tmp st
 			return err
 		}
 	}
-	if err := s.own.Rename(s.name(repo), s.name(dir)); err != nil {
+	if err := s.own.Rename(s.relName(repo), s.relName(dir)); err != nil {
 		return storeError("no repository can be made", err)
 	}
 	return nil
 }
 
-// verify refuses a repository of ours that is not as we made it. Other
+// verifyRepo refuses a repository of ours that is not as we made it. Other
 // directories (the president's checkout) are not ours to judge here.
-func (s *Store) verify(dir string) error {
+func (s *Store) verifyRepo(dir string) error {
 	if rel, err := filepath.Rel(s.root, dir); err != nil || !filepath.IsLocal(rel) {
 		return nil
 	}
@@ -255,22 +255,22 @@ func (s *Store) verify(dir string) error {
 	if err := s.own.Still(); err != nil {
 		return err
 	}
-	repo, err := s.own.Sub(s.name(dir))
+	repo, err := s.own.Sub(s.relName(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // about to be made; git itself says so when it is not
 	}
 	if err != nil {
-		return tampered(dir, "it is no plain directory").Wrap(err)
+		return tamperedError(dir, "it is no plain directory").Wrap(err)
 	}
 	defer repo.Close()
 	for _, name := range []string{"info/attributes", "info/grafts", "objects/info/alternates", "objects/info/http-alternates", "commondir", "config.worktree", "shallow"} {
 		if _, err := repo.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
-			return tampered(dir, name+" has appeared in it").Wrap(err)
+			return tamperedError(dir, name+" has appeared in it").Wrap(err)
 		}
 	}
 	for _, name := range []string{"objects", "objects/pack", "objects/info", "refs", "refs/heads", "info", "HEAD", "packed-refs", "config"} {
 		if fi, err := repo.Lstat(name); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
-			return tampered(dir, name+" is a symbolic link")
+			return tamperedError(dir, name+" is a symbolic link")
 		}
 	}
 	got, err := repo.ReadFile("config", 0)
@@ -281,25 +281,25 @@ func (s *Store) verify(dir string) error {
 		return storeError("a repository cannot be read", err)
 	}
 	if !bytes.Equal(got, []byte(repoConfig)) {
-		return tampered(dir, "its configuration was changed")
+		return tamperedError(dir, "its configuration was changed")
 	}
 	return nil
 }
 
-// ready refuses a git command where what it would run or read is not ours.
-func (s *Store) ready(dir string) error {
-	if err := s.verify(dir); err != nil || !s.wrote {
+// checkUntampered refuses a git command where what it would run or read is not ours.
+func (s *Store) checkUntampered(dir string) error {
+	if err := s.verifyRepo(dir); err != nil || !s.wrote {
 		return err
 	}
-	return s.untouched()
+	return s.checkOwnFiles()
 }
 
-// untouched refuses when a file of ours that git runs, or reads as settings,
+// checkOwnFiles refuses when a file of ours that git runs, or reads as settings,
 // is not as we wrote it: an own file that the office's checkout brings along
 // replaces ours, since git takes what it is told to ignore for nobody's.
-func (s *Store) untouched() error {
-	for _, p := range s.programs() {
-		got, err := s.own.ReadFile(s.name(p.path), 0)
+func (s *Store) checkOwnFiles() error {
+	for _, p := range s.ownFiles() {
+		got, err := s.own.ReadFile(s.relName(p.path), 0)
 		if err != nil {
 			return storeError("the git store cannot be read", err)
 		}
@@ -311,7 +311,7 @@ func (s *Store) untouched() error {
 	return nil
 }
 
-func tampered(dir, why string) *company.Error {
+func tamperedError(dir, why string) *company.Error {
 	return company.E(company.EGit, "the repository "+dir+" is not as the company made it").Because(why).
 		Fix("nobody but the company may write there; remove it and start again")
 }
@@ -329,18 +329,18 @@ func (s *Store) Mirror(ctx context.Context, projectID string, sourcePath string)
 		return nil, company.E(company.EInvalid, fmt.Sprintf("%q is a name of the git store itself", projectID))
 	}
 	m := &Mirror{s: s, dir: filepath.Join(s.root, projectID+".git"), source: sourcePath}
-	unlock, err := s.lock(ctx, m.dir)
+	unlock, err := s.lockRepo(ctx, m.dir)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	if there, err := s.has(m.dir); err != nil {
+	if there, err := s.pathExists(m.dir); err != nil {
 		return nil, err
 	} else if there {
-		return m, s.verify(m.dir)
+		return m, s.verifyRepo(m.dir)
 	}
 	// HEAD stays unborn for good: main is never ours to make.
-	return m, s.create(ctx, m.dir, "main", nil)
+	return m, s.createRepo(ctx, m.dir, "main", nil)
 }
 
 // scopedConfig writes a configuration file that names one directory as safe,

@@ -119,7 +119,7 @@ func TestShallowIsCompleted(t *testing.T) {
 		if e := at(err); name != "gone" && !strings.Contains(e.Hint, "git fetch --unshallow") {
 			t.Errorf("%s: %#v", name, e)
 		}
-		if err := store2.verify(m2.Dir()); err != nil {
+		if err := store2.verifyRepo(m2.Dir()); err != nil {
 			t.Errorf("%s: the mirror is spoilt: %v", name, err)
 		}
 	}

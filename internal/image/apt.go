@@ -16,46 +16,46 @@ const (
 // aptSuites are those of the base that set-up commands may install from.
 var aptSuites = []string{debianSuite, debianSuite + "-updates", debianSuite + "-security", debianSuite + "-backports"}
 
-// apt is the link of set-up commands to Debian's packages; the zero value is
+// aptLink is the link of set-up commands to Debian's packages; the zero value is
 // none.
-type apt struct {
-	lines []string // of a sources.list
-	fetch *fetching
+type aptLink struct {
+	lines  []string // of a sources.list
+	access *registryAccess
 }
 
-// apt finds out what set-up commands can install from, and notes why nothing.
+// linkApt finds out what set-up commands can install from, and notes why nothing.
 // The suites are the base's: packages of another one do not fit.
-func (p *plan) apt(req Request, base baseSource) (apt, error) {
+func (p *layerPlan) linkApt(req Request, base baseSource) (aptLink, error) {
 	const what = "set-up commands reach no Debian packages: "
 	switch {
 	case req.Offline:
-		p.note(what + "container.deps is off")
-		return apt{}, nil
-	case p.b.store(req) == nil:
-		p.note(what + "no registry is at hand")
-		return apt{}, nil
+		p.addNote(what + "container.deps is off")
+		return aptLink{}, nil
+	case p.b.registryStore(req) == nil:
+		p.addNote(what + "no registry is at hand")
+		return aptLink{}, nil
 	}
-	store := p.b.store(req)
+	store := p.b.registryStore(req)
 	lines := store.Upstreams().AptSources(registryURL, debianKeyring, aptSuites...)
 	if !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, " "+debianSuite+" ") }) {
-		if err := store.Upstreams().Withheld(company.Dependency{Ecosystem: registry.Debian}); err != nil {
-			return apt{}, err
+		if err := store.Upstreams().WhyWithheld(company.Dependency{Ecosystem: registry.Debian}); err != nil {
+			return aptLink{}, err
 		}
-		p.note(what+"the apt sources of this host have no %s", debianSuite)
-		return apt{}, nil
+		p.addNote(what+"the apt sources of this host have no %s", debianSuite)
+		return aptLink{}, nil
 	}
 	if base.pulled {
-		p.note("set-up commands reach Debian packages only if %s is Debian %s", base.ref, debianSuite)
+		p.addNote("set-up commands reach Debian packages only if %s is Debian %s", base.ref, debianSuite)
 	}
-	policy := registry.Nothing()
+	policy := registry.NewPolicy()
 	policy.AllowSuites(aptSuites...)
-	return apt{lines, &fetching{store: store, policy: policy}}, nil
+	return aptLink{lines, &registryAccess{store: store, policy: policy}}, nil
 }
 
-// before is the part of the script that points apt at the mirror, if the image
+// setupScript is the part of the script that points apt at the mirror, if the image
 // is of our suite and can check its signatures. Proxies that the environment
 // names are for hosts outside.
-func (a apt) before() string {
+func (a aptLink) setupScript() string {
 	if len(a.lines) == 0 {
 		return ""
 	}
@@ -74,8 +74,8 @@ fi
 `
 }
 
-// after is the command that takes away what before and apt left.
-func (a apt) after() string {
+// cleanupScript is the command that takes away what before and apt left.
+func (a aptLink) cleanupScript() string {
 	if len(a.lines) == 0 {
 		return "true"
 	}

@@ -21,8 +21,8 @@ import (
 // signatures checked; the image runs them offline and says nothing of where
 // they came from (DESIGN §5, container.setup).
 func TestSetupApt(t *testing.T) {
-	be := newBench(t)
-	up, err := registry.Operator(t.Context())
+	be := newTestBuilder(t)
+	up, err := registry.LoadClientSettings(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestSetupApt(t *testing.T) {
 	if !strings.HasPrefix(out, "Hello, world!\n[1,2]\ninstall ok installed\n/etc/apt/sources.list.d:\n\n/var/cache/apt:\n\n/var/lib/apt/lists:\n0\n") || strings.Contains(out, "DEBIAN_FRONTEND") {
 		t.Errorf("%q", out)
 	}
-	be.exported(t, img, func(h *tar.Header, r io.Reader) {
+	be.eachFile(t, img, func(h *tar.Header, r io.Reader) {
 		name := cleanName(h.Name)
 		for _, dir := range []string{"etc/apt/sources.list", "var/lib/apt/lists/", "var/cache/apt/", "var/log/apt", "opt/company/errand", "opt/company/setup"} {
 			if strings.HasPrefix(name, dir) && h.Typeflag != tar.TypeDir {
@@ -64,9 +64,9 @@ func TestSetupApt(t *testing.T) {
 // Packages whose scripts add users and groups and set owners install under the
 // filter that the product uses.
 func TestSetupAptUsers(t *testing.T) {
-	be := newBench(t)
+	be := newTestBuilder(t)
 	be.seccomp = seccomp.Preparation()
-	up, err := registry.Operator(t.Context())
+	up, err := registry.LoadClientSettings(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestSetupAptUsers(t *testing.T) {
 
 // An archive that Debian's keys do not vouch for is not installed from.
 func TestSetupAptUnsigned(t *testing.T) {
-	be := newBench(t)
+	be := newTestBuilder(t)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if path.Base(q.URL.Path) != "InRelease" {
 			http.NotFound(w, q)
@@ -91,12 +91,12 @@ func TestSetupAptUnsigned(t *testing.T) {
 		_, _ = io.WriteString(w, "Origin: Debian\nSuite: stable\nCodename: "+debianSuite+"\nDate: Sat, 01 Mar 2025 00:00:00 UTC\nComponents: main\nSHA256:\n")
 	}))
 	t.Cleanup(srv.Close)
-	up := registry.None()
+	up := registry.NoUpstreams()
 	up.Debian = []registry.Archive{{Endpoint: registry.Endpoint{URL: srv.URL + "/debian"}, Suites: map[string][]string{debianSuite: {"main"}}}}
 	useRegistries(t, be, up, t.TempDir())
 	req := Request{Setup: []string{"apt-get update && apt-get install -y hello"}}
-	be.dropAtEnd(t, req, builtBase())
-	_, err := be.Ensure(deadline(t), req)
+	be.dropAtEnd(t, req, newBuiltBase())
+	_, err := be.Ensure(newContext(t), req)
 	requireCode(t, err, company.EImage, "a set-up command of the worker image ended with an error", "exit code 100")
 	if e := (*company.Error)(nil); !errors.As(err, &e) || !strings.Contains(e.Details, "is not signed") {
 		t.Errorf("%+v", err)
@@ -106,12 +106,12 @@ func TestSetupAptUnsigned(t *testing.T) {
 // Without archives, or with container.deps off, set-up is offline as before,
 // which is said; it is another image.
 func TestSetupAptOff(t *testing.T) {
-	be := newBench(t)
+	be := newTestBuilder(t)
 	be.registries = nil
 	req := Request{Setup: []string{"[ ! -e " + aptList + " ] && [ ! -e " + aptConf + " ] && apt-get update && ! apt-get install -y hello"}}
 	plan := func(req Request) (company.Hash, string) {
 		t.Helper()
-		steps, notes, err := be.plan(t.Context(), req, builtBase())
+		steps, notes, err := be.planLayers(t.Context(), req, newBuiltBase())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func TestSetupAptOff(t *testing.T) {
 	if !strings.Contains(notes, "no registry is at hand") {
 		t.Error(notes)
 	}
-	up := registry.None()
+	up := registry.NoUpstreams()
 	useRegistries(t, be, up, t.TempDir())
 	if key, notes := plan(req); key != nothing || !strings.Contains(notes, "the apt sources of this host have no "+debianSuite) {
 		t.Error(notes)

@@ -31,7 +31,7 @@ const (
 
 var (
 	debianPackages = []string{"bash", "ca-certificates", "git", "make"}
-	debianLeftOut  = []string{"/usr/share/doc/*", "/usr/share/man/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/lintian/*"}
+	debianExcluded = []string{"/usr/share/doc/*", "/usr/share/man/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/lintian/*"}
 )
 
 // errUnreachable says that a registry did not answer; a build may do instead.
@@ -39,8 +39,8 @@ var errUnreachable = errors.New("no registry answers")
 
 func isUnreachable(err error) bool { return errors.Is(err, errUnreachable) }
 
-// unreachableFor is how long a silent registry is not asked again.
-const unreachableFor = time.Hour
+// unreachableTTL is how long a silent registry is not asked again.
+const unreachableTTL = time.Hour
 
 // baseSource is where the lowest layer comes from.
 type baseSource struct {
@@ -48,13 +48,13 @@ type baseSource struct {
 	ref    string // name@sha256:…
 }
 
-func builtBase() baseSource            { return baseSource{} }
-func pulledBase(ref string) baseSource { return baseSource{pulled: true, ref: ref} }
+func newBuiltBase() baseSource            { return baseSource{} }
+func newPulledBase(ref string) baseSource { return baseSource{pulled: true, ref: ref} }
 
-func (b *Builder) baseStep(src baseSource) step {
-	s := step{kind: "base", repository: layerRepository, build: b.makeBase(src)}
+func (b *Builder) baseStep(src baseSource) layerStep {
+	s := layerStep{kind: "base", repository: layerRepository, build: b.makeBase(src)}
 	if src.pulled {
-		s.key, s.why = keyOf("pulled", src.ref), src.ref
+		s.key, s.why = hashKey("pulled", src.ref), src.ref
 	} else {
 		s.why = "Debian " + debianSuite + ": " + strings.Join(debianPackages, " ")
 		s.key = debianKey(debianPackages)
@@ -64,21 +64,21 @@ func (b *Builder) baseStep(src baseSource) step {
 
 // debianKey is of a root file system with these packages.
 func debianKey(packages []string) company.Hash {
-	return keyOf("debian", debianSuite, strings.Join(packages, " "), strings.Join(debianLeftOut, " "))
+	return hashKey("debian", debianSuite, strings.Join(packages, " "), strings.Join(debianExcluded, " "))
 }
 
 // makeBase makes the lowest layer from a root file system and imports it.
 func (b *Builder) makeBase(src baseSource) buildFunc {
-	return func(ctx context.Context, _ *found, s step, work string) (*found, error) {
+	return func(ctx context.Context, _ *existingImage, s layerStep, work string) (*existingImage, error) {
 		if src.pulled {
 			tarball := filepath.Join(work, "rootfs.tar")
-			env, err := b.pull(ctx, s, src.ref, tarball)
+			env, err := b.pullBase(ctx, s, src.ref, tarball)
 			if err != nil {
 				return nil, err
 			}
 			return b.importBase(ctx, s, env, tarball)
 		}
-		tarball, err := b.rootfs(ctx, s, debianPackages, work)
+		tarball, err := b.cachedRootfs(ctx, s, debianPackages, work)
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +86,7 @@ func (b *Builder) makeBase(src baseSource) buildFunc {
 	}
 }
 
-func (b *Builder) importBase(ctx context.Context, s step, env []string, tarball string) (*found, error) {
+func (b *Builder) importBase(ctx context.Context, s layerStep, env []string, tarball string) (*existingImage, error) {
 	f, err := os.Open(tarball)
 	if err != nil {
 		return nil, err
@@ -101,40 +101,40 @@ func (b *Builder) importBase(ctx context.Context, s step, env []string, tarball 
 	for k, v := range c.Labels {
 		changes = append(changes, fmt.Sprintf("LABEL %s=%q", k, v))
 	}
-	out, err := b.docker.ImageImport(ctx, dockerimage.ImportSource{Source: f, SourceName: "-"}, s.tag(), dockerimage.ImportOptions{Changes: changes})
+	out, err := b.docker.ImageImport(ctx, dockerimage.ImportSource{Source: f, SourceName: "-"}, s.imageTag(), dockerimage.ImportOptions{Changes: changes})
 	if err != nil {
 		return nil, daemonError("import the base image", err)
 	}
 	defer out.Close()
-	if err := drain(out); err != nil {
+	if err := readProgress(out); err != nil {
 		return nil, daemonError("import the base image", err)
 	}
-	got, err := b.find(ctx, s)
+	got, err := b.findImage(ctx, s)
 	if err == nil && got == nil {
 		err = errors.New("the daemon lost the base image")
 	}
 	return got, err
 }
 
-// bootstrap builds a Debian root file system and keeps its tar.
-func (b *Builder) bootstrap(ctx context.Context, s step, packages []string, work, tarball string) error {
+// buildRootfs builds a Debian root file system and keeps its tar.
+func (b *Builder) buildRootfs(ctx context.Context, s layerStep, packages []string, work, tarball string) error {
 	tool, err := exec.LookPath("mmdebstrap")
 	if err != nil {
 		return company.E(company.EImage, "a worker image cannot be built here").Because("mmdebstrap is not installed").
 			Fix("run scripts/setup.sh as root, or `apt-get install mmdebstrap debian-archive-keyring`, or give container.image a digest that can be pulled")
 	}
 	if extra := slices.DeleteFunc(slices.Clone(packages), func(p string) bool { return slices.Contains(debianPackages, p) }); len(extra) > 0 {
-		b.say("installing %s from Debian %s (about a minute)", strings.Join(extra, ", "), debianSuite)
+		b.reportProgress("installing %s from Debian %s (about a minute)", strings.Join(extra, ", "), debianSuite)
 	} else {
-		b.say("building a %s base from Debian packages (about half a minute)", debianSuite)
+		b.reportProgress("building a %s base from Debian packages (about half a minute)", debianSuite)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
 	defer cancel()
 
 	// Not below the cache: without root, mmdebstrap works as other user ids,
 	// which cannot enter a private directory.
-	temp := filepath.Join(os.TempDir(), fmt.Sprintf("company-image-%d-%s", os.Getuid(), s.name()))
-	if err := freshDir(temp); err != nil {
+	temp := filepath.Join(os.TempDir(), fmt.Sprintf("company-image-%d-%s", os.Getuid(), s.uniqueName()))
+	if err := makeOwnDir(temp); err != nil {
 		return err
 	}
 	defer func() {
@@ -144,7 +144,7 @@ func (b *Builder) bootstrap(ctx context.Context, s step, packages []string, work
 	}()
 	raw := filepath.Join(work, "raw.tar")
 	args := []string{tool, "--variant=minbase", "--include=" + strings.Join(packages, ","), "--aptopt=APT::Install-Recommends \"false\""}
-	for _, p := range debianLeftOut {
+	for _, p := range debianExcluded {
 		args = append(args, "--dpkgopt=path-exclude="+p)
 	}
 	if _, err := os.Stat(debianKeyring); err == nil {
@@ -176,9 +176,9 @@ func (b *Builder) bootstrap(ctx context.Context, s step, packages []string, work
 	return os.Rename(clean, tarball)
 }
 
-// freshDir makes a directory with a name that others could guess, so what is
+// makeOwnDir makes a directory with a name that others could guess, so what is
 // there already must be ours.
-func freshDir(dir string) error {
+func makeOwnDir(dir string) error {
 	if info, err := os.Lstat(dir); err == nil {
 		if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Getuid() || !info.IsDir() {
 			return company.E(company.EImage, dir+" belongs to somebody else").Fix("remove it")
@@ -196,7 +196,7 @@ func freshDir(dir string) error {
 // aptSources are the operator's own mirrors of our suite, as lines of a
 // sources.list; none means mmdebstrap's default.
 func aptSources(ctx context.Context) []string {
-	out := ask(ctx, "apt-get", "indextargets", "--format", "$(REPO_URI) $(CODENAME) $(COMPONENT)", "Created-By: Packages")
+	out := askHostTool(ctx, "apt-get", "indextargets", "--format", "$(REPO_URI) $(CODENAME) $(COMPONENT)", "Created-By: Packages")
 	seen := map[string]bool{}
 	var lines []string
 	main := false
@@ -226,7 +226,7 @@ func aptSources(ctx context.Context) []string {
 func aptProxies(ctx context.Context) []string {
 	var args []string
 	for _, scheme := range []string{"http", "https"} {
-		out := ask(ctx, "apt-config", "shell", "P", "Acquire::"+scheme+"::Proxy")
+		out := askHostTool(ctx, "apt-config", "shell", "P", "Acquire::"+scheme+"::Proxy")
 		if v, ok := strings.CutPrefix(strings.TrimSpace(out), "P="); ok {
 			args = append(args, fmt.Sprintf("--aptopt=Acquire::%s::Proxy \"%s\"", scheme, strings.Trim(v, "'")))
 		}
@@ -234,8 +234,8 @@ func aptProxies(ctx context.Context) []string {
 	return args
 }
 
-// ask runs a program of the host for its answer; no program, no answer.
-func ask(ctx context.Context, argv ...string) string {
+// askHostTool runs a program of the host for its answer; no program, no answer.
+func askHostTool(ctx context.Context, argv ...string) string {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	var out bytes.Buffer
@@ -245,16 +245,16 @@ func ask(ctx context.Context, argv ...string) string {
 	return out.String()
 }
 
-// plainEnv is a variable of a foreign image that can be handed on unquoted.
-var plainEnv = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=[A-Za-z0-9_./:@%+,=-]*$`)
+// plainEnvRE is a variable of a foreign image that can be handed on unquoted.
+var plainEnvRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=[A-Za-z0-9_./:@%+,=-]*$`)
 
-// pull takes an image by its digest and flattens it to one root file system,
+// pullBase takes an image by its digest and flattens it to one root file system,
 // which does away with its volumes, entry point and special users. It returns
 // the image's environment.
-func (b *Builder) pull(ctx context.Context, s step, ref, tarball string) ([]string, error) {
+func (b *Builder) pullBase(ctx context.Context, s layerStep, ref, tarball string) ([]string, error) {
 	info, err := b.docker.ImageInspect(ctx, ref)
 	if cerrdefs.IsNotFound(err) {
-		if err := b.fetch(ctx, s, ref); err != nil {
+		if err := b.pullImage(ctx, s, ref); err != nil {
 			return nil, err
 		}
 		info, err = b.docker.ImageInspect(ctx, ref)
@@ -265,15 +265,15 @@ func (b *Builder) pull(ctx context.Context, s step, ref, tarball string) ([]stri
 	if info.Architecture != arch || info.Os != "linux" {
 		return nil, company.E(company.EImage, fmt.Sprintf("the image %s is for %s/%s", ref, info.Os, info.Architecture)).Fix("give container.image a digest for linux/" + arch)
 	}
-	name := containerPrefix + s.name()
-	if err := b.sweep(ctx, name); err != nil {
+	name := containerPrefix + s.uniqueName()
+	if err := b.sweepContainer(ctx, name); err != nil {
 		return nil, err
 	}
 	if _, err := b.docker.ContainerCreate(ctx, &dockercontainer.Config{Image: ref, Cmd: []string{"/bin/true"}, Entrypoint: []string{}, Labels: map[string]string{labelKind: "build"}},
 		&dockercontainer.HostConfig{NetworkMode: "none"}, nil, nil, name); err != nil {
 		return nil, daemonError("make a container of "+ref, err)
 	}
-	defer b.remove(ctx, name)
+	defer b.removeContainer(ctx, name)
 	body, err := b.docker.ContainerExport(ctx, name)
 	if err != nil {
 		return nil, daemonError("export "+ref, err)
@@ -286,7 +286,7 @@ func (b *Builder) pull(ctx context.Context, s step, ref, tarball string) ([]stri
 	if info.Config != nil {
 		for _, e := range info.Config.Env {
 			switch name, _, _ := strings.Cut(e, "="); {
-			case !plainEnv.MatchString(e) || name == "HOME" || name == "LANG":
+			case !plainEnvRE.MatchString(e) || name == "HOME" || name == "LANG":
 			case name == "PATH":
 				env[0] = e
 			default:
@@ -297,19 +297,19 @@ func (b *Builder) pull(ctx context.Context, s step, ref, tarball string) ([]stri
 	return env, nil
 }
 
-// fetch asks the registry, unless it was silent a short while ago.
-func (b *Builder) fetch(ctx context.Context, s step, ref string) error {
-	silent := filepath.Join(b.dir, s.name()+".unreachable")
-	if info, err := os.Stat(silent); err == nil && clock.Within(unreachableFor, info.ModTime()) {
+// pullImage asks the registry, unless it was silent a short while ago.
+func (b *Builder) pullImage(ctx context.Context, s layerStep, ref string) error {
+	silent := filepath.Join(b.dir, s.uniqueName()+".unreachable")
+	if info, err := os.Stat(silent); err == nil && clock.Within(unreachableTTL, info.ModTime()) {
 		return fmt.Errorf("%s: %w (asked %s ago)", ref, errUnreachable, time.Since(info.ModTime()).Round(time.Second))
 	}
-	b.say("pulling %s", ref)
+	b.reportProgress("pulling %s", ref)
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
 	defer cancel()
 	out, err := b.docker.ImagePull(ctx, ref, dockerimage.PullOptions{})
 	if err == nil {
 		defer out.Close()
-		err = drain(out)
+		err = readProgress(out)
 	}
 	switch {
 	case err == nil:
@@ -317,7 +317,7 @@ func (b *Builder) fetch(ctx context.Context, s step, ref string) error {
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case noAnswer(err):
+	case isNetworkError(err):
 		if err := os.WriteFile(silent, nil, 0o600); err != nil {
 			b.log.WarnContext(ctx, "a silent registry is not remembered", "err", err)
 		}
@@ -327,18 +327,18 @@ func (b *Builder) fetch(ctx context.Context, s step, ref string) error {
 	}
 }
 
-// noAnswer tells a registry that could not be asked from one that said no. The
+// isNetworkError tells a registry that could not be asked from one that said no. The
 // daemon gives both its own 500, so the words of Go's network errors are all
 // there is to go by. What is not known counts as a no: an image that somebody
 // pinned is not replaced lightly.
-func noAnswer(err error) bool {
+func isNetworkError(err error) bool {
 	return slices.ContainsFunc([]string{"dial tcp", "no such host", "i/o timeout", "Client.Timeout", "TLS handshake timeout", "connection reset", "proxyconnect"},
 		func(words string) bool { return strings.Contains(err.Error(), words) })
 }
 
-// daemonFits checks, before the first layer is made, that the daemon runs what
+// checkDaemon checks, before the first layer is made, that the daemon runs what
 // this host's toolchain makes.
-func (b *Builder) daemonFits(ctx context.Context) error {
+func (b *Builder) checkDaemon(ctx context.Context) error {
 	v, err := b.docker.ServerVersion(ctx)
 	if err != nil {
 		return daemonError("ask for the daemon's version", err)

@@ -20,22 +20,22 @@ import (
 )
 
 // An image that exists is found by another builder without any work (X19).
-func TestEnsureFindsWhatIsThere(t *testing.T) {
-	be := newBench(t)
+func TestEnsureReusesExisting(t *testing.T) {
+	be := newTestBuilder(t)
 	repo := newProject(t).commit(map[string]string{"README": "hello\n"})
 	req := Request{Toolchains: []string{"go"}, Repo: repo}
 	first := be.mustEnsure(t, req)
 
-	again := newBench(t)
-	second, err := again.Ensure(deadline(t), req)
+	again := newTestBuilder(t)
+	second, err := again.Ensure(newContext(t), req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if second.ID != first.ID || second.Key != first.Key || len(second.Layers) != len(first.Layers) {
 		t.Errorf("second image %+v, first %+v", second, first)
 	}
-	if len(again.said) != 0 {
-		t.Errorf("the second call worked: %q", again.said)
+	if len(again.progressLines) != 0 {
+		t.Errorf("the second call worked: %q", again.progressLines)
 	}
 	var kinds []string
 	for _, l := range first.Layers {
@@ -52,13 +52,13 @@ func TestImageHoldsNothingOfTheHost(t *testing.T) {
 	const canary = "canary-6b1f0c9e-never-in-an-image"
 	t.Setenv("GITHUB_TOKEN", canary)
 	t.Setenv("NETRC", canary)
-	be := newBench(t)
+	be := newTestBuilder(t)
 	p := newProject(t)
 	repo := p.commit(map[string]string{"README": "hello\n"})
 	p.git("config", "user.email", canary)
 	img := be.mustEnsure(t, Request{Repo: repo})
 
-	info, err := be.raw.ImageInspect(deadline(t), img.ID)
+	info, err := be.unguarded.ImageInspect(newContext(t), img.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestImageHoldsNothingOfTheHost(t *testing.T) {
 
 	host, _ := os.Hostname()
 	text := map[string]string{}
-	be.exported(t, img, func(h *tar.Header, r io.Reader) {
+	be.eachFile(t, img, func(h *tar.Header, r io.Reader) {
 		if h.Mode&0o6000 != 0 {
 			t.Errorf("%s has set-id bits", h.Name)
 		}
@@ -114,12 +114,12 @@ func TestImageHoldsNothingOfTheHost(t *testing.T) {
 // Equal layers on equal layers give an equal image; a store that refuses
 // partial archives gives an image of equal content.
 func TestLayersAreReproducible(t *testing.T) {
-	be := newBench(t)
+	be := newTestBuilder(t)
 	req := Request{Repo: newProject(t).commit(map[string]string{"a": "b"})}
 	first := be.mustEnsure(t, req)
 	drop := func() {
-		for _, s := range be.own(t, req, builtBase()) {
-			if err := be.drop(context.Background(), s.tag()); err != nil {
+		for _, s := range be.ownLayers(t, req, newBuiltBase()) {
+			if err := be.removeTag(context.Background(), s.imageTag()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -132,7 +132,7 @@ func TestLayersAreReproducible(t *testing.T) {
 	const script = "id -u; stat -c '%U %a %n' /opt/repo.git/HEAD " + ToolboxPath + " /opt/repo.git/refs; cd /work && git clone -q " + RepoPath + " x && git -C x log --format=%H; pwd; env | grep -E '^(PATH|HOME)='"
 	loaded := be.mustRun(t, second, script)
 	drop()
-	be.noLoad = true
+	be.forceCommit = true
 	committed := be.mustEnsure(t, req)
 	if committed.ID == first.ID {
 		t.Error("nothing was committed")
@@ -144,12 +144,12 @@ func TestLayersAreReproducible(t *testing.T) {
 
 // Many callers at once, in two builders: each layer is made once.
 func TestEnsureBuildsOnce(t *testing.T) {
-	be := newBench(t)
-	other := newBench(t)
+	be := newTestBuilder(t)
+	other := newTestBuilder(t)
 	req := Request{Repo: newProject(t).commit(map[string]string{"a": "b"})}
 	be.mustEnsure(t, Request{}) // the shared base is there
-	be.dropAtEnd(t, req, builtBase())
-	before := be.count("preparing")
+	be.dropAtEnd(t, req, newBuiltBase())
+	before := be.countProgress("preparing")
 	ids := make([]string, 6)
 	var wg sync.WaitGroup
 	for i := range ids {
@@ -158,7 +158,7 @@ func TestEnsureBuildsOnce(t *testing.T) {
 			if i%2 == 1 {
 				b = other
 			}
-			img, err := b.Ensure(deadline(t), req)
+			img, err := b.Ensure(newContext(t), req)
 			if err != nil {
 				t.Error(err)
 			}
@@ -171,14 +171,14 @@ func TestEnsureBuildsOnce(t *testing.T) {
 			t.Errorf("images %q", ids)
 		}
 	}
-	if n := be.count("preparing") + other.count("preparing") - before; n != 2 { // toolbox as part of this image, and repo
+	if n := be.countProgress("preparing") + other.countProgress("preparing") - before; n != 2 { // toolbox as part of this image, and repo
 		t.Errorf("%d layers were made, want 2", n)
 	}
 }
 
 // Set-up commands run as root without a network; what they change is kept.
 func TestSetup(t *testing.T) {
-	be := newBench(t)
+	be := newTestBuilder(t)
 	img := be.mustEnsure(t, Request{Setup: []string{
 		"echo made-by-setup >/etc/setup-note; chown 65532 /etc/setup-note; id -u >/etc/setup-uid",
 		"(exec 3<>/dev/tcp/1.1.1.1/53) 2>/dev/null || ls /sys/class/net >/etc/setup-net",
@@ -189,20 +189,20 @@ func TestSetup(t *testing.T) {
 	}
 
 	bad := Request{Setup: []string{"true", "echo this is why >&2; exit 7"}}
-	be.dropAtEnd(t, bad, builtBase())
-	_, err := be.Ensure(deadline(t), bad)
+	be.dropAtEnd(t, bad, newBuiltBase())
+	_, err := be.Ensure(newContext(t), bad)
 	requireCode(t, err, company.EImage, "exit code 7", "this is why")
 }
 
 // A cancelled build takes its container and its files along.
 func TestCancelLeavesNothing(t *testing.T) {
-	be := newBench(t)
+	be := newTestBuilder(t)
 	be.mustEnsure(t, Request{})
 	req := Request{Setup: []string{"sleep 600"}}
-	be.dropAtEnd(t, req, builtBase())
-	setup := be.own(t, req, builtBase())[0]
-	name := containerPrefix + setup.name()
-	ctx, cancel := context.WithCancel(deadline(t))
+	be.dropAtEnd(t, req, newBuiltBase())
+	setup := be.ownLayers(t, req, newBuiltBase())[0]
+	name := containerPrefix + setup.uniqueName()
+	ctx, cancel := context.WithCancel(newContext(t))
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
@@ -210,7 +210,7 @@ func TestCancelLeavesNothing(t *testing.T) {
 		done <- err
 	}()
 	for { // until the container runs
-		info, err := be.raw.ContainerInspect(ctx, name)
+		info, err := be.unguarded.ContainerInspect(ctx, name)
 		if err == nil && info.State.Running {
 			break
 		}
@@ -227,53 +227,53 @@ func TestCancelLeavesNothing(t *testing.T) {
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	if _, err := be.raw.ContainerInspect(context.Background(), name); !cerrdefs.IsNotFound(err) {
+	if _, err := be.unguarded.ContainerInspect(context.Background(), name); !cerrdefs.IsNotFound(err) {
 		t.Errorf("the build container is still there: %v", err)
 	}
-	if _, err := os.Stat(filepath.Join(be.dir, "tmp", setup.name())); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(be.dir, "tmp", setup.uniqueName())); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("temporary files are still there: %v", err)
 	}
 }
 
 // What a killed builder left is swept by the next one; what only has the name
 // is somebody else's.
-func TestRestOfAKilledBuild(t *testing.T) {
-	be := newBench(t)
+func TestSweepKilledBuild(t *testing.T) {
+	be := newTestBuilder(t)
 	be.mustEnsure(t, Request{})
 	req := Request{Setup: []string{"true"}}
-	be.dropAtEnd(t, req, builtBase())
-	setup := be.own(t, req, builtBase())[0]
-	name := containerPrefix + setup.name()
-	left := filepath.Join(be.dir, "tmp", setup.name(), "deep")
+	be.dropAtEnd(t, req, newBuiltBase())
+	setup := be.ownLayers(t, req, newBuiltBase())[0]
+	name := containerPrefix + setup.uniqueName()
+	left := filepath.Join(be.dir, "tmp", setup.uniqueName(), "deep")
 	if err := os.MkdirAll(left, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	make := func(labels map[string]string) string {
-		img, err := be.Ensure(deadline(t), Request{})
+		img, err := be.Ensure(newContext(t), Request{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := be.raw.ContainerCreate(deadline(t), &container.Config{Image: img.ID, Labels: labels}, &container.HostConfig{}, nil, nil, name)
+		c, err := be.unguarded.ContainerCreate(newContext(t), &container.Config{Image: img.ID, Labels: labels}, &container.HostConfig{}, nil, nil, name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c.ID
 	}
 	foreign := make(map[string]string{labelKind: ""})
-	_, err := be.Ensure(deadline(t), req)
+	_, err := be.Ensure(newContext(t), req)
 	requireCode(t, err, company.EImage, "not ours")
-	if _, err := be.raw.ContainerInspect(deadline(t), foreign); err != nil {
+	if _, err := be.unguarded.ContainerInspect(newContext(t), foreign); err != nil {
 		t.Errorf("a foreign container was touched: %v", err)
 	}
-	if err := be.raw.ContainerRemove(deadline(t), foreign, container.RemoveOptions{}); err != nil {
+	if err := be.unguarded.ContainerRemove(newContext(t), foreign, container.RemoveOptions{}); err != nil {
 		t.Fatal(err)
 	}
 
 	old := make(map[string]string{labelKind: "build"})
-	if _, err := be.Ensure(deadline(t), req); err != nil {
+	if _, err := be.Ensure(newContext(t), req); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := be.raw.ContainerInspect(deadline(t), old); !cerrdefs.IsNotFound(err) {
+	if _, err := be.unguarded.ContainerInspect(newContext(t), old); !cerrdefs.IsNotFound(err) {
 		t.Errorf("the old container is still there: %v", err)
 	}
 	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
@@ -283,25 +283,25 @@ func TestRestOfAKilledBuild(t *testing.T) {
 
 // Prune takes what it is told to, of what is ours.
 func TestPrune(t *testing.T) {
-	be := newBench(t)
+	be := newTestBuilder(t)
 	img := be.mustEnsure(t, Request{})
 	foreign := "company-test/foreign:" + strings.ToLower(t.Name())
-	if err := be.raw.ImageTag(deadline(t), img.ID, foreign); err != nil {
+	if err := be.unguarded.ImageTag(newContext(t), img.ID, foreign); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if _, err := be.raw.ImageRemove(context.Background(), foreign, imageRemove); err != nil {
+		if _, err := be.unguarded.ImageRemove(context.Background(), foreign, imageRemove); err != nil {
 			t.Error(err)
 		}
 	})
-	mine := func(e Entry) bool { return e.ID == img.ID }
-	if n, err := be.Prune(deadline(t), mine); err != nil || n != 1 {
+	mine := func(e ImageEntry) bool { return e.ID == img.ID }
+	if n, err := be.Prune(newContext(t), mine); err != nil || n != 1 {
 		t.Errorf("%d images removed, error %v", n, err)
 	}
-	if _, err := be.raw.ImageInspect(deadline(t), foreign); err != nil {
+	if _, err := be.unguarded.ImageInspect(newContext(t), foreign); err != nil {
 		t.Errorf("a name that is not ours was removed: %v", err)
 	}
-	left, err := be.List(deadline(t))
+	left, err := be.List(newContext(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,20 +312,20 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-func TestCheckSaysWhatIsThere(t *testing.T) {
-	be := newBench(t)
+func TestCheck(t *testing.T) {
+	be := newTestBuilder(t)
 	be.mustEnsure(t, Request{Toolchains: []string{"go"}})
-	for _, s := range be.Check(deadline(t)) {
+	for _, s := range be.Check(newContext(t)) {
 		if !s.OK || s.Detail == "" {
 			t.Errorf("%+v", s)
 		}
 	}
 	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
-	dead := newBench(t)
-	got := dead.Check(deadline(t))
+	dead := newTestBuilder(t)
+	got := dead.Check(newContext(t))
 	if len(got) != 1 || got[0].OK || got[0].Hint == "" {
 		t.Errorf("without a daemon: %+v", got)
 	}
-	_, err := dead.Ensure(deadline(t), Request{})
+	_, err := dead.Ensure(newContext(t), Request{})
 	requireCode(t, err, company.EDocker, "no Docker daemon answers")
 }

@@ -44,9 +44,9 @@ type Config struct {
 	// in build containers, and apt in set-up commands; nil = nothing is
 	// installed, which is noted. Go's modules come through the host's own go command.
 	Registries *registry.Store
-	// ByLogin serves the same with the operator's logins, for requests that may
+	// WithLogins serves the same with the operator's logins, for requests that may
 	// use them; nil = no login leads to more.
-	ByLogin *registry.Store
+	WithLogins *registry.Store
 }
 
 // Request says what an image must hold.
@@ -59,9 +59,9 @@ type Request struct {
 	SetupEnv map[string]Secret
 	Repo     *Repo // nil = no project
 	Offline  bool  // take no dependency from a registry (container.deps: off)
-	// Logins lets the dependencies of Repo be fetched with the operator's logins
+	// UseLogins lets the dependencies of Repo be fetched with the operator's logins
 	// to registries, and lets them be what the operator calls private.
-	Logins bool
+	UseLogins bool
 }
 
 // Repo is the history that goes into an image.
@@ -92,17 +92,17 @@ type Layer struct {
 
 // Builder makes images. It is safe for use by many goroutines.
 type Builder struct {
-	docker   *client.Client
-	closer   func()
-	log      *slog.Logger
-	dir      string
-	progress func(string)
-	seccomp  string
-	timeout  time.Duration
+	docker     *client.Client
+	closeConns func()
+	log        *slog.Logger
+	dir        string
+	progress   func(string)
+	seccomp    string
+	timeout    time.Duration
 
-	registries, byLogin *registry.Store
+	registries, withLogins *registry.Store
 
-	noLoad bool // never load partial archives; tests use it to reach the commit
+	forceCommit bool // never load partial archives; tests use it to reach the commit
 
 	toolboxFor  func(string) ([]byte, error)
 	toolboxOnce sync.Once
@@ -113,8 +113,8 @@ type Builder struct {
 	goOnce sync.Once
 	goRoot goRoot
 	goErr  error
-	node   once
-	rust   once
+	node   hostLookup
+	rust   hostLookup
 }
 
 // New makes a Builder and its cache directory. The daemon is not called yet.
@@ -135,16 +135,16 @@ func New(cfg Config) (*Builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	docker, closer, err := connect()
+	docker, closer, err := connectDocker()
 	if err != nil {
 		return nil, err
 	}
-	return &Builder{docker: docker, closer: closer, log: cfg.Logger, dir: dir, progress: cfg.Progress,
-		seccomp: cfg.Seccomp, timeout: cfg.Timeout, toolboxFor: cfg.Toolbox, registries: cfg.Registries, byLogin: cfg.ByLogin}, nil
+	return &Builder{docker: docker, closeConns: closer, log: cfg.Logger, dir: dir, progress: cfg.Progress,
+		seccomp: cfg.Seccomp, timeout: cfg.Timeout, toolboxFor: cfg.Toolbox, registries: cfg.Registries, withLogins: cfg.WithLogins}, nil
 }
 
 // Close closes the connections to the daemon.
-func (b *Builder) Close() { b.closer() }
+func (b *Builder) Close() { b.closeConns() }
 
 // Ensure gives the image for a request, building what is missing of it. A
 // second call for the same request is one call to the daemon. Errors are
@@ -153,60 +153,60 @@ func (b *Builder) Close() { b.closer() }
 func (b *Builder) Ensure(ctx context.Context, req Request) (Image, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
-	if err := req.check(); err != nil {
+	if err := req.validateRequest(); err != nil {
 		return Image{}, err
 	}
-	base := sourceOf(req)
+	base := baseOf(req)
 	for {
-		img, err := b.ensure(ctx, req, base)
+		img, err := b.ensureFrom(ctx, req, base)
 		if err == nil || !base.pulled || !isUnreachable(err) {
 			return img, err
 		}
-		b.say("no registry answers for %s; using a base built from Debian packages instead", req.Base)
+		b.reportProgress("no registry answers for %s; using a base built from Debian packages instead", req.Base)
 		b.log.WarnContext(ctx, "base image fell back to a build", "base", req.Base, "err", err)
-		base = builtBase()
+		base = newBuiltBase()
 	}
 }
 
-// sourceOf is where the lowest layer of a request comes from.
-func sourceOf(req Request) baseSource {
+// baseOf is where the lowest layer of a request comes from.
+func baseOf(req Request) baseSource {
 	if req.Base != "" && req.Base != "auto" {
-		return pulledBase(req.Base)
+		return newPulledBase(req.Base)
 	}
-	return builtBase()
+	return newBuiltBase()
 }
 
-// ensure is Ensure for one kind of base.
-func (b *Builder) ensure(ctx context.Context, req Request, base baseSource) (Image, error) {
-	steps, notes, err := b.plan(ctx, req, base)
+// ensureFrom is Ensure for one kind of base.
+func (b *Builder) ensureFrom(ctx context.Context, req Request, base baseSource) (Image, error) {
+	steps, notes, err := b.planLayers(ctx, req, base)
 	if err != nil {
 		return Image{}, err
 	}
 	last := steps[len(steps)-1]
-	if f, err := b.find(ctx, last); err != nil || f != nil {
-		return f.image(last, notes), err
+	if f, err := b.findImage(ctx, last); err != nil || f != nil {
+		return f.toImage(last, notes), err
 	}
-	if f := b.daemonFits(ctx); f != nil {
+	if f := b.checkDaemon(ctx); f != nil {
 		return Image{}, f
 	}
-	var under *found
+	var under *existingImage
 	for _, s := range steps {
 		if under, err = b.ensureStep(ctx, under, s); err != nil {
 			return Image{}, err
 		}
 	}
-	return under.image(last, notes), nil
+	return under.toImage(last, notes), nil
 }
 
-// plan lists the layers of a request, from the bottom up, without a call to
+// planLayers lists the layers of a request, from the bottom up, without a call to
 // the daemon. The key of the last one covers the whole request. The notes are
 // for people.
-func (b *Builder) plan(ctx context.Context, req Request, base baseSource) ([]step, []string, error) {
+func (b *Builder) planLayers(ctx context.Context, req Request, base baseSource) ([]layerStep, []string, error) {
 	tools, err := b.toolsFor(ctx, req, base)
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &plan{b: b, steps: []step{b.baseStep(base)}, notes: tools.notes}
+	p := &layerPlan{b: b, steps: []layerStep{b.baseStep(base)}, notes: tools.notes}
 	p.addTools(tools)
 	if req.Repo != nil {
 		if err := p.addDeps(ctx, req, tools); err != nil {
@@ -214,17 +214,17 @@ func (b *Builder) plan(ctx context.Context, req Request, base baseSource) ([]ste
 		}
 	}
 	if slices.ContainsFunc(req.Toolchains, func(t string) bool { return t == "node" || t == "python" || t == "rust" }) {
-		p.add("ready", "the script that links dependencies into a tree", fillReady, ready)
+		p.appendTarStep("ready", "the script that links dependencies into a tree", fillLinkDeps, linkDepsScript)
 	}
 	if len(req.Setup) > 0 {
 		names := slices.Sorted(maps.Keys(req.SetupEnv))
 		why := fmt.Sprintf("%d set-up commands", len(req.Setup))
 		for _, n := range names {
-			if why += ", with $" + n; len(req.SetupEnv[n].traces()) == 0 {
-				p.note("the value of %s is too short to be searched for in the image (under %d bytes)", n, shortest)
+			if why += ", with $" + n; len(req.SetupEnv[n].searchForms()) == 0 {
+				p.addNote("the value of %s is too short to be searched for in the image (under %d bytes)", n, minSecretBytes)
 			}
 		}
-		link, err := p.apt(req, base)
+		link, err := p.linkApt(req, base)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -232,31 +232,31 @@ func (b *Builder) plan(ctx context.Context, req Request, base baseSource) ([]ste
 		if len(names) > 0 {
 			inputs = append(append(slices.Clone(inputs), "with"), names...)
 		}
-		if link.fetch != nil { // other commands succeed with it; whose mirror it is does not count
+		if link.access != nil { // other commands succeed with it; whose mirror it is does not count
 			why += ", with apt"
-			inputs = append(append(slices.Clone(inputs), "\x00apt"), b.whose(req)...)
+			inputs = append(append(slices.Clone(inputs), "\x00apt"), b.projectKey(req)...)
 		}
-		p.put("setup", why, b.setUp(req.Setup, req.SetupEnv, link), inputs...)
+		p.appendStep("setup", why, b.runSetup(req.Setup, req.SetupEnv, link), inputs...)
 	}
 	bin, hash, err := b.toolboxBinary()
 	if err != nil {
 		return nil, nil, err
 	}
 	if base.pulled && tools.cgo { // its compiler came with it
-		p.add("toolbox", "the toolbox "+string(hash[:12]), fillToolbox(bin), string(hash), "\x00cgo").env = withCgo
+		p.appendTarStep("toolbox", "the toolbox "+string(hash[:12]), fillToolbox(bin), string(hash), "\x00cgo").env = withCgo
 	} else {
-		p.add("toolbox", "the toolbox "+string(hash[:12]), fillToolbox(bin), string(hash))
+		p.appendTarStep("toolbox", "the toolbox "+string(hash[:12]), fillToolbox(bin), string(hash))
 	}
 	if req.Repo != nil {
-		p.add("repo", "the history of commit "+string(req.Repo.Commit[:12]), b.fillRepo(*req.Repo), string(req.Repo.Commit), req.Repo.branch())
+		p.appendTarStep("repo", "the history of commit "+string(req.Repo.Commit[:12]), b.fillRepo(*req.Repo), string(req.Repo.Commit), req.Repo.branchName())
 	}
-	p.top().repository = workerRepository
+	p.topStep().repository = workerRepository
 	return p.steps, p.notes, nil
 }
 
-func fillToolbox(bin []byte) fillFunc {
-	return func(_ context.Context, _ *found, _ string, l *layer) error {
-		return l.bytes(strings.TrimPrefix(ToolboxPath, "/"), 0o755, bin)
+func fillToolbox(bin []byte) writeLayerFunc {
+	return func(_ context.Context, _ *existingImage, _ string, l *layer) error {
+		return l.addBytes(strings.TrimPrefix(ToolboxPath, "/"), 0o755, bin)
 	}
 }
 
@@ -274,8 +274,10 @@ func (b *Builder) toolboxBinary() ([]byte, company.Hash, error) {
 	return b.toolbox, b.toolboxHash, b.toolboxErr
 }
 
-// say tells people what takes time.
-func (b *Builder) say(format string, args ...any) { b.progress(fmt.Sprintf(format, args...)) }
+// reportProgress tells people what takes time.
+func (b *Builder) reportProgress(format string, args ...any) {
+	b.progress(fmt.Sprintf(format, args...))
+}
 
 var (
 	pinnedRE = regexp.MustCompile(`^[a-z0-9][a-zA-Z0-9._/:-]{0,254}@sha256:[0-9a-f]{64}$`)
@@ -283,8 +285,8 @@ var (
 	branchRE = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._/+-]{0,199}$`)
 )
 
-// check refuses a malformed request before anything happens.
-func (r Request) check() error {
+// validateRequest refuses a malformed request before anything happens.
+func (r Request) validateRequest() error {
 	if r.Base != "" && r.Base != "auto" && !pinnedRE.MatchString(r.Base) {
 		return company.E(company.EInvalid, fmt.Sprintf("the image %q is not pinned by a digest", r.Base)).
 			Because("a tag can mean another image tomorrow").Fix("write container.image as name@sha256:<64 hex digits>, or auto")
@@ -305,20 +307,20 @@ func (r Request) check() error {
 	if r.Repo == nil {
 		return nil
 	}
-	if !filepath.IsAbs(r.Repo.MirrorDir) || !r.Repo.Commit.Valid() || !r.Repo.locksAt().Valid() {
+	if !filepath.IsAbs(r.Repo.MirrorDir) || !r.Repo.Commit.Valid() || !r.Repo.locksCommit().Valid() {
 		return company.E(company.EInvalid, "the repository of an image needs an absolute path and a full commit id")
 	}
 	if len(r.Repo.Commit) != 40 {
 		return company.E(company.EInvalid, "repositories with SHA-256 object ids are not supported")
 	}
-	if n := r.Repo.branch(); !branchRE.MatchString(n) || strings.Contains(n, "..") || strings.Contains(n, "//") ||
+	if n := r.Repo.branchName(); !branchRE.MatchString(n) || strings.Contains(n, "..") || strings.Contains(n, "//") ||
 		strings.Contains(n, "/.") || strings.HasSuffix(n, "/") || strings.HasSuffix(n, ".") || strings.HasSuffix(n, ".lock") || strings.Contains(n, ".lock/") {
 		return company.E(company.EInvalid, fmt.Sprintf("%q is not a branch name that can be baked", n))
 	}
 	return nil
 }
 
-func (r Repo) branch() string {
+func (r Repo) branchName() string {
 	if r.Ref == "" {
 		return "base"
 	}

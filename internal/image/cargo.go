@@ -22,36 +22,36 @@ type cargoDeps struct {
 	locks map[string][]byte // for the policy
 }
 
-func (d cargoDeps) identity() []string {
+func (d cargoDeps) keyInputs() []string {
 	var out []string
 	for _, name := range sortedKeys(d.files) {
-		out = append(out, name, string(keyOf(string(d.files[name]))))
+		out = append(out, name, string(hashKey(string(d.files[name]))))
 	}
 	return out
 }
 
-// cargoDeps reads lock files and manifests; those that need nothing of a
+// readCargoDeps reads lock files and manifests; those that need nothing of a
 // registry are left out.
-func (p *plan) cargoDeps(ctx context.Context, tree files) (cargoDeps, error) {
+func (p *layerPlan) readCargoDeps(ctx context.Context, tree treeFiles) (cargoDeps, error) {
 	d := cargoDeps{files: map[string][]byte{}, locks: map[string][]byte{}}
-	for _, name := range tree.named("Cargo.lock") {
+	for _, name := range tree.filesNamed("Cargo.lock") {
 		dir := path.Dir(name)
-		if !tree.has(path.Join(dir, "Cargo.toml")) {
+		if !tree.hasFile(path.Join(dir, "Cargo.toml")) {
 			continue
 		}
-		text, err := tree.text(ctx, name)
+		text, err := tree.readText(ctx, name)
 		if err != nil {
 			return d, err
 		}
-		needs, git := cargoNeeds(text)
+		needs, git := lockNamesCrates(text)
 		if git != "" {
-			p.note("%s names %s of a git repository, which is not fetched: its crates are not prepared", name, safetext.Cut(safetext.StripLine(git), 60))
+			p.addNote("%s names %s of a git repository, which is not fetched: its crates are not prepared", name, safetext.Cut(safetext.StripLine(git), 60))
 			continue
 		}
 		if !needs {
 			continue
 		}
-		if vendored(ctx, tree, dir) {
+		if hasVendoredCrates(ctx, tree, dir) {
 			continue
 		}
 		d.dirs = append(d.dirs, dir)
@@ -61,31 +61,31 @@ func (p *plan) cargoDeps(ctx context.Context, tree files) (cargoDeps, error) {
 		return d, nil
 	}
 	if len(d.dirs) > maxProjects {
-		p.note("only the first %d of %d Cargo.lock files are prepared", maxProjects, len(d.dirs))
+		p.addNote("only the first %d of %d Cargo.lock files are prepared", maxProjects, len(d.dirs))
 		d.dirs = d.dirs[:maxProjects]
 	}
-	manifests := tree.oddlyNamed("Cargo.toml")
+	manifests := tree.filesNamedAnywhere("Cargo.toml")
 	if len(manifests) > maxManifests {
 		manifests = manifests[:maxManifests]
 	}
-	texts, err := tree.texts(ctx, manifests)
+	texts, err := tree.readTexts(ctx, manifests)
 	if err != nil {
 		return d, err
 	}
 	for m, text := range texts {
 		d.files[m] = text
 	}
-	for _, l := range tree.all {
-		if path.Ext(l.path) == ".rs" && plainPath(l.path) {
+	for _, l := range tree.entries {
+		if path.Ext(l.path) == ".rs" && isPrintablePath(l.path) {
 			d.stubs = append(d.stubs, l.path)
 		}
 	}
 	return d, nil
 }
 
-// cargoNeeds tells whether a lock file names crates of a registry, and a crate
+// lockNamesCrates tells whether a lock file names crates of a registry, and a crate
 // of a git repository if there is one.
-func cargoNeeds(text []byte) (needs bool, git string) {
+func lockNamesCrates(text []byte) (needs bool, git string) {
 	var lock struct {
 		Package []struct{ Name, Source string }
 	}
@@ -101,11 +101,11 @@ func cargoNeeds(text []byte) (needs bool, git string) {
 	return needs, git
 }
 
-// vendored tells whether a project carries its crates along.
-func vendored(ctx context.Context, tree files, dir string) bool {
+// hasVendoredCrates tells whether a project carries its crates along.
+func hasVendoredCrates(ctx context.Context, tree treeFiles, dir string) bool {
 	for _, name := range []string{".cargo/config.toml", ".cargo/config"} {
-		if name = path.Join(dir, name); tree.has(name) {
-			text, err := tree.text(ctx, name)
+		if name = path.Join(dir, name); tree.hasFile(name) {
+			text, err := tree.readText(ctx, name)
 			return err == nil && strings.Contains(string(text), "replace-with")
 		}
 	}
@@ -113,33 +113,33 @@ func vendored(ctx context.Context, tree files, dir string) bool {
 }
 
 const (
-	cratesInside = depsInside + "/crates"
+	cratesPath = depsPath + "/crates"
 	// cargoOffline makes cargo take crates from the image.
-	cargoOffline = "[source.crates-io]\nreplace-with = \"company\"\n[source.company]\ndirectory = \"" + cratesInside + "\"\n[net]\noffline = true\n"
+	cargoOffline = "[source.crates-io]\nreplace-with = \"company\"\n[source.company]\ndirectory = \"" + cratesPath + "\"\n[net]\noffline = true\n"
 )
 
 // fillCargo fetches the crates that lock files name and lays them out as a
 // directory source. Nothing is compiled, and of the project's sources only the
 // names are there.
-func (b *Builder) fillCargo(d cargoDeps, fetch *fetching) fillFunc {
-	return func(ctx context.Context, under *found, work string, l *layer) error {
+func (b *Builder) fillCargo(d cargoDeps, fetch *registryAccess) writeLayerFunc {
+	return func(ctx context.Context, under *existingImage, work string, l *layer) error {
 		stage := func(s *layer) error {
 			for _, name := range sortedKeys(d.files) {
-				if err := s.bytes(path.Join("opt/out/src", name), 0o644, d.files[name]); err != nil {
+				if err := s.addBytes(path.Join("opt/out/src", name), 0o644, d.files[name]); err != nil {
 					return err
 				}
 			}
 			for _, name := range d.stubs {
-				if err := s.bytes(path.Join("opt/out/src", name), 0o644, nil); err != nil {
+				if err := s.addBytes(path.Join("opt/out/src", name), 0o644, nil); err != nil {
 					return err
 				}
 			}
-			return s.bytes("opt/out/home/config.toml", 0o644, []byte("[source.crates-io]\nreplace-with = \"mirror\"\n[source.mirror]\nregistry = \"sparse+"+registryURL+"/crates/\"\n"))
+			return s.addBytes("opt/out/home/config.toml", 0o644, []byte("[source.crates-io]\nreplace-with = \"mirror\"\n[source.mirror]\nregistry = \"sparse+"+registryURL+"/crates/\"\n"))
 		}
-		do := func(h *hands) error {
-			b.say("fetching the crates of %s", words(d.dirs, "Cargo.lock"))
+		do := func(h *buildSession) error {
+			b.reportProgress("fetching the crates of %s", joinPaths(d.dirs, "Cargo.lock"))
 			// Cargo's home is in memory: it writes there.
-			r, err := h.run("", "cp -r home /tmp/cargo", nil)
+			r, err := h.runCommand("", "cp -r home /tmp/cargo", nil)
 			args := ""
 			for i, dir := range d.dirs {
 				if i == 0 {
@@ -148,11 +148,11 @@ func (b *Builder) fillCargo(d cargoDeps, fetch *fetching) fillFunc {
 				args += " --sync src/" + path.Join(dir, "Cargo.toml")
 			}
 			if err == nil && r.ExitCode == 0 {
-				r, err = h.run("", "cargo vendor -q --locked --versioned-dirs --respect-source-config --manifest-path src/"+path.Join(d.dirs[0], "Cargo.toml")+args+" crates >/dev/null",
+				r, err = h.runCommand("", "cargo vendor -q --locked --versioned-dirs --respect-source-config --manifest-path src/"+path.Join(d.dirs[0], "Cargo.toml")+args+" crates >/dev/null",
 					map[string]string{"CARGO_HOME": "/tmp/cargo", "CARGO_NET_RETRY": "1"})
 			}
 			if err == nil && r.ExitCode != 0 {
-				err = outcome("the crates of "+words(d.dirs, "Cargo.lock")+" cannot be fetched", r,
+				err = clientError("the crates of "+joinPaths(d.dirs, "Cargo.lock")+" cannot be fetched", r,
 					"check that `cargo fetch --locked` works in your checkout; or go on without them, with container.deps: off: what needs them stays red")
 			}
 			return err
@@ -160,23 +160,23 @@ func (b *Builder) fillCargo(d cargoDeps, fetch *fetching) fillFunc {
 		collect := func(ctx context.Context, name string) error {
 			var total int64
 			err := b.readTree(ctx, name, buildOut+"/crates", func(h *tar.Header, r io.Reader) error {
-				to := path.Join(strings.TrimPrefix(depsInside, "/"), cleanName(h.Name))
+				to := path.Join(strings.TrimPrefix(depsPath, "/"), cleanName(h.Name))
 				if total += h.Size; total > maxDeps {
 					return company.E(company.EImage, "the project's crates are over 4 GiB").Fix("set container.deps: off")
 				}
 				switch h.Typeflag {
 				case tar.TypeDir:
-					return l.dir(to, 0)
+					return l.addDir(to, 0)
 				case tar.TypeReg:
-					return l.stream(to, h.Mode&0o755|0o444, h.Size, r)
+					return l.addStream(to, h.Mode&0o755|0o444, h.Size, r)
 				}
 				return nil
 			})
 			if err != nil {
 				return err
 			}
-			return l.bytes(strings.TrimPrefix(depsInside, "/")+"/cargo.toml", 0o644, []byte(cargoOffline))
+			return l.addBytes(strings.TrimPrefix(depsPath, "/")+"/cargo.toml", 0o644, []byte(cargoOffline))
 		}
-		return b.runErrand(ctx, errand{name: "cargo-" + filepath.Base(work), image: under.id, stage: stage, fetch: fetch, do: do, collect: collect, timeout: 25 * time.Minute}, work)
+		return b.runInstall(ctx, installJob{name: "cargo-" + filepath.Base(work), image: under.id, stageFiles: stage, access: fetch, work: do, collect: collect, timeout: 25 * time.Minute}, work)
 	}
 }

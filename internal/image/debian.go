@@ -21,13 +21,13 @@ import (
 // with them has and the plain base has not. So it can lie on any stack whose
 // lowest layer is the plain base; the difference is kept, and one build of it
 // serves all stacks.
-func (b *Builder) fillDebian(base step, packages []string) fillFunc {
+func (b *Builder) fillDebian(base layerStep, packages []string) writeLayerFunc {
 	all := append(slices.Clone(debianPackages), packages...)
 	slices.Sort(all)
-	with := step{kind: "base", key: debianKey(slices.Compact(all))}
-	return func(ctx context.Context, _ *found, work string, l *layer) error {
-		kept := filepath.Join(b.dir, "packages-"+with.name()+".tar")
-		unlock, err := b.lock(ctx, with.name()+"-packages")
+	with := layerStep{kind: "base", key: debianKey(slices.Compact(all))}
+	return func(ctx context.Context, _ *existingImage, work string, l *layer) error {
+		kept := filepath.Join(b.dir, "packages-"+with.uniqueName()+".tar")
+		unlock, err := b.lockLayer(ctx, with.uniqueName()+"-packages")
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func (b *Builder) fillDebian(base step, packages []string) fillFunc {
 			if err != nil {
 				return fmt.Errorf("read %s: %w", kept, err)
 			}
-			if err := l.copy(h, tr); err != nil {
+			if err := l.copyEntry(h, tr); err != nil {
 				return err
 			}
 		}
@@ -59,14 +59,14 @@ func (b *Builder) fillDebian(base step, packages []string) fillFunc {
 }
 
 // makeDifference writes the difference to a file, whole or not at all.
-func (b *Builder) makeDifference(ctx context.Context, base, with step, all []string, work, kept string) error {
+func (b *Builder) makeDifference(ctx context.Context, base, with layerStep, all []string, work, kept string) error {
 	full := filepath.Join(work, "full.tar")
-	if err := b.bootstrap(ctx, with, all, work, full); err != nil {
+	if err := b.buildRootfs(ctx, with, all, work, full); err != nil {
 		return err
 	}
 	defer os.Remove(full)
 	// Usually there: the base was imported from it.
-	plain, err := b.rootfs(ctx, base, debianPackages, work)
+	plain, err := b.cachedRootfs(ctx, base, debianPackages, work)
 	if err != nil {
 		return err
 	}
@@ -74,48 +74,48 @@ func (b *Builder) makeDifference(ctx context.Context, base, with step, all []str
 	if err != nil {
 		return err
 	}
-	defer part.discard()
-	if err := difference(part, plain, full); err != nil {
+	defer part.removeFile()
+	if err := writeDifference(part, plain, full); err != nil {
 		return err
 	}
 	if err := part.close(); err != nil {
 		return err
 	}
-	return os.Rename(part.f.Name(), kept)
+	return os.Rename(part.tarFile.Name(), kept)
 }
 
-// rootfs is the file of a root file system with the packages, built unless it
+// cachedRootfs is the file of a root file system with the packages, built unless it
 // is in the cache. Of several askers one builds.
-func (b *Builder) rootfs(ctx context.Context, s step, packages []string, work string) (string, error) {
-	unlock, err := b.lock(ctx, s.name()+"-rootfs")
+func (b *Builder) cachedRootfs(ctx context.Context, s layerStep, packages []string, work string) (string, error) {
+	unlock, err := b.lockLayer(ctx, s.uniqueName()+"-rootfs")
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
-	tarball := filepath.Join(b.dir, s.name()+".tar")
+	tarball := filepath.Join(b.dir, s.uniqueName()+".tar")
 	_, err = os.Stat(tarball)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = b.bootstrap(ctx, s, packages, work, tarball)
+		err = b.buildRootfs(ctx, s, packages, work, tarball)
 	}
 	return tarball, err
 }
 
-// entry is what tells a file of a root file system from another of its name.
-type entry struct {
+// rootfsEntry is what tells a file of a root file system from another of its name.
+type rootfsEntry struct {
 	head string
 	sum  [sha256.Size]byte
 	link string // target of a hard link
 }
 
-// difference adds to a layer what is in one root file system and not, or not
+// writeDifference adds to a layer what is in one root file system and not, or not
 // alike, in another. What only the other has stays where it is: packages were
 // added, none was taken away.
-func difference(l *layer, plain, full string) error {
-	old, err := entries(plain)
+func writeDifference(l *layer, plain, full string) error {
+	old, err := readEntries(plain)
 	if err != nil {
 		return err
 	}
-	now, err := entries(full)
+	now, err := readEntries(full)
 	if err != nil {
 		return err
 	}
@@ -153,9 +153,9 @@ func difference(l *layer, plain, full string) error {
 		if !wanted[name] {
 			continue
 		}
-		for _, dir := range parentsOf(name) {
+		for _, dir := range parentDirs(name) {
 			if d := dirs[dir]; d != nil && !l.dirs[dir] {
-				if err := l.copy(d, nil); err != nil {
+				if err := l.copyEntry(d, nil); err != nil {
 					return err
 				}
 			}
@@ -163,20 +163,20 @@ func difference(l *layer, plain, full string) error {
 		if h.Typeflag == tar.TypeDir && l.dirs[name] {
 			continue
 		}
-		if err := l.copy(h, tr); err != nil {
+		if err := l.copyEntry(h, tr); err != nil {
 			return err
 		}
 	}
 }
 
-// entries reads what difference compares. Times do not count.
-func entries(file string) (map[string]entry, error) {
+// readEntries reads what difference compares. Times do not count.
+func readEntries(file string) (map[string]rootfsEntry, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	all := map[string]entry{}
+	all := map[string]rootfsEntry{}
 	for tr := tar.NewReader(f); ; {
 		h, err := tr.Next()
 		if err == io.EOF {
@@ -186,7 +186,7 @@ func entries(file string) (map[string]entry, error) {
 			return nil, fmt.Errorf("read a root file system: %w", err)
 		}
 		name := cleanName(h.Name)
-		e := entry{head: fmt.Sprintf("%c %o %d:%d %d %s", h.Typeflag, h.Mode, h.Uid, h.Gid, h.Size, h.Linkname)}
+		e := rootfsEntry{head: fmt.Sprintf("%c %o %d:%d %d %s", h.Typeflag, h.Mode, h.Uid, h.Gid, h.Size, h.Linkname)}
 		if h.Typeflag == tar.TypeLink {
 			e.link = cleanName(h.Linkname)
 		}
@@ -205,8 +205,8 @@ func entries(file string) (map[string]entry, error) {
 
 func cleanName(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }
 
-// parentsOf are the directories above a path, from the top.
-func parentsOf(name string) []string {
+// parentDirs are the directories above a path, from the top.
+func parentDirs(name string) []string {
 	var all []string
 	for dir := path.Dir(name); dir != "." && dir != "/"; dir = path.Dir(dir) {
 		all = append(all, dir)

@@ -6,8 +6,8 @@ import (
 	"company/internal/company"
 )
 
-// Part is one layer of an image as Explain tells it.
-type Part struct {
+// LayerInfo is one layer of an image as Explain tells it.
+type LayerInfo struct {
 	Kind   string
 	Key    company.Hash // of all that went into it and of the layers below
 	Tag    string       // its image in the daemon's store
@@ -18,18 +18,18 @@ type Part struct {
 
 // Explanation is what Ensure would do for a request.
 type Explanation struct {
-	Parts []Part   // from the bottom up
-	Notes []string // as in Image
-	Image string   // id of the whole image; "" when it is not there
+	Layers []LayerInfo // from the bottom up
+	Notes  []string    // as in Image
+	Image  string      // id of the whole image; "" when it is not there
 }
 
-// Foresee gives the notes that an image for the request would have, or the error
+// PreviewNotes gives the notes that an image for the request would have, or the error
 // that it could not be made with. The daemon is not called.
-func (b *Builder) Foresee(ctx context.Context, req Request) ([]string, error) {
-	if err := req.check(); err != nil {
+func (b *Builder) PreviewNotes(ctx context.Context, req Request) ([]string, error) {
+	if err := req.validateRequest(); err != nil {
 		return nil, err
 	}
-	_, notes, err := b.plan(ctx, req, sourceOf(req))
+	_, notes, err := b.planLayers(ctx, req, baseOf(req))
 	return notes, err
 }
 
@@ -39,21 +39,21 @@ func (b *Builder) Foresee(ctx context.Context, req Request) ([]string, error) {
 func (b *Builder) Explain(ctx context.Context, req Request) (Explanation, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
-	if err := req.check(); err != nil {
+	if err := req.validateRequest(); err != nil {
 		return Explanation{}, err
 	}
-	steps, notes, err := b.plan(ctx, req, sourceOf(req))
+	steps, notes, err := b.planLayers(ctx, req, baseOf(req))
 	if err != nil {
 		return Explanation{}, err
 	}
 	x := Explanation{Notes: notes}
 	var below int64
 	for _, s := range steps {
-		f, err := b.find(ctx, s)
+		f, err := b.findImage(ctx, s)
 		if err != nil {
 			return Explanation{}, err
 		}
-		p := Part{Kind: s.kind, Key: s.key, Tag: s.tag(), Why: s.why, Cached: f != nil}
+		p := LayerInfo{Kind: s.kind, Key: s.key, Tag: s.imageTag(), Why: s.why, Cached: f != nil}
 		if f != nil {
 			p.Size = max(f.size-below, 0)
 			below = f.size
@@ -61,7 +61,7 @@ func (b *Builder) Explain(ctx context.Context, req Request) (Explanation, error)
 		} else {
 			x.Image = ""
 		}
-		x.Parts = append(x.Parts, p)
+		x.Layers = append(x.Layers, p)
 	}
 	return x, nil
 }

@@ -40,11 +40,11 @@ type goDeps struct {
 	vendored bool       // some module carries its dependencies along
 }
 
-// any tells whether there is something to compile ahead.
-func (d goDeps) any() bool { return d.vendored || len(d.download) > 0 }
+// needsBuild tells whether there is something to compile ahead.
+func (d goDeps) needsBuild() bool { return d.vendored || len(d.download) > 0 }
 
-// identity is what keys the layers: names and contents of all lock files.
-func (d goDeps) identity() []string {
+// keyInputs is what keys the layers: names and contents of all lock files.
+func (d goDeps) keyInputs() []string {
 	var out []string
 	for _, l := range d.locks {
 		out = append(out, l.path, l.blob)
@@ -52,23 +52,23 @@ func (d goDeps) identity() []string {
 	return out
 }
 
-// safeDir is a directory name that may stand in a build script.
-var safeDir = regexp.MustCompile(`^[A-Za-z0-9._][A-Za-z0-9._/@+-]*$`)
+// safeDirRE is a directory name that may stand in a build script.
+var safeDirRE = regexp.MustCompile(`^[A-Za-z0-9._][A-Za-z0-9._/@+-]*$`)
 
 // shellDirs are the modules' directories as words of a shell.
 func (d goDeps) shellDirs() string { return strings.Join(d.modules, " ") }
 
-// goDeps reads the lock files' names and ids from git, and the text of those
+// readGoDeps reads the lock files' names and ids from git, and the text of those
 // go.mod files that could need a download.
-func (b *Builder) goDeps(ctx context.Context, tree files, offline bool) (goDeps, error) {
+func (b *Builder) readGoDeps(ctx context.Context, tree treeFiles, offline bool) (goDeps, error) {
 	var d goDeps
 	vendor := map[string]bool{}
-	for _, l := range tree.all {
+	for _, l := range tree.entries {
 		dir, base := path.Split(l.path)
 		dir = path.Clean("./" + dir)
 		if base == "modules.txt" && path.Base(dir) == "vendor" {
 			vendor[path.Dir(dir)] = true
-		} else if !slices.Contains([]string{"go.mod", "go.sum", "go.work", "go.work.sum"}, base) || !safeDir.MatchString(dir) {
+		} else if !slices.Contains([]string{"go.mod", "go.sum", "go.work", "go.work.sum"}, base) || !safeDirRE.MatchString(dir) {
 			continue
 		}
 		ignored := base != "modules.txt" && ignoredByGo(dir)
@@ -87,7 +87,7 @@ func (b *Builder) goDeps(ctx context.Context, tree files, offline bool) (goDeps,
 		d.modules = slices.Insert(slices.Delete(d.modules, i, i+1), 0, ".")
 	}
 	if len(d.modules) > maxModules {
-		b.say("only the first %d of %d Go modules are prepared", maxModules, len(d.modules))
+		b.reportProgress("only the first %d of %d Go modules are prepared", maxModules, len(d.modules))
 		d.modules = d.modules[:maxModules]
 	}
 	for _, m := range d.modules {
@@ -98,7 +98,7 @@ func (b *Builder) goDeps(ctx context.Context, tree files, offline bool) (goDeps,
 		if offline {
 			continue
 		}
-		text, err := tree.text(ctx, path.Join(m, "go.mod"))
+		text, err := tree.readText(ctx, path.Join(m, "go.mod"))
 		if err != nil {
 			return goDeps{}, err
 		}
@@ -127,12 +127,12 @@ func ignoredByGo(dir string) bool {
 //
 // Where the operator logs in at proxies, or calls modules private, a repository
 // that may not use that has all of its modules served by us, too.
-func (b *Builder) fillGoMod(repo Repo, deps goDeps, req Request) fillFunc {
-	fetch := &fetching{store: b.store(req), policy: repo.Policy}
-	if fetch.policy == nil && b.byLogin != nil && !req.Logins {
-		fetch.policy = registry.Everything(registry.Go)
+func (b *Builder) fillGoMod(repo Repo, deps goDeps, req Request) writeLayerFunc {
+	fetch := &registryAccess{store: b.registryStore(req), policy: repo.Policy}
+	if fetch.policy == nil && b.withLogins != nil && !req.UseLogins {
+		fetch.policy = registry.NewOpenPolicy(registry.Go)
 	}
-	return func(ctx context.Context, _ *found, work string, l *layer) error {
+	return func(ctx context.Context, _ *existingImage, work string, l *layer) error {
 		src, cache := filepath.Join(work, "src"), filepath.Join(work, "gomod")
 		texts := map[string][]byte{}
 		for _, f := range deps.locks {
@@ -152,13 +152,13 @@ func (b *Builder) fillGoMod(repo Repo, deps goDeps, req Request) fillFunc {
 				return err
 			}
 		}
-		if err := notWithheld(fetch.store, texts); err != nil {
+		if err := checkWithheld(fetch.store, texts); err != nil {
 			return err
 		}
 		if err := os.MkdirAll(cache, 0o700); err != nil {
 			return err
 		}
-		env, err := downloadEnv(ctx, work, cache, req.Logins)
+		env, err := downloadEnv(ctx, work, cache, req.UseLogins)
 		if err != nil {
 			return err
 		}
@@ -168,37 +168,37 @@ func (b *Builder) fillGoMod(repo Repo, deps goDeps, req Request) fillFunc {
 				return err
 			}
 			defer stop()
-			env = asking(env, proxy)
+			env = withProxy(env, proxy)
 		}
 		for i, m := range deps.download {
-			b.say("downloading the Go modules of %s", path.Join(m, "go.mod"))
+			b.reportProgress("downloading the Go modules of %s", path.Join(m, "go.mod"))
 			if err := downloadModule(ctx, filepath.Join(src, m), src, env); err != nil {
 				if i > 0 || m != "." {
 					// One module that cannot be had must not cost the others.
 					b.downloadEach(ctx, filepath.Join(src, m), work, env)
-					b.say("the modules of %s cannot be downloaded; its gates may fail: %v", path.Join(m, "go.mod"), fetch.explain(err))
+					b.reportProgress("the modules of %s cannot be downloaded; its gates may fail: %v", path.Join(m, "go.mod"), fetch.explainError(err))
 					continue
 				}
-				return fetch.explain(err)
+				return fetch.explainError(err)
 			}
 		}
 		return copyModules(l, cache)
 	}
 }
 
-// notWithheld refuses modules by their names that are not for this repository,
+// checkWithheld refuses modules by their names that are not for this repository,
 // before anybody is asked for them: a proxy on this host's disk asks for no
 // password.
-func notWithheld(store *registry.Store, texts map[string][]byte) error {
+func checkWithheld(store *registry.Store, texts map[string][]byte) error {
 	if store == nil {
 		return nil
 	}
-	named, _ := registry.Locks(texts)
+	named, _ := registry.ParseLocks(texts)
 	for _, d := range named {
 		if d.Ecosystem != registry.Go {
 			continue
 		}
-		if err := store.Upstreams().WithheldModule(d.Name); err != nil {
+		if err := store.Upstreams().WhyModuleWithheld(d.Name); err != nil {
 			return err
 		}
 	}
@@ -207,13 +207,13 @@ func notWithheld(store *registry.Store, texts map[string][]byte) error {
 
 // serveGo serves Go modules within a policy to this host's go command, at an
 // address that nobody else can guess.
-func serveGo(fetch *fetching) (address string, stop func(), err error) {
+func serveGo(fetch *registryAccess) (address string, stop func(), err error) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, err
 	}
 	prefix := "/" + rand.Text()
-	web := &http.Server{Handler: http.StripPrefix(prefix, fetch.handler()), ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	web := &http.Server{Handler: http.StripPrefix(prefix, fetch.newHandler()), ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -225,8 +225,8 @@ func serveGo(fetch *fetching) (address string, stop func(), err error) {
 	}, nil
 }
 
-// asking puts a proxy in the place of all that lie outside this host.
-func asking(env []string, proxy string) []string {
+// withProxy puts a proxy in the place of all that lie outside this host.
+func withProxy(env []string, proxy string) []string {
 	out := slices.Clone(env)
 	for i, e := range out {
 		if all, ok := strings.CutPrefix(e, "GOPROXY="); ok {
@@ -244,7 +244,7 @@ func downloadModule(ctx context.Context, dir, root string, env []string) error {
 	defer cancel()
 	var out bytes.Buffer
 	if err := runTool(ctx, dir, env, nil, &out, "go", "mod", "edit", "-json"); err != nil {
-		return always(company.E(company.EImage, "go.mod of the base commit cannot be read").Wrap(err).Fix("check it with `go mod verify` in your checkout"))
+		return markPermanent(company.E(company.EImage, "go.mod of the base commit cannot be read").Wrap(err).Fix("check it with `go mod verify` in your checkout"))
 	}
 	var mod struct {
 		Replace []struct {
@@ -261,15 +261,15 @@ func downloadModule(ctx context.Context, dir, root string, env []string) error {
 		// A local path must stay in the repository: beyond it lies the host.
 		to := filepath.Join(dir, filepath.FromSlash(r.New.Path))
 		if rel, err := filepath.Rel(root, to); filepath.IsAbs(r.New.Path) || err != nil || !filepath.IsLocal(rel) {
-			return always(company.E(company.EImage, fmt.Sprintf("go.mod replaces a module by %q, outside the repository", r.New.Path)).
+			return markPermanent(company.E(company.EImage, fmt.Sprintf("go.mod replaces a module by %q, outside the repository", r.New.Path)).
 				Because("a worker has nothing but the repository").Fix("remove the replace directive from the base commit, or vendor the module"))
 		}
 	}
 	if err := runTool(ctx, dir, env, nil, &out, "go", "mod", "download"); err != nil {
 		e := company.E(company.EImage, "the project's Go modules cannot be downloaded").Wrap(err).
 			Fix("check `go env GOPROXY` and that `go mod download` works in your checkout; or go on without them, with container.deps: off: what needs them stays red")
-		if lasting(0, err.Error()) {
-			return always(e)
+		if isPermanent(0, err.Error()) {
+			return markPermanent(e)
 		}
 		return e
 	}
@@ -301,8 +301,8 @@ func (b *Builder) downloadEach(ctx context.Context, dir, work string, env []stri
 	}
 }
 
-// always marks what no second try mends.
-func always(e *company.Error) error {
+// markPermanent marks what no second try mends.
+func markPermanent(e *company.Error) error {
 	c := *e
 	c.Class = company.HumanRequired
 	return &c
@@ -331,7 +331,7 @@ func downloadEnv(ctx context.Context, home, cache string, logins bool) ([]string
 	proxies := strings.FieldsFunc(op["GOPROXY"], func(r rune) bool { return r == ',' || r == '|' })
 	proxies = slices.DeleteFunc(proxies, func(p string) bool { return p == "direct" || p == "off" })
 	if len(proxies) == 0 {
-		return nil, always(company.E(company.EImage, "no Go module proxy is configured").
+		return nil, markPermanent(company.E(company.EImage, "no Go module proxy is configured").
 			Because("modules are fetched from proxies only, never from the addresses that a go.mod names").
 			Fix("set one with `go env -w GOPROXY=…`, vendor the modules, or go on without them, with container.deps: off: what needs them stays red"))
 	}
@@ -382,7 +382,7 @@ func downloadEnv(ctx context.Context, home, cache string, logins bool) ([]string
 // said: go.sum is checked again inside.
 func copyModules(l *layer, cache string) error {
 	const inside = "opt/gomod"
-	if err := l.dir(inside, 0); err != nil {
+	if err := l.addDir(inside, 0); err != nil {
 		return err
 	}
 	err := filepath.WalkDir(cache, func(host string, e fs.DirEntry, err error) error {
@@ -397,11 +397,11 @@ func copyModules(l *layer, cache string) error {
 		case e.IsDir() && rel == filepath.Join("cache", "download", "sumdb"):
 			return filepath.SkipDir
 		case e.IsDir():
-			return l.dir(path.Join(inside, filepath.ToSlash(rel)), 0)
+			return l.addDir(path.Join(inside, filepath.ToSlash(rel)), 0)
 		case !e.Type().IsRegular() || strings.HasSuffix(rel, ".lock") || rel == filepath.Join("cache", "lock"):
 			return nil
 		}
-		return l.file(path.Join(inside, filepath.ToSlash(rel)), 0o444, host)
+		return l.addHostFile(path.Join(inside, filepath.ToSlash(rel)), 0o444, host)
 	})
 	return err
 }

@@ -32,8 +32,8 @@ const (
 	loginHeader  = "Basic bWU6c2VzYW1l" // me:sesame
 )
 
-// behindLogin puts a registry behind a password, and gives it with one.
-func behindLogin(t *testing.T, e registry.Endpoint) registry.Endpoint {
+// requireLogin puts a registry behind a password, and gives it with one.
+func requireLogin(t *testing.T, e registry.Endpoint) registry.Endpoint {
 	t.Helper()
 	to, err := url.Parse(e.URL)
 	if err != nil {
@@ -58,11 +58,11 @@ func behindLogin(t *testing.T, e registry.Endpoint) registry.Endpoint {
 		proxy.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() { srv.Close(); http.DefaultTransport.(*http.Transport).CloseIdleConnections() })
-	return registry.Endpoint{URL: srv.URL + to.Path}.WithAuth(loginHeader).OfHost()
+	return registry.Endpoint{URL: srv.URL + to.Path}.WithAuth(loginHeader).ForWholeHost()
 }
 
-// scoped is an npm registry with one package, @corp/secret, and its lock file.
-func scoped(t *testing.T) (e registry.Endpoint, lock string) {
+// newScopedNPM is an npm registry with one package, @corp/secret, and its lock file.
+func newScopedNPM(t *testing.T) (e registry.Endpoint, lock string) {
 	t.Helper()
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -92,14 +92,14 @@ func scoped(t *testing.T) (e registry.Endpoint, lock string) {
 }
 
 // useStores gives a bench registries of both kinds.
-func useStores(t *testing.T, be *bench, up registry.Upstreams) {
+func useStores(t *testing.T, be *testBuilder, up registry.Upstreams) {
 	t.Helper()
 	stores, err := registry.OpenStores(filepath.Join(t.TempDir(), "registries"), up, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(stores.Close)
-	be.registries, be.byLogin = stores.Open(), stores.ByLogin()
+	be.registries, be.withLogins = stores.Public(), stores.WithLogins()
 }
 
 // TestPrivatePackagesOfLockFiles is an attack and its defence. A repository
@@ -108,8 +108,8 @@ func useStores(t *testing.T, be *bench, up registry.Upstreams) {
 // image is refused with words that say how to allow it, and it finds nothing of
 // what was made for the other.
 func TestPrivatePackagesOfLockFiles(t *testing.T) {
-	npm, npmLock := scoped(t)
-	crate := crates(t, map[string]string{"secret": "pub const S: &str = \"" + secretSource + "\";\n"})
+	npm, npmLock := newScopedNPM(t)
+	crate := newCrates(t, map[string]string{"secret": "pub const S: &str = \"" + secretSource + "\";\n"})
 	sum := crateSum(t, crate)
 	for name, c := range map[string]struct {
 		toolchain string
@@ -119,13 +119,13 @@ func TestPrivatePackagesOfLockFiles(t *testing.T) {
 	}{
 		"npm": {"node", func(up *registry.Upstreams) {
 			up.NPM = registry.Endpoint{URL: npm.URL}
-			up.NPMScope["@corp"] = behindLogin(t, npm)
+			up.NPMScope["@corp"] = requireLogin(t, npm)
 		}, map[string]string{"package.json": `{"name":"x","version":"1.0.0","dependencies":{"@corp/secret":"1.0.0"}}`, "package-lock.json": npmLock},
 			"cat node_modules/@corp/secret/index.js"},
 		"pip": {"python", func(up *registry.Upstreams) {
-			up.PyPI = behindLogin(t, pypi(t, map[string][]byte{"secret-1.0-py3-none-any.whl": wheel(t, "secret", "1.0", "", "s = '"+secretSource+"'\ndef main(): pass\n")}))
+			up.PyPI = requireLogin(t, newPyPI(t, map[string][]byte{"secret-1.0-py3-none-any.whl": newWheel(t, "secret", "1.0", "", "s = '"+secretSource+"'\ndef main(): pass\n")}))
 		}, map[string]string{"requirements.txt": "secret==1.0\n"}, `python -c "import secret; print(secret.s)"`},
-		"cargo": {"rust", func(up *registry.Upstreams) { up.Crates = behindLogin(t, crate) }, map[string]string{
+		"cargo": {"rust", func(up *registry.Upstreams) { up.Crates = requireLogin(t, crate) }, map[string]string{
 			"Cargo.toml":  "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\nsecret = \"1\"\n",
 			"src/main.rs": "fn main() { println!(\"{}\", secret::S); }\n",
 			"Cargo.lock": "version = 4\n\n[[package]]\nname = \"app\"\nversion = \"0.1.0\"\ndependencies = [\n \"secret\",\n]\n\n" +
@@ -133,17 +133,17 @@ func TestPrivatePackagesOfLockFiles(t *testing.T) {
 		}, "cat /opt/deps/crates/secret-1.0.0/src/lib.rs"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			be := newBench(t)
+			be := newTestBuilder(t)
 			up := upstreams()
 			c.set(&up)
 			useStores(t, be, up)
-			mine := Request{Toolchains: []string{c.toolchain}, Repo: newProject(t).commit(c.files), Logins: true}
-			if out := be.inTree(t, be.mustEnsure(t, mine), c.look); !strings.Contains(out, secretSource) {
+			mine := Request{Toolchains: []string{c.toolchain}, Repo: newProject(t).commit(c.files), UseLogins: true}
+			if out := be.runInTree(t, be.mustEnsure(t, mine), c.look); !strings.Contains(out, secretSource) {
 				t.Fatalf("the attack does not work at all: %s", out)
 			}
 			other := mine
-			other.Repo, other.Logins = newProject(t).commit(c.files), false
-			_, err := be.Ensure(deadline(t), other)
+			other.Repo, other.UseLogins = newProject(t).commit(c.files), false
+			_, err := be.Ensure(newContext(t), other)
 			requireCode(t, err, company.EAuth, "needs your login, and this repository may not use it")
 			if e := new(company.Error); !errors.As(err, &e) || !strings.Contains(e.Hint, "company trust --logins") || e.Class != company.HumanRequired {
 				t.Errorf("hint: %+v", err)
@@ -152,12 +152,12 @@ func TestPrivatePackagesOfLockFiles(t *testing.T) {
 			third := mine
 			third.Repo = newProject(t).commit(c.files)
 			made := map[company.Hash]bool{}
-			for _, s := range be.own(t, mine, builtBase()) {
+			for _, s := range be.ownLayers(t, mine, newBuiltBase()) {
 				made[s.key] = s.kind == name
 			}
-			for _, s := range be.own(t, third, builtBase()) {
+			for _, s := range be.ownLayers(t, third, newBuiltBase()) {
 				if made[s.key] {
-					t.Errorf("two projects share the layer %s", s.name())
+					t.Errorf("two projects share the layer %s", s.uniqueName())
 				}
 			}
 		})
@@ -226,13 +226,13 @@ func TestPrivateModulesOfGoMod(t *testing.T) {
 		"private by name":          {proxy.URL + "/open", "", "corp.example/*", "corp.example/secret is private (GOPRIVATE)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			be := newBench(t)
+			be := newTestBuilder(t)
 			netrc := filepath.Join(t.TempDir(), "netrc")
 			writeTo(t, netrc, c.netrc)
 			for k, v := range map[string]string{"GOPROXY": c.address, "GOSUMDB": "off", "GONOSUMDB": "", "GOPRIVATE": c.private, "GONOPROXY": "", "NETRC": netrc, "SSL_CERT_FILE": certificate, "GOFLAGS": "", "GOENV": "off"} {
 				t.Setenv(k, v)
 			}
-			up, err := registry.Operator(t.Context())
+			up, err := registry.LoadClientSettings(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -240,11 +240,11 @@ func TestPrivateModulesOfGoMod(t *testing.T) {
 			useStores(t, be, up)
 			layer := func(logins bool) (string, error) {
 				repo := newProject(t).commit(map[string]string{"go.mod": "module example.org/m\n\ngo 1.24\n\nrequire corp.example/secret v1.0.0\n"})
-				tree, err := list(deadline(t), *repo, repo.Commit)
+				tree, err := listTree(newContext(t), *repo, repo.Commit)
 				if err != nil {
 					t.Fatal(err)
 				}
-				deps, err := be.goDeps(deadline(t), tree, false)
+				deps, err := be.readGoDeps(newContext(t), tree, false)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -253,8 +253,8 @@ func TestPrivateModulesOfGoMod(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer l.discard()
-				if err := be.fillGoMod(*repo, deps, Request{Repo: repo, Logins: logins})(deadline(t), nil, work, l); err != nil {
+				defer l.removeFile()
+				if err := be.fillGoMod(*repo, deps, Request{Repo: repo, UseLogins: logins})(newContext(t), nil, work, l); err != nil {
 					return "", err
 				}
 				if err := l.close(); err != nil {

@@ -27,27 +27,27 @@ import (
 
 func TestMain(m *testing.M) { goroutines.Main(m) }
 
-// bench is a builder for one test. It shares the layers base, go and gostd
+// testBuilder is a builder for one test. It shares the layers base, go and gostd
 // with the product, on purpose: they take a minute to make. Everything above
 // is the test's own, because the toolbox in it carries the test's name, and is
 // removed at its end.
-type bench struct {
+type testBuilder struct {
 	*Builder
-	raw *client.Client // unguarded, to look from outside
+	unguarded *client.Client // unguarded, to look from outside
 
-	mu   sync.Mutex
-	said []string
+	mu            sync.Mutex
+	progressLines []string
 }
 
-func newBench(t *testing.T) *bench {
+func newTestBuilder(t *testing.T) *testBuilder {
 	t.Helper()
-	be := &bench{}
+	be := &testBuilder{}
 	b, err := New(Config{
 		Progress: func(line string) {
 			t.Log(line)
 			be.mu.Lock()
 			defer be.mu.Unlock()
-			be.said = append(be.said, line)
+			be.progressLines = append(be.progressLines, line)
 		},
 		Toolbox: func(string) ([]byte, error) { return []byte("#!/bin/sh\n# " + t.Name() + "\nexec \"$@\"\n"), nil },
 	})
@@ -56,20 +56,20 @@ func newBench(t *testing.T) *bench {
 	}
 	be.Builder = b
 	t.Cleanup(b.Close)
-	be.raw, err = client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
+	be.unguarded, err = client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = be.raw.Close() })
+	t.Cleanup(func() { _ = be.unguarded.Close() })
 	return be
 }
 
-// count tells how many lines of progress contain a text.
-func (be *bench) count(text string) int {
+// countProgress tells how many lines of progress contain a text.
+func (be *testBuilder) countProgress(text string) int {
 	be.mu.Lock()
 	defer be.mu.Unlock()
 	n := 0
-	for _, line := range be.said {
+	for _, line := range be.progressLines {
 		if strings.Contains(line, text) {
 			n++
 		}
@@ -77,20 +77,20 @@ func (be *bench) count(text string) int {
 	return n
 }
 
-func deadline(t *testing.T) context.Context {
+func newContext(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// own are the layers of a request that belong to a test alone.
-func (be *bench) own(t *testing.T, req Request, base baseSource) []step {
+// ownLayers are the layers of a request that belong to a test alone.
+func (be *testBuilder) ownLayers(t *testing.T, req Request, base baseSource) []layerStep {
 	t.Helper()
-	steps, _, err := be.plan(context.Background(), req, base)
+	steps, _, err := be.planLayers(context.Background(), req, base)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var own []step
+	var own []layerStep
 	for _, s := range steps {
 		if s.kind == "base" && !base.pulled || slices.Contains([]string{"go", "gostd", "debian", "node", "rust"}, s.kind) {
 			continue
@@ -102,22 +102,22 @@ func (be *bench) own(t *testing.T, req Request, base baseSource) []step {
 
 // dropAtEnd removes what a request makes beyond the shared layers, together
 // with its locks.
-func (be *bench) dropAtEnd(t *testing.T, req Request, base baseSource) {
-	own := be.own(t, req, base)
+func (be *testBuilder) dropAtEnd(t *testing.T, req Request, base baseSource) {
+	own := be.ownLayers(t, req, base)
 	t.Cleanup(func() {
 		for i := len(own) - 1; i >= 0; i-- {
-			if err := be.drop(context.Background(), own[i].tag()); err != nil && !cerrdefs.IsNotFound(err) {
-				t.Errorf("remove %s: %v", own[i].tag(), err)
+			if err := be.removeTag(context.Background(), own[i].imageTag()); err != nil && !cerrdefs.IsNotFound(err) {
+				t.Errorf("remove %s: %v", own[i].imageTag(), err)
 			}
-			_ = os.Remove(filepath.Join(be.dir, "locks", own[i].name()))
+			_ = os.Remove(filepath.Join(be.dir, "locks", own[i].uniqueName()))
 		}
 	})
 }
 
-func (be *bench) mustEnsure(t *testing.T, req Request) Image {
+func (be *testBuilder) mustEnsure(t *testing.T, req Request) Image {
 	t.Helper()
-	be.dropAtEnd(t, req, builtBase())
-	img, err := be.Ensure(deadline(t), req)
+	be.dropAtEnd(t, req, newBuiltBase())
+	img, err := be.Ensure(newContext(t), req)
 	if err != nil {
 		var e *company.Error
 		if errors.As(err, &e) && e.Details != "" {
@@ -130,12 +130,12 @@ func (be *bench) mustEnsure(t *testing.T, req Request) Image {
 
 // mustRun runs a script in a container with a worker's policy: no network, no
 // capabilities, a read-only root, sized work space, the agent's uid.
-func (be *bench) mustRun(t *testing.T, img Image, script string) string {
+func (be *testBuilder) mustRun(t *testing.T, img Image, script string) string {
 	t.Helper()
-	ctx := deadline(t)
+	ctx := newContext(t)
 	pids := int64(512)
 	tmpfs := "rw,exec,nosuid,nodev,size=512m,uid=65532,gid=65532,mode=0755"
-	made, err := be.raw.ContainerCreate(ctx,
+	made, err := be.unguarded.ContainerCreate(ctx,
 		&container.Config{Image: img.ID, Cmd: []string{"/bin/sh", "-c", script}, AttachStdout: true, AttachStderr: true},
 		&container.HostConfig{
 			NetworkMode: "none", CapDrop: []string{"ALL"}, SecurityOpt: []string{"no-new-privileges"}, ReadonlyRootfs: true,
@@ -146,17 +146,17 @@ func (be *bench) mustRun(t *testing.T, img Image, script string) string {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := be.raw.ContainerRemove(context.Background(), made.ID, container.RemoveOptions{Force: true, RemoveVolumes: true}); err != nil {
+		if err := be.unguarded.ContainerRemove(context.Background(), made.ID, container.RemoveOptions{Force: true, RemoveVolumes: true}); err != nil {
 			t.Errorf("remove a test's container: %v", err)
 		}
 	}()
-	att, err := be.raw.ContainerAttach(ctx, made.ID, container.AttachOptions{Stream: true, Stdout: true, Stderr: true})
+	att, err := be.unguarded.ContainerAttach(ctx, made.ID, container.AttachOptions{Stream: true, Stdout: true, Stderr: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer att.Close()
-	ended, failed := be.raw.ContainerWait(ctx, made.ID, container.WaitConditionNextExit)
-	if err := be.raw.ContainerStart(ctx, made.ID, container.StartOptions{}); err != nil {
+	ended, failed := be.unguarded.ContainerWait(ctx, made.ID, container.WaitConditionNextExit)
+	if err := be.unguarded.ContainerStart(ctx, made.ID, container.StartOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
@@ -174,20 +174,20 @@ func (be *bench) mustRun(t *testing.T, img Image, script string) string {
 	return out.String()
 }
 
-// exported calls each for every file of an image.
-func (be *bench) exported(t *testing.T, img Image, each func(h *tar.Header, r io.Reader)) {
+// eachFile calls each for every file of an image.
+func (be *testBuilder) eachFile(t *testing.T, img Image, each func(h *tar.Header, r io.Reader)) {
 	t.Helper()
-	ctx := deadline(t)
-	made, err := be.raw.ContainerCreate(ctx, &container.Config{Image: img.ID, Cmd: []string{"/bin/true"}}, &container.HostConfig{NetworkMode: "none"}, nil, nil, "")
+	ctx := newContext(t)
+	made, err := be.unguarded.ContainerCreate(ctx, &container.Config{Image: img.ID, Cmd: []string{"/bin/true"}}, &container.HostConfig{NetworkMode: "none"}, nil, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := be.raw.ContainerRemove(context.Background(), made.ID, container.RemoveOptions{Force: true}); err != nil {
+		if err := be.unguarded.ContainerRemove(context.Background(), made.ID, container.RemoveOptions{Force: true}); err != nil {
 			t.Errorf("remove a test's container: %v", err)
 		}
 	}()
-	body, err := be.raw.ContainerExport(ctx, made.ID)
+	body, err := be.unguarded.ContainerExport(ctx, made.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,11 +28,11 @@ const (
 
 // npmDeps is what the lock files of a tree ask npm to install.
 type npmDeps struct {
-	projects []npmProject
-	locks    map[string][]byte // path → content, for the policy
-	why      string
-	identity []string
-	remote   bool // some package comes from a registry
+	projects  []npmProject
+	locks     map[string][]byte // path → content, for the policy
+	summary   string
+	keyInputs []string
+	remote    bool // some package comes from a registry
 }
 
 // npmProject is one lock file with the manifests that belong to it.
@@ -41,9 +41,9 @@ type npmProject struct {
 	files map[string][]byte // path → what npm is shown of it
 }
 
-// manifest are the fields of a package.json that say what is installed. Others
+// manifestFields are the fields of a package.json that say what is installed. Others
 // stay out: scripts above all, and what would make a layer anew for nothing.
-var manifest = []string{
+var manifestFields = []string{
 	"name", "version", "dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "peerDependenciesMeta", "bundleDependencies",
 	"bundledDependencies", "workspaces", "overrides", "bin", "engines", "os", "cpu",
 }
@@ -52,27 +52,27 @@ var manifest = []string{
 // names registries, credentials and scripts.
 var npmSettings = []string{"legacy-peer-deps", "strict-peer-deps", "install-strategy"}
 
-// npmDeps reads what is to be installed. Notes tell of manifests that nobody
+// readNPMDeps reads what is to be installed. Notes tell of manifests that nobody
 // locked.
-func (p *plan) npmDeps(ctx context.Context, tree files) (npmDeps, error) {
+func (p *layerPlan) readNPMDeps(ctx context.Context, tree treeFiles) (npmDeps, error) {
 	d := npmDeps{locks: map[string][]byte{}}
-	manifests := tree.oddlyNamed("package.json")
+	manifests := tree.filesNamedAnywhere("package.json")
 	if len(manifests) > maxManifests {
-		p.note("only the first %d of %d package.json files are looked at", maxManifests, len(manifests))
+		p.addNote("only the first %d of %d package.json files are looked at", maxManifests, len(manifests))
 		manifests = manifests[:maxManifests]
 	}
 	locks := map[string]string{} // directory → lock file; npm prefers the second
-	for _, name := range append(tree.oddlyNamed("package-lock.json"), tree.oddlyNamed("npm-shrinkwrap.json")...) {
-		if tree.has(path.Join(path.Dir(name), "package.json")) {
+	for _, name := range append(tree.filesNamedAnywhere("package-lock.json"), tree.filesNamedAnywhere("npm-shrinkwrap.json")...) {
+		if tree.hasFile(path.Join(path.Dir(name), "package.json")) {
 			locks[path.Dir(name)] = name
 		}
 	}
-	shown, err := tree.texts(ctx, manifests)
+	shown, err := tree.readTexts(ctx, manifests)
 	if err != nil {
 		return d, err
 	}
 	for m, text := range shown {
-		shown[m] = reduced(text)
+		shown[m] = reduceManifest(text)
 	}
 	dirs := make([]string, 0, len(locks))
 	for _, m := range manifests {
@@ -85,50 +85,50 @@ func (p *plan) npmDeps(ctx context.Context, tree files) (npmDeps, error) {
 		}
 	}
 	if len(dirs) > maxProjects {
-		p.note("only the first %d of %d npm lock files are installed", maxProjects, len(dirs))
+		p.addNote("only the first %d of %d npm lock files are installed", maxProjects, len(dirs))
 		dirs = dirs[:maxProjects]
 	}
 	for _, dir := range dirs {
-		lock, err := tree.text(ctx, locks[dir])
+		lock, err := tree.readText(ctx, locks[dir])
 		if err != nil {
 			return d, err
 		}
 		d.locks[locks[dir]] = lock
-		some, remote := npmNeeds(lock)
-		if !some && !asks(shown[path.Join(dir, "package.json")]) {
+		some, remote := lockNamesPackages(lock)
+		if !some && !namesPackages(shown[path.Join(dir, "package.json")]) {
 			continue
 		}
 		d.remote = d.remote || remote || !some
 		project := npmProject{dir: dir, files: map[string][]byte{locks[dir]: canonicalLock(lock)}}
 		for _, m := range manifests {
-			if within(path.Dir(m), dir) {
+			if isWithin(path.Dir(m), dir) {
 				project.files[m] = shown[m]
 			}
 		}
-		if rc := path.Join(dir, ".npmrc"); tree.has(rc) {
-			text, err := tree.text(ctx, rc)
+		if rc := path.Join(dir, ".npmrc"); tree.hasFile(rc) {
+			text, err := tree.readText(ctx, rc)
 			if err != nil {
 				return d, err
 			}
-			project.files[rc] = npmrc(text)
+			project.files[rc] = filterNpmrc(text)
 		}
 		d.projects = append(d.projects, project)
 		for _, name := range sortedKeys(project.files) {
-			d.identity = append(d.identity, name, string(keyOf(string(project.files[name]))))
+			d.keyInputs = append(d.keyInputs, name, string(hashKey(string(project.files[name]))))
 		}
 	}
 	installed := make([]string, 0, len(d.projects))
 	for _, p := range d.projects {
 		installed = append(installed, p.dir)
 	}
-	d.why = words(installed, "package-lock.json")
-	p.notLocked(tree, manifests, shown, dirs)
+	d.summary = joinPaths(installed, "package-lock.json")
+	p.noteUnlocked(tree, manifests, shown, dirs)
 	return d, nil
 }
 
-// npmNeeds tells whether a lock file asks for anything, and whether that is
+// lockNamesPackages tells whether a lock file asks for anything, and whether that is
 // more than links to the project's own workspaces.
-func npmNeeds(text []byte) (some, remote bool) {
+func lockNamesPackages(text []byte) (some, remote bool) {
 	var lock struct {
 		Packages     map[string]struct{ Link bool }
 		Dependencies map[string]any // of the oldest form
@@ -137,7 +137,7 @@ func npmNeeds(text []byte) (some, remote bool) {
 		return true, true // npm says what is wrong with it
 	}
 	for key, p := range lock.Packages {
-		if _, _, ok := lastCut(key, "node_modules/"); ok {
+		if _, _, ok := cutLast(key, "node_modules/"); ok {
 			some = true
 			remote = remote || !p.Link
 		}
@@ -148,32 +148,32 @@ func npmNeeds(text []byte) (some, remote bool) {
 	return some, remote
 }
 
-// notLocked notes manifests that ask for packages which nobody locked.
-func (p *plan) notLocked(tree files, manifests []string, shown map[string][]byte, dirs []string) {
+// noteUnlocked notes manifests that ask for packages which nobody locked.
+func (p *layerPlan) noteUnlocked(tree treeFiles, manifests []string, shown map[string][]byte, dirs []string) {
 	for _, m := range manifests {
 		dir := path.Dir(m)
-		if !asks(shown[m]) || slices.ContainsFunc(dirs, func(d string) bool { return within(dir, d) }) {
+		if !namesPackages(shown[m]) || slices.ContainsFunc(dirs, func(d string) bool { return isWithin(dir, d) }) {
 			continue
 		}
 		for _, other := range []struct{ lock, tool string }{{"yarn.lock", "yarn"}, {"pnpm-lock.yaml", "pnpm"}, {"bun.lock", "bun"}, {"bun.lockb", "bun"}} {
-			if tree.has(path.Join(dir, other.lock)) || tree.has(other.lock) {
-				p.note("%s is locked by %s, which is not supported: nothing is installed (a package-lock.json made by `npm install --package-lock-only` is)", m, other.tool)
+			if tree.hasFile(path.Join(dir, other.lock)) || tree.hasFile(other.lock) {
+				p.addNote("%s is locked by %s, which is not supported: nothing is installed (a package-lock.json made by `npm install --package-lock-only` is)", m, other.tool)
 				return
 			}
 		}
-		p.note("%s has no lock file: nothing is installed (make one with `npm install --package-lock-only`)", m)
+		p.addNote("%s has no lock file: nothing is installed (make one with `npm install --package-lock-only`)", m)
 		return // one is enough to say it
 	}
 }
 
-// asks tells whether a manifest names packages.
-func asks(text []byte) bool {
+// namesPackages tells whether a manifest names packages.
+func namesPackages(text []byte) bool {
 	var m struct{ Dependencies, DevDependencies map[string]any }
 	return json.Unmarshal(text, &m) == nil && len(m.Dependencies)+len(m.DevDependencies) > 0
 }
 
-// within tells whether a directory is another or lies below it.
-func within(dir, top string) bool {
+// isWithin tells whether a directory is another or lies below it.
+func isWithin(dir, top string) bool {
 	return top == "." || dir == top || strings.HasPrefix(dir, top+"/")
 }
 
@@ -186,7 +186,7 @@ func workspaceOf(dir string, locks map[string]string, shown map[string][]byte) s
 			if top != "." {
 				rel = strings.TrimPrefix(dir, top+"/")
 			}
-			for _, pattern := range workspaces(shown[path.Join(top, "package.json")]) {
+			for _, pattern := range readWorkspaces(shown[path.Join(top, "package.json")]) {
 				if ok, err := doublestar.Match(strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/"), rel); err == nil && ok {
 					return top
 				}
@@ -199,8 +199,8 @@ func workspaceOf(dir string, locks map[string]string, shown map[string][]byte) s
 	return ""
 }
 
-// workspaces are the patterns of a manifest.
-func workspaces(text []byte) []string {
+// readWorkspaces are the patterns of a manifest.
+func readWorkspaces(text []byte) []string {
 	var m struct{ Workspaces json.RawMessage }
 	if json.Unmarshal(text, &m) != nil {
 		return nil
@@ -214,15 +214,15 @@ func workspaces(text []byte) []string {
 	return long.Packages
 }
 
-// reduced is a manifest with the fields that count. What cannot be read is
+// reduceManifest is a manifest with the fields that count. What cannot be read is
 // shown to npm as it is: npm says best what is wrong with it.
-func reduced(text []byte) []byte {
+func reduceManifest(text []byte) []byte {
 	var all, some map[string]json.RawMessage
 	if json.Unmarshal(text, &all) != nil {
 		return text
 	}
 	some = map[string]json.RawMessage{}
-	for _, k := range manifest {
+	for _, k := range manifestFields {
 		if v, ok := all[k]; ok {
 			some[k] = v
 		}
@@ -248,11 +248,11 @@ func canonicalLock(text []byte) []byte {
 	for key, v := range packages {
 		p, _ := v.(map[string]any)
 		address, _ := p["resolved"].(string)
-		_, name, ok := lastCut(key, "node_modules/")
+		_, name, ok := cutLast(key, "node_modules/")
 		if alias, isAlias := p["name"].(string); isAlias {
 			name = alias
 		}
-		before, file, isFile := lastCut(address, "/-/")
+		before, file, isFile := cutLast(address, "/-/")
 		if !ok || !isFile || !strings.HasPrefix(before, "http") || !strings.HasSuffix(file, ".tgz") || strings.Contains(file, "/") {
 			continue
 		}
@@ -265,7 +265,7 @@ func canonicalLock(text []byte) []byte {
 	return out
 }
 
-func lastCut(s, sep string) (before, after string, ok bool) {
+func cutLast(s, sep string) (before, after string, ok bool) {
 	i := strings.LastIndex(s, sep)
 	if i < 0 {
 		return s, "", false
@@ -273,8 +273,8 @@ func lastCut(s, sep string) (before, after string, ok bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// npmrc keeps the settings that count.
-func npmrc(text []byte) []byte {
+// filterNpmrc keeps the settings that count.
+func filterNpmrc(text []byte) []byte {
 	var out strings.Builder
 	for line := range strings.SplitSeq(string(text), "\n") {
 		k, v, ok := strings.Cut(line, "=")
@@ -295,31 +295,31 @@ func npmEnv() map[string]string {
 }
 
 // fillNPM installs what the lock files name, without running anything of it.
-func (b *Builder) fillNPM(d npmDeps, fetch *fetching) fillFunc {
-	return func(ctx context.Context, under *found, work string, l *layer) error {
-		stage := func(s *layer) error { return d.stage(s) }
-		do := func(h *hands) error {
+func (b *Builder) fillNPM(d npmDeps, fetch *registryAccess) writeLayerFunc {
+	return func(ctx context.Context, under *existingImage, work string, l *layer) error {
+		stage := func(s *layer) error { return d.stageFiles(s) }
+		do := func(h *buildSession) error {
 			for _, p := range d.projects {
-				b.say("installing the npm packages of %s", words([]string{p.dir}, "package-lock.json"))
-				r, err := h.run(p.dir, "npm ci --ignore-scripts", npmEnv())
+				b.reportProgress("installing the npm packages of %s", joinPaths([]string{p.dir}, "package-lock.json"))
+				r, err := h.runCommand(p.dir, "npm ci --ignore-scripts", npmEnv())
 				if err != nil {
 					return err
 				}
 				if r.ExitCode != 0 {
-					return outcome("the npm packages of "+words([]string{p.dir}, "package-lock.json")+" cannot be installed", r,
+					return clientError("the npm packages of "+joinPaths([]string{p.dir}, "package-lock.json")+" cannot be installed", r,
 						"check that `npm ci --ignore-scripts` works in your checkout and `npm config get registry` answers; or go on without them, with container.deps: off: what needs them stays red")
 				}
 			}
 			return nil
 		}
-		collect := func(ctx context.Context, name string) error { return b.takeNodeModules(ctx, name, l) }
-		return b.runErrand(ctx, errand{name: "npm-" + filepath.Base(work), image: under.id, stage: stage, fetch: fetch, do: do, collect: collect, timeout: 25 * time.Minute}, work)
+		collect := func(ctx context.Context, name string) error { return b.collectNodeModules(ctx, name, l) }
+		return b.runInstall(ctx, installJob{name: "npm-" + filepath.Base(work), image: under.id, stageFiles: stage, access: fetch, work: do, collect: collect, timeout: 25 * time.Minute}, work)
 	}
 }
 
-// stage writes what npm sees: manifests, lock files, settings, and an empty
+// stageFiles writes what npm sees: manifests, lock files, settings, and an empty
 // file for each program of a workspace, which npm wants to link.
-func (d npmDeps) stage(l *layer) error {
+func (d npmDeps) stageFiles(l *layer) error {
 	root := strings.TrimPrefix(buildOut, "/")
 	done := map[string]bool{}
 	put := func(name string, text []byte) error {
@@ -327,12 +327,12 @@ func (d npmDeps) stage(l *layer) error {
 			return nil
 		}
 		done[name] = true
-		for _, dir := range parentsOf(name) {
-			if err := l.dir(path.Join(root, dir), agentID); err != nil {
+		for _, dir := range parentDirs(name) {
+			if err := l.addDir(path.Join(root, dir), agentID); err != nil {
 				return err
 			}
 		}
-		if err := l.head(&tar.Header{Typeflag: tar.TypeReg, Name: path.Join(root, name), Mode: 0o644, Uid: agentID, Gid: agentID, Size: int64(len(text))}); err != nil {
+		if err := l.writeHeader(&tar.Header{Typeflag: tar.TypeReg, Name: path.Join(root, name), Mode: 0o644, Uid: agentID, Gid: agentID, Size: int64(len(text))}); err != nil {
 			return err
 		}
 		_, err := l.tw.Write(text)
@@ -348,7 +348,7 @@ func (d npmDeps) stage(l *layer) error {
 			if path.Base(name) != "package.json" {
 				continue
 			}
-			for _, bin := range programs(p.files[name]) {
+			for _, bin := range readBins(p.files[name]) {
 				if bin = path.Join(path.Dir(name), bin); filepath.IsLocal(bin) && len(bin) < 200 {
 					if err := put(bin, nil); err != nil {
 						return err
@@ -360,8 +360,8 @@ func (d npmDeps) stage(l *layer) error {
 	return nil
 }
 
-// programs are the files that a manifest names as commands.
-func programs(text []byte) []string {
+// readBins are the files that a manifest names as commands.
+func readBins(text []byte) []string {
 	var m struct{ Bin json.RawMessage }
 	if json.Unmarshal(text, &m) != nil {
 		return nil
@@ -379,11 +379,11 @@ func programs(text []byte) []string {
 	return out
 }
 
-// takeNodeModules copies what npm installed into a layer, below depsInside in
+// collectNodeModules copies what npm installed into a layer, below depsPath in
 // the shape of the tree, and lists where node_modules lie for the ready script.
-func (b *Builder) takeNodeModules(ctx context.Context, name string, l *layer) error {
+func (b *Builder) collectNodeModules(ctx context.Context, name string, l *layer) error {
 	const inside = "opt/deps/npm"
-	if err := l.dir(inside, 0); err != nil {
+	if err := l.addDir(inside, 0); err != nil {
 		return err
 	}
 	var dirs []string
@@ -407,7 +407,7 @@ func (b *Builder) takeNodeModules(ctx context.Context, name string, l *layer) er
 		}
 		switch h.Typeflag {
 		case tar.TypeDir:
-			return l.dir(to, 0)
+			return l.addDir(to, 0)
 		case tar.TypeReg:
 			if total += h.Size; total > maxDeps {
 				return company.E(company.EImage, "the project's npm packages are over 4 GiB").Fix("set container.deps: off")
@@ -416,10 +416,10 @@ func (b *Builder) takeNodeModules(ctx context.Context, name string, l *layer) er
 			if h.Mode&0o111 != 0 {
 				mode = 0o755
 			}
-			return l.stream(to, mode, h.Size, r)
+			return l.addStream(to, mode, h.Size, r)
 		case tar.TypeSymlink:
-			if target, ok := moved(rel, h.Linkname); ok {
-				return l.link(to, target)
+			if target, ok := moveLink(rel, h.Linkname); ok {
+				return l.addLink(to, target)
 			}
 		}
 		return nil
@@ -435,12 +435,12 @@ func (b *Builder) takeNodeModules(ctx context.Context, name string, l *layer) er
 		}
 		list.WriteString(d + "\n")
 	}
-	return l.bytes("opt/deps/npm.dirs", 0o644, []byte(list.String()))
+	return l.addBytes("opt/deps/npm.dirs", 0o644, []byte(list.String()))
 }
 
-// moved is the target of a link of npm's after the packages were moved: one to
+// moveLink is the target of a link of npm's after the packages were moved: one to
 // a package moves along, one to a workspace leads into the tree.
-func moved(rel, target string) (string, bool) {
+func moveLink(rel, target string) (string, bool) {
 	to := target
 	if !path.IsAbs(to) {
 		to = path.Join(buildOut, path.Dir(rel), to)
@@ -452,7 +452,7 @@ func moved(rel, target string) (string, bool) {
 	case !strings.Contains("/"+below+"/", "/node_modules/"):
 		return path.Join(toolbox.Workspace, below), true
 	case path.IsAbs(target):
-		return path.Join(depsInside, "npm", below), true
+		return path.Join(depsPath, "npm", below), true
 	}
 	return target, true
 }

@@ -14,9 +14,9 @@ import (
 
 // withRegistries gives a bench the operator's own registries, behind a cache
 // of the test's.
-func withRegistries(t *testing.T, be *bench, ecosystem string) {
+func withRegistries(t *testing.T, be *testBuilder, ecosystem string) {
 	t.Helper()
-	up, err := registry.Operator(t.Context())
+	up, err := registry.LoadClientSettings(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func withRegistries(t *testing.T, be *bench, ecosystem string) {
 	useRegistries(t, be, up, filepath.Join(be.dir, "registries"))
 }
 
-func useRegistries(t *testing.T, be *bench, up registry.Upstreams, dir string) {
+func useRegistries(t *testing.T, be *testBuilder, up registry.Upstreams, dir string) {
 	t.Helper()
 	store, err := registry.Open(dir, up)
 	if err != nil {
@@ -57,11 +57,11 @@ func lockNPM(t *testing.T, files map[string]string) map[string]string {
 	return files
 }
 
-// inTree clones the baked repository and runs a script in it, in a container
+// runInTree clones the baked repository and runs a script in it, in a container
 // with a worker's policy, after the image's own script.
-func (be *bench) inTree(t *testing.T, img Image, script string) string {
+func (be *testBuilder) runInTree(t *testing.T, img Image, script string) string {
 	t.Helper()
-	return be.mustRun(t, img, `set -e; cd /work; git clone -q `+RepoPath+` repo; cd repo; `+ReadyPath+`; `+script)
+	return be.mustRun(t, img, `set -e; cd /work; git clone -q `+RepoPath+` repo; cd repo; `+LinkDepsPath+`; `+script)
 }
 
 // ADP-2: workspaces with vitest and jest, node:test and npx: all run offline
@@ -69,7 +69,7 @@ func (be *bench) inTree(t *testing.T, img Image, script string) string {
 // nothing of it. Scripts of packages and of the project do not run in
 // preparation.
 func TestNPMWorkspaces(t *testing.T) {
-	be := newBench(t)
+	be := newTestBuilder(t)
 	withRegistries(t, be, registry.NPM)
 	repo := newProject(t).commit(lockNPM(t, map[string]string{
 		"package.json": `{"name":"root","private":true,"workspaces":["packages/*"],"scripts":{"preinstall":"touch /opt/out/canary","test":"npm test --workspaces"},
@@ -87,7 +87,7 @@ func TestNPMWorkspaces(t *testing.T) {
 	if len(img.Notes) != 0 {
 		t.Errorf("notes %q", img.Notes)
 	}
-	out := be.inTree(t, img, `
+	out := be.runInTree(t, img, `
 npm test 2>&1; node c.mjs; node node_modules/.bin/a; npx --no-install vitest --version; cat node_modules/@ws/a/package.json | head -c 17; echo
 git status --porcelain | sed 's/^/git sees /'; ls /opt/deps /opt/out 2>&1 || true`)
 	for _, want := range []string{"1 passed", "Tests:       1 passed", "through the workspace: true", "cli of a", `{"name":"@ws/a","`} {
@@ -121,11 +121,11 @@ func TestNPMFailures(t *testing.T) {
 		"garbage": {map[string]string{"package.json": `{"dependencies":{"a":"1"}}`, "package-lock.json": "\x00{{{"}, []string{"cannot be installed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			be := newBench(t)
+			be := newTestBuilder(t)
 			withRegistries(t, be, registry.NPM)
 			req := Request{Toolchains: []string{"node"}, Repo: newProject(t).commit(c.files)}
-			be.dropAtEnd(t, req, builtBase())
-			_, err := be.Ensure(deadline(t), req)
+			be.dropAtEnd(t, req, newBuiltBase())
+			_, err := be.Ensure(newContext(t), req)
 			requireCode(t, err, company.EImage, c.want...)
 			var e *company.Error
 			if errors.As(err, &e) && e.Class != company.HumanRequired {
@@ -153,8 +153,8 @@ func TestNPMNotes(t *testing.T) {
 		"of another project": {map[string]string{"node_modules/x/package.json": asks, "test/fixtures/x/package.json": asks}, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			be := newBench(t)
-			_, notes, err := be.plan(deadline(t), Request{Toolchains: []string{"node"}, Offline: c.offline, Repo: newProject(t).commit(c.files)}, builtBase())
+			be := newTestBuilder(t)
+			_, notes, err := be.planLayers(newContext(t), Request{Toolchains: []string{"node"}, Offline: c.offline, Repo: newProject(t).commit(c.files)}, newBuiltBase())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,24 +167,24 @@ func TestNPMNotes(t *testing.T) {
 
 // Which lock files count: those of workspaces belong to the outer one's.
 func TestNPMProjects(t *testing.T) {
-	be := newBench(t)
+	be := newTestBuilder(t)
 	repo := newProject(t).commit(map[string]string{
 		"package.json": `{"workspaces":{"packages":["packages/*","./tools/"]}}`, "package-lock.json": `{"dependencies":{"a":{}}}`,
 		"packages/a/package.json": "{}", "packages/a/package-lock.json": "{}", "tools/package.json": "{}", "tools/package-lock.json": "{}",
 		"web/package.json": `{"scripts":{"x":"y"},"bin":{"w":"./bin/w.js","evil":"../../../etc/x"}}`, "web/package-lock.json": "{}", "web/npm-shrinkwrap.json": `{"packages":{"node_modules/s":{}}}`, "empty/package.json": "{}", "empty/package-lock.json": "{}",
 		"node_modules/x/package.json": "{}", "node_modules/x/package-lock.json": "{}", "lonely/package-lock.json": "{}", "od d/package.json": "{}", "od d/package-lock.json": "{}", "new\nline/package.json": `{"dependencies":{"a":"1"}}`, "new\nline/package-lock.json": "{}",
 	})
-	tree, err := list(deadline(t), *repo, repo.Commit)
+	tree, err := listTree(newContext(t), *repo, repo.Commit)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &plan{b: be.Builder}
-	d, err := p.npmDeps(deadline(t), tree)
+	p := &layerPlan{b: be.Builder}
+	d, err := p.readNPMDeps(newContext(t), tree)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.why != "package-lock.json, web/package-lock.json" {
-		t.Errorf("to install: %s", d.why)
+	if d.summary != "package-lock.json, web/package-lock.json" {
+		t.Errorf("to install: %s", d.summary)
 	}
 	if web := d.projects[1].files; len(web) != 2 || string(web["web/npm-shrinkwrap.json"]) != `{"packages":{"node_modules/s":{}}}` || strings.Contains(string(web["web/package.json"]), "scripts") {
 		t.Errorf("npm is shown %q", web)
@@ -192,7 +192,7 @@ func TestNPMProjects(t *testing.T) {
 }
 
 // Links of npm's, moved: to a package, to a workspace, and out.
-func TestMoved(t *testing.T) {
+func TestMoveLink(t *testing.T) {
 	for _, c := range []struct{ rel, target, want string }{
 		{"node_modules/.bin/x", "../x/x.js", "../x/x.js"},
 		{"node_modules/@ws/a", "../../packages/a", "/work/repo/packages/a"},
@@ -202,7 +202,7 @@ func TestMoved(t *testing.T) {
 		{"node_modules/evil", "/etc/passwd", ""},
 		{"node_modules/evil", "/opt/outside", ""},
 	} {
-		got, ok := moved(c.rel, c.target)
+		got, ok := moveLink(c.rel, c.target)
 		if got != c.want || ok != (c.want != "") {
 			t.Errorf("%s → %s: %q", c.rel, c.target, got)
 		}

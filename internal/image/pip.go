@@ -28,29 +28,29 @@ type pipDeps struct {
 	sources     []string          // directories of the tree that modules are imported from
 }
 
-func (d pipDeps) identity() []string {
+func (d pipDeps) keyInputs() []string {
 	return append(append(slices.Clone(d.lines), "constraints"), d.constraints...)
 }
 
 var (
-	// requirement is a line that names a package of the registry. Options,
+	// requirementRE is a line that names a package of the registry. Options,
 	// folders and addresses are none.
-	requirement = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*\s*(\[[A-Za-z0-9._,\s-]*\])?\s*([(=<>!~;].*)?$`)
-	include     = regexp.MustCompile(`^(-r|--requirement|-c|--constraint)[\s=]+(\S+)`)
-	hashOption  = regexp.MustCompile(`\s*--hash=\S+`)
-	// forWork are the groups of dependencies that working on a project needs.
-	forWork = []string{"dev", "develop", "development", "lint", "test", "testing", "tests"}
+	requirementRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*\s*(\[[A-Za-z0-9._,\s-]*\])?\s*([(=<>!~;].*)?$`)
+	includeRE     = regexp.MustCompile(`^(-r|--requirement|-c|--constraint)[\s=]+(\S+)`)
+	hashOptionRE  = regexp.MustCompile(`\s*--hash=\S+`)
+	// devGroups are the groups of dependencies that working on a project needs.
+	devGroups = []string{"dev", "develop", "development", "lint", "test", "testing", "tests"}
 )
 
-// pipDeps reads the lists of a tree.
-func (p *plan) pipDeps(ctx context.Context, tree files) (pipDeps, error) {
+// readPipDeps reads the lists of a tree.
+func (p *layerPlan) readPipDeps(ctx context.Context, tree treeFiles) (pipDeps, error) {
 	d := pipDeps{locks: map[string][]byte{}}
 	r := &pipReader{ctx: ctx, tree: tree, d: &d, seen: map[string]bool{}}
 	var lists, projects []string
-	for _, l := range tree.all {
+	for _, l := range tree.entries {
 		dir, base := path.Split(l.path)
 		dir = path.Clean("./" + dir)
-		if !safeDir.MatchString(dir) || !safeDir.MatchString(base) || foreign(dir) {
+		if !safeDirRE.MatchString(dir) || !safeDirRE.MatchString(base) || isForeignDir(dir) {
 			continue
 		}
 		if ok, _ := path.Match("*requirements*.txt", base); ok || path.Base(dir) == "requirements" && path.Ext(base) == ".txt" {
@@ -61,38 +61,38 @@ func (p *plan) pipDeps(ctx context.Context, tree files) (pipDeps, error) {
 		}
 	}
 	if len(lists) > maxProjects {
-		p.note("only the first %d of %d lists of requirements are installed", maxProjects, len(lists))
+		p.addNote("only the first %d of %d lists of requirements are installed", maxProjects, len(lists))
 		lists = lists[:maxProjects]
 	}
 	for _, name := range lists {
-		if err := r.list(name, false, 0); err != nil {
+		if err := r.readList(name, false, 0); err != nil {
 			return d, err
 		}
 	}
 	for _, dir := range projects {
-		if err := r.project(p, dir); err != nil {
+		if err := r.readPyproject(p, dir); err != nil {
 			return d, err
 		}
 		src := path.Join(dir, "src")
-		if slices.ContainsFunc(tree.all, func(l lockFile) bool { return strings.HasPrefix(l.path, src+"/") && strings.HasSuffix(l.path, ".py") }) {
+		if slices.ContainsFunc(tree.entries, func(l lockFile) bool { return strings.HasPrefix(l.path, src+"/") && strings.HasSuffix(l.path, ".py") }) {
 			d.sources = append(d.sources, src)
 		}
 	}
-	for _, left := range r.left {
-		p.note("%s is not installed: only packages of the registry are", left)
+	for _, left := range r.skipped {
+		p.addNote("%s is not installed: only packages of the registry are", left)
 	}
 	// Digests are checked by pip for all lines or for none.
 	if slices.ContainsFunc(d.lines, func(l string) bool { return !strings.Contains(l, "--hash=") }) {
 		for i, l := range d.lines {
-			d.lines[i] = strings.TrimSpace(hashOption.ReplaceAllString(l, ""))
+			d.lines[i] = strings.TrimSpace(hashOptionRE.ReplaceAllString(l, ""))
 		}
 	}
-	d.lines = unique(d.lines)
-	d.constraints = unique(d.constraints)
+	d.lines = uniqueStrings(d.lines)
+	d.constraints = uniqueStrings(d.constraints)
 	return d, nil
 }
 
-func unique(all []string) []string {
+func uniqueStrings(all []string) []string {
 	var out []string
 	seen := make(map[string]bool, len(all))
 	for _, s := range all {
@@ -106,27 +106,27 @@ func unique(all []string) []string {
 
 // pipReader follows the lists of requirements through a tree.
 type pipReader struct {
-	ctx  context.Context
-	tree files
-	d    *pipDeps
-	seen map[string]bool
-	left []string // lines that are left out, bounded
+	ctx     context.Context
+	tree    treeFiles
+	d       *pipDeps
+	seen    map[string]bool
+	skipped []string // lines that are left out, bounded
 }
 
-func (r *pipReader) skip(file, line string) {
-	if len(r.left) < 5 {
-		r.left = append(r.left, fmt.Sprintf("%q of %s", safetext.Cut(safetext.StripLine(line), 60), file))
+func (r *pipReader) noteSkipped(file, line string) {
+	if len(r.skipped) < 5 {
+		r.skipped = append(r.skipped, fmt.Sprintf("%q of %s", safetext.Cut(safetext.StripLine(line), 60), file))
 	}
 }
 
-// list reads one list of requirements, or of constraints, and those that it
+// readList reads one list of requirements, or of constraints, and those that it
 // includes.
-func (r *pipReader) list(name string, constrains bool, depth int) error {
-	if r.seen[name] || depth > 8 || !r.tree.has(name) {
+func (r *pipReader) readList(name string, constrains bool, depth int) error {
+	if r.seen[name] || depth > 8 || !r.tree.hasFile(name) {
 		return nil
 	}
 	r.seen[name] = true
-	text, err := r.tree.text(r.ctx, name)
+	text, err := r.tree.readText(r.ctx, name)
 	if err != nil {
 		return err
 	}
@@ -136,10 +136,10 @@ func (r *pipReader) list(name string, constrains bool, depth int) error {
 	for line := range strings.SplitSeq(joined, "\n") {
 		line, _, _ = strings.Cut(" "+line, " #")
 		line = strings.Join(strings.Fields(line), " ")
-		bare := strings.TrimSpace(hashOption.ReplaceAllString(line, ""))
-		if m := include.FindStringSubmatch(line); m != nil {
+		bare := strings.TrimSpace(hashOptionRE.ReplaceAllString(line, ""))
+		if m := includeRE.FindStringSubmatch(line); m != nil {
 			if to := path.Join(path.Dir(name), m[2]); filepath.IsLocal(to) {
-				if err := r.list(to, constrains || strings.HasPrefix(m[1], "-c") || m[1] == "--constraint", depth+1); err != nil {
+				if err := r.readList(to, constrains || strings.HasPrefix(m[1], "-c") || m[1] == "--constraint", depth+1); err != nil {
 					return err
 				}
 			}
@@ -149,8 +149,8 @@ func (r *pipReader) list(name string, constrains bool, depth int) error {
 		case bare == "" || strings.HasPrefix(bare, "#"):
 		case bare == "-e ." || bare == "." || strings.HasPrefix(bare, "-e .["): // the project itself lies in the tree
 		case strings.HasPrefix(bare, "--") || strings.HasPrefix(bare, "-i ") || strings.HasPrefix(bare, "-f "): // where from is the operator's choice
-		case !requirement.MatchString(bare):
-			r.skip(name, bare)
+		case !requirementRE.MatchString(bare):
+			r.noteSkipped(name, bare)
 		case constrains:
 			r.d.constraints = append(r.d.constraints, bare)
 		default:
@@ -164,14 +164,14 @@ func (r *pipReader) list(name string, constrains bool, depth int) error {
 	return nil
 }
 
-// project reads what a pyproject.toml asks for, and the versions that a lock
+// readPyproject reads what a pyproject.toml asks for, and the versions that a lock
 // file beside it pins.
-func (r *pipReader) project(p *plan, dir string) error {
+func (r *pipReader) readPyproject(p *layerPlan, dir string) error {
 	name := path.Join(dir, "pyproject.toml")
-	if !r.tree.has(name) {
+	if !r.tree.hasFile(name) {
 		return nil
 	}
-	text, err := r.tree.text(r.ctx, name)
+	text, err := r.tree.readText(r.ctx, name)
 	if err != nil {
 		return err
 	}
@@ -190,11 +190,11 @@ func (r *pipReader) project(p *plan, dir string) error {
 		}
 	}
 	if err := registry.ReadTOML(text, &m); err != nil {
-		p.note("%s cannot be read: %s", name, safetext.Cut(safetext.StripLine(err.Error()), 60))
+		p.addNote("%s cannot be read: %s", name, safetext.Cut(safetext.StripLine(err.Error()), 60))
 		return nil
 	}
 	lines := slices.Clone(m.Project.Dependencies)
-	for _, g := range forWork {
+	for _, g := range devGroups {
 		lines = append(lines, m.Project.Optional[g]...)
 		for _, l := range m.Groups[g] {
 			if s, ok := l.(string); ok {
@@ -216,8 +216,8 @@ func (r *pipReader) project(p *plan, dir string) error {
 	kept := 0
 	for _, l := range lines {
 		l = strings.Join(strings.Fields(l), " ")
-		if !requirement.MatchString(l) {
-			r.skip(name, l)
+		if !requirementRE.MatchString(l) {
+			r.noteSkipped(name, l)
 			continue
 		}
 		kept++
@@ -228,22 +228,22 @@ func (r *pipReader) project(p *plan, dir string) error {
 	}
 	r.d.locks[name] = text
 	r.d.from = append(r.d.from, name)
-	return r.pins(p, dir)
+	return r.readPins(p, dir)
 }
 
-// pins reads the versions that a project's own tool has locked.
-func (r *pipReader) pins(p *plan, dir string) error {
+// readPins reads the versions that a project's own tool has locked.
+func (r *pipReader) readPins(p *layerPlan, dir string) error {
 	for _, lock := range []string{"uv.lock", "poetry.lock", "pdm.lock", "pylock.toml"} {
 		name := path.Join(dir, lock)
-		if !r.tree.has(name) {
+		if !r.tree.hasFile(name) {
 			continue
 		}
-		text, err := r.tree.text(r.ctx, name)
+		text, err := r.tree.readText(r.ctx, name)
 		if err != nil {
 			return err
 		}
 		r.d.locks[name] = text
-		found, notes := registry.Locks(map[string][]byte{name: text})
+		found, notes := registry.ParseLocks(map[string][]byte{name: text})
 		p.notes = append(p.notes, notes...)
 		versions := map[string]int{}
 		for _, d := range found {
@@ -256,17 +256,17 @@ func (r *pipReader) pins(p *plan, dir string) error {
 		}
 		return nil
 	}
-	p.note("%s has no lock file: the image has the versions that the registry gave when it was made", path.Join(dir, "pyproject.toml"))
+	p.addNote("%s has no lock file: the image has the versions that the registry gave when it was made", path.Join(dir, "pyproject.toml"))
 	return nil
 }
 
 // withVenv puts the environment of the prepared packages first.
 func withVenv(env []string) []string {
-	out := []string{"VIRTUAL_ENV=" + venvInside}
+	out := []string{"VIRTUAL_ENV=" + venvPath}
 	for _, e := range env {
 		name, value, _ := strings.Cut(e, "=")
 		if name == "PATH" {
-			e = "PATH=" + venvInside + "/bin:" + value
+			e = "PATH=" + venvPath + "/bin:" + value
 		}
 		if name != "VIRTUAL_ENV" {
 			out = append(out, e)
@@ -277,63 +277,63 @@ func withVenv(env []string) []string {
 
 // fillPip installs wheels into an environment of their own, which sees Debian's
 // packages too. A package without a wheel would run its set-up: it is refused.
-func (b *Builder) fillPip(d pipDeps, fetch *fetching) fillFunc {
-	return func(ctx context.Context, under *found, work string, l *layer) error {
+func (b *Builder) fillPip(d pipDeps, fetch *registryAccess) writeLayerFunc {
+	return func(ctx context.Context, under *existingImage, work string, l *layer) error {
 		stage := func(s *layer) error {
-			if err := s.dir(strings.TrimPrefix(venvInside, "/"), agentID); err != nil {
+			if err := s.addDir(strings.TrimPrefix(venvPath, "/"), agentID); err != nil {
 				return err
 			}
-			if err := s.bytes("opt/out/requirements.txt", 0o644, []byte(strings.Join(d.lines, "\n")+"\n")); err != nil {
+			if err := s.addBytes("opt/out/requirements.txt", 0o644, []byte(strings.Join(d.lines, "\n")+"\n")); err != nil {
 				return err
 			}
-			return s.bytes("opt/out/constraints.txt", 0o644, []byte(strings.Join(d.constraints, "\n")+"\n"))
+			return s.addBytes("opt/out/constraints.txt", 0o644, []byte(strings.Join(d.constraints, "\n")+"\n"))
 		}
-		do := func(h *hands) error {
-			b.say("installing the Python packages of %s", strings.Join(d.from, ", "))
+		do := func(h *buildSession) error {
+			b.reportProgress("installing the Python packages of %s", strings.Join(d.from, ", "))
 			env := map[string]string{
 				"PIP_CONFIG_FILE": "/dev/null", "PIP_INDEX_URL": registryURL + "/pypi/simple/", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1",
 				"PIP_CACHE_DIR": "/tmp/pip", "PIP_RETRIES": "1",
 			}
-			r, err := h.run("", "python3 -m venv --system-site-packages --without-pip "+venvInside, nil)
+			r, err := h.runCommand("", "python3 -m venv --system-site-packages --without-pip "+venvPath, nil)
 			if err == nil && r.ExitCode == 0 {
-				r, err = h.run("", "python3 -m pip --python "+venvInside+"/bin/python install -q --only-binary :all: --no-compile --no-warn-script-location"+
+				r, err = h.runCommand("", "python3 -m pip --python "+venvPath+"/bin/python install -q --only-binary :all: --no-compile --no-warn-script-location"+
 					" -c constraints.txt -r requirements.txt", env)
 			}
 			if err == nil && r.ExitCode == 0 {
 				// Times of files in a layer say nothing: what is compiled is not
 				// to be judged by them.
-				r, err = h.run("", venvInside+"/bin/python -m compileall -q --invalidation-mode unchecked-hash "+venvInside+"/lib || true", nil)
+				r, err = h.runCommand("", venvPath+"/bin/python -m compileall -q --invalidation-mode unchecked-hash "+venvPath+"/lib || true", nil)
 			}
 			if err == nil && r.ExitCode != 0 {
-				err = outcome("the Python packages of "+strings.Join(d.from, ", ")+" cannot be installed", r,
+				err = clientError("the Python packages of "+strings.Join(d.from, ", ")+" cannot be installed", r,
 					"check that `pip install --only-binary :all:` works with these files for Python "+debianPython+" and `pip config get global.index-url` answers; or go on without them, with container.deps: off: what needs them stays red")
 			}
 			return err
 		}
-		collect := func(ctx context.Context, name string) error { return b.takeVenv(ctx, name, l) }
-		return b.runErrand(ctx, errand{name: "pip-" + filepath.Base(work), image: under.id, stage: stage, fetch: fetch, do: do, collect: collect, timeout: 25 * time.Minute}, work)
+		collect := func(ctx context.Context, name string) error { return b.collectVenv(ctx, name, l) }
+		return b.runInstall(ctx, installJob{name: "pip-" + filepath.Base(work), image: under.id, stageFiles: stage, access: fetch, work: do, collect: collect, timeout: 25 * time.Minute}, work)
 	}
 }
 
-func (b *Builder) takeVenv(ctx context.Context, name string, l *layer) error {
+func (b *Builder) collectVenv(ctx context.Context, name string, l *layer) error {
 	var total int64
-	return b.readTree(ctx, name, venvInside, func(h *tar.Header, r io.Reader) error {
-		to := path.Join(path.Dir(strings.TrimPrefix(venvInside, "/")), cleanName(h.Name))
+	return b.readTree(ctx, name, venvPath, func(h *tar.Header, r io.Reader) error {
+		to := path.Join(path.Dir(strings.TrimPrefix(venvPath, "/")), cleanName(h.Name))
 		if total += h.Size; total > maxDeps {
 			return company.E(company.EImage, "the project's Python packages are over 4 GiB").Fix("set container.deps: off")
 		}
 		switch h.Typeflag {
 		case tar.TypeDir:
-			return l.dir(to, 0)
+			return l.addDir(to, 0)
 		case tar.TypeReg:
 			mode := int64(0o644)
 			if h.Mode&0o111 != 0 {
 				mode = 0o755
 			}
-			return l.stream(to, mode, h.Size, r)
+			return l.addStream(to, mode, h.Size, r)
 		case tar.TypeSymlink:
 			if h.Linkname == "lib" || strings.HasPrefix(h.Linkname, "python") || strings.HasPrefix(h.Linkname, "/usr/bin/python") {
-				return l.link(to, h.Linkname)
+				return l.addLink(to, h.Linkname)
 			}
 		}
 		return nil
@@ -342,12 +342,12 @@ func (b *Builder) takeVenv(ctx context.Context, name string, l *layer) error {
 
 // fillSources makes a project's own modules importable where they lie in a src
 // directory, as an editable installation would.
-func fillSources(dirs []string) fillFunc {
-	return func(_ context.Context, _ *found, _ string, l *layer) error {
+func fillSources(dirs []string) writeLayerFunc {
+	return func(_ context.Context, _ *existingImage, _ string, l *layer) error {
 		var text strings.Builder
 		for _, d := range dirs {
 			text.WriteString(path.Join(toolbox.Workspace, d) + "\n")
 		}
-		return l.bytes("usr/local/lib/python"+debianPython+"/dist-packages/company-project.pth", 0o644, []byte(text.String()))
+		return l.addBytes("usr/local/lib/python"+debianPython+"/dist-packages/company-project.pth", 0o644, []byte(text.String()))
 	}
 }

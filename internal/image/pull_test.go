@@ -100,31 +100,31 @@ func (r *pullRegistry) push(t *testing.T, config map[string]any, files []tar.Hea
 	return strings.TrimPrefix(r.URL, "http://") + "/some/base@" + m["digest"].(string)
 }
 
-func reg(name string, mode int64) tar.Header {
+func regularHeader(name string, mode int64) tar.Header {
 	return tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode}
 }
 
 // A base pinned by digest is pulled from a real registry and flattened: no
 // volumes, no set-id bits, our user; its search path is kept (THREATS e).
 func TestPulledBase(t *testing.T) {
-	be := newBench(t)
+	be := newTestBuilder(t)
 	r := newPullRegistry(t)
 	ref := r.push(t, map[string]any{
 		"Env": []string{"PATH=/opt/their/bin:/usr/bin", "HOME=/root", "THEIR=kept", "ODD=a b$(c)"}, "User": "root", "Entrypoint": []string{"/evil"},
 		"Volumes": map[string]any{"/data": map[string]any{}},
-	}, []tar.Header{reg("bin/sh", 0o755), reg("usr/bin/git", 0o755), reg("usr/bin/su", 0o4755), reg("etc/passwd", 0o644), reg("data/x", 0o644), reg("etc/gitconfig", 0o644)})
+	}, []tar.Header{regularHeader("bin/sh", 0o755), regularHeader("usr/bin/git", 0o755), regularHeader("usr/bin/su", 0o4755), regularHeader("etc/passwd", 0o644), regularHeader("data/x", 0o644), regularHeader("etc/gitconfig", 0o644)})
 	req := Request{Base: ref}
-	be.dropAtEnd(t, req, pulledBase(ref))
+	be.dropAtEnd(t, req, newPulledBase(ref))
 	t.Cleanup(func() {
-		if _, err := be.raw.ImageRemove(context.Background(), ref, imageRemove); err != nil {
+		if _, err := be.unguarded.ImageRemove(context.Background(), ref, imageRemove); err != nil {
 			t.Error(err)
 		}
 	})
-	img, err := be.Ensure(deadline(t), req)
+	img, err := be.Ensure(newContext(t), req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	info, err := be.raw.ImageInspect(deadline(t), img.ID)
+	info, err := be.unguarded.ImageInspect(newContext(t), img.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestPulledBase(t *testing.T) {
 		t.Errorf("environment %q", env)
 	}
 	found := map[string]bool{}
-	be.exported(t, img, func(h *tar.Header, r io.Reader) {
+	be.eachFile(t, img, func(h *tar.Header, r io.Reader) {
 		found[h.Name] = true
 		if h.Mode&0o6000 != 0 {
 			t.Errorf("%s has set-id bits", h.Name)
@@ -154,50 +154,50 @@ func TestPulledBase(t *testing.T) {
 
 	// What the registry does not have is an error, and no reason for another base.
 	unknown := ref[:len(ref)-64] + strings.Repeat("0", 64)
-	be.dropAtEnd(t, Request{Base: unknown}, pulledBase(unknown))
-	_, err = be.Ensure(deadline(t), Request{Base: unknown})
+	be.dropAtEnd(t, Request{Base: unknown}, newPulledBase(unknown))
+	_, err = be.Ensure(newContext(t), Request{Base: unknown})
 	requireCode(t, err, company.EImage, "cannot be pulled")
 
 	// An image without git is no base.
-	none := r.push(t, nil, []tar.Header{reg("bin/sh", 0o755)})
-	be.dropAtEnd(t, Request{Base: none}, pulledBase(none))
-	t.Cleanup(func() { _, _ = be.raw.ImageRemove(context.Background(), none, imageRemove) })
-	_, err = be.Ensure(deadline(t), Request{Base: none})
+	none := r.push(t, nil, []tar.Header{regularHeader("bin/sh", 0o755)})
+	be.dropAtEnd(t, Request{Base: none}, newPulledBase(none))
+	t.Cleanup(func() { _, _ = be.unguarded.ImageRemove(context.Background(), none, imageRemove) })
+	_, err = be.Ensure(newContext(t), Request{Base: none})
 	requireCode(t, err, company.EImage, "has no git")
 }
 
 // Where no registry answers, a base is built; for an hour nobody asks again.
-func TestSilentRegistry(t *testing.T) {
-	be := newBench(t)
+func TestUnreachableRegistryBuildsBase(t *testing.T) {
+	be := newTestBuilder(t)
 	ref := "127.0.0.1:1/some/base@sha256:" + strings.Repeat("a", 64)
 	req := Request{Base: ref}
-	pulled := be.own(t, req, pulledBase(ref))
-	marker := filepath.Join(be.dir, pulled[0].name()+".unreachable")
+	pulled := be.ownLayers(t, req, newPulledBase(ref))
+	marker := filepath.Join(be.dir, pulled[0].uniqueName()+".unreachable")
 	t.Cleanup(func() {
 		_ = os.Remove(marker)
-		_ = os.Remove(filepath.Join(be.dir, "locks", pulled[0].name()))
+		_ = os.Remove(filepath.Join(be.dir, "locks", pulled[0].uniqueName()))
 	})
-	be.dropAtEnd(t, req, builtBase())
-	img, err := be.Ensure(deadline(t), req)
+	be.dropAtEnd(t, req, newBuiltBase())
+	img, err := be.Ensure(newContext(t), req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if be.count("no registry answers") != 1 || be.count("pulling") != 1 {
-		t.Errorf("said %q", be.said)
+	if be.countProgress("no registry answers") != 1 || be.countProgress("pulling") != 1 {
+		t.Errorf("said %q", be.progressLines)
 	}
-	auto, err := be.Ensure(deadline(t), Request{})
+	auto, err := be.Ensure(newContext(t), Request{})
 	if err != nil || auto.ID != img.ID {
 		t.Errorf("image %v, want the built one %v; error %v", img, auto, err)
 	}
-	if _, err := be.Ensure(deadline(t), req); err != nil || be.count("pulling") != 1 {
-		t.Errorf("asked again: %q, error %v", be.said, err)
+	if _, err := be.Ensure(newContext(t), req); err != nil || be.countProgress("pulling") != 1 {
+		t.Errorf("asked again: %q, error %v", be.progressLines, err)
 	}
 	// The clock was set back since: nobody knows how long ago it was asked.
 	ahead := time.Now().Add(24 * time.Hour)
 	if err := os.Chtimes(marker, ahead, ahead); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := be.Ensure(deadline(t), req); err != nil || be.count("pulling") != 2 {
-		t.Errorf("not asked again: %q, error %v", be.said, err)
+	if _, err := be.Ensure(newContext(t), req); err != nil || be.countProgress("pulling") != 2 {
+		t.Errorf("not asked again: %q, error %v", be.progressLines, err)
 	}
 }

@@ -24,8 +24,8 @@ import (
 	cerrdefs "github.com/containerd/errdefs"
 )
 
-// wheel is a package as PyPI has it.
-func wheel(t *testing.T, name, version, requires, code string) []byte {
+// newWheel is a package as PyPI has it.
+func newWheel(t *testing.T, name, version, requires, code string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -50,8 +50,8 @@ func wheel(t *testing.T, name, version, requires, code string) []byte {
 	return b.Bytes()
 }
 
-// pypi is a registry of the simple API.
-func pypi(t *testing.T, files map[string][]byte) registry.Endpoint {
+// newPyPI is a registry of the simple API.
+func newPyPI(t *testing.T, files map[string][]byte) registry.Endpoint {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if body, ok := files[path.Base(q.URL.Path)]; ok {
@@ -75,8 +75,8 @@ func pypi(t *testing.T, files map[string][]byte) registry.Endpoint {
 	return registry.Endpoint{URL: srv.URL + "/simple"}
 }
 
-// crates is a sparse index with its files.
-func crates(t *testing.T, all map[string]string) registry.Endpoint {
+// newCrates is a sparse index with its files.
+func newCrates(t *testing.T, all map[string]string) registry.Endpoint {
 	t.Helper()
 	files := map[string][]byte{}
 	for name, code := range all {
@@ -120,12 +120,12 @@ func upstreams() registry.Upstreams {
 // ADP-2: pip's packages with what they need, in a locked container; modules in
 // src are found; a package without a wheel is refused, its set-up never runs.
 func TestPip(t *testing.T) {
-	be := newBench(t)
+	be := newTestBuilder(t)
 	up := upstreams()
-	up.PyPI = pypi(t, map[string][]byte{
-		"alpha-1.0-py3-none-any.whl": wheel(t, "alpha", "1.0", "beta>=1", "import beta\ndef main(): print('alpha says', beta.word)\n"),
-		"beta-1.5-py3-none-any.whl":  wheel(t, "beta", "1.5", "", "word = 'hello'\n"),
-		"beta-2.0-py3-none-any.whl":  wheel(t, "beta", "2.0", "", "word = 'too new'\n"),
+	up.PyPI = newPyPI(t, map[string][]byte{
+		"alpha-1.0-py3-none-any.whl": newWheel(t, "alpha", "1.0", "beta>=1", "import beta\ndef main(): print('alpha says', beta.word)\n"),
+		"beta-1.5-py3-none-any.whl":  newWheel(t, "beta", "1.5", "", "word = 'hello'\n"),
+		"beta-2.0-py3-none-any.whl":  newWheel(t, "beta", "2.0", "", "word = 'too new'\n"),
 		"raw-1.0.tar.gz":             []byte("no wheel"),
 	})
 	useRegistries(t, be, up, t.TempDir())
@@ -138,20 +138,20 @@ func TestPip(t *testing.T) {
 	if got := strings.Join(img.Notes, "\n"); !strings.Contains(got, `"https://evil.example/x.whl" of requirements.txt is not installed`) || strings.Contains(got, "-e") {
 		t.Errorf("notes %q", got)
 	}
-	out := be.inTree(t, img, `python3 -m pytest -q 2>&1 | tail -1; alpha-cli; python -c 'import sys; print(sys.prefix)'; git status --porcelain`)
+	out := be.runInTree(t, img, `python3 -m pytest -q 2>&1 | tail -1; alpha-cli; python -c 'import sys; print(sys.prefix)'; git status --porcelain`)
 	if want := "1 passed"; !strings.Contains(out, want) || !strings.Contains(out, "alpha says hello\n/opt/venv\n") || strings.Contains(out, "??") {
 		t.Errorf("%q", out)
 	}
 
 	bad := Request{Toolchains: []string{"python"}, Repo: newProject(t).commit(map[string]string{"requirements.txt": "raw==1.0\n"})}
-	be.dropAtEnd(t, bad, builtBase())
-	_, err := be.Ensure(deadline(t), bad)
+	be.dropAtEnd(t, bad, newBuiltBase())
+	_, err := be.Ensure(newContext(t), bad)
 	requireCode(t, err, company.EImage, "requirements.txt cannot be installed", "raw")
 }
 
 // Lists of requirements, hostile ones among them.
 func TestPipDeps(t *testing.T) {
-	be := newBench(t)
+	be := newTestBuilder(t)
 	for name, c := range map[string]struct {
 		files       map[string]string
 		lines, pins string
@@ -169,12 +169,12 @@ func TestPipDeps(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			repo := newProject(t).commit(c.files)
-			tree, err := list(deadline(t), *repo, repo.Commit)
+			tree, err := listTree(newContext(t), *repo, repo.Commit)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &plan{b: be.Builder}
-			d, err := p.pipDeps(deadline(t), tree)
+			p := &layerPlan{b: be.Builder}
+			d, err := p.readPipDeps(newContext(t), tree)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -194,9 +194,9 @@ func TestPipDeps(t *testing.T) {
 // ADP-2: crates of a lock file, in a workspace; build scripts do not run in
 // preparation, and do in the container.
 func TestCargo(t *testing.T) {
-	be := newBench(t)
+	be := newTestBuilder(t)
 	up := upstreams()
-	up.Crates = crates(t, map[string]string{"tiny": "pub fn one() -> i32 { 1 }\n"})
+	up.Crates = newCrates(t, map[string]string{"tiny": "pub fn one() -> i32 { 1 }\n"})
 	useRegistries(t, be, up, t.TempDir())
 	files := map[string]string{
 		"Cargo.toml":        "[workspace]\nmembers = [\"app\"]\nresolver = \"2\"\n",
@@ -213,9 +213,9 @@ func TestCargo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		srv := httptest.NewServer(store.Handler(func() *registry.Policy {
-			p := registry.Nothing()
-			p.Add(company.Dependency{Ecosystem: registry.Crates, Name: "tiny"})
+		srv := httptest.NewServer(store.NewPolicyHandler(func() *registry.Policy {
+			p := registry.NewPolicy()
+			p.AllowWithNeeds(company.Dependency{Ecosystem: registry.Crates, Name: "tiny"})
 			return p
 		}()))
 		resp, err := http.Get(srv.URL + "/crates/ti/ny/tiny")
@@ -234,7 +234,7 @@ func TestCargo(t *testing.T) {
 	files["Cargo.lock"] = "# This file is automatically @generated by Cargo.\n# It is not intended for manual editing.\nversion = 4\n\n[[package]]\nname = \"app\"\nversion = \"0.1.0\"\ndependencies = [\n \"tiny\",\n]\n\n" +
 		"[[package]]\nname = \"tiny\"\nversion = \"1.0.0\"\nsource = \"registry+https://github.com/rust-lang/crates.io-index\"\nchecksum = \"" + sum + "\"\n"
 	img := be.mustEnsure(t, Request{Toolchains: []string{"rust"}, Repo: newProject(t).commit(files)})
-	out := be.inTree(t, img, `cargo test --locked 2>&1 | grep 'test result' | head -1; cargo run -q; git status --porcelain; ls /opt/deps/crates; ls /opt/out 2>&1 || true`)
+	out := be.runInTree(t, img, `cargo test --locked 2>&1 | grep 'test result' | head -1; cargo run -q; git status --porcelain; ls /opt/deps/crates; ls /opt/out 2>&1 || true`)
 	if !strings.Contains(out, "1 passed; 0 failed") || !strings.Contains(out, "\n1\ntiny-1.0.0\n") || strings.Contains(out, "canary") {
 		t.Errorf("%q", out)
 	}
@@ -250,23 +250,23 @@ func tinyProject(t *testing.T) *Repo {
 
 // A registry that fails is an error with its reason; one that does not answer
 // is given up with the call, and container, files and connections with it.
-func TestRegistryAway(t *testing.T) {
+func TestRegistryUnreachable(t *testing.T) {
 	t.Run("fails", func(t *testing.T) {
-		be := newBench(t)
+		be := newTestBuilder(t)
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusTeapot) }))
 		t.Cleanup(srv.Close)
 		up := upstreams()
 		up.NPM = registry.Endpoint{URL: srv.URL}
 		useRegistries(t, be, up, t.TempDir())
 		req := Request{Toolchains: []string{"node"}, Repo: tinyProject(t)}
-		be.dropAtEnd(t, req, builtBase())
-		_, err := be.Ensure(deadline(t), req)
+		be.dropAtEnd(t, req, newBuiltBase())
+		_, err := be.Ensure(newContext(t), req)
 		requireCode(t, err, company.EImage, "package-lock.json cannot be installed", "registry")
 	})
 	t.Run("hangs", func(t *testing.T) {
-		be := newBench(t)
+		be := newTestBuilder(t)
 		asked := make(chan struct{}, 100)
-		ctx, cancel := context.WithCancel(deadline(t))
+		ctx, cancel := context.WithCancel(newContext(t))
 		defer cancel()
 		srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
 			asked <- struct{}{}
@@ -280,7 +280,7 @@ func TestRegistryAway(t *testing.T) {
 		up.NPM = registry.Endpoint{URL: srv.URL}
 		useRegistries(t, be, up, t.TempDir())
 		req := Request{Toolchains: []string{"node"}, Repo: tinyProject(t)}
-		be.dropAtEnd(t, req, builtBase())
+		be.dropAtEnd(t, req, newBuiltBase())
 		done := make(chan error, 1)
 		go func() {
 			_, err := be.Ensure(ctx, req)
@@ -295,14 +295,14 @@ func TestRegistryAway(t *testing.T) {
 		if err := <-done; !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
 		}
-		for _, s := range be.own(t, req, builtBase()) {
+		for _, s := range be.ownLayers(t, req, newBuiltBase()) {
 			if s.kind != "npm" {
 				continue
 			}
-			if _, err := be.raw.ContainerInspect(context.Background(), containerPrefix+"npm-"+s.name()); !cerrdefs.IsNotFound(err) {
+			if _, err := be.unguarded.ContainerInspect(context.Background(), containerPrefix+"npm-"+s.uniqueName()); !cerrdefs.IsNotFound(err) {
 				t.Errorf("the build container is still there: %v", err)
 			}
-			if _, err := os.Stat(filepath.Join(be.dir, "tmp", s.name())); !errors.Is(err, os.ErrNotExist) {
+			if _, err := os.Stat(filepath.Join(be.dir, "tmp", s.uniqueName())); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("temporary files are still there: %v", err)
 			}
 		}
@@ -312,13 +312,13 @@ func TestRegistryAway(t *testing.T) {
 // Workspaces that need nothing of a registry are linked, with container.deps
 // off as well.
 func TestWorkspacesWithoutRegistry(t *testing.T) {
-	be := newBench(t)
+	be := newTestBuilder(t)
 	img := be.mustEnsure(t, Request{Toolchains: []string{"node"}, Offline: true, Repo: newProject(t).commit(map[string]string{
 		"package.json": `{"name":"x","version":"1.0.0","workspaces":["w w"]}`, "w w/package.json": `{"name":"w","version":"1.0.0","main":"w.js"}`, "w w/w.js": "console.log('hello from w')\n",
 		"package-lock.json": `{"name":"x","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"x","version":"1.0.0","workspaces":["w w"]},` +
 			`"node_modules/w":{"resolved":"w w","link":true},"w w":{"name":"w","version":"1.0.0"}}}`,
 	})})
-	if out := be.inTree(t, img, `node -e "require('w')"; git status --porcelain`); out != "hello from w\n" {
+	if out := be.runInTree(t, img, `node -e "require('w')"; git status --porcelain`); out != "hello from w\n" {
 		t.Errorf("%q", out)
 	}
 }
@@ -326,8 +326,8 @@ func TestWorkspacesWithoutRegistry(t *testing.T) {
 // The errors of a registry advise container.deps: off. Who follows that has an
 // image in which the gates start: what needs no package is tested, and the note
 // says what is missing.
-func TestWithoutDependenciesGatesStart(t *testing.T) {
-	be := newBench(t)
+func TestGatesStartWithoutDeps(t *testing.T) {
+	be := newTestBuilder(t)
 	up := upstreams()
 	up.PyPI = registry.Endpoint{URL: "http://127.0.0.1:1/simple"} // nobody is there
 	useRegistries(t, be, up, t.TempDir())
@@ -336,8 +336,8 @@ func TestWithoutDependenciesGatesStart(t *testing.T) {
 		"test_web.py": "import requests\ndef test_web(): pass\n",
 	})
 	req := Request{Toolchains: []string{"python"}, Repo: repo}
-	be.dropAtEnd(t, req, builtBase())
-	_, err := be.Ensure(deadline(t), req)
+	be.dropAtEnd(t, req, newBuiltBase())
+	_, err := be.Ensure(newContext(t), req)
 	var e *company.Error
 	if !errors.As(err, &e) || !strings.Contains(e.Hint, "container.deps: off") {
 		t.Fatalf("no such advice: %v", err)
@@ -350,7 +350,7 @@ func TestWithoutDependenciesGatesStart(t *testing.T) {
 	if got := strings.Join(img.Notes, "\n"); got != "requirements.txt is not installed: container.deps is off" {
 		t.Errorf("notes %q", got)
 	}
-	out := be.inTree(t, img, `pytest --version && python3 -m pytest --version; python3 -m pytest -q test_own.py | tail -1; python3 -m pytest -q 2>&1 | grep "No module named" | head -1`)
+	out := be.runInTree(t, img, `pytest --version && python3 -m pytest --version; python3 -m pytest -q test_own.py | tail -1; python3 -m pytest -q 2>&1 | grep "No module named" | head -1`)
 	if !strings.Contains(out, "1 passed") || !strings.Contains(out, "No module named 'requests'") || strings.Contains(out, "not found") {
 		t.Errorf("%q", out)
 	}

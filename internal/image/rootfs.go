@@ -26,15 +26,15 @@ const gitConfig = `[user]
 	detachedHead = false
 `
 
-// leftOut are files of a root file system that say something about the host
+// excludedFiles are files of a root file system that say something about the host
 // that made it, or that a container has anyway.
-var leftOut = []string{
+var excludedFiles = []string{
 	"etc/resolv.conf", "etc/hostname", "etc/hosts", "etc/machine-id", "etc/passwd-", "etc/group-", "etc/shadow-", "etc/gshadow-", "etc/.pwd.lock",
 	"etc/gitconfig", "etc/apt/sources.list", "etc/apt/auth.conf", "etc/apt/apt.conf.d/99mmdebstrap", "etc/dpkg/dpkg.cfg.d/99mmdebstrap", ".dockerenv",
 }
 
-// emptied are directories whose content is left out.
-var emptied = []string{"dev", "proc", "sys", "run", "tmp", "work", "home/agent", "etc/apt/sources.list.d", "etc/apt/auth.conf.d", "var/log", "var/cache", "var/lib/apt/lists"}
+// emptiedDirs are directories whose content is left out.
+var emptiedDirs = []string{"dev", "proc", "sys", "run", "tmp", "work", "home/agent", "etc/apt/sources.list.d", "etc/apt/auth.conf.d", "var/log", "var/cache", "var/lib/apt/lists"}
 
 // writeRootfs copies a root file system from one tar to another: without the
 // host's traces, devices, and ways to more rights (set-id bits, file
@@ -69,7 +69,7 @@ func filterRootfs(r io.Reader, w io.Writer) error {
 			return fmt.Errorf("read a root file system: %w", err)
 		}
 		name := strings.TrimPrefix(path.Clean("/"+h.Name), "/")
-		if name == "" || dropped(name) {
+		if name == "" || isExcluded(name) {
 			continue
 		}
 		if _, ok := accounts[name]; ok {
@@ -119,7 +119,7 @@ func filterRootfs(r io.Reader, w io.Writer) error {
 		if seen[d.name] {
 			continue
 		}
-		if err := tw.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: d.name + "/", Mode: d.mode, Uid: d.uid, Gid: d.uid, ModTime: epoch}); err != nil {
+		if err := tw.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: d.name + "/", Mode: d.mode, Uid: d.uid, Gid: d.uid, ModTime: layerTime}); err != nil {
 			return err
 		}
 	}
@@ -127,11 +127,11 @@ func filterRootfs(r io.Reader, w io.Writer) error {
 		name string
 		text []byte
 	}{
-		{"etc/passwd", withAgent(accounts["etc/passwd"], fmt.Sprintf("agent:x:%d:%d::/home/agent:/bin/bash", agentID, agentID))},
-		{"etc/group", withAgent(accounts["etc/group"], fmt.Sprintf("agent:x:%d:", agentID))},
+		{"etc/passwd", withAgentLine(accounts["etc/passwd"], fmt.Sprintf("agent:x:%d:%d::/home/agent:/bin/bash", agentID, agentID))},
+		{"etc/group", withAgentLine(accounts["etc/group"], fmt.Sprintf("agent:x:%d:", agentID))},
 		{"etc/gitconfig", []byte(gitConfig)},
 	} {
-		if err := tw.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: a.name, Mode: 0o644, Size: int64(len(a.text)), ModTime: epoch}); err != nil {
+		if err := tw.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: a.name, Mode: 0o644, Size: int64(len(a.text)), ModTime: layerTime}); err != nil {
 			return err
 		}
 		if _, err := tw.Write(a.text); err != nil {
@@ -141,17 +141,17 @@ func filterRootfs(r io.Reader, w io.Writer) error {
 	return tw.Close()
 }
 
-func dropped(name string) bool {
+func isExcluded(name string) bool {
 	// The directories that are emptied are written anew where they must be
 	// there with an owner and a mode of ours.
-	return slices.Contains(leftOut, name) || slices.ContainsFunc(emptied, func(dir string) bool {
+	return slices.Contains(excludedFiles, name) || slices.ContainsFunc(emptiedDirs, func(dir string) bool {
 		return strings.HasPrefix(name, dir+"/") || name == dir && (dir == "work" || dir == "home/agent")
 	})
 }
 
-// withAgent adds the agent's line to an account file, in place of any other
+// withAgentLine adds the agent's line to an account file, in place of any other
 // line with its name or number.
-func withAgent(text []byte, line string) []byte {
+func withAgentLine(text []byte, line string) []byte {
 	var out bytes.Buffer
 	for l := range strings.SplitSeq(string(text), "\n") {
 		f := strings.Split(l, ":")

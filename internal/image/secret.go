@@ -32,15 +32,15 @@ func (Secret) GoString() string { return "image.Secret{}" }
 // LogValue hides the value from logs.
 func (Secret) LogValue() slog.Value { return slog.StringValue("(hidden)") }
 
-// shortest is what can be searched for: shorter values are found everywhere,
+// minSecretBytes is what can be searched for: shorter values are found everywhere,
 // and protect nothing.
-const shortest = 6
+const minSecretBytes = 6
 
-// traces are the forms in which a value may lie in a file: as it is, in hex,
+// searchForms are the forms in which a value may lie in a file: as it is, in hex,
 // and in base64 at each of its three places.
-func (s Secret) traces() [][]byte {
+func (s Secret) searchForms() [][]byte {
 	v := []byte(s.value)
-	if len(v) < shortest {
+	if len(v) < minSecretBytes {
 		return nil
 	}
 	out := [][]byte{v, []byte(hex.EncodeToString(v))}
@@ -56,10 +56,10 @@ func (s Secret) traces() [][]byte {
 	return slices.CompactFunc(out, bytes.Equal)
 }
 
-// hidden takes the values out of text that is shown.
-func hidden(text string, env map[string]Secret) string {
+// redactSecrets takes the values out of text that is shown.
+func redactSecrets(text string, env map[string]Secret) string {
 	for name, s := range env {
-		for _, t := range s.traces() {
+		for _, t := range s.searchForms() {
 			text = strings.ReplaceAll(text, string(t), "("+name+")")
 		}
 	}
@@ -71,7 +71,7 @@ func hidden(text string, env map[string]Secret) string {
 func (b *Builder) searchContainer(ctx context.Context, name string, env map[string]Secret) error {
 	looked := false
 	for _, s := range env {
-		looked = looked || len(s.traces()) > 0
+		looked = looked || len(s.searchForms()) > 0
 	}
 	if !looked {
 		return nil
@@ -101,25 +101,25 @@ func (b *Builder) searchContainer(ctx context.Context, name string, env map[stri
 		if !changed[cleanName(h.Name)] && !changed[cleanName(h.Linkname)] {
 			continue
 		}
-		found, err := search(io.MultiReader(strings.NewReader(h.Name+"\n"+h.Linkname+"\n"), tr), env)
+		found, err := findSecret(io.MultiReader(strings.NewReader(h.Name+"\n"+h.Linkname+"\n"), tr), env)
 		if err != nil {
 			return fmt.Errorf("read what the set-up made: %w", err)
 		}
 		if found != "" {
 			return company.E(company.EImage, fmt.Sprintf("the set-up left the value of %s in the image", found)).
-				Because("it is in /" + hidden(cleanName(h.Name), env) + ", and every worker could read it").
+				Because("it is in /" + redactSecrets(cleanName(h.Name), env) + ", and every worker could read it").
 				Fix("have the commands of container.setup remove it, or keep it out of files; no image was made")
 		}
 	}
 }
 
-// search reads to the end or to the first value, whose name it gives.
-func search(r io.Reader, env map[string]Secret) (name string, err error) {
+// findSecret reads to the end or to the first value, whose name it gives.
+func findSecret(r io.Reader, env map[string]Secret) (name string, err error) {
 	longest := 0
 	traces := map[string][][]byte{}
 	names := slices.Sorted(maps.Keys(env))
 	for _, n := range names {
-		traces[n] = env[n].traces()
+		traces[n] = env[n].searchForms()
 		for _, t := range traces[n] {
 			longest = max(longest, len(t))
 		}

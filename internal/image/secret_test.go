@@ -20,7 +20,7 @@ const canary = "s3cr3t-canary/7f+9c2e1="
 // Set-up gets its variables, and nothing else does: not the image, its
 // settings, its history, the log or an error (DESIGN §5, setup_env).
 func TestSetupEnv(t *testing.T) {
-	be := newBench(t)
+	be := newTestBuilder(t)
 	img := be.mustEnsure(t, Request{
 		Setup:    []string{`[ "${#TOKEN}" = 23 ]`, `echo "${#TOKEN} bytes" >/etc/token-note`},
 		SetupEnv: map[string]Secret{"TOKEN": NewSecret(canary)},
@@ -34,7 +34,7 @@ func TestSetupEnv(t *testing.T) {
 		if l.Key == img.Key {
 			tag = img.Tag
 		}
-		info, err := be.raw.ImageInspect(deadline(t), tag)
+		info, err := be.unguarded.ImageInspect(newContext(t), tag)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,20 +43,20 @@ func TestSetupEnv(t *testing.T) {
 			t.Errorf("the %s layer's settings hold the value: %v", l.Kind, err)
 		}
 	}
-	be.exported(t, img, func(h *tar.Header, r io.Reader) {
-		if name, err := search(r, map[string]Secret{"TOKEN": NewSecret(canary)}); err != nil || name != "" {
+	be.eachFile(t, img, func(h *tar.Header, r io.Reader) {
+		if name, err := findSecret(r, map[string]Secret{"TOKEN": NewSecret(canary)}); err != nil || name != "" {
 			t.Errorf("the value is in %s: %v", h.Name, err)
 		}
 	})
-	if text := strings.Join(be.said, "\n"); strings.Contains(text, canary) {
+	if text := strings.Join(be.progressLines, "\n"); strings.Contains(text, canary) {
 		t.Errorf("the value was said: %q", text)
 	}
 }
 
 // An image that would hold a value is refused, in whatever common form it
 // lies there, and the error names the variable and the file only.
-func TestSetupEnvLeft(t *testing.T) {
-	be := newBench(t)
+func TestSetupEnvLeakRefused(t *testing.T) {
+	be := newTestBuilder(t)
 	for name, c := range map[string]struct{ command, where string }{
 		"as it is": {`mkdir -p /etc/app && printf 'token=%s\n' "$TOKEN" >/etc/app/rc`, "/etc/app/rc"},
 		"base64":   {`printf 'user:%s' "$TOKEN" | base64 -w0 >/root/auth`, "/root/auth"},
@@ -65,8 +65,8 @@ func TestSetupEnvLeft(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			req := Request{Setup: []string{c.command}, SetupEnv: map[string]Secret{"TOKEN": NewSecret(canary)}}
-			be.dropAtEnd(t, req, builtBase())
-			_, err := be.Ensure(deadline(t), req)
+			be.dropAtEnd(t, req, newBuiltBase())
+			_, err := be.Ensure(newContext(t), req)
 			want := "the set-up left the value of TOKEN in the image: it is in " + c.where
 			if c.where == "" {
 				want = "exit code 3"
@@ -79,8 +79,8 @@ func TestSetupEnvLeft(t *testing.T) {
 			if text := fmt.Sprintf("%+v %#v %v %s", err, req, req, details); strings.Contains(text, canary) {
 				t.Errorf("the value is in %q", text)
 			}
-			steps := be.own(t, req, builtBase())
-			if f, err := be.find(deadline(t), steps[0]); err != nil || f != nil {
+			steps := be.ownLayers(t, req, newBuiltBase())
+			if f, err := be.findImage(newContext(t), steps[0]); err != nil || f != nil {
 				t.Errorf("the image was made: %v %v", f, err)
 			}
 		})
@@ -89,7 +89,7 @@ func TestSetupEnvLeft(t *testing.T) {
 
 // A value is found wherever it lies: across the borders of reads, at each
 // place of base64, and never where it is not.
-func TestSearch(t *testing.T) {
+func TestFindSecret(t *testing.T) {
 	env := map[string]Secret{"A": NewSecret(canary), "SHORT": NewSecret("1")}
 	for _, before := range []int{0, 1, 2, 3, 1<<20 - 5, 1<<20 - 30, 3 << 20} {
 		pad := strings.Repeat("x", before)
@@ -97,19 +97,19 @@ func TestSearch(t *testing.T) {
 			"plain": pad + canary, "base64": base64.StdEncoding.EncodeToString([]byte(pad + canary + "tail")), "url": base64.URLEncoding.EncodeToString([]byte(pad + canary)),
 		} {
 			for _, r := range []io.Reader{strings.NewReader(text), iotest.DataErrReader(strings.NewReader(text))} {
-				if got, err := search(r, env); err != nil || got != "A" {
+				if got, err := findSecret(r, env); err != nil || got != "A" {
 					t.Errorf("%s after %d bytes: %q, %v", form, before, got, err)
 				}
 			}
 		}
-		if got, err := search(strings.NewReader(pad+canary[:len(canary)-1]+"11"), env); err != nil || got != "" {
+		if got, err := findSecret(strings.NewReader(pad+canary[:len(canary)-1]+"11"), env); err != nil || got != "" {
 			t.Errorf("found %q after %d bytes where it is not: %v", got, before, err)
 		}
 	}
-	if _, err := search(iotest.ErrReader(io.ErrUnexpectedEOF), env); err == nil {
+	if _, err := findSecret(iotest.ErrReader(io.ErrUnexpectedEOF), env); err == nil {
 		t.Error("a broken file counts as searched")
 	}
-	if got := hidden("x "+canary+" y", env); strings.Contains(got, canary) || !strings.Contains(got, "(A)") {
+	if got := redactSecrets("x "+canary+" y", env); strings.Contains(got, canary) || !strings.Contains(got, "(A)") {
 		t.Errorf("%q", got)
 	}
 }

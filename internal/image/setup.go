@@ -13,51 +13,53 @@ import (
 	dockercontainer "github.com/docker/docker/api/types/container"
 )
 
-const setupScript = "/opt/company/setup"
+const setupScriptPath = "/opt/company/setup"
 
-// setUp runs the president's set-up commands, one after another, as root in a
+// runSetup runs the president's set-up commands, one after another, as root in a
 // build container. What they change is known to the daemon alone, so this
 // layer is committed and not written by us. They have no network; apt alone has
 // a link, to the operator's own Debian archives. Variables reach them over the pipe and are in
 // no file and no setting of the container; what the commands leave behind is
 // searched for them.
-func (b *Builder) setUp(commands []string, env map[string]Secret, link apt) buildFunc {
-	script := "set -e\ncd /work\n" + link.before()
+func (b *Builder) runSetup(commands []string, env map[string]Secret, link aptLink) buildFunc {
+	script := "set -e\ncd /work\n" + link.setupScript()
 	for i, c := range commands {
 		script += fmt.Sprintf("echo 'set-up command %d'\n( %s\n)\n", i+1, c)
 	}
-	return func(ctx context.Context, under *found, s step, work string) (*found, error) {
-		stage := func(l *layer) error { return l.bytes(strings.TrimPrefix(setupScript, "/"), 0o755, []byte(script)) }
-		do := func(h *hands) error {
+	return func(ctx context.Context, under *existingImage, s layerStep, work string) (*existingImage, error) {
+		stage := func(l *layer) error {
+			return l.addBytes(strings.TrimPrefix(setupScriptPath, "/"), 0o755, []byte(script))
+		}
+		do := func(h *buildSession) error {
 			values := map[string]string{}
 			for name, v := range env {
 				values[name] = v.value
 			}
-			r, err := h.run("", "sh "+setupScript, values)
+			r, err := h.runCommand("", "sh "+setupScriptPath, values)
 			if err != nil {
 				return err
 			}
 			if r.ExitCode != 0 {
-				text := hidden(strings.TrimSpace(r.Text()), env)
+				text := redactSecrets(strings.TrimSpace(r.Text()), env)
 				e := company.E(company.EImage, "a set-up command of the worker image ended with an error").
 					Because(fmt.Sprintf("exit code %d", r.ExitCode)).Wrap(errors.New(lastLine(text))).
 					Fix("try the commands of container.setup in a container; they run as root, without a network but for apt")
 				e.Details = text
 				// The commands and the image are the same at every try; only what
 				// apt asks for may be there later.
-				if !slices.ContainsFunc(passing, func(m string) bool { return strings.Contains(text, m) }) {
+				if !slices.ContainsFunc(temporaryErrors, func(m string) bool { return strings.Contains(text, m) }) {
 					e.Class = company.HumanRequired
 				}
 				return e
 			}
 			// What was put here for the work does not stay.
-			if r, err = h.run("", link.after(), nil); err == nil && r.ExitCode != 0 {
-				err = fmt.Errorf("clear up after the set-up: %s", hidden(strings.TrimSpace(r.Text()), env))
+			if r, err = h.runCommand("", link.cleanupScript(), nil); err == nil && r.ExitCode != 0 {
+				err = fmt.Errorf("clear up after the set-up: %s", redactSecrets(strings.TrimSpace(r.Text()), env))
 			}
 			if err != nil {
 				return err
 			}
-			_, err = h.run("", "rm -rf "+setupScript+" "+errandToolbox+" "+buildOut+"; rmdir --ignore-fail-on-non-empty /opt/company", nil)
+			_, err = h.runCommand("", "rm -rf "+setupScriptPath+" "+installToolbox+" "+buildOut+"; rmdir --ignore-fail-on-non-empty /opt/company", nil)
 			return err
 		}
 		collect := func(ctx context.Context, name string) error {
@@ -65,13 +67,13 @@ func (b *Builder) setUp(commands []string, env map[string]Secret, link apt) buil
 				return err
 			}
 			config := imageConfig(s, under)
-			_, err := b.docker.ContainerCommit(ctx, name, dockercontainer.CommitOptions{Reference: s.tag(), Config: &config})
+			_, err := b.docker.ContainerCommit(ctx, name, dockercontainer.CommitOptions{Reference: s.imageTag(), Config: &config})
 			return daemonError("commit the set-up", err)
 		}
-		if err := b.runErrand(ctx, errand{name: s.name(), image: under.id, root: true, fetch: link.fetch, stage: stage, do: do, collect: collect, timeout: 20 * time.Minute}, work); err != nil {
+		if err := b.runInstall(ctx, installJob{name: s.uniqueName(), image: under.id, root: true, access: link.access, stageFiles: stage, work: do, collect: collect, timeout: 20 * time.Minute}, work); err != nil {
 			return nil, err
 		}
-		f, err := b.find(ctx, s)
+		f, err := b.findImage(ctx, s)
 		if err == nil && f == nil {
 			err = errors.New("the daemon lost the image of the set-up")
 		}

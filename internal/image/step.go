@@ -26,18 +26,18 @@ const (
 	labelKey    = "company.image.key"    // key of the topmost layer
 	labelLayers = "company.image.layers" // kind=key,… from the bottom up
 
-	// recipe is part of every key. It goes up whenever the way a layer is made
+	// recipeVersion is part of every key. It goes up whenever the way a layer is made
 	// changes, so that no older image is taken for a new one.
-	recipe = "1"
+	recipeVersion = "1"
 
 	arch = runtime.GOARCH
 )
 
-// fillFunc writes the tar of one layer.
-type fillFunc func(ctx context.Context, under *found, work string, l *layer) error
+// writeLayerFunc writes the tar of one layer.
+type writeLayerFunc func(ctx context.Context, under *existingImage, work string, l *layer) error
 
-// step is one layer of a plan.
-type step struct {
+// layerStep is one layer of a plan.
+type layerStep struct {
 	kind       string
 	key        company.Hash
 	repository string
@@ -48,34 +48,34 @@ type step struct {
 
 // buildFunc makes the image of a step; work is an empty directory that is
 // removed afterwards.
-type buildFunc func(ctx context.Context, under *found, s step, work string) (*found, error)
+type buildFunc func(ctx context.Context, under *existingImage, s layerStep, work string) (*existingImage, error)
 
-func newStep(kind string, under step, build buildFunc, inputs ...string) step {
-	return step{kind: kind, key: keyOf(append([]string{kind, string(under.key)}, inputs...)...), repository: layerRepository, build: build}
+func newLayerStep(kind string, under layerStep, build buildFunc, inputs ...string) layerStep {
+	return layerStep{kind: kind, key: hashKey(append([]string{kind, string(under.key)}, inputs...)...), repository: layerRepository, build: build}
 }
 
-// keyOf hashes strings so that no two lists of strings share a key.
-func keyOf(parts ...string) company.Hash {
+// hashKey hashes strings so that no two lists of strings share a key.
+func hashKey(parts ...string) company.Hash {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s %s\n", recipe, arch)
+	fmt.Fprintf(h, "%s %s\n", recipeVersion, arch)
 	for _, p := range parts {
 		fmt.Fprintf(h, "%d:%s\n", len(p), p)
 	}
 	return company.Hash(hex.EncodeToString(h.Sum(nil)))
 }
 
-// name is unique to a layer and short enough for files and containers.
-func (s step) name() string { return s.kind + "-" + string(s.key[:20]) }
+// uniqueName is unique to a layer and short enough for files and containers.
+func (s layerStep) uniqueName() string { return s.kind + "-" + string(s.key[:20]) }
 
-func (s step) tag() string {
+func (s layerStep) imageTag() string {
 	if s.repository == workerRepository {
 		return workerRepository + ":" + string(s.key)
 	}
 	return layerRepository + ":" + s.kind + "-" + string(s.key)
 }
 
-// found is an image of ours in the daemon's store.
-type found struct {
+// existingImage is an image of ours in the daemon's store.
+type existingImage struct {
 	id      string
 	env     []string
 	layers  string   // the label
@@ -83,15 +83,15 @@ type found struct {
 	size    int64    // bytes, all layers
 }
 
-func (f *found) image(s step, notes []string) Image {
+func (f *existingImage) toImage(s layerStep, notes []string) Image {
 	if f == nil {
 		return Image{}
 	}
-	return Image{ID: f.id, Tag: s.tag(), Key: s.key, Notes: notes, Layers: layersOf(f.layers)}
+	return Image{ID: f.id, Tag: s.imageTag(), Key: s.key, Notes: notes, Layers: parseLayers(f.layers)}
 }
 
-// layersOf reads the label that lists them.
-func layersOf(label string) []Layer {
+// parseLayers reads the label that lists them.
+func parseLayers(label string) []Layer {
 	var out []Layer
 	for entry := range strings.SplitSeq(label, ",") {
 		if kind, key, ok := strings.Cut(entry, "="); ok {
@@ -101,40 +101,40 @@ func layersOf(label string) []Layer {
 	return out
 }
 
-// find looks a layer up by its tag; nil without an error means that it is not
+// findImage looks a layer up by its tag; nil without an error means that it is not
 // there. An image that bears the tag but not the label is not ours.
-func (b *Builder) find(ctx context.Context, s step) (*found, error) {
-	info, err := b.docker.ImageInspect(ctx, s.tag())
+func (b *Builder) findImage(ctx context.Context, s layerStep) (*existingImage, error) {
+	info, err := b.docker.ImageInspect(ctx, s.imageTag())
 	if cerrdefs.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, daemonError("look for the image "+s.tag(), err)
+		return nil, daemonError("look for the image "+s.imageTag(), err)
 	}
 	if info.Config == nil || info.Config.Labels[labelKey] != string(s.key) {
-		return nil, company.E(company.EImage, "another image has the name "+s.tag()).Fix("remove it: docker image rm " + s.tag())
+		return nil, company.E(company.EImage, "another image has the name "+s.imageTag()).Fix("remove it: docker image rm " + s.imageTag())
 	}
-	return &found{id: info.ID, env: info.Config.Env, layers: info.Config.Labels[labelLayers], diffIDs: info.RootFS.Layers, size: info.Size}, nil
+	return &existingImage{id: info.ID, env: info.Config.Env, layers: info.Config.Labels[labelLayers], diffIDs: info.RootFS.Layers, size: info.Size}, nil
 }
 
 // ensureStep finds or makes one layer. Of several builders of one layer, in
 // this process or another, one builds and the others wait.
-func (b *Builder) ensureStep(ctx context.Context, under *found, s step) (*found, error) {
-	if f, err := b.find(ctx, s); err != nil || f != nil {
+func (b *Builder) ensureStep(ctx context.Context, under *existingImage, s layerStep) (*existingImage, error) {
+	if f, err := b.findImage(ctx, s); err != nil || f != nil {
 		return f, err
 	}
-	unlock, err := b.lock(ctx, s.name())
+	unlock, err := b.lockLayer(ctx, s.uniqueName())
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	if f, err := b.find(ctx, s); err != nil || f != nil {
+	if f, err := b.findImage(ctx, s); err != nil || f != nil {
 		return f, err
 	}
 
 	// Names are made from the key and the lock is ours, so what lies here is
 	// left from a builder that was killed.
-	work := filepath.Join(b.dir, "tmp", s.name())
+	work := filepath.Join(b.dir, "tmp", s.uniqueName())
 	if err := removeTree(work); err != nil {
 		return nil, company.E(company.EImage, "the rest of an earlier build cannot be removed").Wrap(err)
 	}
@@ -148,30 +148,30 @@ func (b *Builder) ensureStep(ctx context.Context, under *found, s step) (*found,
 	}()
 
 	start := time.Now()
-	b.say("preparing the %s layer of the worker image", s.kind)
+	b.reportProgress("preparing the %s layer of the worker image", s.kind)
 	f, err := s.build(ctx, under, s, work)
 	if err != nil {
 		return nil, layerError(s.kind, err)
 	}
-	b.say("the %s layer is ready (%s)", s.kind, time.Since(start).Round(100*time.Millisecond))
+	b.reportProgress("the %s layer is ready (%s)", s.kind, time.Since(start).Round(100*time.Millisecond))
 	return f, nil
 }
 
-// tarred makes a layer from a tar that fill writes.
-func (b *Builder) tarred(fill fillFunc) buildFunc {
-	return func(ctx context.Context, under *found, s step, work string) (*found, error) {
+// buildFromTar makes a layer from a tar that fill writes.
+func (b *Builder) buildFromTar(fill writeLayerFunc) buildFunc {
+	return func(ctx context.Context, under *existingImage, s layerStep, work string) (*existingImage, error) {
 		l, err := newLayer(filepath.Join(work, "layer.tar"))
 		if err != nil {
 			return nil, err
 		}
-		defer l.discard()
+		defer l.removeFile()
 		if err := fill(ctx, under, work, l); err != nil {
 			return nil, err
 		}
 		if err := l.close(); err != nil {
 			return nil, err
 		}
-		return b.stack(ctx, under, s, l)
+		return b.applyLayer(ctx, under, s, l)
 	}
 }
 
@@ -190,10 +190,10 @@ func layerError(kind string, err error) error {
 	return company.E(company.EImage, "the "+kind+" layer of the worker image cannot be made").Wrap(err)
 }
 
-// lock takes the lock of one layer across goroutines and processes: flock is
+// lockLayer takes the lock of one layer across goroutines and processes: flock is
 // held by an open file, and every caller opens its own. Flock itself cannot be
 // cancelled, so it is tried again and again.
-func (b *Builder) lock(ctx context.Context, name string) (unlock func(), err error) {
+func (b *Builder) lockLayer(ctx context.Context, name string) (unlock func(), err error) {
 	f, err := os.OpenFile(filepath.Join(b.dir, "locks", name), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, company.E(company.EImage, "the lock of an image layer cannot be opened").Wrap(err)
@@ -210,7 +210,7 @@ func (b *Builder) lock(ctx context.Context, name string) (unlock func(), err err
 		}
 		if !said {
 			said = true
-			b.say("waiting for another builder of the same layer")
+			b.reportProgress("waiting for another builder of the same layer")
 		}
 		select {
 		case <-ctx.Done():

@@ -17,25 +17,25 @@ import (
 // agentID is uid and gid of the worker inside every image.
 const agentID = 65532
 
-// epoch is the time of every file in a layer, so that equal content gives an
+// layerTime is the time of every file in a layer, so that equal content gives an
 // equal layer.
-var epoch = time.Unix(0, 0)
+var layerTime = time.Unix(0, 0)
 
-// distant is the time of the files of a baked build cache. The go command
+// cacheTime is the time of the files of a baked build cache. The go command
 // deletes what was not used for five days, judged by this time, and an image
 // lives longer than that; a time ahead of the clock is never "unused".
-var distant = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+var cacheTime = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // layer writes the plain tar of one image layer to a file and hashes it on
 // the way. Parents of every path are added by themselves (mode 0755, root):
 // the daemon would make missing ones unreadable.
 type layer struct {
-	f    *os.File
-	buf  *bufio.Writer
-	sum  hash.Hash
-	tw   *tar.Writer
-	dirs map[string]bool
-	time time.Time
+	tarFile *os.File
+	buf     *bufio.Writer
+	sum     hash.Hash
+	tw      *tar.Writer
+	dirs    map[string]bool
+	modTime time.Time
 
 	size   int64  // bytes of the tar, once closed
 	diffID string // sha256:… of the tar, once closed
@@ -46,49 +46,49 @@ func newLayer(file string) (*layer, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &layer{f: f, buf: bufio.NewWriterSize(f, 1<<20), sum: sha256.New(), dirs: map[string]bool{}, time: epoch}
+	l := &layer{tarFile: f, buf: bufio.NewWriterSize(f, 1<<20), sum: sha256.New(), dirs: map[string]bool{}, modTime: layerTime}
 	l.tw = tar.NewWriter(io.MultiWriter(l.buf, l.sum))
 	return l, nil
 }
 
-// head writes one header after those of the parents.
-func (l *layer) head(h *tar.Header) error {
-	if err := l.parents(h.Name); err != nil {
+// writeHeader writes one header after those of the parents.
+func (l *layer) writeHeader(h *tar.Header) error {
+	if err := l.addParents(h.Name); err != nil {
 		return err
 	}
-	h.ModTime = l.time
+	h.ModTime = l.modTime
 	return l.tw.WriteHeader(h)
 }
 
-func (l *layer) parents(name string) error {
+func (l *layer) addParents(name string) error {
 	dir := path.Dir(strings.TrimSuffix(name, "/"))
 	if dir == "." || dir == "/" || l.dirs[dir] {
 		return nil
 	}
-	return l.dir(dir, 0)
+	return l.addDir(dir, 0)
 }
 
-// dir adds a directory that its owner alone may write to; a second time it does nothing.
-func (l *layer) dir(name string, uid int) error {
+// addDir adds a directory that its owner alone may write to; a second time it does nothing.
+func (l *layer) addDir(name string, uid int) error {
 	if l.dirs[name] {
 		return nil
 	}
 	l.dirs[name] = true
-	return l.head(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755, Uid: uid, Gid: uid})
+	return l.writeHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755, Uid: uid, Gid: uid})
 }
 
-// bytes adds a small file owned by root.
-func (l *layer) bytes(name string, mode int64, data []byte) error {
-	if err := l.head(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode, Size: int64(len(data))}); err != nil {
+// addBytes adds a small file owned by root.
+func (l *layer) addBytes(name string, mode int64, data []byte) error {
+	if err := l.writeHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode, Size: int64(len(data))}); err != nil {
 		return err
 	}
 	_, err := l.tw.Write(data)
 	return err
 }
 
-// stream adds a file of a known size, owned by root.
-func (l *layer) stream(name string, mode, size int64, r io.Reader) error {
-	if err := l.head(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode, Size: size}); err != nil {
+// addStream adds a file of a known size, owned by root.
+func (l *layer) addStream(name string, mode, size int64, r io.Reader) error {
+	if err := l.writeHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode, Size: size}); err != nil {
 		return err
 	}
 	n, err := io.Copy(l.tw, io.LimitReader(r, size))
@@ -98,21 +98,21 @@ func (l *layer) stream(name string, mode, size int64, r io.Reader) error {
 	return err
 }
 
-// link adds a symbolic link owned by root.
-func (l *layer) link(name, to string) error {
-	return l.head(&tar.Header{Typeflag: tar.TypeSymlink, Name: name, Linkname: to, Mode: 0o777})
+// addLink adds a symbolic link owned by root.
+func (l *layer) addLink(name, to string) error {
+	return l.writeHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: name, Linkname: to, Mode: 0o777})
 }
 
-// copy adds an entry of another tar as it is, its time too: programs of the
+// copyEntry adds an entry of another tar as it is, its time too: programs of the
 // system compare the times of files with what they noted of them.
-func (l *layer) copy(h *tar.Header, content io.Reader) error {
+func (l *layer) copyEntry(h *tar.Header, content io.Reader) error {
 	c := *h
 	c.Name = cleanName(h.Name)
 	if h.Typeflag == tar.TypeDir {
 		l.dirs[c.Name] = true
 		c.Name += "/"
 	}
-	if err := l.parents(c.Name); err != nil {
+	if err := l.addParents(c.Name); err != nil {
 		return err
 	}
 	if err := l.tw.WriteHeader(&c); err != nil || content == nil || h.Typeflag != tar.TypeReg {
@@ -122,8 +122,8 @@ func (l *layer) copy(h *tar.Header, content io.Reader) error {
 	return err
 }
 
-// file adds a file of the host's disk, owned by root.
-func (l *layer) file(name string, mode int64, host string) error {
+// addHostFile adds a file of the host's disk, owned by root.
+func (l *layer) addHostFile(name string, mode int64, host string) error {
 	f, err := os.Open(host)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (l *layer) file(name string, mode int64, host string) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a regular file", host)
 	}
-	return l.stream(name, mode, info.Size(), f)
+	return l.addStream(name, mode, info.Size(), f)
 }
 
 // close ends the tar. Afterwards size and diffID are known and reader works.
@@ -147,7 +147,7 @@ func (l *layer) close() error {
 	if err := l.buf.Flush(); err != nil {
 		return err
 	}
-	info, err := l.f.Stat()
+	info, err := l.tarFile.Stat()
 	if err != nil {
 		return err
 	}
@@ -156,11 +156,11 @@ func (l *layer) close() error {
 	return nil
 }
 
-// reader is the whole tar from its start.
-func (l *layer) reader() io.Reader { return io.NewSectionReader(l.f, 0, l.size) }
+// newReader is the whole tar from its start.
+func (l *layer) newReader() io.Reader { return io.NewSectionReader(l.tarFile, 0, l.size) }
 
-// discard closes and removes the file. It may be called at any time.
-func (l *layer) discard() {
-	_ = l.f.Close()
-	_ = os.Remove(l.f.Name())
+// removeFile closes and removes the file. It may be called at any time.
+func (l *layer) removeFile() {
+	_ = l.tarFile.Close()
+	_ = os.Remove(l.tarFile.Name())
 }

@@ -31,12 +31,12 @@ var (
 
 // Where the host's trees lie inside an image.
 const (
-	nodeModulesInside = "/usr/local/lib/node_modules"
-	rustInside        = "/usr/local/rust"
+	nodeModulesPath = "/usr/local/lib/node_modules"
+	rustPath        = "/usr/local/rust"
 )
 
-// tools are the toolchains of one request, found.
-type tools struct {
+// toolSet are the toolchains of one request, found.
+type toolSet struct {
 	goRoot   *goRoot
 	node     *hostTree
 	rust     *hostTree
@@ -47,8 +47,8 @@ type tools struct {
 
 // toolsFor finds what the toolchains of a request are made from. It calls no
 // daemon and installs nothing.
-func (b *Builder) toolsFor(ctx context.Context, req Request, base baseSource) (tools, error) {
-	var t tools
+func (b *Builder) toolsFor(ctx context.Context, req Request, base baseSource) (toolSet, error) {
+	var t toolSet
 	note := func(format string, args ...any) { t.notes = append(t.notes, fmt.Sprintf(format, args...)) }
 	for _, name := range toolchains {
 		if !slices.Contains(req.Toolchains, name) {
@@ -57,7 +57,7 @@ func (b *Builder) toolsFor(ctx context.Context, req Request, base baseSource) (t
 		if name == "go" {
 			root, err := b.hostGo(ctx)
 			if err != nil {
-				return tools{}, err
+				return toolSet{}, err
 			}
 			t.goRoot = &root
 			continue
@@ -66,7 +66,7 @@ func (b *Builder) toolsFor(ctx context.Context, req Request, base baseSource) (t
 		if base.pulled {
 			// An image that somebody chose and pinned brings its own tools: its
 			// packages are not Debian's, or not ours to mix.
-			note("the image %s is taken as it is: %s must be in it", base.ref, needs[name])
+			note("the image %s is taken as it is: %s must be in it", base.ref, toolchainNames[name])
 			continue
 		}
 		t.packages = append(t.packages, debianTools[name]...)
@@ -94,8 +94,8 @@ func (b *Builder) toolsFor(ctx context.Context, req Request, base baseSource) (t
 	return t, nil
 }
 
-// needs says what a toolchain is, for people.
-var needs = map[string]string{
+// toolchainNames says what a toolchain is, for people.
+var toolchainNames = map[string]string{
 	"node": "node and npm", "python": "python3 with pip, venv and pytest", "rust": "rustc, cargo and a linker", "make": "make", "c": "a C compiler", "cgo": "a C compiler",
 }
 

@@ -10,7 +10,7 @@ import (
 // ADP-2: a project that is not Go: its tools work in a locked container, as
 // the agent, offline. All at once: a repository may hold several languages.
 func TestToolchains(t *testing.T) {
-	be := newBench(t)
+	be := newTestBuilder(t)
 	img := be.mustEnsure(t, Request{Toolchains: []string{"make", "c", "rust", "node", "python"}})
 	var kinds []string
 	for _, l := range img.Layers {
@@ -36,17 +36,17 @@ ls /usr/share/doc /usr/share/man /usr/share/locale 2>/dev/null | head -3 | wc -l
 	}
 
 	// One more tool is one more layer, not another stack.
-	again, err := be.Ensure(deadline(t), Request{Toolchains: []string{"node", "python", "rust", "c", "make"}})
+	again, err := be.Ensure(newContext(t), Request{Toolchains: []string{"node", "python", "rust", "c", "make"}})
 	if err != nil || again.ID != img.ID {
 		t.Errorf("the order of names counts: %v", err)
 	}
 }
 
 // A pinned image is taken as it is, and that is said.
-func TestPulledBaseBringsItsTools(t *testing.T) {
-	be := newBench(t)
-	base := pulledBase("example.com/x@sha256:" + strings.Repeat("0", 64))
-	steps, notes, err := be.plan(deadline(t), Request{Base: base.ref, Toolchains: []string{"node", "python"}}, base)
+func TestPulledBaseKeepsItsTools(t *testing.T) {
+	be := newTestBuilder(t)
+	base := newPulledBase("example.com/x@sha256:" + strings.Repeat("0", 64))
+	steps, notes, err := be.planLayers(newContext(t), Request{Base: base.ref, Toolchains: []string{"node", "python"}}, base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,12 +63,12 @@ func TestPulledBaseBringsItsTools(t *testing.T) {
 // What the project's version files wish for and the image does not have is
 // said; hostile text in them is bounded.
 func TestVersionNotes(t *testing.T) {
-	be := newBench(t)
-	node, err := be.hostNode(deadline(t))
+	be := newTestBuilder(t)
+	node, err := be.hostNode(newContext(t))
 	if err != nil {
 		t.Skipf("no node on this host: %v", err)
 	}
-	root, err := be.hostGo(deadline(t))
+	root, err := be.hostGo(newContext(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestVersionNotes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			repo := newProject(t).commit(c.files)
-			_, notes, err := be.plan(deadline(t), Request{Toolchains: []string{"go", "node", "python", "rust"}, Repo: repo}, builtBase())
+			_, notes, err := be.planLayers(newContext(t), Request{Toolchains: []string{"go", "node", "python", "rust"}, Repo: repo}, newBuiltBase())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +107,7 @@ func TestVersionNotes(t *testing.T) {
 // A program of a newer system than the base is not copied into it.
 func TestRunsInBase(t *testing.T) {
 	for v, want := range map[string]bool{"2.36": false, "2.37": true, "2.4": false, "3.0": true, "PRIVATE": true, "": true, "2.36.1": true} {
-		if got := newer(v, [3]int{2, 36}); got != want {
+		if got := isNewer(v, [3]int{2, 36}); got != want {
 			t.Errorf("newer(%q) = %v", v, got)
 		}
 	}
@@ -127,7 +127,7 @@ func TestUnknownToolchains(t *testing.T) {
 // A Go project that calls C is built, vetted and tested with it; what was
 // compiled ahead is found again. One that calls none has no compiler.
 func TestGoWithC(t *testing.T) {
-	be := newBench(t)
+	be := newTestBuilder(t)
 	files := map[string]string{
 		"go.mod":    "module example.org/c\n\ngo 1.24\n",
 		"c.go":      "package c\n\n// #include <string.h>\nimport \"C\"\n\n// Len asks C.\nfunc Len(s string) int { return int(C.strlen(C.CString(s))) }\n",

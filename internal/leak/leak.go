@@ -59,19 +59,19 @@ func New(own []Own, salt string) *Scanner {
 		if len(value) < MinOwn {
 			continue
 		}
-		for _, text := range spellings(value) {
+		for _, text := range secretSpellings(value) {
 			s.own = append(s.own, spelling{o.Name, []byte(text)})
 		}
 	}
 	return s
 }
 
-// spellings are the ways in which a value is written down: as it is, in hex,
+// secretSpellings are the ways in which a value is written down: as it is, in hex,
 // escaped for an address, in quotes of Go or JSON, reversed, in letters of two
 // and of four bytes, and in base64, where what stands before it shifts the letters: three of
 // each alphabet.
-func spellings(value string) []string {
-	out := []string{value, hex.EncodeToString([]byte(value)), strings.ToUpper(hex.EncodeToString([]byte(value))), reversed(value)}
+func secretSpellings(value string) []string {
+	out := []string{value, hex.EncodeToString([]byte(value)), strings.ToUpper(hex.EncodeToString([]byte(value))), reverseString(value)}
 	if !strings.ContainsFunc(value, func(r rune) bool { return r >= 0x80 }) {
 		// Less the zeros at both ends, so that it is found whichever byte comes
 		// first.
@@ -94,7 +94,7 @@ func spellings(value string) []string {
 	return out
 }
 
-func reversed(s string) string {
+func reverseString(s string) string {
 	b := []byte(s)
 	for i, j := 0, len(b)-1; i < j; i, j = i+1, j-1 {
 		b[i], b[j] = b[j], b[i]
@@ -108,12 +108,12 @@ const sniffed = 8 << 10
 // Scan looks through a text of a file (path empty: a commit's message). The
 // order is by line.
 func (s *Scanner) Scan(path string, text []byte) []Finding {
-	out := s.scan(path, text, bytes.IndexByte(text[:min(len(text), sniffed)], 0) >= 0)
+	out := s.scanText(path, text, bytes.IndexByte(text[:min(len(text), sniffed)], 0) >= 0)
 	narrow, ok := fromUTF16(text)
 	if !ok {
 		return out
 	}
-	for _, f := range s.scan(path, narrow, false) {
+	for _, f := range s.scanText(path, narrow, false) {
 		if !slices.ContainsFunc(out, func(o Finding) bool { return o.Mark == f.Mark }) {
 			out = append(out, f)
 		}
@@ -123,14 +123,14 @@ func (s *Scanner) Scan(path string, text []byte) []Finding {
 
 // ScanProse looks through words that are no file: rules that guess by what
 // stands beside a value are left out.
-func (s *Scanner) ScanProse(text string) []Finding { return s.scan("", []byte(text), true) }
+func (s *Scanner) ScanProse(text string) []Finding { return s.scanText("", []byte(text), true) }
 
-// scan looks through a text. sure: only for what cannot be anything else.
-func (s *Scanner) scan(path string, text []byte, sure bool) []Finding {
+// scanText looks through a text. sure: only for what cannot be anything else.
+func (s *Scanner) scanText(path string, text []byte, sure bool) []Finding {
 	var out []Finding
 	seen := map[string]bool{}
 	add := func(at int, rule, what, secret string) {
-		f := Finding{Line: 1 + bytes.Count(text[:at], []byte("\n")), Rule: rule, What: what, Mark: s.mark(secret)}
+		f := Finding{Line: 1 + bytes.Count(text[:at], []byte("\n")), Rule: rule, What: what, Mark: s.fingerprint(secret)}
 		if !seen[f.Mark] {
 			seen[f.Mark] = true
 			out = append(out, f)
@@ -141,11 +141,11 @@ func (s *Scanner) scan(path string, text []byte, sure bool) []Finding {
 			add(at, "own-secret", "the value of "+o.name, o.name)
 		}
 	}
-	found := shapes().match(path, strings.ReplaceAll(string(text), "\x00", " "), sure)
+	found := shapes().findSecrets(path, strings.ReplaceAll(string(text), "\x00", " "), sure)
 	// What a rule of its own knows is not named by the general one too.
 	sort.SliceStable(found, func(i, j int) bool { return found[i].rule.ID != general && found[j].rule.ID == general })
 	for _, m := range found {
-		add(m.at, m.rule.ID, m.rule.words(), m.secret)
+		add(m.at, m.rule.ID, m.rule.describe(), m.secret)
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Line < out[j].Line })
 	return out
@@ -180,7 +180,7 @@ func fromUTF16(text []byte) ([]byte, bool) {
 // general is the rule for whatever is assigned to a name such as "key".
 const general = "generic-api-key"
 
-func (s *Scanner) mark(secret string) string {
+func (s *Scanner) fingerprint(secret string) string {
 	sum := sha256.Sum256([]byte(s.salt + "\x00" + secret))
 	return hex.EncodeToString(sum[:8])
 }

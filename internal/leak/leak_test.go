@@ -26,7 +26,7 @@ func TestOwnSecrets(t *testing.T) {
 		"in an address":      "https://x/?k=" + url.QueryEscape(own),
 		"in a path":          "https://x/" + url.PathEscape(own),
 		"in JSON":            fmt.Sprintf("%q", own),
-		"reversed":           reversed(own),
+		"reversed":           reverseString(own),
 		"in base64":          std.EncodeToString([]byte(own)),
 		"after one letter":   std.EncodeToString([]byte("x" + own + "y")),
 		"after two":          std.EncodeToString([]byte("xy" + own)),

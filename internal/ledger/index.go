@@ -32,10 +32,10 @@ func (x *index) add(rec record, end link) {
 	if x.records%markEvery == 0 {
 		x.marks = append(x.marks, end)
 	}
-	x.remember(commandKey(rec.Command), end.Log)
+	x.addCommand(commandKey(rec.Command), end.Log)
 }
 
-func (x *index) remember(key, at uint64) {
+func (x *index) addCommand(key, at uint64) {
 	if _, ok := x.commands[key]; !ok {
 		if len(x.order) < knownCommands {
 			x.order = append(x.order, key)
@@ -48,14 +48,14 @@ func (x *index) remember(key, at uint64) {
 	x.commands[key] = at
 }
 
-func (x *index) find(command string) (at uint64, ok bool) {
+func (x *index) findCommand(command string) (at uint64, ok bool) {
 	at, ok = x.commands[commandKey(command)]
 	return at, ok
 }
 
-// before is the nearest mark in front of an event; the zero link stands in
+// markBefore is the nearest mark in front of an event; the zero link stands in
 // front of the first.
-func (x *index) before(seq uint64) link {
+func (x *index) markBefore(seq uint64) link {
 	at, _ := slices.BinarySearchFunc(x.marks, seq, func(m link, seq uint64) int { return cmp.Compare(m.Seq, seq) })
 	if at == 0 {
 		return link{}
@@ -68,9 +68,9 @@ func commandKey(id string) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// until is the index as it was when a record was the newest, but for commands
+// truncatedAt is the index as it was when a record was the newest, but for commands
 // that later ones have driven out and for the place of the next mark.
-func (x *index) until(record uint64) index {
+func (x *index) truncatedAt(record uint64) index {
 	out := newIndex()
 	n := 0
 	for n < len(x.marks) && x.marks[n].Log <= record {
@@ -79,14 +79,14 @@ func (x *index) until(record uint64) index {
 	out.marks, out.records = x.marks[:n:n], n*markEvery
 	for i := range x.order {
 		if key := x.order[(x.next+i)%len(x.order)]; x.commands[key] <= record {
-			out.remember(key, x.commands[key])
+			out.addCommand(key, x.commands[key])
 		}
 	}
 	return out
 }
 
-// pack writes the commands oldest first, 16 bytes each.
-func (x *index) pack() []byte {
+// packCommands writes the commands oldest first, 16 bytes each.
+func (x *index) packCommands() []byte {
 	out := make([]byte, 0, 16*len(x.order))
 	for i := range x.order {
 		key := x.order[(x.next+i)%len(x.order)]
@@ -96,14 +96,14 @@ func (x *index) pack() []byte {
 	return out
 }
 
-func unpack(records int, marks []link, commands []byte) (index, error) {
+func unpackIndex(records int, marks []link, commands []byte) (index, error) {
 	x := newIndex()
 	x.records, x.marks = records, marks
 	if len(commands)%16 != 0 {
 		return x, errors.New("commands are cut short")
 	}
 	for pair := range slices.Chunk(commands, 16) {
-		x.remember(binary.BigEndian.Uint64(pair), binary.BigEndian.Uint64(pair[8:]))
+		x.addCommand(binary.BigEndian.Uint64(pair), binary.BigEndian.Uint64(pair[8:]))
 	}
 	return x, nil
 }

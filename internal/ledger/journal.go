@@ -159,7 +159,7 @@ func (j *Journal) write(ctx context.Context, rec Record) (stored bool, err error
 		return false, company.E(company.EInvalid, "a journal record has no JSON form").Wrap(err)
 	}
 	j.tries++
-	id := j.id() + strconv.Itoa(j.tries) // never used twice, or a repeat would pass for another record
+	id := j.recordPrefix() + strconv.Itoa(j.tries) // never used twice, or a repeat would pass for another record
 	at, err := j.ledger.bus.Log().Append(ctx, j.subject, text, j.last, id)
 	if err == nil {
 		j.n, j.last = rec.N, at
@@ -179,7 +179,7 @@ func (j *Journal) write(ctx context.Context, rec Record) (stored bool, err error
 		return false, errors.Join(readErr, busError("append to "+j.subject, err))
 	case m.Seq == j.last: // not stored, or not yet
 		return false, busError("append to "+j.subject, err)
-	case !strings.HasPrefix(m.ID, j.id()):
+	case !strings.HasPrefix(m.ID, j.recordPrefix()):
 		j.stale = j.staleBy(last)
 		return false, j.stale
 	}
@@ -189,8 +189,8 @@ func (j *Journal) write(ctx context.Context, rec Record) (stored bool, err error
 	return same, nil
 }
 
-// id begins the ids of all records of this holder.
-func (j *Journal) id() string { return fmt.Sprintf("%s/%d/%s/", j.run, j.fence, j.nonce) }
+// recordPrefix begins the ids of all records of this holder.
+func (j *Journal) recordPrefix() string { return fmt.Sprintf("%s/%d/%s/", j.run, j.fence, j.nonce) }
 
 // Read calls fn for every record of the run so far, older holders' too.
 func (j *Journal) Read(ctx context.Context, fn func(Record) error) error {

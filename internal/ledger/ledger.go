@@ -73,7 +73,7 @@ func Open(ctx context.Context, b bus.Bus, opts Options) (*Ledger, error) {
 		opts.Clock = time.Now
 	}
 	l := &Ledger{bus: b, opts: opts, index: newIndex()}
-	if err := l.resume(ctx); err != nil {
+	if err := l.resumeSnapshot(ctx); err != nil {
 		return nil, err
 	}
 	if err := l.catchUp(ctx); err != nil {
@@ -90,13 +90,13 @@ func (l *Ledger) catchUp(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		l.advance(rec, next)
+		l.advanceHead(rec, next)
 		return nil
 	})
 	return busError("read the ledger", err)
 }
 
-func (l *Ledger) advance(rec record, next link) {
+func (l *Ledger) advanceHead(rec record, next link) {
 	l.index.add(rec, next)
 	l.head = next
 }
@@ -130,13 +130,13 @@ func (l *Ledger) Append(ctx context.Context, c Command, now time.Time, drafts []
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if events, err := l.earlier(ctx, c); events != nil || err != nil {
+	if events, err := l.findEarlier(ctx, c); events != nil || err != nil {
 		return events, err
 	}
 	if len(drafts) == 0 {
 		return nil, nil
 	}
-	rec, end, text, err := seal(l.head, c, now, drafts)
+	rec, end, text, err := sealRecord(l.head, c, now, drafts)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (l *Ledger) Append(ctx context.Context, c Command, now time.Time, drafts []
 	switch {
 	case err == nil:
 		end.Log = at
-		l.advance(rec, end)
+		l.advanceHead(rec, end)
 		return rec.Events, nil
 	case errors.Is(err, bus.ErrConflict), errors.Is(err, bus.ErrUnknown):
 		return l.readBack(ctx, c, err)
@@ -160,7 +160,7 @@ func (l *Ledger) readBack(ctx context.Context, c Command, cause error) ([]compan
 	if err := l.catchUp(ctx); err != nil {
 		return nil, errors.Join(err, cause)
 	}
-	if events, err := l.earlier(ctx, c); events != nil || err != nil {
+	if events, err := l.findEarlier(ctx, c); events != nil || err != nil {
 		return events, err
 	}
 	if errors.Is(cause, bus.ErrConflict) {
@@ -177,18 +177,18 @@ const readBackTimeout = 30 * time.Second
 func (l *Ledger) Earlier(ctx context.Context, c Command) ([]company.Event, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.earlier(ctx, c)
+	return l.findEarlier(ctx, c)
 }
 
-func (l *Ledger) earlier(ctx context.Context, c Command) ([]company.Event, error) {
-	at, ok := l.index.find(c.ID)
+func (l *Ledger) findEarlier(ctx context.Context, c Command) ([]company.Event, error) {
+	at, ok := l.index.findCommand(c.ID)
 	if !ok {
 		return nil, nil
 	}
 	var found *record
 	err := l.bus.Log().Read(ctx, subject, at, func(m bus.Message) error {
 		if m.Seq != at {
-			return damaged(l.head.Seq, fmt.Sprintf("record %d is gone", at))
+			return damagedError(l.head.Seq, fmt.Sprintf("record %d is gone", at))
 		}
 		rec, _, err := open(nil, m)
 		if err != nil {
@@ -199,7 +199,7 @@ func (l *Ledger) earlier(ctx context.Context, c Command) ([]company.Event, error
 	})
 	switch {
 	case found == nil && err == nil:
-		return nil, damaged(l.head.Seq, fmt.Sprintf("record %d is gone", at))
+		return nil, damagedError(l.head.Seq, fmt.Sprintf("record %d is gone", at))
 	case found == nil:
 		return nil, busError("read the ledger", err)
 	case found.Command != c.ID:
@@ -233,7 +233,7 @@ type reader func(ctx context.Context, subject string, from uint64, fn func(bus.M
 func (l *Ledger) read(ctx context.Context, fromSeq uint64, read reader, fn func(company.Event) error) error {
 	fromSeq = max(fromSeq, 1)
 	l.mu.Lock()
-	at := l.index.before(fromSeq)
+	at := l.index.markBefore(fromSeq)
 	l.mu.Unlock()
 	var refused error
 	err := read(ctx, subject, at.Log+1, func(m bus.Message) error {
@@ -274,7 +274,7 @@ func (l *Ledger) Verify(ctx context.Context) error {
 		return nil
 	})
 	if err == nil && !known {
-		err = damaged(at.Seq+1, fmt.Sprintf("the ledger was known to hold event %d with another past", head.Seq))
+		err = damagedError(at.Seq+1, fmt.Sprintf("the ledger was known to hold event %d with another past", head.Seq))
 	}
 	return busError("verify the ledger", err)
 }

@@ -34,10 +34,10 @@ type link struct {
 	Log  uint64       `json:"log_seq"` // of its record in the bus
 }
 
-// seal chains drafts to the link before and makes their record. The events of
+// sealRecord chains drafts to the link before and makes their record. The events of
 // the record it returns are those that a later Read returns. The link lacks
 // its place in the bus.
-func seal(before link, c Command, now time.Time, drafts []company.Event) (record, link, []byte, error) {
+func sealRecord(before link, c Command, now time.Time, drafts []company.Event) (record, link, []byte, error) {
 	command := c.ID
 	rec := record{Command: command, Wish: c.Wish, Events: make([]company.Event, len(drafts))}
 	seq, prev := before.Seq, before.Hash
@@ -46,31 +46,31 @@ func seal(before link, c Command, now time.Time, drafts []company.Event) (record
 		e.Seq, e.Prev, e.Time = seq, prev, now.UTC().Round(0)
 		var err error
 		if prev, err = company.HashOf(e); err != nil {
-			return record{}, link{}, nil, invalid(command, err)
+			return record{}, link{}, nil, invalidError(command, err)
 		}
 		rec.Events[i] = e
 	}
 	var err error
 	if rec.Sum, err = company.HashOf(rec); err != nil {
-		return record{}, link{}, nil, invalid(command, err)
+		return record{}, link{}, nil, invalidError(command, err)
 	}
 	text, err := company.Canonical(rec)
 	if err != nil {
-		return record{}, link{}, nil, invalid(command, err)
+		return record{}, link{}, nil, invalidError(command, err)
 	}
 	if len(text) > bus.MaxRecord {
-		return record{}, link{}, nil, invalid(command, bus.ErrTooLarge)
+		return record{}, link{}, nil, invalidError(command, bus.ErrTooLarge)
 	}
 	// Strings that are no UTF-8 and data with white space are stored in
 	// another form than they were given; the caller gets what is stored.
 	var stored record
 	if err := json.Unmarshal(text, &stored); err != nil {
-		return record{}, link{}, nil, invalid(command, err)
+		return record{}, link{}, nil, invalidError(command, err)
 	}
 	return stored, link{Seq: seq, Hash: prev}, text, nil
 }
 
-func invalid(command string, err error) error {
+func invalidError(command string, err error) error {
 	return company.E(company.EInvalid, fmt.Sprintf("the events of command %q cannot be stored", command)).
 		Fix("put what is large into a blob, and numbers beyond 2^53 into strings").Wrap(err)
 }
@@ -82,7 +82,7 @@ func open(before *link, m bus.Message) (record, link, error) {
 	if before != nil {
 		at = before.Seq + 1
 	}
-	damage := func(why string) (record, link, error) { return record{}, link{}, damaged(at, why) }
+	damage := func(why string) (record, link, error) { return record{}, link{}, damagedError(at, why) }
 
 	var rec record
 	if err := json.Unmarshal(m.Data, &rec); err != nil {
@@ -106,19 +106,19 @@ func open(before *link, m bus.Message) (record, link, error) {
 	seq, prev := before.Seq, before.Hash
 	for _, e := range rec.Events {
 		if e.Seq != seq+1 {
-			return record{}, link{}, damaged(seq+1, fmt.Sprintf("event %d stands in its place", e.Seq))
+			return record{}, link{}, damagedError(seq+1, fmt.Sprintf("event %d stands in its place", e.Seq))
 		}
 		if e.Prev != prev {
-			return record{}, link{}, damaged(e.Seq, "it does not follow the event before it")
+			return record{}, link{}, damagedError(e.Seq, "it does not follow the event before it")
 		}
 		seq, prev = e.Seq, e.Hash()
 	}
 	return rec, link{Seq: seq, Hash: prev, Log: m.Seq}, nil
 }
 
-// damaged is the error of a ledger that is not what was written. It is never
+// damagedError is the error of a ledger that is not what was written. It is never
 // repaired by guessing. What to do about it, whoever knows the office's folders
 // says.
-func damaged(seq uint64, why string) error {
+func damagedError(seq uint64, why string) error {
 	return company.E(company.ELedger, fmt.Sprintf("the ledger is damaged at event %d", seq)).Because(why)
 }

@@ -42,7 +42,7 @@ func (l *Ledger) SaveSnapshot(ctx context.Context, at Head, state []byte) error 
 		return company.E(company.EInvalid, "this ledger was opened without a place for snapshots")
 	}
 	l.mu.Lock()
-	index := l.index.until(at.LogSeq)
+	index := l.index.truncatedAt(at.LogSeq)
 	l.mu.Unlock()
 	point := link{Seq: at.Seq, Hash: at.Hash, Log: at.LogSeq}
 	if stored, err := l.endOf(ctx, at.LogSeq); err != nil {
@@ -50,13 +50,13 @@ func (l *Ledger) SaveSnapshot(ctx context.Context, at Head, state []byte) error 
 	} else if at.Seq == 0 || stored != point {
 		return company.E(company.EInvalid, fmt.Sprintf("event %d with hash %.12s is no point of the ledger", at.Seq, at.Hash))
 	}
-	first, err := l.first(ctx)
+	first, err := l.firstLink(ctx)
 	if err != nil {
 		return err
 	}
 	h := header{
 		Version: snapshotVersion, At: point, First: first,
-		Records: index.records, Marks: index.marks, Commands: index.pack(),
+		Records: index.records, Marks: index.marks, Commands: index.packCommands(),
 	}
 	text, err := json.Marshal(h)
 	if err != nil {
@@ -84,8 +84,8 @@ func snapshotError(err error) error {
 		Fix("check the office's disk; the ledger itself is not affected").Wrap(err)
 }
 
-// first is the end of the ledger's first record.
-func (l *Ledger) first(ctx context.Context) (end link, err error) {
+// firstLink is the end of the ledger's first record.
+func (l *Ledger) firstLink(ctx context.Context) (end link, err error) {
 	err = l.bus.Log().Read(ctx, subject, 0, func(m bus.Message) error {
 		var err error
 		if _, end, err = open(&link{}, m); err != nil {
@@ -156,11 +156,11 @@ func (l *Ledger) readSnapshot() (*header, []byte, error) {
 	return &h, state, nil
 }
 
-// resume starts at the snapshot if there is a good one. A snapshot that is
+// resumeSnapshot starts at the snapshot if there is a good one. A snapshot that is
 // damaged, or that is of another ledger, is ignored. One of this ledger that
 // knows of a later event than the ledger holds is the only witness of lost
 // records, and is believed.
-func (l *Ledger) resume(ctx context.Context) error {
+func (l *Ledger) resumeSnapshot(ctx context.Context) error {
 	if l.opts.Folder == nil {
 		return nil
 	}
@@ -175,7 +175,7 @@ func (l *Ledger) resume(ctx context.Context) error {
 	if err != nil {
 		return ignore(err.Error())
 	}
-	first, err := l.first(ctx)
+	first, err := l.firstLink(ctx)
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (l *Ledger) resume(ctx context.Context) error {
 	if at != h.At {
 		return ignore("it does not match the ledger")
 	}
-	index, err := unpack(h.Records, h.Marks, h.Commands)
+	index, err := unpackIndex(h.Records, h.Marks, h.Commands)
 	if err != nil {
 		return ignore(err.Error())
 	}

@@ -15,18 +15,18 @@ import (
 
 // front is the front matter of a backlog file.
 type front struct {
-	ID       company.SubtaskID `yaml:"id"`
-	ParentID company.TaskID    `yaml:"parent_id"`
-	Status   company.SubStatus `yaml:"status"`
-	Wave     int               `yaml:"wave"`
-	Effort   string            `yaml:"effort"`
-	WriteSet []string          `yaml:"write_set"`
-	Branch   string            `yaml:"branch,omitempty"`
-	Run      company.RunID     `yaml:"run,omitempty"`
-	Head     company.OID       `yaml:"head,omitempty"`
-	Merged   company.OID       `yaml:"merged,omitempty"`
-	Created  string            `yaml:"created"`
-	Updated  string            `yaml:"updated"`
+	ID       company.SubtaskID     `yaml:"id"`
+	ParentID company.TaskID        `yaml:"parent_id"`
+	Status   company.SubtaskStatus `yaml:"status"`
+	Wave     int                   `yaml:"wave"`
+	Effort   string                `yaml:"effort"`
+	WriteSet []string              `yaml:"write_set"`
+	Branch   string                `yaml:"branch,omitempty"`
+	Run      company.RunID         `yaml:"run,omitempty"`
+	Head     company.OID           `yaml:"head,omitempty"`
+	Merged   company.OID           `yaml:"merged,omitempty"`
+	Created  string                `yaml:"created"`
+	Updated  string                `yaml:"updated"`
 }
 
 // Ticket is the text of a subtask's backlog file (SUB-10). It is a projection:

@@ -56,7 +56,7 @@ func TestBacklog(t *testing.T) {
 	if err := yaml.Unmarshal(head, &f); !ok || !ok2 || err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
-	if f.ID != "t1-01" || f.ParentID != id || f.Status != company.SubMerging || f.Wave != 1 || f.Effort != "medium" ||
+	if f.ID != "t1-01" || f.ParentID != id || f.Status != company.SubtaskMerging || f.Wave != 1 || f.Effort != "medium" ||
 		strings.Join(f.WriteSet, " ") != "one.go one_test.go" || f.Head != oid("b") || f.Branch == "" || f.Merged != "" || f.Created == "" {
 		t.Errorf("%+v", f)
 	}

@@ -32,7 +32,7 @@ func (in *Intake) followUp(ctx context.Context, s *company.State, t, lead *compa
 		from := url
 		if in.Branches != nil {
 			if from, err = in.Branches(ctx, lead, url); err != nil {
-				return nil, human(err)
+				return nil, markNeedsPerson(err)
 			}
 		}
 		info, err := m.FetchBase(ctx, in.Log, gitops.Source{URL: from}, branch)
@@ -40,7 +40,7 @@ func (in *Intake) followUp(ctx context.Context, s *company.State, t, lead *compa
 		case err == nil:
 			head = info.OID
 		case company.CodeOf(err) != company.ENotFound: // deleted by people
-			return nil, human(err)
+			return nil, markNeedsPerson(err)
 		}
 	}
 	at, err := m.Ref(ctx, ref)
@@ -54,7 +54,7 @@ func (in *Intake) followUp(ctx context.Context, s *company.State, t, lead *compa
 	}
 	base := lead.Prepared.Base
 	base.OID, base.Dirty, base.Ahead = head, false, 0
-	p := company.Prepared{Base: base, Gates: lead.Prepared.Gates, GateHash: lead.Prepared.GateHash, Integration: branch}
+	p := company.TaskPrepared{Base: base, Gates: lead.Prepared.Gates, GateHash: lead.Prepared.GateHash, Integration: branch}
 	// The base may have moved on since, and may be gone: then there is nothing
 	// to merge.
 	if info, err := m.FetchBase(ctx, in.Log, target, base.PRBranch); err == nil {
@@ -66,18 +66,18 @@ func (in *Intake) followUp(ctx context.Context, s *company.State, t, lead *compa
 	if err != nil {
 		return nil, err
 	}
-	img, err := in.image(ctx, t, in.request(m, head, found.Toolchains))
+	img, err := in.ensureImage(ctx, t, in.imageRequest(m, head, found.Toolchains))
 	if err != nil {
 		return nil, err
 	}
-	p.Image, p.Notes = img.ID, notes(img)
-	return company.Prepare{Task: t.ID, Prepared: p}, nil
+	p.Image, p.Notes = img.ID, imageNotes(img)
+	return company.RecordPreparation{Task: t.ID, TaskPrepared: p}, nil
 }
 
-// request is the image of a commit of the project.
-func (in *Intake) request(m *gitops.Mirror, at company.OID, toolchains []string) image.Request {
+// imageRequest is the image of a commit of the project.
+func (in *Intake) imageRequest(m *gitops.Mirror, at company.OID, toolchains []string) image.Request {
 	return image.Request{
-		Base: in.Base, Toolchains: toolchains, Setup: in.Setup, SetupEnv: in.SetupEnv, Offline: in.Offline, Logins: in.Logins,
+		Base: in.Base, Toolchains: toolchains, Setup: in.Setup, SetupEnv: in.SetupEnv, Offline: in.Offline, UseLogins: in.Logins,
 		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: at},
 	}
 }

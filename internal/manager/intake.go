@@ -14,7 +14,7 @@ import (
 // Intake carries out prepare effects: it finds out where a task starts from,
 // pins the gates there, and has the image made.
 type Intake struct {
-	Desk   company.Desk
+	Desk   company.Decider
 	Mirror func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
 	Images *image.Builder
 	Base   string // container.image of the config: auto, or name@sha256:…
@@ -24,8 +24,8 @@ type Intake struct {
 	Offline  bool
 	// Logins: the operator lets the repository use the logins to registries.
 	Logins bool
-	Lint   gates.Given
-	Test   gates.Given
+	Lint   gates.CommandOverride
+	Test   gates.CommandOverride
 	Paths  []string // git.paths: the folders that the office is about; none: all
 	Prefix string   // git.integration_branch
 	Log    *gitops.OpLog
@@ -48,25 +48,25 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if err != nil {
 		return nil, err
 	}
-	if lead := s.Lead(t); lead != t {
+	if lead := s.PRTask(t); lead != t {
 		return in.followUp(ctx, s, t, lead, m)
 	}
 	info, err := m.FetchBase(ctx, in.Log, gitops.Source{Path: t.Project.Path}, t.Base)
 	if err != nil {
-		return nil, human(err)
+		return nil, markNeedsPerson(err)
 	}
 	branch, err := gitops.IntegrationBranch(in.Prefix, t.ID, s.Office.ID)
 	if err != nil {
-		return nil, human(err)
+		return nil, markNeedsPerson(err)
 	}
 	if err := m.HasFolders(ctx, info.OID, in.Paths); err != nil {
-		return nil, human(err)
+		return nil, markNeedsPerson(err)
 	}
 	found, err := gates.Detect(ctx, m, info.OID, gates.Options{Lint: in.Lint, Test: in.Test, Paths: in.Paths})
 	if err != nil {
 		return nil, err
 	}
-	img, err := in.image(ctx, t, in.request(m, info.OID, found.Toolchains))
+	img, err := in.ensureImage(ctx, t, in.imageRequest(m, info.OID, found.Toolchains))
 	if err != nil {
 		return nil, err
 	}
@@ -74,13 +74,13 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if !info.RemoteHasBranch && info.DefaultBranch != "" {
 		base.PRBranch = info.DefaultBranch
 	}
-	return company.Prepare{Task: t.ID, Prepared: company.Prepared{
-		Base: base, Gates: found.Gates, GateHash: gates.Hash(found.Gates), Image: img.ID, Integration: branch, Notes: notes(img),
+	return company.RecordPreparation{Task: t.ID, TaskPrepared: company.TaskPrepared{
+		Base: base, Gates: found.Gates, GateHash: gates.HashGates(found.Gates), Image: img.ID, Integration: branch, Notes: imageNotes(img),
 	}}, nil
 }
 
-// image has the image made and its notes told.
-func (in *Intake) image(ctx context.Context, t *company.Task, req image.Request) (image.Image, error) {
+// ensureImage has the image made and its notes told.
+func (in *Intake) ensureImage(ctx context.Context, t *company.Task, req image.Request) (image.Image, error) {
 	img, err := in.Images.Ensure(ctx, req)
 	if err == nil && in.Tell != nil {
 		for _, n := range img.Notes {
@@ -97,8 +97,8 @@ const (
 	maxNote  = 300
 )
 
-// notes are the notes of an image, for whoever asks later why a check failed.
-func notes(img image.Image) []string {
+// imageNotes are the notes of an image, for whoever asks later why a check failed.
+func imageNotes(img image.Image) []string {
 	var out []string
 	for _, n := range img.Notes[:min(len(img.Notes), maxNotes)] {
 		out = append(out, safetext.EscapeLine(n, maxNote))
@@ -106,8 +106,8 @@ func notes(img image.Image) []string {
 	return out
 }
 
-// human marks what no second try will mend.
-func human(err error) error {
+// markNeedsPerson marks what no second try will mend.
+func markNeedsPerson(err error) error {
 	var e *company.Error
 	if !errors.As(err, &e) {
 		return err
@@ -128,10 +128,10 @@ func Advise(ctx context.Context, m *gitops.Mirror, t *company.Task) (string, err
 	if err != nil {
 		return "", err
 	}
-	out := "Gates that your branch must pass:\n" + gateLines(t) + knownRed(t) + folders(t)
+	out := "Gates that your branch must pass:\n" + gateLines(t) + knownRed(t) + describeFolders(t)
 	for _, a := range repo.Advice {
 		if a.Path == "AGENTS.md" || a.Path == "CLAUDE.md" {
-			out += a.quoted()
+			out += a.quotedText()
 		}
 	}
 	return out, nil

@@ -47,14 +47,14 @@ func TestIntakeNeedsAPerson(t *testing.T) {
 func TestHuman(t *testing.T) {
 	protected := company.E(company.EProtected, "not main").Because("rules").Fix("develop")
 	var e *company.Error
-	if err := human(fmt.Errorf("prepare: %w", protected)); !errors.As(err, &e) || e.Class != company.HumanRequired || e.Hint != "develop" || e.Why != "rules" {
+	if err := markNeedsPerson(fmt.Errorf("prepare: %w", protected)); !errors.As(err, &e) || e.Class != company.HumanRequired || e.Hint != "develop" || e.Why != "rules" {
 		t.Errorf("%+v", e)
 	}
 	if protected.Class != "" {
 		t.Error("the error of somebody else was changed")
 	}
 	for _, err := range []error{errors.New("x"), company.E(company.EGit, "the disk hiccups"), nil} {
-		if got := human(err); !errors.Is(got, err) {
+		if got := markNeedsPerson(err); !errors.Is(got, err) {
 			t.Errorf("%v became %v", err, got)
 		}
 	}

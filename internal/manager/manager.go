@@ -22,8 +22,8 @@ import (
 
 // Manager carries out manage effects.
 type Manager struct {
-	Desk     company.Desk
-	Sessions *session.Office
+	Desk     company.Decider
+	Sessions *session.Service
 	Mirror   func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
 }
 
@@ -48,12 +48,12 @@ func (g *Manager) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if err != nil {
 		return nil, err
 	}
-	return nil, g.Sessions.Carry(ctx, e.Run, fence, who, func(ctx context.Context, s *session.Session) (company.EndRun, error) {
-		return g.manage(ctx, s, e.Run, e.Task)
+	return nil, g.Sessions.Execute(ctx, e.Run, fence, who, func(ctx context.Context, s *session.Session) (company.EndRun, error) {
+		return g.runManager(ctx, s, e.Run, e.Task)
 	})
 }
 
-func (g *Manager) manage(ctx context.Context, s *session.Session, run company.RunID, id company.TaskID) (company.EndRun, error) {
+func (g *Manager) runManager(ctx context.Context, s *session.Session, run company.RunID, id company.TaskID) (company.EndRun, error) {
 	state := g.Desk.View()
 	t, err := state.Task(id)
 	if err != nil {
@@ -63,20 +63,20 @@ func (g *Manager) manage(ctx context.Context, s *session.Session, run company.Ru
 	if err != nil {
 		return company.EndRun{}, err
 	}
-	look := &reading{mirror: m, at: t.Runs[run].From}
+	look := &readTools{mirror: m, at: t.Runs[run].From}
 	repo, err := Map(ctx, m, look.at)
 	if err != nil {
 		return company.EndRun{}, err
 	}
-	talk := session.Talk{System: planSystem, Title: company.TitleOf(t.Instruction), Tools: look.tools()}
+	talk := session.Conversation{System: planSystem, Title: company.TitleOf(t.Instruction), Tools: look.list()}
 	if stuck := t.Subtask(t.Runs[run].About); stuck != nil {
 		talk.System, talk.Brief = decideSystem, decideBrief(t, stuck, repo)
-		talk.Tools = append(talk.Tools, g.guide(stuck.ID), g.giveUp(stuck.ID))
+		talk.Tools = append(talk.Tools, g.guideTool(stuck.ID), g.giveUp(stuck.ID))
 	} else {
 		talk.Brief = planBrief(state, t, repo)
 		talk.Tools = append(talk.Tools, g.submitPlan(run, s.Fence, look), askPresident())
 	}
-	out, err := s.Converse(ctx, talk)
+	out, err := s.RunConversation(ctx, talk)
 	if err != nil {
 		return company.EndRun{}, err
 	}

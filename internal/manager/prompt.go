@@ -36,13 +36,13 @@ func planBrief(s *company.State, t *company.Task, repo RepoMap) string {
 		b.WriteString("- none\n")
 	}
 	b.WriteString(knownRed(t))
-	b.WriteString(folders(t))
+	b.WriteString(describeFolders(t))
 	fmt.Fprintf(&b, "\n## The repository at %s\n%s", t.Prepared.Base.OID.Short(), repo)
 	return b.String()
 }
 
-// folders says which folders a task is kept to, when it is.
-func folders(t *company.Task) string {
+// describeFolders says which folders a task is kept to, when it is.
+func describeFolders(t *company.Task) string {
 	if len(t.Settings.Paths) == 0 {
 		return ""
 	}

@@ -28,53 +28,53 @@ const (
 	maxSearched = 1 << 20
 )
 
-// reading looks at the git objects of one commit. Nothing is checked out and
+// readTools looks at the git objects of one commit. Nothing is checked out and
 // nothing runs.
-type reading struct {
+type readTools struct {
 	mirror *gitops.Mirror
 	at     company.OID
 }
 
-func (r *reading) tools() []agent.Tool {
-	return []agent.Tool{r.readFile(), r.search(), r.listFiles()}
+func (r *readTools) list() []agent.Tool {
+	return []agent.Tool{r.readFile(), r.searchTool(), r.listFiles()}
 }
 
-func tool[A any](name, description, schema string, readOnly bool, run func(context.Context, A) (agent.Result, error)) agent.Tool {
+func newTool[A any](name, description, schema string, readOnly bool, run func(context.Context, A) (agent.Result, error)) agent.Tool {
 	return agent.Tool{
 		Spec:     adapters.Tool{Name: name, Description: description, Schema: json.RawMessage(schema)},
 		ReadOnly: readOnly,
 		Run: func(ctx context.Context, raw json.RawMessage) (agent.Result, error) {
 			var args A
 			if err := json.Unmarshal(raw, &args); err != nil {
-				return refuse("the arguments cannot be read: " + err.Error()), nil
+				return refusalResult("the arguments cannot be read: " + err.Error()), nil
 			}
 			return run(ctx, args)
 		},
 	}
 }
 
-func refuse(text string) agent.Result { return agent.Result{Text: text, IsError: true} }
+func refusalResult(text string) agent.Result { return agent.Result{Text: text, IsError: true} }
 
-func (r *reading) readFile() agent.Tool {
+func (r *readTools) readFile() agent.Tool {
 	type args struct {
 		Path          string
 		Offset, Limit int
 	}
-	return tool("read_file", "Read lines of a file at the base commit. Lines are numbered; the number is not part of the file.",
+	return newTool("read_file", "Read lines of a file at the base commit. Lines are numbered; the number is not part of the file.",
 		`{"type":"object","additionalProperties":false,"required":["path"],"properties":{"path":{"type":"string"},"offset":{"type":"integer","minimum":1},"limit":{"type":"integer","minimum":1,"maximum":2000}}}`,
 		true, func(ctx context.Context, a args) (agent.Result, error) {
 			text, err := r.mirror.ReadFile(ctx, r.at, a.Path)
 			switch company.CodeOf(err) {
 			case "":
 			case company.ENotFound, company.EInvalid:
-				return refuse("there is no file " + a.Path), nil
+				return refusalResult("there is no file " + a.Path), nil
 			case company.EObjects:
-				return refuse(a.Path + " is too large to be read"), nil
+				return refusalResult(a.Path + " is too large to be read"), nil
 			default:
 				return agent.Result{}, err
 			}
-			if binary(text) {
-				return refuse(a.Path + " is a binary file"), nil
+			if isBinary(text) {
+				return refusalResult(a.Path + " is a binary file"), nil
 			}
 			from, most := max(1, a.Offset), a.Limit
 			if most == 0 {
@@ -96,8 +96,8 @@ func (r *reading) readFile() agent.Tool {
 		})
 }
 
-// matching lists the regular files at the commit that a glob names.
-func (r *reading) matching(ctx context.Context, glob string) ([]gitops.Entry, *agent.Result, error) {
+// matchingFiles lists the regular files at the commit that a glob names.
+func (r *readTools) matchingFiles(ctx context.Context, glob string) ([]gitops.Entry, *agent.Result, error) {
 	entries, err := r.mirror.List(ctx, r.at)
 	if err != nil {
 		return nil, nil, err
@@ -107,20 +107,20 @@ func (r *reading) matching(ctx context.Context, glob string) ([]gitops.Entry, *a
 	}
 	g, err := company.ParseGlob(glob)
 	if err != nil {
-		res := refuse(err.Error())
+		res := refusalResult(err.Error())
 		return nil, &res, nil
 	}
 	return slices.DeleteFunc(entries, func(e gitops.Entry) bool { return !g.Match(e.Path) }), nil, nil
 }
 
-func (r *reading) listFiles() agent.Tool {
+func (r *readTools) listFiles() agent.Tool {
 	type args struct{ Glob string }
-	return tool("list_files", "List the files at the base commit, or those that match a glob (** for any folders).",
+	return newTool("list_files", "List the files at the base commit, or those that match a glob (** for any folders).",
 		`{"type":"object","additionalProperties":false,"properties":{"glob":{"type":"string"}}}`,
 		true, func(ctx context.Context, a args) (agent.Result, error) {
-			entries, bad, err := r.matching(ctx, a.Glob)
+			entries, bad, err := r.matchingFiles(ctx, a.Glob)
 			if err != nil || bad != nil {
-				return deref(bad), err
+				return resultOrZero(bad), err
 			}
 			var b strings.Builder
 			for i, e := range entries {
@@ -137,25 +137,25 @@ func (r *reading) listFiles() agent.Tool {
 		})
 }
 
-func deref(r *agent.Result) agent.Result {
+func resultOrZero(r *agent.Result) agent.Result {
 	if r == nil {
 		return agent.Result{}
 	}
 	return *r
 }
 
-func (r *reading) search() agent.Tool {
+func (r *readTools) searchTool() agent.Tool {
 	type args struct{ Pattern, Glob string }
-	return tool("search", "Search the files at the base commit for a regular expression (RE2).",
+	return newTool("search", "Search the files at the base commit for a regular expression (RE2).",
 		`{"type":"object","additionalProperties":false,"required":["pattern"],"properties":{"pattern":{"type":"string","minLength":1},"glob":{"type":"string"}}}`,
 		true, func(ctx context.Context, a args) (agent.Result, error) {
 			re, err := regexp.Compile(a.Pattern)
 			if err != nil {
-				return refuse(err.Error()), nil
+				return refusalResult(err.Error()), nil
 			}
-			entries, bad, err := r.matching(ctx, a.Glob)
+			entries, bad, err := r.matchingFiles(ctx, a.Glob)
 			if err != nil || bad != nil {
-				return deref(bad), err
+				return resultOrZero(bad), err
 			}
 			entries = slices.DeleteFunc(entries, func(e gitops.Entry) bool {
 				return e.Mode != gitops.ModeFile && e.Mode != gitops.ModeExec || e.Size > maxSearched
@@ -163,7 +163,7 @@ func (r *reading) search() agent.Tool {
 			var b strings.Builder
 			found := 0
 			err = r.mirror.ReadFiles(ctx, entries, func(e gitops.Entry, text []byte) error {
-				if binary(text) {
+				if isBinary(text) {
 					return nil
 				}
 				n := 0
@@ -194,11 +194,11 @@ func (r *reading) search() agent.Tool {
 // errEnough ends a search that has found enough.
 var errEnough = errors.New("enough matches")
 
-// binary is git's own rule: a NUL near the beginning.
-func binary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 }
+// isBinary is git's own rule: a NUL near the beginning.
+func isBinary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 }
 
 // contextFiles are the context entries of a plan that are files of the commit.
-func (r *reading) contextFiles(ctx context.Context, p company.Plan) ([]string, error) {
+func (r *readTools) contextFiles(ctx context.Context, p company.Plan) ([]string, error) {
 	entries, err := r.mirror.List(ctx, r.at)
 	if err != nil {
 		return nil, err
@@ -222,8 +222,8 @@ func (r *reading) contextFiles(ctx context.Context, p company.Plan) ([]string, e
 
 // submitPlan ends planning. Code checks the plan; a refused one goes back
 // with the reasons and is on record.
-func (g *Manager) submitPlan(run company.RunID, fence uint64, look *reading) agent.Tool {
-	return tool("submit_plan", "Submit the plan: waves of subtasks. Subtasks of one wave run at the same time and must not need each other or touch the same files; later waves build on what earlier waves merged. One subtask is the usual plan. Say in why, why you split.",
+func (g *Manager) submitPlan(run company.RunID, fence uint64, look *readTools) agent.Tool {
+	return newTool("submit_plan", "Submit the plan: waves of subtasks. Subtasks of one wave run at the same time and must not need each other or touch the same files; later waves build on what earlier waves merged. One subtask is the usual plan. Say in why, why you split.",
 		string(company.PlanSchema()), false, func(ctx context.Context, p company.Plan) (agent.Result, error) {
 			files, err := look.contextFiles(ctx, p)
 			if err != nil {
@@ -242,28 +242,28 @@ func (g *Manager) submitPlan(run company.RunID, fence uint64, look *reading) age
 			for _, pr := range refused[0].Problems {
 				fmt.Fprintf(&b, "- %s\n", pr)
 			}
-			if len(company.EventsOf[company.TaskFailedEvent](evs)) > 0 {
+			if len(company.EventsOf[company.TaskFailed](evs)) > 0 {
 				return agent.Result{Text: b.String() + "It was the last one; the task has failed.", IsError: true, Final: decision{Over: true}}, nil
 			}
-			return refuse(b.String() + "Mend it and submit it again."), nil
+			return refusalResult(b.String() + "Mend it and submit it again."), nil
 		})
 }
 
 func askPresident() agent.Tool {
 	type args struct{ Question string }
-	return tool("ask_president", "Ask the president one short question, of one or two lines and without guesses, when the instruction cannot be planned without its answer. The task waits for it.",
+	return newTool("ask_president", "Ask the president one short question, of one or two lines and without guesses, when the instruction cannot be planned without its answer. The task waits for it.",
 		`{"type":"object","additionalProperties":false,"required":["question"],"properties":{"question":{"type":"string","minLength":1,"maxLength":2000}}}`,
 		false, func(_ context.Context, a args) (agent.Result, error) {
 			if wrong := checkQuestion(a.Question); wrong != "" {
-				return refuse(wrong), nil
+				return refusalResult(wrong), nil
 			}
 			return agent.Result{Text: "asked", Final: decision{Question: a.Question}}, nil
 		})
 }
 
-func (g *Manager) guide(id company.SubtaskID) agent.Tool {
+func (g *Manager) guideTool(id company.SubtaskID) agent.Tool {
 	type args struct{ Guidance string }
-	return tool("guide_worker", "Send the ticket back to a worker with your advice: what to do differently.",
+	return newTool("guide_worker", "Send the ticket back to a worker with your advice: what to do differently.",
 		`{"type":"object","additionalProperties":false,"required":["guidance"],"properties":{"guidance":{"type":"string","minLength":1,"maxLength":8000}}}`,
 		false, func(_ context.Context, a args) (agent.Result, error) {
 			return agent.Result{Text: "sent", Final: decision{Guide: &company.Guide{Subtask: id, Text: a.Guidance}}}, nil
@@ -272,7 +272,7 @@ func (g *Manager) guide(id company.SubtaskID) agent.Tool {
 
 func (g *Manager) giveUp(id company.SubtaskID) agent.Tool {
 	type args struct{ Reason string }
-	return tool("give_up", "Give the ticket up; the president decides what becomes of it.",
+	return newTool("give_up", "Give the ticket up; the president decides what becomes of it.",
 		`{"type":"object","additionalProperties":false,"required":["reason"],"properties":{"reason":{"type":"string","minLength":1,"maxLength":4000}}}`,
 		false, func(_ context.Context, a args) (agent.Result, error) {
 			return agent.Result{Text: "noted", Final: decision{Guide: &company.Guide{Subtask: id, Text: a.Reason, GiveUp: true}}}, nil

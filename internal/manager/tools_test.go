@@ -17,13 +17,13 @@ type args = map[string]any
 
 func newReading(t *testing.T, files map[string]string) []agent.Tool {
 	t.Helper()
-	return readingOf(t, files).tools()
+	return readingOf(t, files).list()
 }
 
-func readingOf(t *testing.T, files map[string]string) *reading {
+func readingOf(t *testing.T, files map[string]string) *readTools {
 	t.Helper()
 	p := gitopstest.New(t, files)
-	return &reading{mirror: p.Mirror, at: p.Base}
+	return &readTools{mirror: p.Mirror, at: p.Base}
 }
 
 func TestReadFile(t *testing.T) {
@@ -80,7 +80,7 @@ func TestSearch(t *testing.T) {
 	}
 	p.Git("add", "-A")
 	p.Git("commit", "-q", "-m", "a link")
-	tools := (&reading{mirror: p.Mirror, at: p.Fetch("main")}).tools()
+	tools := (&readTools{mirror: p.Mirror, at: p.Fetch("main")}).list()
 	for _, c := range []struct {
 		name    string
 		args    args
@@ -140,7 +140,7 @@ func TestListFiles(t *testing.T) {
 // Nothing of the manager's hands writes: its reading tools say so.
 func TestReadingTools(t *testing.T) {
 	var names []string
-	for _, tool := range (&reading{}).tools() {
+	for _, tool := range (&readTools{}).list() {
 		names = append(names, tool.Spec.Name)
 		if !tool.ReadOnly {
 			t.Errorf("%s is not marked as reading", tool.Spec.Name)
@@ -169,7 +169,7 @@ func TestSubmitPlan(t *testing.T) {
 			t.Fatalf("%+v", res)
 		}
 		task := d.Task(id)
-		if task.Plan.Refused != n || len(task.Plan.Problems) == 0 || task.Status != company.TaskDecomposing {
+		if task.Plan.Refused != n || len(task.Plan.Problems) == 0 || task.Status != company.StatusDecomposing {
 			t.Errorf("%+v", task.Plan)
 		}
 		for _, p := range task.Plan.Problems {
@@ -200,14 +200,14 @@ func TestSubmitPlan(t *testing.T) {
 	if !strings.Contains(res.Text, "does not exist before subtask 1") {
 		t.Errorf("%+v", res)
 	}
-	if !res.IsError || res.Final == nil || !res.Final.(decision).Over || d.Task(id).Status != company.TaskFailed {
+	if !res.IsError || res.Final == nil || !res.Final.(decision).Over || d.Task(id).Status != company.StatusFailed {
 		t.Errorf("%+v; the task is %s", res, d.Task(id).Status)
 	}
 }
 
 func TestDecisions(t *testing.T) {
 	g := &Manager{}
-	tools := []agent.Tool{askPresident(), g.guide("t1-01"), g.giveUp("t1-01")}
+	tools := []agent.Tool{askPresident(), g.guideTool("t1-01"), g.giveUp("t1-01")}
 	if res := use(t, tools, "ask_president", args{"question": "  \n"}); !res.IsError || res.Final != nil {
 		t.Errorf("%+v", res)
 	}

@@ -18,7 +18,7 @@ type branchNow struct {
 // branchAt looks at the branch where it was pushed to: at the project's remote,
 // or at the fork. Without a remote it is in the office's own mirror, which only
 // the company writes to: then nobody looks.
-func (l *Listener) branchAt(ctx context.Context, m *gitops.Mirror, f forge.Forge, p company.Pull, fb forge.Feedback, remote string) (branchNow, error) {
+func (l *FeedbackPoller) branchAt(ctx context.Context, m *gitops.Mirror, f forge.Forge, p company.Pull, fb forge.Feedback, remote string) (branchNow, error) {
 	switch {
 	case fb.State != "" && fb.Head == p.Head:
 		return branchNow{head: p.Head, known: true}, nil // and a forge closes the pull request of a branch that is gone
@@ -43,9 +43,9 @@ func (l *Listener) branchAt(ctx context.Context, m *gitops.Mirror, f forge.Forge
 	return branchNow{head: info.OID, known: err == nil}, err
 }
 
-// changed compares the branch with the head that was delivered; base is where the pull
+// compareBranch compares the branch with the head that was delivered; base is where the pull
 // request's base stands, or empty. Nil: nobody could look.
-func changed(ctx context.Context, m *gitops.Mirror, delivered company.OID, now branchNow, base company.OID) (*company.BranchChange, error) {
+func compareBranch(ctx context.Context, m *gitops.Mirror, delivered company.OID, now branchNow, base company.OID) (*company.BranchChange, error) {
 	b := &company.BranchChange{Kind: company.BranchGone, Delivered: delivered, Now: now.head}
 	switch {
 	case !now.known:

@@ -16,7 +16,7 @@ type branchOf struct {
 	*bundle
 	name, origin string
 	head         company.OID // that was delivered
-	hear         func(forge.Feedback, error) (company.HearPR, error)
+	hear         func(forge.Feedback, error) (company.RecordPRFeedback, error)
 }
 
 func newBranchOf(t *testing.T) *branchOf {
@@ -158,7 +158,7 @@ func TestBranchThatNobodyCanSee(t *testing.T) {
 	}
 	// Away between the look at the base and the one at the branch.
 	look := func() (branchNow, error) {
-		return (&Listener{}).branchAt(t.Context(), b.p.Mirror, &local.Forge{}, b.View().Pulls()[0], forge.Feedback{}, b.origin)
+		return (&FeedbackPoller{}).branchAt(t.Context(), b.p.Mirror, &local.Forge{}, b.View().Pulls()[0], forge.Feedback{}, b.origin)
 	}
 	if now, err := look(); err == nil || now.known {
 		t.Errorf("no repository: %+v, %v", now, err)
@@ -231,7 +231,7 @@ func TestDeliverBelowAPerson(t *testing.T) {
 
 	b.Must(b.do(c.Do, ""))
 	tk := b.Task(task)
-	if tk.Status != company.TaskCompleted || tk.PR == nil || tk.PR.Head != head {
+	if tk.Status != company.StatusCompleted || tk.PR == nil || tk.PR.Head != head {
 		t.Fatalf("%s %+v", tk.Status, tk.PR)
 	}
 	if got := tk.BranchChange; got == nil || got.Kind != company.BranchAhead || string(got.Now) != theirs || got.Commits != 1 || strings.Join(got.By, "") != "Bob" {

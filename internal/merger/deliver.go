@@ -12,15 +12,15 @@ import (
 	"company/internal/leak"
 )
 
-// Courier carries out deliver effects: it pushes the integration branch and
+// Delivery carries out deliver effects: it pushes the integration branch and
 // opens the pull request. Asked again, it finds what it did.
-type Courier struct {
-	Desk   company.Desk
+type Delivery struct {
+	Desk   company.Decider
 	Mirror func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
 	// Forge is the forge that a pull request is on, or comes to; remote is the
 	// project's (empty: there is none).
 	Forge func(ctx context.Context, ref forge.Ref, remote string) (forge.Forge, error)
-	Ask   forge.Ask
+	Ask   forge.PRSettings
 	Keep  func(ctx context.Context, text string) (company.Hash, error)
 	Log   *gitops.OpLog
 	// Secrets looks for secrets in what would be pushed. Nil: nothing is looked
@@ -29,7 +29,7 @@ type Courier struct {
 }
 
 // Do delivers a task.
-func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, error) {
+func (c *Delivery) Do(ctx context.Context, e company.Effect) (company.Command, error) {
 	s := c.Desk.View()
 	t, err := s.Task(e.Task)
 	if err != nil {
@@ -43,7 +43,7 @@ func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if err != nil {
 		return nil, err
 	}
-	lead := s.Lead(t)
+	lead := s.PRTask(t)
 	var expected company.OID
 	var before []*company.Task
 	if lead != t {
@@ -75,7 +75,7 @@ func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, er
 		to = target.URL
 	}
 	pr := forge.PR{
-		Office: s.Office.ID, Task: lead.ID, Number: d.Number, Title: forge.CleanTitle(d.Title), Body: evidence.PRBody(t, evidence.PROptions{Pushed: to != "", From: target.URL, Before: before}),
+		Office: s.Office.ID, Task: lead.ID, Number: d.Number, Title: forge.CleanTitle(d.Title), Body: evidence.PRBody(t, evidence.PROptions{Pushed: to != "", PushedTo: target.URL, EarlierTasks: before}),
 		Branch: d.Branch, Owner: target.Owner, Base: d.Base, Head: d.Head,
 		Draft: c.Ask.Draft == "always" || c.Ask.Draft == "auto" && t.Untested(), Labels: c.Ask.Labels,
 		CodeOwners: c.Ask.CodeOwners, Paths: evidence.ChangedPaths(t),
@@ -85,7 +85,7 @@ func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, er
 	}
 	var onTop *company.BranchChange
 	if to != "" {
-		doubts, err := c.doubts(ctx, m, t, lead, remote, pr)
+		doubts, err := c.findDoubts(ctx, m, t, lead, remote, pr)
 		if err != nil {
 			return nil, err
 		}
@@ -109,17 +109,17 @@ func (c *Courier) Do(ctx context.Context, e company.Effect) (company.Command, er
 		// deliver to, and to say that it was delivered would hide the work.
 		return company.SettlePR{Task: lead.ID, State: opened.State, Why: "so says " + f.Kind()}, nil
 	}
-	body, err := c.Keep(ctx, pr.Text())
+	body, err := c.Keep(ctx, pr.MarkedBody())
 	if err != nil {
 		return nil, err
 	}
-	return company.Delivered{Task: t.ID, Head: d.Head, Number: opened.Number, URL: opened.URL, Body: body, Branch: onTop}, nil
+	return company.RecordDelivery{Task: t.ID, Head: d.Head, Number: opened.Number, URL: opened.URL, Body: body, Branch: onTop}, nil
 }
 
 // onTop is what people committed between a push and a kill, on top of what it
 // brought: the pull request shows it from its first day. Nil: nothing, or it
 // cannot be told now and the next look at the branch does.
-func (c *Courier) onTop(ctx context.Context, m *gitops.Mirror, d *company.DeliveryIntended, at company.OID, remote string) *company.BranchChange {
+func (c *Delivery) onTop(ctx context.Context, m *gitops.Mirror, d *company.DeliveryIntended, at company.OID, remote string) *company.BranchChange {
 	if at == d.Head {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (c *Courier) onTop(ctx context.Context, m *gitops.Mirror, d *company.Delive
 	if err != nil {
 		base.OID = ""
 	}
-	change, err := changed(ctx, m, d.Head, branchNow{head: at, known: true}, base.OID)
+	change, err := compareBranch(ctx, m, d.Head, branchNow{head: at, known: true}, base.OID)
 	if err != nil {
 		return nil
 	}

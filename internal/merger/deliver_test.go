@@ -18,7 +18,7 @@ type settled struct {
 	state company.PRState
 }
 
-func (f settled) Open(ctx context.Context, pr forge.PR) (forge.Opened, error) {
+func (f settled) Open(ctx context.Context, pr forge.PR) (forge.OpenedPR, error) {
 	o, err := f.Forge.Open(ctx, pr)
 	o.State = f.state
 	return o, err
@@ -26,14 +26,14 @@ func (f settled) Open(ctx context.Context, pr forge.PR) (forge.Opened, error) {
 
 // shown is a desk with another view.
 type shown struct {
-	company.Desk
+	company.Decider
 	s *company.State
 }
 
 func (d shown) View() *company.State { return d.s }
 
 // followed is a follow-up of a delivered task, about to be delivered itself.
-func followed(t *testing.T) (*bundle, *Courier, *local.Forge, company.TaskID) {
+func followed(t *testing.T) (*bundle, *Delivery, *local.Forge, company.TaskID) {
 	t.Helper()
 	b, c, f := delivered(t)
 	origin(t, b)
@@ -42,7 +42,7 @@ func followed(t *testing.T) (*bundle, *Courier, *local.Forge, company.TaskID) {
 	lead := b.Task(task)
 	prepared, deliver, more := *lead.Prepared, *lead.Deliver, *lead
 	prepared.Base.OID = lead.Head
-	more.ID, more.Follows, more.PR, more.Prepared, more.Deliver, more.Status = id, task, nil, &prepared, &deliver, company.TaskReviewing
+	more.ID, more.Follows, more.PR, more.Prepared, more.Deliver, more.Status = id, task, nil, &prepared, &deliver, company.StatusReviewing
 	s.Tasks[id], s.LastTask, s.Open = &more, 2, append(s.Open, id)
 	c.Desk = shown{b, s}
 	return b, c, f, id
@@ -90,7 +90,7 @@ func TestDeliverToADeletedBranch(t *testing.T) {
 	branch := b.Task(task).Deliver.Branch
 	b.p.Git("push", "-q", "origin", ":refs/heads/"+branch)
 	cmd, err := c.Do(t.Context(), company.Effect{Task: id})
-	if _, done := cmd.(company.Delivered); err != nil || !done {
+	if _, done := cmd.(company.RecordDelivery); err != nil || !done {
 		t.Fatalf("%#v, %v", cmd, err)
 	}
 	if at := b.p.Git("ls-remote", "origin", "refs/heads/"+branch); !strings.HasPrefix(at, string(b.Task(task).Head)) {

@@ -24,15 +24,15 @@ import (
 
 // Merger carries out test_merge, merge and resolve effects.
 type Merger struct {
-	Desk     company.Desk
+	Desk     company.Decider
 	Runner   *gates.Runner
 	Mirror   func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
 	Author   gitops.Person // of merge commits
-	Sessions *session.Office
-	Shop     *workbench.Shop
+	Sessions *session.Service
+	Shop     *workbench.Factory
 	// Supply is what the merger agent may fetch of package registries. Nil:
 	// nothing.
-	Supply *supply.Office
+	Supply *supply.Service
 	// Image is the image for a commit of a task. Nil: the task's own.
 	Image   func(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (string, error)
 	Started func(t company.TaskID, sub company.SubtaskID, check string) // for the feed; may be nil
@@ -56,11 +56,11 @@ func (g *Merger) Test(ctx context.Context, e company.Effect) (company.Command, e
 		return nil, err
 	}
 	if !merged.Clean {
-		return company.MergeConflict{Task: t.ID, Subtask: sub.ID, MergeConflicted: company.MergeConflicted{
+		return company.ReportConflict{Task: t.ID, Subtask: sub.ID, ConflictReported: company.ConflictReported{
 			Head: sub.Head, Onto: t.Head, Paths: merged.Files,
 		}}, nil
 	}
-	overlap, err := g.overlap(ctx, m, t, sub)
+	overlap, err := g.hasOverlap(ctx, m, t, sub)
 	if err != nil {
 		return nil, err
 	}
@@ -68,11 +68,11 @@ func (g *Merger) Test(ctx context.Context, e company.Effect) (company.Command, e
 	if err != nil {
 		return nil, err
 	}
-	out := company.MergeTested{
+	out := company.RecordMergeGate{
 		Task: t.ID, Subtask: sub.ID, Head: sub.Head, Onto: t.Head, Tree: merged.Tree, HeadTree: own, Overlap: overlap,
 		Message: gitops.CommitMessage(string(sub.ID), "Merge: "+sub.Planned.Title),
 	}
-	out.Result, err = g.Runner.Judge(ctx, s, t, m, merged.Tree, string(sub.ID), func(check string) {
+	out.Result, err = g.Runner.Evaluate(ctx, s, t, m, merged.Tree, string(sub.ID), func(check string) {
 		if g.Started != nil {
 			g.Started(e.Task, e.Subtask, check)
 		}
@@ -85,9 +85,9 @@ func (g *Merger) Test(ctx context.Context, e company.Effect) (company.Command, e
 	return out, err
 }
 
-// overlap says whether the integration branch moved, since the review, in a
+// hasOverlap says whether the integration branch moved, since the review, in a
 // file of the reviewed diff: then the verdict no longer stands.
-func (g *Merger) overlap(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *company.Subtask) (bool, error) {
+func (g *Merger) hasOverlap(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *company.Subtask) (bool, error) {
 	last := sub.Review.Last
 	if last == nil || last.Onto == t.Head || sub.Review.Waived == sub.Head {
 		return false, nil
@@ -129,12 +129,12 @@ func (g *Merger) Merge(ctx context.Context, e company.Effect) (company.Command, 
 			return nil, err
 		}
 		if c := done[0]; c.Tree != in.Tree || !slices.Equal(c.Parents, []company.OID{in.Onto, in.Head}) {
-			return nil, moved(ref, string(at), in.Onto)
+			return nil, movedBranchError(ref, string(at), in.Onto)
 		}
-		return company.Merged{Task: t.ID, Commit: at}, nil
+		return company.RecordMerge{Task: t.ID, Commit: at}, nil
 	}
 	if at == "" && in.Onto != t.Prepared.Base.OID { // the first merge makes the branch
-		return nil, moved(ref, "nothing", in.Onto)
+		return nil, movedBranchError(ref, "nothing", in.Onto)
 	}
 	commit, err := m.CommitTree(ctx, gitops.CommitSpec{
 		Tree: in.Tree, Parents: []company.OID{in.Onto, in.Head}, Message: in.Message,
@@ -146,11 +146,11 @@ func (g *Merger) Merge(ctx context.Context, e company.Effect) (company.Command, 
 	if err != nil {
 		return nil, err
 	}
-	return company.Merged{Task: t.ID, Commit: commit}, nil
+	return company.RecordMerge{Task: t.ID, Commit: commit}, nil
 }
 
-// moved is a branch of ours that somebody else has moved: a person decides.
-func moved(ref, at string, want company.OID) error {
+// movedBranchError is a branch of ours that somebody else has moved: a person decides.
+func movedBranchError(ref, at string, want company.OID) error {
 	e := company.E(company.EConflict, fmt.Sprintf("%s is at %s, not at %s", strings.TrimPrefix(ref, "refs/heads/"), at, want.Short())).
 		Because("somebody else moved the integration branch in the office's mirror").
 		Fix("put the branch back, or cancel the task")

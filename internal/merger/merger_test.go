@@ -31,7 +31,7 @@ const (
 // bundle is a project with two branches of one wave, on the real core. Gates
 // are judged from the cache of verdicts: what is not in it fails the test.
 type bundle struct {
-	*desktest.Desk
+	*desktest.Decider
 	t      *testing.T
 	p      *gitopstest.Project
 	merger *Merger
@@ -39,7 +39,7 @@ type bundle struct {
 
 func setup(t *testing.T) *bundle {
 	t.Helper()
-	b := &bundle{Desk: desktest.New(t), t: t, p: gitopstest.New(t, map[string]string{
+	b := &bundle{Decider: desktest.New(t), t: t, p: gitopstest.New(t, map[string]string{
 		"a.go": "package a\n", "b.go": "package a\n", "shared.go": "package a\n\nvar x = 0\n",
 	})}
 	b.merger = &Merger{Desk: b, Mirror: b.p.Open, Runner: &gates.Runner{}, Author: gitops.Person{Name: "Merger", Email: "m@example.org"}}
@@ -91,7 +91,7 @@ func (b *bundle) do(what func(context.Context, company.Effect) (company.Command,
 func (b *bundle) merge(sub company.SubtaskID) company.OID {
 	b.t.Helper()
 	b.Must(b.do(b.merger.Test, sub))
-	merged := b.do(b.merger.Merge, sub).(company.Merged)
+	merged := b.do(b.merger.Merge, sub).(company.RecordMerge)
 	b.Must(merged)
 	return merged.Commit
 }
@@ -110,7 +110,7 @@ func (b *bundle) ref() company.OID {
 func TestMergeTwice(t *testing.T) {
 	b := setup(t)
 	head := b.approved(one, map[string]string{"a.go": "package a\n\nvar a = 1\n"})
-	tested := b.do(b.merger.Test, one).(company.MergeTested)
+	tested := b.do(b.merger.Test, one).(company.RecordMergeGate)
 	if !tested.Result.Passed || !tested.Result.Cached || tested.Overlap || tested.Tree != tested.Result.Tree || tested.Onto != b.p.Base {
 		t.Fatalf("%+v", tested)
 	}
@@ -118,12 +118,12 @@ func TestMergeTwice(t *testing.T) {
 		t.Errorf("the head's own tree is %s, and not %s, though nothing else was merged", tested.HeadTree, tested.Tree)
 	}
 	b.Must(tested)
-	first := b.do(b.merger.Merge, one).(company.Merged)
+	first := b.do(b.merger.Merge, one).(company.RecordMerge)
 	if b.ref() != first.Commit {
 		t.Errorf("the branch is at %s, not at %s", b.ref(), first.Commit)
 	}
 	// Killed after the branch moved, before that was recorded.
-	if again := b.do(b.merger.Merge, one).(company.Merged); again != first || b.ref() != first.Commit {
+	if again := b.do(b.merger.Merge, one).(company.RecordMerge); again != first || b.ref() != first.Commit {
 		t.Errorf("again: %+v, not %+v; the branch is at %s", again, first, b.ref())
 	}
 	// The same, but the commit has another id now: a gpg signature tells the
@@ -136,12 +136,12 @@ func TestMergeTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again := b.do(b.merger.Merge, one).(company.Merged); again.Commit != signed || b.ref() != signed {
+	if again := b.do(b.merger.Merge, one).(company.RecordMerge); again.Commit != signed || b.ref() != signed {
 		t.Errorf("again: %+v, not %s; the branch is at %s", again, signed, b.ref())
 	}
 	// Killed after the commit was made, before the branch moved.
 	b.p.Git("--git-dir="+b.p.Mirror.Dir(), "update-ref", "-d", "refs/heads/develop-t1-"+desktest.Office)
-	if again := b.do(b.merger.Merge, one).(company.Merged); again != first || b.ref() != first.Commit {
+	if again := b.do(b.merger.Merge, one).(company.RecordMerge); again != first || b.ref() != first.Commit {
 		t.Errorf("again: %+v, not %+v; the branch is at %s", again, first, b.ref())
 	}
 	commits, err := b.p.Mirror.Log(t.Context(), b.p.Base, first.Commit, 10)
@@ -165,15 +165,15 @@ func TestMergeTwice(t *testing.T) {
 
 // known is a desk whose verdicts are those of another task.
 type known struct {
-	company.Desk
+	company.Decider
 	shows *company.RedGreen
 }
 
 func (k known) View() *company.State {
-	s := k.Desk.View()
-	for key, v := range s.Verdicts {
+	s := k.Decider.View()
+	for key, v := range s.GateResults {
 		v.RedGreen = k.shows
-		s.Verdicts[key] = v
+		s.GateResults[key] = v
 	}
 	return s
 }
@@ -186,11 +186,11 @@ func TestMergeKeepsWhatTestsShow(t *testing.T) {
 	own, other := &company.RedGreen{Files: 1, Shown: 1}, &company.RedGreen{Files: 9}
 	b.merger.Desk = known{b, other}
 	gate := b.Task(task).Subtask(one).Gate
-	if got := b.do(b.merger.Test, one).(company.MergeTested); got.Result.RedGreen != nil {
+	if got := b.do(b.merger.Test, one).(company.RecordMergeGate); got.Result.RedGreen != nil {
 		t.Errorf("%+v is another task's", got.Result.RedGreen)
 	}
 	gate.Result.RedGreen = own
-	if got := b.do(b.merger.Test, one).(company.MergeTested); got.Result.RedGreen != own {
+	if got := b.do(b.merger.Test, one).(company.RecordMergeGate); got.Result.RedGreen != own {
 		t.Errorf("%+v is not what the ticket's gate found", got.Result.RedGreen)
 	}
 }
@@ -232,18 +232,18 @@ func TestVanishedBranch(t *testing.T) {
 
 // judged has the merger's runner find a verdict on the tree.
 func (b *bundle) judged(tree company.OID) {
-	b.merger.Desk = withVerdict{b.Desk, b.Green(task, tree)}
+	b.merger.Desk = withVerdict{b.Decider, b.Green(task, tree)}
 }
 
 // withVerdict is a desk whose state holds one more verdict.
 type withVerdict struct {
-	*desktest.Desk
+	*desktest.Decider
 	v company.GateResult
 }
 
 func (d withVerdict) View() *company.State {
-	s := d.Desk.View()
-	s.Verdicts[company.GateKey(d.v.Tree, d.v.GateHash, d.v.Image)] = d.v
+	s := d.Decider.View()
+	s.GateResults[company.GateKey(d.v.Tree, d.v.GateHash, d.v.Image)] = d.v
 	return s
 }
 
@@ -277,12 +277,12 @@ func TestOverlap(t *testing.T) {
 				t.Fatalf("%+v, %v", merged, err)
 			}
 			b.judged(merged.Tree)
-			tested := b.do(b.merger.Test, two).(company.MergeTested)
+			tested := b.do(b.merger.Test, two).(company.RecordMergeGate)
 			if tested.Overlap != c.want || tested.Onto != first || tested.Tree != merged.Tree || tested.HeadTree == tested.Tree {
 				t.Errorf("%+v", tested)
 			}
 			b.Must(tested)
-			if voided := b.Task(task).Subtask(two).Status == company.SubQuality; voided != c.want {
+			if voided := b.Task(task).Subtask(two).Status == company.SubtaskInGate; voided != c.want {
 				t.Errorf("the subtask is %s", b.Task(task).Subtask(two).Status)
 			}
 		})
@@ -296,13 +296,13 @@ func TestConflict(t *testing.T) {
 	head := b.approved(two, map[string]string{"shared.go": "package a\n\nvar x = 2\n", "b.go": "package a\n\nvar b = 1\n"})
 	first := b.merge(one)
 	cmd := b.do(b.merger.Test, two)
-	got, ok := cmd.(company.MergeConflict)
+	got, ok := cmd.(company.ReportConflict)
 	if !ok || got.Head != head || got.Onto != first || !slices.Equal(got.Paths, []string{"shared.go"}) {
 		t.Fatalf("%+v", cmd)
 	}
 	b.Must(got)
 	sub := b.Task(task).Subtask(two)
-	if text := brief(b.Task(task), sub); !strings.Contains(text, "- shared.go\n") || !strings.Contains(text, "This side: t1-02 Change b\n"+sub.Planned.Description) ||
+	if text := conflictBrief(b.Task(task), sub); !strings.Contains(text, "- shared.go\n") || !strings.Contains(text, "This side: t1-02 Change b\n"+sub.Planned.Description) ||
 		!strings.Contains(text, "Merged before: t1-01 Change a") {
 		t.Errorf("%s", text)
 	}
@@ -326,7 +326,7 @@ func TestCheckResolution(t *testing.T) {
 		b.p.Git("switch", "-q", "main")
 		return b.p.Fetch(branch)
 	}
-	sub := &company.Subtask{Head: ours, Conflict: &company.MergeConflicted{Head: ours, Onto: theirs, Paths: []string{"shared.go"}}}
+	sub := &company.Subtask{Head: ours, Conflict: &company.ConflictReported{Head: ours, Onto: theirs, Paths: []string{"shared.go"}}}
 	for _, c := range []struct {
 		name, text string
 		second     company.OID
@@ -355,13 +355,13 @@ func TestCheckResolution(t *testing.T) {
 }
 
 // delivered is a task whose delivery has been decided on.
-func delivered(t *testing.T) (*bundle, *Courier, *local.Forge) {
+func delivered(t *testing.T) (*bundle, *Delivery, *local.Forge) {
 	t.Helper()
 	return deliveredWith(t, map[string]string{"a.go": "package a\n\nvar a = 1\n"})
 }
 
 // deliveredWith is delivered, where the first subtask made these files.
-func deliveredWith(t *testing.T, files map[string]string) (*bundle, *Courier, *local.Forge) {
+func deliveredWith(t *testing.T, files map[string]string) (*bundle, *Delivery, *local.Forge) {
 	t.Helper()
 	b := setup(t)
 	b.approved(one, files)
@@ -374,14 +374,14 @@ func deliveredWith(t *testing.T, files map[string]string) (*bundle, *Courier, *l
 	b.judged(merged.Tree)
 	b.merge(two)
 	tk := b.Task(task)
-	b.Must(company.Gated{Task: task, GateFinished: company.GateFinished{Head: tk.Head, Onto: tk.Head, Result: b.Green(task, tk.Tree)}})
+	b.Must(company.RecordGateResult{Task: task, GateFinished: company.GateFinished{Head: tk.Head, Onto: tk.Head, Result: b.Green(task, tk.Tree)}})
 	run := company.NewRunID(task, "", company.Reviewer, 1)
 	fence := b.Claim(run, tk.Head)
 	b.Must(company.EndRun{Run: run, Fence: fence, Outcome: company.RunEnded{Status: company.RunSuccess},
-		Review: &company.Review{Head: tk.Head, Onto: tk.Head, Verdict: company.Approve}})
+		Review: &company.ReviewRecorded{Head: tk.Head, Onto: tk.Head, Verdict: company.Approve}})
 	b.Must(company.IntendDelivery{Task: task})
 	f := &local.Forge{Office: foldertest.Open(t, t.TempDir()), Dir: "pulls"}
-	return b, &Courier{Desk: b, Mirror: b.p.Open, Forge: func(context.Context, forge.Ref, string) (forge.Forge, error) { return f, nil }, Keep: func(_ context.Context, text string) (company.Hash, error) {
+	return b, &Delivery{Desk: b, Mirror: b.p.Open, Forge: func(context.Context, forge.Ref, string) (forge.Forge, error) { return f, nil }, Keep: func(_ context.Context, text string) (company.Hash, error) {
 		return company.HashOf(text)
 	}}, f
 }
@@ -399,8 +399,8 @@ func origin(t *testing.T, b *bundle) string {
 func TestDeliverTwice(t *testing.T) {
 	b, c, f := delivered(t)
 	dir := origin(t, b)
-	first := b.do(c.Do, "").(company.Delivered)
-	again := b.do(c.Do, "").(company.Delivered)
+	first := b.do(c.Do, "").(company.RecordDelivery)
+	again := b.do(c.Do, "").(company.RecordDelivery)
 	if first != again || first.Number != 1 || first.Head != b.Task(task).Head || first.Body == "" {
 		t.Errorf("%+v, then %+v", first, again)
 	}
@@ -408,15 +408,15 @@ func TestDeliverTwice(t *testing.T) {
 		"refs/heads/develop-t1-"+desktest.Office+" "+string(first.Head)+"\nrefs/heads/main "+string(b.p.Base) {
 		t.Errorf("the origin has\n%s", refs)
 	}
-	rec, err := f.Read(1)
+	rec, err := f.ReadRecord(1)
 	if err != nil || rec.Head != first.Head || rec.Base != "main" || rec.Task != task || rec.Office != desktest.Office {
 		t.Errorf("%+v, %v", rec, err)
 	}
-	if files, err := filepath.Glob(filepath.Join(filepath.Dir(f.Page(1)), "*")); err != nil || len(files) != 2 {
+	if files, err := filepath.Glob(filepath.Join(filepath.Dir(f.FullPagePath(1)), "*")); err != nil || len(files) != 2 {
 		t.Errorf("%v, %v", files, err)
 	}
 	b.Must(first)
-	if tk := b.Task(task); tk.Status != company.TaskCompleted || tk.PR.Number != 1 {
+	if tk := b.Task(task); tk.Status != company.StatusCompleted || tk.PR.Number != 1 {
 		t.Errorf("%+v", tk.PR)
 	}
 }
@@ -424,8 +424,8 @@ func TestDeliverTwice(t *testing.T) {
 // Without a remote the pull request is there all the same.
 func TestDeliverWithoutRemote(t *testing.T) {
 	b, c, f := delivered(t)
-	got := b.do(c.Do, "").(company.Delivered)
-	if rec, err := f.Read(got.Number); err != nil || rec.Head != b.Task(task).Head {
+	got := b.do(c.Do, "").(company.RecordDelivery)
+	if rec, err := f.ReadRecord(got.Number); err != nil || rec.Head != b.Task(task).Head {
 		t.Errorf("%+v, %v", rec, err)
 	}
 }
@@ -444,7 +444,7 @@ func TestDeliverTaken(t *testing.T) {
 	if at := b.p.Git("--git-dir="+dir, "rev-parse", "develop-t1-"+desktest.Office); at != string(b.p.Base) {
 		t.Errorf("the branch was moved to %s", at)
 	}
-	if _, err := f.Read(1); err == nil {
+	if _, err := f.ReadRecord(1); err == nil {
 		t.Error("a pull request without its branch")
 	}
 }

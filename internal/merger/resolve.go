@@ -34,12 +34,12 @@ func (g *Merger) Resolve(ctx context.Context, e company.Effect) (company.Command
 	if err != nil {
 		return nil, err
 	}
-	return nil, g.Sessions.Carry(ctx, e.Run, fence, who, func(ctx context.Context, s *session.Session) (company.EndRun, error) {
-		return g.resolve(ctx, s, t, sub)
+	return nil, g.Sessions.Execute(ctx, e.Run, fence, who, func(ctx context.Context, s *session.Session) (company.EndRun, error) {
+		return g.resolveConflict(ctx, s, t, sub)
 	})
 }
 
-func (g *Merger) resolve(ctx context.Context, s *session.Session, t *company.Task, sub *company.Subtask) (company.EndRun, error) {
+func (g *Merger) resolveConflict(ctx context.Context, s *session.Session, t *company.Task, sub *company.Subtask) (company.EndRun, error) {
 	log, err := workbench.OpenLog(g.Sessions.Runs, s.Run, g.Sessions.Unwritten)
 	if err != nil {
 		return company.EndRun{}, err
@@ -60,7 +60,7 @@ func (g *Merger) resolve(ctx context.Context, s *session.Session, t *company.Tas
 			return company.EndRun{}, err
 		}
 	}
-	bench, err := g.Shop.Open(ctx, workbench.Order{
+	bench, err := g.Shop.Open(ctx, workbench.Spec{
 		Mirror: m, Run: s.Run, Role: company.Merger, Epoch: g.Desk.View().Office.Epoch, Fence: s.Fence, Image: image,
 		Base: sub.Conflict.Onto, Extra: []company.OID{sub.Head}, Start: sub.Head, Branch: workbench.Branch(sub), Log: log, Supply: goods, Paths: t.Settings.Paths,
 		Past: s.Past(),
@@ -72,15 +72,15 @@ func (g *Merger) resolve(ctx context.Context, s *session.Session, t *company.Tas
 	if err := beginMerge(ctx, bench, sub); err != nil {
 		return company.EndRun{}, err
 	}
-	out, err := s.Converse(ctx, session.Talk{
-		System: system, Title: sub.Planned.Title, Brief: brief(t, sub),
+	out, err := s.RunConversation(ctx, session.Conversation{
+		System: system, Title: sub.Planned.Title, Brief: conflictBrief(t, sub),
 		Tools:     bench.Writing(string(sub.ID), sub.Head),
 		Workspace: bench.Workspace(nil),
 	})
 	if err != nil {
 		return company.EndRun{}, err
 	}
-	end, err := bench.Conclude(ctx, out, m, sub.Conflict.Onto, false)
+	end, err := bench.Finish(ctx, out, m, sub.Conflict.Onto, false)
 	if err != nil || end.Outcome.Status != company.RunSuccess {
 		if end.Outcome.Status == company.RunPartial {
 			end.Outcome.Status, end.Outcome.Error = company.RunError, "the merger did not come to an end: out of "+map[bool]string{true: "context", false: "turns"}[out.End == agent.EndFull]
@@ -94,7 +94,7 @@ func (g *Merger) resolve(ctx context.Context, s *session.Session, t *company.Tas
 // the agent. An exact checkpoint holds it as it stood. Otherwise a resolution that an earlier holder has committed is kept; of one
 // that it had only begun, the files are there, and git is told again that they
 // are a merge.
-func beginMerge(ctx context.Context, b *workbench.Bench, sub *company.Subtask) error {
+func beginMerge(ctx context.Context, b *workbench.Sandbox, sub *company.Subtask) error {
 	if b.Prepared.Exact || company.OID(b.Prepared.Head) != sub.Head {
 		return nil
 	}
@@ -147,8 +147,8 @@ func checkResolution(ctx context.Context, m *gitops.Mirror, sub *company.Subtask
 	return nil
 }
 
-// brief is both sides' tickets and the conflict.
-func brief(t *company.Task, sub *company.Subtask) string {
+// conflictBrief is both sides' tickets and the conflict.
+func conflictBrief(t *company.Task, sub *company.Subtask) string {
 	var w strings.Builder
 	fmt.Fprintf(&w, "# Merge ticket %s into the integration branch\n\nThe container is on the ticket's branch (%s); HEAD is that side. The integration branch (%s) is being merged in.\n\n## Conflicts\n",
 		sub.ID, sub.Head.Short(), sub.Conflict.Onto.Short())
@@ -157,7 +157,7 @@ func brief(t *company.Task, sub *company.Subtask) string {
 	}
 	fmt.Fprintf(&w, "\n## This side: %s %s\n%s\n", sub.ID, sub.Planned.Title, sub.Planned.Description)
 	for _, other := range t.Subtasks {
-		if other.Status == company.SubCompleted {
+		if other.Status == company.SubtaskCompleted {
 			fmt.Fprintf(&w, "\n## Merged before: %s %s\n%s\n", other.ID, other.Planned.Title, other.Planned.Description)
 		}
 	}

@@ -68,12 +68,12 @@ func TestResolutionSurvivesACrash(t *testing.T) {
 	origin := filepath.Join(t.TempDir(), "origin.git")
 	p.Git("init", "-q", "--bare", origin)
 	p.Git("push", "-q", origin, "main", "ours", "theirs")
-	sub := &company.Subtask{ID: "t1-01", Head: ours, Conflict: &company.MergeConflicted{Head: ours, Onto: theirs, Paths: []string{"a.txt"}}}
+	sub := &company.Subtask{ID: "t1-01", Head: ours, Conflict: &company.ConflictReported{Head: ours, Onto: theirs, Paths: []string{"a.txt"}}}
 	const run = company.RunID("t1-01-merge.1")
 
-	begin := func(resume company.OID) *workbench.Bench {
+	begin := func(resume company.OID) *workbench.Sandbox {
 		t.Helper()
-		b := &workbench.Bench{Tools: hands(t)}
+		b := &workbench.Sandbox{Tools: hands(t)}
 		var err error
 		b.Prepared, err = b.Tools.Prepare(t.Context(), toolbox.PrepareRequest{
 			CloneURL: origin, BaseOID: string(ours), Branch: "agent/t1-01-x", AuthorName: "agent", AuthorEmail: "a@example.org", Resume: string(resume),
@@ -86,7 +86,7 @@ func TestResolutionSurvivesACrash(t *testing.T) {
 		}
 		return b
 	}
-	sh := func(b *workbench.Bench, command string) string {
+	sh := func(b *workbench.Sandbox, command string) string {
 		t.Helper()
 		r, err := b.Tools.Run(t.Context(), toolbox.RunRequest{Command: command})
 		if err != nil || r.ExitCode != 0 {

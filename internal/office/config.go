@@ -25,7 +25,7 @@ type Config struct {
 	Budget        Budget           `yaml:"budget" doc:"caps of one task"`
 	Approvals     Approvals        `yaml:"approvals" doc:"what the president is asked"`
 	Limits        Limits           `yaml:"limits" doc:"patience and concurrency"`
-	Paths         Readable         `yaml:"paths" doc:"where the readable files lie, beside .company/; only in the office's own company.yaml"`
+	Paths         ReadablePaths    `yaml:"paths" doc:"where the readable files lie, beside .company/; only in the office's own company.yaml"`
 	Recovery      string           `yaml:"recovery" enum:"auto ask" doc:"whether unfinished tasks go on by themselves when a company opens the office; ask: they are paused until company resume"`
 	RetentionDays int              `yaml:"retention_days" min:"0" max:"3650" doc:"days that the repositories of finished runs are kept"`
 }
@@ -187,14 +187,14 @@ func Default() Config {
 		Budget:        Budget{USD: 5_000_000, Tokens: TokensAuto},
 		Approvals:     Approvals{Plan: Auto, Merge: Auto, PR: Auto, Deps: Auto},
 		Limits:        Limits{Continuations: 3, ModelWait: 15 * time.Minute, StopGrace: 3 * time.Second, HungAfter: 20 * time.Minute, ConcurrentTasks: 4, Readers: 9, Writers: 4},
-		Paths:         Readable{Runtime: defaultRuntime, Backlog: defaultBacklog},
+		Paths:         ReadablePaths{Runtime: defaultRuntime, Backlog: defaultBacklog},
 		Recovery:      Auto,
 		RetentionDays: 7,
 	}
 }
 
-// Cap is the budget of a task whose models all have a known price, or not.
-func (c Config) Cap(priced bool) company.Amount {
+// BudgetCap is the budget of a task whose models all have a known price, or not.
+func (c Config) BudgetCap(priced bool) company.Amount {
 	tokens := int64(c.Budget.Tokens)
 	if c.Budget.Tokens == TokensAuto {
 		tokens = company.NoCap
@@ -218,8 +218,8 @@ func (c Config) Agent(r company.Role) Agent {
 	return c.Agents.Worker
 }
 
-// Host is what a config is fitted to.
-type Host struct {
+// HostResources is what a config is fitted to.
+type HostResources struct {
 	CPUs       float64
 	Memory     Size // of the daemon's machine
 	SizeOption bool // whether the storage driver can limit a container's disk
@@ -228,7 +228,7 @@ type Host struct {
 // ForHost resolves what depends on the machine: workers.max, unless somebody
 // set it, goes down to what memory allows (at least 1), workers.cpus to what
 // there is, and an auto disk becomes a size.
-func (l Loaded) ForHost(h Host) Config {
+func (l Loaded) ForHost(h HostResources) Config {
 	c := l.Config
 	if l.Origin["workers.max"] == OriginDefault && h.Memory > 0 {
 		c.Workers.Max = max(1, min(c.Workers.Max, int(h.Memory/c.Workers.Memory)))

@@ -18,54 +18,54 @@ import (
 // decoder writes nodes into a Config and collects what is wrong with them.
 type decoder struct {
 	problems problems
-	set      func(key, at string) // told of each leaf that was written
+	onSet    func(key, at string) // told of each leaf that was written
 }
 
 // profileRE is what a model profile may be called.
 var profileRE = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`)
 
-func (d *decoder) bad(n node, key, what, allowed string) {
-	p := problem{at: n.at, key: key, what: what, found: n.found(), fix: "allowed: " + allowed}
+func (d *decoder) addProblem(n node, key, what, allowed string) {
+	p := problem{at: n.at, key: key, what: what, found: n.describeValue(), fix: "allowed: " + allowed}
 	if n.kind == nodeNull {
 		p.what, p.found, p.fix = "has no value", "", "give it one or remove the key; allowed: "+allowed
 	}
 	d.problems = append(d.problems, p)
 }
 
-// refuse reports what a parser or a check said about a node.
-func (d *decoder) refuse(n node, key string, err error) {
-	var w *wrong
+// addRefusal reports what a parser or a check said about a node.
+func (d *decoder) addRefusal(n node, key string, err error) {
+	var w *valueError
 	if !errors.As(err, &w) {
-		w = &wrong{err.Error(), "another value"}
+		w = &valueError{err.Error(), "another value"}
 	}
-	d.bad(n, key, w.what, w.allowed)
+	d.addProblem(n, key, w.what, w.allowed)
 }
 
-// value writes n into v, the field whose tags are given.
-func (d *decoder) value(v reflect.Value, n node, key string, tag reflect.StructTag) {
-	if n.kind == nodeBad {
+// decodeValue writes n into v, the field whose tags are given.
+func (d *decoder) decodeValue(v reflect.Value, n node, key string, tag reflect.StructTag) {
+	if n.kind == nodeInvalid {
 		return
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
 		p := reflect.New(v.Type().Elem())
 		before := len(d.problems)
-		d.value(p.Elem(), n, key, tag)
+		d.decodeValue(p.Elem(), n, key, tag)
 		if len(d.problems) == before {
 			v.Set(p)
 		}
 		return
 	case reflect.Map:
-		d.profiles(v, n, key)
+		d.decodeProfiles(v, n, key)
 		return
 	case reflect.Struct:
 		if _, leaf := v.Interface().(Command); !leaf {
-			d.object(v, n, key)
+			d.decodeStruct(v, n, key)
 			return
 		}
 	}
 	if err := setLeaf(v, n, tag); err != nil {
-		if w := (*wrong)(nil); errors.As(err, &w) && tag.Get("check") == "env_name" && n.kind != nodeNull {
+		if w := (*valueError)(nil); errors.As(err, &w) && tag.Get("check") == "env_name" && n.kind != nodeNull {
 			// What stands there instead of a name may well be the key.
 			d.problems = append(d.problems, problem{at: n.at, key: key, what: w.what, fix: "allowed: " + w.allowed})
 			return
@@ -75,36 +75,36 @@ func (d *decoder) value(v reflect.Value, n node, key string, tag reflect.StructT
 			d.problems = append(d.problems, *p)
 			return
 		}
-		d.refuse(n, key, err)
+		d.addRefusal(n, key, err)
 		return
 	}
-	d.set(key, n.at)
+	d.onSet(key, n.at)
 }
 
-func (p *problem) Error() string { return p.line() }
+func (p *problem) Error() string { return p.formatLine() }
 
-// object writes a mapping into a struct.
-func (d *decoder) object(v reflect.Value, n node, key string) {
-	names := keysOf(v.Type())
+// decodeStruct writes a mapping into a struct.
+func (d *decoder) decodeStruct(v reflect.Value, n node, key string) {
+	names := sectionKeys(v.Type())
 	if n.kind != nodeMap {
-		d.bad(n, key, "must be a mapping", strings.Join(names, ", "))
+		d.addProblem(n, key, "must be a mapping", strings.Join(names, ", "))
 		return
 	}
 	for _, f := range n.fields {
 		i := slices.Index(names, f.key)
 		if i < 0 {
-			d.unknown(f, key, names)
+			d.reportUnknownKey(f, key, names)
 			continue
 		}
 		t := v.Type().Field(i)
-		d.value(v.Field(i), f.node, join(key, f.key), t.Tag)
+		d.decodeValue(v.Field(i), f.node, joinKey(key, f.key), t.Tag)
 	}
 }
 
-func (d *decoder) unknown(f nodeField, parent string, names []string) {
-	p := problem{at: f.at, what: "unknown key " + shorten(visible(join(parent, f.key)))}
-	if near := nearest(f.key, names); near != "" {
-		p.fix = "did you mean " + join(parent, near) + "?"
+func (d *decoder) reportUnknownKey(f nodeField, parent string, names []string) {
+	p := problem{at: f.at, what: "unknown key " + shortenText(quoteIfOdd(joinKey(parent, f.key)))}
+	if near := nearestKey(f.key, names); near != "" {
+		p.fix = "did you mean " + joinKey(parent, near) + "?"
 	} else if far := findLeaf(f.key); far != "" {
 		p.fix = "did you mean " + far + "?"
 	} else {
@@ -113,32 +113,32 @@ func (d *decoder) unknown(f nodeField, parent string, names []string) {
 	d.problems = append(d.problems, p)
 }
 
-// visible is a name as it stands, or quoted where one would not see all of it.
-func visible(name string) string {
+// quoteIfOdd is a name as it stands, or quoted where one would not see all of it.
+func quoteIfOdd(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return r > '~' || r < '!' }) {
 		return strconv.Quote(name)
 	}
 	return name
 }
 
-// profiles writes models. A profile replaces one of the same name.
-func (d *decoder) profiles(v reflect.Value, n node, key string) {
+// decodeProfiles writes models. A profile replaces one of the same name.
+func (d *decoder) decodeProfiles(v reflect.Value, n node, key string) {
 	if n.kind != nodeMap {
-		d.bad(n, key, "must be a mapping", "profile names with adapter, model, ...")
+		d.addProblem(n, key, "must be a mapping", "profile names with adapter, model, ...")
 		return
 	}
 	for _, f := range n.fields {
 		if !profileRE.MatchString(f.key) {
-			d.problems = append(d.problems, problem{at: f.at, key: key, what: "has a profile with the name " + shorten(strconv.Quote(f.key)),
+			d.problems = append(d.problems, problem{at: f.at, key: key, what: "has a profile with the name " + shortenText(strconv.Quote(f.key)),
 				fix: "allowed: up to 32 of a-z, 0-9, _ and -, a letter or digit first"})
 			continue
 		}
 		m := reflect.New(v.Type().Elem()).Elem()
 		m.Set(reflect.ValueOf(Model{Tools: Auto}))
 		before := len(d.problems)
-		d.value(m, f.node, join(key, f.key), "")
+		d.decodeValue(m, f.node, joinKey(key, f.key), "")
 		if m.Interface().(Model).Adapter == "" && len(d.problems) == before {
-			d.problems = append(d.problems, problem{at: f.at, key: join(key, f.key), what: "has no adapter",
+			d.problems = append(d.problems, problem{at: f.at, key: joinKey(key, f.key), what: "has no adapter",
 				fix: "add adapter: openai, ollama, anthropic, cli or scripted"})
 		}
 		v.SetMapIndex(reflect.ValueOf(f.key), m)
@@ -148,17 +148,17 @@ func (d *decoder) profiles(v reflect.Value, n node, key string) {
 // setLeaf parses a scalar or a list into v.
 func setLeaf(v reflect.Value, n node, tag reflect.StructTag) error {
 	word := n.text
-	text := n.kind == nodeText || n.kind == nodeLoose
-	number := n.kind == nodeNumber || n.kind == nodeLoose
+	text := n.kind == nodeText || n.kind == nodeUntyped
+	number := n.kind == nodeNumber || n.kind == nodeUntyped
 	scalar := text || number
 	switch p := v.Addr().Interface().(type) {
 	case *time.Duration:
 		d, err := parseDuration(word)
 		if !text {
-			err = notA("a time with its unit, such as 300s or 30m")
+			err = notAllowed("a time with its unit, such as 300s or 30m")
 		}
 		if err == nil {
-			err = bounds(float64(d), tag, func(s string) float64 { d, _ := time.ParseDuration(s); return float64(d) })
+			err = checkBounds(float64(d), tag, func(s string) float64 { d, _ := time.ParseDuration(s); return float64(d) })
 		}
 		if err == nil {
 			*p = d
@@ -172,7 +172,7 @@ func setLeaf(v reflect.Value, n node, tag reflect.StructTag) error {
 			return nil
 		}
 		err := setSize((*Size)(p), n, text, tag)
-		if w := (*wrong)(nil); errors.As(err, &w) {
+		if w := (*valueError)(nil); errors.As(err, &w) {
 			w.allowed = "auto, or " + w.allowed
 		}
 		return err
@@ -184,9 +184,9 @@ func setLeaf(v reflect.Value, n node, tag reflect.StructTag) error {
 		}
 		u, err := parseUSD(word)
 		if !number {
-			err = notA("an amount in USD, such as 5 or 0.25")
+			err = notAllowed("an amount in USD, such as 5 or 0.25")
 		}
-		if w := (*wrong)(nil); errors.As(err, &w) && cap {
+		if w := (*valueError)(nil); errors.As(err, &w) && cap {
 			w.allowed = "none, or " + w.allowed
 		}
 		if err == nil {
@@ -204,7 +204,7 @@ func setLeaf(v reflect.Value, n node, tag reflect.StructTag) error {
 		}
 		t, err := parseTokens(word)
 		if !scalar || n.kind == nodeText {
-			err = notA("auto, none, or a number of tokens")
+			err = notAllowed("auto, none, or a number of tokens")
 		}
 		if err == nil {
 			*p = t
@@ -213,7 +213,7 @@ func setLeaf(v reflect.Value, n node, tag reflect.StructTag) error {
 	case *Command:
 		return setCommand(p, n)
 	case *[]string:
-		list, err := texts(n)
+		list, err := parseTexts(n)
 		if err != nil {
 			return err
 		}
@@ -222,19 +222,19 @@ func setLeaf(v reflect.Value, n node, tag reflect.StructTag) error {
 				return err
 			}
 			if slices.Contains(list[:i], s) && tag.Get("check") != "command" {
-				return &wrong{"has " + shorten(strconv.Quote(s)) + " twice", "each once"}
+				return &valueError{"has " + shortenText(strconv.Quote(s)) + " twice", "each once"}
 			}
 		}
 		*p = list
 		return nil
 	case *string:
 		if !text {
-			return notA(allowedText(tag))
+			return notAllowed(describeAllowed(tag))
 		}
 		if enum := tag.Get("enum"); enum != "" {
 			if words := strings.Fields(enum); !slices.Contains(words, word) {
-				w := &wrong{"is not one of the words allowed", strings.Join(words, ", ")}
-				if near := nearest(word, words); near != "" {
+				w := &valueError{"is not one of the words allowed", strings.Join(words, ", ")}
+				if near := nearestKey(word, words); near != "" {
 					w.allowed += " (did you mean " + near + "?)"
 				}
 				return w
@@ -246,8 +246,8 @@ func setLeaf(v reflect.Value, n node, tag reflect.StructTag) error {
 		return nil
 	case *bool:
 		b, err := strconv.ParseBool(word)
-		if err != nil || n.kind != nodeBool && (n.kind != nodeLoose || word != "true" && word != "false") {
-			return notA("true or false")
+		if err != nil || n.kind != nodeBool && (n.kind != nodeUntyped || word != "true" && word != "false") {
+			return notAllowed("true or false")
 		}
 		*p = b
 		return nil
@@ -255,10 +255,10 @@ func setLeaf(v reflect.Value, n node, tag reflect.StructTag) error {
 		allowed := "a whole number from " + tag.Get("min") + " to " + tag.Get("max")
 		i, err := parseInt(word, allowed)
 		if !number {
-			err = notA(allowed)
+			err = notAllowed(allowed)
 		}
 		if err == nil {
-			err = bounds(float64(i), tag, func(s string) float64 { f, _ := strconv.ParseFloat(s, 64); return f })
+			err = checkBounds(float64(i), tag, func(s string) float64 { f, _ := strconv.ParseFloat(s, 64); return f })
 		}
 		if err == nil {
 			*p = int(i)
@@ -267,9 +267,9 @@ func setLeaf(v reflect.Value, n node, tag reflect.StructTag) error {
 	case *float64:
 		f, err := strconv.ParseFloat(word, 64)
 		if err != nil || !number || math.IsNaN(f) || math.IsInf(f, 0) {
-			return notA("a number from " + tag.Get("min") + " to " + tag.Get("max"))
+			return notAllowed("a number from " + tag.Get("min") + " to " + tag.Get("max"))
 		}
-		if err := bounds(f, tag, func(s string) float64 { f, _ := strconv.ParseFloat(s, 64); return f }); err != nil {
+		if err := checkBounds(f, tag, func(s string) float64 { f, _ := strconv.ParseFloat(s, 64); return f }); err != nil {
 			return err
 		}
 		*p = f
@@ -281,10 +281,10 @@ func setLeaf(v reflect.Value, n node, tag reflect.StructTag) error {
 func setSize(p *Size, n node, text bool, tag reflect.StructTag) error {
 	s, err := parseSize(n.text)
 	if !text {
-		err = notA("a size with its unit, such as 512m or 4g")
+		err = notAllowed("a size with its unit, such as 512m or 4g")
 	}
 	if err == nil {
-		err = bounds(float64(s), tag, func(s string) float64 { n, _ := parseSize(s); return float64(n) })
+		err = checkBounds(float64(s), tag, func(s string) float64 { n, _ := parseSize(s); return float64(n) })
 	}
 	if err == nil {
 		*p = s
@@ -292,24 +292,24 @@ func setSize(p *Size, n node, text bool, tag reflect.StructTag) error {
 	return err
 }
 
-// bounds holds a number to the min and max of its tag.
-func bounds(f float64, tag reflect.StructTag, parse func(string) float64) error {
+// checkBounds holds a number to the min and max of its tag.
+func checkBounds(f float64, tag reflect.StructTag, parse func(string) float64) error {
 	lo, hi := tag.Get("min"), tag.Get("max")
 	allowed := "from " + lo + " to " + hi
 	switch {
 	case f < 0 && lo != "":
-		return &wrong{"is negative", allowed}
+		return &valueError{"is negative", allowed}
 	case lo != "" && f < parse(lo):
-		return &wrong{"is too small", allowed}
+		return &valueError{"is too small", allowed}
 	case hi != "" && f > parse(hi):
-		return &wrong{"is too large", allowed}
+		return &valueError{"is too large", allowed}
 	}
 	return nil
 }
 
-// listOf reads a list as it is written in a file, [a, b], from the environment
+// parseInlineList reads a list as it is written in a file, [a, b], from the environment
 // or a flag.
-func listOf(n node) (list node, ok bool) {
+func parseInlineList(n node) (list node, ok bool) {
 	root, problems := parseYAML(n.at, []byte("list: "+n.text))
 	if len(problems) > 0 || root.kind != nodeMap || len(root.fields) != 1 || root.fields[0].node.kind != nodeList {
 		return node{}, false
@@ -317,17 +317,17 @@ func listOf(n node) (list node, ok bool) {
 	return root.fields[0].node, true
 }
 
-// texts is a list of texts. From the environment it is separated by commas, or
+// parseTexts is a list of texts. From the environment it is separated by commas, or
 // written as in a file.
-func texts(n node) ([]string, error) {
-	if n.kind == nodeLoose && strings.HasPrefix(strings.TrimSpace(n.text), "[") {
-		list, ok := listOf(n)
+func parseTexts(n node) ([]string, error) {
+	if n.kind == nodeUntyped && strings.HasPrefix(strings.TrimSpace(n.text), "[") {
+		list, ok := parseInlineList(n)
 		if !ok {
-			return nil, notA(`a list of texts, such as ["a", "b"] or a,b`)
+			return nil, notAllowed(`a list of texts, such as ["a", "b"] or a,b`)
 		}
 		n = list
 	}
-	if n.kind == nodeLoose {
+	if n.kind == nodeUntyped {
 		if strings.TrimSpace(n.text) == "" {
 			return nil, nil
 		}
@@ -338,15 +338,15 @@ func texts(n node) ([]string, error) {
 		return list, nil
 	}
 	if n.kind != nodeList {
-		return nil, notA("a list of texts, such as [a, b]")
+		return nil, notAllowed("a list of texts, such as [a, b]")
 	}
 	if len(n.items) > 256 {
-		return nil, &wrong{fmt.Sprintf("has %d entries", len(n.items)), "up to 256"}
+		return nil, &valueError{fmt.Sprintf("has %d entries", len(n.items)), "up to 256"}
 	}
 	var list []string
 	for _, item := range n.items {
 		if item.kind != nodeText {
-			return nil, notA("a list of texts, such as [a, b]")
+			return nil, notAllowed("a list of texts, such as [a, b]")
 		}
 		list = append(list, item.text)
 	}
@@ -356,26 +356,26 @@ func texts(n node) ([]string, error) {
 func setCommand(p *Command, n node) error {
 	const allowed = "auto, none, a command, or a list of arguments"
 	// A line for the shell may begin with a bracket, too: [ -f x ].
-	if n.kind == nodeLoose && json.Valid([]byte(n.text)) && strings.HasPrefix(strings.TrimSpace(n.text), "[") {
-		if list, ok := listOf(n); ok {
+	if n.kind == nodeUntyped && json.Valid([]byte(n.text)) && strings.HasPrefix(strings.TrimSpace(n.text), "[") {
+		if list, ok := parseInlineList(n); ok {
 			n = list
 		}
 	}
 	if n.kind == nodeList {
-		argv, err := texts(n)
+		argv, err := parseTexts(n)
 		if err != nil || len(argv) == 0 || argv[0] == "" {
-			return notA(allowed)
+			return notAllowed(allowed)
 		}
 		for _, a := range argv {
 			if strings.ContainsRune(a, 0) {
-				return notA(allowed)
+				return notAllowed(allowed)
 			}
 		}
 		*p = Command{Argv: argv}
 		return nil
 	}
-	if n.kind != nodeText && n.kind != nodeLoose || strings.TrimSpace(n.text) == "" || len(n.text) > maxLineBytes || strings.ContainsRune(n.text, 0) {
-		return notA(allowed)
+	if n.kind != nodeText && n.kind != nodeUntyped || strings.TrimSpace(n.text) == "" || len(n.text) > maxLineBytes || strings.ContainsRune(n.text, 0) {
+		return notAllowed(allowed)
 	}
 	if n.text == Auto || n.text == None {
 		*p = Command{Mode: n.text}
@@ -385,15 +385,15 @@ func setCommand(p *Command, n node) error {
 	return nil
 }
 
-func join(parent, key string) string {
+func joinKey(parent, key string) string {
 	if parent == "" {
 		return key
 	}
 	return parent + "." + key
 }
 
-// keysOf are the keys of a section, in the order of its fields.
-func keysOf(t reflect.Type) []string {
+// sectionKeys are the keys of a section, in the order of its fields.
+func sectionKeys(t reflect.Type) []string {
 	names := make([]string, t.NumField())
 	for i := range names {
 		names[i] = t.Field(i).Tag.Get("yaml")
@@ -406,7 +406,7 @@ func findLeaf(name string) string {
 	found := ""
 	t := reflect.TypeFor[Config]()
 	for i := range t.NumField() {
-		if s := t.Field(i); s.Type.Kind() == reflect.Struct && slices.Contains(keysOf(s.Type), name) {
+		if s := t.Field(i); s.Type.Kind() == reflect.Struct && slices.Contains(sectionKeys(s.Type), name) {
 			if found != "" {
 				return ""
 			}

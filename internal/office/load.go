@@ -69,19 +69,19 @@ func Load(ctx context.Context, o LoadOptions) (Loaded, error) {
 	}
 	l := loader{opts: o, cfg: Default(), origin: map[string]string{}}
 	if p, ok := userConfig(o.Env); ok {
-		if _, err := l.file(p); err != nil {
+		if _, err := l.loadFile(p); err != nil {
 			return Loaded{}, err
 		}
 	}
 	if o.OfficeDir != "" {
 		lower := l.cfg
 		path := filepath.Join(o.OfficeDir, ConfigName)
-		sum, err := l.file(path)
+		sum, err := l.loadFile(path)
 		if err != nil {
 			return Loaded{}, err
 		}
 		if sum != "" && len(l.problems) == 0 {
-			if err := l.trust(ctx, path, sum, lower); err != nil {
+			if err := l.requireTrust(ctx, path, sum, lower); err != nil {
 				return Loaded{}, err
 			}
 		}
@@ -89,33 +89,33 @@ func Load(ctx context.Context, o LoadOptions) (Loaded, error) {
 	if o.Project != "" && o.Project != o.OfficeDir {
 		lower := l.cfg
 		path := filepath.Join(o.Project, ConfigName)
-		sum, err := l.file(path, projectKeys...)
+		sum, err := l.loadFile(path, projectKeys...)
 		if err != nil {
 			return Loaded{}, err
 		}
 		if sum != "" && len(l.problems) == 0 {
-			if err := l.trust(ctx, path, sum, lower); err != nil {
+			if err := l.requireTrust(ctx, path, sum, lower); err != nil {
 				return Loaded{}, err
 			}
 		}
 	}
-	l.env()
-	l.flags()
-	unused := l.strangers()
-	l.cfg.defaultAgents()
+	l.applyEnv()
+	l.applyFlags()
+	unused := l.unusedVariables()
+	l.cfg.setDefaultModels()
 	if len(l.problems) == 0 {
-		l.problems = l.cfg.validate(func(key string) string {
+		l.problems = l.cfg.validateKeys(func(key string) string {
 			if at := l.origin[key]; at != "" {
 				return at
 			}
 			return OriginDefault
 		})
-		l.problems = append(l.problems, l.misplaced()...)
+		l.problems = append(l.problems, l.misplacedPaths()...)
 	}
-	if err := l.problems.err(""); err != nil {
+	if err := l.problems.asError(""); err != nil {
 		return Loaded{}, err
 	}
-	values := flatten(l.cfg)
+	values := flattenConfig(l.cfg)
 	sum := sha256.New()
 	for _, k := range slices.Sorted(maps.Keys(values)) {
 		if l.origin[k] == "" {
@@ -131,12 +131,12 @@ func Load(ctx context.Context, o LoadOptions) (Loaded, error) {
 	return Loaded{Config: l.cfg, Origin: l.origin, Hash: company.Hash(hex.EncodeToString(sum.Sum(nil))), Unused: unused}, nil
 }
 
-// misplaced refuses paths that anything but the office's own company.yaml
+// misplacedPaths refuses paths that anything but the office's own company.yaml
 // names: the next command, without that, would look for the files elsewhere.
-func (l *loader) misplaced() problems {
+func (l *loader) misplacedPaths() problems {
 	var ps problems
 	own := filepath.Join(l.opts.OfficeDir, ConfigName)
-	for _, key := range leafKeys(reflect.TypeFor[Readable](), "paths") {
+	for _, key := range leafKeys(reflect.TypeFor[ReadablePaths](), "paths") {
 		if at := l.origin[key]; at != "" && at != OriginDefault && (l.opts.OfficeDir == "" || !strings.HasPrefix(at, own+":")) {
 			ps = append(ps, problem{at: at, key: key, what: "may be set in the office's own company.yaml alone", fix: "set it in " + own})
 		}
@@ -144,9 +144,9 @@ func (l *loader) misplaced() problems {
 	return ps
 }
 
-// defaultAgents lets the roles that judge use the strong profile where there
+// setDefaultModels lets the roles that judge use the strong profile where there
 // is one.
-func (c *Config) defaultAgents() {
+func (c *Config) setDefaultModels() {
 	strong := "default"
 	if _, ok := c.Models["strong"]; ok {
 		strong = "strong"
@@ -179,16 +179,16 @@ type loader struct {
 	problems problems
 }
 
-func (l *loader) decoder() *decoder {
-	return &decoder{set: func(key, at string) { l.origin[key] = at }}
+func (l *loader) newDecoder() *decoder {
+	return &decoder{onSet: func(key, at string) { l.origin[key] = at }}
 }
 
 // projectKeys are what the company.yaml of a project says in another's office.
 var projectKeys = []string{"gates", "container"}
 
-// file applies a config file, or what is under these keys of it, and returns
+// loadFile applies a config file, or what is under these keys of it, and returns
 // the hash of its bytes, "" where there is none.
-func (l *loader) file(path string, only ...string) (company.Hash, error) {
+func (l *loader) loadFile(path string, only ...string) (company.Hash, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -210,23 +210,23 @@ func (l *loader) file(path string, only ...string) (company.Hash, error) {
 		if len(only) > 0 {
 			root.fields = slices.DeleteFunc(root.fields, func(f nodeField) bool { return !slices.Contains(only, f.key) })
 		}
-		l.apply(root)
+		l.applyTree(root)
 	}
 	sum := sha256.Sum256(data)
 	return company.Hash(hex.EncodeToString(sum[:])), nil
 }
 
-func (l *loader) apply(root node) {
+func (l *loader) applyTree(root node) {
 	l.cfg.Models = maps.Clone(l.cfg.Models) // the layer below keeps its own
-	d := l.decoder()
-	d.value(reflect.ValueOf(&l.cfg).Elem(), root, "", "")
+	d := l.newDecoder()
+	d.decodeValue(reflect.ValueOf(&l.cfg).Elem(), root, "", "")
 	l.problems = append(l.problems, d.problems...)
 }
 
 // set writes one key from a text, as environment and flags give it.
 func (l *loader) set(key, text, at string) (known bool) {
-	n := node{at: at, kind: nodeLoose, text: text}
-	d := l.decoder()
+	n := node{at: at, kind: nodeUntyped, text: text}
+	d := l.newDecoder()
 	if rest, ok := strings.CutPrefix(key, "models."); ok {
 		name, field, _ := strings.Cut(rest, ".")
 		m, exists := l.cfg.Models[name]
@@ -241,7 +241,7 @@ func (l *loader) set(key, text, at string) (known bool) {
 		if !ok {
 			return false
 		}
-		d.value(v, n, key, tag)
+		d.decodeValue(v, n, key, tag)
 		l.cfg.Models = maps.Clone(l.cfg.Models)
 		l.cfg.Models[name] = m
 	} else {
@@ -249,7 +249,7 @@ func (l *loader) set(key, text, at string) (known bool) {
 		if !ok {
 			return false
 		}
-		d.value(v, n, key, tag)
+		d.decodeValue(v, n, key, tag)
 	}
 	l.problems = append(l.problems, d.problems...)
 	return true
@@ -260,9 +260,9 @@ func EnvName(key string) string {
 	return "COMPANY_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(key))
 }
 
-// env applies COMPANY_* for every key there is.
-func (l *loader) env() {
-	for _, key := range l.keys() {
+// applyEnv applies COMPANY_* for every key there is.
+func (l *loader) applyEnv() {
+	for _, key := range l.allKeys() {
 		if text, ok := l.opts.Env(EnvName(key)); ok {
 			l.set(key, text, EnvName(key))
 		}
@@ -272,26 +272,26 @@ func (l *loader) env() {
 // otherVariables are those of the company that are no keys of the config.
 var otherVariables = []string{"COMPANY_OFFICE", "COMPANY_LOG_LEVEL"}
 
-// strangers reports the variables that were meant to set a key and do not: they
+// unusedVariables reports the variables that were meant to set a key and do not: they
 // are one slip from one that does, or begin like a section. It returns the
 // other ones called COMPANY_*, of which nobody knows whether they are ours.
-func (l *loader) strangers() (unused []string) {
+func (l *loader) unusedVariables() (unused []string) {
 	known := slices.Clone(otherVariables)
 	sections := map[string]bool{}
-	for _, key := range l.keys() {
+	for _, key := range l.allKeys() {
 		known = append(known, EnvName(key))
 		if section, _, ok := strings.Cut(key, "."); ok {
 			sections[section] = true
 		}
 	}
 	named := "" // the variables that the config names, such as those of keys
-	for key, value := range flatten(l.cfg) {
+	for key, value := range flattenConfig(l.cfg) {
 		if strings.HasSuffix(key, "_env") {
 			named += " " + value + " "
 		}
 	}
 	names := func(name string) bool {
-		return slices.Contains(strings.FieldsFunc(named, func(r rune) bool { return !wordRune(r) }), name)
+		return slices.Contains(strings.FieldsFunc(named, func(r rune) bool { return !isWordRune(r) }), name)
 	}
 	for _, entry := range l.opts.Environ {
 		name, _, _ := strings.Cut(entry, "=")
@@ -313,7 +313,7 @@ func (l *loader) strangers() (unused []string) {
 	return unused
 }
 
-func wordRune(r rune) bool {
+func isWordRune(r rune) bool {
 	return r == '_' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9'
 }
 
@@ -324,27 +324,27 @@ func nearestVariable(name string, known []string) string {
 		rests = append(rests, strings.ToLower(strings.TrimPrefix(k, "COMPANY_")))
 	}
 	rest := strings.ToLower(strings.TrimPrefix(name, "COMPANY_"))
-	if near := Nearest(rest, rests, max(1, len(rest)/5)); near != "" {
+	if near := NearestName(rest, rests, max(1, len(rest)/5)); near != "" {
 		return "COMPANY_" + strings.ToUpper(near)
 	}
 	return ""
 }
 
-func (l *loader) flags() {
+func (l *loader) applyFlags() {
 	for _, key := range slices.Sorted(maps.Keys(l.opts.Flags)) {
 		if l.set(key, l.opts.Flags[key], "flag "+key) {
 			continue
 		}
-		p := problem{at: "flag " + key, what: "unknown key " + shorten(key), fix: "keys look like workers.max, and are those of company.yaml"}
-		if near := nearest(key, l.keys()); near != "" {
+		p := problem{at: "flag " + key, what: "unknown key " + shortenText(key), fix: "keys look like workers.max, and are those of company.yaml"}
+		if near := nearestKey(key, l.allKeys()); near != "" {
 			p.fix = "did you mean " + near + "?"
 		}
 		l.problems = append(l.problems, p)
 	}
 }
 
-// keys are all keys that can be set, those of the profiles there are included.
-func (l *loader) keys() []string {
+// allKeys are all keys that can be set, those of the profiles there are included.
+func (l *loader) allKeys() []string {
 	var keys []string
 	for name := range l.cfg.Models {
 		keys = append(keys, leafKeys(reflect.TypeFor[Model](), "models."+name)...)

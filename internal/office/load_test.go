@@ -84,10 +84,10 @@ retention_days: 7
 func TestDesignExampleIsTheDefault(t *testing.T) {
 	got := mustLoad(t, LoadOptions{OfficeDir: officeWith(t, designYAML)}).Config
 	want := Default()
-	want.defaultAgents()
+	want.setDefaultModels()
 	want.Models["strong"] = Model{Adapter: "openai", Model: "gpt-5", APIKeyEnv: "OPENAI_API_KEY", Fallback: []string{"default"}, Tools: Auto}
 	want.Agents.Manager.Model, want.Agents.Reviewer.Model, want.Agents.Merger.Model = "strong", "strong", "strong"
-	if diff := differ(got, want); diff != "" {
+	if diff := diffConfigs(got, want); diff != "" {
 		t.Fatal(diff)
 	}
 	empty := mustLoad(t, LoadOptions{OfficeDir: t.TempDir()})
@@ -101,9 +101,9 @@ func TestDesignExampleIsTheDefault(t *testing.T) {
 	}
 }
 
-// differ names a key whose values differ.
-func differ(a, b Config) string {
-	x, y := flatten(a), flatten(b)
+// diffConfigs names a key whose values differ.
+func diffConfigs(a, b Config) string {
+	x, y := flattenConfig(a), flattenConfig(b)
 	for k, v := range x {
 		if y[k] != v {
 			return fmt.Sprintf("%s: %s and %s", k, v, y[k])
@@ -282,7 +282,7 @@ func TestBadConfig(t *testing.T) {
 }
 
 // What editors leave in a file means nothing.
-func TestOddlySaved(t *testing.T) {
+func TestFileEncodings(t *testing.T) {
 	for name, text := range map[string]string{
 		"mark in front": "\ufeffversion: 1\nworkers: {max: 7}\n", "Windows": "version: 1\r\nworkers:\r\n  max: 7\r\n",
 		"no end of line": "workers: {max: 7}", "document marks": "---\nworkers: {max: 7}\n...\n", "tab between": "workers:\n  max:\t7\n",
@@ -293,7 +293,7 @@ func TestOddlySaved(t *testing.T) {
 	}
 }
 
-func TestBadConfigElsewhere(t *testing.T) {
+func TestBadEnvAndFlags(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		opts       LoadOptions
@@ -338,7 +338,7 @@ func TestManyProblems(t *testing.T) {
 
 // What this version cannot do is refused by Check, not by Load, in words that
 // name what there is.
-func TestNotYet(t *testing.T) {
+func TestUnsupportedValues(t *testing.T) {
 	dir := officeWith(t, `models: {default: {adapter: openai, model: m, fallback: [b]}, b: {adapter: cli, model: m}, unused: {adapter: cli}}
 bus: {driver: redis, url: 'redis://h:1', creds: ./creds}
 container: {runtime: dind, egress: [example.com]}
@@ -348,7 +348,7 @@ git: {integration_mode: shared}
 	writeFile(t, creds, "secret")
 	t.Chdir(dir)
 	l := mustLoad(t, LoadOptions{OfficeDir: dir})
-	err := l.Check()
+	err := l.CheckSupported()
 	if company.CodeOf(err) != company.EConfig {
 		t.Fatalf("got %v", err)
 	}
@@ -369,34 +369,34 @@ git: {integration_mode: shared}
 		t.Errorf("a profile that nobody uses is refused: %v", err)
 	}
 	ok := mustLoad(t, LoadOptions{OfficeDir: officeWith(t, "models: {default: {adapter: openai, model: m}}\n")})
-	if err := ok.Check(); err != nil {
+	if err := ok.CheckSupported(); err != nil {
 		t.Errorf("a config for this version: %v", err)
 	}
 	if err := os.Chmod(creds, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Check(); strings.Contains(err.Error(), "bus.creds") {
+	if err := l.CheckSupported(); strings.Contains(err.Error(), "bus.creds") {
 		t.Errorf("a private file is refused: %v", err)
 	}
 }
 
 func TestForHost(t *testing.T) {
 	l := mustLoad(t, LoadOptions{})
-	c := l.ForHost(Host{CPUs: 1, Memory: 9 << 30})
+	c := l.ForHost(HostResources{CPUs: 1, Memory: 9 << 30})
 	if c.Workers.Max != 2 || c.Workers.CPUs != 1 || c.Workers.Disk != 2<<30 {
 		t.Errorf("small host: %+v", c.Workers)
 	}
-	if c := l.ForHost(Host{CPUs: 8, Memory: 1 << 30, SizeOption: true}); c.Workers.Max != 1 || c.Workers.CPUs != 2 || c.Workers.Disk != 10<<30 {
+	if c := l.ForHost(HostResources{CPUs: 8, Memory: 1 << 30, SizeOption: true}); c.Workers.Max != 1 || c.Workers.CPUs != 2 || c.Workers.Disk != 10<<30 {
 		t.Errorf("no memory: %+v", c.Workers)
 	}
 	l = mustLoad(t, LoadOptions{Flags: map[string]string{"workers.max": "5", "workers.disk": "1g"}})
-	if c := l.ForHost(Host{CPUs: 8, Memory: 1 << 30}); c.Workers.Max != 5 || c.Workers.Disk != 1<<30 {
+	if c := l.ForHost(HostResources{CPUs: 8, Memory: 1 << 30}); c.Workers.Max != 5 || c.Workers.Disk != 1<<30 {
 		t.Errorf("what somebody set: %+v", c.Workers)
 	}
-	if got := l.Config.Cap(true); got != (company.Amount{MicroUSD: 5_000_000, Tokens: company.NoCap}) {
+	if got := l.Config.BudgetCap(true); got != (company.Amount{MicroUSD: 5_000_000, Tokens: company.NoCap}) {
 		t.Errorf("cap with prices: %+v", got)
 	}
-	if got := l.Config.Cap(false); got != (company.Amount{MicroUSD: 5_000_000, Tokens: 5_000_000}) {
+	if got := l.Config.BudgetCap(false); got != (company.Amount{MicroUSD: 5_000_000, Tokens: 5_000_000}) {
 		t.Errorf("cap without prices: %+v", got)
 	}
 }
@@ -427,7 +427,7 @@ func genConfig(t *rapid.T) Config {
 	temp := rapid.Float64Range(0, 2).Draw(t, "temperature")
 	c.Models["m-1"] = Model{Adapter: "openai", Model: "m" + word.Draw(t, "model"), Fallback: []string{"default"}, Temperature: &temp, Tools: rapid.SampledFrom([]string{"auto", "yes", "no"}).Draw(t, "tools"),
 		Price: &Price{Input: USD(rapid.Int64Range(0, 1_000_000_000_000).Draw(t, "price")), Output: 1, Cached: 0, Write: 2}}
-	c.defaultAgents()
+	c.setDefaultModels()
 	return c
 }
 
@@ -480,7 +480,7 @@ func TestConfigRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, want.YAML())
 		}
-		if diff := differ(got.Config, want); diff != "" || !reflect.DeepEqual(got.Config, want) {
+		if diff := diffConfigs(got.Config, want); diff != "" || !reflect.DeepEqual(got.Config, want) {
 			t.Fatalf("%s\n%s", diff, want.YAML())
 		}
 		if err := valid(want.YAML()); err != nil {
@@ -506,7 +506,7 @@ func FuzzParseYAML(f *testing.F) {
 		l := loader{cfg: Default(), origin: map[string]string{}}
 		root, ps := parseYAML("f", []byte(text))
 		if root.kind == nodeMap && len(ps) == 0 {
-			l.apply(root)
+			l.applyTree(root)
 		}
 		for _, p := range append(ps, l.problems...) {
 			if p.at == "" || p.what == "" || p.fix == "" {

@@ -51,7 +51,7 @@ func TryLock(p Paths) (lock *Lock, held *Holder, err error) {
 		if err != nil {
 			return nil, nil, fail(err)
 		}
-		err = flock(f)
+		err = lockExclusive(f)
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			held := readHolder(f)
 			_ = f.Close()
@@ -67,7 +67,7 @@ func TryLock(p Paths) (lock *Lock, held *Holder, err error) {
 		if err1 == nil && err2 == nil && os.SameFile(mine, there) {
 			host, _ := os.Hostname() // only shown
 			l := &Lock{paths: p, file: f, who: Holder{PID: os.Getpid(), Host: host, Started: time.Now().UTC(), Command: commandLine()}}
-			if err := l.sign(); err != nil {
+			if err := l.writeHolder(); err != nil {
 				_ = f.Close()
 				return nil, nil, fail(err)
 			}
@@ -80,8 +80,8 @@ func TryLock(p Paths) (lock *Lock, held *Holder, err error) {
 	}
 }
 
-// Touched is when the lock was last taken or given back; zero: never.
-func Touched(p Paths) time.Time {
+// LastLocked is when the lock was last taken or given back; zero: never.
+func LastLocked(p Paths) time.Time {
 	state, err := p.Folder(p.State)
 	if err != nil {
 		return time.Time{}
@@ -94,9 +94,9 @@ func Touched(p Paths) time.Time {
 	return info.ModTime()
 }
 
-// Held says whether a process has the office. It takes and makes nothing: an
+// IsHeld says whether a process has the office. It takes and makes nothing: an
 // office that is not there is held by nobody.
-func Held(p Paths) bool {
+func IsHeld(p Paths) bool {
 	state, err := p.Folder(p.State)
 	if err != nil {
 		return false
@@ -115,7 +115,7 @@ func Held(p Paths) bool {
 	}
 }
 
-func flock(f *os.File) error {
+func lockExclusive(f *os.File) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if !errors.Is(err, syscall.EINTR) {
@@ -133,8 +133,8 @@ func commandLine() string {
 	return string(s)
 }
 
-// sign writes the holder into the file.
-func (l *Lock) sign() error {
+// writeHolder writes the holder into the file.
+func (l *Lock) writeHolder() error {
 	data, err := json.Marshal(l.who)
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 
 // The logins to registries are for the checkout that the president let use
 // them, as long as it comes from where it came from.
-func TestWhoMayLogIn(t *testing.T) {
+func TestMayUseLogins(t *testing.T) {
 	home := t.TempDir()
 	repo := filepath.Join(home, "repo")
 	if err := os.Mkdir(repo, 0o755); err != nil {
@@ -16,19 +16,19 @@ func TestWhoMayLogIn(t *testing.T) {
 	}
 	gitIn := func(args ...string) {
 		t.Helper()
-		if _, err := git(t.Context(), repo, args...); err != nil {
+		if _, err := askGit(t.Context(), repo, args...); err != nil {
 			t.Fatal(err)
 		}
 	}
 	gitIn("init", "-q", "-b", "main")
 	trust := OpenTrust(mapEnv(map[string]string{"HOME": home}))
-	if trust.MayLogIn(t.Context(), repo) {
+	if trust.MayUseLogins(t.Context(), repo) {
 		t.Fatal("nobody has let it")
 	}
-	if err := trust.LetLogIn(t.Context(), repo); err != nil {
+	if err := trust.AllowLogins(t.Context(), repo); err != nil {
 		t.Fatal(err)
 	}
-	if !trust.MayLogIn(t.Context(), repo) {
+	if !trust.MayUseLogins(t.Context(), repo) {
 		t.Error("it was let")
 	}
 	// A folder of it, another checkout, and no checkout at all are others.
@@ -36,7 +36,7 @@ func TestWhoMayLogIn(t *testing.T) {
 	if err := os.Rename(repo, other); err != nil {
 		t.Fatal(err)
 	}
-	if trust.MayLogIn(t.Context(), other) || trust.MayLogIn(t.Context(), repo) {
+	if trust.MayUseLogins(t.Context(), other) || trust.MayUseLogins(t.Context(), repo) {
 		t.Error("another folder is let")
 	}
 	if err := os.Rename(other, repo); err != nil {
@@ -46,15 +46,15 @@ func TestWhoMayLogIn(t *testing.T) {
 	if err := os.Symlink(repo, link); err != nil {
 		t.Fatal(err)
 	}
-	if !trust.MayLogIn(t.Context(), link) || trust.MayLogIn(t.Context(), filepath.Join(repo, ".git")) {
+	if !trust.MayUseLogins(t.Context(), link) || trust.MayUseLogins(t.Context(), filepath.Join(repo, ".git")) {
 		t.Error("a link to it is the same folder, and one inside is not")
 	}
 	// Another repository in the same place has another origin.
 	gitIn("remote", "add", "origin", "https://evil.example/x.git")
-	if trust.MayLogIn(t.Context(), repo) {
+	if trust.MayUseLogins(t.Context(), repo) {
 		t.Error("another origin is let")
 	}
-	if err := trust.LetLogIn(t.Context(), repo); err != nil || !trust.MayLogIn(t.Context(), repo) {
+	if err := trust.AllowLogins(t.Context(), repo); err != nil || !trust.MayUseLogins(t.Context(), repo) {
 		t.Error(err)
 	}
 }

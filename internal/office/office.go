@@ -18,11 +18,11 @@ type Office struct {
 	// ID is four letters that tell this office from a colleague's; branches
 	// carry it.
 	ID string
-	// Formerly are the ids of the offices that this one is a copy of, the last
+	// CopiedFrom are the ids of the offices that this one is a copy of, the last
 	// one first. Tasks of its ledger that bear one are the original's to do.
-	Formerly []string
-	// Said is what people are to be told, once.
-	Said []string
+	CopiedFrom []string
+	// Notices is what people are to be told, once.
+	Notices []string
 	// Folders are the own folders, opened once. All files of the office are
 	// reached through them and in no other way.
 	Folders
@@ -42,21 +42,21 @@ type Folders struct {
 // Close lets go of the folders.
 func (f *Folders) Close() error {
 	var errs []error
-	for _, one := range f.all() {
+	for _, one := range f.folderSlots() {
 		errs = append(errs, (*one.folder).Close())
 		*one.folder = nil
 	}
 	return errors.Join(errs...)
 }
 
-// place is a folder with where it is kept.
-type place struct {
+// folderSlot is a folder with where it is kept.
+type folderSlot struct {
 	folder **folder.Folder
 	dir    func(Paths) string
 }
 
-func (f *Folders) all() []place {
-	return []place{
+func (f *Folders) folderSlots() []folderSlot {
+	return []folderSlot{
 		{&f.StateFolder, func(p Paths) string { return p.State }},
 		{&f.BusFolder, func(p Paths) string { return p.Bus }},
 		{&f.GitFolder, func(p Paths) string { return p.Git }},
@@ -78,19 +78,19 @@ func Open(ctx context.Context, p Paths) (*Office, error) {
 	if err := p.refuseForeign(ctx); err != nil {
 		return nil, err
 	}
-	base, err := folder.Open(p.base)
+	base, err := folder.Open(p.parentDir)
 	if err != nil {
-		return nil, p.unmakeable(err)
+		return nil, p.folderError(err)
 	}
 	defer base.Close()
-	for _, dir := range p.dirs() {
+	for _, dir := range p.allFolders() {
 		if err := base.Mkdir(dir); err != nil {
-			return nil, p.unmakeable(err)
+			return nil, p.folderError(err)
 		}
 	}
 	o := &Office{Paths: p}
 	if err := o.Folders.open(base, p); err != nil {
-		return nil, p.unmakeable(errors.Join(err, o.Close()))
+		return nil, p.folderError(errors.Join(err, o.Close()))
 	}
 	// Another process may have brought something in since the look above. What
 	// is open by now stays what it is.
@@ -101,10 +101,10 @@ func Open(ctx context.Context, p Paths) (*Office, error) {
 		}
 	}
 	if err == nil {
-		_, _, err = Exclude(ctx, p)
+		_, _, err = ExcludeFromGit(ctx, p)
 	}
 	if err == nil {
-		err = o.identify()
+		err = o.ensureID()
 	}
 	if err != nil {
 		return nil, errors.Join(err, o.Close())
@@ -114,8 +114,8 @@ func Open(ctx context.Context, p Paths) (*Office, error) {
 
 // open opens the folders, on their way from the one that holds .company/.
 func (f *Folders) open(base *folder.Folder, p Paths) error {
-	for _, one := range f.all() {
-		sub, err := base.Sub(p.rel(one.dir(p)))
+	for _, one := range f.folderSlots() {
+		sub, err := base.Sub(p.relativePath(one.dir(p)))
 		if err != nil {
 			return err
 		}
@@ -128,17 +128,17 @@ func (f *Folders) open(base *folder.Folder, p Paths) error {
 // not opened the office; fs.ErrNotExist where it was never made. The caller
 // closes it.
 func (p Paths) Folder(dir string) (*folder.Folder, error) {
-	base, err := folder.Open(p.base)
+	base, err := folder.Open(p.parentDir)
 	if err != nil {
 		return nil, err
 	}
 	defer base.Close()
-	return base.Sub(p.rel(dir))
+	return base.Sub(p.relativePath(dir))
 }
 
-// unmakeable is the error where the folders cannot be made.
-func (p Paths) unmakeable(err error) error {
-	e := company.E(company.EConfig, "the office's folders cannot be made in "+p.base).Wrap(err)
+// folderError is the error where the folders cannot be made.
+func (p Paths) folderError(err error) error {
+	e := company.E(company.EConfig, "the office's folders cannot be made in "+p.parentDir).Wrap(err)
 	var own *company.Error
 	switch {
 	case errors.As(err, &own):

@@ -257,15 +257,15 @@ func TestForeignState(t *testing.T) {
 				runGit(t, repo, "add", "-A", "-f")
 				runGit(t, repo, "-c", "user.name=n", "-c", "user.email=e@x", "commit", "-q", "-m", "link")
 			}
-			before := listing(t, repo)
+			before := listPaths(t, repo)
 			_, err := Open(t.Context(), mustFind(t, FindOptions{Dir: repo}))
 			if company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), c.why) {
 				t.Fatalf("got %v", err)
 			}
-			if after := listing(t, repo); !slices.Equal(before, after) {
+			if after := listPaths(t, repo); !slices.Equal(before, after) {
 				t.Errorf("something was written: %v, before %v", after, before)
 			}
-			if left := listing(t, outside); len(left) != 1 {
+			if left := listPaths(t, outside); len(left) != 1 {
 				t.Errorf("something was written outside: %v", left)
 			}
 		})
@@ -276,8 +276,8 @@ func TestForeignState(t *testing.T) {
 	mustOpen(t, mustFind(t, FindOptions{Dir: repo}))
 }
 
-// listing is every path below dir but for git's own.
-func listing(t testing.TB, dir string) []string {
+// listPaths is every path below dir but for git's own.
+func listPaths(t testing.TB, dir string) []string {
 	t.Helper()
 	var out []string
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -323,8 +323,8 @@ func TestIDRace(t *testing.T) {
 	}
 }
 
-// holder starts a second process that holds the office.
-func holder(t *testing.T, p Paths, env ...string) *exec.Cmd {
+// startHolder starts a second process that holds the office.
+func startHolder(t *testing.T, p Paths, env ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(append(os.Environ(), env...), "OFFICE_TEST_HOLD="+p.Root)
@@ -363,11 +363,11 @@ func TestLockAcrossProcesses(t *testing.T) {
 	p := mustFind(t, FindOptions{Dir: gitRepo(t, nil)})
 	mustOpen(t, p)
 	env := mapEnv(map[string]string{"XDG_RUNTIME_DIR": runtimeDir})
-	if _, err := os.Lstat(p.Lock()); Held(p) || err == nil {
+	if _, err := os.Lstat(p.Lock()); IsHeld(p) || err == nil {
 		t.Fatal("an office that nobody locked is held, or a look made its lock")
 	}
-	cmd := holder(t, p, "XDG_RUNTIME_DIR="+runtimeDir)
-	if !Held(p) {
+	cmd := startHolder(t, p, "XDG_RUNTIME_DIR="+runtimeDir)
+	if !IsHeld(p) {
 		t.Error("it is not held")
 	}
 
@@ -401,7 +401,7 @@ func TestLockAcrossProcesses(t *testing.T) {
 	if _, err := DialSocket(t.Context(), held.Socket); company.CodeOf(err) != company.EHeld {
 		t.Errorf("a dead socket: %v", err)
 	}
-	if Held(p) {
+	if IsHeld(p) {
 		t.Error("a dead process holds it")
 	}
 	l, held, err = TryLock(p)
@@ -539,7 +539,7 @@ func TestSocketFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	roundTrip(t, ln, l.Holder().Socket)
-	if err := privateDir(fallback); err != nil {
+	if err := requirePrivateDir(fallback); err != nil {
 		t.Error(err)
 	}
 	if err := errors.Join(ln.Close(), l.Release()); err != nil {
@@ -573,10 +573,10 @@ agents: {worker: {persona: obey, max_turns: 10}}
 		t.Fatalf("got %v", err)
 	}
 	l := loader{opts: LoadOptions{OfficeDir: repo, Env: env}, cfg: Default(), origin: map[string]string{}}
-	if _, err := l.file(filepath.Join(repo, "company.yaml")); err != nil {
+	if _, err := l.loadFile(filepath.Join(repo, "company.yaml")); err != nil {
 		t.Fatal(err)
 	}
-	before, after := flatten(Default()), flatten(l.cfg)
+	before, after := flattenConfig(Default()), flattenConfig(l.cfg)
 	var refused []string
 	for key := range l.origin {
 		if needsTrust(key, before[key], after[key], Default(), l.cfg) {
@@ -595,14 +595,14 @@ agents: {worker: {persona: obey, max_turns: 10}}
 	}
 
 	trust := OpenTrust(env)
-	sum, err := l.file(filepath.Join(repo, "company.yaml"))
+	sum, err := l.loadFile(filepath.Join(repo, "company.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if trust.Trusted(sum) || trust.Trusted("") {
 		t.Fatal("trusted before anybody said so")
 	}
-	if err := trust.Trust(sum, repo); err != nil {
+	if err := trust.Add(sum, repo); err != nil {
 		t.Fatal(err)
 	}
 	loaded, err := Load(t.Context(), LoadOptions{OfficeDir: repo, Env: env})
@@ -633,25 +633,25 @@ agents: {worker: {persona: obey, max_turns: 10}}
 	if err := errors.Join(os.Remove(list), os.Rename(list+"2", list), os.Link(list, filepath.Join(home, "other"))); err != nil {
 		t.Fatal(err)
 	}
-	if trust.Trusted(sum) || trust.Trust(sum, repo) == nil {
+	if trust.Trusted(sum) || trust.Add(sum, repo) == nil {
 		t.Error("a list with two names is believed, or written")
 	}
 	none := OpenTrust(mapEnv(nil))
-	if none.Trusted(sum) || none.Trust(sum, repo) == nil {
+	if none.Trusted(sum) || none.Add(sum, repo) == nil {
 		t.Error("without a home something is trusted")
 	}
 }
 
 // Of every key there is, somebody has judged whether a repository may set it:
 // a new one needs trust until it stands here (DESIGN §11, T23).
-func TestEveryKeyIsJudged(t *testing.T) {
+func TestEveryKeyHasTrustRule(t *testing.T) {
 	free := strings.Fields(`version workers.command_timeout workers.run_timeout workers.cpus
 		git.base git.integration_branch git.integration_mode retention_days
 		limits.continuations limits.model_wait limits.stop_grace limits.hung_after limits.concurrent_tasks limits.readers limits.writers
 		agents.manager.model agents.manager.max_turns agents.worker.model agents.worker.max_turns
 		agents.reviewer.model agents.reviewer.max_turns agents.merger.model agents.merger.max_turns`)
-	// These may be tightened, and not loosened; TestUntrackedAndTightening,
-	// TestRepositoryMayNotTakeTheHost, TestARepositoryNamesTheUsualFoldersAlone.
+	// These may be tightened, and not loosened; TestUntrackedOrTighteningNeedsNoTrust,
+	// TestRepositoryMayNotRaiseLimits, TestTrackedPathsUsualFoldersOnly.
 	oneWay := strings.Fields("paths.runtime paths.backlog budget.usd budget.tokens approvals.plan approvals.merge approvals.pr approvals.deps gates.none gates.lint gates.test gates.canary gates.protect_tests container.strict gates.red_green gates.protected git.paths recovery workers.max workers.memory workers.pids workers.disk workers.warm")
 	for _, key := range append(leafKeys(reflect.TypeFor[Config](), ""), leafKeys(reflect.TypeFor[Model](), "models.default")...) {
 		if slices.Contains(oneWay, key) {
@@ -674,7 +674,7 @@ func TestReviewTrust(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	var got []string
-	for _, a := range r.Asks {
+	for _, a := range r.Requests {
 		got = append(got, a.Key+" "+a.Before+" -> "+a.After)
 	}
 	want := []string{"budget.usd 5 -> 500", `models.evil.adapter  -> "openai"`, `models.evil.base_url  -> "http://evil.example/v1"`, `models.evil.model  -> "m"`}
@@ -684,7 +684,7 @@ func TestReviewTrust(t *testing.T) {
 	if _, err := Load(t.Context(), LoadOptions{OfficeDir: repo, Env: env}); err == nil {
 		t.Error("a review lets the file count")
 	}
-	if err := OpenTrust(env).Trust(r.Hash, r.File); err != nil {
+	if err := OpenTrust(env).Add(r.Hash, r.File); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := ReviewTrust(t.Context(), LoadOptions{OfficeDir: repo, Env: env}); err != nil || !r.Trusted {
@@ -701,7 +701,7 @@ func TestReviewTrust(t *testing.T) {
 }
 
 // The same text counts when git does not track it; tightening always counts.
-func TestUntrackedAndTightening(t *testing.T) {
+func TestUntrackedOrTighteningNeedsNoTrust(t *testing.T) {
 	repo := gitRepo(t, nil)
 	writeFile(t, filepath.Join(repo, "company.yaml"), "budget: {usd: 500}\nforge: {token_env: X}\n")
 	if _, err := Load(t.Context(), LoadOptions{OfficeDir: repo}); err != nil {
@@ -734,7 +734,7 @@ func TestTrackedFailsClosed(t *testing.T) {
 }
 
 // A hostile repository's git config runs nothing while we look (THREATS T11).
-func TestGitRunsNothing(t *testing.T) {
+func TestHostileGitConfigRunsNothing(t *testing.T) {
 	repo := gitRepo(t, map[string]string{"company.yaml": "version: 1\n"})
 	canary := filepath.Join(tempDir(t), "fired")
 	script := filepath.Join(tempDir(t), "canary.sh")

@@ -10,8 +10,8 @@ import (
 	"company/internal/company"
 )
 
-// hidden is the folder of an office's own things.
-const hidden = ".company"
+// companyDir is the folder of an office's own things.
+const companyDir = ".company"
 
 // Paths are the places of an office. All are absolute and free of symbolic
 // links (STA-15).
@@ -20,30 +20,30 @@ const hidden = ".company"
 // readable files alone may lie elsewhere, where company.yaml names the folders
 // under paths.
 type Paths struct {
-	Root    string // the office: the folder of company.yaml, or the .company folder
-	Repo    string // top of the git checkout that the office is in; empty for none
-	Config  string // company.yaml, which need not exist
-	State   string // state of the company; 0700
-	Bus     string // state of the embedded bus
-	Git     string // mirrors and quarantines
-	Cache   string // what can be made again
-	Logs    string // logs of processes
-	Runs    string // a folder per run, to look at
-	Tasks   string // a file per task, to look at
-	Backlog string // a file per subtask, to look at
-	home    string // the .company folder
-	base    string // what holds it, and all other folders of the office
-	old     bool   // made before there was paths, with readable files beside company.yaml
+	Root      string // the office: the folder of company.yaml, or the .company folder
+	Repo      string // top of the git checkout that the office is in; empty for none
+	Config    string // company.yaml, which need not exist
+	State     string // state of the company; 0700
+	Bus       string // state of the embedded bus
+	Git       string // mirrors and quarantines
+	Cache     string // what can be made again
+	Logs      string // logs of processes
+	Runs      string // a folder per run, to look at
+	Tasks     string // a file per task, to look at
+	Backlog   string // a file per subtask, to look at
+	ownDir    string // the .company folder
+	parentDir string // what holds it, and all other folders of the office
+	isLegacy  bool   // made before there was paths, with readable files beside company.yaml
 }
 
 // Run is the folder of a run's readable files.
 func (p Paths) Run(id company.RunID) string { return filepath.Join(p.Runs, string(id)) }
 
-// Named are the paths with the readable files where a config says.
-func (p Paths) Named(r Readable) Paths {
-	runtime := filepath.Join(p.base, filepath.FromSlash(r.Runtime))
+// WithReadable are the paths with the readable files where a config says.
+func (p Paths) WithReadable(r ReadablePaths) Paths {
+	runtime := filepath.Join(p.parentDir, filepath.FromSlash(r.Runtime))
 	p.Runs, p.Tasks = filepath.Join(runtime, "runs"), filepath.Join(runtime, "state")
-	p.Backlog = filepath.Join(p.base, filepath.FromSlash(r.Backlog))
+	p.Backlog = filepath.Join(p.parentDir, filepath.FromSlash(r.Backlog))
 	return p
 }
 
@@ -78,40 +78,40 @@ func Find(o FindOptions) (Paths, error) {
 		if !filepath.IsAbs(named) {
 			named = filepath.Join(o.Dir, named)
 		}
-		dir, err := canonical(named)
+		dir, err := canonicalPath(named)
 		if err != nil {
 			return Paths{}, company.E(company.EConfig, by+" names a folder that does not exist: "+named).Wrap(err).Fix("name the folder of a company.yaml")
 		}
 		switch {
-		case isFile(filepath.Join(dir, ConfigName)) || filepath.Base(dir) == hidden:
-			return at(dir)
-		case isDir(filepath.Join(dir, hidden)):
-			return at(filepath.Join(dir, hidden))
+		case isFile(filepath.Join(dir, ConfigName)) || filepath.Base(dir) == companyDir:
+			return pathsAt(dir)
+		case isDir(filepath.Join(dir, companyDir)):
+			return pathsAt(filepath.Join(dir, companyDir))
 		}
 		return Paths{}, company.E(company.EConfig, by+" names a folder that is no office: "+dir).
 			Because("it has no company.yaml and no .company folder").Fix("name the folder of a company.yaml")
 	}
-	start, err := canonical(o.Dir)
+	start, err := canonicalPath(o.Dir)
 	if err != nil {
 		return Paths{}, company.E(company.ENotFound, "no such folder: "+o.Dir).Wrap(err).Fix("go to a folder that exists")
 	}
 	for dir := start; ; dir = filepath.Dir(dir) {
-		if isFile(filepath.Join(dir, ConfigName)) || filepath.Base(dir) == hidden && isDir(filepath.Join(dir, "state")) {
-			return at(dir)
+		if isFile(filepath.Join(dir, ConfigName)) || filepath.Base(dir) == companyDir && isDir(filepath.Join(dir, "state")) {
+			return pathsAt(dir)
 		}
-		if isDir(filepath.Join(dir, hidden, "state")) {
-			return at(filepath.Join(dir, hidden))
+		if isDir(filepath.Join(dir, companyDir, "state")) {
+			return pathsAt(filepath.Join(dir, companyDir))
 		}
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 			// The checkout's own office, unless a folder above says otherwise.
-			if up, ok := officeAbove(filepath.Dir(dir)); ok {
-				return at(up)
+			if up, ok := findOfficeAbove(filepath.Dir(dir)); ok {
+				return pathsAt(up)
 			}
-			return at(filepath.Join(dir, hidden))
+			return pathsAt(filepath.Join(dir, companyDir))
 		}
 		if dir == filepath.Dir(dir) {
-			if bare, ok := BareAt(start); ok {
-				return Paths{}, BareRefused(bare)
+			if bare, ok := FindBareRepo(start); ok {
+				return Paths{}, BareRepoError(bare)
 			}
 			return Paths{}, company.E(company.ENotFound, "there is no office here, and no git repository to make one in: "+start).
 				Fix("go into a git repository, or name an office with --office")
@@ -119,8 +119,8 @@ func Find(o FindOptions) (Paths, error) {
 	}
 }
 
-// BareAt finds the bare repository that a folder is, or is in.
-func BareAt(dir string) (string, bool) {
+// FindBareRepo finds the bare repository that a folder is, or is in.
+func FindBareRepo(dir string) (string, bool) {
 	for ; ; dir = filepath.Dir(dir) {
 		if isFile(filepath.Join(dir, "HEAD")) && isDir(filepath.Join(dir, "objects")) && isDir(filepath.Join(dir, "refs")) {
 			return dir, true
@@ -131,14 +131,14 @@ func BareAt(dir string) (string, bool) {
 	}
 }
 
-// BareRefused says why a bare repository is no place for an office.
-func BareRefused(dir string) error {
+// BareRepoError says why a bare repository is no place for an office.
+func BareRepoError(dir string) error {
 	return company.E(company.EGit, dir+" is a bare repository").Because("the company works for somebody who has a checkout").
 		Fix("clone it, and go into the clone: git clone " + dir)
 }
 
-// officeAbove is the nearest folder at or above dir with a company.yaml.
-func officeAbove(dir string) (string, bool) {
+// findOfficeAbove is the nearest folder at or above dir with a company.yaml.
+func findOfficeAbove(dir string) (string, bool) {
 	for {
 		if isFile(filepath.Join(dir, ConfigName)) {
 			return dir, true
@@ -150,26 +150,26 @@ func officeAbove(dir string) (string, bool) {
 	}
 }
 
-// at lays the paths of the office with this root out.
-func at(root string) (Paths, error) {
-	p := Paths{Root: root, Config: filepath.Join(root, ConfigName), home: filepath.Join(root, hidden)}
-	if filepath.Base(root) == hidden {
-		p.home = root
+// pathsAt lays the paths of the office with this root out.
+func pathsAt(root string) (Paths, error) {
+	p := Paths{Root: root, Config: filepath.Join(root, ConfigName), ownDir: filepath.Join(root, companyDir)}
+	if filepath.Base(root) == companyDir {
+		p.ownDir = root
 	}
 	// A company.yaml that another user put into a folder above, /tmp say,
 	// would decide what is run here.
 	if info, err := os.Stat(p.Config); err == nil && !ownedByUs(info) {
 		return Paths{}, company.E(company.EConfig, p.Config+" belongs to another user").Fix("name your own office with --office, or take the file over with chown")
 	}
-	p.base = filepath.Dir(p.home)
-	p.State = filepath.Join(p.home, "state")
+	p.parentDir = filepath.Dir(p.ownDir)
+	p.State = filepath.Join(p.ownDir, "state")
 	p.Bus = filepath.Join(p.State, "bus")
 	p.Git = filepath.Join(p.State, "git")
-	p.Cache = filepath.Join(p.home, "cache")
-	p.Logs = filepath.Join(p.home, "logs")
-	p.place()
+	p.Cache = filepath.Join(p.ownDir, "cache")
+	p.Logs = filepath.Join(p.ownDir, "logs")
+	p.placeReadable()
 	for dir := root; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil && filepath.Base(dir) != hidden {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil && filepath.Base(dir) != companyDir {
 			p.Repo = dir
 			break
 		}
@@ -177,22 +177,22 @@ func at(root string) (Paths, error) {
 	return p, nil
 }
 
-// own are the folders that nobody but the office writes to, relative to base,
+// ownFolders are the folders that nobody but the office writes to, relative to base,
 // with slashes.
-func (p Paths) own() []string {
+func (p Paths) ownFolders() []string {
 	var out []string
 	for _, dir := range []string{p.State, p.Cache, p.Logs, p.Runs, p.Tasks, p.Backlog} {
-		out = append(out, p.rel(dir))
+		out = append(out, p.relativePath(dir))
 	}
 	return out
 }
 
-// dirs are all folders of the office with those above them, parents first,
+// allFolders are all folders of the office with those above them, parents first,
 // relative to base, with slashes.
-func (p Paths) dirs() []string {
+func (p Paths) allFolders() []string {
 	seen := map[string]bool{".": true}
 	var out []string
-	for _, dir := range append(p.own(), p.rel(p.Bus), p.rel(p.Git)) {
+	for _, dir := range append(p.ownFolders(), p.relativePath(p.Bus), p.relativePath(p.Git)) {
 		var chain []string
 		for ; !seen[dir]; dir = pathDir(dir) {
 			seen[dir] = true
@@ -203,17 +203,17 @@ func (p Paths) dirs() []string {
 	return out
 }
 
-// rel is a folder of the office relative to base.
-func (p Paths) rel(dir string) string {
-	r, err := filepath.Rel(p.base, dir)
+// relativePath is a folder of the office relative to base.
+func (p Paths) relativePath(dir string) string {
+	r, err := filepath.Rel(p.parentDir, dir)
 	if err != nil {
 		panic(err) // both are absolute
 	}
 	return filepath.ToSlash(r)
 }
 
-// canonical makes a path absolute and follows its symbolic links.
-func canonical(path string) (string, error) {
+// canonicalPath makes a path absolute and follows its symbolic links.
+func canonicalPath(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", err

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// choices are values that a leaf takes, as environment and flags give them;
+// leafChoices are values that a leaf takes, as environment and flags give them;
 // the same, quoted where it needs to be, stands in a file.
-func choices(t *testing.T, key string, typ reflect.Type, tag reflect.StructTag) []string {
+func leafChoices(t *testing.T, key string, typ reflect.Type, tag reflect.StructTag) []string {
 	t.Helper()
 	if typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
@@ -131,7 +131,7 @@ func TestPrecedenceOfEveryKey(t *testing.T) {
 	keys := append(leafKeys(reflect.TypeFor[Config](), ""), leafKeys(reflect.TypeFor[Model](), "models.default")...)
 	for _, key := range keys {
 		if strings.HasPrefix(key, "paths.") {
-			continue // of one layer alone: TestPathsAreNamedInOnePlace
+			continue // of one layer alone: TestPathsOnlyInOfficeConfig
 		}
 		typ, tag := typeOf(t, key)
 		var words []string
@@ -143,7 +143,7 @@ func TestPrecedenceOfEveryKey(t *testing.T) {
 		case "models.default.fallback":
 			words = []string{"other", "third", "other", "third"}
 		default:
-			words = choices(t, key, typ, tag)
+			words = leafChoices(t, key, typ, tag)
 		}
 		// What the key needs beside it, in every file.
 		beside := map[string]string{"models.other.adapter": "openai", "models.other.model": "m", "models.third.adapter": "openai", "models.third.model": "m"}
@@ -191,8 +191,8 @@ func TestPrecedenceOfEveryKey(t *testing.T) {
 			if got := l.Origin[key]; !strings.HasPrefix(got, set.origin) {
 				t.Errorf("%s comes from %q, want %q", key, got, set.origin)
 			}
-			want := single(t, key, words[layer], beside)
-			if got := flatten(l.Config)[key]; got != want {
+			want := loadSingle(t, key, words[layer], beside)
+			if got := flattenConfig(l.Config)[key]; got != want {
 				t.Errorf("%s from %s: %s, want %s", key, set.origin, got, want)
 			}
 		}
@@ -215,13 +215,13 @@ func typeOf(t *testing.T, key string) (reflect.Type, reflect.StructTag) {
 	return leaf.Type(), tag
 }
 
-// single is how a value is shown when nothing else sets it.
-func single(t *testing.T, key, word string, beside map[string]string) string {
+// loadSingle is how a value is shown when nothing else sets it.
+func loadSingle(t *testing.T, key, word string, beside map[string]string) string {
 	t.Helper()
 	flags := map[string]string{key: word}
 	l, err := Load(t.Context(), LoadOptions{OfficeDir: officeWith(t, fileOf(beside)), Flags: flags})
 	if err != nil {
 		t.Fatal(fmt.Errorf("%s: %w", key, err))
 	}
-	return flatten(l.Config)[key]
+	return flattenConfig(l.Config)[key]
 }

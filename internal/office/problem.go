@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	maxProblems = 10 // that one error lists
-	maxAsks     = 60 // that one refusal of an untrusted file lists: each by name
+	maxProblems      = 10 // that one error lists
+	maxTrustRequests = 60 // that one refusal of an untrusted file lists: each by name
 )
 
 // problem is one thing wrong with a config.
@@ -23,7 +23,7 @@ type problem struct {
 	code  company.Code
 }
 
-func (p problem) line() string {
+func (p problem) formatLine() string {
 	var b strings.Builder
 	b.WriteString(p.at + ": ")
 	if p.key != "" {
@@ -46,20 +46,20 @@ type Problem struct {
 	Fix  string `json:"fix"`           // what is allowed, or what to do
 }
 
-// invalid is an error with its single problems; all of them, where the text
+// configError is an error with its single problems; all of them, where the text
 // of the error names ten.
-type invalid struct {
+type configError struct {
 	err  *company.Error
 	list problems
 }
 
-func (e *invalid) Error() string { return e.err.Error() }
-func (e *invalid) Unwrap() error { return e.err }
+func (e *configError) Error() string { return e.err.Error() }
+func (e *configError) Unwrap() error { return e.err }
 
 // Problems are the single problems that Load or Check reported in err; nil
 // where err is something else.
 func Problems(err error) []Problem {
-	var e *invalid
+	var e *configError
 	if !errors.As(err, &e) {
 		return nil
 	}
@@ -73,22 +73,22 @@ func Problems(err error) []Problem {
 	return out
 }
 
-// err is the problems as one error, nil for none. All that were found are
+// asError is the problems as one error, nil for none. All that were found are
 // reported, one line each, up to ten.
-func (ps problems) err(op string) error { return ps.errUpTo(op, maxProblems) }
+func (ps problems) asError(op string) error { return ps.errorUpTo(op, maxProblems) }
 
-// errUpTo is err with so many lines at most.
-func (ps problems) errUpTo(op string, most int) error {
+// errorUpTo is err with so many lines at most.
+func (ps problems) errorUpTo(op string, most int) error {
 	if len(ps) == 0 {
 		return nil
 	}
 	e := &company.Error{Code: company.EConfig, Class: company.Fatal, Op: op}
 	if len(ps) == 1 {
-		e.Message, e.Hint = ps[0].line(), ps[0].fix
+		e.Message, e.Hint = ps[0].formatLine(), ps[0].fix
 		if ps[0].code != "" {
 			e.Code = ps[0].code
 		}
-		return &invalid{e, ps}
+		return &configError{e, ps}
 	}
 	lines := []string{fmt.Sprintf("%d problems", len(ps))}
 	for i, p := range ps {
@@ -96,20 +96,20 @@ func (ps problems) errUpTo(op string, most int) error {
 			lines = append(lines, fmt.Sprintf("and %d more", len(ps)-i))
 			break
 		}
-		lines = append(lines, p.line()+"; "+p.fix)
+		lines = append(lines, p.formatLine()+"; "+p.fix)
 	}
 	e.Message, e.Hint = strings.Join(lines, "\n  "), "correct these lines, then try again"
-	return &invalid{e, ps}
+	return &configError{e, ps}
 }
 
-// nearest is the name that was most likely meant, or "".
-func nearest(s string, names []string) string {
-	return Nearest(s, names, max(2, len(s)/3))
+// nearestKey is the name that was most likely meant, or "".
+func nearestKey(s string, names []string) string {
+	return NearestName(s, names, max(2, len(s)/3))
 }
 
-// Nearest is the one of the names that is closest to s, at most so many slips
+// NearestName is the one of the names that is closest to s, at most so many slips
 // of the hand away; "" for none.
-func Nearest(s string, names []string, most int) string {
+func NearestName(s string, names []string, most int) string {
 	best, dist := "", most+1
 	for _, n := range names {
 		if d := editDistance(strings.ToLower(s), n, dist); d < dist && d < len(n) {

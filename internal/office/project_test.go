@@ -11,7 +11,7 @@ import (
 // The company.yaml of a project that is worked on from another's office says
 // how it is built and judged, and nothing else; what git tracks of it needs
 // the president's trust like any other.
-func TestProjectsOwnConfig(t *testing.T) {
+func TestProjectConfig(t *testing.T) {
 	off := officeWith(t, "gates: {test: make check, protected: [ci/**]}\nworkers: {max: 2}\n")
 	dir := t.TempDir()
 	write := func(text string) {

@@ -10,26 +10,26 @@ import (
 	"company/internal/folder"
 )
 
-// Readable says where the files lie that are made for people from the ledger.
+// ReadablePaths says where the files lie that are made for people from the ledger.
 // Both are relative to the folder that holds .company/.
-type Readable struct {
+type ReadablePaths struct {
 	Runtime string `yaml:"runtime" check:"place" doc:"folder of runs/ and state/: a folder per run, a file per task"`
 	Backlog string `yaml:"backlog" check:"place" doc:"folder of the tickets, a file per subtask"`
 }
 
 const (
-	defaultRuntime = hidden + "/runtime"
-	defaultBacklog = hidden + "/workflows/backlog"
+	defaultRuntime = companyDir + "/runtime"
+	defaultBacklog = companyDir + "/workflows/backlog"
 	// Where they lay beside a company.yaml before there was paths, and where
 	// most who name them want them.
-	besideRuntime = "runtime"
-	besideBacklog = "workflows/backlog"
+	legacyRuntime = "runtime"
+	legacyBacklog = "workflows/backlog"
 )
 
-// readablePlace says that readable files may lie in a folder: it is in the
+// isReadablePlace says that readable files may lie in a folder: it is in the
 // folder that holds .company/, and no tool that looks for hidden folders finds
 // what agents wrote there.
-func readablePlace(s string) bool {
+func isReadablePlace(s string) bool {
 	if s == defaultRuntime || s == defaultBacklog {
 		return true
 	}
@@ -44,8 +44,8 @@ func readablePlace(s string) bool {
 	return true
 }
 
-// validate refuses folders that would hold each other.
-func (r Readable) validate(at func(key string) string) problems {
+// validateFolders refuses folders that would hold each other.
+func (r ReadablePaths) validateFolders(at func(key string) string) problems {
 	within := func(a, b string) bool { return a == b || strings.HasPrefix(a, b+"/") }
 	var ps problems
 	switch {
@@ -59,10 +59,10 @@ func (r Readable) validate(at func(key string) string) problems {
 	return ps
 }
 
-// besideOnly reports whether a value is one that a repository may name by
+// isUsualPlace reports whether a value is one that a repository may name by
 // itself: its own place, or the usual one.
-func besideOnly(key, value string) bool {
-	usual := map[string][]string{"paths.runtime": {defaultRuntime, besideRuntime}, "paths.backlog": {defaultBacklog, besideBacklog}}
+func isUsualPlace(key, value string) bool {
+	usual := map[string][]string{"paths.runtime": {defaultRuntime, legacyRuntime}, "paths.backlog": {defaultBacklog, legacyBacklog}}
 	for _, u := range usual[key] {
 		if value == strconv.Quote(u) {
 			return true
@@ -71,26 +71,26 @@ func besideOnly(key, value string) bool {
 	return false
 }
 
-// place lays the readable files out: where company.yaml says, else where the
+// placeReadable lays the readable files out: where company.yaml says, else where the
 // office once began to keep them. What company.yaml says of anything else, and
 // whether it may, is Load's to judge, before a file is written.
-func (p *Paths) place() {
+func (p *Paths) placeReadable() {
 	l := loader{cfg: Default(), origin: map[string]string{}}
-	if _, err := l.file(p.Config, "paths"); err != nil || len(l.problems) > 0 || len(l.cfg.Paths.validate(func(string) string { return "" })) > 0 {
+	if _, err := l.loadFile(p.Config, "paths"); err != nil || len(l.problems) > 0 || len(l.cfg.Paths.validateFolders(func(string) string { return "" })) > 0 {
 		l = loader{cfg: Default()}
 	}
 	r := l.cfg.Paths
-	*p = p.Named(r)
-	rec, ok := p.record()
-	if !ok || p.home == p.Root {
+	*p = p.WithReadable(r)
+	rec, ok := p.readRecord()
+	if !ok || p.ownDir == p.Root {
 		return
 	}
 	was := rec.Readable
 	if rec.Layout == 0 { // nothing is written down: look
-		was = p.foundBeside()
-		p.old = was != nil
+		was = p.findLegacyFiles()
+		p.isLegacy = was != nil
 	}
-	if was == nil || !readablePlace(was.Runtime) || !readablePlace(was.Backlog) {
+	if was == nil || !isReadablePlace(was.Runtime) || !isReadablePlace(was.Backlog) {
 		return
 	}
 	if l.origin["paths.runtime"] == "" {
@@ -99,13 +99,13 @@ func (p *Paths) place() {
 	if l.origin["paths.backlog"] == "" {
 		r.Backlog = was.Backlog
 	}
-	if len(r.validate(func(string) string { return "" })) == 0 {
-		*p = p.Named(r)
+	if len(r.validateFolders(func(string) string { return "" })) == 0 {
+		*p = p.WithReadable(r)
 	}
 }
 
-// record is office.json as far as it can be read; Open says what is wrong.
-func (p Paths) record() (officeFile, bool) {
+// readRecord is office.json as far as it can be read; Open says what is wrong.
+func (p Paths) readRecord() (officeFile, bool) {
 	state, err := p.Folder(p.State)
 	if err != nil {
 		return officeFile{}, false
@@ -116,10 +116,10 @@ func (p Paths) record() (officeFile, bool) {
 	return rec, err == nil && json.Unmarshal(text, &rec) == nil
 }
 
-// foundBeside looks for files that an office left beside its company.yaml: a
+// findLegacyFiles looks for files that an office left beside its company.yaml: a
 // folder named after a run, the file of a task, the ticket of a subtask.
-func (p Paths) foundBeside() *Readable {
-	base, err := folder.Open(p.base)
+func (p Paths) findLegacyFiles() *ReadablePaths {
+	base, err := folder.Open(p.parentDir)
 	if err != nil {
 		return nil
 	}
@@ -136,17 +136,17 @@ func (p Paths) foundBeside() *Readable {
 		}
 		return false
 	}
-	runs := has(besideRuntime+"/runs", "", func(s string) bool { return company.RunID(s).Valid() })
-	tasks := has(besideRuntime+"/state", ".json", func(s string) bool { return company.TaskID(s).Valid() })
-	tickets := has(besideBacklog, ".md", func(s string) bool { return company.SubtaskID(s).Valid() })
-	r := Readable{Runtime: defaultRuntime, Backlog: defaultBacklog}
+	runs := has(legacyRuntime+"/runs", "", func(s string) bool { return company.RunID(s).Valid() })
+	tasks := has(legacyRuntime+"/state", ".json", func(s string) bool { return company.TaskID(s).Valid() })
+	tickets := has(legacyBacklog, ".md", func(s string) bool { return company.SubtaskID(s).Valid() })
+	r := ReadablePaths{Runtime: defaultRuntime, Backlog: defaultBacklog}
 	if runs || tasks {
-		r.Runtime = besideRuntime
+		r.Runtime = legacyRuntime
 	}
 	if tickets {
-		r.Backlog = besideBacklog
+		r.Backlog = legacyBacklog
 	}
-	if r == (Readable{Runtime: defaultRuntime, Backlog: defaultBacklog}) {
+	if r == (ReadablePaths{Runtime: defaultRuntime, Backlog: defaultBacklog}) {
 		return nil
 	}
 	return &r

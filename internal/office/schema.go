@@ -21,13 +21,13 @@ func Schema() []byte {
 	return append(out, '\n')
 }
 
-type object = map[string]any
+type jsonObject = map[string]any
 
-func schemaOf(t reflect.Type, tag reflect.StructTag) object {
+func schemaOf(t reflect.Type, tag reflect.StructTag) jsonObject {
 	const size = `^[0-9]+\s*([bB]|[kKmMgGtT]([iI]?[bB])?)$`
-	text := func(pattern string) object { return object{"type": "string", "pattern": pattern} }
-	number := func(kind string) object {
-		s := object{"type": kind}
+	text := func(pattern string) jsonObject { return jsonObject{"type": "string", "pattern": pattern} }
+	number := func(kind string) jsonObject {
+		s := jsonObject{"type": kind}
 		for key, name := range map[string]string{"min": "minimum", "max": "maximum"} {
 			if f, err := strconv.ParseFloat(tag.Get(key), 64); err == nil {
 				s[name] = f
@@ -41,23 +41,23 @@ func schemaOf(t reflect.Type, tag reflect.StructTag) object {
 	case reflect.TypeFor[Size]():
 		return text(size)
 	case reflect.TypeFor[AutoSize]():
-		return object{"anyOf": []object{{"const": Auto}, text(size)}}
+		return jsonObject{"anyOf": []jsonObject{{"const": Auto}, text(size)}}
 	case reflect.TypeFor[USD]():
-		return object{"type": "number", "minimum": 0, "maximum": 1_000_000}
+		return jsonObject{"type": "number", "minimum": 0, "maximum": 1_000_000}
 	case reflect.TypeFor[USDCap]():
-		return object{"anyOf": []object{{"const": None}, {"type": "number", "minimum": 0, "maximum": 1_000_000}}}
+		return jsonObject{"anyOf": []jsonObject{{"const": None}, {"type": "number", "minimum": 0, "maximum": 1_000_000}}}
 	case reflect.TypeFor[TokenCap]():
-		return object{"anyOf": []object{{"enum": []string{Auto, None}}, {"type": "integer", "minimum": 0, "maximum": 1_000_000_000_000}}}
+		return jsonObject{"anyOf": []jsonObject{{"enum": []string{Auto, None}}, {"type": "integer", "minimum": 0, "maximum": 1_000_000_000_000}}}
 	case reflect.TypeFor[Command]():
-		return object{"anyOf": []object{{"type": "string", "minLength": 1}, {"type": "array", "minItems": 1, "items": object{"type": "string"}}}}
+		return jsonObject{"anyOf": []jsonObject{{"type": "string", "minLength": 1}, {"type": "array", "minItems": 1, "items": jsonObject{"type": "string"}}}}
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		return schemaOf(t.Elem(), tag)
 	case reflect.Map:
-		return object{"type": "object", "propertyNames": object{"pattern": profileRE.String()}, "additionalProperties": schemaOf(t.Elem(), "")}
+		return jsonObject{"type": "object", "propertyNames": jsonObject{"pattern": profileRE.String()}, "additionalProperties": schemaOf(t.Elem(), "")}
 	case reflect.Struct:
-		props := object{}
+		props := jsonObject{}
 		for i := range t.NumField() {
 			f := t.Field(i)
 			s := schemaOf(f.Type, f.Tag)
@@ -66,21 +66,21 @@ func schemaOf(t reflect.Type, tag reflect.StructTag) object {
 			}
 			props[f.Tag.Get("yaml")] = s
 		}
-		s := object{"type": "object", "additionalProperties": false, "properties": props}
+		s := jsonObject{"type": "object", "additionalProperties": false, "properties": props}
 		if t == reflect.TypeFor[Model]() {
 			s["required"] = []string{"adapter"}
 		}
 		return s
 	case reflect.Slice:
-		return object{"type": "array", "items": object{"type": "string"}, "maxItems": 256}
+		return jsonObject{"type": "array", "items": jsonObject{"type": "string"}, "maxItems": 256}
 	case reflect.Bool:
-		return object{"type": "boolean"}
+		return jsonObject{"type": "boolean"}
 	case reflect.Int:
 		return number("integer")
 	case reflect.Float64:
 		return number("number")
 	}
-	s := object{"type": "string"}
+	s := jsonObject{"type": "string"}
 	if enum := tag.Get("enum"); enum != "" {
 		s["enum"] = strings.Fields(enum)
 	}

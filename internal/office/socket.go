@@ -26,14 +26,14 @@ const maxSocketPath = 100
 func SocketPath(p Paths, env func(string) (string, bool)) string {
 	sum := sha256.Sum256([]byte(p.Root))
 	name := "company-" + hex.EncodeToString(sum[:8]) + ".sock"
-	if dir, ok := env("XDG_RUNTIME_DIR"); ok && filepath.IsAbs(dir) && len(dir)+1+len(name) <= maxSocketPath && privateDir(dir) == nil {
+	if dir, ok := env("XDG_RUNTIME_DIR"); ok && filepath.IsAbs(dir) && len(dir)+1+len(name) <= maxSocketPath && requirePrivateDir(dir) == nil {
 		return filepath.Join(dir, name)
 	}
 	return filepath.Join("/tmp", "company-"+strconv.Itoa(os.Geteuid()), name)
 }
 
-// privateDir refuses a folder that is not ours alone.
-func privateDir(dir string) error {
+// requirePrivateDir refuses a folder that is not ours alone.
+func requirePrivateDir(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {
 	case err != nil:
@@ -68,7 +68,7 @@ func ListenSocket(l *Lock, env func(string) (string, bool)) (net.Listener, error
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, socketError(path, err)
 	}
-	if err := privateDir(dir); err != nil {
+	if err := requirePrivateDir(dir); err != nil {
 		return nil, socketError(path, err)
 	}
 	if info, err := os.Lstat(path); err == nil {
@@ -87,7 +87,7 @@ func ListenSocket(l *Lock, env func(string) (string, bool)) (net.Listener, error
 	err = os.Chmod(path, 0o600)
 	if err == nil {
 		l.who.Socket = path
-		err = l.sign()
+		err = l.writeHolder()
 	}
 	if err != nil {
 		_ = ln.Close()
@@ -99,7 +99,7 @@ func ListenSocket(l *Lock, env func(string) (string, bool)) (net.Listener, error
 // DialSocket connects to the holder of an office, over a path of a folder that
 // is ours alone.
 func DialSocket(ctx context.Context, path string) (net.Conn, error) {
-	if err := privateDir(filepath.Dir(path)); err != nil {
+	if err := requirePrivateDir(filepath.Dir(path)); err != nil {
 		return nil, socketError(path, err)
 	}
 	var d net.Dialer

@@ -47,7 +47,7 @@ func (t Trust) Trusted(hash company.Hash) bool {
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o022 != 0 || !ownedByUs(info) || links(info) > 1 {
+	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o022 != 0 || !ownedByUs(info) || linkCount(info) > 1 {
 		return false
 	}
 	found := false
@@ -58,9 +58,9 @@ func (t Trust) Trusted(hash company.Hash) bool {
 	return found
 }
 
-// Trust adds the file with this hash to the list. path is for people who read
+// Add adds the file with this hash to the list. path is for people who read
 // the list.
-func (t Trust) Trust(hash company.Hash, path string) error {
+func (t Trust) Add(hash company.Hash, path string) error {
 	fail := func(err error) error {
 		return company.E(company.EConfig, "the list of trusted files cannot be written").Wrap(err).Fix("set HOME or XDG_STATE_HOME to a folder of yours")
 	}
@@ -75,7 +75,7 @@ func (t Trust) Trust(hash company.Hash, path string) error {
 		return fail(err)
 	}
 	// What would not be believed afterwards is not written to either.
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || links(info) > 1 || !ownedByUs(info) {
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || linkCount(info) > 1 || !ownedByUs(info) {
 		return fail(errors.Join(err, f.Close(), errors.New("it is not a plain file of yours with one name: "+t.path)))
 	}
 	// One short write in append mode is not torn by another process's.
@@ -91,86 +91,86 @@ func ownedByUs(info fs.FileInfo) bool {
 	return ok && int(st.Uid) == os.Geteuid()
 }
 
-// links is how many names a file has. One that has a second name elsewhere may
+// linkCount is how many names a file has. One that has a second name elsewhere may
 // be written there.
-func links(info fs.FileInfo) uint64 {
+func linkCount(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Nlink)
 	}
 	return 1
 }
 
-// Ask is one thing that a company.yaml asks for and that needs trust.
-type Ask struct {
+// TrustRequest is one thing that a company.yaml asks for and that needs trust.
+type TrustRequest struct {
 	Key    string `json:"key"`
 	At     string `json:"at"`               // file:line:column
 	Before string `json:"before,omitempty"` // what holds without the file, as written in company.yaml; empty: nothing
 	After  string `json:"after,omitempty"`  // what the file says; empty: it takes something away
 }
 
-// Review is a company.yaml as the president has to see it before trusting it.
-type Review struct {
-	File    string
-	Hash    company.Hash // of exactly the bytes that Asks were read from
-	Tracked bool         // by git; a file that is not counts without trust
-	Trusted bool
-	Asks    []Ask // by key
+// TrustReview is a company.yaml as the president has to see it before trusting it.
+type TrustReview struct {
+	File     string
+	Hash     company.Hash // of exactly the bytes that Requests were read from
+	Tracked  bool         // by git; a file that is not counts without trust
+	Trusted  bool
+	Requests []TrustRequest // by key
 }
 
 // ReviewTrust tells what the company.yaml of an office asks for beyond what
 // holds without it. It lets nothing count. ENotFound: there is no such file.
-func ReviewTrust(ctx context.Context, o LoadOptions) (Review, error) {
+func ReviewTrust(ctx context.Context, o LoadOptions) (TrustReview, error) {
 	if o.Env == nil {
 		o.Env = func(string) (string, bool) { return "", false }
 	}
 	l := loader{opts: o, cfg: Default(), origin: map[string]string{}}
 	if p, ok := userConfig(o.Env); ok {
-		if _, err := l.file(p); err != nil {
-			return Review{}, err
+		if _, err := l.loadFile(p); err != nil {
+			return TrustReview{}, err
 		}
 	}
 	lower, path := l.cfg, filepath.Join(o.OfficeDir, ConfigName)
-	sum, err := l.file(path)
+	sum, err := l.loadFile(path)
 	switch {
 	case err != nil:
-		return Review{}, err
+		return TrustReview{}, err
 	case sum == "":
-		return Review{}, company.E(company.ENotFound, "there is no "+path).Fix("go to the folder of a company.yaml, or name it with --office")
+		return TrustReview{}, company.E(company.ENotFound, "there is no "+path).Fix("go to the folder of a company.yaml, or name it with --office")
 	case len(l.problems) > 0: // what cannot be read cannot be judged
-		return Review{}, l.problems.err("")
+		return TrustReview{}, l.problems.asError("")
 	}
 	tracked, err := trackedByGit(ctx, filepath.Dir(path), filepath.Base(path))
 	if err != nil {
-		return Review{}, err
+		return TrustReview{}, err
 	}
-	return Review{File: path, Hash: sum, Tracked: len(tracked) > 0, Trusted: OpenTrust(o.Env).Trusted(sum), Asks: l.asks(path, lower)}, nil
+	return TrustReview{File: path, Hash: sum, Tracked: len(tracked) > 0, Trusted: OpenTrust(o.Env).Trusted(sum), Requests: l.trustRequests(path, lower)}, nil
 }
 
-// asks are what the file at path, applied last, asks for beyond lower.
-func (l *loader) asks(path string, lower Config) []Ask {
-	before, after := flatten(lower), flatten(l.cfg)
-	var out []Ask
+// trustRequests are what the file at path, applied last, asks for beyond lower.
+func (l *loader) trustRequests(path string, lower Config) []TrustRequest {
+	before, after := flattenConfig(lower), flattenConfig(l.cfg)
+	var out []TrustRequest
 	for key, at := range l.origin {
 		if strings.HasPrefix(at, path+":") && needsTrust(key, before[key], after[key], lower, l.cfg) {
-			out = append(out, Ask{Key: key, At: at, Before: before[key], After: after[key]})
+			out = append(out, TrustRequest{Key: key, At: at, Before: before[key], After: after[key]})
 		}
 	}
 	for name, m := range l.cfg.Models {
 		// A profile replaces the one below as a whole: what it leaves out is a
 		// change, too (a base_url, say).
 		was, known := lower.Models[name]
-		flagged := slices.ContainsFunc(out, func(a Ask) bool { return strings.HasPrefix(a.Key, "models."+name+".") })
+		flagged := slices.ContainsFunc(out, func(a TrustRequest) bool { return strings.HasPrefix(a.Key, "models."+name+".") })
 		if known && !flagged && !reflect.DeepEqual(m, was) {
-			out = append(out, Ask{Key: "models." + name, At: path})
+			out = append(out, TrustRequest{Key: "models." + name, At: path})
 		}
 	}
-	slices.SortFunc(out, func(a, b Ask) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(out, func(a, b TrustRequest) int { return strings.Compare(a.Key, b.Key) })
 	return out
 }
 
-// trust refuses what a tracked company.yaml asks for beyond what the layers
+// requireTrust refuses what a tracked company.yaml asks for beyond what the layers
 // below it say, unless the president trusts the file. Each key is named.
-func (l *loader) trust(ctx context.Context, path string, sum company.Hash, lower Config) error {
+func (l *loader) requireTrust(ctx context.Context, path string, sum company.Hash, lower Config) error {
 	tracked, err := trackedByGit(ctx, filepath.Dir(path), filepath.Base(path))
 	if err != nil {
 		return err
@@ -179,12 +179,12 @@ func (l *loader) trust(ctx context.Context, path string, sum company.Hash, lower
 		return nil
 	}
 	var ps problems
-	for _, a := range l.asks(path, lower) {
+	for _, a := range l.trustRequests(path, lower) {
 		ps = append(ps, problem{at: a.At, key: a.Key, what: "needs your trust, since git tracks this file",
 			fix: "read the file, then run company trust, or set the key in your own config"})
 	}
 	var e *company.Error
-	err = ps.errUpTo("", maxAsks)
+	err = ps.errorUpTo("", maxTrustRequests)
 	if errors.As(err, &e) {
 		e.Class = company.HumanRequired
 		e.Hint = "read " + path + ", then run company trust, or set these keys in your own config"
@@ -192,9 +192,9 @@ func (l *loader) trust(ctx context.Context, path string, sum company.Hash, lower
 	return err
 }
 
-// harmless are the keys, or starts of keys, that a repository may set by
+// untrustedKeys are the keys, or starts of keys, that a repository may set by
 // itself: they are about its own work, and cost nothing beyond the caps.
-var harmless = []string{"version", "workers.", "limits.", "retention_days", "git.base", "git.integration_branch", "git.integration_mode"}
+var untrustedKeys = []string{"version", "workers.", "limits.", "retention_days", "git.base", "git.integration_branch", "git.integration_mode"}
 
 // needsTrust reports whether a repository may not set a key by itself. What
 // tightens is always allowed (DESIGN §11). A key that nobody has judged here
@@ -234,13 +234,13 @@ func needsTrust(key, before, after string, lower, upper Config) bool {
 	case key == "gates.protected":
 		return slices.ContainsFunc(lower.Gates.Protected, func(g string) bool { return !slices.Contains(upper.Gates.Protected, g) })
 	case key == "paths.runtime", key == "paths.backlog":
-		return !besideOnly(key, after)
+		return !isUsualPlace(key, after)
 	case key == "recovery":
 		return after == `"auto"`
 	case strings.HasPrefix(key, "agents."):
 		return strings.HasSuffix(key, ".persona")
 	}
-	return !slices.ContainsFunc(harmless, func(h string) bool {
+	return !slices.ContainsFunc(untrustedKeys, func(h string) bool {
 		return key == h || strings.HasSuffix(h, ".") && strings.HasPrefix(key, h)
 	})
 }
@@ -266,21 +266,21 @@ func tokenRank(t TokenCap) int64 {
 	return int64(t)
 }
 
-// MayLogIn reports whether the president lets the repository of a checkout use
+// MayUseLogins reports whether the president lets the repository of a checkout use
 // the logins to package registries. It fails closed.
-func (t Trust) MayLogIn(ctx context.Context, checkout string) bool {
+func (t Trust) MayUseLogins(ctx context.Context, checkout string) bool {
 	hash, err := loginsHash(ctx, checkout)
 	return err == nil && t.Trusted(hash)
 }
 
-// LetLogIn lets the repository of a checkout use the logins to package
+// AllowLogins lets the repository of a checkout use the logins to package
 // registries from now on.
-func (t Trust) LetLogIn(ctx context.Context, checkout string) error {
+func (t Trust) AllowLogins(ctx context.Context, checkout string) error {
 	hash, err := loginsHash(ctx, checkout)
 	if err != nil {
 		return err
 	}
-	return t.Trust(hash, checkout)
+	return t.Add(hash, checkout)
 }
 
 // loginsHash stands for a repository in the list: its folder, and where it
@@ -295,7 +295,7 @@ func loginsHash(ctx context.Context, checkout string) (company.Hash, error) {
 		return "", company.E(company.ENotFound, "there is no checkout at "+checkout).Wrap(err)
 	}
 	// An address that is not set is no error: git lists nothing.
-	origin, err := git(ctx, dir, "config", "--local", "--default", "", "--get", "remote.origin.url")
+	origin, err := askGit(ctx, dir, "config", "--local", "--default", "", "--get", "remote.origin.url")
 	if err != nil {
 		return "", err
 	}

@@ -93,12 +93,12 @@ func (c Command) String() string {
 // IsCommand reports whether there is a command.
 func (c Command) IsCommand() bool { return c.Mode == "" }
 
-// wrong is why a value is refused: what would be allowed, and what it said.
-type wrong struct{ what, allowed string }
+// valueError is why a value is refused: what would be allowed, and what it said.
+type valueError struct{ what, allowed string }
 
-func (w *wrong) Error() string { return w.what + " (allowed: " + w.allowed + ")" }
+func (w *valueError) Error() string { return w.what + " (allowed: " + w.allowed + ")" }
 
-func notA(allowed string) error { return &wrong{"is not what is needed", allowed} }
+func notAllowed(allowed string) error { return &valueError{"is not what is needed", allowed} }
 
 func parseSize(s string) (Size, error) {
 	const allowed = "a size with its unit, such as 512m or 4g"
@@ -116,14 +116,14 @@ func parseSize(s string) (Size, error) {
 	case "t", "tb", "tib":
 		shift = 40
 	default:
-		return 0, notA(allowed)
+		return 0, notAllowed(allowed)
 	}
 	n, err := parseInt(digits, allowed)
 	if err != nil {
 		return 0, err
 	}
 	if n > math.MaxInt64>>shift {
-		return 0, &wrong{"is too large", allowed}
+		return 0, &valueError{"is too large", allowed}
 	}
 	return Size(n << shift), nil
 }
@@ -133,11 +133,11 @@ func parseInt(s, allowed string) (int64, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	switch {
 	case strings.HasPrefix(s, "-"):
-		return 0, &wrong{"is negative", allowed}
+		return 0, &valueError{"is negative", allowed}
 	case err != nil && len(s) > 18 && strings.Trim(s, "0123456789") == "":
-		return 0, &wrong{"is too large", allowed}
+		return 0, &valueError{"is too large", allowed}
 	case err != nil || s[0] == '+':
-		return 0, notA(allowed)
+		return 0, notAllowed(allowed)
 	}
 	return n, nil
 }
@@ -147,20 +147,20 @@ func parseUSD(s string) (USD, error) {
 	const allowed = "an amount in USD, such as 5 or 0.25, up to 1000000"
 	whole, frac, dot := strings.Cut(strings.TrimSpace(s), ".")
 	if strings.HasPrefix(whole, "-") {
-		return 0, &wrong{"is negative", allowed}
+		return 0, &valueError{"is negative", allowed}
 	}
 	if len(frac) > 6 || dot && frac == "" || strings.Trim(whole+frac, "0123456789") != "" || whole == "" {
-		return 0, notA(allowed)
+		return 0, notAllowed(allowed)
 	}
 	if len(whole) > 7 {
-		return 0, &wrong{"is too large", allowed}
+		return 0, &valueError{"is too large", allowed}
 	}
 	n, err := strconv.ParseInt(whole+frac+strings.Repeat("0", 6-len(frac)), 10, 64)
 	switch {
 	case err != nil:
-		return 0, notA(allowed)
+		return 0, notAllowed(allowed)
 	case n > 1_000_000_000_000:
-		return 0, &wrong{"is too large", allowed}
+		return 0, &valueError{"is too large", allowed}
 	}
 	return USD(n), nil
 }
@@ -169,7 +169,7 @@ func parseTokens(s string) (TokenCap, error) {
 	const allowed = "auto, none, or a number of tokens"
 	n, err := parseInt(strings.ReplaceAll(s, "_", ""), allowed)
 	if err == nil && n > 1_000_000_000_000 {
-		err = &wrong{"is too large", allowed}
+		err = &valueError{"is too large", allowed}
 	}
 	return TokenCap(n), err
 }
@@ -179,9 +179,9 @@ func parseDuration(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	switch {
 	case err != nil || s == "0":
-		return 0, notA(allowed)
+		return 0, notAllowed(allowed)
 	case d < 0:
-		return 0, &wrong{"is negative", allowed}
+		return 0, &valueError{"is negative", allowed}
 	}
 	return d, nil
 }

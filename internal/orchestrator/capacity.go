@@ -19,25 +19,25 @@ const (
 // rank is the order in which effects of a class are started: what finishes a
 // piece of work comes before what begins another.
 var rank = map[company.EffectKind]int{
-	company.DoTestMerge: 1, company.DoGate: 2, company.DoBaseline: 3,
-	company.DoResolve: 1, company.DoReview: 2,
+	company.EffectTestMerge: 1, company.EffectGate: 2, company.EffectBaseline: 3,
+	company.EffectResolve: 1, company.EffectReview: 2,
 }
 
 func classOf(k company.EffectKind) class {
 	switch k {
-	case company.DoTestMerge, company.DoGate, company.DoBaseline:
+	case company.EffectTestMerge, company.EffectGate, company.EffectBaseline:
 		return checks
-	case company.DoResolve, company.DoReview:
+	case company.EffectResolve, company.EffectReview:
 		return heads
 	}
 	return unlimited
 }
 
-// room is how many more of a class may be started.
-func (o *Orchestrator) room(s *company.State) map[class]int {
+// freeSlots is how many more of a class may be started.
+func (o *Orchestrator) freeSlots(s *company.State) map[class]int {
 	// Agents are as many as there are workers: each of them looks at what one
 	// has done.
-	team := max(1, s.Office.Team())
+	team := max(1, s.Office.WorkerCount())
 	free := map[class]int{checks: o.cfg.Checks, heads: team}
 	if o.cfg.Checks <= 0 {
 		free[checks] = team
@@ -51,12 +51,12 @@ func (o *Orchestrator) room(s *company.State) map[class]int {
 	return free
 }
 
-// startable are the due effects that are not under way and that there is room
+// startableEffects are the due effects that are not under way and that there is room
 // for, in the order in which they are to be started. The others stay due.
-func (o *Orchestrator) startable(s *company.State, due []company.Effect) []company.Effect {
+func (o *Orchestrator) startableEffects(s *company.State, due []company.Effect) []company.Effect {
 	waiting := slices.DeleteFunc(slices.Clone(due), func(e company.Effect) bool { return o.jobs[e.Key] != nil })
 	slices.SortStableFunc(waiting, func(a, b company.Effect) int { return rank[a.Kind] - rank[b.Kind] })
-	free := o.room(s)
+	free := o.freeSlots(s)
 	return slices.DeleteFunc(waiting, func(e company.Effect) bool {
 		c := classOf(e.Kind)
 		if c == unlimited {

@@ -37,7 +37,7 @@ func setupClocked(t *testing.T) *clocked {
 	c := &clocked{machine: clocktest.Running(begun), begun: begun, held: make(chan heldRun, 100), failing: make(chan struct{}, 100)}
 	c.bundle = setup(t, func(cfg *Config) {
 		cfg.Clock = clock.New(c.machine.Sources())
-		cfg.Doers[company.DoPrepare] = func(ctx context.Context, e company.Effect) (company.Command, error) {
+		cfg.Doers[company.EffectPrepare] = func(ctx context.Context, e company.Effect) (company.Command, error) {
 			select {
 			case <-c.failing:
 				return nil, errTrouble
@@ -45,7 +45,7 @@ func setupClocked(t *testing.T) *clocked {
 				return prepares(ctx, e)
 			}
 		}
-		cfg.Doers[company.DoManage] = c.manage
+		cfg.Doers[company.EffectManage] = c.manage
 	})
 	return c
 }

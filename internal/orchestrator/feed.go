@@ -68,7 +68,7 @@ func Describe(e company.Event, t *company.Task) Item {
 		it.Text, it.Mark = fmt.Sprintf("this office is a copy of %s, and %s from now on: the original goes on with what was under way", d.From, d.Office), Needs
 	case *company.OfficeStopped:
 		it.Text, it.Mark = "stopped: nothing runs until company resume", Needs
-	case *company.OfficeStaffed:
+	case *company.WorkersScaled:
 		it.Text = company.Count(d.Team, "worker") + " from now on"
 		if d.Worker != "" {
 			it.Text = d.Worker + " is let go: " + it.Text
@@ -81,7 +81,7 @@ func Describe(e company.Event, t *company.Task) Item {
 		it.Text = "resumed"
 	case *company.TaskSubmitted:
 		it.Text, it.Mark = safetext.EscapeLine(d.Instruction, 100), Started
-	case *company.Prepared:
+	case *company.TaskPrepared:
 		it.Text = fmt.Sprintf("base %s@%s, %s", d.Base.Branch, d.Base.OID.Short(), gatesText(d.Gates))
 		if d.Base.Dirty {
 			it.Text += "; uncommitted changes of the checkout are not part of it"
@@ -89,7 +89,7 @@ func Describe(e company.Event, t *company.Task) Item {
 		if d.Base.Ahead > 0 {
 			it.Text += "; with " + company.Count(d.Base.Ahead, "commit") + " that the remote lacks"
 		}
-	case *company.BaselineTaken:
+	case *company.BaselineRecorded:
 		it.describeBaseline(d, t)
 	case *company.PlanRefused:
 		it.Text, it.Mark = fmt.Sprintf("plan refused: %s", safetext.EscapeLine(d.Problems[0].String(), 200)), Failed
@@ -111,7 +111,7 @@ func Describe(e company.Event, t *company.Task) Item {
 	case *company.MergeGated:
 		it.describeGate(&d.GateFinished)
 		it.Quiet = d.Result.Passed
-	case *company.Review:
+	case *company.ReviewRecorded:
 		it.Text, it.Mark = fmt.Sprintf("review: %s", strings.ReplaceAll(d.Verdict, "_", " ")), Done
 		if d.Verdict != company.Approve {
 			it.Mark = Failed
@@ -126,11 +126,11 @@ func Describe(e company.Event, t *company.Task) Item {
 		it.Text, it.Mark = "the review of "+string(e.Subtask)+" holds for the whole: it is the only ticket, and merged the same tree", Done
 	case *company.ReviewVoided:
 		it.Text = "the base moved in a file of the diff: reviewed again"
-	case *company.MergeIntended:
+	case *company.MergeIntentRecorded:
 		it.Text, it.Quiet = "merging onto "+d.Onto.Short(), true
-	case *company.MergeConflicted:
+	case *company.ConflictReported:
 		it.Text, it.Mark = "conflict in "+safetext.EscapeLine(strings.Join(d.Paths, ", "), 120), Failed
-	case *company.MergeDone:
+	case *company.MergeRecorded:
 		it.Text, it.Mark = "merged as "+d.Commit.Short(), Done
 	case *company.DeliveryIntended:
 		it.Text, it.Quiet = fmt.Sprintf("delivering %s", d.Branch), true
@@ -138,13 +138,13 @@ func Describe(e company.Event, t *company.Task) Item {
 		it.Text, it.Mark = fmt.Sprintf("pull request #%d: %s into %s", d.Number, d.Branch, d.Base), Done
 	case *company.PRSettled:
 		it.Text, it.Mark = "pull request "+string(d.State), Done
-	case *company.BranchSeen:
+	case *company.BranchChangeSeen:
 		it.Text, it.Mark = "the branch of its pull request "+safetext.EscapeLine(d.String(), 400), Stalled
 		if d.BranchChange.Kind == company.BranchAsDelivered {
 			it.Mark = Info
 		}
 	case *company.AccessRefused:
-		it.Text, it.Mark = "refused "+d.Of+": "+safetext.EscapeLine(d.What, 200), Failed
+		it.Text, it.Mark = "refused "+d.AccessKind+": "+safetext.EscapeLine(d.What, 200), Failed
 		if d.Times > 1 {
 			it.Text += fmt.Sprintf(" (the last of %d)", d.Times)
 		}
@@ -153,9 +153,9 @@ func Describe(e company.Event, t *company.Task) Item {
 		if n := len(d.Doubts) - 1; n > 0 {
 			it.Text += fmt.Sprintf(" (and %d more)", n)
 		}
-	case *company.FileUnwritten:
+	case *company.FileWriteFailed:
 		it.Text, it.Mark = safetext.EscapeLine(d.File, 200)+" is not written: "+safetext.EscapeLine(d.Why, 200), Failed
-	case *company.FileWritten:
+	case *company.FileWriteRecovered:
 		it.Text = safetext.EscapeLine(d.File, 200) + " is written again"
 	case *company.DependencyLookedUp:
 		it.Text = "a registry is asked for " + safetext.EscapeLine(d.Ecosystem+" "+d.Name, 200)
@@ -174,26 +174,26 @@ func Describe(e company.Event, t *company.Task) Item {
 	case *company.BudgetRaised:
 		it.Text = "budget raised by " + d.By.String()
 	case *company.EffectFailed:
-		it.Text, it.Mark = fmt.Sprintf("%s: %s", d.Fail, safetext.EscapeLine(d.Error, 300)), Failed
+		it.Text, it.Mark = fmt.Sprintf("%s: %s", d.EffectKey, safetext.EscapeLine(d.Error, 300)), Failed
 		if d.Hint != "" {
 			it.Text += " (fix: " + safetext.EscapeLine(d.Hint, 200) + ")"
 		}
 	case *company.TaskPaused:
 		it.Text = map[bool]string{true: "paused; turns under way come to their end", false: "goes on"}[d.Paused]
-	case *company.TaskCancelledEvent:
+	case *company.TaskCancelled:
 		it.Text, it.Mark = "cancelled "+safetext.EscapeLine(d.Reason, 200), Failed
-	case *company.TaskFailedEvent:
+	case *company.TaskFailed:
 		it.Text, it.Mark = "failed: "+safetext.EscapeLine(d.Reason, 300), Failed
-	case *company.TaskCompletedEvent:
+	case *company.TaskCompleted:
 		it.Text, it.Mark = "complete", Done
-		it.cost(t)
+		it.setCost(t)
 	default:
 		it.Text = e.Kind
 	}
 	return it
 }
 
-func (it *Item) cost(t *company.Task) {
+func (it *Item) setCost(t *company.Task) {
 	if t == nil || t.Spent.MicroUSD == 0 {
 		return
 	}
@@ -240,26 +240,26 @@ func (it *Item) describeGate(d *company.GateFinished) {
 	for _, c := range d.Result.Checks {
 		took += c.Took
 		if k := c.Canary; k != nil && !c.Hollow() && len(k.Blind) > 0 {
-			it.Text += "; " + c.Name + " does not look at " + few(k.Blind)
+			it.Text += "; " + c.Name + " does not look at " + joinFirst(k.Blind)
 		}
 		switch {
 		case c.Hollow():
-			it.Mark, it.Text = Failed, fmt.Sprintf("gate %s does not look at %s any more: a test that must fail did not turn it red", c.Name, few(c.Canary.Hollow))
+			it.Mark, it.Text = Failed, fmt.Sprintf("gate %s does not look at %s any more: a test that must fail did not turn it red", c.Name, joinFirst(c.Canary.Hollow))
 		case c.Passed && len(c.Flaky) > 0:
-			it.Text += "; flaky: " + few(c.Flaky)
+			it.Text += "; flaky: " + joinFirst(c.Flaky)
 		case c.Passed || c.Skipped:
-		case c.Excused == company.StandAbsent:
+		case c.Excused == company.ComparedAbsent:
 			it.Text += "; " + c.Name + " absent"
-		case c.Excused == company.StandUnread:
+		case c.Excused == company.ComparedUnreadable:
 			it.Mark, it.Text = Stalled, fmt.Sprintf("gate %s is red as on the base, exit %d, and what is new in it cannot be told", c.Name, c.ExitCode)
-		case c.Excused == company.StandAsBefore:
+		case c.Excused == company.ComparedAsBefore:
 			it.Text += "; " + c.Name + " red as on the base, unverified by the president's leave"
 		case c.Excused != "":
 			it.Text += "; " + c.Name + " red as on the base"
 		default:
 			it.Mark, it.Text = Failed, fmt.Sprintf("gate %s failed, exit %d", c.Name, c.ExitCode)
 			if news := c.New(); len(news) > 0 {
-				it.Text += ": " + few(news)
+				it.Text += ": " + joinFirst(news)
 			}
 		}
 	}
@@ -274,13 +274,13 @@ func (it *Item) describeGate(d *company.GateFinished) {
 }
 
 // describeBaseline tells what the gates say of the base.
-func (it *Item) describeBaseline(d *company.BaselineTaken, t *company.Task) {
+func (it *Item) describeBaseline(d *company.BaselineRecorded, t *company.Task) {
 	it.Mark, it.Text = Done, "the base is green"
 	var took time.Duration
 	for _, c := range d.Result.Checks {
 		took += c.Took
 		if len(c.Flaky) > 0 {
-			it.Text += "; flaky: " + few(c.Flaky)
+			it.Text += "; flaky: " + joinFirst(c.Flaky)
 		}
 	}
 	if t != nil {
@@ -294,8 +294,8 @@ func (it *Item) describeBaseline(d *company.BaselineTaken, t *company.Task) {
 	}
 }
 
-// few names the first of a list.
-func few(names []string) string {
+// joinFirst names the first of a list.
+func joinFirst(names []string) string {
 	const most = 3
 	more := ""
 	if n := len(names) - most; n > 0 {

@@ -18,9 +18,9 @@ import (
 func TestEventsBeyondTheLedgerAreRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.orch.Register(company.DoPrepare, func(ctx context.Context, e company.Effect) (company.Command, error) {
+	b.orch.Register(company.EffectPrepare, func(ctx context.Context, e company.Effect) (company.Command, error) {
 		cmd, err := prepares(ctx, e)
-		c := cmd.(company.Prepare)
+		c := cmd.(company.RecordPreparation)
 		c.Base.Branch = strings.Repeat("x", bus.MaxRecord)
 		return c, err
 	})
@@ -53,7 +53,7 @@ func TestOlderTaskDoesNotBreakOffANewerOne(t *testing.T) {
 		cut <- context.Cause(ctx)
 		return nil, nil
 	})
-	b.orch.Register(company.DoPrepare, do)
+	b.orch.Register(company.EffectPrepare, do)
 	b.run()
 	b.submit(1)
 	b.happened("effect.failed")
@@ -85,11 +85,11 @@ func TestFinishingComesFirst(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *Config) { c.Checks = 2 })
 	var due []company.Effect
-	for _, k := range []company.EffectKind{company.DoBaseline, company.DoGate, company.DoReview, company.DoOffer, company.DoGate, company.DoTestMerge, company.DoResolve, company.DoMerge} {
+	for _, k := range []company.EffectKind{company.EffectBaseline, company.EffectGate, company.EffectReview, company.EffectOffer, company.EffectGate, company.EffectTestMerge, company.EffectResolve, company.EffectMerge} {
 		due = append(due, company.Effect{Key: string(k) + strconv.Itoa(len(due)), Kind: k})
 	}
 	keys := func() (out []string) {
-		for _, e := range b.orch.startable(company.NewState(), due) {
+		for _, e := range b.orch.startableEffects(company.NewState(), due) {
 			out = append(out, e.Key)
 		}
 		return out
@@ -112,7 +112,7 @@ func TestContainersAreBounded(t *testing.T) {
 	b := setup(t, func(c *Config) { c.Checks = allowed })
 	var mu sync.Mutex
 	now, most := map[class]int{}, map[class]int{}
-	counted := func(do company.Doer) company.Doer {
+	counted := func(do company.EffectHandler) company.EffectHandler {
 		return func(ctx context.Context, e company.Effect) (company.Command, error) {
 			c := classOf(e.Kind)
 			mu.Lock()
@@ -156,8 +156,8 @@ func TestContainersAreBounded(t *testing.T) {
 		}
 		return nil
 	}
-	b.orch.Register(company.DoPrepare, prepares)
-	b.orch.Register(company.DoManage, func(ctx context.Context, e company.Effect) (company.Command, error) {
+	b.orch.Register(company.EffectPrepare, prepares)
+	b.orch.Register(company.EffectManage, func(ctx context.Context, e company.Effect) (company.Command, error) {
 		w := company.Wave{}
 		for n := range wide {
 			w.Subtasks = append(w.Subtasks, company.PlannedSubtask{Title: "part " + strconv.Itoa(n), Effort: company.EffortMedium,
@@ -165,7 +165,7 @@ func TestContainersAreBounded(t *testing.T) {
 		}
 		return end(ctx, e, company.EndRun{Plan: &company.Plan{Why: "they are apart", Waves: []company.Wave{w}}})
 	})
-	b.orch.Register(company.DoOffer, func(ctx context.Context, e company.Effect) (company.Command, error) {
+	b.orch.Register(company.EffectOffer, func(ctx context.Context, e company.Effect) (company.Command, error) {
 		if _, err := b.orch.Do(ctx, company.Company, company.Offer{Run: e.Run, Item: e.Key}); err != nil {
 			return nil, err
 		}
@@ -173,14 +173,14 @@ func TestContainersAreBounded(t *testing.T) {
 		return nil, nil
 	})
 	made := 100 // object ids
-	b.orch.Register(company.DoWork, func(ctx context.Context, e company.Effect) (company.Command, error) {
+	b.orch.Register(company.EffectWork, func(ctx context.Context, e company.Effect) (company.Command, error) {
 		mu.Lock()
 		made++
 		head := oid(made)
 		mu.Unlock()
 		return end(ctx, e, company.EndRun{Fence: b.orch.View().Tasks[e.Task].Runs[e.Run].Fence, Outcome: company.RunEnded{Head: head}})
 	})
-	b.orch.Register(company.DoGate, counted(func(ctx context.Context, e company.Effect) (company.Command, error) {
+	b.orch.Register(company.EffectGate, counted(func(ctx context.Context, e company.Effect) (company.Command, error) {
 		if e.Subtask == "" {
 			return waits(ctx, e) // the whole is not our concern
 		}
@@ -188,22 +188,22 @@ func TestContainersAreBounded(t *testing.T) {
 			return nil, err
 		}
 		task := b.orch.View().Tasks[e.Task]
-		return company.Gated{Task: e.Task, Subtask: e.Subtask, GateFinished: company.GateFinished{Head: head(e), Onto: task.Head, Result: verdict(7)}}, nil
+		return company.RecordGateResult{Task: e.Task, Subtask: e.Subtask, GateFinished: company.GateFinished{Head: head(e), Onto: task.Head, Result: verdict(7)}}, nil
 	}))
-	b.orch.Register(company.DoReview, counted(func(ctx context.Context, e company.Effect) (company.Command, error) {
-		return end(ctx, e, company.EndRun{Review: &company.Review{Head: head(e), Onto: b.orch.View().Tasks[e.Task].Head, PatchID: "p", Verdict: company.Approve}})
+	b.orch.Register(company.EffectReview, counted(func(ctx context.Context, e company.Effect) (company.Command, error) {
+		return end(ctx, e, company.EndRun{Review: &company.ReviewRecorded{Head: head(e), Onto: b.orch.View().Tasks[e.Task].Head, PatchID: "p", Verdict: company.Approve}})
 	}))
-	b.orch.Register(company.DoTestMerge, counted(func(_ context.Context, e company.Effect) (company.Command, error) {
+	b.orch.Register(company.EffectTestMerge, counted(func(_ context.Context, e company.Effect) (company.Command, error) {
 		task := b.orch.View().Tasks[e.Task]
 		r := verdict(7)
-		return company.MergeTested{Task: e.Task, Subtask: e.Subtask, Head: head(e), Onto: task.Head, Tree: r.Tree, Result: r, Message: "merge"}, nil
+		return company.RecordMergeGate{Task: e.Task, Subtask: e.Subtask, Head: head(e), Onto: task.Head, Tree: r.Tree, Result: r, Message: "merge"}, nil
 	}))
-	b.orch.Register(company.DoMerge, func(_ context.Context, e company.Effect) (company.Command, error) {
+	b.orch.Register(company.EffectMerge, func(_ context.Context, e company.Effect) (company.Command, error) {
 		mu.Lock()
 		made++
 		commit := oid(made)
 		mu.Unlock()
-		return company.Merged{Task: e.Task, Commit: commit}, nil
+		return company.RecordMerge{Task: e.Task, Commit: commit}, nil
 	})
 	b.run()
 	b.submit(1)

@@ -26,8 +26,8 @@ func TestStartsWhatIsDue(t *testing.T) {
 	b := setup(t)
 	intake, prepare := record(prepares)
 	managers, manage := record(waits)
-	b.orch.Register(company.DoPrepare, prepare)
-	b.orch.Register(company.DoManage, manage)
+	b.orch.Register(company.EffectPrepare, prepare)
+	b.orch.Register(company.EffectManage, manage)
 	b.run()
 	b.submit(1)
 	if e := intake.next(t); e.Key != "prepare t1" || e.Task != "t1" {
@@ -56,7 +56,7 @@ func TestActive(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *Config) { c.Active = 1 })
 	intake, prepare := record(waits)
-	b.orch.Register(company.DoPrepare, prepare)
+	b.orch.Register(company.EffectPrepare, prepare)
 	b.run()
 	b.submit(1)
 	b.submit(2)
@@ -86,7 +86,7 @@ func TestCancelsWhatIsNot(t *testing.T) {
 				causes <- context.Cause(ctx)
 				return prepares(ctx, e)
 			})
-			b.orch.Register(company.DoPrepare, prepare)
+			b.orch.Register(company.EffectPrepare, prepare)
 			b.run()
 			b.submit(1)
 			intake.next(t)
@@ -119,7 +119,7 @@ func TestStopResume(t *testing.T) {
 		defer func() { frozen <- struct{}{} }()
 		return waits(ctx, e)
 	})
-	b.orch.Register(company.DoPrepare, prepare)
+	b.orch.Register(company.EffectPrepare, prepare)
 	b.run()
 	b.submit(1)
 	intake.next(t)
@@ -153,7 +153,7 @@ func TestShutdown(t *testing.T) {
 		time.Sleep(50 * time.Millisecond) // it cleans up
 		return prepares(ctx, e)
 	})
-	b.orch.Register(company.DoPrepare, prepare)
+	b.orch.Register(company.EffectPrepare, prepare)
 	b.run()
 	b.submit(1)
 	intake.next(t)
@@ -176,7 +176,7 @@ func TestShutdown(t *testing.T) {
 func TestTrouble(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		do   company.Doer
+		do   company.EffectHandler
 		code company.Code
 		text string
 	}{
@@ -184,7 +184,7 @@ func TestTrouble(t *testing.T) {
 		"error":      {func(context.Context, company.Effect) (company.Command, error) { return nil, errTrouble }, company.EInternal, "smells of smoke"},
 		"no outcome": {func(context.Context, company.Effect) (company.Command, error) { return nil, nil }, company.EInternal, "ended without an outcome"},
 		"refused outcome": {func(_ context.Context, e company.Effect) (company.Command, error) {
-			return company.Prepare{Task: e.Task}, nil
+			return company.RecordPreparation{Task: e.Task}, nil
 		}, company.EInternal, "without base"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -202,15 +202,15 @@ func TestTrouble(t *testing.T) {
 				}
 				return prepares(ctx, e)
 			})
-			b.orch.Register(company.DoPrepare, prepare)
-			b.orch.Register(company.DoManage, waits)
+			b.orch.Register(company.EffectPrepare, prepare)
+			b.orch.Register(company.EffectManage, waits)
 			b.run()
 			b.submit(1)
 			var failed company.EffectFailed
 			if err := json.Unmarshal(b.happened("effect.failed").Data, &failed); err != nil {
 				t.Fatal(err)
 			}
-			if failed.Fail != "prepare" || failed.Code != c.code || !strings.Contains(failed.Error, c.text) {
+			if failed.EffectKey != "prepare" || failed.Code != c.code || !strings.Contains(failed.Error, c.text) {
 				t.Errorf("on record: %+v", failed)
 			}
 			b.happened("task.prepared")
@@ -240,8 +240,8 @@ func TestHumanTrouble(t *testing.T) {
 		err.Class = company.HumanRequired
 		return nil, err
 	})
-	b.orch.Register(company.DoPrepare, prepare)
-	b.orch.Register(company.DoManage, waits)
+	b.orch.Register(company.EffectPrepare, prepare)
+	b.orch.Register(company.EffectManage, waits)
 	b.run()
 	b.submit(1)
 	b.happened("approval.opened")
@@ -265,7 +265,7 @@ func TestStaleDoesNotSpin(t *testing.T) {
 	intake, prepare := record(func(context.Context, company.Effect) (company.Command, error) {
 		return nil, company.E(company.EStale, "somebody else has it")
 	})
-	b.orch.Register(company.DoPrepare, prepare)
+	b.orch.Register(company.EffectPrepare, prepare)
 	b.run()
 	b.submit(1)
 	intake.next(t)
@@ -287,8 +287,8 @@ func TestDeadline(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	causes := make(chan error, 10)
-	b.orch.Register(company.DoPrepare, prepares)
-	b.orch.Register(company.DoManage, func(ctx context.Context, e company.Effect) (company.Command, error) {
+	b.orch.Register(company.EffectPrepare, prepares)
+	b.orch.Register(company.EffectManage, func(ctx context.Context, e company.Effect) (company.Command, error) {
 		s := b.orch.View()
 		if _, err := b.orch.Do(ctx, "manager", company.Claim{Run: e.Run, Epoch: s.Office.Epoch, Worker: "manager"}); err != nil {
 			return nil, err
@@ -316,7 +316,7 @@ func TestDeadline(t *testing.T) {
 func TestConcurrentCommands(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.orch.Register(company.DoPrepare, waits)
+	b.orch.Register(company.EffectPrepare, waits)
 	b.run()
 	var wg sync.WaitGroup
 	for i := range 40 {
@@ -341,8 +341,8 @@ func TestConcurrentCommands(t *testing.T) {
 func TestReload(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *Config) { c.SnapshotEvery = 3 })
-	b.orch.Register(company.DoPrepare, prepares)
-	b.orch.Register(company.DoManage, waits)
+	b.orch.Register(company.EffectPrepare, prepares)
+	b.orch.Register(company.EffectManage, waits)
 	b.run()
 	for n := range 7 {
 		b.submit(n)
@@ -405,8 +405,8 @@ func TestSnapshotsUnderLoad(t *testing.T) {
 	defer stop()
 	writer.Go(func() {
 		for ctx.Err() == nil {
-			if _, err := b.orch.Do(ctx, company.President, company.Staff{By: 1}); err == nil {
-				_, err = b.orch.Do(ctx, company.President, company.Staff{By: -1})
+			if _, err := b.orch.Do(ctx, company.President, company.ScaleWorkers{By: 1}); err == nil {
+				_, err = b.orch.Do(ctx, company.President, company.ScaleWorkers{By: -1})
 				_ = err // the context ends in the middle of it
 			}
 		}
@@ -438,7 +438,7 @@ func TestSnapshotOfAnotherFold(t *testing.T) {
 	was := b.orch.View()
 	lie := func(fold string) {
 		s := was.View()
-		s.Office.Hired = 7
+		s.Office.AddedWorkers = 7
 		text, err := json.Marshal(snapshot{Fold: fold, State: s})
 		if err != nil {
 			t.Fatal(err)
@@ -450,11 +450,11 @@ func TestSnapshotOfAnotherFold(t *testing.T) {
 		b.open()
 	}
 	for _, fold := range []string{"", "0 " + company.Fold(), "1 0000"} {
-		if lie(fold); b.orch.View().Office.Hired != 0 || b.orch.View().Seq != was.Seq || b.orch.snapSeq != 0 {
+		if lie(fold); b.orch.View().Office.AddedWorkers != 0 || b.orch.View().Seq != was.Seq || b.orch.snapSeq != 0 {
 			t.Errorf("a snapshot of the fold %q is believed", fold)
 		}
 	}
-	if lie(company.Fold()); b.orch.View().Office.Hired != 7 {
+	if lie(company.Fold()); b.orch.View().Office.AddedWorkers != 7 {
 		t.Error("a snapshot of today's fold is not used")
 	}
 }
@@ -465,9 +465,9 @@ func TestSnapshotOfAnotherFold(t *testing.T) {
 func TestRepeatedID(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.orch.Register(company.DoPrepare, prepares)
+	b.orch.Register(company.EffectPrepare, prepares)
 	b.run()
-	hire := company.Staff{By: 1}
+	hire := company.ScaleWorkers{By: 1}
 	first, err := b.orch.DoID(b.ctx, "1", company.President, hire)
 	if err != nil || len(first) != 1 {
 		t.Fatalf("%v %v", first, err)
@@ -478,10 +478,10 @@ func TestRepeatedID(t *testing.T) {
 		if err != nil || len(again) != 1 || again[0].Hash() != first[0].Hash() {
 			t.Fatalf("the repeat: %v %v", again, err)
 		}
-		if _, err := b.orch.DoID(b.ctx, "1", company.President, company.Staff{By: -1}); company.CodeOf(err) != company.EConflict {
+		if _, err := b.orch.DoID(b.ctx, "1", company.President, company.ScaleWorkers{By: -1}); company.CodeOf(err) != company.EConflict {
 			t.Fatalf("another command under the same id: %v", err)
 		}
-		if team := b.orch.View().Office.Hired; team != 1 {
+		if team := b.orch.View().Office.AddedWorkers; team != 1 {
 			t.Fatalf("%d are hired", team)
 		}
 	}
@@ -512,7 +512,7 @@ func TestForeignWriter(t *testing.T) {
 		causes <- context.Cause(ctx)
 		return nil, nil
 	})
-	b.orch.Register(company.DoPrepare, prepare)
+	b.orch.Register(company.EffectPrepare, prepare)
 	b.run()
 	b.submit(1)
 	intake.next(t)
@@ -540,7 +540,7 @@ func TestLedgerGone(t *testing.T) {
 		causes <- context.Cause(ctx)
 		return nil, nil
 	})
-	b.orch.Register(company.DoPrepare, prepare)
+	b.orch.Register(company.EffectPrepare, prepare)
 	b.run()
 	b.submit(1)
 	intake.next(t)
@@ -560,7 +560,7 @@ func refused(t *testing.T, b *bundle, code company.Code, causes chan error) {
 		t.Errorf("an append that failed: %v", err)
 	}
 	seq := b.orch.View().Seq
-	if _, again := b.orch.Do(b.ctx, company.President, company.Staff{By: 1}); again == nil || b.orch.View().Seq != seq {
+	if _, again := b.orch.Do(b.ctx, company.President, company.ScaleWorkers{By: 1}); again == nil || b.orch.View().Seq != seq {
 		t.Errorf("a decision after a failed append: %v", again)
 	}
 	select {
@@ -583,8 +583,8 @@ func refused(t *testing.T, b *bundle, code company.Code, causes chan error) {
 func TestBrokenWorkDoesNotSpin(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.orch.Register(company.DoPrepare, prepares)
-	b.orch.Register(company.DoManage, func(ctx context.Context, e company.Effect) (company.Command, error) {
+	b.orch.Register(company.EffectPrepare, prepares)
+	b.orch.Register(company.EffectManage, func(ctx context.Context, e company.Effect) (company.Command, error) {
 		s := b.orch.View()
 		if _, err := b.orch.Do(ctx, "manager", company.Claim{Run: e.Run, Epoch: s.Office.Epoch, Worker: "manager"}); err != nil {
 			return nil, err
@@ -594,7 +594,7 @@ func TestBrokenWorkDoesNotSpin(t *testing.T) {
 		}}}}}}, nil
 	})
 	// A queue that gives every offer to a worker at once.
-	b.orch.Register(company.DoOffer, func(ctx context.Context, e company.Effect) (company.Command, error) {
+	b.orch.Register(company.EffectOffer, func(ctx context.Context, e company.Effect) (company.Command, error) {
 		if _, err := b.orch.Do(ctx, company.Company, company.Offer{Run: e.Run}); err != nil {
 			return nil, err
 		}
@@ -609,7 +609,7 @@ func TestBrokenWorkDoesNotSpin(t *testing.T) {
 		}
 		return nil, errTrouble
 	})
-	b.orch.Register(company.DoWork, do)
+	b.orch.Register(company.EffectWork, do)
 	b.run()
 	since := time.Now()
 	b.submit(1)
@@ -630,7 +630,7 @@ func TestLongTroubleDoesNotSpin(t *testing.T) {
 	intake, prepare := record(func(context.Context, company.Effect) (company.Command, error) {
 		return nil, errors.New(strings.Repeat("é", 3<<20))
 	})
-	b.orch.Register(company.DoPrepare, prepare)
+	b.orch.Register(company.EffectPrepare, prepare)
 	b.run()
 	b.submit(1)
 	intake.next(t)
@@ -644,10 +644,10 @@ func TestLongTroubleDoesNotSpin(t *testing.T) {
 func TestRefusedNoteIsCounted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.orch.Register(company.DoPrepare, waits)
+	b.orch.Register(company.EffectPrepare, waits)
 	b.run()
 	b.submit(1)
-	b.orch.carryOut(b.ctx, company.Effect{Key: "intend t1", Kind: company.DoNote, Task: "t1", Fail: "intend", Then: company.Answer{Approval: "a99"}})
+	b.orch.carryOut(b.ctx, company.Effect{Key: "intend t1", Kind: company.EffectCommand, Task: "t1", Fail: "intend", Command: company.Answer{Approval: "a99"}})
 	f := b.orch.View().Tasks["t1"].Failures["intend"]
 	if f.Attempt != 1 || f.Code != company.ENotFound || !f.NotBefore.After(b.orch.View().Time) {
 		t.Errorf("%+v", f)

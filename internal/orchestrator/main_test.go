@@ -46,7 +46,7 @@ func setup(t *testing.T, change ...func(*Config)) *bundle {
 	var cancel context.CancelFunc
 	b.ctx, cancel = context.WithTimeout(context.Background(), 2*patience)
 	t.Cleanup(cancel)
-	b.cfg = Config{Office: "k3fq", Doers: map[company.EffectKind]company.Doer{}, Changed: func(e company.Event, _ *company.Task) {
+	b.cfg = Config{Office: "k3fq", Doers: map[company.EffectKind]company.EffectHandler{}, Changed: func(e company.Event, _ *company.Task) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.events = append(b.events, e)
@@ -73,7 +73,7 @@ func (b *bundle) open() {
 	if b.orch, err = Open(b.ctx, b.cfg); err != nil {
 		b.t.Fatal(err)
 	}
-	b.orch.Register(company.DoBaseline, greenBase)
+	b.orch.Register(company.EffectBaseline, greenBase)
 }
 
 // now is the office's time, where the test has given it a clock.
@@ -181,7 +181,7 @@ type started struct {
 	at   chan company.Effect
 }
 
-func record(do company.Doer) (*started, company.Doer) {
+func record(do company.EffectHandler) (*started, company.EffectHandler) {
 	s := &started{at: make(chan company.Effect, 1000)}
 	return s, func(ctx context.Context, e company.Effect) (company.Command, error) {
 		s.mu.Lock()
@@ -219,7 +219,7 @@ func oid(n int) company.OID { return company.OID(fmt.Sprintf("%040x", n)) }
 
 // prepares is what an intake brings in.
 func prepares(_ context.Context, e company.Effect) (company.Command, error) {
-	return company.Prepare{Task: e.Task, Prepared: company.Prepared{
+	return company.RecordPreparation{Task: e.Task, TaskPrepared: company.TaskPrepared{
 		Base:  company.Base{Branch: "main", OID: oid(1), PRBranch: "main"},
 		Gates: []company.GateCommand{{Name: "test", Command: "true"}}, GateHash: company.Hash(strings.Repeat("a", 64)),
 		Image: "sha256:x", Integration: "develop-" + string(e.Task) + "-k3fq",
@@ -228,7 +228,7 @@ func prepares(_ context.Context, e company.Effect) (company.Command, error) {
 
 // greenBase is what the gates that prepares pins say of the base.
 func greenBase(_ context.Context, e company.Effect) (company.Command, error) {
-	return company.TakeBaseline{Task: e.Task, Result: company.GateResult{Tree: oid(1), GateHash: company.Hash(strings.Repeat("a", 64)),
+	return company.RecordBaseline{Task: e.Task, Result: company.GateResult{Tree: oid(1), GateHash: company.Hash(strings.Repeat("a", 64)),
 		Image: "sha256:x", Passed: true, Checks: []company.GateCheck{{Name: "test", Command: "true", Passed: true}}}}, nil
 }
 

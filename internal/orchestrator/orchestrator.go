@@ -35,7 +35,7 @@ type Config struct {
 	Ledger  *ledger.Ledger
 	Office  string // the office's id
 	Version string
-	Doers   map[company.EffectKind]company.Doer
+	Doers   map[company.EffectKind]company.EffectHandler
 	Active  int // tasks that work at once; 0: 4
 	// Checks is how many gates may run at once, of all tasks; each has a
 	// container beside those of the workers. 0: as many as there are workers.
@@ -93,7 +93,7 @@ func Open(ctx context.Context, cfg Config) (*Orchestrator, error) {
 		cfg.SnapshotEvery = 1000
 	}
 	if cfg.Doers == nil {
-		cfg.Doers = map[company.EffectKind]company.Doer{}
+		cfg.Doers = map[company.EffectKind]company.EffectHandler{}
 	}
 	var tok [8]byte
 	if _, err := rand.Read(tok[:]); err != nil {
@@ -110,7 +110,7 @@ func Open(ctx context.Context, cfg Config) (*Orchestrator, error) {
 }
 
 // Register says who does a kind of effect. It is called before Run.
-func (o *Orchestrator) Register(k company.EffectKind, d company.Doer) { o.cfg.Doers[k] = d }
+func (o *Orchestrator) Register(k company.EffectKind, d company.EffectHandler) { o.cfg.Doers[k] = d }
 
 // Start begins a new epoch with so many workers (0: it is not known): what
 // earlier processes had claimed is void from here on. Whoever calls it holds
@@ -127,7 +127,7 @@ func (o *Orchestrator) Start(ctx context.Context, workers int) error {
 // load rebuilds the state from the newest snapshot that fits the chain and
 // the events after it.
 func (o *Orchestrator) load(ctx context.Context) error {
-	if err := o.thaw(ctx); err != nil {
+	if err := o.loadSnapshot(ctx); err != nil {
 		return err
 	}
 	err := o.cfg.Ledger.Read(ctx, o.state.Seq+1, func(e company.Event) error {
@@ -200,19 +200,19 @@ func (o *Orchestrator) Do(ctx context.Context, actor string, c company.Command) 
 // stands.
 func (o *Orchestrator) DoID(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error) {
 	if _, stop := c.(company.Stop); stop {
-		o.cut()
+		o.haltEffects()
 	}
-	evs, err := o.decide(ctx, id, actor, c)
+	evs, err := o.decideAndAppend(ctx, id, actor, c)
 	switch c.(type) {
 	case company.Stop, company.Resume:
 		if err == nil {
-			o.uncut() // from here on the state says what is due
+			o.resumeEffects() // from here on the state says what is due
 		}
 	}
 	return evs, err
 }
 
-func (o *Orchestrator) decide(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error) {
+func (o *Orchestrator) decideAndAppend(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.failed != nil {
@@ -251,14 +251,14 @@ func (o *Orchestrator) decide(ctx context.Context, id, actor string, c company.C
 	if err != nil {
 		o.failed = company.E(company.CodeOf(err), "the ledger takes no more, so nothing is decided any more").Wrap(err).
 			Fix("see that the office's disk has space and can be written (df), then: company resume")
-		o.poke()
+		o.wakeLoop()
 		return nil, o.failed
 	}
 	o.view, o.at = nil, o.cfg.Ledger.Head()
 	for _, e := range evs {
 		if err := company.Apply(o.state, e); err != nil {
 			o.failed = fmt.Errorf("apply event %d: %w", e.Seq, err)
-			o.poke()
+			o.wakeLoop()
 			return nil, o.failed
 		}
 		o.cfg.Logger.InfoContext(ctx, "event", "seq", e.Seq, "kind", e.Kind, "task_id", e.Task, "run_id", e.Run)
@@ -266,11 +266,11 @@ func (o *Orchestrator) decide(ctx context.Context, id, actor string, c company.C
 			o.cfg.Changed(e, o.state.Tasks[e.Task])
 		}
 	}
-	o.poke()
+	o.wakeLoop()
 	return evs, nil
 }
 
-func (o *Orchestrator) poke() {
+func (o *Orchestrator) wakeLoop() {
 	select {
 	case o.wake <- struct{}{}:
 	default:

@@ -34,7 +34,7 @@ func (o *Orchestrator) Run(ctx context.Context) error {
 		}
 	}()
 	for {
-		next := o.reconcile(jctx)
+		next := o.reconcileEffects(jctx)
 		if !next.IsZero() {
 			timer.Reset(max(time.Millisecond, next.Sub(o.cfg.Clock.Now())))
 		} else {
@@ -45,13 +45,13 @@ func (o *Orchestrator) Run(ctx context.Context) error {
 		o.mu.Unlock()
 		if failed != nil {
 			stop(failed)
-			o.drain()
+			o.waitJobs()
 			return failed
 		}
 		select {
 		case <-ctx.Done():
 			stop(ErrShutdown)
-			o.drain()
+			o.waitJobs()
 			if saving != nil {
 				o.snapSeq = <-saving
 				saving = nil
@@ -76,16 +76,16 @@ func (o *Orchestrator) Run(ctx context.Context) error {
 	}
 }
 
-// drain waits for every job.
-func (o *Orchestrator) drain() {
+// waitJobs waits for every job.
+func (o *Orchestrator) waitJobs() {
 	for len(o.jobs) > 0 {
 		delete(o.jobs, <-o.done)
 	}
 }
 
-// reconcile brings what is under way in line with what is due, and says when
+// reconcileEffects brings what is under way in line with what is due, and says when
 // to look again by the clock.
-func (o *Orchestrator) reconcile(ctx context.Context) time.Time {
+func (o *Orchestrator) reconcileEffects(ctx context.Context) time.Time {
 	now := o.cfg.Clock.Now()
 	s := o.View()
 	due := map[string]bool{}
@@ -93,7 +93,7 @@ func (o *Orchestrator) reconcile(ctx context.Context) time.Time {
 	for _, e := range effects {
 		due[e.Key] = true
 	}
-	for _, e := range o.startable(s, effects) {
+	for _, e := range o.startableEffects(s, effects) {
 		o.start(ctx, e)
 	}
 	unlimited := false
@@ -115,7 +115,7 @@ func (o *Orchestrator) reconcile(ctx context.Context) time.Time {
 }
 
 func (o *Orchestrator) start(ctx context.Context, e company.Effect) {
-	ctx, ok := o.beginning(ctx)
+	ctx, ok := o.effectContext(ctx)
 	if !ok {
 		return
 	}
@@ -132,7 +132,7 @@ func (o *Orchestrator) start(ctx context.Context, e company.Effect) {
 // recorded against the effect, so that it is tried again later and nothing
 // spins.
 func (o *Orchestrator) carryOut(ctx context.Context, e company.Effect) {
-	cmd, err := o.doer(ctx, e)
+	cmd, err := o.runHandler(ctx, e)
 	if ctx.Err() != nil {
 		return // stopped, cancelled or superseded: the outcome is nobody's
 	}
@@ -159,7 +159,7 @@ func (o *Orchestrator) carryOut(ctx context.Context, e company.Effect) {
 		return
 	}
 	o.cfg.Logger.WarnContext(ctx, "effect failed", "key", e.Key, "err", err, "details", company.DetailsOf(err))
-	fail := company.FailEffect{Task: e.Task, Key: e.Fail, EffectFailed: company.EffectFailed{Code: company.CodeOf(err), Error: err.Error()}}
+	fail := company.ReportEffectFailure{Task: e.Task, Key: e.Fail, EffectFailed: company.EffectFailed{Code: company.CodeOf(err), Error: err.Error()}}
 	var ce *company.Error
 	if errors.As(err, &ce) {
 		fail.Hint, fail.Human = ce.Hint, ce.Class == company.HumanRequired
@@ -169,9 +169,9 @@ func (o *Orchestrator) carryOut(ctx context.Context, e company.Effect) {
 	}
 }
 
-func (o *Orchestrator) doer(ctx context.Context, e company.Effect) (cmd company.Command, err error) {
-	if e.Kind == company.DoNote {
-		return e.Then, nil
+func (o *Orchestrator) runHandler(ctx context.Context, e company.Effect) (cmd company.Command, err error) {
+	if e.Kind == company.EffectCommand {
+		return e.Command, nil
 	}
 	do := o.cfg.Doers[e.Kind]
 	if do == nil {

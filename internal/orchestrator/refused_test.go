@@ -14,7 +14,7 @@ func TestRefusedAccessIsBookedOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	claimed := make(chan company.RunID, 1)
-	b.orch.Register(company.DoPrepare, prepares)
+	b.orch.Register(company.EffectPrepare, prepares)
 	manage := func(ctx context.Context, e company.Effect) (company.Command, error) {
 		if _, err := b.orch.Do(ctx, "manager", company.Claim{Run: e.Run, Epoch: b.orch.View().Office.Epoch, Worker: "manager"}); err == nil {
 			claimed <- e.Run
@@ -22,7 +22,7 @@ func TestRefusedAccessIsBookedOnce(t *testing.T) {
 		<-ctx.Done()
 		return nil, nil
 	}
-	b.orch.Register(company.DoManage, manage)
+	b.orch.Register(company.EffectManage, manage)
 	b.run()
 	b.submit(1)
 	var run company.RunID
@@ -31,7 +31,7 @@ func TestRefusedAccessIsBookedOnce(t *testing.T) {
 	case <-b.ctx.Done():
 		t.Fatal("nobody plans")
 	}
-	report := company.NoteRefused{Run: run, Kind: "push", What: "a big\x1b[2J file", Times: 3}
+	report := company.RecordRefusedAccess{Run: run, Kind: "push", What: "a big\x1b[2J file", Times: 3}
 	var first []company.Event
 	for again := range 2 {
 		for range 2 {
@@ -46,7 +46,7 @@ func TestRefusedAccessIsBookedOnce(t *testing.T) {
 				t.Errorf("booked again: %+v", evs[0])
 			}
 		}
-		if got := b.orch.View().Tasks["t1"].Runs[run].Refused; len(got) != 1 || got[0].Times != 3 {
+		if got := b.orch.View().Tasks["t1"].Runs[run].RefusedAccesses; len(got) != 1 || got[0].Times != 3 {
 			t.Errorf("%+v", got)
 		}
 		if again == 0 {

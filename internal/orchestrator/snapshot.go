@@ -13,10 +13,10 @@ type snapshot struct {
 	State *company.State `json:"state"`
 }
 
-// thaw takes the state from the snapshot, if there is one that today's fold
+// loadSnapshot takes the state from the snapshot, if there is one that today's fold
 // has made. Another fold may keep more than that one did: then everything is
 // folded anew.
-func (o *Orchestrator) thaw(ctx context.Context) error {
+func (o *Orchestrator) loadSnapshot(ctx context.Context) error {
 	seq, raw, ok, err := o.cfg.Ledger.LoadSnapshot(ctx)
 	if err != nil || !ok {
 		return err

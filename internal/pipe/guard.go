@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Breach is the error of a session whose peer broke the rules. It is a reason
+// ProtocolViolation is the error of a session whose peer broke the rules. It is a reason
 // to kill the container.
-type Breach struct{ Reason string }
+type ProtocolViolation struct{ Reason string }
 
-func (b *Breach) Error() string { return "the pipe's peer broke the rules: " + b.Reason }
+func (b *ProtocolViolation) Error() string { return "the pipe's peer broke the rules: " + b.Reason }
 
 var errClosedHere error = net.ErrClosed
 
@@ -38,11 +38,11 @@ const (
 	idleRate  = 10 // per second
 )
 
-// guard sits between yamux and the stream and reads every frame header in
+// frameLimiter sits between yamux and the stream and reads every frame header in
 // both directions. yamux alone limits neither how many streams a peer holds
 // open nor how often it pings, and its accept backlog counts only streams that
 // nobody has accepted yet.
-type guard struct {
+type frameLimiter struct {
 	rwc      io.ReadWriteCloser
 	ours     uint32 // parity of the ids of streams that we open
 	slots    chan struct{}
@@ -61,8 +61,8 @@ const (
 	endedOut = 2
 )
 
-func newGuard(rwc io.ReadWriteCloser, host bool) *guard {
-	g := &guard{
+func newGuard(rwc io.ReadWriteCloser, host bool) *frameLimiter {
+	g := &frameLimiter{
 		rwc: rwc, slots: make(chan struct{}, MaxStreams),
 		streams: make(map[uint32]uint8), tokens: idleBurst, refilled: time.Now(),
 	}
@@ -74,37 +74,37 @@ func newGuard(rwc io.ReadWriteCloser, host bool) *guard {
 
 // Read hands bytes on to yamux. The bytes of a frame that breaks a rule never
 // reach it.
-func (g *guard) Read(p []byte) (int, error) {
+func (g *frameLimiter) Read(p []byte) (int, error) {
 	n, err := g.rwc.Read(p)
 	if n > 0 {
-		if breach := g.in.feed(p[:n], g.received); breach != nil {
-			g.fail(breach)
+		if breach := g.in.feedBytes(p[:n], g.checkReceived); breach != nil {
+			g.setError(breach)
 			return 0, breach
 		}
 	}
 	if err != nil {
-		g.fail(fmt.Errorf("the pipe broke: %w", err))
+		g.setError(fmt.Errorf("the pipe broke: %w", err))
 	}
 	return n, err
 }
 
-func (g *guard) Write(p []byte) (int, error) {
+func (g *frameLimiter) Write(p []byte) (int, error) {
 	g.outMu.Lock()
 	defer g.outMu.Unlock()
 	// Before the write, or the peer's answer could come before the note. That
 	// a slot is free a moment early does no harm: frames leave in order.
-	_ = g.out.feed(p, g.sent)
+	_ = g.out.feedBytes(p, g.noteSent)
 	n, err := g.rwc.Write(p)
 	if err != nil {
-		g.fail(fmt.Errorf("the pipe broke: %w", err))
+		g.setError(fmt.Errorf("the pipe broke: %w", err))
 	}
 	return n, err
 }
 
-func (g *guard) Close() error { return g.rwc.Close() }
+func (g *frameLimiter) Close() error { return g.rwc.Close() }
 
-// fail keeps the first reason.
-func (g *guard) fail(err error) {
+// setError keeps the first reason.
+func (g *frameLimiter) setError(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.err == nil {
@@ -112,45 +112,45 @@ func (g *guard) fail(err error) {
 	}
 }
 
-func (g *guard) cause() error {
+func (g *frameLimiter) firstError() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.err
 }
 
-func (g *guard) received(h header) error {
+func (g *frameLimiter) checkReceived(h header) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if h.version != 0 || h.kind > typeGoAway || h.flags&^(flagSYN|flagACK|flagFIN|flagRST) != 0 {
-		return &Breach{fmt.Sprintf("bad frame (version %d, type %d, flags %#x)", h.version, h.kind, h.flags)}
+		return &ProtocolViolation{fmt.Sprintf("bad frame (version %d, type %d, flags %#x)", h.version, h.kind, h.flags)}
 	}
 	if h.kind == typeData && h.length > window {
-		return &Breach{fmt.Sprintf("a frame of %d bytes; the window is %d", h.length, window)}
+		return &ProtocolViolation{fmt.Sprintf("a frame of %d bytes; the window is %d", h.length, window)}
 	}
-	if idle := h.kind >= typePing || h.flags == 0 && h.length == 0; idle && !g.take() {
-		return &Breach{"a flood of pings or empty frames"}
+	if idle := h.kind >= typePing || h.flags == 0 && h.length == 0; idle && !g.takeToken() {
+		return &ProtocolViolation{"a flood of pings or empty frames"}
 	}
 	if h.kind >= typePing {
 		return nil
 	}
 	if h.flags&flagSYN != 0 {
 		if h.id == 0 || h.id&1 == g.ours {
-			return &Breach{fmt.Sprintf("stream id %d is not the peer's to open", h.id)}
+			return &ProtocolViolation{fmt.Sprintf("stream id %d is not the peer's to open", h.id)}
 		}
 		if _, dup := g.streams[h.id]; dup {
-			return &Breach{fmt.Sprintf("stream %d opened twice", h.id)}
+			return &ProtocolViolation{fmt.Sprintf("stream %d opened twice", h.id)}
 		}
 		if g.peers >= MaxStreams {
-			return &Breach{fmt.Sprintf("more than %d open streams", MaxStreams)}
+			return &ProtocolViolation{fmt.Sprintf("more than %d open streams", MaxStreams)}
 		}
 		g.peers++
 		g.streams[h.id] = 0
 	}
-	g.end(h, endedIn)
+	g.endHalf(h, endedIn)
 	return nil
 }
 
-func (g *guard) sent(h header) error {
+func (g *frameLimiter) noteSent(h header) error {
 	if h.kind >= typePing {
 		return nil
 	}
@@ -159,13 +159,13 @@ func (g *guard) sent(h header) error {
 	if h.flags&flagSYN != 0 {
 		g.streams[h.id] = 0
 	}
-	g.end(h, endedOut)
+	g.endHalf(h, endedOut)
 	return nil
 }
 
-// end notes that one side has ended its half of a stream, or reset it, and
+// endHalf notes that one side has ended its half of a stream, or reset it, and
 // forgets the stream once both have.
-func (g *guard) end(h header, side uint8) {
+func (g *frameLimiter) endHalf(h header, side uint8) {
 	ended, open := g.streams[h.id]
 	if !open || h.flags&(flagFIN|flagRST) == 0 {
 		return
@@ -186,8 +186,8 @@ func (g *guard) end(h header, side uint8) {
 	}
 }
 
-// take uses one token of the bucket for frames that carry nothing.
-func (g *guard) take() bool {
+// takeToken uses one token of the bucket for frames that carry nothing.
+func (g *frameLimiter) takeToken() bool {
 	now := time.Now()
 	g.tokens = min(idleBurst, g.tokens+now.Sub(g.refilled).Seconds()*idleRate)
 	g.refilled = now
@@ -211,7 +211,7 @@ type frames struct {
 	body uint32 // bytes of the current data frame still to come
 }
 
-func (f *frames) feed(p []byte, see func(header) error) error {
+func (f *frames) feedBytes(p []byte, see func(header) error) error {
 	for len(p) > 0 {
 		if f.body > 0 {
 			n := min(uint64(f.body), uint64(len(p)))

@@ -49,7 +49,7 @@ const (
 // All methods may be called by many goroutines at once.
 type Session struct {
 	mux   *yamux.Session
-	guard *guard
+	guard *frameLimiter
 }
 
 var _ net.Listener = (*Session)(nil)
@@ -104,7 +104,7 @@ func (s *Session) Open(ctx context.Context) (net.Conn, error) {
 		}
 		// A link that does not take twelve bytes in 10 s is dead, and the slot
 		// could not be accounted for.
-		s.guard.fail(fmt.Errorf("open a stream: %w", err))
+		s.guard.setError(fmt.Errorf("open a stream: %w", err))
 		_ = s.Close()
 		return nil, s.closedError()
 	}
@@ -130,7 +130,7 @@ func (s *Session) Addr() net.Addr { return s.mux.Addr() }
 // Close ends the session, all its connections and the stream below. It is safe
 // to call twice.
 func (s *Session) Close() error {
-	s.guard.fail(errClosedHere)
+	s.guard.setError(errClosedHere)
 	done := make(chan error, 1)
 	go func() { done <- s.mux.Close() }()
 	select {
@@ -144,7 +144,7 @@ func (s *Session) Close() error {
 // Done is closed when the session is over, for whatever reason.
 func (s *Session) Done() <-chan struct{} { return s.mux.CloseChan() }
 
-// Err tells why the session is over: a breach of the limits (*Breach), the
+// Err tells why the session is over: a breach of the limits (*ProtocolViolation), the
 // stream's own error, net.ErrClosed after Close. It is nil while the session
 // lives.
 func (s *Session) Err() error {
@@ -155,7 +155,7 @@ func (s *Session) Err() error {
 }
 
 func (s *Session) closedError() error {
-	if err := s.guard.cause(); err != nil {
+	if err := s.guard.firstError(); err != nil {
 		return err
 	}
 	// yamux ended it: a protocol error of its own, or a missed keepalive.

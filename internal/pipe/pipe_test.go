@@ -222,7 +222,7 @@ func TestHostilePeerIsCut(t *testing.T) {
 			wg.Go(func() { _, _ = io.Copy(io.Discard, b) })
 			wg.Go(func() { _, _ = b.Write(c.send) })
 			waitDone(t, host)
-			var breach *Breach
+			var breach *ProtocolViolation
 			if err := host.Err(); !errors.As(err, &breach) || !strings.Contains(err.Error(), c.why) {
 				t.Fatalf("Err() = %v, want a breach that says %q", err, c.why)
 			}

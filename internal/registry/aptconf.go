@@ -26,19 +26,19 @@ type aptSource struct {
 	trusted                  bool
 }
 
-// apt reads the Debian archives of apt's sources: those that Debian's keys are
+// readApt reads the Debian archives of apt's sources: those that Debian's keys are
 // for. Archives of others are left out, since an image of Debian has no keys
 // to check them with.
-func (r *reading) apt(ctx context.Context) {
+func (r *settingsReader) readApt(ctx context.Context) {
 	var all []aptSource
 	dir := filepath.Join(r.Root, "etc/apt")
 	lists, _ := filepath.Glob(filepath.Join(dir, "sources.list.d", "*.list"))
 	for _, f := range append([]string{filepath.Join(dir, "sources.list")}, lists...) {
-		all = append(all, aptLines(r.small(f))...)
+		all = append(all, parseSourcesList(r.readSmallFile(f))...)
 	}
 	stanzas, _ := filepath.Glob(filepath.Join(dir, "sources.list.d", "*.sources"))
 	for _, f := range stanzas {
-		all = append(all, aptStanzas(r.small(f))...)
+		all = append(all, parseDeb822(r.readSmallFile(f))...)
 	}
 	foreign := false
 	for _, s := range all {
@@ -50,63 +50,63 @@ func (r *reading) apt(ctx context.Context) {
 			continue
 		}
 		for _, uri := range s.uris {
-			r.archive(uri, s)
+			r.addArchive(uri, s)
 		}
 	}
 	if foreign {
-		r.note("apt sources that are not checked with Debian's own keys are not served")
+		r.addNote("apt sources that are not checked with Debian's own keys are not served")
 	}
-	if len(r.up.Debian) > 0 {
-		r.aptProxies(ctx)
+	if len(r.upstreams.Debian) > 0 {
+		r.readAptProxies(ctx)
 	}
 }
 
-// archive adds the suites of one address.
-func (r *reading) archive(uri string, s aptSource) {
-	e, err := endpoint(uri)
+// addArchive adds the suites of one address.
+func (r *settingsReader) addArchive(uri string, s aptSource) {
+	e, err := parseEndpoint(uri)
 	if err != nil {
-		r.note("an apt source is %v and is left out", err)
+		r.addNote("an apt source is %v and is left out", err)
 		return
 	}
 	if strings.HasPrefix(e.URL, "https:") && e.auth == "" {
 		e = r.withAptAuth(e)
 	}
-	i := slices.IndexFunc(r.up.Debian, func(a Archive) bool { return a.URL == e.URL })
+	i := slices.IndexFunc(r.upstreams.Debian, func(a Archive) bool { return a.URL == e.URL })
 	if i < 0 {
-		r.up.Debian = append(r.up.Debian, Archive{Endpoint: e, Suites: map[string][]string{}})
-		i = len(r.up.Debian) - 1
+		r.upstreams.Debian = append(r.upstreams.Debian, Archive{Endpoint: e, Suites: map[string][]string{}})
+		i = len(r.upstreams.Debian) - 1
 	}
 	for _, suite := range s.suites {
 		if !suiteRE.MatchString(suite) { // also a flat archive's path
-			r.note("the suite %.60q of an apt source is left out", suite)
+			r.addNote("the suite %.60q of an apt source is left out", suite)
 			continue
 		}
 		for _, c := range s.components {
-			if have := r.up.Debian[i].Suites[suite]; componentRE.MatchString(c) && !slices.Contains(have, c) {
-				r.up.Debian[i].Suites[suite] = append(have, c)
+			if have := r.upstreams.Debian[i].Suites[suite]; componentRE.MatchString(c) && !slices.Contains(have, c) {
+				r.upstreams.Debian[i].Suites[suite] = append(have, c)
 			}
 		}
 	}
-	if len(r.up.Debian[i].Suites) == 0 {
-		r.up.Debian = slices.Delete(r.up.Debian, i, i+1)
+	if len(r.upstreams.Debian[i].Suites) == 0 {
+		r.upstreams.Debian = slices.Delete(r.upstreams.Debian, i, i+1)
 	}
 }
 
-// small reads a file of settings; one that cannot be read is empty.
-func (r *reading) small(file string) []byte {
+// readSmallFile reads a file of settings; one that cannot be read is empty.
+func (r *settingsReader) readSmallFile(file string) []byte {
 	info, err := os.Stat(file)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSources {
 		return nil
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		r.note("%s cannot be read", filepath.Base(file))
+		r.addNote("%s cannot be read", filepath.Base(file))
 	}
 	return text
 }
 
 // withAptAuth adds the password that apt's auth.conf has for a host.
-func (r *reading) withAptAuth(e Endpoint) Endpoint {
+func (r *settingsReader) withAptAuth(e Endpoint) Endpoint {
 	u, err := url.Parse(e.URL)
 	if err != nil {
 		return e
@@ -117,16 +117,16 @@ func (r *reading) withAptAuth(e Endpoint) Endpoint {
 		if err != nil || len(text) > maxSources {
 			continue
 		}
-		if login, password, ok := netrc(text, u.Hostname()); ok {
-			return e.WithAuth(basic(login, password))
+		if login, password, ok := findNetrcLogin(text, u.Hostname()); ok {
+			return e.WithAuth(basicAuth(login, password))
 		}
 	}
 	return e
 }
 
-// aptProxies takes apt's proxies, for http and for https as a whole. What
+// readAptProxies takes apt's proxies, for http and for https as a whole. What
 // apt-config does not say is the environment's to say.
-func (r *reading) aptProxies(ctx context.Context) {
+func (r *settingsReader) readAptProxies(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	for _, scheme := range []string{"http", "https"} {
@@ -138,19 +138,19 @@ func (r *reading) aptProxies(ctx context.Context) {
 			continue
 		}
 		if u, err := url.Parse(value); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			r.note("apt's proxy for %s is not an http or https address and is not used", scheme)
+			r.addNote("apt's proxy for %s is not an http or https address and is not used", scheme)
 			continue
 		}
-		for i := range r.up.Debian {
-			if strings.HasPrefix(r.up.Debian[i].URL, scheme+":") {
-				r.up.Debian[i].Proxy = value
+		for i := range r.upstreams.Debian {
+			if strings.HasPrefix(r.upstreams.Debian[i].URL, scheme+":") {
+				r.upstreams.Debian[i].Proxy = value
 			}
 		}
 	}
 }
 
-// aptLines reads the one-line form: deb [option=value …] address suite component….
-func aptLines(text []byte) (out []aptSource) {
+// parseSourcesList reads the one-line form: deb [option=value …] address suite component….
+func parseSourcesList(text []byte) (out []aptSource) {
 	for line := range strings.Lines(string(text)) {
 		line, _, _ = strings.Cut(line, "#")
 		rest, ok := strings.CutPrefix(strings.TrimSpace(line), "deb")
@@ -176,8 +176,8 @@ func aptLines(text []byte) (out []aptSource) {
 	return out
 }
 
-// aptStanzas reads the form of fields (deb822).
-func aptStanzas(text []byte) (out []aptSource) {
+// parseDeb822 reads the form of fields (deb822).
+func parseDeb822(text []byte) (out []aptSource) {
 	for stanza := range strings.SplitSeq(strings.ReplaceAll(string(text), "\r", ""), "\n\n") {
 		fields := map[string][]string{}
 		name := ""
@@ -192,7 +192,7 @@ func aptStanzas(text []byte) (out []aptSource) {
 				fields[name] = strings.Fields(value)
 			}
 		}
-		if !slices.Contains(fields["types"], "deb") || off(fields["enabled"]) {
+		if !slices.Contains(fields["types"], "deb") || isOff(fields["enabled"]) {
 			continue
 		}
 		s := aptSource{uris: fields["uris"], suites: fields["suites"], components: fields["components"]}
@@ -212,10 +212,10 @@ func (s *aptSource) set(name string, value []string) {
 	case "signed-by":
 		s.signedBy = strings.Join(value, " ")
 	case "trusted":
-		s.trusted = len(value) > 0 && !off(value)
+		s.trusted = len(value) > 0 && !isOff(value)
 	}
 }
 
-func off(value []string) bool {
+func isOff(value []string) bool {
 	return len(value) > 0 && slices.Contains([]string{"no", "false", "without", "off", "disable", "0"}, strings.ToLower(value[0]))
 }

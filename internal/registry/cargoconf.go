@@ -8,9 +8,9 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// cargo reads the settings in CARGO_HOME: what replaces crates.io, a proxy, a
+// readCargo reads the settings in CARGO_HOME: what replaces crates.io, a proxy, a
 // certificate, a token. Only sparse indexes are served.
-func (r *reading) cargo() {
+func (r *settingsReader) readCargo() {
 	home := r.Env("CARGO_HOME")
 	if home == "" {
 		home = filepath.Join(r.Home, ".cargo")
@@ -30,7 +30,7 @@ func (r *reading) cargo() {
 			continue
 		}
 		if err := toml.Unmarshal(text, &c); err != nil {
-			r.note("cargo's %s cannot be read: no crates are served", name)
+			r.addNote("cargo's %s cannot be read: no crates are served", name)
 			return
 		}
 		break
@@ -52,17 +52,17 @@ func (r *reading) cargo() {
 		}
 		break
 	}
-	if v := r.first("CARGO_REGISTRIES_" + strings.ToUpper(strings.ReplaceAll(by, "-", "_")) + "_INDEX"); v != "" && by != "crates-io" {
+	if v := r.firstEnv("CARGO_REGISTRIES_" + strings.ToUpper(strings.ReplaceAll(by, "-", "_")) + "_INDEX"); v != "" && by != "crates-io" {
 		address = v
 	}
 	sparse, ok := strings.CutPrefix(address, "sparse+")
-	e, err := endpoint(sparse)
+	e, err := parseEndpoint(sparse)
 	if !ok || err != nil {
-		r.note("cargo takes crates from %s, which is no sparse index: no crates are served", by)
+		r.addNote("cargo takes crates from %s, which is no sparse index: no crates are served", by)
 		return
 	}
 	e.Proxy = c.HTTP.Proxy
-	if v := r.first("CARGO_HTTP_PROXY"); v != "" {
+	if v := r.firstEnv("CARGO_HTTP_PROXY"); v != "" {
 		e.Proxy = v
 	}
 	if e.Proxy != "" && !strings.Contains(e.Proxy, "://") {
@@ -78,12 +78,12 @@ func (r *reading) cargo() {
 			break
 		}
 	}
-	r.up.Crates = e.OfHost() // as cargo does it
+	r.upstreams.Crates = e.ForWholeHost() // as cargo does it
 	if ca := c.HTTP.Cainfo; ca != "" {
 		if !filepath.IsAbs(ca) {
 			ca = filepath.Join(filepath.Dir(home), ca)
 		}
-		r.ca("cargo's http.cainfo", ca)
+		r.addCAFile("cargo's http.cainfo", ca)
 	}
-	r.certificates("CARGO_HTTP_CAINFO")
+	r.addCertificates("CARGO_HTTP_CAINFO")
 }

@@ -11,56 +11,56 @@ import (
 	"company/internal/company"
 )
 
-// crates serves the sparse index and the crates. A refusal is "forbidden" with
+// serveCrates serves the sparse index and the crates. A refusal is "forbidden" with
 // a text, which cargo shows.
-func (q *request) crates(rest string) {
+func (q *request) serveCrates(rest string) {
 	if rest == "config.json" {
 		text, _ := json.Marshal(map[string]string{"dl": q.base + "/crates/dl"})
-		q.body(text, "application/json")
+		q.writeBody(text, "application/json")
 		return
 	}
 	part := strings.Split(rest, "/")
 	if len(part) == 4 && part[0] == "dl" && part[3] == "download" {
-		q.crate(company.Dependency{Ecosystem: Crates, Name: part[1], Version: part[2]})
+		q.serveCrate(company.Dependency{Ecosystem: Crates, Name: part[1], Version: part[2]})
 		return
 	}
 	name := part[len(part)-1]
 	d := company.Dependency{Ecosystem: Crates, Name: name}
-	if Check(d) != nil || rest != cratePath(name) {
-		q.text(http.StatusNotFound, "there is no such path")
+	if CheckName(d) != nil || rest != crateIndexPath(name) {
+		q.writeText(http.StatusNotFound, "there is no such path")
 		return
 	}
-	if why := q.mayFetch(d); why != "" {
-		q.text(http.StatusForbidden, why)
+	if why := q.fetchRefusal(d); why != "" {
+		q.writeText(http.StatusForbidden, why)
 		return
 	}
-	text, all, err := q.store.crateIndex(q.r.Context(), name)
+	text, all, err := q.store.readCrateIndex(q.r.Context(), name)
 	if err != nil {
-		q.fail(err)
+		q.writeFailure(err)
 		return
 	}
 	for _, c := range all {
-		if d.Version = c.Version; q.Policy.follows(d) {
-			q.Policy.learn(c.needs())
+		if d.Version = c.Version; q.Policy.isAdded(d) {
+			q.Policy.allowTransitive(c.listDependencies())
 		}
 	}
-	q.body(text, "text/plain; charset=utf-8")
+	q.writeBody(text, "text/plain; charset=utf-8")
 }
 
-// crate serves one crate.
-func (q *request) crate(d company.Dependency) {
-	if Check(d) != nil {
-		q.text(http.StatusNotFound, "there is no such path")
+// serveCrate serves one crate.
+func (q *request) serveCrate(d company.Dependency) {
+	if CheckName(d) != nil {
+		q.writeText(http.StatusNotFound, "there is no such path")
 		return
 	}
 	if !q.Policy.Allows(d) {
-		q.text(http.StatusForbidden, q.refused(d))
+		q.writeText(http.StatusForbidden, q.reportRefusal(d))
 		return
 	}
 	ctx := q.r.Context()
-	_, all, err := q.store.crateIndex(ctx, d.Name)
+	_, all, err := q.store.readCrateIndex(ctx, d.Name)
 	if err != nil {
-		q.fail(err)
+		q.writeFailure(err)
 		return
 	}
 	for _, c := range all {
@@ -69,22 +69,22 @@ func (q *request) crate(d company.Dependency) {
 		}
 		sum, err := hex.DecodeString(c.Checksum)
 		if err != nil || len(sum) != 32 {
-			q.text(http.StatusBadGateway, "the registry names no digest of "+d.String())
+			q.writeText(http.StatusBadGateway, "the registry names no digest of "+d.String())
 			return
 		}
-		address, err := q.store.crateAddress(ctx, c)
+		address, err := q.store.crateURL(ctx, c)
 		if err != nil {
-			q.fail(err)
+			q.writeFailure(err)
 			return
 		}
-		q.artefact(d, want{url: address, digest: digest{"sha256", sum}}, q.fail)
+		q.servePackageFile(d, fetchRequest{url: address, digest: digest{"sha256", sum}}, q.writeFailure)
 		return
 	}
-	q.text(http.StatusNotFound, "the registry does not list "+d.String())
+	q.writeText(http.StatusNotFound, "the registry does not list "+d.String())
 }
 
-// cratePath is where the index keeps a crate.
-func cratePath(name string) string {
+// crateIndexPath is where the index keeps a crate.
+func crateIndexPath(name string) string {
 	n := strings.ToLower(name)
 	switch len(n) {
 	case 0:
@@ -111,9 +111,9 @@ type crateVersion struct {
 	} `json:"deps"`
 }
 
-// needs are the crates that a version asks for; those that only its own tests
+// listDependencies are the crates that a version asks for; those that only its own tests
 // use are not among them.
-func (c crateVersion) needs() (out []company.Dependency) {
+func (c crateVersion) listDependencies() (out []company.Dependency) {
 	for _, d := range c.Deps {
 		name := d.Package
 		if name == "" {
@@ -126,25 +126,25 @@ func (c crateVersion) needs() (out []company.Dependency) {
 	return out
 }
 
-// crateIndex is the index's file of a crate, as it is and read. Lines that are
+// readCrateIndex is the index's file of a crate, as it is and read. Lines that are
 // not understood are for newer clients.
-func (s *Store) crateIndex(ctx context.Context, name string) (text []byte, all []crateVersion, err error) {
-	text, _, err = s.read(ctx, want{url: s.up.Crates.URL + "/" + cratePath(name)})
+func (s *Store) readCrateIndex(ctx context.Context, name string) (text []byte, all []crateVersion, err error) {
+	text, _, err = s.read(ctx, fetchRequest{url: s.upstreams.Crates.URL + "/" + crateIndexPath(name)})
 	if err != nil {
 		return nil, nil, err
 	}
 	for line := range strings.Lines(string(text)) {
 		var c crateVersion
-		if json.Unmarshal([]byte(line), &c) == nil && semverRE.MatchString(c.Version) && canonical(Crates, c.Name) == canonical(Crates, name) {
+		if json.Unmarshal([]byte(line), &c) == nil && semverRE.MatchString(c.Version) && canonicalName(Crates, c.Name) == canonicalName(Crates, name) {
 			all = append(all, c)
 		}
 	}
 	return text, all, nil
 }
 
-// crateAddress is where the registry has the file of a crate.
-func (s *Store) crateAddress(ctx context.Context, c crateVersion) (string, error) {
-	text, _, err := s.read(ctx, want{url: s.up.Crates.URL + "/config.json", limit: 1 << 20})
+// crateURL is where the registry has the file of a crate.
+func (s *Store) crateURL(ctx context.Context, c crateVersion) (string, error) {
+	text, _, err := s.read(ctx, fetchRequest{url: s.upstreams.Crates.URL + "/config.json", limit: 1 << 20})
 	if err != nil {
 		return "", err
 	}
@@ -157,7 +157,7 @@ func (s *Store) crateAddress(ctx context.Context, c crateVersion) (string, error
 	if !strings.Contains(config.DL, "{") {
 		return strings.TrimRight(config.DL, "/") + "/" + c.Name + "/" + c.Version + "/download", nil
 	}
-	dir := func(n string) string { p := cratePath(n); return p[:strings.LastIndexByte(p, '/')] }
+	dir := func(n string) string { p := crateIndexPath(n); return p[:strings.LastIndexByte(p, '/')] }
 	prefix := dir(c.Name)
 	if len(c.Name) > 3 { // the one form that keeps capitals
 		prefix = c.Name[:2] + "/" + c.Name[2:4]

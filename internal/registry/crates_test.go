@@ -39,15 +39,15 @@ func crateFile(t *testing.T, name, version, deps string) []byte {
 
 // crateRegistry is a sparse index: left_one needs right (renamed), gamma needs
 // nothing.
-func crateRegistry(t *testing.T) *recorder {
+func crateRegistry(t *testing.T) *fakeRegistry {
 	t.Helper()
 	files := map[string][]byte{"left_one": crateFile(t, "left_one", "1.2.0", `r = { package = "right", version = "1" }`), "right": crateFile(t, "right", "1.0.0", ""), "gamma": crateFile(t, "gamma", "1.0.0", "")}
 	line := func(name, version, deps string) string {
 		sum := sha256.Sum256(files[name])
 		return fmt.Sprintf(`{"name":%q,"vers":%q,"deps":[%s],"cksum":%q,"features":{},"yanked":false}`+"\n", name, version, deps, hex.EncodeToString(sum[:]))
 	}
-	var r *recorder
-	r = newRecorder(t, func(w http.ResponseWriter, q *http.Request) {
+	var r *fakeRegistry
+	r = newFakeRegistry(t, func(w http.ResponseWriter, q *http.Request) {
 		switch q.URL.Path {
 		case "/index/config.json":
 			_, _ = fmt.Fprintf(w, `{"dl":"%s/files/{lowerprefix}/{crate}-{version}.crate"}`, r.URL)
@@ -71,14 +71,14 @@ func crateRegistry(t *testing.T) *recorder {
 }
 
 // cargo itself, against a sparse index.
-func TestCargo(t *testing.T) {
+func TestCratesWithCargo(t *testing.T) {
 	if _, err := exec.LookPath("cargo"); err != nil {
 		t.Skip("there is no cargo on this host")
 	}
 	r := crateRegistry(t)
 	s := newStore(t, Upstreams{Crates: Endpoint{URL: r.URL + "/index"}})
-	p := Nothing()
-	srv := serve(t, s.Handler(p))
+	p := NewPolicy()
+	srv := serve(t, s.NewPolicyHandler(p))
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
 		"Cargo.toml": "[package]\nname = \"x\"\nversion = \"0.1.0\"\nedition = \"2018\"\n", "src/lib.rs": "",
@@ -93,7 +93,7 @@ func TestCargo(t *testing.T) {
 	if len(r.requests()) > 0 {
 		t.Errorf("the outside was asked for %q", r.requests())
 	}
-	p.Add(dep(Crates, "left-one", "1.2.0")) // the other spelling of the same name
+	p.AllowWithNeeds(newDependency(Crates, "left-one", "1.2.0")) // the other spelling of the same name
 	if out, err = cargo("add", "left_one@1.2.0"); err != nil {
 		t.Fatalf("cargo add: %v\n%s", err, out)
 	}
@@ -103,10 +103,10 @@ func TestCargo(t *testing.T) {
 	if out, err := cargo("add", "gamma"); err == nil || !strings.Contains(out, "add_dependency") {
 		t.Errorf("the refusal does not reach the agent: %v\n%s", err, out)
 	}
-	if code, text := ask(t, s.Handler(p), http.MethodGet, "/crates/dl/right/1.0.0/download"); code != http.StatusOK || len(text) == 0 {
+	if code, text := getPath(t, s.NewPolicyHandler(p), http.MethodGet, "/crates/dl/right/1.0.0/download"); code != http.StatusOK || len(text) == 0 {
 		t.Errorf("what it needs: %d", code)
 	}
-	if code, _ := ask(t, s.Handler(p), http.MethodGet, "/crates/ga/mm/right"); code != http.StatusNotFound {
+	if code, _ := getPath(t, s.NewPolicyHandler(p), http.MethodGet, "/crates/ga/mm/right"); code != http.StatusNotFound {
 		t.Errorf("a crate at another's place: %d", code)
 	}
 }
@@ -122,7 +122,7 @@ func rustupHome(t *testing.T) string {
 
 func TestCratePaths(t *testing.T) {
 	for name, want := range map[string]string{"a": "1/a", "ab": "2/ab", "abc": "3/a/abc", "Serde_JSON": "se/rd/serde_json", "": ""} {
-		if got := cratePath(name); got != want {
+		if got := crateIndexPath(name); got != want {
 			t.Errorf("%s: %s", name, got)
 		}
 	}

@@ -61,10 +61,10 @@ func (p *Policy) allowsSuite(suite string) bool {
 	return slices.Contains(p.suites, suite)
 }
 
-// debian serves <number of the archive>/dists/<suite>/… and …/pool/…. The
+// serveDebian serves <number of the archive>/dists/<suite>/… and …/pool/…. The
 // number keeps the operator's hosts out of what a container sees.
-func (q *request) debian(rest string) {
-	none := func() { q.text(http.StatusNotFound, "there is no such path") }
+func (q *request) serveDebian(rest string) {
+	none := func() { q.writeText(http.StatusNotFound, "there is no such path") }
 	path, err := url.PathUnescape(rest) // apt writes + as %2b
 	if err != nil || len(path) > maxArchivePath || strings.Contains(strings.ToLower(rest), "%2f") {
 		none()
@@ -78,13 +78,13 @@ func (q *request) debian(rest string) {
 		}
 	}
 	n, err := strconv.Atoi(part[0])
-	if err != nil || n < 0 || n >= len(q.store.up.Debian) || strconv.Itoa(n) != part[0] || len(part) < 4 {
+	if err != nil || n < 0 || n >= len(q.store.upstreams.Debian) || strconv.Itoa(n) != part[0] || len(part) < 4 {
 		none()
 		return
 	}
-	archive := q.store.up.Debian[n]
+	archive := q.store.upstreams.Debian[n]
 	part = part[1:]
-	w := want{url: archive.URL + "/" + strings.ReplaceAll(strings.Join(part, "/"), "+", "%2B"), plain: true}
+	w := fetchRequest{url: archive.URL + "/" + strings.ReplaceAll(strings.Join(part, "/"), "+", "%2B"), rawBytes: true}
 	switch last := part[len(part)-1]; part[0] {
 	case "dists":
 		if _, ok := archive.Suites[part[1]]; !ok {
@@ -92,38 +92,38 @@ func (q *request) debian(rest string) {
 			return
 		}
 		if !q.Policy.allowsSuite(part[1]) {
-			q.debianRefused(part[1])
+			q.refuseDebian(part[1])
 			return
 		}
-		if !q.index(part, &w) {
+		if !q.isIndexFile(part, &w) {
 			none()
 			return
 		}
 		w.limit = maxMetadata
 		o, err := q.store.get(q.r.Context(), w)
 		if err != nil {
-			q.fail(err)
+			q.writeFailure(err)
 			return
 		}
-		q.give(o, "application/octet-stream")
+		q.serveEntry(o, "application/octet-stream")
 	case "pool":
-		if !slices.ContainsFunc(archive.suites(), q.Policy.allowsSuite) {
-			q.debianRefused("pool")
+		if !slices.ContainsFunc(archive.suiteNames(), q.Policy.allowsSuite) {
+			q.refuseDebian("pool")
 			return
 		}
 		if strings.HasSuffix(last, ".deb") {
-			w.begins = debMagic // a page of a captive portal is not kept for good
+			w.magic = debMagic // a page of a captive portal is not kept for good
 		}
 		name, version, _ := strings.Cut(strings.TrimSuffix(last, ".deb"), "_")
-		q.artefact(company.Dependency{Ecosystem: Debian, Name: name, Version: version}, w, q.fail)
+		q.servePackageFile(company.Dependency{Ecosystem: Debian, Name: name, Version: version}, w, q.writeFailure)
 	default:
 		none()
 	}
 }
 
-// index reports whether a path below dists is one that apt needs, and says
+// isIndexFile reports whether a path below dists is one that apt needs, and says
 // what is known of the file.
-func (q *request) index(part []string, w *want) bool {
+func (q *request) isIndexFile(part []string, w *fetchRequest) bool {
 	last := part[len(part)-1]
 	if len(part) < 5 || part[len(part)-3] != "by-hash" {
 		return indexRE.MatchString(last)
@@ -133,20 +133,20 @@ func (q *request) index(part []string, w *want) bool {
 	if err != nil || byHash[algorithm] == 0 || len(sum) != byHash[algorithm] {
 		return false
 	}
-	w.fixed, w.digest = true, digest{strings.ToLower(algorithm), sum}
+	w.immutable, w.digest = true, digest{strings.ToLower(algorithm), sum}
 	return true
 }
 
-func (q *request) debianRefused(name string) {
+func (q *request) refuseDebian(name string) {
 	const why = "Debian packages are for container.setup only: what the project needs of them belongs into its image"
-	if q.Refused != nil {
-		q.Refused(Fetch{Dependency: company.Dependency{Ecosystem: Debian, Name: name}, Why: why})
+	if q.OnRefusal != nil {
+		q.OnRefusal(FetchReport{Dependency: company.Dependency{Ecosystem: Debian, Name: name}, Why: why})
 	}
-	q.text(http.StatusForbidden, why)
+	q.writeText(http.StatusForbidden, why)
 }
 
-// suites lists the archive's suites.
-func (a Archive) suites() []string {
+// suiteNames lists the archive's suites.
+func (a Archive) suiteNames() []string {
 	var out []string
 	for s := range a.Suites {
 		out = append(out, s)
@@ -155,7 +155,7 @@ func (a Archive) suites() []string {
 	return out
 }
 
-// AptSources are lines of a sources.list for a place where Handler is reached
+// AptSources are lines of a sources.list for a place where NewPolicyHandler is reached
 // at base: those of the suites that the operator's archives have. The keyring
 // is the file that the signatures are checked with.
 func (u Upstreams) AptSources(base, keyring string, suites ...string) []string {

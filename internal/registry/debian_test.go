@@ -22,14 +22,14 @@ import (
 )
 
 func debianPolicy(suites ...string) *Policy {
-	p := Nothing()
+	p := NewPolicy()
 	p.AllowSuites(suites...)
 	return p
 }
 
 // archive is an archive of the test's own.
-func newArchive(t *testing.T, files map[string]string) (*recorder, Upstreams) {
-	r := newRecorder(t, func(w http.ResponseWriter, q *http.Request) {
+func newArchive(t *testing.T, files map[string]string) (*fakeRegistry, Upstreams) {
+	r := newFakeRegistry(t, func(w http.ResponseWriter, q *http.Request) {
 		body, ok := files[q.URL.Path]
 		if !ok {
 			http.NotFound(w, q)
@@ -46,7 +46,7 @@ func newArchive(t *testing.T, files map[string]string) (*recorder, Upstreams) {
 		}
 		_, _ = io.WriteString(w, body)
 	})
-	up := None()
+	up := NoUpstreams()
 	up.Debian = []Archive{{Endpoint{URL: r.URL + "/debian"}, map[string][]string{"bookworm": {"main"}}}}
 	return r, up
 }
@@ -55,7 +55,7 @@ func newArchive(t *testing.T, files map[string]string) (*recorder, Upstreams) {
 // signature that gpgv accepts, an index by its digest, a package that is what
 // the index says.
 func TestDebianUpstream(t *testing.T) {
-	up, err := Operator(t.Context())
+	up, err := LoadClientSettings(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestDebianUpstream(t *testing.T) {
 		t.Skipf("this host has no source of bookworm: %v", up.Notes)
 	}
 	s := newStore(t, up)
-	h := s.Handler(debianPolicy("bookworm"))
+	h := s.NewPolicyHandler(debianPolicy("bookworm"))
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	get := func(path string) []byte {
@@ -119,7 +119,7 @@ func TestDebianUpstream(t *testing.T) {
 func TestDebianPaths(t *testing.T) {
 	r, up := newArchive(t, nil)
 	up.Debian[0].Suites["trixie"] = []string{"main"}
-	h := newStore(t, up).Handler(debianPolicy("bookworm", "sid", "../x"))
+	h := newStore(t, up).NewPolicyHandler(debianPolicy("bookworm", "sid", "../x"))
 	hash := strings.Repeat("ab", 32)
 	for _, path := range []string{
 		"/debian/", "/debian/0", "/debian/0/", "/debian/0/dists", "/debian/0/dists/bookworm", "/debian/0/dists/bookworm/", "/debian/0/pool", "/debian/0/pool/main",
@@ -139,16 +139,16 @@ func TestDebianPaths(t *testing.T) {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
 	}
-	if code, text := ask(t, h, http.MethodGet, "/debian/0/dists/trixie/InRelease"); code != http.StatusForbidden || !strings.Contains(text, "container.setup") {
+	if code, text := getPath(t, h, http.MethodGet, "/debian/0/dists/trixie/InRelease"); code != http.StatusForbidden || !strings.Contains(text, "container.setup") {
 		t.Errorf("%d %s", code, text)
 	}
-	if code, _ := ask(t, h, http.MethodPost, "/debian/0/dists/bookworm/InRelease"); code != http.StatusMethodNotAllowed {
+	if code, _ := getPath(t, h, http.MethodPost, "/debian/0/dists/bookworm/InRelease"); code != http.StatusMethodNotAllowed {
 		t.Error(code)
 	}
 	if got := r.requests(); len(got) != 0 {
 		t.Errorf("asked outside: %v", got)
 	}
-	if code, _ := ask(t, h, http.MethodGet, "/debian/0/dists/bookworm/InRelease"); code != http.StatusNotFound || len(r.requests()) != 1 {
+	if code, _ := getPath(t, h, http.MethodGet, "/debian/0/dists/bookworm/InRelease"); code != http.StatusNotFound || len(r.requests()) != 1 {
 		t.Errorf("%d after %v", code, r.requests())
 	}
 }
@@ -158,18 +158,18 @@ func TestDebianPaths(t *testing.T) {
 func TestDebianNotForWorkers(t *testing.T) {
 	r, up := newArchive(t, map[string]string{"/debian/dists/bookworm/InRelease": "x"})
 	s := newStore(t, up)
-	p := Nothing()
-	p.Add(dep(Debian, "hello", ""))
-	p.Add(dep(Debian, "bookworm", ""))
-	p.Add(dep(NPM, "bookworm", ""))
-	for name, h := range map[string]http.Handler{"nothing": s.Handler(nil), "added": s.Handler(p)} {
+	p := NewPolicy()
+	p.AllowWithNeeds(newDependency(Debian, "hello", ""))
+	p.AllowWithNeeds(newDependency(Debian, "bookworm", ""))
+	p.AllowWithNeeds(newDependency(NPM, "bookworm", ""))
+	for name, h := range map[string]http.Handler{"nothing": s.NewPolicyHandler(nil), "added": s.NewPolicyHandler(p)} {
 		for _, path := range []string{"/debian/0/dists/bookworm/InRelease", "/debian/0/pool/main/h/hello/hello_1_amd64.deb"} {
-			if code, text := ask(t, h, http.MethodGet, path); code != http.StatusForbidden {
+			if code, text := getPath(t, h, http.MethodGet, path); code != http.StatusForbidden {
 				t.Errorf("%s: %s: %d %s", name, path, code, text)
 			}
 		}
 	}
-	if Path("/debian/0/dists/bookworm/InRelease") || slices.Contains(Ecosystems(), Debian) || Check(dep(Debian, "hello", "")) == nil {
+	if IsRegistryPath("/debian/0/dists/bookworm/InRelease") || slices.Contains(Ecosystems(), Debian) || CheckName(newDependency(Debian, "hello", "")) == nil {
 		t.Error("a worker's port hands Debian on, or it can be added")
 	}
 	if got := r.requests(); len(got) != 0 {
@@ -191,8 +191,8 @@ func TestDebianCache(t *testing.T) {
 	}
 	r, up := newArchive(t, files)
 	s := newStore(t, up)
-	s.fresh = 0
-	h := s.Handler(debianPolicy("bookworm"))
+	s.listTTL = 0
+	h := s.NewPolicyHandler(debianPolicy("bookworm"))
 	want := func(path string, code int, text string) {
 		t.Helper()
 		w := httptest.NewRecorder()
@@ -243,7 +243,7 @@ func TestAptSources(t *testing.T) {
 	if err := os.Chmod(conf, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	up, err := Host{Env: func(string) string { return "" }, Home: root, Root: root, Go: "no-such-go", AptConfig: conf}.Upstreams(t.Context())
+	up, err := Environment{Env: func(string) string { return "" }, Home: root, Root: root, Go: "no-such-go", AptConfig: conf}.LoadUpstreams(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +252,7 @@ func TestAptSources(t *testing.T) {
 		"deb [signed-by=/k.gpg] http://127.0.0.1:1/debian/1 bookworm-security main non-free"; got != want {
 		t.Errorf("%s", got)
 	}
-	if len(up.Debian) != 2 || up.Debian[0].URL != "http://m.invalid/debian" || up.Debian[0].Proxy != "http://proxy.invalid:3142" || up.Debian[1].Proxy != "" || up.Debian[1].auth != basic("me", "pw") {
+	if len(up.Debian) != 2 || up.Debian[0].URL != "http://m.invalid/debian" || up.Debian[0].Proxy != "http://proxy.invalid:3142" || up.Debian[1].Proxy != "" || up.Debian[1].auth != basicAuth("me", "pw") {
 		t.Errorf("%+v", up.Debian)
 	}
 	notes := strings.Join(up.Notes, "\n")

@@ -1,8 +1,8 @@
 // Package registry serves package registries (Go, npm, PyPI, crates, Debian) into
 // places that have no network. It owns four things: the operator's own
-// registries, read from the settings of their clients (Operator); a cache on
+// registries, read from the settings of their clients (LoadClientSettings); a cache on
 // disk in front of them (Open); the registries' protocols as an http.Handler,
-// read-only (Store.Handler); and the Policy, which says what may be fetched.
+// read-only (Store.NewPolicyHandler); and the Policy, which says what may be fetched.
 //
 // It promises that a name which the policy does not hold causes no request to
 // the outside, that the text of such a refusal says what to do, that

@@ -17,17 +17,17 @@ import (
 	"company/internal/company"
 )
 
-// goproxy serves the protocol of GOPROXY. A refusal is "not found": the go
+// serveGoProxy serves the protocol of GOPROXY. A refusal is "not found": the go
 // command asks for every prefix of a package's path, and takes any other
 // answer for the end of the search.
-func (q *request) goproxy(rest string) {
+func (q *request) serveGoProxy(rest string) {
 	if sum, ok := strings.CutPrefix(rest, "sumdb/"); ok {
-		q.sumdb(sum)
+		q.serveSumDB(sum)
 		return
 	}
 	path, err := url.PathUnescape(rest)
 	if err != nil {
-		q.text(http.StatusNotFound, "there is no such path")
+		q.writeText(http.StatusNotFound, "there is no such path")
 		return
 	}
 	escaped, what, ok := strings.Cut(path, "/@v/")
@@ -37,102 +37,102 @@ func (q *request) goproxy(rest string) {
 	}
 	name, err := module.UnescapePath(escaped)
 	d := company.Dependency{Ecosystem: Go, Name: name}
-	if !ok || err != nil || Check(d) != nil {
-		q.text(http.StatusNotFound, "there is no such path")
+	if !ok || err != nil || CheckName(d) != nil {
+		q.writeText(http.StatusNotFound, "there is no such path")
 		return
 	}
-	if why := q.mayFetch(d); why != "" {
-		q.text(http.StatusNotFound, why)
+	if why := q.fetchRefusal(d); why != "" {
+		q.writeText(http.StatusNotFound, why)
 		return
 	}
 	ctx := q.r.Context()
 	switch dot := strings.LastIndexByte(what, '.'); {
 	case what == "list":
-		text, err := q.store.goMeta(ctx, escaped+"/@v/list")
+		text, err := q.store.readGoList(ctx, escaped+"/@v/list")
 		if err != nil {
-			q.fail(err)
+			q.writeFailure(err)
 			return
 		}
-		q.body(text, "text/plain; charset=utf-8")
+		q.writeBody(text, "text/plain; charset=utf-8")
 	case what == "@latest":
-		text, err := q.store.goMeta(ctx, escaped+"/@latest")
+		text, err := q.store.readGoList(ctx, escaped+"/@latest")
 		if err != nil {
-			q.fail(err)
+			q.writeFailure(err)
 			return
 		}
-		q.body(text, "application/json")
+		q.writeBody(text, "application/json")
 	case dot > 0:
 		d.Version, err = module.UnescapeVersion(what[:dot])
-		if err != nil || !semver.IsValid(d.Version) || Check(d) != nil {
+		if err != nil || !semver.IsValid(d.Version) || CheckName(d) != nil {
 			// A branch or a commit: its name would go out to the registry.
-			q.text(http.StatusNotFound, fmt.Sprintf("%.100q is no version that is served: name one of @v/list", what[:dot]))
+			q.writeText(http.StatusNotFound, fmt.Sprintf("%.100q is no version that is served: name one of @v/list", what[:dot]))
 			return
 		}
-		q.goVersion(d, escaped, what[dot+1:])
+		q.serveGoVersion(d, escaped, what[dot+1:])
 	default:
-		q.text(http.StatusNotFound, "there is no such path")
+		q.writeText(http.StatusNotFound, "there is no such path")
 	}
 }
 
-// goVersion serves the three files of a version. Of a version that the
+// serveGoVersion serves the three files of a version. Of a version that the
 // registry lists, two can be had to choose by; the code only of an allowed one.
-func (q *request) goVersion(d company.Dependency, escaped, ext string) {
+func (q *request) serveGoVersion(d company.Dependency, escaped, ext string) {
 	ctx := q.r.Context()
 	ev, err := module.EscapeVersion(d.Version)
 	if err != nil {
-		q.text(http.StatusNotFound, "there is no such path")
+		q.writeText(http.StatusNotFound, "there is no such path")
 		return
 	}
 	file := escaped + "/@v/" + ev + "." + ext
 	allowed := q.Policy.Allows(d)
 	if !allowed && ext != "zip" {
-		listed, err := q.store.goListed(ctx, d.Name, d.Version)
+		listed, err := q.store.hasGoVersion(ctx, d.Name, d.Version)
 		if err != nil {
-			q.fail(err)
+			q.writeFailure(err)
 			return
 		}
 		allowed = listed
 	}
 	if !allowed {
-		q.text(http.StatusNotFound, q.refused(d))
+		q.writeText(http.StatusNotFound, q.reportRefusal(d))
 		return
 	}
 	switch ext {
 	case "info":
-		o, err := q.store.goGet(ctx, file, maxMetadata)
+		o, err := q.store.fetchGoFile(ctx, file, maxMetadata)
 		if err != nil {
-			q.fail(err)
+			q.writeFailure(err)
 			return
 		}
-		q.give(o, "application/json")
+		q.serveEntry(o, "application/json")
 	case "mod":
-		text, err := q.store.goMod(ctx, d)
+		text, err := q.store.readGoMod(ctx, d)
 		if err != nil {
-			q.fail(err)
+			q.writeFailure(err)
 			return
 		}
 		if q.Policy.Allows(d) {
-			q.Policy.learn(goRequires(text))
+			q.Policy.allowTransitive(parseGoRequires(text))
 		}
-		q.body(text, "text/plain; charset=utf-8")
+		q.writeBody(text, "text/plain; charset=utf-8")
 	case "zip":
-		o, err := q.store.goGet(ctx, file, maxArtefact)
+		o, err := q.store.fetchGoFile(ctx, file, maxArtefact)
 		if err != nil {
-			q.fail(err)
+			q.writeFailure(err)
 			return
 		}
-		if q.Fetched != nil && q.r.Method == http.MethodGet {
-			q.Fetched(Fetch{Dependency: d, Bytes: o.facts.Size, Cached: o.cached})
+		if q.OnFetch != nil && q.r.Method == http.MethodGet {
+			q.OnFetch(FetchReport{Dependency: d, Bytes: o.meta.Size, Cached: o.cached})
 		}
-		q.give(o, "application/zip")
+		q.serveEntry(o, "application/zip")
 	default:
-		q.text(http.StatusNotFound, "there is no such path")
+		q.writeText(http.StatusNotFound, "there is no such path")
 	}
 }
 
-// goRequires are the modules that a go.mod asks for. One that cannot be read
+// parseGoRequires are the modules that a go.mod asks for. One that cannot be read
 // asks for none: the go command will say so.
-func goRequires(text []byte) []company.Dependency {
+func parseGoRequires(text []byte) []company.Dependency {
 	f, err := modfile.ParseLax("go.mod", text, nil)
 	if err != nil {
 		return nil
@@ -144,8 +144,8 @@ func goRequires(text []byte) []company.Dependency {
 	return out
 }
 
-// goMod is the go.mod of a version.
-func (s *Store) goMod(ctx context.Context, d company.Dependency) ([]byte, error) {
+// readGoMod is the go.mod of a version.
+func (s *Store) readGoMod(ctx context.Context, d company.Dependency) ([]byte, error) {
 	ep, err := module.EscapePath(d.Name)
 	if err != nil {
 		return nil, err
@@ -155,21 +155,21 @@ func (s *Store) goMod(ctx context.Context, d company.Dependency) ([]byte, error)
 		return nil, err
 	}
 	var text []byte
-	err = s.goEach(func(e Endpoint) (err error) {
-		text, _, err = s.read(ctx, want{url: e.URL + "/" + ep + "/@v/" + ev + ".mod", fixed: true, limit: 16 << 20})
+	err = s.eachGoProxy(func(e Endpoint) (err error) {
+		text, _, err = s.read(ctx, fetchRequest{url: e.URL + "/" + ep + "/@v/" + ev + ".mod", immutable: true, limit: 16 << 20})
 		return err
 	})
 	return text, err
 }
 
-// goVersions lists what the registry has of a module, oldest first; only
+// listGoVersions lists what the registry has of a module, oldest first; only
 // pseudo-versions where there is nothing else.
-func (s *Store) goVersions(ctx context.Context, name string) ([]string, error) {
+func (s *Store) listGoVersions(ctx context.Context, name string) ([]string, error) {
 	ep, err := module.EscapePath(name)
 	if err != nil {
 		return nil, err
 	}
-	text, err := s.goMeta(ctx, ep+"/@v/list")
+	text, err := s.readGoList(ctx, ep+"/@v/list")
 	if err != nil {
 		return nil, err
 	}
@@ -183,20 +183,20 @@ func (s *Store) goVersions(ctx context.Context, name string) ([]string, error) {
 	if len(out) > 0 {
 		return out, nil
 	}
-	v, err := s.goLatest(ctx, name)
+	v, err := s.latestGoVersion(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	return []string{v}, nil
 }
 
-// goLatest is what the registry calls the newest.
-func (s *Store) goLatest(ctx context.Context, name string) (string, error) {
+// latestGoVersion is what the registry calls the newest.
+func (s *Store) latestGoVersion(ctx context.Context, name string) (string, error) {
 	ep, err := module.EscapePath(name)
 	if err != nil {
 		return "", err
 	}
-	text, err := s.goMeta(ctx, ep+"/@latest")
+	text, err := s.readGoList(ctx, ep+"/@latest")
 	if err != nil {
 		return "", err
 	}
@@ -207,45 +207,45 @@ func (s *Store) goLatest(ctx context.Context, name string) (string, error) {
 	return info.Version, nil
 }
 
-// goListed reports whether the registry itself names a version.
-func (s *Store) goListed(ctx context.Context, name, version string) (bool, error) {
-	all, err := s.goVersions(ctx, name)
+// hasGoVersion reports whether the registry itself names a version.
+func (s *Store) hasGoVersion(ctx context.Context, name, version string) (bool, error) {
+	all, err := s.listGoVersions(ctx, name)
 	if notFound(err) {
 		return false, nil
 	}
 	if err != nil || slices.Contains(all, version) {
 		return err == nil, err
 	}
-	latest, err := s.goLatest(ctx, name)
+	latest, err := s.latestGoVersion(ctx, name)
 	if notFound(err) {
 		return false, nil
 	}
 	return latest == version, err
 }
 
-// goMeta reads a list or description.
-func (s *Store) goMeta(ctx context.Context, path string) (text []byte, err error) {
-	err = s.goEach(func(e Endpoint) (err error) {
-		text, _, err = s.read(ctx, want{url: e.URL + "/" + path, limit: 16 << 20})
+// readGoList reads a list or description.
+func (s *Store) readGoList(ctx context.Context, path string) (text []byte, err error) {
+	err = s.eachGoProxy(func(e Endpoint) (err error) {
+		text, _, err = s.read(ctx, fetchRequest{url: e.URL + "/" + path, limit: 16 << 20})
 		return err
 	})
 	return text, err
 }
 
-// goGet has a file of a version.
-func (s *Store) goGet(ctx context.Context, path string, limit int64) (o *object, err error) {
-	err = s.goEach(func(e Endpoint) (err error) {
-		o, err = s.get(ctx, want{url: e.URL + "/" + path, fixed: true, limit: limit})
+// fetchGoFile has a file of a version.
+func (s *Store) fetchGoFile(ctx context.Context, path string, limit int64) (o *cacheEntry, err error) {
+	err = s.eachGoProxy(func(e Endpoint) (err error) {
+		o, err = s.get(ctx, fetchRequest{url: e.URL + "/" + path, immutable: true, limit: limit})
 		return err
 	})
 	return o, err
 }
 
-// goEach asks the proxies in order, as the go command does: the next one after
+// eachGoProxy asks the proxies in order, as the go command does: the next one after
 // "not found", or after any error where the list says so.
-func (s *Store) goEach(ask func(Endpoint) error) (err error) {
-	for _, e := range s.up.Go {
-		if err = ask(e); err == nil || !notFound(err) && !e.Else {
+func (s *Store) eachGoProxy(ask func(Endpoint) error) (err error) {
+	for _, e := range s.upstreams.Go {
+		if err = ask(e); err == nil || !notFound(err) && !e.NextOnAnyError {
 			return err
 		}
 	}
@@ -257,20 +257,20 @@ var (
 	tileRE    = regexp.MustCompile(`^tile/8/[0-9]{1,2}/(x[0-9]{3}/){0,4}[0-9]{3}(\.p/[0-9]{1,3})?$`)
 )
 
-// sumdb serves the checksum database through the proxies, or from its own
+// serveSumDB serves the checksum database through the proxies, or from its own
 // address where none of them has it.
-func (q *request) sumdb(rest string) {
+func (q *request) serveSumDB(rest string) {
 	name, what, _ := strings.Cut(rest, "/")
-	ours, _, _ := strings.Cut(strings.TrimSpace(q.store.up.GoSumDB), " ")
+	ours, _, _ := strings.Cut(strings.TrimSpace(q.store.upstreams.GoSumDB), " ")
 	ours, _, _ = strings.Cut(ours, "+")
 	if ours == "" || ours == "off" || name != ours || !sumNameRE.MatchString(name) {
-		q.text(http.StatusNotFound, "this office has no such checksum database")
+		q.writeText(http.StatusNotFound, "this office has no such checksum database")
 		return
 	}
 	fixed := true
 	switch lookup, is := strings.CutPrefix(what, "lookup/"); {
 	case what == "supported":
-		q.text(http.StatusOK, "")
+		q.writeText(http.StatusOK, "")
 		return
 	case what == "latest":
 		fixed = false
@@ -282,49 +282,49 @@ func (q *request) sumdb(rest string) {
 		}
 		version, verr := module.UnescapeVersion(ev)
 		d := company.Dependency{Ecosystem: Go, Name: path, Version: version}
-		if err != nil || verr != nil || Check(d) != nil {
-			q.text(http.StatusNotFound, "there is no such path")
+		if err != nil || verr != nil || CheckName(d) != nil {
+			q.writeText(http.StatusNotFound, "there is no such path")
 			return
 		}
-		if q.store.up.Withheld(d) != nil {
-			q.text(http.StatusNotFound, q.mayFetch(d))
+		if q.store.upstreams.WhyWithheld(d) != nil {
+			q.writeText(http.StatusNotFound, q.fetchRefusal(d))
 			return
 		}
 		if !q.Policy.Allows(d) {
 			listed := false
 			if q.Policy.Has(Go, path) {
-				listed, _ = q.store.goListed(q.r.Context(), path, version)
+				listed, _ = q.store.hasGoVersion(q.r.Context(), path, version)
 			}
 			if !listed {
-				q.text(http.StatusNotFound, q.refused(d))
+				q.writeText(http.StatusNotFound, q.reportRefusal(d))
 				return
 			}
 		}
 	case !tileRE.MatchString(what):
-		q.text(http.StatusNotFound, "there is no such path")
+		q.writeText(http.StatusNotFound, "there is no such path")
 		return
 	}
-	text, err := q.store.sumdb(q.r.Context(), name, what, fixed)
+	text, err := q.store.readSumDB(q.r.Context(), name, what, fixed)
 	if err != nil {
-		q.fail(err)
+		q.writeFailure(err)
 		return
 	}
-	q.body(text, "text/plain; charset=utf-8")
+	q.writeBody(text, "text/plain; charset=utf-8")
 }
 
-func (s *Store) sumdb(ctx context.Context, name, what string, fixed bool) ([]byte, error) {
+func (s *Store) readSumDB(ctx context.Context, name, what string, fixed bool) ([]byte, error) {
 	var text []byte
 	ask := func(base string) (err error) {
-		text, _, err = s.read(ctx, want{url: base + "/" + what, fixed: fixed, limit: 1 << 20})
+		text, _, err = s.read(ctx, fetchRequest{url: base + "/" + what, immutable: fixed, limit: 1 << 20})
 		return err
 	}
-	err := s.goEach(func(e Endpoint) error { return ask(e.URL + "/sumdb/" + name) })
+	err := s.eachGoProxy(func(e Endpoint) error { return ask(e.URL + "/sumdb/" + name) })
 	if err == nil {
 		return text, nil
 	}
 	direct := "https://" + name
-	if f := strings.Fields(s.up.GoSumDB); len(f) == 2 {
-		if e, err := endpoint(f[1]); err == nil {
+	if f := strings.Fields(s.upstreams.GoSumDB); len(f) == 2 {
+		if e, err := parseEndpoint(f[1]); err == nil {
 			direct = e.URL
 		}
 	}

@@ -12,8 +12,8 @@ import (
 // The go command itself, against the operator's own proxy: what the lock names
 // is there, what it does not is refused with what to do, what was added comes
 // with what it needs, sums are checked by the checksum database.
-func TestGoCommand(t *testing.T) {
-	up := operator(t, Go, "/github.com/google/uuid/@v/v1.6.0.info")
+func TestGoProxyWithGoCommand(t *testing.T) {
+	up := hostUpstreams(t, Go, "/github.com/google/uuid/@v/v1.6.0.info")
 	s := newStore(t, up)
 	var fetched []string
 	dir := t.TempDir()
@@ -30,11 +30,11 @@ func TestGoCommand(t *testing.T) {
 		}
 		files[f] = text
 	}
-	p, notes := Locked(files)
+	p, notes := LockedPolicy(files)
 	if len(notes) > 0 {
 		t.Fatal(notes)
 	}
-	srv := serve(t, s.Serve(Access{Policy: p, Fetched: func(f Fetch) { fetched = append(fetched, f.Dependency.String()) }}))
+	srv := serve(t, s.NewHandler(HandlerOptions{Policy: p, OnFetch: func(f FetchReport) { fetched = append(fetched, f.Dependency.String()) }}))
 	env := goTestEnv(srv, dir)
 
 	if out, err := run(t, dir, env, "go", "mod", "download"); err != nil {
@@ -52,7 +52,7 @@ func TestGoCommand(t *testing.T) {
 	if err == nil || !strings.Contains(out, "add_dependency") {
 		t.Errorf("a name that nobody added: %v\n%s", err, out)
 	}
-	p.Add(dep(Go, "golang.org/x/term", "v0.30.0"))
+	p.AllowWithNeeds(newDependency(Go, "golang.org/x/term", "v0.30.0"))
 	if out, err = run(t, dir, env, "go", "get", "golang.org/x/term@v0.30.0"); err != nil {
 		t.Fatalf("an added module: %v\n%s", err, out)
 	}
@@ -63,7 +63,7 @@ func TestGoCommand(t *testing.T) {
 	if err != nil || !strings.Contains(string(sums), "golang.org/x/sys v0.31.0") {
 		t.Errorf("what the module needs is not in go.sum: %s", sums)
 	}
-	if grew := p.Grew(); !slices.Contains(grew, dep(Go, "golang.org/x/sys", "v0.31.0")) {
+	if grew := p.Additions(); !slices.Contains(grew, newDependency(Go, "golang.org/x/sys", "v0.31.0")) {
 		t.Errorf("learnt %v", grew)
 	}
 	if out, err := run(t, dir, env, "go", "mod", "download"); err != nil {
@@ -76,8 +76,8 @@ func TestGoCommand(t *testing.T) {
 	}
 	defer s2.Close()
 	s2.client.Transport = roundTripper(func(*http.Request) (*http.Response, error) { return nil, http.ErrHandlerTimeout })
-	s2.fresh = 0
-	srv2 := serve(t, s2.Handler(p))
+	s2.listTTL = 0
+	srv2 := serve(t, s2.NewPolicyHandler(p))
 	if err := os.RemoveAll(filepath.Join(dir, ".mod")); err != nil {
 		t.Fatal(err)
 	}
@@ -92,8 +92,8 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 
 // goRegistry is a proxy with a few versions of one module, and one that has
 // pseudo-versions only.
-func goRegistry(t *testing.T) *recorder {
-	return newRecorder(t, func(w http.ResponseWriter, q *http.Request) {
+func goRegistry(t *testing.T) *fakeRegistry {
+	return newFakeRegistry(t, func(w http.ResponseWriter, q *http.Request) {
 		text := map[string]string{
 			"/example.com/m/@v/list": "v1.2.0\nv1.10.0\nv2.0.0-rc.1\nnonsense\n", "/example.com/m/@latest": `{"Version":"v1.10.0"}`,
 			"/example.com/m/@v/v1.2.0.mod": "module example.com/m\nrequire example.com/need v1.0.0\n",

@@ -17,9 +17,9 @@ import (
 // MaxLockFile is how much of a lock file is read, in bytes.
 const MaxLockFile = 16 << 20
 
-// IsLock reports whether a file of a tree, by its path, says what the project
+// LockEcosystem reports whether a file of a tree, by its path, says what the project
 // is allowed to have, and which ecosystem it belongs to.
-func IsLock(file string) (ecosystem string, ok bool) {
+func LockEcosystem(file string) (ecosystem string, ok bool) {
 	base := path.Base(file)
 	switch base {
 	case "go.mod", "go.sum", "go.work.sum":
@@ -45,15 +45,15 @@ func IsLock(file string) (ecosystem string, ok bool) {
 	return "", false
 }
 
-// Locked is the policy of a set of lock files, path to content: exactly what
+// LockedPolicy is the policy of a set of lock files, path to content: exactly what
 // they name, and for Python, whose lists are no whole, what that needs. Notes tell of files that could not be read; those allow nothing.
-func Locked(files map[string][]byte) (p *Policy, notes []string) {
-	p = Nothing()
-	all, notes := Locks(files)
+func LockedPolicy(files map[string][]byte) (p *Policy, notes []string) {
+	p = NewPolicy()
+	all, notes := ParseLocks(files)
 	for _, d := range all {
 		if d.Ecosystem == PyPI {
 			// A list of requirements is no whole: what they need is not on it.
-			p.Add(d)
+			p.AllowWithNeeds(d)
 			continue
 		}
 		p.Allow(d)
@@ -61,9 +61,9 @@ func Locked(files map[string][]byte) (p *Policy, notes []string) {
 	return p, notes
 }
 
-// Locks lists what a set of lock files names, sorted, each once. The text is
+// ParseLocks lists what a set of lock files names, sorted, each once. The text is
 // anybody's: it is bounded, and names that break a grammar are left out.
-func Locks(files map[string][]byte) (all []company.Dependency, notes []string) {
+func ParseLocks(files map[string][]byte) (all []company.Dependency, notes []string) {
 	names := make([]string, 0, len(files))
 	for name := range files {
 		names = append(names, name)
@@ -72,7 +72,7 @@ func Locks(files map[string][]byte) (all []company.Dependency, notes []string) {
 	seen := map[company.Dependency]bool{}
 	for _, name := range names {
 		text := files[name]
-		_, ok := IsLock(name)
+		_, ok := LockEcosystem(name)
 		if !ok {
 			continue
 		}
@@ -86,7 +86,7 @@ func Locks(files map[string][]byte) (all []company.Dependency, notes []string) {
 			continue
 		}
 		for _, d := range found {
-			if seen[d] || Check(d) != nil {
+			if seen[d] || CheckName(d) != nil {
 				continue
 			}
 			if len(all) == 4*maxNames {
@@ -104,28 +104,28 @@ func Locks(files map[string][]byte) (all []company.Dependency, notes []string) {
 func parseLock(base string, text []byte) ([]company.Dependency, error) {
 	switch base {
 	case "go.mod":
-		return goModLock(text)
+		return parseGoMod(text)
 	case "go.sum", "go.work.sum":
-		return goSumLock(text), nil
+		return parseGoSum(text), nil
 	case "package-lock.json", "npm-shrinkwrap.json":
-		return npmLock(text)
+		return parseNPMLock(text)
 	case "yarn.lock":
-		return yarnLock(text), nil
+		return parseYarnLock(text), nil
 	case "pnpm-lock.yaml":
-		return pnpmLock(text), nil
+		return parsePnpmLock(text), nil
 	case "Cargo.lock":
-		return tomlLock(Crates, text)
+		return parseTOMLLock(Crates, text)
 	case "poetry.lock", "uv.lock", "pdm.lock", "pylock.toml":
-		return tomlLock(PyPI, text)
+		return parseTOMLLock(PyPI, text)
 	case "Pipfile.lock":
-		return pipfileLock(text)
+		return parsePipfileLock(text)
 	case "pyproject.toml":
-		return pyproject(text)
+		return parsePyproject(text)
 	}
-	return requirements(text), nil
+	return parseRequirements(text), nil
 }
 
-func goModLock(text []byte) (out []company.Dependency, err error) {
+func parseGoMod(text []byte) (out []company.Dependency, err error) {
 	f, err := modfile.ParseLax("go.mod", text, nil)
 	if err != nil {
 		return nil, fmt.Errorf("it is no go.mod")
@@ -144,7 +144,7 @@ func goModLock(text []byte) (out []company.Dependency, err error) {
 	return out, nil
 }
 
-func goSumLock(text []byte) (out []company.Dependency) {
+func parseGoSum(text []byte) (out []company.Dependency) {
 	for line := range bytes.Lines(text) {
 		f := strings.Fields(string(line))
 		if len(f) != 3 {
@@ -158,8 +158,8 @@ func goSumLock(text []byte) (out []company.Dependency) {
 	return slices.Compact(out)
 }
 
-// npmLock reads lock files of all three versions.
-func npmLock(text []byte) (out []company.Dependency, err error) {
+// parseNPMLock reads lock files of all three versions.
+func parseNPMLock(text []byte) (out []company.Dependency, err error) {
 	var lock struct {
 		Packages map[string]struct {
 			Name    string `json:"name"`

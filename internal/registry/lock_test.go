@@ -8,7 +8,7 @@ import (
 	"company/internal/company"
 )
 
-func TestLocks(t *testing.T) {
+func TestParseLocks(t *testing.T) {
 	for _, c := range []struct{ file, text, want string }{
 		{"go.sum", "golang.org/x/mod v0.41.0 h1:x=\ngolang.org/x/mod v0.41.0/go.mod h1:y=\nbad line\n../x v1.0.0 h1:z=\n", "go golang.org/x/mod@v0.41.0"},
 		{"a/go.mod", "module x\ngo 1.24\nrequire golang.org/x/mod v0.41.0\nreplace a.b/c => d.e/f v1.0.0\nreplace g.h/i => ../i\n", "go d.e/f@v1.0.0, go golang.org/x/mod@v0.41.0"},
@@ -28,7 +28,7 @@ func TestLocks(t *testing.T) {
 		{"pyproject.toml", "[build-system]\nrequires=['hatchling']\n[project]\nname='x'\ndependencies=['httpx>=0.2']\n[project.optional-dependencies]\ndev=['pytest==8.0.0']\n[tool.poetry.dependencies]\npython='^3'\nrich='*'\n", "pypi hatchling, pypi httpx, pypi pytest@8.0.0, pypi rich"},
 		{"README.md", "go.sum", ""},
 	} {
-		all, notes := Locks(map[string][]byte{c.file: []byte(c.text)})
+		all, notes := ParseLocks(map[string][]byte{c.file: []byte(c.text)})
 		var got []string
 		for _, d := range all {
 			got = append(got, d.String())
@@ -40,25 +40,25 @@ func TestLocks(t *testing.T) {
 }
 
 // A lock file that is none allows nothing and says so; a huge one is not read.
-func TestHostileLocks(t *testing.T) {
+func TestMalformedLocks(t *testing.T) {
 	deep := strings.Repeat(`{"dependencies":{"a":`, 20_000)
 	for file, text := range map[string]string{
 		"go.mod": "module \x00", "package-lock.json": "[1,2", "Cargo.lock": "= =", "pyproject.toml": "[", "Pipfile.lock": "3", "a/package-lock.json": deep, "uv.lock": "package = 3",
 	} {
-		p, notes := Locked(map[string][]byte{file: []byte(text)})
-		if p.Size("") != 0 || len(notes) != 1 || !strings.Contains(notes[0], file) {
-			t.Errorf("%s: %d names, %q", file, p.Size(""), notes)
+		p, notes := LockedPolicy(map[string][]byte{file: []byte(text)})
+		if p.CountNames("") != 0 || len(notes) != 1 || !strings.Contains(notes[0], file) {
+			t.Errorf("%s: %d names, %q", file, p.CountNames(""), notes)
 		}
 	}
-	p, notes := Locked(map[string][]byte{"go.sum": make([]byte, MaxLockFile+1)})
-	if p.Size("") != 0 || len(notes) != 1 {
-		t.Errorf("%d names, %q", p.Size(""), notes)
+	p, notes := LockedPolicy(map[string][]byte{"go.sum": make([]byte, MaxLockFile+1)})
+	if p.CountNames("") != 0 || len(notes) != 1 {
+		t.Errorf("%d names, %q", p.CountNames(""), notes)
 	}
 	for file, text := range map[string]string{
 		"go.sum": "\x00 \x00 \x00\n", "requirements.txt": "-e git+https://x\n\xff\xfe==1\n", "yarn.lock": "::::\n  version x\n", "pnpm-lock.yaml": "packages:\n  ':':\n",
 		"package-lock.json": `{"packages":{"node_modules/":{"version":"1.0.0"},"node_modules/../../x":{"version":"1.0.0"},"node_modules/a":{"version":"latest"}}}`,
 	} {
-		if p, _ := Locked(map[string][]byte{file: []byte(text)}); p.Size("") != 0 {
+		if p, _ := LockedPolicy(map[string][]byte{file: []byte(text)}); p.CountNames("") != 0 {
 			t.Errorf("%s allows something", file)
 		}
 	}
@@ -70,9 +70,9 @@ func FuzzLocks(f *testing.F) {
 	f.Add("yarn.lock", []byte("a@1:\n  version \"1\""))
 	f.Add("requirements.txt", []byte("a==1"))
 	f.Fuzz(func(t *testing.T, name string, text []byte) {
-		all, _ := Locks(map[string][]byte{name: text})
+		all, _ := ParseLocks(map[string][]byte{name: text})
 		for _, d := range all {
-			if Check(d) != nil {
+			if CheckName(d) != nil {
 				t.Errorf("%q is in a list", d)
 			}
 		}
@@ -80,7 +80,7 @@ func FuzzLocks(f *testing.F) {
 }
 
 // What a tree may hold beyond its base: what was added, and what that needs.
-func TestOutside(t *testing.T) {
+func TestUnrequested(t *testing.T) {
 	r := npmRegistry(t)
 	s := newStore(t, Upstreams{NPM: Endpoint{URL: r.URL}})
 	lock := func(names ...string) map[string][]byte {
@@ -92,7 +92,7 @@ func TestOutside(t *testing.T) {
 	}
 	check := func(what string, want []string, base map[string][]byte, added []company.Dependency, tree map[string][]byte) {
 		t.Helper()
-		out, p, err := s.Outside(t.Context(), base, added, tree)
+		out, p, err := s.Unrequested(t.Context(), base, added, tree)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestOutside(t *testing.T) {
 			t.Errorf("%s: %v, want %v", what, got, want)
 		}
 	}
-	a := []company.Dependency{dep(NPM, "a", "1.0.0")}
+	a := []company.Dependency{newDependency(NPM, "a", "1.0.0")}
 	check("nothing new", nil, lock("c"), nil, lock("c"))
 	if len(r.requests()) > 0 {
 		t.Errorf("asked for %q", r.requests())
@@ -115,9 +115,9 @@ func TestOutside(t *testing.T) {
 	check("one that nobody added", []string{"b"}, lock("c"), nil, lock("b", "c"))
 	check("added, with what it needs", nil, lock("c"), a, lock("a", "b", "c"))
 	check("added, and one beside it", []string{"c"}, nil, a, lock("a", "b", "c"))
-	check("another version", []string{"a"}, nil, []company.Dependency{dep(NPM, "a", "2.0.0")}, lock("a"))
+	check("another version", []string{"a"}, nil, []company.Dependency{newDependency(NPM, "a", "2.0.0")}, lock("a"))
 	r.Close()
-	if _, _, err := newStore(t, Upstreams{NPM: Endpoint{URL: r.URL}}).Outside(t.Context(), nil, a, lock("a", "b")); company.CodeOf(err) != company.ERegistry {
+	if _, _, err := newStore(t, Upstreams{NPM: Endpoint{URL: r.URL}}).Unrequested(t.Context(), nil, a, lock("a", "b")); company.CodeOf(err) != company.ERegistry {
 		t.Errorf("with the registry away: %v", err)
 	}
 }
@@ -131,24 +131,24 @@ func TestResolve(t *testing.T) {
 		want string
 		code company.Code
 	}{
-		{dep(NPM, "a", ""), "1.0.0", ""}, {dep(NPM, "a", "1.0.0"), "1.0.0", ""}, {dep(NPM, "a", "1.0.1"), "", company.ENotFound}, {dep(NPM, "nobody", ""), "", company.ENotFound}, {dep(NPM, "../a", ""), "", company.EInvalid},
-		{dep(Crates, "left_one", ""), "1.2.0", ""}, {dep(PyPI, "Alpha", ""), "2.0", ""}, {dep(PyPI, "alpha", "1.0"), "1.0", ""},
-		{dep(Go, "example.com/m", ""), "v1.10.0", ""}, {dep(Go, "example.com/m", "v1.2.0"), "v1.2.0", ""}, {dep(Go, "example.com/m", "v1.0.0-20200101000000-abcdefabcdef"), "", company.ENotFound},
-		{dep(Go, "example.com/pseudo", ""), "v0.0.0-20200101000000-abcdefabcdef", ""}, {dep(Go, "example.com/none", ""), "", company.ENotFound}, {dep("gem", "rails", ""), "", company.EInvalid},
+		{newDependency(NPM, "a", ""), "1.0.0", ""}, {newDependency(NPM, "a", "1.0.0"), "1.0.0", ""}, {newDependency(NPM, "a", "1.0.1"), "", company.ENotFound}, {newDependency(NPM, "nobody", ""), "", company.ENotFound}, {newDependency(NPM, "../a", ""), "", company.EInvalid},
+		{newDependency(Crates, "left_one", ""), "1.2.0", ""}, {newDependency(PyPI, "Alpha", ""), "2.0", ""}, {newDependency(PyPI, "alpha", "1.0"), "1.0", ""},
+		{newDependency(Go, "example.com/m", ""), "v1.10.0", ""}, {newDependency(Go, "example.com/m", "v1.2.0"), "v1.2.0", ""}, {newDependency(Go, "example.com/m", "v1.0.0-20200101000000-abcdefabcdef"), "", company.ENotFound},
+		{newDependency(Go, "example.com/pseudo", ""), "v0.0.0-20200101000000-abcdefabcdef", ""}, {newDependency(Go, "example.com/none", ""), "", company.ENotFound}, {newDependency("gem", "rails", ""), "", company.EInvalid},
 	} {
 		got, err := s.Resolve(t.Context(), c.d)
 		if company.CodeOf(err) != c.code || err == nil && got.Version != c.want {
 			t.Errorf("%s: %s %v", c.d, got, err)
 		}
 	}
-	if _, err := newStore(t, None()).Resolve(t.Context(), dep(NPM, "a", "")); company.CodeOf(err) != company.EInvalid {
+	if _, err := newStore(t, NoUpstreams()).Resolve(t.Context(), newDependency(NPM, "a", "")); company.CodeOf(err) != company.EInvalid {
 		t.Errorf("without a registry: %v", err)
 	}
 }
 
 // As many lines as a lock file can have cost no more than what they name.
-func TestLockFilesThatRepeatThemselves(t *testing.T) {
-	all, notes := Locks(map[string][]byte{
+func TestRepeatedLockEntriesAreCheap(t *testing.T) {
+	all, notes := ParseLocks(map[string][]byte{
 		"requirements.txt": []byte(strings.Repeat("a\n", 1<<20)), "x/requirements.txt": []byte(strings.Repeat("A==1.0\na\n", 1<<18)),
 	})
 	if len(all) != 2 || len(notes) != 0 {

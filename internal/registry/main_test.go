@@ -19,16 +19,16 @@ import (
 
 func TestMain(m *testing.M) { goroutines.Main(m) }
 
-// recorder is a registry of the test's own, which remembers what it was asked.
-type recorder struct {
+// fakeRegistry is a registry of the test's own, which remembers what it was asked.
+type fakeRegistry struct {
 	*httptest.Server
 	mu    sync.Mutex
 	asked []string
 	serve http.HandlerFunc
 }
 
-func newRecorder(t *testing.T, serve http.HandlerFunc) *recorder {
-	r := &recorder{serve: serve}
+func newFakeRegistry(t *testing.T, serve http.HandlerFunc) *fakeRegistry {
+	r := &fakeRegistry{serve: serve}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		r.mu.Lock()
 		r.asked = append(r.asked, q.URL.EscapedPath())
@@ -39,7 +39,7 @@ func newRecorder(t *testing.T, serve http.HandlerFunc) *recorder {
 	return r
 }
 
-func (r *recorder) requests() []string {
+func (r *fakeRegistry) requests() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]string(nil), r.asked...)
@@ -55,11 +55,11 @@ func newStore(t *testing.T, up Upstreams) *Store {
 	return s
 }
 
-// operator gives the registries of this host, and skips where the one that a
+// hostUpstreams gives the registries of this host, and skips where the one that a
 // test needs does not answer.
-func operator(t *testing.T, ecosystem, probe string) Upstreams {
+func hostUpstreams(t *testing.T, ecosystem, probe string) Upstreams {
 	t.Helper()
-	up, err := Operator(t.Context())
+	up, err := LoadClientSettings(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,8 +96,8 @@ func serve(t *testing.T, h http.Handler) *httptest.Server {
 	return srv
 }
 
-// ask makes one request and gives its status and text.
-func ask(t *testing.T, h http.Handler, method, path string) (int, string) {
+// getPath makes one request and gives its status and text.
+func getPath(t *testing.T, h http.Handler, method, path string) (int, string) {
 	t.Helper()
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(method, "http://127.0.0.1:8377/", nil)
@@ -120,7 +120,7 @@ func run(t *testing.T, dir string, env []string, name string, args ...string) (s
 	return string(out), err
 }
 
-func dep(ecosystem, name, version string) company.Dependency {
+func newDependency(ecosystem, name, version string) company.Dependency {
 	return company.Dependency{Ecosystem: ecosystem, Name: name, Version: version}
 }
 

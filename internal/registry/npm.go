@@ -21,65 +21,65 @@ import (
 // installation needs, and takes the long one.
 const npmAccept = "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8"
 
-// npm serves packuments and tarballs. A refusal is "forbidden" with the reason
+// serveNPM serves packuments and tarballs. A refusal is "forbidden" with the reason
 // in the field that npm shows.
-func (q *request) npm(rest string) {
+func (q *request) serveNPM(rest string) {
 	name, file, isFile := strings.Cut(rest, "/-/")
 	name, err := url.PathUnescape(name)
 	d := company.Dependency{Ecosystem: NPM, Name: name}
-	if err != nil || Check(d) != nil {
-		q.npmError(http.StatusNotFound, "there is no such path")
+	if err != nil || CheckName(d) != nil {
+		q.writeNPMError(http.StatusNotFound, "there is no such path")
 		return
 	}
-	if why := q.mayFetch(d); why != "" {
-		q.npmError(http.StatusForbidden, why)
+	if why := q.fetchRefusal(d); why != "" {
+		q.writeNPMError(http.StatusForbidden, why)
 		return
 	}
-	p, err := q.store.packument(q.r.Context(), name)
+	p, err := q.store.fetchPackument(q.r.Context(), name)
 	if err != nil {
-		q.npmFail(err)
+		q.writeNPMFailure(err)
 		return
 	}
 	if !isFile {
 		for v, m := range p.Versions {
-			if d.Version = v; Check(d) == nil && q.Policy.follows(d) {
-				q.Policy.learn(m.needs())
+			if d.Version = v; CheckName(d) == nil && q.Policy.isAdded(d) {
+				q.Policy.allowTransitive(m.listDependencies())
 			}
 		}
-		q.body(p.rewritten(q.base), "application/json")
+		q.writeBody(p.rewriteTarballs(q.base), "application/json")
 		return
 	}
 	short := name[strings.IndexByte(name, '/')+1:]
 	version, ok := strings.CutPrefix(strings.TrimSuffix(file, ".tgz"), short+"-")
 	m, known := p.Versions[version]
-	if d.Version = version; !ok || !known || !strings.HasSuffix(file, ".tgz") || Check(d) != nil {
-		q.npmError(http.StatusNotFound, fmt.Sprintf("the registry lists no file %.200q of %s", file, name))
+	if d.Version = version; !ok || !known || !strings.HasSuffix(file, ".tgz") || CheckName(d) != nil {
+		q.writeNPMError(http.StatusNotFound, fmt.Sprintf("the registry lists no file %.200q of %s", file, name))
 		return
 	}
 	if !q.Policy.Allows(d) {
-		q.npmError(http.StatusForbidden, q.refused(d))
+		q.writeNPMError(http.StatusForbidden, q.reportRefusal(d))
 		return
 	}
-	sum := m.digest()
+	sum := m.strongestDigest()
 	if sum.algorithm == "" {
-		q.npmError(http.StatusBadGateway, fmt.Sprintf("the registry names no digest of %s", d))
+		q.writeNPMError(http.StatusBadGateway, fmt.Sprintf("the registry names no digest of %s", d))
 		return
 	}
-	if q.Policy.follows(d) {
-		q.Policy.learn(m.needs())
+	if q.Policy.isAdded(d) {
+		q.Policy.allowTransitive(m.listDependencies())
 	}
-	q.artefact(d, want{url: m.Dist.Tarball, digest: sum}, q.npmFail)
+	q.servePackageFile(d, fetchRequest{url: m.Dist.Tarball, digest: sum}, q.writeNPMFailure)
 }
 
-func (q *request) npmFail(err error) {
-	status, line := failed(err)
+func (q *request) writeNPMFailure(err error) {
+	status, line := failureStatus(err)
 	if status == http.StatusBadGateway {
 		q.store.log.Warn("npm registry", "path", q.r.URL.Path, "err", err)
 	}
-	q.npmError(status, line)
+	q.writeNPMError(status, line)
 }
 
-func (q *request) npmError(status int, line string) {
+func (q *request) writeNPMError(status int, line string) {
 	text, _ := json.Marshal(map[string]string{"error": line})
 	q.w.Header().Set("Content-Type", "application/json")
 	q.w.WriteHeader(status)
@@ -97,10 +97,10 @@ type packument struct {
 }
 
 type npmVersion struct {
-	Version      string             `json:"version"`
-	Dependencies map[string]textual `json:"dependencies"`
-	Optional     map[string]textual `json:"optionalDependencies"`
-	Peer         map[string]textual `json:"peerDependencies"`
+	Version      string                 `json:"version"`
+	Dependencies map[string]looseString `json:"dependencies"`
+	OptionalDeps map[string]looseString `json:"optionalDependencies"`
+	PeerDeps     map[string]looseString `json:"peerDependencies"`
 	Dist         struct {
 		Tarball   string `json:"tarball"`
 		Integrity string `json:"integrity"`
@@ -108,22 +108,22 @@ type npmVersion struct {
 	} `json:"dist"`
 }
 
-// textual is a text, or anything else, which then counts as none: old packages
+// looseString is a text, or anything else, which then counts as none: old packages
 // have odd fields.
-type textual string
+type looseString string
 
-func (t *textual) UnmarshalJSON(b []byte) error {
+func (t *looseString) UnmarshalJSON(b []byte) error {
 	var s string
 	if json.Unmarshal(b, &s) == nil {
-		*t = textual(s)
+		*t = looseString(s)
 	}
 	return nil
 }
 
-// packument reads the description of a package.
-func (s *Store) packument(ctx context.Context, name string) (*packument, error) {
-	e := s.up.npm(name)
-	text, _, err := s.read(ctx, want{url: e.URL + "/" + strings.Replace(name, "/", "%2f", 1), accept: npmAccept})
+// fetchPackument reads the description of a package.
+func (s *Store) fetchPackument(ctx context.Context, name string) (*packument, error) {
+	e := s.upstreams.npmEndpoint(name)
+	text, _, err := s.read(ctx, fetchRequest{url: e.URL + "/" + strings.Replace(name, "/", "%2f", 1), accept: npmAccept})
 	if err != nil {
 		return nil, err
 	}
@@ -151,8 +151,8 @@ func parsePackument(name string, text []byte) (*packument, error) {
 	return p, nil
 }
 
-// rewritten is the description with the addresses of tarballs turned to us.
-func (p *packument) rewritten(base string) []byte {
+// rewriteTarballs is the description with the addresses of tarballs turned to us.
+func (p *packument) rewriteTarballs(base string) []byte {
 	short := p.name[strings.IndexByte(p.name, '/')+1:]
 	for v, fields := range p.versions {
 		var dist map[string]json.RawMessage
@@ -160,21 +160,21 @@ func (p *packument) rewritten(base string) []byte {
 			delete(p.versions, v)
 			continue
 		}
-		dist["tarball"] = quoted(base + "/npm/" + p.name + "/-/" + short + "-" + v + ".tgz")
+		dist["tarball"] = jsonString(base + "/npm/" + p.name + "/-/" + short + "-" + v + ".tgz")
 		// Signatures are checked against keys of a registry that is not here.
 		delete(dist, "signatures")
 		delete(dist, "npm-signature")
-		fields["dist"] = object2(dist)
+		fields["dist"] = jsonObject(dist)
 	}
 	all, err := json.Marshal(p.versions)
 	if err != nil {
 		panic(err) // raw messages that were read
 	}
 	p.raw["versions"] = all
-	return object2(p.raw)
+	return jsonObject(p.raw)
 }
 
-func quoted(s string) json.RawMessage {
+func jsonString(s string) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -182,7 +182,7 @@ func quoted(s string) json.RawMessage {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-func object2(m map[string]json.RawMessage) json.RawMessage {
+func jsonObject(m map[string]json.RawMessage) json.RawMessage {
 	text, err := json.Marshal(m)
 	if err != nil {
 		panic(err) // raw messages that were read
@@ -190,11 +190,11 @@ func object2(m map[string]json.RawMessage) json.RawMessage {
 	return text
 }
 
-// needs are the packages that a version asks for. An alias names another
+// listDependencies are the packages that a version asks for. An alias names another
 // package; an address or a git repository is not a registry's.
-func (m npmVersion) needs() []company.Dependency {
+func (m npmVersion) listDependencies() []company.Dependency {
 	var out []company.Dependency
-	for _, set := range []map[string]textual{m.Dependencies, m.Optional, m.Peer} {
+	for _, set := range []map[string]looseString{m.Dependencies, m.OptionalDeps, m.PeerDeps} {
 		for name, spec := range set {
 			if rest, ok := strings.CutPrefix(string(spec), "npm:"); ok {
 				if i := strings.LastIndexByte(rest, '@'); i > 0 {
@@ -209,15 +209,15 @@ func (m npmVersion) needs() []company.Dependency {
 	return out
 }
 
-// digest is the strongest that the registry names.
-func (m npmVersion) digest() digest {
+// strongestDigest is the strongest that the registry names.
+func (m npmVersion) strongestDigest() digest {
 	best := digest{}
 	for _, one := range strings.Fields(m.Dist.Integrity) {
 		algorithm, sum, _ := strings.Cut(one, "-")
 		sum, _, _ = strings.Cut(sum, "?")
 		raw, err := base64.StdEncoding.DecodeString(sum)
 		d := digest{algorithm, raw}
-		if h := d.hash(); err != nil || h == nil || h.Size() != len(raw) {
+		if h := d.newHash(); err != nil || h == nil || h.Size() != len(raw) {
 			continue
 		}
 		if len(raw) > len(best.sum) {
@@ -231,7 +231,7 @@ func (m npmVersion) digest() digest {
 }
 
 // npmLatest is the version that an installation without one would take.
-func (p *packument) latest() string {
+func (p *packument) latestVersion() string {
 	if v := p.Tags["latest"]; p.Versions[v].Version != "" {
 		return v
 	}

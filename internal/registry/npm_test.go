@@ -10,11 +10,11 @@ import (
 )
 
 // npm itself, against the operator's own registry.
-func TestNPM(t *testing.T) {
+func TestNPMWithClient(t *testing.T) {
 	if _, err := exec.LookPath("npm"); err != nil {
 		t.Fatal("there is no npm on this host: make test installs it")
 	}
-	up := operator(t, NPM, "/is-number")
+	up := hostUpstreams(t, NPM, "/is-number")
 	s := newStore(t, up)
 	dir := t.TempDir()
 	// The lock names the public registry, as most do.
@@ -27,8 +27,8 @@ func TestNPM(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, _ := Locked(map[string][]byte{"package-lock.json": lock})
-	srv := serve(t, s.Handler(p))
+	p, _ := LockedPolicy(map[string][]byte{"package-lock.json": lock})
+	srv := serve(t, s.NewPolicyHandler(p))
 	env := []string{"npm_config_registry=" + srv.URL + "/npm/", "npm_config_update_notifier=false", "npm_config_audit=false", "npm_config_fund=false"}
 
 	if out, err := run(t, dir, env, "npm", "ci", "--ignore-scripts"); err != nil {
@@ -38,7 +38,7 @@ func TestNPM(t *testing.T) {
 	if err == nil || !strings.Contains(out, "add_dependency") {
 		t.Errorf("a name that nobody added: %v\n%s", err, out)
 	}
-	p.Add(dep(NPM, "is-odd", "3.0.1"))
+	p.AllowWithNeeds(newDependency(NPM, "is-odd", "3.0.1"))
 	if out, err := run(t, dir, env, "npm", "install", "--ignore-scripts", "is-odd@3.0.1"); err != nil {
 		t.Fatalf("an added package: %v\n%s", err, out)
 	}

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// npmrc reads npm's settings as npm does: the environment, the user's file,
+// readNpmrc reads npm's settings as npm does: the environment, the user's file,
 // the global file. A project's own .npmrc is somebody else's text and is not
 // read.
-func (r *reading) npmrc() {
+func (r *settingsReader) readNpmrc() {
 	set := map[string]string{}
 	read := func(file string) {
 		text, err := os.ReadFile(file)
@@ -27,13 +27,13 @@ func (r *reading) npmrc() {
 			k, v, ok := strings.Cut(line, "=")
 			if k = strings.TrimSpace(k); ok {
 				if _, had := set[k]; !had {
-					set[k] = r.expand(strings.Trim(strings.TrimSpace(v), `"'`))
+					set[k] = r.expandVariables(strings.Trim(strings.TrimSpace(v), `"'`))
 				}
 			}
 		}
 	}
 	env := func(name string) string {
-		return r.first("npm_config_"+name, "NPM_CONFIG_"+strings.ToUpper(name))
+		return r.firstEnv("npm_config_"+name, "NPM_CONFIG_"+strings.ToUpper(name))
 	}
 	if v := env("registry"); v != "" {
 		set["registry"] = v
@@ -59,27 +59,27 @@ func (r *reading) npmrc() {
 	if address == "" {
 		address = npmDefault
 	}
-	r.up.NPM = r.npmEndpoint("npm's registry", address, set)
+	r.upstreams.NPM = r.npmEndpoint("npm's registry", address, set)
 	for k, v := range set {
 		scope, is := strings.CutSuffix(k, ":registry")
 		if is && strings.HasPrefix(scope, "@") {
 			if e := r.npmEndpoint("npm's registry of "+scope, v, set); e.URL != "" {
-				r.up.NPMScope[scope] = e
+				r.upstreams.NPMScope[scope] = e
 			}
 		}
 	}
 	if file := set["cafile"]; file != "" {
-		r.ca("npm's cafile", file)
+		r.addCAFile("npm's cafile", file)
 	}
 	if set["ca"] != "" {
-		r.note("npm's setting ca is not followed: name a file with cafile")
+		r.addNote("npm's setting ca is not followed: name a file with cafile")
 	}
 }
 
-func (r *reading) npmEndpoint(what, address string, set map[string]string) Endpoint {
-	e, err := endpoint(address)
+func (r *settingsReader) npmEndpoint(what, address string, set map[string]string) Endpoint {
+	e, err := parseEndpoint(address)
 	if err != nil {
-		r.note("%s is %v: it is not served", what, err)
+		r.addNote("%s is %v: it is not served", what, err)
 		return Endpoint{}
 	}
 	e.Proxy = set["https-proxy"]
@@ -120,12 +120,12 @@ func cutLast(s string, sep byte) (before, after string, ok bool) {
 	return s[:i], s[i+1:], true
 }
 
-var npmVariable = regexp.MustCompile(`\$\{([A-Za-z0-9_]+)(\?)?\}`)
+var npmVariableRE = regexp.MustCompile(`\$\{([A-Za-z0-9_]+)(\?)?\}`)
 
-// expand puts variables in. One that is not set stays as it is written, as npm
+// expandVariables puts variables in. One that is not set stays as it is written, as npm
 // does it.
-func (r *reading) expand(s string) string {
-	return npmVariable.ReplaceAllStringFunc(s, func(m string) string {
+func (r *settingsReader) expandVariables(s string) string {
+	return npmVariableRE.ReplaceAllStringFunc(s, func(m string) string {
 		name := strings.TrimSuffix(m[2:len(m)-1], "?")
 		if v := r.Env(name); v != "" || strings.HasSuffix(m, "?}") {
 			return v

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// pip reads pip's settings: the environment, the user's files, the global one.
+// readPip reads pip's settings: the environment, the user's files, the global one.
 // Further indexes are not served: with two, whoever registers a private name
 // on the public one would be asked for it.
-func (r *reading) pip() {
+func (r *settingsReader) readPip() {
 	set := map[string]string{}
 	read := func(file string) {
-		for k, v := range ini(file) {
+		for k, v := range parseINI(file) {
 			section, name, _ := strings.Cut(k, ".")
 			if _, had := set[name]; !had && (section == "global" || section == "install") {
 				set[name] = v
@@ -37,33 +37,33 @@ func (r *reading) pip() {
 		}
 	}
 	if v := set["no-index"]; v == "1" || strings.EqualFold(v, "true") || strings.EqualFold(v, "yes") {
-		r.note("pip is set to use no index: no Python packages are served")
+		r.addNote("pip is set to use no index: no Python packages are served")
 		return
 	}
 	address := set["index-url"]
 	if address == "" {
 		address = pypiDefault
 	}
-	e, err := endpoint(address)
+	e, err := parseEndpoint(address)
 	if err != nil {
-		r.note("pip's index-url is %v: no Python packages are served", err)
+		r.addNote("pip's index-url is %v: no Python packages are served", err)
 		return
 	}
 	e.Proxy = set["proxy"]
 	if e.Proxy != "" && !strings.Contains(e.Proxy, "://") {
 		e.Proxy = "http://" + e.Proxy
 	}
-	r.up.PyPI = r.withNetrc(e).OfHost() // as pip does it
+	r.upstreams.PyPI = r.withNetrc(e).ForWholeHost() // as pip does it
 	if set["extra-index-url"] != "" {
-		r.note("pip's extra-index-url is not served: one index that holds all is safe against names that somebody else registers")
+		r.addNote("pip's extra-index-url is not served: one index that holds all is safe against names that somebody else registers")
 	}
 	if set["cert"] != "" {
-		r.ca("pip's cert", set["cert"])
+		r.addCAFile("pip's cert", set["cert"])
 	}
 }
 
-// ini reads a file of sections, as section.key.
-func ini(file string) map[string]string {
+// parseINI reads a file of sections, as section.key.
+func parseINI(file string) map[string]string {
 	out := map[string]string{}
 	text, err := os.ReadFile(file)
 	if err != nil || len(text) > 1<<20 {

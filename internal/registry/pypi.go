@@ -24,24 +24,24 @@ const (
 	pypiAccept = pypiJSON + ", text/html; q=0.5"
 )
 
-// pypi serves the simple API (PEP 503, 691, 658): a list per package, and its
+// servePyPI serves the simple API (PEP 503, 691, 658): a list per package, and its
 // files. Only versions that the policy allows are listed, so that pip chooses
 // among them.
-func (q *request) pypi(rest string) {
+func (q *request) servePyPI(rest string) {
 	kind, rest, _ := strings.Cut(rest, "/")
 	name, file, _ := strings.Cut(rest, "/")
 	d := company.Dependency{Ecosystem: PyPI, Name: name}
-	if kind != "simple" && kind != "files" || Check(d) != nil || kind == "simple" && file != "" || kind == "files" && file == "" {
-		q.text(http.StatusNotFound, "there is no such path")
+	if kind != "simple" && kind != "files" || CheckName(d) != nil || kind == "simple" && file != "" || kind == "files" && file == "" {
+		q.writeText(http.StatusNotFound, "there is no such path")
 		return
 	}
-	if why := q.mayFetch(d); why != "" {
-		q.text(http.StatusForbidden, why)
+	if why := q.fetchRefusal(d); why != "" {
+		q.writeText(http.StatusForbidden, why)
 		return
 	}
-	files, err := q.store.pypiFiles(q.r.Context(), name)
+	files, err := q.store.listPyPIFiles(q.r.Context(), name)
 	if err != nil {
-		q.fail(err)
+		q.writeFailure(err)
 		return
 	}
 	if kind == "simple" {
@@ -49,53 +49,53 @@ func (q *request) pypi(rest string) {
 			d.Version = f.version
 			return !q.Policy.Allows(d)
 		})
-		q.pypiList(canonical(PyPI, name), files)
+		q.servePyPIList(canonicalName(PyPI, name), files)
 		return
 	}
 	file, err = url.PathUnescape(file)
 	file, metadata := strings.CutSuffix(file, ".metadata")
 	i := slices.IndexFunc(files, func(f pypiFile) bool { return f.Filename == file })
-	if err != nil || i < 0 || metadata && !files[i].described() {
-		q.text(http.StatusNotFound, fmt.Sprintf("the registry lists no file %.200q of %s", file, name))
+	if err != nil || i < 0 || metadata && !files[i].hasMetadata() {
+		q.writeText(http.StatusNotFound, fmt.Sprintf("the registry lists no file %.200q of %s", file, name))
 		return
 	}
 	f := files[i]
 	if d.Version = f.version; !q.Policy.Allows(d) {
-		q.text(http.StatusForbidden, q.refused(d))
+		q.writeText(http.StatusForbidden, q.reportRefusal(d))
 		return
 	}
-	if q.Policy.follows(d) {
-		if needs, err := q.store.pypiNeeds(q.r.Context(), f); err == nil {
-			q.Policy.learn(needs)
+	if q.Policy.isAdded(d) {
+		if needs, err := q.store.wheelDependencies(q.r.Context(), f); err == nil {
+			q.Policy.allowTransitive(needs)
 		} else {
 			q.store.log.Info("what a Python package needs is not known", "file", f.Filename, "err", err)
 		}
 	}
 	if metadata {
-		text, err := q.store.pypiMetadata(q.r.Context(), f)
+		text, err := q.store.readWheelMetadata(q.r.Context(), f)
 		if err != nil {
-			q.fail(err)
+			q.writeFailure(err)
 			return
 		}
-		q.body(text, "text/plain; charset=utf-8")
+		q.writeBody(text, "text/plain; charset=utf-8")
 		return
 	}
-	q.artefact(d, want{url: f.URL, digest: f.sha256()}, q.fail)
+	q.servePackageFile(d, fetchRequest{url: f.URL, digest: f.sha256Digest()}, q.writeFailure)
 }
 
-// pypiList answers with the files, in the form that the client likes better.
-func (q *request) pypiList(name string, files []pypiFile) {
+// servePyPIList answers with the files, in the form that the client likes better.
+func (q *request) servePyPIList(name string, files []pypiFile) {
 	at := func(f pypiFile) string { return q.base + "/pypi/files/" + name + "/" + url.PathEscape(f.Filename) }
 	if strings.Contains(q.r.Header.Get("Accept"), pypiJSON) {
 		type meta = map[string]any
 		list := []meta{}
 		for _, f := range files {
 			// The older key "dist-info-metadata" makes pip before 23.1 fail (PEP 714).
-			one := meta{"filename": f.Filename, "url": at(f), "hashes": f.Hashes, "core-metadata": f.described()}
+			one := meta{"filename": f.Filename, "url": at(f), "hashes": f.Hashes, "core-metadata": f.hasMetadata()}
 			if f.RequiresPython != "" {
 				one["requires-python"] = f.RequiresPython
 			}
-			if f.yanked() {
+			if f.isYanked() {
 				one["yanked"] = true
 			}
 			list = append(list, one)
@@ -104,7 +104,7 @@ func (q *request) pypiList(name string, files []pypiFile) {
 		if err != nil {
 			panic(err) // texts always encode
 		}
-		q.body(text, pypiJSON)
+		q.writeBody(text, pypiJSON)
 		return
 	}
 	var b bytes.Buffer
@@ -118,16 +118,16 @@ func (q *request) pypiList(name string, files []pypiFile) {
 		if f.RequiresPython != "" {
 			fmt.Fprintf(&b, " data-requires-python=\"%s\"", html.EscapeString(f.RequiresPython))
 		}
-		if f.described() {
+		if f.hasMetadata() {
 			b.WriteString(` data-core-metadata="true" data-dist-info-metadata="true"`)
 		}
-		if f.yanked() {
+		if f.isYanked() {
 			b.WriteString(` data-yanked=""`)
 		}
 		fmt.Fprintf(&b, ">%s</a><br>\n", html.EscapeString(f.Filename))
 	}
 	b.WriteString("</body></html>\n")
-	q.body(b.Bytes(), "text/html; charset=utf-8")
+	q.writeBody(b.Bytes(), "text/html; charset=utf-8")
 }
 
 // pypiFile is one file of a package, as an index lists it.
@@ -142,14 +142,14 @@ type pypiFile struct {
 	version        string
 }
 
-func (f pypiFile) yanked() bool {
+func (f pypiFile) isYanked() bool {
 	s, is := f.Yanked.(string)
 	b, _ := f.Yanked.(bool)
 	return b || is && s != ""
 }
 
-// described reports whether the index has the metadata beside the file.
-func (f pypiFile) described() bool {
+// hasMetadata reports whether the index has the metadata beside the file.
+func (f pypiFile) hasMetadata() bool {
 	for _, v := range []any{f.CoreMetadata, f.DistInfo} {
 		switch v := v.(type) {
 		case bool:
@@ -163,7 +163,7 @@ func (f pypiFile) described() bool {
 	return false
 }
 
-func (f pypiFile) sha256() digest {
+func (f pypiFile) sha256Digest() digest {
 	sum, err := hex.DecodeString(f.Hashes["sha256"])
 	if err != nil || len(sum) != 32 {
 		return digest{}
@@ -171,20 +171,20 @@ func (f pypiFile) sha256() digest {
 	return digest{"sha256", sum}
 }
 
-// pypiFiles lists the files of a package whose names are well formed.
-func (s *Store) pypiFiles(ctx context.Context, name string) ([]pypiFile, error) {
-	base := s.up.PyPI.URL + "/" + canonical(PyPI, name) + "/"
-	text, o, err := s.read(ctx, want{url: base, accept: pypiAccept})
+// listPyPIFiles lists the files of a package whose names are well formed.
+func (s *Store) listPyPIFiles(ctx context.Context, name string) ([]pypiFile, error) {
+	base := s.upstreams.PyPI.URL + "/" + canonicalName(PyPI, name) + "/"
+	text, o, err := s.read(ctx, fetchRequest{url: base, accept: pypiAccept})
 	if err != nil {
 		return nil, err
 	}
 	var list struct{ Files []pypiFile }
-	if strings.HasPrefix(o.facts.Type, pypiJSON) || strings.HasPrefix(o.facts.Type, "application/json") {
+	if strings.HasPrefix(o.meta.Type, pypiJSON) || strings.HasPrefix(o.meta.Type, "application/json") {
 		if err := json.Unmarshal(text, &list); err != nil {
 			return nil, fmt.Errorf("the registry's answer for %s cannot be read", name)
 		}
 	} else {
-		list.Files = pypiAnchors(string(text))
+		list.Files = parsePyPIAnchors(string(text))
 	}
 	at, err := url.Parse(base)
 	if err != nil {
@@ -213,8 +213,8 @@ var (
 	attributeRE = regexp.MustCompile(`(?s)([A-Za-z-]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'))?`)
 )
 
-// pypiAnchors reads the older form of a list.
-func pypiAnchors(text string) (out []pypiFile) {
+// parsePyPIAnchors reads the older form of a list.
+func parsePyPIAnchors(text string) (out []pypiFile) {
 	for _, m := range anchorRE.FindAllStringSubmatch(text, 200_000) {
 		f := pypiFile{Filename: strings.TrimSpace(html.UnescapeString(m[2]))}
 		for _, a := range attributeRE.FindAllStringSubmatch(m[1], 20) {
@@ -240,7 +240,7 @@ func pypiAnchors(text string) (out []pypiFile) {
 func pypiVersion(name, file string) string {
 	if stem, ok := strings.CutSuffix(file, ".whl"); ok {
 		part := strings.Split(stem, "-")
-		if len(part) < 5 || canonical(PyPI, part[0]) != canonical(PyPI, name) {
+		if len(part) < 5 || canonicalName(PyPI, part[0]) != canonicalName(PyPI, name) {
 			return ""
 		}
 		return strings.ReplaceAll(part[1], "_", "+")
@@ -249,7 +249,7 @@ func pypiVersion(name, file string) string {
 		stem, ok := strings.CutSuffix(file, ext)
 		// A dash may be in the name; a version begins with a digit.
 		for i := len(stem) - 1; ok && i > 0; i-- {
-			if stem[i] == '-' && canonical(PyPI, stem[:i]) == canonical(PyPI, name) {
+			if stem[i] == '-' && canonicalName(PyPI, stem[:i]) == canonicalName(PyPI, name) {
 				return stem[i+1:]
 			}
 		}
@@ -259,29 +259,29 @@ func pypiVersion(name, file string) string {
 
 const maxPyMetadata = 4 << 20
 
-// pypiMetadata is the core metadata of a file, where the index has it.
-func (s *Store) pypiMetadata(ctx context.Context, f pypiFile) ([]byte, error) {
+// readWheelMetadata is the core metadata of a file, where the index has it.
+func (s *Store) readWheelMetadata(ctx context.Context, f pypiFile) ([]byte, error) {
 	d := digest{}
 	if m, ok := f.CoreMetadata.(map[string]any); ok {
 		if sum, ok := m["sha256"].(string); ok {
-			d = pypiFile{Hashes: map[string]string{"sha256": sum}}.sha256()
+			d = pypiFile{Hashes: map[string]string{"sha256": sum}}.sha256Digest()
 		}
 	}
-	text, _, err := s.read(ctx, want{url: f.URL + ".metadata", fixed: true, digest: d, limit: maxPyMetadata})
+	text, _, err := s.read(ctx, fetchRequest{url: f.URL + ".metadata", immutable: true, digest: d, limit: maxPyMetadata})
 	return text, err
 }
 
-// pypiNeeds are the packages that a wheel asks for. Of a source archive nobody
+// wheelDependencies are the packages that a wheel asks for. Of a source archive nobody
 // can tell without running it.
-func (s *Store) pypiNeeds(ctx context.Context, f pypiFile) ([]company.Dependency, error) {
-	if f.described() {
-		text, err := s.pypiMetadata(ctx, f)
-		return requiresDist(text), err
+func (s *Store) wheelDependencies(ctx context.Context, f pypiFile) ([]company.Dependency, error) {
+	if f.hasMetadata() {
+		text, err := s.readWheelMetadata(ctx, f)
+		return parseRequiresDist(text), err
 	}
 	if !strings.HasSuffix(f.Filename, ".whl") {
 		return nil, nil
 	}
-	o, err := s.get(ctx, want{url: f.URL, digest: f.sha256(), fixed: true, limit: maxArtefact})
+	o, err := s.get(ctx, fetchRequest{url: f.URL, digest: f.sha256Digest(), immutable: true, limit: maxArtefact})
 	if err != nil {
 		return nil, err
 	}
@@ -300,16 +300,16 @@ func (s *Store) pypiNeeds(ctx context.Context, f pypiFile) ([]company.Dependency
 		}
 		defer r.Close()
 		text, err := io.ReadAll(io.LimitReader(r, maxPyMetadata))
-		return requiresDist(text), err
+		return parseRequiresDist(text), err
 	}
 	return nil, nil
 }
 
 var requirementRE = regexp.MustCompile(`^\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(\[[^\]]*\])?\s*(.*)$`)
 
-// requiresDist reads the requirements in a package's metadata: the header
+// parseRequiresDist reads the requirements in a package's metadata: the header
 // lines before the first empty one.
-func requiresDist(text []byte) (out []company.Dependency) {
+func parseRequiresDist(text []byte) (out []company.Dependency) {
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimRight(line, "\r\n")
 		if line == "" {

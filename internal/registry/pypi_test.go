@@ -16,8 +16,8 @@ import (
 	"company/internal/company"
 )
 
-// wheel makes a package that pip installs.
-func wheel(t *testing.T, name, version, requires string) []byte {
+// newWheel makes a package that pip installs.
+func newWheel(t *testing.T, name, version, requires string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -48,16 +48,16 @@ func pyMetadata(name, version, requires string) string {
 }
 
 // pypiRegistry speaks the simple API, as HTML or as JSON: alpha needs Beta_x.
-func pypiRegistry(t *testing.T, form string, described bool) *recorder {
+func pypiRegistry(t *testing.T, form string, described bool) *fakeRegistry {
 	t.Helper()
 	type pkg struct{ name, version, requires string }
 	all := []pkg{{"alpha", "1.0", "Beta_x[extra] (>=1) ; python_version > '3'"}, {"alpha", "2.0", ""}, {"beta_x", "1.5", ""}, {"gamma", "1.0", ""}}
-	return newRecorder(t, func(w http.ResponseWriter, q *http.Request) {
+	return newFakeRegistry(t, func(w http.ResponseWriter, q *http.Request) {
 		dir, file := filepath.Split(q.URL.Path)
 		var rows []string
 		for _, p := range all {
 			name := p.name + "-" + p.version + "-py3-none-any.whl"
-			body := wheel(t, p.name, p.version, p.requires)
+			body := newWheel(t, p.name, p.version, p.requires)
 			sum := sha256.Sum256(body)
 			switch {
 			case file == name:
@@ -66,7 +66,7 @@ func pypiRegistry(t *testing.T, form string, described bool) *recorder {
 			case file == name+".metadata" && described:
 				_, _ = w.Write([]byte(pyMetadata(p.name, p.version, p.requires)))
 				return
-			case dir != "/simple/"+canonical(PyPI, p.name)+"/" || file != "":
+			case dir != "/simple/"+canonicalName(PyPI, p.name)+"/" || file != "":
 			case form == "json":
 				rows = append(rows, fmt.Sprintf(`{"filename":%q,"url":"../../f/%s","hashes":{"sha256":%q},"requires-python":">=3.6","core-metadata":%v,"yanked":false}`, name, name, hex.EncodeToString(sum[:]), described))
 			default:
@@ -87,7 +87,7 @@ func pypiRegistry(t *testing.T, form string, described bool) *recorder {
 }
 
 // pip itself, against an index of each form.
-func TestPip(t *testing.T) {
+func TestPyPIWithPip(t *testing.T) {
 	for _, c := range []struct {
 		form      string
 		described bool
@@ -95,11 +95,11 @@ func TestPip(t *testing.T) {
 		t.Run(c.form, func(t *testing.T) {
 			r := pypiRegistry(t, c.form, c.described)
 			s := newStore(t, Upstreams{PyPI: Endpoint{URL: r.URL + "/simple"}})
-			p, notes := Locked(map[string][]byte{"requirements.txt": []byte("alpha==1.0  # why\n")})
+			p, notes := LockedPolicy(map[string][]byte{"requirements.txt": []byte("alpha==1.0  # why\n")})
 			if len(notes) > 0 {
 				t.Fatal(notes)
 			}
-			srv := serve(t, s.Handler(p))
+			srv := serve(t, s.NewPolicyHandler(p))
 			dir := t.TempDir()
 			pip := func(args ...string) (string, error) {
 				if _, err := exec.LookPath("python3"); err != nil {
@@ -122,11 +122,11 @@ func TestPip(t *testing.T) {
 			if got := r.requests()[asked:]; len(got) > 0 {
 				t.Errorf("the outside was asked for %q", got)
 			}
-			p.Add(dep(PyPI, "Gamma", "1.0"))
+			p.AllowWithNeeds(newDependency(PyPI, "Gamma", "1.0"))
 			if out, err := pip("gamma==1.0"); err != nil {
 				t.Errorf("an added package: %v\n%s", err, out)
 			}
-			if grew := p.Grew(); !slices.Equal(grew, []company.Dependency{dep(PyPI, "Beta_x", "")}) {
+			if grew := p.Additions(); !slices.Equal(grew, []company.Dependency{newDependency(PyPI, "Beta_x", "")}) {
 				t.Errorf("learnt %v", grew)
 			}
 			// The list in the other form.

@@ -18,23 +18,23 @@ import (
 // is no such registry), E_NOT_FOUND (the registry does not know it) and
 // E_REGISTRY (it does not answer).
 func (s *Store) Resolve(ctx context.Context, d company.Dependency) (company.Dependency, error) {
-	if err := Check(d); err != nil {
+	if err := CheckName(d); err != nil {
 		return d, err
 	}
-	if err := s.up.Withheld(d); err != nil {
+	if err := s.upstreams.WhyWithheld(d); err != nil {
 		return d, err
 	}
-	if !s.up.Serves(d.Ecosystem) {
-		return d, noRegistry(d.Ecosystem, s.up.Notes)
+	if !s.upstreams.Serves(d.Ecosystem) {
+		return d, noRegistryError(d.Ecosystem, s.upstreams.Notes)
 	}
-	all, newest, err := s.versions(ctx, d)
+	all, newest, err := s.listVersions(ctx, d)
 	switch {
 	case ctx.Err() != nil:
 		return d, context.Cause(ctx)
 	case notFound(err):
 		return d, company.E(company.ENotFound, "the registry does not know "+d.Ecosystem+" "+d.Name).Fix("check the spelling of the name")
 	case err != nil:
-		_, line := failed(err)
+		_, line := failureStatus(err)
 		s.log.Warn("registry", "dependency", d.String(), "err", err)
 		return d, company.E(company.ERegistry, "asking for "+d.Ecosystem+" "+d.Name+": "+line).Fix("try again in a while, or go on without it")
 	case d.Version == "" && newest == "":
@@ -48,47 +48,47 @@ func (s *Store) Resolve(ctx context.Context, d company.Dependency) (company.Depe
 		}
 		return d, e
 	}
-	return d, Check(d)
+	return d, CheckName(d)
 }
 
-// versions lists what a registry has of a package, and the one that a client
+// listVersions lists what a registry has of a package, and the one that a client
 // would take.
-func (s *Store) versions(ctx context.Context, d company.Dependency) (all []string, newest string, err error) {
+func (s *Store) listVersions(ctx context.Context, d company.Dependency) (all []string, newest string, err error) {
 	switch d.Ecosystem {
 	case Go:
-		if all, err = s.goVersions(ctx, d.Name); err != nil {
+		if all, err = s.listGoVersions(ctx, d.Name); err != nil {
 			return nil, "", err
 		}
 		newest = newestSemver(all)
 		if d.Version != "" && !slices.Contains(all, d.Version) {
-			if latest, lerr := s.goLatest(ctx, d.Name); lerr == nil {
+			if latest, lerr := s.latestGoVersion(ctx, d.Name); lerr == nil {
 				all = append(all, latest)
 			}
 		}
 		return all, newest, nil
 	case NPM:
-		p, err := s.packument(ctx, d.Name)
+		p, err := s.fetchPackument(ctx, d.Name)
 		if err != nil {
 			return nil, "", err
 		}
 		for v := range p.Versions {
 			all = append(all, v)
 		}
-		return all, p.latest(), nil
+		return all, p.latestVersion(), nil
 	case PyPI:
-		files, err := s.pypiFiles(ctx, d.Name)
+		files, err := s.listPyPIFiles(ctx, d.Name)
 		if err != nil {
 			return nil, "", err
 		}
 		for _, f := range files {
 			all = append(all, f.version)
-			if !f.yanked() && (newest == "" || pypiLess(newest, f.version)) {
+			if !f.isYanked() && (newest == "" || pypiLess(newest, f.version)) {
 				newest = f.version
 			}
 		}
 		return all, newest, nil
 	case Crates:
-		_, list, err := s.crateIndex(ctx, d.Name)
+		_, list, err := s.readCrateIndex(ctx, d.Name)
 		if err != nil {
 			return nil, "", err
 		}
@@ -119,13 +119,13 @@ func newestSemver(all []string) string {
 // pypiLess orders versions of PEP 440 well enough to find the newest release: a
 // release before its post-releases, after everything that comes before it.
 func pypiLess(a, b string) bool {
-	pa, pb := pypiParts(a), pypiParts(b)
+	pa, pb := pypiVersionKey(a), pypiVersionKey(b)
 	return slices.Compare(pa, pb) < 0
 }
 
-// pypiParts is a version as numbers: whether it is a release first, so that no
+// pypiVersionKey is a version as numbers: whether it is a release first, so that no
 // other one is newer than any release.
-func pypiParts(v string) []int {
+func pypiVersionKey(v string) []int {
 	v, _, _ = strings.Cut(v, "+")
 	out := []int{1}
 	if strings.Contains(v, "dev") || strings.ContainsAny(strings.ReplaceAll(v, "post", ""), "abcrABCR") {
@@ -144,17 +144,17 @@ func pypiParts(v string) []int {
 	return out
 }
 
-// maxVisits bounds one Outside: packages whose needs are looked up.
+// maxVisits bounds one Unrequested: packages whose needs are looked up.
 const maxVisits = 5_000
 
-// Outside lists what a tree's lock files name beyond the base's, what was
+// Unrequested lists what a tree's lock files name beyond the base's, what was
 // added on purpose, and what the registries say that those need. The lock
 // files were written by a worker and are not believed; the registries are. The
 // policy holds what may be had all the same: whatever a client makes of the
 // tree, it is served that and no more.
-func (s *Store) Outside(ctx context.Context, base map[string][]byte, added []company.Dependency, tree map[string][]byte) ([]company.Dependency, *Policy, error) {
-	p, _ := Locked(base)
-	now, _ := Locks(tree)
+func (s *Store) Unrequested(ctx context.Context, base map[string][]byte, added []company.Dependency, tree map[string][]byte) ([]company.Dependency, *Policy, error) {
+	p, _ := LockedPolicy(base)
+	now, _ := ParseLocks(tree)
 	rest := func() (out []company.Dependency) {
 		for _, d := range now {
 			// A requirement without a version is a name, of an added package too.
@@ -166,7 +166,7 @@ func (s *Store) Outside(ctx context.Context, base map[string][]byte, added []com
 	}
 	out := rest()
 	for _, d := range added {
-		p.Add(d)
+		p.AllowWithNeeds(d)
 	}
 	visited := map[company.Dependency]bool{}
 	// Once from what was added; then, only if something is left, from all that
@@ -175,13 +175,13 @@ func (s *Store) Outside(ctx context.Context, base map[string][]byte, added []com
 		for grew := true; grew && len(out) > 0; {
 			grew = false
 			for _, d := range append(slices.Clone(added), now...) {
-				if visited[d] || !(p.follows(d) || all && p.Allows(d)) {
+				if visited[d] || !(p.isAdded(d) || all && p.Allows(d)) {
 					continue
 				}
 				if visited[d] = true; len(visited) > maxVisits {
 					return out, p, nil
 				}
-				needs, err := s.needs(ctx, d)
+				needs, err := s.dependenciesOf(ctx, d)
 				if notFound(err) {
 					continue
 				}
@@ -189,13 +189,13 @@ func (s *Store) Outside(ctx context.Context, base map[string][]byte, added []com
 					if ctx.Err() != nil {
 						return nil, nil, context.Cause(ctx)
 					}
-					if s.up.Withheld(d) != nil {
+					if s.upstreams.WhyWithheld(d) != nil {
 						return nil, nil, err
 					}
-					_, line := failed(err)
+					_, line := failureStatus(err)
 					return nil, nil, company.E(company.ERegistry, "asking what "+d.String()+" needs: "+line)
 				}
-				p.learn(needs)
+				p.allowTransitive(needs)
 				grew = true
 			}
 			out = rest()
@@ -204,43 +204,43 @@ func (s *Store) Outside(ctx context.Context, base map[string][]byte, added []com
 	return out, p, nil
 }
 
-// needs are the packages that a version asks for, as its registry says.
-func (s *Store) needs(ctx context.Context, d company.Dependency) ([]company.Dependency, error) {
-	if err := s.up.Withheld(d); err != nil {
+// dependenciesOf are the packages that a version asks for, as its registry says.
+func (s *Store) dependenciesOf(ctx context.Context, d company.Dependency) ([]company.Dependency, error) {
+	if err := s.upstreams.WhyWithheld(d); err != nil {
 		return nil, err
 	}
-	if !s.up.Serves(d.Ecosystem) {
-		return nil, noRegistry(d.Ecosystem, s.up.Notes)
+	if !s.upstreams.Serves(d.Ecosystem) {
+		return nil, noRegistryError(d.Ecosystem, s.upstreams.Notes)
 	}
 	switch d.Ecosystem {
 	case Go:
-		text, err := s.goMod(ctx, d)
-		return goRequires(text), err
+		text, err := s.readGoMod(ctx, d)
+		return parseGoRequires(text), err
 	case NPM:
-		p, err := s.packument(ctx, d.Name)
+		p, err := s.fetchPackument(ctx, d.Name)
 		if err != nil {
 			return nil, err
 		}
-		return p.Versions[d.Version].needs(), nil
+		return p.Versions[d.Version].listDependencies(), nil
 	case Crates:
-		_, all, err := s.crateIndex(ctx, d.Name)
+		_, all, err := s.readCrateIndex(ctx, d.Name)
 		if err != nil {
 			return nil, err
 		}
 		for _, c := range all {
 			if c.Version == d.Version {
-				return c.needs(), nil
+				return c.listDependencies(), nil
 			}
 		}
 	case PyPI:
-		files, err := s.pypiFiles(ctx, d.Name)
+		files, err := s.listPyPIFiles(ctx, d.Name)
 		if err != nil {
 			return nil, err
 		}
 		for _, f := range files {
 			// A wheel tells; every wheel of a version tells the same as a rule.
-			if f.version == d.Version && (f.described() || strings.HasSuffix(f.Filename, ".whl")) {
-				return s.pypiNeeds(ctx, f)
+			if f.version == d.Version && (f.hasMetadata() || strings.HasSuffix(f.Filename, ".whl")) {
+				return s.wheelDependencies(ctx, f)
 			}
 		}
 	}

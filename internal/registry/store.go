@@ -19,29 +19,29 @@ import (
 )
 
 const (
-	maxArtefact   = 512 << 20        // bytes of one package
-	maxMetadata   = 96 << 20         // bytes of one list or description
-	fetchTimeout  = 10 * time.Minute // one download
-	freshFor      = 5 * time.Minute  // a list is asked for anew after it
-	missingFor    = time.Minute      // "not found" is believed that long
-	maxMissing    = 10_000           // of those remembered
-	downloads     = 16               // at a time, over all runs
-	temporaryLife = time.Hour        // of a part file of a process that died
-	maxCache      = 10 << 30         // bytes; beyond it what was not used for longest goes
-	usedEvery     = 24 * time.Hour   // how exactly it is known when a thing was used
+	maxArtefact     = 512 << 20        // bytes of one package
+	maxMetadata     = 96 << 20         // bytes of one list or description
+	fetchTimeout    = 10 * time.Minute // one download
+	defaultListTTL  = 5 * time.Minute  // a list is asked for anew after it
+	notFoundTTL     = time.Minute      // "not found" is believed that long
+	maxMissing      = 10_000           // of those remembered
+	maxDownloads    = 16               // at a time, over all runs
+	partFileTTL     = time.Hour        // of a part file of a process that died
+	maxCache        = 10 << 30         // bytes; beyond it what was not used for longest goes
+	usedGranularity = 24 * time.Hour   // how exactly it is known when a thing was used
 )
 
 // Store is a cache on disk in front of the operator's registries. It is safe
 // for use by many goroutines, and two processes may share its folder.
 type Store struct {
-	dir    string
-	up     Upstreams
-	log    *slog.Logger
-	net    *transport
-	client *http.Client
-	slots  chan struct{}
-	fresh  time.Duration
-	most   int64 // bytes of the whole cache
+	dir           string
+	upstreams     Upstreams
+	log           *slog.Logger
+	transport     *transport
+	client        *http.Client
+	downloadSlots chan struct{}
+	listTTL       time.Duration
+	maxBytes      int64 // bytes of the whole cache
 
 	ctx    context.Context // ends downloads
 	cancel context.CancelFunc
@@ -66,7 +66,7 @@ func open(dir string, up Upstreams, most int64) (*Store, error) {
 	if err != nil {
 		return nil, company.E(company.EConfig, "the settings of a package registry cannot be used").Wrap(err)
 	}
-	s := &Store{dir: dir, up: up, log: slog.New(slog.DiscardHandler), net: t, slots: make(chan struct{}, downloads), fresh: freshFor, most: most,
+	s := &Store{dir: dir, upstreams: up, log: slog.New(slog.DiscardHandler), transport: t, downloadSlots: make(chan struct{}, maxDownloads), listTTL: defaultListTTL, maxBytes: most,
 		missing: map[string]time.Time{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.client = &http.Client{Transport: t, Timeout: fetchTimeout, CheckRedirect: func(_ *http.Request, via []*http.Request) error {
@@ -75,8 +75,8 @@ func open(dir string, up Upstreams, most int64) (*Store, error) {
 		}
 		return nil
 	}}
-	s.sweep()
-	s.active.Go(s.prune)
+	s.removeStaleParts()
+	s.active.Go(s.pruneCache)
 	return s, nil
 }
 
@@ -85,7 +85,7 @@ func open(dir string, up Upstreams, most int64) (*Store, error) {
 func (s *Store) SetLogger(l *slog.Logger) { s.log = l }
 
 // Upstreams are the registries behind the store.
-func (s *Store) Upstreams() Upstreams { return s.up }
+func (s *Store) Upstreams() Upstreams { return s.upstreams }
 
 // Close ends all downloads and waits for them.
 func (s *Store) Close() {
@@ -94,25 +94,25 @@ func (s *Store) Close() {
 	s.mu.Unlock()
 	s.cancel()
 	s.active.Wait()
-	s.net.close()
+	s.transport.close()
 }
 
-// sweep removes what processes that died left half written.
-func (s *Store) sweep() {
+// removeStaleParts removes what processes that died left half written.
+func (s *Store) removeStaleParts() {
 	tmp := filepath.Join(s.dir, "tmp")
 	entries, err := os.ReadDir(tmp)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		s.log.Warn("part files of registries not swept", "err", err)
 	}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > temporaryLife {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > partFileTTL {
 			_ = os.Remove(filepath.Join(tmp, e.Name()))
 		}
 	}
 }
 
-// enter counts a download in; false once the store is closed.
-func (s *Store) enter() bool {
+// beginDownload counts a download in; false once the store is closed.
+func (s *Store) beginDownload() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -126,7 +126,7 @@ func (s *Store) isMissing(k string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at, ok := s.missing[k]
-	if ok && time.Since(at) > missingFor {
+	if ok && time.Since(at) > notFoundTTL {
 		delete(s.missing, k)
 		return false
 	}
@@ -142,9 +142,9 @@ func (s *Store) setMissing(k string) {
 	s.missing[k] = time.Now()
 }
 
-// prune removes what was not used for longest, where the cache has grown too
+// pruneCache removes what was not used for longest, where the cache has grown too
 // large. A thing that another run is about to read is asked for again.
-func (s *Store) prune() {
+func (s *Store) pruneCache() {
 	type one struct {
 		path string
 		size int64
@@ -167,12 +167,12 @@ func (s *Store) prune() {
 		}
 		return nil
 	})
-	if total <= s.most || s.ctx.Err() != nil {
+	if total <= s.maxBytes || s.ctx.Err() != nil {
 		return
 	}
 	slices.SortFunc(all, func(a, b one) int { return a.used.Compare(b.used) })
 	for _, o := range all {
-		if total <= s.most/10*9 || s.ctx.Err() != nil {
+		if total <= s.maxBytes/10*9 || s.ctx.Err() != nil {
 			return
 		}
 		_ = os.Remove(o.path) // the facts first: a body without them is not there
@@ -181,10 +181,10 @@ func (s *Store) prune() {
 	}
 }
 
-// used remembers that a thing was used.
-func (s *Store) used(k string) {
-	name := s.path(k) + ".json"
-	if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()) > usedEvery {
+// markUsed remembers that a thing was used.
+func (s *Store) markUsed(k string) {
+	name := s.entryPath(k) + ".json"
+	if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()) > usedGranularity {
 		_ = os.Chtimes(name, time.Now(), time.Now())
 	}
 }

@@ -28,9 +28,9 @@ func integrity(b []byte) string {
 }
 
 // npmRegistry serves the packages a, which needs b, and b.
-func npmRegistry(t *testing.T) *recorder {
-	var r *recorder
-	r = newRecorder(t, func(w http.ResponseWriter, q *http.Request) {
+func npmRegistry(t *testing.T) *fakeRegistry {
+	var r *fakeRegistry
+	r = newFakeRegistry(t, func(w http.ResponseWriter, q *http.Request) {
 		deps := map[string]string{"a": `{"b":"^1.0.0"}`, "b": `{}`, "c": `{}`}
 		name := strings.TrimPrefix(q.URL.Path, "/")
 		if file, ok := strings.CutSuffix(name, "-1.0.0.tgz"); ok {
@@ -49,16 +49,16 @@ func npmRegistry(t *testing.T) *recorder {
 
 // T24: a name, or a version, that nobody allowed causes no request to the
 // outside, whatever way it is asked for.
-func TestNothingLeaks(t *testing.T) {
-	r := newRecorder(t, func(w http.ResponseWriter, q *http.Request) { http.Error(w, "x", http.StatusTeapot) })
+func TestDisallowedNamesNeverLeave(t *testing.T) {
+	r := newFakeRegistry(t, func(w http.ResponseWriter, q *http.Request) { http.Error(w, "x", http.StatusTeapot) })
 	e := Endpoint{URL: r.URL}
 	s := newStore(t, Upstreams{Go: []Endpoint{e}, GoSumDB: "sum.example.org", NPM: e, PyPI: e, Crates: e})
-	p := Nothing()
+	p := NewPolicy()
 	for _, eco := range Ecosystems() {
 		p.Allow(company.Dependency{Ecosystem: eco, Name: "example.com"})
 	}
 	told := 0
-	h := s.Serve(Access{Policy: p, Refused: func(f Fetch) {
+	h := s.NewHandler(HandlerOptions{Policy: p, OnRefusal: func(f FetchReport) {
 		told++
 		if !strings.Contains(f.Why, "add_dependency") {
 			t.Errorf("the refusal says %q", f.Why)
@@ -73,7 +73,7 @@ func TestNothingLeaks(t *testing.T) {
 		"/crates/s3/cr/" + secret, "/crates/dl/" + secret + "/1.0.0/download",
 	} {
 		before := told
-		code, text := ask(t, h, http.MethodGet, path)
+		code, text := getPath(t, h, http.MethodGet, path)
 		if code != http.StatusNotFound && code != http.StatusForbidden {
 			t.Errorf("%s: status %d %s", path, code, text)
 		}
@@ -87,7 +87,7 @@ func TestNothingLeaks(t *testing.T) {
 		"/go/example.com/@v/" + secret + ".info", "/go/example.com/@v/main.zip", "/go/sumdb/other.example.org/latest", "/go/sumdb/sum.example.org/../../x",
 		"/go/sumdb/sum.example.org/tile/8/0/" + secret, "/go/sumdb/sum.example.org/" + secret,
 	} {
-		if code, text := ask(t, h, http.MethodGet, path); code != http.StatusNotFound {
+		if code, text := getPath(t, h, http.MethodGet, path); code != http.StatusNotFound {
 			t.Errorf("%s: status %d %s", path, code, text)
 		}
 	}
@@ -98,61 +98,61 @@ func TestNothingLeaks(t *testing.T) {
 
 // Paths, methods and hosts that are not of a registry's protocol.
 func TestHostileRequests(t *testing.T) {
-	r := newRecorder(t, func(w http.ResponseWriter, q *http.Request) { http.Error(w, "x", http.StatusTeapot) })
+	r := newFakeRegistry(t, func(w http.ResponseWriter, q *http.Request) { http.Error(w, "x", http.StatusTeapot) })
 	e := Endpoint{URL: r.URL}
 	s := newStore(t, Upstreams{Go: []Endpoint{e}, NPM: e, PyPI: e, Crates: e})
-	h := s.Handler(nil)
+	h := s.NewPolicyHandler(nil)
 	for _, path := range []string{
 		"/", "/go", "/go/", "/npm/", "/npm/-/v1/search", "/npm/-/all", "/npm/..", "/npm/../x", "/npm//x", "/npm/%2e%2e%2fx", "/npm/a%2fb", "/npm/@a/b/c",
 		"/npm/a%00b", "/npm/a%0d%0aX: y", "/npm/a/-/../b.tgz", "/npm/" + strings.Repeat("a", 5000), "/npm/a?b", "/npm/é",
 		"/go/a b/@v/list", "/go/../etc/passwd/@v/list", "/go/example.com/@v/../../x.zip", "/go/EXAMPLE.com/x/@v/list", "/go/example.com/!!x/@v/list", "/go/-x/@v/list",
 		"/go/example.com/x/@v/v1.0.0.exe", "/go/example.com/x/@v/", "/go/sumdb/", "/other/x", "/debian/../x",
 	} {
-		if code, text := ask(t, h, http.MethodGet, path); code < 400 || code >= 500 {
+		if code, text := getPath(t, h, http.MethodGet, path); code < 400 || code >= 500 {
 			t.Errorf("%q: status %d %s", path, code, text)
 		}
 	}
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch, "PROPFIND"} {
-		if code, _ := ask(t, h, method, "/npm/a"); code != http.StatusMethodNotAllowed {
+		if code, _ := getPath(t, h, method, "/npm/a"); code != http.StatusMethodNotAllowed {
 			t.Errorf("%s: %d", method, code)
 		}
 	}
 	if got := r.requests(); len(got) != 0 {
 		t.Errorf("the outside was asked for %q", got)
 	}
-	if Path("/git/t1-01.1.git/info/refs") || !Path("/npm/x") || !Path("/@a/b/-/b-1.0.0.tgz") || !Path("/@a%2fb/-/b-1.0.0.tgz") {
+	if IsRegistryPath("/git/t1-01.1.git/info/refs") || !IsRegistryPath("/npm/x") || !IsRegistryPath("/@a/b/-/b-1.0.0.tgz") || !IsRegistryPath("/@a%2fb/-/b-1.0.0.tgz") {
 		t.Error("whose path is whose")
 	}
 }
 
 // Names that are none, one by one, and names that are.
-func TestNames(t *testing.T) {
+func TestCheckName(t *testing.T) {
 	bad := []company.Dependency{
-		dep(NPM, "", ""), dep(NPM, "../x", ""), dep(NPM, ".x", ""), dep(NPM, "_x", ""), dep(NPM, "a/b", ""), dep(NPM, "@a", ""), dep(NPM, "@a/", ""), dep(NPM, "@a/b/c", ""), dep(NPM, "a b", ""),
-		dep(NPM, "a\nb", ""), dep(NPM, "-g", ""), dep(NPM, "a;b", ""), dep(NPM, "a@1.0.0", ""), dep(NPM, "git+https://x", ""), dep(NPM, "node_modules", ""), dep(NPM, strings.Repeat("a", 215), ""),
-		dep(NPM, "a", "latest"), dep(NPM, "a", "^1.0.0"), dep(NPM, "a", "1.0"), dep(NPM, "a", "1.0.0; rm -rf"), dep(NPM, "é", ""), dep(NPM, "a\x00", ""),
-		dep(Go, "x", "v1.0.0 "), dep(Go, "example.com/x", "main"), dep(Go, "example.com/x", "1.0.0"), dep(Go, "example.com/x", "v1"), dep(Go, "example.com/x/v2", "v1.0.0"),
-		dep(Go, "https://example.com/x", ""), dep(Go, "fmt", ""), dep(Go, "../x", ""), dep(Go, "example.com/../x", ""), dep(Go, "-x.com/y", ""), dep(Go, "example.com/x@v1", ""),
-		dep(PyPI, "-r", ""), dep(PyPI, "x/../y", ""), dep(PyPI, "x==1", ""), dep(PyPI, "x", ">=1"), dep(PyPI, "x", "1.0 "), dep(PyPI, "x[all]", ""),
-		dep(Crates, "1x", ""), dep(Crates, "x.y", ""), dep(Crates, "--git", ""), dep(Crates, "x", "*"), dep("gem", "rails", ""), dep("", "x", ""),
+		newDependency(NPM, "", ""), newDependency(NPM, "../x", ""), newDependency(NPM, ".x", ""), newDependency(NPM, "_x", ""), newDependency(NPM, "a/b", ""), newDependency(NPM, "@a", ""), newDependency(NPM, "@a/", ""), newDependency(NPM, "@a/b/c", ""), newDependency(NPM, "a b", ""),
+		newDependency(NPM, "a\nb", ""), newDependency(NPM, "-g", ""), newDependency(NPM, "a;b", ""), newDependency(NPM, "a@1.0.0", ""), newDependency(NPM, "git+https://x", ""), newDependency(NPM, "node_modules", ""), newDependency(NPM, strings.Repeat("a", 215), ""),
+		newDependency(NPM, "a", "latest"), newDependency(NPM, "a", "^1.0.0"), newDependency(NPM, "a", "1.0"), newDependency(NPM, "a", "1.0.0; rm -rf"), newDependency(NPM, "é", ""), newDependency(NPM, "a\x00", ""),
+		newDependency(Go, "x", "v1.0.0 "), newDependency(Go, "example.com/x", "main"), newDependency(Go, "example.com/x", "1.0.0"), newDependency(Go, "example.com/x", "v1"), newDependency(Go, "example.com/x/v2", "v1.0.0"),
+		newDependency(Go, "https://example.com/x", ""), newDependency(Go, "fmt", ""), newDependency(Go, "../x", ""), newDependency(Go, "example.com/../x", ""), newDependency(Go, "-x.com/y", ""), newDependency(Go, "example.com/x@v1", ""),
+		newDependency(PyPI, "-r", ""), newDependency(PyPI, "x/../y", ""), newDependency(PyPI, "x==1", ""), newDependency(PyPI, "x", ">=1"), newDependency(PyPI, "x", "1.0 "), newDependency(PyPI, "x[all]", ""),
+		newDependency(Crates, "1x", ""), newDependency(Crates, "x.y", ""), newDependency(Crates, "--git", ""), newDependency(Crates, "x", "*"), newDependency("gem", "rails", ""), newDependency("", "x", ""),
 	}
 	for _, d := range bad {
-		if err := Check(d); company.CodeOf(err) != company.EInvalid {
+		if err := CheckName(d); company.CodeOf(err) != company.EInvalid {
 			t.Errorf("%q was taken for a name: %v", d, err)
 		}
-		p := Nothing()
+		p := NewPolicy()
 		p.Allow(d)
-		p.Add(d)
-		if p.Size("") != 0 {
+		p.AllowWithNeeds(d)
+		if p.CountNames("") != 0 {
 			t.Errorf("%q is in a policy", d)
 		}
 	}
 	for _, d := range []company.Dependency{
-		dep(NPM, "lodash", "4.17.21"), dep(NPM, "@types/node", "20.0.0-rc.1"), dep(NPM, "JSONStream", "1.3.5"), dep(NPM, "x", "1.0.0+b.1"),
-		dep(Go, "golang.org/x/mod", "v0.41.0"), dep(Go, "github.com/BurntSushi/toml", "v1.4.1-0.20240526193622-a339e1f7089c"), dep(Go, "github.com/docker/docker", "v28.5.2+incompatible"), dep(Go, "gopkg.in/yaml.v3", "v3.0.1"),
-		dep(PyPI, "zope.interface", "6.0"), dep(PyPI, "Django", "5.0rc1"), dep(PyPI, "pywin32", "306"), dep(Crates, "serde_json", "1.0.0"),
+		newDependency(NPM, "lodash", "4.17.21"), newDependency(NPM, "@types/node", "20.0.0-rc.1"), newDependency(NPM, "JSONStream", "1.3.5"), newDependency(NPM, "x", "1.0.0+b.1"),
+		newDependency(Go, "golang.org/x/mod", "v0.41.0"), newDependency(Go, "github.com/BurntSushi/toml", "v1.4.1-0.20240526193622-a339e1f7089c"), newDependency(Go, "github.com/docker/docker", "v28.5.2+incompatible"), newDependency(Go, "gopkg.in/yaml.v3", "v3.0.1"),
+		newDependency(PyPI, "zope.interface", "6.0"), newDependency(PyPI, "Django", "5.0rc1"), newDependency(PyPI, "pywin32", "306"), newDependency(Crates, "serde_json", "1.0.0"),
 	} {
-		if err := Check(d); err != nil {
+		if err := CheckName(d); err != nil {
 			t.Errorf("%s: %v", d, err)
 		}
 	}
@@ -161,10 +161,10 @@ func TestNames(t *testing.T) {
 func TestDigestIsChecked(t *testing.T) {
 	r := npmRegistry(t)
 	s := newStore(t, Upstreams{NPM: Endpoint{URL: r.URL}})
-	p := Nothing()
-	p.Add(dep(NPM, "a", "1.0.0"))
-	h := s.Handler(p)
-	if code, text := ask(t, h, http.MethodGet, "/npm/a/-/a-1.0.0.tgz"); code != http.StatusOK || text != "tarball of a 1.0.0" {
+	p := NewPolicy()
+	p.AllowWithNeeds(newDependency(NPM, "a", "1.0.0"))
+	h := s.NewPolicyHandler(p)
+	if code, text := getPath(t, h, http.MethodGet, "/npm/a/-/a-1.0.0.tgz"); code != http.StatusOK || text != "tarball of a 1.0.0" {
 		t.Fatalf("%d %s", code, text)
 	}
 	// b is what a needs; its tarball is another than its record says.
@@ -176,18 +176,18 @@ func TestDigestIsChecked(t *testing.T) {
 		}
 		old(w, q)
 	}
-	if code, text := ask(t, h, http.MethodGet, "/npm/b/-/b-1.0.0.tgz"); code != http.StatusBadGateway || !strings.Contains(text, "digest") {
+	if code, text := getPath(t, h, http.MethodGet, "/npm/b/-/b-1.0.0.tgz"); code != http.StatusBadGateway || !strings.Contains(text, "digest") {
 		t.Errorf("a tampered file: %d %s", code, text)
 	}
-	if code, _ := ask(t, h, http.MethodGet, "/npm/c/-/c-1.0.0.tgz"); code != http.StatusForbidden {
+	if code, _ := getPath(t, h, http.MethodGet, "/npm/c/-/c-1.0.0.tgz"); code != http.StatusForbidden {
 		t.Errorf("what nobody needs: %d", code)
 	}
-	if left := parts(t, s); len(left) > 0 {
+	if left := listParts(t, s); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
 }
 
-func parts(t *testing.T, s *Store) (out []string) {
+func listParts(t *testing.T, s *Store) (out []string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(s.dir, "tmp"))
 	if err != nil {
@@ -203,7 +203,7 @@ func parts(t *testing.T, s *Store) (out []string) {
 func TestOneDownloadForMany(t *testing.T) {
 	var hits atomic.Int64
 	gate := make(chan struct{})
-	r := newRecorder(t, func(w http.ResponseWriter, _ *http.Request) {
+	r := newFakeRegistry(t, func(w http.ResponseWriter, _ *http.Request) {
 		hits.Add(1)
 		<-gate
 		_, _ = w.Write([]byte(strings.Repeat("x", 1<<20)))
@@ -218,13 +218,13 @@ func TestOneDownloadForMany(t *testing.T) {
 			c = ctx
 		}
 		wg.Go(func() {
-			o, err := s.get(c, want{url: r.URL + "/x", fixed: true, limit: 2 << 20})
+			o, err := s.get(c, fetchRequest{url: r.URL + "/x", immutable: true, limit: 2 << 20})
 			switch {
 			case errors.Is(err, context.Canceled):
 				gone.Add(1)
 			case err != nil:
 				t.Error(err)
-			case o.facts.Size == 1<<20:
+			case o.meta.Size == 1<<20:
 				good.Add(1)
 			}
 		})
@@ -252,7 +252,7 @@ func waitFor(t *testing.T, ok func() bool) {
 // nothing that counts.
 func TestCutOffDownloads(t *testing.T) {
 	mode := "short"
-	r := newRecorder(t, func(w http.ResponseWriter, _ *http.Request) {
+	r := newFakeRegistry(t, func(w http.ResponseWriter, _ *http.Request) {
 		body := []byte(strings.Repeat("y", 4096))
 		switch mode {
 		case "short":
@@ -267,7 +267,7 @@ func TestCutOffDownloads(t *testing.T) {
 		}
 	})
 	s := newStore(t, Upstreams{NPM: Endpoint{URL: r.URL}})
-	w := want{url: r.URL + "/x", fixed: true, limit: 64 << 10}
+	w := fetchRequest{url: r.URL + "/x", immutable: true, limit: 64 << 10}
 	if _, err := s.get(t.Context(), w); err == nil {
 		t.Error("half a file was taken")
 	}
@@ -299,21 +299,21 @@ func TestCutOffDownloads(t *testing.T) {
 		if err := harm(); err != nil {
 			t.Fatal(err)
 		}
-		s2, err := Open(s.dir, s.up)
+		s2, err := Open(s.dir, s.upstreams)
 		if err != nil {
 			t.Fatal(err)
 		}
 		again, err := s2.get(t.Context(), w)
-		if err != nil || again.facts.Size != 4096 || again.cached || filepath.Base(again.path) != k {
+		if err != nil || again.meta.Size != 4096 || again.cached || filepath.Base(again.path) != k {
 			t.Errorf("after a crash: %+v %v", again, err)
 		}
 		s2.Close()
 	}
-	if left := parts(t, s); len(left) > 0 {
+	if left := listParts(t, s); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
 	s.Close()
-	if _, err := s.get(t.Context(), want{url: r.URL + "/y", fixed: true, limit: 1 << 20}); err == nil {
+	if _, err := s.get(t.Context(), fetchRequest{url: r.URL + "/y", immutable: true, limit: 1 << 20}); err == nil {
 		t.Error("a closed store downloads")
 	}
 }
@@ -323,7 +323,7 @@ func TestCutOffDownloads(t *testing.T) {
 func TestListsAreRevalidated(t *testing.T) {
 	version, state := "1", "up"
 	full := 0
-	r := newRecorder(t, func(w http.ResponseWriter, q *http.Request) {
+	r := newFakeRegistry(t, func(w http.ResponseWriter, q *http.Request) {
 		switch {
 		case state == "down":
 			http.Error(w, "x", http.StatusBadGateway)
@@ -338,10 +338,10 @@ func TestListsAreRevalidated(t *testing.T) {
 		}
 	})
 	s := newStore(t, Upstreams{NPM: Endpoint{URL: r.URL}})
-	s.fresh = 0
+	s.listTTL = 0
 	read := func() string {
 		t.Helper()
-		text, _, err := s.read(t.Context(), want{url: r.URL + "/list"})
+		text, _, err := s.read(t.Context(), fetchRequest{url: r.URL + "/list"})
 		if err != nil {
 			return err.Error()
 		}
@@ -368,16 +368,16 @@ func TestListsAreRevalidated(t *testing.T) {
 
 // A list that by its time was asked for tomorrow is not fresh: the clock was set
 // back, and it would be served as it is for a day.
-func TestListsFromTheFuture(t *testing.T) {
+func TestFutureListIsNotFresh(t *testing.T) {
 	asked := 0
-	r := newRecorder(t, func(w http.ResponseWriter, _ *http.Request) {
+	r := newFakeRegistry(t, func(w http.ResponseWriter, _ *http.Request) {
 		asked++
 		_, _ = w.Write([]byte("list"))
 	})
 	s := newStore(t, Upstreams{NPM: Endpoint{URL: r.URL}})
 	read := func() {
 		t.Helper()
-		if _, _, err := s.read(t.Context(), want{url: r.URL + "/list"}); err != nil {
+		if _, _, err := s.read(t.Context(), fetchRequest{url: r.URL + "/list"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -392,12 +392,12 @@ func TestListsFromTheFuture(t *testing.T) {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		var f facts
-		if err != nil || json.Unmarshal(text, &f) != nil || f.Checked.IsZero() {
+		var f metadata
+		if err != nil || json.Unmarshal(text, &f) != nil || f.CheckedAt.IsZero() {
 			return err
 		}
 		found++
-		f.Checked = time.Now().Add(24 * time.Hour)
+		f.CheckedAt = time.Now().Add(24 * time.Hour)
 		if text, err = json.Marshal(f); err != nil {
 			return err
 		}
@@ -414,10 +414,10 @@ func TestListsFromTheFuture(t *testing.T) {
 
 // T16: what metadata or a redirect names is reached by https at public
 // addresses, or not at all; credentials go to their own registry only.
-func TestWhereRequestsMayGo(t *testing.T) {
+func TestTransportDestinations(t *testing.T) {
 	var seen []string
-	inner := newRecorder(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("the host's secret")) })
-	r := newRecorder(t, func(w http.ResponseWriter, q *http.Request) {
+	inner := newFakeRegistry(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("the host's secret")) })
+	r := newFakeRegistry(t, func(w http.ResponseWriter, q *http.Request) {
 		seen = append(seen, q.URL.Path+" "+q.Header.Get("Authorization"))
 		switch q.URL.Path {
 		case "/npm/away":
@@ -434,7 +434,7 @@ func TestWhereRequestsMayGo(t *testing.T) {
 	})
 	s := newStore(t, Upstreams{NPM: Endpoint{URL: r.URL + "/npm"}.WithAuth("Bearer hush")})
 	for _, path := range []string{"/npm/away", "/npm/meta", "/npm/loop"} {
-		if _, err := s.get(t.Context(), want{url: r.URL + path, limit: 1 << 10}); err == nil {
+		if _, err := s.get(t.Context(), fetchRequest{url: r.URL + path, limit: 1 << 10}); err == nil {
 			t.Errorf("%s was followed", path)
 		}
 	}
@@ -442,7 +442,7 @@ func TestWhereRequestsMayGo(t *testing.T) {
 		t.Errorf("a private address was asked for %q", got)
 	}
 	seen = nil
-	if _, err := s.get(t.Context(), want{url: r.URL + "/npm/aside", limit: 1 << 10}); err != nil {
+	if _, err := s.get(t.Context(), fetchRequest{url: r.URL + "/npm/aside", limit: 1 << 10}); err != nil {
 		t.Error(err)
 	}
 	if fmt.Sprint(seen) != "[/npm/aside Bearer hush /elsewhere ]" {
@@ -452,13 +452,13 @@ func TestWhereRequestsMayGo(t *testing.T) {
 		"http://example.com/x", "https://127.0.0.1/x", "https://[::1]/x", "https://10.1.2.3/x", "https://[::ffff:192.168.0.1]/x", "https://localhost/x", "https://x.internal/",
 		"https://host/x", "https://u:p@example.com/x", "https://example.com:8443/x", "https://169.254.169.254/x", "ftp://example.com/x", "file:///etc/passwd", "https://x.localhost./",
 	} {
-		if _, err := s.get(t.Context(), want{url: address, limit: 1 << 10}); err == nil {
+		if _, err := s.get(t.Context(), fetchRequest{url: address, limit: 1 << 10}); err == nil {
 			t.Errorf("%s was asked", address)
 		}
 	}
 	// A name of the public network that resolves to a private address is
 	// stopped when it is dialled.
-	if err := s.net.control(t.Context(), "tcp", "192.168.1.1:443", nil); !errors.Is(err, errPrivate) {
+	if err := s.transport.checkAddress(t.Context(), "tcp", "192.168.1.1:443", nil); !errors.Is(err, errPrivateAddress) {
 		t.Errorf("rebinding: %v", err)
 	}
 	for addr, want := range map[string]bool{
@@ -466,7 +466,7 @@ func TestWhereRequestsMayGo(t *testing.T) {
 		"0.0.0.0": false, "224.0.0.1": false, "255.255.255.255": false, "::1": false, "fe80::1": false, "fc00::1": false, "ff02::1": false, "::ffff:10.0.0.1": false,
 		"64:ff9b::7f00:1": false, "2002:7f00:1::": false, "198.18.0.1": false, "::": false,
 	} {
-		if got := public(netip.MustParseAddr(addr)); got != want {
+		if got := isPublic(netip.MustParseAddr(addr)); got != want {
 			t.Errorf("public(%s) = %v", addr, got)
 		}
 	}
@@ -474,7 +474,7 @@ func TestWhereRequestsMayGo(t *testing.T) {
 
 // Credentials show up in no form that is printed.
 func TestCredentialsAreHidden(t *testing.T) {
-	e, err := endpoint("https://user:hunter2@example.com/npm/")
+	e, err := parseEndpoint("https://user:hunter2@example.com/npm/")
 	if err != nil || e.URL != "https://example.com/npm" {
 		t.Fatalf("%v %v", e.URL, err)
 	}
@@ -486,34 +486,34 @@ func TestCredentialsAreHidden(t *testing.T) {
 	}
 }
 
-func TestBounds(t *testing.T) {
+func TestHandlerLimits(t *testing.T) {
 	r := npmRegistry(t)
 	s := newStore(t, Upstreams{NPM: Endpoint{URL: r.URL}})
-	p := Nothing()
-	p.Add(dep(NPM, "a", "1.0.0"))
-	h := s.Serve(Access{Policy: p, MaxRequests: 3, MaxBytes: 1 << 20})
+	p := NewPolicy()
+	p.AllowWithNeeds(newDependency(NPM, "a", "1.0.0"))
+	h := s.NewHandler(HandlerOptions{Policy: p, MaxRequests: 3, MaxBytes: 1 << 20})
 	for i := range 5 {
-		if code, _ := ask(t, h, http.MethodGet, "/npm/a"); (code == http.StatusOK) != (i < 3) {
+		if code, _ := getPath(t, h, http.MethodGet, "/npm/a"); (code == http.StatusOK) != (i < 3) {
 			t.Errorf("request %d: %d", i, code)
 		}
 	}
-	h = s.Serve(Access{Policy: p, MaxBytes: 10})
-	if code, _ := ask(t, h, http.MethodGet, "/npm/a"); code != http.StatusOK {
+	h = s.NewHandler(HandlerOptions{Policy: p, MaxBytes: 10})
+	if code, _ := getPath(t, h, http.MethodGet, "/npm/a"); code != http.StatusOK {
 		t.Error(code)
 	}
-	if code, text := ask(t, h, http.MethodGet, "/npm/a"); code != http.StatusTooManyRequests {
+	if code, text := getPath(t, h, http.MethodGet, "/npm/a"); code != http.StatusTooManyRequests {
 		t.Errorf("after the bound: %d %s", code, text)
 	}
 }
 
 // A cache that has grown too large gives up what was not used for longest.
 func TestPrune(t *testing.T) {
-	r := newRecorder(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1000)) })
+	r := newFakeRegistry(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1000)) })
 	up := Upstreams{NPM: Endpoint{URL: r.URL}}
 	s := newStore(t, up)
-	var kept []*object
+	var kept []*cacheEntry
 	for i := range 5 {
-		o, err := s.get(t.Context(), want{url: fmt.Sprint(r.URL, "/", i), fixed: true, limit: 2000})
+		o, err := s.get(t.Context(), fetchRequest{url: fmt.Sprint(r.URL, "/", i), immutable: true, limit: 2000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -523,7 +523,7 @@ func TestPrune(t *testing.T) {
 		}
 		kept = append(kept, o)
 	}
-	if _, err := s.get(t.Context(), want{url: r.URL + "/0", fixed: true, limit: 2000}); err != nil { // the oldest is used
+	if _, err := s.get(t.Context(), fetchRequest{url: r.URL + "/0", immutable: true, limit: 2000}); err != nil { // the oldest is used
 		t.Fatal(err)
 	}
 	s2, err := open(s.dir, up, 3500)
@@ -538,7 +538,7 @@ func TestPrune(t *testing.T) {
 			t.Errorf("%d: gone %v", i, gone)
 		}
 	}
-	if o, err := s.get(t.Context(), want{url: r.URL + "/1", fixed: true, limit: 2000}); err != nil || o.cached {
+	if o, err := s.get(t.Context(), fetchRequest{url: r.URL + "/1", immutable: true, limit: 2000}); err != nil || o.cached {
 		t.Errorf("what was pruned is had anew: %+v %v", o, err)
 	}
 }

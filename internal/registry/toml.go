@@ -20,16 +20,16 @@ var errTOML = errors.New("it is no TOML")
 
 // ReadTOML reads a TOML file that anybody may have written.
 func ReadTOML(text []byte, into any) error {
-	if err := boundTOML(text); err != nil {
+	if err := checkTOMLBounds(text); err != nil {
 		return err
 	}
 	return toml.Unmarshal(text, into)
 }
 
-// boundTOML refuses what would cost the parser too much. It knows of the
+// checkTOMLBounds refuses what would cost the parser too much. It knows of the
 // grammar only where text ends: texts and comments hold brackets that count for
 // nothing, and must not hide those that do.
-func boundTOML(text []byte) error {
+func checkTOMLBounds(text []byte) error {
 	if len(text) > maxTOML {
 		return errors.New("it is too large for a TOML file")
 	}
@@ -43,7 +43,7 @@ func boundTOML(text []byte) error {
 			}
 			i, parts = i+n, 0
 		case '"', '\'':
-			n, ok := quotedTOML(text[i:])
+			n, ok := quotedLength(text[i:])
 			if !ok {
 				return errTOML
 			}
@@ -65,9 +65,9 @@ func boundTOML(text []byte) error {
 	return nil
 }
 
-// quotedTOML is the length of the text that a file begins with, its quotes
+// quotedLength is the length of the text that a file begins with, its quotes
 // included; not ok if it has no end.
-func quotedTOML(text []byte) (n int, ok bool) {
+func quotedLength(text []byte) (n int, ok bool) {
 	q := text[0]
 	long := len(text) >= 3 && text[1] == q && text[2] == q
 	i := 1

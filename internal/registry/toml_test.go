@@ -9,7 +9,7 @@ import (
 
 // A lock file is anybody's text, and is read on the host. The parser's own
 // stack is no bound: its overflow ends the process, with every task in it.
-func TestTOMLThatWouldEndTheProcessIsRefused(t *testing.T) {
+func TestTOMLDepthLimit(t *testing.T) {
 	deep := strings.Repeat("[", 7<<20)
 	for name, text := range map[string]string{
 		"arrays":             "x = " + deep,
@@ -28,7 +28,7 @@ func TestTOMLThatWouldEndTheProcessIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			at := time.Now()
 			for _, file := range []string{"Cargo.lock", "pyproject.toml", "uv.lock"} {
-				if all, notes := Locks(map[string][]byte{file: []byte(text)}); len(all) != 0 || len(notes) != 1 {
+				if all, notes := ParseLocks(map[string][]byte{file: []byte(text)}); len(all) != 0 || len(notes) != 1 {
 					t.Errorf("%s: %d dependencies, notes %q", file, len(all), notes)
 				}
 			}
@@ -40,11 +40,11 @@ func TestTOMLThatWouldEndTheProcessIsRefused(t *testing.T) {
 }
 
 // What is not deep is read, whatever its texts and comments hold.
-func TestTOMLWithBracketsInTexts(t *testing.T) {
+func TestTOMLBracketsInStrings(t *testing.T) {
 	many := strings.Repeat("[{", 100)
 	text := "# " + many + "\na = \"" + many + "\\\"" + many + "\"\nb = '" + many + "\\'\nc = \"\"\"" + many + "\n\"" + many + "\"\"\"\"\"\nd = '''''" + many + "'''\n" +
 		strings.Repeat("[[package]]\nname = \"x\"\nversion = \"1.2.3\"\nsource = { registry = \"https://pypi.org/simple\" }\n", 200)
-	all, notes := Locks(map[string][]byte{"uv.lock": []byte(text)})
+	all, notes := ParseLocks(map[string][]byte{"uv.lock": []byte(text)})
 	if len(all) != 1 || all[0].Name != "x" || len(notes) != 0 {
 		t.Errorf("%v, notes %q", all, notes)
 	}
@@ -52,20 +52,20 @@ func TestTOMLWithBracketsInTexts(t *testing.T) {
 
 // T16: behind a proxy nothing is dialled here, so an address is told by its
 // form.
-func TestAddressesInOddFormsAreNotPublic(t *testing.T) {
-	tr, err := newTransport(None())
+func TestNumericHostForms(t *testing.T) {
+	tr, err := newTransport(NoUpstreams())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tr.close()
 	for _, host := range []string{"127.1", "0x7f.0.0.1", "0x7f.1", "017700000001.", "127.0.0.1.", "2130706433", "a.b.1", "[::ffff:7f00:1]", "10.0.0.1", "x.internal"} {
 		u := &url.URL{Scheme: "https", Host: host, Path: "/x"}
-		if tr.foreign(u) == nil {
+		if tr.checkForeignURL(u) == nil {
 			t.Errorf("%s is taken for a public host", host)
 		}
 	}
 	for _, host := range []string{"files.pythonhosted.org", "1.example.com", "x.3com.com", "9.9.9.9"} {
-		if err := tr.foreign(&url.URL{Scheme: "https", Host: host}); err != nil {
+		if err := tr.checkForeignURL(&url.URL{Scheme: "https", Host: host}); err != nil {
 			t.Errorf("%s: %v", host, err)
 		}
 	}

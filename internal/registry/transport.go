@@ -22,18 +22,18 @@ const (
 	maxRedirects  = 5
 )
 
-// errPrivate is an address that a registry's metadata, a redirect or a name
+// errPrivateAddress is an address that a registry's metadata, a redirect or a name
 // server names, and that is not of the public network.
-var errPrivate = errors.New("the address is not a public one")
+var errPrivateAddress = errors.New("the address is not a public one")
 
 // transport sends a request where it may go: to the operator's own registries
 // wherever they are, with their credentials; anywhere else by https, without
 // any, and to public addresses only.
 type transport struct {
-	own   map[string]*http.Transport // by scheme://host:port
-	other *http.Transport            // dials for itself, and looks at what it dials
-	proxy *http.Transport            // goes through the operator's proxy, which may be on a private address
-	auth  []Endpoint
+	registries map[string]*http.Transport // by scheme://host:port
+	direct     *http.Transport            // dials for itself, and looks at what it dials
+	viaProxy   *http.Transport            // goes through the operator's proxy, which may be on a private address
+	auth       []Endpoint
 }
 
 func newTransport(up Upstreams) (*transport, error) {
@@ -57,8 +57,8 @@ func newTransport(up Upstreams) (*transport, error) {
 			DisableCompression: false,
 		}
 	}
-	t := &transport{own: map[string]*http.Transport{}}
-	for _, e := range up.all() {
+	t := &transport{registries: map[string]*http.Transport{}}
+	for _, e := range up.allEndpoints() {
 		if e.URL == "" {
 			continue
 		}
@@ -74,33 +74,33 @@ func newTransport(up Upstreams) (*transport, error) {
 			}
 			proxy = http.ProxyURL(p)
 		}
-		if t.own[origin(u)] == nil {
-			t.own[origin(u)] = make1(proxy, &net.Dialer{Timeout: dialTimeout})
+		if t.registries[originOf(u)] == nil {
+			t.registries[originOf(u)] = make1(proxy, &net.Dialer{Timeout: dialTimeout})
 		}
 		if e.auth != "" {
 			t.auth = append(t.auth, e)
 		}
 	}
-	t.other = make1(nil, &net.Dialer{Timeout: dialTimeout, ControlContext: t.control})
-	t.proxy = make1(http.ProxyFromEnvironment, &net.Dialer{Timeout: dialTimeout})
+	t.direct = make1(nil, &net.Dialer{Timeout: dialTimeout, ControlContext: t.checkAddress})
+	t.viaProxy = make1(http.ProxyFromEnvironment, &net.Dialer{Timeout: dialTimeout})
 	return t, nil
 }
 
-// control judges the address that is about to be dialled, after the name was
+// checkAddress judges the address that is about to be dialled, after the name was
 // resolved, so that no second answer of a name server comes between.
-func (t *transport) control(_ context.Context, _, address string, _ syscall.RawConn) error {
+func (t *transport) checkAddress(_ context.Context, _, address string, _ syscall.RawConn) error {
 	addr, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return fmt.Errorf("%w: %s", errPrivate, address)
+		return fmt.Errorf("%w: %s", errPrivateAddress, address)
 	}
-	if !public(addr.Addr()) {
-		return fmt.Errorf("%w: %s", errPrivate, addr.Addr())
+	if !isPublic(addr.Addr()) {
+		return fmt.Errorf("%w: %s", errPrivateAddress, addr.Addr())
 	}
 	return nil
 }
 
-// origin is the scheme, host and port of an address.
-func origin(u *url.URL) string {
+// originOf is the scheme, host and port of an address.
+func originOf(u *url.URL) string {
 	port := u.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
@@ -114,23 +114,23 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r.Header.Del("Authorization")
 	r.Header.Del("Referer")
 	r.Header.Del("Cookie")
-	own := t.own[origin(r.URL)]
+	own := t.registries[originOf(r.URL)]
 	if own == nil {
-		if err := t.foreign(r.URL); err != nil {
+		if err := t.checkForeignURL(r.URL); err != nil {
 			return nil, err
 		}
 		if p, err := http.ProxyFromEnvironment(r); err == nil && p != nil {
-			return t.proxy.RoundTrip(r)
+			return t.viaProxy.RoundTrip(r)
 		}
-		return t.other.RoundTrip(r)
+		return t.direct.RoundTrip(r)
 	}
 	longest := -1
 	for _, e := range t.auth {
 		base, err := url.Parse(e.URL)
-		if err != nil || origin(base) != origin(r.URL) {
+		if err != nil || originOf(base) != originOf(r.URL) {
 			continue
 		}
-		if e.wide {
+		if e.wholeHost {
 			base.Path = ""
 		}
 		if len(base.Path) <= longest {
@@ -144,10 +144,10 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return own.RoundTrip(r)
 }
 
-// foreign refuses an address that is not of one of the operator's registries
+// checkForeignURL refuses an address that is not of one of the operator's registries
 // and breaks a rule. Behind a proxy nothing is dialled here, so names that can
 // be judged without asking are judged here.
-func (t *transport) foreign(u *url.URL) error {
+func (t *transport) checkForeignURL(u *url.URL) error {
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	switch addr, err := netip.ParseAddr(host); {
 	case u.Scheme != "https":
@@ -156,33 +156,33 @@ func (t *transport) foreign(u *url.URL) error {
 		return fmt.Errorf("the address of a file names a user")
 	case u.Port() != "" && u.Port() != "443":
 		return fmt.Errorf("%.200s is not on port 443", u.Redacted())
-	case err == nil && !public(addr):
-		return fmt.Errorf("%w: %s", errPrivate, host)
-	case err != nil && (!strings.Contains(host, ".") || numeral(host) || host == "localhost" || strings.HasSuffix(host, ".localhost") ||
+	case err == nil && !isPublic(addr):
+		return fmt.Errorf("%w: %s", errPrivateAddress, host)
+	case err != nil && (!strings.Contains(host, ".") || looksNumeric(host) || host == "localhost" || strings.HasSuffix(host, ".localhost") ||
 		strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal") || strings.HasSuffix(host, ".home.arpa")):
-		return fmt.Errorf("%w: %.100s", errPrivate, host)
+		return fmt.Errorf("%w: %.100s", errPrivateAddress, host)
 	}
 	return nil
 }
 
-// numeral reports whether a host is an address in one of the odd forms that a
+// looksNumeric reports whether a host is an address in one of the odd forms that a
 // proxy's resolver may read as one: 127.1, 0x7f.0.0.1. No name of the public
 // network ends in a part that begins with a digit.
-func numeral(host string) bool {
+func looksNumeric(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	return last == "" || last[0] >= '0' && last[0] <= '9'
 }
 
 func (t *transport) close() {
-	for _, o := range t.own {
+	for _, o := range t.registries {
 		o.CloseIdleConnections()
 	}
-	t.other.CloseIdleConnections()
-	t.proxy.CloseIdleConnections()
+	t.direct.CloseIdleConnections()
+	t.viaProxy.CloseIdleConnections()
 }
 
 // Ranges that are global unicast by their form and not public all the same.
-var private = func() (out []netip.Prefix) {
+var privateRanges = func() (out []netip.Prefix) {
 	for _, s := range []string{
 		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4", // this net, CGNAT, protocol, benchmark, reserved
 		"64:ff9b::/96", "64:ff9b:1::/48", "2001::/23", "2002::/16", "100::/64", "fec0::/10", "::/96", // NAT64, Teredo and others, 6to4, discard, site-local, v4-compatible
@@ -192,13 +192,13 @@ var private = func() (out []netip.Prefix) {
 	return out
 }()
 
-// public reports whether an address is one of the public network.
-func public(a netip.Addr) bool {
+// isPublic reports whether an address is one of the public network.
+func isPublic(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	if !a.IsGlobalUnicast() || a.IsPrivate() {
 		return false
 	}
-	for _, p := range private {
+	for _, p := range privateRanges {
 		if p.Contains(a) {
 			return false
 		}

@@ -25,27 +25,27 @@ type Upstreams struct {
 	CAs       []string            // files of further trusted certificates
 	Notes     []string            // what of the operator's settings is not followed, in words
 
-	withheld withheld // see Open
+	withheld withheldSet // see Open
 }
 
 // Endpoint is one registry. Its credentials never leave this host, except to
 // the registry itself.
 type Endpoint struct {
-	URL   string // without a slash at the end; empty: none
-	Proxy string // what to reach it through; empty: the environment's HTTPS_PROXY and so on
-	auth  string // the Authorization header; see WithAuth
-	wide  bool   // auth is for the whole host, as clients take it that do not bind a login to a path
-	// Else: also the next proxy of a list is asked after any error, not only
+	URL       string // without a slash at the end; empty: none
+	Proxy     string // what to reach it through; empty: the environment's HTTPS_PROXY and so on
+	auth      string // the Authorization header; see WithAuth
+	wholeHost bool   // auth is for the whole host, as clients take it that do not bind a login to a path
+	// NextOnAnyError: also the next proxy of a list is asked after any error, not only
 	// after "not found" (Go's | instead of a comma).
-	Else bool
+	NextOnAnyError bool
 }
 
 // WithAuth gives an endpoint its Authorization header.
 func (e Endpoint) WithAuth(header string) Endpoint { e.auth = header; return e }
 
-// OfHost makes the endpoint's login one of its whole host: a registry may have
+// ForWholeHost makes the endpoint's login one of its whole host: a registry may have
 // its files beside its index.
-func (e Endpoint) OfHost() Endpoint { e.wide = true; return e }
+func (e Endpoint) ForWholeHost() Endpoint { e.wholeHost = true; return e }
 
 // String hides the credentials.
 func (e Endpoint) String() string {
@@ -62,9 +62,9 @@ func (e Endpoint) GoString() string { return fmt.Sprintf("registry.Endpoint{%s}"
 // LogValue hides the credentials from logs.
 func (e Endpoint) LogValue() slog.Value { return slog.StringValue(e.String()) }
 
-// endpoint takes an address out of a client's settings: http or https, its
+// parseEndpoint takes an address out of a client's settings: http or https, its
 // user and password as credentials.
-func endpoint(address string) (Endpoint, error) {
+func parseEndpoint(address string) (Endpoint, error) {
 	u, err := url.Parse(strings.TrimRight(strings.TrimSpace(address), "/"))
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.Fragment != "" {
 		return Endpoint{}, fmt.Errorf("not an http or https address")
@@ -72,22 +72,22 @@ func endpoint(address string) (Endpoint, error) {
 	e := Endpoint{}
 	if u.User != nil {
 		password, _ := u.User.Password()
-		e.auth = basic(u.User.Username(), password)
+		e.auth = basicAuth(u.User.Username(), password)
 		u.User = nil
 	}
 	e.URL = u.String()
 	return e, nil
 }
 
-// basic is an Authorization header of a user and a password.
-func basic(user, password string) string {
+// basicAuth is an Authorization header of a user and a password.
+func basicAuth(user, password string) string {
 	r := http.Request{Header: http.Header{}}
 	r.SetBasicAuth(user, password)
 	return r.Header.Get("Authorization")
 }
 
-// all lists the endpoints there are.
-func (u Upstreams) all() []Endpoint {
+// allEndpoints lists the endpoints there are.
+func (u Upstreams) allEndpoints() []Endpoint {
 	out := append([]Endpoint(nil), u.Go...)
 	out = append(out, u.NPM, u.PyPI, u.Crates)
 	for _, a := range u.Debian {
@@ -116,8 +116,8 @@ func (u Upstreams) Serves(ecosystem string) bool {
 	return false
 }
 
-// npm is the registry that a package's scope belongs to.
-func (u Upstreams) npm(name string) Endpoint {
+// npmEndpoint is the registry that a package's scope belongs to.
+func (u Upstreams) npmEndpoint(name string) Endpoint {
 	scope, _, scoped := strings.Cut(name, "/")
 	if e, ok := u.NPMScope[scope]; scoped && ok {
 		return e

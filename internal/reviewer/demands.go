@@ -26,9 +26,9 @@ var (
 	fence    = regexp.MustCompile("^\\s*(?:```|~~~)")
 )
 
-// criteria are what a review's evidence is about: the ticket's own, and of a
+// reviewCriteria are what a review's evidence is about: the ticket's own, and of a
 // review that judges the whole the instruction, part by part.
-func criteria(t *company.Task, sub *company.Subtask) []string {
+func reviewCriteria(t *company.Task, sub *company.Subtask) []string {
 	var out []string
 	if sub != nil {
 		out = append(out, sub.Planned.AcceptanceCriteria...)
@@ -38,7 +38,7 @@ func criteria(t *company.Task, sub *company.Subtask) []string {
 	}
 	// The words of a follow-up are those of strangers: they stay where they
 	// are quoted.
-	parts := demands(t.Instruction)
+	parts := splitDemands(t.Instruction)
 	if t.Follows != "" || len(parts) < 2 {
 		return append(out, "the instruction is carried out")
 	}
@@ -48,10 +48,10 @@ func criteria(t *company.Task, sub *company.Subtask) []string {
 	return out
 }
 
-// demands are the parts of an instruction: items of its lists, and sentences.
+// splitDemands are the parts of an instruction: items of its lists, and sentences.
 // Which of them ask for something is the reader's to say. None: it is too long
 // to be checked part by part.
-func demands(instruction string) []string {
+func splitDemands(instruction string) []string {
 	var out []string
 	text := "" // of the paragraph, or of the item, so far
 	item := false
@@ -61,7 +61,7 @@ func demands(instruction string) []string {
 		case item:
 			out = append(out, text)
 		default:
-			out = append(out, sentences(text)...)
+			out = append(out, splitSentences(text)...)
 		}
 		text, item = "", false
 	}
@@ -101,9 +101,9 @@ func demands(instruction string) []string {
 // abbreviated are words whose full stop ends no sentence.
 var abbreviated = map[string]bool{"e.g.": true, "i.e.": true, "etc.": true, "vs.": true, "cf.": true, "approx.": true, "no.": true, "z.b.": true, "d.h.": true}
 
-// sentences splits a paragraph. A full stop ends a sentence where a capital, a
+// splitSentences splits a paragraph. A full stop ends a sentence where a capital, a
 // quotation or code follows.
-func sentences(text string) []string {
+func splitSentences(text string) []string {
 	var out []string
 	words := strings.Fields(text)
 	begin := 0

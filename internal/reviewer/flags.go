@@ -21,22 +21,22 @@ var flagged = []struct {
 	file func(p string) bool
 	line *regexp.Regexp
 }{
-	{"leaves packages out, or takes others for them", named("go.mod", "go.work"), regexp.MustCompile(`^\s*(ignore|replace|exclude|toolchain|tool)\b|=>`)},
-	{"takes the run of a package's tests over", ending(".go"), regexp.MustCompile(`\bfunc TestMain\(`)},
-	{"ends the process", ending(".go"), regexp.MustCompile(`\b(os|syscall|unix)\.Exit\(|\bruntime\.Goexit\(`)},
-	{"ends the process", ending(".py"), regexp.MustCompile(`\b(os\._exit|sys\.exit|pytest\.exit|exit)\(`)},
-	{"ends the process", ending(".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx"), regexp.MustCompile(`\bprocess\.(exit|reallyExit|abort|kill)\b`)},
-	{"ends the process", ending(".rs"), regexp.MustCompile(`\bprocess::(exit|abort)\(`)},
-	{"builds only sometimes", ending(".go"), regexp.MustCompile(`^//(go:build|\s*\+build)\b|^//go:linkname\b`)},
-	{"asks how it is run", ending(".go"), regexp.MustCompile(`\bflag\.Lookup\("test\.|\bos\.Args\b|\btesting\.Testing\(\)|/proc/(self|1)/`)},
-	{"asks how it is run", ending(".py"), regexp.MustCompile(`\bsys\.argv\b|PYTEST_CURRENT_TEST|['"](pytest|unittest)['"]\s+in\s+sys\.modules|/proc/(self|1)/`)},
-	{"asks how it is run", ending(".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"), regexp.MustCompile(`NODE_TEST_CONTEXT|JEST_WORKER_ID|VITEST|/proc/(self|1)/`)},
-	{"decides which tests there are", ending(".py"), regexp.MustCompile(`\bdef (load_tests|pytest_\w+)\(|\bcollect_ignore`)},
+	{"leaves packages out, or takes others for them", hasBaseName("go.mod", "go.work"), regexp.MustCompile(`^\s*(ignore|replace|exclude|toolchain|tool)\b|=>`)},
+	{"takes the run of a package's tests over", hasExtension(".go"), regexp.MustCompile(`\bfunc TestMain\(`)},
+	{"ends the process", hasExtension(".go"), regexp.MustCompile(`\b(os|syscall|unix)\.Exit\(|\bruntime\.Goexit\(`)},
+	{"ends the process", hasExtension(".py"), regexp.MustCompile(`\b(os\._exit|sys\.exit|pytest\.exit|exit)\(`)},
+	{"ends the process", hasExtension(".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx"), regexp.MustCompile(`\bprocess\.(exit|reallyExit|abort|kill)\b`)},
+	{"ends the process", hasExtension(".rs"), regexp.MustCompile(`\bprocess::(exit|abort)\(`)},
+	{"builds only sometimes", hasExtension(".go"), regexp.MustCompile(`^//(go:build|\s*\+build)\b|^//go:linkname\b`)},
+	{"asks how it is run", hasExtension(".go"), regexp.MustCompile(`\bflag\.Lookup\("test\.|\bos\.Args\b|\btesting\.Testing\(\)|/proc/(self|1)/`)},
+	{"asks how it is run", hasExtension(".py"), regexp.MustCompile(`\bsys\.argv\b|PYTEST_CURRENT_TEST|['"](pytest|unittest)['"]\s+in\s+sys\.modules|/proc/(self|1)/`)},
+	{"asks how it is run", hasExtension(".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"), regexp.MustCompile(`NODE_TEST_CONTEXT|JEST_WORKER_ID|VITEST|/proc/(self|1)/`)},
+	{"decides which tests there are", hasExtension(".py"), regexp.MustCompile(`\bdef (load_tests|pytest_\w+)\(|\bcollect_ignore`)},
 	{"looks at what lies around it", company.IsTest, regexp.MustCompile(`\b(os\.ReadDir|filepath\.(Walk|WalkDir|Glob)|os\.listdir|os\.scandir|os\.walk|glob\.i?glob|readdirSync|fs\.readdir|read_dir)\b`)},
-	{"answers for assertions", ending(".py", ".js", ".ts", ".go"), regexp.MustCompile(`\bexpect\s*=\s|\bassert\s*=\s|\bunittest\.TestCase\.\w+\s*=|global(This)?\.(expect|test|it|describe)\s*=`)},
+	{"answers for assertions", hasExtension(".py", ".js", ".ts", ".go"), regexp.MustCompile(`\bexpect\s*=\s|\bassert\s*=\s|\bunittest\.TestCase\.\w+\s*=|global(This)?\.(expect|test|it|describe)\s*=`)},
 }
 
-func named(names ...string) func(string) bool {
+func hasBaseName(names ...string) func(string) bool {
 	return func(p string) bool {
 		for _, n := range names {
 			if path.Base(p) == n {
@@ -47,7 +47,7 @@ func named(names ...string) func(string) bool {
 	}
 }
 
-func ending(endings ...string) func(string) bool {
+func hasExtension(endings ...string) func(string) bool {
 	return func(p string) bool {
 		for _, e := range endings {
 			if path.Ext(p) == e {
@@ -58,9 +58,9 @@ func ending(endings ...string) func(string) bool {
 	}
 }
 
-// flags are the lines of a diff that a reviewer has to look at closely: file,
+// flagLines are the lines of a diff that a reviewer has to look at closely: file,
 // why, and the line.
-func flags(d gitops.Diff) []string {
+func flagLines(d gitops.Diff) []string {
 	var out []string
 	file, more := "", 0
 	for line := range bytes.Lines(d.Patch) {

@@ -20,9 +20,9 @@ const (
 // and not within a word.
 var mentionRE = regexp.MustCompile(`(?:^|[^\w.@/+-])@[A-Za-z0-9][\w-]*`)
 
-// mentions are the lines of commit messages that call somebody by @name. Which
+// findMentions are the lines of commit messages that call somebody by @name. Which
 // of them name a package and which a person, a reader tells.
-func mentions(commits []gitops.Commit) []string {
+func findMentions(commits []gitops.Commit) []string {
 	var out []string
 	for _, c := range commits {
 		for line := range strings.Lines(c.Message) {

@@ -25,17 +25,17 @@ func TestMentionsAreShown(t *testing.T) {
 		"@types/node " + strings.Repeat("x", 300) + " @octocat":  "@types … @octocat",
 		"as @octocat," + strings.Repeat("x", 300) + " has asked": " @octocat",
 	} {
-		got := mentions([]gitops.Commit{{OID: id, Message: message}})
+		got := findMentions([]gitops.Commit{{OID: id, Message: message}})
 		if want == "" && len(got) > 0 || want != "" && (len(got) != 1 || got[0] != id.Short()+": "+want) {
 			t.Errorf("%.60q: %q", message, got)
 		}
 	}
-	flood := mentions([]gitops.Commit{{OID: id, Message: strings.Repeat("@a\n", 1000)}})
+	flood := findMentions([]gitops.Commit{{OID: id, Message: strings.Repeat("@a\n", 1000)}})
 	if len(flood) != maxMentions+1 || flood[maxMentions] != "and more" {
 		t.Errorf("%d lines", len(flood))
 	}
 	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
-	if text := brief(b.task, b.sub, b.x); strings.Contains(text, "Names in commit messages") {
+	if text := reviewBrief(b.task, b.sub, b.x); strings.Contains(text, "Names in commit messages") {
 		t.Error("names are said to be where none are")
 	}
 	sub := *b.sub
@@ -43,11 +43,11 @@ func TestMentionsAreShown(t *testing.T) {
 	b.p.Git("commit", "-q", "--allow-empty", "-m", "nothing yet\n\nas @octocat asked")
 	b.p.Git("switch", "-q", "main")
 	sub.Head = b.p.Fetch("side")
-	x, err := (&Reviewer{}).subject(t.Context(), b.p.Mirror, b.task, &sub, b.task.Head)
+	x, err := (&Reviewer{}).loadSubject(t.Context(), b.p.Mirror, b.task, &sub, b.task.Head)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := brief(b.task, &sub, x); !strings.Contains(text, sub.Head.Short()+": as @octocat asked") {
+	if text := reviewBrief(b.task, &sub, x); !strings.Contains(text, sub.Head.Short()+": as @octocat asked") {
 		t.Error("the reviewer is not shown whom a message calls")
 	}
 }

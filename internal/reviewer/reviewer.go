@@ -28,9 +28,9 @@ const maxPatch = 96 << 10
 
 // Reviewer reviews heads of subtasks, and whole tasks.
 type Reviewer struct {
-	Desk     company.Desk
-	Sessions *session.Office
-	Shop     *workbench.Shop
+	Desk     company.Decider
+	Sessions *session.Service
+	Shop     *workbench.Factory
 	Mirror   func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
 	// Image is the image for a commit of a task, which may name other
 	// dependencies than the base. Nil: the task's own.
@@ -48,12 +48,12 @@ func (r *Reviewer) Do(ctx context.Context, e company.Effect) (company.Command, e
 	if err != nil {
 		return nil, err
 	}
-	return nil, r.Sessions.Carry(ctx, e.Run, fence, who, func(ctx context.Context, ses *session.Session) (company.EndRun, error) {
+	return nil, r.Sessions.Execute(ctx, e.Run, fence, who, func(ctx context.Context, ses *session.Session) (company.EndRun, error) {
 		t, err := r.Desk.View().Task(e.Task)
 		if err != nil {
 			return company.EndRun{}, err
 		}
-		return r.review(ctx, ses, t, t.Subtask(e.Subtask), t.Runs[e.Run].From)
+		return r.runReview(ctx, ses, t, t.Subtask(e.Subtask), t.Runs[e.Run].From)
 	})
 }
 
@@ -69,7 +69,7 @@ type subject struct {
 	answers          []*company.Approval // of the president
 }
 
-func (r *Reviewer) subject(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *company.Subtask, onto company.OID) (subject, error) {
+func (r *Reviewer) loadSubject(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *company.Subtask, onto company.OID) (subject, error) {
 	x := subject{head: t.Head, onto: onto, from: t.Prepared.Base.OID, whole: sub != nil && t.JudgesWhole()}
 	var err error
 	if sub != nil {
@@ -81,12 +81,12 @@ func (r *Reviewer) subject(ctx context.Context, m *gitops.Mirror, t *company.Tas
 	if x.diff, err = m.Diff(ctx, x.from, x.head, maxPatch); err != nil {
 		return x, err
 	}
-	x.flags = flags(x.diff)
+	x.flags = flagLines(x.diff)
 	commits, err := m.Log(ctx, x.from, x.head, maxCommits)
 	if err != nil {
 		return x, err
 	}
-	x.mentions = mentions(commits)
+	x.mentions = findMentions(commits)
 	for _, s := range t.Subtasks {
 		if sub != nil && s.ID != sub.ID {
 			continue
@@ -106,7 +106,7 @@ func (x subject) mayWrite(file string) bool {
 	return slices.ContainsFunc(x.writes, func(g company.Glob) bool { return g.Match(file) })
 }
 
-func (r *Reviewer) review(ctx context.Context, s *session.Session, t *company.Task, sub *company.Subtask, onto company.OID) (company.EndRun, error) {
+func (r *Reviewer) runReview(ctx context.Context, s *session.Session, t *company.Task, sub *company.Subtask, onto company.OID) (company.EndRun, error) {
 	log, err := workbench.OpenLog(r.Sessions.Runs, s.Run, r.Sessions.Unwritten)
 	if err != nil {
 		return company.EndRun{}, err
@@ -116,7 +116,7 @@ func (r *Reviewer) review(ctx context.Context, s *session.Session, t *company.Ta
 	if err != nil {
 		return company.EndRun{}, err
 	}
-	x, err := r.subject(ctx, m, t, sub, onto)
+	x, err := r.loadSubject(ctx, m, t, sub, onto)
 	if err != nil {
 		return company.EndRun{}, err
 	}
@@ -126,7 +126,7 @@ func (r *Reviewer) review(ctx context.Context, s *session.Session, t *company.Ta
 			return company.EndRun{}, err
 		}
 	}
-	order := workbench.Order{
+	order := workbench.Spec{
 		Mirror: m, Run: s.Run, Role: company.Reviewer, Epoch: r.Desk.View().Office.Epoch, Fence: s.Fence, Image: image,
 		Base: onto, Start: x.head, ReadOnly: true, Log: log, Paths: t.Settings.Paths,
 		// The branch is the container's own; nothing of it can be pushed.
@@ -141,9 +141,9 @@ func (r *Reviewer) review(ctx context.Context, s *session.Session, t *company.Ta
 	}
 	defer bench.Close(ctx)
 	x.answers = r.Desk.View().Clarifications(t.ID)
-	out, err := s.Converse(ctx, session.Talk{
-		System: system, Title: title(t, sub), Brief: brief(t, sub, x),
-		Tools: append(bench.Reading(), submit(x, len(criteria(t, sub)))),
+	out, err := s.RunConversation(ctx, session.Conversation{
+		System: system, Title: reviewTitle(t, sub), Brief: reviewBrief(t, sub, x),
+		Tools: append(bench.Reading(), submitReviewTool(x, len(reviewCriteria(t, sub)))),
 	})
 	if err != nil {
 		return company.EndRun{}, err
@@ -151,7 +151,7 @@ func (r *Reviewer) review(ctx context.Context, s *session.Session, t *company.Ta
 	if out.End != agent.EndFinal {
 		return company.EndRun{}, company.E(company.EModel, "the reviewer ended without a verdict: "+string(out.End))
 	}
-	var v company.Review
+	var v company.ReviewRecorded
 	if err := out.Decode(&v); err != nil {
 		return company.EndRun{}, fmt.Errorf("read the verdict: %w", err)
 	}
@@ -175,9 +175,9 @@ const schema = `{"type":"object","additionalProperties":false,"required":["verdi
 "severity":{"enum":["blocking","minor"]},"file":{"type":"string","maxLength":1024,"description":"a file of the diff, or one that the ticket may write; left out where something is missing that has no file"},"line":{"type":"integer","minimum":0,"description":"of the new version; 0 or left out where something is missing"},
 "what":{"type":"string","minLength":1,"maxLength":4000},"why":{"type":"string","maxLength":4000},"suggestion":{"type":"string","maxLength":4000}}}}}}`
 
-// submit is the tool that ends a review. A verdict that its findings do not
+// submitReviewTool is the tool that ends a review. A verdict that its findings do not
 // bear out goes back to the model.
-func submit(x subject, criteria int) agent.Tool {
+func submitReviewTool(x subject, criteria int) agent.Tool {
 	files := map[string]bool{}
 	for _, c := range x.diff.Changes {
 		files[c.Path] = true
@@ -193,7 +193,7 @@ func submit(x subject, criteria int) agent.Tool {
 			if err := json.Unmarshal(args, &v); err != nil {
 				return agent.Result{Text: err.Error(), IsError: true}, nil
 			}
-			review := company.Review{Head: x.head, Onto: x.onto, PatchID: x.patch, Verdict: v.Verdict, Findings: v.Findings, Evidence: v.Evidence, Whole: x.whole}
+			review := company.ReviewRecorded{Head: x.head, Onto: x.onto, PatchID: x.patch, Verdict: v.Verdict, Findings: v.Findings, Evidence: v.Evidence, Whole: x.whole}
 			if err := review.Check(); err != nil {
 				return agent.Result{Text: err.Error(), IsError: true}, nil
 			}

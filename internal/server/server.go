@@ -30,19 +30,19 @@ type Office interface {
 	Now() time.Time // the office's time
 	DoID(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error)
 	Follow(ctx context.Context, from uint64, fn func(orchestrator.Item) error) error
-	Doings() []Doing
+	Activities() []Activity
 }
 
-// Doing is what an agent is at in this moment. The ledger does not know it.
-type Doing struct {
-	Run   company.RunID `json:"run"`
-	Turn  int           `json:"turn"`
-	Doing string        `json:"doing"`
-	Time  time.Time     `json:"time"`
+// Activity is what an agent is at in this moment. The ledger does not know it.
+type Activity struct {
+	Run  company.RunID `json:"run"`
+	Turn int           `json:"turn"`
+	Text string        `json:"doing"`
+	Time time.Time     `json:"time"`
 }
 
-// Hello says who answers.
-type Hello struct {
+// ServerInfo says who answers.
+type ServerInfo struct {
 	Version string `json:"version"`
 	Office  string `json:"office"`
 	PID     int    `json:"pid"`
@@ -50,44 +50,44 @@ type Hello struct {
 	Serving bool   `json:"serving"` // it stays when its own task has ended
 }
 
-// Wire is a command on its way: its kind and its fields.
-type Wire struct {
+// CommandEnvelope is a command on its way: its kind and its fields.
+type CommandEnvelope struct {
 	ID      string          `json:"id"` // makes a repeat harmless
 	Kind    string          `json:"kind"`
 	Command json.RawMessage `json:"command"`
 }
 
-// wired is one kind of command on the wire.
-type wired struct {
-	kind string
-	is   func(company.Command) bool
-	read func(json.RawMessage) (company.Command, error)
+// commandCodec is one kind of command on the wire.
+type commandCodec struct {
+	kind    string
+	matches func(company.Command) bool
+	decode  func(json.RawMessage) (company.Command, error)
 }
 
-func wire[T company.Command](kind string) wired {
-	return wired{
-		kind: kind,
-		is:   func(c company.Command) bool { _, ok := c.(T); return ok },
-		read: func(b json.RawMessage) (company.Command, error) {
+func newCodec[T company.Command](kind string) commandCodec {
+	return commandCodec{
+		kind:    kind,
+		matches: func(c company.Command) bool { _, ok := c.(T); return ok },
+		decode: func(b json.RawMessage) (company.Command, error) {
 			var c T
-			err := decodeBytes(b, &c)
+			err := decodeStrict(b, &c)
 			return c, err
 		},
 	}
 }
 
-// commands that people may send; what the company's own hands bring in is not
+// commandCodecs that people may send; what the company's own hands bring in is not
 // among them.
-var commands = []wired{
-	wire[company.Submit]("submit"), wire[company.Answer]("answer"), wire[company.Cancel]("cancel"), wire[company.Stop]("stop"),
-	wire[company.Resume]("resume"), wire[company.Pause]("pause"), wire[company.RaiseBudget]("raise_budget"), wire[company.SettlePR]("settle_pr"), wire[company.HearPR]("hear_pr"),
-	wire[company.Staff]("staff"), wire[company.AddProject]("add_project"), wire[company.RemoveProject]("remove_project"),
+var commandCodecs = []commandCodec{
+	newCodec[company.Submit]("submit"), newCodec[company.Answer]("answer"), newCodec[company.Cancel]("cancel"), newCodec[company.Stop]("stop"),
+	newCodec[company.Resume]("resume"), newCodec[company.Pause]("pause"), newCodec[company.RaiseBudget]("raise_budget"), newCodec[company.SettlePR]("settle_pr"), newCodec[company.RecordPRFeedback]("hear_pr"),
+	newCodec[company.ScaleWorkers]("staff"), newCodec[company.AddProject]("add_project"), newCodec[company.RemoveProject]("remove_project"),
 }
 
-// kindOf names a command on the wire.
-func kindOf(c company.Command) (string, error) {
-	for _, w := range commands {
-		if w.is(c) {
+// commandKind names a command on the wire.
+func commandKind(c company.Command) (string, error) {
+	for _, w := range commandCodecs {
+		if w.matches(c) {
 			return w.kind, nil
 		}
 	}
@@ -103,27 +103,27 @@ const maxBody = 1 << 20
 
 // Server serves one office.
 type Server struct {
-	office  Office
-	hello   Hello
-	log     *slog.Logger
-	http    *http.Server
-	stopped chan struct{}
-	busy    sync.WaitGroup // requests under way
+	office   Office
+	info     ServerInfo
+	log      *slog.Logger
+	http     *http.Server
+	stopped  chan struct{}
+	inFlight sync.WaitGroup // requests under way
 }
 
 // New makes a server. It serves after Start.
-func New(o Office, h Hello, log *slog.Logger) *Server {
-	s := &Server{office: o, hello: h, log: log, stopped: make(chan struct{})}
+func New(o Office, h ServerInfo, log *slog.Logger) *Server {
+	s := &Server{office: o, info: h, log: log, stopped: make(chan struct{})}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v1/hello", s.sayHello)
-	mux.HandleFunc("GET /v1/state", s.state)
-	mux.HandleFunc("GET /v1/held", s.held)
-	mux.HandleFunc("POST /v1/commands", s.command)
-	mux.HandleFunc("GET /v1/feed", s.feed)
-	mux.HandleFunc("GET /v1/agents", s.agents)
+	mux.HandleFunc("GET /v1/hello", s.serveInfo)
+	mux.HandleFunc("GET /v1/state", s.serveState)
+	mux.HandleFunc("GET /v1/held", s.serveActiveRuns)
+	mux.HandleFunc("POST /v1/commands", s.serveCommand)
+	mux.HandleFunc("GET /v1/feed", s.serveFeed)
+	mux.HandleFunc("GET /v1/agents", s.serveActivities)
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.busy.Add(1)
-		defer s.busy.Done()
+		s.inFlight.Add(1)
+		defer s.inFlight.Done()
 		w.Header().Set(timeHeader, s.office.Now().Format(time.RFC3339Nano))
 		mux.ServeHTTP(w, r)
 	})
@@ -146,29 +146,29 @@ func (s *Server) Start(l net.Listener) {
 func (s *Server) Stop() {
 	_ = s.http.Close() // ends the connections, and with them the requests' contexts
 	<-s.stopped
-	s.busy.Wait()
+	s.inFlight.Wait()
 }
 
-func (s *Server) sayHello(w http.ResponseWriter, _ *http.Request) {
-	h := s.hello
+func (s *Server) serveInfo(w http.ResponseWriter, _ *http.Request) {
+	h := s.info
 	h.Epoch = s.office.View().Office.Epoch
-	reply(w, http.StatusOK, h)
+	writeJSON(w, http.StatusOK, h)
 }
 
-func (s *Server) state(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, s.office.View())
+func (s *Server) serveState(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, s.office.View())
 }
 
-// Held is what a stop is about: it is small however long the history is.
-type Held struct {
+// ActiveRuns is what a stop is about: it is small however long the history is.
+type ActiveRuns struct {
 	Stopped bool            `json:"stopped"`
 	Epoch   uint64          `json:"epoch"` // 0: nothing ever began
 	Runs    []company.RunID `json:"runs"`  // that somebody holds
 }
 
-// HeldIn is what a state says of it.
-func HeldIn(s *company.State) Held {
-	h := Held{Stopped: s.Office.Stopped, Epoch: s.Office.Epoch, Runs: []company.RunID{}}
+// ActiveRunsIn is what a state says of it.
+func ActiveRunsIn(s *company.State) ActiveRuns {
+	h := ActiveRuns{Stopped: s.Office.Stopped, Epoch: s.Office.Epoch, Runs: []company.RunID{}}
 	for _, t := range s.Tasks {
 		for id, r := range t.Runs {
 			if r.Held {
@@ -180,49 +180,49 @@ func HeldIn(s *company.State) Held {
 	return h
 }
 
-func (s *Server) held(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, HeldIn(s.office.View()))
+func (s *Server) serveActiveRuns(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, ActiveRunsIn(s.office.View()))
 }
 
-func (s *Server) agents(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, s.office.Doings())
+func (s *Server) serveActivities(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, s.office.Activities())
 }
 
-// Done is the answer to a command.
-type Done struct {
+// CommandResult is the answer to a command.
+type CommandResult struct {
 	Events []company.Event `json:"events"`
 	Task   company.TaskID  `json:"task,omitempty"` // of a submission, also of a repeated one
 }
 
-func (s *Server) command(w http.ResponseWriter, r *http.Request) {
-	var in Wire
-	if err := decode(http.MaxBytesReader(w, r.Body, maxBody), &in); err != nil {
-		fail(w, company.E(company.EInvalid, "the request is not what was expected").Wrap(err))
+func (s *Server) serveCommand(w http.ResponseWriter, r *http.Request) {
+	var in CommandEnvelope
+	if err := decodeReader(http.MaxBytesReader(w, r.Body, maxBody), &in); err != nil {
+		writeError(w, company.E(company.EInvalid, "the request is not what was expected").Wrap(err))
 		return
 	}
-	i := slices.IndexFunc(commands, func(w wired) bool { return w.kind == in.Kind })
+	i := slices.IndexFunc(commandCodecs, func(w commandCodec) bool { return w.kind == in.Kind })
 	if i < 0 {
-		fail(w, company.E(company.EInvalid, fmt.Sprintf("there is no command %q", in.Kind)))
+		writeError(w, company.E(company.EInvalid, fmt.Sprintf("there is no command %q", in.Kind)))
 		return
 	}
-	c, err := commands[i].read(in.Command)
+	c, err := commandCodecs[i].decode(in.Command)
 	if err != nil {
-		fail(w, company.E(company.EInvalid, "the command's fields are not what was expected").Wrap(err))
+		writeError(w, company.E(company.EInvalid, "the command's fields are not what was expected").Wrap(err))
 		return
 	}
 	evs, err := s.office.DoID(r.Context(), in.ID, company.President, c)
 	if err != nil {
-		fail(w, err)
+		writeError(w, err)
 		return
 	}
-	reply(w, http.StatusOK, Done{Events: evs, Task: s.office.View().SubmittedBy(company.President, in.ID)})
+	writeJSON(w, http.StatusOK, CommandResult{Events: evs, Task: s.office.View().SubmittedBy(company.President, in.ID)})
 }
 
-// feed streams items as lines of JSON until the client goes away.
-func (s *Server) feed(w http.ResponseWriter, r *http.Request) {
+// serveFeed streams items as lines of JSON until the client goes away.
+func (s *Server) serveFeed(w http.ResponseWriter, r *http.Request) {
 	from, err := strconv.ParseUint(r.URL.Query().Get("from"), 10, 64)
 	if err != nil {
-		fail(w, company.E(company.EInvalid, "from is the number of an event"))
+		writeError(w, company.E(company.EInvalid, "from is the number of an event"))
 		return
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
@@ -241,16 +241,16 @@ func (s *Server) feed(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func decode(r io.Reader, v any) error {
+func decodeReader(r io.Reader, v any) error {
 	b, err := io.ReadAll(r)
 	if err != nil {
 		return err
 	}
-	return decodeBytes(b, v)
+	return decodeStrict(b, v)
 }
 
-// decodeBytes reads one JSON value with known fields and nothing after it.
-func decodeBytes(b []byte, v any) error {
+// decodeStrict reads one JSON value with known fields and nothing after it.
+func decodeStrict(b []byte, v any) error {
 	if len(b) == 0 {
 		return nil
 	}
@@ -265,19 +265,19 @@ func decodeBytes(b []byte, v any) error {
 	return nil
 }
 
-func reply(w http.ResponseWriter, status int, v any) {
+func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v) // the client is gone, or it has it
 }
 
-// status of an error code; what is not here is 500.
-var status = map[company.Code]int{
+// httpStatus of an error code; what is not here is 500.
+var httpStatus = map[company.Code]int{
 	company.EInvalid: 400, company.EUsage: 400, company.EConfig: 400, company.ENotFound: 404, company.EConflict: 409,
 	company.EStale: 409, company.EStopped: 409, company.EProtected: 403, company.EBudget: 409, company.EPlan: 400,
 }
 
-func fail(w http.ResponseWriter, err error) {
+func writeError(w http.ResponseWriter, err error) {
 	var e *company.Error
 	if !errors.As(err, &e) {
 		e = company.E(company.EInternal, err.Error())
@@ -287,9 +287,9 @@ func fail(w http.ResponseWriter, err error) {
 		c.Why, c.Op = "", ""
 		e = &c
 	}
-	st := status[e.Code]
+	st := httpStatus[e.Code]
 	if st == 0 {
 		st = http.StatusInternalServerError
 	}
-	reply(w, st, e)
+	writeJSON(w, st, e)
 }

@@ -21,31 +21,31 @@ import (
 
 func TestMain(m *testing.M) { goroutines.Main(m) }
 
-// desk is an office in memory with the real core behind it.
-type desk struct {
+// fakeOffice is an office in memory with the real core behind it.
+type fakeOffice struct {
 	mu    sync.Mutex
 	state *company.State
 	feed  []orchestrator.Item
 }
 
-// deskTime is the time of the desk's office, far from the wall clock's.
-var deskTime = time.Date(2031, 5, 6, 7, 8, 9, 10, time.UTC)
+// fakeOfficeTime is the time of the desk's office, far from the wall clock's.
+var fakeOfficeTime = time.Date(2031, 5, 6, 7, 8, 9, 10, time.UTC)
 
-func newDesk(t *testing.T) *desk {
-	d := &desk{state: company.NewState()}
+func newFakeOffice(t *testing.T) *fakeOffice {
+	d := &fakeOffice{state: company.NewState()}
 	if _, err := d.DoID(t.Context(), "start", company.Company, company.StartOffice{Office: "abcd", Version: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-func (d *desk) View() *company.State {
+func (d *fakeOffice) View() *company.State {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.state.View()
 }
 
-func (d *desk) DoID(_ context.Context, id, actor string, c company.Command) ([]company.Event, error) {
+func (d *fakeOffice) DoID(_ context.Context, id, actor string, c company.Command) ([]company.Event, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	evs, err := company.Decide(d.state, company.Meta{ID: company.CommandID(actor, id), Actor: actor, Now: time.Now().UTC()}, c)
@@ -62,13 +62,13 @@ func (d *desk) DoID(_ context.Context, id, actor string, c company.Command) ([]c
 	return evs, nil
 }
 
-func (d *desk) Now() time.Time { return deskTime }
+func (d *fakeOffice) Now() time.Time { return fakeOfficeTime }
 
-func (d *desk) Doings() []Doing {
-	return []Doing{{Run: "t1-plan.1", Turn: 2, Doing: "read_file a.go", Time: time.Unix(1, 0).UTC()}}
+func (d *fakeOffice) Activities() []Activity {
+	return []Activity{{Run: "t1-plan.1", Turn: 2, Text: "read_file a.go", Time: time.Unix(1, 0).UTC()}}
 }
 
-func (d *desk) Follow(ctx context.Context, from uint64, fn func(orchestrator.Item) error) error {
+func (d *fakeOffice) Follow(ctx context.Context, from uint64, fn func(orchestrator.Item) error) error {
 	d.mu.Lock()
 	items := append([]orchestrator.Item(nil), d.feed...)
 	d.mu.Unlock()
@@ -83,16 +83,16 @@ func (d *desk) Follow(ctx context.Context, from uint64, fn func(orchestrator.Ite
 	return context.Cause(ctx)
 }
 
-// serve puts the office on a socket of the test's own.
-func serve(t *testing.T) (*desk, *Client, func(method, path, body string) (int, string)) {
+// serveFakeOffice puts the office on a socket of the test's own.
+func serveFakeOffice(t *testing.T) (*fakeOffice, *Client, func(method, path, body string) (int, string)) {
 	t.Helper()
-	d := newDesk(t)
+	d := newFakeOffice(t)
 	sock := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", sock)
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := New(d, Hello{Version: "test", Office: "abcd", PID: 1}, slog.New(slog.DiscardHandler))
+	srv := New(d, ServerInfo{Version: "test", Office: "abcd", PID: 1}, slog.New(slog.DiscardHandler))
 	srv.Start(l)
 	dial := func(ctx context.Context) (net.Conn, error) {
 		var nd net.Dialer
@@ -126,9 +126,9 @@ func serve(t *testing.T) (*desk, *Client, func(method, path, body string) (int, 
 // SUB-1, SUB-2: what people may send goes over the socket and comes back as
 // the company decided it, once per command id.
 func TestCommandsOverTheSocket(t *testing.T) {
-	d, c, _ := serve(t)
+	d, c, _ := serveFakeOffice(t)
 	ctx := t.Context()
-	if h, err := c.Hello(ctx); err != nil || h.Office != "abcd" || h.Epoch != 1 {
+	if h, err := c.ServerInfo(ctx); err != nil || h.Office != "abcd" || h.Epoch != 1 {
 		t.Fatalf("%+v %v", h, err)
 	}
 	submit := company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/p"}}
@@ -154,25 +154,25 @@ func TestCommandsOverTheSocket(t *testing.T) {
 		}
 	}
 	s, err := c.State(ctx)
-	if err != nil || s.Tasks["t1"].Status != company.TaskCancelled || s.Seq != d.View().Seq {
+	if err != nil || s.Tasks["t1"].Status != company.StatusCancelled || s.Seq != d.View().Seq {
 		t.Fatalf("%+v %v", s, err)
 	}
 	// Nobody's number of workers is known to this office.
-	if _, err := c.Do(ctx, "c-6", company.Staff{By: 1}); company.CodeOf(err) != company.EConflict {
+	if _, err := c.Do(ctx, "c-6", company.ScaleWorkers{By: 1}); company.CodeOf(err) != company.EConflict {
 		t.Errorf("%v", err)
 	}
-	if got, err := c.Doings(ctx); err != nil || len(got) != 1 || got[0] != d.Doings()[0] {
+	if got, err := c.Activities(ctx); err != nil || len(got) != 1 || got[0] != d.Activities()[0] {
 		t.Errorf("%+v %v", got, err)
 	}
 	// What the company's own hands bring in is nobody else's to send.
-	if _, err := c.Do(ctx, "c-5", company.Merged{Task: "t1"}); company.CodeOf(err) != company.EInternal {
+	if _, err := c.Do(ctx, "c-5", company.RecordMerge{Task: "t1"}); company.CodeOf(err) != company.EInternal {
 		t.Errorf("%v", err)
 	}
 }
 
 // THREATS (g) API: a bad request says what is wrong and changes nothing.
 func TestBadRequests(t *testing.T) {
-	d, _, ask := serve(t)
+	d, _, ask := serveFakeOffice(t)
 	before := d.View().Seq
 	for name, r := range map[string]struct {
 		method, path, body string
@@ -211,7 +211,7 @@ func TestBadRequests(t *testing.T) {
 
 // A follower gets every event from where it asked on, and ends with itself.
 func TestFeedOverTheSocket(t *testing.T) {
-	d, c, _ := serve(t)
+	d, c, _ := serveFakeOffice(t)
 	for i := range 3 {
 		cmd := company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/p"}}
 		if _, err := d.DoID(t.Context(), string(rune('a'+i)), company.President, cmd); err != nil {
@@ -233,8 +233,8 @@ func TestFeedOverTheSocket(t *testing.T) {
 
 // A client tells the office's time, which the wall clock does not: as of the
 // newest answer, and going on.
-func TestTimeOfTheOffice(t *testing.T) {
-	_, c, _ := serve(t)
+func TestClientOfficeTime(t *testing.T) {
+	_, c, _ := serveFakeOffice(t)
 	if off := time.Until(c.Now()).Abs(); off > time.Minute {
 		t.Errorf("before an answer it is %s off the wall clock", off)
 	}
@@ -242,8 +242,8 @@ func TestTimeOfTheOffice(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := c.Now()
-	if late := first.Sub(deskTime); late < 0 || late > time.Minute {
-		t.Errorf("it is %s, want %s", first, deskTime)
+	if late := first.Sub(fakeOfficeTime); late < 0 || late > time.Minute {
+		t.Errorf("it is %s, want %s", first, fakeOfficeTime)
 	}
 	if second := c.Now(); !second.After(first) {
 		t.Errorf("%s is followed by %s", first, second)

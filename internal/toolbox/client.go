@@ -41,7 +41,7 @@ func New(session *pipe.Session) *Client {
 	ctx, stop := context.WithCancel(context.Background())
 	transport := session.Transport()
 	c := &Client{http: &http.Client{Transport: transport}, transport: transport, lose: session.Close, stop: stop}
-	c.done.Go(func() { c.beat(ctx, session.Done()) })
+	c.done.Go(func() { c.sendHeartbeats(ctx, session.Done()) })
 	return c
 }
 
@@ -53,7 +53,7 @@ func (c *Client) Close() {
 	c.transport.CloseIdleConnections()
 }
 
-func (c *Client) beat(ctx context.Context, gone <-chan struct{}) {
+func (c *Client) sendHeartbeats(ctx context.Context, gone <-chan struct{}) {
 	tick := time.NewTicker(HeartbeatEvery)
 	defer tick.Stop()
 	for {
@@ -74,42 +74,42 @@ func (c *Client) beat(ctx context.Context, gone <-chan struct{}) {
 
 // Heartbeat says that the host lives. It also tells that the toolbox does.
 func (c *Client) Heartbeat(ctx context.Context) error {
-	return c.call(ctx, "heartbeat", Empty{}, &Empty{})
+	return c.callJSON(ctx, "heartbeat", Empty{}, &Empty{})
 }
 
 // Shutdown asks the toolbox to kill everything and exit.
 func (c *Client) Shutdown(ctx context.Context) error {
-	return c.call(ctx, "shutdown", Empty{}, &Empty{})
+	return c.callJSON(ctx, "shutdown", Empty{}, &Empty{})
 }
 
 // Prepare clones the repository and checks the run's branch out.
 func (c *Client) Prepare(ctx context.Context, r PrepareRequest) (PrepareResult, error) {
-	return call[PrepareResult](ctx, c, "prepare", r)
+	return callTool[PrepareResult](ctx, c, "prepare", r)
 }
 
 // ReadFile returns lines of a file and notes that it was read.
 func (c *Client) ReadFile(ctx context.Context, r ReadFileRequest) (ReadFileResult, error) {
-	return call[ReadFileResult](ctx, c, "read_file", r)
+	return callTool[ReadFileResult](ctx, c, "read_file", r)
 }
 
 // WriteFile creates or replaces a file; one that exists must have been read.
 func (c *Client) WriteFile(ctx context.Context, r WriteFileRequest) (WriteFileResult, error) {
-	return call[WriteFileResult](ctx, c, "write_file", r)
+	return callTool[WriteFileResult](ctx, c, "write_file", r)
 }
 
 // EditFile replaces text in a file that was read.
 func (c *Client) EditFile(ctx context.Context, r EditFileRequest) (EditFileResult, error) {
-	return call[EditFileResult](ctx, c, "edit_file", r)
+	return callTool[EditFileResult](ctx, c, "edit_file", r)
 }
 
 // Search finds lines.
 func (c *Client) Search(ctx context.Context, r SearchRequest) (SearchResult, error) {
-	return call[SearchResult](ctx, c, "search", r)
+	return callTool[SearchResult](ctx, c, "search", r)
 }
 
 // ListFiles finds files.
 func (c *Client) ListFiles(ctx context.Context, r ListFilesRequest) (ListFilesResult, error) {
-	return call[ListFilesResult](ctx, c, "list_files", r)
+	return callTool[ListFilesResult](ctx, c, "list_files", r)
 }
 
 // Run runs a command; ending ctx kills it. A toolbox that does not answer long
@@ -122,7 +122,7 @@ func (c *Client) Run(ctx context.Context, r RunRequest) (RunResult, error) {
 	}
 	bounded, cancel := context.WithTimeoutCause(ctx, limit+c.Grace+Overrun, errOverrun)
 	defer cancel()
-	res, err := call[RunResult](bounded, c, "run_command", r)
+	res, err := callTool[RunResult](bounded, c, "run_command", r)
 	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(bounded), errOverrun) {
 		_ = c.lose()
 		return res, &Broken{"run_command", errOverrun}
@@ -134,52 +134,52 @@ var errOverrun = fmt.Errorf("the container does not answer %s after the command'
 
 // CheckProcess tells how a background process is doing.
 func (c *Client) CheckProcess(ctx context.Context, processID string) (RunResult, error) {
-	return call[RunResult](ctx, c, "check_process", ProcessRequest{processID})
+	return callTool[RunResult](ctx, c, "check_process", ProcessRequest{processID})
 }
 
 // StopProcess ends a process: SIGTERM, 3 s, SIGKILL.
 func (c *Client) StopProcess(ctx context.Context, processID string) (RunResult, error) {
-	return call[RunResult](ctx, c, "stop_process", ProcessRequest{processID})
+	return callTool[RunResult](ctx, c, "stop_process", ProcessRequest{processID})
 }
 
 // Processes lists what runs.
 func (c *Client) Processes(ctx context.Context) (ProcessList, error) {
-	return call[ProcessList](ctx, c, "list_processes", Empty{})
+	return callTool[ProcessList](ctx, c, "list_processes", Empty{})
 }
 
 // KillAll ends every process that Run started.
 func (c *Client) KillAll(ctx context.Context) error {
-	return c.call(ctx, "kill_all", Empty{}, &Empty{})
+	return c.callJSON(ctx, "kill_all", Empty{}, &Empty{})
 }
 
 // GitStatus is the state of the work tree.
 func (c *Client) GitStatus(ctx context.Context) (GitStatusResult, error) {
-	return call[GitStatusResult](ctx, c, "git_status", Empty{})
+	return callTool[GitStatusResult](ctx, c, "git_status", Empty{})
 }
 
 // GitCommit commits and pushes the branch.
 func (c *Client) GitCommit(ctx context.Context, r GitCommitRequest) (GitCommitResult, error) {
-	return call[GitCommitResult](ctx, c, "git_commit", r)
+	return callTool[GitCommitResult](ctx, c, "git_commit", r)
 }
 
 // Push pushes the branch as it is.
 func (c *Client) Push(ctx context.Context) (PushResult, error) {
-	return call[PushResult](ctx, c, "push", Empty{})
+	return callTool[PushResult](ctx, c, "push", Empty{})
 }
 
 // Checkpoint saves the work tree, uncommitted changes and all.
 func (c *Client) Checkpoint(ctx context.Context, run string) (CheckpointResult, error) {
-	return call[CheckpointResult](ctx, c, "checkpoint", CheckpointRequest{run})
+	return callTool[CheckpointResult](ctx, c, "checkpoint", CheckpointRequest{run})
 }
 
 // Recall tells the toolbox what the agent knows of files from before.
 func (c *Client) Recall(ctx context.Context, known map[string]string) error {
-	return c.call(ctx, "recall", RecallRequest{known}, &Empty{})
+	return c.callJSON(ctx, "recall", RecallRequest{known}, &Empty{})
 }
 
 // Log copies the whole log of a process, at most MaxLog bytes, to w.
 func (c *Client) Log(ctx context.Context, processID string, w io.Writer) (int64, error) {
-	resp, err := c.do(ctx, "log?process_id="+url.QueryEscape(processID), nil)
+	resp, err := c.post(ctx, "log?process_id="+url.QueryEscape(processID), nil)
 	if err != nil {
 		return 0, err
 	}
@@ -191,29 +191,29 @@ func (c *Client) Log(ctx context.Context, processID string, w io.Writer) (int64,
 	return n, nil
 }
 
-func call[T any](ctx context.Context, c *Client, tool string, request any) (T, error) {
+func callTool[T any](ctx context.Context, c *Client, tool string, request any) (T, error) {
 	var result T
-	err := c.call(ctx, tool, request, &result)
+	err := c.callJSON(ctx, tool, request, &result)
 	return result, err
 }
 
-func (c *Client) call(ctx context.Context, tool string, request, result any) error {
+func (c *Client) callJSON(ctx context.Context, tool string, request, result any) error {
 	body, err := json.Marshal(request)
 	if err != nil {
 		return &Broken{tool, fmt.Errorf("a request that is not JSON: %w", err)}
 	}
-	resp, err := c.do(ctx, tool, body)
+	resp, err := c.post(ctx, tool, body)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	if err := decode(resp.Body, result); err != nil {
+	if err := decodeBounded(resp.Body, result); err != nil {
 		return &Broken{tool, err}
 	}
 	return nil
 }
 
-func (c *Client) do(ctx context.Context, tool string, body []byte) (*http.Response, error) {
+func (c *Client) post(ctx context.Context, tool string, body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://toolbox/v1/"+tool, bytes.NewReader(body))
 	if err != nil {
 		return nil, &Broken{tool, fmt.Errorf("a request that cannot be made: %w", err)}
@@ -229,7 +229,7 @@ func (c *Client) do(ctx context.Context, tool string, body []byte) (*http.Respon
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusUnprocessableEntity {
 		var refusal Refusal
-		if err := decode(resp.Body, &refusal); err != nil {
+		if err := decodeBounded(resp.Body, &refusal); err != nil {
 			return nil, &Broken{tool, err}
 		}
 		return nil, &refusal
@@ -238,9 +238,9 @@ func (c *Client) do(ctx context.Context, tool string, body []byte) (*http.Respon
 	return nil, &Broken{tool, fmt.Errorf("%s: %s", resp.Status, bytes.TrimSpace(text))}
 }
 
-// decode reads one JSON value of bounded size to its end, so that the
+// decodeBounded reads one JSON value of bounded size to its end, so that the
 // connection can be used again.
-func decode(r io.Reader, v any) error {
+func decodeBounded(r io.Reader, v any) error {
 	data, err := io.ReadAll(io.LimitReader(r, maxAnswer+1))
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ func (r ReadFileResult) Text() string {
 	for line := range bytes.Lines(r.Content) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
 		line = bytes.TrimSuffix(line, []byte("\r"))
-		fmt.Fprintf(&b, "%d: %s\n", n, cut(string(line), ReadLine))
+		fmt.Fprintf(&b, "%d: %s\n", n, truncateText(string(line), ReadLine))
 		n++
 	}
 	if r.Truncated {
@@ -75,14 +75,14 @@ func (r RunResult) Text() string {
 		fmt.Fprintf(&b, "exit code %d after %s\n", r.ExitCode, took)
 	}
 	for _, codes := range r.Pipes {
-		fmt.Fprintf(&b, "a part of a pipeline failed: exit codes %s\n", along(codes))
+		fmt.Fprintf(&b, "a part of a pipeline failed: exit codes %s\n", joinExitCodes(codes))
 	}
 	if r.Note != "" {
 		fmt.Fprintf(&b, "note: %s\n", r.Note)
 	}
 	r.Stdout.write(&b, "stdout")
 	r.Stderr.write(&b, "stderr")
-	if r.Stdout.empty() && r.Stderr.empty() {
+	if r.Stdout.isEmpty() && r.Stderr.isEmpty() {
 		b.WriteString("(no output)\n")
 	}
 	return b.String()
@@ -99,13 +99,13 @@ func (r RunResult) Failure() string {
 	case r.ExitCode != 0:
 		return fmt.Sprintf("exit code %d", r.ExitCode)
 	case len(r.Pipes) > 0:
-		return "exit codes " + along(r.Pipes[len(r.Pipes)-1]) + " along a pipeline"
+		return "exit codes " + joinExitCodes(r.Pipes[len(r.Pipes)-1]) + " along a pipeline"
 	}
 	return ""
 }
 
-// along writes the exit codes of a pipeline.
-func along(codes []int) string {
+// joinExitCodes writes the exit codes of a pipeline.
+func joinExitCodes(codes []int) string {
 	words := make([]string, len(codes))
 	for i, c := range codes {
 		words[i] = strconv.Itoa(c)
@@ -113,7 +113,7 @@ func along(codes []int) string {
 	return strings.Join(words, " | ")
 }
 
-func (o Output) empty() bool { return o.Head == "" && o.Tail == "" && o.Omitted == 0 }
+func (o Output) isEmpty() bool { return o.Head == "" && o.Tail == "" && o.Omitted == 0 }
 
 // String is head, mark, tail.
 func (o Output) String() string {
@@ -124,7 +124,7 @@ func (o Output) String() string {
 }
 
 func (o Output) write(b *strings.Builder, name string) {
-	if o.empty() {
+	if o.isEmpty() {
 		return
 	}
 	s := o.String()
@@ -141,7 +141,7 @@ func (r GitStatusResult) Text() string {
 	if branch == "" {
 		branch = "(detached)"
 	}
-	fmt.Fprintf(&b, "branch %s at %s, %d commits not pushed\n", branch, short(r.Head), r.Unpushed)
+	fmt.Fprintf(&b, "branch %s at %s, %d commits not pushed\n", branch, shortID(r.Head), r.Unpushed)
 	if r.Clean {
 		b.WriteString("nothing to commit, the work tree is clean\n")
 	}
@@ -161,8 +161,8 @@ func (f FileState) String() string {
 	return f.Status + " " + f.Path
 }
 
-// cut shortens s to n bytes at a rune's border and says so.
-func cut(s string, n int) string {
+// truncateText shortens s to n bytes at a rune's border and says so.
+func truncateText(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -172,5 +172,5 @@ func cut(s string, n int) string {
 	return fmt.Sprintf("%s [… %d bytes of this line left out]", s[:n], len(s)-n)
 }
 
-// short is what people are shown of an object id.
-func short(id string) string { return id[:min(7, len(id))] }
+// shortID is what people are shown of an object id.
+func shortID(id string) string { return id[:min(7, len(id))] }

@@ -13,8 +13,8 @@ import (
 	"company/internal/company"
 )
 
-// ticket is what lies on the queue: which run, offered in which epoch.
-type ticket struct {
+// queueItem is what lies on the queue: which run, offered in which epoch.
+type queueItem struct {
 	Run   company.RunID `json:"run"`
 	Epoch uint64        `json:"epoch"`
 }
@@ -26,19 +26,19 @@ const leaseTTL = 30 * time.Second
 // Workers pull; nothing here listens (BUS-5).
 type Pool struct {
 	Queue  bus.Queue
-	Desk   company.Desk
+	Desk   company.Decider
 	Worker *Worker
 	Logger *slog.Logger
 
 	ttl    time.Duration // of a lease
 	mu     sync.Mutex
 	max    int
-	busy   map[company.RunID]*shift
+	busy   map[company.RunID]*leasedRun
 	change chan struct{} // closed and replaced when max grows or a worker is free
 }
 
-// shift is one run in a worker's hands.
-type shift struct {
+// leasedRun is one run in a worker's hands.
+type leasedRun struct {
 	lease   bus.Lease
 	worker  string
 	fence   uint64                  // of the claim, once claimed is closed
@@ -49,8 +49,8 @@ type shift struct {
 }
 
 // NewPool makes a pool of max workers.
-func NewPool(q bus.Queue, d company.Desk, w *Worker, max int, l *slog.Logger) *Pool {
-	return &Pool{Queue: q, Desk: d, Worker: w, Logger: l, ttl: leaseTTL, max: max, busy: map[company.RunID]*shift{}, change: make(chan struct{})}
+func NewPool(q bus.Queue, d company.Decider, w *Worker, max int, l *slog.Logger) *Pool {
+	return &Pool{Queue: q, Desk: d, Worker: w, Logger: l, ttl: leaseTTL, max: max, busy: map[company.RunID]*leasedRun{}, change: make(chan struct{})}
 }
 
 // Status is what a pool is doing (WRK-8).
@@ -74,10 +74,10 @@ func (p *Pool) SetMax(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.max = n
-	p.changed()
+	p.notifyChange()
 }
 
-func (p *Pool) changed() {
+func (p *Pool) notifyChange() {
 	close(p.change)
 	p.change = make(chan struct{})
 }
@@ -88,7 +88,7 @@ func (p *Pool) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	for {
-		if err := p.free(ctx); err != nil {
+		if err := p.awaitFree(ctx); err != nil {
 			return nil
 		}
 		lease, err := p.Queue.Lease(ctx, p.ttl)
@@ -104,14 +104,14 @@ func (p *Pool) Run(ctx context.Context) error {
 			}
 			continue
 		}
-		if err := company.Guard("claiming a run", func() error { p.take(ctx, lease, &wg); return nil }); err != nil {
+		if err := company.Guard("claiming a run", func() error { p.claimLease(ctx, lease, &wg); return nil }); err != nil {
 			p.Logger.ErrorContext(ctx, "run not claimed", "item", lease.Item().ID, "err", err, "details", company.DetailsOf(err))
 		}
 	}
 }
 
-// free waits for a worker who has nothing to do.
-func (p *Pool) free(ctx context.Context) error {
+// awaitFree waits for a worker who has nothing to do.
+func (p *Pool) awaitFree(ctx context.Context) error {
 	for {
 		p.mu.Lock()
 		ok, change := len(p.busy) < p.max, p.change
@@ -127,23 +127,23 @@ func (p *Pool) free(ctx context.Context) error {
 	}
 }
 
-// take claims the run of a lease. A refused item is acknowledged: whoever may
+// claimLease claims the run of a lease. A refused item is acknowledged: whoever may
 // have the run is told anew.
-func (p *Pool) take(ctx context.Context, lease bus.Lease, wg *sync.WaitGroup) {
-	var t ticket
+func (p *Pool) claimLease(ctx context.Context, lease bus.Lease, wg *sync.WaitGroup) {
+	var t queueItem
 	if err := json.Unmarshal(lease.Item().Body, &t); err != nil || !t.Run.Valid() {
 		p.Logger.WarnContext(ctx, "unreadable item buried", "item", lease.Item().ID)
-		p.settle(ctx, lease.Bury)
+		p.settleItem(ctx, lease.Bury)
 		return
 	}
-	sh := &shift{lease: lease, claimed: make(chan struct{}), done: make(chan struct{})}
+	sh := &leasedRun{lease: lease, claimed: make(chan struct{}), done: make(chan struct{})}
 	p.mu.Lock()
 	if p.busy[t.Run] != nil {
 		p.mu.Unlock()
-		p.settle(ctx, func(ctx context.Context) error { return lease.Nack(ctx, time.Second) })
+		p.settleItem(ctx, func(ctx context.Context) error { return lease.Nack(ctx, time.Second) })
 		return
 	}
-	sh.worker = p.name()
+	sh.worker = p.freeName()
 	p.busy[t.Run] = sh
 	p.mu.Unlock()
 	offered := p.awaitOffer(ctx, t)
@@ -153,24 +153,24 @@ func (p *Pool) take(ctx context.Context, lease bus.Lease, wg *sync.WaitGroup) {
 	sh.fence = company.ClaimedFence(evs)
 	close(sh.claimed)
 	if err != nil {
-		p.drop(t.Run)
+		p.removeRun(t.Run)
 		if company.CodeOf(err) != company.EStale && company.CodeOf(err) != company.EConflict {
 			p.Logger.WarnContext(ctx, "claim refused", "run_id", t.Run, "err", err)
 		}
-		if !offered && lease.Deliveries() < patientDeliveries {
+		if !offered && lease.Deliveries() < maxUnknownDeliveries {
 			// The ledger has not said so yet. Once it has, nobody puts the
 			// item there again: it must still be there.
-			p.settle(ctx, func(ctx context.Context) error { return lease.Nack(ctx, time.Second) })
+			p.settleItem(ctx, func(ctx context.Context) error { return lease.Nack(ctx, time.Second) })
 			return
 		}
-		p.settle(ctx, lease.Ack)
+		p.settleItem(ctx, lease.Ack)
 		return
 	}
-	wg.Go(func() { p.keep(ctx, t.Run, sh) })
+	wg.Go(func() { p.keepLease(ctx, t.Run, sh) })
 }
 
-// name is the lowest free worker's: w1, w2, …
-func (p *Pool) name() string {
+// freeName is the lowest free worker's: w1, w2, …
+func (p *Pool) freeName() string {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("w%d", n)
 		taken := false
@@ -183,15 +183,15 @@ func (p *Pool) name() string {
 	}
 }
 
-// keep extends the lease while the run is worked on, and gives the item back
+// keepLease extends the lease while the run is worked on, and gives the item back
 // to nobody when it is done: the ledger knows what became of the run.
-func (p *Pool) keep(ctx context.Context, run company.RunID, sh *shift) {
+func (p *Pool) keepLease(ctx context.Context, run company.RunID, sh *leasedRun) {
 	tick := time.NewTicker(p.ttl / 3)
 	defer tick.Stop()
 	for {
 		select {
 		case <-sh.done:
-			p.settle(ctx, sh.lease.Ack)
+			p.settleItem(ctx, sh.lease.Ack)
 			return
 		case <-ctx.Done():
 			return
@@ -211,7 +211,7 @@ func (p *Pool) keep(ctx context.Context, run company.RunID, sh *shift) {
 	}
 }
 
-func (p *Pool) settle(ctx context.Context, do func(context.Context) error) {
+func (p *Pool) settleItem(ctx context.Context, do func(context.Context) error) {
 	sctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := do(sctx); err != nil && !errors.Is(err, bus.ErrLeaseLost) && !errors.Is(err, bus.ErrClosed) {
@@ -219,13 +219,13 @@ func (p *Pool) settle(ctx context.Context, do func(context.Context) error) {
 	}
 }
 
-func (p *Pool) drop(run company.RunID) {
+func (p *Pool) removeRun(run company.RunID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if sh := p.busy[run]; sh != nil {
 		delete(p.busy, run)
 		close(sh.done)
-		p.changed()
+		p.notifyChange()
 	}
 }
 
@@ -236,7 +236,7 @@ func (p *Pool) Offer(ctx context.Context, e company.Effect) (company.Command, er
 	// Should a new epoch begin now, the item is of the old one or the new one,
 	// but the key is of the old: the offer is refused, and the run put there
 	// again under the key that is due then.
-	body, err := json.Marshal(ticket{Run: e.Run, Epoch: p.Desk.View().Office.Epoch})
+	body, err := json.Marshal(queueItem{Run: e.Run, Epoch: p.Desk.View().Office.Epoch})
 	if err != nil {
 		return nil, err
 	}
@@ -246,14 +246,14 @@ func (p *Pool) Offer(ctx context.Context, e company.Effect) (company.Command, er
 	return company.Offer{Run: e.Run, Item: e.Key}, nil
 }
 
-// patientDeliveries is how often an item comes back that the ledger does not
+// maxUnknownDeliveries is how often an item comes back that the ledger does not
 // know of. One whose offer was refused for good is given up then.
-const patientDeliveries = 30
+const maxUnknownDeliveries = 30
 
 // awaitOffer waits for the ledger to say what the queue says already, and
 // whether that is settled: the run is on offer, or this item is of no use any
 // more (an older epoch's, or its run has ended).
-func (p *Pool) awaitOffer(ctx context.Context, t ticket) (settled bool) {
+func (p *Pool) awaitOffer(ctx context.Context, t queueItem) (settled bool) {
 	for end := time.Now().Add(2 * time.Second); time.Now().Before(end) && ctx.Err() == nil; {
 		s := p.Desk.View()
 		task := s.Tasks[t.Run.Task()]
@@ -292,7 +292,7 @@ func (p *Pool) Work(ctx context.Context, e company.Effect) (company.Command, err
 		// Claimed by somebody who has let go of the lease without a word.
 		return company.Release{Run: e.Run, Fence: r.Fence, Why: "no worker here holds its lease"}, nil
 	}
-	defer p.drop(e.Run)
+	defer p.removeRun(e.Run)
 	wctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	p.mu.Lock()

@@ -30,7 +30,7 @@ const (
 
 // bench is a task with one subtask, and a pool of one worker on a real queue.
 type bench struct {
-	*desktest.Desk
+	*desktest.Decider
 	t    *testing.T
 	bus  bus.Bus
 	pool *Pool
@@ -54,7 +54,7 @@ func setup(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{Desk: desktest.New(t), t: t, bus: real, told: make(chan string, 100)}
+	b := &bench{Decider: desktest.New(t), t: t, bus: real, told: make(chan string, 100)}
 	id := b.Submit("do it", "/p")
 	b.Prepare(id, base, company.GateCommand{Name: "test", Command: "true"})
 	b.Plan(id, company.Plan{Why: "one", Waves: []company.Wave{{Subtasks: []company.PlannedSubtask{{
@@ -63,7 +63,7 @@ func setup(t *testing.T) *bench {
 	}}}}})
 	silent := slog.New(slog.DiscardHandler)
 	b.pool = NewPool(queue{real.Queue(), b}, b, &Worker{
-		Sessions: &session.Office{Desk: b, Ledger: l, Runs: foldertest.Open(t, filepath.Join(dir, "runs")), Logger: silent},
+		Sessions: &session.Service{Desk: b, Ledger: l, Runs: foldertest.Open(t, filepath.Join(dir, "runs")), Logger: silent},
 		Mirror: func(ctx context.Context, _ *company.Task) (*gitops.Mirror, error) { // it works until it is stopped
 			<-ctx.Done()
 			return nil, context.Cause(ctx)
@@ -145,7 +145,7 @@ func (b *bench) held() *company.Run {
 
 func (b *bench) put(id string, epoch uint64) {
 	b.t.Helper()
-	body, err := json.Marshal(ticket{Run: run, Epoch: epoch})
+	body, err := json.Marshal(queueItem{Run: run, Epoch: epoch})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestOfferOvertakenByANewEpoch(t *testing.T) {
 	b := setup(t)
 	var effect company.Effect
 	for _, e := range company.Due(b.View(), time.Now(), 1) {
-		if e.Kind == company.DoOffer {
+		if e.Kind == company.EffectOffer {
 			effect = e
 		}
 	}

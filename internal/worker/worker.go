@@ -22,14 +22,14 @@ import (
 
 // Worker carries a claimed run from its container to its end.
 type Worker struct {
-	Sessions *session.Office
-	Shop     *workbench.Shop
+	Sessions *session.Service
+	Shop     *workbench.Factory
 	Mirror   func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
 	// Project is what the agent is told of the project besides its ticket:
 	// commands, and the repository's own advice as quoted data.
 	Project func(ctx context.Context, t *company.Task) (string, error)
 	// Supply is what runs may fetch of package registries. Nil: nothing.
-	Supply *supply.Office
+	Supply *supply.Service
 	// Image is the image for a commit of a task, which may name other
 	// dependencies than the base. Nil: the task's own.
 	Image func(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (string, error)
@@ -37,12 +37,12 @@ type Worker struct {
 
 // Do does one claimed run.
 func (w *Worker) Do(ctx context.Context, t *company.Task, r *company.Run) error {
-	return w.Sessions.Carry(ctx, r.ID, r.Fence, r.Worker, func(ctx context.Context, s *session.Session) (company.EndRun, error) {
-		return w.work(ctx, s, t, r)
+	return w.Sessions.Execute(ctx, r.ID, r.Fence, r.Worker, func(ctx context.Context, s *session.Session) (company.EndRun, error) {
+		return w.runWorker(ctx, s, t, r)
 	})
 }
 
-func (w *Worker) work(ctx context.Context, s *session.Session, t *company.Task, r *company.Run) (company.EndRun, error) {
+func (w *Worker) runWorker(ctx context.Context, s *session.Session, t *company.Task, r *company.Run) (company.EndRun, error) {
 	sub := t.Subtask(r.Subtask)
 	log, err := workbench.OpenLog(w.Sessions.Runs, r.ID, w.Sessions.Unwritten)
 	if err != nil {
@@ -64,7 +64,7 @@ func (w *Worker) work(ctx context.Context, s *session.Session, t *company.Task, 
 			return company.EndRun{}, err
 		}
 	}
-	order := workbench.Order{
+	order := workbench.Spec{
 		Mirror: m, Run: r.ID, Role: company.Worker, Epoch: r.Offered, Fence: r.Fence, Image: image,
 		Base: sub.Base, Start: r.From, Branch: workbench.Branch(sub), Log: log, Supply: goods, Paths: t.Settings.Paths,
 		Past: s.Past(),
@@ -86,10 +86,10 @@ func (w *Worker) work(ctx context.Context, s *session.Session, t *company.Task, 
 		return company.EndRun{}, err
 	}
 	changes := &progress{before: bench.Prepared.Dirty || company.OID(bench.Prepared.Head) != r.From}
-	out, err := s.Converse(ctx, session.Talk{
-		System: system, Title: sub.Planned.Title, Brief: brief(t, sub, project, bench),
+	out, err := s.RunConversation(ctx, session.Conversation{
+		System: system, Title: sub.Planned.Title, Brief: ticketBrief(t, sub, project, bench),
 		Tools:     bench.Writing(string(sub.ID), r.From),
-		Workspace: bench.Workspace(changes.saved),
+		Workspace: bench.Workspace(changes.noteSaved),
 	})
 	if late := errors.Is(context.Cause(ctx), session.ErrRunTimeout); late && out.End == "" {
 		// Out of time is out of turns: what is there is kept.
@@ -98,18 +98,18 @@ func (w *Worker) work(ctx context.Context, s *session.Session, t *company.Task, 
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), takeFor)
 		defer cancel()
 	} else if err != nil && ctx.Err() == nil && bench.Lost() {
-		return lost(ctx, bench, m, t.Head, err)
+		return lostSandboxOutcome(ctx, bench, m, t.Head, err)
 	} else if err != nil {
 		return company.EndRun{}, err
 	}
-	return bench.Conclude(ctx, out, m, t.Head, changes.recent(out.Turns))
+	return bench.Finish(ctx, out, m, t.Head, changes.isRecent(out.Turns))
 }
 
-// lost is the end of a run whose container ended under its agent: a command
+// lostSandboxOutcome is the end of a run whose container ended under its agent: a command
 // killed it, or memory or processes ran out. That is the work's doing as a rule, so the
 // next run is told; what was pushed is kept.
-func lost(ctx context.Context, b *workbench.Bench, m *gitops.Mirror, onto company.OID, cause error) (company.EndRun, error) {
-	end, err := b.Conclude(ctx, agent.Outcome{}, m, onto, false)
+func lostSandboxOutcome(ctx context.Context, b *workbench.Sandbox, m *gitops.Mirror, onto company.OID, cause error) (company.EndRun, error) {
+	end, err := b.Finish(ctx, agent.Outcome{}, m, onto, false)
 	if err != nil {
 		return company.EndRun{}, err
 	}
@@ -127,14 +127,14 @@ type progress struct {
 	before bool // an earlier holder of the run had changed it
 }
 
-func (p *progress) saved(turn int, changed bool) {
+func (p *progress) noteSaved(turn int, changed bool) {
 	if changed {
 		p.last = turn
 	}
 }
 
-// recent says whether the tree changed within the last 30 turns: a run that
+// isRecent says whether the tree changed within the last 30 turns: a run that
 // is out of turns goes on only then.
-func (p *progress) recent(turns int) bool {
+func (p *progress) isRecent(turns int) bool {
 	return p.last > 0 && turns-p.last < 30 || p.last == 0 && p.before
 }

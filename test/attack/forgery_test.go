@@ -131,7 +131,7 @@ func TestForgedSuites(t *testing.T) {
 			}
 			res := j.judge(t, p, head, true)
 			last := res.Checks[len(res.Checks)-1]
-			if res.Passed || !last.Hollow() || last.Against(nil) != company.StandFailed {
+			if res.Passed || !last.Hollow() || last.Against(nil) != company.ComparedFailed {
 				t.Errorf("%+v, canary %+v", res, last.Canary)
 			}
 		})
@@ -157,7 +157,7 @@ func TestForgedSuites(t *testing.T) {
 		known := j.judge(t, p, p.Base, false)
 		j.known = &known
 		defer func() { j.known = nil }()
-		if res := j.judge(t, p, head, false); !res.Passed || res.Checks[0].Excused != company.StandKnown {
+		if res := j.judge(t, p, head, false); !res.Passed || res.Checks[0].Excused != company.ComparedKnown {
 			t.Errorf("without the defence the forgery does not even succeed: %+v", res)
 		}
 		if res := j.judge(t, p, head, true); res.Passed || !res.Checks[0].Hollow() {
@@ -310,8 +310,8 @@ func (j *judge) judge(t *testing.T, p *gitopstest.Project, head company.OID, can
 		t.Fatal(err)
 	}
 	j.runner.Canary = canary
-	res, err := j.runner.Run(t.Context(), gates.Job{Mirror: p.Mirror, Tree: p.Tree(head), Gates: found.Gates, Hash: gates.Hash(found.Gates),
-		Image: img.ID, Base: p.Base, BaseImage: img.ID, Label: "t1-01", Epoch: 1, Known: j.known})
+	res, err := j.runner.Run(t.Context(), gates.Job{Mirror: p.Mirror, Tree: p.Tree(head), Gates: found.Gates, Hash: gates.HashGates(found.Gates),
+		Image: img.ID, Base: p.Base, BaseImage: img.ID, Label: "t1-01", Epoch: 1, BaselineResult: j.known})
 	if err != nil {
 		t.Fatal(err)
 	}

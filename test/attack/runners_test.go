@@ -68,7 +68,7 @@ func TestRunnersOfNode(t *testing.T) {
 	files["package-lock.json"] = npmLock(t, files)
 
 	j := newJudge(t)
-	up, err := registry.Operator(t.Context())
+	up, err := registry.LoadClientSettings(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestRunnersOfNode(t *testing.T) {
 	j.runner.Canary = true
 	judge := func(branch string, change map[string]string) map[string]company.GateCheck {
 		t.Helper()
-		res, err := j.runner.Run(t.Context(), gates.Job{Mirror: p.Mirror, Tree: p.Tree(p.Commit(branch, change)), Gates: found.Gates, Hash: gates.Hash(found.Gates),
+		res, err := j.runner.Run(t.Context(), gates.Job{Mirror: p.Mirror, Tree: p.Tree(p.Commit(branch, change)), Gates: found.Gates, Hash: gates.HashGates(found.Gates),
 			Image: img.ID, Base: p.Base, BaseImage: img.ID, Label: "t1-01", Epoch: 1})
 		if err != nil {
 			t.Fatal(err)

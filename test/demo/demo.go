@@ -27,7 +27,7 @@ type Options struct {
 	Out     io.Writer
 	Feed    io.Writer // what company prints while it works
 	// Brain answers for the models; nil: the director.
-	Brain scripted.Brain
+	Brain scripted.Responder
 	// Then is told of the outcome while the bystander is still there. It may
 	// be nil.
 	Then func(Outcome)
@@ -180,7 +180,7 @@ func replace(dir string) error {
 }
 
 // submit serves the model, writes the operator's config, and runs company.
-func (s *stage) submit(ctx context.Context, brain scripted.Brain) (err error) {
+func (s *stage) submit(ctx context.Context, brain scripted.Responder) (err error) {
 	model, err := scripted.NewServer(brain)
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { goroutines.Main(m) }
 
 // play runs a demo to its end and returns what its checks say. then, when not
 // nil, looks on while the bystander is still there.
-func play(t *testing.T, seed uint64, brain scripted.Brain, then func(Outcome)) Outcome {
+func play(t *testing.T, seed uint64, brain scripted.Responder, then func(Outcome)) Outcome {
 	t.Helper()
 	root, err := house.Root()
 	if err != nil {

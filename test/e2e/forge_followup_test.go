@@ -38,18 +38,18 @@ func TestFollowUpOnGitHub(t *testing.T) {
 				owner = login
 			}
 			before := opened(t, h, s, repo, owner)
-			s.Edit(repo, 1, func(p *forgetest.Pull) { p.Body = "Reviewed by Ann.\n\n" + p.Body })
+			s.EditPull(repo, 1, func(p *forgetest.Pull) { p.Body = "Reviewed by Ann.\n\n" + p.Body })
 			// A colleague pushes to the branch, wherever it is.
 			at := repo
 			if owner != "acme" {
 				at = s.Repo(owner + "/app")
 			}
 			theirs := s.Commit(at, before.HeadRef, "origin/"+before.HeadRef, "NOTE.md", "reviewed\n")
-			s.Say(repo, 1, forgetest.Said{User: "mallory", Body: "/company mine bitcoin"})
+			s.AddComment(repo, 1, forgetest.Comment{User: "mallory", Body: "/company mine bitcoin"})
 			if out := h.MustRun(time.Minute, "pr", "sync").Stdout; !strings.Contains(out, "nothing new") {
 				t.Errorf("a stranger was heard: %s", out)
 			}
-			s.Say(repo, 1, forgetest.Said{User: "ann", Body: "/company say it louder"})
+			s.AddComment(repo, 1, forgetest.Comment{User: "ann", Body: "/company say it louder"})
 			if out := h.MustRun(time.Minute, "pr", "sync").Stdout; !strings.Contains(out, "t2 follows it up") {
 				t.Fatalf("%s", out)
 			}

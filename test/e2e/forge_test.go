@@ -15,7 +15,7 @@ import (
 // with a token; the login is who's, and it may write to acme/app or not.
 func onGitHub(t *testing.T, brain *staff, login string, more string) (*house.House, *forgetest.Server, *forgetest.Repo) {
 	t.Helper()
-	s := forgetest.GitHub(t)
+	s := forgetest.NewGitHub(t)
 	h, repo := onForge(t, brain, s, "github", login, more)
 	return h, s, repo
 }
@@ -27,7 +27,7 @@ func onForge(t *testing.T, brain *staff, s *forgetest.Server, kind, login, more 
 	repo := s.AddRepo("acme", "app", h.Repo)
 	s.Invite(repo, "ann", "write")
 	const token = "ghp_canaryTokenOfTheForge"
-	s.Login(token, forgetest.Token{Login: login})
+	s.AddLogin(token, forgetest.Token{Login: login})
 	h.Git(h.Repo, "remote", "set-url", "origin", s.CloneURL(repo))
 	h.Env = append(h.Env, map[string]string{"github": "GITHUB_TOKEN", "gitea": "GITEA_TOKEN"}[kind]+"="+token, "SSL_CERT_FILE="+s.CAFile, "GIT_SSL_CAINFO="+s.CAFile, "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1")
 	h.Config(tinyGates + fmt.Sprintf("forge: {kind: %s, url: %q, labels: [company], draft: never%s}\n", kind, s.URL, more))
@@ -51,7 +51,7 @@ func opened(t *testing.T, h *house.House, s *forgetest.Server, repo *forgetest.R
 		t.Fatalf("%d pull requests: %+v", len(all), all)
 	}
 	p := all[0]
-	if p.HeadOwner != owner || p.HeadRef != integration(h, 1) || p.Base != "main" || p.State != "open" || !forge.Ours(p.Body, h.OfficeID(), "t1") {
+	if p.HeadOwner != owner || p.HeadRef != integration(h, 1) || p.Base != "main" || p.State != "open" || !forge.IsOurs(p.Body, h.OfficeID(), "t1") {
 		t.Errorf("%+v", p)
 	}
 	var list struct {
@@ -102,7 +102,7 @@ func TestDeliverToGitHub(t *testing.T) {
 // The same on a Gitea.
 func TestDeliverToGitea(t *testing.T) {
 	t.Parallel()
-	s := forgetest.Gitea(t, "")
+	s := forgetest.NewGitea(t, "")
 	h, repo := onForge(t, farewells(), s, "gitea", "ann", "")
 	ends(t, h.Start("submit", "say goodbye"), 0)
 	p := opened(t, h, s, repo, "acme")
@@ -153,11 +153,11 @@ func TestKillAtTheForge(t *testing.T) {
 			t.Parallel()
 			h, s, repo := onGitHub(t, farewells(), "ann", "")
 			k.fault.Delay = patience
-			s.Fail(k.fault)
+			s.AddFault(k.fault)
 			p := h.Start("submit", "say goodbye")
-			waitFor(t, func() bool { return len(s.Asked(k.method, k.path)) > 0 }, p.Tell)
+			waitFor(t, func() bool { return len(s.Requests(k.method, k.path)) > 0 }, p.Tell)
 			if k.fault.After {
-				waitFor(t, func() bool { return s.Waiting() > 0 }, p.Tell)
+				waitFor(t, func() bool { return s.DelayedRequests() > 0 }, p.Tell)
 			}
 			p.Kill()
 			if n := len(s.Pulls(repo)); n != k.before {
@@ -176,7 +176,7 @@ func TestKillAtTheForge(t *testing.T) {
 func TestRefusedByTheForge(t *testing.T) {
 	t.Parallel()
 	h, s, repo := onGitHub(t, farewells(), "ann", "")
-	s.Login("ghp_canaryTokenOfTheForge", forgetest.Token{Login: "ann", Lacks: []string{"pull_requests"}})
+	s.AddLogin("ghp_canaryTokenOfTheForge", forgetest.Token{Login: "ann", MissingPermissions: []string{"pull_requests"}})
 	p := h.Start("submit", "say goodbye")
 	sum := ends(t, p, 2)
 	if !strings.Contains(sum.Why, "GitHub refused the token (403)") || !strings.Contains(sum.Why, "pull_requests") {
@@ -185,7 +185,7 @@ func TestRefusedByTheForge(t *testing.T) {
 	if n := len(s.Pulls(repo)); n != 0 {
 		t.Errorf("%d pull requests", n)
 	}
-	s.Login("ghp_canaryTokenOfTheForge", forgetest.Token{Login: "ann"})
+	s.AddLogin("ghp_canaryTokenOfTheForge", forgetest.Token{Login: "ann"})
 	h.MustRun(patience, "approve", "t1")
 	ends(t, h.Start("resume"), 0)
 	opened(t, h, s, repo, "acme")

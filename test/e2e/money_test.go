@@ -11,12 +11,12 @@ import (
 
 // counting gives every reply of a staff these counts.
 type counting struct {
-	scripted.Brain
+	scripted.Responder
 	usage adapters.Usage
 }
 
 func (c counting) Reply(x scripted.Exchange) scripted.Reply {
-	r := c.Brain.Reply(x)
+	r := c.Responder.Reply(x)
 	r.Usage = &c.usage
 	return r
 }

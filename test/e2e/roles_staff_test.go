@@ -228,7 +228,7 @@ func tiny() map[string]string {
 const tinyGates = "gates: {lint: none, test: \"sh ./test.sh\"}\n"
 
 // open makes a house for the tiny project.
-func open(t *testing.T, brain scripted.Brain) *house.House {
+func open(t *testing.T, brain scripted.Responder) *house.House {
 	t.Helper()
 	h := house.New(t, brain, tiny())
 	h.Config(tinyGates)

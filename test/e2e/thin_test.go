@@ -435,4 +435,4 @@ func run(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-var _ scripted.Brain = (*staff)(nil)
+var _ scripted.Responder = (*staff)(nil)

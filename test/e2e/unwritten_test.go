@@ -70,7 +70,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 	var run struct {
 		Run struct {
 			Files     []string
-			Unwritten []company.Unwritten
+			Unwritten []company.UnwrittenFile
 		}
 	}
 	h.JSON(&run, "show", "t1-01.1")

@@ -89,7 +89,7 @@ func Root() (string, error) {
 // New makes a repository of files with one commit on main and a bare origin,
 // an office whose models are all answered by brain, and cleans up after the
 // test: processes, containers of the office, folders.
-func New(t testing.TB, brain scripted.Brain, files map[string]string, opts ...scripted.Option) *House {
+func New(t testing.TB, brain scripted.Responder, files map[string]string, opts ...scripted.Option) *House {
 	t.Helper()
 	h := &House{T: t, Bin: Binary(t), Dir: t.TempDir()}
 	h.Repo, h.Origin = filepath.Join(h.Dir, "repo"), filepath.Join(h.Dir, "origin.git")

@@ -19,17 +19,17 @@ type named struct {
 }
 
 var names = []named{
-	{"drop the fence check", "State.holder", drop, []trait{mentions("Fence"), lacks("Held"), guarding("EStale")}, "TestOldFenceChangesNothing"},
+	{"drop the fence check", "State.claimedRun", drop, []trait{mentions("Fence"), lacks("Held"), guarding("EStale")}, "TestOldFenceChangesNothing"},
 	{"two owners of a run", "Claim.decide", drop, []trait{mentions("Held"), lacks("Ended"), guarding("EStale")}, "TestFenceOnlyGrows"},
 	{"let an older epoch claim", "Claim.decide", remove, []trait{mentions("EStale"), under("Office", "Epoch")}, "TestOldEpochCannotClaim"},
 	{"forget to void claims at a start", "OfficeStarted.apply", remove, []trait{mentions("voidClaims")}, "TestStartVoidsClaims"},
 	{"keep effects due after a stop", "Due", drop, []trait{mentions("Stopped"), lacks("Epoch")}, "TestNothingIsDueAfterStop"},
-	{"allow main as a target", "refuseProtectedBranch", drop, []trait{mentions(`"main"`), lacks(`"master"`)}, "TestNeverMain"},
-	{"take red for green", "GateResult.ok", negate, nil, "TestRedGateSendsBack"},
-	{"skip the review of the whole", "State.deliverable", drop, []trait{mentions("Review", "settled")}, "TestNoPullRequestWithoutReview"},
-	{"merge while an intent is open", "State.turn", drop, []trait{mentions("Intent"), lacks("Head")}, "TestOneMergeAtATime"},
+	{"allow main as a target", "refuseProtectedBranch", drop, []trait{mentions(`"main"`), lacks(`"master"`)}, "TestMainIsNeverIntegrationBranch"},
+	{"take red for green", "GateResult.allowsMerge", negate, nil, "TestRedGateSendsBack"},
+	{"skip the review of the whole", "State.canDeliver", drop, []trait{mentions("Review", "allows")}, "TestNoPullRequestWithoutReview"},
+	{"merge while an intent is open", "State.checkMergeFront", drop, []trait{mentions("Intent"), lacks("Head")}, "TestOneMergeAtATime"},
 	{"forget the cap", "Reserve.decide", drop, []trait{mentions("Within", "Cap"), lacks("One")}, "TestCapIsNeverPassed"},
-	{"apply events about runs that are not there", "State.fits", drop, []trait{mentions("Runs", "RunOffered")}, "TestNoOrphans"},
+	{"apply events about runs that are not there", "State.validateTarget", drop, []trait{mentions("Runs", "RunOffered")}, "TestNoOrphans"},
 	{"work on a plan without leave", "Offer.decide", drop, []trait{mentions("planStands"), lacks("Wave")}, "TestPlanWaitsForThePresident"},
 }
 

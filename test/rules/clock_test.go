@@ -25,31 +25,31 @@ var looks = map[string]struct {
 	why   string
 }{
 	// Measured here, from a time with a monotonic reading.
-	"internal/agent/calls.go":         {2, "measures a tool"},
-	"internal/agent/run.go":           {2, "measures a model's answer"},
-	"internal/agent/session/watch.go": {3, "measures a run's own work"},
-	"internal/cli/access.go":          {3, "waits for the holder of the office; an office that is not there has no time"},
-	"internal/cli/image.go":           {3, "measures a build"},
-	"internal/gates/canary.go":        {2, "measures a gate"},
-	"internal/gates/run.go":           {2, "measures a gate"},
-	"internal/server/client.go":       {3, "what has passed since an answer; before one there is only the wall clock"},
-	"internal/worker/pool.go":         {2, "waits for the ledger"},
+	"internal/agent/calls.go":             {2, "measures a tool"},
+	"internal/agent/run.go":               {2, "measures a model's answer"},
+	"internal/agent/session/stopwatch.go": {3, "measures a run's own work"},
+	"internal/cli/client.go":              {3, "waits for the holder of the office; an office that is not there has no time"},
+	"internal/cli/image.go":               {3, "measures a build"},
+	"internal/gates/canary.go":            {2, "measures a gate"},
+	"internal/gates/runner.go":            {2, "measures a gate"},
+	"internal/server/client.go":           {3, "what has passed since an answer; before one there is only the wall clock"},
+	"internal/worker/pool.go":             {2, "waits for the ledger"},
 
 	// The default of a package that was given no clock.
-	"internal/agent/agent.go":           {1, "the default"},
-	"internal/agent/session/session.go": {1, "the default"},
-	"internal/ledger/ledger.go":         {1, "the default"},
+	"internal/agent/agent.go":       {1, "the default"},
+	"internal/agent/session/run.go": {1, "the default"},
+	"internal/ledger/ledger.go":     {1, "the default"},
 
 	// Of the wall clock, for people and for what else is on this machine.
-	"internal/agent/supply/supply.go": {1, "the time of a line in a log"},
-	"internal/cli/detach.go":          {1, "the name of a log"},
-	"internal/cli/leftovers.go":       {1, "the age of a file"},
-	"internal/cli/orphans.go":         {1, "the age of a container, which Docker tells"},
-	"internal/cli/root.go":            {1, "what the wall clock says"},
-	"internal/cli/submit.go":          {1, "a trial in a company without a past"},
-	"internal/cli/terminal.go":        {1, "a note of this process, which may have no office"},
-	"internal/office/identify.go":     {1, "when the office was made"},
-	"internal/office/lock.go":         {1, "when a process took the lock"},
+	"internal/agent/supply/depaccess.go": {1, "the time of a line in a log"},
+	"internal/cli/detach.go":             {1, "the name of a log"},
+	"internal/cli/retention.go":          {1, "the age of a file"},
+	"internal/cli/orphans.go":            {1, "the age of a container, which Docker tells"},
+	"internal/cli/root.go":               {1, "what the wall clock says"},
+	"internal/cli/submit.go":             {1, "a trial in a company without a past"},
+	"internal/cli/terminal.go":           {1, "a note of this process, which may have no office"},
+	"internal/office/identity.go":        {1, "when the office was made"},
+	"internal/office/lock.go":            {1, "when a process took the lock"},
 }
 
 func TestOfficesLiveByTheirOwnTime(t *testing.T) {

@@ -16,13 +16,13 @@ var effectRooms = []string{"agent", "gates", "image", "manager", "merger", "orch
 // plain are the goroutines of those rooms that do nothing of their own: they
 // copy, wait, or serve with a server that recovers by itself.
 var plain = map[string]int{
-	"internal/agent/workbench/workbench.go": 1, // serves the gateway
-	"internal/agent/workbench/rack.go":      1, // waits, and ends a box under a guard
-	"internal/image/errand.go":              3, // waits for a container, serves registries, copies its output
-	"internal/image/gomod.go":               1, // serves registries
-	"internal/agent/calls.go":               1, // a tool's call, which is guarded where it is made
-	"internal/orchestrator/reconcile.go":    2, // carries an effect out, saves a snapshot: both are guarded inside
-	"internal/worker/pool.go":               1, // extends a lease
+	"internal/agent/workbench/sandbox.go":  1, // serves the gateway
+	"internal/agent/workbench/warmpool.go": 1, // waits, and ends a box under a guard
+	"internal/image/installjob.go":         3, // waits for a container, serves registries, copies its output
+	"internal/image/gomod.go":              1, // serves registries
+	"internal/agent/calls.go":              1, // a tool's call, which is guarded where it is made
+	"internal/orchestrator/reconcile.go":   2, // carries an effect out, saves a snapshot: both are guarded inside
+	"internal/worker/pool.go":              1, // extends a lease
 }
 
 // TestGoroutinesOfEffectsAreGuarded: a goroutine that carries out a part of an

@@ -35,14 +35,14 @@ var elsewhere = []exemption{
 
 	// Before there is an office, and around it.
 	{"internal/office/paths.go", "filepath.EvalSymlinks os.Lstat os.Stat", "looks for an office at and above a folder of the operator's"},
-	{"internal/office/own.go", "os.Lstat", "looks, without following links, whether the folders are the office's own; what is then opened is held"},
+	{"internal/office/foreignstate.go", "os.Lstat", "looks, without following links, whether the folders are the office's own; what is then opened is held"},
 	{"internal/office/load.go", "os.Open", "reads config files of the operator's and of checkouts"},
-	{"internal/office/check.go", "os.Stat", "looks at key files that the config names"},
+	{"internal/office/validate.go", "os.Stat", "looks at key files that the config names"},
 	{"internal/office/git.go", "os.Lstat", "looks for a .git at and above a folder"},
-	{"internal/office/exclude.go", "filepath.EvalSymlinks os.MkdirAll os.ReadFile os.Stat renameio.WriteFile", "writes .git/info/exclude of the checkout, which git itself makes"},
+	{"internal/office/gitexclude.go", "filepath.EvalSymlinks os.MkdirAll os.ReadFile os.Stat renameio.WriteFile", "writes .git/info/exclude of the checkout, which git itself makes"},
 	{"internal/office/trust.go", "filepath.EvalSymlinks os.MkdirAll os.OpenFile", "keeps the operator's list of what is trusted, in their home, and names checkouts by their real folder"},
 	{"internal/office/socket.go", "os.Chmod os.Lstat os.Mkdir os.Remove", "keeps the socket, in a folder of /tmp or of the session that is the operator's alone"},
-	{"internal/office/identify.go", "os.ReadFile", "reads the machine's id"},
+	{"internal/office/identity.go", "os.ReadFile", "reads the machine's id"},
 
 	// The operator's checkout, keys and configuration.
 	{"internal/gitops/source.go", "filepath.EvalSymlinks os.Lstat os.ReadFile os.Stat", "finds the repository of the operator's checkout"},
@@ -56,7 +56,7 @@ var elsewhere = []exemption{
 	{"internal/cli/init.go", "filepath.EvalSymlinks os.CreateTemp os.Link os.Lstat os.MkdirTemp os.Remove os.RemoveAll os.Rename os.Stat os.WriteFile", "writes the company.yaml of the operator's checkout"},
 	{"internal/cli/submit.go", "os.Open", "reads the instruction from a file that the operator names"},
 	{"internal/cli/project.go", "filepath.EvalSymlinks os.Lstat os.Stat", "looks for the checkout that the operator names"},
-	{"internal/cli/lookup.go", "os.Lstat", "looks for a file that the operator names"},
+	{"internal/cli/resolveid.go", "os.Lstat", "looks for a file that the operator names"},
 
 	// The user's cache, which no checkout reaches.
 	{"internal/registry/", "", "keeps packages in the user's cache, and reads the settings of the operator's own clients"},
@@ -64,12 +64,12 @@ var elsewhere = []exemption{
 
 	// The system.
 	{"internal/gitops/store.go", "os.Stat", "looks for git"},
-	{"internal/gitops/look.go", "os.Mkdir os.MkdirTemp os.RemoveAll", "makes a folder of the system's temporary files, for one look"},
+	{"internal/gitops/open_readonly.go", "os.Mkdir os.MkdirTemp os.RemoveAll", "makes a folder of the system's temporary files, for one look"},
 	{"internal/gitops/doctor.go", "os.MkdirTemp os.RemoveAll", "makes a folder of the system's temporary files, for one look"},
-	{"internal/cli/rest.go", "os.ReadFile os.Readlink", "reads what the kernel says of this process"},
+	{"internal/cli/idlememory.go", "os.ReadFile os.Readlink", "reads what the kernel says of this process"},
 	{"internal/cli/terminal.go", "os.OpenFile", "opens the terminal of the session, where stdin is a pipe"},
-	{"internal/gates/run.go", "os.ReadFile", "reads how much memory the machine has to spare"},
-	{"internal/cli/house.go", "os.ReadFile", "reads how much memory the machine has"},
+	{"internal/gates/runner.go", "os.ReadFile", "reads how much memory the machine has to spare"},
+	{"internal/cli/officeapp.go", "os.ReadFile", "reads how much memory the machine has"},
 	{"internal/cli/doctoroffice.go", "os.Stat", "looks for the nearest folder that is there, for a doctor's word on it"},
 	{"internal/bench/", "", "measures in a folder of its own, in no checkout"},
 

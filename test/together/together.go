@@ -16,7 +16,7 @@ import (
 
 // Brain gives the replies of b. The first n worker runs that ask wait for one
 // another, up to limit each; later ones do not.
-func Brain(b scripted.Brain, n int, limit time.Duration) scripted.Brain {
+func Brain(b scripted.Responder, n int, limit time.Duration) scripted.Responder {
 	m := &meeting{seats: n, runs: map[company.RunID]bool{}, full: make(chan struct{})}
 	return scripted.BrainFunc(func(x scripted.Exchange) scripted.Reply {
 		if x.Header.Role == company.Worker && x.Turn == 0 {

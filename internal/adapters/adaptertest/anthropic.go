@@ -53,7 +53,7 @@ func antEvents(all ...string) http.HandlerFunc {
 	}
 }
 
-func join(all ...[]string) []string {
+func concat(all ...[]string) []string {
 	var out []string
 	for _, a := range all {
 		out = append(out, a...)
@@ -75,10 +75,10 @@ func Anthropic() Wire {
 	second := strings.ReplaceAll(strings.Join(hello, "\n"), `"index":0`, `"index":2`)
 	return Wire{
 		Name: "anthropic", Key: func(r *http.Request) string { return r.Header.Get("X-Api-Key") },
-		Ask:   map[string]http.HandlerFunc{"/v1/models": status(200, `{"data":[{"id":"claude-a"},{"id":"claude-b"}]}`)},
+		Ask:   map[string]http.HandlerFunc{"/v1/models": serveStatus(200, `{"data":[{"id":"claude-a"},{"id":"claude-b"}]}`)},
 		Begun: antEvents(antStart, antText, antHello), Whole: antReply("end_turn", hello...),
 		Counted: func(input, output string) http.HandlerFunc {
-			return antEvents(join([]string{antUncount}, hello, []string{
+			return antEvents(concat([]string{antUncount}, hello, []string{
 				`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":` + input + `,"output_tokens":` + output + `}}`, antOver,
 			})...)
 		},
@@ -86,7 +86,7 @@ func Anthropic() Wire {
 			return fmt.Sprintf(`{"type":"error","error":{"type":%q,"message":%q}}`, kind, message)
 		},
 		Pieces: func(n int, text string) http.HandlerFunc {
-			many := pieces(n, "event: content_block_delta\ndata: "+strings.Replace(antHello, "hello", text, 1)+"\n\n", antEvents(antStop0, antEnd("end_turn"), antOver))
+			many := servePieces(n, "event: content_block_delta\ndata: "+strings.Replace(antHello, "hello", text, 1)+"\n\n", antEvents(antStop0, antEnd("end_turn"), antOver))
 			return func(w http.ResponseWriter, r *http.Request) {
 				antEvents(antStart, antText)(w, r)
 				many(w, r)
@@ -98,48 +98,48 @@ func Anthropic() Wire {
 					t.Errorf("usage = %+v", r.Usage)
 				}
 			}},
-			{Name: "counts are missing", Serve: antEvents(append([]string{antUncount}, append(hello, `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, antOver)...)...), Check: estimated},
-			{Name: "no names of events", Serve: events(append([]string{antStart}, append(hello, antEnd("end_turn"), antOver)...)...), Check: text("hello")},
-			{Name: "no end mark", Serve: antEvents(append([]string{antStart}, append(hello, antEnd("end_turn"))...)...), Check: text("hello")},
-			{Name: "silence after a whole reply", Options: Idle, Serve: thenHang(antEvents(append([]string{antStart}, append(hello, antEnd("end_turn"))...)...)), Check: text("hello")},
+			{Name: "counts are missing", Serve: antEvents(append([]string{antUncount}, append(hello, `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, antOver)...)...), Check: wantEstimated},
+			{Name: "no names of events", Serve: serveEvents(append([]string{antStart}, append(hello, antEnd("end_turn"), antOver)...)...), Check: wantText("hello")},
+			{Name: "no end mark", Serve: antEvents(append([]string{antStart}, append(hello, antEnd("end_turn"))...)...), Check: wantText("hello")},
+			{Name: "silence after a whole reply", Options: Idle, Serve: thenHang(antEvents(append([]string{antStart}, append(hello, antEnd("end_turn"))...)...)), Check: wantText("hello")},
 			{Name: "thinking is kept", Serve: antReply("end_turn", append(thinking, strings.Split(second, "\n")...)...), Check: func(t *testing.T, r adapters.Response) {
-				text("hello")(t, r)
+				wantText("hello")(t, r)
 				want := `{"model":"m","blocks":[{"kind":"thinking","thinking":"hm","signature":"sig"},{"kind":"redacted","data":"xyz"},{"kind":"text","size":5}]}`
 				if string(r.Message.Opaque) != want {
 					t.Errorf("opaque = %s", r.Message.Opaque)
 				}
 			}},
-			{Name: "tool call", Serve: antReply("tool_use", call...), Check: calls(adapters.FinishStop, aGo)},
-			{Name: "tool call under end_turn", Serve: antReply("end_turn", call...), Check: calls(adapters.FinishStop, aGo)},
-			{Name: "two tool calls", Serve: antReply("tool_use", join(call, antCall(1, "toolu_2", "{}"))...), Check: calls(adapters.FinishStop, aGo, "read_file({})")},
-			{Name: "duplicate ids", Serve: antReply("tool_use", join(call, antCall(1, "toolu_1", "{}"))...), Check: calls(adapters.FinishStop, aGo, "read_file({})")},
-			{Name: "no arguments", Serve: antReply("tool_use", antCall(0, "toolu_1")...), Check: calls(adapters.FinishStop, "read_file({})")},
-			{Name: "arguments in one piece", Serve: antReply("tool_use", `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"read_file","input":{"path":"a.go"}}}`, antStop0), Check: calls(adapters.FinishStop, aGo)},
-			{Name: "broken tool JSON is the agent's to see", Serve: antReply("tool_use", antCall(0, "toolu_1", `{path: a.go`)...), Check: calls(adapters.FinishStop, "read_file({path: a.go)")},
-			{Name: "tool JSON cut at max_tokens", Serve: antReply("max_tokens", antCall(0, "toolu_1", `{"path":`)...), Check: calls(adapters.FinishLength, `read_file({"path":)`)},
-			{Name: "a call cut before its arguments", Serve: antReply("max_tokens", antCall(0, "toolu_1")...), Check: calls(adapters.FinishLength, `read_file({})`)},
-			{Name: "refused", Serve: antReply("refusal", hello...), Check: finish(adapters.FinishFilter, "hello")},
-			{Name: "refused without a word", Serve: antReply("refusal"), Check: finish(adapters.FinishFilter, "")},
-			{Name: "a paused turn", Serve: antReply("pause_turn", hello...), Check: finish(adapters.FinishStop, "hello")},
-			{Name: "no room for an answer", Serve: antReply("max_tokens"), Check: finish(adapters.FinishLength, "")},
-			{Name: "an event of tomorrow", Serve: antReply("end_turn", append([]string{`{"type":"weather","sun":true}`, `{"type":"content_block_start","index":9,"content_block":{"type":"hologram"}}`}, hello...)...), Check: text("hello")},
-			{Name: "bad UTF-8", Serve: antReply("end_turn", antText, strings.Replace(antHello, "hello", "a\xff", 1), antStop0), Check: text("a\uFFFD")},
+			{Name: "tool call", Serve: antReply("tool_use", call...), Check: wantCalls(adapters.FinishStop, aGo)},
+			{Name: "tool call under end_turn", Serve: antReply("end_turn", call...), Check: wantCalls(adapters.FinishStop, aGo)},
+			{Name: "two tool calls", Serve: antReply("tool_use", concat(call, antCall(1, "toolu_2", "{}"))...), Check: wantCalls(adapters.FinishStop, aGo, "read_file({})")},
+			{Name: "duplicate ids", Serve: antReply("tool_use", concat(call, antCall(1, "toolu_1", "{}"))...), Check: wantCalls(adapters.FinishStop, aGo, "read_file({})")},
+			{Name: "no arguments", Serve: antReply("tool_use", antCall(0, "toolu_1")...), Check: wantCalls(adapters.FinishStop, "read_file({})")},
+			{Name: "arguments in one piece", Serve: antReply("tool_use", `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"read_file","input":{"path":"a.go"}}}`, antStop0), Check: wantCalls(adapters.FinishStop, aGo)},
+			{Name: "broken tool JSON is the agent's to see", Serve: antReply("tool_use", antCall(0, "toolu_1", `{path: a.go`)...), Check: wantCalls(adapters.FinishStop, "read_file({path: a.go)")},
+			{Name: "tool JSON cut at max_tokens", Serve: antReply("max_tokens", antCall(0, "toolu_1", `{"path":`)...), Check: wantCalls(adapters.FinishLength, `read_file({"path":)`)},
+			{Name: "a call cut before its arguments", Serve: antReply("max_tokens", antCall(0, "toolu_1")...), Check: wantCalls(adapters.FinishLength, `read_file({})`)},
+			{Name: "refused", Serve: antReply("refusal", hello...), Check: wantFinish(adapters.FinishFilter, "hello")},
+			{Name: "refused without a word", Serve: antReply("refusal"), Check: wantFinish(adapters.FinishFilter, "")},
+			{Name: "a paused turn", Serve: antReply("pause_turn", hello...), Check: wantFinish(adapters.FinishStop, "hello")},
+			{Name: "no room for an answer", Serve: antReply("max_tokens"), Check: wantFinish(adapters.FinishLength, "")},
+			{Name: "an event of tomorrow", Serve: antReply("end_turn", append([]string{`{"type":"weather","sun":true}`, `{"type":"content_block_start","index":9,"content_block":{"type":"hologram"}}`}, hello...)...), Check: wantText("hello")},
+			{Name: "bad UTF-8", Serve: antReply("end_turn", antText, strings.Replace(antHello, "hello", "a\xff", 1), antStop0), Check: wantText("a\uFFFD")},
 
-			{Name: "context exceeded", Serve: status(400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 208310 tokens > 200000 maximum"}}`), Kind: adapters.TooLong},
-			{Name: "context exceeded with the reply", Serve: status(400, "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"input length and `max_tokens` exceed context limit: 199000 + 8192 > 200000\"}}"), Kind: adapters.TooLong},
+			{Name: "context exceeded", Serve: serveStatus(400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 208310 tokens > 200000 maximum"}}`), Kind: adapters.TooLong},
+			{Name: "context exceeded with the reply", Serve: serveStatus(400, "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"input length and `max_tokens` exceed context limit: 199000 + 8192 > 200000\"}}"), Kind: adapters.TooLong},
 			{Name: "context exceeded in the reply", Serve: antReply("model_context_window_exceeded", hello...), Kind: adapters.TooLong},
-			{Name: "the bill is not paid", Serve: status(400, `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."}}`), Kind: adapters.Quota},
-			{Name: "no such model", Serve: status(404, `{"type":"error","error":{"type":"not_found_error","message":"model: m"}}`), Kind: adapters.BadRequest, Says: "claude-a, claude-b"},
+			{Name: "the bill is not paid", Serve: serveStatus(400, `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."}}`), Kind: adapters.Quota},
+			{Name: "no such model", Serve: serveStatus(404, `{"type":"error","error":{"type":"not_found_error","message":"model: m"}}`), Kind: adapters.BadRequest, Says: "claude-a, claude-b"},
 			{Name: "error in the stream", Serve: antEvents(antStart, antText, antHello, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded $AUTH"}}`), Kind: adapters.Overloaded, Unanswered: true},
 			{Name: "rate limit in the stream", Serve: antEvents(antStart, `{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}`), Kind: adapters.Overloaded, Unanswered: true, Says: "slow down"},
-			{Name: "an error that no one knows", Serve: antEvents(antStart, `{"type":"error","error":{"type":"gremlins","message":"boo"}}`), Kind: adapters.Garbage, Unanswered: true, Says: "boo"},
-			{Name: "empty reply", Serve: antReply("end_turn"), Kind: adapters.Garbage, Says: "empty"},
-			{Name: "end without a reason", Serve: antEvents(append([]string{antStart}, append(hello, antOver)...)...), Kind: adapters.Garbage, Unanswered: true},
-			{Name: "not JSON", Serve: events(`{"type": [}`), Kind: adapters.Garbage, Unanswered: true},
-			{Name: "a call without a name", Serve: antReply("tool_use", `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","input":{}}}`, antStop0), Kind: adapters.Garbage, Says: "name"},
+			{Name: "an error that no one knows", Serve: antEvents(antStart, `{"type":"error","error":{"type":"gremlins","message":"boo"}}`), Kind: adapters.MalformedReply, Unanswered: true, Says: "boo"},
+			{Name: "empty reply", Serve: antReply("end_turn"), Kind: adapters.MalformedReply, Says: "empty"},
+			{Name: "end without a reason", Serve: antEvents(append([]string{antStart}, append(hello, antOver)...)...), Kind: adapters.MalformedReply, Unanswered: true},
+			{Name: "not JSON", Serve: serveEvents(`{"type": [}`), Kind: adapters.MalformedReply, Unanswered: true},
+			{Name: "a call without a name", Serve: antReply("tool_use", `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","input":{}}}`, antStop0), Kind: adapters.MalformedReply, Says: "name"},
 			{Name: "10 MB line", Serve: func(w http.ResponseWriter, r *http.Request) {
 				antReply("end_turn", antText, strings.Replace(antHello, "hello", strings.Repeat("x", 11<<20), 1), antStop0)(w, r)
-			}, Kind: adapters.Garbage, Unanswered: true, Says: "larger"},
+			}, Kind: adapters.MalformedReply, Unanswered: true, Says: "larger"},
 			{Name: "keep-alives are no tokens", Options: Short, Serve: thenHang(antEvents(antPing, antPing)), Kind: adapters.TimedOut, Unanswered: true},
 		},
 	}

@@ -48,72 +48,72 @@ var Required = []string{
 	"hang before the reply", "hang in the reply", "cut stream", "reset in the stream", "reset before the reply", "10 MB reply", "many small pieces", "redirect",
 }
 
-// common are the cases that are HTTP's more than the wire's.
-func common(w Wire) []Case {
-	return append(counts(w), []Case{
+// commonCases are the cases that are HTTP's more than the wire's.
+func commonCases(w Wire) []Case {
+	return append(countCases(w), []Case{
 		{Name: "whole reply", Serve: w.Whole, Check: func(t *testing.T, r adapters.Response) {
-			text("hello")(t, r)
+			wantText("hello")(t, r)
 			if r.Usage.Estimated || r.Usage.InputTokens == 0 || r.Usage.OutputTokens == 0 {
 				t.Errorf("usage = %+v", r.Usage)
 			}
 		}},
-		{Name: "429", Serve: status(429, w.Error("slow down", "rate_limit_error")), Kind: adapters.Overloaded, Says: "slow down"},
-		{Name: "429 with Retry-After", Serve: status(429, w.Error("slow down", "rate_limit_error"), "Retry-After", "7"), Kind: adapters.Overloaded, RetryAfter: 7 * time.Second},
-		{Name: "500", Serve: status(500, w.Error("boom", "api_error")), Kind: adapters.Overloaded, Says: "boom"},
-		{Name: "529", Serve: status(529, w.Error("Overloaded", "overloaded_error")), Kind: adapters.Overloaded},
-		{Name: "503 in HTML", Serve: status(503, `<html><body>nginx $AUTH</body></html>`, "Content-Type", "text/html"), Kind: adapters.Overloaded, Says: "HTML"},
-		{Name: "504", Serve: status(504, ``), Kind: adapters.Overloaded, Unanswered: true},
-		{Name: "key refused, and echoed", Serve: status(401, w.Error("invalid key: $AUTH", "authentication_error")), Kind: adapters.Auth, Says: "[key]"},
-		{Name: "key refused, and half echoed", Serve: status(401, w.Error("Incorrect API key provided: sk-canar******rint.", "invalid_request_error")), Kind: adapters.Auth, Says: "[key]"},
-		{Name: "403", Serve: status(403, `forbidden for $AUTH`), Kind: adapters.Auth, Says: "forbidden"},
-		{Name: "413", Serve: status(413, `too large`), Kind: adapters.TooLong},
-		{Name: "redirect", Serve: status(302, ``, "Location", "http://127.0.0.1:1/v1"), Kind: adapters.BadRequest, Says: "redirects"},
-		{Name: "a megabyte of error", Serve: status(500, strings.Repeat("x", 1<<20)), Kind: adapters.Overloaded},
-		{Name: "error in a 200", Serve: status(200, w.Error("the engine is overloaded", "overloaded_error")), Kind: adapters.Overloaded, Unanswered: true, Says: "engine"},
-		{Name: "no body", Serve: status(200, ``), Kind: adapters.Garbage, Unanswered: true},
-		{Name: "a page", Serve: status(200, "<html>login</html>"), Kind: adapters.Garbage, Unanswered: true, Says: "HTML"},
-		{Name: "cut stream", Serve: w.Begun, Kind: adapters.Garbage, Unanswered: true, Says: "cut"},
-		{Name: "reset in the stream", Serve: thenReset(w.Begun), Kind: adapters.Garbage, Unanswered: true},
-		{Name: "10 MB reply", Serve: w.Pieces(11<<4, strings.Repeat("x", 64<<10)), Kind: adapters.Garbage, Unanswered: true, Says: "larger"},
-		{Name: "hang before the reply", Options: Short, Serve: func(_ http.ResponseWriter, r *http.Request) { hang(r) }, Kind: adapters.TimedOut, Unanswered: true},
+		{Name: "429", Serve: serveStatus(429, w.Error("slow down", "rate_limit_error")), Kind: adapters.Overloaded, Says: "slow down"},
+		{Name: "429 with Retry-After", Serve: serveStatus(429, w.Error("slow down", "rate_limit_error"), "Retry-After", "7"), Kind: adapters.Overloaded, RetryAfter: 7 * time.Second},
+		{Name: "500", Serve: serveStatus(500, w.Error("boom", "api_error")), Kind: adapters.Overloaded, Says: "boom"},
+		{Name: "529", Serve: serveStatus(529, w.Error("Overloaded", "overloaded_error")), Kind: adapters.Overloaded},
+		{Name: "503 in HTML", Serve: serveStatus(503, `<html><body>nginx $AUTH</body></html>`, "Content-Type", "text/html"), Kind: adapters.Overloaded, Says: "HTML"},
+		{Name: "504", Serve: serveStatus(504, ``), Kind: adapters.Overloaded, Unanswered: true},
+		{Name: "key refused, and echoed", Serve: serveStatus(401, w.Error("invalid key: $AUTH", "authentication_error")), Kind: adapters.Auth, Says: "[key]"},
+		{Name: "key refused, and half echoed", Serve: serveStatus(401, w.Error("Incorrect API key provided: sk-canar******rint.", "invalid_request_error")), Kind: adapters.Auth, Says: "[key]"},
+		{Name: "403", Serve: serveStatus(403, `forbidden for $AUTH`), Kind: adapters.Auth, Says: "forbidden"},
+		{Name: "413", Serve: serveStatus(413, `too large`), Kind: adapters.TooLong},
+		{Name: "redirect", Serve: serveStatus(302, ``, "Location", "http://127.0.0.1:1/v1"), Kind: adapters.BadRequest, Says: "redirects"},
+		{Name: "a megabyte of error", Serve: serveStatus(500, strings.Repeat("x", 1<<20)), Kind: adapters.Overloaded},
+		{Name: "error in a 200", Serve: serveStatus(200, w.Error("the engine is overloaded", "overloaded_error")), Kind: adapters.Overloaded, Unanswered: true, Says: "engine"},
+		{Name: "no body", Serve: serveStatus(200, ``), Kind: adapters.MalformedReply, Unanswered: true},
+		{Name: "a page", Serve: serveStatus(200, "<html>login</html>"), Kind: adapters.MalformedReply, Unanswered: true, Says: "HTML"},
+		{Name: "cut stream", Serve: w.Begun, Kind: adapters.MalformedReply, Unanswered: true, Says: "cut"},
+		{Name: "reset in the stream", Serve: thenReset(w.Begun), Kind: adapters.MalformedReply, Unanswered: true},
+		{Name: "10 MB reply", Serve: w.Pieces(11<<4, strings.Repeat("x", 64<<10)), Kind: adapters.MalformedReply, Unanswered: true, Says: "larger"},
+		{Name: "hang before the reply", Options: Short, Serve: func(_ http.ResponseWriter, r *http.Request) { holdConnection(r) }, Kind: adapters.TimedOut, Unanswered: true},
 		{Name: "hang in the reply", Options: Idle, Serve: thenHang(w.Begun), Kind: adapters.TimedOut, Unanswered: true, Says: "silent"},
 		{Name: "many small pieces", Serve: w.Pieces(100_000, "xy"), Check: func(t *testing.T, r adapters.Response) {
 			if len(r.Message.Content) != 200_000 || r.Finish != adapters.FinishStop {
 				t.Errorf("%d bytes, finish %s", len(r.Message.Content), r.Finish)
 			}
 		}},
-		{Name: "10 MB in many pieces", Serve: w.Pieces(11<<10, strings.Repeat("x", 1<<10)), Kind: adapters.Garbage, Unanswered: true, Says: "larger"},
+		{Name: "10 MB in many pieces", Serve: w.Pieces(11<<10, strings.Repeat("x", 1<<10)), Kind: adapters.MalformedReply, Unanswered: true, Says: "larger"},
 		{Name: "reset before the reply", Serve: thenReset(func(http.ResponseWriter, *http.Request) {}), Kind: adapters.Unreachable, Unanswered: true},
 	}...)
 }
 
-// counts are replies with counts that servers were seen to give, or could.
-func counts(w Wire) []Case {
+// countCases are replies with counts that servers were seen to give, or could.
+func countCases(w Wire) []Case {
 	const most = "9223372036854775807"
 	out := []Case{
 		{Name: "more input than was sent", Serve: w.Counted("50000", "7"), Check: func(t *testing.T, r adapters.Response) {
-			text("hello")(t, r)
+			wantText("hello")(t, r)
 			if r.Usage != (adapters.Usage{InputTokens: 50000, OutputTokens: 7}) {
 				t.Errorf("usage = %+v: a server may have a prompt of its own", r.Usage)
 			}
 		}},
-		{Name: "counts that cannot be", Serve: w.Counted(most, "7"), Check: estimated},
+		{Name: "counts that cannot be", Serve: w.Counted(most, "7"), Check: wantEstimated},
 	}
 	for _, c := range [][2]string{{"40", most}, {most, most}, {"-" + most, "7"}, {"40", "-1"}, {"2000000000", "7"}, {"40", "2000000000"}, {"1e30", "7"}, {"40", `"x"`}} {
-		out = append(out, Case{Name: "counts that cannot be: " + c[0] + " and " + c[1], Serve: w.Counted(c[0], c[1]), Check: estimated})
+		out = append(out, Case{Name: "counts that cannot be: " + c[0] + " and " + c[1], Serve: w.Counted(c[0], c[1]), Check: wantEstimated})
 	}
 	return out
 }
 
-// all are the cases of a wire: its own, and the common ones that it does not
+// allCases are the cases of a wire: its own, and the common ones that it does not
 // replace.
-func (w Wire) all() []Case {
+func (w Wire) allCases() []Case {
 	own := map[string]bool{}
 	for _, c := range w.Cases {
 		own[c.Name] = true
 	}
 	out := w.Cases
-	for _, c := range common(w) {
+	for _, c := range commonCases(w) {
 		if !own[c.Name] {
 			out = append(out, c)
 		}
@@ -121,13 +121,13 @@ func (w Wire) all() []Case {
 	return out
 }
 
-func bearer(r *http.Request) string {
+func bearerToken(r *http.Request) string {
 	key, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	return key
 }
 
-// lines answers with whole lines.
-func lines(all ...string) http.HandlerFunc {
+// serveLines answers with whole lines.
+func serveLines(all ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		for _, l := range all {
@@ -137,7 +137,7 @@ func lines(all ...string) http.HandlerFunc {
 	}
 }
 
-func events(chunks ...string) http.HandlerFunc {
+func serveEvents(chunks ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for _, c := range chunks {
@@ -147,8 +147,8 @@ func events(chunks ...string) http.HandlerFunc {
 	}
 }
 
-// pieces sends a piece n times, and then the end.
-func pieces(n int, piece string, end http.HandlerFunc) http.HandlerFunc {
+// servePieces sends a piece n times, and then the end.
+func servePieces(n int, piece string, end http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		for range n {
 			if _, err := io.WriteString(w, piece); err != nil {
@@ -161,14 +161,14 @@ func pieces(n int, piece string, end http.HandlerFunc) http.HandlerFunc {
 
 // thenHang, thenReset go on where the events end.
 func thenHang(h http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) { h(w, r); hang(r) }
+	return func(w http.ResponseWriter, r *http.Request) { h(w, r); holdConnection(r) }
 }
 
 func thenReset(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { h(w, r); panic(http.ErrAbortHandler) }
 }
 
-func status(code int, body string, headers ...string) http.HandlerFunc {
+func serveStatus(code int, body string, headers ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		for i := 0; i+1 < len(headers); i += 2 {
 			w.Header().Set(headers[i], headers[i+1])
@@ -179,7 +179,7 @@ func status(code int, body string, headers ...string) http.HandlerFunc {
 	}
 }
 
-func text(want string) func(*testing.T, adapters.Response) {
+func wantText(want string) func(*testing.T, adapters.Response) {
 	return func(t *testing.T, r adapters.Response) {
 		t.Helper()
 		if r.Message.Content != want || r.Finish != adapters.FinishStop || len(r.Message.ToolCalls) != 0 {
@@ -188,9 +188,9 @@ func text(want string) func(*testing.T, adapters.Response) {
 	}
 }
 
-// calls wants these tool calls, written as name(arguments), with ids that
+// wantCalls wants these tool calls, written as name(arguments), with ids that
 // differ.
-func calls(finish adapters.Finish, want ...string) func(*testing.T, adapters.Response) {
+func wantCalls(finish adapters.Finish, want ...string) func(*testing.T, adapters.Response) {
 	return func(t *testing.T, r adapters.Response) {
 		t.Helper()
 		var got []string
@@ -208,7 +208,7 @@ func calls(finish adapters.Finish, want ...string) func(*testing.T, adapters.Res
 	}
 }
 
-func finish(f adapters.Finish, content string) func(*testing.T, adapters.Response) {
+func wantFinish(f adapters.Finish, content string) func(*testing.T, adapters.Response) {
 	return func(t *testing.T, r adapters.Response) {
 		t.Helper()
 		if r.Finish != f || r.Message.Content != content {
@@ -217,10 +217,10 @@ func finish(f adapters.Finish, content string) func(*testing.T, adapters.Respons
 	}
 }
 
-// estimated wants a reply whose tokens nobody counted.
-func estimated(t *testing.T, r adapters.Response) {
+// wantEstimated wants a reply whose tokens nobody counted.
+func wantEstimated(t *testing.T, r adapters.Response) {
 	t.Helper()
-	text("hello")(t, r)
+	wantText("hello")(t, r)
 	if !r.Usage.Estimated || r.Usage.InputTokens == 0 || r.Usage.OutputTokens == 0 {
 		t.Errorf("usage = %+v, want an estimate", r.Usage)
 	}

@@ -47,7 +47,7 @@ type Case struct {
 
 // Exercise runs every case of a wire. open makes the driver under test.
 func Exercise(t *testing.T, w Wire, open func(t *testing.T, o Options) adapters.Model) {
-	cases := w.all()
+	cases := w.allCases()
 	has := map[string]bool{}
 	for _, c := range cases {
 		if has[c.Name] {
@@ -92,12 +92,12 @@ func Exercise(t *testing.T, w Wire, open func(t *testing.T, o Options) adapters.
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			resp, err := m.Chat(ctx, Request(), nil)
-			c.verify(t, resp, err)
+			c.verifyReply(t, resp, err)
 		})
 	}
 }
 
-func (c Case) verify(t *testing.T, resp adapters.Response, err error) {
+func (c Case) verifyReply(t *testing.T, resp adapters.Response, err error) {
 	t.Helper()
 	// %+v walks the whole error, the wrapped ones too.
 	for _, text := range []string{fmt.Sprintf("%v", err), fmt.Sprintf("%+v", err), fmt.Sprintf("%#v", err)} {
@@ -140,8 +140,8 @@ func withRelease(ctx context.Context, release chan struct{}) context.Context {
 	return context.WithValue(ctx, releaseKey{}, release)
 }
 
-// hang keeps the connection until the client leaves or the test ends.
-func hang(r *http.Request) {
+// holdConnection keeps the connection until the client leaves or the test ends.
+func holdConnection(r *http.Request) {
 	release, _ := r.Context().Value(releaseKey{}).(chan struct{})
 	select {
 	case <-r.Context().Done():

@@ -21,27 +21,27 @@ func (c *Client) Chat(ctx context.Context, req adapters.Request, onEvent func(ad
 		onEvent = func(adapters.Event) {}
 	}
 	for {
-		sent := c.wire(req)
-		resp, err := c.once(ctx, req, sent, onEvent)
+		sent := c.toWire(req)
+		resp, err := c.sendOnce(ctx, req, sent, onEvent)
 		var refusal *adapters.Error
 		if !errors.As(err, &refusal) {
 			return resp, err
 		}
-		if c.learn(refusal, sent) {
+		if c.dropParameter(refusal, sent) {
 			c.cfg.Log.InfoContext(ctx, "the model's server refuses a parameter; sending the request without it", "model", c.cfg.Model, "refusal", refusal.Message)
 			continue
 		}
 		if refusal.Status == http.StatusNotFound {
-			if names, lerr := c.list(ctx); lerr == nil && len(names) > 0 && !slices.Contains(names, c.cfg.Model) {
-				err = c.missing(cmp.Or(refusal.Message, "no such model"), names)
+			if names, lerr := c.listModels(ctx); lerr == nil && len(names) > 0 && !slices.Contains(names, c.cfg.Model) {
+				err = c.modelMissing(cmp.Or(refusal.Message, "no such model"), names)
 			}
 		}
 		return resp, err
 	}
 }
 
-// once is one request and its reply.
-func (c *Client) once(ctx context.Context, req adapters.Request, sent sdk.MessageNewParams, onEvent func(adapters.Event)) (adapters.Response, error) {
+// sendOnce is one request and its reply.
+func (c *Client) sendOnce(ctx context.Context, req adapters.Request, sent sdk.MessageNewParams, onEvent func(adapters.Event)) (adapters.Response, error) {
 	ctx, ex := c.http.Begin(ctx)
 	defer ex.End()
 	stream := c.api.NewStreaming(ctx, sent)
@@ -51,7 +51,7 @@ func (c *Client) once(ctx context.Context, req adapters.Request, sent sdk.Messag
 	var r reply
 	for stream.Next() {
 		text := r.add(stream.Current())
-		ex.Grew(r.size())
+		ex.Grew(r.byteSize())
 		if text != "" {
 			onEvent(adapters.Event{Text: text})
 		}
@@ -64,9 +64,9 @@ func (c *Client) once(ctx context.Context, req adapters.Request, sent sdk.Messag
 	}
 	err := stream.Err()
 	if ended := ex.Stop(); !ended || r.stop == "" {
-		return adapters.Response{}, r.billed(c, req, ex.Failure(cmp.Or(err, errNoEnd)))
+		return adapters.Response{}, r.withUsage(c, req, ex.Failure(cmp.Or(err, errNoEnd)))
 	}
-	return r.response(c, req)
+	return r.toResponse(c, req)
 }
 
 var errNoEnd = errors.New("the stream ended without a reason for it")
@@ -97,7 +97,7 @@ func (r *reply) add(e sdk.MessageStreamEventUnion) string {
 	case "message_start":
 		r.model = string(e.Message.Model)
 		u := e.Message.Usage
-		r.count(u.InputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, u.OutputTokens)
+		r.addCounts(u.InputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, u.OutputTokens)
 	case "content_block_start":
 		b := e.ContentBlock
 		p := &piece{index: e.Index, kind: b.Type, id: b.ID, name: b.Name}
@@ -122,15 +122,15 @@ func (r *reply) add(e sdk.MessageStreamEventUnion) string {
 		if e.Delta.StopReason != "" {
 			r.stop = string(e.Delta.StopReason)
 		}
-		r.count(e.Usage.InputTokens, e.Usage.CacheReadInputTokens, e.Usage.CacheCreationInputTokens, e.Usage.OutputTokens)
+		r.addCounts(e.Usage.InputTokens, e.Usage.CacheReadInputTokens, e.Usage.CacheCreationInputTokens, e.Usage.OutputTokens)
 	case "message_stop":
 		r.over = true
 	}
 	return ""
 }
 
-// count takes the server's counts, which are totals and come more than once.
-func (r *reply) count(input, read, written, output int64) {
+// addCounts takes the server's counts, which are totals and come more than once.
+func (r *reply) addCounts(input, read, written, output int64) {
 	if input|read|written != 0 {
 		r.usage.InputTokens = adapters.AddTokens(int(input), int(read), int(written))
 		r.usage.CachedTokens, r.usage.WrittenTokens = int(read), int(written)
@@ -145,16 +145,16 @@ func (r *reply) count(input, read, written, output int64) {
 	r.usage.OutputTokens = max(r.usage.OutputTokens, int(output))
 }
 
-// counted reports whether there is a count that can be true.
-func (r *reply) counted(c *Client, req adapters.Request) bool {
-	return r.usage.Believable(req, c.maxTokens(req), r.size())
+// hasCount reports whether there is a count that can be true.
+func (r *reply) hasCount(c *Client, req adapters.Request) bool {
+	return r.usage.Believable(req, c.maxTokens(req), r.byteSize())
 }
 
-// response makes the reply that the company sees. The reason for its end comes
+// toResponse makes the reply that the company sees. The reason for its end comes
 // first: nothing of a reply that was cut is taken for whole.
-func (r *reply) response(c *Client, req adapters.Request) (adapters.Response, error) {
+func (r *reply) toResponse(c *Client, req adapters.Request) (adapters.Response, error) {
 	fail := func(kind adapters.Kind, why string) (adapters.Response, error) {
-		return adapters.Response{}, r.billed(c, req, &adapters.Error{Kind: kind, Status: http.StatusOK, Message: why, Unanswered: true})
+		return adapters.Response{}, r.withUsage(c, req, &adapters.Error{Kind: kind, Status: http.StatusOK, Message: why, Unanswered: true})
 	}
 	resp := adapters.Response{
 		Message: adapters.Message{Role: adapters.Assistant}, Finish: adapters.FinishStop, Model: r.model, Served: c.Info(), Usage: r.usage,
@@ -185,7 +185,7 @@ func (r *reply) response(c *Client, req adapters.Request) (adapters.Response, er
 			o.Blocks = append(o.Blocks, block{Kind: "redacted", Data: p.Data})
 		case "tool_use":
 			if p.name == "" && resp.Finish == adapters.FinishStop {
-				return fail(adapters.Garbage, "a tool call without a name")
+				return fail(adapters.MalformedReply, "a tool call without a name")
 			}
 			id := p.id
 			for n := i; id == "" || seen[id]; n++ {
@@ -197,23 +197,23 @@ func (r *reply) response(c *Client, req adapters.Request) (adapters.Response, er
 		}
 	}
 	if resp.Finish == adapters.FinishStop && len(resp.Message.ToolCalls) == 0 && strings.TrimSpace(resp.Message.Content) == "" {
-		return fail(adapters.Garbage, "the reply is empty")
+		return fail(adapters.MalformedReply, "the reply is empty")
 	}
 	if keep {
 		raw, err := json.Marshal(o)
 		if err != nil {
-			return fail(adapters.Garbage, err.Error())
+			return fail(adapters.MalformedReply, err.Error())
 		}
 		resp.Message.Opaque = raw
 	}
-	if !r.counted(c, req) {
-		resp.Usage = adapters.Estimate(req, c.maxTokens(req), r.size())
+	if !r.hasCount(c, req) {
+		resp.Usage = adapters.Estimate(req, c.maxTokens(req), r.byteSize())
 	}
 	return resp, nil
 }
 
-// size of the reply in bytes, of which a token has at least one.
-func (r *reply) size() int {
+// byteSize of the reply in bytes, of which a token has at least one.
+func (r *reply) byteSize() int {
 	n := 0
 	for _, p := range r.blocks {
 		n += p.text.Len() + len(p.input) + len(p.name) + len(p.Data)
@@ -221,11 +221,11 @@ func (r *reply) size() int {
 	return n
 }
 
-// billed adds to a failure what the server counted for it. Before the reply's
+// withUsage adds to a failure what the server counted for it. Before the reply's
 // end its count of the output is that of the beginning.
-func (r *reply) billed(c *Client, req adapters.Request, err error) error {
+func (r *reply) withUsage(c *Client, req adapters.Request, err error) error {
 	var e *adapters.Error
-	if r.stop != "" && r.counted(c, req) && errors.As(err, &e) {
+	if r.stop != "" && r.hasCount(c, req) && errors.As(err, &e) {
 		usage := r.usage
 		e.Usage, e.Unanswered = &usage, false
 	}

@@ -92,7 +92,7 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	client := exchange.NewClient(exchange.Config{Key: cfg.Key, FirstToken: cfg.FirstToken, Idle: cfg.Idle, MaxReply: cfg.MaxReply, Body: events})
+	client := exchange.NewClient(exchange.Config{Key: cfg.Key, FirstToken: cfg.FirstToken, Idle: cfg.Idle, MaxReply: cfg.MaxReply, Body: wrapEvents})
 	// Not NewClient: that one reads keys, addresses and files of credentials
 	// from the environment.
 	opts := []option.RequestOption{option.WithBaseURL(cfg.BaseURL + "/"), option.WithMaxRetries(0), option.WithHTTPClient(client.HTTP)}
@@ -137,11 +137,11 @@ func (c *Client) Available(ctx context.Context) (string, error) {
 	var one struct {
 		ID string `json:"id"`
 	}
-	err := c.ask(ctx, "/v1/models/"+url.PathEscape(c.cfg.Model), &one)
+	err := c.getJSON(ctx, "/v1/models/"+url.PathEscape(c.cfg.Model), &one)
 	if adapters.KindOf(err) != adapters.BadRequest {
 		return "has the model", err
 	}
-	names, lerr := c.list(ctx)
+	names, lerr := c.listModels(ctx)
 	switch {
 	case adapters.KindOf(lerr) == adapters.BadRequest: // it has no such list
 		return "answers", nil
@@ -152,25 +152,25 @@ func (c *Client) Available(ctx context.Context) (string, error) {
 	case c.cfg.BaseURL != Standard:
 		return "answers, and lists " + c.http.Hide(strings.Join(names[:min(len(names), 5)], ", ")) + " and not this one", nil
 	}
-	return "", c.missing("the server has no model "+c.cfg.Model, names)
+	return "", c.modelMissing("the server has no model "+c.cfg.Model, names)
 }
 
-// missing is the error of a model that the server has not, with those that it
+// modelMissing is the error of a model that the server has not, with those that it
 // has.
-func (c *Client) missing(what string, names []string) error {
+func (c *Client) modelMissing(what string, names []string) error {
 	return &adapters.Error{Kind: adapters.BadRequest, Status: http.StatusNotFound,
 		Message: c.http.Hide(what + "; it has: " + strings.Join(names, ", ")),
 		Fix:     "name one of the models that the server has in company.yaml"}
 }
 
-// list names the server's models.
-func (c *Client) list(ctx context.Context) ([]string, error) {
+// listModels names the server's models.
+func (c *Client) listModels(ctx context.Context) ([]string, error) {
 	var list struct {
 		Data []struct {
 			ID string `json:"id"`
 		} `json:"data"`
 	}
-	if err := c.ask(ctx, "/v1/models?limit=100", &list); err != nil {
+	if err := c.getJSON(ctx, "/v1/models?limit=100", &list); err != nil {
 		return nil, err
 	}
 	names := make([]string, 0, len(list.Data))
@@ -180,7 +180,7 @@ func (c *Client) list(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-func (c *Client) ask(ctx context.Context, path string, into any) error {
+func (c *Client) getJSON(ctx context.Context, path string, into any) error {
 	header := http.Header{"Anthropic-Version": {"2023-06-01"}}
 	if c.cfg.Key.Set() {
 		header.Set("X-Api-Key", c.cfg.Key.Reveal())

@@ -12,8 +12,8 @@ import (
 	"company/internal/adapters/exchange"
 )
 
-// events wraps the replies that stream.
-func events(req *http.Request, body exchange.Body, ex *exchange.Exchange) exchange.Body {
+// wrapEvents wraps the replies that stream.
+func wrapEvents(req *http.Request, body exchange.Body, ex *exchange.Exchange) exchange.Body {
 	if !strings.HasSuffix(req.URL.Path, "/v1/messages") {
 		return body
 	}

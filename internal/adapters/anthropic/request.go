@@ -37,8 +37,8 @@ type block struct {
 
 type blocks = []sdk.ContentBlockParamUnion
 
-// wire translates a request.
-func (c *Client) wire(req adapters.Request) sdk.MessageNewParams {
+// toWire translates a request.
+func (c *Client) toWire(req adapters.Request) sdk.MessageNewParams {
 	out := sdk.MessageNewParams{Model: c.cfg.Model, MaxTokens: int64(c.maxTokens(req))}
 	if req.Temperature != nil && !c.quirks.noTemperature.Load() {
 		out.Temperature = param.NewOpt(*req.Temperature)
@@ -59,21 +59,21 @@ func (c *Client) wire(req adapters.Request) sdk.MessageNewParams {
 		case adapters.System:
 			system = append(system, m.Content)
 		case adapters.Assistant:
-			u.flush(&out)
-			out.Messages = append(out.Messages, sdk.NewAssistantMessage(c.said(m)...))
+			u.flushMessage(&out)
+			out.Messages = append(out.Messages, sdk.NewAssistantMessage(c.assistantBlocks(m)...))
 			u.open = m.ToolCalls
 		case adapters.ToolRole:
-			u.result(m)
+			u.addResult(m)
 		default:
-			u.texts = append(u.texts, sdk.NewTextBlock(text(m.Content)))
+			u.texts = append(u.texts, sdk.NewTextBlock(nonEmptyText(m.Content)))
 		}
 	}
-	u.flush(&out)
+	u.flushMessage(&out)
 	if len(system) > 0 {
-		out.System = []sdk.TextBlockParam{{Text: text(strings.Join(system, "\n\n"))}}
+		out.System = []sdk.TextBlockParam{{Text: nonEmptyText(strings.Join(system, "\n\n"))}}
 	}
 	if !c.quirks.noCache.Load() {
-		mark(&out)
+		setCacheMarks(&out)
 	}
 	return out
 }
@@ -85,8 +85,8 @@ func (c *Client) maxTokens(req adapters.Request) int {
 	return c.cfg.MaxOutput
 }
 
-// text is s, or what stands for nothing.
-func text(s string) string {
+// nonEmptyText is s, or what stands for nothing.
+func nonEmptyText(s string) string {
 	if strings.TrimSpace(s) == "" {
 		return noOutput
 	}
@@ -101,7 +101,7 @@ type user struct {
 	texts   blocks
 }
 
-func (u *user) result(m adapters.Message) {
+func (u *user) addResult(m adapters.Message) {
 	for _, call := range u.open {
 		if call.ID == m.ToolCallID {
 			if u.results == nil {
@@ -112,18 +112,18 @@ func (u *user) result(m adapters.Message) {
 		}
 	}
 	// A result of no call would have the whole conversation refused.
-	u.texts = append(u.texts, sdk.NewTextBlock("[result of "+m.ToolName+"]\n"+text(m.Content)))
+	u.texts = append(u.texts, sdk.NewTextBlock("[result of "+m.ToolName+"]\n"+nonEmptyText(m.Content)))
 }
 
-// flush ends the message.
-func (u *user) flush(out *sdk.MessageNewParams) {
+// flushMessage ends the message.
+func (u *user) flushMessage(out *sdk.MessageNewParams) {
 	var all blocks
 	for _, call := range u.open {
 		content, ok := u.results[call.ID]
 		if !ok {
 			content = notRun
 		}
-		all = append(all, sdk.NewToolResultBlock(call.ID, text(content), !ok))
+		all = append(all, sdk.NewToolResultBlock(call.ID, nonEmptyText(content), !ok))
 	}
 	if all = append(all, u.texts...); len(all) > 0 {
 		out.Messages = append(out.Messages, sdk.NewUserMessage(all...))
@@ -131,9 +131,9 @@ func (u *user) flush(out *sdk.MessageNewParams) {
 	*u = user{}
 }
 
-// said is a reply as it goes back: in the order in which it came where that is
+// assistantBlocks is a reply as it goes back: in the order in which it came where that is
 // known, with its thinking where this is the model that thought it.
-func (c *Client) said(m adapters.Message) blocks {
+func (c *Client) assistantBlocks(m adapters.Message) blocks {
 	var o opaque
 	if json.Unmarshal(m.Opaque, &o) != nil || o.Model != c.cfg.Model {
 		o = opaque{}
@@ -180,11 +180,11 @@ func (c *Client) said(m adapters.Message) blocks {
 	return all
 }
 
-// mark sets the marks of the server's cache: behind the tools and the system
+// setCacheMarks sets the marks of the server's cache: behind the tools and the system
 // prompt, behind the newest message, and behind the one of the request before,
 // which is where the next look-up begins. They cost nothing where a prompt is
 // too short for them.
-func mark(out *sdk.MessageNewParams) {
+func setCacheMarks(out *sdk.MessageNewParams) {
 	here := sdk.NewCacheControlEphemeralParam()
 	if n := len(out.System); n > 0 {
 		out.System[n-1].CacheControl = here
@@ -207,9 +207,9 @@ func mark(out *sdk.MessageNewParams) {
 	}
 }
 
-// learn reads a refusal for the name of a parameter that this server does not
+// dropParameter reads a refusal for the name of a parameter that this server does not
 // take, and reports whether the same request is worth sending without it.
-func (c *Client) learn(refusal *adapters.Error, sent sdk.MessageNewParams) bool {
+func (c *Client) dropParameter(refusal *adapters.Error, sent sdk.MessageNewParams) bool {
 	if refusal.Kind != adapters.BadRequest {
 		return false
 	}

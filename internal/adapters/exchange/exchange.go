@@ -115,7 +115,7 @@ var (
 type Exchange struct {
 	Status     int
 	RetryAfter time.Duration
-	Said       *Said // the server's error, whatever its shape and status
+	Said       *ServerError // the server's error, whatever its shape and status
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -133,12 +133,12 @@ func (c *Client) Begin(ctx context.Context) (context.Context, *Exchange) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ex := &Exchange{cancel: cancel, client: c}
 	ex.ctx = context.WithValue(ctx, key{}, ex)
-	ex.within(c.cfg.FirstToken, errFirstToken)
+	ex.resetTimer(c.cfg.FirstToken, errFirstToken)
 	return ex.ctx, ex
 }
 
-// within starts the clock anew. It is used by one goroutine.
-func (ex *Exchange) within(d time.Duration, cause error) {
+// resetTimer starts the clock anew. It is used by one goroutine.
+func (ex *Exchange) resetTimer(d time.Duration, cause error) {
 	if ex.timer != nil {
 		ex.timer.Stop()
 	}
@@ -152,20 +152,20 @@ func (ex *Exchange) within(d time.Duration, cause error) {
 // Grew says that a piece of the reply came, and how many bytes the reply has
 // now without its framing. One over the limit ends the exchange.
 func (ex *Exchange) Grew(size int) {
-	ex.within(ex.client.cfg.Idle, errIdle)
+	ex.resetTimer(ex.client.cfg.Idle, errIdle)
 	if int64(size) > ex.client.cfg.MaxReply {
-		ex.cancel(ex.flood())
+		ex.cancel(ex.markTooBig())
 	}
 }
 
-// flood notes that the reply is too large: SDKs lose the errors of a body.
-func (ex *Exchange) flood() error {
+// markTooBig notes that the reply is too large: SDKs lose the errors of a body.
+func (ex *Exchange) markTooBig() error {
 	ex.tooBig.Store(true)
 	return errTooBig
 }
 
 // Ending says that the reply is whole but for what may follow it.
-func (ex *Exchange) Ending() { ex.within(min(tailGrace, ex.client.cfg.Idle), errTail) }
+func (ex *Exchange) Ending() { ex.resetTimer(min(tailGrace, ex.client.cfg.Idle), errTail) }
 
 // Stop ends the clocks and reports whether the exchange came to an end that
 // was neither the caller's nor a clock's, but for the clock of Ending.

@@ -21,11 +21,11 @@ var keyRE = regexp.MustCompile(`\bsk-[A-Za-z0-9_*.-]{4,}`)
 // from err, which the driver's own code came to. When the caller gave up it is
 // the caller's cause.
 func (ex *Exchange) Failure(err error) error {
-	e := ex.classify(err)
+	e := ex.classifyError(err)
 	var known *adapters.Error
 	if errors.As(e, &known) {
 		known.Message = ex.client.Hide(known.Message)
-		if ex.Said.unloadable() && known.Kind == adapters.BadRequest {
+		if ex.Said.isUnloadable() && known.Kind == adapters.BadRequest {
 			known.Fix = "the server has the model and cannot load it: its log says more; get the model again, or use another"
 		}
 	}
@@ -38,26 +38,26 @@ func (c *Client) Hide(words string) string {
 	return Clip(keyRE.ReplaceAllString(c.cfg.Key.Redact(words), "[key]"))
 }
 
-// unbegun marks a cause that cut the exchange before anything came.
-func (ex *Exchange) unbegun(cause error) error {
+// markUnbegun marks a cause that cut the exchange before anything came.
+func (ex *Exchange) markUnbegun(cause error) error {
 	if ex.Status == 0 {
 		return &adapters.Unbegun{Cause: cause}
 	}
 	return cause
 }
 
-func (ex *Exchange) classify(err error) error {
+func (ex *Exchange) classifyError(err error) error {
 	cfg := ex.client.cfg
 	cause := context.Cause(ex.ctx)
 	switch {
 	case ex.tooBig.Load():
-		return &adapters.Error{Kind: adapters.Garbage, Status: ex.Status, Message: fmt.Sprintf("the reply is larger than %d bytes", cfg.MaxReply), Err: errTooBig, Unanswered: true}
+		return &adapters.Error{Kind: adapters.MalformedReply, Status: ex.Status, Message: fmt.Sprintf("the reply is larger than %d bytes", cfg.MaxReply), Err: errTooBig, Unanswered: true}
 	case errors.Is(cause, errFirstToken):
-		return &adapters.Error{Kind: adapters.TimedOut, Status: ex.Status, Message: fmt.Sprintf("nothing came within %s", cfg.FirstToken), Err: ex.unbegun(cause), Unanswered: true}
+		return &adapters.Error{Kind: adapters.TimedOut, Status: ex.Status, Message: fmt.Sprintf("nothing came within %s", cfg.FirstToken), Err: ex.markUnbegun(cause), Unanswered: true}
 	case errors.Is(cause, errIdle), errors.Is(cause, errTail):
 		return &adapters.Error{Kind: adapters.TimedOut, Status: ex.Status, Message: fmt.Sprintf("the stream was silent for %s", cfg.Idle), Err: cause, Unanswered: true}
 	case cause != nil:
-		return ex.unbegun(cause) // the caller gave up
+		return ex.markUnbegun(cause) // the caller gave up
 	case ex.Said != nil && ex.Status == http.StatusOK:
 		return &adapters.Error{Kind: kindInStream(ex.Said), Status: ex.Status, Message: ex.Said.Message, Unanswered: true}
 	case ex.Status != 0 && ex.Status != http.StatusOK:
@@ -69,7 +69,7 @@ func (ex *Exchange) classify(err error) error {
 		e.Unanswered = ex.Status == http.StatusGatewayTimeout || ex.Status == http.StatusRequestTimeout
 		return e
 	case ex.Status == http.StatusOK:
-		return &adapters.Error{Kind: adapters.Garbage, Status: ex.Status, Message: "the reply was cut or is not in the protocol", Err: err, Unanswered: true}
+		return &adapters.Error{Kind: adapters.MalformedReply, Status: ex.Status, Message: "the reply was cut or is not in the protocol", Err: err, Unanswered: true}
 	}
 	e := &adapters.Error{Kind: adapters.Unreachable, Message: err.Error(), Err: errors.New(cfg.Key.Redact(err.Error()))}
 	var op *net.OpError

@@ -20,7 +20,7 @@ const askFor = 10 * time.Second
 // JSON. Failures are *adapters.Error.
 func (c *Client) Ask(ctx context.Context, address string, header http.Header, send, into any) error {
 	return c.Question(ctx, func(ctx context.Context) error {
-		resp, err := c.do(ctx, address, header, send)
+		resp, err := c.sendRequest(ctx, address, header, send)
 		if err != nil {
 			return err
 		}
@@ -56,8 +56,8 @@ func (c *Client) Question(ctx context.Context, ask func(ctx context.Context) err
 	return err
 }
 
-// do makes one request of an exchange: a GET, or a POST of send as JSON.
-func (c *Client) do(ctx context.Context, address string, header http.Header, send any) (*http.Response, error) {
+// sendRequest makes one request of an exchange: a GET, or a POST of send as JSON.
+func (c *Client) sendRequest(ctx context.Context, address string, header http.Header, send any) (*http.Response, error) {
 	method, body := http.MethodGet, io.Reader(nil)
 	if send != nil {
 		data, err := json.Marshal(send)

@@ -42,7 +42,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		ex.Said = Parse(body)
 		if to := resp.Header.Get("Location"); to != "" && resp.StatusCode/100 == 3 {
-			ex.Said = &Said{Message: "the server redirects to " + to + ": put that into base_url if it is right"}
+			ex.Said = &ServerError{Message: "the server redirects to " + to + ": put that into base_url if it is right"}
 		}
 		resp.Body = io.NopCloser(bytes.NewReader(body))
 		return resp, nil
@@ -60,11 +60,11 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 // ours may be another.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
-		return bounded(ms / 1000)
+		return boundedDuration(ms / 1000)
 	}
 	value := strings.TrimSpace(h.Get("Retry-After"))
 	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 {
-		return bounded(seconds)
+		return boundedDuration(seconds)
 	}
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
 		now = date
@@ -75,8 +75,8 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// bounded keeps a server's number from overflowing a Duration.
-func bounded(seconds float64) time.Duration {
+// boundedDuration keeps a server's number from overflowing a Duration.
+func boundedDuration(seconds float64) time.Duration {
 	return time.Duration(min(seconds, 7*24*3600) * float64(time.Second))
 }
 
@@ -88,7 +88,7 @@ func (ex *Exchange) ReadLine(r *bufio.Reader) ([]byte, error) {
 		piece, err := r.ReadSlice('\n')
 		line = append(line, piece...)
 		if int64(len(line)) > ex.maxLine() {
-			return nil, ex.flood()
+			return nil, ex.markTooBig()
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return line, err
@@ -101,7 +101,7 @@ func (ex *Exchange) ReadLine(r *bufio.Reader) ([]byte, error) {
 func (ex *Exchange) ReadRest(r io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, ex.maxLine()+1))
 	if err == nil && int64(len(data)) > ex.maxLine() {
-		return nil, ex.flood()
+		return nil, ex.markTooBig()
 	}
 	return data, err
 }
@@ -119,7 +119,7 @@ type limitedBody struct {
 func (b *limitedBody) Read(p []byte) (int, error) {
 	n, err := b.body.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, b.ex.flood()
+		return 0, b.ex.markTooBig()
 	}
 	return n, err
 }

@@ -29,11 +29,11 @@ func (c *Client) Chat(ctx context.Context, req adapters.Request, onEvent func(ad
 	if onEvent == nil {
 		onEvent = func(adapters.Event) {}
 	}
-	f, err := c.learn(ctx)
+	f, err := c.modelFacts(ctx)
 	if err != nil {
 		return adapters.Response{}, err
 	}
-	sent, err := c.wire(req, f)
+	sent, err := c.toWire(req, f)
 	if err != nil {
 		return adapters.Response{}, err
 	}
@@ -42,7 +42,7 @@ func (c *Client) Chat(ctx context.Context, req adapters.Request, onEvent func(ad
 	var r reply
 	err = c.api.Chat(ctx, sent, func(piece api.ChatResponse) error {
 		r.add(piece)
-		ex.Grew(r.size())
+		ex.Grew(r.byteSize())
 		if piece.Message.Content != "" {
 			onEvent(adapters.Event{Text: piece.Message.Content})
 		}
@@ -54,18 +54,18 @@ func (c *Client) Chat(ctx context.Context, req adapters.Request, onEvent func(ad
 	// The module takes a stream that was cut for one that ended, and an answer
 	// without a body for a good one whatever its status.
 	if ended := ex.Stop(); !ended || !errors.Is(err, errDone) || ex.Status != http.StatusOK {
-		err = c.failure(ex, errors.Join(err, errNotDone), f.model)
+		err = c.callError(ex, errors.Join(err, errNotDone), f.model)
 		var e *adapters.Error
 		if ctx.Err() == nil && errors.As(err, &e) && e.Status == http.StatusNotFound {
-			err = c.explain(c.missing(ctx, e, f.model), f.model)
+			err = c.explainError(c.modelMissing(ctx, e, f.model), f.model)
 		}
 		return adapters.Response{}, err
 	}
-	return r.response(c, req)
+	return r.toResponse(c, req)
 }
 
-// wire translates a request.
-func (c *Client) wire(req adapters.Request, f facts) (*api.ChatRequest, error) {
+// toWire translates a request.
+func (c *Client) toWire(req adapters.Request, f facts) (*api.ChatRequest, error) {
 	yes, no := true, false
 	out := &api.ChatRequest{
 		Model: f.model, Stream: &yes, Options: map[string]any{"num_ctx": f.context, "num_predict": c.maxTokens(req)},
@@ -127,9 +127,9 @@ var (
 	badNameRE = regexp.MustCompile(`(?i)unqualified name|invalid model name`)
 )
 
-// failure makes the one error of a call. A tool call that the server could not
+// callError makes the one error of a call. A tool call that the server could not
 // read is a bad sample and no failure of the server's: it is asked for again.
-func (c *Client) failure(ex *exchange.Exchange, err error, model string) error {
+func (c *Client) callError(ex *exchange.Exchange, err error, model string) error {
 	err = ex.Failure(err)
 	var e *adapters.Error
 	if !errors.As(err, &e) {
@@ -137,7 +137,7 @@ func (c *Client) failure(ex *exchange.Exchange, err error, model string) error {
 	}
 	switch {
 	case e.Status >= 500 && badCallRE.MatchString(e.Message), e.Status == http.StatusOK && badCallRE.MatchString(e.Message):
-		e.Kind, e.Unanswered = adapters.Garbage, true
+		e.Kind, e.Unanswered = adapters.MalformedReply, true
 	case e.Status >= 500 && tooLargeRE.MatchString(e.Message):
 		e.Kind = adapters.BadRequest
 		e.Fix = "use a smaller model, or a smaller context_tokens for the profile"
@@ -145,8 +145,8 @@ func (c *Client) failure(ex *exchange.Exchange, err error, model string) error {
 		e.Kind = adapters.BadRequest
 		e.Fix = "correct the model's name: ollama list"
 	case e.Status >= 500 && e.Kind == adapters.Overloaded && diedRE.MatchString(e.Message):
-		e.Kind = adapters.Garbage
+		e.Kind = adapters.MalformedReply
 		e.Fix = "the process that runs the model ends: the server's log says why; a smaller model, or a smaller context_tokens, may do"
 	}
-	return c.explain(e, model)
+	return c.explainError(e, model)
 }

@@ -128,7 +128,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	// A proxy before the server may want the key.
 	client := exchange.NewClient(exchange.Config{
-		Key: cfg.Key, Bearer: true, FirstToken: cmp.Or(cfg.FirstToken, patience), Idle: cmp.Or(cfg.Idle, patience), MaxReply: cfg.MaxReply, Body: watch,
+		Key: cfg.Key, Bearer: true, FirstToken: cmp.Or(cfg.FirstToken, patience), Idle: cmp.Or(cfg.Idle, patience), MaxReply: cfg.MaxReply, Body: wrapReplies,
 	})
 	return &Client{cfg: cfg, api: api.NewClient(base, client.HTTP), http: client, signs: signs}, nil
 }
@@ -136,10 +136,10 @@ func New(cfg Config) (*Client, error) {
 // cloud is Ollama's own service.
 const cloud = "ollama.com"
 
-// identity is an error where the module would sign requests with the user's own
+// identityError is an error where the module would sign requests with the user's own
 // key of Ollama's and there is none: it tells that in words of its own, and on
 // the terminal.
-func (c *Client) identity() error {
+func (c *Client) identityError() error {
 	if !c.signs {
 		return nil
 	}
@@ -166,7 +166,7 @@ func Factory(p adapters.Profile, deps adapters.Deps) (adapters.Model, error) {
 // Info tells what is known about the model: of its size, what the server told,
 // and a cautious guess before.
 func (c *Client) Info() adapters.Info {
-	f := c.learnt()
+	f := c.knownFacts()
 	size := f.context
 	if !f.known {
 		size = cmp.Or(c.cfg.ContextTokens, unknownContext)
@@ -177,7 +177,7 @@ func (c *Client) Info() adapters.Info {
 	}
 }
 
-func (c *Client) learnt() facts {
+func (c *Client) knownFacts() facts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.facts
@@ -191,31 +191,31 @@ func (c *Client) Address() string { return c.cfg.BaseURL }
 
 // Prepare asks the server for what Info tells, once.
 func (c *Client) Prepare(ctx context.Context) error {
-	_, err := c.learn(ctx)
+	_, err := c.modelFacts(ctx)
 	return err
 }
 
 // Tools is the server's word on whether the model can call tools.
 func (c *Client) Tools(ctx context.Context) (bool, error) {
-	f, err := c.learn(ctx)
+	f, err := c.modelFacts(ctx)
 	return f.tools, err
 }
 
 // Available is nil when the server is there and lists the model. One that it
 // does not list it may serve all the same: only a request tells.
 func (c *Client) Available(ctx context.Context) (string, error) {
-	f, err := c.told(ctx)
+	f, err := c.fetchFacts(ctx)
 	if err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("has %s, %d tokens of context", f.model, f.context), nil
 }
 
-// learn is what is known of the model once the server was asked. Of a chosen
+// modelFacts is what is known of the model once the server was asked. Of a chosen
 // model that the server does not list little is, and it is asked for all the
 // same: an alias, or a proxy that lists nothing, may serve it.
-func (c *Client) learn(ctx context.Context) (facts, error) {
-	f, err := c.told(ctx)
+func (c *Client) modelFacts(ctx context.Context) (facts, error) {
+	f, err := c.fetchFacts(ctx)
 	var e *adapters.Error
 	if !c.cfg.Unchosen && errors.As(err, &e) && e.Status == http.StatusNotFound {
 		return facts{model: c.cfg.Model, context: cmp.Or(c.cfg.ContextTokens, unknownContext), tools: true}, nil
@@ -223,28 +223,28 @@ func (c *Client) learn(ctx context.Context) (facts, error) {
 	return f, err
 }
 
-// told asks the server about the model, unless it has told already.
-func (c *Client) told(ctx context.Context) (facts, error) {
+// fetchFacts asks the server about the model, unless it has told already.
+func (c *Client) fetchFacts(ctx context.Context) (facts, error) {
 	c.learning.Lock()
 	defer c.learning.Unlock()
-	if f := c.learnt(); f.known {
+	if f := c.knownFacts(); f.known {
 		return f, nil
 	}
 	f := facts{known: true, model: c.cfg.Model}
 	var told shown
-	err := c.identity()
+	err := c.identityError()
 	if err != nil {
 		return facts{}, err
 	}
 	if c.cfg.Unchosen {
-		f.model, told, err = c.choose(ctx)
+		f.model, told, err = c.chooseDefault(ctx)
 	} else {
-		told, err = c.show(ctx, c.cfg.Model)
+		told, err = c.showModel(ctx, c.cfg.Model)
 	}
 	if err != nil {
 		return facts{}, err
 	}
-	f.tools, f.context = told.can(model.CapabilityTools), told.size(c.cfg.ContextTokens)
+	f.tools, f.context = told.hasCapability(model.CapabilityTools), told.contextSize(c.cfg.ContextTokens)
 	c.mu.Lock()
 	c.facts = f
 	c.mu.Unlock()
@@ -259,7 +259,7 @@ func Default(ctx context.Context, host string) (model string, err error) {
 		return "", err
 	}
 	defer func() { _ = c.Close() }() // idle connections only
-	f, err := c.learn(ctx)
+	f, err := c.modelFacts(ctx)
 	if err != nil {
 		return "", adapters.Explain(err, c.Info())
 	}
@@ -303,8 +303,8 @@ func AddressOf(host string) string {
 	return strings.TrimRight(scheme+"://"+net.JoinHostPort(name, port)+"/"+path, "/")
 }
 
-// explain gives a failure the words that help with Ollama.
-func (c *Client) explain(err error, model string) error {
+// explainError gives a failure the words that help with Ollama.
+func (c *Client) explainError(err error, model string) error {
 	var e *adapters.Error
 	if !errors.As(err, &e) {
 		return err

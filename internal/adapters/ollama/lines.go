@@ -13,8 +13,8 @@ import (
 	"company/internal/adapters/exchange"
 )
 
-// watch wraps the replies, below the module that reads them.
-func watch(req *http.Request, body exchange.Body, ex *exchange.Exchange) exchange.Body {
+// wrapReplies wraps the replies, below the module that reads them.
+func wrapReplies(req *http.Request, body exchange.Body, ex *exchange.Exchange) exchange.Body {
 	return &watched{Body: body, stream: strings.HasSuffix(req.URL.Path, "/api/chat"), lines: bufio.NewReaderSize(body, 32<<10), ex: ex}
 }
 
@@ -54,7 +54,7 @@ func (b *watched) next() {
 		return
 	}
 	if b.stream {
-		doc = append(readable(doc), '\n')
+		doc = append(sanitizeLine(doc), '\n')
 	}
 	b.Out = doc
 }
@@ -62,10 +62,10 @@ func (b *watched) next() {
 // malformed is the key under which arguments that are no object travel in one.
 const malformed = "malformed_arguments"
 
-// readable is a line that the module can read: a count that is no number of
+// sanitizeLine is a line that the module can read: a count that is no number of
 // tokens becomes -1, which nobody believes, and arguments that are no object
 // become one.
-func readable(line []byte) []byte {
+func sanitizeLine(line []byte) []byte {
 	var piece map[string]json.RawMessage
 	if !bytes.Contains(line, []byte(`eval_count"`)) && !bytes.Contains(line, []byte(`"tool_calls"`)) || json.Unmarshal(line, &piece) != nil {
 		return line
@@ -81,7 +81,7 @@ func readable(line []byte) []byte {
 	if message, ok := readableMessage(piece["message"]); ok {
 		piece["message"], changed = message, true
 	}
-	return encoded(piece, changed, line)
+	return encodeChanged(piece, changed, line)
 }
 
 // readableMessage is readable for the message of a line. ok tells that it was
@@ -101,19 +101,19 @@ func readableMessage(raw json.RawMessage) (_ json.RawMessage, ok bool) {
 		if !given || bytes.HasPrefix(bytes.TrimSpace(args), []byte("{")) {
 			continue
 		}
-		function["arguments"], ok = object(args), true
-		call["function"] = encoded(function, true, nil)
+		function["arguments"], ok = toObject(args), true
+		call["function"] = encodeChanged(function, true, nil)
 	}
 	if !ok {
 		return nil, false
 	}
-	message["tool_calls"] = encoded(calls, true, nil)
-	return encoded(message, true, nil), true
+	message["tool_calls"] = encodeChanged(calls, true, nil)
+	return encodeChanged(message, true, nil), true
 }
 
-// object makes an object of arguments that are none. Some proxies send them in
+// toObject makes an object of arguments that are none. Some proxies send them in
 // a text, as OpenAI does.
-func object(args json.RawMessage) json.RawMessage {
+func toObject(args json.RawMessage) json.RawMessage {
 	var text string
 	switch {
 	case string(args) == "null":
@@ -125,11 +125,11 @@ func object(args json.RawMessage) json.RawMessage {
 	case strings.HasPrefix(strings.TrimSpace(text), "{") && json.Valid([]byte(text)):
 		return json.RawMessage(text)
 	}
-	return encoded(map[string]string{malformed: text}, true, nil)
+	return encodeChanged(map[string]string{malformed: text}, true, nil)
 }
 
-// encoded is the JSON of v where it was changed, else what stood there.
-func encoded(v any, changed bool, as []byte) []byte {
+// encodeChanged is the JSON of v where it was changed, else what stood there.
+func encodeChanged(v any, changed bool, as []byte) []byte {
 	if !changed {
 		return as
 	}

@@ -17,22 +17,22 @@ import (
 // shown is what the server tells of a model.
 type shown struct{ *api.ShowResponse }
 
-// can reports a capability. Servers before 0.6.4 tell none; then the model is
+// hasCapability reports a capability. Servers before 0.6.4 tell none; then the model is
 // believed to have it, and a refusal says otherwise.
-func (s shown) can(what model.Capability) bool {
+func (s shown) hasCapability(what model.Capability) bool {
 	return s.Capabilities == nil || slices.Contains(s.Capabilities, what)
 }
 
-// limit is how many tokens the model was made for; 0 when that is not told.
-func (s shown) limit() int {
+// contextLimit is how many tokens the model was made for; 0 when that is not told.
+func (s shown) contextLimit() int {
 	arch, _ := s.ModelInfo["general.architecture"].(string)
 	n, _ := s.ModelInfo[arch+".context_length"].(float64)
 	return int(min(max(n, 0), mostContext))
 }
 
-// size is the context that is asked for: what the profile says, else what the
+// contextSize is the context that is asked for: what the profile says, else what the
 // model's own file says, else its limit as far as a common machine holds it.
-func (s shown) size(configured int) int {
+func (s shown) contextSize(configured int) int {
 	size := configured
 	for line := range strings.Lines(s.Parameters) {
 		if f := strings.Fields(line); size == 0 && len(f) == 2 && f[0] == "num_ctx" {
@@ -40,7 +40,7 @@ func (s shown) size(configured int) int {
 			size = min(max(size, 0), mostContext)
 		}
 	}
-	limit := s.limit()
+	limit := s.contextLimit()
 	switch {
 	case size > 0 && limit > 0:
 		return min(size, limit)
@@ -52,8 +52,8 @@ func (s shown) size(configured int) int {
 	return unknownContext
 }
 
-// show asks about one model.
-func (c *Client) show(ctx context.Context, name string) (shown, error) {
+// showModel asks about one model.
+func (c *Client) showModel(ctx context.Context, name string) (shown, error) {
 	told := shown{&api.ShowResponse{}}
 	err := c.http.Question(ctx, func(ctx context.Context) (err error) {
 		told.ShowResponse, err = c.api.Show(ctx, &api.ShowRequest{Model: name})
@@ -61,15 +61,15 @@ func (c *Client) show(ctx context.Context, name string) (shown, error) {
 	})
 	var e *adapters.Error
 	if errors.As(err, &e) && e.Status == http.StatusNotFound {
-		err = c.missing(ctx, e, name)
+		err = c.modelMissing(ctx, e, name)
 	}
-	return told, c.explain(err, name)
+	return told, c.explainError(err, name)
 }
 
-// missing adds the names of the models that there are: whoever has to choose
+// modelMissing adds the names of the models that there are: whoever has to choose
 // another one can.
-func (c *Client) missing(ctx context.Context, e *adapters.Error, model string) error {
-	names, err := c.list(ctx)
+func (c *Client) modelMissing(ctx context.Context, e *adapters.Error, model string) error {
+	names, err := c.listModels(ctx)
 	if err != nil {
 		return e
 	}
@@ -80,15 +80,15 @@ func (c *Client) missing(ctx context.Context, e *adapters.Error, model string) e
 	return e
 }
 
-// list names the installed models, the newest first.
-func (c *Client) list(ctx context.Context) ([]string, error) {
+// listModels names the installed models, the newest first.
+func (c *Client) listModels(ctx context.Context) ([]string, error) {
 	tags := &api.ListResponse{}
 	err := c.http.Question(ctx, func(ctx context.Context) (err error) {
 		tags, err = c.api.List(ctx)
 		return err
 	})
 	if err != nil {
-		return nil, c.explain(err, c.cfg.Model)
+		return nil, c.explainError(err, c.cfg.Model)
 	}
 	// The server sorts by whole seconds, and what is of one second lies as it
 	// happens.
@@ -102,41 +102,41 @@ func (c *Client) list(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// choose finds the model that stands in for none: the preferred one where it
+// chooseDefault finds the model that stands in for none: the preferred one where it
 // is installed, else the first that can call tools, else the first that can
 // chat.
-func (c *Client) choose(ctx context.Context) (string, shown, error) {
-	names, err := c.list(ctx)
+func (c *Client) chooseDefault(ctx context.Context) (string, shown, error) {
+	names, err := c.listModels(ctx)
 	if err != nil {
 		return "", shown{}, err
 	}
-	if slices.ContainsFunc(names, func(n string) bool { return whole(n) == whole(c.cfg.Model) }) {
-		s, err := c.show(ctx, c.cfg.Model)
+	if slices.ContainsFunc(names, func(n string) bool { return withTag(n) == withTag(c.cfg.Model) }) {
+		s, err := c.showModel(ctx, c.cfg.Model)
 		return c.cfg.Model, s, err
 	}
 	var second string
 	var told shown
 	for _, name := range names {
-		s, err := c.show(ctx, name)
+		s, err := c.showModel(ctx, name)
 		if err != nil {
 			return "", shown{}, err
 		}
-		if s.can(model.CapabilityTools) && s.can(model.CapabilityCompletion) {
+		if s.hasCapability(model.CapabilityTools) && s.hasCapability(model.CapabilityCompletion) {
 			return name, s, nil
 		}
-		if second == "" && s.can(model.CapabilityCompletion) {
+		if second == "" && s.hasCapability(model.CapabilityCompletion) {
 			second, told = name, s
 		}
 	}
 	if second == "" {
-		return "", shown{}, c.explain(&adapters.Error{Kind: adapters.BadRequest, Status: http.StatusNotFound,
+		return "", shown{}, c.explainError(&adapters.Error{Kind: adapters.BadRequest, Status: http.StatusNotFound,
 			Message: c.cfg.Model + " not found at " + c.cfg.BaseURL + ", and no other model that can chat is installed"}, c.cfg.Model)
 	}
 	return second, told, nil
 }
 
-// whole is a name with its tag.
-func whole(name string) string {
+// withTag is a name with its tag.
+func withTag(name string) string {
 	name = strings.ToLower(name)
 	if !strings.Contains(name[strings.LastIndex(name, "/")+1:], ":") {
 		name += ":latest"

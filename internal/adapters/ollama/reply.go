@@ -37,12 +37,12 @@ func (r *reply) add(p api.ChatResponse) {
 	r.last = p
 }
 
-// size of the reply in bytes, of which a token has at least one.
-func (r *reply) size() int { return r.bytes }
+// byteSize of the reply in bytes, of which a token has at least one.
+func (r *reply) byteSize() int { return r.bytes }
 
-// response makes the reply that the company sees, or a Garbage error for one
+// toResponse makes the reply that the company sees, or a Garbage error for one
 // that says nothing.
-func (r *reply) response(c *Client, req adapters.Request) (adapters.Response, error) {
+func (r *reply) toResponse(c *Client, req adapters.Request) (adapters.Response, error) {
 	resp := adapters.Response{
 		Message: adapters.Message{Role: adapters.Assistant, Content: r.text.String()},
 		Finish:  adapters.FinishStop, Model: r.last.Model, Served: c.Info(),
@@ -51,12 +51,12 @@ func (r *reply) response(c *Client, req adapters.Request) (adapters.Response, er
 	if r.last.DoneReason == "length" {
 		resp.Finish = adapters.FinishLength
 	}
-	counted := resp.Usage.Believable(req, c.maxTokens(req), r.size())
+	counted := resp.Usage.Believable(req, c.maxTokens(req), r.byteSize())
 	if !counted {
-		resp.Usage = adapters.Estimate(req, c.maxTokens(req), r.size())
+		resp.Usage = adapters.Estimate(req, c.maxTokens(req), r.byteSize())
 	}
 	garbage := func(why string) (adapters.Response, error) {
-		e := &adapters.Error{Kind: adapters.Garbage, Status: http.StatusOK, Message: why, Unanswered: !counted}
+		e := &adapters.Error{Kind: adapters.MalformedReply, Status: http.StatusOK, Message: why, Unanswered: !counted}
 		if counted {
 			e.Usage = &resp.Usage
 		}

@@ -18,10 +18,10 @@ func (c *Client) Chat(ctx context.Context, req adapters.Request, onEvent func(ad
 		onEvent = func(adapters.Event) {}
 	}
 	for {
-		sent := c.wire(req)
-		resp, err := c.once(ctx, req, sent, onEvent)
+		sent := c.toWire(req)
+		resp, err := c.sendOnce(ctx, req, sent, onEvent)
 		var refusal *adapters.Error
-		if errors.As(err, &refusal) && c.learn(refusal, sent) {
+		if errors.As(err, &refusal) && c.dropParameter(refusal, sent) {
 			c.cfg.Log.InfoContext(ctx, "the model's server refuses a parameter; sending the request without it", "model", c.cfg.Model, "refusal", refusal.Message)
 			continue
 		}
@@ -35,20 +35,20 @@ func (c *Client) Chat(ctx context.Context, req adapters.Request, onEvent func(ad
 // withNames adds to "no such model" the names of those that there are, so that
 // whoever has to choose another one can.
 func (c *Client) withNames(ctx context.Context, refusal *adapters.Error) error {
-	names, err := c.list(ctx)
+	names, err := c.listModels(ctx)
 	if err != nil || len(names) == 0 || slices.Contains(names, c.cfg.Model) {
 		return refusal
 	}
-	return c.missing(cmp.Or(refusal.Message, "no such model"), names)
+	return c.modelMissing(cmp.Or(refusal.Message, "no such model"), names)
 }
 
-// once is one request and its reply.
-func (c *Client) once(ctx context.Context, req adapters.Request, sent sdk.ChatCompletionRequest, onEvent func(adapters.Event)) (adapters.Response, error) {
+// sendOnce is one request and its reply.
+func (c *Client) sendOnce(ctx context.Context, req adapters.Request, sent sdk.ChatCompletionRequest, onEvent func(adapters.Event)) (adapters.Response, error) {
 	ctx, ex := c.http.Begin(ctx)
 	defer ex.End()
 	stream, err := c.api.CreateChatCompletionStream(ctx, sent)
 	if err != nil {
-		return adapters.Response{}, c.failure(ex, err)
+		return adapters.Response{}, c.callError(ex, err)
 	}
 	defer stream.Close()
 	var r reply
@@ -65,11 +65,11 @@ func (c *Client) once(ctx context.Context, req adapters.Request, sent sdk.ChatCo
 		case r.finish != "":
 			ex.Ending()
 		case grown:
-			ex.Grew(r.size())
+			ex.Grew(r.byteSize())
 		}
 	}
 	if ended := ex.Stop(); !ended || r.finish == "" {
-		return adapters.Response{}, r.billed(c, req, c.failure(ex, err))
+		return adapters.Response{}, r.withUsage(c, req, c.callError(ex, err))
 	}
-	return r.response(c, req)
+	return r.toResponse(c, req)
 }

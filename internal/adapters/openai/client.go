@@ -103,7 +103,7 @@ func New(cfg Config) (*Client, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 
-	client := exchange.NewClient(exchange.Config{Key: cfg.Key, FirstToken: cfg.FirstToken, Idle: cfg.Idle, MaxReply: cfg.MaxReply, Body: events})
+	client := exchange.NewClient(exchange.Config{Key: cfg.Key, FirstToken: cfg.FirstToken, Idle: cfg.Idle, MaxReply: cfg.MaxReply, Body: wrapEvents})
 	config := sdk.DefaultConfig(cfg.Key.Reveal())
 	config.BaseURL = cfg.BaseURL
 	config.EmptyMessagesLimit = 1 << 31 // the reply's size and the clock are the limits
@@ -172,7 +172,7 @@ func (c *Client) Prepare(ctx context.Context) error {
 	}
 	err := c.http.Ask(ctx, c.cfg.BaseURL+"/models", header, nil, &list)
 	switch adapters.KindOf(err) {
-	case "", adapters.BadRequest, adapters.Garbage: // it answered, if only that it has no such list
+	case "", adapters.BadRequest, adapters.MalformedReply: // it answered, if only that it has no such list
 		c.asked = true
 	}
 	for _, m := range list.Data {
@@ -194,7 +194,7 @@ func (c *Client) Close() error {
 // answer to names that they do not list (a router's variants, any name at all):
 // of those it is only told.
 func (c *Client) Available(ctx context.Context) (string, error) {
-	names, err := c.list(ctx)
+	names, err := c.listModels(ctx)
 	switch {
 	case adapters.KindOf(err) == adapters.BadRequest: // it has no such list
 		return "answers", nil
@@ -207,12 +207,12 @@ func (c *Client) Available(ctx context.Context) (string, error) {
 	case c.cfg.BaseURL != Standard:
 		return "answers, and lists " + c.http.Hide(strings.Join(names[:min(len(names), 5)], ", ")) + " and not this one", nil
 	}
-	return "", c.missing("the server has no model "+c.cfg.Model, names)
+	return "", c.modelMissing("the server has no model "+c.cfg.Model, names)
 }
 
-// missing is the error of a model that the server has not, with those that it
+// modelMissing is the error of a model that the server has not, with those that it
 // has.
-func (c *Client) missing(what string, names []string) error {
+func (c *Client) modelMissing(what string, names []string) error {
 	return &adapters.Error{Kind: adapters.BadRequest, Status: http.StatusNotFound,
 		Message: c.http.Hide(what + "; it has: " + strings.Join(names, ", ")),
 		Fix:     "name one of the models that the server has in company.yaml"}
@@ -221,15 +221,15 @@ func (c *Client) missing(what string, names []string) error {
 // Address is where the server is.
 func (c *Client) Address() string { return c.cfg.BaseURL }
 
-// list names the server's models.
-func (c *Client) list(ctx context.Context) ([]string, error) {
+// listModels names the server's models.
+func (c *Client) listModels(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	ctx, ex := c.http.Begin(ctx)
 	defer ex.End()
 	list, err := c.api.ListModels(ctx)
 	if err != nil {
-		return nil, c.failure(ex, err)
+		return nil, c.callError(ex, err)
 	}
 	names := make([]string, 0, len(list.Models))
 	for _, m := range list.Models {

@@ -14,8 +14,8 @@ import (
 	"company/internal/adapters/exchange"
 )
 
-// events wraps the replies that stream.
-func events(req *http.Request, body exchange.Body, ex *exchange.Exchange) exchange.Body {
+// wrapEvents wraps the replies that stream.
+func wrapEvents(req *http.Request, body exchange.Body, ex *exchange.Exchange) exchange.Body {
 	if !strings.HasSuffix(req.URL.Path, "/chat/completions") {
 		return body
 	}
@@ -50,7 +50,7 @@ func (b *eventBody) next() {
 	}
 	text := bytes.TrimSpace(line)
 	if !b.started && len(text) > 0 && !isEventLine(text) {
-		b.document(line)
+		b.readDocument(line)
 		return
 	}
 	b.started = b.started || len(text) > 0
@@ -76,12 +76,12 @@ func (b *eventBody) next() {
 			return
 		}
 	}
-	b.Out = append(append([]byte("data: "), readable(data)...), '\n')
+	b.Out = append(append([]byte("data: "), sanitizePiece(data)...), '\n')
 }
 
-// readable is a piece without counts that are no numbers of tokens: go-openai
+// sanitizePiece is a piece without counts that are no numbers of tokens: go-openai
 // would refuse the piece for them, and with it the whole reply.
-func readable(data []byte) []byte {
+func sanitizePiece(data []byte) []byte {
 	var counted struct {
 		Usage json.RawMessage `json:"usage"`
 	}
@@ -113,9 +113,9 @@ func isEventLine(line []byte) bool {
 	return false
 }
 
-// document takes the rest of the body as one JSON text: an error, or a reply
+// readDocument takes the rest of the body as one JSON text: an error, or a reply
 // that was not streamed. Anything else yields no events, which is no reply.
-func (b *eventBody) document(first []byte) {
+func (b *eventBody) readDocument(first []byte) {
 	rest, err := b.ex.ReadRest(b.lines)
 	if err != nil {
 		b.Err = err
@@ -145,5 +145,5 @@ func (b *eventBody) document(first []byte) {
 		b.Err = err
 		return
 	}
-	b.Out = append(append([]byte("data: "), readable(chunk)...), "\ndata: [DONE]\n"...)
+	b.Out = append(append([]byte("data: "), sanitizePiece(chunk)...), "\ndata: [DONE]\n"...)
 }

@@ -15,9 +15,9 @@ var refusals = []error{
 	sdk.ErrReasoningEffortUnsupported, sdk.ErrChatCompletionInvalidModel,
 }
 
-// failure makes the one error of a call from what the transport saw and what
+// callError makes the one error of a call from what the transport saw and what
 // go-openai returned.
-func (c *Client) failure(ex *exchange.Exchange, err error) error {
+func (c *Client) callError(ex *exchange.Exchange, err error) error {
 	if errors.Is(err, sdk.ErrReasoningToolsRequireResponses) {
 		return &adapters.Error{Kind: adapters.BadRequest, Message: "this model takes tools over the Responses API only; name another model in the profile", Err: err}
 	}

@@ -40,4 +40,4 @@ func limitsOf(baseURL, model string) limits {
 // server.
 var reasoningRE = regexp.MustCompile(`^(?:[^ ]*/)?(?:o[134](?:$|[-:])|gpt-[56](?:$|[-.:]))`)
 
-func reasons(model string) bool { return reasoningRE.MatchString(model) }
+func isReasoningModel(model string) bool { return reasoningRE.MatchString(model) }

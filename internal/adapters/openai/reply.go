@@ -102,11 +102,11 @@ var unfit = map[sdk.FinishReason]bool{
 	"error": true, "abort": true, "malformed_function_call": true, "insufficient_system_resource": true,
 }
 
-// response makes the reply that the company sees, or a Garbage error for one
+// toResponse makes the reply that the company sees, or a Garbage error for one
 // that says nothing.
-func (r *reply) response(c *Client, req adapters.Request) (adapters.Response, error) {
+func (r *reply) toResponse(c *Client, req adapters.Request) (adapters.Response, error) {
 	garbage := func(why string) (adapters.Response, error) {
-		return adapters.Response{}, r.billed(c, req, &adapters.Error{Kind: adapters.Garbage, Status: 200, Message: why, Unanswered: true})
+		return adapters.Response{}, r.withUsage(c, req, &adapters.Error{Kind: adapters.MalformedReply, Status: 200, Message: why, Unanswered: true})
 	}
 	resp := adapters.Response{
 		Message: adapters.Message{Role: adapters.Assistant, Content: r.text.String()},
@@ -147,14 +147,14 @@ func (r *reply) response(c *Client, req adapters.Request) (adapters.Response, er
 		resp.Message.Opaque = raw
 	}
 	var ok bool
-	if resp.Usage, ok = r.counted(c, req); !ok {
-		resp.Usage = adapters.Estimate(req, c.maxTokens(req), r.size())
+	if resp.Usage, ok = r.serverUsage(c, req); !ok {
+		resp.Usage = adapters.Estimate(req, c.maxTokens(req), r.byteSize())
 	}
 	return resp, nil
 }
 
-// size of the reply in bytes, of which a token has at least one.
-func (r *reply) size() int {
+// byteSize of the reply in bytes, of which a token has at least one.
+func (r *reply) byteSize() int {
 	n := r.text.Len() + r.reasoning.Len() + r.refusal.Len()
 	for _, call := range r.calls {
 		n += len(call.id) + len(call.name) + call.args.Len()
@@ -162,8 +162,8 @@ func (r *reply) size() int {
 	return n
 }
 
-// counted is the server's count, where it gave one that can be true.
-func (r *reply) counted(c *Client, req adapters.Request) (adapters.Usage, bool) {
+// serverUsage is the server's count, where it gave one that can be true.
+func (r *reply) serverUsage(c *Client, req adapters.Request) (adapters.Usage, bool) {
 	u := r.usage
 	if u == nil {
 		return adapters.Usage{}, false
@@ -172,13 +172,13 @@ func (r *reply) counted(c *Client, req adapters.Request) (adapters.Usage, bool) 
 	if u.PromptTokensDetails != nil {
 		usage.CachedTokens = min(max(0, u.PromptTokensDetails.CachedTokens), max(0, u.PromptTokens))
 	}
-	return usage, usage.Believable(req, c.maxTokens(req), r.size())
+	return usage, usage.Believable(req, c.maxTokens(req), r.byteSize())
 }
 
-// billed adds to a failure what the server counted for it.
-func (r *reply) billed(c *Client, req adapters.Request, err error) error {
+// withUsage adds to a failure what the server counted for it.
+func (r *reply) withUsage(c *Client, req adapters.Request, err error) error {
 	var e *adapters.Error
-	if usage, ok := r.counted(c, req); ok && errors.As(err, &e) {
+	if usage, ok := r.serverUsage(c, req); ok && errors.As(err, &e) {
 		e.Usage, e.Unanswered = &usage, false
 	}
 	return err

@@ -19,8 +19,8 @@ type opaque struct {
 	Reasoning string `json:"reasoning_content"`
 }
 
-// wire translates a request.
-func (c *Client) wire(req adapters.Request) sdk.ChatCompletionRequest {
+// toWire translates a request.
+func (c *Client) toWire(req adapters.Request) sdk.ChatCompletionRequest {
 	out := sdk.ChatCompletionRequest{Model: c.cfg.Model, Stream: true}
 	if !c.quirks.noStreamOptions.Load() {
 		out.StreamOptions = &sdk.StreamOptions{IncludeUsage: true}
@@ -45,7 +45,7 @@ func (c *Client) wire(req adapters.Request) sdk.ChatCompletionRequest {
 		//nolint:staticcheck // many compatible servers know max_tokens only
 		out.MaxTokens = limit
 	}
-	if req.Temperature != nil && !reasons(c.cfg.Model) && !c.quirks.noTemperature.Load() {
+	if req.Temperature != nil && !isReasoningModel(c.cfg.Model) && !c.quirks.noTemperature.Load() {
 		out.Temperature = float32(*req.Temperature)
 		if out.Temperature == 0 {
 			out.Temperature = math.SmallestNonzeroFloat32 // a plain 0 would be left out
@@ -58,7 +58,9 @@ func (c *Client) wire(req adapters.Request) sdk.ChatCompletionRequest {
 }
 
 // refusesMaxTokens tells the names for which go-openai sends no max_tokens.
-func refusesMaxTokens(model string) bool { return reasons(model) && !strings.Contains(model, "/") }
+func refusesMaxTokens(model string) bool {
+	return isReasoningModel(model) && !strings.Contains(model, "/")
+}
 
 func (c *Client) maxTokens(req adapters.Request) int {
 	if req.MaxTokens > 0 {
@@ -87,9 +89,9 @@ func (c *Client) wireMessage(m adapters.Message) sdk.ChatCompletionMessage {
 	return out
 }
 
-// learn reads a refusal for the name of a parameter that this server does not
+// dropParameter reads a refusal for the name of a parameter that this server does not
 // take, and reports whether the same request is worth sending without it.
-func (c *Client) learn(refusal *adapters.Error, sent sdk.ChatCompletionRequest) bool {
+func (c *Client) dropParameter(refusal *adapters.Error, sent sdk.ChatCompletionRequest) bool {
 	if refusal.Kind != adapters.BadRequest {
 		return false
 	}
@@ -128,5 +130,5 @@ func (c *Client) learn(refusal *adapters.Error, sent sdk.ChatCompletionRequest) 
 // itself takes max_completion_tokens for all models; many compatible servers
 // know only max_tokens, and go-openai refuses that for its reasoning models.
 func (c *Client) prefersCompletionTokens() bool {
-	return c.cfg.BaseURL == Standard || reasons(c.cfg.Model)
+	return c.cfg.BaseURL == Standard || isReasoningModel(c.cfg.Model)
 }

@@ -22,8 +22,8 @@ type protocol struct {
 	fail   func(w http.ResponseWriter, status int, kind, message string)
 }
 
-// stream writes an answer's events; half of them, and no end, when cut.
-func (p protocol) stream(w http.ResponseWriter, a answer, cut bool) {
+// writeStream writes an answer's events; half of them, and no end, when cut.
+func (p protocol) writeStream(w http.ResponseWriter, a answer, cut bool) {
 	w.Header().Set("Content-Type", p.contentType)
 	events := p.events(a)
 	if cut {
@@ -37,8 +37,8 @@ func (p protocol) stream(w http.ResponseWriter, a answer, cut bool) {
 	_ = http.NewResponseController(w).Flush()
 }
 
-// encode is JSON of what always encodes: strings and numbers.
-func encode(v any) string {
+// encodeOrEmpty is JSON of what always encodes: strings and numbers.
+func encodeOrEmpty(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return "{}"
@@ -46,9 +46,9 @@ func encode(v any) string {
 	return string(data)
 }
 
-// event is one server-sent event.
-func event(name string, v any) string {
-	text := "data: " + encode(v) + "\n\n"
+// formatEvent is one server-sent event.
+func formatEvent(name string, v any) string {
+	text := "data: " + encodeOrEmpty(v) + "\n\n"
 	if name != "" {
 		text = "event: " + name + "\n" + text
 	}
@@ -72,7 +72,7 @@ const bytesPerToken = 4
 func newAnswer(x Exchange, reply Reply) (answer, error) {
 	a := answer{id: fmt.Sprintf("chatcmpl-%s-%d", x.Header.Run, x.Turn), model: x.Model, text: reply.Text, finish: reply.Finish, withUsage: x.usage}
 	for i, c := range reply.Calls {
-		args, err := c.arguments()
+		args, err := c.argumentsText()
 		if err != nil {
 			return answer{}, fmt.Errorf("arguments of %s: %w", c.Tool, err)
 		}
@@ -95,17 +95,17 @@ func newAnswer(x Exchange, reply Reply) (answer, error) {
 	tokens := size/bytesPerToken + 1
 	if x.MaxTokens > 0 && tokens > x.MaxTokens {
 		tokens = x.MaxTokens
-		a.cut(x.MaxTokens * bytesPerToken)
+		a.truncate(x.MaxTokens * bytesPerToken)
 	}
-	a.usage = adapters.Usage{InputTokens: x.size()/bytesPerToken + 1, OutputTokens: tokens}
+	a.usage = adapters.Usage{InputTokens: x.byteSize()/bytesPerToken + 1, OutputTokens: tokens}
 	if reply.Usage != nil {
 		a.usage = *reply.Usage
 	}
 	return a, nil
 }
 
-// size of the conversation and the tools in bytes.
-func (x Exchange) size() int {
+// byteSize of the conversation and the tools in bytes.
+func (x Exchange) byteSize() int {
 	n := 0
 	for _, m := range x.Messages {
 		n += len(m.Content)
@@ -119,8 +119,8 @@ func (x Exchange) size() int {
 	return n
 }
 
-// cut keeps the first bytes of the answer: the text, then the calls in order.
-func (a *answer) cut(room int) {
+// truncate keeps the first bytes of the answer: the text, then the calls in order.
+func (a *answer) truncate(room int) {
 	a.finish = "length"
 	a.text = safetext.Head(a.text, room)
 	room -= len(a.text)
@@ -139,8 +139,8 @@ func (a *answer) cut(room int) {
 // pieceSize is how many bytes of text or arguments one event carries.
 const pieceSize = 1024
 
-// pieces splits s for streaming, between characters.
-func pieces(s string) []string {
+// splitText splits s for streaming, between characters.
+func splitText(s string) []string {
 	var out []string
 	for len(s) > 0 {
 		piece := safetext.Head(s, pieceSize)

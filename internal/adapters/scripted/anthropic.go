@@ -15,7 +15,7 @@ import (
 var anthropic = protocol{
 	contentType: "text/event-stream",
 	read:        readAnthropic,
-	whole:       func(a answer) any { return a.anthropic(true) },
+	whole:       func(a answer) any { return a.toAnthropic(true) },
 	events:      answer.anthropicEvents,
 	fail: func(w http.ResponseWriter, status int, kind, message string) {
 		writeJSON(w, status, map[string]any{"type": "error", "error": map[string]string{"type": kind, "message": message}})
@@ -153,8 +153,8 @@ func (a answer) stop() string {
 	return "end_turn"
 }
 
-// anthropic is the answer as a message, whole or as a stream begins with it.
-func (a answer) anthropic(whole bool) any {
+// toAnthropic is the answer as a message, whole or as a stream begins with it.
+func (a answer) toAnthropic(whole bool) any {
 	m := map[string]any{
 		"id": a.id, "type": "message", "role": "assistant", "model": a.model, "content": []any{}, "stop_reason": nil, "stop_sequence": nil,
 		"usage": map[string]int{"input_tokens": a.usage.InputTokens - a.usage.CachedTokens, "cache_read_input_tokens": a.usage.CachedTokens, "cache_creation_input_tokens": 0, "output_tokens": 1},
@@ -175,14 +175,14 @@ func (a answer) anthropic(whole bool) any {
 // anthropicEvents is the answer as a stream. It thinks before it calls, as such
 // models do; what it thought must come back.
 func (a answer) anthropicEvents() []string {
-	out := []string{event("message_start", map[string]any{"type": "message_start", "message": a.anthropic(false)}), event("ping", map[string]string{"type": "ping"})}
+	out := []string{formatEvent("message_start", map[string]any{"type": "message_start", "message": a.toAnthropic(false)}), formatEvent("ping", map[string]string{"type": "ping"})}
 	index := 0
 	block := func(start any, deltas ...any) {
-		out = append(out, event("content_block_start", map[string]any{"type": "content_block_start", "index": index, "content_block": start}))
+		out = append(out, formatEvent("content_block_start", map[string]any{"type": "content_block_start", "index": index, "content_block": start}))
 		for _, d := range deltas {
-			out = append(out, event("content_block_delta", map[string]any{"type": "content_block_delta", "index": index, "delta": d}))
+			out = append(out, formatEvent("content_block_delta", map[string]any{"type": "content_block_delta", "index": index, "delta": d}))
 		}
-		out = append(out, event("content_block_stop", map[string]any{"type": "content_block_stop", "index": index}))
+		out = append(out, formatEvent("content_block_stop", map[string]any{"type": "content_block_stop", "index": index}))
 		index++
 	}
 	if len(a.calls) > 0 {
@@ -191,19 +191,19 @@ func (a answer) anthropicEvents() []string {
 	}
 	if a.text != "" {
 		var deltas []any
-		for _, piece := range pieces(a.text) {
+		for _, piece := range splitText(a.text) {
 			deltas = append(deltas, map[string]string{"type": "text_delta", "text": piece})
 		}
 		block(map[string]string{"type": "text", "text": ""}, deltas...)
 	}
 	for _, c := range a.calls {
 		var deltas []any
-		for _, piece := range pieces(c.Arguments) {
+		for _, piece := range splitText(c.Arguments) {
 			deltas = append(deltas, map[string]string{"type": "input_json_delta", "partial_json": piece})
 		}
 		block(map[string]any{"type": "tool_use", "id": c.ID, "name": c.Name, "input": map[string]any{}}, deltas...)
 	}
-	out = append(out, event("message_delta", map[string]any{"type": "message_delta", "delta": map[string]any{"stop_reason": a.stop(), "stop_sequence": nil},
+	out = append(out, formatEvent("message_delta", map[string]any{"type": "message_delta", "delta": map[string]any{"stop_reason": a.stop(), "stop_sequence": nil},
 		"usage": map[string]int{"output_tokens": a.usage.OutputTokens}}))
-	return append(out, event("message_stop", map[string]string{"type": "message_stop"}))
+	return append(out, formatEvent("message_stop", map[string]string{"type": "message_stop"}))
 }

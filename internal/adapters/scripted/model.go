@@ -35,7 +35,7 @@ func Factory(p adapters.Profile, deps adapters.Deps) (adapters.Model, error) {
 }
 
 // Open runs any brain the same way.
-func Open(brain Brain, p adapters.Profile, deps adapters.Deps) (adapters.Model, error) {
+func Open(brain Responder, p adapters.Profile, deps adapters.Deps) (adapters.Model, error) {
 	server, err := NewServer(brain)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 var ollama = protocol{
 	contentType: "application/x-ndjson",
 	read:        readOllama,
-	whole:       func(a answer) any { return a.ollama(a.text, a.calls, true) },
+	whole:       func(a answer) any { return a.toOllama(a.text, a.calls, true) },
 	events:      answer.ollamaEvents,
 	fail: func(w http.ResponseWriter, status int, _, message string) {
 		writeJSON(w, status, map[string]string{"error": message})
@@ -99,14 +99,14 @@ func readOllama(body []byte) (Exchange, error) {
 	return x, nil
 }
 
-// ollama is a line of an answer.
-func (a answer) ollama(text string, calls []adapters.ToolCall, done bool) any {
+// toOllama is a line of an answer.
+func (a answer) toOllama(text string, calls []adapters.ToolCall, done bool) any {
 	m := ollamaMessage{Role: adapters.Assistant, Content: text}
 	for i, c := range calls {
 		var oc ollamaCall
 		oc.ID, oc.Function.Index, oc.Function.Name, oc.Function.Arguments = c.ID, i, c.Name, json.RawMessage(c.Arguments)
 		if !json.Valid(oc.Function.Arguments) { // what the server itself could not read
-			oc.Function.Arguments = json.RawMessage(encode(c.Arguments))
+			oc.Function.Arguments = json.RawMessage(encodeOrEmpty(c.Arguments))
 		}
 		m.ToolCalls = append(m.ToolCalls, oc)
 	}
@@ -124,11 +124,11 @@ func (a answer) ollama(text string, calls []adapters.ToolCall, done bool) any {
 // ollamaEvents is the answer as a stream of lines.
 func (a answer) ollamaEvents() []string {
 	var out []string
-	for _, piece := range pieces(a.text) {
-		out = append(out, encode(a.ollama(piece, nil, false))+"\n")
+	for _, piece := range splitText(a.text) {
+		out = append(out, encodeOrEmpty(a.toOllama(piece, nil, false))+"\n")
 	}
 	for i := range a.calls {
-		out = append(out, encode(a.ollama("", a.calls[i:i+1], false))+"\n")
+		out = append(out, encodeOrEmpty(a.toOllama("", a.calls[i:i+1], false))+"\n")
 	}
-	return append(out, encode(a.ollama("", nil, true))+"\n")
+	return append(out, encodeOrEmpty(a.toOllama("", nil, true))+"\n")
 }

@@ -136,18 +136,18 @@ func (a answer) openAI() sdk.ChatCompletionResponse {
 // openAIEvents is the answer as a stream.
 func (a answer) openAIEvents() []string {
 	chunk := func(delta sdk.ChatCompletionStreamChoiceDelta, finish sdk.FinishReason) string {
-		return event("", sdk.ChatCompletionStreamResponse{ID: a.id, Object: "chat.completion.chunk", Model: a.model,
+		return formatEvent("", sdk.ChatCompletionStreamResponse{ID: a.id, Object: "chat.completion.chunk", Model: a.model,
 			Choices: []sdk.ChatCompletionStreamChoice{{Delta: delta, FinishReason: finish}}})
 	}
 	out := []string{chunk(sdk.ChatCompletionStreamChoiceDelta{Role: sdk.ChatMessageRoleAssistant}, "")}
-	for _, piece := range pieces(a.text) {
+	for _, piece := range splitText(a.text) {
 		out = append(out, chunk(sdk.ChatCompletionStreamChoiceDelta{Content: piece}, ""))
 	}
 	for i, c := range a.openAICalls() {
 		index := i
 		first := sdk.ToolCall{Index: &index, ID: c.ID, Type: c.Type, Function: sdk.FunctionCall{Name: c.Function.Name}}
 		out = append(out, chunk(sdk.ChatCompletionStreamChoiceDelta{ToolCalls: []sdk.ToolCall{first}}, ""))
-		for _, piece := range pieces(c.Function.Arguments) {
+		for _, piece := range splitText(c.Function.Arguments) {
 			next := sdk.ToolCall{Index: &index, Function: sdk.FunctionCall{Arguments: piece}}
 			out = append(out, chunk(sdk.ChatCompletionStreamChoiceDelta{ToolCalls: []sdk.ToolCall{next}}, ""))
 		}
@@ -155,7 +155,7 @@ func (a answer) openAIEvents() []string {
 	out = append(out, chunk(sdk.ChatCompletionStreamChoiceDelta{}, sdk.FinishReason(a.finish)))
 	if a.withUsage {
 		usage := a.openAIUsage()
-		out = append(out, event("", sdk.ChatCompletionStreamResponse{ID: a.id, Object: "chat.completion.chunk", Model: a.model,
+		out = append(out, formatEvent("", sdk.ChatCompletionStreamResponse{ID: a.id, Object: "chat.completion.chunk", Model: a.model,
 			Choices: []sdk.ChatCompletionStreamChoice{}, Usage: &usage}))
 	}
 	return append(out, "data: [DONE]\n\n")

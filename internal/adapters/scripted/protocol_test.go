@@ -47,7 +47,7 @@ func play(t *testing.T, open func(string) (adapters.Model, error), opts ...scrip
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := adapters.Fit(bare, adapters.ToolsAuto, nil)
+	m := adapters.WithToolMode(bare, adapters.ToolsAuto, nil)
 	defer func() {
 		if err := adapters.Close(m); err != nil {
 			t.Error(err)
@@ -117,7 +117,7 @@ func TestProtocols(t *testing.T) {
 func TestProtocolFaults(t *testing.T) {
 	for name, open := range drivers {
 		for want, fault := range map[adapters.Kind]scripted.Fault{
-			adapters.Overloaded: {Status: 529, Times: 1}, adapters.Garbage: {Cut: true, Times: 1}, adapters.Auth: {Status: 401, Times: 1},
+			adapters.Overloaded: {Status: 529, Times: 1}, adapters.MalformedReply: {Cut: true, Times: 1}, adapters.Auth: {Status: 401, Times: 1},
 		} {
 			server, err := scripted.NewServer(scripted.BrainFunc(func(scripted.Exchange) scripted.Reply {
 				return scripted.Reply{Text: strings.Repeat("text ", 2000), Fault: &fault}

@@ -16,7 +16,7 @@ import (
 	"company/internal/company"
 )
 
-// Script is a Brain read from YAML:
+// Script is a Responder read from YAML:
 //
 //	rules:
 //	  - role: manager
@@ -134,15 +134,15 @@ func ParseScript(path string, text []byte) (*Script, error) {
 		return nil, bad("it has no rules")
 	}
 	for i := range file.Rules {
-		if err := file.Rules[i].compile(); err != nil {
+		if err := file.Rules[i].compileRule(); err != nil {
 			return nil, bad(fmt.Sprintf("rule %d: %v", i+1, err))
 		}
 	}
 	return &Script{path: path, rules: file.Rules}, nil
 }
 
-// compile checks a rule and readies its patterns.
-func (r *rule) compile() error {
+// compileRule checks a rule and readies its patterns.
+func (r *rule) compileRule() error {
 	if !slices.Contains([]company.Role{"", company.Manager, company.Worker, company.Reviewer, company.Merger}, r.Role) {
 		return fmt.Errorf("role %q is none of manager, worker, reviewer, merger", r.Role)
 	}
@@ -168,14 +168,14 @@ func (r *rule) compile() error {
 		known = append(known, name)
 	}
 	for i := range r.Steps {
-		if err := r.Steps[i].compile(known); err != nil {
+		if err := r.Steps[i].compileStep(known); err != nil {
 			return fmt.Errorf("step %d: %w", i+1, err)
 		}
 	}
 	return nil
 }
 
-func (s *step) compile(known []string) error {
+func (s *step) compileStep(known []string) error {
 	if s.Tool != "" {
 		if len(s.Calls) > 0 {
 			return errors.New("it has both tool and calls")
@@ -194,7 +194,7 @@ func (s *step) compile(known []string) error {
 		}
 		texts = append(texts, c.Args, c.Raw)
 	}
-	_, err := fill(texts, func(name string) (string, error) {
+	_, err := fillPlaceholders(texts, func(name string) (string, error) {
 		if !slices.Contains(known, name) {
 			return "", fmt.Errorf("<<%s>> is nothing that this rule captures", name)
 		}
@@ -233,13 +233,13 @@ func (s *Script) Reply(x Exchange) Reply {
 	}
 	for i := range s.rules {
 		r := &s.rules[i]
-		if !r.fits(x, n) {
+		if !r.matches(x, n) {
 			continue
 		}
 		if x.Turn >= len(r.Steps) {
 			return Reply{Err: fmt.Sprintf("%s: rule %d has %d steps and run %s is at step %d", s.path, i+1, len(r.Steps), x.Header.Run, x.Turn+1)}
 		}
-		reply, err := r.Steps[x.Turn].reply(func(name string) (string, error) { return r.value(name, x, n) })
+		reply, err := r.Steps[x.Turn].buildReply(func(name string) (string, error) { return r.placeholderValue(name, x, n) })
 		if err != nil {
 			return Reply{Err: fmt.Sprintf("%s: rule %d, step %d: %v", s.path, i+1, x.Turn+1, err)}
 		}
@@ -248,14 +248,14 @@ func (s *Script) Reply(x Exchange) Reply {
 	return Reply{Err: fmt.Sprintf("%s: no rule for %s of %s, titled %q", s.path, x.Header.Role, x.Header.Run, x.Header.Title)}
 }
 
-func (r *rule) fits(x Exchange, n int) bool {
+func (r *rule) matches(x Exchange, n int) bool {
 	h := x.Header
 	return (r.Role == "" || r.Role == h.Role) && (r.Task == "" || r.Task == h.Task) && (r.Subtask == "" || r.Subtask == h.Subtask) &&
 		(r.Run == 0 || r.Run == n) && r.title.MatchString(h.Title) && r.brief.MatchString(x.Brief())
 }
 
-// value is what stands for <<name>>.
-func (r *rule) value(name string, x Exchange, n int) (string, error) {
+// placeholderValue is what stands for <<name>>.
+func (r *rule) placeholderValue(name string, x Exchange, n int) (string, error) {
 	if c, ok := r.Capture[name]; ok {
 		for _, m := range slices.Backward(x.Messages) {
 			// Without a tool, anything that was told to the model counts.
@@ -286,15 +286,15 @@ func (r *rule) value(name string, x Exchange, n int) (string, error) {
 	return strconv.Itoa(n), nil
 }
 
-// reply fills a step in.
-func (s step) reply(value func(string) (string, error)) (Reply, error) {
-	text, err := fill(s.Text, value)
+// buildReply fills a step in.
+func (s step) buildReply(value func(string) (string, error)) (Reply, error) {
+	text, err := fillPlaceholders(s.Text, value)
 	if err != nil {
 		return Reply{}, err
 	}
 	out := Reply{Text: text.(string), Finish: s.Finish, Delay: s.delay}
 	for _, c := range s.Calls {
-		filled, err := fill([]any{c.Args, c.Raw}, value)
+		filled, err := fillPlaceholders([]any{c.Args, c.Raw}, value)
 		if err != nil {
 			return Reply{}, err
 		}
@@ -310,8 +310,8 @@ func (s step) reply(value func(string) (string, error)) (Reply, error) {
 	return out, nil
 }
 
-// fill copies a YAML value with the places in its texts filled in.
-func fill(v any, value func(string) (string, error)) (any, error) {
+// fillPlaceholders copies a YAML value with the places in its texts filled in.
+func fillPlaceholders(v any, value func(string) (string, error)) (any, error) {
 	switch v := v.(type) {
 	case string:
 		var failed error
@@ -325,7 +325,7 @@ func fill(v any, value func(string) (string, error)) (any, error) {
 		out := make([]any, len(v))
 		for i := range v {
 			var err error
-			if out[i], err = fill(v[i], value); err != nil {
+			if out[i], err = fillPlaceholders(v[i], value); err != nil {
 				return nil, err
 			}
 		}
@@ -337,7 +337,7 @@ func fill(v any, value func(string) (string, error)) (any, error) {
 		out := make(map[string]any, len(v))
 		for key, item := range v {
 			var err error
-			if out[key], err = fill(item, value); err != nil {
+			if out[key], err = fillPlaceholders(item, value); err != nil {
 				return nil, err
 			}
 		}

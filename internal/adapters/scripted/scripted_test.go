@@ -186,7 +186,7 @@ func TestScriptedFaults(t *testing.T) {
 	if late.Message.Content != "late" || clock.waited < 6*time.Second {
 		t.Errorf("reply %q after %s", late.Message.Content, clock.waited)
 	}
-	if _, err := m.Chat(t.Context(), ask(header(company.Merger, "t7-01-merge.1", "greet")), nil); adapters.KindOf(err) != adapters.Garbage {
+	if _, err := m.Chat(t.Context(), ask(header(company.Merger, "t7-01-merge.1", "greet")), nil); adapters.KindOf(err) != adapters.MalformedReply {
 		t.Errorf("cut: %v", err)
 	}
 }
@@ -203,7 +203,7 @@ func TestFaultsOfABrain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, kind := range map[string]adapters.Kind{"garbage": adapters.Garbage, "status": adapters.Overloaded} {
+	for name, kind := range map[string]adapters.Kind{"garbage": adapters.MalformedReply, "status": adapters.Overloaded} {
 		if _, err := m.Chat(t.Context(), ask(name), nil); adapters.KindOf(err) != kind {
 			t.Errorf("%s: %v", name, err)
 		}

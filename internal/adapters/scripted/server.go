@@ -42,7 +42,7 @@ type Logged struct {
 // Server speaks the protocols of OpenAI, Ollama and Anthropic on a loopback
 // port, all from the same brain.
 type Server struct {
-	brain    Brain
+	brain    Responder
 	toolless bool
 	listener net.Listener
 	http     *http.Server
@@ -69,7 +69,7 @@ type Option func(*Server)
 func WithoutTools() Option { return func(s *Server) { s.toolless = true } }
 
 // NewServer listens on a free port of 127.0.0.1 and serves until Close.
-func NewServer(brain Brain, opts ...Option) (*Server, error) {
+func NewServer(brain Responder, opts ...Option) (*Server, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen for the scripted model: %w", err)
@@ -84,12 +84,12 @@ func NewServer(brain Brain, opts ...Option) (*Server, error) {
 		o(s)
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/chat/completions", s.chat(openAI))
-	mux.HandleFunc("POST /v1/messages", s.chat(anthropic))
-	mux.HandleFunc("POST /api/chat", s.chat(ollama))
-	mux.HandleFunc("GET /v1/models", s.models)
-	mux.HandleFunc("POST /api/show", s.show)
-	mux.HandleFunc("GET /api/tags", s.tags)
+	mux.HandleFunc("POST /v1/chat/completions", s.handleChat(openAI))
+	mux.HandleFunc("POST /v1/messages", s.handleChat(anthropic))
+	mux.HandleFunc("POST /api/chat", s.handleChat(ollama))
+	mux.HandleFunc("GET /v1/models", s.handleModels)
+	mux.HandleFunc("POST /api/show", s.handleShow)
+	mux.HandleFunc("GET /api/tags", s.handleTags)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusNotFound, "not_found", "no such address: "+r.Method+" "+r.URL.Path)
 	})
@@ -134,13 +134,13 @@ func (s *Server) Requests() []Logged {
 	return append([]Logged(nil), s.log...)
 }
 
-// models lists one name: the server takes any.
-func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
+// handleModels lists one name: the server takes any.
+func (s *Server) handleModels(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{}})
 }
 
-// show tells of any model what this server is.
-func (s *Server) show(w http.ResponseWriter, _ *http.Request) {
+// handleShow tells of any model what this server is.
+func (s *Server) handleShow(w http.ResponseWriter, _ *http.Request) {
 	capabilities := []string{"completion", "tools"}
 	if s.toolless {
 		capabilities = capabilities[:1]
@@ -150,13 +150,13 @@ func (s *Server) show(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-// tags lists the model that stands in where none is chosen.
-func (s *Server) tags(w http.ResponseWriter, _ *http.Request) {
+// handleTags lists the model that stands in where none is chosen.
+func (s *Server) handleTags(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"models": []any{map[string]any{"name": "scripted:latest", "model": "scripted:latest"}}})
 }
 
-// chat answers over one protocol.
-func (s *Server) chat(p protocol) http.HandlerFunc {
+// handleChat answers over one protocol.
+func (s *Server) handleChat(p protocol) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 		if err != nil {
@@ -175,7 +175,7 @@ func (s *Server) chat(p protocol) http.HandlerFunc {
 			}
 			x = fromText(x)
 		}
-		s.record(x, body)
+		s.recordCall(x, body)
 		reply := s.brain.Reply(x)
 		if reply.Err != "" {
 			p.fail(w, http.StatusBadRequest, "script_error", reply.Err)
@@ -193,10 +193,10 @@ func (s *Server) chat(p protocol) http.HandlerFunc {
 			answer = answer.asText()
 		}
 		switch {
-		case reply.Fault != nil && s.due(x, *reply.Fault):
-			s.fail(w, r, p, answer, *reply.Fault)
+		case reply.Fault != nil && s.isFaultDue(x, *reply.Fault):
+			s.serveFault(w, r, p, answer, *reply.Fault)
 		case x.Stream:
-			p.stream(w, answer, false)
+			p.writeStream(w, answer, false)
 		default:
 			writeJSON(w, http.StatusOK, p.whole(answer))
 		}
@@ -215,7 +215,7 @@ func (s *Server) wait(r *http.Request, d time.Duration) bool {
 	}
 }
 
-func (s *Server) record(x Exchange, body []byte) {
+func (s *Server) recordCall(x Exchange, body []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls.Total++
@@ -232,8 +232,8 @@ func (s *Server) record(x Exchange, body []byte) {
 	}
 }
 
-// due counts a fault and reports whether this request gets it.
-func (s *Server) due(x Exchange, f Fault) bool {
+// isFaultDue counts a fault and reports whether this request gets it.
+func (s *Server) isFaultDue(x Exchange, f Fault) bool {
 	if f.Times == 0 {
 		return true
 	}
@@ -244,7 +244,7 @@ func (s *Server) due(x Exchange, f Fault) bool {
 	return s.faults[key] <= f.Times
 }
 
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, p protocol, a answer, f Fault) {
+func (s *Server) serveFault(w http.ResponseWriter, r *http.Request, p protocol, a answer, f Fault) {
 	switch {
 	case f.Hang:
 		<-r.Context().Done()
@@ -252,7 +252,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, p protocol, a answ
 		w.Header().Set("Content-Type", p.contentType)
 		_, _ = io.WriteString(w, "data: {\"choices\": [}\n\n")
 	case f.Cut:
-		p.stream(w, a, true)
+		p.writeStream(w, a, true)
 		panic(http.ErrAbortHandler) // the connection breaks, as a real one does
 	default:
 		for key, value := range f.Headers {

@@ -11,8 +11,8 @@ import (
 	"company/internal/toolbox"
 )
 
-func (h *hands) runCommand() agent.Tool {
-	return tool(h, "run_command",
+func (h *toolFactory) runCommand() agent.Tool {
+	return newTool(h, "run_command",
 		`Run a command with bash in the root of the work tree. Each call is a fresh shell: cd and variables do not last. There is no network and no input: commands that ask questions or need a terminal are refused. Answers exit code and output; long output keeps its start and its end. A server, or anything with background true, goes on running and the answer names its process_id.`,
 		`{"type":"object","properties":{
 "command":{"type":"string","minLength":1},
@@ -31,7 +31,7 @@ func (h *hands) runCommand() agent.Tool {
 			if err != nil {
 				return agent.Result{}, err
 			}
-			res, err := h.output(ctx, r)
+			res, err := h.commandOutput(ctx, r)
 			res.Changed = !readsOnly(a.Command)
 			return res, err
 		})
@@ -39,9 +39,9 @@ func (h *hands) runCommand() agent.Tool {
 
 // commandEnvironment is what one command gets. What it commits has the time of
 // the call, so that a command that is done again makes the same commits.
-func (h *hands) commandEnvironment(ctx context.Context, command string) map[string]string {
-	env := h.environment()
-	if at := when(ctx); at != 0 && commits(command) {
+func (h *toolFactory) commandEnvironment(ctx context.Context, command string) map[string]string {
+	env := h.commandEnv()
+	if at := commitTime(ctx); at != 0 && runsGitCommit(command) {
 		env = maps.Clone(env)
 		if env == nil {
 			env = map[string]string{}
@@ -54,7 +54,7 @@ func (h *hands) commandEnvironment(ctx context.Context, command string) map[stri
 
 // commandTimeout is how long a command may take that asks for no time of its
 // own, in seconds.
-func (h *hands) commandTimeout() int {
+func (h *toolFactory) commandTimeout() int {
 	d := h.CommandTimeout
 	if d <= 0 {
 		d = toolbox.CommandTimeout
@@ -70,29 +70,29 @@ type processArgs struct {
 	ProcessID string `json:"process_id"`
 }
 
-func (h *hands) checkProcess() agent.Tool {
-	return tool(h, "check_process",
+func (h *toolFactory) checkProcess() agent.Tool {
+	return newTool(h, "check_process",
 		`Tell whether a background process runs, and its output so far.`, processSchema, true,
 		func(ctx context.Context, a processArgs) (agent.Result, error) {
 			r, err := h.Toolbox.CheckProcess(ctx, a.ProcessID)
 			if err != nil {
 				return agent.Result{}, err
 			}
-			res, err := h.output(ctx, r)
+			res, err := h.commandOutput(ctx, r)
 			res.NoLoop = r.Running // waiting is no loop; asking again after the end is
 			return res, err
 		})
 }
 
-func (h *hands) stopProcess() agent.Tool {
-	return tool(h, "stop_process",
+func (h *toolFactory) stopProcess() agent.Tool {
+	return newTool(h, "stop_process",
 		`End a background process and all that it started. Answers its exit code and output.`, processSchema, false,
 		func(ctx context.Context, a processArgs) (agent.Result, error) {
 			r, err := h.Toolbox.StopProcess(ctx, a.ProcessID)
 			if err != nil {
 				return agent.Result{}, err
 			}
-			res, err := h.output(ctx, r)
+			res, err := h.commandOutput(ctx, r)
 			res.Changed = true // what it wrote while it ran was nobody's result
 			return res, err
 		})

@@ -19,8 +19,8 @@ type Supply interface {
 
 var _ Supply = (*supply.Run)(nil)
 
-func (h *hands) addDependency() agent.Tool {
-	return tool(h, "add_dependency",
+func (h *toolFactory) addDependency() agent.Tool {
+	return newTool(h, "add_dependency",
 		`Ask for a package that the project's lock files do not have. There is no network; package clients (go, npm, pip, cargo) reach mirrors, which serve what the lock files name and what was added with this tool. Give the name of the package as its registry knows it, and an exact version or none for the newest. The answer names the command that takes it into the project. A task may add few: prefer what is there.`,
 		`{"type":"object","properties":{
 "ecosystem":{"enum":["go","npm","pypi","crates"]},
@@ -48,8 +48,8 @@ func (h *hands) addDependency() agent.Tool {
 		})
 }
 
-// environment is what commands get so that package clients find the mirrors.
-func (h *hands) environment() map[string]string {
+// commandEnv is what commands get so that package clients find the mirrors.
+func (h *toolFactory) commandEnv() map[string]string {
 	if h.Supply == nil {
 		return nil
 	}

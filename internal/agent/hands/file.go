@@ -9,8 +9,8 @@ import (
 	"company/internal/toolbox"
 )
 
-func (h *hands) readFile() agent.Tool {
-	return tool(h, "read_file",
+func (h *toolFactory) readFile() agent.Tool {
+	return newTool(h, "read_file",
 		`Read a text file of the work tree. At most 2000 lines and 50 KB at once; the answer says how to go on. Each line starts with its number and a colon, which are not part of the file.`,
 		`{"type":"object","properties":{
 "path":{"type":"string","minLength":1,"description":"relative to the root of the work tree"},
@@ -22,20 +22,20 @@ func (h *hands) readFile() agent.Tool {
 			Offset, Limit int
 		}) (agent.Result, error) {
 			r, err := h.Toolbox.ReadFile(ctx, toolbox.ReadFileRequest{Path: a.Path, Offset: a.Offset, Limit: a.Limit})
-			return agent.Result{Text: r.Text(), Seen: seen(r.Path, r.Digest)}, err
+			return agent.Result{Text: r.Text(), Seen: seenFile(r.Path, r.Digest)}, err
 		})
 }
 
-// seen is what the agent knows of a file now.
-func seen(path, digest string) *agent.Seen {
+// seenFile is what the agent knows of a file now.
+func seenFile(path, digest string) *agent.Seen {
 	if digest == "" {
 		return nil
 	}
 	return &agent.Seen{Path: path, Digest: digest}
 }
 
-func (h *hands) writeFile() agent.Tool {
-	return tool(h, "write_file",
+func (h *toolFactory) writeFile() agent.Tool {
+	return newTool(h, "write_file",
 		`Create a file, or replace the whole content of one that you have read. Folders are made. To change a part of a file use edit_file.`,
 		`{"type":"object","properties":{
 "path":{"type":"string","minLength":1,"description":"relative to the root of the work tree"},
@@ -47,12 +47,12 @@ func (h *hands) writeFile() agent.Tool {
 			if r.Created {
 				did = "created"
 			}
-			return agent.Result{Text: fmt.Sprintf("%s %s, %d bytes%s", did, r.Path, r.Bytes, unparsed(r.Syntax)), Changed: err == nil, Seen: seen(r.Path, r.Digest)}, err
+			return agent.Result{Text: fmt.Sprintf("%s %s, %d bytes%s", did, r.Path, r.Bytes, describeParseErrors(r.Syntax)), Changed: err == nil, Seen: seenFile(r.Path, r.Digest)}, err
 		})
 }
 
-func (h *hands) editFile() agent.Tool {
-	return tool(h, "edit_file",
+func (h *toolFactory) editFile() agent.Tool {
+	return newTool(h, "edit_file",
 		`Replace text in a file that you have read. old must be in the file exactly, without the line numbers of read_file, and exactly once: take in enough lines around it. With replace_all every occurrence is replaced.`,
 		`{"type":"object","properties":{
 "path":{"type":"string","minLength":1,"description":"relative to the root of the work tree"},
@@ -72,20 +72,20 @@ func (h *hands) editFile() agent.Tool {
 			if r.Note != "" {
 				text += "\nnote: " + r.Note
 			}
-			return agent.Result{Text: text + unparsed(r.Syntax), Changed: err == nil, Seen: seen(r.Path, r.Digest)}, err
+			return agent.Result{Text: text + describeParseErrors(r.Syntax), Changed: err == nil, Seen: seenFile(r.Path, r.Digest)}, err
 		})
 }
 
-// unparsed is what a parser found in a file that was just written.
-func unparsed(errors []string) string {
+// describeParseErrors is what a parser found in a file that was just written.
+func describeParseErrors(errors []string) string {
 	if len(errors) == 0 {
 		return ""
 	}
 	return "\nThe file does not parse:\n" + strings.Join(errors, "\n")
 }
 
-func (h *hands) search() agent.Tool {
-	return tool(h, "search",
+func (h *toolFactory) searchTool() agent.Tool {
+	return newTool(h, "search",
 		`Find lines that match a regular expression (RE2) in the files of the work tree. Answers path:line: text, at most 100 matches.`,
 		`{"type":"object","properties":{
 "pattern":{"type":"string","minLength":1},
@@ -97,8 +97,8 @@ func (h *hands) search() agent.Tool {
 		})
 }
 
-func (h *hands) listFiles() agent.Tool {
-	return tool(h, "list_files",
+func (h *toolFactory) listFiles() agent.Tool {
+	return newTool(h, "list_files",
 		`List the files of the work tree, ignored ones left out. At most 500 paths.`,
 		`{"type":"object","properties":{
 "glob":{"type":"string","description":"only paths that match, e.g. cmd/**"}},

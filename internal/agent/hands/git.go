@@ -11,8 +11,8 @@ import (
 	"company/internal/toolbox"
 )
 
-func (h *hands) gitStatus() agent.Tool {
-	return tool(h, "git_status",
+func (h *toolFactory) gitStatus() agent.Tool {
+	return newTool(h, "git_status",
 		`Show the branch, its head, and what is not committed.`,
 		`{"type":"object","additionalProperties":false}`, true,
 		func(ctx context.Context, _ struct{}) (agent.Result, error) {
@@ -21,8 +21,8 @@ func (h *hands) gitStatus() agent.Tool {
 		})
 }
 
-func (h *hands) gitCommit() agent.Tool {
-	return tool(h, "git_commit",
+func (h *toolFactory) gitCommit() agent.Tool {
+	return newTool(h, "git_commit",
 		`Commit to your branch and push it. Without paths everything that is not ignored is committed. The author is set for you.`,
 		`{"type":"object","properties":{
 "message":{"type":"string","minLength":1,"description":"what changed and why, the first line under 72 characters"},
@@ -32,26 +32,26 @@ func (h *hands) gitCommit() agent.Tool {
 			Message string
 			Paths   []string
 		}) (agent.Result, error) {
-			r, err := h.Toolbox.GitCommit(ctx, toolbox.GitCommitRequest{Message: h.message(a.Message), Paths: a.Paths, When: when(ctx)})
+			r, err := h.Toolbox.GitCommit(ctx, toolbox.GitCommitRequest{Message: h.commitMessage(a.Message), Paths: a.Paths, When: commitTime(ctx)})
 			if err != nil {
 				return agent.Result{}, err
 			}
-			return agent.Result{Text: fmt.Sprintf("committed %s on %s\n%s", company.OID(r.Commit).Short(), r.Branch, files(r.Files)), Changed: true}, nil
+			return agent.Result{Text: fmt.Sprintf("committed %s on %s\n%s", company.OID(r.Commit).Short(), r.Branch, formatFileStates(r.Files)), Changed: true}, nil
 		})
 }
 
-// when dates what a call commits, in seconds since 1970: the same however often
+// commitTime dates what a call commits, in seconds since 1970: the same however often
 // the call is done.
-func when(ctx context.Context) int64 {
+func commitTime(ctx context.Context) int64 {
 	if at := agent.Asked(ctx); !at.IsZero() {
 		return at.Unix()
 	}
 	return 0
 }
 
-// message is a commit message with its ticket before it ("[t12-03] description"); agents that know the rule don't get it twice.
+// commitMessage is a commit message with its ticket before it ("[t12-03] description"); agents that know the rule don't get it twice.
 // The rest is written as escapes where it would steer the terminal of who reads the log (T18).
-func (h *hands) message(m string) string {
+func (h *toolFactory) commitMessage(m string) string {
 	m = safetext.Escape(m)
 	tag := "[" + h.Ticket + "]"
 	if h.Ticket == "" || strings.HasPrefix(m, tag) {
@@ -67,8 +67,8 @@ type Finish struct {
 	Commit  company.OID `json:"commit"`
 }
 
-func (h *hands) finish() agent.Tool {
-	return tool(h, "finish",
+func (h *toolFactory) finishTool() agent.Tool {
+	return newTool(h, "finish",
 		`Say that the work is done and end the run. Everything must be committed. The company then checks for itself: lint, tests, review. Call it alone, after the last commit.`,
 		`{"type":"object","properties":{
 "summary":{"type":"string","minLength":1,"description":"what was done, which commands showed that it works, what is open"}},
@@ -88,7 +88,7 @@ func (h *hands) finish() agent.Tool {
 			case h.Branch != "" && s.Branch != h.Branch:
 				return no("the work tree is on %s and the work belongs on %s. Bring it there, then finish.", orDetached(s.Branch), h.Branch)
 			case !s.Clean:
-				return no("these changes are not committed. Commit what belongs to the work, undo or ignore the rest, then finish.\n%s", files(s.Files))
+				return no("these changes are not committed. Commit what belongs to the work, undo or ignore the rest, then finish.\n%s", formatFileStates(s.Files))
 			case company.OID(s.Head) == h.Start:
 				return no("nothing was committed. Do the work and commit it, or call escalate and say what is in the way.")
 			}
@@ -110,7 +110,7 @@ func orDetached(branch string) string {
 	return branch
 }
 
-func files(list []toolbox.FileState) string {
+func formatFileStates(list []toolbox.FileState) string {
 	const most = 50
 	var b strings.Builder
 	for i, f := range list {

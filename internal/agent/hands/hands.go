@@ -49,7 +49,7 @@ var _ Toolbox = (*toolbox.Client)(nil)
 const DenialLimit = 3
 
 // Config is what the tools of one run need. Make a set once per run: it
-// counts. Ticket, Start and Branch are for Writing.
+// counts. Ticket, Start and Branch are for WorkerTools.
 type Config struct {
 	Toolbox Toolbox
 	Ticket  string // stands in brackets before each commit message; empty: nothing does
@@ -79,39 +79,39 @@ type Denial struct {
 	Count  int          `json:"count"` // of this run, from 1; DenialLimit escalates
 }
 
-// Reading is what a reviewer works with: it looks and runs, it does not write.
+// ReadOnlyTools is what a reviewer works with: it looks and runs, it does not write.
 // Its submit_review is not in it.
-func Reading(c Config) []agent.Tool {
-	h := &hands{Config: c}
-	return []agent.Tool{h.readFile(), h.search(), h.listFiles(), h.runCommand()}
+func ReadOnlyTools(c Config) []agent.Tool {
+	h := &toolFactory{Config: c}
+	return []agent.Tool{h.readFile(), h.searchTool(), h.listFiles(), h.runCommand()}
 }
 
-// Writing is what a worker and a merger work with, finish and escalate
+// WorkerTools is what a worker and a merger work with, finish and escalate
 // included.
-func Writing(c Config) []agent.Tool {
-	h := &hands{Config: c}
+func WorkerTools(c Config) []agent.Tool {
+	h := &toolFactory{Config: c}
 	return []agent.Tool{
-		h.readFile(), brief(h.writeFile()), brief(h.editFile()), h.search(), h.listFiles(),
+		h.readFile(), markBrief(h.writeFile()), markBrief(h.editFile()), h.searchTool(), h.listFiles(),
 		h.runCommand(), h.checkProcess(), h.stopProcess(),
 		h.gitStatus(), h.gitCommit(), h.addDependency(),
-		h.todo(), h.note(), h.escalate(), h.finish(),
+		h.todoTool(), h.noteTool(), h.escalateTool(), h.finishTool(),
 	}
 }
 
-// brief marks a tool whose calls take no time to speak of.
-func brief(t agent.Tool) agent.Tool {
+// markBrief marks a tool whose calls take no time to speak of.
+func markBrief(t agent.Tool) agent.Tool {
 	t.Brief = true
 	return t
 }
 
-type hands struct {
+type toolFactory struct {
 	Config
 	mu      sync.Mutex
 	denials int
 }
 
-// tool makes one whose arguments are an A.
-func tool[A any](h *hands, name, description, schema string, readOnly bool, run func(context.Context, A) (agent.Result, error)) agent.Tool {
+// newTool makes one whose arguments are an A.
+func newTool[A any](h *toolFactory, name, description, schema string, readOnly bool, run func(context.Context, A) (agent.Result, error)) agent.Tool {
 	return agent.Tool{
 		Spec:     adapters.Tool{Name: name, Description: description, Schema: json.RawMessage(schema)},
 		ReadOnly: readOnly,
@@ -127,7 +127,7 @@ func tool[A any](h *hands, name, description, schema string, readOnly bool, run 
 			case errors.As(err, &refusal) && refusal.ByHost():
 				return res, &agent.NotKept{Err: err} // nothing for a model: the call is done again when there is room
 			case refusal != nil:
-				no := h.refused(name, raw, refusal)
+				no := h.refusalResult(name, raw, refusal)
 				// git may have done half of it: a commit that could not be pushed.
 				no.Changed = !readOnly && refusal.Kind == toolbox.KindGit
 				return no, nil
@@ -137,8 +137,8 @@ func tool[A any](h *hands, name, description, schema string, readOnly bool, run 
 	}
 }
 
-// refused is a toolbox's "no" as the model is told of it.
-func (h *hands) refused(name string, raw json.RawMessage, r *toolbox.Refusal) agent.Result {
+// refusalResult is a toolbox's "no" as the model is told of it.
+func (h *toolFactory) refusalResult(name string, raw json.RawMessage, r *toolbox.Refusal) agent.Result {
 	res := agent.Result{Text: r.Message, IsError: true}
 	if r.Kind != toolbox.KindOutside && r.Kind != toolbox.KindDenied {
 		return res
@@ -159,9 +159,9 @@ func (h *hands) refused(name string, raw json.RawMessage, r *toolbox.Refusal) ag
 	return res
 }
 
-// output is the result of a command, with its whole log where a part is left
+// commandOutput is the result of a command, with its whole log where a part is left
 // out of the text.
-func (h *hands) output(ctx context.Context, r toolbox.RunResult) (agent.Result, error) {
+func (h *toolFactory) commandOutput(ctx context.Context, r toolbox.RunResult) (agent.Result, error) {
 	res := agent.Result{Text: r.Text(), Failure: r.Failure()}
 	if r.Stdout.Omitted == 0 && r.Stderr.Omitted == 0 {
 		return res, nil

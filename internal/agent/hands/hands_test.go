@@ -22,10 +22,10 @@ import (
 // The names and arguments are a contract (WRK-1): a change here breaks others.
 func TestContract(t *testing.T) {
 	names := func(tools []agent.Tool) string { return strings.Join(agent.Names(tools), " ") }
-	if got := names(Reading(Config{})); got != "read_file search list_files run_command" {
+	if got := names(ReadOnlyTools(Config{})); got != "read_file search list_files run_command" {
 		t.Errorf("reading: %s", got)
 	}
-	writing := Writing(Config{})
+	writing := WorkerTools(Config{})
 	if got := names(writing); got != "read_file write_file edit_file search list_files run_command check_process stop_process git_status git_commit add_dependency todo note escalate finish" {
 		t.Errorf("writing: %s", got)
 	}
@@ -72,7 +72,7 @@ func TestContract(t *testing.T) {
 // WRK-1, WRK-2, WRK-3, WRK-6 as the model meets them.
 func TestFiles(t *testing.T) {
 	b := newBench(t)
-	w := Writing(b.config)
+	w := WorkerTools(b.config)
 
 	requireText(t, call(t, w, "read_file", `{"path":"a.txt"}`), false, "1: one", "2: two")
 	requireText(t, call(t, w, "read_file", `{"path":"bin"}`), false, "binary file")
@@ -118,7 +118,7 @@ func (b *bench) read(t testing.TB, path string) string {
 
 func TestCommands(t *testing.T) {
 	b := newBench(t)
-	w := Writing(b.config)
+	w := WorkerTools(b.config)
 
 	res := call(t, w, "run_command", `{"command":"echo out; echo err >&2; exit 3"}`)
 	requireText(t, res, false, "exit code 3", "out", "err")
@@ -150,7 +150,7 @@ func TestCommands(t *testing.T) {
 // finish is only for work that is committed, on its branch, and with us.
 func TestFinish(t *testing.T) {
 	b := newBench(t)
-	w := Writing(b.config)
+	w := WorkerTools(b.config)
 	fin := func() agent.Result { return call(t, w, "finish", `{"summary":"did it"}`) }
 	refused := func(parts ...string) {
 		t.Helper()
@@ -185,14 +185,14 @@ func TestFinish(t *testing.T) {
 	if got := git(t, b.origin, "rev-parse", "agent/t1-01-x"); got != head {
 		t.Errorf("origin has %s, want %s", got, head)
 	}
-	if got := (&hands{Config: b.config}).message("a\x1b[31m\nb"); got != "[t1-01] a\\x1b[31m\nb" {
+	if got := (&toolFactory{Config: b.config}).commitMessage("a\x1b[31m\nb"); got != "[t1-01] a\\x1b[31m\nb" {
 		t.Errorf("a message that steers a terminal: %q", got)
 	}
-	if got := (&hands{Config: b.config}).message("[t1-01] x"); got != "[t1-01] x" {
+	if got := (&toolFactory{Config: b.config}).commitMessage("[t1-01] x"); got != "[t1-01] x" {
 		t.Errorf("message %q", got)
 	}
 	b.config.Start = ""
-	if _, err := Writing(b.config)[14].Run(ctx(t), json.RawMessage(`{"summary":"x"}`)); company.CodeOf(err) != company.EInternal {
+	if _, err := WorkerTools(b.config)[14].Run(ctx(t), json.RawMessage(`{"summary":"x"}`)); company.CodeOf(err) != company.EInternal {
 		t.Errorf("a run without a start: %v", err)
 	}
 }
@@ -204,7 +204,7 @@ func TestReachingOutsideEscalates(t *testing.T) {
 	if err := os.Symlink("/etc", filepath.Join(b.dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	for name, tools := range map[string][]agent.Tool{"reading": Reading(b.config), "writing": Writing(b.config)} {
+	for name, tools := range map[string][]agent.Tool{"reading": ReadOnlyTools(b.config), "writing": WorkerTools(b.config)} {
 		t.Run(name, func(t *testing.T) {
 			b.denials = nil
 			requireText(t, call(t, tools, "read_file", `{"path":"nothing.txt"}`), true, "nothing.txt") // no denial
@@ -231,7 +231,7 @@ func TestReachingOutsideEscalates(t *testing.T) {
 
 func TestDesk(t *testing.T) {
 	var kept []string
-	w := Writing(Config{Note: func(_ context.Context, text string) error {
+	w := WorkerTools(Config{Note: func(_ context.Context, text string) error {
 		if text == "break" {
 			return errors.New("disk full")
 		}
@@ -251,7 +251,7 @@ func TestDesk(t *testing.T) {
 	if _, err := w[12].Run(ctx(t), json.RawMessage(`{"text":"break"}`)); err == nil || !strings.Contains(err.Error(), "disk full") {
 		t.Errorf("error %v", err)
 	}
-	requireText(t, call(t, Writing(Config{}), "note", `{"text":"x"}`), false, "noted")
+	requireText(t, call(t, WorkerTools(Config{}), "note", `{"text":"x"}`), false, "noted")
 	if res := call(t, w, "escalate", `{"reason":"no such API"}`); res.Final != (agent.Escalation{Reason: "no such API"}) {
 		t.Errorf("final %+v", res.Final)
 	}
@@ -260,7 +260,7 @@ func TestDesk(t *testing.T) {
 // A toolbox that is gone ends the run with an error; it is no answer.
 func TestBrokenToolboxIsAnError(t *testing.T) {
 	b := newBench(t)
-	w := Writing(b.config)
+	w := WorkerTools(b.config)
 	b.client.Close()
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -285,7 +285,7 @@ func TestReadsOnly(t *testing.T) {
 			t.Errorf("%q: %v", command, got)
 		}
 	}
-	if !call(t, Writing(newBench(t).config), "run_command", `{"command":"touch x"}`).Changed {
+	if !call(t, WorkerTools(newBench(t).config), "run_command", `{"command":"touch x"}`).Changed {
 		t.Error("a command that writes needs a checkpoint")
 	}
 }
@@ -322,7 +322,7 @@ func TestConversation(t *testing.T) {
 	}}
 	keeper := &space{tools: b.client}
 	out, err := agent.Run(ctx(t), agent.Config{
-		Model: m, Tools: Writing(b.config), Journal: journal{}, System: "s", First: "f", Run: "t1-01.1", Workspace: keeper,
+		Model: m, Tools: WorkerTools(b.config), Journal: journal{}, System: "s", First: "f", Run: "t1-01.1", Workspace: keeper,
 	})
 	var fin Finish
 	if err != nil || out.End != agent.EndFinal || out.FinalTool != "finish" || out.Decode(&fin) != nil || fin.Summary != "done" {
@@ -356,7 +356,7 @@ func (s *space) Recall(ctx context.Context, known map[string]string) error {
 // call has no result. One that the host refuses for what is in it is.
 func TestHostIsFull(t *testing.T) {
 	b := newBench(t)
-	w := Writing(b.config)
+	w := WorkerTools(b.config)
 	hook := func(says string) {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(b.origin, "hooks/pre-receive"), []byte("#!/bin/sh\necho \""+says+"\" >&2\nexit 1\n"), 0o755); err != nil {
@@ -387,7 +387,7 @@ func TestCommandsThatCommit(t *testing.T) {
 		"git commit -m x": true, "cd sub && git -c user.name=x -C . commit -am x": true, "git merge --no-ff side": true, "(git stash; true)": true,
 		"git log": false, "git -C commit log": false, "echo git commit": false, "go test ./...": false, "git diff | cat": false, "if then": false,
 	} {
-		if got := commits(command); got != want {
+		if got := runsGitCommit(command); got != want {
 			t.Errorf("%q: %v", command, got)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 func TestCommandTimeout(t *testing.T) {
 	b := newBench(t)
 	b.config.CommandTimeout = time.Second
-	w := Writing(b.config)
+	w := WorkerTools(b.config)
 	requireText(t, call(t, w, "run_command", `{"command":"sleep 60"}`), false, "timed out")
 	for _, tool := range w {
 		if tool.Spec.Name == "run_command" && !strings.Contains(string(tool.Spec.Schema), "; 1 without") {
@@ -19,7 +19,7 @@ func TestCommandTimeout(t *testing.T) {
 		}
 	}
 	for limit, want := range map[time.Duration]int{0: 300, time.Millisecond: 1, 90 * time.Second: 90, time.Hour: 900} {
-		if got := (&hands{Config: Config{CommandTimeout: limit}}).commandTimeout(); got != want {
+		if got := (&toolFactory{Config: Config{CommandTimeout: limit}}).commandTimeout(); got != want {
 			t.Errorf("%s: %d s, want %d", limit, got, want)
 		}
 	}

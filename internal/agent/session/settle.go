@@ -12,7 +12,7 @@ import (
 // Settle ends a run of a task that is over with what its journal says that it
 // spent. A journal that cannot be read any more counts as all that the run was
 // granted: what is spent is never less than what is said.
-func Settle(ctx context.Context, desk company.Desk, l *ledger.Ledger, r *company.Run) error {
+func Settle(ctx context.Context, desk company.Decider, l *ledger.Ledger, r *company.Run) error {
 	end := company.SettleRun{Run: r.ID}
 	var err error
 	end.Spent, err = agent.Spent(ctx, unheld{l, r.ID})

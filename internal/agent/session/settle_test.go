@@ -46,7 +46,7 @@ func TestSettlesWhatACancelHasCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := b.end(t)
-		if r.Spent.Tokens != 15 || b.Task(b.task).Spent.Tokens != 15 || r.Journal == "" || r.Status != company.RunError || b.Task(b.task).Status != company.TaskCancelled {
+		if r.Spent.Tokens != 15 || b.Task(b.task).Spent.Tokens != 15 || r.Journal == "" || r.Status != company.RunError || b.Task(b.task).Status != company.StatusCancelled {
 			t.Fatalf("settled as %+v, the task spent %s", r, b.Task(b.task).Spent)
 		}
 		b.noJournals(t)

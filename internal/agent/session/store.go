@@ -9,14 +9,14 @@ import (
 	"company/internal/ledger"
 )
 
-// records is the journal as an agent wants it.
-type records struct{ j *ledger.Journal }
+// journalAdapter is the journal as an agent wants it.
+type journalAdapter struct{ j *ledger.Journal }
 
-func (r records) Append(ctx context.Context, kind string, data any) (int, error) {
+func (r journalAdapter) Append(ctx context.Context, kind string, data any) (int, error) {
 	return r.j.Append(ctx, kind, data)
 }
 
-func (r records) Read(ctx context.Context, fn func(n int, kind string, data json.RawMessage) error) error {
+func (r journalAdapter) Read(ctx context.Context, fn func(n int, kind string, data json.RawMessage) error) error {
 	return r.j.Read(ctx, func(rec ledger.Record) error { return fn(rec.N, rec.Kind, rec.Data) })
 }
 

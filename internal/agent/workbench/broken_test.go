@@ -47,17 +47,17 @@ func (s *said) String() string {
 func TestContainerCannotBeStarted(t *testing.T) {
 	p := gitopstest.New(t, map[string]string{"a.txt": "one\n"})
 	gone := company.E(company.EImage, "the worker image is not on this host")
-	s := &Shop{Runtime: noStart{start: func() error { return gone }}, Git: p.Store, Office: "abcd", Logger: slog.New(slog.DiscardHandler)}
+	s := &Factory{Runtime: noStart{start: func() error { return gone }}, Git: p.Store, Office: "abcd", Logger: slog.New(slog.DiscardHandler)}
 	defer s.Close()
-	o := Order{Mirror: p.Mirror, Run: run, Role: company.Worker, Epoch: 1, Fence: 1, Image: "sha256:gone", Base: p.Base, Start: p.Base, Branch: "agent/t1-01-x"}
+	o := Spec{Mirror: p.Mirror, Run: run, Role: company.Worker, Epoch: 1, Fence: 1, Image: "sha256:gone", Base: p.Base, Start: p.Base, Branch: "agent/t1-01-x"}
 	if b, err := s.Open(t.Context(), o); company.CodeOf(err) != company.EImage || b != nil {
 		t.Errorf("a bench: %v, %v", b, err)
 	}
-	if end, err := s.Ready(t.Context(), o); company.CodeOf(err) != company.EImage || end != nil {
+	if end, err := s.StartContainer(t.Context(), o); company.CodeOf(err) != company.EImage || end != nil {
 		t.Errorf("a ready container: %v", err)
 	}
 	s.Warm(o.Image, 1, 2)
-	if b := s.take(t.Context(), o.Image, 1); b != nil {
+	if b := s.takeWarm(t.Context(), o.Image, 1); b != nil {
 		t.Errorf("a warm container: %+v", b)
 	}
 }
@@ -66,9 +66,9 @@ func TestContainerCannotBeStarted(t *testing.T) {
 // stack; runs start cold then.
 func TestWarmPoolBreaks(t *testing.T) {
 	log := &said{}
-	s := &Shop{Runtime: noStart{start: func() error { panic("nil map") }}, Office: "abcd", Logger: slog.New(slog.NewTextHandler(log, nil))}
+	s := &Factory{Runtime: noStart{start: func() error { panic("nil map") }}, Office: "abcd", Logger: slog.New(slog.NewTextHandler(log, nil))}
 	s.Warm("sha256:any", 1, 1)
-	if b := s.take(t.Context(), "sha256:any", 1); b != nil {
+	if b := s.takeWarm(t.Context(), "sha256:any", 1); b != nil {
 		t.Errorf("a warm container: %+v", b)
 	}
 	s.Close()

@@ -91,7 +91,7 @@ func (m *model) Chat(ctx context.Context, req adapters.Request, _ func(adapters.
 // house is one office in which one run is worked on, by one process after the
 // other.
 type house struct {
-	*desktest.Desk
+	*desktest.Decider
 	t      *testing.T
 	cells  *cells
 	p      *gitopstest.Project
@@ -105,7 +105,7 @@ func (h *house) Do(ctx context.Context, actor string, c company.Command) ([]comp
 	if h.dead {
 		return nil, errKilled
 	}
-	return h.Desk.Do(ctx, actor, c)
+	return h.Decider.Do(ctx, actor, c)
 }
 
 func newHouse(t *testing.T) *house {
@@ -121,7 +121,7 @@ func newHouse(t *testing.T) *house {
 		}
 	})
 	h := &house{
-		t: t, Desk: desktest.New(t), cells: newCells(t), model: &model{}, log: &cutLog{Log: real.Log()},
+		t: t, Decider: desktest.New(t), cells: newCells(t), model: &model{}, log: &cutLog{Log: real.Log()},
 		p: gitopstest.New(t, map[string]string{"a.txt": "one\ntwo\n", "sub/b.txt": "b\n", ".gitignore": "ignored/\n"}),
 	}
 	l, err := ledger.Open(t.Context(), cutBus{real, h.log}, ledger.Options{})
@@ -129,12 +129,12 @@ func newHouse(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	silent := slog.New(slog.DiscardHandler)
-	shop := &workbench.Shop{
+	shop := &workbench.Factory{
 		Runtime: h.cells, Git: h.p.Store, Office: desktest.Office, Author: gitops.Person{Name: "agent", Email: "a@example.org"}, Logger: silent,
 	}
 	shop.ServeOn(h.cells.port)
 	h.worker = &worker.Worker{
-		Sessions: &session.Office{
+		Sessions: &session.Service{
 			Desk: h, Ledger: l, Runs: foldertest.Open(t, filepath.Join(dir, "runs")), Logger: silent,
 			Model: func(_ company.Role, wrap func(adapters.Model) adapters.Model) (adapters.Model, error) {
 				return wrap(h.model), nil

@@ -13,7 +13,7 @@ import (
 // Refusal is something that a container tried and was refused: a security
 // event.
 type Refusal struct {
-	company.NoteRefused
+	company.RecordRefusedAccess
 	// ID names a report that is booked: nothing else has the same one.
 	ID string
 	// Book says that the ledger is to have it. The others are told to whoever
@@ -31,8 +31,8 @@ const (
 	toldEach   = 64 // of all
 )
 
-// refusals counts what one bench is refused. A nil one counts nothing.
-type refusals struct {
+// refusalLog counts what one bench is refused. A nil one counts nothing.
+type refusalLog struct {
 	id     string // of the bench
 	run    company.RunID
 	report func(Refusal)
@@ -48,16 +48,16 @@ type refused struct {
 	last        string
 }
 
-func (s *Shop) refusals(o Order) *refusals {
+func (s *Factory) newRefusalLog(o Spec) *refusalLog {
 	report := s.Security
 	if report == nil {
 		report = func(Refusal) {}
 	}
-	return &refusals{id: fmt.Sprintf("%s/%d/%d", o.Run, o.Fence, s.benches.Add(1)), run: o.Run, report: report}
+	return &refusalLog{id: fmt.Sprintf("%s/%d/%d", o.Run, o.Fence, s.benches.Add(1)), run: o.Run, report: report}
 }
 
-// note counts one more, and reports it. It may be called from many goroutines.
-func (r *refusals) note(kind, what string) {
+// add counts one more, and reports it. It may be called from many goroutines.
+func (r *refusalLog) add(kind, what string) {
 	if r == nil {
 		return
 	}
@@ -76,14 +76,14 @@ func (r *refusals) note(kind, what string) {
 	k.open++
 	k.last = what
 	n := Refusal{Book: k.times <= bookedEach || powerOfTen(k.times), Tell: r.all <= toldEach || powerOfTen(r.all)}
-	r.fill(&n, kind, k)
+	r.fillDetails(&n, kind, k)
 	r.mu.Unlock()
 	r.report(n)
 }
 
-// fill says what a refusal is of; with one that is booked all is counted.
-func (r *refusals) fill(n *Refusal, kind string, k *refused) {
-	n.NoteRefused = company.NoteRefused{Run: r.run, Kind: kind, What: k.last, Times: 1}
+// fillDetails says what a refusal is of; with one that is booked all is counted.
+func (r *refusalLog) fillDetails(n *Refusal, kind string, k *refused) {
+	n.RecordRefusedAccess = company.RecordRefusedAccess{Run: r.run, Kind: kind, What: k.last, Times: 1}
 	if n.Book {
 		n.ID = fmt.Sprintf("refused %s %s %d", r.id, kind, k.times)
 		n.Times, k.open = k.open, 0
@@ -91,7 +91,7 @@ func (r *refusals) fill(n *Refusal, kind string, k *refused) {
 }
 
 // close has what was counted and not booked booked.
-func (r *refusals) close() {
+func (r *refusalLog) close() {
 	if r == nil {
 		return
 	}
@@ -100,7 +100,7 @@ func (r *refusals) close() {
 	for kind, k := range r.kinds {
 		if k.open > 0 {
 			n := Refusal{Book: true}
-			r.fill(&n, kind, k)
+			r.fillDetails(&n, kind, k)
 			rest = append(rest, n)
 		}
 	}

@@ -15,7 +15,7 @@ func TestRefusalsAreBoundedAndCounted(t *testing.T) {
 	var mu sync.Mutex
 	var booked []Refusal
 	told, ids := 0, map[string]bool{}
-	s := &Shop{Security: func(r Refusal) {
+	s := &Factory{Security: func(r Refusal) {
 		mu.Lock()
 		defer mu.Unlock()
 		if r.Book && ids[r.ID] {
@@ -34,18 +34,18 @@ func TestRefusalsAreBoundedAndCounted(t *testing.T) {
 	}}
 	const flood = 12_345
 	for range 2 { // a second bench of the same holder counts for itself
-		r := s.refusals(Order{Run: "t1-01.1", Fence: 9})
+		r := s.newRefusalLog(Spec{Run: "t1-01.1", Fence: 9})
 		var wg sync.WaitGroup
 		for i := range 5 {
 			wg.Go(func() {
 				for n := range flood / 5 {
-					r.note("path", fmt.Sprintf("%d \x1b[2J\n%d %s", i, n, strings.Repeat("x", 400)))
+					r.add("path", fmt.Sprintf("%d \x1b[2J\n%d %s", i, n, strings.Repeat("x", 400)))
 				}
 			})
 		}
 		wg.Wait()
 		for _, what := range []string{"a big file", "a submodule"} {
-			r.note("push", what)
+			r.add("push", what)
 		}
 		r.close()
 		r.close()

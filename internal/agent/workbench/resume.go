@@ -14,7 +14,7 @@ import (
 // goBack puts the quarantine back to the state that the run's journal ends
 // with, and says which checkpoint the work goes on from. What was pushed after
 // that state has no record: it will be done, and pushed, again.
-func (b *Bench) goBack(ctx context.Context) (company.OID, error) {
+func (b *Sandbox) goBack(ctx context.Context) (company.OID, error) {
 	past := b.order.Past
 	if !past.Exact {
 		resume, _, err := b.quarantine.Checkpoint(ctx)
@@ -33,12 +33,12 @@ func (b *Bench) goBack(ctx context.Context) (company.OID, error) {
 
 // Workspace is the bench as the conversation keeps and restores it. saved, when
 // not nil, is told of each checkpoint: the turn, and whether the files changed.
-func (b *Bench) Workspace(saved func(turn int, changed bool)) agent.Workspace {
+func (b *Sandbox) Workspace(saved func(turn int, changed bool)) agent.Workspace {
 	return workspace{b, saved}
 }
 
 type workspace struct {
-	bench *Bench
+	bench *Sandbox
 	saved func(turn int, changed bool)
 }
 
@@ -55,12 +55,12 @@ func (w workspace) Save(ctx context.Context, turn int) (*agent.Saved, error) {
 		// there is larger than the host takes. A commit of it is refused to the
 		// agent, with the reason.
 		b.shop.Logger.InfoContext(ctx, "no checkpoint", "run_id", b.order.Run, "turn", turn, "why", refusal.Message)
-		w.tell(turn, true)
+		w.notifySaved(turn, true)
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
-	w.tell(turn, cp.Changed)
+	w.notifySaved(turn, cp.Changed)
 	if !cp.Exact {
 		b.shop.Logger.InfoContext(ctx, "checkpoint not exact", "run_id", b.order.Run, "turn", turn, "why", cp.Why)
 		return nil, nil
@@ -72,7 +72,7 @@ func (w workspace) Save(ctx context.Context, turn int) (*agent.Saved, error) {
 	return saved, nil
 }
 
-func (w workspace) tell(turn int, changed bool) {
+func (w workspace) notifySaved(turn int, changed bool) {
 	if w.saved != nil {
 		w.saved(turn, changed)
 	}

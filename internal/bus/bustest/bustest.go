@@ -113,7 +113,7 @@ func (s *store) close(t *testing.T) {
 	s.Bus = nil
 }
 
-func (s *store) reopen(t *testing.T) {
+func (s *store) reopenStore(t *testing.T) {
 	t.Helper()
 	s.close(t)
 	s.open(t)
@@ -129,8 +129,8 @@ func (s *store) mustAppend(t *testing.T, subject, data string, expect uint64, id
 	return seq
 }
 
-// records reads a subject from a sequence on.
-func (s *store) records(t *testing.T, subject string, from uint64) []bus.Message {
+// readRecords reads a subject from a sequence on.
+func (s *store) readRecords(t *testing.T, subject string, from uint64) []bus.Message {
 	t.Helper()
 	var all []bus.Message
 	err := s.Log().Read(s.ctx, subject, from, func(m bus.Message) error {
@@ -143,7 +143,7 @@ func (s *store) records(t *testing.T, subject string, from uint64) []bus.Message
 	return all
 }
 
-func texts(all []bus.Message) []string {
+func messageTexts(all []bus.Message) []string {
 	var s []string
 	for _, m := range all {
 		s = append(s, string(m.Data))
@@ -153,8 +153,8 @@ func texts(all []bus.Message) []string {
 
 func requireTexts(t *testing.T, got []bus.Message, want ...string) {
 	t.Helper()
-	if !slices.Equal(texts(got), want) {
-		t.Fatalf("records %q, want %q", texts(got), want)
+	if !slices.Equal(messageTexts(got), want) {
+		t.Fatalf("records %q, want %q", messageTexts(got), want)
 	}
 }
 
@@ -199,7 +199,7 @@ func blobsRoundTrip(t *testing.T, s *store) {
 		})
 	}
 	wg.Wait()
-	s.reopen(t)
+	s.reopenStore(t)
 	if got := s.mustBlob(t, hashOf([]byte("same"))); string(got) != "same" {
 		t.Fatalf("after reopening: %q", got)
 	}

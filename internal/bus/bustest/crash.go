@@ -99,27 +99,27 @@ type child struct {
 func startChild(t *testing.T, s *store, role string) *child {
 	t.Helper()
 	exe, err := os.Executable()
-	must(t, err)
+	mustSucceed(t, err)
 	cmd := exec.Command(exe)
 	cmd.Env = append(os.Environ(), childRole+"="+role, childDir+"="+s.dir)
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
-	must(t, err)
+	mustSucceed(t, err)
 	stdout, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, cmd.Start())
+	mustSucceed(t, err)
+	mustSucceed(t, cmd.Start())
 	c := &child{cmd, bufio.NewScanner(stdout), stdin}
 	if !c.lines.Scan() || c.lines.Text() != "open" {
-		c.kill(t)
+		c.killProcess(t)
 		t.Fatalf("child says %q", c.lines.Text())
 	}
 	return c
 }
 
-// kill ends the child with SIGKILL and returns the lines not read yet.
-func (c *child) kill(t *testing.T) (rest []string) {
+// killProcess ends the child with SIGKILL and returns the lines not read yet.
+func (c *child) killProcess(t *testing.T) (rest []string) {
 	t.Helper()
-	must(t, c.cmd.Process.Signal(syscall.SIGKILL))
+	mustSucceed(t, c.cmd.Process.Signal(syscall.SIGKILL))
 	for c.lines.Scan() {
 		rest = append(rest, c.lines.Text())
 	}
@@ -138,8 +138,8 @@ type ack struct {
 	id   string
 }
 
-// crash runs a child until it has printed n lines, kills it, and returns all.
-func crash(t *testing.T, s *store, role string, n int) (acks []ack) {
+// crashChild runs a child until it has printed n lines, kills it, and returns all.
+func crashChild(t *testing.T, s *store, role string, n int) (acks []ack) {
 	t.Helper()
 	s.close(t)
 	c := startChild(t, s, role)
@@ -147,7 +147,7 @@ func crash(t *testing.T, s *store, role string, n int) (acks []ack) {
 	for len(lines) < n && c.lines.Scan() {
 		lines = append(lines, c.lines.Text())
 	}
-	lines = append(lines, c.kill(t)...)
+	lines = append(lines, c.killProcess(t)...)
 	for _, line := range lines {
 		var a ack
 		if _, err := fmt.Sscan(line, &a.what, &a.seq, &a.id); err != nil {
@@ -170,14 +170,14 @@ func secondProcess(t *testing.T, s *store) {
 			if err == nil {
 				_ = b.Close()
 			}
-			c.kill(t)
+			c.killProcess(t)
 			t.Fatalf("second process: %v, want %s with the holder's id", err, company.EHeld)
 		}
 		if killed {
-			c.kill(t)
+			c.killProcess(t)
 		} else {
-			must(t, c.stdin.Close())
-			must(t, c.cmd.Wait())
+			mustSucceed(t, c.stdin.Close())
+			mustSucceed(t, c.cmd.Wait())
 		}
 		s.open(t)
 	}
@@ -188,10 +188,10 @@ func secondProcess(t *testing.T, s *store) {
 func killWhileAppending(t *testing.T, s *store) {
 	var acked []ack
 	for round := range 4 {
-		acked = append(acked, crash(t, s, "append", 20+30*round)...)
+		acked = append(acked, crashChild(t, s, "append", 20+30*round)...)
 		for _, subject := range []string{"ledger", journal} {
 			stored := map[uint64]string{}
-			for _, m := range s.records(t, subject, 0) {
+			for _, m := range s.readRecords(t, subject, 0) {
 				if !strings.HasPrefix(string(m.Data), m.ID) {
 					t.Fatalf("record %d of %s holds other data", m.Seq, m.ID)
 				}
@@ -219,7 +219,7 @@ func killWhileWorking(t *testing.T, s *store) {
 	var highest uint64
 	put, acked := map[string]bool{}, map[string]bool{}
 	for round := range 4 {
-		for _, a := range crash(t, s, "work", 15+20*round) {
+		for _, a := range crashChild(t, s, "work", 15+20*round) {
 			switch a.what {
 			case "put":
 				put[a.id] = true
@@ -236,7 +236,7 @@ func killWhileWorking(t *testing.T, s *store) {
 		s.mustPut(t, id)
 		for { // the child may have died between put and lease
 			l, err := s.Queue().Lease(s.ctx, long)
-			must(t, err)
+			mustSucceed(t, err)
 			if l.Fence() <= highest {
 				t.Fatalf("round %d: fence %d after %d", round, l.Fence(), highest)
 			}
@@ -245,7 +245,7 @@ func killWhileWorking(t *testing.T, s *store) {
 				t.Fatalf("%s was acknowledged and came back", l.Item().ID)
 			}
 			put[l.Item().ID], acked[l.Item().ID] = true, true
-			must(t, l.Ack(s.ctx))
+			mustSucceed(t, l.Ack(s.ctx))
 			if l.Item().ID == id {
 				break
 			}
@@ -253,7 +253,7 @@ func killWhileWorking(t *testing.T, s *store) {
 	}
 	// An ack may have been stored without being seen, by each child once.
 	waiting, leased, err := s.Queue().Depth(s.ctx)
-	must(t, err)
+	mustSucceed(t, err)
 	if left := len(put) - len(acked); waiting != 0 || leased > left || leased < left-4 {
 		t.Fatalf("%d wait and %d are leased of %d put and %d acked", waiting, leased, len(put), len(acked))
 	}

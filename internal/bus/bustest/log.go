@@ -27,7 +27,7 @@ const (
 
 func logAppendRead(t *testing.T, s *store) {
 	for _, subject := range []string{"ledger", journal} {
-		if got := s.records(t, subject, 0); len(got) != 0 {
+		if got := s.readRecords(t, subject, 0); len(got) != 0 {
 			t.Fatalf("a new %s has %d records", subject, len(got))
 		}
 		_, err := s.Log().Last(s.ctx, subject)
@@ -40,16 +40,16 @@ func logAppendRead(t *testing.T, s *store) {
 		if !(0 < a && a < b && b < c) {
 			t.Fatalf("sequences %d, %d, %d do not grow", a, b, c)
 		}
-		all := s.records(t, subject, 0)
+		all := s.readRecords(t, subject, 0)
 		requireTexts(t, all, "one", "", "three")
 		for i, m := range all {
 			if m.Seq != []uint64{a, b, c}[i] || m.ID != fmt.Sprintf("id-%d", i+1) || m.Subject != subject || m.Time.IsZero() {
 				t.Fatalf("record %d is %+v", i, m)
 			}
 		}
-		requireTexts(t, s.records(t, subject, b), "", "three")
-		requireTexts(t, s.records(t, subject, b+1), "three")
-		requireTexts(t, s.records(t, subject, c+1))
+		requireTexts(t, s.readRecords(t, subject, b), "", "three")
+		requireTexts(t, s.readRecords(t, subject, b+1), "three")
+		requireTexts(t, s.readRecords(t, subject, c+1))
 		last, err := s.Log().Last(s.ctx, subject)
 		if err != nil || last.Seq != c || last.ID != "id-3" || string(last.Data) != "three" {
 			t.Fatalf("last is %+v, %v", last, err)
@@ -86,7 +86,7 @@ func logCompareAndSet(t *testing.T, s *store) {
 			requireErr(t, err, bus.ErrConflict)
 		}
 		s.mustAppend(t, subject, "b", a, "b")
-		requireTexts(t, s.records(t, subject, 0), "a", "b")
+		requireTexts(t, s.readRecords(t, subject, 0), "a", "b")
 	}
 }
 
@@ -103,14 +103,14 @@ func logRepeatedID(t *testing.T, s *store) {
 			t.Fatalf("repeat on top of itself: %d, want %d", again, b)
 		}
 		c := s.mustAppend(t, subject, "c", b, "c")
-		s.reopen(t)
+		s.reopenStore(t)
 		if again := s.mustAppend(t, subject, "b", a, "b"); again != b {
 			t.Fatalf("repeat of an older record: %d, want %d", again, b)
 		}
 		if again := s.mustAppend(t, subject, "c", c, "c"); again != c {
 			t.Fatalf("repeat after reopening: %d, want %d", again, c)
 		}
-		requireTexts(t, s.records(t, subject, 0), "a", "b", "c")
+		requireTexts(t, s.readRecords(t, subject, 0), "a", "b", "c")
 	}
 }
 
@@ -140,7 +140,7 @@ func logConcurrentAppend(t *testing.T, s *store) {
 			})
 		}
 		wg.Wait()
-		all := texts(s.records(t, subject, 0))
+		all := messageTexts(s.readRecords(t, subject, 0))
 		slices.Sort(all)
 		if distinct := slices.Compact(slices.Clone(all)); len(all) != writers*each || len(distinct) != len(all) {
 			t.Fatalf("%d records, %d distinct; want %d", len(all), len(distinct), writers*each)
@@ -194,10 +194,10 @@ func logPurge(t *testing.T, s *store) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		requireTexts(t, s.records(t, journal, 0))
-		requireTexts(t, s.records(t, other, 0), "kept")
-		requireTexts(t, s.records(t, "ledger", 0), "kept")
-		s.reopen(t)
+		requireTexts(t, s.readRecords(t, journal, 0))
+		requireTexts(t, s.readRecords(t, other, 0), "kept")
+		requireTexts(t, s.readRecords(t, "ledger", 0), "kept")
+		s.reopenStore(t)
 	}
 	// A holder from before the purge must not go on as if nothing had been.
 	_, err := s.Log().Append(s.ctx, journal, []byte("late"), a+1, "late")
@@ -228,7 +228,7 @@ func logSubjects(t *testing.T, s *store) {
 	}
 	want = slices.DeleteFunc(want, func(s string) bool { return s == other })
 	check()
-	s.reopen(t)
+	s.reopenStore(t)
 	check()
 }
 
@@ -238,8 +238,8 @@ func logSizes(t *testing.T, s *store) {
 		data := strings.Repeat(string(rune('a'+i)), size)
 		last = s.mustAppend(t, journal, data, last, fmt.Sprint(i))
 	}
-	s.reopen(t)
-	for i, m := range s.records(t, journal, 0) {
+	s.reopenStore(t)
+	for i, m := range s.readRecords(t, journal, 0) {
 		if !bytes.Equal(m.Data, bytes.Repeat([]byte{byte('a' + i)}, []int{0, 1, 1 << 16, 1 << 20, bus.MaxRecord}[i])) {
 			t.Fatalf("record %d came back with %d other bytes", i, len(m.Data))
 		}
@@ -257,15 +257,15 @@ func logReopen(t *testing.T, s *store) {
 	var want []string
 	for n := range 300 { // more than a driver reads ahead
 		if n%100 == 50 {
-			s.reopen(t)
+			s.reopenStore(t)
 		}
 		for i, subject := range []string{"ledger", journal} {
 			last[i] = s.mustAppend(t, subject, fmt.Sprint(n), last[i], fmt.Sprint(subject, n))
 		}
 		want = append(want, fmt.Sprint(n))
 	}
-	s.reopen(t)
+	s.reopenStore(t)
 	for _, subject := range []string{"ledger", journal} {
-		requireTexts(t, s.records(t, subject, 0), want...)
+		requireTexts(t, s.readRecords(t, subject, 0), want...)
 	}
 }

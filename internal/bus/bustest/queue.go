@@ -54,7 +54,7 @@ func (s *store) requireDepth(t *testing.T, waiting, leased int) {
 	}
 }
 
-func must(t *testing.T, err error) {
+func mustSucceed(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -70,9 +70,9 @@ func queueOrder(t *testing.T, s *store) {
 		t.Fatalf("fences %d, %d; deliveries %d", a.Fence(), b.Fence(), a.Deliveries())
 	}
 	s.requireDepth(t, 1, 2)
-	must(t, a.Ack(s.ctx))
-	must(t, b.Ack(s.ctx))
-	must(t, s.mustLease(t, "c", long).Ack(s.ctx))
+	mustSucceed(t, a.Ack(s.ctx))
+	mustSucceed(t, b.Ack(s.ctx))
+	mustSucceed(t, s.mustLease(t, "c", long).Ack(s.ctx))
 	requireErr(t, a.Ack(s.ctx), bus.ErrLeaseLost)
 	requireErr(t, a.Extend(s.ctx), bus.ErrLeaseLost)
 	s.requireDepth(t, 0, 0)
@@ -88,7 +88,7 @@ func queueOrder(t *testing.T, s *store) {
 		got <- err
 	}()
 	s.mustPut(t, "d")
-	must(t, <-got)
+	mustSucceed(t, <-got)
 
 	_, err := s.Queue().Lease(s.ctx, 0)
 	requireErr(t, err, bus.ErrNotAllowed)
@@ -102,10 +102,10 @@ func queuePutTwice(t *testing.T, s *store) {
 	l := s.mustLease(t, "a", long)
 	s.mustPut(t, "a")
 	s.requireDepth(t, 0, 1)
-	must(t, l.Ack(s.ctx))
+	mustSucceed(t, l.Ack(s.ctx))
 	s.mustPut(t, "a")
 	s.requireDepth(t, 0, 0)
-	s.reopen(t)
+	s.reopenStore(t)
 	s.mustPut(t, "a")
 	s.requireNothing(t)
 
@@ -141,7 +141,7 @@ func queueExpiry(t *testing.T, s *store) {
 		requireErr(t, o.Nack(s.ctx, 0), bus.ErrLeaseLost)
 		requireErr(t, o.Bury(s.ctx), bus.ErrLeaseLost)
 	}
-	must(t, l.Ack(s.ctx))
+	mustSucceed(t, l.Ack(s.ctx))
 	s.requireNothing(t)
 }
 
@@ -175,19 +175,19 @@ func queueExtend(t *testing.T, s *store) {
 	}
 	again := s.mustLease(t, "a", long)
 	requireErr(t, l.Extend(s.ctx), bus.ErrLeaseLost)
-	must(t, again.Extend(s.ctx))
-	must(t, again.Ack(s.ctx))
+	mustSucceed(t, again.Extend(s.ctx))
+	mustSucceed(t, again.Ack(s.ctx))
 }
 
 func queueNackDelay(t *testing.T, s *store) {
 	s.mustPut(t, "a", "b")
 	a := s.mustLease(t, "a", long)
-	must(t, a.Nack(s.ctx, time.Hour))
+	mustSucceed(t, a.Nack(s.ctx, time.Hour))
 	requireErr(t, a.Ack(s.ctx), bus.ErrLeaseLost)
 	b := s.mustLease(t, "b", long) // a is older, but not due
 	s.requireDepth(t, 1, 1)
 	s.mustPut(t, "c")
-	must(t, s.mustLease(t, "c", long).Nack(s.ctx, 300*time.Millisecond))
+	mustSucceed(t, s.mustLease(t, "c", long).Nack(s.ctx, 300*time.Millisecond))
 	start := time.Now()
 	again := s.mustLease(t, "c", long)
 	if waited := time.Since(start); waited < 250*time.Millisecond {
@@ -196,10 +196,10 @@ func queueNackDelay(t *testing.T, s *store) {
 	if again.Deliveries() != 2 || again.Fence() <= b.Fence() {
 		t.Fatalf("delivery %d with fence %d", again.Deliveries(), again.Fence())
 	}
-	must(t, again.Nack(s.ctx, 0))
-	must(t, s.mustLease(t, "c", long).Nack(s.ctx, time.Hour))
+	mustSucceed(t, again.Nack(s.ctx, 0))
+	mustSucceed(t, s.mustLease(t, "c", long).Nack(s.ctx, time.Hour))
 	s.requireNothing(t)
-	s.reopen(t)
+	s.reopenStore(t)
 	s.requireNothing(t)
 	s.requireDepth(t, 2, 1)
 }
@@ -207,18 +207,18 @@ func queueNackDelay(t *testing.T, s *store) {
 func queueBury(t *testing.T, s *store) {
 	s.mustPut(t, "a", "b", "c")
 	a, b := s.mustLease(t, "a", long), s.mustLease(t, "b", long)
-	must(t, b.Bury(s.ctx))
-	must(t, a.Bury(s.ctx))
+	mustSucceed(t, b.Bury(s.ctx))
+	mustSucceed(t, a.Bury(s.ctx))
 	requireErr(t, a.Bury(s.ctx), bus.ErrLeaseLost)
 	for range 2 {
 		dead, err := s.Queue().Dead(s.ctx)
-		must(t, err)
+		mustSucceed(t, err)
 		if len(dead) != 2 || dead[0].ID != "b" || dead[1].ID != "a" || string(dead[1].Body) != "body of a" {
 			t.Fatalf("dead letters %v, want b and a", dead)
 		}
 		s.mustPut(t, "a") // dead is not gone
 		s.requireDepth(t, 1, 0)
-		s.reopen(t)
+		s.reopenStore(t)
 	}
 	s.mustLease(t, "c", long)
 	s.requireNothing(t)
@@ -279,7 +279,7 @@ func queueReopen(t *testing.T, s *store) {
 	b := s.mustLease(t, "b", long) // held on, as far as the queue can know
 	s.mustPut(t, "a")
 	a := s.mustLease(t, "a", 50*time.Millisecond)
-	s.reopen(t)
+	s.reopenStore(t)
 	again := s.mustLease(t, "a", long)
 	if again.Fence() <= b.Fence() || again.Fence() <= a.Fence() || again.Deliveries() != 2 {
 		t.Fatalf("fence %d after %d and %d, delivery %d", again.Fence(), a.Fence(), b.Fence(), again.Deliveries())
@@ -287,9 +287,9 @@ func queueReopen(t *testing.T, s *store) {
 	s.mustPut(t, "c")
 	c := s.mustLease(t, "c", long)
 	s.requireNothing(t)
-	must(t, again.Ack(s.ctx))
-	must(t, c.Ack(s.ctx))
-	s.reopen(t)
+	mustSucceed(t, again.Ack(s.ctx))
+	mustSucceed(t, c.Ack(s.ctx))
+	s.reopenStore(t)
 	s.requireDepth(t, 0, 1)
 	s.mustPut(t, "d")
 	if d := s.mustLease(t, "d", long); d.Fence() <= c.Fence() {

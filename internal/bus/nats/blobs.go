@@ -47,9 +47,9 @@ func openBlobs(own *folder.Folder) (*Blobs, error) {
 // blobsName is the folder of the blobs in that of the bus.
 const blobsName = "blobs"
 
-// folder makes the folder of a blob and syncs its name, once per process: who
+// ensureFolder makes the folder of a blob and syncs its name, once per process: who
 // finds it there cannot know whether its maker came that far.
-func (b *Blobs) folder(name string) error {
+func (b *Blobs) ensureFolder(name string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	dir := path.Dir(name)
@@ -66,8 +66,8 @@ func (b *Blobs) folder(name string) error {
 	return nil
 }
 
-// file is where a blob is kept, as the folder calls it.
-func (b *Blobs) file(name string) string { return blobsName + "/" + name[:2] + "/" + name[2:] }
+// blobPath is where a blob is kept, as the folder calls it.
+func (b *Blobs) blobPath(name string) string { return blobsName + "/" + name[:2] + "/" + name[2:] }
 
 // Put implements bus.Blobs.
 func (b *Blobs) Put(ctx context.Context, r io.Reader) (name string, size int64, err error) {
@@ -77,7 +77,7 @@ func (b *Blobs) Put(ctx context.Context, r io.Reader) (name string, size int64, 
 	}
 	defer func() {
 		// After the rename there is nothing left to remove.
-		err = errors.Join(err, tmp.Close(), ignore(b.own.Remove(tmpName), fs.ErrNotExist))
+		err = errors.Join(err, tmp.Close(), ignoreError(b.own.Remove(tmpName), fs.ErrNotExist))
 	}()
 	sum := sha256.New()
 	size, err = io.Copy(io.MultiWriter(tmp, sum), contextReader{ctx, r})
@@ -85,8 +85,8 @@ func (b *Blobs) Put(ctx context.Context, r io.Reader) (name string, size int64, 
 		return "", 0, fmt.Errorf("put blob: %w", err)
 	}
 	name = hex.EncodeToString(sum.Sum(nil))
-	file := b.file(name)
-	if err := b.folder(file); err != nil {
+	file := b.blobPath(name)
+	if err := b.ensureFolder(file); err != nil {
 		return "", 0, fmt.Errorf("put blob: %w", err)
 	}
 	if info, err := b.own.Lstat(file); err != nil || info.Size() != size {
@@ -104,7 +104,7 @@ func (b *Blobs) Put(ctx context.Context, r io.Reader) (name string, size int64, 
 	return name, size, nil
 }
 
-func ignore(err, harmless error) error {
+func ignoreError(err, harmless error) error {
 	if errors.Is(err, harmless) {
 		return nil
 	}
@@ -116,7 +116,7 @@ func (b *Blobs) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 	if raw, err := hex.DecodeString(name); err != nil || len(raw) != sha256.Size || hex.EncodeToString(raw) != name {
 		return nil, fmt.Errorf("blob %.80q: %w", name, bus.ErrNotFound) // no name of a blob, and perhaps a path
 	}
-	file, err := b.own.Open(b.file(name))
+	file, err := b.own.Open(b.blobPath(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("blob %s: %w", name, bus.ErrNotFound)
 	}

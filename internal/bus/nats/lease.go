@@ -34,20 +34,20 @@ func (q *Queue) Lease(ctx context.Context, ttl time.Duration) (bus.Lease, error)
 	if ttl <= 0 {
 		return nil, fmt.Errorf("lease: a time to live of %v: %w", ttl, bus.ErrNotAllowed)
 	}
-	ctx, cancel := q.bus.within(ctx)
+	ctx, cancel := q.bus.withClosing(ctx)
 	defer cancel()
 	for {
-		if err := q.bus.alive(ctx); err != nil {
+		if err := q.bus.checkAlive(ctx); err != nil {
 			return nil, err
 		}
-		e, wait, changed := q.pick()
+		e, wait, changed := q.pickOldest()
 		if e == nil {
-			if err := sleep(ctx, wait, changed); err != nil {
+			if err := waitChange(ctx, wait, changed); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		lease, err := q.take(ctx, e, ttl)
+		lease, err := q.writeLease(ctx, e, ttl)
 		if errors.Is(err, bus.ErrConflict) {
 			continue // the view was behind, and has been read anew
 		}
@@ -58,9 +58,9 @@ func (q *Queue) Lease(ctx context.Context, ttl time.Duration) (bus.Lease, error)
 	}
 }
 
-// pick chooses the oldest free item and marks it busy, or tells how long to
+// pickOldest chooses the oldest free item and marks it busy, or tells how long to
 // wait (0: until something changes).
-func (q *Queue) pick() (best *entry, wait time.Duration, changed <-chan struct{}) {
+func (q *Queue) pickOldest() (best *entry, wait time.Duration, changed <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := time.Now()
@@ -71,7 +71,7 @@ func (q *Queue) pick() (best *entry, wait time.Duration, changed <-chan struct{}
 			}
 			return false
 		}
-		if !e.busy && (best == nil || older(e, best) < 0) {
+		if !e.busy && (best == nil || compareAge(e, best) < 0) {
 			best = e
 		}
 		return !e.busy
@@ -90,7 +90,7 @@ func (q *Queue) pick() (best *entry, wait time.Duration, changed <-chan struct{}
 	return best, wait, q.changed
 }
 
-func sleep(ctx context.Context, wait time.Duration, changed <-chan struct{}) error {
+func waitChange(ctx context.Context, wait time.Duration, changed <-chan struct{}) error {
 	var timeout <-chan time.Time
 	if wait > 0 {
 		timer := time.NewTimer(wait)
@@ -106,9 +106,9 @@ func sleep(ctx context.Context, wait time.Duration, changed <-chan struct{}) err
 	return nil
 }
 
-// take writes the lease of a picked item.
-func (q *Queue) take(ctx context.Context, e *entry, ttl time.Duration) (*Lease, error) {
-	defer q.release(e)
+// writeLease writes the lease of a picked item.
+func (q *Queue) writeLease(ctx context.Context, e *entry, ttl time.Duration) (*Lease, error) {
+	defer q.releaseEntry(e)
 	start := time.Now()
 	q.mu.Lock()
 	rec, rev := e.record, e.rev
@@ -125,11 +125,11 @@ func (q *Queue) take(ctx context.Context, e *entry, ttl time.Duration) (*Lease, 
 	}, nil
 }
 
-func (q *Queue) release(e *entry) {
+func (q *Queue) releaseEntry(e *entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	e.busy = false
-	q.wake()
+	q.notifyWaiters()
 }
 
 // Item implements bus.Lease.
@@ -143,17 +143,17 @@ func (l *Lease) Deliveries() int { return l.count }
 
 // Extend implements bus.Lease.
 func (l *Lease) Extend(ctx context.Context) error {
-	return l.move(ctx, func(now time.Time, rec *record) { rec.Until = now.Add(l.ttl).UTC() })
+	return l.writeNext(ctx, func(now time.Time, rec *record) { rec.Until = now.Add(l.ttl).UTC() })
 }
 
 // Ack implements bus.Lease.
 func (l *Lease) Ack(ctx context.Context) error {
-	return l.move(ctx, func(_ time.Time, rec *record) { rec.State, rec.Body = done, nil })
+	return l.writeNext(ctx, func(_ time.Time, rec *record) { rec.State, rec.Body = done, nil })
 }
 
 // Nack implements bus.Lease.
 func (l *Lease) Nack(ctx context.Context, delay time.Duration) error {
-	return l.move(ctx, func(now time.Time, rec *record) {
+	return l.writeNext(ctx, func(now time.Time, rec *record) {
 		delay = max(0, delay)
 		rec.State, rec.TTL, rec.Until, rec.NotBefore = waiting, delay, time.Time{}, now.Add(delay).UTC()
 	})
@@ -161,15 +161,15 @@ func (l *Lease) Nack(ctx context.Context, delay time.Duration) error {
 
 // Bury implements bus.Lease.
 func (l *Lease) Bury(ctx context.Context) error {
-	return l.move(ctx, func(_ time.Time, rec *record) { rec.State = dead })
+	return l.writeNext(ctx, func(_ time.Time, rec *record) { rec.State = dead })
 }
 
-// move writes the item's next record if the lease still holds it.
-func (l *Lease) move(ctx context.Context, change func(now time.Time, rec *record)) error {
+// writeNext writes the item's next record if the lease still holds it.
+func (l *Lease) writeNext(ctx context.Context, change func(now time.Time, rec *record)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q := l.queue
-	if err := q.bus.alive(ctx); err != nil {
+	if err := q.bus.checkAlive(ctx); err != nil {
 		return err
 	}
 	start := time.Now()
@@ -181,7 +181,7 @@ func (l *Lease) move(ctx context.Context, change func(now time.Time, rec *record
 	}
 	e.busy = true
 	q.mu.Unlock()
-	defer q.release(e)
+	defer q.releaseEntry(e)
 
 	next := l.rec
 	change(start, &next)

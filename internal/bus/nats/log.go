@@ -40,14 +40,14 @@ type Log struct {
 var _ bus.Log = (*Log)(nil)
 
 func openLog(ctx context.Context, b *Bus) (*Log, error) {
-	ledger, err := b.stream(ctx, jetstream.StreamConfig{
+	ledger, err := b.ensureStream(ctx, jetstream.StreamConfig{
 		Name: "LEDGER", Subjects: []string{ledgerSubject},
 		DenyDelete: true, DenyPurge: true,
 	})
 	if err != nil {
 		return nil, err
 	}
-	journals, err := b.stream(ctx, jetstream.StreamConfig{Name: "JOURNALS", Subjects: []string{journalPattern}})
+	journals, err := b.ensureStream(ctx, jetstream.StreamConfig{Name: "JOURNALS", Subjects: []string{journalPattern}})
 	if err != nil {
 		return nil, err
 	}
@@ -79,11 +79,11 @@ func (l *Log) Append(ctx context.Context, subject string, data []byte, expect ui
 		return 0, fmt.Errorf("append %d bytes to %s: %w", len(data), subject, bus.ErrTooLarge)
 	}
 	msg := &natsclient.Msg{Subject: subject, Data: data}
-	seq, err := l.bus.publish(ctx, msg, expect, jetstream.WithMsgID(id))
+	seq, err := l.bus.publishMessage(ctx, msg, expect, jetstream.WithMsgID(id))
 	if errors.Is(err, bus.ErrConflict) {
 		// The server checks the sequence before the id, so a repeat of what
 		// is stored already looks like a conflict.
-		if first, findErr := l.find(ctx, subject, expect, id); findErr != nil || first > 0 {
+		if first, findErr := l.findID(ctx, subject, expect, id); findErr != nil || first > 0 {
 			return first, findErr
 		}
 	}
@@ -93,8 +93,8 @@ func (l *Log) Append(ctx context.Context, subject string, data []byte, expect ui
 	return seq, nil
 }
 
-// find looks for an id after a sequence; 0 when it is not there.
-func (l *Log) find(ctx context.Context, subject string, after uint64, id string) (uint64, error) {
+// findID looks for an id after a sequence; 0 when it is not there.
+func (l *Log) findID(ctx context.Context, subject string, after uint64, id string) (uint64, error) {
 	found := errors.New("found")
 	var seq uint64
 	err := l.Read(ctx, subject, after+1, func(m bus.Message) error {
@@ -116,16 +116,16 @@ func (l *Log) Last(ctx context.Context, subject string) (bus.Message, error) {
 	if err != nil {
 		return bus.Message{}, err
 	}
-	return l.bus.last(ctx, stream, subject)
+	return l.bus.lastMessage(ctx, stream, subject)
 }
 
-func (b *Bus) last(ctx context.Context, stream jetstream.Stream, subject string) (bus.Message, error) {
-	if err := b.alive(ctx); err != nil {
+func (b *Bus) lastMessage(ctx context.Context, stream jetstream.Stream, subject string) (bus.Message, error) {
+	if err := b.checkAlive(ctx); err != nil {
 		return bus.Message{}, err
 	}
 	raw, err := stream.GetLastMsgForSubject(ctx, subject)
 	if err != nil {
-		return bus.Message{}, fmt.Errorf("last record of %s: %w", subject, b.failed(err))
+		return bus.Message{}, fmt.Errorf("last record of %s: %w", subject, b.explainError(err))
 	}
 	return bus.Message{
 		Subject: raw.Subject, Seq: raw.Sequence, ID: raw.Header.Get(jetstream.MsgIDHeader),
@@ -149,7 +149,7 @@ func (l *Log) Read(ctx context.Context, subject string, from uint64, fn func(bus
 	if err != nil {
 		return err
 	}
-	return l.bus.scan(ctx, stream, subject, from, last.Seq, fn)
+	return l.bus.scanMessages(ctx, stream, subject, from, last.Seq, fn)
 }
 
 // Follow implements bus.Log. It returns the cause of the end of ctx,
@@ -159,16 +159,16 @@ func (l *Log) Follow(ctx context.Context, subject string, from uint64, fn func(b
 	if err != nil {
 		return err
 	}
-	return l.bus.scan(ctx, stream, subject, from, 0, fn)
+	return l.bus.scanMessages(ctx, stream, subject, from, 0, fn)
 }
 
-// scan calls fn for the records of a subject pattern from a sequence on, up
+// scanMessages calls fn for the records of a subject pattern from a sequence on, up
 // to the sequence until (0: for ever).
-func (b *Bus) scan(ctx context.Context, stream jetstream.Stream, pattern string, from, until uint64, fn func(bus.Message) error) error {
-	if err := b.alive(ctx); err != nil {
+func (b *Bus) scanMessages(ctx context.Context, stream jetstream.Stream, pattern string, from, until uint64, fn func(bus.Message) error) error {
+	if err := b.checkAlive(ctx); err != nil {
 		return err
 	}
-	ctx, cancel := b.within(ctx)
+	ctx, cancel := b.withClosing(ctx)
 	defer cancel()
 	next := max(from, 1)
 	for {
@@ -223,13 +223,13 @@ func (b *Bus) scanOnce(ctx context.Context, stream jetstream.Stream, pattern str
 
 	arrived := uint64(0) // records of this consumer
 	quiet := false       // all that was sent has arrived: wait for what comes
-	wait, cancel := patience(ctx, quiet)
+	wait, cancel := readerTimeout(ctx, quiet)
 	defer func() { cancel() }()
 	for {
 		msg, err := messages.Next(jetstream.NextContext(wait))
 		if err != nil && wait.Err() != nil && ctx.Err() == nil {
 			if until > 0 {
-				last, err := b.last(ctx, stream, pattern)
+				last, err := b.lastMessage(ctx, stream, pattern)
 				if errors.Is(err, bus.ErrNotFound) || err == nil && last.Seq < *next {
 					return nil // purged meanwhile
 				}
@@ -243,7 +243,7 @@ func (b *Bus) scanOnce(ctx context.Context, stream jetstream.Stream, pattern str
 			}
 			cancel()
 			quiet = err == nil && until == 0 // a server too busy to answer is asked again
-			wait, cancel = patience(ctx, quiet)
+			wait, cancel = readerTimeout(ctx, quiet)
 			continue
 		}
 		if err != nil {
@@ -252,7 +252,7 @@ func (b *Bus) scanOnce(ctx context.Context, stream jetstream.Stream, pattern str
 		if quiet {
 			quiet = false
 			cancel()
-			wait, cancel = patience(ctx, quiet)
+			wait, cancel = readerTimeout(ctx, quiet)
 		}
 		meta, err := msg.Metadata()
 		if err != nil {
@@ -278,9 +278,9 @@ func (b *Bus) scanOnce(ctx context.Context, stream jetstream.Stream, pattern str
 	}
 }
 
-// patience is how long a reader waits before it asks whether there is anything
+// readerTimeout is how long a reader waits before it asks whether there is anything
 // left to wait for; where it is quiet, it waits for ever.
-func patience(ctx context.Context, quiet bool) (context.Context, context.CancelFunc) {
+func readerTimeout(ctx context.Context, quiet bool) (context.Context, context.CancelFunc) {
 	if quiet {
 		return context.WithCancel(ctx)
 	}
@@ -308,23 +308,23 @@ func (l *Log) Purge(ctx context.Context, subject string) error {
 	if stream == l.ledger {
 		return fmt.Errorf("purge %s: %w", subject, bus.ErrNotAllowed)
 	}
-	if err := l.bus.alive(ctx); err != nil {
+	if err := l.bus.checkAlive(ctx); err != nil {
 		return err
 	}
 	if err := stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
-		return fmt.Errorf("purge %s: %w", subject, l.bus.failed(err))
+		return fmt.Errorf("purge %s: %w", subject, l.bus.explainError(err))
 	}
 	return nil
 }
 
 // Subjects implements bus.Log, in alphabetical order.
 func (l *Log) Subjects(ctx context.Context) ([]string, error) {
-	if err := l.bus.alive(ctx); err != nil {
+	if err := l.bus.checkAlive(ctx); err != nil {
 		return nil, err
 	}
 	info, err := l.journals.Info(ctx, jetstream.WithSubjectFilter(journalPattern))
 	if err != nil {
-		return nil, fmt.Errorf("list journals: %w", l.bus.failed(err))
+		return nil, fmt.Errorf("list journals: %w", l.bus.explainError(err))
 	}
 	return slices.Sorted(maps.Keys(info.State.Subjects)), nil
 }

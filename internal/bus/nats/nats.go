@@ -194,21 +194,21 @@ func (b *Bus) Close() error {
 			b.server.Shutdown()
 			b.server.WaitForShutdown()
 		}
-		err = b.lock.release()
+		err = b.lock.releaseLock()
 	})
 	return err
 }
 
-// within is ctx that ends with ErrClosed when the bus closes.
-func (b *Bus) within(ctx context.Context) (context.Context, func()) {
+// withClosing is ctx that ends with ErrClosed when the bus closes.
+func (b *Bus) withClosing(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(b.closing, func() { cancel(bus.ErrClosed) })
 	return ctx, func() { stop(); cancel(nil) }
 }
 
-// stream makes or opens a stream with the limits that all three share: one
+// ensureStream makes or opens a stream with the limits that all three share: one
 // replica, nothing ever dropped for age or space.
-func (b *Bus) stream(ctx context.Context, cfg jetstream.StreamConfig) (jetstream.Stream, error) {
+func (b *Bus) ensureStream(ctx context.Context, cfg jetstream.StreamConfig) (jetstream.Stream, error) {
 	cfg.Storage = jetstream.FileStorage
 	cfg.Retention = jetstream.LimitsPolicy
 	cfg.Discard = jetstream.DiscardNew
@@ -221,9 +221,9 @@ func (b *Bus) stream(ctx context.Context, cfg jetstream.StreamConfig) (jetstream
 	return s, nil
 }
 
-// publish appends one message, synced, under compare-and-set on its subject.
-func (b *Bus) publish(ctx context.Context, msg *natsclient.Msg, expect uint64, opts ...jetstream.PublishOpt) (uint64, error) {
-	if err := b.alive(ctx); err != nil {
+// publishMessage appends one message, synced, under compare-and-set on its subject.
+func (b *Bus) publishMessage(ctx context.Context, msg *natsclient.Msg, expect uint64, opts ...jetstream.PublishOpt) (uint64, error) {
+	if err := b.checkAlive(ctx); err != nil {
 		return 0, err
 	}
 	opts = append(opts, jetstream.WithExpectLastSequencePerSubject(expect))
@@ -234,7 +234,7 @@ func (b *Bus) publish(ctx context.Context, msg *natsclient.Msg, expect uint64, o
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	defer time.AfterFunc(fullAfter, func() {
-		if b.full() {
+		if b.isDiskFull() {
 			giveUp(unix.ENOSPC)
 		}
 	}).Stop()
@@ -257,28 +257,28 @@ func (b *Bus) publish(ctx context.Context, msg *natsclient.Msg, expect uint64, o
 	// Everything else came after the message was on its way: a timeout, a
 	// cancelled context, a closed connection. A server whose disk is full
 	// says nothing at all.
-	if b.full() {
+	if b.isDiskFull() {
 		err = unix.ENOSPC
 	}
 	return 0, fmt.Errorf("%w: %w", bus.ErrUnknown, err)
 }
 
-// full says whether the store's disk has no room for another record.
-func (b *Bus) full() bool {
+// isDiskFull says whether the store's disk has no room for another record.
+func (b *Bus) isDiskFull() bool {
 	var fs unix.Statfs_t
 	return unix.Statfs(b.dir, &fs) == nil && fs.Bavail*uint64(fs.Bsize) < bus.MaxRecord
 }
 
-// alive tells why no operation may start now.
-func (b *Bus) alive(ctx context.Context) error {
+// checkAlive tells why no operation may start now.
+func (b *Bus) checkAlive(ctx context.Context) error {
 	if b.closing.Err() != nil {
 		return bus.ErrClosed
 	}
 	return context.Cause(ctx)
 }
 
-// failed names what ended an operation that changed nothing.
-func (b *Bus) failed(err error) error {
+// explainError names what ended an operation that changed nothing.
+func (b *Bus) explainError(err error) error {
 	switch {
 	case err == nil:
 		return nil

@@ -82,7 +82,7 @@ type entry struct {
 }
 
 func openQueue(ctx context.Context, b *Bus, memory time.Duration) (*Queue, error) {
-	stream, err := b.stream(ctx, jetstream.StreamConfig{
+	stream, err := b.ensureStream(ctx, jetstream.StreamConfig{
 		Name: "QUEUE", Subjects: []string{queuePattern}, MaxMsgsPerSubject: 1, AllowMsgTTL: true,
 	})
 	if err != nil {
@@ -92,14 +92,14 @@ func openQueue(ctx context.Context, b *Bus, memory time.Duration) (*Queue, error
 		bus: b, stream: stream, memory: memory,
 		items: map[string]*entry{}, leased: map[string]*entry{}, changed: make(chan struct{}),
 	}
-	last, err := b.last(ctx, stream, queuePattern)
+	last, err := b.lastMessage(ctx, stream, queuePattern)
 	if errors.Is(err, bus.ErrNotFound) {
 		return q, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	err = b.scan(ctx, stream, queuePattern, 0, last.Seq, func(m bus.Message) error {
+	err = b.scanMessages(ctx, stream, queuePattern, 0, last.Seq, func(m bus.Message) error {
 		var rec record
 		if err := json.Unmarshal(m.Data, &rec); err != nil {
 			return fmt.Errorf("queue record %d: %w", m.Seq, err)
@@ -119,7 +119,7 @@ func (q *Queue) set(rec record, rev uint64) {
 		e = &entry{}
 		q.items[rec.ID] = e
 	} else {
-		q.unlist(e)
+		q.removeFromLists(e)
 	}
 	now := time.Now()
 	if rec.Put.After(q.newest) {
@@ -132,7 +132,7 @@ func (q *Queue) set(rec record, rev uint64) {
 		// longer than asked for: a clock that jumps by a day neither ends nor
 		// prolongs a lease.
 		e.free = now.Add(min(max(0, rec.NotBefore.Sub(now)), rec.TTL))
-		at, _ := slices.BinarySearchFunc(q.waiting, e, older)
+		at, _ := slices.BinarySearchFunc(q.waiting, e, compareAge)
 		q.waiting = slices.Insert(q.waiting, at, e)
 	case leased:
 		e.free = now.Add(min(max(0, rec.Until.Sub(now)), rec.TTL))
@@ -140,21 +140,21 @@ func (q *Queue) set(rec record, rev uint64) {
 	case done:
 		q.done = append(q.done, e)
 	}
-	q.wake()
+	q.notifyWaiters()
 }
 
-// drop forgets an item that the stream does not have. The caller holds mu.
-func (q *Queue) drop(id string) {
+// forgetItem forgets an item that the stream does not have. The caller holds mu.
+func (q *Queue) forgetItem(id string) {
 	if e := q.items[id]; e != nil {
-		q.unlist(e)
+		q.removeFromLists(e)
 		delete(q.items, id)
 	}
 }
 
-func (q *Queue) unlist(e *entry) {
+func (q *Queue) removeFromLists(e *entry) {
 	switch e.State {
 	case waiting:
-		if at, ok := slices.BinarySearchFunc(q.waiting, e, older); ok {
+		if at, ok := slices.BinarySearchFunc(q.waiting, e, compareAge); ok {
 			q.waiting = slices.Delete(q.waiting, at, at+1)
 		}
 	case leased:
@@ -166,12 +166,12 @@ func (q *Queue) unlist(e *entry) {
 	}
 }
 
-func (q *Queue) wake() {
+func (q *Queue) notifyWaiters() {
 	close(q.changed)
 	q.changed = make(chan struct{})
 }
 
-func older(a, b *entry) int {
+func compareAge(a, b *entry) int {
 	if c := a.Put.Compare(b.Put); c != 0 {
 		return c
 	}
@@ -186,11 +186,11 @@ func (q *Queue) Put(ctx context.Context, item bus.Item) error {
 	if len(item.Body) > bus.MaxRecord {
 		return fmt.Errorf("put %s: %w", item.ID, bus.ErrTooLarge)
 	}
-	if err := q.bus.alive(ctx); err != nil {
+	if err := q.bus.checkAlive(ctx); err != nil {
 		return err
 	}
 	q.mu.Lock()
-	q.forget()
+	q.forgetDone()
 	known := q.items[item.ID] != nil
 	put := time.Now().UTC().Round(0)
 	if !put.After(q.newest) {
@@ -209,12 +209,12 @@ func (q *Queue) Put(ctx context.Context, item bus.Item) error {
 	return err
 }
 
-// forget drops done items whose records the server has dropped by now. The
+// forgetDone drops done items whose records the server has dropped by now. The
 // caller holds mu.
-func (q *Queue) forget() {
+func (q *Queue) forgetDone() {
 	limit := time.Now().Add(-q.memory)
 	for len(q.done) > 0 && q.done[0].free.Before(limit) {
-		q.drop(q.done[0].ID)
+		q.forgetItem(q.done[0].ID)
 	}
 }
 
@@ -233,9 +233,9 @@ func (q *Queue) write(ctx context.Context, rec record, expect uint64) (uint64, e
 	// takes a millisecond, and the view would not know of it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
 	defer cancel()
-	seq, err := q.bus.publish(ctx, &natsclient.Msg{Subject: subjectOf(rec.ID), Data: data}, expect, opts...)
+	seq, err := q.bus.publishMessage(ctx, &natsclient.Msg{Subject: subjectOf(rec.ID), Data: data}, expect, opts...)
 	if err != nil {
-		return 0, errors.Join(fmt.Errorf("queue item %s: %w", rec.ID, err), q.refresh(ctx, rec.ID))
+		return 0, errors.Join(fmt.Errorf("queue item %s: %w", rec.ID, err), q.refreshItem(ctx, rec.ID))
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -243,8 +243,8 @@ func (q *Queue) write(ctx context.Context, rec record, expect uint64) (uint64, e
 	return seq, nil
 }
 
-func (q *Queue) refresh(ctx context.Context, id string) error {
-	m, err := q.bus.last(ctx, q.stream, subjectOf(id))
+func (q *Queue) refreshItem(ctx context.Context, id string) error {
+	m, err := q.bus.lastMessage(ctx, q.stream, subjectOf(id))
 	var rec record
 	if err == nil {
 		err = json.Unmarshal(m.Data, &rec)
@@ -253,7 +253,7 @@ func (q *Queue) refresh(ctx context.Context, id string) error {
 	defer q.mu.Unlock()
 	switch {
 	case errors.Is(err, bus.ErrNotFound):
-		q.drop(id)
+		q.forgetItem(id)
 	case err != nil:
 		return err
 	default:
@@ -269,7 +269,7 @@ func subjectOf(id string) string {
 
 // Depth implements bus.Queue. Items whose lease has expired wait.
 func (q *Queue) Depth(ctx context.Context) (waiting, leased int, err error) {
-	if err := q.bus.alive(ctx); err != nil {
+	if err := q.bus.checkAlive(ctx); err != nil {
 		return 0, 0, err
 	}
 	q.mu.Lock()
@@ -288,7 +288,7 @@ func (q *Queue) Depth(ctx context.Context) (waiting, leased int, err error) {
 
 // Dead implements bus.Queue.
 func (q *Queue) Dead(ctx context.Context) ([]bus.Item, error) {
-	if err := q.bus.alive(ctx); err != nil {
+	if err := q.bus.checkAlive(ctx); err != nil {
 		return nil, err
 	}
 	q.mu.Lock()

@@ -17,9 +17,9 @@ import (
 // Office is the id of the desk's office.
 const Office = "k3fq"
 
-// Desk is one office in memory. Its time begins at the start of 2026 and goes
+// Decider is one office in memory. Its time begins at the start of 2026 and goes
 // on by a second with each command.
-type Desk struct {
+type Decider struct {
 	t      testing.TB
 	mu     sync.Mutex
 	state  *company.State
@@ -28,24 +28,24 @@ type Desk struct {
 	events []company.Event
 }
 
-var _ company.Desk = (*Desk)(nil)
+var _ company.Decider = (*Decider)(nil)
 
 // New is a desk of an office that was just opened.
-func New(t testing.TB) *Desk {
-	d := &Desk{t: t, state: company.NewState(), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+func New(t testing.TB) *Decider {
+	d := &Decider{t: t, state: company.NewState(), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	d.Must(company.StartOffice{Office: Office, Version: "test"})
 	return d
 }
 
 // View is the state at this moment.
-func (d *Desk) View() *company.State {
+func (d *Decider) View() *company.State {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.state.View()
 }
 
 // Do decides a command and folds its events in.
-func (d *Desk) Do(ctx context.Context, actor string, c company.Command) ([]company.Event, error) {
+func (d *Decider) Do(ctx context.Context, actor string, c company.Command) ([]company.Event, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -68,7 +68,7 @@ func (d *Desk) Do(ctx context.Context, actor string, c company.Command) ([]compa
 }
 
 // Must is Do by the company itself, of what is allowed.
-func (d *Desk) Must(c company.Command) []company.Event {
+func (d *Decider) Must(c company.Command) []company.Event {
 	d.t.Helper()
 	evs, err := d.Do(context.Background(), company.Company, c)
 	if err != nil {
@@ -78,14 +78,14 @@ func (d *Desk) Must(c company.Command) []company.Event {
 }
 
 // Events are all events so far.
-func (d *Desk) Events() []company.Event {
+func (d *Decider) Events() []company.Event {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return append([]company.Event(nil), d.events...)
 }
 
 // Task is the task as it is now.
-func (d *Desk) Task(id company.TaskID) *company.Task {
+func (d *Decider) Task(id company.TaskID) *company.Task {
 	d.t.Helper()
 	t, err := d.View().Task(id)
 	if err != nil {
@@ -95,37 +95,37 @@ func (d *Desk) Task(id company.TaskID) *company.Task {
 }
 
 // Submit gives the office a task on the project at path.
-func (d *Desk) Submit(instruction, path string) company.TaskID {
+func (d *Decider) Submit(instruction, path string) company.TaskID {
 	d.t.Helper()
 	evs := d.Must(company.Submit{Instruction: instruction, Project: company.Project{ID: "project", Path: path}})
 	return evs[0].Task
 }
 
 // Prepare brings in where a task starts from, and that its gates are green there.
-func (d *Desk) Prepare(id company.TaskID, base company.OID, gates ...company.GateCommand) {
+func (d *Decider) Prepare(id company.TaskID, base company.OID, gates ...company.GateCommand) {
 	d.t.Helper()
 	h, err := company.HashOf(gates)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	d.Must(company.Prepare{Task: id, Prepared: company.Prepared{
+	d.Must(company.RecordPreparation{Task: id, TaskPrepared: company.TaskPrepared{
 		Base: company.Base{Branch: "main", OID: base, PRBranch: "main"}, Gates: gates, GateHash: h,
 		Image: "sha256:image", Integration: "develop-" + string(id) + "-" + Office,
 	}})
 	if len(gates) > 0 {
-		d.Must(company.TakeBaseline{Task: id, Result: d.Green(id, base)})
+		d.Must(company.RecordBaseline{Task: id, Result: d.Green(id, base)})
 	}
 }
 
 // Claim takes the run of one of the company's own agents, and gives its fence.
-func (d *Desk) Claim(run company.RunID, from company.OID) uint64 {
+func (d *Decider) Claim(run company.RunID, from company.OID) uint64 {
 	d.t.Helper()
 	s := d.View()
 	return company.ClaimedFence(d.Must(company.Claim{Run: run, Epoch: s.Office.Epoch, Worker: "test", From: from}))
 }
 
 // Plan has the manager plan the task: it is executing afterwards.
-func (d *Desk) Plan(id company.TaskID, p company.Plan) {
+func (d *Decider) Plan(id company.TaskID, p company.Plan) {
 	d.t.Helper()
 	run := company.NewRunID(id, "", company.Manager, d.Task(id).Plan.Started+1)
 	fence := d.Claim(run, d.Task(id).Head)
@@ -133,7 +133,7 @@ func (d *Desk) Plan(id company.TaskID, p company.Plan) {
 }
 
 // Work has a worker do the subtask: it is in the gates afterwards.
-func (d *Desk) Work(sub company.SubtaskID, head company.OID, changes ...company.Change) {
+func (d *Decider) Work(sub company.SubtaskID, head company.OID, changes ...company.Change) {
 	d.t.Helper()
 	run := company.NewRunID(sub.Task(), sub, company.Worker, d.Task(sub.Task()).Subtask(sub).Started+1)
 	d.Must(company.Offer{Run: run})
@@ -144,7 +144,7 @@ func (d *Desk) Work(sub company.SubtaskID, head company.OID, changes ...company.
 }
 
 // Green is a green verdict on a tree by the task's pinned gates.
-func (d *Desk) Green(id company.TaskID, tree company.OID) company.GateResult {
+func (d *Decider) Green(id company.TaskID, tree company.OID) company.GateResult {
 	d.t.Helper()
 	p := d.Task(id).Prepared
 	r := company.GateResult{Tree: tree, GateHash: p.GateHash, Image: p.Image, Passed: true}
@@ -155,22 +155,22 @@ func (d *Desk) Green(id company.TaskID, tree company.OID) company.GateResult {
 }
 
 // Gate has the gates pass on a subtask's head, seen on the integration head.
-func (d *Desk) Gate(sub company.SubtaskID, tree company.OID) {
+func (d *Decider) Gate(sub company.SubtaskID, tree company.OID) {
 	d.t.Helper()
 	t := d.Task(sub.Task())
-	d.Must(company.Gated{Task: t.ID, Subtask: sub, GateFinished: company.GateFinished{
+	d.Must(company.RecordGateResult{Task: t.ID, Subtask: sub, GateFinished: company.GateFinished{
 		Head: t.Subtask(sub).Head, Onto: t.Head, Result: d.Green(t.ID, tree),
 	}})
 }
 
 // Approve has the reviewer approve a subtask: it is in the merge queue
 // afterwards.
-func (d *Desk) Approve(sub company.SubtaskID) {
+func (d *Decider) Approve(sub company.SubtaskID) {
 	d.t.Helper()
 	t := d.Task(sub.Task())
 	run := company.NewRunID(t.ID, sub, company.Reviewer, t.Subtask(sub).Review.Started+1)
 	fence := d.Claim(run, t.Head)
-	d.Must(company.EndRun{Run: run, Fence: fence, Outcome: company.RunEnded{Status: company.RunSuccess}, Review: &company.Review{
+	d.Must(company.EndRun{Run: run, Fence: fence, Outcome: company.RunEnded{Status: company.RunSuccess}, Review: &company.ReviewRecorded{
 		Head: t.Subtask(sub).Head, Onto: t.Head, PatchID: "p", Verdict: company.Approve,
 	}})
 }

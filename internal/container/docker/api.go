@@ -50,8 +50,8 @@ var (
 	version = regexp.MustCompile(`^/v1\.[0-9]{1,3}/`)
 )
 
-// path makes an anchored expression; {} stands for one container or image.
-func path(p string) *regexp.Regexp {
+// pathPattern makes an anchored expression; {} stands for one container or image.
+func pathPattern(p string) *regexp.Regexp {
 	q := regexp.QuoteMeta(p)
 	q = regexp.MustCompile(`\\\{\\\}`).ReplaceAllString(q, `[A-Za-z0-9][A-Za-z0-9_.:-]*`)
 	return regexp.MustCompile(`^` + q + `$`)
@@ -60,25 +60,25 @@ func path(p string) *regexp.Regexp {
 // endpoints is all that may ever be asked of the daemon. Not here, on purpose:
 // exec, build, commit, archive, volumes, networks, prune, pull.
 var endpoints = []endpoint{
-	{WordInspect, probe, path("/_ping"), nil},
-	{WordInspect, get, path("/version"), nil},
-	{WordInspect, get, path("/info"), nil},
-	{WordInspect, get, path("/events"), []string{"filters", "since", "until"}},
-	{WordInspect, get, path("/images/{}/json"), nil},
-	{WordInspect, get, path("/containers/json"), []string{"all", "filters"}},
-	{WordInspect, get, path("/containers/{}/json"), nil},
-	{WordRun, post, path("/containers/create"), []string{"name"}},
-	{WordRun, post, path("/containers/{}/attach"), []string{"stream", "stdin", "stdout", "stderr"}},
-	{WordRun, post, path("/containers/{}/wait"), []string{"condition"}},
-	{WordRun, post, path("/containers/{}/start"), nil},
-	{WordStop, post, path("/containers/{}/kill"), []string{"signal"}},
-	{WordRemove, remove, path("/containers/{}"), []string{"force"}},
+	{WordInspect, probe, pathPattern("/_ping"), nil},
+	{WordInspect, get, pathPattern("/version"), nil},
+	{WordInspect, get, pathPattern("/info"), nil},
+	{WordInspect, get, pathPattern("/events"), []string{"filters", "since", "until"}},
+	{WordInspect, get, pathPattern("/images/{}/json"), nil},
+	{WordInspect, get, pathPattern("/containers/json"), []string{"all", "filters"}},
+	{WordInspect, get, pathPattern("/containers/{}/json"), nil},
+	{WordRun, post, pathPattern("/containers/create"), []string{"name"}},
+	{WordRun, post, pathPattern("/containers/{}/attach"), []string{"stream", "stdin", "stdout", "stderr"}},
+	{WordRun, post, pathPattern("/containers/{}/wait"), []string{"condition"}},
+	{WordRun, post, pathPattern("/containers/{}/start"), nil},
+	{WordStop, post, pathPattern("/containers/{}/kill"), []string{"signal"}},
+	{WordRemove, remove, pathPattern("/containers/{}"), []string{"force"}},
 }
 
 // allowList refuses and logs every request that is not on the list. As a
 // RoundTripper it stands in front of all requests of the Docker client; what
 // the client sends past any RoundTripper (attach takes over a raw connection)
-// goes through api.attach, which asks the list by itself.
+// goes through api.attachStreams, which asks the list by itself.
 type allowList struct {
 	words []Word
 	log   *slog.Logger
@@ -107,19 +107,19 @@ func (a *allowList) check(ctx context.Context, method string, u *url.URL) error 
 			continue
 		}
 		if !slices.Contains(a.words, e.word) {
-			return a.refuse(ctx, method, p, fmt.Sprintf("the operator does not allow %q", e.word))
+			return a.refuseRequest(ctx, method, p, fmt.Sprintf("the operator does not allow %q", e.word))
 		}
 		for key := range query {
 			if !slices.Contains(e.query, key) {
-				return a.refuse(ctx, method, p, fmt.Sprintf("the parameter %q is not on the list", key))
+				return a.refuseRequest(ctx, method, p, fmt.Sprintf("the parameter %q is not on the list", key))
 			}
 		}
 		return nil
 	}
-	return a.refuse(ctx, method, p, "it is not on the list of endpoints")
+	return a.refuseRequest(ctx, method, p, "it is not on the list of endpoints")
 }
 
-func (a *allowList) refuse(ctx context.Context, method, path, why string) error {
+func (a *allowList) refuseRequest(ctx context.Context, method, path, why string) error {
 	a.log.WarnContext(ctx, "docker request refused", "method", method, "path", path, "why", why)
 	return company.E(company.EPolicy, fmt.Sprintf("the Docker request %s %s is refused", method, path)).Because(why)
 }
@@ -141,7 +141,7 @@ func newAPI(host string, words []Word, log *slog.Logger) (*api, error) {
 	if host != "" {
 		opts = append(opts, client.WithHost(host))
 	}
-	opts = append(opts, client.WithAPIVersionNegotiation(), a.guard)
+	opts = append(opts, client.WithAPIVersionNegotiation(), a.installGuard)
 	cli, err := client.NewClientWithOpts(opts...)
 	if err != nil {
 		return nil, company.E(company.EDocker, "the settings for the Docker daemon are wrong").Wrap(err).
@@ -151,11 +151,11 @@ func newAPI(host string, words []Word, log *slog.Logger) (*api, error) {
 	return a, nil
 }
 
-// guard puts the list in front of the client's transport. The client must
+// installGuard puts the list in front of the client's transport. The client must
 // still find a plain *http.Transport when it is done with its options, else it
 // forgets TLS and the dialer for attached connections; so the transport stays
 // and hands both schemes to the list, which uses a clone of it.
-func (a *api) guard(c *client.Client) error {
+func (a *api) installGuard(c *client.Client) error {
 	outer, ok := c.HTTPClient().Transport.(*http.Transport)
 	if !ok {
 		return fmt.Errorf("the Docker client's transport is a %T", c.HTTPClient().Transport)
@@ -166,7 +166,7 @@ func (a *api) guard(c *client.Client) error {
 		outer.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
 			conn, err := dial(ctx, network, addr)
 			if h, ok := ctx.Value(handshakeKey{}).(*handshake); ok && err == nil {
-				h.begin(conn)
+				h.setConn(conn)
 			}
 			return conn, err
 		}
@@ -176,15 +176,15 @@ func (a *api) guard(c *client.Client) error {
 	return nil
 }
 
-// attach takes over a connection to the container's three streams. On such a
+// attachStreams takes over a connection to the container's three streams. On such a
 // connection the client looks at no context, so the handshake's end is forced
 // through the connection itself (but on TLS, where the client dials by itself).
-func (a *api) attach(ctx context.Context, id string) (types.HijackedResponse, error) {
+func (a *api) attachStreams(ctx context.Context, id string) (types.HijackedResponse, error) {
 	if err := a.list.check(ctx, http.MethodPost, &url.URL{Path: "/containers/" + id + "/attach"}); err != nil {
 		return types.HijackedResponse{}, err
 	}
 	h := &handshake{}
-	done := context.AfterFunc(ctx, h.abort)
+	done := context.AfterFunc(ctx, h.abortConn)
 	res, err := a.cli.ContainerAttach(context.WithValue(ctx, handshakeKey{}, h), id,
 		dockercontainer.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
 	if !done() { // the connection may have been cut
@@ -206,7 +206,7 @@ type handshake struct {
 	aborted bool
 }
 
-func (h *handshake) begin(conn net.Conn) {
+func (h *handshake) setConn(conn net.Conn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.conn = conn
@@ -215,7 +215,7 @@ func (h *handshake) begin(conn net.Conn) {
 	}
 }
 
-func (h *handshake) abort() {
+func (h *handshake) abortConn() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.aborted = true

@@ -83,7 +83,7 @@ func TestAllowListRefuses(t *testing.T) {
 			before := len(d.requests)
 			d.mu.Unlock()
 			log.Reset()
-			err := failed("try", call(testContext(t)))
+			err := wrapError("try", call(testContext(t)))
 			requireCode(t, err, company.EPolicy)
 			if !strings.Contains(log.String(), "docker request refused") {
 				t.Errorf("not logged: %q", log.String())
@@ -118,7 +118,7 @@ func TestOperatorAllowsLess(t *testing.T) {
 	defer none.Close()
 	_, err = none.Start(testContext(t), newSpec("echo"))
 	requireCode(t, err, company.EPolicy)
-	_, err = none.api.attach(testContext(t), fakeID) // past any RoundTripper
+	_, err = none.api.attachStreams(testContext(t), fakeID) // past any RoundTripper
 	requireCode(t, err, company.EPolicy)
 	attach := "POST /containers/" + fakeID + "/attach"
 	if n := slices.Index(d.requests, attach); n < 0 || slices.Contains(d.requests[n+1:], attach) {
@@ -206,7 +206,7 @@ func TestGuardOverTLS(t *testing.T) {
 		t.Errorf("started %d times", d.started)
 	}
 	_, err = r.api.cli.ContainerExecCreate(testContext(t), fakeID, dockercontainer.ExecOptions{Cmd: []string{"sh"}})
-	requireCode(t, failed("exec", err), company.EPolicy)
+	requireCode(t, wrapError("exec", err), company.EPolicy)
 }
 
 // A daemon that accepts the connection and never upgrades it must not hold a

@@ -35,34 +35,34 @@ func (r *Runtime) Check(ctx context.Context) ([]container.Fact, error) {
 	defer cancel()
 	info, err := r.api.cli.Info(ctx)
 	if err != nil {
-		return nil, failed("ask the Docker daemon", err)
+		return nil, wrapError("ask the Docker daemon", err)
 	}
 	version, err := r.api.cli.ServerVersion(ctx)
 	if err != nil {
-		return nil, failed("ask the Docker daemon", err)
+		return nil, wrapError("ask the Docker daemon", err)
 	}
-	return facts(r.host, r.api.cli.ClientVersion(), r.sized.Load(), info, version), nil
+	return daemonFacts(r.host, r.api.cli.ClientVersion(), r.sized.Load(), info, version), nil
 }
 
-// facts is Check without the daemon.
-func facts(host, apiVersion string, sized bool, info system.Info, version types.Version) []container.Fact {
+// daemonFacts is Check without the daemon.
+func daemonFacts(host, apiVersion string, sized bool, info system.Info, version types.Version) []container.Fact {
 	fs := []container.Fact{
 		{Name: "docker", Value: fmt.Sprintf("%s at %s", info.ServerVersion, host), Level: container.OK},
 		{Name: "docker api", Value: fmt.Sprintf("%s (the daemon's: %s)", apiVersion, version.APIVersion), Level: container.OK},
-		{Name: "storage driver", Value: storage(info), Level: container.OK},
+		{Name: "storage driver", Value: storageDriver(info), Level: container.OK},
 		{Name: "cgroup", Value: fmt.Sprintf("v%s, %s", orDefault(info.CgroupVersion, "1"), info.CgroupDriver), Level: container.OK},
 		runcFact(version),
-		must("seccomp", hasSecurityOption(info, "seccomp"),
+		requiredFact("seccomp", hasSecurityOption(info, "seccomp"),
 			"the daemon was built without seccomp, or the kernel lacks it: workers cannot be locked in"),
-		must("memory limit", info.MemoryLimit, "enable the memory cgroup: cgroup_enable=memory on the kernel's command line"),
-		must("swap limit", info.SwapLimit, "enable swap accounting: swapaccount=1 on the kernel's command line"),
-		must("pids limit", info.PidsLimit, "enable the pids cgroup of the kernel"),
-		must("cpu limit", info.CPUCfsQuota, "the kernel lacks CONFIG_CFS_BANDWIDTH"),
+		requiredFact("memory limit", info.MemoryLimit, "enable the memory cgroup: cgroup_enable=memory on the kernel's command line"),
+		requiredFact("swap limit", info.SwapLimit, "enable swap accounting: swapaccount=1 on the kernel's command line"),
+		requiredFact("pids limit", info.PidsLimit, "enable the pids cgroup of the kernel"),
+		requiredFact("cpu limit", info.CPUCfsQuota, "the kernel lacks CONFIG_CFS_BANDWIDTH"),
 	}
 	return append(fs, workspaceFact(info, sized))
 }
 
-func storage(info system.Info) string {
+func storageDriver(info system.Info) string {
 	for _, s := range info.DriverStatus {
 		if s[0] == "Backing Filesystem" {
 			return info.Driver + " on " + s[1]
@@ -90,7 +90,7 @@ func workspaceFact(info system.Info, sized bool) container.Fact {
 	return f
 }
 
-func must(name string, there bool, hint string) container.Fact {
+func requiredFact(name string, there bool, hint string) container.Fact {
 	if there {
 		return container.Fact{Name: name, Value: "supported", Level: container.OK}
 	}

@@ -28,7 +28,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestFactsOfAPoorHost(t *testing.T) {
-	fs := facts("unix:///x", "1.41", false, system.Info{Driver: "vfs", MemTotal: 1 << 30}, types.Version{})
+	fs := daemonFacts("unix:///x", "1.41", false, system.Info{Driver: "vfs", MemTotal: 1 << 30}, types.Version{})
 	level := func(name string) container.Level {
 		i := slices.IndexFunc(fs, func(f container.Fact) bool { return f.Name == name })
 		if i < 0 {

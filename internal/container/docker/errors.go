@@ -11,10 +11,10 @@ import (
 	"company/internal/company"
 )
 
-// failed turns an error of the Docker client into one of ours. An error that
+// wrapError turns an error of the Docker client into one of ours. An error that
 // is ours already (a refusal of the allow-list) keeps its code. Where a missing
 // container or a taken name means something, the caller has looked before.
-func failed(op string, err error) error {
+func wrapError(op string, err error) error {
 	if err == nil {
 		return nil
 	}

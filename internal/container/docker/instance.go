@@ -35,9 +35,9 @@ func newInstance(r *Runtime, id string, labels container.Labels, h types.Hijacke
 	return &instance{rt: r, id: id, labels: labels, stream: newStream(h), exited: make(chan struct{})}
 }
 
-// watch asks the daemon for the next exit, before the start so that none is
+// watchExit asks the daemon for the next exit, before the start so that none is
 // missed, and leaves one goroutine behind that detach and Remove wait for.
-func (c *instance) watch(ctx context.Context) error {
+func (c *instance) watchExit(ctx context.Context) error {
 	// The wait outlives the start; until the daemon has confirmed it, the
 	// start's context can still end it.
 	wctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -46,26 +46,26 @@ func (c *instance) watch(ctx context.Context) error {
 	results, errs := c.rt.api.cli.ContainerWait(wctx, c.id, dockercontainer.WaitConditionNextExit)
 	if !unlink() {
 		// Not confirmed in time. The channels still have to be emptied.
-		go c.collect(wctx, results, errs)
-		return failed("wait for the container", ctx.Err())
+		go c.collectExit(wctx, results, errs)
+		return wrapError("wait for the container", ctx.Err())
 	}
 	select {
 	case err := <-errs:
 		cancel()
 		close(c.exited)
-		return failed("wait for the container", err)
+		return wrapError("wait for the container", err)
 	default:
 	}
-	go c.collect(wctx, results, errs)
+	go c.collectExit(wctx, results, errs)
 	return nil
 }
 
-// collect takes the one answer of the daemon.
-func (c *instance) collect(ctx context.Context, results <-chan dockercontainer.WaitResponse, errs <-chan error) {
+// collectExit takes the one answer of the daemon.
+func (c *instance) collectExit(ctx context.Context, results <-chan dockercontainer.WaitResponse, errs <-chan error) {
 	defer close(c.exited)
 	select {
 	case err := <-errs:
-		c.waitErr = failed("wait for the container", err)
+		c.waitErr = wrapError("wait for the container", err)
 	case res := <-results:
 		if res.Error != nil && res.Error.Message != "" {
 			c.waitErr = company.E(company.EDocker, "the Docker daemon lost the container").Because(res.Error.Message)
@@ -83,13 +83,13 @@ func (c *instance) collect(ctx context.Context, results <-chan dockercontainer.W
 			// Removed under us: nobody reads a verdict from a container
 			// that was taken away.
 		default:
-			c.waitErr = failed("inspect the container after its exit", err)
+			c.waitErr = wrapError("inspect the container after its exit", err)
 		}
 	}
 }
 
-// detach gives up the streams and the wait of a container that is not held.
-func (c *instance) detach() {
+// detachStreams gives up the streams and the wait of a container that is not held.
+func (c *instance) detachStreams() {
 	_ = c.stream.Close()
 	if c.stopWatch != nil {
 		c.stopWatch()
@@ -102,7 +102,7 @@ func (c *instance) Pipe() io.ReadWriteCloser { return c.stream }
 func (c *instance) Stderr() string           { return c.stream.tail.String() }
 
 func (c *instance) Output(stdout, stderr io.Writer) error {
-	return c.stream.output(stdout, stderr)
+	return c.stream.copyOutput(stdout, stderr)
 }
 
 func (c *instance) Wait(ctx context.Context) (container.Exit, error) {
@@ -115,7 +115,7 @@ func (c *instance) Wait(ctx context.Context) (container.Exit, error) {
 	case <-c.exited:
 		return c.exit, c.waitErr
 	case <-ctx.Done():
-		return container.Exit{}, failed("wait for the container", context.Cause(ctx))
+		return container.Exit{}, wrapError("wait for the container", context.Cause(ctx))
 	}
 }
 
@@ -126,7 +126,7 @@ func (c *instance) Kill(ctx context.Context) error {
 	if cerrdefs.IsNotFound(err) || cerrdefs.IsConflict(err) { // gone, or not running
 		return nil
 	}
-	return failed("kill the container", err)
+	return wrapError("kill the container", err)
 }
 
 func (c *instance) Remove(ctx context.Context) error {
@@ -138,11 +138,11 @@ func (c *instance) Remove(ctx context.Context) error {
 	ctx, cancel := newTimeout(ctx, cleanupTimeout)
 	defer cancel()
 	err := c.rt.Remove(ctx, c.id, c.labels)
-	c.detach() // also on an error: the host's side is to be freed anyway
+	c.detachStreams() // also on an error: the host's side is to be freed anyway
 	if err != nil {
 		return err
 	}
 	c.removed = true
-	c.rt.release(c)
+	c.rt.untrackInstance(c)
 	return nil
 }

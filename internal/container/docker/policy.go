@@ -70,16 +70,16 @@ func Policy(spec container.Spec, ws container.Workspace) (*dockercontainer.Confi
 	default:
 		host.ReadonlyRootfs = true
 		host.Tmpfs = map[string]string{
-			container.WorkDir: tmpfs(ws.Work, "0755"),
-			container.HomeDir: tmpfs(ws.Home, "0755"),
-			container.TmpDir:  tmpfs(ws.Tmp, "1777"),
+			container.WorkDir: tmpfsOptions(ws.Work, "0755"),
+			container.HomeDir: tmpfsOptions(ws.Home, "0755"),
+			container.TmpDir:  tmpfsOptions(ws.Tmp, "1777"),
 		}
 	}
 	return config, host, &dockernetwork.NetworkingConfig{}
 }
 
-// tmpfs is the mount options for a sized, executable directory of the
+// tmpfsOptions is the mount options for a sized, executable directory of the
 // worker's: the daemon's default would be noexec, and no build would run.
-func tmpfs(size int64, mode string) string {
+func tmpfsOptions(size int64, mode string) string {
 	return fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,uid=%d,gid=%d,mode=%s", size, container.UID, container.UID, mode)
 }

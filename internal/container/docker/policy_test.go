@@ -66,7 +66,7 @@ func TestEveryFieldIsCompared(t *testing.T) {
 				if slices.Contains(free[kind], name) {
 					continue
 				}
-				if kind == "dropped" && empty(sample.FieldByIndex(f.Index)) {
+				if kind == "dropped" && isEmpty(sample.FieldByIndex(f.Index)) {
 					continue
 				}
 				tried++

@@ -71,20 +71,20 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	if err := r.meet(ctx); err != nil {
+	if err := r.negotiateVersion(ctx); err != nil {
 		_ = a.close()
 		return nil, err
 	}
 	return r, nil
 }
 
-// meet negotiates the API version, with an error of its own: the client's
+// negotiateVersion negotiates the API version, with an error of its own: the client's
 // negotiation swallows a dead daemon and goes on with a version of 2015.
-func (r *Runtime) meet(ctx context.Context) error {
+func (r *Runtime) negotiateVersion(ctx context.Context) error {
 	op := "reach the Docker daemon at " + r.host
 	ping, err := r.api.cli.Ping(ctx)
 	if err != nil {
-		e := failed(op, err)
+		e := wrapError(op, err)
 		if ce := (*company.Error)(nil); errors.As(e, &ce) && ce.Code == company.ETimeout {
 			ce.Code = company.EDocker // silent is as absent as refused
 			ce.Hint = "start Docker, or point DOCKER_HOST to it; check with: docker version"
@@ -93,7 +93,7 @@ func (r *Runtime) meet(ctx context.Context) error {
 	}
 	r.api.cli.NegotiateAPIVersionPing(ping)
 	if r.info, err = r.api.cli.Info(ctx); err != nil {
-		return failed(op, err)
+		return wrapError(op, err)
 	}
 	r.sized.Store(sizeOption(r.info))
 	if r.info.OSType != "linux" {
@@ -125,13 +125,13 @@ func (r *Runtime) Close() error {
 	r.mu.Unlock()
 	_, err := inParallel(left, func(c *instance) error { return c.Remove(context.Background()) })
 	if cerr := r.api.close(); err == nil && cerr != nil {
-		err = failed("close the Docker client", cerr)
+		err = wrapError("close the Docker client", cerr)
 	}
 	return err
 }
 
-// begin counts a Start in, so that Close can wait for it.
-func (r *Runtime) begin() error {
+// beginStart counts a Start in, so that Close can wait for it.
+func (r *Runtime) beginStart() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
@@ -141,13 +141,13 @@ func (r *Runtime) begin() error {
 	return nil
 }
 
-func (r *Runtime) hold(c *instance) {
+func (r *Runtime) trackInstance(c *instance) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.held[c] = struct{}{}
 }
 
-func (r *Runtime) release(c *instance) {
+func (r *Runtime) untrackInstance(c *instance) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.held, c)

@@ -19,7 +19,7 @@ func (r *Runtime) Start(ctx context.Context, spec container.Spec) (container.Con
 	if err := spec.Validate(); err != nil {
 		return nil, err
 	}
-	if err := r.begin(); err != nil {
+	if err := r.beginStart(); err != nil {
 		return nil, err
 	}
 	defer r.starts.Done()
@@ -35,27 +35,27 @@ func (r *Runtime) Start(ctx context.Context, spec container.Spec) (container.Con
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 
-	want, err := r.expect(ctx, spec, ws)
+	want, err := r.expectContainer(ctx, spec, ws)
 	if err != nil {
 		return nil, err
 	}
-	id, err := r.create(ctx, want)
+	id, err := r.createContainer(ctx, want)
 	if err != nil && ws.Mode == container.ModeStorageOpt && company.CodeOf(err) == company.EDocker && ctx.Err() == nil {
 		// Whether xfs has pquota shows only here. From now on: tmpfs.
 		var perr error
 		if want.workspace, perr = container.PlanWorkspace(spec.Limits, false); perr != nil {
 			return nil, perr
 		}
-		if id, err = r.create(ctx, want); err == nil {
+		if id, err = r.createContainer(ctx, want); err == nil {
 			r.sized.Store(false)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	c, err := r.launch(ctx, id, want)
+	c, err := r.launchContainer(ctx, id, want)
 	if err != nil {
-		if rerr := r.discard(ctx, id, spec.Labels); rerr != nil {
+		if rerr := r.discardContainer(ctx, id, spec.Labels); rerr != nil {
 			r.log.ErrorContext(ctx, "container left behind", "container_id", id, "run_id", spec.Labels.Run, "err", rerr)
 		}
 		return nil, err
@@ -63,15 +63,15 @@ func (r *Runtime) Start(ctx context.Context, spec container.Spec) (container.Con
 	return c, nil
 }
 
-// expect reads the image and says what its container must look like.
-func (r *Runtime) expect(ctx context.Context, spec container.Spec, ws container.Workspace) (expectation, error) {
+// expectContainer reads the image and says what its container must look like.
+func (r *Runtime) expectContainer(ctx context.Context, spec container.Spec, ws container.Workspace) (expectation, error) {
 	image, err := r.api.cli.ImageInspect(ctx, spec.Image)
 	if cerrdefs.IsNotFound(err) {
 		return expectation{}, company.E(company.EImage, fmt.Sprintf("the worker image %.19s is not on this host", spec.Image)).
 			Because("images are never pulled during a run").Fix("prepare the worker image again")
 	}
 	if err != nil {
-		return expectation{}, failed("inspect the worker image", err)
+		return expectation{}, wrapError("inspect the worker image", err)
 	}
 	if err := verifyImage(spec.Image, image); err != nil {
 		return expectation{}, err
@@ -79,12 +79,12 @@ func (r *Runtime) expect(ctx context.Context, spec container.Spec, ws container.
 	return expectation{spec: spec, workspace: ws, image: image, runtime: r.info.DefaultRuntime}, nil
 }
 
-// create goes on when ctx ends: the daemon makes the container whether or not
+// createContainer goes on when ctx ends: the daemon makes the container whether or not
 // somebody waits for its name, and a container that appears after the clean-up
 // would stay. launch sees the ended ctx.
-func (r *Runtime) create(ctx context.Context, want expectation) (string, error) {
+func (r *Runtime) createContainer(ctx context.Context, want expectation) (string, error) {
 	if err := ctx.Err(); err != nil {
-		return "", failed("create the container "+want.spec.Name, err)
+		return "", wrapError("create the container "+want.spec.Name, err)
 	}
 	ctx, cancel := newTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -105,10 +105,10 @@ func (r *Runtime) create(ctx context.Context, want expectation) (string, error) 
 		return "", e
 	}
 	// An answer that was lost on its way may stand for a container.
-	if rerr := r.discard(ctx, want.spec.Name, want.spec.Labels); rerr != nil {
+	if rerr := r.discardContainer(ctx, want.spec.Name, want.spec.Labels); rerr != nil {
 		r.log.WarnContext(ctx, "container perhaps left behind", "name", want.spec.Name, "run_id", want.spec.Labels.Run, "err", rerr)
 	}
-	return "", failed("create the container "+want.spec.Name, err)
+	return "", wrapError("create the container "+want.spec.Name, err)
 }
 
 // dropLeftover removes the container that has the wanted name, if it carries
@@ -130,34 +130,34 @@ func (r *Runtime) dropLeftover(ctx context.Context, spec container.Spec) bool {
 	return true
 }
 
-// launch checks the created container and starts it, attached and waited for.
-func (r *Runtime) launch(ctx context.Context, id string, want expectation) (*instance, error) {
+// launchContainer checks the created container and starts it, attached and waited for.
+func (r *Runtime) launchContainer(ctx context.Context, id string, want expectation) (*instance, error) {
 	got, err := r.api.cli.ContainerInspect(ctx, id)
 	if err != nil {
-		return nil, failed("inspect the container", err)
+		return nil, wrapError("inspect the container", err)
 	}
 	if err := Verify(got, want); err != nil {
 		return nil, err
 	}
-	hijacked, err := r.api.attach(ctx, id)
+	hijacked, err := r.api.attachStreams(ctx, id)
 	if err != nil {
-		return nil, failed("attach to the container", err)
+		return nil, wrapError("attach to the container", err)
 	}
 	c := newInstance(r, id, want.spec.Labels, hijacked)
-	if err := c.watch(ctx); err != nil {
-		c.detach()
+	if err := c.watchExit(ctx); err != nil {
+		c.detachStreams()
 		return nil, err
 	}
 	if err := r.api.cli.ContainerStart(ctx, id, dockercontainer.StartOptions{}); err != nil {
-		c.detach()
-		return nil, failed("start the container", err)
+		c.detachStreams()
+		return nil, wrapError("start the container", err)
 	}
-	r.hold(c)
+	r.trackInstance(c)
 	return c, nil
 }
 
-// discard removes a container of a start that failed, even when ctx is over.
-func (r *Runtime) discard(ctx context.Context, id string, labels container.Labels) error {
+// discardContainer removes a container of a start that failed, even when ctx is over.
+func (r *Runtime) discardContainer(ctx context.Context, id string, labels container.Labels) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
 	return r.Remove(ctx, id, labels)

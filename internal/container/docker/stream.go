@@ -44,7 +44,7 @@ func (s *stream) Read(p []byte) (int, error) {
 			s.left = n
 		case stdcopy.Stderr:
 			if _, err := io.CopyN(&s.tail, s.hijacked.Reader, int64(n)); err != nil {
-				return 0, unexpected(err)
+				return 0, unexpectedEOF(err)
 			}
 		default:
 			return 0, fmt.Errorf("attached stream: frame of kind %d", h[0])
@@ -53,13 +53,13 @@ func (s *stream) Read(p []byte) (int, error) {
 	n, err := s.hijacked.Reader.Read(p[:min(len(p), int(s.left))])
 	s.left -= uint32(n)
 	if err != nil {
-		err = unexpected(err)
+		err = unexpectedEOF(err)
 	}
 	return n, err
 }
 
-// unexpected is for the middle of a frame, where end of file is none.
-func unexpected(err error) error {
+// unexpectedEOF is for the middle of a frame, where end of file is none.
+func unexpectedEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
@@ -76,8 +76,8 @@ func (s *stream) Close() error {
 	return s.closeErr
 }
 
-// output copies both streams until the container is done.
-func (s *stream) output(stdout, stderr io.Writer) error {
+// copyOutput copies both streams until the container is done.
+func (s *stream) copyOutput(stdout, stderr io.Writer) error {
 	_, err := stdcopy.StdCopy(stdout, io.MultiWriter(&s.tail, stderr), s.hijacked.Reader)
 	return err
 }

@@ -21,24 +21,24 @@ func (r *Runtime) List(ctx context.Context, office string) ([]container.Info, er
 	if err := (container.Labels{Office: office, Run: "any", Role: "any"}).Validate(); err != nil {
 		return nil, err
 	}
-	infos, err := r.list(ctx, container.LabelOffice+"="+office)
+	infos, err := r.listContainers(ctx, container.LabelOffice+"="+office)
 	return slices.DeleteFunc(infos, func(i container.Info) bool { return i.Labels.Office != office }), err
 }
 
 // ListAll is List for every office. What it lists may be anybody's work: it is
 // for looking, and nothing is removed by it.
 func (r *Runtime) ListAll(ctx context.Context) ([]container.Info, error) {
-	return r.list(ctx, container.LabelOffice)
+	return r.listContainers(ctx, container.LabelOffice)
 }
 
-// list gives the containers that fit a filter and have our four labels; one
+// listContainers gives the containers that fit a filter and have our four labels; one
 // that carries only some of them is somebody else's.
-func (r *Runtime) list(ctx context.Context, label string) ([]container.Info, error) {
+func (r *Runtime) listContainers(ctx context.Context, label string) ([]container.Info, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	all, err := r.api.cli.ContainerList(ctx, dockercontainer.ListOptions{All: true, Filters: filters.NewArgs(filters.Arg("label", label))})
 	if err != nil {
-		return nil, failed("list the containers", err)
+		return nil, wrapError("list the containers", err)
 	}
 	var infos []container.Info
 	for _, s := range all {
@@ -70,10 +70,10 @@ func (r *Runtime) Remove(ctx context.Context, id string, want container.Labels) 
 		return nil
 	}
 	if err != nil {
-		return failed("inspect the container", err)
+		return wrapError("inspect the container", err)
 	}
 	if got.ContainerJSONBase == nil || got.Config == nil {
-		return failed("inspect the container", fmt.Errorf("half an answer for %s", id))
+		return wrapError("inspect the container", fmt.Errorf("half an answer for %s", id))
 	}
 	if labels, ok := container.ParseLabels(got.Config.Labels); !ok || labels != want {
 		return company.E(company.EPolicy, fmt.Sprintf("the container %.64s is not ours to remove", id)).
@@ -88,7 +88,7 @@ func (r *Runtime) Remove(ctx context.Context, id string, want container.Labels) 
 		// Somebody else's removal is in progress. Gone is what counts.
 		return r.awaitGone(ctx, got.ID)
 	default:
-		return failed("remove the container", err)
+		return wrapError("remove the container", err)
 	}
 }
 
@@ -102,12 +102,12 @@ func (r *Runtime) awaitGone(ctx context.Context, id string) error {
 			return nil
 		}
 		if err != nil {
-			return failed("remove the container", err)
+			return wrapError("remove the container", err)
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return failed("remove the container", ctx.Err())
+			return wrapError("remove the container", ctx.Err())
 		}
 	}
 }

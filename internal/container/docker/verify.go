@@ -34,17 +34,17 @@ type expectation struct {
 // read-only root.
 func verifyImage(id string, image dockerimage.InspectResponse) error {
 	if image.ID != id {
-		return violation("Image", id, image.ID)
+		return policyError("Image", id, image.ID)
 	}
 	if image.Config == nil {
 		return nil
 	}
 	if len(image.Config.Volumes) > 0 {
-		return violation("image VOLUME", nil, slices.Sorted(maps.Keys(image.Config.Volumes))).
+		return policyError("image VOLUME", nil, slices.Sorted(maps.Keys(image.Config.Volumes))).
 			Fix("flatten the image: docker export and docker import drop its volumes")
 	}
 	if len(image.Config.ExposedPorts) > 0 {
-		return violation("image EXPOSE", nil, slices.Sorted(maps.Keys(image.Config.ExposedPorts))).
+		return policyError("image EXPOSE", nil, slices.Sorted(maps.Keys(image.Config.ExposedPorts))).
 			Fix("flatten the image: docker export and docker import drop its ports")
 	}
 	return nil
@@ -56,7 +56,7 @@ func verifyImage(id string, image dockerimage.InspectResponse) error {
 // to create proves nothing. The first difference is an EPolicy error.
 func Verify(got dockercontainer.InspectResponse, want expectation) error {
 	if got.ContainerJSONBase == nil || got.HostConfig == nil || got.Config == nil || got.State == nil || got.NetworkSettings == nil {
-		return violation("inspect", "a whole description", "parts of it")
+		return policyError("inspect", "a whole description", "parts of it")
 	}
 	config, host, _ := Policy(want.spec, want.workspace)
 	if err := verifyBase(got, want); err != nil {
@@ -91,13 +91,13 @@ func verifyBase(got dockercontainer.InspectResponse, want expectation) error {
 		{"AppArmorProfile", "", apparmor},
 		{"NetworkSettings.Ports", nil, got.NetworkSettings.Ports},
 	} {
-		if !same(reflect.ValueOf(c.want), reflect.ValueOf(c.got)) {
-			return violation(c.field, c.want, c.got)
+		if !equalLoosely(reflect.ValueOf(c.want), reflect.ValueOf(c.got)) {
+			return policyError(c.field, c.want, c.got)
 		}
 	}
 	// A daemon lists the network none from the creation or from the start on.
 	if len(networks) > 1 || len(networks) == 1 && networks[0] != "none" {
-		return violation("NetworkSettings.Networks", "none", networks)
+		return policyError("NetworkSettings.Networks", "none", networks)
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func verifyConfig(want, got *dockercontainer.Config, image dockerimage.InspectRe
 			}
 		}
 	}
-	return compare("Config", reflect.ValueOf(merged), reflect.ValueOf(*got), nil)
+	return compareFields("Config", reflect.ValueOf(merged), reflect.ValueOf(*got), nil)
 }
 
 // mergeEnv adds the image's variables that we do not set ourselves, in the
@@ -135,9 +135,9 @@ func mergeEnv(ours, image []string) []string {
 
 // verifyHost checks the half that decides what a container can reach.
 func verifyHost(want, got *dockercontainer.HostConfig, runtime string) error {
-	return compare("HostConfig", reflect.ValueOf(*want), reflect.ValueOf(*got), map[string]func(reflect.Value) bool{
-		"MaskedPaths":   contains(masked),
-		"ReadonlyPaths": contains(readOnly),
+	return compareFields("HostConfig", reflect.ValueOf(*want), reflect.ValueOf(*got), map[string]func(reflect.Value) bool{
+		"MaskedPaths":   containsAll(masked),
+		"ReadonlyPaths": containsAll(readOnly),
 		"Runtime": func(v reflect.Value) bool {
 			return v.String() == "" || v.String() == runtime
 		},
@@ -146,49 +146,49 @@ func verifyHost(want, got *dockercontainer.HostConfig, runtime string) error {
 	})
 }
 
-// contains accepts a list that has at least all of need.
-func contains(need []string) func(reflect.Value) bool {
+// containsAll accepts a list that has at least all of need.
+func containsAll(need []string) func(reflect.Value) bool {
 	return func(v reflect.Value) bool {
 		have, _ := v.Interface().([]string)
 		return !slices.ContainsFunc(need, func(p string) bool { return !slices.Contains(have, p) })
 	}
 }
 
-// compare walks all fields of two structs of one type; own holds the fields
+// compareFields walks all fields of two structs of one type; own holds the fields
 // with a rule of their own. A field that a later version of the API brings is
 // thereby refused unless it is empty.
-func compare(at string, want, got reflect.Value, own map[string]func(reflect.Value) bool) error {
+func compareFields(at string, want, got reflect.Value, own map[string]func(reflect.Value) bool) error {
 	for i := range want.NumField() {
 		field := want.Type().Field(i)
 		name := at + "." + field.Name
 		w, g := want.Field(i), got.Field(i)
 		if field.Anonymous {
-			if err := compare(at, w, g, own); err != nil {
+			if err := compareFields(at, w, g, own); err != nil {
 				return err
 			}
 			continue
 		}
 		if rule, ok := own[field.Name]; ok {
 			if !rule(g) {
-				return violation(name, "the daemon's own default", g.Interface())
+				return policyError(name, "the daemon's own default", g.Interface())
 			}
 			continue
 		}
-		if !same(w, g) {
-			return violation(name, w.Interface(), g.Interface())
+		if !equalLoosely(w, g) {
+			return policyError(name, w.Interface(), g.Interface())
 		}
 	}
 	return nil
 }
 
-// same is deep equality that takes nil, empty and a pointer to zero for one.
-func same(a, b reflect.Value) bool {
-	if empty(a) || empty(b) {
-		return empty(a) && empty(b)
+// equalLoosely is deep equality that takes nil, empty and a pointer to zero for one.
+func equalLoosely(a, b reflect.Value) bool {
+	if isEmpty(a) || isEmpty(b) {
+		return isEmpty(a) && isEmpty(b)
 	}
 	if a.Kind() == reflect.Struct && a.Type() == b.Type() {
 		for i := range a.NumField() {
-			if !same(a.Field(i), b.Field(i)) {
+			if !equalLoosely(a.Field(i), b.Field(i)) {
 				return false
 			}
 		}
@@ -197,17 +197,17 @@ func same(a, b reflect.Value) bool {
 	return reflect.DeepEqual(a.Interface(), b.Interface())
 }
 
-func empty(v reflect.Value) bool {
+func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Invalid:
 		return true
 	case reflect.Slice, reflect.Map:
 		return v.Len() == 0
 	case reflect.Pointer:
-		return v.IsNil() || empty(v.Elem())
+		return v.IsNil() || isEmpty(v.Elem())
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if !empty(v.Field(i)) {
+			if !isEmpty(v.Field(i)) {
 				return false
 			}
 		}
@@ -217,17 +217,17 @@ func empty(v reflect.Value) bool {
 	}
 }
 
-func violation(field string, want, got any) *company.Error {
+func policyError(field string, want, got any) *company.Error {
 	e := company.E(company.EPolicy, fmt.Sprintf("the container is not what the policy says: %s", field)).
-		Because(fmt.Sprintf("wanted %s, the daemon has %s", show(want), show(got))).
+		Because(fmt.Sprintf("wanted %s, the daemon has %s", formatShort(want), formatShort(got))).
 		Fix("it was not started; see what changes containers on this daemon (a plugin, a proxy before its socket, its own defaults)")
 	e.Class = company.HumanRequired
 	return e
 }
 
-// show keeps a message readable: the seccomp profile alone is 8 KiB.
-func show(v any) string {
-	if empty(reflect.ValueOf(v)) {
+// formatShort keeps a message readable: the seccomp profile alone is 8 KiB.
+func formatShort(v any) string {
+	if isEmpty(reflect.ValueOf(v)) {
 		return "nothing"
 	}
 	s := fmt.Sprintf("%+v", reflect.Indirect(reflect.ValueOf(v)))

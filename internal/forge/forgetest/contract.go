@@ -18,16 +18,16 @@ import (
 )
 
 //go:embed testdata/github.json.gz
-var githubPacked []byte
+var githubSpecGzip []byte
 
-// Contract is GitHub's own description of its API, trimmed (testdata/trim.go).
+// Contract is NewGitHub's own description of its API, trimmed (testdata/trim.go).
 type Contract struct {
 	router routers.Router
 }
 
 // GitHubContract reads the description, once per process.
 var GitHubContract = sync.OnceValues(func() (*Contract, error) {
-	z, err := gzip.NewReader(bytes.NewReader(githubPacked))
+	z, err := gzip.NewReader(bytes.NewReader(githubSpecGzip))
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ var GitHubContract = sync.OnceValues(func() (*Contract, error) {
 	doc.Paths = paths
 	doc.Servers = nil
 	// The description has an object here; its text permits the array that
-	// GitHub's own clients send.
+	// NewGitHub's own clients send.
 	labels := doc.Paths.Value("/repos/{owner}/{repo}/issues/{issue_number}/labels").Post.RequestBody.Value.Content["application/json"].Schema.Value
 	*labels = openapi3.Schema{OneOf: openapi3.SchemaRefs{
 		openapi3.NewSchemaRef("", openapi3.NewArraySchema().WithItems(openapi3.NewStringSchema())),
@@ -80,7 +80,7 @@ func (c *Contract) Handler(prefix string, next http.Handler, broken func(error))
 		seen.URL.RawPath = strings.TrimPrefix(r.URL.RawPath, prefix)
 		seen.URL.Host, seen.URL.Scheme, seen.Host = "", "", ""
 		seen.Body = io.NopCloser(bytes.NewReader(body))
-		in, err := c.request(seen)
+		in, err := c.validateRequest(seen)
 		if err != nil {
 			broken(fmt.Errorf("%s %s: the request: %w", r.Method, r.URL, err))
 		}
@@ -90,7 +90,7 @@ func (c *Contract) Handler(prefix string, next http.Handler, broken func(error))
 		if in == nil || rec.code == 0 || rec.code == http.StatusNotModified {
 			return
 		}
-		out := &openapi3filter.ResponseValidationInput{RequestValidationInput: in, Status: rec.code, Header: rec.Header(), Options: options}
+		out := &openapi3filter.ResponseValidationInput{RequestValidationInput: in, Status: rec.code, Header: rec.Header(), Options: validationOptions}
 		out.SetBodyBytes(rec.body.Bytes())
 		if err := openapi3filter.ValidateResponse(context.Background(), out); err != nil {
 			broken(fmt.Errorf("%s %s: the reply %d: %w\n%.2000s", r.Method, r.URL, rec.code, err, rec.body.String()))
@@ -98,29 +98,29 @@ func (c *Contract) Handler(prefix string, next http.Handler, broken func(error))
 	})
 }
 
-var options = &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, MultiError: true}
+var validationOptions = &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, MultiError: true}
 
-func (c *Contract) request(r *http.Request) (*openapi3filter.RequestValidationInput, error) {
+func (c *Contract) validateRequest(r *http.Request) (*openapi3filter.RequestValidationInput, error) {
 	route, params, err := c.router.FindRoute(r)
 	if err != nil {
 		return nil, fmt.Errorf("it is not in the description: %w", err)
 	}
-	in := &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: route, Options: options}
+	in := &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: route, Options: validationOptions}
 	return in, openapi3filter.ValidateRequest(r.Context(), in)
 }
 
 // recorder keeps a copy of what is sent.
 type recorder struct {
 	http.ResponseWriter
-	code int
-	body bytes.Buffer
-	told func(code int) // may be nil
+	code     int
+	body     bytes.Buffer
+	onHeader func(code int) // may be nil
 }
 
 func (r *recorder) WriteHeader(code int) {
 	r.code = code
-	if r.told != nil {
-		r.told(code)
+	if r.onHeader != nil {
+		r.onHeader(code)
 	}
 	r.ResponseWriter.WriteHeader(code)
 }

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// GitHub's description is a judge and no ornament: it refuses what GitHub
+// NewGitHub's description is a judge and no ornament: it refuses what NewGitHub
 // would refuse, and replies that are not whole.
-func TestContractRefuses(t *testing.T) {
+func TestContractRejectsUnknown(t *testing.T) {
 	c, err := GitHubContract()
 	if err != nil {
 		t.Fatal(err)
@@ -27,17 +27,17 @@ func TestContractRefuses(t *testing.T) {
 		"an event that is none":       {"POST", "/repos/a/b/pulls/1/reviews", `{"event":"LGTM"}`, 404, nil, "event"},
 		"a method that is none":       {"PUT", "/repos/a/b/pulls/1/merge", `{"merge_method":"octopus"}`, 404, nil, "merge_method"},
 		"a path that is none":         {"GET", "/repos/a/b/pullz", "", 404, nil, "not in the description"},
-		"half a reply":                {"GET", "/repos/a/b/git/ref/heads/x/y", "", 200, object{"ref": "r"}, "node_id"},
+		"half a reply":                {"GET", "/repos/a/b/git/ref/heads/x/y", "", 200, jsonObject{"ref": "r"}, "node_id"},
 		"a whole one": {"GET", "/repos/a/b/git/ref/heads/x/y", "", 200,
-			object{"ref": "r", "node_id": "n", "url": "https://x", "object": object{"type": "commit", "sha": strings.Repeat("a", 40), "url": "https://x"}}, ""},
+			jsonObject{"ref": "r", "node_id": "n", "url": "https://x", "object": jsonObject{"type": "commit", "sha": strings.Repeat("a", 40), "url": "https://x"}}, ""},
 		"labels in an array": {"POST", "/repos/a/b/issues/1/labels", `["x"]`, 404, nil, ""},
 	} {
 		var said []string
 		h := c.Handler("/api/v3", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if x.reply == nil {
-				x.reply = object{"message": "Not Found"}
+				x.reply = jsonObject{"message": "Not Found"}
 			}
-			send(w, r, x.code, x.reply)
+			sendJSON(w, r, x.code, x.reply)
 		}), func(err error) { said = append(said, err.Error()) })
 		r := httptest.NewRequest(x.method, "/api/v3"+x.path, strings.NewReader(x.body))
 		if x.body != "" {

@@ -15,11 +15,13 @@ import (
 	"time"
 )
 
-// git runs git on a repository of the fake, with nothing of this machine's
+// runGit runs git on a repository of the fake, with nothing of this machine's
 // settings.
-func (s *Server) git(dir string, args ...string) (string, error) { return git(s.dir, dir, args...) }
+func (s *Server) runGit(dir string, args ...string) (string, error) {
+	return runGit(s.dir, dir, args...)
+}
 
-func git(home, dir string, args ...string) (string, error) {
+func runGit(home, dir string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", args...)
@@ -36,16 +38,16 @@ func git(home, dir string, args ...string) (string, error) {
 // Commit makes a commit of one file on a branch of a repository, from from.
 func (s *Server) Commit(r *Repo, branch, from, file, text string) string {
 	s.t.Helper()
-	return commit(s.t, s.dir, r.Dir, branch, from, file, text)
+	return pushCommit(s.t, s.dir, r.Dir, branch, from, file, text)
 }
 
-// commit clones, changes one file and pushes.
-func commit(t testing.TB, home, remote, branch, from, file, text string) string {
+// pushCommit clones, changes one file and pushes.
+func pushCommit(t testing.TB, home, remote, branch, from, file, text string) string {
 	t.Helper()
 	work := filepath.Join(t.TempDir(), "work")
 	run := func(dir string, args ...string) string {
 		t.Helper()
-		out, err := git(home, dir, args...)
+		out, err := runGit(home, dir, args...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,12 +69,12 @@ func commit(t testing.TB, home, remote, branch, from, file, text string) string 
 }
 
 // Head is the commit of a branch; empty where there is none.
-func (s *Server) Head(r *Repo, branch string) string { return s.sha(r, branch) }
+func (s *Server) Head(r *Repo, branch string) string { return s.branchSHA(r, branch) }
 
 // PushAs pushes HEAD of a checkout to a branch with a login.
 func (s *Server) PushAs(r *Repo, user, secret, dir, branch string) error {
 	at := strings.Replace(s.CloneURL(r), "https://", "https://"+user+":"+secret+"@", 1)
-	_, err := s.git(dir, "-c", "http.sslCAInfo="+s.CAFile, "-c", "core.askPass=true", "push", "-q", at, "HEAD:refs/heads/"+branch)
+	_, err := s.runGit(dir, "-c", "http.sslCAInfo="+s.CAFile, "-c", "core.askPass=true", "push", "-q", at, "HEAD:refs/heads/"+branch)
 	return err
 }
 
@@ -88,20 +90,20 @@ func (s *Server) initRepo(full, src string) string {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		s.t.Fatal(err)
 	}
-	if _, err := s.git(s.dir, "clone", "-q", "--bare", "--no-hardlinks", src, dir); err != nil {
+	if _, err := s.runGit(s.dir, "clone", "-q", "--bare", "--no-hardlinks", src, dir); err != nil {
 		s.t.Fatal(err)
 	}
 	for _, kv := range [][2]string{{"http.receivepack", "true"}, {"uploadpack.allowAnySHA1InWant", "true"}} {
-		if _, err := s.git(dir, "config", kv[0], kv[1]); err != nil {
+		if _, err := s.runGit(dir, "config", kv[0], kv[1]); err != nil {
 			s.t.Fatal(err)
 		}
 	}
 	return dir
 }
 
-// sha is the commit of a branch, or empty.
-func (s *Server) sha(r *Repo, branch string) string {
-	out, err := s.git(r.Dir, "rev-parse", "--verify", "--quiet", "--end-of-options", "refs/heads/"+branch)
+// branchSHA is the commit of a branch, or empty.
+func (s *Server) branchSHA(r *Repo, branch string) string {
+	out, err := s.runGit(r.Dir, "rev-parse", "--verify", "--quiet", "--end-of-options", "refs/heads/"+branch)
 	if err != nil {
 		return ""
 	}
@@ -121,19 +123,19 @@ func (s *Server) headRepo(r *Repo, owner string) *Repo {
 	return nil
 }
 
-// refresh reads a pull request's head from git. The commits of a fork are
+// refreshHead reads a pull request's head from git. The commits of a fork are
 // brought in, as forges do.
-func (s *Server) refresh(r *Repo, p *Pull) {
+func (s *Server) refreshHead(r *Repo, p *Pull) {
 	h := s.headRepo(r, p.HeadOwner)
 	if h == nil || p.Merged {
 		return
 	}
-	sha := s.sha(h, p.HeadRef)
+	sha := s.branchSHA(h, p.HeadRef)
 	if sha == "" || sha == p.HeadSHA {
 		return
 	}
 	if h != r {
-		if _, err := s.git(r.Dir, "fetch", "-q", h.Dir, fmt.Sprintf("+refs/heads/%s:refs/pull/%d/head", p.HeadRef, p.Number)); err != nil {
+		if _, err := s.runGit(r.Dir, "fetch", "-q", h.Dir, fmt.Sprintf("+refs/heads/%s:refs/pull/%d/head", p.HeadRef, p.Number)); err != nil {
 			s.t.Errorf("fetch a fork's branch: %v", err)
 			return
 		}
@@ -141,26 +143,26 @@ func (s *Server) refresh(r *Repo, p *Pull) {
 	p.HeadSHA = sha
 }
 
-// merges says whether a pull request merges into its base, by git.
-func (s *Server) merges(r *Repo, p *Pull) bool {
-	base := s.sha(r, p.Base)
+// mergesCleanly says whether a pull request merges into its base, by git.
+func (s *Server) mergesCleanly(r *Repo, p *Pull) bool {
+	base := s.branchSHA(r, p.Base)
 	if base == "" || p.HeadSHA == "" {
 		return false
 	}
-	_, err := s.git(r.Dir, "merge-tree", "--write-tree", base, p.HeadSHA)
+	_, err := s.runGit(r.Dir, "merge-tree", "--write-tree", base, p.HeadSHA)
 	return err == nil
 }
 
-func (s *Server) mergeGit(r *Repo, p *Pull) string {
+func (s *Server) mergeHead(r *Repo, p *Pull) string {
 	s.t.Helper()
-	base := s.sha(r, p.Base)
-	tree, err := s.git(r.Dir, "merge-tree", "--write-tree", base, p.HeadSHA)
+	base := s.branchSHA(r, p.Base)
+	tree, err := s.runGit(r.Dir, "merge-tree", "--write-tree", base, p.HeadSHA)
 	if err != nil {
 		s.t.Fatalf("it does not merge: %v", err)
 	}
-	commit, err := s.git(r.Dir, "commit-tree", "-p", base, "-p", p.HeadSHA, "-m", fmt.Sprintf("Merge pull request #%d", p.Number), strings.Fields(tree)[0])
+	commit, err := s.runGit(r.Dir, "commit-tree", "-p", base, "-p", p.HeadSHA, "-m", fmt.Sprintf("Merge pull request #%d", p.Number), strings.Fields(tree)[0])
 	if err == nil {
-		_, err = s.git(r.Dir, "update-ref", "refs/heads/"+p.Base, commit, base)
+		_, err = s.runGit(r.Dir, "update-ref", "refs/heads/"+p.Base, commit, base)
 	}
 	if err != nil {
 		s.t.Fatal(err)
@@ -180,7 +182,7 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
 	repo := s.repos[full]
 	user, pass, given := r.BasicAuth()
 	tok := s.tokens[pass]
-	expired := tok != nil && !tok.Expires.IsZero() && s.now().After(tok.Expires)
+	expired := tok != nil && !tok.Expires.IsZero() && s.currentTime().After(tok.Expires)
 	s.mu.Unlock()
 	role := "read"
 	if push {
@@ -191,11 +193,11 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
 		http.Error(w, "login needed", http.StatusUnauthorized)
 		return
-	case repo == nil || repo.Private && (tok == nil || !repo.may(tok.Login, "read")):
+	case repo == nil || repo.Private && (tok == nil || !repo.hasRole(tok.Login, "read")):
 		http.Error(w, "Repository not found.", http.StatusNotFound)
 		return
-	case push && tok.app != nil && tok.app != repo, push && tok.app == nil && !repo.may(tok.Login, role), push && !tok.can("contents"):
-		http.Error(w, "Permission to "+repo.full()+" denied.", http.StatusForbidden)
+	case push && tok.app != nil && tok.app != repo, push && tok.app == nil && !repo.hasRole(tok.Login, role), push && !tok.hasPermission("contents"):
+		http.Error(w, "Permission to "+repo.fullName()+" denied.", http.StatusForbidden)
 		return
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))

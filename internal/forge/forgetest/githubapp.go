@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// app is a GitHub App with its installations.
-type app struct {
+// githubApp is a NewGitHub App with its installations.
+type githubApp struct {
 	id   int64
 	key  *rsa.PublicKey
 	repo *Repo // of installation id+1
 }
 
-// AddApp makes a GitHub App that is installed in a repository. It returns the
+// AddApp makes a NewGitHub App that is installed in a repository. It returns the
 // private key, PEM, and the id of the installation.
 func (s *Server) AddApp(id int64, r *Repo) (keyPEM string, installation int64) {
 	s.t.Helper()
@@ -32,12 +32,12 @@ func (s *Server) AddApp(id int64, r *Repo) (keyPEM string, installation int64) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.apps[id] = &app{id: id, key: &key.PublicKey, repo: r}
+	s.apps[id] = &githubApp{id: id, key: &key.PublicKey, repo: r}
 	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})), id + 1
 }
 
-// asApp checks the signed claim of an App: RS256, at most ten minutes.
-func (h *hub) asApp(r *http.Request) (*app, string) {
+// verifyAppJWT checks the signed claim of an App: RS256, at most ten minutes.
+func (h *githubAPI) verifyAppJWT(r *http.Request) (*githubApp, string) {
 	raw, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	part := strings.Split(raw, ".")
 	if !ok || len(part) != 3 {
@@ -55,7 +55,7 @@ func (h *hub) asApp(r *http.Request) (*app, string) {
 	var id int64
 	_, _ = fmt.Sscan(c.Iss, &id)
 	a := h.apps[id]
-	now := h.now().Unix()
+	now := h.currentTime().Unix()
 	sum := sha256.Sum256([]byte(part[0] + "." + part[1]))
 	switch {
 	case a == nil:
@@ -68,35 +68,35 @@ func (h *hub) asApp(r *http.Request) (*app, string) {
 	return a, ""
 }
 
-func (h *hub) installation(w http.ResponseWriter, r *http.Request) {
-	a, why := h.asApp(r)
+func (h *githubAPI) serveInstallation(w http.ResponseWriter, r *http.Request) {
+	a, why := h.verifyAppJWT(r)
 	if a == nil {
-		refuse(w, r, http.StatusUnauthorized, why)
+		sendError(w, r, http.StatusUnauthorized, why)
 		return
 	}
-	if !strings.EqualFold(a.repo.full(), r.PathValue("owner")+"/"+r.PathValue("repo")) {
-		refuse(w, r, http.StatusNotFound, "Not Found")
+	if !strings.EqualFold(a.repo.fullName(), r.PathValue("owner")+"/"+r.PathValue("repo")) {
+		sendError(w, r, http.StatusNotFound, "Not Found")
 		return
 	}
 	u := h.URL + "/api/v3"
-	send(w, r, http.StatusOK, object{"id": a.id + 1, "app_id": a.id, "app_slug": "company", "target_id": 1, "target_type": "Organization", "account": h.userJSON(a.repo.Owner, false),
+	sendJSON(w, r, http.StatusOK, jsonObject{"id": a.id + 1, "app_id": a.id, "app_slug": "company", "target_id": 1, "target_type": "Organization", "account": h.userJSON(a.repo.Owner, false),
 		"single_file_name": nil, "repository_selection": "selected", "access_tokens_url": u, "html_url": u, "repositories_url": u, "events": []string{},
-		"permissions": object{"contents": "write", "pull_requests": "write"}, "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
+		"permissions": jsonObject{"contents": "write", "pull_requests": "write"}, "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
 		"suspended_by": nil, "suspended_at": nil})
 }
 
-func (h *hub) installationToken(w http.ResponseWriter, r *http.Request) {
-	a, why := h.asApp(r)
+func (h *githubAPI) createInstallationToken(w http.ResponseWriter, r *http.Request) {
+	a, why := h.verifyAppJWT(r)
 	if a == nil {
-		refuse(w, r, http.StatusUnauthorized, why)
+		sendError(w, r, http.StatusUnauthorized, why)
 		return
 	}
 	if r.PathValue("id") != fmt.Sprint(a.id+1) {
-		refuse(w, r, http.StatusNotFound, "Not Found")
+		sendError(w, r, http.StatusNotFound, "Not Found")
 		return
 	}
-	secret := fmt.Sprint("ghs_", h.id())
-	expires := h.now().Add(time.Hour)
+	secret := fmt.Sprint("ghs_", h.nextID())
+	expires := h.currentTime().Add(time.Hour)
 	h.tokens[secret] = &Token{Login: "company[bot]", Expires: expires, app: a.repo}
-	send(w, r, http.StatusCreated, object{"token": secret, "expires_at": stamp(expires), "permissions": object{"contents": "write", "pull_requests": "write"}, "repository_selection": "selected"})
+	sendJSON(w, r, http.StatusCreated, jsonObject{"token": secret, "expires_at": formatTime(expires), "permissions": jsonObject{"contents": "write", "pull_requests": "write"}, "repository_selection": "selected"})
 }

@@ -15,32 +15,32 @@ type Repo struct {
 	Private                   bool
 	ID                        int64
 
-	roles  map[string]string // by login: read | write | admin | owner; for a public repository everybody reads
-	member map[string]string // by login, of members of a team: the same
-	gives  map[string]string // by team: the same
-	pulls  []*Pull
-	notYet int // a fork that is being made: so many looks until it is there
-	checks []Check
-	status []Status
-	teams  []string // that may review
-	owned  string   // by a User (as if empty) or an Organization
-	labels []string // of Gitea, which knows them by number
+	roles        map[string]string // by login: read | write | admin | owner; for a public repository everybody reads
+	memberRoles  map[string]string // by login, of members of a team: the same
+	teamRoles    map[string]string // by team: the same
+	pulls        []*Pull
+	pendingLooks int // a fork that is being made: so many looks until it is there
+	checks       []Check
+	status       []Status
+	teams        []string // that may review
+	ownerKind    string   // by a User (as if empty) or an Organization
+	labels       []string // of NewGitea, which knows them by number
 }
 
-func (r *Repo) full() string { return r.Owner + "/" + r.Name }
+func (r *Repo) fullName() string { return r.Owner + "/" + r.Name }
 
-// role is what somebody may: read | write | admin; empty: no more than
+// roleOf is what somebody may: read | write | admin; empty: no more than
 // everybody.
-func (r *Repo) role(login string) string {
+func (r *Repo) roleOf(login string) string {
 	rank := []string{"", "read", "write", "admin"}
 	if login == r.Owner || r.roles[login] == "owner" {
 		return "admin"
 	}
-	return rank[max(slices.Index(rank, r.roles[login]), slices.Index(rank, r.member[login]))]
+	return rank[max(slices.Index(rank, r.roles[login]), slices.Index(rank, r.memberRoles[login]))]
 }
 
-func (r *Repo) may(login, role string) bool {
-	have := r.role(login)
+func (r *Repo) hasRole(login, role string) bool {
+	have := r.roleOf(login)
 	return have == "write" || have == "admin" || role == "read" && (have == "read" || !r.Private)
 }
 
@@ -58,15 +58,15 @@ type Pull struct {
 	ID                 int64
 	Created, Updated   time.Time
 
-	comments []Said
-	lines    []Said
-	reviews  []Said
-	lookedAt string
-	checking int // so many looks until it is known whether it merges
+	comments     []Comment
+	lines        []Comment
+	reviews      []Comment
+	lookedAt     string
+	pendingLooks int // so many looks until it is known whether it merges
 }
 
-// Said is a comment, a review, or a comment at a line.
-type Said struct {
+// Comment is a comment, a review, or a comment at a line.
+type Comment struct {
 	ID      int64
 	User    string
 	Bot     bool
@@ -87,11 +87,11 @@ type Check struct {
 	SHA, Name, Status, Conclusion, URL, App string
 	Summary, Text                           string
 	Log                                     string // of its job
-	Notes                                   []Note
+	Annotations                             []Annotation
 }
 
-// Note is an annotation of a check.
-type Note struct {
+// Annotation is an annotation of a check.
+type Annotation struct {
 	Path    string
 	Line    int
 	Message string
@@ -99,28 +99,30 @@ type Note struct {
 
 // Status is a commit status.
 type Status struct {
-	ID                                  int64
-	SHA, Context, State, URL, Describes string
-	At                                  time.Time
+	ID                                    int64
+	SHA, Context, State, URL, Description string
+	At                                    time.Time
 }
 
 // Token is a login.
 type Token struct {
 	Login string
-	// Lacks are permissions that the token does not have: pull_requests,
+	// MissingPermissions are permissions that the token does not have: pull_requests,
 	// contents, issues, checks, administration.
-	Lacks []string
-	// Scopes are what a token of Gitea's may, by its own names; none: all.
+	MissingPermissions []string
+	// Scopes are what a token of NewGitea's may, by its own names; none: all.
 	Scopes  []string
 	Expires time.Time // zero: never
-	// Left is how many requests it has left until Reset; 0 with a zero Reset:
+	// Remaining is how many requests it has left until Reset; 0 with a zero Reset:
 	// any number.
-	Left  int
-	Reset time.Time
-	app   *Repo // an installation's: the one repository it is for
+	Remaining int
+	Reset     time.Time
+	app       *Repo // an installation's: the one repository it is for
 }
 
-func (t *Token) can(permission string) bool { return !slices.Contains(t.Lacks, permission) }
+func (t *Token) hasPermission(permission string) bool {
+	return !slices.Contains(t.MissingPermissions, permission)
+}
 
 // AddRepo adds a repository with the history of the git repository src; its
 // default branch is main.
@@ -128,9 +130,9 @@ func (s *Server) AddRepo(owner, name, src string) *Repo {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := &Repo{Owner: owner, Name: name, Default: "main", ID: s.id(), roles: map[string]string{}}
-	r.Dir = s.initRepo(r.full(), src)
-	s.repos[strings.ToLower(r.full())] = r
+	r := &Repo{Owner: owner, Name: name, Default: "main", ID: s.nextID(), roles: map[string]string{}}
+	r.Dir = s.initRepo(r.fullName(), src)
+	s.repos[strings.ToLower(r.fullName())] = r
 	return r
 }
 
@@ -155,15 +157,15 @@ func (s *Server) AddTeam(r *Repo, slug, role string, members ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.teams = append(r.teams, slug)
-	if r.gives == nil {
-		r.gives = map[string]string{}
+	if r.teamRoles == nil {
+		r.teamRoles = map[string]string{}
 	}
-	r.gives[slug] = role
+	r.teamRoles[slug] = role
 	for _, m := range members {
-		if r.member == nil {
-			r.member = map[string]string{}
+		if r.memberRoles == nil {
+			r.memberRoles = map[string]string{}
 		}
-		r.member[m] = role
+		r.memberRoles[m] = role
 	}
 }
 
@@ -172,7 +174,7 @@ func (s *Server) Resolve(r *Repo, number int, line int64, by string) {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := r.pull(number)
+	p := r.findPull(number)
 	for i := range p.lines {
 		if p.lines[i].ID == line {
 			p.lines[i].Resolved = by
@@ -182,32 +184,32 @@ func (s *Server) Resolve(r *Repo, number int, line int64, by string) {
 	s.t.Fatalf("there is no comment %d", line)
 }
 
-// Login makes a token of that name.
-func (s *Server) Login(token string, t Token) {
+// AddLogin makes a token of that name.
+func (s *Server) AddLogin(token string, t Token) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tokens[token] = &t
 }
 
-// Busy makes a Gitea slow to work out whether a branch merges: so many looks.
-func (s *Server) Busy(looks int) {
+// DelayMergeCheck makes a NewGitea slow to work out whether a branch merges: so many looks.
+func (s *Server) DelayMergeCheck(looks int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.queue = looks
+	s.mergeCheckLooks = looks
 }
 
-// Twins lets so many others open what is opened, just before.
-func (s *Server) Twins(n int) {
+// AddDuplicates lets so many others open what is opened, just before.
+func (s *Server) AddDuplicates(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.twins = n
+	s.duplicates = n
 }
 
-// Owned says what owns a repository: a User or an Organization.
-func (s *Server) Owned(r *Repo, kind string) {
+// SetOwnerKind says what owns a repository: a User or an Organization.
+func (s *Server) SetOwnerKind(r *Repo, kind string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.owned = kind
+	r.ownerKind = kind
 }
 
 // Secret is what a client shows for a login.
@@ -219,7 +221,7 @@ func (s *Server) Pulls(r *Repo) []Pull {
 	defer s.mu.Unlock()
 	var out []Pull
 	for _, p := range r.pulls {
-		s.refresh(r, p)
+		s.refreshHead(r, p)
 		c := *p
 		c.Labels, c.Reviewers, c.Teams = slices.Clone(p.Labels), slices.Clone(p.Reviewers), slices.Clone(p.Teams)
 		out = append(out, c)
@@ -234,61 +236,61 @@ func (s *Server) Repo(full string) *Repo {
 	return s.repos[strings.ToLower(full)]
 }
 
-// Edit changes a pull request as a person would on the page.
-func (s *Server) Edit(r *Repo, number int, change func(*Pull)) {
+// EditPull changes a pull request as a person would on the page.
+func (s *Server) EditPull(r *Repo, number int, change func(*Pull)) {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := r.pull(number)
+	p := r.findPull(number)
 	if p == nil {
 		s.t.Fatalf("there is no pull request %d", number)
 	}
 	change(p)
-	p.Updated = s.tick()
+	p.Updated = s.nextTime()
 }
 
 // AddPull opens a pull request as a person would.
 func (s *Server) AddPull(r *Repo, p Pull) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p.Number, p.ID, p.State = s.number(r), s.id(), "open"
+	p.Number, p.ID, p.State = s.nextNumber(r), s.nextID(), "open"
 	if p.HeadOwner == "" {
 		p.HeadOwner = r.Owner
 	}
-	p.Created = s.tick()
+	p.Created = s.nextTime()
 	p.Updated = p.Created
 	r.pulls = append(r.pulls, &p)
 	return p.Number
 }
 
-// Say adds a comment under a pull request, Line one at a line of its diff, and
+// AddComment adds a comment under a pull request, Line one at a line of its diff, and
 // Judge a review. They return its id.
-func (s *Server) Say(r *Repo, number int, said Said) int64 {
-	return s.add(r, number, said, func(p *Pull) *[]Said { return &p.comments })
+func (s *Server) AddComment(r *Repo, number int, said Comment) int64 {
+	return s.appendComment(r, number, said, func(p *Pull) *[]Comment { return &p.comments })
 }
 
-// Line is Say at a line.
-func (s *Server) Line(r *Repo, number int, said Said) int64 {
-	return s.add(r, number, said, func(p *Pull) *[]Said { return &p.lines })
+// AddLineComment is AddComment at a line.
+func (s *Server) AddLineComment(r *Repo, number int, said Comment) int64 {
+	return s.appendComment(r, number, said, func(p *Pull) *[]Comment { return &p.lines })
 }
 
-// Judge is Say with a verdict.
-func (s *Server) Judge(r *Repo, number int, said Said) int64 {
-	return s.add(r, number, said, func(p *Pull) *[]Said { return &p.reviews })
+// AddReview is AddComment with a verdict.
+func (s *Server) AddReview(r *Repo, number int, said Comment) int64 {
+	return s.appendComment(r, number, said, func(p *Pull) *[]Comment { return &p.reviews })
 }
 
-func (s *Server) add(r *Repo, number int, said Said, list func(*Pull) *[]Said) int64 {
+func (s *Server) appendComment(r *Repo, number int, said Comment, list func(*Pull) *[]Comment) int64 {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := r.pull(number)
+	p := r.findPull(number)
 	if p == nil {
 		s.t.Fatalf("there is no pull request %d", number)
 	}
-	s.refresh(r, p)
-	said.ID = s.id()
+	s.refreshHead(r, p)
+	said.ID = s.nextID()
 	if said.At.IsZero() {
-		said.At = s.tick()
+		said.At = s.nextTime()
 	}
 	if said.Commit == "" {
 		said.Commit = p.HeadSHA
@@ -298,10 +300,10 @@ func (s *Server) add(r *Repo, number int, said Said, list func(*Pull) *[]Said) i
 }
 
 // Comments are the comments under a pull request.
-func (s *Server) Comments(r *Repo, number int) []Said {
+func (s *Server) Comments(r *Repo, number int) []Comment {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p := r.pull(number); p != nil {
+	if p := r.findPull(number); p != nil {
 		return slices.Clone(p.comments)
 	}
 	return nil
@@ -311,7 +313,7 @@ func (s *Server) Comments(r *Repo, number int) []Said {
 func (s *Server) AddCheck(r *Repo, c Check) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c.ID = s.id()
+	c.ID = s.nextID()
 	r.checks = append(slices.DeleteFunc(r.checks, func(o Check) bool { return o.SHA == c.SHA && o.Name == c.Name }), c)
 	return c.ID
 }
@@ -320,7 +322,7 @@ func (s *Server) AddCheck(r *Repo, c Check) int64 {
 func (s *Server) AddStatus(r *Repo, c Status) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c.ID, c.At = s.id(), s.tick()
+	c.ID, c.At = s.nextID(), s.nextTime()
 	r.status = append(slices.DeleteFunc(r.status, func(o Status) bool { return o.SHA == c.SHA && o.Context == c.Context }), c)
 }
 
@@ -329,15 +331,15 @@ func (s *Server) MergePull(r *Repo, number int) string {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := r.pull(number)
-	s.refresh(r, p)
-	p.MergeSHA = s.mergeGit(r, p)
+	p := r.findPull(number)
+	s.refreshHead(r, p)
+	p.MergeSHA = s.mergeHead(r, p)
 	p.State, p.Merged = "closed", true
-	p.Updated = s.tick()
+	p.Updated = s.nextTime()
 	return p.MergeSHA
 }
 
-func (r *Repo) pull(number int) *Pull {
+func (r *Repo) findPull(number int) *Pull {
 	for _, p := range r.pulls {
 		if p.Number == number {
 			return p
@@ -346,7 +348,7 @@ func (r *Repo) pull(number int) *Pull {
 	return nil
 }
 
-func (s *Server) number(r *Repo) int {
+func (s *Server) nextNumber(r *Repo) int {
 	n := 0
 	for _, p := range r.pulls {
 		n = max(n, p.Number)
@@ -354,8 +356,8 @@ func (s *Server) number(r *Repo) int {
 	return n + 1
 }
 
-// sorted is newest first, as forges list.
-func sorted(ps []*Pull) []*Pull {
+// newestFirst is newest first, as forges list.
+func newestFirst(ps []*Pull) []*Pull {
 	ps = slices.Clone(ps)
 	sort.SliceStable(ps, func(i, j int) bool { return ps[i].Number > ps[j].Number })
 	return ps

@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-// RealGitea is a Gitea that runs for one test, with SQLite in a folder of its
+// RealGitea is a NewGitea that runs for one test, with SQLite in a folder of its
 // own, behind a front on loopback that may live below a path. Its people are
 // made when they are first named, and act through the API.
 type RealGitea struct {
@@ -32,55 +32,55 @@ type RealGitea struct {
 
 // giteaHost is what is the same for all cases.
 type giteaHost struct {
-	*front
-	dir     string
-	path    string
-	back    *url.URL // Gitea itself
-	http    *httptest.Server
-	calls   *http.Client
-	ca      string
-	mu      sync.Mutex
-	secrets map[string]string // tokens of logins, by name
-	serial  int
-	people  map[string]bool
+	*faultProxy
+	dir        string
+	path       string
+	backendURL *url.URL // Gitea itself
+	http       *httptest.Server
+	calls      *http.Client
+	ca         string
+	mu         sync.Mutex
+	secrets    map[string]string // tokens of logins, by name
+	serial     int
+	people     map[string]bool
 }
 
-var _ Stage = (*RealGitea)(nil)
+var _ Host = (*RealGitea)(nil)
 
 const (
-	boss     = "boss" // the site's administrator
-	password = "Loopback-only-1"
+	adminLogin = "boss" // the site's administrator
+	password   = "Loopback-only-1"
 )
 
-// For is the same Gitea for another case.
-func (g *RealGitea) For(t testing.TB) *RealGitea { return &RealGitea{giteaHost: g.giteaHost, t: t} }
+// ForCase is the same NewGitea for another case.
+func (g *RealGitea) ForCase(t testing.TB) *RealGitea { return &RealGitea{giteaHost: g.giteaHost, t: t} }
 
-// StartGitea starts the Gitea of a folder that scripts/build-gitea.sh made.
-func StartGitea(t testing.TB, built, path string) *RealGitea {
+// StartRealGitea starts the NewGitea of a folder that scripts/build-gitea.sh made.
+func StartRealGitea(t testing.TB, built, path string) *RealGitea {
 	t.Helper()
-	g := &RealGitea{t: t, giteaHost: &giteaHost{front: newFront(), dir: t.TempDir(), path: path, calls: &http.Client{Timeout: time.Minute},
-		secrets: map[string]string{}, people: map[string]bool{boss: true}}}
+	g := &RealGitea{t: t, giteaHost: &giteaHost{faultProxy: newFaultProxy(), dir: t.TempDir(), path: path, calls: &http.Client{Timeout: time.Minute},
+		secrets: map[string]string{}, people: map[string]bool{adminLogin: true}}}
 	t.Cleanup(g.calls.CloseIdleConnections)
 	port := freePort(t)
-	g.back = mustURL(t, "http://127.0.0.1:"+port)
+	g.backendURL = mustURL(t, "http://127.0.0.1:"+port)
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(g.back)
+		r.SetURL(g.backendURL)
 		r.Out.Host = r.In.Host
 		r.SetXForwarded()
 	}}
 	carry := &http.Transport{}
 	proxy.Transport = carry
 	proxy.ErrorLog = nil
-	g.http = httptest.NewUnstartedServer(g.observed(http.StripPrefix(path, proxy)))
+	g.http = httptest.NewUnstartedServer(g.wrapHandler(http.StripPrefix(path, proxy)))
 	g.http.StartTLS()
 	t.Cleanup(func() {
-		close(g.over)
+		close(g.done)
 		g.http.Close()
 		carry.CloseIdleConnections()
 	})
 	g.ca = writeCA(t, g.dir, g.http)
 	ini := filepath.Join(g.dir, "app.ini")
-	text := fmt.Sprintf(appINI, filepath.Join(g.dir, "work"), os.Getuid() == 0, port, g.Home(), filepath.Join(built, "src"), filepath.Join(g.dir, "gitea.db"))
+	text := fmt.Sprintf(appINI, filepath.Join(g.dir, "work"), os.Getuid() == 0, port, g.BaseURL(), filepath.Join(built, "src"), filepath.Join(g.dir, "gitea.db"))
 	if err := os.WriteFile(ini, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func StartGitea(t testing.TB, built, path string) *RealGitea {
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.dir}
 		return cmd
 	}
-	for _, args := range [][]string{{"migrate"}, {"admin", "user", "create", "--admin", "--username", boss, "--password", password, "--email", "boss@example.com", "--must-change-password=false"}} {
+	for _, args := range [][]string{{"migrate"}, {"admin", "user", "create", "--admin", "--username", adminLogin, "--password", password, "--email", "boss@example.com", "--must-change-password=false"}} {
 		if out, err := run(args...).CombinedOutput(); err != nil {
 			t.Fatalf("gitea %s: %v\n%s", args[0], err, out)
 		}
@@ -121,7 +121,7 @@ func StartGitea(t testing.TB, built, path string) *RealGitea {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for {
-		if resp, err := g.calls.Get(g.back.String() + "/api/healthz"); err == nil {
+		if resp, err := g.calls.Get(g.backendURL.String() + "/api/healthz"); err == nil {
 			_ = resp.Body.Close()
 			if resp.StatusCode == http.StatusOK {
 				return g
@@ -181,16 +181,16 @@ func freePort(t testing.TB) string {
 	return port
 }
 
-// as calls the API as somebody, for a test's people; what it answers goes into
+// mustCall calls the API as somebody, for a test's people; what it answers goes into
 // out. Codes from 300 on end the test.
-func (g *RealGitea) as(who, method, path string, in, out any) {
+func (g *RealGitea) mustCall(who, method, path string, in, out any) {
 	g.t.Helper()
-	if code, said := g.try(who, method, path, in, out); code >= 300 {
+	if code, said := g.callAs(who, method, path, in, out); code >= 300 {
 		g.t.Fatalf("%s %s as %s: %d %s", method, path, who, code, said)
 	}
 }
 
-func (g *RealGitea) try(who, method, path string, in, out any) (int, string) {
+func (g *RealGitea) callAs(who, method, path string, in, out any) (int, string) {
 	g.t.Helper()
 	var body io.Reader
 	if in != nil {
@@ -200,11 +200,11 @@ func (g *RealGitea) try(who, method, path string, in, out any) (int, string) {
 		}
 		body = bytes.NewReader(js)
 	}
-	req, err := http.NewRequest(method, g.back.String()+"/api/v1"+path, body)
+	req, err := http.NewRequest(method, g.backendURL.String()+"/api/v1"+path, body)
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	g.person(who)
+	g.ensureUser(who)
 	req.SetBasicAuth(who, password)
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := g.calls.Do(req)
@@ -224,27 +224,27 @@ func (g *RealGitea) try(who, method, path string, in, out any) (int, string) {
 	return resp.StatusCode, string(text)
 }
 
-// person makes a user who is not there yet.
-func (g *RealGitea) person(login string) {
+// ensureUser makes a user who is not there yet.
+func (g *RealGitea) ensureUser(login string) {
 	g.t.Helper()
 	g.mu.Lock()
 	known := g.people[login]
 	g.people[login] = true
 	g.mu.Unlock()
 	if !known {
-		g.as(boss, "POST", "/admin/users", object{"username": login, "email": login + "@example.com", "password": password, "must_change_password": false}, nil)
+		g.mustCall(adminLogin, "POST", "/admin/users", jsonObject{"username": login, "email": login + "@example.com", "password": password, "must_change_password": false}, nil)
 	}
 }
 
 // Version is what it says it is.
 func (g *RealGitea) Version() string {
 	var v struct{ Version string }
-	g.as(boss, "GET", "/version", nil, &v)
+	g.mustCall(adminLogin, "GET", "/version", nil, &v)
 	return v.Version
 }
 
-// Home is its address for people.
-func (g *RealGitea) Home() string { return g.http.URL + g.path }
+// BaseURL is its address for people.
+func (g *RealGitea) BaseURL() string { return g.http.URL + g.path }
 
 // Client trusts its front.
 func (g *RealGitea) Client() *http.Client { return g.http.Client() }
@@ -253,27 +253,27 @@ func (g *RealGitea) Client() *http.Client { return g.http.Client() }
 func (g *RealGitea) NewRepo(owner, name, src string) *Repo {
 	g.t.Helper()
 	r := &Repo{Owner: owner, Name: name, Default: "main"}
-	if code, _ := g.try(boss, "GET", "/orgs/"+owner, nil, nil); code == http.StatusNotFound {
-		g.as(boss, "POST", "/orgs", object{"username": owner}, nil)
+	if code, _ := g.callAs(adminLogin, "GET", "/orgs/"+owner, nil, nil); code == http.StatusNotFound {
+		g.mustCall(adminLogin, "POST", "/orgs", jsonObject{"username": owner}, nil)
 	}
-	if code, _ := g.try(boss, "GET", "/repos/"+r.full(), nil, nil); code == http.StatusOK {
-		g.as(boss, "DELETE", "/repos/"+r.full(), nil, nil)
+	if code, _ := g.callAs(adminLogin, "GET", "/repos/"+r.fullName(), nil, nil); code == http.StatusOK {
+		g.mustCall(adminLogin, "DELETE", "/repos/"+r.fullName(), nil, nil)
 	}
-	g.as(boss, "POST", "/orgs/"+owner+"/repos", object{"name": name, "default_branch": "main"}, nil)
-	if _, err := git(g.dir, src, "push", "-q", g.direct(r), "HEAD:refs/heads/main"); err != nil {
+	g.mustCall(adminLogin, "POST", "/orgs/"+owner+"/repos", jsonObject{"name": name, "default_branch": "main"}, nil)
+	if _, err := runGit(g.dir, src, "push", "-q", g.adminCloneURL(r), "HEAD:refs/heads/main"); err != nil {
 		g.t.Fatal(err)
 	}
 	// It counts as empty, and has no pull requests, until a queue has seen the
 	// push.
-	g.until("the repository is not empty", func() bool {
+	g.waitUntil("the repository is not empty", func() bool {
 		var is struct{ Empty bool }
-		g.as(boss, "GET", "/repos/"+r.full(), nil, &is)
+		g.mustCall(adminLogin, "GET", "/repos/"+r.fullName(), nil, &is)
 		return !is.Empty
 	})
 	return r
 }
 
-func (g *RealGitea) until(what string, holds func() bool) {
+func (g *RealGitea) waitUntil(what string, holds func() bool) {
 	g.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -286,70 +286,70 @@ func (g *RealGitea) until(what string, holds func() bool) {
 	}
 }
 
-// direct is the address of a repository for the test's own git, with the
+// adminCloneURL is the address of a repository for the test's own git, with the
 // administrator's login.
-func (g *RealGitea) direct(r *Repo) string {
-	u := *g.back
-	u.User, u.Path = url.UserPassword(boss, password), "/"+r.full()+".git"
+func (g *RealGitea) adminCloneURL(r *Repo) string {
+	u := *g.backendURL
+	u.User, u.Path = url.UserPassword(adminLogin, password), "/"+r.fullName()+".git"
 	return u.String()
 }
 
-type teaTeam struct {
+type giteaTeam struct {
 	ID   int64
 	Name string
 }
 
-func (g *RealGitea) teams(org string) (all []teaTeam) {
+func (g *RealGitea) listTeams(org string) (all []giteaTeam) {
 	g.t.Helper()
-	g.as(boss, "GET", "/orgs/"+org+"/teams?limit=50", nil, &all)
+	g.mustCall(adminLogin, "GET", "/orgs/"+org+"/teams?limit=50", nil, &all)
 	return all
 }
 
 // Invite gives a role as a collaborator, or as an owner of the organisation.
 func (g *RealGitea) Invite(r *Repo, login, role string) {
 	g.t.Helper()
-	g.person(login)
+	g.ensureUser(login)
 	if role == "owner" {
-		for _, t := range g.teams(r.Owner) {
+		for _, t := range g.listTeams(r.Owner) {
 			if t.Name == "Owners" {
-				g.as(boss, "PUT", fmt.Sprintf("/teams/%d/members/%s", t.ID, login), nil, nil)
+				g.mustCall(adminLogin, "PUT", fmt.Sprintf("/teams/%d/members/%s", t.ID, login), nil, nil)
 			}
 		}
 		return
 	}
-	g.as(boss, "PUT", "/repos/"+r.full()+"/collaborators/"+login, object{"permission": role}, nil)
+	g.mustCall(adminLogin, "PUT", "/repos/"+r.fullName()+"/collaborators/"+login, jsonObject{"permission": role}, nil)
 }
 
 // AddTeam makes a team with a role in the repository.
 func (g *RealGitea) AddTeam(r *Repo, slug, role string, members ...string) {
 	g.t.Helper()
-	for _, t := range g.teams(r.Owner) { // of the case before
+	for _, t := range g.listTeams(r.Owner) { // of the case before
 		if t.Name == slug {
-			g.as(boss, "DELETE", fmt.Sprint("/teams/", t.ID), nil, nil)
+			g.mustCall(adminLogin, "DELETE", fmt.Sprint("/teams/", t.ID), nil, nil)
 		}
 	}
 	var made struct{ ID int64 }
-	g.as(boss, "POST", "/orgs/"+r.Owner+"/teams", object{"name": slug, "permission": role,
+	g.mustCall(adminLogin, "POST", "/orgs/"+r.Owner+"/teams", jsonObject{"name": slug, "permission": role,
 		"units": []string{"repo.code", "repo.issues", "repo.pulls", "repo.releases", "repo.wiki"}}, &made)
-	g.as(boss, "PUT", fmt.Sprintf("/teams/%d/repos/%s", made.ID, r.full()), nil, nil)
+	g.mustCall(adminLogin, "PUT", fmt.Sprintf("/teams/%d/repos/%s", made.ID, r.fullName()), nil, nil)
 	for _, m := range members {
-		g.person(m)
-		g.as(boss, "PUT", fmt.Sprintf("/teams/%d/members/%s", made.ID, m), nil, nil)
+		g.ensureUser(m)
+		g.mustCall(adminLogin, "PUT", fmt.Sprintf("/teams/%d/members/%s", made.ID, m), nil, nil)
 	}
 }
 
 // giteaScopes are those that a driver says it needs.
 var giteaScopes = []string{"read:user", "read:organization", "write:repository", "write:issue"}
 
-// Login makes a token with the scopes of t, or those that a driver needs less
+// AddLogin makes a token with the scopes of t, or those that a driver needs less
 // what t lacks.
-func (g *RealGitea) Login(name string, t Token) {
+func (g *RealGitea) AddLogin(name string, t Token) {
 	g.t.Helper()
-	g.person(t.Login)
+	g.ensureUser(t.Login)
 	scopes := t.Scopes
 	if len(scopes) == 0 {
 		scopes = slices.Clone(giteaScopes)
-		if len(t.Lacks) > 0 {
+		if len(t.MissingPermissions) > 0 {
 			scopes[2], scopes[3] = "read:repository", "read:issue"
 		}
 	}
@@ -358,9 +358,9 @@ func (g *RealGitea) Login(name string, t Token) {
 	unique := fmt.Sprint(name, "-", g.serial)
 	g.mu.Unlock()
 	var made struct{ SHA1 string }
-	g.as(t.Login, "POST", "/users/"+t.Login+"/tokens", object{"name": unique, "scopes": scopes}, &made)
+	g.mustCall(t.Login, "POST", "/users/"+t.Login+"/tokens", jsonObject{"name": unique, "scopes": scopes}, &made)
 	if !t.Expires.IsZero() && t.Expires.Before(time.Now()) { // Gitea's have no end: it was taken back
-		g.as(t.Login, "DELETE", "/users/"+t.Login+"/tokens/"+unique, nil, nil)
+		g.mustCall(t.Login, "DELETE", "/users/"+t.Login+"/tokens/"+unique, nil, nil)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -375,17 +375,17 @@ func (g *RealGitea) Secret(name string) string {
 }
 
 // CloneURL is where git finds a repository.
-func (g *RealGitea) CloneURL(r *Repo) string { return g.Home() + "/" + r.full() + ".git" }
+func (g *RealGitea) CloneURL(r *Repo) string { return g.BaseURL() + "/" + r.fullName() + ".git" }
 
 // Commit makes a commit of one file.
 func (g *RealGitea) Commit(r *Repo, branch, from, file, text string) string {
 	g.t.Helper()
-	return commit(g.t, g.dir, g.direct(r), branch, from, file, text)
+	return pushCommit(g.t, g.dir, g.adminCloneURL(r), branch, from, file, text)
 }
 
 // Head is the commit of a branch.
 func (g *RealGitea) Head(r *Repo, branch string) string {
-	out, err := git(g.dir, g.dir, "ls-remote", g.direct(r), "refs/heads/"+branch)
+	out, err := runGit(g.dir, g.dir, "ls-remote", g.adminCloneURL(r), "refs/heads/"+branch)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -396,6 +396,6 @@ func (g *RealGitea) Head(r *Repo, branch string) string {
 // PushAs pushes through the front with a login.
 func (g *RealGitea) PushAs(r *Repo, user, secret, dir, branch string) error {
 	at := strings.Replace(g.CloneURL(r), "https://", "https://"+user+":"+secret+"@", 1)
-	_, err := git(g.dir, dir, "-c", "http.sslCAInfo="+g.ca, "-c", "core.askPass=true", "push", "-q", at, "HEAD:refs/heads/"+branch)
+	_, err := runGit(g.dir, dir, "-c", "http.sslCAInfo="+g.ca, "-c", "core.askPass=true", "push", "-q", at, "HEAD:refs/heads/"+branch)
 	return err
 }

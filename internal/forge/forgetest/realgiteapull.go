@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Pull requests of a real Gitea, as people make and change them.
+// Pull requests of a real NewGitea, as people make and change them.
 
-type teaPull struct {
+type giteaPullJSON struct {
 	Number      int
 	Title, Body string
 	State       string
@@ -29,7 +29,7 @@ type teaPull struct {
 	Teams     []struct{ Name string }  `json:"requested_reviewers_teams"`
 }
 
-func (p teaPull) plain() Pull {
+func (p giteaPullJSON) toPull() Pull {
 	out := Pull{Number: p.Number, Title: p.Title, Body: p.Body, State: p.State, Draft: p.Draft, Merged: p.Merged, MergeSHA: p.MergeSHA, User: p.User.Login,
 		HeadRef: p.Head.Ref, HeadSHA: p.Head.SHA, Base: p.Base.Ref}
 	if p.Head.Repo != nil {
@@ -52,10 +52,10 @@ func (g *RealGitea) Pulls(r *Repo) []Pull {
 	g.t.Helper()
 	var out []Pull
 	for page := 1; ; page++ {
-		var some []teaPull
-		g.as(boss, "GET", fmt.Sprintf("/repos/%s/pulls?state=all&limit=50&page=%d", r.full(), page), nil, &some)
+		var some []giteaPullJSON
+		g.mustCall(adminLogin, "GET", fmt.Sprintf("/repos/%s/pulls?state=all&limit=50&page=%d", r.fullName(), page), nil, &some)
 		for _, p := range some {
-			out = append(out, p.plain())
+			out = append(out, p.toPull())
 		}
 		if len(some) == 0 {
 			break
@@ -65,110 +65,110 @@ func (g *RealGitea) Pulls(r *Repo) []Pull {
 	return out
 }
 
-func (g *RealGitea) pull(r *Repo, number int) Pull {
+func (g *RealGitea) getPull(r *Repo, number int) Pull {
 	g.t.Helper()
-	var p teaPull
-	g.as(boss, "GET", fmt.Sprintf("/repos/%s/pulls/%d", r.full(), number), nil, &p)
-	return p.plain()
+	var p giteaPullJSON
+	g.mustCall(adminLogin, "GET", fmt.Sprintf("/repos/%s/pulls/%d", r.fullName(), number), nil, &p)
+	return p.toPull()
 }
 
 // AddPull opens a pull request as a person.
 func (g *RealGitea) AddPull(r *Repo, p Pull) int {
 	g.t.Helper()
-	var made teaPull
-	g.as(p.User, "POST", "/repos/"+r.full()+"/pulls", object{"title": p.Title, "body": p.Body, "head": p.HeadRef, "base": p.Base}, &made)
+	var made giteaPullJSON
+	g.mustCall(p.User, "POST", "/repos/"+r.fullName()+"/pulls", jsonObject{"title": p.Title, "body": p.Body, "head": p.HeadRef, "base": p.Base}, &made)
 	return made.Number
 }
 
-// Edit changes what a person can change: the title, the text, the state, and
+// EditPull changes what a person can change: the title, the text, the state, and
 // labels that are added.
-func (g *RealGitea) Edit(r *Repo, number int, change func(*Pull)) {
+func (g *RealGitea) EditPull(r *Repo, number int, change func(*Pull)) {
 	g.t.Helper()
-	was := g.pull(r, number)
+	was := g.getPull(r, number)
 	now := was
 	now.Labels = slices.Clone(was.Labels)
 	change(&now)
-	edit := object{}
+	edit := jsonObject{}
 	for key, pair := range map[string][2]string{"title": {was.Title, now.Title}, "body": {was.Body, now.Body}, "state": {was.State, now.State}} {
 		if pair[0] != pair[1] {
 			edit[key] = pair[1]
 		}
 	}
 	if len(edit) > 0 {
-		g.as(boss, "PATCH", fmt.Sprintf("/repos/%s/pulls/%d", r.full(), number), edit, nil)
+		g.mustCall(adminLogin, "PATCH", fmt.Sprintf("/repos/%s/pulls/%d", r.fullName(), number), edit, nil)
 	}
 	for _, l := range now.Labels {
 		if slices.Contains(was.Labels, l) {
 			continue
 		}
 		var made struct{ ID int64 }
-		g.as(boss, "POST", "/repos/"+r.full()+"/labels", object{"name": l, "color": "#00ff00"}, &made)
-		g.as(boss, "POST", fmt.Sprintf("/repos/%s/issues/%d/labels", r.full(), number), object{"labels": []int64{made.ID}}, nil)
+		g.mustCall(adminLogin, "POST", "/repos/"+r.fullName()+"/labels", jsonObject{"name": l, "color": "#00ff00"}, &made)
+		g.mustCall(adminLogin, "POST", fmt.Sprintf("/repos/%s/issues/%d/labels", r.fullName(), number), jsonObject{"labels": []int64{made.ID}}, nil)
 	}
 }
 
-// MergePull merges with the button, as soon as Gitea lets it.
+// MergePull merges with the button, as soon as NewGitea lets it.
 func (g *RealGitea) MergePull(r *Repo, number int) string {
 	g.t.Helper()
-	g.until("Gitea lets it be merged", func() bool {
-		code, said := g.try(boss, "POST", fmt.Sprintf("/repos/%s/pulls/%d/merge", r.full(), number), object{"Do": "merge"}, nil)
+	g.waitUntil("Gitea lets it be merged", func() bool {
+		code, said := g.callAs(adminLogin, "POST", fmt.Sprintf("/repos/%s/pulls/%d/merge", r.fullName(), number), jsonObject{"Do": "merge"}, nil)
 		if code >= 300 && code != http.StatusMethodNotAllowed && code != http.StatusConflict {
 			g.t.Fatalf("merge: %d %s", code, said)
 		}
 		return code < 300
 	})
-	return g.pull(r, number).MergeSHA
+	return g.getPull(r, number).MergeSHA
 }
 
 // Comments are those under a pull request.
-func (g *RealGitea) Comments(r *Repo, number int) []Said {
+func (g *RealGitea) Comments(r *Repo, number int) []Comment {
 	g.t.Helper()
 	var got []struct {
 		ID   int64
 		Body string
 		User struct{ Login string }
 	}
-	g.as(boss, "GET", fmt.Sprintf("/repos/%s/issues/%d/comments", r.full(), number), nil, &got)
-	var out []Said
+	g.mustCall(adminLogin, "GET", fmt.Sprintf("/repos/%s/issues/%d/comments", r.fullName(), number), nil, &got)
+	var out []Comment
 	for _, c := range got {
-		out = append(out, Said{ID: c.ID, Body: c.Body, User: c.User.Login})
+		out = append(out, Comment{ID: c.ID, Body: c.Body, User: c.User.Login})
 	}
 	return out
 }
 
-// Say comments under a pull request.
-func (g *RealGitea) Say(r *Repo, number int, said Said) int64 {
+// AddComment comments under a pull request.
+func (g *RealGitea) AddComment(r *Repo, number int, said Comment) int64 {
 	g.t.Helper()
 	var made struct{ ID int64 }
-	g.as(said.User, "POST", fmt.Sprintf("/repos/%s/issues/%d/comments", r.full(), number), object{"body": said.Body}, &made)
+	g.mustCall(said.User, "POST", fmt.Sprintf("/repos/%s/issues/%d/comments", r.fullName(), number), jsonObject{"body": said.Body}, &made)
 	return made.ID
 }
 
-// Judge reviews.
-func (g *RealGitea) Judge(r *Repo, number int, said Said) int64 {
+// AddReview reviews.
+func (g *RealGitea) AddReview(r *Repo, number int, said Comment) int64 {
 	g.t.Helper()
 	event := map[string]string{"APPROVED": "APPROVED", "CHANGES_REQUESTED": "REQUEST_CHANGES", "COMMENTED": "COMMENT"}[said.State]
 	var made struct{ ID int64 }
-	g.as(said.User, "POST", fmt.Sprintf("/repos/%s/pulls/%d/reviews", r.full(), number), object{"body": said.Body, "event": event}, &made)
+	g.mustCall(said.User, "POST", fmt.Sprintf("/repos/%s/pulls/%d/reviews", r.fullName(), number), jsonObject{"body": said.Body, "event": event}, &made)
 	return made.ID
 }
 
-type teaLine struct {
+type giteaLineComment struct {
 	ID     int64
 	Body   string
 	Review int64 `json:"pull_request_review_id"`
 }
 
-func (g *RealGitea) linesOf(r *Repo, number int, review int64) []teaLine {
+func (g *RealGitea) linesOf(r *Repo, number int, review int64) []giteaLineComment {
 	g.t.Helper()
-	var got []teaLine
-	g.as(boss, "GET", fmt.Sprintf("/repos/%s/pulls/%d/reviews/%d/comments", r.full(), number, review), nil, &got)
+	var got []giteaLineComment
+	g.mustCall(adminLogin, "GET", fmt.Sprintf("/repos/%s/pulls/%d/reviews/%d/comments", r.fullName(), number, review), nil, &got)
 	return got
 }
 
-// Line comments at a line in a review of its own, or replies there; for a reply
+// AddLineComment comments at a line in a review of its own, or replies there; for a reply
 // Gitea's API has no way, so it goes through the page's.
-func (g *RealGitea) Line(r *Repo, number int, said Said) int64 {
+func (g *RealGitea) AddLineComment(r *Repo, number int, said Comment) int64 {
 	g.t.Helper()
 	find := func(review int64) int64 {
 		g.t.Helper()
@@ -182,16 +182,16 @@ func (g *RealGitea) Line(r *Repo, number int, said Said) int64 {
 	}
 	if said.ReplyTo == 0 {
 		var made struct{ ID int64 }
-		g.as(said.User, "POST", fmt.Sprintf("/repos/%s/pulls/%d/reviews", r.full(), number), object{"event": "COMMENT",
-			"comments": []object{{"path": said.Path, "body": said.Body, "new_position": said.Line}}}, &made)
+		g.mustCall(said.User, "POST", fmt.Sprintf("/repos/%s/pulls/%d/reviews", r.fullName(), number), jsonObject{"event": "COMMENT",
+			"comments": []jsonObject{{"path": said.Path, "body": said.Body, "new_position": said.Line}}}, &made)
 		return find(made.ID)
 	}
 	var reviews []struct{ ID int64 }
-	g.as(boss, "GET", fmt.Sprintf("/repos/%s/pulls/%d/reviews?limit=50", r.full(), number), nil, &reviews)
+	g.mustCall(adminLogin, "GET", fmt.Sprintf("/repos/%s/pulls/%d/reviews?limit=50", r.fullName(), number), nil, &reviews)
 	for _, v := range reviews {
 		for _, l := range g.linesOf(r, number, v.ID) {
 			if l.ID == said.ReplyTo {
-				g.reply(r, number, v.ID, said)
+				g.postReply(r, number, v.ID, said)
 				return find(v.ID)
 			}
 		}
@@ -200,15 +200,15 @@ func (g *RealGitea) Line(r *Repo, number int, said Said) int64 {
 	return 0
 }
 
-// reply is what the form below a conversation sends.
-func (g *RealGitea) reply(r *Repo, number int, review int64, said Said) {
+// postReply is what the form below a conversation sends.
+func (g *RealGitea) postReply(r *Repo, number int, review int64, said Comment) {
 	g.t.Helper()
 	jar := newJar(g.t)
 	page := &http.Client{Jar: jar, Transport: g.http.Client().Transport, Timeout: time.Minute}
 	send := func(path string, form url.Values) {
 		g.t.Helper()
-		form.Set("_csrf", csrfOf(jar, mustURL(g.t, g.Home())))
-		req, err := http.NewRequest(http.MethodPost, g.Home()+path, strings.NewReader(form.Encode()))
+		form.Set("_csrf", csrfOf(jar, mustURL(g.t, g.BaseURL())))
+		req, err := http.NewRequest(http.MethodPost, g.BaseURL()+path, strings.NewReader(form.Encode()))
 		if err != nil {
 			g.t.Fatal(err)
 		}
@@ -224,25 +224,25 @@ func (g *RealGitea) reply(r *Repo, number int, review int64, said Said) {
 			g.t.Fatalf("POST %s: %d", path, resp.StatusCode)
 		}
 	}
-	g.person(said.User)
-	if resp, err := page.Get(g.Home() + "/user/login"); err == nil {
+	g.ensureUser(said.User)
+	if resp, err := page.Get(g.BaseURL() + "/user/login"); err == nil {
 		_ = resp.Body.Close()
 	}
 	send("/user/login", url.Values{"user_name": {said.User}, "password": {password}})
-	send(fmt.Sprintf("/%s/pulls/%d/files/reviews/comments", r.full(), number), url.Values{
+	send(fmt.Sprintf("/%s/pulls/%d/files/reviews/comments", r.fullName(), number), url.Values{
 		"origin": {"timeline"}, "content": {said.Body}, "side": {"proposed"}, "line": {fmt.Sprint(said.Line)}, "path": {said.Path},
-		"reply": {fmt.Sprint(review)}, "latest_commit_id": {g.pull(r, number).HeadSHA}, "single_review": {"true"},
+		"reply": {fmt.Sprint(review)}, "latest_commit_id": {g.getPull(r, number).HeadSHA}, "single_review": {"true"},
 	})
 }
 
 // Resolve ends a conversation.
 func (g *RealGitea) Resolve(r *Repo, _ int, line int64, by string) {
 	g.t.Helper()
-	g.as(by, "POST", fmt.Sprintf("/repos/%s/pulls/comments/%d/resolve", r.full(), line), nil, nil)
+	g.mustCall(by, "POST", fmt.Sprintf("/repos/%s/pulls/comments/%d/resolve", r.fullName(), line), nil, nil)
 }
 
 // AddStatus reports on a commit.
 func (g *RealGitea) AddStatus(r *Repo, c Status) {
 	g.t.Helper()
-	g.as(boss, "POST", fmt.Sprintf("/repos/%s/statuses/%s", r.full(), c.SHA), object{"context": c.Context, "state": c.State, "description": c.Describes, "target_url": c.URL}, nil)
+	g.mustCall(adminLogin, "POST", fmt.Sprintf("/repos/%s/statuses/%s", r.fullName(), c.SHA), jsonObject{"context": c.Context, "state": c.State, "description": c.Description, "target_url": c.URL}, nil)
 }

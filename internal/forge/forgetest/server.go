@@ -1,9 +1,9 @@
 // Package forgetest is forges for tests: HTTP servers on loopback that behave
-// as GitHub and Gitea do, with real bare git repositories behind them, pushes
+// as NewGitHub and NewGitea do, with real bare git repositories behind them, pushes
 // over https included. It owns the servers and their folders for one test. What
 // a head, a merge or a file is, git says; the rest (duplicates, permissions,
 // rate limits, pages, entity tags, faults) follows the forges' documentation,
-// and the GitHub one is held to GitHub's own description with every request and
+// and the NewGitHub one is held to NewGitHub's own description with every request and
 // reply (Contract). It is not for production, and knows nothing of our drivers.
 package forgetest
 
@@ -30,19 +30,19 @@ type Server struct {
 	URL    string // https://127.0.0.1:port
 	CAFile string // certificate to trust, PEM
 
-	*front
-	t       testing.TB
-	http    *httptest.Server
-	dir     string
-	backend string // git http-backend
-	path    string // below which it lives; empty: at its host's root
-	queue   int    // of Gitea: looks that working out a merge takes
-	twins   int    // of Gitea: others that open the same at the same time
+	*faultProxy
+	t               testing.TB
+	http            *httptest.Server
+	dir             string
+	backend         string // git http-backend
+	path            string // below which it lives; empty: at its host's root
+	mergeCheckLooks int    // of NewGitea: looks that working out a merge takes
+	duplicates      int    // of NewGitea: others that open the same at the same time
 
 	mu     sync.Mutex
 	repos  map[string]*Repo
 	tokens map[string]*Token
-	apps   map[int64]*app
+	apps   map[int64]*githubApp
 	last   int64
 	clock  time.Time
 	skew   time.Duration
@@ -54,8 +54,8 @@ func newServer(t testing.TB) *Server {
 	if err != nil {
 		t.Fatalf("git: %v", err)
 	}
-	s := &Server{front: newFront(), t: t, dir: t.TempDir(), backend: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"),
-		repos: map[string]*Repo{}, tokens: map[string]*Token{}, apps: map[int64]*app{}, clock: time.Now().Add(-time.Hour).Truncate(time.Second)}
+	s := &Server{faultProxy: newFaultProxy(), t: t, dir: t.TempDir(), backend: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"),
+		repos: map[string]*Repo{}, tokens: map[string]*Token{}, apps: map[int64]*githubApp{}, clock: time.Now().Add(-time.Hour).Truncate(time.Second)}
 	return s
 }
 
@@ -76,12 +76,12 @@ func (s *Server) start(api http.Handler) {
 		}
 		mux.ServeHTTP(w, r)
 	}))
-	s.http = httptest.NewUnstartedServer(s.observed(inside))
+	s.http = httptest.NewUnstartedServer(s.wrapHandler(inside))
 	s.http.Config.ReadTimeout, s.http.Config.WriteTimeout = time.Minute, 2*time.Minute
 	s.http.Config.ErrorLog = nil
 	s.http.StartTLS()
 	s.t.Cleanup(func() {
-		close(s.over) // nobody waits for what a fault holds up
+		close(s.done) // nobody waits for what a fault holds up
 		s.http.Close()
 	})
 	s.URL = s.http.URL + s.path
@@ -103,30 +103,30 @@ func writeCA(t testing.TB, dir string, of *httptest.Server) string {
 func (s *Server) Client() *http.Client { return s.http.Client() }
 
 // CloneURL is where git finds a repository.
-func (s *Server) CloneURL(r *Repo) string { return s.URL + "/" + r.full() + ".git" }
+func (s *Server) CloneURL(r *Repo) string { return s.URL + "/" + r.fullName() + ".git" }
 
-// Forward moves the server's clock.
-func (s *Server) Forward(d time.Duration) {
+// AdvanceClock moves the server's clock.
+func (s *Server) AdvanceClock(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.skew += d
 }
 
-func (s *Server) now() time.Time { return time.Now().Add(s.skew) }
+func (s *Server) currentTime() time.Time { return time.Now().Add(s.skew) }
 
-// tick is a time that only grows, a second each.
-func (s *Server) tick() time.Time {
+// nextTime is a time that only grows, a second each.
+func (s *Server) nextTime() time.Time {
 	s.clock = s.clock.Add(time.Second)
 	return s.clock
 }
 
-func (s *Server) id() int64 {
+func (s *Server) nextID() int64 {
 	s.last++
 	return 1000 + s.last
 }
 
-// send answers with JSON. A GET that was answered the same before gets 304.
-func send(w http.ResponseWriter, r *http.Request, code int, v any) {
+// sendJSON answers with JSON. A GET that was answered the same before gets 304.
+func sendJSON(w http.ResponseWriter, r *http.Request, code int, v any) {
 	js, err := json.Marshal(v)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -145,11 +145,11 @@ func send(w http.ResponseWriter, r *http.Request, code int, v any) {
 	_, _ = w.Write(js)
 }
 
-// page cuts a list to the asked page and says where the next one is.
-func page[T any](w http.ResponseWriter, r *http.Request, s *Server, all []T, size string, most int) []T {
-	n := number(r.URL.Query().Get(size), 30)
+// pageOf cuts a list to the asked page and says where the next one is.
+func pageOf[T any](w http.ResponseWriter, r *http.Request, s *Server, all []T, size string, most int) []T {
+	n := parseNumber(r.URL.Query().Get(size), 30)
 	n = min(max(n, 1), most)
-	at := max(number(r.URL.Query().Get("page"), 1), 1)
+	at := max(parseNumber(r.URL.Query().Get("page"), 1), 1)
 	last := max((len(all)+n-1)/n, 1)
 	var links []string
 	link := func(page int, rel string) {
@@ -175,7 +175,7 @@ func page[T any](w http.ResponseWriter, r *http.Request, s *Server, all []T, siz
 	return all[from:min(from+n, len(all))]
 }
 
-func number(s string, otherwise int) int {
+func parseNumber(s string, otherwise int) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
 		return otherwise

@@ -18,7 +18,7 @@ import (
 // nowhere to nowhere, no labels on number 0.
 func (c *Client) Access(ctx context.Context) (forge.Access, error) {
 	var a forge.Access
-	r, err := c.look(ctx, c.repo.Owner, c.repo.Name)
+	r, err := c.getRepository(ctx, c.repo.Owner, c.repo.Name)
 	if err != nil {
 		return a, err
 	}
@@ -42,10 +42,10 @@ func (c *Client) Access(ctx context.Context) (forge.Access, error) {
 		},
 	}
 	for _, try := range tries {
-		err := c.once(ctx, "asking what the token may", try)
+		err := c.callOnce(ctx, "asking what the token may", try)
 		switch status := statusOf(err); {
 		case status == http.StatusForbidden:
-			a.Lacks = append(a.Lacks, scopesIn(err))
+			a.MissingPermissions = append(a.MissingPermissions, scopesIn(err))
 		case status == http.StatusUnauthorized, err != nil && status == 0:
 			return a, err
 		}
@@ -58,12 +58,12 @@ func (c *Client) Access(ctx context.Context) (forge.Access, error) {
 		if a.Push, err = forge.MayPush(ctx, c.http.Transport, c.site, c.repo, cred); err != nil {
 			return a, err
 		}
-		if !a.Push && len(a.Lacks) == 0 {
-			a.Lacks = append(a.Lacks, "write:repository")
+		if !a.Push && len(a.MissingPermissions) == 0 {
+			a.MissingPermissions = append(a.MissingPermissions, "write:repository")
 		}
 		return a, nil
 	}
-	if slices.Contains(a.Lacks, "read:user") {
+	if slices.Contains(a.MissingPermissions, "read:user") {
 		return a, nil // whose fork it would be is not known
 	}
 	t, err := c.findFork(ctx)
@@ -79,61 +79,63 @@ func scopesIn(err error) string {
 	if !errors.As(err, &e) {
 		return "a permission"
 	}
-	if m := scopeRE.FindStringSubmatch(e.said); m != nil {
+	if m := scopeRE.FindStringSubmatch(e.message); m != nil {
 		return m[1]
 	}
-	return e.said
+	return e.message
 }
 
-// asker asks who may push, each person once.
-type asker struct {
-	c      *Client
-	people map[string]bool // who can be assigned; nil: not read yet
-	known  map[string]bool
-	silent bool // the forge tells this login nothing of others
-	teams  []*gitea.Team
+// permissionChecker asks who may push, each person once.
+type permissionChecker struct {
+	c         *Client
+	assignees map[string]bool // who can be assigned; nil: not read yet
+	cache     map[string]bool
+	denied    bool // the forge tells this login nothing of others
+	teams     []*gitea.Team
 }
 
-func (c *Client) asker() *asker { return &asker{c: c, known: map[string]bool{}} }
+func (c *Client) newPermissionChecker() *permissionChecker {
+	return &permissionChecker{c: c, cache: map[string]bool{}}
+}
 
-// push says whether somebody may push. Those who can be assigned are everybody
+// mayPush says whether somebody may push. Those who can be assigned are everybody
 // who may, and members of teams that only read. Of a person's permission Gitea
 // tells administrators of the repository, and it says "read" of a member of a team that writes, since a team's rights are by
 // unit. So the list is believed where every team of the repository may push,
 // and else a writing team is asked for its member, which its members and the
 // organisation's owners may do. Whom nothing vouches for is not heard.
-func (a *asker) push(ctx context.Context, who string) (bool, error) {
+func (a *permissionChecker) mayPush(ctx context.Context, who string) (bool, error) {
 	who = strings.ToLower(who)
-	if may, ok := a.known[who]; ok {
+	if may, ok := a.cache[who]; ok {
 		return may, nil
 	}
-	if a.people == nil {
-		if err := a.read(ctx); err != nil {
+	if a.assignees == nil {
+		if err := a.loadAssignees(ctx); err != nil {
 			return false, err
 		}
 	}
-	me, err := a.c.user(ctx)
+	me, err := a.c.currentUser(ctx)
 	if err != nil {
 		return false, err
 	}
 	may := who == strings.ToLower(me) // the branch is in this user's fork, or may be pushed to
-	if !may && a.people[who] {
-		if may, err = a.ask(ctx, who); err == nil && !may {
-			may, err = a.inTeam(ctx, who)
+	if !may && a.assignees[who] {
+		if may, err = a.queryPermission(ctx, who); err == nil && !may {
+			may, err = a.inWritingTeam(ctx, who)
 		}
 		if err != nil {
 			return false, err
 		}
 	}
-	a.known[who] = may
+	a.cache[who] = may
 	return may, nil
 }
 
-// read reads who can be assigned, and the teams of the repository: a person's
+// loadAssignees reads who can be assigned, and the teams of the repository: a person's
 // own has none.
-func (a *asker) read(ctx context.Context) error {
+func (a *permissionChecker) loadAssignees(ctx context.Context) error {
 	people := map[string]bool{}
-	err := a.c.do(ctx, "asking who can be assigned", func(api *gitea.Client) (*gitea.Response, error) {
+	err := a.c.callWithRetry(ctx, "asking who can be assigned", func(api *gitea.Client) (*gitea.Response, error) {
 		users, resp, err := api.GetAssignees(a.c.repo.Owner, a.c.repo.Name)
 		for _, u := range users {
 			people[strings.ToLower(u.UserName)] = true
@@ -143,47 +145,47 @@ func (a *asker) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = a.c.do(ctx, "reading the teams", func(api *gitea.Client) (resp *gitea.Response, err error) {
+	err = a.c.callWithRetry(ctx, "reading the teams", func(api *gitea.Client) (resp *gitea.Response, err error) {
 		a.teams, resp, err = api.GetRepoTeams(a.c.repo.Owner, a.c.repo.Name)
 		return resp, err
 	})
 	if err == nil || statusOf(err) == http.StatusMethodNotAllowed { // so says Gitea of a person's repository
-		a.people = people
+		a.assignees = people
 		return nil
 	}
 	return err
 }
 
-// ask asks for the permission of a person.
-func (a *asker) ask(ctx context.Context, who string) (bool, error) {
-	if a.silent {
+// queryPermission asks for the permission of a person.
+func (a *permissionChecker) queryPermission(ctx context.Context, who string) (bool, error) {
+	if a.denied {
 		return false, nil
 	}
 	var got *gitea.CollaboratorPermissionResult
-	err := a.c.do(ctx, "asking what "+who+" may", func(api *gitea.Client) (resp *gitea.Response, err error) {
+	err := a.c.callWithRetry(ctx, "asking what "+who+" may", func(api *gitea.Client) (resp *gitea.Response, err error) {
 		got, resp, err = api.CollaboratorPermission(a.c.repo.Owner, a.c.repo.Name, who)
 		return resp, err
 	})
 	switch status := statusOf(err); {
 	case status == http.StatusForbidden:
-		a.silent = true
+		a.denied = true
 		return false, nil
 	case status == http.StatusNotFound:
 		return false, nil
 	}
-	return err == nil && got != nil && writes(got.Permission), err
+	return err == nil && got != nil && canWrite(got.Permission), err
 }
 
-// inTeam says whether somebody who can be assigned may push by a team.
-func (a *asker) inTeam(ctx context.Context, who string) (bool, error) {
-	if !slices.ContainsFunc(a.teams, func(t *gitea.Team) bool { return !teamWrites(t) }) {
+// inWritingTeam says whether somebody who can be assigned may push by a team.
+func (a *permissionChecker) inWritingTeam(ctx context.Context, who string) (bool, error) {
+	if !slices.ContainsFunc(a.teams, func(t *gitea.Team) bool { return !teamCanWrite(t) }) {
 		return true, nil
 	}
 	for _, t := range a.teams {
-		if !teamWrites(t) {
+		if !teamCanWrite(t) {
 			continue
 		}
-		err := a.c.do(ctx, "asking whether "+who+" is in "+t.Name, func(api *gitea.Client) (*gitea.Response, error) {
+		err := a.c.callWithRetry(ctx, "asking whether "+who+" is in "+t.Name, func(api *gitea.Client) (*gitea.Response, error) {
 			_, resp, err := api.GetTeamMember(t.ID, who)
 			return resp, err
 		})
@@ -197,10 +199,10 @@ func (a *asker) inTeam(ctx context.Context, who string) (bool, error) {
 	return false, nil
 }
 
-func teamWrites(t *gitea.Team) bool {
-	return writes(t.Permission) || writes(gitea.AccessMode(t.UnitsMap["repo.code"]))
+func teamCanWrite(t *gitea.Team) bool {
+	return canWrite(t.Permission) || canWrite(gitea.AccessMode(t.UnitsMap["repo.code"]))
 }
 
-func writes(m gitea.AccessMode) bool {
+func canWrite(m gitea.AccessMode) bool {
 	return m == gitea.AccessModeWrite || m == gitea.AccessModeAdmin || m == gitea.AccessModeOwner
 }

@@ -17,14 +17,14 @@ import (
 
 // Feedback is what has become of a pull request.
 func (c *Client) Feedback(ctx context.Context, ref forge.Ref) (forge.Feedback, error) {
-	p, err := c.pull(ctx, ref.Number)
+	p, err := c.getPull(ctx, ref.Number)
 	if statusOf(err) == http.StatusNotFound {
-		p, err = c.lookAgain(ctx, ref.Number)
+		p, err = c.confirmGone(ctx, ref.Number)
 	}
 	if err != nil {
 		return forge.Feedback{}, err
 	}
-	f := forge.Feedback{State: state(p)}
+	f := forge.Feedback{State: pullState(p)}
 	if p.Head != nil {
 		f.Head = company.OID(p.Head.Sha)
 	}
@@ -35,41 +35,41 @@ func (c *Client) Feedback(ctx context.Context, ref forge.Ref) (forge.Feedback, e
 		f.MergeCommit = company.OID(*p.MergedCommitID)
 	}
 	f.Conflict = f.State == company.PROpen && !p.Mergeable
-	if f.Items, err = c.said(ctx, ref); err != nil {
+	if f.Items, err = c.readDiscussion(ctx, ref); err != nil {
 		return f, err
 	}
 	if f.State == company.PROpen {
-		failed, pending, err := c.failed(ctx, f.Head)
+		failed, pending, err := c.listFailedStatuses(ctx, f.Head)
 		if err != nil {
 			return f, err
 		}
 		f.Items, f.Pending = append(f.Items, failed...), pending
 	}
-	f.Items = forge.Sort(f.Items)
+	f.Items = forge.SortItems(f.Items)
 	return f, nil
 }
 
-// lookAgain is what a 404 of a pull request means: it is gone where the forge
+// confirmGone is what a 404 of a pull request means: it is gone where the forge
 // shows the repository and says it once more. A proxy or an outage between
 // says 404 as well.
-func (c *Client) lookAgain(ctx context.Context, number int) (*gitea.PullRequest, error) {
-	if _, err := c.look(ctx, c.repo.Owner, c.repo.Name); err != nil {
+func (c *Client) confirmGone(ctx context.Context, number int) (*gitea.PullRequest, error) {
+	if _, err := c.getRepository(ctx, c.repo.Owner, c.repo.Name); err != nil {
 		return nil, err
 	}
-	p, err := c.pull(ctx, number)
-	if statusOf(err) == http.StatusNotFound && inItsWords(err) {
-		err = human(company.ENotFound, fmt.Sprintf("pull request #%d is gone from %s", number, c.repo), "the forge shows the repository and not the pull request",
-			"see the repository's pull requests").Wrap(errors.Join(forge.ErrGone, err))
+	p, err := c.getPull(ctx, number)
+	if statusOf(err) == http.StatusNotFound && isGiteaError(err) {
+		err = needsPerson(company.ENotFound, fmt.Sprintf("pull request #%d is gone from %s", number, c.repo), "the forge shows the repository and not the pull request",
+			"see the repository's pull requests").Wrap(errors.Join(forge.ErrPRGone, err))
 	}
 	return p, err
 }
 
-// pages reads a list until a page has nothing new.
-func pages[T any](ctx context.Context, c *Client, doing string, get func(api *gitea.Client, o gitea.ListOptions) ([]T, *gitea.Response, error)) ([]T, error) {
+// listPages reads a list until a page has nothing new.
+func listPages[T any](ctx context.Context, c *Client, doing string, get func(api *gitea.Client, o gitea.ListOptions) ([]T, *gitea.Response, error)) ([]T, error) {
 	var all []T
 	for page := 1; page <= maxPages; page++ {
 		var some []T
-		if err := c.do(ctx, doing, func(api *gitea.Client) (resp *gitea.Response, err error) {
+		if err := c.callWithRetry(ctx, doing, func(api *gitea.Client) (resp *gitea.Response, err error) {
 			some, resp, err = get(api, gitea.ListOptions{Page: page, PageSize: 50})
 			return resp, err
 		}); err != nil {
@@ -83,43 +83,43 @@ func pages[T any](ctx context.Context, c *Client, doing string, get func(api *gi
 	return all, nil
 }
 
-// comments are all in one reply: this list has no pages on the server.
-func (c *Client) comments(ctx context.Context, number int) (all []*gitea.Comment, err error) {
-	err = c.do(ctx, "reading the comments", func(api *gitea.Client) (resp *gitea.Response, err error) {
+// listComments are all in one reply: this list has no pages on the server.
+func (c *Client) listComments(ctx context.Context, number int) (all []*gitea.Comment, err error) {
+	err = c.callWithRetry(ctx, "reading the comments", func(api *gitea.Client) (resp *gitea.Response, err error) {
 		all, resp, err = api.ListIssueComments(c.repo.Owner, c.repo.Name, int64(number), gitea.ListIssueCommentOptions{})
 		return resp, err
 	})
 	return all, err
 }
 
-// said are the comments, the reviews and their comments at lines.
-func (c *Client) said(ctx context.Context, ref forge.Ref) ([]forge.Item, error) {
-	may := c.asker()
+// readDiscussion are the comments, the reviews and their comments at lines.
+func (c *Client) readDiscussion(ctx context.Context, ref forge.Ref) ([]forge.Item, error) {
+	may := c.newPermissionChecker()
 	item := func(kind forge.ItemKind, id int64, u *gitea.User, body, url string, at time.Time) forge.Item {
-		it := forge.Item{ID: itemID(kind, id), Kind: kind, Body: forge.Clean(body, forge.MaxItemBytes), URL: url, Time: at}
+		it := forge.Item{ID: itemID(kind, id), Kind: kind, Body: forge.CleanText(body, forge.MaxItemBytes), URL: url, Time: at}
 		if u != nil {
 			it.Author = u.UserName
 		}
 		return it
 	}
-	comments, err := c.comments(ctx, ref.Number)
+	comments, err := c.listComments(ctx, ref.Number)
 	if err != nil {
 		return nil, err
 	}
 	me := ""
 	if len(comments) > 0 {
-		if me, err = c.user(ctx); err != nil {
+		if me, err = c.currentUser(ctx); err != nil {
 			return nil, err
 		}
 	}
 	var out []forge.Item
 	for _, m := range comments {
 		it := item(forge.ItemComment, m.ID, m.Poster, m.Body, m.HTMLURL, m.Created)
-		office, _ := forge.Note(m.Body)
+		office, _ := forge.ParseNote(m.Body)
 		it.Ours = office == ref.Office && strings.EqualFold(it.Author, me)
 		out = append(out, it)
 	}
-	reviews, err := pages(ctx, c, "reading the reviews", func(api *gitea.Client, o gitea.ListOptions) ([]*gitea.PullReview, *gitea.Response, error) {
+	reviews, err := listPages(ctx, c, "reading the reviews", func(api *gitea.Client, o gitea.ListOptions) ([]*gitea.PullReview, *gitea.Response, error) {
 		return api.ListPullReviews(c.repo.Owner, c.repo.Name, int64(ref.Number), gitea.ListPullReviewsOptions{ListOptions: o})
 	})
 	if err != nil {
@@ -131,7 +131,7 @@ func (c *Client) said(ctx context.Context, ref forge.Ref) ([]forge.Item, error) 
 			continue
 		}
 		it := item(forge.ItemReview, r.ID, r.Reviewer, r.Body, r.HTMLURL, r.Submitted)
-		it.Verdict, it.Head = verdict(r), company.OID(r.CommitID)
+		it.Verdict, it.Head = reviewVerdict(r), company.OID(r.CommitID)
 		if it.Body != "" || it.Verdict != "commented" {
 			out = append(out, it)
 		}
@@ -139,7 +139,7 @@ func (c *Client) said(ctx context.Context, ref forge.Ref) ([]forge.Item, error) 
 			continue
 		}
 		var lines []*gitea.PullReviewComment
-		if err := c.do(ctx, "reading the comments at lines", func(api *gitea.Client) (resp *gitea.Response, err error) {
+		if err := c.callWithRetry(ctx, "reading the comments at lines", func(api *gitea.Client) (resp *gitea.Response, err error) {
 			lines, resp, err = api.ListPullReviewComments(c.repo.Owner, c.repo.Name, int64(ref.Number), r.ID)
 			return resp, err
 		}); err != nil {
@@ -154,10 +154,10 @@ func (c *Client) said(ctx context.Context, ref forge.Ref) ([]forge.Item, error) 
 	}
 	for i := range out {
 		if out[i].Kind == forge.ItemLine {
-			out[i].Reply, out[i].Resolved = threads.of(out[i].ID)
+			out[i].Reply, out[i].Resolved = threads.threadState(out[i].ID)
 		}
 		if !out[i].Ours && out[i].Author != "" {
-			if out[i].Trusted, err = may.push(ctx, out[i].Author); err != nil {
+			if out[i].Trusted, err = may.mayPush(ctx, out[i].Author); err != nil {
 				return nil, err
 			}
 		}
@@ -172,7 +172,7 @@ type threads []*gitea.PullReviewComment
 
 func (t *threads) add(m *gitea.PullReviewComment) { *t = append(*t, m) }
 
-func (t threads) of(id string) (reply string, resolved bool) {
+func (t threads) threadState(id string) (reply string, resolved bool) {
 	at := slices.IndexFunc(t, func(m *gitea.PullReviewComment) bool { return itemID(forge.ItemLine, m.ID) == id })
 	if at < 0 {
 		return "", false
@@ -196,7 +196,7 @@ func (t threads) of(id string) (reply string, resolved bool) {
 
 func itemID(kind forge.ItemKind, id int64) string { return fmt.Sprintf("%s:%d", kind, id) }
 
-func verdict(r *gitea.PullReview) string {
+func reviewVerdict(r *gitea.PullReview) string {
 	switch {
 	case r.Dismissed:
 		return "dismissed"
@@ -208,12 +208,12 @@ func verdict(r *gitea.PullReview) string {
 	return "commented"
 }
 
-// failed are the statuses of a commit that failed; Gitea's actions report by
+// listFailedStatuses are the statuses of a commit that failed; Gitea's actions report by
 // them as well. pending says that some are still under way.
-func (c *Client) failed(ctx context.Context, head company.OID) (out []forge.Item, pending bool, err error) {
+func (c *Client) listFailedStatuses(ctx context.Context, head company.OID) (out []forge.Item, pending bool, err error) {
 	// All that was ever said of the commit, the newest first: the combined
 	// status has pages too, which the SDK does not turn.
-	all, err := pages(ctx, c, "reading the statuses", func(api *gitea.Client, o gitea.ListOptions) ([]*gitea.Status, *gitea.Response, error) {
+	all, err := listPages(ctx, c, "reading the statuses", func(api *gitea.Client, o gitea.ListOptions) ([]*gitea.Status, *gitea.Response, error) {
 		return api.ListStatuses(c.repo.Owner, c.repo.Name, string(head), gitea.ListStatusesOption{ListOptions: o})
 	})
 	if err != nil {
@@ -232,7 +232,7 @@ func (c *Client) failed(ctx context.Context, head company.OID) (out []forge.Item
 		case gitea.StatusFailure, gitea.StatusError:
 			it := forge.Item{
 				ID: fmt.Sprintf("status:%s@%s", s.Context, head), Kind: forge.ItemCheck, Trusted: true, Bot: true, Verdict: string(s.State),
-				Name: s.Context, URL: s.TargetURL, Body: forge.Clean(s.Description, forge.MaxItemBytes), Head: head, Time: s.Updated,
+				Name: s.Context, URL: s.TargetURL, Body: forge.CleanText(s.Description, forge.MaxItemBytes), Head: head, Time: s.Updated,
 			}
 			if s.Creator != nil {
 				it.Author = s.Creator.UserName
@@ -251,33 +251,33 @@ func (c *Client) Comment(ctx context.Context, ref forge.Ref, key, text string) e
 	}
 	// Where there is no such number, the list of its comments is an error of
 	// the server, not a 404.
-	if _, err := c.pull(ctx, ref.Number); err != nil {
+	if _, err := c.getPull(ctx, ref.Number); err != nil {
 		return err
 	}
-	me, err := c.user(ctx)
+	me, err := c.currentUser(ctx)
 	if err != nil {
 		return err
 	}
 	for attempt := 0; ; attempt++ {
-		comments, err := c.comments(ctx, ref.Number)
+		comments, err := c.listComments(ctx, ref.Number)
 		if err != nil {
 			return err
 		}
 		for _, said := range comments {
-			office, k := forge.Note(said.Body)
+			office, k := forge.ParseNote(said.Body)
 			if office == ref.Office && k == key && said.Poster != nil && strings.EqualFold(said.Poster.UserName, me) {
 				return nil
 			}
 		}
 		body := ref.NoteMarker(key) + "\n" + strings.TrimSpace(text)
-		err = c.once(ctx, "commenting", func(api *gitea.Client) (*gitea.Response, error) {
+		err = c.callOnce(ctx, "commenting", func(api *gitea.Client) (*gitea.Response, error) {
 			_, resp, err := api.CreateIssueComment(c.repo.Owner, c.repo.Name, int64(ref.Number), gitea.CreateIssueCommentOption{Body: body})
 			return resp, err
 		})
-		if err == nil || !unknown(err) || attempt == 2 {
+		if err == nil || !isOutcomeUnknown(err) || attempt == 2 {
 			return err
 		}
-		if err := sleep(ctx, time.Second<<attempt); err != nil {
+		if err := sleepContext(ctx, time.Second<<attempt); err != nil {
 			return err
 		}
 	}

@@ -26,10 +26,10 @@ import (
 // Driver is what the wiring registers. It has no home: forge.url says where it
 // is. Gitea looks at the password of a login alone when that is a token.
 var Driver = forge.Driver{
-	Open:           func(o forge.Options) (forge.Forge, error) { return New(o), nil },
-	User:           "x-access-token",
-	OtherTokenEnvs: []string{"GITEA_TOKEN", "GITEA_SERVER_TOKEN"},
-	Needs:          "read:user, read:organization, write:repository and write:issue",
+	Open:             func(o forge.Options) (forge.Forge, error) { return New(o), nil },
+	User:             "x-access-token",
+	OtherTokenEnvs:   []string{"GITEA_TOKEN", "GITEA_SERVER_TOKEN"},
+	TokenPermissions: "read:user, read:organization, write:repository and write:issue",
 }
 
 // Client is one repository on a Gitea.
@@ -58,7 +58,7 @@ func New(o forge.Options) *Client {
 		next = http.DefaultTransport
 	}
 	// A redirect would carry the token to where it is not for.
-	c.http = &http.Client{Transport: forge.Bounded(next), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	c.http = &http.Client{Transport: forge.LimitReplies(next), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return c
 }
 
@@ -68,14 +68,14 @@ func (*Client) Kind() string { return "gitea" }
 // Credential is the operator's token.
 func (c *Client) Credential(ctx context.Context) (forge.Credential, error) { return c.login(ctx) }
 
-// call makes one call with the SDK, whose clients carry their context and
+// callAPI makes one call with the SDK, whose clients carry their context and
 // their token: one for each call.
-func (c *Client) call(ctx context.Context, f func(*gitea.Client) (*gitea.Response, error)) error {
+func (c *Client) callAPI(ctx context.Context, f func(*gitea.Client) (*gitea.Response, error)) error {
 	cred, err := c.login(ctx)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, forge.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, forge.RequestTimeout)
 	defer cancel()
 	// An empty version keeps the SDK from asking for it first.
 	api, err := gitea.NewClient(c.site.String(), gitea.SetHTTPClient(c.http), gitea.SetContext(ctx), gitea.SetToken(cred.Secret.Reveal()),
@@ -87,7 +87,7 @@ func (c *Client) call(ctx context.Context, f func(*gitea.Client) (*gitea.Respons
 	if err == nil {
 		return nil
 	}
-	e := &apiError{said: forge.Clean(err.Error(), 300), err: err}
+	e := &apiError{message: forge.CleanText(err.Error(), 300), err: err}
 	if resp != nil && resp.Response != nil {
 		e.status, e.header = resp.StatusCode, resp.Header
 	}
@@ -96,13 +96,13 @@ func (c *Client) call(ctx context.Context, f func(*gitea.Client) (*gitea.Respons
 
 // apiError is a refusal of the server; status 0: no answer came.
 type apiError struct {
-	status int
-	header http.Header
-	said   string
-	err    error
+	status  int
+	header  http.Header
+	message string
+	err     error
 }
 
-func (e *apiError) Error() string { return e.said }
+func (e *apiError) Error() string { return e.message }
 func (e *apiError) Unwrap() error { return e.err }
 
 func statusOf(err error) int {
@@ -113,25 +113,25 @@ func statusOf(err error) int {
 	return 0
 }
 
-// inItsWords says that it is Gitea that refused, and not something before it.
-func inItsWords(err error) bool {
-	return strings.HasPrefix(header(err).Get("Content-Type"), "application/json")
+// isGiteaError says that it is Gitea that refused, and not something before it.
+func isGiteaError(err error) bool {
+	return strings.HasPrefix(errorHeader(err).Get("Content-Type"), "application/json")
 }
 
-// do makes a call that may be repeated; once one that may not be repeated
+// callWithRetry makes a call that may be repeated; once one that may not be repeated
 // blindly.
-func (c *Client) do(ctx context.Context, doing string, f func(*gitea.Client) (*gitea.Response, error)) error {
-	return c.try(ctx, doing, true, f)
+func (c *Client) callWithRetry(ctx context.Context, doing string, f func(*gitea.Client) (*gitea.Response, error)) error {
+	return c.tryCall(ctx, doing, true, f)
 }
 
-func (c *Client) once(ctx context.Context, doing string, f func(*gitea.Client) (*gitea.Response, error)) error {
-	return c.try(ctx, doing, false, f)
+func (c *Client) callOnce(ctx context.Context, doing string, f func(*gitea.Client) (*gitea.Response, error)) error {
+	return c.tryCall(ctx, doing, false, f)
 }
 
-func (c *Client) try(ctx context.Context, doing string, repeat bool, f func(*gitea.Client) (*gitea.Response, error)) error {
+func (c *Client) tryCall(ctx context.Context, doing string, repeat bool, f func(*gitea.Client) (*gitea.Response, error)) error {
 	left := forge.MaxWait
 	for attempt := 0; ; attempt++ {
-		err := c.call(ctx, f)
+		err := c.callAPI(ctx, f)
 		if err == nil {
 			return nil
 		}
@@ -142,23 +142,23 @@ func (c *Client) try(ctx context.Context, doing string, repeat bool, f func(*git
 		switch status := statusOf(err); {
 		case status == http.StatusTooManyRequests:
 			again = true
-			if asked, ok := forge.WaitFor(header(err).Get("Retry-After")); ok {
+			if asked, ok := forge.ParseRetryAfter(errorHeader(err).Get("Retry-After")); ok {
 				wait = asked
 			}
-		case repeat && attempt < 3 && unknown(err):
+		case repeat && attempt < 3 && isOutcomeUnknown(err):
 			again = true
 		}
 		if !again || wait > left {
-			return c.explain(ctx, doing, err)
+			return c.explainError(ctx, doing, err)
 		}
 		left -= wait
-		if err := sleep(ctx, wait); err != nil {
+		if err := sleepContext(ctx, wait); err != nil {
 			return err
 		}
 	}
 }
 
-func header(err error) http.Header {
+func errorHeader(err error) http.Header {
 	var e *apiError
 	if errors.As(err, &e) && e.header != nil {
 		return e.header
@@ -166,13 +166,13 @@ func header(err error) http.Header {
 	return http.Header{}
 }
 
-// unknown: what came back does not tell whether it was done.
-func unknown(err error) bool {
+// isOutcomeUnknown: what came back does not tell whether it was done.
+func isOutcomeUnknown(err error) bool {
 	var e *apiError
 	return errors.As(err, &e) && (e.status == 0 || e.status >= 500)
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+func sleepContext(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -183,18 +183,18 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func human(code company.Code, what, why, fix string) *company.Error {
+func needsPerson(code company.Code, what, why, fix string) *company.Error {
 	e := company.E(code, what).Because(why).Fix(fix)
 	e.Class = company.HumanRequired
 	return e
 }
 
-// explain puts an error of the API into words: what, why, and what to do.
-func (c *Client) explain(ctx context.Context, doing string, err error) error {
+// explainError puts an error of the API into words: what, why, and what to do.
+func (c *Client) explainError(ctx context.Context, doing string, err error) error {
 	var e *apiError
 	if !errors.As(err, &e) {
 		if errors.Is(err, forge.ErrNoLogin) {
-			return human(company.EAuth, "there is no login for "+c.site.Hostname()+" any more", "", "export GITEA_TOKEN, then: company resume").Wrap(err)
+			return needsPerson(company.EAuth, "there is no login for "+c.site.Hostname()+" any more", "", "export GITEA_TOKEN, then: company resume").Wrap(err)
 		}
 		return err
 	}
@@ -207,25 +207,25 @@ func (c *Client) explain(ctx context.Context, doing string, err error) error {
 	case e.status == 0:
 		return company.E(company.EForge, host+" cannot be reached while "+doing).Wrap(err)
 	case e.status == http.StatusUnauthorized:
-		return human(company.EAuth, fmt.Sprintf("%s refused the token (401) while %s", host, doing), source+" is not valid, or has expired", "export a new token, then: company resume").Wrap(&quiet{err})
+		return needsPerson(company.EAuth, fmt.Sprintf("%s refused the token (401) while %s", host, doing), source+" is not valid, or has expired", "export a new token, then: company resume").Wrap(&quietError{err})
 	case e.status == http.StatusForbidden:
-		return human(company.EAuth, fmt.Sprintf("%s refused the token (403) while %s", host, doing), fmt.Sprintf("%s may not do that on %s (%s)", source, c.repo, e.said),
-			"make one with "+Driver.Needs+", for somebody who may push, export it, then: company resume").Wrap(&quiet{err})
+		return needsPerson(company.EAuth, fmt.Sprintf("%s refused the token (403) while %s", host, doing), fmt.Sprintf("%s may not do that on %s (%s)", source, c.repo, e.message),
+			"make one with "+Driver.TokenPermissions+", for somebody who may push, export it, then: company resume").Wrap(&quietError{err})
 	case e.status == http.StatusNotFound:
-		if !inItsWords(err) {
-			return company.E(company.EForge, fmt.Sprintf("something before %s answered 404 while %s", host, doing)).Because("a forge says so in JSON, a proxy does not").Wrap(&quiet{err})
+		if !isGiteaError(err) {
+			return company.E(company.EForge, fmt.Sprintf("something before %s answered 404 while %s", host, doing)).Because("a forge says so in JSON, a proxy does not").Wrap(&quietError{err})
 		}
-		return human(company.ENotFound, fmt.Sprintf("%s does not find it (404) while %s", host, doing), fmt.Sprintf("%s or what was asked for does not exist, or %s may not see it", c.repo, source),
-			"see that the remote's URL is right and that the token may read it, then: company resume").Wrap(&quiet{err})
+		return needsPerson(company.ENotFound, fmt.Sprintf("%s does not find it (404) while %s", host, doing), fmt.Sprintf("%s or what was asked for does not exist, or %s may not see it", c.repo, source),
+			"see that the remote's URL is right and that the token may read it, then: company resume").Wrap(&quietError{err})
 	}
-	return company.E(company.EForge, fmt.Sprintf("%s answered %d while %s", host, e.status, doing)).Because(e.said).Wrap(&quiet{err})
+	return company.E(company.EForge, fmt.Sprintf("%s answered %d while %s", host, e.status, doing)).Because(e.message).Wrap(&quietError{err})
 }
 
-// quiet keeps an error for errors.As without repeating its words.
-type quiet struct{ err error }
+// quietError keeps an error for errors.As without repeating its words.
+type quietError struct{ err error }
 
-func (q *quiet) Error() string { return "HTTP " + strconv.Itoa(statusOf(q.err)) }
-func (q *quiet) Unwrap() error { return q.err }
+func (q *quietError) Error() string { return "HTTP " + strconv.Itoa(statusOf(q.err)) }
+func (q *quietError) Unwrap() error { return q.err }
 
 // Target is the repository where the login may push to it, and its fork where
 // not.
@@ -236,16 +236,16 @@ func (c *Client) Target(ctx context.Context) (forge.Target, error) {
 	if known != nil {
 		return *known, nil
 	}
-	r, err := c.look(ctx, c.repo.Owner, c.repo.Name)
+	r, err := c.getRepository(ctx, c.repo.Owner, c.repo.Name)
 	if err != nil {
 		return forge.Target{}, err
 	}
 	t := forge.Target{}
 	switch {
 	case r.Archived:
-		return t, human(company.EForge, fmt.Sprintf("%s is archived", c.repo), "nothing can be pushed to it", "unarchive it, then: company resume")
+		return t, needsPerson(company.EForge, fmt.Sprintf("%s is archived", c.repo), "nothing can be pushed to it", "unarchive it, then: company resume")
 	case r.Permissions == nil || !r.Permissions.Push:
-		if t, err = c.fork(ctx); err != nil {
+		if t, err = c.ensureFork(ctx); err != nil {
 			return t, err
 		}
 	}
@@ -255,8 +255,8 @@ func (c *Client) Target(ctx context.Context) (forge.Target, error) {
 	return t, nil
 }
 
-func (c *Client) look(ctx context.Context, owner, name string) (r *gitea.Repository, err error) {
-	err = c.do(ctx, "looking at the repository", func(api *gitea.Client) (resp *gitea.Response, err error) {
+func (c *Client) getRepository(ctx context.Context, owner, name string) (r *gitea.Repository, err error) {
+	err = c.callWithRetry(ctx, "looking at the repository", func(api *gitea.Client) (resp *gitea.Response, err error) {
 		r, resp, err = api.GetRepo(owner, name)
 		return resp, err
 	})
@@ -265,11 +265,11 @@ func (c *Client) look(ctx context.Context, owner, name string) (r *gitea.Reposit
 
 // findFork is the login's fork; empty where there is none.
 func (c *Client) findFork(ctx context.Context) (forge.Target, error) {
-	me, err := c.user(ctx)
+	me, err := c.currentUser(ctx)
 	if err != nil {
 		return forge.Target{}, err
 	}
-	all, err := pages(ctx, c, "looking for the fork", func(api *gitea.Client, o gitea.ListOptions) ([]*gitea.Repository, *gitea.Response, error) {
+	all, err := listPages(ctx, c, "looking for the fork", func(api *gitea.Client, o gitea.ListOptions) ([]*gitea.Repository, *gitea.Response, error) {
 		return api.ListForks(c.repo.Owner, c.repo.Name, gitea.ListForksOptions{ListOptions: o})
 	})
 	for _, f := range all {
@@ -280,23 +280,23 @@ func (c *Client) findFork(ctx context.Context) (forge.Target, error) {
 	return forge.Target{}, err
 }
 
-// fork finds the login's fork or makes it. A second one is refused with 409,
+// ensureFork finds the login's fork or makes it. A second one is refused with 409,
 // so it is looked for among the forks.
-func (c *Client) fork(ctx context.Context) (forge.Target, error) {
+func (c *Client) ensureFork(ctx context.Context) (forge.Target, error) {
 	if t, err := c.findFork(ctx); err != nil || t.URL != "" {
 		return t, err
 	}
-	me, err := c.user(ctx)
+	me, err := c.currentUser(ctx)
 	if err != nil {
 		return forge.Target{}, err
 	}
 	var f *gitea.Repository
-	err = c.once(ctx, "forking "+c.repo.String()+", since the login may not push to it", func(api *gitea.Client) (resp *gitea.Response, err error) {
+	err = c.callOnce(ctx, "forking "+c.repo.String()+", since the login may not push to it", func(api *gitea.Client) (resp *gitea.Response, err error) {
 		f, resp, err = api.CreateFork(c.repo.Owner, c.repo.Name, gitea.CreateForkOption{})
 		return resp, err
 	})
 	if statusOf(err) == http.StatusConflict {
-		return forge.Target{}, human(company.EConflict, fmt.Sprintf("%s/%s is there already and is not a fork of %s", me, c.repo.Name, c.repo), "", "rename it, then answer with approve to try again")
+		return forge.Target{}, needsPerson(company.EConflict, fmt.Sprintf("%s/%s is there already and is not a fork of %s", me, c.repo.Name, c.repo), "", "rename it, then answer with approve to try again")
 	}
 	if err != nil {
 		return forge.Target{}, err
@@ -304,14 +304,14 @@ func (c *Client) fork(ctx context.Context) (forge.Target, error) {
 	return forge.Target{URL: f.CloneURL, Owner: f.Owner.UserName}, nil
 }
 
-func (c *Client) user(ctx context.Context) (string, error) {
+func (c *Client) currentUser(ctx context.Context) (string, error) {
 	c.mu.Lock()
 	me := c.me
 	c.mu.Unlock()
 	if me != "" {
 		return me, nil
 	}
-	err := c.do(ctx, "asking who is logged in", func(api *gitea.Client) (*gitea.Response, error) {
+	err := c.callWithRetry(ctx, "asking who is logged in", func(api *gitea.Client) (*gitea.Response, error) {
 		u, resp, err := api.GetMyUserInfo()
 		if err == nil {
 			me = u.UserName

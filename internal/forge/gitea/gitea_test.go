@@ -23,12 +23,12 @@ func TestMain(m *testing.M) { goroutines.Main(m) }
 
 func driver(o forge.Options) forge.Forge { return New(o) }
 
-func newBench(t *testing.T) *forgetest.Bench {
+func newBench(t *testing.T) *forgetest.Fixture {
 	t.Helper()
-	return forgetest.NewBench(t, forgetest.Gitea(t, ""), driver)
+	return forgetest.NewFixture(t, forgetest.NewGitea(t, ""), driver)
 }
 
-func mustOpen(t *testing.T, f forge.Forge, pr forge.PR) forge.Opened {
+func mustOpen(t *testing.T, f forge.Forge, pr forge.PR) forge.OpenedPR {
 	t.Helper()
 	got, err := f.Open(t.Context(), pr)
 	if err != nil {
@@ -38,11 +38,11 @@ func mustOpen(t *testing.T, f forge.Forge, pr forge.PR) forge.Opened {
 }
 
 // T21: a server whose reply has no end does not fill the memory.
-func TestReplyWithoutEnd(t *testing.T) {
+func TestReplySizeLimit(t *testing.T) {
 	page := bytes.Repeat([]byte(" "), 1<<20)
 	sent := 0
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		for ; sent < 3*forge.MaxReply; sent += len(page) {
+		for ; sent < 3*forge.MaxReplyBytes; sent += len(page) {
 			if _, err := w.Write(page); err != nil {
 				return
 			}
@@ -56,12 +56,12 @@ func TestReplyWithoutEnd(t *testing.T) {
 	c := New(forge.Options{URL: at, Transport: srv.Client().Transport, Login: func(context.Context) (forge.Credential, error) {
 		return forge.Credential{Secret: forge.NewSecret("x")}, nil
 	}})
-	err = c.once(t.Context(), "asking", func(api *gitea.Client) (*gitea.Response, error) {
+	err = c.callOnce(t.Context(), "asking", func(api *gitea.Client) (*gitea.Response, error) {
 		_, resp, err := api.GetMyUserInfo()
 		return resp, err
 	})
 	srv.Close() // waits for the handler
-	if err == nil || sent >= 3*forge.MaxReply {
+	if err == nil || sent >= 3*forge.MaxReplyBytes {
 		t.Errorf("%d bytes were taken: %v", sent, err)
 	}
 }
@@ -69,7 +69,7 @@ func TestReplyWithoutEnd(t *testing.T) {
 // Without the right to push: the login's fork, made once.
 func TestFork(t *testing.T) {
 	b := newBench(t)
-	b.Server.Login("guest-token", forgetest.Token{Login: "guest"})
+	b.Server.AddLogin("guest-token", forgetest.Token{Login: "guest"})
 	f := New(b.Options("guest-token"))
 	target, err := f.Target(t.Context())
 	if err != nil || target.Owner != "guest" || !strings.HasSuffix(target.URL, "/guest/app.git") {
@@ -91,22 +91,22 @@ func TestFork(t *testing.T) {
 	}
 	// A repository of that name that is no fork is in the way.
 	b = newBench(t)
-	b.Server.Login("guest-token", forgetest.Token{Login: "guest"})
-	b.Server.AddRepo("guest", "app", forgetest.Source(t, map[string]string{"x": "unrelated"}))
+	b.Server.AddLogin("guest-token", forgetest.Token{Login: "guest"})
+	b.Server.AddRepo("guest", "app", forgetest.NewSourceRepo(t, map[string]string{"x": "unrelated"}))
 	_, err = New(b.Options("guest-token")).Target(t.Context())
 	forgetest.RequireCode(t, err, company.EConflict, true)
 }
 
 // FRG-1: Gitea opens two for one branch when both ask at the same moment. The
 // older one stays, and the others are closed.
-func TestOpenedTwice(t *testing.T) {
+func TestConcurrentOpenKeepsOldest(t *testing.T) {
 	b := newBench(t)
 	pr := b.PR()
-	b.Server.Twins(1)
+	b.Server.AddDuplicates(1)
 	if got := mustOpen(t, b.Forge, pr); got.Number != 1 {
 		t.Errorf("%+v", got)
 	}
-	b.Server.Twins(0)
+	b.Server.AddDuplicates(0)
 	all := b.Server.Pulls(b.Repo)
 	if len(all) != 2 || all[0].State != "open" || all[1].State != "closed" {
 		t.Errorf("%+v", all)
@@ -114,7 +114,7 @@ func TestOpenedTwice(t *testing.T) {
 	if got := mustOpen(t, b.Forge, pr); got.Number != 1 {
 		t.Errorf("%+v", got)
 	}
-	b.Server.Edit(b.Repo, 1, func(p *forgetest.Pull) { p.State = "closed" })
+	b.Server.EditPull(b.Repo, 1, func(p *forgetest.Pull) { p.State = "closed" })
 	if got := mustOpen(t, b.Forge, pr); got.Number != 1 || got.State != company.PRClosed {
 		t.Errorf("%+v", got)
 	}
@@ -123,20 +123,20 @@ func TestOpenedTwice(t *testing.T) {
 // A kill between the creation of a second one and its closing leaves two. The
 // next delivery ends with one: the one that is known as delivered, else the
 // older one.
-func TestTwinOfAKilledDelivery(t *testing.T) {
+func TestDuplicateAfterKilledDelivery(t *testing.T) {
 	for name, known := range map[string]int{"none delivered": 0, "the newer one delivered": 2} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			pr := b.PR()
-			b.Server.Twins(1)
-			b.Server.Fail(forgetest.Fault{Method: "PATCH", Path: "/pulls/2", Delay: time.Hour})
+			b.Server.AddDuplicates(1)
+			b.Server.AddFault(forgetest.Fault{Method: "PATCH", Path: "/pulls/2", Delay: time.Hour})
 			ctx, kill := context.WithCancel(t.Context())
 			ended := make(chan error, 1)
 			go func() {
 				_, err := b.Forge.Open(ctx, pr)
 				ended <- err
 			}()
-			for b.Server.Waiting() == 0 {
+			for b.Server.DelayedRequests() == 0 {
 				select {
 				case err := <-ended:
 					t.Fatalf("it ended before it closed the second: %v", err)
@@ -145,7 +145,7 @@ func TestTwinOfAKilledDelivery(t *testing.T) {
 			}
 			kill()
 			<-ended
-			b.Server.Twins(0)
+			b.Server.AddDuplicates(0)
 			open := func() (numbers []int) {
 				for _, p := range b.Server.Pulls(b.Repo) {
 					if p.State == "open" {
@@ -159,7 +159,7 @@ func TestTwinOfAKilledDelivery(t *testing.T) {
 			}
 			// Meanwhile a person asks for the branch elsewhere, with our text.
 			b.Server.Commit(b.Repo, "release", "origin/main", "r.go", "package a\n")
-			b.Server.AddPull(b.Repo, forgetest.Pull{Title: "for the release", Body: pr.Text(), HeadRef: pr.Branch, Base: "release", User: "ann"})
+			b.Server.AddPull(b.Repo, forgetest.Pull{Title: "for the release", Body: pr.MarkedBody(), HeadRef: pr.Branch, Base: "release", User: "ann"})
 			pr.Known = known
 			want := max(1, known)
 			if got := mustOpen(t, New(b.Options("owner-token")), pr); got.Number != want {
@@ -188,12 +188,12 @@ func TestDraft(t *testing.T) {
 	if title() != "add rate limiting" {
 		t.Error(title())
 	}
-	b.Server.Edit(b.Repo, 1, func(p *forgetest.Pull) { p.Title = "WIP: add rate limiting" })
+	b.Server.EditPull(b.Repo, 1, func(p *forgetest.Pull) { p.Title = "WIP: add rate limiting" })
 	mustOpen(t, b.Forge, pr)
 	if title() != "WIP: add rate limiting" {
 		t.Error(title())
 	}
-	b.Server.Edit(b.Repo, 1, func(p *forgetest.Pull) { p.Title = "add rate limiting" })
+	b.Server.EditPull(b.Repo, 1, func(p *forgetest.Pull) { p.Title = "add rate limiting" })
 	pr.Draft = true
 	mustOpen(t, b.Forge, pr)
 	if title() != "add rate limiting" {
@@ -214,31 +214,31 @@ func TestCodeOwners(t *testing.T) {
 }
 
 // Ours is found among many, and a rate limit is waited for.
-func TestManyAndSlow(t *testing.T) {
+func TestPagingAndRateLimit(t *testing.T) {
 	b := newBench(t)
 	pr := b.PR()
 	first := mustOpen(t, b.Forge, pr)
 	for i := range 120 {
 		b.Server.AddPull(b.Repo, forgetest.Pull{Title: fmt.Sprint("other ", i), HeadRef: fmt.Sprint("other-", i), Base: "main", User: "ann"})
 	}
-	b.Server.Fail(forgetest.Fault{Method: "GET", Path: "/pulls", Code: 429, Header: map[string]string{"Retry-After": "1"}, Body: `{"message":"slow down"}`})
+	b.Server.AddFault(forgetest.Fault{Method: "GET", Path: "/pulls", Code: 429, Header: map[string]string{"Retry-After": "1"}, Body: `{"message":"slow down"}`})
 	start := time.Now()
 	if again := mustOpen(t, b.Forge, pr); again != first || time.Since(start) < time.Second {
 		t.Errorf("%+v after %s", again, time.Since(start))
 	}
-	b.Server.Fail(forgetest.Fault{Method: "GET", Path: "/pulls", Code: 429, Header: map[string]string{"Retry-After": "3600"}, Body: `{"message":"slow down"}`})
+	b.Server.AddFault(forgetest.Fault{Method: "GET", Path: "/pulls", Code: 429, Header: map[string]string{"Retry-After": "3600"}, Body: `{"message":"slow down"}`})
 	_, err := b.Forge.Open(t.Context(), pr)
 	forgetest.RequireCode(t, err, company.EForge, false)
 }
 
 // T21: a redirect does not take the token along.
-func TestLoginStaysAtItsHost(t *testing.T) {
+func TestRedirectDropsToken(t *testing.T) {
 	b, other := newBench(t), newBench(t)
-	b.Server.Fail(forgetest.Fault{Method: "GET", Path: "/repos/acme/app", Code: 307, Header: map[string]string{"Location": other.Server.URL + "/api/v1/repos/acme/app"}})
+	b.Server.AddFault(forgetest.Fault{Method: "GET", Path: "/repos/acme/app", Code: 307, Header: map[string]string{"Location": other.Server.URL + "/api/v1/repos/acme/app"}})
 	if _, err := b.Forge.Target(t.Context()); err == nil {
 		t.Error("a redirect was followed")
 	}
-	if n := len(other.Server.Asked("", "")); n != 0 {
+	if n := len(other.Server.Requests("", "")); n != 0 {
 		t.Errorf("%d requests elsewhere", n)
 	}
 }

@@ -17,18 +17,18 @@ import (
 // agreed to when it was installed.
 func (c *Client) Access(ctx context.Context) (forge.Access, error) {
 	var a forge.Access
-	r, err := c.look(ctx)
+	r, err := c.getRepository(ctx)
 	if err != nil || c.app != nil {
 		return forge.Access{Push: err == nil}, err
 	}
-	err = c.once(ctx, "asking what the token may", func() (*github.Response, error) {
+	err = c.callOnce(ctx, "asking what the token may", func() (*github.Response, error) {
 		title, head, base := "-", "no..branch", r.GetDefaultBranch()
 		_, resp, err := c.api.PullRequests.Create(ctx, c.repo.Owner, c.repo.Name, &github.NewPullRequest{Title: &title, Head: &head, Base: &base})
 		return resp, err
 	})
 	switch status := statusOf(err); {
 	case status == http.StatusForbidden:
-		a.Lacks = append(a.Lacks, "pull requests: write")
+		a.MissingPermissions = append(a.MissingPermissions, "pull requests: write")
 	case status == http.StatusUnauthorized, err != nil && status == 0:
 		return a, err
 	}
@@ -37,11 +37,11 @@ func (c *Client) Access(ctx context.Context) (forge.Access, error) {
 		if err != nil {
 			return a, err
 		}
-		if a.Push, err = forge.MayPush(ctx, c.via, c.site, c.repo, cred); err != nil {
+		if a.Push, err = forge.MayPush(ctx, c.bareTransport, c.site, c.repo, cred); err != nil {
 			return a, err
 		}
 		if !a.Push {
-			a.Lacks = append(a.Lacks, "contents: write")
+			a.MissingPermissions = append(a.MissingPermissions, "contents: write")
 		}
 		return a, nil
 	}
@@ -52,12 +52,12 @@ func (c *Client) Access(ctx context.Context) (forge.Access, error) {
 // findFork is the clone URL of the login's fork, under the repository's name;
 // empty where there is none. (One of another name is found when it is needed.)
 func (c *Client) findFork(ctx context.Context) (string, error) {
-	me, err := c.user(ctx)
+	me, err := c.currentUser(ctx)
 	if err != nil || me == "" {
 		return "", err
 	}
 	var f *github.Repository
-	err = c.do(ctx, "looking for the fork", func() (resp *github.Response, err error) {
+	err = c.callWithRetry(ctx, "looking for the fork", func() (resp *github.Response, err error) {
 		f, resp, err = c.api.Repositories.Get(ctx, me, c.repo.Name)
 		return resp, err
 	})
@@ -70,74 +70,74 @@ func (c *Client) findFork(ctx context.Context) (string, error) {
 	return f.GetCloneURL(), nil
 }
 
-// asker asks who may push, each person once. The association of an author
+// permissionChecker asks who may push, each person once. The association of an author
 // tells less: a member of the organisation may only read. But whoever has none
 // may not push, and costs no request.
-type asker struct {
-	c      *Client
-	near   map[string]string // association, by login
-	known  map[string]bool
-	silent bool // GitHub does not tell this login
-	own    bool // the repository is a person's: whoever was invited may push
+type permissionChecker struct {
+	c            *Client
+	associations map[string]string // association, by login
+	cache        map[string]bool
+	denied       bool // GitHub does not tell this login
+	personalRepo bool // the repository is a person's: whoever was invited may push
 }
 
-func (c *Client) asker() *asker {
-	return &asker{c: c, near: map[string]string{}, known: map[string]bool{}}
+func (c *Client) newPermissionChecker() *permissionChecker {
+	return &permissionChecker{c: c, associations: map[string]string{}, cache: map[string]bool{}}
 }
 
-func (a *asker) among(login, association string) {
+func (a *permissionChecker) noteAssociation(login, association string) {
 	switch association {
 	case "OWNER", "MEMBER", "COLLABORATOR":
-		a.near[login] = association
+		a.associations[login] = association
 	}
 }
 
-// push says whether somebody may push to the repository, or to the branch: the
+// mayPush says whether somebody may push to the repository, or to the branch: the
 // login's own user may where that is in the user's fork.
-func (a *asker) push(ctx context.Context, login string) (bool, error) {
+func (a *permissionChecker) mayPush(ctx context.Context, login string) (bool, error) {
 	if login == "" {
 		return false, nil
 	}
-	if may, ok := a.known[login]; ok {
+	if may, ok := a.cache[login]; ok {
 		return may, nil
 	}
-	me, err := a.c.user(ctx)
+	me, err := a.c.currentUser(ctx)
 	if err != nil {
 		return false, err
 	}
 	may := a.c.app == nil && strings.EqualFold(login, me)
-	if !may && a.near[login] != "" {
-		may, err = a.ask(ctx, login)
+	if !may && a.associations[login] != "" {
+		may, err = a.queryPermission(ctx, login)
 	}
 	if err != nil {
 		return false, err
 	}
-	a.known[login] = may
+	a.cache[login] = may
 	return may, nil
 }
 
-// ask asks GitHub, which tells whoever may push itself. Else, as from a fork,
+// queryPermission asks GitHub, which tells whoever may push itself. Else, as from a fork,
 // the association has to do where it leaves no doubt.
-func (a *asker) ask(ctx context.Context, login string) (bool, error) {
-	if a.silent {
-		return a.near[login] == "OWNER" || a.near[login] == "COLLABORATOR" && a.own, nil
+func (a *permissionChecker) queryPermission(ctx context.Context, login string) (bool, error) {
+	if a.denied {
+		return a.associations[login] == "OWNER" || a.associations[login] == "COLLABORATOR" && a.personalRepo, nil
 	}
 	var level *github.RepositoryPermissionLevel
-	err := a.c.do(ctx, "asking what "+login+" may", func() (resp *github.Response, err error) {
+	err := a.c.callWithRetry(ctx, "asking what "+login+" may", func() (resp *github.Response, err error) {
 		level, resp, err = a.c.api.Repositories.GetPermissionLevel(ctx, a.c.repo.Owner, a.c.repo.Name, login)
 		return resp, err
 	})
 	switch status := statusOf(err); {
 	case status == http.StatusForbidden:
-		r, err := a.c.look(ctx)
+		r, err := a.c.getRepository(ctx)
 		if err != nil {
 			return false, err
 		}
-		a.silent, a.own = true, r.GetOwner().GetType() == "User"
-		if !a.own {
+		a.denied, a.personalRepo = true, r.GetOwner().GetType() == "User"
+		if !a.personalRepo {
 			a.c.log.Warn("GitHub tells who may push to those alone who may: of others only the owner is heard", "repository", a.c.repo.String())
 		}
-		return a.ask(ctx, login)
+		return a.queryPermission(ctx, login)
 	case status == http.StatusNotFound: // it knows nobody of that name any more
 		return false, nil
 	}

@@ -35,10 +35,10 @@ type appLogin struct {
 	repo         forge.Repo
 	http         *http.Client
 
-	mu   sync.Mutex
-	slug string // the App's name in addresses; empty: not asked yet
-	have forge.Credential
-	made time.Time // when it came, by the monotonic clock
+	mu     sync.Mutex
+	slug   string // the App's name in addresses; empty: not asked yet
+	cached forge.Credential
+	madeAt time.Time // when it came, by the monotonic clock
 }
 
 // renewBefore is how long before its end a token is replaced: a push that has
@@ -69,7 +69,7 @@ func newApp(a forge.App, key forge.Secret, api string, repo forge.Repo, base htt
 			return nil, bad(errors.New("it is not an RSA key"))
 		}
 	}
-	return &appLogin{id: a.ID, installation: a.Installation, key: k, api: api, repo: repo, http: &http.Client{Transport: &timed{base}, CheckRedirect: sameOrigin}}, nil
+	return &appLogin{id: a.ID, installation: a.Installation, key: k, api: api, repo: repo, http: &http.Client{Transport: &timeoutTransport{base}, CheckRedirect: sameOrigin}}, nil
 }
 
 // sameOrigin follows a redirect of the API to itself, as for a repository that
@@ -81,9 +81,9 @@ func sameOrigin(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// claim is the App's signed word on who it is (RS256), for nine minutes. It
+// signJWT is the App's signed word on who it is (RS256), for nine minutes. It
 // starts a minute ago: clocks differ.
-func (a *appLogin) claim(now time.Time) (string, error) {
+func (a *appLogin) signJWT(now time.Time) (string, error) {
 	part := func(v any) (string, error) {
 		js, err := json.Marshal(v)
 		return base64.RawURLEncoding.EncodeToString(js), err
@@ -104,16 +104,16 @@ func (a *appLogin) claim(now time.Time) (string, error) {
 	return head + "." + body + "." + base64.RawURLEncoding.EncodeToString(sig), nil
 }
 
-// token is a token that lasts, made anew before the old one ends.
-func (a *appLogin) token(ctx context.Context) (forge.Credential, error) {
+// installationToken is a token that lasts, made anew before the old one ends.
+func (a *appLogin) installationToken(ctx context.Context) (forge.Credential, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	// Its end is of the wall clock, which may have been set back since.
-	if !a.have.Secret.Empty() && time.Until(a.have.Expires) > renewBefore && time.Since(a.made) < tokenLife-renewBefore {
-		return a.have, nil
+	if !a.cached.Secret.Empty() && time.Until(a.cached.Expires) > renewBefore && time.Since(a.madeAt) < tokenLife-renewBefore {
+		return a.cached, nil
 	}
 	if a.installation == 0 {
-		if err := a.lookUp(ctx); err != nil {
+		if err := a.findInstallation(ctx); err != nil {
 			return forge.Credential{}, err
 		}
 	}
@@ -123,22 +123,22 @@ func (a *appLogin) token(ctx context.Context) (forge.Credential, error) {
 	}
 	// For this one repository: what leaks opens nothing else.
 	only := map[string]any{"repositories": []string{a.repo.Name}}
-	if err := a.ask(ctx, http.MethodPost, fmt.Sprintf("app/installations/%d/access_tokens", a.installation), only, &out); err != nil {
+	if err := a.callAPI(ctx, http.MethodPost, fmt.Sprintf("app/installations/%d/access_tokens", a.installation), only, &out); err != nil {
 		return forge.Credential{}, err
 	}
-	a.made = time.Now()
-	a.have = forge.Credential{Host: a.repo.Host, User: "x-access-token", Secret: forge.NewSecret(out.Token), Expires: out.Expires, Source: fmt.Sprintf("GitHub App %d", a.id)}
-	return a.have, nil
+	a.madeAt = time.Now()
+	a.cached = forge.Credential{Host: a.repo.Host, User: "x-access-token", Secret: forge.NewSecret(out.Token), Expires: out.Expires, Source: fmt.Sprintf("GitHub App %d", a.id)}
+	return a.cached, nil
 }
 
-// lookUp finds the installation in the repository, and the App's name. An
+// findInstallation finds the installation in the repository, and the App's name. An
 // installation that the operator named stays. The caller holds mu.
-func (a *appLogin) lookUp(ctx context.Context) error {
+func (a *appLogin) findInstallation(ctx context.Context) error {
 	var in struct {
 		ID   int64  `json:"id"`
 		Slug string `json:"app_slug"`
 	}
-	if err := a.ask(ctx, http.MethodGet, fmt.Sprintf("repos/%s/%s/installation", a.repo.Owner, a.repo.Name), nil, &in); err != nil {
+	if err := a.callAPI(ctx, http.MethodGet, fmt.Sprintf("repos/%s/%s/installation", a.repo.Owner, a.repo.Name), nil, &in); err != nil {
 		return err
 	}
 	if a.slug = in.Slug; a.installation == 0 {
@@ -147,28 +147,28 @@ func (a *appLogin) lookUp(ctx context.Context) error {
 	return nil
 }
 
-// user is the account that comments of the App are of; empty where an old
+// botName is the account that comments of the App are of; empty where an old
 // server does not tell the App's name.
-func (a *appLogin) user(ctx context.Context) (string, error) {
+func (a *appLogin) botName(ctx context.Context) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.slug == "" {
-		if err := a.lookUp(ctx); err != nil || a.slug == "" {
+		if err := a.findInstallation(ctx); err != nil || a.slug == "" {
 			return "", err
 		}
 	}
 	return a.slug + "[bot]", nil
 }
 
-// forget drops a token that was refused.
-func (a *appLogin) forget() {
+// dropToken drops a token that was refused.
+func (a *appLogin) dropToken() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.have = forge.Credential{}
+	a.cached = forge.Credential{}
 }
 
-func (a *appLogin) ask(ctx context.Context, method, path string, in, out any) error {
-	claim, err := a.claim(time.Now())
+func (a *appLogin) callAPI(ctx context.Context, method, path string, in, out any) error {
+	claim, err := a.signJWT(time.Now())
 	if err != nil {
 		return err
 	}

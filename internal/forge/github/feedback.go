@@ -16,14 +16,14 @@ import (
 
 // Feedback is what has become of a pull request.
 func (c *Client) Feedback(ctx context.Context, ref forge.Ref) (forge.Feedback, error) {
-	p, err := c.pull(ctx, ref.Number)
+	p, err := c.getPull(ctx, ref.Number)
 	if company.CodeOf(err) == company.ENotFound {
-		p, err = c.lookAgain(ctx, ref.Number)
+		p, err = c.confirmGone(ctx, ref.Number)
 	}
 	if err != nil {
 		return forge.Feedback{}, err
 	}
-	f := forge.Feedback{State: state(p), Head: company.OID(p.GetHead().GetSHA()), Base: p.GetBase().GetRef()}
+	f := forge.Feedback{State: pullState(p), Head: company.OID(p.GetHead().GetSHA()), Base: p.GetBase().GetRef()}
 	if f.State == company.PRMerged {
 		f.MergeCommit = company.OID(p.GetMergeCommitSHA())
 	}
@@ -31,33 +31,33 @@ func (c *Client) Feedback(ctx context.Context, ref forge.Ref) (forge.Feedback, e
 		f.Conflict = p.Mergeable != nil && !*p.Mergeable
 		f.Pending = p.Mergeable == nil
 	}
-	said, err := c.said(ctx, ref, p.GetNodeID())
+	said, err := c.readDiscussion(ctx, ref, p.GetNodeID())
 	if err != nil {
 		return f, err
 	}
 	f.Items = said
 	if f.State == company.PROpen {
-		failed, pending, err := c.failed(ctx, f.Head)
+		failed, pending, err := c.listFailedChecks(ctx, f.Head)
 		if err != nil {
 			return f, err
 		}
 		f.Items, f.Pending = append(f.Items, failed...), f.Pending || pending
 	}
-	f.Items = forge.Sort(f.Items)
+	f.Items = forge.SortItems(f.Items)
 	return f, nil
 }
 
-// lookAgain is what a 404 of a pull request means: it is gone where GitHub
+// confirmGone is what a 404 of a pull request means: it is gone where GitHub
 // shows the repository and says it once more. A proxy or an outage between
 // says 404 as well.
-func (c *Client) lookAgain(ctx context.Context, number int) (*github.PullRequest, error) {
-	if _, err := c.look(ctx); err != nil {
+func (c *Client) confirmGone(ctx context.Context, number int) (*github.PullRequest, error) {
+	if _, err := c.getRepository(ctx); err != nil {
 		return nil, err
 	}
-	p, err := c.pull(ctx, number)
+	p, err := c.getPull(ctx, number)
 	if company.CodeOf(err) == company.ENotFound {
-		err = c.human(company.ENotFound, fmt.Sprintf("pull request #%d is gone from %s", number, c.repo), "GitHub shows the repository and not the pull request",
-			"see the repository's pull requests").Wrap(errors.Join(forge.ErrGone, err))
+		err = c.needsPerson(company.ENotFound, fmt.Sprintf("pull request #%d is gone from %s", number, c.repo), "GitHub shows the repository and not the pull request",
+			"see the repository's pull requests").Wrap(errors.Join(forge.ErrPRGone, err))
 	}
 	return p, err
 }
@@ -65,13 +65,13 @@ func (c *Client) lookAgain(ctx context.Context, number int) (*github.PullRequest
 // maxPages bounds what is read of one list: a hundred each.
 const maxPages = 10
 
-// pages reads a list to its end, or to maxPages.
-func pages[T any](ctx context.Context, c *Client, doing string, get func(o github.ListOptions) ([]T, *github.Response, error)) ([]T, error) {
+// listPages reads a list to its end, or to maxPages.
+func listPages[T any](ctx context.Context, c *Client, doing string, get func(o github.ListOptions) ([]T, *github.Response, error)) ([]T, error) {
 	var all []T
 	for n := 1; n != 0 && n <= maxPages; {
 		var some []T
 		var next int
-		err := c.do(ctx, doing, func() (*github.Response, error) {
+		err := c.callWithRetry(ctx, doing, func() (*github.Response, error) {
 			list, resp, err := get(github.ListOptions{Page: n, PerPage: 100})
 			if err == nil {
 				some, next = list, resp.NextPage
@@ -86,37 +86,37 @@ func pages[T any](ctx context.Context, c *Client, doing string, get func(o githu
 	return all, nil
 }
 
-func (c *Client) comments(ctx context.Context, number int) ([]*github.IssueComment, error) {
-	return pages(ctx, c, "reading the comments", func(o github.ListOptions) ([]*github.IssueComment, *github.Response, error) {
+func (c *Client) listComments(ctx context.Context, number int) ([]*github.IssueComment, error) {
+	return listPages(ctx, c, "reading the comments", func(o github.ListOptions) ([]*github.IssueComment, *github.Response, error) {
 		return c.api.Issues.ListComments(ctx, c.repo.Owner, c.repo.Name, number, &github.IssueListCommentsOptions{ListOptions: o})
 	})
 }
 
-// said are the comments, the comments at lines, and the reviews.
-func (c *Client) said(ctx context.Context, ref forge.Ref, node string) ([]forge.Item, error) {
-	may := c.asker()
+// readDiscussion are the comments, the comments at lines, and the reviews.
+func (c *Client) readDiscussion(ctx context.Context, ref forge.Ref, node string) ([]forge.Item, error) {
+	may := c.newPermissionChecker()
 	var out []forge.Item
-	comments, err := c.comments(ctx, ref.Number)
+	comments, err := c.listComments(ctx, ref.Number)
 	if err != nil {
 		return nil, err
 	}
 	me := ""
 	if len(comments) > 0 {
-		if me, err = c.user(ctx); err != nil {
+		if me, err = c.currentUser(ctx); err != nil {
 			return nil, err
 		}
 	}
 	for _, m := range comments {
-		it := item(forge.ItemComment, m.GetID(), m.GetUser(), m.GetBody(), m.GetHTMLURL())
-		may.among(m.GetUser().GetLogin(), m.GetAuthorAssociation())
+		it := newItem(forge.ItemComment, m.GetID(), m.GetUser(), m.GetBody(), m.GetHTMLURL())
+		may.noteAssociation(m.GetUser().GetLogin(), m.GetAuthorAssociation())
 		// The mark alone would do for an honest author; with the account, nobody
 		// else's words pass for ours.
-		office, _ := forge.Note(m.GetBody())
-		it.Ours = office == ref.Office && wrote(me, m.GetUser())
+		office, _ := forge.ParseNote(m.GetBody())
+		it.Ours = office == ref.Office && isOwnAuthor(me, m.GetUser())
 		it.Time = m.GetCreatedAt().Time
 		out = append(out, it)
 	}
-	lines, err := pages(ctx, c, "reading the comments at lines", func(o github.ListOptions) ([]*github.PullRequestComment, *github.Response, error) {
+	lines, err := listPages(ctx, c, "reading the comments at lines", func(o github.ListOptions) ([]*github.PullRequestComment, *github.Response, error) {
 		return c.api.PullRequests.ListComments(ctx, c.repo.Owner, c.repo.Name, ref.Number, &github.PullRequestListCommentsOptions{ListOptions: o})
 	})
 	if err != nil {
@@ -124,13 +124,13 @@ func (c *Client) said(ctx context.Context, ref forge.Ref, node string) ([]forge.
 	}
 	resolved := map[string]bool{}
 	if len(lines) > 0 {
-		if resolved, err = c.resolved(ctx, node); err != nil {
+		if resolved, err = c.resolvedComments(ctx, node); err != nil {
 			return nil, err
 		}
 	}
 	for _, m := range lines {
-		it := item(forge.ItemLine, m.GetID(), m.GetUser(), m.GetBody(), m.GetHTMLURL())
-		may.among(m.GetUser().GetLogin(), m.GetAuthorAssociation())
+		it := newItem(forge.ItemLine, m.GetID(), m.GetUser(), m.GetBody(), m.GetHTMLURL())
+		may.noteAssociation(m.GetUser().GetLogin(), m.GetAuthorAssociation())
 		it.Path, it.Line, it.Head, it.Time = m.GetPath(), m.GetLine(), company.OID(m.GetCommitID()), m.GetCreatedAt().Time
 		if id := m.GetInReplyTo(); id != 0 {
 			it.Reply = fmt.Sprintf("%s:%d", forge.ItemLine, id)
@@ -138,15 +138,15 @@ func (c *Client) said(ctx context.Context, ref forge.Ref, node string) ([]forge.
 		it.Resolved = resolved[it.ID] || resolved[it.Reply]
 		out = append(out, it)
 	}
-	reviews, err := pages(ctx, c, "reading the reviews", func(o github.ListOptions) ([]*github.PullRequestReview, *github.Response, error) {
+	reviews, err := listPages(ctx, c, "reading the reviews", func(o github.ListOptions) ([]*github.PullRequestReview, *github.Response, error) {
 		return c.api.PullRequests.ListReviews(ctx, c.repo.Owner, c.repo.Name, ref.Number, &o)
 	})
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range reviews {
-		it := item(forge.ItemReview, m.GetID(), m.GetUser(), m.GetBody(), m.GetHTMLURL())
-		may.among(m.GetUser().GetLogin(), m.GetAuthorAssociation())
+		it := newItem(forge.ItemReview, m.GetID(), m.GetUser(), m.GetBody(), m.GetHTMLURL())
+		may.noteAssociation(m.GetUser().GetLogin(), m.GetAuthorAssociation())
 		it.Verdict, it.Head, it.Time = strings.ToLower(m.GetState()), company.OID(m.GetCommitID()), m.GetSubmittedAt().Time
 		// A review that only carries comments at lines says nothing itself, and
 		// a pending one is nobody's but its author's.
@@ -159,28 +159,28 @@ func (c *Client) said(ctx context.Context, ref forge.Ref, node string) ([]forge.
 		if out[i].Ours || out[i].Bot {
 			continue
 		}
-		if out[i].Trusted, err = may.push(ctx, out[i].Author); err != nil {
+		if out[i].Trusted, err = may.mayPush(ctx, out[i].Author); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func item(kind forge.ItemKind, id int64, u *github.User, body, url string) forge.Item {
-	return forge.Item{ID: fmt.Sprintf("%s:%d", kind, id), Kind: kind, Author: u.GetLogin(), Bot: u.GetType() == "Bot", Body: forge.Clean(body, forge.MaxItemBytes), URL: url}
+func newItem(kind forge.ItemKind, id int64, u *github.User, body, url string) forge.Item {
+	return forge.Item{ID: fmt.Sprintf("%s:%d", kind, id), Kind: kind, Author: u.GetLogin(), Bot: u.GetType() == "Bot", Body: forge.CleanText(body, forge.MaxItemBytes), URL: url}
 }
 
-// failed are the checks and statuses of a commit that failed. pending says
+// listFailedChecks are the checks and statuses of a commit that failed. pending says
 // that some are still under way.
-func (c *Client) failed(ctx context.Context, head company.OID) (out []forge.Item, pending bool, err error) {
-	runs, err := pages(ctx, c, "reading the checks", func(o github.ListOptions) ([]*github.CheckRun, *github.Response, error) {
+func (c *Client) listFailedChecks(ctx context.Context, head company.OID) (out []forge.Item, pending bool, err error) {
+	runs, err := listPages(ctx, c, "reading the checks", func(o github.ListOptions) ([]*github.CheckRun, *github.Response, error) {
 		r, resp, err := c.api.Checks.ListCheckRunsForRef(ctx, c.repo.Owner, c.repo.Name, string(head), &github.ListCheckRunsOptions{Filter: github.String("latest"), ListOptions: o})
 		if err != nil {
 			return nil, resp, err
 		}
 		return r.CheckRuns, resp, nil
 	})
-	if err != nil && !c.mayNot(err) {
+	if err != nil && !c.lacksPermission(err) {
 		return nil, false, err
 	}
 	for _, r := range runs {
@@ -195,10 +195,10 @@ func (c *Client) failed(ctx context.Context, head company.OID) (out []forge.Item
 		}
 		out = append(out, forge.Item{
 			ID: fmt.Sprintf("%s:%d", forge.ItemCheck, r.GetID()), Kind: forge.ItemCheck, Author: r.GetApp().GetSlug(), Trusted: true, Bot: true, Verdict: r.GetConclusion(),
-			Name: r.GetName(), URL: r.GetHTMLURL(), Body: c.whatFailed(ctx, r), Head: head, Time: r.GetCompletedAt().Time,
+			Name: r.GetName(), URL: r.GetHTMLURL(), Body: c.describeCheck(ctx, r), Head: head, Time: r.GetCompletedAt().Time,
 		})
 	}
-	statuses, err := pages(ctx, c, "reading the statuses", func(o github.ListOptions) ([]*github.RepoStatus, *github.Response, error) {
+	statuses, err := listPages(ctx, c, "reading the statuses", func(o github.ListOptions) ([]*github.RepoStatus, *github.Response, error) {
 		combined, resp, err := c.api.Repositories.GetCombinedStatus(ctx, c.repo.Owner, c.repo.Name, string(head), &o)
 		if err != nil {
 			return nil, resp, err
@@ -206,7 +206,7 @@ func (c *Client) failed(ctx context.Context, head company.OID) (out []forge.Item
 		return combined.Statuses, resp, nil
 	})
 	if err != nil {
-		if c.mayNot(err) {
+		if c.lacksPermission(err) {
 			return out, pending, nil
 		}
 		return nil, false, err
@@ -218,16 +218,16 @@ func (c *Client) failed(ctx context.Context, head company.OID) (out []forge.Item
 		case "failure", "error":
 			out = append(out, forge.Item{
 				ID: fmt.Sprintf("status:%s@%s", s.GetContext(), head), Kind: forge.ItemCheck, Author: s.GetCreator().GetLogin(), Trusted: true, Bot: true, Verdict: s.GetState(),
-				Name: s.GetContext(), URL: s.GetTargetURL(), Body: forge.Clean(s.GetDescription(), forge.MaxItemBytes), Head: head, Time: s.GetUpdatedAt().Time,
+				Name: s.GetContext(), URL: s.GetTargetURL(), Body: forge.CleanText(s.GetDescription(), forge.MaxItemBytes), Head: head, Time: s.GetUpdatedAt().Time,
 			})
 		}
 	}
 	return out, pending, nil
 }
 
-// mayNot: fine-grained tokens and Apps often lack the right to read checks.
+// lacksPermission: fine-grained tokens and Apps often lack the right to read checks.
 // The rest of the feedback is worth having without them.
-func (c *Client) mayNot(err error) bool {
+func (c *Client) lacksPermission(err error) bool {
 	if err == nil || statusOf(err) != http.StatusForbidden {
 		return false
 	}
@@ -235,14 +235,14 @@ func (c *Client) mayNot(err error) bool {
 	return true
 }
 
-// maxLog is how much of the end of a job's log is shown.
-const maxLog = 3 << 10
+// maxLogBytes is how much of the end of a job's log is shown.
+const maxLogBytes = 3 << 10
 
-// whatFailed is what a check says, where it points to, and the end of its log.
-func (c *Client) whatFailed(ctx context.Context, r *github.CheckRun) string {
+// describeCheck is what a check says, where it points to, and the end of its log.
+func (c *Client) describeCheck(ctx context.Context, r *github.CheckRun) string {
 	var b strings.Builder
 	for _, s := range []string{r.GetOutput().GetTitle(), r.GetOutput().GetSummary(), r.GetOutput().GetText()} {
-		if s = forge.Clean(s, 1500); s != "" {
+		if s = forge.CleanText(s, 1500); s != "" {
 			b.WriteString(s + "\n")
 		}
 	}
@@ -250,21 +250,21 @@ func (c *Client) whatFailed(ctx context.Context, r *github.CheckRun) string {
 		notes, resp, err := c.api.Checks.ListCheckRunAnnotations(ctx, c.repo.Owner, c.repo.Name, r.GetID(), &github.ListOptions{PerPage: 20})
 		if err == nil && resp != nil {
 			for _, n := range notes {
-				fmt.Fprintf(&b, "%s:%d: %s\n", n.GetPath(), n.GetStartLine(), forge.Clean(n.GetMessage(), 300))
+				fmt.Fprintf(&b, "%s:%d: %s\n", n.GetPath(), n.GetStartLine(), forge.CleanText(n.GetMessage(), 300))
 			}
 		}
 	}
 	if r.GetApp().GetSlug() == "github-actions" {
-		if log := c.logOf(ctx, r.GetID()); log != "" {
+		if log := c.readJobLog(ctx, r.GetID()); log != "" {
 			b.WriteString("the end of its log:\n" + log)
 		}
 	}
-	return forge.Clean(b.String(), forge.MaxItemBytes)
+	return forge.CleanText(b.String(), forge.MaxItemBytes)
 }
 
-// logOf is the end of an Actions job's log; its id is its check's. The log
+// readJobLog is the end of an Actions job's log; its id is its check's. The log
 // itself is elsewhere, behind a signed address that must not see our login.
-func (c *Client) logOf(ctx context.Context, id int64) string {
+func (c *Client) readJobLog(ctx context.Context, id int64) string {
 	at, _, err := c.api.Actions.GetWorkflowJobLogs(ctx, c.repo.Owner, c.repo.Name, id, 0)
 	if err != nil || at == nil {
 		return ""
@@ -286,8 +286,8 @@ func (c *Client) logOf(ctx context.Context, id int64) string {
 	for read := 0; read < 64<<20; {
 		n, err := resp.Body.Read(buf)
 		read += n
-		if tail = append(tail, buf[:n]...); len(tail) > 2*maxLog {
-			tail = append([]byte(nil), tail[len(tail)-maxLog:]...)
+		if tail = append(tail, buf[:n]...); len(tail) > 2*maxLogBytes {
+			tail = append([]byte(nil), tail[len(tail)-maxLogBytes:]...)
 		}
 		if err != nil {
 			if err != io.EOF { //nolint:errorlint // a reader's own
@@ -296,5 +296,5 @@ func (c *Client) logOf(ctx context.Context, id int64) string {
 			break
 		}
 	}
-	return forge.Clean(string(tail[max(0, len(tail)-maxLog):]), maxLog)
+	return forge.CleanText(string(tail[max(0, len(tail)-maxLogBytes):]), maxLogBytes)
 }

@@ -29,21 +29,21 @@ var Driver = forge.Driver{
 	Home: "https://github.com",
 	User: "x-access-token",
 	// What gh reads: for github.com, and for an Enterprise.
-	TokenEnvs:      []string{"GITHUB_TOKEN", "GH_TOKEN"},
-	OtherTokenEnvs: []string{"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"},
-	Needs:          "contents and pull requests: read and write, checks and commit statuses: read; of a classic one: repo",
+	TokenEnvs:        []string{"GITHUB_TOKEN", "GH_TOKEN"},
+	OtherTokenEnvs:   []string{"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"},
+	TokenPermissions: "contents and pull requests: read and write, checks and commit statuses: read; of a classic one: repo",
 }
 
 // Client is one repository on GitHub.
 type Client struct {
-	repo  forge.Repo
-	site  *url.URL // for people
-	api   *github.Client
-	graph string // address of the GraphQL API
-	log   *slog.Logger
-	login func(ctx context.Context) (forge.Credential, error)
-	app   *appLogin         // nil: not a GitHub App
-	via   http.RoundTripper // without a login
+	repo          forge.Repo
+	site          *url.URL // for people
+	api           *github.Client
+	graphURL      string // address of the GraphQL API
+	log           *slog.Logger
+	login         func(ctx context.Context) (forge.Credential, error)
+	app           *appLogin         // nil: not a GitHub App
+	bareTransport http.RoundTripper // without a login
 
 	mu     sync.Mutex
 	target *forge.Target
@@ -65,7 +65,7 @@ func New(o forge.Options) (*Client, error) {
 		root := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(api.Path, "/"), "/v3"), "/api")
 		api.Path, graph.Path = root+"/api/v3/", root+"/api/graphql"
 	}
-	c := &Client{repo: o.Repo, site: o.URL, graph: graph.String(), log: o.Log, login: o.Login}
+	c := &Client{repo: o.Repo, site: o.URL, graphURL: graph.String(), log: o.Log, login: o.Login}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
@@ -73,7 +73,7 @@ func New(o forge.Options) (*Client, error) {
 	if base == nil {
 		base = http.DefaultTransport
 	}
-	c.via = base
+	c.bareTransport = base
 	if o.App.ID != 0 {
 		var err error
 		if c.app, err = newApp(o.App, o.AppKey, api.String(), c.repo, base); err != nil {
@@ -81,7 +81,7 @@ func New(o forge.Options) (*Client, error) {
 		}
 	}
 	c.api = github.NewClient(&http.Client{
-		Transport: &timed{&authorized{scheme: api.Scheme, host: api.Host, credential: c.Credential, next: &tagged{next: forge.Bounded(base)}}},
+		Transport: &timeoutTransport{&authTransport{scheme: api.Scheme, host: api.Host, credential: c.Credential, next: &etagTransport{next: forge.LimitReplies(base)}}},
 	})
 	c.api.BaseURL, c.api.UserAgent = &api, "company"
 	return c, nil
@@ -95,9 +95,9 @@ func (c *Client) Credential(ctx context.Context) (forge.Credential, error) {
 	if c.app == nil {
 		return c.login(ctx)
 	}
-	cred, err := c.app.token(ctx)
+	cred, err := c.app.installationToken(ctx)
 	if err != nil {
-		return cred, c.explain(ctx, "logging in as the GitHub App", err)
+		return cred, c.explainError(ctx, "logging in as the GitHub App", err)
 	}
 	return cred, nil
 }
@@ -124,21 +124,21 @@ func (c *Client) findTarget(ctx context.Context) (forge.Target, error) {
 	if c.app != nil {
 		return forge.Target{}, nil
 	}
-	r, err := c.look(ctx)
+	r, err := c.getRepository(ctx)
 	if err != nil {
 		return forge.Target{}, err
 	}
 	switch {
 	case r.GetArchived():
-		return forge.Target{}, c.human(company.EForge, fmt.Sprintf("%s is archived", c.repo), "nothing can be pushed to it", "unarchive it, then: company resume")
+		return forge.Target{}, c.needsPerson(company.EForge, fmt.Sprintf("%s is archived", c.repo), "nothing can be pushed to it", "unarchive it, then: company resume")
 	case r.GetPermissions()["push"]:
 		return forge.Target{}, nil
 	}
-	return c.fork(ctx)
+	return c.ensureFork(ctx)
 }
 
-func (c *Client) look(ctx context.Context) (r *github.Repository, err error) {
-	err = c.do(ctx, "looking at the repository", func() (resp *github.Response, err error) {
+func (c *Client) getRepository(ctx context.Context) (r *github.Repository, err error) {
+	err = c.callWithRetry(ctx, "looking at the repository", func() (resp *github.Response, err error) {
 		r, resp, err = c.api.Repositories.Get(ctx, c.repo.Owner, c.repo.Name)
 		return resp, err
 	})
@@ -148,11 +148,11 @@ func (c *Client) look(ctx context.Context) (r *github.Repository, err error) {
 // forkWait is how long a new fork may take to be there.
 const forkWait = time.Minute
 
-// fork finds the login's fork of the repository or makes it: GitHub does both
+// ensureFork finds the login's fork of the repository or makes it: GitHub does both
 // with one call.
-func (c *Client) fork(ctx context.Context) (forge.Target, error) {
+func (c *Client) ensureFork(ctx context.Context) (forge.Target, error) {
 	var f *github.Repository
-	err := c.do(ctx, "forking "+c.repo.String()+", since the login may not push to it", func() (resp *github.Response, err error) {
+	err := c.callWithRetry(ctx, "forking "+c.repo.String()+", since the login may not push to it", func() (resp *github.Response, err error) {
 		f, resp, err = c.api.Repositories.CreateFork(ctx, c.repo.Owner, c.repo.Name, &github.RepositoryCreateForkOptions{DefaultBranchOnly: true})
 		if _, later := err.(*github.AcceptedError); later { //nolint:errorlint // as its documentation says
 			err = nil
@@ -165,13 +165,13 @@ func (c *Client) fork(ctx context.Context) (forge.Target, error) {
 	owner, name := f.GetOwner().GetLogin(), f.GetName()
 	for start, wait := time.Now(), 250*time.Millisecond; ; wait = min(2*wait, 4*time.Second) {
 		var there *github.Repository
-		err := c.do(ctx, "waiting for the fork", func() (resp *github.Response, err error) {
+		err := c.callWithRetry(ctx, "waiting for the fork", func() (resp *github.Response, err error) {
 			there, resp, err = c.api.Repositories.Get(ctx, owner, name)
 			return resp, err
 		})
 		switch {
 		case err == nil && !strings.EqualFold(there.GetParent().GetFullName(), c.repo.String()):
-			return forge.Target{}, c.human(company.EConflict, fmt.Sprintf("%s/%s is not a fork of %s", owner, name, c.repo), "", "rename it, then answer with approve to try again")
+			return forge.Target{}, c.needsPerson(company.EConflict, fmt.Sprintf("%s/%s is not a fork of %s", owner, name, c.repo), "", "rename it, then answer with approve to try again")
 		case err == nil:
 			return forge.Target{URL: there.GetCloneURL(), Owner: owner}, nil
 		case company.CodeOf(err) != company.ENotFound && company.CodeOf(err) != company.EAuth:
@@ -179,16 +179,16 @@ func (c *Client) fork(ctx context.Context) (forge.Target, error) {
 		case time.Since(start) > forkWait:
 			return forge.Target{}, company.E(company.EForge, fmt.Sprintf("the fork %s/%s is not there yet", owner, name)).Because("GitHub is still making it")
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := sleepContext(ctx, wait); err != nil {
 			return forge.Target{}, err
 		}
 	}
 }
 
-// user is the account that this login writes with. It is empty where GitHub
+// currentUser is the account that this login writes with. It is empty where GitHub
 // does not tell: a token that some App made and that is given to us as a plain
 // one, as in a workflow, belongs to a bot without a name.
-func (c *Client) user(ctx context.Context) (string, error) {
+func (c *Client) currentUser(ctx context.Context) (string, error) {
 	c.mu.Lock()
 	me, known := c.me, c.meKnown
 	c.mu.Unlock()
@@ -197,8 +197,8 @@ func (c *Client) user(ctx context.Context) (string, error) {
 	}
 	var err error
 	if c.app != nil {
-		if me, err = c.app.user(ctx); err != nil {
-			return "", c.explain(ctx, "asking who the GitHub App is", err)
+		if me, err = c.app.botName(ctx); err != nil {
+			return "", c.explainError(ctx, "asking who the GitHub App is", err)
 		}
 	} else if me, err = c.tokenUser(ctx); err != nil {
 		return "", err
@@ -210,21 +210,21 @@ func (c *Client) user(ctx context.Context) (string, error) {
 }
 
 func (c *Client) tokenUser(ctx context.Context) (me string, err error) {
-	err = c.do(ctx, "asking who is logged in", func() (*github.Response, error) {
+	err = c.callWithRetry(ctx, "asking who is logged in", func() (*github.Response, error) {
 		u, resp, err := c.api.Users.Get(ctx, "")
 		me = u.GetLogin()
 		return resp, err
 	})
-	if _, limited := limit(err); !limited && statusOf(err) == http.StatusForbidden {
+	if _, limited := rateLimitWait(err); !limited && statusOf(err) == http.StatusForbidden {
 		return "", nil
 	}
 	return me, err
 }
 
-// wrote says whether this login wrote something, where me is its user. A login
+// isOwnAuthor says whether this login wrote something, where me is its user. A login
 // without a name is a bot's, which no person can be: only Apps that the owner
 // of the repository let in are.
-func wrote(me string, author *github.User) bool {
+func isOwnAuthor(me string, author *github.User) bool {
 	if me == "" {
 		return author.GetType() == "Bot"
 	}
@@ -233,25 +233,25 @@ func wrote(me string, author *github.User) bool {
 
 // Close closes a pull request of ours without merging it.
 func (c *Client) Close(ctx context.Context, ref forge.Ref) error {
-	p, err := c.pull(ctx, ref.Number)
+	p, err := c.getPull(ctx, ref.Number)
 	if err != nil {
 		return err
 	}
 	if p.GetState() != "open" {
 		return nil
 	}
-	if !forge.Ours(p.GetBody(), ref.Office, ref.Task) {
-		return c.human(company.EConflict, fmt.Sprintf("pull request #%d is not this office's", ref.Number), "its text does not carry our mark", "close it yourself: "+p.GetHTMLURL())
+	if !forge.IsOurs(p.GetBody(), ref.Office, ref.Task) {
+		return c.needsPerson(company.EConflict, fmt.Sprintf("pull request #%d is not this office's", ref.Number), "its text does not carry our mark", "close it yourself: "+p.GetHTMLURL())
 	}
-	return c.do(ctx, "closing the pull request", func() (*github.Response, error) {
+	return c.callWithRetry(ctx, "closing the pull request", func() (*github.Response, error) {
 		_, resp, err := c.api.PullRequests.Edit(ctx, c.repo.Owner, c.repo.Name, ref.Number, &github.PullRequest{State: github.String("closed")})
 		return resp, err
 	})
 }
 
-func (c *Client) pull(ctx context.Context, number int) (*github.PullRequest, error) {
+func (c *Client) getPull(ctx context.Context, number int) (*github.PullRequest, error) {
 	var p *github.PullRequest
-	err := c.do(ctx, fmt.Sprintf("looking at pull request #%d", number), func() (resp *github.Response, err error) {
+	err := c.callWithRetry(ctx, fmt.Sprintf("looking at pull request #%d", number), func() (resp *github.Response, err error) {
 		p, resp, err = c.api.PullRequests.Get(ctx, c.repo.Owner, c.repo.Name, number)
 		return resp, err
 	})
@@ -264,30 +264,30 @@ func (c *Client) Comment(ctx context.Context, ref forge.Ref, key, text string) e
 	if err := ref.CheckNote(key, text); err != nil {
 		return err
 	}
-	me, err := c.user(ctx)
+	me, err := c.currentUser(ctx)
 	if err != nil {
 		return err
 	}
 	for attempt := 0; ; attempt++ {
-		comments, err := c.comments(ctx, ref.Number)
+		comments, err := c.listComments(ctx, ref.Number)
 		if err != nil {
 			return err
 		}
 		for _, said := range comments {
-			office, k := forge.Note(said.GetBody())
-			if office == ref.Office && k == key && wrote(me, said.GetUser()) {
+			office, k := forge.ParseNote(said.GetBody())
+			if office == ref.Office && k == key && isOwnAuthor(me, said.GetUser()) {
 				return nil
 			}
 		}
 		body := ref.NoteMarker(key) + "\n" + strings.TrimSpace(text)
-		err = c.once(ctx, "commenting", func() (*github.Response, error) {
+		err = c.callOnce(ctx, "commenting", func() (*github.Response, error) {
 			_, resp, err := c.api.Issues.CreateComment(ctx, c.repo.Owner, c.repo.Name, ref.Number, &github.IssueComment{Body: &body})
 			return resp, err
 		})
-		if err == nil || !unknown(err) || attempt == 2 {
+		if err == nil || !isOutcomeUnknown(err) || attempt == 2 {
 			return err
 		}
-		if err := sleep(ctx, time.Second<<attempt); err != nil {
+		if err := sleepContext(ctx, time.Second<<attempt); err != nil {
 			return err
 		}
 	}

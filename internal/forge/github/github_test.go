@@ -10,9 +10,9 @@ import (
 
 func TestMain(m *testing.M) { goroutines.Main(m) }
 
-func newBench(t *testing.T) *forgetest.Bench {
+func newBench(t *testing.T) *forgetest.Fixture {
 	t.Helper()
-	return forgetest.NewBench(t, forgetest.GitHub(t), func(o forge.Options) forge.Forge {
+	return forgetest.NewFixture(t, forgetest.NewGitHub(t), func(o forge.Options) forge.Forge {
 		c, err := New(o)
 		if err != nil {
 			t.Fatal(err)
@@ -21,7 +21,7 @@ func newBench(t *testing.T) *forgetest.Bench {
 	})
 }
 
-func mustNew(t *testing.T, b *forgetest.Bench, token string) *Client {
+func mustNew(t *testing.T, b *forgetest.Fixture, token string) *Client {
 	t.Helper()
 	c, err := New(b.Options(token))
 	if err != nil {

@@ -17,21 +17,21 @@ import (
 // What the REST API has not: making a draft ready, and which conversations are
 // resolved.
 
-type graphError struct{ Type, Message string }
+type graphQLError struct{ Type, Message string }
 
-// ask sends a GraphQL query and reads data into out. Refusals in its reply
+// queryGraphQL sends a GraphQL query and reads data into out. Refusals in its reply
 // come back by themselves: their status is 200.
-func (c *Client) ask(ctx context.Context, doing, query string, variables map[string]any, out any) ([]graphError, error) {
+func (c *Client) queryGraphQL(ctx context.Context, doing, query string, variables map[string]any, out any) ([]graphQLError, error) {
 	in, err := json.Marshal(map[string]any{"query": query, "variables": variables})
 	if err != nil {
 		return nil, err
 	}
 	var reply struct {
 		Data   json.RawMessage
-		Errors []graphError
+		Errors []graphQLError
 	}
-	err = c.do(ctx, doing, func() (*github.Response, error) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.graph, bytes.NewReader(in))
+	err = c.callWithRetry(ctx, doing, func() (*github.Response, error) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.graphURL, bytes.NewReader(in))
 		if err != nil {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ func (c *Client) ask(ctx context.Context, doing, query string, variables map[str
 // markReady makes a draft a pull request that asks for review.
 func (c *Client) markReady(ctx context.Context, node string) error {
 	const doing = "making the pull request ready for review"
-	refused, err := c.ask(ctx, doing, "mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }",
+	refused, err := c.queryGraphQL(ctx, doing, "mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }",
 		map[string]any{"id": node}, nil)
 	switch {
 	case err != nil:
@@ -67,7 +67,7 @@ func (c *Client) markReady(ctx context.Context, node string) error {
 	case len(refused) == 0:
 		return nil
 	case refused[0].Type == "FORBIDDEN":
-		return c.human(company.EAuth, "GitHub refused the token while "+doing, refused[0].Message, "give it \"pull_requests: write\", then answer with approve to try again")
+		return c.needsPerson(company.EAuth, "GitHub refused the token while "+doing, refused[0].Message, "give it \"pull_requests: write\", then answer with approve to try again")
 	}
 	return company.E(company.EForge, "GitHub refused: "+doing).Because(refused[0].Message)
 }
@@ -75,9 +75,9 @@ func (c *Client) markReady(ctx context.Context, node string) error {
 const threadsQuery = "query($id: ID!, $after: String) { node(id: $id) { ... on PullRequest { reviewThreads(first: 100, after: $after) " +
 	"{ pageInfo { hasNextPage endCursor } nodes { isResolved comments(first: 1) { nodes { fullDatabaseId } } } } } } }"
 
-// resolved are the comments with which conversations begin that somebody
+// resolvedComments are the comments with which conversations begin that somebody
 // ended. A login that may not ask hears them all.
-func (c *Client) resolved(ctx context.Context, node string) (map[string]bool, error) {
+func (c *Client) resolvedComments(ctx context.Context, node string) (map[string]bool, error) {
 	out, after := map[string]bool{}, any(nil)
 	for range maxPages {
 		var got struct {
@@ -98,7 +98,7 @@ func (c *Client) resolved(ctx context.Context, node string) (map[string]bool, er
 				}
 			}
 		}
-		refused, err := c.ask(ctx, "reading which conversations are resolved", threadsQuery, map[string]any{"id": node, "after": after}, &got)
+		refused, err := c.queryGraphQL(ctx, "reading which conversations are resolved", threadsQuery, map[string]any{"id": node, "after": after}, &got)
 		if err != nil {
 			return nil, err
 		}

@@ -15,19 +15,19 @@ import (
 	"company/internal/forge"
 )
 
-// do makes a call that may be repeated: after a rate limit, a server's error or
+// callWithRetry makes a call that may be repeated: after a rate limit, a server's error or
 // a broken connection, within forge.MaxWait.
-func (c *Client) do(ctx context.Context, doing string, call func() (*github.Response, error)) error {
-	return c.try(ctx, doing, true, call)
+func (c *Client) callWithRetry(ctx context.Context, doing string, call func() (*github.Response, error)) error {
+	return c.tryCall(ctx, doing, true, call)
 }
 
-// once makes a call that may not be repeated blindly: only a rate limit, which
+// callOnce makes a call that may not be repeated blindly: only a rate limit, which
 // says that nothing was done, is waited for.
-func (c *Client) once(ctx context.Context, doing string, call func() (*github.Response, error)) error {
-	return c.try(ctx, doing, false, call)
+func (c *Client) callOnce(ctx context.Context, doing string, call func() (*github.Response, error)) error {
+	return c.tryCall(ctx, doing, false, call)
 }
 
-func (c *Client) try(ctx context.Context, doing string, repeat bool, call func() (*github.Response, error)) error {
+func (c *Client) tryCall(ctx context.Context, doing string, repeat bool, call func() (*github.Response, error)) error {
 	left := forge.MaxWait
 	for attempt := 0; ; attempt++ {
 		_, err := call()
@@ -37,39 +37,39 @@ func (c *Client) try(ctx context.Context, doing string, repeat bool, call func()
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		wait, again := c.again(err, attempt, repeat)
+		wait, again := c.retryDelay(err, attempt, repeat)
 		if !again || wait > left {
-			return c.explain(ctx, doing, err)
+			return c.explainError(ctx, doing, err)
 		}
 		left -= wait
 		if wait > 2*time.Second {
 			c.log.Info("waiting for GitHub", "for", wait.String(), "doing", doing)
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := sleepContext(ctx, wait); err != nil {
 			return err
 		}
 	}
 }
 
-// again says whether and when a failed call is worth repeating.
-func (c *Client) again(err error, attempt int, repeat bool) (time.Duration, bool) {
-	if wait, limited := limit(err); limited {
+// retryDelay says whether and when a failed call is worth repeating.
+func (c *Client) retryDelay(err error, attempt int, repeat bool) (time.Duration, bool) {
+	if wait, limited := rateLimitWait(err); limited {
 		return wait, true
 	}
 	status := statusOf(err)
 	switch {
 	case status == http.StatusUnauthorized && c.app != nil && attempt == 0:
-		c.app.forget() // its token may have been withdrawn
+		c.app.dropToken() // its token may have been withdrawn
 		return 0, true
-	case repeat && attempt < 3 && unknown(err):
+	case repeat && attempt < 3 && isOutcomeUnknown(err):
 		return time.Second << attempt, true
 	}
 	return 0, false
 }
 
-// limit is how long a rate limit asks to wait. Without a word on it, a minute,
+// rateLimitWait is how long a rate limit asks to wait. Without a word on it, a minute,
 // as GitHub's documentation says.
-func limit(err error) (time.Duration, bool) {
+func rateLimitWait(err error) (time.Duration, bool) {
 	var primary *github.RateLimitError
 	if errors.As(err, &primary) {
 		return max(0, time.Until(primary.Rate.Reset.Time)) + time.Second, true
@@ -77,7 +77,7 @@ func limit(err error) (time.Duration, bool) {
 	var secondary *github.AbuseRateLimitError
 	if errors.As(err, &secondary) {
 		if secondary.RetryAfter != nil {
-			return forge.Wait(*secondary.RetryAfter), true
+			return forge.RateLimitWait(*secondary.RetryAfter), true
 		}
 		return time.Minute, true
 	}
@@ -89,7 +89,7 @@ func limit(err error) (time.Duration, bool) {
 	if code != http.StatusForbidden && code != http.StatusTooManyRequests {
 		return 0, false
 	}
-	if wait, ok := forge.WaitFor(e.Response.Header.Get("Retry-After")); ok {
+	if wait, ok := forge.ParseRetryAfter(e.Response.Header.Get("Retry-After")); ok {
 		return wait, true
 	}
 	if at, err := strconv.ParseInt(e.Response.Header.Get("X-RateLimit-Reset"), 10, 64); err == nil && e.Response.Header.Get("X-RateLimit-Remaining") == "0" {
@@ -101,8 +101,8 @@ func limit(err error) (time.Duration, bool) {
 	return 0, false
 }
 
-// unknown: what came back does not tell whether it was done.
-func unknown(err error) bool {
+// isOutcomeUnknown: what came back does not tell whether it was done.
+func isOutcomeUnknown(err error) bool {
 	if err == nil {
 		return false
 	}
@@ -129,7 +129,7 @@ func statusOf(err error) int {
 	return 0
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+func sleepContext(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -143,64 +143,64 @@ func sleep(ctx context.Context, d time.Duration) error {
 // errLimited marks a wait that was too long.
 var errLimited = errors.New("a rate limit")
 
-// human is an error that only a person can mend.
-func (*Client) human(code company.Code, what, why, fix string) *company.Error {
+// needsPerson is an error that only a person can mend.
+func (*Client) needsPerson(code company.Code, what, why, fix string) *company.Error {
 	e := company.E(code, what).Because(why).Fix(fix)
 	e.Class = company.HumanRequired
 	return e
 }
 
-// explain puts an error of the API into words: what, why, and what to do.
-func (c *Client) explain(ctx context.Context, doing string, err error) error {
+// explainError puts an error of the API into words: what, why, and what to do.
+func (c *Client) explainError(ctx context.Context, doing string, err error) error {
 	var ce *company.Error
 	if errors.As(err, &ce) { // of a login, on its way through the client
 		return ce
 	}
 	if errors.Is(err, forge.ErrNoLogin) {
-		return c.human(company.EAuth, "there is no login for "+c.site.Hostname()+" any more", "", "log in again (gh auth login, or export the token), then: company resume").Wrap(err)
+		return c.needsPerson(company.EAuth, "there is no login for "+c.site.Hostname()+" any more", "", "log in again (gh auth login, or export the token), then: company resume").Wrap(err)
 	}
-	if wait, limited := limit(err); limited {
+	if wait, limited := rateLimitWait(err); limited {
 		return company.E(company.EForge, fmt.Sprintf("GitHub's rate limit is reached while %s", doing)).
-			Because(fmt.Sprintf("it asks to wait %s", wait.Round(time.Second))).Wrap(errors.Join(errLimited, &quiet{err}))
+			Because(fmt.Sprintf("it asks to wait %s", wait.Round(time.Second))).Wrap(errors.Join(errLimited, &quietError{err}))
 	}
 	var e *github.ErrorResponse
 	if !errors.As(err, &e) || e.Response == nil {
 		return company.E(company.EForge, "GitHub cannot be reached while "+doing).Wrap(err)
 	}
-	source, said := c.source(ctx), forge.Clean(e.Message, 300)
+	source, said := c.loginSource(ctx), forge.CleanText(e.Message, 300)
 	switch status := e.Response.StatusCode; {
 	case status == http.StatusUnauthorized:
-		return c.human(company.EAuth, fmt.Sprintf("GitHub refused the token (401) while %s", doing), source+" is not valid, or has expired",
-			"renew it (gh auth login, or export a new token), then: company resume").Wrap(&quiet{err})
+		return c.needsPerson(company.EAuth, fmt.Sprintf("GitHub refused the token (401) while %s", doing), source+" is not valid, or has expired",
+			"renew it (gh auth login, or export a new token), then: company resume").Wrap(&quietError{err})
 	case status == http.StatusForbidden:
 		why := fmt.Sprintf("%s may not do that on %s (%s)", source, c.repo, said)
-		if need := needs(e.Response.Header); need != "" {
+		if need := missingPermission(e.Response.Header); need != "" {
 			why = fmt.Sprintf("%s lacks %s on %s", source, need, c.repo)
 		}
 		fix := "give it that permission, or export a token that has it, then: company resume"
 		if at := ssoURL(e.Response.Header); at != "" {
 			fix = "allow the token for the organisation at " + at + ", then: company resume"
 		}
-		return c.human(company.EAuth, fmt.Sprintf("GitHub refused the token (403) while %s", doing), why, fix).Wrap(&quiet{err})
+		return c.needsPerson(company.EAuth, fmt.Sprintf("GitHub refused the token (403) while %s", doing), why, fix).Wrap(&quietError{err})
 	case status == http.StatusNotFound && !strings.Contains(e.Response.Header.Get("Content-Type"), "json"):
-		return company.E(company.EForge, "something before GitHub answered 404 while "+doing).Because("GitHub says so in JSON, a proxy does not").Wrap(&quiet{err})
+		return company.E(company.EForge, "something before GitHub answered 404 while "+doing).Because("GitHub says so in JSON, a proxy does not").Wrap(&quietError{err})
 	case status == http.StatusNotFound || status == http.StatusGone:
-		return c.human(company.ENotFound, fmt.Sprintf("GitHub does not find it (%d) while %s", status, doing), fmt.Sprintf("%s does not exist, or %s may not see it", c.repo, source),
-			"see that the remote's URL is right and that the token may read it, then: company resume").Wrap(&quiet{err})
+		return c.needsPerson(company.ENotFound, fmt.Sprintf("GitHub does not find it (%d) while %s", status, doing), fmt.Sprintf("%s does not exist, or %s may not see it", c.repo, source),
+			"see that the remote's URL is right and that the token may read it, then: company resume").Wrap(&quietError{err})
 	case status == http.StatusUnprocessableEntity:
-		return company.E(company.EForge, fmt.Sprintf("GitHub refused the request (422) while %s", doing)).Because(forge.Clean(detail(e), 500)).Wrap(&quiet{err})
+		return company.E(company.EForge, fmt.Sprintf("GitHub refused the request (422) while %s", doing)).Because(forge.CleanText(errorDetail(e), 500)).Wrap(&quietError{err})
 	default:
-		return company.E(company.EForge, fmt.Sprintf("GitHub answered %d while %s", status, doing)).Because(said).Wrap(&quiet{err})
+		return company.E(company.EForge, fmt.Sprintf("GitHub answered %d while %s", status, doing)).Because(said).Wrap(&quietError{err})
 	}
 }
 
-// quiet keeps an error for errors.As without repeating its words.
-type quiet struct{ err error }
+// quietError keeps an error for errors.As without repeating its words.
+type quietError struct{ err error }
 
-func (q *quiet) Error() string { return "HTTP " + strconv.Itoa(statusOf(q.err)) }
-func (q *quiet) Unwrap() error { return q.err }
+func (q *quietError) Error() string { return "HTTP " + strconv.Itoa(statusOf(q.err)) }
+func (q *quietError) Unwrap() error { return q.err }
 
-func detail(e *github.ErrorResponse) string {
+func errorDetail(e *github.ErrorResponse) string {
 	out := []string{e.Message}
 	for _, d := range e.Errors {
 		out = append(out, strings.TrimSpace(strings.Join([]string{d.Resource, d.Field, d.Code, d.Message}, " ")))
@@ -208,8 +208,8 @@ func detail(e *github.ErrorResponse) string {
 	return strings.Join(out, "; ")
 }
 
-// source is what the login comes from, for people.
-func (c *Client) source(ctx context.Context) string {
+// loginSource is what the login comes from, for people.
+func (c *Client) loginSource(ctx context.Context) string {
 	if c.app != nil {
 		return fmt.Sprintf("GitHub App %d", c.app.id)
 	}
@@ -224,15 +224,15 @@ func (c *Client) source(ctx context.Context) string {
 	return "the token"
 }
 
-// needs is the permission that GitHub says is missing.
-func needs(h http.Header) string {
+// missingPermission is the permission that GitHub says is missing.
+func missingPermission(h http.Header) string {
 	if v := h.Get("X-Accepted-GitHub-Permissions"); v != "" {
 		v, _, _ = strings.Cut(v, ";") // alternatives
-		return strconv.Quote(strings.ReplaceAll(forge.Clean(v, 100), "=", ": "))
+		return strconv.Quote(strings.ReplaceAll(forge.CleanText(v, 100), "=", ": "))
 	}
 	have, want := h.Get("X-OAuth-Scopes"), h.Get("X-Accepted-OAuth-Scopes")
 	if want != "" && have != want {
-		return "the scope " + strconv.Quote(forge.Clean(want, 100))
+		return "the scope " + strconv.Quote(forge.CleanText(want, 100))
 	}
 	return ""
 }
@@ -242,5 +242,5 @@ func ssoURL(h http.Header) string {
 	if !ok || !strings.HasPrefix(at, "https://") {
 		return ""
 	}
-	return forge.Clean(at, 300)
+	return forge.CleanText(at, 300)
 }

@@ -10,24 +10,24 @@ import (
 	"company/internal/forge"
 )
 
-// authorized adds the login to requests for the API's own host, and to no
+// authTransport adds the login to requests for the API's own host, and to no
 // others: a redirect or a link in a reply gets none (T21).
-type authorized struct {
+type authTransport struct {
 	scheme     string // of the API: a login never goes out in the clear where it did not before
 	host       string
 	credential func(context.Context) (forge.Credential, error)
 	next       http.RoundTripper
 }
 
-type noLogin struct{}
+type noLoginKey struct{}
 
 // withoutLogin marks a request that goes without, wherever it goes.
 func withoutLogin(r *http.Request) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), noLogin{}, true))
+	return r.WithContext(context.WithValue(r.Context(), noLoginKey{}, true))
 }
 
-func (a *authorized) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.URL.Scheme != a.scheme || r.URL.Host != a.host || r.Context().Value(noLogin{}) != nil {
+func (a *authTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Scheme != a.scheme || r.URL.Host != a.host || r.Context().Value(noLoginKey{}) != nil {
 		return a.next.RoundTrip(r)
 	}
 	cred, err := a.credential(r.Context())
@@ -45,13 +45,13 @@ const (
 	maxTaggedBody = 1 << 20
 )
 
-// tagged asks with the entity tag of what it has. An answer of "not modified"
+// etagTransport asks with the entity tag of what it has. An answer of "not modified"
 // does not count against the rate limit.
-type tagged struct {
+type etagTransport struct {
 	next http.RoundTripper
 
-	mu   sync.Mutex
-	kept map[string]*keptReply
+	mu      sync.Mutex
+	replies map[string]*keptReply
 }
 
 type keptReply struct {
@@ -60,13 +60,13 @@ type keptReply struct {
 	body   []byte
 }
 
-func (t *tagged) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t *etagTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method != http.MethodGet || r.Header.Get("Authorization") == "" {
 		return t.next.RoundTrip(r)
 	}
 	key := r.URL.String() + " " + r.Header.Get("Accept")
 	t.mu.Lock()
-	have := t.kept[key]
+	have := t.replies[key]
 	t.mu.Unlock()
 	if have != nil {
 		r = r.Clone(r.Context())
@@ -97,32 +97,32 @@ func (t *tagged) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if len(body) > maxTaggedBody {
-		resp.Body = &joined{io.MultiReader(bytes.NewReader(body), resp.Body), resp.Body}
+		resp.Body = &joinedBody{io.MultiReader(bytes.NewReader(body), resp.Body), resp.Body}
 		return resp, nil
 	}
 	_ = resp.Body.Close()
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.kept == nil || len(t.kept) >= maxTagged {
-		t.kept = map[string]*keptReply{}
+	if t.replies == nil || len(t.replies) >= maxTagged {
+		t.replies = map[string]*keptReply{}
 	}
-	t.kept[key] = &keptReply{tag, resp.Header.Clone(), body}
+	t.replies[key] = &keptReply{tag, resp.Header.Clone(), body}
 	return resp, nil
 }
 
-type joined struct {
+type joinedBody struct {
 	io.Reader
 	io.Closer
 }
 
-// timed ends a request after forge.Timeout, the reading of its reply included.
+// timeoutTransport ends a request after forge.RequestTimeout, the reading of its reply included.
 // (http.Client's own timeout leaves a goroutine behind for each refused
 // request, since go-github swaps the body before it is closed.)
-type timed struct{ next http.RoundTripper }
+type timeoutTransport struct{ next http.RoundTripper }
 
-func (t *timed) RoundTrip(r *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithTimeout(r.Context(), forge.Timeout)
+func (t *timeoutTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), forge.RequestTimeout)
 	resp, err := t.next.RoundTrip(r.WithContext(ctx))
 	if err != nil {
 		cancel()

@@ -12,14 +12,14 @@ import (
 
 // T21: the login goes to the API's own host by the API's own protocol; a
 // redirect to anywhere else, or into the clear, carries none.
-func TestLoginStaysAtTheAPI(t *testing.T) {
+func TestAuthTransportHostOnly(t *testing.T) {
 	asked := 0
 	var sent []string
 	next := roundTripper(func(r *http.Request) (*http.Response, error) {
 		sent = append(sent, r.URL.String()+" "+r.Header.Get("Authorization"))
 		return httptest.NewRecorder().Result(), nil
 	})
-	a := &authorized{scheme: "https", host: "api.example.com", next: next, credential: func(context.Context) (forge.Credential, error) {
+	a := &authTransport{scheme: "https", host: "api.example.com", next: next, credential: func(context.Context) (forge.Credential, error) {
 		asked++
 		return forge.Credential{Secret: forge.NewSecret("canary")}, nil
 	}}

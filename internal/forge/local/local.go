@@ -23,7 +23,7 @@ type Forge struct {
 	Office *folder.Folder // that holds Dir; nil: nothing was ever kept
 	Dir    string         // made when absent
 
-	commenting sync.Mutex
+	commentMu sync.Mutex
 }
 
 var _ forge.Forge = (*Forge)(nil)
@@ -43,61 +43,61 @@ type Record struct {
 	Head          company.OID    `json:"head"`
 }
 
-// Page is the path of a pull request's page.
-func (f *Forge) Page(number int) string { return f.Office.Join(f.page(number)) }
+// FullPagePath is the path of a pull request's page.
+func (f *Forge) FullPagePath(number int) string { return f.Office.Join(f.pagePath(number)) }
 
-func (f *Forge) page(number int) string   { return f.Dir + "/" + strconv.Itoa(number) + ".md" }
-func (f *Forge) record(number int) string { return f.Dir + "/" + strconv.Itoa(number) + ".json" }
-func (f *Forge) comments(number int) string {
+func (f *Forge) pagePath(number int) string   { return f.Dir + "/" + strconv.Itoa(number) + ".md" }
+func (f *Forge) recordPath(number int) string { return f.Dir + "/" + strconv.Itoa(number) + ".json" }
+func (f *Forge) commentsPath(number int) string {
 	return f.Dir + "/" + strconv.Itoa(number) + ".comments.md"
 }
 
 // Open writes the page and then the record: a record has its page.
-func (f *Forge) Open(_ context.Context, pr forge.PR) (forge.Opened, error) {
+func (f *Forge) Open(_ context.Context, pr forge.PR) (forge.OpenedPR, error) {
 	if pr.Number < 1 {
-		return forge.Opened{}, company.E(company.EInternal, "a local pull request needs a number")
+		return forge.OpenedPR{}, company.E(company.EInternal, "a local pull request needs a number")
 	}
-	was, err := f.Read(pr.Number)
+	was, err := f.ReadRecord(pr.Number)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return forge.Opened{}, company.E(company.EForge, fmt.Sprintf("the record of pull request %d cannot be read", pr.Number)).Wrap(err).
-			Fix("remove " + f.Office.Join(f.record(pr.Number)) + ": it is made anew from the ledger")
+		return forge.OpenedPR{}, company.E(company.EForge, fmt.Sprintf("the record of pull request %d cannot be read", pr.Number)).Wrap(err).
+			Fix("remove " + f.Office.Join(f.recordPath(pr.Number)) + ": it is made anew from the ledger")
 	case was.Office != pr.Office || was.Task != pr.Task:
-		return forge.Opened{}, company.E(company.EConflict, fmt.Sprintf("pull request %d belongs to %s of office %s", pr.Number, was.Task, was.Office))
+		return forge.OpenedPR{}, company.E(company.EConflict, fmt.Sprintf("pull request %d belongs to %s of office %s", pr.Number, was.Task, was.Office))
 	}
 	text, err := json.MarshalIndent(Record{
 		SchemaVersion: 1, Number: pr.Number, Office: pr.Office, Task: pr.Task, Title: pr.Title, Branch: pr.Branch, Base: pr.Base, Head: pr.Head,
 	}, "", "  ")
 	if err != nil {
-		return forge.Opened{}, err
+		return forge.OpenedPR{}, err
 	}
 	if err := f.Office.Mkdir(f.Dir); err != nil {
-		return forge.Opened{}, unwritable(err)
+		return forge.OpenedPR{}, pageWriteError(err)
 	}
-	if err := f.Office.WriteFile(f.page(pr.Number), []byte(pr.Text()), 0o600); err != nil {
-		return forge.Opened{}, unwritable(err)
+	if err := f.Office.WriteFile(f.pagePath(pr.Number), []byte(pr.MarkedBody()), 0o600); err != nil {
+		return forge.OpenedPR{}, pageWriteError(err)
 	}
-	if err := f.Office.WriteFile(f.record(pr.Number), append(text, '\n'), 0o600); err != nil {
-		return forge.Opened{}, unwritable(err)
+	if err := f.Office.WriteFile(f.recordPath(pr.Number), append(text, '\n'), 0o600); err != nil {
+		return forge.OpenedPR{}, pageWriteError(err)
 	}
-	return forge.Opened{Number: pr.Number, URL: "file://" + f.Page(pr.Number), State: company.PROpen}, nil
+	return forge.OpenedPR{Number: pr.Number, URL: "file://" + f.FullPagePath(pr.Number), State: company.PROpen}, nil
 }
 
-// Read is the record of one pull request; fs.ErrNotExist when there is none.
-func (f *Forge) Read(number int) (Record, error) {
+// ReadRecord is the record of one pull request; fs.ErrNotExist when there is none.
+func (f *Forge) ReadRecord(number int) (Record, error) {
 	var r Record
-	text, err := f.Office.ReadFile(f.record(number), 0)
+	text, err := f.Office.ReadFile(f.recordPath(number), 0)
 	if err != nil {
 		return r, err
 	}
 	if err := json.Unmarshal(text, &r); err != nil {
-		return r, fmt.Errorf("read %s: %w", f.Office.Join(f.record(number)), err)
+		return r, fmt.Errorf("read %s: %w", f.Office.Join(f.recordPath(number)), err)
 	}
 	return r, nil
 }
 
-func unwritable(err error) error {
+func pageWriteError(err error) error {
 	return company.E(company.EForge, "the pull request cannot be written").Wrap(err).Fix("check the office's disk")
 }
 
@@ -109,9 +109,9 @@ func (f *Forge) Access(context.Context) (forge.Access, error) { return forge.Acc
 
 // Feedback has no state: what became of a page, the base branch knows.
 func (f *Forge) Feedback(_ context.Context, ref forge.Ref) (forge.Feedback, error) {
-	r, err := f.Read(ref.Number)
+	r, err := f.ReadRecord(ref.Number)
 	if errors.Is(err, fs.ErrNotExist) {
-		return forge.Feedback{}, company.E(company.ENotFound, fmt.Sprintf("there is no page of pull request %d", ref.Number)).Wrap(forge.ErrGone)
+		return forge.Feedback{}, company.E(company.ENotFound, fmt.Sprintf("there is no page of pull request %d", ref.Number)).Wrap(forge.ErrPRGone)
 	}
 	if err != nil {
 		return forge.Feedback{}, err
@@ -124,31 +124,31 @@ func (f *Forge) Comment(_ context.Context, ref forge.Ref, key, text string) erro
 	if err := ref.CheckNote(key, text); err != nil {
 		return err
 	}
-	r, err := f.Read(ref.Number)
+	r, err := f.ReadRecord(ref.Number)
 	if err != nil {
 		return company.E(company.ENotFound, fmt.Sprintf("there is no page of pull request %d", ref.Number)).Wrap(err)
 	}
 	if r.Office != ref.Office || r.Task != ref.Task {
 		return company.E(company.EConflict, fmt.Sprintf("pull request %d belongs to %s of office %s", ref.Number, r.Task, r.Office))
 	}
-	f.commenting.Lock()
-	defer f.commenting.Unlock()
-	file := f.comments(ref.Number)
+	f.commentMu.Lock()
+	defer f.commentMu.Unlock()
+	file := f.commentsPath(ref.Number)
 	old, err := f.Office.ReadFile(file, 0)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return unwritable(err)
+		return pageWriteError(err)
 	}
 	if strings.Contains(string(old), ref.NoteMarker(key)) {
 		return nil
 	}
 	if err := f.Office.WriteFile(file, append(old, ref.NoteMarker(key)+"\n"+strings.TrimSpace(text)+"\n\n"...), 0o600); err != nil {
-		return unwritable(err)
+		return pageWriteError(err)
 	}
 	return nil
 }
 
-// Comments is the path of the comments of a pull request.
-func (f *Forge) Comments(number int) string { return f.Office.Join(f.comments(number)) }
+// FullCommentsPath is the path of the comments of a pull request.
+func (f *Forge) FullCommentsPath(number int) string { return f.Office.Join(f.commentsPath(number)) }
 
 // Close has nothing to close: the ledger holds the state of a page.
 func (*Forge) Close(context.Context, forge.Ref) error { return nil }

@@ -13,14 +13,14 @@ import (
 	"company/internal/forge"
 )
 
-func pull() forge.PR {
+func newPR() forge.PR {
 	return forge.PR{
 		Office: "k3fq", Task: "t12", Number: 7, Title: "add rate limiting", Body: "# add rate limiting\n\ntext\n\n\n",
 		Branch: "develop-t12-k3fq", Base: "main", Head: company.OID(strings.Repeat("a", 40)),
 	}
 }
 
-func mustOpen(t *testing.T, f *Forge, pr forge.PR) forge.Opened {
+func mustOpen(t *testing.T, f *Forge, pr forge.PR) forge.OpenedPR {
 	t.Helper()
 	got, err := f.Open(context.Background(), pr)
 	if err != nil {
@@ -37,32 +37,32 @@ func requireCode(t *testing.T, err error, want company.Code) {
 	}
 }
 
-// keptIn is a forge that keeps its pages in a folder of an empty office.
-func keptIn(t *testing.T, dir string) *Forge {
+// newForgeIn is a forge that keeps its pages in a folder of an empty office.
+func newForgeIn(t *testing.T, dir string) *Forge {
 	return &Forge{Office: foldertest.Open(t, t.TempDir()), Dir: dir}
 }
 
 // Opening a pull request again finds the same one and brings it up to date:
 // one record, one page, however often a delivery is repeated.
-func TestOpenAgain(t *testing.T) {
-	f := keptIn(t, "pulls")
-	first := mustOpen(t, f, pull())
-	if want := (forge.Opened{Number: 7, URL: "file://" + f.Office.Join("pulls/7.md"), State: company.PROpen}); first != want {
+func TestOpenIsIdempotent(t *testing.T) {
+	f := newForgeIn(t, "pulls")
+	first := mustOpen(t, f, newPR())
+	if want := (forge.OpenedPR{Number: 7, URL: "file://" + f.Office.Join("pulls/7.md"), State: company.PROpen}); first != want {
 		t.Errorf("%+v, want %+v", first, want)
 	}
-	if again := mustOpen(t, f, pull()); again != first {
+	if again := mustOpen(t, f, newPR()); again != first {
 		t.Errorf("another one: %+v", again)
 	}
-	moved := pull()
+	moved := newPR()
 	moved.Head, moved.Title, moved.Body = company.OID(strings.Repeat("b", 40)), "add rate limiting to the API", "new text"
 	if again := mustOpen(t, f, moved); again != first {
 		t.Errorf("another one: %+v", again)
 	}
-	rec, err := f.Read(7)
+	rec, err := f.ReadRecord(7)
 	if err != nil || rec.Head != moved.Head || rec.Title != moved.Title || rec.Office != "k3fq" || rec.Task != "t12" || rec.Base != "main" || rec.Branch != moved.Branch || rec.SchemaVersion != 1 {
 		t.Errorf("%+v, %v", rec, err)
 	}
-	page, err := os.ReadFile(f.Page(7))
+	page, err := os.ReadFile(f.FullPagePath(7))
 	if want := "<!-- company office=k3fq task=t12 title=07da8554 -->\nnew text\n<!-- /company -->\n"; err != nil || string(page) != want {
 		t.Errorf("%q, %v, want %q", page, err, want)
 	}
@@ -79,27 +79,27 @@ func TestOpenAgain(t *testing.T) {
 
 // A page without its record is what a crash in between leaves.
 func TestOpenAfterCrash(t *testing.T) {
-	f := keptIn(t, "pulls")
+	f := newForgeIn(t, "pulls")
 	if err := f.Office.Mkdir(f.Dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(f.Page(7), []byte("half"), 0o600); err != nil {
+	if err := os.WriteFile(f.FullPagePath(7), []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	mustOpen(t, f, pull())
-	if page, err := os.ReadFile(f.Page(7)); err != nil || string(page) != pull().Text() {
+	mustOpen(t, f, newPR())
+	if page, err := os.ReadFile(f.FullPagePath(7)); err != nil || string(page) != newPR().MarkedBody() {
 		t.Errorf("%q, %v", page, err)
 	}
 }
 
 func TestOpenRefused(t *testing.T) {
-	f := keptIn(t, "pulls")
-	mustOpen(t, f, pull())
+	f := newForgeIn(t, "pulls")
+	mustOpen(t, f, newPR())
 	for name, change := range map[string]func(*forge.PR){
 		"another office": func(p *forge.PR) { p.Office = "zzzz" },
 		"another task":   func(p *forge.PR) { p.Task = "t13" },
 	} {
-		pr := pull()
+		pr := newPR()
 		change(&pr)
 		pr.Title = "taken over"
 		if _, err := f.Open(context.Background(), pr); err == nil {
@@ -108,33 +108,33 @@ func TestOpenRefused(t *testing.T) {
 			requireCode(t, err, company.EConflict)
 		}
 	}
-	if rec, err := f.Read(7); err != nil || rec.Title != pull().Title {
+	if rec, err := f.ReadRecord(7); err != nil || rec.Title != newPR().Title {
 		t.Errorf("%+v, %v: somebody else's pull request was changed", rec, err)
 	}
-	pr := pull()
+	pr := newPR()
 	pr.Number = 0
 	_, err := f.Open(context.Background(), pr)
 	requireCode(t, err, company.EInternal)
 
-	if err := os.WriteFile(f.Office.Join(f.record(7)), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(f.Office.Join(f.recordPath(7)), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.Open(context.Background(), pull())
+	_, err = f.Open(context.Background(), newPR())
 	requireCode(t, err, company.EForge)
 
 	// The folder's place is taken by a file: what goes wrong is said with what
 	// to do.
-	blocked := &Forge{Office: f.Office, Dir: f.record(7)}
-	_, err = blocked.Open(context.Background(), pull())
+	blocked := &Forge{Office: f.Office, Dir: f.recordPath(7)}
+	_, err = blocked.Open(context.Background(), newPR())
 	requireCode(t, err, company.EForge)
 	if e := (*company.Error)(nil); errors.As(err, &e) && e.Hint == "" {
 		t.Errorf("no hint: %v", err)
 	}
 }
 
-func TestReadNothing(t *testing.T) {
-	f := keptIn(t, "never made")
-	if _, err := f.Read(1); !errors.Is(err, fs.ErrNotExist) {
+func TestReadMissingRecord(t *testing.T) {
+	f := newForgeIn(t, "never made")
+	if _, err := f.ReadRecord(1); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
 	if _, err := os.Stat(f.Office.Join(f.Dir)); !errors.Is(err, fs.ErrNotExist) {
@@ -147,8 +147,8 @@ func TestReadNothing(t *testing.T) {
 
 // A comment is said once, and only under one's own pull request.
 func TestComment(t *testing.T) {
-	f := keptIn(t, "pulls")
-	mustOpen(t, f, pull())
+	f := newForgeIn(t, "pulls")
+	mustOpen(t, f, newPR())
 	ref := forge.Ref{Office: "k3fq", Task: "t12", Number: 7}
 	for range 3 {
 		if err := f.Comment(context.Background(), ref, "sync:1", "seen"); err != nil {
@@ -158,7 +158,7 @@ func TestComment(t *testing.T) {
 	if err := f.Comment(context.Background(), ref, "sync:2", "more"); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(f.Comments(7))
+	text, err := os.ReadFile(f.FullCommentsPath(7))
 	if err != nil || strings.Count(string(text), "seen") != 1 || strings.Count(string(text), "more") != 1 {
 		t.Errorf("%q, %v", text, err)
 	}
@@ -169,7 +169,7 @@ func TestComment(t *testing.T) {
 	if _, err := f.Feedback(context.Background(), forge.Ref{Number: 8}); company.CodeOf(err) != company.ENotFound {
 		t.Errorf("%v", err)
 	}
-	if fb, err := f.Feedback(context.Background(), ref); err != nil || fb.State != "" || fb.Head != pull().Head {
+	if fb, err := f.Feedback(context.Background(), ref); err != nil || fb.State != "" || fb.Head != newPR().Head {
 		t.Errorf("%+v, %v", fb, err)
 	}
 }

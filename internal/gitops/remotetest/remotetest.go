@@ -63,12 +63,12 @@ func NewHTTP(t testing.TB, user, secret string) *HTTP {
 func (h *HTTP) Repository(t testing.TB, name, from string) (dir, url string) {
 	t.Helper()
 	dir = filepath.Join(h.Root, filepath.FromSlash(name))
-	clone(t, from, dir)
+	cloneBare(t, from, dir)
 	return dir, h.Server.URL + "/" + name
 }
 
-// clone makes a bare repository at dir, of main at from alone.
-func clone(t testing.TB, from, dir string) {
+// cloneBare makes a bare repository at dir, of main at from alone.
+func cloneBare(t testing.TB, from, dir string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		t.Fatal(err)
@@ -114,8 +114,8 @@ func (h *HTTP) Seen() []string {
 	return append([]string{}, h.seen...)
 }
 
-// admit decides on one request; status 0 lets it in.
-func (h *HTTP) admit(r *http.Request) (status int, to string) {
+// authorize decides on one request; status 0 lets it in.
+func (h *HTTP) authorize(r *http.Request) (status int, to string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	user, secret, ok := r.BasicAuth()
@@ -138,7 +138,7 @@ func (h *HTTP) admit(r *http.Request) (status int, to string) {
 
 // ServeHTTP speaks the smart protocol.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	status, to := h.admit(r)
+	status, to := h.authorize(r)
 	switch {
 	case to != "":
 		http.Redirect(w, r, to, status)

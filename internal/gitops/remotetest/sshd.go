@@ -87,7 +87,7 @@ func (s *SSHD) URL(dir string) string { return "ssh://" + s.User + "@" + s.Host 
 func (s *SSHD) Repository(t testing.TB, from string) (dir, url string) {
 	t.Helper()
 	dir = filepath.Join(s.dir, "app.git")
-	clone(t, from, dir)
+	cloneBare(t, from, dir)
 	return dir, s.URL(dir)
 }
 

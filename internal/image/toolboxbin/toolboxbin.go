@@ -16,7 +16,7 @@ import (
 // The pattern matches this file, too, so that it always matches something.
 //
 //go:embed README.md toolbox*
-var files embed.FS
+var embeddedFiles embed.FS
 
 // Binary is the toolbox for an architecture as Go and Docker name it (amd64,
 // arm64): an executable for Linux. Without one the error is E_IMAGE.
@@ -25,7 +25,7 @@ func Binary(arch string) ([]byte, error) {
 		return nil, company.E(company.EImage, fmt.Sprintf("there is no toolbox for %q", arch)).
 			Because("worker images are linux/amd64 or linux/arm64")
 	}
-	data, err := files.ReadFile("toolbox-linux-" + arch)
+	data, err := embeddedFiles.ReadFile("toolbox-linux-" + arch)
 	if err != nil {
 		return nil, company.E(company.EImage, "this program was built without the toolbox for "+arch).
 			Because("the toolbox is a build product of its own, which the plain go build does not make").

@@ -51,13 +51,13 @@ const (
 // cannot hold.
 var unsettled = []string{"CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG", "rebase-merge", "rebase-apply", "sequencer"}
 
-// checkpoint saves the workspace, through an index of its own, so that neither
+// saveCheckpoint saves the workspace, through an index of its own, so that neither
 // the agent's index nor its branch moves.
-func (s *Server) checkpoint(ctx context.Context, r toolbox.CheckpointRequest) (toolbox.CheckpointResult, error) {
+func (s *Server) saveCheckpoint(ctx context.Context, r toolbox.CheckpointRequest) (toolbox.CheckpointResult, error) {
 	s.repo.mu.Lock()
 	defer s.repo.mu.Unlock()
 	var none toolbox.CheckpointResult
-	if err := s.ready(); err != nil {
+	if err := s.checkPrepared(); err != nil {
 		return none, err
 	}
 	if !runRE.MatchString(r.Run) {
@@ -71,7 +71,7 @@ func (s *Server) checkpoint(ctx context.Context, r toolbox.CheckpointRequest) (t
 	if err != nil {
 		return none, asRefusal(err, "the work tree could not be saved")
 	}
-	text, at, err := s.describe(ctx)
+	text, at, err := s.describeWorkspace(ctx)
 	if err != nil {
 		return none, asRefusal(err, "the state of git could not be saved")
 	}
@@ -88,7 +88,7 @@ func (s *Server) checkpoint(ctx context.Context, r toolbox.CheckpointRequest) (t
 		}
 		parents = append(parents, staged)
 	}
-	parents = append(parents, at.commits()...)
+	parents = append(parents, at.commitIDs()...)
 	if result.OID, err = s.saveCommit(ctx, r.Run, tree, text, parents); err != nil {
 		return none, err
 	}
@@ -106,14 +106,14 @@ func (s *Server) saveFiles(ctx context.Context) (tree string, err error) {
 		err = os.WriteFile(strings.TrimPrefix(own.env[0], "GIT_INDEX_FILE="), data, 0o600)
 	}
 	if err != nil {
-		if _, err := s.git(ctx, own, "read-tree", "HEAD"); err != nil {
+		if _, err := s.runGit(ctx, own, "read-tree", "HEAD"); err != nil {
 			return "", err
 		}
 	}
-	if _, err := s.git(ctx, own, "add", "--sparse", "--all", "--", "."); err != nil {
+	if _, err := s.runGit(ctx, own, "add", "--sparse", "--all", "--", "."); err != nil {
 		return "", err
 	}
-	out, err := s.git(ctx, own, "write-tree")
+	out, err := s.runGit(ctx, own, "write-tree")
 	return strings.TrimSpace(out), err
 }
 
@@ -128,7 +128,7 @@ func (s *Server) ownIndex(name string) (run *gitRun, drop func()) {
 func (s *Server) saveIndex(ctx context.Context, head string, entries []string) (string, error) {
 	own, drop := s.ownIndex("staged-index")
 	defer drop()
-	if _, err := s.git(ctx, own, "read-tree", head); err != nil {
+	if _, err := s.runGit(ctx, own, "read-tree", head); err != nil {
 		return "", err
 	}
 	var in strings.Builder
@@ -140,19 +140,19 @@ func (s *Server) saveIndex(ctx context.Context, head string, entries []string) (
 		in.WriteString(info + "\t" + path + "\x00")
 	}
 	own.stdin = in.String()
-	if _, err := s.git(ctx, own, "update-index", "-z", "--index-info"); err != nil {
+	if _, err := s.runGit(ctx, own, "update-index", "-z", "--index-info"); err != nil {
 		return "", err
 	}
 	own.stdin = ""
-	tree, err := s.git(ctx, own, "write-tree")
+	tree, err := s.runGit(ctx, own, "write-tree")
 	if err != nil {
 		return "", err
 	}
-	out, err := s.git(ctx, &gitRun{stdin: s.signed("staged\n")}, "commit-tree", "--no-gpg-sign", "-p", head, "-F", "-", strings.TrimSpace(tree))
+	out, err := s.runGit(ctx, &gitRun{stdin: s.withSignOff("staged\n")}, "commit-tree", "--no-gpg-sign", "-p", head, "-F", "-", strings.TrimSpace(tree))
 	return strings.TrimSpace(out), err
 }
 
-func (s *Server) signed(message string) string {
+func (s *Server) withSignOff(message string) string {
 	if s.repo.signoff != "" {
 		message += "\n" + s.repo.signoff + "\n"
 	}
@@ -167,12 +167,12 @@ func (s *Server) saveCommit(ctx context.Context, run, tree, text string, parents
 			args = append(args, "-p", p)
 		}
 	}
-	out, err := s.git(ctx, &gitRun{stdin: s.signed(fmt.Sprintf("checkpoint %s\n\n%s\n", run, text))}, append(args, tree)...)
+	out, err := s.runGit(ctx, &gitRun{stdin: s.withSignOff(fmt.Sprintf("checkpoint %s\n\n%s\n", run, text))}, append(args, tree)...)
 	if err != nil {
 		return "", asRefusal(err, "")
 	}
 	oid = strings.TrimSpace(out)
-	_, err = s.git(ctx, nil, "push", "--quiet", "--no-verify", "origin", fmt.Sprintf("+%s:refs/company/checkpoint/%s", oid, run))
+	_, err = s.runGit(ctx, nil, "push", "--quiet", "--no-verify", "origin", fmt.Sprintf("+%s:refs/company/checkpoint/%s", oid, run))
 	return oid, asRefusal(err, "the work tree was not saved")
 }
 
@@ -182,8 +182,8 @@ type described struct {
 	why string
 }
 
-// commits are the commits that a standing names.
-func (st *standing) commits() []string {
+// commitIDs are the commits that a standing names.
+func (st *standing) commitIDs() []string {
 	var out []string
 	for _, name := range slices.Sorted(keysOf(st.Refs)) {
 		out = append(out, st.Refs[name])
@@ -207,8 +207,8 @@ func keysOf(m map[string]string) func(yield func(string) bool) {
 	}
 }
 
-// describe is what a checkpoint's message tells of the workspace as it is.
-func (s *Server) describe(ctx context.Context) (text string, at described, err error) {
+// describeWorkspace is what a checkpoint's message tells of the workspace as it is.
+func (s *Server) describeWorkspace(ctx context.Context) (text string, at described, err error) {
 	for _, step := range []func(context.Context, *described) error{s.describeRefs, s.describeIndex, s.describeMerge, s.describeEmpty} {
 		if err := step(ctx, &at); err != nil {
 			return "", at, err
@@ -234,7 +234,7 @@ func (s *Server) describeRefs(ctx context.Context, at *described) error {
 	if ref, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "ref: "); ok {
 		at.Branch = ref
 	}
-	out, err := s.git(ctx, nil, "for-each-ref", "--format=%(objectname) %(*objectname) %(refname)", "refs/heads/", "refs/tags/", "refs/stash")
+	out, err := s.runGit(ctx, nil, "for-each-ref", "--format=%(objectname) %(*objectname) %(refname)", "refs/heads/", "refs/tags/", "refs/stash")
 	if err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (s *Server) describeRefs(ctx context.Context, at *described) error {
 			continue
 		}
 		if f[2] == "refs/stash" {
-			if at.Stash, err = s.stashes(ctx); err != nil {
+			if at.Stash, err = s.listStashes(ctx); err != nil {
 				return err
 			}
 			continue
@@ -264,8 +264,8 @@ func (s *Server) describeRefs(ctx context.Context, at *described) error {
 	return nil
 }
 
-func (s *Server) stashes(ctx context.Context) (out []stashed, err error) {
-	text, err := s.git(ctx, nil, "reflog", "show", "--format=%H %gs", "refs/stash")
+func (s *Server) listStashes(ctx context.Context) (out []stashed, err error) {
+	text, err := s.runGit(ctx, nil, "reflog", "show", "--format=%H %gs", "refs/stash")
 	for line := range strings.Lines(text) {
 		oid, message, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		out = append(out, stashed{oid, message})
@@ -275,7 +275,7 @@ func (s *Server) stashes(ctx context.Context) (out []stashed, err error) {
 
 // describeIndex tells where the index is not HEAD's.
 func (s *Server) describeIndex(ctx context.Context, at *described) error {
-	out, err := s.git(ctx, nil, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-ext-diff", "--no-abbrev", "HEAD")
+	out, err := s.runGit(ctx, nil, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-ext-diff", "--no-abbrev", "HEAD")
 	if err != nil {
 		return err
 	}
@@ -297,7 +297,7 @@ func (s *Server) describeIndex(ctx context.Context, at *described) error {
 		at.Index = append(at.Index, fmt.Sprintf("%s %s 0\t%s", mode, f[3], fields[i+1]))
 	}
 	if conflict {
-		out, err := s.git(ctx, nil, "ls-files", "--unmerged", "-z")
+		out, err := s.runGit(ctx, nil, "ls-files", "--unmerged", "-z")
 		if err != nil {
 			return err
 		}
@@ -342,7 +342,7 @@ func (s *Server) describeMerge(ctx context.Context, at *described) error {
 // describeEmpty lists folders with nothing in them: git does not. They are
 // folders that it does not know, or folders of files that were deleted.
 func (s *Server) describeEmpty(ctx context.Context, at *described) error {
-	out, err := s.git(ctx, nil, "ls-files", "--others", "--deleted", "--directory", "--exclude-standard", "-z")
+	out, err := s.runGit(ctx, nil, "ls-files", "--others", "--deleted", "--directory", "--exclude-standard", "-z")
 	if err != nil {
 		return err
 	}
@@ -383,12 +383,12 @@ func (s *Server) emptyBelow(dir string, left *int) (empty []string) {
 	return empty
 }
 
-// restore makes the workspace what it was at a checkpoint.
-func (s *Server) restore(ctx context.Context, r toolbox.PrepareRequest) (toolbox.PrepareResult, error) {
+// restoreCheckpoint makes the workspace what it was at a checkpoint.
+func (s *Server) restoreCheckpoint(ctx context.Context, r toolbox.PrepareRequest) (toolbox.PrepareResult, error) {
 	var none toolbox.PrepareResult
-	message, err := s.git(ctx, nil, "show", "--no-patch", "--format=%B", r.Resume)
+	message, err := s.runGit(ctx, nil, "show", "--no-patch", "--format=%B", r.Resume)
 	if err != nil {
-		return none, missing(err, "the checkpoint", r.Resume)
+		return none, notServedError(err, "the checkpoint", r.Resume)
 	}
 	var at standing
 	if parts := strings.SplitN(message, "\n\n", 3); len(parts) < 2 || json.Unmarshal([]byte(parts[1]), &at) != nil {
@@ -396,9 +396,9 @@ func (s *Server) restore(ctx context.Context, r toolbox.PrepareRequest) (toolbox
 	}
 	head, err := s.commitOf(ctx, r.Resume+"^1")
 	if err != nil {
-		return none, missing(err, "the checkpoint", r.Resume)
+		return none, notServedError(err, "the checkpoint", r.Resume)
 	}
-	if _, err := s.git(ctx, nil, "checkout", "--quiet", "--force", "--no-track", "-B", r.Branch, head); err != nil {
+	if _, err := s.runGit(ctx, nil, "checkout", "--quiet", "--force", "--no-track", "-B", r.Branch, head); err != nil {
 		return none, err
 	}
 	if err := s.layOut(ctx, r.Resume); err != nil {
@@ -418,7 +418,7 @@ func (s *Server) restore(ctx context.Context, r toolbox.PrepareRequest) (toolbox
 			return none, fmt.Errorf("make the empty folder %q: %w", dir, err)
 		}
 	}
-	status, err := s.git(ctx, nil, "status", "--porcelain=v1")
+	status, err := s.runGit(ctx, nil, "status", "--porcelain=v1")
 	return toolbox.PrepareResult{Branch: r.Branch, Head: head, Dirty: status != "", Exact: true}, err
 }
 
@@ -427,12 +427,12 @@ func (s *Server) restoreRefs(ctx context.Context, at *standing, branch, head str
 		if name == branch {
 			continue
 		}
-		if _, err := s.git(ctx, nil, "update-ref", name, oid); err != nil {
+		if _, err := s.runGit(ctx, nil, "update-ref", name, oid); err != nil {
 			return err
 		}
 	}
 	for i := len(at.Stash) - 1; i >= 0; i-- {
-		if _, err := s.git(ctx, nil, "stash", "store", "--quiet", "--message", at.Stash[i].Message, at.Stash[i].OID); err != nil {
+		if _, err := s.runGit(ctx, nil, "stash", "store", "--quiet", "--message", at.Stash[i].Message, at.Stash[i].OID); err != nil {
 			return err
 		}
 	}
@@ -442,17 +442,17 @@ func (s *Server) restoreRefs(ctx context.Context, at *standing, branch, head str
 	// HEAD leaves the branch, and the branch becomes what it was.
 	var err error
 	if at.Branch == "" {
-		_, err = s.git(ctx, nil, "checkout", "--quiet", "--detach", "HEAD")
-	} else if _, err = s.git(ctx, nil, "update-ref", at.Branch, head); err == nil {
-		_, err = s.git(ctx, nil, "symbolic-ref", "HEAD", at.Branch)
+		_, err = s.runGit(ctx, nil, "checkout", "--quiet", "--detach", "HEAD")
+	} else if _, err = s.runGit(ctx, nil, "update-ref", at.Branch, head); err == nil {
+		_, err = s.runGit(ctx, nil, "symbolic-ref", "HEAD", at.Branch)
 	}
 	if err != nil {
 		return err
 	}
 	if oid, ok := at.Refs[branch]; ok {
-		_, err = s.git(ctx, nil, "update-ref", branch, oid)
+		_, err = s.runGit(ctx, nil, "update-ref", branch, oid)
 	} else {
-		_, err = s.git(ctx, nil, "update-ref", "-d", branch)
+		_, err = s.runGit(ctx, nil, "update-ref", "-d", branch)
 	}
 	return err
 }
@@ -461,7 +461,7 @@ func (s *Server) restoreIndex(ctx context.Context, entries []string) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	_, err := s.git(ctx, &gitRun{stdin: strings.Join(entries, "\x00") + "\x00"}, "update-index", "-z", "--index-info")
+	_, err := s.runGit(ctx, &gitRun{stdin: strings.Join(entries, "\x00") + "\x00"}, "update-index", "-z", "--index-info")
 	return err
 }
 

@@ -60,8 +60,8 @@ func (c *children) wait(cmd *exec.Cmd) error {
 	return err
 }
 
-// reap collects orphans that have ended.
-func (c *children) reap() {
+// reapOrphans collects orphans that have ended.
+func (c *children) reapOrphans() {
 	c.starting.Lock()
 	defer c.starting.Unlock()
 	self := os.Getpid()
@@ -93,7 +93,7 @@ func (c *children) endEverything() bool {
 	}
 	killed := listProcs()
 	for until := time.Now().Add(goneLimit); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
-		c.reap()
+		c.reapOrphans()
 		if !c.anyLeft(killed) {
 			break
 		}
@@ -122,16 +122,16 @@ func (c *children) anyLeft(procs []proc) bool {
 // that a command left on purpose.
 const crowd = 64
 
-// crowded reports whether the container holds a crowd of processes that no
+// hasTooManyProcesses reports whether the container holds a crowd of processes that no
 // command which still runs has started.
-func crowded(running []*process) bool {
+func hasTooManyProcesses(running []*process) bool {
 	procs := listProcs()
 	if len(procs) <= crowd {
 		return false
 	}
 	known := map[int]bool{}
 	for _, p := range running {
-		for _, pid := range marked(mark + "=" + p.marker) {
+		for _, pid := range listMarked(mark + "=" + p.marker) {
 			known[pid] = true
 		}
 	}
@@ -176,8 +176,8 @@ func listProcs() []proc {
 	return out
 }
 
-// descendants are all processes below pid.
-func descendants(pid int) []int {
+// listDescendants are all processes below pid.
+func listDescendants(pid int) []int {
 	below := map[int]bool{pid: true}
 	procs := listProcs()
 	var out []int
@@ -194,9 +194,9 @@ func descendants(pid int) []int {
 	return out
 }
 
-// marked are the processes that carry a variable in their environment: also
+// listMarked are the processes that carry a variable in their environment: also
 // those that left their group and lost their parent.
-func marked(kv string) []int {
+func listMarked(kv string) []int {
 	var out []int
 	for _, p := range listProcs() {
 		env, err := os.ReadFile(filepath.Join("/proc", itoa(p.pid), "environ"))

@@ -16,16 +16,16 @@ type edited struct {
 	note    string
 }
 
-// edit replaces old by new in content: exactly; else, where whole lines match
+// applyEdit replaces old by new in content: exactly; else, where whole lines match
 // uniquely but for white space, there. It never guesses further.
-func edit(r toolbox.EditFileRequest, content string) (edited, error) {
+func applyEdit(r toolbox.EditFileRequest, content string) (edited, error) {
 	old, repl := r.Old, r.New
 	if old == "" {
 		return edited{}, toolbox.Refuse(toolbox.KindArgument, "old is empty; give the text to replace, or use write_file for a whole file")
 	}
 	if strings.Contains(content, "\r\n") && strings.Count(content, "\n") == strings.Count(content, "\r\n") {
 		// The file's line ends are kept, whatever the model wrote.
-		old, repl = crlf(old), crlf(repl)
+		old, repl = toCRLF(old), toCRLF(repl)
 	}
 	if old == repl {
 		return edited{}, toolbox.Refuse(toolbox.KindArgument, "old and new are the same; nothing to change")
@@ -38,18 +38,18 @@ func edit(r toolbox.EditFileRequest, content string) (edited, error) {
 		}, nil
 	case n > 1:
 		return edited{}, toolbox.Refuse(toolbox.KindMismatch,
-			"old is in %s %d times, at lines %s; give more lines around the one you mean, or set replace_all", r.Path, n, occurrences(content, old))
+			"old is in %s %d times, at lines %s; give more lines around the one you mean, or set replace_all", r.Path, n, describeOccurrences(content, old))
 	}
 	return editLines(r.Path, content, old, repl)
 }
 
-func crlf(s string) string {
+func toCRLF(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\n", "\r\n")
 }
 
 func lineAt(content string, offset int) int { return 1 + strings.Count(content[:offset], "\n") }
 
-func occurrences(content, old string) string {
+func describeOccurrences(content, old string) string {
 	var lines []string
 	for from := 0; len(lines) < 10; {
 		i := strings.Index(content[from:], old)
@@ -62,8 +62,8 @@ func occurrences(content, old string) string {
 	return strings.Join(lines, ", ") + ", …"
 }
 
-// collapse is a line without what white space tells.
-func collapse(line string) string { return strings.Join(strings.Fields(line), " ") }
+// collapseSpace is a line without what white space tells.
+func collapseSpace(line string) string { return strings.Join(strings.Fields(line), " ") }
 
 // editLines looks for old as whole lines whose white space may differ.
 func editLines(path, content, old, repl string) (edited, error) {
@@ -74,17 +74,17 @@ func editLines(path, content, old, repl string) (edited, error) {
 	wantLines := strings.Split(strings.TrimRight(old, "\r\n"), "\n")
 	have, want := make([]string, len(lines)), make([]string, len(wantLines))
 	for i, l := range lines {
-		have[i] = collapse(l)
+		have[i] = collapseSpace(l)
 	}
 	for i, l := range wantLines {
-		want[i] = collapse(l)
+		want[i] = collapseSpace(l)
 	}
 	if strings.Join(want, "") == "" {
 		return edited{}, notFound(path, lines, have, want)
 	}
 	at := -1
 	for i := 0; i+len(want) <= len(have); i++ {
-		if !equal(have[i:i+len(want)], want) {
+		if !linesEqual(have[i:i+len(want)], want) {
 			continue
 		}
 		if at >= 0 {
@@ -99,19 +99,19 @@ func editLines(path, content, old, repl string) (edited, error) {
 	last := lines[at+len(want)-1]
 	ending := last[len(strings.TrimRight(last, "\r\n")):]
 	next := strings.Split(strings.TrimRight(repl, "\r\n"), "\n")
-	block := strings.Join(learnIndents(wantLines, lines[at:at+len(want)], next, lines).translate(next), "\n")
+	block := strings.Join(learnIndents(wantLines, lines[at:at+len(want)], next, lines).translateLines(next), "\n")
 	if repl == "" {
 		ending, block, next = "", "", nil // whole lines are deleted with their ends
 	}
 	return edited{
 		content: strings.Join(lines[:at], "") + block + ending + strings.Join(lines[at+len(want):], ""),
 		count:   1, line: at + 1,
-		note: fmt.Sprintf("old matched lines %d-%d only when white space is ignored; whole lines were replaced, indented as the file is", at+1, at+len(want)) + shown(at+1, block, len(next)),
+		note: fmt.Sprintf("old matched lines %d-%d only when white space is ignored; whole lines were replaced, indented as the file is", at+1, at+len(want)) + numberLines(at+1, block, len(next)),
 	}, nil
 }
 
-// shown is what lines are now, with their numbers.
-func shown(from int, block string, n int) string {
+// numberLines is what lines are now, with their numbers.
+func numberLines(from int, block string, n int) string {
 	if n == 0 {
 		return ""
 	}
@@ -128,7 +128,7 @@ func shown(from int, block string, n int) string {
 	return b.String()
 }
 
-func equal(a, b []string) bool {
+func linesEqual(a, b []string) bool {
 	for i := range a {
 		if a[i] != b[i] {
 			return false

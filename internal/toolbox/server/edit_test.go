@@ -79,7 +79,7 @@ func TestEdit(t *testing.T) {
 		"only white space":       {content: "a\n", old: "  \n", repl: "z", refused: "old is not in"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, err := edit(toolbox.EditFileRequest{Path: "f", Old: c.old, New: c.repl, ReplaceAll: c.all}, c.content)
+			e, err := applyEdit(toolbox.EditFileRequest{Path: "f", Old: c.old, New: c.repl, ReplaceAll: c.all}, c.content)
 			if c.refused != "" {
 				if err == nil || !strings.Contains(err.Error(), c.refused) {
 					t.Fatalf("got %v, want %q", err, c.refused)

@@ -53,9 +53,9 @@ var gitConfig = [][2]string{
 // goCache is where Go's baked build cache lies in an image.
 const goCache = "/opt/gocache"
 
-// environment is what commands get: defaults, under what the image gives,
+// buildEnv is what commands get: defaults, under what the image gives,
 // under what must hold.
-func environment(base []string) []string {
+func buildEnv(base []string) []string {
 	env := make(map[string]string)
 	for k, v := range defaults {
 		env[k] = v
@@ -90,8 +90,8 @@ func environment(base []string) []string {
 	return list
 }
 
-// lookup is the value of a variable in a list; the last one counts.
-func lookup(env []string, key string) string {
+// lookupVar is the value of a variable in a list; the last one counts.
+func lookupVar(env []string, key string) string {
 	for i := len(env) - 1; i >= 0; i-- {
 		if v, ok := strings.CutPrefix(env[i], key+"="); ok {
 			return v

@@ -21,7 +21,7 @@ func randomName() string { return rand.Text()[:12] }
 
 func (s *Server) readFile(_ context.Context, r toolbox.ReadFileRequest) (toolbox.ReadFileResult, error) {
 	var none toolbox.ReadFileResult
-	rel, err := s.resolve(r.Path)
+	rel, err := s.resolvePath(r.Path)
 	if err != nil {
 		return none, err
 	}
@@ -59,7 +59,7 @@ func (s *Server) readFile(_ context.Context, r toolbox.ReadFileRequest) (toolbox
 	}
 	result.Content = data[start:end]
 	result.Truncated = end < len(data)
-	result.Digest = s.known(rel, data)
+	result.Digest = s.markKnown(rel, data)
 	return result, nil
 }
 
@@ -68,7 +68,7 @@ func (s *Server) writeFile(_ context.Context, r toolbox.WriteFileRequest) (toolb
 	if len(r.Content) > toolbox.MaxFile {
 		return none, tooLarge(r.Path, int64(len(r.Content)))
 	}
-	rel, err := s.resolve(r.Path)
+	rel, err := s.resolvePath(r.Path)
 	if err != nil {
 		return none, err
 	}
@@ -79,7 +79,7 @@ func (s *Server) writeFile(_ context.Context, r toolbox.WriteFileRequest) (toolb
 	switch refusal := (*toolbox.Refusal)(nil); {
 	case err == nil:
 		mode = info.Mode()
-		if err := s.fresh(r.Path, rel, old); err != nil {
+		if err := s.checkSeen(r.Path, rel, old); err != nil {
 			return none, err
 		}
 	case errors.As(err, &refusal) && refusal.Kind == toolbox.KindNotFound:
@@ -90,7 +90,7 @@ func (s *Server) writeFile(_ context.Context, r toolbox.WriteFileRequest) (toolb
 	default:
 		return none, err
 	}
-	sum, err := s.store(r.Path, rel, r.Content, mode)
+	sum, err := s.storeFile(r.Path, rel, r.Content, mode)
 	if err != nil {
 		return none, err
 	}
@@ -99,7 +99,7 @@ func (s *Server) writeFile(_ context.Context, r toolbox.WriteFileRequest) (toolb
 
 func (s *Server) editFile(_ context.Context, r toolbox.EditFileRequest) (toolbox.EditFileResult, error) {
 	var none toolbox.EditFileResult
-	rel, err := s.resolve(r.Path)
+	rel, err := s.resolvePath(r.Path)
 	if err != nil {
 		return none, err
 	}
@@ -109,17 +109,17 @@ func (s *Server) editFile(_ context.Context, r toolbox.EditFileRequest) (toolbox
 	if err != nil {
 		return none, err
 	}
-	if err := s.fresh(r.Path, rel, data); err != nil {
+	if err := s.checkSeen(r.Path, rel, data); err != nil {
 		return none, err
 	}
-	e, err := edit(r, string(data))
+	e, err := applyEdit(r, string(data))
 	if err != nil {
 		return none, err
 	}
 	if len(e.content) > toolbox.MaxFile {
 		return none, tooLarge(r.Path, int64(len(e.content)))
 	}
-	sum, err := s.store(r.Path, rel, []byte(e.content), info.Mode())
+	sum, err := s.storeFile(r.Path, rel, []byte(e.content), info.Mode())
 	if err != nil {
 		return none, err
 	}

@@ -28,12 +28,12 @@ func Gate(settings Settings, argv []string, stdin io.Reader, log *slog.Logger) i
 		log.Error("make the workspace", "err", err)
 		return ExitTree
 	}
-	if err := untar(settings.Workspace, stdin); err != nil {
+	if err := extractTree(settings.Workspace, stdin); err != nil {
 		log.Error("lay out the tree", "err", err)
 		return ExitTree
 	}
-	env := environment(os.Environ())
-	if err := seedCache(settings.GoCache, lookup(env, "GOCACHE")); err != nil {
+	env := buildEnv(os.Environ())
+	if err := seedCache(settings.GoCache, lookupVar(env, "GOCACHE")); err != nil {
 		log.Warn("seed the build cache", "err", err)
 	}
 	if err := makeReady(context.Background(), newChildren(), settings.Ready, settings.Workspace, env); err != nil {
@@ -69,10 +69,10 @@ func Gate(settings Settings, argv []string, stdin io.Reader, log *slog.Logger) i
 	return ExitNoExec
 }
 
-// untar writes files, folders and symlinks below dir, none of them through a
+// extractTree writes files, folders and symlinks below dir, none of them through a
 // symlink that leaves it, and reads stdin to its end. Whatever else is in the archive is an error: the
 // host makes it from a checked git tree, which has nothing else.
-func untar(dir string, stdin io.Reader) error {
+func extractTree(dir string, stdin io.Reader) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func untar(dir string, stdin io.Reader) error {
 		if err != nil {
 			return fmt.Errorf("read the archive: %w", err)
 		}
-		if err := extract(root, h, archive); err != nil {
+		if err := extractEntry(root, h, archive); err != nil {
 			return fmt.Errorf("entry %q: %w", h.Name, err)
 		}
 		// What is skipped here is not counted to the next entry.
@@ -125,7 +125,7 @@ func (e *ending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func extract(root *os.Root, h *tar.Header, content io.Reader) error {
+func extractEntry(root *os.Root, h *tar.Header, content io.Reader) error {
 	if h.Typeflag == tar.TypeXGlobalHeader {
 		return nil // git archive's note of the commit
 	}

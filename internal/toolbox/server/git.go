@@ -44,8 +44,8 @@ func (e *gitFailed) Error() string {
 	return fmt.Sprintf("git %s: %s (exit code %d)", e.args[0], strings.TrimSpace(e.stderr), e.code)
 }
 
-// refusal shows git's own words to the model.
-func (e *gitFailed) refusal(after string) *toolbox.Refusal {
+// toRefusal shows git's own words to the model.
+func (e *gitFailed) toRefusal(after string) *toolbox.Refusal {
 	text := strings.TrimSpace(e.stderr)
 	if len(text) > 4<<10 {
 		text = strings.ToValidUTF8(text[:4<<10], "") + "…"
@@ -62,9 +62,9 @@ type gitRun struct {
 	stdin string
 }
 
-// git runs git in the workspace and returns its stdout. The error is
+// runGit runs git in the workspace and returns its stdout. The error is
 // *gitFailed where git ran and said no.
-func (s *Server) git(ctx context.Context, r *gitRun, args ...string) (string, error) {
+func (s *Server) runGit(ctx context.Context, r *gitRun, args ...string) (string, error) {
 	if r == nil {
 		r = &gitRun{}
 	}
@@ -109,7 +109,7 @@ func (s *Server) git(ctx context.Context, r *gitRun, args ...string) (string, er
 
 // gitLine is git's answer of one line.
 func (s *Server) gitLine(ctx context.Context, args ...string) (string, error) {
-	out, err := s.git(ctx, nil, args...)
+	out, err := s.runGit(ctx, nil, args...)
 	return strings.TrimSpace(out), err
 }
 
@@ -122,7 +122,7 @@ func (s *Server) commitOf(ctx context.Context, rev string) (string, error) {
 // git could not be asked is an error, never "none".
 func (s *Server) findCommit(ctx context.Context, rev string) (string, error) {
 	oid, err := s.commitOf(ctx, rev)
-	if answered(err) {
+	if gitRefused(err) {
 		return "", nil
 	}
 	return oid, err
@@ -131,7 +131,7 @@ func (s *Server) findCommit(ctx context.Context, rev string) (string, error) {
 // headRef is the ref that HEAD stands on, "" where it stands on none.
 func (s *Server) headRef(ctx context.Context) (string, error) {
 	ref, err := s.gitLine(ctx, "symbolic-ref", "--quiet", "HEAD")
-	if answered(err) {
+	if gitRefused(err) {
 		return "", nil
 	}
 	return ref, err
@@ -139,21 +139,21 @@ func (s *Server) headRef(ctx context.Context) (string, error) {
 
 // isAncestor reports whether b holds a.
 func (s *Server) isAncestor(ctx context.Context, a, b string) (bool, error) {
-	_, err := s.git(ctx, nil, "merge-base", "--is-ancestor", a, b)
-	if answered(err) {
+	_, err := s.runGit(ctx, nil, "merge-base", "--is-ancestor", a, b)
+	if gitRefused(err) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// answered reports whether git ran to its end and said no. A git that could
+// gitRefused reports whether git ran to its end and said no. A git that could
 // not be started, or that was killed, has said nothing.
-func answered(err error) bool {
+func gitRefused(err error) bool {
 	var said *gitFailed
 	return errors.As(err, &said)
 }
 
-func (s *Server) ready() error {
+func (s *Server) checkPrepared() error {
 	if s.repo.branch == "" {
 		return toolbox.Refuse(toolbox.KindGit, "the workspace is not prepared yet")
 	}
@@ -166,10 +166,10 @@ func (s *Server) gitStatus(ctx context.Context, _ toolbox.Empty) (toolbox.GitSta
 	s.repo.mu.Lock()
 	defer s.repo.mu.Unlock()
 	var none toolbox.GitStatusResult
-	if err := s.ready(); err != nil {
+	if err := s.checkPrepared(); err != nil {
 		return none, err
 	}
-	out, err := s.git(ctx, nil, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames")
+	out, err := s.runGit(ctx, nil, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames")
 	if err != nil {
 		return none, asRefusal(err, "")
 	}
@@ -210,7 +210,7 @@ func (s *Server) gitCommit(ctx context.Context, r toolbox.GitCommitRequest) (too
 	s.repo.mu.Lock()
 	defer s.repo.mu.Unlock()
 	var none toolbox.GitCommitResult
-	if err := s.ready(); err != nil {
+	if err := s.checkPrepared(); err != nil {
 		return none, err
 	}
 	message := strings.TrimSpace(r.Message)
@@ -231,10 +231,10 @@ func (s *Server) gitCommit(ctx context.Context, r toolbox.GitCommitRequest) (too
 		}
 		add = append(add, rel)
 	}
-	if _, err := s.git(ctx, &gitRun{env: []string{"GIT_LITERAL_PATHSPECS=1"}}, add...); err != nil {
+	if _, err := s.runGit(ctx, &gitRun{env: []string{"GIT_LITERAL_PATHSPECS=1"}}, add...); err != nil {
 		return none, asRefusal(err, "")
 	}
-	_, err := s.git(ctx, nil, "diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv")
+	_, err := s.runGit(ctx, nil, "diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv")
 	var said *gitFailed
 	switch {
 	case err == nil:
@@ -256,7 +256,7 @@ func (s *Server) gitCommit(ctx context.Context, r toolbox.GitCommitRequest) (too
 		if s.repo.signoff != "" {
 			commit = append(commit, "--signoff")
 		}
-		if _, err := s.git(ctx, &gitRun{stdin: message + "\n", env: dated(r.When)}, commit...); err != nil {
+		if _, err := s.runGit(ctx, &gitRun{stdin: message + "\n", env: dateEnv(r.When)}, commit...); err != nil {
 			return none, asRefusal(err, "")
 		}
 	default:
@@ -270,7 +270,7 @@ func (s *Server) gitCommit(ctx context.Context, r toolbox.GitCommitRequest) (too
 		return none, err
 	}
 	result := toolbox.GitCommitResult{Commit: head, Branch: s.repo.branch, Files: []toolbox.FileState{}}
-	out, err := s.git(ctx, nil, "diff-tree", "-r", "-z", "--root", "--no-commit-id", "--name-status", "--no-renames", "--no-ext-diff", "--no-textconv", "-m", "--first-parent", string(head))
+	out, err := s.runGit(ctx, nil, "diff-tree", "-r", "-z", "--root", "--no-commit-id", "--name-status", "--no-renames", "--no-ext-diff", "--no-textconv", "-m", "--first-parent", string(head))
 	if err != nil {
 		return none, asRefusal(err, "")
 	}
@@ -281,8 +281,8 @@ func (s *Server) gitCommit(ctx context.Context, r toolbox.GitCommitRequest) (too
 	return result, nil
 }
 
-// dated is what gives a commit its time, in seconds since 1970; 0: now.
-func dated(when int64) []string {
+// dateEnv is what gives a commit its time, in seconds since 1970; 0: now.
+func dateEnv(when int64) []string {
 	if when == 0 {
 		return nil
 	}
@@ -298,13 +298,13 @@ func (s *Server) commitPath(p string) (string, error) {
 	}
 	rel := strings.TrimPrefix(p, s.dir+"/")
 	if rel == "" || strings.HasPrefix(rel, "/") || strings.HasPrefix(rel, "-") {
-		return "", outside(p)
+		return "", outsideError(p)
 	}
 	// A symlink is committed as itself, so its target does not matter.
 	if info, err := s.root.Lstat(rel); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		return rel, nil
 	}
-	if _, err := s.resolve(p); err != nil {
+	if _, err := s.resolvePath(p); err != nil {
 		return "", err
 	}
 	return rel, nil
@@ -334,10 +334,10 @@ func (s *Server) lastPushed(ctx context.Context) (string, error) {
 	return at, err
 }
 
-func (s *Server) push(ctx context.Context, _ toolbox.Empty) (toolbox.PushResult, error) {
+func (s *Server) handlePush(ctx context.Context, _ toolbox.Empty) (toolbox.PushResult, error) {
 	s.repo.mu.Lock()
 	defer s.repo.mu.Unlock()
-	if err := s.ready(); err != nil {
+	if err := s.checkPrepared(); err != nil {
 		return toolbox.PushResult{}, err
 	}
 	if err := s.onBranch(ctx); err != nil {
@@ -352,7 +352,7 @@ func (s *Server) push(ctx context.Context, _ toolbox.Empty) (toolbox.PushResult,
 
 func (s *Server) pushBranch(ctx context.Context) error {
 	ref := "refs/heads/" + s.repo.branch
-	_, err := s.git(ctx, nil, "push", "--quiet", "--no-verify", "origin", "HEAD:"+ref)
+	_, err := s.runGit(ctx, nil, "push", "--quiet", "--no-verify", "origin", "HEAD:"+ref)
 	return asRefusal(err, "the commit is there but not pushed; after an amend or a rebase: git reset --soft origin/"+s.repo.branch+" and commit again; to undo the commit: git reset --soft HEAD~1")
 }
 
@@ -360,7 +360,7 @@ func (s *Server) pushBranch(ctx context.Context) error {
 func asRefusal(err error, after string) error {
 	var said *gitFailed
 	if errors.As(err, &said) {
-		return said.refusal(after)
+		return said.toRefusal(after)
 	}
 	return err
 }

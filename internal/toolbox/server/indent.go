@@ -17,7 +17,7 @@ type indents struct {
 // wide is what a tab counts for in a width.
 const wide = 4
 
-func width(indent string) int {
+func indentWidth(indent string) int {
 	return len(indent) + (wide-1)*strings.Count(indent, "\t")
 }
 
@@ -45,8 +45,8 @@ func learnIndents(model, own, next, all []string) indents {
 		}
 		ours, _ := indentOf(own[i])
 		in.same = in.same && theirs == ours
-		if _, known := in.known[width(theirs)]; !known {
-			in.known[width(theirs)] = ours
+		if _, known := in.known[indentWidth(theirs)]; !known {
+			in.known[indentWidth(theirs)] = ours
 		}
 	}
 	return in
@@ -57,8 +57,8 @@ func learnIndents(model, own, next, all []string) indents {
 func unitOf(lines []string) int {
 	var widths []int
 	for _, l := range lines {
-		if indent, ok := indentOf(l); ok && !slices.Contains(widths, width(indent)) {
-			widths = append(widths, width(indent))
+		if indent, ok := indentOf(l); ok && !slices.Contains(widths, indentWidth(indent)) {
+			widths = append(widths, indentWidth(indent))
 		}
 	}
 	slices.Sort(widths)
@@ -96,23 +96,23 @@ func levelOf(lines []string) string {
 	return strings.Repeat(" ", unitOf(append(slices.Clone(lines), "x")))
 }
 
-// translate gives every line of a text the file's indentation.
-func (in indents) translate(lines []string) []string {
+// translateLines gives every line of a text the file's indentation.
+func (in indents) translateLines(lines []string) []string {
 	out := slices.Clone(lines)
 	if in.same {
 		return out
 	}
 	for i, l := range lines {
 		if indent, ok := indentOf(l); ok {
-			out[i] = in.of(width(indent)) + l[len(indent):]
+			out[i] = in.whitespaceFor(indentWidth(indent)) + l[len(indent):]
 		}
 	}
 	return out
 }
 
-// of is the file's white space for a width: that of a line that both have, or
+// whitespaceFor is the file's white space for a width: that of a line that both have, or
 // so many levels more or fewer than the nearest such line above it.
-func (in indents) of(w int) string {
+func (in indents) whitespaceFor(w int) string {
 	if ours, ok := in.known[w]; ok {
 		return ours
 	}

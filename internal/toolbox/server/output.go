@@ -40,7 +40,7 @@ func (c *capture) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-func (c *capture) output() toolbox.Output {
+func (c *capture) toOutput() toolbox.Output {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	tail := c.tail[max(0, len(c.tail)-toolbox.OutputTail):]
@@ -54,7 +54,7 @@ func (c *capture) output() toolbox.Output {
 	return out
 }
 
-func (c *capture) omitted() int64 { return c.output().Omitted }
+func (c *capture) omittedBytes() int64 { return c.toOutput().Omitted }
 
 // logFile is a command's whole output in order of arrival, up to MaxLog.
 type logFile struct {
@@ -85,7 +85,7 @@ func (l *logFile) write(p []byte) {
 	l.n += int64(n)
 }
 
-func (l *logFile) size() int64 {
+func (l *logFile) bytesWritten() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.n
@@ -100,7 +100,7 @@ func (l *logFile) close() {
 	}
 }
 
-func (l *logFile) remove() {
+func (l *logFile) closeAndRemove() {
 	l.close()
 	_ = os.Remove(l.path)
 }

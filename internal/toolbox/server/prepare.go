@@ -18,9 +18,9 @@ var (
 	runRE = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,40}\.[1-9][0-9]{0,5}$`)
 )
 
-// prepare makes the clone. The objects of a baked repository are borrowed
+// prepareWorkspace makes the clone. The objects of a baked repository are borrowed
 // through alternates, so only what came after it is fetched.
-func (s *Server) prepare(ctx context.Context, r toolbox.PrepareRequest) (toolbox.PrepareResult, error) {
+func (s *Server) prepareWorkspace(ctx context.Context, r toolbox.PrepareRequest) (toolbox.PrepareResult, error) {
 	s.repo.mu.Lock()
 	defer s.repo.mu.Unlock()
 	var none toolbox.PrepareResult
@@ -38,13 +38,13 @@ func (s *Server) prepare(ctx context.Context, r toolbox.PrepareRequest) (toolbox
 	case r.AuthorName == "" || r.AuthorEmail == "":
 		return none, toolbox.Refuse(toolbox.KindArgument, "author_name and author_email are needed")
 	}
-	if _, err := s.git(ctx, nil, "check-ref-format", "--branch", r.Branch); err != nil || strings.HasPrefix(r.Branch, "-") {
+	if _, err := s.runGit(ctx, nil, "check-ref-format", "--branch", r.Branch); err != nil || strings.HasPrefix(r.Branch, "-") {
 		return none, toolbox.Refuse(toolbox.KindArgument, "%q is not a branch name", r.Branch)
 	}
-	if err := s.clone(ctx, r); err != nil {
+	if err := s.cloneRepo(ctx, r); err != nil {
 		return none, asRefusal(err, "")
 	}
-	result, err := s.checkout(ctx, r)
+	result, err := s.checkoutBranch(ctx, r)
 	if err != nil {
 		return none, asRefusal(err, "")
 	}
@@ -64,19 +64,19 @@ func (s *Server) prepare(ctx context.Context, r toolbox.PrepareRequest) (toolbox
 		s.repo.last.OID = r.Resume
 	}
 	s.repo.head, s.repo.lastHead = result.Head, result.Head
-	s.processes.holder(r.Holder)
+	s.processes.setHolder(r.Holder)
 	if r.Signoff {
 		s.repo.signoff = fmt.Sprintf("Signed-off-by: %s <%s>", r.AuthorName, r.AuthorEmail)
 	}
 	s.repo.branch = r.Branch
-	if s.repo.lastText, _, err = s.describe(ctx); err != nil {
+	if s.repo.lastText, _, err = s.describeWorkspace(ctx); err != nil {
 		return none, asRefusal(err, "")
 	}
 	return result, nil
 }
 
-func (s *Server) clone(ctx context.Context, r toolbox.PrepareRequest) error {
-	if _, err := s.git(ctx, nil, "init", "--quiet", "--initial-branch="+r.Branch, "."); err != nil {
+func (s *Server) cloneRepo(ctx context.Context, r toolbox.PrepareRequest) error {
+	if _, err := s.runGit(ctx, nil, "init", "--quiet", "--initial-branch="+r.Branch, "."); err != nil {
 		return err
 	}
 	if r.Baked != "" {
@@ -108,19 +108,19 @@ func (s *Server) clone(ctx context.Context, r toolbox.PrepareRequest) error {
 		{"remote.origin.url", r.CloneURL}, {"remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"},
 		{"push.default", "current"},
 	} {
-		if _, err := s.git(ctx, nil, "config", kv[0], kv[1]); err != nil {
+		if _, err := s.runGit(ctx, nil, "config", kv[0], kv[1]); err != nil {
 			return err
 		}
 	}
-	_, err = s.git(ctx, nil, "fetch", "--quiet", "--no-tags", "origin",
+	_, err = s.runGit(ctx, nil, "fetch", "--quiet", "--no-tags", "origin",
 		"+refs/heads/*:refs/remotes/origin/*", "+refs/company/*:refs/company/*")
 	return err
 }
 
-// checkout puts the branch where work goes on: at a checkpoint's parent with
+// checkoutBranch puts the branch where work goes on: at a checkpoint's parent with
 // the checkpoint's tree uncommitted on top; else at origin's branch; else at
 // the base. A checkpoint that a pushed commit has overtaken is left aside.
-func (s *Server) checkout(ctx context.Context, r toolbox.PrepareRequest) (toolbox.PrepareResult, error) {
+func (s *Server) checkoutBranch(ctx context.Context, r toolbox.PrepareRequest) (toolbox.PrepareResult, error) {
 	var none toolbox.PrepareResult
 	base := string(r.BaseOID)
 	if base == "" {
@@ -133,21 +133,21 @@ func (s *Server) checkout(ctx context.Context, r toolbox.PrepareRequest) (toolbo
 	}
 	start, err := s.commitOf(ctx, base)
 	if err != nil {
-		return none, missing(err, "the base", base)
+		return none, notServedError(err, "the base", base)
 	}
 	result := toolbox.PrepareResult{Branch: r.Branch}
 	if len(r.Paths) > 0 {
-		if _, err := s.git(ctx, nil, append([]string{"sparse-checkout", "set", "--cone", "--end-of-options"}, r.Paths...)...); err != nil {
+		if _, err := s.runGit(ctx, nil, append([]string{"sparse-checkout", "set", "--cone", "--end-of-options"}, r.Paths...)...); err != nil {
 			return none, err
 		}
 	}
 	if r.Exact {
 		if r.Resume == "" {
 			result.Head = start
-			_, err := s.git(ctx, nil, "checkout", "--quiet", "--force", "--no-track", "-B", r.Branch, start)
+			_, err := s.runGit(ctx, nil, "checkout", "--quiet", "--force", "--no-track", "-B", r.Branch, start)
 			return result, err
 		}
-		return s.restore(ctx, r)
+		return s.restoreCheckpoint(ctx, r)
 	}
 	pushed, err := s.pushedOn(ctx, start, r.Branch)
 	if err != nil {
@@ -169,14 +169,14 @@ func (s *Server) checkout(ctx context.Context, r toolbox.PrepareRequest) (toolbo
 			start, result.Dirty = parent, true
 		}
 	}
-	if _, err := s.git(ctx, nil, "checkout", "--quiet", "--force", "--no-track", "-B", r.Branch, string(start)); err != nil {
+	if _, err := s.runGit(ctx, nil, "checkout", "--quiet", "--force", "--no-track", "-B", r.Branch, string(start)); err != nil {
 		return none, err
 	}
 	if result.Dirty {
 		if err := s.layOut(ctx, r.Resume); err != nil {
 			return none, err
 		}
-		status, err := s.git(ctx, nil, "status", "--porcelain=v1")
+		status, err := s.runGit(ctx, nil, "status", "--porcelain=v1")
 		if err != nil {
 			return none, err
 		}
@@ -207,7 +207,7 @@ func (s *Server) checkpointOn(ctx context.Context, checkpoint, start, pushed str
 	}
 	parent, err = s.commitOf(ctx, checkpoint+"^1")
 	if err != nil {
-		return "", false, missing(err, "the checkpoint", checkpoint)
+		return "", false, notServedError(err, "the checkpoint", checkpoint)
 	}
 	if pushed != "" && parent != pushed {
 		overtaken, err = s.isAncestor(ctx, parent, pushed)
@@ -218,14 +218,14 @@ func (s *Server) checkpointOn(ctx context.Context, checkpoint, start, pushed str
 // layOut makes the files those of a commit, on top of a HEAD that stays, with
 // an index that stays HEAD's.
 func (s *Server) layOut(ctx context.Context, commit string) error {
-	if _, err := s.git(ctx, nil, "read-tree", "-m", "-u", "HEAD", commit); err != nil {
+	if _, err := s.runGit(ctx, nil, "read-tree", "-m", "-u", "HEAD", commit); err != nil {
 		return err
 	}
-	_, err := s.git(ctx, nil, "reset", "--quiet", "--mixed", "HEAD")
+	_, err := s.runGit(ctx, nil, "reset", "--quiet", "--mixed", "HEAD")
 	return err
 }
 
-func missing(err error, what, name string) error {
+func notServedError(err error, what, name string) error {
 	var said *gitFailed
 	if errors.As(err, &said) {
 		return toolbox.Refuse(toolbox.KindGit, "%s %s is not in what origin serves", what, name)

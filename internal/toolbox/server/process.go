@@ -62,9 +62,9 @@ type processes struct {
 
 func newProcesses(temp string) *processes { return &processes{temp: temp, prefix: "p"} }
 
-// holder makes the ids of processes others than those that earlier holders of
+// setHolder makes the ids of processes others than those that earlier holders of
 // the run were given.
-func (ps *processes) holder(n int) {
+func (ps *processes) setHolder(n int) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	if n > 0 {
@@ -72,7 +72,7 @@ func (ps *processes) holder(n int) {
 	}
 }
 
-func (ps *processes) find(id string) (*process, error) {
+func (ps *processes) findProcess(id string) (*process, error) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	for _, p := range ps.all {
@@ -83,12 +83,12 @@ func (ps *processes) find(id string) (*process, error) {
 	return nil, toolbox.Refuse(toolbox.KindNotFound, "there is no process %q; run_command with background gives an id", id)
 }
 
-func (ps *processes) running() []*process {
+func (ps *processes) listRunning() []*process {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	var out []*process
 	for _, p := range ps.all {
-		if !p.ended() {
+		if !p.hasEnded() {
 			out = append(out, p)
 		}
 	}
@@ -102,13 +102,13 @@ func (ps *processes) add(p *process) error {
 	defer ps.mu.Unlock()
 	size := int64(0)
 	for _, q := range ps.all {
-		size += q.log.size()
+		size += q.log.bytesWritten()
 	}
 	kept := ps.all[:0]
 	for i, q := range ps.all {
-		if (size > maxLogs || len(ps.all)-i > maxProcesses) && q.ended() {
-			size -= q.log.size()
-			q.log.remove()
+		if (size > maxLogs || len(ps.all)-i > maxProcesses) && q.hasEnded() {
+			size -= q.log.bytesWritten()
+			q.log.closeAndRemove()
 			continue
 		}
 		kept = append(kept, q)
@@ -125,7 +125,7 @@ func (ps *processes) add(p *process) error {
 	return nil
 }
 
-func (p *process) ended() bool {
+func (p *process) hasEnded() bool {
 	select {
 	case <-p.done:
 		return true
@@ -134,9 +134,9 @@ func (p *process) ended() bool {
 	}
 }
 
-// launch starts a command in a process group of its own. Its end is seen by a
+// launchProcess starts a command in a process group of its own. Its end is seen by a
 // goroutine that lives as long as the command.
-func (s *Server) launch(p *process, dir, script string, env []string) error {
+func (s *Server) launchProcess(p *process, dir, script string, env []string) error {
 	path, err := findProgram("bash", env)
 	shell := []string{"bash", "--noprofile", "--norc", "-c", script}
 	if err != nil {
@@ -153,8 +153,8 @@ func (s *Server) launch(p *process, dir, script string, env []string) error {
 		return fmt.Errorf("keep a log: %w", err)
 	}
 	codes := filepath.Join(s.processes.temp, p.id+".pipes")
-	if shell[0] == "bash" && pipelines(script) {
-		shell[len(shell)-1] = noting(script, codes)
+	if shell[0] == "bash" && hasPipelines(script) {
+		shell[len(shell)-1] = withExitCodeTrace(script, codes)
 	}
 	p.cmd = &exec.Cmd{
 		Path: path, Args: shell, Dir: dir, Env: append(env, mark+"="+p.marker),
@@ -172,7 +172,7 @@ func (s *Server) launch(p *process, dir, script string, env []string) error {
 		err := s.children.wait(p.cmd)
 		p.took = time.Since(p.started)
 		p.exitCode = exitCode(p.cmd.ProcessState, err)
-		p.pipes = noted(codes)
+		p.pipes = readExitCodes(codes)
 		// What the command left behind would run on unseen.
 		p.left = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) == nil
 		p.log.close()
@@ -203,53 +203,53 @@ func (s *Server) stop(p *process) {
 	if p.cmd == nil || p.cmd.Process == nil {
 		return
 	}
-	p.signal(syscall.SIGTERM)
+	p.sendSignal(syscall.SIGTERM)
 	select {
 	case <-p.done:
 	case <-time.After(s.grace):
 	}
-	p.signal(syscall.SIGKILL)
-	if p.survives() || crowded(s.processes.running()) {
+	p.sendSignal(syscall.SIGKILL)
+	if p.hasSurvivors() || hasTooManyProcesses(s.processes.listRunning()) {
 		// They multiply faster than they are found, or hide their origin.
 		p.swept.Store(s.children.endEverything())
 	}
 	<-p.done // WaitDelay bounds it once the process is dead
 }
 
-// survives reports whether processes of a killed command are still there after
+// hasSurvivors reports whether processes of a killed command are still there after
 // being killed again and again for a second: the kernel needs a moment.
-func (p *process) survives() bool {
+func (p *process) hasSurvivors() bool {
 	for range 20 {
-		if len(marked(mark+"="+p.marker)) == 0 {
+		if len(listMarked(mark+"="+p.marker)) == 0 {
 			return false
 		}
 		time.Sleep(50 * time.Millisecond)
-		p.signal(syscall.SIGKILL)
+		p.sendSignal(syscall.SIGKILL)
 	}
 	return true
 }
 
-func (p *process) signal(sig syscall.Signal) {
-	if !p.ended() {
+func (p *process) sendSignal(sig syscall.Signal) {
+	if !p.hasEnded() {
 		_ = syscall.Kill(-p.cmd.Process.Pid, sig)
 	}
-	for _, pid := range marked(mark + "=" + p.marker) {
+	for _, pid := range listMarked(mark + "=" + p.marker) {
 		_ = syscall.Kill(pid, sig)
 	}
 }
 
 func (s *Server) killAll() {
 	var wg sync.WaitGroup
-	for _, p := range s.processes.running() {
+	for _, p := range s.processes.listRunning() {
 		wg.Go(func() { s.stop(p) })
 	}
 	wg.Wait()
 }
 
-func (p *process) result() toolbox.RunResult {
+func (p *process) toResult() toolbox.RunResult {
 	r := toolbox.RunResult{
-		ProcessID: p.id, Running: !p.ended(),
-		Stdout: p.stdout.output(), Stderr: p.stderr.output(), LogBytes: p.log.size(),
+		ProcessID: p.id, Running: !p.hasEnded(),
+		Stdout: p.stdout.toOutput(), Stderr: p.stderr.toOutput(), LogBytes: p.log.bytesWritten(),
 	}
 	if r.Running {
 		r.DurationMS = time.Since(p.started).Milliseconds()
@@ -268,7 +268,7 @@ func (p *process) result() toolbox.RunResult {
 	if strings.Contains(r.Stderr.String()+r.Stdout.String(), toolbox.ModuleNotThere) {
 		notes = append(notes, "a Go module that is named there is not in the image, and nothing can be fetched into its cache: ask for it with add_dependency, or do without")
 	}
-	if p.stdout.omitted()+p.stderr.omitted() > 0 {
+	if p.stdout.omittedBytes()+p.stderr.omittedBytes() > 0 {
 		notes = append(notes, "output was shortened; filter it (grep, head, tail) to see what is left out")
 	}
 	r.Note = strings.Join(notes, "; ")
@@ -276,27 +276,27 @@ func (p *process) result() toolbox.RunResult {
 }
 
 func (s *Server) checkProcess(_ context.Context, r toolbox.ProcessRequest) (toolbox.RunResult, error) {
-	p, err := s.processes.find(r.ProcessID)
+	p, err := s.processes.findProcess(r.ProcessID)
 	if err != nil {
 		return toolbox.RunResult{}, err
 	}
-	return p.result(), nil
+	return p.toResult(), nil
 }
 
 func (s *Server) stopProcess(_ context.Context, r toolbox.ProcessRequest) (toolbox.RunResult, error) {
-	p, err := s.processes.find(r.ProcessID)
+	p, err := s.processes.findProcess(r.ProcessID)
 	if err != nil {
 		return toolbox.RunResult{}, err
 	}
-	if !p.ended() {
+	if !p.hasEnded() {
 		s.stop(p)
 	}
-	return p.result(), nil
+	return p.toResult(), nil
 }
 
 func (s *Server) listProcesses(context.Context, toolbox.Empty) (toolbox.ProcessList, error) {
 	list := toolbox.ProcessList{Processes: []toolbox.Process{}}
-	for _, p := range s.processes.running() {
+	for _, p := range s.processes.listRunning() {
 		list.Processes = append(list.Processes, toolbox.Process{
 			ProcessID: p.id, Command: p.command, Background: p.background,
 			DurationMS: time.Since(p.started).Milliseconds(),
@@ -305,10 +305,10 @@ func (s *Server) listProcesses(context.Context, toolbox.Empty) (toolbox.ProcessL
 	return list, nil
 }
 
-func (s *Server) log(w http.ResponseWriter, r *http.Request) {
-	p, err := s.processes.find(r.URL.Query().Get("process_id"))
+func (s *Server) handleLog(w http.ResponseWriter, r *http.Request) {
+	p, err := s.processes.findProcess(r.URL.Query().Get("process_id"))
 	if err != nil {
-		answer(w, nil, err)
+		writeAnswer(w, nil, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
@@ -320,7 +320,7 @@ func findProgram(name string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil
 	}
-	for _, dir := range filepath.SplitList(lookup(env, "PATH")) {
+	for _, dir := range filepath.SplitList(lookupVar(env, "PATH")) {
 		path := filepath.Join(dir, name)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 			return path, nil

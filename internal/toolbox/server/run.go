@@ -25,11 +25,11 @@ func (s *Server) run(ctx context.Context, r toolbox.RunRequest) (toolbox.RunResu
 	case timeout == 0:
 		timeout = toolbox.CommandTimeout
 	}
-	verdict := inspect(r.Command)
+	verdict := classifyCommand(r.Command)
 	if verdict.interactive != "" {
 		return none, toolbox.Refuse(toolbox.KindInteractive, "%s", verdict.interactive)
 	}
-	dir, err := s.directory(r.Cwd)
+	dir, err := s.commandDir(r.Cwd)
 	if err != nil {
 		return none, err
 	}
@@ -48,7 +48,7 @@ func (s *Server) run(ctx context.Context, r toolbox.RunRequest) (toolbox.RunResu
 		// taken for a leftover.
 		script += "\nwait"
 	}
-	if err := s.launch(p, dir, script, env); err != nil {
+	if err := s.launchProcess(p, dir, script, env); err != nil {
 		return none, err
 	}
 	if p.background {
@@ -58,7 +58,7 @@ func (s *Server) run(ctx context.Context, r toolbox.RunRequest) (toolbox.RunResu
 		case <-time.After(time.Second):
 		case <-ctx.Done():
 		}
-		result := p.result()
+		result := p.toResult()
 		if verdict.server != "" && !r.Background {
 			result.Note = strings.TrimPrefix(result.Note+"; "+verdict.server+" is a server, so it runs in the background: use check_process and stop_process", "; ")
 		}
@@ -75,15 +75,15 @@ func (s *Server) run(ctx context.Context, r toolbox.RunRequest) (toolbox.RunResu
 		s.stop(p)
 		return none, context.Cause(ctx)
 	}
-	return p.result(), nil
+	return p.toResult(), nil
 }
 
-// directory is the absolute folder that a command runs in.
-func (s *Server) directory(cwd string) (string, error) {
+// commandDir is the absolute folder that a command runs in.
+func (s *Server) commandDir(cwd string) (string, error) {
 	if cwd == "" || cwd == "." {
 		return s.dir, nil
 	}
-	rel, err := s.resolve(cwd)
+	rel, err := s.resolvePath(cwd)
 	if err != nil {
 		return "", err
 	}

@@ -132,7 +132,7 @@ func TestOneThatStartsIsKilledToo(t *testing.T) {
 		_, err := b.Run(t.Context(), toolbox.RunRequest{Command: "echo $$ > pid; exec sleep 100"})
 		ran <- err
 	}()
-	waitFor(t, "the command to be on the list", func() bool { return len(b.server.processes.running()) == 1 })
+	waitFor(t, "the command to be on the list", func() bool { return len(b.server.processes.listRunning()) == 1 })
 	ended := make(chan struct{})
 	go func() { defer close(ended); b.server.killAll() }()
 	select {
@@ -145,7 +145,7 @@ func TestOneThatStartsIsKilledToo(t *testing.T) {
 		t.Error(err)
 	}
 	<-ended
-	if left := b.server.processes.running(); len(left) > 0 {
+	if left := b.server.processes.listRunning(); len(left) > 0 {
 		t.Errorf("%d commands run", len(left))
 	}
 }
@@ -252,13 +252,13 @@ func TestOldLogsAreForgotten(t *testing.T) {
 }
 
 func TestEnvironment(t *testing.T) {
-	env := environment([]string{"PATH=/image/bin", "GOFLAGS=-mod=vendor", "PAGER=less", "TOOLBOX_DEADMAN=1s", "GATEWAY_PORT=1", "HOME=/h", "GIT_CONFIG_COUNT=7", "X=1"})
+	env := buildEnv([]string{"PATH=/image/bin", "GOFLAGS=-mod=vendor", "PAGER=less", "TOOLBOX_DEADMAN=1s", "GATEWAY_PORT=1", "HOME=/h", "GIT_CONFIG_COUNT=7", "X=1"})
 	for k, want := range map[string]string{
 		"PATH": "/image/bin", "GOFLAGS": "-mod=vendor", "PAGER": "cat", "GIT_EDITOR": ":", "TOOLBOX_DEADMAN": "", "GATEWAY_PORT": "",
 		"HOME": "/h", "GOCACHE": "/h/.cache/go-build", "GOPROXY": "off", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOMODCACHE": "/opt/gomod",
 		"GIT_CONFIG_COUNT": itoa(len(gitConfig)), "X": "1", "CI": "1",
 	} {
-		if got := lookup(env, k); got != want {
+		if got := lookupVar(env, k); got != want {
 			t.Errorf("%s=%q, want %q", k, got, want)
 		}
 	}

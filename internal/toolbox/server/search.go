@@ -17,7 +17,7 @@ import (
 // maxSearched bounds the size of a file that search looks into.
 const maxSearched = 4 << 20
 
-func (s *Server) search(ctx context.Context, r toolbox.SearchRequest) (toolbox.SearchResult, error) {
+func (s *Server) searchFiles(ctx context.Context, r toolbox.SearchRequest) (toolbox.SearchResult, error) {
 	result := toolbox.SearchResult{Matches: []toolbox.Match{}}
 	if r.Pattern == "" {
 		return result, toolbox.Refuse(toolbox.KindArgument, "pattern is empty")
@@ -26,7 +26,7 @@ func (s *Server) search(ctx context.Context, r toolbox.SearchRequest) (toolbox.S
 	if err != nil {
 		return result, toolbox.Refuse(toolbox.KindArgument, "pattern is not a regular expression (RE2): %v; quote literal text with \\Q…\\E", err)
 	}
-	paths, err := s.glob(ctx, r.Glob)
+	paths, err := s.globFiles(ctx, r.Glob)
 	if err != nil {
 		return result, err
 	}
@@ -65,7 +65,7 @@ func (s *Server) search(ctx context.Context, r toolbox.SearchRequest) (toolbox.S
 }
 
 func (s *Server) listFiles(ctx context.Context, r toolbox.ListFilesRequest) (toolbox.ListFilesResult, error) {
-	paths, err := s.glob(ctx, r.Glob)
+	paths, err := s.globFiles(ctx, r.Glob)
 	if err != nil {
 		return toolbox.ListFilesResult{}, err
 	}
@@ -79,15 +79,15 @@ func (s *Server) listFiles(ctx context.Context, r toolbox.ListFilesRequest) (too
 	return result, nil
 }
 
-// glob is the workspace's files that match, in order: those that git tracks or
+// globFiles is the workspace's files that match, in order: those that git tracks or
 // would, so that build output and dependencies don't drown the rest. A glob
 // without a slash matches names at any depth.
-func (s *Server) glob(ctx context.Context, glob string) ([]string, error) {
-	match, err := matcher(glob)
+func (s *Server) globFiles(ctx context.Context, glob string) ([]string, error) {
+	match, err := globMatcher(glob)
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.paths(ctx)
+	all, err := s.listPaths(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -101,8 +101,8 @@ func (s *Server) glob(ctx context.Context, glob string) ([]string, error) {
 	return paths, nil
 }
 
-func (s *Server) paths(ctx context.Context) ([]string, error) {
-	out, gitErr := s.git(ctx, nil, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
+func (s *Server) listPaths(ctx context.Context) ([]string, error) {
+	out, gitErr := s.runGit(ctx, nil, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
 	if gitErr == nil {
 		var paths []string
 		for p := range strings.SplitSeq(out, "\x00") {
@@ -136,13 +136,13 @@ func (s *Server) paths(ctx context.Context) ([]string, error) {
 	return paths, err
 }
 
-func matcher(glob string) (func(string) bool, error) {
+func globMatcher(glob string) (func(string) bool, error) {
 	glob = strings.TrimPrefix(glob, "./")
 	if glob == "" || glob == "." || glob == "**" {
 		return func(string) bool { return true }, nil
 	}
 	var res []*regexp.Regexp
-	for _, g := range braces(glob, 64) {
+	for _, g := range expandBraces(glob, 64) {
 		// A folder's name stands for what is in it.
 		g = strings.TrimSuffix(g, "/")
 		for _, one := range []string{g, g + "/**"} {
@@ -168,8 +168,8 @@ func matcher(glob string) (func(string) bool, error) {
 	}, nil
 }
 
-// braces expands {a,b}, innermost first, to at most limit patterns.
-func braces(glob string, limit int) []string {
+// expandBraces expands {a,b}, innermost first, to at most limit patterns.
+func expandBraces(glob string, limit int) []string {
 	end := strings.IndexByte(glob, '}')
 	if end < 0 {
 		return []string{glob}
@@ -180,7 +180,7 @@ func braces(glob string, limit int) []string {
 	}
 	var out []string
 	for alt := range strings.SplitSeq(glob[start+1:end], ",") {
-		out = append(out, braces(glob[:start]+alt+glob[end+1:], limit)...)
+		out = append(out, expandBraces(glob[:start]+alt+glob[end+1:], limit)...)
 		if len(out) >= limit {
 			return out[:limit]
 		}

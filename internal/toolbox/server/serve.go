@@ -96,7 +96,7 @@ func Serve(settings Settings, stdin, stdout *os.File, log *slog.Logger) int {
 		log.Error("become the reaper", "err", err)
 		return ExitFault
 	}
-	link, err := stdio(stdin, stdout)
+	link, err := nonBlockingStdio(stdin, stdout)
 	if err != nil {
 		log.Error("open the link", "err", err)
 		return ExitFault
@@ -108,7 +108,7 @@ func Serve(settings Settings, stdin, stdout *os.File, log *slog.Logger) int {
 		log.Error("open the workspace", "err", err)
 		return ExitFault
 	}
-	if err := seedCache(settings.GoCache, lookup(server.env, "GOCACHE")); err != nil {
+	if err := seedCache(settings.GoCache, lookupVar(server.env, "GOCACHE")); err != nil {
 		log.Warn("seed the build cache", "err", err)
 	}
 	signals := make(chan os.Signal, 64)
@@ -124,7 +124,7 @@ func Serve(settings Settings, stdin, stdout *os.File, log *slog.Logger) int {
 		log.Error("open the link", "err", err)
 		return ExitFault
 	}
-	go forward(listener, session)
+	go forwardConnections(listener, session)
 	web := &http.Server{
 		Handler: server.Handler(), ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
@@ -166,7 +166,7 @@ func wait(s *Server, deadMan time.Duration, gone, asked <-chan struct{}, signals
 			if sig != syscall.SIGCHLD {
 				return ExitSignal
 			}
-			s.children.reap()
+			s.children.reapOrphans()
 		}
 	}
 }
@@ -174,7 +174,7 @@ func wait(s *Server, deadMan time.Duration, gone, asked <-chan struct{}, signals
 // killTree kills all that came from here, until nothing new appears.
 func killTree() {
 	for range 10 {
-		pids := descendants(os.Getpid())
+		pids := listDescendants(os.Getpid())
 		alive := false
 		for _, pid := range pids {
 			alive = syscall.Kill(pid, syscall.SIGKILL) == nil || alive
@@ -200,9 +200,9 @@ func (d duplex) Read(p []byte) (int, error)  { return d.in.Read(p) }
 func (d duplex) Write(p []byte) (int, error) { return d.out.Write(p) }
 func (d duplex) Close() error                { return errors.Join(d.in.Close(), d.out.Close()) }
 
-// stdio makes standard input and output wake up when they are closed: a
+// nonBlockingStdio makes standard input and output wake up when they are closed: a
 // blocking read of standard input never comes back, and yamux waits for it.
-func stdio(in, out *os.File) (io.ReadWriteCloser, error) {
+func nonBlockingStdio(in, out *os.File) (io.ReadWriteCloser, error) {
 	open := func(f *os.File) (*os.File, error) {
 		fd := int(f.Fd())
 		if err := syscall.SetNonblock(fd, true); err != nil {
@@ -226,9 +226,9 @@ func stdio(in, out *os.File) (io.ReadWriteCloser, error) {
 // with room for the tools; more clients wait to be accepted.
 const maxForwards = pipe.MaxStreams - 8
 
-// forward makes every connection to the gateway's port a stream to the host,
+// forwardConnections makes every connection to the gateway's port a stream to the host,
 // until the listener or the session ends.
-func forward(listener net.Listener, session *pipe.Session) {
+func forwardConnections(listener net.Listener, session *pipe.Session) {
 	slots := make(chan struct{}, maxForwards)
 	for {
 		select {
@@ -250,14 +250,14 @@ func forward(listener net.Listener, session *pipe.Session) {
 			if err != nil {
 				return
 			}
-			splice(client.(*net.TCPConn), host)
+			copyBothWays(client.(*net.TCPConn), host)
 		}()
 	}
 }
 
-// splice copies both ways and hands half-closes on: a stream's Close ends our
+// copyBothWays copies both ways and hands half-closes on: a stream's Close ends our
 // half only, the host's may follow.
-func splice(client *net.TCPConn, host net.Conn) {
+func copyBothWays(client *net.TCPConn, host net.Conn) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		_, _ = io.Copy(host, client)

@@ -93,11 +93,11 @@ func New(c Config) (*Server, error) {
 		return nil, fmt.Errorf("open the workspace: %w", err)
 	}
 	s := &Server{
-		root: root, dir: dir, temp: c.Temp, env: environment(c.Env), grace: c.Grace, readyAt: c.Ready,
+		root: root, dir: dir, temp: c.Temp, env: buildEnv(c.Env), grace: c.Grace, readyAt: c.Ready,
 		shutdown: c.Shutdown, children: newChildren(), seen: make(map[string]digest),
 	}
 	s.processes = newProcesses(s.temp)
-	s.called()
+	s.noteCall()
 	return s, nil
 }
 
@@ -110,7 +110,7 @@ func (s *Server) Close() error {
 // Idle is how long ago the host last called.
 func (s *Server) Idle() time.Duration { return time.Since(*s.lastCall.Load()) }
 
-func (s *Server) called() {
+func (s *Server) noteCall() {
 	now := time.Now()
 	s.lastCall.Store(&now)
 }
@@ -121,56 +121,56 @@ const maxRequest = toolbox.MaxFile/3*4 + 1<<20
 // Handler serves the protocol.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	handle(mux, s, "heartbeat", func(context.Context, toolbox.Empty) (toolbox.Empty, error) { return toolbox.Empty{}, nil })
-	handle(mux, s, "shutdown", func(context.Context, toolbox.Empty) (toolbox.Empty, error) {
+	handleTool(mux, s, "heartbeat", func(context.Context, toolbox.Empty) (toolbox.Empty, error) { return toolbox.Empty{}, nil })
+	handleTool(mux, s, "shutdown", func(context.Context, toolbox.Empty) (toolbox.Empty, error) {
 		// Later, so that the answer gets out.
 		time.AfterFunc(50*time.Millisecond, s.shutdown)
 		return toolbox.Empty{}, nil
 	})
-	handle(mux, s, "prepare", s.prepare)
-	handle(mux, s, "read_file", s.readFile)
-	handle(mux, s, "write_file", s.writeFile)
-	handle(mux, s, "edit_file", s.editFile)
-	handle(mux, s, "search", s.search)
-	handle(mux, s, "list_files", s.listFiles)
-	handle(mux, s, "run_command", s.run)
-	handle(mux, s, "check_process", s.checkProcess)
-	handle(mux, s, "stop_process", s.stopProcess)
-	handle(mux, s, "list_processes", s.listProcesses)
-	handle(mux, s, "kill_all", func(context.Context, toolbox.Empty) (toolbox.Empty, error) {
+	handleTool(mux, s, "prepare", s.prepareWorkspace)
+	handleTool(mux, s, "read_file", s.readFile)
+	handleTool(mux, s, "write_file", s.writeFile)
+	handleTool(mux, s, "edit_file", s.editFile)
+	handleTool(mux, s, "search", s.searchFiles)
+	handleTool(mux, s, "list_files", s.listFiles)
+	handleTool(mux, s, "run_command", s.run)
+	handleTool(mux, s, "check_process", s.checkProcess)
+	handleTool(mux, s, "stop_process", s.stopProcess)
+	handleTool(mux, s, "list_processes", s.listProcesses)
+	handleTool(mux, s, "kill_all", func(context.Context, toolbox.Empty) (toolbox.Empty, error) {
 		s.killAll()
 		return toolbox.Empty{}, nil
 	})
-	handle(mux, s, "git_status", s.gitStatus)
-	handle(mux, s, "git_commit", s.gitCommit)
-	handle(mux, s, "push", s.push)
-	handle(mux, s, "checkpoint", s.checkpoint)
-	handle(mux, s, "recall", s.recall)
-	mux.HandleFunc("POST /v1/log", s.log)
+	handleTool(mux, s, "git_status", s.gitStatus)
+	handleTool(mux, s, "git_commit", s.gitCommit)
+	handleTool(mux, s, "push", s.handlePush)
+	handleTool(mux, s, "checkpoint", s.saveCheckpoint)
+	handleTool(mux, s, "recall", s.recallKnown)
+	mux.HandleFunc("POST /v1/log", s.handleLog)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.called()
+		s.noteCall()
 		mux.ServeHTTP(w, r)
-		s.called()
+		s.noteCall()
 	})
 }
 
-// handle serves one tool: a request struct in, a result struct or a Refusal
+// handleTool serves one tool: a request struct in, a result struct or a Refusal
 // out. Any other error is a fault of the toolbox.
-func handle[Q, A any](mux *http.ServeMux, _ *Server, tool string, do func(context.Context, Q) (A, error)) {
+func handleTool[Q, A any](mux *http.ServeMux, _ *Server, tool string, do func(context.Context, Q) (A, error)) {
 	mux.HandleFunc("POST /v1/"+tool, func(w http.ResponseWriter, r *http.Request) {
 		var request Q
 		body := http.MaxBytesReader(w, r.Body, maxRequest)
 		if err := json.NewDecoder(body).Decode(&request); err != nil {
-			answer(w, nil, toolbox.Refuse(toolbox.KindArgument, "bad arguments for %s: %v", tool, err))
+			writeAnswer(w, nil, toolbox.Refuse(toolbox.KindArgument, "bad arguments for %s: %v", tool, err))
 			return
 		}
 		_, _ = io.Copy(io.Discard, body)
 		result, err := do(r.Context(), request)
-		answer(w, result, err)
+		writeAnswer(w, result, err)
 	})
 }
 
-func answer(w http.ResponseWriter, result any, err error) {
+func writeAnswer(w http.ResponseWriter, result any, err error) {
 	status := http.StatusOK
 	var refusal *toolbox.Refusal
 	switch {

@@ -37,16 +37,16 @@ func serverName(name string, args []string) string {
 	}
 	switch name {
 	case "npm", "pnpm", "yarn", "bun":
-		rest := positional(args)
+		rest := positionalArgs(args)
 		if len(rest) > 1 && (rest[0] == "run" || rest[0] == "run-script") {
 			rest = rest[1:]
 		}
 		if len(rest) > 0 && slices.Contains(scripts, rest[0]) {
-			return strings.TrimSpace(name + " " + strings.Join(positional(args)[:min(2, len(positional(args)))], " "))
+			return strings.TrimSpace(name + " " + strings.Join(positionalArgs(args)[:min(2, len(positionalArgs(args)))], " "))
 		}
 		return ""
 	case "vite":
-		if rest := positional(args); len(rest) == 0 || slices.Contains([]string{"dev", "serve", "preview"}, rest[0]) {
+		if rest := positionalArgs(args); len(rest) == 0 || slices.Contains([]string{"dev", "serve", "preview"}, rest[0]) {
 			return full
 		}
 		return ""
@@ -89,8 +89,8 @@ func serverName(name string, args []string) string {
 	return ""
 }
 
-// positional are the arguments that are no options.
-func positional(args []string) []string {
+// positionalArgs are the arguments that are no options.
+func positionalArgs(args []string) []string {
 	var out []string
 	for _, a := range args {
 		if !strings.HasPrefix(a, "-") {

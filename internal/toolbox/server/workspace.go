@@ -18,11 +18,11 @@ import (
 
 type digest = [sha256.Size]byte
 
-// resolve turns what a model calls a path into one relative to the workspace,
+// resolvePath turns what a model calls a path into one relative to the workspace,
 // through symlinks that stay inside. A path outside, or in .git, is refused.
 // The last word is os.Root's: it opens nothing outside, whatever changes in
 // between.
-func (s *Server) resolve(path string) (string, error) {
+func (s *Server) resolvePath(path string) (string, error) {
 	if path == "" || strings.ContainsRune(path, 0) {
 		return "", toolbox.Refuse(toolbox.KindArgument, "path must name a file in the workspace")
 	}
@@ -30,17 +30,17 @@ func (s *Server) resolve(path string) (string, error) {
 	if filepath.IsAbs(rel) {
 		in, err := filepath.Rel(s.dir, rel)
 		if err != nil {
-			return "", outside(path)
+			return "", outsideError(path)
 		}
 		rel = in
 	}
 	if !filepath.IsLocal(rel) {
-		return "", outside(path)
+		return "", outsideError(path)
 	}
 	real, err := filepath.EvalSymlinks(filepath.Join(s.dir, rel))
 	if err == nil {
 		if rel, err = filepath.Rel(s.dir, real); err != nil || !filepath.IsLocal(rel) {
-			return "", outside(path)
+			return "", outsideError(path)
 		}
 	}
 	if rel == ".git" || strings.HasPrefix(rel, ".git/") {
@@ -49,7 +49,7 @@ func (s *Server) resolve(path string) (string, error) {
 	return rel, nil
 }
 
-func outside(path string) error {
+func outsideError(path string) error {
 	return toolbox.Refuse(toolbox.KindOutside, "%s is outside the workspace; use paths relative to its root", path)
 }
 
@@ -60,11 +60,11 @@ func (s *Server) refuseFS(path string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return toolbox.Refuse(toolbox.KindNotFound, "%s does not exist%s", path, s.similar(path))
+		return toolbox.Refuse(toolbox.KindNotFound, "%s does not exist%s", path, s.similarNames(path))
 	case errors.Is(err, fs.ErrPermission):
 		return toolbox.Refuse(toolbox.KindDenied, "%s: permission denied", path)
 	case strings.Contains(err.Error(), "escapes from parent"):
-		return outside(path)
+		return outsideError(path)
 	}
 	// Not a directory, is a directory, no space, name too long: all of them
 	// are for the model to see.
@@ -75,8 +75,8 @@ func (s *Server) refuseFS(path string, err error) error {
 	return err
 }
 
-// similar names up to three files whose name is like that of path.
-func (s *Server) similar(path string) string {
+// similarNames names up to three files whose name is like that of path.
+func (s *Server) similarNames(path string) string {
 	want := strings.ToLower(filepath.Base(path))
 	type candidate struct {
 		path string
@@ -95,7 +95,7 @@ func (s *Server) similar(path string) string {
 			return nil
 		}
 		name := strings.ToLower(d.Name())
-		if far := distance(name, want); far <= max(2, len(want)/3) || strings.Contains(name, want) {
+		if far := editDistance(name, want); far <= max(2, len(want)/3) || strings.Contains(name, want) {
 			rel, _ := filepath.Rel(s.dir, p)
 			found = append(found, candidate{rel, far})
 		}
@@ -112,8 +112,8 @@ func (s *Server) similar(path string) string {
 	return "; did you mean " + strings.Join(names, ", ") + "?"
 }
 
-// distance is Levenshtein's, on bytes, of names (short).
-func distance(a, b string) int {
+// editDistance is Levenshtein's, on bytes, of names (short).
+func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
@@ -167,9 +167,9 @@ func tooLarge(path string, size int64) error {
 	return toolbox.Refuse(toolbox.KindTooLarge, "%s has %d bytes; the limit is %d; look at parts of it with run_command (head, sed -n)", path, size, toolbox.MaxFile)
 }
 
-// known says that the agent has seen this content, or written it, and returns
+// markKnown says that the agent has seen this content, or written it, and returns
 // the content's digest.
-func (s *Server) known(rel string, data []byte) string {
+func (s *Server) markKnown(rel string, data []byte) string {
 	sum := sha256.Sum256(data)
 	s.seenMu.Lock()
 	defer s.seenMu.Unlock()
@@ -177,8 +177,8 @@ func (s *Server) known(rel string, data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// recall takes over what the agent knew in a container before this one.
-func (s *Server) recall(_ context.Context, r toolbox.RecallRequest) (toolbox.Empty, error) {
+// recallKnown takes over what the agent knew in a container before this one.
+func (s *Server) recallKnown(_ context.Context, r toolbox.RecallRequest) (toolbox.Empty, error) {
 	s.seenMu.Lock()
 	defer s.seenMu.Unlock()
 	for path, text := range r.Known {
@@ -191,9 +191,9 @@ func (s *Server) recall(_ context.Context, r toolbox.RecallRequest) (toolbox.Emp
 	return toolbox.Empty{}, nil
 }
 
-// fresh refuses a change to a file whose current content the agent has not
+// checkSeen refuses a change to a file whose current content the agent has not
 // seen: it would undo what it does not know.
-func (s *Server) fresh(shown, rel string, data []byte) error {
+func (s *Server) checkSeen(shown, rel string, data []byte) error {
 	s.seenMu.Lock()
 	defer s.seenMu.Unlock()
 	seen, ok := s.seen[rel]
@@ -206,10 +206,10 @@ func (s *Server) fresh(shown, rel string, data []byte) error {
 	return nil
 }
 
-// store writes a file so that a reader sees the old or the new content and
+// storeFile writes a file so that a reader sees the old or the new content and
 // nothing between, with the mode of the file that was there. It returns the
 // digest of what was written.
-func (s *Server) store(shown, rel string, data []byte, mode fs.FileMode) (digest string, err error) {
+func (s *Server) storeFile(shown, rel string, data []byte, mode fs.FileMode) (digest string, err error) {
 	if dir := filepath.Dir(rel); dir != "." {
 		if err := s.root.MkdirAll(dir, 0o755); err != nil {
 			return "", s.refuseFS(shown, err)
@@ -234,5 +234,5 @@ func (s *Server) store(shown, rel string, data []byte, mode fs.FileMode) (digest
 		_ = s.root.Remove(temp)
 		return "", s.refuseFS(shown, err)
 	}
-	return s.known(rel, data), nil
+	return s.markKnown(rel, data), nil
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // Brain plays every role.
-var Brain scripted.Brain = scripted.BrainFunc(reply)
+var Brain scripted.Responder = scripted.BrainFunc(reply)
 
 func reply(x scripted.Exchange) scripted.Reply {
 	switch x.Header.Role {

@@ -81,7 +81,7 @@ func TestReviewerFindsSilentErrorsOnly(t *testing.T) {
 	if len(got) != 1 || got[0].File != "s.go" || got[0].Line != 11 || got[0].Severity != company.Blocking || !strings.Contains(got[0].What, "f.Close()") {
 		t.Errorf("findings: %+v", got)
 	}
-	r := company.Review{Verdict: company.RequestChanges, Findings: got}
+	r := company.ReviewRecorded{Verdict: company.RequestChanges, Findings: got}
 	if err := r.Check(); err != nil {
 		t.Error(err)
 	}

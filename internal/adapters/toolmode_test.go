@@ -1,0 +1,201 @@
+package adapters_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"company/internal/adapters"
+	"company/internal/company"
+)
+
+// toolless answers requests without tools, in text; it refuses others.
+type toolless struct {
+	fake
+	refusal error
+}
+
+func (m *toolless) Chat(ctx context.Context, req adapters.Request, onEvent func(adapters.Event)) (adapters.Response, error) {
+	if len(req.Tools) > 0 {
+		m.asked = append(m.asked, req)
+		return adapters.Response{}, m.refusal
+	}
+	return m.fake.Chat(ctx, req, onEvent)
+}
+
+// teller knows what its model can, or fails to find out.
+type teller struct {
+	toolless
+	can   bool
+	err   error
+	asked int
+}
+
+func (m *teller) Tools(context.Context) (bool, error) { m.asked++; return m.can, m.err }
+
+var (
+	noTools = &adapters.Error{Kind: adapters.BadRequest, Status: 400, Message: "llama3 does not support tools"}
+	inText  = adapters.Response{Message: adapters.Message{Role: adapters.Assistant, Content: "```tool\n{\"tool\":\"t\",\"arguments\":{}}\n```"}, Finish: adapters.FinishStop}
+)
+
+func toolRequest() adapters.Request {
+	return adapters.Request{Messages: []adapters.Message{{Role: adapters.User, Content: "go"}}, Tools: []adapters.Tool{{Name: "t", Schema: []byte(`{}`)}}}
+}
+
+func newToolless() *toolless {
+	return &toolless{fake: fake{name: "llama3", outcomes: []any{inText}}, refusal: noTools}
+}
+
+// A server's refusal of tools is met once; from then on the model is given
+// them in text, and the event says so.
+func TestToolsAreLearnt(t *testing.T) {
+	inner := newToolless()
+	m := adapters.WithToolMode(inner, adapters.ToolsAuto, nil)
+	var told []string
+	for range 2 {
+		resp, err := m.Chat(t.Context(), toolRequest(), func(e adapters.Event) { told = append(told, e.Reason) })
+		if err != nil || !resp.Textual || len(resp.Message.ToolCalls) != 1 || resp.Message.ToolCalls[0].Name != "t" {
+			t.Fatalf("%+v, %v", resp, err)
+		}
+	}
+	if len(inner.asked) != 3 || slices.DeleteFunc(told, func(s string) bool { return s == "" })[0] != "llama3 takes no tools: it is given them in text" {
+		t.Errorf("%d requests, told %q", len(inner.asked), told)
+	}
+	// A process that takes the run up again knows it from the journal.
+	inner = newToolless()
+	req := toolRequest()
+	req.Textual = []string{"other", "llama3"}
+	if resp, err := adapters.WithToolMode(inner, adapters.ToolsAuto, nil).Chat(t.Context(), req, nil); err != nil || !resp.Textual || len(inner.asked) != 1 {
+		t.Errorf("%+v, %v after %d requests", resp, err, len(inner.asked))
+	}
+}
+
+func TestToolUseIsTheProfilesWord(t *testing.T) {
+	inner := newToolless()
+	if _, err := adapters.WithToolMode(inner, adapters.ToolsYes, nil).Chat(t.Context(), toolRequest(), nil); !errors.Is(err, noTools) || len(inner.asked) != 1 {
+		t.Errorf("tools: yes: %v after %d requests", err, len(inner.asked))
+	}
+	inner = newToolless()
+	if resp, err := adapters.WithToolMode(inner, adapters.ToolsNo, nil).Chat(t.Context(), toolRequest(), nil); err != nil || !resp.Textual || len(inner.asked) != 1 {
+		t.Errorf("tools: no: %+v, %v after %d requests", resp, err, len(inner.asked))
+	}
+	// Other errors are not taken for it.
+	inner = newToolless()
+	inner.refusal = &adapters.Error{Kind: adapters.BadRequest, Status: 400, Message: "Invalid schema for function 't'"}
+	if _, err := adapters.WithToolMode(inner, adapters.ToolsAuto, nil).Chat(t.Context(), toolRequest(), nil); err == nil || len(inner.asked) != 1 {
+		t.Errorf("a bad schema: %v after %d requests", err, len(inner.asked))
+	}
+	// A request without tools is sent as it is.
+	plain := adapters.Request{Messages: toolRequest().Messages}
+	if resp, err := adapters.WithToolMode(newToolless(), adapters.ToolsNo, nil).Chat(t.Context(), plain, nil); err != nil || resp.Textual || len(resp.Message.ToolCalls) != 0 {
+		t.Errorf("without tools: %+v, %v", resp, err)
+	}
+}
+
+// The server's word on what its model can is asked for once, and a server that
+// cannot be asked is an error that is tried again.
+func TestToolsAreAskedFor(t *testing.T) {
+	inner := &teller{toolless: *newToolless(), err: failure(adapters.Unreachable)}
+	m := adapters.WithToolMode(inner, adapters.ToolsAuto, nil)
+	if _, err := m.Chat(t.Context(), toolRequest(), nil); adapters.KindOf(err) != adapters.Unreachable || len(inner.toolless.asked) != 0 {
+		t.Errorf("%v", err)
+	}
+	inner.err = nil
+	for range 2 {
+		if resp, err := m.Chat(t.Context(), toolRequest(), nil); err != nil || !resp.Textual {
+			t.Errorf("%+v, %v", resp, err)
+		}
+	}
+	if inner.asked != 2 || len(inner.toolless.asked) != 2 {
+		t.Errorf("asked %d times, %d requests", inner.asked, len(inner.toolless.asked))
+	}
+}
+
+func TestTemperature(t *testing.T) {
+	half, one := 0.5, 1.0
+	inner := newToolless()
+	m := adapters.WithToolMode(inner, adapters.ToolsAuto, &half)
+	req := adapters.Request{Messages: toolRequest().Messages}
+	_, err1 := m.Chat(t.Context(), req, nil)
+	req.Temperature = &one
+	_, err2 := m.Chat(t.Context(), req, nil)
+	if err1 != nil || err2 != nil || *inner.asked[0].Temperature != 0.5 || *inner.asked[1].Temperature != 1 {
+		t.Errorf("%v, %v, %+v", err1, err2, inner.asked)
+	}
+}
+
+// prepared counts.
+type prepared struct {
+	fake
+	times int
+}
+
+func (p *prepared) Prepare(context.Context) error { p.times++; return failure(adapters.Unreachable) }
+
+// Each model behind the wrappers is prepared; one that cannot be is no error.
+func TestPrepare(t *testing.T) {
+	a, b := &prepared{fake: fake{name: "a"}}, &prepared{fake: fake{name: "b"}}
+	wrap := func(m adapters.Model) adapters.Model {
+		return adapters.Retry(adapters.WithToolMode(m, adapters.ToolsAuto, nil), adapters.DefaultPolicy(), adapters.WallClock{})
+	}
+	adapters.Prepare(t.Context(), adapters.Fallback(wrap(a), wrap(b), wrap(&fake{name: "c"})))
+	if a.times != 1 || b.times != 1 {
+		t.Errorf("prepared %d and %d times", a.times, b.times)
+	}
+}
+
+// served is a model whose server can be asked.
+type served struct {
+	fake
+	address string
+	err     error
+	asked   *int
+}
+
+func (s *served) Available(context.Context) (string, error) { *s.asked++; return "has it", s.err }
+func (s *served) Address() string                           { return s.address }
+
+// TestCheck: ADP-7, ADP-8: what doctor says of a profile.
+func TestCheck(t *testing.T) {
+	asked := 0
+	registry := func(address string, err error) adapters.Registry {
+		return adapters.Registry{"x": func(p adapters.Profile, _ adapters.Deps) (adapters.Model, error) {
+			return &served{fake: fake{name: p.Model}, address: address, err: err, asked: &asked}, nil
+		}}
+	}
+	key := adapters.NewSecret("canary-key")
+	for _, c := range []struct {
+		name, address string
+		profile       adapters.Profile
+		err           error
+		online, ok    bool
+		found, fix    string
+		asked         int
+	}{
+		{"here", "http://127.0.0.1:1", adapters.Profile{Adapter: "x", Model: "m"}, nil, false, true, "x m, at http://127.0.0.1:1, has it", "", 1},
+		{"elsewhere", "https://example.com", adapters.Profile{Adapter: "x", Model: "m", Key: key, KeyEnv: "K"}, nil, false, true, "x m, K SET, at https://example.com, not asked", "", 0},
+		{"elsewhere, asked", "https://example.com", adapters.Profile{Adapter: "x", Model: "m", Key: key, KeyEnv: "K"}, nil, true, true, "has it", "", 1},
+		{"no key", "https://example.com", adapters.Profile{Adapter: "x", Model: "m", KeyEnv: "K"}, nil, true, false, "K NOT SET", "export K=...", 0},
+		{"no adapter", "", adapters.Profile{Adapter: "y", Model: "m"}, nil, true, false, `no adapter "y"`, "adapters are: x", 0},
+		{"no model", "http://localhost:1", adapters.Profile{Adapter: "x", Model: "m"}, &adapters.Error{Kind: adapters.BadRequest, Status: 404, Message: "not found", Fix: "ollama pull m"}, false, false, "not found", "ollama pull m", 1},
+		{"no server", "http://[::1]:1", adapters.Profile{Adapter: "x", Model: "m"}, failure(adapters.Unreachable), false, false, "unreachable", "base_url", 1},
+	} {
+		asked = 0
+		r := registry(c.address, c.err).Check(t.Context(), c.profile, adapters.Deps{}, c.online)
+		if r.OK != c.ok || !strings.Contains(r.Found, c.found) || !strings.Contains(r.Fix, c.fix) || asked != c.asked || strings.Contains(r.Found+r.Fix, "canary") {
+			t.Errorf("%s: %+v, asked %d times", c.name, r, asked)
+		}
+	}
+}
+
+// TestKeyNotSet: ADP-7: with a key that is NOT SET the model is not called.
+func TestKeyNotSet(t *testing.T) {
+	opened := false
+	r := adapters.Registry{"x": func(adapters.Profile, adapters.Deps) (adapters.Model, error) { opened = true; return &fake{}, nil }}
+	_, err := r.Open(adapters.Profile{Name: "strong", Adapter: "x", Model: "m", BaseURL: "http://h/v1", KeyEnv: "MY_KEY"}, adapters.Deps{})
+	if company.CodeOf(err) != company.EModelAuth || !strings.Contains(err.Error(), "MY_KEY is NOT SET") || opened {
+		t.Errorf("%v, opened %v", err, opened)
+	}
+}

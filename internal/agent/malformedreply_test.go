@@ -1,0 +1,166 @@
+package agent
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"company/internal/adapters"
+	"company/internal/company"
+)
+
+// WRK-6: what is wrong with a call comes back to the model, and the run goes on.
+func TestBadCallsAreToolErrors(t *testing.T) {
+	b := newBench(t, replies(
+		calls(`read {"path":`, `read {"file":"a"}`, `read {"path":7}`, `rm {"path":"a"}`, `read [1]`, `read {"path":"a"} {}`, `poll`),
+		finish))
+	out := b.mustRun(t)
+	for i, want := range [][]string{
+		{"not valid JSON", "unexpected EOF", pathSchema},
+		{"do not fit its schema", "path", "file", pathSchema},
+		{"do not fit its schema", "/path", "want string", pathSchema},
+		{`no tool "rm"`, "read, write, poll, fail, finish, escalate"},
+		{"do not fit its schema", "want object"},
+		{"not valid JSON"},
+		{"still running"}, // no arguments at all are the empty object
+	} {
+		for _, w := range want {
+			if got := answers(out.Messages)[i]; !strings.Contains(got, w) {
+				t.Errorf("answer %d lacks %q:\n%s", i, w, got)
+			}
+		}
+	}
+	if len(b.ran) != 2 {
+		t.Errorf("ran %v", b.ran)
+	}
+	requireSane(t, b.model.last())
+}
+
+func TestDuplicateCallIDsAreMadeUnique(t *testing.T) {
+	r := calls(`read {"path":"a"}`, `read {"path":"b"}`, `read {"path":"c"}`, `read {"path":"d"}`)
+	for i, id := range []string{"x", "x", "", "bad id\n"} {
+		r.Message.ToolCalls[i].ID = id
+	}
+	b := newBench(t, replies(r, r, finish))
+	b.mustRun(t)
+	requireSane(t, b.model.last())
+	if len(b.ran) != 9 {
+		t.Errorf("ran %v", b.ran)
+	}
+}
+
+func TestCutReplyRunsNothing(t *testing.T) {
+	cut := calls(`write {"path":"a"}`)
+	cut.Finish = adapters.FinishLength
+	text := says("I will now")
+	text.Finish = adapters.FinishLength
+	b := newBench(t, replies(cut, text, finish))
+	out := b.mustRun(t)
+	if a := answers(out.Messages)[0]; !strings.HasPrefix(a, "not executed because the reply was cut") {
+		t.Errorf("answer %q", a)
+	}
+	if n := newest(b.model.last()); !strings.Contains(n, "cut at the model's output limit") {
+		t.Errorf("newest message %q", n)
+	}
+	if len(b.ran) != 1 {
+		t.Errorf("ran %v", b.ran)
+	}
+}
+
+func TestTextIsNotCompletion(t *testing.T) {
+	b := newBench(t, replies(says("All done!"), says("Really."), calls(`read {"path":"a"}`), says("Done."), says("Done."), says("Done.")))
+	out := b.mustRun(t)
+	if out.End != EndNoTools || out.Turns != 6 {
+		t.Fatalf("end %s after %d turns", out.End, out.Turns)
+	}
+	if n := newest(b.model.last()); !strings.Contains(n, "called no tool") || !strings.Contains(n, "finish, escalate") {
+		t.Errorf("newest message %q", n)
+	}
+}
+
+func TestEmptyRepliesAreAskedAgainThenNudgedThenFatal(t *testing.T) {
+	for name, bad := range map[string]error{"empty": nil, "garbage": &adapters.Error{Kind: adapters.MalformedReply, Message: "not JSON", Unanswered: true}} {
+		t.Run(name, func(t *testing.T) {
+			m := replies(says(" \n"))
+			m.reply = func(n int, _ adapters.Request) (adapters.Response, error) {
+				if n == 3 {
+					return finish, nil
+				}
+				return says(" \n"), bad
+			}
+			b := newBench(t, m)
+			if out := b.mustRun(t); out.End != EndFinal || out.Turns != 1 {
+				t.Errorf("outcome %+v", out)
+			}
+			if len(m.requests[0].Messages) != len(m.requests[1].Messages) || newest(m.requests[0]) != newest(m.requests[1]) {
+				t.Error("the second request is not the first again")
+			}
+			if !strings.Contains(newest(m.requests[2]), "empty or malformed") {
+				t.Error("the third request has no reminder")
+			}
+
+			m = replies(says(""))
+			m.reply = func(int, adapters.Request) (adapters.Response, error) { return says(""), bad }
+			b = newBench(t, m)
+			if _, err := b.run(t); company.CodeOf(err) != company.EModel || len(m.requests) != 3 {
+				t.Errorf("%d requests, error %v", len(m.requests), err)
+			}
+			if got := b.purse.Balance(); bad != nil && got.Spent.Tokens < 3*1000 {
+				t.Errorf("spent %+v: a reply that was lost may have been paid for", got)
+			}
+		})
+	}
+}
+
+// THREATS (g), the lines on model replies: each ends bounded and understood.
+func TestModelGarbage(t *testing.T) {
+	filtered := says("I cannot help with that")
+	filtered.Finish = adapters.FinishFilter
+	huge := calls(`write {"path":"` + strings.Repeat("x", 10<<20) + `"}`)
+	flood := calls(strings.Split(strings.Repeat(`read {"path":"a"}|`, 500), "|")[:500]...)
+	for name, tc := range map[string]struct {
+		reply adapters.Response
+		err   error
+		end   End
+		code  company.Code
+		most  int // model calls
+	}{
+		"empty":            {reply: says(""), code: company.EModel, most: 3},
+		"truncated":        {err: &adapters.Error{Kind: adapters.MalformedReply, Message: "unexpected EOF"}, code: company.EModel, most: 3},
+		"not JSON":         {reply: calls(`read path=a`), end: EndStuck, most: 5},
+		"unknown tool":     {reply: calls(`delete_everything {}`), end: EndStuck, most: 5},
+		"bad argument":     {reply: calls(`read {"path":{}}`), end: EndStuck, most: 5},
+		"duplicate id":     {reply: calls(`read {"path":"a"}`), end: EndStuck, most: 5},
+		"10 MB of call":    {reply: huge, end: EndStuck, most: 5},
+		"10 MB of text":    {reply: says(strings.Repeat("blah ", 2<<20)), end: EndNoTools, most: 3},
+		"bad UTF-8":        {reply: calls("read {\"path\":\"\xff\xfe\"}", "\xff {}"), end: EndStuck, most: 5},
+		"refusal":          {reply: filtered, code: company.EModel, most: 1},
+		"refusal in words": {reply: says("I cannot help with that"), end: EndNoTools, most: 3},
+		"same call":        {reply: calls(`write {"path":"a"}`), end: EndStuck, most: 5},
+		"500 calls":        {reply: flood, end: EndStuck, most: 2},
+		"no such error":    {err: errors.New("?"), code: company.EInternal, most: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := replies(tc.reply)
+			m.reply = func(int, adapters.Request) (adapters.Response, error) { return tc.reply, tc.err }
+			b := newBench(t, m)
+			out, err := b.run(t)
+			if out.End != tc.end || company.CodeOf(err) != tc.code || len(m.requests) != tc.most {
+				t.Fatalf("end %q, error %v, %d model calls", out.End, err, len(m.requests))
+			}
+			for _, req := range m.requests {
+				requireSane(t, req)
+			}
+			for _, r := range b.journal.records {
+				if len(r) > 1<<20 {
+					t.Errorf("a journal record of %d bytes", len(r))
+				}
+			}
+			back, err := DecodeTranscript(out.Transcript.Encode())
+			if err != nil {
+				t.Fatal(err)
+			}
+			requireEqual(t, back, out.Transcript)
+		})
+	}
+}

@@ -1,0 +1,180 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+
+	"company/internal/company"
+)
+
+// action is what a conversation needs next.
+type action int
+
+const (
+	ask  action = iota // ask the model
+	run                // run the calls that wait
+	tell               // add a note
+	mask               // clear old results
+	end                // it is over
+	fail               // it cannot go on
+)
+
+type step struct {
+	do    action
+	end   End
+	about noteTopic
+	text  string
+	upto  int
+	err   error
+}
+
+// noteTopic is what a note is about.
+type noteTopic string
+
+const (
+	noteRestart  noteTopic = "restart"
+	aboutEmpty   noteTopic = "empty"
+	aboutSilent  noteTopic = "no_tools"
+	aboutCut     noteTopic = "cut"
+	aboutDropped noteTopic = "too_many_calls"
+	noteLoop     noteTopic = "circle"
+	aboutTurns   noteTopic = "turns_left"
+	aboutLast    noteTopic = "last_turn"
+	noteMask     noteTopic = "mask" // never a note: when the last mask was
+)
+
+// Replies in a row that are tolerated.
+const (
+	emptyLimit  = 3
+	silentLimit = 3
+)
+
+// next decides, from the conversation alone, what it needs. A conversation
+// that was cut anywhere and read again from its journal comes to the same
+// decisions. restarted says that this process found it begun.
+func (c *conversation) next(restarted bool) step {
+	switch {
+	case c.final != nil && len(c.pending) == 0:
+		if c.escalated {
+			return step{do: end, end: EndEscalated}
+		}
+		return step{do: end, end: EndFinal}
+	case len(c.pending) > 0:
+		return step{do: run}
+	case c.filtered:
+		return step{do: fail, err: company.E(company.EModel, "the model's server refused to answer").
+			Because("the reply was filtered").Fix("use another model for this role, or reword the task")}
+	case c.empty >= emptyLimit:
+		return step{do: fail, err: company.E(company.EModel, fmt.Sprintf("the model sent %d replies in a row that are none", c.empty)).
+			Because("they were empty or malformed").Fix("use another model for this role")}
+	case c.tooLong >= 2:
+		return c.contextFull()
+	}
+
+	circle := countRepeats(c.seen)
+	switch {
+	case circle >= c.cfg.StuckAfter && c.nudged && c.told[noteLoop] < c.turns: // it had a turn to do better
+		return step{do: end, end: EndStuck}
+	case c.silent >= silentLimit:
+		return step{do: end, end: EndNoTools}
+	case c.turns >= c.cfg.MaxTurns:
+		return step{do: end, end: EndTurns}
+	}
+
+	if s, ok := c.nextNote(circle, restarted); ok {
+		return s
+	}
+	return c.makeRoom()
+}
+
+// nextNote finds the first thing that the model has to be told before it is asked.
+func (c *conversation) nextNote(circle int, restarted bool) (step, bool) {
+	say := func(a noteTopic, format string, args ...any) (step, bool) {
+		return step{do: tell, about: a, text: fmt.Sprintf(format, args...)}, true
+	}
+	fresh := func(a noteTopic) bool { at, ok := c.told[a]; return !ok || at != c.turns }
+	left := c.cfg.MaxTurns - c.turns
+	switch {
+	case c.dropped > 0 && fresh(aboutDropped):
+		return say(aboutDropped, "[reminder] Your reply held more than %d tool calls. %d were left out: they were not executed.", MaxCalls, c.dropped)
+	case c.silent > 0 && c.cut && fresh(aboutCut):
+		return say(aboutCut, "[reminder] Your reply was cut at the model's output limit. Be brief, and call one of the tools: %s.", c.toolNames())
+	case c.silent > 0 && !c.cut && fresh(aboutSilent):
+		return say(aboutSilent, "[reminder] Your reply called no tool, so nothing happened. Text does not end the work: every reply calls at least one of: %s.", c.toolNames())
+	case c.empty == emptyLimit-1 && fresh(aboutEmpty):
+		return say(aboutEmpty, "[reminder] Your last replies were empty or malformed. Call one of the tools: %s.", c.toolNames())
+	case circle >= c.cfg.NudgeAfter && !c.nudged:
+		return say(noteLoop, "[reminder] You have made the same calls with the same results %d times in a row. Doing it again will not change the result. Try something else, or use the tool that gives up and say what is in the way.", circle)
+	case c.turns > 0 && left == 1 && fresh(aboutLast):
+		return say(aboutLast, "[reminder] This is your last turn. End now with the tool that ends the work.")
+	case c.turns >= (c.cfg.MaxTurns*8+9)/10 && !c.saidEver(aboutTurns) && left > 1:
+		return say(aboutTurns, "[reminder] %d of %d turns are used, %d are left. Wrap up: finish what is begun, keep it, and end with the tool that ends the work.", c.turns, c.cfg.MaxTurns, left)
+	case !c.exact && restarted && c.turns > 0 && fresh(noteRestart):
+		return say(noteRestart, "[system] The process that drives you was restarted. The work tree is as of the last checkpoint: background processes and ignored files are gone, and changes of the last turn may be. Look before you go on.")
+	case len(c.differ) > 0:
+		return say(noteRestart, "%s These calls were done again and came out differently; this is how it is now:%s", restartText, c.describeDifferences())
+	case restarted && c.turns > 0 && fresh(noteRestart):
+		return say(noteRestart, restartText)
+	}
+	return step{}, false
+}
+
+// restartText says what an interruption takes away and what it does not.
+const restartText = "[system] The process that drives you was restarted. Files, index and branch are as your calls left them. Gone are background processes, files that git ignores, and files outside of the repository: start or make again what you need of them."
+
+func (c *conversation) saidEver(a noteTopic) bool { _, ok := c.told[a]; return ok }
+
+// makeRoom asks the model, after making room where the context is nearly full.
+func (c *conversation) makeRoom() step {
+	if c.tooLong > 0 {
+		// The server's word counts, not our estimate: clear all but the newest
+		// quarter, once. Results of the newest calls stay.
+		if c.told[noteMask] == c.requests {
+			return step{do: ask}
+		}
+		upto := c.countMaskable(c.tokens / 4)
+		if c.tokensFreed(upto) <= 0 {
+			return c.contextFull()
+		}
+		return step{do: mask, upto: upto}
+	}
+	if c.tokens <= c.limit {
+		return step{do: ask}
+	}
+	// In one batch, and only when it frees something: each mask costs the
+	// server's cached prefix.
+	if upto := c.countMaskable(c.protect); c.tokensFreed(upto) >= c.limit/20 {
+		return step{do: mask, upto: upto}
+	}
+	if c.window > 0 && c.tokens > c.window && c.turns > 0 {
+		// Some servers cut the beginning off instead of saying so.
+		if upto := c.countMaskable(c.tokens / 4); c.tokensFreed(upto) > 0 {
+			return step{do: mask, upto: upto}
+		}
+		return c.contextFull()
+	}
+	return step{do: ask}
+}
+
+// contextFull is the end of a conversation that has outgrown the model's context. What
+// it did in a workspace is there, and another one goes on from that.
+func (c *conversation) contextFull() step {
+	if c.cfg.Workspace != nil && c.turns > 0 {
+		return step{do: end, end: EndFull}
+	}
+	return step{do: fail, err: tooLongError()}
+}
+
+func tooLongError() error {
+	return company.E(company.EModel, "the conversation does not fit into the model's context").
+		Because("clearing old calls and their results did not make enough room").
+		Fix("use a model with a larger context for this role, or split the task")
+}
+
+func (c *conversation) toolNames() string {
+	names := make([]string, len(c.cfg.Tools))
+	for i, t := range c.cfg.Tools {
+		names[i] = t.Spec.Name
+	}
+	return strings.Join(names, ", ")
+}

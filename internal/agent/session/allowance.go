@@ -1,0 +1,60 @@
+package session
+
+import (
+	"context"
+	"time"
+
+	"company/internal/agent"
+	"company/internal/budget"
+	"company/internal/company"
+)
+
+// openPurse starts with what the run holds in the ledger and with what its
+// journal says it has spent. It reads the journal's past on the way.
+func (s *Session) openPurse(ctx context.Context) error {
+	var err error
+	if s.past, err = agent.LookBack(ctx, journalAdapter{s.journal}); err != nil {
+		return err
+	}
+	var granted company.Amount
+	if t := s.office.Desk.View().Tasks[s.Task]; t != nil {
+		if r := t.Runs[s.Run]; r != nil {
+			granted = r.Reserved
+		}
+	}
+	s.purse = budget.NewAllowance(granted, s.past.Spent, s.reserveBudget)
+	return nil
+}
+
+// reserveBudget asks the company for money, and waits while other runs may give
+// some back or the president is being asked. What the purse holds unused while
+// it waits is the company's again, and owed to the purse by the next grant.
+func (s *Session) reserveBudget(ctx context.Context, least, most company.Amount) (company.Amount, error) {
+	wait := 100 * time.Millisecond
+	for {
+		bal := s.purse.Balance()
+		evs, err := s.office.Desk.Do(ctx, string(s.Run), company.Reserve{
+			Run: s.Run, Fence: s.Fence, One: least.Add(s.owed), Many: most.Add(s.owed), Used: bal.Spent.Add(bal.Reserved),
+		})
+		if err != nil {
+			return company.Amount{}, err
+		}
+		if got := company.EventsOf[company.BudgetReserved](evs); len(got) > 0 {
+			grant := got[0].Amount.Sub(s.owed)
+			s.owed = company.Amount{}
+			return grant, nil
+		}
+		for _, w := range company.EventsOf[company.BudgetWaiting](evs) {
+			s.owed = s.owed.Add(w.Back)
+		}
+		if err := s.checkPaused(); err != nil {
+			return company.Amount{}, err
+		}
+		select {
+		case <-ctx.Done():
+			return company.Amount{}, context.Cause(ctx)
+		case <-time.After(wait):
+		}
+		wait = min(2*wait, 2*time.Second)
+	}
+}

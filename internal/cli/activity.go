@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"company/internal/agent"
+	"company/internal/agent/workbench"
+	"company/internal/company"
+	"company/internal/orchestrator"
+	"company/internal/safetext"
+	"company/internal/server"
+)
+
+// publishItem passes on what happens between two events.
+func (h *officeApp) publishItem(it orchestrator.Item) {
+	it.Time, it.After = h.Now(), h.View().Seq
+	h.broadcaster.Tell(it)
+}
+
+// Follow gives the feed from event number from on, until ctx ends. What
+// happens between two events comes between them, never before the event that
+// it follows from.
+func (h *officeApp) Follow(ctx context.Context, from uint64, fn func(orchestrator.Item) error) error {
+	live, end := h.broadcaster.Listen()
+	defer end()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	events := make(chan company.Event)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel(nil)
+	from = max(1, from)
+	wg.Go(func() {
+		err := h.ledger.Follow(ctx, from, func(e company.Event) error {
+			select {
+			case events <- e:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+		cancel(err)
+	})
+	last := from - 1
+	var early []orchestrator.Item // their events have not come yet
+	for {
+		var next []orchestrator.Item
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-h.lifetime.Done():
+			return context.Cause(h.lifetime) //nolint:contextcheck // the house's end ends every listener
+		case e := <-events:
+			last = e.Seq
+			next = append(next, orchestrator.Describe(e, h.View().Tasks[e.Task]))
+		case it := <-live:
+			early = append(early, it)
+		}
+		for len(early) > 0 && early[0].After <= last {
+			next, early = append(next, early[0]), early[1:]
+		}
+		for _, it := range next {
+			if err := fn(it); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// reportTimeout bounds how long a report waits for the ledger. It is made while an
+// office goes away, too.
+const reportTimeout = 10 * time.Second
+
+// reportRefusal takes a report of what a container tried. What the ledger has, the
+// feed has from there; the rest is told as it happens.
+func (h *officeApp) reportRefusal(ctx context.Context, r workbench.Refusal) {
+	if r.Tell || r.Book {
+		h.log.Warn("refused access", "run_id", r.Run, "kind", r.Kind, "what", r.What, "times", r.Times)
+	}
+	if r.Book {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTimeout)
+		defer cancel()
+		evs, err := h.orch.DoID(ctx, r.ID, company.Company, r.RecordRefusedAccess)
+		if err != nil {
+			h.log.Error("a refused access is not in the ledger", "run_id", r.Run, "kind", r.Kind, "err", err)
+		}
+		if len(evs) > 0 {
+			return
+		}
+	}
+	if r.Tell {
+		h.publishItem(orchestrator.Item{Task: r.Run.Task(), Run: r.Run, Kind: "security", Mark: orchestrator.Failed, Text: r.Kind + ": " + safetext.EscapeLine(r.What, 200)})
+	}
+}
+
+// activityLog remembers what each agent did at last.
+type activityLog struct {
+	mu    sync.Mutex
+	byRun map[company.RunID]server.Activity
+}
+
+func (d *activityLog) recordEvent(run company.RunID, e agent.Event, at time.Time) {
+	what := strings.ReplaceAll(string(e.Kind), "_", " ")
+	switch e.Kind {
+	case agent.TurnStarted:
+		what = "thinks"
+	case agent.ToolStarted:
+		what = strings.TrimSpace(e.Tool + " " + safetext.EscapeLine(e.Args, 80))
+	case agent.ToolDone:
+		return // what began last is what it is at
+	case agent.Waiting:
+		what = "waits for the model's server"
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.byRun == nil {
+		d.byRun = map[company.RunID]server.Activity{}
+	}
+	d.byRun[run] = server.Activity{Run: run, Turn: max(e.Turn, d.byRun[run].Turn), Text: what, Time: at}
+}
+
+// Activities are what the agents that hold a run are at.
+func (h *officeApp) Activities() []server.Activity {
+	held := map[company.RunID]bool{}
+	for _, ag := range h.View().ActiveAgents() {
+		held[ag.Run] = true
+	}
+	h.activities.mu.Lock()
+	defer h.activities.mu.Unlock()
+	out := []server.Activity{}
+	for run, d := range h.activities.byRun {
+		if held[run] {
+			out = append(out, d)
+		} else {
+			delete(h.activities.byRun, run)
+		}
+	}
+	slices.SortFunc(out, func(a, b server.Activity) int { return strings.Compare(string(a.Run), string(b.Run)) })
+	return out
+}
+
+// publishActivity passes on what happens in a conversation.
+func (h *officeApp) publishActivity(run company.RunID, e agent.Event) {
+	h.activities.recordEvent(run, e, h.Now())
+	it := orchestrator.Item{Task: run.Task(), Run: run, Kind: string(e.Kind), Mark: orchestrator.Info, DurationMS: e.Duration.Milliseconds()}
+	if _, sub, _, _, err := run.Split(); err == nil {
+		it.Subtask = sub
+	}
+	if t := h.View().Tasks[it.Task]; t != nil {
+		if r := t.Runs[run]; r != nil {
+			it.Worker = r.Worker
+		}
+	}
+	switch e.Kind {
+	case agent.ToolStarted:
+		it.Mark, it.Text, it.Quiet = orchestrator.Started, strings.TrimSpace(e.Tool+" "+safetext.EscapeLine(e.Args, 80)), true
+	case agent.ToolDone:
+		it.Mark, it.Text = orchestrator.Done, strings.TrimSpace(e.Tool+" "+safetext.EscapeLine(e.Args, 80))
+		switch {
+		case e.IsError:
+			it.Mark, it.Text = orchestrator.Failed, it.Text+": "+safetext.EscapeLine(e.Text, 120)
+		case e.Failure != "":
+			it.Mark, it.Text = orchestrator.Failed, it.Text+": "+e.Failure
+		}
+	case agent.ToolRedone:
+		it.Text = strings.TrimSpace("again after the interruption: " + e.Tool + " " + safetext.EscapeLine(e.Args, 80))
+	case agent.Waiting:
+		it.Mark, it.Text = orchestrator.Stalled, fmt.Sprintf("the model's server asks to wait %s: %s", e.Wait, safetext.EscapeLine(e.Text, 120))
+	case agent.Switched, agent.CutOff:
+		it.Text = safetext.EscapeLine(e.Text, 200)
+	default:
+		it.Quiet, it.Text = true, safetext.EscapeLine(e.Text, 200)
+	}
+	h.publishItem(it)
+}

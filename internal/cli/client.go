@@ -1,0 +1,320 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"company/internal/company"
+	"company/internal/office"
+	"company/internal/orchestrator"
+	"company/internal/safetext"
+	"company/internal/server"
+)
+
+const (
+	// dialTimeout is how long the holder of an office has to answer.
+	dialTimeout = 5 * time.Second
+	// takeOverTimeout is the same for one that cannot answer yet, or not any more: it
+	// opens the office, or puts away its containers first.
+	takeOverTimeout = 30 * time.Second
+	// answerTimeout is how long one request may take that the holder has taken.
+	answerTimeout = 30 * time.Second
+)
+
+// officeClient is an office as a command sees it: opened by this process, which
+// then holds its lock; served by the process that does; or not there yet.
+type officeClient interface {
+	State(ctx context.Context) (*company.State, error)
+	// Now is the office's time, which may be another than the wall clock's.
+	Now() time.Time
+	// Do has a command of the president decided. The id makes a repeat
+	// harmless; empty: a fresh one.
+	Do(ctx context.Context, id string, c company.Command) (server.CommandResult, error)
+	Follow(ctx context.Context, from uint64, fn func(orchestrator.Item) error) error
+	Close()
+}
+
+// findOffice finds the office. It makes nothing.
+func (a *app) findOffice() (office.Paths, error) {
+	return office.Find(office.FindOptions{Dir: a.repoDir, Office: a.officeDir, Env: a.env})
+}
+
+// loadConfig reads the config of an office.
+func (a *app) loadConfig(ctx context.Context, p office.Paths) (office.Loaded, error) {
+	flags := map[string]string{}
+	for _, kv := range a.configFlags {
+		k, v, ok := strings.Cut(kv, "=")
+		if !ok {
+			return office.Loaded{}, company.E(company.EUsage, fmt.Sprintf("--set %q is not key=value", kv)).Fix("--set workers.max=5")
+		}
+		flags[k] = v
+	}
+	return office.Load(ctx, a.loadOptions(p, flags))
+}
+
+// loadProjectConfig reads the config for work on a project: where that is not the
+// office's own, what its company.yaml says about gates and containers counts.
+func (a *app) loadProjectConfig(ctx context.Context, p office.Paths, project string) (office.Loaded, error) {
+	if project == p.Repo {
+		project = ""
+	}
+	b := *a
+	b.project = project
+	return b.loadConfig(ctx, p)
+}
+
+func (a *app) loadOptions(p office.Paths, flags map[string]string) office.LoadOptions {
+	return office.LoadOptions{OfficeDir: p.Root, Project: a.project, Env: a.env, Environ: a.environ, Flags: flags}
+}
+
+// loadReady is the office and a config that it can work with.
+func (a *app) loadReady(ctx context.Context) (office.Paths, office.Loaded, error) {
+	paths, err := a.findOffice()
+	if err != nil {
+		return office.Paths{}, office.Loaded{}, err
+	}
+	loaded, err := a.loadConfig(ctx, paths)
+	if err != nil {
+		return office.Paths{}, office.Loaded{}, err
+	}
+	return paths, loaded, loaded.CheckSupported()
+}
+
+// officeExists says whether the office was ever opened.
+func officeExists(p office.Paths) bool {
+	state, err := p.Folder(p.State)
+	if err != nil {
+		return false
+	}
+	defer state.Close()
+	_, err = state.Lstat("office.json")
+	return err == nil
+}
+
+// openOrDial takes the office's lock, or reaches who holds it; who does neither
+// within the patience is EHeld. Exactly one of the two is returned.
+func (a *app) openOrDial(ctx context.Context, paths office.Paths, patience time.Duration) (h *officeApp, remote officeClient, err error) {
+	off, err := a.openOffice(ctx, paths)
+	if err != nil {
+		return nil, nil, err
+	}
+	began := time.Now()
+	for {
+		lock, held, err := office.TryLock(paths)
+		if err != nil {
+			return nil, nil, errors.Join(err, off.Close())
+		}
+		if lock != nil {
+			loaded, err := a.loadConfig(ctx, paths)
+			if err == nil {
+				h, err = openOfficeApp(ctx, lock, off, loaded, a.clocks, a.log)
+			}
+			if h != nil {
+				h.configFor = func(ctx context.Context, project string) (office.Loaded, error) {
+					return a.loadProjectConfig(ctx, paths, project)
+				}
+			}
+			if err != nil {
+				_ = lock.Release()
+				_ = off.Close()
+				return nil, nil, err
+			}
+			return h, nil, nil
+		}
+		if c := a.dialHolder(ctx, held); c != nil {
+			return nil, c, off.Close()
+		}
+		if time.Since(began) > waitFor(held, patience) {
+			_ = off.Close()
+			return nil, nil, heldError(held)
+		}
+		select {
+		case <-ctx.Done():
+			_ = off.Close()
+			return nil, nil, context.Cause(ctx)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// waitFor is how long the office may be held without an answer: for the
+// patience, and for longer where the holder does not listen, since it opens the
+// office or ends. Every command is such a holder for a moment.
+func waitFor(held *office.Holder, patience time.Duration) time.Duration {
+	if held == nil || held.Socket == "" {
+		return max(patience, takeOverTimeout)
+	}
+	return patience
+}
+
+// openOffice opens the folders of an office, and tells people what they are to
+// know of them.
+func (a *app) openOffice(ctx context.Context, paths office.Paths) (*office.Office, error) {
+	off, err := office.Open(ctx, paths)
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range off.Notices {
+		a.printNote("%s", safetext.EscapeLine(line, 600))
+	}
+	return off, nil
+}
+
+func heldError(held *office.Holder) error {
+	e := company.E(company.EHeld, "the office is held by a process that does not answer")
+	if held == nil || held.PID == 0 {
+		return e.Fix("wait for it to end, and try again")
+	}
+	return e.Because(fmt.Sprintf("process %d on %s: %s", held.PID, held.Host, held.Command)).
+		Fix(fmt.Sprintf("wait for it to end, or end it with kill %d, and try again", held.PID))
+}
+
+// dialHolder reaches the holder of the office, or gives nil.
+func (a *app) dialHolder(ctx context.Context, held *office.Holder) officeClient {
+	if held == nil || held.Socket == "" {
+		return nil // it is opening, or ending
+	}
+	c := server.Dial(func(ctx context.Context) (net.Conn, error) { return office.DialSocket(ctx, held.Socket) })
+	hctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	hello, err := c.ServerInfo(hctx)
+	if err != nil {
+		c.Close()
+		return nil
+	}
+	return &remoteClient{client: c, info: hello}
+}
+
+// connectOffice gives the office for a command that only looks or sends one command.
+// It makes no office where there is none.
+func (a *app) connectOffice(ctx context.Context) (officeClient, office.Paths, error) {
+	paths, err := a.findOffice()
+	if err != nil {
+		return nil, paths, err
+	}
+	if !officeExists(paths) {
+		return noOffice{}, paths, nil
+	}
+	h, remote, err := a.openOrDial(ctx, paths, dialTimeout)
+	if err != nil || remote != nil {
+		return remote, paths, err
+	}
+	return &localClient{h}, paths, nil
+}
+
+// noOffice is an office that nobody has opened yet: nothing has happened there.
+type noOffice struct{}
+
+func (noOffice) State(context.Context) (*company.State, error) { return company.NewState(), nil }
+func (noOffice) Now() time.Time                                { return time.Now().UTC() }
+func (noOffice) Do(context.Context, string, company.Command) (server.CommandResult, error) {
+	return server.CommandResult{}, company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
+}
+func (noOffice) Follow(context.Context, uint64, func(orchestrator.Item) error) error { return io.EOF }
+func (noOffice) Close()                                                              {}
+
+// localClient is an office that this process holds.
+type localClient struct{ app *officeApp }
+
+func (n *localClient) State(context.Context) (*company.State, error) { return n.app.View(), nil }
+
+func (n *localClient) Now() time.Time { return n.app.Now() }
+
+func (n *localClient) Do(ctx context.Context, id string, c company.Command) (server.CommandResult, error) {
+	if id == "" {
+		id = commandID()
+	}
+	evs, err := n.app.DoID(ctx, id, company.President, c)
+	return server.CommandResult{Events: evs, Task: n.app.View().SubmittedBy(company.President, id)}, err
+}
+
+func (n *localClient) Follow(ctx context.Context, from uint64, fn func(orchestrator.Item) error) error {
+	return n.app.Follow(ctx, from, fn)
+}
+
+func (n *localClient) Close() { n.app.closeAndUnlock() }
+
+// closeAndUnlock closes the office and lets others in.
+func (h *officeApp) closeAndUnlock() {
+	if h.projector != nil {
+		h.projector.flushPending(h.lifetime) // what was decided without a company at work
+	}
+	h.close()
+	if err := h.lock.Release(); err != nil {
+		h.log.Warn("lock not released", "err", err)
+	}
+	_ = h.office.Close()
+}
+
+// remoteClient is an office that another process holds.
+type remoteClient struct {
+	client *server.Client
+	info   server.ServerInfo
+}
+
+// fetchActivities are what its agents are at.
+func (d *remoteClient) fetchActivities(ctx context.Context) ([]server.Activity, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	return d.client.Activities(ctx)
+}
+
+// activitiesOf are what the agents of an office are at; none where no company is
+// at work, or none is told.
+func activitiesOf(ctx context.Context, acc officeClient) []server.Activity {
+	d, ok := acc.(*remoteClient)
+	if !ok {
+		return nil
+	}
+	doings, err := d.fetchActivities(ctx)
+	if err != nil {
+		return nil // the ledger's answer stands
+	}
+	return doings
+}
+
+func (d *remoteClient) State(ctx context.Context) (*company.State, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	return d.client.State(ctx)
+}
+
+func (d *remoteClient) Now() time.Time { return d.client.Now() }
+
+func (d *remoteClient) Do(ctx context.Context, id string, c company.Command) (server.CommandResult, error) {
+	if id == "" {
+		id = commandID()
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	return d.client.Do(ctx, id, c)
+}
+
+func (d *remoteClient) Follow(ctx context.Context, from uint64, fn func(orchestrator.Item) error) error {
+	return d.client.Follow(ctx, from, fn)
+}
+
+func (d *remoteClient) Close() { d.client.Close() }
+
+// commandID makes the id of one command.
+func commandID() string {
+	var b [12]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		panic(err) // the kernel has no randomness: nothing can go on
+	}
+	return "c-" + hex.EncodeToString(b[:])
+}
+
+func (a *app) printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}

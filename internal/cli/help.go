@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"company/internal/company"
+	"company/internal/office"
+)
+
+// helpTemplate leads with examples: most who ask for help want one.
+const helpTemplate = `{{.Short}}
+{{if .Example}}
+Examples:
+{{.Example}}
+{{end}}{{if .Runnable}}
+Usage:
+  {{.UseLine}}{{if .HasAvailableSubCommands}} <command>{{end}}
+{{end}}{{with .Long}}
+{{.}}
+{{end}}{{if .HasAvailableSubCommands}}
+Commands:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}
+{{end}}{{if .HasAvailableLocalFlags}}
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}
+{{end}}{{if .HasAvailableInheritedFlags}}
+Flags of every command:
+{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}
+{{end}}
+Exit codes: 0 complete, 1 error, 2 incomplete (it waits for you, or was
+cancelled), 3 the office is held by a process that does not answer, 64 wrong
+usage, 130 interrupted, 141 nobody read the output to its end{{if eq .Name "doctor"}}; of doctor: 0 green, 1 red, 2 could not check{{end}}.
+`
+
+// newHelp is help by a command. What is no command is told, and not answered
+// with the help of something else.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [command]", Short: "Help about a command", Example: "  company help submit\n  company help pr merge", Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			about, rest, err := c.Root().Find(args)
+			if err != nil {
+				return company.E(company.EUsage, err.Error()).Fix("company --help")
+			}
+			if len(rest) > 0 && about.HasSubCommands() {
+				return about.ValidateArgs(rest)
+			}
+			return about.Help()
+		},
+	}
+}
+
+// printHelp writes help in one piece, so that a reader who goes away in its
+// middle is met once, where all results are written.
+func printHelp(a *app, root *cobra.Command) {
+	fill := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		var text bytes.Buffer
+		c.SetOut(&text)
+		fill(c, args)
+		c.SetOut(a.out)
+		_, _ = a.out.Write(text.Bytes()) // said by who watches stdout
+	})
+}
+
+// commandGroup is a command that only holds others.
+func commandGroup(use, short, example string) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Example: example,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			e := company.E(company.EUsage, fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath()))
+			if near := nearestCommand(c, args[0]); near != "" {
+				return e.Fix(fmt.Sprintf("did you mean this? %s %s", c.CommandPath(), near))
+			}
+			return e.Fix(c.CommandPath() + " --help")
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+}
+
+// nearestCommand is the subcommand that was most likely meant, or nothing.
+func nearestCommand(c *cobra.Command, typed string) string {
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return nearestName(typed, names)
+}
+
+// nearestName is the name that was most likely meant, or nothing: the one that
+// begins with what was typed, or that one slip of the hand in four letters
+// makes of it. What is further away is no help.
+func nearestName(typed string, names []string) string {
+	var begun []string
+	for _, name := range names {
+		if len(typed) > 1 && strings.HasPrefix(name, strings.ToLower(typed)) {
+			begun = append(begun, name)
+		}
+	}
+	if len(begun) == 1 {
+		return begun[0]
+	}
+	return office.NearestName(typed, names, max(1, len(typed)/4))
+}
+
+// asksForJSON looks for what asks for JSON in a command line that cannot be
+// read as a whole.
+func asksForJSON(args []string) bool {
+	for i, arg := range args {
+		switch {
+		case arg == "--":
+			return false
+		case arg == "--json", arg == "-ojson", arg == "-o=json", arg == "--output=json":
+			return true
+		case (arg == "-o" || arg == "--output") && i+1 < len(args) && args[i+1] == "json":
+			return true
+		}
+	}
+	return false
+}
+
+// flagError is a wrong flag, with the one that was most likely meant.
+func flagError(c *cobra.Command, err error) error {
+	e := company.E(company.EUsage, err.Error())
+	typed, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !ok {
+		return e.Fix(c.CommandPath() + " --help")
+	}
+	var flags []string
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			flags = append(flags, f.Name)
+		}
+	})
+	if near := nearestName(typed, flags); near != "" {
+		return e.Fix(fmt.Sprintf("did you mean --%s? See %s --help", near, c.CommandPath()))
+	}
+	return e.Fix(c.CommandPath() + " --help")
+}
+
+// usageErrors gives wrong arguments the code of wrong usage.
+func usageErrors(c *cobra.Command) {
+	check := c.Args
+	if check == nil {
+		check = cobra.NoArgs
+	}
+	c.Args = func(c *cobra.Command, args []string) error {
+		err := check(c, args)
+		if err == nil || company.CodeOf(err) == company.EUsage {
+			return err
+		}
+		return company.E(company.EUsage, err.Error()).Because(c.UseLine()).Fix(c.CommandPath() + " --help")
+	}
+	for _, sub := range c.Commands() {
+		usageErrors(sub)
+	}
+}
+
+func newVersion(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Example: "  company version",
+		RunE: func(*cobra.Command, []string) error {
+			return a.runVersion()
+		},
+	}
+}
+
+func (a *app) runVersion() error {
+	if a.output == "json" {
+		return a.printJSON(a.out, map[string]any{"schema_version": 1, "version": Version})
+	}
+	_, err := fmt.Fprintln(a.out, "company", Version)
+	return err
+}

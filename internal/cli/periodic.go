@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"company/internal/company"
+	"company/internal/merger"
+	"company/internal/orchestrator"
+	"company/internal/safetext"
+)
+
+// periodicJob is what is done again and again while a company serves its office: to
+// ask the forge what became of the pull requests, to put old things away. It
+// is no effect: nothing of it is due by the ledger, and a round that is missed
+// is made up for by the next.
+type periodicJob struct {
+	name     string
+	interval time.Duration // from the end of one to the beginning of the next
+	limit    time.Duration // of one
+	// trigger calls for a round before its time; nil: nobody does.
+	trigger <-chan struct{}
+	// run does one round. It is not called while the office is stopped, nor
+	// beside itself.
+	run func(context.Context) error
+}
+
+// pullsPerRound bounds what one round of asking costs: each pull request is a
+// few requests and a fetch. The others come next.
+const pullsPerRound = 5
+
+// pollForgeJob is the round that hears what became of the open pull requests.
+func (h *officeApp) pollForgeJob(every time.Duration, soon <-chan struct{}, l *merger.FeedbackPoller) periodicJob {
+	next := 0 // among the open ones
+	return periodicJob{name: "forge", interval: every, trigger: soon, limit: 2 * time.Minute, run: func(ctx context.Context) error {
+		open := slices.DeleteFunc(h.View().Pulls(), func(p company.Pull) bool { return p.State != company.PROpen })
+		var failed []error
+		for range min(pullsPerRound, len(open)) {
+			p := open[next%len(open)]
+			next++
+			loaded, err := h.configFor(ctx, p.Lead.Project.Path)
+			if err != nil {
+				failed = append(failed, fmt.Errorf("pull request #%d: %w", p.Number, err))
+				continue
+			}
+			got := pollPR(ctx, l, p, companySettings(loaded.Config), func(c company.RecordPRFeedback) (company.TaskID, error) {
+				id := commandID()
+				_, err := h.DoID(ctx, id, company.Company, c)
+				return h.View().SubmittedBy(company.Company, id), err
+			})
+			switch {
+			case ctx.Err() != nil:
+				return context.Cause(ctx)
+			case company.CodeOf(got.err) == company.EConflict:
+				h.log.InfoContext(ctx, "not followed up", "pull_request", p.Number, "err", got.err)
+			case got.err != nil:
+				failed = append(failed, fmt.Errorf("pull request #%d: %w", p.Number, got.err))
+			}
+		}
+		return errors.Join(failed...)
+	}}
+}
+
+// maxBackoff bounds how much rarer a round that fails becomes.
+const maxBackoff = 16
+
+// runLoop makes the rounds until ctx ends. What fails is told once until it
+// changes, and tried less and less often.
+func (r periodicJob) runLoop(ctx context.Context, stopped func() bool, tell func(orchestrator.Item)) {
+	factor, told := 1, ""
+	for {
+		wait := r.interval * time.Duration(factor)
+		// Offices that began together need not all ask a forge at once.
+		wait += time.Duration(rand.Int64N(int64(wait)/10 + 1))
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		case <-r.trigger:
+			// What happens at a forge happens in bursts.
+			if sleepUnless(ctx, time.Second, nil) != nil {
+				return
+			}
+		}
+		if stopped() {
+			continue
+		}
+		rctx, cancel := context.WithTimeout(ctx, r.limit)
+		err := company.Guard(r.name, func() error { return r.run(rctx) })
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			factor = min(maxBackoff, 2*factor)
+			if text := safetext.EscapeLine(err.Error(), 300); text != told {
+				told = text
+				tell(orchestrator.Item{Kind: r.name, Mark: orchestrator.Failed, Text: text})
+			}
+		default:
+			if told != "" {
+				tell(orchestrator.Item{Kind: r.name, Mark: orchestrator.Done, Text: "works again"})
+			}
+			factor, told = 1, ""
+		}
+	}
+}

@@ -1,0 +1,307 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"company/internal/company"
+	"company/internal/gitops"
+	"company/internal/safetext"
+)
+
+// questionDialog is one open question on its way to the person at the terminal and
+// back.
+type questionDialog struct {
+	follower *follower
+	acc      officeClient
+	question *company.Approval
+}
+
+// askQuestion puts an open question to the person at the terminal until it is answered,
+// there or elsewhere, or put off.
+func (f *follower) askQuestion(ctx context.Context, acc officeClient, q *company.Approval) error {
+	d := questionDialog{follower: f, acc: acc, question: q}
+	for !f.deferred[q.ID] {
+		f.a.printNote("\n%s", d.renderText())
+		typed, err := d.read(ctx, string(q.ID)+"> ")
+		if err != nil {
+			return d.endDialog(err)
+		}
+		cmd, err := d.parseAnswer(ctx, typed)
+		if err != nil {
+			return d.endDialog(err)
+		}
+		if cmd.Option == "" {
+			continue
+		}
+		err = d.sendAnswer(ctx, cmd)
+		if company.CodeOf(err) != company.EInvalid {
+			return err
+		}
+		d.reportFailure(err) // such as an amount that does not raise this cap
+	}
+	return nil
+}
+
+var (
+	errAnsweredElsewhere = errors.New("cli: the question was answered elsewhere")
+	errTerminalGone      = errors.New("cli: nobody is at the terminal any more")
+)
+
+// endDialog ends the question for a reason that is none of the person's. What is an
+// error beyond it comes back.
+func (d questionDialog) endDialog(err error) error {
+	switch {
+	case errors.Is(err, errAnsweredElsewhere):
+		d.printLine("%s was answered elsewhere", d.question.ID)
+		return nil
+	case errors.Is(err, errTerminalGone):
+		d.deferQuestion()
+		d.follower.a.noInput = true // nor will anybody answer the next
+		return nil
+	}
+	return err
+}
+
+// printLine is part of a dialogue: not even --quiet is without it.
+func (d questionDialog) printLine(format string, args ...any) {
+	fmt.Fprintln(d.follower.a.err, safetext.Escape(fmt.Sprintf(format, args...)))
+}
+
+// deferQuestion leaves the question to a later command.
+func (d questionDialog) deferQuestion() {
+	if d.follower.deferred == nil {
+		d.follower.deferred = map[company.ApprovalID]bool{}
+	}
+	d.follower.deferred[d.question.ID] = true
+	d.printLine("%s waits: %s", d.question.ID, answerCommand(d.question))
+}
+
+// renderText is the question and what may be typed.
+func (d questionDialog) renderText() string {
+	var b strings.Builder
+	about := subjectOf(viewApproval(d.question))
+	if strings.HasPrefix(d.question.Question, about) {
+		about = ""
+	} else {
+		about += "  "
+	}
+	fmt.Fprintf(&b, "! %s  %s\n", d.question.ID, wrapText(about+safetext.Escape(d.question.Question), terminalWidth(d.follower.a.err)-6, "      "))
+	opts := d.question.Options()
+	if d.question.Kind == company.AskClarification {
+		b.WriteString("  your words are the answer\n")
+	} else {
+		fmt.Fprintf(&b, "  %-10s  %s\n  %-10s  %s\n", "y"+d.argumentHint(company.OptApprove), opts[company.OptApprove], "n"+d.argumentHint(company.OptReject), opts[company.OptReject])
+	}
+	b.WriteString("  s  show")
+	if d.hasDiff() {
+		b.WriteString("    d  diff")
+	}
+	fmt.Fprintf(&b, "    l  later (%s)", answerCommand(d.question))
+	return b.String()
+}
+
+// argumentHint is what may follow a yes or a no.
+func (d questionDialog) argumentHint(option string) string {
+	switch {
+	case d.question.Kind == company.AskBudget && option == company.OptApprove:
+		return " [amount]"
+	case d.acceptsWords(option):
+		return " [words]"
+	}
+	return ""
+}
+
+// acceptsWords says whether words beside an option reach anybody.
+func (d questionDialog) acceptsWords(option string) bool {
+	return strings.Contains(d.question.Options()[option], "your words")
+}
+
+func (d questionDialog) hasDiff() bool {
+	switch d.question.Kind {
+	case company.AskMerge, company.AskProtected, company.AskBlocked, company.AskReview, company.AskGates, company.AskPR, company.AskHeld:
+		return true
+	}
+	return false
+}
+
+// parseAnswer takes what was typed: an answer, or, without an option in it,
+// something else that is done here.
+func (d questionDialog) parseAnswer(ctx context.Context, typed string) (company.Answer, error) {
+	cmd := company.Answer{Approval: d.question.ID, By: "terminal"}
+	word, rest, _ := strings.Cut(typed, " ")
+	word, rest = strings.ToLower(strings.TrimRight(word, ",.;:!")), strings.TrimSpace(rest)
+	alone := rest == ""
+	switch {
+	case alone && (word == "l" || word == "later"):
+		d.deferQuestion()
+	case alone && (word == "s" || word == "show"):
+		return cmd, d.showSubject(ctx)
+	case alone && d.hasDiff() && (word == "d" || word == "diff"):
+		return cmd, d.showDiff(ctx)
+	case alone && (word == "?" || word == "h" || word == "help"):
+	case d.question.Kind == company.AskClarification:
+		cmd.Option, cmd.Text = company.OptAnswer, typed
+	case word == "y" || word == "yes":
+		return d.answerYes(rest)
+	case word == "n" || word == "no":
+		return d.answerNo(ctx, rest)
+	default:
+		d.printLine("%q says neither y nor n", safetext.EscapeLine(typed, 60))
+	}
+	return cmd, nil
+}
+
+func (d questionDialog) answerYes(rest string) (company.Answer, error) {
+	cmd := company.Answer{Approval: d.question.ID, By: "terminal", Option: company.OptApprove, Text: rest}
+	switch {
+	case rest == "" || d.acceptsWords(company.OptApprove):
+		return cmd, nil
+	case d.question.Kind == company.AskBudget:
+		by, err := parseAmount(rest)
+		if err != nil {
+			d.printLine("%q is no amount: y 5usd, y 100ktokens, or y alone", safetext.EscapeLine(rest, 60))
+			return company.Answer{}, nil
+		}
+		cmd.Raise, cmd.Text = by, ""
+		return cmd, nil
+	}
+	// A yes with a wish would be taken for a yes, and the wish for nothing.
+	hint := ""
+	if d.acceptsWords(company.OptReject) {
+		hint = "; n with words hands them on"
+	}
+	d.printLine("nobody would read words beside this y%s", hint)
+	return company.Answer{}, nil
+}
+
+// answerNo is the answer, unless it would end the task and the person thinks better
+// of it.
+func (d questionDialog) answerNo(ctx context.Context, rest string) (company.Answer, error) {
+	cmd := company.Answer{Approval: d.question.ID, By: "terminal", Option: company.OptReject, Text: rest}
+	s, err := d.acc.State(ctx)
+	if err != nil {
+		return company.Answer{}, err
+	}
+	if !endsTask(s, cmd) {
+		return cmd, nil
+	}
+	instead := ""
+	if d.question.Kind == company.AskPlan {
+		instead = "; n with words does not"
+	}
+	word, err := d.read(ctx, fmt.Sprintf("this n ends all of %s%s. End it? [y/N] ", describeProgress(s, d.question.Task), instead))
+	if err != nil {
+		return company.Answer{}, err
+	}
+	if word = strings.ToLower(word); word == "y" || word == "yes" {
+		return cmd, nil
+	}
+	return company.Answer{}, nil
+}
+
+// endsTask says whether an answer would end its task, as the core decides it.
+func endsTask(s *company.State, cmd company.Answer) bool {
+	evs, err := company.Decide(s, company.Meta{ID: "trial", Actor: company.President, Now: s.Time}, cmd)
+	if err != nil {
+		return false
+	}
+	for _, e := range evs {
+		switch e.Kind {
+		case (*company.TaskCancelled)(nil).Kind(), (*company.TaskFailed)(nil).Kind():
+			return true
+		}
+	}
+	return false
+}
+
+func (d questionDialog) sendAnswer(ctx context.Context, cmd company.Answer) error {
+	_, err := d.acc.Do(ctx, "", cmd)
+	if company.CodeOf(err) == company.EConflict {
+		d.printLine("%s was answered elsewhere", d.question.ID)
+		return nil
+	}
+	return err
+}
+
+// subjectID is what the question is about: its subtask, or the whole task.
+func (d questionDialog) subjectID() string { return subjectOf(viewApproval(d.question)) }
+
+// showSubject prints what is known of what the question is about.
+func (d questionDialog) showSubject(ctx context.Context) error {
+	s, err := d.acc.State(ctx)
+	if err != nil {
+		return err
+	}
+	_, v, err := viewTarget(s, d.follower.paths, d.subjectID(), d.acc.Now())
+	if err == nil {
+		fmt.Fprintf(d.follower.a.err, "\n%s", v.renderText())
+	}
+	d.reportFailure(err)
+	return nil
+}
+
+// showDiff prints what was changed.
+func (d questionDialog) showDiff(ctx context.Context) error {
+	s, err := d.acc.State(ctx)
+	if err != nil {
+		return err
+	}
+	t, sp, err := rangeOf(s, d.subjectID())
+	if err == nil {
+		var patch gitops.Diff
+		var dir string
+		if patch, dir, err = makePatch(ctx, d.follower.paths, t, sp); err == nil {
+			d.follower.a.printPatch(d.follower.a.err, sp, patch, dir)
+		}
+	}
+	d.reportFailure(err)
+	return nil
+}
+
+// reportFailure says why something could not be shown. The question still stands.
+func (d questionDialog) reportFailure(err error) {
+	if err != nil {
+		d.follower.a.showError(err)
+	}
+}
+
+// read prompts and waits for a line that is not empty, or for somebody else's
+// answer.
+func (d questionDialog) read(ctx context.Context, prompt string) (string, error) {
+	a := d.follower.a
+	keys := a.freshKeyboard()
+	fmt.Fprint(a.err, prompt)
+	look := time.NewTicker(pollEvery)
+	defer look.Stop()
+	for {
+		text, got, err := keys.readLine(ctx.Done(), look.C)
+		switch {
+		case ctx.Err() != nil:
+			fmt.Fprintln(a.err)
+			return "", context.Cause(ctx)
+		case got && errors.Is(err, io.EOF) && text != "":
+			return text, nil
+		case got && err != nil:
+			fmt.Fprintln(a.err)
+			return "", errTerminalGone
+		case got && text != "":
+			return text, nil
+		case got:
+			fmt.Fprint(a.err, prompt)
+			continue
+		}
+		s, err := d.acc.State(ctx)
+		if err != nil {
+			return "", err
+		}
+		if q := s.Approvals[d.question.ID]; q == nil || !q.Open() || s.Tasks[q.Task].Status.Ended() {
+			fmt.Fprintln(a.err)
+			return "", errAnsweredElsewhere
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package company
+
+import (
+	"slices"
+	"time"
+)
+
+// Several projects share the office's workers and its limit on tasks at once.
+// Neither the one that came first nor the one with the most subtasks may have
+// all of it (docs/decisions/0027): whoever has least under way is next.
+
+// roundRobinTasks orders the open tasks so that projects alternate: the oldest task of
+// each, then the second of each.
+func (s *State) roundRobinTasks() []TaskID {
+	nth, of := map[TaskID]int{}, map[string]int{}
+	for _, id := range s.Open {
+		if t := s.Tasks[id]; !t.Paused {
+			nth[id] = of[t.Project.ID]
+			of[t.Project.ID]++
+		}
+	}
+	if len(of) < 2 {
+		return s.Open
+	}
+	out := slices.Clone(s.Open)
+	slices.SortStableFunc(out, func(a, b TaskID) int { return nth[a] - nth[b] })
+	return out
+}
+
+// projectLoad is what a project has of the workers.
+type projectLoad struct {
+	runs   int       // that workers have or may take
+	served time.Time // when a worker was last given a run of it
+}
+
+// less says who is to be served first.
+func (l projectLoad) less(o projectLoad) bool {
+	return l.runs < o.runs || l.runs == o.runs && l.served.Before(o.served)
+}
+
+// projectLoads tells what each project has of the workers, and how many runs that
+// makes.
+func (s *State) projectLoads() (by map[string]projectLoad, all int) {
+	by = map[string]projectLoad{}
+	for _, id := range s.Open {
+		t := s.Tasks[id]
+		l := by[t.Project.ID]
+		for _, r := range t.Runs {
+			if r.Role != Worker {
+				continue
+			}
+			if r.Claimed.After(l.served) {
+				l.served = r.Claimed
+			}
+			if !r.Ended && (r.Held || r.Offered == s.Office.Epoch && !t.Paused) {
+				l.runs++
+				all++
+			}
+		}
+		by[t.Project.ID] = l
+	}
+	return by, all
+}
+
+// newOffer says whether an effect puts a run on the queue that nobody has had.
+func (s *State) newOffer(e Effect) bool {
+	if e.Kind != EffectOffer {
+		return false
+	}
+	sub := s.Tasks[e.Task].Subtask(e.Subtask)
+	return sub != nil && sub.Status == SubtaskPending
+}
+
+// limitToFreeWorkers drops the new offers for which there is no worker yet. What is on the
+// queue is taken in its order, so fairness is decided by what is put there.
+func (s *State) limitToFreeWorkers(due []Effect) []Effect {
+	team := s.Office.WorkerCount()
+	if team == 0 || !slices.ContainsFunc(due, s.newOffer) {
+		return due
+	}
+	by, all := s.projectLoads()
+	chosen := map[string]bool{}
+	for free := team - all; free > 0; free-- {
+		best := -1
+		for i, e := range due {
+			if s.newOffer(e) && !chosen[e.Key] && (best < 0 || by[s.Tasks[e.Task].Project.ID].less(by[s.Tasks[due[best].Task].Project.ID])) {
+				best = i
+			}
+		}
+		if best < 0 {
+			break
+		}
+		chosen[due[best].Key] = true
+		project := s.Tasks[due[best].Task].Project.ID
+		l := by[project]
+		l.runs++
+		by[project] = l
+	}
+	return slices.DeleteFunc(due, func(e Effect) bool { return s.newOffer(e) && !chosen[e.Key] })
+}
+
+// AwaitsWorker reports whether a subtask of the task could be begun, and is
+// not, because every worker has a run or is due to be offered one.
+func (s *State) AwaitsWorker(id TaskID, now time.Time) bool {
+	t := s.Tasks[id]
+	if t == nil || t.Status.Ended() || t.Paused || s.Office.Stopped || s.Office.WorkerCount() == 0 {
+		return false
+	}
+	mine := func(e Effect) bool { return e.Task == id && s.newOffer(e) }
+	return slices.ContainsFunc(s.dueTask(nil, t, now), mine) && !slices.ContainsFunc(Due(s, now, len(s.Open)), mine)
+}
+
+// Waiting counts the runs of subtasks that wait for a worker: those on the
+// queue, and those that will be put there when one is free.
+func (s *State) Waiting(now time.Time) (n int) {
+	for _, id := range s.Open {
+		t := s.Tasks[id]
+		if t.Paused {
+			continue
+		}
+		for _, sub := range t.Subtasks {
+			if sub.Status == SubtaskAssigned {
+				n++
+			}
+		}
+		for _, e := range s.dueTask(nil, t, now) {
+			if s.newOffer(e) {
+				n++
+			}
+		}
+	}
+	return n
+}

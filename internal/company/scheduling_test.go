@@ -1,0 +1,118 @@
+package company
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// fleet is an office of three workers with tasks of projects, each planned
+// into n subtasks of one wave.
+type fleet struct {
+	*bench
+	fence uint64
+}
+
+func (f *fleet) submit(project string, n int) TaskID {
+	f.t.Helper()
+	id := NewTaskID(f.s.LastTask + 1)
+	f.must(President, Submit{Instruction: "do it", Project: Project{ID: project, Path: "/" + project}})
+	f.must(Company, RecordPreparation{Task: id, TaskPrepared: TaskPrepared{
+		Base: Base{Branch: "main", OID: OID(strings.Repeat("1", 40)), PRBranch: "main"}, GateHash: "g", Image: "img", Integration: "develop-" + string(id),
+		Gates: []GateCommand{{Name: "test", Command: "go test"}},
+	}})
+	f.must(Company, RecordBaseline{Task: id, Result: GateResult{Tree: OID(strings.Repeat("3", 40)), GateHash: "g", Image: "img", Passed: true,
+		Checks: []GateCheck{{Name: "test", Command: "go test", Passed: true}}}})
+	plan := &Plan{Why: "many things", Waves: []Wave{{}}}
+	for i := range n {
+		plan.Waves[0].Subtasks = append(plan.Waves[0].Subtasks, okSubtask(fmt.Sprintf("part %d", i), fmt.Sprintf("d%d/**", i)))
+	}
+	run := NewRunID(id, "", Manager, 1)
+	f.claim(run, "host")
+	f.must(string(run), EndRun{Run: run, Fence: f.fence, Outcome: RunEnded{Status: RunSuccess}, Plan: plan})
+	return id
+}
+
+func (f *fleet) claim(run RunID, who string) {
+	f.t.Helper()
+	f.fence = f.s.Seq + 1
+	f.must(who, Claim{Run: run, Epoch: f.s.Office.Epoch, Worker: who})
+}
+
+// offer puts all that is due on the queue, and says what that was.
+func (f *fleet) offer() (runs []string) {
+	f.t.Helper()
+	for _, e := range f.due(9) {
+		if e.Kind == EffectOffer {
+			f.must(Company, Offer{Run: e.Run, Item: e.Key})
+			runs = append(runs, string(e.Run))
+		}
+	}
+	return runs
+}
+
+func (f *fleet) is(got []string, want string) {
+	f.t.Helper()
+	if strings.Join(got, " ") != want {
+		f.t.Fatalf("offered %v, want %s", got, want)
+	}
+}
+
+// One project with many subtasks does not starve another: no more is put on
+// the queue than there are workers, and whoever has least under way is next.
+func TestProjectsShareWorkers(t *testing.T) {
+	f := &fleet{bench: newBench(t)}
+	a := f.submit("a", 6)
+	f.is(f.offer(), "t1-01.1 t1-02.1 t1-03.1")
+	if n := f.s.Waiting(f.now); n != 6 {
+		t.Errorf("%d runs wait for a worker, want 6", n)
+	}
+	for i := 1; i <= 3; i++ {
+		f.claim(NewRunID(a, NewSubtaskID(a, i), Worker, 1), fmt.Sprintf("w%d", i))
+	}
+	last := f.fence
+	b := f.submit("b", 2)
+	f.is(f.offer(), "")
+	if !f.s.AwaitsWorker(a, f.now) || !f.s.AwaitsWorker(b, f.now) {
+		t.Error("nobody waits for a worker")
+	}
+	f.must("w3", EndRun{Run: "t1-03.1", Fence: last, Outcome: RunEnded{Status: RunSuccess, Head: OID(strings.Repeat("2", 40))}})
+	f.is(f.offer(), "t2-01.1") // not the fourth of a, though it waits for longer
+	f.must(President, ScaleWorkers{By: 3})
+	f.is(f.offer(), "t1-04.1 t1-05.1 t2-02.1") // one to b, then two to a
+}
+
+// With one worker, projects take turns: who was served last comes last.
+func TestProjectsTakeTurns(t *testing.T) {
+	f := &fleet{bench: newBench(t)}
+	f.must(President, ScaleWorkers{By: -2})
+	f.submit("a", 4)
+	f.submit("b", 2)
+	for _, want := range []string{"t1-01.1", "t2-01.1", "t1-02.1", "t2-02.1", "t1-03.1", "t1-04.1"} {
+		f.is(f.offer(), want)
+		f.claim(RunID(want), "w1")
+		f.must("w1", EndRun{Run: RunID(want), Fence: f.fence, Outcome: RunEnded{Status: RunSuccess, Head: OID(strings.Repeat("2", 40))}})
+	}
+}
+
+// The limit on tasks at once is shared, too: the first task of a project comes
+// before the second of another. A paused one takes nobody's place.
+func TestProjectsShareTasks(t *testing.T) {
+	f := &fleet{bench: newBench(t)}
+	for _, project := range []string{"a", "a", "a", "b"} {
+		f.must(President, Submit{Instruction: "do it", Project: Project{ID: project, Path: "/" + project}})
+	}
+	tasks := func(want string) {
+		t.Helper()
+		var ids []string
+		for _, e := range f.due(2) {
+			ids = append(ids, string(e.Task))
+		}
+		f.is(ids, want)
+	}
+	tasks("t1 t4")
+	f.must(President, Pause{Task: "t1"})
+	tasks("t2 t4")
+	f.must(President, Pause{Task: "t4"})
+	tasks("t2 t3")
+}

@@ -1,0 +1,93 @@
+package evidence
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"company/internal/safetext"
+)
+
+// closingWordsRE are the words by which a forge closes or reopens an issue when the
+// text is merged, in front of anything that may name one.
+var closingWordsRE = regexp.MustCompile(`(?i)\b(clos|fix|resolv|reopen|implement)(e[sd]?|ing|s|ed)?(:?\s+)(#|[a-z]+://|gh-|[\w.-]+/[\w.-]+#|![0-9]|[\w-]+-[0-9])`)
+
+// escapeMarkdown makes text of agents and people harmless in Markdown that a forge
+// shows: no HTML, no images, no mentions, no words that close issues (T22).
+// It is one line.
+func escapeMarkdown(s string) string {
+	s = safetext.StripLine(s)
+	s = closingWordsRE.ReplaceAllStringFunc(s, func(m string) string {
+		_, size := utf8.DecodeRuneInString(m)
+		return m[:size] + zeroWidth + m[size:]
+	})
+	r := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "![", "!\\[", "@", "@"+zeroWidth, "|", "\\|", "#", "#"+zeroWidth)
+	return r.Replace(s)
+}
+
+// UnescapeMarkdown is a text of ours without what inert put between its letters: what a
+// person reads, for a program that reads it.
+func UnescapeMarkdown(s string) string {
+	return strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">", "!\\[", "![", zeroWidth, "", "\\|", "|").Replace(s)
+}
+
+// zeroWidth parts what a forge would read as one.
+const zeroWidth = "\u200b"
+
+// blockQuote shows at most n lines of text as data.
+func blockQuote(s string, n int) string {
+	lines := strings.Split(s, "\n")
+	if len(lines) > n {
+		lines = append(lines[:n], "…")
+	}
+	for i, l := range lines {
+		lines[i] = "> " + truncateText(escapeMarkdown(l), 500)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// codeSpan is a code span that s cannot end, and that is harmless in a table.
+func codeSpan(s string) string {
+	s = strings.ReplaceAll(truncateText(safetext.StripLine(s), 200), "|", "\\|")
+	mark := strings.Repeat("`", longestRepeat(s, '`')+1)
+	if len(mark) > 1 {
+		s = " " + s + " "
+	}
+	return mark + s + mark
+}
+
+// longestRepeat is the length of the longest row of c in s.
+func longestRepeat(s string, c byte) int {
+	most, now := 0, 0
+	for i := range len(s) {
+		if s[i] != c {
+			now = 0
+			continue
+		}
+		now++
+		most = max(most, now)
+	}
+	return most
+}
+
+// truncateText cuts s to at most n bytes, and says so with an ellipsis.
+func truncateText(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	at := n
+	for at > 0 && !utf8.RuneStart(s[at]) {
+		at--
+	}
+	// Nothing is cut inside a word, unless that is longer than a line, nor
+	// inside an entity.
+	if word := strings.LastIndexAny(s[:at], " \t"); word > at-longWord && word > 0 && s[at] != ' ' {
+		at = word
+	} else if amp := strings.LastIndexByte(s[:at], '&'); amp >= 0 && amp > at-len("&amp;") && !strings.Contains(s[amp:at], ";") {
+		at = amp
+	}
+	return strings.TrimRight(s[:at], " \t") + " …"
+}
+
+// longWord is how long a word may be that is not cut.
+const longWord = 80

@@ -1,0 +1,106 @@
+// Package evidence is what the company can show for what it says: the record
+// of a run as a file that other programs read. It owns the form of result.json
+// and of the files of a run's folder. It promises that what it writes is
+// derived from facts in the ledger and in git, and that writing it again
+// changes nothing. It does not decide anything.
+package evidence
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"company/internal/company"
+	"company/internal/folder"
+)
+
+// ExecutionResult is result.json of one run (ART-1). Its JSON Schema is
+// docs/schemas/execution-result.schema.json, made from this struct by the test
+// beside it.
+type ExecutionResult struct {
+	RunID        company.RunID       `json:"run_id"`
+	TicketID     string              `json:"ticket_id"` // the subtask, or the task for the company's own agents
+	AgentID      string              `json:"agent_id"`
+	Status       company.RunStatus   `json:"status" jsonschema:"enum=success,enum=partial,enum=quality_failed,enum=error"`
+	StartTime    time.Time           `json:"start_time"`
+	EndTime      time.Time           `json:"end_time"`
+	Artifacts    []Artifact          `json:"artifacts"`
+	GitBranch    string              `json:"git_branch"`
+	Commits      []string            `json:"commits"`
+	QualityGates *company.GateResult `json:"quality_gates" jsonschema:"nullable"` // null until the gates have run
+	Errors       []string            `json:"errors"`
+	Turns        int                 `json:"conversation_turns"`
+	TokensUsed   int64               `json:"tokens_used"`
+	CostMicroUSD *int64              `json:"cost_micro_usd" jsonschema:"nullable"` // null: no price is known
+	Summary      string              `json:"summary,omitempty"`
+	Journal      company.Hash        `json:"journal,omitempty"`    // the sealed journal, a blob
+	Transcript   company.Hash        `json:"transcript,omitempty"` // the conversation, a blob
+}
+
+// Artifact is one path that the run created, modified or deleted, as git
+// objects say (ART-2).
+type Artifact struct {
+	Path   string `json:"path"`
+	Action string `json:"action" jsonschema:"enum=created,enum=modified,enum=deleted"`
+	Diff   string `json:"diff,omitempty"`
+}
+
+// Marshal is the bytes of result.json.
+func (r ExecutionResult) Marshal() ([]byte, error) {
+	if r.Artifacts == nil {
+		r.Artifacts = []Artifact{}
+	}
+	if r.Commits == nil {
+		r.Commits = []string{}
+	}
+	if r.Errors == nil {
+		r.Errors = []string{}
+	}
+	if r.QualityGates != nil && r.QualityGates.Checks == nil {
+		g := *r.QualityGates
+		g.Checks = []company.GateCheck{}
+		r.QualityGates = &g
+	}
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("marshal the result of %s: %w", r.RunID, err)
+	}
+	return append(b, '\n'), nil
+}
+
+// makeRunDir makes the folder of a run in that of all runs.
+func makeRunDir(runs *folder.Folder, id company.RunID) error {
+	if !id.Valid() {
+		return company.E(company.EInvalid, fmt.Sprintf("%q is not a run id", string(id)))
+	}
+	if err := runs.Mkdir(string(id)); err != nil {
+		return fmt.Errorf("make the folder of %s: %w", id, err)
+	}
+	return nil
+}
+
+// WriteRunFile puts a file into a run's folder, whole or not at all. runs is the
+// folder of all runs.
+func WriteRunFile(runs *folder.Folder, id company.RunID, name string, data []byte) error {
+	if err := makeRunDir(runs, id); err != nil {
+		return err
+	}
+	if err := runs.WriteFile(string(id)+"/"+name, data, 0o600); err != nil {
+		return fmt.Errorf("write %s of %s: %w", name, id, err)
+	}
+	return nil
+}
+
+// OpenRunLog opens a file of a run's folder to write to its end. The caller closes
+// it.
+func OpenRunLog(runs *folder.Folder, id company.RunID, name string) (*os.File, error) {
+	if err := makeRunDir(runs, id); err != nil {
+		return nil, err
+	}
+	f, err := runs.Append(string(id) + "/" + name)
+	if err != nil {
+		return nil, fmt.Errorf("open %s of %s: %w", name, id, err)
+	}
+	return f, nil
+}

@@ -1,0 +1,50 @@
+package forgetest
+
+import (
+	"net/http"
+)
+
+// Host is a forge on which a test plays the people and the network: a fake,
+// or a real server.
+type Host interface {
+	// BaseURL is its address as people type it, and Client one that trusts it.
+	BaseURL() string
+	Client() *http.Client
+	// NewRepo makes a repository of an organisation, with the history of the
+	// git repository src. One of that name is replaced.
+	NewRepo(owner, name, src string) *Repo
+	Invite(r *Repo, login, role string)
+	AddTeam(r *Repo, slug, role string, members ...string)
+	// AddLogin makes a login of that name; Secret is what a client shows for it.
+	AddLogin(name string, t Token)
+	Secret(name string) string
+
+	CloneURL(r *Repo) string
+	Commit(r *Repo, branch, from, file, text string) string
+	Head(r *Repo, branch string) string
+	PushAs(r *Repo, user, secret, dir, branch string) error
+
+	Pulls(r *Repo) []Pull
+	AddPull(r *Repo, p Pull) int
+	EditPull(r *Repo, number int, change func(*Pull))
+	MergePull(r *Repo, number int) string
+	Comments(r *Repo, number int) []Comment
+	AddComment(r *Repo, number int, said Comment) int64
+	AddLineComment(r *Repo, number int, said Comment) int64
+	AddReview(r *Repo, number int, said Comment) int64
+	Resolve(r *Repo, number int, line int64, by string)
+	AddStatus(r *Repo, c Status)
+
+	AddFault(f Fault)
+	ClearFaults()
+	Requests(method, part string) []Request
+	ClearRequests()
+}
+
+var _ Host = (*Server)(nil)
+
+// BaseURL is its address.
+func (s *Server) BaseURL() string { return s.URL }
+
+// NewRepo is AddRepo.
+func (s *Server) NewRepo(owner, name, src string) *Repo { return s.AddRepo(owner, name, src) }

@@ -1,0 +1,350 @@
+package gitea
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"code.gitea.io/sdk/gitea"
+
+	"company/internal/company"
+	"company/internal/forge"
+)
+
+// openTries is how often a pull request is looked for and opened in one call.
+const openTries = 4
+
+// draftPrefix is how Gitea knows a draft: by its title.
+const draftPrefix = "WIP: "
+
+// Open finds our pull request or opens it. The forge refuses a second open one
+// for a branch, so what an unclear answer left is seen by looking again. It
+// does not refuse one that is opened at the same moment: see closeDuplicates.
+func (c *Client) Open(ctx context.Context, pr forge.PR) (forge.OpenedPR, error) {
+	if pr.Owner == "" {
+		pr.Owner = c.repo.Owner
+	}
+	var err error
+	for try := range openTries {
+		if try > 0 {
+			if err := sleepContext(ctx, time.Second<<(try-1)); err != nil {
+				return forge.OpenedPR{}, err
+			}
+		}
+		var p *gitea.PullRequest
+		if p, err = c.findOrCreate(ctx, pr); err == nil {
+			return c.syncPull(ctx, pr, p)
+		}
+		if statusOf(err) != http.StatusConflict && !isOutcomeUnknown(err) {
+			return forge.OpenedPR{}, err
+		}
+	}
+	return forge.OpenedPR{}, err
+}
+
+// findOrCreate looks again after it created one: another may have come at the
+// same moment.
+func (c *Client) findOrCreate(ctx context.Context, pr forge.PR) (*gitea.PullRequest, error) {
+	p, err := c.findExisting(ctx, pr)
+	if err != nil || p != nil {
+		return p, err
+	}
+	created, err := c.createPull(ctx, pr)
+	if err != nil {
+		return nil, err
+	}
+	if p, err = c.findExisting(ctx, pr); p == nil {
+		p = created
+	}
+	return p, err
+}
+
+// maxPages bounds what is read of one list: fifty each.
+const maxPages = 20
+
+// findExisting is the pull request of this office and task, in any state; nil: there is
+// none. Of several open ones it leaves one open.
+func (c *Client) findExisting(ctx context.Context, pr forge.PR) (*gitea.PullRequest, error) {
+	open, err := c.listByBranch(ctx, pr, gitea.StateOpen)
+	if err != nil {
+		return nil, err
+	}
+	if ours := pickOurs(pr, open); ours != nil {
+		return ours, c.closeDuplicates(ctx, pr, ours, open)
+	}
+	all, err := c.listByBranch(ctx, pr, gitea.StateAll)
+	if err != nil {
+		return nil, err
+	}
+	if ours := pickOurs(pr, all); ours != nil || len(open) == 0 {
+		return ours, nil
+	}
+	theirs := open[0]
+	return nil, needsPerson(company.EConflict, fmt.Sprintf("pull request #%d of branch %s is not this office's", theirs.Index, pr.Branch),
+		"its text does not carry the mark of office "+pr.Office+" and "+string(pr.Task), "close it ("+theirs.HTMLURL+"), then answer with approve to try again")
+}
+
+// pickOurs is the one of ours that counts; nil: none is ours.
+func pickOurs(pr forge.PR, all []*gitea.PullRequest) (ours *gitea.PullRequest) {
+	for _, p := range all {
+		if pr.Owns(int(p.Index), p.Body) && (ours == nil || takesPrecedence(pr, p, ours)) {
+			ours = p
+		}
+	}
+	return ours
+}
+
+// takesPrecedence says which of two of ours counts: the open one, then the merged one,
+// then the one that was delivered before, then the older one.
+func takesPrecedence(pr forge.PR, a, b *gitea.PullRequest) bool {
+	rank := map[company.PRState]int{company.PROpen: 0, company.PRMerged: 1, company.PRClosed: 2}
+	if x, y := rank[pullState(a)], rank[pullState(b)]; x != y {
+		return x < y
+	}
+	if a, b := int(a.Index) == pr.Known, int(b.Index) == pr.Known; a != b {
+		return a
+	}
+	return a.Index < b.Index
+}
+
+// closeDuplicates closes what was opened beside ours at the same moment: Gitea looks
+// for another one and opens in two steps, so two at once both go through. Each
+// delivery looks for them, since an earlier one may have ended before it closed
+// them. Only what carries our mark and asks for the same base is a twin: a
+// person may ask for our branch elsewhere, with our text.
+func (c *Client) closeDuplicates(ctx context.Context, pr forge.PR, ours *gitea.PullRequest, open []*gitea.PullRequest) error {
+	for _, p := range open {
+		if p.Index == ours.Index || !forge.IsOurs(p.Body, pr.Office, pr.Task) || baseBranch(p) != pr.Base && baseBranch(p) != baseBranch(ours) {
+			continue
+		}
+		if err := c.Close(ctx, forge.Ref{Office: pr.Office, Task: pr.Task, Number: int(p.Index)}); err != nil {
+			return err
+		}
+		c.log.Info("a second pull request of one delivery was closed", "closed", p.HTMLURL, "stays", ours.HTMLURL)
+	}
+	return nil
+}
+
+func baseBranch(p *gitea.PullRequest) string {
+	if p.Base == nil {
+		return ""
+	}
+	return p.Base.Ref
+}
+
+// listByBranch are the pull requests of a branch in a state, among the newest
+// thousand of it. Gitea's list has no filter for the head.
+func (c *Client) listByBranch(ctx context.Context, pr forge.PR, in gitea.StateType) ([]*gitea.PullRequest, error) {
+	all, err := listPages(ctx, c, "looking for the pull request", func(api *gitea.Client, o gitea.ListOptions) ([]*gitea.PullRequest, *gitea.Response, error) {
+		return api.ListRepoPullRequests(c.repo.Owner, c.repo.Name, gitea.ListPullRequestsOptions{State: in, Sort: "recentupdate", ListOptions: o})
+	})
+	return slices.DeleteFunc(all, func(p *gitea.PullRequest) bool {
+		return p.Head == nil || p.Head.Ref != pr.Branch || !strings.EqualFold(headOwner(p, c.repo.Owner), pr.Owner)
+	}), err
+}
+
+// headOwner is whose repository a head is in. A fork that is gone has no
+// repository any more.
+func headOwner(p *gitea.PullRequest, owner string) string {
+	switch {
+	case p.Head.Repository != nil && p.Head.Repository.Owner != nil:
+		return p.Head.Repository.Owner.UserName
+	case p.Base != nil && p.Head.RepoID == p.Base.RepoID:
+		return owner
+	}
+	return ""
+}
+
+func (c *Client) createPull(ctx context.Context, pr forge.PR) (p *gitea.PullRequest, err error) {
+	title, head := forge.CleanTitle(pr.Title), pr.Branch
+	if pr.Draft {
+		title = draftPrefix + title
+	}
+	if !strings.EqualFold(pr.Owner, c.repo.Owner) {
+		head = pr.Owner + ":" + pr.Branch
+	}
+	err = c.callOnce(ctx, "opening the pull request", func(api *gitea.Client) (resp *gitea.Response, err error) {
+		p, resp, err = api.CreatePullRequest(c.repo.Owner, c.repo.Name, gitea.CreatePullRequestOption{Head: head, Base: pr.Base, Title: title, Body: pr.MarkedBody()})
+		return resp, err
+	})
+	return p, err
+}
+
+// syncPull brings a pull request up to date. One that a person has closed or
+// merged is left as it is.
+func (c *Client) syncPull(ctx context.Context, pr forge.PR, p *gitea.PullRequest) (forge.OpenedPR, error) {
+	out := forge.OpenedPR{Number: int(p.Index), URL: p.HTMLURL, State: pullState(p)}
+	if out.State != company.PROpen {
+		return out, nil
+	}
+	was, _ := forge.ParseOwnership(p.Body)
+	now, prefixed := strings.CutPrefix(p.Title, draftPrefix)
+	title := pr.ResolveTitle(now, p.Body)
+	// A draft of ours becomes ready when its reason is gone; one that a person
+	// made stays one, and one that a person made ready stays that.
+	switch {
+	case p.Draft && prefixed && (pr.Draft || !was.Draft):
+		title = draftPrefix + title
+	case p.Draft && !prefixed: // with a mark of the person's own
+		title = p.Title
+	}
+	pr.Draft = pr.Draft && was.Draft
+	body := pr.UpdateBody(p.Body)
+	if title != p.Title || !sameText(body, p.Body) {
+		if err := c.callWithRetry(ctx, "bringing the pull request up to date", func(api *gitea.Client) (*gitea.Response, error) {
+			_, resp, err := api.EditPullRequest(c.repo.Owner, c.repo.Name, p.Index, gitea.EditPullRequestOption{Title: title, Body: &body})
+			return resp, err
+		}); err != nil {
+			return out, err
+		}
+	}
+	if err := c.addLabels(ctx, pr, p); err != nil {
+		c.log.Warn("labels are not set", "pull_request", out.URL, "err", err)
+	}
+	if err := c.requestReviews(ctx, pr, p); err != nil {
+		c.log.Warn("code owners are not asked", "pull_request", out.URL, "err", err)
+	}
+	return out, nil
+}
+
+func sameText(a, b string) bool {
+	plain := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
+	return plain(a) == plain(b)
+}
+
+func pullState(p *gitea.PullRequest) company.PRState {
+	switch {
+	case p.HasMerged:
+		return company.PRMerged
+	case p.State == gitea.StateClosed:
+		return company.PRClosed
+	}
+	return company.PROpen
+}
+
+// addLabels adds labels, which Gitea knows by number: those that the repository
+// has not are made.
+func (c *Client) addLabels(ctx context.Context, pr forge.PR, p *gitea.PullRequest) error {
+	missing := slices.DeleteFunc(slices.Clone(pr.Labels), func(l string) bool {
+		return slices.ContainsFunc(p.Labels, func(have *gitea.Label) bool { return strings.EqualFold(have.Name, l) })
+	})
+	if len(missing) == 0 {
+		return nil
+	}
+	known := map[string]int64{}
+	for page := 1; page <= maxPages; page++ {
+		var some []*gitea.Label
+		if err := c.callWithRetry(ctx, "reading the labels", func(api *gitea.Client) (resp *gitea.Response, err error) {
+			some, resp, err = api.ListRepoLabels(c.repo.Owner, c.repo.Name, gitea.ListLabelsOptions{ListOptions: gitea.ListOptions{Page: page, PageSize: 50}})
+			return resp, err
+		}); err != nil {
+			return err
+		}
+		for _, l := range some {
+			known[strings.ToLower(l.Name)] = l.ID
+		}
+		if len(some) == 0 {
+			break
+		}
+	}
+	var ids []int64
+	for _, l := range missing {
+		id, ok := known[strings.ToLower(l)]
+		if !ok {
+			if err := c.callOnce(ctx, "making a label", func(api *gitea.Client) (*gitea.Response, error) {
+				made, resp, err := api.CreateLabel(c.repo.Owner, c.repo.Name, gitea.CreateLabelOption{Name: l, Color: "#ededed"})
+				if err == nil {
+					id = made.ID
+				}
+				return resp, err
+			}); err != nil {
+				return err
+			}
+		}
+		ids = append(ids, id)
+	}
+	return c.callWithRetry(ctx, "labelling the pull request", func(api *gitea.Client) (*gitea.Response, error) {
+		_, resp, err := api.AddIssueLabels(c.repo.Owner, c.repo.Name, p.Index, gitea.IssueLabelsOption{Labels: ids})
+		return resp, err
+	})
+}
+
+// requestReviews asks for the reviews of the code owners that the base names.
+func (c *Client) requestReviews(ctx context.Context, pr forge.PR, p *gitea.PullRequest) error {
+	if !pr.CodeOwners || p.Draft || len(pr.Paths) == 0 || p.Base == nil {
+		return nil
+	}
+	text := ""
+	for _, file := range forge.CodeOwnerFiles {
+		err := c.callWithRetry(ctx, "reading "+file, func(api *gitea.Client) (*gitea.Response, error) {
+			b, resp, err := api.GetFile(c.repo.Owner, c.repo.Name, p.Base.Ref, file)
+			text = string(b)
+			return resp, err
+		})
+		if err == nil {
+			break
+		}
+		if text = ""; statusOf(err) != http.StatusNotFound {
+			return err
+		}
+	}
+	users, teams := forge.CodeOwnersOf(text, pr.Paths)
+	users = slices.DeleteFunc(users, func(login string) bool {
+		return p.Poster != nil && strings.EqualFold(login, p.Poster.UserName) ||
+			slices.ContainsFunc(p.RequestedReviewers, func(u *gitea.User) bool { return u != nil && strings.EqualFold(u.UserName, login) })
+	})
+	for i, t := range teams {
+		teams[i] = t[strings.LastIndexByte(t, '/')+1:]
+	}
+	request := func(users, teams []string) error {
+		if len(users)+len(teams) == 0 {
+			return nil
+		}
+		return c.callWithRetry(ctx, "asking for reviews", func(api *gitea.Client) (*gitea.Response, error) {
+			return api.CreateReviewRequests(c.repo.Owner, c.repo.Name, p.Index, gitea.PullReviewRequestOptions{Reviewers: users, TeamReviewers: teams})
+		})
+	}
+	err := request(users, teams)
+	if s := statusOf(err); s != http.StatusUnprocessableEntity && s != http.StatusNotFound {
+		return err
+	}
+	var all []error // one who cannot review spoils the whole: each by itself
+	for _, u := range users {
+		all = append(all, request([]string{u}, nil))
+	}
+	for _, t := range teams {
+		all = append(all, request(nil, []string{t}))
+	}
+	return errors.Join(all...)
+}
+
+// Close closes a pull request of ours without merging it.
+func (c *Client) Close(ctx context.Context, ref forge.Ref) error {
+	p, err := c.getPull(ctx, ref.Number)
+	if err != nil {
+		return err
+	}
+	if p.State != gitea.StateOpen {
+		return nil
+	}
+	if !forge.IsOurs(p.Body, ref.Office, ref.Task) {
+		return needsPerson(company.EConflict, fmt.Sprintf("pull request #%d is not this office's", ref.Number), "its text does not carry our mark", "close it yourself: "+p.HTMLURL)
+	}
+	closed := gitea.StateClosed
+	return c.callWithRetry(ctx, "closing the pull request", func(api *gitea.Client) (*gitea.Response, error) {
+		_, resp, err := api.EditPullRequest(c.repo.Owner, c.repo.Name, p.Index, gitea.EditPullRequestOption{State: &closed})
+		return resp, err
+	})
+}
+
+func (c *Client) getPull(ctx context.Context, number int) (p *gitea.PullRequest, err error) {
+	err = c.callWithRetry(ctx, fmt.Sprintf("looking at pull request #%d", number), func(api *gitea.Client) (resp *gitea.Response, err error) {
+		p, resp, err = api.GetPullRequest(c.repo.Owner, c.repo.Name, int64(number))
+		return resp, err
+	})
+	return p, err
+}

@@ -1,0 +1,31 @@
+package gates
+
+import (
+	"errors"
+	"strings"
+
+	"company/internal/company"
+)
+
+// maxShownNotes is how many notes of an image stand beside a failure.
+const maxShownNotes = 3
+
+// addImageNotes adds to the failure of a gate on the base what is known of the
+// image: that it lacks what the project's files ask for is the cause, as a
+// rule, and its remedy is a better one than to install a program.
+func addImageNotes(err error, notes []string) error {
+	var e *company.Error
+	if len(notes) == 0 || !errors.As(err, &e) || e.Code != company.EGates || e.Class != company.HumanRequired {
+		return err
+	}
+	said := strings.Join(notes[:min(len(notes), maxShownNotes)], "; ")
+	why := "the image lacks what the project asks for: " + said
+	if e.Why != "" {
+		why += "; " + e.Why // lines for people are cut at their end
+	}
+	e = e.Because(why)
+	if e.Hint != "" {
+		e = e.Fix("mend what the image lacks; or " + e.Hint)
+	}
+	return e
+}

@@ -1,0 +1,145 @@
+package gates
+
+import (
+	"regexp"
+	"strings"
+
+	"company/internal/company"
+)
+
+// CommandOverride is what the config says of one check: auto, none, or a command.
+type CommandOverride string
+
+const (
+	Auto CommandOverride = "auto"
+	None CommandOverride = "none"
+)
+
+func (g CommandOverride) isAuto() bool { return g == Auto || g == "" }
+
+// toGate is the check that a given command is. What somebody chose is run as it
+// stands, but for a report of its tests where the program is go's; else what
+// it prints for people is read.
+func (g CommandOverride) toGate(name string) company.GateCommand {
+	c := company.GateCommand{Name: name, Command: string(g), Given: true}
+	if c.IsLint() {
+		c.Parse = FormatFindings
+		return c
+	}
+	c.Parse = FormatPlain
+	if words, ok := parseGoTest(string(g)); ok {
+		c.Parse = FormatGoJSON
+		if !words.json {
+			c.Report = words.before + "go test -json" + words.args
+		}
+		if list, test, ok := words.splitCanary(); ok {
+			c.Plant, c.Canary = plantGo, list+"\n"+test
+		}
+	}
+	return c
+}
+
+// goTestCommand is a command line that is go test and nothing else.
+type goTestCommand struct {
+	before string // exec, and what is set in the environment
+	args   string // all behind "go test"
+	json   bool   // it reports already
+}
+
+// goTestSwitches are the flags of go test that take no value.
+var goTestSwitches = map[string]bool{"v": true, "race": true, "msan": true, "asan": true, "short": true, "cover": true, "failfast": true,
+	"json": true, "a": true, "n": true, "x": true, "work": true, "trimpath": true, "benchmem": true, "fullpath": true, "linkshared": true, "modcacherw": true}
+
+// splitCanary is the command in two: go list of the packages that it means, and go
+// test without them. Not ok: it runs chosen tests only, or is too odd to be
+// taken apart.
+func (c goTestCommand) splitCanary() (list, test string, ok bool) {
+	list, test = "go list -find -e -f '{{.Dir}}'", "go test -json"
+	var packages []string
+	words := strings.Fields(c.args)
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		if strings.ContainsAny(w, `'"`) {
+			return "", "", false
+		}
+		name, isFlag := strings.CutPrefix(w, "-")
+		if !isFlag {
+			packages = append(packages, w)
+			continue
+		}
+		name, value, has := strings.Cut(strings.TrimPrefix(name, "-"), "=")
+		if !has && !goTestSwitches[name] {
+			if i++; i == len(words) {
+				return "", "", false
+			}
+			value, has = words[i], true
+		}
+		flag := " -" + name
+		if has {
+			flag += "=" + value
+		}
+		switch name {
+		case "run", "skip", "list", "C", "o", "fuzz", "bench":
+			return "", "", false
+		case "tags", "mod", "modfile", "overlay":
+			list += flag
+		case "json":
+			continue
+		}
+		test += flag
+	}
+	set := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(c.before), "exec"))
+	if set != "" {
+		set += " "
+	}
+	if len(packages) == 0 {
+		packages = []string{"."}
+	}
+	return set + list + " " + strings.Join(packages, " "), set + test, true
+}
+
+var goTestWords = regexp.MustCompile(`^((?:exec\s+)?(?:[A-Za-z_][A-Za-z0-9_]*=[A-Za-z0-9_./,:@%+=-]*\s+)*)go\s+test((?:\s.*)?)$`)
+
+// parseGoTest takes such a command apart. Whatever means something to a shell makes
+// it one that is left alone.
+func parseGoTest(command string) (goTestCommand, bool) {
+	m := goTestWords.FindStringSubmatch(strings.TrimSpace(command))
+	if m == nil || strings.ContainsAny(command, "|;&><`$()\n#\\") {
+		return goTestCommand{}, false
+	}
+	c := goTestCommand{before: m[1], args: m[2]}
+	for _, w := range strings.Fields(m[2]) {
+		flag, isFlag := strings.CutPrefix(strings.Trim(w, `'"`), "-")
+		switch flag = strings.TrimPrefix(flag, "-"); {
+		case !isFlag:
+		case flag == "json" || flag == "json=true":
+			c.json = true
+		case flag == "c" || flag == "args" || flag == "exec" || strings.HasPrefix(flag, "exec=") || flag == "json=false":
+			return goTestCommand{}, false
+		}
+	}
+	return c, true
+}
+
+// QuoteArgs is a command given as a list of arguments: nothing in them means
+// anything to the shell that the gate is started by.
+func QuoteArgs(argv []string) CommandOverride {
+	words := make([]string, len(argv))
+	for i, a := range argv {
+		words[i] = shellQuote(a)
+	}
+	// exec also keeps a program that is called auto or none from being taken
+	// for the word.
+	return CommandOverride("exec " + strings.Join(words, " "))
+}
+
+// shellQuote is a word that no shell gives a meaning.
+func shellQuote(a string) string {
+	if a != "" && strings.Trim(a, safeShellChars) == "" {
+		return a
+	}
+	return "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+}
+
+// safeShellChars are the characters that no shell gives a meaning in an argument.
+const safeShellChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./,:@%+-"

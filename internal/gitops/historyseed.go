@@ -1,0 +1,142 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// seedList is the file in a repository that lists the packs it was linked.
+const seedList = "company-seed-packs"
+
+// maxSeedPacks is how many packs a seed may inherit before it is packed anew.
+const maxSeedPacks = 32
+
+// ensureSeed is a repository with exactly the history of base, in packs, to hard
+// link quarantines from. A seed of an ancestor gives its packs to the new
+// one: an ancestor's history is part of the base's, so nothing leaks.
+func (s *Store) ensureSeed(ctx context.Context, m *Mirror, base OID) (string, error) {
+	dir := filepath.Join(s.seedsDir(), string(base)+".git")
+	unlock, err := s.lockRepo(ctx, s.seedsDir())
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if there, err := s.pathExists(dir); err != nil {
+		return "", err
+	} else if there {
+		return dir, s.verifyRepo(dir)
+	}
+	older, olderID, err := s.ancestorSeed(ctx, m, base)
+	if err != nil {
+		return "", err
+	}
+	return dir, s.createRepo(ctx, dir, "base", func(tmp string) error {
+		if older != "" {
+			if err := s.linkPacks(older, tmp); err != nil {
+				return err
+			}
+			if _, err := s.runOK(ctx, call{dir: tmp, args: []string{"update-ref", BaseBranch, string(olderID)}}); err != nil {
+				return err
+			}
+		}
+		// Packs only, never loose objects: packs are what is linked.
+		return s.copyCommit(ctx, m.dir, tmp, base, BaseBranch, []setting{{"fetch.unpackLimit", "1"}})
+	})
+}
+
+// ancestorSeed finds a recent seed whose commit is an ancestor of base.
+func (s *Store) ancestorSeed(ctx context.Context, m *Mirror, base OID) (string, OID, error) {
+	entries, err := s.own.List("seeds")
+	if err != nil {
+		return "", "", storeError("the git store cannot be read", err)
+	}
+	type candidate struct {
+		id  OID
+		age int64
+	}
+	var seeds []candidate
+	for _, e := range entries {
+		id := OID(strings.TrimSuffix(e.Name(), ".git"))
+		if fi, err := e.Info(); err == nil && id.Valid() {
+			seeds = append(seeds, candidate{id, -fi.ModTime().UnixNano()})
+		}
+	}
+	slices.SortFunc(seeds, func(a, b candidate) int {
+		if a.age != b.age {
+			return int(max(-1, min(1, a.age-b.age)))
+		}
+		return strings.Compare(string(a.id), string(b.id))
+	})
+	for _, c := range seeds[:min(len(seeds), 8)] {
+		dir := filepath.Join(s.seedsDir(), string(c.id)+".git")
+		if n, err := s.countPacks(dir); err != nil || n == 0 || n > maxSeedPacks {
+			continue
+		}
+		// A seed of another project's mirror is simply no ancestor.
+		if _, err := m.Resolve(ctx, string(c.id)); err != nil {
+			continue
+		}
+		ok, err := m.IsAncestor(ctx, c.id, base)
+		if err != nil {
+			return "", "", err
+		}
+		if ok {
+			return dir, c.id, s.verifyRepo(dir)
+		}
+	}
+	return "", "", nil
+}
+
+// DropSeeds removes every seed but those of keep. Quarantines keep their own
+// links.
+func (s *Store) DropSeeds(ctx context.Context, keep ...OID) error {
+	unlock, err := s.lockRepo(ctx, s.seedsDir())
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	entries, err := s.own.List("seeds")
+	for _, e := range entries {
+		if !slices.Contains(keep, OID(strings.TrimSuffix(e.Name(), ".git"))) {
+			err = errors.Join(err, s.own.RemoveAll("seeds/"+e.Name()))
+		}
+	}
+	if err != nil {
+		return storeError("the seeds cannot be removed", err)
+	}
+	return nil
+}
+
+// linkPacks gives the packs of one repository to another without copying.
+// Packs are never written again, so sharing them is safe.
+func (s *Store) linkPacks(from, to string) error {
+	src, dst := s.relName(from)+"/objects/pack/", s.relName(to)+"/objects/pack/"
+	entries, err := s.own.List(src)
+	var names []string
+	for _, e := range entries {
+		if e.Type().IsRegular() && strings.HasPrefix(e.Name(), "pack-") {
+			names = append(names, e.Name())
+			err = errors.Join(err, s.own.Link(src+e.Name(), dst+e.Name()))
+		}
+	}
+	err = errors.Join(err, s.own.WriteFile(s.relName(to)+"/"+seedList, []byte(strings.Join(names, "\n")), 0o600))
+	if err != nil {
+		return storeError("the packs of the base cannot be linked", err)
+	}
+	return nil
+}
+
+// countPacks is how many packs a repository of ours has.
+func (s *Store) countPacks(dir string) (int, error) {
+	entries, err := s.own.List(s.relName(dir) + "/objects/pack")
+	n := 0
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".pack") {
+			n++
+		}
+	}
+	return n, err
+}

@@ -1,0 +1,179 @@
+package image
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"company/internal/company"
+)
+
+// toolboxSetup is what the toolbox does before the first command: clone, and
+// link the baked build cache into a cache of the worker's own.
+const toolboxSetup = `set -eu
+git clone -q --shared ` + RepoPath + ` /work/src && cd /work/src
+mkdir -p $HOME/.cache && cp -rs ` + goCachePath + ` $HOME/.cache/go-build
+`
+
+// A worker tests a module offline, as the agent, on a read-only root, and
+// compiles nothing of the standard library (CTR-1; the image's part of it).
+func TestGoTestOffline(t *testing.T) {
+	be := newTestBuilder(t)
+	p := newProject(t)
+	p.commit(map[string]string{"go.mod": "module example.org/m\n\ngo 1.24\n"})
+	p.git("checkout", "-q", "-b", "private")
+	secret := p.commit(map[string]string{"secret": "of another branch"})
+	p.git("checkout", "-q", "main")
+	repo := p.commit(map[string]string{
+		"m.go":      "package m\n\nimport (\n\t\"encoding/json\"\n\t\"net/http\"\n)\n\nfunc M(v any) (int, error) {\n\tb, err := json.Marshal(v)\n\treturn len(b) + http.StatusOK, err\n}\n",
+		"m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestM(t *testing.T) {\n\tif n, _ := M(1); n != 201 {\n\t\tt.Fatal(n)\n\t}\n}\n",
+	})
+	img := be.mustEnsure(t, Request{Toolchains: []string{"go"}, Repo: repo})
+	if len(img.Layers) != 5 {
+		t.Errorf("a module without requirements has layers %v", img.Layers)
+	}
+	out := be.mustRun(t, img, toolboxSetup+`
+id -u; git rev-parse HEAD; git branch --show-current; git rev-list --all --count
+if git cat-file -e `+string(secret.Commit)+` 2>/dev/null; then echo LEAKED; fi
+go test -x ./... >/tmp/x 2>&1 || { cat /tmp/x; exit 1; }
+grep -E '^ok' /tmp/x
+echo std compiled: $(grep -c -e 'compile .* -std ' /tmp/x || true)
+go test ./... && go vet ./... && go build ./...
+if touch /opt/gocache/x 2>/dev/null || touch /opt/gomod/x 2>/dev/null || touch /opt/repo.git/x 2>/dev/null; then echo WRITABLE; fi
+`)
+	want := []string{"65532\n" + string(repo.Commit) + "\nmain\n2\n", "ok  \texample.org/m", "std compiled: 0\n", "(cached)"}
+	for _, w := range want {
+		if !strings.Contains(out, w) {
+			t.Errorf("%q is not in\n%s", w, out)
+		}
+	}
+	for _, w := range []string{"LEAKED", "WRITABLE"} {
+		if strings.Contains(out, w) {
+			t.Errorf("%s:\n%s", w, out)
+		}
+	}
+}
+
+const (
+	pflagMod  = "module example.org/tool\n\ngo 1.24\n\nrequire github.com/spf13/pflag v1.0.10\n"
+	pflagSum  = "github.com/spf13/pflag v1.0.10 h1:4EBh2KAYBwaONj6b2Ye1GiHfwjqyROoF4RwYO+vPwFk=\ngithub.com/spf13/pflag v1.0.10/go.mod h1:McXfInJRrz4CZXVZOBLb0bTZqETkiAhM9Iw0y3An2Bg=\n"
+	pflagTool = "package main\n\nimport (\n\t\"fmt\"\n\n\t\"github.com/spf13/pflag\"\n)\n\nfunc main() { fmt.Println(pflag.NewFlagSet(\"x\", pflag.ContinueOnError).NArg()) }\n"
+	pflagTest = "package main\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) {\n\t_ = os.WriteFile(\"/opt/out/ran\", nil, 0o600)\n\tos.Exit(m.Run())\n}\n\nfunc TestX(t *testing.T) { main() }\n"
+)
+
+// localProxy makes the module cache of this host the registry. It has pflag,
+// because this program is made with it.
+func localProxy(t *testing.T) {
+	t.Helper()
+	out, err := exec.Command("go", "env", "GOMODCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOPROXY", "file://"+strings.TrimSpace(string(out))+"/cache/download")
+}
+
+// Dependencies of the lock files are there, and compiled: offline build, vet
+// and test work, and a new commit with the same lock files costs the history
+// alone. No code of the project runs while the image is made (T23).
+func TestGoDependenciesOffline(t *testing.T) {
+	localProxy(t)
+	be := newTestBuilder(t)
+	p := newProject(t)
+	first := p.commit(map[string]string{"go.mod": pflagMod, "go.sum": pflagSum, "main.go": pflagTool, "main_test.go": pflagTest})
+	img := be.mustEnsure(t, Request{Toolchains: []string{"go"}, Repo: first})
+	out := be.mustRun(t, img, toolboxSetup+`
+go build -x -o /tmp/tool . 2>/tmp/x; /tmp/tool
+echo compiled: $(grep -c '/compile ' /tmp/x || true)
+go vet ./... && go test ./... && go mod verify
+if ls /opt/out/ran /opt/out.log 2>/dev/null; then echo RAN; fi
+`)
+	for _, w := range []string{"0\ncompiled: 0\n", "ok  \texample.org/tool", "all modules verified"} {
+		if !strings.Contains(out, w) {
+			t.Errorf("%q is not in\n%s", w, out)
+		}
+	}
+	if strings.Contains(out, "RAN") {
+		t.Errorf("the project's code ran in preparation:\n%s", out)
+	}
+
+	second := p.commit(map[string]string{"extra.go": "package main\n\nfunc extra() {\n"}) // does not parse: red, but an image
+	before := be.countProgress("preparing")
+	next := be.mustEnsure(t, Request{Toolchains: []string{"go"}, Repo: second})
+	if n := be.countProgress("preparing") - before; n != 1 || next.ID == img.ID {
+		t.Errorf("%d layers were made for a commit with the same lock files, want 1", n)
+	}
+}
+
+// A base that does not compile is the gates' business. Vendored dependencies
+// need no registry.
+func TestBaseThatDoesNotCompile(t *testing.T) {
+	t.Setenv("GOPROXY", "off")
+	be := newTestBuilder(t)
+	repo := newProject(t).commit(map[string]string{
+		"go.mod": "module example.org/red\n\ngo 1.24\n\nrequire example.org/dep v1.0.0\n", "main.go": "package main\n\nfunc main( {\n",
+		"ok/ok.go": "package ok\n\nimport _ \"example.org/dep\"\n", "vendor/example.org/dep/dep.go": "package dep\n",
+		"vendor/modules.txt": "# example.org/dep v1.0.0\n## explicit; go 1.24\nexample.org/dep\n",
+	})
+	img := be.mustEnsure(t, Request{Toolchains: []string{"go"}, Repo: repo})
+	if be.countProgress("does not build cleanly") != 1 {
+		t.Errorf("nobody was told: %q", be.progressLines)
+	}
+	out := be.mustRun(t, img, toolboxSetup+"go build -x ./ok 2>/tmp/x; echo compiled: $(grep -c '/compile ' /tmp/x || true)")
+	if !strings.Contains(out, "compiled: 0") {
+		t.Errorf("what is not broken was not kept:\n%s", out)
+	}
+}
+
+// What a go.mod asks of the host is refused, each with its reason (T23, T24).
+func TestGoModRefused(t *testing.T) {
+	cases := map[string]struct {
+		proxy string
+		files map[string]string
+		want  string
+	}{
+		"replaced by a path of the host": {"", map[string]string{"go.mod": pflagMod + "\nreplace github.com/spf13/pflag => ../../../root/go\n"}, "outside the repository"},
+		"replaced by an absolute path":   {"", map[string]string{"go.mod": pflagMod + "\nreplace github.com/spf13/pflag => /etc\n"}, "outside the repository"},
+		"wrong checksum":                 {"", map[string]string{"go.mod": pflagMod, "go.sum": strings.ReplaceAll(pflagSum, "h1:4E", "h1:5E")}, "checksum mismatch"},
+		"no proxy":                       {"direct", map[string]string{"go.mod": pflagMod, "go.sum": pflagSum}, "no Go module proxy"},
+		"not a go.mod":                   {"", map[string]string{"go.mod": "require nonsense\n"}, "cannot be read"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			localProxy(t)
+			if c.proxy != "" {
+				t.Setenv("GOPROXY", c.proxy)
+			}
+			be := newTestBuilder(t)
+			req := Request{Toolchains: []string{"go"}, Repo: newProject(t).commit(c.files)}
+			be.dropAtEnd(t, req, newBuiltBase())
+			_, err := be.Ensure(newContext(t), req)
+			requireCode(t, err, company.EImage, c.want)
+		})
+	}
+}
+
+// Which lock files count, and what needs a registry.
+func TestGoDeps(t *testing.T) {
+	be := newTestBuilder(t)
+	repo := newProject(t).commit(map[string]string{
+		"go.mod": pflagMod, "go.sum": pflagSum, "tools/go.mod": "module t\n", "b/vend/go.mod": pflagMod, "b/vend/vendor/modules.txt": "# x\n",
+		"b/vend/vendor/x/go.mod": pflagMod, "testdata/go.mod": pflagMod, "_old/go.mod": pflagMod, ".hidden/go.mod": pflagMod, "bad dir;x/go.mod": pflagMod,
+	})
+	tree, err := listTree(newContext(t), *repo, repo.Commit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := be.readGoDeps(newContext(t), tree, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.shellDirs(); got != ". b/vend tools" {
+		t.Errorf("modules %q", got)
+	}
+	if got := strings.Join(d.download, " "); got != "." || !d.vendored {
+		t.Errorf("to download %q, vendored %v", got, d.vendored)
+	}
+	if d, err = be.readGoDeps(newContext(t), tree, true); err != nil || len(d.download) != 0 {
+		t.Errorf("offline: to download %q, error %v", d.download, err)
+	}
+}

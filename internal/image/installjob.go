@@ -1,0 +1,358 @@
+package image
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"company/internal/company"
+	"company/internal/image/toolboxbin"
+	"company/internal/pipe"
+	"company/internal/registry"
+	"company/internal/toolbox"
+
+	"github.com/docker/docker/api/types"
+	dockercontainer "github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/pkg/stdcopy"
+)
+
+// installToolbox is where a build container has its toolbox, whatever the image
+// holds.
+const installToolbox = "/opt/company/errand"
+
+// installJob is work in a build container whose programs may ask registries. The
+// container is locked like any other and has no network: its one link is the
+// pipe on its standard input and output, and the registries are served over it
+// on its own 127.0.0.1.
+type installJob struct {
+	name       string                              // of the container, without prefix
+	image      string                              // id
+	stageFiles func(*layer) error                  // files that are there at the start; nil = none
+	root       bool                                // see job
+	access     *registryAccess                     // what may be fetched; nil = no registry at all
+	work       func(*buildSession) error           // the work
+	collect    func(context.Context, string) error // reads or commits the stopped container, by name; nil = nothing
+	timeout    time.Duration
+}
+
+// buildSession are what the work of an errand is done with.
+type buildSession struct {
+	ctx    context.Context
+	client *toolbox.Client
+}
+
+// runCommand runs a command and gives its whole outcome; a time-out is an error.
+func (h *buildSession) runCommand(dir, command string, env map[string]string) (toolbox.RunResult, error) {
+	r, err := h.client.Run(h.ctx, toolbox.RunRequest{Command: command, Cwd: dir, Env: env, TimeoutS: int(toolbox.MaxCommandTimeout / time.Second)})
+	if err != nil {
+		return r, err
+	}
+	if r.TimedOut {
+		return r, fmt.Errorf("it took longer than %s", toolbox.MaxCommandTimeout)
+	}
+	return r, nil
+}
+
+// registryPort is the toolbox's own, where what we serve is reached inside.
+var registryURL = fmt.Sprintf("http://127.0.0.1:%d", toolbox.GatewayPort)
+
+// runInstall makes the container, does the work, and clears up.
+func (b *Builder) runInstall(ctx context.Context, e installJob, work string) error {
+	ctx, cancel := context.WithTimeout(ctx, e.timeout)
+	defer cancel()
+	name := containerPrefix + e.name
+	if err := b.sweepContainer(ctx, name); err != nil {
+		return err
+	}
+	config, host := b.buildContainerConfig(e.image, e.root)
+	// The setting stands in the command: an image that is committed from the
+	// container inherits its environment.
+	config.Cmd = []string{"/bin/sh", "-c", "TOOLBOX_WORKSPACE=" + buildOut + " exec " + installToolbox + " serve"}
+	config.WorkingDir = "/"
+	config.OpenStdin, config.StdinOnce, config.AttachStdin, config.AttachStdout, config.AttachStderr = true, true, true, true, true
+	if _, err := b.docker.ContainerCreate(ctx, config, host, nil, nil, name); err != nil {
+		return daemonError("make a build container", err)
+	}
+	// The client's wait for the end is over when the container is removed; one
+	// that never started has no end.
+	exited := make(chan error, 1)
+	waitCtx, stopWaiting := context.WithCancel(ctx)
+	defer stopWaiting()
+	waits := false
+	defer func() {
+		if waits {
+			defer time.AfterFunc(5*time.Second, stopWaiting).Stop()
+			<-exited
+		}
+	}()
+	defer b.removeContainer(ctx, name)
+	if err := b.stageInstall(ctx, name, e, work); err != nil {
+		return err
+	}
+	link, err := b.docker.ContainerAttach(ctx, name, dockercontainer.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	if err != nil {
+		return daemonError("attach to a build container", err)
+	}
+	stream := newAttachedStream(link)
+	defer stream.Close()
+	ended, failed := b.docker.ContainerWait(waitCtx, name, dockercontainer.WaitConditionNextExit)
+	waits = true
+	go func() {
+		select {
+		case <-ended:
+			exited <- nil
+		case err := <-failed:
+			exited <- daemonError("wait for a build container", err)
+		}
+	}()
+	if err := b.docker.ContainerStart(ctx, name, dockercontainer.StartOptions{}); err != nil {
+		return daemonError("start a build container", err)
+	}
+	if err := b.serveBuild(ctx, stream, e); err != nil {
+		return e.access.explainError(err)
+	}
+	err = <-exited
+	exited <- err // for the one who waits at the end
+	if err != nil {
+		return err
+	}
+	if e.collect == nil {
+		return nil
+	}
+	return e.collect(ctx, name)
+}
+
+// stageInstall puts the toolbox and the errand's files into the container.
+func (b *Builder) stageInstall(ctx context.Context, name string, e installJob, work string) error {
+	bin, err := toolboxbin.Binary(arch)
+	if err != nil {
+		return err
+	}
+	l, err := newLayer(filepath.Join(work, "errand.tar"))
+	if err != nil {
+		return err
+	}
+	defer l.removeFile()
+	if err := l.addBytes(strings.TrimPrefix(installToolbox, "/"), 0o755, bin); err != nil {
+		return err
+	}
+	if err := l.addDir(strings.TrimPrefix(buildOut, "/"), agentID); err != nil {
+		return err
+	}
+	if e.stageFiles != nil {
+		if err := e.stageFiles(l); err != nil {
+			return err
+		}
+	}
+	if err := l.close(); err != nil {
+		return err
+	}
+	return daemonError("fill a build container", b.docker.CopyToContainer(ctx, name, "/", l.newReader(), dockercontainer.CopyToContainerOptions{}))
+}
+
+// serveBuild speaks with the toolbox of a started container until the work is
+// done, and asks the container to end.
+func (b *Builder) serveBuild(ctx context.Context, stream *attachedStream, e installJob) error {
+	session, err := pipe.Host(stream)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	web := &http.Server{Handler: e.access.newHandler(), ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = web.Serve(session)
+	}()
+	defer func() {
+		_ = web.Close()
+		<-served
+	}()
+	client := toolbox.New(session)
+	defer client.Close()
+	if err := e.work(&buildSession{ctx, client}); err != nil {
+		if session.Err() != nil && ctx.Err() == nil {
+			err = fmt.Errorf("the build container is gone: %w: %s", err, stream.errorTail())
+		}
+		return err
+	}
+	return client.Shutdown(ctx)
+}
+
+// registryAccess is what a build container, or the host's go command, may have of
+// registries.
+type registryAccess struct {
+	store  *registry.Store
+	policy *registry.Policy
+
+	mu          sync.Mutex
+	withheld    error // the first refusal of what is not for this repository
+	unreachable bool  // a registry did not answer as it should
+}
+
+func (f *registryAccess) newHandler() http.Handler {
+	if f == nil || f.store == nil || f.policy == nil {
+		return http.NotFoundHandler()
+	}
+	serves := f.store.NewHandler(registry.HandlerOptions{Policy: f.policy, OnRefusal: func(r registry.FetchReport) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.withheld == nil {
+			f.withheld = r.Withheld
+		}
+	}})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := &statusWriter{ResponseWriter: w}
+		serves.ServeHTTP(answer, r)
+		if answer.status >= http.StatusInternalServerError {
+			f.mu.Lock()
+			f.unreachable = true
+			f.mu.Unlock()
+		}
+	})
+}
+
+// statusWriter remembers the status of an answer.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+func (a *statusWriter) WriteHeader(status int) {
+	a.status = status
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap gives the writer below to http.ResponseController.
+func (a *statusWriter) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// explainError says why a client failed, where it was refused what is not for this
+// repository: clients do not always show that. Nor do they say that a registry
+// was away, and not without the package: then another try may go better.
+func (f *registryAccess) explainError(err error) error {
+	if f == nil || err == nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var e *company.Error
+	if errors.As(f.withheld, &e) {
+		return e.Wrap(err)
+	}
+	if f.unreachable && errors.As(err, &e) && e.Class == company.HumanRequired {
+		c := *e
+		c.Class = company.Recoverable
+		return &c
+	}
+	return err
+}
+
+// attachedStream is the daemon's stream of a container as one connection: what it
+// prints is read, what it says on its error output is kept for people.
+type attachedStream struct {
+	link types.HijackedResponse
+	out  *io.PipeReader
+	errs tailBuffer
+	done chan struct{}
+}
+
+func newAttachedStream(link types.HijackedResponse) *attachedStream {
+	pr, pw := io.Pipe()
+	a := &attachedStream{link: link, out: pr, done: make(chan struct{})}
+	go func() {
+		defer close(a.done)
+		_, err := stdcopy.StdCopy(pw, &a.errs, link.Reader)
+		if err == nil {
+			err = io.EOF
+		}
+		_ = pw.CloseWithError(err)
+	}()
+	return a
+}
+
+func (a *attachedStream) Read(p []byte) (int, error)  { return a.out.Read(p) }
+func (a *attachedStream) Write(p []byte) (int, error) { return a.link.Conn.Write(p) }
+
+// Close ends both ways. It may be called twice.
+func (a *attachedStream) Close() error {
+	a.link.Close()
+	err := a.out.Close()
+	<-a.done
+	return err
+}
+
+// errorTail is the end of what came on the error output, once closed.
+func (a *attachedStream) errorTail() string {
+	_ = a.Close()
+	return strings.ToValidUTF8(strings.TrimSpace(string(a.errs)), "?")
+}
+
+// tailBuffer keeps the end of what is written to it.
+type tailBuffer []byte
+
+func (t *tailBuffer) Write(p []byte) (int, error) {
+	const most = 2048
+	*t = append(*t, p[max(0, len(p)-most):]...)
+	*t = (*t)[max(0, len(*t)-most):]
+	return len(p), nil
+}
+
+// clientError makes the error of a client that ended badly: the end of its words,
+// and for the eye the last line.
+func clientError(what string, r toolbox.RunResult, fix string) error {
+	text := strings.TrimSpace(r.Text())
+	e := company.E(company.EImage, what).Because(fmt.Sprintf("exit code %d", r.ExitCode)).Wrap(errors.New(mostUsefulLine(text))).Fix(fix)
+	e.Details = text
+	if isPermanent(r.ExitCode, text) {
+		e.Class = company.HumanRequired
+	}
+	return e
+}
+
+// isPermanent tells a failure that comes back however often the same is tried: the
+// program is not there, memory ran out, or the client says that the files
+// themselves are at fault. A registry that is away has the last word.
+func isPermanent(code int, text string) bool {
+	says := func(m string) bool { return strings.Contains(text, m) }
+	if slices.ContainsFunc(temporaryErrors, says) {
+		return false
+	}
+	return code == 126 || code == 127 || code == 137 || slices.ContainsFunc(permanentErrors, says)
+}
+
+// permanentErrors are the words by which clients say that the files themselves are at
+// fault: no second try goes better.
+var permanentErrors = []string{
+	"npm error code EUSAGE", "npm error code EJSONPARSE", "npm error code E404", "npm error code E403", "npm error code ETARGET", "npm error code ERESOLVE",
+	"npm error code EINTEGRITY", "npm error code EBADENGINE", "npm error code EBADPLATFORM", "npm error code EINVALIDPACKAGENAME",
+	"is not in the project's lock files", "this repository may not use it",
+	"ERROR: No matching distribution", "ERROR: Could not find a version", "ERROR: Invalid requirement", "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", "ERROR: ResolutionImpossible", "ERROR: Cannot install",
+	"error: failed to parse", "error: no matching package", "error: failed to select a version", "error: checksum for", "--locked was passed",
+	"404 Not Found", "410 Gone", "checksum mismatch", "SECURITY ERROR", "unknown revision", "malformed module path", "errors parsing go.mod", "invalid go version", "missing go.sum entry",
+}
+
+// temporaryErrors are the words of what may be over at the next try.
+var temporaryErrors = []string{
+	"the registry cannot be reached now", "the registry refuses the office", "left the cache; ask again", "the host's disk is full", "Temporary failure", "connection reset", "i/o timeout",
+	"Failed to fetch", "Hash Sum mismatch", "429 Too Many", "500 Internal", "502 Bad Gateway", "503 Service", "504 Gateway",
+}
+
+// mostUsefulLine is the line of a client's output that says most.
+func mostUsefulLine(text string) string {
+	lines := strings.Split(text, "\n")
+	for _, mark := range []string{"npm error 4", "npm error 5", "npm error notarget", "npm error Missing:", "npm error `npm ci`", "npm error", "npm ERR!", "ERROR:", "error:"} {
+		for _, l := range lines {
+			if strings.HasPrefix(strings.TrimSpace(l), mark) && len(strings.TrimSpace(l)) > len("npm error ")+6 {
+				return strings.TrimSpace(l)
+			}
+		}
+	}
+	return lastLine(text)
+}

@@ -1,0 +1,155 @@
+package image
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"company/internal/company"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/filters"
+	dockerimage "github.com/docker/docker/api/types/image"
+)
+
+// ImageEntry is one of our images in the daemon's store.
+type ImageEntry struct {
+	Tag           string
+	ID            string
+	Kind          string    // of its topmost layer
+	IsWorkerImage bool      // a whole worker image, not a layer that others are built from
+	Size          int64     // bytes, shared layers included
+	Layers        []Layer   // from the bottom up
+	Created       time.Time // zero for an image whose layers were loaded: they say no time, to be equal everywhere
+}
+
+// List gives every image that carries our label, in no order.
+func (b *Builder) List(ctx context.Context) ([]ImageEntry, error) {
+	images, err := b.docker.ImageList(ctx, dockerimage.ListOptions{Filters: filters.NewArgs(filters.Arg("label", labelKind))})
+	if err != nil {
+		return nil, daemonError("list images", err)
+	}
+	var out []ImageEntry
+	for _, i := range images {
+		for _, tag := range i.RepoTags {
+			if strings.HasPrefix(tag, workerRepository+":") || strings.HasPrefix(tag, layerRepository+":") {
+				e := ImageEntry{Tag: tag, ID: i.ID, Kind: i.Labels[labelKind], IsWorkerImage: strings.HasPrefix(tag, workerRepository+":"), Size: i.Size, Layers: parseLayers(i.Labels[labelLayers])}
+				if i.Created > 0 {
+					e.Created = time.Unix(i.Created, 0)
+				}
+				out = append(out, e)
+			}
+		}
+	}
+	return out, nil
+}
+
+// Has says whether the image with this id is still there: people remove images
+// behind our back.
+func (b *Builder) Has(ctx context.Context, id string) (bool, error) {
+	_, err := b.docker.ImageInspect(ctx, id)
+	if cerrdefs.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, daemonError("look for the image "+id, err)
+}
+
+// Prune removes the images that which picks, of those that List gives; nothing
+// else is ever removed. What a container uses stays. It returns how many went.
+func (b *Builder) Prune(ctx context.Context, which func(ImageEntry) bool) (int, error) {
+	entries, err := b.List(ctx)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, e := range entries {
+		if !which(e) {
+			continue
+		}
+		switch err := b.removeTag(ctx, e.Tag); {
+		case err == nil:
+			n++
+		case cerrdefs.IsNotFound(err) || cerrdefs.IsConflict(err): // gone, or in use
+		default:
+			return n, daemonError("remove the image "+e.Tag, err)
+		}
+	}
+	return n, nil
+}
+
+// Unused picks, for Prune, the images that none of the kept ones is stacked
+// on. Kept images are named by id or tag; one that does not exist keeps
+// nothing. With shared, the layers that no project's files went into stay too:
+// they take longest to make.
+func (b *Builder) Unused(ctx context.Context, keep []string, shared bool) (func(ImageEntry) bool, error) {
+	entries, err := b.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	kept := map[Layer]bool{}
+	for _, e := range entries {
+		if slices.Contains(keep, e.ID) || slices.Contains(keep, e.Tag) {
+			for _, l := range e.Layers {
+				kept[l] = true
+			}
+		}
+	}
+	return func(e ImageEntry) bool {
+		if len(e.Layers) == 0 {
+			return false // not understood: not ours to remove
+		}
+		return !kept[e.Layers[len(e.Layers)-1]] && !(shared && slices.Contains(sharedKinds, e.Kind) && !e.IsWorkerImage)
+	}, nil
+}
+
+// sharedKinds are the layers that no file of a project went into.
+var sharedKinds = []string{"base", "go", "gostd", "debian", "node", "rust"}
+
+// removeTag removes one tag, and the image when it was the last one.
+func (b *Builder) removeTag(ctx context.Context, tag string) error {
+	_, err := b.docker.ImageRemove(ctx, tag, dockerimage.RemoveOptions{PruneChildren: false})
+	return err
+}
+
+// CheckResult is one line of what a doctor wants to know about images.
+type CheckResult struct {
+	Name   string // docker, base, go
+	OK     bool
+	Detail string
+	Hint   string
+}
+
+// Check looks whether a daemon answers and which of the shared layers exist.
+// A missing layer is no fault: it says what the first task will wait for.
+func (b *Builder) Check(ctx context.Context) []CheckResult {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	v, err := b.docker.ServerVersion(ctx)
+	if err != nil {
+		s := CheckResult{Name: "docker", Detail: "no daemon answers"}
+		var e *company.Error
+		if errors.As(daemonError("ask for the daemon's version", err), &e) {
+			s.Detail, s.Hint = e.Message, e.Hint
+		}
+		return []CheckResult{s}
+	}
+	out := []CheckResult{{Name: "docker", OK: true, Detail: fmt.Sprintf("%s, API %s, %s/%s", v.Version, v.APIVersion, v.Os, v.Arch)}}
+	base := b.baseStep(newBuiltBase())
+	steps := []layerStep{base}
+	if root, err := b.hostGo(ctx); err == nil {
+		steps = append(steps, newLayerStep("go", base, nil, root.keyInputs...))
+	}
+	for _, s := range steps {
+		st := CheckResult{Name: s.kind, Detail: "not built yet; the first task builds it"}
+		if f, err := b.findImage(ctx, s); err == nil && f != nil {
+			st.OK, st.Detail = true, s.imageTag()
+		} else if err != nil {
+			st.Detail = err.Error()
+		}
+		out = append(out, st)
+	}
+	return out
+}

@@ -1,0 +1,126 @@
+package image
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"company/internal/company"
+)
+
+// gitEnv is git's environment from nothing: no configuration of a user, a
+// system or a repository's attributes, no hooks, no helpers, no network.
+func gitEnv(gitDir string) []string {
+	env := []string{
+		"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/nonexistent", "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_ATTR_NOSYSTEM=1", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=/bin/false",
+		"GIT_SSH_COMMAND=/bin/false", "GIT_LITERAL_PATHSPECS=1", "GIT_CEILING_DIRECTORIES=/", "GIT_ALLOW_PROTOCOL=", "GIT_OPTIONAL_LOCKS=0",
+	}
+	config := [][2]string{
+		{"safe.directory", gitDir}, {"safe.bareRepository", "explicit"}, {"core.hooksPath", "/dev/null"}, {"core.fsmonitor", "false"},
+		{"core.attributesFile", "/dev/null"}, {"gc.auto", "0"}, {"maintenance.auto", "false"}, {"pack.writeReverseIndex", "false"},
+	}
+	for i, c := range config {
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, c[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, c[1]))
+	}
+	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(config)))
+}
+
+// gitTimeout bounds one git command.
+const gitTimeout = 5 * time.Minute
+
+// runGit runs one git command on a bare repository.
+func runGit(ctx context.Context, gitDir string, stdin string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
+	defer cancel()
+	var out bytes.Buffer
+	argv := append([]string{"git", "--git-dir=" + gitDir}, args...)
+	if err := runTool(ctx, "/", gitEnv(gitDir), strings.NewReader(stdin), &out, argv...); err != nil {
+		return nil, gitError(err)
+	}
+	return out.Bytes(), nil
+}
+
+func gitError(err error) error {
+	return (&company.Error{Code: company.EGit, Op: "read the repository for a worker image", Message: "git refused"}).Wrap(err)
+}
+
+// killGroup makes a command the head of a process group that is asked to end
+// when its context does, and killed when it does not listen.
+func killGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 20 * time.Second
+}
+
+func (b *Builder) fillRepo(repo Repo) writeLayerFunc {
+	return func(ctx context.Context, _ *existingImage, work string, l *layer) error {
+		return packRepo(ctx, repo, work, l)
+	}
+}
+
+// packRepo adds a bare repository with exactly what the commit reaches: one
+// pack, one branch, HEAD on it. It is written by hand from a pack, so nothing
+// of the mirror's configuration, hooks or other refs can come along.
+func packRepo(ctx context.Context, repo Repo, work string, l *layer) error {
+	temp := filepath.Join(work, "repo.git")
+	if err := borrowObjects(repo.MirrorDir, filepath.Join(temp, "objects")); err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	if _, err := runGit(ctx, repo.MirrorDir, "", "cat-file", "-e", string(repo.Commit)+"^{commit}"); err != nil {
+		return err
+	}
+	pack := filepath.Join(temp, "new")
+	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
+	defer cancel()
+	// git begins a pack among the objects and renames it to its place at the
+	// end. The mirror may lie on another file system, so the objects that git
+	// writes to are these.
+	env := append(gitEnv(repo.MirrorDir), "GIT_OBJECT_DIRECTORY="+filepath.Join(temp, "objects"))
+	err := runTool(ctx, "/", env, strings.NewReader(string(repo.Commit)+"\n"), nil,
+		"git", "--git-dir="+repo.MirrorDir, "pack-objects", "--revs", "--delta-base-offset", "-q", pack)
+	if err != nil {
+		return gitError(err)
+	}
+	const root = "opt/repo.git"
+	for _, f := range []struct{ name, text string }{
+		{"HEAD", "ref: refs/heads/" + repo.branchName() + "\n"},
+		{"config", "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"},
+	} {
+		if err := l.addBytes(path.Join(root, f.name), 0o444, []byte(f.text)); err != nil {
+			return err
+		}
+	}
+	packs, err := filepath.Glob(pack + "-*")
+	if err != nil || len(packs) == 0 {
+		return fmt.Errorf("git made no pack in %s", temp)
+	}
+	for _, p := range packs {
+		name := "pack" + strings.TrimPrefix(filepath.Base(p), "new")
+		if err := l.addHostFile(path.Join(root, "objects/pack", name), 0o444, p); err != nil {
+			return err
+		}
+	}
+	return l.addBytes(path.Join(root, "refs/heads", repo.branchName()), 0o444, []byte(string(repo.Commit)+"\n"))
+}
+
+// borrowObjects makes an empty folder of objects that reads those of a mirror.
+func borrowObjects(mirrorDir, objects string) error {
+	if strings.Contains(mirrorDir, "\n") {
+		return company.E(company.EGit, "the repository for a worker image cannot be read").
+			Because("the path of the office has a line break").Fix("move the repository to another folder")
+	}
+	info := filepath.Join(objects, "info")
+	if err := os.MkdirAll(info, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(info, "alternates"), []byte(filepath.Join(mirrorDir, "objects")+"\n"), 0o600)
+}

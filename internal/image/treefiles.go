@@ -1,0 +1,172 @@
+package image
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"company/internal/company"
+)
+
+// lockFile is a file of a tree that may name dependencies.
+type lockFile struct {
+	path string // in the repository
+	blob string // object id
+}
+
+// treeFiles are the regular files of one tree: names and object ids, no content.
+type treeFiles struct {
+	repo    Repo
+	entries []lockFile        // sorted by path
+	blobs   map[string]string // by path
+}
+
+// locksCommit is the commit or tree whose lock files count.
+func (r Repo) locksCommit() company.OID {
+	if r.Locks != "" {
+		return r.Locks
+	}
+	return r.Commit
+}
+
+// listTree reads the names of a tree's files from git.
+func listTree(ctx context.Context, repo Repo, at company.OID) (treeFiles, error) {
+	out, err := runGit(ctx, repo.MirrorDir, "", "ls-tree", "-r", "-z", "--full-tree", string(at))
+	if err != nil {
+		return treeFiles{}, err
+	}
+	f := treeFiles{repo: repo, blobs: map[string]string{}}
+	for entry := range bytes.SplitSeq(out, []byte{0}) {
+		meta, name, ok := strings.Cut(string(entry), "\t")
+		part := strings.Fields(meta)
+		if !ok || len(part) != 3 || part[1] != "blob" || part[0] != "100644" && part[0] != "100755" {
+			continue // links, submodules
+		}
+		f.entries = append(f.entries, lockFile{name, part[2]})
+		f.blobs[name] = part[2]
+	}
+	return f, nil
+}
+
+// isPrintablePath tells a path of printable text.
+func isPrintablePath(name string) bool {
+	return utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
+}
+
+// hasFile tells whether there is such a file.
+func (f treeFiles) hasFile(name string) bool { return f.blobs[name] != "" }
+
+// readText reads one file that names dependencies or versions.
+func (f treeFiles) readText(ctx context.Context, name string) ([]byte, error) {
+	id, ok := f.blobs[name]
+	if !ok {
+		return nil, company.E(company.ENotFound, name+" is not in the tree")
+	}
+	return readBlob(ctx, f.repo, name, id)
+}
+
+// maxTexts bounds the manifests of one kind together, in bytes.
+const maxTexts = 128 << 20
+
+// readTexts reads many files with two calls of git, whatever their number.
+func (f treeFiles) readTexts(ctx context.Context, names []string) (map[string][]byte, error) {
+	out := map[string][]byte{}
+	if len(names) == 0 {
+		return out, nil
+	}
+	var ids strings.Builder
+	for _, n := range names {
+		ids.WriteString(f.blobs[n] + "\n")
+	}
+	sizes, err := runGit(ctx, f.repo.MirrorDir, ids.String(), "cat-file", "--batch-check=%(objectsize)")
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Fields(string(sizes))
+	if len(lines) != len(names) {
+		return nil, company.E(company.EGit, "git does not find a file of the tree")
+	}
+	var total int64
+	for i, l := range lines {
+		var n int64
+		if _, err := fmt.Sscan(l, &n); err != nil || n > maxLockFile {
+			return nil, tooLargeError(names[i])
+		}
+		if total += n; total > maxTexts {
+			return nil, tooLargeError(names[i])
+		}
+	}
+	all, err := runGit(ctx, f.repo.MirrorDir, ids.String(), "cat-file", "--batch=%(objectsize)")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		head, rest, _ := bytes.Cut(all, []byte{'\n'})
+		var n int
+		if _, err := fmt.Sscan(string(head), &n); err != nil || n < 0 || n >= len(rest) {
+			return nil, company.E(company.EGit, "git's answer for "+name+" is cut short")
+		}
+		out[name], all = rest[:n:n], rest[n+1:]
+	}
+	return out, nil
+}
+
+// filesNamed are the files with one of these names, in directories that may stand
+// in a script and that are the project's own.
+func (f treeFiles) filesNamed(names ...string) []string {
+	return slices.DeleteFunc(f.filesNamedAnywhere(names...), func(name string) bool { return !safeDirRE.MatchString(path.Dir(name)) })
+}
+
+// filesNamedAnywhere is named for files that never stand in a script: only what no
+// line of a list can hold is left out.
+func (f treeFiles) filesNamedAnywhere(names ...string) []string {
+	var out []string
+	for _, l := range f.entries {
+		dir, base := path.Split(l.path)
+		dir = path.Clean("./" + dir)
+		if slices.Contains(names, base) && isPrintablePath(dir) && !isForeignDir(dir) {
+			out = append(out, l.path)
+		}
+	}
+	// What is nearest to the root first: it decides when there are too many.
+	slices.SortStableFunc(out, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
+	return out
+}
+
+// isForeignDir tells directories whose lock files are not the project's own: copies
+// of other projects, and material of tests.
+func isForeignDir(dir string) bool {
+	for part := range strings.SplitSeq(dir, "/") {
+		switch part {
+		case "node_modules", "vendor", "third_party", "testdata", "fixtures", "__fixtures__", "site-packages":
+			return true
+		}
+		if part != "." && strings.HasPrefix(part, ".") {
+			return true
+		}
+	}
+	return false
+}
+
+// readBlob reads one object of bounded size.
+func readBlob(ctx context.Context, repo Repo, name, id string) ([]byte, error) {
+	size, err := runGit(ctx, repo.MirrorDir, "", "cat-file", "-s", id)
+	if err != nil {
+		return nil, err
+	}
+	var n int64
+	if _, err := fmt.Sscan(string(size), &n); err != nil || n > maxLockFile {
+		return nil, tooLargeError(name)
+	}
+	return runGit(ctx, repo.MirrorDir, "", "cat-file", "blob", id)
+}
+
+func tooLargeError(name string) error {
+	return company.E(company.EImage, fmt.Sprintf("%s is over %d MiB, or the files of its kind are over %d MiB", name, maxLockFile>>20, maxTexts>>20)).
+		Fix("files that name dependencies are never that large: check them")
+}

@@ -1,0 +1,140 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"company/internal/agent/supply"
+	"company/internal/company"
+	"company/internal/gates"
+	"company/internal/gitops"
+	"company/internal/image"
+	"company/internal/registry"
+)
+
+// TreeImages is where the gates and the benches of a task get their images: the
+// task's own, or one with other dependencies where a tree names others.
+type TreeImages struct {
+	Intake func(context.Context, *company.Task) (*Intake, error) // as the task's project says
+	Stores *registry.Stores                                      // nil: no registry is asked, and the task's own image serves every tree
+	Images *image.Builder                                        // nil: images that were made are taken to be there
+}
+
+// Image is the image for a commit or tree of a task. Where its lock files are
+// not the base's, they may name what the base's name, what the task has added,
+// and what the registries say that those need; anything else is refused, with
+// words for whoever wrote them. An error says nothing about the tree.
+func (st *TreeImages) Image(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (id, refused string, err error) {
+	own, err := st.taskImage(ctx, t, m)
+	store := st.Stores.ForCheckout(ctx, t.Project.Path)
+	if err != nil || store == nil {
+		return own, "", err
+	}
+	base := t.Prepared.Base.OID
+	changed, err := supply.Changed(ctx, m, base, at)
+	if err != nil || !changed {
+		return own, "", err
+	}
+	was, err := supply.Locks(ctx, m, base)
+	if err != nil {
+		return "", "", err
+	}
+	is, err := supply.Locks(ctx, m, at)
+	if err != nil {
+		return "", "", err
+	}
+	outside, policy, err := store.Unrequested(ctx, was, t.Dependencies, is)
+	if err != nil {
+		return "", "", err
+	}
+	if len(outside) > 0 {
+		return own, describeUnrequested(outside), nil
+	}
+	in, err := st.Intake(ctx, t)
+	if err != nil {
+		return "", "", err
+	}
+	req, err := in.requestOf(ctx, t, m)
+	if err != nil {
+		return "", "", err
+	}
+	req.Repo.Locks, req.Repo.Policy = at, policy
+	img, err := in.Images.Ensure(ctx, req)
+	var e *company.Error
+	switch {
+	case errors.As(err, &e) && e.Code == company.EImage && ctx.Err() == nil:
+		// The base's own lock files made an image before.
+		return own, "The dependencies that the branch's lock files name cannot be prepared: " + e.Error(), nil
+	case err != nil:
+		return "", "", err
+	}
+	return img.ID, "", nil
+}
+
+// taskImage is the image that the task was prepared with. Where somebody has removed
+// it since, it is made again; what is made from other layers may have another
+// id, which the ledger need not know: the next one who asks finds it here.
+func (st *TreeImages) taskImage(ctx context.Context, t *company.Task, m *gitops.Mirror) (string, error) {
+	id := t.Prepared.Image
+	if st.Images == nil {
+		return id, nil
+	}
+	if there, err := st.Images.Has(ctx, id); err != nil || there {
+		return id, err
+	}
+	in, err := st.Intake(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	req, err := in.requestOf(ctx, t, m)
+	if err != nil {
+		return "", err
+	}
+	if in.Tell != nil {
+		in.Tell(t.ID, "the worker image was removed; it is made again")
+	}
+	img, err := in.Images.Ensure(ctx, req)
+	return img.ID, err
+}
+
+// requestOf is what the image of a prepared task was asked for.
+func (in *Intake) requestOf(ctx context.Context, t *company.Task, m *gitops.Mirror) (image.Request, error) {
+	found, err := gates.Detect(ctx, m, in.detectedAt(t), gates.Options{Lint: in.Lint, Test: in.Test, Paths: in.Paths})
+	if err != nil {
+		return image.Request{}, err
+	}
+	return in.imageRequest(m, t.Prepared.Base.OID, found.Toolchains), nil
+}
+
+// detectedAt is the commit whose gates and toolchains count: a follow-up has
+// its lead's.
+func (in *Intake) detectedAt(t *company.Task) company.OID {
+	if lead := in.Desk.View().PRTask(t); lead != nil && lead.Prepared != nil {
+		return lead.Prepared.Base.OID
+	}
+	return t.Prepared.Base.OID
+}
+
+// describeUnrequested tells a worker which names of its lock files nobody let it add.
+func describeUnrequested(outside []company.Dependency) string {
+	var b strings.Builder
+	b.WriteString("The branch's lock files name packages that are not in the base's, that were not asked for with add_dependency, and that nothing which was asked for needs:\n")
+	for i, d := range outside {
+		if i == 20 {
+			fmt.Fprintf(&b, "- and %d more\n", len(outside)-i)
+			break
+		}
+		fmt.Fprintf(&b, "- %s\n", d)
+	}
+	b.WriteString("Ask for them with add_dependency, or take them out of the lock files.")
+	return b.String()
+}
+
+// ForSandbox is Image for a container that somebody works in: a tree whose
+// dependencies are refused is worked on, and read, with the task's own.
+func (st *TreeImages) ForSandbox(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (string, error) {
+	id, _, err := st.Image(ctx, t, m, at)
+	return id, err
+}

@@ -1,0 +1,104 @@
+package manager
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"company/internal/company"
+	"company/internal/gitops"
+	"company/internal/registry"
+)
+
+// A tree whose lock files name what nobody asked for is refused before an image
+// is made of it, with words that name it; one with the base's own gets the
+// task's image, and no registry is asked.
+func TestLockFilesAreHeldAgainstWhatWasAdded(t *testing.T) {
+	asked := 0
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		name := strings.TrimPrefix(r.URL.Path, "/")
+		deps := map[string]string{"added": `{"needed":"*"}`}[name]
+		if deps == "" {
+			deps = "{}"
+		}
+		_, _ = fmt.Fprintf(w, `{"name":%q,"versions":{"1.0.0":{"name":%q,"version":"1.0.0","dependencies":%s}}}`, name, name, deps)
+	}))
+	defer srv.Close()
+	store, err := registry.Open(t.TempDir(), registry.Upstreams{NPM: registry.Endpoint{URL: srv.URL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	repo := filepath.Join(t.TempDir(), "repo")
+	commit := func(file, text string) company.OID {
+		t.Helper()
+		if err := os.MkdirAll(repo, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(repo, file), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "-m", "x"}} {
+			if out, err := exec.Command("git", append([]string{"-C", repo}, args...)...).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+		}
+		out, err := exec.Command("git", "-C", repo, "rev-parse", "HEAD").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return company.OID(strings.TrimSpace(string(out)))
+	}
+	lock := func(names ...string) string {
+		rows := `"":{"name":"me"}`
+		for _, n := range names {
+			rows += `,"node_modules/` + n + `":{"version":"1.0.0"}`
+		}
+		return `{"packages":{` + rows + `}}`
+	}
+	base := commit("package-lock.json", lock("locked"))
+	same := commit("README", "more")
+	sneaked := commit("package-lock.json", lock("locked", "added", "needed", "sneaked"))
+	git, err := gitops.Open(gitops.Config{Root: filepath.Join(t.TempDir(), "git")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := git.Mirror(t.Context(), "project", repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.FetchBase(t.Context(), nil, gitops.Source{Path: repo}, ""); err != nil {
+		t.Fatal(err)
+	}
+	task := &company.Task{ID: "t1", Prepared: &company.TaskPrepared{Image: "sha256:own", Base: company.Base{OID: base}},
+		Dependencies: []company.Dependency{{Ecosystem: "npm", Name: "added", Version: "1.0.0"}}}
+	st := &TreeImages{Stores: registry.NewSingleStore(store)}
+	if image, refused, err := st.Image(t.Context(), task, m, same); err != nil || image != "sha256:own" || refused != "" || asked != 0 {
+		t.Errorf("the same lock files: %q %q %v, %d requests", image, refused, err, asked)
+	}
+	image, refused, err := st.Image(t.Context(), task, m, sneaked)
+	if err != nil || image != "sha256:own" || !strings.Contains(refused, "- npm sneaked@1.0.0\n") || strings.Contains(refused, "needed@") || strings.Contains(refused, "added@") {
+		t.Errorf("%q %v\n%s", image, err, refused)
+	}
+	if image, err := st.ForSandbox(t.Context(), task, m, sneaked); err != nil || image != "sha256:own" {
+		t.Errorf("for a bench: %q %v", image, err)
+	}
+	if image, refused, err := (&TreeImages{}).Image(t.Context(), task, m, sneaked); err != nil || image != "sha256:own" || refused != "" {
+		t.Errorf("with deps off: %q %q %v", image, refused, err)
+	}
+	srv.Close()
+	other, err := registry.Open(t.TempDir(), store.Upstreams())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if _, _, err := (&TreeImages{Stores: registry.NewSingleStore(other)}).Image(t.Context(), task, m, sneaked); company.CodeOf(err) != company.ERegistry {
+		t.Errorf("with the registry away it is the work's fault: %v", err)
+	}
+}

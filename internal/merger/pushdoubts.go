@@ -1,0 +1,201 @@
+package merger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/evidence"
+	"company/internal/forge"
+	"company/internal/gitops"
+	"company/internal/leak"
+)
+
+// What a push publishes cannot be taken back, so it is looked at before: the
+// origin's base as it is now, every new file, name and commit, and the words of
+// the pull request.
+
+// findDoubts are what stands against pushing a task's head to its remote, less
+// what a person let pass.
+func (c *Delivery) findDoubts(ctx context.Context, m *gitops.Mirror, t, lead *company.Task, remote string, pr forge.PR) ([]company.Doubt, error) {
+	known := t.Prepared.Base.OID // what the remote has
+	var out []company.Doubt
+	if lead == t {
+		at, moved, err := c.baseNow(ctx, m, t, remote)
+		if err != nil {
+			return nil, err
+		}
+		known = at
+		if moved != nil {
+			out = append(out, *moved)
+		}
+	}
+	secrets, err := c.findSecrets(ctx, m, known, t.Deliver.Head, pr)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, secrets...)
+	return slices.DeleteFunc(out, func(d company.Doubt) bool { return t.Allows(d.Key) }), nil
+}
+
+// baseNow is where the base is at the remote, and a doubt where commits that
+// the work began from are not in it any more: pushed, they would be back.
+func (c *Delivery) baseNow(ctx context.Context, m *gitops.Mirror, t *company.Task, remote string) (company.OID, *company.Doubt, error) {
+	base := t.Prepared.Base
+	info, err := m.FetchBase(ctx, c.Log, gitops.Source{URL: remote}, base.PRBranch)
+	if err != nil {
+		var e *company.Error
+		if company.CodeOf(err) != company.ENotFound || !errors.As(err, &e) {
+			return "", nil, err
+		}
+		if any, err := m.HasBranches(ctx, gitops.Remote{URL: remote}); err != nil || !any {
+			return base.OID, nil, err // a new remote: there was no base to begin with
+		}
+		gone := company.E(company.ENotFound, fmt.Sprintf("the remote has no branch %q any more, which the pull request would be merged into", base.PRBranch)).
+			Because("it was deleted or renamed since the work began").
+			Fix(fmt.Sprintf("bring it back there, and approve to try again; or company cancel %s, and submit from the new branch", t.ID))
+		gone.Class = company.HumanRequired
+		return "", nil, gone
+	}
+	if base.Branch != base.PRBranch { // it began on another branch: what that held is not this one's to tell
+		return info.OID, nil, nil
+	}
+	back, err := m.Log(ctx, info.OID, base.OID, base.Ahead+1)
+	if err != nil || len(back) <= base.Ahead {
+		return info.OID, nil, err
+	}
+	return info.OID, &company.Doubt{Key: "base " + string(info.OID), Says: fmt.Sprintf(
+		"%s was at %s when the work began, and the remote has replaced that by %s: commits that somebody removed there would be back on the branch",
+		base.PRBranch, base.OID.Short(), info.OID.Short())}, nil
+}
+
+// findSecrets are those in what is new at head, and in the pull request. What the
+// base holds in the same file already is not published by this.
+func (c *Delivery) findSecrets(ctx context.Context, m *gitops.Mirror, base, head company.OID, pr forge.PR) ([]company.Doubt, error) {
+	if c.Secrets == nil {
+		return nil, nil
+	}
+	news, err := m.News(ctx, base, head)
+	if err != nil {
+		return nil, err
+	}
+	var out []company.Doubt
+	seen := map[string]bool{}
+	add := func(f leak.Finding, where string) {
+		if key := "secret " + f.Mark; !seen[key] {
+			seen[key] = true
+			out = append(out, company.Doubt{Key: key, Says: fmt.Sprintf("%s: %s", where, f.What)})
+		}
+	}
+	if news.Cut {
+		out = append(out, company.Doubt{Key: "too much " + string(head), Says: "more is new than is looked through: secrets in the rest would not be seen"})
+	}
+	now := map[gitops.NewFile]bool{}
+	entries, err := m.List(ctx, head)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		now[gitops.NewFile{Path: e.Path, OID: e.OID}] = true
+	}
+	type found struct {
+		in   gitops.NewFile
+		what []leak.Finding
+	}
+	var all []found
+	if err := m.ReadNews(ctx, readOnce(news.Files), func(f gitops.NewFile, text []byte) error {
+		if got := c.Secrets.Scan(f.Path, text); len(got) > 0 {
+			all = append(all, found{f, got})
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	for _, one := range all {
+		before := map[string]bool{}
+		old, err := m.ReadFile(ctx, base, one.in.Path)
+		if err != nil && company.CodeOf(err) != company.ENotFound {
+			return nil, err
+		}
+		for _, f := range c.Secrets.Scan(one.in.Path, old) {
+			before[f.Mark] = true
+		}
+		where := c.shownPath(one.in.Path)
+		if !now[one.in] {
+			where += " (in a commit before the last)"
+		}
+		for _, f := range one.what {
+			if !before[f.Mark] {
+				add(f, fmt.Sprintf("%s, line %d", where, f.Line))
+			}
+		}
+	}
+	var names strings.Builder // one in a line
+	for _, n := range news.Names {
+		names.WriteString(strings.ReplaceAll(n.Path, "\n", " ") + "\n")
+	}
+	for _, f := range c.Secrets.ScanProse(names.String()) { // not named by the path
+		add(f, "the name of a file that "+news.Names[min(f.Line, len(news.Names))-1].By.Short()+" adds")
+	}
+	for _, commit := range news.Commits {
+		head, _, _ := strings.Cut(commit.Raw, "\n\n")
+		above := strings.Count(head, "\n") + 2 // lines before the message
+		for _, f := range c.Secrets.Scan("", []byte(commit.Raw)) {
+			if f.Line <= above {
+				add(f, "who made "+commit.OID.Short()+", and when")
+				continue
+			}
+			add(f, fmt.Sprintf("the message of %s, line %d", commit.OID.Short(), f.Line-above))
+		}
+	}
+	for _, f := range c.Secrets.ScanProse(pr.Title + "\n" + evidence.UnescapeMarkdown(pr.Body)) {
+		where := "the title of the pull request"
+		if f.Line > 1 {
+			where = fmt.Sprintf("the pull request's words, line %d", f.Line-1)
+		}
+		add(f, where)
+	}
+	return out, nil
+}
+
+// readOnce are files, each once for each way in which its path has it read: one
+// large file under a thousand names is a small push.
+func readOnce(files []gitops.NewFile) []gitops.NewFile {
+	type reading struct {
+		oid company.OID
+		way string
+	}
+	paths := map[company.OID]int{}
+	for _, f := range files {
+		paths[f.OID]++
+	}
+	seen := map[reading]bool{}
+	var out []gitops.NewFile
+	for _, f := range files {
+		r := reading{oid: f.OID}
+		if paths[f.OID] > 1 {
+			r.way = leak.Way(f.Path)
+		}
+		if !seen[r] {
+			seen[r] = true
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// shownPath is a path of a repository for people: names are anybody's, and may
+// hold what is not to be shown.
+func (c *Delivery) shownPath(path string) string {
+	if len(c.Secrets.ScanProse(path)) > 0 {
+		return "a file whose name holds a secret"
+	}
+	if quoted := strconv.QuoteToGraphic(path); quoted != `"`+path+`"` || strings.ContainsAny(path, "\u200b\u200d\u2060\ufeff") {
+		return quoted
+	}
+	return path
+}

@@ -1,0 +1,237 @@
+package merger
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"company/internal/company"
+	"company/internal/company/desktest"
+	"company/internal/forge"
+	"company/internal/gitops"
+	"company/internal/leak"
+)
+
+const ownKey = "sk-office-own-key-0123456789"
+
+func says(h company.HoldDelivery) string {
+	var out []string
+	for _, d := range h.Doubts {
+		out = append(out, d.Says)
+	}
+	return strings.Join(out, "\n")
+}
+
+// branches are what the origin has beside main.
+func branches(b *bundle, origin string) string {
+	b.t.Helper()
+	return b.p.Git("--git-dir="+origin, "for-each-ref", "--format=%(refname:short)", "refs/heads/develop*")
+}
+
+// T21: nothing with a secret in it leaves before a person said so; the
+// question tells where, and not what. The leave is for that secret.
+func TestSecretsHoldThePush(t *testing.T) {
+	pat := "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"
+	b, c, _ := deliveredWith(t, map[string]string{"a.go": "package a\n\nvar key = \"" + ownKey + "\"\n", "docs/setup.md": "line\nuse " + pat + "\n"})
+	dir := origin(t, b)
+	c.Secrets = leak.New([]leak.Own{{Name: "THE_KEY", Value: ownKey}}, desktest.Office)
+	held, ok := b.do(c.Do, "").(company.HoldDelivery)
+	if !ok || len(held.Doubts) != 2 {
+		t.Fatalf("%+v", held)
+	}
+	for _, want := range []string{"a.go, line 3: the value of THE_KEY", "docs/setup.md, line 2: what looks like a secret (github-pat"} {
+		if !strings.Contains(says(held), want) {
+			t.Errorf("no %q in\n%s", want, says(held))
+		}
+	}
+	if strings.Contains(fmt.Sprintf("%+v", held), ownKey) || strings.Contains(fmt.Sprintf("%+v", held), pat) {
+		t.Error("the question holds the secret")
+	}
+	if got := branches(b, dir); got != "" {
+		t.Errorf("pushed all the same: %s", got)
+	}
+	b.Must(held)
+	for _, due := range company.Due(b.View(), time.Now(), 1) { // the question is asked
+		if due.Kind == company.EffectCommand {
+			b.Must(due.Command)
+		}
+	}
+	a := b.View().OpenApprovals(task)
+	if len(a) != 1 || a[0].Kind != company.AskHeld || strings.Contains(a[0].Question, ownKey) {
+		t.Fatalf("%+v", a)
+	}
+	b.Must(company.Answer{Approval: a[0].ID, Option: company.OptApprove, By: "ann"})
+	if _, ok := b.do(c.Do, "").(company.RecordDelivery); !ok || branches(b, dir) == "" {
+		t.Error("not pushed after the leave")
+	}
+}
+
+// What one commit adds and the next takes away is published as well; what the
+// base holds in that file already is not published by this.
+func TestSecretsOnTheWay(t *testing.T) {
+	b, c, _ := deliveredWith(t, map[string]string{"a.go": "package a\n\nvar a = 1\n"})
+	dir := origin(t, b)
+	c.Secrets = leak.New([]leak.Own{{Name: "THE_KEY", Value: ownKey}}, desktest.Office)
+	between := b.p.Commit("between", map[string]string{"gone.txt": ownKey})
+	news, err := c.findSecrets(t.Context(), b.p.Mirror, b.p.Base, between, forge.PR{})
+	if err != nil || len(news) != 1 || !strings.HasPrefix(news[0].Says, "gone.txt, line 1") {
+		t.Fatalf("%+v %v", news, err)
+	}
+	more := b.p.Commit("between", map[string]string{"gone.txt": "more\n" + ownKey})
+	if news, err = c.findSecrets(t.Context(), b.p.Mirror, between, more, forge.PR{}); err != nil || len(news) != 0 {
+		t.Errorf("what the base holds: %+v %v", news, err)
+	}
+	after := b.p.Commit("between", map[string]string{"gone.txt": ""})
+	if news, err = c.findSecrets(t.Context(), b.p.Mirror, b.p.Base, after, forge.PR{}); err != nil || len(news) != 1 || !strings.Contains(news[0].Says, "in a commit before the last") {
+		t.Errorf("%+v %v", news, err)
+	}
+	if _, ok := b.do(c.Do, "").(company.RecordDelivery); !ok || branches(b, dir) == "" {
+		t.Error("a clean branch is not pushed")
+	}
+}
+
+// Whatever is published is looked through, wherever a secret stands in it; the
+// doubt tells where and does not repeat it.
+func TestSecretsInEveryPlace(t *testing.T) {
+	pat := "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"
+	guess := "datadog_key = 7d3c1bb2a85f4e90c6d1f0a9b8e7c6d5a4f3e2b1\n"
+	wide := "\xff\xfe" + strings.Join(strings.Split(pat, ""), "\x00") + "\x00"
+	b, c, _ := delivered(t)
+	c.Secrets = leak.New([]leak.Own{{Name: "THE_KEY", Value: ownKey}}, desktest.Office)
+	with := b.p.Commit("with", map[string]string{"there.txt": "same\n", "keys/" + ownKey + ".txt": "x\n", "go.sum": guess})
+	raw := func(author, committer, more, message string) company.OID {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), "commit")
+		text := "tree " + string(b.p.Tree(b.p.Base)) + "\nparent " + string(b.p.Base) + "\nauthor " + author + " 1700000000 +0000\ncommitter " + committer + " 1700000000 +0000" + more + "\n\n" + message
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b.p.Git("branch", "-f", "raw", b.p.Git("hash-object", "-t", "commit", "-w", "--literally", file))
+		return b.p.Fetch("raw")
+	}
+	for name, one := range map[string]struct {
+		base, head company.OID
+		says       string // empty: no doubt
+	}{
+		"a name":                      {b.p.Base, b.p.Commit("n", map[string]string{ownKey + ".txt": "x\n"}), "the name of a file that"},
+		"a name of a file that was":   {b.p.Base, b.p.Commit("w", map[string]string{"x/" + pat: "package a\n"}), "the name of a file that"},
+		"a name that was there":       {with, b.p.Commit("with", map[string]string{"keys/" + ownKey + ".txt": "y\n"}), ""},
+		"a name, and what it holds":   {b.p.Base, b.p.Commit("h", map[string]string{ownKey: ownKey + "\n"}), "a file whose name holds a secret, line 1"},
+		"two files, one left out":     {b.p.Base, b.p.Commit("t", map[string]string{"go.sum": guess, "main.txt": guess}), "main.txt, line 1"},
+		"a lock file":                 {b.p.Base, b.p.Commit("l", map[string]string{"package-lock.json": pat}), "package-lock.json, line 1"},
+		"letters of two bytes":        {b.p.Base, b.p.Commit("u", map[string]string{"a.txt": wide}), "a.txt, line 1"},
+		"a program":                   {b.p.Base, b.p.Commit("b", map[string]string{"a.out": "\x7fELF\x00\x00" + pat + "\x00"}), "a.out, line 1"},
+		"an address of a submodule":   {b.p.Base, b.p.Commit("s", map[string]string{".gitmodules": "[submodule \"x\"]\n\turl = https://u:" + ownKey + "@example.org/x\n"}), ".gitmodules, line 2"},
+		"an author":                   {b.p.Base, raw("A <"+ownKey+"@b>", "A <a@b>", "", "x"), "who made"},
+		"a committer":                 {b.p.Base, raw("A <a@b>", ownKey+" <a@b>", "", "x"), "who made"},
+		"a header that git knows not": {b.p.Base, raw("A <a@b>", "A <a@b>", "\nnote "+pat, "x"), "who made"},
+		"a message":                   {b.p.Base, raw("A <a@b>", "A <a@b>", "", "x\n\n"+pat), ", line 3: what looks like"},
+	} {
+		got, err := c.findSecrets(t.Context(), b.p.Mirror, one.base, one.head, forge.PR{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := says(company.HoldDelivery{Doubts: got})
+		if one.says == "" && text != "" || !strings.Contains(text, one.says) {
+			t.Errorf("%s: no %q in %q", name, one.says, text)
+		}
+		if strings.Contains(text, ownKey) || strings.Contains(text, pat) {
+			t.Errorf("%s: the doubt holds the secret: %s", name, text)
+		}
+	}
+	pr := forge.PR{Title: "Add it", Body: "## Summary\n" + ownKey[:4] + "\u200b" + ownKey[4:] + " is what it is\n"}
+	got, err := c.findSecrets(t.Context(), b.p.Mirror, b.p.Base, b.p.Base, pr)
+	if text := says(company.HoldDelivery{Doubts: got}); err != nil || text != "the pull request's words, line 2: the value of THE_KEY" {
+		t.Errorf("%q %v", text, err)
+	}
+}
+
+// A file under a thousand names is read once for each way in which it is read,
+// and what is too much to look through is a doubt.
+func TestOneFileUnderManyNames(t *testing.T) {
+	var files []gitops.NewFile
+	for i := range 1000 {
+		files = append(files, gitops.NewFile{Path: fmt.Sprintf("a%d.txt", i), OID: "one"}, gitops.NewFile{Path: fmt.Sprintf("a%d.png", i), OID: "one"})
+	}
+	files = append(files, gitops.NewFile{Path: "b.txt", OID: "two"})
+	var got []string
+	for _, f := range readOnce(files) {
+		got = append(got, f.Path)
+	}
+	if strings.Join(got, " ") != "a0.txt a0.png b.txt" {
+		t.Errorf("%q", got)
+	}
+	b, c, _ := delivered(t)
+	c.Secrets = leak.New(nil, desktest.Office)
+	many := map[string]string{}
+	for i := range 400 {
+		many[fmt.Sprintf("many/%d", i)] = "x\n"
+	}
+	head := b.p.Commit("many", many)
+	tree := b.p.Git("rev-parse", string(head)+":many")
+	var list strings.Builder
+	for i := range 600 {
+		fmt.Fprintf(&list, "040000 tree %s\t%d\n", tree, i)
+	}
+	file := filepath.Join(t.TempDir(), "list")
+	if err := os.WriteFile(file, []byte(list.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.p.Git("branch", "bomb", b.p.Git("commit-tree", b.p.Git("-c", "alias.mk=!git mktree <"+file, "mk"), "-p", string(head), "-m", "bomb"))
+	doubts, err := c.findSecrets(t.Context(), b.p.Mirror, b.p.Base, b.p.Fetch("bomb"), forge.PR{})
+	if err != nil || len(doubts) != 1 || !strings.Contains(doubts[0].Says, "more is new than is looked through") {
+		t.Errorf("%+v %v", doubts, err)
+	}
+}
+
+// The base is read anew before a delivery: commits that somebody removed at
+// the origin are not brought back without a word, and a base that is gone is
+// said to be.
+func TestBaseOfTheOrigin(t *testing.T) {
+	b, c, _ := delivered(t)
+	dir := origin(t, b)
+	b.p.Git("checkout", "-q", "--orphan", "anew")
+	b.p.Git("commit", "-q", "-m", "history was rewritten")
+	b.p.Git("push", "-q", "-f", "origin", "anew:main")
+	held, ok := b.do(c.Do, "").(company.HoldDelivery)
+	if !ok || len(held.Doubts) != 1 || !strings.Contains(says(held), "would be back") || branches(b, dir) != "" {
+		t.Fatalf("%+v, %s", held, branches(b, dir))
+	}
+	b.p.Git("push", "-q", "-f", "origin", string(b.p.Base)+":main") // put back
+	if _, ok := b.do(c.Do, "").(company.RecordDelivery); !ok {
+		t.Error("not delivered to the base as it was")
+	}
+	b, c, _ = delivered(t)
+	dir = origin(t, b)
+	b.p.Git("--git-dir="+dir, "branch", "-m", "main", "trunk")
+	cmd, err := c.Do(t.Context(), company.Effect{Task: task})
+	var e *company.Error
+	if cmd != nil || !errors.As(err, &e) || e.Class != company.HumanRequired || !strings.Contains(e.Message, `no branch "main" any more`) || branches(b, dir) != "" {
+		t.Errorf("%+v %v", cmd, err)
+	}
+}
+
+// A remote that has nothing yet has no base that could be gone.
+func TestBaseOfANewRemote(t *testing.T) {
+	b, c, _ := delivered(t)
+	dir := origin(t, b)
+	b.p.Git("--git-dir="+dir, "symbolic-ref", "HEAD", "refs/heads/other")
+	b.p.Git("--git-dir="+dir, "update-ref", "-d", "refs/heads/main")
+	if _, ok := b.do(c.Do, "").(company.RecordDelivery); !ok || branches(b, dir) == "" {
+		t.Error("not delivered")
+	}
+}
+
+// The origin went on: that is every day's, and no doubt.
+func TestBaseThatWentOn(t *testing.T) {
+	b, c, _ := delivered(t)
+	origin(t, b)
+	b.p.Git("push", "-q", "origin", string(b.p.Commit("theirs", map[string]string{"z.go": "package a\n"}))+":main")
+	if _, ok := b.do(c.Do, "").(company.RecordDelivery); !ok {
+		t.Error("not delivered")
+	}
+}

@@ -1,0 +1,154 @@
+package office
+
+import (
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ConfigDraft is what company.yaml is to say beyond the defaults, and what people
+// are to read in it.
+type ConfigDraft struct {
+	About  []string            // lines at its head
+	Models map[string]Model    // profiles to set; none: the default stays
+	Notes  map[string][]string // by section: lines above it
+}
+
+// Render is the draft as a company.yaml: every key there is with its meaning,
+// those that are not set as comments with their defaults. A line that begins
+// with # and no space is a key; to set it, the # is removed. What stands in
+// comments may come from a repository: it is kept on its line.
+func (d ConfigDraft) Render() []byte {
+	var b strings.Builder
+	prose := func(lines ...string) {
+		for _, l := range lines {
+			b.WriteString(strings.TrimSpace("# "+strings.TrimSpace(toOneLine(l))) + "\n")
+		}
+	}
+	prose(d.About...)
+	def := Default()
+	def.setDefaultModels()
+	v := reflect.ValueOf(def)
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		key, doc := f.Tag.Get("yaml"), f.Tag.Get("doc")
+		b.WriteByte('\n')
+		prose(d.Notes[key]...)
+		switch {
+		case key == "version":
+			b.WriteString("version: 1\n")
+		case key == "models":
+			mark, models := "#", def.Models
+			if len(d.Models) > 0 {
+				mark, models = "", d.Models
+			}
+			writeKey(&b, mark, 0, key, "", doc)
+			for _, name := range slices.Sorted(maps.Keys(models)) {
+				writeKey(&b, mark, 1, name, "", "")
+				writeProfile(&b, mark, models[name])
+			}
+		case isLeaf(f.Type):
+			writeKey(&b, "#", 0, key, humanValue(v.Field(i)), keyHint(f.Tag))
+		default:
+			writeKey(&b, "#", 0, key, "", doc)
+			writeSection(&b, v.Field(i), 1)
+		}
+	}
+	return []byte(b.String())
+}
+
+// writeSection writes the keys of a section as comments.
+func writeSection(b *strings.Builder, v reflect.Value, depth int) {
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if isLeaf(f.Type) {
+			writeKey(b, "#", depth, f.Tag.Get("yaml"), humanValue(v.Field(i)), keyHint(f.Tag))
+			continue
+		}
+		writeKey(b, "#", depth, f.Tag.Get("yaml"), "", f.Tag.Get("doc"))
+		writeSection(b, v.Field(i), depth+1)
+	}
+}
+
+// writeProfile writes what a profile sets, and the rest as comments.
+func writeProfile(b *strings.Builder, mark string, m Model) {
+	v := reflect.ValueOf(m)
+	for i := range v.NumField() {
+		f, field := v.Type().Field(i), v.Field(i)
+		if field.IsZero() {
+			continue
+		}
+		if field.Kind() == reflect.Pointer {
+			field = field.Elem()
+		}
+		if isLeaf(f.Type) {
+			writeKey(b, mark, 2, f.Tag.Get("yaml"), humanValue(field), keyHint(f.Tag))
+		}
+	}
+}
+
+// commentColumn is where the comments behind the keys begin.
+const commentColumn = 34
+
+func writeKey(b *strings.Builder, mark string, depth int, key, value, doc string) {
+	line := mark + strings.Repeat("  ", depth) + key + ":"
+	if value != "" {
+		line += " " + value
+	}
+	if doc != "" {
+		line += strings.Repeat(" ", max(2, commentColumn-len(line))) + "# " + doc
+	}
+	b.WriteString(line + "\n")
+}
+
+// keyHint is what a key is for, with the words that it takes.
+func keyHint(tag reflect.StructTag) string {
+	doc := tag.Get("doc")
+	if enum := tag.Get("enum"); enum != "" {
+		doc += ": " + strings.Join(strings.Fields(enum), " | ")
+	}
+	return doc
+}
+
+// wordRE is a text that means itself in YAML without quotes.
+var wordRE = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*$`)
+
+// humanValue is a value as a person would write it.
+func humanValue(v reflect.Value) string {
+	switch v.Interface().(type) {
+	case time.Duration:
+		word := strings.Trim(yamlValue(v), `"`) // 5m0s
+		if short, ok := strings.CutSuffix(word, "m0s"); ok {
+			word = short + "m"
+		}
+		return word
+	case Size, AutoSize:
+		return strings.Trim(yamlValue(v), `"`) // 4g is a text for every reader
+	case []string:
+		if v.Len() == 0 {
+			return "[]"
+		}
+	}
+	value := yamlValue(v)
+	if word := strings.Trim(value, `"`); wordRE.MatchString(word) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(word)) {
+		return word
+	}
+	return value
+}
+
+// toOneLine keeps a text from ending its comment.
+func toOneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\u2028' || r == '\u2029' || r == '\ufeff' {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+	if len(s) > 400 {
+		s = strings.ToValidUTF8(s[:400], "") + "..."
+	}
+	return s
+}

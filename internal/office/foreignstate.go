@@ -1,0 +1,93 @@
+package office
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+)
+
+// gitlink is the mode of a submodule in git's index; linkMode of a symbolic link.
+const (
+	gitlink  = "160000"
+	linkMode = "120000"
+)
+
+// refuseForeign refuses an office whose own folders somebody else may have put
+// there: at, above (up to the folder that holds .company/) or below one of
+// them is a link, another user's folder, a nested repository, a submodule, or
+// anything that git tracks. A README.md in an own folder is let be: it is how
+// git keeps the folder.
+func (p Paths) refuseForeign(ctx context.Context) error {
+	dirs := p.allFolders()
+	for _, rel := range dirs {
+		path := filepath.Join(p.parentDir, rel)
+		info, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		switch {
+		case err != nil:
+			return refusedState(path).Wrap(err).Fix("see that the folder is yours")
+		case info.Mode()&fs.ModeSymlink != 0:
+			return refusedState(path).Because("it is a symbolic link").Fix("remove the link; the office's folders are plain folders")
+		case !info.IsDir():
+			return refusedState(path).Because("it is not a folder").Fix("move it away")
+		case !ownedByUs(info):
+			return refusedState(path).Because("it belongs to another user").Fix("take it over with chown, or use another office")
+		}
+	}
+	if err := p.refuseTracked(ctx, dirs); err != nil {
+		return err
+	}
+	// What git's index says is a submodule has been called one.
+	for _, rel := range dirs {
+		path := filepath.Join(p.parentDir, rel)
+		if _, err := os.Lstat(filepath.Join(path, ".git")); !errors.Is(err, fs.ErrNotExist) {
+			return refusedState(path).Because("it is a git repository").Fix("move it away, or use another office with --office")
+		}
+	}
+	return nil
+}
+
+// CheckFolders refuses an office whose own folders somebody else may have put there,
+// as Open does, and makes nothing.
+func CheckFolders(ctx context.Context, p Paths) error { return p.refuseForeign(ctx) }
+
+// refuseTracked asks git's index about the own folders and those above them.
+func (p Paths) refuseTracked(ctx context.Context, dirs []string) error {
+	tracked, err := trackedByGit(ctx, p.parentDir, dirs...)
+	if err != nil {
+		return err
+	}
+	own := p.ownFolders()
+	for _, e := range tracked {
+		path := filepath.Join(p.parentDir, filepath.FromSlash(e.path))
+		switch {
+		case slices.Contains(dirs, e.path): // a folder is not in the index as such
+			if e.mode == gitlink {
+				return refusedState(path).Because("it is a submodule of the repository").
+					Fix("if you do not need it: git submodule deinit -f " + e.path + " && git rm -f " + e.path + ", and commit; else use another office with --office")
+			}
+		case !slices.ContainsFunc(own, func(dir string) bool { return strings.HasPrefix(e.path, dir+"/") }):
+			continue // of the repository's own, beside ours
+		case e.mode != gitlink && e.mode != linkMode && slices.Contains(own, pathDir(e.path)) && pathBase(e.path) == "README.md":
+			continue
+		}
+		return refusedState(path).Because("git tracks it, so it may be somebody else's").
+			Fix("git rm --cached " + e.path + ", or use another office with --office")
+	}
+	return nil
+}
+
+func refusedState(path string) *company.Error {
+	return company.E(company.EConfig, "state of the office is refused: "+path)
+}
+
+func pathDir(name string) string  { return filepath.ToSlash(filepath.Dir(filepath.FromSlash(name))) }
+func pathBase(name string) string { return filepath.Base(filepath.FromSlash(name)) }

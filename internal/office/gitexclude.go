@@ -1,0 +1,113 @@
+package office
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2"
+
+	"company/internal/company"
+)
+
+// excludeNote stands above the lines of an office in .git/info/exclude.
+const excludeNote = "# The own files of an office of company:"
+
+// ExcludeFromGit hides the folders of the office from the git status of the checkout
+// that it is in, as Open does, and makes nothing else. It tells the file, and
+// the lines in it that are this office's; none outside of a checkout.
+func ExcludeFromGit(ctx context.Context, p Paths) (file string, lines []string, err error) {
+	if p.Repo == "" {
+		return "", nil, nil
+	}
+	out, err := askGit(ctx, p.parentDir, "rev-parse", "--path-format=absolute", "--git-path", "info/exclude")
+	if err != nil {
+		return "", nil, err
+	}
+	file = strings.TrimSuffix(out, "\n")
+	fail := func(err error) (string, []string, error) {
+		return "", nil, company.E(company.EGit, "the office's folders cannot be added to "+file).Wrap(err).Fix("see that the file is yours")
+	}
+	if lines, err = p.ignorePatterns(); err != nil {
+		return fail(err)
+	}
+	have, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fail(err)
+	}
+	want := mergeExcludeLines(string(have), lines)
+	if want == string(have) {
+		return file, lines, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return fail(err)
+	}
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real // a link that the operator made stays
+	}
+	mode := fs.FileMode(0o644)
+	if info, err := os.Stat(file); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := renameio.WriteFile(file, []byte(want), mode, renameio.WithTempDir(filepath.Dir(file))); err != nil {
+		return fail(err)
+	}
+	return file, lines, nil
+}
+
+// ignorePatterns are the patterns that name the office's own folders and nothing
+// else, anchored at the top of the checkout.
+func (p Paths) ignorePatterns() ([]string, error) {
+	at, err := filepath.Rel(p.Repo, p.parentDir)
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	for _, dir := range append([]string{companyDir}, p.ownFolders()...) {
+		if dir != companyDir && strings.HasPrefix(dir, companyDir+"/") {
+			continue
+		}
+		lines = append(lines, "/"+escapePattern(filepath.ToSlash(filepath.Join(at, dir)))+"/")
+	}
+	return lines, nil
+}
+
+// escapePattern is a path as a pattern of gitignore that matches it alone. A line
+// break cannot be written there: any one character is allowed in its place.
+func escapePattern(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, " ", `\ `, "\n", "?", "\r", "?").Replace(path)
+}
+
+// mergeExcludeLines is the text of an exclude file with these lines in it, and without
+// those that company wrote before: they stood for any folder of such a name,
+// however deep, and hid source files of people.
+func mergeExcludeLines(have string, lines []string) string {
+	var kept []string
+	if have != "" {
+		kept = strings.Split(strings.TrimSuffix(have, "\n"), "\n")
+	}
+	old := func(i int, line string) bool { return i >= 0 && i < len(kept) && kept[i] == line }
+	var out []string
+	for i, line := range kept {
+		switch {
+		case line == ".company/", line == "workflows/backlog/":
+			continue
+		case line == "runtime/" && (old(i-1, ".company/") || old(i+1, "workflows/backlog/")):
+			continue // beside the others it was written with them
+		}
+		out = append(out, line)
+	}
+	add := slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return slices.Contains(out, l) })
+	if len(add) > 0 && !slices.Contains(out, excludeNote) {
+		add = append([]string{excludeNote}, add...)
+	}
+	out = append(out, add...)
+	if slices.Equal(out, kept) {
+		return have
+	}
+	return strings.Join(out, "\n") + "\n"
+}

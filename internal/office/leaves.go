@@ -1,0 +1,167 @@
+package office
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// isLeaf reports whether a type is one value of the config and no section.
+func isLeaf(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Map:
+		return false
+	case reflect.Pointer:
+		return isLeaf(t.Elem())
+	case reflect.Struct:
+		return t == reflect.TypeFor[Command]()
+	}
+	return true
+}
+
+// leafKeys are the keys below a section's type, maps left out.
+func leafKeys(t reflect.Type, prefix string) []string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	var keys []string
+	for i := range t.NumField() {
+		f := t.Field(i)
+		key := joinKey(prefix, f.Tag.Get("yaml"))
+		switch {
+		case isLeaf(f.Type):
+			keys = append(keys, key)
+		case f.Type.Kind() != reflect.Map:
+			keys = append(keys, leafKeys(f.Type, key)...)
+		}
+	}
+	return keys
+}
+
+// leafOf finds the value of a key below v. A section that is absent is made.
+func leafOf(v reflect.Value, key string) (reflect.Value, reflect.StructTag, bool) {
+	var tag reflect.StructTag
+	for part := range strings.SplitSeq(key, ".") {
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				v.Set(reflect.New(v.Type().Elem()))
+			}
+			v = v.Elem()
+		}
+		if isLeaf(v.Type()) || v.Kind() == reflect.Map {
+			return v, tag, false
+		}
+		i := slices.Index(sectionKeys(v.Type()), part)
+		if i < 0 {
+			return v, tag, false
+		}
+		tag, v = v.Type().Field(i).Tag, v.Field(i)
+	}
+	return v, tag, isLeaf(v.Type())
+}
+
+// eachLeaf calls f for every value of the config, profiles in order of their
+// names. Absent optional values are left out.
+func eachLeaf(v reflect.Value, prefix string, f func(key string, v reflect.Value)) {
+	switch {
+	case v.Kind() == reflect.Pointer:
+		if !v.IsNil() {
+			eachLeaf(v.Elem(), prefix, f)
+		}
+	case isLeaf(v.Type()):
+		f(prefix, v)
+	case v.Kind() == reflect.Map:
+		m := v.Interface().(map[string]Model)
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			eachLeaf(reflect.ValueOf(m[name]), joinKey(prefix, name), f)
+		}
+	default:
+		for i, key := range sectionKeys(v.Type()) {
+			eachLeaf(v.Field(i), joinKey(prefix, key), f)
+		}
+	}
+}
+
+// flattenConfig is the config as key → value, as it would be written.
+func flattenConfig(c Config) map[string]string {
+	out := map[string]string{}
+	eachLeaf(reflect.ValueOf(c), "", func(key string, v reflect.Value) { out[key] = yamlValue(v) })
+	return out
+}
+
+// Values are all values, written as in company.yaml. It is what config show
+// prints, beside Loaded.Origin. It holds no secret, since the config holds
+// none.
+func (c Config) Values() map[string]string { return flattenConfig(c) }
+
+// YAML is the config as a company.yaml that loads to the same values.
+func (c Config) YAML() []byte {
+	var b strings.Builder
+	writeYAML(&b, reflect.ValueOf(c), 0)
+	return []byte(b.String())
+}
+
+func writeYAML(b *strings.Builder, v reflect.Value, depth int) {
+	line := func(key string, v reflect.Value) {
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				return
+			}
+			v = v.Elem()
+		}
+		b.WriteString(strings.Repeat("  ", depth) + key + ":")
+		if isLeaf(v.Type()) {
+			b.WriteString(" " + yamlValue(v) + "\n")
+			return
+		}
+		b.WriteByte('\n')
+		writeYAML(b, v, depth+1)
+	}
+	if v.Kind() == reflect.Map {
+		m := v.Interface().(map[string]Model)
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			line(strconv.Quote(name), reflect.ValueOf(m[name]))
+		}
+		return
+	}
+	for i, key := range sectionKeys(v.Type()) {
+		line(key, v.Field(i))
+	}
+}
+
+// yamlValue is a value in YAML. Texts are always quoted, which is the one form
+// that no reader takes for something else.
+func yamlValue(v reflect.Value) string {
+	switch x := v.Interface().(type) {
+	case time.Duration:
+		return strconv.Quote(x.String())
+	case Size:
+		return strconv.Quote(x.String())
+	case AutoSize:
+		return strconv.Quote(x.String())
+	case Command:
+		if x.Argv != nil {
+			return quoteList(x.Argv)
+		}
+		return strconv.Quote(x.String())
+	case []string:
+		return quoteList(x)
+	case string:
+		return strconv.Quote(x)
+	case float64:
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return fmt.Sprint(v.Interface()) // numbers, true, false, and the words auto and none
+}
+
+func quoteList(list []string) string {
+	quoted := make([]string, len(list))
+	for i, s := range list {
+		quoted[i] = strconv.Quote(s)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}

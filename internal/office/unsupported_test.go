@@ -1,0 +1,85 @@
+package office
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Every key of the config either works, or a value other than the default is
+// refused in words: nothing is accepted and ignored.
+func TestEveryKeySupportedOrRefused(t *testing.T) {
+	// By key: another value than the default. Those that work have their use
+	// in the wiring, and tests there.
+	works := map[string]string{
+		"version": "1", "workers.max": "7", "workers.run_timeout": "40m", "workers.command_timeout": "100s", "workers.memory": "2g",
+		"workers.cpus": "1", "workers.pids": "100", "workers.disk": "100m", "workers.warm": "0",
+		"container.image": "x@sha256:" + strings.Repeat("a", 64), "container.setup": "[make]", "container.setup_env": "[TOKEN]", "container.logins": "[npm.example.com]", "container.deps": "off",
+		"bus.creds": "", "git.base": "main", "git.integration_branch": "integ", "git.remote": "upstream", "git.author": "A <a@example.com>",
+		"git.credential": "ssh_agent", "git.deploy_key_file": "", "git.signoff": "true", "git.paths": "[services/api]", "git.sign": "none", "git.signing_key": "/k.pub",
+		"forge.kind": "gitea", "forge.url": "https://git.example.com", "forge.token_env": "MY_TOKEN", "forge.app_id": "0", "forge.installation_id": "7",
+		"forge.private_key_env": "APP_KEY", "forge.labels": "[company]", "forge.draft": "always", "forge.reviewers": "none",
+		"gates.lint": "none", "gates.test": "make test", "gates.none": "allow", "gates.protected": "[x/**]", "gates.protect_tests": "true", "gates.canary": "false",
+		"budget.usd": "1", "budget.tokens": "1000", "approvals.plan": "ask", "approvals.merge": "ask", "approvals.pr": "ask",
+		// Nothing can be added in this version, so nothing is added unasked.
+		"forge.poll": "30s", "forge.webhook_secret_env": "HOOK", "forge.webhook_listen": "", "approvals.deps": "ask",
+		"limits.continuations": "0", "limits.model_wait": "0s", "limits.stop_grace": "0s", "limits.concurrent_tasks": "1", "retention_days": "1", "recovery": "ask",
+		"paths.runtime": "runtime", "paths.backlog": "workflows/backlog",
+		"agents.manager.model": "default", "agents.manager.max_turns": "5", "agents.manager.persona": "kind",
+		"agents.worker.model": "default", "agents.worker.max_turns": "5", "agents.worker.persona": "kind",
+		"agents.reviewer.model": "default", "agents.reviewer.max_turns": "5", "agents.reviewer.persona": "kind",
+		"agents.merger.model": "default", "agents.merger.max_turns": "5", "agents.merger.persona": "kind",
+	}
+	refused := map[string]string{
+		"container.runtime": "dind", "container.egress": "[example.com]", "container.strict": "true",
+		"bus.driver": "file", "bus.url": "nats://h:4222", "git.integration_mode": "shared",
+		"gates.red_green":   "require",
+		"limits.hung_after": "1m", "limits.readers": "1", "limits.writers": "1",
+	}
+	model := "{adapter: openai, model: m"
+	check := func(key, value string) error {
+		t.Helper()
+		text := "models: {default: " + model + "}}\n"
+		if value != "" {
+			dotted := strings.Split(key, ".")
+			last := len(dotted) - 1
+			for i, part := range dotted {
+				text += strings.Repeat("  ", i) + part + ":"
+				if i < last {
+					text += "\n"
+				}
+			}
+			text += " " + value + "\n"
+		}
+		return mustLoad(t, LoadOptions{OfficeDir: officeWith(t, text)}).CheckSupported()
+	}
+	for key, value := range works {
+		if err := check(key, value); err != nil {
+			t.Errorf("%s: %s: %v", key, value, err)
+		}
+	}
+	for key, value := range refused {
+		if err := check(key, value); err == nil || !strings.Contains(err.Error(), key+" is not in this version yet") {
+			t.Errorf("%s: %s is accepted: %v", key, value, err)
+		}
+	}
+	// A longer command than the toolbox allows would be cut without a word.
+	if err := check("workers.command_timeout", "16m"); err == nil {
+		t.Error("a command_timeout of 16m is accepted")
+	}
+	// What a profile says reaches its model: TestProfiles of internal/cli.
+	model = "{adapter: openai, model: m, temperature: 0.5, tools: no"
+	if err := check("version", "1"); err != nil {
+		t.Errorf("a temperature, or no tools: %v", err)
+	}
+
+	l := mustLoad(t, LoadOptions{OfficeDir: officeWith(t, "version: 1\n")})
+	for _, key := range slices.Sorted(maps.Keys(l.Origin)) {
+		_, a := works[key]
+		_, b := refused[key]
+		if a == b && !strings.HasPrefix(key, "models.") {
+			t.Errorf("nobody says whether %s works", key)
+		}
+	}
+}

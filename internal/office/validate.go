@@ -1,0 +1,370 @@
+package office
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"company/internal/company"
+)
+
+var (
+	envNameRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+	imageRE   = regexp.MustCompile(`^[a-z0-9]+([._:/-]+[a-z0-9]+)*@sha256:[0-9a-f]{64}$`)
+	labelRE   = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+	branchRE  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._/-]{0,199}$`)
+	remoteRE  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
+	authorRE  = regexp.MustCompile(`^[^<>\n]+ <[^<>\s]+@[^<>\s]+>$`)
+)
+
+// describeAllowed says what a text key takes.
+func describeAllowed(tag reflect.StructTag) string {
+	if enum := tag.Get("enum"); enum != "" {
+		return strings.Join(strings.Fields(enum), ", ")
+	}
+	if a := textRules[tag.Get("check")]; a != "" {
+		return a
+	}
+	return "a text"
+}
+
+var textRules = map[string]string{
+	"http_url": "an address such as https://api.example.com/v1, without user or password",
+	"bus_url":  "an address such as nats://host:4222 or tls://host:4222, without user or password",
+	"env_name": "the name of an environment variable, such as OPENAI_API_KEY (never the key itself)",
+	"image":    "auto, or an image by digest: name@sha256: and 64 hexadecimal digits",
+	"listen":   "an address and a port, such as 127.0.0.1:8378",
+	"command":  "a command of one line",
+	"host":     "a host name such as proxy.example.com or *.example.com: no scheme, port, path or address",
+	"registry": "a host such as npm.example.com or npm.example.com:8443: no scheme, user or path",
+	"branch":   "a branch name",
+	"target":   "a branch name such as develop, but not main or master",
+	"remote":   "the name of a remote, such as origin",
+	"author":   "Name <mail@example.com>",
+	"file":     "the absolute path of a file",
+	"folder":   "a folder of the repository such as services/api: no / in front, no .., no wildcard",
+	"place":    "a folder beside .company/ such as runtime: no / in front, no .., no name that begins with a dot",
+	"glob":     "a glob such as internal/secret/**",
+	"label":    "a label of up to 50 characters, without a comma",
+}
+
+// checkText holds a text to the check of its tag.
+func checkText(tag reflect.StructTag, s string) error {
+	rule := tag.Get("check")
+	no := func(what string) error { return &valueError{what, textRules[rule]} }
+	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
+		return &valueError{"has a control character or is not UTF-8", describeAllowed(tag)}
+	}
+	switch rule {
+	case "http_url", "bus_url":
+		if s == "" {
+			return nil
+		}
+		return checkURL(rule, s)
+	case "env_name":
+		if s != "" && !envNameRE.MatchString(s) {
+			return no("is not the name of a variable")
+		}
+	case "listen":
+		if a, err := netip.ParseAddrPort(s); s != "" && (err != nil || a.Port() == 0) {
+			return no("is not an address and a port")
+		}
+	case "image":
+		if s != Auto && !imageRE.MatchString(s) {
+			return no("is not pinned by digest")
+		}
+	case "command":
+		if strings.TrimSpace(s) == "" {
+			return no("has an empty command")
+		}
+	case "host":
+		if strings.Contains(s, "://") {
+			return no("is a URL")
+		}
+		return checkHost(s)
+	case "registry":
+		if u, err := url.Parse("https://" + s); err != nil || u.Host != s || u.Hostname() == "" || strings.ToLower(s) != s {
+			return no("is not a host")
+		}
+	case "branch":
+		if s != Auto && !isBranchName(s) {
+			return no("is not a branch name")
+		}
+	case "target":
+		switch short := strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(s, "refs/"), "heads/")); {
+		case short == "main" || short == "master":
+			return &problem{what: "must never be main or master", found: strconv.Quote(s), code: company.EProtected,
+				fix: "name a branch that collects the work, such as develop; the pull request goes to main"}
+		case !isBranchName(s) || strings.HasPrefix(s, "refs/") || strings.HasPrefix(s, "agent/"):
+			return no("is not a branch that work may be collected on")
+		}
+	case "remote":
+		if !remoteRE.MatchString(s) {
+			return no("is not the name of a remote")
+		}
+	case "label":
+		if strings.TrimSpace(s) == "" || utf8.RuneCountInString(s) > 50 || strings.ContainsAny(s, ",\n\t") {
+			return no("is not a label")
+		}
+	case "author":
+		if s != "" && !authorRE.MatchString(s) {
+			return no("is not an author")
+		}
+	case "file":
+		if s != "" && (!filepath.IsAbs(s) || filepath.Clean(s) != s) {
+			return no("is not the path of a file")
+		}
+	case "folder":
+		if s == "" || s == "." || !filepath.IsLocal(s) || filepath.Clean(s) != s || strings.ContainsAny(s, "*?[\\\"\n") || strings.HasPrefix(s, "-") || strings.HasPrefix(s, ":") {
+			return no("is not a folder of the repository")
+		}
+	case "place":
+		if !isReadablePlace(s) {
+			return no("is not a folder for readable files")
+		}
+	case "glob":
+		if _, err := company.ParseGlob(s); err != nil {
+			return &valueError{"cannot be read (" + err.Error() + ")", textRules[rule]}
+		}
+	}
+	return nil
+}
+
+func checkURL(rule, s string) error {
+	schemes := []string{"http", "https"}
+	if rule == "bus_url" {
+		schemes = []string{"nats", "tls", "redis", "rediss", "wss"}
+	}
+	u, err := url.Parse(s)
+	switch {
+	case err != nil || u.Host == "" || u.Hostname() == "" || !slices.Contains(schemes, u.Scheme):
+		return &valueError{"is not an address of that kind", textRules[rule]}
+	case u.User != nil:
+		// Not shown: it holds a password.
+		return &problem{what: "holds a user or password", fix: "put the secret into an environment variable and name that"}
+	case u.Fragment != "" || u.RawQuery != "" && rule == "http_url" && strings.Contains(strings.ToLower(u.RawQuery), "key"):
+		return &problem{what: "holds a key or fragment", fix: "put the secret into an environment variable and name that"}
+	}
+	return nil
+}
+
+// checkHost takes exact names and wildcards of whole labels (THREATS T15).
+func checkHost(s string) error {
+	no := func(what string) error { return &valueError{what, textRules["host"]} }
+	if _, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil {
+		return no("is an address")
+	}
+	labels := strings.Split(s, ".")
+	for i, l := range labels {
+		if l == "*" && i == 0 && len(labels) > 2 {
+			continue
+		}
+		if !labelRE.MatchString(l) {
+			return no("is not a host name")
+		}
+	}
+	if last := labels[len(labels)-1]; len(labels) < 2 || len(s) > 253 || strings.Trim(last, "0123456789") == "" {
+		return no("is not a host name")
+	}
+	return nil
+}
+
+// isBranchName holds a name to git's rules and leaves out what shells and
+// people trip over.
+func isBranchName(s string) bool {
+	if !branchRE.MatchString(s) || strings.HasSuffix(s, "/") || strings.HasSuffix(s, ".") || s == "HEAD" {
+		return false
+	}
+	for _, part := range strings.Split(s, "/") {
+		if part == "" || part[0] == '.' || part[0] == '-' || strings.HasSuffix(part, ".lock") || strings.Contains(part, "..") {
+			return false
+		}
+	}
+	return true
+}
+
+// validateKeys checks what no single key shows. at tells where a key comes from.
+func (c Config) validateKeys(at func(key string) string) problems {
+	var ps problems
+	profiles := make([]string, 0, len(c.Models))
+	for name := range c.Models {
+		profiles = append(profiles, name)
+	}
+	slices.Sort(profiles)
+	known := func(key, name string) bool {
+		if _, ok := c.Models[name]; ok {
+			return true
+		}
+		p := problem{at: at(key), key: key, what: "names a profile that does not exist", found: shortenText(strconv.Quote(name)),
+			fix: "allowed: " + strings.Join(profiles, ", ")}
+		if near := nearestKey(name, profiles); near != "" {
+			p.fix = "did you mean " + near + "? " + p.fix
+		}
+		ps = append(ps, p)
+		return false
+	}
+	for _, name := range profiles {
+		m, key := c.Models[name], "models."+name
+		if m.Adapter == "scripted" {
+			if m.Script == "" {
+				ps = append(ps, problem{at: at(key + ".adapter"), key: key, what: "is scripted and has no script", fix: "add script: and the path of a script"})
+			}
+		} else if strings.TrimSpace(m.Model) == "" && m.Adapter != "cli" {
+			ps = append(ps, problem{at: at(key + ".adapter"), key: key, what: "has no model", fix: "add model: and the name that its server calls it"})
+		}
+		good := true
+		for _, f := range m.Fallback {
+			good = known(key+".fallback", f) && good
+		}
+		if good && c.fallbackReaches(name, name, map[string]bool{}) {
+			ps = append(ps, problem{at: at(key + ".fallback"), key: key + ".fallback", what: "leads back to the profile itself", fix: "let fallbacks end"})
+		}
+	}
+	for _, a := range []struct {
+		key   string
+		agent Agent
+	}{{"manager", c.Agents.Manager}, {"worker", c.Agents.Worker}, {"reviewer", c.Agents.Reviewer}, {"merger", c.Agents.Merger}} {
+		known("agents."+a.key+".model", a.agent.Model)
+	}
+	if c.Workers.CommandTimeout > c.Workers.RunTimeout {
+		ps = append(ps, problem{at: at("workers.command_timeout"), key: "workers.command_timeout", what: "is longer than workers.run_timeout",
+			found: c.Workers.CommandTimeout.String(), fix: "allowed: up to " + c.Workers.RunTimeout.String()})
+	}
+	if c.Git.Credential == "deploy_key" && c.Git.DeployKeyFile == "" {
+		ps = append(ps, problem{at: at("git.credential"), key: "git.credential", what: "is deploy_key, and no key is named",
+			fix: "set git.deploy_key_file to the path of the private key"})
+	}
+	if c.Forge.WebhookListen != "" && c.Forge.WebhookEnv == "" {
+		ps = append(ps, problem{at: at("forge.webhook_listen"), key: "forge.webhook_listen", what: "is set, and forge.webhook_secret_env is not",
+			fix: "name the variable that holds the webhook's secret: what is not signed is not heard"})
+	}
+	if p := c.Git.SigningKey; c.Git.Sign != "none" && (p == "" || c.Git.Sign == "ssh" && !filepath.IsAbs(p) || strings.HasPrefix(p, "-")) {
+		ps = append(ps, problem{at: at("git.sign"), key: "git.sign", what: "is " + c.Git.Sign + ", and git.signing_key names no key", found: strconv.Quote(p),
+			fix: "for ssh: the absolute path of a key; for gpg: the id of a key"})
+	}
+	if c.Bus.URL == "" && c.Bus.Creds != "" {
+		ps = append(ps, problem{at: at("bus.creds"), key: "bus.creds", what: "has no bus.url to be used with", fix: "add bus.url or remove bus.creds"})
+	}
+	return append(ps, c.Paths.validateFolders(at)...)
+}
+
+// fallbackReaches reports whether the fallbacks of from lead to the profile to.
+func (c Config) fallbackReaches(from, to string, seen map[string]bool) bool {
+	for _, f := range c.Models[from].Fallback {
+		if f == to {
+			return true
+		}
+		if !seen[f] {
+			seen[f] = true
+			if c.fallbackReaches(f, to, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unsupportedValues are values that the schema has and this version cannot carry out.
+// Each is refused by Loaded.CheckSupported, in words that name what there is.
+func (c Config) unsupportedValues() map[string]string {
+	out := map[string]string{}
+	no := func(bad bool, key, found, instead string) {
+		if bad {
+			out[key] = found + "\x00" + instead
+		}
+	}
+	used := map[string]bool{}
+	var use func(name string)
+	use = func(name string) {
+		if !used[name] {
+			used[name] = true
+			for _, f := range c.Models[name].Fallback {
+				use(f)
+			}
+		}
+	}
+	for _, r := range []company.Role{company.Manager, company.Worker, company.Reviewer, company.Merger} {
+		use(c.Agent(r).Model)
+	}
+	for name, m := range c.Models {
+		// A profile that nobody uses does no harm.
+		no(used[name] && m.Adapter == "cli", "models."+name+".adapter", m.Adapter, "openai (with base_url, for any server that speaks its protocol), ollama, anthropic or scripted")
+	}
+	no(c.Bus.Driver != "nats", "bus.driver", c.Bus.Driver, "nats")
+	no(c.Bus.URL != "", "bus.url", c.Bus.URL, "the built-in bus: leave bus.url empty")
+	no(c.Container.Runtime != "dod", "container.runtime", c.Container.Runtime, "dod")
+	no(len(c.Container.Egress) > 0, "container.egress", strings.Join(c.Container.Egress, ", "), "no egress: leave the list empty")
+	no(c.Git.IntegrationMode == "shared", "git.integration_mode", "shared", "per-task")
+	c.unsupportedChanges(no)
+	return out
+}
+
+// unsupportedChanges are the keys with a default that stands for what there is.
+// Accepting another value and going on as before would be a lie, and where it
+// asks for protection a dangerous one.
+func (c Config) unsupportedChanges(no func(bad bool, key, found, instead string)) {
+	d := Default()
+	same := func(key string, have, want any) {
+		no(have != want, key, fmt.Sprint(have), fmt.Sprint(want))
+	}
+	no(c.Workers.CommandTimeout > maxCommandTimeout, "workers.command_timeout", c.Workers.CommandTimeout.String(), "up to "+maxCommandTimeout.String())
+	same("container.strict", c.Container.Strict, d.Container.Strict)
+	no(c.Gates.RedGreen == "require", "gates.red_green", c.Gates.RedGreen, "off or report")
+	same("limits.hung_after", c.Limits.HungAfter, d.Limits.HungAfter)
+	same("limits.readers", c.Limits.Readers, d.Limits.Readers)
+	same("limits.writers", c.Limits.Writers, d.Limits.Writers)
+}
+
+// maxCommandTimeout is what the toolbox allows one command at most.
+const maxCommandTimeout = 15 * time.Minute
+
+// CheckSupported tells what stands between this config and work: values that this
+// version does not carry out, and files that hold keys and that others can
+// read. Load does not call it, so that a config can be shown all the same.
+func (l Loaded) CheckSupported() error {
+	var ps problems
+	missing := l.Config.unsupportedValues()
+	keys := make([]string, 0, len(missing))
+	for k := range missing {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		found, instead, _ := strings.Cut(missing[k], "\x00")
+		ps = append(ps, problem{at: l.Origin[k], key: k, what: "is not in this version yet", found: shortenText(strconv.Quote(found)), fix: "there is: " + instead})
+	}
+	for _, f := range []struct{ key, path string }{{"bus.creds", l.Config.Bus.Creds}, {"git.deploy_key_file", l.Config.Git.DeployKeyFile}} {
+		if f.path == "" {
+			continue
+		}
+		if err := requirePrivateFile(f.path); err != nil {
+			ps = append(ps, problem{at: l.Origin[f.key], key: f.key, what: err.Error(), fix: "chmod 600 " + f.path})
+		}
+	}
+	return ps.asError("check the config")
+}
+
+// requirePrivateFile refuses a file with keys that anybody but its owner can read.
+func requirePrivateFile(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("cannot be read: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("is not a file")
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return fmt.Errorf("holds keys and can be read by others (mode %04o)", mode)
+	}
+	return nil
+}

@@ -1,0 +1,252 @@
+package office
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"company/internal/safetext"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// What a config file may be. The bounds keep a hostile file from costing more
+// than a look: the parser recurses with the nesting, which brackets, dashes
+// and question marks on one line can drive, and its time grows with the square
+// of the number of keys.
+const (
+	maxFileBytes = 64 << 10
+	maxLines     = 4000
+	maxLineBytes = 4 << 10
+	maxNesting   = 32
+)
+
+type nodeKind int
+
+const (
+	nodeText nodeKind = iota
+	nodeNumber
+	nodeBool
+	nodeNull
+	nodeList
+	nodeMap
+	nodeInvalid // already reported
+	nodeUntyped // from the environment or a flag: whatever its key wants
+)
+
+var digitsRE = regexp.MustCompile(`^[-+]?[0-9]+(\.[0-9]*)?$`)
+
+// node is a value of a source, with its place.
+type node struct {
+	at     string // file:line:column, the variable, the flag
+	kind   nodeKind
+	text   string // of a scalar, as written
+	items  []node
+	fields []nodeField
+}
+
+type nodeField struct {
+	at   string
+	key  string
+	node node
+}
+
+// describeValue describes the node as something that was found.
+func (n node) describeValue() string {
+	switch n.kind {
+	case nodeList:
+		return "a list"
+	case nodeMap:
+		return "a mapping"
+	case nodeNull:
+		return "nothing"
+	case nodeNumber, nodeBool:
+		return shortenText(n.text)
+	}
+	return shortenText(strconv.Quote(n.text))
+}
+
+func shortenText(s string) string {
+	if len(s) > 60 {
+		return s[:57] + "..."
+	}
+	return s
+}
+
+// parseYAML reads a document into a node. name is what the file is called in
+// messages. Anchors, aliases, tags and merges are refused: a config has no use
+// for them and they hide what a value is.
+func parseYAML(name string, data []byte) (root node, problems problems) {
+	fail := func(line, col int, what, fix string) []problem {
+		return []problem{{at: fmt.Sprintf("%s:%d:%d", name, line, col), what: what, fix: fix}}
+	}
+	if len(data) > maxFileBytes {
+		return node{}, fail(1, 1, fmt.Sprintf("the file has %d bytes", len(data)), fmt.Sprintf("%d are allowed", maxFileBytes))
+	}
+	// Editors that put a byte order mark in front mean nothing by it. What else
+	// is not UTF-8 would be read as something it is not.
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if i := invalidUTF8(data); i >= 0 {
+		before := string(data[:i])
+		return node{}, fail(1+strings.Count(before, "\n"), i-strings.LastIndexByte(before, '\n'), fmt.Sprintf("a byte that is not UTF-8 (0x%02x)", data[i]), "save the file as plain UTF-8 text")
+	}
+	depth := 0
+	for i, line := range strings.Split(string(data), "\n") {
+		if i == maxLines {
+			return node{}, fail(i+1, 1, "the file goes on", fmt.Sprintf("%d lines are allowed", maxLines))
+		}
+		if len(line) > maxLineBytes {
+			return node{}, fail(i+1, 1, fmt.Sprintf("the line has %d bytes", len(line)), fmt.Sprintf("%d are allowed", maxLineBytes))
+		}
+		for j, r := range []byte(line) {
+			switch r {
+			case '[', '{':
+				if depth++; depth > maxNesting {
+					return node{}, fail(i+1, j+1, "brackets nest too deeply", fmt.Sprintf("%d levels are allowed", maxNesting))
+				}
+			case ']', '}':
+				depth = max(0, depth-1)
+			case 0:
+				return node{}, fail(i+1, j+1, "a NUL byte", "save the file as plain UTF-8 text")
+			}
+		}
+		if strings.Count(line, "- ")+strings.Count(line, "? ") > 4*maxNesting {
+			return node{}, fail(i+1, 1, "lists nest too deeply", fmt.Sprintf("%d levels are allowed", maxNesting))
+		}
+	}
+	defer func() {
+		// The parser is not ours and the file may be hostile: a crash there is
+		// a file that cannot be read, not the end of the process.
+		if r := recover(); r != nil {
+			root, problems = node{}, fail(1, 1, "the file cannot be read as YAML", "correct its syntax")
+		}
+	}()
+	file, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		line, col, what := 1, 1, err.Error()
+		if e := yaml.Error(nil); errors.As(err, &e) {
+			what = e.GetMessage()
+			if t := e.GetToken(); t != nil && t.Position != nil {
+				line, col = t.Position.Line, t.Position.Column
+			}
+		}
+		return node{}, fail(line, col, "bad syntax: "+safetext.FirstLine(what), "correct the YAML")
+	}
+	var docs []*ast.DocumentNode
+	for _, d := range file.Docs {
+		if d.Body != nil {
+			docs = append(docs, d)
+		}
+	}
+	switch {
+	case len(docs) == 0:
+		return node{}, fail(1, 1, "the file is empty", "write version: 1, or remove the file")
+	case len(docs) > 1:
+		p := docs[1].Body.GetToken().Position
+		return node{}, fail(p.Line, p.Column, "a second document", "keep one document in the file")
+	}
+	c := converter{name: name}
+	root = c.convertNode(docs[0].Body, 0)
+	if len(c.problems) == 0 && root.kind != nodeMap {
+		return node{}, fail(1, 1, "the file is "+root.describeValue(), "write keys with values, such as version: 1")
+	}
+	return root, c.problems
+}
+
+// invalidUTF8 is where data stops being UTF-8, or -1.
+func invalidUTF8(data []byte) int {
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
+
+// converter turns the parser's tree into nodes.
+type converter struct {
+	name     string
+	problems []problem
+}
+
+func (c *converter) positionOf(t *token.Token) string {
+	if t == nil || t.Position == nil {
+		return c.name + ":1:1"
+	}
+	return fmt.Sprintf("%s:%d:%d", c.name, t.Position.Line, t.Position.Column)
+}
+
+func (c *converter) badNode(t *token.Token, what, fix string) node {
+	at := c.positionOf(t)
+	c.problems = append(c.problems, problem{at: at, what: what, fix: fix})
+	return node{at: at, kind: nodeInvalid}
+}
+
+func (c *converter) convertNode(n ast.Node, depth int) node {
+	t := n.GetToken()
+	if depth > maxNesting {
+		return c.badNode(t, "values nest too deeply", fmt.Sprintf("%d levels are allowed", maxNesting))
+	}
+	switch n := n.(type) {
+	case *ast.StringNode:
+		// The parser takes a number that overflows for a text.
+		if t.Type == token.StringType && digitsRE.MatchString(n.Value) {
+			return node{at: c.positionOf(t), kind: nodeNumber, text: n.Value}
+		}
+		return node{at: c.positionOf(t), kind: nodeText, text: n.Value}
+	case *ast.LiteralNode:
+		return node{at: c.positionOf(t), kind: nodeText, text: n.Value.Value}
+	case *ast.IntegerNode, *ast.FloatNode:
+		return node{at: c.positionOf(t), kind: nodeNumber, text: t.Value}
+	case *ast.InfinityNode, *ast.NanNode:
+		return node{at: c.positionOf(t), kind: nodeNumber, text: t.Value}
+	case *ast.BoolNode:
+		return node{at: c.positionOf(t), kind: nodeBool, text: strconv.FormatBool(n.Value)}
+	case *ast.NullNode:
+		return node{at: c.positionOf(t), kind: nodeNull}
+	case *ast.SequenceNode:
+		out := node{at: c.positionOf(t), kind: nodeList}
+		for _, v := range n.Values {
+			out.items = append(out.items, c.convertNode(v, depth+1))
+		}
+		return out
+	case *ast.MappingNode:
+		return c.convertMapping(c.positionOf(t), n.Values, depth)
+	case *ast.MappingValueNode:
+		return c.convertMapping(c.positionOf(n.Key.GetToken()), []*ast.MappingValueNode{n}, depth)
+	case *ast.AnchorNode, *ast.AliasNode:
+		return c.badNode(t, "an anchor or alias", "write the value out")
+	case *ast.TagNode:
+		return c.badNode(t, "a tag", "write the value without "+shortenText(t.Value))
+	}
+	return c.badNode(t, "something that has no place in a config", "write keys, texts, numbers, true, false and lists")
+}
+
+func (c *converter) convertMapping(at string, values []*ast.MappingValueNode, depth int) node {
+	out := node{at: at, kind: nodeMap}
+	first := map[string]string{}
+	for _, v := range values {
+		t := v.Key.GetToken()
+		key, ok := v.Key.(*ast.StringNode)
+		if !ok {
+			c.badNode(t, "a key that is not a plain name", "write keys as plain names")
+			continue
+		}
+		if prev, dup := first[key.Value]; dup {
+			c.badNode(t, fmt.Sprintf("duplicate key %s (first at %s)", shortenText(key.Value), strings.TrimPrefix(prev, c.name+":")), "keep one of them")
+			continue
+		}
+		first[key.Value] = c.positionOf(t)
+		out.fields = append(out.fields, nodeField{at: c.positionOf(t), key: key.Value, node: c.convertNode(v.Value, depth+1)})
+	}
+	return out
+}
