@@ -48,7 +48,7 @@ test/race: setup build ## every test under the race detector
 
 .PHONY: interrupts
 interrupts: setup build ## end the company at 300 moments of its work, in every way, and let it go on
-	$(GO) test ./internal/agent/workbench -run TestInterruptedWork -count=1 -timeout 2h -args -every
+	$(GO) test ./internal/sandbox -run TestInterruptedWork -count=1 -timeout 2h -args -every
 	$(GO) test ./test/e2e -run 'TestInterrupts$$' -count=1 -timeout 5h -args -moments 300 -seed $${SEED:-1}
 
 .PHONY: mutants

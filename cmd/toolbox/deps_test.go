@@ -16,7 +16,7 @@ func TestToolboxDependsOnLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	allowed := []string{
-		"company/cmd/toolbox", "company/internal/toolbox", "company/internal/pipe", "company/internal/company",
+		"company/cmd/toolbox", "company/internal/toolproto", "company/internal/toolserver", "company/internal/mux", "company/internal/company", "company/internal/safetext",
 		"github.com/hashicorp/yamux", "mvdan.cc/sh/v3",
 	}
 	for _, dep := range strings.Fields(string(out)) {

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/toolbox/server"
+	"company/internal/toolserver"
 )
 
 // archive makes a tar whose files say their names.
@@ -75,13 +75,13 @@ func TestGateRunsTheCommandOnTheTree(t *testing.T) {
 			t.Fatalf("exit code %d, %q, %q", code, out, errs)
 		}
 	}
-	if code, _, errs := gate(t, t.TempDir(), tree, "no-such-command"); code != server.ExitNotFound {
+	if code, _, errs := gate(t, t.TempDir(), tree, "no-such-command"); code != toolserver.ExitNotFound {
 		t.Fatalf("exit code %d, %s", code, errs)
 	}
-	if code, _, errs := gate(t, t.TempDir(), tree, "/etc/passwd"); code != server.ExitNoExec {
+	if code, _, errs := gate(t, t.TempDir(), tree, "/etc/passwd"); code != toolserver.ExitNoExec {
 		t.Fatalf("exit code %d, %s", code, errs)
 	}
-	if code, _, _ := gate(t, t.TempDir(), tree); code != server.ExitUsage {
+	if code, _, _ := gate(t, t.TempDir(), tree); code != toolserver.ExitUsage {
 		t.Fatalf("exit code %d", code)
 	}
 }
@@ -112,7 +112,7 @@ func TestGateRefusesBadArchives(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			code, out, errs := gate(t, dir, bad, "sh", "-c", "echo ran")
-			if code != server.ExitTree || out != "" || errs == "" {
+			if code != toolserver.ExitTree || out != "" || errs == "" {
 				t.Fatalf("exit code %d, %q, %q", code, out, errs)
 			}
 			for _, canary := range []string{filepath.Join(dir, "canary"), "/tmp/canary"} {
@@ -133,7 +133,7 @@ func TestGateMakesTheTreeReady(t *testing.T) {
 		code        int
 	}{
 		"links":  {"ln -s d/f linked; echo noise; exit 0", "content of d/f", 0},
-		"fails":  {"echo why >&2; exit 3", "", server.ExitTree},
+		"fails":  {"echo why >&2; exit 3", "", toolserver.ExitTree},
 		"absent": {"", "", 1},
 	} {
 		t.Run(name, func(t *testing.T) {

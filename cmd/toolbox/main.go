@@ -2,7 +2,7 @@
 
 // Command toolbox is PID 1 of the company's containers: `toolbox serve` in a
 // worker's, `toolbox gate -- command` in a gate's. It is small and static, and
-// what it does is in internal/toolbox/server.
+// what it does is in internal/toolserver.
 package main
 
 import (
@@ -10,24 +10,24 @@ import (
 	"log/slog"
 	"os"
 
-	"company/internal/toolbox/server"
+	"company/internal/toolserver"
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
 
 func run(args []string) int {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	settings, err := server.FromEnv(os.Getenv)
+	settings, err := toolserver.FromEnv(os.Getenv)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "toolbox:", err)
-		return server.ExitUsage
+		return toolserver.ExitUsage
 	}
 	switch {
 	case len(args) == 1 && args[0] == "serve":
-		return server.Serve(settings, os.Stdin, os.Stdout, log)
+		return toolserver.Serve(settings, os.Stdin, os.Stdout, log)
 	case len(args) >= 2 && args[0] == "gate" && args[1] == "--":
-		return server.Gate(settings, args[2:], os.Stdin, log)
+		return toolserver.Gate(settings, args[2:], os.Stdin, log)
 	}
 	fmt.Fprintln(os.Stderr, "usage: toolbox serve | toolbox gate -- command [argument…]")
-	return server.ExitUsage
+	return toolserver.ExitUsage
 }

@@ -20,9 +20,9 @@ import (
 	"time"
 
 	"company/internal/gitops/remotetest"
-	"company/internal/pipe"
-	"company/internal/toolbox"
-	"company/internal/toolbox/server"
+	"company/internal/mux"
+	"company/internal/toolproto"
+	"company/internal/toolserver"
 	"company/test/goroutines"
 )
 
@@ -43,8 +43,8 @@ const agent = 65532
 
 // child is `toolbox serve` as a process of its own.
 type child struct {
-	*toolbox.Client
-	session *pipe.Session
+	*toolproto.Client
+	session *mux.Session
 	cmd     *exec.Cmd
 	in      *os.File // the host's ends of the child's stdin and stdout
 	out     *os.File
@@ -118,11 +118,11 @@ func start(t *testing.T, asAgent bool, env ...string) *child {
 		_ = c.cmd.Wait()
 		c.code = c.cmd.ProcessState.ExitCode()
 	}()
-	c.session, err = pipe.Host(hostEnd{outR, inW})
+	c.session, err = mux.Host(hostEnd{outR, inW})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Client = toolbox.New(c.session)
+	c.Client = toolproto.New(c.session)
 	t.Cleanup(func() {
 		c.Close()
 		_ = c.session.Close()
@@ -142,9 +142,9 @@ func (c *child) wait(t *testing.T) int {
 	return c.code
 }
 
-func (c *child) run(t *testing.T, command string) toolbox.RunResult {
+func (c *child) run(t *testing.T, command string) toolproto.RunResult {
 	t.Helper()
-	r, err := c.Run(t.Context(), toolbox.RunRequest{Command: command})
+	r, err := c.Run(t.Context(), toolproto.RunRequest{Command: command})
 	if err != nil {
 		t.Fatal(err, c.stderr.String())
 	}
@@ -163,7 +163,7 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 
 func (c *child) background(t *testing.T) (pid int) {
 	t.Helper()
-	r, err := c.Run(t.Context(), toolbox.RunRequest{Command: "setsid sleep 1000 & echo $! > pid; wait", Background: true})
+	r, err := c.Run(t.Context(), toolproto.RunRequest{Command: "setsid sleep 1000 & echo $! > pid; wait", Background: true})
 	if err != nil || !r.Running {
 		t.Fatal(r, err)
 	}
@@ -191,7 +191,7 @@ func TestServeEndsWithTheLink(t *testing.T) {
 			c := serve(t)
 			pid := c.background(t)
 			cut(c)
-			if code := c.wait(t); code != server.ExitLink {
+			if code := c.wait(t); code != toolserver.ExitLink {
 				t.Fatalf("exit code %d: %s", code, c.stderr.String())
 			}
 			waitFor(t, "its processes to die", func() bool { return !alive(pid) })
@@ -205,7 +205,7 @@ func TestServeEndsWithoutHeartbeat(t *testing.T) {
 	c := serve(t, "TOOLBOX_DEADMAN=8s") // long enough to begin on a busy machine
 	pid := c.background(t)
 	c.Close() // no heartbeats any more; the session's keepalive goes on
-	if code := c.wait(t); code != server.ExitDeadMan {
+	if code := c.wait(t); code != toolserver.ExitDeadMan {
 		t.Fatalf("exit code %d: %s", code, c.stderr.String())
 	}
 	waitFor(t, "its processes to die", func() bool { return !alive(pid) })
@@ -233,10 +233,10 @@ func TestStopGrace(t *testing.T) {
 			if !tidied {
 				takes = "600"
 			}
-			var r toolbox.RunResult
+			var r toolproto.RunResult
 			for limit := 1; limit <= 64 && r.Stdout.String() == ""; limit *= 4 { // long enough for it to begin
 				var err error
-				r, err = c.Run(t.Context(), toolbox.RunRequest{TimeoutS: limit, Command: `trap "sleep ` + takes + `; echo tidied; exit 0" TERM; echo on; while :; do sleep 0.1; done`})
+				r, err = c.Run(t.Context(), toolproto.RunRequest{TimeoutS: limit, Command: `trap "sleep ` + takes + `; echo tidied; exit 0" TERM; echo on; while :; do sleep 0.1; done`})
 				if err != nil || !r.TimedOut {
 					t.Fatalf("%+v, %v", r, err)
 				}
@@ -254,13 +254,13 @@ func TestShutdown(t *testing.T) {
 	if err := c.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if code := c.wait(t); code != server.ExitOK {
+	if code := c.wait(t); code != toolserver.ExitOK {
 		t.Fatalf("exit code %d", code)
 	}
 	waitFor(t, "its processes to die", func() bool { return !alive(pid) })
 	_, err := c.GitStatus(t.Context())
-	var refusal *toolbox.Refusal
-	if err == nil || errors.As(err, &refusal) || !errors.As(err, new(*toolbox.Broken)) {
+	var refusal *toolproto.Refusal
+	if err == nil || errors.As(err, &refusal) || !errors.As(err, new(*toolproto.Broken)) {
 		t.Fatalf("a broken link is no refusal: %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(c.dir, "toolbox-*")); len(left) > 0 {
@@ -385,20 +385,20 @@ func TestGitThroughThePipe(t *testing.T) {
 		Path: filepath.Join(git("--exec-path"), "git-http-backend"), Dir: dir, Logger: nil, Stderr: io.Discard,
 		Env: []string{"GIT_PROJECT_ROOT=" + dir, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
 	})
-	p, err := c.Prepare(t.Context(), toolbox.PrepareRequest{
+	p, err := c.Prepare(t.Context(), toolproto.PrepareRequest{
 		CloneURL: fmt.Sprintf("http://127.0.0.1:%d/r.git", c.port), BaseOID: base, Branch: "agent/t1-01-x", AuthorName: "a", AuthorEmail: "a@b",
 	})
 	if err != nil || p.Head != base {
 		t.Fatal(p, err, c.stderr.String())
 	}
-	if _, err := c.WriteFile(t.Context(), toolbox.WriteFileRequest{Path: "x", Content: []byte("x")}); err != nil {
+	if _, err := c.WriteFile(t.Context(), toolproto.WriteFileRequest{Path: "x", Content: []byte("x")}); err != nil {
 		t.Fatal(err)
 	}
 	cp, err := c.Checkpoint(t.Context(), "t1-01.1")
 	if err != nil || !cp.Changed {
 		t.Fatal(cp, err)
 	}
-	commit, err := c.GitCommit(t.Context(), toolbox.GitCommitRequest{Message: "m"})
+	commit, err := c.GitCommit(t.Context(), toolproto.GitCommitRequest{Message: "m"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,14 +409,14 @@ func TestGitThroughThePipe(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{nil, {"x"}, {"serve", "x"}, {"gate"}, {"gate", "sh"}} {
-		if code := run(args); code != server.ExitUsage {
+		if code := run(args); code != toolserver.ExitUsage {
 			t.Errorf("%v: exit code %d", args, code)
 		}
 	}
 	for _, env := range []string{"GATEWAY_PORT=x", "GATEWAY_PORT=70000", "TOOLBOX_DEADMAN=0", "TOOLBOX_DEADMAN=soon", "TOOLBOX_STOP_GRACE=-1s", "TOOLBOX_STOP_GRACE=soon"} {
 		k, v, _ := strings.Cut(env, "=")
 		t.Setenv(k, v)
-		if code := run([]string{"serve"}); code != server.ExitUsage {
+		if code := run([]string{"serve"}); code != toolserver.ExitUsage {
 			t.Errorf("%s: exit code %d", env, code)
 		}
 		t.Setenv(k, "")

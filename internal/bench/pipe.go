@@ -9,7 +9,7 @@ import (
 
 	dockercontainer "github.com/docker/docker/api/types/container"
 
-	"company/internal/toolbox"
+	"company/internal/toolproto"
 )
 
 // benchPipe measures a tool call and the throughput of the pipe.
@@ -36,7 +36,7 @@ func benchPipe(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 			return took, err
 		},
 		timeFunc(func() error {
-			_, err := b.tools.Run(ctx, toolbox.RunRequest{Command: "echo hello"})
+			_, err := b.tools.Run(ctx, toolproto.RunRequest{Command: "echo hello"})
 			return err
 		}),
 		timeFunc(func() error { return b.tools.Heartbeat(ctx) }),

@@ -15,12 +15,12 @@ import (
 
 	dockercontainer "github.com/docker/docker/api/types/container"
 
-	"company/internal/agent/workbench"
 	"company/internal/company"
 	"company/internal/gateway"
 	"company/internal/gitops"
 	"company/internal/image"
-	"company/internal/toolbox"
+	"company/internal/sandbox"
+	"company/internal/toolproto"
 )
 
 // benchStart measures what a run waits for before its first turn: its
@@ -66,7 +66,7 @@ func benchStart(ctx context.Context, w *benchEnv) ([]Line, error) {
 
 // benchWarm measures what a run waits for when a container is ready for it.
 func benchWarm(ctx context.Context, w *benchEnv) (Line, error) {
-	shop := &workbench.Factory{Runtime: w.rt, Office: w.office, Logger: slog.New(slog.DiscardHandler)}
+	shop := &sandbox.Factory{Runtime: w.rt, Office: w.office, Logger: slog.New(slog.DiscardHandler)}
 	defer shop.Close()
 	shop.Warm(w.image, 1, 1)
 	got, err := takeSamples(ctx, w.sampleCount(20, 1), func() (time.Duration, error) {
@@ -80,7 +80,7 @@ func benchWarm(ctx context.Context, w *benchEnv) (Line, error) {
 			}
 		}
 		began := time.Now()
-		end, err := shop.StartContainer(ctx, workbench.Spec{Run: "t1-01.1", Role: company.Worker, Epoch: 1, Image: w.image})
+		end, err := shop.StartContainer(ctx, sandbox.Spec{Run: "t1-01.1", Role: company.Worker, Epoch: 1, Image: w.image})
 		took := time.Since(began)
 		if err != nil {
 			return 0, err
@@ -191,7 +191,7 @@ func (p *project) measurePrepare(ctx context.Context, w *benchEnv, imageID strin
 	}
 	defer served.close()
 	began := time.Now()
-	_, err = b.tools.Prepare(ctx, toolbox.PrepareRequest{
+	_, err = b.tools.Prepare(ctx, toolproto.PrepareRequest{
 		CloneURL: fmt.Sprintf("http://127.0.0.1:%d%s", gatewayPort, served.gate.Path()), Baked: image.RepoPath,
 		BaseOID: string(base), Branch: gitops.BranchName("t3-01", "bench"), AuthorName: "bench", AuthorEmail: "bench@localhost",
 	})

@@ -12,11 +12,11 @@ import (
 	"company/internal/adapters"
 	"company/internal/adapters/openai"
 	"company/internal/agent"
-	"company/internal/agent/hands"
-	"company/internal/agent/session"
+	"company/internal/agenttools"
 	"company/internal/company"
 	"company/internal/folder"
 	"company/internal/orchestrator"
+	"company/internal/session"
 )
 
 // benchTurn measures what the company adds to a turn: the time from the end of
@@ -48,7 +48,7 @@ func benchTurn(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 	var echo, plain [][]time.Duration
 	for n := range w.sampleCount(4, 1) { // in turns
 		container := func() error {
-			d, err := office.runConversation(ctx, company.NewTaskID(2*n+1), turns, "run_command", hands.ReadOnlyTools(hands.Config{Toolbox: b.tools}))
+			d, err := office.runConversation(ctx, company.NewTaskID(2*n+1), turns, "run_command", agenttools.ReadOnlyTools(agenttools.Config{Toolbox: b.tools}))
 			echo = append(echo, d)
 			return err
 		}

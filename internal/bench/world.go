@@ -20,8 +20,8 @@ import (
 	"company/internal/container"
 	"company/internal/container/docker"
 	"company/internal/image"
-	"company/internal/pipe"
-	"company/internal/toolbox"
+	"company/internal/mux"
+	"company/internal/toolproto"
 )
 
 // benchEnv is what benches share. Parts of it are made when they are first asked
@@ -94,8 +94,8 @@ const gatewayPort = 8377
 type benchContainer struct {
 	w       *benchEnv
 	c       container.Container
-	session *pipe.Session
-	tools   *toolbox.Client
+	session *mux.Session
+	tools   *toolproto.Client
 }
 
 // startContainer starts one from an image and waits until its toolbox answers.
@@ -115,10 +115,10 @@ func (w *benchEnv) startContainer(ctx context.Context, imageID string) (_ *bench
 	if err != nil {
 		return nil, err
 	}
-	if b.session, err = pipe.Host(b.c.Pipe()); err != nil {
+	if b.session, err = mux.Host(b.c.Pipe()); err != nil {
 		return nil, err
 	}
-	b.tools = toolbox.New(b.session)
+	b.tools = toolproto.New(b.session)
 	return b, b.tools.Heartbeat(ctx)
 }
 
@@ -138,7 +138,7 @@ func (b *benchContainer) close(ctx context.Context) error {
 
 // run has the toolbox run a command that must succeed.
 func (b *benchContainer) run(ctx context.Context, command string) error {
-	res, err := b.tools.Run(ctx, toolbox.RunRequest{Command: command, TimeoutS: 600})
+	res, err := b.tools.Run(ctx, toolproto.RunRequest{Command: command, TimeoutS: 600})
 	if err == nil && res.ExitCode != 0 {
 		err = company.E(company.EInternal, fmt.Sprintf("%s: exit code %d: %s", command, res.ExitCode, res.Stderr.Head))
 	}

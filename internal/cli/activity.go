@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"company/internal/agent"
-	"company/internal/agent/workbench"
+	"company/internal/api"
 	"company/internal/company"
 	"company/internal/orchestrator"
 	"company/internal/safetext"
-	"company/internal/server"
+	"company/internal/sandbox"
 )
 
 // publishItem passes on what happens between two events.
@@ -78,7 +78,7 @@ const reportTimeout = 10 * time.Second
 
 // reportRefusal takes a report of what a container tried. What the ledger has, the
 // feed has from there; the rest is told as it happens.
-func (h *officeApp) reportRefusal(ctx context.Context, r workbench.Refusal) {
+func (h *officeApp) reportRefusal(ctx context.Context, r sandbox.Refusal) {
 	if r.Tell || r.Book {
 		h.log.Warn("refused access", "run_id", r.Run, "kind", r.Kind, "what", r.What, "times", r.Times)
 	}
@@ -101,7 +101,7 @@ func (h *officeApp) reportRefusal(ctx context.Context, r workbench.Refusal) {
 // activityLog remembers what each agent did at last.
 type activityLog struct {
 	mu    sync.Mutex
-	byRun map[company.RunID]server.Activity
+	byRun map[company.RunID]api.Activity
 }
 
 func (d *activityLog) recordEvent(run company.RunID, e agent.Event, at time.Time) {
@@ -119,20 +119,20 @@ func (d *activityLog) recordEvent(run company.RunID, e agent.Event, at time.Time
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.byRun == nil {
-		d.byRun = map[company.RunID]server.Activity{}
+		d.byRun = map[company.RunID]api.Activity{}
 	}
-	d.byRun[run] = server.Activity{Run: run, Turn: max(e.Turn, d.byRun[run].Turn), Text: what, Time: at}
+	d.byRun[run] = api.Activity{Run: run, Turn: max(e.Turn, d.byRun[run].Turn), Text: what, Time: at}
 }
 
 // Activities are what the agents that hold a run are at.
-func (h *officeApp) Activities() []server.Activity {
+func (h *officeApp) Activities() []api.Activity {
 	held := map[company.RunID]bool{}
 	for _, ag := range h.View().ActiveAgents() {
 		held[ag.Run] = true
 	}
 	h.activities.mu.Lock()
 	defer h.activities.mu.Unlock()
-	out := []server.Activity{}
+	out := []api.Activity{}
 	for run, d := range h.activities.byRun {
 		if held[run] {
 			out = append(out, d)
@@ -140,7 +140,7 @@ func (h *officeApp) Activities() []server.Activity {
 			delete(h.activities.byRun, run)
 		}
 	}
-	slices.SortFunc(out, func(a, b server.Activity) int { return strings.Compare(string(a.Run), string(b.Run)) })
+	slices.SortFunc(out, func(a, b api.Activity) int { return strings.Compare(string(a.Run), string(b.Run)) })
 	return out
 }
 

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"company/internal/agent"
+	"company/internal/api"
 	"company/internal/company"
-	"company/internal/server"
 )
 
 // An agent is at the call that began last, not at the one that ended last, nor
@@ -40,7 +40,7 @@ func TestLiveRunView(t *testing.T) {
 		"t12-02.1": {ID: "t12-02.1", Role: company.Worker, Subtask: "t12-02", Held: true, Claimed: time.Now().UTC()},
 		"t12-01.1": {ID: "t12-01.1", Role: company.Worker, Subtask: "t12-01", Ended: true, Turns: 7, Claimed: testTime, EndedAt: testTime},
 	}
-	doings := []server.Activity{{Run: "t12-02.1", Turn: 3, Text: "run_command sleep 60"}, {Run: "t12-01.1", Turn: 9, Text: "thinks"}}
+	doings := []api.Activity{{Run: "t12-02.1", Turn: 3, Text: "run_command sleep 60"}, {Run: "t12-01.1", Turn: 9, Text: "thinks"}}
 	for id, want := range map[string]string{
 		"t12":      "PLAN",
 		"t12-02":   "3 turns  0 tokens  run_command sleep 60",

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"company/internal/api"
 	"company/internal/company"
 	"company/internal/office"
 	"company/internal/safetext"
-	"company/internal/server"
 )
 
 func newAgents(a *app) *cobra.Command {
@@ -69,7 +69,7 @@ func (a *app) runAgents(ctx context.Context) error {
 		return err
 	}
 	d, open := acc.(*remoteClient)
-	var doings []server.Activity
+	var doings []api.Activity
 	if open {
 		if doings, err = d.fetchActivities(ctx); err != nil {
 			return err
@@ -83,7 +83,7 @@ func (a *app) runAgents(ctx context.Context) error {
 	return err
 }
 
-func viewAgents(s *company.State, cfg office.Config, doings []server.Activity, open bool, now time.Time) agentsView {
+func viewAgents(s *company.State, cfg office.Config, doings []api.Activity, open bool, now time.Time) agentsView {
 	v := agentsView{SchemaVersion: 1, Open: open, Stopped: s.Office.Stopped, Workers: s.Office.WorkerCount(), Hired: s.Office.AddedWorkers, Waiting: s.Waiting(now), Agents: []agentView{}}
 	busy := map[string]bool{}
 	if !open {
@@ -100,7 +100,7 @@ func viewAgents(s *company.State, cfg office.Config, doings []server.Activity, o
 		if sub := t.Subtask(r.Subtask); sub != nil {
 			av.Title = sub.Planned.Title
 		}
-		if i := slices.IndexFunc(doings, func(d server.Activity) bool { return d.Run == r.ID }); i >= 0 {
+		if i := slices.IndexFunc(doings, func(d api.Activity) bool { return d.Run == r.ID }); i >= 0 {
 			av.Turn, av.Doing = doings[i].Turn, doings[i].Text
 		}
 		if r.Waiting {

@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/company/desktest"
+	"company/internal/company/decidertest"
 )
 
 // A task rests only when nobody but a person can move it.
 func TestIsAtRest(t *testing.T) {
-	d := desktest.New(t)
+	d := decidertest.New(t)
 	id := company.TaskID("t1")
 	// The desk's clock is not ours: no deadline may have passed.
 	d.Must(company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/p"}, Settings: company.Settings{RunTimeout: 100 * 365 * 24 * time.Hour}})

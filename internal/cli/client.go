@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
+	"company/internal/api"
 	"company/internal/company"
 	"company/internal/office"
 	"company/internal/orchestrator"
 	"company/internal/safetext"
-	"company/internal/server"
 )
 
 const (
@@ -37,7 +37,7 @@ type officeClient interface {
 	Now() time.Time
 	// Do has a command of the president decided. The id makes a repeat
 	// harmless; empty: a fresh one.
-	Do(ctx context.Context, id string, c company.Command) (server.CommandResult, error)
+	Do(ctx context.Context, id string, c company.Command) (api.CommandResult, error)
 	Follow(ctx context.Context, from uint64, fn func(orchestrator.Item) error) error
 	Close()
 }
@@ -182,7 +182,7 @@ func (a *app) dialHolder(ctx context.Context, held *office.Holder) officeClient 
 	if held == nil || held.Socket == "" {
 		return nil // it is opening, or ending
 	}
-	c := server.Dial(func(ctx context.Context) (net.Conn, error) { return office.DialSocket(ctx, held.Socket) })
+	c := api.Dial(func(ctx context.Context) (net.Conn, error) { return office.DialSocket(ctx, held.Socket) })
 	hctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	hello, err := c.ServerInfo(hctx)
@@ -215,8 +215,8 @@ type noOffice struct{}
 
 func (noOffice) State(context.Context) (*company.State, error) { return company.NewState(), nil }
 func (noOffice) Now() time.Time                                { return time.Now().UTC() }
-func (noOffice) Do(context.Context, string, company.Command) (server.CommandResult, error) {
-	return server.CommandResult{}, company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
+func (noOffice) Do(context.Context, string, company.Command) (api.CommandResult, error) {
+	return api.CommandResult{}, company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
 }
 func (noOffice) Follow(context.Context, uint64, func(orchestrator.Item) error) error { return io.EOF }
 func (noOffice) Close()                                                              {}
@@ -228,12 +228,12 @@ func (n *localClient) State(context.Context) (*company.State, error) { return n.
 
 func (n *localClient) Now() time.Time { return n.app.Now() }
 
-func (n *localClient) Do(ctx context.Context, id string, c company.Command) (server.CommandResult, error) {
+func (n *localClient) Do(ctx context.Context, id string, c company.Command) (api.CommandResult, error) {
 	if id == "" {
 		id = commandID()
 	}
 	evs, err := n.app.DoID(ctx, id, company.President, c)
-	return server.CommandResult{Events: evs, Task: n.app.View().SubmittedBy(company.President, id)}, err
+	return api.CommandResult{Events: evs, Task: n.app.View().SubmittedBy(company.President, id)}, err
 }
 
 func (n *localClient) Follow(ctx context.Context, from uint64, fn func(orchestrator.Item) error) error {
@@ -256,12 +256,12 @@ func (h *officeApp) closeAndUnlock() {
 
 // remoteClient is an office that another process holds.
 type remoteClient struct {
-	client *server.Client
-	info   server.ServerInfo
+	client *api.Client
+	info   api.ServerInfo
 }
 
 // fetchActivities are what its agents are at.
-func (d *remoteClient) fetchActivities(ctx context.Context) ([]server.Activity, error) {
+func (d *remoteClient) fetchActivities(ctx context.Context) ([]api.Activity, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	return d.client.Activities(ctx)
@@ -269,7 +269,7 @@ func (d *remoteClient) fetchActivities(ctx context.Context) ([]server.Activity, 
 
 // activitiesOf are what the agents of an office are at; none where no company is
 // at work, or none is told.
-func activitiesOf(ctx context.Context, acc officeClient) []server.Activity {
+func activitiesOf(ctx context.Context, acc officeClient) []api.Activity {
 	d, ok := acc.(*remoteClient)
 	if !ok {
 		return nil
@@ -289,7 +289,7 @@ func (d *remoteClient) State(ctx context.Context) (*company.State, error) {
 
 func (d *remoteClient) Now() time.Time { return d.client.Now() }
 
-func (d *remoteClient) Do(ctx context.Context, id string, c company.Command) (server.CommandResult, error) {
+func (d *remoteClient) Do(ctx context.Context, id string, c company.Command) (api.CommandResult, error) {
 	if id == "" {
 		id = commandID()
 	}

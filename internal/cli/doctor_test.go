@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/api"
 	"company/internal/container"
 	"company/internal/office"
-	"company/internal/server"
 )
 
 // What has an owner, or may have one, is no orphan (DOC-3).
@@ -119,7 +119,7 @@ func TestCheckHolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hello := server.ServerInfo{Version: Version, Office: off.ID, PID: 7}
+	hello := api.ServerInfo{Version: Version, Office: off.ID, PID: 7}
 	srv := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(hello)
 	})}

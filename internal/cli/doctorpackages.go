@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"company/internal/company"
+	mirrors "company/internal/depproxy"
 	"company/internal/gates"
 	"company/internal/gitops"
 	"company/internal/image"
 	"company/internal/office"
-	mirrors "company/internal/registry"
 	"company/internal/safetext"
 )
 

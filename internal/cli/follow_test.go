@@ -15,10 +15,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"company/internal/api"
 	"company/internal/company"
 	"company/internal/office"
 	"company/internal/orchestrator"
-	"company/internal/server"
 )
 
 func newPaths(t *testing.T) office.Paths {
@@ -63,11 +63,11 @@ func (p *fakeClient) State(context.Context) (*company.State, error) {
 	return p.state.View(), nil
 }
 
-func (p *fakeClient) Do(_ context.Context, _ string, c company.Command) (server.CommandResult, error) {
+func (p *fakeClient) Do(_ context.Context, _ string, c company.Command) (api.CommandResult, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done = append(p.done, c)
-	return server.CommandResult{}, p.do(p.state, c)
+	return api.CommandResult{}, p.do(p.state, c)
 }
 
 func (p *fakeClient) Follow(ctx context.Context, _ uint64, fn func(orchestrator.Item) error) error {

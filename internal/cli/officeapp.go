@@ -16,8 +16,6 @@ import (
 	"time"
 
 	"company/internal/adapters"
-	"company/internal/agent/session"
-	"company/internal/agent/workbench"
 	"company/internal/bus"
 	"company/internal/clock"
 	"company/internal/company"
@@ -35,6 +33,8 @@ import (
 	"company/internal/orchestrator"
 	"company/internal/reviewer"
 	"company/internal/safetext"
+	"company/internal/sandbox"
+	"company/internal/session"
 	"company/internal/worker"
 )
 
@@ -51,7 +51,7 @@ type officeApp struct {
 	orch        *orchestrator.Orchestrator
 	broadcaster orchestrator.Live
 	projector   *projector
-	sandboxes   *workbench.Factory
+	sandboxes   *sandbox.Factory
 	runtime     container.Runtime
 	pool        *worker.Pool
 
@@ -203,10 +203,10 @@ func (h *officeApp) wireHandlers(ctx context.Context) (*worker.Pool, error) {
 		Turns:   func(role company.Role) int { return cfg.Agent(role).MaxTurns },
 		Persona: func(role company.Role) string { return cfg.Agent(role).Persona },
 	}
-	h.sandboxes = &workbench.Factory{
+	h.sandboxes = &sandbox.Factory{
 		Runtime: rt, Git: git, Office: h.office.ID, Limits: limits, Sizes: sizes, Author: author, Signoff: cfg.Git.Signoff, Logger: h.log,
 		CommandTimeout: cfg.Workers.CommandTimeout, StopGrace: zeroAsNone(cfg.Limits.StopGrace),
-		Security: func(r workbench.Refusal) { h.reportRefusal(ctx, r) },
+		Security: func(r sandbox.Refusal) { h.reportRefusal(ctx, r) },
 	}
 	h.closers = append(h.closers, func() error { h.sandboxes.Close(); return nil })
 	keep := func(ctx context.Context, b []byte) (company.Hash, error) {

@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"company/internal/agent/supply"
 	"company/internal/company"
+	"company/internal/depaccess"
+	mirrors "company/internal/depproxy"
 	"company/internal/image"
 	"company/internal/office"
 	"company/internal/orchestrator"
-	mirrors "company/internal/registry"
 	"company/internal/safetext"
 )
 
@@ -44,11 +44,11 @@ func (h *officeApp) openRegistries(ctx context.Context, cfg office.Config) (*mir
 
 // dependencyAccess says what runs may fetch of the registries; nil where there are
 // none.
-func (h *officeApp) dependencyAccess(stores *mirrors.Stores) *supply.Service {
+func (h *officeApp) dependencyAccess(stores *mirrors.Stores) *depaccess.Service {
 	if stores == nil {
 		return nil
 	}
-	return &supply.Service{
+	return &depaccess.Service{
 		Stores: stores, Desk: h.orch, Runs: h.office.RunsFolder, Logger: h.log, Unwritten: h.projector.noteRunFile,
 		Told: func(run company.RunID, line string) {
 			h.publishItem(orchestrator.Item{Task: run.Task(), Run: run, Kind: "registry", Mark: orchestrator.Info, Text: safetext.EscapeLine(line, 200)})

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"company/internal/agent/session"
 	"company/internal/company"
 	"company/internal/gitops"
+	"company/internal/session"
 )
 
 // removeStale settles the runs that were cut off with their task, and puts away what

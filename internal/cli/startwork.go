@@ -5,8 +5,8 @@ import (
 	"os"
 	"sync"
 
+	"company/internal/api"
 	"company/internal/office"
-	"company/internal/server"
 )
 
 // startWork opens the office for work in this process: staff, socket, loop. The
@@ -26,7 +26,7 @@ func (h *officeApp) startWork(ctx context.Context, a *app) (stop func() error, e
 	if err != nil {
 		return nil, err
 	}
-	srv := server.New(h, server.ServerInfo{Version: Version, Office: h.office.ID, PID: os.Getpid(), Serving: h.serving}, h.log)
+	srv := api.New(h, api.ServerInfo{Version: Version, Office: h.office.ID, PID: os.Getpid(), Serving: h.serving}, h.log)
 	srv.Start(l)
 	h.pool = pool
 	h.syncPoolSize()

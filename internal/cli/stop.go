@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"company/internal/api"
 	"company/internal/company"
-	"company/internal/server"
 )
 
 // stopTimeout is how long stop watches the runs let go.
@@ -87,7 +87,7 @@ func (a *app) watchStop(ctx context.Context, acc officeClient) error {
 
 // activeRuns is what is under way. An office that somebody else serves is not asked
 // for its whole state.
-func activeRuns(ctx context.Context, acc officeClient) (server.ActiveRuns, error) {
+func activeRuns(ctx context.Context, acc officeClient) (api.ActiveRuns, error) {
 	if d, ok := acc.(*remoteClient); ok {
 		ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 		defer cancel()
@@ -95,9 +95,9 @@ func activeRuns(ctx context.Context, acc officeClient) (server.ActiveRuns, error
 	}
 	s, err := acc.State(ctx)
 	if err != nil {
-		return server.ActiveRuns{}, err
+		return api.ActiveRuns{}, err
 	}
-	return server.ActiveRunsIn(s), nil
+	return api.ActiveRunsIn(s), nil
 }
 
 func newResume(a *app) *cobra.Command {

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/company"
+	mirrors "company/internal/depproxy"
 	"company/internal/office"
-	mirrors "company/internal/registry"
 	"company/internal/safetext"
 )
 

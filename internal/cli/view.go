@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"company/internal/api"
 	"company/internal/company"
 	"company/internal/office"
 	"company/internal/safetext"
-	"company/internal/server"
 )
 
 // The views are what status, show and pr tell, to people and to programs
@@ -199,7 +199,7 @@ func viewRun(p office.Paths, t *company.Task, r *company.Run, now time.Time) run
 
 // applyActivity adds what an agent is at to the run that it holds. The ledger learns of
 // turns when the run ends.
-func (v *runView) applyActivity(doings []server.Activity) {
+func (v *runView) applyActivity(doings []api.Activity) {
 	for _, d := range doings {
 		if d.Run == v.ID && v.Ended == nil {
 			v.Turns, v.Doing = max(v.Turns, d.Turn), d.Text
@@ -208,7 +208,7 @@ func (v *runView) applyActivity(doings []server.Activity) {
 }
 
 // withActivities is a view with what the agents are at.
-func withActivities(v interface{ renderText() string }, doings []server.Activity) interface{ renderText() string } {
+func withActivities(v interface{ renderText() string }, doings []api.Activity) interface{ renderText() string } {
 	each := func(runs []runView) {
 		for i := range runs {
 			runs[i].applyActivity(doings)

@@ -16,7 +16,7 @@ import (
 	"company/internal/company"
 	"company/internal/container"
 	"company/internal/gitops"
-	"company/internal/toolbox"
+	"company/internal/toolproto"
 )
 
 // Runner runs gates in containers.
@@ -399,7 +399,7 @@ func (r *Runner) runCheck(ctx context.Context, j Job, n, attempt int) (company.G
 
 // missingModuleText explains what the go command says in words of its own.
 func missingModuleText(output string) string {
-	if !strings.Contains(output, toolbox.ModuleNotThere) {
+	if !strings.Contains(output, toolproto.ModuleNotThere) {
 		return ""
 	}
 	return "\n[a Go module that is named there is not in the image: it has what the go.mod and go.sum of the base name, as far as that could be downloaded, and nothing is fetched here]"

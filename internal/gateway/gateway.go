@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/depproxy"
 	"company/internal/gitops"
-	"company/internal/registry"
 )
 
 const (
@@ -171,7 +171,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// RequestURI is the request line as sent; r.URL has been decoded.
 	path, query, _ := strings.Cut(r.RequestURI, "?")
 	rest, ok := strings.CutPrefix(path, g.prefix)
-	if !ok && g.cfg.Registries != nil && registry.IsRegistryPath(path) {
+	if !ok && g.cfg.Registries != nil && depproxy.IsRegistryPath(path) {
 		// What may be had is the handler's to say. A name that is refused is an
 		// agent that has not asked yet, not an attack.
 		g.cfg.Registries.ServeHTTP(&answering{ResponseWriter: w, rc: http.NewResponseController(w)}, r.WithContext(ctx))

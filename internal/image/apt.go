@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/registry"
+	"company/internal/depproxy"
 )
 
 const (
@@ -38,7 +38,7 @@ func (p *layerPlan) linkApt(req Request, base baseSource) (aptLink, error) {
 	store := p.b.registryStore(req)
 	lines := store.Upstreams().AptSources(registryURL, debianKeyring, aptSuites...)
 	if !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, " "+debianSuite+" ") }) {
-		if err := store.Upstreams().WhyWithheld(company.Dependency{Ecosystem: registry.Debian}); err != nil {
+		if err := store.Upstreams().WhyWithheld(company.Dependency{Ecosystem: depproxy.Debian}); err != nil {
 			return aptLink{}, err
 		}
 		p.addNote(what+"the apt sources of this host have no %s", debianSuite)
@@ -47,7 +47,7 @@ func (p *layerPlan) linkApt(req Request, base baseSource) (aptLink, error) {
 	if base.pulled {
 		p.addNote("set-up commands reach Debian packages only if %s is Debian %s", base.ref, debianSuite)
 	}
-	policy := registry.NewPolicy()
+	policy := depproxy.NewPolicy()
 	policy.AllowSuites(aptSuites...)
 	return aptLink{lines, &registryAccess{store: store, policy: policy}}, nil
 }

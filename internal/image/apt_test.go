@@ -14,7 +14,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/container/docker/seccomp"
-	"company/internal/registry"
+	"company/internal/depproxy"
 )
 
 // Set-up commands install Debian packages through the operator's own archives,
@@ -22,7 +22,7 @@ import (
 // they came from (DESIGN §5, container.setup).
 func TestSetupApt(t *testing.T) {
 	be := newTestBuilder(t)
-	up, err := registry.LoadClientSettings(t.Context())
+	up, err := depproxy.LoadClientSettings(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestSetupApt(t *testing.T) {
 func TestSetupAptUsers(t *testing.T) {
 	be := newTestBuilder(t)
 	be.seccomp = seccomp.Preparation()
-	up, err := registry.LoadClientSettings(t.Context())
+	up, err := depproxy.LoadClientSettings(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,8 +91,8 @@ func TestSetupAptUnsigned(t *testing.T) {
 		_, _ = io.WriteString(w, "Origin: Debian\nSuite: stable\nCodename: "+debianSuite+"\nDate: Sat, 01 Mar 2025 00:00:00 UTC\nComponents: main\nSHA256:\n")
 	}))
 	t.Cleanup(srv.Close)
-	up := registry.NoUpstreams()
-	up.Debian = []registry.Archive{{Endpoint: registry.Endpoint{URL: srv.URL + "/debian"}, Suites: map[string][]string{debianSuite: {"main"}}}}
+	up := depproxy.NoUpstreams()
+	up.Debian = []depproxy.Archive{{Endpoint: depproxy.Endpoint{URL: srv.URL + "/debian"}, Suites: map[string][]string{debianSuite: {"main"}}}}
 	useRegistries(t, be, up, t.TempDir())
 	req := Request{Setup: []string{"apt-get update && apt-get install -y hello"}}
 	be.dropAtEnd(t, req, newBuiltBase())
@@ -121,12 +121,12 @@ func TestSetupAptOff(t *testing.T) {
 	if !strings.Contains(notes, "no registry is at hand") {
 		t.Error(notes)
 	}
-	up := registry.NoUpstreams()
+	up := depproxy.NoUpstreams()
 	useRegistries(t, be, up, t.TempDir())
 	if key, notes := plan(req); key != nothing || !strings.Contains(notes, "the apt sources of this host have no "+debianSuite) {
 		t.Error(notes)
 	}
-	up.Debian = []registry.Archive{{Endpoint: registry.Endpoint{URL: "http://127.0.0.1:9/debian"}, Suites: map[string][]string{debianSuite: {"main"}}}}
+	up.Debian = []depproxy.Archive{{Endpoint: depproxy.Endpoint{URL: "http://127.0.0.1:9/debian"}, Suites: map[string][]string{debianSuite: {"main"}}}}
 	useRegistries(t, be, up, t.TempDir())
 	if key, notes := plan(req); key == nothing || notes != "" {
 		t.Errorf("the same image with and without a link, or notes: %s", notes)

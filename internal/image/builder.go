@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/depproxy"
 	"company/internal/image/toolboxbin"
-	"company/internal/registry"
 
 	"github.com/docker/docker/client"
 )
@@ -43,10 +43,10 @@ type Config struct {
 	// Registries serve the clients that install dependencies (npm, pip, cargo)
 	// in build containers, and apt in set-up commands; nil = nothing is
 	// installed, which is noted. Go's modules come through the host's own go command.
-	Registries *registry.Store
+	Registries *depproxy.Store
 	// WithLogins serves the same with the operator's logins, for requests that may
 	// use them; nil = no login leads to more.
-	WithLogins *registry.Store
+	WithLogins *depproxy.Store
 }
 
 // Request says what an image must hold.
@@ -72,7 +72,7 @@ type Repo struct {
 	Locks     company.OID // commit or tree whose lock files name the dependencies; "" = Commit
 	// Policy says what may be fetched for Locks, whatever its lock files name;
 	// nil = what they name.
-	Policy *registry.Policy
+	Policy *depproxy.Policy
 }
 
 // Image is an image that exists.
@@ -100,7 +100,7 @@ type Builder struct {
 	seccomp    string
 	timeout    time.Duration
 
-	registries, withLogins *registry.Store
+	registries, withLogins *depproxy.Store
 
 	forceCommit bool // never load partial archives; tests use it to reach the commit
 

@@ -23,7 +23,7 @@ import (
 	"golang.org/x/mod/modfile"
 
 	"company/internal/company"
-	"company/internal/registry"
+	"company/internal/depproxy"
 )
 
 // maxModules bounds the modules of one repository that are prepared.
@@ -130,7 +130,7 @@ func ignoredByGo(dir string) bool {
 func (b *Builder) fillGoMod(repo Repo, deps goDeps, req Request) writeLayerFunc {
 	fetch := &registryAccess{store: b.registryStore(req), policy: repo.Policy}
 	if fetch.policy == nil && b.withLogins != nil && !req.UseLogins {
-		fetch.policy = registry.NewOpenPolicy(registry.Go)
+		fetch.policy = depproxy.NewOpenPolicy(depproxy.Go)
 	}
 	return func(ctx context.Context, _ *existingImage, work string, l *layer) error {
 		src, cache := filepath.Join(work, "src"), filepath.Join(work, "gomod")
@@ -189,13 +189,13 @@ func (b *Builder) fillGoMod(repo Repo, deps goDeps, req Request) writeLayerFunc 
 // checkWithheld refuses modules by their names that are not for this repository,
 // before anybody is asked for them: a proxy on this host's disk asks for no
 // password.
-func checkWithheld(store *registry.Store, texts map[string][]byte) error {
+func checkWithheld(store *depproxy.Store, texts map[string][]byte) error {
 	if store == nil {
 		return nil
 	}
-	named, _ := registry.ParseLocks(texts)
+	named, _ := depproxy.ParseLocks(texts)
 	for _, d := range named {
-		if d.Ecosystem != registry.Go {
+		if d.Ecosystem != depproxy.Go {
 			continue
 		}
 		if err := store.Upstreams().WhyModuleWithheld(d.Name); err != nil {

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/depproxy"
 	"company/internal/image/toolboxbin"
-	"company/internal/pipe"
-	"company/internal/registry"
-	"company/internal/toolbox"
+	"company/internal/mux"
+	"company/internal/toolproto"
 
 	"github.com/docker/docker/api/types"
 	dockercontainer "github.com/docker/docker/api/types/container"
@@ -45,23 +45,23 @@ type installJob struct {
 // buildSession are what the work of an errand is done with.
 type buildSession struct {
 	ctx    context.Context
-	client *toolbox.Client
+	client *toolproto.Client
 }
 
 // runCommand runs a command and gives its whole outcome; a time-out is an error.
-func (h *buildSession) runCommand(dir, command string, env map[string]string) (toolbox.RunResult, error) {
-	r, err := h.client.Run(h.ctx, toolbox.RunRequest{Command: command, Cwd: dir, Env: env, TimeoutS: int(toolbox.MaxCommandTimeout / time.Second)})
+func (h *buildSession) runCommand(dir, command string, env map[string]string) (toolproto.RunResult, error) {
+	r, err := h.client.Run(h.ctx, toolproto.RunRequest{Command: command, Cwd: dir, Env: env, TimeoutS: int(toolproto.MaxCommandTimeout / time.Second)})
 	if err != nil {
 		return r, err
 	}
 	if r.TimedOut {
-		return r, fmt.Errorf("it took longer than %s", toolbox.MaxCommandTimeout)
+		return r, fmt.Errorf("it took longer than %s", toolproto.MaxCommandTimeout)
 	}
 	return r, nil
 }
 
 // registryPort is the toolbox's own, where what we serve is reached inside.
-var registryURL = fmt.Sprintf("http://127.0.0.1:%d", toolbox.GatewayPort)
+var registryURL = fmt.Sprintf("http://127.0.0.1:%d", toolproto.GatewayPort)
 
 // runInstall makes the container, does the work, and clears up.
 func (b *Builder) runInstall(ctx context.Context, e installJob, work string) error {
@@ -160,7 +160,7 @@ func (b *Builder) stageInstall(ctx context.Context, name string, e installJob, w
 // serveBuild speaks with the toolbox of a started container until the work is
 // done, and asks the container to end.
 func (b *Builder) serveBuild(ctx context.Context, stream *attachedStream, e installJob) error {
-	session, err := pipe.Host(stream)
+	session, err := mux.Host(stream)
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (b *Builder) serveBuild(ctx context.Context, stream *attachedStream, e inst
 		_ = web.Close()
 		<-served
 	}()
-	client := toolbox.New(session)
+	client := toolproto.New(session)
 	defer client.Close()
 	if err := e.work(&buildSession{ctx, client}); err != nil {
 		if session.Err() != nil && ctx.Err() == nil {
@@ -189,8 +189,8 @@ func (b *Builder) serveBuild(ctx context.Context, stream *attachedStream, e inst
 // registryAccess is what a build container, or the host's go command, may have of
 // registries.
 type registryAccess struct {
-	store  *registry.Store
-	policy *registry.Policy
+	store  *depproxy.Store
+	policy *depproxy.Policy
 
 	mu          sync.Mutex
 	withheld    error // the first refusal of what is not for this repository
@@ -201,7 +201,7 @@ func (f *registryAccess) newHandler() http.Handler {
 	if f == nil || f.store == nil || f.policy == nil {
 		return http.NotFoundHandler()
 	}
-	serves := f.store.NewHandler(registry.HandlerOptions{Policy: f.policy, OnRefusal: func(r registry.FetchReport) {
+	serves := f.store.NewHandler(depproxy.HandlerOptions{Policy: f.policy, OnRefusal: func(r depproxy.FetchReport) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if f.withheld == nil {
@@ -306,7 +306,7 @@ func (t *tailBuffer) Write(p []byte) (int, error) {
 
 // clientError makes the error of a client that ended badly: the end of its words,
 // and for the eye the last line.
-func clientError(what string, r toolbox.RunResult, fix string) error {
+func clientError(what string, r toolproto.RunResult, fix string) error {
 	text := strings.TrimSpace(r.Text())
 	e := company.E(company.EImage, what).Because(fmt.Sprintf("exit code %d", r.ExitCode)).Wrap(errors.New(mostUsefulLine(text))).Fix(fix)
 	e.Details = text

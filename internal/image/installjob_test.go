@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/toolbox"
+	"company/internal/toolproto"
 )
 
 // A failure that would come back at each try is a person's to look at, at
@@ -33,7 +33,7 @@ func TestPermanentFailures(t *testing.T) {
 		"anything else":                {1, "boom", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := clientError("it cannot be installed", toolbox.RunResult{ExitCode: c.code, Stderr: toolbox.Output{Head: c.text}}, "do something")
+			err := clientError("it cannot be installed", toolproto.RunResult{ExitCode: c.code, Stderr: toolproto.Output{Head: c.text}}, "do something")
 			var e *company.Error
 			if !errors.As(err, &e) || (e.Class == company.HumanRequired) != c.lasts {
 				t.Errorf("%+v", err)

@@ -24,7 +24,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/registry"
+	"company/internal/depproxy"
 )
 
 const (
@@ -33,7 +33,7 @@ const (
 )
 
 // requireLogin puts a registry behind a password, and gives it with one.
-func requireLogin(t *testing.T, e registry.Endpoint) registry.Endpoint {
+func requireLogin(t *testing.T, e depproxy.Endpoint) depproxy.Endpoint {
 	t.Helper()
 	to, err := url.Parse(e.URL)
 	if err != nil {
@@ -58,11 +58,11 @@ func requireLogin(t *testing.T, e registry.Endpoint) registry.Endpoint {
 		proxy.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() { srv.Close(); http.DefaultTransport.(*http.Transport).CloseIdleConnections() })
-	return registry.Endpoint{URL: srv.URL + to.Path}.WithAuth(loginHeader).ForWholeHost()
+	return depproxy.Endpoint{URL: srv.URL + to.Path}.WithAuth(loginHeader).ForWholeHost()
 }
 
 // newScopedNPM is an npm registry with one package, @corp/secret, and its lock file.
-func newScopedNPM(t *testing.T) (e registry.Endpoint, lock string) {
+func newScopedNPM(t *testing.T) (e depproxy.Endpoint, lock string) {
 	t.Helper()
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -87,14 +87,14 @@ func newScopedNPM(t *testing.T) (e registry.Endpoint, lock string) {
 		_, _ = fmt.Fprintf(w, `{"name":"@corp/secret","dist-tags":{"latest":"1.0.0"},"versions":{"1.0.0":{"name":"@corp/secret","version":"1.0.0","dist":{"tarball":"http://%s/@corp/secret/-/secret-1.0.0.tgz","integrity":%q}}}}`, r.Header.Get("X-Forwarded-Host"), integrity)
 	}))
 	t.Cleanup(srv.Close)
-	return registry.Endpoint{URL: srv.URL}, `{"name":"x","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"x","version":"1.0.0","dependencies":{"@corp/secret":"1.0.0"}},` +
+	return depproxy.Endpoint{URL: srv.URL}, `{"name":"x","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"x","version":"1.0.0","dependencies":{"@corp/secret":"1.0.0"}},` +
 		`"node_modules/@corp/secret":{"version":"1.0.0","resolved":"https://registry.npmjs.org/@corp/secret/-/secret-1.0.0.tgz","integrity":"` + integrity + `"}}}`
 }
 
 // useStores gives a bench registries of both kinds.
-func useStores(t *testing.T, be *testBuilder, up registry.Upstreams) {
+func useStores(t *testing.T, be *testBuilder, up depproxy.Upstreams) {
 	t.Helper()
-	stores, err := registry.OpenStores(filepath.Join(t.TempDir(), "registries"), up, nil, nil)
+	stores, err := depproxy.OpenStores(filepath.Join(t.TempDir(), "registries"), up, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,19 +113,19 @@ func TestPrivatePackagesOfLockFiles(t *testing.T) {
 	sum := crateSum(t, crate)
 	for name, c := range map[string]struct {
 		toolchain string
-		set       func(*registry.Upstreams)
+		set       func(*depproxy.Upstreams)
 		files     map[string]string
 		look      string // where the source is, in the tree
 	}{
-		"npm": {"node", func(up *registry.Upstreams) {
-			up.NPM = registry.Endpoint{URL: npm.URL}
+		"npm": {"node", func(up *depproxy.Upstreams) {
+			up.NPM = depproxy.Endpoint{URL: npm.URL}
 			up.NPMScope["@corp"] = requireLogin(t, npm)
 		}, map[string]string{"package.json": `{"name":"x","version":"1.0.0","dependencies":{"@corp/secret":"1.0.0"}}`, "package-lock.json": npmLock},
 			"cat node_modules/@corp/secret/index.js"},
-		"pip": {"python", func(up *registry.Upstreams) {
+		"pip": {"python", func(up *depproxy.Upstreams) {
 			up.PyPI = requireLogin(t, newPyPI(t, map[string][]byte{"secret-1.0-py3-none-any.whl": newWheel(t, "secret", "1.0", "", "s = '"+secretSource+"'\ndef main(): pass\n")}))
 		}, map[string]string{"requirements.txt": "secret==1.0\n"}, `python -c "import secret; print(secret.s)"`},
-		"cargo": {"rust", func(up *registry.Upstreams) { up.Crates = requireLogin(t, crate) }, map[string]string{
+		"cargo": {"rust", func(up *depproxy.Upstreams) { up.Crates = requireLogin(t, crate) }, map[string]string{
 			"Cargo.toml":  "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\nsecret = \"1\"\n",
 			"src/main.rs": "fn main() { println!(\"{}\", secret::S); }\n",
 			"Cargo.lock": "version = 4\n\n[[package]]\nname = \"app\"\nversion = \"0.1.0\"\ndependencies = [\n \"secret\",\n]\n\n" +
@@ -164,7 +164,7 @@ func TestPrivatePackagesOfLockFiles(t *testing.T) {
 	}
 }
 
-func crateSum(t *testing.T, e registry.Endpoint) string {
+func crateSum(t *testing.T, e depproxy.Endpoint) string {
 	t.Helper()
 	resp, err := http.Get(strings.TrimSuffix(e.URL, "/index") + "/files/secret")
 	if err != nil {
@@ -232,11 +232,11 @@ func TestPrivateModulesOfGoMod(t *testing.T) {
 			for k, v := range map[string]string{"GOPROXY": c.address, "GOSUMDB": "off", "GONOSUMDB": "", "GOPRIVATE": c.private, "GONOPROXY": "", "NETRC": netrc, "SSL_CERT_FILE": certificate, "GOFLAGS": "", "GOENV": "off"} {
 				t.Setenv(k, v)
 			}
-			up, err := registry.LoadClientSettings(t.Context())
+			up, err := depproxy.LoadClientSettings(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			up.NPM, up.PyPI, up.Crates, up.Debian = registry.Endpoint{}, registry.Endpoint{}, registry.Endpoint{}, nil
+			up.NPM, up.PyPI, up.Crates, up.Debian = depproxy.Endpoint{}, depproxy.Endpoint{}, depproxy.Endpoint{}, nil
 			useStores(t, be, up)
 			layer := func(logins bool) (string, error) {
 				repo := newProject(t).commit(map[string]string{"go.mod": "module example.org/m\n\ngo 1.24\n\nrequire corp.example/secret v1.0.0\n"})

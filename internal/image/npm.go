@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/toolbox"
+	"company/internal/toolproto"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -450,7 +450,7 @@ func moveLink(rel, target string) (string, bool) {
 	case !ok:
 		return "", false // out of the tree
 	case !strings.Contains("/"+below+"/", "/node_modules/"):
-		return path.Join(toolbox.Workspace, below), true
+		return path.Join(toolproto.Workspace, below), true
 	case path.IsAbs(target):
 		return path.Join(depsPath, "npm", below), true
 	}

@@ -9,14 +9,14 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/registry"
+	"company/internal/depproxy"
 )
 
 // withRegistries gives a bench the operator's own registries, behind a cache
 // of the test's.
 func withRegistries(t *testing.T, be *testBuilder, ecosystem string) {
 	t.Helper()
-	up, err := registry.LoadClientSettings(t.Context())
+	up, err := depproxy.LoadClientSettings(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,9 +27,9 @@ func withRegistries(t *testing.T, be *testBuilder, ecosystem string) {
 	useRegistries(t, be, up, filepath.Join(be.dir, "registries"))
 }
 
-func useRegistries(t *testing.T, be *testBuilder, up registry.Upstreams, dir string) {
+func useRegistries(t *testing.T, be *testBuilder, up depproxy.Upstreams, dir string) {
 	t.Helper()
-	store, err := registry.Open(dir, up)
+	store, err := depproxy.Open(dir, up)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func (be *testBuilder) runInTree(t *testing.T, img Image, script string) string 
 // preparation.
 func TestNPMWorkspaces(t *testing.T) {
 	be := newTestBuilder(t)
-	withRegistries(t, be, registry.NPM)
+	withRegistries(t, be, depproxy.NPM)
 	repo := newProject(t).commit(lockNPM(t, map[string]string{
 		"package.json": `{"name":"root","private":true,"workspaces":["packages/*"],"scripts":{"preinstall":"touch /opt/out/canary","test":"npm test --workspaces"},
 			"devDependencies":{"vitest":"2.1.8"},"overrides":{"rollup":"4.40.0"}}`,
@@ -122,7 +122,7 @@ func TestNPMFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			be := newTestBuilder(t)
-			withRegistries(t, be, registry.NPM)
+			withRegistries(t, be, depproxy.NPM)
 			req := Request{Toolchains: []string{"node"}, Repo: newProject(t).commit(c.files)}
 			be.dropAtEnd(t, req, newBuiltBase())
 			_, err := be.Ensure(newContext(t), req)

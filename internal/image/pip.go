@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/registry"
+	"company/internal/depproxy"
 	"company/internal/safetext"
-	"company/internal/toolbox"
+	"company/internal/toolproto"
 )
 
 // pipDeps is what a tree asks pip to install: requirements, and the versions
@@ -189,7 +189,7 @@ func (r *pipReader) readPyproject(p *layerPlan, dir string) error {
 			}
 		}
 	}
-	if err := registry.ReadTOML(text, &m); err != nil {
+	if err := depproxy.ReadTOML(text, &m); err != nil {
 		p.addNote("%s cannot be read: %s", name, safetext.Cut(safetext.StripLine(err.Error()), 60))
 		return nil
 	}
@@ -243,7 +243,7 @@ func (r *pipReader) readPins(p *layerPlan, dir string) error {
 			return err
 		}
 		r.d.locks[name] = text
-		found, notes := registry.ParseLocks(map[string][]byte{name: text})
+		found, notes := depproxy.ParseLocks(map[string][]byte{name: text})
 		p.notes = append(p.notes, notes...)
 		versions := map[string]int{}
 		for _, d := range found {
@@ -346,7 +346,7 @@ func fillSources(dirs []string) writeLayerFunc {
 	return func(_ context.Context, _ *existingImage, _ string, l *layer) error {
 		var text strings.Builder
 		for _, d := range dirs {
-			text.WriteString(path.Join(toolbox.Workspace, d) + "\n")
+			text.WriteString(path.Join(toolproto.Workspace, d) + "\n")
 		}
 		return l.addBytes("usr/local/lib/python"+debianPython+"/dist-packages/company-project.pth", 0o644, []byte(text.String()))
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/registry"
+	"company/internal/depproxy"
 )
 
 // layerPlan is a stack of layers in the making.
@@ -119,13 +119,13 @@ func (p *layerPlan) registryAccess(req Request, ecosystem, what string, locks ma
 	if req.Repo.Policy != nil {
 		return &registryAccess{store: store, policy: req.Repo.Policy}, nil
 	}
-	policy, notes := registry.LockedPolicy(locks)
+	policy, notes := depproxy.LockedPolicy(locks)
 	p.notes = append(p.notes, notes...)
 	return &registryAccess{store: store, policy: policy}, nil
 }
 
 // registryStore is where the packages of a request come from.
-func (b *Builder) registryStore(req Request) *registry.Store {
+func (b *Builder) registryStore(req Request) *depproxy.Store {
 	if req.UseLogins && b.withLogins != nil {
 		return b.withLogins
 	}
@@ -156,7 +156,7 @@ func (p *layerPlan) addNPM(ctx context.Context, req Request, tree treeFiles) err
 	}
 	var fetch *registryAccess
 	if deps.remote {
-		if fetch, err = p.registryAccess(req, registry.NPM, deps.summary, deps.locks); err != nil || fetch == nil {
+		if fetch, err = p.registryAccess(req, depproxy.NPM, deps.summary, deps.locks); err != nil || fetch == nil {
 			return err
 		}
 	}
@@ -172,7 +172,7 @@ func (p *layerPlan) addPip(ctx context.Context, req Request, tree treeFiles) err
 	}
 	from := strings.Join(deps.from, ", ")
 	if len(deps.lines) > 0 {
-		fetch, err := p.registryAccess(req, registry.PyPI, from, deps.locks)
+		fetch, err := p.registryAccess(req, depproxy.PyPI, from, deps.locks)
 		if err != nil {
 			return err
 		}
@@ -196,7 +196,7 @@ func (p *layerPlan) addCargo(ctx context.Context, req Request, tree treeFiles) e
 		return nil
 	}
 	what := joinPaths(deps.dirs, "Cargo.lock")
-	fetch, err := p.registryAccess(req, registry.Crates, what, deps.locks)
+	fetch, err := p.registryAccess(req, depproxy.Crates, what, deps.locks)
 	if err != nil || fetch == nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/registry"
+	"company/internal/depproxy"
 
 	cerrdefs "github.com/containerd/errdefs"
 )
@@ -51,7 +51,7 @@ func newWheel(t *testing.T, name, version, requires, code string) []byte {
 }
 
 // newPyPI is a registry of the simple API.
-func newPyPI(t *testing.T, files map[string][]byte) registry.Endpoint {
+func newPyPI(t *testing.T, files map[string][]byte) depproxy.Endpoint {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if body, ok := files[path.Base(q.URL.Path)]; ok {
@@ -72,11 +72,11 @@ func newPyPI(t *testing.T, files map[string][]byte) registry.Endpoint {
 		}
 	}))
 	t.Cleanup(srv.Close)
-	return registry.Endpoint{URL: srv.URL + "/simple"}
+	return depproxy.Endpoint{URL: srv.URL + "/simple"}
 }
 
 // newCrates is a sparse index with its files.
-func newCrates(t *testing.T, all map[string]string) registry.Endpoint {
+func newCrates(t *testing.T, all map[string]string) depproxy.Endpoint {
 	t.Helper()
 	files := map[string][]byte{}
 	for name, code := range all {
@@ -110,11 +110,11 @@ func newCrates(t *testing.T, all map[string]string) registry.Endpoint {
 		}
 	}))
 	t.Cleanup(srv.Close)
-	return registry.Endpoint{URL: srv.URL + "/index"}
+	return depproxy.Endpoint{URL: srv.URL + "/index"}
 }
 
-func upstreams() registry.Upstreams {
-	return registry.Upstreams{NPMScope: map[string]registry.Endpoint{}}
+func upstreams() depproxy.Upstreams {
+	return depproxy.Upstreams{NPMScope: map[string]depproxy.Endpoint{}}
 }
 
 // ADP-2: pip's packages with what they need, in a locked container; modules in
@@ -209,13 +209,13 @@ func TestCargo(t *testing.T) {
 	}
 	sum := ""
 	{ // the lock file as cargo writes it
-		store, err := registry.Open(t.TempDir(), up)
+		store, err := depproxy.Open(t.TempDir(), up)
 		if err != nil {
 			t.Fatal(err)
 		}
-		srv := httptest.NewServer(store.NewPolicyHandler(func() *registry.Policy {
-			p := registry.NewPolicy()
-			p.AllowWithNeeds(company.Dependency{Ecosystem: registry.Crates, Name: "tiny"})
+		srv := httptest.NewServer(store.NewPolicyHandler(func() *depproxy.Policy {
+			p := depproxy.NewPolicy()
+			p.AllowWithNeeds(company.Dependency{Ecosystem: depproxy.Crates, Name: "tiny"})
 			return p
 		}()))
 		resp, err := http.Get(srv.URL + "/crates/ti/ny/tiny")
@@ -256,7 +256,7 @@ func TestRegistryUnreachable(t *testing.T) {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusTeapot) }))
 		t.Cleanup(srv.Close)
 		up := upstreams()
-		up.NPM = registry.Endpoint{URL: srv.URL}
+		up.NPM = depproxy.Endpoint{URL: srv.URL}
 		useRegistries(t, be, up, t.TempDir())
 		req := Request{Toolchains: []string{"node"}, Repo: tinyProject(t)}
 		be.dropAtEnd(t, req, newBuiltBase())
@@ -277,7 +277,7 @@ func TestRegistryUnreachable(t *testing.T) {
 		}))
 		t.Cleanup(srv.Close)
 		up := upstreams()
-		up.NPM = registry.Endpoint{URL: srv.URL}
+		up.NPM = depproxy.Endpoint{URL: srv.URL}
 		useRegistries(t, be, up, t.TempDir())
 		req := Request{Toolchains: []string{"node"}, Repo: tinyProject(t)}
 		be.dropAtEnd(t, req, newBuiltBase())
@@ -329,7 +329,7 @@ func TestWorkspacesWithoutRegistry(t *testing.T) {
 func TestGatesStartWithoutDeps(t *testing.T) {
 	be := newTestBuilder(t)
 	up := upstreams()
-	up.PyPI = registry.Endpoint{URL: "http://127.0.0.1:1/simple"} // nobody is there
+	up.PyPI = depproxy.Endpoint{URL: "http://127.0.0.1:1/simple"} // nobody is there
 	useRegistries(t, be, up, t.TempDir())
 	repo := newProject(t).commit(map[string]string{
 		"requirements.txt": "requests==2.32.0\n", "own.py": "answer = 42\n", "test_own.py": "import own\ndef test_answer(): assert own.answer == 42\n",

@@ -10,7 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"company/internal/company"
-	"company/internal/company/desktest"
+	"company/internal/company/decidertest"
 	"company/internal/folder/foldertest"
 )
 
@@ -18,7 +18,7 @@ import (
 // how it goes; it is made from the state and nothing else.
 func TestBacklog(t *testing.T) {
 	oid := func(c string) company.OID { return company.OID(strings.Repeat(c, 40)) }
-	d := desktest.New(t)
+	d := decidertest.New(t)
 	id := d.Submit("do it", "/project")
 	d.Prepare(id, oid("a"), company.GateCommand{Name: "test", Command: "true"})
 	dir := filepath.Join(t.TempDir(), "workflows", "backlog")

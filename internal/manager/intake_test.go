@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/company/desktest"
+	"company/internal/company/decidertest"
 	"company/internal/gates"
 	"company/internal/gitops/gitopstest"
 )
@@ -32,7 +32,7 @@ func TestIntakeNeedsAPerson(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := gitopstest.New(t, map[string]string{"a": "x\n"})
 			c.spoil(p)
-			d := desktest.New(t)
+			d := decidertest.New(t)
 			evs := d.Must(company.Submit{Instruction: "do it", Project: company.Project{ID: "project", Path: p.Dir}, Base: c.base})
 			in := &Intake{Desk: d, Mirror: p.Open, Prefix: c.prefix, Paths: c.paths, Lint: gates.Auto, Test: gates.Auto}
 			cmd, err := in.Do(t.Context(), company.Effect{Task: evs[0].Task})

@@ -15,9 +15,9 @@ import (
 	"fmt"
 
 	"company/internal/agent"
-	"company/internal/agent/session"
 	"company/internal/company"
 	"company/internal/gitops"
+	"company/internal/session"
 )
 
 // Manager carries out manage effects.

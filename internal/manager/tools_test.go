@@ -9,7 +9,7 @@ import (
 
 	"company/internal/agent"
 	"company/internal/company"
-	"company/internal/company/desktest"
+	"company/internal/company/decidertest"
 	"company/internal/gitops/gitopstest"
 )
 
@@ -154,7 +154,7 @@ func TestReadingTools(t *testing.T) {
 // SUB-12: a plan that code refuses goes back with the reasons and is on
 // record; the third one ends the task. One that stands ends the conversation.
 func TestSubmitPlan(t *testing.T) {
-	d := desktest.New(t)
+	d := decidertest.New(t)
 	id := d.Submit("do it", "/project")
 	d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
 	run := company.NewRunID(id, "", company.Manager, 1)

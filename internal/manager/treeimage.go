@@ -6,19 +6,19 @@ import (
 	"fmt"
 	"strings"
 
-	"company/internal/agent/supply"
 	"company/internal/company"
+	"company/internal/depaccess"
+	"company/internal/depproxy"
 	"company/internal/gates"
 	"company/internal/gitops"
 	"company/internal/image"
-	"company/internal/registry"
 )
 
 // TreeImages is where the gates and the benches of a task get their images: the
 // task's own, or one with other dependencies where a tree names others.
 type TreeImages struct {
 	Intake func(context.Context, *company.Task) (*Intake, error) // as the task's project says
-	Stores *registry.Stores                                      // nil: no registry is asked, and the task's own image serves every tree
+	Stores *depproxy.Stores                                      // nil: no registry is asked, and the task's own image serves every tree
 	Images *image.Builder                                        // nil: images that were made are taken to be there
 }
 
@@ -33,15 +33,15 @@ func (st *TreeImages) Image(ctx context.Context, t *company.Task, m *gitops.Mirr
 		return own, "", err
 	}
 	base := t.Prepared.Base.OID
-	changed, err := supply.Changed(ctx, m, base, at)
+	changed, err := depaccess.Changed(ctx, m, base, at)
 	if err != nil || !changed {
 		return own, "", err
 	}
-	was, err := supply.Locks(ctx, m, base)
+	was, err := depaccess.Locks(ctx, m, base)
 	if err != nil {
 		return "", "", err
 	}
-	is, err := supply.Locks(ctx, m, at)
+	is, err := depaccess.Locks(ctx, m, at)
 	if err != nil {
 		return "", "", err
 	}

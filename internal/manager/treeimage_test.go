@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/depproxy"
 	"company/internal/gitops"
-	"company/internal/registry"
 )
 
 // A tree whose lock files name what nobody asked for is refused before an image
@@ -30,7 +30,7 @@ func TestLockFilesAreHeldAgainstWhatWasAdded(t *testing.T) {
 		_, _ = fmt.Fprintf(w, `{"name":%q,"versions":{"1.0.0":{"name":%q,"version":"1.0.0","dependencies":%s}}}`, name, name, deps)
 	}))
 	defer srv.Close()
-	store, err := registry.Open(t.TempDir(), registry.Upstreams{NPM: registry.Endpoint{URL: srv.URL}})
+	store, err := depproxy.Open(t.TempDir(), depproxy.Upstreams{NPM: depproxy.Endpoint{URL: srv.URL}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestLockFilesAreHeldAgainstWhatWasAdded(t *testing.T) {
 	}
 	task := &company.Task{ID: "t1", Prepared: &company.TaskPrepared{Image: "sha256:own", Base: company.Base{OID: base}},
 		Dependencies: []company.Dependency{{Ecosystem: "npm", Name: "added", Version: "1.0.0"}}}
-	st := &TreeImages{Stores: registry.NewSingleStore(store)}
+	st := &TreeImages{Stores: depproxy.NewSingleStore(store)}
 	if image, refused, err := st.Image(t.Context(), task, m, same); err != nil || image != "sha256:own" || refused != "" || asked != 0 {
 		t.Errorf("the same lock files: %q %q %v, %d requests", image, refused, err, asked)
 	}
@@ -93,12 +93,12 @@ func TestLockFilesAreHeldAgainstWhatWasAdded(t *testing.T) {
 		t.Errorf("with deps off: %q %q %v", image, refused, err)
 	}
 	srv.Close()
-	other, err := registry.Open(t.TempDir(), store.Upstreams())
+	other, err := depproxy.Open(t.TempDir(), store.Upstreams())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	if _, _, err := (&TreeImages{Stores: registry.NewSingleStore(other)}).Image(t.Context(), task, m, sneaked); company.CodeOf(err) != company.ERegistry {
+	if _, _, err := (&TreeImages{Stores: depproxy.NewSingleStore(other)}).Image(t.Context(), task, m, sneaked); company.CodeOf(err) != company.ERegistry {
 		t.Errorf("with the registry away it is the work's fault: %v", err)
 	}
 }

@@ -14,12 +14,12 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/agent/session"
-	"company/internal/agent/supply"
-	"company/internal/agent/workbench"
 	"company/internal/company"
+	"company/internal/depaccess"
 	"company/internal/gates"
 	"company/internal/gitops"
+	"company/internal/sandbox"
+	"company/internal/session"
 )
 
 // Merger carries out test_merge, merge and resolve effects.
@@ -29,10 +29,10 @@ type Merger struct {
 	Mirror   func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
 	Author   gitops.Person // of merge commits
 	Sessions *session.Service
-	Shop     *workbench.Factory
+	Shop     *sandbox.Factory
 	// Supply is what the merger agent may fetch of package registries. Nil:
 	// nothing.
-	Supply *supply.Service
+	Supply *depaccess.Service
 	// Image is the image for a commit of a task. Nil: the task's own.
 	Image   func(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (string, error)
 	Started func(t company.TaskID, sub company.SubtaskID, check string) // for the feed; may be nil

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/company/desktest"
+	"company/internal/company/decidertest"
 	"company/internal/folder/foldertest"
 	"company/internal/forge"
 	"company/internal/forge/local"
@@ -31,7 +31,7 @@ const (
 // bundle is a project with two branches of one wave, on the real core. Gates
 // are judged from the cache of verdicts: what is not in it fails the test.
 type bundle struct {
-	*desktest.Decider
+	*decidertest.Decider
 	t      *testing.T
 	p      *gitopstest.Project
 	merger *Merger
@@ -39,7 +39,7 @@ type bundle struct {
 
 func setup(t *testing.T) *bundle {
 	t.Helper()
-	b := &bundle{Decider: desktest.New(t), t: t, p: gitopstest.New(t, map[string]string{
+	b := &bundle{Decider: decidertest.New(t), t: t, p: gitopstest.New(t, map[string]string{
 		"a.go": "package a\n", "b.go": "package a\n", "shared.go": "package a\n\nvar x = 0\n",
 	})}
 	b.merger = &Merger{Desk: b, Mirror: b.p.Open, Runner: &gates.Runner{}, Author: gitops.Person{Name: "Merger", Email: "m@example.org"}}
@@ -98,7 +98,7 @@ func (b *bundle) merge(sub company.SubtaskID) company.OID {
 
 func (b *bundle) ref() company.OID {
 	b.t.Helper()
-	at, err := b.p.Mirror.Ref(b.t.Context(), "refs/heads/develop-t1-"+desktest.Office)
+	at, err := b.p.Mirror.Ref(b.t.Context(), "refs/heads/develop-t1-"+decidertest.Office)
 	if err != nil && company.CodeOf(err) != company.ENotFound {
 		b.t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestMergeTwice(t *testing.T) {
 	in := b.Task(task).Intent
 	signed, err := b.p.Mirror.CommitTree(t.Context(), gitops.CommitSpec{Tree: in.Tree, Parents: []company.OID{in.Onto, in.Head}, Message: in.Message, When: in.At.Add(time.Hour)})
 	if err == nil {
-		err = b.p.Mirror.UpdateRef(t.Context(), "refs/heads/develop-t1-"+desktest.Office, signed, first.Commit)
+		err = b.p.Mirror.UpdateRef(t.Context(), "refs/heads/develop-t1-"+decidertest.Office, signed, first.Commit)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func TestMergeTwice(t *testing.T) {
 		t.Errorf("again: %+v, not %s; the branch is at %s", again, signed, b.ref())
 	}
 	// Killed after the commit was made, before the branch moved.
-	b.p.Git("--git-dir="+b.p.Mirror.Dir(), "update-ref", "-d", "refs/heads/develop-t1-"+desktest.Office)
+	b.p.Git("--git-dir="+b.p.Mirror.Dir(), "update-ref", "-d", "refs/heads/develop-t1-"+decidertest.Office)
 	if again := b.do(b.merger.Merge, one).(company.RecordMerge); again != first || b.ref() != first.Commit {
 		t.Errorf("again: %+v, not %+v; the branch is at %s", again, first, b.ref())
 	}
@@ -202,7 +202,7 @@ func TestMovedBranch(t *testing.T) {
 	b.approved(one, map[string]string{"a.go": "package a\n\nvar a = 1\n"})
 	b.Must(b.do(b.merger.Test, one))
 	stray := b.p.Commit("stray", map[string]string{"stray": "x\n"})
-	if err := b.p.Mirror.UpdateRef(t.Context(), "refs/heads/develop-t1-"+desktest.Office, stray, ""); err != nil {
+	if err := b.p.Mirror.UpdateRef(t.Context(), "refs/heads/develop-t1-"+decidertest.Office, stray, ""); err != nil {
 		t.Fatal(err)
 	}
 	requirePerson(t, b, one)
@@ -223,7 +223,7 @@ func TestVanishedBranch(t *testing.T) {
 	}
 	b.judged(merged.Tree)
 	b.Must(b.do(b.merger.Test, two))
-	b.p.Git("--git-dir="+b.p.Mirror.Dir(), "update-ref", "-d", "refs/heads/develop-t1-"+desktest.Office)
+	b.p.Git("--git-dir="+b.p.Mirror.Dir(), "update-ref", "-d", "refs/heads/develop-t1-"+decidertest.Office)
 	requirePerson(t, b, two)
 	if b.ref() != "" {
 		t.Errorf("the branch was made anew at %s", b.ref())
@@ -237,7 +237,7 @@ func (b *bundle) judged(tree company.OID) {
 
 // withVerdict is a desk whose state holds one more verdict.
 type withVerdict struct {
-	*desktest.Decider
+	*decidertest.Decider
 	v company.GateResult
 }
 
@@ -405,11 +405,11 @@ func TestDeliverTwice(t *testing.T) {
 		t.Errorf("%+v, then %+v", first, again)
 	}
 	if refs := b.p.Git("--git-dir="+dir, "for-each-ref", "--format=%(refname) %(objectname)"); refs !=
-		"refs/heads/develop-t1-"+desktest.Office+" "+string(first.Head)+"\nrefs/heads/main "+string(b.p.Base) {
+		"refs/heads/develop-t1-"+decidertest.Office+" "+string(first.Head)+"\nrefs/heads/main "+string(b.p.Base) {
 		t.Errorf("the origin has\n%s", refs)
 	}
 	rec, err := f.ReadRecord(1)
-	if err != nil || rec.Head != first.Head || rec.Base != "main" || rec.Task != task || rec.Office != desktest.Office {
+	if err != nil || rec.Head != first.Head || rec.Base != "main" || rec.Task != task || rec.Office != decidertest.Office {
 		t.Errorf("%+v, %v", rec, err)
 	}
 	if files, err := filepath.Glob(filepath.Join(filepath.Dir(f.FullPagePath(1)), "*")); err != nil || len(files) != 2 {
@@ -435,13 +435,13 @@ func TestDeliverWithoutRemote(t *testing.T) {
 func TestDeliverTaken(t *testing.T) {
 	b, c, f := delivered(t)
 	dir := origin(t, b)
-	b.p.Git("push", "-q", "origin", "main:refs/heads/develop-t1-"+desktest.Office)
+	b.p.Git("push", "-q", "origin", "main:refs/heads/develop-t1-"+decidertest.Office)
 	cmd, err := c.Do(t.Context(), company.Effect{Task: task})
 	var e *company.Error
 	if cmd != nil || !errors.As(err, &e) || e.Code != company.EConflict || e.Class != company.HumanRequired || e.Hint == "" {
 		t.Errorf("%v, %v", cmd, err)
 	}
-	if at := b.p.Git("--git-dir="+dir, "rev-parse", "develop-t1-"+desktest.Office); at != string(b.p.Base) {
+	if at := b.p.Git("--git-dir="+dir, "rev-parse", "develop-t1-"+decidertest.Office); at != string(b.p.Base) {
 		t.Errorf("the branch was moved to %s", at)
 	}
 	if _, err := f.ReadRecord(1); err == nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/company/desktest"
+	"company/internal/company/decidertest"
 	"company/internal/forge"
 	"company/internal/gitops"
 	"company/internal/leak"
@@ -38,7 +38,7 @@ func TestSecretsHoldThePush(t *testing.T) {
 	pat := "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"
 	b, c, _ := deliveredWith(t, map[string]string{"a.go": "package a\n\nvar key = \"" + ownKey + "\"\n", "docs/setup.md": "line\nuse " + pat + "\n"})
 	dir := origin(t, b)
-	c.Secrets = leak.New([]leak.Own{{Name: "THE_KEY", Value: ownKey}}, desktest.Office)
+	c.Secrets = leak.New([]leak.Own{{Name: "THE_KEY", Value: ownKey}}, decidertest.Office)
 	held, ok := b.do(c.Do, "").(company.HoldDelivery)
 	if !ok || len(held.Doubts) != 2 {
 		t.Fatalf("%+v", held)
@@ -75,7 +75,7 @@ func TestSecretsHoldThePush(t *testing.T) {
 func TestSecretsOnTheWay(t *testing.T) {
 	b, c, _ := deliveredWith(t, map[string]string{"a.go": "package a\n\nvar a = 1\n"})
 	dir := origin(t, b)
-	c.Secrets = leak.New([]leak.Own{{Name: "THE_KEY", Value: ownKey}}, desktest.Office)
+	c.Secrets = leak.New([]leak.Own{{Name: "THE_KEY", Value: ownKey}}, decidertest.Office)
 	between := b.p.Commit("between", map[string]string{"gone.txt": ownKey})
 	news, err := c.findSecrets(t.Context(), b.p.Mirror, b.p.Base, between, forge.PR{})
 	if err != nil || len(news) != 1 || !strings.HasPrefix(news[0].Says, "gone.txt, line 1") {
@@ -101,7 +101,7 @@ func TestSecretsInEveryPlace(t *testing.T) {
 	guess := "datadog_key = 7d3c1bb2a85f4e90c6d1f0a9b8e7c6d5a4f3e2b1\n"
 	wide := "\xff\xfe" + strings.Join(strings.Split(pat, ""), "\x00") + "\x00"
 	b, c, _ := delivered(t)
-	c.Secrets = leak.New([]leak.Own{{Name: "THE_KEY", Value: ownKey}}, desktest.Office)
+	c.Secrets = leak.New([]leak.Own{{Name: "THE_KEY", Value: ownKey}}, decidertest.Office)
 	with := b.p.Commit("with", map[string]string{"there.txt": "same\n", "keys/" + ownKey + ".txt": "x\n", "go.sum": guess})
 	raw := func(author, committer, more, message string) company.OID {
 		t.Helper()
@@ -166,7 +166,7 @@ func TestOneFileUnderManyNames(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	b, c, _ := delivered(t)
-	c.Secrets = leak.New(nil, desktest.Office)
+	c.Secrets = leak.New(nil, decidertest.Office)
 	many := map[string]string{}
 	for i := range 400 {
 		many[fmt.Sprintf("many/%d", i)] = "x\n"

@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"company/internal/agent"
-	"company/internal/agent/session"
-	"company/internal/agent/supply"
-	"company/internal/agent/workbench"
 	"company/internal/company"
+	"company/internal/depaccess"
 	"company/internal/gitops"
-	"company/internal/toolbox"
+	"company/internal/sandbox"
+	"company/internal/session"
+	"company/internal/toolproto"
 )
 
 const system = `You merge. Two branches of one project conflict; your container holds the repository in the middle of the merge, with conflict markers in the files. There is no network.
@@ -40,7 +40,7 @@ func (g *Merger) Resolve(ctx context.Context, e company.Effect) (company.Command
 }
 
 func (g *Merger) resolveConflict(ctx context.Context, s *session.Session, t *company.Task, sub *company.Subtask) (company.EndRun, error) {
-	log, err := workbench.OpenLog(g.Sessions.Runs, s.Run, g.Sessions.Unwritten)
+	log, err := sandbox.OpenLog(g.Sessions.Runs, s.Run, g.Sessions.Unwritten)
 	if err != nil {
 		return company.EndRun{}, err
 	}
@@ -49,7 +49,7 @@ func (g *Merger) resolveConflict(ctx context.Context, s *session.Session, t *com
 	if err != nil {
 		return company.EndRun{}, err
 	}
-	goods, err := g.Supply.Open(ctx, supply.Order{Task: t, Run: s.Run, Fence: s.Fence, Mirror: m, Base: workbench.Mirrors(), Waits: s.Waits, Record: s.Journal().Append})
+	goods, err := g.Supply.Open(ctx, depaccess.Order{Task: t, Run: s.Run, Fence: s.Fence, Mirror: m, Base: sandbox.Mirrors(), Waits: s.Waits, Record: s.Journal().Append})
 	if err != nil {
 		return company.EndRun{}, err
 	}
@@ -60,9 +60,9 @@ func (g *Merger) resolveConflict(ctx context.Context, s *session.Session, t *com
 			return company.EndRun{}, err
 		}
 	}
-	bench, err := g.Shop.Open(ctx, workbench.Spec{
+	bench, err := g.Shop.Open(ctx, sandbox.Spec{
 		Mirror: m, Run: s.Run, Role: company.Merger, Epoch: g.Desk.View().Office.Epoch, Fence: s.Fence, Image: image,
-		Base: sub.Conflict.Onto, Extra: []company.OID{sub.Head}, Start: sub.Head, Branch: workbench.Branch(sub), Log: log, Supply: goods, Paths: t.Settings.Paths,
+		Base: sub.Conflict.Onto, Extra: []company.OID{sub.Head}, Start: sub.Head, Branch: sandbox.Branch(sub), Log: log, Supply: goods, Paths: t.Settings.Paths,
 		Past: s.Past(),
 	})
 	if err != nil {
@@ -94,7 +94,7 @@ func (g *Merger) resolveConflict(ctx context.Context, s *session.Session, t *com
 // the agent. An exact checkpoint holds it as it stood. Otherwise a resolution that an earlier holder has committed is kept; of one
 // that it had only begun, the files are there, and git is told again that they
 // are a merge.
-func beginMerge(ctx context.Context, b *workbench.Sandbox, sub *company.Subtask) error {
+func beginMerge(ctx context.Context, b *sandbox.Sandbox, sub *company.Subtask) error {
 	if b.Prepared.Exact || company.OID(b.Prepared.Head) != sub.Head {
 		return nil
 	}
@@ -102,7 +102,7 @@ func beginMerge(ctx context.Context, b *workbench.Sandbox, sub *company.Subtask)
 	if b.Prepared.Dirty {
 		how = "-s ours " // touches no file
 	}
-	res, err := b.Tools.Run(ctx, toolbox.RunRequest{Command: fmt.Sprintf("git merge --no-ff --no-commit --no-edit %s%s", how, sub.Conflict.Onto), TimeoutS: 120})
+	res, err := b.Tools.Run(ctx, toolproto.RunRequest{Command: fmt.Sprintf("git merge --no-ff --no-commit --no-edit %s%s", how, sub.Conflict.Onto), TimeoutS: 120})
 	if err != nil {
 		return fmt.Errorf("begin the merge: %w", err)
 	}

@@ -9,23 +9,23 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/agent/workbench"
 	"company/internal/company"
 	"company/internal/gitops/gitopstest"
-	"company/internal/pipe"
-	"company/internal/toolbox"
-	"company/internal/toolbox/server"
+	"company/internal/mux"
+	"company/internal/sandbox"
+	"company/internal/toolproto"
+	"company/internal/toolserver"
 )
 
 // hands is the toolbox of a container without the container.
-func hands(t *testing.T) *toolbox.Client {
+func hands(t *testing.T) *toolproto.Client {
 	t.Helper()
 	dir := t.TempDir()
 	home := filepath.Join(dir, "home")
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	s, err := server.New(server.Config{
+	s, err := toolserver.New(toolserver.Config{
 		Root: filepath.Join(dir, "repo"), Temp: filepath.Join(dir, "logs"), Grace: time.Second,
 		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + dir},
 	})
@@ -33,18 +33,18 @@ func hands(t *testing.T) *toolbox.Client {
 		t.Fatal(err)
 	}
 	near, far := net.Pipe()
-	host, err := pipe.Host(near)
+	host, err := mux.Host(near)
 	if err != nil {
 		t.Fatal(err)
 	}
-	guest, err := pipe.Guest(far)
+	guest, err := mux.Guest(far)
 	if err != nil {
 		t.Fatal(err)
 	}
 	web := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: time.Minute}
 	done := make(chan struct{})
 	go func() { defer close(done); _ = web.Serve(guest) }()
-	c := toolbox.New(host)
+	c := toolproto.New(host)
 	t.Cleanup(func() {
 		c.Close()
 		_ = host.Close()
@@ -71,11 +71,11 @@ func TestResolutionSurvivesACrash(t *testing.T) {
 	sub := &company.Subtask{ID: "t1-01", Head: ours, Conflict: &company.ConflictReported{Head: ours, Onto: theirs, Paths: []string{"a.txt"}}}
 	const run = company.RunID("t1-01-merge.1")
 
-	begin := func(resume company.OID) *workbench.Sandbox {
+	begin := func(resume company.OID) *sandbox.Sandbox {
 		t.Helper()
-		b := &workbench.Sandbox{Tools: hands(t)}
+		b := &sandbox.Sandbox{Tools: hands(t)}
 		var err error
-		b.Prepared, err = b.Tools.Prepare(t.Context(), toolbox.PrepareRequest{
+		b.Prepared, err = b.Tools.Prepare(t.Context(), toolproto.PrepareRequest{
 			CloneURL: origin, BaseOID: string(ours), Branch: "agent/t1-01-x", AuthorName: "agent", AuthorEmail: "a@example.org", Resume: string(resume),
 		})
 		if err != nil {
@@ -86,9 +86,9 @@ func TestResolutionSurvivesACrash(t *testing.T) {
 		}
 		return b
 	}
-	sh := func(b *workbench.Sandbox, command string) string {
+	sh := func(b *sandbox.Sandbox, command string) string {
 		t.Helper()
-		r, err := b.Tools.Run(t.Context(), toolbox.RunRequest{Command: command})
+		r, err := b.Tools.Run(t.Context(), toolproto.RunRequest{Command: command})
 		if err != nil || r.ExitCode != 0 {
 			t.Fatalf("%s: %v %+v", command, err, r)
 		}
@@ -109,7 +109,7 @@ func TestResolutionSurvivesACrash(t *testing.T) {
 	if !second.Prepared.Dirty {
 		t.Fatalf("%+v", second.Prepared)
 	}
-	done, err := second.Tools.GitCommit(t.Context(), toolbox.GitCommitRequest{Message: "[t1-01] both"})
+	done, err := second.Tools.GitCommit(t.Context(), toolproto.GitCommitRequest{Message: "[t1-01] both"})
 	if err != nil {
 		t.Fatal(err)
 	}

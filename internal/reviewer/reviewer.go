@@ -16,10 +16,10 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/agent"
-	"company/internal/agent/session"
-	"company/internal/agent/workbench"
 	"company/internal/company"
 	"company/internal/gitops"
+	"company/internal/sandbox"
+	"company/internal/session"
 )
 
 // maxPatch is how much of a diff the first message holds, in bytes. The rest
@@ -30,7 +30,7 @@ const maxPatch = 96 << 10
 type Reviewer struct {
 	Desk     company.Decider
 	Sessions *session.Service
-	Shop     *workbench.Factory
+	Shop     *sandbox.Factory
 	Mirror   func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
 	// Image is the image for a commit of a task, which may name other
 	// dependencies than the base. Nil: the task's own.
@@ -107,7 +107,7 @@ func (x subject) mayWrite(file string) bool {
 }
 
 func (r *Reviewer) runReview(ctx context.Context, s *session.Session, t *company.Task, sub *company.Subtask, onto company.OID) (company.EndRun, error) {
-	log, err := workbench.OpenLog(r.Sessions.Runs, s.Run, r.Sessions.Unwritten)
+	log, err := sandbox.OpenLog(r.Sessions.Runs, s.Run, r.Sessions.Unwritten)
 	if err != nil {
 		return company.EndRun{}, err
 	}
@@ -126,7 +126,7 @@ func (r *Reviewer) runReview(ctx context.Context, s *session.Session, t *company
 			return company.EndRun{}, err
 		}
 	}
-	order := workbench.Spec{
+	order := sandbox.Spec{
 		Mirror: m, Run: s.Run, Role: company.Reviewer, Epoch: r.Desk.View().Office.Epoch, Fence: s.Fence, Image: image,
 		Base: onto, Start: x.head, ReadOnly: true, Log: log, Paths: t.Settings.Paths,
 		// The branch is the container's own; nothing of it can be pushed.

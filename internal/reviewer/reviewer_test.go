@@ -8,7 +8,7 @@ import (
 
 	"company/internal/agent"
 	"company/internal/company"
-	"company/internal/company/desktest"
+	"company/internal/company/decidertest"
 	"company/internal/gitops/gitopstest"
 	"company/test/goroutines"
 )
@@ -27,7 +27,7 @@ func setup(t *testing.T, change map[string]string) *bundle {
 	t.Helper()
 	b := &bundle{p: gitopstest.New(t, map[string]string{"a.go": "package a\n", "b.go": "package a\n"})}
 	head := b.p.Commit("side", change)
-	d := desktest.New(t)
+	d := decidertest.New(t)
 	id := d.Submit("make it better", b.p.Dir)
 	d.Prepare(id, b.p.Base, company.GateCommand{Name: "test", Command: "go test ./..."})
 	d.Plan(id, company.Plan{Waves: []company.Wave{{Subtasks: []company.PlannedSubtask{{

@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/agent/session"
 	"company/internal/bus"
 	"company/internal/bus/nats"
 	"company/internal/company"
-	"company/internal/company/desktest"
+	"company/internal/company/decidertest"
 	"company/internal/folder/foldertest"
 	"company/internal/gitops"
 	"company/internal/ledger"
+	"company/internal/session"
 	"company/test/goroutines"
 )
 
@@ -30,7 +30,7 @@ const (
 
 // bench is a task with one subtask, and a pool of one worker on a real queue.
 type bench struct {
-	*desktest.Decider
+	*decidertest.Decider
 	t    *testing.T
 	bus  bus.Bus
 	pool *Pool
@@ -54,7 +54,7 @@ func setup(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{Decider: desktest.New(t), t: t, bus: real, told: make(chan string, 100)}
+	b := &bench{Decider: decidertest.New(t), t: t, bus: real, told: make(chan string, 100)}
 	id := b.Submit("do it", "/p")
 	b.Prepare(id, base, company.GateCommand{Name: "test", Command: "true"})
 	b.Plan(id, company.Plan{Why: "one", Waves: []company.Wave{{Subtasks: []company.PlannedSubtask{{
@@ -169,7 +169,7 @@ func TestItemBeforeItsOffer(t *testing.T) {
 func TestItemOfAnOlderEpoch(t *testing.T) {
 	b := setup(t)
 	b.put("old", b.View().Office.Epoch)
-	b.Must(company.StartOffice{Office: desktest.Office})
+	b.Must(company.StartOffice{Office: decidertest.Office})
 	b.start()
 	b.await("ack")
 	if r := b.Task("t1").Runs[run]; r != nil {
@@ -191,7 +191,7 @@ func TestOfferOvertakenByANewEpoch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Must(company.StartOffice{Office: desktest.Office})
+	b.Must(company.StartOffice{Office: decidertest.Office})
 	if _, err := b.Do(t.Context(), company.Company, cmd); company.CodeOf(err) != company.EStale {
 		t.Fatalf("the old put counts as an offer: %v", err)
 	}

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/agent/workbench"
 	"company/internal/company"
+	"company/internal/sandbox"
 )
 
 // A worker that is sent back is told which of its tests show nothing; one that
@@ -13,11 +13,11 @@ import (
 func TestWorkerIsToldOfIdleTests(t *testing.T) {
 	task := &company.Task{ID: "t1", Instruction: "do it", Prepared: &company.TaskPrepared{}}
 	sub := &company.Subtask{ID: "t1-01", Gate: &company.GateFinished{Result: company.GateResult{Passed: true, RedGreen: &company.RedGreen{Files: 1, Fresh: 1, Idle: []string{"x TestIdle"}}}}}
-	if got := ticketBrief(task, sub, "", &workbench.Sandbox{}); strings.Contains(got, "TestIdle") {
+	if got := ticketBrief(task, sub, "", &sandbox.Sandbox{}); strings.Contains(got, "TestIdle") {
 		t.Errorf("it is not sent back, and\n%s", got)
 	}
 	sub.Input = "The reviewer requests changes:\n- there is no test"
-	if got := ticketBrief(task, sub, "", &workbench.Sandbox{}); !strings.Contains(got, "pass without the change too") || !strings.Contains(got, "x TestIdle") {
+	if got := ticketBrief(task, sub, "", &sandbox.Sandbox{}); !strings.Contains(got, "pass without the change too") || !strings.Contains(got, "x TestIdle") {
 		t.Errorf("%s", got)
 	}
 }

@@ -13,23 +13,23 @@ import (
 	"time"
 
 	"company/internal/agent"
-	"company/internal/agent/session"
-	"company/internal/agent/supply"
-	"company/internal/agent/workbench"
 	"company/internal/company"
+	"company/internal/depaccess"
 	"company/internal/gitops"
+	"company/internal/sandbox"
+	"company/internal/session"
 )
 
 // Worker carries a claimed run from its container to its end.
 type Worker struct {
 	Sessions *session.Service
-	Shop     *workbench.Factory
+	Shop     *sandbox.Factory
 	Mirror   func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
 	// Project is what the agent is told of the project besides its ticket:
 	// commands, and the repository's own advice as quoted data.
 	Project func(ctx context.Context, t *company.Task) (string, error)
 	// Supply is what runs may fetch of package registries. Nil: nothing.
-	Supply *supply.Service
+	Supply *depaccess.Service
 	// Image is the image for a commit of a task, which may name other
 	// dependencies than the base. Nil: the task's own.
 	Image func(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (string, error)
@@ -44,7 +44,7 @@ func (w *Worker) Do(ctx context.Context, t *company.Task, r *company.Run) error 
 
 func (w *Worker) runWorker(ctx context.Context, s *session.Session, t *company.Task, r *company.Run) (company.EndRun, error) {
 	sub := t.Subtask(r.Subtask)
-	log, err := workbench.OpenLog(w.Sessions.Runs, r.ID, w.Sessions.Unwritten)
+	log, err := sandbox.OpenLog(w.Sessions.Runs, r.ID, w.Sessions.Unwritten)
 	if err != nil {
 		return company.EndRun{}, err
 	}
@@ -53,7 +53,7 @@ func (w *Worker) runWorker(ctx context.Context, s *session.Session, t *company.T
 	if err != nil {
 		return company.EndRun{}, err
 	}
-	goods, err := w.Supply.Open(ctx, supply.Order{Task: t, Run: r.ID, Fence: r.Fence, Mirror: m, Base: workbench.Mirrors(), Waits: s.Waits, Record: s.Journal().Append})
+	goods, err := w.Supply.Open(ctx, depaccess.Order{Task: t, Run: r.ID, Fence: r.Fence, Mirror: m, Base: sandbox.Mirrors(), Waits: s.Waits, Record: s.Journal().Append})
 	if err != nil {
 		return company.EndRun{}, err
 	}
@@ -64,9 +64,9 @@ func (w *Worker) runWorker(ctx context.Context, s *session.Session, t *company.T
 			return company.EndRun{}, err
 		}
 	}
-	order := workbench.Spec{
+	order := sandbox.Spec{
 		Mirror: m, Run: r.ID, Role: company.Worker, Epoch: r.Offered, Fence: r.Fence, Image: image,
-		Base: sub.Base, Start: r.From, Branch: workbench.Branch(sub), Log: log, Supply: goods, Paths: t.Settings.Paths,
+		Base: sub.Base, Start: r.From, Branch: sandbox.Branch(sub), Log: log, Supply: goods, Paths: t.Settings.Paths,
 		Past: s.Past(),
 	}
 	if r.From != sub.Base {
@@ -108,7 +108,7 @@ func (w *Worker) runWorker(ctx context.Context, s *session.Session, t *company.T
 // lostSandboxOutcome is the end of a run whose container ended under its agent: a command
 // killed it, or memory or processes ran out. That is the work's doing as a rule, so the
 // next run is told; what was pushed is kept.
-func lostSandboxOutcome(ctx context.Context, b *workbench.Sandbox, m *gitops.Mirror, onto company.OID, cause error) (company.EndRun, error) {
+func lostSandboxOutcome(ctx context.Context, b *sandbox.Sandbox, m *gitops.Mirror, onto company.OID, cause error) (company.EndRun, error) {
 	end, err := b.Finish(ctx, agent.Outcome{}, m, onto, false)
 	if err != nil {
 		return company.EndRun{}, err

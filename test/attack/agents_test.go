@@ -18,7 +18,7 @@ import (
 	"company/internal/adapters"
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // patience is how long a walk may take on a busy machine. It is no measure.
@@ -270,6 +270,6 @@ func records(t testing.TB, dirs ...string) map[string]string {
 	return out
 }
 
-func runsDir(h *house.House, run company.RunID) string {
+func runsDir(h *testenv.House, run company.RunID) string {
 	return filepath.Join(h.Repo, ".company", "runtime", "runs", string(run))
 }

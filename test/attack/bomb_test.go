@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // bomb starts processes for ever, whether or not there is room for more. Each
@@ -19,7 +19,7 @@ const bomb = "env -i perl -MPOSIX -e 'while (1) { fork(); POSIX::setsid() }' & s
 func TestForkBomb(t *testing.T) {
 	const first, second company.RunID = "t1-01.1", "t1-01.2"
 	staff := &crew{}
-	h := house.New(t, staff, map[string]string{"README.md": "# Bombs\n", "check.sh": "test -s done.txt || test ! -e done.txt\n"})
+	h := testenv.New(t, staff, map[string]string{"README.md": "# Bombs\n", "check.sh": "test -s done.txt || test ! -e done.txt\n"})
 	h.Config("workers: {max: 1, memory: 1536m, pids: 256}\ngates: {lint: none, test: sh ./check.sh}\n")
 	work := []step{
 		do("write_file", args{"path": "done.txt", "content": "done\n"}),

@@ -11,7 +11,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // TestHostSide attacks what the host does with what it takes: attributes that
@@ -20,7 +20,7 @@ import (
 // complete, and the office must stand.
 func TestHostSide(t *testing.T) {
 	staff := &crew{}
-	h := house.New(t, staff, project(t))
+	h := testenv.New(t, staff, project(t))
 	// A project's own history may hold what a worker may not add: it is data.
 	if err := os.Symlink("/etc/passwd", filepath.Join(h.Repo, "absolute")); err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ echo below >>CODE.txt; echo trap >traps.txt; echo x >sub/x.txt`
 const many = `for d in $(seq 90); do mkdir -p many/$d && (cd many/$d && seq -f "` + "n-with-a-name-that-takes-some-room-in-a-list-of-all-of-them-%g" + `" 500 | xargs touch); done; find many -type f | wc -l`
 
 // mirrored is what an expression names in the office's mirror; "" for nothing.
-func mirrored(h *house.House, rev string) string {
+func mirrored(h *testenv.House, rev string) string {
 	dirs, _ := filepath.Glob(filepath.Join(h.Repo, ".company", "state", "git", "*.git"))
 	for _, dir := range dirs {
 		out, err := exec.Command("git", "-c", "safe.directory=*", "--git-dir="+dir, "rev-parse", "--verify", "--quiet", rev).Output()
@@ -174,7 +174,7 @@ func (c canaries) fired(t *testing.T) string {
 // layCanaries puts a command under every key of the operator's git that runs
 // one, for the user and for the checkout: what large-file filters, mergers and
 // signers look like. A tree's attributes choose among them.
-func layCanaries(t *testing.T, h *house.House) canaries {
+func layCanaries(t *testing.T, h *testenv.House) canaries {
 	t.Helper()
 	c := canaries{dir: filepath.Join(h.Dir, "canaries")}
 	hooks := filepath.Join(c.dir, "hooks")
@@ -222,7 +222,7 @@ func layCanaries(t *testing.T, h *house.House) canaries {
 
 // control has git do, without our precautions, what the host did with them:
 // the canaries fire then.
-func (c canaries) control(t *testing.T, h *house.House, head string) {
+func (c canaries) control(t *testing.T, h *testenv.House, head string) {
 	t.Helper()
 	mirrors, _ := filepath.Glob(filepath.Join(h.Repo, ".company", "state", "git", "*.git"))
 	if len(mirrors) != 1 {

@@ -11,7 +11,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 const (
@@ -44,7 +44,7 @@ const nasty = "\x1b]0;pwned\x07\x1b[31mred\x1b[2J\x1b]8;;http://evil\x1b\\x\u202
 func TestHostileWorkers(t *testing.T) {
 	files := project(t)
 	staff := &crew{}
-	h := house.New(t, staff, files)
+	h := testenv.New(t, staff, files)
 	secret := "host-canary-" + filepath.Base(h.Dir)
 	h.Env = append(h.Env, "ATTACK_HOST_SECRET="+secret)
 	h.Write("../home/.ssh/id_rsa", secret)
@@ -243,7 +243,7 @@ func notWithout(file string) func(scripted.Exchange) scripted.Reply {
 }
 
 // inspect is what the daemon says of the containers of the office.
-func inspect(t *testing.T, h *house.House) string {
+func inspect(t *testing.T, h *testenv.House) string {
 	names := h.Containers()
 	if len(names) == 0 {
 		t.Error("no container while workers work")
@@ -257,7 +257,7 @@ func inspect(t *testing.T, h *house.House) string {
 
 // leftovers lists what pushes that came to nothing have left in a run's
 // repository on the host, once the processes of the last one have ended.
-func leftovers(t *testing.T, h *house.House, run company.RunID) string {
+func leftovers(t *testing.T, h *testenv.House, run company.RunID) string {
 	dir := filepath.Join(h.Repo, ".company", "state", "git", "runs", string(run)+".git", "objects")
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		entries, err := os.ReadDir(dir)

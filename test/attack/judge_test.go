@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 func judgeGit(t *testing.T, out string) {
@@ -62,7 +62,7 @@ func judgeHTTP(t *testing.T, out string) {
 	}
 }
 
-func judgeFlood(t *testing.T, staff *crew, h *house.House) {
+func judgeFlood(t *testing.T, staff *crew, h *testenv.House) {
 	out := staff.told(lookRun, turnFlood)
 	if len(out) > 64<<10 || !strings.Contains(out, "the end") || !strings.Contains(out, "bytes left out") {
 		t.Errorf("%d bytes of a flood: %.300s", len(out), out)
@@ -77,7 +77,7 @@ func judgeFlood(t *testing.T, staff *crew, h *house.House) {
 // steering finds what T18 keeps off the screen.
 var steering = regexp.MustCompile("[\x00-\x08\x0b-\x1f\x7f\u0080-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e0fff]")
 
-func judgeOutput(t *testing.T, staff *crew, h *house.House, r house.Result) {
+func judgeOutput(t *testing.T, staff *crew, h *testenv.House, r testenv.Result) {
 	for name, text := range map[string]string{"stdout": r.Stdout, "stderr": r.Stderr} {
 		if at := steering.FindStringIndex(text); at != nil {
 			t.Errorf("%s: %q", name, text[max(0, at[0]-200):min(len(text), at[1]+50)])
@@ -106,7 +106,7 @@ func judgeOutput(t *testing.T, staff *crew, h *house.House, r house.Result) {
 	}
 }
 
-func judgeBombs(t *testing.T, staff *crew, h *house.House) {
+func judgeBombs(t *testing.T, staff *crew, h *testenv.House) {
 	full := tries(staff.told(bombRun, 0))
 	for _, d := range []string{"/work", "/tmp", "/home/agent", "/dev/shm"} {
 		if full[d].words != "No space left on device" { // probe 27
@@ -167,7 +167,7 @@ func judgePoison(t *testing.T, staff *crew) {
 	}
 }
 
-func judgeCheats(t *testing.T, staff *crew, h *house.House) {
+func judgeCheats(t *testing.T, staff *crew, h *testenv.House) {
 	if got := staff.told(cheatRun, 4); strings.Count(got, "replace|1|") != 3 || !strings.Contains(got, "go|0|PASS") {
 		t.Errorf("the fakes: %s", got)
 	}
@@ -216,7 +216,7 @@ func judgeQuotes(t *testing.T, staff *crew) {
 	}
 }
 
-func judgeSecrets(t *testing.T, staff *crew, h *house.House, r house.Result, secret string) {
+func judgeSecrets(t *testing.T, staff *crew, h *testenv.House, r testenv.Result, secret string) {
 	files := records(t, filepath.Join(h.Repo, ".company"), h.Origin)
 	files["stdout"], files["stderr"], files["what agents were told"] = r.Stdout, r.Stderr, staff.all()
 	for path, text := range files {
@@ -248,7 +248,7 @@ type executionResult struct {
 }
 
 // result is result.json of a run.
-func result(t *testing.T, h *house.House, run company.RunID) executionResult {
+func result(t *testing.T, h *testenv.House, run company.RunID) executionResult {
 	t.Helper()
 	var res executionResult
 	text, err := os.ReadFile(filepath.Join(runsDir(h, run), "result.json"))

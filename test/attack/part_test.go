@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // part is a place in the company that a defence hangs on, and what stands there
@@ -19,7 +19,7 @@ type part struct{ file, with, without string }
 // without builds the company without these parts.
 func without(t *testing.T, parts ...part) string {
 	t.Helper()
-	root, err := house.Root()
+	root, err := testenv.Root()
 	if err != nil {
 		t.Fatal(err)
 	}

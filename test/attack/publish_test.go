@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // officeKey is a key that is no word, as those of offices are.
@@ -78,7 +78,7 @@ func TestNothingHostileIsPublished(t *testing.T) {
 	t.Run("without it", func(t *testing.T) {
 		h, got, p := publish(t, without(t,
 			part{"internal/gitops/check.go", "if err := q.judgeCommit(commit); err != nil {", "if err := error(nil); err != nil {"},
-			part{"internal/merger/doubt.go", "if c.Secrets == nil {", "if c != nil {"}))
+			part{"internal/merger/pushdoubts.go", "if c.Secrets == nil {", "if c != nil {"}))
 		for name := range refusals {
 			if got[name].code != "0" {
 				t.Errorf("%s does not even succeed without the defence: %+v", name, got[name])
@@ -103,14 +103,14 @@ func TestNothingHostileIsPublished(t *testing.T) {
 
 // publish has one worker try all of publish.sh in a company (empty: as it is),
 // and gives what came of each try.
-func publish(t *testing.T, bin string) (*house.House, map[string]try, *house.Process) {
+func publish(t *testing.T, bin string) (*testenv.House, map[string]try, *testenv.Process) {
 	t.Helper()
 	script, err := os.ReadFile(filepath.Join("testdata", "publish.sh"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	staff := &crew{}
-	h := house.New(t, staff, map[string]string{"README.md": "# Published\n", "check.sh": "test -s README.md\n", "attack/publish.sh": string(script)})
+	h := testenv.New(t, staff, map[string]string{"README.md": "# Published\n", "check.sh": "test -s README.md\n", "attack/publish.sh": string(script)})
 	if bin != "" {
 		h.Bin = bin
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // redBase is a project with one package that does not build.
@@ -56,10 +56,10 @@ func TestNothingHidesBehindARedBuild(t *testing.T) {
 }
 
 // hide has one worker hide behind the red base of a company (empty: as it is).
-func hide(t *testing.T, bin string) (*house.House, *house.Process, *crew) {
+func hide(t *testing.T, bin string) (*testenv.House, *testenv.Process, *crew) {
 	t.Helper()
 	staff := &crew{}
-	h := house.New(t, staff, redBase)
+	h := testenv.New(t, staff, redBase)
 	if bin != "" {
 		h.Bin = bin
 	}

@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // judgeRemembered asks a company of its own, after the one that was attacked has
 // gone, what was tried: the ledger tells of it, with the count, and a flood
 // does not fill it.
-func judgeRemembered(t *testing.T, h *house.House, live string) {
+func judgeRemembered(t *testing.T, h *testenv.House, live string) {
 	type item struct {
 		Run        company.RunID
 		Kind, Text string

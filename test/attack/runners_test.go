@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/depproxy"
 	"company/internal/gates"
 	"company/internal/gitops/gitopstest"
 	"company/internal/image"
-	"company/internal/registry"
 )
 
 // runnersOfNode are packages by runner: how their script starts it, and the same
@@ -68,11 +68,11 @@ func TestRunnersOfNode(t *testing.T) {
 	files["package-lock.json"] = npmLock(t, files)
 
 	j := newJudge(t)
-	up, err := registry.LoadClientSettings(t.Context())
+	up, err := depproxy.LoadClientSettings(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := registry.Open(filepath.Join(t.TempDir(), "registries"), up)
+	store, err := depproxy.Open(filepath.Join(t.TempDir(), "registries"), up)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 	"company/test/demo/check"
 	"company/test/demo/director"
 	"company/test/goroutines"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 func TestMain(m *testing.M) { goroutines.Main(m) }
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { goroutines.Main(m) }
 // nil, looks on while the bystander is still there.
 func play(t *testing.T, seed uint64, brain scripted.Responder, then func(Outcome)) Outcome {
 	t.Helper()
-	root, err := house.Root()
+	root, err := testenv.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func play(t *testing.T, seed uint64, brain scripted.Responder, then func(Outcome
 	defer cancel()
 	var feed, said bytes.Buffer
 	out, err := Run(ctx, Options{
-		Seed: seed, Root: root, Company: house.Binary(t), Dir: filepath.Join(t.TempDir(), "demo"), Out: &said, Feed: &feed, Brain: brain, Then: then,
+		Seed: seed, Root: root, Company: testenv.Binary(t), Dir: filepath.Join(t.TempDir(), "demo"), Out: &said, Feed: &feed, Brain: brain, Then: then,
 	})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, feed.String())

@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"company/test/house"
+	"company/test/testenv"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
 func example(t *testing.T) string {
 	t.Helper()
-	root, err := house.Root()
+	root, err := testenv.Root()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // What people do to a delivered branch at the origin is shown wherever pull
 // requests are, and is left as they did it.
 func TestBranchThatPeopleChange(t *testing.T) {
 	t.Parallel()
-	h := house.New(t, tripleStaff(), calculator())
+	h := testenv.New(t, tripleStaff(), calculator())
 	ends(t, h.Start("submit", "add a function that triples"), 0)
 	delivered(t, h, 1, 1, 1)
 	branch := integration(h, 1)

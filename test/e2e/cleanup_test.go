@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"company/test/house"
+	"company/test/testenv"
 )
 
 type leftover struct {
@@ -16,7 +16,7 @@ type leftover struct {
 }
 
 // cleans runs cleanup with these flags and gives what it tells.
-func cleans(t testing.TB, h *house.House, flags ...string) []leftover {
+func cleans(t testing.TB, h *testenv.House, flags ...string) []leftover {
 	t.Helper()
 	var out struct {
 		DryRun bool `json:"dry_run"`
@@ -104,7 +104,7 @@ func TestCleanup(t *testing.T) {
 
 // cleansFiles is cleanup --all where Docker does not answer: its containers
 // and images stay, and it says so.
-func cleansFiles(t testing.TB, h *house.House) []leftover {
+func cleansFiles(t testing.TB, h *testenv.House) []leftover {
 	t.Helper()
 	env := h.Env
 	defer func() { h.Env = env }()

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // refused runs a command that must end with this exit code and error code.
-func refused(t testing.TB, h *house.House, exit int, code string, args ...string) string {
+func refused(t testing.TB, h *testenv.House, exit int, code string, args ...string) string {
 	t.Helper()
 	r := h.Run(patience, args...)
 	if r.Code != exit || !strings.Contains("\n"+r.Stderr, "\nerror["+code+"]: ") {
@@ -20,7 +20,7 @@ func refused(t testing.TB, h *house.House, exit int, code string, args ...string
 }
 
 // says runs a command that must end well and whose result holds these words.
-func says(t testing.TB, h *house.House, words []string, args ...string) string {
+func says(t testing.TB, h *testenv.House, words []string, args ...string) string {
 	t.Helper()
 	out := h.MustRun(patience, args...).Stdout
 	for _, w := range words {
@@ -68,7 +68,7 @@ func TestQuestionToPullRequest(t *testing.T) {
 }
 
 // presidentLooks: what can be seen of a task that is done.
-func presidentLooks(t *testing.T, h *house.House) {
+func presidentLooks(t *testing.T, h *testenv.House) {
 	t.Helper()
 	says(t, h, []string{"t1  completed", "test passed on ", "1/1", "#1 open", "add a farewell"}, "status")
 	says(t, h, []string{"t1  completed", "PLAN  1 subtask in 1 wave, 1 merged", "t1-01", "gates passed", "review: approve", "t1-plan.1", "t1-plan.2", "PULL REQUEST  #1, open"}, "show", "t1")
@@ -117,7 +117,7 @@ func presidentLooks(t *testing.T, h *house.House) {
 }
 
 // presidentMerges: company notes a merge once it is there, and never makes it.
-func presidentMerges(t *testing.T, h *house.House) {
+func presidentMerges(t *testing.T, h *testenv.House) {
 	t.Helper()
 	text := refused(t, h, 1, "E_PROTECTED", "pr", "merge", "1")
 	mainUnmoved(t, h)

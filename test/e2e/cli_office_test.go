@@ -15,12 +15,12 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/orchestrator"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // atWork starts a submission whose worker waits for the model, with its
 // container up.
-func atWork(t *testing.T) (*house.House, *house.Process, *stop) {
+func atWork(t *testing.T) (*testenv.House, *testenv.Process, *stop) {
 	t.Helper()
 	brain := &staff{manager: planned(farewell()), worker: saysGoodbye()}
 	held := at("t1-01.1", 2)
@@ -171,7 +171,7 @@ func TestHeldByTheDeaf(t *testing.T) {
 
 // twoTasks are two submissions: the first from the process that opens the
 // office, the second from one that follows there. Both wait for the model.
-func twoTasks(t *testing.T) (h *house.House, first, second *house.Process, one, two *stop) {
+func twoTasks(t *testing.T) (h *testenv.House, first, second *testenv.Process, one, two *stop) {
 	t.Helper()
 	add := func(name string) []m { return []m{ticket("Add "+name, "Add "+name+".sh", name+".sh")} }
 	brain := &staff{
@@ -311,7 +311,7 @@ func TestFollowerOutlivesAKill(t *testing.T) {
 }
 
 // gapless: a follower misses no event, whoever holds the office.
-func gapless(t *testing.T, p *house.Process) {
+func gapless(t *testing.T, p *testenv.Process) {
 	t.Helper()
 	var last uint64
 	for _, it := range p.Items() {

@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"company/internal/orchestrator"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // stepClock puts a house on a machine whose wall clock the test sets, and gives
 // what sets it: how far it is from the real one.
-func stepClock(t *testing.T, h *house.House) (set func(string)) {
+func stepClock(t *testing.T, h *testenv.House) (set func(string)) {
 	t.Helper()
-	root, err := house.Root()
+	root, err := testenv.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func stepClock(t *testing.T, h *house.House) (set func(string)) {
 var negativeAge = regexp.MustCompile(`\s-\d+([smh.]|$)|_ms":-\d`)
 
 // agesAreSane looks at what a president looks at while a run is held.
-func agesAreSane(t *testing.T, h *house.House, when string) {
+func agesAreSane(t *testing.T, h *testenv.House, when string) {
 	t.Helper()
 	for _, args := range [][]string{{"status"}, {"show", "t1"}, {"show", "t1-01.1"}, {"agents"}, {"project", "list"}, {"pr", "list"}, {"feed"}} {
 		text := h.MustRun(patience, args...).Stdout
@@ -134,7 +134,7 @@ func TestWallClockIsSet(t *testing.T) {
 }
 
 // feedOf gives the events of an office, as company feed tells them.
-func feedOf(t *testing.T, h *house.House, each func(orchestrator.Item)) {
+func feedOf(t *testing.T, h *testenv.House, each func(orchestrator.Item)) {
 	t.Helper()
 	out := h.MustRun(patience, "feed", "-o", "json").Stdout
 	lines := strings.Split(strings.TrimSpace(out), "\n")

@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // completes has a real bash complete the words: those before the cursor, the
 // last of which is being typed. It gives what bash would offer.
-func completes(t testing.TB, h *house.House, words ...string) []string {
+func completes(t testing.TB, h *testenv.House, words ...string) []string {
 	t.Helper()
 	bin := filepath.Join(h.Dir, "bin")
 	if err := os.MkdirAll(bin, 0o755); err != nil {

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"testing"
 
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // pypiServer is an index of the simple API with one module of each name, whose
@@ -83,7 +83,7 @@ func TestWorkerAddsAPythonPackage(t *testing.T) {
 			call("finish", m{"summary": "another word is known"}),
 		),
 	}
-	h := house.New(t, brain, map[string]string{".gitignore": "__pycache__/\n", "requirements.txt": "alphaword==1.0\n", "test_words.py": check})
+	h := testenv.New(t, brain, map[string]string{".gitignore": "__pycache__/\n", "requirements.txt": "alphaword==1.0\n", "test_words.py": check})
 	h.Env = append(h.Env, "PIP_INDEX_URL="+srv.URL+"/simple", "PIP_CONFIG_FILE="+os.DevNull)
 	h.Config("gates: {lint: none, test: python3 -m unittest -v}\n")
 	if sum := ends(t, h.Start("submit", "know another word"), 0); sum.Result != "COMPLETE" {
@@ -165,7 +165,7 @@ func TestWorkerAddsACrate(t *testing.T) {
 			call("finish", m{"summary": "another word is known"}),
 		),
 	}
-	h := house.New(t, brain, map[string]string{
+	h := testenv.New(t, brain, map[string]string{
 		".gitignore": "target/\n", "Cargo.toml": "[package]\nname = \"words\"\nversion = \"0.1.0\"\nedition = \"2018\"\n[dependencies]\n", "src/lib.rs": "#[test]\nfn one() {}\n",
 		"Cargo.lock": "version = 3\n\n[[package]]\nname = \"words\"\nversion = \"0.1.0\"\n",
 	})

@@ -11,7 +11,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 const uuidCode = `package calc
@@ -66,7 +66,7 @@ func TestWorkerAddsAGoModule(t *testing.T) {
 	t.Parallel()
 	registryAnswers(t, "go")
 	unknown := scripted.Call{Tool: "add_dependency", Args: m{"ecosystem": "go", "name": "github.com/google/uuid/no-such-module"}}
-	h := house.New(t, addsModule(unknown), calculator())
+	h := testenv.New(t, addsModule(unknown), calculator())
 	p := h.Start("submit", "give calculations a name")
 	if sum := ends(t, p, 0); sum.Result != "COMPLETE" {
 		t.Fatalf("%+v\n%s", sum, p.Tell())
@@ -154,7 +154,7 @@ func TestWorkerAddsAnNPMPackage(t *testing.T) {
 			call("finish", m{"summary": "odd numbers are told"}),
 		),
 	}
-	h := house.New(t, brain, counter())
+	h := testenv.New(t, brain, counter())
 	p := h.Start("submit", "tell odd numbers")
 	if sum := ends(t, p, 0); sum.Result != "COMPLETE" {
 		t.Fatalf("%+v\n%s", sum, p.Tell())
@@ -180,7 +180,7 @@ func TestWorkerAddsAnNPMPackage(t *testing.T) {
 func TestPresidentLetsADependencyIn(t *testing.T) {
 	t.Parallel()
 	registryAnswers(t, "go")
-	h := house.New(t, addsModule(), calculator())
+	h := testenv.New(t, addsModule(), calculator())
 	h.Config("approvals: {deps: ask}\n")
 	p := h.Start("submit", "give calculations a name")
 	p.Event(patience, "approval.opened", "t1-01")
@@ -215,7 +215,7 @@ func TestSneakedDependencyIsRed(t *testing.T) {
 			),
 		),
 	}
-	h := house.New(t, brain, calculator())
+	h := testenv.New(t, brain, calculator())
 	if sum := ends(t, h.Start("submit", "say goodbye"), 0); sum.Result != "COMPLETE" {
 		t.Fatalf("%+v", sum)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 var mergeTarget = regexp.MustCompile(`git merge --no-commit ([0-9a-f]{40})`)
@@ -48,7 +48,7 @@ func TestFollowUp(t *testing.T) {
 			return merges(x)
 		},
 	}
-	h := house.New(t, brain, calculator())
+	h := testenv.New(t, brain, calculator())
 	ends(t, h.Start("submit", "add a function that triples"), 0)
 	delivered(t, h, 1, 1, 1)
 	branch := integration(h, 1)

@@ -8,12 +8,12 @@ import (
 
 	"company/internal/forge"
 	"company/internal/forge/forgetest"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // onGitHub is an office whose project has its remote on a GitHub, over https
 // with a token; the login is who's, and it may write to acme/app or not.
-func onGitHub(t *testing.T, brain *staff, login string, more string) (*house.House, *forgetest.Server, *forgetest.Repo) {
+func onGitHub(t *testing.T, brain *staff, login string, more string) (*testenv.House, *forgetest.Server, *forgetest.Repo) {
 	t.Helper()
 	s := forgetest.NewGitHub(t)
 	h, repo := onForge(t, brain, s, "github", login, more)
@@ -21,7 +21,7 @@ func onGitHub(t *testing.T, brain *staff, login string, more string) (*house.Hou
 }
 
 // onForge is onGitHub for any forge.
-func onForge(t *testing.T, brain *staff, s *forgetest.Server, kind, login, more string) (*house.House, *forgetest.Repo) {
+func onForge(t *testing.T, brain *staff, s *forgetest.Server, kind, login, more string) (*testenv.House, *forgetest.Repo) {
 	t.Helper()
 	h := open(t, brain)
 	repo := s.AddRepo("acme", "app", h.Repo)
@@ -36,7 +36,7 @@ func onForge(t *testing.T, brain *staff, s *forgetest.Server, kind, login, more 
 }
 
 // nowhere: the token is in no file of the office and in no log (T21).
-func nowhere(t *testing.T, h *house.House, secret string) {
+func nowhere(t *testing.T, h *testenv.House, secret string) {
 	t.Helper()
 	if found := run(t, "sh", "-c", fmt.Sprintf("grep -rlF %s %s %s 2>/dev/null; true", secret, h.Repo, h.Dir)); found != "" {
 		t.Errorf("the token is in %s", found)
@@ -44,7 +44,7 @@ func nowhere(t *testing.T, h *house.House, secret string) {
 }
 
 // opened is the one pull request of t1, held to what the office says of it.
-func opened(t *testing.T, h *house.House, s *forgetest.Server, repo *forgetest.Repo, owner string) forgetest.Pull {
+func opened(t *testing.T, h *testenv.House, s *forgetest.Server, repo *forgetest.Repo, owner string) forgetest.Pull {
 	t.Helper()
 	all := s.Pulls(repo)
 	if len(all) != 1 {

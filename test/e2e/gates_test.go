@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"company/internal/orchestrator"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // prBody is the text of a pull request.
-func prBody(h *house.House, pr string) string {
+func prBody(h *testenv.House, pr string) string {
 	return h.MustRun(patience, "pr", "show", pr).Stdout
 }
 
@@ -37,7 +37,7 @@ func TestRedBase(t *testing.T) {
 	test := "package calc\n\nimport \"testing\"\n\nfunc TestTriple(t *testing.T) {\n\tif Triple(2) != 6 {\n\t\tt.Error(Triple(2))\n\t}\n}\n"
 	broken := strings.Replace(files["calc.go"], "2 * n", "3 * n", 1)
 	plan := planned([]m{ticket("Add Triple", tripleDescription, "calc.go", "triple.go", "triple_test.go")})
-	h := house.New(t, &staff{
+	h := testenv.New(t, &staff{
 		manager: plan,
 		worker: runs(
 			does("Break Double", "calc.go", broken, "triple.go", triple, "triple_test.go", test),
@@ -97,7 +97,7 @@ func TestBaseThatDoesNotCompile(t *testing.T) {
 	files := calculator()
 	files["tax/tax.go"] = "package tax\n\n// Rate is in percent.\nfunc Rate() int { return undefined }\n"
 	fails := "package tax\n\nimport \"testing\"\n\nfunc TestRate(t *testing.T) { t.Fatal(\"it can only fail\") }\n"
-	h := house.New(t, &staff{
+	h := testenv.New(t, &staff{
 		manager: planned([]m{ticket("Test the rate", "Add a test of tax.Rate.", "tax/tax_test.go")}),
 		worker:  does("Test the rate", "tax/tax_test.go", fails),
 	}, files)
@@ -156,7 +156,7 @@ func TestNoTests(t *testing.T) {
 	t.Parallel()
 	files := calculator()
 	delete(files, "calc_test.go")
-	h := house.New(t, &staff{
+	h := testenv.New(t, &staff{
 		manager: planned([]m{ticket("Add Triple", tripleDescription, "triple.go")}),
 		worker:  does("Add Triple", "triple.go", "package calc\n\n// Triple is three times n.\nfunc Triple(n int) int { return 3 * n }\n"),
 	}, files)
@@ -174,7 +174,7 @@ func TestMissingLinter(t *testing.T) {
 		t.Parallel()
 		files := tiny()
 		files["Makefile"] = "lint:\n\tno-such-linter .\n\ntest:\n\tsh ./test.sh\n"
-		h := house.New(t, &staff{manager: planned(farewell()), worker: saysGoodbye()}, files)
+		h := testenv.New(t, &staff{manager: planned(farewell()), worker: saysGoodbye()}, files)
 		p := h.Start("submit", "say goodbye")
 		sum := ends(t, p, 0)
 		delivered(t, h, 1, 1, 1)
@@ -185,7 +185,7 @@ func TestMissingLinter(t *testing.T) {
 	})
 	t.Run("asked for", func(t *testing.T) {
 		t.Parallel()
-		h := house.New(t, &staff{}, tiny())
+		h := testenv.New(t, &staff{}, tiny())
 		h.Config("gates: {lint: \"no-such-linter .\", test: \"sh ./test.sh\"}\n")
 		p := h.Start("submit", "--no-input", "say goodbye")
 		ends(t, p, 2)
@@ -205,7 +205,7 @@ func TestMissingLinter(t *testing.T) {
 // says why nothing was, and what to do, where the task's end is told.
 func TestWhyNamesTheCause(t *testing.T) {
 	t.Parallel()
-	h := house.New(t, &staff{}, map[string]string{
+	h := testenv.New(t, &staff{}, map[string]string{
 		"package.json":   `{"name":"x","version":"1.0.0","scripts":{"test":"vitest run"},"devDependencies":{"vitest":"2.1.8"}}`,
 		"pnpm-lock.yaml": "lockfileVersion: '9.0'\n", "a.test.js": "",
 	})

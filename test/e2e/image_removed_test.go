@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"company/internal/orchestrator"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // TestImageRemoved: somebody removes the task's image behind our back, while
@@ -21,7 +21,7 @@ func TestImageRemoved(t *testing.T) {
 	}
 	files := tiny()
 	files["NOTES"] = "An image of its own: no other test's work may need it.\n"
-	h := house.New(t, &staff{manager: planned(farewell()), worker: saysGoodbye(), stops: []*stop{planning, again, working}}, files)
+	h := testenv.New(t, &staff{manager: planned(farewell()), worker: saysGoodbye(), stops: []*stop{planning, again, working}}, files)
 	h.Config(tinyGates)
 	cold := h.Env
 	h.Env = append(slices.Clone(h.Env), "COMPANY_WORKERS_WARM=1")
@@ -52,7 +52,7 @@ func TestImageRemoved(t *testing.T) {
 }
 
 // removeImage removes an image once no container of the office runs on it.
-func removeImage(t *testing.T, h *house.House, id string) {
+func removeImage(t *testing.T, h *testenv.House, id string) {
 	t.Helper()
 	for end := time.Now().Add(patience); len(running(t, h)) > 0; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {

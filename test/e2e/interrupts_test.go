@@ -17,7 +17,7 @@ import (
 	"company/internal/adapters"
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // The long form of TestInterrupts is make interrupts.
@@ -75,7 +75,7 @@ var unsteady = regexp.MustCompile(`\b[0-9a-f]{7,40}\b|after [0-9.]+m?s`)
 
 // undisturbed is the outcome of the task: tree and commits of the branch, and
 // what the worker was shown, without what tells of interruptions.
-func (b *blind) undisturbed(h *house.House) (tree, said string) {
+func (b *blind) undisturbed(h *testenv.House) (tree, said string) {
 	branch := integration(h, 1)
 	tree = h.Git(h.Origin, "rev-parse", branch+"^{tree}") + "\n" + h.Git(h.Origin, "log", "--format=%p %s", "--topo-order", branch)
 	tree = regexp.MustCompile(`\b[0-9a-f]{7,40}\b`).ReplaceAllString(strings.Replace(tree, h.OfficeID(), "", -1), "#") + h.Git(h.Origin, "ls-tree", "-r", branch)
@@ -96,7 +96,7 @@ var endings = []string{"kill -9", "SIGINT", "SIGTERM", "SIGHUP", "stop", "pause"
 
 // end ends a company in one way. One that comes to its end by itself may have
 // asked for its next reply: that is let go.
-func end(t *testing.T, h *house.House, p *house.Process, how string, next *stop) {
+func end(t *testing.T, h *testenv.House, p *testenv.Process, how string, next *stop) {
 	t.Helper()
 	if next != nil && (how == "pause" || how == "disk full") {
 		next.release()
@@ -124,10 +124,10 @@ func end(t *testing.T, h *house.House, p *house.Process, how string, next *stop)
 
 // takenUp waits until a company has taken the work up. A resume that is still
 // beginning lifts the stop or pause that came before it, as it should.
-func takenUp(p *house.Process) { p.Event(patience, "run.claimed", "t1-01") }
+func takenUp(p *testenv.Process) { p.Event(patience, "run.claimed", "t1-01") }
 
 // smallDisk puts the office on a disk that can be filled.
-func smallDisk(t *testing.T, h *house.House) {
+func smallDisk(t *testing.T, h *testenv.House) {
 	t.Helper()
 	disk := filepath.Join(h.Repo, ".company")
 	if err := os.Mkdir(disk, 0o700); err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // TestKillEverywhere kills one and the same task again and again, each time a
@@ -50,7 +50,7 @@ func TestKillEverywhere(t *testing.T) {
 	// Two people say resume at once: one of the two processes works, the other
 	// follows it.
 	one, two := h.Start("resume"), h.Start("resume")
-	for _, p := range []*house.Process{one, two} {
+	for _, p := range []*testenv.Process{one, two} {
 		if r := p.Wait(patience); r.Code != 0 {
 			t.Errorf("exit %d:\n%s", r.Code, p.Tell())
 		}
@@ -171,14 +171,14 @@ func TestKillAfterGit(t *testing.T) {
 	want := outcomeOf(control)
 	for name, c := range map[string]struct {
 		command string // a shell pattern for git's arguments
-		met     func(h *house.House) bool
+		met     func(h *testenv.House) bool
 		not     string
 	}{
-		"result taken": {"*update-ref*refs/company/runs/t1-01.1*", func(h *house.House) bool {
+		"result taken": {"*update-ref*refs/company/runs/t1-01.1*", func(h *testenv.House) bool {
 			return h.Git(mirror(t, h), "for-each-ref", "refs/company/runs/t1-01.1") != ""
 		}, "gate.finished"},
-		"branch moved":  {"*update-ref*refs/heads/develop-*", func(h *house.House) bool { return h.Git(mirror(t, h), "for-each-ref", "refs/heads/develop-*") != "" }, "merge.done"},
-		"branch pushed": {"*push?--porcelain*refs/heads/develop-*", func(h *house.House) bool { return h.Git(h.Origin, "for-each-ref", "refs/heads/develop-*") != "" }, "pr.opened"},
+		"branch moved":  {"*update-ref*refs/heads/develop-*", func(h *testenv.House) bool { return h.Git(mirror(t, h), "for-each-ref", "refs/heads/develop-*") != "" }, "merge.done"},
+		"branch pushed": {"*push?--porcelain*refs/heads/develop-*", func(h *testenv.House) bool { return h.Git(h.Origin, "for-each-ref", "refs/heads/develop-*") != "" }, "pr.opened"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -203,7 +203,7 @@ func TestKillAfterGit(t *testing.T) {
 
 // killedAfterGit is a company that was killed when git had done a command that
 // matches a shell pattern.
-func killedAfterGit(t *testing.T, h *house.House, pattern string) *house.Process {
+func killedAfterGit(t *testing.T, h *testenv.House, pattern string) *testenv.Process {
 	t.Helper()
 	held, free := slowGit(t, h, pattern)
 	p := h.Start("submit", "say goodbye")
@@ -221,7 +221,7 @@ func killedAfterGit(t *testing.T, h *house.House, pattern string) *house.Process
 // slowGit gives the company, in a mount namespace of its own, a git that once
 // does what it is told and then does not return: held says that it stands
 // there, free lets it go.
-func slowGit(t *testing.T, h *house.House, pattern string) (held func() bool, free func()) {
+func slowGit(t *testing.T, h *testenv.House, pattern string) (held func() bool, free func()) {
 	t.Helper()
 	const git = "/usr/bin/git"
 	bin := filepath.Join(h.Dir, "bin")

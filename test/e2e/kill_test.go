@@ -11,7 +11,7 @@ import (
 	"company/internal/adapters/scripted"
 	"company/internal/company"
 	"company/internal/orchestrator"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // killPoint is a moment at which the company's process is killed. The model's
@@ -24,11 +24,11 @@ type killPoint struct {
 	sub  string // its subtask
 	// set prepares the house once the reply is due (hold is set), or before
 	// the company starts; what it returns undoes it after the kill.
-	set func(t *testing.T, h *house.House) (undo func())
+	set func(t *testing.T, h *testenv.House) (undo func())
 	// goOn lets the held reply go before the event is waited for.
 	goOn bool
 	// met is checked between the kill and the resume.
-	met func(t *testing.T, h *house.House)
+	met func(t *testing.T, h *testenv.House)
 	not string // an event that must not have happened before the kill
 }
 
@@ -49,7 +49,7 @@ func killPoints() []killPoint {
 }
 
 // pushed: the worker's commit is in the run's quarantine, and nowhere else.
-func pushed(t *testing.T, h *house.House) {
+func pushed(t *testing.T, h *testenv.House) {
 	t.Helper()
 	dir := filepath.Join(h.Repo, ".company/state/git/runs/t1-01.1.git")
 	if got := h.Git(dir, "show", "-s", "--format=%s", "refs/heads/agent/t1-01-add-triple"); got != "[t1-01] Add Triple" {
@@ -57,7 +57,7 @@ func pushed(t *testing.T, h *house.House) {
 	}
 }
 
-func mirror(t *testing.T, h *house.House) string {
+func mirror(t *testing.T, h *testenv.House) string {
 	t.Helper()
 	dirs, err := filepath.Glob(filepath.Join(h.Repo, ".company/state/git/repo-*.git"))
 	if err != nil || len(dirs) != 1 {
@@ -68,7 +68,7 @@ func mirror(t *testing.T, h *house.House) string {
 
 // lockBranch makes moving the integration branch fail, as another git would
 // that is at it: the merge is decided on and not done.
-func lockBranch(t *testing.T, h *house.House) func() {
+func lockBranch(t *testing.T, h *testenv.House) func() {
 	t.Helper()
 	lock := filepath.Join(mirror(t, h), "refs/heads", integration(h, 1)+".lock")
 	if err := os.WriteFile(lock, nil, 0o600); err != nil {
@@ -81,7 +81,7 @@ func lockBranch(t *testing.T, h *house.House) func() {
 	}
 }
 
-func branchAbsent(t *testing.T, h *house.House) {
+func branchAbsent(t *testing.T, h *testenv.House) {
 	t.Helper()
 	if refs := h.Git(mirror(t, h), "for-each-ref", "refs/heads/"+integration(h, 1)); refs != "" {
 		t.Errorf("the integration branch was moved: %s", refs)
@@ -91,7 +91,7 @@ func branchAbsent(t *testing.T, h *house.House) {
 // holdPush makes the origin wait with the push, by a hook of its own: the pull
 // request is decided on and not opened. A push whose company is gone goes
 // through after all, while the next company tries the same.
-func holdPush(t *testing.T, h *house.House) func() {
+func holdPush(t *testing.T, h *testenv.House) func() {
 	t.Helper()
 	free := filepath.Join(h.Dir, "free")
 	hook := fmt.Sprintf("#!/bin/sh\nn=0\nwhile [ ! -e %q ] && [ $n -lt 1200 ]; do sleep 0.1; n=$((n+1)); done\n", free)
@@ -111,7 +111,7 @@ type outcome struct {
 	calls map[company.RunID]int
 }
 
-func outcomeOf(h *house.House) outcome {
+func outcomeOf(h *testenv.House) outcome {
 	return outcome{tree: h.Git(h.Origin, "rev-parse", integration(h, 1)+"^{tree}"), calls: h.Model.Calls().ByRun}
 }
 
@@ -122,7 +122,7 @@ const tripleIt = "add a function that triples"
 // nobody killed (TST-2; DESIGN §2, §15).
 func TestKill(t *testing.T) {
 	t.Parallel()
-	control := house.New(t, tripleStaff(), calculator())
+	control := testenv.New(t, tripleStaff(), calculator())
 	ends(t, control.Start("submit", tripleIt), 0)
 	delivered(t, control, 1, 1, 1)
 	want := outcomeOf(control)
@@ -134,7 +134,7 @@ func TestKill(t *testing.T) {
 				brain.stops = []*stop{k.hold}
 				t.Cleanup(k.hold.release)
 			}
-			h := house.New(t, brain, calculator())
+			h := testenv.New(t, brain, calculator())
 			undo := func() {}
 			if k.set != nil && k.hold == nil {
 				undo = k.set(t, h)
@@ -207,7 +207,7 @@ func repeated(t *testing.T, want, got map[company.RunID]int, most int) {
 }
 
 // changesNothing: a resume with nothing to do leaves everything as it is.
-func changesNothing(t *testing.T, h *house.House) {
+func changesNothing(t *testing.T, h *testenv.House) {
 	t.Helper()
 	look := func() string {
 		pulls, err := filepath.Glob(filepath.Join(h.Repo, ".company/state/pulls/*.json"))

@@ -18,7 +18,7 @@ import (
 
 	"company/internal/gitops/remotetest"
 	"company/internal/orchestrator"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // farewells is the staff that adds a farewell, for any task.
@@ -27,7 +27,7 @@ func farewells(stops ...*stop) *staff {
 }
 
 // holder is who has the office's lock: nobody, or the process that signed it.
-func holder(t testing.TB, h *house.House) (pid int, held bool) {
+func holder(t testing.TB, h *testenv.House) (pid int, held bool) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(h.Repo, ".company/state/lock"))
 	if err != nil {
@@ -90,7 +90,7 @@ func TestTwoSubmits(t *testing.T) {
 }
 
 // failure reads the error that a command ended with.
-func failure(t testing.TB, r house.Result) (code, message, hint string) {
+func failure(t testing.TB, r testenv.Result) (code, message, hint string) {
 	t.Helper()
 	for line := range strings.Lines(r.Stderr) {
 		var e struct {
@@ -347,7 +347,7 @@ func TestSleeper(t *testing.T) {
 }
 
 // running lists the office's containers that run.
-func running(t testing.TB, h *house.House) []string {
+func running(t testing.TB, h *testenv.House) []string {
 	t.Helper()
 	out, err := exec.Command("docker", "ps", "-q", "--filter", "label=company.office="+h.OfficeID()).Output()
 	if err != nil {

@@ -6,11 +6,11 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/orchestrator"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // asked is what the model was told in the n-th request (from 1) of a run.
-func asked(t testing.TB, h *house.House, run string, n int) string {
+func asked(t testing.TB, h *testenv.House, run string, n int) string {
 	t.Helper()
 	for _, r := range h.Model.Requests() {
 		if string(r.Header.Run) == run {
@@ -24,7 +24,7 @@ func asked(t testing.TB, h *house.House, run string, n int) string {
 }
 
 // count is how many items of a kind a feed has.
-func count(p *house.Process, kind string) int {
+func count(p *testenv.Process, kind string) int {
 	n := 0
 	for _, it := range p.Items() {
 		if it.Kind == kind {

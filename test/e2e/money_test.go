@@ -6,7 +6,7 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/adapters/scripted"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // counting gives every reply of a staff these counts.
@@ -35,7 +35,7 @@ func TestCountsOfTokens(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			h := house.New(t, counting{&staff{manager: planned(farewell()), worker: saysGoodbye()}, c.usage}, tiny())
+			h := testenv.New(t, counting{&staff{manager: planned(farewell()), worker: saysGoodbye()}, c.usage}, tiny())
 			h.Config(tinyGates)
 			sum := ends(t, h.Start("submit", "--no-input", "add a farewell"), 0)
 			n := int64(len(h.Model.Requests()))

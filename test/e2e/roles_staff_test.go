@@ -18,7 +18,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // patience is how long anything may take. It is for a machine that is busy,
@@ -103,7 +103,7 @@ func (s *stop) pass(x scripted.Exchange) {
 func (s *stop) release() { s.gone.Do(func() { close(s.on) }) }
 
 // wait waits until the reply is due.
-func (s *stop) wait(t testing.TB, p *house.Process) {
+func (s *stop) wait(t testing.TB, p *testenv.Process) {
 	t.Helper()
 	select {
 	case <-s.reached:
@@ -228,9 +228,9 @@ func tiny() map[string]string {
 const tinyGates = "gates: {lint: none, test: \"sh ./test.sh\"}\n"
 
 // open makes a house for the tiny project.
-func open(t *testing.T, brain scripted.Responder) *house.House {
+func open(t *testing.T, brain scripted.Responder) *testenv.House {
 	t.Helper()
-	h := house.New(t, brain, tiny())
+	h := testenv.New(t, brain, tiny())
 	h.Config(tinyGates)
 	return h
 }
@@ -256,7 +256,7 @@ type summary struct {
 }
 
 // ends waits for the end of a process and reads its summary.
-func ends(t testing.TB, p *house.Process, code int) summary {
+func ends(t testing.TB, p *testenv.Process, code int) summary {
 	t.Helper()
 	r := p.Wait(patience)
 	if r.Code != code {
@@ -265,7 +265,7 @@ func ends(t testing.TB, p *house.Process, code int) summary {
 	return summaryOf(t, r)
 }
 
-func summaryOf(t testing.TB, r house.Result) summary {
+func summaryOf(t testing.TB, r testenv.Result) summary {
 	t.Helper()
 	var s summary
 	if err := json.Unmarshal([]byte(r.Stdout), &s); err != nil {
@@ -277,7 +277,7 @@ func summaryOf(t testing.TB, r house.Result) summary {
 // delivered checks what a task that is complete must have left: one pull
 // request of that number, its branch in the origin at the head, main where it
 // was, a merge commit for each subtask and no more, no container.
-func delivered(t testing.TB, h *house.House, task, pr, subtasks int) {
+func delivered(t testing.TB, h *testenv.House, task, pr, subtasks int) {
 	t.Helper()
 	branch := integration(h, task)
 	head := h.Git(h.Origin, "rev-parse", "refs/heads/"+branch)
@@ -300,7 +300,7 @@ func delivered(t testing.TB, h *house.House, task, pr, subtasks int) {
 
 // mainUnmoved: no agent and no company ever moves main (REV-1), and the
 // president's checkout is as it was.
-func mainUnmoved(t testing.TB, h *house.House) {
+func mainUnmoved(t testing.TB, h *testenv.House) {
 	t.Helper()
 	if n := h.Git(h.Origin, "rev-list", "--count", "main"); n != "1" {
 		t.Errorf("main of the origin has %s commits; it had one", n)
@@ -313,7 +313,7 @@ func mainUnmoved(t testing.TB, h *house.House) {
 	}
 }
 
-func integration(h *house.House, task int) string {
+func integration(h *testenv.House, task int) string {
 	return fmt.Sprintf("develop-t%d-%s", task, h.OfficeID())
 }
 

@@ -9,7 +9,7 @@ import (
 	"company/internal/adapters/scripted"
 	"company/internal/company"
 	"company/internal/orchestrator"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // manages plans in its first run and then decides, run by run.
@@ -33,7 +33,7 @@ func wrong(n int) func(scripted.Exchange) scripted.Reply {
 }
 
 // tells checks that the first message of a run holds all of these.
-func tells(t testing.TB, h *house.House, run string, words ...string) {
+func tells(t testing.TB, h *testenv.House, run string, words ...string) {
 	t.Helper()
 	said := asked(t, h, run, 1)
 	for _, w := range words {
@@ -212,7 +212,7 @@ func collide() (func(scripted.Exchange) scripted.Reply, map[company.SubtaskID]fu
 }
 
 // second makes sure that t1-02 is merged after t1-01: its reviewer waits.
-func second(h *house.House, p *house.Process, t testing.TB, s *stop) {
+func second(h *testenv.House, p *testenv.Process, t testing.TB, s *stop) {
 	t.Helper()
 	s.wait(t, p)
 	p.Event(patience, "merge.done", "t1-01")

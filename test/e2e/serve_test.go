@@ -12,11 +12,11 @@ import (
 	"company/internal/adapters/scripted"
 	"company/internal/company"
 	"company/internal/orchestrator"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // serves starts company serve and waits until it answers.
-func serves(t testing.TB, h *house.House) *house.Process {
+func serves(t testing.TB, h *testenv.House) *testenv.Process {
 	t.Helper()
 	p := h.Start("serve")
 	p.Until(patience, "its office", func(it orchestrator.Item) bool {
@@ -26,7 +26,7 @@ func serves(t testing.TB, h *house.House) *house.Process {
 }
 
 // retires ends a company as a supervisor does.
-func retires(t testing.TB, p *house.Process) {
+func retires(t testing.TB, p *testenv.Process) {
 	t.Helper()
 	p.Signal(syscall.SIGTERM)
 	r := p.Wait(patience)
@@ -65,9 +65,9 @@ func TestServe(t *testing.T) {
 // the same run, and nobody has to ask.
 func TestServeGoesOn(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(testing.TB, *house.Process){
+	for name, end := range map[string]func(testing.TB, *testenv.Process){
 		"terminated": retires,
-		"killed":     func(_ testing.TB, p *house.Process) { p.Kill() },
+		"killed":     func(_ testing.TB, p *testenv.Process) { p.Kill() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -288,7 +288,7 @@ func TestAgents(t *testing.T) {
 
 // another makes a second repository with an origin of its own, and gates of
 // its own in a company.yaml that git does not track.
-func another(t testing.TB, h *house.House) (repo, origin string) {
+func another(t testing.TB, h *testenv.House) (repo, origin string) {
 	t.Helper()
 	repo, origin = filepath.Join(h.Dir, "web"), filepath.Join(h.Dir, "web.git")
 	h.Git("", "init", "-q", "--bare", "-b", "main", origin)
@@ -435,8 +435,8 @@ func TestServeHears(t *testing.T) {
 func TestServeTwice(t *testing.T) {
 	t.Parallel()
 	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
-	both := []*house.Process{h.Start("serve"), h.Start("serve")}
-	var up *house.Process
+	both := []*testenv.Process{h.Start("serve"), h.Start("serve")}
+	var up *testenv.Process
 	waitFor(t, func() bool {
 		for _, p := range both {
 			if strings.Contains(p.Tell(), "serves the office") {

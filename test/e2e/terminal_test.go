@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // askedForHelp is an office whose worker is stuck until the president's words
 // reach it; the manager has given up.
-func askedForHelp(t *testing.T) *house.House {
+func askedForHelp(t *testing.T) *testenv.House {
 	return open(t, &staff{
 		manager: manages(farewell(), call("give_up", m{"reason": "nobody here knows"})),
 		worker:  runs(escalates("upper or lower case?"), saysGoodbye()),

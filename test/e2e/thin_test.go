@@ -17,7 +17,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/gitops"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 const canary = "canary-key-not-for-containers"
@@ -54,7 +54,7 @@ func TestThinThread(t *testing.T) {
 	brain := tripleStaff()
 	working := at("t1-01.1", 4) // the tests have run in the container; it is about to commit
 	brain.stops = []*stop{working}
-	h := house.New(t, brain, calculator())
+	h := testenv.New(t, brain, calculator())
 	told := containerEvents(t)
 	p := h.Start("submit", "add a function that triples")
 	defer working.release()
@@ -92,7 +92,7 @@ func TestThinThread(t *testing.T) {
 
 // lookInside looks at the worker's container while it runs, with the docker
 // command.
-func lookInside(t *testing.T, h *house.House) {
+func lookInside(t *testing.T, h *testenv.House) {
 	t.Helper()
 	names := h.Containers()
 	if len(names) != 1 {
@@ -149,7 +149,7 @@ func lookInside(t *testing.T, h *house.House) {
 }
 
 // checkPage: the local forge's page says what was done and how to do it again.
-func checkPage(t *testing.T, h *house.House) {
+func checkPage(t *testing.T, h *testenv.House) {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join(h.Repo, ".company/state/pulls/1.md"))
 	if err != nil {
@@ -164,7 +164,7 @@ func checkPage(t *testing.T, h *house.House) {
 
 // checkGit: the branch in the origin holds the change as the worker wrote it,
 // under the names of GIT-2, and its tests pass in a clone.
-func checkGit(t *testing.T, h *house.House) {
+func checkGit(t *testing.T, h *testenv.House) {
 	t.Helper()
 	branch := integration(h, 1)
 	clone := filepath.Join(h.Dir, "clone")
@@ -194,7 +194,7 @@ func checkGit(t *testing.T, h *house.House) {
 
 // checkFeed: the events come in the order of the phases (STA-5, UI-1), with
 // numbers that have no gap (STA-6).
-func checkFeed(t *testing.T, p *house.Process) {
+func checkFeed(t *testing.T, p *testenv.Process) {
 	t.Helper()
 	want := []string{"task.submitted", "task.prepared", "plan.accepted", "run.offered", "run.claimed", "run.ended", "gate.finished", "review.finished", "merge.gated", "merge.intended", "merge.done", "review.carried", "gate.finished", "pr.intended", "pr.opened", "task.completed"}
 	var last uint64
@@ -216,7 +216,7 @@ func checkFeed(t *testing.T, p *house.Process) {
 }
 
 // checkRecords: what people and programs find in the office afterwards.
-func checkRecords(t *testing.T, h *house.House, sum summary) {
+func checkRecords(t *testing.T, h *testenv.House, sum summary) {
 	t.Helper()
 	office := filepath.Join(h.Repo, ".company")
 
@@ -330,7 +330,7 @@ func checkRecords(t *testing.T, h *house.House, sum summary) {
 
 // checkModel: as many calls as the script has turns, with the ticket's words
 // in the worker's and the reviewer's (DESIGN §5).
-func checkModel(t *testing.T, h *house.House) {
+func checkModel(t *testing.T, h *testenv.House) {
 	t.Helper()
 	calls := h.Model.Calls()
 	for run, want := range map[string]int{"t1-plan.1": 1, "t1-01.1": 6, "t1-01-review.1": 1} {
@@ -359,7 +359,7 @@ func checkModel(t *testing.T, h *house.House) {
 
 // noCanary: the model's key is in no file of the office and in no object of
 // the origin (T21). The president's own config is not the company's to judge.
-func noCanary(t *testing.T, h *house.House) {
+func noCanary(t *testing.T, h *testenv.House) {
 	t.Helper()
 	seen := 0
 	for _, dir := range []string{h.Repo, filepath.Join(h.Dir, "state"), filepath.Join(h.Dir, "home"), filepath.Join(h.Dir, "run"), h.Origin} {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // TestWarm: a container that was started while the manager planned serves the
@@ -41,7 +41,7 @@ func TestWarm(t *testing.T) {
 }
 
 // up waits for a container of the office whose name holds part.
-func up(t *testing.T, h *house.House, part string) {
+func up(t *testing.T, h *testenv.House, part string) {
 	t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if slices.ContainsFunc(h.Containers(), func(n string) bool { return strings.Contains(n, part) }) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"company/internal/gitops/remotetest"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // T20: a forge that calls is heard at once where its call is signed, long
@@ -69,7 +69,7 @@ func TestServeIsCalled(t *testing.T) {
 }
 
 // noListener: what listened has ended with its company.
-func noListener(t *testing.T, h *house.House, at string) {
+func noListener(t *testing.T, h *testenv.House, at string) {
 	t.Helper()
 	if c, err := net.Dial("tcp", at); err == nil {
 		_ = c.Close()

@@ -9,7 +9,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/gitops/remotetest"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // What THREATS (g) and GIT-4 say about repositories and remotes, in one walk
@@ -20,7 +20,7 @@ import (
 func TestWildRepository(t *testing.T) {
 	t.Parallel()
 	const token = "canary-token-for-the-remote"
-	h := house.New(t, tripleStaff(), calculator())
+	h := testenv.New(t, tripleStaff(), calculator())
 	oddFiles(t, h)
 	h.Git(h.Repo, "commit", "-q", "-m", "odd files")
 	for _, name := range []string{"b", "c"} {
@@ -110,7 +110,7 @@ func TestWildRepository(t *testing.T) {
 
 // oddFiles stages what attributes would convert, a pointer, a submodule, links
 // in a circle, and names that need quotes.
-func oddFiles(t *testing.T, h *house.House) {
+func oddFiles(t *testing.T, h *testenv.House) {
 	t.Helper()
 	blob := func(content string) string {
 		p := filepath.Join(h.Dir, "blob")
@@ -133,7 +133,7 @@ func oddFiles(t *testing.T, h *house.House) {
 
 // trapped puts a canary into every hook and every command of the checkout's
 // configuration, and of the user's and the machine's (T11).
-func trapped(t *testing.T, h *house.House, fired string) {
+func trapped(t *testing.T, h *testenv.House, fired string) {
 	t.Helper()
 	hooks := filepath.Join(h.Repo, ".git", "hooks")
 	touch := "touch " + fired + " #"
@@ -198,7 +198,7 @@ func TestPartOfARepository(t *testing.T) {
 			call("finish", m{"summary": "Triple is there"}),
 		),
 	}
-	h := house.New(t, brain, files)
+	h := testenv.New(t, brain, files)
 	h.Config("git: {paths: [api]}\n")
 	p := h.Start("submit", "add a function that triples")
 	sum := ends(t, p, 0)
@@ -226,7 +226,7 @@ func TestPartOfARepository(t *testing.T) {
 // right token it goes on where it stood.
 func TestRefusedLogin(t *testing.T) {
 	t.Parallel()
-	h := house.New(t, tripleStaff(), calculator())
+	h := testenv.New(t, tripleStaff(), calculator())
 	server := remotetest.NewHTTP(t, "", "the right token")
 	origin, url := server.Repository(t, "acme/calc.git", h.Repo)
 	h.Git(h.Repo, "remote", "set-url", "origin", url)

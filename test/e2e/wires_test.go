@@ -13,7 +13,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/orchestrator"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 // oneByOne is a worker with one call in each reply, as a model without tools
@@ -55,7 +55,7 @@ func TestWires(t *testing.T) {
 				brain.worker = oneByOne()
 				opts = append(opts, scripted.WithoutTools())
 			}
-			h := house.New(t, brain, tiny(), opts...)
+			h := testenv.New(t, brain, tiny(), opts...)
 			address := strings.TrimSuffix(h.Model.URL(), "/v1")
 			h.Env = append(h.Env, "OLLAMA_HOST="+address, anthropicKey+"=not-for-this-address")
 			if h.Profile = w.profile; w.profile != "none" {
@@ -80,7 +80,7 @@ func TestWires(t *testing.T) {
 
 // saysText: the feed tells once per model that it takes no tools, and the run's
 // log shows that what it got wrong was put right.
-func saysText(t *testing.T, h *house.House, p *house.Process) {
+func saysText(t *testing.T, h *testenv.House, p *testenv.Process) {
 	t.Helper()
 	told := 0
 	for _, it := range p.Items() {
@@ -101,7 +101,7 @@ func saysText(t *testing.T, h *house.House, p *house.Process) {
 
 // keepRequests writes what the company sent where COMPANY_TEST_REQUESTS names a
 // folder, so that the requests can be read with a vendor's own types.
-func keepRequests(t *testing.T, h *house.House, name string) {
+func keepRequests(t *testing.T, h *testenv.House, name string) {
 	t.Helper()
 	dir := os.Getenv("COMPANY_TEST_REQUESTS")
 	if dir == "" {
@@ -122,7 +122,7 @@ func keepRequests(t *testing.T, h *house.House, name string) {
 // was looked for and where, and what to do; nothing is begun (ADP-3).
 func TestNoModelAtAll(t *testing.T) {
 	t.Parallel()
-	h := house.New(t, nil, tiny())
+	h := testenv.New(t, nil, tiny())
 	h.Env = append(h.Env, "OLLAMA_HOST=127.0.0.1:9")
 	h.Config(tinyGates)
 	said := refused(t, h, 1, "E_MODEL", "submit", "--no-input", "add a farewell")
@@ -197,7 +197,7 @@ func TestOllamaWithoutTheModel(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	h := house.New(t, nil, tiny())
+	h := testenv.New(t, nil, tiny())
 	h.Profile = fmt.Sprintf("{adapter: ollama, model: big, base_url: %q}", server.URL)
 	h.Config(tinyGates)
 	// The submit warns that the model is not listed, and calls it (X21).

@@ -4,7 +4,7 @@
 //	go run ./test/mutants                    the named ones and a sample of all
 //	go run ./test/mutants -short             only the named ones
 //	go run ./test/mutants -n 0               every one there is (hours)
-//	go run ./test/mutants -func State.holder every one of a function
+//	go run ./test/mutants -func State.claimedRun every one of a function
 //	go run ./test/mutants -file run.go       every one of a file
 //	go run ./test/mutants -list              what there is, without trying it
 //

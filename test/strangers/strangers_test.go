@@ -16,7 +16,7 @@ import (
 	"company/internal/adapters/scripted"
 	"company/internal/company"
 	"company/internal/orchestrator"
-	"company/test/house"
+	"company/test/testenv"
 )
 
 var (
@@ -76,7 +76,7 @@ func TestStrangers(t *testing.T) {
 // walk takes one stranger the whole way, and sees with its own eyes that the
 // change is at the remote.
 func walk(t *testing.T, s Stranger) Row {
-	root, err := house.Root()
+	root, err := testenv.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func walk(t *testing.T, s Stranger) Row {
 			t.Fatalf("%s is there already", f.Path)
 		}
 	}
-	h := house.New(t, scripted.BrainFunc(s.reply), files)
+	h := testenv.New(t, scripted.BrainFunc(s.reply), files)
 	start := time.Now()
 	p := h.Start("submit", "Add what is missing, with a test.")
 	r := p.Wait(most)
@@ -134,7 +134,7 @@ func walk(t *testing.T, s Stranger) Row {
 
 // prove reads what the gates have shown of themselves: each of these projects
 // has tests, so that they must look at every change.
-func (r *Row) prove(t *testing.T, h *house.House) {
+func (r *Row) prove(t *testing.T, h *testenv.House) {
 	var got struct {
 		Subtask struct {
 			Gate struct {
@@ -264,7 +264,7 @@ func clip(s string) string {
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if *table != "" && !filepath.IsAbs(*table) {
-		root, err := house.Root()
+		root, err := testenv.Root()
 		if err != nil {
 			panic(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"company/test/house"
+	"company/test/testenv"
 )
 
 var (
@@ -92,7 +92,7 @@ func (s *server) try(l look) row {
 		if s.cmd == nil {
 			s.start()
 		}
-		h := house.New(t, nil, map[string]string{"README.md": "# a stranger\n", "Makefile": "test:\n\ttest -s README.md\n"})
+		h := testenv.New(t, nil, map[string]string{"README.md": "# a stranger\n", "Makefile": "test:\n\ttest -s README.md\n"})
 		host := l.env
 		if host == "" {
 			host = s.addr

@@ -1,0 +1,99 @@
+package agenttools
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strconv"
+	"time"
+
+	"company/internal/agent"
+	"company/internal/toolproto"
+)
+
+func (h *toolFactory) runCommand() agent.Tool {
+	return newTool(h, "run_command",
+		`Run a command with bash in the root of the work tree. Each call is a fresh shell: cd and variables do not last. There is no network and no input: commands that ask questions or need a terminal are refused. Answers exit code and output; long output keeps its start and its end. A server, or anything with background true, goes on running and the answer names its process_id.`,
+		`{"type":"object","properties":{
+"command":{"type":"string","minLength":1},
+"timeout_s":{"type":"integer","minimum":1,"maximum":900,"description":"seconds after which it is killed; `+strconv.Itoa(h.commandTimeout())+` without"},
+"background":{"type":"boolean","description":"do not wait for its end"}},
+"required":["command"],"additionalProperties":false}`, false,
+		func(ctx context.Context, a struct {
+			Command    string
+			TimeoutS   int `json:"timeout_s"`
+			Background bool
+		}) (agent.Result, error) {
+			if a.TimeoutS == 0 {
+				a.TimeoutS = h.commandTimeout()
+			}
+			r, err := h.Toolbox.Run(ctx, toolproto.RunRequest{Command: a.Command, TimeoutS: a.TimeoutS, Background: a.Background, Env: h.commandEnvironment(ctx, a.Command)})
+			if err != nil {
+				return agent.Result{}, err
+			}
+			res, err := h.commandOutput(ctx, r)
+			res.Changed = !readsOnly(a.Command)
+			return res, err
+		})
+}
+
+// commandEnvironment is what one command gets. What it commits has the time of
+// the call, so that a command that is done again makes the same commits.
+func (h *toolFactory) commandEnvironment(ctx context.Context, command string) map[string]string {
+	env := h.commandEnv()
+	if at := commitTime(ctx); at != 0 && runsGitCommit(command) {
+		env = maps.Clone(env)
+		if env == nil {
+			env = map[string]string{}
+		}
+		date := fmt.Sprintf("@%d +0000", at)
+		env["GIT_AUTHOR_DATE"], env["GIT_COMMITTER_DATE"] = date, date
+	}
+	return env
+}
+
+// commandTimeout is how long a command may take that asks for no time of its
+// own, in seconds.
+func (h *toolFactory) commandTimeout() int {
+	d := h.CommandTimeout
+	if d <= 0 {
+		d = toolproto.CommandTimeout
+	}
+	return int(max(time.Second, min(d, toolproto.MaxCommandTimeout)).Round(time.Second) / time.Second)
+}
+
+const processSchema = `{"type":"object","properties":{
+"process_id":{"type":"string","minLength":1,"description":"as run_command named it"}},
+"required":["process_id"],"additionalProperties":false}`
+
+type processArgs struct {
+	ProcessID string `json:"process_id"`
+}
+
+func (h *toolFactory) checkProcess() agent.Tool {
+	return newTool(h, "check_process",
+		`Tell whether a background process runs, and its output so far.`, processSchema, true,
+		func(ctx context.Context, a processArgs) (agent.Result, error) {
+			r, err := h.Toolbox.CheckProcess(ctx, a.ProcessID)
+			if err != nil {
+				return agent.Result{}, err
+			}
+			res, err := h.commandOutput(ctx, r)
+			res.NoLoop = r.Running // waiting is no loop; asking again after the end is
+			return res, err
+		})
+}
+
+func (h *toolFactory) stopProcess() agent.Tool {
+	return newTool(h, "stop_process",
+		`End a background process and all that it started. Answers its exit code and output.`, processSchema, false,
+		func(ctx context.Context, a processArgs) (agent.Result, error) {
+			r, err := h.Toolbox.StopProcess(ctx, a.ProcessID)
+			if err != nil {
+				return agent.Result{}, err
+			}
+			res, err := h.commandOutput(ctx, r)
+			res.Changed = true // what it wrote while it ran was nobody's result
+			return res, err
+		})
+}

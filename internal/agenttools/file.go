@@ -1,0 +1,110 @@
+package agenttools
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"company/internal/agent"
+	"company/internal/toolproto"
+)
+
+func (h *toolFactory) readFile() agent.Tool {
+	return newTool(h, "read_file",
+		`Read a text file of the work tree. At most 2000 lines and 50 KB at once; the answer says how to go on. Each line starts with its number and a colon, which are not part of the file.`,
+		`{"type":"object","properties":{
+"path":{"type":"string","minLength":1,"description":"relative to the root of the work tree"},
+"offset":{"type":"integer","minimum":1,"description":"first line, from 1"},
+"limit":{"type":"integer","minimum":1,"description":"number of lines"}},
+"required":["path"],"additionalProperties":false}`, true,
+		func(ctx context.Context, a struct {
+			Path          string
+			Offset, Limit int
+		}) (agent.Result, error) {
+			r, err := h.Toolbox.ReadFile(ctx, toolproto.ReadFileRequest{Path: a.Path, Offset: a.Offset, Limit: a.Limit})
+			return agent.Result{Text: r.Text(), Seen: seenFile(r.Path, r.Digest)}, err
+		})
+}
+
+// seenFile is what the agent knows of a file now.
+func seenFile(path, digest string) *agent.Seen {
+	if digest == "" {
+		return nil
+	}
+	return &agent.Seen{Path: path, Digest: digest}
+}
+
+func (h *toolFactory) writeFile() agent.Tool {
+	return newTool(h, "write_file",
+		`Create a file, or replace the whole content of one that you have read. Folders are made. To change a part of a file use edit_file.`,
+		`{"type":"object","properties":{
+"path":{"type":"string","minLength":1,"description":"relative to the root of the work tree"},
+"content":{"type":"string","description":"the whole file, byte for byte"}},
+"required":["path","content"],"additionalProperties":false}`, false,
+		func(ctx context.Context, a struct{ Path, Content string }) (agent.Result, error) {
+			r, err := h.Toolbox.WriteFile(ctx, toolproto.WriteFileRequest{Path: a.Path, Content: []byte(a.Content)})
+			did := "replaced"
+			if r.Created {
+				did = "created"
+			}
+			return agent.Result{Text: fmt.Sprintf("%s %s, %d bytes%s", did, r.Path, r.Bytes, describeParseErrors(r.Syntax)), Changed: err == nil, Seen: seenFile(r.Path, r.Digest)}, err
+		})
+}
+
+func (h *toolFactory) editFile() agent.Tool {
+	return newTool(h, "edit_file",
+		`Replace text in a file that you have read. old must be in the file exactly, without the line numbers of read_file, and exactly once: take in enough lines around it. With replace_all every occurrence is replaced.`,
+		`{"type":"object","properties":{
+"path":{"type":"string","minLength":1,"description":"relative to the root of the work tree"},
+"old":{"type":"string","minLength":1,"description":"the text that is there"},
+"new":{"type":"string","description":"the text in its place"},
+"replace_all":{"type":"boolean"}},
+"required":["path","old","new"],"additionalProperties":false}`, false,
+		func(ctx context.Context, a struct {
+			Path, Old, New string
+			ReplaceAll     bool `json:"replace_all"`
+		}) (agent.Result, error) {
+			r, err := h.Toolbox.EditFile(ctx, toolproto.EditFileRequest{Path: a.Path, Old: a.Old, New: a.New, ReplaceAll: a.ReplaceAll})
+			text := fmt.Sprintf("edited %s at line %d", r.Path, r.Line)
+			if r.Replacements > 1 {
+				text = fmt.Sprintf("edited %s in %d places, the first at line %d", r.Path, r.Replacements, r.Line)
+			}
+			if r.Note != "" {
+				text += "\nnote: " + r.Note
+			}
+			return agent.Result{Text: text + describeParseErrors(r.Syntax), Changed: err == nil, Seen: seenFile(r.Path, r.Digest)}, err
+		})
+}
+
+// describeParseErrors is what a parser found in a file that was just written.
+func describeParseErrors(errors []string) string {
+	if len(errors) == 0 {
+		return ""
+	}
+	return "\nThe file does not parse:\n" + strings.Join(errors, "\n")
+}
+
+func (h *toolFactory) searchTool() agent.Tool {
+	return newTool(h, "search",
+		`Find lines that match a regular expression (RE2) in the files of the work tree. Answers path:line: text, at most 100 matches.`,
+		`{"type":"object","properties":{
+"pattern":{"type":"string","minLength":1},
+"glob":{"type":"string","description":"only in files that match, e.g. **/*.go"}},
+"required":["pattern"],"additionalProperties":false}`, true,
+		func(ctx context.Context, a struct{ Pattern, Glob string }) (agent.Result, error) {
+			r, err := h.Toolbox.Search(ctx, toolproto.SearchRequest{Pattern: a.Pattern, Glob: a.Glob})
+			return agent.Result{Text: r.Text()}, err
+		})
+}
+
+func (h *toolFactory) listFiles() agent.Tool {
+	return newTool(h, "list_files",
+		`List the files of the work tree, ignored ones left out. At most 500 paths.`,
+		`{"type":"object","properties":{
+"glob":{"type":"string","description":"only paths that match, e.g. cmd/**"}},
+"additionalProperties":false}`, true,
+		func(ctx context.Context, a struct{ Glob string }) (agent.Result, error) {
+			r, err := h.Toolbox.ListFiles(ctx, toolproto.ListFilesRequest{Glob: a.Glob})
+			return agent.Result{Text: r.Text()}, err
+		})
+}

@@ -1,0 +1,124 @@
+package agenttools
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"company/internal/agent"
+	"company/internal/company"
+	"company/internal/safetext"
+	"company/internal/toolproto"
+)
+
+func (h *toolFactory) gitStatus() agent.Tool {
+	return newTool(h, "git_status",
+		`Show the branch, its head, and what is not committed.`,
+		`{"type":"object","additionalProperties":false}`, true,
+		func(ctx context.Context, _ struct{}) (agent.Result, error) {
+			r, err := h.Toolbox.GitStatus(ctx)
+			return agent.Result{Text: r.Text()}, err
+		})
+}
+
+func (h *toolFactory) gitCommit() agent.Tool {
+	return newTool(h, "git_commit",
+		`Commit to your branch and push it. Without paths everything that is not ignored is committed. The author is set for you.`,
+		`{"type":"object","properties":{
+"message":{"type":"string","minLength":1,"description":"what changed and why, the first line under 72 characters"},
+"paths":{"type":"array","items":{"type":"string","minLength":1},"description":"only these"}},
+"required":["message"],"additionalProperties":false}`, false,
+		func(ctx context.Context, a struct {
+			Message string
+			Paths   []string
+		}) (agent.Result, error) {
+			r, err := h.Toolbox.GitCommit(ctx, toolproto.GitCommitRequest{Message: h.commitMessage(a.Message), Paths: a.Paths, When: commitTime(ctx)})
+			if err != nil {
+				return agent.Result{}, err
+			}
+			return agent.Result{Text: fmt.Sprintf("committed %s on %s\n%s", company.OID(r.Commit).Short(), r.Branch, formatFileStates(r.Files)), Changed: true}, nil
+		})
+}
+
+// commitTime dates what a call commits, in seconds since 1970: the same however often
+// the call is done.
+func commitTime(ctx context.Context) int64 {
+	if at := agent.Asked(ctx); !at.IsZero() {
+		return at.Unix()
+	}
+	return 0
+}
+
+// commitMessage is a commit message with its ticket before it ("[t12-03] description"); agents that know the rule don't get it twice.
+// The rest is written as escapes where it would steer the terminal of who reads the log (T18).
+func (h *toolFactory) commitMessage(m string) string {
+	m = safetext.Escape(m)
+	tag := "[" + h.Ticket + "]"
+	if h.Ticket == "" || strings.HasPrefix(m, tag) {
+		return m
+	}
+	return tag + " " + m
+}
+
+// Finish is the Final of finish. Commit is what the container says: the host
+// looks for itself.
+type Finish struct {
+	Summary string      `json:"summary"`
+	Commit  company.OID `json:"commit"`
+}
+
+func (h *toolFactory) finishTool() agent.Tool {
+	return newTool(h, "finish",
+		`Say that the work is done and end the run. Everything must be committed. The company then checks for itself: lint, tests, review. Call it alone, after the last commit.`,
+		`{"type":"object","properties":{
+"summary":{"type":"string","minLength":1,"description":"what was done, which commands showed that it works, what is open"}},
+"required":["summary"],"additionalProperties":false}`, false,
+		func(ctx context.Context, a struct{ Summary string }) (agent.Result, error) {
+			if !h.Start.Valid() {
+				return agent.Result{}, company.E(company.EInternal, "finish does not know where the run began")
+			}
+			s, err := h.Toolbox.GitStatus(ctx)
+			if err != nil {
+				return agent.Result{}, err
+			}
+			no := func(format string, args ...any) (agent.Result, error) {
+				return agent.Result{Text: "Not finished: " + fmt.Sprintf(format, args...), IsError: true}, nil
+			}
+			switch {
+			case h.Branch != "" && s.Branch != h.Branch:
+				return no("the work tree is on %s and the work belongs on %s. Bring it there, then finish.", orDetached(s.Branch), h.Branch)
+			case !s.Clean:
+				return no("these changes are not committed. Commit what belongs to the work, undo or ignore the rest, then finish.\n%s", formatFileStates(s.Files))
+			case company.OID(s.Head) == h.Start:
+				return no("nothing was committed. Do the work and commit it, or call escalate and say what is in the way.")
+			}
+			pushes := s.Unpushed > 0
+			if pushes {
+				// Committed by git itself in run_command: it is not with us yet.
+				if _, err := h.Toolbox.Push(ctx); err != nil {
+					return agent.Result{}, err
+				}
+			}
+			return agent.Result{Changed: pushes, Text: "finished at " + company.OID(s.Head).Short(), Final: Finish{Summary: a.Summary, Commit: company.OID(s.Head)}}, nil
+		})
+}
+
+func orDetached(branch string) string {
+	if branch == "" {
+		return "no branch"
+	}
+	return branch
+}
+
+func formatFileStates(list []toolproto.FileState) string {
+	const most = 50
+	var b strings.Builder
+	for i, f := range list {
+		if i == most {
+			fmt.Fprintf(&b, "… and %d more\n", len(list)-most)
+			break
+		}
+		b.WriteString(f.String() + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,394 @@
+package agenttools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"company/internal/adapters"
+	"company/internal/agent"
+	"company/internal/company"
+	"company/internal/toolproto"
+)
+
+// The names and arguments are a contract (WRK-1): a change here breaks others.
+func TestContract(t *testing.T) {
+	names := func(tools []agent.Tool) string { return strings.Join(agent.Names(tools), " ") }
+	if got := names(ReadOnlyTools(Config{})); got != "read_file search list_files run_command" {
+		t.Errorf("reading: %s", got)
+	}
+	writing := WorkerTools(Config{})
+	if got := names(writing); got != "read_file write_file edit_file search list_files run_command check_process stop_process git_status git_commit add_dependency todo note escalate finish" {
+		t.Errorf("writing: %s", got)
+	}
+	args := map[string]string{ // required first, then the rest
+		"read_file": "path | limit offset", "write_file": "path content |", "edit_file": "path old new | replace_all",
+		"search": "pattern | glob", "list_files": "| glob", "run_command": "command | background timeout_s",
+		"check_process": "process_id |", "stop_process": "process_id |", "git_status": "|", "git_commit": "message | paths",
+		"add_dependency": "ecosystem name | version",
+		"todo":           "items |", "note": "text |", "escalate": "reason |", "finish": "summary |",
+	}
+	readOnly := []string{"read_file", "search", "list_files", "check_process", "git_status"}
+	for _, tool := range writing {
+		var s struct {
+			Required   []string
+			Properties map[string]any
+		}
+		if err := json.Unmarshal(tool.Spec.Schema, &s); err != nil {
+			t.Fatalf("%s: %v", tool.Spec.Name, err)
+		}
+		var rest []string
+		for p := range s.Properties {
+			if !slices.Contains(s.Required, p) {
+				rest = append(rest, p)
+			}
+		}
+		slices.Sort(rest)
+		if got := strings.TrimSpace(strings.Join(s.Required, " ") + " | " + strings.Join(rest, " ")); got != args[tool.Spec.Name] {
+			t.Errorf("%s: %s, want %s", tool.Spec.Name, got, args[tool.Spec.Name])
+		}
+		if tool.ReadOnly != slices.Contains(readOnly, tool.Spec.Name) {
+			t.Errorf("%s: read-only %v", tool.Spec.Name, tool.ReadOnly)
+		}
+		c := jsonschema.NewCompiler()
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(tool.Spec.Schema)))
+		if err != nil || c.AddResource("x.json", doc) != nil {
+			t.Fatalf("%s: bad schema", tool.Spec.Name)
+		}
+		if _, err := c.Compile("x.json"); err != nil {
+			t.Errorf("%s: %v", tool.Spec.Name, err)
+		}
+	}
+}
+
+// WRK-1, WRK-2, WRK-3, WRK-6 as the model meets them.
+func TestFiles(t *testing.T) {
+	b := newBench(t)
+	w := WorkerTools(b.config)
+
+	requireText(t, call(t, w, "read_file", `{"path":"a.txt"}`), false, "1: one", "2: two")
+	requireText(t, call(t, w, "read_file", `{"path":"bin"}`), false, "binary file")
+	requireText(t, call(t, w, "read_file", `{"path":"b.txt"}`), true, "b.txt")
+
+	res := call(t, w, "edit_file", `{"path":"a.txt","old":"two","new":"2"}`)
+	requireText(t, res, false, "edited a.txt at line 2")
+	if !res.Changed || b.read(t, "a.txt") != "one\n2\n" {
+		t.Errorf("changed %v, content %q", res.Changed, b.read(t, "a.txt"))
+	}
+	res = call(t, w, "edit_file", `{"path":"a.txt","old":"three","new":"3"}`)
+	requireText(t, res, true, "")
+	if res.Changed || b.read(t, "a.txt") != "one\n2\n" {
+		t.Errorf("a refused edit changed the file: %q", b.read(t, "a.txt"))
+	}
+
+	content := "a\tb\r\n\"quoted\" é 漢\u2028end without newline"
+	args, err := json.Marshal(map[string]string{"path": "new/c.txt", "content": content})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res = call(t, w, "write_file", string(args))
+	requireText(t, res, false, "created new/c.txt", fmt.Sprintf("%d bytes", len(content)))
+	if !res.Changed || b.read(t, "new/c.txt") != content {
+		t.Errorf("content %q", b.read(t, "new/c.txt"))
+	}
+	requireText(t, call(t, w, "write_file", `{"path":"bad.go","content":"package x\nfunc {"}`), false, "does not parse")
+
+	requireText(t, call(t, w, "search", `{"pattern":"q.oted"}`), false, "new/c.txt:2:")
+	requireText(t, call(t, w, "search", `{"pattern":"("}`), true, "")
+	requireText(t, call(t, w, "list_files", `{"glob":"**/*.txt"}`), false, "a.txt", "new/c.txt")
+	requireText(t, call(t, w, "read_file", `{"path":"a.txt","limit":1e30}`), true, "cannot be read")
+}
+
+func (b *bench) read(t testing.TB, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(b.dir, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestCommands(t *testing.T) {
+	b := newBench(t)
+	w := WorkerTools(b.config)
+
+	res := call(t, w, "run_command", `{"command":"echo out; echo err >&2; exit 3"}`)
+	requireText(t, res, false, "exit code 3", "out", "err")
+	requireText(t, call(t, w, "run_command", `{"command":"sleep 60","timeout_s":1}`), false, "timed out")
+	requireText(t, call(t, w, "run_command", `{"command":"vi a.txt"}`), true, "vi")
+
+	res = call(t, w, "run_command", `{"command":"for i in $(seq 20000); do echo line $i; done"}`)
+	requireText(t, res, false, "line 1\n", "line 20000", "left out")
+	if whole := string(res.Blob); !strings.Contains(whole, "line 9999\n") || strings.Contains(res.Text, "line 9999\n") {
+		t.Errorf("a whole of %d bytes", len(whole))
+	}
+
+	res = call(t, w, "run_command", `{"command":"echo up; sleep 60","background":true}`)
+	requireText(t, res, false, "running as ")
+	_, rest, _ := strings.Cut(res.Text, "running as ")
+	id, _, _ := strings.Cut(rest, " ")
+	args := fmt.Sprintf(`{"process_id":%q}`, id)
+	if res = call(t, w, "check_process", args); !res.NoLoop {
+		t.Error("polling a running process counts as a loop")
+	}
+	requireText(t, res, false, "running as "+id)
+	requireText(t, call(t, w, "stop_process", args), false, "exit code")
+	if res = call(t, w, "check_process", args); res.NoLoop && !res.IsError {
+		t.Errorf("asking about an ended process is no waiting: %+v", res)
+	}
+	requireText(t, call(t, w, "check_process", `{"process_id":"none"}`), true, "none")
+}
+
+// finish is only for work that is committed, on its branch, and with us.
+func TestFinish(t *testing.T) {
+	b := newBench(t)
+	w := WorkerTools(b.config)
+	fin := func() agent.Result { return call(t, w, "finish", `{"summary":"did it"}`) }
+	refused := func(parts ...string) {
+		t.Helper()
+		res := fin()
+		requireText(t, res, true, append(parts, "Not finished")...)
+		if res.Final != nil {
+			t.Error("it ended the run")
+		}
+	}
+	refused("nothing was committed")
+	call(t, w, "write_file", `{"path":"n.txt","content":"x"}`)
+	refused("not committed", "n.txt")
+	requireText(t, call(t, w, "git_status", `{}`), false, "n.txt")
+	requireText(t, call(t, w, "git_commit", `{"message":"add n"}`), false, "committed", "n.txt")
+	if got := git(t, b.dir, "log", "-1", "--format=%s"); got != "[t1-01] add n" {
+		t.Errorf("message %q", got)
+	}
+	requireText(t, call(t, w, "git_commit", `{"message":"again"}`), true, "")
+
+	git(t, b.dir, "checkout", "-q", "-b", "elsewhere")
+	refused("on elsewhere", "belongs on agent/t1-01-x")
+	git(t, b.dir, "checkout", "-q", "agent/t1-01-x")
+
+	// A commit that git made by itself is pushed before the run ends.
+	git(t, b.dir, "commit", "-q", "--allow-empty", "-m", "by hand")
+	res := fin()
+	requireText(t, res, false, "finished at")
+	head := git(t, b.dir, "rev-parse", "HEAD")
+	if want := (Finish{Summary: "did it", Commit: company.OID(head)}); res.Final != want {
+		t.Errorf("final %+v, want %+v", res.Final, want)
+	}
+	if got := git(t, b.origin, "rev-parse", "agent/t1-01-x"); got != head {
+		t.Errorf("origin has %s, want %s", got, head)
+	}
+	if got := (&toolFactory{Config: b.config}).commitMessage("a\x1b[31m\nb"); got != "[t1-01] a\\x1b[31m\nb" {
+		t.Errorf("a message that steers a terminal: %q", got)
+	}
+	if got := (&toolFactory{Config: b.config}).commitMessage("[t1-01] x"); got != "[t1-01] x" {
+		t.Errorf("message %q", got)
+	}
+	b.config.Start = ""
+	if _, err := WorkerTools(b.config)[14].Run(ctx(t), json.RawMessage(`{"summary":"x"}`)); company.CodeOf(err) != company.EInternal {
+		t.Errorf("a run without a start: %v", err)
+	}
+}
+
+// WRK-4: reaching outside is refused, told to the model, reported, and the
+// third time the work is taken away.
+func TestReachingOutsideEscalates(t *testing.T) {
+	b := newBench(t)
+	if err := os.Symlink("/etc", filepath.Join(b.dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for name, tools := range map[string][]agent.Tool{"reading": ReadOnlyTools(b.config), "writing": WorkerTools(b.config)} {
+		t.Run(name, func(t *testing.T) {
+			b.denials = nil
+			requireText(t, call(t, tools, "read_file", `{"path":"nothing.txt"}`), true, "nothing.txt") // no denial
+			for i, path := range []string{"../../etc/passwd", "link/passwd", "/etc/shadow\u202e"} {
+				args, _ := json.Marshal(map[string]string{"path": path})
+				res := call(t, tools, "read_file", string(args))
+				if strings.Contains(res.Text, "root:") || !res.IsError {
+					t.Fatalf("it read %s: %s", path, res.Text)
+				}
+				e, escalated := res.Final.(agent.Escalation)
+				if escalated != (i == DenialLimit-1) || escalated && !strings.Contains(e.Reason, "3 refused accesses, the last by read_file") {
+					t.Errorf("access %d: final %+v", i+1, res.Final)
+				}
+			}
+			if len(b.denials) != 3 || b.denials[0].Kind != toolproto.KindOutside || b.denials[2].Count != 3 || b.denials[0].Tool != "read_file" {
+				t.Fatalf("events %+v", b.denials)
+			}
+			if d := b.denials[2]; strings.Contains(d.Args, "\u202e") || !strings.Contains(d.Args, "/etc/shadow") {
+				t.Errorf("event %+v", d)
+			}
+		})
+	}
+}
+
+func TestDesk(t *testing.T) {
+	var kept []string
+	w := WorkerTools(Config{Note: func(_ context.Context, text string) error {
+		if text == "break" {
+			return errors.New("disk full")
+		}
+		kept = append(kept, text)
+		return nil
+	}})
+	res := call(t, w, "todo", `{"items":[{"text":"look","status":"done"},{"text":"write","status":"in_progress"},{"text":"test","status":"pending"}]}`)
+	requireText(t, res, false, "[x] look\n[>] write\n[ ] test\n")
+	if !res.Keep {
+		t.Error("the list may be cleared from the context")
+	}
+	requireText(t, call(t, w, "todo", `{"items":[{"text":"a","status":"in_progress"},{"text":"b","status":"in_progress"}]}`), true, "at most one")
+	requireText(t, call(t, w, "note", `{"text":"make test needs -short"}`), false, "noted")
+	if len(kept) != 1 || kept[0] != "make test needs -short" {
+		t.Errorf("kept %q", kept)
+	}
+	if _, err := w[12].Run(ctx(t), json.RawMessage(`{"text":"break"}`)); err == nil || !strings.Contains(err.Error(), "disk full") {
+		t.Errorf("error %v", err)
+	}
+	requireText(t, call(t, WorkerTools(Config{}), "note", `{"text":"x"}`), false, "noted")
+	if res := call(t, w, "escalate", `{"reason":"no such API"}`); res.Final != (agent.Escalation{Reason: "no such API"}) {
+		t.Errorf("final %+v", res.Final)
+	}
+}
+
+// A toolbox that is gone ends the run with an error; it is no answer.
+func TestBrokenToolboxIsAnError(t *testing.T) {
+	b := newBench(t)
+	w := WorkerTools(b.config)
+	b.client.Close()
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, tool := range w[:10] {
+		if _, err := tool.Run(gone, json.RawMessage(`{"path":"a.txt","command":"true","process_id":"1","pattern":"x","message":"m"}`)); err == nil {
+			t.Errorf("%s answered", tool.Spec.Name)
+		} else if !errors.As(err, new(*toolproto.Broken)) {
+			t.Errorf("%s: %v", tool.Spec.Name, err)
+		}
+	}
+}
+
+func TestReadsOnly(t *testing.T) {
+	for command, want := range map[string]bool{
+		"echo hi": true, "ls -la | grep x | wc -l": true, "cat a.txt && head -3 b 2>&1": true, "grep -r x . 2>/dev/null || true": true,
+		"echo 'a b' \"c\"": true, "[ -f a ]": true,
+		"echo hi > a": false, "echo hi >> a": false, "echo hi >& a": false, "go test ./...": false, "rm a": false, "X=1 ls": false, "X=1": false,
+		"cat $(touch a)": false, "cat `touch a`": false, "echo $X": false, "for i in 1; do ls; done": false, "ls; touch b": false,
+		"sh -c 'touch a'": false, "cat <(touch a)": false, "ls() { touch a; }; ls": false, "": true, "if": false, "./ls": false, "$cmd": false,
+	} {
+		if got := readsOnly(command); got != want {
+			t.Errorf("%q: %v", command, got)
+		}
+	}
+	if !call(t, WorkerTools(newBench(t).config), "run_command", `{"command":"touch x"}`).Changed {
+		t.Error("a command that writes needs a checkpoint")
+	}
+}
+
+// script is a model that says one thing after the other.
+type script struct {
+	replies [][]adapters.ToolCall
+	asked   int
+}
+
+func (*script) Info() adapters.Info { return adapters.Info{MaxOutput: 1000} }
+
+func (s *script) Chat(context.Context, adapters.Request, func(adapters.Event)) (adapters.Response, error) {
+	s.asked++
+	return adapters.Response{Message: adapters.Message{Role: adapters.Assistant, ToolCalls: s.replies[s.asked-1]}, Finish: adapters.FinishStop}, nil
+}
+
+type journal struct{}
+
+func (journal) Append(context.Context, string, any) (int, error)                     { return 1, nil }
+func (journal) Read(context.Context, func(int, string, json.RawMessage) error) error { return nil }
+
+// A whole conversation over the real toolbox: edit, test, commit, finish.
+func TestConversation(t *testing.T) {
+	b := newBench(t)
+	one := func(name, args string) []adapters.ToolCall {
+		return []adapters.ToolCall{{ID: "x", Name: name, Arguments: args}}
+	}
+	m := &script{replies: [][]adapters.ToolCall{
+		{{ID: "1", Name: "read_file", Arguments: `{"path":"a.txt"}`}, {ID: "2", Name: "read_file", Arguments: `{"path":"dos.txt"}`}, {ID: "3", Name: "git_status"}},
+		one("edit_file", `{"path":"a.txt","old":"two","new":"zwei"}`),
+		one("finish", `{"summary":"too early"}`),
+		{{ID: "1", Name: "run_command", Arguments: `{"command":"grep zwei a.txt"}`}, {ID: "2", Name: "git_commit", Arguments: `{"message":"translate"}`}, {ID: "3", Name: "finish", Arguments: `{"summary":"done"}`}},
+	}}
+	keeper := &space{tools: b.client}
+	out, err := agent.Run(ctx(t), agent.Config{
+		Model: m, Tools: WorkerTools(b.config), Journal: journal{}, System: "s", First: "f", Run: "t1-01.1", Workspace: keeper,
+	})
+	var fin Finish
+	if err != nil || out.End != agent.EndFinal || out.FinalTool != "finish" || out.Decode(&fin) != nil || fin.Summary != "done" {
+		t.Fatalf("outcome %+v, error %v", out, err)
+	}
+	if got := git(t, b.origin, "show", fmt.Sprintf("%s:a.txt", fin.Commit)); got != "one\nzwei" {
+		t.Errorf("the commit holds %q", got)
+	}
+	if got := fmt.Sprint(keeper.turns); got != "[2 4]" { // the turns that changed something
+		t.Errorf("saved after turns %s", got)
+	}
+}
+
+// space keeps checkpoints of a toolbox.
+type space struct {
+	tools *toolproto.Client
+	turns []int
+}
+
+func (s *space) Save(ctx context.Context, turn int) (*agent.Saved, error) {
+	s.turns = append(s.turns, turn)
+	cp, err := s.tools.Checkpoint(ctx, "t1-01.1")
+	return &agent.Saved{Checkpoint: company.OID(cp.OID)}, err
+}
+
+func (s *space) Recall(ctx context.Context, known map[string]string) error {
+	return s.tools.Recall(ctx, known)
+}
+
+// A push that fails because the host's disk is full is nothing for a model: the
+// call has no result. One that the host refuses for what is in it is.
+func TestHostIsFull(t *testing.T) {
+	b := newBench(t)
+	w := WorkerTools(b.config)
+	hook := func(says string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(b.origin, "hooks/pre-receive"), []byte("#!/bin/sh\necho \""+says+"\" >&2\nexit 1\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	commit := w[slices.Index(agent.Names(w), "git_commit")]
+	for says, kept := range map[string]bool{
+		"E_OBJECTS: too large":                  true,
+		"write error: No space left on device":  false,
+		"cannot update ref: couldn't write 'x'": false, // of a lock, git does not say why
+	} {
+		hook(says)
+		if err := os.WriteFile(filepath.Join(b.dir, "n.txt"), []byte(says), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		res, err := commit.Run(ctx(t), json.RawMessage(`{"message":"add n"}`))
+		var notKept *agent.NotKept
+		if kept && (err != nil || !res.IsError || !res.Changed || !strings.Contains(res.Text, says)) || !kept && !errors.As(err, &notKept) {
+			t.Errorf("%s: %+v, %v", says, res, err)
+		}
+	}
+}
+
+// Commands that commit get the time of their call, and no other commands.
+func TestCommandsThatCommit(t *testing.T) {
+	for command, want := range map[string]bool{
+		"git commit -m x": true, "cd sub && git -c user.name=x -C . commit -am x": true, "git merge --no-ff side": true, "(git stash; true)": true,
+		"git log": false, "git -C commit log": false, "echo git commit": false, "go test ./...": false, "git diff | cat": false, "if then": false,
+	} {
+		if got := runsGitCommit(command); got != want {
+			t.Errorf("%q: %v", command, got)
+		}
+	}
+}

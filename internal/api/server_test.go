@@ -1,0 +1,251 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"company/internal/company"
+	"company/internal/orchestrator"
+	"company/test/goroutines"
+)
+
+func TestMain(m *testing.M) { goroutines.Main(m) }
+
+// fakeOffice is an office in memory with the real core behind it.
+type fakeOffice struct {
+	mu    sync.Mutex
+	state *company.State
+	feed  []orchestrator.Item
+}
+
+// fakeOfficeTime is the time of the desk's office, far from the wall clock's.
+var fakeOfficeTime = time.Date(2031, 5, 6, 7, 8, 9, 10, time.UTC)
+
+func newFakeOffice(t *testing.T) *fakeOffice {
+	d := &fakeOffice{state: company.NewState()}
+	if _, err := d.DoID(t.Context(), "start", company.Company, company.StartOffice{Office: "abcd", Version: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func (d *fakeOffice) View() *company.State {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.state.View()
+}
+
+func (d *fakeOffice) DoID(_ context.Context, id, actor string, c company.Command) ([]company.Event, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	evs, err := company.Decide(d.state, company.Meta{ID: company.CommandID(actor, id), Actor: actor, Now: time.Now().UTC()}, c)
+	if err != nil {
+		return nil, err
+	}
+	for i := range evs {
+		evs[i].Seq = d.state.Seq + 1
+		if err := company.Apply(d.state, evs[i]); err != nil {
+			return nil, err
+		}
+		d.feed = append(d.feed, orchestrator.Describe(evs[i], d.state.Tasks[evs[i].Task]))
+	}
+	return evs, nil
+}
+
+func (d *fakeOffice) Now() time.Time { return fakeOfficeTime }
+
+func (d *fakeOffice) Activities() []Activity {
+	return []Activity{{Run: "t1-plan.1", Turn: 2, Text: "read_file a.go", Time: time.Unix(1, 0).UTC()}}
+}
+
+func (d *fakeOffice) Follow(ctx context.Context, from uint64, fn func(orchestrator.Item) error) error {
+	d.mu.Lock()
+	items := append([]orchestrator.Item(nil), d.feed...)
+	d.mu.Unlock()
+	for _, it := range items {
+		if it.Seq >= from {
+			if err := fn(it); err != nil {
+				return err
+			}
+		}
+	}
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+// serveFakeOffice puts the office on a socket of the test's own.
+func serveFakeOffice(t *testing.T) (*fakeOffice, *Client, func(method, path, body string) (int, string)) {
+	t.Helper()
+	d := newFakeOffice(t)
+	sock := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", sock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := New(d, ServerInfo{Version: "test", Office: "abcd", PID: 1}, slog.New(slog.DiscardHandler))
+	srv.Start(l)
+	dial := func(ctx context.Context) (net.Conn, error) {
+		var nd net.Dialer
+		return nd.DialContext(ctx, "unix", sock)
+	}
+	c := Dial(dial)
+	raw := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }}}
+	t.Cleanup(func() {
+		raw.CloseIdleConnections()
+		c.Close()
+		srv.Stop()
+	})
+	return d, c, func(method, path, body string) (int, string) {
+		req, err := http.NewRequestWithContext(t.Context(), method, "http://office"+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := raw.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, string(text)
+	}
+}
+
+// SUB-1, SUB-2: what people may send goes over the socket and comes back as
+// the company decided it, once per command id.
+func TestCommandsOverTheSocket(t *testing.T) {
+	d, c, _ := serveFakeOffice(t)
+	ctx := t.Context()
+	if h, err := c.ServerInfo(ctx); err != nil || h.Office != "abcd" || h.Epoch != 1 {
+		t.Fatalf("%+v %v", h, err)
+	}
+	submit := company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/p"}}
+	for range 2 { // a repeat is harmless
+		done, err := c.Do(ctx, "c-1", submit)
+		if err != nil || done.Task != "t1" {
+			t.Fatalf("%+v %v", done, err)
+		}
+	}
+	if _, err := c.Do(ctx, "c-2", company.Cancel{Task: "t1", Why: "no"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Do(ctx, "c-3", company.Cancel{Task: "t9"}); company.CodeOf(err) != company.ENotFound {
+		t.Errorf("%v", err)
+	}
+	var e *company.Error
+	if _, err := c.Do(ctx, "c-4", company.Submit{}); !errors.As(err, &e) || e.Code != company.EInvalid || e.Hint == "" {
+		t.Errorf("%#v", err)
+	}
+	for _, cmd := range []company.Command{company.Stop{}, company.Resume{}} {
+		if _, err := c.Do(ctx, "", cmd); err != nil {
+			t.Errorf("%T: %v", cmd, err)
+		}
+	}
+	s, err := c.State(ctx)
+	if err != nil || s.Tasks["t1"].Status != company.StatusCancelled || s.Seq != d.View().Seq {
+		t.Fatalf("%+v %v", s, err)
+	}
+	// Nobody's number of workers is known to this office.
+	if _, err := c.Do(ctx, "c-6", company.ScaleWorkers{By: 1}); company.CodeOf(err) != company.EConflict {
+		t.Errorf("%v", err)
+	}
+	if got, err := c.Activities(ctx); err != nil || len(got) != 1 || got[0] != d.Activities()[0] {
+		t.Errorf("%+v %v", got, err)
+	}
+	// What the company's own hands bring in is nobody else's to send.
+	if _, err := c.Do(ctx, "c-5", company.RecordMerge{Task: "t1"}); company.CodeOf(err) != company.EInternal {
+		t.Errorf("%v", err)
+	}
+}
+
+// THREATS (g) API: a bad request says what is wrong and changes nothing.
+func TestBadRequests(t *testing.T) {
+	d, _, ask := serveFakeOffice(t)
+	before := d.View().Seq
+	for name, r := range map[string]struct {
+		method, path, body string
+		status             int
+		says               string
+	}{
+		"method":           {"PUT", "/v1/commands", "{}", 405, ""},
+		"path":             {"GET", "/v1/nothing", "", 404, ""},
+		"not JSON":         {"POST", "/v1/commands", "submit it", 400, "E_INVALID"},
+		"empty":            {"POST", "/v1/commands", "", 400, "there is no command"},
+		"trailing":         {"POST", "/v1/commands", `{"id":"x","kind":"stop","command":{}} {}`, 400, "something follows"},
+		"unknown field":    {"POST", "/v1/commands", `{"id":"x","kind":"stop","colour":1}`, 400, "colour"},
+		"unknown command":  {"POST", "/v1/commands", `{"id":"x","kind":"prepare","command":{}}`, 400, `no command \"prepare\"`},
+		"field of another": {"POST", "/v1/commands", `{"id":"x","kind":"cancel","command":{"Fence":1}}`, 400, "Fence"},
+		"deep":             {"POST", "/v1/commands", `{"id":"x","kind":"stop","command":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, 400, "E_INVALID"},
+		"2 MiB":            {"POST", "/v1/commands", `{"id":"` + strings.Repeat("x", 2<<20) + `"}`, 400, "too large"},
+		"cursor":           {"GET", "/v1/feed?from=-1", "", 400, "number of an event"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, text := ask(r.method, r.path, r.body)
+			if status != r.status || !strings.Contains(text, r.says) {
+				t.Errorf("%d %s", status, text)
+			}
+			if status == 400 {
+				var e company.Error
+				if err := json.Unmarshal([]byte(text), &e); err != nil || e.Code != company.EInvalid {
+					t.Errorf("no coded error: %s", text)
+				}
+			}
+		})
+	}
+	if d.View().Seq != before {
+		t.Error("something was decided")
+	}
+}
+
+// A follower gets every event from where it asked on, and ends with itself.
+func TestFeedOverTheSocket(t *testing.T) {
+	d, c, _ := serveFakeOffice(t)
+	for i := range 3 {
+		cmd := company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/p"}}
+		if _, err := d.DoID(t.Context(), string(rune('a'+i)), company.President, cmd); err != nil {
+			t.Fatal(err)
+		}
+	}
+	enough := errors.New("enough")
+	var seqs []uint64
+	err := c.Follow(t.Context(), 2, func(it orchestrator.Item) error {
+		if seqs = append(seqs, it.Seq); len(seqs) == 3 {
+			return enough
+		}
+		return nil
+	})
+	if !errors.Is(err, enough) || len(seqs) != 3 || seqs[0] != 2 || seqs[2] != 4 {
+		t.Fatalf("%v %v", seqs, err)
+	}
+}
+
+// A client tells the office's time, which the wall clock does not: as of the
+// newest answer, and going on.
+func TestClientOfficeTime(t *testing.T) {
+	_, c, _ := serveFakeOffice(t)
+	if off := time.Until(c.Now()).Abs(); off > time.Minute {
+		t.Errorf("before an answer it is %s off the wall clock", off)
+	}
+	if _, err := c.State(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	first := c.Now()
+	if late := first.Sub(fakeOfficeTime); late < 0 || late > time.Minute {
+		t.Errorf("it is %s, want %s", first, fakeOfficeTime)
+	}
+	if second := c.Now(); !second.After(first) {
+		t.Errorf("%s is followed by %s", first, second)
+	}
+}

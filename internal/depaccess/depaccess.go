@@ -1,0 +1,385 @@
+// Package depaccess says what one run may fetch from package registries. It owns
+// the run's policy (the base's lock files, what the task has added, and what
+// that needs), the dialogue of add_dependency with the company, the president
+// and the registry, and the record of what was fetched.
+//
+// It promises that a name goes out to a registry only when the lock files or
+// the ledger have it, or when the company has just let it be asked for, and
+// that what was let is in the ledger before it can be fetched. It runs no
+// client and does not know what an image holds.
+package depaccess
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"company/internal/company"
+	"company/internal/depproxy"
+	"company/internal/evidence"
+	"company/internal/folder"
+	"company/internal/gitops"
+)
+
+const (
+	maxRequests   = 20_000  // of one run
+	maxBytes      = 4 << 30 // of one run
+	answerTimeout = 15 * time.Minute
+	lookEvery     = 300 * time.Millisecond
+	toldEach      = 40 // packages of one run that are told one by one
+	maxLog        = 4 << 20
+	maxGot        = 5_000 // packages of the journal's record
+	recordFor     = 5 * time.Second
+)
+
+// Service is what the supplies of all runs share. A nil Service, or one without a
+// store, adds and serves nothing (container.deps: off).
+type Service struct {
+	Stores *depproxy.Stores
+	Desk   company.Decider
+	Runs   *folder.Folder // of the runs' files
+	Logger *slog.Logger
+	// Told is told of what was fetched or refused, for the feed. It may be nil.
+	Told func(run company.RunID, line string)
+	// Unwritten is told of a file of a run that could not be written, and with
+	// nil of one that was. It may be nil, and must be quick.
+	Unwritten func(run company.RunID, file string, err error)
+	// AnswerTimeout is how long a run waits for the president; 0: 15 minutes.
+	AnswerTimeout time.Duration
+}
+
+// Order says whose supply it is.
+type Order struct {
+	Task   *company.Task
+	Run    company.RunID
+	Fence  uint64
+	Mirror *gitops.Mirror
+	// Base is where the mirrors are reached inside: http://127.0.0.1:8377.
+	Base string
+	// Waits is called around a wait for a person, which takes none of the
+	// run's time. It may be nil.
+	Waits func(wait func())
+	// Record puts what was fetched into the run's journal, once, when the
+	// supply is closed. It may be nil.
+	Record func(ctx context.Context, kind string, data any) (int, error)
+}
+
+// Fetched is one package file of the journal's record "fetched".
+type Fetched struct {
+	company.Dependency
+	Bytes  int64 `json:"bytes"`
+	Cached bool  `json:"cached,omitempty"` // nothing was asked of the registry
+}
+
+// Run is the supply of one run.
+type Run struct {
+	office *Service
+	store  *depproxy.Store
+	order  Order
+	policy *depproxy.Policy
+
+	mu           sync.Mutex
+	added        map[string]bool // ecosystems
+	told         int
+	log          io.WriteCloser
+	wrote        int
+	fetchedItems []Fetched
+}
+
+// Open makes the supply of a run. The caller closes it.
+func (o *Service) Open(ctx context.Context, order Order) (*Run, error) {
+	var store *depproxy.Store
+	if o != nil {
+		store = o.Stores.ForCheckout(ctx, order.Task.Project.Path)
+	}
+	r := &Run{office: o, store: store, order: order, policy: depproxy.NewPolicy(), added: map[string]bool{}}
+	if !r.isEnabled() {
+		return r, nil
+	}
+	files, err := Locks(ctx, order.Mirror, order.Task.Prepared.Base.OID)
+	if err != nil {
+		return nil, err
+	}
+	p, notes := depproxy.LockedPolicy(files)
+	for _, n := range notes {
+		o.Logger.InfoContext(ctx, "lock file", "run_id", order.Run, "note", n)
+	}
+	r.policy = p
+	for _, d := range order.Task.Dependencies {
+		r.policy.AllowWithNeeds(d)
+		r.added[d.Ecosystem] = true
+	}
+	log, err := evidence.OpenRunLog(o.Runs, order.Run, "fetched.log")
+	if err != nil {
+		return nil, err
+	}
+	r.log = folder.Watch(log, func(err error) { r.reportUnwritten("fetched.log", err) })
+	return r, nil
+}
+
+func (r *Run) reportUnwritten(file string, err error) {
+	if r.office.Unwritten != nil {
+		r.office.Unwritten(r.order.Run, file, err)
+	}
+}
+
+// Close writes the journal's record and closes the other one. Requests that are
+// still under way are no longer recorded. It does its work when ctx is over.
+func (r *Run) Close(ctx context.Context) {
+	r.mu.Lock()
+	log, got := r.log, r.fetchedItems
+	r.log, r.fetchedItems = nil, nil
+	r.mu.Unlock()
+	if log != nil {
+		_ = log.Close()
+	}
+	if len(got) == 0 || r.order.Record == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordFor)
+	defer cancel()
+	if _, err := r.order.Record(ctx, "fetched", got); err != nil {
+		r.office.Logger.WarnContext(ctx, "what was fetched is not in the journal", "run_id", r.order.Run, "err", err)
+		r.reportUnwritten("journal (what was fetched)", err)
+	}
+}
+
+func (r *Run) isEnabled() bool { return r != nil && r.store != nil }
+
+// Handler serves the registries to the run; nil where none are served. denied is
+// told, from many goroutines, what of a registry the run asked for and may not
+// have.
+func (r *Run) Handler(denied func(what string)) http.Handler {
+	if !r.isEnabled() {
+		return nil
+	}
+	return r.store.NewHandler(depproxy.HandlerOptions{
+		Policy: r.policy, MaxRequests: maxRequests, MaxBytes: maxBytes, OnFetch: r.onFetched,
+		OnRefusal: func(f depproxy.FetchReport) { denied(r.onRefused(f)) },
+	})
+}
+
+// Environment is what commands of the run get, so that the clients ask the
+// mirrors.
+func (r *Run) Environment() map[string]string {
+	if !r.isEnabled() {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.store.ClientEnv(r.order.Base, r.added)
+}
+
+// Prepared is the command that has to run inside before the first one of the
+// agent's, or "".
+func (r *Run) Prepared() string {
+	if !r.isEnabled() {
+		return ""
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []string
+	for e := range r.added {
+		if c := r.store.SetupCommand(r.order.Base, e); c != "" {
+			out = append(out, c)
+		}
+	}
+	return strings.Join(out, " && ")
+}
+
+func (r *Run) onFetched(f depproxy.FetchReport) {
+	r.mu.Lock()
+	if len(r.fetchedItems) < maxGot {
+		r.fetchedItems = append(r.fetchedItems, Fetched{Dependency: f.Dependency, Bytes: f.Bytes, Cached: f.Cached})
+	}
+	r.mu.Unlock()
+	from := "fetched"
+	if f.Cached {
+		from = "from the cache"
+	}
+	r.logLine(fmt.Sprintf("%s %s (%d bytes)", from, f.Dependency, f.Bytes), !f.Cached)
+}
+
+// onRefused notes a refusal and says what was refused.
+func (r *Run) onRefused(f depproxy.FetchReport) string {
+	what := "a request"
+	if f.Dependency.Name != "" {
+		what = f.Dependency.String()
+	}
+	// The text is for an agent; for people the name is enough.
+	if f.Dependency.Name == "" {
+		what += ": " + f.Why
+	}
+	r.logLine("refused "+what, false)
+	return what
+}
+
+// entry is one line of fetched.log.
+type entry struct {
+	Time time.Time `json:"time"`
+	What string    `json:"what"`
+}
+
+func (r *Run) logLine(line string, tell bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.log != nil && r.wrote < maxLog {
+		if text, err := folder.Line(entry{time.Now().UTC().Truncate(time.Second), line}); err == nil {
+			n, _ := r.log.Write(text)
+			r.wrote += n
+		}
+	}
+	if r.told++; tell && r.told <= toldEach && r.office.Told != nil {
+		r.office.Told(r.order.Run, line)
+	}
+}
+
+// Answer is what add_dependency says to the agent.
+type Answer struct {
+	Text    string
+	Refused bool
+	Prepare string // has to run inside before the agent goes on; may be empty
+}
+
+// Add lets a package be fetched, if it may. The error is one of ours: the run
+// cannot go on.
+func (r *Run) Add(ctx context.Context, d company.Dependency) (Answer, error) {
+	no := func(format string, args ...any) (Answer, error) {
+		return Answer{Text: "Not added: " + fmt.Sprintf(format, args...), Refused: true}, nil
+	}
+	if !r.isEnabled() {
+		return no("this office fetches no dependencies (container.deps: off). Do it without, or escalate and say what is needed.")
+	}
+	if err := depproxy.CheckName(d); err != nil {
+		return no("%s", errorText(err))
+	}
+	if err := r.store.Upstreams().WhyWithheld(d); err != nil {
+		return no("%s", errorText(err))
+	}
+	if !r.store.Upstreams().Serves(d.Ecosystem) {
+		return no("this office has no registry for %s.", d.Ecosystem)
+	}
+	t, err := r.office.Desk.View().Task(r.order.Task.ID)
+	if err != nil {
+		return Answer{}, err
+	}
+	if t.Settings.Deps == company.Ask {
+		answer, err := r.askPresident(ctx, d)
+		if err != nil || answer.Text != "" {
+			return answer, err
+		}
+	}
+	// A name is in the ledger before it leaves this host, and is counted there
+	// whatever the registry says.
+	_, err = r.office.Desk.Do(ctx, string(r.order.Run), company.LookUpDependency{Run: r.order.Run, Fence: r.order.Fence, Dependency: d})
+	switch company.CodeOf(err) {
+	case "":
+	case company.EConflict, company.EInvalid, company.EWaiting:
+		return no("%s", errorText(err))
+	default:
+		return Answer{}, err
+	}
+	exact, err := r.store.Resolve(ctx, d)
+	if err != nil {
+		if ctx.Err() != nil {
+			return Answer{}, context.Cause(ctx)
+		}
+		return no("%s", errorText(err))
+	}
+	_, err = r.office.Desk.Do(ctx, string(r.order.Run), company.AddDependency{Run: r.order.Run, Fence: r.order.Fence, Wanted: d, Version: exact.Version})
+	switch company.CodeOf(err) {
+	case "":
+	case company.EConflict, company.EInvalid, company.EWaiting:
+		return no("%s", errorText(err))
+	default:
+		return Answer{}, err
+	}
+	r.policy.AllowWithNeeds(exact)
+	r.mu.Lock()
+	r.added[d.Ecosystem] = true
+	r.mu.Unlock()
+	r.logLine("added "+exact.String(), false)
+	return Answer{
+		Text: fmt.Sprintf("%s may be fetched now, and what the registry says that it needs. Run: %s\nCommit the manifest and the lock file with the work: the gates get an image with what the lock file names.",
+			exact, depproxy.AddCommand(exact.Ecosystem, exact.Name, exact.Version)),
+		Prepare: r.store.SetupCommand(r.order.Base, d.Ecosystem),
+	}, nil
+}
+
+// askPresident has the president asked and waits for the answer. An empty answer is a
+// yes.
+func (r *Run) askPresident(ctx context.Context, d company.Dependency) (Answer, error) {
+	_, err := r.office.Desk.Do(ctx, string(r.order.Run), company.AskDependency{Run: r.order.Run, Fence: r.order.Fence, Dependency: d})
+	switch company.CodeOf(err) {
+	case "":
+	case company.EConflict, company.EInvalid:
+		return Answer{Text: "Not added: " + errorText(err), Refused: true}, nil
+	default:
+		return Answer{}, err
+	}
+	var a *company.Approval
+	wait := func() { a, err = r.awaitAnswer(ctx, company.DependencyKey(r.order.Task.ID, d)) }
+	if r.order.Waits != nil {
+		r.order.Waits(wait)
+	} else {
+		wait()
+	}
+	switch {
+	case err != nil:
+		return Answer{}, err
+	case a.Open():
+		return Answer{Refused: true, Text: fmt.Sprintf("Not added: the president has not answered yet (question %s). Go on with what can be done without %s and call add_dependency again later; if nothing can, escalate and say so.", a.ID, d)}, nil
+	case a.Option != company.OptApprove:
+		text := "Not added: the president refuses " + d.String() + "."
+		if a.Text != "" {
+			text += " The president says: " + a.Text
+		}
+		return Answer{Text: text + " Do it without.", Refused: true}, nil
+	}
+	return Answer{}, nil
+}
+
+// awaitAnswer waits until a question is answered, or patience ends.
+func (r *Run) awaitAnswer(ctx context.Context, key string) (*company.Approval, error) {
+	limit := r.office.AnswerTimeout
+	if limit <= 0 {
+		limit = answerTimeout
+	}
+	over := time.NewTimer(limit)
+	defer over.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		s := r.office.Desk.View()
+		a := s.Approvals[s.ByKey[key]]
+		if a == nil {
+			return nil, company.E(company.EInternal, "a question that was asked is not there")
+		}
+		if t := s.Tasks[r.order.Task.ID]; !a.Open() || t != nil && t.Paused {
+			return a, nil // a pause waits for the turn, and the turn for nobody
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-over.C:
+			return a, nil
+		case <-look.C:
+		}
+	}
+}
+
+// errorText is an error as an agent reads it.
+func errorText(err error) string {
+	text := err.Error()
+	var e *company.Error
+	if errors.As(err, &e) && e.Hint != "" {
+		text += ". " + e.Hint
+	}
+	return text + "."
+}

@@ -1,0 +1,308 @@
+package depproxy
+
+import (
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"company/internal/clock"
+)
+
+// fetchRequest is one thing to have from a registry.
+type fetchRequest struct {
+	url    string
+	accept string // part of the key: one address may have two forms
+	// immutable things never change under their address; others are lists that
+	// are asked for anew.
+	immutable bool
+	digest    digest // what a fixed thing must have; the zero value: not known
+	limit     int64
+	magic     string // what a file of its kind begins with; one that does not is no such file
+	rawBytes  bool   // the bytes as they lie there: a .gz is wanted as such, whatever a server says of it
+}
+
+// digest is what a protocol says of a file's content.
+type digest struct {
+	algorithm string // sha512 | sha256Digest | sha1
+	sum       []byte
+}
+
+func (d digest) newHash() hash.Hash {
+	switch d.algorithm {
+	case "sha512":
+		return sha512.New()
+	case "sha256":
+		return sha256.New()
+	case "sha1":
+		return sha1.New()
+	}
+	return nil
+}
+
+// cacheEntry is a thing in the cache.
+type cacheEntry struct {
+	path   string
+	meta   metadata
+	cached bool // no byte of it was asked for
+	stale  bool // the registry could not be asked whether there is a newer one
+}
+
+// metadata are what is known of a cached body, kept beside it.
+type metadata struct {
+	URL       string    `json:"url"`
+	Size      int64     `json:"size"`
+	SHA256    string    `json:"sha256"`
+	ETag      string    `json:"etag,omitempty"`
+	Modified  string    `json:"last_modified,omitempty"`
+	Type      string    `json:"type,omitempty"` // media type, as the registry said
+	CheckedAt time.Time `json:"checked"`
+}
+
+// httpError is a registry's "no".
+type httpError struct{ status int }
+
+func (e *httpError) Error() string {
+	return fmt.Sprintf("the registry answers with status %d", e.status)
+}
+
+func notFound(err error) bool {
+	var h *httpError
+	return errors.As(err, &h) && (h.status == http.StatusNotFound || h.status == http.StatusGone)
+}
+
+var (
+	errTooLarge       = errors.New("the file is larger than is allowed")
+	errDigestMismatch = errors.New("the file is not what the registry's own record says: its digest differs")
+	errWrongKind      = errors.New("the answer is not a file of the kind that was asked for")
+	errClosed         = errors.New("the cache of registries is closed")
+)
+
+// get gives a thing out of the cache, asking the registry where it must. Many
+// that want the same wait for one download.
+func (s *Store) get(ctx context.Context, w fetchRequest) (*cacheEntry, error) {
+	sum := sha256.Sum256([]byte(w.accept + "\n" + w.url + "\n" + w.digest.algorithm + hex.EncodeToString(w.digest.sum)))
+	k := hex.EncodeToString(sum[:])
+	if s.isMissing(k) {
+		return nil, &httpError{http.StatusNotFound}
+	}
+	if o := s.lookupEntry(k); o != nil && (w.immutable || clock.Within(s.listTTL, o.meta.CheckedAt)) {
+		o.cached = true
+		s.markUsed(k)
+		return o, nil
+	}
+	done := s.flight.DoChan(k, func() (any, error) {
+		if !s.beginDownload() {
+			return nil, errClosed
+		}
+		defer s.active.Done()
+		return s.load(k, w)
+	})
+	select {
+	case r := <-done:
+		if r.Err != nil {
+			return nil, r.Err
+		}
+		o := *r.Val.(*cacheEntry)
+		return &o, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// load downloads a thing, or finds that what is there still holds.
+func (s *Store) load(k string, w fetchRequest) (*cacheEntry, error) {
+	select {
+	case s.downloadSlots <- struct{}{}:
+		defer func() { <-s.downloadSlots }()
+	case <-s.ctx.Done():
+		return nil, errClosed
+	}
+	old := s.lookupEntry(k) // another may have just brought it
+	if old != nil && (w.immutable || clock.Within(s.listTTL, old.meta.CheckedAt)) {
+		old.cached = true
+		return old, nil
+	}
+	fresh, err := s.downloadFile(k, w, old)
+	switch {
+	case err == nil:
+		return fresh, nil
+	case notFound(err):
+		s.setMissing(k)
+		return nil, err
+	case old != nil:
+		s.log.Warn("registry not reached, serving what is in the cache", "url", w.url, "since", old.meta.CheckedAt, "err", err)
+		old.cached, old.stale = true, true
+		return old, nil
+	}
+	return nil, err
+}
+
+func (s *Store) downloadFile(k string, w fetchRequest, old *cacheEntry) (*cacheEntry, error) {
+	r, err := http.NewRequestWithContext(s.ctx, http.MethodGet, w.url, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("User-Agent", "company")
+	if w.rawBytes {
+		r.Header.Set("Accept-Encoding", "identity")
+	}
+	if w.accept != "" {
+		r.Header.Set("Accept", w.accept)
+	}
+	if old != nil {
+		if old.meta.ETag != "" {
+			r.Header.Set("If-None-Match", old.meta.ETag)
+		}
+		if old.meta.Modified != "" {
+			r.Header.Set("If-Modified-Since", old.meta.Modified)
+		}
+	}
+	resp, err := s.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusNotModified && old != nil {
+		old.meta.CheckedAt = time.Now()
+		old.cached = true
+		return old, s.writeMetadata(k, old.meta)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, &httpError{resp.StatusCode}
+	}
+	if resp.ContentLength > w.limit {
+		return nil, fmt.Errorf("%w: %d bytes, %d at most", errTooLarge, resp.ContentLength, w.limit)
+	}
+	f := metadata{
+		URL: w.url, ETag: resp.Header.Get("ETag"), Modified: resp.Header.Get("Last-Modified"),
+		Type: resp.Header.Get("Content-Type"), CheckedAt: time.Now(),
+	}
+	return s.storeBody(k, w, f, resp.Body, resp.ContentLength)
+}
+
+// storeBody writes a body beside the cache, checks it, and moves it in. A crash at
+// any point leaves the old object or none.
+func (s *Store) storeBody(k string, w fetchRequest, f metadata, body io.Reader, length int64) (*cacheEntry, error) {
+	tmp, err := os.CreateTemp(filepath.Join(s.dir, "tmp"), "part-*")
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		_ = tmp.Close()
+		_ = os.Remove(tmp.Name())
+	}()
+	ours := sha256.New()
+	to := io.MultiWriter(tmp, ours)
+	theirs := w.digest.newHash()
+	if theirs != nil {
+		to = io.MultiWriter(tmp, ours, theirs)
+	}
+	if f.Size, err = io.Copy(to, io.LimitReader(body, w.limit+1)); err != nil {
+		return nil, fmt.Errorf("download: %w", err)
+	}
+	switch {
+	case f.Size > w.limit:
+		return nil, fmt.Errorf("%w: %d at most", errTooLarge, w.limit)
+	case length >= 0 && f.Size != length:
+		return nil, fmt.Errorf("download: %w", io.ErrUnexpectedEOF)
+	case theirs != nil && subtle.ConstantTimeCompare(theirs.Sum(nil), w.digest.sum) != 1:
+		return nil, errDigestMismatch
+	}
+	if head := make([]byte, len(w.magic)); len(head) > 0 {
+		if _, err := tmp.ReadAt(head, 0); err != nil || string(head) != w.magic {
+			return nil, errWrongKind
+		}
+	}
+	f.SHA256 = hex.EncodeToString(ours.Sum(nil))
+	if err := tmp.Sync(); err != nil {
+		return nil, err
+	}
+	path := s.entryPath(k)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return nil, err
+	}
+	return &cacheEntry{path: path, meta: f}, s.writeMetadata(k, f)
+}
+
+func (s *Store) entryPath(k string) string { return filepath.Join(s.dir, k[:2], k) }
+
+func (s *Store) writeMetadata(k string, f metadata) error {
+	text, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Join(s.dir, "tmp"), "facts-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(text)
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), s.entryPath(k)+".json")
+}
+
+// lookupEntry is what the cache holds under a key, or nil. A body that does not fit
+// its facts (a crash between the two, two processes at once) is not there.
+func (s *Store) lookupEntry(k string) *cacheEntry {
+	text, err := os.ReadFile(s.entryPath(k) + ".json")
+	if err != nil {
+		return nil
+	}
+	o := &cacheEntry{path: s.entryPath(k)}
+	if err := json.Unmarshal(text, &o.meta); err != nil {
+		return nil
+	}
+	info, err := os.Stat(o.path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() != o.meta.Size {
+		return nil
+	}
+	return o
+}
+
+// read gives the whole of a thing, checked against what was kept of it: it is
+// about to be parsed and believed.
+func (s *Store) read(ctx context.Context, w fetchRequest) ([]byte, *cacheEntry, error) {
+	if w.limit == 0 {
+		w.limit = maxMetadata
+	}
+	for range 2 {
+		o, err := s.get(ctx, w)
+		if err != nil {
+			return nil, nil, err
+		}
+		text, err := os.ReadFile(o.path)
+		if err == nil {
+			if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) == o.meta.SHA256 {
+				return text, o, nil
+			}
+		} else if !errors.Is(err, os.ErrNotExist) {
+			return nil, nil, err
+		}
+		// Replaced between the two reads, or damaged: have it anew.
+		_ = os.Remove(o.path + ".json")
+	}
+	return nil, nil, fmt.Errorf("the cache of registries is damaged at %s", w.url)
+}
+
+// diskFull tells our own trouble from the registry's.
+func diskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}

@@ -1,0 +1,153 @@
+package depproxy
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"company/internal/company"
+)
+
+// maxNames bounds one policy: a lock file is somebody else's text, and so is a
+// registry's list of what a package needs.
+const maxNames = 100_000
+
+// Policy says what may be fetched: exact versions, or every version of a name.
+// It grows while it is used: what a registry says that an allowed package needs
+// is allowed too. It is safe for use by many goroutines.
+type Policy struct {
+	mu            sync.Mutex
+	names         map[packageKey]*grant
+	learned       []company.Dependency // what registries named, in order
+	openEcosystem string               // ecosystem of which every name may be fetched; "": none
+	// suites of Debian archives; see AllowSuites.
+	suites []string
+}
+
+type packageKey struct{ ecosystem, name string }
+
+// grant is what may be fetched of one name.
+type grant struct {
+	anyVersion bool            // every version that the registry lists
+	withNeeds  map[string]bool // these; true: what they need is allowed too
+}
+
+// NewPolicy is the policy of an office without registries, and the start of one
+// that is put together by Allow and AllowWithNeeds.
+func NewPolicy() *Policy { return &Policy{names: map[packageKey]*grant{}} }
+
+// Allow lets one version be fetched, or with an empty one every version of the
+// name. A name that breaks its ecosystem's grammar is left out.
+func (p *Policy) Allow(d company.Dependency) { p.addGrant(d, d.Version == "") }
+
+// AllowWithNeeds is Allow for a dependency that was added on purpose: what the registry
+// says that it needs may be fetched as well.
+func (p *Policy) AllowWithNeeds(d company.Dependency) { p.addGrant(d, true) }
+
+func (p *Policy) addGrant(d company.Dependency, follows bool) bool {
+	if CheckName(d) != nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	k := packageKey{d.Ecosystem, canonicalName(d.Ecosystem, d.Name)}
+	g := p.names[k]
+	if g == nil {
+		if len(p.names) >= maxNames {
+			return false
+		}
+		g = &grant{withNeeds: map[string]bool{}}
+		p.names[k] = g
+	}
+	if d.Version == "" {
+		fresh := !g.anyVersion
+		g.anyVersion = true
+		return fresh
+	}
+	old, had := g.withNeeds[d.Version]
+	g.withNeeds[d.Version] = old || follows
+	return !had || follows && !old
+}
+
+// allowTransitive is AllowWithNeeds for what the registry's own metadata names.
+func (p *Policy) allowTransitive(needs []company.Dependency) {
+	for _, d := range needs {
+		if p.addGrant(d, true) {
+			p.mu.Lock()
+			p.learned = append(p.learned, d)
+			p.mu.Unlock()
+		}
+	}
+}
+
+// Additions lists what was allowed because the registry said that an added package
+// needs it, in the order in which it was named.
+func (p *Policy) Additions() []company.Dependency {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.learned)
+}
+
+// Clone is a policy of its own that holds the same.
+func (p *Policy) Clone() *Policy {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := NewPolicy()
+	c.suites, c.openEcosystem = slices.Clone(p.suites), p.openEcosystem
+	for k, g := range p.names {
+		n := &grant{anyVersion: g.anyVersion, withNeeds: make(map[string]bool, len(g.withNeeds))}
+		for v, f := range g.withNeeds {
+			n.withNeeds[v] = f
+		}
+		c.names[k] = n
+	}
+	return c
+}
+
+// CountNames counts the names of an ecosystem; of all with "".
+func (p *Policy) CountNames(ecosystem string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := 0
+	for k := range p.names {
+		if ecosystem == "" || k.ecosystem == ecosystem {
+			n++
+		}
+	}
+	return n
+}
+
+// Has reports whether anything of the name may be fetched.
+func (p *Policy) Has(ecosystem, name string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.openEcosystem != "" && p.openEcosystem == ecosystem || p.names[packageKey{ecosystem, canonicalName(ecosystem, name)}] != nil
+}
+
+// Allows reports whether this version of the name may be fetched.
+func (p *Policy) Allows(d company.Dependency) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.openEcosystem != "" && p.openEcosystem == d.Ecosystem {
+		return true
+	}
+	g := p.names[packageKey{d.Ecosystem, canonicalName(d.Ecosystem, d.Name)}]
+	if g == nil {
+		return false
+	}
+	_, named := g.withNeeds[d.Version]
+	return g.anyVersion || named
+}
+
+// isAdded reports whether what this version needs is allowed.
+func (p *Policy) isAdded(d company.Dependency) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	g := p.names[packageKey{d.Ecosystem, canonicalName(d.Ecosystem, d.Name)}]
+	return g != nil && (g.anyVersion || g.withNeeds[d.Version])
+}
+
+// refusalText is what an agent reads when the policy does not hold a package.
+func refusalText(d company.Dependency) string {
+	return fmt.Sprintf("%s is not in the project's lock files and was not added: ask for it with the tool add_dependency {\"ecosystem\": %q, \"name\": %q}", d, d.Ecosystem, d.Name)
+}

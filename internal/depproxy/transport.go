@@ -1,0 +1,207 @@
+package depproxy
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	dialTimeout   = 10 * time.Second
+	headerTimeout = 60 * time.Second
+	maxRedirects  = 5
+)
+
+// errPrivateAddress is an address that a registry's metadata, a redirect or a name
+// server names, and that is not of the public network.
+var errPrivateAddress = errors.New("the address is not a public one")
+
+// transport sends a request where it may go: to the operator's own registries
+// wherever they are, with their credentials; anywhere else by https, without
+// any, and to public addresses only.
+type transport struct {
+	registries map[string]*http.Transport // by scheme://host:port
+	direct     *http.Transport            // dials for itself, and looks at what it dials
+	viaProxy   *http.Transport            // goes through the operator's proxy, which may be on a private address
+	auth       []Endpoint
+}
+
+func newTransport(up Upstreams) (*transport, error) {
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	for _, file := range up.CAs {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("read trusted certificates: %w", err)
+		}
+		pool.AppendCertsFromPEM(text)
+	}
+	make1 := func(proxy func(*http.Request) (*url.URL, error), d *net.Dialer) *http.Transport {
+		return &http.Transport{
+			Proxy: proxy, DialContext: d.DialContext, TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},
+			ForceAttemptHTTP2: true, TLSHandshakeTimeout: dialTimeout, ResponseHeaderTimeout: headerTimeout,
+			MaxIdleConnsPerHost: 8, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10,
+			// A body is kept as it was sent; its digest is of the plain one.
+			DisableCompression: false,
+		}
+	}
+	t := &transport{registries: map[string]*http.Transport{}}
+	for _, e := range up.allEndpoints() {
+		if e.URL == "" {
+			continue
+		}
+		u, err := url.Parse(e.URL)
+		if err != nil {
+			return nil, err
+		}
+		proxy := http.ProxyFromEnvironment
+		if e.Proxy != "" {
+			p, err := url.Parse(e.Proxy)
+			if err != nil {
+				return nil, fmt.Errorf("the proxy of %s cannot be read", e)
+			}
+			proxy = http.ProxyURL(p)
+		}
+		if t.registries[originOf(u)] == nil {
+			t.registries[originOf(u)] = make1(proxy, &net.Dialer{Timeout: dialTimeout})
+		}
+		if e.auth != "" {
+			t.auth = append(t.auth, e)
+		}
+	}
+	t.direct = make1(nil, &net.Dialer{Timeout: dialTimeout, ControlContext: t.checkAddress})
+	t.viaProxy = make1(http.ProxyFromEnvironment, &net.Dialer{Timeout: dialTimeout})
+	return t, nil
+}
+
+// checkAddress judges the address that is about to be dialled, after the name was
+// resolved, so that no second answer of a name server comes between.
+func (t *transport) checkAddress(_ context.Context, _, address string, _ syscall.RawConn) error {
+	addr, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("%w: %s", errPrivateAddress, address)
+	}
+	if !isPublic(addr.Addr()) {
+		return fmt.Errorf("%w: %s", errPrivateAddress, addr.Addr())
+	}
+	return nil
+}
+
+// originOf is the scheme, host and port of an address.
+func originOf(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+}
+
+// RoundTrip is called for each hop of a redirect.
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Del("Authorization")
+	r.Header.Del("Referer")
+	r.Header.Del("Cookie")
+	own := t.registries[originOf(r.URL)]
+	if own == nil {
+		if err := t.checkForeignURL(r.URL); err != nil {
+			return nil, err
+		}
+		if p, err := http.ProxyFromEnvironment(r); err == nil && p != nil {
+			return t.viaProxy.RoundTrip(r)
+		}
+		return t.direct.RoundTrip(r)
+	}
+	longest := -1
+	for _, e := range t.auth {
+		base, err := url.Parse(e.URL)
+		if err != nil || originOf(base) != originOf(r.URL) {
+			continue
+		}
+		if e.wholeHost {
+			base.Path = ""
+		}
+		if len(base.Path) <= longest {
+			continue
+		}
+		if r.URL.Path == base.Path || strings.HasPrefix(r.URL.Path, strings.TrimRight(base.Path, "/")+"/") {
+			longest = len(base.Path)
+			r.Header.Set("Authorization", e.auth)
+		}
+	}
+	return own.RoundTrip(r)
+}
+
+// checkForeignURL refuses an address that is not of one of the operator's registries
+// and breaks a rule. Behind a proxy nothing is dialled here, so names that can
+// be judged without asking are judged here.
+func (t *transport) checkForeignURL(u *url.URL) error {
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	switch addr, err := netip.ParseAddr(host); {
+	case u.Scheme != "https":
+		return fmt.Errorf("%.200s is not reached by https", u.Redacted())
+	case u.User != nil:
+		return fmt.Errorf("the address of a file names a user")
+	case u.Port() != "" && u.Port() != "443":
+		return fmt.Errorf("%.200s is not on port 443", u.Redacted())
+	case err == nil && !isPublic(addr):
+		return fmt.Errorf("%w: %s", errPrivateAddress, host)
+	case err != nil && (!strings.Contains(host, ".") || looksNumeric(host) || host == "localhost" || strings.HasSuffix(host, ".localhost") ||
+		strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal") || strings.HasSuffix(host, ".home.arpa")):
+		return fmt.Errorf("%w: %.100s", errPrivateAddress, host)
+	}
+	return nil
+}
+
+// looksNumeric reports whether a host is an address in one of the odd forms that a
+// proxy's resolver may read as one: 127.1, 0x7f.0.0.1. No name of the public
+// network ends in a part that begins with a digit.
+func looksNumeric(host string) bool {
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	return last == "" || last[0] >= '0' && last[0] <= '9'
+}
+
+func (t *transport) close() {
+	for _, o := range t.registries {
+		o.CloseIdleConnections()
+	}
+	t.direct.CloseIdleConnections()
+	t.viaProxy.CloseIdleConnections()
+}
+
+// Ranges that are global unicast by their form and not public all the same.
+var privateRanges = func() (out []netip.Prefix) {
+	for _, s := range []string{
+		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4", // this net, CGNAT, protocol, benchmark, reserved
+		"64:ff9b::/96", "64:ff9b:1::/48", "2001::/23", "2002::/16", "100::/64", "fec0::/10", "::/96", // NAT64, Teredo and others, 6to4, discard, site-local, v4-compatible
+	} {
+		out = append(out, netip.MustParsePrefix(s))
+	}
+	return out
+}()
+
+// isPublic reports whether an address is one of the public network.
+func isPublic(a netip.Addr) bool {
+	a = a.Unmap().WithZone("")
+	if !a.IsGlobalUnicast() || a.IsPrivate() {
+		return false
+	}
+	for _, p := range privateRanges {
+		if p.Contains(a) {
+			return false
+		}
+	}
+	return true
+}

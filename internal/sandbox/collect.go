@@ -1,0 +1,211 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"company/internal/adapters"
+	"company/internal/agent"
+	"company/internal/agenttools"
+	"company/internal/company"
+	"company/internal/evidence"
+	"company/internal/folder"
+	"company/internal/gitops"
+	"company/internal/safetext"
+)
+
+// Branch is the one branch that all runs of a subtask work on (GIT-2).
+func Branch(sub *company.Subtask) string {
+	return gitops.BranchName(string(sub.ID), sub.Planned.Title)
+}
+
+// OpenLog opens the git.log of a run in the folder of all runs (GIT-3). What goes
+// on cannot be known from a log that cannot be opened, so that is an error;
+// told, which may be nil, hears of lines that could not be written.
+func OpenLog(runs *folder.Folder, id company.RunID, told func(company.RunID, string, error)) (*gitops.OpLog, error) {
+	f, err := evidence.OpenRunLog(runs, id, "git.log")
+	if err != nil {
+		return nil, err
+	}
+	return gitops.NewOpLog(folder.Watch(f, func(err error) {
+		if told != nil {
+			told(id, "git.log", err)
+		}
+	})), nil
+}
+
+// Finish turns the end of a conversation into the end of a run, with the
+// commit that the host took off the bench when there is one: work that was
+// pushed is kept whatever the end is. A run that is out of turns keeps its
+// uncommitted work too. onto is the integration head: changes are told against
+// what the branch has of it.
+func (b *Sandbox) Finish(ctx context.Context, out agent.Outcome, m *gitops.Mirror, onto company.OID, progressed bool) (company.EndRun, error) {
+	end := company.RunEnded{Status: company.RunError, Progress: progressed, Branch: b.order.Branch}
+	switch out.End {
+	case agent.EndFinal:
+		var fin agenttools.Finish
+		if err := out.Decode(&fin); err != nil {
+			return company.EndRun{}, fmt.Errorf("read the end of the conversation: %w", err)
+		}
+		end.Status, end.Summary = company.RunSuccess, fin.Summary
+	case agent.EndEscalated:
+		var esc agent.Escalation
+		if err := out.Decode(&esc); err != nil {
+			return company.EndRun{}, fmt.Errorf("read the end of the conversation: %w", err)
+		}
+		end.Escalate, end.Error = true, esc.Reason
+	case agent.EndTurns:
+		end.Status, end.Summary = company.RunPartial, lastWords(out)
+	case agent.EndFull:
+		end.Status, end.Summary = company.RunPartial, lastWords(out)
+		end.Hint = "the conversation outgrew the model's context; it goes on in a new one. Use a model with a larger context for this role, or split the task"
+	case agent.EndStuck:
+		end.Escalate, end.Error = true, "it repeats itself"
+		if words := lastWords(out); words != "" {
+			end.Error += ": " + words
+		}
+	case agent.EndNoTools:
+		end.Error, end.Code = "the model answers without using its tools", company.EModel
+	}
+	head, err := b.collectHead(ctx, end.Status == company.RunPartial)
+	var ce *company.Error
+	switch {
+	case errors.As(err, &ce) && ce.Code == company.EObjects:
+		if end.Status != company.RunError {
+			// The agent's doing: the next run is told.
+			end.Status, end.Error, end.Code = company.RunError, ce.Error(), ce.Code
+		}
+	case err != nil:
+		return company.EndRun{}, err
+	case head != "":
+		end.Head = head
+		if end.Changes, err = changedPaths(ctx, m, onto, head); err != nil {
+			return company.EndRun{}, err
+		}
+		if n := sizeOf(end.Changes); n > maxChanges {
+			end.Status, end.Code, end.Head, end.Escalate = company.RunError, company.EObjects, "", false
+			end.Error = fmt.Sprintf("the branch changes %d files; their list alone has %d bytes and one subtask may have %d: leave out what is generated, or change less at a time", len(end.Changes), n, maxChanges)
+			end.Changes = nil
+		}
+	case end.Status == company.RunSuccess:
+		// What the container said of its commits is not believed.
+		end.Status, end.Error = company.RunError, "the agent says that it is done, but no commit was pushed"
+	}
+	return company.EndRun{Outcome: end}, nil
+}
+
+// collectHead takes what was done at the bench: the branch's head, and with unsaved
+// the uncommitted work of the last checkpoint as a commit on top of it. Empty:
+// nothing was done.
+func (b *Sandbox) collectHead(ctx context.Context, unsaved bool) (company.OID, error) {
+	taken, ok, err := b.Collect(ctx)
+	if err != nil {
+		return "", err
+	}
+	head := b.order.Start
+	if ok {
+		head = taken.OID
+	}
+	if unsaved {
+		if head, err = b.takeUnsaved(ctx, head); err != nil {
+			return "", err
+		}
+	}
+	if head == b.order.Start {
+		return "", nil
+	}
+	return head, nil
+}
+
+// takeUnsaved makes a commit of the last checkpoint's tree, if that is newer
+// than head, and returns the new head.
+func (b *Sandbox) takeUnsaved(ctx context.Context, head company.OID) (company.OID, error) {
+	ctx = gitops.WithLog(ctx, b.order.Log)
+	m, ref := b.order.Mirror, gitops.ResultRef(b.order.Run)
+	saved, ok, err := b.quarantine.Checkpoint(ctx)
+	if err != nil || !ok || saved == head {
+		return head, err
+	}
+	if _, err := m.Take(ctx, b.quarantine, saved, ref); err != nil {
+		return head, err
+	}
+	newer, err := m.IsAncestor(ctx, head, saved)
+	if err != nil {
+		return head, err
+	}
+	keep := head
+	if newer {
+		commits, err := m.Log(ctx, "", saved, 2)
+		if err != nil {
+			return head, err
+		}
+		cp := commits[0]
+		if len(cp.Parents) == 0 {
+			return head, company.E(company.EObjects, "the checkpoint is not a commit on top of another")
+		}
+		keep = cp.Parents[0] // commits that were not pushed came along with it
+		tree, err := m.Tree(ctx, keep)
+		if err != nil {
+			return head, err
+		}
+		if cp.Tree != tree {
+			ticket, err := gitops.Ticket(b.order.Run)
+			if err != nil {
+				return head, err
+			}
+			// Its time is the checkpoint's: taken again, it is the same commit.
+			keep, err = m.CommitTree(ctx, gitops.CommitSpec{
+				Tree: cp.Tree, Parents: cp.Parents[:1], When: cp.When, Author: b.shop.Author, Committer: b.shop.Author,
+				Message: gitops.CommitMessage(ticket, "Work so far, not finished"),
+			})
+			if err != nil {
+				return head, err
+			}
+		}
+	}
+	return keep, m.UpdateRef(ctx, ref, keep, saved)
+}
+
+// maxChanges bounds the list of changed files of one subtask, as JSON in bytes:
+// it becomes part of one record of the ledger, which holds 4 MiB, and of the
+// state. That is some twenty thousand files.
+const maxChanges = 2 << 20
+
+func sizeOf(changes []company.Change) int {
+	text, err := json.Marshal(changes)
+	if err != nil {
+		panic(err) // strings always encode
+	}
+	return len(text)
+}
+
+// changedPaths are the paths that head changes since it left, or last took in, the
+// integration branch.
+func changedPaths(ctx context.Context, m *gitops.Mirror, onto, head company.OID) ([]company.Change, error) {
+	from, err := m.MergeBase(ctx, onto, head)
+	if err != nil {
+		return nil, err
+	}
+	diff, err := m.Diff(ctx, from, head, 0)
+	if err != nil {
+		return nil, err
+	}
+	var out []company.Change
+	for _, c := range diff.Changes {
+		out = append(out, c.Change)
+	}
+	return out, nil
+}
+
+// lastWords is what the agent said at last.
+func lastWords(out agent.Outcome) string {
+	for i := len(out.Messages) - 1; i >= 0; i-- {
+		if m := out.Messages[i]; m.Role == adapters.Assistant && strings.TrimSpace(m.Content) != "" {
+			return safetext.Escape(m.Content)
+		}
+	}
+	return ""
+}

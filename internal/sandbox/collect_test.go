@@ -1,0 +1,203 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"company/internal/adapters"
+	"company/internal/agent"
+	"company/internal/company"
+	"company/internal/gitops"
+	"company/internal/gitops/gitopstest"
+	"company/test/goroutines"
+)
+
+func TestMain(m *testing.M) { goroutines.Main(m) }
+
+const run = company.RunID("t1-01.1")
+
+// bundle is a bench whose container is gone, with what it left in the
+// quarantine.
+type bundle struct {
+	*Sandbox
+	t *testing.T
+	p *gitopstest.Project
+}
+
+func setup(t *testing.T) *bundle {
+	t.Helper()
+	p := gitopstest.New(t, map[string]string{"a.txt": "one\n"})
+	q, err := p.Store.Quarantine(t.Context(), p.Mirror, run, p.Base, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &bundle{t: t, p: p, Sandbox: &Sandbox{
+		shop: &Factory{Logger: slog.New(slog.DiscardHandler), Author: gitops.Person{Name: "agent", Email: "a@example.org"}}, quarantine: q,
+		order: Spec{Mirror: p.Mirror, Run: run, Base: p.Base, Start: p.Base, Branch: "agent/t1-01-x"},
+	}}
+}
+
+// push pushes a commit of the checkout as the container would.
+func (b *bundle) push(commit, ref string) {
+	b.t.Helper()
+	b.p.Git("-c", "protocol.file.allow=always", "push", "-q", "-f", "file://"+b.quarantine.Dir(), commit+":"+ref)
+}
+
+// commit makes a commit on top of another, on no branch.
+func (b *bundle) commit(on, name, text string) string {
+	b.t.Helper()
+	b.p.Git("checkout", "-q", "--detach", on)
+	b.p.Write(map[string]string{name: text})
+	b.p.Git("add", "-A")
+	b.p.Git("commit", "-q", "-m", "[t1-01] "+name)
+	id := b.p.Git("rev-parse", "HEAD")
+	b.p.Git("checkout", "-q", "main")
+	return id
+}
+
+func (b *bundle) conclude(end agent.End, final any) company.RunEnded {
+	b.t.Helper()
+	out := agent.Outcome{End: end, Messages: []adapters.Message{{Role: adapters.Assistant, Content: "my last words"}}}
+	if final != nil {
+		raw, err := json.Marshal(final)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		out.Final = raw
+	}
+	c, err := b.Finish(b.t.Context(), out, b.p.Mirror, b.p.Base, true)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if h := c.Outcome.Head; h != "" {
+		if at, err := b.p.Mirror.Ref(b.t.Context(), gitops.ResultRef(run)); err != nil || at != h {
+			b.t.Fatalf("the mirror keeps %s (%v), the run ended at %s", at, err, h)
+		}
+	}
+	return c.Outcome
+}
+
+func (b *bundle) read(at company.OID, name string) string {
+	b.t.Helper()
+	text, err := b.p.Mirror.ReadFile(b.t.Context(), at, name)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return string(text)
+}
+
+var finished = map[string]string{"summary": "did it"}
+
+// A run is done only with a commit that the host finds: what the container
+// said to the finish tool is not believed.
+func TestDoneNeedsACommit(t *testing.T) {
+	b := setup(t)
+	if got := b.conclude(agent.EndFinal, finished); got.Status != company.RunError || got.Head != "" || !strings.Contains(got.Error, "no commit") {
+		t.Fatalf("nothing was pushed: %+v", got)
+	}
+	b.push(string(b.p.Base), "refs/heads/agent/t1-01-x") // a branch, and no work on it
+	if got := b.conclude(agent.EndFinal, finished); got.Status != company.RunError || got.Head != "" || !strings.Contains(got.Error, "no commit") {
+		t.Fatalf("the start was pushed: %+v", got)
+	}
+	head := b.commit("main", "b.txt", "b\n")
+	b.push(head, "refs/heads/agent/t1-01-x")
+	got := b.conclude(agent.EndFinal, finished)
+	if got.Status != company.RunSuccess || string(got.Head) != head || got.Branch != "agent/t1-01-x" || fmt.Sprint(got.Changes) != "[{b.txt created}]" {
+		t.Fatalf("%+v", got)
+	}
+}
+
+// A run out of turns keeps its uncommitted work, as a commit under the
+// ticket's name on top of what it had committed, pushed or not.
+func TestOutOfTurnsKeepsTheWork(t *testing.T) {
+	checkpoint := gitops.CheckpointRef(run)
+	for _, tt := range []struct {
+		name           string
+		pushed, local  bool // a commit that was pushed; one that was not
+		saved, ignored bool // a checkpoint on top; it is older than what was pushed
+	}{
+		{name: "nothing"},
+		{name: "pushed", pushed: true},
+		{name: "only saved", saved: true},
+		{name: "pushed and saved", pushed: true, saved: true},
+		{name: "committed, not pushed, saved", pushed: true, local: true, saved: true},
+		{name: "the commit is newer", pushed: true, saved: true, ignored: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := setup(t)
+			at := string(b.p.Base)
+			if tt.ignored {
+				b.push(b.commit(at, "wip.txt", "w\n"), checkpoint)
+			}
+			if tt.pushed {
+				at = b.commit(at, "pushed.txt", "p\n")
+				b.push(at, "refs/heads/agent/t1-01-x")
+			}
+			if tt.local {
+				at = b.commit(at, "local.txt", "l\n")
+			}
+			if tt.saved && !tt.ignored {
+				b.push(b.commit(at, "wip.txt", "w\n"), checkpoint)
+			}
+			got := b.conclude(agent.EndTurns, nil)
+			if got.Status != company.RunPartial || got.Summary != "my last words" || !got.Progress {
+				t.Fatalf("%+v", got)
+			}
+			if !tt.pushed && !tt.saved {
+				if got.Head != "" {
+					t.Fatalf("head %s of nothing", got.Head)
+				}
+				return
+			}
+			if tt.saved && !tt.ignored {
+				commits, err := b.p.Mirror.Log(t.Context(), b.p.Base, got.Head, 10)
+				if err != nil || commits[0].Subject() != "[t1-01] Work so far, not finished" || string(commits[0].Parents[0]) != at || b.read(got.Head, "wip.txt") != "w\n" {
+					t.Fatalf("%+v, %v", commits, err)
+				}
+				// A conversation that outgrew its context keeps the same.
+				if again := b.conclude(agent.EndFull, nil); again.Head != got.Head || again.Status != company.RunPartial || again.Hint == "" {
+					t.Fatalf("taken again it is %+v, was %s", again, got.Head)
+				}
+			} else if string(got.Head) != at {
+				t.Fatalf("head %s, want %s", got.Head, at)
+			}
+			if want := map[bool]int{true: 1}[tt.pushed] + map[bool]int{true: 1}[tt.local] + map[bool]int{true: 1}[tt.saved && !tt.ignored]; len(got.Changes) != want {
+				t.Fatalf("changes %v, want %d", got.Changes, want)
+			}
+		})
+	}
+}
+
+// Who gives up does not throw away what was pushed.
+func TestEscalatedKeepsWhatWasPushed(t *testing.T) {
+	b := setup(t)
+	head := b.commit("main", "b.txt", "b\n")
+	b.push(head, "refs/heads/agent/t1-01-x")
+	got := b.conclude(agent.EndEscalated, agent.Escalation{Reason: "it contradicts itself"})
+	if got.Status != company.RunError || !got.Escalate || got.Error != "it contradicts itself" || string(got.Head) != head {
+		t.Fatalf("%+v", got)
+	}
+	if got = b.conclude(agent.EndStuck, nil); !got.Escalate || string(got.Head) != head {
+		t.Fatalf("%+v", got)
+	}
+}
+
+// What a branch took in from the integration branch is not its change.
+func TestChangesAreTheBranchsOwn(t *testing.T) {
+	b := setup(t)
+	onto := b.p.Commit("other", map[string]string{"other.txt": "o\n"})
+	own := b.commit("main", "b.txt", "b\n")
+	b.p.Git("checkout", "-q", "--detach", own)
+	b.p.Git("merge", "-q", "--no-ff", "--no-edit", string(onto))
+	head := b.p.Git("rev-parse", "HEAD")
+	b.p.Git("checkout", "-q", "main")
+	b.push(head, "refs/heads/agent/t1-01-x")
+	out := agent.Outcome{End: agent.EndFinal, Final: json.RawMessage(`{"summary":"merged"}`)}
+	c, err := b.Finish(t.Context(), out, b.p.Mirror, onto, false)
+	if err != nil || fmt.Sprint(c.Outcome.Changes) != "[{b.txt created}]" {
+		t.Fatalf("%+v, %v", c.Outcome, err)
+	}
+}

@@ -1,0 +1,140 @@
+package sandbox_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"company/internal/container"
+	"company/internal/mux"
+	"company/internal/toolserver"
+)
+
+// cells is a container runtime without containers: a real toolbox with a real
+// git in a folder of its own, at the other end of a pipe in memory.
+type cells struct {
+	container.Runtime
+	t    *testing.T
+	port int
+
+	mu   sync.Mutex
+	made int
+	last *cell
+	wg   sync.WaitGroup
+}
+
+func newCells(t *testing.T) *cells {
+	t.Helper()
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cells{t: t, port: l.Addr().(*net.TCPAddr).Port}
+	c.wg.Go(func() { c.forward(l) })
+	t.Cleanup(func() {
+		_ = l.Close()
+		c.kill()
+		c.wg.Wait()
+	})
+	return c
+}
+
+// forward makes connections to the gateway's port streams of the newest cell.
+func (c *cells) forward(l net.Listener) {
+	for {
+		client, err := l.Accept()
+		if err != nil {
+			return
+		}
+		c.mu.Lock()
+		cell := c.last
+		c.mu.Unlock()
+		c.wg.Go(func() {
+			defer client.Close()
+			host, err := cell.guest.Open(context.Background())
+			if err != nil {
+				return
+			}
+			var both sync.WaitGroup
+			both.Go(func() { _, _ = io.Copy(host, client); _ = host.Close() })
+			both.Go(func() {
+				_, _ = io.Copy(client, host)
+				_ = client.(*net.TCPConn).CloseWrite()
+				_ = client.SetReadDeadline(time.Now())
+			})
+			both.Wait()
+		})
+	}
+}
+
+// kill ends the newest cell at once.
+func (c *cells) kill() {
+	c.mu.Lock()
+	cell := c.last
+	c.mu.Unlock()
+	if cell != nil {
+		_ = cell.Kill(context.Background())
+	}
+}
+
+func (c *cells) Start(_ context.Context, spec container.Spec) (container.Container, error) {
+	dir := c.t.TempDir()
+	home := filepath.Join(dir, "home")
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		return nil, err
+	}
+	s, err := toolserver.New(toolserver.Config{
+		Root: filepath.Join(dir, "repo"), Temp: filepath.Join(dir, "logs"), Grace: -1,
+		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + dir, "GIT_CONFIG_NOSYSTEM=1"},
+	})
+	if err != nil {
+		return nil, err
+	}
+	near, far := net.Pipe()
+	guest, err := mux.Guest(far)
+	if err != nil {
+		return nil, err
+	}
+	web := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: time.Minute}
+	cell := &cell{near: near, server: s, guest: guest, web: web}
+	c.mu.Lock()
+	c.made++
+	cell.id = fmt.Sprintf("cell%d", c.made)
+	c.last = cell
+	c.mu.Unlock()
+	c.wg.Go(func() { _ = web.Serve(guest) })
+	return cell, nil
+}
+
+type cell struct {
+	container.Container
+	id     string
+	near   net.Conn
+	server *toolserver.Server
+	guest  *mux.Session
+	web    *http.Server
+	once   sync.Once
+}
+
+func (c *cell) ID() string               { return c.id }
+func (c *cell) Pipe() io.ReadWriteCloser { return c.near }
+func (c *cell) Stderr() string           { return "" }
+
+func (c *cell) Kill(context.Context) error {
+	c.once.Do(func() {
+		_ = c.near.Close()
+		_ = c.web.Close()
+		_ = c.guest.Close()
+		_ = c.server.Close()
+	})
+	return nil
+}
+
+func (c *cell) Remove(ctx context.Context) error { return c.Kill(ctx) }

@@ -1,0 +1,349 @@
+package sandbox_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"company/internal/adapters"
+	"company/internal/bus"
+	"company/internal/bus/nats"
+	"company/internal/company"
+	"company/internal/company/decidertest"
+	"company/internal/folder/foldertest"
+	"company/internal/gitops"
+	"company/internal/gitops/gitopstest"
+	"company/internal/ledger"
+	"company/internal/sandbox"
+	"company/internal/session"
+	"company/internal/worker"
+)
+
+// every makes TestInterruptedWork try each way at each record.
+var every = flag.Bool("every", false, "interrupt in every way at every record")
+
+const (
+	task  = company.TaskID("t1")
+	sub   = company.SubtaskID("t1-01")
+	runID = company.RunID("t1-01.1")
+)
+
+// script is what a model asks for that never looks again: much of it does other
+// things when it is done twice, or not at all.
+var script = [][]string{
+	{`read_file {"path":"a.txt"}`, `read_file {"path":"sub/b.txt"}`},
+	{`edit_file {"path":"a.txt","old":"two","new":"zwei"}`, `write_file {"path":"new.txt","content":"new\n"}`, `run_command {"command":"echo one >> log.txt"}`},
+	{`run_command {"command":"mkdir -p deep/empty; git add -A; echo two >> log.txt"}`},
+	{`run_command {"command":"git commit -qm '[t1-01] by hand'; git log -1 --format=%h"}`},
+	{`run_command {"command":"cp log.txt deep/empty/copy; echo three >> log.txt"}`, `git_commit {"message":"middle"}`},
+	{`edit_file {"path":"a.txt","old":"zwei","new":"deux"}`, `edit_file {"path":"sub/b.txt","old":"b","new":"c"}`, `write_file {"path":"new.txt","content":"newer\n"}`},
+	{`run_command {"command":"git stash -q; git checkout -q -b side HEAD~1; echo s > side.txt; git add side.txt; git commit -qm '[t1-01] side'; git checkout -q -"}`},
+	{`run_command {"command":"git stash pop -q; git branch -a; echo four >> log.txt"}`, `run_command {"command":"git stash list; cat log.txt"}`},
+	{`git_commit {"message":"before the merge"}`, `run_command {"command":"git merge -q --no-ff --no-commit side"}`},
+	{`write_file {"path":"resolved.txt","content":"r\n"}`},
+	{`git_commit {"message":"merge side"}`},
+	{`run_command {"command":"git bisect start; echo five >> log.txt"}`}, // no checkpoint holds this
+	{`run_command {"command":"cp log.txt copy.txt; echo six >> log.txt"}`, `run_command {"command":"git bisect reset; git rev-parse --short HEAD"}`},
+	{`run_command {"command":"printf '%s' \"$(wc -l < log.txt)\" > lines.txt; git commit -qam '[t1-01] counted'"}`},
+	{`git_commit {"message":"all"}`, `finish {"summary":"done"}`},
+}
+
+// model follows the script by how far the conversation is.
+type model struct {
+	mu    sync.Mutex
+	last  []adapters.Message
+	asked int
+}
+
+func (m *model) Info() adapters.Info { return adapters.Info{Model: "m", MaxOutput: 1000} }
+
+func (m *model) Chat(ctx context.Context, req adapters.Request, _ func(adapters.Event)) (adapters.Response, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.last, m.asked = req.Messages, m.asked+1
+	turn := 0
+	for _, msg := range req.Messages {
+		if msg.Role == adapters.Assistant {
+			turn++
+		}
+	}
+	if turn >= len(script) {
+		return adapters.Response{}, errors.New("the script is over: finish did not end the run")
+	}
+	var calls []adapters.ToolCall
+	for i, spec := range script[turn] {
+		name, args, _ := strings.Cut(spec, " ")
+		calls = append(calls, adapters.ToolCall{ID: fmt.Sprintf("c%d_%d", turn, i), Name: name, Arguments: args})
+	}
+	return adapters.Response{
+		Message: adapters.Message{Role: adapters.Assistant, ToolCalls: calls},
+		Usage:   adapters.Usage{InputTokens: 10, OutputTokens: 5},
+	}, nil
+}
+
+// house is one office in which one run is worked on, by one process after the
+// other.
+type house struct {
+	*decidertest.Decider
+	t      *testing.T
+	cells  *cells
+	p      *gitopstest.Project
+	model  *model
+	worker *worker.Worker
+	log    *cutLog
+	dead   bool // the process that had the run: nothing it does counts
+}
+
+func (h *house) Do(ctx context.Context, actor string, c company.Command) ([]company.Event, error) {
+	if h.dead {
+		return nil, errKilled
+	}
+	return h.Decider.Do(ctx, actor, c)
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	dir := t.TempDir()
+	real, err := nats.Open(t.Context(), nats.Options{Dir: filepath.Join(dir, "bus")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := real.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	h := &house{
+		t: t, Decider: decidertest.New(t), cells: newCells(t), model: &model{}, log: &cutLog{Log: real.Log()},
+		p: gitopstest.New(t, map[string]string{"a.txt": "one\ntwo\n", "sub/b.txt": "b\n", ".gitignore": "ignored/\n"}),
+	}
+	l, err := ledger.Open(t.Context(), cutBus{real, h.log}, ledger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent := slog.New(slog.DiscardHandler)
+	shop := &sandbox.Factory{
+		Runtime: h.cells, Git: h.p.Store, Office: decidertest.Office, Author: gitops.Person{Name: "agent", Email: "a@example.org"}, Logger: silent,
+	}
+	shop.ServeOn(h.cells.port)
+	h.worker = &worker.Worker{
+		Sessions: &session.Service{
+			Desk: h, Ledger: l, Runs: foldertest.Open(t, filepath.Join(dir, "runs")), Logger: silent,
+			Model: func(_ company.Role, wrap func(adapters.Model) adapters.Model) (adapters.Model, error) {
+				return wrap(h.model), nil
+			},
+		},
+		Shop: shop, Mirror: h.p.Open,
+		Project: func(context.Context, *company.Task) (string, error) { return "", nil },
+	}
+	id := h.Submit("change a", h.p.Dir)
+	h.Prepare(id, h.p.Base, company.GateCommand{Name: "test", Command: "true"})
+	h.Plan(id, company.Plan{Why: "one", Waves: []company.Wave{{Subtasks: []company.PlannedSubtask{{
+		Title: "Change a", Description: "Change what a does, so that everybody is content with it, and show that by a test.",
+		AcceptanceCriteria: []string{"a is changed", "nothing else is"}, WriteSet: []string{"a.txt"}, Effort: company.EffortMedium,
+	}}}}})
+	return h
+}
+
+// work has one process work on the run until it ends, one way or the other.
+func (h *house) work(ctx context.Context) error {
+	h.t.Helper()
+	h.Must(company.Offer{Run: runID})
+	h.Must(company.Claim{Run: runID, Epoch: h.View().Office.Epoch, Worker: "w1"})
+	t := h.Task(task)
+	return h.worker.Do(ctx, t, t.Runs[runID])
+}
+
+// outcome is what must not depend on interruptions.
+type outcome struct {
+	tree, commits, said string
+	asked               int
+}
+
+// unsteady differs between two runs of the same commands: ids of commits follow
+// the clock, and what a command took.
+var unsteady = regexp.MustCompile(`\b[0-9a-f]{7,40}\b|after \d+(\.\d+)?m?s`)
+
+func (h *house) outcome() outcome {
+	h.t.Helper()
+	r := h.Task(task).Runs[runID]
+	if r == nil || !r.Ended || r.Status != company.RunSuccess {
+		h.t.Fatalf("the run has not ended well: %+v", r)
+	}
+	head := h.Task(task).Subtask(sub).Head
+	log, err := h.p.Mirror.Log(h.t.Context(), h.p.Base, head, 50)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	var o outcome
+	o.asked = h.model.asked
+	o.tree = string(h.p.Tree(head))
+	for _, c := range log {
+		o.commits += fmt.Sprintf("%d %s\n", len(c.Parents), strings.TrimSpace(c.Message))
+	}
+	for _, m := range h.model.last {
+		text, _, _ := strings.Cut(m.Content, "\n\n[system]")
+		if m.Role == adapters.User && strings.HasPrefix(text, "[system]") {
+			continue
+		}
+		if m.Role == adapters.System {
+			text = ""
+		}
+		o.said += unsteady.ReplaceAllString(fmt.Sprintf("%s %s %v\n", m.Role, text, m.ToolCalls), "#")
+	}
+	return o
+}
+
+// Ways in which a process ends at one record of the journal.
+var ways = []string{
+	"killed before", "killed after", "interrupted before", "interrupted after", "stopped", "paused", "disk full",
+}
+
+var (
+	errKilled    = errors.New("killed")
+	errInterrupt = errors.New("interrupted")
+)
+
+// cutLog is the bus's log, on which one process comes to its end.
+type cutLog struct {
+	bus.Log
+	mu     sync.Mutex
+	n      int // records of the journal so far
+	at     int // 0: nothing happens
+	way    string
+	strike func(way string)
+}
+
+func (l *cutLog) Append(ctx context.Context, subject string, data []byte, expect uint64, id string) (uint64, error) {
+	if subject != "run."+string(runID) {
+		return l.Log.Append(ctx, subject, data, expect, id)
+	}
+	l.mu.Lock()
+	l.n++
+	at, way, n := l.at, l.way, l.n
+	l.mu.Unlock()
+	if at == 0 || n < at {
+		return l.Log.Append(ctx, subject, data, expect, id)
+	}
+	before := strings.HasSuffix(way, "before")
+	switch {
+	case way == "disk full":
+		return 0, company.E(company.EBus, "no space left on device")
+	case strings.HasPrefix(way, "killed") && (before || n > at):
+		l.strike(way)
+		return 0, errKilled
+	case before:
+		l.strike(way)
+	}
+	seq, err := l.Log.Append(ctx, subject, data, expect, id)
+	if !before && n == at {
+		l.strike(way)
+	}
+	return seq, err
+}
+
+type cutBus struct {
+	bus.Bus
+	log bus.Log
+}
+
+func (b cutBus) Log() bus.Log { return b.log }
+
+// interrupted works on the run, with the process ending at a record in a way,
+// and another process after it.
+func interrupted(t *testing.T, at int, way string) outcome {
+	h := newHouse(t)
+	ctx, stop := context.WithCancelCause(t.Context())
+	h.log.at, h.log.way = at, way
+	h.log.strike = func(way string) {
+		switch {
+		case strings.HasPrefix(way, "killed"):
+			h.dead = true
+			h.cells.kill()
+			stop(errKilled)
+		case way == "stopped":
+			h.cells.kill()
+			stop(errInterrupt)
+		case way == "paused":
+			if !h.Task(task).Paused {
+				h.Must(company.Pause{Task: task})
+			}
+		default:
+			stop(errInterrupt)
+		}
+	}
+	err := h.work(ctx)
+	stop(nil)
+	h.log.mu.Lock()
+	h.log.at = 0
+	h.log.mu.Unlock()
+	h.dead = false
+	if r := h.Task(task).Runs[runID]; r.Ended {
+		if r.Status != company.RunSuccess {
+			t.Fatalf("%s at %d ended the run: %+v, %v", way, at, r, err)
+		}
+		return h.outcome()
+	}
+	if way == "paused" {
+		h.Must(company.Pause{Task: task, Off: true})
+	}
+	h.Must(company.StartOffice{Office: decidertest.Office}) // voids the claim, if it is still there
+	if err := h.work(t.Context()); err != nil {
+		t.Fatalf("the next process: %v", err)
+	}
+	return h.outcome()
+}
+
+// TestInterruptedWork: a worker's process ends, in one of the ways there are, at
+// every other record of the journal (with -every in all ways at all). The tree, the commits and what the model is shown
+// are those of an undisturbed run.
+func TestInterruptedWork(t *testing.T) {
+	control := newHouse(t)
+	if err := control.work(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want, total := control.outcome(), control.log.n
+	if !strings.Contains(want.said, "committed") || strings.Contains(want.said, "not read yet") {
+		t.Fatalf("undisturbed:\n%s", want.said)
+	}
+	for n := 1; n <= total; n++ {
+		for w, way := range ways {
+			if !*every && (n%2 != 0 || (n/2+w)%len(ways) != 0) {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s record %d of %d", way, n, total), func(t *testing.T) {
+				t.Parallel()
+				got := interrupted(t, n, way)
+				if got.tree != want.tree {
+					t.Errorf("tree %s, undisturbed %s", got.tree, want.tree)
+				}
+				if got.commits != want.commits {
+					t.Errorf("commits\n%sundisturbed\n%s", got.commits, want.commits)
+				}
+				if got.said != want.said {
+					t.Errorf("the conversation is another: %s", firstDifference(got.said, want.said))
+				}
+				if more := got.asked - want.asked; more > 1 {
+					t.Errorf("%d model calls more", more)
+				}
+			})
+		}
+	}
+}
+
+func firstDifference(got, want string) string {
+	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("line %d\n%.500s\nundisturbed\n%.500s", i, a[i], b[i])
+		}
+	}
+	return "one is longer"
+}

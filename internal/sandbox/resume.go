@@ -1,0 +1,83 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"company/internal/agent"
+	"company/internal/company"
+	"company/internal/gitops"
+	"company/internal/toolproto"
+)
+
+// goBack puts the quarantine back to the state that the run's journal ends
+// with, and says which checkpoint the work goes on from. What was pushed after
+// that state has no record: it will be done, and pushed, again.
+func (b *Sandbox) goBack(ctx context.Context) (company.OID, error) {
+	past := b.order.Past
+	if !past.Exact {
+		resume, _, err := b.quarantine.Checkpoint(ctx)
+		return resume, err
+	}
+	saved := past.Saved
+	if saved == nil {
+		saved = &agent.Saved{}
+	}
+	ctx = gitops.WithLog(ctx, b.order.Log)
+	if err := b.quarantine.Rewind(ctx, saved.Pushed, saved.Checkpoint); err != nil {
+		return "", fmt.Errorf("go back to the last record of %s: %w", b.order.Run, err)
+	}
+	return saved.Checkpoint, nil
+}
+
+// Workspace is the bench as the conversation keeps and restores it. saved, when
+// not nil, is told of each checkpoint: the turn, and whether the files changed.
+func (b *Sandbox) Workspace(saved func(turn int, changed bool)) agent.Workspace {
+	return workspace{b, saved}
+}
+
+type workspace struct {
+	bench *Sandbox
+	saved func(turn int, changed bool)
+}
+
+// Save makes a checkpoint and reads on the host where the branches stand.
+func (w workspace) Save(ctx context.Context, turn int) (*agent.Saved, error) {
+	b := w.bench
+	cp, err := b.Tools.Checkpoint(ctx, string(b.order.Run))
+	var refusal *toolproto.Refusal
+	switch {
+	case errors.As(err, &refusal) && refusal.ByHost():
+		return nil, &agent.NotKept{Err: err}
+	case errors.As(err, &refusal):
+		// What lies in the work tree cannot be kept: the disk is full, or a file
+		// there is larger than the host takes. A commit of it is refused to the
+		// agent, with the reason.
+		b.shop.Logger.InfoContext(ctx, "no checkpoint", "run_id", b.order.Run, "turn", turn, "why", refusal.Message)
+		w.notifySaved(turn, true)
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	w.notifySaved(turn, cp.Changed)
+	if !cp.Exact {
+		b.shop.Logger.InfoContext(ctx, "checkpoint not exact", "run_id", b.order.Run, "turn", turn, "why", cp.Why)
+		return nil, nil
+	}
+	saved := &agent.Saved{Checkpoint: company.OID(cp.OID)}
+	if saved.Pushed, err = b.quarantine.Branches(ctx); err != nil {
+		return nil, &agent.NotKept{Err: err}
+	}
+	return saved, nil
+}
+
+func (w workspace) notifySaved(turn int, changed bool) {
+	if w.saved != nil {
+		w.saved(turn, changed)
+	}
+}
+
+func (w workspace) Recall(ctx context.Context, known map[string]string) error {
+	return w.bench.Tools.Recall(ctx, known)
+}

@@ -1,0 +1,211 @@
+// Package sandbox sets up what an agent works with: a fresh locked container
+// with the project cloned in it, the pipe to its toolbox, and the gateway that
+// serves the run's quarantine repository into it.
+//
+// It promises that a bench has nothing of another run on it, that taking the
+// result closes the gateway and kills the container first, and that Close
+// leaves no container, process or goroutine behind. It does not know what the
+// agent does at the bench.
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"company/internal/agent"
+	"company/internal/company"
+	"company/internal/container"
+	"company/internal/depaccess"
+	"company/internal/gateway"
+	"company/internal/gitops"
+	"company/internal/toolproto"
+)
+
+// Where things are inside.
+const (
+	gatewayPort = 8377
+	bakedRepo   = "/opt/repo.git"
+)
+
+// Factory is what benches are set up from.
+type Factory struct {
+	Runtime container.Runtime
+	Git     *gitops.Store
+	Office  string
+	Limits  container.Limits
+	// Sizes are the limits of each project's containers instead. Nil: Limits
+	// are everybody's, as they are a warm container's.
+	Sizes   *container.Sizes
+	Author  gitops.Person // of the commits that agents make
+	Signoff bool          // they carry the author's sign-off
+	// CommandTimeout is for commands that ask for no time of their own.
+	CommandTimeout time.Duration
+	// StopGrace is from SIGTERM to SIGKILL of what a tool started; 0: the
+	// toolbox's own, negative: none.
+	StopGrace time.Duration
+	Logger    *slog.Logger
+	// Security is told of what a container tried and was refused, from many
+	// goroutines. It may be nil.
+	Security func(Refusal)
+
+	pool    warmPool
+	benches atomic.Uint64 // that were set up so far
+	port    int           // of the gateway inside; 0: gatewayPort
+}
+
+// Spec says what a bench is for.
+type Spec struct {
+	Mirror   *gitops.Mirror
+	Run      company.RunID
+	Role     company.Role
+	Epoch    uint64
+	Fence    uint64
+	Image    string
+	Base     company.OID   // whose history the bench sees
+	Extra    []company.OID // commits of the same subtask that it sees too
+	Start    company.OID   // where the branch starts
+	Branch   string
+	Paths    []string // folders that are checked out and may change; none: all
+	ReadOnly bool     // nothing can be pushed
+	Log      *gitops.OpLog
+	// Past is what the run's journal says of those who held it before.
+	Past agent.Past
+	// Supply is what the run may fetch of package registries. Nil: nothing.
+	Supply *depaccess.Run
+}
+
+// Mirrors is where the mirrors of package registries are reached inside.
+func Mirrors() string { return fmt.Sprintf("http://127.0.0.1:%d", gatewayPort) }
+
+func (s *Factory) gatewayPort() int {
+	if s.port != 0 {
+		return s.port
+	}
+	return gatewayPort
+}
+
+// Sandbox is one set-up container.
+type Sandbox struct {
+	Tools    *toolproto.Client
+	Prepared toolproto.PrepareResult
+
+	shop       *Factory
+	order      Spec
+	quarantine *gitops.Quarantine
+	box        *instance
+	gateway    *gateway.Gateway
+	refusals   *refusalLog
+	serving    sync.WaitGroup
+	closed     sync.Once
+}
+
+// Open sets a bench up. When it fails, nothing is left.
+func (s *Factory) Open(ctx context.Context, o Spec) (_ *Sandbox, err error) {
+	ticket, err := gitops.Ticket(o.Run)
+	if err != nil {
+		return nil, err
+	}
+	b := &Sandbox{shop: s, order: o, refusals: s.newRefusalLog(o)}
+	if b.quarantine, err = s.Git.Quarantine(gitops.WithLog(ctx, o.Log), o.Mirror, o.Run, o.Base, o.Extra); err != nil {
+		return nil, err
+	}
+	b.quarantine.OnlyIn(o.Paths)
+	b.quarantine.OnlyBy(gitops.Identity{Person: s.Author, Signoff: s.Signoff})
+	defer func() {
+		if err != nil {
+			b.Close(ctx)
+		}
+	}()
+	if b.box, err = s.acquire(ctx, o); err != nil {
+		return nil, err
+	}
+	b.Tools = b.box.tools
+	b.gateway, err = gateway.New(gateway.Config{
+		Quarantine: b.quarantine, Run: o.Run, Ticket: ticket, ReadOnly: o.ReadOnly, Log: o.Log, Logger: s.Logger,
+		Registries: o.Supply.Handler(func(what string) { b.refusals.add("registry", what) }),
+		OnSecurity: func(e gateway.Event) { b.refusals.add(e.Kind, e.Detail) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	b.serving.Go(func() {
+		// It ends with the session; what the container did to it is logged
+		// there.
+		_ = b.gateway.Serve(b.box.session)
+	})
+	resume, err := b.goBack(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b.Prepared, err = b.Tools.Prepare(ctx, toolproto.PrepareRequest{
+		Exact: o.Past.Exact, Holder: max(0, o.Past.Holders-1),
+		CloneURL: fmt.Sprintf("http://127.0.0.1:%d%s", s.gatewayPort(), b.gateway.Path()), Baked: bakedRepo,
+		BaseOID: string(o.Start), Branch: o.Branch, AuthorName: s.Author.Name, AuthorEmail: s.Author.Email, Signoff: s.Signoff, Paths: o.Paths, Resume: string(resume),
+	})
+	if err != nil {
+		return nil, b.withStderr(fmt.Errorf("set up the workspace of %s: %w", o.Run, err))
+	}
+	if command := o.Supply.Prepared(); command != "" {
+		if r, err := b.Tools.Run(ctx, toolproto.RunRequest{Command: command, TimeoutS: 60}); err != nil {
+			return nil, b.withStderr(fmt.Errorf("set up the package clients of %s: %w", o.Run, err))
+		} else if r.ExitCode != 0 {
+			s.Logger.WarnContext(ctx, "package clients not set up", "run_id", o.Run, "output", r.Text())
+		}
+	}
+	return b, nil
+}
+
+// withStderr adds what the container said at last to an error of the link.
+func (b *Sandbox) withStderr(err error) error {
+	if said := b.box.container.Stderr(); said != "" {
+		return fmt.Errorf("%w (the container's last words: %q)", err, said)
+	}
+	return err
+}
+
+// Lost reports whether the link to the container is gone. A call may fail a
+// moment before the link notices.
+func (b *Sandbox) Lost() bool {
+	select {
+	case <-b.box.session.Done():
+		return true
+	case <-time.After(time.Second):
+		return false
+	}
+}
+
+// Container is the id of the bench's container.
+func (b *Sandbox) Container() string { return b.box.container.ID() }
+
+// Collect closes the gateway, kills the container, and takes the branch's head
+// out of the quarantine after every check, into a ref of the run. ok is false
+// when the branch was never pushed.
+func (b *Sandbox) Collect(ctx context.Context) (taken gitops.Taken, ok bool, err error) {
+	b.Close(ctx)
+	ctx = gitops.WithLog(ctx, b.order.Log)
+	head, ok, err := b.quarantine.Head(ctx, b.order.Branch)
+	if err != nil || !ok {
+		return gitops.Taken{}, false, err
+	}
+	taken, err = b.order.Mirror.Take(ctx, b.quarantine, head, gitops.ResultRef(b.order.Run))
+	return taken, err == nil, err
+}
+
+// Close ends everything on the bench. It may be called many times, and does
+// its work even when ctx is over.
+func (b *Sandbox) Close(ctx context.Context) {
+	b.closed.Do(func() {
+		if b.gateway != nil {
+			_ = b.gateway.Close() // a listener that is gone already
+		}
+		if b.box != nil {
+			b.box.close(ctx, b.shop)
+		}
+		b.serving.Wait()
+		b.refusals.close()
+	})
+}

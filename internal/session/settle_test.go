@@ -1,0 +1,57 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"company/internal/company"
+	"company/internal/company/decidertest"
+	"company/internal/session"
+)
+
+// A task is cancelled while a run is held, and the process dies before the run
+// has told what it spent: the next process books what the journal says. Spend
+// is never less than what was spent.
+func TestSettlesWhatACancelHasCutOff(t *testing.T) {
+	b := setup(t, company.Settings{})
+	died := errors.New("killed here")
+	b.refuse = func(c company.Command) error {
+		switch c.(type) {
+		case company.EndRun, company.Release:
+			return died
+		}
+		return nil
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	err := b.carry(ctx, t, func(wctx context.Context, s *session.Session) (company.EndRun, error) {
+		if _, err := b.ask(wctx, s); err != nil { // one call of 15 tokens
+			return company.EndRun{}, err
+		}
+		b.Must(company.Cancel{Task: b.task, Why: "no"})
+		cancel(errors.New("no longer due"))
+		return company.EndRun{}, context.Cause(ctx)
+	})
+	if err == nil || len(b.View().Unsettled()) != 0 {
+		t.Fatalf("%v; while it is held nobody else settles it: %v", err, b.View().Unsettled())
+	}
+	b.refuse = nil
+	b.Must(company.StartOffice{Office: decidertest.Office})
+	left := b.View().Unsettled()
+	if len(left) != 1 || left[0].ID != b.run {
+		t.Fatalf("unsettled: %v", left)
+	}
+	for range 2 { // a second time changes nothing
+		if err := session.Settle(t.Context(), b.office.Desk, b.ledger, left[0]); err != nil {
+			t.Fatal(err)
+		}
+		r := b.end(t)
+		if r.Spent.Tokens != 15 || b.Task(b.task).Spent.Tokens != 15 || r.Journal == "" || r.Status != company.RunError || b.Task(b.task).Status != company.StatusCancelled {
+			t.Fatalf("settled as %+v, the task spent %s", r, b.Task(b.task).Spent)
+		}
+		b.noJournals(t)
+	}
+	if left := b.View().Unsettled(); len(left) != 0 {
+		t.Errorf("still unsettled: %v", left)
+	}
+}

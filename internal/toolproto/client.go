@@ -1,0 +1,252 @@
+package toolproto
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"company/internal/mux"
+)
+
+// maxAnswer bounds an answer. The largest are lists of long paths; what is
+// decoded from it may take twenty times as much of the host's memory.
+const maxAnswer = 4 << 20
+
+// Client calls the tools of one container. Its methods may be called by many
+// goroutines at once. They return a *Refusal when the tool says no, and a
+// *company.Error when the container does not answer as it should; a context's
+// end is found in it by errors.Is.
+type Client struct {
+	// Grace is from SIGTERM to SIGKILL of a command that is out of time, where
+	// it is longer than the toolbox's own. It is set before the client is used.
+	Grace time.Duration
+
+	http      *http.Client
+	transport *http.Transport
+	lose      func() error // ends the link
+	stop      context.CancelFunc
+	done      sync.WaitGroup
+}
+
+// New makes a client on the session's streams and sends heartbeats from then
+// on, until Close or the session's end. It does not own the session.
+func New(session *mux.Session) *Client {
+	ctx, stop := context.WithCancel(context.Background())
+	transport := session.Transport()
+	c := &Client{http: &http.Client{Transport: transport}, transport: transport, lose: session.Close, stop: stop}
+	c.done.Go(func() { c.sendHeartbeats(ctx, session.Done()) })
+	return c
+}
+
+// Close stops the heartbeats and drops idle connections. The container ends
+// by itself soon after, when nobody else calls it.
+func (c *Client) Close() {
+	c.stop()
+	c.done.Wait()
+	c.transport.CloseIdleConnections()
+}
+
+func (c *Client) sendHeartbeats(ctx context.Context, gone <-chan struct{}) {
+	tick := time.NewTicker(HeartbeatEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-gone:
+			return
+		case <-tick.C:
+			// One that is lost does not matter; the session notices a dead
+			// link by itself.
+			beat, cancel := context.WithTimeout(ctx, 2*HeartbeatEvery)
+			_ = c.Heartbeat(beat)
+			cancel()
+		}
+	}
+}
+
+// Heartbeat says that the host lives. It also tells that the toolbox does.
+func (c *Client) Heartbeat(ctx context.Context) error {
+	return c.callJSON(ctx, "heartbeat", Empty{}, &Empty{})
+}
+
+// Shutdown asks the toolbox to kill everything and exit.
+func (c *Client) Shutdown(ctx context.Context) error {
+	return c.callJSON(ctx, "shutdown", Empty{}, &Empty{})
+}
+
+// Prepare clones the repository and checks the run's branch out.
+func (c *Client) Prepare(ctx context.Context, r PrepareRequest) (PrepareResult, error) {
+	return callTool[PrepareResult](ctx, c, "prepare", r)
+}
+
+// ReadFile returns lines of a file and notes that it was read.
+func (c *Client) ReadFile(ctx context.Context, r ReadFileRequest) (ReadFileResult, error) {
+	return callTool[ReadFileResult](ctx, c, "read_file", r)
+}
+
+// WriteFile creates or replaces a file; one that exists must have been read.
+func (c *Client) WriteFile(ctx context.Context, r WriteFileRequest) (WriteFileResult, error) {
+	return callTool[WriteFileResult](ctx, c, "write_file", r)
+}
+
+// EditFile replaces text in a file that was read.
+func (c *Client) EditFile(ctx context.Context, r EditFileRequest) (EditFileResult, error) {
+	return callTool[EditFileResult](ctx, c, "edit_file", r)
+}
+
+// Search finds lines.
+func (c *Client) Search(ctx context.Context, r SearchRequest) (SearchResult, error) {
+	return callTool[SearchResult](ctx, c, "search", r)
+}
+
+// ListFiles finds files.
+func (c *Client) ListFiles(ctx context.Context, r ListFilesRequest) (ListFilesResult, error) {
+	return callTool[ListFilesResult](ctx, c, "list_files", r)
+}
+
+// Run runs a command; ending ctx kills it. A toolbox that does not answer long
+// after the command's time is over cannot act any more, and the link is given
+// up: the container is of no use.
+func (c *Client) Run(ctx context.Context, r RunRequest) (RunResult, error) {
+	limit := time.Duration(r.TimeoutS) * time.Second
+	if limit == 0 {
+		limit = CommandTimeout
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, limit+c.Grace+Overrun, errOverrun)
+	defer cancel()
+	res, err := callTool[RunResult](bounded, c, "run_command", r)
+	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(bounded), errOverrun) {
+		_ = c.lose()
+		return res, &Broken{"run_command", errOverrun}
+	}
+	return res, err
+}
+
+var errOverrun = fmt.Errorf("the container does not answer %s after the command's time was over", Overrun)
+
+// CheckProcess tells how a background process is doing.
+func (c *Client) CheckProcess(ctx context.Context, processID string) (RunResult, error) {
+	return callTool[RunResult](ctx, c, "check_process", ProcessRequest{processID})
+}
+
+// StopProcess ends a process: SIGTERM, 3 s, SIGKILL.
+func (c *Client) StopProcess(ctx context.Context, processID string) (RunResult, error) {
+	return callTool[RunResult](ctx, c, "stop_process", ProcessRequest{processID})
+}
+
+// Processes lists what runs.
+func (c *Client) Processes(ctx context.Context) (ProcessList, error) {
+	return callTool[ProcessList](ctx, c, "list_processes", Empty{})
+}
+
+// KillAll ends every process that Run started.
+func (c *Client) KillAll(ctx context.Context) error {
+	return c.callJSON(ctx, "kill_all", Empty{}, &Empty{})
+}
+
+// GitStatus is the state of the work tree.
+func (c *Client) GitStatus(ctx context.Context) (GitStatusResult, error) {
+	return callTool[GitStatusResult](ctx, c, "git_status", Empty{})
+}
+
+// GitCommit commits and pushes the branch.
+func (c *Client) GitCommit(ctx context.Context, r GitCommitRequest) (GitCommitResult, error) {
+	return callTool[GitCommitResult](ctx, c, "git_commit", r)
+}
+
+// Push pushes the branch as it is.
+func (c *Client) Push(ctx context.Context) (PushResult, error) {
+	return callTool[PushResult](ctx, c, "push", Empty{})
+}
+
+// Checkpoint saves the work tree, uncommitted changes and all.
+func (c *Client) Checkpoint(ctx context.Context, run string) (CheckpointResult, error) {
+	return callTool[CheckpointResult](ctx, c, "checkpoint", CheckpointRequest{run})
+}
+
+// Recall tells the toolbox what the agent knows of files from before.
+func (c *Client) Recall(ctx context.Context, known map[string]string) error {
+	return c.callJSON(ctx, "recall", RecallRequest{known}, &Empty{})
+}
+
+// Log copies the whole log of a process, at most MaxLog bytes, to w.
+func (c *Client) Log(ctx context.Context, processID string, w io.Writer) (int64, error) {
+	resp, err := c.post(ctx, "log?process_id="+url.QueryEscape(processID), nil)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	n, err := io.Copy(w, io.LimitReader(resp.Body, MaxLog))
+	if err != nil {
+		return n, &Broken{"log", err}
+	}
+	return n, nil
+}
+
+func callTool[T any](ctx context.Context, c *Client, tool string, request any) (T, error) {
+	var result T
+	err := c.callJSON(ctx, tool, request, &result)
+	return result, err
+}
+
+func (c *Client) callJSON(ctx context.Context, tool string, request, result any) error {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return &Broken{tool, fmt.Errorf("a request that is not JSON: %w", err)}
+	}
+	resp, err := c.post(ctx, tool, body)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if err := decodeBounded(resp.Body, result); err != nil {
+		return &Broken{tool, err}
+	}
+	return nil
+}
+
+func (c *Client) post(ctx context.Context, tool string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://toolbox/v1/"+tool, bytes.NewReader(body))
+	if err != nil {
+		return nil, &Broken{tool, fmt.Errorf("a request that cannot be made: %w", err)}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, &Broken{tool, err}
+	}
+	if resp.StatusCode == http.StatusOK {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusUnprocessableEntity {
+		var refusal Refusal
+		if err := decodeBounded(resp.Body, &refusal); err != nil {
+			return nil, &Broken{tool, err}
+		}
+		return nil, &refusal
+	}
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, 2<<10))
+	return nil, &Broken{tool, fmt.Errorf("%s: %s", resp.Status, bytes.TrimSpace(text))}
+}
+
+// decodeBounded reads one JSON value of bounded size to its end, so that the
+// connection can be used again.
+func decodeBounded(r io.Reader, v any) error {
+	data, err := io.ReadAll(io.LimitReader(r, maxAnswer+1))
+	if err != nil {
+		return err
+	}
+	if len(data) > maxAnswer {
+		return errors.New("the answer is too large")
+	}
+	return json.Unmarshal(data, v)
+}

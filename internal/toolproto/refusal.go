@@ -1,0 +1,52 @@
+package toolproto
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Kind names why a tool refused, so that the host can count and react.
+type Kind string
+
+const (
+	KindArgument    Kind = "argument"    // a malformed or missing argument
+	KindOutside     Kind = "outside"     // a path outside the workspace, or in .git (a security event, WRK-4)
+	KindDenied      Kind = "denied"      // the file system refuses (a security event, WRK-4)
+	KindNotFound    Kind = "not_found"   // no such file, process or directory
+	KindStale       Kind = "stale"       // not read in its current content
+	KindMismatch    Kind = "mismatch"    // the text to replace is absent or ambiguous
+	KindTooLarge    Kind = "too_large"   // over a limit
+	KindInteractive Kind = "interactive" // a command that needs a terminal (PRC-2)
+	KindNothing     Kind = "nothing"     // nothing to commit
+	KindGit         Kind = "git"         // git, or the push, said no
+	KindCrowded     Kind = "crowded"     // commands have filled the container with processes
+)
+
+// Refusal is a tool's "no": a result for the model, never a fault of ours.
+type Refusal struct {
+	Kind    Kind   `json:"kind"`
+	Message string `json:"message"` // what is wrong and what to do instead
+}
+
+func (r *Refusal) Error() string { return r.Message }
+
+// Refuse makes a Refusal.
+func Refuse(kind Kind, format string, args ...any) *Refusal {
+	return &Refusal{Kind: kind, Message: fmt.Sprintf(format, args...)}
+}
+
+// ByHost says that the host itself could not keep what was pushed to it: its
+// disk is full, or fails. The agent can do nothing about that.
+func (r *Refusal) ByHost() bool {
+	_, remote, ok := strings.Cut(r.Message, "remote:")
+	return ok && slices.ContainsFunc(writeFailures, func(s string) bool { return strings.Contains(remote, s) })
+}
+
+// writeFailures are git's words for what it could not write. Of a lock of a
+// reference, and of objects on their way out of quarantine, it does not tell
+// the system's own word.
+var writeFailures = []string{
+	"No space left on device", "Disk quota exceeded", "Input/output error", "Read-only file system",
+	"couldn't write '", "unable to migrate objects to permanent storage",
+}

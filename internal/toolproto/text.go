@@ -1,0 +1,176 @@
+package toolproto
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// The Text methods are how a model is shown a result. They only lay out; what
+// is dangerous to show (control characters, bidi) is escaped by who shows it.
+
+// Text numbers the lines.
+func (r ReadFileResult) Text() string {
+	if r.Binary {
+		return fmt.Sprintf("%s is a binary file of %d bytes", r.Path, r.Size)
+	}
+	if r.Size == 0 {
+		return r.Path + " is empty"
+	}
+	var b strings.Builder
+	b.WriteString("(the number and colon before each line are not part of the file)\n")
+	n := r.FirstLine
+	for line := range bytes.Lines(r.Content) {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		line = bytes.TrimSuffix(line, []byte("\r"))
+		fmt.Fprintf(&b, "%d: %s\n", n, truncateText(string(line), ReadLine))
+		n++
+	}
+	if r.Truncated {
+		fmt.Fprintf(&b, "(%d of %d lines shown; use offset=%d to continue)\n", r.Lines, r.TotalLines, n)
+	}
+	return b.String()
+}
+
+// Text lists path:line: text.
+func (r SearchResult) Text() string {
+	if len(r.Matches) == 0 {
+		return fmt.Sprintf("no match in %d files", r.Files)
+	}
+	var b strings.Builder
+	for _, m := range r.Matches {
+		fmt.Fprintf(&b, "%s:%d: %s\n", m.Path, m.Line, m.Text)
+	}
+	if r.Truncated {
+		fmt.Fprintf(&b, "(truncated at %d matches; use a narrower pattern or a glob)\n", len(r.Matches))
+	}
+	return b.String()
+}
+
+// Text lists the paths.
+func (r ListFilesResult) Text() string {
+	if len(r.Paths) == 0 {
+		return "no files"
+	}
+	s := strings.Join(r.Paths, "\n") + "\n"
+	if r.Truncated {
+		s += fmt.Sprintf("(%d of %d shown; use a narrower glob)\n", len(r.Paths), r.Total)
+	}
+	return s
+}
+
+// Text is exit code, duration, then the output.
+func (r RunResult) Text() string {
+	var b strings.Builder
+	took := (time.Duration(r.DurationMS) * time.Millisecond).String()
+	switch {
+	case r.Running:
+		fmt.Fprintf(&b, "running as %s for %s\n", r.ProcessID, took)
+	case r.TimedOut:
+		fmt.Fprintf(&b, "timed out after %s and was killed (exit code %d)\n", took, r.ExitCode)
+	default:
+		fmt.Fprintf(&b, "exit code %d after %s\n", r.ExitCode, took)
+	}
+	for _, codes := range r.Pipes {
+		fmt.Fprintf(&b, "a part of a pipeline failed: exit codes %s\n", joinExitCodes(codes))
+	}
+	if r.Note != "" {
+		fmt.Fprintf(&b, "note: %s\n", r.Note)
+	}
+	r.Stdout.write(&b, "stdout")
+	r.Stderr.write(&b, "stderr")
+	if r.Stdout.isEmpty() && r.Stderr.isEmpty() {
+		b.WriteString("(no output)\n")
+	}
+	return b.String()
+}
+
+// Failure says in a few words how a command failed; "" when it did not, or
+// goes on.
+func (r RunResult) Failure() string {
+	switch {
+	case r.Running:
+		return ""
+	case r.TimedOut:
+		return "timed out after " + (time.Duration(r.DurationMS) * time.Millisecond).Round(time.Second).String()
+	case r.ExitCode != 0:
+		return fmt.Sprintf("exit code %d", r.ExitCode)
+	case len(r.Pipes) > 0:
+		return "exit codes " + joinExitCodes(r.Pipes[len(r.Pipes)-1]) + " along a pipeline"
+	}
+	return ""
+}
+
+// joinExitCodes writes the exit codes of a pipeline.
+func joinExitCodes(codes []int) string {
+	words := make([]string, len(codes))
+	for i, c := range codes {
+		words[i] = strconv.Itoa(c)
+	}
+	return strings.Join(words, " | ")
+}
+
+func (o Output) isEmpty() bool { return o.Head == "" && o.Tail == "" && o.Omitted == 0 }
+
+// String is head, mark, tail.
+func (o Output) String() string {
+	if o.Omitted == 0 {
+		return o.Head + o.Tail
+	}
+	return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", o.Head, o.Omitted, o.Tail)
+}
+
+func (o Output) write(b *strings.Builder, name string) {
+	if o.isEmpty() {
+		return
+	}
+	s := o.String()
+	fmt.Fprintf(b, "--- %s ---\n%s", name, s)
+	if !strings.HasSuffix(s, "\n") {
+		b.WriteByte('\n')
+	}
+}
+
+// Text is git's short form.
+func (r GitStatusResult) Text() string {
+	var b strings.Builder
+	branch := r.Branch
+	if branch == "" {
+		branch = "(detached)"
+	}
+	fmt.Fprintf(&b, "branch %s at %s, %d commits not pushed\n", branch, shortID(r.Head), r.Unpushed)
+	if r.Clean {
+		b.WriteString("nothing to commit, the work tree is clean\n")
+	}
+	for _, f := range r.Files {
+		b.WriteString(f.String() + "\n")
+	}
+	if r.Truncated {
+		b.WriteString("(truncated)\n")
+	}
+	return b.String()
+}
+
+func (f FileState) String() string {
+	if f.From != "" {
+		return fmt.Sprintf("%s %s -> %s", f.Status, f.From, f.Path)
+	}
+	return f.Status + " " + f.Path
+}
+
+// truncateText shortens s to n bytes at a rune's border and says so.
+func truncateText(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return fmt.Sprintf("%s [… %d bytes of this line left out]", s[:n], len(s)-n)
+}
+
+// shortID is what people are shown of an object id.
+func shortID(id string) string { return id[:min(7, len(id))] }

@@ -1,0 +1,214 @@
+package toolserver
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"company/internal/toolproto"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// children knows which processes somebody here waits for. All others that end
+// up as ours are orphans, and PID 1 has to reap them.
+type children struct {
+	// starting is held for reading while a child is started and noted, so
+	// that the reaper never takes one whose number is not noted yet.
+	starting sync.RWMutex
+	mu       sync.Mutex
+	own      map[int]struct{}
+}
+
+func newChildren() *children { return &children{own: make(map[int]struct{})} }
+
+// start starts a child. Where there is no room for another process, because
+// commands have filled the container with theirs, all of those are ended:
+// nothing could be done in here any more.
+func (c *children) start(cmd *exec.Cmd) error {
+	err := c.startNow(cmd)
+	if errors.Is(err, syscall.EAGAIN) && c.endEverything() {
+		return toolproto.Refuse(toolproto.KindCrowded, "there was no room for another process in the container; all that ran in it was ended, background processes too. Try again")
+	}
+	return err
+}
+
+func (c *children) startNow(cmd *exec.Cmd) error {
+	c.starting.RLock()
+	defer c.starting.RUnlock()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.own[cmd.Process.Pid] = struct{}{}
+	c.mu.Unlock()
+	return nil
+}
+
+func (c *children) wait(cmd *exec.Cmd) error {
+	err := cmd.Wait()
+	c.mu.Lock()
+	delete(c.own, cmd.Process.Pid)
+	c.mu.Unlock()
+	return err
+}
+
+// reapOrphans collects orphans that have ended.
+func (c *children) reapOrphans() {
+	c.starting.Lock()
+	defer c.starting.Unlock()
+	self := os.Getpid()
+	for _, p := range listProcs() {
+		if p.parent != self || p.state != 'Z' {
+			continue
+		}
+		c.mu.Lock()
+		_, own := c.own[p.pid]
+		c.mu.Unlock()
+		if !own {
+			_, _ = syscall.Wait4(p.pid, nil, syscall.WNOHANG, nil)
+		}
+	}
+}
+
+// goneLimit bounds how long the ended processes of a container may take to be
+// gone.
+const goneLimit = 10 * time.Second
+
+// endEverything kills every process of the container but this one, at once: a
+// command that starts processes faster than they can be killed one by one is
+// ended by nothing else. It does so only where this is the container's first
+// process, to whom no other belongs. A killed process takes up room until it is
+// reaped, so it waits until they are gone.
+func (c *children) endEverything() bool {
+	if os.Getpid() != 1 || syscall.Kill(-1, syscall.SIGKILL) != nil {
+		return false
+	}
+	killed := listProcs()
+	for until := time.Now().Add(goneLimit); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+		c.reapOrphans()
+		if !c.anyLeft(killed) {
+			break
+		}
+	}
+	return true
+}
+
+// anyLeft reports whether one of these processes is still there. Those that
+// somebody waits for are not counted: that one reaps them.
+func (c *children) anyLeft(procs []proc) bool {
+	there := map[int]bool{}
+	for _, p := range listProcs() {
+		there[p.pid] = true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range procs {
+		if _, own := c.own[p.pid]; there[p.pid] && !own && p.pid != os.Getpid() {
+			return true
+		}
+	}
+	return false
+}
+
+// crowd is how many processes of nobody are too many. A few may be a server
+// that a command left on purpose.
+const crowd = 64
+
+// hasTooManyProcesses reports whether the container holds a crowd of processes that no
+// command which still runs has started.
+func hasTooManyProcesses(running []*process) bool {
+	procs := listProcs()
+	if len(procs) <= crowd {
+		return false
+	}
+	known := map[int]bool{}
+	for _, p := range running {
+		for _, pid := range listMarked(mark + "=" + p.marker) {
+			known[pid] = true
+		}
+	}
+	n := 0
+	for _, p := range procs {
+		if !known[p.pid] && p.state != 'Z' {
+			n++
+		}
+	}
+	return n > crowd
+}
+
+// proc is one line of /proc.
+type proc struct {
+	pid, parent int
+	state       byte
+}
+
+func listProcs() []proc {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	var out []proc
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile(filepath.Join("/proc", e.Name(), "stat"))
+		if err != nil {
+			continue
+		}
+		// pid (name, which may hold anything) state parent …
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		if len(fields) < 2 {
+			continue
+		}
+		parent, _ := strconv.Atoi(fields[1])
+		out = append(out, proc{pid: pid, parent: parent, state: fields[0][0]})
+	}
+	return out
+}
+
+// listDescendants are all processes below pid.
+func listDescendants(pid int) []int {
+	below := map[int]bool{pid: true}
+	procs := listProcs()
+	var out []int
+	for grown := true; grown; {
+		grown = false
+		for _, p := range procs {
+			if below[p.parent] && !below[p.pid] {
+				below[p.pid] = true
+				out = append(out, p.pid)
+				grown = true
+			}
+		}
+	}
+	return out
+}
+
+// listMarked are the processes that carry a variable in their environment: also
+// those that left their group and lost their parent.
+func listMarked(kv string) []int {
+	var out []int
+	for _, p := range listProcs() {
+		env, err := os.ReadFile(filepath.Join("/proc", itoa(p.pid), "environ"))
+		if err != nil {
+			continue
+		}
+		for v := range bytes.SplitSeq(env, []byte{0}) {
+			if string(v) == kv {
+				out = append(out, p.pid)
+				break
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,168 @@
+package toolserver
+
+import (
+	"fmt"
+	"strings"
+
+	"company/internal/safetext"
+	"company/internal/toolproto"
+)
+
+// edited is a file's new content and what was done to it.
+type edited struct {
+	content string
+	count   int
+	line    int
+	note    string
+}
+
+// applyEdit replaces old by new in content: exactly; else, where whole lines match
+// uniquely but for white space, there. It never guesses further.
+func applyEdit(r toolproto.EditFileRequest, content string) (edited, error) {
+	old, repl := r.Old, r.New
+	if old == "" {
+		return edited{}, toolproto.Refuse(toolproto.KindArgument, "old is empty; give the text to replace, or use write_file for a whole file")
+	}
+	if strings.Contains(content, "\r\n") && strings.Count(content, "\n") == strings.Count(content, "\r\n") {
+		// The file's line ends are kept, whatever the model wrote.
+		old, repl = toCRLF(old), toCRLF(repl)
+	}
+	if old == repl {
+		return edited{}, toolproto.Refuse(toolproto.KindArgument, "old and new are the same; nothing to change")
+	}
+	switch n := strings.Count(content, old); {
+	case n == 1 || n > 1 && r.ReplaceAll:
+		return edited{
+			content: strings.ReplaceAll(content, old, repl), count: n,
+			line: lineAt(content, strings.Index(content, old)),
+		}, nil
+	case n > 1:
+		return edited{}, toolproto.Refuse(toolproto.KindMismatch,
+			"old is in %s %d times, at lines %s; give more lines around the one you mean, or set replace_all", r.Path, n, describeOccurrences(content, old))
+	}
+	return editLines(r.Path, content, old, repl)
+}
+
+func toCRLF(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\n", "\r\n")
+}
+
+func lineAt(content string, offset int) int { return 1 + strings.Count(content[:offset], "\n") }
+
+func describeOccurrences(content, old string) string {
+	var lines []string
+	for from := 0; len(lines) < 10; {
+		i := strings.Index(content[from:], old)
+		if i < 0 {
+			return strings.Join(lines, ", ")
+		}
+		lines = append(lines, fmt.Sprint(lineAt(content, from+i)))
+		from += i + len(old)
+	}
+	return strings.Join(lines, ", ") + ", …"
+}
+
+// collapseSpace is a line without what white space tells.
+func collapseSpace(line string) string { return strings.Join(strings.Fields(line), " ") }
+
+// editLines looks for old as whole lines whose white space may differ.
+func editLines(path, content, old, repl string) (edited, error) {
+	lines := strings.SplitAfter(content, "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	wantLines := strings.Split(strings.TrimRight(old, "\r\n"), "\n")
+	have, want := make([]string, len(lines)), make([]string, len(wantLines))
+	for i, l := range lines {
+		have[i] = collapseSpace(l)
+	}
+	for i, l := range wantLines {
+		want[i] = collapseSpace(l)
+	}
+	if strings.Join(want, "") == "" {
+		return edited{}, notFound(path, lines, have, want)
+	}
+	at := -1
+	for i := 0; i+len(want) <= len(have); i++ {
+		if !linesEqual(have[i:i+len(want)], want) {
+			continue
+		}
+		if at >= 0 {
+			return edited{}, toolproto.Refuse(toolproto.KindMismatch,
+				"old is not in %s exactly; but for white space it is at lines %d and %d; read the file again and copy the text", path, at+1, i+1)
+		}
+		at = i
+	}
+	if at < 0 {
+		return edited{}, notFound(path, lines, have, want)
+	}
+	last := lines[at+len(want)-1]
+	ending := last[len(strings.TrimRight(last, "\r\n")):]
+	next := strings.Split(strings.TrimRight(repl, "\r\n"), "\n")
+	block := strings.Join(learnIndents(wantLines, lines[at:at+len(want)], next, lines).translateLines(next), "\n")
+	if repl == "" {
+		ending, block, next = "", "", nil // whole lines are deleted with their ends
+	}
+	return edited{
+		content: strings.Join(lines[:at], "") + block + ending + strings.Join(lines[at+len(want):], ""),
+		count:   1, line: at + 1,
+		note: fmt.Sprintf("old matched lines %d-%d only when white space is ignored; whole lines were replaced, indented as the file is", at+1, at+len(want)) + numberLines(at+1, block, len(next)),
+	}, nil
+}
+
+// numberLines is what lines are now, with their numbers.
+func numberLines(from int, block string, n int) string {
+	if n == 0 {
+		return ""
+	}
+	const most = 60
+	var b strings.Builder
+	fmt.Fprintf(&b, ". Lines %d-%d are now:", from, from+n-1)
+	for i, l := range strings.Split(block, "\n") {
+		if i == most {
+			fmt.Fprintf(&b, "\n(%d more)", n-most)
+			break
+		}
+		fmt.Fprintf(&b, "\n%d: %s", from+i, safetext.Cut(strings.TrimRight(l, "\r"), 200))
+	}
+	return b.String()
+}
+
+func linesEqual(a, b []string) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// notFound tells where the file comes nearest to the text, and what differs.
+func notFound(path string, lines, have, want []string) error {
+	best, at := 0, -1
+	for i := range have {
+		score := 0
+		for j := range want {
+			if i+j < len(have) && have[i+j] == want[j] && want[j] != "" {
+				score++
+			}
+		}
+		if score > best {
+			best, at = score, i
+		}
+	}
+	message := fmt.Sprintf("old is not in %s; read the file again and copy the text exactly, without line numbers", path)
+	if at < 0 {
+		return toolproto.Refuse(toolproto.KindMismatch, "%s; not one of its lines is there", message)
+	}
+	for j := range want {
+		if at+j >= len(have) {
+			return toolproto.Refuse(toolproto.KindMismatch, "%s; nearest is line %d, but the file ends before line %d of old: %q", message, at+1, j+1, want[j])
+		}
+		if have[at+j] != want[j] {
+			return toolproto.Refuse(toolproto.KindMismatch, "%s; nearest is line %d, but line %d is %q and old has %q",
+				message, at+1, at+j+1, safetext.Cut(strings.TrimRight(lines[at+j], "\r\n"), 200), safetext.Cut(want[j], 200))
+		}
+	}
+	return toolproto.Refuse(toolproto.KindMismatch, "%s; nearest is line %d", message, at+1)
+}

@@ -1,0 +1,366 @@
+package toolserver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"company/internal/toolproto"
+)
+
+// repo is what Prepare settled. Its lock is held by everything that changes
+// refs or the index on the host's behalf.
+type repo struct {
+	mu       sync.Mutex
+	branch   string
+	signoff  string                   // the trailer of each commit; "": none
+	identity atomic.Pointer[[]string] // GIT_AUTHOR_NAME=… and siblings
+	head     string
+	last     toolproto.CheckpointResult // the latest checkpoint, or the head's tree
+	lastText string                     // its message
+	lastHead string                     // what it was made on
+}
+
+// gitLimit bounds one git command; a clone of a large repository is the
+// slowest.
+const gitLimit = 10 * time.Minute
+
+// gitFailed is a git command that said no.
+type gitFailed struct {
+	args   []string
+	code   int
+	stderr string
+}
+
+func (e *gitFailed) Error() string {
+	return fmt.Sprintf("git %s: %s (exit code %d)", e.args[0], strings.TrimSpace(e.stderr), e.code)
+}
+
+// toRefusal shows git's own words to the model.
+func (e *gitFailed) toRefusal(after string) *toolproto.Refusal {
+	text := strings.TrimSpace(e.stderr)
+	if len(text) > 4<<10 {
+		text = strings.ToValidUTF8(text[:4<<10], "") + "…"
+	}
+	if after != "" {
+		after = "; " + after
+	}
+	return toolproto.Refuse(toolproto.KindGit, "git %s refused: %s%s", e.args[0], text, after)
+}
+
+// gitRun is what a git command gets besides its arguments.
+type gitRun struct {
+	env   []string
+	stdin string
+}
+
+// runGit runs git in the workspace and returns its stdout. The error is
+// *gitFailed where git ran and said no.
+func (s *Server) runGit(ctx context.Context, r *gitRun, args ...string) (string, error) {
+	if r == nil {
+		r = &gitRun{}
+	}
+	ctx, cancel := context.WithTimeout(ctx, gitLimit)
+	defer cancel()
+	path, err := findProgram("git", s.env)
+	if err != nil {
+		return "", fmt.Errorf("find git: %w", err)
+	}
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, &stdout, &stderr
+	cmd.Env = append(append([]string(nil), s.env...), r.env...)
+	if identity := s.repo.identity.Load(); identity != nil {
+		cmd.Env = append(cmd.Env, *identity...)
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = pipeDelay
+	if r.stdin != "" {
+		cmd.Stdin = strings.NewReader(r.stdin)
+	}
+	if err := s.children.start(cmd); err != nil {
+		return "", fmt.Errorf("start git: %w", err)
+	}
+	err = s.children.wait(cmd)
+	if ctx.Err() != nil {
+		return "", fmt.Errorf("git %s: %w", args[0], context.Cause(ctx))
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() < 0 {
+		return "", toolproto.Refuse(toolproto.KindGit, "git %s was killed before it could answer; try again", args[0])
+	}
+	if errors.As(err, &exit) {
+		return stdout.String(), &gitFailed{args, exit.ExitCode(), stderr.String()}
+	}
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w", args[0], err)
+	}
+	return stdout.String(), nil
+}
+
+// gitLine is git's answer of one line.
+func (s *Server) gitLine(ctx context.Context, args ...string) (string, error) {
+	out, err := s.runGit(ctx, nil, args...)
+	return strings.TrimSpace(out), err
+}
+
+func (s *Server) commitOf(ctx context.Context, rev string) (string, error) {
+	out, err := s.gitLine(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{commit}")
+	return out, err
+}
+
+// findCommit is the commit that a revision names; "" where it names none. That
+// git could not be asked is an error, never "none".
+func (s *Server) findCommit(ctx context.Context, rev string) (string, error) {
+	oid, err := s.commitOf(ctx, rev)
+	if gitRefused(err) {
+		return "", nil
+	}
+	return oid, err
+}
+
+// headRef is the ref that HEAD stands on, "" where it stands on none.
+func (s *Server) headRef(ctx context.Context) (string, error) {
+	ref, err := s.gitLine(ctx, "symbolic-ref", "--quiet", "HEAD")
+	if gitRefused(err) {
+		return "", nil
+	}
+	return ref, err
+}
+
+// isAncestor reports whether b holds a.
+func (s *Server) isAncestor(ctx context.Context, a, b string) (bool, error) {
+	_, err := s.runGit(ctx, nil, "merge-base", "--is-ancestor", a, b)
+	if gitRefused(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// gitRefused reports whether git ran to its end and said no. A git that could
+// not be started, or that was killed, has said nothing.
+func gitRefused(err error) bool {
+	var said *gitFailed
+	return errors.As(err, &said)
+}
+
+func (s *Server) checkPrepared() error {
+	if s.repo.branch == "" {
+		return toolproto.Refuse(toolproto.KindGit, "the workspace is not prepared yet")
+	}
+	return nil
+}
+
+const maxStatus = 500
+
+func (s *Server) gitStatus(ctx context.Context, _ toolproto.Empty) (toolproto.GitStatusResult, error) {
+	s.repo.mu.Lock()
+	defer s.repo.mu.Unlock()
+	var none toolproto.GitStatusResult
+	if err := s.checkPrepared(); err != nil {
+		return none, err
+	}
+	out, err := s.runGit(ctx, nil, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames")
+	if err != nil {
+		return none, asRefusal(err, "")
+	}
+	head, err := s.commitOf(ctx, "HEAD")
+	if err != nil {
+		return none, asRefusal(err, "HEAD names no commit")
+	}
+	result := toolproto.GitStatusResult{Head: head, Files: []toolproto.FileState{}}
+	ref, err := s.headRef(ctx)
+	if err != nil {
+		return none, err
+	}
+	result.Branch = strings.TrimPrefix(ref, "refs/heads/")
+	for line := range strings.SplitSeq(out, "\x00") {
+		if len(line) < 4 {
+			continue
+		}
+		if len(result.Files) == maxStatus {
+			result.Truncated = true
+			break
+		}
+		result.Files = append(result.Files, toolproto.FileState{Status: line[:2], Path: line[3:]})
+	}
+	result.Clean = len(result.Files) == 0
+	since, err := s.lastPushed(ctx)
+	if err != nil {
+		return none, err
+	}
+	count, err := s.gitLine(ctx, "rev-list", "--count", since+"..HEAD")
+	if err != nil {
+		return none, asRefusal(err, "")
+	}
+	_, err = fmt.Sscan(count, &result.Unpushed)
+	return result, err
+}
+
+func (s *Server) gitCommit(ctx context.Context, r toolproto.GitCommitRequest) (toolproto.GitCommitResult, error) {
+	s.repo.mu.Lock()
+	defer s.repo.mu.Unlock()
+	var none toolproto.GitCommitResult
+	if err := s.checkPrepared(); err != nil {
+		return none, err
+	}
+	message := strings.TrimSpace(r.Message)
+	if message == "" || strings.ContainsRune(message, 0) || len(message) > 16<<10 {
+		return none, toolproto.Refuse(toolproto.KindArgument, "message must be 1 to 16384 bytes of text")
+	}
+	if err := s.onBranch(ctx); err != nil {
+		return none, err
+	}
+	add := []string{"add", "--sparse", "--all", "--"}
+	if len(r.Paths) == 0 {
+		add = append(add, ".")
+	}
+	for _, p := range r.Paths {
+		rel, err := s.commitPath(p)
+		if err != nil {
+			return none, err
+		}
+		add = append(add, rel)
+	}
+	if _, err := s.runGit(ctx, &gitRun{env: []string{"GIT_LITERAL_PATHSPECS=1"}}, add...); err != nil {
+		return none, asRefusal(err, "")
+	}
+	_, err := s.runGit(ctx, nil, "diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv")
+	var said *gitFailed
+	switch {
+	case err == nil:
+		// Nothing new: but a commit that the model made itself, or one whose
+		// push was refused, may still have to go out.
+		since, err := s.lastPushed(ctx)
+		if err != nil {
+			return none, err
+		}
+		head, err := s.commitOf(ctx, "HEAD")
+		if err != nil {
+			return none, asRefusal(err, "HEAD names no commit")
+		}
+		if head == since {
+			return none, toolproto.Refuse(toolproto.KindNothing, "nothing to commit: no file differs from the last commit (ignored files are never committed)")
+		}
+	case errors.As(err, &said) && said.code == 1:
+		commit := []string{"commit", "--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace", "--file=-"}
+		if s.repo.signoff != "" {
+			commit = append(commit, "--signoff")
+		}
+		if _, err := s.runGit(ctx, &gitRun{stdin: message + "\n", env: dateEnv(r.When)}, commit...); err != nil {
+			return none, asRefusal(err, "")
+		}
+	default:
+		return none, asRefusal(err, "")
+	}
+	head, err := s.commitOf(ctx, "HEAD")
+	if err != nil {
+		return none, asRefusal(err, "")
+	}
+	if err := s.pushBranch(ctx); err != nil {
+		return none, err
+	}
+	result := toolproto.GitCommitResult{Commit: head, Branch: s.repo.branch, Files: []toolproto.FileState{}}
+	out, err := s.runGit(ctx, nil, "diff-tree", "-r", "-z", "--root", "--no-commit-id", "--name-status", "--no-renames", "--no-ext-diff", "--no-textconv", "-m", "--first-parent", string(head))
+	if err != nil {
+		return none, asRefusal(err, "")
+	}
+	fields := strings.Split(out, "\x00")
+	for i := 0; i+1 < len(fields) && len(result.Files) < maxStatus; i += 2 {
+		result.Files = append(result.Files, toolproto.FileState{Status: fields[i], Path: fields[i+1]})
+	}
+	return result, nil
+}
+
+// dateEnv is what gives a commit its time, in seconds since 1970; 0: now.
+func dateEnv(when int64) []string {
+	if when == 0 {
+		return nil
+	}
+	at := fmt.Sprintf("@%d +0000", when)
+	return []string{"GIT_AUTHOR_DATE=" + at, "GIT_COMMITTER_DATE=" + at}
+}
+
+// commitPath is a path for git add: it may name what was deleted, but nothing
+// outside, and no pattern.
+func (s *Server) commitPath(p string) (string, error) {
+	if p == "." || p == "./" {
+		return ".", nil
+	}
+	rel := strings.TrimPrefix(p, s.dir+"/")
+	if rel == "" || strings.HasPrefix(rel, "/") || strings.HasPrefix(rel, "-") {
+		return "", outsideError(p)
+	}
+	// A symlink is committed as itself, so its target does not matter.
+	if info, err := s.root.Lstat(rel); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		return rel, nil
+	}
+	if _, err := s.resolvePath(p); err != nil {
+		return "", err
+	}
+	return rel, nil
+}
+
+// onBranch refuses to commit or push from elsewhere.
+func (s *Server) onBranch(ctx context.Context) error {
+	at, err := s.headRef(ctx)
+	if err != nil {
+		return err
+	}
+	if at == "" {
+		return toolproto.Refuse(toolproto.KindGit, "HEAD is not on %s but on no branch; go back with: git checkout %s", s.repo.branch, s.repo.branch)
+	}
+	if at != "refs/heads/"+s.repo.branch {
+		return toolproto.Refuse(toolproto.KindGit, "HEAD is not on %s but on %q; go back with: git checkout %s", s.repo.branch, strings.TrimPrefix(at, "refs/heads/"), s.repo.branch)
+	}
+	return nil
+}
+
+// lastPushed is the commit up to which the branch is at the origin.
+func (s *Server) lastPushed(ctx context.Context) (string, error) {
+	at, err := s.findCommit(ctx, "refs/remotes/origin/"+s.repo.branch)
+	if at == "" && err == nil {
+		at = s.repo.head
+	}
+	return at, err
+}
+
+func (s *Server) handlePush(ctx context.Context, _ toolproto.Empty) (toolproto.PushResult, error) {
+	s.repo.mu.Lock()
+	defer s.repo.mu.Unlock()
+	if err := s.checkPrepared(); err != nil {
+		return toolproto.PushResult{}, err
+	}
+	if err := s.onBranch(ctx); err != nil {
+		return toolproto.PushResult{}, err
+	}
+	if err := s.pushBranch(ctx); err != nil {
+		return toolproto.PushResult{}, err
+	}
+	head, err := s.commitOf(ctx, "HEAD")
+	return toolproto.PushResult{Commit: head, Branch: s.repo.branch}, asRefusal(err, "")
+}
+
+func (s *Server) pushBranch(ctx context.Context) error {
+	ref := "refs/heads/" + s.repo.branch
+	_, err := s.runGit(ctx, nil, "push", "--quiet", "--no-verify", "origin", "HEAD:"+ref)
+	return asRefusal(err, "the commit is there but not pushed; after an amend or a rebase: git reset --soft origin/"+s.repo.branch+" and commit again; to undo the commit: git reset --soft HEAD~1")
+}
+
+// asRefusal shows what git said to the model, and leaves other errors alone.
+func asRefusal(err error, after string) error {
+	var said *gitFailed
+	if errors.As(err, &said) {
+		return said.toRefusal(after)
+	}
+	return err
+}

@@ -1,0 +1,116 @@
+package toolserver
+
+import (
+	"io"
+	"os"
+	"sync"
+
+	"company/internal/toolproto"
+)
+
+// capture keeps the head and the tail of one output, and passes all of it on
+// to the command's log.
+type capture struct {
+	log   *logFile
+	mu    sync.Mutex
+	head  []byte
+	tail  []byte // up to twice OutputTail, so that it is moved seldom
+	total int64
+}
+
+// Write never fails: a full disk must not look like a command's own failure.
+func (c *capture) Write(p []byte) (int, error) {
+	c.log.write(p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := len(p)
+	c.total += int64(n)
+	if room := toolproto.OutputHead - len(c.head); room > 0 {
+		take := min(room, len(p))
+		c.head = append(c.head, p[:take]...)
+		p = p[take:]
+	}
+	if len(p) > toolproto.OutputTail {
+		p = p[len(p)-toolproto.OutputTail:]
+	}
+	c.tail = append(c.tail, p...)
+	if len(c.tail) > 2*toolproto.OutputTail {
+		c.tail = append(c.tail[:0], c.tail[len(c.tail)-toolproto.OutputTail:]...)
+	}
+	return n, nil
+}
+
+func (c *capture) toOutput() toolproto.Output {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	tail := c.tail[max(0, len(c.tail)-toolproto.OutputTail):]
+	out := toolproto.Output{Omitted: c.total - int64(len(c.head)+len(tail))}
+	if out.Omitted == 0 {
+		// One piece, so that a character on the border stays whole.
+		out.Head = string(c.head) + string(tail)
+		return out
+	}
+	out.Head, out.Tail = string(c.head), string(tail)
+	return out
+}
+
+func (c *capture) omittedBytes() int64 { return c.toOutput().Omitted }
+
+// logFile is a command's whole output in order of arrival, up to MaxLog.
+type logFile struct {
+	path string
+	mu   sync.Mutex
+	f    *os.File
+	n    int64
+}
+
+func newLogFile(path string) (*logFile, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &logFile{path: path, f: f}, nil
+}
+
+func (l *logFile) write(p []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.f == nil {
+		return
+	}
+	if room := toolproto.MaxLog - l.n; int64(len(p)) > room {
+		p = p[:room]
+	}
+	n, _ := l.f.Write(p)
+	l.n += int64(n)
+}
+
+func (l *logFile) bytesWritten() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.n
+}
+
+func (l *logFile) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.f != nil {
+		_ = l.f.Close()
+		l.f = nil
+	}
+}
+
+func (l *logFile) closeAndRemove() {
+	l.close()
+	_ = os.Remove(l.path)
+}
+
+func (l *logFile) copy(w io.Writer) error {
+	f, err := os.Open(l.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, io.LimitReader(f, toolproto.MaxLog))
+	return err
+}

@@ -1,0 +1,330 @@
+package toolserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"company/internal/toolproto"
+)
+
+const (
+	// mark is the variable by which all processes of one command are found.
+	mark = "COMPANY_PROCESS"
+	// pipeDelay is how long a command's output is awaited after its own end,
+	// when something that it left behind holds it open.
+	pipeDelay = 500 * time.Millisecond
+	// maxProcesses and maxLogs bound what is kept of commands that ended.
+	maxProcesses = 200
+	maxLogs      = 64 << 20
+)
+
+// process is one command that Run started.
+type process struct {
+	id, command string
+	marker      string // value of mark, unique beyond this toolbox
+	background  bool
+	cmd         *exec.Cmd
+	started     time.Time
+	log         *logFile
+	stdout      *capture
+	stderr      *capture
+	done        chan struct{}
+	begun       chan struct{} // closed once cmd is set and has been started, or cannot be
+
+	// Set before done is closed.
+	took     time.Duration
+	exitCode int
+	pipes    [][]int // exit codes along pipelines that the exit code hides
+	left     bool    // processes outlived the command and were killed
+
+	timedOut atomic.Bool // set by the one who stops it
+	swept    atomic.Bool // everything in the container was ended with it
+}
+
+// processes is all of them, by id, the oldest first.
+type processes struct {
+	temp   string
+	mu     sync.Mutex
+	prefix string // of ids
+	next   int
+	all    []*process
+}
+
+func newProcesses(temp string) *processes { return &processes{temp: temp, prefix: "p"} }
+
+// setHolder makes the ids of processes others than those that earlier holders of
+// the run were given.
+func (ps *processes) setHolder(n int) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if n > 0 {
+		ps.prefix = fmt.Sprintf("p%d-", n)
+	}
+}
+
+func (ps *processes) findProcess(id string) (*process, error) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	for _, p := range ps.all {
+		if p.id == id {
+			return p, nil
+		}
+	}
+	return nil, toolproto.Refuse(toolproto.KindNotFound, "there is no process %q; run_command with background gives an id", id)
+}
+
+func (ps *processes) listRunning() []*process {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	var out []*process
+	for _, p := range ps.all {
+		if !p.hasEnded() {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// add gives a process its id and log, and forgets the oldest that ended when
+// there are too many or their logs are too large.
+func (ps *processes) add(p *process) error {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	size := int64(0)
+	for _, q := range ps.all {
+		size += q.log.bytesWritten()
+	}
+	kept := ps.all[:0]
+	for i, q := range ps.all {
+		if (size > maxLogs || len(ps.all)-i > maxProcesses) && q.hasEnded() {
+			size -= q.log.bytesWritten()
+			q.log.closeAndRemove()
+			continue
+		}
+		kept = append(kept, q)
+	}
+	ps.all = kept
+	ps.next++
+	p.id = fmt.Sprintf("%s%d", ps.prefix, ps.next)
+	log, err := newLogFile(filepath.Join(ps.temp, p.id+".log"))
+	if err != nil {
+		return err
+	}
+	p.log, p.stdout, p.stderr = log, &capture{log: log}, &capture{log: log}
+	ps.all = append(ps.all, p)
+	return nil
+}
+
+func (p *process) hasEnded() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// launchProcess starts a command in a process group of its own. Its end is seen by a
+// goroutine that lives as long as the command.
+func (s *Server) launchProcess(p *process, dir, script string, env []string) error {
+	path, err := findProgram("bash", env)
+	shell := []string{"bash", "--noprofile", "--norc", "-c", script}
+	if err != nil {
+		if path, err = findProgram("sh", env); err != nil {
+			return fmt.Errorf("find a shell: %w", err)
+		}
+		shell = []string{"sh", "-c", script}
+	}
+	p.done, p.begun = make(chan struct{}), make(chan struct{})
+	defer close(p.begun)
+	p.started, p.marker = time.Now(), randomName()
+	if err := s.processes.add(p); err != nil {
+		close(p.done)
+		return fmt.Errorf("keep a log: %w", err)
+	}
+	codes := filepath.Join(s.processes.temp, p.id+".pipes")
+	if shell[0] == "bash" && hasPipelines(script) {
+		shell[len(shell)-1] = withExitCodeTrace(script, codes)
+	}
+	p.cmd = &exec.Cmd{
+		Path: path, Args: shell, Dir: dir, Env: append(env, mark+"="+p.marker),
+		Stdout: p.stdout, Stderr: p.stderr, WaitDelay: pipeDelay,
+		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
+	}
+	if err := s.children.start(p.cmd); err != nil {
+		p.exitCode = 126
+		p.log.close()
+		close(p.done)
+		return toolproto.Refuse(toolproto.KindArgument, "the command cannot be started: %v", err)
+	}
+	go func() {
+		defer close(p.done)
+		err := s.children.wait(p.cmd)
+		p.took = time.Since(p.started)
+		p.exitCode = exitCode(p.cmd.ProcessState, err)
+		p.pipes = readExitCodes(codes)
+		// What the command left behind would run on unseen.
+		p.left = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) == nil
+		p.log.close()
+	}()
+	return nil
+}
+
+func exitCode(state *os.ProcessState, err error) int {
+	if state == nil {
+		return 126
+	}
+	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	if code := state.ExitCode(); code >= 0 {
+		return code
+	}
+	if err != nil {
+		return 126
+	}
+	return 0
+}
+
+// stop ends a process and all that came from it: SIGTERM, grace, SIGKILL. It
+// waits for one that is about to start, which would live on otherwise.
+func (s *Server) stop(p *process) {
+	<-p.begun
+	if p.cmd == nil || p.cmd.Process == nil {
+		return
+	}
+	p.sendSignal(syscall.SIGTERM)
+	select {
+	case <-p.done:
+	case <-time.After(s.grace):
+	}
+	p.sendSignal(syscall.SIGKILL)
+	if p.hasSurvivors() || hasTooManyProcesses(s.processes.listRunning()) {
+		// They multiply faster than they are found, or hide their origin.
+		p.swept.Store(s.children.endEverything())
+	}
+	<-p.done // WaitDelay bounds it once the process is dead
+}
+
+// hasSurvivors reports whether processes of a killed command are still there after
+// being killed again and again for a second: the kernel needs a moment.
+func (p *process) hasSurvivors() bool {
+	for range 20 {
+		if len(listMarked(mark+"="+p.marker)) == 0 {
+			return false
+		}
+		time.Sleep(50 * time.Millisecond)
+		p.sendSignal(syscall.SIGKILL)
+	}
+	return true
+}
+
+func (p *process) sendSignal(sig syscall.Signal) {
+	if !p.hasEnded() {
+		_ = syscall.Kill(-p.cmd.Process.Pid, sig)
+	}
+	for _, pid := range listMarked(mark + "=" + p.marker) {
+		_ = syscall.Kill(pid, sig)
+	}
+}
+
+func (s *Server) killAll() {
+	var wg sync.WaitGroup
+	for _, p := range s.processes.listRunning() {
+		wg.Go(func() { s.stop(p) })
+	}
+	wg.Wait()
+}
+
+func (p *process) toResult() toolproto.RunResult {
+	r := toolproto.RunResult{
+		ProcessID: p.id, Running: !p.hasEnded(),
+		Stdout: p.stdout.toOutput(), Stderr: p.stderr.toOutput(), LogBytes: p.log.bytesWritten(),
+	}
+	if r.Running {
+		r.DurationMS = time.Since(p.started).Milliseconds()
+		return r
+	}
+	r.DurationMS, r.ExitCode, r.TimedOut, r.Pipes = p.took.Milliseconds(), p.exitCode, p.timedOut.Load(), p.pipes
+	var notes []string
+	if p.swept.Load() {
+		notes = append(notes, "it left so many processes that everything in the container was ended, background processes too")
+	} else if p.timedOut.Load() {
+		notes = append(notes, "the command may have waited for input; stdin is closed")
+	}
+	if p.left && !p.timedOut.Load() && !p.background {
+		notes = append(notes, "processes that the command left running were killed; use background for one that stays")
+	}
+	if strings.Contains(r.Stderr.String()+r.Stdout.String(), toolproto.ModuleNotThere) {
+		notes = append(notes, "a Go module that is named there is not in the image, and nothing can be fetched into its cache: ask for it with add_dependency, or do without")
+	}
+	if p.stdout.omittedBytes()+p.stderr.omittedBytes() > 0 {
+		notes = append(notes, "output was shortened; filter it (grep, head, tail) to see what is left out")
+	}
+	r.Note = strings.Join(notes, "; ")
+	return r
+}
+
+func (s *Server) checkProcess(_ context.Context, r toolproto.ProcessRequest) (toolproto.RunResult, error) {
+	p, err := s.processes.findProcess(r.ProcessID)
+	if err != nil {
+		return toolproto.RunResult{}, err
+	}
+	return p.toResult(), nil
+}
+
+func (s *Server) stopProcess(_ context.Context, r toolproto.ProcessRequest) (toolproto.RunResult, error) {
+	p, err := s.processes.findProcess(r.ProcessID)
+	if err != nil {
+		return toolproto.RunResult{}, err
+	}
+	if !p.hasEnded() {
+		s.stop(p)
+	}
+	return p.toResult(), nil
+}
+
+func (s *Server) listProcesses(context.Context, toolproto.Empty) (toolproto.ProcessList, error) {
+	list := toolproto.ProcessList{Processes: []toolproto.Process{}}
+	for _, p := range s.processes.listRunning() {
+		list.Processes = append(list.Processes, toolproto.Process{
+			ProcessID: p.id, Command: p.command, Background: p.background,
+			DurationMS: time.Since(p.started).Milliseconds(),
+		})
+	}
+	return list, nil
+}
+
+func (s *Server) handleLog(w http.ResponseWriter, r *http.Request) {
+	p, err := s.processes.findProcess(r.URL.Query().Get("process_id"))
+	if err != nil {
+		writeAnswer(w, nil, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	_ = p.log.copy(w)
+}
+
+// findProgram is exec.LookPath in the PATH that a command will have.
+func findProgram(name string, env []string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
+	for _, dir := range filepath.SplitList(lookupVar(env, "PATH")) {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return path, nil
+		}
+	}
+	return "", &exec.Error{Name: name, Err: errors.Join(exec.ErrNotFound)}
+}

@@ -1,0 +1,102 @@
+package toolserver
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"company/internal/toolproto"
+)
+
+func (s *Server) run(ctx context.Context, r toolproto.RunRequest) (toolproto.RunResult, error) {
+	var none toolproto.RunResult
+	timeout := time.Duration(r.TimeoutS) * time.Second
+	switch {
+	case strings.TrimSpace(r.Command) == "":
+		return none, toolproto.Refuse(toolproto.KindArgument, "command is empty")
+	case strings.ContainsRune(r.Command, 0):
+		return none, toolproto.Refuse(toolproto.KindArgument, "command holds a NUL byte")
+	case len(r.Command) > 100<<10:
+		return none, toolproto.Refuse(toolproto.KindTooLarge, "command has %d bytes; write a script with write_file and run that", len(r.Command))
+	case r.TimeoutS < 0 || timeout > toolproto.MaxCommandTimeout:
+		return none, toolproto.Refuse(toolproto.KindArgument, "timeout_s must be between 1 and %d; for longer use background", int(toolproto.MaxCommandTimeout.Seconds()))
+	case timeout == 0:
+		timeout = toolproto.CommandTimeout
+	}
+	verdict := classifyCommand(r.Command)
+	if verdict.interactive != "" {
+		return none, toolproto.Refuse(toolproto.KindInteractive, "%s", verdict.interactive)
+	}
+	dir, err := s.commandDir(r.Cwd)
+	if err != nil {
+		return none, err
+	}
+	env := append([]string(nil), s.env...)
+	env = append(env, "PWD="+dir)
+	for k, v := range r.Env {
+		if k == "" || strings.ContainsAny(k, "=\x00") || strings.ContainsRune(v, 0) {
+			return none, toolproto.Refuse(toolproto.KindArgument, "%q is not a variable's name", k)
+		}
+		env = append(env, k+"="+v)
+	}
+	p := &process{command: r.Command, background: r.Background || verdict.server != ""}
+	script := r.Command
+	if p.background && verdict.forks {
+		// The shell stays, so that what it put into the background is not
+		// taken for a leftover.
+		script += "\nwait"
+	}
+	if err := s.launchProcess(p, dir, script, env); err != nil {
+		return none, err
+	}
+	if p.background {
+		// A moment, to show the first lines or an early death.
+		select {
+		case <-p.done:
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+		}
+		result := p.toResult()
+		if verdict.server != "" && !r.Background {
+			result.Note = strings.TrimPrefix(result.Note+"; "+verdict.server+" is a server, so it runs in the background: use check_process and stop_process", "; ")
+		}
+		return result, nil
+	}
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	select {
+	case <-p.done:
+	case <-timer.C:
+		p.timedOut.Store(true)
+		s.stop(p)
+	case <-ctx.Done():
+		s.stop(p)
+		return none, context.Cause(ctx)
+	}
+	return p.toResult(), nil
+}
+
+// commandDir is the absolute folder that a command runs in.
+func (s *Server) commandDir(cwd string) (string, error) {
+	if cwd == "" || cwd == "." {
+		return s.dir, nil
+	}
+	rel, err := s.resolvePath(cwd)
+	if err != nil {
+		return "", err
+	}
+	info, err := s.root.Stat(rel)
+	if err != nil {
+		return "", s.refuseFS(cwd, err)
+	}
+	if !info.IsDir() {
+		return "", toolproto.Refuse(toolproto.KindArgument, "cwd %s is not a folder", cwd)
+	}
+	dir := filepath.Join(s.dir, rel)
+	if _, err := os.Stat(dir); err != nil {
+		return "", s.refuseFS(cwd, err)
+	}
+	return dir, nil
+}

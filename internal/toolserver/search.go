@@ -1,0 +1,189 @@
+package toolserver
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strings"
+
+	"mvdan.cc/sh/v3/pattern"
+
+	"company/internal/toolproto"
+)
+
+// maxSearched bounds the size of a file that search looks into.
+const maxSearched = 4 << 20
+
+func (s *Server) searchFiles(ctx context.Context, r toolproto.SearchRequest) (toolproto.SearchResult, error) {
+	result := toolproto.SearchResult{Matches: []toolproto.Match{}}
+	if r.Pattern == "" {
+		return result, toolproto.Refuse(toolproto.KindArgument, "pattern is empty")
+	}
+	re, err := regexp.Compile(r.Pattern)
+	if err != nil {
+		return result, toolproto.Refuse(toolproto.KindArgument, "pattern is not a regular expression (RE2): %v; quote literal text with \\Q…\\E", err)
+	}
+	paths, err := s.globFiles(ctx, r.Glob)
+	if err != nil {
+		return result, err
+	}
+	for _, path := range paths {
+		if ctx.Err() != nil {
+			return result, ctx.Err()
+		}
+		info, err := s.root.Lstat(path)
+		if err != nil || !info.Mode().IsRegular() || info.Size() > maxSearched {
+			continue
+		}
+		data, err := s.root.ReadFile(path)
+		if err != nil || isBinary(data) {
+			continue
+		}
+		result.Files++
+		n := 0
+		for line := range bytes.Lines(data) {
+			n++
+			line = bytes.TrimRight(line, "\r\n")
+			if !re.Match(line) {
+				continue
+			}
+			if len(result.Matches) == toolproto.SearchHits {
+				result.Truncated = true
+				return result, nil
+			}
+			text := string(line)
+			if len(text) > toolproto.SearchLine {
+				text = strings.ToValidUTF8(text[:toolproto.SearchLine], "") + "…"
+			}
+			result.Matches = append(result.Matches, toolproto.Match{Path: path, Line: n, Text: text})
+		}
+	}
+	return result, nil
+}
+
+func (s *Server) listFiles(ctx context.Context, r toolproto.ListFilesRequest) (toolproto.ListFilesResult, error) {
+	paths, err := s.globFiles(ctx, r.Glob)
+	if err != nil {
+		return toolproto.ListFilesResult{}, err
+	}
+	result := toolproto.ListFilesResult{Paths: paths, Total: len(paths)}
+	if len(paths) > toolproto.ListFiles {
+		result.Paths, result.Truncated = paths[:toolproto.ListFiles], true
+	}
+	if result.Paths == nil {
+		result.Paths = []string{}
+	}
+	return result, nil
+}
+
+// globFiles is the workspace's files that match, in order: those that git tracks or
+// would, so that build output and dependencies don't drown the rest. A glob
+// without a slash matches names at any depth.
+func (s *Server) globFiles(ctx context.Context, glob string) ([]string, error) {
+	match, err := globMatcher(glob)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.listPaths(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, p := range all {
+		if match(p) {
+			paths = append(paths, p)
+		}
+	}
+	sort.Strings(paths)
+	return paths, nil
+}
+
+func (s *Server) listPaths(ctx context.Context) ([]string, error) {
+	out, gitErr := s.runGit(ctx, nil, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
+	if gitErr == nil {
+		var paths []string
+		for p := range strings.SplitSeq(out, "\x00") {
+			if p == "" {
+				continue
+			}
+			// Deleted files are still in the index.
+			if _, err := s.root.Lstat(p); err == nil {
+				paths = append(paths, p)
+			}
+		}
+		return paths, nil
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	var paths []string
+	err := fs.WalkDir(s.root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return fs.SkipDir // an unreadable folder hides itself, not the rest
+		}
+		if d.IsDir() {
+			if d.Name() == ".git" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		paths = append(paths, p)
+		return nil
+	})
+	return paths, err
+}
+
+func globMatcher(glob string) (func(string) bool, error) {
+	glob = strings.TrimPrefix(glob, "./")
+	if glob == "" || glob == "." || glob == "**" {
+		return func(string) bool { return true }, nil
+	}
+	var res []*regexp.Regexp
+	for _, g := range expandBraces(glob, 64) {
+		// A folder's name stands for what is in it.
+		g = strings.TrimSuffix(g, "/")
+		for _, one := range []string{g, g + "/**"} {
+			text, err := pattern.Regexp(one, pattern.Filenames|pattern.EntireString|pattern.GlobLeadingDot)
+			if err != nil {
+				return nil, toolproto.Refuse(toolproto.KindArgument, "bad glob %q: %v", glob, err)
+			}
+			re, err := regexp.Compile(text)
+			if err != nil {
+				return nil, toolproto.Refuse(toolproto.KindArgument, "bad glob %q: %v", glob, err)
+			}
+			res = append(res, re)
+		}
+	}
+	byName := !strings.Contains(glob, "/")
+	return func(path string) bool {
+		for _, re := range res {
+			if re.MatchString(path) || byName && re.MatchString(filepath.Base(path)) {
+				return true
+			}
+		}
+		return false
+	}, nil
+}
+
+// expandBraces expands {a,b}, innermost first, to at most limit patterns.
+func expandBraces(glob string, limit int) []string {
+	end := strings.IndexByte(glob, '}')
+	if end < 0 {
+		return []string{glob}
+	}
+	start := strings.LastIndexByte(glob[:end], '{')
+	if start < 0 {
+		return []string{glob}
+	}
+	var out []string
+	for alt := range strings.SplitSeq(glob[start+1:end], ",") {
+		out = append(out, expandBraces(glob[:start]+alt+glob[end+1:], limit)...)
+		if len(out) >= limit {
+			return out[:limit]
+		}
+	}
+	return out
+}

@@ -1,0 +1,101 @@
+package toolserver
+
+import (
+	"slices"
+	"strings"
+)
+
+// always are programs that serve or watch until they are stopped.
+var always = strings.Fields(`nodemon http-server live-server json-server webpack-dev-server browser-sync
+	uvicorn gunicorn hypercorn daphne waitress-serve
+	nginx httpd apache2 caddy lighttpd redis-server postgres mysqld mongod memcached rabbitmq-server nats-server etcd minio
+	air reflex entr inotifywait fswatch vite-node-dev ts-node-dev`)
+
+// bySub are programs that serve with certain first arguments.
+var bySub = map[string][]string{
+	"next": {"dev", "start"}, "nuxt": {"dev", "start"}, "nuxi": {"dev", "preview"}, "astro": {"dev", "preview"},
+	"remix": {"dev"}, "gatsby": {"develop", "serve"}, "ng": {"serve", "s"}, "vue-cli-service": {"serve"},
+	"react-scripts": {"start"}, "webpack": {"serve", "watch"}, "parcel": {"serve", "watch"}, "storybook": {"dev"},
+	"flask": {"run"}, "fastapi": {"dev", "run"}, "rails": {"server", "s"}, "hugo": {"server", "serve"},
+	"jekyll": {"serve", "s"}, "mkdocs": {"serve"}, "cargo": {"watch"}, "celery": {"worker", "beat"},
+	"wrangler": {"dev"}, "php": {"-S"}, "symfony": {"serve"}, "mix": {"phx.server"}, "dotnet": {"watch"},
+	"bundle": {}, "ollama": {"serve"},
+}
+
+// scripts are names of package.json scripts that serve by custom.
+var scripts = []string{"dev", "start", "serve", "server", "watch", "develop", "preview", "storybook", "start:dev", "dev:server"}
+
+// serverName is what to call a command that does not end by itself, or "".
+func serverName(name string, args []string) string {
+	first := ""
+	if len(args) > 0 {
+		first = args[0]
+	}
+	full := strings.TrimSpace(name + " " + first)
+	if slices.ContainsFunc(args, func(a string) bool { return a == "--version" || a == "--help" || a == "-h" }) {
+		return ""
+	}
+	switch name {
+	case "npm", "pnpm", "yarn", "bun":
+		rest := positionalArgs(args)
+		if len(rest) > 1 && (rest[0] == "run" || rest[0] == "run-script") {
+			rest = rest[1:]
+		}
+		if len(rest) > 0 && slices.Contains(scripts, rest[0]) {
+			return strings.TrimSpace(name + " " + strings.Join(positionalArgs(args)[:min(2, len(positionalArgs(args)))], " "))
+		}
+		return ""
+	case "vite":
+		if rest := positionalArgs(args); len(rest) == 0 || slices.Contains([]string{"dev", "serve", "preview"}, rest[0]) {
+			return full
+		}
+		return ""
+	case "python", "python2", "python3":
+		for i, a := range args {
+			if a == "-m" && i+1 < len(args) && (args[i+1] == "http.server" || args[i+1] == "SimpleHTTPServer") {
+				return name + " -m " + args[i+1]
+			}
+			if a == "-m" && i+1 < len(args) {
+				return serverName(args[i+1], args[i+2:])
+			}
+			if strings.HasSuffix(a, "manage.py") && i+1 < len(args) && args[i+1] == "runserver" {
+				return a + " runserver"
+			}
+		}
+		return ""
+	case "bundle", "poetry", "uv", "pipenv", "rye", "pdm":
+		if (first == "exec" || first == "run") && len(args) > 1 {
+			return serverName(args[1], args[2:])
+		}
+		return ""
+	case "tail":
+		if slices.ContainsFunc(args, func(a string) bool { return a == "-f" || a == "-F" || strings.HasPrefix(a, "--follow") }) {
+			return "tail -f"
+		}
+		return ""
+	case "tsc", "jest", "vitest", "rollup", "esbuild", "sass", "tailwindcss", "webpack", "mocha":
+		if slices.ContainsFunc(args, func(a string) bool {
+			return a == "--watch" || a == "-w" || a == "--watchAll" || strings.HasPrefix(a, "--watch=") && a != "--watch=false"
+		}) {
+			return name + " --watch"
+		}
+	}
+	if slices.Contains(always, name) {
+		return name
+	}
+	if slices.Contains(bySub[name], first) && first != "" {
+		return full
+	}
+	return ""
+}
+
+// positionalArgs are the arguments that are no options.
+func positionalArgs(args []string) []string {
+	var out []string
+	for _, a := range args {
+		if !strings.HasPrefix(a, "-") {
+			out = append(out, a)
+		}
+	}
+	return out
+}

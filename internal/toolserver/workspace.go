@@ -1,0 +1,238 @@
+package toolserver
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"company/internal/toolproto"
+)
+
+type digest = [sha256.Size]byte
+
+// resolvePath turns what a model calls a path into one relative to the workspace,
+// through symlinks that stay inside. A path outside, or in .git, is refused.
+// The last word is os.Root's: it opens nothing outside, whatever changes in
+// between.
+func (s *Server) resolvePath(path string) (string, error) {
+	if path == "" || strings.ContainsRune(path, 0) {
+		return "", toolproto.Refuse(toolproto.KindArgument, "path must name a file in the workspace")
+	}
+	rel := filepath.Clean(path)
+	if filepath.IsAbs(rel) {
+		in, err := filepath.Rel(s.dir, rel)
+		if err != nil {
+			return "", outsideError(path)
+		}
+		rel = in
+	}
+	if !filepath.IsLocal(rel) {
+		return "", outsideError(path)
+	}
+	real, err := filepath.EvalSymlinks(filepath.Join(s.dir, rel))
+	if err == nil {
+		if rel, err = filepath.Rel(s.dir, real); err != nil || !filepath.IsLocal(rel) {
+			return "", outsideError(path)
+		}
+	}
+	if rel == ".git" || strings.HasPrefix(rel, ".git/") {
+		return "", toolproto.Refuse(toolproto.KindOutside, "%s belongs to git; use git_commit, or git through run_command", path)
+	}
+	return rel, nil
+}
+
+func outsideError(path string) error {
+	return toolproto.Refuse(toolproto.KindOutside, "%s is outside the workspace; use paths relative to its root", path)
+}
+
+// refuseFS turns a file system's error into a Refusal where it is the model's
+// doing, and leaves it alone where it is not.
+func (s *Server) refuseFS(path string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return toolproto.Refuse(toolproto.KindNotFound, "%s does not exist%s", path, s.similarNames(path))
+	case errors.Is(err, fs.ErrPermission):
+		return toolproto.Refuse(toolproto.KindDenied, "%s: permission denied", path)
+	case strings.Contains(err.Error(), "escapes from parent"):
+		return outsideError(path)
+	}
+	// Not a directory, is a directory, no space, name too long: all of them
+	// are for the model to see.
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return toolproto.Refuse(toolproto.KindArgument, "%s: %v", path, pe.Err)
+	}
+	return err
+}
+
+// similarNames names up to three files whose name is like that of path.
+func (s *Server) similarNames(path string) string {
+	want := strings.ToLower(filepath.Base(path))
+	type candidate struct {
+		path string
+		far  int
+	}
+	var found []candidate
+	seen := 0
+	_ = filepath.WalkDir(s.dir, func(p string, d fs.DirEntry, err error) error {
+		if seen++; err != nil || seen > 20_000 {
+			return fs.SkipAll
+		}
+		if d.IsDir() {
+			if d.Name() == ".git" || d.Name() == "node_modules" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		name := strings.ToLower(d.Name())
+		if far := editDistance(name, want); far <= max(2, len(want)/3) || strings.Contains(name, want) {
+			rel, _ := filepath.Rel(s.dir, p)
+			found = append(found, candidate{rel, far})
+		}
+		return nil
+	})
+	if len(found) == 0 {
+		return ""
+	}
+	sort.SliceStable(found, func(i, j int) bool { return found[i].far < found[j].far })
+	var names []string
+	for _, c := range found[:min(3, len(found))] {
+		names = append(names, c.path)
+	}
+	return "; did you mean " + strings.Join(names, ", ") + "?"
+}
+
+// editDistance is Levenshtein's, on bytes, of names (short).
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			next := diagonal
+			if a[i] != b[j] {
+				next = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(b)]
+}
+
+// load reads a regular file of bounded size.
+func (s *Server) load(shown, rel string) ([]byte, fs.FileInfo, error) {
+	// O_NONBLOCK: a named pipe must not hang the tool.
+	f, err := s.root.OpenFile(rel, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, nil, s.refuseFS(shown, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, s.refuseFS(shown, err)
+	}
+	if info.IsDir() {
+		return nil, nil, toolproto.Refuse(toolproto.KindArgument, "%s is a folder; use list_files with a glob like %s/**", shown, rel)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, toolproto.Refuse(toolproto.KindArgument, "%s is not a regular file", shown)
+	}
+	if info.Size() > toolproto.MaxFile {
+		return nil, nil, tooLarge(shown, info.Size())
+	}
+	data, err := io.ReadAll(io.LimitReader(f, toolproto.MaxFile+1))
+	if err != nil {
+		return nil, nil, s.refuseFS(shown, err)
+	}
+	if len(data) > toolproto.MaxFile {
+		return nil, nil, tooLarge(shown, int64(len(data)))
+	}
+	return data, info, nil
+}
+
+func tooLarge(path string, size int64) error {
+	return toolproto.Refuse(toolproto.KindTooLarge, "%s has %d bytes; the limit is %d; look at parts of it with run_command (head, sed -n)", path, size, toolproto.MaxFile)
+}
+
+// markKnown says that the agent has seen this content, or written it, and returns
+// the content's digest.
+func (s *Server) markKnown(rel string, data []byte) string {
+	sum := sha256.Sum256(data)
+	s.seenMu.Lock()
+	defer s.seenMu.Unlock()
+	s.seen[rel] = sum
+	return hex.EncodeToString(sum[:])
+}
+
+// recallKnown takes over what the agent knew in a container before this one.
+func (s *Server) recallKnown(_ context.Context, r toolproto.RecallRequest) (toolproto.Empty, error) {
+	s.seenMu.Lock()
+	defer s.seenMu.Unlock()
+	for path, text := range r.Known {
+		var sum digest
+		if n, err := hex.Decode(sum[:], []byte(text)); err != nil || n != len(sum) {
+			return toolproto.Empty{}, toolproto.Refuse(toolproto.KindArgument, "%q is not a digest", text)
+		}
+		s.seen[path] = sum
+	}
+	return toolproto.Empty{}, nil
+}
+
+// checkSeen refuses a change to a file whose current content the agent has not
+// seen: it would undo what it does not know.
+func (s *Server) checkSeen(shown, rel string, data []byte) error {
+	s.seenMu.Lock()
+	defer s.seenMu.Unlock()
+	seen, ok := s.seen[rel]
+	switch {
+	case !ok:
+		return toolproto.Refuse(toolproto.KindStale, "%s was not read yet; use read_file first", shown)
+	case seen != sha256.Sum256(data):
+		return toolproto.Refuse(toolproto.KindStale, "%s has changed since it was read; use read_file again", shown)
+	}
+	return nil
+}
+
+// storeFile writes a file so that a reader sees the old or the new content and
+// nothing between, with the mode of the file that was there. It returns the
+// digest of what was written.
+func (s *Server) storeFile(shown, rel string, data []byte, mode fs.FileMode) (digest string, err error) {
+	if dir := filepath.Dir(rel); dir != "." {
+		if err := s.root.MkdirAll(dir, 0o755); err != nil {
+			return "", s.refuseFS(shown, err)
+		}
+	}
+	temp := filepath.Join(filepath.Dir(rel), fmt.Sprintf(".toolbox-%s.tmp", randomName()))
+	f, err := s.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", s.refuseFS(shown, err)
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Chmod(mode.Perm())
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = s.root.Rename(temp, rel)
+	}
+	if err != nil {
+		_ = s.root.Remove(temp)
+		return "", s.refuseFS(shown, err)
+	}
+	return s.markKnown(rel, data), nil
+}

@@ -1,0 +1,208 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// byPath are the functions that reach a file by its path, and follow what links
+// are in it. The methods of folder.Folder, which have the same names, do not.
+var byPath = map[string]*regexp.Regexp{
+	"os": regexp.MustCompile(`^(Open|OpenFile|OpenRoot|OpenInRoot|Create|CreateTemp|ReadFile|WriteFile|ReadDir|DirFS|CopyFS|Mkdir|MkdirAll|MkdirTemp|` +
+		`Remove|RemoveAll|Rename|Link|Symlink|Readlink|Stat|Lstat|Truncate|Chmod|Chown|Lchown|Chtimes)$`),
+	"path/filepath":                 regexp.MustCompile(`^(Walk|WalkDir|Glob|EvalSymlinks)$`),
+	"io/ioutil":                     regexp.MustCompile(`.`),
+	"github.com/google/renameio/v2": regexp.MustCompile(`^(WriteFile|NewPendingFile|TempFile|Symlink)$`),
+	"syscall":                       regexp.MustCompile(`^(Open|Openat|Creat|Mkdir|Rename|Link|Symlink|Unlink|Rmdir|Truncate|Chmod|Stat|Lstat|Mkfifo|Mknod)$`),
+	"golang.org/x/sys/unix":         regexp.MustCompile(`^(Open|Openat|Openat2|Creat|Mkdir|Mkdirat|Rename|Renameat|Link|Linkat|Symlink|Unlink|Unlinkat|Rmdir|Truncate|Chmod|Stat|Lstat|Mkfifo|Mknod)$`),
+}
+
+// exemption is a file, or a folder of files, that reaches something by path
+// which is not of an office: with these functions (of a folder: with any), and
+// why that is right.
+type exemption struct{ where, calls, why string }
+
+// elsewhere are all of them. Nothing else may.
+var elsewhere = []exemption{
+	{"internal/folder/folder.go", "os.Lstat os.MkdirAll os.OpenRoot", "opens the folder itself, and looks whether its path still leads there"},
+
+	// Before there is an office, and around it.
+	{"internal/office/paths.go", "filepath.EvalSymlinks os.Lstat os.Stat", "looks for an office at and above a folder of the operator's"},
+	{"internal/office/foreignstate.go", "os.Lstat", "looks, without following links, whether the folders are the office's own; what is then opened is held"},
+	{"internal/office/load.go", "os.Open", "reads config files of the operator's and of checkouts"},
+	{"internal/office/validate.go", "os.Stat", "looks at key files that the config names"},
+	{"internal/office/git.go", "os.Lstat", "looks for a .git at and above a folder"},
+	{"internal/office/gitexclude.go", "filepath.EvalSymlinks os.MkdirAll os.ReadFile os.Stat renameio.WriteFile", "writes .git/info/exclude of the checkout, which git itself makes"},
+	{"internal/office/trust.go", "filepath.EvalSymlinks os.MkdirAll os.OpenFile", "keeps the operator's list of what is trusted, in their home, and names checkouts by their real folder"},
+	{"internal/office/socket.go", "os.Chmod os.Lstat os.Mkdir os.Remove", "keeps the socket, in a folder of /tmp or of the session that is the operator's alone"},
+	{"internal/office/identity.go", "os.ReadFile", "reads the machine's id"},
+
+	// The operator's checkout, keys and configuration.
+	{"internal/gitops/source.go", "filepath.EvalSymlinks os.Lstat os.ReadFile os.Stat", "finds the repository of the operator's checkout"},
+	{"internal/gitops/checkout.go", "os.Lstat os.Open os.Readlink os.Stat", "compares the operator's checkout with its index"},
+	{"internal/gitops/shallow.go", "os.ReadFile", "reads which commits the operator's checkout is cut off at"},
+	{"internal/gitops/credential.go", "os.Stat", "looks at the operator's key and agent"},
+	{"internal/forge/login.go", "os.ReadFile os.Stat", "reads the logins of the operator's own tools"},
+	{"internal/gitops/access.go", "filepath.EvalSymlinks", "follows the links in the address of a remote that is a path"},
+	{"internal/adapters/ollama/client.go", "os.Stat", "looks for the key that Ollama itself keeps in the operator's home"},
+	{"internal/adapters/scripted/", "", "reads a script that the config names"},
+	{"internal/cli/init.go", "filepath.EvalSymlinks os.CreateTemp os.Link os.Lstat os.MkdirTemp os.Remove os.RemoveAll os.Rename os.Stat os.WriteFile", "writes the company.yaml of the operator's checkout"},
+	{"internal/cli/submit.go", "os.Open", "reads the instruction from a file that the operator names"},
+	{"internal/cli/project.go", "filepath.EvalSymlinks os.Lstat os.Stat", "looks for the checkout that the operator names"},
+	{"internal/cli/resolveid.go", "os.Lstat", "looks for a file that the operator names"},
+
+	// The user's cache, which no checkout reaches.
+	{"internal/depproxy/", "", "keeps packages in the user's cache, and reads the settings of the operator's own clients"},
+	{"internal/image/", "", "keeps layers in the user's cache, and reads the toolchains of this machine"},
+
+	// The system.
+	{"internal/gitops/store.go", "os.Stat", "looks for git"},
+	{"internal/gitops/open_readonly.go", "os.Mkdir os.MkdirTemp os.RemoveAll", "makes a folder of the system's temporary files, for one look"},
+	{"internal/gitops/doctor.go", "os.MkdirTemp os.RemoveAll", "makes a folder of the system's temporary files, for one look"},
+	{"internal/cli/idlememory.go", "os.ReadFile os.Readlink", "reads what the kernel says of this process"},
+	{"internal/cli/terminal.go", "os.OpenFile", "opens the terminal of the session, where stdin is a pipe"},
+	{"internal/gates/runner.go", "os.ReadFile", "reads how much memory the machine has to spare"},
+	{"internal/cli/officeapp.go", "os.ReadFile", "reads how much memory the machine has"},
+	{"internal/cli/doctoroffice.go", "os.Stat", "looks for the nearest folder that is there, for a doctor's word on it"},
+	{"internal/bench/", "", "measures in a folder of its own, in no checkout"},
+
+	// Inside a container.
+	{"internal/toolserver/", "", "works inside a container, on the worker's own files"},
+
+	// For tests.
+	{"internal/forge/forgetest/", "", "a forge for tests"},
+	{"internal/gitops/gitopstest/", "", "repositories for tests"},
+	{"internal/gitops/remotetest/", "", "servers for tests"},
+	{"internal/container/docker/seccomp/gen/", "", "makes a file of this repository"},
+}
+
+// A checkout may bring links and repositories along in the places where an
+// office keeps its files. So no file of an office is reached by its path: an
+// office opens its folders once, and every read and write goes through a
+// folder.Folder.
+func TestFilesOfAnOfficeAreReachedThroughItsFolders(t *testing.T) {
+	dir := root(t)
+	used := map[string]bool{}
+	for _, p := range packages(t) {
+		if !strings.HasPrefix(p.ImportPath, "company/internal/") && !strings.HasPrefix(p.ImportPath, "company/cmd/") {
+			continue
+		}
+		for _, f := range p.GoFiles {
+			file := filepath.Join(p.Dir, f)
+			rel, err := filepath.Rel(dir, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, call := range callsByPath(t, file) {
+				by := call[strings.LastIndex(call, " ")+1:]
+				e := exempt(filepath.ToSlash(rel), by)
+				if e == nil {
+					t.Errorf("%s: a file is reached by its path; files of an office are reached through its folders (folder.Folder)", call)
+					continue
+				}
+				used[e.where+" "+by], used[e.where] = true, true
+			}
+		}
+	}
+	for _, e := range elsewhere {
+		for _, by := range strings.Fields(e.calls) {
+			if !used[e.where+" "+by] {
+				t.Errorf("%s does not call %s any more: take it off the list", e.where, by)
+			}
+		}
+		if !used[e.where] || e.why == "" {
+			t.Errorf("%s reaches nothing by path any more, or does not say why: take it off the list", e.where)
+		}
+	}
+}
+
+// exempt is the exemption that a call in a file falls under, or nil.
+func exempt(file, call string) *exemption {
+	for i, e := range elsewhere {
+		if file == e.where && slices.Contains(strings.Fields(e.calls), call) || strings.HasSuffix(e.where, "/") && strings.HasPrefix(file, e.where) {
+			return &elsewhere[i]
+		}
+	}
+	return nil
+}
+
+// callsByPath are the places in a file where a path is followed.
+func callsByPath(t *testing.T, file string) []string {
+	t.Helper()
+	set := token.NewFileSet()
+	tree, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]*regexp.Regexp{} // of the packages, as this file calls them
+	for _, imp := range tree.Imports {
+		path := strings.Trim(imp.Path.Value, `"`)
+		re := byPath[path]
+		if re == nil {
+			continue
+		}
+		name := filepath.Base(strings.TrimSuffix(path, "/v2"))
+		if imp.Name != nil {
+			name = imp.Name.Name
+		}
+		if name == "." {
+			t.Errorf("%s imports %s into its own names", file, path)
+		}
+		names[name] = re
+	}
+	var out []string
+	ast.Inspect(tree, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		id, ok := sel.X.(*ast.Ident)
+		if ok && names[id.Name] != nil && names[id.Name].MatchString(sel.Sel.Name) {
+			out = append(out, set.Position(sel.Pos()).String()+": "+id.Name+"."+sel.Sel.Name)
+		}
+		return true
+	})
+	return out
+}
+
+// The rule finds what it is for.
+func TestAFileReachedByPathIsFound(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.go")
+	const text = `package x
+
+import (
+	"os"
+	p "path/filepath"
+
+	"github.com/google/renameio/v2"
+)
+
+func f(root *os.Root) {
+	_ = os.WriteFile("a", nil, 0)
+	read := os.ReadFile
+	_, _ = read("a")
+	_, _ = p.Glob("*")
+	_ = renameio.WriteFile("a", nil, 0)
+	_, _ = root.Open("a")
+	_ = os.Getpid()
+	_ = p.Join("a")
+}
+`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range callsByPath(t, file) {
+		got = append(got, c[strings.LastIndex(c, " ")+1:])
+	}
+	if want := []string{"os.WriteFile", "os.ReadFile", "p.Glob", "renameio.WriteFile"}; !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
+	}
+}

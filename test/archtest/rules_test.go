@@ -1,0 +1,245 @@
+// Package archtest holds the house to its plan: which room may import which, that
+// drivers are known to the wiring alone, that every package says what it is
+// for, and that nothing in the text ties the project to one machine.
+package archtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// tiers are the rooms from the bottom up. A room imports rooms of lower tiers.
+var tiers = [][]string{
+	{"safetext"},
+	{"company"},
+	{"folder", "leak", "clock", "mux"},
+	{"bus", "ledger", "office", "depproxy", "toolproto"},
+	{"gateway", "image", "container", "gitops", "forge", "adapters", "budget", "evidence", "toolserver"},
+	{"gates", "agent", "depaccess"},
+	{"agenttools", "session"},
+	{"sandbox"},
+	{"manager", "worker", "reviewer", "merger"},
+	{"orchestrator"},
+	{"bench"},
+	{"cli", "api", "tui"},
+}
+
+// beside are the imports within a tier that the plan allows.
+var beside = map[string][]string{
+	"ledger":  {"bus"},
+	"gateway": {"gitops", "adapters", "budget"},
+	"budget":  {"adapters"}, // a price is of a model, and the meter wraps one
+	"cli":     {"api"},
+}
+
+// drivers are known to the wiring file, and to benches and tests.
+var drivers = []string{"bus/nats", "container/docker", "forge/local", "forge/github", "forge/gitea", "adapters/anthropic", "adapters/ollama", "adapters/openai", "adapters/scripted"}
+
+type pkg struct {
+	ImportPath string
+	Dir        string
+	Imports    []string
+	GoFiles    []string
+	Module     *struct{ Path string }
+}
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,Imports,GoFiles,Module", "./...")
+	cmd.Dir = root(t)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, errs.String())
+	}
+	var all []pkg
+	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
+		var p pkg
+		if err := d.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	if len(all) < 20 {
+		t.Fatalf("only %d packages were found", len(all))
+	}
+	return all
+}
+
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Dir(filepath.Dir(dir))
+}
+
+// room is the top folder below internal that a package is in, and its tier.
+func room(path string) (name string, tier int) {
+	rest, ok := strings.CutPrefix(path, "company/internal/")
+	if !ok {
+		return "", -1
+	}
+	name, _, _ = strings.Cut(rest, "/")
+	return name, slices.IndexFunc(tiers, func(t []string) bool { return slices.Contains(t, name) })
+}
+
+func TestImportsPointOneWay(t *testing.T) {
+	for _, p := range packages(t) {
+		from, tier := room(p.ImportPath)
+		if from == "" {
+			continue
+		}
+		if tier < 0 {
+			t.Errorf("%s is in no tier of the plan", p.ImportPath)
+			continue
+		}
+		for _, imp := range p.Imports {
+			to, low := room(imp)
+			if to == "" || to == from || low < tier || slices.Contains(beside[from], to) {
+				continue
+			}
+			t.Errorf("%s imports %s: %s may not import %s", p.ImportPath, imp, from, to)
+		}
+	}
+}
+
+func TestTheDomainIsPure(t *testing.T) {
+	banned := []string{"os", "net", "net/http", "io/fs", "time/tzdata", "math/rand", "math/rand/v2", "crypto/rand", "os/exec", "sync", "syscall"}
+	for _, p := range packages(t) {
+		if p.ImportPath != "company/internal/company" {
+			continue
+		}
+		for _, imp := range p.Imports {
+			if strings.Contains(strings.Split(imp, "/")[0], ".") || strings.HasPrefix(imp, "company/") || slices.Contains(banned, imp) {
+				t.Errorf("the domain imports %s", imp)
+			}
+		}
+		for _, f := range p.GoFiles {
+			text, err := os.ReadFile(filepath.Join(p.Dir, f))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bytes.Contains(text, []byte("time.Now(")) || bytes.Contains(text, []byte("time.Since(")) {
+				t.Errorf("%s looks at a clock", f)
+			}
+		}
+		return
+	}
+	t.Fatal("there is no domain")
+}
+
+func TestOnlyTheWiringKnowsDrivers(t *testing.T) {
+	dir := root(t)
+	for _, p := range packages(t) {
+		from, _ := room(p.ImportPath)
+		if from == "" || from == "bench" {
+			continue
+		}
+		for _, f := range p.GoFiles {
+			file := filepath.Join(p.Dir, f)
+			if rel, _ := filepath.Rel(dir, file); rel == "internal/cli/drivers.go" {
+				continue
+			}
+			ast, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, imp := range ast.Imports {
+				path := strings.Trim(imp.Path.Value, `"`)
+				for _, d := range drivers {
+					driver := "company/internal/" + d
+					inside := strings.HasPrefix(p.ImportPath, "company/internal/"+strings.SplitN(d, "/", 2)[0]+"/")
+					if (path == driver || strings.HasPrefix(path, driver+"/")) && !inside {
+						t.Errorf("%s imports the driver %s; only internal/cli/drivers.go does", file, d)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
+	for _, p := range packages(t) {
+		doc := ""
+		for _, f := range p.GoFiles {
+			ast, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, f), nil, parser.PackageClauseOnly|parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ast.Doc != nil {
+				doc += ast.Doc.Text()
+			}
+		}
+		if len(p.GoFiles) > 0 && len(strings.Fields(doc)) < 5 {
+			t.Errorf("%s has no doc comment", p.ImportPath)
+		}
+	}
+}
+
+func TestNoRoomIsCalledNothing(t *testing.T) {
+	for _, p := range packages(t) {
+		switch filepath.Base(p.ImportPath) {
+		case "util", "utils", "common", "helpers", "types", "misc":
+			t.Errorf("%s: the name says nothing", p.ImportPath)
+		}
+	}
+}
+
+// aliases: an SDK whose package name is also one of ours is imported under its
+// own name, so that a reader knows which is meant.
+func TestSDKsAreImportedUnderTheirOwnNames(t *testing.T) {
+	clash := map[string]bool{
+		"github.com/docker/docker/api/types/container": true,
+		"github.com/docker/docker/api/types/image":     true,
+		"github.com/nats-io/nats.go":                   true,
+	}
+	for _, p := range packages(t) {
+		for _, f := range p.GoFiles {
+			ast, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, f), nil, parser.ImportsOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, imp := range ast.Imports {
+				if clash[strings.Trim(imp.Path.Value, `"`)] && imp.Name == nil {
+					t.Errorf("%s/%s imports %s without an alias", p.ImportPath, f, imp.Path.Value)
+				}
+			}
+		}
+	}
+}
+
+func TestTextIsOfNoMachine(t *testing.T) {
+	bad := regexp.MustCompile(`/(work|farm)/(main|steering|shared|in)\b|proxy\.golang\.org/|issue #?[0-9]+\b`)
+	cmd := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	cmd.Dir = root(t)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range strings.Split(strings.TrimRight(string(out), "\x00"), "\x00") {
+		if name == "test/archtest/rules_test.go" || name == "go.sum" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(root(t), name))
+		if err != nil || len(text) > 1<<20 || bytes.IndexByte(text, 0) >= 0 {
+			continue
+		}
+		for i, line := range strings.Split(string(text), "\n") {
+			if m := bad.FindString(line); m != "" {
+				t.Errorf("%s:%d says %q", name, i+1, m)
+			}
+		}
+	}
+}
