@@ -38,7 +38,7 @@ func OpenLog(runs *folder.Folder, id company.RunID, told func(company.RunID, str
 }
 
 // Finish turns the end of a conversation into the end of a run, with the
-// commit that the host took off the bench when there is one: work that was
+// commit that the host took out of the sandbox when there is one: work that was
 // pushed is kept whatever the end is. A run that is out of turns keeps its
 // uncommitted work too. onto is the integration head: changes are told against
 // what the branch has of it.
@@ -97,7 +97,7 @@ func (b *Sandbox) Finish(ctx context.Context, out agent.Outcome, m *gitops.Mirro
 	return company.EndRun{Outcome: end}, nil
 }
 
-// collectHead takes what was done at the bench: the branch's head, and with unsaved
+// collectHead takes what was done in the sandbox: the branch's head, and with unsaved
 // the uncommitted work of the last checkpoint as a commit on top of it. Empty:
 // nothing was done.
 func (b *Sandbox) collectHead(ctx context.Context, unsaved bool) (company.OID, error) {

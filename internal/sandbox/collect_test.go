@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { goroutines.Main(m) }
 
 const run = company.RunID("t1-01.1")
 
-// bundle is a bench whose container is gone, with what it left in the
+// bundle is a sandbox whose container is gone, with what it left in the
 // quarantine.
 type bundle struct {
 	*Sandbox

@@ -31,9 +31,9 @@ const (
 	toldEach   = 64 // of all
 )
 
-// refusalLog counts what one bench is refused. A nil one counts nothing.
+// refusalLog counts what one sandbox is refused. A nil one counts nothing.
 type refusalLog struct {
-	id     string // of the bench
+	id     string // of the sandbox
 	run    company.RunID
 	report func(Refusal)
 

@@ -33,7 +33,7 @@ func TestRefusalsAreBoundedAndCounted(t *testing.T) {
 		}
 	}}
 	const flood = 12_345
-	for range 2 { // a second bench of the same holder counts for itself
+	for range 2 { // a second sandbox of the same holder counts for itself
 		r := s.newRefusalLog(Spec{Run: "t1-01.1", Fence: 9})
 		var wg sync.WaitGroup
 		for i := range 5 {

@@ -31,7 +31,7 @@ func (b *Sandbox) goBack(ctx context.Context) (company.OID, error) {
 	return saved.Checkpoint, nil
 }
 
-// Workspace is the bench as the conversation keeps and restores it. saved, when
+// Workspace is the sandbox as the conversation keeps and restores it. saved, when
 // not nil, is told of each checkpoint: the turn, and whether the files changed.
 func (b *Sandbox) Workspace(saved func(turn int, changed bool)) agent.Workspace {
 	return workspace{b, saved}

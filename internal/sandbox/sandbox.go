@@ -2,10 +2,10 @@
 // with the project cloned in it, the pipe to its toolbox, and the gateway that
 // serves the run's quarantine repository into it.
 //
-// It promises that a bench has nothing of another run on it, that taking the
+// It promises that a sandbox has nothing of another run on it, that taking the
 // result closes the gateway and kills the container first, and that Close
 // leaves no container, process or goroutine behind. It does not know what the
-// agent does at the bench.
+// agent does in the sandbox.
 package sandbox
 
 import (
@@ -57,7 +57,7 @@ type Factory struct {
 	port    int           // of the gateway inside; 0: gatewayPort
 }
 
-// Spec says what a bench is for.
+// Spec says what a sandbox is for.
 type Spec struct {
 	Mirror   *gitops.Mirror
 	Run      company.RunID
@@ -65,7 +65,7 @@ type Spec struct {
 	Epoch    uint64
 	Fence    uint64
 	Image    string
-	Base     company.OID   // whose history the bench sees
+	Base     company.OID   // whose history the sandbox sees
 	Extra    []company.OID // commits of the same subtask that it sees too
 	Start    company.OID   // where the branch starts
 	Branch   string
@@ -103,7 +103,7 @@ type Sandbox struct {
 	closed     sync.Once
 }
 
-// Open sets a bench up. When it fails, nothing is left.
+// Open sets a sandbox up. When it fails, nothing is left.
 func (s *Factory) Open(ctx context.Context, o Spec) (_ *Sandbox, err error) {
 	ticket, err := gitops.Ticket(o.Run)
 	if err != nil {
@@ -178,7 +178,7 @@ func (b *Sandbox) Lost() bool {
 	}
 }
 
-// Container is the id of the bench's container.
+// Container is the id of the sandbox's container.
 func (b *Sandbox) Container() string { return b.box.container.ID() }
 
 // Collect closes the gateway, kills the container, and takes the branch's head
@@ -195,7 +195,7 @@ func (b *Sandbox) Collect(ctx context.Context) (taken gitops.Taken, ok bool, err
 	return taken, err == nil, err
 }
 
-// Close ends everything on the bench. It may be called many times, and does
+// Close ends everything in the sandbox. It may be called many times, and does
 // its work even when ctx is over.
 func (b *Sandbox) Close(ctx context.Context) {
 	b.closed.Do(func() {

@@ -27,8 +27,8 @@ func (s *Session) openPurse(ctx context.Context) error {
 }
 
 // reserveBudget asks the company for money, and waits while other runs may give
-// some back or the president is being asked. What the purse holds unused while
-// it waits is the company's again, and owed to the purse by the next grant.
+// some back or the president is being asked. What the allowance holds unused while
+// it waits is the company's again, and owed to the allowance by the next grant.
 func (s *Session) reserveBudget(ctx context.Context, least, most company.Amount) (company.Amount, error) {
 	wait := 100 * time.Millisecond
 	for {

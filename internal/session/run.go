@@ -1,5 +1,5 @@
 // Package session carries one run of an agent from its claim to its end: the
-// journal under the claim's fence, the purse, the conversation, and at last
+// journal under the claim's fence, the allowance, the conversation, and at last
 // the sealed journal, the transcript and result.json.
 //
 // It promises that a run which is cut off (cancelled, superseded, crashed)

@@ -21,7 +21,7 @@ const maxAnswer = 4 << 20
 
 // Client calls the tools of one container. Its methods may be called by many
 // goroutines at once. They return a *Refusal when the tool says no, and a
-// *company.Error when the container does not answer as it should; a context's
+// *Broken when the container does not answer as it should; a context's
 // end is found in it by errors.Is.
 type Client struct {
 	// Grace is from SIGTERM to SIGKILL of a command that is out of time, where

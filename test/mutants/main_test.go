@@ -109,8 +109,8 @@ func TestWhatDoesNotCompileIsNoMutant(t *testing.T) {
 	}
 }
 
-// A named mutant that is not there, is there twice, has no test, or is not
-// noticed by its test is said to be so.
+// The run fails and names a mutant that is missing, ambiguous, without a test,
+// or not noticed by its test.
 func TestNamedMutantsMustBeFound(t *testing.T) {
 	_, all := loadSmall(t)
 	for want, n := range map[string]named{
@@ -176,8 +176,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// A directive that fits nothing is a mistake; one that is untrue is told, and
-// fails.
+// A directive without a mutant is an error. A directive whose mutant a test
+// notices fails the run.
 func TestDirectives(t *testing.T) {
 	for body, want := range map[string]string{
 		"func f() {\n\t//mutant:equal swap why\n\tx = true\n}":              "",

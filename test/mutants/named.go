@@ -9,7 +9,7 @@ import (
 )
 
 // named is a mutant that matters by itself, with the test that must notice. It
-// is told by what the code is there, not by its text.
+// is found by the function and the shape of the code, not by its text.
 type named struct {
 	name string
 	in   string // the function, of a method Type.Name
@@ -39,7 +39,7 @@ type trait struct {
 	is   func(*mutant) bool
 }
 
-// mentions: what is changed or taken out has these names (or literals) in it.
+// mentions holds for mutants whose changed node has these names or literals.
 func mentions(words ...string) trait {
 	return trait{"mentions " + strings.Join(words, " and "), func(m *mutant) bool { return has(m.node, words) }}
 }

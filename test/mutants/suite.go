@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// suite is what is known of the package's tests.
+// suite holds the measured tests of a package.
 type suite struct {
 	source *source
 	tests  []*oneTest // the quickest first
@@ -222,7 +222,7 @@ func (s *source) run(ctx context.Context, bin string, n int, clean time.Duration
 
 var failing = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
 
-// judge reads what a test binary said.
+// judge reads the output of a test binary.
 func judge(out string, err error) (verdict, by string) {
 	var exit *exec.ExitError
 	switch failed := failing.FindStringSubmatch(out); {

@@ -1,5 +1,5 @@
-// Package realrepos does the company's main job on a project that nobody here
-// wrote: spf13/pflag, copied out of the module cache, with its own test suite
+// Package realrepos does the company's main job on a foreign project:
+// spf13/pflag, copied out of the module cache, with its own test suite
 // as the gate. What it asserts, it sees with its own eyes: on the origin, in a
 // clone of its own, and in Docker's events.
 package realrepos

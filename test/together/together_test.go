@@ -10,8 +10,8 @@ import (
 	"company/internal/company"
 )
 
-// The first runs begin when all of them are there, in whatever order and
-// however often they ask; nobody else waits, and nobody for ever.
+// The first runs wait until all of them have asked, in any order and any number
+// of times. Other runs do not wait, and every wait has a limit.
 func TestBrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := Brain(scripted.BrainFunc(func(scripted.Exchange) scripted.Reply { return scripted.Reply{Text: "x"} }), 2, time.Minute)
