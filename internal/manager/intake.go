@@ -120,19 +120,3 @@ func markNeedsPerson(err error) error {
 	}
 	return err
 }
-
-// Advise is what a worker is told of the project: its gates, and what its own
-// files advise, as quoted data.
-func Advise(ctx context.Context, m *gitops.Mirror, t *company.Task) (string, error) {
-	repo, err := Map(ctx, m, t.Prepared.Base.OID)
-	if err != nil {
-		return "", err
-	}
-	out := "Gates that your branch must pass:\n" + gateLines(t) + knownRed(t) + describeFolders(t)
-	for _, a := range repo.Advice {
-		if a.Path == "AGENTS.md" || a.Path == "CLAUDE.md" {
-			out += a.quotedText()
-		}
-	}
-	return out, nil
-}

@@ -1,11 +1,13 @@
 package manager
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	"company/internal/agent"
 	"company/internal/company"
+	"company/internal/gitops"
 )
 
 const planSystem = `You are the manager of a small software company. The president gives an instruction for one repository; you break it into subtasks for workers and end with submit_plan.
@@ -88,4 +90,20 @@ func decideBrief(t *company.Task, sub *company.Subtask, repo RepoMap) string {
 	b.WriteString(knownRed(t))
 	fmt.Fprintf(&b, "\n## The task\n%s\n\n## The repository\n%s", t.Instruction, repo)
 	return b.String()
+}
+
+// Advise returns the part of a worker's brief that is about the project: its
+// gates, and the advice of its own files as quoted data.
+func Advise(ctx context.Context, m *gitops.Mirror, t *company.Task) (string, error) {
+	repo, err := Map(ctx, m, t.Prepared.Base.OID)
+	if err != nil {
+		return "", err
+	}
+	out := "Gates that your branch must pass:\n" + gateLines(t) + knownRed(t) + describeFolders(t)
+	for _, a := range repo.Advice {
+		if a.Path == "AGENTS.md" || a.Path == "CLAUDE.md" {
+			out += a.quotedText()
+		}
+	}
+	return out, nil
 }
