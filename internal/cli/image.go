@@ -14,7 +14,7 @@ import (
 	"company/internal/company"
 	"company/internal/gitops"
 	"company/internal/image"
-	"company/internal/manager"
+	"company/internal/intake"
 	"company/internal/office"
 	"company/internal/safetext"
 )
@@ -226,7 +226,7 @@ func (a *app) withImageRequest(ctx context.Context, project, base string, run fu
 	if err != nil {
 		return err
 	}
-	in := manager.Intake{
+	in := intake.Intake{
 		Images: b, Base: c.Container.Image, Setup: c.Container.Setup, SetupEnv: secrets, Offline: c.Container.Deps == "off",
 		Logins: office.OpenTrust(a.env).MayUseLogins(ctx, p.Path),
 		Lint:   toOverride(c.Gates.Lint), Test: toOverride(c.Gates.Test), Prefix: c.Git.IntegrationBranch,

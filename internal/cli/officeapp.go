@@ -25,6 +25,7 @@ import (
 	"company/internal/gates"
 	"company/internal/gitops"
 	"company/internal/image"
+	"company/internal/intake"
 	"company/internal/leak"
 	"company/internal/ledger"
 	"company/internal/manager"
@@ -236,7 +237,7 @@ func (h *officeApp) wireHandlers(ctx context.Context) (*worker.Pool, error) {
 		return nil, err
 	}
 	forges := openForges(h.office.StateFolder, cfg, h.log, os.LookupEnv)
-	intake := &manager.Intake{
+	base := &intake.Intake{
 		Branches: branchLocator(h.office.ID, forges),
 		Desk:     h.orch, Mirror: mirror, Images: images, Base: cfg.Container.Image, Setup: cfg.Container.Setup, SetupEnv: secrets, Offline: cfg.Container.Deps == "off",
 		Lint: toOverride(cfg.Gates.Lint), Test: toOverride(cfg.Gates.Test), Prefix: cfg.Git.IntegrationBranch, Log: oplog,
@@ -244,8 +245,8 @@ func (h *officeApp) wireHandlers(ctx context.Context) (*worker.Pool, error) {
 			h.publishItem(orchestrator.Item{Task: t, Kind: "image", Mark: orchestrator.Info, Text: safetext.EscapeLine(note, 300)})
 		},
 	}
-	intakeOf := h.intakeByTask(*intake, registries.MayUseLogins)
-	goods, stock := h.dependencyAccess(registries), &manager.TreeImages{Intake: intakeOf, Stores: registries, Images: images}
+	intakeOf := h.intakeByTask(*base, registries.MayUseLogins)
+	goods, stock := h.dependencyAccess(registries), &intake.TreeImages{Intake: intakeOf, Stores: registries, Images: images}
 	runner.ImageForTree, laborer.Supply, laborer.Image = stock.Image, goods, stock.ForSandbox
 	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirror: mirror, Author: author, Sessions: sessions, Shop: h.sandboxes, Started: checking, Supply: goods, Image: stock.ForSandbox}
 	courier := &merger.Delivery{Desk: h.orch, Mirror: mirror, Log: oplog, Secrets: leak.New(ownSecrets(cfg, os.LookupEnv), h.office.ID),
@@ -282,8 +283,8 @@ func (h *officeApp) wireHandlers(ctx context.Context) (*worker.Pool, error) {
 }
 
 // intakeByTask gives each task the intake that its project's own config asks for.
-func (h *officeApp) intakeByTask(all manager.Intake, mayLogIn func(ctx context.Context, checkout string) bool) func(context.Context, *company.Task) (*manager.Intake, error) {
-	return func(ctx context.Context, t *company.Task) (*manager.Intake, error) {
+func (h *officeApp) intakeByTask(all intake.Intake, mayLogIn func(ctx context.Context, checkout string) bool) func(context.Context, *company.Task) (*intake.Intake, error) {
+	return func(ctx context.Context, t *company.Task) (*intake.Intake, error) {
 		loaded, err := h.configFor(ctx, t.Project.Path)
 		if err == nil {
 			err = loaded.CheckSupported()
@@ -306,7 +307,7 @@ func (h *officeApp) intakeByTask(all manager.Intake, mayLogIn func(ctx context.C
 }
 
 // prepareHandler does intakes.
-func (h *officeApp) prepareHandler(intakeOf func(context.Context, *company.Task) (*manager.Intake, error)) company.EffectHandler {
+func (h *officeApp) prepareHandler(intakeOf func(context.Context, *company.Task) (*intake.Intake, error)) company.EffectHandler {
 	return func(ctx context.Context, e company.Effect) (company.Command, error) {
 		t, err := h.View().Task(e.Task)
 		if err != nil {

@@ -1,7 +1,6 @@
-// Package manager plans. It owns the intake of a task (base, gates, image),
-// the map of the repository, the manager agent that breaks an instruction into
-// waves of independent subtasks or decides what becomes of one that is stuck,
-// and the backlog files that people read.
+// Package manager plans. It owns the map of the repository, the manager agent
+// that breaks an instruction into waves of independent subtasks or decides what
+// becomes of one that is stuck, and the backlog files that people read.
 //
 // It promises that the manager looks at git objects of the base commit on the
 // host, never at a checkout, and runs nothing; and that a plan goes into the

@@ -27,7 +27,7 @@ var tiers = [][]string{
 	{"gates", "agent", "depaccess"},
 	{"agenttools", "session"},
 	{"sandbox"},
-	{"manager", "worker", "reviewer", "merger"},
+	{"intake", "manager", "worker", "reviewer", "merger", "delivery"},
 	{"orchestrator"},
 	{"bench"},
 	{"cli", "api", "tui"},
