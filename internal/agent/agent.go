@@ -2,8 +2,8 @@
 // model asks for tools, the tools answer, until one of them ends it.
 //
 // It owns the order of the conversation, its limits (turns, context, output),
-// the checks on what a model sends, the detection of a model that goes in
-// circles, and the transcript. It promises three things:
+// the checks on a model's replies, the detection of a model that goes in
+// circles, and the transcript. It promises that
 //
 //   - Whatever enters the conversation is in the journal first, and the
 //     conversation is a fold of the journal. A run that is started again over
@@ -12,7 +12,7 @@
 //     changed the workspace is journaled with the state that holds the change,
 //     or done again; a call without a result is done again on the state before.
 //   - No model call is made after the context ended, none without having been
-//     drawn from the purse, and none without a journaled worst case.
+//     reserved from the allowance, and none without a journaled worst case.
 //   - Whatever a model sends (no text, half a reply, broken JSON, unknown
 //     tools, the same call for ever) ends in a tool error that it can repair,
 //     in an End, or in an error: never in a panic and never in an endless run.
@@ -45,7 +45,7 @@ const (
 	maxParallel    = 8
 )
 
-// Tool is one thing that the model can ask for.
+// Tool is one function that the model can call.
 type Tool struct {
 	Spec adapters.Tool
 	// ReadOnly says that the call changes nothing: it may run beside other
@@ -65,8 +65,9 @@ type Tool struct {
 type Result struct {
 	Text    string
 	IsError bool
-	// Failure says in a few words, for people, how what the tool ran came to
-	// nothing ("exit code 1"); the tool itself did its work. "" where it did not fail.
+	// Failure says briefly, for people, how the command that the tool ran
+	// failed ("exit code 1"); the tool itself did its work. "" where it did not
+	// fail.
 	Failure string
 	// Blob is the whole output where Text is only a part of it. It is kept
 	// beside the journal and never shown to the model.
@@ -98,7 +99,7 @@ type Journal interface {
 	Read(ctx context.Context, fn func(n int, kind string, data json.RawMessage) error) error
 }
 
-// Blobs keeps what is too large for a journal record.
+// Blobs keeps values that are too large for a journal record.
 type Blobs interface {
 	PutBlob(ctx context.Context, data []byte) (company.Hash, error)
 	GetBlob(ctx context.Context, hash company.Hash) ([]byte, error)
@@ -125,18 +126,19 @@ type Config struct {
 	First    string
 	MaxTurns int // 0: DefaultTurns
 	Run      company.RunID
-	Agent    string // who speaks, in the transcript; empty: the run's id
+	Agent    string // the speaker in the transcript; empty: the run's id
 
 	Journal Journal
 	Blobs   Blobs // nil: everything inline
-	// Purse is drawn on before each request. A resumed run's purse starts with
-	// what Spent reads from its journal. Nil: no cap.
+	// Purse is the run's allowance: each request reserves from it. A resumed
+	// run's allowance starts with what Spent reads from its journal. Nil: no
+	// cap.
 	Purse *budget.Allowance
 
 	Now    func() time.Time // stamps records and events; nil: time.Now
 	Logger *slog.Logger     // nil: silent
-	// OnEvent is told what happens, for the feed. Calls do not overlap, and
-	// the text in them is safe to show.
+	// OnEvent receives each event, for the feed. Calls do not overlap, and the
+	// text in them is safe to show.
 	OnEvent func(Event)
 	// Halt, when it gives an error, ends the conversation before the model is
 	// asked again: between two turns. Nil: it goes on.
@@ -147,7 +149,7 @@ type Config struct {
 
 	// NudgeAfter and StuckAfter are how often the same call with the same
 	// result (or the same cycle of up to five calls) is seen before the model
-	// is told, and before the run ends. 0: 3 and 5.
+	// is warned, and before the run ends. 0: 3 and 5.
 	NudgeAfter, StuckAfter int
 }
 
@@ -224,12 +226,12 @@ const (
 	ToolStarted EventKind = "tool_started" // Tool, CallID, Args: the call runs from now on
 	ToolDone    EventKind = "tool_done"    // Tool, CallID, Args, Text, IsError, Failure, Changed, Duration
 	ToolRedone  EventKind = "tool_redone"  // the same, of a call that was done again after an interruption
-	Noted       EventKind = "noted"        // the company told the model something: Text
+	Noted       EventKind = "noted"        // the company added a note for the model: Text
 	Masked      EventKind = "masked"       // old tool results were cleared from the context
 	CutOff      EventKind = "cut_off"      // a request was cut with its run, before a byte came: Text
 )
 
-// Event is one thing that people may want to see while it happens. All text is
+// Event is one step that people may want to see while it happens. All text is
 // cleaned and bounded to a few hundred bytes.
 type Event struct {
 	Kind     EventKind

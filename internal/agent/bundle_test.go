@@ -152,7 +152,7 @@ func (b *blobs) GetBlob(_ context.Context, h company.Hash) ([]byte, error) {
 	return data, nil
 }
 
-// noCap is a purse that only counts.
+// noCap is an allowance that only counts.
 func noCap(spent company.Amount) *budget.Allowance {
 	return budget.NewAllowance(company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}, spent, nil)
 }

@@ -233,7 +233,7 @@ func (r *runner) runGroup(ctx context.Context, jobs []*toolJob) []*toolJob {
 		default:
 			work()
 			if j.err != nil && i > 0 && ctx.Err() != nil {
-				return jobs[:i] // interrupted: what is done is done
+				return jobs[:i] // interrupted: keep the finished calls
 			}
 			if j.err != nil || j.answer.Final != nil {
 				return jobs[:i+1]

@@ -46,16 +46,16 @@ type conversation struct {
 	cut      bool // the newest reply was cut at the token limit
 
 	seen   [][32]byte // signatures of calls
-	nudged bool       // the model was told of the circle that it is in
+	nudged bool       // the model was warned of its circle
 
-	told map[noteTopic]int // turn at which something was last said
+	told map[noteTopic]int // turn of the last note on a topic
 
 	results []result // tool results in the order of the conversation
 	maskTo  int      // how many of them are masked
 	shown   int      // bytes of results so far
 	wholes  int      // bytes of whole outputs kept so far
 	tokens  int      // estimate of what the next request holds
-	window  int      // tokens that the model has room for; 0: nobody knows
+	window  int      // tokens that the model has room for; 0: unknown
 	limit   int      // tokens above which old results are masked
 	protect int      // newest tokens that are never masked
 
@@ -227,8 +227,8 @@ func (c *conversation) foldReply(r replyRecord, m adapters.Message) {
 	}
 	c.reply = len(c.msgs)
 	c.addMessage(m)
-	// An estimate bounds what is paid for from above: for how full the context
-	// is, four bytes a token are nearer.
+	// An estimate is an upper bound for the cost. For the size of the context
+	// four bytes a token are nearer.
 	if r.Usage.InputTokens > 0 && !r.Usage.Estimated {
 		c.tokens = adapters.AddTokens(r.Usage.InputTokens, r.Usage.OutputTokens)
 	}

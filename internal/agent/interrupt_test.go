@@ -48,7 +48,7 @@ func (w *room) Recall(_ context.Context, known map[string]string) error {
 	return nil
 }
 
-// enter gives a bench a new room, at the state that its journal ends with.
+// enter gives the fixture a new room, at the state that its journal ends with.
 func (b *bench) enter(t tb, kept map[company.OID][]string, fail func() (bool, error)) *room {
 	t.Helper()
 	past, err := LookBack(context.Background(), b.journal)

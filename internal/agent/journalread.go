@@ -12,11 +12,11 @@ import (
 // the place that the work goes on in.
 type Past struct {
 	Spent company.Amount // a call without a reply as its worst case
-	Begun bool           // somebody has held the conversation already
+	Begun bool           // an earlier holder has begun the conversation
 	// Exact says that each journaled change has its state beside it. Runs that
 	// began before there was such a record have a checkpoint after each turn.
 	Exact   bool
-	Holders int    // who has opened the journal so far
+	Holders int    // how often the journal was opened so far
 	Saved   *Saved // the newest state that can be brought back; nil: none
 }
 
@@ -65,8 +65,8 @@ func LookBack(ctx context.Context, journal Journal) (Past, error) {
 }
 
 // Spent is what a run's journal shows as spent, a call without a reply as its
-// worst case: what a resumed run's purse starts with, and what a run that
-// crashed is settled with.
+// worst case: a resumed run's allowance starts with it, and a crashed run is
+// settled with it.
 func Spent(ctx context.Context, journal Journal) (company.Amount, error) {
 	past, err := LookBack(ctx, journal)
 	return past.Spent, err

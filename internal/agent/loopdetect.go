@@ -11,8 +11,8 @@ import (
 // longestCycle is how many different calls a circle may have to be seen.
 const longestCycle = 5
 
-// callSignature names a call with its result, so that the same thing done again
-// with nothing new learned has the same name. Times are no news.
+// callSignature names a call with its result, so that the same call with the
+// same result has the same name. Times are no news.
 func callSignature(name, args, result string) [32]byte {
 	return sha256.Sum256([]byte(name + "\x00" + canonicalJSON(args) + "\x00" + stripTimes(result)))
 }

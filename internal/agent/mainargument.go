@@ -2,9 +2,9 @@ package agent
 
 import "encoding/json"
 
-// mainArgument is the argument of a call that tells a person most: the path,
-// the command, what is searched for. Arguments that are no object are shown as
-// they are; an object without such a member shows nothing.
+// mainArgument returns the argument of a call that tells a person most: the
+// path, the command, the text to search for. Arguments that are no object are
+// shown as they are; an object without such a member shows nothing.
 func mainArgument(arguments string) string {
 	var named map[string]any
 	if err := json.Unmarshal([]byte(arguments), &named); err != nil {

@@ -87,7 +87,8 @@ func (c *conversation) next(restarted bool) step {
 	return c.makeRoom()
 }
 
-// nextNote finds the first thing that the model has to be told before it is asked.
+// nextNote finds the first note that the model must get before the next
+// request.
 func (c *conversation) nextNote(circle int, restarted bool) (step, bool) {
 	say := func(a noteTopic, format string, args ...any) (step, bool) {
 		return step{do: tell, about: a, text: fmt.Sprintf(format, args...)}, true
@@ -127,7 +128,7 @@ func (c *conversation) saidEver(a noteTopic) bool { _, ok := c.told[a]; return o
 // makeRoom asks the model, after making room where the context is nearly full.
 func (c *conversation) makeRoom() step {
 	if c.tooLong > 0 {
-		// The server's word counts, not our estimate: clear all but the newest
+		// The server's limit counts, not our estimate: clear all but the newest
 		// quarter, once. Results of the newest calls stay.
 		if c.told[noteMask] == c.requests {
 			return step{do: ask}

@@ -60,7 +60,7 @@ type runner struct {
 	tools     *toolset
 	conv      *conversation
 	resumed   bool
-	restarted bool            // the model has not been told yet
+	restarted bool            // the model has no note about it yet
 	lost      map[string]bool // of a run of before Exact: calls that may have been done
 	cost      *company.Amount // of the newest call, once the meter knows
 	cut       bool            // the newest call was cut before its server had sent a byte
@@ -131,8 +131,8 @@ func (r *runner) runSteps(ctx context.Context) (End, error) {
 	}
 }
 
-// meterModel makes every request of a model draw on the purse and leave its record
-// before it goes out.
+// meterModel makes every request of a model reserve its cost and leave its
+// record before it goes out.
 func (r *runner) meterModel(m adapters.Model) adapters.Model {
 	return budget.Meter(m, r.cfg.Purse, budget.Journal{
 		Open: func(ctx context.Context, info adapters.Info, worst company.Amount) (int, error) {
@@ -217,7 +217,7 @@ func (r *runner) recordFailure(ctx context.Context, err error) error {
 	case adapters.TooLong, adapters.MalformedReply:
 		return nil // next decides
 	case "":
-		return err // the purse, the journal
+		return err // the allowance, the journal
 	}
 	return r.withRunID(adapters.Explain(err, r.cfg.Model.Info()))
 }
@@ -311,7 +311,7 @@ func sanitizeReply(m adapters.Message) adapters.Message {
 		out.ToolCalls = append(out.ToolCalls, adapters.ToolCall{
 			ID: toValidUTF8(truncateText(call.ID)), Name: toValidUTF8(truncateText(call.Name)), Arguments: args,
 		})
-		// A reply of a million calls is not kept: what is over MaxCalls is
+		// A reply of a million calls is not kept: calls over MaxCalls are
 		// counted for the reminder, up to here.
 		if len(out.ToolCalls) == 8*MaxCalls {
 			break

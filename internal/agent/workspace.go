@@ -15,8 +15,8 @@ import (
 
 // Workspace is the place that tools change, as far as an interruption is
 // concerned. A result that says "changed" is journaled together with the state
-// that holds the change; the next holder of the run brings that state back,
-// and what was not journaled is done again on it.
+// that holds the change; the next holder of the run brings that state back, and
+// calls that were not journaled are done again on it.
 type Workspace interface {
 	// Save keeps the state as it is now. Nil: this state cannot be brought
 	// back (a rebase is half done, a disk inside is full); then the calls since
@@ -44,16 +44,16 @@ type Seen struct {
 	Digest string `json:"digest"`
 }
 
-// NotKept says that what has happened could not be recorded, for a reason of
-// the host: a full disk, a bus that is away. The run is not over. Whoever takes
-// it up again goes on where the journal ends.
+// NotKept reports that a result could not be recorded, for a reason of the
+// host: a full disk, a bus that is away. The run is not over. Its next holder
+// goes on where the journal ends.
 type NotKept struct{ Err error }
 
 func (e *NotKept) Error() string { return e.Err.Error() }
 func (e *NotKept) Unwrap() error { return e.Err }
 
-// saveGrace is how long saving may go on after the run was interrupted. What
-// is not saved then is done again later.
+// saveGrace is how long saving may go on after the run was interrupted. An
+// unsaved call is done again later.
 const saveGrace = 5 * time.Second
 
 // withGrace is a context that ends grace after ctx does.
@@ -154,14 +154,14 @@ func (r *runner) recallKnownFiles(ctx context.Context, known map[string]string) 
 	return nil
 }
 
-// Bounds of what the model is told of calls that came out differently.
+// Bounds of the note about calls that came out differently.
 const (
 	maxDifference  = 2 << 10 // bytes of one result
 	maxDifferences = 8
 )
 
-// describeDifferences is what the model is told of calls that were done again with
-// another result.
+// describeDifferences is the note for the model about calls that were done
+// again with another result.
 func (c *conversation) describeDifferences() string {
 	var b strings.Builder
 	for i, d := range c.differ {
@@ -174,7 +174,7 @@ func (c *conversation) describeDifferences() string {
 	return b.String()
 }
 
-// told is a difference that the model has still to be told.
+// unreportedDiff is a difference that the model has no note about yet.
 type unreportedDiff struct{ name, args, text string }
 
 // unsteady is what differs between two runs of one command without meaning
@@ -190,8 +190,8 @@ func stripVolatile(text string) string {
 type askedKey struct{}
 
 // Asked is when the model asked for the call that ctx belongs to: the same
-// moment whenever the call is done again. What a tool dates by it (a commit)
-// comes out the same. Zero: nobody knows.
+// moment whenever the call is done again. A tool that dates its result by it (a
+// commit) gets the same result. Zero: unknown.
 func Asked(ctx context.Context) time.Time {
 	at, _ := ctx.Value(askedKey{}).(time.Time)
 	return at

@@ -93,7 +93,7 @@ func (h *toolFactory) stopProcess() agent.Tool {
 				return agent.Result{}, err
 			}
 			res, err := h.commandOutput(ctx, r)
-			res.Changed = true // what it wrote while it ran was nobody's result
+			res.Changed = true // what it wrote while it ran belongs to no other result
 			return res, err
 		})
 }

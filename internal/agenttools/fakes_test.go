@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goroutines.Main(m) }
 
-// bench is the hands on a real toolbox over a real pipe, with a clone of a
+// bench holds the tools on a real toolbox over a real stream, with a clone of a
 // real repository; only the container around it is missing.
 type bench struct {
 	client *toolproto.Client

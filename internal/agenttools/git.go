@@ -49,8 +49,9 @@ func commitTime(ctx context.Context) int64 {
 	return 0
 }
 
-// commitMessage is a commit message with its ticket before it ("[t12-03] description"); agents that know the rule don't get it twice.
-// The rest is written as escapes where it would steer the terminal of who reads the log (T18).
+// commitMessage is a commit message with its ticket before it ("[t12-03]
+// description"); agents that know the rule don't get it twice. The rest is
+// written as escapes where it would steer a reader's terminal.
 func (h *toolFactory) commitMessage(m string) string {
 	m = safetext.Escape(m)
 	tag := "[" + h.Ticket + "]"

@@ -24,8 +24,8 @@ import (
 	"company/internal/toolproto"
 )
 
-// Toolbox is what the hands hold: the toolbox of one container. A
-// *toolproto.Refusal is an answer; any other error ends the run.
+// Toolbox is the toolbox of one container. A *toolproto.Refusal is an answer;
+// any other error ends the run.
 type Toolbox interface {
 	ReadFile(context.Context, toolproto.ReadFileRequest) (toolproto.ReadFileResult, error)
 	WriteFile(context.Context, toolproto.WriteFileRequest) (toolproto.WriteFileResult, error)
@@ -60,8 +60,8 @@ type Config struct {
 	// CommandTimeout is for commands that ask for no time of their own; 0:
 	// toolproto.CommandTimeout.
 	CommandTimeout time.Duration
-	// Security is told of every access that was refused because it reached out
-	// of the workspace (WRK-4). It may be called concurrently. Nil: nobody.
+	// Security receives every access that was refused because it reached out of
+	// the workspace (WRK-4). It may be called concurrently. Nil: not reported.
 	Security func(Denial)
 	// Supply is what the run may fetch of package registries. Nil: nothing.
 	Supply Supply
@@ -137,7 +137,7 @@ func newTool[A any](h *toolFactory, name, description, schema string, readOnly b
 	}
 }
 
-// refusalResult is a toolbox's "no" as the model is told of it.
+// refusalResult lays a toolbox's refusal out for the model.
 func (h *toolFactory) refusalResult(name string, raw json.RawMessage, r *toolproto.Refusal) agent.Result {
 	res := agent.Result{Text: r.Message, IsError: true}
 	if r.Kind != toolproto.KindOutside && r.Kind != toolproto.KindDenied {

@@ -8,7 +8,8 @@ import (
 	"company/internal/company"
 )
 
-// prefetchCalls is for how many calls like the next one a purse asks at most.
+// prefetchCalls bounds for how many calls like the next one an allowance asks
+// at once.
 const prefetchCalls = 5
 
 // ReserveFunc asks the orchestrator for more: at least least (one call), at most
@@ -30,7 +31,7 @@ type Allowance struct {
 	reserved company.Amount
 }
 
-// Balance is a purse at one moment.
+// Balance is an allowance at one moment.
 type Balance struct {
 	Granted  company.Amount // by the orchestrator, so far
 	Spent    company.Amount // settled
@@ -44,9 +45,9 @@ func NewAllowance(granted, spent company.Amount, reserve ReserveFunc) *Allowance
 	return &Allowance{requestMore: reserve, requestSlot: make(chan struct{}, 1), granted: granted, spent: spent}
 }
 
-// Reserve holds worst for one call, asking for more allowance where the purse
-// does not cover it. On an error nothing is held and the call must not be
-// made. Each Reserve is followed by one Settle with the same worst.
+// Reserve holds worst for one call, asking for more allowance where the balance
+// does not cover it. On an error nothing is held and the call must not be made.
+// Each Reserve is followed by one Settle with the same worst.
 func (p *Allowance) Reserve(ctx context.Context, worst company.Amount) error {
 	if worst.MicroUSD < 0 || worst.Tokens < 0 {
 		return company.E(company.EInternal, "a call with a negative worst case")
@@ -60,8 +61,8 @@ func (p *Allowance) Reserve(ctx context.Context, worst company.Amount) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	// Others draw while we ask, so what was granted may not be enough; each
-	// round grants at least one call, and the orchestrator ends it.
+	// Others reserve while we ask, so the grant may not be enough; each round
+	// grants at least one call, and the orchestrator ends it.
 	for !p.reserveIfCovered(worst) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -92,7 +93,8 @@ func (p *Allowance) reserveIfCovered(worst company.Amount) bool {
 	return true
 }
 
-// budgetShortfall is what one call needs beyond what is there, and what a few would.
+// budgetShortfall returns what one call needs beyond the balance, and what a
+// few calls would.
 func (p *Allowance) budgetShortfall(worst company.Amount) (least, most company.Amount) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -124,7 +126,7 @@ func (p *Allowance) Settle(worst, actual company.Amount) {
 	p.spent = p.spent.Add(actual)
 }
 
-// Balance tells what the purse holds.
+// Balance returns what the allowance holds now.
 func (p *Allowance) Balance() Balance {
 	p.mu.Lock()
 	defer p.mu.Unlock()

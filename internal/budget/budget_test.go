@@ -48,8 +48,8 @@ func (c *fakeCap) totalGranted() company.Amount {
 	return c.granted
 }
 
-// TestAllowanceInvariants: at every moment spent + reserved ≤ granted, and what was
-// granted to many purses stays under one cap (DESIGN 3 and 10).
+// TestAllowanceInvariants: at every moment spent + reserved ≤ granted, and what
+// was granted to many allowances stays under one cap.
 func TestAllowanceInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := amount(rapid.SampledFrom([]int64{company.NoCap, 0, 500, 5000}).Draw(t, "usd"), rapid.SampledFrom([]int64{company.NoCap, 2000, 20000}).Draw(t, "tokens"))
@@ -115,7 +115,7 @@ func TestAllowancesShareCap(t *testing.T) {
 	spent := int64(0)
 	for range 4 {
 		p := budget.NewAllowance(company.Amount{}, company.Amount{}, bank.reserve)
-		for range 8 { // goroutines share a purse
+		for range 8 { // goroutines share an allowance
 			wg.Go(func() {
 				for p.Reserve(context.Background(), amount(0, 100)) == nil {
 					p.Settle(amount(0, 100), amount(0, 60))
@@ -127,7 +127,8 @@ func TestAllowancesShareCap(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	// The last purse may keep what is less than a call; the rest was usable.
+	// The last allowance may keep what is less than a call; the rest was
+	// usable.
 	if got := bank.totalGranted().Tokens; got > 100_000 || spent > got || spent < 95_000 {
 		t.Errorf("granted %d of 100000, spent %d", got, spent)
 	}

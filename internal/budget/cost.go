@@ -30,8 +30,8 @@ func worstCaseAmount(input, output int64, p adapters.Price) company.Amount {
 const maxOutputTokens = 1 << 40
 
 // ActualCost is what a reply cost: the server's count at the price of the model
-// that served it. An estimated usage is no count, and one that nobody can count
-// with is none either, so the worst case stands.
+// that served it. An estimated usage is no count, and neither is an impossible
+// one, so the worst case stands.
 func ActualCost(usage adapters.Usage, price adapters.Price, worst company.Amount) company.Amount {
 	if usage.Estimated || min(usage.InputTokens, usage.OutputTokens) < 0 {
 		return worst

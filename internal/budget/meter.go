@@ -8,14 +8,14 @@ import (
 	"company/internal/company"
 )
 
-// Journal is told of each request, so that a run that goes on after a crash
-// knows what it spent: a call that was opened and never closed counts as its
-// worst case. nil fields are allowed.
+// Journal records each request, so that a run that goes on after a crash knows
+// what it spent: a call that was opened and never closed counts as its worst
+// case. nil fields are allowed.
 type Journal struct {
-	// Open is told before the request is sent; on an error it is not sent.
+	// Open is called before the request is sent; on an error it is not sent.
 	Open func(ctx context.Context, info adapters.Info, worst company.Amount) (n int, err error)
-	// Close is told what call n cost. It must not lose what it is told because
-	// ctx is done: the money is gone all the same.
+	// Close records what call n cost. It must record this although ctx is done:
+	// the money is spent all the same.
 	Close func(ctx context.Context, n int, usage adapters.Usage, actual company.Amount) error
 }
 
@@ -26,7 +26,7 @@ type meteredModel struct {
 	journal   Journal
 }
 
-// Meter makes every request of a model draw on the purse and settle. It
+// Meter makes every request of a model reserve and settle an allowance. It
 // belongs around the bare model, inside retries and fallbacks, because each
 // attempt can cost and each model has its own price:
 //
@@ -35,8 +35,8 @@ func Meter(m adapters.Model, purse *Allowance, journal Journal) adapters.Model {
 	return &meteredModel{Model: m, allowance: purse, journal: journal}
 }
 
-// Chat draws, asks and settles. A purse or a journal that says no is its error,
-// and nothing is sent.
+// Chat reserves, asks and settles. When the allowance or the journal refuses,
+// it returns that error and sends nothing.
 func (m *meteredModel) Chat(ctx context.Context, req adapters.Request, onEvent func(adapters.Event)) (adapters.Response, error) {
 	info := m.Info()
 	if req.MaxTokens <= 0 {

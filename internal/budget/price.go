@@ -1,12 +1,12 @@
-// Package budget keeps what is spent under what may be spent. It owns the list
-// prices, the worst case of a request, and the purse: the allowance of one run
-// on the worker's side, drawn on before every request and settled after it.
-// The cap itself is the orchestrator's, which hands allowances out.
+// Package budget keeps spending under its cap. It owns the list prices, the
+// worst case of a request, and the Allowance of one run on the worker's side:
+// reserved from before every request and settled after it. The cap itself is
+// the orchestrator's, which hands allowances out.
 //
-// What it promises: a request is only sent when its worst case is covered, so
-// spent and reserved together never pass what was granted, as long as servers
-// count truly. It does not guess: a model without a known price is counted in
-// tokens alone.
+// It promises that a request is only sent when its worst case is covered, so
+// spent and reserved together never pass the grant, as long as servers count
+// truly. It does not guess: a model without a known price is counted in tokens
+// alone.
 package budget
 
 import (

@@ -17,7 +17,7 @@ import (
 var (
 	ErrConflict   = errors.New("bus: the subject has moved on")            // compare-and-set lost
 	ErrNotFound   = errors.New("bus: not found")                           // no such blob, message or subject
-	ErrLeaseLost  = errors.New("bus: lease lost")                          // expired, or held by somebody else
+	ErrLeaseLost  = errors.New("bus: lease lost")                          // expired, or held by another
 	ErrNotAllowed = errors.New("bus: not allowed on this subject")         // e.g. purge of the ledger
 	ErrClosed     = errors.New("bus: closed")                              //
 	ErrUnknown    = errors.New("bus: outcome unknown; read the log again") // the ack did not arrive in time
@@ -42,12 +42,11 @@ type Message struct {
 // "run.<run id>"; the ledger can never be purged. All methods may be called
 // by many goroutines.
 type Log interface {
-	// Append adds data to subject if the sequence of the subject's last
-	// record is expect (0: the subject has none), and returns the new
-	// sequence once the record is synced to disk. A repeated id is dropped
-	// and answered with the first one's sequence. ErrConflict: somebody
-	// else appended; read again. ErrUnknown: no answer in time; read again
-	// and look for the id.
+	// Append adds data to subject if the sequence of the subject's last record
+	// is expect (0: the subject has none), and returns the new sequence once
+	// the record is synced to disk. A repeated id is dropped and answered with
+	// the first one's sequence. ErrConflict: another writer appended; read
+	// again. ErrUnknown: no answer in time; read again and look for the id.
 	Append(ctx context.Context, subject string, data []byte, expect uint64, id string) (uint64, error)
 	// Last is the newest record of a subject; ErrNotFound when it has none.
 	Last(ctx context.Context, subject string) (Message, error)
@@ -68,7 +67,7 @@ type Item struct {
 	Body []byte
 }
 
-// Queue hands items to whoever asks. Workers pull; nothing listens on a port.
+// Queue hands items to those that ask. Workers pull; nothing listens on a port.
 type Queue interface {
 	// Put adds an item, synced. A second Put of an id that was put before
 	// (and is within the driver's memory of ids, at least two minutes)
@@ -82,8 +81,8 @@ type Queue interface {
 	Dead(ctx context.Context) ([]Item, error)
 }
 
-// Lease is one item in somebody's hands. An item whose lease expires goes to
-// the next asker with a higher fence.
+// Lease is the right of one holder to one item. An item whose lease expires
+// goes to the next asker with a higher fence.
 type Lease interface {
 	Item() Item
 	// Fence grows with every lease that this queue gives, and guards its
@@ -103,7 +102,7 @@ type Lease interface {
 // Blobs keeps bytes by their SHA-256 (lower-case hexadecimal).
 type Blobs interface {
 	// Put streams r into the store, synced, and returns its hash and size.
-	// Putting what is there already is cheap and changes nothing.
+	// Putting the same bytes again is cheap and changes nothing.
 	Put(ctx context.Context, r io.Reader) (hash string, size int64, err error)
 	// Get opens a blob; ErrNotFound when there is none. The reader fails at
 	// its end when the bytes do not match the hash.

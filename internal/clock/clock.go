@@ -2,16 +2,17 @@
 // that retries and deadlines are compared with, and that people are shown.
 //
 // It owns the relation between three clocks of the machine: the wall clock,
-// which people and time servers set; the monotonic clock, which nobody sets and
-// which stands still while the machine sleeps; and the boot clock, which goes on
-// then. It promises that office time never goes backwards and advances with the
-// monotonic clock. Towards the wall clock it moves by at most a sixtieth of the
-// time that passes, which is 1 s per minute; over a sleep it jumps by the length
-// of the sleep. So a step of the wall clock ends no wait, and stalls none.
+// which people and time servers set; the monotonic clock, which cannot be set
+// and which stands still while the machine sleeps; and the boot clock, which
+// goes on then. It promises that office time never goes backwards and advances
+// with the monotonic clock. Towards the wall clock it moves by at most a
+// sixtieth of the time that passes, which is 1 s per minute; over a sleep it
+// jumps by the length of the sleep. So a step of the wall clock ends no wait,
+// and stalls none.
 //
-// It does not store anything: who goes on with an office calls NotBefore with
-// the time of its last event. It does not know what the time is used for, and it
-// waits for nobody: timers are monotonic already.
+// It does not store anything: a process that goes on with an office calls
+// NotBefore with the time of its last event. It does not know the use of the
+// time, and it does not wait: timers are monotonic already.
 package clock
 
 import (
@@ -50,7 +51,7 @@ func clockReader(id int32) func() time.Duration {
 
 // Within says whether a moment of the wall clock, such as the time of a file,
 // lies within the last d. One that lies ahead does not: the clock was set back
-// since, and nobody knows how long ago it was.
+// since, and its age is unknown.
 func Within(d time.Duration, at time.Time) bool {
 	age := time.Since(at)
 	return 0 <= age && age < d

@@ -1,11 +1,11 @@
 // Package folder holds a folder of an office open. A checkout may bring along
 // links, second names of files and whole repositories in places that an office
-// uses; whoever writes by path writes where they point. A Folder is found once
-// and kept by its descriptor. It promises that nothing outside of it is read,
-// written or removed through it, whatever lies in it or is put there later: no
-// link is followed, at no level; a file that has a second name is refused, and
-// so is a folder below it that is a git repository or another user's. It does
-// not judge what the files say.
+// uses; a write by path lands where they point. A Folder is found once and kept
+// by its descriptor. It promises that nothing outside of it is read, written or
+// removed through it, whatever lies in it or is put there later: no link is
+// followed, at no level; a file that has a second name is refused, and so is a
+// folder below it that is a git repository or another user's. It does not judge
+// what the files say.
 package folder
 
 import (
@@ -143,7 +143,7 @@ func (f *Folder) Mkdir(name string) error {
 	return nil
 }
 
-// Lstat tells of a name what it is; a link is told of as a link.
+// Lstat describes a name without following a link.
 func (f *Folder) Lstat(name string) (fs.FileInfo, error) {
 	if f == nil {
 		return nil, fs.ErrNotExist
@@ -184,8 +184,8 @@ func (f *Folder) Open(name string) (*os.File, error) {
 	return f.open(name, os.O_RDONLY, 0)
 }
 
-// OpenFile opens a file as os.OpenFile does. What is cut with os.O_TRUNC is
-// cut only once it is known to be a plain file with one name.
+// OpenFile opens a file as os.OpenFile does. os.O_TRUNC takes effect only once
+// the file is known to be plain and to have one name.
 func (f *Folder) OpenFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	return f.open(name, flag, perm)
 }
@@ -475,7 +475,8 @@ func openSubfolder(at *os.Root, name, shown string) (*os.Root, error) {
 func (f *Folder) open(name string, flag int, perm fs.FileMode) (file *os.File, err error) {
 	err = f.withParent(name, func(dir *os.Root, base string) error {
 		if flag&os.O_CREATE != 0 {
-			// With O_EXCL no link is followed. Without, what is there is opened.
+			// With O_EXCL no link is followed. Without it, an existing file is
+			// opened.
 			if file, err = dir.OpenFile(base, flag|os.O_EXCL, perm); flag&os.O_EXCL != 0 || !errors.Is(err, fs.ErrExist) {
 				return err
 			}
@@ -487,7 +488,7 @@ func (f *Folder) open(name string, flag int, perm fs.FileMode) (file *os.File, e
 		if err := checkPlainFile(there, f.Join(name)); err != nil {
 			return err
 		}
-		// A pipe put there meanwhile must not hold us up.
+		// A named pipe put there meanwhile must not hold us up.
 		file, err = dir.OpenFile(base, flag&^(os.O_CREATE|os.O_TRUNC)|syscall.O_NONBLOCK, 0)
 		if err != nil {
 			return err
@@ -542,7 +543,7 @@ func (f *Folder) lookAgain(dir *os.Root, base, name string, file *os.File) error
 	return nil
 }
 
-// checkPlainFile refuses what is no file with one name.
+// checkPlainFile accepts a regular file with one name only.
 func checkPlainFile(info fs.FileInfo, shown string) error {
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:

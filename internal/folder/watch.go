@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// Watched is a log whose first failed write is told, and its first good one
+// Watched is a log that reports its first failed write, and the first good one
 // after that. A log that cannot be written does not stop the work that it
-// describes; that it has gaps is somebody's to know.
+// describes; its gaps are reported.
 type Watched struct {
 	to   io.WriteCloser
 	told func(error)
@@ -16,8 +16,8 @@ type Watched struct {
 	failed bool
 }
 
-// Watch passes what is written on to w. told gets the error of the first write
-// that fails, and nil when it goes well again; it must be quick.
+// Watch writes to w. told gets the error of the first write that fails, and nil
+// when it goes well again; it must be quick.
 func Watch(w io.WriteCloser, told func(error)) *Watched { return &Watched{to: w, told: told} }
 
 // Write writes.
@@ -33,5 +33,5 @@ func (w *Watched) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Close closes what is written to.
+// Close closes the underlying writer.
 func (w *Watched) Close() error { return w.to.Close() }

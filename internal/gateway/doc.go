@@ -1,5 +1,5 @@
-// Package gateway is what the host serves into one run's container over the
-// pipe: git smart HTTP for the run's own quarantine repository, at
+// Package gateway is what the host serves into one run's container over package
+// mux: git smart HTTP for the run's own quarantine repository, at
 // /git/<run>.git. Everything a container sends is attacker input.
 //
 // It owns the HTTP side and the rule which references a run may push; the

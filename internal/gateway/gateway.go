@@ -21,7 +21,7 @@ const (
 	headerTimeout   = 10 * time.Second
 	idleTimeout     = 60 * time.Second // without a byte read or written in a request
 	maxProcesses    = 4                // pack processes of one run at a time
-	maxConnections  = 64               // as many as the pipe has streams
+	maxConnections  = 64               // as many as a session has streams
 	maxFetchRequest = 16 << 20         // bytes of wants and haves, inflated
 	// The pack itself is bounded by receive.maxInputSize; this is that
 	// plus the list of references.
@@ -35,7 +35,7 @@ type Event struct {
 	Detail string // attacker text: escape where it is shown
 }
 
-// Config says what is served to whom.
+// Config is the gateway of one run.
 type Config struct {
 	Quarantine *gitops.Quarantine
 	Run        company.RunID
@@ -87,7 +87,7 @@ func New(cfg Config) (*Gateway, error) {
 // Path is where the repository is served, for the URL of the clone.
 func (g *Gateway) Path() string { return g.prefix }
 
-// Serve answers requests of l until Close, or until l fails (the pipe went
+// Serve answers requests of l until Close, or until l fails (the link went
 // away). It returns nil after Close.
 func (g *Gateway) Serve(l net.Listener) error {
 	srv := &http.Server{
@@ -145,8 +145,8 @@ func (g *Gateway) beginRequest() bool {
 	return true
 }
 
-// reportSecurity reports an event. How many of them people are told of is their
-// listener's to bound.
+// reportSecurity reports an event. The listener bounds how many of them people
+// see.
 func (g *Gateway) reportSecurity(kind, detail string) {
 	if g.cfg.OnSecurity != nil {
 		g.cfg.OnSecurity(Event{Run: g.cfg.Run, Kind: kind, Detail: detail})

@@ -88,8 +88,8 @@ func (g *Gateway) servePack(ctx context.Context, w http.ResponseWriter, r *http.
 	out.finishWith(g, err)
 }
 
-// refusedPush reports a push that was refused for what is in it. That the host
-// could not take one, or its client went away, is no attempt.
+// refusedPush reports a push that was refused for its content. A failure of the
+// host, or a client that went away, is no attempt.
 func (g *Gateway) refusedPush(err error) {
 	switch company.CodeOf(err) {
 	case company.EObjects, company.EProtected, company.EInvalid:
@@ -107,7 +107,7 @@ func (g *Gateway) mayUse(w http.ResponseWriter, service gitops.Service) bool {
 }
 
 // acquireSlot takes a slot for a process; there are few, and git asks one thing
-// at a time, so whoever finds none is told to come back.
+// at a time, so a request that finds none gets 503 and a time to retry.
 func (g *Gateway) acquireSlot(w http.ResponseWriter) bool {
 	select {
 	case g.slots <- struct{}{}:
@@ -215,8 +215,8 @@ func (r *response) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// finishWith tells the client of a failure, when the answer has not begun yet.
-// After that git itself told it, or the cut-off connection does.
+// finishWith reports a failure to the client when the answer has not begun yet.
+// After that git itself reported it, or the cut-off connection does.
 func (r *response) finishWith(g *Gateway, err error) {
 	r.stop()
 	if err == nil {

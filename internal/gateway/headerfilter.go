@@ -106,8 +106,8 @@ func (c *headerFilterConn) refuseHeader(status, why string) {
 	_, _ = io.WriteString(c.Conn, "HTTP/1.1 "+status+"\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n"+why+"\n")
 }
 
-// badHeader says what is wrong with a raw request header, or "": anything that
-// two readers could understand differently, and upgrades.
+// badHeader names the fault of a raw request header, or "": anything that two
+// readers could understand differently, and upgrades.
 func badHeader(head string) string {
 	lines := strings.Split(head, "\r\n")
 	if f := strings.Split(lines[0], " "); len(f) != 3 || f[2] != "HTTP/1.1" && f[2] != "HTTP/1.0" || !strings.HasPrefix(f[1], "/") {

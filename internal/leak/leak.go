@@ -1,11 +1,11 @@
-// Package leak finds secrets in what is about to be published: the office's own
-// by their very characters, also where they are encoded, and those of others by
-// their shape. It owns the matcher; the shapes are gitleaks' rules, kept as data
-// (gitleaks.toml of v8.30.1, MIT). It promises that a finding never holds the
-// secret, that words in the text cannot switch a rule off, that the name of a
-// file or bytes that are no text switch off those rules alone that guess, and
-// that it costs nothing until it is first asked. It does not read repositories and does not
-// decide what becomes of a finding.
+// Package leak finds secrets in data that is about to be published: the
+// office's own by their very characters, also where they are encoded, and those
+// of others by their shape. It owns the matcher; the shapes are gitleaks'
+// rules, kept as data (gitleaks.toml of v8.30.1, MIT). It promises that a
+// finding never holds the secret, that the text itself cannot switch a rule
+// off, that the name of a file or bytes that are no text switch off those rules
+// alone that guess, and that it costs nothing until it is first asked. It does
+// not read repositories and does not decide what becomes of a finding.
 package leak
 
 import (
@@ -25,7 +25,7 @@ import (
 type Own struct{ Name, Value string }
 
 // MinOwn is the fewest characters of a value that is looked for: shorter ones
-// are words that stand everywhere.
+// occur everywhere.
 const MinOwn = 8
 
 // Finding is a secret in a text. It tells where and what sort, not which.
@@ -121,8 +121,8 @@ func (s *Scanner) Scan(path string, text []byte) []Finding {
 	return out
 }
 
-// ScanProse looks through words that are no file: rules that guess by what
-// stands beside a value are left out.
+// ScanProse looks through text that is no file: rules that guess by what stands
+// beside a value are left out.
 func (s *Scanner) ScanProse(text string) []Finding { return s.scanText("", []byte(text), true) }
 
 // scanText looks through a text. sure: only for what cannot be anything else.
@@ -152,7 +152,8 @@ func (s *Scanner) scanText(path string, text []byte, sure bool) []Finding {
 }
 
 // fromUTF16 is a text of letters of two bytes in those of one; ok is false for
-// any other. It is told by its first mark, or by zeros in every second place.
+// any other. It is recognised by its byte order mark, or by zeros in every
+// second place.
 func fromUTF16(text []byte) ([]byte, bool) {
 	var order binary.ByteOrder = binary.LittleEndian
 	head := text[:min(len(text), sniffed)]

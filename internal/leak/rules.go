@@ -35,7 +35,7 @@ type rule struct {
 	path     *regexp.Regexp
 }
 
-// allow says what is no secret.
+// allow lists matches that are no secrets.
 type allow struct {
 	Condition   string // AND: all kinds that it names must hold; else one
 	RegexTarget string // secret (empty), match, line
@@ -84,9 +84,9 @@ type match struct {
 	secret string
 }
 
-// findSecrets gives the secrets of a text, of which path is the file's. sure: only
-// those that carry the mark of their kind; so it is in files that gitleaks
-// leaves out by their name, too, which is for whoever writes them to choose.
+// findSecrets gives the secrets of a text, of which path is the file's. sure:
+// only those that carry the mark of their kind; so it is in files that gitleaks
+// leaves out by their name, too, since their author chooses the name.
 func (s *ruleSet) findSecrets(path, text string, sure bool) []match {
 	named := path
 	if path != "" && s.Allowlist.ofPath(path) {
@@ -195,8 +195,8 @@ func Way(path string) string {
 // leastMark is the fewest letters by which a secret says of what kind it is.
 const leastMark = 4
 
-// hasKeyword says whether a secret has a keyword of its rule in itself: "ghp_…" is
-// nothing else, and forty hex digits behind the word "datadog" may be a hash.
+// hasKeyword says whether a secret has a keyword of its rule in itself: "ghp_…"
+// is nothing else, and forty hex digits behind "datadog" may be a hash.
 func (r *rule) hasKeyword(secret string) bool {
 	secret = strings.ToLower(secret)
 	return slices.ContainsFunc(r.Keywords, func(k string) bool { return len(k) >= leastMark && strings.Contains(secret, k) })

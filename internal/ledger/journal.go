@@ -31,9 +31,9 @@ type Record struct {
 	Data  json.RawMessage `json:"data,omitempty"`
 }
 
-// Journal is the right to write a run's journal under one fence. Whoever opens
-// the journal with a higher fence takes the right away: the next Append here
-// is EStale, and so is every one after it.
+// Journal is the right to write a run's journal under one fence. An opening
+// with a higher fence takes the right away: the next Append here is EStale, and
+// so is every one after it.
 type Journal struct {
 	ledger  *Ledger
 	run     company.RunID
@@ -51,10 +51,10 @@ type Journal struct {
 // OpenJournal takes the right to write a run's journal, by a first record
 // opened{fence}. EStale: a higher fence is there, or this fence has sealed it.
 //
-// A seal keeps out whoever held the journal until then, and no one above. A
-// process may die between the seal and the event that ends the run: the run
-// is then claimed anew, and goes on in this journal to the same end. Of a run
-// that has ended nobody gets a claim.
+// A seal keeps out the holder until then, and no holder with a higher fence. A
+// process may die between the seal and the event that ends the run: the run is
+// then claimed anew, and goes on in this journal to the same end. A run that
+// has ended gives no claim.
 func (l *Ledger) OpenJournal(ctx context.Context, run company.RunID, fence uint64) (*Journal, error) {
 	if !run.Valid() || fence == 0 {
 		return nil, company.E(company.EInvalid, fmt.Sprintf("no journal for run %q with fence %d", run, fence))
@@ -169,8 +169,8 @@ func (j *Journal) write(ctx context.Context, rec Record) (stored bool, err error
 		return false, busError("append to "+j.subject, err)
 	}
 
-	// Never a blind retry: either a record of ours is there, or somebody
-	// else's, or nothing has happened.
+	// Never a blind retry: either a record of ours is there, or another
+	// writer's, or nothing has happened.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBackTimeout)
 	defer cancel()
 	last, m, readErr := j.ledger.lastRecord(ctx, j.subject)

@@ -8,9 +8,9 @@
 // each event holds the hash of the one before, each record its own sum.
 //
 // A torn tail and damage are told apart: a record that was never acknowledged
-// may be missing at the end, and nobody misses it. A gap, a wrong hash, or an
-// end before a point that a snapshot knows of is ELedger, with the number of
-// the first event that is wrong, and nothing is guessed.
+// may be missing at the end, which is no loss. A gap, a wrong hash, or an end
+// before a point that a snapshot knows of is ELedger, with the number of the
+// first event that is wrong, and nothing is guessed.
 //
 // A run's journal is written by the holder of the run's lease alone, under the
 // lease's fence (journal.go). A snapshot is a cache of the caller's state and
@@ -40,7 +40,7 @@ type Options struct {
 	// Folder is where the snapshot is kept, in a file of that name; nil: nowhere.
 	// The file is a cache: deleting it costs the next start a full replay.
 	Folder *folder.Folder
-	Logger *slog.Logger     // hears of ignored snapshots; nil: nobody
+	Logger *slog.Logger     // gets ignored snapshots; nil: none
 	Clock  func() time.Time // stamps journal records; nil: time.Now
 }
 
@@ -82,8 +82,8 @@ func Open(ctx context.Context, b bus.Bus, opts Options) (*Ledger, error) {
 	return l, nil
 }
 
-// catchUp verifies what was appended since the head, by whomever. The caller
-// holds mu, or nobody else knows l yet.
+// catchUp verifies what any writer appended since the head. The caller holds
+// mu, or has not shared l yet.
 func (l *Ledger) catchUp(ctx context.Context) error {
 	err := l.bus.Log().Read(ctx, subject, l.head.Log+1, func(m bus.Message) error {
 		rec, next, err := open(&l.head, m)
@@ -121,9 +121,9 @@ type Command struct {
 //
 // The command's id makes it idempotent: a repeat returns the events of the
 // first time, whatever its drafts (the newest 65,536 commands are known).
-// EConflict: somebody else has appended; Head has moved on, decide again. Or
-// another command was sent under this id.
-// EBus: the outcome may be unknown; the same command may be sent again.
+// EConflict: another writer has appended; Head has moved on, decide again. Or
+// another command was sent under this id. EBus: the outcome may be unknown; the
+// same command may be sent again.
 func (l *Ledger) Append(ctx context.Context, c Command, now time.Time, drafts []company.Event) ([]company.Event, error) {
 	if c.ID == "" {
 		return nil, company.E(company.EInvalid, "a command has no id")

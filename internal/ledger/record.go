@@ -17,7 +17,7 @@ import (
 type record struct {
 	Command string `json:"command"` // its id
 	// Wish is the hash of what the command asked for, where its id is the
-	// sender's to choose: under the same id another wish is told apart.
+	// sender's to choose: another wish under the same id is refused.
 	Wish   company.Hash    `json:"wish,omitempty"`
 	Events []company.Event `json:"events"`
 	// Sum is the hash of the record with an empty Sum. The chain of the
@@ -61,8 +61,8 @@ func sealRecord(before link, c Command, now time.Time, drafts []company.Event) (
 	if len(text) > bus.MaxRecord {
 		return record{}, link{}, nil, invalidError(command, bus.ErrTooLarge)
 	}
-	// Strings that are no UTF-8 and data with white space are stored in
-	// another form than they were given; the caller gets what is stored.
+	// Strings that are no UTF-8 and data with white space are stored in another
+	// form than they were given; the caller gets the stored form.
 	var stored record
 	if err := json.Unmarshal(text, &stored); err != nil {
 		return record{}, link{}, nil, invalidError(command, err)
@@ -116,9 +116,9 @@ func open(before *link, m bus.Message) (record, link, error) {
 	return rec, link{Seq: seq, Hash: prev, Log: m.Seq}, nil
 }
 
-// damagedError is the error of a ledger that is not what was written. It is never
-// repaired by guessing. What to do about it, whoever knows the office's folders
-// says.
+// damagedError is the error of a ledger that is not what was written. It is
+// never repaired by guessing. The caller, which knows the office's folders,
+// adds the fix.
 func damagedError(seq uint64, why string) error {
 	return company.E(company.ELedger, fmt.Sprintf("the ledger is damaged at event %d", seq)).Because(why)
 }

@@ -14,11 +14,11 @@ import (
 	"company/internal/company"
 )
 
-// SealJournal ends a run's journal: whoever holds it can write no more, and its
-// records are kept as one blob, a line of JSON each. It returns the blob's
-// hash and the number of records. It may be repeated until the purge, with the
-// same answer unless a higher fence has opened the journal again. A run that
-// never opened its journal has an empty one.
+// SealJournal ends a run's journal: its holder can write no more, and its
+// records are kept as one blob, a line of JSON each. It returns the blob's hash
+// and the number of records. It may be repeated until the purge, with the same
+// answer unless a higher fence has opened the journal again. A run that never
+// opened its journal has an empty one.
 func (l *Ledger) SealJournal(ctx context.Context, run company.RunID) (company.Hash, int, error) {
 	if !run.Valid() {
 		return "", 0, company.E(company.EInvalid, fmt.Sprintf("%q is not a run", run))

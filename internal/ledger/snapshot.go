@@ -156,9 +156,9 @@ func (l *Ledger) readSnapshot() (*header, []byte, error) {
 	return &h, state, nil
 }
 
-// resumeSnapshot starts at the snapshot if there is a good one. A snapshot that is
-// damaged, or that is of another ledger, is ignored. One of this ledger that
-// knows of a later event than the ledger holds is the only witness of lost
+// resumeSnapshot starts at the snapshot if there is a good one. A snapshot that
+// is damaged, or that is of another ledger, is ignored. One of this ledger that
+// knows of a later event than the ledger holds is the only evidence of lost
 // records, and is believed.
 func (l *Ledger) resumeSnapshot(ctx context.Context) error {
 	if l.opts.Folder == nil {

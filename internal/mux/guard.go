@@ -38,10 +38,10 @@ const (
 	idleRate  = 10 // per second
 )
 
-// frameLimiter sits between yamux and the stream and reads every frame header in
-// both directions. yamux alone limits neither how many streams a peer holds
+// frameLimiter sits between yamux and the stream and reads every frame header
+// in both directions. yamux alone limits neither how many streams a peer holds
 // open nor how often it pings, and its accept backlog counts only streams that
-// nobody has accepted yet.
+// are not accepted yet.
 type frameLimiter struct {
 	rwc      io.ReadWriteCloser
 	ours     uint32 // parity of the ids of streams that we open

@@ -1,6 +1,6 @@
-// Package mux turns one stdio stream into many connections, in both
-// directions, with yamux. It carries bytes only: what is spoken on a
-// connection is the business of the toolbox and the gateway.
+// Package mux turns one stdio stream into many connections, in both directions,
+// with yamux. It carries bytes only: the toolbox and the gateway define the
+// protocols above it.
 //
 // One end is the Host (ours), the other the Guest (a worker's container, which
 // is hostile). Both may Open and Accept. A Session promises:
@@ -9,7 +9,7 @@
 //     flood or a malformed frame closes the session, and Err tells why;
 //   - memory for the peer's data is at most MaxStreams windows of 256 KiB;
 //   - a peer that stops answering is noticed within two keepalives, and a
-//     write that nobody takes within writeTimeout;
+//     write that the peer does not take within writeTimeout;
 //   - an honest Session never breaks the peer's limit: Open waits for a slot.
 //
 // The stream handed in must come back from Read and Write once it is closed.
@@ -45,8 +45,8 @@ const (
 	closeWait = 5 * time.Second
 )
 
-// Session is one end of the pipe. It is a net.Listener for the peer's streams.
-// All methods may be called by many goroutines at once.
+// Session is one end of the stream. It is a net.Listener for the peer's
+// streams. All methods may be called by many goroutines at once.
 type Session struct {
 	mux   *yamux.Session
 	guard *frameLimiter

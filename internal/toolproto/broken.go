@@ -1,8 +1,8 @@
 package toolproto
 
 // Broken is a toolbox that does not answer as it should: the link is gone, or
-// what came over it is no answer. It is a fault of the container, never a
-// result for the model, and work goes on in a new one from what was pushed.
+// it carried no answer. It is a fault of the container, never a result for the
+// model. Work goes on in a new container from the last push.
 //
 // The protocol's types are plain strings and its errors its own, so that the
 // program inside the containers does not link the domain: its hash names

@@ -15,8 +15,8 @@ import (
 	"company/internal/mux"
 )
 
-// maxAnswer bounds an answer. The largest are lists of long paths; what is
-// decoded from it may take twenty times as much of the host's memory.
+// maxAnswer bounds an answer. The largest are lists of long paths; decoded, an
+// answer may take twenty times as much of the host's memory.
 const maxAnswer = 4 << 20
 
 // Client calls the tools of one container. Its methods may be called by many
@@ -45,8 +45,8 @@ func New(session *mux.Session) *Client {
 	return c
 }
 
-// Close stops the heartbeats and drops idle connections. The container ends
-// by itself soon after, when nobody else calls it.
+// Close stops the heartbeats and drops idle connections. Without another client
+// the container ends by itself soon after.
 func (c *Client) Close() {
 	c.stop()
 	c.done.Wait()

@@ -2,7 +2,7 @@
 // toolbox, the small program that is PID 1 of a worker's container, and its
 // client. The server is package toolserver.
 //
-// The protocol is plain HTTP with JSON over the pipe: POST /v1/<tool> with a
+// The protocol is plain HTTP with JSON over package mux: POST /v1/<tool> with a
 // request struct of this package, answered with a result struct, or with 422
 // and a Refusal. A Refusal is a result for the model: a bad path, text that is
 // not there, a command that wants a terminal. Every other error means that the

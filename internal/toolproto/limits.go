@@ -28,8 +28,8 @@ const (
 	HeartbeatEvery = 5 * time.Second
 	DeadMan        = 30 * time.Second
 
-	// ModuleNotThere is how the go command words it that a module is not in the
-	// image's cache: it wants to lock what it would download.
+	// ModuleNotThere is part of the go command's message when a module is not
+	// in the image's cache: it wants to lock what it would download.
 	ModuleNotThere = ".lock: read-only file system"
 
 	// GatewayPort is where the gateway is reached inside the container.

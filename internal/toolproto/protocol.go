@@ -26,7 +26,7 @@ type PrepareRequest struct {
 	// none: the workspace becomes what it was then, whatever has been pushed
 	// since. Without it a newer commit of the branch wins over the checkpoint.
 	Exact bool `json:"exact,omitempty"`
-	// Holder counts those who have held the run before. It is part of the ids of
+	// Holder counts the earlier holders of the run. It is part of the ids of
 	// processes: those of a container that is gone must not come again.
 	Holder int `json:"holder,omitempty"`
 }
@@ -67,12 +67,12 @@ type WriteFileRequest struct {
 	Content []byte `json:"content"`
 }
 
-// WriteFileResult says what was written.
+// WriteFileResult describes the written file.
 type WriteFileResult struct {
 	Path    string   `json:"path"`
 	Bytes   int      `json:"bytes"`
 	Created bool     `json:"created"`
-	Syntax  []string `json:"syntax,omitempty"` // errors that a parser finds in what was written
+	Syntax  []string `json:"syntax,omitempty"` // errors that a parser finds in the new text
 	Digest  string   `json:"digest"`           // of the whole file
 }
 
@@ -84,7 +84,7 @@ type EditFileRequest struct {
 	ReplaceAll bool   `json:"replace_all,omitempty"`
 }
 
-// EditFileResult says what was replaced.
+// EditFileResult describes the replacement.
 type EditFileResult struct {
 	Path         string   `json:"path"`
 	Replacements int      `json:"replacements"`
@@ -222,8 +222,8 @@ type CheckpointResult struct {
 	OID     string `json:"oid"`
 	Tree    string `json:"tree"`
 	Changed bool   `json:"changed"`
-	// Exact says that Prepare can make the workspace what it was, but for what
-	// is ignored, outside of it, or a process. Why says what is in the way.
+	// Exact says that Prepare can restore the workspace, except for ignored
+	// files, files outside of it, and processes. Why names the obstacle.
 	Exact bool   `json:"exact"`
 	Why   string `json:"why,omitempty"`
 }

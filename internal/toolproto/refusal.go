@@ -19,14 +19,14 @@ const (
 	KindTooLarge    Kind = "too_large"   // over a limit
 	KindInteractive Kind = "interactive" // a command that needs a terminal (PRC-2)
 	KindNothing     Kind = "nothing"     // nothing to commit
-	KindGit         Kind = "git"         // git, or the push, said no
+	KindGit         Kind = "git"         // git, or the push, refused
 	KindCrowded     Kind = "crowded"     // commands have filled the container with processes
 )
 
 // Refusal is a tool's "no": a result for the model, never a fault of ours.
 type Refusal struct {
 	Kind    Kind   `json:"kind"`
-	Message string `json:"message"` // what is wrong and what to do instead
+	Message string `json:"message"` // the fault, and what to do instead
 }
 
 func (r *Refusal) Error() string { return r.Message }
@@ -36,16 +36,15 @@ func Refuse(kind Kind, format string, args ...any) *Refusal {
 	return &Refusal{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }
 
-// ByHost says that the host itself could not keep what was pushed to it: its
-// disk is full, or fails. The agent can do nothing about that.
+// ByHost says that the host itself could not store a push: its disk is full, or
+// fails. The agent can do nothing about that.
 func (r *Refusal) ByHost() bool {
 	_, remote, ok := strings.Cut(r.Message, "remote:")
 	return ok && slices.ContainsFunc(writeFailures, func(s string) bool { return strings.Contains(remote, s) })
 }
 
-// writeFailures are git's words for what it could not write. Of a lock of a
-// reference, and of objects on their way out of quarantine, it does not tell
-// the system's own word.
+// writeFailures are git's messages for failed writes. For a reference's lock,
+// and for objects that leave quarantine, git omits the system's own error.
 var writeFailures = []string{
 	"No space left on device", "Disk quota exceeded", "Input/output error", "Read-only file system",
 	"couldn't write '", "unable to migrate objects to permanent storage",

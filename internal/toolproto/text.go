@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// The Text methods are how a model is shown a result. They only lay out; what
-// is dangerous to show (control characters, bidi) is escaped by who shows it.
+// The Text methods lay a result out for a model. They escape nothing: the
+// caller escapes what is dangerous to show (control characters, bidi).
 
 // Text numbers the lines.
 func (r ReadFileResult) Text() string {
@@ -88,8 +88,7 @@ func (r RunResult) Text() string {
 	return b.String()
 }
 
-// Failure says in a few words how a command failed; "" when it did not, or
-// goes on.
+// Failure says briefly how a command failed; "" when it did not, or goes on.
 func (r RunResult) Failure() string {
 	switch {
 	case r.Running:

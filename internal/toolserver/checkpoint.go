@@ -123,8 +123,8 @@ func (s *Server) ownIndex(name string) (run *gitRun, drop func()) {
 	return &gitRun{env: []string{"GIT_INDEX_FILE=" + path}}, func() { _ = os.Remove(path) }
 }
 
-// saveIndex is a commit that keeps what is staged. The sides of a conflict
-// stand beside the file.
+// saveIndex makes a commit of the index. The sides of a conflict stand beside
+// the file.
 func (s *Server) saveIndex(ctx context.Context, head string, entries []string) (string, error) {
 	own, drop := s.ownIndex("staged-index")
 	defer drop()

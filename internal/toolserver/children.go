@@ -17,8 +17,8 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// children knows which processes somebody here waits for. All others that end
-// up as ours are orphans, and PID 1 has to reap them.
+// children knows the processes that a goroutine waits for. All other children
+// are orphans, and PID 1 has to reap them.
 type children struct {
 	// starting is held for reading while a child is started and noted, so
 	// that the reaper never takes one whose number is not noted yet.
@@ -85,8 +85,8 @@ const goneLimit = 10 * time.Second
 // endEverything kills every process of the container but this one, at once: a
 // command that starts processes faster than they can be killed one by one is
 // ended by nothing else. It does so only where this is the container's first
-// process, to whom no other belongs. A killed process takes up room until it is
-// reaped, so it waits until they are gone.
+// process, which has no foreign neighbours. A killed process takes up room
+// until it is reaped, so it waits until they are gone.
 func (c *children) endEverything() bool {
 	if os.Getpid() != 1 || syscall.Kill(-1, syscall.SIGKILL) != nil {
 		return false
@@ -101,8 +101,8 @@ func (c *children) endEverything() bool {
 	return true
 }
 
-// anyLeft reports whether one of these processes is still there. Those that
-// somebody waits for are not counted: that one reaps them.
+// anyLeft reports whether one of these processes is still there. It does not
+// count those that a goroutine waits for: that goroutine reaps them.
 func (c *children) anyLeft(procs []proc) bool {
 	there := map[int]bool{}
 	for _, p := range listProcs() {
@@ -118,8 +118,8 @@ func (c *children) anyLeft(procs []proc) bool {
 	return false
 }
 
-// crowd is how many processes of nobody are too many. A few may be a server
-// that a command left on purpose.
+// crowd is the number of orphans from which on they are ended. A few may be a
+// server that a command left on purpose.
 const crowd = 64
 
 // hasTooManyProcesses reports whether the container holds a crowd of processes that no

@@ -9,7 +9,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// verdict is what can be said of a command before it runs.
+// verdict is the class of a command before it runs.
 type verdict struct {
 	interactive string // why it is refused; "" when it is not
 	server      string // the program that would not end by itself
@@ -68,10 +68,10 @@ func (i *inspector) inspectScript(text string, depth int) {
 	})
 }
 
-// unknown stands for a word that only the shell can tell.
+// unknown stands for text that only the shell can expand.
 const unknown = "\x00"
 
-// wordText is a word's text after quoting, or unknown.
+// wordText returns a shell word's text after quoting, or unknown.
 func wordText(w *syntax.Word) string {
 	var b strings.Builder
 	for _, part := range w.Parts {
@@ -95,7 +95,7 @@ func wordText(w *syntax.Word) string {
 	return b.String()
 }
 
-// dropBackslashes drops the backslashes of an unquoted word.
+// dropBackslashes drops the backslashes of unquoted text.
 func dropBackslashes(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s

@@ -8,7 +8,7 @@ import (
 	"company/internal/toolproto"
 )
 
-// edited is a file's new content and what was done to it.
+// edited is a file's new content and the edits that made it.
 type edited struct {
 	content string
 	count   int

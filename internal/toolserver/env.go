@@ -25,10 +25,9 @@ var defaults = map[string]string{
 	"CGO_ENABLED": "0",
 }
 
-// forced keeps commands from waiting for somebody: no pager, no editor, no
-// prompt, no colour, no progress bars. Git's editor is the one that takes the
-// text as it is: a rebase that goes on, or an amended commit, has its message
-// already.
+// forced keeps commands from waiting for input: no pager, no editor, no prompt,
+// no colour, no progress bars. Git's editor is the one that takes the text as
+// it is: a rebase that goes on, or an amended commit, has its message already.
 var forced = map[string]string{
 	"PAGER": "cat", "GIT_PAGER": "cat", "GH_PAGER": "cat", "MANPAGER": "cat", "SYSTEMD_PAGER": "cat",
 	"EDITOR": "false", "VISUAL": "false", "GIT_EDITOR": ":", "GIT_SEQUENCE_EDITOR": ":",

@@ -153,7 +153,7 @@ func isBinary(data []byte) bool {
 	return odd*10 > len(data)*3
 }
 
-// syntaxErrors is a cheap first check of what was written: at most ten lines.
+// syntaxErrors is a cheap first check of a written file: at most ten lines.
 func syntaxErrors(path string, data []byte) []string {
 	if !strings.HasSuffix(path, ".go") {
 		return nil

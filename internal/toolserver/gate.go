@@ -97,7 +97,7 @@ func extractTree(dir string, stdin io.Reader) error {
 		if err := extractEntry(root, h, archive); err != nil {
 			return fmt.Errorf("entry %q: %w", h.Name, err)
 		}
-		// What is skipped here is not counted to the next entry.
+		// Skipped bytes are not counted to the next entry.
 		if _, err := io.Copy(io.Discard, archive); err != nil {
 			return fmt.Errorf("entry %q: %w", h.Name, err)
 		}

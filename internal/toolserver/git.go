@@ -33,7 +33,7 @@ type repo struct {
 // slowest.
 const gitLimit = 10 * time.Minute
 
-// gitFailed is a git command that said no.
+// gitFailed is a git command that failed.
 type gitFailed struct {
 	args   []string
 	code   int
@@ -44,7 +44,7 @@ func (e *gitFailed) Error() string {
 	return fmt.Sprintf("git %s: %s (exit code %d)", e.args[0], strings.TrimSpace(e.stderr), e.code)
 }
 
-// toRefusal shows git's own words to the model.
+// toRefusal shows git's own message to the model.
 func (e *gitFailed) toRefusal(after string) *toolproto.Refusal {
 	text := strings.TrimSpace(e.stderr)
 	if len(text) > 4<<10 {
@@ -63,7 +63,7 @@ type gitRun struct {
 }
 
 // runGit runs git in the workspace and returns its stdout. The error is
-// *gitFailed where git ran and said no.
+// *gitFailed where git ran and failed.
 func (s *Server) runGit(ctx context.Context, r *gitRun, args ...string) (string, error) {
 	if r == nil {
 		r = &gitRun{}
@@ -146,8 +146,8 @@ func (s *Server) isAncestor(ctx context.Context, a, b string) (bool, error) {
 	return err == nil, err
 }
 
-// gitRefused reports whether git ran to its end and said no. A git that could
-// not be started, or that was killed, has said nothing.
+// gitRefused reports whether git ran to its end and failed. A git that did not
+// start, or that was killed, gave no answer.
 func gitRefused(err error) bool {
 	var said *gitFailed
 	return errors.As(err, &said)
@@ -290,7 +290,7 @@ func dateEnv(when int64) []string {
 	return []string{"GIT_AUTHOR_DATE=" + at, "GIT_COMMITTER_DATE=" + at}
 }
 
-// commitPath is a path for git add: it may name what was deleted, but nothing
+// commitPath is a path for git add: it may name a deleted file, but nothing
 // outside, and no pattern.
 func (s *Server) commitPath(p string) (string, error) {
 	if p == "." || p == "./" {
@@ -356,7 +356,7 @@ func (s *Server) pushBranch(ctx context.Context) error {
 	return asRefusal(err, "the commit is there but not pushed; after an amend or a rebase: git reset --soft origin/"+s.repo.branch+" and commit again; to undo the commit: git reset --soft HEAD~1")
 }
 
-// asRefusal shows what git said to the model, and leaves other errors alone.
+// asRefusal shows git's message to the model, and leaves other errors alone.
 func asRefusal(err error, after string) error {
 	var said *gitFailed
 	if errors.As(err, &said) {

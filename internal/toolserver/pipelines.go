@@ -57,11 +57,11 @@ func withExitCodeTrace(script, file string) string {
 		`trap '[[ ${PIPESTATUS[1]+x} && ${__company_ps:=${PIPESTATUS[*]}} ]] && { __company_pipes $__company_ps; unset __company_ps; }' DEBUG EXIT; ` + script
 }
 
-// readExitCodes reads what bash wrote down, and removes the file. Anything may have
-// written to it: what is no line of exit codes is dropped. A part that ended
-// because nobody read on has not failed.
+// readExitCodes reads the exit codes that bash recorded, and removes the file.
+// Any process may have written to it: other lines are dropped. A part that
+// ended because its reader had closed has not failed.
 func readExitCodes(file string) [][]int {
-	// Not a pipe that nobody writes to, and not somebody else's file.
+	// Not a pipe without a writer, and not a file behind a link.
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil

@@ -156,8 +156,8 @@ func (s *Server) checkoutBranch(ctx context.Context, r toolproto.PrepareRequest)
 	if pushed != "" {
 		start = pushed
 	}
-	// A checkpoint is never part of a branch: what is, is a plain commit (the
-	// answer of a checkpoint when nothing had changed yet).
+	// A checkpoint is never part of a branch. A commit of a branch is a plain
+	// one: the answer of a checkpoint when nothing had changed yet.
 	if r.Resume != "" {
 		parent, overtaken, err := s.checkpointOn(ctx, r.Resume, start, pushed)
 		if err != nil {

@@ -23,7 +23,7 @@ const (
 	// pipeDelay is how long a command's output is awaited after its own end,
 	// when something that it left behind holds it open.
 	pipeDelay = 500 * time.Millisecond
-	// maxProcesses and maxLogs bound what is kept of commands that ended.
+	// maxProcesses and maxLogs bound the records of ended commands.
 	maxProcesses = 200
 	maxLogs      = 64 << 20
 )
@@ -47,7 +47,7 @@ type process struct {
 	pipes    [][]int // exit codes along pipelines that the exit code hides
 	left     bool    // processes outlived the command and were killed
 
-	timedOut atomic.Bool // set by the one who stops it
+	timedOut atomic.Bool // set by the goroutine that stops it
 	swept    atomic.Bool // everything in the container was ended with it
 }
 

@@ -17,7 +17,7 @@ import (
 // ready: it links prepared dependencies into place.
 const readyScript = "/opt/company/ready"
 
-// readyTimeout bounds the script. It links and copies small things.
+// readyTimeout bounds the script. It links and copies small files.
 const readyTimeout = time.Minute
 
 // makeReady runs the image's script in the root of a fresh tree. An image

@@ -143,7 +143,7 @@ func globMatcher(glob string) (func(string) bool, error) {
 	}
 	var res []*regexp.Regexp
 	for _, g := range expandBraces(glob, 64) {
-		// A folder's name stands for what is in it.
+		// A folder's name stands for its files.
 		g = strings.TrimSuffix(g, "/")
 		for _, one := range []string{g, g + "/**"} {
 			text, err := pattern.Regexp(one, pattern.Filenames|pattern.EntireString|pattern.GlobLeadingDot)

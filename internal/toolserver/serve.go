@@ -132,7 +132,8 @@ func Serve(settings Settings, stdin, stdout *os.File, log *slog.Logger) int {
 	go func() { _ = web.Serve(session) }()
 
 	code := wait(server, settings.DeadMan, session.Done(), asked, signals)
-	// PID 1's end is the end of all in a container; elsewhere somebody has to.
+	// PID 1's end ends all processes of a container; elsewhere they must be
+	// killed.
 	killTree()
 	// Logs and sockets end with the process. Nothing here may wait.
 	_ = os.RemoveAll(server.temp)
@@ -266,13 +267,13 @@ func copyBothWays(client *net.TCPConn, host net.Conn) {
 	wg.Go(func() {
 		_, err := io.Copy(client, host)
 		if err != nil {
-			// The client is gone or the stream was reset: nobody reads on.
+			// The client is gone or the stream was reset: there is no reader.
 			_ = client.SetDeadline(time.Now())
 			_, _ = io.Copy(io.Discard, host)
 		}
 		_ = client.CloseWrite()
-		// The host has said all it will; a client that does not close is
-		// given a while and then cut, or its slot would never come back.
+		// The host sends no more; a client that does not close is given a while
+		// and then cut, or its slot would never come back.
 		_ = client.SetReadDeadline(time.Now().Add(time.Minute))
 	})
 	wg.Wait()

@@ -18,9 +18,9 @@ import (
 
 type digest = [sha256.Size]byte
 
-// resolvePath turns what a model calls a path into one relative to the workspace,
-// through symlinks that stay inside. A path outside, or in .git, is refused.
-// The last word is os.Root's: it opens nothing outside, whatever changes in
+// resolvePath turns a model's path into one relative to the workspace, through
+// symlinks that stay inside. A path outside, or in .git, is refused. os.Root
+// decides in the end: it opens nothing outside, even when links change in
 // between.
 func (s *Server) resolvePath(path string) (string, error) {
 	if path == "" || strings.ContainsRune(path, 0) {
@@ -208,7 +208,7 @@ func (s *Server) checkSeen(shown, rel string, data []byte) error {
 
 // storeFile writes a file so that a reader sees the old or the new content and
 // nothing between, with the mode of the file that was there. It returns the
-// digest of what was written.
+// digest of the new content.
 func (s *Server) storeFile(shown, rel string, data []byte, mode fs.FileMode) (digest string, err error) {
 	if dir := filepath.Dir(rel); dir != "." {
 		if err := s.root.MkdirAll(dir, 0o755); err != nil {

@@ -238,7 +238,7 @@ func blobsDamage(t *testing.T, s *store) {
 	}
 }
 
-// blobsBrokenSource: what was not read to its end is not stored.
+// blobsBrokenSource: a source that breaks off is not stored.
 func blobsBrokenSource(t *testing.T, s *store) {
 	broken := errors.New("source broke")
 	_, _, err := s.Blobs().Put(s.ctx, io.MultiReader(bytes.NewReader([]byte("half")), errReader{broken}))

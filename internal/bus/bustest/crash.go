@@ -17,8 +17,7 @@ import (
 )
 
 // A crash case starts the test binary again as a child, which works on the
-// store and prints a line for each thing that was acknowledged, until it is
-// killed.
+// store and prints a line for each acknowledged operation, until it is killed.
 const (
 	childRole = "BUSTEST_CHILD"
 	childDir  = "BUSTEST_DIR"
@@ -151,7 +150,7 @@ func crashChild(t *testing.T, s *store, role string, n int) (acks []ack) {
 	for _, line := range lines {
 		var a ack
 		if _, err := fmt.Sscan(line, &a.what, &a.seq, &a.id); err != nil {
-			continue // cut in the middle: not acknowledged, as far as anybody knows
+			continue // cut in the middle: counts as not acknowledged
 		}
 		acks = append(acks, a)
 	}
@@ -213,8 +212,8 @@ func killWhileAppending(t *testing.T, s *store) {
 	}
 }
 
-// killWhileWorking: fences grow over crashes, what was acked stays away, and
-// what was put is there.
+// killWhileWorking: fences grow over crashes, acknowledged items stay away, and
+// items that were put are there.
 func killWhileWorking(t *testing.T, s *store) {
 	var highest uint64
 	put, acked := map[string]bool{}, map[string]bool{}

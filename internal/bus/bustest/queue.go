@@ -78,7 +78,7 @@ func queueOrder(t *testing.T, s *store) {
 	s.requireDepth(t, 0, 0)
 	s.requireNothing(t)
 
-	// Who waits is woken by a put.
+	// A put wakes a waiting caller.
 	got := make(chan error, 1)
 	go func() {
 		l, err := s.Queue().Lease(s.ctx, long)
@@ -224,7 +224,7 @@ func queueBury(t *testing.T, s *store) {
 	s.requireNothing(t)
 }
 
-// queueConcurrentLease: no item is ever in two hands, and fences are unique.
+// queueConcurrentLease: no item ever has two holders, and fences are unique.
 func queueConcurrentLease(t *testing.T, s *store) {
 	const items, workers = 40, 6
 	for n := range items {

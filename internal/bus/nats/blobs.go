@@ -47,8 +47,8 @@ func openBlobs(own *folder.Folder) (*Blobs, error) {
 // blobsName is the folder of the blobs in that of the bus.
 const blobsName = "blobs"
 
-// ensureFolder makes the folder of a blob and syncs its name, once per process: who
-// finds it there cannot know whether its maker came that far.
+// ensureFolder makes the folder of a blob and syncs its name, once per process:
+// a process that finds it cannot know whether its maker came that far.
 func (b *Blobs) ensureFolder(name string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -97,7 +97,7 @@ func (b *Blobs) Put(ctx context.Context, r io.Reader) (name string, size int64, 
 			return "", 0, fmt.Errorf("put blob: %w", err)
 		}
 	}
-	// Also when the file was there: who wrote it may not have come this far.
+	// Also when the file was there: its writer may not have come this far.
 	if err := b.own.Sync(path.Dir(file)); err != nil {
 		return "", 0, fmt.Errorf("put blob: %w", err)
 	}

@@ -11,9 +11,9 @@ import (
 	"company/internal/bus"
 )
 
-// Lease is one item in somebody's hands. It implements bus.Lease. It trusts
-// itself only until its time to live has passed by the local clock, counted
-// from before it was written; the compare-and-set settles the rest.
+// Lease is the right of one holder to one item. It implements bus.Lease. It
+// trusts itself only until its time to live has passed by the local clock,
+// counted from before it was written; the compare-and-set settles the rest.
 type Lease struct {
 	queue *Queue
 	item  bus.Item

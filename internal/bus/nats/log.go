@@ -81,8 +81,8 @@ func (l *Log) Append(ctx context.Context, subject string, data []byte, expect ui
 	msg := &natsclient.Msg{Subject: subject, Data: data}
 	seq, err := l.bus.publishMessage(ctx, msg, expect, jetstream.WithMsgID(id))
 	if errors.Is(err, bus.ErrConflict) {
-		// The server checks the sequence before the id, so a repeat of what
-		// is stored already looks like a conflict.
+		// The server checks the sequence before the id, so a repeat of a stored
+		// record looks like a conflict.
 		if first, findErr := l.findID(ctx, subject, expect, id); findErr != nil || first > 0 {
 			return first, findErr
 		}

@@ -1,5 +1,5 @@
-// Package nats is the default driver of the bus: a NATS server embedded in
-// this process, reached through an in-process pipe, with JetStream on files.
+// Package nats is the default driver of the bus: a NATS server embedded in this
+// process, reached through an in-process connection, with JetStream on files.
 //
 // It owns one directory. A lock on it keeps a second process out, because two
 // servers on one store both acknowledge the same sequence and one's records
@@ -42,7 +42,7 @@ const (
 	itemMemory     = 10 * time.Minute // how long Put knows an item that is done
 )
 
-// Options say where the store is and who hears of trouble.
+// Options say where the store is and where trouble is reported.
 type Options struct {
 	Dir        string         // made with mode 0700 when absent
 	Folder     *folder.Folder // Dir, held open; nil: Dir is opened
@@ -121,7 +121,7 @@ func (b *Bus) start(ctx context.Context, own *folder.Folder, opts Options) error
 	}
 	server, err := natsserver.NewServer(&natsserver.Options{
 		ServerName:             opts.ServerName,
-		DontListen:             true, // reached through a pipe in this process only
+		DontListen:             true, // reached from this process only
 		NoSigs:                 true, // signals are the program's
 		NoLog:                  true,
 		JetStream:              true,
@@ -290,7 +290,7 @@ func (b *Bus) explainError(err error) error {
 	return err
 }
 
-// serverLog hands on what an operator should hear; the rest is noise.
+// serverLog passes on what an operator should see; the rest is noise.
 type serverLog struct{ l *slog.Logger }
 
 func (s serverLog) Noticef(string, ...any)    {}

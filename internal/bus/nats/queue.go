@@ -56,12 +56,12 @@ type state string
 
 const (
 	waiting state = "waiting" // put, or given back; may be leased from NotBefore on
-	leased  state = "leased"  // in somebody's hands until Until
+	leased  state = "leased"  // held until Until
 	dead    state = "dead"    // buried, kept for people
 	done    state = "done"    // acknowledged; kept for a while so that a repeated Put changes nothing
 )
 
-// record is what is stored of an item.
+// record is the stored form of an item.
 type record struct {
 	ID         string        `json:"id"`
 	State      state         `json:"state"`
@@ -204,7 +204,7 @@ func (q *Queue) Put(ctx context.Context, item bus.Item) error {
 	rec := record{ID: item.ID, State: waiting, Put: put, Body: item.Body}
 	_, err := q.write(ctx, rec, 0)
 	if errors.Is(err, bus.ErrConflict) {
-		return nil // put before, by somebody at the same time or just forgotten here
+		return nil // put before, by a concurrent caller, or just forgotten here
 	}
 	return err
 }
@@ -229,7 +229,7 @@ func (q *Queue) write(ctx context.Context, rec record, expect uint64) (uint64, e
 	if rec.State == done {
 		opts = append(opts, jetstream.WithMsgTTL(q.memory))
 	}
-	// A caller who goes away must not leave a write with unknown outcome: it
+	// A caller that goes away must not leave a write with unknown outcome: it
 	// takes a millisecond, and the view would not know of it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
 	defer cancel()
