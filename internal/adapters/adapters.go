@@ -1,8 +1,8 @@
-// Package adapters is how the company talks to language models. It owns the
+// Package adapters connects the company to language models. It owns the
 // conversation's wire-neutral form (Request, Message, ToolCall, Response,
 // Usage), the registry of adapters, and the wrappers (retry, fallback) that
 // every adapter gets. Drivers live in subpackages, one per wire protocol. It
-// does not know what is asked: prompts and tools are the agents'.
+// does not know the questions: prompts and tools are the agents'.
 package adapters
 
 import (
@@ -17,11 +17,11 @@ import (
 // goroutines at once.
 type Model interface {
 	// Chat sends the whole conversation and returns the model's one reply.
-	// onEvent (nil allowed) is told of text and of waits while it comes in.
-	// Errors are *Error, or ctx's own cause when the caller gave up; a
-	// Response is only returned whole.
+	// onEvent (nil allowed) gets pieces of text, and waits, while the reply
+	// comes in. Errors are *Error, or ctx's own cause when the caller gave up;
+	// a Response is only returned whole.
 	Chat(ctx context.Context, req Request, onEvent func(Event)) (Response, error)
-	// Info tells what is known about the model without asking it.
+	// Info describes the model without asking it.
 	Info() Info
 }
 
@@ -62,7 +62,7 @@ type ToolCall struct {
 	Arguments string `json:"arguments"`
 }
 
-// Tool is what the model is told of a tool. Schema is a JSON Schema object.
+// Tool describes a tool to the model. Schema is a JSON Schema object.
 type Tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
@@ -103,7 +103,7 @@ const (
 	FinishFilter Finish = "filter" // refused or filtered
 )
 
-// Event is told while a reply is on its way.
+// Event is progress while a reply is on its way.
 type Event struct {
 	Text    string        // a piece of the reply's text
 	Waiting time.Duration // > 0: the server asked us to wait this long (shown as waiting)
@@ -130,7 +130,7 @@ type Error struct {
 	Kind       Kind
 	Status     int           // HTTP status, 0 if there was none
 	RetryAfter time.Duration // as the server asked, 0 if it did not
-	Message    string        // the server's words, bounded to 1 KiB
+	Message    string        // the server's message, bounded to 1 KiB
 	Err        error
 	// Unanswered: the server may have worked for us without telling what it
 	// counted, so a budget counts the call as its worst case.

@@ -15,8 +15,8 @@ import (
 // Available is a model whose server can be asked, for nothing, whether it
 // serves it.
 type Available interface {
-	// Available is nil when it does, with a few words on what was found, else
-	// an *Error.
+	// Available is nil when it does, with a short description of the finding,
+	// else an *Error.
 	Available(ctx context.Context) (string, error)
 	// Address is where the server is looked for.
 	Address() string
@@ -48,7 +48,8 @@ func (r Registry) Check(ctx context.Context, p Profile, deps Deps, online bool) 
 }
 
 // Probe is Check for those who need the error: a *company.Error that has the
-// *Error behind it where a server was asked. said tells where, in both cases.
+// *Error behind it where a server was asked. said names the place, in both
+// cases.
 func (r Registry) Probe(ctx context.Context, p Profile, deps Deps, online bool) (said string, err error) {
 	m, err := r.Open(p, deps)
 	if err != nil {

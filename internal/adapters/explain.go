@@ -43,7 +43,7 @@ func Explain(err error, info Info) error {
 	if e.Fix != "" {
 		c = c.Fix(e.Fix)
 	}
-	// The cause's words stand in Why already; only its chain is kept.
+	// Why holds the cause's text already; only its chain is kept.
 	return &explained{told: c, cause: err}
 }
 

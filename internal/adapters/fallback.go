@@ -12,9 +12,9 @@ type falling struct{ chain []Model }
 
 // Fallback asks the next model when one fails for a reason that lies with that
 // model or its server: out of reach, overloaded for too long, silent, garbled,
-// its key or quota refused, the model unknown there, or the answer filtered.
-// A request that is wrong in itself (BadRequest, TooLong) is not carried on.
-// The change is told as an Event.
+// its key or quota refused, the model unknown there, or the answer filtered. A
+// request that is wrong in itself (BadRequest, TooLong) is not carried on. The
+// change is reported as an Event.
 func Fallback(primary Model, next ...Model) Model {
 	if len(next) == 0 {
 		return primary

@@ -27,8 +27,8 @@ type Profile struct {
 	Price         Price    // not Known: Deps.Prices is asked
 	Temperature   *float64 // nil: the server's own
 	Tools         ToolUse  // "": ToolsAuto
-	// Unchosen: nobody chose this profile, it is what stands in for nothing
-	// configured. A driver may take another model where this one is missing.
+	// Unchosen: this profile is the default of an empty configuration. A driver
+	// may take another model where this one is missing.
 	Unchosen bool
 	// EchoReasoning sends a model's reasoning back to it with its reply. Some
 	// servers want that, others refuse it.

@@ -41,10 +41,10 @@ type retrying struct {
 }
 
 // Retry wraps a model with the policy: a server out of reach is tried again
-// after fixed waits, an overloaded one with back-off or when it said to come
-// back, a reply that is none is sampled again. Whatever a person or the caller
-// must change (Auth, Quota, BadRequest, TooLong) and a server that hung
-// (TimedOut) come back at once. Each wait is told as an Event.
+// after fixed waits, an overloaded one with back-off or after the time that it
+// asked for, an unusable reply is sampled again. Errors that a person or the
+// caller must mend (Auth, Quota, BadRequest, TooLong) and a server that hung
+// (TimedOut) come back at once. Each wait is reported as an Event.
 func Retry(m Model, policy Policy, clock Clock) Model {
 	return &retrying{Model: m, policy: policy, clock: clock}
 }
@@ -108,7 +108,7 @@ func (r *retrying) Chat(ctx context.Context, req Request, onEvent func(Event)) (
 }
 
 // backOff is the wait before attempt n+2 at an overloaded server. The server's
-// own word is a lower bound; the jitter on top keeps workers that were refused
+// own wait is a lower bound; the jitter on top keeps workers that were refused
 // together from coming back together.
 func (r *retrying) backOff(n int, retryAfter time.Duration) time.Duration {
 	if retryAfter > 0 {

@@ -51,9 +51,9 @@ func textBytes(s string) int {
 	return n
 }
 
-// WireArguments is what is sent when the call stands in the history: servers
-// refuse a whole conversation for one past call whose arguments are not a JSON
-// object, so a malformed one travels as a string inside one.
+// WireArguments is the form in which a past call of the history is sent:
+// servers refuse a whole conversation for one past call whose arguments are not
+// a JSON object, so a malformed one travels as a string inside one.
 func (c ToolCall) WireArguments() string {
 	if c.Arguments == "" {
 		return "{}"

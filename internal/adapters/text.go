@@ -9,16 +9,16 @@ import (
 )
 
 // The text protocol: tools for a model, or a server, that has none. The tools
-// are told in the system prompt; a call is one fenced block of JSON at the end
-// of a reply; results come back as the user's words. It is made from the
+// stand in the system prompt; a call is one fenced block of JSON at the end of
+// a reply; results come back in the user's messages. It is made from the
 // conversation alone, so the same conversation is the same text in any process,
 // and a longer one begins with the shorter one's text.
 
 // Fence is the info string of a block that is a call.
 const fence = "tool"
 
-// textRules is what a model is told of the protocol. It is kept short: models
-// without tools have small contexts.
+// textRules explains the protocol to a model. It is kept short: models without
+// tools have small contexts.
 const textRules = "You work by calling tools. To call one, end your reply with one fenced block and stop there:\n\n" +
 	"```" + fence + "\n{\"tool\": \"NAME\", \"arguments\": {...}}\n```\n\n" +
 	"One call in a reply. The block holds one JSON object: double quotes, a line break inside a text is \\n. " +

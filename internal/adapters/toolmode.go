@@ -35,7 +35,7 @@ type ToolTeller interface {
 const prepareFor = 5 * time.Second
 
 // Prepare lets each model behind m ask its server what Info should tell, at
-// once and for a few seconds at most. A failure is not told: the call that
+// once and for a few seconds at most. A failure is not reported: the call that
 // follows meets it again, and has retries and fallbacks.
 func Prepare(ctx context.Context, m Model) {
 	ctx, cancel := context.WithTimeout(ctx, prepareFor)
@@ -65,7 +65,7 @@ type fitted struct {
 
 	mu     sync.Mutex
 	asText bool // found out: it has no tools
-	asked  bool // the server told that it has
+	asked  bool // the server reported that it has
 }
 
 // WithToolMode gives every request of a model the temperature of its profile, and tools

@@ -53,9 +53,9 @@ func (p Price) Write() int64 {
 	return p.InputMicro
 }
 
-// Usage is what the server counted. InputTokens is all of the input, with what
-// was read from and written to a cache. Estimated is true where it did not say,
-// or said what cannot be, and we counted bytes instead.
+// Usage is the server's count. InputTokens is all of the input, cache reads and
+// writes included. Estimated is true where the server gave no count, or an
+// impossible one, and we counted bytes instead.
 type Usage struct {
 	InputTokens   int  `json:"input_tokens"`
 	CachedTokens  int  `json:"cached_tokens,omitempty"`
@@ -92,8 +92,8 @@ const beyond = 1 << 20
 
 // Believable reports whether a server can have counted this for a request and
 // its reply: some input, some output where there is a reply, parts no larger
-// than the whole, and neither side a million tokens over what was sent and asked
-// for. maxTokens is the reply's limit, size its length in bytes.
+// than the whole, and neither side a million tokens over the request's size and
+// limit. maxTokens is the reply's limit, size its length in bytes.
 func (u Usage) Believable(req Request, maxTokens, size int) bool {
 	return u.InputTokens > 0 && u.InputTokens <= AddTokens(InputBound(req), beyond) &&
 		u.OutputTokens >= min(size, 1) && u.OutputTokens <= AddTokens(maxTokens, beyond) &&
@@ -104,7 +104,7 @@ func (u Usage) Believable(req Request, maxTokens, size int) bool {
 // at most its input was read, of which a token has about four bytes.
 func Cut(req Request) Usage { return Usage{InputTokens: InputBound(req) / 4, Estimated: true} }
 
-// Estimate is the usage of a reply whose tokens nobody counted: of its size in
+// Estimate is the usage of a reply without a count of tokens: of its size in
 // bytes a token has at least one.
 func Estimate(req Request, maxTokens, size int) Usage {
 	return Usage{InputTokens: InputBound(req), OutputTokens: min(maxTokens, size), Estimated: true}

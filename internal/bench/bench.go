@@ -1,13 +1,13 @@
 // Package bench measures what the company costs on this machine, each number
-// beside the bare thing that it is built on. It owns the measurements and
-// their worlds: containers, repositories, ledgers and a model server of its
-// own, all gone afterwards.
+// beside the bare operation below it. It owns the measurements and their
+// worlds: containers, repositories, ledgers and a model server of its own, all
+// gone afterwards.
 //
 // It promises that a ratio compares samples that were taken in turns in one
-// run, and that a number is the median of what was seen, good or bad. It has
-// the one unguarded Docker client of the house, which makes the baselines; it
-// touches nothing but what it made. It decides nothing about passing: it
-// prints the design's target beside the number.
+// run, and that a number is the median of all samples, good or bad. It has the
+// one unguarded Docker client of the program, which makes the baselines; it
+// touches only containers that it made. It decides nothing about passing: it
+// prints the target beside the number.
 package bench
 
 import (
@@ -59,7 +59,7 @@ type Report struct {
 // Options of a run. The zero value measures everything in full.
 type Options struct {
 	Dir      string            // parent of the temporary files; empty: the system's
-	Quick    bool              // few samples of small things: does it work, not how fast
+	Quick    bool              // few small samples: does it work, not how fast
 	Program  string            // the company itself, for the bench of a submission
 	Progress func(line string) // may be nil
 	Logger   *slog.Logger      // nil: silent

@@ -37,7 +37,7 @@ func benchLedger(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 		return nil, err
 	}
 	n := 0
-	const subject = "run.t9-01.1" // a journal that nobody else has
+	const subject = "run.t9-01.1" // a journal of its own
 	last, err := b.Log().Append(ctx, subject, []byte("x"), 0, "first")
 	if err != nil {
 		return nil, err

@@ -85,7 +85,7 @@ func (s *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.arrived = append(s.arrived, at)
 	s.mu.Unlock()
-	// Each call differs, so that nobody takes it for a loop.
+	// Each call differs, so that the agent sees no loop.
 	args, err := json.Marshal(map[string]string{"command": fmt.Sprintf("echo %d", n)})
 	if err != nil || name != "run_command" {
 		args = fmt.Appendf(nil, `{"n":%d}`, n)

@@ -70,8 +70,8 @@ func benchWarm(ctx context.Context, w *benchEnv) (Line, error) {
 	defer shop.Close()
 	shop.Warm(w.image, 1, 1)
 	got, err := takeSamples(ctx, w.sampleCount(20, 1), func() (time.Duration, error) {
-		// The one before is being replaced; a run that comes now waits for it,
-		// and that is not what is measured.
+		// The one before is being replaced; a run that comes now would wait for
+		// it, and that wait is not measured.
 		for shop.Warmed() == 0 {
 			select {
 			case <-ctx.Done():
@@ -103,7 +103,7 @@ type project struct {
 }
 
 // benchClone measures a clone through the pipe against one from file:// on the
-// host, and what is left of it when the history is in the image.
+// host, and the rest of it when the history is in the image.
 func benchClone(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 	p, err := w.newProject(ctx, w.sampleCount(400, 8))
 	if err != nil {

@@ -26,10 +26,10 @@ var feedLine = regexp.MustCompile(`^[0-9]{2}:[0-9]{2}:[0-9]{2} `)
 // first are the moments of one submission, from the start of the program.
 type first struct{ line, feed, request time.Duration }
 
-// benchSubmit measures what a person waits for who types company submit in a
-// repository without an office: the first line, the first event, and the first
-// question to the model. Each sample is a process of its own in an office of
-// its own; the image is there already.
+// benchSubmit measures a person's waits after company submit in a repository
+// without an office: the first line, the first event, and the first question to
+// the model. Each sample is a process of its own in an office of its own; the
+// image is there already.
 func benchSubmit(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 	if w.Program == "" {
 		return nil, company.E(company.EUsage, "the bench submit needs the program").Fix("company bench submit")

@@ -145,7 +145,8 @@ func (b *benchContainer) run(ctx context.Context, command string) error {
 	return err
 }
 
-// createBare makes a container by the API, with no network and nothing else said.
+// createBare makes a container by the API, with no network and nothing else
+// set.
 func (w *benchEnv) createBare(ctx context.Context, stdin bool, argv ...string) (string, error) {
 	made, err := w.raw.ContainerCreate(ctx,
 		&dockercontainer.Config{Image: w.image, Cmd: argv, AttachStdout: true, AttachStdin: stdin, OpenStdin: stdin, StdinOnce: stdin},

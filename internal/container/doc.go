@@ -1,6 +1,6 @@
-// Package container is where an agent's hands live: it owns what a container
-// of the company is (Spec, Limits, Labels, work space) and the Runtime
-// interface that starts, lists and removes them. Drivers are subpackages.
+// Package container runs agents' and gates' containers. It owns their
+// description (Spec, Limits, Labels, work space) and the Runtime interface that
+// starts, lists and removes them. Drivers are subpackages.
 //
 // It promises that a started container had every field of its policy checked
 // against what the daemon says it made, before the first instruction ran; that
@@ -11,8 +11,8 @@
 //
 // When this process dies by SIGKILL its attached connections close, every
 // container reads end of file on stdin, and the toolbox in it exits. The dead
-// container stays listed, since nobody is left to remove it: the next start of
-// the office calls Sweep once it holds the office's lock. A container whose
+// container stays listed, since no process is left to remove it: the next start
+// of the office calls Sweep once it holds the office's lock. A container whose
 // stdin survives (a daemon restarted with live-restore) ends by the toolbox's
 // own heartbeat timer.
 //

@@ -8,16 +8,16 @@ import (
 
 // Runtime starts and removes containers. All methods may be called by many
 // goroutines. Errors are *company.Error: EDocker (absent, refusing or too
-// slow), EPolicy (what was made is not what the policy says), EInvalid (the
+// slow), EPolicy (the made container differs from the policy), EInvalid (the
 // spec), EImage (the image is not there), EConflict (the name is taken).
 type Runtime interface {
 	// Kind is the value of container.runtime in company.yaml: dod.
 	Kind() string
-	// Start creates a container, compares what the daemon made with the
+	// Start creates a container, compares the daemon's container with the
 	// policy, attaches to its three streams, and starts it. ctx bounds the
-	// start only: when it ends first, what was created is killed and
-	// removed. Once started, a container lives until Remove (or Close),
-	// whatever happens to ctx: the caller defers Remove.
+	// start only: when it ends first, the container is killed and removed. Once
+	// started, a container lives until Remove (or Close), whatever happens to
+	// ctx: the caller defers Remove.
 	Start(ctx context.Context, spec Spec) (Container, error)
 	// List is every container with our labels of this office, in any state.
 	List(ctx context.Context, office string) ([]Info, error)
@@ -53,7 +53,7 @@ type Container interface {
 	// by counting, not by failing.
 	Output(stdout, stderr io.Writer) error
 	// Stderr is the end of what came on stderr so far, at most 8 KiB. It is
-	// the container's word: for people, never for decisions.
+	// written by the container: for people, never for decisions.
 	Stderr() string
 	// Wait blocks until the container has exited. It may be called by many.
 	// When ctx ends first it returns an error and the container runs on.

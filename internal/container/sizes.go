@@ -4,8 +4,8 @@ import "sync"
 
 // Sizes are the limits of containers, by project. A project whose checks ran
 // out of memory gets more, as far as the host has it: a limit is to hold a
-// program that has gone wild, and not one that is large. What was learned is
-// not stored; a new process learns it again.
+// program that has gone wild, and not one that is large. The sizes are not
+// stored; a new process learns them again.
 type Sizes struct {
 	base Limits
 	most int64 // bytes of memory that a container may have; what base has: none grows

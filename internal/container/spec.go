@@ -24,7 +24,7 @@ const (
 	DefaultPids   = 512
 )
 
-// Who and where everything runs inside.
+// The user and the folders inside.
 const (
 	UID     = 65532 // user and group of every process
 	WorkDir = "/work"
@@ -42,7 +42,7 @@ type Limits struct {
 	DiskBytes   int64   // size of the work space
 }
 
-// WithDefaults fills what is zero, but DiskBytes: that depends on the host.
+// WithDefaults fills zero fields, but DiskBytes: that depends on the host.
 func (l Limits) WithDefaults() Limits {
 	if l.MemoryBytes == 0 {
 		l.MemoryBytes = DefaultMemory

@@ -31,7 +31,7 @@ const (
 	processMemory = 1 * GiB // what tmpfs must leave to processes
 	defaultLayer  = 10 * GiB
 	defaultTmpfs  = 2 * GiB
-	minTmpfs      = 32 * MiB // a /tmp or a home below that helps nobody
+	minTmpfs      = 32 * MiB // a smaller /tmp or home is of no use
 )
 
 // PlanWorkspace chooses the first mode that fits: the driver's size option,

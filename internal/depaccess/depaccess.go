@@ -1,11 +1,12 @@
-// Package depaccess says what one run may fetch from package registries. It owns
-// the run's policy (the base's lock files, what the task has added, and what
-// that needs), the dialogue of add_dependency with the company, the president
-// and the registry, and the record of what was fetched.
+// Package depaccess controls the packages that one run may fetch from
+// registries. It owns the run's policy (the base's lock files, the task's
+// additions, and their own dependencies), the dialogue of add_dependency with
+// the company, the president and the registry, and the record of fetched
+// packages.
 //
 // It promises that a name goes out to a registry only when the lock files or
-// the ledger have it, or when the company has just let it be asked for, and
-// that what was let is in the ledger before it can be fetched. It runs no
+// the ledger have it, or when the company has just allowed the request, and
+// that an allowed package is in the ledger before it can be fetched. It runs no
 // client and does not know what an image holds.
 package depaccess
 
@@ -32,7 +33,7 @@ const (
 	maxBytes      = 4 << 30 // of one run
 	answerTimeout = 15 * time.Minute
 	lookEvery     = 300 * time.Millisecond
-	toldEach      = 40 // packages of one run that are told one by one
+	toldEach      = 40 // packages of one run that are reported one by one
 	maxLog        = 4 << 20
 	maxGot        = 5_000 // packages of the journal's record
 	recordFor     = 5 * time.Second
@@ -45,16 +46,16 @@ type Service struct {
 	Desk   company.Decider
 	Runs   *folder.Folder // of the runs' files
 	Logger *slog.Logger
-	// Told is told of what was fetched or refused, for the feed. It may be nil.
+	// Told gets each fetched or refused package, for the feed. It may be nil.
 	Told func(run company.RunID, line string)
-	// Unwritten is told of a file of a run that could not be written, and with
-	// nil of one that was. It may be nil, and must be quick.
+	// Unwritten gets the error of a run's file that could not be written, and
+	// nil for one that was. It may be nil, and must be quick.
 	Unwritten func(run company.RunID, file string, err error)
 	// AnswerTimeout is how long a run waits for the president; 0: 15 minutes.
 	AnswerTimeout time.Duration
 }
 
-// Order says whose supply it is.
+// Order names the run and its policy.
 type Order struct {
 	Task   *company.Task
 	Run    company.RunID
@@ -65,8 +66,8 @@ type Order struct {
 	// Waits is called around a wait for a person, which takes none of the
 	// run's time. It may be nil.
 	Waits func(wait func())
-	// Record puts what was fetched into the run's journal, once, when the
-	// supply is closed. It may be nil.
+	// Record puts the fetched packages into the run's journal, once, when the
+	// access is closed. It may be nil.
 	Record func(ctx context.Context, kind string, data any) (int, error)
 }
 
@@ -77,7 +78,7 @@ type Fetched struct {
 	Cached bool  `json:"cached,omitempty"` // nothing was asked of the registry
 }
 
-// Run is the supply of one run.
+// Run is the access of one run.
 type Run struct {
 	office *Service
 	store  *depproxy.Store
@@ -92,7 +93,7 @@ type Run struct {
 	fetchedItems []Fetched
 }
 
-// Open makes the supply of a run. The caller closes it.
+// Open makes the access of a run. The caller closes it.
 func (o *Service) Open(ctx context.Context, order Order) (*Run, error) {
 	var store *depproxy.Store
 	if o != nil {
@@ -152,9 +153,8 @@ func (r *Run) Close(ctx context.Context) {
 
 func (r *Run) isEnabled() bool { return r != nil && r.store != nil }
 
-// Handler serves the registries to the run; nil where none are served. denied is
-// told, from many goroutines, what of a registry the run asked for and may not
-// have.
+// Handler serves the registries to the run; nil where none are served. denied
+// gets each refused request. It is called from many goroutines.
 func (r *Run) Handler(denied func(what string)) http.Handler {
 	if !r.isEnabled() {
 		return nil
@@ -206,7 +206,7 @@ func (r *Run) onFetched(f depproxy.FetchReport) {
 	r.logLine(fmt.Sprintf("%s %s (%d bytes)", from, f.Dependency, f.Bytes), !f.Cached)
 }
 
-// onRefused notes a refusal and says what was refused.
+// onRefused notes a refusal and names the package.
 func (r *Run) onRefused(f depproxy.FetchReport) string {
 	what := "a request"
 	if f.Dependency.Name != "" {
@@ -362,7 +362,7 @@ func (r *Run) awaitAnswer(ctx context.Context, key string) (*company.Approval, e
 			return nil, company.E(company.EInternal, "a question that was asked is not there")
 		}
 		if t := s.Tasks[r.order.Task.ID]; !a.Open() || t != nil && t.Paused {
-			return a, nil // a pause waits for the turn, and the turn for nobody
+			return a, nil // a pause waits for the turn, so the turn must not wait
 		}
 		select {
 		case <-ctx.Done():

@@ -10,7 +10,7 @@ import (
 )
 
 // Bounds of the lock files of one tree that are read: how many, and how many
-// bytes in all. They are held in memory; what is beyond allows nothing.
+// bytes in all. They are held in memory; files beyond the bounds allow nothing.
 const (
 	maxLocks     = 500
 	maxLockBytes = 64 << 20

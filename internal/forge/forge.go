@@ -1,11 +1,11 @@
-// Package forge hands pull requests to people and brings back what people say.
+// Package forge opens pull requests for people and brings back their feedback.
 // It owns what every forge must do: find our pull request or open it, exactly
 // once per task; keep its text up to date without touching what people wrote;
 // tell its state, its comments and its failing checks; lend the operator's own
-// login to git. Drivers live in subpackages, and Selector picks one for a remote. It
-// promises that what it calls ours carries our office and task, that a token
-// goes to its own host only, and that text from a forge is data. It does not
-// push, it never merges, and it stores no credential.
+// login to git. Drivers live in subpackages, and Selector picks one for a
+// remote. It promises that a pull request of ours carries our office and task,
+// that a token goes to its own host only, and that text from a forge is data.
+// It does not push, it never merges, and it stores no credential.
 package forge
 
 import (
@@ -66,8 +66,8 @@ type Access struct {
 	// Fork is the clone URL of the login's fork; empty: there is none yet, and
 	// the first delivery makes it.
 	Fork string
-	// MissingPermissions are permissions that the work needs and the token has not, in the
-	// forge's own words.
+	// MissingPermissions are permissions that the work needs and the token has
+	// not, in the forge's own terms.
 	MissingPermissions []string
 }
 
@@ -83,11 +83,10 @@ type Ref struct {
 	Branch string
 }
 
-// Forge is one repository on a forge. Methods may be called by many
-// goroutines, may be repeated, and give up by themselves: no call takes longer
-// than a few minutes, waits for a rate limit included. Errors that a person
-// must mend (login, permission, somebody else's pull request) are
-// HumanRequired.
+// Forge is one repository on a forge. Methods may be called by many goroutines,
+// may be repeated, and give up by themselves: no call takes longer than a few
+// minutes, waits for a rate limit included. Errors that a person must mend
+// (login, permission, a foreign pull request) are HumanRequired.
 type Forge interface {
 	// Kind is the value of forge.kind: github, gitea, local.
 	Kind() string

@@ -220,7 +220,7 @@ func readTeaToken(dir string, at *url.URL) string {
 }
 
 // readAppKey reads the private key of a GitHub App from its variable: the key
-// itself, or the path of its file, which nobody else may read.
+// itself, or the path of its file, which no other user may read.
 func readAppKey(env func(string) string, app App) (Secret, error) {
 	bad := func(why string) error {
 		return needsPerson(company.EAuth, "the private key of the GitHub App cannot be used").Because(why).

@@ -17,8 +17,8 @@ const endMarker = "<!-- /company -->"
 
 var beginMarker = regexp.MustCompile(`<!-- company office=([a-z0-9]{1,16}) task=(t[0-9]{1,9})( draft)?(?: title=([0-9a-f]{8}))?(?: note=([A-Za-z0-9._:-]{1,100}))? -->`)
 
-// Marker is the line by which a pull request of ours is known again. It holds
-// a mark of our title, so that a title which a person wrote is told from it.
+// Marker is the line by which a pull request of ours is known again. It holds a
+// mark of our title, so that a title which a person wrote is recognised.
 func (p PR) Marker() string {
 	draft := ""
 	if p.Draft {
@@ -78,10 +78,10 @@ func (p PR) Owns(number int, body string) bool {
 	return p.Known > 0 && number == p.Known || IsOurs(body, p.Office, p.Task)
 }
 
-// UpdateBody is a body with our part brought up to date. What people wrote before
-// and after it is kept byte for byte. Where somebody removed the end marker,
-// nothing is known to be ours but the first line, so the rest is kept as well;
-// where the first line is gone too, our part comes after all that is there.
+// UpdateBody is a body with our part brought up to date. What people wrote
+// before and after it is kept byte for byte. Where the end marker is gone, only
+// the first line is surely ours, so the rest is kept as well; where the first
+// line is gone too, our part comes after all that is there.
 func (p PR) UpdateBody(body string) string {
 	at := beginMarker.FindStringIndex(body)
 	switch {

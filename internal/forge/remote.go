@@ -23,9 +23,9 @@ var (
 	hostRE      = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
 )
 
-// ParseRemote reads an https, http, ssh or git URL, or git's user@host:path.
-// ok is false for everything else: paths, file URLs, and what is no repository
-// of an owner's.
+// ParseRemote reads an https, http, ssh or git URL, or git's user@host:path. ok
+// is false for everything else: paths, file URLs, and addresses without an
+// owner and a name.
 func ParseRemote(remote string) (r Repo, ok bool) {
 	var path string
 	if strings.Contains(remote, "://") {

@@ -49,8 +49,8 @@ type Driver struct {
 	Home string
 	// User is what git sends as the user beside a token.
 	User string
-	// TokenPermissions are the permissions of a token that the work needs, in the words of
-	// the kind's own page for making one.
+	// TokenPermissions are the permissions of a token that the work needs,
+	// named as on the forge's own page for making one.
 	TokenPermissions string
 	// TokenEnvs are the variables that the kind's own tools read, for its
 	// public forge and for others.

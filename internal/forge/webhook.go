@@ -199,8 +199,8 @@ func (h *WebhookEvent) parsePayload(body []byte) error {
 	return nil
 }
 
-// Handler is the place that a forge calls. heard must return at once: it notes
-// that something is to be looked at. Ping is answered and not told.
+// Handler serves a forge's calls. heard must return at once: it only notes that
+// a look is due. Ping is answered and not passed on.
 func (w *Webhooks) Handler(heard func(WebhookEvent)) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {

@@ -22,9 +22,9 @@ func Branch(sub *company.Subtask) string {
 	return gitops.BranchName(string(sub.ID), sub.Planned.Title)
 }
 
-// OpenLog opens the git.log of a run in the folder of all runs (GIT-3). What goes
-// on cannot be known from a log that cannot be opened, so that is an error;
-// told, which may be nil, hears of lines that could not be written.
+// OpenLog opens the git.log of a run in the folder of all runs (GIT-3). A log
+// that cannot be opened would show nothing of the run, so that is an error.
+// told, which may be nil, gets lines that could not be written.
 func OpenLog(runs *folder.Folder, id company.RunID, told func(company.RunID, string, error)) (*gitops.OpLog, error) {
 	f, err := evidence.OpenRunLog(runs, id, "git.log")
 	if err != nil {
@@ -37,11 +37,11 @@ func OpenLog(runs *folder.Folder, id company.RunID, told func(company.RunID, str
 	})), nil
 }
 
-// Finish turns the end of a conversation into the end of a run, with the
-// commit that the host took out of the sandbox when there is one: work that was
-// pushed is kept whatever the end is. A run that is out of turns keeps its
-// uncommitted work too. onto is the integration head: changes are told against
-// what the branch has of it.
+// Finish turns the end of a conversation into the end of a run, with the commit
+// that the host took out of the sandbox when there is one: work that was pushed
+// is kept whatever the end is. A run that is out of turns keeps its uncommitted
+// work too. onto is the integration head: changes are counted against the
+// branch's merge base with it.
 func (b *Sandbox) Finish(ctx context.Context, out agent.Outcome, m *gitops.Mirror, onto company.OID, progressed bool) (company.EndRun, error) {
 	end := company.RunEnded{Status: company.RunError, Progress: progressed, Branch: b.order.Branch}
 	switch out.End {
@@ -75,7 +75,7 @@ func (b *Sandbox) Finish(ctx context.Context, out agent.Outcome, m *gitops.Mirro
 	switch {
 	case errors.As(err, &ce) && ce.Code == company.EObjects:
 		if end.Status != company.RunError {
-			// The agent's doing: the next run is told.
+			// The agent caused it: the next run is told why.
 			end.Status, end.Error, end.Code = company.RunError, ce.Error(), ce.Code
 		}
 	case err != nil:
@@ -91,15 +91,15 @@ func (b *Sandbox) Finish(ctx context.Context, out agent.Outcome, m *gitops.Mirro
 			end.Changes = nil
 		}
 	case end.Status == company.RunSuccess:
-		// What the container said of its commits is not believed.
+		// The container's own account of its commits is not believed.
 		end.Status, end.Error = company.RunError, "the agent says that it is done, but no commit was pushed"
 	}
 	return company.EndRun{Outcome: end}, nil
 }
 
-// collectHead takes what was done in the sandbox: the branch's head, and with unsaved
-// the uncommitted work of the last checkpoint as a commit on top of it. Empty:
-// nothing was done.
+// collectHead takes the sandbox's work: the branch's head, and with unsaved the
+// uncommitted work of the last checkpoint as a commit on top of it. Empty:
+// there is none.
 func (b *Sandbox) collectHead(ctx context.Context, unsaved bool) (company.OID, error) {
 	taken, ok, err := b.Collect(ctx)
 	if err != nil {
@@ -200,7 +200,7 @@ func changedPaths(ctx context.Context, m *gitops.Mirror, onto, head company.OID)
 	return out, nil
 }
 
-// lastWords is what the agent said at last.
+// lastWords returns the agent's last message.
 func lastWords(out agent.Outcome) string {
 	for i := len(out.Messages) - 1; i >= 0; i-- {
 		if m := out.Messages[i]; m.Role == adapters.Assistant && strings.TrimSpace(m.Content) != "" {

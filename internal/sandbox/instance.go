@@ -42,7 +42,7 @@ func (s *Factory) start(ctx context.Context, image, name string, labels containe
 	return b, nil
 }
 
-// toolboxEnv is what the toolbox is told.
+// toolboxEnv is the toolbox's environment.
 func (s *Factory) toolboxEnv() []string {
 	env := []string{fmt.Sprintf("GATEWAY_PORT=%d", s.gatewayPort())}
 	if s.StopGrace != 0 {
@@ -66,9 +66,9 @@ func (s *Factory) acquire(ctx context.Context, o Spec) (*instance, error) {
 	return s.start(ctx, o.Image, labels.Name(fmt.Sprint(o.Fence)), labels, limits)
 }
 
-// StartContainer does the first part of Open and nothing else, for those who measure
-// it: it gives a run its container and waits for the toolbox to answer. The
-// caller ends the container.
+// StartContainer does the first part of Open and nothing else, so that it can
+// be measured: it gives a run its container and waits for the toolbox to
+// answer. The caller ends the container.
 func (s *Factory) StartContainer(ctx context.Context, o Spec) (end func(context.Context), err error) {
 	b, err := s.acquire(ctx, o)
 	if err != nil {

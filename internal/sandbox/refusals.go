@@ -16,16 +16,16 @@ type Refusal struct {
 	company.RecordRefusedAccess
 	// ID names a report that is booked: nothing else has the same one.
 	ID string
-	// Book says that the ledger is to have it. The others are told to whoever
-	// listens, and are counted in one that is booked later.
+	// Book says that it goes into the ledger. The others are only reported, and
+	// a later booked one counts them.
 	Book bool
-	// Tell says that people are told of it at this moment.
+	// Tell says that people see it now.
 	Tell bool
 }
 
-// How many refusals are booked and told one by one. After that only the powers
-// of ten are: whoever makes thousands of bad requests must not fill the ledger,
-// the president's screen and the host's disk with them.
+// How many refusals are booked and shown one by one. After that only the powers
+// of ten are: thousands of bad requests must not fill the ledger, the
+// president's screen and the host's disk.
 const (
 	bookedEach = 4  // of one kind
 	toldEach   = 64 // of all
@@ -90,7 +90,7 @@ func (r *refusalLog) fillDetails(n *Refusal, kind string, k *refused) {
 	}
 }
 
-// close has what was counted and not booked booked.
+// close books the refusals that were only counted so far.
 func (r *refusalLog) close() {
 	if r == nil {
 		return

@@ -12,8 +12,8 @@ import (
 )
 
 // goBack puts the quarantine back to the state that the run's journal ends
-// with, and says which checkpoint the work goes on from. What was pushed after
-// that state has no record: it will be done, and pushed, again.
+// with, and says which checkpoint the work goes on from. A push after that
+// state has no record: it will be made again.
 func (b *Sandbox) goBack(ctx context.Context) (company.OID, error) {
 	past := b.order.Past
 	if !past.Exact {
@@ -31,8 +31,8 @@ func (b *Sandbox) goBack(ctx context.Context) (company.OID, error) {
 	return saved.Checkpoint, nil
 }
 
-// Workspace is the sandbox as the conversation keeps and restores it. saved, when
-// not nil, is told of each checkpoint: the turn, and whether the files changed.
+// Workspace is the sandbox as the conversation keeps and restores it. saved,
+// when not nil, gets each checkpoint: the turn, and whether the files changed.
 func (b *Sandbox) Workspace(saved func(turn int, changed bool)) agent.Workspace {
 	return workspace{b, saved}
 }

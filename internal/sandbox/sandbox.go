@@ -1,6 +1,6 @@
-// Package sandbox sets up what an agent works with: a fresh locked container
-// with the project cloned in it, the pipe to its toolbox, and the gateway that
-// serves the run's quarantine repository into it.
+// Package sandbox sets up an agent's place of work: a fresh locked container
+// with the project cloned in it, the connection to its toolbox, and the gateway
+// that serves the run's quarantine repository into it.
 //
 // It promises that a sandbox has nothing of another run on it, that taking the
 // result closes the gateway and kills the container first, and that Close
@@ -25,13 +25,13 @@ import (
 	"company/internal/toolproto"
 )
 
-// Where things are inside.
+// Places inside the container.
 const (
 	gatewayPort = 8377
 	bakedRepo   = "/opt/repo.git"
 )
 
-// Factory is what benches are set up from.
+// Factory sets up sandboxes.
 type Factory struct {
 	Runtime container.Runtime
 	Git     *gitops.Store
@@ -48,8 +48,8 @@ type Factory struct {
 	// toolbox's own, negative: none.
 	StopGrace time.Duration
 	Logger    *slog.Logger
-	// Security is told of what a container tried and was refused, from many
-	// goroutines. It may be nil.
+	// Security gets each refused attempt of a container, from many goroutines.
+	// It may be nil.
 	Security func(Refusal)
 
 	pool    warmPool
@@ -72,7 +72,7 @@ type Spec struct {
 	Paths    []string // folders that are checked out and may change; none: all
 	ReadOnly bool     // nothing can be pushed
 	Log      *gitops.OpLog
-	// Past is what the run's journal says of those who held it before.
+	// Past is the run's earlier holders, as its journal has them.
 	Past agent.Past
 	// Supply is what the run may fetch of package registries. Nil: nothing.
 	Supply *depaccess.Run
@@ -159,7 +159,7 @@ func (s *Factory) Open(ctx context.Context, o Spec) (_ *Sandbox, err error) {
 	return b, nil
 }
 
-// withStderr adds what the container said at last to an error of the link.
+// withStderr adds the container's last lines on stderr to an error of the link.
 func (b *Sandbox) withStderr(err error) error {
 	if said := b.box.container.Stderr(); said != "" {
 		return fmt.Errorf("%w (the container's last words: %q)", err, said)

@@ -6,7 +6,7 @@ import (
 	"company/internal/company"
 )
 
-// Writing is the tools of an agent that changes things in this sandbox: a
+// Writing lists the tools of an agent that changes files in this sandbox: a
 // worker, a merger. start is the head that its work begins from.
 func (b *Sandbox) Writing(ticket string, start company.OID) []agent.Tool {
 	c := b.toolConfig()

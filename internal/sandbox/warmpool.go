@@ -46,7 +46,7 @@ func (s *Factory) Warm(image string, epoch uint64, n int) {
 	s.refillPool()
 }
 
-// refillPool starts what is missing. The rack is locked.
+// refillPool starts missing containers. The pool is locked.
 func (s *Factory) refillPool() {
 	r := &s.pool
 	for r.image != "" && !r.closed && len(r.ready) < r.want {
@@ -63,7 +63,7 @@ func (s *Factory) refillPool() {
 				return err
 			})
 			if err != nil {
-				// Runs start cold then, and say what is wrong; trying again at
+				// Runs start cold then, and report the fault; trying again at
 				// once would spin.
 				s.Logger.Warn("no warm container", "err", err, "details", company.DetailsOf(err))
 				r.mu.Lock()
@@ -74,7 +74,7 @@ func (s *Factory) refillPool() {
 	}
 }
 
-// discardInstances ends boxes beside whatever else goes on. The rack is locked.
+// discardInstances ends instances in the background. The pool is locked.
 func (s *Factory) discardInstances(all []*pendingInstance) {
 	for _, c := range all {
 		s.pool.jobs.Go(func() {
@@ -86,7 +86,7 @@ func (s *Factory) discardInstances(all []*pendingInstance) {
 	}
 }
 
-// closeInstance closes a box that nobody else holds.
+// closeInstance closes an instance that has no other holder.
 func (s *Factory) closeInstance(b *instance) {
 	if err := company.Guard("ending a warm container", func() error { b.close(context.Background(), s); return nil }); err != nil {
 		s.Logger.Error("warm container not ended", "err", err, "details", company.DetailsOf(err))
@@ -131,7 +131,7 @@ func (s *Factory) popWarm(image string, epoch uint64) *pendingInstance {
 	return c
 }
 
-// returnWarm ends a box that is of no use.
+// returnWarm ends an instance that is of no use.
 func (s *Factory) returnWarm(c *pendingInstance) {
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
@@ -156,8 +156,8 @@ func (s *Factory) Warmed() int {
 	return n
 }
 
-// Close ends the ready containers and waits. Benches that are set up are
-// their holders' to close.
+// Close ends the ready containers and waits. Their holders close the sandboxes
+// that are set up.
 func (s *Factory) Close() {
 	r := &s.pool
 	r.mu.Lock()

@@ -21,14 +21,14 @@ type Wire struct {
 	// Counted is a whole reply that says hello with these counts, as they stand
 	// in its JSON.
 	Counted func(input, output string) http.HandlerFunc
-	// Error is the body of an error: words, and the protocol's type of it.
+	// Error is the body of an error: a message, and the protocol's type of it.
 	Error func(message, kind string) string
 	// Pieces is a whole reply that says this text n times, each in a piece of its
 	// own.
 	Pieces func(n int, text string) http.HandlerFunc
 
 	Cases []Case // of this wire alone; one with a common name stands in its place
-	// Cannot are the required cases that the protocol has no words for, and why.
+	// Cannot are the required cases that the protocol cannot express, and why.
 	Cannot map[string]string
 }
 
@@ -217,7 +217,7 @@ func wantFinish(f adapters.Finish, content string) func(*testing.T, adapters.Res
 	}
 }
 
-// wantEstimated wants a reply whose tokens nobody counted.
+// wantEstimated wants a reply without a count of tokens.
 func wantEstimated(t *testing.T, r adapters.Response) {
 	t.Helper()
 	wantText("hello")(t, r)

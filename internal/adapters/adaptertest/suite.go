@@ -1,8 +1,8 @@
 // Package adaptertest is the one suite that every adapter runs: a server that
 // misbehaves in every way that servers have been seen to, and what a driver
 // must make of it. The cases are data: a reply on the wire, and the kind of
-// error or the message that must come of it. What is HTTP's is common to all
-// wires; what is the protocol's has a case on each of them. It knows no driver
+// error or the message that must come of it. Cases of HTTP are common to all
+// wires; cases of the protocol stand once for each of them. It knows no driver
 // and no real host.
 package adaptertest
 

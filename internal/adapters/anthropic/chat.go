@@ -135,7 +135,7 @@ func (r *reply) addCounts(input, read, written, output int64) {
 		r.usage.InputTokens = adapters.AddTokens(int(input), int(read), int(written))
 		r.usage.CachedTokens, r.usage.WrittenTokens = int(read), int(written)
 		if min(input, read, written) < 0 {
-			r.usage.InputTokens = -1 // which nobody believes
+			r.usage.InputTokens = -1 // which Believable refuses
 		}
 	}
 	if output < 0 || r.usage.OutputTokens < 0 {

@@ -1,8 +1,8 @@
 // Package anthropic drives Anthropic's messages API, and servers that speak it,
 // over github.com/anthropics/anthropic-sdk-go. It owns the translation between
-// that wire and the company's words: results in one message right behind their
-// calls, thinking that goes back as it came, and what is marked for the
-// server's cache.
+// that wire and the company's types: results in one message right behind their
+// calls, thinking that goes back as it came, and the marks for the server's
+// cache.
 //
 // It promises one request per Chat (more only when a server refuses a parameter
 // by name): trying again is adapters.Retry's, so the SDK's own retries are off.
@@ -116,7 +116,7 @@ func Factory(p adapters.Profile, deps adapters.Deps) (adapters.Model, error) {
 	})
 }
 
-// Info tells what is known about the model.
+// Info describes the model.
 func (c *Client) Info() adapters.Info {
 	return adapters.Info{
 		Adapter: "anthropic", Model: c.cfg.Model,

@@ -1,8 +1,8 @@
 // Package exchange is one HTTP exchange with a model's server, whatever its
-// wire protocol: what the transport saw of it, the clocks and the size that
-// bound it, and the *adapters.Error that a failure is. It promises that a key
-// is in no error, that a server which hangs, floods or redirects is met by the
-// same rules everywhere, and that a server's own words decide what is done. It
+// wire protocol: the transport's view of it, the clocks and the size that bound
+// it, and the *adapters.Error that a failure is. It promises that a key is in
+// no error, that a server which hangs, floods or redirects is met by the same
+// rules everywhere, and that a server's own message decides the reaction. It
 // knows no protocol: drivers bring that.
 package exchange
 
@@ -68,7 +68,8 @@ func NewClient(cfg Config) *Client {
 	transport.MaxIdleConnsPerHost = 16
 	return &Client{cfg: cfg, transport: transport, HTTP: &http.Client{
 		Transport: &recorder{next: transport, cfg: cfg},
-		// A redirect would carry the conversation to a host nobody configured.
+		// A redirect would carry the conversation to a host that is not
+		// configured.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }

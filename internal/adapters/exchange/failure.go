@@ -32,8 +32,8 @@ func (ex *Exchange) Failure(err error) error {
 	return e
 }
 
-// Hide bounds a server's words and takes what is or looks like a key out of
-// them.
+// Hide bounds a server's message and removes keys, and what looks like one,
+// from it.
 func (c *Client) Hide(words string) string {
 	return Clip(keyRE.ReplaceAllString(c.cfg.Key.Redact(words), "[key]"))
 }

@@ -13,7 +13,7 @@ import (
 	"company/internal/safetext"
 )
 
-// ServerError is what a server said was wrong, in whichever shape.
+// ServerError is a server's description of a failure, in any of its shapes.
 type ServerError struct {
 	Message string
 	Code    string // its code and type, lower case
@@ -87,8 +87,8 @@ func Parse(body []byte) *ServerError {
 	return said
 }
 
-// KindOfStatus sorts an HTTP status, with a look at the words where one status
-// stands for several things.
+// KindOfStatus sorts an HTTP status, with a look at the message where one
+// status has several meanings.
 func KindOfStatus(status int, said *ServerError) adapters.Kind {
 	kind := kindOfWords(said)
 	switch {
@@ -135,9 +135,9 @@ func kindInStream(said *ServerError) adapters.Kind {
 	return adapters.MalformedReply // asked again twice, and no more
 }
 
-// unloadableRE matches what servers say of a model that they cannot load: its
-// file is broken, or of a kind that they do not know. "Loading model", which
-// ends, is another thing.
+// unloadableRE matches servers' messages about a model that they cannot load:
+// its file is broken, or of an unknown kind. "Loading model", which ends, does
+// not match.
 var unloadableRE = regexp.MustCompile(`(?i)(?:unable to|can ?not|could not|couldn't|failed to|error) load(?:ing)? (?:the )?model|model (?:failed|could not|cannot)(?: to)?(?: be)? load|(?:unknown|unsupported) model (?:architecture|format)|missing tensor|(?:invalid|bad) gguf|not a (?:valid )?gguf`)
 
 // isUnloadable reports whether the server cannot load the model that it has.
@@ -164,7 +164,7 @@ var wordKinds = []struct {
 		[]string{"model not found", "does not exist"}},
 }
 
-// kindOfWords is "" where the words tell nothing.
+// kindOfWords sorts an error by its message; "" where that is not possible.
 func kindOfWords(said *ServerError) adapters.Kind {
 	if said == nil || said.html {
 		return ""
@@ -188,7 +188,7 @@ func kindOfWords(said *ServerError) adapters.Kind {
 	return ""
 }
 
-// Clip bounds a server's words to 1 KiB, whole characters, one line.
+// Clip bounds a server's message to 1 KiB, whole characters, one line.
 func Clip(s string) string {
 	return safetext.Cut(safetext.StripLine(s), maxMessage)
 }

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// maxErrorBody bounds what is read of an error reply; whole HTML pages come.
+// maxErrorBody bounds the part of an error reply that is read; whole HTML pages
+// come.
 const maxErrorBody = 64 << 10
 
 var errTooBig = errors.New("the reply is larger than allowed")

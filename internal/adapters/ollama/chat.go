@@ -69,7 +69,7 @@ func (c *Client) toWire(req adapters.Request, f facts) (*api.ChatRequest, error)
 	yes, no := true, false
 	out := &api.ChatRequest{
 		Model: f.model, Stream: &yes, Options: map[string]any{"num_ctx": f.context, "num_predict": c.maxTokens(req)},
-		// Without these the server drops the oldest messages without a word.
+		// Without these the server drops the oldest messages silently.
 		Truncate: &no, Shift: &no,
 	}
 	if req.Temperature != nil {
@@ -97,7 +97,7 @@ func (c *Client) toWire(req adapters.Request, f facts) (*api.ChatRequest, error)
 		}
 		w := api.Tool{Type: "function", Function: api.ToolFunction{Name: t.Name, Description: t.Description}}
 		// The server reads a schema into the same struct, which keeps types,
-		// descriptions and what is required, and drops the finer rules: a call
+		// descriptions and required members, and drops the finer rules: a call
 		// that breaks those is answered with the whole schema.
 		if err := json.Unmarshal(schema, &w.Function.Parameters); err != nil {
 			return nil, company.E(company.EInternal, "the schema of "+t.Name+" cannot be sent").Wrap(err)
@@ -115,13 +115,13 @@ func (c *Client) maxTokens(req adapters.Request) int {
 }
 
 var (
-	// badCallRE matches what the server says when the model wrote a tool call
-	// that it cannot read: its parser's own words, under status 500.
+	// badCallRE matches the server's message when the model wrote a tool call
+	// that it cannot read: its parser's own message, under status 500.
 	badCallRE = regexp.MustCompile(`(?i)error parsing tool call|invalid character .* (?:looking for|in |after )|unexpected end of json|xml syntax error|failed to parse tool`)
 	// tooLargeRE matches a model that this machine cannot hold.
 	tooLargeRE = regexp.MustCompile(`(?i)requires more system memory|unable to allocate|insufficient memory|cudamalloc failed|out of memory`)
 	// diedRE matches a model's process that ended. It is started anew with the
-	// next request, which may go better or not; nobody waits for it.
+	// next request, which may go better or not; we do not wait for it.
 	diedRE = regexp.MustCompile(`(?i)runner process (?:has terminated|no longer running)|runner has unexpectedly stopped|timed out waiting for llama runner`)
 	// badNameRE matches a name that is none.
 	badNameRE = regexp.MustCompile(`(?i)unqualified name|invalid model name`)

@@ -1,12 +1,12 @@
 // Package ollama drives a server that speaks Ollama's own protocol. It owns the
-// translation between that wire and the company's words, what the server tells
-// of its models (whether they can call tools, how much they can hold), and
-// which model stands in where nobody chose one.
+// translation between that wire and the company's types, the server's facts
+// about its models (whether they can call tools, how much they can hold), and
+// the default model where none is chosen.
 //
 // It promises that a conversation is never cut silently: the size of the
 // context is sent with every request, a request that does not fit is an error,
-// and a reply counts only when the server said that it is done. The requests are
-// made by Ollama's own module; docs/decisions/0049 says what is done below it.
+// and a reply counts only when the server marked it as done. The requests are
+// made by Ollama's own module; docs/decisions/0049 describes our part below it.
 package ollama
 
 import (
@@ -36,7 +36,7 @@ import (
 )
 
 const (
-	// Standard is where Ollama listens when nobody says otherwise.
+	// Standard is where Ollama listens by default.
 	Standard = "http://127.0.0.1:11434"
 	// Preferred is the model that stands in for none chosen, where it is
 	// installed.
@@ -48,7 +48,7 @@ const (
 	patience = 15 * time.Minute
 
 	defaultContext = 32 << 10 // tokens, where the model can hold more
-	unknownContext = 8 << 10  // tokens, before the server has told
+	unknownContext = 8 << 10  // tokens, before the server is asked
 	defaultOutput  = 8 << 10
 	mostContext    = 100_000_000 // tokens that a server is believed to tell of
 )
@@ -84,7 +84,7 @@ type Client struct {
 	facts    facts
 }
 
-// facts are what the server told.
+// facts are the server's description of a model.
 type facts struct {
 	known   bool
 	model   string // that is asked
@@ -136,9 +136,9 @@ func New(cfg Config) (*Client, error) {
 // cloud is Ollama's own service.
 const cloud = "ollama.com"
 
-// identityError is an error where the module would sign requests with the user's own
-// key of Ollama's and there is none: it tells that in words of its own, and on
-// the terminal.
+// identityError is an error where the module would sign requests with the
+// user's own key of Ollama's and there is none: the module would say so in its
+// own way, on the terminal.
 func (c *Client) identityError() error {
 	if !c.signs {
 		return nil
@@ -163,8 +163,8 @@ func Factory(p adapters.Profile, deps adapters.Deps) (adapters.Model, error) {
 	})
 }
 
-// Info tells what is known about the model: of its size, what the server told,
-// and a cautious guess before.
+// Info describes the model. Its size is the server's, and a cautious guess
+// before the server is asked.
 func (c *Client) Info() adapters.Info {
 	f := c.knownFacts()
 	size := f.context
@@ -195,7 +195,7 @@ func (c *Client) Prepare(ctx context.Context) error {
 	return err
 }
 
-// Tools is the server's word on whether the model can call tools.
+// Tools asks the server whether the model can call tools.
 func (c *Client) Tools(ctx context.Context) (bool, error) {
 	f, err := c.modelFacts(ctx)
 	return f.tools, err
@@ -211,9 +211,9 @@ func (c *Client) Available(ctx context.Context) (string, error) {
 	return fmt.Sprintf("has %s, %d tokens of context", f.model, f.context), nil
 }
 
-// modelFacts is what is known of the model once the server was asked. Of a chosen
-// model that the server does not list little is, and it is asked for all the
-// same: an alias, or a proxy that lists nothing, may serve it.
+// modelFacts asks the server about the model. Little is known of a chosen model
+// that the server does not list, but the model is used all the same: an alias,
+// or a proxy that lists nothing, may serve it.
 func (c *Client) modelFacts(ctx context.Context) (facts, error) {
 	f, err := c.fetchFacts(ctx)
 	var e *adapters.Error
@@ -223,7 +223,7 @@ func (c *Client) modelFacts(ctx context.Context) (facts, error) {
 	return f, err
 }
 
-// fetchFacts asks the server about the model, unless it has told already.
+// fetchFacts asks the server about the model, once.
 func (c *Client) fetchFacts(ctx context.Context) (facts, error) {
 	c.learning.Lock()
 	defer c.learning.Unlock()
@@ -251,8 +251,8 @@ func (c *Client) fetchFacts(ctx context.Context) (facts, error) {
 	return f, nil
 }
 
-// Default is the model that stands in where nobody chose one, and what doctor
-// and init say of it. host is OLLAMA_HOST, or empty.
+// Default is the model that is taken where none is chosen, and its description
+// for doctor and init. host is OLLAMA_HOST, or empty.
 func Default(ctx context.Context, host string) (model string, err error) {
 	c, err := New(Config{Model: Preferred, BaseURL: AddressOf(host), Unchosen: true})
 	if err != nil {
@@ -303,7 +303,7 @@ func AddressOf(host string) string {
 	return strings.TrimRight(scheme+"://"+net.JoinHostPort(name, port)+"/"+path, "/")
 }
 
-// explainError gives a failure the words that help with Ollama.
+// explainError explains a failure, with the fix for Ollama.
 func (c *Client) explainError(err error, model string) error {
 	var e *adapters.Error
 	if !errors.As(err, &e) {

@@ -63,7 +63,7 @@ func (b *watched) next() {
 const malformed = "malformed_arguments"
 
 // sanitizeLine is a line that the module can read: a count that is no number of
-// tokens becomes -1, which nobody believes, and arguments that are no object
+// tokens becomes -1, which Believable refuses, and arguments that are no object
 // become one.
 func sanitizeLine(line []byte) []byte {
 	var piece map[string]json.RawMessage

@@ -23,7 +23,7 @@ func (s shown) hasCapability(what model.Capability) bool {
 	return s.Capabilities == nil || slices.Contains(s.Capabilities, what)
 }
 
-// contextLimit is how many tokens the model was made for; 0 when that is not told.
+// contextLimit is how many tokens the model was made for; 0: unknown.
 func (s shown) contextLimit() int {
 	arch, _ := s.ModelInfo["general.architecture"].(string)
 	n, _ := s.ModelInfo[arch+".context_length"].(float64)
@@ -66,8 +66,8 @@ func (c *Client) showModel(ctx context.Context, name string) (shown, error) {
 	return told, c.explainError(err, name)
 }
 
-// modelMissing adds the names of the models that there are: whoever has to choose
-// another one can.
+// modelMissing adds the names of the models that there are, for the choice of
+// another one.
 func (c *Client) modelMissing(ctx context.Context, e *adapters.Error, model string) error {
 	names, err := c.listModels(ctx)
 	if err != nil {
@@ -90,8 +90,8 @@ func (c *Client) listModels(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, c.explainError(err, c.cfg.Model)
 	}
-	// The server sorts by whole seconds, and what is of one second lies as it
-	// happens.
+	// The server sorts by whole seconds, and leaves the order within a second
+	// open.
 	slices.SortStableFunc(tags.Models, func(a, b api.ListModelResponse) int { return b.ModifiedAt.Compare(a.ModifiedAt) })
 	var names []string
 	for _, m := range tags.Models {

@@ -28,7 +28,7 @@ func (r *reply) add(p api.ChatResponse) {
 		call := adapters.ToolCall{ID: tc.ID, Name: tc.Function.Name, Arguments: tc.Function.Arguments.String()}
 		if raw, ok := tc.Function.Arguments.Get(malformed); ok && tc.Function.Arguments.Len() == 1 {
 			if text, ok := raw.(string); ok {
-				call.Arguments = text // the agent tells the model what is wrong with them
+				call.Arguments = text // the agent explains to the model why they are wrong
 			}
 		}
 		r.bytes += len(call.Name) + len(call.Arguments)

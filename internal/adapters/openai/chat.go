@@ -32,8 +32,8 @@ func (c *Client) Chat(ctx context.Context, req adapters.Request, onEvent func(ad
 	}
 }
 
-// withNames adds to "no such model" the names of those that there are, so that
-// whoever has to choose another one can.
+// withNames adds to "no such model" the names of those that there are, for the
+// choice of another one.
 func (c *Client) withNames(ctx context.Context, refusal *adapters.Error) error {
 	names, err := c.listModels(ctx)
 	if err != nil || len(names) == 0 || slices.Contains(names, c.cfg.Model) {

@@ -1,6 +1,6 @@
 // Package openai drives every server that speaks OpenAI's chat completions
 // protocol, over github.com/sashabaranov/go-openai. It owns the translation
-// between that wire and the company's own words, and the watch over one
+// between that wire and the company's own types, and the watch over one
 // exchange: replies stream, are bounded in time and size, and count as replies
 // only when they are whole. Every failure is an *adapters.Error of the kind
 // that says what to do; the key is in none of them.
@@ -62,7 +62,7 @@ type Client struct {
 
 	asking sync.Mutex
 	asked  bool         // the server was asked how much the model holds
-	window atomic.Int64 // and this is what it told; 0: nothing
+	window atomic.Int64 // its answer; 0: none
 	output bool         // MaxOutput is the profile's
 }
 
@@ -131,7 +131,7 @@ func ConfigOf(p adapters.Profile, deps adapters.Deps) Config {
 	}
 }
 
-// Info tells what is known about the model.
+// Info describes the model.
 func (c *Client) Info() adapters.Info {
 	info := adapters.Info{
 		Adapter: c.cfg.Adapter, Model: c.cfg.Model,
@@ -192,7 +192,7 @@ func (c *Client) Close() error {
 // Available asks the server which models it serves: an *adapters.Error when
 // there is no server, or when OpenAI itself has not this one. Other servers
 // answer to names that they do not list (a router's variants, any name at all):
-// of those it is only told.
+// their lists are only reported.
 func (c *Client) Available(ctx context.Context) (string, error) {
 	names, err := c.listModels(ctx)
 	switch {

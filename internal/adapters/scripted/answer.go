@@ -55,12 +55,12 @@ func formatEvent(name string, v any) string {
 	return text
 }
 
-// answer is a reply in words that each protocol translates.
+// answer is a reply in a form that each protocol translates.
 type answer struct {
 	id, model string
 	text      string
 	calls     []adapters.ToolCall
-	finish    string // OpenAI's words for it
+	finish    string // OpenAI's name of it
 	usage     adapters.Usage
 	withUsage bool // whether a stream ends with it
 }

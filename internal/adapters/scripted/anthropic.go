@@ -140,7 +140,7 @@ func readBlocks(role string, blocks []anthropicBlock, open []adapters.ToolCall) 
 	return out, nil
 }
 
-// stop is the reason for the answer's end in the wire's words.
+// stop is the reason for the answer's end in the wire's terms.
 func (a answer) stop() string {
 	switch a.finish {
 	case "length":

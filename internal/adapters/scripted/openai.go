@@ -105,7 +105,7 @@ func exchangeOf(req sdk.ChatCompletionRequest) (Exchange, error) {
 	return x, nil
 }
 
-// openAICalls are the calls in the wire's words.
+// openAICalls are the calls in the wire's form.
 func (a answer) openAICalls() []sdk.ToolCall {
 	var out []sdk.ToolCall
 	for _, c := range a.calls {

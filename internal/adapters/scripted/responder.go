@@ -46,7 +46,7 @@ type Exchange struct {
 	usage bool // a stream is to end with it
 }
 
-// Brief is the first user message: the header and what the role is told.
+// Brief is the first user message: the header and the role's prompt.
 func (x Exchange) Brief() string {
 	for _, m := range x.Messages {
 		if m.Role == adapters.User {
@@ -128,7 +128,7 @@ type Reply struct {
 	Usage  *adapters.Usage // nil: a quarter of the bytes
 	Delay  time.Duration   // before the first byte
 	Fault  *Fault          // something else than an answer
-	Err    string          // the brain has no answer: an HTTP 400 with these words
+	Err    string          // the brain has no answer: an HTTP 400 with this message
 }
 
 // Fault is a reply that goes wrong. Exactly one of Status, Cut, Hang and

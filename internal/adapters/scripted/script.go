@@ -258,7 +258,7 @@ func (r *rule) matches(x Exchange, n int) bool {
 func (r *rule) placeholderValue(name string, x Exchange, n int) (string, error) {
 	if c, ok := r.Capture[name]; ok {
 		for _, m := range slices.Backward(x.Messages) {
-			// Without a tool, anything that was told to the model counts.
+			// Without a tool, every message to the model counts.
 			if c.Tool != "" && (m.Role != adapters.ToolRole || m.ToolName != c.Tool) || m.Role == adapters.Assistant {
 				continue
 			}

@@ -20,7 +20,7 @@ import (
 )
 
 // Word is a command that an operator allows or forbids (CTR-2). The API is
-// finer than the command line; each endpoint belongs to one word.
+// finer than the command line; each endpoint belongs to one of these commands.
 type Word string
 
 const (
@@ -31,7 +31,7 @@ const (
 	WordInspect Word = "inspect" // everything that only reads
 )
 
-// Words is the default, and the most that can be allowed.
+// Words lists all commands: the default, and the most that can be allowed.
 var Words = []Word{WordRun, WordStop, WordRemove, WordLogs, WordInspect}
 
 // endpoint is one line of the allow-list.
@@ -95,7 +95,7 @@ func (a *allowList) RoundTrip(req *http.Request) (*http.Response, error) {
 	return a.next.RoundTrip(req)
 }
 
-// check is an EPolicy error for what is not on the list.
+// check returns an EPolicy error for a call that is not on the list.
 func (a *allowList) check(ctx context.Context, method string, u *url.URL) error {
 	p := u.EscapedPath()
 	if at := version.FindStringIndex(p); at != nil {

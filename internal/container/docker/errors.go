@@ -43,7 +43,7 @@ func wrapError(op string, err error) error {
 	return e
 }
 
-// userName is who runs this program, as a command to the shell names them.
+// userName is the user that runs this program, as a shell command names them.
 func userName() string {
 	if u, err := user.Current(); err == nil {
 		return u.Username

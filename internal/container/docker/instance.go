@@ -80,8 +80,8 @@ func (c *instance) collectExit(ctx context.Context, results <-chan dockercontain
 		case err == nil && got.State != nil:
 			c.exit.OOMKilled = got.State.OOMKilled
 		case cerrdefs.IsNotFound(err) || ctx.Err() != nil:
-			// Removed under us: nobody reads a verdict from a container
-			// that was taken away.
+			// Removed under us: a container that was taken away gives no
+			// verdict.
 		default:
 			c.waitErr = wrapError("inspect the container after its exit", err)
 		}

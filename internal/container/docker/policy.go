@@ -18,8 +18,8 @@ const (
 )
 
 // Policy is the whole body of a create request for spec. Limits are taken as
-// they are: defaults and the host's bounds have been applied. What is not set
-// here stays empty, and Verify refuses it when it comes back otherwise.
+// they are: defaults and the host's bounds have been applied. All other fields
+// stay empty, and Verify refuses a container that has them.
 func Policy(spec container.Spec, ws container.Workspace) (*dockercontainer.Config, *dockercontainer.HostConfig, *dockernetwork.NetworkingConfig) {
 	config := &dockercontainer.Config{
 		Hostname:     hostname,

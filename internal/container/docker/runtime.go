@@ -27,7 +27,7 @@ const (
 // Options configure a Runtime. The zero value is good.
 type Options struct {
 	Host  string       // the daemon's address; empty: DOCKER_HOST, else the standard socket
-	Allow []Word       // what may be asked of the daemon; nil: Words
+	Allow []Word       // allowed commands to the daemon; nil: Words
 	Log   *slog.Logger // nil: no log
 }
 
@@ -106,7 +106,7 @@ func (r *Runtime) negotiateVersion(ctx context.Context) error {
 // Kind is dod.
 func (r *Runtime) Kind() string { return "dod" }
 
-// Close kills and removes what this Runtime started and nobody removed.
+// Close kills and removes the containers of this Runtime that are left.
 func (r *Runtime) Close() error {
 	r.mu.Lock()
 	if r.closed {

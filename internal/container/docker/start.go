@@ -79,9 +79,9 @@ func (r *Runtime) expectContainer(ctx context.Context, spec container.Spec, ws c
 	return expectation{spec: spec, workspace: ws, image: image, runtime: r.info.DefaultRuntime}, nil
 }
 
-// createContainer goes on when ctx ends: the daemon makes the container whether or not
-// somebody waits for its name, and a container that appears after the clean-up
-// would stay. launch sees the ended ctx.
+// createContainer goes on when ctx ends: the daemon makes the container even
+// when we stop waiting, and a container that appears after the clean-up would
+// stay. launch sees the ended ctx.
 func (r *Runtime) createContainer(ctx context.Context, want expectation) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", wrapError("create the container "+want.spec.Name, err)

@@ -25,14 +25,14 @@ func (r *Runtime) List(ctx context.Context, office string) ([]container.Info, er
 	return slices.DeleteFunc(infos, func(i container.Info) bool { return i.Labels.Office != office }), err
 }
 
-// ListAll is List for every office. What it lists may be anybody's work: it is
-// for looking, and nothing is removed by it.
+// ListAll is List for every office. It may list other offices' work: it is for
+// looking, and removes nothing.
 func (r *Runtime) ListAll(ctx context.Context) ([]container.Info, error) {
 	return r.listContainers(ctx, container.LabelOffice)
 }
 
-// listContainers gives the containers that fit a filter and have our four labels; one
-// that carries only some of them is somebody else's.
+// listContainers gives the containers that fit a filter and have our four
+// labels; one that carries only some of them is foreign.
 func (r *Runtime) listContainers(ctx context.Context, label string) ([]container.Info, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -85,7 +85,7 @@ func (r *Runtime) Remove(ctx context.Context, id string, want container.Labels) 
 	case err == nil, cerrdefs.IsNotFound(err):
 		return nil
 	case cerrdefs.IsConflict(err):
-		// Somebody else's removal is in progress. Gone is what counts.
+		// Another removal is in progress. Only the end counts.
 		return r.awaitGone(ctx, got.ID)
 	default:
 		return wrapError("remove the container", err)

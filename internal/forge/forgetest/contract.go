@@ -109,7 +109,7 @@ func (c *Contract) validateRequest(r *http.Request) (*openapi3filter.RequestVali
 	return in, openapi3filter.ValidateRequest(r.Context(), in)
 }
 
-// recorder keeps a copy of what is sent.
+// recorder keeps a copy of each response.
 type recorder struct {
 	http.ResponseWriter
 	code     int

@@ -16,7 +16,7 @@ func newJar(t testing.TB) http.CookieJar {
 	return jar
 }
 
-// csrfOf is the word that NewGitea's forms of before 1.26 send back.
+// csrfOf is the token that Gitea's forms of before 1.26 send back.
 func csrfOf(jar http.CookieJar, at *url.URL) string {
 	for _, c := range jar.Cookies(at) {
 		if c.Name == "_csrf" {

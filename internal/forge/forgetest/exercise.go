@@ -192,8 +192,8 @@ func testConcurrentOpen(b *Fixture) {
 	b.reportObserved("of three opened at once, %d stayed open, of %d made", open, len(b.Host.Pulls(b.Repo)))
 }
 
-// A person writes a whole text of their own over ours: what was delivered before
-// is still the same pull request, no second one comes, and the text stays.
+// A person writes a whole text of their own over ours: the delivered one is
+// still the same pull request, no second one comes, and the text stays.
 func testRewrittenBody(b *Fixture) {
 	pr := b.PR()
 	first := b.mustOpen(pr)
@@ -234,7 +234,7 @@ func testPeoplesText(b *Fixture) {
 	}
 }
 
-// A pull request of our branch that is somebody else's is never touched.
+// A foreign pull request of our branch is never touched.
 func testForeignPull(b *Fixture) {
 	pr := b.PR()
 	b.Host.AddPull(b.Repo, Pull{Title: "mine", Body: "by hand", HeadRef: pr.Branch, Base: "main", User: "ann"})
@@ -274,8 +274,8 @@ func testEndedPull(b *Fixture) {
 	b.onlyPull()
 }
 
-// Ours was closed, and a person opened another one of our branch: ours is still
-// what a delivery finds, and theirs is nobody's business of ours.
+// Ours was closed, and a person opened another one of our branch: a delivery
+// still finds ours, and leaves theirs alone.
 func testReplacedPull(b *Fixture) {
 	pr := b.PR()
 	first := b.mustOpen(pr)
@@ -311,8 +311,8 @@ func testBadRequests(b *Fixture) {
 	}
 }
 
-// A login that is refused is a person's to mend, with words, and no loop
-// (GIT-6).
+// A refused login is a person's to mend: the error says how, and there is no
+// loop (GIT-6).
 func testRefusedLogins(b *Fixture) {
 	pr := b.PR()
 	b.Host.AddLogin("owner-token", Token{Login: "ann", MissingPermissions: []string{"pull_requests"}})
@@ -345,8 +345,8 @@ func testCommentOnce(b *Fixture) {
 	if got := b.Host.Comments(b.Repo, 1); len(got) != 2 {
 		b.T.Errorf("%d comments: %+v", len(got), got)
 	}
-	// Somebody else's comment with the mark of a note of ours does not keep that
-	// note from being written; nor do two of them.
+	// A foreign comment with the mark of a note of ours does not keep that note
+	// from being written; nor do two of them.
 	b.Host.Invite(b.Repo, "wim", "write")
 	for range 2 {
 		b.Host.AddComment(b.Repo, 1, Comment{User: "wim", Body: ref.NoteMarker("sync:3") + "\nnothing to see here"})
@@ -513,8 +513,8 @@ func testGitLogin(b *Fixture) {
 	}
 }
 
-// NewFixture is what open of Exercise makes: acme/app, ann who owns its
-// organisation, and wim who may write.
+// NewFixture makes the world of a case: acme/app, its organisation's owner ann,
+// and wim with the right to write.
 func NewFixture(t *testing.T, stage Host, driver func(forge.Options) forge.Forge) *Fixture {
 	t.Helper()
 	b := &Fixture{T: t, Host: stage, driver: driver}
@@ -527,7 +527,7 @@ func NewFixture(t *testing.T, stage Host, driver func(forge.Options) forge.Forge
 	return b
 }
 
-// Options are those of a driver at the bench's repository.
+// Options are those of a driver at the fixture's repository.
 func (b *Fixture) Options(login string) forge.Options {
 	b.T.Helper()
 	u := mustURL(b.T, b.Host.BaseURL())

@@ -37,7 +37,7 @@ type Fault struct {
 	Code         int    // answer with this; 0: cut the connection
 	Header       map[string]string
 	Body         string
-	After        bool          // do what was asked, and only then fail
+	After        bool          // carry out the request, and only then fail
 	Delay        time.Duration // before the answer
 }
 

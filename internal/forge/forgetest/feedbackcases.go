@@ -36,8 +36,8 @@ func findItem(f forge.Feedback, body string) forge.Item {
 
 var ownRef = forge.Ref{Office: "k3fq", Task: "t12", Number: 1}
 
-// T22: only who may push is heard. Members of the organisation who read, and
-// people who were invited to read, are not.
+// T22: only people with the right to push are heard. Members of the
+// organisation, and invited people, with the right to read alone are not.
 func testTrustedAuthors(b *Fixture) {
 	s, r := b.Host, b.Repo
 	s.Invite(r, "rita", "read")
@@ -47,7 +47,7 @@ func testTrustedAuthors(b *Fixture) {
 	want := map[string]bool{"ann": true, "wim": true, "wanda": true, "rita": false, "ralf": false, "mallory": false}
 	for who := range want {
 		s.AddComment(r, 1, Comment{User: who, Body: "/company said by " + who})
-		if who != "ann" { // nobody rejects what they opened
+		if who != "ann" { // a forge refuses a rejection by the author
 			s.AddReview(r, 1, Comment{User: who, Body: "judged by " + who, State: "CHANGES_REQUESTED"})
 		}
 	}
@@ -65,8 +65,8 @@ func testTrustedAuthors(b *Fixture) {
 	}
 }
 
-// What is not found is gone only where the forge itself says so of the pull
-// request, and shows its repository.
+// A missing pull request is gone only where the forge says so of it and still
+// shows its repository.
 func testNotFoundIsNotGone(b *Fixture) {
 	b.mustOpen(b.PR())
 	page := map[string]string{"Content-Type": "text/html"}
@@ -96,8 +96,7 @@ func testNotFoundIsNotGone(b *Fixture) {
 	}
 }
 
-// Replies and conversations that somebody ended are told from what is asked
-// for anew.
+// Replies and ended conversations are told apart from new requests.
 func testConversations(b *Fixture) {
 	pr := b.PR()
 	s, r := b.Host, b.Repo
@@ -120,7 +119,7 @@ func testConversations(b *Fixture) {
 	b.reportObserved("replies and resolved conversations are told apart")
 }
 
-// A commit has as many statuses as its checks like; the last word of each
+// A commit has as many statuses as its checks like; the last status of each
 // counts.
 func testManyStatuses(b *Fixture) {
 	pr := b.PR()

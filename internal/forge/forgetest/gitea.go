@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// NewGitea starts a fake NewGitea below path (empty: at its host's root): its API is
-// at /api/v1. It differs from NewGitHub where NewGitea does: 409 for a second pull
-// request and 404 for a head that is not there, drafts by title, labels by
-// number, comments without pages, line comments below reviews, no check runs,
-// scopes of tokens, "not mergeable" while it works it out, members of every
-// team among those who can be assigned, and people's permissions for
-// administrators alone. A real one is held to the same tests by
+// NewGitea starts a fake Gitea below path (empty: at its host's root): its API
+// is at /api/v1. It differs from NewGitHub where Gitea differs from GitHub: 409
+// for a second pull request and 404 for a head that is not there, drafts by
+// title, labels by number, comments without pages, line comments below reviews,
+// no check runs, scopes of tokens, "not mergeable" while it works it out,
+// members of every team among those who can be assigned, and people's
+// permissions for administrators alone. A real one is held to the same tests by
 // `make strangers/gitea`.
 func NewGitea(t testing.TB, path string) *Server {
 	t.Helper()

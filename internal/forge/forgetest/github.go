@@ -195,7 +195,7 @@ func (h *githubAPI) serveRepository(w http.ResponseWriter, r *http.Request, repo
 	sendJSON(w, r, http.StatusOK, o)
 }
 
-// servePermission is told to those who may push.
+// servePermission answers logins that may push.
 func (h *githubAPI) servePermission(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token) {
 	if tok == nil || tok.app == nil && !repo.hasRole(tok.Login, "write") {
 		sendError(w, r, http.StatusForbidden, "Must have push access to view collaborator permission.")
@@ -485,7 +485,7 @@ func (h *githubAPI) listLabels(w http.ResponseWriter, r *http.Request, repo *Rep
 }
 
 func (h *githubAPI) addLabels(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token, p *Pull) {
-	// Labels need the right to triage; whoever comes from outside has it not.
+	// Labels need the right to triage, which people from outside lack.
 	if refuseWithoutPermission(w, r, tok, "issues", "write") {
 		return
 	}

@@ -29,8 +29,7 @@ type Repo struct {
 
 func (r *Repo) fullName() string { return r.Owner + "/" + r.Name }
 
-// roleOf is what somebody may: read | write | admin; empty: no more than
-// everybody.
+// roleOf is a person's role: read | write | admin; empty: none.
 func (r *Repo) roleOf(login string) string {
 	rank := []string{"", "read", "write", "admin"}
 	if login == r.Owner || r.roles[login] == "owner" {
@@ -76,7 +75,7 @@ type Comment struct {
 	Line    int
 	ReplyTo int64
 	Commit  string
-	// Resolved is who ended the conversation that begins with this comment.
+	// Resolved is the person that ended the conversation of this first comment.
 	Resolved string
 	At       time.Time
 }
@@ -136,7 +135,7 @@ func (s *Server) AddRepo(owner, name, src string) *Repo {
 	return r
 }
 
-// Invite gives somebody a role in a repository: read, write, admin, or owner of
+// Invite gives a person a role in a repository: read, write, admin, or owner of
 // its organisation.
 func (s *Server) Invite(r *Repo, login, role string) {
 	s.mu.Lock()
@@ -198,7 +197,7 @@ func (s *Server) DelayMergeCheck(looks int) {
 	s.mergeCheckLooks = looks
 }
 
-// AddDuplicates lets so many others open what is opened, just before.
+// AddDuplicates opens n equal pull requests just before the next one.
 func (s *Server) AddDuplicates(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -30,7 +30,7 @@ type RealGitea struct {
 	t testing.TB // of the case
 }
 
-// giteaHost is what is the same for all cases.
+// giteaHost is the part that all cases share.
 type giteaHost struct {
 	*faultProxy
 	dir        string
@@ -181,8 +181,8 @@ func freePort(t testing.TB) string {
 	return port
 }
 
-// mustCall calls the API as somebody, for a test's people; what it answers goes into
-// out. Codes from 300 on end the test.
+// mustCall calls the API as one of a test's people; the answer goes into out.
+// Codes from 300 on end the test.
 func (g *RealGitea) mustCall(who, method, path string, in, out any) {
 	g.t.Helper()
 	if code, said := g.callAs(who, method, path, in, out); code >= 300 {
@@ -224,7 +224,7 @@ func (g *RealGitea) callAs(who, method, path string, in, out any) (int, string) 
 	return resp.StatusCode, string(text)
 }
 
-// ensureUser makes a user who is not there yet.
+// ensureUser makes a user that is not there yet.
 func (g *RealGitea) ensureUser(login string) {
 	g.t.Helper()
 	g.mu.Lock()

@@ -81,14 +81,14 @@ func (s *Server) start(api http.Handler) {
 	s.http.Config.ErrorLog = nil
 	s.http.StartTLS()
 	s.t.Cleanup(func() {
-		close(s.done) // nobody waits for what a fault holds up
+		close(s.done) // faults hold up no end
 		s.http.Close()
 	})
 	s.URL = s.http.URL + s.path
 	s.CAFile = writeCA(s.t, s.dir, s.http)
 }
 
-// writeCA writes down whom a client must trust.
+// writeCA writes the certificate that a client must trust.
 func writeCA(t testing.TB, dir string, of *httptest.Server) string {
 	t.Helper()
 	file := filepath.Join(dir, "ca.pem")

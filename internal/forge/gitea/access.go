@@ -85,10 +85,10 @@ func scopesIn(err error) string {
 	return e.message
 }
 
-// permissionChecker asks who may push, each person once.
+// permissionChecker asks whether people may push, once each.
 type permissionChecker struct {
 	c         *Client
-	assignees map[string]bool // who can be assigned; nil: not read yet
+	assignees map[string]bool // people that can be assigned; nil: not read yet
 	cache     map[string]bool
 	denied    bool // the forge tells this login nothing of others
 	teams     []*gitea.Team
@@ -98,12 +98,13 @@ func (c *Client) newPermissionChecker() *permissionChecker {
 	return &permissionChecker{c: c, cache: map[string]bool{}}
 }
 
-// mayPush says whether somebody may push. Those who can be assigned are everybody
-// who may, and members of teams that only read. Of a person's permission Gitea
-// tells administrators of the repository, and it says "read" of a member of a team that writes, since a team's rights are by
-// unit. So the list is believed where every team of the repository may push,
-// and else a writing team is asked for its member, which its members and the
-// organisation's owners may do. Whom nothing vouches for is not heard.
+// mayPush says whether a person may push. The people that can be assigned are
+// those that may, and members of teams that only read. Gitea shows a person's
+// permission to administrators of the repository only, and answers "read" of a
+// member of a team that writes, since a team's rights are by unit. So the list
+// is believed where every team of the repository may push, and else a writing
+// team is asked for its member, which its members and the organisation's owners
+// may do. A person that neither confirms is not heard.
 func (a *permissionChecker) mayPush(ctx context.Context, who string) (bool, error) {
 	who = strings.ToLower(who)
 	if may, ok := a.cache[who]; ok {
@@ -131,8 +132,8 @@ func (a *permissionChecker) mayPush(ctx context.Context, who string) (bool, erro
 	return may, nil
 }
 
-// loadAssignees reads who can be assigned, and the teams of the repository: a person's
-// own has none.
+// loadAssignees reads the people that can be assigned, and the repository's
+// teams: a person's own repository has none.
 func (a *permissionChecker) loadAssignees(ctx context.Context) error {
 	people := map[string]bool{}
 	err := a.c.callWithRetry(ctx, "asking who can be assigned", func(api *gitea.Client) (*gitea.Response, error) {
@@ -176,7 +177,7 @@ func (a *permissionChecker) queryPermission(ctx context.Context, who string) (bo
 	return err == nil && got != nil && canWrite(got.Permission), err
 }
 
-// inWritingTeam says whether somebody who can be assigned may push by a team.
+// inWritingTeam says whether an assignable person may push by a team.
 func (a *permissionChecker) inWritingTeam(ctx context.Context, who string) (bool, error) {
 	if !slices.ContainsFunc(a.teams, func(t *gitea.Team) bool { return !teamCanWrite(t) }) {
 		return true, nil

@@ -165,9 +165,9 @@ func (c *Client) readDiscussion(ctx context.Context, ref forge.Ref) ([]forge.Ite
 	return out, nil
 }
 
-// threads are the conversations at lines. Gitea shows all that is said at one
-// line as one, marks its first comment when somebody ends it, and puts a reply
-// into the review of what it answers.
+// threads are the conversations at lines. Gitea shows all comments at one line
+// as one conversation, marks its first comment when a person ends it, and puts
+// a reply into the review of the comment that it answers.
 type threads []*gitea.PullReviewComment
 
 func (t *threads) add(m *gitea.PullReviewComment) { *t = append(*t, m) }
@@ -211,8 +211,8 @@ func reviewVerdict(r *gitea.PullReview) string {
 // listFailedStatuses are the statuses of a commit that failed; Gitea's actions report by
 // them as well. pending says that some are still under way.
 func (c *Client) listFailedStatuses(ctx context.Context, head company.OID) (out []forge.Item, pending bool, err error) {
-	// All that was ever said of the commit, the newest first: the combined
-	// status has pages too, which the SDK does not turn.
+	// All statuses of the commit, the newest first: the combined status has
+	// pages too, which the SDK does not turn.
 	all, err := listPages(ctx, c, "reading the statuses", func(api *gitea.Client, o gitea.ListOptions) ([]*gitea.Status, *gitea.Response, error) {
 		return api.ListStatuses(c.repo.Owner, c.repo.Name, string(head), gitea.ListStatusesOption{ListOptions: o})
 	})
@@ -243,8 +243,8 @@ func (c *Client) listFailedStatuses(ctx context.Context, head company.OID) (out 
 	return out, pending, nil
 }
 
-// Comment says something under a pull request, once per key. What others wrote
-// with our mark does not count: it would keep our word from being said.
+// Comment writes a comment under a pull request, once per key. Comments of
+// others with our mark do not count: they would suppress ours.
 func (c *Client) Comment(ctx context.Context, ref forge.Ref, key, text string) error {
 	if err := ref.CheckNote(key, text); err != nil {
 		return err

@@ -189,7 +189,7 @@ func needsPerson(code company.Code, what, why, fix string) *company.Error {
 	return e
 }
 
-// explainError puts an error of the API into words: what, why, and what to do.
+// explainError explains an error of the API: what, why, and what to do.
 func (c *Client) explainError(ctx context.Context, doing string, err error) error {
 	var e *apiError
 	if !errors.As(err, &e) {
@@ -221,7 +221,7 @@ func (c *Client) explainError(ctx context.Context, doing string, err error) erro
 	return company.E(company.EForge, fmt.Sprintf("%s answered %d while %s", host, e.status, doing)).Because(e.message).Wrap(&quietError{err})
 }
 
-// quietError keeps an error for errors.As without repeating its words.
+// quietError keeps an error for errors.As without repeating its text.
 type quietError struct{ err error }
 
 func (q *quietError) Error() string { return "HTTP " + strconv.Itoa(statusOf(q.err)) }

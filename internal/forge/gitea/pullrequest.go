@@ -63,7 +63,7 @@ func (c *Client) findOrCreate(ctx context.Context, pr forge.PR) (*gitea.PullRequ
 	return p, err
 }
 
-// maxPages bounds what is read of one list: fifty each.
+// maxPages bounds the pages of one list: fifty entries each.
 const maxPages = 20
 
 // findExisting is the pull request of this office and task, in any state; nil: there is
@@ -111,11 +111,11 @@ func takesPrecedence(pr forge.PR, a, b *gitea.PullRequest) bool {
 	return a.Index < b.Index
 }
 
-// closeDuplicates closes what was opened beside ours at the same moment: Gitea looks
-// for another one and opens in two steps, so two at once both go through. Each
-// delivery looks for them, since an earlier one may have ended before it closed
-// them. Only what carries our mark and asks for the same base is a twin: a
-// person may ask for our branch elsewhere, with our text.
+// closeDuplicates closes a pull request that was opened at the same moment as
+// ours: Gitea looks for another one and opens in two steps, so two at once both
+// go through. Each delivery looks for them, since an earlier one may have ended
+// before it closed them. Only one with our mark and the same base is a
+// duplicate: a person may open our branch elsewhere, with our text.
 func (c *Client) closeDuplicates(ctx context.Context, pr forge.PR, ours *gitea.PullRequest, open []*gitea.PullRequest) error {
 	for _, p := range open {
 		if p.Index == ours.Index || !forge.IsOurs(p.Body, pr.Office, pr.Task) || baseBranch(p) != pr.Base && baseBranch(p) != baseBranch(ours) {
@@ -312,7 +312,7 @@ func (c *Client) requestReviews(ctx context.Context, pr forge.PR, p *gitea.PullR
 	if s := statusOf(err); s != http.StatusUnprocessableEntity && s != http.StatusNotFound {
 		return err
 	}
-	var all []error // one who cannot review spoils the whole: each by itself
+	var all []error // one person without the right to review fails the whole request: each by itself
 	for _, u := range users {
 		all = append(all, request([]string{u}, nil))
 	}

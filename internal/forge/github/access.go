@@ -70,15 +70,15 @@ func (c *Client) findFork(ctx context.Context) (string, error) {
 	return f.GetCloneURL(), nil
 }
 
-// permissionChecker asks who may push, each person once. The association of an author
-// tells less: a member of the organisation may only read. But whoever has none
-// may not push, and costs no request.
+// permissionChecker asks whether people may push, once each. An author's
+// association alone does not decide: a member of the organisation may only
+// read. But an author without one may not push, and costs no request.
 type permissionChecker struct {
 	c            *Client
 	associations map[string]string // association, by login
 	cache        map[string]bool
 	denied       bool // GitHub does not tell this login
-	personalRepo bool // the repository is a person's: whoever was invited may push
+	personalRepo bool // the repository is a person's: invited people may push
 }
 
 func (c *Client) newPermissionChecker() *permissionChecker {
@@ -116,8 +116,8 @@ func (a *permissionChecker) mayPush(ctx context.Context, login string) (bool, er
 	return may, nil
 }
 
-// queryPermission asks GitHub, which tells whoever may push itself. Else, as from a fork,
-// the association has to do where it leaves no doubt.
+// queryPermission asks GitHub, which answers logins that may push themselves.
+// Else, as from a fork, the association has to do where it leaves no doubt.
 func (a *permissionChecker) queryPermission(ctx context.Context, login string) (bool, error) {
 	if a.denied {
 		return a.associations[login] == "OWNER" || a.associations[login] == "COLLABORATOR" && a.personalRepo, nil
@@ -138,9 +138,9 @@ func (a *permissionChecker) queryPermission(ctx context.Context, login string) (
 			a.c.log.Warn("GitHub tells who may push to those alone who may: of others only the owner is heard", "repository", a.c.repo.String())
 		}
 		return a.queryPermission(ctx, login)
-	case status == http.StatusNotFound: // it knows nobody of that name any more
+	case status == http.StatusNotFound: // it has no user of that name any more
 		return false, nil
 	}
-	// maintain is told as write, triage as read.
+	// GitHub reports maintain as write, triage as read.
 	return level.GetPermission() == "write" || level.GetPermission() == "admin", err
 }

@@ -73,7 +73,7 @@ func newApp(a forge.App, key forge.Secret, api string, repo forge.Repo, base htt
 }
 
 // sameOrigin follows a redirect of the API to itself, as for a repository that
-// was renamed. The App's word is for nobody else, and not for the clear.
+// was renamed. The App's token goes to no other host, and not over plain http.
 func sameOrigin(r *http.Request, via []*http.Request) error {
 	if first := via[0].URL; len(via) > 5 || r.URL.Scheme != first.Scheme || r.URL.Host != first.Host {
 		return http.ErrUseLastResponse
@@ -81,8 +81,8 @@ func sameOrigin(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// signJWT is the App's signed word on who it is (RS256), for nine minutes. It
-// starts a minute ago: clocks differ.
+// signJWT makes the App's signed token (RS256), for nine minutes. It starts a
+// minute ago: clocks differ.
 func (a *appLogin) signJWT(now time.Time) (string, error) {
 	part := func(v any) (string, error) {
 		js, err := json.Marshal(v)

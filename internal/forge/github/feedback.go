@@ -62,7 +62,7 @@ func (c *Client) confirmGone(ctx context.Context, number int) (*github.PullReque
 	return p, err
 }
 
-// maxPages bounds what is read of one list: a hundred each.
+// maxPages bounds the pages of one list: a hundred entries each.
 const maxPages = 10
 
 // listPages reads a list to its end, or to maxPages.
@@ -109,8 +109,8 @@ func (c *Client) readDiscussion(ctx context.Context, ref forge.Ref, node string)
 	for _, m := range comments {
 		it := newItem(forge.ItemComment, m.GetID(), m.GetUser(), m.GetBody(), m.GetHTMLURL())
 		may.noteAssociation(m.GetUser().GetLogin(), m.GetAuthorAssociation())
-		// The mark alone would do for an honest author; with the account, nobody
-		// else's words pass for ours.
+		// The mark alone would do for an honest author; with the account, no
+		// other comment passes for ours.
 		office, _ := forge.ParseNote(m.GetBody())
 		it.Ours = office == ref.Office && isOwnAuthor(me, m.GetUser())
 		it.Time = m.GetCreatedAt().Time
@@ -148,8 +148,8 @@ func (c *Client) readDiscussion(ctx context.Context, ref forge.Ref, node string)
 		it := newItem(forge.ItemReview, m.GetID(), m.GetUser(), m.GetBody(), m.GetHTMLURL())
 		may.noteAssociation(m.GetUser().GetLogin(), m.GetAuthorAssociation())
 		it.Verdict, it.Head, it.Time = strings.ToLower(m.GetState()), company.OID(m.GetCommitID()), m.GetSubmittedAt().Time
-		// A review that only carries comments at lines says nothing itself, and
-		// a pending one is nobody's but its author's.
+		// A review that only carries comments at lines has no text itself, and
+		// a pending one is its author's alone.
 		if it.Verdict == "pending" || it.Body == "" && it.Verdict == "commented" {
 			continue
 		}

@@ -258,8 +258,8 @@ func (c *Client) getPull(ctx context.Context, number int) (*github.PullRequest, 
 	return p, err
 }
 
-// Comment says something under a pull request, once per key. What others wrote
-// with our mark does not count: it would keep our word from being said.
+// Comment writes a comment under a pull request, once per key. Comments of
+// others with our mark do not count: they would suppress ours.
 func (c *Client) Comment(ctx context.Context, ref forge.Ref, key, text string) error {
 	if err := ref.CheckNote(key, text); err != nil {
 		return err

@@ -75,8 +75,8 @@ func (c *Client) markReady(ctx context.Context, node string) error {
 const threadsQuery = "query($id: ID!, $after: String) { node(id: $id) { ... on PullRequest { reviewThreads(first: 100, after: $after) " +
 	"{ pageInfo { hasNextPage endCursor } nodes { isResolved comments(first: 1) { nodes { fullDatabaseId } } } } } } }"
 
-// resolvedComments are the comments with which conversations begin that somebody
-// ended. A login that may not ask hears them all.
+// resolvedComments are the first comments of ended conversations. A login
+// without the right to ask treats all conversations as open.
 func (c *Client) resolvedComments(ctx context.Context, node string) (map[string]bool, error) {
 	out, after := map[string]bool{}, any(nil)
 	for range maxPages {

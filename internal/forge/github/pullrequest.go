@@ -20,7 +20,7 @@ const openTries = 4
 
 // Open finds our pull request or opens it. Whatever happens in between, a
 // repeat finds what is there: GitHub itself refuses a second open one for a
-// branch, so what an unclear answer left is seen by looking again.
+// branch, so another look shows the result of an unclear answer.
 func (c *Client) Open(ctx context.Context, pr forge.PR) (forge.OpenedPR, error) {
 	if pr.Owner == "" {
 		pr.Owner = c.repo.Owner
@@ -139,7 +139,7 @@ func (c *Client) syncPull(ctx context.Context, pr forge.PR, p *github.PullReques
 	// person made stays one.
 	ready := was.Draft && !pr.Draft && p.GetDraft()
 	if pr.Draft && !was.Draft {
-		pr.Draft = false // somebody made it ready, or it never was one
+		pr.Draft = false // a person made it ready, or it never was one
 	}
 	title, body := pr.ResolveTitle(p.GetTitle(), p.GetBody()), pr.UpdateBody(p.GetBody())
 	if title != p.GetTitle() || !sameText(body, p.GetBody()) {
@@ -232,7 +232,8 @@ func (c *Client) requestReviews(ctx context.Context, pr forge.PR, p *github.Pull
 	if err = request(users, teams); err == nil || statusOf(err) != http.StatusUnprocessableEntity {
 		return err
 	}
-	// One who cannot review spoils the whole request: each by itself.
+	// One person without the right to review fails the whole request: each by
+	// itself.
 	var all []error
 	for _, u := range users {
 		all = append(all, request([]string{u}, nil))

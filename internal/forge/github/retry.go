@@ -67,8 +67,8 @@ func (c *Client) retryDelay(err error, attempt int, repeat bool) (time.Duration,
 	return 0, false
 }
 
-// rateLimitWait is how long a rate limit asks to wait. Without a word on it, a minute,
-// as GitHub's documentation says.
+// rateLimitWait is how long a rate limit asks to wait. Where it names none, a
+// minute, as GitHub's documentation says.
 func rateLimitWait(err error) (time.Duration, bool) {
 	var primary *github.RateLimitError
 	if errors.As(err, &primary) {
@@ -150,7 +150,7 @@ func (*Client) needsPerson(code company.Code, what, why, fix string) *company.Er
 	return e
 }
 
-// explainError puts an error of the API into words: what, why, and what to do.
+// explainError explains an error of the API: what, why, and what to do.
 func (c *Client) explainError(ctx context.Context, doing string, err error) error {
 	var ce *company.Error
 	if errors.As(err, &ce) { // of a login, on its way through the client
@@ -194,7 +194,7 @@ func (c *Client) explainError(ctx context.Context, doing string, err error) erro
 	}
 }
 
-// quietError keeps an error for errors.As without repeating its words.
+// quietError keeps an error for errors.As without repeating its text.
 type quietError struct{ err error }
 
 func (q *quietError) Error() string { return "HTTP " + strconv.Itoa(statusOf(q.err)) }

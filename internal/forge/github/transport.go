@@ -39,7 +39,7 @@ func (a *authTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return a.next.RoundTrip(r)
 }
 
-// Bounds of what is kept to ask "has it changed?".
+// Bounds of the responses that are kept for conditional requests.
 const (
 	maxTagged     = 200
 	maxTaggedBody = 1 << 20

@@ -153,7 +153,7 @@ func (f *Forge) FullCommentsPath(number int) string { return f.Office.Join(f.com
 // Close has nothing to close: the ledger holds the state of a page.
 func (*Forge) Close(context.Context, forge.Ref) error { return nil }
 
-// Credential is nobody's: git goes to the remote as the operator does.
+// Credential is empty: git goes to the remote as the operator does.
 func (*Forge) Credential(context.Context) (forge.Credential, error) {
 	return forge.Credential{}, forge.ErrNoLogin
 }

@@ -35,9 +35,9 @@ func Profile() string {
 }
 
 // Preparation is Profile for build containers, where tools of packages run as
-// root. It allows no more. It refuses a connection to the kernel's audit in the
-// words of a kernel without one: tools that add users go on then, and end over
-// any other refusal.
+// root. It allows no more. It refuses a connection to the kernel's audit with
+// the error of a kernel without one: tools that add users go on then, and end
+// over any other refusal.
 func Preparation() string {
 	var d document
 	if err := json.Unmarshal(profile, &d); err != nil {
