@@ -191,9 +191,6 @@ func (h *officeApp) wireHandlers(ctx context.Context) (*worker.Pool, error) {
 	models := adapters.NewModels(modelDrivers, modelProfiles(h.loaded, h.office.Root, os.Getenv), modelDeps(cfg, h.log))
 	h.closers = append(h.closers, models.Close)
 
-	mirror := func(ctx context.Context, t *company.Task) (*gitops.Mirror, error) {
-		return git.Mirror(ctx, t.Project.ID, t.Project.Path)
-	}
 	limits := h.containerLimits(cfg)
 	sizes := container.NewSizes(limits, h.maxMemory(cfg))
 	sessions := &session.Service{
@@ -222,9 +219,9 @@ func (h *officeApp) wireHandlers(ctx context.Context) (*worker.Pool, error) {
 		h.publishItem(orchestrator.Item{Task: t, Subtask: sub, Kind: "gate", Mark: orchestrator.Started, Text: "gate " + check})
 	}
 	laborer := &worker.Worker{
-		Sessions: sessions, Shop: h.sandboxes, Mirror: mirror,
+		Sessions: sessions, Shop: h.sandboxes, Mirrors: git,
 		Project: func(ctx context.Context, t *company.Task) (string, error) {
-			m, err := mirror(ctx, t)
+			m, err := git.MirrorOf(ctx, t)
 			if err != nil {
 				return "", err
 			}
@@ -239,7 +236,7 @@ func (h *officeApp) wireHandlers(ctx context.Context) (*worker.Pool, error) {
 	forges := openForges(h.office.StateFolder, cfg, h.log, os.LookupEnv)
 	base := &intake.Intake{
 		Branches: branchLocator(h.office.ID, forges),
-		Desk:     h.orch, Mirror: mirror, Images: images, Base: cfg.Container.Image, Setup: cfg.Container.Setup, SetupEnv: secrets, Offline: cfg.Container.Deps == "off",
+		Desk:     h.orch, Mirrors: git, Images: images, Base: cfg.Container.Image, Setup: cfg.Container.Setup, SetupEnv: secrets, Offline: cfg.Container.Deps == "off",
 		Lint: toOverride(cfg.Gates.Lint), Test: toOverride(cfg.Gates.Test), Prefix: cfg.Git.IntegrationBranch, Log: oplog,
 		Tell: func(t company.TaskID, note string) {
 			h.publishItem(orchestrator.Item{Task: t, Kind: "image", Mark: orchestrator.Info, Text: safetext.EscapeLine(note, 300)})
@@ -248,8 +245,8 @@ func (h *officeApp) wireHandlers(ctx context.Context) (*worker.Pool, error) {
 	intakeOf := h.intakeByTask(*base, registries.MayUseLogins)
 	goods, stock := h.dependencyAccess(registries), &intake.TreeImages{Intake: intakeOf, Stores: registries, Images: images}
 	runner.ImageForTree, laborer.Supply, laborer.Image = stock.Image, goods, stock.ForSandbox
-	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirror: mirror, Author: author, Sessions: sessions, Shop: h.sandboxes, Started: checking, Supply: goods, Image: stock.ForSandbox}
-	courier := &merger.Delivery{Desk: h.orch, Mirror: mirror, Log: oplog, Secrets: leak.New(ownSecrets(cfg, os.LookupEnv), h.office.ID),
+	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirrors: git, Author: author, Sessions: sessions, Shop: h.sandboxes, Started: checking, Supply: goods, Image: stock.ForSandbox}
+	courier := &merger.Delivery{Desk: h.orch, Mirrors: git, Log: oplog, Secrets: leak.New(ownSecrets(cfg, os.LookupEnv), h.office.ID),
 		Forge: forges.ForPullRequest, Ask: forge.PRSettings{Labels: cfg.Forge.Labels, Draft: cfg.Forge.Draft, CodeOwners: cfg.Forge.Reviewers == "codeowners"},
 		Keep: func(ctx context.Context, text string) (company.Hash, error) { return keep(ctx, []byte(text)) }}
 	h.repackJob = h.newRepackJob(git)
@@ -257,15 +254,15 @@ func (h *officeApp) wireHandlers(ctx context.Context) (*worker.Pool, error) {
 	called := make(chan struct{}, 1)
 	h.webhooks = webhooks{listen: cfg.Forge.WebhookListen, secret: forge.NewSecret(os.Getenv(cfg.Forge.WebhookEnv)), env: cfg.Forge.WebhookEnv, trigger: called}
 	h.jobs = append(h.jobs, h.pollForgeJob(cfg.Forge.Poll, called, newListener(h.office.ID, h.office.Paths, h.loaded, forges)))
-	judge := &gates.Handler{Decider: h.orch, Runner: runner, Mirror: mirror, OnCheckStarted: checking, RedGreen: cfg.Gates.RedGreen != "off"}
+	judge := &gates.Handler{Decider: h.orch, Runner: runner, Mirrors: git, OnCheckStarted: checking, RedGreen: cfg.Gates.RedGreen != "off"}
 	for kind, do := range map[company.EffectKind]company.EffectHandler{
 		company.EffectPrepare:   h.prepareHandler(intakeOf),
 		company.EffectBaseline:  judge.RunBaseline,
-		company.EffectManage:    (&manager.Manager{Desk: h.orch, Sessions: sessions, Mirror: mirror}).Do,
+		company.EffectManage:    (&manager.Manager{Desk: h.orch, Sessions: sessions, Mirrors: git}).Do,
 		company.EffectOffer:     pool.Offer,
 		company.EffectWork:      pool.Work,
 		company.EffectGate:      judge.RunGates,
-		company.EffectReview:    (&reviewer.Reviewer{Desk: h.orch, Sessions: sessions, Shop: h.sandboxes, Mirror: mirror, Image: stock.ForSandbox}).Do,
+		company.EffectReview:    (&reviewer.Reviewer{Desk: h.orch, Sessions: sessions, Shop: h.sandboxes, Mirrors: git, Image: stock.ForSandbox}).Do,
 		company.EffectTestMerge: merge.Test,
 		company.EffectMerge:     merge.Merge,
 		company.EffectResolve:   merge.Resolve,

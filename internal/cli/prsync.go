@@ -158,10 +158,8 @@ func pollPR(ctx context.Context, l *merger.FeedbackPoller, p company.Pull, set c
 // be open.
 func newListener(id string, p office.Paths, loaded office.Loaded, forges *forge.Selector) *merger.FeedbackPoller {
 	return &merger.FeedbackPoller{
-		Office: id,
-		Mirror: func(_ context.Context, t *company.Task) (*gitops.Mirror, error) {
-			return gitops.LookAt(p.Git, loaded.Config.Git.Remote, t.Project.ID, t.Project.Path)
-		},
-		Forge: forges.ForPullRequest,
+		Office:  id,
+		Mirrors: gitops.ReadOnlyMirrors{Root: p.Git, Remote: loaded.Config.Git.Remote},
+		Forge:   forges.ForPullRequest,
 	}
 }

@@ -1,7 +1,6 @@
 package gates_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,7 +12,6 @@ import (
 
 	"company/internal/company"
 	"company/internal/gates"
-	"company/internal/gitops"
 )
 
 // jobWith is a job on the head of main, with these gates.
@@ -199,7 +197,7 @@ func TestBaselineEffect(t *testing.T) {
 	base := b.commit("main")
 	cmds := commands("", "echo x; exit 1")
 	s := b.state(base, cmds)
-	e := &gates.Handler{Decider: fakeDesk{s}, Runner: b.runner, Mirror: func(context.Context, *company.Task) (*gitops.Mirror, error) { return b.mirror, nil }}
+	e := &gates.Handler{Decider: fakeDesk{s}, Runner: b.runner, Mirrors: oneMirror{b.mirror}}
 	take := func() company.GateResult {
 		t.Helper()
 		cmd, err := e.RunBaseline(b.ctx, company.Effect{Task: "t1"})

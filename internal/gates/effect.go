@@ -12,7 +12,7 @@ import (
 type Handler struct {
 	Decider        company.Decider
 	Runner         *Runner
-	Mirror         func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
+	Mirrors        gitops.MirrorSource
 	OnCheckStarted func(t company.TaskID, sub company.SubtaskID, check string) // for the feed; may be nil
 	// RedGreen has the new tests of a change run without it: of a ticket, and
 	// of a whole task.
@@ -31,7 +31,7 @@ func (g *Handler) RunGates(ctx context.Context, e company.Effect) (company.Comma
 	if err != nil {
 		return nil, err
 	}
-	m, err := g.Mirror(ctx, t)
+	m, err := g.Mirrors.MirrorOf(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (g *Handler) RunBaseline(ctx context.Context, e company.Effect) (company.Co
 	if err != nil {
 		return nil, err
 	}
-	m, err := g.Mirror(ctx, t)
+	m, err := g.Mirrors.MirrorOf(ctx, t)
 	if err != nil {
 		return nil, err
 	}

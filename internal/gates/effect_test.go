@@ -79,6 +79,11 @@ func TestQuoteArgs(t *testing.T) {
 	}
 }
 
+// oneMirror is the mirror of every task.
+type oneMirror struct{ m *gitops.Mirror }
+
+func (o oneMirror) MirrorOf(context.Context, *company.Task) (*gitops.Mirror, error) { return o.m, nil }
+
 // fakeDesk shows one state.
 type fakeDesk struct{ s *company.State }
 
@@ -98,7 +103,7 @@ func (b *bundle) state(base company.OID, cmds []company.GateCommand, subs ...*co
 
 func (b *bundle) runEffect(s *company.State, sub company.SubtaskID) company.RecordGateResult {
 	b.t.Helper()
-	e := &gates.Handler{Decider: fakeDesk{s}, Runner: b.runner, Mirror: func(context.Context, *company.Task) (*gitops.Mirror, error) { return b.mirror, nil }}
+	e := &gates.Handler{Decider: fakeDesk{s}, Runner: b.runner, Mirrors: oneMirror{b.mirror}}
 	cmd, err := e.RunGates(b.ctx, company.Effect{Task: "t1", Subtask: sub})
 	if err != nil {
 		b.t.Fatal(err)

@@ -12,6 +12,18 @@ import (
 	"company/internal/folder"
 )
 
+// ReadOnlyMirrors are the mirrors of a store that another process may own: a
+// MirrorSource whose mirrors are only looked at.
+type ReadOnlyMirrors struct {
+	Root   string // of the store
+	Remote string // git.remote
+}
+
+// MirrorOf looks at the mirror of a task's project.
+func (r ReadOnlyMirrors) MirrorOf(_ context.Context, t *company.Task) (*Mirror, error) {
+	return LookAt(r.Root, r.Remote, t.Project.ID, t.Project.Path)
+}
+
 // LookAt opens the mirror of a project beside the process that owns the store:
 // it makes, cleans and configures nothing. What it gives is for reading, and
 // for fetching a base, which git itself keeps apart from what the owner does.

@@ -318,6 +318,16 @@ func tamperedError(dir, why string) *company.Error {
 
 var projectRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
 
+// MirrorSource gives the mirror of the project that a task is about.
+type MirrorSource interface {
+	MirrorOf(ctx context.Context, t *company.Task) (*Mirror, error)
+}
+
+// MirrorOf opens the mirror of a task's project.
+func (s *Store) MirrorOf(ctx context.Context, t *company.Task) (*Mirror, error) {
+	return s.Mirror(ctx, t.Project.ID, t.Project.Path)
+}
+
 // Mirror opens the bare mirror of a project, making it when it is not there.
 // sourcePath is the president's checkout, used where FetchBase names none.
 func (s *Store) Mirror(ctx context.Context, projectID string, sourcePath string) (*Mirror, error) {

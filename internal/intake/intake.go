@@ -14,11 +14,11 @@ import (
 // Intake carries out prepare effects: it finds out where a task starts from,
 // pins the gates there, and has the image made.
 type Intake struct {
-	Desk   company.Decider
-	Mirror func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
-	Images *image.Builder
-	Base   string // container.image of the config: auto, or name@sha256:…
-	Setup  []string
+	Desk    company.Decider
+	Mirrors gitops.MirrorSource
+	Images  *image.Builder
+	Base    string // container.image of the config: auto, or name@sha256:…
+	Setup   []string
 	// SetupEnv are the variables of container.setup_env with their values.
 	SetupEnv map[string]image.Secret
 	Offline  bool
@@ -44,7 +44,7 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 	if err != nil {
 		return nil, err
 	}
-	m, err := in.Mirror(ctx, t)
+	m, err := in.Mirrors.MirrorOf(ctx, t)
 	if err != nil {
 		return nil, err
 	}

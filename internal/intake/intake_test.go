@@ -34,7 +34,7 @@ func TestIntakeNeedsAPerson(t *testing.T) {
 			c.spoil(p)
 			d := decidertest.New(t)
 			evs := d.Must(company.Submit{Instruction: "do it", Project: company.Project{ID: "project", Path: p.Dir}, Base: c.base})
-			in := &Intake{Desk: d, Mirror: p.Open, Prefix: c.prefix, Paths: c.paths, Lint: gates.Auto, Test: gates.Auto}
+			in := &Intake{Desk: d, Mirrors: p, Prefix: c.prefix, Paths: c.paths, Lint: gates.Auto, Test: gates.Auto}
 			cmd, err := in.Do(t.Context(), company.Effect{Task: evs[0].Task})
 			var e *company.Error
 			if cmd != nil || !errors.As(err, &e) || e.Class != company.HumanRequired || e.Hint == "" {

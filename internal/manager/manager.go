@@ -23,7 +23,7 @@ import (
 type Manager struct {
 	Desk     company.Decider
 	Sessions *session.Service
-	Mirror   func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
+	Mirrors  gitops.MirrorSource
 }
 
 // decision is what a manager's conversation ends with.
@@ -58,7 +58,7 @@ func (g *Manager) runManager(ctx context.Context, s *session.Session, run compan
 	if err != nil {
 		return company.EndRun{}, err
 	}
-	m, err := g.Mirror(ctx, t)
+	m, err := g.Mirrors.MirrorOf(ctx, t)
 	if err != nil {
 		return company.EndRun{}, err
 	}

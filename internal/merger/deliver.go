@@ -15,8 +15,8 @@ import (
 // Delivery carries out deliver effects: it pushes the integration branch and
 // opens the pull request. Asked again, it finds what it did.
 type Delivery struct {
-	Desk   company.Decider
-	Mirror func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
+	Desk    company.Decider
+	Mirrors gitops.MirrorSource
 	// Forge is the forge that a pull request is on, or comes to; remote is the
 	// project's (empty: there is none).
 	Forge func(ctx context.Context, ref forge.Ref, remote string) (forge.Forge, error)
@@ -39,7 +39,7 @@ func (c *Delivery) Do(ctx context.Context, e company.Effect) (company.Command, e
 	if d == nil {
 		return nil, nil
 	}
-	m, err := c.Mirror(ctx, t)
+	m, err := c.Mirrors.MirrorOf(ctx, t)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ import (
 type Merger struct {
 	Desk     company.Decider
 	Runner   *gates.Runner
-	Mirror   func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
+	Mirrors  gitops.MirrorSource
 	Author   gitops.Person // of merge commits
 	Sessions *session.Service
 	Shop     *sandbox.Factory
@@ -47,7 +47,7 @@ func (g *Merger) Test(ctx context.Context, e company.Effect) (company.Command, e
 		return nil, err
 	}
 	sub := t.Subtask(e.Subtask)
-	m, err := g.Mirror(ctx, t)
+	m, err := g.Mirrors.MirrorOf(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (g *Merger) Merge(ctx context.Context, e company.Effect) (company.Command, 
 	if in == nil {
 		return nil, nil
 	}
-	m, err := g.Mirror(ctx, t)
+	m, err := g.Mirrors.MirrorOf(ctx, t)
 	if err != nil {
 		return nil, err
 	}

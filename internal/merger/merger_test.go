@@ -42,7 +42,7 @@ func setup(t *testing.T) *bundle {
 	b := &bundle{Decider: decidertest.New(t), t: t, p: gitopstest.New(t, map[string]string{
 		"a.go": "package a\n", "b.go": "package a\n", "shared.go": "package a\n\nvar x = 0\n",
 	})}
-	b.merger = &Merger{Desk: b, Mirror: b.p.Open, Runner: &gates.Runner{}, Author: gitops.Person{Name: "Merger", Email: "m@example.org"}}
+	b.merger = &Merger{Desk: b, Mirrors: b.p, Runner: &gates.Runner{}, Author: gitops.Person{Name: "Merger", Email: "m@example.org"}}
 	b.Submit("do both", b.p.Dir)
 	b.Prepare(task, b.p.Base, company.GateCommand{Name: "test", Command: "true"})
 	var subs []company.PlannedSubtask
@@ -381,7 +381,7 @@ func deliveredWith(t *testing.T, files map[string]string) (*bundle, *Delivery, *
 		Review: &company.ReviewRecorded{Head: tk.Head, Onto: tk.Head, Verdict: company.Approve}})
 	b.Must(company.IntendDelivery{Task: task})
 	f := &local.Forge{Office: foldertest.Open(t, t.TempDir()), Dir: "pulls"}
-	return b, &Delivery{Desk: b, Mirror: b.p.Open, Forge: func(context.Context, forge.Ref, string) (forge.Forge, error) { return f, nil }, Keep: func(_ context.Context, text string) (company.Hash, error) {
+	return b, &Delivery{Desk: b, Mirrors: b.p, Forge: func(context.Context, forge.Ref, string) (forge.Forge, error) { return f, nil }, Keep: func(_ context.Context, text string) (company.Hash, error) {
 		return company.HashOf(text)
 	}}, f
 }

@@ -16,8 +16,8 @@ import (
 // which checks fail, and whether they still merge with their base. It decides nothing and writes nothing;
 // what it brings back is a command.
 type FeedbackPoller struct {
-	Office string
-	Mirror func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
+	Office  string
+	Mirrors gitops.MirrorSource
 	// Forge is the forge that a pull request is on.
 	Forge func(ctx context.Context, ref forge.Ref, remote string) (forge.Forge, error)
 }
@@ -30,7 +30,7 @@ const addressed = "/company"
 // strangers, programs or we ourselves said them, or nobody asked for anything.
 func (l *FeedbackPoller) Poll(ctx context.Context, p company.Pull) (c company.RecordPRFeedback, left int, err error) {
 	c = company.RecordPRFeedback{Task: p.Lead.ID, State: company.PROpen}
-	m, err := l.Mirror(ctx, p.Lead)
+	m, err := l.Mirrors.MirrorOf(ctx, p.Lead)
 	if err != nil {
 		return c, 0, err
 	}

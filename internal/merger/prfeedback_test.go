@@ -65,7 +65,7 @@ func heard(t *testing.T) (b *bundle, hear func(fb forge.Feedback, err error) (co
 	b.Must(b.do(c.Do, ""))
 	return b, func(fb forge.Feedback, err error) (company.RecordPRFeedback, error) {
 		t.Helper()
-		l := &FeedbackPoller{Office: decidertest.Office, Mirror: b.p.Open, Forge: func(context.Context, forge.Ref, string) (forge.Forge, error) { return told{f, fb, err}, nil }}
+		l := &FeedbackPoller{Office: decidertest.Office, Mirrors: b.p, Forge: func(context.Context, forge.Ref, string) (forge.Forge, error) { return told{f, fb, err}, nil }}
 		got, _, err := l.Poll(t.Context(), b.View().Pulls()[0])
 		return got, err
 	}

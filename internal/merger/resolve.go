@@ -45,7 +45,7 @@ func (g *Merger) resolveConflict(ctx context.Context, s *session.Session, t *com
 		return company.EndRun{}, err
 	}
 	defer log.Close()
-	m, err := g.Mirror(ctx, t)
+	m, err := g.Mirrors.MirrorOf(ctx, t)
 	if err != nil {
 		return company.EndRun{}, err
 	}

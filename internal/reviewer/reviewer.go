@@ -31,7 +31,7 @@ type Reviewer struct {
 	Desk     company.Decider
 	Sessions *session.Service
 	Shop     *sandbox.Factory
-	Mirror   func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
+	Mirrors  gitops.MirrorSource
 	// Image is the image for a commit of a task, which may name other
 	// dependencies than the base. Nil: the task's own.
 	Image func(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (string, error)
@@ -112,7 +112,7 @@ func (r *Reviewer) runReview(ctx context.Context, s *session.Session, t *company
 		return company.EndRun{}, err
 	}
 	defer log.Close()
-	m, err := r.Mirror(ctx, t)
+	m, err := r.Mirrors.MirrorOf(ctx, t)
 	if err != nil {
 		return company.EndRun{}, err
 	}

@@ -140,7 +140,7 @@ func newHouse(t *testing.T) *house {
 				return wrap(h.model), nil
 			},
 		},
-		Shop: shop, Mirror: h.p.Open,
+		Shop: shop, Mirrors: h.p,
 		Project: func(context.Context, *company.Task) (string, error) { return "", nil },
 	}
 	id := h.Submit("change a", h.p.Dir)

@@ -64,12 +64,17 @@ func setup(t *testing.T) *bench {
 	silent := slog.New(slog.DiscardHandler)
 	b.pool = NewPool(queue{real.Queue(), b}, b, &Worker{
 		Sessions: &session.Service{Desk: b, Ledger: l, Runs: foldertest.Open(t, filepath.Join(dir, "runs")), Logger: silent},
-		Mirror: func(ctx context.Context, _ *company.Task) (*gitops.Mirror, error) { // it works until it is stopped
-			<-ctx.Done()
-			return nil, context.Cause(ctx)
-		},
+		Mirrors:  untilStopped{},
 	}, 1, silent)
 	return b
+}
+
+// untilStopped has a worker at it until it is stopped.
+type untilStopped struct{}
+
+func (untilStopped) MirrorOf(ctx context.Context, _ *company.Task) (*gitops.Mirror, error) {
+	<-ctx.Done()
+	return nil, context.Cause(ctx)
 }
 
 // queue tells what is done with its leases.

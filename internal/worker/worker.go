@@ -24,7 +24,7 @@ import (
 type Worker struct {
 	Sessions *session.Service
 	Shop     *sandbox.Factory
-	Mirror   func(ctx context.Context, t *company.Task) (*gitops.Mirror, error)
+	Mirrors  gitops.MirrorSource
 	// Project is what the agent is told of the project besides its ticket:
 	// commands, and the repository's own advice as quoted data.
 	Project func(ctx context.Context, t *company.Task) (string, error)
@@ -49,7 +49,7 @@ func (w *Worker) runWorker(ctx context.Context, s *session.Session, t *company.T
 		return company.EndRun{}, err
 	}
 	defer log.Close()
-	m, err := w.Mirror(ctx, t)
+	m, err := w.Mirrors.MirrorOf(ctx, t)
 	if err != nil {
 		return company.EndRun{}, err
 	}

@@ -47,8 +47,10 @@ func New(t testing.TB, files map[string]string) *Project {
 	return p
 }
 
-// Open gives the mirror in the form in which roles ask for it.
-func (p *Project) Open(context.Context, *company.Task) (*gitops.Mirror, error) { return p.Mirror, nil }
+// MirrorOf makes a project a gitops.MirrorSource: its mirror is that of every task.
+func (p *Project) MirrorOf(context.Context, *company.Task) (*gitops.Mirror, error) {
+	return p.Mirror, nil
+}
 
 // Git runs git in the checkout and gives what it prints.
 func (p *Project) Git(args ...string) string {
