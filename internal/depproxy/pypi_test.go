@@ -158,10 +158,45 @@ func TestPypiVersions(t *testing.T) {
 	if got := pypiVersion("my-pkg", "my-pkg-2.0.tar.gz"); got != "2.0" {
 		t.Error(got)
 	}
-	order := []string{"3.0rc1", "0.9", "1.0", "1.0.1", "1.0.1.post1", "1.2", "1.10", "2.0", "1!0.1"}
-	for i := range order[1:] {
-		if !pypiLess(order[i], order[i+1]) || pypiLess(order[i+1], order[i]) {
-			t.Errorf("%s and %s", order[i], order[i+1])
+}
+
+// TestNewestPyPIVersion: PEP 440's order, and no version before a release that
+// is none.
+func TestNewestPyPIVersion(t *testing.T) {
+	// As `packaging`, Python's own reading of PEP 440, sorts them.
+	order := []string{
+		"1.0.dev1", "1.0a1.dev1", "1.0a1", "1.0a2", "1.0a10", "1.0b1.dev2", "1.0b1", "1.0rc1", "1.0rc2", "1.0rc2.post1",
+		"1.0", "1.0+local.7", "1.0.post1.dev1", "1.0.post1", "1.0.1", "1.2", "1.10", "2.0", "1!0.1",
+	}
+	files := func(versions ...string) (out []pypiFile) {
+		for _, v := range versions {
+			out = append(out, pypiFile{version: v})
 		}
+		return out
+	}
+	preRelease := func(v string) bool {
+		return strings.Contains(v, "dev") || strings.ContainsAny(strings.ReplaceAll(strings.ReplaceAll(v, "post", ""), "local", ""), "abr")
+	}
+	for i, older := range order {
+		for _, newer := range order[i+1:] {
+			want := newer
+			if preRelease(newer) && !preRelease(older) {
+				want = older
+			}
+			if got := newestPyPIVersion(files(older, newer)); got != want {
+				t.Errorf("of %s and %s: %s", older, newer, got)
+			}
+			if got := newestPyPIVersion(files(newer, older)); got != want {
+				t.Errorf("of %s and %s: %s", newer, older, got)
+			}
+		}
+	}
+	// What is yanked, or could not be asked for, does not count.
+	yanked := append(files("1.0", "2004d", "1.0-1", "99999999999999999999"), pypiFile{version: "2.0", Yanked: "broken"})
+	if got := newestPyPIVersion(yanked); got != "1.0" {
+		t.Error(got)
+	}
+	if got := newestPyPIVersion(nil); got != "" {
+		t.Error(got)
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
+	pep440 "github.com/aquasecurity/go-pep440-version"
 	"golang.org/x/mod/semver"
 
 	"company/internal/company"
@@ -82,11 +82,8 @@ func (s *Store) listVersions(ctx context.Context, d company.Dependency) (all []s
 		}
 		for _, f := range files {
 			all = append(all, f.version)
-			if !f.isYanked() && (newest == "" || pypiLess(newest, f.version)) {
-				newest = f.version
-			}
 		}
-		return all, newest, nil
+		return all, newestPyPIVersion(files), nil
 	case Crates:
 		_, list, err := s.readCrateIndex(ctx, d.Name)
 		if err != nil {
@@ -116,32 +113,23 @@ func newestSemver(all []string) string {
 	return best
 }
 
-// pypiLess orders versions of PEP 440 well enough to find the newest release: a
-// release before its post-releases, after everything that comes before it.
-func pypiLess(a, b string) bool {
-	pa, pb := pypiVersionKey(a), pypiVersionKey(b)
-	return slices.Compare(pa, pb) < 0
-}
-
-// pypiVersionKey is a version as numbers: whether it is a release first, so that no
-// other one is newer than any release.
-func pypiVersionKey(v string) []int {
-	v, _, _ = strings.Cut(v, "+")
-	out := []int{1}
-	if strings.Contains(v, "dev") || strings.ContainsAny(strings.ReplaceAll(v, "post", ""), "abcrABCR") {
-		out[0] = 0
+// newestPyPIVersion is the highest release that is not yanked, or the highest
+// version of all where there is none, by PEP 440. A version that breaks the
+// grammar could not be asked for and does not count.
+func newestPyPIVersion(files []pypiFile) string {
+	var best pep440.Version
+	name := ""
+	for _, f := range files {
+		v, err := pep440.Parse(f.version)
+		if err != nil || f.isYanked() || !pep440RE.MatchString(f.version) {
+			continue
+		}
+		pre, was := v.IsPreRelease(), best.IsPreRelease()
+		if name == "" || was && !pre || was == pre && v.GreaterThan(best) {
+			best, name = v, f.version
+		}
 	}
-	epoch, rest, ok := strings.Cut(v, "!")
-	if !ok {
-		epoch, rest = "0", v
-	}
-	n, _ := strconv.Atoi(epoch)
-	out = append(out, n)
-	for _, f := range strings.FieldsFunc(rest, func(r rune) bool { return r < '0' || r > '9' }) {
-		n, _ := strconv.Atoi(f)
-		out = append(out, n)
-	}
-	return out
+	return name
 }
 
 // maxVisits bounds one Unrequested: packages whose needs are looked up.
