@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/orchestrator"
+	"company/internal/feed"
 )
 
 // Client talks to the office of another process.
@@ -99,7 +99,7 @@ func (c *Client) Do(ctx context.Context, id string, cmd company.Command) (Comman
 
 // Follow reads the feed from event number from on, until ctx ends or the
 // other process does: then io.EOF.
-func (c *Client) Follow(ctx context.Context, from uint64, fn func(orchestrator.Item) error) error {
+func (c *Client) Follow(ctx context.Context, from uint64, fn func(feed.Item) error) error {
 	resp, err := c.sendRequest(ctx, http.MethodGet, fmt.Sprintf("/v1/feed?from=%d", from), nil)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (c *Client) Follow(ctx context.Context, from uint64, fn func(orchestrator.I
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(make([]byte, 64<<10), 4<<20)
 	for lines.Scan() {
-		var it orchestrator.Item
+		var it feed.Item
 		if err := json.Unmarshal(lines.Bytes(), &it); err != nil {
 			break // cut in the middle of a line: the other process died
 		}

@@ -14,6 +14,7 @@ import (
 
 	"company/internal/bus/nats"
 	"company/internal/company"
+	"company/internal/feed"
 	"company/internal/ledger"
 	"company/internal/orchestrator"
 )
@@ -23,7 +24,7 @@ type officeLoop struct{ *orchestrator.Orchestrator }
 
 func (officeLoop) Activities() []Activity { return nil }
 
-func (officeLoop) Follow(ctx context.Context, _ uint64, _ func(orchestrator.Item) error) error {
+func (officeLoop) Follow(ctx context.Context, _ uint64, _ func(feed.Item) error) error {
 	<-ctx.Done()
 	return context.Cause(ctx)
 }

@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/orchestrator"
+	"company/internal/feed"
 )
 
 // Office is what the server serves: the open office of this process.
@@ -29,7 +29,7 @@ type Office interface {
 	View() *company.State
 	Now() time.Time // the office's time
 	DoID(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error)
-	Follow(ctx context.Context, from uint64, fn func(orchestrator.Item) error) error
+	Follow(ctx context.Context, from uint64, fn func(feed.Item) error) error
 	Activities() []Activity
 }
 
@@ -233,7 +233,7 @@ func (s *Server) serveFeed(w http.ResponseWriter, r *http.Request) {
 	}
 	enc := json.NewEncoder(w)
 	// It ends with the client or with the office: both are no error here.
-	_ = s.office.Follow(r.Context(), from, func(it orchestrator.Item) error {
+	_ = s.office.Follow(r.Context(), from, func(it feed.Item) error {
 		if err := enc.Encode(it); err != nil {
 			return err
 		}

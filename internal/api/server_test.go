@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/orchestrator"
+	"company/internal/feed"
 	"company/test/goroutines"
 )
 
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { goroutines.Main(m) }
 type fakeOffice struct {
 	mu    sync.Mutex
 	state *company.State
-	feed  []orchestrator.Item
+	feed  []feed.Item
 }
 
 // fakeOfficeTime is the time of the desk's office, far from the wall clock's.
@@ -57,7 +57,7 @@ func (d *fakeOffice) DoID(_ context.Context, id, actor string, c company.Command
 		if err := company.Apply(d.state, evs[i]); err != nil {
 			return nil, err
 		}
-		d.feed = append(d.feed, orchestrator.Describe(evs[i], d.state.Tasks[evs[i].Task]))
+		d.feed = append(d.feed, feed.Describe(evs[i], d.state.Tasks[evs[i].Task]))
 	}
 	return evs, nil
 }
@@ -68,9 +68,9 @@ func (d *fakeOffice) Activities() []Activity {
 	return []Activity{{Run: "t1-plan.1", Turn: 2, Text: "read_file a.go", Time: time.Unix(1, 0).UTC()}}
 }
 
-func (d *fakeOffice) Follow(ctx context.Context, from uint64, fn func(orchestrator.Item) error) error {
+func (d *fakeOffice) Follow(ctx context.Context, from uint64, fn func(feed.Item) error) error {
 	d.mu.Lock()
-	items := append([]orchestrator.Item(nil), d.feed...)
+	items := append([]feed.Item(nil), d.feed...)
 	d.mu.Unlock()
 	for _, it := range items {
 		if it.Seq >= from {
@@ -220,7 +220,7 @@ func TestFeedOverTheSocket(t *testing.T) {
 	}
 	enough := errors.New("enough")
 	var seqs []uint64
-	err := c.Follow(t.Context(), 2, func(it orchestrator.Item) error {
+	err := c.Follow(t.Context(), 2, func(it feed.Item) error {
 		if seqs = append(seqs, it.Seq); len(seqs) == 3 {
 			return enough
 		}

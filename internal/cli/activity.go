@@ -11,65 +11,25 @@ import (
 	"company/internal/agent"
 	"company/internal/api"
 	"company/internal/company"
-	"company/internal/orchestrator"
+	"company/internal/feed"
 	"company/internal/safetext"
 	"company/internal/sandbox"
 )
 
 // publishItem passes on what happens between two events.
-func (h *officeApp) publishItem(it orchestrator.Item) {
+func (h *officeApp) publishItem(it feed.Item) {
 	it.Time, it.After = h.Now(), h.View().Seq
-	h.broadcaster.Tell(it)
+	h.broadcaster.Publish(it)
 }
 
-// Follow gives the feed from event number from on, until ctx ends. What
-// happens between two events comes between them, never before the event that
-// it follows from.
-func (h *officeApp) Follow(ctx context.Context, from uint64, fn func(orchestrator.Item) error) error {
-	live, end := h.broadcaster.Listen()
-	defer end()
+// Follow gives the feed from event number from on, until ctx ends or the
+// company cannot work any more.
+func (h *officeApp) Follow(ctx context.Context, from uint64, fn func(feed.Item) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	events := make(chan company.Event)
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer cancel(nil)
-	from = max(1, from)
-	wg.Go(func() {
-		err := h.ledger.Follow(ctx, from, func(e company.Event) error {
-			select {
-			case events <- e:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		})
-		cancel(err)
-	})
-	last := from - 1
-	var early []orchestrator.Item // their events have not come yet
-	for {
-		var next []orchestrator.Item
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-h.lifetime.Done():
-			return context.Cause(h.lifetime) //nolint:contextcheck // the house's end ends every listener
-		case e := <-events:
-			last = e.Seq
-			next = append(next, orchestrator.Describe(e, h.View().Tasks[e.Task]))
-		case it := <-live:
-			early = append(early, it)
-		}
-		for len(early) > 0 && early[0].After <= last {
-			next, early = append(next, early[0]), early[1:]
-		}
-		for _, it := range next {
-			if err := fn(it); err != nil {
-				return err
-			}
-		}
-	}
+	defer context.AfterFunc(h.lifetime, func() { cancel(context.Cause(h.lifetime)) })()
+	task := func(id company.TaskID) *company.Task { return h.View().Tasks[id] }
+	return feed.Source{Events: h.ledger.Follow, Task: task, Live: &h.broadcaster}.Follow(ctx, from, fn)
 }
 
 // reportTimeout bounds how long a report waits for the ledger. It is made while an
@@ -94,7 +54,7 @@ func (h *officeApp) reportRefusal(ctx context.Context, r sandbox.Refusal) {
 		}
 	}
 	if r.Tell {
-		h.publishItem(orchestrator.Item{Task: r.Run.Task(), Run: r.Run, Kind: "security", Mark: orchestrator.Failed, Text: r.Kind + ": " + safetext.EscapeLine(r.What, 200)})
+		h.publishItem(feed.Item{Task: r.Run.Task(), Run: r.Run, Kind: "security", Mark: feed.Failed, Text: r.Kind + ": " + safetext.EscapeLine(r.What, 200)})
 	}
 }
 
@@ -147,7 +107,7 @@ func (h *officeApp) Activities() []api.Activity {
 // publishActivity passes on what happens in a conversation.
 func (h *officeApp) publishActivity(run company.RunID, e agent.Event) {
 	h.activities.recordEvent(run, e, h.Now())
-	it := orchestrator.Item{Task: run.Task(), Run: run, Kind: string(e.Kind), Mark: orchestrator.Info, DurationMS: e.Duration.Milliseconds()}
+	it := feed.Item{Task: run.Task(), Run: run, Kind: string(e.Kind), Mark: feed.Info, DurationMS: e.Duration.Milliseconds()}
 	if _, sub, _, _, err := run.Split(); err == nil {
 		it.Subtask = sub
 	}
@@ -158,19 +118,19 @@ func (h *officeApp) publishActivity(run company.RunID, e agent.Event) {
 	}
 	switch e.Kind {
 	case agent.ToolStarted:
-		it.Mark, it.Text, it.Quiet = orchestrator.Started, strings.TrimSpace(e.Tool+" "+safetext.EscapeLine(e.Args, 80)), true
+		it.Mark, it.Text, it.Quiet = feed.Started, strings.TrimSpace(e.Tool+" "+safetext.EscapeLine(e.Args, 80)), true
 	case agent.ToolDone:
-		it.Mark, it.Text = orchestrator.Done, strings.TrimSpace(e.Tool+" "+safetext.EscapeLine(e.Args, 80))
+		it.Mark, it.Text = feed.Done, strings.TrimSpace(e.Tool+" "+safetext.EscapeLine(e.Args, 80))
 		switch {
 		case e.IsError:
-			it.Mark, it.Text = orchestrator.Failed, it.Text+": "+safetext.EscapeLine(e.Text, 120)
+			it.Mark, it.Text = feed.Failed, it.Text+": "+safetext.EscapeLine(e.Text, 120)
 		case e.Failure != "":
-			it.Mark, it.Text = orchestrator.Failed, it.Text+": "+e.Failure
+			it.Mark, it.Text = feed.Failed, it.Text+": "+e.Failure
 		}
 	case agent.ToolRedone:
 		it.Text = strings.TrimSpace("again after the interruption: " + e.Tool + " " + safetext.EscapeLine(e.Args, 80))
 	case agent.Waiting:
-		it.Mark, it.Text = orchestrator.Stalled, fmt.Sprintf("the model's server asks to wait %s: %s", e.Wait, safetext.EscapeLine(e.Text, 120))
+		it.Mark, it.Text = feed.Stalled, fmt.Sprintf("the model's server asks to wait %s: %s", e.Wait, safetext.EscapeLine(e.Text, 120))
 	case agent.Switched, agent.CutOff:
 		it.Text = safetext.EscapeLine(e.Text, 200)
 	default:

@@ -14,8 +14,8 @@ import (
 
 	"company/internal/api"
 	"company/internal/company"
+	"company/internal/feed"
 	"company/internal/office"
-	"company/internal/orchestrator"
 	"company/internal/safetext"
 )
 
@@ -38,7 +38,7 @@ type officeClient interface {
 	// Do has a command of the president decided. The id makes a repeat
 	// harmless; empty: a fresh one.
 	Do(ctx context.Context, id string, c company.Command) (api.CommandResult, error)
-	Follow(ctx context.Context, from uint64, fn func(orchestrator.Item) error) error
+	Follow(ctx context.Context, from uint64, fn func(feed.Item) error) error
 	Close()
 }
 
@@ -218,8 +218,8 @@ func (noOffice) Now() time.Time                                { return time.Now
 func (noOffice) Do(context.Context, string, company.Command) (api.CommandResult, error) {
 	return api.CommandResult{}, company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
 }
-func (noOffice) Follow(context.Context, uint64, func(orchestrator.Item) error) error { return io.EOF }
-func (noOffice) Close()                                                              {}
+func (noOffice) Follow(context.Context, uint64, func(feed.Item) error) error { return io.EOF }
+func (noOffice) Close()                                                      {}
 
 // localClient is an office that this process holds.
 type localClient struct{ app *officeApp }
@@ -236,7 +236,7 @@ func (n *localClient) Do(ctx context.Context, id string, c company.Command) (api
 	return api.CommandResult{Events: evs, Task: n.app.View().SubmittedBy(company.President, id)}, err
 }
 
-func (n *localClient) Follow(ctx context.Context, from uint64, fn func(orchestrator.Item) error) error {
+func (n *localClient) Follow(ctx context.Context, from uint64, fn func(feed.Item) error) error {
 	return n.app.Follow(ctx, from, fn)
 }
 
@@ -298,7 +298,7 @@ func (d *remoteClient) Do(ctx context.Context, id string, c company.Command) (ap
 	return d.client.Do(ctx, id, c)
 }
 
-func (d *remoteClient) Follow(ctx context.Context, from uint64, fn func(orchestrator.Item) error) error {
+func (d *remoteClient) Follow(ctx context.Context, from uint64, fn func(feed.Item) error) error {
 	return d.client.Follow(ctx, from, fn)
 }
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/feed"
 	"company/internal/office"
-	"company/internal/orchestrator"
 )
 
 // Ages are never negative, whatever the clock did: not in the views of a moment
@@ -28,7 +28,7 @@ func TestNoAgeIsNegative(t *testing.T) {
 	p := newPaths(t)
 	whole := viewTaskDetail(s, p, task, before)
 	run := viewRun(p, task, task.Runs["t12-01.1"], before)
-	end := orchestrator.Describe(company.Event{Seq: 9, Time: before, Kind: "run.ended", Task: task.ID, Run: "t12-01.1", Data: json.RawMessage(`{"status":"success"}`)}, task)
+	end := feed.Describe(company.Event{Seq: 9, Time: before, Kind: "run.ended", Task: task.ID, Run: "t12-01.1", Data: json.RawMessage(`{"status":"success"}`)}, task)
 	team := viewAgents(s, office.Default(), nil, true, before)
 	negative := regexp.MustCompile(`:-\d+`)
 	for name, v := range map[string]any{

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/company"
+	"company/internal/feed"
 	"company/internal/office"
-	"company/internal/orchestrator"
 )
 
 // errAllShown ends a feed that has shown what there is.
@@ -89,7 +89,7 @@ func (a *app) feedOnce(ctx context.Context, acc officeClient, o feedOptions, see
 	if !stay && *seen >= s.Seq {
 		return nil
 	}
-	err = acc.Follow(ctx, *seen+1, func(it orchestrator.Item) error {
+	err = acc.Follow(ctx, *seen+1, func(it feed.Item) error {
 		*seen = max(*seen, it.Seq)
 		if (it.Seq != 0 || stay) && (o.task == "" || it.Task == o.task) {
 			if _, err := a.printItem(a.out, it); err != nil {

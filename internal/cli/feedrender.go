@@ -6,21 +6,21 @@ import (
 	"strings"
 	"time"
 
-	"company/internal/orchestrator"
+	"company/internal/feed"
 )
 
-var markSymbols = map[orchestrator.Mark]string{
-	orchestrator.Done: "+", orchestrator.Started: ">", orchestrator.Failed: "x",
-	orchestrator.Needs: "!", orchestrator.Stalled: "~", orchestrator.Info: "-",
+var markSymbols = map[feed.Mark]string{
+	feed.Done: "+", feed.Started: ">", feed.Failed: "x",
+	feed.Needs: "!", feed.Stalled: "~", feed.Info: "-",
 }
 
-var markColors = map[orchestrator.Mark]string{
-	orchestrator.Done: "32", orchestrator.Failed: "31", orchestrator.Needs: "33;1", orchestrator.Stalled: "33",
+var markColors = map[feed.Mark]string{
+	feed.Done: "32", feed.Failed: "31", feed.Needs: "33;1", feed.Stalled: "33",
 }
 
 // formatItem shows one item of the feed: time, run, who, what kind, a sign, words,
 // and what it took. Ids stand before prose, so that grep finds them.
-func formatItem(it orchestrator.Item, colour bool) string {
+func formatItem(it feed.Item, colour bool) string {
 	id := string(it.Run)
 	if id == "" {
 		id = string(it.Subtask)
@@ -70,14 +70,14 @@ func (a *app) useColor(w io.Writer) bool {
 
 // printProgress prints one item of the feed as progress, and says whether anything was
 // printed. That nobody reads it any more does not end the work.
-func (a *app) printProgress(it orchestrator.Item) bool {
+func (a *app) printProgress(it feed.Item) bool {
 	printed, _ := a.printItem(a.err, it)
 	return printed
 }
 
 // printItem prints one item of the feed to w, unless it is of no use to who
 // reads there.
-func (a *app) printItem(w io.Writer, it orchestrator.Item) (printed bool, err error) {
+func (a *app) printItem(w io.Writer, it feed.Item) (printed bool, err error) {
 	switch {
 	case a.quiet && w == a.err:
 		return false, nil

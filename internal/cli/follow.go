@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/feed"
 	"company/internal/office"
-	"company/internal/orchestrator"
 )
 
 const (
@@ -36,10 +36,10 @@ type follower struct {
 // tasks have come to rest, once the event that took them there is shown.
 func (f *follower) followTasks(ctx context.Context, acc officeClient) (*company.State, error) {
 	fctx, cancel := context.WithCancel(ctx)
-	items := make(chan orchestrator.Item)
+	items := make(chan feed.Item)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- acc.Follow(fctx, f.lastSeq+1, func(it orchestrator.Item) error {
+		ended <- acc.Follow(fctx, f.lastSeq+1, func(it feed.Item) error {
 			select {
 			case items <- it:
 				return nil
@@ -112,7 +112,7 @@ func (f *follower) followTasks(ctx context.Context, acc officeClient) (*company.
 // isShown says whether an item is shown here. People see the tasks that they
 // gave and what is of no task; a program gets the whole feed, and each item
 // names its task.
-func (f *follower) isShown(it orchestrator.Item) bool {
+func (f *follower) isShown(it feed.Item) bool {
 	return f.a.output == "json" || it.Task == "" || slices.Contains(f.tasks, it.Task)
 }
 
@@ -189,8 +189,8 @@ func (f *follower) printHeartbeat(s *company.State, now time.Time) {
 	for _, id := range f.tasks {
 		if t := s.Tasks[id]; t != nil && !t.Status.Ended() {
 			v := viewTask(s, t, now)
-			f.a.printProgress(orchestrator.Item{
-				SchemaVersion: 1, Time: now, Task: id, Kind: "heartbeat", Mark: orchestrator.Info,
+			f.a.printProgress(feed.Item{
+				SchemaVersion: 1, Time: now, Task: id, Kind: "heartbeat", Mark: feed.Info,
 				Text: fmt.Sprintf("still %s, %d of %s merged, %s under way", v.Status, v.Merged, company.Count(len(t.Subtasks), "subtask"), company.Count(v.Running, "run")),
 			})
 		}

@@ -17,8 +17,8 @@ import (
 
 	"company/internal/api"
 	"company/internal/company"
+	"company/internal/feed"
 	"company/internal/office"
-	"company/internal/orchestrator"
 )
 
 func newPaths(t *testing.T) office.Paths {
@@ -52,7 +52,7 @@ func openOffice(t *testing.T) *office.Office {
 type fakeClient struct {
 	mu    sync.Mutex
 	state *company.State
-	items chan orchestrator.Item
+	items chan feed.Item
 	done  []company.Command
 	do    func(*company.State, company.Command) error
 }
@@ -70,7 +70,7 @@ func (p *fakeClient) Do(_ context.Context, _ string, c company.Command) (api.Com
 	return api.CommandResult{}, p.do(p.state, c)
 }
 
-func (p *fakeClient) Follow(ctx context.Context, _ uint64, fn func(orchestrator.Item) error) error {
+func (p *fakeClient) Follow(ctx context.Context, _ uint64, fn func(feed.Item) error) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -95,7 +95,7 @@ func (p *fakeClient) Close() {}
 // tasks do.
 func TestFollowShowsTheLastEvent(t *testing.T) {
 	s, task := taskOf(nil)
-	p := &fakeClient{state: s, items: make(chan orchestrator.Item)}
+	p := &fakeClient{state: s, items: make(chan feed.Item)}
 	var errs bytes.Buffer
 	f := &follower{a: &app{err: &errs, output: "text"}, tasks: []company.TaskID{task.ID}}
 	ended := make(chan error, 1)
@@ -106,7 +106,7 @@ func TestFollowShowsTheLastEvent(t *testing.T) {
 			t.Fatalf("it ended before event %d was shown: %v", seq, err)
 		case <-time.After(3 * settleDelay): // enough for a wrong follower to end
 		}
-		p.items <- orchestrator.Item{Seq: seq, Time: testTime, Task: task.ID, Kind: "task.completed", Text: "event " + strconv.Itoa(int(seq))}
+		p.items <- feed.Item{Seq: seq, Time: testTime, Task: task.ID, Kind: "task.completed", Text: "event " + strconv.Itoa(int(seq))}
 	}
 	if err := <-ended; err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestFollowShowsTheLastEvent(t *testing.T) {
 func TestFollowFeedCut(t *testing.T) {
 	s, task := taskOf(withQuestion(company.AskPlan, "?"))
 	task.Runs = map[company.RunID]*company.Run{"t12-02.1": {ID: "t12-02.1", Held: true}}
-	p := &fakeClient{state: s, items: make(chan orchestrator.Item)}
+	p := &fakeClient{state: s, items: make(chan feed.Item)}
 	close(p.items)
 	f := &follower{a: &app{err: io.Discard, output: "text"}, tasks: []company.TaskID{task.ID}}
 	if _, err := f.followTasks(context.Background(), p); !isFeedCut(err) {
@@ -129,7 +129,7 @@ func TestFollowFeedCut(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errInterrupted)
-	p.items = make(chan orchestrator.Item)
+	p.items = make(chan feed.Item)
 	if _, err := f.followTasks(ctx, p); !errors.Is(err, errInterrupted) {
 		t.Errorf("%v", err)
 	}
@@ -243,7 +243,7 @@ func readToPrompt(t *testing.T, person *os.File, prompt string) string {
 func newQuestionClient(kind company.ApprovalKind, text string) (*fakeClient, *company.Task) {
 	s, task := taskOf(withQuestion(kind, text))
 	task.Subtasks[1].Status = company.SubtaskMerging
-	return &fakeClient{state: s, items: make(chan orchestrator.Item), do: func(s *company.State, c company.Command) error {
+	return &fakeClient{state: s, items: make(chan feed.Item), do: func(s *company.State, c company.Command) error {
 		q := *s.Approvals["a3"]
 		q.Answered = testTime
 		s.Approvals["a3"] = &q

@@ -20,6 +20,7 @@ import (
 	"company/internal/clock"
 	"company/internal/company"
 	"company/internal/container"
+	"company/internal/feed"
 	"company/internal/folder"
 	"company/internal/forge"
 	"company/internal/gates"
@@ -50,7 +51,7 @@ type officeApp struct {
 	bus         bus.Bus
 	ledger      *ledger.Ledger
 	orch        *orchestrator.Orchestrator
-	broadcaster orchestrator.Live
+	broadcaster feed.Broadcaster
 	projector   *projector
 	sandboxes   *sandbox.Factory
 	runtime     container.Runtime
@@ -166,7 +167,7 @@ func (h *officeApp) wireHandlers(ctx context.Context) (*worker.Pool, error) {
 		return nil, err
 	}
 	images, err := image.New(image.Config{Logger: h.log, Seccomp: seccompProfile(), Registries: registries.Public(), WithLogins: registries.WithLogins(), Progress: func(line string) {
-		h.publishItem(orchestrator.Item{Kind: "image", Mark: orchestrator.Info, Text: safetext.EscapeLine(line, 300)})
+		h.publishItem(feed.Item{Kind: "image", Mark: feed.Info, Text: safetext.EscapeLine(line, 300)})
 	}})
 	if err != nil {
 		return nil, err
@@ -216,7 +217,7 @@ func (h *officeApp) wireHandlers(ctx context.Context) (*worker.Pool, error) {
 			return h.ledger.GetBlob(ctx, hash, 64<<20)
 		}}
 	checking := func(t company.TaskID, sub company.SubtaskID, check string) {
-		h.publishItem(orchestrator.Item{Task: t, Subtask: sub, Kind: "gate", Mark: orchestrator.Started, Text: "gate " + check})
+		h.publishItem(feed.Item{Task: t, Subtask: sub, Kind: "gate", Mark: feed.Started, Text: "gate " + check})
 	}
 	laborer := &worker.Worker{
 		Sessions: sessions, Shop: h.sandboxes, Mirrors: git,
@@ -239,7 +240,7 @@ func (h *officeApp) wireHandlers(ctx context.Context) (*worker.Pool, error) {
 		Desk:     h.orch, Mirrors: git, Images: images, Base: cfg.Container.Image, Setup: cfg.Container.Setup, SetupEnv: secrets, Offline: cfg.Container.Deps == "off",
 		Lint: toOverride(cfg.Gates.Lint), Test: toOverride(cfg.Gates.Test), Prefix: cfg.Git.IntegrationBranch, Log: oplog,
 		Tell: func(t company.TaskID, note string) {
-			h.publishItem(orchestrator.Item{Task: t, Kind: "image", Mark: orchestrator.Info, Text: safetext.EscapeLine(note, 300)})
+			h.publishItem(feed.Item{Task: t, Kind: "image", Mark: feed.Info, Text: safetext.EscapeLine(note, 300)})
 		},
 	}
 	intakeOf := h.intakeByTask(*base, registries.MayUseLogins)

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/feed"
 	"company/internal/office"
-	"company/internal/orchestrator"
 )
 
 var writeOutput = flag.Bool("output", false, "write what the commands print of the golden ledgers")
@@ -207,7 +207,7 @@ func printedFeed(t *testing.T, events []company.Event) []byte {
 		if err := company.Apply(s, e); err != nil {
 			t.Fatal(err)
 		}
-		it := orchestrator.Describe(e, s.Tasks[e.Task])
+		it := feed.Describe(e, s.Tasks[e.Task])
 		if key := it.Kind + string(it.Mark); seen[key] < 3 {
 			seen[key]++
 			b.put("feed", it)

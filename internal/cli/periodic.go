@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/feed"
 	"company/internal/merger"
-	"company/internal/orchestrator"
 	"company/internal/safetext"
 )
 
@@ -70,7 +70,7 @@ const maxBackoff = 16
 
 // runLoop makes the rounds until ctx ends. What fails is told once until it
 // changes, and tried less and less often.
-func (r periodicJob) runLoop(ctx context.Context, stopped func() bool, tell func(orchestrator.Item)) {
+func (r periodicJob) runLoop(ctx context.Context, stopped func() bool, tell func(feed.Item)) {
 	factor, told := 1, ""
 	for {
 		wait := r.interval * time.Duration(factor)
@@ -99,11 +99,11 @@ func (r periodicJob) runLoop(ctx context.Context, stopped func() bool, tell func
 			factor = min(maxBackoff, 2*factor)
 			if text := safetext.EscapeLine(err.Error(), 300); text != told {
 				told = text
-				tell(orchestrator.Item{Kind: r.name, Mark: orchestrator.Failed, Text: text})
+				tell(feed.Item{Kind: r.name, Mark: feed.Failed, Text: text})
 			}
 		default:
 			if told != "" {
-				tell(orchestrator.Item{Kind: r.name, Mark: orchestrator.Done, Text: "works again"})
+				tell(feed.Item{Kind: r.name, Mark: feed.Done, Text: "works again"})
 			}
 			factor, told = 1, ""
 		}

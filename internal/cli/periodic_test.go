@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"company/internal/orchestrator"
+	"company/internal/feed"
 )
 
 // A round comes again until it is ended; one that fails comes less and less
@@ -38,7 +38,7 @@ func TestPeriodicJob(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			r.runLoop(ctx, stopped.Load, func(it orchestrator.Item) {
+			r.runLoop(ctx, stopped.Load, func(it feed.Item) {
 				mu.Lock()
 				defer mu.Unlock()
 				told = append(told, string(it.Mark)+" "+it.Text)

@@ -9,9 +9,9 @@ import (
 	"company/internal/company"
 	"company/internal/depaccess"
 	mirrors "company/internal/depproxy"
+	"company/internal/feed"
 	"company/internal/image"
 	"company/internal/office"
-	"company/internal/orchestrator"
 	"company/internal/safetext"
 )
 
@@ -51,7 +51,7 @@ func (h *officeApp) dependencyAccess(stores *mirrors.Stores) *depaccess.Service 
 	return &depaccess.Service{
 		Stores: stores, Desk: h.orch, Runs: h.office.RunsFolder, Logger: h.log, Unwritten: h.projector.noteRunFile,
 		Told: func(run company.RunID, line string) {
-			h.publishItem(orchestrator.Item{Task: run.Task(), Run: run, Kind: "registry", Mark: orchestrator.Info, Text: safetext.EscapeLine(line, 200)})
+			h.publishItem(feed.Item{Task: run.Task(), Run: run, Kind: "registry", Mark: feed.Info, Text: safetext.EscapeLine(line, 200)})
 		},
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/company"
+	"company/internal/feed"
 	"company/internal/office"
-	"company/internal/orchestrator"
 )
 
 func newServe(a *app) *cobra.Command {
@@ -60,7 +60,7 @@ func (a *app) runServe(ctx context.Context) (err error) {
 	} else if rest := pausedTasks(s); len(rest) > 0 {
 		a.printNote("paused: %s; go on with: company resume %s", joinIDs(rest), rest[0])
 	}
-	err = h.Follow(ctx, seen+1, func(it orchestrator.Item) error {
+	err = h.Follow(ctx, seen+1, func(it feed.Item) error {
 		a.printProgress(it)
 		return nil
 	})

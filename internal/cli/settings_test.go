@@ -8,6 +8,7 @@ import (
 
 	"company/internal/bus/nats"
 	"company/internal/company"
+	"company/internal/feed"
 	"company/internal/ledger"
 	"company/internal/office"
 	"company/internal/orchestrator"
@@ -65,7 +66,7 @@ func TestFollowEndsWithTheCompany(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- h.Follow(t.Context(), 1, func(orchestrator.Item) error { return nil })
+		ended <- h.Follow(t.Context(), 1, func(feed.Item) error { return nil })
 	}()
 	broken := errors.New("the disk is full")
 	h.fail(broken)

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"company/internal/orchestrator"
+	"company/internal/feed"
 	"company/internal/safetext"
 )
 
@@ -101,7 +101,7 @@ func (a *app) printNote(format string, args ...any) {
 	switch {
 	case a.quiet:
 	case a.output == "json":
-		_ = a.printJSON(a.err, orchestrator.Item{SchemaVersion: 1, Time: time.Now().UTC(), Kind: "note", Mark: orchestrator.Info, Text: text})
+		_ = a.printJSON(a.err, feed.Item{SchemaVersion: 1, Time: time.Now().UTC(), Kind: "note", Mark: feed.Info, Text: text})
 	default:
 		fmt.Fprintln(a.err, text)
 	}

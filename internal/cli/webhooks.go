@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/feed"
 	"company/internal/forge"
-	"company/internal/orchestrator"
 )
 
 // webhookPath is where a forge calls, below the address of forge.webhook_listen.
@@ -28,7 +28,7 @@ type webhooks struct {
 
 // startServer takes calls until ctx ends. It is plain HTTP: what the world reaches
 // belongs behind a proxy that speaks TLS.
-func (w webhooks) startServer(ctx context.Context, wg *sync.WaitGroup, tell func(orchestrator.Item)) error {
+func (w webhooks) startServer(ctx context.Context, wg *sync.WaitGroup, tell func(feed.Item)) error {
 	if w.listen == "" {
 		return nil
 	}
@@ -53,10 +53,10 @@ func (w webhooks) startServer(ctx context.Context, wg *sync.WaitGroup, tell func
 	}
 	wg.Go(func() {
 		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			tell(orchestrator.Item{Kind: "forge", Mark: orchestrator.Failed, Text: "webhooks are not taken any more: " + err.Error()})
+			tell(feed.Item{Kind: "forge", Mark: feed.Failed, Text: "webhooks are not taken any more: " + err.Error()})
 		}
 	})
 	context.AfterFunc(ctx, func() { _ = srv.Close() }) // connections end with it
-	tell(orchestrator.Item{Kind: "forge", Mark: orchestrator.Info, Text: fmt.Sprintf("webhooks are taken at http://%s%s", l.Addr(), webhookPath)})
+	tell(feed.Item{Kind: "forge", Mark: feed.Info, Text: fmt.Sprintf("webhooks are taken at http://%s%s", l.Addr(), webhookPath)})
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/feed"
 )
 
 // A report of a refused access that comes again, after the office was killed
@@ -57,8 +58,8 @@ func TestRefusedAccessIsBookedOnce(t *testing.T) {
 			b.open()
 		}
 	}
-	line := Describe(first[0], b.orch.View().Tasks["t1"])
-	if line.Mark != Failed || line.Quiet || line.Run != run || !strings.HasPrefix(line.Text, `refused push: a big\x1b[2J file`) || !strings.Contains(line.Text, "3") {
+	line := feed.Describe(first[0], b.orch.View().Tasks["t1"])
+	if line.Mark != feed.Failed || line.Quiet || line.Run != run || !strings.HasPrefix(line.Text, `refused push: a big\x1b[2J file`) || !strings.Contains(line.Text, "3") {
 		t.Errorf("%+v", line)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"company/internal/adapters/scripted"
-	"company/internal/orchestrator"
+	"company/internal/feed"
 	"company/test/testenv"
 )
 
@@ -323,7 +323,7 @@ func gapless(t *testing.T, p *testenv.Process) {
 		}
 		last = it.Seq
 	}
-	if !slices.ContainsFunc(p.Items(), func(it orchestrator.Item) bool { return it.Kind == "task.completed" && it.Task == "t2" }) {
+	if !slices.ContainsFunc(p.Items(), func(it feed.Item) bool { return it.Kind == "task.completed" && it.Task == "t2" }) {
 		t.Errorf("the feed does not tell of the end of the task:\n%s", p.Tell())
 	}
 }
@@ -403,7 +403,7 @@ func TestFeedOverCompanies(t *testing.T) {
 	}
 	var last uint64
 	for l := range strings.Lines(out.String()) {
-		var it orchestrator.Item
+		var it feed.Item
 		if err := json.Unmarshal([]byte(l), &it); err != nil {
 			t.Fatalf("%v: %s", err, l)
 		}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/orchestrator"
+	"company/internal/feed"
 	"company/test/testenv"
 )
 
@@ -101,7 +101,7 @@ func TestWallClockIsSet(t *testing.T) {
 		set(by)
 		p = serves(t, h)
 		if n == 0 {
-			p.Until(patience, "a word on its clock", func(it orchestrator.Item) bool {
+			p.Until(patience, "a word on its clock", func(it feed.Item) bool {
 				return it.Kind == "office.started" && strings.Contains(it.Text, "this machine's says")
 			})
 		}
@@ -121,8 +121,8 @@ func TestWallClockIsSet(t *testing.T) {
 			t.Errorf("%s took %d ms", task.ID, task.DurationMS)
 		}
 	}
-	var last orchestrator.Item
-	feedOf(t, h, func(it orchestrator.Item) {
+	var last feed.Item
+	feedOf(t, h, func(it feed.Item) {
 		if it.Time.Before(last.Time) {
 			t.Errorf("%s (%d) at %s follows %s at %s", it.Kind, it.Seq, it.Time, last.Kind, last.Time)
 		}
@@ -134,7 +134,7 @@ func TestWallClockIsSet(t *testing.T) {
 }
 
 // feedOf gives the events of an office, as company feed tells them.
-func feedOf(t *testing.T, h *testenv.House, each func(orchestrator.Item)) {
+func feedOf(t *testing.T, h *testenv.House, each func(feed.Item)) {
 	t.Helper()
 	out := h.MustRun(patience, "feed", "-o", "json").Stdout
 	lines := strings.Split(strings.TrimSpace(out), "\n")
@@ -142,7 +142,7 @@ func feedOf(t *testing.T, h *testenv.House, each func(orchestrator.Item)) {
 		t.Fatalf("the feed has %d lines:\n%s", len(lines), out)
 	}
 	for _, line := range lines {
-		var it orchestrator.Item
+		var it feed.Item
 		if err := json.Unmarshal([]byte(line), &it); err != nil {
 			t.Fatalf("%v: %s", err, line)
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/orchestrator"
+	"company/internal/feed"
 	"company/test/testenv"
 )
 
@@ -51,12 +51,12 @@ func TestRedBase(t *testing.T) {
 		t.Errorf("%+v", sum)
 	}
 	base := p.Event(patience, "task.baseline", "")
-	if base.Mark != orchestrator.Stalled || !strings.Contains(base.Text, "before any work: test: example.com/calc TestOld") {
+	if base.Mark != feed.Stalled || !strings.Contains(base.Text, "before any work: test: example.com/calc TestOld") {
 		t.Errorf("%+v", base)
 	}
 	// The broken test bars, by its name; the old one is nobody's fault.
-	red := p.Until(patience, "a red gate", func(it orchestrator.Item) bool {
-		return it.Kind == "gate.finished" && it.Mark == orchestrator.Failed
+	red := p.Until(patience, "a red gate", func(it feed.Item) bool {
+		return it.Kind == "gate.finished" && it.Mark == feed.Failed
 	})
 	if !strings.Contains(red.Text, "example.com/calc TestDouble") || strings.Contains(red.Text, "TestOld") {
 		t.Errorf("%+v", red)
@@ -107,7 +107,7 @@ func TestBaseThatDoesNotCompile(t *testing.T) {
 		t.Fatalf("%+v", sum)
 	}
 	gate := p.Event(patience, "gate.finished", "t1-01")
-	if gate.Mark != orchestrator.Stalled || !strings.Contains(gate.Text, "gate test is red as on the base, exit 1, and what is new in it cannot be told") {
+	if gate.Mark != feed.Stalled || !strings.Contains(gate.Text, "gate test is red as on the base, exit 1, and what is new in it cannot be told") {
 		t.Errorf("%+v", gate)
 	}
 	asks := p.Event(patience, "approval.opened", "")
@@ -144,7 +144,7 @@ func TestFlakyGate(t *testing.T) {
 	ends(t, p, 0)
 	delivered(t, h, 1, 1, 1)
 	gate := p.Event(patience, "gate.finished", "t1-01")
-	if gate.Mark != orchestrator.Done || !strings.Contains(gate.Text, "gates passed; flaky: test") {
+	if gate.Mark != feed.Done || !strings.Contains(gate.Text, "gates passed; flaky: test") {
 		t.Errorf("%+v", gate)
 	}
 	tells(t, h, "t1-01-review.1", "flaky: it failed once and passed when run again")

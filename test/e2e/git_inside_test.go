@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"company/internal/adapters/scripted"
-	"company/internal/orchestrator"
+	"company/internal/feed"
 )
 
 // TestGitInsideAContainer: a worker looks at its own work with git, in its real
@@ -80,13 +80,13 @@ func TestFailedCommandsAreSeen(t *testing.T) {
 	)
 	h := open(t, &staff{manager: planned(farewell()), worker: worker})
 	p := h.Start("submit", "say goodbye")
-	for text, mark := range map[string]orchestrator.Mark{
-		"run_command sh -c 'exit 3': exit code 3":                                     orchestrator.Failed,
-		"run_command no-such-program 2>&1 | tail -5: exit codes 127 | 0 along a pipe": orchestrator.Failed,
-		"run_command sleep 60: timed out after 1s":                                    orchestrator.Failed,
-		"run_command sh ./test.sh | tail -5":                                          orchestrator.Done,
+	for text, mark := range map[string]feed.Mark{
+		"run_command sh -c 'exit 3': exit code 3":                                     feed.Failed,
+		"run_command no-such-program 2>&1 | tail -5: exit codes 127 | 0 along a pipe": feed.Failed,
+		"run_command sleep 60: timed out after 1s":                                    feed.Failed,
+		"run_command sh ./test.sh | tail -5":                                          feed.Done,
 	} {
-		it := p.Until(patience, text, func(it orchestrator.Item) bool { return it.Kind == "tool_done" && strings.HasPrefix(it.Text, text) })
+		it := p.Until(patience, text, func(it feed.Item) bool { return it.Kind == "tool_done" && strings.HasPrefix(it.Text, text) })
 		if it.Mark != mark {
 			t.Errorf("%s has the mark %q, want %q", it.Text, it.Mark, mark)
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/orchestrator"
+	"company/internal/feed"
 	"company/test/testenv"
 )
 
@@ -43,7 +43,7 @@ func TestImageRemoved(t *testing.T) {
 
 	p = h.Start("resume")
 	working.wait(t, p)
-	p.Until(patience, "that the image is made again", func(it orchestrator.Item) bool {
+	p.Until(patience, "that the image is made again", func(it feed.Item) bool {
 		return it.Kind == "image" && strings.Contains(it.Text, "made again")
 	})
 	working.release()

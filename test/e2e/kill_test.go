@@ -10,7 +10,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/orchestrator"
+	"company/internal/feed"
 	"company/test/testenv"
 )
 
@@ -160,7 +160,7 @@ func TestKill(t *testing.T) {
 			if k.hold != nil {
 				k.hold.release()
 			}
-			if slices.ContainsFunc(p.Items(), func(it orchestrator.Item) bool { return it.Kind == k.not }) {
+			if slices.ContainsFunc(p.Items(), func(it feed.Item) bool { return it.Kind == k.not }) {
 				t.Fatalf("it came further than %s:\n%s", k.name, p.Tell())
 			}
 			if k.met != nil {

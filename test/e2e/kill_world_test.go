@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/feed"
 	"company/internal/gitops/remotetest"
-	"company/internal/orchestrator"
 	"company/test/testenv"
 )
 
@@ -69,7 +69,7 @@ func TestTwoSubmits(t *testing.T) {
 		t.Errorf("the first: %+v", sum)
 	}
 	two.release()
-	second.Until(patience, "its own epoch", func(it orchestrator.Item) bool { return it.Kind == "office.started" })
+	second.Until(patience, "its own epoch", func(it feed.Item) bool { return it.Kind == "office.started" })
 	if pid, held := holder(t, h); !held || pid != second.PID() {
 		t.Errorf("the lock is held: %v, by %d; the second is %d", held, pid, second.PID())
 	}
@@ -218,7 +218,7 @@ func TestDockerGoesAway(t *testing.T) {
 	hold.wait(t, p)
 	gate.shut()
 	hold.release()
-	p.Until(patience, "the run's failure", func(it orchestrator.Item) bool {
+	p.Until(patience, "the run's failure", func(it feed.Item) bool {
 		return it.Seq > 0 && it.Run == "t1-01.1" && (it.Kind == "run.ended" || it.Kind == "run.released") || it.Kind == "effect.failed"
 	})
 	gate.open(t)
@@ -243,8 +243,8 @@ func TestContainerKilled(t *testing.T) {
 	hold.release()
 	ends(t, p, 0)
 	delivered(t, h, 1, 1, 1)
-	p.Until(patience, "a line that says it", func(it orchestrator.Item) bool {
-		return it.Run == "t1-01.1" && it.Mark == orchestrator.Failed && strings.Contains(it.Text, "container")
+	p.Until(patience, "a line that says it", func(it feed.Item) bool {
+		return it.Run == "t1-01.1" && it.Mark == feed.Failed && strings.Contains(it.Text, "container")
 	})
 }
 
@@ -275,9 +275,9 @@ func TestModelAway(t *testing.T) {
 	hold.wait(t, p)
 	gate.shut()
 	hold.release()
-	p.Until(patience, "a wait", func(it orchestrator.Item) bool { return it.Kind == "waiting" && it.Mark == orchestrator.Stalled })
-	ended := p.Until(patience, "a failed run", func(it orchestrator.Item) bool { return it.Kind == "run.ended" })
-	if ended.Mark != orchestrator.Failed || !strings.Contains(ended.Text, "refused") || !strings.Contains(ended.Text, "fix:") {
+	p.Until(patience, "a wait", func(it feed.Item) bool { return it.Kind == "waiting" && it.Mark == feed.Stalled })
+	ended := p.Until(patience, "a failed run", func(it feed.Item) bool { return it.Kind == "run.ended" })
+	if ended.Mark != feed.Failed || !strings.Contains(ended.Text, "refused") || !strings.Contains(ended.Text, "fix:") {
 		t.Errorf("what is said of a server that refuses: %q", ended.Text)
 	}
 	gate.open(t)

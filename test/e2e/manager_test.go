@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"company/internal/adapters/scripted"
-	"company/internal/orchestrator"
+	"company/internal/feed"
 	"company/test/testenv"
 )
 
@@ -145,8 +145,8 @@ func TestManagerAsks(t *testing.T) {
 	if sum.Result != "INCOMPLETE" || sum.Status != "awaiting_input" || !strings.Contains(sum.Why, "Goodbye or farewell?") || !strings.HasPrefix(sum.Next, "company answer a1 ") {
 		t.Errorf("summary: %+v", sum)
 	}
-	p.Until(patience, "a line that asks", func(it orchestrator.Item) bool {
-		return it.Kind == "approval.opened" && it.Mark == orchestrator.Needs
+	p.Until(patience, "a line that asks", func(it feed.Item) bool {
+		return it.Kind == "approval.opened" && it.Mark == feed.Needs
 	})
 	h.MustRun(patience, "answer", "a1", "goodbye, of course")
 	ends(t, h.Start("resume"), 0)

@@ -8,7 +8,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/orchestrator"
+	"company/internal/feed"
 	"company/test/testenv"
 )
 
@@ -114,8 +114,8 @@ func TestRedGate(t *testing.T) {
 	ends(t, p, 0)
 	delivered(t, h, 1, 1, 1)
 	tells(t, h, "t1-01.2", "The gates are red", "FAIL checks/farewell.sh")
-	p.Until(patience, "a red gate", func(it orchestrator.Item) bool {
-		return it.Kind == "gate.finished" && it.Mark == orchestrator.Failed && strings.Contains(it.Text, "gate test failed, exit 1")
+	p.Until(patience, "a red gate", func(it feed.Item) bool {
+		return it.Kind == "gate.finished" && it.Mark == feed.Failed && strings.Contains(it.Text, "gate test failed, exit 1")
 	})
 	for run, want := range map[string]string{"t1-01.1": "quality_failed", "t1-01.2": "success"} {
 		var res map[string]any
@@ -361,7 +361,7 @@ func TestWorkerSilent(t *testing.T) {
 	p := h.Start("submit", "say goodbye")
 	ends(t, p, 0)
 	delivered(t, h, 1, 1, 1)
-	p.Until(patience, "the reason", func(it orchestrator.Item) bool {
+	p.Until(patience, "the reason", func(it feed.Item) bool {
 		return it.Kind == "run.ended" && it.Run == "t1-01.1" && strings.Contains(it.Text, "without using its tools")
 	})
 	tells(t, h, "t1-01.2", "without using its tools")

@@ -7,7 +7,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/orchestrator"
+	"company/internal/feed"
 )
 
 // TestWholeReviewed: what the reviewer of the whole task objects to becomes a
@@ -145,7 +145,7 @@ func TestMovedByHand(t *testing.T) {
 	if !strings.Contains(sum.Why, "somebody else moved the integration branch") {
 		t.Errorf("summary: %+v", sum)
 	}
-	p.Until(patience, "a failure that a person must mend", func(it orchestrator.Item) bool {
+	p.Until(patience, "a failure that a person must mend", func(it feed.Item) bool {
 		return it.Kind == "effect.failed" && strings.Contains(it.Text, "put the branch back")
 	})
 	h.Git(dir, "update-ref", ref, was)

@@ -11,7 +11,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/orchestrator"
+	"company/internal/feed"
 	"company/test/testenv"
 )
 
@@ -19,7 +19,7 @@ import (
 func serves(t testing.TB, h *testenv.House) *testenv.Process {
 	t.Helper()
 	p := h.Start("serve")
-	p.Until(patience, "its office", func(it orchestrator.Item) bool {
+	p.Until(patience, "its office", func(it feed.Item) bool {
 		return it.Kind == "note" && strings.Contains(it.Text, "serves the office")
 	})
 	return p
@@ -128,12 +128,12 @@ func TestServeWaits(t *testing.T) {
 	t.Parallel()
 	h, first, held := atWork(t)
 	p := h.Start("serve")
-	p.Until(patience, "that it waits", func(it orchestrator.Item) bool {
+	p.Until(patience, "that it waits", func(it feed.Item) bool {
 		return it.Kind == "note" && strings.Contains(it.Text, "waiting for that")
 	})
 	held.release()
 	ends(t, first, 0)
-	p.Until(patience, "its office", func(it orchestrator.Item) bool { return strings.Contains(it.Text, "serves the office") })
+	p.Until(patience, "its office", func(it feed.Item) bool { return strings.Contains(it.Text, "serves the office") })
 	retires(t, p)
 }
 
@@ -161,7 +161,7 @@ func TestPauseOne(t *testing.T) {
 	one.release() // a pause lets the turn end
 	waitFor(t, func() bool { return len(h.Containers()) == 1 }, func() string { return "the paused run is not put away" })
 	two.release()
-	p.Until(patience, "the end of t2", func(it orchestrator.Item) bool { return it.Kind == "task.completed" && it.Task == "t2" })
+	p.Until(patience, "the end of t2", func(it feed.Item) bool { return it.Kind == "task.completed" && it.Task == "t2" })
 	says(t, h, []string{"(paused)"}, "status")
 	refused(t, h, 1, "E_CONFLICT", "pause", "t2")
 	refused(t, h, 1, "E_NOT_FOUND", "pause", "t1", "t9")
@@ -353,7 +353,7 @@ func TestTwoProjects(t *testing.T) {
 	h.MustRun(patience, "submit", "--detach", "--project", "web", "add a page")
 	refused(t, h, 1, "E_NOT_FOUND", "submit", "--project", "nothing", "add a page")
 	refused(t, h, 64, "E_USAGE", "submit", "--project", "web", "--repo", web, "add a page")
-	p.Until(patience, "the plan of t2", func(it orchestrator.Item) bool { return it.Kind == "plan.accepted" && it.Task == "t2" })
+	p.Until(patience, "the plan of t2", func(it feed.Item) bool { return it.Kind == "plan.accepted" && it.Task == "t2" })
 	first.release()
 	page.wait(t, p) // the second run of the one worker, though three tickets of t1 waited for longer
 	for _, it := range p.Items() {
@@ -364,7 +364,7 @@ func TestTwoProjects(t *testing.T) {
 	page.release()
 	done := func(id company.TaskID) {
 		t.Helper()
-		p.Until(patience, "the end of "+string(id), func(it orchestrator.Item) bool { return it.Kind == "task.completed" && it.Task == id })
+		p.Until(patience, "the end of "+string(id), func(it feed.Item) bool { return it.Kind == "task.completed" && it.Task == id })
 	}
 	done("t2")
 	done("t1")
@@ -485,10 +485,10 @@ func TestRecoveryAsks(t *testing.T) {
 	p.Kill()
 	hold.release()
 	p = h.Start("serve")
-	p.Until(patience, "its words", func(it orchestrator.Item) bool {
+	p.Until(patience, "its words", func(it feed.Item) bool {
 		return it.Kind == "note" && strings.Contains(it.Text, "t1 is unfinished and paused; go on with: company resume")
 	})
-	p.Until(patience, "its office", func(it orchestrator.Item) bool {
+	p.Until(patience, "its office", func(it feed.Item) bool {
 		return it.Kind == "note" && strings.Contains(it.Text, "serves the office")
 	})
 	says(t, h, []string{"(paused)"}, "status")

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"company/internal/adapters/scripted"
-	"company/internal/orchestrator"
+	"company/internal/feed"
 	"company/test/testenv"
 )
 
@@ -172,7 +172,7 @@ func TestFallback(t *testing.T) {
 	p = h.Start("submit", "--no-input", "add a farewell")
 	ends(t, p, 0)
 	delivered(t, h, 2, 1, 1)
-	p.Until(patience, "a line that tells of the fallback", func(it orchestrator.Item) bool {
+	p.Until(patience, "a line that tells of the fallback", func(it feed.Item) bool {
 		return strings.Contains(it.Text, "falling back from Large 3:x to scripted")
 	})
 }

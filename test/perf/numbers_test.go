@@ -17,7 +17,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/orchestrator"
+	"company/internal/feed"
 	"company/test/testenv"
 )
 
@@ -61,7 +61,7 @@ func open(t *testing.T) *testenv.House {
 func serve(t *testing.T, h *testenv.House) *testenv.Process {
 	t.Helper()
 	p := h.Start("serve")
-	p.Until(time.Minute, "its office", func(it orchestrator.Item) bool {
+	p.Until(time.Minute, "its office", func(it feed.Item) bool {
 		return it.Kind == "note" && strings.Contains(it.Text, "serves the office")
 	})
 	return p

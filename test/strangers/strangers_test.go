@@ -15,7 +15,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/orchestrator"
+	"company/internal/feed"
 	"company/test/testenv"
 )
 
@@ -208,7 +208,7 @@ func (s Stranger) reply(x scripted.Exchange) scripted.Reply {
 
 // prepared reads from the feed how long preparation took and what the checks
 // said of the base.
-func prepared(items []orchestrator.Item) (took time.Duration, baseline string) {
+func prepared(items []feed.Item) (took time.Duration, baseline string) {
 	var from time.Time
 	for _, it := range items {
 		switch it.Kind {

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"company/internal/orchestrator"
+	"company/internal/feed"
 )
 
 // Process is a command of company that runs beside the test, with -o json: its
@@ -23,7 +23,7 @@ type Process struct {
 	done chan struct{} // closed when the process has ended and its streams are read
 
 	mu      sync.Mutex
-	items   []orchestrator.Item
+	items   []feed.Item
 	rest    strings.Builder // lines of stderr that are no items: errors
 	changed chan struct{}   // closed and replaced with every line
 }
@@ -61,7 +61,7 @@ func (h *House) Start(args ...string) *Process {
 func (p *Process) line(text []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var it orchestrator.Item
+	var it feed.Item
 	if json.Unmarshal(text, &it) == nil && it.Kind != "" {
 		p.items = append(p.items, it)
 	} else if len(text) > 0 {
@@ -73,14 +73,14 @@ func (p *Process) line(text []byte) {
 }
 
 // Items is a copy of the feed so far.
-func (p *Process) Items() []orchestrator.Item {
+func (p *Process) Items() []feed.Item {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return append([]orchestrator.Item(nil), p.items...)
+	return append([]feed.Item(nil), p.items...)
 }
 
 // Until waits for an item of the feed, among those that were there before too.
-func (p *Process) Until(timeout time.Duration, what string, is func(orchestrator.Item) bool) orchestrator.Item {
+func (p *Process) Until(timeout time.Duration, what string, is func(feed.Item) bool) feed.Item {
 	p.h.T.Helper()
 	end := time.After(timeout)
 	for seen := 0; ; {
@@ -106,9 +106,9 @@ func (p *Process) Until(timeout time.Duration, what string, is func(orchestrator
 
 // Event waits for an event of a kind ("gate.finished"), of a subtask where
 // one is named.
-func (p *Process) Event(timeout time.Duration, kind, subtask string) orchestrator.Item {
+func (p *Process) Event(timeout time.Duration, kind, subtask string) feed.Item {
 	p.h.T.Helper()
-	return p.Until(timeout, kind, func(it orchestrator.Item) bool {
+	return p.Until(timeout, kind, func(it feed.Item) bool {
 		return it.Seq > 0 && it.Kind == kind && (subtask == "" || string(it.Subtask) == subtask)
 	})
 }

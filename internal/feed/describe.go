@@ -1,47 +1,13 @@
-package orchestrator
+package feed
 
 import (
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"company/internal/company"
 	"company/internal/safetext"
 )
-
-// Mark says at a glance what a feed line is about.
-type Mark string
-
-const (
-	Started Mark = "started"
-	Done    Mark = "done"
-	Failed  Mark = "failed"
-	Needs   Mark = "needs_you"
-	Stalled Mark = "stalled"
-	Info    Mark = "info"
-)
-
-// Item is one line of the feed: an event of the ledger (Seq is set), or
-// something that happens in a run at this moment. Events are never lost;
-// what happens in between is told to whoever listens, and dropped for a
-// listener who is slow.
-type Item struct {
-	SchemaVersion int               `json:"schema_version"`
-	Seq           uint64            `json:"seq,omitempty"`
-	Time          time.Time         `json:"time"`
-	Task          company.TaskID    `json:"task,omitempty"`
-	Subtask       company.SubtaskID `json:"subtask,omitempty"`
-	Run           company.RunID     `json:"run,omitempty"`
-	Worker        string            `json:"worker,omitempty"`
-	Kind          string            `json:"kind"`
-	Mark          Mark              `json:"mark"`
-	Text          string            `json:"text"`
-	DurationMS    int64             `json:"duration_ms,omitempty"`
-	CostMicroUSD  *int64            `json:"cost_micro_usd,omitempty"`
-	Quiet         bool              `json:"quiet,omitempty"` // of use to programs only
-	After         uint64            `json:"-"`               // of what happens in between: the newest event at that time
-}
 
 // Describe tells an event in a line for people. t is the task after it, or
 // nil.
@@ -337,40 +303,4 @@ func runText(role company.Role, e company.Event, t *company.Task) string {
 		return "resolving the conflict of" + title
 	}
 	return "working on" + title
-}
-
-// Live tells listeners what happens in runs while it happens.
-type Live struct {
-	mu   sync.Mutex
-	subs map[chan Item]struct{}
-}
-
-// Listen gives a channel of what happens from now on, and a function that
-// ends it. A listener who is slow misses items.
-func (l *Live) Listen() (<-chan Item, func()) {
-	ch := make(chan Item, 256)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.subs == nil {
-		l.subs = map[chan Item]struct{}{}
-	}
-	l.subs[ch] = struct{}{}
-	return ch, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		delete(l.subs, ch)
-	}
-}
-
-// Tell passes an item on.
-func (l *Live) Tell(it Item) {
-	it.SchemaVersion = 1
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for ch := range l.subs {
-		select {
-		case ch <- it:
-		default:
-		}
-	}
 }

@@ -1,0 +1,46 @@
+// Package feed turns what happens in an office into lines for people and
+// objects for programs: it describes events of the ledger, passes on what
+// happens between two events, and merges both into one ordered stream. It
+// promises that a follower misses no event, and that a slow follower holds up
+// nothing. It knows the domain alone, so that every surface and every test can
+// use it without the engine.
+package feed
+
+import (
+	"time"
+
+	"company/internal/company"
+)
+
+// Mark says at a glance what a feed line is about.
+type Mark string
+
+const (
+	Started Mark = "started"
+	Done    Mark = "done"
+	Failed  Mark = "failed"
+	Needs   Mark = "needs_you"
+	Stalled Mark = "stalled"
+	Info    Mark = "info"
+)
+
+// Item is one line of the feed: an event of the ledger (Seq is set), or
+// something that happens in a run at this moment. Events are never lost;
+// what happens in between is told to whoever listens, and dropped for a
+// listener who is slow.
+type Item struct {
+	SchemaVersion int               `json:"schema_version"`
+	Seq           uint64            `json:"seq,omitempty"`
+	Time          time.Time         `json:"time"`
+	Task          company.TaskID    `json:"task,omitempty"`
+	Subtask       company.SubtaskID `json:"subtask,omitempty"`
+	Run           company.RunID     `json:"run,omitempty"`
+	Worker        string            `json:"worker,omitempty"`
+	Kind          string            `json:"kind"`
+	Mark          Mark              `json:"mark"`
+	Text          string            `json:"text"`
+	DurationMS    int64             `json:"duration_ms,omitempty"`
+	CostMicroUSD  *int64            `json:"cost_micro_usd,omitempty"`
+	Quiet         bool              `json:"quiet,omitempty"` // of use to programs only
+	After         uint64            `json:"-"`               // of what happens in between: the newest event at that time
+}
