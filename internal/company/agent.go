@@ -2,8 +2,8 @@ package company
 
 import "slices"
 
-// Agent is one who works for the company (SUB-5). Workers report to the
-// manager; reviewers and mergers report to nobody, and so does the manager.
+// Agent is one agent of the company (SUB-5). Workers report to the manager; the
+// manager, reviewers and mergers report to none.
 type Agent struct {
 	ID        string `json:"id"` // w1, manager, reviewer, merger
 	Role      Role   `json:"role"`

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Amount is money and tokens, the two things that are counted. Caps hold in
-// both dimensions where a cap is not NoCap.
+// Amount is money and tokens, the two counted dimensions. Caps hold in both
+// dimensions where a cap is not NoCap.
 type Amount struct {
 	MicroUSD int64 `json:"micro_usd,omitempty"`
 	Tokens   int64 `json:"tokens,omitempty"`
@@ -98,8 +98,8 @@ func (a Amount) String() string {
 	return USDText(a.MicroUSD) + ", " + TokensText(a.Tokens)
 }
 
-// USDText is an amount of money for people, in cents: less than one is told as
-// what it is and not as nothing.
+// USDText is an amount of money for people, in cents: less than one is shown as
+// such and not as zero.
 func USDText(micro int64) string {
 	if micro > 0 && micro < 10_000 { //mutant:equal operator=<=,number=10001 one cent is told the same in both ways
 		return "$" + strings.TrimRight(fmt.Sprintf("%.6f", float64(micro)/1e6), "0")

@@ -18,10 +18,10 @@ const (
 	AskNoGates       ApprovalKind = "no_gates"
 	AskBudget        ApprovalKind = "budget"
 	AskClarification ApprovalKind = "clarification"
-	AskBlocked       ApprovalKind = "blocked" // a subtask that nobody else can help
+	AskBlocked       ApprovalKind = "blocked" // a subtask that needs the president
 	AskReview        ApprovalKind = "review"  // the review of the whole stays red
-	AskGates         ApprovalKind = "gates"   // the gates of the whole stay red; nobody may let that pass
-	AskUnread        ApprovalKind = "unread"  // a check is red as on the base, and what is new in it cannot be told
+	AskGates         ApprovalKind = "gates"   // the gates of the whole stay red; no answer lets that pass
+	AskUnread        ApprovalKind = "unread"  // a check is red as on the base, and new failures in it cannot be recognised
 	AskTrouble       ApprovalKind = "trouble" // something outside keeps failing
 	AskHeld          ApprovalKind = "held"    // something stands against pushing the branch
 	// AskDependencyLeave asks whether a run may add a package of a registry.
@@ -256,8 +256,7 @@ func (s *State) OpenApprovals(t TaskID) []*Approval {
 	})
 }
 
-// AnsweredApprovals are the questions of a task that somebody answered, oldest
-// first.
+// AnsweredApprovals are the answered questions of a task, oldest first.
 func (s *State) AnsweredApprovals(t TaskID) []*Approval {
 	return s.selectApprovals(func(a *Approval) bool { return a.Task == t && !a.Open() })
 }
@@ -296,8 +295,8 @@ func (c OpenApproval) decide(s *State, m Meta) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The words may have moved on since the question became due (how much is
-	// spent, say): what is asked is what holds now.
+	// The text may be out of date since the question became due (the amount
+	// spent, say): ask what holds now.
 	for _, w := range s.requiredApprovals(t) {
 		if w.Key == c.Question.Key {
 			return openApproval(s, m, w), nil

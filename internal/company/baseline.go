@@ -13,9 +13,9 @@ const (
 	ComparedFailed     BaselineComparison = "failed" // it bars
 	ComparedSkipped    BaselineComparison = "skipped"
 	ComparedKnown      BaselineComparison = "known"     // red, and the base fails in each of the same names
-	ComparedUnreadable BaselineComparison = "unread"    // red, as on the base, and what is new in it cannot be told: the president's to decide
+	ComparedUnreadable BaselineComparison = "unread"    // red as on the base, and new failures cannot be recognised: the president decides
 	ComparedAsBefore   BaselineComparison = "as_before" // the same, and the president let it pass
-	ComparedAbsent     BaselineComparison = "absent"    // its program is not in the image; nobody checked
+	ComparedAbsent     BaselineComparison = "absent"    // its program is not in the image; not checked
 )
 
 // endedOddly is the least exit code that says that a check did not come to an
@@ -23,10 +23,10 @@ const (
 const endedOddly = 124
 
 // Against says how a check stands, given the same check on the base tree (nil
-// where there is none). It is the one rule of what bars (DESIGN §7): red bars,
-// but for what is known to be red on the base by its name. A failure without a
-// name, and one behind which tests were not run, excuses nothing: whoever
-// broke something there could not be seen.
+// where there is none). It is the one rule of what bars a merge: red bars,
+// except for failures that the base has under the same name. A failure without
+// a name, and one behind which tests were not run, excuses nothing: a new
+// failure there could not be seen.
 func (c GateCheck) Against(base *GateCheck) BaselineComparison {
 	switch {
 	case c.Skipped:
@@ -37,7 +37,7 @@ func (c GateCheck) Against(base *GateCheck) BaselineComparison {
 		}
 		return ComparedFailed
 	case len(c.Flaky) > 0 && len(c.Attempts) == 0:
-		return ComparedFailed // flaky is what a run of the same tree showed, not what somebody says
+		return ComparedFailed // only a second run of the same tree shows flaky
 	case c.Hollow():
 		return ComparedFailed
 	case c.Passed && c.ExitCode == 0:
@@ -117,7 +117,7 @@ func (r GateResult) Settle(base *GateResult, leave WaiverFunc) GateResult {
 		r.Passed = r.Passed && (stand == ComparedPassed || stand.isExcused())
 		r.Untested = r.Untested && c.Absent
 	}
-	if r.Untested { // nobody looked: that is no pass
+	if r.Untested { // not looked at: that is no pass
 		r.Passed = false
 	}
 	return r
@@ -143,7 +143,7 @@ func (r GateResult) Reuse(base *GateResult, leave WaiverFunc) (_ GateResult, ok 
 	r = r.Settle(base, leave)
 	r.Cached = true
 	if base != nil && was && !r.Passed && !r.Untested {
-		return r, false // what is red here was excused there, and was not run again
+		return r, false // a red check here was excused there, and was not run again
 	}
 	red := false
 	for _, c := range r.Checks {
@@ -218,7 +218,7 @@ func (t *Task) checkBaseline(r GateResult) error {
 	return nil
 }
 
-// BaselineRecorded is what the gates say of the base tree: what is red in it is
+// BaselineRecorded holds the gates' results on the base tree: its red tests are
 // known, and everything else must stay green.
 type BaselineRecorded struct {
 	Result GateResult `json:"result"`
@@ -247,8 +247,8 @@ func (t *Task) hasGates() bool {
 // Untested reports whether no gate looks at the work of a task.
 func (t *Task) Untested() bool { return t.Prepared != nil && !t.hasGates() }
 
-// KnownRed tells what was red in the base, in lines for people and for
-// agents: the check, and the names of what fails in it.
+// KnownRed lists what was red in the base, in lines for people and for agents:
+// the check, and the names of its failing tests.
 func (t *Task) KnownRed() []string {
 	if t.Baseline == nil {
 		return nil

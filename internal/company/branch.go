@@ -7,12 +7,12 @@ import (
 )
 
 // The branch of an open pull request is at the remote, where people commit on
-// top of it, rewrite it or delete it. The company overwrites none of that; what
-// it sees of it is told in the ledger, so that the president knows what stands
-// beside the work that was checked.
+// top of it, rewrite it or delete it. The company overwrites none of that. It
+// records what it sees in the ledger, so that the president knows which commits
+// stand beside the checked work.
 
-// BranchKind says how the branch of a pull request stands beside what was
-// delivered.
+// BranchKind says how the branch of a pull request stands beside the delivered
+// commit.
 type BranchKind string
 
 const (
@@ -22,10 +22,10 @@ const (
 	BranchGone        BranchKind = "gone"      // the remote has others, and not this one
 )
 
-// Bounds of what is told of a branch.
+// Bounds of a branch's description.
 const (
 	MaxBranchCommits = 100 // more are counted as this many
-	MaxBranchNames   = 5   // of those who wrote them
+	MaxBranchNames   = 5   // of their authors
 	maxBranchName    = 60  // bytes of one name
 )
 
@@ -37,13 +37,12 @@ type BranchChange struct {
 	Now       OID        `json:"now,omitempty"` // its head; empty: it is gone
 	// Commits are those of the branch that neither the delivery nor the base has.
 	Commits int `json:"commits,omitempty"`
-	// By names people who wrote them, as they call themselves, and People counts
-	// them.
+	// By names their authors, as they call themselves, and People counts them.
 	By     []string `json:"by,omitempty"`
 	People int      `json:"people,omitempty"`
 }
 
-// String is what became of the branch, in words that follow "the branch".
+// String describes the change, in a phrase that follows "the branch".
 func (b BranchChange) String() string {
 	own := ""
 	if b.Commits > 0 {
@@ -86,7 +85,7 @@ func (b BranchChange) Bounded() BranchChange {
 	return b
 }
 
-// check refuses what is no branch as it can stand.
+// check refuses an impossible change.
 func (b BranchChange) check() error {
 	there := b.Delivered.Valid() && b.Now.Valid()
 	ok := false
@@ -135,7 +134,7 @@ func (s *State) seeBranch(lead *Task, b *BranchChange, m Meta) ([]Event, error) 
 	}
 	for _, id := range s.Open {
 		if o := s.Tasks[id]; o != lead && s.PRTask(o) == lead && o.Deliver != nil && o.Deliver.Head == seen.Now {
-			return nil, nil // its push is our own, and about to be told
+			return nil, nil // its push is our own, and about to be recorded
 		}
 	}
 	return []Event{m.newEvent(lead.ID, "", "", &BranchChangeSeen{seen})}, nil

@@ -10,10 +10,10 @@ type Reserve struct {
 	Used  Amount
 }
 
-// decide grants what fits under the cap. A run that does not get even one
-// call waits, and gives back what it holds but has not used, so that two that
-// wait cannot hold each other up. When nobody is left who could give some
-// back, the president is asked.
+// decide grants what fits under the cap. A run that does not get even one call
+// waits, and gives back what it holds but has not used, so that two that wait
+// cannot hold each other up. When no run is left that could give some back, the
+// president is asked.
 func (c Reserve) decide(s *State, m Meta) ([]Event, error) {
 	t, r, err := s.claimedRun(c.Run, c.Fence)
 	if err != nil {
@@ -77,7 +77,7 @@ func (d *BudgetReserved) apply(s *State, e Event) {
 	r := *t.Runs[e.Run]
 	r.Reserved, r.Waiting = r.Reserved.Add(d.Amount), false
 	t.Runs[e.Run] = &r
-	t.BudgetShortfall = nil // there was some left after all; who still lacks it says so again
+	t.BudgetShortfall = nil // there was some left after all; a run that still lacks it asks again
 }
 
 // BudgetExhausted says that the cap is in the way of the next call.
@@ -124,8 +124,8 @@ func (c RaiseBudget) decide(s *State, m Meta) ([]Event, error) {
 	return evs, nil
 }
 
-// checkRaise refuses a raise that leaves the cap where it is: the question would
-// count as answered, and whoever waits for money would wait for good.
+// checkRaise refuses a raise that leaves the cap where it is: the question
+// would count as answered, and a run that waits for money would wait for ever.
 func (t *Task) checkRaise(by Amount) error {
 	refuse := func(why, how string) error {
 		return E(EInvalid, "that does not raise the cap of "+string(t.ID)).Because(why).Fix("raise what the cap counts: company budget add " + string(t.ID) + " " + how)

@@ -12,10 +12,11 @@ type Decider interface {
 	Do(ctx context.Context, actor string, c Command) ([]Event, error)
 }
 
-// EffectHandler carries out one kind of effect. It returns the outcome as a command,
-// or nil when it has sent everything itself; an error is recorded against the
-// effect, which is tried again later. When the effect is no longer due, ctx
-// ends, and the doer cleans up and returns; its outcome is then dropped.
+// EffectHandler carries out one kind of effect. It returns the outcome as a
+// command, or nil when it has sent everything itself; an error is recorded
+// against the effect, which is tried again later. When the effect is no longer
+// due, ctx ends, and the handler cleans up and returns; its outcome is then
+// dropped.
 type EffectHandler func(ctx context.Context, e Effect) (Command, error)
 
 // EventsOf picks the events of one kind out of a decision.

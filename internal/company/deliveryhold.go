@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// What is about to be pushed is looked at once more: a secret in it, or a base
-// that is not what it was, cannot be taken back afterwards. What stands against
-// the push is a question; a person's leave is in the ledger, and is for those
-// doubts alone.
+// A last look comes before a push: a secret in it, or a base whose history was
+// replaced, cannot be taken back afterwards. Doubts become a question; a
+// person's permission is in the ledger, and holds for those doubts alone.
 
-// Doubt is one thing that stands against a push.
+// Doubt is one reason against a push.
 type Doubt struct {
 	Key  string `json:"key"`  // the same doubt has the same one, wherever it shows up
 	Says string `json:"says"` // for people; never the secret itself

@@ -33,7 +33,7 @@ const MaxLookups = 2 * MaxDependencies
 // maxDependencyText bounds a name and a version, in bytes.
 const maxDependencyText = 256
 
-// validate refuses what is no line of text.
+// validate refuses fields that are no single line of text.
 func (d Dependency) validate() error {
 	for _, s := range []string{d.Ecosystem, d.Name, d.Version} {
 		if len(s) > maxDependencyText || !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {

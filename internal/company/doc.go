@@ -1,6 +1,6 @@
 // Package company is the domain: tasks, subtasks, runs, merges, pull requests
-// and approvals, and the rules by which they move. It owns the state machine
-// of the whole house.
+// and approvals, and the rules by which they move. It owns the state machine of
+// the whole program.
 //
 // Its one loop is
 //

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// EffectKind says what is to be done, and so by whom.
+// EffectKind is the kind of work, and so selects its handler.
 type EffectKind string
 
 const (
@@ -24,10 +24,10 @@ const (
 	EffectDeliver   EffectKind = "deliver"    // push, pull request
 )
 
-// Effect is something that must now be under way in the world. Its key is
-// deterministic: the same state calls for the same effects, so a restart
-// starts what is missing and nothing twice. When a key leaves Due, whoever
-// does it is cancelled.
+// Effect is work that must now be under way in the world. Its key is
+// deterministic: the same state calls for the same effects, so a restart starts
+// what is missing and nothing twice. When a key leaves Due, its handler is
+// cancelled.
 type Effect struct {
 	Key     string
 	Kind    EffectKind
@@ -67,8 +67,8 @@ func Due(s *State, now time.Time, active int) []Effect {
 	return s.limitToFreeWorkers(out)
 }
 
-// dueWhilePaused are the runs of a paused task that somebody holds: a pause lets
-// turns end. Gates, images and pushes are broken off; they are done again.
+// dueWhilePaused are the held runs of a paused task: a pause lets turns end.
+// Gates, images and pushes are broken off; they are done again.
 func (s *State) dueWhilePaused(out []Effect, t *Task, now time.Time) []Effect {
 	for _, e := range s.dueTask(nil, t, now) {
 		_, ticks := e.Command.(EnforceDeadlines)
@@ -81,11 +81,11 @@ func (s *State) dueWhilePaused(out []Effect, t *Task, now time.Time) []Effect {
 	return out
 }
 
-// underWay says whether somebody works on the task already; such a task is
-// not stopped by newer limits.
+// underWay says whether the task is being worked on; newer limits do not stop
+// such a task.
 func (t *Task) underWay() bool { return t.Intent != nil || t.HeldRun() }
 
-// HeldRun says whether somebody holds a run of the task.
+// HeldRun says whether a run of the task is claimed.
 func (t *Task) HeldRun() bool {
 	for _, r := range t.Runs {
 		if r.Held {
@@ -99,7 +99,7 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 	id := string(t.ID)
 	add := func(e Effect) {
 		e.Task = t.ID
-		// What is claimed goes on; its failures bar the next offer.
+		// A claimed run goes on; its failures bar the next offer.
 		if f, ok := t.Failures[e.Fail]; ok && e.Kind != EffectWork && (t.retriesExhausted(e.Fail, f) || now.Before(f.NotBefore)) {
 			return
 		}
@@ -261,9 +261,9 @@ func (c ReportEffectFailure) decide(s *State, m Meta) ([]Event, error) {
 	return []Event{m.newEvent(t.ID, "", "", c.EffectFailed.truncated())}, nil
 }
 
-// maxFailureText bounds, in bytes, what is kept of the words of a failure. One
-// that the ledger could not hold would not be counted: its effect would begin
-// again at once, and for ever.
+// maxFailureText bounds, in bytes, the stored text of a failure. One that the
+// ledger could not hold would not be counted: its effect would begin again at
+// once, and for ever.
 const maxFailureText = 16 << 10
 
 func (d EffectFailed) truncated() *EffectFailed {

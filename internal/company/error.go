@@ -9,14 +9,14 @@ import (
 // (E_CONFIG, E_BUDGET, ...). Codes are only ever added.
 type Code string
 
-// The codes of the whole house. A package adds its own here, so that two
-// rooms never give one name two meanings.
+// The codes of the whole program. A package adds its own here, so that one name
+// never has two meanings.
 const (
 	EInternal  Code = "E_INTERNAL"  // a bug of ours
 	EInvalid   Code = "E_INVALID"   // a request that can never be carried out as it is
-	ENotFound  Code = "E_NOT_FOUND" // the named thing does not exist
+	ENotFound  Code = "E_NOT_FOUND" // the named object does not exist
 	EConflict  Code = "E_CONFLICT"  // the state has moved on; look again
-	EStale     Code = "E_STALE"     // an old fence or epoch: the sender no longer owns the thing
+	EStale     Code = "E_STALE"     // an old fence or epoch: the sender no longer owns the run
 	EStopped   Code = "E_STOPPED"   // the office or the task is stopped
 	EBudget    Code = "E_BUDGET"    // a cap would be passed
 	EPlan      Code = "E_PLAN"      // a plan that code refuses
@@ -44,7 +44,7 @@ const (
 	EOutput    Code = "E_OUTPUT"   // the result cannot be written
 )
 
-// Class says who can do something about an error (REQUIREMENTS ERR-1).
+// Class says whether a retry, a person or neither can mend an error (ERR-1).
 type Class string
 
 const (
@@ -100,7 +100,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Is matches by code, so that errors.Is(err, company.E(company.EStale, ""))
-// asks for the kind of error and not for its words.
+// compares the kind of error and not its text.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Code == e.Code && t.Message == ""

@@ -68,8 +68,8 @@ func Decode(e Event) (Data, error) {
 	return d, nil
 }
 
-// Meta is what surrounds a command: who asks, when, and under which id. The
-// id makes a repeated command harmless.
+// Meta is the frame of a command: the sender, the time, and the id. The id
+// makes a repeated command harmless.
 type Meta struct {
 	ID    string
 	Actor string

@@ -9,11 +9,11 @@ import (
 
 // A follow-up is a task of its own that works on the branch of an open pull
 // request, and hands its work to that same pull request. Of the tasks that
-// follow one another the first is the lead: it opened the pull request, and
+// follow one another the first is the PR task: it opened the pull request, and
 // keeps whether that is open, merged or closed.
 
 // PRTask is the task that opened the pull request which t works on: t itself,
-// when it follows nobody.
+// when it follows no other task.
 func (s *State) PRTask(t *Task) *Task {
 	for t.Follows != "" && s.Tasks[t.Follows] != nil {
 		t = s.Tasks[t.Follows]
@@ -41,7 +41,7 @@ func (s *State) hasEarlierFollowUp(t *Task) bool {
 
 // Pull is a pull request with all that was done for it.
 type Pull struct {
-	PullRequest         // Head is what was delivered last, State what became of it
+	PullRequest         // Head was delivered last, State is the state at the forge
 	Lead        *Task   // opened it
 	Tasks       []*Task // Lead and the completed follow-ups, in order
 }
@@ -124,8 +124,8 @@ const (
 	RemarkConflict FeedbackKind = "conflict" // the branch does not merge with its base any more
 )
 
-// FeedbackItem is one thing that was said of a pull request at its forge. Its words
-// are those of strangers: data, never instructions to the company itself.
+// FeedbackItem is one remark on a pull request at its forge. Its text is
+// written by strangers: data, never instructions to the company itself.
 type FeedbackItem struct {
 	ID     string       `json:"id"` // the forge's, stable: each is acted on once
 	Kind   FeedbackKind `json:"kind"`
@@ -136,17 +136,17 @@ type FeedbackItem struct {
 	URL    string       `json:"url,omitempty"`
 }
 
-// Bounds of what is heard of one pull request: a discussion is no way to spend
-// money without end (T22).
+// Bounds of the feedback that is taken from one pull request: a discussion must
+// not spend money without end (T22).
 const (
 	MaxFollowUps   = 5    // follow-ups that remarks start by themselves
 	maxRemarks     = 20   // in one follow-up
-	maxRemarkBytes = 4000 // of one remark's words
+	maxRemarkBytes = 4000 // of one remark's text
 )
 
-// RecordPRFeedback brings in what a forge tells of an open pull request: that people
-// settled it, how its branch stands, or remarks that nobody has acted on.
-// Remarks become one follow-up task; while one is under way, they wait.
+// RecordPRFeedback records a forge's news of an open pull request: its end, the
+// state of its branch, or remarks that are still to be acted on. Remarks become
+// one follow-up task; while one is under way, they wait.
 type RecordPRFeedback struct {
 	Task     TaskID // any task of the pull request
 	State    PRState

@@ -97,7 +97,7 @@ func GateKey(tree OID, gates Hash, image string) string {
 }
 
 // allowsMerge says whether a verdict lets work pass: green, or no gates with
-// somebody's leave.
+// the president's permission.
 func (r GateResult) allowsMerge() bool { return r.Passed || r.Untested }
 
 // RecordGateResult brings in the verdict on a head: of a subtask, merged onto the
@@ -228,8 +228,8 @@ func (sub *Subtask) applyGateResult(t *Task, d *GateFinished) {
 	sub.requeue("The gates are red on your branch merged with the integration branch.")
 }
 
-// failedOutput is what the first check that bars printed, behind the names of
-// what is new in it.
+// failedOutput is the output of the first check that bars, behind the names of
+// its new failures.
 func (r GateResult) failedOutput() string {
 	for _, ch := range r.Checks {
 		if ch.Passed && !ch.Hollow() || ch.Skipped || ch.Excused.isExcused() {
@@ -258,7 +258,7 @@ func (s *State) gatesSettled(t *Task) bool {
 		return false
 	}
 	if len(t.Prepared.Gates) > 0 && t.Baseline == nil {
-		return false // the plan begins when it is known what was red before
+		return false // the plan begins when the base's red tests are known
 	}
 	return t.hasGates() || t.Settings.NoGates == "allow" || s.isApproved("no_gates "+string(t.ID))
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // gateFiles are the files by which a repository says what its checks do. The
-// gates are pinned, and yet run what these say: whoever reviews must see it
-// when they change.
+// gates are pinned, and yet run what these files define: a reviewer must see
+// their changes.
 var gateFiles = []string{
 	"Makefile", "makefile", "GNUmakefile", "package.json", "tox.ini", "setup.cfg", "pytest.ini", "pyproject.toml", "conftest.py",
 	"ruff.toml", ".ruff.toml", ".flake8", ".mocharc", "jest.config", "vitest.config", "vite.config", "vitest.workspace", "eslint.config", ".eslintrc",

@@ -10,7 +10,7 @@ import "strings"
 // unreadKey names the question whether a check may pass that cannot be read.
 func unreadKey(t TaskID, c GateCheck) string {
 	about := append([]string{c.Name, itoa(c.ExitCode)}, c.Unrun()...)
-	if c.ExitCode < endedOddly { // what is cut short does not end at the same line twice
+	if c.ExitCode < endedOddly { // a run that is cut short does not end at the same line twice
 		about = append(about, c.Beside)
 	}
 	h, err := HashOf(about)
@@ -38,8 +38,8 @@ func (t *Task) unreadChecks(d *GateFinished) []GateCheck {
 	return out
 }
 
-// awaitsUnreadVerdict says whether a verdict waits for the president: it cannot be read,
-// nobody said no, and not everything in it was let pass yet.
+// awaitsUnreadVerdict says whether a verdict waits for the president: it cannot
+// be read, no answer was no, and not everything in it was accepted yet.
 func (s *State) awaitsUnreadVerdict(t *Task, d *GateFinished) bool {
 	waits := false
 	for _, c := range t.unreadChecks(d) {
@@ -67,7 +67,7 @@ func (s *State) gateDue(t *Task) bool {
 	return len(checks) > 0
 }
 
-// headGateResult is what the gates said of the subtask's head, or nil.
+// headGateResult is the gates' result on the subtask's head, or nil.
 func (sub *Subtask) headGateResult() *GateFinished {
 	if sub.Gate == nil || sub.Gate.Head != sub.Head {
 		return nil

@@ -29,7 +29,7 @@ type Glob struct {
 }
 
 // ParseGlob reads a glob. A malformed one, or one that could name something
-// outside the repository, is an EInvalid error that says what is wrong.
+// outside the repository, is an EInvalid error that names the fault.
 func ParseGlob(s string) (Glob, error) {
 	bad := func(what, fix string) (Glob, error) {
 		return Glob{}, E(EInvalid, fmt.Sprintf("glob %s: %s", quoteShort(s), what)).Fix(fix)

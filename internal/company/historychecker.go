@@ -20,7 +20,7 @@ type HistoryChecker struct {
 	yes     map[string]bool            // keys of approved questions
 }
 
-// observedTask is what was seen of one task.
+// observedTask is the checker's own record of one task.
 type observedTask struct {
 	settings  Settings
 	prepared  *TaskPrepared
@@ -49,7 +49,7 @@ type observedTask struct {
 	prs       int
 	follows   TaskID              // the task whose pull request it works on, at last
 	settled   bool                // its pull request is merged or closed
-	branch    BranchChange        // of its open pull request, as it was told last
+	branch    BranchChange        // of its open pull request, as recorded last
 	added     map[Dependency]bool // names of dependencies
 	lookedUp  map[Dependency]bool // names that went out
 }
@@ -62,8 +62,9 @@ type observedRun struct {
 	refused  map[string]int // events by kind
 }
 
-// Replay folds a ledger into a state with a witness beside it, and checks the
-// invariants after every event. The error names the event that broke one.
+// Replay folds a ledger into a state with a history checker beside it, and
+// checks the invariants after every event. The error names the event that broke
+// one.
 func Replay(events []Event) (*State, error) {
 	s, w := NewState(), &HistoryChecker{}
 	for _, e := range events {
@@ -122,9 +123,8 @@ func (w *HistoryChecker) Observe(before *State, e Event, after *State) error {
 	return t.checkSpending(e, after.Tasks[e.Task])
 }
 
-// isEffect says whether an event begins something in the world, or goes on
-// with it. What a holder hands in at the end is none, and a person may always
-// act.
+// isEffect says whether an event begins something in the world, or goes on with
+// it. A holder's result at the end is none, and a person may always act.
 func isEffect(d Data) bool {
 	switch d.(type) {
 	case *RunOffered, *RunClaimed, *BudgetReserved, *BudgetWaiting, *BudgetExhausted, *MergeIntentRecorded, *MergeGated, *ConflictReported,
@@ -181,7 +181,7 @@ func (w *HistoryChecker) prTask(id TaskID) TaskID {
 	return id
 }
 
-// observeFile: a file is told to be missing once, until it is there.
+// observeFile: a missing file is recorded once, until it is there.
 func (w *HistoryChecker) observeFile(d Data, e Event) error {
 	if w.lacks == nil {
 		w.lacks = map[TaskID]map[string]bool{}
@@ -285,7 +285,7 @@ func (w *HistoryChecker) observePlan(t *observedTask, d Data, e Event) error {
 }
 
 // mechanical are files that two subtasks of one wave could both write in plans
-// of older versions, as if somebody made them anew after the merge.
+// of older versions, as if they were made anew after the merge.
 var mechanical = mustGlobs(
 	"**/go.sum", "**/go.work.sum", "**/package-lock.json", "**/npm-shrinkwrap.json", "**/pnpm-lock.yaml",
 	"**/yarn.lock", "**/bun.lock", "**/Cargo.lock", "**/poetry.lock", "**/uv.lock", "**/Pipfile.lock",
@@ -405,8 +405,8 @@ func (w *HistoryChecker) observeRun(t *observedTask, d Data, e Event) error {
 	return nil
 }
 
-// observeRefusedAccess: what an agent tried is told of a run that somebody has worked in,
-// in plain words, and not without end.
+// observeRefusedAccess: a refused access is recorded of a run that was begun,
+// in plain text, and not without end.
 func (r *observedRun) observeRefusedAccess(d *AccessRefused, e Event) error {
 	if r == nil || r.fence == 0 {
 		return invariantError("event %d: %s reached for something before anybody worked in it", e.Seq, e.Run)
@@ -452,7 +452,7 @@ func (t *observedTask) waveOf(e Event) int {
 	return len(t.waves) + 1
 }
 
-// checkSpending: what is spent and what is held fit under the cap at every event,
+// checkSpending: spent and reserved amounts fit under the cap at every event,
 // and the state's books are these.
 func (t *observedTask) checkSpending(e Event, at *Task) error {
 	used := t.spent

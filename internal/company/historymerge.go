@@ -247,8 +247,8 @@ func (w *HistoryChecker) seeEnd(t *observedTask, d Data, e Event) error {
 	return nil
 }
 
-// seeBranch: what became of a branch is told of an open pull request, beside
-// what was delivered last, once, and in few plain names.
+// seeBranch: a branch's change is recorded for an open pull request, beside the
+// last delivery, once, and with few plain names.
 func (t *observedTask) seeBranch(d *BranchChangeSeen, e Event) error {
 	was, now := t.branch, d.BranchChange
 	if t.follows != "" || t.prs == 0 || t.settled {

@@ -29,9 +29,9 @@ var SubMoves = map[SubtaskStatus][]SubtaskStatus{
 }
 
 // CheckInvariants says what in a state must never be: the rules of the design
-// that one state shows by itself. The rules about how a state came to be are
-// Witness's. It is for tests, for replays and for a start after damage; the
-// cost grows with the state.
+// that one state shows by itself. HistoryChecker has the rules about how a
+// state came to be. It is for tests, for replays and for a start after damage;
+// the cost grows with the state.
 func CheckInvariants(s *State) error {
 	open := 0
 	for id, t := range s.Tasks {
@@ -145,7 +145,7 @@ func (s *State) checkTask(t *Task) error {
 	return nil
 }
 
-// checkRuns: every running thing has an owner and a deadline, money adds up.
+// checkRuns: every claimed run has an owner and a deadline, money adds up.
 func (t *Task) checkRuns() error {
 	var spent Amount
 	for id, r := range t.Runs {
@@ -221,8 +221,8 @@ func (sub *Subtask) gateOK() bool {
 	return sub.Gate != nil && sub.Gate.Head == sub.Head && sub.Gate.Result.allowsMerge()
 }
 
-// checkQueue: whoever merges and is not being resolved is in the queue, once,
-// and nobody else; what is about to be merged is in it, on this head.
+// checkQueue: a subtask that merges and is not being resolved is in the queue,
+// once, and no other is; the next merge is of its front, on this head.
 func (t *Task) checkQueue() error {
 	if t.Status.Ended() {
 		return nil
@@ -249,8 +249,8 @@ func (t *Task) checkQueue() error {
 	return nil
 }
 
-// checkBranches: what became of a branch is kept by the task that opened its
-// pull request, while that is open, and beside what was delivered last.
+// checkBranches: the change of a branch is kept by the task that opened its
+// pull request, while that is open, and beside the last delivery.
 func checkBranches(s *State) error {
 	heads := map[TaskID]OID{}
 	for _, p := range s.Pulls() {

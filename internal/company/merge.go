@@ -110,8 +110,9 @@ func (d *MergeGated) apply(s *State, e Event) {
 	sub.applyGateResult(t, &d.GateFinished)
 }
 
-// MergeIntentRecorded says what is about to be merged. The merge commit takes its
-// date from this event, so that doing it again makes the same commit.
+// MergeIntentRecorded names the commit that is about to be merged. The merge
+// commit takes its date from this event, so that doing it again makes the same
+// commit.
 type MergeIntentRecorded struct {
 	Subtask  SubtaskID `json:"subtask"`
 	Head     OID       `json:"head"`

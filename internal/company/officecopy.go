@@ -2,10 +2,10 @@ package company
 
 import "slices"
 
-// AdoptCopy makes the ledger of an office that was copied the copy's own. What
-// is under way in it, and what waits for a person at a forge, is the
-// original's: the copy lets go of it, so that nothing is done or pushed twice.
-// What has ended stays to be looked at.
+// AdoptCopy makes the ledger of an office that was copied the copy's own. Work
+// under way, and open pull requests, belong to the original: the copy releases
+// them, so that nothing is done or pushed twice. Ended tasks stay to be looked
+// at.
 type AdoptCopy struct {
 	Office string   // the copy's id
 	From   []string // ids of the offices that it is a copy of
@@ -31,7 +31,7 @@ func (c AdoptCopy) decide(s *State, m Meta) ([]Event, error) {
 	return events, nil
 }
 
-// OfficeCopied is the first word of a copy: from here on the ledger is that of
+// OfficeCopied is the first event of a copy: from here on the ledger is that of
 // the office with this id.
 type OfficeCopied struct {
 	Office string `json:"office"`

@@ -70,9 +70,10 @@ func (r PlanRules) WithDefaults() PlanRules {
 	return r
 }
 
-// DefaultProtected are the globs of paths that nobody but the president lets
-// an agent change: what runs with the repository's secrets once it is pushed
-// (THREATS T14), who must review, and the office's own config.
+// DefaultProtected are the globs of paths that an agent may change only with
+// the president's permission: files that run with the repository's secrets once
+// they are pushed (T14), the lists of required reviewers, and the office's own
+// config.
 func DefaultProtected() []string {
 	return []string{
 		".github/**", ".gitlab/**", ".gitea/**", ".forgejo/**", ".gitlab-ci.yml", "**/.gitlab-ci*.{yml,yaml}", "**/action.{yml,yaml}",
@@ -83,7 +84,7 @@ func DefaultProtected() []string {
 	}
 }
 
-// PlanProblem is one reason why a plan is refused, in words for the manager.
+// PlanProblem is one reason why a plan is refused, with a text for the manager.
 type PlanProblem struct {
 	Where string `json:"where"` // "wave 1, subtask 2 (title)", "wave 3", "plan"
 	What  string `json:"what"`

@@ -36,15 +36,15 @@ func mustGlobs(list ...string) []Glob {
 	return globs
 }
 
-// Check tells what is wrong with the plan, in the plan's order, at most 20
-// problems; none means that it is accepted (SUB-8, SUB-12, SUB-18, SUB-19).
-// It looks at the plan and the rules alone, and its time is bounded.
+// Check lists the plan's problems, in the plan's order, at most 20; none means
+// that it is accepted (SUB-8, SUB-12, SUB-18, SUB-19). It looks at the plan and
+// the rules alone, and its time is bounded.
 func (p Plan) Check(rules PlanRules) []PlanProblem {
 	c := planCheck{rules: rules.WithDefaults(), budget: planOverlapBudget}
 	c.addProtected(DefaultProtected())
 	c.addProtected(c.rules.Protected)
 	if c.checkSizes(p); len(c.problems) > 0 {
-		return c.problemList() // what is too large is not looked into
+		return c.problemList() // a plan that is too large is not looked into
 	}
 	c.checkSplit(p)
 	titles := map[string]string{}
@@ -317,7 +317,7 @@ func (c *planCheck) checkIndependent(w int, wave Wave, sets [][]Glob, earlier []
 			if j == i {
 				continue
 			}
-			// A title of one word (or two short ones) turns up by accident.
+			// A title of one or two short terms turns up by accident.
 			if key := titleKey(other.Title); len(strings.Fields(key)) >= 3 && strings.Contains(text, key) {
 				c.add(at, fmt.Sprintf("speaks of subtask %d of the same wave by its title, so it needs that one's result", j+1),
 					"move it to a later wave, or fuse the two")

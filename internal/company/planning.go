@@ -25,7 +25,7 @@ type ProposePlan struct {
 	Fence uint64
 	Plan  Plan
 	// Files are those of the subtasks' context entries that are paths of the
-	// commit that is planned on; nil: nobody looked.
+	// planned commit; nil: not looked up.
 	Files []string
 }
 
@@ -181,7 +181,7 @@ func (sub *Subtask) resetAndRequeue(input string) {
 func (s *State) dueRun(t *Task, role Role, subID SubtaskID) RunID {
 	id := s.nextRun(t, role, subID)
 	if r := t.Runs[id]; t.Paused && (r == nil || !r.Held) {
-		return "" // only what is under way comes to the end of its turn
+		return "" // only a run under way comes to the end of its turn
 	}
 	return id
 }

@@ -75,8 +75,8 @@ type AddProject struct {
 	Name    string // empty: the folder's
 }
 
-// projectName is what a name may be: it can be told from a path, a task and
-// a flag, and stands on one line.
+// projectName matches valid names: one line, and never a path, a task's id or a
+// flag.
 var projectName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
 
 func (c AddProject) decide(s *State, m Meta) ([]Event, error) {

@@ -13,7 +13,7 @@ const (
 	PRClosed PRState = "closed"
 )
 
-// PullRequest is what a task hands to the president: at most one per task, and
+// PullRequest is a task's delivery to the president: at most one per task, and
 // one for all that follow it.
 type PullRequest struct {
 	Number int     `json:"number"`
@@ -133,7 +133,7 @@ func (d *PROpened) apply(s *State, e Event) {
 	pr := d.PullRequest
 	t.PR = &pr
 	delete(t.Failures, "deliver")
-	if lead := s.PRTask(t); lead.BranchChange != nil { // of what was delivered before
+	if lead := s.PRTask(t); lead.BranchChange != nil { // of the delivery before
 		s.editTask(lead.ID).BranchChange = nil
 	}
 }

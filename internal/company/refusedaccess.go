@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// What an agent reached for and was refused is kept with its run: an attempt
-// that was stopped is a fact about who made it, and somebody who looks at the
-// work later has to know. A hostile agent makes as many attempts as it likes,
-// so how much of them is kept is bounded here, and not by who reports them.
+// Refused accesses of an agent are kept with its run: a stopped attempt is a
+// fact about the agent, and a later reader of its work has to know. A hostile
+// agent makes as many attempts as it likes, so this file bounds the record, and
+// not the reporter.
 
-// Bounds of what is kept of one run's refused accesses.
+// Bounds of the record of one run's refused accesses.
 const (
 	MaxRefusedKinds  = 12  // kinds
 	MaxRefusedEvents = 12  // events of one kind; what comes after them is not counted
@@ -32,7 +32,7 @@ type RefusedAccess struct {
 // Full says that further times are not counted any more.
 func (r RefusedAccess) Full() bool { return r.Events >= MaxRefusedEvents }
 
-// Often is the count in words.
+// Often is the count as text.
 func (r RefusedAccess) Often() string {
 	if r.Full() {
 		return "at least " + Count(r.Times, "time")
@@ -45,14 +45,14 @@ func (t *Task) Refused() []*Run {
 	return slices.DeleteFunc(t.sortedRuns(), func(r *Run) bool { return len(r.RefusedAccesses) == 0 })
 }
 
-// RecordRefusedAccess brings in that an agent reached for what it may not have. It is
-// no outcome: it is taken whoever holds the run by now, after the end of its
-// task, and while the office is stopped.
+// RecordRefusedAccess records that an agent tried a forbidden access. It is no
+// outcome: it is taken whatever the run's holder is by now, after the end of
+// its task, and while the office is stopped.
 type RecordRefusedAccess struct {
 	Run   RunID
 	Kind  string // lower case letters and _
 	What  string // of the agent's making: made plain, and cut
-	Times int    // since the last word of this kind
+	Times int    // since the last record of this kind
 }
 
 func (c RecordRefusedAccess) decide(s *State, m Meta) ([]Event, error) {

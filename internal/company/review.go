@@ -35,8 +35,7 @@ const (
 	RequestChanges = "request_changes"
 )
 
-// ReviewState is what reviewers have said so far of a subtask, or of a whole
-// task.
+// ReviewState is the state of the reviews of a subtask, or of a whole task.
 type ReviewState struct {
 	Started int             `json:"started,omitempty"`
 	Current RunID           `json:"current,omitempty"`
@@ -77,8 +76,8 @@ func (r ReviewRecorded) blockingFindings() []Finding {
 	return out
 }
 
-// maxLine is the highest line that a finding may name. A larger number is
-// nobody's line, and beyond 2^53 no event can hold it.
+// maxLine is the highest line that a finding may name. A larger number is no
+// line, and beyond 2^53 no event can hold it.
 const maxLine = 1 << 31
 
 // Check refuses a verdict that its findings do not bear out: the verdict
@@ -159,8 +158,8 @@ func (r *ReviewRecorded) apply(s *State, e Event) {
 	sub.requeue("The reviewer requests changes:\n" + formatFindings(r.blockingFindings()))
 }
 
-// JudgesWhole says whether the reviewer of a ticket is to judge the president's
-// instruction too: it is the only ticket, so that nobody else needs to.
+// JudgesWhole says whether the reviewer of a ticket judges the president's
+// instruction too: it does when there is no other ticket.
 func (t *Task) JudgesWhole() bool { return t.Settings.Rules >= 2 && len(t.Subtasks) == 1 }
 
 // approvalCarries says whether the merge that is about to be done makes the

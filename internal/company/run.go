@@ -10,7 +10,7 @@ type RunStatus string
 
 const (
 	RunSuccess       RunStatus = "success"        // finish was called and a commit is there
-	RunPartial       RunStatus = "partial"        // out of turns; what is there is kept
+	RunPartial       RunStatus = "partial"        // out of turns; its work is kept
 	RunQualityFailed RunStatus = "quality_failed" // its gates failed (set by the company, never by an agent)
 	RunError         RunStatus = "error"          // the run itself broke, or the agent escalated
 )
@@ -25,7 +25,7 @@ type Run struct {
 	About           SubtaskID       `json:"about,omitempty"` // of a manager's: the subtask that it decides on; empty: it plans
 	Offered         uint64          `json:"offered"`         // epoch in which it was put on the queue
 	Offers          int             `json:"offers"`          // how often; with Offered it names the queue's item
-	Held            bool            `json:"held,omitempty"`  // somebody has claimed it and has not let go
+	Held            bool            `json:"held,omitempty"`  // claimed and not released
 	Fence           uint64          `json:"fence"`           // of the newest claim
 	Worker          string          `json:"worker,omitempty"`
 	Claimed         time.Time       `json:"claimed,omitzero"`
@@ -46,8 +46,8 @@ type Run struct {
 }
 
 // Lasted is how long the run took from its newest claim to its end, or until
-// now where it has not ended; 0 where nobody has claimed it, and where a ledger
-// of before has an end that lies ahead of the claim.
+// now where it has not ended; 0 without a claim, and where an old ledger has an
+// end that lies ahead of the claim.
 func (r *Run) Lasted(now time.Time) time.Duration {
 	if r.Claimed.IsZero() {
 		return 0
@@ -89,8 +89,8 @@ func (s *State) claimedRun(id RunID, fence uint64) (*Task, *Run, error) {
 type Offer struct {
 	Run RunID
 	// Item is the key of the effect that put it there. A late or repeated
-	// word of an earlier item is no offer: nobody would find that one on the
-	// queue any more. Empty: not checked.
+	// report of an earlier item is no offer: that item is no longer on the
+	// queue. Empty: not checked.
 	Item string
 }
 
@@ -159,9 +159,9 @@ func (d *RunOffered) apply(s *State, e Event) {
 	sub.Current, sub.Status = e.Run, SubtaskAssigned
 }
 
-// Claim makes somebody the run's owner, under a fence that its event tells
-// (ClaimedFence). The ledger alone gives fences: what else may hold them back
-// (the queue's leases, say) can be deleted.
+// Claim makes its sender the run's owner, under the fence in its event
+// (ClaimedFence). Only the ledger gives fences: every other source (the queue's
+// leases, say) can be deleted.
 type Claim struct {
 	Run    RunID
 	Epoch  uint64
@@ -307,8 +307,9 @@ func (c Release) decide(s *State, m Meta) ([]Event, error) {
 	return evs, nil
 }
 
-// releaseClaim voids the claim of a run that is held. Who lets go only after the
-// deadline was late: a new claim must not give the run a new deadline.
+// releaseClaim voids the claim of a run that is held. A release after the
+// deadline counts as an overrun: a new claim must not give the run a new
+// deadline.
 func (r *Run) releaseClaim(m Meta, why string) Event {
 	if !m.Now.Before(r.Deadline) {
 		return m.newEvent(r.ID.Task(), r.Subtask, r.ID, r.deadlineOutcome())

@@ -56,8 +56,8 @@ func (c EndRun) decide(s *State, m Meta) ([]Event, error) {
 	return append(evs, more...), nil
 }
 
-// SettleRun ends a run of a task that is over, which nobody holds any more: its
-// holder was cut off before it could say what it had spent.
+// SettleRun ends a run of an ended task that has no holder any more: its holder
+// was cut off before it could report its spending.
 type SettleRun struct {
 	Run     RunID
 	Spent   Amount // by its journal
@@ -81,9 +81,8 @@ func (c SettleRun) decide(s *State, m Meta) ([]Event, error) {
 	})}, nil
 }
 
-// Unsettled lists the runs of tasks that are over whose books nobody will
-// close any more: somebody began them, nobody holds them, and they have not
-// ended.
+// Unsettled lists the runs of ended tasks whose spending is open: they were
+// begun, have no holder, and have not ended.
 func (s *State) Unsettled() []*Run {
 	var out []*Run
 	for _, t := range s.Tasks {
@@ -165,8 +164,8 @@ func (t *Task) countError(key string, e Event, d *RunEnded) {
 
 func (sub *Subtask) workerEnded(t *Task, e Event, d *RunEnded) {
 	if d.Head != "" {
-		// The verdict on the old head stays until the new one is judged: who
-		// goes on with the work is to know what was red.
+		// The verdict on the old head stays until the new one is judged: the
+		// next worker must know what was red.
 		sub.Head, sub.Changes = d.Head, d.Changes
 		if d.Branch != "" {
 			sub.Branch = d.Branch
@@ -207,8 +206,8 @@ func (sub *Subtask) workerEnded(t *Task, e Event, d *RunEnded) {
 	}
 }
 
-// appendInput adds a word to why a run was begun: findings that it was to address
-// are not addressed because it broke off.
+// appendInput adds to the reason for a run: findings that it was to address are
+// still open when it broke off.
 func appendInput(input, more string) string {
 	const most = 64 << 10
 	switch {
@@ -218,8 +217,8 @@ func appendInput(input, more string) string {
 	return input + "\n\n" + more
 }
 
-// isInfrastructureFailure says that what broke is the company's and not the work: the daemon, the
-// bus, the image. (That the work failed and that we failed are two things.)
+// isInfrastructureFailure says that the fault is the company's and not the
+// work's: the daemon, the bus, the image.
 func (d *RunEnded) isInfrastructureFailure() bool {
 	switch d.Code {
 	case EDocker, EBus, EImage, EPolicy:
@@ -247,8 +246,8 @@ func (EnforceDeadlines) decide(s *State, m Meta) ([]Event, error) {
 	return evs, nil
 }
 
-// deadlineOutcome is the end of a run that passed its hard deadline. What it was granted
-// counts as spent: nobody is left who could say better.
+// deadlineOutcome is the end of a run that passed its hard deadline. Its whole
+// grant counts as spent: no holder is left that knows better.
 func (r *Run) deadlineOutcome() *RunEnded {
 	return &RunEnded{Status: RunError, Code: ETimeout, Error: "the run passed its deadline", Spent: r.Reserved}
 }

@@ -7,7 +7,8 @@ import (
 
 // Several projects share the office's workers and its limit on tasks at once.
 // Neither the one that came first nor the one with the most subtasks may have
-// all of it (docs/decisions/0027): whoever has least under way is next.
+// all of it (docs/decisions/0027): the project with the least under way is
+// next.
 
 // roundRobinTasks orders the open tasks so that projects alternate: the oldest task of
 // each, then the second of each.
@@ -33,7 +34,7 @@ type projectLoad struct {
 	served time.Time // when a worker was last given a run of it
 }
 
-// less says who is to be served first.
+// less says which project is served first.
 func (l projectLoad) less(o projectLoad) bool {
 	return l.runs < o.runs || l.runs == o.runs && l.served.Before(o.served)
 }
@@ -62,7 +63,8 @@ func (s *State) projectLoads() (by map[string]projectLoad, all int) {
 	return by, all
 }
 
-// newOffer says whether an effect puts a run on the queue that nobody has had.
+// newOffer says whether an effect puts a run on the queue that was never
+// claimed.
 func (s *State) newOffer(e Effect) bool {
 	if e.Kind != EffectOffer {
 		return false
@@ -71,8 +73,8 @@ func (s *State) newOffer(e Effect) bool {
 	return sub != nil && sub.Status == SubtaskPending
 }
 
-// limitToFreeWorkers drops the new offers for which there is no worker yet. What is on the
-// queue is taken in its order, so fairness is decided by what is put there.
+// limitToFreeWorkers drops the new offers for which there is no worker yet. The
+// queue is taken in its order, so fairness is decided when runs are put there.
 func (s *State) limitToFreeWorkers(due []Effect) []Effect {
 	team := s.Office.WorkerCount()
 	if team == 0 || !slices.ContainsFunc(due, s.newOffer) {

@@ -2,7 +2,7 @@ package company
 
 import "time"
 
-// Mode says who answers an approval.
+// Mode says how an approval is answered.
 type Mode string
 
 const (
@@ -11,8 +11,7 @@ const (
 )
 
 // Settings are the parts of the config that decisions depend on. They are
-// frozen into a task when it is submitted (REQUIREMENTS X20), so that a
-// replay decides what was decided.
+// frozen into a task when it is submitted so that a replay decides the same.
 type Settings struct {
 	Cap               Amount        `json:"cap"` // per task; NoCap = no limit in that dimension
 	Plan              Mode          `json:"plan"`
@@ -44,8 +43,8 @@ type Settings struct {
 // task's only ticket holds for the whole.
 const currentRules = 2
 
-// WithDefaults fills what is zero with the numbers of the design. Where none
-// is a wish too, it is said with a negative number.
+// WithDefaults replaces zero fields by the defaults. Where "none" is a valid
+// setting, a negative number stands for it.
 func (s Settings) WithDefaults() Settings {
 	def := func(p *int, n int) {
 		if *p == 0 {

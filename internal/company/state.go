@@ -26,7 +26,7 @@ type State struct {
 }
 
 // maxVerdicts bounds the cache of gate runs. A tree is judged again and merged
-// within minutes; what is older would only make every copy of the state dearer.
+// within minutes; older ones would only make every copy of the state dearer.
 const maxVerdicts = 256
 
 // cacheResult puts a verdict into the cache.
@@ -116,8 +116,8 @@ type OfficeStarted struct {
 	Epoch   uint64 `json:"epoch"`
 	Version string `json:"version,omitempty"`
 	Workers int    `json:"workers,omitempty"`
-	// Wall is what the wall clock said, where the event's own time is another. It
-	// is for those who read the ledger: nothing is decided by it.
+	// Wall is the wall clock's time, where it differs from the event's own
+	// time. It is for readers of the ledger: nothing is decided by it.
 	Wall time.Time `json:"wall,omitzero"`
 }
 
@@ -133,7 +133,7 @@ func (d *OfficeStarted) apply(s *State, e Event) {
 }
 
 // voidClaims looks at ended tasks too: a run that was never settled there must
-// not seem to be held by somebody for ever.
+// not seem to be held for ever.
 func (s *State) voidClaims() {
 	for id, t := range s.Tasks {
 		held := false
@@ -178,8 +178,8 @@ var _ = registerKind[OfficeStopped]()
 func (*OfficeStopped) Kind() string              { return "office.stopped" }
 func (d *OfficeStopped) apply(s *State, _ Event) { s.Office.Stopped = true }
 
-// Resume lifts a stop. Whoever held a run when the stop came has let go, so
-// it is a new epoch.
+// Resume lifts a stop. The holders of then have released their runs, so a new
+// epoch begins.
 type Resume struct{}
 
 func (c Resume) decide(s *State, m Meta) ([]Event, error) {

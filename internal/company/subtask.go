@@ -12,7 +12,7 @@ const (
 	SubtaskMerging   SubtaskStatus = "merging"       // in the merge queue, or being resolved
 	SubtaskCompleted SubtaskStatus = "completed"     // merged
 	SubtaskFailed    SubtaskStatus = "failed"
-	SubtaskBlocked   SubtaskStatus = "blocked" // nobody but the president can help
+	SubtaskBlocked   SubtaskStatus = "blocked" // only the president can help
 	SubtaskCancelled SubtaskStatus = "cancelled"
 )
 
@@ -37,9 +37,9 @@ type Subtask struct {
 	Changes []Change `json:"changes,omitempty"`
 
 	Gate   *GateFinished `json:"gate,omitempty"`  // of Head
-	Doubt  *GateFinished `json:"doubt,omitempty"` // of its merge: red, and what is new cannot be told; waits for the president
+	Doubt  *GateFinished `json:"doubt,omitempty"` // of its merge: red, and new failures cannot be recognised; waits for the president
 	Review ReviewState   `json:"review"`
-	Input  string        `json:"input,omitempty"` // why the next run: what its worker must be told, besides findings and gate output
+	Input  string        `json:"input,omitempty"` // the reason for the next run, for its worker, besides findings and gate output
 
 	Conflict *ConflictReported `json:"conflict,omitempty"` // being resolved
 	Merger   RunID             `json:"merger,omitempty"`   // the merger's run
@@ -83,8 +83,8 @@ func (sub *Subtask) requeue(input string) {
 // maxGuided is how often the manager may send one subtask back.
 const maxGuided = 2
 
-// escalateToManager hands the subtask to the manager, or to the president when the
-// manager has had its chances.
+// escalateToManager gives the subtask to the manager, or to the president when
+// the manager has had its chances.
 func (sub *Subtask) escalateToManager(why string) {
 	sub.requeue("")
 	if sub.Guided >= maxGuided {

@@ -336,8 +336,8 @@ type TaskPrepared struct {
 	// Target is where the pull request's base stands; of follow-ups only,
 	// which may have to merge it.
 	Target OID `json:"target,omitempty"`
-	// Notes are what the project wishes for and the image does not have, in
-	// words with a remedy.
+	// Notes are the project's wishes that the image does not meet, each with a
+	// remedy.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -512,7 +512,7 @@ func (d *TaskPaused) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
 	t.Paused = d.Paused
 	for id, r := range t.Runs {
-		// What was claimed in vain meanwhile is no longer on the queue.
+		// An item that was leased in vain meanwhile is no longer on the queue.
 		if !d.Paused && !r.Held && !r.Ended && r.Offered != 0 {
 			c := *r
 			c.Offered = 0

@@ -9,10 +9,9 @@ import (
 // maxTitle is the most bytes of a title; GitHub takes 256 characters.
 const maxTitle = 200
 
-// TitleOf is what a text is called where there is one line for it: its first
-// line that says something, without the mark of a heading, without characters
-// that do not show, at most 200 bytes and not cut inside a word. It is empty
-// when the text says nothing.
+// TitleOf makes a title of one line from a text: its first line that is not
+// empty, without a heading's mark, without invisible characters, at most 200
+// bytes, cut between words. It is empty when the text is.
 func TitleOf(text string) string {
 	for line := range strings.Lines(strings.ToValidUTF8(text, "\uFFFD")) {
 		line = strings.Join(strings.Fields(strings.Map(func(r rune) rune {

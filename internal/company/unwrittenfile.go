@@ -6,11 +6,11 @@ import (
 )
 
 // Files that people read (transcripts, results, logs, tickets, the state of a
-// task) are made from the ledger, and decide nothing. One that cannot be written
-// is told in the ledger all the same: who looks for it later has to know why it
-// is not there, or is old.
+// task) are made from the ledger, and decide nothing. A failed write is
+// recorded in the ledger all the same: a later reader has to know why the file
+// is absent, or old.
 
-// MaxUnwritten bounds the files that a task, and the office, is told to lack.
+// MaxUnwritten bounds the recorded missing files of a task, and of the office.
 const MaxUnwritten = 32
 
 // UnwrittenFile is a file that could not be written.

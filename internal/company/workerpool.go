@@ -5,15 +5,16 @@ import "fmt"
 // MaxWorkers is the most workers that one office may have at a time.
 const MaxWorkers = 64
 
-// ScaleWorkers hires workers, or lets them go, while the company works (SUB-15). What
-// is hired stays hired over restarts, on top of what the config says.
+// ScaleWorkers hires workers, or lets them go, while the company works
+// (SUB-15). A hired worker stays hired over restarts, on top of the config's
+// number.
 type ScaleWorkers struct {
 	By     int    // how many more; negative: fewer
-	Worker string // of a dismissal: this one, who hands back the run in hand
+	Worker string // of a dismissal: this one; it gives its run back
 }
 
-// WorkerCount is how many workers the office has: what its config says and what was
-// hired or dismissed since. 0: nobody has ever worked here.
+// WorkerCount is how many workers the office has: the config's number, and
+// those hired or dismissed since. 0: there was never a worker.
 func (o Office) WorkerCount() int {
 	if o.Workers == 0 {
 		return 0
@@ -71,7 +72,7 @@ func workerName(name string, team int) bool {
 type WorkersScaled struct {
 	Hired  int    `json:"hired"` // against the config; negative: dismissed
 	Team   int    `json:"team"`
-	Worker string `json:"worker,omitempty"` // who was dismissed by name
+	Worker string `json:"worker,omitempty"` // the one dismissed by name
 }
 
 var _ = registerKind[WorkersScaled]()

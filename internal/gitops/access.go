@@ -57,7 +57,7 @@ func (s *Store) openRemote(_ context.Context, r Remote) (*remoteEndpoint, error)
 		u, err := url.Parse(r.URL)
 		switch {
 		case err != nil:
-			return nil, bad // the parser's words would repeat the credentials
+			return nil, bad // the parser's message would repeat the credentials
 		case u.Scheme == "file" && u.Host == "" && filepath.IsAbs(u.Path):
 			local = strings.TrimPrefix(r.URL, "file://") // git does not unescape it
 		case u.Hostname() == "" || strings.HasPrefix(u.Hostname(), "-") || strings.HasPrefix(u.User.Username(), "-"):

@@ -65,10 +65,10 @@ type weight struct {
 	depth int // levels below
 }
 
-// checkObjects judges every commit that tips have and the run's base and what
-// it knows have not, against the tree of the base. env names the object
-// directories of a push that is not accepted yet. E_OBJECTS says what is
-// refused.
+// checkObjects judges every commit of tips that neither the run's base nor its
+// known commits hold, against the tree of the base. env names the object
+// directories of a push that is not accepted yet. E_OBJECTS names the refused
+// object.
 func (q *Quarantine) checkObjects(ctx context.Context, env []string, tips []company.OID) error {
 	s, dir, base, known := q.s, q.dir, q.base, q.known
 	ctx, cancel := context.WithTimeout(ctx, objectsTimeout)
@@ -120,8 +120,8 @@ func (q *Quarantine) checkObjects(ctx context.Context, env []string, tips []comp
 	return nil
 }
 
-// judgeCommit says what a new commit may not have beside its tree: who made it,
-// and what it says to others.
+// judgeCommit refuses a new commit by its other parts than the tree: its
+// author, its signature and its message.
 func (q *Quarantine) judgeCommit(c Commit) error {
 	if err := judgeHeaders(c); err != nil {
 		return err
@@ -149,7 +149,7 @@ func (c *checker) weighTree(path string, depth, open int, id, baseID company.OID
 		return weight{}, nil
 	}
 	key := pair{id, baseID, depth}
-	// Above the folders that may change, what is right depends on where it is.
+	// Above the folders that may change, the verdict depends on the place.
 	w, known := c.memo[key]
 	if known && (len(c.only) == 0 || slices.ContainsFunc(c.only, func(f string) bool { return strings.HasPrefix(path, f+"/") })) {
 		return w, nil
@@ -184,7 +184,7 @@ func (c *checker) weighTree(path string, depth, open int, id, baseID company.OID
 		}
 	}
 	for name := range old {
-		// A folder of the task may go as a whole, with what is in it.
+		// A folder of the task may go as a whole.
 		if !stays[name] && !c.isAllowedPath(path+name, false) && !slices.Contains(c.only, path+name) {
 			return weight{}, c.outsideError(path + name)
 		}
@@ -240,8 +240,7 @@ func (w weight) checkLimits(at, path string, depth int) error {
 	return nil
 }
 
-// checkNames refuses what is new and would not be, on some file system, what it
-// looks like.
+// checkNames refuses new names that some file systems take for another one.
 func (c *checker) checkNames(path string, depth int, entries, fresh []treeEntry, old map[string]treeEntry) error {
 	for _, e := range fresh {
 		was, known := old[e.name]

@@ -94,7 +94,7 @@ func (c *checkout) explainHead(ctx context.Context, info BaseInfo) (BaseInfo, er
 	}
 	info.Detached, info.OID = true, id
 	if info.DefaultBranch == "" {
-		// The work could start, but nobody knows where it is to be merged.
+		// The work could start, but its target branch would be unknown.
 		return info, company.E(company.EInvalid, "HEAD is not on a branch").Because("it is detached at " + id.Short() + ", and there is no default branch for the pull request").
 			Fix("name the branch to start from with --base <branch>, or: git switch <branch>")
 	}

@@ -49,7 +49,7 @@ type result struct {
 // outputText is the output without its last newline.
 func (r result) outputText() string { return strings.TrimSuffix(string(r.out), "\n") }
 
-// failureReason is the shortest useful part of what git said.
+// failureReason is the shortest useful part of git's message.
 func (r result) failureReason() string {
 	s := strings.TrimSpace(r.stderr)
 	if s == "" {
@@ -104,7 +104,7 @@ func (s *Store) run(ctx context.Context, c call) (result, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	var d *desk
+	var d *credentialServer
 	if c.access.needsCredential() {
 		var err error
 		if d, err = c.access.openDesk(ctx); err != nil {

@@ -50,8 +50,9 @@ while IFS= read -r line <&4 && [ -n "$line" ]; do printf '%s\n' "$line"; done
 // maxQuestion bounds what a credential helper may ask with, in bytes.
 const maxQuestion = 16 << 10
 
-// desk answers the questions of one git process. It belongs to the call.
-type desk struct {
+// credentialServer answers the questions of one git process. It belongs to the
+// call.
+type credentialServer struct {
 	ask, answer *os.File // git's ends, as descriptors 3 and 4
 	ours        []*os.File
 	wg          sync.WaitGroup
@@ -60,7 +61,7 @@ type desk struct {
 
 // openDesk starts answering. closeGits is to be called once git has its
 // descriptors, close when git has ended.
-func (a *remoteEndpoint) openDesk(ctx context.Context) (*desk, error) {
+func (a *remoteEndpoint) openDesk(ctx context.Context) (*credentialServer, error) {
 	askR, askW, err := os.Pipe()
 	if err != nil {
 		return nil, company.E(company.EGit, "git cannot be given its credential").Wrap(err)
@@ -71,7 +72,7 @@ func (a *remoteEndpoint) openDesk(ctx context.Context) (*desk, error) {
 		return nil, company.E(company.EGit, "git cannot be given its credential").Wrap(err)
 	}
 	ctx, stop := context.WithCancel(ctx)
-	d := &desk{ask: askW, answer: answerR, ours: []*os.File{askR, answerW}, stop: stop}
+	d := &credentialServer{ask: askW, answer: answerR, ours: []*os.File{askR, answerW}, stop: stop}
 	wake := context.AfterFunc(ctx, func() { _ = askR.SetDeadline(time.Now()) })
 	d.wg.Go(func() {
 		defer wake()
@@ -89,9 +90,9 @@ func (a *remoteEndpoint) openDesk(ctx context.Context) (*desk, error) {
 	return d, nil
 }
 
-func (d *desk) closeGits() { _ = errors.Join(d.ask.Close(), d.answer.Close()) }
+func (d *credentialServer) closeGits() { _ = errors.Join(d.ask.Close(), d.answer.Close()) }
 
-func (d *desk) close() {
+func (d *credentialServer) close() {
 	d.stop()
 	d.wg.Wait()
 	for _, f := range d.ours {
@@ -140,7 +141,7 @@ func (a *remoteEndpoint) answerCredential(ctx context.Context, q map[string]stri
 	return "username=" + user + "\npassword=" + secret + "\n"
 }
 
-// findLogin is who we are at the host.
+// findLogin returns the user and the secret for the host.
 func (a *remoteEndpoint) findLogin(ctx context.Context) (user, secret string, err error) {
 	if a.secret != "" { // the operator wrote it into the address
 		return a.user, a.secret, nil

@@ -14,8 +14,8 @@
 //   - what leaves a quarantine is exactly one object id, after its objects
 //     passed the size, path and fsck checks.
 //
-// It does not decide what is merged or pushed, and it never touches a work
-// tree: there is no checkout, no status, no add.
+// It does not decide on merges or pushes, and it never touches a work tree:
+// there is no checkout, no status, no add.
 //
 // # How a push is checked
 //
@@ -33,15 +33,15 @@
 //
 // # Beyond the list of safe commands
 //
-// THREATS (d) names the git commands to use. Five more are used, all of them
-// reading: ls-files (is the checkout dirty? it neither refreshes the index nor
-// runs filters, unlike status), config --list (of the checkout, to refuse
-// partial clones and to find its remote), ls-remote (the remote's default
-// branch), for-each-ref (the branches of a run) and cat-file --batch-command,
-// the two-way form of --batch. Two more tidy the mirror: repack and prune
-// (pack.go). ssh, ssh-keyscan, ssh-keygen and gpg are started as well: the
-// first by git, for a remote; the second for the president who asks what a
-// host's key is; the others by git, to sign.
+// Few git commands are used (docs/threats.md). Five of them only read: ls-files
+// (is the checkout dirty? it neither refreshes the index nor runs filters,
+// unlike status), config --list (of the checkout, to refuse partial clones and
+// to find its remote), ls-remote (the remote's default branch), for-each-ref
+// (the branches of a run) and cat-file --batch-command, the two-way form of
+// --batch. Two more tidy the mirror: repack and prune (pack.go). ssh,
+// ssh-keyscan, ssh-keygen and gpg are started as well: the first by git, for a
+// remote; the second for the president, when a host's key is to be accepted;
+// the others by git, to sign.
 //
 // # Credentials
 //

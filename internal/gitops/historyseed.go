@@ -42,7 +42,7 @@ func (s *Store) ensureSeed(ctx context.Context, m *Mirror, base OID) (string, er
 				return err
 			}
 		}
-		// Packs only, never loose objects: packs are what is linked.
+		// Packs only, never loose objects: only packs are linked.
 		return s.copyCommit(ctx, m.dir, tmp, base, BaseBranch, []setting{{"fetch.unpackLimit", "1"}})
 	})
 }

@@ -120,7 +120,7 @@ func (s *Store) signOptions() (args []string, config []setting, env []string) {
 	if s.cfg.AgentSocket != "" {
 		env = append(env, "SSH_AUTH_SOCK="+s.cfg.AgentSocket)
 	}
-	// Nobody is asked for a passphrase: an agent has it, or signing fails.
+	// No passphrase is asked for: an agent has it, or signing fails.
 	return []string{"-S"}, config, append(env, "SSH_ASKPASS=/bin/false", "SSH_ASKPASS_REQUIRE=force")
 }
 

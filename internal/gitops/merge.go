@@ -10,7 +10,7 @@ import (
 	"company/internal/company"
 )
 
-// Conflict is one thing that git could not merge by itself.
+// Conflict is one path that git could not merge by itself.
 type Conflict struct {
 	Type    string // "CONFLICT (contents)", "CONFLICT (rename/delete)", …
 	Paths   []string

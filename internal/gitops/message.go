@@ -13,21 +13,21 @@ import (
 )
 
 // A commit's message goes to the origin with it, where terminals print it,
-// forges close issues by it, and CI servers obey it. Agents write it, so it is
-// held to say nothing to any of them. What is looked for are the words of
-// GitHub, GitLab, Gitea, Bitbucket, Azure, Jira, Linear and YouTrack; letters
-// that only look like theirs mean nothing to a program. Keys of issues are
-// known in capitals: in small letters they are words (page-2, step-1).
+// forges close issues by it, and CI servers obey it. Agents write it, so it may
+// hold no command for any of them. We look for the commands of GitHub, GitLab,
+// Gitea, Bitbucket, Azure, Jira, Linear and YouTrack; letters that only look
+// like theirs mean nothing to a program. Keys of issues are known in capitals:
+// in small letters they are plain text (page-2, step-1).
 
 var (
 	bracketRE = regexp.MustCompile(`\[[^\[\]\n]{1,80}\]`)
 	noCIRE    = regexp.MustCompile(`(?i)\*{3}NO_CI\*{3}`)
-	// What CI servers are told to skip in brackets: what they do, or their name.
+	// The target of a skip mark in brackets: the CI's work, or its name.
 	ciWordRE = regexp.MustCompile(`^(?:ci|cd|actions?|checks?|builds?|tests?|deploy(?:s|ments?)?|pipelines?|pages|previews?|releases?|azurepipelines|azpipelines|azp|travis|travisci|circle|circleci|cirrus|appveyor|drone|woodpecker|buildkite|netlify|render|vercel|semaphore|amplify|codemagic|bitrise|jenkins|chromatic|codecov|github|gitlab)$`)
 	// A trailer that does the same.
 	skipTrailerRE = regexp.MustCompile(`(?im)^\s*skip-checks\s*:\s*true\b`)
-	// Words by which a forge or a tracker closes or reopens an issue once the
-	// commit is merged, with what they name.
+	// Verbs by which a forge or a tracker closes or reopens an issue once the
+	// commit is merged, with the issue behind them.
 	closeRE = regexp.MustCompile(`(?i)(?:^|[^a-z0-9])(?:clos|fix|resolv|reopen|implement|complet|finish|deliver)(?:e[sd]?|ing|s|ed|es)?(?:\s*:\s*|\s+)` +
 		`(?:(?:issues?|bugs?|tickets?|tasks?|story|stories|pr|pull requests?|merge requests?)\s+)?` +
 		`([\w./-]*[#!][0-9]+|g[hl]-[0-9]+|\[(?:issue|work_item):[^\]\s]*[0-9]+\]|` +
@@ -38,13 +38,13 @@ var (
 	standardRE = regexp.MustCompile(`^(?:AES|ANSI|ASCII|BASE|BCP|BSD|CODE|CP|CRC|CVE|CWE|DES|ECMA|ED|EN|ES|FIPS|GPL|HMAC|HTTP|I|IEC|IEEE|IPV|ISO|JSR|LATIN|LGPL|MD|P|PEP|PKCS|RFC|RS|RSA|SHA|SSL|TLS|UCS|UTF|X)-[0-9]+$`)
 	// What a person is named for at the end of a message.
 	vouchRE = regexp.MustCompile(`(?im)^\s*([a-z][\w-]*-(?:by|with|to|of|from)|b?cc|to|from|author|co-?author|committer)\s*:\s*(.*)$`)
-	// What is said in a person's name even where no address is given.
+	// Trailers that speak in a person's name even without an address.
 	ownWordsRE = regexp.MustCompile(`(?i)^(?:signed-off|reviewed|acked|acknowledged|approved|tested|verified|reported|suggested|requested|helped|mentored|audited|merged|committed|authored|co-?authored|co-?developed|pair-programmed)-(?:by|with)$`)
 )
 
 // isHiddenRune says whether a character steers a terminal or hides in a line.
-// Joiners and the choice between text and emoji are part of words in some
-// scripts, and of emoji.
+// Joiners and the choice between text and emoji are letters in some scripts,
+// and parts of emoji.
 func isHiddenRune(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r == '\u200c' || r == '\u200d' || r == '\ufe0e' || r == '\ufe0f' || r >= '\u180b' && r <= '\u180d' || r == '\u180f':
@@ -103,7 +103,8 @@ func judgeMessage(c Commit, may ...Person) error {
 
 var foldedRE = regexp.MustCompile(`\n[ \t]+`)
 
-// skipWords are the words of a text by which servers do not test a commit.
+// skipWords returns the mark in a text that keeps servers from testing a
+// commit.
 func skipWords(text string) string {
 	for _, m := range bracketRE.FindAllString(text, -1) {
 		if isSkipMarker(m) {
@@ -132,8 +133,8 @@ func isSkipMarker(bracket string) bool {
 		words[1] == "skip" && ciWordRE.MatchString(words[0]))
 }
 
-// closingWords are the words of a text by which a forge or a tracker does
-// something to an issue.
+// closingWords returns the phrase in a text by which a forge or a tracker
+// changes an issue.
 func closingWords(text string) string {
 	for _, m := range closeRE.FindAllStringSubmatch(text, -1) {
 		if !standardRE.MatchString(m[1]) {
@@ -148,8 +149,8 @@ func closingWords(text string) string {
 	return ""
 }
 
-// namesPerson says of a match of vouchRE that it names somebody: by an address,
-// or because its word is one that is only said of people.
+// namesPerson says that a match of vouchRE names a person: by an address, or
+// because the trailer is used for people only.
 func namesPerson(m []string) bool {
 	return strings.Contains(m[2], "@") || ownWordsRE.MatchString(m[1])
 }
@@ -184,7 +185,7 @@ func inertMessage(s string) string {
 		return s
 	}
 	s = foldLetters(s)
-	for range 4 { // what is taken out may bring words together
+	for range 4 { // a removal may join two halves of another match
 		s = bracketRE.ReplaceAllStringFunc(s, func(m string) string {
 			if isSkipMarker(m) {
 				return strings.Trim(m, "[]")

@@ -64,7 +64,7 @@ func (s *Store) resolveRev(ctx context.Context, dir, rev, kind string) (company.
 
 // UpdateRef moves ref from old to new, atomically; old "" means that the
 // reference must not exist. E_PROTECTED for references that are not the
-// company's (main and master first of all), E_CONFLICT when somebody else
+// company's (main and master first of all), E_CONFLICT when another process
 // moved it.
 func (m *Mirror) UpdateRef(ctx context.Context, ref string, new, old company.OID) error {
 	if err := m.s.allowRef(ref); err != nil {
@@ -114,9 +114,9 @@ func (m *Mirror) IsAncestor(ctx context.Context, a, b company.OID) (bool, error)
 
 // MergeBase is the best common ancestor of a and b; ENotFound when they share
 // no history. Several (criss-cross) are E_OBJECTS: git merges with all of them,
-// so what a branch changes against one is not what merging it changes. A
-// branch that holds all of its base has one; a second has to be made on
-// purpose, by going around the base to what was merged into it.
+// so a diff against one of them is not the effect of the merge. A branch that
+// holds all of its base has one; a second has to be made on purpose, by merging
+// a commit that the base itself has merged.
 func (m *Mirror) MergeBase(ctx context.Context, a, b company.OID) (company.OID, error) {
 	if !a.Valid() || !b.Valid() {
 		return "", company.E(company.EInvalid, "full object ids are needed")

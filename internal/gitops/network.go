@@ -44,8 +44,8 @@ func (a *remoteEndpoint) runWithRetry(ctx context.Context, doing string, c call)
 	}
 }
 
-// runOnce runs one call at the remote, with somebody to answer git's question
-// for a credential.
+// runOnce runs one call at the remote, with a server for git's question for a
+// credential.
 func (a *remoteEndpoint) runOnce(ctx context.Context, c call) (result, error) {
 	a.asked = nil
 	return a.s.run(ctx, c)
@@ -63,7 +63,7 @@ var (
 		`Network is unreachable|early EOF|hung up unexpectedly|returned error: 5\d\d|Connection closed`)
 )
 
-// explainFailure turns a failed call at the remote into words: who has to do what.
+// explainFailure explains a failed call at the remote: the cause, and the fix.
 func (a *remoteEndpoint) explainFailure(ctx context.Context, doing string, r result) error {
 	where := a.host
 	if where == "" {
@@ -94,7 +94,7 @@ func (a *remoteEndpoint) explainFailure(ctx context.Context, doing string, r res
 	return company.E(company.EGit, where+" could not be "+doing).Because(said)
 }
 
-// credentialName is what was shown to the remote, in words.
+// credentialName describes the credential that the remote got.
 func (s *Store) credentialName() string {
 	switch s.cfg.Method {
 	case ByDeployKey:

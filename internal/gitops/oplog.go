@@ -11,9 +11,9 @@ import (
 	"company/internal/folder"
 )
 
-// OpLog is a git.log: one line of JSON per git operation. What others wrote,
-// such as names of branches and what git said of them, stands in it as texts
-// alone. Lines of many goroutines do not mix. A nil OpLog swallows everything.
+// OpLog is a git.log: one line of JSON per git operation. Text of others, such
+// as names of branches and git's messages, stands in it as JSON strings only.
+// Lines of many goroutines do not mix. A nil OpLog swallows everything.
 type OpLog struct {
 	mu  sync.Mutex
 	w   io.Writer

@@ -66,9 +66,9 @@ func (m *Mirror) Keep(ctx context.Context, ids []company.OID) error {
 
 // Pack packs the mirror when it has become untidy, and removes objects that
 // nothing names and that are older than two weeks; it reports whether it did.
-// Packs above a size are left as they are, so the work is bounded by what is
-// new. It may run beside everything else: whoever is at work has objects that
-// are younger.
+// Packs above a size are left as they are, so the work is bounded by the new
+// objects. It may run beside everything else: work in progress has younger
+// objects.
 func (m *Mirror) Pack(ctx context.Context) (bool, error) {
 	big, untidy, err := m.inspectPacks()
 	if err != nil || !untidy {

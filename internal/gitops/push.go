@@ -8,13 +8,13 @@ import (
 	"company/internal/company"
 )
 
-// Push moves one branch of the remote from expectOld ("": it must not exist)
-// to new, which the mirror holds. E_PROTECTED for main, master, the remote's
-// default branch and everything that is not the company's; E_CONFLICT when
-// the branch is somewhere else. One that is gone is made anew: nothing of
-// anybody's is overwritten by that. Pushing what is there already succeeds, so a
-// push may be repeated after a crash; and so it does where people have committed
-// on top of it since, and nothing moves then. at is where the branch stands.
+// Push moves one branch of the remote from expectOld ("": it must not exist) to
+// new, which the mirror holds. E_PROTECTED for main, master, the remote's
+// default branch and everything that is not the company's; E_CONFLICT when the
+// branch is somewhere else. A branch that is gone is made anew: that overwrites
+// nothing. Pushing the same commit again succeeds, so a push may be repeated
+// after a crash; and so it does where people have committed on top of it since,
+// and nothing moves then. at is where the branch stands.
 func (m *Mirror) Push(ctx context.Context, log *OpLog, remote Remote, ref string, new, expectOld company.OID) (at company.OID, err error) {
 	if log != nil {
 		ctx = WithLog(ctx, log)

@@ -34,14 +34,14 @@ type Quarantine struct {
 	ticket string
 	base   company.OID
 	known  []company.OID
-	by     *Identity // of every commit that is new; nil: anybody's
+	by     *Identity // of every new commit; nil: any
 	only   []string  // folders that may change; none: all
 }
 
-// OnlyIn keeps what is pushed, and what is taken, to changes in these folders.
+// OnlyIn keeps pushes, and the taken commit, to changes in these folders.
 func (q *Quarantine) OnlyIn(folders []string) { q.only = slices.Clone(folders) }
 
-// OnlyBy holds what is pushed, and what is taken, to one identity.
+// OnlyBy holds pushes, and the taken commit, to one identity.
 func (q *Quarantine) OnlyBy(id Identity) { q.by = &id }
 
 // Ticket is what branches and commits of a run are named after: its subtask,
@@ -98,7 +98,7 @@ func (s *Store) Quarantine(ctx context.Context, m *Mirror, run company.RunID, ba
 			return nil, err
 		}
 	}
-	q.removeStaleObjects() // after a crash; whoever pushed then is gone
+	q.removeStaleObjects() // after a crash; the push of then is gone
 	at, err := s.resolveRev(ctx, q.dir, BaseBranch, "commit")
 	if err != nil {
 		return nil, err
@@ -316,10 +316,10 @@ type Taken struct {
 }
 
 // Take brings exactly one commit from a quarantine into the mirror and points
-// dst (ResultRef of the run) at it. Close the run's gateway first. The
-// commit's objects are checked as at the push, fsck'd on the way, and the
-// commit must share history with the base. E_OBJECTS says what is refused.
-// Taking the same commit again changes nothing.
+// dst (ResultRef of the run) at it. Close the run's gateway first. The commit's
+// objects are checked as at the push, fsck'd on the way, and the commit must
+// share history with the base. E_OBJECTS names the refused object. Taking the
+// same commit again changes nothing.
 func (m *Mirror) Take(ctx context.Context, q *Quarantine, oid OID, dst string) (Taken, error) {
 	if dst != ResultRef(q.run) {
 		return Taken{}, company.E(company.EProtected, fmt.Sprintf("%q is not where the result of run %s goes", dst, q.run))

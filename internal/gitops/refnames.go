@@ -59,9 +59,9 @@ func toSlug(s string, limit int) string {
 }
 
 // CommitMessage is "[<ticket>] <description>": the first line of desc as the
-// subject, what follows as the body. It has no NUL and no control characters
-// but newline and tab, its subject is never empty, and it says nothing to
-// forges and CI servers, whoever wrote desc.
+// subject, the rest as the body. It has no NUL and no control characters but
+// newline and tab, its subject is never empty, and it holds no command for
+// forges and CI servers, whatever desc holds.
 func CommitMessage(ticket, desc string) string {
 	lines := strings.Split(strings.TrimSpace(inertMessage(stripControl(desc))), "\n")
 	subject := strings.Join(strings.Fields(lines[0]), " ")
@@ -118,8 +118,8 @@ func IntegrationBranch(prefix string, task company.TaskID, office string) (strin
 	return prefix + "-" + string(task) + "-" + office, nil
 }
 
-// checkPrefix refuses integration prefixes that are no plain word, or that
-// are the branches nobody but a person may move.
+// checkPrefix refuses integration prefixes that are no plain name, and the
+// branches that only a person may move.
 func checkPrefix(prefix string) error {
 	if isMain(prefix) {
 		return protectedRefError(prefix)
@@ -131,8 +131,8 @@ func checkPrefix(prefix string) error {
 	return nil
 }
 
-// isMain reports whether a branch, by its short or full name, is one that
-// nobody but a person moves. Case is ignored: on some disks Main is main.
+// isMain reports whether a branch, by its short or full name, is one that only
+// a person moves. Case is ignored: on some disks Main is main.
 func isMain(branch string) bool {
 	b := strings.ToLower(branch)
 	for _, p := range []string{"refs/heads/", "heads/"} {

@@ -40,9 +40,9 @@ func (m *Mirror) Merged(ctx context.Context, run company.RunID) (bool, error) {
 	return strings.TrimSpace(r.outputText()) == "", nil
 }
 
-// DropResult lets go of what the host took from a run: what is merged stays
-// reachable, the rest goes with git's own collection of garbage. That it is
-// gone already is fine.
+// DropResult removes the reference to a run's result: merged commits stay
+// reachable, git's own collection of garbage removes the rest. A missing
+// reference is no error.
 func (m *Mirror) DropResult(ctx context.Context, run company.RunID) error {
 	if !run.Valid() {
 		return company.E(company.EInvalid, "that is not a run id: "+string(run))

@@ -75,10 +75,10 @@ type PackRequest struct {
 	Refused func(error)
 }
 
-// Pack runs one pack process on the quarantine, without a shell or CGI
-// between, in the old protocol (version 2 would serve any object that is
-// present). It returns when the process has ended; ctx kills it with all its
-// children. A refused push is no error here: the client has been told.
+// Pack runs one pack process on the quarantine, without a shell or CGI between,
+// in the old protocol (version 2 would serve any object that is present). It
+// returns when the process has ended; ctx kills it with all its children. A
+// refused push is no error here: the client has the answer.
 func (q *Quarantine) Pack(ctx context.Context, req PackRequest) error {
 	if req.Service != UploadPack && req.Service != ReceivePack {
 		return company.E(company.EInvalid, fmt.Sprintf("%q is not a pack service", string(req.Service)))
@@ -112,7 +112,7 @@ func (q *Quarantine) Pack(ctx context.Context, req PackRequest) error {
 
 // receivePush serves a push, with the hook's questions answered by judge.
 func (q *Quarantine) receivePush(ctx context.Context, c call, req PackRequest) error {
-	// One push at a time: what lies there after it is nobody's.
+	// One push at a time: the folders that it leaves are garbage.
 	unlock, err := q.s.lockRepo(ctx, q.dir+" push")
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func (o *opening) Write(p []byte) (int, error) {
 	return o.Writer.Write(p)
 }
 
-// Close closes what is read, where that can be closed.
+// Close closes the reader, where it can be closed.
 func (o *opening) Close() error {
 	if c, ok := o.Reader.(io.Closer); ok {
 		return c.Close()
@@ -190,7 +190,7 @@ func (o *opening) hasUpdates() bool { return len(o.head) > 4 && string(o.head[:4
 
 var gitRefuses = regexp.MustCompile(`(?:error|fatal|unpack)[: ][^\n]*`)
 
-// refusalReason is git's first word against a push.
+// refusalReason is git's first line against a push.
 func (o *opening) refusalReason() string { return Mask(oneLine(string(gitRefuses.Find(o.head)))) }
 
 // runPackProcess runs the pack process; started is called once it has its files.
@@ -243,8 +243,8 @@ func (q *Quarantine) runPackProcess(ctx context.Context, c call, req PackRequest
 	return nil
 }
 
-// removeStaleObjects removes the temporary object directories of pushes that were killed:
-// whoever sends half a pack and hangs up, again and again, would fill the disk
+// removeStaleObjects removes the temporary object directories of pushes that
+// were killed: half a pack and a hang-up, again and again, would fill the disk
 // past every limit, since grown does not count them.
 func (q *Quarantine) removeStaleObjects() {
 	objects := q.s.relName(q.dir) + "/objects"

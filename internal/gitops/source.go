@@ -132,8 +132,8 @@ type fetchSpec struct {
 	access                 *remoteEndpoint // of a fetch over the network
 }
 
-// fetchCommit brings one commit and its history into the mirror and verifies that it is
-// what was asked for.
+// fetchCommit brings one commit and its history into the mirror and verifies
+// its id.
 func (m *Mirror) fetchCommit(ctx context.Context, f fetchSpec) error {
 	unlock, err := m.s.lockRepo(ctx, m.dir)
 	if err != nil {

@@ -22,9 +22,8 @@ import (
 // the store below root. ssh believes this one file and no other.
 func KnownHosts(root string) string { return filepath.Join(root, "known_hosts") }
 
-// sshCommand is the ssh that git starts: no configuration file of anybody, no
-// question asked, strict about host keys, one way to log in, nothing
-// forwarded.
+// sshCommand is the ssh that git starts: no configuration file, no question,
+// strict about host keys, one way to log in, nothing forwarded.
 func (a *remoteEndpoint) sshCommand() string {
 	s := a.s
 	options := []string{
@@ -148,8 +147,7 @@ func knownIn(file, host string) ([]HostKey, error) {
 }
 
 // AcceptHost writes the keys of a server into the known hosts of the store
-// below root, in place of those that were there. It is the president's act
-// and nobody else's.
+// below root, in place of those that were there. Only the president does this.
 func AcceptHost(root, host string, keys []HostKey) error {
 	name := hostName(host)
 	if len(keys) == 0 {
@@ -187,8 +185,8 @@ func AcceptHost(root, host string, keys []HostKey) error {
 	return nil
 }
 
-// hostKeyRefused explains why ssh did not go on: a server that nobody knows
-// yet, or one whose key is not the one that was accepted.
+// hostKeyRefused explains why ssh did not go on: an unknown server, or one
+// whose key is not the accepted one.
 func (a *remoteEndpoint) hostKeyRefused(ctx context.Context) error {
 	known, err := knownIn(a.s.known, a.host)
 	if err != nil {

@@ -22,13 +22,13 @@ import (
 // Person is a name and an address in a commit.
 type Person struct{ Name, Email string }
 
-// Config says where the store lives and who its commits are by.
+// Config names the store's folder and the author of its commits.
 type Config struct {
 	Root              string         // absolute; <office>/git
 	Folder            *folder.Folder // Root, held open; nil: it is made and opened
 	IntegrationPrefix string         // git.integration_branch; empty: develop
 	Remote            string         // the remote's name in the president's checkout; empty: origin
-	Author            Person         // of commits that name nobody; empty: company
+	Author            Person         // of commits without an author; empty: company
 	Log               *OpLog         // git.log of operations whose context has none; may be nil
 
 	Signoff    bool   // sign off what the host commits
@@ -113,7 +113,7 @@ func Open(cfg Config) (*Store, error) {
 		}
 	}
 	s.wrote = true
-	// git skips a hook that it may not execute without a word: fail closed.
+	// git silently skips a hook that it may not execute: fail closed.
 	if err := unix.Access(s.hookPath(), unix.X_OK); err != nil {
 		return nil, company.E(company.EGit, "programs cannot be run from "+s.root).Wrap(err).
 			Fix("move the office to a file system that is not mounted noexec")
@@ -294,9 +294,9 @@ func (s *Store) checkUntampered(dir string) error {
 	return s.checkOwnFiles()
 }
 
-// checkOwnFiles refuses when a file of ours that git runs, or reads as settings,
-// is not as we wrote it: an own file that the office's checkout brings along
-// replaces ours, since git takes what it is told to ignore for nobody's.
+// checkOwnFiles refuses when a file of ours that git runs, or reads as
+// settings, is not as we wrote it: an own file that the office's checkout
+// brings along replaces ours, since git overwrites files that it ignores.
 func (s *Store) checkOwnFiles() error {
 	for _, p := range s.ownFiles() {
 		got, err := s.own.ReadFile(s.relName(p.path), 0)

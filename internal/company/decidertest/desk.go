@@ -1,7 +1,7 @@
-// Package decidertest is a desk for the tests of roles: the real core, with its
-// events in memory. It owns bringing a task to where a role begins, by the
-// commands that bring it there in life. It has no ledger, no clock and no
-// effects; a command that the core refuses ends the test.
+// Package decidertest is a company.Decider for the tests of roles: the real
+// core, with its events in memory. It owns bringing a task to where a role
+// begins, by the commands that bring it there in life. It has no ledger, no
+// clock and no effects; a command that the core refuses ends the test.
 package decidertest
 
 import (
@@ -14,7 +14,7 @@ import (
 	"company/internal/company"
 )
 
-// Office is the id of the desk's office.
+// Office is the id of the decider's office.
 const Office = "k3fq"
 
 // Decider is one office in memory. Its time begins at the start of 2026 and goes
@@ -30,7 +30,7 @@ type Decider struct {
 
 var _ company.Decider = (*Decider)(nil)
 
-// New is a desk of an office that was just opened.
+// New is the decider of an office that was just opened.
 func New(t testing.TB) *Decider {
 	d := &Decider{t: t, state: company.NewState(), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	d.Must(company.StartOffice{Office: Office, Version: "test"})
@@ -67,7 +67,7 @@ func (d *Decider) Do(ctx context.Context, actor string, c company.Command) ([]co
 	return evs, nil
 }
 
-// Must is Do by the company itself, of what is allowed.
+// Must is Do by the company itself, of an allowed command.
 func (d *Decider) Must(c company.Command) []company.Event {
 	d.t.Helper()
 	evs, err := d.Do(context.Background(), company.Company, c)

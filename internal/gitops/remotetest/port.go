@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FreePort is a port of 127.0.0.1 that nobody listens on now. It lies below those
-// that the kernel hands out, so no other test is given it before it is used.
+// FreePort is a free port of 127.0.0.1. It lies below those that the kernel
+// hands out, so no other test is given it before it is used.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	var err error

@@ -21,7 +21,7 @@ import (
 )
 
 // HTTP serves the repositories below Root, and wants User and Secret for each
-// request (both empty: nobody is asked).
+// request (both empty: no login).
 type HTTP struct {
 	Server *httptest.Server
 	Root   string
@@ -58,8 +58,8 @@ func NewHTTP(t testing.TB, user, secret string) *HTTP {
 	return h
 }
 
-// Repository makes a bare repository of a name such as acme/app.git out of
-// what is at from, and gives its folder and its address.
+// Repository makes a bare repository of a name such as acme/app.git from the
+// repository at from, and gives its folder and its address.
 func (h *HTTP) Repository(t testing.TB, name, from string) (dir, url string) {
 	t.Helper()
 	dir = filepath.Join(h.Root, filepath.FromSlash(name))

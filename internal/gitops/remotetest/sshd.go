@@ -18,7 +18,7 @@ import (
 // SSHD is a real sshd on the loopback interface that lets one key in.
 type SSHD struct {
 	Host string // 127.0.0.1:<port>
-	User string // who logs in: whoever runs the test
+	User string // the login: the user that runs the test
 	Key  string // file of the private key that is let in
 	dir  string
 
@@ -43,8 +43,8 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// NewSSHD starts the server. It needs Debian's openssh-server, or what is the
-// same elsewhere.
+// NewSSHD starts the server. It needs Debian's openssh-server, or its equal
+// elsewhere.
 func NewSSHD(t testing.TB) *SSHD {
 	t.Helper()
 	u, err := user.Current()
@@ -54,8 +54,7 @@ func NewSSHD(t testing.TB) *SSHD {
 	s := &SSHD{dir: t.TempDir(), User: u.Username}
 	s.Key = s.NewKey(t, "client")
 	s.NewKey(t, "host")
-	// It must not be a port that somebody takes meanwhile; trying again is
-	// what Start does.
+	// Another process may take the port meanwhile; then Start tries again.
 	s.Start(t)
 	t.Cleanup(s.Stop)
 	return s
@@ -91,7 +90,7 @@ func (s *SSHD) Repository(t testing.TB, from string) (dir, url string) {
 	return dir, s.URL(dir)
 }
 
-// Log is what the server said so far.
+// Log is the server's log so far.
 func (s *SSHD) Log() string { return s.log.String() }
 
 // Start starts the server, at its address when it has one already.
