@@ -14,11 +14,11 @@ import (
 
 	cerrdefs "github.com/containerd/errdefs"
 	dockercontainer "github.com/docker/docker/api/types/container"
-	"github.com/docker/docker/client"
 
 	"company/internal/company"
 	"company/internal/container"
 	"company/internal/container/docker"
+	"company/internal/dockerapi"
 	"company/internal/image"
 	"company/internal/mux"
 	"company/internal/toolproto"
@@ -32,7 +32,7 @@ type benchEnv struct {
 	office string
 
 	rt     container.Runtime
-	raw    *client.Client // unguarded: for baselines only
+	raw    *dockerapi.Client // for baselines only
 	images *image.Builder
 	image  string // a worker image without toolchain and project
 	made   []string
@@ -52,8 +52,8 @@ func (w *benchEnv) openDocker(ctx context.Context) error {
 		}
 	}
 	if w.raw == nil {
-		if w.raw, err = client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation()); err != nil {
-			return company.E(company.EDocker, "no Docker client").Wrap(err)
+		if w.raw, err = dockerapi.Open(dockerapi.Options{Use: dockerapi.Baselines, Log: w.Logger}); err != nil {
+			return err
 		}
 	}
 	if w.images, err = image.New(image.Config{Logger: w.Logger, Progress: w.Progress}); err != nil {

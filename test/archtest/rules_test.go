@@ -21,7 +21,7 @@ import (
 var tiers = [][]string{
 	{"safetext"},
 	{"company"},
-	{"folder", "leak", "clock", "mux", "feed"},
+	{"folder", "leak", "clock", "mux", "dockerapi", "feed"},
 	{"bus", "ledger", "office", "depproxy", "toolproto"},
 	{"gateway", "image", "container", "gitops", "forge", "adapters", "budget", "evidence", "toolserver"},
 	{"gates", "agent", "depaccess"},

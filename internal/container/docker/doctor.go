@@ -12,6 +12,7 @@ import (
 	"github.com/docker/docker/api/types/system"
 
 	"company/internal/container"
+	"company/internal/dockerapi"
 )
 
 // sizeOption tells whether the storage driver bounds a container's layer.
@@ -33,15 +34,15 @@ func sizeOption(info system.Info) bool {
 func (r *Runtime) Check(ctx context.Context) ([]container.Fact, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	info, err := r.api.cli.Info(ctx)
+	info, err := r.api.Info(ctx)
 	if err != nil {
-		return nil, wrapError("ask the Docker daemon", err)
+		return nil, dockerapi.WrapError("ask the Docker daemon", err)
 	}
-	version, err := r.api.cli.ServerVersion(ctx)
+	version, err := r.api.ServerVersion(ctx)
 	if err != nil {
-		return nil, wrapError("ask the Docker daemon", err)
+		return nil, dockerapi.WrapError("ask the Docker daemon", err)
 	}
-	return daemonFacts(r.host, r.api.cli.ClientVersion(), r.sized.Load(), info, version), nil
+	return daemonFacts(r.host, r.api.ClientVersion(), r.sized.Load(), info, version), nil
 }
 
 // daemonFacts is Check without the daemon.

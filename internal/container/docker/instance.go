@@ -6,11 +6,11 @@ import (
 	"sync"
 
 	cerrdefs "github.com/containerd/errdefs"
-	"github.com/docker/docker/api/types"
 	dockercontainer "github.com/docker/docker/api/types/container"
 
 	"company/internal/company"
 	"company/internal/container"
+	"company/internal/dockerapi"
 )
 
 // instance is one started container.
@@ -18,7 +18,7 @@ type instance struct {
 	rt     *Runtime
 	id     string
 	labels container.Labels
-	stream *stream
+	stream *dockerapi.Stream
 
 	stopWatch context.CancelFunc
 	exited    chan struct{} // closed when exit or waitErr is set
@@ -31,8 +31,8 @@ type instance struct {
 
 var _ container.Container = (*instance)(nil)
 
-func newInstance(r *Runtime, id string, labels container.Labels, h types.HijackedResponse) *instance {
-	return &instance{rt: r, id: id, labels: labels, stream: newStream(h), exited: make(chan struct{})}
+func newInstance(r *Runtime, id string, labels container.Labels, stream *dockerapi.Stream) *instance {
+	return &instance{rt: r, id: id, labels: labels, stream: stream, exited: make(chan struct{})}
 }
 
 // watchExit asks the daemon for the next exit, before the start so that none is
@@ -43,17 +43,17 @@ func (c *instance) watchExit(ctx context.Context) error {
 	wctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	c.stopWatch = cancel
 	unlink := context.AfterFunc(ctx, cancel)
-	results, errs := c.rt.api.cli.ContainerWait(wctx, c.id, dockercontainer.WaitConditionNextExit)
+	results, errs := c.rt.api.ContainerWait(wctx, c.id, dockercontainer.WaitConditionNextExit)
 	if !unlink() {
 		// Not confirmed in time. The channels still have to be emptied.
 		go c.collectExit(wctx, results, errs)
-		return wrapError("wait for the container", ctx.Err())
+		return dockerapi.WrapError("wait for the container", ctx.Err())
 	}
 	select {
 	case err := <-errs:
 		cancel()
 		close(c.exited)
-		return wrapError("wait for the container", err)
+		return dockerapi.WrapError("wait for the container", err)
 	default:
 	}
 	go c.collectExit(wctx, results, errs)
@@ -65,7 +65,7 @@ func (c *instance) collectExit(ctx context.Context, results <-chan dockercontain
 	defer close(c.exited)
 	select {
 	case err := <-errs:
-		c.waitErr = wrapError("wait for the container", err)
+		c.waitErr = dockerapi.WrapError("wait for the container", err)
 	case res := <-results:
 		if res.Error != nil && res.Error.Message != "" {
 			c.waitErr = company.E(company.EDocker, "the Docker daemon lost the container").Because(res.Error.Message)
@@ -75,7 +75,7 @@ func (c *instance) collectExit(ctx context.Context, results <-chan dockercontain
 		// Only inspect tells whether the memory limit did it.
 		ictx, cancel := context.WithTimeout(ctx, requestTimeout)
 		defer cancel()
-		got, err := c.rt.api.cli.ContainerInspect(ictx, c.id)
+		got, err := c.rt.api.ContainerInspect(ictx, c.id)
 		switch {
 		case err == nil && got.State != nil:
 			c.exit.OOMKilled = got.State.OOMKilled
@@ -83,7 +83,7 @@ func (c *instance) collectExit(ctx context.Context, results <-chan dockercontain
 			// Removed under us: a container that was taken away gives no
 			// verdict.
 		default:
-			c.waitErr = wrapError("inspect the container after its exit", err)
+			c.waitErr = dockerapi.WrapError("inspect the container after its exit", err)
 		}
 	}
 }
@@ -99,10 +99,10 @@ func (c *instance) detachStreams() {
 
 func (c *instance) ID() string               { return c.id }
 func (c *instance) Pipe() io.ReadWriteCloser { return c.stream }
-func (c *instance) Stderr() string           { return c.stream.tail.String() }
+func (c *instance) Stderr() string           { return c.stream.Stderr() }
 
 func (c *instance) Output(stdout, stderr io.Writer) error {
-	return c.stream.copyOutput(stdout, stderr)
+	return c.stream.CopyOutput(stdout, stderr)
 }
 
 func (c *instance) Wait(ctx context.Context) (container.Exit, error) {
@@ -115,18 +115,18 @@ func (c *instance) Wait(ctx context.Context) (container.Exit, error) {
 	case <-c.exited:
 		return c.exit, c.waitErr
 	case <-ctx.Done():
-		return container.Exit{}, wrapError("wait for the container", context.Cause(ctx))
+		return container.Exit{}, dockerapi.WrapError("wait for the container", context.Cause(ctx))
 	}
 }
 
 func (c *instance) Kill(ctx context.Context) error {
 	ctx, cancel := newTimeout(ctx, cleanupTimeout)
 	defer cancel()
-	err := c.rt.api.cli.ContainerKill(ctx, c.id, "SIGKILL")
+	err := c.rt.api.ContainerKill(ctx, c.id, "SIGKILL")
 	if cerrdefs.IsNotFound(err) || cerrdefs.IsConflict(err) { // gone, or not running
 		return nil
 	}
-	return wrapError("kill the container", err)
+	return dockerapi.WrapError("kill the container", err)
 }
 
 func (c *instance) Remove(ctx context.Context) error {

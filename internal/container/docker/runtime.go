@@ -14,6 +14,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/container"
+	"company/internal/dockerapi"
 )
 
 // Time limits. A healthy daemon answers in milliseconds; these are for one
@@ -26,14 +27,14 @@ const (
 
 // Options configure a Runtime. The zero value is good.
 type Options struct {
-	Host  string       // the daemon's address; empty: DOCKER_HOST, else the standard socket
-	Allow []Word       // allowed commands to the daemon; nil: Words
-	Log   *slog.Logger // nil: no log
+	Host  string           // the daemon's address; empty: DOCKER_HOST, else the standard socket
+	Allow []dockerapi.Word // allowed commands to the daemon; nil: dockerapi.Words
+	Log   *slog.Logger     // nil: no log
 }
 
 // Runtime is the "dod" driver.
 type Runtime struct {
-	api   *api
+	api   *dockerapi.Client
 	log   *slog.Logger
 	host  string
 	info  system.Info // as of Open
@@ -52,27 +53,27 @@ var _ container.Runtime = (*Runtime)(nil)
 // other place where work could run instead.
 func Open(ctx context.Context, o Options) (*Runtime, error) {
 	if o.Allow == nil {
-		o.Allow = Words
+		o.Allow = dockerapi.Words
 	}
 	for _, w := range o.Allow {
-		if !slices.Contains(Words, w) {
+		if !slices.Contains(dockerapi.Words, w) {
 			return nil, company.E(company.EConfig, fmt.Sprintf("%q is no Docker command that can be allowed", w)).
-				Fix(fmt.Sprintf("the most is %v", Words))
+				Fix(fmt.Sprintf("the most is %v", dockerapi.Words))
 		}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	a, err := newAPI(o.Host, o.Allow, o.Log)
+	a, err := dockerapi.Open(dockerapi.Options{Use: dockerapi.Containers, Host: o.Host, Allow: o.Allow, Log: o.Log})
 	if err != nil {
 		return nil, err
 	}
-	r := &Runtime{api: a, log: o.Log, host: a.cli.DaemonHost(), held: map[*instance]struct{}{}}
+	r := &Runtime{api: a, log: o.Log, host: a.DaemonHost(), held: map[*instance]struct{}{}}
 
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	if err := r.negotiateVersion(ctx); err != nil {
-		_ = a.close()
+		_ = a.Close()
 		return nil, err
 	}
 	return r, nil
@@ -82,18 +83,18 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 // negotiation swallows a dead daemon and goes on with a version of 2015.
 func (r *Runtime) negotiateVersion(ctx context.Context) error {
 	op := "reach the Docker daemon at " + r.host
-	ping, err := r.api.cli.Ping(ctx)
+	ping, err := r.api.Ping(ctx)
 	if err != nil {
-		e := wrapError(op, err)
+		e := dockerapi.WrapError(op, err)
 		if ce := (*company.Error)(nil); errors.As(e, &ce) && ce.Code == company.ETimeout {
 			ce.Code = company.EDocker // silent is as absent as refused
 			ce.Hint = "start Docker, or point DOCKER_HOST to it; check with: docker version"
 		}
 		return e
 	}
-	r.api.cli.NegotiateAPIVersionPing(ping)
-	if r.info, err = r.api.cli.Info(ctx); err != nil {
-		return wrapError(op, err)
+	r.api.NegotiateAPIVersionPing(ping)
+	if r.info, err = r.api.Info(ctx); err != nil {
+		return dockerapi.WrapError(op, err)
 	}
 	r.sized.Store(sizeOption(r.info))
 	if r.info.OSType != "linux" {
@@ -124,8 +125,8 @@ func (r *Runtime) Close() error {
 	}
 	r.mu.Unlock()
 	_, err := inParallel(left, func(c *instance) error { return c.Remove(context.Background()) })
-	if cerr := r.api.close(); err == nil && cerr != nil {
-		err = wrapError("close the Docker client", cerr)
+	if cerr := r.api.Close(); err == nil && cerr != nil {
+		err = dockerapi.WrapError("close the Docker client", cerr)
 	}
 	return err
 }

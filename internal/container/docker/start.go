@@ -11,6 +11,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/container"
+	"company/internal/dockerapi"
 )
 
 // Start makes one container: create → inspect and Verify → attach → wait →
@@ -65,13 +66,13 @@ func (r *Runtime) Start(ctx context.Context, spec container.Spec) (container.Con
 
 // expectContainer reads the image and says what its container must look like.
 func (r *Runtime) expectContainer(ctx context.Context, spec container.Spec, ws container.Workspace) (expectation, error) {
-	image, err := r.api.cli.ImageInspect(ctx, spec.Image)
+	image, err := r.api.ImageInspect(ctx, spec.Image)
 	if cerrdefs.IsNotFound(err) {
 		return expectation{}, company.E(company.EImage, fmt.Sprintf("the worker image %.19s is not on this host", spec.Image)).
 			Because("images are never pulled during a run").Fix("prepare the worker image again")
 	}
 	if err != nil {
-		return expectation{}, wrapError("inspect the worker image", err)
+		return expectation{}, dockerapi.WrapError("inspect the worker image", err)
 	}
 	if err := verifyImage(spec.Image, image); err != nil {
 		return expectation{}, err
@@ -84,14 +85,14 @@ func (r *Runtime) expectContainer(ctx context.Context, spec container.Spec, ws c
 // stay. launch sees the ended ctx.
 func (r *Runtime) createContainer(ctx context.Context, want expectation) (string, error) {
 	if err := ctx.Err(); err != nil {
-		return "", wrapError("create the container "+want.spec.Name, err)
+		return "", dockerapi.WrapError("create the container "+want.spec.Name, err)
 	}
 	ctx, cancel := newTimeout(ctx, requestTimeout)
 	defer cancel()
 	config, host, network := Policy(want.spec, want.workspace)
-	res, err := r.api.cli.ContainerCreate(ctx, config, host, network, nil, want.spec.Name)
+	res, err := r.api.ContainerCreate(ctx, config, host, network, nil, want.spec.Name)
 	if cerrdefs.IsConflict(err) && r.dropLeftover(ctx, want.spec) {
-		res, err = r.api.cli.ContainerCreate(ctx, config, host, network, nil, want.spec.Name)
+		res, err = r.api.ContainerCreate(ctx, config, host, network, nil, want.spec.Name)
 	}
 	if err == nil {
 		for _, w := range res.Warnings {
@@ -108,14 +109,14 @@ func (r *Runtime) createContainer(ctx context.Context, want expectation) (string
 	if rerr := r.discardContainer(ctx, want.spec.Name, want.spec.Labels); rerr != nil {
 		r.log.WarnContext(ctx, "container perhaps left behind", "name", want.spec.Name, "run_id", want.spec.Labels.Run, "err", rerr)
 	}
-	return "", wrapError("create the container "+want.spec.Name, err)
+	return "", dockerapi.WrapError("create the container "+want.spec.Name, err)
 }
 
 // dropLeftover removes the container that has the wanted name, if it carries
 // exactly the wanted labels and does not run: what a start left whose answer
 // was lost. One that runs has an owner, and one with other labels is foreign.
 func (r *Runtime) dropLeftover(ctx context.Context, spec container.Spec) bool {
-	got, err := r.api.cli.ContainerInspect(ctx, spec.Name)
+	got, err := r.api.ContainerInspect(ctx, spec.Name)
 	if err != nil || got.ContainerJSONBase == nil || got.State == nil || got.Config == nil {
 		return false
 	}
@@ -132,25 +133,25 @@ func (r *Runtime) dropLeftover(ctx context.Context, spec container.Spec) bool {
 
 // launchContainer checks the created container and starts it, attached and waited for.
 func (r *Runtime) launchContainer(ctx context.Context, id string, want expectation) (*instance, error) {
-	got, err := r.api.cli.ContainerInspect(ctx, id)
+	got, err := r.api.ContainerInspect(ctx, id)
 	if err != nil {
-		return nil, wrapError("inspect the container", err)
+		return nil, dockerapi.WrapError("inspect the container", err)
 	}
 	if err := Verify(got, want); err != nil {
 		return nil, err
 	}
-	hijacked, err := r.api.attachStreams(ctx, id)
+	stream, err := r.api.Attach(ctx, id)
 	if err != nil {
-		return nil, wrapError("attach to the container", err)
+		return nil, dockerapi.WrapError("attach to the container", err)
 	}
-	c := newInstance(r, id, want.spec.Labels, hijacked)
+	c := newInstance(r, id, want.spec.Labels, stream)
 	if err := c.watchExit(ctx); err != nil {
 		c.detachStreams()
 		return nil, err
 	}
-	if err := r.api.cli.ContainerStart(ctx, id, dockercontainer.StartOptions{}); err != nil {
+	if err := r.api.ContainerStart(ctx, id, dockercontainer.StartOptions{}); err != nil {
 		c.detachStreams()
-		return nil, wrapError("start the container", err)
+		return nil, dockerapi.WrapError("start the container", err)
 	}
 	r.trackInstance(c)
 	return c, nil

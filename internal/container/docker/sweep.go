@@ -13,6 +13,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/container"
+	"company/internal/dockerapi"
 )
 
 // List is every container with our four labels of this office.
@@ -36,9 +37,9 @@ func (r *Runtime) ListAll(ctx context.Context) ([]container.Info, error) {
 func (r *Runtime) listContainers(ctx context.Context, label string) ([]container.Info, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	all, err := r.api.cli.ContainerList(ctx, dockercontainer.ListOptions{All: true, Filters: filters.NewArgs(filters.Arg("label", label))})
+	all, err := r.api.ContainerList(ctx, dockercontainer.ListOptions{All: true, Filters: filters.NewArgs(filters.Arg("label", label))})
 	if err != nil {
-		return nil, wrapError("list the containers", err)
+		return nil, dockerapi.WrapError("list the containers", err)
 	}
 	var infos []container.Info
 	for _, s := range all {
@@ -65,22 +66,22 @@ func (r *Runtime) Remove(ctx context.Context, id string, want container.Labels) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	got, err := r.api.cli.ContainerInspect(ctx, id)
+	got, err := r.api.ContainerInspect(ctx, id)
 	if cerrdefs.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
-		return wrapError("inspect the container", err)
+		return dockerapi.WrapError("inspect the container", err)
 	}
 	if got.ContainerJSONBase == nil || got.Config == nil {
-		return wrapError("inspect the container", fmt.Errorf("half an answer for %s", id))
+		return dockerapi.WrapError("inspect the container", fmt.Errorf("half an answer for %s", id))
 	}
 	if labels, ok := container.ParseLabels(got.Config.Labels); !ok || labels != want {
 		return company.E(company.EPolicy, fmt.Sprintf("the container %.64s is not ours to remove", id)).
 			Because(fmt.Sprintf("its labels are not office %s, run %s, epoch %d, role %s", want.Office, want.Run, want.Epoch, want.Role))
 	}
 	// By the id that was looked at: a name may have moved on since.
-	err = r.api.cli.ContainerRemove(ctx, got.ID, dockercontainer.RemoveOptions{Force: true})
+	err = r.api.ContainerRemove(ctx, got.ID, dockercontainer.RemoveOptions{Force: true})
 	switch {
 	case err == nil, cerrdefs.IsNotFound(err):
 		return nil
@@ -88,7 +89,7 @@ func (r *Runtime) Remove(ctx context.Context, id string, want container.Labels) 
 		// Another removal is in progress. Only the end counts.
 		return r.awaitGone(ctx, got.ID)
 	default:
-		return wrapError("remove the container", err)
+		return dockerapi.WrapError("remove the container", err)
 	}
 }
 
@@ -97,17 +98,17 @@ func (r *Runtime) awaitGone(ctx context.Context, id string) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		_, err := r.api.cli.ContainerInspect(ctx, id)
+		_, err := r.api.ContainerInspect(ctx, id)
 		if cerrdefs.IsNotFound(err) {
 			return nil
 		}
 		if err != nil {
-			return wrapError("remove the container", err)
+			return dockerapi.WrapError("remove the container", err)
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return wrapError("remove the container", ctx.Err())
+			return dockerapi.WrapError("remove the container", ctx.Err())
 		}
 	}
 }

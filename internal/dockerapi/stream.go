@@ -1,4 +1,4 @@
-package docker
+package dockerapi
 
 import (
 	"encoding/binary"
@@ -13,11 +13,11 @@ import (
 
 const tailBytes = 8 << 10
 
-// stream is the attached connection: writes go to stdin, reads are the stdout
+// Stream is the attached connection: writes go to stdin, reads are the stdout
 // part of the daemon's multiplexed answer, and the stderr part goes to tail.
 // Reading in place, without a goroutine and a pipe between, keeps a round trip
 // through the container short and has the reader's pace hold the writer back.
-type stream struct {
+type Stream struct {
 	hijacked types.HijackedResponse
 	tail     tail
 	left     uint32 // bytes of the current stdout frame not yet read
@@ -25,11 +25,11 @@ type stream struct {
 	closeErr error
 }
 
-func newStream(h types.HijackedResponse) *stream { return &stream{hijacked: h} }
+func newStream(h types.HijackedResponse) *Stream { return &Stream{hijacked: h} }
 
 const frameHeader = 8 // kind, three zeros, length (big endian)
 
-func (s *stream) Read(p []byte) (int, error) {
+func (s *Stream) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
@@ -66,18 +66,23 @@ func unexpectedEOF(err error) error {
 	return err
 }
 
-func (s *stream) Write(p []byte) (int, error) { return s.hijacked.Conn.Write(p) }
+func (s *Stream) Write(p []byte) (int, error) { return s.hijacked.Conn.Write(p) }
+
+// Stderr is the end of what came on stderr so far.
+func (s *Stream) Stderr() string { return s.tail.String() }
 
 // CloseWrite gives the container end of file on stdin.
-func (s *stream) CloseWrite() error { return s.hijacked.CloseWrite() }
+func (s *Stream) CloseWrite() error { return s.hijacked.CloseWrite() }
 
-func (s *stream) Close() error {
+// Close ends both ways at once. It may be called again.
+func (s *Stream) Close() error {
 	s.once.Do(func() { s.closeErr = s.hijacked.Conn.Close() })
 	return s.closeErr
 }
 
-// copyOutput copies both streams until the container is done.
-func (s *stream) copyOutput(stdout, stderr io.Writer) error {
+// CopyOutput copies both streams until the container is done; it is used instead
+// of Read.
+func (s *Stream) CopyOutput(stdout, stderr io.Writer) error {
 	_, err := stdcopy.StdCopy(stdout, io.MultiWriter(&s.tail, stderr), s.hijacked.Reader)
 	return err
 }

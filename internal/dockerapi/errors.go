@@ -1,4 +1,4 @@
-package docker
+package dockerapi
 
 import (
 	"context"
@@ -11,10 +11,10 @@ import (
 	"company/internal/company"
 )
 
-// wrapError turns an error of the Docker client into one of ours. An error that
+// WrapError turns an error of the Docker client into one of ours. An error that
 // is ours already (a refusal of the allow-list) keeps its code. Where a missing
 // container or a taken name means something, the caller has looked before.
-func wrapError(op string, err error) error {
+func WrapError(op string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package docker
+package dockerapi
 
 import (
 	"bufio"
@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func streamOf(r io.Reader) *stream {
+func streamOf(r io.Reader) *Stream {
 	conn, other := net.Pipe()
 	_ = other.Close()
 	return newStream(types.HijackedResponse{Conn: conn, Reader: bufio.NewReader(r)})
