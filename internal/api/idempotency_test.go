@@ -49,15 +49,16 @@ func startOfficeLoop(t *testing.T) (officeLoop, func(id, kind, fields string) (i
 			Image: "sha256:x", Integration: "develop-" + string(e.Task) + "-k3fq",
 		}}, nil
 	}
-	manage := func(ctx context.Context, _ company.Effect) (company.Command, error) {
+	manage := func(ctx context.Context, _ company.Effect) error {
 		<-ctx.Done()
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
-	o, err := orchestrator.Open(ctx, orchestrator.Config{Ledger: l, Office: "k3fq",
-		Doers: map[company.EffectKind]company.EffectHandler{company.EffectPrepare: prepare, company.EffectManage: manage}})
+	o, err := orchestrator.Open(ctx, orchestrator.Config{Ledger: l, Office: "k3fq"})
 	if err != nil {
 		t.Fatal(err)
 	}
+	o.Register(company.EffectPrepare, company.ReportOutcome(o, prepare))
+	o.Register(company.EffectManage, manage)
 	if err := o.Start(ctx, 3); err != nil {
 		t.Fatal(err)
 	}

@@ -256,20 +256,24 @@ func (h *officeApp) wireHandlers(ctx context.Context) (*worker.Pool, error) {
 	h.webhooks = webhooks{listen: cfg.Forge.WebhookListen, secret: forge.NewSecret(os.Getenv(cfg.Forge.WebhookEnv)), env: cfg.Forge.WebhookEnv, trigger: called}
 	h.jobs = append(h.jobs, h.pollForgeJob(cfg.Forge.Poll, called, newListener(h.office.ID, h.office.Paths, h.loaded, forges)))
 	judge := &gates.Handler{Decider: h.orch, Runner: runner, Mirrors: git, OnCheckStarted: checking, RedGreen: cfg.Gates.RedGreen != "off"}
-	for kind, do := range map[company.EffectKind]company.EffectHandler{
-		company.EffectPrepare:   h.prepareHandler(intakeOf),
+	for kind, find := range map[company.EffectKind]company.OutcomeFinder{
+		company.EffectPrepare:   h.findPreparation(intakeOf),
 		company.EffectBaseline:  judge.RunBaseline,
-		company.EffectManage:    (&manager.Manager{Desk: h.orch, Sessions: sessions, Mirrors: git}).Do,
 		company.EffectOffer:     pool.Offer,
 		company.EffectWork:      pool.Work,
 		company.EffectGate:      judge.RunGates,
-		company.EffectReview:    (&reviewer.Reviewer{Desk: h.orch, Sessions: sessions, Shop: h.sandboxes, Mirrors: git, Image: stock.ForSandbox}).Do,
 		company.EffectTestMerge: merge.Test,
 		company.EffectMerge:     merge.Merge,
-		company.EffectResolve:   merge.Resolve,
 		company.EffectDeliver:   courier.Do,
 	} {
-		h.orch.Register(kind, do)
+		h.orch.Register(kind, company.ReportOutcome(h.orch, find))
+	}
+	for kind, handle := range map[company.EffectKind]company.EffectHandler{
+		company.EffectManage:  (&manager.Manager{Desk: h.orch, Sessions: sessions, Mirrors: git}).Do,
+		company.EffectReview:  (&reviewer.Reviewer{Desk: h.orch, Sessions: sessions, Shop: h.sandboxes, Mirrors: git, Image: stock.ForSandbox}).Do,
+		company.EffectResolve: merge.Resolve,
+	} {
+		h.orch.Register(kind, handle)
 	}
 	// What an earlier process left standing is swept before anything starts;
 	// we hold the lock, so nobody else's containers carry this office's label.
@@ -304,8 +308,8 @@ func (h *officeApp) intakeByTask(all intake.Intake, mayLogIn func(ctx context.Co
 	}
 }
 
-// prepareHandler does intakes.
-func (h *officeApp) prepareHandler(intakeOf func(context.Context, *company.Task) (*intake.Intake, error)) company.EffectHandler {
+// findPreparation does intakes.
+func (h *officeApp) findPreparation(intakeOf func(context.Context, *company.Task) (*intake.Intake, error)) company.OutcomeFinder {
 	return func(ctx context.Context, e company.Effect) (company.Command, error) {
 		t, err := h.View().Task(e.Task)
 		if err != nil {

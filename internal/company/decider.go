@@ -12,12 +12,26 @@ type Decider interface {
 	Do(ctx context.Context, actor string, c Command) ([]Event, error)
 }
 
-// EffectHandler carries out one kind of effect. It returns the outcome as a
-// command, or nil when it has sent everything itself; an error is recorded
-// against the effect, which is tried again later. When the effect is no longer
-// due, ctx ends, and the handler cleans up and returns; its outcome is then
-// dropped.
-type EffectHandler func(ctx context.Context, e Effect) (Command, error)
+// EffectHandler carries out one kind of effect. It has the outcome decided
+// before it returns: the holder of a run must act on the answer. An error is
+// recorded against the effect, which is tried again later. When the effect is
+// no longer due, ctx ends, and the handler cleans up and returns.
+type EffectHandler func(ctx context.Context, e Effect) error
+
+// OutcomeFinder finds out what an effect comes to, and decides nothing. A nil
+// command: nothing is to be done any more.
+type OutcomeFinder func(ctx context.Context, e Effect) (Command, error)
+
+// ReportOutcome makes a handler that has what find returns decided.
+func ReportOutcome(d Decider, find OutcomeFinder) EffectHandler {
+	return func(ctx context.Context, e Effect) error {
+		c, err := find(ctx, e)
+		if err == nil && c != nil {
+			_, err = d.Do(ctx, Company, c)
+		}
+		return err
+	}
+}
 
 // EventsOf picks the events of one kind out of a decision.
 func EventsOf[T any, P interface {

@@ -20,8 +20,8 @@ type Handler struct {
 }
 
 var (
-	_ company.EffectHandler = (&Handler{}).RunGates
-	_ company.EffectHandler = (&Handler{}).RunBaseline
+	_ company.OutcomeFinder = (&Handler{}).RunGates
+	_ company.OutcomeFinder = (&Handler{}).RunBaseline
 )
 
 // RunGates judges what the effect names.

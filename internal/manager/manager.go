@@ -37,17 +37,17 @@ type decision struct {
 }
 
 // Do plans the task, or decides on its first subtask that waits for it.
-func (g *Manager) Do(ctx context.Context, e company.Effect) (company.Command, error) {
+func (g *Manager) Do(ctx context.Context, e company.Effect) error {
 	t, err := g.Desk.View().Task(e.Task)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	at := t.Head
 	fence, who, err := g.Sessions.Claim(ctx, e.Run, at)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return nil, g.Sessions.Execute(ctx, e.Run, fence, who, func(ctx context.Context, s *session.Session) (company.EndRun, error) {
+	return g.Sessions.Execute(ctx, e.Run, fence, who, func(ctx context.Context, s *session.Session) (company.EndRun, error) {
 		return g.runManager(ctx, s, e.Run, e.Task)
 	})
 }

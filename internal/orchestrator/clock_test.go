@@ -35,18 +35,16 @@ type clocked struct {
 func setupClocked(t *testing.T) *clocked {
 	begun := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	c := &clocked{machine: clocktest.Running(begun), begun: begun, held: make(chan heldRun, 100), failing: make(chan struct{}, 100)}
-	c.bundle = setup(t, func(cfg *Config) {
-		cfg.Clock = clock.New(c.machine.Sources())
-		cfg.Doers[company.EffectPrepare] = func(ctx context.Context, e company.Effect) (company.Command, error) {
-			select {
-			case <-c.failing:
-				return nil, errTrouble
-			default:
-				return prepares(ctx, e)
-			}
+	c.bundle = setup(t, func(cfg *Config) { cfg.Clock = clock.New(c.machine.Sources()) })
+	c.register(company.EffectPrepare, func(ctx context.Context, e company.Effect) (company.Command, error) {
+		select {
+		case <-c.failing:
+			return nil, errTrouble
+		default:
+			return prepares(ctx, e)
 		}
-		cfg.Doers[company.EffectManage] = c.manage
 	})
+	c.register(company.EffectManage, c.manage)
 	return c
 }
 

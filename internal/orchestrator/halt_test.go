@@ -60,7 +60,7 @@ func TestStopCutsFirst(t *testing.T) {
 		causes <- context.Cause(ctx)
 		return nil, context.Cause(ctx)
 	})
-	b.orch.Register(company.EffectPrepare, prepare)
+	b.register(company.EffectPrepare, prepare)
 	b.run()
 	b.submit(1)
 	intake.next(t)

@@ -18,7 +18,7 @@ import (
 func TestEventsBeyondTheLedgerAreRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.orch.Register(company.EffectPrepare, func(ctx context.Context, e company.Effect) (company.Command, error) {
+	b.register(company.EffectPrepare, func(ctx context.Context, e company.Effect) (company.Command, error) {
 		cmd, err := prepares(ctx, e)
 		c := cmd.(company.RecordPreparation)
 		c.Base.Branch = strings.Repeat("x", bus.MaxRecord)
@@ -53,7 +53,7 @@ func TestOlderTaskDoesNotBreakOffANewerOne(t *testing.T) {
 		cut <- context.Cause(ctx)
 		return nil, nil
 	})
-	b.orch.Register(company.EffectPrepare, do)
+	b.register(company.EffectPrepare, do)
 	b.run()
 	b.submit(1)
 	b.happened("effect.failed")
@@ -112,7 +112,7 @@ func TestContainersAreBounded(t *testing.T) {
 	b := setup(t, func(c *Config) { c.Checks = allowed })
 	var mu sync.Mutex
 	now, most := map[class]int{}, map[class]int{}
-	counted := func(do company.EffectHandler) company.EffectHandler {
+	counted := func(do company.OutcomeFinder) company.OutcomeFinder {
 		return func(ctx context.Context, e company.Effect) (company.Command, error) {
 			c := classOf(e.Kind)
 			mu.Lock()
@@ -156,8 +156,8 @@ func TestContainersAreBounded(t *testing.T) {
 		}
 		return nil
 	}
-	b.orch.Register(company.EffectPrepare, prepares)
-	b.orch.Register(company.EffectManage, func(ctx context.Context, e company.Effect) (company.Command, error) {
+	b.register(company.EffectPrepare, prepares)
+	b.register(company.EffectManage, func(ctx context.Context, e company.Effect) (company.Command, error) {
 		w := company.Wave{}
 		for n := range wide {
 			w.Subtasks = append(w.Subtasks, company.PlannedSubtask{Title: "part " + strconv.Itoa(n), Effort: company.EffortMedium,
@@ -165,7 +165,7 @@ func TestContainersAreBounded(t *testing.T) {
 		}
 		return end(ctx, e, company.EndRun{Plan: &company.Plan{Why: "they are apart", Waves: []company.Wave{w}}})
 	})
-	b.orch.Register(company.EffectOffer, func(ctx context.Context, e company.Effect) (company.Command, error) {
+	b.register(company.EffectOffer, func(ctx context.Context, e company.Effect) (company.Command, error) {
 		if _, err := b.orch.Do(ctx, company.Company, company.Offer{Run: e.Run, Item: e.Key}); err != nil {
 			return nil, err
 		}
@@ -173,14 +173,14 @@ func TestContainersAreBounded(t *testing.T) {
 		return nil, nil
 	})
 	made := 100 // object ids
-	b.orch.Register(company.EffectWork, func(ctx context.Context, e company.Effect) (company.Command, error) {
+	b.register(company.EffectWork, func(ctx context.Context, e company.Effect) (company.Command, error) {
 		mu.Lock()
 		made++
 		head := oid(made)
 		mu.Unlock()
 		return end(ctx, e, company.EndRun{Fence: b.orch.View().Tasks[e.Task].Runs[e.Run].Fence, Outcome: company.RunEnded{Head: head}})
 	})
-	b.orch.Register(company.EffectGate, counted(func(ctx context.Context, e company.Effect) (company.Command, error) {
+	b.register(company.EffectGate, counted(func(ctx context.Context, e company.Effect) (company.Command, error) {
 		if e.Subtask == "" {
 			return waits(ctx, e) // the whole is not our concern
 		}
@@ -190,15 +190,15 @@ func TestContainersAreBounded(t *testing.T) {
 		task := b.orch.View().Tasks[e.Task]
 		return company.RecordGateResult{Task: e.Task, Subtask: e.Subtask, GateFinished: company.GateFinished{Head: head(e), Onto: task.Head, Result: verdict(7)}}, nil
 	}))
-	b.orch.Register(company.EffectReview, counted(func(ctx context.Context, e company.Effect) (company.Command, error) {
+	b.register(company.EffectReview, counted(func(ctx context.Context, e company.Effect) (company.Command, error) {
 		return end(ctx, e, company.EndRun{Review: &company.ReviewRecorded{Head: head(e), Onto: b.orch.View().Tasks[e.Task].Head, PatchID: "p", Verdict: company.Approve}})
 	}))
-	b.orch.Register(company.EffectTestMerge, counted(func(_ context.Context, e company.Effect) (company.Command, error) {
+	b.register(company.EffectTestMerge, counted(func(_ context.Context, e company.Effect) (company.Command, error) {
 		task := b.orch.View().Tasks[e.Task]
 		r := verdict(7)
 		return company.RecordMergeGate{Task: e.Task, Subtask: e.Subtask, Head: head(e), Onto: task.Head, Tree: r.Tree, Result: r, Message: "merge"}, nil
 	}))
-	b.orch.Register(company.EffectMerge, func(_ context.Context, e company.Effect) (company.Command, error) {
+	b.register(company.EffectMerge, func(_ context.Context, e company.Effect) (company.Command, error) {
 		mu.Lock()
 		made++
 		commit := oid(made)

@@ -26,8 +26,8 @@ func TestStartsWhatIsDue(t *testing.T) {
 	b := setup(t)
 	intake, prepare := record(prepares)
 	managers, manage := record(waits)
-	b.orch.Register(company.EffectPrepare, prepare)
-	b.orch.Register(company.EffectManage, manage)
+	b.register(company.EffectPrepare, prepare)
+	b.register(company.EffectManage, manage)
 	b.run()
 	b.submit(1)
 	if e := intake.next(t); e.Key != "prepare t1" || e.Task != "t1" {
@@ -56,7 +56,7 @@ func TestActive(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *Config) { c.Active = 1 })
 	intake, prepare := record(waits)
-	b.orch.Register(company.EffectPrepare, prepare)
+	b.register(company.EffectPrepare, prepare)
 	b.run()
 	b.submit(1)
 	b.submit(2)
@@ -86,7 +86,7 @@ func TestCancelsWhatIsNot(t *testing.T) {
 				causes <- context.Cause(ctx)
 				return prepares(ctx, e)
 			})
-			b.orch.Register(company.EffectPrepare, prepare)
+			b.register(company.EffectPrepare, prepare)
 			b.run()
 			b.submit(1)
 			intake.next(t)
@@ -119,7 +119,7 @@ func TestStopResume(t *testing.T) {
 		defer func() { frozen <- struct{}{} }()
 		return waits(ctx, e)
 	})
-	b.orch.Register(company.EffectPrepare, prepare)
+	b.register(company.EffectPrepare, prepare)
 	b.run()
 	b.submit(1)
 	intake.next(t)
@@ -153,7 +153,7 @@ func TestShutdown(t *testing.T) {
 		time.Sleep(50 * time.Millisecond) // it cleans up
 		return prepares(ctx, e)
 	})
-	b.orch.Register(company.EffectPrepare, prepare)
+	b.register(company.EffectPrepare, prepare)
 	b.run()
 	b.submit(1)
 	intake.next(t)
@@ -176,7 +176,7 @@ func TestShutdown(t *testing.T) {
 func TestTrouble(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		do   company.EffectHandler
+		do   company.OutcomeFinder
 		code company.Code
 		text string
 	}{
@@ -202,8 +202,8 @@ func TestTrouble(t *testing.T) {
 				}
 				return prepares(ctx, e)
 			})
-			b.orch.Register(company.EffectPrepare, prepare)
-			b.orch.Register(company.EffectManage, waits)
+			b.register(company.EffectPrepare, prepare)
+			b.register(company.EffectManage, waits)
 			b.run()
 			b.submit(1)
 			var failed company.EffectFailed
@@ -240,8 +240,8 @@ func TestHumanTrouble(t *testing.T) {
 		err.Class = company.HumanRequired
 		return nil, err
 	})
-	b.orch.Register(company.EffectPrepare, prepare)
-	b.orch.Register(company.EffectManage, waits)
+	b.register(company.EffectPrepare, prepare)
+	b.register(company.EffectManage, waits)
 	b.run()
 	b.submit(1)
 	b.happened("approval.opened")
@@ -265,7 +265,7 @@ func TestStaleDoesNotSpin(t *testing.T) {
 	intake, prepare := record(func(context.Context, company.Effect) (company.Command, error) {
 		return nil, company.E(company.EStale, "somebody else has it")
 	})
-	b.orch.Register(company.EffectPrepare, prepare)
+	b.register(company.EffectPrepare, prepare)
 	b.run()
 	b.submit(1)
 	intake.next(t)
@@ -287,8 +287,8 @@ func TestDeadline(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	causes := make(chan error, 10)
-	b.orch.Register(company.EffectPrepare, prepares)
-	b.orch.Register(company.EffectManage, func(ctx context.Context, e company.Effect) (company.Command, error) {
+	b.register(company.EffectPrepare, prepares)
+	b.register(company.EffectManage, func(ctx context.Context, e company.Effect) (company.Command, error) {
 		s := b.orch.View()
 		if _, err := b.orch.Do(ctx, "manager", company.Claim{Run: e.Run, Epoch: s.Office.Epoch, Worker: "manager"}); err != nil {
 			return nil, err
@@ -316,7 +316,7 @@ func TestDeadline(t *testing.T) {
 func TestConcurrentCommands(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.orch.Register(company.EffectPrepare, waits)
+	b.register(company.EffectPrepare, waits)
 	b.run()
 	var wg sync.WaitGroup
 	for i := range 40 {
@@ -341,8 +341,8 @@ func TestConcurrentCommands(t *testing.T) {
 func TestReload(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *Config) { c.SnapshotEvery = 3 })
-	b.orch.Register(company.EffectPrepare, prepares)
-	b.orch.Register(company.EffectManage, waits)
+	b.register(company.EffectPrepare, prepares)
+	b.register(company.EffectManage, waits)
 	b.run()
 	for n := range 7 {
 		b.submit(n)
@@ -465,7 +465,7 @@ func TestSnapshotOfAnotherFold(t *testing.T) {
 func TestRepeatedID(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.orch.Register(company.EffectPrepare, prepares)
+	b.register(company.EffectPrepare, prepares)
 	b.run()
 	hire := company.ScaleWorkers{By: 1}
 	first, err := b.orch.DoID(b.ctx, "1", company.President, hire)
@@ -512,7 +512,7 @@ func TestForeignWriter(t *testing.T) {
 		causes <- context.Cause(ctx)
 		return nil, nil
 	})
-	b.orch.Register(company.EffectPrepare, prepare)
+	b.register(company.EffectPrepare, prepare)
 	b.run()
 	b.submit(1)
 	intake.next(t)
@@ -540,7 +540,7 @@ func TestLedgerGone(t *testing.T) {
 		causes <- context.Cause(ctx)
 		return nil, nil
 	})
-	b.orch.Register(company.EffectPrepare, prepare)
+	b.register(company.EffectPrepare, prepare)
 	b.run()
 	b.submit(1)
 	intake.next(t)
@@ -583,8 +583,8 @@ func refused(t *testing.T, b *bundle, code company.Code, causes chan error) {
 func TestBrokenWorkDoesNotSpin(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.orch.Register(company.EffectPrepare, prepares)
-	b.orch.Register(company.EffectManage, func(ctx context.Context, e company.Effect) (company.Command, error) {
+	b.register(company.EffectPrepare, prepares)
+	b.register(company.EffectManage, func(ctx context.Context, e company.Effect) (company.Command, error) {
 		s := b.orch.View()
 		if _, err := b.orch.Do(ctx, "manager", company.Claim{Run: e.Run, Epoch: s.Office.Epoch, Worker: "manager"}); err != nil {
 			return nil, err
@@ -594,7 +594,7 @@ func TestBrokenWorkDoesNotSpin(t *testing.T) {
 		}}}}}}, nil
 	})
 	// A queue that gives every offer to a worker at once.
-	b.orch.Register(company.EffectOffer, func(ctx context.Context, e company.Effect) (company.Command, error) {
+	b.register(company.EffectOffer, func(ctx context.Context, e company.Effect) (company.Command, error) {
 		if _, err := b.orch.Do(ctx, company.Company, company.Offer{Run: e.Run}); err != nil {
 			return nil, err
 		}
@@ -609,7 +609,7 @@ func TestBrokenWorkDoesNotSpin(t *testing.T) {
 		}
 		return nil, errTrouble
 	})
-	b.orch.Register(company.EffectWork, do)
+	b.register(company.EffectWork, do)
 	b.run()
 	since := time.Now()
 	b.submit(1)
@@ -630,7 +630,7 @@ func TestLongTroubleDoesNotSpin(t *testing.T) {
 	intake, prepare := record(func(context.Context, company.Effect) (company.Command, error) {
 		return nil, errors.New(strings.Repeat("é", 3<<20))
 	})
-	b.orch.Register(company.EffectPrepare, prepare)
+	b.register(company.EffectPrepare, prepare)
 	b.run()
 	b.submit(1)
 	intake.next(t)
@@ -644,7 +644,7 @@ func TestLongTroubleDoesNotSpin(t *testing.T) {
 func TestRefusedNoteIsCounted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.orch.Register(company.EffectPrepare, waits)
+	b.register(company.EffectPrepare, waits)
 	b.run()
 	b.submit(1)
 	b.orch.carryOut(b.ctx, company.Effect{Key: "intend t1", Kind: company.EffectCommand, Task: "t1", Fail: "intend", Command: company.Answer{Approval: "a99"}})

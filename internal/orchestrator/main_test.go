@@ -38,15 +38,17 @@ type bundle struct {
 
 	mu     sync.Mutex
 	events []company.Event
+
+	finders map[company.EffectKind]company.OutcomeFinder
 }
 
 func setup(t *testing.T, change ...func(*Config)) *bundle {
 	t.Helper()
-	b := &bundle{t: t, dir: t.TempDir(), ended: make(chan error, 1)}
+	b := &bundle{t: t, finders: map[company.EffectKind]company.OutcomeFinder{}, dir: t.TempDir(), ended: make(chan error, 1)}
 	var cancel context.CancelFunc
 	b.ctx, cancel = context.WithTimeout(context.Background(), 2*patience)
 	t.Cleanup(cancel)
-	b.cfg = Config{Office: "k3fq", Doers: map[company.EffectKind]company.EffectHandler{}, Changed: func(e company.Event, _ *company.Task) {
+	b.cfg = Config{Office: "k3fq", Changed: func(e company.Event, _ *company.Task) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.events = append(b.events, e)
@@ -73,7 +75,10 @@ func (b *bundle) open() {
 	if b.orch, err = Open(b.ctx, b.cfg); err != nil {
 		b.t.Fatal(err)
 	}
-	b.orch.Register(company.EffectBaseline, greenBase)
+	for kind, find := range b.finders {
+		b.register(kind, find)
+	}
+	b.register(company.EffectBaseline, greenBase)
 }
 
 // now is the office's time, where the test has given it a clock.
@@ -174,14 +179,21 @@ func (b *bundle) until(what string, ok func() bool) {
 	}
 }
 
-// started is a doer that tells of each beginning, and works as it is told.
+// register sets who finds out what an effect comes to, in this process and the
+// next ones.
+func (b *bundle) register(kind company.EffectKind, find company.OutcomeFinder) {
+	b.finders[kind] = find
+	b.orch.Register(kind, company.ReportOutcome(b.orch, find))
+}
+
+// started is a finder that tells of each beginning, and works as it is told.
 type started struct {
 	mu   sync.Mutex
 	keys []string
 	at   chan company.Effect
 }
 
-func record(do company.EffectHandler) (*started, company.EffectHandler) {
+func record(do company.OutcomeFinder) (*started, company.OutcomeFinder) {
 	s := &started{at: make(chan company.Effect, 1000)}
 	return s, func(ctx context.Context, e company.Effect) (company.Command, error) {
 		s.mu.Lock()

@@ -23,7 +23,7 @@ import (
 	"company/internal/ledger"
 )
 
-// Causes that a doer's context ends with.
+// Causes that a handler's context ends with.
 var (
 	ErrNotDue   = errors.New("orchestrator: the effect is no longer due")
 	ErrShutdown = errors.New("orchestrator: shutting down")
@@ -35,7 +35,6 @@ type Config struct {
 	Ledger  *ledger.Ledger
 	Office  string // the office's id
 	Version string
-	Doers   map[company.EffectKind]company.EffectHandler
 	Active  int // tasks that work at once; 0: 4
 	// Checks is how many gates may run at once, of all tasks; each has a
 	// container beside those of the workers. 0: as many as there are workers.
@@ -72,9 +71,10 @@ type Orchestrator struct {
 	under   context.Context
 	cutOff  context.CancelCauseFunc // ends everything that is under way
 
-	wake chan struct{} // of capacity 1: something changed
-	jobs map[string]*job
-	done chan string // keys of jobs that have ended
+	handlers map[company.EffectKind]company.EffectHandler
+	wake     chan struct{} // of capacity 1: something changed
+	jobs     map[string]*job
+	done     chan string // keys of jobs that have ended
 }
 
 // Open folds the ledger into the state. People's commands may be decided from
@@ -92,16 +92,13 @@ func Open(ctx context.Context, cfg Config) (*Orchestrator, error) {
 	if cfg.SnapshotEvery == 0 {
 		cfg.SnapshotEvery = 1000
 	}
-	if cfg.Doers == nil {
-		cfg.Doers = map[company.EffectKind]company.EffectHandler{}
-	}
 	var tok [8]byte
 	if _, err := rand.Read(tok[:]); err != nil {
 		return nil, err
 	}
 	o := &Orchestrator{
 		cfg: cfg, token: hex.EncodeToString(tok[:]), state: company.NewState(),
-		wake: make(chan struct{}, 1), jobs: map[string]*job{}, done: make(chan string),
+		wake: make(chan struct{}, 1), jobs: map[string]*job{}, handlers: map[company.EffectKind]company.EffectHandler{}, done: make(chan string),
 	}
 	if err := o.load(ctx); err != nil {
 		return nil, err
@@ -109,8 +106,8 @@ func Open(ctx context.Context, cfg Config) (*Orchestrator, error) {
 	return o, nil
 }
 
-// Register says who does a kind of effect. It is called before Run.
-func (o *Orchestrator) Register(k company.EffectKind, d company.EffectHandler) { o.cfg.Doers[k] = d }
+// Register sets the handler of a kind of effect. It is called before Run.
+func (o *Orchestrator) Register(k company.EffectKind, h company.EffectHandler) { o.handlers[k] = h }
 
 // Start begins a new epoch with so many workers (0: it is not known): what
 // earlier processes had claimed is void from here on. Whoever calls it holds

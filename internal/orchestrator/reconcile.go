@@ -128,16 +128,13 @@ func (o *Orchestrator) start(ctx context.Context, e company.Effect) {
 	}()
 }
 
-// carryOut does one effect and brings its outcome in. Whatever goes wrong is
+// carryOut does one effect. Whatever goes wrong is
 // recorded against the effect, so that it is tried again later and nothing
 // spins.
 func (o *Orchestrator) carryOut(ctx context.Context, e company.Effect) {
-	cmd, err := o.runHandler(ctx, e)
+	err := o.runHandler(ctx, e)
 	if ctx.Err() != nil {
-		return // stopped, cancelled or superseded: the outcome is nobody's
-	}
-	if err == nil && cmd != nil {
-		_, err = o.Do(ctx, company.Company, cmd)
+		return // stopped, cancelled or superseded: its end is no failure
 	}
 	code := company.CodeOf(err)
 	if code == company.EStale || code == company.EStopped || errors.Is(err, ErrNotDue) {
@@ -169,18 +166,18 @@ func (o *Orchestrator) carryOut(ctx context.Context, e company.Effect) {
 	}
 }
 
-func (o *Orchestrator) runHandler(ctx context.Context, e company.Effect) (cmd company.Command, err error) {
+func (o *Orchestrator) runHandler(ctx context.Context, e company.Effect) error {
 	if e.Kind == company.EffectCommand {
-		return e.Command, nil
+		_, err := o.Do(ctx, company.Company, e.Command)
+		return err
 	}
-	do := o.cfg.Doers[e.Kind]
-	if do == nil {
-		return nil, company.E(company.EInternal, "nobody here can do "+string(e.Kind))
+	handle := o.handlers[e.Kind]
+	if handle == nil {
+		return company.E(company.EInternal, "no handler is registered for "+string(e.Kind))
 	}
-	// One broken doer must not take the whole company down; its stack is in the
-	// log, the effect is tried again.
-	err = company.Guard(e.Key, func() (err error) { cmd, err = do(ctx, e); return err })
-	return cmd, err
+	// One broken handler must not take the whole company down; its stack is in
+	// the log, the effect is tried again.
+	return company.Guard(e.Key, func() error { return handle(ctx, e) })
 }
 
 func (o *Orchestrator) stillDue(key string) bool {

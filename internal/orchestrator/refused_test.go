@@ -15,7 +15,7 @@ func TestRefusedAccessIsBookedOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	claimed := make(chan company.RunID, 1)
-	b.orch.Register(company.EffectPrepare, prepares)
+	b.register(company.EffectPrepare, prepares)
 	manage := func(ctx context.Context, e company.Effect) (company.Command, error) {
 		if _, err := b.orch.Do(ctx, "manager", company.Claim{Run: e.Run, Epoch: b.orch.View().Office.Epoch, Worker: "manager"}); err == nil {
 			claimed <- e.Run
@@ -23,7 +23,7 @@ func TestRefusedAccessIsBookedOnce(t *testing.T) {
 		<-ctx.Done()
 		return nil, nil
 	}
-	b.orch.Register(company.EffectManage, manage)
+	b.register(company.EffectManage, manage)
 	b.run()
 	b.submit(1)
 	var run company.RunID

@@ -38,17 +38,17 @@ type Reviewer struct {
 }
 
 // Do reviews what the effect names.
-func (r *Reviewer) Do(ctx context.Context, e company.Effect) (company.Command, error) {
+func (r *Reviewer) Do(ctx context.Context, e company.Effect) error {
 	s := r.Desk.View()
 	t, err := s.Task(e.Task)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	fence, who, err := r.Sessions.Claim(ctx, e.Run, t.Head)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return nil, r.Sessions.Execute(ctx, e.Run, fence, who, func(ctx context.Context, ses *session.Session) (company.EndRun, error) {
+	return r.Sessions.Execute(ctx, e.Run, fence, who, func(ctx context.Context, ses *session.Session) (company.EndRun, error) {
 		t, err := r.Desk.View().Task(e.Task)
 		if err != nil {
 			return company.EndRun{}, err
