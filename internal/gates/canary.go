@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
 	"company/internal/gitops"
 )
 
@@ -25,18 +26,6 @@ import (
 // can be told so: the suite is not run twice. What cannot be seen: a suite that
 // looks for files or arguments that it does not know, and behaves only then;
 // and a library whose assertions assert nothing.
-
-// canaryPlaceholder stands for the random word in a gate's canary command.
-const canaryPlaceholder = "CANARY"
-
-// How a canary is planted (company.GateCommand.Plant).
-const (
-	plantGo       = "go"
-	plantPytest   = "pytest"
-	plantUnittest = "unittest"
-	plantScript   = "script" // beside a test file of JavaScript or TypeScript
-	plantCargo    = "cargo"
-)
 
 // maxCanaries is how many folders of a change get a failing test.
 const maxCanaries = 100
@@ -75,7 +64,7 @@ func (r *Runner) readChangedTree(ctx context.Context, j Job) (changedTree, error
 	}
 	for _, e := range entries {
 		if e.Mode == gitops.ModeFile || e.Mode == gitops.ModeExec {
-			dir, name := splitPath(e.Path)
+			dir, name := ecosystem.SplitPath(e.Path)
 			g.files[e.Path] = e
 			g.dirs[dir] = append(g.dirs[dir], name)
 		}
@@ -95,15 +84,15 @@ func (r *Runner) canaryPlaces(ctx context.Context, j Job, i int) (spots []canary
 
 func (g changedTree) canaryPlaces(ctx context.Context, gate company.GateCommand) (spots []canaryPlace, reason string, err error) {
 	switch gate.Plant {
-	case plantGo:
+	case ecosystem.PlantGo:
 		spots, reason, err = g.goCanaryPlaces(ctx, gate)
-	case plantPytest, plantUnittest:
+	case ecosystem.PlantPytest, ecosystem.PlantUnittest:
 		spots = g.pythonCanaryPlaces(gate)
-	case plantScript:
+	case ecosystem.PlantScript:
 		if spots, err = g.scriptCanaryPlaces(ctx, gate); len(spots) == 0 && g.concernsScripts(gate) {
 			reason = "no test has a name by which a failing one beside it would be found"
 		}
-	case plantCargo:
+	case ecosystem.PlantCargo:
 		spots, err = g.cargoCanaryPlaces(ctx, gate)
 	default:
 		return nil, "no failing test can be made for " + cleanName(gate.Command, 100), nil
@@ -126,8 +115,8 @@ func plantCanary(gate company.GateCommand, spots []canaryPlace) canaryTests {
 		c.folders, c.names = append(c.folders, s.dir), append(c.names, own)
 		inside = append(inside, relativeTo(s.dir, gate.Dir))
 	}
-	c.command.Report, c.command.Probe = strings.ReplaceAll(gate.Canary, canaryPlaceholder, word), ""
-	if gate.Plant == plantGo {
+	c.command.Report, c.command.Probe = strings.ReplaceAll(gate.Canary, ecosystem.CanaryPlaceholder, word), ""
+	if gate.Plant == ecosystem.PlantGo {
 		c.command.Report = goCanaryCommand(c.command.Report, inside)
 	}
 	return c

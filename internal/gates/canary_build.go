@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
 	"company/internal/gitops"
 )
 
@@ -80,11 +81,11 @@ func (g changedTree) goFolders(ctx context.Context, gate company.GateCommand, fi
 	}
 	var entries []gitops.Entry
 	for p, e := range files {
-		if dir, _ := splitPath(p); out[dir] == nil || path.Ext(p) != ".go" {
+		if dir, _ := ecosystem.SplitPath(p); out[dir] == nil || path.Ext(p) != ".go" {
 			continue
 		}
-		if e.Size > maxManifest {
-			dir, _ := splitPath(p)
+		if e.Size > ecosystem.MaxManifest {
+			dir, _ := ecosystem.SplitPath(p)
 			out[dir].built++
 			continue
 		}
@@ -92,7 +93,7 @@ func (g changedTree) goFolders(ctx context.Context, gate company.GateCommand, fi
 	}
 	slices.SortFunc(entries, func(a, b gitops.Entry) int { return strings.Compare(a.Path, b.Path) })
 	return out, g.mirror.ReadFiles(ctx, entries, func(e gitops.Entry, text []byte) error {
-		dir, name := splitPath(e.Path)
+		dir, name := ecosystem.SplitPath(e.Path)
 		f := out[dir]
 		if !b.takes(name, text) {
 			if slices.Contains(g.changed, e.Path) {

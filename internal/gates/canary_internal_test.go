@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
 	"company/internal/gitops"
 	"company/internal/gitops/gitopstest"
 )
@@ -21,7 +22,7 @@ func TestCanaryMatchesTestStyle(t *testing.T) {
 		"const { test } = require('node:test');\ntest('adds', () => {});\n": "const { test } = require('node:test');\ntest('w', ",
 		"import test from 'ava';\ntest('adds', t => t.pass());\n":           "import test from 'ava';\ntest('w', ",
 	} {
-		gate := company.GateCommand{Parse: FormatTAP, Plant: plantScript}
+		gate := company.GateCommand{Parse: ecosystem.FormatTAP, Plant: ecosystem.PlantScript}
 		if got := scriptTestOf(gate, sample, importRE.MatchString(sample), "w"); !strings.HasPrefix(got, want) {
 			t.Errorf("beside\n%sstands\n%swant %s", sample, got, want)
 		}
@@ -31,7 +32,7 @@ func TestCanaryMatchesTestStyle(t *testing.T) {
 // A project whose tests no runner would find by their names gets no failing
 // test; that is said, and not passed over.
 func TestNoCanaryPlaceIsReported(t *testing.T) {
-	gate := company.GateCommand{Command: "npm test", Parse: FormatTAP, Plant: plantScript}
+	gate := company.GateCommand{Command: "npm test", Parse: ecosystem.FormatTAP, Plant: ecosystem.PlantScript}
 	for _, c := range []struct {
 		changed string
 		said    bool
@@ -93,7 +94,7 @@ func TestPlacesForGoTests(t *testing.T) {
 			p := gitopstest.New(t, c.was)
 			head := p.Commit("change", c.now)
 			r := &Runner{}
-			j := Job{Mirror: p.Mirror, Base: p.Base, Tree: p.Tree(head), Gates: []company.GateCommand{{Name: Test, Plant: plantGo, Canary: "go list\n" + c.canary}}}
+			j := Job{Mirror: p.Mirror, Base: p.Base, Tree: p.Tree(head), Gates: []company.GateCommand{{Name: Test, Plant: ecosystem.PlantGo, Canary: "go list\n" + c.canary}}}
 			spots, reason, err := r.canaryPlaces(t.Context(), j, 0)
 			if err != nil || reason != c.reason {
 				t.Fatalf("%q %v, want %q", reason, err, c.reason)
@@ -122,13 +123,13 @@ func TestPlacesWhereTheGateIsSteered(t *testing.T) {
 		plant    string
 		want     string
 	}{
-		"python, code":      {python, map[string]string{"calc.py": "x = 2\n"}, plantPytest, "a"},
-		"python, its tests": {python, map[string]string{"b/deep/test_b.py": "y = 1\n"}, plantPytest, "b/deep"},
-		"python, steered":   {python, map[string]string{"pytest.ini": "[pytest]\ntestpaths = a\n"}, plantPytest, "a b/deep"},
-		"python, both":      {python, map[string]string{"conftest.py": "z = 1\n", "b/deep/test_b.py": "y = 1\n"}, plantPytest, "b/deep a"},
-		"node, code":        {node, map[string]string{"calc.js": "2;\n"}, plantScript, "a"},
-		"node, steered":     {node, map[string]string{"jest.config.js": "module.exports = {};\n"}, plantScript, "a b"},
-		"node, both":        {node, map[string]string{"package.json": "{ }\n", "b/y.test.js": "test('z', () => {});\n"}, plantScript, "a b"},
+		"python, code":      {python, map[string]string{"calc.py": "x = 2\n"}, ecosystem.PlantPytest, "a"},
+		"python, its tests": {python, map[string]string{"b/deep/test_b.py": "y = 1\n"}, ecosystem.PlantPytest, "b/deep"},
+		"python, steered":   {python, map[string]string{"pytest.ini": "[pytest]\ntestpaths = a\n"}, ecosystem.PlantPytest, "a b/deep"},
+		"python, both":      {python, map[string]string{"conftest.py": "z = 1\n", "b/deep/test_b.py": "y = 1\n"}, ecosystem.PlantPytest, "b/deep a"},
+		"node, code":        {node, map[string]string{"calc.js": "2;\n"}, ecosystem.PlantScript, "a"},
+		"node, steered":     {node, map[string]string{"jest.config.js": "module.exports = {};\n"}, ecosystem.PlantScript, "a b"},
+		"node, both":        {node, map[string]string{"package.json": "{ }\n", "b/y.test.js": "test('z', () => {});\n"}, ecosystem.PlantScript, "a b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for p, text := range c.was {
@@ -137,7 +138,7 @@ func TestPlacesWhereTheGateIsSteered(t *testing.T) {
 				}
 			}
 			p := gitopstest.New(t, c.was)
-			j := Job{Mirror: p.Mirror, Base: p.Base, Tree: p.Tree(p.Commit("change", c.now)), Gates: []company.GateCommand{{Name: Test, Plant: c.plant, Parse: FormatJestJSON}}}
+			j := Job{Mirror: p.Mirror, Base: p.Base, Tree: p.Tree(p.Commit("change", c.now)), Gates: []company.GateCommand{{Name: Test, Plant: c.plant, Parse: ecosystem.FormatJestJSON}}}
 			spots, _, err := (&Runner{}).canaryPlaces(t.Context(), j, 0)
 			if err != nil {
 				t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
 	"company/internal/gitops"
 )
 
@@ -17,7 +18,7 @@ import (
 // empty.
 func (g changedTree) readText(ctx context.Context, p string) (string, error) {
 	e, ok := g.files[p]
-	if !ok || e.Size > maxManifest {
+	if !ok || e.Size > ecosystem.MaxManifest {
 		return "", nil
 	}
 	var text string
@@ -43,7 +44,7 @@ func (g changedTree) nearestWith(dir, name string) (string, bool) {
 		if dir == "" {
 			return "", false
 		}
-		dir, _ = splitPath(dir)
+		dir, _ = ecosystem.SplitPath(dir)
 	}
 }
 
@@ -55,8 +56,8 @@ func (g changedTree) touchedFolders(gate company.GateCommand, endings ...string)
 	}
 	var out []string
 	for _, p := range g.changed {
-		dir, name := splitPath(p)
-		if of(name) && isUnder(dir, gate.Dir) && !isForeignDir(dir) && slices.ContainsFunc(g.dirs[dir], of) {
+		dir, name := ecosystem.SplitPath(p)
+		if of(name) && ecosystem.IsUnder(dir, gate.Dir) && !ecosystem.IsForeignDir(dir) && slices.ContainsFunc(g.dirs[dir], of) {
 			out = append(out, dir)
 		}
 	}
@@ -71,7 +72,7 @@ func (g changedTree) hasOldFile(dir, ending string) bool {
 
 // touchesGateFiles says whether the change touches a file that says what the gate does.
 func (g changedTree) touchesGateFiles(gate company.GateCommand) bool {
-	return slices.ContainsFunc(g.changed, func(p string) bool { return isUnder(p, gate.Dir) && company.IsGateFile(p) })
+	return slices.ContainsFunc(g.changed, func(p string) bool { return ecosystem.IsUnder(p, gate.Dir) && company.IsGateFile(p) })
 }
 
 // goCanaryPlaces are the packages that the change touches; where it only touches what
@@ -80,7 +81,7 @@ func (g changedTree) goCanaryPlaces(ctx context.Context, gate company.GateComman
 	dark := map[string]bool{}
 	dirs := slices.DeleteFunc(g.touchedFolders(gate, ".go"), func(dir string) bool {
 		module, ok := g.nearestWith(dir, "go.mod")
-		if !ok || module == gate.Dir || !isUnder(module, gate.Dir) {
+		if !ok || module == gate.Dir || !ecosystem.IsUnder(module, gate.Dir) {
 			return false
 		}
 		// A module that the change makes takes what was there out of the gate;
@@ -166,19 +167,12 @@ func (g changedTree) firstWith(gate company.GateCommand, of func(name string) bo
 func (g changedTree) foldersWith(gate company.GateCommand, of func(name string) bool) []string {
 	var all []string
 	for dir, names := range g.dirs {
-		if isUnder(dir, gate.Dir) && !isForeignDir(dir) && slices.ContainsFunc(names, of) {
+		if ecosystem.IsUnder(dir, gate.Dir) && !ecosystem.IsForeignDir(dir) && slices.ContainsFunc(names, of) {
 			all = append(all, dir)
 		}
 	}
-	slices.SortFunc(all, byDepth)
+	slices.SortFunc(all, ecosystem.CompareDepth)
 	return all
-}
-
-func byDepth(a, b string) int {
-	if d := pathDepth(a) - pathDepth(b); d != 0 {
-		return d
-	}
-	return strings.Compare(a, b)
 }
 
 // goCanaryCommand runs a go test command on those of these folders that its patterns
@@ -210,7 +204,7 @@ func (g changedTree) pythonCanaryPlaces(gate company.GateCommand) []canaryPlace 
 	}
 	var dirs []string
 	for _, p := range g.changed {
-		if dir, name := splitPath(p); isTest(name) && isUnder(dir, gate.Dir) && !isForeignDir(dir) && len(g.dirs[dir]) > 0 {
+		if dir, name := ecosystem.SplitPath(p); isTest(name) && ecosystem.IsUnder(dir, gate.Dir) && !ecosystem.IsForeignDir(dir) && len(g.dirs[dir]) > 0 {
 			dirs = append(dirs, dir)
 		}
 	}
@@ -235,7 +229,7 @@ func (g changedTree) pythonCanaryPlaces(gate company.GateCommand) []canaryPlace 
 			dir:  dir,
 			path: func(word string) string { return path.Join(dir, fmt.Sprintf(file, word)) },
 			text: func(word string) string {
-				if gate.Plant == plantUnittest {
+				if gate.Plant == ecosystem.PlantUnittest {
 					return fmt.Sprintf("import unittest\n\n\nclass Test_%[1]s(unittest.TestCase):\n    def test_%[1]s(self):\n        raise AssertionError(\"this test of the company's must fail\")\n", word)
 				}
 				return fmt.Sprintf("def test_%s():\n    raise AssertionError(\"this test of the company's must fail\")\n", word)
@@ -261,13 +255,13 @@ func (g changedTree) scriptCanaryPlaces(ctx context.Context, gate company.GateCo
 		return nil, nil
 	}
 	isTest := func(p string) bool {
-		dir, name := splitPath(p)
+		dir, name := ecosystem.SplitPath(p)
 		return slices.Contains(scriptEndings, path.Ext(name)) && company.IsTest(p) && !strings.Contains("/"+dir+"/", "/testdata/") &&
-			!strings.Contains("/"+dir+"/", "/__snapshots__/") && isUnder(dir, gate.Dir) && !isForeignDir(strings.ReplaceAll(dir, "__tests__", "tests"))
+			!strings.Contains("/"+dir+"/", "/__snapshots__/") && ecosystem.IsUnder(dir, gate.Dir) && !ecosystem.IsForeignDir(strings.ReplaceAll(dir, "__tests__", "tests"))
 	}
 	samples := map[string]string{} // by folder
 	for _, p := range slices.Sorted(slices.Values(g.changed)) {
-		if dir, _ := splitPath(p); isTest(p) && g.files[p].Path != "" && samples[dir] == "" {
+		if dir, _ := ecosystem.SplitPath(p); isTest(p) && g.files[p].Path != "" && samples[dir] == "" {
 			samples[dir] = p
 		}
 	}
@@ -282,7 +276,7 @@ func (g changedTree) scriptCanaryPlaces(ctx context.Context, gate company.GateCo
 		// A file that is called a test comes before one that only lies there.
 		slices.SortStableFunc(all, func(a, b string) int { return countTestName(b) - countTestName(a) })
 		for _, p := range all {
-			if dir, _ := splitPath(p); samples[dir] == "" && (steered && countTestName(p) > 0 || len(samples) == 0) {
+			if dir, _ := ecosystem.SplitPath(p); samples[dir] == "" && (steered && countTestName(p) > 0 || len(samples) == 0) {
 				samples[dir] = p
 			}
 		}
@@ -294,7 +288,7 @@ func (g changedTree) scriptCanaryPlaces(ctx context.Context, gate company.GateCo
 		if err != nil {
 			return nil, err
 		}
-		_, name := splitPath(sample)
+		_, name := ecosystem.SplitPath(sample)
 		m := scriptTestRE.FindStringSubmatch(name)
 		esm := importRE.MatchString(text)
 		out = append(out, canaryPlace{
@@ -313,7 +307,7 @@ func (g changedTree) concernsScripts(gate company.GateCommand) bool {
 }
 
 func countTestName(p string) int {
-	_, name := splitPath(p)
+	_, name := ecosystem.SplitPath(p)
 	if m := scriptTestRE.FindStringSubmatch(name); m != nil && m[1]+m[2] != "" {
 		return 1
 	}
@@ -362,9 +356,9 @@ func scriptTestOf(gate company.GateCommand, sample string, esm bool, word string
 		return "import { test } from '" + from + "';\ntest" + body
 	case from != "":
 		return "const { test } = require('" + from + "');\ntest" + body
-	case gate.Parse == FormatTAP && tddTest.MatchString(sample) && !bddTest.MatchString(sample): // mocha --ui tdd or qunit
+	case gate.Parse == ecosystem.FormatTAP && tddTest.MatchString(sample) && !bddTest.MatchString(sample): // mocha --ui tdd or qunit
 		return "test" + body
-	case gate.Parse == FormatTAP: // mocha's own manner
+	case gate.Parse == ecosystem.FormatTAP: // mocha's own manner
 		return "it" + body
 	case strings.Contains(gate.Canary, "vitest"):
 		return "import { test } from 'vitest';\ntest" + body
@@ -376,7 +370,7 @@ func scriptTestOf(gate company.GateCommand, sample string, esm bool, word string
 func (g changedTree) cargoCanaryPlaces(ctx context.Context, gate company.GateCommand) ([]canaryPlace, error) {
 	var dirs []string
 	for _, dir := range g.touchedFolders(gate, ".rs") {
-		if crate, ok := g.nearestWith(dir, "Cargo.toml"); ok && isUnder(crate, gate.Dir) {
+		if crate, ok := g.nearestWith(dir, "Cargo.toml"); ok && ecosystem.IsUnder(crate, gate.Dir) {
 			dirs = append(dirs, crate)
 		}
 	}

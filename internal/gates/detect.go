@@ -2,12 +2,14 @@ package gates
 
 import (
 	"context"
-	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
+	"company/internal/ecosystem/registry"
 	"company/internal/gitops"
 )
 
@@ -35,60 +37,28 @@ type Project struct {
 // it a verdict would take longer than the work.
 const maxComponents = 8
 
-// maxManifest is the largest manifest that is read, in bytes.
-const maxManifest = 1 << 20
-
-// toolchains are what an image can be asked for, in the order of Project.
-var toolchains = []string{"go", "node", "python", "rust", "make", "c", "cgo"}
-
-// component is a folder with a manifest, and the checks that it calls for.
-type component struct {
-	dir, kind   string // "" is the root; kind is one of toolchains
-	lint, test  *company.GateCommand
-	description string // for the notes: "Go module", "npm package", …
-}
-
-// repoScan is what is known of the files while the parts are looked for. Of the
-// content of a repository it believes nothing: what cannot be read is noted.
-type repoScan struct {
-	ctx    context.Context
-	mirror *gitops.Mirror
-	files  map[string]gitops.Entry // regular files by path
-	dirs   map[string][]string     // names of the files in a folder
-	notes  []string
-	err    error // of git, not of what a file says
-}
-
 // Detect finds the gates of a project: what the config gives, and for auto
 // what the files of the base commit call for. It reads git objects only.
 func Detect(ctx context.Context, m *gitops.Mirror, base company.OID, o Options) (Project, error) {
-	entries, err := m.List(ctx, base)
+	t, err := readTree(ctx, m, base)
 	if err != nil {
 		return Project{}, err
 	}
-	s := &repoScan{ctx: ctx, mirror: m, files: map[string]gitops.Entry{}, dirs: map[string][]string{}}
-	for _, e := range entries {
-		if e.Mode == gitops.ModeFile || e.Mode == gitops.ModeExec {
-			dir, name := splitPath(e.Path)
-			s.files[e.Path] = e
-			s.dirs[dir] = append(s.dirs[dir], name)
-		}
-	}
-	parts := s.keepWithin(s.findComponents(), o.Paths)
-	if s.err != nil {
-		return Project{}, s.err
+	parts := keepWithin(t, findComponents(t), o.Paths)
+	if t.Err() != nil {
+		return Project{}, t.Err()
 	}
 	if len(parts) > maxComponents {
-		s.addNote("%d parts have checks; the first %d are gates, not %s (gates.lint and gates.test can name one command for all)",
+		t.AddNote("%d parts have checks; the first %d are gates, not %s (gates.lint and gates.test can name one command for all)",
 			len(parts), maxComponents, joinDirs(parts[maxComponents:]))
 		parts = parts[:maxComponents]
 	}
-	p := Project{Gates: s.gatesFor(parts, o)}
-	if p.Toolchains = s.neededToolchains(parts, o); s.err != nil {
-		return Project{}, s.err
+	p := Project{Gates: gatesFor(parts, o)}
+	if p.Toolchains = neededToolchains(t, parts, o); t.Err() != nil {
+		return Project{}, t.Err()
 	}
 	for _, part := range parts {
-		p.Notes = append(p.Notes, part.summarizeChecks(o))
+		p.Notes = append(p.Notes, summarizeChecks(part, o))
 	}
 	for _, g := range []struct {
 		name  string
@@ -103,42 +73,75 @@ func Detect(ctx context.Context, m *gitops.Mirror, base company.OID, o Options) 
 			p.Notes = append(p.Notes, "no "+g.name+" command was found")
 		}
 	}
-	p.Notes = append(p.Notes, s.notes...)
+	p.Notes = append(p.Notes, t.Notes()...)
 	return p, nil
 }
 
-// findComponents looks for every kind of project there is, in the order in which they
-// are shown: folders by depth, then by name.
-func (s *repoScan) findComponents() []component {
-	var out []component
-	for _, find := range []func() []component{s.goComponents, s.nodeComponents, s.pythonComponents, s.rustComponents} {
-		out = append(out, find()...)
+// readTree is the tree of a commit as ecosystems look at it.
+func readTree(ctx context.Context, m *gitops.Mirror, at company.OID) (*ecosystem.Tree, error) {
+	entries, err := m.List(ctx, at)
+	if err != nil {
+		return nil, err
 	}
-	known := len(out) > 0
-	if !known {
-		out = s.makeComponents()
-	}
-	s.noteUnknownKinds(known)
-	slices.SortStableFunc(out, func(a, b component) int {
-		if d := pathDepth(a.dir) - pathDepth(b.dir); d != 0 {
-			return d
+	var files []ecosystem.File
+	byPath := map[string]gitops.Entry{}
+	for _, e := range entries {
+		if e.Mode == gitops.ModeFile || e.Mode == gitops.ModeExec {
+			files = append(files, ecosystem.File{Path: e.Path, Executable: e.Mode == gitops.ModeExec, Size: e.Size})
+			byPath[e.Path] = e
 		}
-		return strings.Compare(a.dir, b.dir)
-	})
+	}
+	return ecosystem.NewTree(files, func(wanted []ecosystem.File, each func(ecosystem.File, []byte) error) error {
+		var entries []gitops.Entry
+		of := map[string]ecosystem.File{}
+		for _, f := range wanted {
+			entries = append(entries, byPath[f.Path])
+			of[f.Path] = f
+		}
+		return m.ReadFiles(ctx, entries, func(e gitops.Entry, text []byte) error { return each(of[e.Path], text) })
+	}), nil
+}
+
+// findComponents asks every ecosystem, and gives what they found in the order in
+// which it is shown: folders by depth, then by name.
+func findComponents(t *ecosystem.Tree) []ecosystem.Component {
+	var out []ecosystem.Component
+	for _, e := range registry.Of[ecosystem.Detector]() {
+		out = append(out, e.Detect(t, out)...)
+	}
+	noteUnknownKinds(t)
+	slices.SortStableFunc(out, func(a, b ecosystem.Component) int { return ecosystem.CompareDepth(a.Dir, b.Dir) })
 	return out
+}
+
+// noteUnknownKinds says which projects are there that no gate is known for, and
+// that submodules stay empty.
+func noteUnknownKinds(t *ecosystem.Tree) {
+	for _, k := range []struct{ file, kind string }{
+		{"pom.xml", "a Maven project"}, {"build.gradle", "a Gradle project"}, {"build.gradle.kts", "a Gradle project"},
+		{"CMakeLists.txt", "a CMake project"}, {"mix.exs", "an Elixir project"}, {"Gemfile", "a Ruby project"},
+		{"composer.json", "a PHP project"}, {"Package.swift", "a Swift project"}, {"deno.json", "a Deno project"},
+	} {
+		if t.HasFile("", k.file) {
+			t.AddNote("%s (%s): no gate is known for it; gates.test names one", k.kind, k.file)
+		}
+	}
+	if t.HasFile("", ".gitmodules") {
+		t.AddNote("there are submodules (.gitmodules): they are not fetched, their folders are empty for checks and workers")
+	}
 }
 
 // gatesFor are the checks of all parts: lint of all before test of all. A command
 // that the config gives stands for the lint, or the test, of the whole.
-func (s *repoScan) gatesFor(parts []component, o Options) []company.GateCommand {
+func gatesFor(parts []ecosystem.Component, o Options) []company.GateCommand {
 	var out []company.GateCommand
 	for _, k := range []struct {
 		name  string
 		given CommandOverride
-		of    func(component) *company.GateCommand
+		of    func(ecosystem.Component) *company.GateCommand
 	}{
-		{Lint, o.Lint, func(p component) *company.GateCommand { return p.lint }},
-		{Test, o.Test, func(p component) *company.GateCommand { return p.test }},
+		{Lint, o.Lint, func(p ecosystem.Component) *company.GateCommand { return p.Lint }},
+		{Test, o.Test, func(p ecosystem.Component) *company.GateCommand { return p.Test }},
 	} {
 		switch {
 		case k.given == None:
@@ -147,7 +150,7 @@ func (s *repoScan) gatesFor(parts []component, o Options) []company.GateCommand 
 			out = append(out, k.given.toGate(k.name))
 			continue
 		}
-		var found []component
+		var found []ecosystem.Component
 		for _, p := range parts {
 			if k.of(p) != nil {
 				found = append(found, p)
@@ -155,9 +158,9 @@ func (s *repoScan) gatesFor(parts []component, o Options) []company.GateCommand 
 		}
 		for _, p := range found {
 			g := *k.of(p)
-			g.Name, g.Dir = k.name, p.dir
+			g.Name, g.Dir = k.name, p.Dir
 			if len(found) > 1 {
-				g.Name += " (" + p.displayName(found) + ")"
+				g.Name += " (" + displayName(p, found) + ")"
 			}
 			out = append(out, g)
 		}
@@ -167,37 +170,37 @@ func (s *repoScan) gatesFor(parts []component, o Options) []company.GateCommand 
 
 // displayName tells a part from the others: its folder, and its kind where that is
 // not enough.
-func (p component) displayName(all []component) string {
+func displayName(p ecosystem.Component, all []ecosystem.Component) string {
 	same := 0
 	for _, o := range all {
-		if o.dir == p.dir {
+		if o.Dir == p.Dir {
 			same++
 		}
 	}
 	switch {
-	case p.dir == "":
-		return p.kind
+	case p.Dir == "":
+		return p.Kind
 	case same > 1:
-		return p.dir + " " + p.kind
+		return p.Dir + " " + p.Kind
 	}
-	return p.dir
+	return p.Dir
 }
 
 // summarizeChecks says in plain words what a part's checks are.
-func (p component) summarizeChecks(o Options) string {
+func summarizeChecks(p ecosystem.Component, o Options) string {
 	var what []string
 	for _, g := range []struct {
 		name  string
 		given CommandOverride
 		cmd   *company.GateCommand
-	}{{Lint, o.Lint, p.lint}, {Test, o.Test, p.test}} {
+	}{{Lint, o.Lint, p.Lint}, {Test, o.Test, p.Test}} {
 		if g.cmd != nil && g.given.isAuto() {
 			what = append(what, g.name+": "+g.cmd.Command)
 		}
 	}
-	at := p.description
-	if p.dir != "" {
-		at += " in " + printablePath(p.dir)
+	at := p.Description
+	if p.Dir != "" {
+		at += " in " + ecosystem.PrintablePath(p.Dir)
 	}
 	if len(what) == 0 {
 		return at
@@ -207,7 +210,7 @@ func (p component) summarizeChecks(o Options) string {
 
 // keepWithin keeps the parts that the given folders are about: those at or below
 // one of them, and for a folder without any the nearest one above it.
-func (s *repoScan) keepWithin(parts []component, paths []string) []component {
+func keepWithin(t *ecosystem.Tree, parts []ecosystem.Component, paths []string) []ecosystem.Component {
 	if len(paths) == 0 {
 		return parts
 	}
@@ -217,9 +220,9 @@ func (s *repoScan) keepWithin(parts []component, paths []string) []component {
 		best, below := -1, false
 		for i, p := range parts {
 			switch {
-			case isUnder(p.dir, want):
+			case ecosystem.IsUnder(p.Dir, want):
 				keep[i], below = true, true
-			case isUnder(want, p.dir) && (best < 0 || len(p.dir) > len(parts[best].dir)):
+			case ecosystem.IsUnder(want, p.Dir) && (best < 0 || len(p.Dir) > len(parts[best].Dir)):
 				best = i
 			}
 		}
@@ -227,28 +230,28 @@ func (s *repoScan) keepWithin(parts []component, paths []string) []component {
 			continue
 		}
 		for i := range parts { // the nearest folder above, whatever kinds it is of
-			keep[i] = keep[i] || parts[i].dir == parts[best].dir
+			keep[i] = keep[i] || parts[i].Dir == parts[best].Dir
 		}
 	}
-	var out []component
+	var out []ecosystem.Component
 	for i, p := range parts {
 		if keep[i] {
 			out = append(out, p)
 		}
 	}
 	if n := len(parts) - len(out); n > 0 {
-		s.addNote("%s outside of git.paths: not checked", company.Count(n, "part"))
+		t.AddNote("%s outside of git.paths: not checked", company.Count(n, "part"))
 	}
 	return out
 }
 
 // neededToolchains are the toolchains of the parts, and of the commands that were given.
-func (s *repoScan) neededToolchains(parts []component, o Options) []string {
+func neededToolchains(t *ecosystem.Tree, parts []ecosystem.Component, o Options) []string {
 	need := map[string]bool{}
 	var commands []string
 	for _, p := range parts {
-		need[p.kind] = true
-		for _, g := range []*company.GateCommand{p.lint, p.test} {
+		need[p.Kind] = true
+		for _, g := range []*company.GateCommand{p.Lint, p.Test} {
 			if g != nil {
 				commands = append(commands, g.Command)
 			}
@@ -260,137 +263,38 @@ func (s *repoScan) neededToolchains(parts []component, o Options) []string {
 		}
 	}
 	for _, c := range commands {
-		need[toolchainOf(c)] = true
-	}
-	need["c"] = need["make"] && s.needsCompiler()
-	need["cgo"] = need["go"] && s.needsCgo(commands)
-	var out []string
-	for _, t := range toolchains {
-		if need[t] {
-			out = append(out, t)
+		if name := toolchainOf(c); name != "" {
+			need[name] = true
 		}
 	}
-	return out
+	for _, e := range registry.Of[ecosystem.Needer]() {
+		for _, name := range e.Needs(t, func(name string) bool { return need[name] }, commands) {
+			need[name] = true
+		}
+	}
+	return registry.SortToolchains(slices.Collect(maps.Keys(need)))
 }
 
 // toolchainOf is what the first word of a command asks for, or nothing.
 func toolchainOf(command string) string {
 	for _, w := range strings.Fields(command) {
-		switch {
-		case w == "exec" || strings.Contains(w, "="):
+		if w == "exec" || strings.Contains(w, "=") {
 			continue
-		case w == "go" || w == "gofmt":
-			return "go"
-		case w == "node" || w == "npm" || w == "npx":
-			return "node"
-		case w == "python3" || w == "python" || w == "pytest" || w == "pip":
-			return "python"
-		case w == "cargo":
-			return "rust"
-		case w == "make":
-			return "make"
+		}
+		for _, e := range registry.Of[ecosystem.Detector]() {
+			if slices.Contains(e.Programs(), w) {
+				return e.Name()
+			}
 		}
 		break
 	}
 	return ""
 }
 
-// addNote keeps a sentence for people, and each only once.
-func (s *repoScan) addNote(format string, args ...any) {
-	n := fmt.Sprintf(format, args...)
-	if !slices.Contains(s.notes, n) {
-		s.notes = append(s.notes, n)
-	}
-}
-
-// hasFile says whether a folder has a file of that name.
-func (s *repoScan) hasFile(dir, name string) bool {
-	_, ok := s.files[path.Join(dir, name)]
-	return ok
-}
-
-// readManifest is the text of a file, and empty where there is none or where it is
-// too large to be a manifest.
-func (s *repoScan) readManifest(dir, name string) string {
-	e, ok := s.files[path.Join(dir, name)]
-	if !ok || s.err != nil {
-		return ""
-	}
-	if e.Size > maxManifest {
-		s.addNote("%s is not read: it is larger than 1 MiB", printablePath(e.Path))
-		return ""
-	}
-	var text string
-	s.err = s.mirror.ReadFiles(s.ctx, []gitops.Entry{e}, func(_ gitops.Entry, b []byte) error {
-		text = strings.ToValidUTF8(string(b), "\uFFFD")
-		return nil
-	})
-	return text
-}
-
-// foldersWith are the folders that hold a file of that name, the shallow ones
-// first. Folders of copies, of data and of examples do not count.
-func (s *repoScan) foldersWith(name string) []string {
-	var out []string
-	for p := range s.files {
-		if dir, base := splitPath(p); base == name && !isForeignDir(dir) {
-			out = append(out, dir)
-		}
-	}
-	slices.SortFunc(out, func(a, b string) int {
-		if d := pathDepth(a) - pathDepth(b); d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
-	})
-	return out
-}
-
-// isForeignDir says whether a folder holds what is not the project's own to check.
-func isForeignDir(dir string) bool {
-	for _, p := range strings.Split(dir, "/") {
-		switch p {
-		case "node_modules", "vendor", "third_party", "testdata", "fixtures", "__fixtures__", "examples", "example", "templates", "target", "dist", "build":
-			return true
-		}
-		if len(p) > 0 && (p[0] == '.' || p[0] == '_') {
-			return true
-		}
-	}
-	return printablePath(dir) != dir // a shell and a person must be able to say it
-}
-
-func splitPath(p string) (dir, name string) {
-	dir, name = path.Split(p)
-	return strings.TrimSuffix(dir, "/"), name
-}
-
-func pathDepth(dir string) int {
-	if dir == "" {
-		return 0
-	}
-	return 1 + strings.Count(dir, "/")
-}
-
-// isUnder says whether dir is parent or lies below it.
-func isUnder(dir, parent string) bool {
-	return parent == "" || dir == parent || strings.HasPrefix(dir, parent+"/")
-}
-
-func joinDirs(parts []component) string {
+func joinDirs(parts []ecosystem.Component) string {
 	var out []string
 	for _, p := range parts {
-		out = append(out, printablePath(p.dir))
+		out = append(out, ecosystem.PrintablePath(p.Dir))
 	}
 	return strings.Join(out, ", ")
-}
-
-// printablePath is a path as a note may hold it.
-func printablePath(p string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == '\uFFFD' {
-			return '?'
-		}
-		return r
-	}, strings.ToValidUTF8(p, "\uFFFD"))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
 )
 
 // CommandOverride is what the config says of one check: auto, none, or a command.
@@ -23,17 +24,17 @@ func (g CommandOverride) isAuto() bool { return g == Auto || g == "" }
 func (g CommandOverride) toGate(name string) company.GateCommand {
 	c := company.GateCommand{Name: name, Command: string(g), Given: true}
 	if c.IsLint() {
-		c.Parse = FormatFindings
+		c.Parse = ecosystem.FormatFindings
 		return c
 	}
-	c.Parse = FormatPlain
+	c.Parse = ecosystem.FormatPlain
 	if words, ok := parseGoTest(string(g)); ok {
-		c.Parse = FormatGoJSON
+		c.Parse = ecosystem.FormatGoJSON
 		if !words.json {
 			c.Report = words.before + "go test -json" + words.args
 		}
 		if list, test, ok := words.splitCanary(); ok {
-			c.Plant, c.Canary = plantGo, list+"\n"+test
+			c.Plant, c.Canary = ecosystem.PlantGo, list+"\n"+test
 		}
 	}
 	return c

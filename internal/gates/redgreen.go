@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
 	"company/internal/gitops"
 )
 
@@ -82,15 +83,15 @@ func (r *Runner) reportRedGreen(ctx context.Context, s *company.State, t *compan
 // testPackages are the packages of these test files, as a gate's own folder calls
 // them; narrow says that its runner can be told to run no others.
 func testPackages(g company.GateCommand, tests []string) (dirs []string, narrow bool) {
-	if g.Plant != plantGo {
+	if g.Plant != ecosystem.PlantGo {
 		return nil, false
 	}
 	for _, p := range tests {
-		dir, name := splitPath(p)
+		dir, name := ecosystem.SplitPath(p)
 		if !strings.HasSuffix(name, "_test.go") {
 			return nil, false // what tests read: whose it is its place does not tell
 		}
-		if at := relativeTo(dir, g.Dir); isUnder(dir, g.Dir) && !slices.Contains(dirs, at) {
+		if at := relativeTo(dir, g.Dir); ecosystem.IsUnder(dir, g.Dir) && !slices.Contains(dirs, at) {
 			dirs = append(dirs, at)
 		}
 	}

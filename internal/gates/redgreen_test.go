@@ -10,11 +10,12 @@ import (
 
 	"company/internal/company"
 	"company/internal/container"
+	"company/internal/ecosystem"
 	"company/internal/gates"
 	"company/internal/gitops"
 )
 
-// tapSuiteScript runs the scripts in tests, and reports them as FormatTAP; it ends with the code
+// tapSuiteScript runs the scripts in tests, and reports them as TAP; it ends with the code
 // that one of them leaves.
 const tapSuiteScript = "n=0\nfor f in tests/*; do n=$((n+1)); if sh $f; then echo ok $n - $f; else echo not ok $n - $f; bad=1; fi; test -f code && exit $(cat code); done\necho 1..$n\nexit ${bad:-0}"
 
@@ -217,7 +218,7 @@ for d; do for c in $(cat $d/x_test.go $d/cases); do printf '{"Action":"pass","Pa
 `,
 		"a/x_test.go": "TestA\n", "a/cases": "", "b/x_test.go": "TestB\n", "b/cases": "",
 	})
-	p.s.Tasks["t1"].Prepared.Gates = []company.GateCommand{{Name: "test", Command: "go test ./...", Report: "sh go.sh test -json", Parse: gates.FormatGoJSON,
+	p.s.Tasks["t1"].Prepared.Gates = []company.GateCommand{{Name: "test", Command: "go test ./...", Report: "sh go.sh test -json", Parse: ecosystem.FormatGoJSON,
 		Plant: "go", Canary: "sh go.sh list\nsh go.sh test -json"}}
 	p.s.Tasks["t1"].Prepared.GateHash = "go"
 	cmd, err := p.e.RunBaseline(p.ctx, company.Effect{Task: "t1"})

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
 	"company/internal/safetext"
 )
 
@@ -163,34 +164,36 @@ const reportMarker = "company-report:"
 func newReportReader(kind string, text io.Writer) *reportReader {
 	r := &reportReader{text: text, kind: kind}
 	switch kind {
-	case FormatGoJSON:
+	case ecosystem.FormatGoJSON:
 		p := &goReport{text: text}
 		r.readLine, r.finishReport = p.readLine, p.finishReport
-	case FormatTAP:
+	case ecosystem.FormatTAP:
 		p := &tapReport{}
 		r.readLine, r.finishReport = p.readLine, p.finishReport
-	case FormatCargo:
+	case ecosystem.FormatCargo:
 		p := &cargoReport{}
 		r.readLine, r.finishReport = p.readLine, p.finishReport
-	case FormatUnittest:
+	case ecosystem.FormatUnittest:
 		p := &unittestReport{}
 		r.readLine, r.finishReport = p.readLine, p.finishReport
-	case FormatFindings:
+	case ecosystem.FormatFindings:
 		p := &lintFindings{}
 		r.readLine, r.finishReport = p.readLine, p.finishReport
-	case FormatPlain:
+	case ecosystem.FormatPlain:
 		p := newPlainReport()
 		r.readLine, r.finishReport = p.readLine, p.finishReport
-	case FormatJUnit:
+	case ecosystem.FormatJUnit:
 		r.finishReport = func() *testResults { return r.readReportFile(readJUnit) }
-	case FormatJestJSON:
+	case ecosystem.FormatJestJSON:
 		r.finishReport = func() *testResults { return r.readReportFile(readJest) }
 	}
 	return r
 }
 
 // isFileReport says whether the report of this kind is a file.
-func isFileReport(kind string) bool { return kind == FormatJUnit || kind == FormatJestJSON }
+func isFileReport(kind string) bool {
+	return kind == ecosystem.FormatJUnit || kind == ecosystem.FormatJestJSON
+}
 
 // Write takes a piece of the output; it never fails, like output's.
 func (r *reportReader) Write(p []byte) (int, error) {
@@ -234,7 +237,7 @@ func (r *reportReader) flushLine() {
 			break
 		}
 		r.file.Write(line)
-	case r.kind == FormatGoJSON:
+	case r.kind == ecosystem.FormatGoJSON:
 		r.readLine(line) // it writes what people read by itself
 	default:
 		_, _ = r.text.Write(line)

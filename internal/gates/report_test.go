@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
 )
 
 // readReport reads an output as a gate does. A report that is a file comes behind
@@ -46,7 +47,7 @@ func inLines(s string) string {
 // the gate's.
 func TestForgedReport(t *testing.T) {
 	var text bytes.Buffer
-	r := newReportReader(FormatJUnit, &text)
+	r := newReportReader(ecosystem.FormatJUnit, &text)
 	junit := func(inside string) string {
 		return reportMarker + "\n" + inLines(base64.StdEncoding.EncodeToString([]byte("<testsuite>"+inside+"</testsuite>")))
 	}
@@ -58,7 +59,7 @@ func TestForgedReport(t *testing.T) {
 	if got := text.String(); !strings.HasPrefix(got, "before\n") || !strings.HasSuffix(got, "after\n") {
 		t.Errorf("%q", got)
 	}
-	r = newReportReader(FormatJUnit, io.Discard)
+	r = newReportReader(ecosystem.FormatJUnit, io.Discard)
 	_, _ = io.WriteString(r, forged+"no base64 here\n")
 	if res := r.collectResults(); res.parseError == "" {
 		t.Errorf("%+v", res)
@@ -72,15 +73,15 @@ func TestReports(t *testing.T) {
 		passed, skipped int
 		failed          []string
 	}{
-		{"go.json", FormatGoJSON, 2, 1, []string{"example.com/m/bad (build failed)", "example.com/m/exit (did not run to its end)", "example.com/m/exit TestX", "example.com/m/ok TestBad", "example.com/m/ok TestBad/in"}},
-		{"node-test.tap", FormatTAP, 2, 2, []string{"suite", "suite > bad", "test/b.test.js"}},
-		{"mocha.tap", FormatTAP, 1, 2, []string{"suite bad odd"}},
-		{"vitest.xml", FormatJUnit, 1, 1, []string{"vt/a.test.mjs suite > bad", "vt/b.test.mjs vt/b.test.mjs"}},
-		{"jest.json", FormatJestJSON, 1, 2, []string{"jt/a.test.js suite bad", "jt/b.test.js (did not run)"}},
-		{"pytest.xml", FormatJUnit, 4, 4, []string{"test_broken", "test_p test_bad[2]", "test_p test_err", "test_u.A test_bad", "test_u.A test_err"}},
-		{"unittest.txt", FormatUnittest, 3, 1, []string{"test_bad (test_u.A.test_bad)", "test_broken (unittest.loader._FailedTest.test_broken)", "test_err (test_u.A.test_err)"}},
-		{"cargo.txt", FormatCargo, 4, 1, []string{"p src/lib.rs t::bad"}},
-		{"cargo-broken.txt", FormatCargo, 0, 0, []string{"could not compile p lib", "could not compile p lib test"}},
+		{"go.json", ecosystem.FormatGoJSON, 2, 1, []string{"example.com/m/bad (build failed)", "example.com/m/exit (did not run to its end)", "example.com/m/exit TestX", "example.com/m/ok TestBad", "example.com/m/ok TestBad/in"}},
+		{"node-test.tap", ecosystem.FormatTAP, 2, 2, []string{"suite", "suite > bad", "test/b.test.js"}},
+		{"mocha.tap", ecosystem.FormatTAP, 1, 2, []string{"suite bad odd"}},
+		{"vitest.xml", ecosystem.FormatJUnit, 1, 1, []string{"vt/a.test.mjs suite > bad", "vt/b.test.mjs vt/b.test.mjs"}},
+		{"jest.json", ecosystem.FormatJestJSON, 1, 2, []string{"jt/a.test.js suite bad", "jt/b.test.js (did not run)"}},
+		{"pytest.xml", ecosystem.FormatJUnit, 4, 4, []string{"test_broken", "test_p test_bad[2]", "test_p test_err", "test_u.A test_bad", "test_u.A test_err"}},
+		{"unittest.txt", ecosystem.FormatUnittest, 3, 1, []string{"test_bad (test_u.A.test_bad)", "test_broken (unittest.loader._FailedTest.test_broken)", "test_err (test_u.A.test_err)"}},
+		{"cargo.txt", ecosystem.FormatCargo, 4, 1, []string{"p src/lib.rs t::bad"}},
+		{"cargo-broken.txt", ecosystem.FormatCargo, 0, 0, []string{"could not compile p lib", "could not compile p lib test"}},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			raw, err := os.ReadFile(filepath.Join("testdata", c.file))
@@ -105,7 +106,7 @@ func TestGoText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text := readReport(FormatGoJSON, append([]byte("a line of something else\n"), raw...))
+	_, text := readReport(ecosystem.FormatGoJSON, append([]byte("a line of something else\n"), raw...))
 	for _, want := range []string{"a line of something else\n", "bad/a_test.go:3:27: undefined: y\n", "FAIL\texample.com/m/bad [build failed]\n", "dying\n",
 		"--- FAIL: TestBad/in (0.00s)\n    a_test.go:4: 1 is not 2\n", "?   \texample.com/m/none\t[no test files]\n"} {
 		if !strings.Contains(text, want) {
@@ -133,7 +134,7 @@ func TestLintFindings(t *testing.T) {
 		{"a broken tool", "a.py:1:1: X1 y\nTraceback (most recent call last):\n", true, []string{"a.py: X1 y"}},
 		{"nothing", "", false, []string{}},
 	} {
-		res, text := readReport(FormatFindings, []byte(c.out))
+		res, text := readReport(ecosystem.FormatFindings, []byte(c.out))
 		if got := testNames(res.failed); (res.parseError != "") != c.odd || !slices.Equal(got, c.failed) || text != c.out {
 			t.Errorf("%s: %q, %q, %q", c.name, res.parseError, got, text)
 		}
@@ -143,7 +144,7 @@ func TestLintFindings(t *testing.T) {
 // A second failure of a name is another one: that one is known does not
 // excuse both.
 func TestFailuresOfOneName(t *testing.T) {
-	res, _ := readReport(FormatTAP, []byte("1..2\nnot ok 1 - works\nnot ok 2 - works\n"))
+	res, _ := readReport(ecosystem.FormatTAP, []byte("1..2\nnot ok 1 - works\nnot ok 2 - works\n"))
 	if got := testNames(res.failed); !slices.Equal(got, []string{"works", "works #2"}) {
 		t.Errorf("%q", got)
 	}
@@ -157,14 +158,14 @@ func TestFailuresWithoutTheirLines(t *testing.T) {
 		failed          int
 		named           []string
 	}{
-		{"a name with a directive", FormatTAP, "TAP version 13\nnot ok 1 - old\nnot ok 2 - new # TODO b\nnot ok 3 - new # SKIP b\nok 4 - x\n\n1..4\n# tests 4\n# pass 1\n# fail 3\n", 3, []string{"old"}},
-		{"what may fail", FormatTAP, "not ok 1 - old\nnot ok 2 - later # TODO\n1..2\n# tests 2\n# fail 1\n# todo 1\n", 1, []string{"old"}},
-		{"suites are counted by us alone", FormatTAP, "# Subtest: s\n    not ok 1 - old\n    1..1\nnot ok 1 - s\n1..1\n# tests 1\n# suites 1\n# fail 1\n", 2, []string{"s", "s > old"}},
-		{"print in a line of cargo", FormatCargo, "     Running unittests src/lib.rs (target/debug/deps/p-0123456789abcdef)\nrunning 3 tests\ntest old ... FAILED\ntest new ... printedFAILED\ntest x ... ok\n\ntest result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out\n", 2, []string{"p src/lib.rs old"}},
-		{"nothing failed", FormatCargo, "     Running unittests src/lib.rs (target/debug/deps/p-0123456789abcdef)\nrunning 1 test\ntest x ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored\n", 0, nil},
-		{"an unexpected success", FormatUnittest, "test_a (t.A.test_a) ... ok\ntest_b (t.A.test_b) ... unexpected success\n\nFAIL: test_old (t.A.test_old)\n\nRan 3 tests in 0.1s\n\nFAILED (failures=1, unexpected successes=1)\n", 2, []string{"test_old (t.A.test_old)"}},
+		{"a name with a directive", ecosystem.FormatTAP, "TAP version 13\nnot ok 1 - old\nnot ok 2 - new # TODO b\nnot ok 3 - new # SKIP b\nok 4 - x\n\n1..4\n# tests 4\n# pass 1\n# fail 3\n", 3, []string{"old"}},
+		{"what may fail", ecosystem.FormatTAP, "not ok 1 - old\nnot ok 2 - later # TODO\n1..2\n# tests 2\n# fail 1\n# todo 1\n", 1, []string{"old"}},
+		{"suites are counted by us alone", ecosystem.FormatTAP, "# Subtest: s\n    not ok 1 - old\n    1..1\nnot ok 1 - s\n1..1\n# tests 1\n# suites 1\n# fail 1\n", 2, []string{"s", "s > old"}},
+		{"print in a line of cargo", ecosystem.FormatCargo, "     Running unittests src/lib.rs (target/debug/deps/p-0123456789abcdef)\nrunning 3 tests\ntest old ... FAILED\ntest new ... printedFAILED\ntest x ... ok\n\ntest result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out\n", 2, []string{"p src/lib.rs old"}},
+		{"nothing failed", ecosystem.FormatCargo, "     Running unittests src/lib.rs (target/debug/deps/p-0123456789abcdef)\nrunning 1 test\ntest x ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored\n", 0, nil},
+		{"an unexpected success", ecosystem.FormatUnittest, "test_a (t.A.test_a) ... ok\ntest_b (t.A.test_b) ... unexpected success\n\nFAIL: test_old (t.A.test_old)\n\nRan 3 tests in 0.1s\n\nFAILED (failures=1, unexpected successes=1)\n", 2, []string{"test_old (t.A.test_old)"}},
 	} {
-		for _, kind := range []string{c.kind, FormatPlain} {
+		for _, kind := range []string{c.kind, ecosystem.FormatPlain} {
 			res, _ := readReport(kind, []byte(c.out))
 			check := company.GateCheck{ExitCode: 1}
 			if c.failed == 0 {
@@ -185,18 +186,18 @@ func TestUnparsableReports(t *testing.T) {
 		name, kind, out string
 		exit            int
 	}{
-		{"no TAP at all", FormatTAP, "hello\n", 0},
-		{"no XML", FormatJUnit, "hello", 0},
-		{"an empty file", FormatJUnit, " \n", 0},
-		{"half an XML", FormatJUnit, `<testsuite><testcase name="a">`, 0},
-		{"another XML", FormatJUnit, `<html></html>`, 0},
-		{"deep XML", FormatJUnit, "<testsuite>" + deep, 0},
-		{"entities", FormatJUnit, `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><testsuite><testcase name="&b;"/></testsuite>`, 0},
-		{"no JSON", FormatJestJSON, "[]", 0},
-		{"other JSON", FormatJestJSON, "{}", 0},
-		{"red without a failure", FormatJestJSON, `{"numTotalTests":0,"testResults":[]}`, 1},
-		{"not cargo", FormatCargo, "hello\n", 1},
-		{"not unittest", FormatUnittest, "hello\n", 1},
+		{"no TAP at all", ecosystem.FormatTAP, "hello\n", 0},
+		{"no XML", ecosystem.FormatJUnit, "hello", 0},
+		{"an empty file", ecosystem.FormatJUnit, " \n", 0},
+		{"half an XML", ecosystem.FormatJUnit, `<testsuite><testcase name="a">`, 0},
+		{"another XML", ecosystem.FormatJUnit, `<html></html>`, 0},
+		{"deep XML", ecosystem.FormatJUnit, "<testsuite>" + deep, 0},
+		{"entities", ecosystem.FormatJUnit, `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><testsuite><testcase name="&b;"/></testsuite>`, 0},
+		{"no JSON", ecosystem.FormatJestJSON, "[]", 0},
+		{"other JSON", ecosystem.FormatJestJSON, "{}", 0},
+		{"red without a failure", ecosystem.FormatJestJSON, `{"numTotalTests":0,"testResults":[]}`, 1},
+		{"not cargo", ecosystem.FormatCargo, "hello\n", 1},
+		{"not unittest", ecosystem.FormatUnittest, "hello\n", 1},
 		{"nothing reads it", "", "FAIL: x\n", 1},
 	} {
 		res, _ := readReport(c.kind, []byte(c.out))
@@ -206,7 +207,7 @@ func TestUnparsableReports(t *testing.T) {
 		}
 	}
 	// A file that never comes: the command died before it.
-	r := newReportReader(FormatJUnit, &bytes.Buffer{})
+	r := newReportReader(ecosystem.FormatJUnit, &bytes.Buffer{})
 	if _, _ = r.Write([]byte("text\n")); r.collectResults().parseError == "" {
 		t.Error("a report without its file")
 	}
@@ -215,7 +216,7 @@ func TestUnparsableReports(t *testing.T) {
 // A hostile check prints without end and in any shape: what is kept is
 // bounded, and names stay apart and harmless.
 func TestReportsAreBounded(t *testing.T) {
-	res, _ := readReport(FormatTAP, []byte("not ok 1 - \x1b[31m"+strings.Repeat("x", 5000)+"\u202e1\nnot ok 2 - "+strings.Repeat("x", 5000)+"2\n1..2\n"))
+	res, _ := readReport(ecosystem.FormatTAP, []byte("not ok 1 - \x1b[31m"+strings.Repeat("x", 5000)+"\u202e1\nnot ok 2 - "+strings.Repeat("x", 5000)+"2\n1..2\n"))
 	if len(res.failed) != 2 || res.failed[0].Name == res.failed[1].Name {
 		t.Fatalf("%+v", res.failed)
 	}
@@ -229,22 +230,22 @@ func TestReportsAreBounded(t *testing.T) {
 		fmt.Fprintf(&many, "not ok %d - t%d\n", i, i)
 	}
 	many.WriteString("1..5000\n")
-	res, _ = readReport(FormatTAP, []byte(many.String()))
+	res, _ = readReport(ecosystem.FormatTAP, []byte(many.String()))
 	check := company.GateCheck{ExitCode: 1}
 	if res.applyTo(&check); check.Counts.Failed != 5000 || len(check.Tests) != maxNamedFailures {
 		t.Errorf("%+v, %d named", check.Counts, len(check.Tests))
 	}
 	// A base with hundreds of red tests still says which they are.
-	res, _ = readReport(FormatTAP, []byte(strings.Join(strings.SplitAfter(many.String(), "\n")[:900], "")))
+	res, _ = readReport(ecosystem.FormatTAP, []byte(strings.Join(strings.SplitAfter(many.String(), "\n")[:900], "")))
 	if len(res.failed) != 900 {
 		t.Errorf("%d of 900 named", len(res.failed))
 	}
-	res, _ = readReport(FormatTAP, []byte(strings.ReplaceAll(many.String(), " - ", " - "+strings.Repeat("long ", 30))))
+	res, _ = readReport(ecosystem.FormatTAP, []byte(strings.ReplaceAll(many.String(), " - ", " - "+strings.Repeat("long ", 30))))
 	if text, err := json.Marshal(res.failed); err != nil || len(text) > maxFailureBytes || len(res.failed) < 600 {
 		t.Errorf("%d bytes of %d names, %v", len(text), len(res.failed), err)
 	}
 	var text bytes.Buffer
-	r := newReportReader(FormatGoJSON, &text)
+	r := newReportReader(ecosystem.FormatGoJSON, &text)
 	long := bytes.Repeat([]byte("y"), maxLine/2)
 	for range 9 {
 		_, _ = r.Write(long)
@@ -253,7 +254,7 @@ func TestReportsAreBounded(t *testing.T) {
 	if res := r.collectResults(); len(res.passed) != 1 || text.Len() != 9*len(long)+1 {
 		t.Errorf("%d passed, %d bytes of text", len(res.passed), text.Len())
 	}
-	r = newReportReader(FormatJUnit, io.Discard)
+	r = newReportReader(ecosystem.FormatJUnit, io.Discard)
 	_, _ = io.WriteString(r, reportMarker+"\n")
 	lines := []byte(strings.Repeat(strings.Repeat("A", 76)+"\n", 1000))
 	for range 2*maxReport/len(lines) + 2 {
@@ -322,22 +323,22 @@ func TestUnfinishedTestsAreNamed(t *testing.T) {
 		exit            int
 		failed          []string
 	}{
-		{"go: os.Exit in a test", FormatGoJSON, goEvents("run A", "run B", "pass A", "fail "), 1, []string{"p (did not run to its end)", "p B"}},
-		{"go: a panic among parallel tests", FormatGoJSON, goEvents("run A", "pause A", "run C", "pause C", "cont C", "run B", "fail B", "fail "), 1,
+		{"go: os.Exit in a test", ecosystem.FormatGoJSON, goEvents("run A", "run B", "pass A", "fail "), 1, []string{"p (did not run to its end)", "p B"}},
+		{"go: a panic among parallel tests", ecosystem.FormatGoJSON, goEvents("run A", "pause A", "run C", "pause C", "cont C", "run B", "fail B", "fail "), 1,
 			[]string{"p (did not run to its end)", "p B", "p C"}},
-		{"go: an end that is lost", FormatGoJSON, goEvents("run A", "run B", "output B|text--- FAIL: B\n", "pass A", "output |FAIL\n", "fail "), 1, []string{"p B"}},
-		{"go: the lost end of a subtest", FormatGoJSON, goEvents("run A", "run A/s", "pass A", "run B", "fail B", "output |FAIL\n", "fail "), 1, []string{"p B"}},
-		{"go: a lost end where all is well", FormatGoJSON, goEvents("run A", "pass A", "run B", "output |PASS\n", "pass "), 0, []string{}},
-		{"go: after the tests", FormatGoJSON, goEvents("run A", "pass A", "output |PASS\n", "fail "), 1, []string{"p (package failed)"}},
-		{"go: ended for its time", FormatGoJSON, goEvents("run A", "fail A", "run B"), 124, []string{"p (did not run to its end)", "p A"}},
-		{"go: before Go 1.24", FormatGoJSON, goEvents("output |FAIL\tp [build failed]\n", "fail "), 1, []string{"p (build failed)"}},
-		{"tap: fewer than planned", FormatTAP, "1..3\nnot ok 1 - a\nok 2 - b\n", 1, []string{"(did not run to its end)", "a"}},
-		{"tap: no plan", FormatTAP, "not ok 1 - a\nok 2 - b\n", 1, []string{"(did not run to its end)", "a"}},
-		{"tap: one after the other", FormatTAP, "1..1\nnot ok 1 - a\n1..2\nok 1 - b\nok 2 - c\n", 1, []string{"a"}},
-		{"tap: green by its exit code", FormatTAP, "1..3\nok 1 - a\n", 0, []string{}},
-		{"cargo: a binary that aborts", FormatCargo, cargoHead + "error: test failed, to rerun pass `--lib`\n", 101, []string{"a src/lib.rs (did not run to its end)", "a src/lib.rs bad"}},
-		{"cargo: one that does not", FormatCargo, cargoHead + "test fine ... ok\n\ntest result: FAILED. 1 passed; 1 failed;\n", 101, []string{"a src/lib.rs bad"}},
-		{"red, and all passed", FormatTAP, "1..1\nok 1 - fine\n", 3, []string{"(exit code 3, and no test failed)"}},
+		{"go: an end that is lost", ecosystem.FormatGoJSON, goEvents("run A", "run B", "output B|text--- FAIL: B\n", "pass A", "output |FAIL\n", "fail "), 1, []string{"p B"}},
+		{"go: the lost end of a subtest", ecosystem.FormatGoJSON, goEvents("run A", "run A/s", "pass A", "run B", "fail B", "output |FAIL\n", "fail "), 1, []string{"p B"}},
+		{"go: a lost end where all is well", ecosystem.FormatGoJSON, goEvents("run A", "pass A", "run B", "output |PASS\n", "pass "), 0, []string{}},
+		{"go: after the tests", ecosystem.FormatGoJSON, goEvents("run A", "pass A", "output |PASS\n", "fail "), 1, []string{"p (package failed)"}},
+		{"go: ended for its time", ecosystem.FormatGoJSON, goEvents("run A", "fail A", "run B"), 124, []string{"p (did not run to its end)", "p A"}},
+		{"go: before Go 1.24", ecosystem.FormatGoJSON, goEvents("output |FAIL\tp [build failed]\n", "fail "), 1, []string{"p (build failed)"}},
+		{"tap: fewer than planned", ecosystem.FormatTAP, "1..3\nnot ok 1 - a\nok 2 - b\n", 1, []string{"(did not run to its end)", "a"}},
+		{"tap: no plan", ecosystem.FormatTAP, "not ok 1 - a\nok 2 - b\n", 1, []string{"(did not run to its end)", "a"}},
+		{"tap: one after the other", ecosystem.FormatTAP, "1..1\nnot ok 1 - a\n1..2\nok 1 - b\nok 2 - c\n", 1, []string{"a"}},
+		{"tap: green by its exit code", ecosystem.FormatTAP, "1..3\nok 1 - a\n", 0, []string{}},
+		{"cargo: a binary that aborts", ecosystem.FormatCargo, cargoHead + "error: test failed, to rerun pass `--lib`\n", 101, []string{"a src/lib.rs (did not run to its end)", "a src/lib.rs bad"}},
+		{"cargo: one that does not", ecosystem.FormatCargo, cargoHead + "test fine ... ok\n\ntest result: FAILED. 1 passed; 1 failed;\n", 101, []string{"a src/lib.rs bad"}},
+		{"red, and all passed", ecosystem.FormatTAP, "1..1\nok 1 - fine\n", 3, []string{"(exit code 3, and no test failed)"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			res, _ := readReport(c.kind, []byte(c.out))
@@ -357,14 +358,14 @@ func TestCratesOfAWorkspace(t *testing.T) {
 	for _, crate := range []string{"one", "two"} {
 		out += "     Running unittests src/lib.rs (target/debug/deps/" + crate + "-c93b59a92189d5d2)\nrunning 1 test\ntest tests::it_works ... FAILED\ntest result: FAILED.\n"
 	}
-	res, _ := readReport(FormatCargo, []byte(out))
+	res, _ := readReport(ecosystem.FormatCargo, []byte(out))
 	if got := testNames(res.failed); !slices.Equal(got, []string{"one src/lib.rs tests::it_works", "two src/lib.rs tests::it_works"}) {
 		t.Errorf("%q", got)
 	}
 }
 
 func FuzzReports(f *testing.F) {
-	kinds := []string{FormatGoJSON, FormatTAP, FormatCargo, FormatUnittest, FormatFindings, FormatJUnit, FormatJestJSON, ""}
+	kinds := []string{ecosystem.FormatGoJSON, ecosystem.FormatTAP, ecosystem.FormatCargo, ecosystem.FormatUnittest, ecosystem.FormatFindings, ecosystem.FormatJUnit, ecosystem.FormatJestJSON, ""}
 	files, err := filepath.Glob("testdata/*.*")
 	if err != nil || len(files) < 9 {
 		f.Fatalf("%v, %v", files, err)
@@ -437,7 +438,7 @@ func TestPlainReports(t *testing.T) {
 		{"nothing", "", nil, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			res, text := readReport(FormatPlain, []byte(c.text))
+			res, text := readReport(ecosystem.FormatPlain, []byte(c.text))
 			if text != c.text {
 				t.Errorf("people read %q", text)
 			}
@@ -463,13 +464,13 @@ func TestUnrunFailures(t *testing.T) {
 		file, kind string
 		unrun      []string
 	}{
-		{"go.json", FormatGoJSON, []string{"example.com/m/bad (build failed)", "example.com/m/exit (did not run to its end)"}},
-		{"node-test.tap", FormatTAP, []string{"test/b.test.js"}},
-		{"vitest.xml", FormatJUnit, []string{"vt/b.test.mjs vt/b.test.mjs"}},
-		{"jest.json", FormatJestJSON, []string{"jt/b.test.js (did not run)"}},
-		{"pytest.xml", FormatJUnit, []string{"test_broken"}},
-		{"unittest.txt", FormatUnittest, []string{"test_broken (unittest.loader._FailedTest.test_broken)"}},
-		{"cargo-broken.txt", FormatCargo, []string{"could not compile p lib", "could not compile p lib test"}},
+		{"go.json", ecosystem.FormatGoJSON, []string{"example.com/m/bad (build failed)", "example.com/m/exit (did not run to its end)"}},
+		{"node-test.tap", ecosystem.FormatTAP, []string{"test/b.test.js"}},
+		{"vitest.xml", ecosystem.FormatJUnit, []string{"vt/b.test.mjs vt/b.test.mjs"}},
+		{"jest.json", ecosystem.FormatJestJSON, []string{"jt/b.test.js (did not run)"}},
+		{"pytest.xml", ecosystem.FormatJUnit, []string{"test_broken"}},
+		{"unittest.txt", ecosystem.FormatUnittest, []string{"test_broken (unittest.loader._FailedTest.test_broken)"}},
+		{"cargo-broken.txt", ecosystem.FormatCargo, []string{"could not compile p lib", "could not compile p lib test"}},
 	} {
 		raw, err := os.ReadFile(filepath.Join("testdata", c.file))
 		if err != nil {

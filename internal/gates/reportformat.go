@@ -19,21 +19,6 @@ import (
 	"company/internal/company"
 )
 
-// How the report of a check is read (company.GateCommand.Parse).
-const (
-	FormatGoJSON   = "go-json"   // go test -json, on stdout
-	FormatTAP      = "tap"       // FormatTAP 13 and 14, on stdout
-	FormatCargo    = "cargo"     // the text of cargo test
-	FormatUnittest = "unittest"  // the text of python3 -m unittest -v
-	FormatFindings = "lines"     // a finding per line: path:line:column: text
-	FormatPlain    = "plain"     // whatever a known runner prints for people, on both streams
-	FormatJUnit    = "junit"     // FormatJUnit XML in ReportFile
-	FormatJestJSON = "jest-json" // what jest --json writes, in ReportFile
-)
-
-// ReportFile is where, in a gate's container, a check leaves its report.
-const ReportFile = "/tmp/company-report"
-
 // HashGates names a set of pinned gates.
 func HashGates(cmds []company.GateCommand) company.Hash {
 	if cmds == nil {

@@ -15,6 +15,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/container"
+	"company/internal/ecosystem"
 	"company/internal/gitops"
 	"company/internal/toolproto"
 )
@@ -488,7 +489,7 @@ func checkScript(g company.GateCommand, probe bool) string {
 	if g.Report != "" {
 		run = g.Report
 	}
-	if g.Parse == FormatPlain || g.Given && g.Parse == FormatFindings { // what runners print comes on both streams, and in order
+	if g.Parse == ecosystem.FormatPlain || g.Given && g.Parse == ecosystem.FormatFindings { // what runners print comes on both streams, and in order
 		fmt.Fprintf(&b, "( %s\n) 2>&1", run)
 		return b.String()
 	}
@@ -500,7 +501,7 @@ func checkScript(g company.GateCommand, probe bool) string {
 	// of its own: a script may end in a comment. What the command left running
 	// is killed, so that nothing is printed behind the last marker but the
 	// file; and in base64 the file holds no marker.
-	fmt.Fprintf(&b, "( %s\n)\ncode=$?\nkill -9 -1 2>/dev/null\nprintf '\\n%%s\\n' %s\nhead -c %d %s 2>/dev/null | base64\nexit $code\n", run, reportMarker, maxReport+1, ReportFile)
+	fmt.Fprintf(&b, "( %s\n)\ncode=$?\nkill -9 -1 2>/dev/null\nprintf '\\n%%s\\n' %s\nhead -c %d %s 2>/dev/null | base64\nexit $code\n", run, reportMarker, maxReport+1, ecosystem.ReportFile)
 	return b.String()
 }
 

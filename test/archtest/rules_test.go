@@ -22,6 +22,7 @@ var tiers = [][]string{
 	{"safetext"},
 	{"company"},
 	{"folder", "leak", "clock", "mux", "dockerapi", "feed"},
+	{"ecosystem"},
 	{"bus", "ledger", "office", "depproxy", "toolproto"},
 	{"gateway", "image", "container", "gitops", "forge", "adapters", "budget", "evidence", "toolserver"},
 	{"gates", "agent", "depaccess"},
@@ -111,6 +112,25 @@ func TestImportsPointOneWay(t *testing.T) {
 				continue
 			}
 			t.Errorf("%s imports %s: %s may not import %s", p.ImportPath, imp, from, to)
+		}
+	}
+}
+
+// An ecosystem is text in and data out, and is known to the registry alone.
+func TestEcosystemsAreData(t *testing.T) {
+	const rooms = "company/internal/ecosystem"
+	banned := []string{"os", "net", "net/http", "os/exec", "syscall", rooms + "/registry"}
+	one := func(path string) bool {
+		return strings.HasPrefix(path, rooms+"/") && path != rooms+"/registry" && path != rooms+"/ecosystemtest"
+	}
+	for _, p := range packages(t) {
+		for _, imp := range p.Imports {
+			switch {
+			case one(p.ImportPath) && slices.Contains(banned, imp):
+				t.Errorf("%s imports %s: an ecosystem reaches nothing", p.ImportPath, imp)
+			case one(imp) && !strings.HasPrefix(p.ImportPath, rooms+"/"):
+				t.Errorf("%s imports %s: ecosystems are reached through the registry", p.ImportPath, imp)
+			}
 		}
 	}
 }

@@ -1,0 +1,44 @@
+// Package ecosystem is the seam between the company and what projects are
+// written with. It owns the interfaces that an ecosystem implements as far as
+// it has the thing (Detector, Locker, Client, Installer), the tree that an
+// ecosystem looks at, and the data that it answers with: components and their
+// checks, packages that a lock file names, layers of an image.
+//
+// It promises that an ecosystem is text in and data out: it starts no program,
+// opens no file of the host and reaches no network. Running checks is for
+// package gates, serving registries for package depproxy, making layers for
+// package image; they ask the ecosystems of package registry and name none.
+package ecosystem
+
+import "company/internal/company"
+
+// Ecosystem is a toolchain and what belongs to it: Go, Node, Python, …
+type Ecosystem interface {
+	// Name is the toolchain that an image is asked for: go, node, python, …
+	Name() string
+}
+
+// Component is a folder with a manifest, and the checks that it calls for.
+type Component struct {
+	Dir         string // "" is the root
+	Kind        string // the ecosystem's name
+	Lint, Test  *company.GateCommand
+	Description string // for the notes: "Go module", "npm package", …
+}
+
+// Detector finds the projects of an ecosystem.
+type Detector interface {
+	Ecosystem
+	// Detect finds the components of a tree. found are those of the ecosystems
+	// before it in the registry.
+	Detect(t *Tree, found []Component) []Component
+	// Programs are the first words of commands that need the toolchain.
+	Programs() []string
+}
+
+// Needer is a Detector whose checks may need more than its own toolchain.
+type Needer interface {
+	// Needs lists further toolchains for commands on this tree. need says
+	// whether the checks need the toolchain of a name.
+	Needs(t *Tree, need func(toolchain string) bool, commands []string) []string
+}

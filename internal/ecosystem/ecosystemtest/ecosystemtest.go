@@ -1,0 +1,129 @@
+// Package ecosystemtest holds every ecosystem to the contract of package
+// ecosystem, as far as it has the thing. It starts nothing and reaches nothing:
+// what an ecosystem does inside an image is for the tests of package image.
+package ecosystemtest
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"company/internal/ecosystem"
+)
+
+// Fixture is a small project of an ecosystem.
+type Fixture struct {
+	Files map[string]string // by path
+	Lint  string            // command of the check that the files call for; empty: none
+	Test  string            // the same
+}
+
+// Exercise runs every case that is about what an ecosystem has.
+func Exercise(t *testing.T, e ecosystem.Ecosystem, f Fixture) {
+	t.Helper()
+	if name := e.Name(); name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz") != "" {
+		t.Errorf("%q is no name of a toolchain", e.Name())
+	}
+	if d, ok := e.(ecosystem.Detector); ok {
+		t.Run("detect", func(t *testing.T) { exerciseDetector(t, d, f) })
+	}
+}
+
+// Tree is a tree of these files.
+func Tree(files map[string]string) *ecosystem.Tree {
+	return newTree(files, nil)
+}
+
+func newTree(files map[string]string, broken error) *ecosystem.Tree {
+	var list []ecosystem.File
+	for p, text := range files {
+		list = append(list, ecosystem.File{Path: p, Size: int64(len(text))})
+	}
+	slices.SortFunc(list, func(a, b ecosystem.File) int { return strings.Compare(a.Path, b.Path) })
+	return ecosystem.NewTree(list, func(wanted []ecosystem.File, each func(ecosystem.File, []byte) error) error {
+		for _, f := range wanted {
+			if broken != nil {
+				return broken
+			}
+			if err := each(f, []byte(files[f.Path])); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func exerciseDetector(t *testing.T, d ecosystem.Detector, f Fixture) {
+	found := d.Detect(Tree(f.Files), nil)
+	if len(found) != 1 || found[0].Dir != "" || found[0].Kind != d.Name() || found[0].Description == "" {
+		t.Fatalf("in the fixture: %+v", found)
+	}
+	lint, test := "", ""
+	if g := found[0].Lint; g != nil {
+		lint = g.Command
+	}
+	if g := found[0].Test; g != nil {
+		test = g.Command
+		if g.Plant != "" && !strings.Contains(g.Canary, ecosystem.CanaryPlaceholder) && g.Plant != ecosystem.PlantGo {
+			t.Errorf("the canary's command does not name its test: %q", g.Canary)
+		}
+	}
+	if lint != f.Lint || test != f.Test {
+		t.Errorf("lint %q and test %q, want %q and %q", lint, test, f.Lint, f.Test)
+	}
+	if len(d.Programs()) == 0 {
+		t.Error("no command needs the toolchain")
+	}
+
+	// The same project deeper down is found there; as a copy of another one it
+	// is none.
+	for _, dir := range []string{"node_modules/x", "vendor/x", "testdata/x", ".x"} {
+		if got := d.Detect(Tree(below(dir, f.Files)), nil); len(got) != 0 {
+			t.Errorf("in %s: %+v", dir, got)
+		}
+	}
+
+	empty := Tree(nil)
+	if got := d.Detect(empty, nil); len(got) != 0 || len(empty.Notes()) != 0 {
+		t.Errorf("in nothing: %+v, notes %q", got, empty.Notes())
+	}
+
+	// What a repository says is anybody's text.
+	for name, text := range map[string]string{"nothing": "", "garbage": "\x00{[\xff'\"", "depth": strings.Repeat("[", 10_000), "size": strings.Repeat("x", ecosystem.MaxManifest+1)} {
+		odd := map[string]string{}
+		for p := range f.Files {
+			odd[p] = text
+		}
+		tree := Tree(odd)
+		d.Detect(tree, nil)
+		if tree.Err() != nil {
+			t.Errorf("%s for every file: %v", name, tree.Err())
+		}
+		for _, n := range tree.Notes() {
+			if strings.ContainsFunc(n, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+				t.Errorf("%s for every file: the note %q", name, n)
+			}
+		}
+	}
+
+	// A repository that cannot be read is an error, and no empty project.
+	away := errors.New("away")
+	broken := newTree(f.Files, away)
+	d.Detect(broken, nil)
+	if n, ok := d.(ecosystem.Needer); ok {
+		n.Needs(broken, func(string) bool { return true }, nil)
+	}
+	if !errors.Is(broken.Err(), away) {
+		t.Errorf("a tree that cannot be read: %v", broken.Err())
+	}
+}
+
+// below is the files moved into a folder.
+func below(dir string, files map[string]string) map[string]string {
+	out := map[string]string{}
+	for p, text := range files {
+		out[dir+"/"+p] = text
+	}
+	return out
+}

@@ -1,0 +1,88 @@
+// Package golang is the ecosystem of Go: modules, go vet and go test.
+package golang
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+)
+
+// Ecosystem is Go.
+type Ecosystem struct{}
+
+// Name is the toolchain.
+func (Ecosystem) Name() string { return "go" }
+
+// Programs are the first words of commands that need the toolchain.
+func (Ecosystem) Programs() []string { return []string{"go", "gofmt"} }
+
+// Detect finds the modules of a repository. Each is checked where its go.mod
+// is: ./... never reaches into another one.
+func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosystem.Component {
+	var out []ecosystem.Component
+	dirs := t.FoldersWith("go.mod")
+	if len(dirs) > 0 {
+		for _, name := range []string{".golangci.yml", ".golangci.yaml", ".golangci.toml"} {
+			if t.HasFile("", name) {
+				t.AddNote("%s is there; lint is go vet, which every image has (gates.lint: golangci-lint run)", name)
+			}
+		}
+	}
+	for _, dir := range dirs {
+		if !t.HasBelow(dir, ".go") {
+			t.AddNote("the Go module in %s has no Go files", ecosystem.DisplayDir(dir))
+			continue
+		}
+		out = append(out, ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "Go module",
+			Lint: &company.GateCommand{Command: "go vet ./...", Report: "go vet ./... 2>&1", Parse: ecosystem.FormatFindings},
+			Test: &company.GateCommand{Command: "go test ./...", Report: "go test -json ./...", Parse: ecosystem.FormatGoJSON,
+				Plant: ecosystem.PlantGo, Canary: "go list -find -e -f '{{.Dir}}' ./...\ngo test -json"}})
+	}
+	return out
+}
+
+// A C compiler is large and takes a minute to come. It is asked for where
+// something calls it: Go files that import "C", and tests with the race
+// detector.
+
+// importCRE is the line by which a Go file asks for cgo.
+var importCRE = regexp.MustCompile(`(?m)^[ \t]*(import[ \t]+)?"C"[ \t]*(//.*)?\r?$`)
+
+// raceFlagRE is the flag that wants cgo for the tests of any Go module.
+var raceFlagRE = regexp.MustCompile(`(^|[\s"'=])-race\b`)
+
+// Needs is cgo where the Go files of the tree, copies of others among them,
+// need a C compiler, or a command asks for the race detector.
+func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, commands []string) []string {
+	switch {
+	case !need(e.Name()):
+		return nil
+	case slices.ContainsFunc(commands, raceFlagRE.MatchString),
+		t.AnyMatches(goFiles(t), importCRE),
+		need("make") && t.AnyMatches(t.Makefiles(), raceFlagRE):
+		return []string{"cgo"}
+	}
+	return nil
+}
+
+// goFiles are the files that the go command reads.
+func goFiles(t *ecosystem.Tree) []ecosystem.File {
+	var files []ecosystem.File
+	for p, f := range t.Files {
+		dir, name := ecosystem.SplitPath(p)
+		if strings.HasSuffix(name, ".go") && f.Size <= ecosystem.MaxManifest && !isUnseen(dir) && !strings.HasPrefix(name, "_") && !strings.HasPrefix(name, ".") {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+// isUnseen reports whether the go command never looks into a folder.
+func isUnseen(dir string) bool {
+	return slices.ContainsFunc(strings.Split(dir, "/"), func(part string) bool {
+		return part == "testdata" || strings.HasPrefix(part, "_") || strings.HasPrefix(part, ".")
+	})
+}

@@ -1,0 +1,47 @@
+package makefile
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"company/internal/ecosystem"
+)
+
+// compilerRE is a word by which a Makefile, or a script that it may call, names
+// what comes with a C compiler, or make's own variables for them.
+var compilerRE = regexp.MustCompile(`\$[({](CC|CXX|CPP|LD|AS|AR|RANLIB|FC|LINK|COMPILE)\b|(^|[\s;&|@(=:/"'` + "`" + `-])(cc|gcc|g\+\+|c\+\+|cpp|clang|clang\+\+|tcc|ld|ar|cmake|libtool|pkg-config)([\s;&|)"'=0-9-]|$)`)
+
+// compiledExts are the endings of files that make's built-in rules compile.
+var compiledExts = []string{".c", ".cc", ".cpp", ".cxx", ".C", ".h", ".hh", ".hpp", ".s", ".S", ".f", ".l", ".y", ".m"}
+
+// Needs is a C compiler where make may call one here.
+func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, _ []string) []string {
+	if need(e.Name()) && needsCompiler(t) {
+		return []string{"c"}
+	}
+	return nil
+}
+
+// needsCompiler reports whether make may call a C compiler here: there are sources
+// that its built-in rules compile, or a Makefile or script names one. Where
+// that is not sure, the answer is yes: a gate without its compiler is red.
+func needsCompiler(t *ecosystem.Tree) bool {
+	var texts []ecosystem.File
+	for p, e := range t.Files {
+		_, name := ecosystem.SplitPath(p)
+		switch {
+		case slices.Contains(compiledExts, path.Ext(name)):
+			return true
+		case name == "configure" || name == "configure.ac" || name == "CMakeLists.txt" || name == "meson.build":
+			return true
+		case strings.HasSuffix(name, ".sh") || e.Executable:
+			if e.Size > ecosystem.MaxManifest {
+				return true // not read, so not known
+			}
+			texts = append(texts, e)
+		}
+	}
+	return t.AnyMatches(append(texts, t.Makefiles()...), compilerRE)
+}

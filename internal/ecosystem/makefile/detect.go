@@ -1,0 +1,54 @@
+// Package makefile is the ecosystem of projects whose only word is a Makefile.
+package makefile
+
+import (
+	"regexp"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+)
+
+// Ecosystem is make.
+type Ecosystem struct{}
+
+// Name is the toolchain.
+func (Ecosystem) Name() string { return "make" }
+
+// Programs are the first words of commands that need the toolchain.
+func (Ecosystem) Programs() []string { return []string{"make"} }
+
+var targetRE = regexp.MustCompile(`(?m)^(test|check|lint)\s*:([^=]|$)`)
+
+// Detect finds the Makefile at the root of a repository that is of no kind that
+// is known better.
+func (e Ecosystem) Detect(t *ecosystem.Tree, found []ecosystem.Component) []ecosystem.Component {
+	for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} {
+		if !t.HasFile("", name) {
+			continue
+		}
+		if len(found) > 0 {
+			t.AddNote("the Makefile's targets are not used, since the project's kind is known (gates.test: make test)")
+			return nil
+		}
+		targets := map[string]bool{}
+		for _, m := range targetRE.FindAllStringSubmatch(t.ReadManifest("", name), -1) {
+			targets[m[1]] = true
+		}
+		p := ecosystem.Component{Kind: e.Name(), Description: name}
+		if targets["lint"] {
+			p.Lint = &company.GateCommand{Command: "make lint"}
+		}
+		switch {
+		case targets["test"]:
+			p.Test = &company.GateCommand{Command: "make test", Parse: ecosystem.FormatPlain}
+		case targets["check"]:
+			p.Test = &company.GateCommand{Command: "make check", Parse: ecosystem.FormatPlain}
+		}
+		if p.Lint == nil && p.Test == nil {
+			t.AddNote("%s has no target test, check or lint", name)
+			return nil
+		}
+		return []ecosystem.Component{p}
+	}
+	return nil
+}

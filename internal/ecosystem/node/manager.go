@@ -1,0 +1,95 @@
+package node
+
+import (
+	"encoding/json"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+)
+
+// Manager is a client that installs the packages of Node projects and runs their
+// scripts: npm, pnpm. Toolchain, registry and test runners are the same for all;
+// what differs stands here.
+type Manager struct {
+	Name        string // of its program: "npm test" runs the tests
+	Kind        string // of its components: the name of its ecosystem
+	Description string // of a component, for people
+	Exec        string // stands before a program of a package, with a space at its end
+	Arguments   string // stands between "test" and what goes to the script
+	Probe       func(tool string) string
+	// HasWorkspaces says whether a folder is the root of several packages, where
+	// package.json does not; nil: it always does.
+	HasWorkspaces func(t *ecosystem.Tree, dir string) bool
+	// Owns says whether a folder's package is this manager's.
+	Owns func(t *ecosystem.Tree, dir, packageManager string) bool
+}
+
+// lintTools says which package brings the program of a lint script.
+var lintTools = map[string]string{
+	"eslint": "eslint", "biome": "@biomejs/biome", "tsc": "typescript", "prettier": "prettier", "standard": "standard",
+	"xo": "xo", "oxlint": "oxlint", "next": "next", "vue-tsc": "vue-tsc", "jshint": "jshint", "stylelint": "stylelint",
+}
+
+// Detect finds the packages of a repository that are the manager's and that have
+// a test or lint of their own, and claims their manifests. What a package above
+// runs for its workspaces is not run again.
+func (m Manager) Detect(t *ecosystem.Tree) []ecosystem.Component {
+	var out []ecosystem.Component
+	root := packageJSON{}
+	for _, dir := range t.FoldersWith("package.json") {
+		text := t.ReadManifest(dir, "package.json")
+		var p packageJSON
+		// A manifest is often more than this wants to know, of odd types.
+		err := json.Unmarshal([]byte(text), &p)
+		if dir == "" {
+			root = p
+		}
+		if t.IsClaimed(manifestIn(dir)) || !m.Owns(t, dir, p.PackageManager) {
+			continue
+		}
+		t.Claim(manifestIn(dir))
+		if err != nil && len(p.Scripts) == 0 {
+			t.AddNote("package.json in %s cannot be read: %v", ecosystem.DisplayDir(dir), err)
+			continue
+		}
+		if len(p.Workspaces) == 0 && m.HasWorkspaces != nil && m.HasWorkspaces(t, dir) {
+			p.Workspaces = json.RawMessage("true")
+		}
+		got := ecosystem.Component{Dir: dir, Kind: m.Kind, Description: m.Description, Lint: m.findLint(t, dir, p, root), Test: m.findTest(dir, p)}
+		if above := ecosystem.Covering(out, dir); above != nil { // a workspace of what is checked already
+			if above.Test != nil {
+				got.Test = nil
+			}
+			if above.Lint != nil {
+				got.Lint = nil
+			}
+			if got.Lint == nil && got.Test == nil {
+				continue
+			}
+		}
+		if got.Lint == nil && got.Test == nil {
+			if dir == "" {
+				t.AddNote("package.json has neither a test nor a lint that can be run")
+			}
+			continue
+		}
+		out = append(out, got)
+	}
+	return out
+}
+
+// findLint is the lint script, where its program is one of the dependencies:
+// what is not installed cannot judge.
+func (m Manager) findLint(t *ecosystem.Tree, dir string, p, root packageJSON) *company.GateCommand {
+	script := p.Scripts["lint"]
+	if script == "" {
+		return nil
+	}
+	tool := programName(script)
+	pkg := lintTools[tool]
+	if pkg == "" || !p.dependsOn(pkg) && !root.dependsOn(pkg) {
+		t.AddNote("the lint script in %s is left out: its program (%s) is not one of the dependencies", ecosystem.DisplayDir(dir), ecosystem.PrintablePath(tool))
+		return nil
+	}
+	return &company.GateCommand{Command: m.Name + " run lint", Report: p.pinScript(dir, "lint", "", ""), Probe: m.Probe(tool)}
+}

@@ -1,0 +1,189 @@
+package node
+
+import (
+	"encoding/json"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+)
+
+// packageJSON is what counts of a package.json.
+type packageJSON struct {
+	Scripts         map[string]string `json:"scripts"`
+	Dependencies    map[string]string `json:"dependencies"`
+	DevDependencies map[string]string `json:"devDependencies"`
+	PackageManager  string            `json:"packageManager"`
+	Workspaces      json.RawMessage   `json:"workspaces"`
+}
+
+func (p packageJSON) dependsOn(name string) bool {
+	return p.Dependencies[name] != "" || p.DevDependencies[name] != ""
+}
+
+// pinScript is a script as the base has it, with what its manager runs before
+// and after it: a branch that rewrites its scripts does not rewrite its gate. env and
+// args go to the script itself. Empty: only the manager can run it.
+func (p packageJSON) pinScript(dir, name, env, args string) string {
+	all := []string{p.Scripts["pre"+name], env + p.Scripts[name] + args, p.Scripts["post"+name]}
+	line := ""
+	for _, script := range all {
+		if strings.Contains(script, "npm_") || strings.ContainsAny(script, "\n\x00") {
+			return "" // it asks for what a manager sets
+		}
+		if script == "" {
+			continue
+		}
+		if line != "" {
+			line += " && "
+		}
+		if strings.Contains(script, "#") {
+			script += "\n" // it may end in a comment
+		}
+		line += "( " + script + " )"
+	}
+	at, bins := "$PWD", ""
+	for range ecosystem.Depth(dir) + 1 {
+		bins += at + "/node_modules/.bin:"
+		at += "/.."
+	}
+	return `PATH="` + bins + `$PATH"; export PATH; ` + line
+}
+
+// findTest is how the tests of a package are run. Whatever the test script
+// does before and after its runner stays; the runner is told to report.
+func (m Manager) findTest(dir string, p packageJSON) *company.GateCommand {
+	script := strings.TrimSpace(p.Scripts["test"])
+	if script == "" || strings.Contains(script, "no test specified") {
+		switch {
+		case len(p.Workspaces) > 0: // they say it, each for itself
+		case p.dependsOn("vitest"):
+			run := m.Exec + "vitest run"
+			report := run + " --passWithNoTests --reporter=default --reporter=junit --outputFile=" + ecosystem.ReportFile
+			return &company.GateCommand{Command: run, Probe: m.Probe("vitest"), Parse: ecosystem.FormatJUnit,
+				Report: report, Plant: ecosystem.PlantScript, Canary: report + " " + ecosystem.CanaryPlaceholder}
+		case p.dependsOn("jest"):
+			run := m.Exec + "jest --ci"
+			report := run + " --passWithNoTests --json --outputFile=" + ecosystem.ReportFile
+			return &company.GateCommand{Command: run, Probe: m.Probe("jest"), Parse: ecosystem.FormatJestJSON,
+				Report: report, Plant: ecosystem.PlantScript, Canary: report + " " + ecosystem.CanaryPlaceholder}
+		}
+		return nil
+	}
+	g := &company.GateCommand{Command: m.Name + " test", Report: p.pinScript(dir, "test", "", ""), Parse: ecosystem.FormatPlain}
+	last := script
+	if i := strings.LastIndex(last, "&&"); i >= 0 {
+		last = last[i+2:]
+	}
+	if strings.ContainsAny(last, "|;&><`$()") {
+		return g // arguments would end up who knows where
+	}
+	p = p.quietly(script, last)
+	env, args, only := "", "", "" // only runs the company's own test and no other
+	switch programName(last) {
+	case "vitest":
+		g.Parse, g.Probe, args = ecosystem.FormatJUnit, m.Probe("vitest"), " --run --passWithNoTests --reporter=default --reporter=junit --outputFile="+ecosystem.ReportFile
+		only = " " + ecosystem.CanaryPlaceholder
+		if choosesFiles(last, "vitest", "run") {
+			only = " -t " + ecosystem.CanaryPlaceholder
+		}
+	case "jest":
+		g.Parse, g.Probe, args = ecosystem.FormatJestJSON, m.Probe("jest"), " --ci --passWithNoTests --json --outputFile="+ecosystem.ReportFile
+		only = " " + ecosystem.CanaryPlaceholder
+		if choosesFiles(last, "jest") {
+			only = " -t " + ecosystem.CanaryPlaceholder
+		}
+	case "mocha":
+		g.Parse, g.Probe, args, only = ecosystem.FormatTAP, m.Probe("mocha"), " --reporter tap", " --grep "+ecosystem.CanaryPlaceholder
+	case "ava":
+		g.Parse, g.Probe, args, only = ecosystem.FormatTAP, m.Probe("ava"), " --tap", " '--match=*"+ecosystem.CanaryPlaceholder+"*'"
+	case "tape", "tap":
+		g.Parse = ecosystem.FormatTAP
+	case "node":
+		if slices.Contains(strings.Fields(last), "--test") {
+			g.Parse, env = ecosystem.FormatTAP, "export NODE_OPTIONS=--test-reporter=tap; "
+			at := len(script) - len(last) // behind "--test" come files
+			alone := packageJSON{Scripts: maps.Clone(p.Scripts)}
+			alone.Scripts["test"] = script[:at] + strings.Replace(p.Scripts["test"][at:], "--test", "--test --test-name-pattern="+ecosystem.CanaryPlaceholder, 1)
+			g.Canary = alone.pinScript(dir, "test", env, "")
+		}
+	}
+	if only != "" {
+		g.Canary = p.pinScript(dir, "test", env, args+only)
+	}
+	if g.Canary != "" {
+		g.Plant = ecosystem.PlantScript
+	}
+	if g.Report = p.pinScript(dir, "test", env, args); g.Report == "" { // by its manager, and without what that cannot pass on
+		g.Report = strings.TrimSuffix(m.Name+" test"+m.Arguments+args, m.Arguments)
+		if env != "" {
+			g.Report = "NODE_OPTIONS=--test-reporter=tap " + m.Name + " test"
+		}
+	}
+	return g
+}
+
+// Flags of a script that a gate cannot have: to wait for changes, and to report
+// to somewhere else. Two of one kind are an error of the runner's, or none of
+// them is heeded.
+var (
+	watchFlag   = regexp.MustCompile(`\s--watch(?:All)?(?:=true)?(\s|$)`)
+	shortWatch  = regexp.MustCompile(`\s-w(\s|$)`) // jest means another thing by it
+	watchWord   = regexp.MustCompile(`\bvitest\s+(?:watch|dev)\b`)
+	ownReporter = regexp.MustCompile(`\s--reporter(?:=|\s+)` + flagValue)
+	ownFile     = regexp.MustCompile(`\s--outputFile(?:\.\w+)?(?:=|\s+)` + flagValue)
+	ownJSON     = regexp.MustCompile(`\s--json(?:=true)?(\s|$)`)
+)
+
+const flagValue = `(?:[^\s'"]+|'[^']*'|"[^"]*")`
+
+// quietly is a manifest whose test script, with its last line, leaves watching
+// and reporting to the gate.
+func (p packageJSON) quietly(script, last string) packageJSON {
+	line := watchFlag.ReplaceAllString(last, "$1")
+	switch programName(last) {
+	case "vitest":
+		line = watchWord.ReplaceAllString(line, "vitest run")
+		line = ownFile.ReplaceAllString(ownReporter.ReplaceAllString(line, ""), "")
+	case "jest":
+		line = ownFile.ReplaceAllString(ownJSON.ReplaceAllString(line, "$1"), "")
+	case "mocha", "ava":
+		line = shortWatch.ReplaceAllString(line, "$1")
+	case "node":
+	default:
+		return p
+	}
+	p.Scripts = maps.Clone(p.Scripts)
+	p.Scripts["test"] = strings.TrimSuffix(script, last) + line
+	return p
+}
+
+// choosesFiles says whether a script names files to its runner: one more would
+// be taken beside them, and not out of them.
+func choosesFiles(line string, words ...string) bool {
+	started := false
+	for _, w := range strings.Fields(line) {
+		switch {
+		case slices.Contains(words, path.Base(w)):
+			started = true
+		case started && !strings.HasPrefix(w, "-"):
+			return true
+		}
+	}
+	return false
+}
+
+// programName is what a script's line starts.
+func programName(line string) string {
+	for _, w := range strings.Fields(line) {
+		if strings.Contains(w, "=") || w == "npx" || w == "cross-env" || w == "env" || w == "--no-install" {
+			continue
+		}
+		return path.Base(w)
+	}
+	return ""
+}

@@ -1,0 +1,14 @@
+package python
+
+import (
+	"testing"
+
+	"company/internal/ecosystem/ecosystemtest"
+)
+
+func TestConformance(t *testing.T) {
+	ecosystemtest.Exercise(t, Ecosystem{}, ecosystemtest.Fixture{
+		Files: map[string]string{"pyproject.toml": "[tool.pytest.ini_options]\n[tool.ruff]\n", "test_a.py": "def test_a(): pass\n"},
+		Lint:  "ruff check .", Test: "python3 -m pytest",
+	})
+}

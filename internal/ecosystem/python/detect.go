@@ -1,0 +1,139 @@
+// Package python is the ecosystem of Python: pytest and unittest, ruff and
+// flake8, pip.
+package python
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+)
+
+// Ecosystem is Python.
+type Ecosystem struct{}
+
+// Name is the toolchain.
+func (Ecosystem) Name() string { return "python" }
+
+// Programs are the first words of commands that need the toolchain.
+func (Ecosystem) Programs() []string { return []string{"python3", "python", "pytest", "pip"} }
+
+var manifests = []string{"pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "requirements.txt", "requirements-dev.txt", "requirements_dev.txt"}
+
+// Detect finds the Python projects of a repository.
+func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosystem.Component {
+	var dirs []string
+	for _, name := range manifests {
+		for _, dir := range t.FoldersWith(name) {
+			if !slices.Contains(dirs, dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	slices.SortFunc(dirs, ecosystem.CompareDepth)
+	var out []ecosystem.Component
+	for _, dir := range dirs {
+		if above := ecosystem.Covering(out, dir); above != nil && above.Test != nil && !t.HasFile(dir, "pyproject.toml") && !t.HasFile(dir, "setup.py") {
+			continue // docs/requirements.txt and its like
+		}
+		p := ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "Python project", Lint: findLint(t, dir), Test: findTest(t, dir)}
+		if p.Lint != nil || p.Test != nil {
+			out = append(out, p)
+		} else if dir == "" {
+			t.AddNote("a Python project without tests or a configured lint")
+		}
+	}
+	return out
+}
+
+var (
+	pytestWords = regexp.MustCompile(`\[tool\.pytest|\[tool:pytest\]|\[pytest\]|(?i)\bpytest\b`)
+	ruffTable   = regexp.MustCompile(`(?m)^\s*\[tool\.ruff[.\]]`)
+	flakeTable  = regexp.MustCompile(`(?m)^\s*\[flake8\]`)
+)
+
+func findLint(t *ecosystem.Tree, dir string) *company.GateCommand {
+	switch {
+	case t.HasFile(dir, "ruff.toml"), t.HasFile(dir, ".ruff.toml"), ruffTable.MatchString(t.ReadManifest(dir, "pyproject.toml")):
+		return &company.GateCommand{Command: "ruff check .", Report: "ruff check --output-format=concise .", Probe: "command -v ruff", Parse: ecosystem.FormatFindings}
+	case t.HasFile(dir, ".flake8"), flakeTable.MatchString(t.ReadManifest(dir, "setup.cfg")), flakeTable.MatchString(t.ReadManifest(dir, "tox.ini")):
+		return &company.GateCommand{Command: "flake8", Probe: "command -v flake8", Parse: ecosystem.FormatFindings}
+	}
+	return nil
+}
+
+// findTest is pytest, which runs the tests of unittest as well; only where
+// nothing speaks of pytest and all tests are unittest's, that runs them.
+func findTest(t *ecosystem.Tree, dir string) *company.GateCommand {
+	pytest := t.HasFile(dir, "pytest.ini") || t.HasFile(dir, "conftest.py")
+	for _, name := range manifests {
+		pytest = pytest || pytestWords.MatchString(t.ReadManifest(dir, name))
+	}
+	var tests []string
+	for p := range t.Files {
+		d, name := ecosystem.SplitPath(p)
+		if ecosystem.IsUnder(d, dir) && !ecosystem.IsForeignDir(d) && (strings.HasPrefix(name, "test_") && strings.HasSuffix(name, ".py") || strings.HasSuffix(name, "_test.py")) {
+			tests = append(tests, p)
+		}
+	}
+	if len(tests) == 0 && !pytest {
+		return nil
+	}
+	slices.Sort(tests)
+	if !pytest {
+		unit := 0
+		for _, p := range tests[:min(len(tests), 20)] {
+			d, name := ecosystem.SplitPath(p)
+			if text := t.ReadManifest(d, name); strings.Contains(text, "unittest") && !strings.Contains(text, "pytest") {
+				unit++
+			}
+		}
+		if unit == min(len(tests), 20) {
+			return &company.GateCommand{Command: "python3 -m unittest discover -v", Report: unittestCommand + " discover -v 2>&1", Parse: ecosystem.FormatUnittest,
+				Plant: ecosystem.PlantUnittest, Canary: unittestCommand + " discover -v -k " + ecosystem.CanaryPlaceholder + " 2>&1"}
+		}
+	}
+	run, first := "python3 -m pytest", pytestCommand("")
+	if hasSrcLayout(t, dir) {
+		run, first = "PYTHONPATH=src "+run, pytestCommand("src")
+	}
+	first += " --continue-on-collection-errors --junitxml=" + ecosystem.ReportFile
+	// 5 says that there are no tests: that is said, and is no failure.
+	return &company.GateCommand{Command: run, Report: first + "; code=$?; test $code -eq 5 || exit $code", Probe: pytestProbe, Parse: ecosystem.FormatJUnit,
+		Plant: ecosystem.PlantPytest, Canary: first + " -k " + ecosystem.CanaryPlaceholder}
+}
+
+// pytestCommand is python3 -m pytest with one difference: the runner is imported
+// before the tree is on its path, so that no folder of the tree is taken for
+// it.
+func pytestCommand(src string) string {
+	more := ""
+	if src != "" {
+		more = `os.environ["PYTHONPATH"] = "` + src + `"; sys.path.insert(1, os.path.join(os.getcwd(), "` + src + `")); `
+	}
+	return `python3 -c 'import sys; sys.path[:] = [p for p in sys.path if p]; import os, pytest; sys.path.insert(0, os.getcwd()); ` + more +
+		`sys.argv[0] = "pytest"; sys.exit(pytest.console_main())'`
+}
+
+// unittestCommand is the same for python3 -m unittest.
+const unittestCommand = `python3 -c 'import sys; sys.path[:] = [p for p in sys.path if p]; import os, unittest; from unittest.main import main; ` +
+	`sys.path.insert(0, os.getcwd()); sys.argv[0] = "python3 -m unittest"; main(module=None)'`
+
+// pytestProbe asks for the module itself, from a folder that holds nothing: its
+// --version reads the conftest.py of the tree, and one import that is missing
+// there is no missing pytest.
+const pytestProbe = `cd / && python3 -c "import pytest"`
+
+// hasSrcLayout says whether the package lies in src: a checkout is not installed,
+// so the tests must be told where it is.
+func hasSrcLayout(t *ecosystem.Tree, dir string) bool {
+	for p := range t.Files {
+		if strings.HasSuffix(p, ".py") && ecosystem.IsUnder(p, path.Join(dir, "src")) {
+			return true
+		}
+	}
+	return false
+}

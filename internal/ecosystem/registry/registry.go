@@ -1,0 +1,51 @@
+// Package registry lists the ecosystems that the company knows: one line for
+// each. Who asks one of them asks all of them, in this order.
+package registry
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"company/internal/ecosystem"
+	"company/internal/ecosystem/golang"
+	"company/internal/ecosystem/makefile"
+	"company/internal/ecosystem/node"
+	"company/internal/ecosystem/python"
+	"company/internal/ecosystem/rust"
+)
+
+// all are the ecosystems. One that claims what another would take stands before
+// it; a Makefile is asked last, for what no other knows.
+var all = []ecosystem.Ecosystem{
+	golang.Ecosystem{},
+	node.Ecosystem{},
+	python.Ecosystem{},
+	rust.Ecosystem{},
+	makefile.Ecosystem{},
+}
+
+// Of are the ecosystems that have a thing: Of[ecosystem.Detector]().
+func Of[T any]() []T {
+	var out []T
+	for _, e := range all {
+		if has, ok := e.(T); ok {
+			out = append(out, has)
+		}
+	}
+	return out
+}
+
+// SortToolchains orders the names of toolchains as the registry does; those that
+// only go with another one (c, cgo) come last.
+func SortToolchains(names []string) []string {
+	rank := func(name string) int {
+		i := slices.IndexFunc(all, func(e ecosystem.Ecosystem) bool { return e.Name() == name })
+		if i < 0 {
+			return len(all)
+		}
+		return i
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a, b)) })
+	return names
+}

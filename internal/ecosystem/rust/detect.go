@@ -1,0 +1,41 @@
+// Package rust is the ecosystem of Rust: crates, workspaces and cargo.
+package rust
+
+import (
+	"regexp"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+)
+
+// Ecosystem is Rust.
+type Ecosystem struct{}
+
+// Name is the toolchain.
+func (Ecosystem) Name() string { return "rust" }
+
+// Programs are the first words of commands that need the toolchain.
+func (Ecosystem) Programs() []string { return []string{"cargo"} }
+
+var workspaceTable = regexp.MustCompile(`(?m)^\s*\[workspace\]`)
+
+// Detect finds the crates and workspaces of a repository; members of a
+// workspace are checked with it.
+func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosystem.Component {
+	var out []ecosystem.Component
+	for _, dir := range t.FoldersWith("Cargo.toml") {
+		all := ""
+		if workspaceTable.MatchString(t.ReadManifest(dir, "Cargo.toml")) {
+			all = " --workspace"
+		}
+		if above := ecosystem.Covering(out, dir); above != nil && strings.Contains(above.Test.Command, "--workspace") {
+			continue
+		}
+		out = append(out, ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "Rust crate",
+			Lint: &company.GateCommand{Command: "cargo clippy --offline --all-targets" + all, Probe: "command -v cargo-clippy"},
+			Test: &company.GateCommand{Command: "cargo test --offline --no-fail-fast" + all, Report: "cargo test --offline --no-fail-fast" + all + " 2>&1", Parse: ecosystem.FormatCargo,
+				Plant: ecosystem.PlantCargo, Canary: "cargo test --offline --no-fail-fast" + all + " --test '" + ecosystem.CanaryPlaceholder + "*' 2>&1"}})
+	}
+	return out
+}

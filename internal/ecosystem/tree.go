@@ -1,0 +1,218 @@
+package ecosystem
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// MaxManifest is the largest manifest that is read, in bytes.
+const MaxManifest = 1 << 20
+
+// File is a regular file of a tree.
+type File struct {
+	Path       string
+	Executable bool
+	Size       int64
+}
+
+// ReadFunc gives the text of files, one call of each after the other.
+type ReadFunc func(files []File, each func(f File, text []byte) error) error
+
+// Tree is the regular files of one tree of a repository. It believes nothing of
+// their content: what cannot be read is noted. It belongs to one goroutine.
+type Tree struct {
+	Files   map[string]File     // by path
+	Dirs    map[string][]string // names of the files in a folder
+	read    ReadFunc
+	claimed map[string]bool
+	notes   []string
+	err     error // of the repository, not of what a file says
+}
+
+// NewTree is a tree of these files, whose text read gives.
+func NewTree(files []File, read ReadFunc) *Tree {
+	t := &Tree{Files: map[string]File{}, Dirs: map[string][]string{}, read: read, claimed: map[string]bool{}}
+	for _, f := range files {
+		dir, name := SplitPath(f.Path)
+		t.Files[f.Path] = f
+		t.Dirs[dir] = append(t.Dirs[dir], name)
+	}
+	return t
+}
+
+// Err is the first failure of the repository; what was answered after it says
+// nothing.
+func (t *Tree) Err() error { return t.err }
+
+// Notes are what the ecosystems have to say to people.
+func (t *Tree) Notes() []string { return t.notes }
+
+// AddNote keeps a sentence for people, and each only once.
+func (t *Tree) AddNote(format string, args ...any) {
+	n := fmt.Sprintf(format, args...)
+	if !slices.Contains(t.notes, n) {
+		t.notes = append(t.notes, n)
+	}
+}
+
+// Claim says that a manifest is an ecosystem's own: those after it in the
+// registry leave it alone.
+func (t *Tree) Claim(file string) { t.claimed[file] = true }
+
+// IsClaimed reports whether a manifest belongs to an ecosystem already.
+func (t *Tree) IsClaimed(file string) bool { return t.claimed[file] }
+
+// HasFile reports whether a folder has a file of that name.
+func (t *Tree) HasFile(dir, name string) bool {
+	_, ok := t.Files[path.Join(dir, name)]
+	return ok
+}
+
+// ReadManifest is the text of a file, and empty where there is none or where it
+// is too large to be a manifest.
+func (t *Tree) ReadManifest(dir, name string) string {
+	f, ok := t.Files[path.Join(dir, name)]
+	if !ok || t.err != nil {
+		return ""
+	}
+	if f.Size > MaxManifest {
+		t.AddNote("%s is not read: it is larger than 1 MiB", PrintablePath(f.Path))
+		return ""
+	}
+	var text string
+	t.err = t.read([]File{f}, func(_ File, b []byte) error {
+		text = strings.ToValidUTF8(string(b), "\uFFFD")
+		return nil
+	})
+	return text
+}
+
+// FoldersWith are the folders that hold a file of that name, the shallow ones
+// first. Folders of copies, of data and of examples do not count.
+func (t *Tree) FoldersWith(name string) []string {
+	var out []string
+	for p := range t.Files {
+		if dir, base := SplitPath(p); base == name && !IsForeignDir(dir) {
+			out = append(out, dir)
+		}
+	}
+	slices.SortFunc(out, CompareDepth)
+	return out
+}
+
+// HasBelow reports whether there is a file with that ending in or below a folder.
+func (t *Tree) HasBelow(dir, ending string) bool {
+	for p := range t.Files {
+		if strings.HasSuffix(p, ending) && IsUnder(p, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// errFound ends a search.
+var errFound = errors.New("ecosystem: found")
+
+// AnyMatches reports whether one of the files holds what is looked for.
+func (t *Tree) AnyMatches(files []File, what *regexp.Regexp) bool {
+	if len(files) == 0 || t.err != nil {
+		return false
+	}
+	err := t.read(files, func(_ File, text []byte) error {
+		if what.Match(text) {
+			return errFound
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errFound) {
+		t.err = err
+	}
+	return errors.Is(err, errFound)
+}
+
+// Makefiles are the files that make reads, or may include: a check of any
+// ecosystem may be called by one.
+func (t *Tree) Makefiles() []File {
+	var out []File
+	for p, f := range t.Files {
+		_, name := SplitPath(p)
+		if strings.HasPrefix(strings.ToLower(name), "makefile") || name == "GNUmakefile" || strings.HasSuffix(name, ".mk") || strings.HasSuffix(name, ".mak") {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Covering is the first component whose folder holds dir, or nil.
+func Covering(parts []Component, dir string) *Component {
+	for i := range parts {
+		if IsUnder(dir, parts[i].Dir) {
+			return &parts[i]
+		}
+	}
+	return nil
+}
+
+// IsForeignDir reports whether a folder holds what is not the project's own to
+// check.
+func IsForeignDir(dir string) bool {
+	for _, p := range strings.Split(dir, "/") {
+		switch p {
+		case "node_modules", "vendor", "third_party", "testdata", "fixtures", "__fixtures__", "examples", "example", "templates", "target", "dist", "build":
+			return true
+		}
+		if len(p) > 0 && (p[0] == '.' || p[0] == '_') {
+			return true
+		}
+	}
+	return PrintablePath(dir) != dir // a shell and a person must be able to say it
+}
+
+// SplitPath is the folder of a path, "" for the root, and the name in it.
+func SplitPath(p string) (dir, name string) {
+	dir, name = path.Split(p)
+	return strings.TrimSuffix(dir, "/"), name
+}
+
+// Depth is how far a folder lies below the root.
+func Depth(dir string) int {
+	if dir == "" {
+		return 0
+	}
+	return 1 + strings.Count(dir, "/")
+}
+
+// CompareDepth orders folders: the upper ones first, then by name.
+func CompareDepth(a, b string) int {
+	if d := Depth(a) - Depth(b); d != 0 {
+		return d
+	}
+	return strings.Compare(a, b)
+}
+
+// IsUnder reports whether dir is parent or lies below it.
+func IsUnder(dir, parent string) bool {
+	return parent == "" || dir == parent || strings.HasPrefix(dir, parent+"/")
+}
+
+// PrintablePath is a path as a note may hold it.
+func PrintablePath(p string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == '\uFFFD' {
+			return '?'
+		}
+		return r
+	}, strings.ToValidUTF8(p, "\uFFFD"))
+}
+
+// DisplayDir is a folder as a note names it.
+func DisplayDir(dir string) string {
+	if dir == "" {
+		return "the root"
+	}
+	return PrintablePath(dir)
+}
