@@ -3,6 +3,8 @@ package adapters
 import (
 	"context"
 	"time"
+
+	"company/internal/retry"
 )
 
 // Clock is the time that Retry lives in; tests bring one that does not wait.
@@ -19,13 +21,4 @@ type WallClock struct{}
 func (WallClock) Now() time.Time { return time.Now() }
 
 // Sleep waits for d under ctx.
-func (WallClock) Sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
+func (WallClock) Sleep(ctx context.Context, d time.Duration) error { return retry.Sleep(ctx, d) }

@@ -3,8 +3,9 @@ package adapters
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
+
+	"company/internal/retry"
 )
 
 // Policy says how often and how long Retry tries again.
@@ -51,31 +52,40 @@ func Retry(m Model, policy Policy, clock Clock) Model {
 
 // Chat tries until there is a reply, or a reason to give up: then it returns
 // the last attempt's error.
-func (r *retrying) Chat(ctx context.Context, req Request, onEvent func(Event)) (Response, error) {
+func (r *retrying) Chat(ctx context.Context, req Request, onEvent func(Event)) (resp Response, err error) {
 	tell := func(e Event) {
 		if onEvent != nil {
 			onEvent(e)
 		}
 	}
-	var unreachable, overloaded, resampled int
-	var overloadedSince time.Time
-	for attempt := 1; ; attempt++ {
-		resp, err := r.Model.Chat(ctx, req, func(e Event) {
-			e.Attempt = attempt
+	again := retry.Policy{Next: r.afterFailure(tell), Sleep: r.clock.Sleep}
+	err = again.Do(ctx, func(attempt int) (err error) {
+		resp, err = r.Model.Chat(ctx, req, func(e Event) {
+			e.Attempt = attempt + 1
 			tell(e)
 		})
+		return err
+	})
+	if err != nil {
+		return Response{}, err
+	}
+	return resp, nil
+}
+
+// afterFailure applies the policy to the failures of one call, and tells of
+// each wait.
+func (r *retrying) afterFailure(tell func(Event)) func(attempt int, err error) (time.Duration, bool) {
+	var unreachable, overloaded, resampled int
+	var overloadedSince time.Time
+	return func(attempt int, err error) (wait time.Duration, again bool) {
 		var failure *Error
-		if err == nil || !errors.As(err, &failure) {
-			return resp, err
+		if !errors.As(err, &failure) {
+			return 0, false
 		}
-		if ctx.Err() != nil {
-			return Response{}, context.Cause(ctx)
-		}
-		var wait time.Duration
 		switch failure.Kind {
 		case Unreachable:
 			if unreachable == len(r.policy.Unreachable) {
-				return Response{}, err
+				return 0, false
 			}
 			wait = r.policy.Unreachable[unreachable]
 			unreachable++
@@ -88,44 +98,30 @@ func (r *retrying) Chat(ctx context.Context, req Request, onEvent func(Event)) (
 			// Waiting for a moment that lies behind the limit would only make
 			// the same failure late.
 			if r.clock.Now().Add(wait).Sub(overloadedSince) > r.policy.MaxWait {
-				return Response{}, err
+				return 0, false
 			}
 		case MalformedReply:
 			if resampled == r.policy.Resample {
-				return Response{}, err
+				return 0, false
 			}
 			resampled++
 		default:
-			return Response{}, err
+			return 0, false
 		}
-		tell(Event{Waiting: wait, Reason: failure.Error(), Attempt: attempt})
-		if wait > 0 {
-			if err := r.clock.Sleep(ctx, wait); err != nil {
-				return Response{}, err
-			}
-		}
+		tell(Event{Waiting: wait, Reason: failure.Error(), Attempt: attempt + 1})
+		return wait, true
 	}
 }
 
 // backOff is the wait before attempt n+2 at an overloaded server. The server's
-// own wait is a lower bound; the jitter on top keeps workers that were refused
+// own word is a lower bound; the jitter on top keeps workers that were refused
 // together from coming back together.
 func (r *retrying) backOff(n int, retryAfter time.Duration) time.Duration {
 	if retryAfter > 0 {
-		return retryAfter + randomDelay(min(retryAfter/10, time.Second))
+		return retryAfter + retry.Jitter(min(retryAfter/10, time.Second))
 	}
-	wait := r.policy.Longest
-	if n < 30 {
-		wait = min(wait, r.policy.First<<n)
-	}
-	return wait/2 + randomDelay(wait/2)
-}
-
-func randomDelay(most time.Duration) time.Duration {
-	if most <= 0 {
-		return 0
-	}
-	return rand.N(most + 1)
+	wait := retry.Doubling(r.policy.First, r.policy.Longest)(n)
+	return wait/2 + retry.Jitter(wait/2)
 }
 
 // Unwrap is the model that is tried.

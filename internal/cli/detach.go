@@ -12,6 +12,7 @@ import (
 	"company/internal/company"
 	"company/internal/folder"
 	"company/internal/office"
+	"company/internal/retry"
 )
 
 // detachTimeout is how long a detached process has to take the task.
@@ -72,7 +73,7 @@ func (a *app) submitDetached(ctx context.Context, paths office.Paths, o submitOp
 			default:
 			}
 		}
-		if err := sleepUnless(ctx, 50*time.Millisecond, nil); err != nil {
+		if err := retry.Sleep(ctx, 50*time.Millisecond); err != nil {
 			return err
 		}
 		// Who holds it is only looked at: the lock is the child's to take.

@@ -10,6 +10,7 @@ import (
 	"company/internal/company"
 	"company/internal/feed"
 	"company/internal/office"
+	"company/internal/retry"
 )
 
 // errAllShown ends a feed that has shown what there is.
@@ -111,30 +112,15 @@ func (a *app) feedOnce(ctx context.Context, acc officeClient, o feedOptions, see
 // takes it signs the lock's file.
 func waitForOffice(ctx context.Context, p office.Paths) error {
 	lock, _, err := office.TryLock(p)
-	if err != nil || lock == nil {
-		return sleepUnless(ctx, 100*time.Millisecond, err)
+	switch {
+	case err != nil:
+		return err
+	case lock == nil:
+		return retry.Sleep(ctx, 100*time.Millisecond)
 	}
 	if err := lock.Release(); err != nil {
 		return err
 	}
 	at := office.LastLocked(p)
-	for office.LastLocked(p).Equal(at) {
-		if err := sleepUnless(ctx, 250*time.Millisecond, nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// sleepUnless waits unless err is an error already.
-func sleepUnless(ctx context.Context, d time.Duration, err error) error {
-	if err != nil {
-		return err
-	}
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(d):
-		return nil
-	}
+	return retry.Until(ctx, retry.Every(250*time.Millisecond), func() (bool, error) { return !office.LastLocked(p).Equal(at), nil })
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"time"
 
 	"company/internal/company"
 	"company/internal/feed"
 	"company/internal/merger"
+	"company/internal/retry"
 	"company/internal/safetext"
 )
 
@@ -71,18 +71,18 @@ const maxBackoff = 16
 // runLoop makes the rounds until ctx ends. What fails is told once until it
 // changes, and tried less and less often.
 func (r periodicJob) runLoop(ctx context.Context, stopped func() bool, tell func(feed.Item)) {
-	factor, told := 1, ""
+	failures, told := 0, ""
 	for {
-		wait := r.interval * time.Duration(factor)
+		wait := retry.Doubling(r.interval, maxBackoff*r.interval)(failures)
 		// Offices that began together need not all ask a forge at once.
-		wait += time.Duration(rand.Int64N(int64(wait)/10 + 1))
+		wait += retry.Jitter(wait / 10)
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(wait):
 		case <-r.trigger:
 			// What happens at a forge happens in bursts.
-			if sleepUnless(ctx, time.Second, nil) != nil {
+			if retry.Sleep(ctx, time.Second) != nil {
 				return
 			}
 		}
@@ -96,7 +96,7 @@ func (r periodicJob) runLoop(ctx context.Context, stopped func() bool, tell func
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			factor = min(maxBackoff, 2*factor)
+			failures++
 			if text := safetext.EscapeLine(err.Error(), 300); text != told {
 				told = text
 				tell(feed.Item{Kind: r.name, Mark: feed.Failed, Text: text})
@@ -105,7 +105,7 @@ func (r periodicJob) runLoop(ctx context.Context, stopped func() bool, tell func
 			if told != "" {
 				tell(feed.Item{Kind: r.name, Mark: feed.Done, Text: "works again"})
 			}
-			factor, told = 1, ""
+			failures, told = 0, ""
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"company/internal/company"
 	"company/internal/feed"
 	"company/internal/office"
+	"company/internal/retry"
 )
 
 func newServe(a *app) *cobra.Command {
@@ -112,7 +113,7 @@ func (a *app) takeOverOffice(ctx context.Context, paths office.Paths) (*officeAp
 			a.printNote("process %d works in this office until its task ends; waiting for that", d.info.PID)
 			waits = true
 		}
-		if err := sleepUnless(ctx, 250*time.Millisecond, nil); err != nil {
+		if err := retry.Sleep(ctx, 250*time.Millisecond); err != nil {
 			return nil, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"company/internal/api"
 	"company/internal/company"
+	"company/internal/retry"
 )
 
 // stopTimeout is how long stop watches the runs let go.
@@ -71,18 +72,13 @@ func (a *app) runStop(ctx context.Context, why string) error {
 func (a *app) watchStop(ctx context.Context, acc officeClient) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, stopTimeout, company.E(company.ETimeout, "the office is stopped, but its runs have not let go in time").Fix("company status shows them"))
 	defer cancel()
-	for {
+	return retry.Until(ctx, retry.Every(20*time.Millisecond), func() (bool, error) {
 		at, err := activeRuns(ctx, acc)
-		if err != nil && ctx.Err() == nil {
-			return nil // it has ended
+		if err != nil {
+			return ctx.Err() == nil, nil // it has ended
 		}
-		if err == nil && len(at.Runs) == 0 {
-			return nil
-		}
-		if err := sleepUnless(ctx, 20*time.Millisecond, nil); err != nil {
-			return err
-		}
-	}
+		return len(at.Runs) == 0, nil
+	})
 }
 
 // activeRuns is what is under way. An office that somebody else serves is not asked

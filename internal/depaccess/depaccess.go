@@ -26,6 +26,7 @@ import (
 	"company/internal/evidence"
 	"company/internal/folder"
 	"company/internal/gitops"
+	"company/internal/retry"
 )
 
 const (
@@ -351,27 +352,25 @@ func (r *Run) awaitAnswer(ctx context.Context, key string) (*company.Approval, e
 	if limit <= 0 {
 		limit = answerTimeout
 	}
-	over := time.NewTimer(limit)
-	defer over.Stop()
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
-	for {
+	var a *company.Approval
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := retry.Until(limited, retry.Every(lookEvery), func() (bool, error) {
 		s := r.office.Desk.View()
-		a := s.Approvals[s.ByKey[key]]
-		if a == nil {
-			return nil, company.E(company.EInternal, "a question that was asked is not there")
+		if a = s.Approvals[s.ByKey[key]]; a == nil {
+			return false, company.E(company.EInternal, "a question that was asked is not there")
 		}
-		if t := s.Tasks[r.order.Task.ID]; !a.Open() || t != nil && t.Paused {
-			return a, nil // a pause waits for the turn, so the turn must not wait
-		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-over.C:
-			return a, nil
-		case <-look.C:
-		}
+		// A pause waits for the turn, so the turn must not wait.
+		t := s.Tasks[r.order.Task.ID]
+		return !a.Open() || t != nil && t.Paused, nil
+	})
+	switch {
+	case a == nil:
+		return nil, err
+	case err != nil && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
 	}
+	return a, nil
 }
 
 // errorText is an error as an agent reads it.

@@ -37,7 +37,7 @@ type remoteEndpoint struct {
 	host      string // name, with the port where it is not the protocol's own; empty: local
 	user      string // of the address
 	secret    string // the same
-	tries     int    // of a call that only reads; 0: networkTries
+	once      bool   // a call that only reads is not tried again
 	asked     error  // why no credential was given when git asked for one
 	done      func()
 }

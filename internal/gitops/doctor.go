@@ -174,7 +174,7 @@ func (p *probe) checkOnline(ctx context.Context) office.Result {
 	if err := s.createRepo(ctx, repo, "main", nil); err != nil {
 		return resultOf(err)
 	}
-	a.tries = 1
+	a.once = true
 	_, head, err := a.listBranches(ctx, repo, "")
 	if err != nil {
 		return resultOf(err)

@@ -274,7 +274,7 @@ func TestEveryOperationIsLogged(t *testing.T) {
 		}
 		ops = append(ops, o)
 	}
-	if len(ops) != 2+networkTries || ops[0].Op != "ls-tree" || ops[0].Exit != 0 || len(ops[0].Args) == 0 || ops[2].Op != "ls-remote" || ops[2].Exit != 128 || ops[2].Stderr == "" {
+	if len(ops) != 3+len(networkPause) || ops[0].Op != "ls-tree" || ops[0].Exit != 0 || len(ops[0].Args) == 0 || ops[2].Op != "ls-remote" || ops[2].Exit != 128 || ops[2].Stderr == "" {
 		t.Errorf("%+v", ops)
 	}
 	for _, s := range []string{string(raw), pushErr.Error(), b.log.String()} {

@@ -9,39 +9,30 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/retry"
 )
 
-// networkTries is how often a fetch is tried before it is a failure (GIT-6),
-// each time with a fresh credential; between them it waits.
-const networkTries = 3
-
+// networkPause are the waits between the tries of a fetch (GIT-6), each of which
+// has a fresh credential.
 var networkPause = []time.Duration{time.Second, 4 * time.Second}
 
 // runWithRetry runs a call that reads from the remote. What a person has to mend
 // is not tried again.
-func (a *remoteEndpoint) runWithRetry(ctx context.Context, doing string, c call) (result, error) {
-	tries := a.tries
-	if tries == 0 {
-		tries = networkTries
-	}
-	for try := 1; ; try++ {
-		r, err := a.runOnce(ctx, c)
-		if err == nil && r.exit == 0 {
-			return r, nil
+func (a *remoteEndpoint) runWithRetry(ctx context.Context, doing string, c call) (r result, err error) {
+	policy := retry.Policy{Next: func(try int, err error) (time.Duration, bool) {
+		var e *company.Error
+		if a.once || a.host == "" || try >= len(networkPause) || errors.As(err, &e) && e.Class == company.HumanRequired {
+			return 0, false
 		}
-		if err == nil {
+		return networkPause[try], true
+	}}
+	err = policy.Do(ctx, func(int) (err error) {
+		if r, err = a.runOnce(ctx, c); err == nil && r.exit != 0 {
 			err = a.explainFailure(ctx, doing, r)
 		}
-		var e *company.Error
-		if a.host == "" || ctx.Err() != nil || try >= tries || errors.As(err, &e) && e.Class == company.HumanRequired {
-			return r, err
-		}
-		select {
-		case <-time.After(networkPause[try-1]):
-		case <-ctx.Done():
-			return r, context.Cause(ctx)
-		}
-	}
+		return err
+	})
+	return r, err
 }
 
 // runOnce runs one call at the remote, with a server for git's question for a

@@ -7,6 +7,7 @@ import (
 	"company/internal/agent"
 	"company/internal/budget"
 	"company/internal/company"
+	"company/internal/retry"
 )
 
 // openPurse starts with what the run holds in the ledger and with what its
@@ -30,31 +31,24 @@ func (s *Session) openPurse(ctx context.Context) error {
 // some back or the president is being asked. What the allowance holds unused while
 // it waits is the company's again, and owed to the allowance by the next grant.
 func (s *Session) reserveBudget(ctx context.Context, least, most company.Amount) (company.Amount, error) {
-	wait := 100 * time.Millisecond
-	for {
+	var grant company.Amount
+	err := retry.Until(ctx, retry.Doubling(100*time.Millisecond, 2*time.Second), func() (granted bool, err error) {
 		bal := s.purse.Balance()
 		evs, err := s.office.Desk.Do(ctx, string(s.Run), company.Reserve{
 			Run: s.Run, Fence: s.Fence, One: least.Add(s.owed), Many: most.Add(s.owed), Used: bal.Spent.Add(bal.Reserved),
 		})
 		if err != nil {
-			return company.Amount{}, err
+			return false, err
 		}
 		if got := company.EventsOf[company.BudgetReserved](evs); len(got) > 0 {
-			grant := got[0].Amount.Sub(s.owed)
+			grant = got[0].Amount.Sub(s.owed)
 			s.owed = company.Amount{}
-			return grant, nil
+			return true, nil
 		}
 		for _, w := range company.EventsOf[company.BudgetWaiting](evs) {
 			s.owed = s.owed.Add(w.Back)
 		}
-		if err := s.checkPaused(); err != nil {
-			return company.Amount{}, err
-		}
-		select {
-		case <-ctx.Done():
-			return company.Amount{}, context.Cause(ctx)
-		case <-time.After(wait):
-		}
-		wait = min(2*wait, 2*time.Second)
-	}
+		return false, s.checkPaused()
+	})
+	return grant, err
 }

@@ -11,6 +11,7 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
+	"company/internal/retry"
 )
 
 // queueItem is what lies on the queue: which run, offered in which epoch.
@@ -97,10 +98,8 @@ func (p *Pool) Run(ctx context.Context) error {
 				return nil
 			}
 			p.Logger.WarnContext(ctx, "no lease", "err", err)
-			select {
-			case <-ctx.Done():
+			if retry.Sleep(ctx, time.Second) != nil {
 				return nil
-			case <-time.After(time.Second):
 			}
 			continue
 		}

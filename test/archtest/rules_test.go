@@ -19,7 +19,7 @@ import (
 
 // tiers are the rooms from the bottom up. A room imports rooms of lower tiers.
 var tiers = [][]string{
-	{"safetext"},
+	{"safetext", "retry"},
 	{"company"},
 	{"folder", "leak", "clock", "mux", "dockerapi", "feed"},
 	{"ecosystem"},

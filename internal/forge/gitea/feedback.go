@@ -13,6 +13,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/forge"
+	"company/internal/retry"
 )
 
 // Feedback is what has become of a pull request.
@@ -277,7 +278,7 @@ func (c *Client) Comment(ctx context.Context, ref forge.Ref, key, text string) e
 		if err == nil || !isOutcomeUnknown(err) || attempt == 2 {
 			return err
 		}
-		if err := sleepContext(ctx, time.Second<<attempt); err != nil {
+		if err := retry.Sleep(ctx, time.Second<<attempt); err != nil {
 			return err
 		}
 	}

@@ -21,6 +21,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/forge"
+	"company/internal/retry"
 )
 
 // Driver is what the wiring registers. It has no home: forge.url says where it
@@ -129,33 +130,21 @@ func (c *Client) callOnce(ctx context.Context, doing string, f func(*gitea.Clien
 }
 
 func (c *Client) tryCall(ctx context.Context, doing string, repeat bool, f func(*gitea.Client) (*gitea.Response, error)) error {
-	left := forge.MaxWait
-	for attempt := 0; ; attempt++ {
-		err := c.callAPI(ctx, f)
-		if err == nil {
-			return nil
+	policy := retry.Policy{Total: forge.MaxWait, Next: func(attempt int, err error) (wait time.Duration, again bool) {
+		wait = time.Second << min(attempt, 4)
+		if statusOf(err) != http.StatusTooManyRequests {
+			return wait, repeat && attempt < 3 && isOutcomeUnknown(err)
 		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if asked, ok := forge.ParseRetryAfter(errorHeader(err).Get("Retry-After")); ok {
+			wait = asked
 		}
-		wait, again := time.Second<<min(attempt, 4), false
-		switch status := statusOf(err); {
-		case status == http.StatusTooManyRequests:
-			again = true
-			if asked, ok := forge.ParseRetryAfter(errorHeader(err).Get("Retry-After")); ok {
-				wait = asked
-			}
-		case repeat && attempt < 3 && isOutcomeUnknown(err):
-			again = true
-		}
-		if !again || wait > left {
-			return c.explainError(ctx, doing, err)
-		}
-		left -= wait
-		if err := sleepContext(ctx, wait); err != nil {
-			return err
-		}
+		return wait, true
+	}}
+	err := policy.Do(ctx, func(int) error { return c.callAPI(ctx, f) })
+	if errors.Is(err, context.Cause(ctx)) { // both may be nil
+		return err
 	}
+	return c.explainError(ctx, doing, err)
 }
 
 func errorHeader(err error) http.Header {
@@ -170,17 +159,6 @@ func errorHeader(err error) http.Header {
 func isOutcomeUnknown(err error) bool {
 	var e *apiError
 	return errors.As(err, &e) && (e.status == 0 || e.status >= 500)
-}
-
-func sleepContext(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 func needsPerson(code company.Code, what, why, fix string) *company.Error {

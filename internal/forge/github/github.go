@@ -21,6 +21,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/forge"
+	"company/internal/retry"
 )
 
 // Driver is what the wiring registers.
@@ -179,7 +180,7 @@ func (c *Client) ensureFork(ctx context.Context) (forge.Target, error) {
 		case time.Since(start) > forkWait:
 			return forge.Target{}, company.E(company.EForge, fmt.Sprintf("the fork %s/%s is not there yet", owner, name)).Because("GitHub is still making it")
 		}
-		if err := sleepContext(ctx, wait); err != nil {
+		if err := retry.Sleep(ctx, wait); err != nil {
 			return forge.Target{}, err
 		}
 	}
@@ -287,7 +288,7 @@ func (c *Client) Comment(ctx context.Context, ref forge.Ref, key, text string) e
 		if err == nil || !isOutcomeUnknown(err) || attempt == 2 {
 			return err
 		}
-		if err := sleepContext(ctx, time.Second<<attempt); err != nil {
+		if err := retry.Sleep(ctx, time.Second<<attempt); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/forge"
+	"company/internal/retry"
 )
 
 // openTries is how often a pull request is looked for and opened in one call.
@@ -28,7 +29,7 @@ func (c *Client) Open(ctx context.Context, pr forge.PR) (forge.OpenedPR, error) 
 	var err error
 	for try := range openTries {
 		if try > 0 {
-			if err := sleepContext(ctx, time.Second<<(try-1)); err != nil {
+			if err := retry.Sleep(ctx, time.Second<<(try-1)); err != nil {
 				return forge.OpenedPR{}, err
 			}
 		}

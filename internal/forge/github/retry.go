@@ -13,6 +13,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/forge"
+	"company/internal/retry"
 )
 
 // callWithRetry makes a call that may be repeated: after a rate limit, a server's error or
@@ -28,27 +29,21 @@ func (c *Client) callOnce(ctx context.Context, doing string, call func() (*githu
 }
 
 func (c *Client) tryCall(ctx context.Context, doing string, repeat bool, call func() (*github.Response, error)) error {
-	left := forge.MaxWait
-	for attempt := 0; ; attempt++ {
-		_, err := call()
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		wait, again := c.retryDelay(err, attempt, repeat)
-		if !again || wait > left {
-			return c.explainError(ctx, doing, err)
-		}
-		left -= wait
-		if wait > 2*time.Second {
-			c.log.Info("waiting for GitHub", "for", wait.String(), "doing", doing)
-		}
-		if err := sleepContext(ctx, wait); err != nil {
-			return err
-		}
+	policy := retry.Policy{
+		Next:  func(attempt int, err error) (time.Duration, bool) { return c.retryDelay(err, attempt, repeat) },
+		Total: forge.MaxWait,
+		Sleep: func(ctx context.Context, wait time.Duration) error {
+			if wait > 2*time.Second {
+				c.log.Info("waiting for GitHub", "for", wait.String(), "doing", doing)
+			}
+			return retry.Sleep(ctx, wait)
+		},
 	}
+	err := policy.Do(ctx, func(int) error { _, err := call(); return err })
+	if errors.Is(err, context.Cause(ctx)) { // both may be nil
+		return err
+	}
+	return c.explainError(ctx, doing, err)
 }
 
 // retryDelay says whether and when a failed call is worth repeating.
@@ -127,17 +122,6 @@ func statusOf(err error) int {
 		return abuse.Response.StatusCode
 	}
 	return 0
-}
-
-func sleepContext(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // errLimited marks a wait that was too long.
