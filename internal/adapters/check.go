@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/office"
+	"company/internal/health"
 )
 
 // Available is a model whose server can be asked, for nothing, whether it
@@ -29,7 +29,7 @@ const checkFor = 10 * time.Second
 // it, a key that is NOT SET (a key itself is never shown), a server that is not
 // there, a model that it has not. A server on this machine is asked always, one
 // elsewhere when online says so. Nothing is generated, and nothing is paid for.
-func (r Registry) Check(ctx context.Context, p Profile, deps Deps, online bool) office.Result {
+func (r Registry) Check(ctx context.Context, p Profile, deps Deps, online bool) health.Result {
 	found := p.Adapter
 	if p.Model != "" {
 		found += " " + p.Model
@@ -44,7 +44,7 @@ func (r Registry) Check(ctx context.Context, p Profile, deps Deps, online bool) 
 	if err != nil {
 		return failedCheck(found, err)
 	}
-	return office.Result{OK: true, Found: found}
+	return health.Result{OK: true, Found: found}
 }
 
 // Probe is Check for those who need the error: a *company.Error that has the
@@ -96,16 +96,16 @@ func unwrapModel(m Model) Model {
 	}
 }
 
-func failedCheck(found string, err error) office.Result {
+func failedCheck(found string, err error) health.Result {
 	var e *company.Error
 	if !errors.As(err, &e) {
-		return office.Result{Found: found + ": " + err.Error()}
+		return health.Result{Found: found + ": " + err.Error()}
 	}
 	why := e.Message
 	if e.Why != "" {
 		why += ": " + e.Why
 	}
-	return office.Result{Found: found + ": " + why, Needed: "a model that can be asked", Fix: e.Hint}
+	return health.Result{Found: found + ": " + why, Needed: "a model that can be asked", Fix: e.Hint}
 }
 
 // isLocalAddress reports whether an address is this machine's own.

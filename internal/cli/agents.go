@@ -13,7 +13,7 @@ import (
 
 	"company/internal/api"
 	"company/internal/company"
-	"company/internal/office"
+	"company/internal/config"
 	"company/internal/safetext"
 )
 
@@ -83,7 +83,7 @@ func (a *app) runAgents(ctx context.Context) error {
 	return err
 }
 
-func viewAgents(s *company.State, cfg office.Config, doings []api.Activity, open bool, now time.Time) agentsView {
+func viewAgents(s *company.State, cfg config.Config, doings []api.Activity, open bool, now time.Time) agentsView {
 	v := agentsView{SchemaVersion: 1, Open: open, Stopped: s.Office.Stopped, Workers: s.Office.WorkerCount(), Hired: s.Office.AddedWorkers, Waiting: s.Waiting(now), Agents: []agentView{}}
 	busy := map[string]bool{}
 	if !open {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/forge"
 	"company/internal/gitops"
 	"company/internal/office"
@@ -22,7 +23,7 @@ const progressDelay = 150 * time.Millisecond
 const maxNotes = 4
 
 // printBanner says what will be worked on and by whom, before anything is made.
-func (a *app) printBanner(paths office.Paths, c office.Config, cmd company.Submit, seen repoCheck) {
+func (a *app) printBanner(paths office.Paths, c config.Config, cmd company.Submit, seen repoCheck) {
 	base := seen.base
 	a.printNote("company %s  %s  base %s@%s (%s)", Version, repoName(base.RemoteURL, cmd.Project.Path), base.Branch, base.OID.Short(), baseState(c, base))
 	a.printNote("agents  %s", agentsLine(c, seen.model))
@@ -58,7 +59,7 @@ func (a *app) withProgress(what string) (done func()) {
 }
 
 // baseState is what the base does not hold, and what travels along with it.
-func baseState(c office.Config, base gitops.BaseInfo) string {
+func baseState(c config.Config, base gitops.BaseInfo) string {
 	state := "clean"
 	if base.Dirty {
 		state = "uncommitted changes are not part of it"
@@ -87,7 +88,7 @@ func repoName(remote, checkout string) string {
 
 // agentsLine is each profile with its adapter, its model and the roles it is
 // for. chosen is the model of the default profile, where nobody named one.
-func agentsLine(c office.Config, chosen string) string {
+func agentsLine(c config.Config, chosen string) string {
 	profiles, users := rolesByProfile(c)
 	var parts []string
 	for _, name := range profiles {

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"company/internal/config"
 	"company/internal/gitops"
 	"company/internal/office"
 )
@@ -45,7 +46,7 @@ func TestBannerHostileNames(t *testing.T) {
 
 // Commits that the remote lacks are said, since they travel along.
 func TestBaseState(t *testing.T) {
-	c := office.Default()
+	c := config.Default()
 	for _, x := range []struct {
 		base gitops.BaseInfo
 		want string
@@ -94,7 +95,7 @@ func TestIsLocal(t *testing.T) {
 
 // Fallbacks in a circle, which validation refuses elsewhere, end here too.
 func TestFallbackChain(t *testing.T) {
-	c := office.Config{Models: map[string]office.Model{"a": {Fallback: []string{"b", "c"}}, "b": {Fallback: []string{"a"}}, "c": {}}}
+	c := config.Config{Models: map[string]config.Model{"a": {Fallback: []string{"b", "c"}}, "b": {Fallback: []string{"a"}}, "c": {}}}
 	if got := strings.Join(fallbackChain(c, "a"), " "); got != "a b c" {
 		t.Error(got)
 	}
@@ -137,11 +138,11 @@ func TestChosenModel(t *testing.T) {
 	env := map[string]string{"OLLAMA_HOST": srv.URL}
 	for flags, want := range map[string]string{"": "ollama qwen3:8b", "models.default.model": "ollama mine"} {
 		a := &app{env: func(k string) (string, bool) { v, ok := env[k]; return v, ok }}
-		o := office.LoadOptions{Flags: map[string]string{}}
+		o := config.LoadOptions{Flags: map[string]string{}}
 		if flags != "" {
 			o.Flags[flags] = "mine"
 		}
-		l, err := office.Load(t.Context(), o)
+		l, err := config.Load(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,11 +151,11 @@ func TestChosenModel(t *testing.T) {
 		}
 	}
 	// Several profiles are shown with whom they are for.
-	l, err := office.Load(t.Context(), office.LoadOptions{Env: func(string) (string, bool) { return "", false }})
+	l, err := config.Load(t.Context(), config.LoadOptions{Env: func(string) (string, bool) { return "", false }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Config.Models["strong"] = office.Model{Adapter: "openai", Model: "gpt-5"}
+	l.Config.Models["strong"] = config.Model{Adapter: "openai", Model: "gpt-5"}
 	l.Config.Agents.Manager.Model = "strong"
 	if got := agentsLine(l.Config, ""); got != "ollama llama3 (worker, reviewer, merger), openai gpt-5 (manager)" {
 		t.Errorf("%q", got)

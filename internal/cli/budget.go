@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/company"
-	"company/internal/office"
+	"company/internal/config"
 	"company/internal/safetext"
 )
 
@@ -163,7 +163,7 @@ const maxTokenCap = 1_000_000_000_000
 
 // unpricedModels names the models, in the order of the roles, whose price nobody
 // knows: calls of them cost tokens alone.
-func unpricedModels(c office.Config) []string {
+func unpricedModels(c config.Config) []string {
 	var out []string
 	for _, role := range allRoles {
 		for _, name := range fallbackChain(c, c.Agent(role).Model) {
@@ -180,13 +180,13 @@ func unpricedModels(c office.Config) []string {
 
 // checkUSDCap refuses a cap in USD that somebody set and that no price can hold,
 // unless a cap in tokens stands beside it.
-func checkUSDCap(l office.Loaded) error {
+func checkUSDCap(l config.Loaded) error {
 	c := l.Config
 	models := unpricedModels(c)
-	if len(models) == 0 || c.Budget.USD < 0 || l.Origin["budget.usd"] == office.OriginDefault {
+	if len(models) == 0 || c.Budget.USD < 0 || l.Origin["budget.usd"] == config.OriginDefault {
 		return nil
 	}
-	if l.Origin["budget.tokens"] != office.OriginDefault && c.Budget.Tokens >= 0 {
+	if l.Origin["budget.tokens"] != config.OriginDefault && c.Budget.Tokens >= 0 {
 		return nil
 	}
 	return company.E(company.EUsage, "a cap of "+company.USDText(int64(c.Budget.USD))+" cannot be held").
@@ -195,7 +195,7 @@ func checkUSDCap(l office.Loaded) error {
 }
 
 // budgetLine is the caps of a task as far as they hold, and what does not.
-func budgetLine(c office.Config, limit company.Amount, chosen string) string {
+func budgetLine(c config.Config, limit company.Amount, chosen string) string {
 	models := unpricedModels(c)
 	if len(models) == 0 || limit.MicroUSD < 0 {
 		return limit.String()

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/office"
+	"company/internal/config"
 )
 
 func TestParseTokens(t *testing.T) {
@@ -53,7 +53,7 @@ func TestUSDCapNeedsPrice(t *testing.T) {
 			key, value, _ := strings.Cut(s, "=")
 			flags[key] = value
 		}
-		l, err := office.Load(t.Context(), office.LoadOptions{OfficeDir: dir, Flags: flags})
+		l, err := config.Load(t.Context(), config.LoadOptions{OfficeDir: dir, Flags: flags})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"company/internal/api"
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/feed"
 	"company/internal/office"
 	"company/internal/safetext"
@@ -48,21 +49,21 @@ func (a *app) findOffice() (office.Paths, error) {
 }
 
 // loadConfig reads the config of an office.
-func (a *app) loadConfig(ctx context.Context, p office.Paths) (office.Loaded, error) {
+func (a *app) loadConfig(ctx context.Context, p office.Paths) (config.Loaded, error) {
 	flags := map[string]string{}
 	for _, kv := range a.configFlags {
 		k, v, ok := strings.Cut(kv, "=")
 		if !ok {
-			return office.Loaded{}, company.E(company.EUsage, fmt.Sprintf("--set %q is not key=value", kv)).Fix("--set workers.max=5")
+			return config.Loaded{}, company.E(company.EUsage, fmt.Sprintf("--set %q is not key=value", kv)).Fix("--set workers.max=5")
 		}
 		flags[k] = v
 	}
-	return office.Load(ctx, a.loadOptions(p, flags))
+	return config.Load(ctx, a.loadOptions(p, flags))
 }
 
 // loadProjectConfig reads the config for work on a project: where that is not the
 // office's own, what its company.yaml says about gates and containers counts.
-func (a *app) loadProjectConfig(ctx context.Context, p office.Paths, project string) (office.Loaded, error) {
+func (a *app) loadProjectConfig(ctx context.Context, p office.Paths, project string) (config.Loaded, error) {
 	if project == p.Repo {
 		project = ""
 	}
@@ -71,19 +72,19 @@ func (a *app) loadProjectConfig(ctx context.Context, p office.Paths, project str
 	return b.loadConfig(ctx, p)
 }
 
-func (a *app) loadOptions(p office.Paths, flags map[string]string) office.LoadOptions {
-	return office.LoadOptions{OfficeDir: p.Root, Project: a.project, Env: a.env, Environ: a.environ, Flags: flags}
+func (a *app) loadOptions(p office.Paths, flags map[string]string) config.LoadOptions {
+	return config.LoadOptions{OfficeDir: p.Root, Project: a.project, Env: a.env, Environ: a.environ, Flags: flags}
 }
 
 // loadReady is the office and a config that it can work with.
-func (a *app) loadReady(ctx context.Context) (office.Paths, office.Loaded, error) {
+func (a *app) loadReady(ctx context.Context) (office.Paths, config.Loaded, error) {
 	paths, err := a.findOffice()
 	if err != nil {
-		return office.Paths{}, office.Loaded{}, err
+		return office.Paths{}, config.Loaded{}, err
 	}
 	loaded, err := a.loadConfig(ctx, paths)
 	if err != nil {
-		return office.Paths{}, office.Loaded{}, err
+		return office.Paths{}, config.Loaded{}, err
 	}
 	return paths, loaded, loaded.CheckSupported()
 }
@@ -118,7 +119,7 @@ func (a *app) openOrDial(ctx context.Context, paths office.Paths, patience time.
 				h, err = openOfficeApp(ctx, lock, off, loaded, a.clocks, a.log)
 			}
 			if h != nil {
-				h.configFor = func(ctx context.Context, project string) (office.Loaded, error) {
+				h.configFor = func(ctx context.Context, project string) (config.Loaded, error) {
 					return a.loadProjectConfig(ctx, paths, project)
 				}
 			}

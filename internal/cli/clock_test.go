@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/feed"
-	"company/internal/office"
 )
 
 // Ages are never negative, whatever the clock did: not in the views of a moment
@@ -29,7 +29,7 @@ func TestNoAgeIsNegative(t *testing.T) {
 	whole := viewTaskDetail(s, p, task, before)
 	run := viewRun(p, task, task.Runs["t12-01.1"], before)
 	end := feed.Describe(company.Event{Seq: 9, Time: before, Kind: "run.ended", Task: task.ID, Run: "t12-01.1", Data: json.RawMessage(`{"status":"success"}`)}, task)
-	team := viewAgents(s, office.Default(), nil, true, before)
+	team := viewAgents(s, config.Default(), nil, true, before)
 	negative := regexp.MustCompile(`:-\d+`)
 	for name, v := range map[string]any{
 		"status": viewOverview(s, p, true, true, before), "show": whole, "show of a run": run, "agents": team, "feed": end, "summary": summarizeTask(s, task),

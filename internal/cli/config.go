@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"company/internal/office"
+	"company/internal/config"
 	"company/internal/safetext"
 )
 
@@ -32,7 +32,7 @@ place, what was found, what is allowed. It starts and makes nothing.`,
 		&cobra.Command{
 			Use: "schema", Short: "Print the JSON Schema of company.yaml", Example: "  company config schema > company.schema.json",
 			RunE: func(*cobra.Command, []string) error {
-				_, err := a.out.Write(office.Schema())
+				_, err := a.out.Write(config.Schema())
 				return err
 			},
 		},
@@ -51,11 +51,11 @@ func (a *app) runConfigCheck(ctx context.Context) error {
 	if err == nil {
 		err = loaded.CheckSupported()
 	}
-	if err != nil && (a.output != "json" || office.Problems(err) == nil) {
+	if err != nil && (a.output != "json" || config.Problems(err) == nil) {
 		return err
 	}
 	if a.output == "json" {
-		out := map[string]any{"schema_version": 1, "ok": err == nil, "sources": configSources(loaded), "problems": append([]office.Problem{}, office.Problems(err)...),
+		out := map[string]any{"schema_version": 1, "ok": err == nil, "sources": configSources(loaded), "problems": append([]config.Problem{}, config.Problems(err)...),
 			"unused_variables": append([]string{}, loaded.Unused...)}
 		if perr := a.printJSON(a.out, out); perr != nil {
 			return perr
@@ -78,13 +78,13 @@ func (a *app) runConfigCheck(ctx context.Context) error {
 
 // configSources are the files, variables and flags that set something, in the
 // order of their names.
-func configSources(l office.Loaded) []string {
+func configSources(l config.Loaded) []string {
 	seen := map[string]bool{}
 	for _, at := range l.Origin {
 		if file, _, ok := splitPosition(at); ok {
 			at = file
 		}
-		if at != office.OriginDefault {
+		if at != config.OriginDefault {
 			seen[at] = true
 		}
 	}

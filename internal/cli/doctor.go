@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"company/internal/office"
+	"company/internal/health"
 	"company/internal/safetext"
 )
 
@@ -43,7 +43,7 @@ It removes none: those of this office go with its next start.`,
 type doctorResult struct {
 	Name   string `json:"name"`
 	Status string `json:"status"` // pass | fail | warn | unknown
-	office.Result
+	health.Result
 	Unknown bool `json:"unknown,omitempty"` // it could not be checked in time
 }
 
@@ -53,7 +53,7 @@ type doctorCheck struct {
 	run  func(ctx context.Context) []doctorResult
 }
 
-func singleResult(name string, r office.Result) []doctorResult {
+func singleResult(name string, r health.Result) []doctorResult {
 	return []doctorResult{{Name: name, Result: r}}
 }
 
@@ -89,7 +89,7 @@ func (a *app) runDoctor(ctx context.Context, online bool) error {
 	code := exitComplete
 	for i, c := range checks {
 		if results[i] == nil {
-			results[i] = []doctorResult{{Name: c.name, Unknown: true, Result: office.Result{Found: "no answer in time", Fix: "try again, or look at it yourself"}}}
+			results[i] = []doctorResult{{Name: c.name, Unknown: true, Result: health.Result{Found: "no answer in time", Fix: "try again, or look at it yourself"}}}
 		}
 		for _, v := range results[i] {
 			if v.Status = v.statusLabel(); v.OK {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"company/internal/api"
+	"company/internal/config"
 	"company/internal/container"
 	"company/internal/office"
 )
@@ -52,8 +53,8 @@ func TestFindOrphans(t *testing.T) {
 // Workers that do not fit into memory together are a warning, if somebody
 // asked for them.
 func TestCheckMemory(t *testing.T) {
-	load := func(flags map[string]string) office.Loaded {
-		l, err := office.Load(t.Context(), office.LoadOptions{Flags: flags})
+	load := func(flags map[string]string) config.Loaded {
+		l, err := config.Load(t.Context(), config.LoadOptions{Flags: flags})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +62,7 @@ func TestCheckMemory(t *testing.T) {
 	}
 	for _, x := range []struct {
 		flags  map[string]string
-		host   office.Size
+		host   config.Size
 		status string
 		says   string
 	}{
@@ -101,7 +102,7 @@ func TestCheckHolder(t *testing.T) {
 	defer lock.Release()
 	a := &app{log: slog.New(slog.DiscardHandler), env: os.LookupEnv}
 	found := func() doctorResult {
-		out := a.checkOffice(t.Context(), p, nil, office.Loaded{Config: office.Default()})
+		out := a.checkOffice(t.Context(), p, nil, config.Loaded{Config: config.Default()})
 		if len(out) != 1 {
 			t.Fatalf("%+v", out)
 		}
@@ -153,7 +154,7 @@ func TestCheckLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &app{log: slog.New(slog.NewTextHandler(io.Discard, nil)), env: os.LookupEnv}
-	loaded, err := office.Load(t.Context(), office.LoadOptions{})
+	loaded, err := config.Load(t.Context(), config.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/container"
+	"company/internal/health"
 	"company/internal/image"
 	"company/internal/office"
 )
@@ -22,13 +24,13 @@ const minFreeBytes = 5 << 30
 // doctorChecks are what doctor looks at, in the order in which it is shown.
 func (a *app) doctorChecks(ctx context.Context, online bool) []doctorCheck {
 	paths, perr := a.findOffice()
-	var loaded office.Loaded
+	var loaded config.Loaded
 	lerr := perr
 	if perr == nil {
 		loaded, lerr = a.loadConfig(ctx, paths)
 	}
 	if lerr != nil {
-		loaded.Config = office.Default()
+		loaded.Config = config.Default()
 	}
 	checks := []doctorCheck{
 		{"company", func(context.Context) []doctorResult { return checkSelf() }},
@@ -41,7 +43,7 @@ func (a *app) doctorChecks(ctx context.Context, online bool) []doctorCheck {
 		{"config", func(context.Context) []doctorResult { return singleResult("config", checkConfig(loaded, lerr)) }},
 		{"models", func(ctx context.Context) []doctorResult {
 			if lerr != nil {
-				return singleResult("models", office.Result{Warn: true, Found: "not looked at: the config does not load"})
+				return singleResult("models", health.Result{Warn: true, Found: "not looked at: the config does not load"})
 			}
 			return a.checkModels(ctx, paths, loaded, online)
 		}},
@@ -58,10 +60,10 @@ func (a *app) doctorChecks(ctx context.Context, online bool) []doctorCheck {
 }
 
 // errorResult is an error as the result of a check.
-func errorResult(err error) office.Result {
+func errorResult(err error) health.Result {
 	var e *company.Error
 	if !errors.As(err, &e) {
-		return office.Result{Found: err.Error()}
+		return health.Result{Found: err.Error()}
 	}
 	found := e.Message
 	if e.Why != "" {
@@ -69,7 +71,7 @@ func errorResult(err error) office.Result {
 	} else if e.Err != nil {
 		found += ": " + e.Err.Error()
 	}
-	return office.Result{Found: found, Fix: e.Hint}
+	return health.Result{Found: found, Fix: e.Hint}
 }
 
 func checkGit(ctx context.Context) []doctorResult {
@@ -79,12 +81,12 @@ func checkGit(ctx context.Context) []doctorResult {
 		return nil
 	}
 	if err != nil {
-		return singleResult("git", office.Result{Found: "missing", Needed: needed, Fix: "apt-get install git"})
+		return singleResult("git", health.Result{Found: "missing", Needed: needed, Fix: "apt-get install git"})
 	}
 	var major, minor int
 	found := strings.TrimSpace(string(out))
 	_, err = fmt.Sscanf(found, "git version %d.%d", &major, &minor)
-	return singleResult("git", office.Result{OK: err == nil && (major > 2 || major == 2 && minor >= 38), Found: found, Needed: needed, Fix: "install a newer git"})
+	return singleResult("git", health.Result{OK: err == nil && (major > 2 || major == 2 && minor >= 38), Found: found, Needed: needed, Fix: "install a newer git"})
 }
 
 func (a *app) checkDocker(ctx context.Context) []doctorResult {
@@ -105,7 +107,7 @@ func (a *app) checkDocker(ctx context.Context) []doctorResult {
 	}
 	var out []doctorResult
 	for _, f := range facts {
-		out = append(out, doctorResult{Name: f.Name, Result: office.Result{OK: f.Level == container.OK, Warn: f.Level == container.Warn, Found: f.Value, Fix: f.Hint}})
+		out = append(out, doctorResult{Name: f.Name, Result: health.Result{OK: f.Level == container.OK, Warn: f.Level == container.Warn, Found: f.Value, Fix: f.Hint}})
 	}
 	return out
 }
@@ -122,11 +124,11 @@ func (a *app) checkImages(ctx context.Context) []doctorResult {
 	for _, st := range b.Check(ctx) {
 		if st.Name == "docker" {
 			if !st.OK {
-				return []doctorResult{{Name: "base image", Unknown: true, Result: office.Result{Found: "not looked at without Docker", Fix: "put Docker right first"}}}
+				return []doctorResult{{Name: "base image", Unknown: true, Result: health.Result{Found: "not looked at without Docker", Fix: "put Docker right first"}}}
 			}
 			continue
 		}
-		r := office.Result{OK: st.OK, Warn: true, Found: st.Detail, Fix: st.Hint}
+		r := health.Result{OK: st.OK, Warn: true, Found: st.Detail, Fix: st.Hint}
 		if st.Name == "base" && !st.OK {
 			r.Fix = "nothing: the first task takes a minute longer"
 			if _, err := exec.LookPath("mmdebstrap"); err != nil {
@@ -141,7 +143,7 @@ func (a *app) checkImages(ctx context.Context) []doctorResult {
 	return out
 }
 
-func checkConfig(l office.Loaded, err error) office.Result {
+func checkConfig(l config.Loaded, err error) health.Result {
 	if err != nil {
 		return errorResult(err)
 	}
@@ -152,12 +154,12 @@ func checkConfig(l office.Loaded, err error) office.Result {
 	if list := configSources(l); len(list) > 0 {
 		where = strings.Join(list, ", ")
 	}
-	return office.Result{OK: true, Found: where}
+	return health.Result{OK: true, Found: where}
 }
 
 // checkDisk looks at the office's file system, or at that of the working
 // directory where there is no office.
-func checkDisk(p office.Paths, err error) office.Result {
+func checkDisk(p office.Paths, err error) health.Result {
 	dir := p.Root
 	if err != nil || dir == "" {
 		dir = "."
@@ -165,10 +167,10 @@ func checkDisk(p office.Paths, err error) office.Result {
 	dir = nearestExisting(dir)
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
-		return office.Result{Found: err.Error(), Fix: "see that " + dir + " can be read"}
+		return health.Result{Found: err.Error(), Fix: "see that " + dir + " can be read"}
 	}
 	free, total := st.Bavail*uint64(st.Bsize), st.Blocks*uint64(st.Bsize)
-	r := office.Result{OK: free >= minFreeBytes && free >= total/10, Warn: true, Found: fmt.Sprintf("%d GiB of %d GiB free at %s", free>>30, total>>30, dir), Needed: "a tenth of the disk, and 5 GiB"}
+	r := health.Result{OK: free >= minFreeBytes && free >= total/10, Warn: true, Found: fmt.Sprintf("%d GiB of %d GiB free at %s", free>>30, total>>30, dir), Needed: "a tenth of the disk, and 5 GiB"}
 	if !r.OK {
 		r.Fix = "make room"
 	}

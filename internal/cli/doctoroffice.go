@@ -14,6 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"company/internal/company"
+	"company/internal/config"
+	"company/internal/health"
 	"company/internal/image/toolboxbin"
 	"company/internal/office"
 	"company/internal/safetext"
@@ -30,25 +32,25 @@ func checkSelf() []doctorResult {
 			}
 		}
 	}
-	box := office.Result{OK: true}
+	box := health.Result{OK: true}
 	if hash, err := toolboxbin.Hash(runtime.GOARCH); err != nil {
 		box = errorResult(err)
 		box.Needed = "a program that was built with make"
 	} else {
 		box.Found = fmt.Sprintf("for %s, %.12s", runtime.GOARCH, hash)
 	}
-	return append(singleResult("company", office.Result{OK: true, Found: found}), doctorResult{Name: "toolbox", Result: box})
+	return append(singleResult("company", health.Result{OK: true, Found: found}), doctorResult{Name: "toolbox", Result: box})
 }
 
 // checkProject looks at the repository that one stands in, as a submission
 // would: where it would start from, its checks, what they need, its forge.
-func (a *app) checkProject(ctx context.Context, p office.Paths, perr error, c office.Config) []doctorResult {
+func (a *app) checkProject(ctx context.Context, p office.Paths, perr error, c config.Config) []doctorResult {
 	repo, err := a.findCheckout(p)
 	if err != nil {
 		if perr != nil {
 			return singleResult("project", errorResult(err))
 		}
-		return singleResult("project", office.Result{Warn: true, Found: "no git repository here", Needed: "one to work on", Fix: "go into a git checkout, or name one with --repo"})
+		return singleResult("project", health.Result{Warn: true, Found: "no git repository here", Needed: "one to work on", Fix: "go into a git checkout, or name one with --repo"})
 	}
 	seen, err := checkRepo(ctx, c, repo, "")
 	if ctx.Err() != nil {
@@ -57,8 +59,8 @@ func (a *app) checkProject(ctx context.Context, p office.Paths, perr error, c of
 	if err != nil {
 		return singleResult("project", errorResult(err))
 	}
-	out := singleResult("project", office.Result{OK: true, Found: fmt.Sprintf("%s, base %s@%s (%s)", repoName(seen.base.RemoteURL, repo), seen.base.Branch, seen.base.OID.Short(), baseState(c, seen.base))})
-	checks := office.Result{OK: true, Found: strings.Join(gateLines(seen), "; ")}
+	out := singleResult("project", health.Result{OK: true, Found: fmt.Sprintf("%s, base %s@%s (%s)", repoName(seen.base.RemoteURL, repo), seen.base.Branch, seen.base.OID.Short(), baseState(c, seen.base))})
+	checks := health.Result{OK: true, Found: strings.Join(gateLines(seen), "; ")}
 	switch {
 	case seen.gatesError != nil:
 		checks = errorResult(seen.gatesError)
@@ -80,7 +82,7 @@ func (a *app) checkProject(ctx context.Context, p office.Paths, perr error, c of
 // checkToolchain looks for what the image of a project takes from this host.
 // Go has to be there; Node and Rust come from Debian otherwise, as everything
 // else does.
-func checkToolchain(ctx context.Context, name string) (r office.Result, ok bool) {
+func checkToolchain(ctx context.Context, name string) (r health.Result, ok bool) {
 	argv, known := map[string][]string{"go": {"go", "env", "GOVERSION"}, "node": {"node", "--version"}, "rust": {"rustc", "--version"}}[name]
 	if !known {
 		return r, false
@@ -90,27 +92,27 @@ func checkToolchain(ctx context.Context, name string) (r office.Result, ok bool)
 	out, err := cmd.Output()
 	switch {
 	case err == nil:
-		return office.Result{OK: true, Found: strings.TrimSpace(string(out)) + " of this host"}, true
+		return health.Result{OK: true, Found: strings.TrimSpace(string(out)) + " of this host"}, true
 	case name == "go":
-		return office.Result{Found: "missing", Needed: "Go on this host: the project's image takes it from here", Fix: "https://go.dev/dl"}, true
+		return health.Result{Found: "missing", Needed: "Go on this host: the project's image takes it from here", Fix: "https://go.dev/dl"}, true
 	}
-	return office.Result{OK: true, Found: "not on this host: the image takes Debian's"}, true
+	return health.Result{OK: true, Found: "not on this host: the image takes Debian's"}, true
 }
 
 // checkOffice looks at the office's folder, at who has it, and whether its
 // ledger opens.
-func (a *app) checkOffice(ctx context.Context, p office.Paths, err error, loaded office.Loaded) []doctorResult {
+func (a *app) checkOffice(ctx context.Context, p office.Paths, err error, loaded config.Loaded) []doctorResult {
 	if err != nil {
 		return singleResult("office", errorResult(err))
 	}
 	if dir := nearestExisting(p.State); unix.Access(dir, unix.W_OK|unix.X_OK) != nil {
-		return singleResult("office", office.Result{Found: dir + " cannot be written", Needed: "a folder of yours", Fix: "take it over with chown, or use another office with --office"})
+		return singleResult("office", health.Result{Found: dir + " cannot be written", Needed: "a folder of yours", Fix: "take it over with chown, or use another office with --office"})
 	}
 	if err := office.CheckFolders(ctx, p); err != nil {
 		return singleResult("office", errorResult(err))
 	}
 	if !officeExists(p) {
-		return singleResult("office", office.Result{OK: true, Found: "not opened yet: " + p.Root})
+		return singleResult("office", health.Result{OK: true, Found: "not opened yet: " + p.Root})
 	}
 	off, err := a.openOffice(ctx, p) // refuses what a repository brought, before a lock is made in it
 	if err != nil {
@@ -126,7 +128,7 @@ func (a *app) checkOffice(ctx context.Context, p office.Paths, err error, loaded
 		}
 		return singleResult("office", a.checkHolder(ctx, p, held))
 	}
-	free := office.Result{OK: true, Found: "free: " + p.Root}
+	free := health.Result{OK: true, Found: "free: " + p.Root}
 	h, err := openOfficeApp(ctx, lock, off, loaded, a.clocks, a.log)
 	if err != nil {
 		err = errors.Join(err, lock.Release(), off.Close())
@@ -141,11 +143,11 @@ func (a *app) checkOffice(ctx context.Context, p office.Paths, err error, loaded
 	}
 	s := h.View()
 	h.closeAndUnlock()
-	return append(singleResult("office", free), doctorResult{Name: "ledger", Result: office.Result{OK: true, Found: company.Count(int(s.Seq), "event") + ", " + company.Count(len(s.Tasks), "task")}})
+	return append(singleResult("office", free), doctorResult{Name: "ledger", Result: health.Result{OK: true, Found: company.Count(int(s.Seq), "event") + ", " + company.Count(len(s.Tasks), "task")}})
 }
 
 // checkHolder looks at the company that has the office open.
-func (a *app) checkHolder(ctx context.Context, p office.Paths, held *office.Holder) office.Result {
+func (a *app) checkHolder(ctx context.Context, p office.Paths, held *office.Holder) health.Result {
 	acc := a.dialHolder(ctx, held)
 	if acc == nil {
 		r := errorResult(heldError(held))
@@ -153,7 +155,7 @@ func (a *app) checkHolder(ctx context.Context, p office.Paths, held *office.Hold
 		return r
 	}
 	defer acc.Close()
-	r := office.Result{OK: true, Found: fmt.Sprintf("%s, at work in process %d", p.Root, held.PID)}
+	r := health.Result{OK: true, Found: fmt.Sprintf("%s, at work in process %d", p.Root, held.PID)}
 	if d, ok := acc.(*remoteClient); ok && d.info.Version != Version {
 		r.OK, r.Warn = false, true
 		r.Found += ", which is version " + safetext.EscapeLine(d.info.Version, 40)
@@ -176,13 +178,13 @@ func nearestExisting(dir string) string {
 
 // checkMemory holds the workers to the memory that there is. What nobody set
 // is lowered by itself.
-func checkMemory(l office.Loaded, host office.Size) office.Result {
+func checkMemory(l config.Loaded, host config.Size) health.Result {
 	if host == 0 {
-		return office.Result{OK: true, Found: "not known on this system"}
+		return health.Result{OK: true, Found: "not known on this system"}
 	}
-	w := l.ForHost(office.HostResources{Memory: host}).Workers
+	w := l.ForHost(config.HostResources{Memory: host}).Workers
 	most := max(1, int(host/w.Memory))
-	r := office.Result{OK: true, Found: fmt.Sprintf("%d MiB here, %s of %s", host>>20, company.Count(w.Max, "worker"), w.Memory)}
+	r := health.Result{OK: true, Found: fmt.Sprintf("%d MiB here, %s of %s", host>>20, company.Count(w.Max, "worker"), w.Memory)}
 	if w.Max > most || w.Memory > host {
 		r.OK, r.Warn = false, true
 		r.Needed = "memory for all of them at once"

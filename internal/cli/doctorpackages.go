@@ -9,11 +9,12 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/config"
 	mirrors "company/internal/depproxy"
 	"company/internal/gates"
 	"company/internal/gitops"
+	"company/internal/health"
 	"company/internal/image"
-	"company/internal/office"
 	"company/internal/safetext"
 )
 
@@ -21,11 +22,11 @@ import (
 // have, before a task finds out: packages that nobody locked, a package manager
 // that is not supported, a registry that needs a login, a program that a gate
 // runs. Nothing is made.
-func (a *app) checkPackages(ctx context.Context, c office.Config, repo string, p gates.Project) []doctorResult {
-	if len(p.Gates) == 0 || c.Container.Image != office.Auto && c.Container.Image != "" {
+func (a *app) checkPackages(ctx context.Context, c config.Config, repo string, p gates.Project) []doctorResult {
+	if len(p.Gates) == 0 || c.Container.Image != config.Auto && c.Container.Image != "" {
 		return nil // nothing runs in it, or somebody else made it
 	}
-	r := office.Result{OK: true, Found: "the image has what the project's lock files name"}
+	r := health.Result{OK: true, Found: "the image has what the project's lock files name"}
 	wanting, err := a.imageNotes(ctx, c, repo, p)
 	if ctx.Err() != nil {
 		return nil
@@ -47,7 +48,7 @@ func (a *app) checkPackages(ctx context.Context, c office.Config, repo string, p
 }
 
 // imageNotes are the notes of the image that a task would get now.
-func (a *app) imageNotes(ctx context.Context, c office.Config, repo string, p gates.Project) ([]string, error) {
+func (a *app) imageNotes(ctx context.Context, c config.Config, repo string, p gates.Project) ([]string, error) {
 	m, base, done, err := gitops.View(ctx, repo, c.Git.Remote, "")
 	if err != nil {
 		return nil, addGitHint(err)
@@ -76,7 +77,7 @@ func (a *app) imageNotes(ctx context.Context, c office.Config, repo string, p ga
 	}
 	defer b.Close()
 	return b.PreviewNotes(ctx, image.Request{
-		Toolchains: p.Toolchains, Offline: c.Container.Deps == "off", UseLogins: office.OpenTrust(os.LookupEnv).MayUseLogins(ctx, repo),
+		Toolchains: p.Toolchains, Offline: c.Container.Deps == "off", UseLogins: config.OpenTrust(os.LookupEnv).MayUseLogins(ctx, repo),
 		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: base.OID},
 	})
 }

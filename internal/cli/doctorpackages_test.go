@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/office"
+	"company/internal/config"
 )
 
 // What the project asks for and its image will lack is one line of doctor, with
@@ -21,19 +21,19 @@ func TestDoctorImageNotes(t *testing.T) {
 	t.Setenv("NETRC", os.DevNull)
 	for name, c := range map[string]struct {
 		files      map[string]string
-		change     func(*office.Config)
+		change     func(*config.Config)
 		found, fix string // "": all is well
 	}{
 		"nothing to install": {map[string]string{"package.json": `{"scripts":{"test":"node --test"}}`}, nil, "", ""},
 		"another manager's lock": {map[string]string{"package.json": `{"scripts":{"test":"vitest run"},"devDependencies":{"vitest":"2"}}`, "pnpm-lock.yaml": "lockfileVersion: '9.0'\n"},
 			nil, "package.json is locked by pnpm, which is not supported: nothing is installed (a package-lock.json made by `npm install --package-lock-only` is)", "brackets"},
 		"no lock": {map[string]string{"package.json": `{"scripts":{"test":"vitest run"},"devDependencies":{"vitest":"2"}}`}, nil, "package.json has no lock file: nothing is installed (make one", "brackets"},
-		"a foreign program": {map[string]string{"check.txt": "x"}, func(c *office.Config) { c.Gates.Test = office.Command{Line: "shellspec -q"} },
+		"a foreign program": {map[string]string{"check.txt": "x"}, func(c *config.Config) { c.Gates.Test = config.Command{Line: "shellspec -q"} },
 			"gates run shellspec, which no image has by itself", "container.setup"},
-		"one that set-up installs": {map[string]string{"check.txt": "x"}, func(c *office.Config) {
-			c.Gates.Test, c.Container.Setup = office.Command{Line: "shellcheck x"}, []string{"apt-get update && apt-get install -y shellcheck"}
+		"one that set-up installs": {map[string]string{"check.txt": "x"}, func(c *config.Config) {
+			c.Gates.Test, c.Container.Setup = config.Command{Line: "shellcheck x"}, []string{"apt-get update && apt-get install -y shellcheck"}
 		}, "", ""},
-		"packages are off": {map[string]string{"requirements.txt": "requests\n", "test_a.py": "def test_a(): pass\n"}, func(c *office.Config) { c.Container.Deps = "off" }, "requirements.txt is not installed: container.deps is off", "brackets"},
+		"packages are off": {map[string]string{"requirements.txt": "requests\n", "test_a.py": "def test_a(): pass\n"}, func(c *config.Config) { c.Container.Deps = "off" }, "requirements.txt is not installed: container.deps is off", "brackets"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			repo := filepath.Join(t.TempDir(), "repo")
@@ -41,7 +41,7 @@ func TestDoctorImageNotes(t *testing.T) {
 				writeConfig(t, filepath.Join(repo, file), text)
 			}
 			shellPrep("git init -q -b main . && git add -A && git commit -q -m first")(t, repo)
-			cfg := office.Default()
+			cfg := config.Default()
 			if c.change != nil {
 				c.change(&cfg)
 			}

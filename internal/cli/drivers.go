@@ -14,6 +14,7 @@ import (
 	"company/internal/budget"
 	"company/internal/bus"
 	"company/internal/bus/nats"
+	"company/internal/config"
 	"company/internal/container"
 	"company/internal/container/docker"
 	"company/internal/container/docker/seccomp"
@@ -79,7 +80,7 @@ func tokenNames() []string {
 
 // openForges picks a forge per remote. Pages are kept in pulls/ of the state
 // folder.
-func openForges(state *folder.Folder, c office.Config, log *slog.Logger, env func(string) (string, bool)) *forge.Selector {
+func openForges(state *folder.Folder, c config.Config, log *slog.Logger, env func(string) (string, bool)) *forge.Selector {
 	return &forge.Selector{
 		Settings: forge.Settings{Kind: c.Forge.Kind, URL: c.Forge.URL, TokenEnv: c.Forge.TokenEnv,
 			App: forge.App{ID: int64(c.Forge.AppID), Installation: int64(c.Forge.InstallationID), KeyEnv: c.Forge.PrivateKeyEnv}},
@@ -92,7 +93,7 @@ func openForges(state *folder.Folder, c office.Config, log *slog.Logger, env fun
 	}
 }
 
-func modelDeps(c office.Config, log *slog.Logger) adapters.Deps {
+func modelDeps(c config.Config, log *slog.Logger) adapters.Deps {
 	policy := adapters.DefaultPolicy()
 	policy.MaxWait = c.Limits.ModelWait
 	return adapters.Deps{Log: log, Prices: budget.ListPrice, Policy: policy}

@@ -17,6 +17,7 @@ import (
 
 	"company/internal/api"
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/feed"
 	"company/internal/office"
 )
@@ -29,7 +30,7 @@ func newPaths(t *testing.T) office.Paths {
 func openOffice(t *testing.T) *office.Office {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, office.ConfigName), []byte("version: 1\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, config.ConfigName), []byte("version: 1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p, err := office.Find(office.FindOptions{Dir: dir})

@@ -12,8 +12,10 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/gitops"
 	"company/internal/gitops/remotetest"
+	"company/internal/health"
 	"company/internal/office"
 )
 
@@ -114,7 +116,7 @@ func TestTokenCredentialHost(t *testing.T) {
 		{"https://git.example.com", "MY_TOKEN", "github.com", ""},
 		{"https://git.example.com", "GITHUB_TOKEN", "git.example.com", "hub"},
 	} {
-		cfg := office.Default()
+		cfg := config.Default()
 		cfg.Forge.URL, cfg.Forge.TokenEnv = c.url, c.name
 		_, got, err := tokenCredential(cfg, env)(context.Background(), c.host)
 		if got != c.want || (err == nil) != (c.want != "") || err != nil && company.CodeOf(err) != company.EAuth {
@@ -140,11 +142,11 @@ func TestDoctorRemote(t *testing.T) {
 	_, url := server.Repository(t, "a/b.git", dir)
 	env := map[string]string{"HOME": dir, "SSL_CERT_FILE": server.CA}
 	a := &app{env: func(k string) (string, bool) { v, ok := env[k]; return v, ok }}
-	cfg := office.Default()
+	cfg := config.Default()
 	cfg.Forge.TokenEnv = "MY_TOKEN"
-	look := func(online bool) map[string]office.Result {
+	look := func(online bool) map[string]health.Result {
 		t.Helper()
-		out := map[string]office.Result{}
+		out := map[string]health.Result{}
 		for _, v := range a.checkRemote(t.Context(), office.Paths{Git: filepath.Join(dir, "state"), Repo: dir}, cfg, online) {
 			out[v.Name] = v.Result
 			if strings.Contains(v.Found+v.Fix, canary) {

@@ -7,13 +7,15 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/forge"
 	"company/internal/gitops"
+	"company/internal/health"
 	"company/internal/office"
 )
 
 // gitConfig is the store of an office and how it reaches remotes.
-func gitConfig(p office.Paths, c office.Config, env func(string) (string, bool)) (gitops.Config, error) {
+func gitConfig(p office.Paths, c config.Config, env func(string) (string, bool)) (gitops.Config, error) {
 	author, err := parseAuthor(c.Git.Author)
 	if err != nil {
 		return gitops.Config{}, err
@@ -32,7 +34,7 @@ func gitConfig(p office.Paths, c office.Config, env func(string) (string, bool))
 
 // tokenHint is what a person does for a login over https: the forge of the
 // remote knows which variable it reads and what the token must be allowed.
-func tokenHint(forges *forge.Selector, c office.Config, remote string) string {
+func tokenHint(forges *forge.Selector, c config.Config, remote string) string {
 	fix := forges.HowToLogIn(remote)
 	if fix == "" {
 		fix = "export " + c.Forge.TokenEnv + "=… with a token that may read and write the repository"
@@ -62,7 +64,7 @@ func forgeLogin(forges *forge.Selector, otherwise gitops.Credential) gitops.Cred
 // tokenCredential gives the token of forge.token_env, to the hosts that it is for: the
 // forge of forge.url; without one, github.com for GITHUB_TOKEN, and wherever
 // the remote is for a variable that the president named.
-func tokenCredential(c office.Config, env func(string) (string, bool)) gitops.Credential {
+func tokenCredential(c config.Config, env func(string) (string, bool)) gitops.Credential {
 	return func(_ context.Context, host string) (string, string, error) {
 		name := c.Forge.TokenEnv
 		name0 := strings.ToLower(host)
@@ -87,9 +89,9 @@ func tokenCredential(c office.Config, env func(string) (string, bool)) gitops.Cr
 }
 
 // checkRemote is doctor's look at the remote of the checkout.
-func (a *app) checkRemote(ctx context.Context, p office.Paths, c office.Config, online bool) []doctorResult {
+func (a *app) checkRemote(ctx context.Context, p office.Paths, c config.Config, online bool) []doctorResult {
 	if p.Repo == "" {
-		return singleResult("remote", office.Result{OK: true, Found: "not in a git checkout"})
+		return singleResult("remote", health.Result{OK: true, Found: "not in a git checkout"})
 	}
 	cfg, err := gitConfig(p, c, a.env)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"company/internal/company"
-	"company/internal/office"
+	"company/internal/config"
 )
 
 // helpTemplate leads with examples: most who ask for help want one.
@@ -110,7 +110,7 @@ func nearestName(typed string, names []string) string {
 	if len(begun) == 1 {
 		return begun[0]
 	}
-	return office.NearestName(typed, names, max(1, len(typed)/4))
+	return config.NearestName(typed, names, max(1, len(typed)/4))
 }
 
 // asksForJSON looks for what asks for JSON in a command line that cannot be

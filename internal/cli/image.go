@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/gitops"
 	"company/internal/image"
 	"company/internal/intake"
@@ -195,7 +196,7 @@ func (a *app) withImageRequest(ctx context.Context, project, base string, run fu
 	if err != nil {
 		return err
 	}
-	if base == "" && loaded.Config.Git.Base != office.Auto {
+	if base == "" && loaded.Config.Git.Base != config.Auto {
 		base = loaded.Config.Git.Base
 	}
 	off, err := a.openOffice(ctx, paths)
@@ -228,7 +229,7 @@ func (a *app) withImageRequest(ctx context.Context, project, base string, run fu
 	}
 	in := intake.Intake{
 		Images: b, Base: c.Container.Image, Setup: c.Container.Setup, SetupEnv: secrets, Offline: c.Container.Deps == "off",
-		Logins: office.OpenTrust(a.env).MayUseLogins(ctx, p.Path),
+		Logins: config.OpenTrust(a.env).MayUseLogins(ctx, p.Path),
 		Lint:   toOverride(c.Gates.Lint), Test: toOverride(c.Gates.Test), Prefix: c.Git.IntegrationBranch,
 	}
 	req, err := in.ImageOf(ctx, m, p.Path, base)
@@ -239,7 +240,7 @@ func (a *app) withImageRequest(ctx context.Context, project, base string, run fu
 }
 
 // newImageBuilder is an image builder outside of a working company.
-func (a *app) newImageBuilder(ctx context.Context, off *office.Office, loaded office.Loaded) (*image.Builder, func(), error) {
+func (a *app) newImageBuilder(ctx context.Context, off *office.Office, loaded config.Loaded) (*image.Builder, func(), error) {
 	h := &officeApp{office: off, loaded: loaded, log: a.log}
 	h.lifetime, h.fail = context.WithCancelCause(ctx)
 	registries, err := h.openRegistries(ctx, loaded.Config)

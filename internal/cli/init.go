@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/forge"
 	"company/internal/office"
 	"company/internal/safetext"
@@ -66,7 +67,7 @@ func (a *app) runInit(ctx context.Context, o initOptions) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, office.ConfigName)
+	path := filepath.Join(dir, config.ConfigName)
 	_, err = os.Lstat(path)
 	there := !errors.Is(err, fs.ErrNotExist)
 	if there && !o.force && !o.dryRun {
@@ -145,10 +146,10 @@ func (a *app) initDir() (string, error) {
 }
 
 // draftConfig looks around and says what the file is to hold.
-func (a *app) draftConfig(ctx context.Context, dir string) (office.ConfigDraft, initFindings, error) {
-	loaded, err := office.Load(ctx, office.LoadOptions{Env: a.env}) // what holds without the file
+func (a *app) draftConfig(ctx context.Context, dir string) (config.ConfigDraft, initFindings, error) {
+	loaded, err := config.Load(ctx, config.LoadOptions{Env: a.env}) // what holds without the file
 	if err != nil {
-		return office.ConfigDraft{}, initFindings{}, err
+		return config.ConfigDraft{}, initFindings{}, err
 	}
 	c := loaded.Config
 	found := initFindings{Repository: dir, Forge: "local", Toolchains: []string{}, Checks: []string{}}
@@ -170,7 +171,7 @@ func (a *app) draftConfig(ctx context.Context, dir string) (office.ConfigDraft, 
 		found.Checks = append(found.Checks, seen.project.Notes...)
 		serr = seen.gatesError
 	case ctx.Err() != nil:
-		return office.ConfigDraft{}, initFindings{}, serr
+		return config.ConfigDraft{}, initFindings{}, serr
 	}
 	if serr != nil { // it can be put right later; the file does not depend on it
 		found.Checks = []string{"not looked for: " + errorResult(serr).Found}
@@ -191,7 +192,7 @@ func (a *app) draftConfig(ctx context.Context, dir string) (office.ConfigDraft, 
 			base += ", of " + found.Remote
 		}
 	}
-	return office.ConfigDraft{
+	return config.ConfigDraft{
 		About: []string{
 			"company.yaml: this folder is an office of company.",
 			"",
@@ -221,8 +222,8 @@ var modelVendors = []struct{ adapter, key, model string }{
 
 // pickModels is the profile to write, and how it was found. What the user's own
 // config or the environment says stays there.
-func (a *app) pickModels(ctx context.Context, loaded office.Loaded) (map[string]office.Model, string) {
-	if at := loaded.Origin["models.default.adapter"]; at != office.OriginDefault {
+func (a *app) pickModels(ctx context.Context, loaded config.Loaded) (map[string]config.Model, string) {
+	if at := loaded.Origin["models.default.adapter"]; at != config.OriginDefault {
 		m := loaded.Config.Models["default"]
 		return nil, "Found: " + strings.TrimSpace(m.Adapter+" "+m.Model) + ", from " + at
 	}
@@ -237,7 +238,7 @@ func (a *app) pickModels(ctx context.Context, loaded office.Loaded) (map[string]
 	}
 	for _, v := range modelVendors {
 		if _, ok := modelDrivers[v.adapter]; ok && a.isSet(v.key) == set {
-			return map[string]office.Model{"default": {Adapter: v.adapter, Model: v.model, APIKeyEnv: v.key}}, "Found: " + v.key + "; name the model that you want"
+			return map[string]config.Model{"default": {Adapter: v.adapter, Model: v.model, APIKeyEnv: v.key}}, "Found: " + v.key + "; name the model that you want"
 		}
 	}
 	return nil, "Found: no model. Start Ollama, or set a key, or name a server with base_url."
@@ -254,12 +255,12 @@ func (a *app) isSet(name string) string {
 }
 
 // keyNames are the variables that matter here.
-func (a *app) keyNames(c office.Config, models map[string]office.Model) []string {
+func (a *app) keyNames(c config.Config, models map[string]config.Model) []string {
 	names := []string{c.Forge.TokenEnv}
 	for _, v := range modelVendors {
 		names = append(names, v.key)
 	}
-	for _, all := range []map[string]office.Model{c.Models, models} {
+	for _, all := range []map[string]config.Model{c.Models, models} {
 		for _, m := range all {
 			names = append(names, m.APIKeyEnv)
 		}
@@ -279,10 +280,10 @@ func (a *app) validateDraft(ctx context.Context, text []byte) (err error) {
 		return bug(err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := os.WriteFile(filepath.Join(dir, office.ConfigName), text, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, config.ConfigName), text, 0o600); err != nil {
 		return bug(err)
 	}
-	if _, err := office.Load(ctx, office.LoadOptions{OfficeDir: dir, Env: a.env}); err != nil {
+	if _, err := config.Load(ctx, config.LoadOptions{OfficeDir: dir, Env: a.env}); err != nil {
 		return bug(err)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"company/internal/adapters"
+	"company/internal/config"
 	"company/internal/office"
 )
 
@@ -24,7 +25,7 @@ func (a *app) envValue(name string) string {
 
 // modelProfiles are the models of a config as their drivers need them. Keys come
 // from the environment and from nowhere else.
-func modelProfiles(l office.Loaded, root string, getenv func(string) string) []adapters.Profile {
+func modelProfiles(l config.Loaded, root string, getenv func(string) string) []adapters.Profile {
 	var out []adapters.Profile
 	for _, name := range slices.Sorted(maps.Keys(l.Config.Models)) {
 		m := l.Config.Models[name]
@@ -32,7 +33,7 @@ func modelProfiles(l office.Loaded, root string, getenv func(string) string) []a
 			Name: name, Adapter: m.Adapter, Model: m.Model, BaseURL: m.BaseURL, KeyEnv: m.APIKeyEnv,
 			ContextTokens: m.ContextTokens, MaxOutput: m.MaxOutput, Fallback: m.Fallback,
 			Temperature: m.Temperature, Tools: adapters.ToolUse(m.Tools),
-			Unchosen: l.Origin["models."+name+".adapter"] == office.OriginDefault && l.Origin["models."+name+".model"] == office.OriginDefault,
+			Unchosen: l.Origin["models."+name+".adapter"] == config.OriginDefault && l.Origin["models."+name+".model"] == config.OriginDefault,
 		}
 		if p.BaseURL == "" {
 			if p.KeyEnv == "" {
@@ -59,7 +60,7 @@ func modelProfiles(l office.Loaded, root string, getenv func(string) string) []a
 
 // checkModels is doctor's look at each profile that a role uses, or that one
 // falls back to.
-func (a *app) checkModels(ctx context.Context, p office.Paths, l office.Loaded, online bool) []doctorResult {
+func (a *app) checkModels(ctx context.Context, p office.Paths, l config.Loaded, online bool) []doctorResult {
 	users := map[string][]string{}
 	for _, role := range allRoles {
 		for i, name := range fallbackChain(l.Config, l.Config.Agent(role).Model) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"company/internal/adapters"
-	"company/internal/office"
+	"company/internal/config"
 )
 
 // TestModelProfiles: what a profile says reaches its model (ADP-5, ADP-7: names
@@ -27,7 +27,7 @@ func TestModelProfiles(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "company.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l, err := office.Load(t.Context(), office.LoadOptions{OfficeDir: dir})
+	l, err := config.Load(t.Context(), config.LoadOptions{OfficeDir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestPickModels(t *testing.T) {
 		t.Cleanup(server.Close)
 		return server.URL
 	}
-	loaded, err := office.Load(t.Context(), office.LoadOptions{OfficeDir: t.TempDir()})
+	loaded, err := config.Load(t.Context(), config.LoadOptions{OfficeDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

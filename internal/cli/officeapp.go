@@ -19,6 +19,7 @@ import (
 	"company/internal/bus"
 	"company/internal/clock"
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/container"
 	"company/internal/feed"
 	"company/internal/folder"
@@ -44,7 +45,7 @@ import (
 // state, and, once it works, everything that does effects.
 type officeApp struct {
 	office *office.Office
-	loaded office.Loaded
+	loaded config.Loaded
 	lock   *office.Lock
 	log    *slog.Logger
 
@@ -64,7 +65,7 @@ type officeApp struct {
 	webhooks      webhooks
 	repackJob     periodicJob // also made once at the beginning of work
 	// configFor reads the config for tasks of a checkout.
-	configFor  func(ctx context.Context, project string) (office.Loaded, error)
+	configFor  func(ctx context.Context, project string) (config.Loaded, error)
 	activities activityLog
 
 	closers []func() error // in the order in which they were opened
@@ -77,7 +78,7 @@ type officeApp struct {
 
 // openOfficeApp opens the ledger and folds the state. Nothing is under way yet,
 // and neither Docker nor a model is needed.
-func openOfficeApp(ctx context.Context, lock *office.Lock, off *office.Office, loaded office.Loaded, machine clock.Sources, log *slog.Logger) (_ *officeApp, err error) {
+func openOfficeApp(ctx context.Context, lock *office.Lock, off *office.Office, loaded config.Loaded, machine clock.Sources, log *slog.Logger) (_ *officeApp, err error) {
 	h := &officeApp{office: off, loaded: loaded, lock: lock, log: log}
 	officeTime := clock.New(machine)
 	h.lifetime, h.fail = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -103,7 +104,7 @@ func openOfficeApp(ctx context.Context, lock *office.Lock, off *office.Office, l
 	}
 	h.orch, err = orchestrator.Open(ctx, orchestrator.Config{
 		Ledger: h.ledger, Clock: officeTime, Office: off.ID, Version: Version, Active: loaded.Config.Limits.ConcurrentTasks, Logger: log,
-		Checks:  maxParallelGates(loaded.ForHost(office.HostResources{Memory: hostMemory()}), hostMemory(), runtime.NumCPU()),
+		Checks:  maxParallelGates(loaded.ForHost(config.HostResources{Memory: hostMemory()}), hostMemory(), runtime.NumCPU()),
 		Changed: h.projector.markChanged,
 	})
 	if err != nil {
@@ -154,7 +155,7 @@ func (h *officeApp) DoID(ctx context.Context, id, actor string, c company.Comman
 // who does which.
 func (h *officeApp) wireHandlers(ctx context.Context) (*worker.Pool, error) {
 	cfg := h.loaded.Config
-	cfg.Workers.Max = h.loaded.ForHost(office.HostResources{Memory: hostMemory()}).Workers.Max
+	cfg.Workers.Max = h.loaded.ForHost(config.HostResources{Memory: hostMemory()}).Workers.Max
 	h.configWorkers = cfg.Workers.Max
 	rt, err := openRuntime(ctx, h.log)
 	if err != nil {
@@ -364,7 +365,7 @@ func (h *officeApp) syncWarmPool() {
 	h.sandboxes.Warm("", s.Office.Epoch, 0)
 }
 
-func (h *officeApp) containerLimits(c office.Config) container.Limits {
+func (h *officeApp) containerLimits(c config.Config) container.Limits {
 	return container.Limits{
 		MemoryBytes: int64(c.Workers.Memory), CPUs: min(c.Workers.CPUs, float64(runtime.NumCPU())),
 		Pids: int64(c.Workers.PIDs), DiskBytes: int64(max(0, c.Workers.Disk)),
@@ -373,15 +374,15 @@ func (h *officeApp) containerLimits(c office.Config) container.Limits {
 
 // maxMemory is what a container may grow to: three quarters of the host's
 // memory, but where the config says how much a container gets.
-func (h *officeApp) maxMemory(c office.Config) int64 {
-	if h.loaded.Origin["workers.memory"] != office.OriginDefault {
+func (h *officeApp) maxMemory(c config.Config) int64 {
+	if h.loaded.Origin["workers.memory"] != config.OriginDefault {
 		return int64(c.Workers.Memory)
 	}
 	return int64(hostMemory()) / 4 * 3
 }
 
 // companySettings are the parts of the config that decisions depend on.
-func companySettings(c office.Config) company.Settings {
+func companySettings(c config.Config) company.Settings {
 	return company.Settings{
 		Cap: c.BudgetCap(len(unpricedModels(c)) == 0), Plan: company.Mode(c.Approvals.Plan), Merge: company.Mode(c.Approvals.Merge), PR: company.Mode(c.Approvals.PR), Deps: company.Mode(c.Approvals.Deps),
 		Paths: c.Git.Paths, NoGates: c.Gates.None, Protected: c.Gates.Protected, ProtectTests: c.Gates.ProtectTests, IntegrationPrefix: c.Git.IntegrationBranch,
@@ -399,7 +400,7 @@ func zeroAsNone[T int | time.Duration](n T) T {
 
 // maxParallelGates is how many gates may run at once: what the host's memory leaves
 // beside the workers, at most one for each processor, and one in any case.
-func maxParallelGates(c office.Config, memory office.Size, cpus int) int {
+func maxParallelGates(c config.Config, memory config.Size, cpus int) int {
 	if memory <= 0 || c.Workers.Memory <= 0 {
 		return 0
 	}
@@ -408,7 +409,7 @@ func maxParallelGates(c office.Config, memory office.Size, cpus int) int {
 }
 
 // hostMemory is what this machine has, in bytes; 0 where that is not known.
-func hostMemory() office.Size {
+func hostMemory() config.Size {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
 		return 0
@@ -417,7 +418,7 @@ func hostMemory() office.Size {
 	if _, err := fmt.Sscanf(string(text), "MemTotal: %d kB", &kib); err != nil {
 		return 0
 	}
-	return office.Size(kib << 10)
+	return config.Size(kib << 10)
 }
 
 // projectOf names the project of a checkout.
@@ -432,11 +433,11 @@ func projectOf(path string) company.Project {
 	return company.Project{ID: strings.Trim(name, "-") + "-" + hex.EncodeToString(sum[:4]), Path: path}
 }
 
-func toOverride(c office.Command) gates.CommandOverride {
+func toOverride(c config.Command) gates.CommandOverride {
 	switch c.Mode {
-	case office.Auto:
+	case config.Auto:
 		return gates.Auto
-	case office.None:
+	case config.None:
 		return gates.None
 	}
 	if c.Argv != nil {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/feed"
 	"company/internal/office"
 )
@@ -162,7 +163,7 @@ func printedAt(t *testing.T, events []company.Event, n int) []byte {
 	b := &sheet{t: t}
 	for _, open := range []bool{true, false} {
 		b.put(fmt.Sprintf("status (at work: %v)", open), viewOverview(s, p, open, true, now))
-		b.put(fmt.Sprintf("agents (at work: %v)", open), viewAgents(s, office.Default(), nil, open, now))
+		b.put(fmt.Sprintf("agents (at work: %v)", open), viewAgents(s, config.Default(), nil, open, now))
 	}
 	b.putText("status, without -v", viewOverview(s, p, true, false, now).renderText())
 	for _, pull := range s.Pulls() {

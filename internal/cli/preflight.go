@@ -16,6 +16,7 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/image"
 	"company/internal/office"
 )
@@ -70,7 +71,7 @@ func causeText(e *company.Error) string {
 // role a model that can be asked. All are looked at together, and all that is
 // missing is told at once. When another process holds the office, it is that
 // process that works: here only the repository is looked at.
-func (a *app) runPreflight(ctx context.Context, paths office.Paths, l office.Loaded, repo, ref string) (repoCheck, error) {
+func (a *app) runPreflight(ctx context.Context, paths office.Paths, l config.Loaded, repo, ref string) (repoCheck, error) {
 	ctx, cancel := context.WithTimeout(ctx, preflightTimeout)
 	defer cancel()
 	var wg sync.WaitGroup
@@ -104,7 +105,7 @@ func (a *app) runPreflight(ctx context.Context, paths office.Paths, l office.Loa
 
 // chosenModel is the model that Ollama has in place of the default, where
 // nobody chose one; "" where somebody did, or Ollama does not say.
-func (a *app) chosenModel(ctx context.Context, p office.Paths, l office.Loaded) string {
+func (a *app) chosenModel(ctx context.Context, p office.Paths, l config.Loaded) string {
 	ctx, cancel := context.WithTimeout(ctx, localDialTimeout)
 	defer cancel()
 	for _, profile := range modelProfiles(l, p.Root, a.envValue) {
@@ -152,7 +153,7 @@ func (a *app) missingDocker(ctx context.Context) missingRequirements {
 // that cannot be used is none as long as one of its fallbacks can. A model that
 // its server does not list is no shortage: it is asked all the same, and only
 // told of.
-func (a *app) missingModels(ctx context.Context, p office.Paths, l office.Loaded) (missing missingRequirements, doubts []string) {
+func (a *app) missingModels(ctx context.Context, p office.Paths, l config.Loaded) (missing missingRequirements, doubts []string) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	wrong, unlisted := map[string]*company.Error{}, map[string]*company.Error{}
@@ -194,7 +195,7 @@ func (a *app) missingModels(ctx context.Context, p office.Paths, l office.Loaded
 var allRoles = []company.Role{company.Manager, company.Worker, company.Reviewer, company.Merger}
 
 // usedProfiles are the profiles that some role uses, fallbacks included.
-func usedProfiles(c office.Config) map[string]bool {
+func usedProfiles(c config.Config) map[string]bool {
 	out := map[string]bool{}
 	for _, role := range allRoles {
 		for _, name := range fallbackChain(c, c.Agent(role).Model) {
@@ -205,7 +206,7 @@ func usedProfiles(c office.Config) map[string]bool {
 }
 
 // fallbackChain is a profile and what it falls back to, in this order.
-func fallbackChain(c office.Config, profile string) []string {
+func fallbackChain(c config.Config, profile string) []string {
 	var out []string
 	var add func(string)
 	add = func(name string) {
@@ -297,7 +298,7 @@ func dialServer(ctx context.Context, base string) error {
 }
 
 // rolesByProfile names the roles of each profile that one uses first.
-func rolesByProfile(c office.Config) (profiles []string, users map[string][]string) {
+func rolesByProfile(c config.Config) (profiles []string, users map[string][]string) {
 	users = map[string][]string{}
 	for _, role := range allRoles {
 		name := c.Agent(role).Model

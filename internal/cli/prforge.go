@@ -8,9 +8,11 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/evidence"
 	"company/internal/forge"
 	"company/internal/gitops"
+	"company/internal/health"
 	"company/internal/office"
 	"company/internal/safetext"
 )
@@ -55,7 +57,7 @@ func branchLocator(office string, forges *forge.Selector) func(context.Context, 
 	}
 }
 
-func remoteURL(ctx context.Context, p office.Paths, c office.Config, t *company.Task) (string, error) {
+func remoteURL(ctx context.Context, p office.Paths, c config.Config, t *company.Task) (string, error) {
 	m, err := gitops.LookAt(p.Git, c.Git.Remote, t.Project.ID, t.Project.Path)
 	if err != nil {
 		return "", err
@@ -194,28 +196,28 @@ func (a *app) closeOnForge(ctx context.Context, p office.Paths, s *company.State
 
 // checkForge says where a pull request of a checkout would go, and with whose
 // login. Nothing is asked of the forge.
-func (a *app) checkForge(ctx context.Context, c office.Config, remote string) office.Result {
+func (a *app) checkForge(ctx context.Context, c config.Config, remote string) health.Result {
 	f, choice, err := openForges(nil, c, a.log, a.env).ForRemote(ctx, remote)
 	switch {
 	case err != nil:
 		return errorResult(err)
 	case choice.Why != "":
-		return office.Result{Warn: true, Found: choice.Kind + ": " + choice.Why, Needed: "nothing: the branch is pushed, the pull request is kept as a page", Fix: choice.Fix}
+		return health.Result{Warn: true, Found: choice.Kind + ": " + choice.Why, Needed: "nothing: the branch is pushed, the pull request is kept as a page", Fix: choice.Fix}
 	case choice.Kind == "local":
-		return office.Result{OK: true, Found: "local: pull requests are kept as pages"}
+		return health.Result{OK: true, Found: "local: pull requests are kept as pages"}
 	case c.Forge.AppID != 0:
-		return office.Result{OK: true, Found: fmt.Sprintf("%s %s, as GitHub App %d", choice.Kind, choice.Repo, c.Forge.AppID)}
+		return health.Result{OK: true, Found: fmt.Sprintf("%s %s, as GitHub App %d", choice.Kind, choice.Repo, c.Forge.AppID)}
 	}
 	cred, err := f.Credential(ctx)
 	if err != nil {
 		return errorResult(err)
 	}
-	return office.Result{OK: true, Found: fmt.Sprintf("%s %s, login from %s", choice.Kind, choice.Repo, cred.Source)}
+	return health.Result{OK: true, Found: fmt.Sprintf("%s %s, login from %s", choice.Kind, choice.Repo, cred.Source)}
 }
 
 // checkForgeAccess is checkForge with the forge's own word: whether the login may push
 // there, or to which fork. Asking changes nothing.
-func (a *app) checkForgeAccess(ctx context.Context, p office.Paths, c office.Config) office.Result {
+func (a *app) checkForgeAccess(ctx context.Context, p office.Paths, c config.Config) health.Result {
 	remote := ""
 	if p.Repo != "" {
 		if cfg, err := gitConfig(p, c, a.env); err == nil {
@@ -227,7 +229,7 @@ func (a *app) checkForgeAccess(ctx context.Context, p office.Paths, c office.Con
 		return errorResult(err)
 	}
 	if choice.Kind == "local" {
-		return office.Result{OK: true, Found: "none is used"}
+		return health.Result{OK: true, Found: "none is used"}
 	}
 	access, err := f.Access(ctx)
 	if err != nil {
@@ -237,15 +239,15 @@ func (a *app) checkForgeAccess(ctx context.Context, p office.Paths, c office.Con
 }
 
 // accessResult is what a login may do, in doctor's words.
-func accessResult(repo forge.Repo, may forge.Access, fix string) office.Result {
+func accessResult(repo forge.Repo, may forge.Access, fix string) health.Result {
 	lacks := strings.Join(may.MissingPermissions, ", ")
 	switch {
 	case lacks != "":
-		return office.Result{Found: "the token lacks " + lacks + " on " + repo.String(), Needed: "a token that may push and open pull requests", Fix: fix}
+		return health.Result{Found: "the token lacks " + lacks + " on " + repo.String(), Needed: "a token that may push and open pull requests", Fix: fix}
 	case may.Push:
-		return office.Result{OK: true, Found: "the login may push to " + repo.String()}
+		return health.Result{OK: true, Found: "the login may push to " + repo.String()}
 	case may.Fork != "":
-		return office.Result{OK: true, Found: "the login may not push to " + repo.String() + ": its fork " + gitops.Mask(may.Fork) + " is used"}
+		return health.Result{OK: true, Found: "the login may not push to " + repo.String() + ": its fork " + gitops.Mask(may.Fork) + " is used"}
 	}
-	return office.Result{OK: true, Found: "the login may not push to " + repo.String() + ": the first delivery forks it"}
+	return health.Result{OK: true, Found: "the login may not push to " + repo.String() + ": the first delivery forks it"}
 }

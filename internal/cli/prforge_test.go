@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/forge"
 	"company/internal/gitops"
 	"company/internal/office"
@@ -52,7 +53,7 @@ func TestOpenCommand(t *testing.T) {
 // What a person is told to do for a login is what is read for that forge,
 // and GitHub's token goes to no other.
 func TestGiteaLoginHint(t *testing.T) {
-	c := office.Default()
+	c := config.Default()
 	c.Forge.Kind, c.Forge.URL = "gitea", "https://git.example.com/tools"
 	env := func(name string) (string, bool) {
 		v, ok := map[string]string{"GITHUB_TOKEN": "hub", "HOME": t.TempDir()}[name]

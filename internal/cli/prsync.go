@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/forge"
 	"company/internal/gitops"
 	"company/internal/merger"
@@ -156,7 +157,7 @@ func pollPR(ctx context.Context, l *merger.FeedbackPoller, p company.Pull, set c
 
 // newListener hears with the config of an office; nothing of the house needs to
 // be open.
-func newListener(id string, p office.Paths, loaded office.Loaded, forges *forge.Selector) *merger.FeedbackPoller {
+func newListener(id string, p office.Paths, loaded config.Loaded, forges *forge.Selector) *merger.FeedbackPoller {
 	return &merger.FeedbackPoller{
 		Office:  id,
 		Mirrors: gitops.ReadOnlyMirrors{Root: p.Git, Remote: loaded.Config.Git.Remote},

@@ -8,8 +8,8 @@ import (
 
 	"company/internal/bus/nats"
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/ledger"
-	"company/internal/office"
 	"company/internal/orchestrator"
 )
 
@@ -27,7 +27,7 @@ func TestRecoveryAsk(t *testing.T) {
 		}
 	}()
 	h := &officeApp{}
-	h.loaded.Config = office.Default()
+	h.loaded.Config = config.Default()
 	if h.ledger, err = ledger.Open(t.Context(), bus, ledger.Options{}); err != nil {
 		t.Fatal(err)
 	}

@@ -7,17 +7,18 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/depaccess"
 	mirrors "company/internal/depproxy"
 	"company/internal/feed"
+	"company/internal/health"
 	"company/internal/image"
-	"company/internal/office"
 	"company/internal/safetext"
 )
 
 // openRegistries opens the operator's package registries, behind caches that
 // all offices of this user share. With container.deps: off there are none.
-func (h *officeApp) openRegistries(ctx context.Context, cfg office.Config) (*mirrors.Stores, error) {
+func (h *officeApp) openRegistries(ctx context.Context, cfg config.Config) (*mirrors.Stores, error) {
 	if cfg.Container.Deps == "off" {
 		return nil, nil
 	}
@@ -32,7 +33,7 @@ func (h *officeApp) openRegistries(ctx context.Context, cfg office.Config) (*mir
 	if err != nil {
 		return nil, err
 	}
-	trust := office.OpenTrust(os.LookupEnv)
+	trust := config.OpenTrust(os.LookupEnv)
 	stores, err := mirrors.OpenStores(filepath.Join(dir, "registries"), up, cfg.Container.Logins, trust.MayUseLogins)
 	if err != nil {
 		return nil, err
@@ -58,7 +59,7 @@ func (h *officeApp) dependencyAccess(stores *mirrors.Stores) *depaccess.Service 
 
 // setupEnv are the values of container.setup_env. They go to the preparation
 // of images and nowhere else.
-func setupEnv(cfg office.Config, lookup func(string) (string, bool)) (map[string]image.Secret, error) {
+func setupEnv(cfg config.Config, lookup func(string) (string, bool)) (map[string]image.Secret, error) {
 	out := map[string]image.Secret{}
 	for _, name := range cfg.Container.SetupEnv {
 		v, ok := lookup(name)
@@ -73,9 +74,9 @@ func setupEnv(cfg office.Config, lookup func(string) (string, bool)) (map[string
 
 // checkRegistries tells which registries dependencies come from, and what of
 // the operator's settings is not followed. Nobody is asked.
-func checkRegistries(ctx context.Context, cfg office.Config) []doctorResult {
+func checkRegistries(ctx context.Context, cfg config.Config) []doctorResult {
 	if cfg.Container.Deps == "off" {
-		return singleResult("registries", office.Result{OK: true, Found: "none (container.deps: off)"})
+		return singleResult("registries", health.Result{OK: true, Found: "none (container.deps: off)"})
 	}
 	up, err := mirrors.LoadClientSettings(ctx)
 	if ctx.Err() != nil {
@@ -94,12 +95,12 @@ func checkRegistries(ctx context.Context, cfg office.Config) []doctorResult {
 	if up.Serves(mirrors.Debian) { // there is none on a host that is no Debian, which is no fault
 		found = append(found, mirrors.Debian+" (for container.setup)")
 	}
-	r := office.Result{OK: true, Found: strings.Join(found, ", ") + ", as this host's own clients are set"}
+	r := health.Result{OK: true, Found: strings.Join(found, ", ") + ", as this host's own clients are set"}
 	if logins := up.LoginHosts(); len(logins) > 0 {
 		r.Found += "; with your login, for repositories of company trust --logins: " + strings.Join(logins, ", ")
 	}
 	if !all {
-		r = office.Result{Warn: true, Found: "only " + strings.Join(found, ", ") + ": " + strings.Join(up.Notes, "; "), Fix: "set the client's registry, or nothing: projects of other kinds need it"}
+		r = health.Result{Warn: true, Found: "only " + strings.Join(found, ", ") + ": " + strings.Join(up.Notes, "; "), Fix: "set the client's registry, or nothing: projects of other kinds need it"}
 	}
 	return singleResult("registries", r)
 }

@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/office"
+	"company/internal/config"
 )
 
 // Values of container.setup_env come from the environment and do not print; a
 // variable that is not set is said by name.
 func TestSetupEnv(t *testing.T) {
 	lookup := func(name string) (string, bool) { return map[string]string{"TOKEN": "a-canary"}[name], name == "TOKEN" }
-	cfg := office.Config{Container: office.Container{SetupEnv: []string{"TOKEN"}}}
+	cfg := config.Config{Container: config.Container{SetupEnv: []string{"TOKEN"}}}
 	got, err := setupEnv(cfg, lookup)
 	if err != nil || len(got) != 1 {
 		t.Fatalf("%v, %v", got, err)

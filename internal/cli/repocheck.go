@@ -5,9 +5,9 @@ import (
 	"errors"
 
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/gates"
 	"company/internal/gitops"
-	"company/internal/office"
 )
 
 // repoCheck is what there is to see of a repository before anything is made: where
@@ -21,7 +21,7 @@ type repoCheck struct {
 }
 
 // checkRepo looks at the objects of a checkout.
-func checkRepo(ctx context.Context, c office.Config, repo, ref string) (repoCheck, error) {
+func checkRepo(ctx context.Context, c config.Config, repo, ref string) (repoCheck, error) {
 	m, base, done, err := gitops.View(ctx, repo, c.Git.Remote, ref)
 	if err != nil {
 		return repoCheck{}, addGitHint(err)

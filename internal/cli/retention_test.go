@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/folder/foldertest"
 	"company/internal/gitops"
 	"company/internal/gitops/gitopstest"
@@ -65,7 +66,7 @@ func TestUnmergedWorkIsKept(t *testing.T) {
 	}
 	h := &officeApp{log: slog.New(slog.NewTextHandler(io.Discard, nil)), office: &office.Office{Paths: office.Paths{Git: filepath.Dir(p.Mirror.Dir())}}}
 	h.office.GitFolder, h.office.RunsFolder = foldertest.Open(t, filepath.Dir(p.Mirror.Dir())), foldertest.Open(t, t.TempDir())
-	h.loaded.Config = office.Default()
+	h.loaded.Config = config.Default()
 	found := func(unmerged bool) (out []string) {
 		t.Helper()
 		all, err := retentionPolicy{state: s, office: h.office, before: time.Now(), unmerged: unmerged}.listRepositories(ctx, p.Store, "origin")

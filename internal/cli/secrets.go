@@ -4,14 +4,14 @@ import (
 	"slices"
 	"strings"
 
+	"company/internal/config"
 	"company/internal/leak"
-	"company/internal/office"
 )
 
 // ownSecrets are the values of the variables that an office reads secrets
 // from: those that its config names, and those that forges' and models' tools
 // have by themselves.
-func ownSecrets(c office.Config, env func(string) (string, bool)) []leak.Own {
+func ownSecrets(c config.Config, env func(string) (string, bool)) []leak.Own {
 	names := []string{c.Forge.TokenEnv, c.Forge.PrivateKeyEnv, c.Forge.WebhookEnv, "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OLLAMA_API_KEY"}
 	names = append(append(names, tokenNames()...), c.Container.SetupEnv...)
 	for _, m := range c.Models {

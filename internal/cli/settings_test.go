@@ -8,18 +8,18 @@ import (
 
 	"company/internal/bus/nats"
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/feed"
 	"company/internal/ledger"
-	"company/internal/office"
 	"company/internal/orchestrator"
 )
 
 // What the config says of limits reaches the core: none stays none, and one
 // model without a price, be it a fallback, means that tokens are counted.
 func TestCompanySettings(t *testing.T) {
-	c := office.Default()
-	price := &office.Price{Input: 1, Output: 1}
-	c.Models = map[string]office.Model{
+	c := config.Default()
+	price := &config.Price{Input: 1, Output: 1}
+	c.Models = map[string]config.Model{
 		"default": {Adapter: "openai", Model: "m", BaseURL: "http://127.0.0.1:1", Price: price, Fallback: []string{"second"}},
 		"second":  {Adapter: "openai", Model: "m", BaseURL: "http://127.0.0.1:1", Price: price},
 	}
@@ -27,7 +27,7 @@ func TestCompanySettings(t *testing.T) {
 	if got := companySettings(c).Cap; got != (company.Amount{MicroUSD: 5_000_000, Tokens: company.NoCap}) {
 		t.Errorf("all have a price: the cap is %+v", got)
 	}
-	c.Models["second"] = office.Model{Adapter: "openai", Model: "m", BaseURL: "http://127.0.0.1:1"}
+	c.Models["second"] = config.Model{Adapter: "openai", Model: "m", BaseURL: "http://127.0.0.1:1"}
 	if got := companySettings(c).Cap; got.Tokens != 5_000_000 {
 		t.Errorf("a fallback has no price: the cap is %+v", got)
 	}

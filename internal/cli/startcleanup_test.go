@@ -12,9 +12,9 @@ import (
 	"company/internal/clock"
 	"company/internal/clock/clocktest"
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/gitops/gitopstest"
 	"company/internal/ledger"
-	"company/internal/office"
 	"company/internal/orchestrator"
 )
 
@@ -33,7 +33,7 @@ func TestRemoveStale(t *testing.T) {
 		}
 	}()
 	h := &officeApp{log: slog.New(slog.NewTextHandler(io.Discard, nil)), office: openOffice(t)}
-	h.loaded.Config = office.Default()
+	h.loaded.Config = config.Default()
 	if h.ledger, err = ledger.Open(t.Context(), bus, ledger.Options{}); err != nil {
 		t.Fatal(err)
 	}

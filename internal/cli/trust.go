@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/company"
+	"company/internal/config"
 	mirrors "company/internal/depproxy"
-	"company/internal/office"
 	"company/internal/safetext"
 )
 
@@ -49,7 +49,7 @@ func (a *app) runTrust(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	review, err := office.ReviewTrust(ctx, a.loadOptions(paths, nil))
+	review, err := config.ReviewTrust(ctx, a.loadOptions(paths, nil))
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (a *app) runTrust(ctx context.Context) error {
 		if err := a.askTrust(ctx, review); err != nil {
 			return err
 		}
-		if err := office.OpenTrust(a.env).Add(review.Hash, review.File); err != nil {
+		if err := config.OpenTrust(a.env).Add(review.Hash, review.File); err != nil {
 			return err
 		}
 	}
@@ -69,7 +69,7 @@ func (a *app) runTrust(ctx context.Context) error {
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{
 			"schema_version": 1, "file": review.File, "hash": review.Hash, "tracked": review.Tracked, "was_trusted": review.Trusted,
-			"asks": append([]office.TrustRequest{}, review.Requests...),
+			"asks": append([]config.TrustRequest{}, review.Requests...),
 		})
 	}
 	_, err = fmt.Fprintf(a.out, "trusted: %s (%.12s)\n", safetext.Escape(review.File), review.Hash)
@@ -77,7 +77,7 @@ func (a *app) runTrust(ctx context.Context) error {
 }
 
 // askTrust shows what would count, and goes on only with a yes.
-func (a *app) askTrust(ctx context.Context, r office.TrustReview) error {
+func (a *app) askTrust(ctx context.Context, r config.TrustReview) error {
 	if a.output == "text" {
 		fmt.Fprintf(a.err, "%s (%.12s)\n", safetext.Escape(r.File), r.Hash)
 		if !r.Tracked {
@@ -135,7 +135,7 @@ func (a *app) trustLogins(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	trust := office.OpenTrust(a.env)
+	trust := config.OpenTrust(a.env)
 	was := trust.MayUseLogins(ctx, checkout)
 	if !was {
 		if err := a.askLogins(ctx, checkout, up); err != nil {

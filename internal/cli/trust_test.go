@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/office"
+	"company/internal/config"
 )
 
 // At a terminal the president is shown what would count, and is asked; only a
@@ -101,7 +101,7 @@ func TestTrustLogins(t *testing.T) {
 		exit := a.main(t.Context(), append([]string{"trust", "--logins", "--repo", repo}, args...))
 		return exit, out.String() + errs.String()
 	}
-	trust := office.OpenTrust(lookup)
+	trust := config.OpenTrust(lookup)
 	exit, said := run()
 	if exit == 0 || trust.MayUseLogins(t.Context(), repo) || !strings.Contains(said, "company trust --logins --yes") {
 		t.Errorf("unasked: %d\n%s", exit, said)

@@ -372,7 +372,7 @@ func (f *Folder) Usage(ctx context.Context, name string) (bytes int64, ok bool) 
 		if err != nil || !e.Type().IsRegular() {
 			return nil
 		}
-		if info, err := e.Info(); err == nil && linkCount(info) == 1 {
+		if info, err := e.Info(); err == nil && LinkCount(info) == 1 {
 			bytes += info.Size()
 		}
 		return nil
@@ -452,7 +452,7 @@ func openSubfolder(at *os.Root, name, shown string) (*os.Root, error) {
 		return nil, refusalError(shown, "it is a symbolic link", nil)
 	case !before.IsDir():
 		return nil, refusalError(shown, "it is not a folder", syscall.ENOTDIR)
-	case !isOwnedByUs(before):
+	case !OwnedByUs(before):
 		return nil, refusalError(shown, "it belongs to another user", nil)
 	}
 	root, err := at.OpenRoot(name)
@@ -550,7 +550,7 @@ func checkPlainFile(info fs.FileInfo, shown string) error {
 		return refusalError(shown, "it is a symbolic link", nil)
 	case !info.Mode().IsRegular():
 		return refusalError(shown, "it is not a plain file", nil)
-	case linkCount(info) > 1:
+	case LinkCount(info) > 1:
 		return refusalError(shown, "it has a second name elsewhere (a hard link)", nil)
 	}
 	return nil
@@ -576,19 +576,6 @@ func splitName(name string) ([]string, error) {
 		return nil, fmt.Errorf("%q is no name in a folder: %w", name, fs.ErrInvalid)
 	}
 	return strings.Split(clean, "/"), nil
-}
-
-func isOwnedByUs(info fs.FileInfo) bool {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(st.Uid) == os.Geteuid()
-}
-
-// linkCount is how many names a file has.
-func linkCount(info fs.FileInfo) uint64 {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(st.Nlink)
-	}
-	return 1
 }
 
 func randomHex() string {

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/office"
+	"company/internal/config"
 )
 
 // readBase reads which commit the work starts from, and how it stands to the
@@ -172,7 +172,7 @@ func (c *checkout) isDirty(ctx context.Context) (bool, error) {
 	}
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(r.out), "\x00"), "\x00") {
 		// The office's own config is read where it lies; no work misses it.
-		if name != "" && path.Base(name) != office.ConfigName {
+		if name != "" && path.Base(name) != config.ConfigName {
 			return true, nil
 		}
 	}

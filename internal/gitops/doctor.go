@@ -9,22 +9,22 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/office"
+	"company/internal/health"
 )
 
 // Checks is what doctor looks at for the remote of a checkout, as a store of
 // this configuration would reach it: its address, the credential (SET or NOT
 // SET, never its value), the ssh host key, and, when online, whether the
 // remote answers. Nothing is made; without online nothing is asked.
-func Checks(cfg Config, checkout string, online bool) []office.Check {
+func Checks(cfg Config, checkout string, online bool) []health.Check {
 	p := &probe{cfg: cfg, checkout: checkout}
-	out := []office.Check{
+	out := []health.Check{
 		{Name: "remote", Run: p.checkRemote},
 		{Name: "git credential", Run: p.checkCredential},
 		{Name: "ssh host", Run: p.checkHost},
 	}
 	if online {
-		out = append(out, office.Check{Name: "remote answers", Run: p.checkOnline})
+		out = append(out, health.Check{Name: "remote answers", Run: p.checkOnline})
 	}
 	return out
 }
@@ -35,16 +35,16 @@ type probe struct {
 }
 
 // resultOf is an error as the result of a check.
-func resultOf(err error) office.Result {
+func resultOf(err error) health.Result {
 	var e *company.Error
 	if !errors.As(err, &e) {
-		return office.Result{Found: Mask(err.Error())}
+		return health.Result{Found: Mask(err.Error())}
 	}
 	found := e.Message
 	if e.Why != "" {
 		found += ": " + e.Why
 	}
-	return office.Result{Found: Mask(found), Fix: e.Hint}
+	return health.Result{Found: Mask(found), Fix: e.Hint}
 }
 
 // open makes a store that is gone after use, which knows the hosts of the
@@ -68,18 +68,18 @@ func (p *probe) open(ctx context.Context) (s *Store, remote string, done func(),
 	return nil, "", nil, err
 }
 
-func (p *probe) checkRemote(ctx context.Context) office.Result {
+func (p *probe) checkRemote(ctx context.Context) health.Result {
 	s, url, done, err := p.open(ctx)
 	if err != nil {
 		return resultOf(err)
 	}
 	defer done()
 	if url == "" {
-		return office.Result{OK: true, Found: "no remote " + s.cfg.Remote + ": branches stay on this machine"}
+		return health.Result{OK: true, Found: "no remote " + s.cfg.Remote + ": branches stay on this machine"}
 	}
 	a, err := s.openRemote(ctx, Remote{URL: url})
 	if company.CodeOf(err) == company.EAuth { // the next check says it
-		return office.Result{OK: true, Found: Mask(url)}
+		return health.Result{OK: true, Found: Mask(url)}
 	}
 	if err != nil {
 		return resultOf(err)
@@ -89,20 +89,20 @@ func (p *probe) checkRemote(ctx context.Context) office.Result {
 	if a.url != url && a.host != "" {
 		found += ", reached at " + a.url
 	}
-	return office.Result{OK: true, Found: found}
+	return health.Result{OK: true, Found: found}
 }
 
-func (p *probe) checkCredential(ctx context.Context) office.Result {
+func (p *probe) checkCredential(ctx context.Context) health.Result {
 	s, url, done, err := p.open(ctx)
 	if err != nil {
 		return resultOf(err)
 	}
 	defer done()
 	if HostOf(url) == "" {
-		return office.Result{OK: true, Found: "none is needed"}
+		return health.Result{OK: true, Found: "none is needed"}
 	}
 	// Without it the work is done all the same; its branch cannot be pushed.
-	short := func(err error) office.Result {
+	short := func(err error) health.Result {
 		r := resultOf(err)
 		r.Warn, r.Needed = true, "a login, to push"
 		return r
@@ -114,9 +114,9 @@ func (p *probe) checkCredential(ctx context.Context) office.Result {
 	defer a.done()
 	if a.protocols == "ssh" {
 		if s.cfg.Method == ByDeployKey {
-			return office.Result{OK: true, Found: "deploy key " + s.cfg.DeployKey}
+			return health.Result{OK: true, Found: "deploy key " + s.cfg.DeployKey}
 		}
-		return office.Result{OK: true, Found: "ssh agent, SSH_AUTH_SOCK SET"}
+		return health.Result{OK: true, Found: "ssh agent, SSH_AUTH_SOCK SET"}
 	}
 	_, secret, err := a.findLogin(ctx)
 	if err != nil {
@@ -124,12 +124,12 @@ func (p *probe) checkCredential(ctx context.Context) office.Result {
 	}
 	if secret == "" {
 		// Reading a public repository needs none.
-		return office.Result{Warn: true, Found: "token for " + a.host + " NOT SET", Needed: "a token, to push", Fix: s.howToLogin(url)}
+		return health.Result{Warn: true, Found: "token for " + a.host + " NOT SET", Needed: "a token, to push", Fix: s.howToLogin(url)}
 	}
-	return office.Result{OK: true, Found: "token for " + a.host + " SET"}
+	return health.Result{OK: true, Found: "token for " + a.host + " SET"}
 }
 
-func (p *probe) checkHost(ctx context.Context) office.Result {
+func (p *probe) checkHost(ctx context.Context) health.Result {
 	s, url, done, err := p.open(ctx)
 	if err != nil {
 		return resultOf(err)
@@ -137,33 +137,33 @@ func (p *probe) checkHost(ctx context.Context) office.Result {
 	defer done()
 	a, err := s.openRemote(ctx, Remote{URL: url})
 	if company.CodeOf(err) == company.EAuth {
-		return office.Result{OK: true, Found: "not looked at: there is no login for it"}
+		return health.Result{OK: true, Found: "not looked at: there is no login for it"}
 	}
 	if url == "" || err != nil || a.protocols != "ssh" {
-		return office.Result{OK: true, Found: "not reached by ssh"}
+		return health.Result{OK: true, Found: "not reached by ssh"}
 	}
 	known, err := Known(p.cfg.Root, a.host)
 	if err != nil {
 		return resultOf(err)
 	}
 	if len(known) == 0 {
-		return office.Result{Found: a.host + " is not known", Needed: "its key, accepted by you", Fix: "company git trust-host " + a.host}
+		return health.Result{Found: a.host + " is not known", Needed: "its key, accepted by you", Fix: "company git trust-host " + a.host}
 	}
 	var prints []string
 	for _, k := range known {
 		prints = append(prints, k.Fingerprint())
 	}
-	return office.Result{OK: true, Found: a.host + " " + strings.Join(prints, ", ")}
+	return health.Result{OK: true, Found: a.host + " " + strings.Join(prints, ", ")}
 }
 
-func (p *probe) checkOnline(ctx context.Context) office.Result {
+func (p *probe) checkOnline(ctx context.Context) health.Result {
 	s, url, done, err := p.open(ctx)
 	if err != nil {
 		return resultOf(err)
 	}
 	defer done()
 	if url == "" {
-		return office.Result{OK: true, Found: "no remote " + s.cfg.Remote}
+		return health.Result{OK: true, Found: "no remote " + s.cfg.Remote}
 	}
 	a, err := s.openRemote(ctx, Remote{URL: url})
 	if err != nil {
@@ -179,7 +179,7 @@ func (p *probe) checkOnline(ctx context.Context) office.Result {
 	if err != nil {
 		return resultOf(err)
 	}
-	return office.Result{OK: true, Found: fmt.Sprintf("answers, default branch %q", head)}
+	return health.Result{OK: true, Found: fmt.Sprintf("answers, default branch %q", head)}
 }
 
 // RemoteAt is the address of a checkout's remote; empty where there is none,

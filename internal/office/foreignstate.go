@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/folder"
+	"company/internal/gitindex"
 )
 
 // gitlink is the mode of a submodule in git's index; linkMode of a symbolic link.
@@ -38,7 +40,7 @@ func (p Paths) refuseForeign(ctx context.Context) error {
 			return refusedState(path).Because("it is a symbolic link").Fix("remove the link; the office's folders are plain folders")
 		case !info.IsDir():
 			return refusedState(path).Because("it is not a folder").Fix("move it away")
-		case !ownedByUs(info):
+		case !folder.OwnedByUs(info):
 			return refusedState(path).Because("it belongs to another user").Fix("take it over with chown, or use another office")
 		}
 	}
@@ -61,26 +63,26 @@ func CheckFolders(ctx context.Context, p Paths) error { return p.refuseForeign(c
 
 // refuseTracked asks git's index about the own folders and those above them.
 func (p Paths) refuseTracked(ctx context.Context, dirs []string) error {
-	tracked, err := trackedByGit(ctx, p.parentDir, dirs...)
+	tracked, err := gitindex.Tracked(ctx, p.parentDir, dirs...)
 	if err != nil {
 		return err
 	}
 	own := p.ownFolders()
 	for _, e := range tracked {
-		path := filepath.Join(p.parentDir, filepath.FromSlash(e.path))
+		path := filepath.Join(p.parentDir, filepath.FromSlash(e.Path))
 		switch {
-		case slices.Contains(dirs, e.path): // a folder is not in the index as such
-			if e.mode == gitlink {
+		case slices.Contains(dirs, e.Path): // a folder is not in the index as such
+			if e.Mode == gitlink {
 				return refusedState(path).Because("it is a submodule of the repository").
-					Fix("if you do not need it: git submodule deinit -f " + e.path + " && git rm -f " + e.path + ", and commit; else use another office with --office")
+					Fix("if you do not need it: git submodule deinit -f " + e.Path + " && git rm -f " + e.Path + ", and commit; else use another office with --office")
 			}
-		case !slices.ContainsFunc(own, func(dir string) bool { return strings.HasPrefix(e.path, dir+"/") }):
+		case !slices.ContainsFunc(own, func(dir string) bool { return strings.HasPrefix(e.Path, dir+"/") }):
 			continue // of the repository's own, beside ours
-		case e.mode != gitlink && e.mode != linkMode && slices.Contains(own, pathDir(e.path)) && pathBase(e.path) == "README.md":
+		case e.Mode != gitlink && e.Mode != linkMode && slices.Contains(own, pathDir(e.Path)) && pathBase(e.Path) == "README.md":
 			continue
 		}
 		return refusedState(path).Because("git tracks it, so it may be somebody else's").
-			Fix("git rm --cached " + e.path + ", or use another office with --office")
+			Fix("git rm --cached " + e.Path + ", or use another office with --office")
 	}
 	return nil
 }

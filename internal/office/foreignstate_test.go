@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/config"
+	"company/internal/config/configtest"
 )
 
 const pathsYAML = "version: 1\npaths: {runtime: runtime, backlog: workflows/backlog}\n"
@@ -18,15 +20,15 @@ const pathsYAML = "version: 1\npaths: {runtime: runtime, backlog: workflows/back
 // commitAll commits what lies in a repository, ignored or not.
 func commitAll(t testing.TB, repo string) {
 	t.Helper()
-	runGit(t, repo, "add", "-A", "-f")
-	runGit(t, repo, "-c", "user.name=n", "-c", "user.email=e@x", "commit", "-q", "-m", "more")
+	configtest.Git(t, repo, "add", "-A", "-f")
+	configtest.Git(t, repo, "-c", "user.name=n", "-c", "user.email=e@x", "commit", "-q", "-m", "more")
 }
 
 // newLinkTrap is a repository that has, where the files of a run would be written, a
 // link out of it.
 func newLinkTrap(t testing.TB, victim string, links ...string) string {
 	t.Helper()
-	dir := gitRepo(t, nil)
+	dir := configtest.Repo(t, nil)
 	for _, name := range links {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755), os.Symlink(victim, filepath.Join(dir, name))); err != nil {
 			t.Fatal(err)
@@ -53,23 +55,23 @@ func TestRefuseNestedRepositories(t *testing.T) {
 				if c.config != "" {
 					files["company.yaml"] = c.config
 				}
-				outside := tempDir(t)
+				outside := configtest.Dir(t)
 				victim := filepath.Join(outside, ".bashrc")
-				writeFile(t, victim, "mine\n")
+				configtest.WriteFile(t, victim, "mine\n")
 				evil := newLinkTrap(t, victim, "runs/t1-01.1/git.log", "t1-01.1/git.log", "git.log", "t1.json", "t1-01.md", "state/t1.json")
-				repo := gitRepo(t, files)
+				repo := configtest.Repo(t, files)
 				if how == "repository" {
-					runGit(t, repo, "clone", "-q", evil, c.at)
+					configtest.Git(t, repo, "clone", "-q", evil, c.at)
 				} else {
-					runGit(t, repo, "-c", "protocol.file.allow=always", "submodule", "add", "-q", "-f", evil, c.at)
+					configtest.Git(t, repo, "-c", "protocol.file.allow=always", "submodule", "add", "-q", "-f", evil, c.at)
 					commitAll(t, repo)
 					from := repo
-					repo = filepath.Join(tempDir(t), "clone")
+					repo = filepath.Join(configtest.Dir(t), "clone")
 					more := []string{}
 					if how == "submodule" {
 						more = []string{"--recurse-submodules"}
 					}
-					runGit(t, outside, append(append([]string{"-c", "protocol.file.allow=always", "clone", "-q"}, more...), from, repo)...)
+					configtest.Git(t, outside, append(append([]string{"-c", "protocol.file.allow=always", "clone", "-q"}, more...), from, repo)...)
 				}
 				before := listPaths(t, repo)
 				o, err := Open(t.Context(), mustFind(t, FindOptions{Dir: repo}))
@@ -122,10 +124,10 @@ func TestExcludeOnlyOwnFolders(t *testing.T) {
 		"a subfolder": {"services/a b [x]/company.yaml", pathsYAML, []string{`/services/a\ b\ \[x]/.company/`, `/services/a\ b\ \[x]/runtime/runs/`, `/services/a\ b\ \[x]/runtime/state/`, `/services/a\ b\ \[x]/workflows/backlog/`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			repo := gitRepo(t, map[string]string{"src/runtime/gc.go": "x", "src/workflows/backlog/x": "x", "services/a b [x]/y": "y"})
+			repo := configtest.Repo(t, map[string]string{"src/runtime/gc.go": "x", "src/workflows/backlog/x": "x", "services/a b [x]/y": "y"})
 			dir := repo
 			if c.config != "" {
-				writeFile(t, filepath.Join(repo, c.config), c.text)
+				configtest.WriteFile(t, filepath.Join(repo, c.config), c.text)
 				commitAll(t, repo)
 				dir = filepath.Join(repo, filepath.Dir(c.config))
 			}
@@ -136,7 +138,7 @@ func TestExcludeOnlyOwnFolders(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if out := runGit(t, repo, "status", "--porcelain", "-uall"); out != "" {
+			if out := configtest.Git(t, repo, "status", "--porcelain", "-uall"); out != "" {
 				t.Errorf("the checkout shows the office's files:\n%s", out)
 			}
 			text := excludeOf(t, repo)
@@ -150,15 +152,15 @@ func TestExcludeOnlyOwnFolders(t *testing.T) {
 			}
 			var sources []string
 			if c.config == "services/a b [x]/company.yaml" {
-				writeFile(t, filepath.Join(repo, "runtime/runs/new.go"), "x")
+				configtest.WriteFile(t, filepath.Join(repo, "runtime/runs/new.go"), "x")
 				sources = append(sources, "?? runtime/runs/new.go")
 			}
 			for _, name := range []string{"src/runtime/new.go", "runtime/core/new.go", "src/.company/x", "runtime/runs.go", "src/workflows/backlog/new"} {
-				writeFile(t, filepath.Join(repo, name), "x")
+				configtest.WriteFile(t, filepath.Join(repo, name), "x")
 				sources = append(sources, "?? "+name)
 			}
 			slices.Sort(sources)
-			got := strings.Split(strings.TrimSpace(runGit(t, repo, "status", "--porcelain", "-uall")), "\n")
+			got := strings.Split(strings.TrimSpace(configtest.Git(t, repo, "status", "--porcelain", "-uall")), "\n")
 			slices.Sort(got)
 			if !slices.Equal(got, sources) {
 				t.Errorf("git shows %q of new sources, want %q", got, sources)
@@ -196,9 +198,9 @@ func TestExcludeReplacesOldLines(t *testing.T) {
 }
 
 func TestExcludeKeepsLinkAndMode(t *testing.T) {
-	repo := gitRepo(t, nil)
-	file, real := filepath.Join(repo, ".git", "info", "exclude"), filepath.Join(tempDir(t), "exclude")
-	writeFile(t, real, "*.o\n")
+	repo := configtest.Repo(t, nil)
+	file, real := filepath.Join(repo, ".git", "info", "exclude"), filepath.Join(configtest.Dir(t), "exclude")
+	configtest.WriteFile(t, real, "*.o\n")
 	if err := errors.Join(os.Chmod(real, 0o600), os.Remove(file), os.Symlink(real, file)); err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +216,7 @@ func TestExcludeKeepsLinkAndMode(t *testing.T) {
 // tools look for.
 func TestReadablePathsValidate(t *testing.T) {
 	load := func(text string) error {
-		_, err := Load(t.Context(), LoadOptions{OfficeDir: officeWith(t, text)})
+		_, err := config.Load(t.Context(), config.LoadOptions{OfficeDir: configtest.Office(t, text)})
 		return err
 	}
 	for _, good := range []string{
@@ -236,7 +238,7 @@ func TestReadablePathsValidate(t *testing.T) {
 			t.Errorf("%q: %v", bad, err)
 		}
 		// Who asks where the files lie is told of a place that is safe.
-		p := mustFind(t, FindOptions{Dir: officeWith(t, bad)})
+		p := mustFind(t, FindOptions{Dir: configtest.Office(t, bad)})
 		if want := filepath.Join(p.Root, ".company", "runtime", "runs"); p.Runs != want {
 			t.Errorf("%q: runs in %s", bad, p.Runs)
 		}
@@ -244,21 +246,24 @@ func TestReadablePathsValidate(t *testing.T) {
 }
 
 func TestPathsOnlyInOfficeConfig(t *testing.T) {
-	user := tempDir(t)
-	writeFile(t, filepath.Join(user, "company", "config.yaml"), pathsYAML)
-	for name, o := range map[string]LoadOptions{
-		"the user's config": {OfficeDir: tempDir(t), Env: mapEnv(map[string]string{"XDG_CONFIG_HOME": user})},
-		"the environment":   {OfficeDir: tempDir(t), Env: mapEnv(map[string]string{"COMPANY_PATHS_RUNTIME": "runtime"})},
-		"a flag":            {OfficeDir: tempDir(t), Flags: map[string]string{"paths.backlog": "b"}},
+	user := configtest.Dir(t)
+	configtest.WriteFile(t, filepath.Join(user, "company", "config.yaml"), pathsYAML)
+	for name, o := range map[string]config.LoadOptions{
+		"the user's config": {OfficeDir: configtest.Dir(t), Env: configtest.Env(map[string]string{"XDG_CONFIG_HOME": user})},
+		"the environment":   {OfficeDir: configtest.Dir(t), Env: configtest.Env(map[string]string{"COMPANY_PATHS_RUNTIME": "runtime"})},
+		"a flag":            {OfficeDir: configtest.Dir(t), Flags: map[string]string{"paths.backlog": "b"}},
 		"no office":         {Flags: map[string]string{"paths.backlog": "b"}},
 	} {
-		if _, err := Load(t.Context(), o); company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), "the office's own company.yaml alone") {
+		if _, err := config.Load(t.Context(), o); company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), "the office's own company.yaml alone") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	dir := officeWith(t, pathsYAML)
-	l := mustLoad(t, LoadOptions{OfficeDir: dir})
-	if got := l.Origin["paths.runtime"]; !strings.HasPrefix(got, filepath.Join(dir, ConfigName)+":2:") || l.Config.Paths.Runtime != "runtime" {
+	dir := configtest.Office(t, pathsYAML)
+	l, err := config.Load(t.Context(), config.LoadOptions{OfficeDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := l.Origin["paths.runtime"]; !strings.HasPrefix(got, filepath.Join(dir, config.ConfigName)+":2:") || l.Config.Paths.Runtime != "runtime" {
 		t.Errorf("from %s: %+v", got, l.Config.Paths)
 	}
 	p := mustFind(t, FindOptions{Dir: dir})
@@ -270,11 +275,11 @@ func TestPathsOnlyInOfficeConfig(t *testing.T) {
 // A repository may say the usual names by itself. Any other folder of the
 // checkout would fill with files, and vanish from git status, unasked.
 func TestTrackedPathsUsualFoldersOnly(t *testing.T) {
-	if _, err := Load(t.Context(), LoadOptions{OfficeDir: gitRepo(t, map[string]string{"company.yaml": pathsYAML})}); err != nil {
+	if _, err := config.Load(t.Context(), config.LoadOptions{OfficeDir: configtest.Repo(t, map[string]string{"company.yaml": pathsYAML})}); err != nil {
 		t.Errorf("the usual names: %v", err)
 	}
 	for _, text := range []string{"paths: {runtime: src}\n", "paths: {backlog: docs/tickets}\n", "paths: {runtime: workflows/backlog, backlog: runtime}\n"} {
-		if _, err := Load(t.Context(), LoadOptions{OfficeDir: gitRepo(t, map[string]string{"company.yaml": text})}); err == nil || !strings.Contains(err.Error(), "needs your trust") {
+		if _, err := config.Load(t.Context(), config.LoadOptions{OfficeDir: configtest.Repo(t, map[string]string{"company.yaml": text})}); err == nil || !strings.Contains(err.Error(), "needs your trust") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -284,17 +289,17 @@ func TestTrackedPathsUsualFoldersOnly(t *testing.T) {
 // beside company.yaml, three lines in .git/info/exclude that begin nowhere.
 func oldOffice(t testing.TB, files map[string]string) string {
 	t.Helper()
-	repo := gitRepo(t, map[string]string{"company.yaml": "version: 1\n"})
+	repo := configtest.Repo(t, map[string]string{"company.yaml": "version: 1\n"})
 	for name, text := range files {
-		writeFile(t, filepath.Join(repo, name), text)
+		configtest.WriteFile(t, filepath.Join(repo, name), text)
 	}
 	for _, dir := range []string{".company/state/bus", ".company/state/git", ".company/cache", ".company/logs", "runtime/runs", "workflows/backlog"} {
 		if err := os.MkdirAll(filepath.Join(repo, dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	writeFile(t, filepath.Join(repo, ".company/state/office.json"), `{"version":1,"id":"k3fq","created":"2026-01-02T03:04:05Z"}`+"\n")
-	writeFile(t, filepath.Join(repo, ".git/info/exclude"), "# git's\n.company/\nruntime/\nworkflows/backlog/\n")
+	configtest.WriteFile(t, filepath.Join(repo, ".company/state/office.json"), `{"version":1,"id":"k3fq","created":"2026-01-02T03:04:05Z"}`+"\n")
+	configtest.WriteFile(t, filepath.Join(repo, ".git/info/exclude"), "# git's\n.company/\nruntime/\nworkflows/backlog/\n")
 	return repo
 }
 
@@ -331,8 +336,8 @@ func TestLegacyOfficeKeepsPaths(t *testing.T) {
 			if text := "\n" + excludeOf(t, repo); strings.Contains(text, "\nruntime/") || strings.Contains(text, "\n.company/") || !strings.Contains(text, "\n/.company/\n") || !strings.Contains(text, "# git's\n") {
 				t.Errorf("exclude:\n%s", text)
 			}
-			writeFile(t, filepath.Join(repo, "src/runtime/new.go"), "x")
-			if out := runGit(t, repo, "status", "--porcelain", "-uall"); !strings.Contains(out, "?? src/runtime/new.go") || strings.Contains(out, "t1") || strings.Contains(out, ".company") {
+			configtest.WriteFile(t, filepath.Join(repo, "src/runtime/new.go"), "x")
+			if out := configtest.Git(t, repo, "status", "--porcelain", "-uall"); !strings.Contains(out, "?? src/runtime/new.go") || strings.Contains(out, "t1") || strings.Contains(out, ".company") {
 				t.Errorf("git status:\n%s", out)
 			}
 			// From then on it is written down: said once, and true when the files
@@ -345,7 +350,7 @@ func TestLegacyOfficeKeepsPaths(t *testing.T) {
 				t.Errorf("opened again: %s, %s, %s, %q", again.ID, again.Runs, again.Backlog, again.Notices)
 			}
 			// company.yaml has the last word.
-			writeFile(t, filepath.Join(repo, "company.yaml"), "paths: {runtime: .company/runtime}\n")
+			configtest.WriteFile(t, filepath.Join(repo, "company.yaml"), "paths: {runtime: .company/runtime}\n")
 			if p := mustFind(t, FindOptions{Dir: repo}); p.Runs != filepath.Join(repo, ".company/runtime/runs") {
 				t.Errorf("named, and yet %s", p.Runs)
 			}
@@ -355,12 +360,12 @@ func TestLegacyOfficeKeepsPaths(t *testing.T) {
 
 // A checkout cannot pass for an old office: its files are in git's index.
 func TestTrackedFilesAreNoLegacyOffice(t *testing.T) {
-	repo := gitRepo(t, map[string]string{"company.yaml": "version: 1\n", "runtime/runs/t1-01.1/result.json": "{}"})
+	repo := configtest.Repo(t, map[string]string{"company.yaml": "version: 1\n", "runtime/runs/t1-01.1/result.json": "{}"})
 	if p := mustFind(t, FindOptions{Dir: repo}); p.Runs != filepath.Join(repo, ".company/runtime/runs") {
 		t.Fatalf("runs in %s", p.Runs)
 	}
 	mustOpen(t, mustFind(t, FindOptions{Dir: repo}))
-	repo = gitRepo(t, map[string]string{"company.yaml": "version: 1\n", "runtime/runs/t1-01.1/result.json": "{}", ".company/state/office.json": `{"version":1,"id":"k3fq"}`})
+	repo = configtest.Repo(t, map[string]string{"company.yaml": "version: 1\n", "runtime/runs/t1-01.1/result.json": "{}", ".company/state/office.json": `{"version":1,"id":"k3fq"}`})
 	if _, err := Open(t.Context(), mustFind(t, FindOptions{Dir: repo})); company.CodeOf(err) != company.EConfig {
 		t.Errorf("tracked state: %v", err)
 	}
@@ -377,7 +382,7 @@ func copyTree(t testing.TB, from, to string) {
 // Two offices with one id would stop each other's containers and push to each
 // other's branches.
 func TestCopyGetsNewID(t *testing.T) {
-	repo := gitRepo(t, nil)
+	repo := configtest.Repo(t, nil)
 	first := mustOpen(t, mustFind(t, FindOptions{Dir: repo}))
 	if len(first.Notices) != 0 {
 		t.Errorf("a new office says %q", first.Notices)
@@ -392,7 +397,7 @@ func TestCopyGetsNewID(t *testing.T) {
 		}
 	})
 	ids := map[string]bool{first.ID: true}
-	for _, to := range []string{filepath.Join(tempDir(t), "beside"), filepath.Join(shm, "elsewhere")} {
+	for _, to := range []string{filepath.Join(configtest.Dir(t), "beside"), filepath.Join(shm, "elsewhere")} {
 		copyTree(t, repo, to)
 		c := mustOpen(t, mustFind(t, FindOptions{Dir: to}))
 		if ids[c.ID] || !slices.Equal(c.CopiedFrom, []string{first.ID}) || len(c.Notices) != 1 || !strings.Contains(c.Notices[0], first.ID) {
@@ -413,7 +418,7 @@ func TestCopyGetsNewID(t *testing.T) {
 		t.Errorf("the original became %s", o.ID)
 	}
 	// What is moved stays what it is, and so does a backup that is put back.
-	moved := filepath.Join(tempDir(t), "moved")
+	moved := filepath.Join(configtest.Dir(t), "moved")
 	if err := os.Rename(repo, moved); err != nil {
 		t.Fatal(err)
 	}
@@ -434,8 +439,8 @@ func TestCopyGetsNewID(t *testing.T) {
 // whichever is opened first.
 func TestCopyAtOriginalPath(t *testing.T) {
 	for _, order := range [][]string{{"old", "new"}, {"new", "old"}} {
-		dir := tempDir(t)
-		runGit(t, dir, "init", "-q", "old")
+		dir := configtest.Dir(t)
+		configtest.Git(t, dir, "init", "-q", "old")
 		first := mustOpen(t, mustFind(t, FindOptions{Dir: filepath.Join(dir, "old")}))
 		if err := os.Rename(filepath.Join(dir, "old"), filepath.Join(dir, "new")); err != nil {
 			t.Fatal(err)
@@ -452,8 +457,8 @@ func TestCopyAtOriginalPath(t *testing.T) {
 }
 
 func TestLocationWasCopied(t *testing.T) {
-	o := mustOpen(t, mustFind(t, FindOptions{Dir: gitRepo(t, nil)}))
-	other := mustOpen(t, mustFind(t, FindOptions{Dir: gitRepo(t, nil)}))
+	o := mustOpen(t, mustFind(t, FindOptions{Dir: configtest.Repo(t, nil)}))
+	other := mustOpen(t, mustFind(t, FindOptions{Dir: configtest.Repo(t, nil)}))
 	here := location{"host", 7, o.State}
 	for _, c := range []struct {
 		name string
@@ -480,7 +485,7 @@ func TestLocationWasCopied(t *testing.T) {
 
 // What is in the way is named with what helps against it.
 func TestFolderErrors(t *testing.T) {
-	p := mustFind(t, FindOptions{Dir: gitRepo(t, nil)})
+	p := mustFind(t, FindOptions{Dir: configtest.Repo(t, nil)})
 	for why, want := range map[error]string{
 		&os.PathError{Op: "mkdirat", Path: ".company", Err: syscall.EROFS}:  "--office DIR",
 		&os.PathError{Op: "mkdirat", Path: ".company", Err: syscall.EACCES}: "--office DIR",

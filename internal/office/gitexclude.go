@@ -12,6 +12,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"company/internal/company"
+	"company/internal/gitindex"
 )
 
 // excludeNote stands above the lines of an office in .git/info/exclude.
@@ -24,7 +25,7 @@ func ExcludeFromGit(ctx context.Context, p Paths) (file string, lines []string, 
 	if p.Repo == "" {
 		return "", nil, nil
 	}
-	out, err := askGit(ctx, p.parentDir, "rev-parse", "--path-format=absolute", "--git-path", "info/exclude")
+	out, err := gitindex.Ask(ctx, p.parentDir, "rev-parse", "--path-format=absolute", "--git-path", "info/exclude")
 	if err != nil {
 		return "", nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/folder"
 )
 
@@ -28,13 +29,13 @@ const (
 // officeFile is state/office.json. Fields beyond the first three were added
 // later: an office of before has none of them.
 type officeFile struct {
-	Version    int            `json:"version"`
-	ID         string         `json:"id"`
-	Created    time.Time      `json:"created"`
-	Layout     int            `json:"layout,omitempty"`
-	Readable   *ReadablePaths `json:"paths,omitempty"` // where an office of before keeps its readable files
-	Location   *location      `json:"seat,omitempty"`
-	CopiedFrom []string       `json:"formerly,omitempty"`
+	Version    int                   `json:"version"`
+	ID         string                `json:"id"`
+	Created    time.Time             `json:"created"`
+	Layout     int                   `json:"layout,omitempty"`
+	Readable   *config.ReadablePaths `json:"paths,omitempty"` // where an office of before keeps its readable files
+	Location   *location             `json:"seat,omitempty"`
+	CopiedFrom []string              `json:"formerly,omitempty"`
 }
 
 // location is where a state folder is. A copy of an office has the original's id
@@ -77,7 +78,7 @@ func (o *Office) ensureID() error {
 	if rec.Layout == 0 {
 		rec.Layout = layoutVersion
 		if o.isLegacy {
-			rec.Readable = &ReadablePaths{Runtime: pathDir(o.relativePath(o.Runs)), Backlog: o.relativePath(o.Backlog)}
+			rec.Readable = &config.ReadablePaths{Runtime: pathDir(o.relativePath(o.Runs)), Backlog: o.relativePath(o.Backlog)}
 			o.Notices = append(o.Notices, "this office keeps its readable files where it began to, in "+rec.Readable.Runtime+"/ and "+rec.Readable.Backlog+
 				"/; a new one keeps them in .company/ (paths in company.yaml says where)")
 		}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"company/internal/company"
+	"company/internal/config"
+	"company/internal/folder"
 )
 
 // companyDir is the folder of an office's own things.
@@ -40,7 +42,7 @@ type Paths struct {
 func (p Paths) Run(id company.RunID) string { return filepath.Join(p.Runs, string(id)) }
 
 // WithReadable are the paths with the readable files where a config says.
-func (p Paths) WithReadable(r ReadablePaths) Paths {
+func (p Paths) WithReadable(r config.ReadablePaths) Paths {
 	runtime := filepath.Join(p.parentDir, filepath.FromSlash(r.Runtime))
 	p.Runs, p.Tasks = filepath.Join(runtime, "runs"), filepath.Join(runtime, "state")
 	p.Backlog = filepath.Join(p.parentDir, filepath.FromSlash(r.Backlog))
@@ -83,7 +85,7 @@ func Find(o FindOptions) (Paths, error) {
 			return Paths{}, company.E(company.EConfig, by+" names a folder that does not exist: "+named).Wrap(err).Fix("name the folder of a company.yaml")
 		}
 		switch {
-		case isFile(filepath.Join(dir, ConfigName)) || filepath.Base(dir) == companyDir:
+		case isFile(filepath.Join(dir, config.ConfigName)) || filepath.Base(dir) == companyDir:
 			return pathsAt(dir)
 		case isDir(filepath.Join(dir, companyDir)):
 			return pathsAt(filepath.Join(dir, companyDir))
@@ -96,7 +98,7 @@ func Find(o FindOptions) (Paths, error) {
 		return Paths{}, company.E(company.ENotFound, "no such folder: "+o.Dir).Wrap(err).Fix("go to a folder that exists")
 	}
 	for dir := start; ; dir = filepath.Dir(dir) {
-		if isFile(filepath.Join(dir, ConfigName)) || filepath.Base(dir) == companyDir && isDir(filepath.Join(dir, "state")) {
+		if isFile(filepath.Join(dir, config.ConfigName)) || filepath.Base(dir) == companyDir && isDir(filepath.Join(dir, "state")) {
 			return pathsAt(dir)
 		}
 		if isDir(filepath.Join(dir, companyDir, "state")) {
@@ -140,7 +142,7 @@ func BareRepoError(dir string) error {
 // findOfficeAbove is the nearest folder at or above dir with a company.yaml.
 func findOfficeAbove(dir string) (string, bool) {
 	for {
-		if isFile(filepath.Join(dir, ConfigName)) {
+		if isFile(filepath.Join(dir, config.ConfigName)) {
 			return dir, true
 		}
 		if dir == filepath.Dir(dir) {
@@ -152,13 +154,13 @@ func findOfficeAbove(dir string) (string, bool) {
 
 // pathsAt lays the paths of the office with this root out.
 func pathsAt(root string) (Paths, error) {
-	p := Paths{Root: root, Config: filepath.Join(root, ConfigName), ownDir: filepath.Join(root, companyDir)}
+	p := Paths{Root: root, Config: filepath.Join(root, config.ConfigName), ownDir: filepath.Join(root, companyDir)}
 	if filepath.Base(root) == companyDir {
 		p.ownDir = root
 	}
 	// A company.yaml that another user put into a folder above, /tmp say,
 	// would decide what is run here.
-	if info, err := os.Stat(p.Config); err == nil && !ownedByUs(info) {
+	if info, err := os.Stat(p.Config); err == nil && !folder.OwnedByUs(info) {
 		return Paths{}, company.E(company.EConfig, p.Config+" belongs to another user").Fix("name your own office with --office, or take the file over with chown")
 	}
 	p.parentDir = filepath.Dir(p.ownDir)

@@ -2,84 +2,18 @@ package office
 
 import (
 	"encoding/json"
-	"path/filepath"
-	"strconv"
 	"strings"
 
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/folder"
 )
-
-// ReadablePaths says where the files lie that are made for people from the ledger.
-// Both are relative to the folder that holds .company/.
-type ReadablePaths struct {
-	Runtime string `yaml:"runtime" check:"place" doc:"folder of runs/ and state/: a folder per run, a file per task"`
-	Backlog string `yaml:"backlog" check:"place" doc:"folder of the tickets, a file per subtask"`
-}
-
-const (
-	defaultRuntime = companyDir + "/runtime"
-	defaultBacklog = companyDir + "/workflows/backlog"
-	// Where they lay beside a company.yaml before there was paths, and where
-	// most who name them want them.
-	legacyRuntime = "runtime"
-	legacyBacklog = "workflows/backlog"
-)
-
-// isReadablePlace says that readable files may lie in a folder: it is in the
-// folder that holds .company/, and no tool that looks for hidden folders finds
-// what agents wrote there.
-func isReadablePlace(s string) bool {
-	if s == defaultRuntime || s == defaultBacklog {
-		return true
-	}
-	if s == "" || len(s) > 200 || !filepath.IsLocal(s) || filepath.ToSlash(filepath.Clean(s)) != s || strings.ContainsAny(s, "*?[\\\"\n\r\t:") {
-		return false
-	}
-	for part := range strings.SplitSeq(s, "/") {
-		if strings.HasPrefix(part, ".") || strings.HasPrefix(part, "-") || part != strings.TrimSpace(part) || part == ConfigName {
-			return false
-		}
-	}
-	return true
-}
-
-// validateFolders refuses folders that would hold each other.
-func (r ReadablePaths) validateFolders(at func(key string) string) problems {
-	within := func(a, b string) bool { return a == b || strings.HasPrefix(a, b+"/") }
-	var ps problems
-	switch {
-	case r.Runtime == defaultBacklog:
-		ps = append(ps, problem{at: at("paths.runtime"), key: "paths.runtime", what: "is the folder of the tickets", found: strconv.Quote(r.Runtime), fix: "name another folder"})
-	case r.Backlog == defaultRuntime:
-		ps = append(ps, problem{at: at("paths.backlog"), key: "paths.backlog", what: "is the folder of the runs", found: strconv.Quote(r.Backlog), fix: "name another folder"})
-	case within(r.Backlog, r.Runtime) || within(r.Runtime, r.Backlog):
-		ps = append(ps, problem{at: at("paths.backlog"), key: "paths.backlog", what: "and paths.runtime lie one in the other", found: strconv.Quote(r.Backlog), fix: "name two folders side by side"})
-	}
-	return ps
-}
-
-// isUsualPlace reports whether a value is one that a repository may name by
-// itself: its own place, or the usual one.
-func isUsualPlace(key, value string) bool {
-	usual := map[string][]string{"paths.runtime": {defaultRuntime, legacyRuntime}, "paths.backlog": {defaultBacklog, legacyBacklog}}
-	for _, u := range usual[key] {
-		if value == strconv.Quote(u) {
-			return true
-		}
-	}
-	return false
-}
 
 // placeReadable lays the readable files out: where company.yaml says, else where the
 // office once began to keep them. What company.yaml says of anything else, and
 // whether it may, is Load's to judge, before a file is written.
 func (p *Paths) placeReadable() {
-	l := loader{cfg: Default(), origin: map[string]string{}}
-	if _, err := l.loadFile(p.Config, "paths"); err != nil || len(l.problems) > 0 || len(l.cfg.Paths.validateFolders(func(string) string { return "" })) > 0 {
-		l = loader{cfg: Default()}
-	}
-	r := l.cfg.Paths
+	r, setsRuntime, setsBacklog := config.LoadReadablePaths(p.Config)
 	*p = p.WithReadable(r)
 	rec, ok := p.readRecord()
 	if !ok || p.ownDir == p.Root {
@@ -90,16 +24,16 @@ func (p *Paths) placeReadable() {
 		was = p.findLegacyFiles()
 		p.isLegacy = was != nil
 	}
-	if was == nil || !isReadablePlace(was.Runtime) || !isReadablePlace(was.Backlog) {
+	if was == nil || !config.IsReadablePlace(was.Runtime) || !config.IsReadablePlace(was.Backlog) {
 		return
 	}
-	if l.origin["paths.runtime"] == "" {
+	if !setsRuntime {
 		r.Runtime = was.Runtime
 	}
-	if l.origin["paths.backlog"] == "" {
+	if !setsBacklog {
 		r.Backlog = was.Backlog
 	}
-	if len(r.validateFolders(func(string) string { return "" })) == 0 {
+	if r.Apart() {
 		*p = p.WithReadable(r)
 	}
 }
@@ -118,7 +52,7 @@ func (p Paths) readRecord() (officeFile, bool) {
 
 // findLegacyFiles looks for files that an office left beside its company.yaml: a
 // folder named after a run, the file of a task, the ticket of a subtask.
-func (p Paths) findLegacyFiles() *ReadablePaths {
+func (p Paths) findLegacyFiles() *config.ReadablePaths {
 	base, err := folder.Open(p.parentDir)
 	if err != nil {
 		return nil
@@ -136,17 +70,17 @@ func (p Paths) findLegacyFiles() *ReadablePaths {
 		}
 		return false
 	}
-	runs := has(legacyRuntime+"/runs", "", func(s string) bool { return company.RunID(s).Valid() })
-	tasks := has(legacyRuntime+"/state", ".json", func(s string) bool { return company.TaskID(s).Valid() })
-	tickets := has(legacyBacklog, ".md", func(s string) bool { return company.SubtaskID(s).Valid() })
-	r := ReadablePaths{Runtime: defaultRuntime, Backlog: defaultBacklog}
+	runs := has(config.LegacyRuntime+"/runs", "", func(s string) bool { return company.RunID(s).Valid() })
+	tasks := has(config.LegacyRuntime+"/state", ".json", func(s string) bool { return company.TaskID(s).Valid() })
+	tickets := has(config.LegacyBacklog, ".md", func(s string) bool { return company.SubtaskID(s).Valid() })
+	r := config.ReadablePaths{Runtime: config.DefaultRuntime, Backlog: config.DefaultBacklog}
 	if runs || tasks {
-		r.Runtime = legacyRuntime
+		r.Runtime = config.LegacyRuntime
 	}
 	if tickets {
-		r.Backlog = legacyBacklog
+		r.Backlog = config.LegacyBacklog
 	}
-	if r == (ReadablePaths{Runtime: defaultRuntime, Backlog: defaultBacklog}) {
+	if r == (config.ReadablePaths{Runtime: config.DefaultRuntime, Backlog: config.DefaultBacklog}) {
 		return nil
 	}
 	return &r

@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"company/internal/company"
+	"company/internal/folder"
 )
 
 // maxSocketPath is what fits into a socket address on every Unix.
@@ -40,7 +41,7 @@ func requirePrivateDir(dir string) error {
 		return err
 	case !info.IsDir(): // a symbolic link is none
 		return fmt.Errorf("%s is not a folder", dir)
-	case !ownedByUs(info):
+	case !folder.OwnedByUs(info):
 		return fmt.Errorf("%s belongs to another user", dir)
 	case info.Mode().Perm()&0o077 != 0:
 		return fmt.Errorf("%s is open to others (mode %04o)", dir, info.Mode().Perm())

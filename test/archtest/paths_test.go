@@ -36,11 +36,11 @@ var elsewhere = []exemption{
 	// Before there is an office, and around it.
 	{"internal/office/paths.go", "filepath.EvalSymlinks os.Lstat os.Stat", "looks for an office at and above a folder of the operator's"},
 	{"internal/office/foreignstate.go", "os.Lstat", "looks, without following links, whether the folders are the office's own; what is then opened is held"},
-	{"internal/office/load.go", "os.Open", "reads config files of the operator's and of checkouts"},
-	{"internal/office/validate.go", "os.Stat", "looks at key files that the config names"},
-	{"internal/office/git.go", "os.Lstat", "looks for a .git at and above a folder"},
+	{"internal/config/load.go", "os.Open", "reads config files of the operator's and of checkouts"},
+	{"internal/config/validate.go", "os.Stat", "looks at key files that the config names"},
+	{"internal/gitindex/gitindex.go", "os.Lstat", "looks for a .git at and above a folder"},
 	{"internal/office/gitexclude.go", "filepath.EvalSymlinks os.MkdirAll os.ReadFile os.Stat renameio.WriteFile", "writes .git/info/exclude of the checkout, which git itself makes"},
-	{"internal/office/trust.go", "filepath.EvalSymlinks os.MkdirAll os.OpenFile", "keeps the operator's list of what is trusted, in their home, and names checkouts by their real folder"},
+	{"internal/config/trust.go", "filepath.EvalSymlinks os.MkdirAll os.OpenFile", "keeps the operator's list of what is trusted, in their home, and names checkouts by their real folder"},
 	{"internal/office/socket.go", "os.Chmod os.Lstat os.Mkdir os.Remove", "keeps the socket, in a folder of /tmp or of the session that is the operator's alone"},
 	{"internal/office/identity.go", "os.ReadFile", "reads the machine's id"},
 
@@ -79,6 +79,7 @@ var elsewhere = []exemption{
 	// For tests.
 	{"internal/forge/forgetest/", "", "a forge for tests"},
 	{"internal/gitops/gitopstest/", "", "repositories for tests"},
+	{"internal/config/configtest/", "", "folders and repositories for tests"},
 	{"internal/gitops/remotetest/", "", "servers for tests"},
 	{"internal/container/docker/seccomp/gen/", "", "makes a file of this repository"},
 }

@@ -19,11 +19,11 @@ import (
 
 // tiers are the rooms from the bottom up. A room imports rooms of lower tiers.
 var tiers = [][]string{
-	{"safetext", "retry"},
+	{"safetext", "health", "retry"},
 	{"company"},
-	{"folder", "leak", "clock", "mux", "dockerapi", "feed"},
+	{"folder", "leak", "clock", "mux", "gitindex", "dockerapi", "feed"},
 	{"ecosystem"},
-	{"bus", "ledger", "office", "depproxy", "toolproto"},
+	{"bus", "ledger", "config", "office", "depproxy", "toolproto"},
 	{"gateway", "image", "container", "gitops", "forge", "adapters", "budget", "evidence", "toolserver"},
 	{"gates", "agent", "depaccess"},
 	{"agenttools", "session"},
@@ -37,6 +37,7 @@ var tiers = [][]string{
 // beside are the imports within a tier that the plan allows.
 var beside = map[string][]string{
 	"ledger":  {"bus"},
+	"office":  {"config"}, // where its readable files lie
 	"gateway": {"gitops", "adapters", "budget"},
 	"budget":  {"adapters"}, // a price is of a model, and the meter wraps one
 	"cli":     {"api"},

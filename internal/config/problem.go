@@ -1,4 +1,4 @@
-package office
+package config
 
 import (
 	"errors"

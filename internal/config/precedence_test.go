@@ -1,4 +1,4 @@
-package office
+package config
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"company/internal/config/configtest"
 )
 
 // leafChoices are values that a leaf takes, as environment and flags give them;
@@ -166,12 +168,12 @@ func TestPrecedenceOfEveryKey(t *testing.T) {
 		}
 		user, dir := t.TempDir(), t.TempDir()
 		env := map[string]string{"XDG_CONFIG_HOME": user}
-		o := LoadOptions{OfficeDir: dir, Env: mapEnv(env), Flags: map[string]string{}}
+		o := LoadOptions{OfficeDir: dir, Env: configtest.Env(env), Flags: map[string]string{}}
 		userFile, officeFile := filepath.Join(user, "company", "config.yaml"), filepath.Join(dir, ConfigName)
 		write := func(path, word string) {
 			values := maps.Clone(beside)
 			values[key] = inFile(word, typ)
-			writeFile(t, path, fileOf(values))
+			configtest.WriteFile(t, path, fileOf(values))
 		}
 		for layer, set := range []struct {
 			by     func(word string)
@@ -219,7 +221,7 @@ func typeOf(t *testing.T, key string) (reflect.Type, reflect.StructTag) {
 func loadSingle(t *testing.T, key, word string, beside map[string]string) string {
 	t.Helper()
 	flags := map[string]string{key: word}
-	l, err := Load(t.Context(), LoadOptions{OfficeDir: officeWith(t, fileOf(beside)), Flags: flags})
+	l, err := Load(t.Context(), LoadOptions{OfficeDir: configtest.Office(t, fileOf(beside)), Flags: flags})
 	if err != nil {
 		t.Fatal(fmt.Errorf("%s: %w", key, err))
 	}

@@ -1,4 +1,8 @@
-package office
+// Package gitindex asks git the few questions that come before there is an
+// office: which files a repository tracks. It promises that nothing of the
+// repository's config runs, and that a git which does not answer is an error,
+// never a no. All other work with git is of package gitops.
+package gitindex
 
 import (
 	"context"
@@ -17,11 +21,11 @@ import (
 // gitTimeout bounds one question to git.
 const gitTimeout = 20 * time.Second
 
-// askGit asks git something in dir. Nothing of the repository's config may run a
+// Ask asks git something in dir. Nothing of the repository's config may run a
 // command there, and nothing of the caller's environment may point git
 // elsewhere (THREATS d). It is for the few questions that come before there is
 // an office; everything else about git has its own room.
-func askGit(ctx context.Context, dir string, args ...string) (string, error) {
+func Ask(ctx context.Context, dir string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
@@ -42,28 +46,28 @@ func askGit(ctx context.Context, dir string, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// indexEntry is one line of git's index.
-type indexEntry struct{ mode, path string }
+// Entry is one line of git's index.
+type Entry struct{ Mode, Path string }
 
-// trackedByGit lists what git's index holds at or below these paths, which are
+// Tracked lists what git's index holds at or below these paths, which are
 // relative to dir. Outside a repository nothing is tracked. When git does not
 // answer, that is an error, never a no.
-func trackedByGit(ctx context.Context, dir string, paths ...string) ([]indexEntry, error) {
+func Tracked(ctx context.Context, dir string, paths ...string) ([]Entry, error) {
 	if !insideRepository(dir) {
 		return nil, nil
 	}
-	out, err := askGit(ctx, dir, append([]string{"ls-files", "-z", "--cached", "--stage", "--"}, paths...)...)
+	out, err := Ask(ctx, dir, append([]string{"ls-files", "-z", "--cached", "--stage", "--"}, paths...)...)
 	if err != nil || out == "" {
 		return nil, err
 	}
-	var all []indexEntry
+	var all []Entry
 	for line := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
 		about, path, ok := strings.Cut(line, "\t")
 		mode, _, _ := strings.Cut(about, " ")
 		if !ok {
 			return nil, company.E(company.EGit, "git ls-files answers oddly in "+dir).Because(line).Fix("see that git works there")
 		}
-		all = append(all, indexEntry{mode, path})
+		all = append(all, Entry{mode, path})
 	}
 	return all, nil
 }

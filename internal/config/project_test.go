@@ -1,4 +1,4 @@
-package office
+package config
 
 import (
 	"os"
@@ -6,13 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"company/internal/config/configtest"
 )
 
 // The company.yaml of a project that is worked on from another's office says
 // how it is built and judged, and nothing else; what git tracks of it needs
 // the president's trust like any other.
 func TestProjectConfig(t *testing.T) {
-	off := officeWith(t, "gates: {test: make check, protected: [ci/**]}\nworkers: {max: 2}\n")
+	off := configtest.Office(t, "gates: {test: make check, protected: [ci/**]}\nworkers: {max: 2}\n")
 	dir := t.TempDir()
 	write := func(text string) {
 		t.Helper()

@@ -1,14 +1,16 @@
-package office
+// Package health is the form of a check of doctor and of what it found. Each
+// room brings its own checks; this package runs none.
+package health
 
 import "context"
 
-// Check is one thing that doctor looks at. Each room brings its own.
+// Check is one check of doctor.
 type Check struct {
 	Name string
 	Run  func(ctx context.Context) Result
 }
 
-// Result is what a check saw.
+// Result is what a check found.
 type Result struct {
 	OK     bool   `json:"ok"`
 	Warn   bool   `json:"warn,omitempty"` // not right, but nothing that stops work

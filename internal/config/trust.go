@@ -1,4 +1,4 @@
-package office
+package config
 
 import (
 	"bufio"
@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -16,6 +15,8 @@ import (
 	"syscall"
 
 	"company/internal/company"
+	"company/internal/folder"
+	"company/internal/gitindex"
 )
 
 // Trust is the list of config files that the president has read and lets
@@ -47,7 +48,7 @@ func (t Trust) Trusted(hash company.Hash) bool {
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o022 != 0 || !ownedByUs(info) || linkCount(info) > 1 {
+	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o022 != 0 || !folder.OwnedByUs(info) || folder.LinkCount(info) > 1 {
 		return false
 	}
 	found := false
@@ -75,7 +76,7 @@ func (t Trust) Add(hash company.Hash, path string) error {
 		return fail(err)
 	}
 	// What would not be believed afterwards is not written to either.
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || linkCount(info) > 1 || !ownedByUs(info) {
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || folder.LinkCount(info) > 1 || !folder.OwnedByUs(info) {
 		return fail(errors.Join(err, f.Close(), errors.New("it is not a plain file of yours with one name: "+t.path)))
 	}
 	// One short write in append mode is not torn by another process's.
@@ -84,20 +85,6 @@ func (t Trust) Add(hash company.Hash, path string) error {
 		return fail(err)
 	}
 	return nil
-}
-
-func ownedByUs(info fs.FileInfo) bool {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(st.Uid) == os.Geteuid()
-}
-
-// linkCount is how many names a file has. One that has a second name elsewhere may
-// be written there.
-func linkCount(info fs.FileInfo) uint64 {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(st.Nlink)
-	}
-	return 1
 }
 
 // TrustRequest is one thing that a company.yaml asks for and that needs trust.
@@ -139,7 +126,7 @@ func ReviewTrust(ctx context.Context, o LoadOptions) (TrustReview, error) {
 	case len(l.problems) > 0: // what cannot be read cannot be judged
 		return TrustReview{}, l.problems.asError("")
 	}
-	tracked, err := trackedByGit(ctx, filepath.Dir(path), filepath.Base(path))
+	tracked, err := gitindex.Tracked(ctx, filepath.Dir(path), filepath.Base(path))
 	if err != nil {
 		return TrustReview{}, err
 	}
@@ -171,7 +158,7 @@ func (l *loader) trustRequests(path string, lower Config) []TrustRequest {
 // requireTrust refuses what a tracked company.yaml asks for beyond what the layers
 // below it say, unless the president trusts the file. Each key is named.
 func (l *loader) requireTrust(ctx context.Context, path string, sum company.Hash, lower Config) error {
-	tracked, err := trackedByGit(ctx, filepath.Dir(path), filepath.Base(path))
+	tracked, err := gitindex.Tracked(ctx, filepath.Dir(path), filepath.Base(path))
 	if err != nil {
 		return err
 	}
@@ -295,7 +282,7 @@ func loginsHash(ctx context.Context, checkout string) (company.Hash, error) {
 		return "", company.E(company.ENotFound, "there is no checkout at "+checkout).Wrap(err)
 	}
 	// An address that is not set is no error: git lists nothing.
-	origin, err := askGit(ctx, dir, "config", "--local", "--default", "", "--get", "remote.origin.url")
+	origin, err := gitindex.Ask(ctx, dir, "config", "--local", "--default", "", "--get", "remote.origin.url")
 	if err != nil {
 		return "", err
 	}

@@ -1,10 +1,12 @@
-package office
+package config
 
 import (
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+
+	"company/internal/config/configtest"
 )
 
 // Every key of the config either works, or a value other than the default is
@@ -52,7 +54,7 @@ func TestEveryKeySupportedOrRefused(t *testing.T) {
 			}
 			text += " " + value + "\n"
 		}
-		return mustLoad(t, LoadOptions{OfficeDir: officeWith(t, text)}).CheckSupported()
+		return mustLoad(t, LoadOptions{OfficeDir: configtest.Office(t, text)}).CheckSupported()
 	}
 	for key, value := range works {
 		if err := check(key, value); err != nil {
@@ -74,7 +76,7 @@ func TestEveryKeySupportedOrRefused(t *testing.T) {
 		t.Errorf("a temperature, or no tools: %v", err)
 	}
 
-	l := mustLoad(t, LoadOptions{OfficeDir: officeWith(t, "version: 1\n")})
+	l := mustLoad(t, LoadOptions{OfficeDir: configtest.Office(t, "version: 1\n")})
 	for _, key := range slices.Sorted(maps.Keys(l.Origin)) {
 		_, a := works[key]
 		_, b := refused[key]

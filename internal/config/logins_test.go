@@ -1,9 +1,12 @@
-package office
+package config
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"company/internal/config/configtest"
+	"company/internal/gitindex"
 )
 
 // The logins to registries are for the checkout that the president let use
@@ -16,12 +19,12 @@ func TestMayUseLogins(t *testing.T) {
 	}
 	gitIn := func(args ...string) {
 		t.Helper()
-		if _, err := askGit(t.Context(), repo, args...); err != nil {
+		if _, err := gitindex.Ask(t.Context(), repo, args...); err != nil {
 			t.Fatal(err)
 		}
 	}
 	gitIn("init", "-q", "-b", "main")
-	trust := OpenTrust(mapEnv(map[string]string{"HOME": home}))
+	trust := OpenTrust(configtest.Env(map[string]string{"HOME": home}))
 	if trust.MayUseLogins(t.Context(), repo) {
 		t.Fatal("nobody has let it")
 	}

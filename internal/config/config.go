@@ -1,4 +1,4 @@
-package office
+package config
 
 import (
 	"time"
@@ -187,7 +187,7 @@ func Default() Config {
 		Budget:        Budget{USD: 5_000_000, Tokens: TokensAuto},
 		Approvals:     Approvals{Plan: Auto, Merge: Auto, PR: Auto, Deps: Auto},
 		Limits:        Limits{Continuations: 3, ModelWait: 15 * time.Minute, StopGrace: 3 * time.Second, HungAfter: 20 * time.Minute, ConcurrentTasks: 4, Readers: 9, Writers: 4},
-		Paths:         ReadablePaths{Runtime: defaultRuntime, Backlog: defaultBacklog},
+		Paths:         ReadablePaths{Runtime: DefaultRuntime, Backlog: DefaultBacklog},
 		Recovery:      Auto,
 		RetentionDays: 7,
 	}

@@ -1,4 +1,4 @@
-package office
+package config
 
 import (
 	"fmt"
@@ -129,7 +129,7 @@ func checkText(tag reflect.StructTag, s string) error {
 			return no("is not a folder of the repository")
 		}
 	case "place":
-		if !isReadablePlace(s) {
+		if !IsReadablePlace(s) {
 			return no("is not a folder for readable files")
 		}
 	case "glob":

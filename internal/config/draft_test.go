@@ -1,16 +1,18 @@
-package office
+package config
 
 import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"company/internal/config/configtest"
 )
 
 // The file says every key there is with its default: as it is written it sets
 // nothing but the version, and with each # of a key removed it is the default.
 func TestDraftIsTheDefault(t *testing.T) {
 	text := string(ConfigDraft{About: []string{"found here: a: b", "two\nlines: 1"}, Notes: map[string][]string{"gates": {"test: x\r\nworkers: {max: 64}", "\u2028workers: 1"}}}.Render())
-	l := mustLoad(t, LoadOptions{OfficeDir: officeWith(t, text)})
+	l := mustLoad(t, LoadOptions{OfficeDir: configtest.Office(t, text)})
 	for key, at := range l.Origin {
 		if (at != OriginDefault) != (key == "version") {
 			t.Errorf("%s comes from %s", key, at)
@@ -18,7 +20,7 @@ func TestDraftIsTheDefault(t *testing.T) {
 	}
 	open := regexp.MustCompile(`(?m)^#([^ #])`).ReplaceAllString(text, "$1")
 	open = regexp.MustCompile(`(?m)^#(  +[a-z_]+:)`).ReplaceAllString(open, "$1")
-	l = mustLoad(t, LoadOptions{OfficeDir: officeWith(t, open)})
+	l = mustLoad(t, LoadOptions{OfficeDir: configtest.Office(t, open)})
 	want := Default()
 	want.setDefaultModels()
 	if diff := diffConfigs(l.Config, want); diff != "" {
@@ -44,7 +46,7 @@ func TestDraftWithModels(t *testing.T) {
 		"strong":  {Adapter: "openai", Model: "yes", APIKeyEnv: "OPENAI_API_KEY", Fallback: []string{"default"}},
 	}
 	text := ConfigDraft{Models: m}.Render()
-	c := mustLoad(t, LoadOptions{OfficeDir: officeWith(t, string(text))}).Config
+	c := mustLoad(t, LoadOptions{OfficeDir: configtest.Office(t, string(text))}).Config
 	if c.Models["default"].Model != m["default"].Model || c.Models["default"].ContextTokens != 8192 || c.Models["strong"].Model != "yes" ||
 		c.Models["strong"].Fallback[0] != "default" || c.Models["strong"].APIKeyEnv != "OPENAI_API_KEY" || c.Agents.Manager.Model != "strong" {
 		t.Errorf("%+v", c.Models)

@@ -1,4 +1,4 @@
-package office
+package config
 
 import (
 	"bytes"
@@ -18,33 +18,8 @@ import (
 	"pgregory.net/rapid"
 
 	"company/internal/company"
+	"company/internal/config/configtest"
 )
-
-// mapEnv is an environment for tests.
-func mapEnv(m map[string]string) func(string) (string, bool) {
-	return func(k string) (string, bool) { v, ok := m[k]; return v, ok }
-}
-
-// office writes a company.yaml into a folder of its own.
-func officeWith(t testing.TB, text string) string {
-	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	writeFile(t, filepath.Join(dir, ConfigName), text)
-	return dir
-}
-
-func writeFile(t testing.TB, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
 
 func mustLoad(t testing.TB, o LoadOptions) Loaded {
 	t.Helper()
@@ -82,7 +57,7 @@ retention_days: 7
 // Every key of the design's example is known, and its values are the defaults
 // (CFG-1).
 func TestDesignExampleIsTheDefault(t *testing.T) {
-	got := mustLoad(t, LoadOptions{OfficeDir: officeWith(t, designYAML)}).Config
+	got := mustLoad(t, LoadOptions{OfficeDir: configtest.Office(t, designYAML)}).Config
 	want := Default()
 	want.setDefaultModels()
 	want.Models["strong"] = Model{Adapter: "openai", Model: "gpt-5", APIKeyEnv: "OPENAI_API_KEY", Fallback: []string{"default"}, Tools: Auto}
@@ -121,12 +96,12 @@ func diffConfigs(a, b Config) string {
 // each origin is told (CFG-3).
 func TestPrecedence(t *testing.T) {
 	user := t.TempDir()
-	writeFile(t, filepath.Join(user, "company", "config.yaml"), "workers: {max: 4, pids: 100, warm: 2, cpus: 3}\nmodels:\n  fast: {adapter: openai, model: m, base_url: 'http://localhost:1/v1', api_key_env: K}\n")
-	dir := officeWith(t, "workers:\n  max: 5\n  pids: 200\n  warm: 3\n")
-	writeFile(t, filepath.Join(dir, ".env"), "COMPANY_WORKERS_CPUS=9\n")
+	configtest.WriteFile(t, filepath.Join(user, "company", "config.yaml"), "workers: {max: 4, pids: 100, warm: 2, cpus: 3}\nmodels:\n  fast: {adapter: openai, model: m, base_url: 'http://localhost:1/v1', api_key_env: K}\n")
+	dir := configtest.Office(t, "workers:\n  max: 5\n  pids: 200\n  warm: 3\n")
+	configtest.WriteFile(t, filepath.Join(dir, ".env"), "COMPANY_WORKERS_CPUS=9\n")
 	env := map[string]string{"XDG_CONFIG_HOME": user, "COMPANY_WORKERS_MAX": "6", "COMPANY_WORKERS_PIDS": "300",
 		"COMPANY_MODELS_FAST_MODEL": "n", "COMPANY_GATES_PROTECTED": "a/**, b", "COMPANY_GATES_TEST": "go test ./...", "COMPANY_MODELS_FAST_PRICE_INPUT": "1.25"}
-	l := mustLoad(t, LoadOptions{OfficeDir: dir, Env: mapEnv(env), Flags: map[string]string{"workers.max": "7"}})
+	l := mustLoad(t, LoadOptions{OfficeDir: dir, Env: configtest.Env(env), Flags: map[string]string{"workers.max": "7"}})
 	c := l.Config
 	if c.Workers.Max != 7 || c.Workers.PIDs != 300 || c.Workers.Warm != 3 || c.Workers.CPUs != 3 || c.Workers.Memory != 4<<30 {
 		t.Errorf("workers: %+v", c.Workers)
@@ -149,10 +124,10 @@ func TestPrecedence(t *testing.T) {
 			t.Errorf("%s comes from %q, want %q", key, l.Origin[key], want)
 		}
 	}
-	if again := mustLoad(t, LoadOptions{OfficeDir: dir, Env: mapEnv(env), Flags: map[string]string{"workers.max": "7"}}); again.Hash != l.Hash {
+	if again := mustLoad(t, LoadOptions{OfficeDir: dir, Env: configtest.Env(env), Flags: map[string]string{"workers.max": "7"}}); again.Hash != l.Hash {
 		t.Error("the same config has two hashes")
 	}
-	if other := mustLoad(t, LoadOptions{OfficeDir: dir, Env: mapEnv(env)}); other.Hash == l.Hash {
+	if other := mustLoad(t, LoadOptions{OfficeDir: dir, Env: configtest.Env(env)}); other.Hash == l.Hash {
 		t.Error("two configs have one hash")
 	}
 }
@@ -161,9 +136,9 @@ func TestPrecedence(t *testing.T) {
 // cannot be sent to another address.
 func TestProfilesReplace(t *testing.T) {
 	user := t.TempDir()
-	writeFile(t, filepath.Join(user, "company", "config.yaml"), "models:\n  default: {adapter: openai, model: m, base_url: 'http://localhost:1/v1', api_key_env: SECRET}\n")
-	dir := officeWith(t, "models:\n  default: {adapter: openai, model: x}\n")
-	c := mustLoad(t, LoadOptions{OfficeDir: dir, Env: mapEnv(map[string]string{"XDG_CONFIG_HOME": user})}).Config
+	configtest.WriteFile(t, filepath.Join(user, "company", "config.yaml"), "models:\n  default: {adapter: openai, model: m, base_url: 'http://localhost:1/v1', api_key_env: SECRET}\n")
+	dir := configtest.Office(t, "models:\n  default: {adapter: openai, model: x}\n")
+	c := mustLoad(t, LoadOptions{OfficeDir: dir, Env: configtest.Env(map[string]string{"XDG_CONFIG_HOME": user})}).Config
 	if m := c.Models["default"]; m.APIKeyEnv != "" || m.BaseURL != "" || m.Model != "x" {
 		t.Fatalf("models.default: %+v", m)
 	}
@@ -257,7 +232,7 @@ func TestBadConfig(t *testing.T) {
 		{"author", "git: {author: me}\n", `:1:15: git.author is not an author, found "me"`, "allowed: Name <mail@example.com>"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := officeWith(t, c.yaml)
+			dir := configtest.Office(t, c.yaml)
 			_, err := Load(t.Context(), LoadOptions{OfficeDir: dir})
 			var e *company.Error
 			if !errors.As(err, &e) || e.Code != company.EConfig && e.Code != company.EProtected {
@@ -287,7 +262,7 @@ func TestFileEncodings(t *testing.T) {
 		"mark in front": "\ufeffversion: 1\nworkers: {max: 7}\n", "Windows": "version: 1\r\nworkers:\r\n  max: 7\r\n",
 		"no end of line": "workers: {max: 7}", "document marks": "---\nworkers: {max: 7}\n...\n", "tab between": "workers:\n  max:\t7\n",
 	} {
-		if l := mustLoad(t, LoadOptions{OfficeDir: officeWith(t, text)}); l.Config.Workers.Max != 7 {
+		if l := mustLoad(t, LoadOptions{OfficeDir: configtest.Office(t, text)}); l.Config.Workers.Max != 7 {
 			t.Errorf("%s: workers.max is %d", name, l.Config.Workers.Max)
 		}
 	}
@@ -299,9 +274,9 @@ func TestBadEnvAndFlags(t *testing.T) {
 		opts       LoadOptions
 		want, hint string
 	}{
-		{"environment", LoadOptions{Env: mapEnv(map[string]string{"COMPANY_WORKERS_MAX": "x"})}, `COMPANY_WORKERS_MAX: workers.max is not what is needed, found "x"`, "allowed: a whole number from 1 to 64"},
-		{"empty variable", LoadOptions{Env: mapEnv(map[string]string{"COMPANY_WORKERS_MAX": ""})}, `COMPANY_WORKERS_MAX: workers.max is not what is needed, found ""`, "allowed: a whole number from 1 to 64"},
-		{"main by environment", LoadOptions{Env: mapEnv(map[string]string{"COMPANY_GIT_INTEGRATION_BRANCH": "Main"})}, `COMPANY_GIT_INTEGRATION_BRANCH: git.integration_branch must never be main or master, found "Main"`, "name a branch that collects the work, such as develop; the pull request goes to main"},
+		{"environment", LoadOptions{Env: configtest.Env(map[string]string{"COMPANY_WORKERS_MAX": "x"})}, `COMPANY_WORKERS_MAX: workers.max is not what is needed, found "x"`, "allowed: a whole number from 1 to 64"},
+		{"empty variable", LoadOptions{Env: configtest.Env(map[string]string{"COMPANY_WORKERS_MAX": ""})}, `COMPANY_WORKERS_MAX: workers.max is not what is needed, found ""`, "allowed: a whole number from 1 to 64"},
+		{"main by environment", LoadOptions{Env: configtest.Env(map[string]string{"COMPANY_GIT_INTEGRATION_BRANCH": "Main"})}, `COMPANY_GIT_INTEGRATION_BRANCH: git.integration_branch must never be main or master, found "Main"`, "name a branch that collects the work, such as develop; the pull request goes to main"},
 		{"flag", LoadOptions{Flags: map[string]string{"workers.mx": "3"}}, "flag workers.mx: unknown key workers.mx", "did you mean workers.max?"},
 		{"section as flag", LoadOptions{Flags: map[string]string{"workers": "3"}}, "flag workers: unknown key workers", "keys look like workers.max, and are those of company.yaml"},
 		{"profile as flag", LoadOptions{Flags: map[string]string{"models.defalt.model": "3"}}, "flag models.defalt.model: unknown key models.defalt.model", "did you mean models.default.model?"},
@@ -328,7 +303,7 @@ func TestManyProblems(t *testing.T) {
 	for i := range 12 {
 		fmt.Fprintf(&text, "zzzzzzzz%d: 1\n", i)
 	}
-	dir := officeWith(t, text.String())
+	dir := configtest.Office(t, text.String())
 	_, err := Load(t.Context(), LoadOptions{OfficeDir: dir})
 	lines := strings.Split(err.Error(), "\n")
 	if len(lines) != 12 || lines[0] != "12 problems" || !strings.Contains(lines[10], ":10:1: unknown key zzzzzzzz9;") || strings.TrimSpace(lines[11]) != "and 2 more" {
@@ -339,13 +314,13 @@ func TestManyProblems(t *testing.T) {
 // What this version cannot do is refused by Check, not by Load, in words that
 // name what there is.
 func TestUnsupportedValues(t *testing.T) {
-	dir := officeWith(t, `models: {default: {adapter: openai, model: m, fallback: [b]}, b: {adapter: cli, model: m}, unused: {adapter: cli}}
+	dir := configtest.Office(t, `models: {default: {adapter: openai, model: m, fallback: [b]}, b: {adapter: cli, model: m}, unused: {adapter: cli}}
 bus: {driver: redis, url: 'redis://h:1', creds: ./creds}
 container: {runtime: dind, egress: [example.com]}
 git: {integration_mode: shared}
 `)
 	creds := filepath.Join(dir, "creds")
-	writeFile(t, creds, "secret")
+	configtest.WriteFile(t, creds, "secret")
 	t.Chdir(dir)
 	l := mustLoad(t, LoadOptions{OfficeDir: dir})
 	err := l.CheckSupported()
@@ -368,7 +343,7 @@ git: {integration_mode: shared}
 	if strings.Contains(err.Error(), "unused") {
 		t.Errorf("a profile that nobody uses is refused: %v", err)
 	}
-	ok := mustLoad(t, LoadOptions{OfficeDir: officeWith(t, "models: {default: {adapter: openai, model: m}}\n")})
+	ok := mustLoad(t, LoadOptions{OfficeDir: configtest.Office(t, "models: {default: {adapter: openai, model: m}}\n")})
 	if err := ok.CheckSupported(); err != nil {
 		t.Errorf("a config for this version: %v", err)
 	}
