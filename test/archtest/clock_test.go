@@ -55,7 +55,7 @@ var looks = map[string]struct {
 func TestOfficesLiveByTheirOwnTime(t *testing.T) {
 	found := map[string]int{}
 	for _, p := range packages(t) {
-		if name, _ := room(p.ImportPath); !slices.Contains(timed, name) {
+		if name, _ := layerOf(p.ImportPath); !slices.Contains(timed, name) {
 			continue
 		}
 		for _, f := range p.GoFiles {

@@ -30,7 +30,7 @@ var plain = map[string]int{
 func TestGoroutinesOfEffectsAreGuarded(t *testing.T) {
 	found := map[string]int{}
 	for _, p := range packages(t) {
-		if name, _ := room(p.ImportPath); !slices.Contains(effectRooms, name) {
+		if name, _ := layerOf(p.ImportPath); !slices.Contains(effectRooms, name) {
 			continue
 		}
 		for _, f := range p.GoFiles {

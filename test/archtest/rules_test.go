@@ -17,32 +17,6 @@ import (
 	"testing"
 )
 
-// tiers are the rooms from the bottom up. A room imports rooms of lower tiers.
-var tiers = [][]string{
-	{"safetext", "health", "retry"},
-	{"company"},
-	{"folder", "leak", "clock", "mux", "gitindex", "dockerapi", "feed"},
-	{"ecosystem"},
-	{"bus", "ledger", "config", "office", "depproxy", "toolproto"},
-	{"gateway", "image", "container", "gitops", "forge", "adapters", "budget", "evidence", "toolserver"},
-	{"gates", "agent", "depaccess"},
-	{"agenttools", "session"},
-	{"sandbox"},
-	{"intake", "manager", "worker", "reviewer", "merger", "delivery"},
-	{"orchestrator"},
-	{"bench"},
-	{"cli", "api", "tui"},
-}
-
-// beside are the imports within a tier that the plan allows.
-var beside = map[string][]string{
-	"ledger":  {"bus"},
-	"office":  {"config"}, // where its readable files lie
-	"gateway": {"gitops", "adapters", "budget"},
-	"budget":  {"adapters"}, // a price is of a model, and the meter wraps one
-	"cli":     {"api"},
-}
-
 // drivers are known to the wiring file, and to benches and tests.
 var drivers = []string{"bus/nats", "container/docker", "forge/local", "forge/github", "forge/gitea", "adapters/anthropic", "adapters/ollama", "adapters/openai", "adapters/scripted"}
 
@@ -85,36 +59,6 @@ func root(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return filepath.Dir(filepath.Dir(dir))
-}
-
-// room is the top folder below internal that a package is in, and its tier.
-func room(path string) (name string, tier int) {
-	rest, ok := strings.CutPrefix(path, "company/internal/")
-	if !ok {
-		return "", -1
-	}
-	name, _, _ = strings.Cut(rest, "/")
-	return name, slices.IndexFunc(tiers, func(t []string) bool { return slices.Contains(t, name) })
-}
-
-func TestImportsPointOneWay(t *testing.T) {
-	for _, p := range packages(t) {
-		from, tier := room(p.ImportPath)
-		if from == "" {
-			continue
-		}
-		if tier < 0 {
-			t.Errorf("%s is in no tier of the plan", p.ImportPath)
-			continue
-		}
-		for _, imp := range p.Imports {
-			to, low := room(imp)
-			if to == "" || to == from || low < tier || slices.Contains(beside[from], to) {
-				continue
-			}
-			t.Errorf("%s imports %s: %s may not import %s", p.ImportPath, imp, from, to)
-		}
-	}
 }
 
 // An ecosystem is text in and data out, and is known to the registry alone.
@@ -164,7 +108,7 @@ func TestTheDomainIsPure(t *testing.T) {
 func TestOnlyTheWiringKnowsDrivers(t *testing.T) {
 	dir := root(t)
 	for _, p := range packages(t) {
-		from, _ := room(p.ImportPath)
+		from, _ := layerOf(p.ImportPath)
 		if from == "" || from == "bench" {
 			continue
 		}

@@ -1,0 +1,165 @@
+package archtest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// layers are the packages below internal/, from the bottom up: a package
+// imports packages of lower layers. A package that is not named belongs to the
+// nearest one above it that is, as bus/nats to bus. One package to a line, so
+// that two changes seldom meet.
+var layers = strings.Split(strings.TrimSpace(`
+safetext
+health
+retry
+secret
+glob
+jcs
+gitexec
+
+company
+
+company/history
+view
+feed
+folder
+leak
+clock
+mux
+gitindex
+dockerapi
+
+ecosystem
+
+bus
+ledger
+config
+office
+depproxy
+toolproto
+
+ecosystem/registry
+
+gateway
+image
+container
+gitops
+forge
+adapters
+budget
+evidence
+runfiles
+prbody
+toolserver
+
+gates
+agent
+depaccess
+
+agenttools
+session
+
+sandbox
+
+intake
+manager
+worker
+reviewer
+merger
+delivery
+
+dispatch
+orchestrator
+
+projection
+upkeep
+diagnose
+api
+
+bench
+app
+
+client
+
+cli
+tui
+mcp
+`), "\n")
+
+// beside are the imports within a layer that the plan allows.
+var beside = map[string][]string{
+	"orchestrator": {"dispatch"},
+	"ledger":       {"bus"},
+	"office":       {"config"}, // where its readable files lie
+	"gateway":      {"gitops", "adapters", "budget"},
+	"budget":       {"adapters"}, // a price is of a model, and the meter wraps one
+	"view":         {"feed"},
+	"prbody":       {"runfiles"},
+}
+
+// layerOf is the name in layers that a package goes by, and how far up it lies.
+func layerOf(path string) (name string, height int) {
+	name, ok := strings.CutPrefix(path, "company/internal/")
+	if !ok {
+		return "", -1
+	}
+	for {
+		if at := slices.Index(layers, name); at >= 0 {
+			for _, line := range layers[:at] {
+				if line == "" {
+					height++
+				}
+			}
+			return name, height
+		}
+		cut := strings.LastIndex(name, "/")
+		if cut < 0 {
+			return name, -1
+		}
+		name = name[:cut]
+	}
+}
+
+func TestImportsPointOneWay(t *testing.T) {
+	for _, p := range packages(t) {
+		from, height := layerOf(p.ImportPath)
+		if from == "" || isForTests(p.ImportPath) {
+			continue
+		}
+		if height < 0 {
+			t.Errorf("%s is in no layer", p.ImportPath)
+			continue
+		}
+		for _, imp := range p.Imports {
+			to, low := layerOf(imp)
+			switch {
+			case to == "":
+			case isForTests(imp):
+				t.Errorf("%s imports %s, which is for tests", p.ImportPath, imp)
+			case to != from && low >= height && !slices.Contains(beside[from], to):
+				t.Errorf("%s imports %s: %s may not import %s", p.ImportPath, imp, from, to)
+			}
+		}
+	}
+}
+
+// isForTests reports whether a package is imported by tests alone. Its name ends in test.
+func isForTests(path string) bool { return strings.HasSuffix(path, "test") }
+
+// A name that no package goes by is a leftover.
+func TestLayersAreThere(t *testing.T) {
+	var all []string
+	for _, p := range packages(t) {
+		all = append(all, strings.TrimPrefix(p.ImportPath, "company/internal/"))
+	}
+	for i, name := range layers {
+		if name != "" && (!slices.Contains(all, name) || slices.Index(layers, name) != i) && !slices.Contains(coming, name) {
+			t.Errorf("%s is named as a layer, and is no package or named twice", name)
+		}
+	}
+}
+
+// coming are rooms whose place is known before they are built.
+var coming = strings.Fields("tui mcp secret glob jcs gitexec company/history view gitindex ecosystem ecosystem/registry evidence runfiles prbody delivery dispatch projection upkeep diagnose app client retry dockerapi feed")
