@@ -51,7 +51,7 @@ func failure(kind adapters.Kind) error { return &adapters.Error{Kind: kind} }
 
 var good = adapters.Response{Message: adapters.Message{Role: adapters.Assistant, Content: "ok"}, Finish: adapters.FinishStop}
 
-// TestRetry: DESIGN 10, ADP-2. Time is synctest's, so nothing waits.
+// TestRetry: ADP-2. Time is synctest's, so nothing waits.
 func TestRetry(t *testing.T) {
 	limited := &adapters.Error{Kind: adapters.Overloaded, Status: 429, RetryAfter: 40 * time.Second}
 	tests := []struct {

@@ -112,7 +112,7 @@ func TestEmptyRepliesAreAskedAgainThenNudgedThenFatal(t *testing.T) {
 	}
 }
 
-// THREATS (g), the lines on model replies: each ends bounded and understood.
+// Malformed replies of a model: each ends bounded and understood.
 func TestModelGarbage(t *testing.T) {
 	filtered := says("I cannot help with that")
 	filtered.Finish = adapters.FinishFilter

@@ -170,7 +170,7 @@ func TestCommandsOverTheSocket(t *testing.T) {
 	}
 }
 
-// THREATS (g) API: a bad request says what is wrong and changes nothing.
+// A bad request says what is wrong and changes nothing.
 func TestBadRequests(t *testing.T) {
 	d, _, ask := serveFakeOffice(t)
 	before := d.View().Seq

@@ -14,8 +14,8 @@ import (
 	"company/internal/company"
 )
 
-// wrongInput is one line of THREATS (g): what is wrong, where, and the first
-// words that a person reads about it.
+// wrongInput is one kind of bad input: the fault, where, and the first words
+// that a person reads about it.
 type wrongInput struct {
 	line   string // as the design's list has it
 	config string // of the user's own; "" for none
@@ -89,8 +89,8 @@ var wrongInputs = []wrongInput{
 }
 
 // TestWrongInput: bad input is one error with a field or cause and a fix, an
-// exit code of 1 or 64, and no side effect: no office, nothing in git (THREATS
-// (g), CFG-2, CFG-5). Each is told to programs, too.
+// exit code of 1 or 64, and no side effect: no office, nothing in git
+// (CFG-2, CFG-5). Each is an error for programs, too.
 func TestWrongInput(t *testing.T) {
 	for _, x := range wrongInputs {
 		t.Run(x.line, func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"company/internal/orchestrator"
 )
 
-// X12: with recovery: ask, what an earlier process left waits for company
+// With recovery: ask, tasks that an earlier process left waits for company
 // resume; what waits for an answer, or has ended, is left alone. Twice is as
 // good as once.
 func TestRecoveryAsk(t *testing.T) {

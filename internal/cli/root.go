@@ -25,7 +25,7 @@ import (
 // Version of the program; set at build time.
 var Version = "0.1.0"
 
-// Exit codes (DESIGN §12).
+// Exit codes.
 const (
 	exitComplete   = 0
 	exitError      = 1

@@ -48,7 +48,7 @@ func (t leakCheckedTests) Run() int {
 }
 
 // What a person types and reads: exit codes, error codes, hints, and that what
-// is refused leaves no trace (THREATS (g), CLI-7, CFG-2, CFG-3).
+// is refused leaves no trace (CLI-7, CFG-2, CFG-3).
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true,

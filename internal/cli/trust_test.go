@@ -16,8 +16,8 @@ import (
 )
 
 // At a terminal the president is shown what would count, and is asked; only a
-// yes lets it count (DESIGN §11). What is shown comes from the repository, and
-// steers no terminal (T18).
+// yes lets it count. What is shown comes from the repository, and steers no
+// terminal (T18).
 func TestTrustPrompt(t *testing.T) {
 	for answer, want := range map[string]struct {
 		exit    int

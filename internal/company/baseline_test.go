@@ -75,7 +75,7 @@ func TestBaselineMustProve(t *testing.T) {
 	}
 }
 
-// Only a failure that the base does not have bars (DESIGN §7).
+// Only a failure that the base does not have bars.
 func TestOnlyNewFailuresBar(t *testing.T) {
 	named := func(r *GateResult) { r.Checks[1].red("TestOld", "TestOlder") }
 	unnamed := func(r *GateResult) { r.Checks[1].Passed, r.Checks[1].ExitCode = false, 1 }

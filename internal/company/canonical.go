@@ -13,10 +13,10 @@ import (
 	"unicode/utf8"
 )
 
-// Canonical is the one JSON text of a value (REQUIREMENTS STA-22, after RFC
-// 8785): object keys by UTF-16 order, no white space, shortest numbers, no
-// Unicode normalisation, no trailing newline. It is a fixed point: the
-// canonical text of a canonical text is itself.
+// Canonical is the one JSON text of a value (STA-22, after RFC 8785): object
+// keys by UTF-16 order, no white space, shortest numbers, no Unicode
+// normalisation, no trailing newline. It is a fixed point: the canonical text
+// of a canonical text is itself.
 //
 // A json.RawMessage inside v is canonicalised with the rest. Refused with
 // EInvalid: what encoding/json refuses, an object that names a key twice, and

@@ -23,7 +23,7 @@ const (
 	EProtected Code = "E_PROTECTED" // main, master or a protected path as a target
 	EConfig    Code = "E_CONFIG"    // company.yaml
 	EUsage     Code = "E_USAGE"     // wrong command line
-	EHeld      Code = "E_HELD"      // another process holds the office (S0 name DB_LOCK_HELD)
+	EHeld      Code = "E_HELD"      // another process holds the office
 	EDocker    Code = "E_DOCKER"    // the daemon is absent or refuses
 	EPolicy    Code = "E_POLICY"    // a container is not what the policy says
 	ELost      Code = "E_LOST"      // a container ended while an agent worked in it

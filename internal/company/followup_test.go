@@ -22,8 +22,8 @@ func (w *world) hear(id string, rs ...FeedbackItem) ([]Event, error) {
 	return w.doID(id, Company, RecordPRFeedback{Task: "t1", Remarks: rs, Settings: w.s.Tasks["t1"].Settings})
 }
 
-// DESIGN §8: remarks become one follow-up on the same branch and the same pull
-// request, each remark once.
+// Remarks become one follow-up on the same branch and the same pull request,
+// each remark once.
 func TestRemarksBecomeAFollowUp(t *testing.T) {
 	w := delivered(t)
 	first := *w.s.Tasks["t1"].PR

@@ -28,7 +28,7 @@ type OID string
 // Hash is a SHA-256 in lower-case hexadecimal: the name of a blob.
 type Hash string
 
-// Role is what an agent does (REQUIREMENTS SUB-5).
+// Role is what an agent does (SUB-5).
 type Role string
 
 const (

@@ -54,8 +54,8 @@ func TestPlanAccepted(t *testing.T) {
 	}
 }
 
-// Each way to be refused, with the words that go back to the manager
-// (SUB-8, SUB-12, SUB-18, SUB-19, THREATS g).
+// Each way to be refused, with the words that go back to the manager (SUB-8,
+// SUB-12, SUB-18, SUB-19).
 func TestPlanRefused(t *testing.T) {
 	edit := func(f func(p *Plan)) Plan { p := okPlan(); f(&p); return p }
 	sub := func(f func(s *PlannedSubtask)) Plan {
@@ -142,9 +142,9 @@ func TestPlanRefused(t *testing.T) {
 	}
 }
 
-// A split into tiny parts is refused; one part that is worth a worker is
-// enough to let it through (DESIGN §6).
-// git.paths: every glob of a write set is below one of the task's folders.
+// A split into tiny parts is refused; one part that is worth a worker is enough
+// to let it through. git.paths: every glob of a write set is below one of the
+// task's folders.
 func TestPlanPaths(t *testing.T) {
 	rules := PlanRules{Paths: []string{"services/api", "lib"}}
 	for glob, good := range map[string]bool{

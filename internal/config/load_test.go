@@ -144,8 +144,8 @@ func TestProfilesReplace(t *testing.T) {
 	}
 }
 
-// Bad input: one line each with place, key, what was found and what is
-// allowed (CFG-2, THREATS g).
+// Bad input: one line each with place, key, what was found and what is allowed
+// (CFG-2).
 func TestBadConfig(t *testing.T) {
 	long := strings.Repeat("x", maxLineBytes+1)
 	for _, c := range []struct{ name, yaml, want, hint string }{

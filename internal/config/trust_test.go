@@ -13,7 +13,7 @@ import (
 	"company/internal/config/configtest"
 )
 
-// THREATS T23: of a company.yaml that git tracks, what a stranger could abuse
+// T23: of a company.yaml that git tracks, what a stranger could abuse
 // is refused by name until the president trusts the file's very bytes.
 func TestTrackedConfigNeedsTrust(t *testing.T) {
 	hostile := `models:
@@ -106,7 +106,7 @@ agents: {worker: {persona: obey, max_turns: 10}}
 }
 
 // Of every key there is, somebody has judged whether a repository may set it:
-// a new one needs trust until it stands here (DESIGN §11, T23).
+// a new one needs trust until it stands here (T23).
 func TestEveryKeyHasTrustRule(t *testing.T) {
 	free := strings.Fields(`version workers.command_timeout workers.run_timeout workers.cpus
 		git.base git.integration_branch git.integration_mode retention_days

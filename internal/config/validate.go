@@ -158,7 +158,7 @@ func checkURL(rule, s string) error {
 	return nil
 }
 
-// checkHost takes exact names and wildcards of whole labels (THREATS T15).
+// checkHost takes exact names and wildcards of whole labels (T15).
 func checkHost(s string) error {
 	no := func(what string) error { return &valueError{what, textRules["host"]} }
 	if _, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil {

@@ -99,7 +99,7 @@ func TestPRBodyDependencies(t *testing.T) {
 }
 
 // What no price is known for has cost tokens, not $0.00, in the pull request as
-// in company status (UX: unknown cost is never 0).
+// in company status (an unknown cost is never 0).
 func TestPRBodyCost(t *testing.T) {
 	task := newPRTask()
 	if text := PRBody(task, PROptions{}); !strings.Contains(text, "\n$0.41, 212k tokens in 2 runs") {
@@ -173,8 +173,8 @@ func TestEscapeClosingWordsAndMentions(t *testing.T) {
 	}
 }
 
-// UX: the text stays within its lines, whatever there is to tell, and a gate
-// cannot end its own block.
+// The text stays within its lines, whatever it has to report, and a gate cannot
+// end its own block.
 func TestPRBodyIsBounded(t *testing.T) {
 	task := newPRTask()
 	task.Prepared.Gates = nil

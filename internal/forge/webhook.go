@@ -18,8 +18,8 @@ import (
 	"company/internal/safetext"
 )
 
-// WebhookEvent is what a forge called about. It is a hint to look again, and nothing
-// of it is acted on by itself (THREATS, boundaries).
+// WebhookEvent is what a forge called about. It is a hint to look again, and
+// nothing of it is acted on by itself (T20).
 type WebhookEvent struct {
 	Event    string // ping, pull_request, issue_comment, check_run, …
 	Action   string // opened, created, completed, …; may be empty

@@ -176,8 +176,8 @@ func (j Job) writeTar(ctx context.Context, w io.Writer) error {
 // maxReruns is how often a red test is run again on the same tree.
 const maxReruns = 2
 
-// runWithReruns runs a check, and again when it is red: what then passes is flaky, and
-// what fails again in the same way is red (DESIGN §7).
+// runWithReruns runs a check, and again when it is red: what then passes is
+// flaky, and what fails again in the same way is red.
 func (r *Runner) runWithReruns(ctx context.Context, j Job, i int) (company.GateCheck, error) {
 	g, base := j.Gates[i], j.baselineCheck(i)
 	check, res, err := r.runCheck(ctx, j, i, 0)

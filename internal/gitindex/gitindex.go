@@ -23,7 +23,7 @@ const gitTimeout = 20 * time.Second
 
 // Ask asks git something in dir. Nothing of the repository's config may run a
 // command there, and nothing of the caller's environment may point git
-// elsewhere (THREATS d). It is for the few questions that come before there is
+// elsewhere. It is for the few questions that come before there is
 // an office; everything else about git has its own room.
 func Ask(ctx context.Context, dir string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, gitTimeout)

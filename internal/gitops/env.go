@@ -46,7 +46,7 @@ func historyFsck() []setting {
 }
 
 // hardenedConfig is the configuration that every git child of ours gets
-// (THREATS (d)). dir is the repository's absolute git directory.
+// (docs/threats.md). dir is the repository's absolute git directory.
 func hardenedConfig(dir string) []setting {
 	return []setting{
 		{"safe.directory", dir},

@@ -57,7 +57,7 @@ func TestMergeClean(t *testing.T) {
 	if got, err := b.mirror.ReadFile(b.ctx, res.Tree, "f"); err != nil || string(got) != "ours\n"+lines+"theirs\n" {
 		t.Errorf("%q, %v", got, err)
 	}
-	// DESIGN §15: the same intent gives the same merge commit.
+	// The same intent gives the same merge commit.
 	spec := CommitSpec{Tree: res.Tree, Parents: []company.OID{ours, theirs}, Message: "[t1-01] merge\n", When: time.Unix(1700000123, 0),
 		Author: Person{"Eve <x>\nparent 0", "e@x"}}
 	one, err := b.mirror.CommitTree(b.ctx, spec)
@@ -80,7 +80,7 @@ func TestMergeClean(t *testing.T) {
 	}
 }
 
-// SPIKE §6 and THREATS (g): kinds of conflicts and odd names.
+// Kinds of conflicts and odd names.
 func TestMergeConflicts(t *testing.T) {
 	odd := "dir/a\nb \"c\"\t\xff.txt"
 	b := setup(t, map[string]string{odd: lines, "gone": lines, "bin": "\x00base"})
@@ -116,8 +116,8 @@ func TestMergeConflicts(t *testing.T) {
 	}
 }
 
-// SPIKE §6: exit code 1 is not a conflict when a side is no commit, or an
-// object is missing, or the histories are unrelated.
+// Exit code 1 is not a conflict when a side is no commit, or an object is
+// missing, or the histories are unrelated.
 func TestMergeRefusesNonsense(t *testing.T) {
 	b := setup(t, map[string]string{"f": lines, "d/g": "g\n"})
 	ours := b.side(t, "ours", func(dir string) { writeFiles(t, dir, map[string]string{"f": "ours\n", "d/g": "h\n"}) })

@@ -55,7 +55,7 @@ func TestReading(t *testing.T) {
 	}
 }
 
-// THREATS (g) Repos: odd names, symlinks, modes and bytes are kept as they are.
+// Odd names, symlinks, modes and bytes are kept as they are.
 func TestOddPathsAreKept(t *testing.T) {
 	files := map[string]string{"crlf.txt": "a\r\nb\r\n", "new\nline": "x", "tab\t\"quote\"": "y", "\xff\xfe": "z", "run.sh": "#!/bin/sh\n"}
 	dir := newCheckout(t, files)

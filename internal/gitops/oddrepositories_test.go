@@ -43,8 +43,8 @@ func oddTree(t *testing.T, dir string) map[string]string {
 	return blobs
 }
 
-// THREATS (g): odd trees go through fetch, tar, merge and push as they are,
-// byte for byte; no attribute has a say. What is new is held to more (see
+// Odd trees go through fetch, tar, merge and push as they are, byte for byte;
+// no attribute has a say. What is new is held to more (see
 // TestPoisonedTreesAreRefused).
 func TestOddTreesAreKept(t *testing.T) {
 	b := setup(t, map[string]string{"work.txt": "1\n"})

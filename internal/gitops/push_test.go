@@ -90,7 +90,7 @@ func TestPushNeverMain(t *testing.T) {
 	}
 }
 
-// DESIGN §15: a local origin's hooks are the operator's, and run.
+// A local origin's hooks are the operator's, and run.
 func TestPushRunsTheOriginsHooks(t *testing.T) {
 	b := setup(t, nil)
 	origin := newOrigin(t, b.checkout)

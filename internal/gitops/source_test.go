@@ -61,7 +61,7 @@ func TestFetchBase(t *testing.T) {
 	}
 }
 
-// DESIGN §15: a dirty tree is said.
+// A dirty tree is reported.
 func TestDirty(t *testing.T) {
 	b := setup(t, map[string]string{"f": "f\n", "run": "x", ".gitignore": "*.log\n"})
 	for _, c := range []struct {
@@ -96,7 +96,7 @@ func TestDirty(t *testing.T) {
 	}
 }
 
-// THREATS (g) Repos: what cannot be taken over is refused, saying what to do.
+// A repository that cannot be taken over is refused, with what to do.
 func TestSourcesRefused(t *testing.T) {
 	b := setup(t, nil)
 	commitFiles(t, b.checkout, "second", map[string]string{"x": "x"})

@@ -48,8 +48,8 @@ func history(t *testing.T, dir string, n int) {
 	}
 }
 
-// DESIGN §9, THREATS (g): a shallow source is completed from its remote, with
-// the commits that only the checkout has; the checkout is not touched.
+// A shallow source is completed from its remote, with the commits that only the
+// checkout has; the checkout is not touched.
 func TestShallowIsCompleted(t *testing.T) {
 	b := setup(t, nil)
 	history(t, b.checkout, 6)

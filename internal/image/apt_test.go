@@ -19,7 +19,7 @@ import (
 
 // Set-up commands install Debian packages through the operator's own archives,
 // signatures checked; the image runs them offline and says nothing of where
-// they came from (DESIGN §5, container.setup).
+// they came from (container.setup).
 func TestSetupApt(t *testing.T) {
 	be := newTestBuilder(t)
 	up, err := depproxy.LoadClientSettings(t.Context())

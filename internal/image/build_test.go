@@ -19,7 +19,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 )
 
-// An image that exists is found by another builder without any work (X19).
+// An image that exists is found by another builder without any work.
 func TestEnsureReusesExisting(t *testing.T) {
 	be := newTestBuilder(t)
 	repo := newProject(t).commit(map[string]string{"README": "hello\n"})
@@ -47,7 +47,7 @@ func TestEnsureReusesExisting(t *testing.T) {
 }
 
 // What the image says and holds: users, git configuration, no trace of the
-// host, nothing with set-id bits (THREATS e), no secret of the environment (T21).
+// host, nothing with set-id bits, no secret of the environment (T21).
 func TestImageHoldsNothingOfTheHost(t *testing.T) {
 	const canary = "canary-6b1f0c9e-never-in-an-image"
 	t.Setenv("GITHUB_TOKEN", canary)

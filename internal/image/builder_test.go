@@ -14,7 +14,7 @@ import (
 	"company/internal/company"
 )
 
-// The list of allowed calls is what image preparation needs and no more (X23).
+// The list of allowed calls is what image preparation needs and no more.
 func TestAllowList(t *testing.T) {
 	cases := []struct {
 		call string
@@ -50,8 +50,7 @@ func TestAllowList(t *testing.T) {
 	}
 }
 
-// Malformed requests are refused before anything happens (THREATS g: unpinned
-// image).
+// Malformed requests are refused before anything happens (unpinned image).
 func TestBadRequests(t *testing.T) {
 	be := newTestBuilder(t)
 	oid := company.OID(strings.Repeat("a", 40))

@@ -105,7 +105,7 @@ func regularHeader(name string, mode int64) tar.Header {
 }
 
 // A base pinned by digest is pulled from a real registry and flattened: no
-// volumes, no set-id bits, our user; its search path is kept (THREATS e).
+// volumes, no set-id bits, our user; its search path is kept.
 func TestPulledBase(t *testing.T) {
 	be := newTestBuilder(t)
 	r := newPullRegistry(t)

@@ -18,7 +18,7 @@ import (
 const canary = "s3cr3t-canary/7f+9c2e1="
 
 // Set-up gets its variables, and nothing else does: not the image, its
-// settings, its history, the log or an error (DESIGN §5, setup_env).
+// settings, its history, the log or an error (container.setup_env).
 func TestSetupEnv(t *testing.T) {
 	be := newTestBuilder(t)
 	img := be.mustEnsure(t, Request{

@@ -19,7 +19,7 @@ import (
 )
 
 // The image of a branch that changed lock files: its own dependencies, on the
-// layers and with the history of the base (DESIGN §5: prepared anew from it).
+// layers and with the history of the base (prepared anew from it).
 func TestLocksOfABranch(t *testing.T) {
 	be := newTestBuilder(t)
 	up := upstreams()

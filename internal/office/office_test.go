@@ -173,7 +173,7 @@ func TestFind(t *testing.T) {
 }
 
 // State that a repository brings along is refused before anything is written:
-// tracked files, and folders that are links (DESIGN §9).
+// tracked files, and folders that are links.
 func TestForeignState(t *testing.T) {
 	const named = "version: 1\npaths: {runtime: runtime, backlog: workflows/backlog}\n"
 	yaml := map[string]string{"company.yaml": named}
@@ -516,7 +516,7 @@ func TestSocketFolder(t *testing.T) {
 	}
 }
 
-// A hostile repository's git config runs nothing while we look (THREATS T11).
+// A hostile repository's git config runs nothing while we look (T11).
 func TestHostileGitConfigRunsNothing(t *testing.T) {
 	repo := configtest.Repo(t, map[string]string{"company.yaml": "version: 1\n"})
 	canary := filepath.Join(configtest.Dir(t), "fired")

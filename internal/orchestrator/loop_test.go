@@ -20,7 +20,7 @@ import (
 )
 
 // TestStartsWhatIsDue: what a decision makes due is begun, once, and its
-// outcome makes the next thing due (DESIGN §2).
+// outcome makes the next effect due.
 func TestStartsWhatIsDue(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

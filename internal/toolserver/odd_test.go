@@ -41,9 +41,8 @@ func oddOrigin(t *testing.T) (origin, base, listing string) {
 	return origin, runGit(t, origin, "rev-parse", "main"), runGit(t, origin, "ls-tree", "-r", "-z", "main")
 }
 
-// THREATS (g): submodules, LFS pointers, line ends and odd names are as the
-// base has them, in the files and in every commit, while another file is
-// edited.
+// Submodules, LFS pointers, line ends and odd names are as the base has them,
+// in the files and in every commit, while another file is edited.
 func TestOddRepositoriesAreKept(t *testing.T) {
 	origin, base, listing := oddOrigin(t)
 	b := newBench(t)

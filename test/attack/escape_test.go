@@ -156,7 +156,7 @@ func judgeInner(t *testing.T, out, secret string) {
 	}
 }
 
-// judgePolicy: CTR-7, CTR-8 and THREATS (e), as the daemon says it.
+// judgePolicy: CTR-7, CTR-8 and the whole policy, as the daemon reports it.
 func judgePolicy(t *testing.T, text string) {
 	var all []struct {
 		Mounts []any

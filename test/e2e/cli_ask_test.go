@@ -141,7 +141,7 @@ func presidentMerges(t *testing.T, h *testenv.House) {
 }
 
 // TestPlanApproval: with --approve plan the task waits; words send the plan
-// back; a yes lets the work begin (REQ of SUB-2; DESIGN §3).
+// back; a yes lets the work begin (SUB-2).
 func TestPlanApproval(t *testing.T) {
 	t.Parallel()
 	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})
@@ -202,7 +202,7 @@ func TestDryRun(t *testing.T) {
 }
 
 // TestBudgetAdd: at the cap the task waits with a question; more money lets it
-// go on where it was (BUD; DESIGN §10).
+// go on where it was.
 func TestBudgetAdd(t *testing.T) {
 	t.Parallel()
 	h := open(t, &staff{manager: planned(farewell()), worker: saysGoodbye()})

@@ -195,7 +195,7 @@ func twoTasks(t *testing.T) (h *testenv.House, first, second *testenv.Process, o
 
 // TestSecondSubmitTakesOver: a second submission is worked on by the company
 // that is open; when that one's own task is done and it ends, the follower
-// takes the lock and goes on (DESIGN §12, §15).
+// takes the lock and goes on.
 func TestSecondSubmitTakesOver(t *testing.T) {
 	t.Parallel()
 	h, first, second, one, two := twoTasks(t)

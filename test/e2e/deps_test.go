@@ -60,8 +60,8 @@ func addsModule(first ...scripted.Call) *staff {
 }
 
 // A worker adds a module of a registry: it asks, the client fetches it in the
-// locked container, the gate gets an image with it and is offline all the
-// same, and the pull request says what was added (DESIGN §5, T24).
+// locked container, the gate gets an image with it and is offline all the same,
+// and the pull request says what was added (T24).
 func TestWorkerAddsAGoModule(t *testing.T) {
 	t.Parallel()
 	registryAnswers(t, "go")

@@ -14,9 +14,9 @@ import (
 
 var mergeTarget = regexp.MustCompile(`git merge --no-commit ([0-9a-f]{40})`)
 
-// DESIGN §8: a follow-up works on the branch of the open pull request, from
-// where people left it, and hands its work to that pull request. Here the base
-// has moved on and conflicts; the follow-up merges it.
+// A follow-up works on the branch of the open pull request, from where people
+// left it, and hands its work to that pull request. Here the base has moved on
+// and conflicts; the follow-up merges it.
 func TestFollowUp(t *testing.T) {
 	t.Parallel()
 	one := tripleStaff()

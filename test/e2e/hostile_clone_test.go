@@ -83,8 +83,7 @@ var refusedKeys = strings.Fields(`models.default.adapter models.default.model mo
 // TestHostileClone: a repository that brings a company.yaml, a .env and
 // instructions for agents, in a fresh clone. No command connects anywhere, the
 // key of the president's own model appears nowhere, and each key is refused by
-// name, until the president trusts these very bytes (THREATS T23, DESIGN §11,
-// CFG-3).
+// name, until the president trusts these very bytes (T23, CFG-3).
 func TestHostileClone(t *testing.T) {
 	t.Parallel()
 	addr, calls := telltale(t)
@@ -181,7 +180,7 @@ func holding(t *testing.T, dir, text string) (at string) {
 
 // TestHostileState: state of an office that a repository brings, as files, as
 // links or as something else, is refused before anything is written anywhere
-// (THREATS T17, T23, STA-15).
+// (T17, T23, STA-15).
 func TestHostileState(t *testing.T) {
 	t.Parallel()
 	for name, make := range map[string]func(h *testenv.House, outside string){

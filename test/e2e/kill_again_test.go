@@ -65,7 +65,7 @@ func TestKillEverywhere(t *testing.T) {
 }
 
 // TestForeignContainers: what the next company sweeps away after a kill is its
-// own; containers of another office, or of nobody, stay (DESIGN §15).
+// own; containers of another office, or of none, stay.
 func TestForeignContainers(t *testing.T) {
 	t.Parallel()
 	hold := at("t1-01.1", 1)
@@ -162,8 +162,7 @@ func TestKillDuringRepair(t *testing.T) {
 }
 
 // TestKillAfterGit kills the company when git has done what it was told and
-// nobody has recorded it: the next company finds it done (DESIGN §2: intent,
-// act, observe, done).
+// the record is missing: the next company finds it done.
 func TestKillAfterGit(t *testing.T) {
 	t.Parallel()
 	control := open(t, farewells())

@@ -119,7 +119,7 @@ const tripleIt = "add a function that triples"
 
 // TestKill kills the company at each point of its way, kill -9 and all its
 // children with it, and lets it go on: the end is the one of a company that
-// nobody killed (TST-2; DESIGN §2, §15).
+// nobody killed (TST-2).
 func TestKill(t *testing.T) {
 	t.Parallel()
 	control := testenv.New(t, tripleStaff(), calculator())

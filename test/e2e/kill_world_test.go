@@ -337,7 +337,7 @@ func TestSleeper(t *testing.T) {
 	t.Cleanup(func() { p.Signal(syscall.SIGCONT) })
 	for end := time.Now().Add(patience); len(running(t, h)) > 0; time.Sleep(time.Second) {
 		if time.Now().After(end) {
-			t.Fatal("the container lives on without a heartbeat") // DESIGN §5: 30 s
+			t.Fatal("the container lives on without a heartbeat") // it exits 30 s after the last one
 		}
 	}
 	p.Signal(syscall.SIGCONT)

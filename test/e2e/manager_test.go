@@ -126,7 +126,7 @@ func TestPlanGarbage(t *testing.T) {
 }
 
 // TestManagerAsks: a question waits for the president and for nobody else; the
-// answer reaches the manager (INT; DESIGN §6).
+// answer reaches the manager.
 func TestManagerAsks(t *testing.T) {
 	t.Parallel()
 	good := planned(farewell())

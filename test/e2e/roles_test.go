@@ -309,8 +309,8 @@ func TestFalseResolution(t *testing.T) {
 
 // TestWorkerGarbage: what a worker's model sends is met in the conversation,
 // and the work gets done: finish before there is anything, an unknown tool, no
-// JSON, a path outside, no call at all, a server that fails, garbage, a
-// cut-off stream (WRK-4, WRK-6; THREATS g).
+// JSON, a path outside, no call at all, a server that fails, garbage, a cut-off
+// stream (WRK-4, WRK-6).
 func TestWorkerGarbage(t *testing.T) {
 	t.Parallel()
 	good := saysGoodbye()

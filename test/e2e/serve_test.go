@@ -469,8 +469,8 @@ func TestServeTwice(t *testing.T) {
 	retires(t, p)
 }
 
-// X12: with recovery: ask, a company that is killed and opened again does not
-// go on by itself; with resume it does, from where it was.
+// With recovery: ask, a company that is killed and opened again does not go on
+// by itself; with resume it does, from where it was.
 func TestRecoveryAsks(t *testing.T) {
 	t.Parallel()
 	brain := &staff{manager: planned(farewell()), worker: saysGoodbye()}

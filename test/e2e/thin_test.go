@@ -328,8 +328,8 @@ func checkRecords(t *testing.T, h *testenv.House, sum summary) {
 	}
 }
 
-// checkModel: as many calls as the script has turns, with the ticket's words
-// in the worker's and the reviewer's (DESIGN §5).
+// checkModel: as many calls as the script has turns, with the ticket's words in
+// the worker's and the reviewer's.
 func checkModel(t *testing.T, h *testenv.House) {
 	t.Helper()
 	calls := h.Model.Calls()

@@ -12,11 +12,10 @@ import (
 	"company/test/testenv"
 )
 
-// What THREATS (g) and GIT-4 say about repositories and remotes, in one walk
-// through the house: a shallow, detached checkout with a submodule, an LFS
-// pointer and line ends that attributes would convert; a remote over http that
-// wants a token; a hook in every place; commits that are signed off, and
-// merges that are signed.
+// Odd repositories and remotes (GIT-4), in one walk through the house: a
+// shallow, detached checkout with a submodule, an LFS pointer and line ends
+// that attributes would convert; a remote over http that wants a token; a hook
+// in every place; commits that are signed off, and merges that are signed.
 func TestWildRepository(t *testing.T) {
 	t.Parallel()
 	const token = "canary-token-for-the-remote"

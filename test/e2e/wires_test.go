@@ -200,7 +200,7 @@ func TestOllamaWithoutTheModel(t *testing.T) {
 	h := testenv.New(t, nil, tiny())
 	h.Profile = fmt.Sprintf("{adapter: ollama, model: big, base_url: %q}", server.URL)
 	h.Config(tinyGates)
-	// The submit warns that the model is not listed, and calls it (X21).
+	// The submit warns that the model is not listed, and calls it.
 	p := h.Start("submit", "--no-input", "add a farewell")
 	sum := ends(t, p, 2)
 	for what, said := range map[string]string{"before": p.Tell(), "at the end": sum.Why + sum.Next + sum.Hint} {

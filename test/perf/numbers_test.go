@@ -1,8 +1,7 @@
 // Package perf measures what the company promises to cost while it serves:
 // memory and processor when nothing is to be done, and how soon work begins on
-// a repository that it knows. It owns the measures and their targets (DESIGN
-// §13); it sees the program from outside. The benches of single rooms are
-// company bench.
+// a repository that it knows. It owns the measures and their targets; it sees
+// the program from outside. The benches of single packages are company bench.
 package perf
 
 import (
@@ -101,8 +100,8 @@ func used(t *testing.T, pid int) usage {
 	return u
 }
 
-// TestIdle: serve costs next to nothing when a task is done (DESIGN §13). The
-// full measure, a minute after a minute, is taken with COMPANY_NUMBERS=full.
+// TestIdle: serve costs next to nothing when a task is done. The full measure,
+// a minute after a minute, is taken with COMPANY_NUMBERS=full.
 func TestIdle(t *testing.T) {
 	after, over := 15*time.Second, 15*time.Second
 	if os.Getenv("COMPANY_NUMBERS") == "full" {

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goroutines.Main(m) }
 
-// TestServers: ADP-1, THREATS g (model replies).
+// TestServers: ADP-1, malformed replies.
 func TestServers(t *testing.T) {
 	adaptertest.Exercise(t, adaptertest.Anthropic(), func(t *testing.T, o adaptertest.Options) adapters.Model {
 		return newClient(t, anthropic.Config{Model: "m", BaseURL: o.BaseURL, Key: o.Key, FirstToken: o.FirstToken, Idle: o.Idle})
@@ -331,7 +331,7 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
-// TestKeyIsNotLogged: ADP-8, THREATS T21.
+// TestKeyIsNotLogged: ADP-8, T21.
 func TestKeyIsNotLogged(t *testing.T) {
 	var log bytes.Buffer
 	url, _ := echoServer(t, func(body map[string]any) string {

@@ -30,7 +30,7 @@ import (
 
 func TestMain(m *testing.M) { goroutines.Main(m) }
 
-// TestServers: ADP-1, THREATS g (model replies).
+// TestServers: ADP-1, malformed replies.
 func TestServers(t *testing.T) {
 	adaptertest.Exercise(t, adaptertest.Ollama(), func(t *testing.T, o adaptertest.Options) adapters.Model {
 		return newClient(t, ollama.Config{Model: "m", BaseURL: o.BaseURL, Key: o.Key, FirstToken: o.FirstToken, Idle: o.Idle})

@@ -106,7 +106,7 @@ func chat(t *testing.T, m adapters.Model, req adapters.Request) adapters.Respons
 	return resp
 }
 
-// TestScript walks a conversation through a script: ADP-1, DESIGN 15.
+// TestScript walks a conversation through a script: ADP-1.
 func TestScript(t *testing.T) {
 	m := openScript(t, script)
 	if m.Info().Adapter != "scripted" || m.Info().Model != "any" {

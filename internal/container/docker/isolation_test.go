@@ -46,7 +46,7 @@ func lookAround(t *testing.T, spec container.Spec) probeFacts {
 }
 
 // The facts that a container has about itself, by the numbers of the list of
-// isolation probes (THREATS c). What a kernel answers, not what we asked for.
+// isolation probes. What a kernel answers, not what we asked for.
 func TestIsolationFacts(t *testing.T) {
 	t.Setenv("COMPANY_CANARY", "host-canary")
 	spec := newSpec("facts")

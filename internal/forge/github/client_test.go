@@ -345,7 +345,7 @@ func TestJobLogDropsLogin(t *testing.T) {
 	}
 }
 
-// The words of a refusal: what, why, what to do, and no token (UX).
+// The text of a refusal: what, why, what to do, and no token.
 func TestExplainError(t *testing.T) {
 	b := newBench(t)
 	b.Server.AddLogin("owner-token", forgetest.Token{Login: "ann", MissingPermissions: []string{"pull_requests"}})
