@@ -308,7 +308,7 @@ func (r *Run) Add(ctx context.Context, d company.Dependency) (Answer, error) {
 	r.logLine("added "+exact.String(), false)
 	return Answer{
 		Text: fmt.Sprintf("%s may be fetched now, and what the registry says that it needs. Run: %s\nCommit the manifest and the lock file with the work: the gates get an image with what the lock file names.",
-			exact, depproxy.AddCommand(exact.Ecosystem, exact.Name, exact.Version)),
+			exact, depproxy.AddCommand(exact)),
 		Prepare: r.store.SetupCommand(r.order.Base, d.Ecosystem),
 	}, nil
 }

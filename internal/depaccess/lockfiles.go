@@ -56,7 +56,7 @@ func lockEntries(ctx context.Context, m *gitops.Mirror, at company.OID) (out []g
 	}
 	var total int64
 	for _, e := range all {
-		if _, ok := depproxy.LockEcosystem(e.Path); !ok || e.Mode != gitops.ModeFile && e.Mode != gitops.ModeExec || e.Size > depproxy.MaxLockFile || isVendoredPath(e.Path) {
+		if !depproxy.IsLockFile(e.Path) || e.Mode != gitops.ModeFile && e.Mode != gitops.ModeExec || e.Size > depproxy.MaxLockFile || isVendoredPath(e.Path) {
 			continue
 		}
 		if total+e.Size > maxLockBytes {

@@ -2,7 +2,6 @@ package depproxy
 
 import (
 	"maps"
-	"strings"
 )
 
 // Where the clients inside a container keep what they fetch themselves. What
@@ -67,19 +66,4 @@ func (s *Store) SetupCommand(base, ecosystem string) string {
 		"{ echo 'the cargo of this image is older than 1.68 and cannot use the mirror of crates: vendor the crate, or escalate' >&2; exit 1; }; "
 	return old + "mkdir -p " + fetchedCargo + " && printf '%s\\n' '[source.crates-io]' 'replace-with = \"mirror\"' '[source.mirror]' 'registry = \"sparse+" +
 		base + "/crates/\"' '[net]' 'offline = false' > " + fetchedCargo + "/config.toml"
-}
-
-// AddCommand tells how a client takes a package into a project.
-func AddCommand(ecosystem, name, version string) string {
-	switch ecosystem {
-	case Go:
-		return "go get " + name + "@" + version + " (and go mod tidy when the code uses it)"
-	case NPM:
-		return "npm install " + name + "@" + version
-	case PyPI:
-		return "pip install " + name + "==" + version + " (and write it into the project's own list of requirements)"
-	case Crates:
-		return "cargo add " + name + "@" + strings.SplitN(version, "+", 2)[0]
-	}
-	return ""
 }

@@ -31,7 +31,7 @@ func TestClientEnv(t *testing.T) {
 		t.Errorf("without registries: %v", env)
 	}
 	for _, e := range Ecosystems() {
-		if AddCommand(e, "name", "1.0.0") == "" {
+		if AddCommand(newDependency(e, "name", "1.0.0")) == "" {
 			t.Errorf("%s has no command", e)
 		}
 	}

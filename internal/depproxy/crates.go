@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
 )
 
 // serveCrates serves the sparse index and the crates. A refusal is "forbidden" with
@@ -135,7 +136,7 @@ func (s *Store) readCrateIndex(ctx context.Context, name string) (text []byte, a
 	}
 	for line := range strings.Lines(string(text)) {
 		var c crateVersion
-		if json.Unmarshal([]byte(line), &c) == nil && semverRE.MatchString(c.Version) && canonicalName(Crates, c.Name) == canonicalName(Crates, name) {
+		if json.Unmarshal([]byte(line), &c) == nil && c.Version != "" && ecosystem.CheckSemver(c.Version) == nil && canonicalName(Crates, c.Name) == canonicalName(Crates, name) {
 			all = append(all, c)
 		}
 	}

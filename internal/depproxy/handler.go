@@ -62,6 +62,9 @@ func IsRegistryPath(path string) bool {
 	return npmRootTarballRE.MatchString(path)
 }
 
+// npmPart is one part of a name, in a path.
+const npmPart = `[A-Za-z0-9~][A-Za-z0-9._~-]{0,127}`
+
 // npmRootTarballRE: npm asks at the root of the host for a tarball whose lock file
 // names the public registry; it keeps the path and replaces the host only.
 var npmRootTarballRE = regexp.MustCompile(`^/(@` + npmPart + `(/|%2[fF]))?` + npmPart + `/-/` + npmPart + `\.tgz$`)

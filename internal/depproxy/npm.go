@@ -15,6 +15,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
 )
 
 // npmAccept asks for the short form of a description, which has all that an
@@ -142,7 +143,7 @@ func parsePackument(name string, text []byte) (*packument, error) {
 	for v, fields := range p.versions {
 		var m npmVersion
 		one, err := json.Marshal(fields)
-		if err != nil || json.Unmarshal(one, &m) != nil || m.Version != v || !semverRE.MatchString(v) {
+		if err != nil || json.Unmarshal(one, &m) != nil || m.Version != v || v == "" || ecosystem.CheckSemver(v) != nil {
 			delete(p.versions, v) // one that npm could not install either
 			continue
 		}

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
 )
 
 const (
@@ -305,8 +306,6 @@ func (s *Store) wheelDependencies(ctx context.Context, f pypiFile) ([]company.De
 	return nil, nil
 }
 
-var requirementRE = regexp.MustCompile(`^\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(\[[^\]]*\])?\s*(.*)$`)
-
 // parseRequiresDist reads the requirements in a package's metadata: the header
 // lines before the first empty one.
 func parseRequiresDist(text []byte) (out []company.Dependency) {
@@ -316,8 +315,8 @@ func parseRequiresDist(text []byte) (out []company.Dependency) {
 			break
 		}
 		if v, ok := strings.CutPrefix(line, "Requires-Dist:"); ok {
-			if m := requirementRE.FindStringSubmatch(v); m != nil && !strings.HasPrefix(m[3], "@") {
-				out = append(out, company.Dependency{Ecosystem: PyPI, Name: m[1]})
+			if name, rest, ok := ecosystem.SplitRequirement(v); ok && !strings.HasPrefix(rest, "@") {
+				out = append(out, company.Dependency{Ecosystem: PyPI, Name: name})
 			}
 		}
 	}

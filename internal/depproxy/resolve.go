@@ -121,7 +121,7 @@ func newestPyPIVersion(files []pypiFile) string {
 	name := ""
 	for _, f := range files {
 		v, err := pep440.Parse(f.version)
-		if err != nil || f.isYanked() || !pep440RE.MatchString(f.version) {
+		if err != nil || f.isYanked() || CheckName(company.Dependency{Ecosystem: PyPI, Name: "any", Version: f.version}) != nil {
 			continue
 		}
 		pre, was := v.IsPreRelease(), best.IsPreRelease()

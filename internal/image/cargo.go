@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/depproxy"
+	"company/internal/ecosystem"
 	"company/internal/safetext"
 )
 
@@ -89,7 +89,7 @@ func lockNamesCrates(text []byte) (needs bool, git string) {
 	var lock struct {
 		Package []struct{ Name, Source string }
 	}
-	if depproxy.ReadTOML(text, &lock) != nil {
+	if ecosystem.ReadTOML(text, &lock) != nil {
 		return true, "" // cargo says what is wrong with it
 	}
 	for _, c := range lock.Package {

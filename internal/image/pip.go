@@ -14,6 +14,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/depproxy"
+	"company/internal/ecosystem"
 	"company/internal/safetext"
 	"company/internal/toolproto"
 )
@@ -189,7 +190,7 @@ func (r *pipReader) readPyproject(p *layerPlan, dir string) error {
 			}
 		}
 	}
-	if err := depproxy.ReadTOML(text, &m); err != nil {
+	if err := ecosystem.ReadTOML(text, &m); err != nil {
 		p.addNote("%s cannot be read: %s", name, safetext.Cut(safetext.StripLine(err.Error()), 60))
 		return nil
 	}

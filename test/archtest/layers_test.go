@@ -33,14 +33,14 @@ dockerapi
 
 ecosystem
 
+ecosystem/registry
+
 bus
 ledger
 config
 office
 depproxy
 toolproto
-
-ecosystem/registry
 
 gateway
 image
@@ -162,4 +162,4 @@ func TestLayersAreThere(t *testing.T) {
 }
 
 // coming are rooms whose place is known before they are built.
-var coming = strings.Fields("tui mcp secret glob jcs gitexec company/history view gitindex ecosystem ecosystem/registry evidence runfiles prbody delivery dispatch projection upkeep diagnose app client retry dockerapi feed")
+var coming = strings.Fields("tui mcp secret glob jcs gitexec company/history view gitindex evidence runfiles prbody delivery dispatch projection upkeep diagnose app client retry dockerapi feed")

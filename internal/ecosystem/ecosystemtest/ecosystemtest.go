@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/company"
 	"company/internal/ecosystem"
 )
 
@@ -17,6 +18,10 @@ type Fixture struct {
 	Files map[string]string // by path
 	Lint  string            // command of the check that the files call for; empty: none
 	Test  string            // the same
+	Lock  string            // the file by which it says what it may have; empty: none
+	// LockText is such a file, and Packages what it names, sorted, as
+	// company.Dependency says it: "npm a@1.0.0, npm b@2.0.0".
+	LockText, Packages string
 }
 
 // Exercise runs every case that is about what an ecosystem has.
@@ -27,6 +32,9 @@ func Exercise(t *testing.T, e ecosystem.Ecosystem, f Fixture) {
 	}
 	if d, ok := e.(ecosystem.Detector); ok {
 		t.Run("detect", func(t *testing.T) { exerciseDetector(t, d, f) })
+	}
+	if l, ok := e.(ecosystem.Locker); ok {
+		t.Run("locks", func(t *testing.T) { exerciseLocker(t, l, e, f) })
 	}
 }
 
@@ -116,6 +124,61 @@ func exerciseDetector(t *testing.T, d ecosystem.Detector, f Fixture) {
 	}
 	if !errors.Is(broken.Err(), away) {
 		t.Errorf("a tree that cannot be read: %v", broken.Err())
+	}
+}
+
+func exerciseLocker(t *testing.T, l ecosystem.Locker, e ecosystem.Ecosystem, f Fixture) {
+	if !l.IsLockFile(f.Lock) || !l.IsLockFile("deep/down/"+f.Lock) || l.IsLockFile("README.md") || l.IsLockFile(f.Lock+".orig") {
+		t.Errorf("%s is not known from others", f.Lock)
+	}
+	all, err := l.ParseLock(f.Lock, []byte(f.LockText))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, d := range all {
+		names = append(names, d.String())
+		exerciseDependency(t, e, d)
+	}
+	slices.Sort(names)
+	if got := strings.Join(slices.Compact(names), ", "); got != f.Packages || got == "" {
+		t.Errorf("packages %q, want %q", got, f.Packages)
+	}
+	// The text is anybody's: it costs an error or some names, and no more.
+	for _, text := range []string{"", "\x00", "[", "{", ": :", strings.Repeat("[", 1<<20), strings.Repeat("{\"a\":", 1<<18), strings.Repeat("a: &a\n  - *a\n", 1<<12), f.LockText[:len(f.LockText)/2], f.LockText + "\xff\xfe"} {
+		_, _ = l.ParseLock(f.Lock, []byte(text))
+	}
+}
+
+// exerciseDependency holds a package of the fixture against the grammar, and
+// what is no package.
+func exerciseDependency(t *testing.T, e ecosystem.Ecosystem, d company.Dependency) {
+	if c, ok := e.(ecosystem.Client); ok {
+		r := c.Registry()
+		if d.Ecosystem != r.Name || r.Check(d) != nil {
+			t.Errorf("%s is no package of %s: %v", d, r.Name, r.Check(d))
+		}
+		for _, name := range []string{"", " ", "../x", "a b", "a\nb", "a;b", "-r", "https://x/y", "a@1", strings.Repeat("a", 300)} {
+			if r.Check(company.Dependency{Ecosystem: r.Name, Name: name}) == nil {
+				t.Errorf("%q is a name", name)
+			}
+		}
+		for _, version := range []string{"latest", "*", "^1.0.0", ">=1", "1.0.0; x", "$(x)", "../1"} {
+			if r.Check(company.Dependency{Ecosystem: r.Name, Name: d.Name, Version: version}) == nil {
+				t.Errorf("%q is a version", version)
+			}
+		}
+		if r.Canonical != nil && r.Canonical(r.Canonical(d.Name)) != r.Canonical(d.Name) {
+			t.Errorf("%s has no canonical form", d.Name)
+		}
+	}
+	if a, ok := e.(ecosystem.Adder); ok {
+		if command := a.AddCommand(d); !strings.Contains(command, d.Name) {
+			t.Errorf("%s is added by %q", d, command)
+		}
+		if command := a.AddCommand(company.Dependency{Ecosystem: "other", Name: "x"}); command != "" {
+			t.Errorf("what is another registry's is added by %q", command)
+		}
 	}
 }
 

@@ -10,5 +10,7 @@ func TestConformance(t *testing.T) {
 	ecosystemtest.Exercise(t, Ecosystem{}, ecosystemtest.Fixture{
 		Files: map[string]string{"go.mod": "module x\n", "x.go": "package x\n"},
 		Lint:  "go vet ./...", Test: "go test ./...",
+		Lock:     "go.mod",
+		LockText: "module x\ngo 1.24\nrequire golang.org/x/mod v0.41.0\nreplace a.b/c => d.e/f v1.0.0\n", Packages: "go d.e/f@v1.0.0, go golang.org/x/mod@v0.41.0",
 	})
 }

@@ -10,5 +10,7 @@ func TestConformance(t *testing.T) {
 	ecosystemtest.Exercise(t, Ecosystem{}, ecosystemtest.Fixture{
 		Files: map[string]string{"pyproject.toml": "[tool.pytest.ini_options]\n[tool.ruff]\n", "test_a.py": "def test_a(): pass\n"},
 		Lint:  "ruff check .", Test: "python3 -m pytest",
+		Lock:     "poetry.lock",
+		LockText: "[[package]]\nname = \"requests\"\nversion = \"2.0.0\"\n", Packages: "pypi requests@2.0.0",
 	})
 }

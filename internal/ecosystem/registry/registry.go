@@ -11,6 +11,7 @@ import (
 	"company/internal/ecosystem/golang"
 	"company/internal/ecosystem/makefile"
 	"company/internal/ecosystem/node"
+	"company/internal/ecosystem/pnpm"
 	"company/internal/ecosystem/python"
 	"company/internal/ecosystem/rust"
 )
@@ -19,6 +20,7 @@ import (
 // it; a Makefile is asked last, for what no other knows.
 var all = []ecosystem.Ecosystem{
 	golang.Ecosystem{},
+	pnpm.Ecosystem{},
 	node.Ecosystem{},
 	python.Ecosystem{},
 	rust.Ecosystem{},

@@ -10,5 +10,7 @@ func TestConformance(t *testing.T) {
 	ecosystemtest.Exercise(t, Ecosystem{}, ecosystemtest.Fixture{
 		Files: map[string]string{"Cargo.toml": "[package]\n"},
 		Lint:  "cargo clippy --offline --all-targets", Test: "cargo test --offline --no-fail-fast",
+		Lock:     "Cargo.lock",
+		LockText: "[[package]]\nname = \"me\"\nversion = \"0.1.0\"\n[[package]]\nname = \"serde\"\nversion = \"1.0.0\"\nsource = \"registry+https://x\"\n", Packages: "crates serde@1.0.0",
 	})
 }

@@ -1,4 +1,4 @@
-package depproxy
+package ecosystem
 
 import (
 	"bytes"

@@ -1,0 +1,137 @@
+package node
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+)
+
+const namePart = `[A-Za-z0-9~][A-Za-z0-9._~-]{0,127}` // old names have capitals
+
+var nameRE = regexp.MustCompile(`^(@` + namePart + `/)?` + namePart + `$`)
+
+// Registry is npm's.
+func (Ecosystem) Registry() ecosystem.Registry {
+	return ecosystem.Registry{Name: ecosystem.NPM, Check: checkName}
+}
+
+func checkName(d company.Dependency) error {
+	if !nameRE.MatchString(d.Name) || strings.Contains(d.Name, "..") || len(d.Name) > 214 || d.Name == "node_modules" || d.Name == "favicon.ico" {
+		return ecosystem.NameError(d.Name, "the name of an npm package")
+	}
+	return ecosystem.CheckSemver(d.Version)
+}
+
+// AddCommand is npm's.
+func (Ecosystem) AddCommand(d company.Dependency) string {
+	if d.Ecosystem != ecosystem.NPM {
+		return ""
+	}
+	return "npm install " + d.Name + "@" + d.Version
+}
+
+// IsLockFile says whether a file is npm's, or yarn's: a project of yarn's may
+// have what its lock file names, though nothing of it is installed.
+func (Ecosystem) IsLockFile(file string) bool {
+	switch path.Base(file) {
+	case "package-lock.json", "npm-shrinkwrap.json", "yarn.lock":
+		return true
+	}
+	return false
+}
+
+// ParseLock lists the packages that a lock file names.
+func (Ecosystem) ParseLock(file string, text []byte) ([]company.Dependency, error) {
+	if path.Base(file) == "yarn.lock" {
+		return parseYarnLock(text), nil
+	}
+	return parseNPMLock(text)
+}
+
+// parseNPMLock reads lock files of all three versions.
+func parseNPMLock(text []byte) (out []company.Dependency, err error) {
+	var lock struct {
+		Packages map[string]struct {
+			Name    string `json:"name"`
+			Version string `json:"version"`
+			Link    bool   `json:"link"`
+		} `json:"packages"`
+		Dependencies map[string]json.RawMessage `json:"dependencies"`
+	}
+	if err := json.Unmarshal(text, &lock); err != nil {
+		return nil, fmt.Errorf("it is no lock file of npm")
+	}
+	for where, p := range lock.Packages {
+		i := strings.LastIndex(where, "node_modules/")
+		if i < 0 || p.Link {
+			continue // the project itself, a workspace
+		}
+		name := p.Name // of an alias
+		if name == "" {
+			name = where[i+len("node_modules/"):]
+		}
+		out = append(out, company.Dependency{Ecosystem: ecosystem.NPM, Name: name, Version: p.Version})
+	}
+	if lock.Packages != nil {
+		return out, nil
+	}
+	level := lock.Dependencies
+	for depth := 0; len(level) > 0 && depth < 64; depth++ {
+		next := map[string]json.RawMessage{}
+		for name, raw := range level {
+			var d struct {
+				Version      string                     `json:"version"`
+				Dependencies map[string]json.RawMessage `json:"dependencies"`
+			}
+			if json.Unmarshal(raw, &d) != nil {
+				continue
+			}
+			name = name[strings.LastIndexByte(name, '\n')+1:]
+			version := d.Version
+			if alias, ok := strings.CutPrefix(version, "npm:"); ok {
+				if i := strings.LastIndexByte(alias, '@'); i > 0 {
+					name, version = alias[:i], alias[i+1:]
+				}
+			}
+			out = append(out, company.Dependency{Ecosystem: ecosystem.NPM, Name: name, Version: version})
+			for n, r := range d.Dependencies {
+				next[fmt.Sprintf("%d\n%s", len(next), n)] = r // one name, many parents
+			}
+		}
+		level = next
+	}
+	return out, nil
+}
+
+var (
+	yarnHeadRE    = regexp.MustCompile(`^"?((?:@[^@/"]+/)?[^@/",\s]+)@(?:npm:(?:((?:@[^@/"]+/)?[^@/",\s]+)@)?)?[^:]*`)
+	yarnVersionRE = regexp.MustCompile(`^  version:? "?([^"\s]+)"?$`)
+)
+
+// parseYarnLock reads both generations of yarn's lock file.
+func parseYarnLock(text []byte) (out []company.Dependency) {
+	name := ""
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimRight(line, "\r\n")
+		switch {
+		case line == "" || line[0] == '#':
+		case line[0] != ' ':
+			name = ""
+			if m := yarnHeadRE.FindStringSubmatch(line); m != nil && !strings.Contains(line, "@workspace:") {
+				if name = m[1]; m[2] != "" {
+					name = m[2]
+				}
+			}
+		default:
+			if m := yarnVersionRE.FindStringSubmatch(line); m != nil && name != "" {
+				out = append(out, company.Dependency{Ecosystem: ecosystem.NPM, Name: name, Version: m[1]})
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,81 @@
+package ecosystem
+
+import (
+	"fmt"
+	"regexp"
+
+	"company/internal/company"
+)
+
+// The kinds of registries, as they are named in paths, tools and records.
+const (
+	Go     = "go"
+	NPM    = "npm"
+	PyPI   = "pypi"
+	Crates = "crates"
+)
+
+// Registry is how the packages of one kind of registry are called.
+type Registry struct {
+	Name string // Go, NPM, PyPI or Crates
+	// Check holds a name (and a version, where there is one) against the
+	// registry's grammar, less what it only keeps for old names: a name becomes
+	// part of a URL, a file and a command.
+	Check func(d company.Dependency) error
+	// Canonical is the form in which two spellings of one name are equal; nil:
+	// there is one spelling.
+	Canonical func(name string) string
+	// OpenLists: lock files name what is asked for, and not all that it needs.
+	OpenLists bool
+}
+
+// Client is an ecosystem with a kind of registry of its own.
+type Client interface {
+	Registry() Registry
+}
+
+// Adder is an ecosystem whose client takes packages into a project.
+type Adder interface {
+	Ecosystem
+	// AddCommand tells how its client takes a package into a project; empty: it
+	// is of another registry.
+	AddCommand(d company.Dependency) string
+}
+
+// Locker is an ecosystem with files by which a project says what it may have.
+type Locker interface {
+	// IsLockFile says whether a file of a tree, by its path, is one.
+	IsLockFile(path string) bool
+	// ParseLock lists what such a file names. The text is anybody's, and is
+	// bounded; what breaks the registry's grammar is left out later.
+	ParseLock(path string, text []byte) ([]company.Dependency, error)
+}
+
+// NameError is the answer to a name or version that breaks a grammar, for an
+// agent to read.
+func NameError(what, why string) *company.Error {
+	return company.E(company.EInvalid, fmt.Sprintf("%.200q is not %s", what, why))
+}
+
+var semverRE = regexp.MustCompile(`^[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}(-[0-9A-Za-z.-]{1,64})?(\+[0-9A-Za-z.-]{1,64})?$`)
+
+// CheckSemver holds a version of a package against the grammar of semantic
+// versions; none is fine.
+func CheckSemver(version string) error {
+	if version != "" && !semverRE.MatchString(version) {
+		return NameError(version, "an exact version").Fix("write it as 1.2.3, or leave it out for the newest")
+	}
+	return nil
+}
+
+var requirementRE = regexp.MustCompile(`^\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(\[[^\]]*\])?\s*(.*)$`)
+
+// SplitRequirement takes a requirement of Python's apart, as lists and registries
+// have it: the name, and what stands behind it and its extras.
+func SplitRequirement(line string) (name, rest string, ok bool) {
+	m := requirementRE.FindStringSubmatch(line)
+	if m == nil {
+		return "", "", false
+	}
+	return m[1], m[3], true
+}

@@ -1,0 +1,60 @@
+package rust
+
+import (
+	"errors"
+	"path"
+	"regexp"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+)
+
+var nameRE = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
+
+// Registry is that of crates.
+func (Ecosystem) Registry() ecosystem.Registry {
+	return ecosystem.Registry{Name: ecosystem.Crates, Check: checkName, Canonical: canonicalName}
+}
+
+func checkName(d company.Dependency) error {
+	if !nameRE.MatchString(d.Name) {
+		return ecosystem.NameError(d.Name, "the name of a crate")
+	}
+	return ecosystem.CheckSemver(d.Version)
+}
+
+func canonicalName(name string) string {
+	return strings.ToLower(strings.ReplaceAll(name, "_", "-"))
+}
+
+// AddCommand is cargo's.
+func (Ecosystem) AddCommand(d company.Dependency) string {
+	if d.Ecosystem != ecosystem.Crates {
+		return ""
+	}
+	return "cargo add " + d.Name + "@" + strings.SplitN(d.Version, "+", 2)[0]
+}
+
+// IsLockFile says whether a file is cargo's lock file.
+func (Ecosystem) IsLockFile(file string) bool { return path.Base(file) == "Cargo.lock" }
+
+// ParseLock lists the crates of registries that a lock file names. Members of
+// the workspace and git repositories have another source, or none.
+func (Ecosystem) ParseLock(_ string, text []byte) (out []company.Dependency, err error) {
+	var lock struct {
+		Package []struct {
+			Name, Version string
+			Source        any
+		}
+	}
+	if err := ecosystem.ReadTOML(text, &lock); err != nil {
+		return nil, errors.New("it is no TOML")
+	}
+	for _, p := range lock.Package {
+		if source, _ := p.Source.(string); strings.HasPrefix(source, "registry+") || strings.HasPrefix(source, "sparse+") {
+			out = append(out, company.Dependency{Ecosystem: ecosystem.Crates, Name: p.Name, Version: p.Version})
+		}
+	}
+	return out, nil
+}
