@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/api"
+	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/safetext"
@@ -230,7 +231,7 @@ func (a *app) scaleWorkers(ctx context.Context, cmd company.ScaleWorkers) error 
 		}
 	}
 	if loaded, err := a.loadConfig(ctx, paths); err == nil && cmd.By > 0 {
-		if need, have := int64(loaded.Config.Workers.Memory)*int64(s.Office.WorkerCount()), int64(hostMemory()); have > 0 && need > have {
+		if need, have := int64(loaded.Config.Workers.Memory)*int64(s.Office.WorkerCount()), int64(officeapp.HostMemory()); have > 0 && need > have {
 			a.printNote("%s may use %d GiB of memory, and this machine has %d", company.Count(s.Office.WorkerCount(), "worker"), need>>30, have>>30)
 		}
 	}
@@ -243,12 +244,4 @@ func (a *app) scaleWorkers(ctx context.Context, cmd company.ScaleWorkers) error 
 	}
 	_, err = fmt.Fprintln(a.out, text)
 	return err
-}
-
-// syncPoolSize gives the pool as many workers as there are to be.
-func (h *officeApp) syncPoolSize() {
-	if n := h.View().Office.WorkerCount(); h.pool != nil && n > 0 && n != h.poolSize {
-		h.pool.SetMax(n)
-		h.poolSize = n
-	}
 }

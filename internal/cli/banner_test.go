@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	officeapp "company/internal/app"
 	"company/internal/config"
 	"company/internal/gitops"
 	"company/internal/office"
@@ -96,7 +97,7 @@ func TestIsLocal(t *testing.T) {
 // Fallbacks in a circle, which validation refuses elsewhere, end here too.
 func TestFallbackChain(t *testing.T) {
 	c := config.Config{Models: map[string]config.Model{"a": {Fallback: []string{"b", "c"}}, "b": {Fallback: []string{"a"}}, "c": {}}}
-	if got := strings.Join(fallbackChain(c, "a"), " "); got != "a b c" {
+	if got := strings.Join(officeapp.FallbackChain(c, "a"), " "); got != "a b c" {
 		t.Error(got)
 	}
 }

@@ -1,18 +1,17 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/safetext"
@@ -161,28 +160,11 @@ func parseTokens(text string) (int64, error) {
 // maxTokenCap is the largest cap that the config takes.
 const maxTokenCap = 1_000_000_000_000
 
-// unpricedModels names the models, in the order of the roles, whose price nobody
-// knows: calls of them cost tokens alone.
-func unpricedModels(c config.Config) []string {
-	var out []string
-	for _, role := range allRoles {
-		for _, name := range fallbackChain(c, c.Agent(role).Model) {
-			m := c.Models[name]
-			if m.Price == nil && !modelDeps(c, nil).Prices(m.Adapter, m.BaseURL, m.Model).Known {
-				if model := cmp.Or(m.Model, name); !slices.Contains(out, model) {
-					out = append(out, model)
-				}
-			}
-		}
-	}
-	return out
-}
-
 // checkUSDCap refuses a cap in USD that somebody set and that no price can hold,
 // unless a cap in tokens stands beside it.
 func checkUSDCap(l config.Loaded) error {
 	c := l.Config
-	models := unpricedModels(c)
+	models := officeapp.UnpricedModels(c)
 	if len(models) == 0 || c.Budget.USD < 0 || l.Origin["budget.usd"] == config.OriginDefault {
 		return nil
 	}
@@ -196,7 +178,7 @@ func checkUSDCap(l config.Loaded) error {
 
 // budgetLine is the caps of a task as far as they hold, and what does not.
 func budgetLine(c config.Config, limit company.Amount, chosen string) string {
-	models := unpricedModels(c)
+	models := officeapp.UnpricedModels(c)
 	if len(models) == 0 || limit.MicroUSD < 0 {
 		return limit.String()
 	}

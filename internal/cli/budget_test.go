@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/config"
 )
@@ -65,7 +66,7 @@ func TestUSDCapNeedsPrice(t *testing.T) {
 			}
 			continue
 		}
-		if got := budgetLine(l.Config, companySettings(l.Config).Cap, ""); err != nil || got != c.line {
+		if got := budgetLine(l.Config, officeapp.CompanySettings(l.Config).Cap, ""); err != nil || got != c.line {
 			t.Errorf("%s: %q, %v", c.name, got, err)
 		}
 	}

@@ -4,16 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	officeapp "company/internal/app"
 	"company/internal/company"
-	"company/internal/gitops"
-	"company/internal/image"
 )
 
 type cleanupOptions struct{ dryRun, all, unmerged bool }
@@ -44,12 +41,12 @@ here the command is refused; company serve does the same by itself, every hour.`
 
 // cleanupReport is what cleanup tells.
 type cleanupReport struct {
-	SchemaVersion int       `json:"schema_version"`
-	DryRun        bool      `json:"dry_run"`
-	Items         []garbage `json:"items"` // removed, or to be removed
-	Bytes         int64     `json:"bytes"`
-	Kept          int       `json:"kept_unmerged"`
-	Docker        bool      `json:"docker"` // it was looked for containers and images, too
+	SchemaVersion int                 `json:"schema_version"`
+	DryRun        bool                `json:"dry_run"`
+	Items         []officeapp.Garbage `json:"items"` // removed, or to be removed
+	Bytes         int64               `json:"bytes"`
+	Kept          int                 `json:"kept_unmerged"`
+	Docker        bool                `json:"docker"` // it was looked for containers and images, too
 }
 
 func (a *app) runCleanup(ctx context.Context, o cleanupOptions) error {
@@ -57,7 +54,7 @@ func (a *app) runCleanup(ctx context.Context, o cleanupOptions) error {
 	if err != nil {
 		return err
 	}
-	out := cleanupReport{SchemaVersion: 1, DryRun: o.dryRun, Items: []garbage{}, Docker: true}
+	out := cleanupReport{SchemaVersion: 1, DryRun: o.dryRun, Items: []officeapp.Garbage{}, Docker: true}
 	if !officeExists(paths) {
 		return a.printCleanup(out)
 	}
@@ -70,25 +67,18 @@ func (a *app) runCleanup(ctx context.Context, o cleanupOptions) error {
 		return company.E(company.EConflict, "a company works in this office").Because("it may need what would be removed").
 			Fix("wait for it to end, or end it; company serve puts old things away by itself")
 	}
-	defer h.closeAndUnlock()
-	k := retentionPolicy{state: h.View(), office: h.office, before: h.Now().AddDate(0, 0, -h.loaded.Config.RetentionDays)}
-	if o.all {
-		k.before = h.Now()
-	}
-	k.unmerged = true // looked for in any case, to tell of it
-	found, err := h.listGarbage(ctx, k)
-	if err != nil {
+	defer h.Close()
+	all, closeDocker, err := h.FindGarbage(ctx, o.all)
+	defer closeDocker()
+	var noDocker *officeapp.DockerError
+	if errors.As(err, &noDocker) {
+		out.Docker = false
+		a.printNote("containers and images are not looked at: %s", noDocker.Err)
+	} else if err != nil {
 		return err
 	}
-	docker, closeDocker, err := h.listDockerGarbage(ctx, k)
-	defer closeDocker()
-	if err != nil {
-		out.Docker = false
-		a.printNote("containers and images are not looked at: %s", err)
-	}
-	all := sortGarbage(append(found, docker...))
 	if !o.unmerged {
-		all = slices.DeleteFunc(all, func(l garbage) bool {
+		all = slices.DeleteFunc(all, func(l officeapp.Garbage) bool {
 			if l.Unmerged {
 				out.Kept++
 			}
@@ -98,7 +88,7 @@ func (a *app) runCleanup(ctx context.Context, o cleanupOptions) error {
 	var failed []error
 	for _, l := range all {
 		if !o.dryRun {
-			if err := l.remove(ctx); err != nil {
+			if err := l.Remove(ctx); err != nil {
 				failed = append(failed, fmt.Errorf("%s %s: %w", l.Kind, l.Name, err))
 				continue
 			}
@@ -155,66 +145,4 @@ func formatBytes(n int64) string {
 		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 	}
 	return fmt.Sprintf("%d KiB", (n+1023)>>10)
-}
-
-// listGarbage are those on this disk.
-func (h *officeApp) listGarbage(ctx context.Context, k retentionPolicy) ([]garbage, error) {
-	files, err := k.listRunFiles(ctx)
-	if err != nil {
-		return nil, company.E(company.EConfig, "the folders of runs cannot be read").Wrap(err).Fix("see that they are yours")
-	}
-	cfg, err := gitConfig(h.office.Paths, h.loaded.Config, os.LookupEnv)
-	if err != nil {
-		return nil, err
-	}
-	store, err := gitops.Open(cfg)
-	if err != nil {
-		return nil, err
-	}
-	repos, err := k.listRepositories(ctx, store, cfg.Remote)
-	return append(files, repos...), err
-}
-
-// listDockerGarbage are those that the daemon keeps. What it opened is closed by
-// the function that it returns, after the removal.
-func (h *officeApp) listDockerGarbage(ctx context.Context, k retentionPolicy) (all []garbage, done func(), err error) {
-	done = func() {}
-	rt, err := openRuntime(ctx, h.log)
-	if err != nil {
-		return nil, done, err
-	}
-	done = func() { _ = rt.Close() } // it started nothing
-	images, err := image.New(image.Config{Logger: h.log})
-	if err != nil {
-		return nil, done, err
-	}
-	done = func() { images.Close(); _ = rt.Close() }
-	if all, err = k.listContainers(ctx, rt); err != nil {
-		return nil, done, err
-	}
-	old, err := k.listImages(ctx, images)
-	return append(all, old...), done, err
-}
-
-// retentionJob is the round that puts old things away while a company serves.
-func (h *officeApp) retentionJob(store *gitops.Store, images *image.Builder) periodicJob {
-	return periodicJob{name: "cleanup", interval: time.Hour, limit: 10 * time.Minute, run: func(ctx context.Context) error {
-		// What ended this moment may still be letting go.
-		k := retentionPolicy{state: h.View(), office: h.office, before: h.Now().Add(-10*time.Minute).AddDate(0, 0, -h.loaded.Config.RetentionDays)}
-		settled := h.settleRuns(ctx)
-		all, err := k.listRunFiles(ctx)
-		if err != nil {
-			return err
-		}
-		repos, err := k.listRepositories(ctx, store, h.loaded.Config.Git.Remote)
-		if err != nil {
-			return err
-		}
-		old, err := k.listImages(ctx, images)
-		var failed []error
-		for _, l := range sortGarbage(append(append(all, repos...), old...)) {
-			failed = append(failed, l.remove(ctx))
-		}
-		return errors.Join(append(failed, err, settled)...)
-	}}
 }

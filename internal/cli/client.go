@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +11,7 @@ import (
 	"time"
 
 	"company/internal/api"
+	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/feed"
@@ -102,7 +101,7 @@ func officeExists(p office.Paths) bool {
 
 // openOrDial takes the office's lock, or reaches who holds it; who does neither
 // within the patience is EHeld. Exactly one of the two is returned.
-func (a *app) openOrDial(ctx context.Context, paths office.Paths, patience time.Duration) (h *officeApp, remote officeClient, err error) {
+func (a *app) openOrDial(ctx context.Context, paths office.Paths, patience time.Duration) (h *officeapp.App, remote officeClient, err error) {
 	off, err := a.openOffice(ctx, paths)
 	if err != nil {
 		return nil, nil, err
@@ -115,20 +114,11 @@ func (a *app) openOrDial(ctx context.Context, paths office.Paths, patience time.
 		}
 		if lock != nil {
 			loaded, err := a.loadConfig(ctx, paths)
-			if err == nil {
-				h, err = openOfficeApp(ctx, lock, off, loaded, a.clocks, a.log)
-			}
-			if h != nil {
-				h.configFor = func(ctx context.Context, project string) (config.Loaded, error) {
-					return a.loadProjectConfig(ctx, paths, project)
-				}
-			}
 			if err != nil {
-				_ = lock.Release()
-				_ = off.Close()
-				return nil, nil, err
+				return nil, nil, errors.Join(err, lock.Release(), off.Close())
 			}
-			return h, nil, nil
+			h, err := officeapp.Open(ctx, a.openOptions(off, lock, loaded))
+			return h, nil, err
 		}
 		if c := a.dialHolder(ctx, held); c != nil {
 			return nil, c, off.Close()
@@ -143,6 +133,16 @@ func (a *app) openOrDial(ctx context.Context, paths office.Paths, patience time.
 			return nil, nil, context.Cause(ctx)
 		case <-time.After(100 * time.Millisecond):
 		}
+	}
+}
+
+// openOptions is what this process opens an office with.
+func (a *app) openOptions(off *office.Office, lock *office.Lock, loaded config.Loaded) officeapp.Options {
+	return officeapp.Options{
+		Office: off, Lock: lock, Config: loaded, Env: a.env, Clocks: a.clocks, Version: Version, Logger: a.log,
+		ConfigFor: func(ctx context.Context, project string) (config.Loaded, error) {
+			return a.loadProjectConfig(ctx, off.Paths, project)
+		},
 	}
 }
 
@@ -223,7 +223,7 @@ func (noOffice) Follow(context.Context, uint64, func(feed.Item) error) error { r
 func (noOffice) Close()                                                      {}
 
 // localClient is an office that this process holds.
-type localClient struct{ app *officeApp }
+type localClient struct{ app *officeapp.App }
 
 func (n *localClient) State(context.Context) (*company.State, error) { return n.app.View(), nil }
 
@@ -231,7 +231,7 @@ func (n *localClient) Now() time.Time { return n.app.Now() }
 
 func (n *localClient) Do(ctx context.Context, id string, c company.Command) (api.CommandResult, error) {
 	if id == "" {
-		id = commandID()
+		id = api.NewCommandID()
 	}
 	evs, err := n.app.DoID(ctx, id, company.President, c)
 	return api.CommandResult{Events: evs, Task: n.app.View().SubmittedBy(company.President, id)}, err
@@ -241,19 +241,7 @@ func (n *localClient) Follow(ctx context.Context, from uint64, fn func(feed.Item
 	return n.app.Follow(ctx, from, fn)
 }
 
-func (n *localClient) Close() { n.app.closeAndUnlock() }
-
-// closeAndUnlock closes the office and lets others in.
-func (h *officeApp) closeAndUnlock() {
-	if h.projector != nil {
-		h.projector.flushPending(h.lifetime) // what was decided without a company at work
-	}
-	h.close()
-	if err := h.lock.Release(); err != nil {
-		h.log.Warn("lock not released", "err", err)
-	}
-	_ = h.office.Close()
-}
+func (n *localClient) Close() { n.app.Close() }
 
 // remoteClient is an office that another process holds.
 type remoteClient struct {
@@ -292,7 +280,7 @@ func (d *remoteClient) Now() time.Time { return d.client.Now() }
 
 func (d *remoteClient) Do(ctx context.Context, id string, c company.Command) (api.CommandResult, error) {
 	if id == "" {
-		id = commandID()
+		id = api.NewCommandID()
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -305,17 +293,11 @@ func (d *remoteClient) Follow(ctx context.Context, from uint64, fn func(feed.Ite
 
 func (d *remoteClient) Close() { d.client.Close() }
 
-// commandID makes the id of one command.
-func commandID() string {
-	var b [12]byte
-	if _, err := rand.Read(b[:]); err != nil {
-		panic(err) // the kernel has no randomness: nothing can go on
-	}
-	return "c-" + hex.EncodeToString(b[:])
-}
-
 func (a *app) printJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }
+
+// isFeedCut says that a feed was cut by the end of the other process.
+func isFeedCut(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }

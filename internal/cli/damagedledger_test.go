@@ -123,7 +123,7 @@ func newOfficeWithEvents(t *testing.T, repo string) office.Paths {
 		t.Fatal(err)
 	}
 	defer off.Close()
-	b, err := openBus(t.Context(), off, nil)
+	b, err := nats.Open(t.Context(), nats.Options{Folder: off.BusFolder})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/container"
@@ -48,7 +49,9 @@ func (a *app) doctorChecks(ctx context.Context, online bool) []doctorCheck {
 			return a.checkModels(ctx, paths, loaded, online)
 		}},
 		{"office", func(ctx context.Context) []doctorResult { return a.checkOffice(ctx, paths, perr, loaded) }},
-		{"memory", func(context.Context) []doctorResult { return singleResult("memory", checkMemory(loaded, hostMemory())) }},
+		{"memory", func(context.Context) []doctorResult {
+			return singleResult("memory", checkMemory(loaded, officeapp.HostMemory()))
+		}},
 		{"disk", func(context.Context) []doctorResult { return singleResult("disk", checkDisk(paths, perr)) }},
 	}
 	if online {
@@ -90,7 +93,7 @@ func checkGit(ctx context.Context) []doctorResult {
 }
 
 func (a *app) checkDocker(ctx context.Context) []doctorResult {
-	rt, err := openRuntime(ctx, a.log)
+	rt, err := officeapp.OpenRuntime(ctx, a.log)
 	if ctx.Err() != nil {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/health"
@@ -129,9 +130,8 @@ func (a *app) checkOffice(ctx context.Context, p office.Paths, err error, loaded
 		return singleResult("office", a.checkHolder(ctx, p, held))
 	}
 	free := health.Result{OK: true, Found: "free: " + p.Root}
-	h, err := openOfficeApp(ctx, lock, off, loaded, a.clocks, a.log)
+	h, err := officeapp.Open(ctx, a.openOptions(off, lock, loaded))
 	if err != nil {
-		err = errors.Join(err, lock.Release(), off.Close())
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -142,7 +142,7 @@ func (a *app) checkOffice(ctx context.Context, p office.Paths, err error, loaded
 		return append(singleResult("office", free), doctorResult{Name: "ledger", Result: r})
 	}
 	s := h.View()
-	h.closeAndUnlock()
+	h.Close()
 	return append(singleResult("office", free), doctorResult{Name: "ledger", Result: health.Result{OK: true, Found: company.Count(int(s.Seq), "event") + ", " + company.Count(len(s.Tasks), "task")}})
 }
 

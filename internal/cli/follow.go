@@ -143,7 +143,7 @@ func (f *follower) tasksAtRest(ctx context.Context, acc officeClient, s *company
 		if q := blockingQuestion(here); q != nil {
 			return false, f.askQuestion(ctx, acc, q)
 		}
-		if len(open) == 0 || !isAtRest(s, t, acc.Now()) {
+		if len(open) == 0 || !s.AtRest(t, acc.Now()) {
 			return false, nil
 		}
 		if len(here) > 0 {
@@ -195,37 +195,4 @@ func (f *follower) printHeartbeat(s *company.State, now time.Time) {
 			})
 		}
 	}
-}
-
-// isAtRest says that nothing of a task is under way: only a person can move it. A
-// run that waits for money moves nothing. One on the queue, or that waits to be
-// put there, moves when a worker is free, unless those are all held by runs
-// that wait for money.
-func isAtRest(s *company.State, t *company.Task, now time.Time) bool {
-	poor := false
-	for _, id := range s.Open {
-		for _, r := range s.Tasks[id].Runs {
-			if id == t.ID && r.Held && !r.Waiting {
-				return false
-			}
-			poor = poor || r.Held && r.Waiting
-		}
-	}
-	for _, sub := range t.Subtasks {
-		if sub.Status == company.SubtaskAssigned && !poor {
-			return false
-		}
-	}
-	if s.AwaitsWorker(t.ID, now) && !poor {
-		return false
-	}
-	for _, e := range company.Due(s, now, len(s.Open)) {
-		if e.Task != t.ID {
-			continue
-		}
-		if r := t.Runs[e.Run]; r == nil || !r.Held {
-			return false
-		}
-	}
-	return company.NextRetry(s, t.ID, now).IsZero()
 }

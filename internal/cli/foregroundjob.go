@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/office"
 )
@@ -100,7 +101,7 @@ func (a *app) pauseInterrupted(ctx context.Context, acc officeClient, ids []comp
 	}
 	for _, id := range ids {
 		t := s.Tasks[id]
-		if t == nil || t.Status.Ended() || t.Paused || len(s.OpenApprovals(id)) > 0 && isAtRest(s, t, acc.Now()) {
+		if t == nil || t.Status.Ended() || t.Paused || len(s.OpenApprovals(id)) > 0 && s.AtRest(t, acc.Now()) {
 			continue
 		}
 		if _, err := acc.Do(ctx, "", company.Pause{Task: id}); err != nil {
@@ -115,7 +116,7 @@ func (a *app) noteOtherTasks(s *company.State, own []company.TaskID, now time.Ti
 	var others []company.TaskID
 	for _, id := range s.Open {
 		t := s.Tasks[id]
-		if !slices.Contains(own, id) && !t.Paused && (len(s.OpenApprovals(id)) == 0 || !isAtRest(s, t, now)) {
+		if !slices.Contains(own, id) && !t.Paused && (len(s.OpenApprovals(id)) == 0 || !s.AtRest(t, now)) {
 			others = append(others, id)
 		}
 	}
@@ -141,8 +142,8 @@ func (a *app) printInterrupted(ids []company.TaskID, elsewhere bool) {
 }
 
 // runLocally works in this process.
-func (a *app) runLocally(ctx context.Context, h *officeApp, f *follower, j foregroundJob) (*company.State, []company.TaskID, error) {
-	defer h.closeAndUnlock()
+func (a *app) runLocally(ctx context.Context, h *officeapp.App, f *follower, j foregroundJob) (*company.State, []company.TaskID, error) {
+	defer h.Close()
 	s := h.View()
 	if todo, err := j.precheck(s); err != nil || !todo {
 		return s, nil, err
@@ -151,11 +152,12 @@ func (a *app) runLocally(ctx context.Context, h *officeApp, f *follower, j foreg
 		f.lastSeq = s.Seq
 	}
 	acc := &localClient{h}
-	stop, err := h.startWork(ctx, a)
+	paused, err := h.Start(ctx, false)
 	if err != nil {
 		a.pauseInterrupted(ctx, acc, f.tasks) // where the office was taken over for them
 		return nil, f.tasks, err
 	}
+	a.printRecovery(paused)
 	// An interrupt in the middle of this must not leave a task that nobody knows.
 	ids, err := j.start(context.WithoutCancel(ctx), acc)
 	if err == nil {
@@ -167,7 +169,7 @@ func (a *app) runLocally(ctx context.Context, h *officeApp, f *follower, j foreg
 		a.pauseInterrupted(ctx, acc, ids)
 		a.printNote("interrupted: ending what is under way (once more ends at once)")
 	}
-	err = errors.Join(err, stop())
+	err = errors.Join(err, h.Stop())
 	return h.View(), ids, err
 }
 
@@ -195,6 +197,13 @@ func (a *app) runRemotely(ctx context.Context, acc officeClient, f *follower, j 
 		a.pauseInterrupted(ctx, acc, ids)
 	}
 	return s, ids, err
+}
+
+// printRecovery says which tasks recovery: ask has paused.
+func (a *app) printRecovery(paused []company.TaskID) {
+	if len(paused) > 0 {
+		a.printNote("recovery: ask: %s is unfinished and paused; go on with: company resume", joinIDs(paused))
+	}
 }
 
 func joinIDs(ids []company.TaskID) string {

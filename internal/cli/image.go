@@ -4,19 +4,18 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/gitops"
 	"company/internal/image"
 	"company/internal/intake"
-	"company/internal/office"
 	"company/internal/safetext"
 )
 
@@ -129,54 +128,21 @@ func (a *app) pruneImages(ctx context.Context, all, dryRun bool) error {
 		return err
 	}
 	defer b.Close()
-	found, err := listPrunable(ctx, s, b, all, acc.Now())
+	found, err := officeapp.ListPrunable(ctx, s, b, all, acc.Now())
 	if err != nil {
 		return err
 	}
-	out := cleanupReport{SchemaVersion: 1, DryRun: dryRun, Items: []garbage{}, Docker: true}
+	out := cleanupReport{SchemaVersion: 1, DryRun: dryRun, Items: []officeapp.Garbage{}, Docker: true}
 	// The daemon keeps a layer while an image above it is there.
 	for _, l := range found {
 		if !dryRun {
-			if err := l.remove(ctx); err != nil {
+			if err := l.Remove(ctx); err != nil {
 				return err
 			}
 		}
 		out.Items = append(out.Items, l)
 	}
 	return a.printCleanup(out)
-}
-
-func listPrunable(ctx context.Context, s *company.State, b *image.Builder, all bool, now time.Time) ([]garbage, error) {
-	if !all {
-		// A task that ended this moment needs no image; a follow-up is based on
-		// the image of the task that it follows, and open pull requests keep it.
-		return retentionPolicy{state: s, before: now}.listImages(ctx, b)
-	}
-	var keep []string
-	for _, id := range s.Open {
-		if p := s.Tasks[id].Prepared; p != nil {
-			keep = append(keep, p.Image)
-		}
-	}
-	unused, err := b.Unused(ctx, keep, false)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := b.List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(entries, func(a, b image.ImageEntry) int { return len(b.Layers) - len(a.Layers) })
-	var out []garbage
-	for _, e := range entries {
-		if unused(e) {
-			out = append(out, garbage{Kind: "image", Name: e.Tag, remove: func(ctx context.Context) error {
-				_, err := b.Prune(ctx, func(o image.ImageEntry) bool { return o.Tag == e.Tag })
-				return err
-			}})
-		}
-	}
-	return out, nil
 }
 
 // withImageRequest finds out what image a task of a project would be asked for now.
@@ -204,12 +170,12 @@ func (a *app) withImageRequest(ctx context.Context, project, base string, run fu
 		return err
 	}
 	defer off.Close()
-	b, done, err := a.newImageBuilder(ctx, off, loaded)
+	b, done, err := a.newImageBuilder(ctx, loaded)
 	if err != nil {
 		return err
 	}
 	defer done()
-	cfg, err := gitConfig(paths, loaded.Config, os.LookupEnv)
+	cfg, err := officeapp.GitConfig(paths, loaded.Config, a.env)
 	if err != nil {
 		return err
 	}
@@ -217,20 +183,20 @@ func (a *app) withImageRequest(ctx context.Context, project, base string, run fu
 	if err != nil {
 		return err
 	}
-	p := projectOf(repo)
+	p := officeapp.ProjectOf(repo)
 	m, err := store.Mirror(ctx, p.ID, p.Path)
 	if err != nil {
 		return err
 	}
 	c := loaded.Config
-	secrets, err := setupEnv(c, a.env)
+	secrets, err := officeapp.SetupEnv(c, a.env)
 	if err != nil {
 		return err
 	}
 	in := intake.Intake{
 		Images: b, Base: c.Container.Image, Setup: c.Container.Setup, SetupEnv: secrets, Offline: c.Container.Deps == "off",
 		Logins: config.OpenTrust(a.env).MayUseLogins(ctx, p.Path),
-		Lint:   toOverride(c.Gates.Lint), Test: toOverride(c.Gates.Test), Prefix: c.Git.IntegrationBranch,
+		Lint:   officeapp.ToOverride(c.Gates.Lint), Test: officeapp.ToOverride(c.Gates.Test), Prefix: c.Git.IntegrationBranch,
 	}
 	req, err := in.ImageOf(ctx, m, p.Path, base)
 	if err != nil {
@@ -240,20 +206,17 @@ func (a *app) withImageRequest(ctx context.Context, project, base string, run fu
 }
 
 // newImageBuilder is an image builder outside of a working company.
-func (a *app) newImageBuilder(ctx context.Context, off *office.Office, loaded config.Loaded) (*image.Builder, func(), error) {
-	h := &officeApp{office: off, loaded: loaded, log: a.log}
-	h.lifetime, h.fail = context.WithCancelCause(ctx)
-	registries, err := h.openRegistries(ctx, loaded.Config)
+func (a *app) newImageBuilder(ctx context.Context, loaded config.Loaded) (*image.Builder, func(), error) {
+	registries, err := officeapp.OpenRegistries(ctx, loaded.Config, a.env, a.log)
 	if err != nil {
-		h.close()
 		return nil, nil, err
 	}
-	b, err := image.New(image.Config{Logger: a.log, Seccomp: seccompProfile(), Registries: registries.Public(), WithLogins: registries.WithLogins(), Progress: func(line string) { a.printNote("%s", line) }})
+	b, err := image.New(image.Config{Logger: a.log, Seccomp: officeapp.SeccompProfile(), Registries: registries.Public(), WithLogins: registries.WithLogins(), Progress: func(line string) { a.printNote("%s", line) }})
 	if err != nil {
-		h.close()
+		registries.Close()
 		return nil, nil, err
 	}
-	return b, func() { b.Close(); h.close() }, nil
+	return b, func() { b.Close(); registries.Close() }, nil
 }
 
 func (a *app) buildImage(ctx context.Context, b *image.Builder, req image.Request) error {

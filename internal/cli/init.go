@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/forge"
@@ -229,15 +230,15 @@ func (a *app) pickModels(ctx context.Context, loaded config.Loaded) (map[string]
 	}
 	lctx, cancel := context.WithTimeout(ctx, localDialTimeout)
 	defer cancel()
-	if at := standardAddress("ollama", a.envValue); dialServer(lctx, at) == nil {
-		model, err := defaultModel(lctx, a.envValue)
+	if at := officeapp.StandardAddress("ollama", a.envValue); dialServer(lctx, at) == nil {
+		model, err := officeapp.DefaultModel(lctx, a.envValue)
 		if err != nil {
 			return nil, "Found: Ollama at " + at + ", which is the default, and no model on it: ollama pull llama3"
 		}
 		return nil, "Found: Ollama at " + at + " with " + model + ", which is the default"
 	}
 	for _, v := range modelVendors {
-		if _, ok := modelDrivers[v.adapter]; ok && a.isSet(v.key) == set {
+		if _, ok := officeapp.ModelDrivers[v.adapter]; ok && a.isSet(v.key) == set {
 			return map[string]config.Model{"default": {Adapter: v.adapter, Model: v.model, APIKeyEnv: v.key}}, "Found: " + v.key + "; name the model that you want"
 		}
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,18 +13,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/agent"
+	officeapp "company/internal/app"
 	"company/internal/company"
-	"company/internal/ledger"
 	"company/internal/office"
 	"company/internal/safetext"
 )
 
-// Bounds of what logs shows of one message or result without -v, in lines,
-// and of a transcript's file, in bytes.
-const (
-	logLines      = 12
-	maxTranscript = 256 << 20
-)
+// logLines bounds what logs shows of one message or result without -v.
+const logLines = 12
 
 const transcriptFile = "transcript.ndjson"
 
@@ -67,7 +62,7 @@ func (a *app) runLogs(ctx context.Context, id string) error {
 		}
 	}
 	t, err := readTranscript(paths, run.ID)
-	if errors.Is(err, fs.ErrNotExist) || err != nil && th.task.Lacks(runFilePath(run.ID, transcriptFile)) != "" {
+	if errors.Is(err, fs.ErrNotExist) || err != nil && th.task.Lacks(run.ID.FilePath(transcriptFile)) != "" {
 		t, err = a.readJournal(ctx, acc, run)
 	}
 	if err != nil {
@@ -117,7 +112,7 @@ func newestRun(t *company.Task, sub company.SubtaskID) *company.Run {
 }
 
 func readTranscript(p office.Paths, run company.RunID) (agent.Transcript, error) {
-	text, err := readRunFile(p, run, transcriptFile, maxTranscript)
+	text, err := readRunFile(p, run, transcriptFile, officeapp.MaxTranscript)
 	if errors.Is(err, fs.ErrNotExist) {
 		return agent.Transcript{}, err
 	}
@@ -136,25 +131,7 @@ func (a *app) readJournal(ctx context.Context, acc officeClient, run *company.Ru
 		return agent.Transcript{}, company.E(company.EConflict, "the transcript of "+string(run.ID)+" is not written yet").
 			Because("the company that is at work holds its journal until the run ends").Fix("company feed --follow " + string(run.ID.Task()))
 	}
-	led := n.app.ledger
-	return agent.ReadTranscript(ctx, run.ID, string(run.Role), blobReader{led}, func(fn func(string, json.RawMessage) error) error {
-		each := func(r ledger.Record) error { return fn(r.Kind, r.Data) }
-		if run.Journal != "" {
-			return led.ReadSealed(ctx, run.Journal, each)
-		}
-		return led.ReadJournal(ctx, run.ID, each)
-	})
-}
-
-// blobReader is the ledger's blob store, to read.
-type blobReader struct{ l *ledger.Ledger }
-
-func (blobReader) PutBlob(context.Context, []byte) (company.Hash, error) {
-	return "", company.E(company.EInternal, "nothing is written while a journal is read")
-}
-
-func (b blobReader) GetBlob(ctx context.Context, h company.Hash) ([]byte, error) {
-	return b.l.GetBlob(ctx, h, maxTranscript)
+	return n.app.ReadTranscript(ctx, run)
 }
 
 // transcriptText shows a conversation in the order in which it happened.

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	officeapp "company/internal/app"
 	"company/internal/container"
 	"company/internal/office"
 	"company/internal/safetext"
@@ -32,7 +33,7 @@ type orphanContainer struct {
 func (a *app) listOrphans(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, preflightTimeout)
 	defer cancel()
-	all, err := listContainers(ctx, a.log)
+	all, err := officeapp.ListContainers(ctx, a.log)
 	if err != nil {
 		return err
 	}

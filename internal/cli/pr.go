@@ -10,12 +10,13 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	"mvdan.cc/sh/v3/syntax"
 
+	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/gitops"
 	"company/internal/office"
 	"company/internal/safetext"
+	"company/internal/shell"
 )
 
 func newPR(a *app) *cobra.Command {
@@ -125,7 +126,7 @@ func (a *app) showPR(ctx context.Context, number string) error {
 
 // readPage is the text of a pull request, as the office keeps it.
 func readPage(p office.Paths, pr *company.PullRequest) (string, error) {
-	file, name := pagePath(p, pr), pullsDir+"/"+strconv.Itoa(pr.Number)+".md"
+	file, name := pagePath(p, pr), officeapp.PullsDir+"/"+strconv.Itoa(pr.Number)+".md"
 	var text []byte
 	state, err := p.Folder(p.State)
 	if err == nil {
@@ -206,27 +207,18 @@ func checkMerged(ctx context.Context, p office.Paths, remote string, t *company.
 	refused := company.E(company.EProtected, fmt.Sprintf("%s does not hold %s yet, and the company never moves it", t.PR.Base, t.PR.Head.Short())).
 		Because(fmt.Sprintf("%s is at %s; what goes to it is yours to decide", t.PR.Base, base.OID.Short()))
 	// The mirror has what was delivered, also where no branch has it any more.
-	from, what, push, instead := shellQuote(m.Dir()), string(t.PR.Head), "", ""
+	from, what, push, instead := shell.Quote(m.Dir()), string(t.PR.Head), "", ""
 	if url != "" {
-		push = fmt.Sprintf(" && git push %s %s", shellQuote(remote), shellQuote(t.PR.Base))
+		push = fmt.Sprintf(" && git push %s %s", shell.Quote(remote), shell.Quote(t.PR.Base))
 		if lostBranch(t) {
 			refused = refused.Because("the branch " + t.BranchChange.String())
 			instead = fmt.Sprintf("; or, where people merged it in another form: company pr close %d --why \"…\"", t.PR.Number)
 		} else {
-			from, what = shellQuote(remote), shellQuote(t.PR.Branch)
+			from, what = shell.Quote(remote), shell.Quote(t.PR.Branch)
 		}
 	}
 	return refused.Fix(fmt.Sprintf("cd %s && git fetch %s %s && git switch %s && git merge --no-ff FETCH_HEAD%s && company pr merge %d%s",
-		shellQuote(t.Project.Path), from, what, shellQuote(t.PR.Base), push, t.PR.Number, instead))
-}
-
-// shellQuote is a path as a shell reads it.
-func shellQuote(path string) string {
-	q, err := syntax.Quote(path, syntax.LangPOSIX)
-	if err != nil {
-		return path // no shell can name it; people can
-	}
-	return q
+		shell.Quote(t.Project.Path), from, what, shell.Quote(t.PR.Base), push, t.PR.Number, instead))
 }
 
 func (a *app) closePR(ctx context.Context, number, why string) error {

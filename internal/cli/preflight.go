@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"company/internal/adapters"
+	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/image"
@@ -108,9 +109,9 @@ func (a *app) runPreflight(ctx context.Context, paths office.Paths, l config.Loa
 func (a *app) chosenModel(ctx context.Context, p office.Paths, l config.Loaded) string {
 	ctx, cancel := context.WithTimeout(ctx, localDialTimeout)
 	defer cancel()
-	for _, profile := range modelProfiles(l, p.Root, a.envValue) {
+	for _, profile := range officeapp.ModelProfiles(l, p.Root, a.envValue) {
 		if profile.Name == "default" && profile.Unchosen && isLocal(profile.BaseURL) {
-			model, err := defaultModel(ctx, a.envValue)
+			model, err := officeapp.DefaultModel(ctx, a.envValue)
 			if err == nil {
 				return model
 			}
@@ -135,7 +136,7 @@ func toMissing(err error) missingRequirements {
 }
 
 func (a *app) missingDocker(ctx context.Context) missingRequirements {
-	rt, err := openRuntime(ctx, a.log)
+	rt, err := officeapp.OpenRuntime(ctx, a.log)
 	if err == nil {
 		err = rt.Close()
 	}
@@ -158,12 +159,12 @@ func (a *app) missingModels(ctx context.Context, p office.Paths, l config.Loaded
 	var wg sync.WaitGroup
 	wrong, unlisted := map[string]*company.Error{}, map[string]*company.Error{}
 	used := usedProfiles(l.Config)
-	for _, profile := range modelProfiles(l, p.Root, a.envValue) {
+	for _, profile := range officeapp.ModelProfiles(l, p.Root, a.envValue) {
 		if !used[profile.Name] {
 			continue
 		}
 		wg.Go(func() {
-			e := a.missingModel(ctx, profile, modelDeps(l.Config, a.log))
+			e := a.missingModel(ctx, profile, officeapp.ModelDeps(l.Config, a.log))
 			mu.Lock()
 			defer mu.Unlock()
 			if e != nil && e.Code == company.ENotFound {
@@ -179,9 +180,9 @@ func (a *app) missingModels(ctx context.Context, p office.Paths, l config.Loaded
 		doubts = append(doubts, fmt.Sprintf("%s: %s; %s", name, e.Why, e.Hint))
 	}
 	told := map[string]bool{}
-	for _, role := range allRoles {
+	for _, role := range officeapp.AllRoles {
 		first := l.Config.Agent(role).Model
-		chain := fallbackChain(l.Config, first)
+		chain := officeapp.FallbackChain(l.Config, first)
 		if slices.ContainsFunc(chain, func(name string) bool { return wrong[name] == nil }) || told[first] {
 			continue
 		}
@@ -191,34 +192,14 @@ func (a *app) missingModels(ctx context.Context, p office.Paths, l config.Loaded
 	return missing, doubts
 }
 
-// allRoles in the order in which they are shown.
-var allRoles = []company.Role{company.Manager, company.Worker, company.Reviewer, company.Merger}
-
 // usedProfiles are the profiles that some role uses, fallbacks included.
 func usedProfiles(c config.Config) map[string]bool {
 	out := map[string]bool{}
-	for _, role := range allRoles {
-		for _, name := range fallbackChain(c, c.Agent(role).Model) {
+	for _, role := range officeapp.AllRoles {
+		for _, name := range officeapp.FallbackChain(c, c.Agent(role).Model) {
 			out[name] = true
 		}
 	}
-	return out
-}
-
-// fallbackChain is a profile and what it falls back to, in this order.
-func fallbackChain(c config.Config, profile string) []string {
-	var out []string
-	var add func(string)
-	add = func(name string) {
-		if slices.Contains(out, name) {
-			return
-		}
-		out = append(out, name)
-		for _, f := range c.Models[name].Fallback {
-			add(f)
-		}
-	}
-	add(profile)
 	return out
 }
 
@@ -253,7 +234,7 @@ func (a *app) missingModel(ctx context.Context, p adapters.Profile, deps adapter
 	// for it.
 	pctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	_, err := modelDrivers.Probe(pctx, p, deps, false)
+	_, err := officeapp.ModelDrivers.Probe(pctx, p, deps, false)
 	var told *company.Error
 	if kind := adapters.KindOf(err); kind != adapters.BadRequest && kind != adapters.Auth || !errors.As(err, &told) {
 		return nil
@@ -300,7 +281,7 @@ func dialServer(ctx context.Context, base string) error {
 // rolesByProfile names the roles of each profile that one uses first.
 func rolesByProfile(c config.Config) (profiles []string, users map[string][]string) {
 	users = map[string][]string{}
-	for _, role := range allRoles {
+	for _, role := range officeapp.AllRoles {
 		name := c.Agent(role).Model
 		users[name] = append(users[name], string(role))
 	}

@@ -7,14 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 
+	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/evidence"
 	"company/internal/forge"
 	"company/internal/gitops"
-	"company/internal/health"
 	"company/internal/office"
 	"company/internal/safetext"
+	"company/internal/shell"
 )
 
 // isOnForge reports whether a pull request is on a forge, and not a page of the
@@ -33,36 +34,8 @@ func (a *app) forgeOf(ctx context.Context, p office.Paths, s *company.State, t *
 		return nil, ref, err
 	}
 	// The pages of the office are not looked at: nothing has to be asked of them.
-	f, err := openForges(nil, loaded.Config, a.log, a.env).ForPullRequest(ctx, ref, remote)
+	f, err := officeapp.OpenForges(nil, loaded.Config, a.log, a.env).ForPullRequest(ctx, ref, remote)
 	return f, ref, err
-}
-
-// branchLocator tells where the branch of a pull request is: at the project's
-// remote, or at the fork that it was pushed to.
-func branchLocator(office string, forges *forge.Selector) func(context.Context, *company.Task, string) (string, error) {
-	return func(ctx context.Context, lead *company.Task, remote string) (string, error) {
-		ref := forge.Ref{Office: office, Task: lead.ID}
-		if lead.PR != nil {
-			ref.Number, ref.URL, ref.Branch = lead.PR.Number, lead.PR.URL, lead.PR.Branch
-		}
-		f, err := forges.ForPullRequest(ctx, ref, remote)
-		if err != nil {
-			return "", err
-		}
-		target, err := f.Target(ctx)
-		if err != nil || target.URL == "" {
-			return remote, err
-		}
-		return target.URL, nil
-	}
-}
-
-func remoteURL(ctx context.Context, p office.Paths, c config.Config, t *company.Task) (string, error) {
-	m, err := gitops.LookAt(p.Git, c.Git.Remote, t.Project.ID, t.Project.Path)
-	if err != nil {
-		return "", err
-	}
-	return m.RemoteURL(ctx, t.Project.Path)
 }
 
 // prText is the text of a pull request: the office's page, or for one on a
@@ -144,12 +117,9 @@ func lostBranch(t *company.Task) bool {
 	return t.BranchChange != nil && t.BranchChange.Kind != company.BranchAhead
 }
 
-// pullsDir is the folder of the pages of pull requests, in the state folder.
-const pullsDir = "pulls"
-
 // pagePath is the path of a pull request's page.
 func pagePath(p office.Paths, pr *company.PullRequest) string {
-	return filepath.Join(p.State, pullsDir, fmt.Sprint(pr.Number)+".md")
+	return filepath.Join(p.State, officeapp.PullsDir, fmt.Sprint(pr.Number)+".md")
 }
 
 // openCommand is how to open a pull request by hand, where its branch is on GitHub
@@ -160,7 +130,7 @@ func openCommand(remote, body string, pr *company.PullRequest) string {
 		return ""
 	}
 	return fmt.Sprintf("gh pr create --repo %s --base %s --head %s --title %s --body-file %s\n      or https://github.com/%s/compare/%s...%s?expand=1",
-		r, shellQuote(pr.Base), shellQuote(pr.Branch), shellQuote(forge.CleanTitle(pr.Title)), shellQuote(body), r, url.PathEscape(pr.Base), url.PathEscape(pr.Branch))
+		r, shell.Quote(pr.Base), shell.Quote(pr.Branch), shell.Quote(forge.CleanTitle(pr.Title)), shell.Quote(body), r, url.PathEscape(pr.Base), url.PathEscape(pr.Branch))
 }
 
 // checkMergedOnForge is nil when the forge says that the pull request is merged.
@@ -194,60 +164,10 @@ func (a *app) closeOnForge(ctx context.Context, p office.Paths, s *company.State
 	return f.Close(ctx, ref)
 }
 
-// checkForge says where a pull request of a checkout would go, and with whose
-// login. Nothing is asked of the forge.
-func (a *app) checkForge(ctx context.Context, c config.Config, remote string) health.Result {
-	f, choice, err := openForges(nil, c, a.log, a.env).ForRemote(ctx, remote)
-	switch {
-	case err != nil:
-		return errorResult(err)
-	case choice.Why != "":
-		return health.Result{Warn: true, Found: choice.Kind + ": " + choice.Why, Needed: "nothing: the branch is pushed, the pull request is kept as a page", Fix: choice.Fix}
-	case choice.Kind == "local":
-		return health.Result{OK: true, Found: "local: pull requests are kept as pages"}
-	case c.Forge.AppID != 0:
-		return health.Result{OK: true, Found: fmt.Sprintf("%s %s, as GitHub App %d", choice.Kind, choice.Repo, c.Forge.AppID)}
-	}
-	cred, err := f.Credential(ctx)
+func remoteURL(ctx context.Context, p office.Paths, c config.Config, t *company.Task) (string, error) {
+	m, err := gitops.LookAt(p.Git, c.Git.Remote, t.Project.ID, t.Project.Path)
 	if err != nil {
-		return errorResult(err)
+		return "", err
 	}
-	return health.Result{OK: true, Found: fmt.Sprintf("%s %s, login from %s", choice.Kind, choice.Repo, cred.Source)}
-}
-
-// checkForgeAccess is checkForge with the forge's own word: whether the login may push
-// there, or to which fork. Asking changes nothing.
-func (a *app) checkForgeAccess(ctx context.Context, p office.Paths, c config.Config) health.Result {
-	remote := ""
-	if p.Repo != "" {
-		if cfg, err := gitConfig(p, c, a.env); err == nil {
-			remote = gitops.RemoteAt(ctx, cfg, p.Repo)
-		}
-	}
-	f, choice, err := openForges(nil, c, a.log, a.env).ForRemote(ctx, remote)
-	if err != nil {
-		return errorResult(err)
-	}
-	if choice.Kind == "local" {
-		return health.Result{OK: true, Found: "none is used"}
-	}
-	access, err := f.Access(ctx)
-	if err != nil {
-		return errorResult(err)
-	}
-	return accessResult(choice.Repo, access, openForges(nil, c, a.log, a.env).HowToLogIn(remote))
-}
-
-// accessResult is what a login may do, in doctor's words.
-func accessResult(repo forge.Repo, may forge.Access, fix string) health.Result {
-	lacks := strings.Join(may.MissingPermissions, ", ")
-	switch {
-	case lacks != "":
-		return health.Result{Found: "the token lacks " + lacks + " on " + repo.String(), Needed: "a token that may push and open pull requests", Fix: fix}
-	case may.Push:
-		return health.Result{OK: true, Found: "the login may push to " + repo.String()}
-	case may.Fork != "":
-		return health.Result{OK: true, Found: "the login may not push to " + repo.String() + ": its fork " + gitops.Mask(may.Fork) + " is used"}
-	}
-	return health.Result{OK: true, Found: "the login may not push to " + repo.String() + ": the first delivery forks it"}
+	return m.RemoteURL(ctx, t.Project.Path)
 }

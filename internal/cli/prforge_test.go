@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/forge"
@@ -59,9 +60,9 @@ func TestGiteaLoginHint(t *testing.T) {
 		v, ok := map[string]string{"GITHUB_TOKEN": "hub", "HOME": t.TempDir()}[name]
 		return v, ok
 	}
-	forges := openForges(nil, c, nil, env)
+	forges := officeapp.OpenForges(nil, c, nil, env)
 	const remote = "https://git.example.com/tools/acme/app.git"
-	fix := tokenHint(forges, c, remote)
+	fix := officeapp.TokenHint(forges, c, remote)
 	for _, want := range []string{"export GITEA_TOKEN=", "read:user", "write:repository", "write:issue"} {
 		if !strings.Contains(fix, want) {
 			t.Errorf("no %s in %s", want, fix)
@@ -70,7 +71,7 @@ func TestGiteaLoginHint(t *testing.T) {
 	if strings.Contains(fix, "GITHUB_TOKEN") {
 		t.Error(fix)
 	}
-	_, secret, err := forgeLogin(forges, tokenCredential(c, env))(gitops.WithRemote(context.Background(), remote), "git.example.com")
+	_, secret, err := officeapp.ForgeLogin(forges, officeapp.TokenCredential(c, env))(gitops.WithRemote(context.Background(), remote), "git.example.com")
 	var e *company.Error
 	if secret != "" || !errors.As(err, &e) || !strings.Contains(e.Hint, "GITEA_TOKEN") {
 		t.Errorf("%q %v", secret, err)

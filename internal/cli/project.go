@@ -11,9 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/office"
 	"company/internal/safetext"
+	"company/internal/shell"
 )
 
 func newProject(a *app) *cobra.Command {
@@ -105,15 +107,15 @@ func (a *app) addProject(ctx context.Context, path, name string) error {
 	}
 	defer acc.Close()
 	if s.Office.Epoch == 0 {
-		return company.E(company.ENotFound, "nobody works in this office yet").Fix("company serve, or company submit --project " + shellQuote(top) + ` "…"`)
+		return company.E(company.ENotFound, "nobody works in this office yet").Fix("company serve, or company submit --project " + shell.Quote(top) + ` "…"`)
 	}
-	if _, err := acc.Do(ctx, "", company.AddProject{Project: projectOf(top), Name: name}); err != nil {
+	if _, err := acc.Do(ctx, "", company.AddProject{Project: officeapp.ProjectOf(top), Name: name}); err != nil {
 		return err
 	}
 	if s, err = acc.State(ctx); err != nil {
 		return err
 	}
-	return a.printProject(s, projectOf(top).ID, "is known")
+	return a.printProject(s, officeapp.ProjectOf(top).ID, "is known")
 }
 
 func (a *app) removeProject(ctx context.Context, arg string) error {

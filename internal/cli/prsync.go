@@ -8,12 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"company/internal/api"
+	officeapp "company/internal/app"
 	"company/internal/company"
-	"company/internal/config"
-	"company/internal/forge"
-	"company/internal/gitops"
-	"company/internal/merger"
-	"company/internal/office"
 	"company/internal/safetext"
 )
 
@@ -33,20 +30,6 @@ once. While company serve runs it does this by itself.`,
 		Args:    cobra.ArbitraryArgs, ValidArgsFunction: a.completeIDs(prNumbers),
 		RunE: func(c *cobra.Command, args []string) error { return a.syncPRs(c.Context(), args) },
 	}
-}
-
-// syncResult is what came of asking about one pull request.
-type syncResult struct {
-	Number   int             `json:"number"`
-	Task     company.TaskID  `json:"task"`
-	State    company.PRState `json:"state"`
-	Remarks  int             `json:"remarks"` // that ask for work, acted on before or now
-	Left     int             `json:"left"`    // that were left alone
-	FollowUp company.TaskID  `json:"follow_up,omitempty"`
-	// BranchChange is there where the branch is not as it was delivered.
-	BranchChange *company.BranchChange `json:"branch_change,omitempty"`
-	Error        string                `json:"error,omitempty"`
-	err          error
 }
 
 func (a *app) syncPRs(ctx context.Context, numbers []string) error {
@@ -80,12 +63,12 @@ func (a *app) syncPRs(ctx context.Context, numbers []string) error {
 		return err
 	}
 	defer state.Close()
-	forges := openForges(state, loaded.Config, a.log, a.env)
-	l := newListener(s.Office.ID, paths, loaded, forges)
-	out := make([]syncResult, 0, len(pulls))
+	forges := officeapp.OpenForges(state, loaded.Config, a.log, a.env)
+	l := officeapp.NewFeedbackPoller(s.Office.ID, paths, loaded, forges)
+	out := make([]officeapp.SyncResult, 0, len(pulls))
 	for _, p := range pulls {
-		h := pollPR(ctx, l, p, companySettings(loaded.Config), func(c company.RecordPRFeedback) (company.TaskID, error) {
-			done, err := acc.Do(ctx, commandID(), c)
+		h := officeapp.PollPR(ctx, l, p, officeapp.CompanySettings(loaded.Config), func(c company.RecordPRFeedback) (company.TaskID, error) {
+			done, err := acc.Do(ctx, api.NewCommandID(), c)
 			return done.Task, err
 		})
 		if ctx.Err() != nil {
@@ -99,13 +82,13 @@ func (a *app) syncPRs(ctx context.Context, numbers []string) error {
 	return a.printSync(out)
 }
 
-func (a *app) printSync(out []syncResult) error {
+func (a *app) printSync(out []officeapp.SyncResult) error {
 	var failed error
 	work := false
 	for _, h := range out {
 		switch {
-		case h.err != nil:
-			failed = h.err
+		case h.Err != nil:
+			failed = h.Err
 			fmt.Fprintf(a.out, "#%d  could not be heard: %s\n", h.Number, safetext.EscapeLine(h.Error, 200))
 		case h.State != company.PROpen:
 			fmt.Fprintf(a.out, "#%d  %s\n", h.Number, h.State)
@@ -126,41 +109,4 @@ func (a *app) printSync(out []syncResult) error {
 		fmt.Fprintln(a.out, "NEXT  company resume works on it, unless a company is at work already")
 	}
 	return failed
-}
-
-// pollPR asks about one pull request and has what was heard decided.
-func pollPR(ctx context.Context, l *merger.FeedbackPoller, p company.Pull, set company.Settings, do func(company.RecordPRFeedback) (company.TaskID, error)) syncResult {
-	h := syncResult{Number: p.Number, Task: p.Lead.ID, State: p.State}
-	fail := func(err error) syncResult {
-		h.err, h.Error = err, err.Error()
-		return h
-	}
-	c, left, err := l.Poll(ctx, p)
-	if err != nil {
-		return fail(err)
-	}
-	c.Settings = set
-	h.Left, h.Remarks = left, len(c.Remarks)
-	told := c.Branch == nil || p.Knows(*c.Branch)
-	if c.State == company.PROpen && c.Branch != nil && c.Branch.Kind != company.BranchAsDelivered {
-		h.BranchChange = c.Branch
-	}
-	if c.State == company.PROpen && len(c.Remarks) == 0 && told {
-		return h
-	}
-	if h.FollowUp, err = do(c); err != nil {
-		return fail(err)
-	}
-	h.State = c.State
-	return h
-}
-
-// newListener hears with the config of an office; nothing of the house needs to
-// be open.
-func newListener(id string, p office.Paths, loaded config.Loaded, forges *forge.Selector) *merger.FeedbackPoller {
-	return &merger.FeedbackPoller{
-		Office:  id,
-		Mirrors: gitops.ReadOnlyMirrors{Root: p.Git, Remote: loaded.Config.Git.Remote},
-		Forge:   forges.ForPullRequest,
-	}
 }

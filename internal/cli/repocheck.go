@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/gates"
@@ -28,7 +29,7 @@ func checkRepo(ctx context.Context, c config.Config, repo, ref string) (repoChec
 	}
 	defer done()
 	s := repoCheck{base: base}
-	s.project, s.gatesError = gates.Detect(ctx, m, base.OID, gates.Options{Lint: toOverride(c.Gates.Lint), Test: toOverride(c.Gates.Test), Paths: c.Git.Paths})
+	s.project, s.gatesError = gates.Detect(ctx, m, base.OID, gates.Options{Lint: officeapp.ToOverride(c.Gates.Lint), Test: officeapp.ToOverride(c.Gates.Test), Paths: c.Git.Paths})
 	return s, nil
 }
 

@@ -281,3 +281,9 @@ func (a *app) showError(err error) {
 		fmt.Fprintf(a.err, "%s\n", safetext.Escape(e.Details))
 	}
 }
+
+// envValue is a variable of the environment; empty where it is not set.
+func (a *app) envValue(name string) string {
+	v, _ := a.env(name)
+	return v
+}

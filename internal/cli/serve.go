@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/feed"
 	"company/internal/office"
@@ -47,15 +48,15 @@ func (a *app) runServe(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer h.closeAndUnlock()
-	h.serving = true
-	out := serveReport{SchemaVersion: 1, Office: h.office.ID, From: h.Now()}
+	defer h.Close()
+	out := serveReport{SchemaVersion: 1, Office: h.ID(), From: h.Now()}
 	seen := h.View().Seq
-	stop, err := h.startWork(ctx, a)
+	paused, err := h.Start(ctx, true)
 	if err != nil {
 		return err
 	}
-	a.printNote("company %s serves the office %s (%s); end it with Ctrl-C", Version, h.office.ID, paths.Root)
+	a.printRecovery(paused)
+	a.printNote("company %s serves the office %s (%s); end it with Ctrl-C", Version, h.ID(), paths.Root)
 	if s := h.View(); s.Office.Stopped {
 		a.printNote("the office is stopped: nothing begins until company resume")
 	} else if rest := pausedTasks(s); len(rest) > 0 {
@@ -69,7 +70,7 @@ func (a *app) runServe(ctx context.Context) (err error) {
 		err = nil // that is how it is to end
 		a.printNote("ending what is under way (once more ends at once)")
 	}
-	if err := errors.Join(err, stop()); err != nil {
+	if err := errors.Join(err, h.Stop()); err != nil {
 		return err
 	}
 	out.Until, out.Open = h.Now(), len(h.View().Open)
@@ -96,7 +97,7 @@ func (a *app) printServeReport(out serveReport) error {
 
 // takeOverOffice takes the office. A company that ends with its own task is waited
 // for; one that serves is not.
-func (a *app) takeOverOffice(ctx context.Context, paths office.Paths) (*officeApp, error) {
+func (a *app) takeOverOffice(ctx context.Context, paths office.Paths) (*officeapp.App, error) {
 	for waits := false; ; {
 		h, remote, err := a.openOrDial(ctx, paths, takeOverTimeout)
 		if err != nil || h != nil {

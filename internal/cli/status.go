@@ -76,7 +76,7 @@ func listResting(s *company.State, atWork bool, now time.Time) []restingView {
 		switch {
 		case t.Paused:
 			v.Why = "is paused"
-		case !atWork && (len(s.OpenApprovals(id)) == 0 || !isAtRest(s, t, now)):
+		case !atWork && (len(s.OpenApprovals(id)) == 0 || !s.AtRest(t, now)):
 			v.Why = "is unfinished and nobody works on it"
 		default:
 			continue

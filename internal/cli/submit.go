@@ -11,9 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"company/internal/api"
+	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/office"
 	"company/internal/safetext"
+	"company/internal/shell"
 )
 
 // submitOptions are the flags of company submit.
@@ -53,7 +56,7 @@ company resume; a second one ends at once.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return company.E(company.EUsage, "the instruction is in "+company.Count(len(args), "part")).Because("the shell cuts it at blanks").
-					Fix("put it into quotes: company submit " + safetext.EscapeLine(shellQuote(strings.Join(args, " ")), 300))
+					Fix("put it into quotes: company submit " + safetext.EscapeLine(shell.Quote(strings.Join(args, " ")), 300))
 			}
 			return nil
 		},
@@ -198,7 +201,7 @@ func (a *app) runSubmit(ctx context.Context, o submitOptions, text string) error
 		o.project = repo // a detached company may stand elsewhere
 	}
 	cmd := company.Submit{
-		Instruction: text, Project: projectOf(repo), Settings: companySettings(loaded.Config), DryRun: o.dryRun, Base: o.base, Follows: company.TaskID(o.follows),
+		Instruction: text, Project: officeapp.ProjectOf(repo), Settings: officeapp.CompanySettings(loaded.Config), DryRun: o.dryRun, Base: o.base, Follows: company.TaskID(o.follows),
 	}
 	if o.base == "" && o.follows == "" && loaded.Config.Git.Base != "auto" {
 		cmd.Base = loaded.Config.Git.Base
@@ -216,7 +219,7 @@ func (a *app) runSubmit(ctx context.Context, o submitOptions, text string) error
 		return err
 	}
 	if o.commandID == "" {
-		o.commandID = commandID()
+		o.commandID = api.NewCommandID()
 	}
 	if o.detach {
 		return a.submitDetached(ctx, paths, o, cmd)

@@ -171,7 +171,7 @@ func viewRun(p office.Paths, t *company.Task, r *company.Run, now time.Time) run
 		From: r.From, Head: r.Head, Summary: r.Summary, Error: r.Error, CostMicroUSD: costOrNil(r.Spent), Tokens: r.Spent.Tokens, Files: []string{}, Refused: viewRefused(r), Unwritten: []company.UnwrittenFile{},
 	}
 	for _, u := range t.Unwritten {
-		if strings.HasPrefix(u.File, runFilePath(r.ID, "")) {
+		if strings.HasPrefix(u.File, r.ID.FilePath("")) {
 			v.Unwritten = append(v.Unwritten, u)
 		}
 	}

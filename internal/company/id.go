@@ -129,3 +129,6 @@ func (id RunID) Task() TaskID {
 	t, _, _, _, _ := id.Split()
 	return t
 }
+
+// FilePath names a file of the run as the ledger does.
+func (r RunID) FilePath(name string) string { return "runs/" + string(r) + "/" + name }

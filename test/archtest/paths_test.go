@@ -66,10 +66,10 @@ var elsewhere = []exemption{
 	{"internal/gitops/store.go", "os.Stat", "looks for git"},
 	{"internal/gitops/open_readonly.go", "os.Mkdir os.MkdirTemp os.RemoveAll", "makes a folder of the system's temporary files, for one look"},
 	{"internal/gitops/doctor.go", "os.MkdirTemp os.RemoveAll", "makes a folder of the system's temporary files, for one look"},
-	{"internal/cli/idlememory.go", "os.ReadFile os.Readlink", "reads what the kernel says of this process"},
+	{"internal/app/idlememory.go", "os.ReadFile os.Readlink", "reads what the kernel says of this process"},
 	{"internal/cli/terminal.go", "os.OpenFile", "opens the terminal of the session, where stdin is a pipe"},
 	{"internal/gates/runner.go", "os.ReadFile", "reads how much memory the machine has to spare"},
-	{"internal/cli/officeapp.go", "os.ReadFile", "reads how much memory the machine has"},
+	{"internal/app/app.go", "os.ReadFile", "reads how much memory the machine has"},
 	{"internal/cli/doctoroffice.go", "os.Stat", "looks for the nearest folder that is there, for a doctor's word on it"},
 	{"internal/bench/", "", "measures in a folder of its own, in no checkout"},
 

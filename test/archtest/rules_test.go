@@ -114,7 +114,7 @@ func TestOnlyTheWiringKnowsDrivers(t *testing.T) {
 		}
 		for _, f := range p.GoFiles {
 			file := filepath.Join(p.Dir, f)
-			if rel, _ := filepath.Rel(dir, file); rel == "internal/cli/drivers.go" {
+			if rel, _ := filepath.Rel(dir, file); rel == "internal/app/drivers.go" {
 				continue
 			}
 			ast, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
@@ -127,7 +127,7 @@ func TestOnlyTheWiringKnowsDrivers(t *testing.T) {
 					driver := "company/internal/" + d
 					inside := strings.HasPrefix(p.ImportPath, "company/internal/"+strings.SplitN(d, "/", 2)[0]+"/")
 					if (path == driver || strings.HasPrefix(path, driver+"/")) && !inside {
-						t.Errorf("%s imports the driver %s; only internal/cli/drivers.go does", file, d)
+						t.Errorf("%s imports the driver %s; only internal/app/drivers.go does", file, d)
 					}
 				}
 			}

@@ -1,0 +1,140 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"company/internal/agent"
+	"company/internal/api"
+	"company/internal/company"
+	"company/internal/feed"
+	"company/internal/safetext"
+	"company/internal/sandbox"
+)
+
+// publishItem passes on what happens between two events.
+func (h *App) publishItem(it feed.Item) {
+	it.Time, it.After = h.Now(), h.View().Seq
+	h.broadcaster.Publish(it)
+}
+
+// Follow gives the feed from event number from on, until ctx ends or the
+// company cannot work any more.
+func (h *App) Follow(ctx context.Context, from uint64, fn func(feed.Item) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(h.lifetime, func() { cancel(context.Cause(h.lifetime)) })()
+	task := func(id company.TaskID) *company.Task { return h.View().Tasks[id] }
+	return feed.Source{Events: h.ledger.Follow, Task: task, Live: &h.broadcaster}.Follow(ctx, from, fn)
+}
+
+// reportTimeout bounds how long a report waits for the ledger. It is made while an
+// office goes away, too.
+const reportTimeout = 10 * time.Second
+
+// reportRefusal takes a report of what a container tried. What the ledger has, the
+// feed has from there; the rest is told as it happens.
+func (h *App) reportRefusal(ctx context.Context, r sandbox.Refusal) {
+	if r.Tell || r.Book {
+		h.log.Warn("refused access", "run_id", r.Run, "kind", r.Kind, "what", r.What, "times", r.Times)
+	}
+	if r.Book {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTimeout)
+		defer cancel()
+		evs, err := h.orch.DoID(ctx, r.ID, company.Company, r.RecordRefusedAccess)
+		if err != nil {
+			h.log.Error("a refused access is not in the ledger", "run_id", r.Run, "kind", r.Kind, "err", err)
+		}
+		if len(evs) > 0 {
+			return
+		}
+	}
+	if r.Tell {
+		h.publishItem(feed.Item{Task: r.Run.Task(), Run: r.Run, Kind: "security", Mark: feed.Failed, Text: r.Kind + ": " + safetext.EscapeLine(r.What, 200)})
+	}
+}
+
+// activityLog remembers what each agent did at last.
+type activityLog struct {
+	mu    sync.Mutex
+	byRun map[company.RunID]api.Activity
+}
+
+func (d *activityLog) recordEvent(run company.RunID, e agent.Event, at time.Time) {
+	what := strings.ReplaceAll(string(e.Kind), "_", " ")
+	switch e.Kind {
+	case agent.TurnStarted:
+		what = "thinks"
+	case agent.ToolStarted:
+		what = strings.TrimSpace(e.Tool + " " + safetext.EscapeLine(e.Args, 80))
+	case agent.ToolDone:
+		return // what began last is what it is at
+	case agent.Waiting:
+		what = "waits for the model's server"
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.byRun == nil {
+		d.byRun = map[company.RunID]api.Activity{}
+	}
+	d.byRun[run] = api.Activity{Run: run, Turn: max(e.Turn, d.byRun[run].Turn), Text: what, Time: at}
+}
+
+// Activities are what the agents that hold a run are at.
+func (h *App) Activities() []api.Activity {
+	held := map[company.RunID]bool{}
+	for _, ag := range h.View().ActiveAgents() {
+		held[ag.Run] = true
+	}
+	h.activities.mu.Lock()
+	defer h.activities.mu.Unlock()
+	out := []api.Activity{}
+	for run, d := range h.activities.byRun {
+		if held[run] {
+			out = append(out, d)
+		} else {
+			delete(h.activities.byRun, run)
+		}
+	}
+	slices.SortFunc(out, func(a, b api.Activity) int { return strings.Compare(string(a.Run), string(b.Run)) })
+	return out
+}
+
+// publishActivity passes on what happens in a conversation.
+func (h *App) publishActivity(run company.RunID, e agent.Event) {
+	h.activities.recordEvent(run, e, h.Now())
+	it := feed.Item{Task: run.Task(), Run: run, Kind: string(e.Kind), Mark: feed.Info, DurationMS: e.Duration.Milliseconds()}
+	if _, sub, _, _, err := run.Split(); err == nil {
+		it.Subtask = sub
+	}
+	if t := h.View().Tasks[it.Task]; t != nil {
+		if r := t.Runs[run]; r != nil {
+			it.Worker = r.Worker
+		}
+	}
+	switch e.Kind {
+	case agent.ToolStarted:
+		it.Mark, it.Text, it.Quiet = feed.Started, strings.TrimSpace(e.Tool+" "+safetext.EscapeLine(e.Args, 80)), true
+	case agent.ToolDone:
+		it.Mark, it.Text = feed.Done, strings.TrimSpace(e.Tool+" "+safetext.EscapeLine(e.Args, 80))
+		switch {
+		case e.IsError:
+			it.Mark, it.Text = feed.Failed, it.Text+": "+safetext.EscapeLine(e.Text, 120)
+		case e.Failure != "":
+			it.Mark, it.Text = feed.Failed, it.Text+": "+e.Failure
+		}
+	case agent.ToolRedone:
+		it.Text = strings.TrimSpace("again after the interruption: " + e.Tool + " " + safetext.EscapeLine(e.Args, 80))
+	case agent.Waiting:
+		it.Mark, it.Text = feed.Stalled, fmt.Sprintf("the model's server asks to wait %s: %s", e.Wait, safetext.EscapeLine(e.Text, 120))
+	case agent.Switched, agent.CutOff:
+		it.Text = safetext.EscapeLine(e.Text, 200)
+	default:
+		it.Quiet, it.Text = true, safetext.EscapeLine(e.Text, 200)
+	}
+	h.publishItem(it)
+}

@@ -1,0 +1,100 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+
+	"company/internal/adapters"
+	"company/internal/adapters/anthropic"
+	"company/internal/adapters/ollama"
+	"company/internal/adapters/openai"
+	"company/internal/adapters/scripted"
+	"company/internal/budget"
+	"company/internal/bus"
+	"company/internal/bus/nats"
+	"company/internal/config"
+	"company/internal/container"
+	"company/internal/container/docker"
+	"company/internal/container/docker/seccomp"
+	"company/internal/folder"
+	"company/internal/forge"
+	"company/internal/forge/gitea"
+	"company/internal/forge/github"
+	"company/internal/forge/local"
+	"company/internal/office"
+)
+
+// This file is the one place that knows drivers. A new one is a line here.
+
+// modelDrivers is the table of model adapters.
+var ModelDrivers = adapters.Registry{
+	"anthropic": anthropic.Factory,
+	"ollama":    ollama.Factory,
+	"openai":    openai.Factory,
+	"scripted":  scripted.Factory,
+}
+
+// standardAddress is where an adapter's own server is, for profiles that name
+// no other: Ollama's programs read OLLAMA_HOST, and so does the company.
+func StandardAddress(adapter string, getenv func(string) string) string {
+	if adapter == "ollama" {
+		return ollama.AddressOf(getenv("OLLAMA_HOST"))
+	}
+	return ""
+}
+
+// defaultModel is the model that is used where nobody chose one: on Ollama,
+// llama3 or the first installed one that can call tools.
+func DefaultModel(ctx context.Context, getenv func(string) string) (string, error) {
+	return ollama.Default(ctx, getenv("OLLAMA_HOST"))
+}
+
+func openBus(ctx context.Context, off *office.Office, log *slog.Logger) (bus.Bus, error) {
+	return nats.Open(ctx, nats.Options{Folder: off.BusFolder, Logger: log})
+}
+
+func OpenRuntime(ctx context.Context, log *slog.Logger) (container.Runtime, error) {
+	return docker.Open(ctx, docker.Options{Log: log})
+}
+
+// listContainers are the containers with our labels, of every office.
+func ListContainers(ctx context.Context, log *slog.Logger) (list []container.Info, err error) {
+	rt, err := docker.Open(ctx, docker.Options{Log: log})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rt.Close()) }()
+	return rt.ListAll(ctx)
+}
+
+// seccompProfile is the seccomp profile that images are prepared under: it allows
+// what that of workers does.
+func SeccompProfile() string { return seccomp.Preparation() }
+
+// tokenNames are the variables that the forges' own tools keep tokens in.
+func tokenNames() []string {
+	return slices.Concat(github.Driver.TokenEnvs, github.Driver.OtherTokenEnvs, gitea.Driver.TokenEnvs, gitea.Driver.OtherTokenEnvs)
+}
+
+// openForges picks a forge per remote. Pages are kept in pulls/ of the state
+// folder.
+func OpenForges(state *folder.Folder, c config.Config, log *slog.Logger, env func(string) (string, bool)) *forge.Selector {
+	return &forge.Selector{
+		Settings: forge.Settings{Kind: c.Forge.Kind, URL: c.Forge.URL, TokenEnv: c.Forge.TokenEnv,
+			App: forge.App{ID: int64(c.Forge.AppID), Installation: int64(c.Forge.InstallationID), KeyEnv: c.Forge.PrivateKeyEnv}},
+		Drivers: map[string]forge.Driver{"github": github.Driver, "gitea": gitea.Driver},
+		Local:   &local.Forge{Office: state, Dir: PullsDir}, Log: log,
+		Env: func(name string) string {
+			v, _ := env(name)
+			return v
+		},
+	}
+}
+
+func ModelDeps(c config.Config, log *slog.Logger) adapters.Deps {
+	policy := adapters.DefaultPolicy()
+	policy.MaxWait = c.Limits.ModelWait
+	return adapters.Deps{Log: log, Prices: budget.ListPrice, Policy: policy}
+}

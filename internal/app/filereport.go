@@ -1,0 +1,93 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"company/internal/company"
+)
+
+// Files that people read are told of in the ledger when they cannot be written,
+// and once more when they are. Whoever writes one may be in the middle of a
+// decision (the log is), so it is noted here and brought in by the projector.
+
+func (p *projector) noteOfficeFile(file string, err error) { p.noteFile("", "", file, err) }
+
+func (p *projector) noteTaskFile(t company.TaskID, file string, err error) {
+	p.noteFile(t, "", file, err)
+}
+
+func (p *projector) noteRunFile(run company.RunID, name string, err error) {
+	p.noteFile(run.Task(), run, run.FilePath(name), err)
+}
+
+// maxReports bounds what is noted and not yet brought in.
+const maxReports = 1000
+
+func (p *projector) noteFile(task company.TaskID, run company.RunID, file string, err error) {
+	p.mu.Lock()
+	if len(p.reports) < maxReports {
+		p.reports = append(p.reports, company.RecordFileWrite{Task: task, Run: run, File: file, Why: whyUnwritten(err)})
+	}
+	p.mu.Unlock()
+	if err != nil {
+		p.wakeUp()
+	}
+}
+
+// sendReports brings in what has become of files. It does its work when ctx is over.
+func (p *projector) sendReports(ctx context.Context) {
+	p.mu.Lock()
+	news := p.reports
+	p.reports = nil
+	p.mu.Unlock()
+	for _, n := range news {
+		if n.Why == "" && !isKnownUnwritten(p.app.View(), n) {
+			continue // as it should be, like nearly all
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTimeout)
+		_, err := p.app.orch.Do(ctx, company.Company, n)
+		cancel()
+		if err != nil {
+			p.app.log.Error("what became of a file is not in the ledger", "file", n.File, "why", n.Why, "err", err)
+		}
+	}
+}
+
+// isKnownUnwritten says whether a file is known not to be there.
+func isKnownUnwritten(s *company.State, n company.RecordFileWrite) bool {
+	list := s.Office.Unwritten
+	if t := s.Tasks[n.Task]; t != nil {
+		list = t.Unwritten
+	}
+	for _, u := range list {
+		if u.File == n.File {
+			return true
+		}
+	}
+	return false
+}
+
+// whyUnwritten is what an operating system's error means for a file, without the
+// names of what was tried.
+func whyUnwritten(err error) string {
+	var path *fs.PathError
+	var link *os.LinkError // of a rename
+	var ours *company.Error
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, syscall.ENOSPC):
+		return "no space left on the disk"
+	case errors.As(err, &ours) && ours.Why != "":
+		return ours.Why
+	case errors.As(err, &path):
+		return path.Err.Error()
+	case errors.As(err, &link):
+		return link.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,99 @@
+package app
+
+import (
+	"context"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/config"
+	"company/internal/forge"
+	"company/internal/gitops"
+	"company/internal/office"
+)
+
+// gitConfig is the store of an office and how it reaches remotes.
+func GitConfig(p office.Paths, c config.Config, env func(string) (string, bool)) (gitops.Config, error) {
+	author, err := parseAuthor(c.Git.Author)
+	if err != nil {
+		return gitops.Config{}, err
+	}
+	agent, _ := env("SSH_AUTH_SOCK")
+	forges := OpenForges(nil, c, nil, env)
+	return gitops.Config{
+		Signoff: c.Git.Signoff, Sign: c.Git.Sign, SigningKey: c.Git.SigningKey, GPGHome: gpgHome(env),
+		Root: p.Git, Author: author, Remote: c.Git.Remote, IntegrationPrefix: c.Git.IntegrationBranch,
+		Method: c.Git.Credential, DeployKey: c.Git.DeployKeyFile, AgentSocket: agent, ForgeURL: c.Forge.URL,
+		OperatorEnv: gitops.OperatorEnv(env),
+		Credential:  ForgeLogin(forges, TokenCredential(c, env)),
+		TokenFix:    func(remote string) string { return TokenHint(forges, c, remote) },
+	}, nil
+}
+
+// tokenHint is what a person does for a login over https: the forge of the
+// remote knows which variable it reads and what the token must be allowed.
+func TokenHint(forges *forge.Selector, c config.Config, remote string) string {
+	fix := forges.HowToLogIn(remote)
+	if fix == "" {
+		fix = "export " + c.Forge.TokenEnv + "=… with a token that may read and write the repository"
+	}
+	return fix + ", or set git.credential: ssh_agent or deploy_key"
+}
+
+// forgeLogin asks the forges first: they know the operator's own logins (gh, tea),
+// and a GitHub App's tokens. otherwise is for hosts that are no forge of ours.
+func ForgeLogin(forges *forge.Selector, otherwise gitops.Credential) gitops.Credential {
+	return func(ctx context.Context, host string) (string, string, error) {
+		user, secret, err := forges.Credential(ctx, host, gitops.RemoteOf(ctx))
+		if err != nil || secret != "" {
+			return user, secret, err
+		}
+		if fix := forges.HowToLogIn(gitops.RemoteOf(ctx)); fix != "" {
+			// It is a forge of ours, and has been looked through: a token that is
+			// for another host goes there no more than elsewhere.
+			e := company.E(company.EAuth, "there is no token for "+host).Fix(fix + ", or set git.credential: ssh_agent or deploy_key")
+			e.Class = company.HumanRequired
+			return "", "", e
+		}
+		return otherwise(ctx, host)
+	}
+}
+
+// tokenCredential gives the token of forge.token_env, to the hosts that it is for: the
+// forge of forge.url; without one, github.com for GITHUB_TOKEN, and wherever
+// the remote is for a variable that the president named.
+func TokenCredential(c config.Config, env func(string) (string, bool)) gitops.Credential {
+	return func(_ context.Context, host string) (string, string, error) {
+		name := c.Forge.TokenEnv
+		name0 := strings.ToLower(host)
+		at, err := url.Parse(c.Forge.URL)
+		switch {
+		case err == nil && c.Forge.URL != "" && !strings.EqualFold(at.Host, host),
+			c.Forge.URL == "" && name == "GITHUB_TOKEN" && name0 != "github.com" && !strings.HasSuffix(name0, ".ghe.com"):
+			e := company.E(company.EAuth, "there is no token for "+host).Because(name + " is for another host").
+				Fix("set forge.url to https://" + host + " or forge.token_env to a variable with a token for it, or set git.credential")
+			e.Class = company.HumanRequired
+			return "", "", e
+		}
+		secret, _ := env(name)
+		if secret == "" {
+			e := company.E(company.EAuth, "there is no token for "+host).Because(name + " is NOT SET").
+				Fix("export " + name + "=… with a token that may read and write the repository, or set git.credential: ssh_agent or deploy_key")
+			e.Class = company.HumanRequired
+			return "", "", e
+		}
+		return "", secret, nil
+	}
+}
+
+// gpgHome is where the operator's gpg keeps its keys.
+func gpgHome(env func(string) (string, bool)) string {
+	if dir, ok := env("GNUPGHOME"); ok && dir != "" {
+		return dir
+	}
+	if home, ok := env("HOME"); ok && filepath.IsAbs(home) {
+		return filepath.Join(home, ".gnupg")
+	}
+	return ""
+}

@@ -1,0 +1,52 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"company/internal/adapters"
+	"company/internal/config"
+)
+
+// TestModelProfiles: what a profile says reaches its model (ADP-5, ADP-7: names
+// verbatim, keys from the environment alone, each for its own address).
+func TestModelProfiles(t *testing.T) {
+	dir := t.TempDir()
+	text := `models:
+  ours: {adapter: openai, model: "Weird/Name:1 b", base_url: "http://h/v1", context_tokens: 9, max_output: 8, temperature: 0.5, tools: no, price: {input: 1, output: 2, cached: 3, cache_write: 4}, fallback: [claude]}
+  claude: {adapter: anthropic, model: c, api_key_env: MINE}
+  gpt: {adapter: openai, model: g}
+  play: {adapter: scripted, script: s.yaml}
+`
+	if err := os.WriteFile(filepath.Join(dir, "company.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := config.Load(t.Context(), config.LoadOptions{OfficeDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"OPENAI_API_KEY": "sk-o", "ANTHROPIC_API_KEY": "sk-a", "MINE": "sk-m", "OLLAMA_HOST": "gpu-box"}
+	got := map[string]adapters.Profile{}
+	for _, p := range ModelProfiles(l, dir, func(name string) string { return env[name] }) {
+		got[p.Name] = p
+	}
+	half := 0.5
+	want := map[string]adapters.Profile{
+		"default": {Name: "default", Adapter: "ollama", Model: "llama3", BaseURL: "http://gpu-box:11434", Tools: adapters.ToolsAuto, Unchosen: true},
+		"ours": {Name: "ours", Adapter: "openai", Model: "Weird/Name:1 b", BaseURL: "http://h/v1", ContextTokens: 9, MaxOutput: 8, Temperature: &half,
+			Tools: adapters.ToolsNo, Price: adapters.Price{Known: true, InputMicro: 1e6, OutMicro: 2e6, CacheMicro: 3e6, WriteMicro: 4e6}, Fallback: []string{"claude"}},
+		"claude": {Name: "claude", Adapter: "anthropic", Model: "c", KeyEnv: "MINE", Key: adapters.NewSecret("sk-m"), Tools: adapters.ToolsAuto},
+		"gpt":    {Name: "gpt", Adapter: "openai", Model: "g", KeyEnv: "OPENAI_API_KEY", Key: adapters.NewSecret("sk-o"), Tools: adapters.ToolsAuto},
+		"play":   {Name: "play", Adapter: "scripted", Script: filepath.Join(dir, "s.yaml"), Tools: adapters.ToolsAuto},
+	}
+	for name, w := range want {
+		if !reflect.DeepEqual(got[name], w) {
+			t.Errorf("%s:\n%+v\nwant\n%+v", name, got[name], w)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d profiles", len(got))
+	}
+}

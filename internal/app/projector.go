@@ -1,0 +1,207 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"company/internal/company"
+	"company/internal/evidence"
+	"company/internal/manager"
+)
+
+// idleAfter is how long after an event a company counts as idle.
+const idleAfter = 5 * time.Second
+
+// projector writes the files that people read: backlog tickets, the state of
+// each task under runtime/, verdicts in result.json. They are made from the
+// state and never read back; losing one loses nothing.
+type projector struct {
+	app     *App
+	mu      sync.Mutex
+	pending map[company.TaskID]*company.Task
+	reports []company.RecordFileWrite // of files that were written, or not
+	wake    chan struct{}
+}
+
+func newProjector(h *App) *projector {
+	return &projector{app: h, pending: map[company.TaskID]*company.Task{}, wake: make(chan struct{}, 1)}
+}
+
+// markChanged notes that a task's files are out of date. Only the newest state of
+// a task is written, however fast it changes.
+func (p *projector) markChanged(_ company.Event, t *company.Task) {
+	if t != nil {
+		p.mu.Lock()
+		p.pending[t.ID] = t
+		p.mu.Unlock()
+	}
+	p.wakeUp()
+}
+
+func (p *projector) wakeUp() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run writes until ctx ends, and then what is left.
+func (p *projector) run(ctx context.Context) {
+	p.markOutdated(p.app.View())
+	quiet := time.NewTimer(idleAfter)
+	again := true // NATS lets go of what it last wrote only after a while
+	defer quiet.Stop()
+	for {
+		p.flushPending(ctx)
+		p.app.syncPoolSize()
+		p.app.syncWarmPool()
+		select {
+		case <-ctx.Done():
+			p.flushPending(ctx)
+			return
+		case <-quiet.C:
+			releaseMemory()
+			if again {
+				again = false
+				quiet.Reset(5 * idleAfter)
+			}
+		case <-p.wake:
+			again = true
+			quiet.Reset(idleAfter)
+		}
+	}
+}
+
+// markOutdated notes the tasks whose files an earlier process left behind: those
+// that are open, and those that ended before their files said so.
+func (p *projector) markOutdated(s *company.State) {
+	for id, t := range s.Tasks {
+		if t.Status.Ended() && p.writtenAt(id).Equal(t.Updated) {
+			continue
+		}
+		p.mu.Lock()
+		if p.pending[id] == nil { // what is there already is newer
+			p.pending[id] = t
+		}
+		p.mu.Unlock()
+	}
+}
+
+// writtenAt is the time of the event that a task's file is of; zero: there is
+// none to be read.
+func (p *projector) writtenAt(id company.TaskID) time.Time {
+	var st executionState
+	text, err := p.app.office.TasksFolder.ReadFile(string(id)+".json", 0)
+	if err != nil || json.Unmarshal(text, &st) != nil {
+		return time.Time{}
+	}
+	return st.LastUpdated
+}
+
+func (p *projector) flushPending(ctx context.Context) {
+	p.mu.Lock()
+	todo := p.pending
+	p.pending = map[company.TaskID]*company.Task{}
+	p.mu.Unlock()
+	for _, t := range todo {
+		p.write(t)
+	}
+	p.sendReports(ctx)
+}
+
+// executionState is the file of one task under runtime/ (STA-3).
+type executionState struct {
+	SchemaVersion int                       `json:"schema_version"`
+	TaskID        company.TaskID            `json:"task_id"`
+	RunID         string                    `json:"run_id"`
+	Status        company.TaskStatus        `json:"status"`
+	Phase         string                    `json:"phase"`
+	Workers       map[string]company.RunID  `json:"worker_assignments"`
+	Conversations map[company.RunID]string  `json:"conversation_histories"` // transcript files of runs that ended
+	Branches      map[string]company.OID    `json:"git_branches"`
+	Artifacts     map[string]company.Change `json:"artifacts"`
+	LastUpdated   time.Time                 `json:"last_updated"`
+}
+
+// write writes the files of a task, each whatever becomes of the others.
+func (p *projector) write(t *company.Task) {
+	p.noteTaskFile(t.ID, "backlog/"+string(t.ID)+"-*.md", manager.WriteBacklog(p.app.office.BacklogFolder, t))
+	p.noteTaskFile(t.ID, "state/"+string(t.ID)+".json", p.writeState(t))
+	for _, sub := range t.Subtasks {
+		if run, err := p.writeVerdict(t, sub); run != "" {
+			p.noteRunFile(run, "result.json", err)
+		}
+	}
+}
+
+func (p *projector) writeState(t *company.Task) error {
+	st := executionState{
+		SchemaVersion: 1, TaskID: t.ID, RunID: string(t.ID), Status: t.Status, Phase: t.Phase(), LastUpdated: t.Updated.UTC(),
+		Workers: map[string]company.RunID{}, Conversations: map[company.RunID]string{}, Branches: map[string]company.OID{}, Artifacts: map[string]company.Change{},
+	}
+	for id, r := range t.Runs {
+		if r.Held {
+			st.Workers[r.Worker] = id
+		}
+		if name := string(id) + "/transcript.ndjson"; r.Ended && p.hasRunFile(name) {
+			st.Conversations[id] = filepath.Join("runs", name)
+		}
+	}
+	if b := t.IntegrationBranch(); b != "" {
+		st.Branches[b] = t.Head
+	}
+	for _, sub := range t.Subtasks {
+		if sub.Branch != "" {
+			st.Branches[sub.Branch] = sub.Head
+		}
+		for _, c := range sub.Changes {
+			st.Artifacts[c.Path] = c
+		}
+	}
+	text, err := json.MarshalIndent(st, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the state of %s: %w", t.ID, err)
+	}
+	return p.app.office.TasksFolder.WriteFile(string(t.ID)+".json", append(text, '\n'), 0o600)
+}
+
+// hasRunFile says whether a run's file is there.
+func (p *projector) hasRunFile(name string) bool {
+	info, err := p.app.office.RunsFolder.Lstat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// writeVerdict writes the gates' verdict into the result of the run that it is
+// about: the run ended before it was judged. It names the run whose file it has
+// written, or could not write.
+func (p *projector) writeVerdict(t *company.Task, sub *company.Subtask) (company.RunID, error) {
+	if sub.Gate == nil {
+		return "", nil
+	}
+	id := company.NewRunID(t.ID, sub.ID, company.Worker, sub.Started)
+	r := t.Runs[id]
+	if r == nil || !r.Ended || r.Head != sub.Gate.Head {
+		return "", nil
+	}
+	runs, name := p.app.office.RunsFolder, string(id)+"/result.json"
+	text, err := runs.ReadFile(name, 0)
+	if err != nil {
+		return "", nil // the run's folder was cleaned up; the ledger has it all
+	}
+	var res evidence.ExecutionResult
+	if err := json.Unmarshal(text, &res); err != nil {
+		return id, fmt.Errorf("read %s: %w", runs.Join(name), err)
+	}
+	if res.QualityGates != nil && res.Status == r.Status {
+		return "", nil
+	}
+	res.QualityGates, res.Status = &sub.Gate.Result, r.Status
+	if text, err = res.Marshal(); err != nil {
+		return id, err
+	}
+	return id, evidence.WriteRunFile(runs, id, "result.json", text)
+}

@@ -1,0 +1,70 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+
+	"company/internal/company"
+	"company/internal/config"
+	"company/internal/depaccess"
+	mirrors "company/internal/depproxy"
+	"company/internal/feed"
+	"company/internal/image"
+	"company/internal/safetext"
+)
+
+// openRegistries opens the operator's package registries, behind caches that
+// all offices of this user share. With container.deps: off there are none.
+func OpenRegistries(ctx context.Context, cfg config.Config, env func(string) (string, bool), log *slog.Logger) (*mirrors.Stores, error) {
+	if cfg.Container.Deps == "off" {
+		return nil, nil
+	}
+	up, err := mirrors.LoadClientSettings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, note := range up.Notes {
+		log.Info("registry", "note", note)
+	}
+	dir, err := image.CacheDir("")
+	if err != nil {
+		return nil, err
+	}
+	trust := config.OpenTrust(env)
+	stores, err := mirrors.OpenStores(filepath.Join(dir, "registries"), up, cfg.Container.Logins, trust.MayUseLogins)
+	if err != nil {
+		return nil, err
+	}
+	stores.Each(func(s *mirrors.Store) { s.SetLogger(log) })
+	return stores, nil
+}
+
+// dependencyAccess says what runs may fetch of the registries; nil where there are
+// none.
+func (h *App) dependencyAccess(stores *mirrors.Stores) *depaccess.Service {
+	if stores == nil {
+		return nil
+	}
+	return &depaccess.Service{
+		Stores: stores, Desk: h.orch, Runs: h.office.RunsFolder, Logger: h.log, Unwritten: h.projector.noteRunFile,
+		Told: func(run company.RunID, line string) {
+			h.publishItem(feed.Item{Task: run.Task(), Run: run, Kind: "registry", Mark: feed.Info, Text: safetext.EscapeLine(line, 200)})
+		},
+	}
+}
+
+// setupEnv are the values of container.setup_env. They go to the preparation
+// of images and nowhere else.
+func SetupEnv(cfg config.Config, lookup func(string) (string, bool)) (map[string]image.Secret, error) {
+	out := map[string]image.Secret{}
+	for _, name := range cfg.Container.SetupEnv {
+		v, ok := lookup(name)
+		if !ok {
+			return nil, company.E(company.EConfig, "container.setup_env names "+name+", which is not set").
+				Fix("export " + name + " where company runs, or take it out of container.setup_env")
+		}
+		out[name] = image.NewSecret(v)
+	}
+	return out, nil
+}

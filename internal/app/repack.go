@@ -1,0 +1,73 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"regexp"
+	"time"
+
+	"company/internal/company"
+	"company/internal/gitops"
+)
+
+// quotedOIDRE finds object ids in the state: a string of their length is one.
+var quotedOIDRE = regexp.MustCompile(`"([0-9a-f]{40})"`)
+
+// newRepackJob is the round that keeps the mirrors small: what the state names is
+// held, and what nothing names any more goes.
+func (h *App) newRepackJob(git *gitops.Store) periodicJob {
+	return periodicJob{name: "git", interval: 6 * time.Hour, limit: 30 * time.Minute, run: func(ctx context.Context) error {
+		projects, err := git.Mirrors()
+		if err != nil {
+			return err
+		}
+		needed, err := referencedObjects(h.View())
+		if err != nil {
+			return err
+		}
+		var failed []error
+		for _, id := range projects {
+			m, err := git.Mirror(ctx, id, "")
+			if err == nil {
+				err = m.Keep(ctx, needed[id])
+			}
+			did := false
+			if err == nil {
+				did, err = m.Pack(ctx)
+			}
+			if did {
+				h.log.InfoContext(ctx, "packed", "project", id)
+			}
+			failed = append(failed, err)
+		}
+		return errors.Join(failed...)
+	}}
+}
+
+// referencedObjects is what the state names of each project: the objects of its open
+// tasks. What a task that is over has left is on its branch.
+func referencedObjects(s *company.State) (map[string][]company.OID, error) {
+	out := map[string][]company.OID{}
+	for _, id := range s.Open {
+		t := s.Tasks[id]
+		text, err := json.Marshal(t)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range quotedOIDRE.FindAllStringSubmatch(string(text), -1) {
+			out[t.Project.ID] = append(out[t.Project.ID], company.OID(m[1]))
+		}
+	}
+	return out, nil
+}
+
+// runNow makes a round beside everything else; nobody waits for it.
+func (r periodicJob) runNow(ctx context.Context, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(ctx, r.limit)
+	defer cancel()
+	if err := company.Guard(r.name, func() error { return r.run(ctx) }); err != nil && ctx.Err() == nil {
+		log.WarnContext(ctx, "not put away", "what", r.name, "err", err)
+	}
+}

@@ -1,0 +1,256 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"company/internal/company"
+	"company/internal/container"
+	"company/internal/folder"
+	"company/internal/gitops"
+	"company/internal/image"
+	"company/internal/office"
+)
+
+// garbage is one thing of this office that nobody needs any more.
+type Garbage struct {
+	Kind  string         `json:"kind"` // run, repository, result, log, container, image
+	Name  string         `json:"name"`
+	Task  company.TaskID `json:"task,omitempty"`
+	Bytes int64          `json:"bytes"` // that its removal frees at most; 0: next to nothing, or not known
+	// Unmerged: it holds work that no branch holds.
+	Unmerged bool `json:"unmerged,omitempty"`
+
+	removal func(context.Context) error
+}
+
+// remove removes it.
+func (g Garbage) Remove(ctx context.Context) error { return g.removal(ctx) }
+
+// retentionPolicy knows what of an office is still needed.
+type retentionPolicy struct {
+	state  *company.State
+	office *office.Office
+	before time.Time // tasks that ended later are kept
+	// unmerged lets go of work, too, that no branch holds. A person says so,
+	// and never a clock.
+	unmerged bool
+}
+
+// isFinished says that nothing of a task will be asked for again: it ended before
+// the date, nobody holds a run of it, and its pull request, which a follow-up
+// would go on with, is settled.
+func (k retentionPolicy) isFinished(t *company.Task) bool {
+	if t == nil || !t.Status.Ended() || !t.Ended.Before(k.before) {
+		return false
+	}
+	if pr := k.state.PRTask(t).PR; pr != nil && pr.State == company.PROpen {
+		return false
+	}
+	for _, r := range t.Runs {
+		if r.Held {
+			return false
+		}
+	}
+	return true
+}
+
+// isMerged says that the work of a run is in a branch as far as it ever will be:
+// its subtask was merged, with which what came before is superseded.
+func (k retentionPolicy) isMerged(run company.RunID) bool {
+	t := k.state.Tasks[run.Task()]
+	if t.Status == company.StatusCompleted {
+		return true
+	}
+	r := t.Runs[run]
+	if r == nil {
+		return false
+	}
+	sub := t.Subtask(r.Subtask)
+	return sub != nil && sub.Status == company.SubtaskCompleted
+}
+
+// mayDropRepository says that a run's repository holds nothing that would be
+// lost with it. How old it is says nothing about that.
+func (k retentionPolicy) mayDropRepository(ctx context.Context, store *gitops.Store, run company.RunID) (bool, error) {
+	if r := findRun(k.state, run); k.isMerged(run) || r != nil && r.Ended && r.Head != "" {
+		return true, nil // the host has it: see mayDropResult
+	}
+	holds, err := store.HoldsWork(ctx, run)
+	return !holds, err
+}
+
+// mayDropResult is the same of what the host took from a run.
+func (k retentionPolicy) mayDropResult(ctx context.Context, m *gitops.Mirror, run company.RunID) (bool, error) {
+	if k.isMerged(run) {
+		return true, nil
+	}
+	return m.Merged(ctx, run)
+}
+
+// listRunFiles are the folders of runs and the logs of companies in the background.
+// What does not bear the name of a run of this ledger is not ours to judge.
+func (k retentionPolicy) listRunFiles(ctx context.Context) ([]Garbage, error) {
+	var out []Garbage
+	entries, err := k.office.RunsFolder.List(".")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		run := company.RunID(e.Name())
+		if !e.IsDir() || !run.Valid() || findRun(k.state, run) == nil || !k.isFinished(k.state.Tasks[run.Task()]) {
+			continue
+		}
+		out = append(out, Garbage{Kind: "run", Name: string(run), Task: run.Task(), Bytes: folderBytes(ctx, k.office.RunsFolder, e.Name()),
+			removal: removeIn(k.office.RunsFolder, e.Name())})
+	}
+	logs, err := k.office.LogsFolder.List(".")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range logs {
+		if !strings.HasPrefix(e.Name(), "detached-") || !strings.HasSuffix(e.Name(), ".log") {
+			continue
+		}
+		// One that is written to just now may be of a company that follows.
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.ModTime().Before(k.before) && time.Since(info.ModTime()) > time.Hour {
+			out = append(out, Garbage{Kind: "log", Name: e.Name(), Bytes: info.Size(), removal: removeIn(k.office.LogsFolder, e.Name())})
+		}
+	}
+	return out, nil
+}
+
+// removeIn removes a name in a folder of the office, and what is below it.
+func removeIn(dir *folder.Folder, name string) func(context.Context) error {
+	return func(context.Context) error { return dir.RemoveAll(name) }
+}
+
+// listRepositories is the repositories of runs, and what the mirrors keep of runs.
+func (k retentionPolicy) listRepositories(ctx context.Context, store *gitops.Store, remote string) ([]Garbage, error) {
+	var out []Garbage
+	runs, err := store.Quarantines()
+	if err != nil {
+		return nil, err
+	}
+	for _, run := range runs {
+		if !k.isFinished(k.state.Tasks[run.Task()]) {
+			continue
+		}
+		spared, err := k.mayDropRepository(ctx, store, run)
+		if err != nil {
+			return nil, err
+		}
+		if spared || k.unmerged {
+			out = append(out, Garbage{Kind: "repository", Unmerged: !spared, Name: string(run), Task: run.Task(), Bytes: folderBytes(ctx, k.office.GitFolder, "runs/"+string(run)+".git"),
+				removal: func(ctx context.Context) error { return store.DropQuarantine(ctx, run) }})
+		}
+	}
+	seen := map[string]bool{}
+	for _, id := range slices.Sorted(maps.Keys(k.state.Tasks)) {
+		t := k.state.Tasks[id]
+		if seen[t.Project.ID] {
+			continue
+		}
+		seen[t.Project.ID] = true
+		m, err := gitops.LookAt(k.office.Git, remote, t.Project.ID, t.Project.Path)
+		if company.CodeOf(err) == company.ENotFound {
+			continue // nothing was fetched
+		}
+		if err != nil {
+			return nil, err
+		}
+		results, err := m.Results(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, run := range results {
+			if !k.isFinished(k.state.Tasks[run.Task()]) {
+				continue
+			}
+			spared, err := k.mayDropResult(ctx, m, run)
+			if err != nil {
+				return nil, err
+			}
+			if spared || k.unmerged {
+				out = append(out, Garbage{Kind: "result", Unmerged: !spared, Name: string(run), Task: run.Task(), removal: func(ctx context.Context) error { return m.DropResult(ctx, run) }})
+			}
+		}
+	}
+	return out, nil
+}
+
+// listContainers are those of the office. It may only be asked while nobody works
+// there: then nobody needs any.
+func (k retentionPolicy) listContainers(ctx context.Context, rt container.Runtime) ([]Garbage, error) {
+	all, err := rt.List(ctx, k.state.Office.ID)
+	if err != nil {
+		return nil, err
+	}
+	var out []Garbage
+	for _, c := range all {
+		out = append(out, Garbage{Kind: "container", Name: c.Name,
+			removal: func(ctx context.Context) error { return rt.Remove(ctx, c.ID, c.Labels) }})
+	}
+	return out, nil
+}
+
+// listImages are those that tasks of this office were worked on with, and that
+// none needs any more. Images are the machine's, not the office's: those of
+// other offices, and layers that are shared, are left to image prune.
+func (k retentionPolicy) listImages(ctx context.Context, b *image.Builder) ([]Garbage, error) {
+	var keep, gone []string
+	for _, id := range slices.Sorted(maps.Keys(k.state.Tasks)) {
+		t := k.state.Tasks[id]
+		switch {
+		case t.Prepared == nil || t.Prepared.Image == "":
+		case k.isFinished(t):
+			gone = append(gone, t.Prepared.Image)
+		default:
+			keep = append(keep, t.Prepared.Image)
+		}
+	}
+	if len(gone) == 0 {
+		return nil, nil
+	}
+	unused, err := b.Unused(ctx, keep, true)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := b.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []Garbage
+	for _, e := range entries {
+		if e.IsWorkerImage && slices.Contains(gone, e.ID) && unused(e) {
+			out = append(out, Garbage{Kind: "image", Name: e.Tag, removal: func(ctx context.Context) error {
+				_, err := b.Prune(ctx, func(o image.ImageEntry) bool { return o.Tag == e.Tag })
+				return err
+			}})
+		}
+	}
+	return out, nil
+}
+
+// sortGarbage is the order in which leftovers are shown and removed: containers
+// before the images that they are made from.
+func sortGarbage(all []Garbage) []Garbage {
+	order := []string{"container", "image", "repository", "result", "run", "log"}
+	slices.SortFunc(all, func(a, b Garbage) int {
+		return cmp.Or(slices.Index(order, a.Kind)-slices.Index(order, b.Kind), strings.Compare(a.Name, b.Name))
+	})
+	return all
+}
+
+// folderBytes is how many bytes the files of a folder hold that are nowhere else. What
+// cannot be read counts nothing.
+func folderBytes(ctx context.Context, own *folder.Folder, name string) int64 {
+	sum, _ := own.Usage(ctx, name)
+	return sum
+}

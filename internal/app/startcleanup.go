@@ -1,0 +1,92 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"company/internal/company"
+	"company/internal/gitops"
+	"company/internal/session"
+)
+
+// removeStale settles the runs that were cut off with their task, and puts away what
+// earlier processes left: the journals of runs that have
+// ended and are sealed in a blob, the repositories of runs whose task ended
+// before the retention and whose work is elsewhere, and the seeds that no newer task is made from. What
+// was taken from a run is in the mirror and stays there. It is called before
+// anything is under way; what cannot be put away is only logged.
+func (h *App) removeStale(ctx context.Context, git *gitops.Store) {
+	settled := h.settleRuns(ctx)
+	s := h.View()
+	warn := func(what string, err error) {
+		if err != nil {
+			h.log.WarnContext(ctx, "not put away", "what", what, "err", err)
+		}
+	}
+	warn("books of runs", settled)
+	journals, err := h.ledger.Journals(ctx)
+	warn("journals", err)
+	for _, run := range journals {
+		if r := findRun(s, run); r != nil && r.Ended && r.Journal != "" {
+			warn("journal of "+string(run), h.ledger.PurgeJournal(ctx, run))
+		}
+	}
+
+	before := h.Now().AddDate(0, 0, -h.loaded.Config.RetentionDays)
+	old := func(t *company.Task) bool { return t.Status.Ended() && t.Ended.Before(before) }
+	runs, err := git.Quarantines()
+	warn("repositories of runs", err)
+	for _, run := range runs {
+		if t := s.Tasks[run.Task()]; t == nil || !old(t) {
+			continue
+		}
+		spared, err := retentionPolicy{state: s}.mayDropRepository(ctx, git, run)
+		if err == nil && spared {
+			err = git.DropQuarantine(ctx, run)
+		}
+		warn("repository of "+string(run), err)
+	}
+	var keep []company.OID
+	for _, t := range s.Tasks {
+		if t.Prepared == nil || old(t) {
+			continue
+		}
+		keep = append(keep, t.Prepared.Base.OID, t.Head)
+		if t.Status.Ended() {
+			continue
+		}
+		for _, sub := range t.Subtasks {
+			keep = append(keep, sub.Base)
+			if sub.Conflict != nil {
+				keep = append(keep, sub.Conflict.Onto)
+			}
+		}
+		for _, r := range t.Runs {
+			if !r.Ended {
+				keep = append(keep, r.From)
+			}
+		}
+	}
+	warn("seeds", git.DropSeeds(ctx, keep...))
+	h.log.DebugContext(ctx, "put away", "journals", len(journals), "before", before.Format(time.DateOnly))
+}
+
+// settleRuns closes the books of runs that were cut off with their task.
+func (h *App) settleRuns(ctx context.Context) error {
+	var failed []error
+	for _, r := range h.View().Unsettled() {
+		if err := session.Settle(ctx, h.orch, h.ledger, r); err != nil {
+			failed = append(failed, fmt.Errorf("settle %s: %w", r.ID, err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func findRun(s *company.State, id company.RunID) *company.Run {
+	if t := s.Tasks[id.Task()]; t != nil {
+		return t.Runs[id]
+	}
+	return nil
+}

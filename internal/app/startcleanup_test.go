@@ -1,0 +1,145 @@
+package app
+
+import (
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"company/internal/bus/nats"
+	"company/internal/clock"
+	"company/internal/clock/clocktest"
+	"company/internal/company"
+	"company/internal/config"
+	"company/internal/gitops/gitopstest"
+	"company/internal/ledger"
+	"company/internal/office"
+	"company/internal/orchestrator"
+)
+
+// What earlier processes left is put away at the next start: the journal of a
+// run that has ended and is sealed, and after the retention the repositories of
+// its task. What is still needed stays.
+func TestRemoveStale(t *testing.T) {
+	dir := t.TempDir()
+	bus, err := nats.Open(t.Context(), nats.Options{Dir: filepath.Join(dir, "bus")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := bus.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	h := &App{log: slog.New(slog.NewTextHandler(io.Discard, nil)), office: newOffice(t)}
+	h.loaded.Config = config.Default()
+	if h.ledger, err = ledger.Open(t.Context(), bus, ledger.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	machine := clocktest.Running(time.Now().Add(-30 * 24 * time.Hour))
+	if h.orch, err = orchestrator.Open(t.Context(), orchestrator.Config{Ledger: h.ledger, Office: "k3fq", Clock: clock.New(machine.Sources())}); err != nil {
+		t.Fatal(err)
+	}
+	do := func(c company.Command) {
+		t.Helper()
+		if _, err := h.orch.Do(t.Context(), company.Company, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := gitopstest.New(t, map[string]string{"a.txt": "a\n"})
+	do(company.StartOffice{Office: "k3fq"})
+
+	// Of each task one run of the manager: of t1 and t2 it has ended, of t3 it
+	// is under way. t1 was cancelled before the retention.
+	for n := 1; n <= 3; n++ {
+		id := company.NewTaskID(n)
+		run := company.NewRunID(id, "", company.Manager, 1)
+		if n == 2 {
+			machine.Pass(30 * 24 * time.Hour)
+		}
+		do(company.Submit{Instruction: "x", Project: company.Project{ID: "p", Path: "/p"}})
+		do(company.RecordPreparation{Task: id, TaskPrepared: company.TaskPrepared{Base: company.Base{OID: p.Base}, Image: "i", GateHash: "g",
+			Integration: "develop-" + string(id) + "-k3fq", Gates: []company.GateCommand{{Name: "test", Command: "true"}}}})
+		do(company.RecordBaseline{Task: id, Result: company.GateResult{Tree: p.Base, GateHash: "g", Image: "i", Passed: true,
+			Checks: []company.GateCheck{{Name: "test", Command: "true", Passed: true}}}})
+		fence := h.orch.View().Seq + 1
+		do(company.Claim{Run: run, Epoch: 1, Worker: "manager", From: p.Base})
+		if _, err := h.ledger.OpenJournal(t.Context(), run, fence); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Store.Quarantine(t.Context(), p.Mirror, run, p.Base, nil); err != nil {
+			t.Fatal(err)
+		}
+		if n < 3 { // sealed and ended; the process died before the purge
+			hash, _, err := h.ledger.SealJournal(t.Context(), run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			do(company.EndRun{Run: run, Fence: fence, Outcome: company.RunEnded{Status: company.RunError, Error: "x", Journal: hash}})
+			do(company.Cancel{Task: id})
+		}
+	}
+	for range 2 { // again changes nothing
+		h.removeStale(t.Context(), p.Store)
+		journals, err := h.ledger.Journals(t.Context())
+		if err != nil || !slices.Equal(journals, []company.RunID{"t3-plan.1"}) {
+			t.Fatalf("journals %v, %v", journals, err)
+		}
+		runs, err := p.Store.Quarantines()
+		if err != nil || !slices.Equal(runs, []company.RunID{"t2-plan.1", "t3-plan.1"}) {
+			t.Fatalf("repositories %v, %v", runs, err)
+		}
+		if seeds, err := filepath.Glob(filepath.Join(filepath.Dir(p.Mirror.Dir()), "seeds", "*.git")); err != nil || len(seeds) != 1 {
+			t.Fatalf("seeds %v, %v", seeds, err)
+		}
+	}
+	// What the open tasks name of the mirror is held, and nothing of the others.
+	if err := h.newRepackJob(p.Store).run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if needed, err := referencedObjects(h.View()); err != nil || !slices.Contains(needed["p"], p.Base) || len(needed) != 1 {
+		t.Errorf("named: %v, %v", needed, err)
+	}
+	// The files of a task whose process died before they were written are
+	// written by the next one, and those that are right are left alone.
+	h.projector = newProjector(h)
+	h.projector.markOutdated(h.View())
+	if len(h.projector.pending) != 3 {
+		t.Fatalf("%d tasks are to be written, want 3", len(h.projector.pending))
+	}
+	h.projector.flushPending(h.lifetime)
+	h.projector.markOutdated(h.View())
+	if len(h.projector.pending) != 1 || h.projector.pending["t3"] == nil {
+		t.Fatalf("to be written are %v, want the open task", h.projector.pending)
+	}
+	do(company.Cancel{Task: "t3"})
+	if needed, err := referencedObjects(h.View()); err != nil || len(needed) != 0 {
+		t.Errorf("nothing is open: %v, %v", needed, err)
+	}
+}
+
+// newOffice is an empty office.
+func newOffice(t *testing.T) *office.Office {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, config.ConfigName), []byte("version: 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := office.Find(office.FindOptions{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	off, err := office.Open(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := off.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return off
+}

@@ -1,0 +1,36 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+
+	"company/internal/agent"
+	"company/internal/company"
+	"company/internal/ledger"
+)
+
+// readTranscript makes the transcript of a run from its journal.
+func (h *App) ReadTranscript(ctx context.Context, run *company.Run) (agent.Transcript, error) {
+	led := h.ledger
+	return agent.ReadTranscript(ctx, run.ID, string(run.Role), blobReader{led}, func(fn func(string, json.RawMessage) error) error {
+		each := func(r ledger.Record) error { return fn(r.Kind, r.Data) }
+		if run.Journal != "" {
+			return led.ReadSealed(ctx, run.Journal, each)
+		}
+		return led.ReadJournal(ctx, run.ID, each)
+	})
+}
+
+// maxTranscript bounds a transcript, in bytes.
+const MaxTranscript = 256 << 20
+
+// blobReader is the ledger's blob store, to read.
+type blobReader struct{ l *ledger.Ledger }
+
+func (blobReader) PutBlob(context.Context, []byte) (company.Hash, error) {
+	return "", company.E(company.EInternal, "nothing is written while a journal is read")
+}
+
+func (b blobReader) GetBlob(ctx context.Context, h company.Hash) ([]byte, error) {
+	return b.l.GetBlob(ctx, h, MaxTranscript)
+}

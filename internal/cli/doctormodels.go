@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	officeapp "company/internal/app"
+	"company/internal/config"
+	"company/internal/office"
+)
+
+// checkModels is doctor's look at each profile that a role uses, or that one
+// falls back to.
+func (a *app) checkModels(ctx context.Context, p office.Paths, l config.Loaded, online bool) []doctorResult {
+	users := map[string][]string{}
+	for _, role := range officeapp.AllRoles {
+		for i, name := range officeapp.FallbackChain(l.Config, l.Config.Agent(role).Model) {
+			who := string(role)
+			if i > 0 {
+				who = "fallback of " + l.Config.Agent(role).Model
+			}
+			if !slices.Contains(users[name], who) {
+				users[name] = append(users[name], who)
+			}
+		}
+	}
+	var out []doctorResult
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for _, profile := range officeapp.ModelProfiles(l, p.Root, a.envValue) {
+		if users[profile.Name] == nil {
+			continue
+		}
+		wg.Go(func() {
+			r := officeapp.ModelDrivers.Check(ctx, profile, officeapp.ModelDeps(l.Config, a.log), online)
+			r.Found = "for " + strings.Join(users[profile.Name], ", ") + ": " + r.Found
+			mu.Lock()
+			defer mu.Unlock()
+			out = append(out, doctorResult{Name: "model " + profile.Name, Result: r})
+		})
+	}
+	wg.Wait()
+	slices.SortFunc(out, func(a, b doctorResult) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}

@@ -1,0 +1,36 @@
+package company
+
+import "time"
+
+// AtRest says that nothing of a task is under way: only a person can move it. A
+// run that waits for money moves nothing. One on the queue, or that waits to be
+// put there, moves when a worker is free, unless those are all held by runs
+// that wait for money.
+func (s *State) AtRest(t *Task, now time.Time) bool {
+	poor := false
+	for _, id := range s.Open {
+		for _, r := range s.Tasks[id].Runs {
+			if id == t.ID && r.Held && !r.Waiting {
+				return false
+			}
+			poor = poor || r.Held && r.Waiting
+		}
+	}
+	for _, sub := range t.Subtasks {
+		if sub.Status == SubtaskAssigned && !poor {
+			return false
+		}
+	}
+	if s.AwaitsWorker(t.ID, now) && !poor {
+		return false
+	}
+	for _, e := range Due(s, now, len(s.Open)) {
+		if e.Task != t.ID {
+			continue
+		}
+		if r := t.Runs[e.Run]; r == nil || !r.Held {
+			return false
+		}
+	}
+	return NextRetry(s, t.ID, now).IsZero()
+}

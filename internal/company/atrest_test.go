@@ -1,0 +1,46 @@
+package company_test
+
+import (
+	"testing"
+	"time"
+
+	"company/internal/company"
+	"company/internal/company/decidertest"
+)
+
+// A task rests only when nobody but a person can move it.
+func TestAtRest(t *testing.T) {
+	d := decidertest.New(t)
+	id := company.TaskID("t1")
+	// The desk's clock is not ours: no deadline may have passed.
+	d.Must(company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/p"}, Settings: company.Settings{RunTimeout: 100 * 365 * 24 * time.Hour}})
+	d.Prepare(id, company.OID("1111111111111111111111111111111111111111"), company.GateCommand{Name: "test", Command: "true"})
+	is := func(what string, want bool) {
+		t.Helper()
+		if s := d.View(); s.AtRest(s.Tasks[id], time.Now()) != want {
+			t.Errorf("%s: idle is %v", what, !want)
+		}
+	}
+	is("the manager is due", false)
+	run := company.NewRunID(id, "", company.Manager, 1)
+	fence := d.Claim(run, "")
+	is("the manager works", false)
+	huge := company.Amount{MicroUSD: 1 << 40, Tokens: 1 << 40}
+	d.Must(company.Reserve{Run: run, Fence: fence, One: huge, Many: huge})
+	for _, e := range company.Due(d.View(), time.Now(), 1) {
+		if e.Kind == company.EffectCommand {
+			d.Must(e.Command)
+		}
+	}
+	is("the manager waits for money", true)
+	d.Must(company.Release{Run: run, Fence: fence})
+	is("the manager is due again", false)
+	d.Must(company.EndRun{Run: run, Fence: d.Claim(run, ""), Outcome: company.RunEnded{Status: company.RunSuccess}, Plan: &company.Plan{
+		Why: "one", Waves: []company.Wave{{Subtasks: []company.PlannedSubtask{{
+			Title: "Change a", Description: "Change what a does, so that everybody is content with it, and show that by a test.",
+			AcceptanceCriteria: []string{"a is changed", "nothing else is"}, WriteSet: []string{"a.go"}, Effort: company.EffortMedium,
+		}}}},
+	}})
+	d.Must(company.Offer{Run: company.NewRunID(id, company.NewSubtaskID(id, 1), company.Worker, 1)})
+	is("a run is on the queue", false)
+}
