@@ -14,6 +14,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/feed"
+	"company/internal/view"
 )
 
 // Client talks to the office of another process.
@@ -77,8 +78,8 @@ func (c *Client) ActiveRuns(ctx context.Context) (ActiveRuns, error) {
 }
 
 // Activities are what the agents are at.
-func (c *Client) Activities(ctx context.Context) ([]Activity, error) {
-	var d []Activity
+func (c *Client) Activities(ctx context.Context) ([]view.Activity, error) {
+	var d []view.Activity
 	return d, c.callJSON(ctx, http.MethodGet, "/v1/agents", nil, &d)
 }
 

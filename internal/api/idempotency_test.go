@@ -17,12 +17,13 @@ import (
 	"company/internal/feed"
 	"company/internal/ledger"
 	"company/internal/orchestrator"
+	"company/internal/view"
 )
 
 // officeLoop is a real office without agents: its ledger, and the loop on it.
 type officeLoop struct{ *orchestrator.Orchestrator }
 
-func (officeLoop) Activities() []Activity { return nil }
+func (officeLoop) Activities() []view.Activity { return nil }
 
 func (officeLoop) Follow(ctx context.Context, _ uint64, _ func(feed.Item) error) error {
 	<-ctx.Done()

@@ -22,6 +22,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/feed"
+	"company/internal/view"
 )
 
 // Office is what the server serves: the open office of this process.
@@ -30,15 +31,7 @@ type Office interface {
 	Now() time.Time // the office's time
 	DoID(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error)
 	Follow(ctx context.Context, from uint64, fn func(feed.Item) error) error
-	Activities() []Activity
-}
-
-// Activity is what an agent is at in this moment. The ledger does not know it.
-type Activity struct {
-	Run  company.RunID `json:"run"`
-	Turn int           `json:"turn"`
-	Text string        `json:"doing"`
-	Time time.Time     `json:"time"`
+	Activities() []view.Activity
 }
 
 // ServerInfo says who answers.

@@ -16,6 +16,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/feed"
+	"company/internal/view"
 	"company/test/goroutines"
 )
 
@@ -64,8 +65,8 @@ func (d *fakeOffice) DoID(_ context.Context, id, actor string, c company.Command
 
 func (d *fakeOffice) Now() time.Time { return fakeOfficeTime }
 
-func (d *fakeOffice) Activities() []Activity {
-	return []Activity{{Run: "t1-plan.1", Turn: 2, Text: "read_file a.go", Time: time.Unix(1, 0).UTC()}}
+func (d *fakeOffice) Activities() []view.Activity {
+	return []view.Activity{{Run: "t1-plan.1", Turn: 2, Text: "read_file a.go", Time: time.Unix(1, 0).UTC()}}
 }
 
 func (d *fakeOffice) Follow(ctx context.Context, from uint64, fn func(feed.Item) error) error {

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"company/internal/agent"
-	"company/internal/api"
 	"company/internal/company"
 	"company/internal/feed"
 	"company/internal/safetext"
 	"company/internal/sandbox"
+	"company/internal/view"
 )
 
 // publishItem passes on what happens between two events.
@@ -61,7 +61,7 @@ func (h *App) reportRefusal(ctx context.Context, r sandbox.Refusal) {
 // activityLog remembers what each agent did at last.
 type activityLog struct {
 	mu    sync.Mutex
-	byRun map[company.RunID]api.Activity
+	byRun map[company.RunID]view.Activity
 }
 
 func (d *activityLog) recordEvent(run company.RunID, e agent.Event, at time.Time) {
@@ -79,20 +79,20 @@ func (d *activityLog) recordEvent(run company.RunID, e agent.Event, at time.Time
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.byRun == nil {
-		d.byRun = map[company.RunID]api.Activity{}
+		d.byRun = map[company.RunID]view.Activity{}
 	}
-	d.byRun[run] = api.Activity{Run: run, Turn: max(e.Turn, d.byRun[run].Turn), Text: what, Time: at}
+	d.byRun[run] = view.Activity{Run: run, Turn: max(e.Turn, d.byRun[run].Turn), Text: what, Time: at}
 }
 
 // Activities are what the agents that hold a run are at.
-func (h *App) Activities() []api.Activity {
+func (h *App) Activities() []view.Activity {
 	held := map[company.RunID]bool{}
 	for _, ag := range h.View().ActiveAgents() {
 		held[ag.Run] = true
 	}
 	h.activities.mu.Lock()
 	defer h.activities.mu.Unlock()
-	out := []api.Activity{}
+	out := []view.Activity{}
 	for run, d := range h.activities.byRun {
 		if held[run] {
 			out = append(out, d)
@@ -100,7 +100,7 @@ func (h *App) Activities() []api.Activity {
 			delete(h.activities.byRun, run)
 		}
 	}
-	slices.SortFunc(out, func(a, b api.Activity) int { return strings.Compare(string(a.Run), string(b.Run)) })
+	slices.SortFunc(out, func(a, b view.Activity) int { return strings.Compare(string(a.Run), string(b.Run)) })
 	return out
 }
 

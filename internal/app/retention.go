@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -152,8 +151,7 @@ func (k retentionPolicy) listRepositories(ctx context.Context, store *gitops.Sto
 		}
 	}
 	seen := map[string]bool{}
-	for _, id := range slices.Sorted(maps.Keys(k.state.Tasks)) {
-		t := k.state.Tasks[id]
+	for _, t := range k.state.SortedTasks() {
 		if seen[t.Project.ID] {
 			continue
 		}
@@ -205,8 +203,7 @@ func (k retentionPolicy) listContainers(ctx context.Context, rt container.Runtim
 // other offices, and layers that are shared, are left to image prune.
 func (k retentionPolicy) listImages(ctx context.Context, b *image.Builder) ([]Garbage, error) {
 	var keep, gone []string
-	for _, id := range slices.Sorted(maps.Keys(k.state.Tasks)) {
-		t := k.state.Tasks[id]
+	for _, t := range k.state.SortedTasks() {
 		switch {
 		case t.Prepared == nil || t.Prepared.Image == "":
 		case k.isFinished(t):

@@ -9,6 +9,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/safetext"
+	"company/internal/view"
 )
 
 func newAnswer(a *app) *cobra.Command {
@@ -87,7 +88,7 @@ func (a *app) runAnswer(ctx context.Context, id string, ans company.Answer) erro
 	if t := s.Tasks[q.Task]; t.Status.Ended() {
 		text += fmt.Sprintf("; %s is %s", t.ID, t.Status)
 	}
-	return a.printOutcome(acc, s, q.Task, map[string]any{"question": viewApproval(q)}, text)
+	return a.printOutcome(acc, s, q.Task, map[string]any{"question": view.NewApproval(q)}, text)
 }
 
 // confirmReject asks the person at a terminal once more before an answer ends a task. It
@@ -120,24 +121,24 @@ func (a *app) confirmReject(ctx context.Context, id string, ans company.Answer) 
 
 // describeProgress names a task and how far it has come, before it is ended.
 func describeProgress(s *company.State, id company.TaskID) string {
-	v := viewTask(s, s.Tasks[id], s.Time)
+	v := view.Source{State: s, Now: s.Time}.Task(s.Tasks[id])
 	return fmt.Sprintf("%s (%d of %s merged)", id, v.Merged, company.Count(v.Subtasks, "subtask"))
 }
 
 // findQuestion is the one that an id names: itself, or the only open one of a
 // task.
 func findQuestion(s *company.State, id string) (*company.Approval, error) {
-	th, err := findTarget(s, id)
+	th, err := view.FindTarget(s, id)
 	if err != nil {
 		return nil, err
 	}
-	if th.approval != nil {
-		return th.approval, nil
+	if th.Approval != nil {
+		return th.Approval, nil
 	}
-	if th.run != nil || th.subtask != nil {
+	if th.Run != nil || th.Subtask != nil {
 		return nil, company.E(company.EUsage, id+" is neither a question nor a task").Fix("company status lists what waits for you")
 	}
-	open := s.OpenApprovals(th.task.ID)
+	open := s.OpenApprovals(th.Task.ID)
 	switch len(open) {
 	case 0:
 		return nil, company.E(company.ENotFound, id+" has no open question").Fix("company status lists what waits for you")

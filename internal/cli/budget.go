@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +14,7 @@ import (
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/safetext"
+	"company/internal/view"
 )
 
 func newBudget(a *app) *cobra.Command {
@@ -34,54 +34,21 @@ func newBudget(a *app) *cobra.Command {
 	return c
 }
 
-type budgetView struct {
-	Task              company.TaskID `json:"task"`
-	CapMicroUSD       *int64         `json:"cap_micro_usd"`
-	CapTokens         *int64         `json:"cap_tokens"`
-	CostMicroUSD      *int64         `json:"cost_micro_usd"`
-	Tokens            int64          `json:"tokens"`
-	ReservedMicroUSD  int64          `json:"reserved_micro_usd"`
-	ReservedTokens    int64          `json:"reserved_tokens"`
-	WaitsForPresident bool           `json:"waits_for_you"`
-}
-
-func viewBudget(t *company.Task) budgetView {
-	return budgetView{
-		Task: t.ID, CapMicroUSD: capOrNil(t.Cap.MicroUSD), CapTokens: capOrNil(t.Cap.Tokens), CostMicroUSD: costOrNil(t.Spent), Tokens: t.Spent.Tokens,
-		ReservedMicroUSD: t.Reserved().MicroUSD, ReservedTokens: t.Reserved().Tokens, WaitsForPresident: t.BudgetShortfall != nil,
-	}
-}
-
 func (a *app) runBudget(ctx context.Context) error {
 	s, acc, err := a.readState(ctx)
 	if err != nil {
 		return err
 	}
 	defer acc.Close()
-	views := []budgetView{}
-	for _, t := range sortedTasks(s) {
-		if !t.Status.Ended() {
-			views = append(views, viewBudget(t))
-		}
-	}
+	views := view.Source{State: s}.Budgets()
 	if a.output == "json" {
+		for i := range views {
+			views[i] = views[i].Printed()
+		}
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "tasks": views})
 	}
-	if len(views) == 0 {
-		fmt.Fprintln(a.out, "nothing is under way")
-		return nil
-	}
-	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "TASK\tSPENT\tRESERVED\tCAP\t")
-	for _, v := range views {
-		t := s.Tasks[v.Task]
-		waits := ""
-		if v.WaitsForPresident {
-			waits = "needs you: " + raiseCommand(t)
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", t.ID, t.Spent, t.Reserved(), t.Held(), waits)
-	}
-	return table.Flush()
+	_, err = fmt.Fprint(a.out, view.BudgetsText(views))
+	return err
 }
 
 func (a *app) addBudget(ctx context.Context, id, amount string) error {
@@ -94,7 +61,7 @@ func (a *app) addBudget(ctx context.Context, id, amount string) error {
 		return err
 	}
 	defer acc.Close()
-	t, err := findTask(s, id)
+	t, err := view.FindTask(s, id)
 	if err != nil {
 		return err
 	}
@@ -105,19 +72,7 @@ func (a *app) addBudget(ctx context.Context, id, amount string) error {
 		return err
 	}
 	t = s.Tasks[t.ID]
-	return a.printOutcome(acc, s, t.ID, map[string]any{"budget": viewBudget(t)}, fmt.Sprintf("the cap of %s is %s now", t.ID, t.Held()))
-}
-
-// noLimit is a cap that caps nothing.
-var noLimit = company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}
-
-// raiseCommand is a command that raises what a task's cap lacks.
-func raiseCommand(t *company.Task) string {
-	by := "5usd"
-	if t.Cap.MicroUSD == company.NoCap || t.Short().Tokens > 0 {
-		by = "1Mtokens"
-	}
-	return "company budget add " + string(t.ID) + " " + by
+	return a.printOutcome(acc, s, t.ID, map[string]any{"budget": view.NewBudget(t).Printed()}, fmt.Sprintf("the cap of %s is %s now", t.ID, t.Held()))
 }
 
 var amountRE = regexp.MustCompile(`^(\$?)([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(usd|[km]?tokens?|[km])?$`)

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	officeapp "company/internal/app"
 	"company/internal/company"
@@ -84,35 +83,6 @@ func TestBudgetFlags(t *testing.T) {
 		c.SetErr(io.Discard)
 		if err := c.Execute(); company.CodeOf(err) != company.EUsage || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", args, err)
-		}
-	}
-}
-
-// What is shown of a task's caps is what holds, and the command that raises
-// one raises what is short.
-func TestBudgetView(t *testing.T) {
-	used := func(micro, tokens int64) company.Amount { return company.Amount{MicroUSD: micro, Tokens: tokens} }
-	for _, c := range []struct {
-		cap, spent company.Amount
-		want       *company.Amount
-		shown      string
-		raise      string
-	}{
-		{used(5_000_000, 5_000_000), used(0, 72_000), nil, "cost:   72k tokens of at most 5M tokens\n", "5usd"},
-		{used(5_000_000, 5_000_000), used(0, 4_999_000), &company.Amount{Tokens: 2000}, "cost:   4999k tokens of at most 5M tokens\n", "1Mtokens"},
-		{used(5_000_000, company.NoCap), used(410_000, 72_000), nil, "cost:   $0.41, 72k tokens of at most $5.00\n", "5usd"},
-		{used(5_000_000, 5_000_000), used(410_000, 72_000), nil, "cost:   $0.41, 72k tokens of at most $5.00, 5M tokens\n", "5usd"},
-		{used(company.NoCap, 5_000_000), used(0, 0), nil, "cost:   0 tokens of at most 5M tokens\n", "1Mtokens"},
-		{noLimit, used(0, 72_000), nil, "cost:   72k tokens, without a limit\n", "1Mtokens"},
-		{used(5_000_000, company.NoCap), used(0, 72_000), nil, "cost:   72k tokens, without a limit\n", "5usd"},
-	} {
-		task := &company.Task{ID: "t1", Cap: c.cap, Spent: c.spent, BudgetShortfall: c.want}
-		v := taskDetailView{taskView: viewTask(&company.State{}, task, time.Now())}
-		if got := v.renderText(); !strings.Contains(got, c.shown) {
-			t.Errorf("%s of %s is shown as\n%s\nwant %s", c.spent, c.cap, got, c.shown)
-		}
-		if got := raiseCommand(task); got != "company budget add t1 "+c.raise {
-			t.Errorf("%s of %s: %s", c.spent, c.cap, got)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	officeapp "company/internal/app"
 	"company/internal/company"
+	"company/internal/view"
 )
 
 type cleanupOptions struct{ dryRun, all, unmerged bool }
@@ -122,7 +123,7 @@ func (a *app) printCleanup(out cleanupReport) error {
 	for _, l := range out.Items {
 		size := "-"
 		if l.Bytes > 0 {
-			size = formatBytes(l.Bytes)
+			size = view.FormatBytes(l.Bytes)
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\n", l.Kind, l.Name, size)
 	}
@@ -133,16 +134,6 @@ func (a *app) printCleanup(out cleanupReport) error {
 	if out.DryRun {
 		what = "would be removed"
 	}
-	_, err := fmt.Fprintf(a.out, "%s %s, %s\n", company.Count(len(out.Items), "thing"), what, formatBytes(out.Bytes))
+	_, err := fmt.Fprintf(a.out, "%s %s, %s\n", company.Count(len(out.Items), "thing"), what, view.FormatBytes(out.Bytes))
 	return err
-}
-
-func formatBytes(n int64) string {
-	switch {
-	case n >= 1<<30:
-		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	}
-	return fmt.Sprintf("%d KiB", (n+1023)>>10)
 }

@@ -17,6 +17,7 @@ import (
 	"company/internal/feed"
 	"company/internal/office"
 	"company/internal/safetext"
+	"company/internal/view"
 )
 
 const (
@@ -249,8 +250,17 @@ type remoteClient struct {
 	info   api.ServerInfo
 }
 
+// viewSource is what the views of an office are made from.
+func viewSource(ctx context.Context, acc officeClient, s *company.State, p office.Paths) view.Source {
+	_, atWork := acc.(*remoteClient)
+	return view.Source{
+		State: s, Now: acc.Now(), AtWork: atWork, Activities: activitiesOf(ctx, acc),
+		Folders: view.Folders{Root: p.Root, Runs: p.Runs, Backlog: p.Backlog, Has: func(dir, name string) bool { return hasFile(p, dir, name) }},
+	}
+}
+
 // fetchActivities are what its agents are at.
-func (d *remoteClient) fetchActivities(ctx context.Context) ([]api.Activity, error) {
+func (d *remoteClient) fetchActivities(ctx context.Context) ([]view.Activity, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	return d.client.Activities(ctx)
@@ -258,7 +268,7 @@ func (d *remoteClient) fetchActivities(ctx context.Context) ([]api.Activity, err
 
 // activitiesOf are what the agents of an office are at; none where no company is
 // at work, or none is told.
-func activitiesOf(ctx context.Context, acc officeClient) []api.Activity {
+func activitiesOf(ctx context.Context, acc officeClient) []view.Activity {
 	d, ok := acc.(*remoteClient)
 	if !ok {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"company/internal/gitops"
 	"company/internal/office"
 	"company/internal/safetext"
+	"company/internal/view"
 )
 
 // maxPatch bounds a patch that is shown, in bytes.
@@ -36,25 +37,25 @@ type diffRange struct {
 // rangeOf tells what an id changed: a task its integration branch since the
 // base, a subtask its head since the base of its first run, a run its own.
 func rangeOf(s *company.State, id string) (*company.Task, diffRange, error) {
-	th, err := findTarget(s, id)
+	th, err := view.FindTarget(s, id)
 	if err != nil {
 		return nil, diffRange{}, err
 	}
 	sp := diffRange{of: id}
 	switch {
-	case th.approval != nil:
+	case th.Approval != nil:
 		return nil, diffRange{}, company.E(company.EUsage, id+" is a question").Fix("company diff <task|subtask|run>")
-	case th.run != nil:
-		sp.from, sp.to = th.run.From, th.run.Head
-	case th.subtask != nil:
-		sp.from, sp.to = th.subtask.Base, th.subtask.Head
-	case th.task.Prepared != nil:
-		sp.from, sp.to = th.task.Prepared.Base.OID, th.task.Head
+	case th.Run != nil:
+		sp.from, sp.to = th.Run.From, th.Run.Head
+	case th.Subtask != nil:
+		sp.from, sp.to = th.Subtask.Base, th.Subtask.Head
+	case th.Task.Prepared != nil:
+		sp.from, sp.to = th.Task.Prepared.Base.OID, th.Task.Head
 	}
 	if sp.from == "" || sp.to == "" {
 		return nil, diffRange{}, company.E(company.ENotFound, id+" has no commit yet").Fix("company show " + id)
 	}
-	return th.task, sp, nil
+	return th.Task, sp, nil
 }
 
 // printDiff prints what changed in a span, from the git objects that the company

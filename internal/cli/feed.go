@@ -11,6 +11,7 @@ import (
 	"company/internal/feed"
 	"company/internal/office"
 	"company/internal/retry"
+	"company/internal/view"
 )
 
 // errAllShown ends a feed that has shown what there is.
@@ -35,7 +36,7 @@ an interrupt, over the ends of companies and the starts of others.`,
 			if len(args) == 1 {
 				o.task = company.TaskID(args[0])
 				if !o.task.Valid() {
-					_, err := findTask(nil, args[0])
+					_, err := view.FindTask(nil, args[0])
 					return err
 				}
 			}
@@ -83,7 +84,7 @@ func (a *app) feedOnce(ctx context.Context, acc officeClient, o feedOptions, see
 		return err
 	}
 	if o.task != "" && s.Tasks[o.task] == nil {
-		return taskNotFound(s, string(o.task))
+		return view.TaskNotFound(s, string(o.task))
 	}
 	_, remote := acc.(*remoteClient)
 	stay := o.follow && remote

@@ -9,6 +9,7 @@ import (
 	"company/internal/company"
 	"company/internal/feed"
 	"company/internal/office"
+	"company/internal/view"
 )
 
 const (
@@ -188,7 +189,7 @@ func (f *follower) printHeartbeat(s *company.State, now time.Time) {
 	}
 	for _, id := range f.tasks {
 		if t := s.Tasks[id]; t != nil && !t.Status.Ended() {
-			v := viewTask(s, t, now)
+			v := view.Source{State: s, Now: now}.Task(t)
 			f.a.printProgress(feed.Item{
 				SchemaVersion: 1, Time: now, Task: id, Kind: "heartbeat", Mark: feed.Info,
 				Text: fmt.Sprintf("still %s, %d of %s merged, %s under way", v.Status, v.Merged, company.Count(len(t.Subtasks), "subtask"), company.Count(v.Running, "run")),

@@ -10,6 +10,7 @@ import (
 	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/office"
+	"company/internal/view"
 )
 
 // pauseTimeout is how long the company that is open has to pause what was
@@ -217,6 +218,9 @@ func joinIDs(ids []company.TaskID) string {
 	return out
 }
 
+// resultCodes are the exit codes of a summary's results.
+var resultCodes = map[string]int{"COMPLETE": exitComplete, "INCOMPLETE": exitIncomplete, "ERROR": exitError}
+
 // printSummaries prints the summaries and gives the exit code: of the task that
 // fared worst.
 func (a *app) printSummaries(s *company.State, ids []company.TaskID) error {
@@ -224,18 +228,18 @@ func (a *app) printSummaries(s *company.State, ids []company.TaskID) error {
 		return nil // the caller has more to say
 	}
 	code := exitComplete
-	var sums []summary
+	var sums []view.Summary
 	for _, id := range ids {
-		sum := summarizeTask(s, s.Tasks[id])
+		sum := view.Source{State: s}.Summary(s.Tasks[id])
 		sums = append(sums, sum)
-		if sum.code == exitError || code == exitComplete {
-			code = sum.code
+		if c := resultCodes[sum.Result]; c == exitError || code == exitComplete {
+			code = c
 		}
 	}
 	switch {
 	case a.output != "json":
 		for _, sum := range sums {
-			fmt.Fprint(a.out, sum.renderText())
+			fmt.Fprint(a.out, sum.RenderText())
 		}
 	case len(sums) == 1:
 		if err := a.printJSON(a.out, sums[0]); err != nil {

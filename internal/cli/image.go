@@ -17,6 +17,7 @@ import (
 	"company/internal/image"
 	"company/internal/intake"
 	"company/internal/safetext"
+	"company/internal/view"
 )
 
 func newImage(a *app) *cobra.Command {
@@ -86,7 +87,7 @@ func (a *app) listImages(ctx context.Context) error {
 	views := []imageView{}
 	for _, e := range entries {
 		v := imageView{Tag: e.Tag, ID: e.ID, Kind: e.Kind, Top: e.IsWorkerImage, Bytes: e.Size, Tasks: []company.TaskID{}}
-		for _, t := range sortedTasks(s) {
+		for _, t := range s.SortedTasks() {
 			if t.Prepared != nil && t.Prepared.Image == e.ID {
 				v.Tasks = append(v.Tasks, t.ID)
 			}
@@ -112,7 +113,7 @@ func (a *app) listImages(ctx context.Context) error {
 		if len(v.Tasks) > 0 {
 			tasks = joinIDs(v.Tasks)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", name, v.Kind, formatBytes(v.Bytes), safetext.EscapeLine(tasks, 60))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", name, v.Kind, view.FormatBytes(v.Bytes), safetext.EscapeLine(tasks, 60))
 	}
 	return table.Flush()
 }
@@ -251,7 +252,7 @@ func (a *app) explainImage(ctx context.Context, b *image.Builder, req image.Requ
 	for _, p := range x.Layers {
 		state := "to be made"
 		if p.Cached {
-			state = formatBytes(p.Size)
+			state = view.FormatBytes(p.Size)
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\n", p.Kind, state, safetext.EscapeLine(p.Why, 160))
 	}

@@ -17,6 +17,7 @@ import (
 	"company/internal/company"
 	"company/internal/office"
 	"company/internal/safetext"
+	"company/internal/view"
 )
 
 // logLines bounds what logs shows of one message or result without -v.
@@ -48,21 +49,21 @@ func (a *app) runLogs(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	th, err := findTarget(s, id)
+	th, err := view.FindTarget(s, id)
 	if err != nil {
 		return err
 	}
-	run := th.run
+	run := th.Run
 	if run == nil {
-		if th.approval != nil || th.subtask == nil {
-			return company.E(company.EUsage, id+" is neither a run nor a subtask").Because(describeRuns(th.task)).Fix("company logs <run>")
+		if th.Approval != nil || th.Subtask == nil {
+			return company.E(company.EUsage, id+" is neither a run nor a subtask").Because(describeRuns(th.Task)).Fix("company logs <run>")
 		}
-		if run = newestRun(th.task, th.subtask.ID); run == nil {
+		if run = newestRun(th.Task, th.Subtask.ID); run == nil {
 			return company.E(company.ENotFound, "no run of "+id+" has begun yet").Fix("company show " + id)
 		}
 	}
 	t, err := readTranscript(paths, run.ID)
-	if errors.Is(err, fs.ErrNotExist) || err != nil && th.task.Lacks(run.ID.FilePath(transcriptFile)) != "" {
+	if errors.Is(err, fs.ErrNotExist) || err != nil && th.Task.Lacks(run.ID.FilePath(transcriptFile)) != "" {
 		t, err = a.readJournal(ctx, acc, run)
 	}
 	if err != nil {
@@ -146,7 +147,7 @@ func transcriptText(t agent.Transcript, most int) string {
 			if msg.Content == "" {
 				continue // its tool calls follow
 			}
-			fmt.Fprintf(&b, "\n%s  %s\n%s", msg.Timestamp.Local().Format("15:04:05"), msg.Role, indentLines(msg.Content, most))
+			fmt.Fprintf(&b, "\n%s  %s\n%s", msg.Timestamp.Local().Format("15:04:05"), msg.Role, view.IndentLines(msg.Content, most))
 			continue
 		}
 		call := t.ToolCalls[c]
@@ -155,7 +156,7 @@ func transcriptText(t agent.Transcript, most int) string {
 		if call.IsError {
 			sign = "x"
 		}
-		fmt.Fprintf(&b, "\n%s  %s %s %s  %.1fs\n%s", call.Timestamp.Local().Format("15:04:05"), sign, safetext.EscapeLine(call.Name, 40), safetext.EscapeLine(call.Arguments, 300), float64(call.DurationMS)/1000, indentLines(call.Result, most))
+		fmt.Fprintf(&b, "\n%s  %s %s %s  %.1fs\n%s", call.Timestamp.Local().Format("15:04:05"), sign, safetext.EscapeLine(call.Name, 40), safetext.EscapeLine(call.Arguments, 300), float64(call.DurationMS)/1000, view.IndentLines(call.Result, most))
 	}
 	return b.String()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/company"
+	"company/internal/view"
 )
 
 func newPause(a *app) *cobra.Command {
@@ -41,7 +42,7 @@ func (a *app) pauseTasks(ctx context.Context, args []string) error {
 	if len(args) > 0 {
 		ids = nil
 		for _, arg := range args { // all are known, or none is paused
-			t, err := findTask(s, arg)
+			t, err := view.FindTask(s, arg)
 			if err != nil {
 				return err
 			}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"strconv"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +15,7 @@ import (
 	"company/internal/office"
 	"company/internal/safetext"
 	"company/internal/shell"
+	"company/internal/view"
 )
 
 func newPR(a *app) *cobra.Command {
@@ -61,28 +60,12 @@ func (a *app) listPRs(ctx context.Context) error {
 		return err
 	}
 	defer acc.Close()
-	views := []prView{}
-	for _, p := range s.Pulls() {
-		views = append(views, viewPR(prTask(p)))
-	}
+	views := view.PullRequests(s)
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "pull_requests": views})
 	}
-	if len(views) == 0 {
-		fmt.Fprintln(a.out, "no pull requests yet")
-		return nil
-	}
-	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	for _, v := range views {
-		fmt.Fprintf(table, "#%d\t%s\t%s\t%s -> %s\t%s\t%s\n", v.Number, v.State, v.Task, safetext.Escape(v.Branch), safetext.Escape(v.Base), v.Head.Short(), safetext.EscapeLine(v.Title, 80))
-		if strings.HasPrefix(v.URL, "http") {
-			fmt.Fprintf(table, "\t\t\t%s\n", safetext.EscapeLine(v.URL, 200))
-		}
-		if v.BranchChange != nil {
-			fmt.Fprintf(table, "\t\t\tthe branch %s\n", branchText(v.BranchChange))
-		}
-	}
-	return table.Flush()
+	_, err = fmt.Fprint(a.out, view.PullRequestsText(views))
+	return err
 }
 
 func (a *app) showPR(ctx context.Context, number string) error {
@@ -95,7 +78,7 @@ func (a *app) showPR(ctx context.Context, number string) error {
 	if err != nil {
 		return err
 	}
-	t, err := findPR(s, number)
+	t, err := view.FindPR(s, number)
 	if err != nil {
 		return err
 	}
@@ -104,7 +87,7 @@ func (a *app) showPR(ctx context.Context, number string) error {
 		return err
 	}
 	if a.output == "json" {
-		return a.printJSON(a.out, map[string]any{"schema_version": 1, "pull_request": viewPR(t), "body": body})
+		return a.printJSON(a.out, map[string]any{"schema_version": 1, "pull_request": view.NewPullRequest(t), "body": body})
 	}
 	changed := ""
 	if m, err := openMirror(paths, t); err == nil {
@@ -117,7 +100,7 @@ func (a *app) showPR(ctx context.Context, number string) error {
 		where = safetext.Escape(t.PR.URL) + "\n"
 	}
 	if t.BranchChange != nil {
-		where += "The branch " + branchText(t.BranchChange) + "\n"
+		where += "The branch " + view.BranchText(t.BranchChange) + "\n"
 	}
 	fmt.Fprintf(a.out, "#%d  %s  %s -> %s @ %s%s\n%s\n%s\nNEXT  %s\n",
 		t.PR.Number, t.PR.State, safetext.Escape(t.PR.Branch), safetext.Escape(t.PR.Base), t.PR.Head.Short(), changed, where, safetext.Escape(readableBody(body)), a.nextStep(ctx, paths, t))
@@ -143,7 +126,7 @@ func readPage(p office.Paths, pr *company.PullRequest) (string, error) {
 }
 
 func prRange(s *company.State, number string) (*company.Task, diffRange, error) {
-	t, err := findPR(s, number)
+	t, err := view.FindPR(s, number)
 	if err != nil {
 		return nil, diffRange{}, err
 	}
@@ -160,7 +143,7 @@ func (a *app) mergePR(ctx context.Context, number string) error {
 	if err != nil {
 		return err
 	}
-	t, err := findPR(s, number)
+	t, err := view.FindPR(s, number)
 	if err != nil {
 		return err
 	}
@@ -231,7 +214,7 @@ func (a *app) closePR(ctx context.Context, number, why string) error {
 	if err != nil {
 		return err
 	}
-	t, err := findPR(s, number)
+	t, err := view.FindPR(s, number)
 	if err != nil {
 		return err
 	}
@@ -247,7 +230,7 @@ func (a *app) settlePR(ctx context.Context, acc officeClient, t *company.Task, s
 		return err
 	}
 	if a.output == "json" {
-		v := viewPR(t)
+		v := view.NewPullRequest(t)
 		v.State, v.BranchChange = state, nil
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "pull_request": v})
 	}

@@ -16,6 +16,7 @@ import (
 	"company/internal/office"
 	"company/internal/safetext"
 	"company/internal/shell"
+	"company/internal/view"
 )
 
 func newProject(a *app) *cobra.Command {
@@ -80,7 +81,7 @@ func (a *app) listProjects(ctx context.Context) error {
 		if base == "" {
 			base = "-"
 		}
-		fmt.Fprintf(table, "%s\t%d\t%s\t%s ago\t%s\n", p.Name, p.Tasks, safetext.EscapeLine(base, 40), formatAge(acc.Now().Sub(p.LastUsed)), safetext.EscapeLine(p.WorkDir, 200))
+		fmt.Fprintf(table, "%s\t%d\t%s\t%s ago\t%s\n", p.Name, p.Tasks, safetext.EscapeLine(base, 40), view.FormatAge(acc.Now().Sub(p.LastUsed)), safetext.EscapeLine(p.WorkDir, 200))
 	}
 	return table.Flush()
 }

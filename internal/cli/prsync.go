@@ -12,6 +12,7 @@ import (
 	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/safetext"
+	"company/internal/view"
 )
 
 func newPRSync(a *app) *cobra.Command {
@@ -44,14 +45,14 @@ func (a *app) syncPRs(ctx context.Context, numbers []string) error {
 	defer acc.Close()
 	var pulls []company.Pull
 	for _, n := range numbers { // what is named wrongly is said before anything is asked
-		if _, err := findPR(s, n); err != nil {
+		if _, err := view.FindPR(s, n); err != nil {
 			return err
 		}
 	}
 	for _, p := range s.Pulls() {
 		named := len(numbers) == 0
 		for _, n := range numbers {
-			t, _ := findPR(s, n)
+			t, _ := view.FindPR(s, n)
 			named = named || t.ID == p.Lead.ID
 		}
 		if named && p.State == company.PROpen {
@@ -99,7 +100,7 @@ func (a *app) printSync(out []officeapp.SyncResult) error {
 			fmt.Fprintf(a.out, "#%d  open, nothing new\n", h.Number)
 		}
 		if h.BranchChange != nil {
-			fmt.Fprintf(a.out, "#%d  open, the branch %s\n", h.Number, branchText(h.BranchChange))
+			fmt.Fprintf(a.out, "#%d  open, the branch %s\n", h.Number, view.BranchText(h.BranchChange))
 		}
 	}
 	switch {

@@ -11,6 +11,7 @@ import (
 	"company/internal/company"
 	"company/internal/gitops"
 	"company/internal/safetext"
+	"company/internal/view"
 )
 
 // questionDialog is one open question on its way to the person at the terminal and
@@ -26,7 +27,7 @@ type questionDialog struct {
 func (f *follower) askQuestion(ctx context.Context, acc officeClient, q *company.Approval) error {
 	d := questionDialog{follower: f, acc: acc, question: q}
 	for !f.deferred[q.ID] {
-		f.a.printNote("\n%s", d.renderText())
+		f.a.printNote("\n%s", d.RenderText())
 		typed, err := d.read(ctx, string(q.ID)+"> ")
 		if err != nil {
 			return d.endDialog(err)
@@ -78,13 +79,13 @@ func (d questionDialog) deferQuestion() {
 		d.follower.deferred = map[company.ApprovalID]bool{}
 	}
 	d.follower.deferred[d.question.ID] = true
-	d.printLine("%s waits: %s", d.question.ID, answerCommand(d.question))
+	d.printLine("%s waits: %s", d.question.ID, view.AnswerCommand(d.question))
 }
 
-// renderText is the question and what may be typed.
-func (d questionDialog) renderText() string {
+// RenderText is the question and what may be typed.
+func (d questionDialog) RenderText() string {
 	var b strings.Builder
-	about := subjectOf(viewApproval(d.question))
+	about := view.SubjectOf(view.NewApproval(d.question))
 	if strings.HasPrefix(d.question.Question, about) {
 		about = ""
 	} else {
@@ -101,7 +102,7 @@ func (d questionDialog) renderText() string {
 	if d.hasDiff() {
 		b.WriteString("    d  diff")
 	}
-	fmt.Fprintf(&b, "    l  later (%s)", answerCommand(d.question))
+	fmt.Fprintf(&b, "    l  later (%s)", view.AnswerCommand(d.question))
 	return b.String()
 }
 
@@ -229,7 +230,7 @@ func (d questionDialog) sendAnswer(ctx context.Context, cmd company.Answer) erro
 }
 
 // subjectID is what the question is about: its subtask, or the whole task.
-func (d questionDialog) subjectID() string { return subjectOf(viewApproval(d.question)) }
+func (d questionDialog) subjectID() string { return view.SubjectOf(view.NewApproval(d.question)) }
 
 // showSubject prints what is known of what the question is about.
 func (d questionDialog) showSubject(ctx context.Context) error {
@@ -237,9 +238,9 @@ func (d questionDialog) showSubject(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, v, err := viewTarget(s, d.follower.paths, d.subjectID(), d.acc.Now())
+	v, err := viewSource(ctx, d.acc, s, d.follower.paths).Show(d.subjectID())
 	if err == nil {
-		fmt.Fprintf(d.follower.a.err, "\n%s", v.renderText())
+		fmt.Fprintf(d.follower.a.err, "\n%s", v.RenderText())
 	}
 	d.reportFailure(err)
 	return nil

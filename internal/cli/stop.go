@@ -11,6 +11,7 @@ import (
 	"company/internal/api"
 	"company/internal/company"
 	"company/internal/retry"
+	"company/internal/view"
 )
 
 // stopTimeout is how long stop watches the runs let go.
@@ -110,7 +111,7 @@ is to do; with recovery: ask, it is what an unfinished task waits for.`,
 			if len(args) == 1 {
 				id = args[0]
 				if !company.TaskID(id).Valid() {
-					_, err := findTask(nil, id)
+					_, err := view.FindTask(nil, id)
 					return err
 				}
 			}
@@ -138,7 +139,7 @@ func (a *app) runResume(ctx context.Context, id string) error {
 			case id == "":
 				ids = slices.Clone(s.Open)
 			default:
-				if _, err := findTask(s, id); err != nil {
+				if _, err := view.FindTask(s, id); err != nil {
 					return false, err
 				}
 				ids = []company.TaskID{company.TaskID(id)}
@@ -190,7 +191,7 @@ func (a *app) runResume(ctx context.Context, id string) error {
 
 func (a *app) printNothingToDo() error {
 	if a.output == "json" {
-		return a.printJSON(a.out, map[string]any{"schema_version": 1, "tasks": []summary{}})
+		return a.printJSON(a.out, map[string]any{"schema_version": 1, "tasks": []view.Summary{}})
 	}
 	fmt.Fprintln(a.out, "nothing is unfinished")
 	return nil
@@ -217,7 +218,7 @@ func (a *app) runCancel(ctx context.Context, id, why string) error {
 		return err
 	}
 	defer acc.Close()
-	t, err := findTask(s, id)
+	t, err := view.FindTask(s, id)
 	if err != nil {
 		return err
 	}

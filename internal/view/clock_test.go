@@ -1,4 +1,4 @@
-package cli
+package view
 
 import (
 	"encoding/json"
@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/config"
 	"company/internal/feed"
 )
 
@@ -25,14 +24,13 @@ func TestNoAgeIsNegative(t *testing.T) {
 		"t12-02.2": {ID: "t12-02.2", Role: company.Worker, Subtask: "t12-02", Ended: true, Status: company.RunError, EndedAt: testTime},
 	}
 	before := testTime.Add(-24 * time.Hour)
-	p := newPaths(t)
-	whole := viewTaskDetail(s, p, task, before)
-	run := viewRun(p, task, task.Runs["t12-01.1"], before)
+	whole := Source{State: s, Now: before}.TaskDetail(task)
+	run := Source{State: s, Now: before}.Run(task, task.Runs["t12-01.1"])
 	end := feed.Describe(company.Event{Seq: 9, Time: before, Kind: "run.ended", Task: task.ID, Run: "t12-01.1", Data: json.RawMessage(`{"status":"success"}`)}, task)
-	team := viewAgents(s, config.Default(), nil, true, before)
+	team := Source{State: s, Now: before, AtWork: true}.Agents()
 	negative := regexp.MustCompile(`:-\d+`)
 	for name, v := range map[string]any{
-		"status": viewOverview(s, p, true, true, before), "show": whole, "show of a run": run, "agents": team, "feed": end, "summary": summarizeTask(s, task),
+		"status": Source{State: s, Now: before, AtWork: true}.Overview(true), "show": whole, "show of a run": run, "agents": team, "feed": end, "summary": Source{State: s}.Summary(task),
 	} {
 		text, err := json.Marshal(v)
 		if err != nil {
@@ -46,7 +44,7 @@ func TestNoAgeIsNegative(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{
-		"status": viewOverview(s, p, true, true, before).renderText(), "show": whole.renderText(), "show of a run": run.renderText(), "agents": team.renderText(), "feed": formatItem(end, false), "an age": formatAge(-86375 * time.Second),
+		"status": Source{State: s, Now: before, AtWork: true}.Overview(true).RenderText(), "show": whole.RenderText(), "show of a run": run.RenderText(), "agents": team.RenderText(), "feed": end.RenderText(false), "an age": FormatAge(-86375 * time.Second),
 	} {
 		if bad := regexp.MustCompile(`\s-\d\S*|^-`).FindString(text); bad != "" {
 			t.Errorf("%s shows %q:\n%s", name, bad, text)

@@ -1,15 +1,14 @@
-package cli
+package view
 
 import (
 	"fmt"
-	"strings"
 
 	"company/internal/company"
 	"company/internal/safetext"
 )
 
-// summary is what a submission ends with (CLI-7).
-type summary struct {
+// Summary is what a submission ends with (CLI-7).
+type Summary struct {
 	SchemaVersion int                `json:"schema_version"`
 	Result        string             `json:"result"` // COMPLETE | INCOMPLETE | ERROR
 	Task          company.TaskID     `json:"task"`
@@ -23,13 +22,14 @@ type summary struct {
 	CostMicroUSD  *int64             `json:"cost_micro_usd"`
 	Tokens        int64              `json:"tokens"`
 	DurationMS    int64              `json:"duration_ms"`
-	Estimate      *taskEstimate      `json:"estimate,omitempty"` // of a dry run
+	Estimate      *Estimate          `json:"estimate,omitempty"` // of a dry run
 
-	code int
 }
 
-func summarizeTask(s *company.State, t *company.Task) summary {
-	sum := summary{
+// Summary is what a submission of a task ends with.
+func (src Source) Summary(t *company.Task) Summary {
+	s := src.State
+	sum := Summary{
 		SchemaVersion: 1, Task: t.ID, Status: s.Shown(t), Instruction: safetext.EscapeLine(t.Instruction, 100), Head: t.Head,
 		Tokens: t.Spent.Tokens, DurationMS: taskDuration(t, t.Updated).Milliseconds(),
 	}
@@ -40,7 +40,7 @@ func summarizeTask(s *company.State, t *company.Task) summary {
 		}
 	}
 	sum.CostMicroUSD = costOrNil(t.Spent)
-	sum.Hint = fmt.Sprintf("cost %s, %s", formatCost(sum.CostMicroUSD, t.Spent.Tokens), formatAge(taskDuration(t, t.Updated)))
+	sum.Hint = fmt.Sprintf("cost %s, %s", FormatCost(sum.CostMicroUSD, t.Spent.Tokens), FormatAge(taskDuration(t, t.Updated)))
 	if n := len(t.Unwritten); n > 0 {
 		sum.Hint += fmt.Sprintf("; %s not written: company show %s", company.Count(n, "file"), t.ID)
 	}
@@ -50,25 +50,25 @@ func summarizeTask(s *company.State, t *company.Task) summary {
 		sum.Why = "the plan has " + company.Count(len(t.Subtasks), "subtask") + " in " + company.Count(t.Plan.Waves, "wave")
 		e := estimateTask(s, t)
 		sum.Estimate = &e
-		sum.Hint += "; " + e.renderText(t.Held())
+		sum.Hint += "; " + e.RenderText(t.Held())
 	case t.Status == company.StatusCompleted:
 		sum.Result = "COMPLETE"
 		sum.Next = fmt.Sprintf("review the pull request: company pr show %d", t.PR.Number)
 		sum.PR = &t.PR.Number
 		sum.Why = fmt.Sprintf("%d of %s merged, %s on %s (%s)", done, company.Count(len(t.Subtasks), "subtask"), gatesLabel(t), t.IntegrationBranch(), t.Head.Short())
 	case t.Status == company.StatusFailed:
-		sum.Result, sum.code, sum.Why, sum.Next = "ERROR", exitError, safetext.EscapeLine(t.Reason, 200), "company show "+string(t.ID)
+		sum.Result, sum.Why, sum.Next = "ERROR", safetext.EscapeLine(t.Reason, 200), "company show "+string(t.ID)
 	case t.Status == company.StatusCancelled:
-		sum.Result, sum.code, sum.Why, sum.Next = "INCOMPLETE", exitIncomplete, cancelledWhy(t), "company show "+string(t.ID)
+		sum.Result, sum.Why, sum.Next = "INCOMPLETE", cancelledWhy(t), "company show "+string(t.ID)
 	default:
-		sum.Result, sum.code = "INCOMPLETE", exitIncomplete
+		sum.Result = "INCOMPLETE"
 		sum.Why = fmt.Sprintf("%d of %s merged", done, company.Count(len(t.Subtasks), "subtask"))
 		sum.Next = "company resume " + string(t.ID)
 		if open := s.OpenApprovals(t.ID); len(open) > 0 {
 			sum.Why = safetext.EscapeLine(open[0].Question, 200)
-			sum.Next = answerCommand(open[0])
+			sum.Next = AnswerCommand(open[0])
 			if open[0].Kind == company.AskBudget {
-				sum.Next = fmt.Sprintf("%s or company reject %s", raiseCommand(t), open[0].ID)
+				sum.Next = fmt.Sprintf("%s or company reject %s", RaiseCommand(t), open[0].ID)
 			}
 		} else if s.Office.Stopped {
 			sum.Why = "the office is stopped"
@@ -88,30 +88,7 @@ func cancelledWhy(t *company.Task) string {
 	return "cancelled: " + safetext.EscapeLine(t.Reason, 200)
 }
 
-func gatesLabel(t *company.Task) string {
-	if t.Gate == nil || t.Gate.Result.Untested {
-		return "UNTESTED"
-	}
-	var passed, others []string
-	for _, c := range t.Gate.Result.Checks {
-		switch {
-		case c.Passed:
-			passed = append(passed, c.Name)
-		case c.Excused == company.ComparedAbsent:
-			others = append(others, c.Name+" absent")
-		case c.Excused == company.ComparedAsBefore:
-			others = append(others, c.Name+" UNVERIFIED (red as on the base)")
-		default:
-			others = append(others, c.Name+" red as on the base")
-		}
-	}
-	if len(passed) > 0 {
-		others = append([]string{strings.Join(passed, " and ") + " passed"}, others...)
-	}
-	return strings.Join(others, ", ")
-}
-
-func (s summary) renderText() string {
+func (s Summary) RenderText() string {
 	return fmt.Sprintf(`=== TASK SUMMARY ===
 [RESULT] %s
 [TASK]   %s %s

@@ -1,4 +1,4 @@
-package cli
+package view
 
 import (
 	"fmt"
@@ -7,10 +7,10 @@ import (
 	"company/internal/company"
 )
 
-// taskEstimate is what the work on a plan may cost and how long it may take, judged
+// Estimate is what the work on a plan may cost and how long it may take, judged
 // by what subtasks and waves have taken in this office so far. Without any it
 // knows nothing, and says so.
-type taskEstimate struct {
+type Estimate struct {
 	From             int    `json:"from_subtasks"` // how many it is judged by; 0: there is none
 	LowTokens        int64  `json:"low_tokens"`
 	HighTokens       int64  `json:"high_tokens"`
@@ -23,8 +23,8 @@ type taskEstimate struct {
 // estimateTask takes the cheapest and the dearest task of the office, per
 // subtask: between the two lie retries, findings and conflicts. Time goes by
 // waves: what is in one wave is done at once.
-func estimateTask(s *company.State, t *company.Task) taskEstimate {
-	var e taskEstimate
+func estimateTask(s *company.State, t *company.Task) Estimate {
+	var e Estimate
 	var low, high company.Amount
 	for _, o := range s.Tasks {
 		if o.Status != company.StatusCompleted || o.DryRun || len(o.Subtasks) == 0 {
@@ -51,14 +51,14 @@ func estimateTask(s *company.State, t *company.Task) taskEstimate {
 	return e
 }
 
-func (e taskEstimate) renderText(cap company.Amount) string {
+func (e Estimate) RenderText(cap company.Amount) string {
 	most := "never more than " + cap.String()
-	if cap == noLimit {
+	if cap == NoLimit {
 		most = "there is no cap"
 	}
 	if e.From == 0 {
 		return "estimate: none, nothing was done in this office yet; " + most
 	}
-	return fmt.Sprintf("estimate: %s to %s, %s to %s, judged by %s; %s", formatCost(e.LowCostMicroUSD, e.LowTokens), formatCost(e.HighCostMicroUSD, e.HighTokens),
-		formatAge(time.Duration(e.LowMS)*time.Millisecond), formatAge(time.Duration(e.HighMS)*time.Millisecond), company.Count(e.From, "subtask"), most)
+	return fmt.Sprintf("estimate: %s to %s, %s to %s, judged by %s; %s", FormatCost(e.LowCostMicroUSD, e.LowTokens), FormatCost(e.HighCostMicroUSD, e.HighTokens),
+		FormatAge(time.Duration(e.LowMS)*time.Millisecond), FormatAge(time.Duration(e.HighMS)*time.Millisecond), company.Count(e.From, "subtask"), most)
 }

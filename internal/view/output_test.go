@@ -1,4 +1,4 @@
-package cli
+package view
 
 import (
 	"bufio"
@@ -17,13 +17,12 @@ import (
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/feed"
-	"company/internal/office"
 )
 
 var writeOutput = flag.Bool("output", false, "write what the commands print of the golden ledgers")
 
 const outputAdvice = `Programs read this output. Where it is to change, write it anew and read the difference:
-    go test ./internal/cli -run TestOutputStays -output`
+    go test ./internal/view -run TestOutputStays -output`
 
 // outputLedgers are the golden ledgers whose output is held: the newest, which
 // shows the most.
@@ -127,14 +126,21 @@ type sheet struct {
 	bytes.Buffer
 }
 
-func (b *sheet) put(command string, v any) {
+func (b *sheet) putJSON(command string, v any) {
 	b.t.Helper()
 	fmt.Fprintf(b, "== %s -o json\n", command)
-	if err := new(app).printJSON(b, v); err != nil {
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
 		b.t.Fatal(err)
 	}
-	if people, ok := v.(interface{ renderText() string }); ok {
-		b.putText(command, people.renderText())
+}
+
+func (b *sheet) put(command string, v any) {
+	b.t.Helper()
+	b.putJSON(command, v)
+	if people, ok := v.(interface{ RenderText() string }); ok {
+		b.putText(command, people.RenderText())
 	}
 }
 
@@ -148,6 +154,25 @@ func (b *sheet) putText(command, text string) {
 	}
 }
 
+// putShown puts what show prints of an id. The golden files hold what is in it.
+func (b *sheet) putShown(command string, v Shown) {
+	text := v.RenderText()
+	v = v.Printed()
+	var one any
+	switch {
+	case v.Question != nil:
+		one = v.Question
+	case v.Run != nil:
+		one = v.Run
+	case v.Subtask != nil:
+		one = v.Subtask
+	default:
+		one = v.Task
+	}
+	b.putJSON(command, one)
+	b.putText(command, text)
+}
+
 // printedAt is what the commands print after the first n events. No file of
 // the office is looked at.
 func printedAt(t *testing.T, events []company.Event, n int) []byte {
@@ -159,22 +184,27 @@ func printedAt(t *testing.T, events []company.Event, n int) []byte {
 		}
 	}
 	now := events[n-1].Time.Add(90 * time.Second)
-	p := office.Paths{Root: "/office", State: "/office/state", Runs: "/office/runs", Tasks: "/office/tasks", Backlog: "/office/backlog"}
+	src := Source{
+		State: s, Now: now, Folders: Folders{Root: "/office", Runs: "/office/runs", Backlog: "/office/backlog"},
+		Model: func(role company.Role) string { return config.Default().Agent(role).Model },
+	}
 	b := &sheet{t: t}
-	for _, open := range []bool{true, false} {
-		b.put(fmt.Sprintf("status (at work: %v)", open), viewOverview(s, p, open, true, now))
-		b.put(fmt.Sprintf("agents (at work: %v)", open), viewAgents(s, config.Default(), nil, open, now))
+	for _, src.AtWork = range []bool{true, false} {
+		b.put(fmt.Sprintf("status (at work: %v)", src.AtWork), src.Overview(true))
+		b.put(fmt.Sprintf("agents (at work: %v)", src.AtWork), src.Agents())
 	}
-	b.putText("status, without -v", viewOverview(s, p, true, false, now).renderText())
+	src.AtWork = true
+	b.putText("status, without -v", src.Overview(false).RenderText())
+	src.AtWork = false
 	for _, pull := range s.Pulls() {
-		b.put(fmt.Sprintf("pr %d", pull.Number), viewPR(prTask(pull)))
+		b.put(fmt.Sprintf("pr %d", pull.Number), NewPullRequest(PRTask(pull)))
 	}
-	for _, task := range sortedTasks(s) {
+	for _, task := range s.SortedTasks() {
 		ids := []string{string(task.ID)}
 		for _, sub := range task.Subtasks {
 			ids = append(ids, string(sub.ID))
 		}
-		for _, r := range runsOf(p, task, "", now) {
+		for _, r := range src.runsOf(task, "") {
 			ids = append(ids, string(r.ID))
 		}
 		for _, q := range s.Approvals {
@@ -184,15 +214,15 @@ func printedAt(t *testing.T, events []company.Event, n int) []byte {
 		}
 		slices.Sort(ids)
 		for _, id := range slices.Compact(ids) {
-			_, v, err := viewTarget(s, p, id, now)
+			v, err := src.Show(id)
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.put("show "+id, v)
+			b.putShown("show "+id, v)
 		}
-		b.put("budget "+string(task.ID), viewBudget(task))
+		b.put("budget "+string(task.ID), NewBudget(task).Printed())
 		if task.Status != company.StatusCompleted || task.PR != nil || task.DryRun {
-			b.put("the end of submit "+string(task.ID), summarizeTask(s, task))
+			b.put("the end of submit "+string(task.ID), Source{State: s}.Summary(task))
 		}
 	}
 	return b.Bytes()
@@ -212,7 +242,7 @@ func printedFeed(t *testing.T, events []company.Event) []byte {
 		if key := it.Kind + string(it.Mark); seen[key] < 3 {
 			seen[key]++
 			b.put("feed", it)
-			b.putText("feed", formatItem(it, false)[len("15:04:05 "):]) // the time is the reader's local one
+			b.putText("feed", it.RenderText(false)[len("15:04:05 "):]) // the time is the reader's local one
 		}
 	}
 	return b.Bytes()

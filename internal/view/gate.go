@@ -1,0 +1,160 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/safetext"
+)
+
+// Check is the verdict of one gate command.
+type Check struct {
+	Name     string `json:"name"`
+	Command  string `json:"command"`
+	Verdict  string `json:"verdict"` // passed, failed, hollow, skipped, absent; known, unread, as_before: red as on the base
+	ExitCode int    `json:"exit_code"`
+	TookMS   int64  `json:"took_ms"`
+	Output   string `json:"output,omitempty"` // of a red one
+	Beside   string `json:"beside,omitempty"` // what of it the base does not print
+
+	Counts *company.TestCounts  `json:"counts,omitempty"`
+	Tests  []company.TestResult `json:"tests,omitempty"` // that failed
+	Flaky  []string             `json:"flaky,omitempty"`
+	Gone   []string             `json:"gone,omitempty"`
+	Canary *company.Canary      `json:"canary,omitempty"` // whether it looks at what the change touches
+}
+
+// Gate is the verdict of all gates on a tree.
+type Gate struct {
+	Head     company.OID `json:"head"`
+	Onto     company.OID `json:"onto"`
+	Tree     company.OID `json:"tree"`
+	Passed   bool        `json:"passed"`
+	Untested bool        `json:"untested"`
+	Cached   bool        `json:"cached"`
+	Conflict bool        `json:"conflict"`
+	Checks   []Check     `json:"checks"`
+
+	RedGreen *company.RedGreen `json:"red_green,omitempty"` // of the ticket, or of the whole task
+}
+
+func viewGate(g *company.GateFinished) *Gate {
+	if g == nil {
+		return nil
+	}
+	v := &Gate{
+		Head: g.Head, Onto: g.Onto, Tree: g.Result.Tree, Passed: g.Result.Passed, Untested: g.Result.Untested,
+		Cached: g.Result.Cached, Conflict: g.Conflict, Checks: []Check{}, RedGreen: g.Result.RedGreen,
+	}
+	for _, c := range g.Result.Checks {
+		v.Checks = append(v.Checks, viewCheck(c))
+	}
+	return v
+}
+
+func viewCheck(c company.GateCheck) Check {
+	v := Check{Canary: c.Canary, Name: c.Name, Command: c.Command, Verdict: "failed", ExitCode: c.ExitCode, TookMS: c.Took.Milliseconds(),
+		Counts: c.Counts, Tests: c.Tests, Flaky: c.Flaky, Gone: c.Gone}
+	switch {
+	case c.Skipped:
+		v.Verdict = "skipped"
+	case c.Absent:
+		v.Verdict = string(company.ComparedAbsent)
+	case c.Hollow():
+		v.Verdict = "hollow"
+	case c.Passed:
+		v.Verdict = "passed"
+	case c.Excused != "":
+		v.Verdict, v.Output, v.Beside = string(c.Excused), c.Output, c.Beside
+	default:
+		v.Output = c.Output
+	}
+	return v
+}
+
+// viewBaseline is what the gates say of the base.
+func viewBaseline(r *company.GateResult) []Check {
+	out := []Check{}
+	if r != nil {
+		for _, c := range r.Checks {
+			out = append(out, viewCheck(c))
+		}
+	}
+	return out
+}
+
+// statusLabel is a verdict in a table.
+func (v *Gate) statusLabel() string {
+	switch {
+	case v == nil:
+		return "-"
+	case v.Untested:
+		return "UNTESTED"
+	case v.Passed:
+		return "gates passed"
+	}
+	return "gates red"
+}
+
+func (v *Gate) RenderText() string {
+	var b strings.Builder
+	for _, c := range v.Checks {
+		fmt.Fprintf(&b, "  %s %s: %s, exit %d, %.1fs%s\n", map[string]string{"passed": "+", "failed": "x", "hollow": "x", "known": "~", "unread": "?", "as_before": "~"}[c.Verdict]+
+			map[string]string{"skipped": "-", "absent": "-"}[c.Verdict], c.Name, safetext.EscapeLine(c.Command, 120), c.ExitCode, float64(c.TookMS)/1000, c.verdictNote())
+		for _, l := range []struct {
+			what  string
+			names []string
+		}{{"flaky", c.Flaky}, {"no longer run", c.Gone}, {"looks at", c.canaryProof().Proven}, {"does not look at", slices.Concat(c.canaryProof().Blind, c.canaryProof().Hollow)}, {"unproven", c.canaryProof().reasonList()}} {
+			if len(l.names) > 0 {
+				fmt.Fprintf(&b, "      %s: %s\n", l.what, safetext.EscapeLine(strings.Join(l.names, ", "), 300))
+			}
+		}
+		switch {
+		case c.Beside != "":
+			b.WriteString("      the base does not print:\n" + lastLines(c.Beside, 40))
+		case c.Output != "" && c.Verdict != string(company.ComparedKnown):
+			b.WriteString(lastLines(c.Output, 30))
+		}
+	}
+	if r := v.RedGreen; r != nil && r.Reason == "" {
+		fmt.Fprintf(&b, "  new tests: %d; red to green: %d; test files changed: %d\n", r.Fresh, r.Shown, r.Files)
+	}
+	if v.Untested {
+		b.WriteString("  UNTESTED: this repository has no gates that can be run\n")
+	}
+	return b.String()
+}
+
+// canaryProof is what is known of where a check looks.
+func (c Check) canaryProof() canaryProof {
+	if c.Canary == nil {
+		return canaryProof{}
+	}
+	return canaryProof(*c.Canary)
+}
+
+type canaryProof company.Canary
+
+func (p canaryProof) reasonList() []string {
+	if p.Reason == "" {
+		return nil
+	}
+	return []string{p.Reason}
+}
+
+// verdictNote is what a verdict means that neither passed nor failed, and how many
+// tests there were.
+func (c Check) verdictNote() string {
+	out := map[string]string{
+		"known": ", red as on the base", "as_before": ", UNVERIFIED: red as on the base, and what is new cannot be told; let pass by the president",
+		"hollow": ", HOLLOW: a test that must fail did not turn it red",
+		"unread": ", red as on the base, and what is new cannot be told",
+		"absent": ", its program is not in the image", "skipped": ", skipped",
+	}[c.Verdict]
+	if n := c.Counts; n != nil {
+		out += fmt.Sprintf(", %d passed, %d failed, %d skipped", n.Passed, n.Failed, n.Skipped)
+	}
+	return out
+}

@@ -1,0 +1,200 @@
+package view
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"company/internal/company"
+	"company/internal/safetext"
+)
+
+// Run is what is known of a run.
+type Run struct {
+	ID           company.RunID     `json:"id"`
+	Role         company.Role      `json:"role"`
+	Task         company.TaskID    `json:"task"`
+	Subtask      company.SubtaskID `json:"subtask,omitempty"`
+	Status       string            `json:"status"` // offered, running, or how it ended
+	Worker       string            `json:"worker,omitempty"`
+	Claimed      *time.Time        `json:"claimed"`
+	Ended        *time.Time        `json:"ended"`
+	DurationMS   int64             `json:"duration_ms"`
+	Turns        int               `json:"turns"`
+	Doing        string            `json:"doing,omitempty"` // at this moment, where a company is at work
+	From         company.OID       `json:"from,omitempty"`
+	Head         company.OID       `json:"head,omitempty"`
+	Summary      string            `json:"summary,omitempty"`
+	Error        string            `json:"error,omitempty"`
+	CostMicroUSD *int64            `json:"cost_micro_usd"`
+	Tokens       int64             `json:"tokens"`
+	Files        []string          `json:"files"` // result, transcript, git log: those that are there
+	Refused      []Refused         `json:"refused"`
+
+	Unwritten []company.UnwrittenFile `json:"unwritten"` // files that are not there, or old
+}
+
+// Refused is what a run reached for in one way, and did not get.
+type Refused struct {
+	Kind    string `json:"kind"`
+	Times   int    `json:"times"`
+	AtLeast bool   `json:"at_least,omitempty"` // more were not counted
+	What    string `json:"what"`               // the first time
+}
+
+func (v Refused) RenderText() string {
+	often := company.Count(v.Times, "time")
+	if v.AtLeast {
+		often = "at least " + often
+	}
+	return fmt.Sprintf("%s, %s: %s", v.Kind, often, safetext.EscapeLine(v.What, 200))
+}
+
+func viewRefused(r *company.Run) []Refused {
+	out := []Refused{}
+	for _, x := range r.RefusedAccesses {
+		out = append(out, Refused{Kind: x.Kind, Times: x.Times, AtLeast: x.Full(), What: x.What})
+	}
+	return out
+}
+
+// Run is what is known of a run of a task.
+func (src Source) Run(t *company.Task, r *company.Run) Run {
+	now := src.Now
+	v := Run{
+		ID: r.ID, Role: r.Role, Task: t.ID, Subtask: r.Subtask, Status: "offered", Worker: r.Worker, Turns: r.Turns,
+		From: r.From, Head: r.Head, Summary: r.Summary, Error: r.Error, CostMicroUSD: costOrNil(r.Spent), Tokens: r.Spent.Tokens, Files: []string{}, Refused: viewRefused(r), Unwritten: []company.UnwrittenFile{},
+	}
+	for _, u := range t.Unwritten {
+		if strings.HasPrefix(u.File, r.ID.FilePath("")) {
+			v.Unwritten = append(v.Unwritten, u)
+		}
+	}
+	if !r.Claimed.IsZero() {
+		at := r.Claimed.UTC()
+		v.Claimed = &at
+	}
+	switch {
+	case r.Ended:
+		at := r.EndedAt.UTC()
+		v.Status, v.Ended, v.DurationMS = string(r.Status), &at, r.Lasted(now).Milliseconds()
+	case r.Held:
+		v.Status, v.DurationMS = "running", r.Lasted(now).Milliseconds()
+		if r.Waiting {
+			v.Status = "waits for budget"
+		}
+	}
+	for _, name := range []string{"result.json", "transcript.ndjson", "git.log"} {
+		if src.Folders.has(src.Folders.Runs, string(r.ID)+"/"+name) {
+			v.Files = append(v.Files, filepath.Join(src.Folders.Runs, string(r.ID), name))
+		}
+	}
+	v.applyActivity(src.Activities)
+	return v
+}
+
+// applyActivity adds what an agent is at to the run that it holds. The ledger learns of
+// turns when the run ends.
+func (v *Run) applyActivity(activities []Activity) {
+	for _, d := range activities {
+		if d.Run == v.ID && v.Ended == nil {
+			v.Turns, v.Doing = max(v.Turns, d.Turn), d.Text
+		}
+	}
+}
+
+// runsOf lists the runs of a task, or of one subtask, as they began.
+func (src Source) runsOf(t *company.Task, sub company.SubtaskID) []Run {
+	out := []Run{}
+	for _, r := range t.Runs {
+		if sub == "" || r.Subtask == sub {
+			out = append(out, src.Run(t, r))
+		}
+	}
+	sortRuns(out)
+	return out
+}
+
+// sortRuns orders runs as they began; those that nobody has claimed yet come
+// last.
+func sortRuns(runs []Run) {
+	slices.SortFunc(runs, func(a, b Run) int {
+		switch {
+		case a.Claimed == nil && b.Claimed == nil:
+		case a.Claimed == nil:
+			return 1
+		case b.Claimed == nil:
+			return -1
+		default:
+			if c := a.Claimed.Compare(*b.Claimed); c != 0 {
+				return c
+			}
+		}
+		return strings.Compare(string(a.ID), string(b.ID))
+	})
+}
+
+func (v Run) RenderText() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s  %s, %s, %s, %s\n", v.ID, v.Role, v.Status, FormatAge(time.Duration(v.DurationMS)*time.Millisecond), company.Count(v.Turns, "turn"), FormatCost(v.CostMicroUSD, v.Tokens))
+	if v.Doing != "" {
+		fmt.Fprintf(&b, "  now:    %s\n", safetext.EscapeLine(v.Doing, 120))
+	}
+	if v.From != "" {
+		fmt.Fprintf(&b, "  from:   %s\n", v.From.Short())
+	}
+	if v.Head != "" {
+		fmt.Fprintf(&b, "  head:   %s (company diff %s)\n", v.Head.Short(), v.ID)
+	}
+	if v.Summary != "" {
+		b.WriteString(IndentLines(v.Summary, 20))
+	}
+	if v.Error != "" {
+		fmt.Fprintf(&b, "  error:  %s\n", safetext.EscapeLine(v.Error, 600))
+	}
+	for _, x := range v.Refused {
+		fmt.Fprintf(&b, "  refused: %s\n", x.RenderText())
+	}
+	for _, f := range v.Files {
+		fmt.Fprintf(&b, "  file:   %s\n", f)
+	}
+	writeUnwritten(&b, v.Unwritten)
+	return b.String()
+}
+
+func writeRuns(b *strings.Builder, runs []Run) {
+	if len(runs) == 0 {
+		b.WriteString("  none yet\n")
+	}
+	for _, r := range runs {
+		end := safetext.EscapeLine(r.Summary, 80)
+		if r.Doing != "" {
+			end = safetext.EscapeLine(r.Doing, 80)
+		}
+		if r.Error != "" {
+			end = safetext.EscapeLine(r.Error, 80)
+		}
+		fmt.Fprintf(b, "  %-16s %-8s %-14s %7s %8s  %s  %s\n", r.ID, r.Role, r.Status, FormatAge(time.Duration(r.DurationMS)*time.Millisecond), company.Count(r.Turns, "turn"), FormatCost(r.CostMicroUSD, r.Tokens), end)
+	}
+}
+
+// writeRefused tells what agents reached for and did not get.
+func writeRefused(b *strings.Builder, runs []Run) {
+	const most = 24
+	n := 0
+	for _, r := range runs {
+		for _, x := range r.Refused {
+			if n++; n == 1 {
+				b.WriteString("\nREFUSED  what agents reached for and did not get\n")
+			}
+			if n <= most {
+				fmt.Fprintf(b, "  %-16s %s\n", r.ID, x.RenderText())
+			}
+		}
+	}
+	if n > most {
+		fmt.Fprintf(b, "  … and %d more (-o json shows all)\n", n-most)
+	}
+}

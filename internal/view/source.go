@@ -1,0 +1,47 @@
+// Package view shows the state of an office: pure functions from company.State
+// to the structures that programs read as JSON and to the text that people
+// read. Every surface shows the same. It owns the shapes of the JSON, which are
+// a promise. Money is in millionths of a dollar, and null when no price is known.
+// It knows the domain alone: it reads no file and no clock, and what the state
+// does not hold comes with the Source.
+package view
+
+import (
+	"time"
+
+	"company/internal/company"
+)
+
+// Source is what the views of one moment are made from.
+type Source struct {
+	State      *company.State
+	Now        time.Time // of the office
+	AtWork     bool      // a company is at work on the office
+	Activities []Activity
+	Folders    Folders
+	Model      func(company.Role) string // the model of a role; nil: not known
+}
+
+// Activity is what an agent is at in this moment. The ledger does not know it.
+type Activity struct {
+	Run  company.RunID `json:"run"`
+	Turn int           `json:"turn"`
+	Text string        `json:"doing"`
+	Time time.Time     `json:"time"`
+}
+
+// Folders are the folders of an office that views name files in.
+type Folders struct {
+	Root, Runs, Backlog string
+	// Has says whether a folder has a regular file of this name. nil: none has.
+	Has func(folder, name string) bool
+}
+
+func (f Folders) has(folder, name string) bool { return f.Has != nil && f.Has(folder, name) }
+
+func (src Source) modelOf(role company.Role) string {
+	if src.Model == nil {
+		return ""
+	}
+	return src.Model(role)
+}

@@ -1,0 +1,162 @@
+package view
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"company/internal/company"
+)
+
+var testTime = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// taskOf is a task that has come as far as change takes it.
+func taskOf(change func(*company.State, *company.Task)) (*company.State, *company.Task) {
+	s := company.NewState()
+	s.Seq, s.Office.ID = 3, "k3fq"
+	t := &company.Task{
+		ID: "t12", Instruction: "add rate limiting\n to the API", Status: company.StatusCompleted, Submitted: testTime, Updated: testTime.Add(192 * time.Second), Ended: testTime.Add(192 * time.Second),
+		Prepared: &company.TaskPrepared{Integration: "develop-t12-k3fq"}, Head: "3f9c2ab000000000000000000000000000000000",
+		Subtasks: []*company.Subtask{{ID: "t12-01", Status: company.SubtaskCompleted}, {ID: "t12-02", Status: company.SubtaskCompleted}},
+		Spent:    company.Amount{MicroUSD: 410_000, Tokens: 212_345}, Cap: company.Amount{MicroUSD: 5_000_000, Tokens: company.NoCap},
+		PR: &company.PullRequest{Number: 7, State: company.PROpen},
+	}
+	t.Gate = &company.GateFinished{Head: t.Head, Result: company.GateResult{Passed: true, Checks: []company.GateCheck{{Name: "lint", Passed: true}, {Name: "test", Passed: true}}}}
+	s.Tasks[t.ID] = t
+	if change != nil {
+		change(s, t)
+	}
+	return s, t
+}
+
+// withQuestion opens a question of a task that waits for it.
+func withQuestion(kind company.ApprovalKind, question string) func(*company.State, *company.Task) {
+	return func(s *company.State, t *company.Task) {
+		t.Status, t.Ended, t.PR = company.StatusExecuting, time.Time{}, nil
+		t.Subtasks[1].Status = company.SubtaskRunning
+		s.Open = []company.TaskID{t.ID}
+		s.Approvals["a3"] = &company.Approval{ID: "a3", Kind: kind, Task: t.ID, Question: question, Asked: testTime}
+	}
+}
+
+// The summary block, to the letter (CLI-7).
+func TestSummaryBlock(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*company.State, *company.Task)
+		want   string
+	}{
+		"complete": {nil, `=== TASK SUMMARY ===
+[RESULT] COMPLETE
+[TASK]   t12 add rate limiting to the API
+[NEXT]   review the pull request: company pr show 7
+[WHY]    2 of 2 subtasks merged, lint and test passed on develop-t12-k3fq (3f9c2ab)
+[HINT]   cost $0.41, 212k tokens, 3m12s
+====================
+`},
+		"no price is known": {func(_ *company.State, t *company.Task) { t.Spent = company.Amount{Tokens: 900} }, `=== TASK SUMMARY ===
+[RESULT] COMPLETE
+[TASK]   t12 add rate limiting to the API
+[NEXT]   review the pull request: company pr show 7
+[WHY]    2 of 2 subtasks merged, lint and test passed on develop-t12-k3fq (3f9c2ab)
+[HINT]   cost 900 tokens, 3m12s
+====================
+`},
+		"a question, which steers no terminal": {withQuestion(company.AskClarification, "Which\x1b]0;owned\x07 limit?\n[RESULT] COMPLETE"), `=== TASK SUMMARY ===
+[RESULT] INCOMPLETE
+[TASK]   t12 add rate limiting to the API
+[NEXT]   company answer a3 "…"
+[WHY]    Which\x1b]0;owned\x07 limit? [RESULT] COMPLETE
+[HINT]   cost $0.41, 212k tokens, 3m12s
+====================
+`},
+		"the budget": {withQuestion(company.AskBudget, "Raise the cap?"), `=== TASK SUMMARY ===
+[RESULT] INCOMPLETE
+[TASK]   t12 add rate limiting to the API
+[NEXT]   company budget add t12 5usd or company reject a3
+[WHY]    Raise the cap?
+[HINT]   cost $0.41, 212k tokens, 3m12s
+====================
+`},
+		"failed": {func(_ *company.State, t *company.Task) {
+			t.Status, t.Reason = company.StatusFailed, "the manager's plan was refused 3 times"
+		}, `=== TASK SUMMARY ===
+[RESULT] ERROR
+[TASK]   t12 add rate limiting to the API
+[NEXT]   company show t12
+[WHY]    the manager's plan was refused 3 times
+[HINT]   cost $0.41, 212k tokens, 3m12s
+====================
+`},
+		"a dry run in an office without a past": {func(s *company.State, t *company.Task) {
+			t.DryRun, t.Plan.Waves, t.PR = true, 2, nil
+		}, `=== TASK SUMMARY ===
+[RESULT] COMPLETE
+[TASK]   t12 add rate limiting to the API
+[NEXT]   company show t12; then submit it without --dry-run
+[WHY]    the plan has 2 subtasks in 2 waves
+[HINT]   cost $0.41, 212k tokens, 3m12s; estimate: none, nothing was done in this office yet; never more than $5.00
+====================
+`},
+		"a dry run with a past": {func(s *company.State, t *company.Task) {
+			t.DryRun, t.Plan.Waves, t.PR = true, 2, nil
+			for _, o := range []struct {
+				id    company.TaskID
+				usd   int64
+				waves int
+				took  time.Duration
+			}{{"t1", 400_000, 1, 3 * time.Minute}, {"t2", 1_000_000, 2, 10 * time.Minute}} {
+				s.Tasks[o.id] = &company.Task{ID: o.id, Status: company.StatusCompleted, Subtasks: make([]*company.Subtask, 2), Spent: company.Amount{MicroUSD: o.usd, Tokens: o.usd / 10},
+					Plan: company.Planning{Waves: o.waves}, Submitted: testTime, Ended: testTime.Add(o.took)}
+			}
+		}, `=== TASK SUMMARY ===
+[RESULT] COMPLETE
+[TASK]   t12 add rate limiting to the API
+[NEXT]   company show t12; then submit it without --dry-run
+[WHY]    the plan has 2 subtasks in 2 waves
+[HINT]   cost $0.41, 212k tokens, 3m12s; estimate: $0.40, 40k tokens to $1.00, 100k tokens, 6m00s to 10m00s, judged by 4 subtasks; never more than $5.00
+====================
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, task := taskOf(tc.change)
+			got := Source{State: s}.Summary(task)
+			if got.RenderText() != tc.want {
+				t.Errorf("got\n%swant\n%s", got.RenderText(), tc.want)
+			}
+		})
+	}
+}
+
+// What agents, repositories and models say reaches a terminal without a
+// character that could steer it (T18), in every
+func TestViewsAreClean(t *testing.T) {
+	evil := "ev\x1b[31mil\x9b2J\u202e\u200b"
+	s, task := taskOf(withQuestion(company.AskMerge, "merge "+evil))
+	task.Instruction, task.Reason, task.Plan.Why = evil, evil, evil
+	task.Failures = map[string]company.Failure{"gate": {Attempt: 1, Error: evil}}
+	task.Prepared.Base = company.Base{Branch: "main", OID: task.Head}
+	task.Prepared.Gates = []company.GateCommand{{Name: "test", Command: evil}}
+	task.Gate.Result.Passed = false
+	task.Gate.Result.Checks = []company.GateCheck{{Name: "test", Command: evil, Output: "line\n" + evil}}
+	task.Runs = map[company.RunID]*company.Run{"t12-01.1": {ID: "t12-01.1", Role: company.Worker, Subtask: "t12-01", Ended: true, Summary: evil, Error: evil}}
+	sub := task.Subtasks[0]
+	sub.Planned = company.PlannedSubtask{Title: evil, Description: evil, AcceptanceCriteria: []string{evil}, WriteSet: []string{evil}}
+	sub.Reason, sub.Gate, sub.Branch, sub.Changes = evil, task.Gate, evil, []company.Change{{Path: evil, Action: "created"}}
+	sub.Review.Last = &company.ReviewRecorded{Verdict: company.RequestChanges, Findings: []company.Finding{{File: evil, What: evil, Why: evil, Suggestion: evil}}, Evidence: []string{evil}}
+	task.Review.Last = sub.Review.Last
+	for name, text := range map[string]string{
+		"office":   Source{State: s, Now: time.Now(), AtWork: true}.Overview(true).RenderText(),
+		"task":     Source{State: s, Now: time.Now()}.TaskDetail(task).RenderText(),
+		"subtask":  Source{State: s, Now: time.Now()}.Subtask(task, sub).RenderText(),
+		"run":      Source{State: s, Now: time.Now()}.Run(task, task.Runs["t12-01.1"]).RenderText(),
+		"question": NewApproval(s.Approvals["a3"]).RenderText(),
+		"summary":  Source{State: s}.Summary(task).RenderText(),
+	} {
+		if !strings.Contains(text, `ev\x1b[31mil`) {
+			t.Errorf("%s does not show it:\n%s", name, text)
+		}
+		if i := strings.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\n' || r >= 0x7f && r <= 0x9f || r == 0x202e || r == 0x200b }); i >= 0 {
+			t.Errorf("%s holds %q:\n%s", name, text[i], text)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package view
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"company/internal/company"
+)
+
+// What is shown of a run that is under way is what the agents say, since the
+// ledger learns of turns at the end.
+func TestLiveRunView(t *testing.T) {
+	s, task := taskOf(withQuestion(company.AskMerge, "?"))
+	task.Runs = map[company.RunID]*company.Run{
+		"t12-02.1": {ID: "t12-02.1", Role: company.Worker, Subtask: "t12-02", Held: true, Claimed: time.Now().UTC()},
+		"t12-01.1": {ID: "t12-01.1", Role: company.Worker, Subtask: "t12-01", Ended: true, Turns: 7, Claimed: testTime, EndedAt: testTime},
+	}
+	activities := []Activity{{Run: "t12-02.1", Turn: 3, Text: "run_command sleep 60"}, {Run: "t12-01.1", Turn: 9, Text: "thinks"}}
+	for id, want := range map[string]string{
+		"t12":      "PLAN",
+		"t12-02":   "3 turns  0 tokens  run_command sleep 60",
+		"t12-02.1": "3 turns, 0 tokens\n  now:    run_command sleep 60\n",
+		"t12-01.1": "7 turns, 0 tokens\n",
+	} {
+		v, err := Source{State: s, Now: time.Now(), Activities: activities}.Show(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := v.RenderText()
+		if !strings.Contains(text, want) || strings.Contains(text, "thinks") {
+			t.Errorf("%s:\n%s", id, text)
+		}
+	}
+}
+
+// A task that has not ended grows older without an event.
+func TestTaskAgeGrows(t *testing.T) {
+	s, task := taskOf(withQuestion(company.AskMerge, "?"))
+	task.Updated = task.Submitted
+	if got := (Source{State: s, Now: time.Now()}).Task(task).DurationMS; got < time.Since(testTime).Milliseconds()-60_000 {
+		t.Errorf("it is %d ms old", got)
+	}
+}
+
+// What is shown of a task's caps is what holds, and the command that raises
+// one raises what is short.
+func TestBudgetView(t *testing.T) {
+	used := func(micro, tokens int64) company.Amount { return company.Amount{MicroUSD: micro, Tokens: tokens} }
+	for _, c := range []struct {
+		cap, spent company.Amount
+		want       *company.Amount
+		shown      string
+		raise      string
+	}{
+		{used(5_000_000, 5_000_000), used(0, 72_000), nil, "cost:   72k tokens of at most 5M tokens\n", "5usd"},
+		{used(5_000_000, 5_000_000), used(0, 4_999_000), &company.Amount{Tokens: 2000}, "cost:   4999k tokens of at most 5M tokens\n", "1Mtokens"},
+		{used(5_000_000, company.NoCap), used(410_000, 72_000), nil, "cost:   $0.41, 72k tokens of at most $5.00\n", "5usd"},
+		{used(5_000_000, 5_000_000), used(410_000, 72_000), nil, "cost:   $0.41, 72k tokens of at most $5.00, 5M tokens\n", "5usd"},
+		{used(company.NoCap, 5_000_000), used(0, 0), nil, "cost:   0 tokens of at most 5M tokens\n", "1Mtokens"},
+		{NoLimit, used(0, 72_000), nil, "cost:   72k tokens, without a limit\n", "1Mtokens"},
+		{used(5_000_000, company.NoCap), used(0, 72_000), nil, "cost:   72k tokens, without a limit\n", "5usd"},
+	} {
+		task := &company.Task{ID: "t1", Cap: c.cap, Spent: c.spent, BudgetShortfall: c.want}
+		v := Source{State: company.NewState(), Now: time.Now()}.TaskDetail(task)
+		if got := v.RenderText(); !strings.Contains(got, c.shown) {
+			t.Errorf("%s of %s is shown as\n%s\nwant %s", c.spent, c.cap, got, c.shown)
+		}
+		if got := RaiseCommand(task); got != "company budget add t1 "+c.raise {
+			t.Errorf("%s of %s: %s", c.spent, c.cap, got)
+		}
+	}
+}
