@@ -96,7 +96,6 @@ var beside = map[string][]string{
 	"office":       {"config"}, // where its readable files lie
 	"gateway":      {"gitops", "adapters", "budget"},
 	"budget":       {"adapters"}, // a price is of a model, and the meter wraps one
-	"view":         {"feed"},
 	"prbody":       {"runfiles"},
 }
 
@@ -163,4 +162,4 @@ func TestLayersAreThere(t *testing.T) {
 }
 
 // coming are rooms whose place is known before they are built.
-var coming = strings.Fields("tui mcp secret glob jcs gitexec company/history view gitindex evidence runfiles prbody delivery dispatch projection upkeep diagnose app client retry dockerapi feed")
+var coming = strings.Fields("tui mcp secret glob jcs gitexec company/history gitindex evidence runfiles prbody delivery dispatch projection upkeep diagnose app client retry dockerapi")
