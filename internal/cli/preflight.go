@@ -92,7 +92,7 @@ func (a *app) runPreflight(ctx context.Context, paths office.Paths, l config.Loa
 	missing := slices.Concat(docker, models, cache, foreign)
 	if err == nil && seen.gatesError != nil && ctx.Err() == nil {
 		// Git cannot read what it names: no later look goes better.
-		err = company.E(company.EGit, "the repository cannot be read").Because(errorResult(seen.gatesError).Found).Fix("git fsck tells what is missing; mend it, or clone it anew")
+		err = company.E(company.EGit, "the repository cannot be read").Because(errorResult(seen.gatesError).Found).Fix("git fsck lists the missing objects; mend it, or clone it anew")
 	}
 	if err == nil {
 		return seen, missing.asError()

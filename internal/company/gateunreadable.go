@@ -83,7 +83,7 @@ func (s *State) unreadWants(t *Task, sub SubtaskID, d *GateFinished) []PendingQu
 		if of == "" {
 			of = "the whole of " + string(t.ID)
 		}
-		q := "The check " + c.Name + " is red (exit " + itoa(c.ExitCode) + ") on " + of + ", and was red before any work. What is new in it cannot be told: "
+		q := "The check " + c.Name + " is red (exit " + itoa(c.ExitCode) + ") on " + of + ", and was red before any work. New failures in it cannot be recognised:  "
 		if unrun := c.Unrun(); len(unrun) > 0 {
 			q += "nothing was run behind " + nameSome(unrun) + ". "
 		} else {

@@ -197,7 +197,7 @@ func (c *planCheck) checkSubtaskText(at string, s PlannedSubtask) {
 		c.add(at, fmt.Sprintf("has the effort %s", quoteShort(s.Effort)), "use small, medium or large")
 	}
 	if len(s.AcceptanceCriteria) == 0 {
-		c.add(at, "has no acceptance criterion", "name at least one thing that can be checked")
+		c.add(at, "has no acceptance criterion", "name at least one criterion that can be checked")
 	}
 	c.checkTextList(at, "acceptance criterion", "acceptance criteria", s.AcceptanceCriteria)
 	c.checkTextList(at, "context entry", "context entries", s.Context)

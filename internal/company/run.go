@@ -80,7 +80,7 @@ func (s *State) claimedRun(id RunID, fence uint64) (*Task, *Run, error) {
 	}
 	if r.Ended || !r.Held || r.Fence != fence {
 		return nil, nil, E(EStale, "run "+string(id)+" is no longer held under this fence").
-			Because("somebody else holds it, or it has ended")
+			Because("another holder has it, or it has ended")
 	}
 	return t, r, nil
 }

@@ -98,7 +98,7 @@ func gateNotes(c company.GateCheck, o PROptions) []string {
 	name := escapeMarkdown(c.Name)
 	switch c.Excused {
 	case company.ComparedAbsent:
-		out = append(out, name+" is **absent**: its program is not in the image, so nobody checked that.")
+		out = append(out, name+" is **absent**: its program is not in the image, so it was not checked.")
 	case company.ComparedKnown:
 		var failing []string
 		for _, t := range c.Tests {
@@ -110,7 +110,7 @@ func gateNotes(c company.GateCheck, o PROptions) []string {
 		if unrun := c.Unrun(); len(unrun) > 0 {
 			why = "nothing was run behind " + joinCode(unrun, o) + "."
 		}
-		out = append(out, name+" is **UNVERIFIED**: it is red on the base too, and what is new in it cannot be told: "+why+" The president saw that and let it pass.")
+		out = append(out, name+" is **UNVERIFIED**: it is red on the base too, and new failures in it cannot be recognised: "+why+" The president saw that and let it pass.")
 	}
 	out = append(out, canaryNotes(c, o)...)
 	if len(c.Flaky) > 0 {

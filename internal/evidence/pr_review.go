@@ -29,7 +29,7 @@ func prReview(t *company.Task, o PROptions) string {
 			fmt.Fprintf(&b, "- %s %s\n", f.Severity, strings.TrimSpace(truncateText(escapeMarkdown(f.Where()), 130)+" "+truncateText(escapeMarkdown(f.What), 200)))
 		}
 	} else {
-		b.WriteString("Nobody has reviewed the whole.\n")
+		b.WriteString("The whole was not reviewed.\n")
 	}
 	if files := ChangedPaths(t); len(files) > 0 {
 		fmt.Fprintf(&b, "%d files are changed; start with %s.\n", len(files), truncateText(joinFirstCode(files, 4), 300))

@@ -55,7 +55,7 @@ func gateRisks(checks []company.GateCheck) []string {
 	tests, empty := 0, 0
 	for _, c := range checks {
 		if c.Excused == company.ComparedAsBefore {
-			out = append(out, fmt.Sprintf("**UNVERIFIED**: %s is red on the base too, what is new in it cannot be told, and the president let that pass.", escapeMarkdown(c.Name)))
+			out = append(out, fmt.Sprintf("**UNVERIFIED**: %s is red on the base too, new failures in it cannot be recognised, and the president accepted that.", escapeMarkdown(c.Name)))
 		}
 		if !(company.GateCommand{Name: c.Name}).IsLint() {
 			if tests++; noTests(c) {

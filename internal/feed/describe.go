@@ -217,7 +217,7 @@ func (it *Item) describeGate(d *company.GateFinished) {
 		case c.Excused == company.ComparedAbsent:
 			it.Text += "; " + c.Name + " absent"
 		case c.Excused == company.ComparedUnreadable:
-			it.Mark, it.Text = Stalled, fmt.Sprintf("gate %s is red as on the base, exit %d, and what is new in it cannot be told", c.Name, c.ExitCode)
+			it.Mark, it.Text = Stalled, fmt.Sprintf("gate %s is red as on the base, exit %d, and new failures in it cannot be recognised", c.Name, c.ExitCode)
 		case c.Excused == company.ComparedAsBefore:
 			it.Text += "; " + c.Name + " red as on the base, unverified by the president's leave"
 		case c.Excused != "":

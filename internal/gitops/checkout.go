@@ -50,7 +50,7 @@ func (c *checkout) readBase(ctx context.Context, ref string) (BaseInfo, error) {
 		if company.CodeOf(err) == company.ENotFound && ref != "" {
 			err = company.E(company.ENotFound, fmt.Sprintf("there is no branch %q in %s", ref, c.workTree)).Fix("list them with: git branch")
 		} else if company.CodeOf(err) == company.ENotFound { // HEAD names it, so it was there
-			err = unusableRepoError("the repository is damaged").Because("the commit of " + info.Branch + " is missing").Fix("git fsck tells what is missing; mend it, or clone it anew")
+			err = unusableRepoError("the repository is damaged").Because("the commit of " + info.Branch + " is missing").Fix("git fsck lists the missing objects; mend it, or clone it anew")
 		}
 		return info, err
 	}

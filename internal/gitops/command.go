@@ -53,7 +53,7 @@ func (r result) outputText() string { return strings.TrimSuffix(string(r.out), "
 func (r result) failureReason() string {
 	s := strings.TrimSpace(r.stderr)
 	if s == "" {
-		return fmt.Sprintf("git ended with exit code %d and said nothing", r.exit)
+		return fmt.Sprintf("git ended with exit code %d and printed nothing", r.exit)
 	}
 	if len(s) > 2000 {
 		s = s[:2000] + " …"

@@ -49,7 +49,7 @@ func judgeHeaders(c Commit) error {
 	head, _, _ := strings.Cut(c.Raw, "\n\n")
 	if strings.ContainsFunc(c.Author.Name+c.Author.Email+c.Committer.Name+c.Committer.Email, isHiddenRune) {
 		return company.E(company.EObjects, fmt.Sprintf("the commit %s has an author or a committer with a character that does not show", c.OID.Short())).
-			Because("it would steer the terminal of whoever reads the log, or hide words in it").Fix("make it yours: git commit --amend --no-edit --reset-author, and push again")
+			Because("it would steer a reader's terminal, or hide text in it").Fix("make it yours: git commit --amend --no-edit --reset-author, and push again")
 	}
 	if headersRE.MatchString(head) {
 		return nil

@@ -81,7 +81,7 @@ func judgeMessage(c Commit, may ...Person) error {
 	if at := strings.IndexFunc(c.Message, isHiddenRune); at >= 0 {
 		r, _ := utf8.DecodeRuneInString(c.Message[at:])
 		return refuse(fmt.Sprintf("holds a character that does not show (U+%04X, line %d)", r, 1+strings.Count(c.Message[:at], "\n")),
-			"it would steer the terminal of whoever reads the log, or hide words in it", "write it in letters that show")
+			"it would steer a reader's terminal, or hide text in it", "write it in letters that show")
 	}
 	text := foldLetters(c.Message)
 	if m := skipWords(text); m != "" {
@@ -94,7 +94,7 @@ func judgeMessage(c Commit, may ...Person) error {
 	for _, text := range []string{text, foldedRE.ReplaceAllString(text, " ")} {
 		for _, m := range vouchRE.FindAllStringSubmatch(text, -1) {
 			if namesPerson(m) && !isAllowedSigner(m[2], may) {
-				return refuse(fmt.Sprintf("says %q", truncateRunes(strings.TrimSpace(m[0]), 120)), "nobody but that person may say so", "leave the line out: what has to be signed off is signed off by itself")
+				return refuse(fmt.Sprintf("says %q", truncateRunes(strings.TrimSpace(m[0]), 120)), "only that person may say so", "leave the line out: what has to be signed off is signed off by itself")
 			}
 		}
 	}

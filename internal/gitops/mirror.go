@@ -92,7 +92,7 @@ func (m *Mirror) UpdateRef(ctx context.Context, ref string, new, old company.OID
 		return company.E(company.EConflict, ref+" has moved on").Because(fmt.Sprintf("it is at %q, expected %q", now.Short(), old.Short()))
 	}
 	if strings.Contains(r.stderr, "cannot lock ref") { // another writer was at it just now
-		return company.E(company.EConflict, ref+" is being moved by somebody else").Because(r.failureReason())
+		return company.E(company.EConflict, ref+" is being moved by another process").Because(r.failureReason())
 	}
 	return company.E(company.EGit, "git update-ref failed").Because(r.failureReason())
 }

@@ -80,9 +80,9 @@ func (a *remoteEndpoint) pushRefused(ctx context.Context, r result, branch strin
 	switch {
 	case strings.Contains(said, "(stale info)"):
 		return company.E(company.EConflict, "the remote's "+branch+" has moved on").
-			Because(fmt.Sprintf("it is at %q, expected %q: somebody else pushed to it", at.Short(), expected.Short()))
+			Because(fmt.Sprintf("it is at %q, expected %q: another push came first", at.Short(), expected.Short()))
 	case strings.HasPrefix(said, "[rejected]"): // fetch first, non-fast-forward
-		return company.E(company.EConflict, "the remote's "+branch+" has moved on").Because("somebody pushed to it just now: " + said)
+		return company.E(company.EConflict, "the remote's "+branch+" has moved on").Because("another push came just now: " + said)
 	case strings.Contains(said, "directory file conflict") || strings.Contains(r.stderr, "cannot lock ref") && strings.Contains(r.stderr, "exists"):
 		return company.E(company.EConflict, "the remote has branches below "+branch+"/, so that it cannot have one of that name").
 			Because(said).Fix("delete them at the remote, or set git.integration_branch to another name")

@@ -270,7 +270,7 @@ func sha256Refused() error {
 }
 
 func bareRefused(dir string) error {
-	return unusableRepoError(dir + " is a bare repository").Because("the company works for somebody who has a checkout").
+	return unusableRepoError(dir + " is a bare repository").Because("the company works on checkouts").
 		Fix("clone it, and start in the clone")
 }
 

@@ -210,7 +210,7 @@ func (a *remoteEndpoint) hostKeyRefused(ctx context.Context) error {
 			was = append(was, k.Fingerprint())
 		}
 		refused = company.E(company.EHostKey, fmt.Sprintf("the ssh server %s has another key than before", host)).
-			Because("accepted was " + strings.Join(was, ", ") + "; " + now + ". Somebody may stand in between").
+			Because("accepted was " + strings.Join(was, ", ") + "; " + now + ". Another server may stand in between").
 			Fix("ask the server's operator; only if the change is theirs: company git trust-host --replace " + host)
 	}
 	refused.Class = company.HumanRequired

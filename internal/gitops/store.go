@@ -304,7 +304,7 @@ func (s *Store) checkOwnFiles() error {
 			return storeError("the git store cannot be read", err)
 		}
 		if string(got) != p.text {
-			return company.E(company.EGit, p.path+" is not as the company wrote it").Because("somebody else wrote there").
+			return company.E(company.EGit, p.path+" is not as the company wrote it").Because("another program wrote there").
 				Fix("look where it comes from (git -C . ls-files .company), and start again")
 		}
 	}
@@ -313,7 +313,7 @@ func (s *Store) checkOwnFiles() error {
 
 func tamperedError(dir, why string) *company.Error {
 	return company.E(company.EGit, "the repository "+dir+" is not as the company made it").Because(why).
-		Fix("nobody but the company may write there; remove it and start again")
+		Fix("only the company may write there; remove it and start again")
 }
 
 var projectRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)

@@ -181,7 +181,7 @@ func (b *Builder) buildRootfs(ctx context.Context, s layerStep, packages []strin
 func makeOwnDir(dir string) error {
 	if info, err := os.Lstat(dir); err == nil {
 		if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Getuid() || !info.IsDir() {
-			return company.E(company.EImage, dir+" belongs to somebody else").Fix("remove it")
+			return company.E(company.EImage, dir+" belongs to another user").Fix("remove it")
 		}
 		if err := removeTree(dir); err != nil {
 			return err

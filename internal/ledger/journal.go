@@ -112,9 +112,9 @@ func (j *Journal) staleBy(rec Record) error {
 	case rec.N == 0:
 		why = "the journal has been purged"
 	case rec.Fence == j.fence:
-		why = fmt.Sprintf("somebody else writes under the same fence %d", j.fence)
+		why = fmt.Sprintf("another holder writes under the same fence %d", j.fence)
 	}
-	e := company.E(company.EStale, "the journal of run "+string(j.run)+" belongs to somebody else").Because(why)
+	e := company.E(company.EStale, "the journal of run "+string(j.run)+" belongs to another holder").Because(why)
 	e.RunID = j.run
 	return e
 }

@@ -69,7 +69,7 @@ func (c *Delivery) baseNow(ctx context.Context, m *gitops.Mirror, t *company.Tas
 		return info.OID, nil, err
 	}
 	return info.OID, &company.Doubt{Key: "base " + string(info.OID), Says: fmt.Sprintf(
-		"%s was at %s when the work began, and the remote has replaced that by %s: commits that somebody removed there would be back on the branch",
+		"%s was at %s when the work began, and the remote has replaced that by %s: commits that were removed there would be back on the branch",
 		base.PRBranch, base.OID.Short(), info.OID.Short())}, nil
 }
 

@@ -135,7 +135,7 @@ func FindBareRepo(dir string) (string, bool) {
 
 // BareRepoError says why a bare repository is no place for an office.
 func BareRepoError(dir string) error {
-	return company.E(company.EGit, dir+" is a bare repository").Because("the company works for somebody who has a checkout").
+	return company.E(company.EGit, dir+" is a bare repository").Because("the company works on checkouts").
 		Fix("clone it, and go into the clone: git clone " + dir)
 }
 

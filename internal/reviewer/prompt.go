@@ -173,11 +173,11 @@ func checkOutcome(c company.GateCheck) string {
 	case c.Skipped:
 		return "skipped"
 	case c.Absent:
-		return "absent: its program is not in the image, so nobody checked that"
+		return "absent: its program is not in the image, so it was not checked"
 	case c.Excused == company.ComparedKnown:
 		return fmt.Sprintf("exit %d, red as on the base and in nothing else", c.ExitCode)
 	case c.Excused == company.ComparedAsBefore:
-		return fmt.Sprintf("exit %d, red as on the base; whether something new failed cannot be told, and the president let that pass: find out what you can by running things yourself", c.ExitCode)
+		return fmt.Sprintf("exit %d, red as on the base; new failures cannot be recognised, and the president accepted that: find out what you can by running things yourself", c.ExitCode)
 	case !c.Passed:
 		return fmt.Sprintf("red, exit %d", c.ExitCode)
 	case len(c.Flaky) > 0:

@@ -166,8 +166,8 @@ func TestNothingIsCalledPassedUnchecked(t *testing.T) {
 	for want, c := range map[string]company.GateCheck{
 		"passed":        {Passed: true},
 		"passed, flaky": {Passed: true, Flaky: []string{"TestX"}},
-		"exit 1, red as on the base and in nothing else":               {ExitCode: 1, Excused: company.ComparedKnown},
-		"exit 1, red as on the base; whether something new failed can": {ExitCode: 1, Excused: company.ComparedAsBefore},
+		"exit 1, red as on the base and in nothing else":                {ExitCode: 1, Excused: company.ComparedKnown},
+		"exit 1, red as on the base; new failures cannot be recognised": {ExitCode: 1, Excused: company.ComparedAsBefore},
 		"red, exit 2": {ExitCode: 2},
 		"absent":      {Absent: true},
 		"skipped":     {Skipped: true},

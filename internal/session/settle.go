@@ -36,7 +36,7 @@ type unheld struct {
 }
 
 func (u unheld) Append(context.Context, string, any) (int, error) {
-	return 0, company.E(company.EStale, "nobody holds run "+string(u.run))
+	return 0, company.E(company.EStale, "no holder has run "+string(u.run))
 }
 
 func (u unheld) Read(ctx context.Context, fn func(n int, kind string, data json.RawMessage) error) error {

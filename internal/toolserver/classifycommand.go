@@ -235,7 +235,7 @@ func init() {
 		"drop it: output is captured and shortened by itself":               "less more most pg",
 		"use ps, or check_process":                                          "top htop btop atop iotop glances nmon watch",
 		"run the command itself, with background for one that stays":        "tmux screen byobu zellij dialog whiptail fzf mc ranger nnn tig lazygit gitui",
-		"there is no network and nobody to type":                            "ssh telnet ftp sftp lftp mosh rlogin passwd visudo vipw chsh chfn",
+		"there is no network and no person to type":                         "ssh telnet ftp sftp lftp mosh rlogin passwd visudo vipw chsh chfn",
 		"use git show, git diff, or edit_file on the conflict markers here": "meld kdiff3",
 	} {
 		for _, n := range strings.Fields(names) {
@@ -267,7 +267,7 @@ func (i *inspector) inspectProgram(name string, args []string, assigned map[stri
 
 func (i *inspector) markInteractive(what, instead string) {
 	if i.verdict.interactive == "" {
-		i.verdict.interactive = fmt.Sprintf("%s is interactive and nobody sits at this terminal; %s", what, instead)
+		i.verdict.interactive = fmt.Sprintf("%s is interactive and there is no person at this terminal; %s", what, instead)
 	}
 }
 

@@ -107,7 +107,7 @@ func TestBaseThatDoesNotCompile(t *testing.T) {
 		t.Fatalf("%+v", sum)
 	}
 	gate := p.Event(patience, "gate.finished", "t1-01")
-	if gate.Mark != feed.Stalled || !strings.Contains(gate.Text, "gate test is red as on the base, exit 1, and what is new in it cannot be told") {
+	if gate.Mark != feed.Stalled || !strings.Contains(gate.Text, "gate test is red as on the base, exit 1, and new failures in it cannot be recognised") {
 		t.Errorf("%+v", gate)
 	}
 	asks := p.Event(patience, "approval.opened", "")

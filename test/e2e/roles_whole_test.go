@@ -142,7 +142,7 @@ func TestMovedByHand(t *testing.T) {
 	h.Git(dir, "update-ref", ref, h.Git(h.Origin, "rev-parse", "main"))
 	hold.release()
 	sum := ends(t, p, 2)
-	if !strings.Contains(sum.Why, "somebody else moved the integration branch") {
+	if !strings.Contains(sum.Why, "another process moved the integration branch") {
 		t.Errorf("summary: %+v", sum)
 	}
 	p.Until(patience, "a failure that a person must mend", func(it feed.Item) bool {

@@ -150,7 +150,7 @@ func (c *Client) identityError() error {
 	if err == nil {
 		return nil
 	}
-	return &adapters.Error{Kind: adapters.Auth, Message: c.cfg.BaseURL + " wants to know who asks, and nobody is signed in", Err: err,
+	return &adapters.Error{Kind: adapters.Auth, Message: c.cfg.BaseURL + " asks for a login, and there is none", Err: err,
 		Fix: "ollama signin, or name the variable of a key with api_key_env"}
 }
 

@@ -192,7 +192,7 @@ func (a *permissionChecker) inWritingTeam(ctx context.Context, who string) (bool
 		})
 		switch statusOf(err) {
 		case http.StatusForbidden, http.StatusNotFound:
-			a.c.log.Info("a team does not tell whether somebody is its member", "team", t.Name, "person", who)
+			a.c.log.Info("a team does not show its members", "team", t.Name, "person", who)
 		default:
 			return err == nil, err
 		}

@@ -188,7 +188,7 @@ func (c *Client) explainError(ctx context.Context, doing string, err error) erro
 		return needsPerson(company.EAuth, fmt.Sprintf("%s refused the token (401) while %s", host, doing), source+" is not valid, or has expired", "export a new token, then: company resume").Wrap(&quietError{err})
 	case e.status == http.StatusForbidden:
 		return needsPerson(company.EAuth, fmt.Sprintf("%s refused the token (403) while %s", host, doing), fmt.Sprintf("%s may not do that on %s (%s)", source, c.repo, e.message),
-			"make one with "+Driver.TokenPermissions+", for somebody who may push, export it, then: company resume").Wrap(&quietError{err})
+			"make one with "+Driver.TokenPermissions+", for an account with the right to push, export it, then: company resume").Wrap(&quietError{err})
 	case e.status == http.StatusNotFound:
 		if !isGiteaError(err) {
 			return company.E(company.EForge, fmt.Sprintf("something before %s answered 404 while %s", host, doing)).Because("a forge says so in JSON, a proxy does not").Wrap(&quietError{err})

@@ -135,7 +135,7 @@ func (a *permissionChecker) queryPermission(ctx context.Context, login string) (
 		}
 		a.denied, a.personalRepo = true, r.GetOwner().GetType() == "User"
 		if !a.personalRepo {
-			a.c.log.Warn("GitHub tells who may push to those alone who may: of others only the owner is heard", "repository", a.c.repo.String())
+			a.c.log.Warn("GitHub shows rights to push only to accounts that have it: only the owner is heard", "repository", a.c.repo.String())
 		}
 		return a.queryPermission(ctx, login)
 	case status == http.StatusNotFound: // it has no user of that name any more
