@@ -20,6 +20,7 @@ import (
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/container"
+	"company/internal/delivery"
 	"company/internal/feed"
 	"company/internal/folder"
 	"company/internal/forge"
@@ -276,7 +277,7 @@ func (h *App) wireHandlers(ctx context.Context) (*worker.Pool, error) {
 	goods, stock := h.dependencyAccess(registries), &intake.TreeImages{Intake: intakeOf, Stores: registries, Images: images}
 	runner.ImageForTree, laborer.Supply, laborer.Image = stock.Image, goods, stock.ForSandbox
 	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirrors: git, Author: author, Sessions: sessions, Shop: h.sandboxes, Started: checking, Supply: goods, Image: stock.ForSandbox}
-	courier := &merger.Delivery{Desk: h.orch, Mirrors: git, Log: oplog, Secrets: leak.New(ownSecrets(cfg, h.env), h.office.ID),
+	courier := &delivery.Delivery{Desk: h.orch, Mirrors: git, Log: oplog, Secrets: leak.New(ownSecrets(cfg, h.env), h.office.ID),
 		Forge: forges.ForPullRequest, Ask: forge.PRSettings{Labels: cfg.Forge.Labels, Draft: cfg.Forge.Draft, CodeOwners: cfg.Forge.Reviewers == "codeowners"},
 		Keep: func(ctx context.Context, text string) (company.Hash, error) { return keep(ctx, []byte(text)) }}
 	h.repackJob = h.newRepackJob(git)

@@ -9,8 +9,8 @@ import (
 
 	"company/internal/api"
 	"company/internal/company"
+	"company/internal/delivery"
 	"company/internal/feed"
-	"company/internal/merger"
 	"company/internal/retry"
 	"company/internal/safetext"
 )
@@ -35,7 +35,7 @@ type periodicJob struct {
 const pullsPerRound = 5
 
 // pollForgeJob is the round that hears what became of the open pull requests.
-func (h *App) pollForgeJob(every time.Duration, soon <-chan struct{}, l *merger.FeedbackPoller) periodicJob {
+func (h *App) pollForgeJob(every time.Duration, soon <-chan struct{}, l *delivery.FeedbackPoller) periodicJob {
 	next := 0 // among the open ones
 	return periodicJob{name: "forge", interval: every, trigger: soon, limit: 2 * time.Minute, run: func(ctx context.Context) error {
 		open := slices.DeleteFunc(h.View().Pulls(), func(p company.Pull) bool { return p.State != company.PROpen })

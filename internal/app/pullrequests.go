@@ -5,9 +5,9 @@ import (
 
 	"company/internal/company"
 	"company/internal/config"
+	"company/internal/delivery"
 	"company/internal/forge"
 	"company/internal/gitops"
-	"company/internal/merger"
 	"company/internal/office"
 )
 
@@ -49,7 +49,7 @@ type SyncResult struct {
 }
 
 // pollPR asks about one pull request and has what was heard decided.
-func PollPR(ctx context.Context, l *merger.FeedbackPoller, p company.Pull, set company.Settings, do func(company.RecordPRFeedback) (company.TaskID, error)) SyncResult {
+func PollPR(ctx context.Context, l *delivery.FeedbackPoller, p company.Pull, set company.Settings, do func(company.RecordPRFeedback) (company.TaskID, error)) SyncResult {
 	h := SyncResult{Number: p.Number, Task: p.Lead.ID, State: p.State}
 	fail := func(err error) SyncResult {
 		h.Err, h.Error = err, err.Error()
@@ -77,8 +77,8 @@ func PollPR(ctx context.Context, l *merger.FeedbackPoller, p company.Pull, set c
 
 // newListener hears with the config of an office; nothing of the house needs to
 // be open.
-func NewFeedbackPoller(id string, p office.Paths, loaded config.Loaded, forges *forge.Selector) *merger.FeedbackPoller {
-	return &merger.FeedbackPoller{
+func NewFeedbackPoller(id string, p office.Paths, loaded config.Loaded, forges *forge.Selector) *delivery.FeedbackPoller {
+	return &delivery.FeedbackPoller{
 		Office:  id,
 		Mirrors: gitops.ReadOnlyMirrors{Root: p.Git, Remote: loaded.Config.Git.Remote},
 		Forge:   forges.ForPullRequest,

@@ -162,4 +162,4 @@ func TestLayersAreThere(t *testing.T) {
 }
 
 // coming are rooms whose place is known before they are built.
-var coming = strings.Fields("tui mcp secret glob jcs gitexec company/history gitindex evidence runfiles prbody delivery dispatch projection upkeep diagnose app client retry dockerapi")
+var coming = strings.Fields("tui mcp secret glob jcs gitexec company/history gitindex evidence runfiles prbody dispatch projection upkeep diagnose app client retry dockerapi")

@@ -78,7 +78,7 @@ func TestNothingHostileIsPublished(t *testing.T) {
 	t.Run("without it", func(t *testing.T) {
 		h, got, p := publish(t, without(t,
 			part{"internal/gitops/check.go", "if err := q.judgeCommit(commit); err != nil {", "if err := error(nil); err != nil {"},
-			part{"internal/merger/pushdoubts.go", "if c.Secrets == nil {", "if c != nil {"}))
+			part{"internal/delivery/pushdoubts.go", "if c.Secrets == nil {", "if c != nil {"}))
 		for name := range refusals {
 			if got[name].code != "0" {
 				t.Errorf("%s does not even succeed without the defence: %+v", name, got[name])

@@ -1,4 +1,4 @@
-package merger
+package delivery
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"company/internal/company/decidertest"
 	"company/internal/forge"
 	"company/internal/forge/local"
+	"company/internal/merger/mergertest"
 )
 
 // T22: who is heard, and what counts as a wish.
@@ -58,14 +59,14 @@ type told struct {
 func (f told) Feedback(context.Context, forge.Ref) (forge.Feedback, error) { return f.fb, f.err }
 
 // heard delivers a task to a real remote and hears what a forge tells of it.
-func heard(t *testing.T) (b *bundle, hear func(fb forge.Feedback, err error) (company.RecordPRFeedback, error)) {
+func heard(t *testing.T) (b *mergertest.Bundle, hear func(fb forge.Feedback, err error) (company.RecordPRFeedback, error)) {
 	t.Helper()
 	b, c, f := delivered(t)
 	origin(t, b)
-	b.Must(b.do(c.Do, ""))
+	b.Must(b.CarryOut(c.Do, ""))
 	return b, func(fb forge.Feedback, err error) (company.RecordPRFeedback, error) {
 		t.Helper()
-		l := &FeedbackPoller{Office: decidertest.Office, Mirrors: b.p, Forge: func(context.Context, forge.Ref, string) (forge.Forge, error) { return told{f, fb, err}, nil }}
+		l := &FeedbackPoller{Office: decidertest.Office, Mirrors: b.Project, Forge: func(context.Context, forge.Ref, string) (forge.Forge, error) { return told{f, fb, err}, nil }}
 		got, _, err := l.Poll(t.Context(), b.View().Pulls()[0])
 		return got, err
 	}
@@ -93,13 +94,13 @@ func TestConflictIsGits(t *testing.T) {
 		t.Errorf("a branch that merges: %+v %v", c, err)
 	}
 	theirs := map[string]string{"a.go": "package a\n\nvar a = \"theirs\"\n", "b.go": "package a\n\nvar b = \"theirs\"\n"}
-	at := b.p.Commit("theirs", theirs)
-	b.p.Git("push", "-q", "-f", "origin", string(at)+":refs/heads/main")
+	at := b.Project.Commit("theirs", theirs)
+	b.Project.Git("push", "-q", "-f", "origin", string(at)+":refs/heads/main")
 	if c, err := hear(open, nil); err != nil || len(c.Remarks) != 1 || c.Remarks[0].Kind != company.RemarkConflict {
 		t.Errorf("one that does not: %+v %v", c, err)
 	}
 	// A person resolved it on the branch; the forge has not seen it yet.
-	b.p.Git("push", "-q", "-f", "origin", string(at)+":refs/heads/"+b.Task(task).Deliver.Branch)
+	b.Project.Git("push", "-q", "-f", "origin", string(at)+":refs/heads/"+b.Task(mergertest.Task).Deliver.Branch)
 	open.Head = at
 	if c, err := hear(open, nil); err != nil || len(c.Remarks) != 0 {
 		t.Errorf("one that a person resolved: %+v %v", c, err)

@@ -1,4 +1,4 @@
-package merger
+package delivery
 
 import (
 	"errors"
@@ -14,6 +14,7 @@ import (
 	"company/internal/forge"
 	"company/internal/gitops"
 	"company/internal/leak"
+	"company/internal/merger/mergertest"
 )
 
 const ownKey = "sk-office-own-key-0123456789"
@@ -27,9 +28,9 @@ func says(h company.HoldDelivery) string {
 }
 
 // branches are what the origin has beside main.
-func branches(b *bundle, origin string) string {
-	b.t.Helper()
-	return b.p.Git("--git-dir="+origin, "for-each-ref", "--format=%(refname:short)", "refs/heads/develop*")
+func branches(b *mergertest.Bundle, origin string) string {
+	b.T.Helper()
+	return b.Project.Git("--git-dir="+origin, "for-each-ref", "--format=%(refname:short)", "refs/heads/develop*")
 }
 
 // T21: nothing with a secret in it leaves before a person said so; the
@@ -39,7 +40,7 @@ func TestSecretsHoldThePush(t *testing.T) {
 	b, c, _ := deliveredWith(t, map[string]string{"a.go": "package a\n\nvar key = \"" + ownKey + "\"\n", "docs/setup.md": "line\nuse " + pat + "\n"})
 	dir := origin(t, b)
 	c.Secrets = leak.New([]leak.Own{{Name: "THE_KEY", Value: ownKey}}, decidertest.Office)
-	held, ok := b.do(c.Do, "").(company.HoldDelivery)
+	held, ok := b.CarryOut(c.Do, "").(company.HoldDelivery)
 	if !ok || len(held.Doubts) != 2 {
 		t.Fatalf("%+v", held)
 	}
@@ -60,12 +61,12 @@ func TestSecretsHoldThePush(t *testing.T) {
 			b.Must(due.Command)
 		}
 	}
-	a := b.View().OpenApprovals(task)
+	a := b.View().OpenApprovals(mergertest.Task)
 	if len(a) != 1 || a[0].Kind != company.AskHeld || strings.Contains(a[0].Question, ownKey) {
 		t.Fatalf("%+v", a)
 	}
 	b.Must(company.Answer{Approval: a[0].ID, Option: company.OptApprove, By: "ann"})
-	if _, ok := b.do(c.Do, "").(company.RecordDelivery); !ok || branches(b, dir) == "" {
+	if _, ok := b.CarryOut(c.Do, "").(company.RecordDelivery); !ok || branches(b, dir) == "" {
 		t.Error("not pushed after the leave")
 	}
 }
@@ -76,20 +77,20 @@ func TestSecretsOnTheWay(t *testing.T) {
 	b, c, _ := deliveredWith(t, map[string]string{"a.go": "package a\n\nvar a = 1\n"})
 	dir := origin(t, b)
 	c.Secrets = leak.New([]leak.Own{{Name: "THE_KEY", Value: ownKey}}, decidertest.Office)
-	between := b.p.Commit("between", map[string]string{"gone.txt": ownKey})
-	news, err := c.findSecrets(t.Context(), b.p.Mirror, b.p.Base, between, forge.PR{})
+	between := b.Project.Commit("between", map[string]string{"gone.txt": ownKey})
+	news, err := c.findSecrets(t.Context(), b.Project.Mirror, b.Project.Base, between, forge.PR{})
 	if err != nil || len(news) != 1 || !strings.HasPrefix(news[0].Says, "gone.txt, line 1") {
 		t.Fatalf("%+v %v", news, err)
 	}
-	more := b.p.Commit("between", map[string]string{"gone.txt": "more\n" + ownKey})
-	if news, err = c.findSecrets(t.Context(), b.p.Mirror, between, more, forge.PR{}); err != nil || len(news) != 0 {
+	more := b.Project.Commit("between", map[string]string{"gone.txt": "more\n" + ownKey})
+	if news, err = c.findSecrets(t.Context(), b.Project.Mirror, between, more, forge.PR{}); err != nil || len(news) != 0 {
 		t.Errorf("what the base holds: %+v %v", news, err)
 	}
-	after := b.p.Commit("between", map[string]string{"gone.txt": ""})
-	if news, err = c.findSecrets(t.Context(), b.p.Mirror, b.p.Base, after, forge.PR{}); err != nil || len(news) != 1 || !strings.Contains(news[0].Says, "in a commit before the last") {
+	after := b.Project.Commit("between", map[string]string{"gone.txt": ""})
+	if news, err = c.findSecrets(t.Context(), b.Project.Mirror, b.Project.Base, after, forge.PR{}); err != nil || len(news) != 1 || !strings.Contains(news[0].Says, "in a commit before the last") {
 		t.Errorf("%+v %v", news, err)
 	}
-	if _, ok := b.do(c.Do, "").(company.RecordDelivery); !ok || branches(b, dir) == "" {
+	if _, ok := b.CarryOut(c.Do, "").(company.RecordDelivery); !ok || branches(b, dir) == "" {
 		t.Error("a clean branch is not pushed")
 	}
 }
@@ -102,36 +103,36 @@ func TestSecretsInEveryPlace(t *testing.T) {
 	wide := "\xff\xfe" + strings.Join(strings.Split(pat, ""), "\x00") + "\x00"
 	b, c, _ := delivered(t)
 	c.Secrets = leak.New([]leak.Own{{Name: "THE_KEY", Value: ownKey}}, decidertest.Office)
-	with := b.p.Commit("with", map[string]string{"there.txt": "same\n", "keys/" + ownKey + ".txt": "x\n", "go.sum": guess})
+	with := b.Project.Commit("with", map[string]string{"there.txt": "same\n", "keys/" + ownKey + ".txt": "x\n", "go.sum": guess})
 	raw := func(author, committer, more, message string) company.OID {
 		t.Helper()
 		file := filepath.Join(t.TempDir(), "commit")
-		text := "tree " + string(b.p.Tree(b.p.Base)) + "\nparent " + string(b.p.Base) + "\nauthor " + author + " 1700000000 +0000\ncommitter " + committer + " 1700000000 +0000" + more + "\n\n" + message
+		text := "tree " + string(b.Project.Tree(b.Project.Base)) + "\nparent " + string(b.Project.Base) + "\nauthor " + author + " 1700000000 +0000\ncommitter " + committer + " 1700000000 +0000" + more + "\n\n" + message
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		b.p.Git("branch", "-f", "raw", b.p.Git("hash-object", "-t", "commit", "-w", "--literally", file))
-		return b.p.Fetch("raw")
+		b.Project.Git("branch", "-f", "raw", b.Project.Git("hash-object", "-t", "commit", "-w", "--literally", file))
+		return b.Project.Fetch("raw")
 	}
 	for name, one := range map[string]struct {
 		base, head company.OID
 		says       string // empty: no doubt
 	}{
-		"a name":                      {b.p.Base, b.p.Commit("n", map[string]string{ownKey + ".txt": "x\n"}), "the name of a file that"},
-		"a name of a file that was":   {b.p.Base, b.p.Commit("w", map[string]string{"x/" + pat: "package a\n"}), "the name of a file that"},
-		"a name that was there":       {with, b.p.Commit("with", map[string]string{"keys/" + ownKey + ".txt": "y\n"}), ""},
-		"a name, and what it holds":   {b.p.Base, b.p.Commit("h", map[string]string{ownKey: ownKey + "\n"}), "a file whose name holds a secret, line 1"},
-		"two files, one left out":     {b.p.Base, b.p.Commit("t", map[string]string{"go.sum": guess, "main.txt": guess}), "main.txt, line 1"},
-		"a lock file":                 {b.p.Base, b.p.Commit("l", map[string]string{"package-lock.json": pat}), "package-lock.json, line 1"},
-		"letters of two bytes":        {b.p.Base, b.p.Commit("u", map[string]string{"a.txt": wide}), "a.txt, line 1"},
-		"a program":                   {b.p.Base, b.p.Commit("b", map[string]string{"a.out": "\x7fELF\x00\x00" + pat + "\x00"}), "a.out, line 1"},
-		"an address of a submodule":   {b.p.Base, b.p.Commit("s", map[string]string{".gitmodules": "[submodule \"x\"]\n\turl = https://u:" + ownKey + "@example.org/x\n"}), ".gitmodules, line 2"},
-		"an author":                   {b.p.Base, raw("A <"+ownKey+"@b>", "A <a@b>", "", "x"), "who made"},
-		"a committer":                 {b.p.Base, raw("A <a@b>", ownKey+" <a@b>", "", "x"), "who made"},
-		"a header that git knows not": {b.p.Base, raw("A <a@b>", "A <a@b>", "\nnote "+pat, "x"), "who made"},
-		"a message":                   {b.p.Base, raw("A <a@b>", "A <a@b>", "", "x\n\n"+pat), ", line 3: what looks like"},
+		"a name":                      {b.Project.Base, b.Project.Commit("n", map[string]string{ownKey + ".txt": "x\n"}), "the name of a file that"},
+		"a name of a file that was":   {b.Project.Base, b.Project.Commit("w", map[string]string{"x/" + pat: "package a\n"}), "the name of a file that"},
+		"a name that was there":       {with, b.Project.Commit("with", map[string]string{"keys/" + ownKey + ".txt": "y\n"}), ""},
+		"a name, and what it holds":   {b.Project.Base, b.Project.Commit("h", map[string]string{ownKey: ownKey + "\n"}), "a file whose name holds a secret, line 1"},
+		"two files, one left out":     {b.Project.Base, b.Project.Commit("t", map[string]string{"go.sum": guess, "main.txt": guess}), "main.txt, line 1"},
+		"a lock file":                 {b.Project.Base, b.Project.Commit("l", map[string]string{"package-lock.json": pat}), "package-lock.json, line 1"},
+		"letters of two bytes":        {b.Project.Base, b.Project.Commit("u", map[string]string{"a.txt": wide}), "a.txt, line 1"},
+		"a program":                   {b.Project.Base, b.Project.Commit("b", map[string]string{"a.out": "\x7fELF\x00\x00" + pat + "\x00"}), "a.out, line 1"},
+		"an address of a submodule":   {b.Project.Base, b.Project.Commit("s", map[string]string{".gitmodules": "[submodule \"x\"]\n\turl = https://u:" + ownKey + "@example.org/x\n"}), ".gitmodules, line 2"},
+		"an author":                   {b.Project.Base, raw("A <"+ownKey+"@b>", "A <a@b>", "", "x"), "who made"},
+		"a committer":                 {b.Project.Base, raw("A <a@b>", ownKey+" <a@b>", "", "x"), "who made"},
+		"a header that git knows not": {b.Project.Base, raw("A <a@b>", "A <a@b>", "\nnote "+pat, "x"), "who made"},
+		"a message":                   {b.Project.Base, raw("A <a@b>", "A <a@b>", "", "x\n\n"+pat), ", line 3: what looks like"},
 	} {
-		got, err := c.findSecrets(t.Context(), b.p.Mirror, one.base, one.head, forge.PR{})
+		got, err := c.findSecrets(t.Context(), b.Project.Mirror, one.base, one.head, forge.PR{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +145,7 @@ func TestSecretsInEveryPlace(t *testing.T) {
 		}
 	}
 	pr := forge.PR{Title: "Add it", Body: "## Summary\n" + ownKey[:4] + "\u200b" + ownKey[4:] + " is what it is\n"}
-	got, err := c.findSecrets(t.Context(), b.p.Mirror, b.p.Base, b.p.Base, pr)
+	got, err := c.findSecrets(t.Context(), b.Project.Mirror, b.Project.Base, b.Project.Base, pr)
 	if text := says(company.HoldDelivery{Doubts: got}); err != nil || text != "the pull request's words, line 2: the value of THE_KEY" {
 		t.Errorf("%q %v", text, err)
 	}
@@ -171,8 +172,8 @@ func TestOneFileUnderManyNames(t *testing.T) {
 	for i := range 400 {
 		many[fmt.Sprintf("many/%d", i)] = "x\n"
 	}
-	head := b.p.Commit("many", many)
-	tree := b.p.Git("rev-parse", string(head)+":many")
+	head := b.Project.Commit("many", many)
+	tree := b.Project.Git("rev-parse", string(head)+":many")
 	var list strings.Builder
 	for i := range 600 {
 		fmt.Fprintf(&list, "040000 tree %s\t%d\n", tree, i)
@@ -181,8 +182,8 @@ func TestOneFileUnderManyNames(t *testing.T) {
 	if err := os.WriteFile(file, []byte(list.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b.p.Git("branch", "bomb", b.p.Git("commit-tree", b.p.Git("-c", "alias.mk=!git mktree <"+file, "mk"), "-p", string(head), "-m", "bomb"))
-	doubts, err := c.findSecrets(t.Context(), b.p.Mirror, b.p.Base, b.p.Fetch("bomb"), forge.PR{})
+	b.Project.Git("branch", "bomb", b.Project.Git("commit-tree", b.Project.Git("-c", "alias.mk=!git mktree <"+file, "mk"), "-p", string(head), "-m", "bomb"))
+	doubts, err := c.findSecrets(t.Context(), b.Project.Mirror, b.Project.Base, b.Project.Fetch("bomb"), forge.PR{})
 	if err != nil || len(doubts) != 1 || !strings.Contains(doubts[0].Says, "more is new than is looked through") {
 		t.Errorf("%+v %v", doubts, err)
 	}
@@ -194,21 +195,21 @@ func TestOneFileUnderManyNames(t *testing.T) {
 func TestBaseOfTheOrigin(t *testing.T) {
 	b, c, _ := delivered(t)
 	dir := origin(t, b)
-	b.p.Git("checkout", "-q", "--orphan", "anew")
-	b.p.Git("commit", "-q", "-m", "history was rewritten")
-	b.p.Git("push", "-q", "-f", "origin", "anew:main")
-	held, ok := b.do(c.Do, "").(company.HoldDelivery)
+	b.Project.Git("checkout", "-q", "--orphan", "anew")
+	b.Project.Git("commit", "-q", "-m", "history was rewritten")
+	b.Project.Git("push", "-q", "-f", "origin", "anew:main")
+	held, ok := b.CarryOut(c.Do, "").(company.HoldDelivery)
 	if !ok || len(held.Doubts) != 1 || !strings.Contains(says(held), "would be back") || branches(b, dir) != "" {
 		t.Fatalf("%+v, %s", held, branches(b, dir))
 	}
-	b.p.Git("push", "-q", "-f", "origin", string(b.p.Base)+":main") // put back
-	if _, ok := b.do(c.Do, "").(company.RecordDelivery); !ok {
+	b.Project.Git("push", "-q", "-f", "origin", string(b.Project.Base)+":main") // put back
+	if _, ok := b.CarryOut(c.Do, "").(company.RecordDelivery); !ok {
 		t.Error("not delivered to the base as it was")
 	}
 	b, c, _ = delivered(t)
 	dir = origin(t, b)
-	b.p.Git("--git-dir="+dir, "branch", "-m", "main", "trunk")
-	cmd, err := c.Do(t.Context(), company.Effect{Task: task})
+	b.Project.Git("--git-dir="+dir, "branch", "-m", "main", "trunk")
+	cmd, err := c.Do(t.Context(), company.Effect{Task: mergertest.Task})
 	var e *company.Error
 	if cmd != nil || !errors.As(err, &e) || e.Class != company.HumanRequired || !strings.Contains(e.Message, `no branch "main" any more`) || branches(b, dir) != "" {
 		t.Errorf("%+v %v", cmd, err)
@@ -219,9 +220,9 @@ func TestBaseOfTheOrigin(t *testing.T) {
 func TestBaseOfANewRemote(t *testing.T) {
 	b, c, _ := delivered(t)
 	dir := origin(t, b)
-	b.p.Git("--git-dir="+dir, "symbolic-ref", "HEAD", "refs/heads/other")
-	b.p.Git("--git-dir="+dir, "update-ref", "-d", "refs/heads/main")
-	if _, ok := b.do(c.Do, "").(company.RecordDelivery); !ok || branches(b, dir) == "" {
+	b.Project.Git("--git-dir="+dir, "symbolic-ref", "HEAD", "refs/heads/other")
+	b.Project.Git("--git-dir="+dir, "update-ref", "-d", "refs/heads/main")
+	if _, ok := b.CarryOut(c.Do, "").(company.RecordDelivery); !ok || branches(b, dir) == "" {
 		t.Error("not delivered")
 	}
 }
@@ -230,8 +231,8 @@ func TestBaseOfANewRemote(t *testing.T) {
 func TestBaseThatWentOn(t *testing.T) {
 	b, c, _ := delivered(t)
 	origin(t, b)
-	b.p.Git("push", "-q", "origin", string(b.p.Commit("theirs", map[string]string{"z.go": "package a\n"}))+":main")
-	if _, ok := b.do(c.Do, "").(company.RecordDelivery); !ok {
+	b.Project.Git("push", "-q", "origin", string(b.Project.Commit("theirs", map[string]string{"z.go": "package a\n"}))+":main")
+	if _, ok := b.CarryOut(c.Do, "").(company.RecordDelivery); !ok {
 		t.Error("not delivered")
 	}
 }

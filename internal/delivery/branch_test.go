@@ -1,4 +1,4 @@
-package merger
+package delivery
 
 import (
 	"os"
@@ -8,12 +8,13 @@ import (
 	"company/internal/company"
 	"company/internal/forge"
 	"company/internal/forge/local"
+	"company/internal/merger/mergertest"
 )
 
 // branchOf is what people do to the branch of a delivered pull request, and
 // what the company hears of it.
 type branchOf struct {
-	*bundle
+	*mergertest.Bundle
 	name, origin string
 	head         company.OID // that was delivered
 	hear         func(forge.Feedback, error) (company.RecordPRFeedback, error)
@@ -23,43 +24,43 @@ func newBranchOf(t *testing.T) *branchOf {
 	t.Helper()
 	b, hear := heard(t)
 	p := b.View().Pulls()[0]
-	return &branchOf{bundle: b, name: p.Branch, origin: b.p.Git("remote", "get-url", "origin"), head: p.Head, hear: hear}
+	return &branchOf{Bundle: b, name: p.Branch, origin: b.Project.Git("remote", "get-url", "origin"), head: p.Head, hear: hear}
 }
 
 // onto checks out what a person begins from.
 func (b *branchOf) onto(rev string) {
-	b.t.Helper()
-	b.p.Git("fetch", "-q", "origin")
-	b.p.Git("switch", "-q", "--detach", rev)
+	b.T.Helper()
+	b.Project.Git("fetch", "-q", "origin")
+	b.Project.Git("switch", "-q", "--detach", rev)
 }
 
 func (b *branchOf) commit(author string) {
-	b.t.Helper()
-	b.p.Git("commit", "-q", "--allow-empty", "-m", "x", "--author", author+" <x@example.org>")
+	b.T.Helper()
+	b.Project.Git("commit", "-q", "--allow-empty", "-m", "x", "--author", author+" <x@example.org>")
 }
 
 // push brings what is checked out to a branch of the origin.
 func (b *branchOf) push(branch string) company.OID {
-	b.t.Helper()
-	b.p.Git("push", "-q", "-f", "origin", "HEAD:refs/heads/"+branch)
-	return company.OID(b.p.Git("rev-parse", "HEAD"))
+	b.T.Helper()
+	b.Project.Git("push", "-q", "-f", "origin", "HEAD:refs/heads/"+branch)
+	return company.OID(b.Project.Git("rev-parse", "HEAD"))
 }
 
 // is hears the pull request, which must be open, and its branch must stand so.
 func (b *branchOf) is(what string, want company.BranchChange) {
-	b.t.Helper()
+	b.T.Helper()
 	want.Delivered = b.head
 	c, err := b.hear(forge.Feedback{}, nil)
 	if err != nil || c.State != company.PROpen || c.Branch == nil {
-		b.t.Fatalf("%s: %+v, %v", what, c, err)
+		b.T.Fatalf("%s: %+v, %v", what, c, err)
 	}
 	got := *c.Branch
 	if got.Kind != want.Kind || got.Now != want.Now || got.Commits != want.Commits || got.People != want.People || strings.Join(got.By, ", ") != strings.Join(want.By, ", ") || got.Delivered != b.head {
-		b.t.Errorf("%s: %+v, want %+v", what, got, want)
+		b.T.Errorf("%s: %+v, want %+v", what, got, want)
 	}
 	b.Must(c)
-	if known := b.Task(task).BranchChange; (known == nil) != (want.Kind == company.BranchAsDelivered) || known != nil && known.Kind != want.Kind {
-		b.t.Errorf("%s: the ledger holds %+v", what, known)
+	if known := b.Task(mergertest.Task).BranchChange; (known == nil) != (want.Kind == company.BranchAsDelivered) || known != nil && known.Kind != want.Kind {
+		b.T.Errorf("%s: the ledger holds %+v", what, known)
 	}
 }
 
@@ -83,21 +84,21 @@ func TestWhatBecameOfABranch(t *testing.T) {
 	}
 	b.push("main")
 	b.onto("origin/" + b.name)
-	b.p.Git("reset", "-q", "--hard", string(b.head))
-	b.p.Git("merge", "-q", "--no-ff", "-m", "update", "origin/main")
+	b.Project.Git("reset", "-q", "--hard", string(b.head))
+	b.Project.Git("merge", "-q", "--no-ff", "-m", "update", "origin/main")
 	b.is("brought up to date", company.BranchChange{Kind: company.BranchAhead, Now: b.push(b.name), Commits: 1, People: 1, By: []string{"Ann"}})
 
 	b.onto(string(b.head))
 	b.push(b.name)
 	b.is("put back", asDelivered)
 
-	b.p.Git("commit", "-q", "--amend", "-m", "a better message", "--author", "Worker <w@example.org>")
+	b.Project.Git("commit", "-q", "--amend", "-m", "a better message", "--author", "Worker <w@example.org>")
 	b.is("rewritten", company.BranchChange{Kind: company.BranchRewritten, Now: b.push(b.name), Commits: 1, People: 1, By: []string{"Ann"}})
 
 	b.onto("origin/main")
 	b.is("reset to the base", company.BranchChange{Kind: company.BranchRewritten, Now: b.push(b.name)})
 
-	b.p.Git("push", "-q", "origin", ":refs/heads/"+b.name)
+	b.Project.Git("push", "-q", "origin", ":refs/heads/"+b.name)
 	b.is("deleted", company.BranchChange{Kind: company.BranchGone})
 
 	b.onto(string(b.head))
@@ -118,7 +119,7 @@ func TestMuchOnABranch(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Must(c)
-	got := b.Task(task).BranchChange
+	got := b.Task(mergertest.Task).BranchChange
 	if got == nil || got.Now != at || got.Commits != company.MaxBranchCommits || got.People != company.MaxBranchCommits || len(got.By) != company.MaxBranchNames {
 		t.Fatalf("%+v", got)
 	}
@@ -140,7 +141,7 @@ func TestBranchThatNobodyCanSee(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	elsewhere := forge.Feedback{State: company.PROpen, Head: b.p.Base}
+	elsewhere := forge.Feedback{State: company.PROpen, Head: b.Project.Base}
 	here := forge.Feedback{State: company.PROpen, Head: b.head}
 	unknown := func(what string, fb forge.Feedback) {
 		t.Helper()
@@ -158,13 +159,13 @@ func TestBranchThatNobodyCanSee(t *testing.T) {
 	}
 	// Away between the look at the base and the one at the branch.
 	look := func() (branchNow, error) {
-		return (&FeedbackPoller{}).branchAt(t.Context(), b.p.Mirror, &local.Forge{}, b.View().Pulls()[0], forge.Feedback{}, b.origin)
+		return (&FeedbackPoller{}).branchAt(t.Context(), b.Project.Mirror, &local.Forge{}, b.View().Pulls()[0], forge.Feedback{}, b.origin)
 	}
 	if now, err := look(); err == nil || now.known {
 		t.Errorf("no repository: %+v, %v", now, err)
 	}
 	// In its place is an empty one.
-	b.p.Git("init", "-q", "--bare", "-b", "main", b.origin)
+	b.Project.Git("init", "-q", "--bare", "-b", "main", b.origin)
 	if now, err := look(); err != nil || now.known {
 		t.Errorf("an empty repository: %+v, %v", now, err)
 	}
@@ -177,11 +178,11 @@ func TestBranchThatNobodyCanSee(t *testing.T) {
 	}
 	move(away, b.origin)
 	// The pull request is open at the forge, so its branch is somewhere else.
-	b.p.Git("push", "-q", "origin", ":refs/heads/"+b.name)
+	b.Project.Git("push", "-q", "origin", ":refs/heads/"+b.name)
 	unknown("an open pull request of a branch that is elsewhere", elsewhere)
 	// Nobody but the company writes to its own mirror.
-	b.p.Git("remote", "remove", "origin")
-	if err := b.p.Mirror.UpdateRef(t.Context(), "refs/heads/"+b.name, b.p.Base, b.ref()); err != nil {
+	b.Project.Git("remote", "remove", "origin")
+	if err := b.Project.Mirror.UpdateRef(t.Context(), "refs/heads/"+b.name, b.Project.Base, b.Ref()); err != nil {
 		t.Fatal(err)
 	}
 	unknown("without a remote", forge.Feedback{})
@@ -202,13 +203,13 @@ func TestBranchThatAForgeSawMove(t *testing.T) {
 // Who resolved a conflict on the branch is believed, with a forge or without.
 func TestConflictThatAPersonResolved(t *testing.T) {
 	b := newBranchOf(t)
-	at := b.p.Commit("theirs", map[string]string{"a.go": "package a\n\nvar a = \"theirs\"\n"})
-	b.p.Git("push", "-q", "-f", "origin", string(at)+":refs/heads/main")
+	at := b.Project.Commit("theirs", map[string]string{"a.go": "package a\n\nvar a = \"theirs\"\n"})
+	b.Project.Git("push", "-q", "-f", "origin", string(at)+":refs/heads/main")
 	if c, err := b.hear(forge.Feedback{}, nil); err != nil || len(c.Remarks) != 1 {
 		t.Fatalf("%+v %v", c, err)
 	}
 	b.onto("origin/" + b.name)
-	b.p.Git("merge", "-q", "-s", "ours", "-m", "resolved", "origin/main")
+	b.Project.Git("merge", "-q", "-s", "ours", "-m", "resolved", "origin/main")
 	b.push(b.name)
 	if c, err := b.hear(forge.Feedback{}, nil); err != nil || len(c.Remarks) != 0 || c.Branch.Kind != company.BranchAhead || c.Branch.Commits != 1 {
 		t.Errorf("%+v %v", c, err)
@@ -221,23 +222,23 @@ func TestConflictThatAPersonResolved(t *testing.T) {
 func TestDeliverBelowAPerson(t *testing.T) {
 	b, c, _ := delivered(t)
 	origin(t, b)
-	head, branch := b.Task(task).Head, b.Task(task).Deliver.Branch
-	b.do(c.Do, "") // and nobody recorded it
-	b.p.Git("fetch", "-q", "origin", branch)
-	b.p.Git("switch", "-q", "--detach", "FETCH_HEAD")
-	b.p.Git("commit", "-q", "--allow-empty", "-m", "on top", "--author", "Bob <b@example.org>")
-	b.p.Git("push", "-q", "origin", "HEAD:refs/heads/"+branch)
-	theirs := b.p.Git("rev-parse", "HEAD")
+	head, branch := b.Task(mergertest.Task).Head, b.Task(mergertest.Task).Deliver.Branch
+	b.CarryOut(c.Do, "") // and nobody recorded it
+	b.Project.Git("fetch", "-q", "origin", branch)
+	b.Project.Git("switch", "-q", "--detach", "FETCH_HEAD")
+	b.Project.Git("commit", "-q", "--allow-empty", "-m", "on top", "--author", "Bob <b@example.org>")
+	b.Project.Git("push", "-q", "origin", "HEAD:refs/heads/"+branch)
+	theirs := b.Project.Git("rev-parse", "HEAD")
 
-	b.Must(b.do(c.Do, ""))
-	tk := b.Task(task)
+	b.Must(b.CarryOut(c.Do, ""))
+	tk := b.Task(mergertest.Task)
 	if tk.Status != company.StatusCompleted || tk.PR == nil || tk.PR.Head != head {
 		t.Fatalf("%s %+v", tk.Status, tk.PR)
 	}
 	if got := tk.BranchChange; got == nil || got.Kind != company.BranchAhead || string(got.Now) != theirs || got.Commits != 1 || strings.Join(got.By, "") != "Bob" {
 		t.Errorf("told: %+v", got)
 	}
-	if at := b.p.Git("ls-remote", "origin", "refs/heads/"+branch); !strings.HasPrefix(at, theirs) {
+	if at := b.Project.Git("ls-remote", "origin", "refs/heads/"+branch); !strings.HasPrefix(at, theirs) {
 		t.Errorf("the branch is at %q, and a person left it at %s", at, theirs)
 	}
 }

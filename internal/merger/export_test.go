@@ -1,0 +1,4 @@
+package merger
+
+// ConflictBrief is what the agent is told of a conflict, for tests outside.
+var ConflictBrief = conflictBrief

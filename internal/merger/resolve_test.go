@@ -1,0 +1,55 @@
+package merger
+
+import (
+	"strings"
+	"testing"
+
+	"company/internal/company"
+	"company/internal/gitops/gitopstest"
+)
+
+// A resolution is a merge of exactly both sides without markers left.
+func TestCheckResolution(t *testing.T) {
+	p := gitopstest.New(t, map[string]string{"shared.go": "package a\n\nvar x = 0\n"})
+	ours := p.Commit("ours", map[string]string{"shared.go": "package a\n\nvar x = 1\n"})
+	theirs := p.Commit("theirs", map[string]string{"shared.go": "package a\n\nvar x = 2\n"})
+	resolve := func(branch, text string, second company.OID) company.OID {
+		p.Git("switch", "-q", "-c", branch, string(ours))
+		p.Write(map[string]string{"shared.go": text})
+		p.Git("add", "-A")
+		tree := p.Git("write-tree")
+		args := []string{"commit-tree", "-m", branch, "-p", string(ours)}
+		if second != "" {
+			args = append(args, "-p", string(second))
+		}
+		p.Git("reset", "-q", "--hard", p.Git(append(args, tree)...))
+		p.Git("switch", "-q", "main")
+		return p.Fetch(branch)
+	}
+	sub := &company.Subtask{Head: ours, Conflict: &company.ConflictReported{Head: ours, Onto: theirs, Paths: []string{"shared.go"}}}
+	for _, c := range []struct {
+		name, text string
+		second     company.OID
+		refused    string
+	}{
+		{"both", "package a\n\nvar x = 3\n", theirs, ""},
+		{"deleted", "", theirs, ""},
+		{"markers in the middle of a line", "package a\n\nvar x = `a <<<<<<< b`\n", theirs, ""},
+		{"markers", "package a\n\n<<<<<<< HEAD\nvar x = 1\n=======\nvar x = 2\n>>>>>>> develop\n", theirs, "markers are left in shared.go"},
+		{"half of the markers", "package a\n\nvar x = 1\n>>>>>>> develop\n", theirs, "markers are left in shared.go"},
+		{"one side only", "package a\n\nvar x = 1\n\nvar y = 2\n", "", "does not hold " + theirs.Short()},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out := company.RunEnded{Status: company.RunSuccess, Head: resolve(strings.ReplaceAll(c.name, " ", "-"), c.text, c.second)}
+			if err := checkResolution(t.Context(), p.Mirror, sub, &out); err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case c.refused == "" && (out.Status != company.RunSuccess || out.Head == "" || out.Error != ""):
+				t.Errorf("refused: %+v", out)
+			case c.refused != "" && (out.Status != company.RunError || out.Head != "" || out.Code != company.EConflict || !strings.Contains(out.Error, c.refused)):
+				t.Errorf("%+v, want a refusal that says %q", out, c.refused)
+			}
+		})
+	}
+}
