@@ -26,8 +26,8 @@ type Client struct {
 	receivedAt time.Time // when that answer came
 }
 
-// Now is the office's time: what its newest answer said, and what has passed
-// since. Before an answer, and at an office of an older version, it is the wall
+// Now is the office's time: that of its newest answer, and the time since.
+// Before an answer, and at an office of an older version, it is the wall
 // clock's.
 func (c *Client) Now() time.Time {
 	c.mu.Lock()
@@ -59,7 +59,7 @@ func Dial(dial func(ctx context.Context) (net.Conn, error)) *Client {
 // Close lets go of idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// ServerInfo asks who answers.
+// ServerInfo asks for the answering process.
 func (c *Client) ServerInfo(ctx context.Context) (ServerInfo, error) {
 	var h ServerInfo
 	return h, c.callJSON(ctx, http.MethodGet, "/v1/hello", nil, &h)
@@ -71,7 +71,7 @@ func (c *Client) State(ctx context.Context) (*company.State, error) {
 	return s, c.callJSON(ctx, http.MethodGet, "/v1/state", nil, s)
 }
 
-// ActiveRuns is what is under way, without the rest of the state.
+// ActiveRuns asks for the runs under way, without the rest of the state.
 func (c *Client) ActiveRuns(ctx context.Context) (ActiveRuns, error) {
 	var h ActiveRuns
 	return h, c.callJSON(ctx, http.MethodGet, "/v1/held", nil, &h)

@@ -34,7 +34,7 @@ type Office interface {
 	Activities() []view.Activity
 }
 
-// ServerInfo says who answers.
+// ServerInfo describes the answering process.
 type ServerInfo struct {
 	Version string `json:"version"`
 	Office  string `json:"office"`
@@ -69,8 +69,8 @@ func newCodec[T company.Command](kind string) commandCodec {
 	}
 }
 
-// commandCodecs that people may send; what the company's own hands bring in is not
-// among them.
+// commandCodecs that people may send; commands of the company's own parts are
+// not among them.
 var commandCodecs = []commandCodec{
 	newCodec[company.Submit]("submit"), newCodec[company.Answer]("answer"), newCodec[company.Cancel]("cancel"), newCodec[company.Stop]("stop"),
 	newCodec[company.Resume]("resume"), newCodec[company.Pause]("pause"), newCodec[company.RaiseBudget]("raise_budget"), newCodec[company.SettlePR]("settle_pr"), newCodec[company.RecordPRFeedback]("hear_pr"),
@@ -156,7 +156,7 @@ func (s *Server) serveState(w http.ResponseWriter, _ *http.Request) {
 type ActiveRuns struct {
 	Stopped bool            `json:"stopped"`
 	Epoch   uint64          `json:"epoch"` // 0: nothing ever began
-	Runs    []company.RunID `json:"runs"`  // that somebody holds
+	Runs    []company.RunID `json:"runs"`  // that are held
 }
 
 // ActiveRunsIn is what a state says of it.
@@ -264,7 +264,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the client is gone, or it has it
 }
 
-// httpStatus of an error code; what is not here is 500.
+// httpStatus of an error code; others are 500.
 var httpStatus = map[company.Code]int{
 	company.EInvalid: 400, company.EUsage: 400, company.EConfig: 400, company.ENotFound: 404, company.EConflict: 409,
 	company.EStale: 409, company.EStopped: 409, company.EProtected: 403, company.EBudget: 409, company.EPlan: 400,

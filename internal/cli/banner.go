@@ -15,14 +15,15 @@ import (
 	"company/internal/safetext"
 )
 
-// progressDelay is how long the look at a repository may take before a line says
-// that it is going on: nobody stares at an empty terminal.
+// progressDelay is how long the look at a repository may take before a line
+// says that it is going on.
 const progressDelay = 150 * time.Millisecond
 
 // maxNotes is how many lines about the checks of a repository are shown.
 const maxNotes = 4
 
-// printBanner says what will be worked on and by whom, before anything is made.
+// printBanner prints the repository, the agents and the limits, before anything
+// is made.
 func (a *app) printBanner(paths office.Paths, c config.Config, cmd company.Submit, seen repoCheck) {
 	base := seen.base
 	a.printNote("company %s  %s  base %s@%s (%s)", Version, repoName(base.RemoteURL, cmd.Project.Path), base.Branch, base.OID.Short(), baseState(c, base))
@@ -40,8 +41,8 @@ func (a *app) printBanner(paths office.Paths, c config.Config, cmd company.Submi
 	a.printNote("budget  %s   approvals %s   office %s   stop: Ctrl-C", budgetLine(c, cmd.Settings.WithDefaults().Cap, seen.model), approvalsLine(cmd.Settings), safetext.EscapeLine(shortPath(paths.Root), 300))
 }
 
-// withProgress says what is being looked at, when that takes a while. The function
-// that it returns ends it.
+// withProgress names a slow step while it runs. The function that it returns
+// ends it.
 func (a *app) withProgress(what string) (done func()) {
 	if a.output != "text" {
 		return func() {}
@@ -87,7 +88,7 @@ func repoName(remote, checkout string) string {
 }
 
 // agentsLine is each profile with its adapter, its model and the roles it is
-// for. chosen is the model of the default profile, where nobody named one.
+// for. chosen is the model of the default profile, where the config names none.
 func agentsLine(c config.Config, chosen string) string {
 	profiles, users := rolesByProfile(c)
 	var parts []string

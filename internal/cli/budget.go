@@ -115,8 +115,8 @@ func parseTokens(text string) (int64, error) {
 // maxTokenCap is the largest cap that the config takes.
 const maxTokenCap = 1_000_000_000_000
 
-// checkUSDCap refuses a cap in USD that somebody set and that no price can hold,
-// unless a cap in tokens stands beside it.
+// checkUSDCap refuses a configured cap in USD that no price can hold, unless a
+// cap in tokens stands beside it.
 func checkUSDCap(l config.Loaded) error {
 	c := l.Config
 	models := officeapp.UnpricedModels(c)

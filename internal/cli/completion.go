@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// bashWords stands in for the one function of the package bash-completion
-// that the script needs, where that package is not installed: it gives the
-// words of the line, not cut at = and :, which bash cuts at.
+// bashWords stands in for the one function of the package bash-completion that
+// the script needs, where that package is not installed: it splits the line,
+// but not at = and :, as bash does.
 const bashWords = `
 if ! declare -F _get_comp_words_by_ref >/dev/null 2>&1; then
 _get_comp_words_by_ref()

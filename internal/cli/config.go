@@ -61,7 +61,7 @@ func (a *app) runConfigCheck(ctx context.Context) error {
 			return perr
 		}
 		if err != nil {
-			return &exitCode{code: exitError} // all is said
+			return &exitCode{code: exitError} // everything is printed
 		}
 		return nil
 	}

@@ -28,8 +28,8 @@ type detachedProcess struct {
 // logPath is where its log is.
 func (b *detachedProcess) logPath() string { return b.logs.Join(b.log) }
 
-// submitDetached hands the submission to the company that is open, or starts one in a
-// session of its own, and returns when the task has its id.
+// submitDetached gives the submission to the company that is open, or starts
+// one in a session of its own, and returns when the task has its id.
 func (a *app) submitDetached(ctx context.Context, paths office.Paths, o submitOptions, cmd company.Submit) error {
 	off, err := a.openOffice(ctx, paths)
 	if err != nil {
@@ -76,7 +76,7 @@ func (a *app) submitDetached(ctx context.Context, paths office.Paths, o submitOp
 		if err := retry.Sleep(ctx, 50*time.Millisecond); err != nil {
 			return err
 		}
-		// Who holds it is only looked at: the lock is the child's to take.
+		// Only look at the holder: the child takes the lock.
 		if l, h, err := office.TryLock(paths); err != nil {
 			return err
 		} else if l == nil {

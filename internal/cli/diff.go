@@ -101,15 +101,15 @@ func makePatch(ctx context.Context, paths office.Paths, t *company.Task, sp diff
 	return d, m.Dir(), err
 }
 
-// printPatch shows a patch. To a file or a pipe it goes as it is: it must
-// apply.
+// printPatch shows a patch. To a file or another program it goes unchanged: it
+// must apply.
 func (a *app) printPatch(w io.Writer, sp diffRange, d gitops.Diff, dir string) {
 	patch := d.Patch
 	if isTerminal(w) {
 		patch = []byte(safetext.Escape(string(patch)))
 	}
 	if _, err := w.Write(patch); err != nil {
-		return // said by who watches stdout
+		return // the writer of stdout reports it
 	}
 	switch {
 	case len(d.Changes) == 0:

@@ -109,8 +109,8 @@ func (a *app) feedOnce(ctx context.Context, acc officeClient, o feedOptions, see
 	return err
 }
 
-// waitForOffice waits until somebody takes the office, or has had it. Whoever
-// takes it signs the lock's file.
+// waitForOffice waits until a process takes the office, or has had it. The
+// process that takes it signs the lock's file.
 func waitForOffice(ctx context.Context, p office.Paths) error {
 	lock, _, err := office.TryLock(p)
 	switch {

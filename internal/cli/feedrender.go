@@ -19,15 +19,15 @@ func (a *app) useColor(w io.Writer) bool {
 	return term != "dumb"
 }
 
-// printProgress prints one item of the feed as progress, and says whether anything was
-// printed. That nobody reads it any more does not end the work.
+// printProgress prints one item of the feed as progress, and says whether
+// anything was printed. A closed reader does not end the work.
 func (a *app) printProgress(it feed.Item) bool {
 	printed, _ := a.printItem(a.err, it)
 	return printed
 }
 
-// printItem prints one item of the feed to w, unless it is of no use to who
-// reads there.
+// printItem prints one item of the feed to w, unless it is of no use to its
+// reader.
 func (a *app) printItem(w io.Writer, it feed.Item) (printed bool, err error) {
 	switch {
 	case a.quiet && w == a.err:

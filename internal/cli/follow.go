@@ -24,12 +24,12 @@ const (
 )
 
 // follower shows the feed until tasks have come to rest: ended, stopped, or
-// waiting for a person who is not there.
+// waiting for a person that is not there.
 type follower struct {
 	a        *app
 	tasks    []company.TaskID
 	paths    office.Paths
-	lastSeq  uint64                      // the last event that was shown; kept when the office changes hands
+	lastSeq  uint64                      // the last event that was shown; kept when the office's holder changes
 	deferred map[company.ApprovalID]bool // questions that the person has put off
 }
 
@@ -110,9 +110,9 @@ func (f *follower) followTasks(ctx context.Context, acc officeClient) (*company.
 	}
 }
 
-// isShown says whether an item is shown here. People see the tasks that they
-// gave and what is of no task; a program gets the whole feed, and each item
-// names its task.
+// isShown says whether an item is shown here. People see their own tasks and
+// items without a task; a program gets the whole feed, and each item names its
+// task.
 func (f *follower) isShown(it feed.Item) bool {
 	return f.a.output == "json" || it.Task == "" || slices.Contains(f.tasks, it.Task)
 }
@@ -154,8 +154,9 @@ func (f *follower) tasksAtRest(ctx context.Context, acc officeClient, s *company
 	return true, nil
 }
 
-// blockingQuestion is a question that a run is waiting on in the middle of its work, or
-// nil: whoever is at the terminal is asked at once, and not when all is still.
+// blockingQuestion is a question that a run is waiting on in the middle of its
+// work, or nil: the person at the terminal is asked at once, and not when all
+// is still.
 func blockingQuestion(open []*company.Approval) *company.Approval {
 	for _, q := range open {
 		if q.Kind == company.AskDependencyLeave {
@@ -165,7 +166,8 @@ func blockingQuestion(open []*company.Approval) *company.Approval {
 	return nil
 }
 
-// autoApprove answers what --yes is for: what is asked before the work begins.
+// autoApprove answers the questions that --yes covers: those before the work
+// begins.
 func (f *follower) autoApprove(ctx context.Context, acc officeClient, open []*company.Approval) (bool, error) {
 	if !f.a.yes {
 		return false, nil

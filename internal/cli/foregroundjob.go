@@ -13,8 +13,8 @@ import (
 	"company/internal/view"
 )
 
-// pauseTimeout is how long the company that is open has to pause what was
-// interrupted here.
+// pauseTimeout is how long the company that is open has to pause the tasks that
+// were interrupted here.
 const pauseTimeout = 5 * time.Second
 
 // foregroundJob is what the foreground works on until it comes to rest.
@@ -23,9 +23,9 @@ type foregroundJob struct {
 	// precheck is asked before anything is started or written, and says whether
 	// there is anything to do. It may refuse.
 	precheck func(*company.State) (todo bool, err error)
-	// start sends what sets the work off and names the tasks that are to come
-	// to rest. It is repeated when the office changes hands, and must be
-	// harmless then.
+	// start sends the command that begins the work and names the tasks that are
+	// to come to rest. It is repeated when the office's holder changes, and
+	// must be harmless then.
 	start func(context.Context, officeClient) ([]company.TaskID, error)
 }
 
@@ -84,11 +84,11 @@ func staysServing(acc officeClient) bool {
 	return ok && d.info.Serving
 }
 
-// pauseInterrupted pauses the tasks that the person at the terminal has interrupted, if
-// that is why ctx has ended:
-// whichever company is at work next leaves them alone until somebody resumes
-// them. What only waits for an answer is left as it is: the answer is the
-// leave. A signal of who supervises the process is no decision about tasks.
+// pauseInterrupted pauses the tasks that the person at the terminal has
+// interrupted, if that is why ctx has ended: the next company leaves them alone
+// until a person resumes them. A task that only waits for an answer is left as
+// it is: the answer lets it go on. A supervisor's signal is no decision about
+// tasks.
 func (a *app) pauseInterrupted(ctx context.Context, acc officeClient, ids []company.TaskID) {
 	if cause := context.Cause(ctx); !errors.Is(cause, errInterrupted) || errors.Is(cause, errTerminated) {
 		return
@@ -159,7 +159,8 @@ func (a *app) runLocally(ctx context.Context, h *officeapp.App, f *follower, j f
 		return nil, f.tasks, err
 	}
 	a.printRecovery(paused)
-	// An interrupt in the middle of this must not leave a task that nobody knows.
+	// An interrupt in the middle of this must not leave a task whose id was
+	// never printed.
 	ids, err := j.start(context.WithoutCancel(ctx), acc)
 	if err == nil {
 		a.noteOtherTasks(h.View(), ids, h.Now())

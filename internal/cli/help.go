@@ -12,7 +12,7 @@ import (
 	"company/internal/config"
 )
 
-// helpTemplate leads with examples: most who ask for help want one.
+// helpTemplate leads with examples: most readers of a help want one.
 const helpTemplate = `{{.Short}}
 {{if .Example}}
 Examples:
@@ -37,8 +37,8 @@ cancelled), 3 the office is held by a process that does not answer, 64 wrong
 usage, 130 interrupted, 141 nobody read the output to its end{{if eq .Name "doctor"}}; of doctor: 0 green, 1 red, 2 could not check{{end}}.
 `
 
-// newHelp is help by a command. What is no command is told, and not answered
-// with the help of something else.
+// newHelp is help by a command. A name that is no command is an error, and not
+// answered with the help of another one.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [command]", Short: "Help about a command", Example: "  company help submit\n  company help pr merge", Args: cobra.ArbitraryArgs,
@@ -55,8 +55,8 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// printHelp writes help in one piece, so that a reader who goes away in its
-// middle is met once, where all results are written.
+// printHelp writes help in one piece, so that a reader that closes in its
+// middle is handled once, where all results are written.
 func printHelp(a *app, root *cobra.Command) {
 	fill := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
@@ -64,7 +64,7 @@ func printHelp(a *app, root *cobra.Command) {
 		c.SetOut(&text)
 		fill(c, args)
 		c.SetOut(a.out)
-		_, _ = a.out.Write(text.Bytes()) // said by who watches stdout
+		_, _ = a.out.Write(text.Bytes()) // the writer of stdout reports it
 	})
 }
 
@@ -98,8 +98,8 @@ func nearestCommand(c *cobra.Command, typed string) string {
 }
 
 // nearestName is the name that was most likely meant, or nothing: the one that
-// begins with what was typed, or that one slip of the hand in four letters
-// makes of it. What is further away is no help.
+// begins with the typed text, or that differs from it by one slip in four
+// letters. A name that is further away is no help.
 func nearestName(typed string, names []string) string {
 	var begun []string
 	for _, name := range names {

@@ -54,7 +54,7 @@ type initFindings struct {
 	Repository string   `json:"repository"`
 	Base       string   `json:"base,omitempty"`
 	Remote     string   `json:"remote,omitempty"` // owner/name; nothing else of an address
-	Forge      string   `json:"forge"`            // where a pull request would go, in words
+	Forge      string   `json:"forge"`            // where a pull request would go, for people
 	Toolchains []string `json:"toolchains"`
 	Checks     []string `json:"checks"`
 	Model      string   `json:"model"`
@@ -247,7 +247,7 @@ func (a *app) pickModels(ctx context.Context, loaded config.Loaded) (map[string]
 
 const set, notSet = "SET", "NOT SET"
 
-// isSet is all that is ever said of a key (ADP-8).
+// isSet says whether a key is set; no output ever shows more of it (ADP-8).
 func (a *app) isSet(name string) string {
 	if v, _ := a.env(name); v != "" {
 		return set
@@ -290,9 +290,9 @@ func (a *app) validateDraft(ctx context.Context, text []byte) (err error) {
 	return nil
 }
 
-// installFile puts the file where it belongs: whole or not at all, and without
-// losing what was there, which is kept, with force, under the name that it
-// returns. Without force it is EConflict, whoever was faster.
+// installFile puts the file in its place, whole or not at all. With force an
+// existing file is kept under the name that it returns. Without force an
+// existing file is EConflict, also one that appears meanwhile.
 func installFile(path string, text []byte, force bool) (backup string, err error) {
 	fail := func(err error) error {
 		return company.E(company.EConfig, path+" cannot be written").Wrap(err).Fix("see that the folder is yours and has space")
@@ -310,7 +310,7 @@ func installFile(path string, text []byte, force bool) (backup string, err error
 	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
 		return "", fail(err)
 	}
-	// A link fails where there is a file: nobody's is written over.
+	// A link fails where there is a file: none is written over.
 	err = os.Link(f.Name(), path)
 	if err == nil {
 		return "", nil

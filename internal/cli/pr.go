@@ -189,7 +189,8 @@ func checkMerged(ctx context.Context, p office.Paths, remote string, t *company.
 	}
 	refused := company.E(company.EProtected, fmt.Sprintf("%s does not hold %s yet, and the company never moves it", t.PR.Base, t.PR.Head.Short())).
 		Because(fmt.Sprintf("%s is at %s; what goes to it is yours to decide", t.PR.Base, base.OID.Short()))
-	// The mirror has what was delivered, also where no branch has it any more.
+	// The mirror has the delivered commit, also where no branch has it any
+	// more.
 	from, what, push, instead := shell.Quote(m.Dir()), string(t.PR.Head), "", ""
 	if url != "" {
 		push = fmt.Sprintf(" && git push %s %s", shell.Quote(remote), shell.Quote(t.PR.Base))

@@ -53,8 +53,8 @@ var (
 	errTerminalGone      = errors.New("cli: nobody is at the terminal any more")
 )
 
-// endDialog ends the question for a reason that is none of the person's. What is an
-// error beyond it comes back.
+// endDialog ends the question for another reason than the person's. It returns
+// an error that goes beyond that.
 func (d questionDialog) endDialog(err error) error {
 	switch {
 	case errors.Is(err, errAnsweredElsewhere):
@@ -62,7 +62,7 @@ func (d questionDialog) endDialog(err error) error {
 		return nil
 	case errors.Is(err, errTerminalGone):
 		d.deferQuestion()
-		d.follower.a.noInput = true // nor will anybody answer the next
+		d.follower.a.noInput = true // the next question gets no answer either
 		return nil
 	}
 	return err
@@ -117,7 +117,7 @@ func (d questionDialog) argumentHint(option string) string {
 	return ""
 }
 
-// acceptsWords says whether words beside an option reach anybody.
+// acceptsWords says whether text beside an option reaches an agent.
 func (d questionDialog) acceptsWords(option string) bool {
 	return strings.Contains(d.question.Options()[option], "your words")
 }
@@ -130,8 +130,8 @@ func (d questionDialog) hasDiff() bool {
 	return false
 }
 
-// parseAnswer takes what was typed: an answer, or, without an option in it,
-// something else that is done here.
+// parseAnswer parses the typed text: an answer, or, without an option in it, a
+// command of the dialog.
 func (d questionDialog) parseAnswer(ctx context.Context, typed string) (company.Answer, error) {
 	cmd := company.Answer{Approval: d.question.ID, By: "terminal"}
 	word, rest, _ := strings.Cut(typed, " ")
@@ -232,7 +232,7 @@ func (d questionDialog) sendAnswer(ctx context.Context, cmd company.Answer) erro
 // subjectID is what the question is about: its subtask, or the whole task.
 func (d questionDialog) subjectID() string { return view.SubjectOf(view.NewApproval(d.question)) }
 
-// showSubject prints what is known of what the question is about.
+// showSubject prints the object of the question.
 func (d questionDialog) showSubject(ctx context.Context) error {
 	s, err := d.acc.State(ctx)
 	if err != nil {
@@ -246,7 +246,7 @@ func (d questionDialog) showSubject(ctx context.Context) error {
 	return nil
 }
 
-// showDiff prints what was changed.
+// showDiff prints the changes.
 func (d questionDialog) showDiff(ctx context.Context) error {
 	s, err := d.acc.State(ctx)
 	if err != nil {
@@ -271,8 +271,8 @@ func (d questionDialog) reportFailure(err error) {
 	}
 }
 
-// read prompts and waits for a line that is not empty, or for somebody else's
-// answer.
+// read prompts and waits for a line that is not empty, or for an answer from
+// elsewhere.
 func (d questionDialog) read(ctx context.Context, prompt string) (string, error) {
 	a := d.follower.a
 	keys := a.freshKeyboard()

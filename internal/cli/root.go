@@ -33,18 +33,18 @@ const (
 	exitHeld       = 3 // the office is held by a process that does not answer
 	exitUsage      = 64
 	exitInterrupt  = 130
-	exitPipe       = 141 // nobody read to the end; what a shell gives for SIGPIPE
+	exitPipe       = 141 // the reader closed early; a shell's code for SIGPIPE
 )
 
 // errInterrupted is why the context of a command ends.
 var errInterrupted = errors.New("interrupted")
 
-// errTerminated is errInterrupted by SIGTERM: whoever supervises the process
-// wants it to end.
+// errTerminated is errInterrupted by SIGTERM: a supervisor wants the process to
+// end.
 var errTerminated = fmt.Errorf("terminated: %w", errInterrupted)
 
-// exitCode carries a code other than 1 out of a command. Without an error in
-// it everything has been said already.
+// exitCode carries a code other than 1 out of a command. Without an error in it
+// everything is printed already.
 type exitCode struct {
 	code int
 	err  error
@@ -77,7 +77,7 @@ type app struct {
 	yes         bool
 	configFlags []string // key=value of the config
 
-	reportsWork bool // the result says what became of work: somebody must get it
+	reportsWork bool // the result reports work: it must not be lost
 
 	clocks clock.Sources // of the machine; zero: of this one
 
@@ -113,8 +113,8 @@ func withInterrupt(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	interrupts := make(chan os.Signal, 2)
 	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
-	// A terminal that is closed ends the work as SIGTERM does. Whoever was
-	// started under nohup does not hear of it.
+	// A terminal that is closed ends the work as SIGTERM does. A process under
+	// nohup does not get it.
 	if !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(interrupts, syscall.SIGHUP)
 	}
@@ -145,15 +145,15 @@ func (a *app) main(ctx context.Context, args []string) int {
 	switch {
 	case out.err == nil || ctx.Err() != nil:
 	case errors.Is(out.err, syscall.EPIPE) && !a.reportsWork:
-		return exitPipe // whoever read it has seen enough
+		return exitPipe // the reader has seen enough
 	default:
 		err = company.E(company.EOutput, "the result could not be written to stdout").Wrap(out.err).Fix("see what became of the program that reads it")
 	}
 	return a.reportError(ctx, err)
 }
 
-// stdoutWriter is stdout. It remembers the first write that went wrong, so that a
-// command whose result nobody got does not end as if all were well.
+// stdoutWriter is stdout. It remembers the first write that went wrong, so that
+// a command whose result was lost does not end with success.
 type stdoutWriter struct {
 	w   io.Writer
 	err error
@@ -265,9 +265,9 @@ func (a *app) showError(err error) {
 	if a.output == "json" || a.json {
 		told := struct {
 			*company.Error
-			Fix string `json:"fix,omitempty"` // the word of text and of doctor; hint is its older name
+			Fix string `json:"fix,omitempty"` // the name in text output and in doctor; hint is its older name
 		}{e, e.Hint}
-		_ = a.printJSON(a.err, map[string]any{"schema_version": 1, "error": told}) // whoever closed stderr does not want to know
+		_ = a.printJSON(a.err, map[string]any{"schema_version": 1, "error": told}) // stderr was closed on purpose
 		return
 	}
 	fmt.Fprintf(a.err, "error[%s]: %s\n", e.Code, safetext.Escape(e.Message))

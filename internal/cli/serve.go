@@ -78,7 +78,7 @@ func (a *app) runServe(ctx context.Context) (err error) {
 		return err
 	}
 	if errors.Is(context.Cause(ctx), errTerminated) {
-		return nil // whoever supervises it asked for that
+		return nil // its supervisor asked for that
 	}
 	return &exitCode{code: exitInterrupt}
 }

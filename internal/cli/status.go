@@ -23,7 +23,7 @@ func newStatus(a *app) *cobra.Command {
 	}
 }
 
-// pausedTasks lists the open tasks that rest by somebody's decision.
+// pausedTasks lists the open tasks that rest by a decision.
 func pausedTasks(s *company.State) []company.TaskID {
 	var out []company.TaskID
 	for _, id := range s.Open {

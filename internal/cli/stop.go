@@ -82,8 +82,8 @@ func (a *app) watchStop(ctx context.Context, acc officeClient) error {
 	})
 }
 
-// activeRuns is what is under way. An office that somebody else serves is not asked
-// for its whole state.
+// activeRuns lists the runs under way. An office that another process serves is
+// not asked for its whole state.
 func activeRuns(ctx context.Context, acc officeClient) (api.ActiveRuns, error) {
 	if d, ok := acc.(*remoteClient); ok {
 		ctx, cancel := context.WithTimeout(ctx, answerTimeout)
@@ -157,7 +157,7 @@ func (a *app) runResume(ctx context.Context, id string) error {
 			return false, nil
 		},
 		start: func(ctx context.Context, acc officeClient) ([]company.TaskID, error) {
-			if lifted { // what was stopped or paused since was meant
+			if lifted { // a stop or pause since then was meant
 				return ids, nil
 			}
 			if _, err := acc.Do(ctx, "", company.Resume{}); err != nil {

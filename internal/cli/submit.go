@@ -123,7 +123,7 @@ func (a *app) submitFlags(c *cobra.Command, o submitOptions) error {
 	return nil
 }
 
-// readInstruction reads what is to be done: the argument, a file, or stdin.
+// readInstruction reads the instruction: the argument, a file, or stdin.
 func (a *app) readInstruction(o submitOptions, args []string) (string, error) {
 	switch {
 	case o.file == "" && (len(args) == 0 && isPiped(a.in) || len(args) == 1 && args[0] == "-"):
@@ -139,7 +139,7 @@ func (a *app) readInstruction(o submitOptions, args []string) (string, error) {
 	return text, err
 }
 
-// isPiped says whether something was put into stdin: a pipe or a file, not the
+// isPiped says whether stdin is another program's output or a file, not the
 // terminal nor /dev/null.
 func isPiped(in io.Reader) bool {
 	f, ok := in.(*os.File)
@@ -255,8 +255,8 @@ func validateSubmission(cmd company.Submit) error {
 	return err
 }
 
-// resolveProject is what is to be worked on: the project that is named, or
-// the checkout.
+// resolveProject returns the repository to work on: the named project, or the
+// checkout.
 func (a *app) resolveProject(ctx context.Context, paths office.Paths, project string) (string, error) {
 	switch {
 	case project == "":

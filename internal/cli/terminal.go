@@ -33,15 +33,15 @@ func (a *app) answerFromTerminal() {
 }
 
 // inForeground says whether this process may read the terminal: one that the
-// shell has put into the background would be stopped by that, with the office
-// in its hands.
+// shell has put into the background would be stopped by that while it holds the
+// office.
 func inForeground(in io.Reader) bool {
 	f, ok := in.(*os.File)
 	if !ok {
 		return false
 	}
 	group, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
-	return err != nil || group == unix.Getpgrp() // not the terminal of our session: nobody stops us
+	return err != nil || group == unix.Getpgrp() // not the terminal of our session: reading it is safe
 }
 
 // isTerminal asks the kernel: /dev/null is a character device, too.
@@ -57,7 +57,8 @@ func isTerminal(v any) bool {
 	return err == nil
 }
 
-// terminalWidth is how wide a terminal is; 80 for what is none, or does not say.
+// terminalWidth is the width of a terminal; 80 where w is none, or has no
+// width.
 func terminalWidth(w any) int {
 	if f, ok := w.(*os.File); ok {
 		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && size.Col >= 40 {
@@ -67,8 +68,8 @@ func terminalWidth(w any) int {
 	return 80
 }
 
-// wrapText is a text in lines of at most so many letters, cut between words; the
-// lines after the first begin with indent. A word that is longer stays whole.
+// wrapText is a text in lines of at most so many letters, cut between words;
+// the lines after the first begin with indent. A longer one stays whole.
 func wrapText(text string, width int, indent string) string {
 	var b strings.Builder
 	for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
@@ -163,17 +164,17 @@ func (a *app) freshKeyboard() *keyboard {
 	return a.keyboard
 }
 
-// dropPending drops what was typed before a question was asked: it answers nothing.
+// dropPending drops input from before a question: it answers nothing.
 func (k *keyboard) dropPending() {
 	if f, ok := k.in.(*os.File); ok {
-		_ = unix.IoctlSetInt(int(f.Fd()), unix.TCFLSH, unix.TCIFLUSH) // what is left is read as an answer
+		_ = unix.IoctlSetInt(int(f.Fd()), unix.TCFLSH, unix.TCIFLUSH) // pending input would be read as an answer
 	}
 	if k.pending != nil {
 		select {
 		case <-k.pending:
 			k.pending = nil
 		default:
-			return // it waits for what is typed from now on
+			return // it waits for input from now on
 		}
 	}
 	if k.lines != nil {

@@ -95,7 +95,7 @@ func (a *app) askTrust(ctx context.Context, r config.TrustReview) error {
 				}
 				fmt.Fprintf(table, "  %s\t%s\t(now: %s)\n", safetext.Escape(ask.Key), safetext.EscapeLine(ask.After, 300), safetext.EscapeLine(before, 100))
 			}
-			_ = table.Flush() // whoever closed stderr does not want to know
+			_ = table.Flush() // stderr was closed on purpose
 		}
 	}
 	return a.confirmYes(ctx, r.File, "read the file, then: company trust --yes", "company trust asks again")

@@ -9,9 +9,9 @@ import (
 // Config is company.yaml, complete: what no source sets has its default.
 // It is loaded once and never changed; do not write into its lists and maps.
 //
-// The tags are the schema: yaml is the key, enum the words allowed, min and
-// max the bounds, doc the one line that people and the JSON Schema show,
-// check the name of a further check of a text.
+// The tags are the schema: yaml is the key, enum the allowed values, min and
+// max the bounds, doc the one line that people and the JSON Schema show, check
+// the name of a further check of a text.
 type Config struct {
 	Version       int              `yaml:"version" min:"1" max:"1" doc:"version of this file's format"`
 	Models        map[string]Model `yaml:"models" doc:"named model profiles"`
@@ -120,7 +120,7 @@ type Forge struct {
 	Kind     string `yaml:"kind" enum:"auto github gitea local" doc:"kind of forge"`
 	URL      string `yaml:"url" check:"http_url" doc:"address of the forge; empty for the kind's own"`
 	TokenEnv string `yaml:"token_env" check:"env_name" doc:"environment variable that holds the token"`
-	// Poll is for company serve; other commands ask when they are told to.
+	// Poll is for company serve; other commands ask on demand.
 	Poll time.Duration `yaml:"poll" min:"5s" max:"24h" doc:"how often company serve asks what became of the open pull requests"`
 	// A GitHub App logs in instead of a token when its id is set.
 	AppID          int      `yaml:"app_id" min:"0" max:"2147483647" doc:"id of the GitHub App to log in as; 0 for a token"`
@@ -225,9 +225,9 @@ type HostResources struct {
 	SizeOption bool // whether the storage driver can limit a container's disk
 }
 
-// ForHost resolves what depends on the machine: workers.max, unless somebody
-// set it, goes down to what memory allows (at least 1), workers.cpus to what
-// there is, and an auto disk becomes a size.
+// ForHost resolves what depends on the machine: workers.max, unless it is set,
+// goes down to the number that memory allows (at least 1), workers.cpus to the
+// host's, and an auto disk becomes a size.
 func (l Loaded) ForHost(h HostResources) Config {
 	c := l.Config
 	if l.Origin["workers.max"] == OriginDefault && h.Memory > 0 {

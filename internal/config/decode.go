@@ -15,10 +15,10 @@ import (
 	"company/internal/company"
 )
 
-// decoder writes nodes into a Config and collects what is wrong with them.
+// decoder writes nodes into a Config and collects their faults.
 type decoder struct {
 	problems problems
-	onSet    func(key, at string) // told of each leaf that was written
+	onSet    func(key, at string) // gets each leaf that was written
 }
 
 // profileRE is what a model profile may be called.
@@ -32,7 +32,7 @@ func (d *decoder) addProblem(n node, key, what, allowed string) {
 	d.problems = append(d.problems, p)
 }
 
-// addRefusal reports what a parser or a check said about a node.
+// addRefusal reports a parser's or a check's error at a node.
 func (d *decoder) addRefusal(n node, key string, err error) {
 	var w *valueError
 	if !errors.As(err, &w) {

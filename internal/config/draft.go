@@ -104,7 +104,7 @@ func writeKey(b *strings.Builder, mark string, depth int, key, value, doc string
 	b.WriteString(line + "\n")
 }
 
-// keyHint is what a key is for, with the words that it takes.
+// keyHint describes a key, with the values that it takes.
 func keyHint(tag reflect.StructTag) string {
 	doc := tag.Get("doc")
 	if enum := tag.Get("enum"); enum != "" {

@@ -155,7 +155,7 @@ func yamlValue(v reflect.Value) string {
 	case float64:
 		return strconv.FormatFloat(x, 'f', -1, 64)
 	}
-	return fmt.Sprint(v.Interface()) // numbers, true, false, and the words auto and none
+	return fmt.Sprint(v.Interface()) // numbers, true, false, auto and none
 }
 
 func quoteList(list []string) string {

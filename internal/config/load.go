@@ -31,12 +31,13 @@ type LoadOptions struct {
 	// Project is the checkout that a task is about, when that is not the
 	// office's own. Of its company.yaml the keys under gates and container
 	// count, above the office's: they say how that repository is built and
-	// judged. The rest of the file is for those who make an office of it.
+	// judged. The rest of the file counts only for an office in that checkout.
 	Project string
 	// Env looks a variable up, as os.LookupEnv does.
 	Env func(string) (string, bool)
 	// Environ is the whole environment, as os.Environ gives it; nil: not looked
-	// at. What is meant for the company and sets nothing is found in it.
+	// at. Variables that are meant for the company and set nothing are found in
+	// it.
 	Environ []string
 	// Flags are keys set on the command line: workers.max → "5".
 	Flags map[string]string
@@ -50,8 +51,8 @@ type Loaded struct {
 	Origin map[string]string
 	// Hash names the whole of the config's values.
 	Hash company.Hash
-	// Unused are variables called COMPANY_* that set nothing and look like
-	// nobody's slip: others may have their own.
+	// Unused are variables called COMPANY_* that set nothing and resemble no
+	// key: other programs may have their own.
 	Unused []string
 }
 
@@ -186,8 +187,8 @@ func (l *loader) newDecoder() *decoder {
 // projectKeys are what the company.yaml of a project says in another's office.
 var projectKeys = []string{"gates", "container"}
 
-// loadFile applies a config file, or what is under these keys of it, and returns
-// the hash of its bytes, "" where there is none.
+// loadFile applies a config file, or only these keys of it, and returns the
+// hash of its bytes, "" where there is none.
 func (l *loader) loadFile(path string, only ...string) (company.Hash, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -272,9 +273,9 @@ func (l *loader) applyEnv() {
 // otherVariables are those of the company that are no keys of the config.
 var otherVariables = []string{"COMPANY_OFFICE", "COMPANY_LOG_LEVEL"}
 
-// unusedVariables reports the variables that were meant to set a key and do not: they
-// are one slip from one that does, or begin like a section. It returns the
-// other ones called COMPANY_*, of which nobody knows whether they are ours.
+// unusedVariables reports the variables that were meant to set a key and do
+// not: they are one slip from one that does, or begin like a section. It
+// returns the other ones called COMPANY_*, which may be another program's.
 func (l *loader) unusedVariables() (unused []string) {
 	known := slices.Clone(otherVariables)
 	sections := map[string]bool{}

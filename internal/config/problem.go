@@ -13,12 +13,12 @@ const (
 	maxTrustRequests = 60 // that one refusal of an untrusted file lists: each by name
 )
 
-// problem is one thing wrong with a config.
+// problem is one fault of a config.
 type problem struct {
 	at    string // file:line:column, the variable, the flag
 	key   string // workers.max; empty where there is none
 	what  string // what is wrong
-	found string // what was found; empty where it is clear or must not be shown
+	found string // the found value; empty where it is clear or must not be shown
 	fix   string // what is allowed, or what to do
 	code  company.Code
 }
@@ -38,11 +38,11 @@ func (p problem) formatLine() string {
 
 type problems []problem
 
-// Problem is one thing wrong with a config, for programs.
+// Problem is one fault of a config, for programs.
 type Problem struct {
 	At   string `json:"at"`            // file:line:column, the variable, the flag
 	Key  string `json:"key,omitempty"` // workers.max; empty where there is none
-	What string `json:"what"`          // what is wrong, and what was found
+	What string `json:"what"`          // the fault, and the found value
 	Fix  string `json:"fix"`           // what is allowed, or what to do
 }
 

@@ -16,8 +16,8 @@ type ReadablePaths struct {
 const (
 	DefaultRuntime = ".company/runtime"
 	DefaultBacklog = ".company/workflows/backlog"
-	// Where they lay beside a company.yaml before there was paths, and where
-	// most who name them want them.
+	// Where they lay beside a company.yaml before there was paths, and the
+	// usual values of paths.
 	LegacyRuntime = "runtime"
 	LegacyBacklog = "workflows/backlog"
 )

@@ -59,8 +59,8 @@ func (t Trust) Trusted(hash company.Hash) bool {
 	return found
 }
 
-// Add adds the file with this hash to the list. path is for people who read
-// the list.
+// Add adds the file with this hash to the list. path is for readers of the
+// list.
 func (t Trust) Add(hash company.Hash, path string) error {
 	fail := func(err error) error {
 		return company.E(company.EConfig, "the list of trusted files cannot be written").Wrap(err).Fix("set HOME or XDG_STATE_HOME to a folder of yours")
@@ -87,7 +87,7 @@ func (t Trust) Add(hash company.Hash, path string) error {
 	return nil
 }
 
-// TrustRequest is one thing that a company.yaml asks for and that needs trust.
+// TrustRequest is one setting of a company.yaml that needs trust.
 type TrustRequest struct {
 	Key    string `json:"key"`
 	At     string `json:"at"`               // file:line:column

@@ -274,8 +274,9 @@ func (c Config) fallbackReaches(from, to string, seen map[string]bool) bool {
 	return false
 }
 
-// unsupportedValues are values that the schema has and this version cannot carry out.
-// Each is refused by Loaded.CheckSupported, in words that name what there is.
+// unsupportedValues are values that the schema has and this version cannot
+// carry out. Loaded.CheckSupported refuses each, and names the supported
+// values.
 func (c Config) unsupportedValues() map[string]string {
 	out := map[string]string{}
 	no := func(bad bool, key, found, instead string) {
@@ -297,7 +298,7 @@ func (c Config) unsupportedValues() map[string]string {
 		use(c.Agent(r).Model)
 	}
 	for name, m := range c.Models {
-		// A profile that nobody uses does no harm.
+		// An unused profile does no harm.
 		no(used[name] && m.Adapter == "cli", "models."+name+".adapter", m.Adapter, "openai (with base_url, for any server that speaks its protocol), ollama, anthropic or scripted")
 	}
 	no(c.Bus.Driver != "nats", "bus.driver", c.Bus.Driver, "nats")
@@ -354,7 +355,8 @@ func (l Loaded) CheckSupported() error {
 	return ps.asError("check the config")
 }
 
-// requirePrivateFile refuses a file with keys that anybody but its owner can read.
+// requirePrivateFile refuses a file with keys that other users than its owner
+// can read.
 func requirePrivateFile(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Auto and None are words that several keys take.
+// Auto and None are values that several keys take.
 const (
 	Auto = "auto"
 	None = "none"
@@ -93,7 +93,7 @@ func (c Command) String() string {
 // IsCommand reports whether there is a command.
 func (c Command) IsCommand() bool { return c.Mode == "" }
 
-// valueError is why a value is refused: what would be allowed, and what it said.
+// valueError is a refused value, with the allowed ones.
 type valueError struct{ what, allowed string }
 
 func (w *valueError) Error() string { return w.what + " (allowed: " + w.allowed + ")" }

@@ -18,7 +18,7 @@ const (
 
 var errTOML = errors.New("it is no TOML")
 
-// ReadTOML reads a TOML file that anybody may have written.
+// ReadTOML reads an untrusted TOML file.
 func ReadTOML(text []byte, into any) error {
 	if err := checkTOMLBounds(text); err != nil {
 		return err

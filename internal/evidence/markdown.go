@@ -8,13 +8,13 @@ import (
 	"company/internal/safetext"
 )
 
-// closingWordsRE are the words by which a forge closes or reopens an issue when the
-// text is merged, in front of anything that may name one.
+// closingWordsRE matches the verbs by which a forge closes or reopens an issue
+// when the text is merged, in front of anything that may name one.
 var closingWordsRE = regexp.MustCompile(`(?i)\b(clos|fix|resolv|reopen|implement)(e[sd]?|ing|s|ed)?(:?\s+)(#|[a-z]+://|gh-|[\w.-]+/[\w.-]+#|![0-9]|[\w-]+-[0-9])`)
 
-// escapeMarkdown makes text of agents and people harmless in Markdown that a forge
-// shows: no HTML, no images, no mentions, no words that close issues (T22).
-// It is one line.
+// escapeMarkdown makes text of agents and people harmless in Markdown that a
+// forge shows: no HTML, no images, no mentions, no verbs that close issues
+// (T22). It is one line.
 func escapeMarkdown(s string) string {
 	s = safetext.StripLine(s)
 	s = closingWordsRE.ReplaceAllStringFunc(s, func(m string) string {
@@ -79,8 +79,8 @@ func truncateText(s string, n int) string {
 	for at > 0 && !utf8.RuneStart(s[at]) {
 		at--
 	}
-	// Nothing is cut inside a word, unless that is longer than a line, nor
-	// inside an entity.
+	// Cut between words, unless one is longer than a line, and never inside an
+	// entity.
 	if word := strings.LastIndexAny(s[:at], " \t"); word > at-longWord && word > 0 && s[at] != ' ' {
 		at = word
 	} else if amp := strings.LastIndexByte(s[:at], '&'); amp >= 0 && amp > at-len("&amp;") && !strings.Contains(s[amp:at], ";") {
@@ -89,5 +89,5 @@ func truncateText(s string, n int) string {
 	return strings.TrimRight(s[:at], " \t") + " …"
 }
 
-// longWord is how long a word may be that is not cut.
+// longWord is the length up to which a run of letters is not cut.
 const longWord = 80

@@ -7,8 +7,8 @@ import (
 	"company/internal/company"
 )
 
-// prFollowUps says, for a task that goes on with a pull request, what was done
-// for it before; the sections below are about this task alone.
+// prFollowUps says, for a task that goes on with a pull request, the earlier
+// work for it; the sections below are about this task alone.
 func prFollowUps(t *company.Task, o PROptions) string {
 	if len(o.EarlierTasks) == 0 {
 		return ""

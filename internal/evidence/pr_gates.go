@@ -55,7 +55,7 @@ func prGates(t *company.Task, o PROptions) string {
 	return b.String()
 }
 
-// gateStatusText is how a check stands, in a word, and what its tests are.
+// gateStatusText is a check's result and the count of its tests.
 func gateStatusText(c company.GateCheck) string {
 	word := "failed"
 	switch {

@@ -7,8 +7,8 @@ import (
 	"company/internal/company"
 )
 
-// prRefused is what the agents reached for and did not get. It did not happen;
-// who reviews the work of one that tried should know.
+// prRefused lists the agents' refused accesses. They did not happen; a reviewer
+// of the work should know of the attempt.
 func prRefused(t *company.Task, o PROptions) string {
 	runs := t.Refused()
 	if len(runs) == 0 {

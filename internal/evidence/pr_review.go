@@ -8,8 +8,8 @@ import (
 	"company/internal/company"
 )
 
-// prReview guides whoever reviews: what the company's own reviewer said, and
-// where most was changed.
+// prReview guides the reader: the company's own review, and the files with most
+// changes.
 func prReview(t *company.Task, o PROptions) string {
 	var b strings.Builder
 	b.WriteString("## Review guide\n\n")

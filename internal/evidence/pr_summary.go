@@ -7,7 +7,7 @@ import (
 	"company/internal/company"
 )
 
-// prSummary says what was asked for, what came of it, and what is risky.
+// prSummary gives the instruction, the outcome, and the risks.
 func prSummary(t *company.Task, o PROptions) string {
 	var b strings.Builder
 	about := t
@@ -31,7 +31,7 @@ func prSummary(t *company.Task, o PROptions) string {
 	return b.String()
 }
 
-// mergeRisks are the facts that somebody must know before merging.
+// mergeRisks are the facts that a person must know before merging.
 func mergeRisks(t *company.Task) []string {
 	var out []string
 	switch {

@@ -7,8 +7,7 @@ import (
 	"company/internal/company"
 )
 
-// MaxPRLines is the most that a pull request's text has. What is cut is said
-// where it is cut.
+// MaxPRLines bounds a pull request's text. Each cut says so in its place.
 const MaxPRLines = 60
 
 // prSection is one part of a pull request's text. Each is a function of the task
@@ -16,8 +15,8 @@ const MaxPRLines = 60
 // at most o.rows rows of a list or a table. An empty text leaves it out.
 type prSection func(t *company.Task, o PROptions) string
 
-// prSections are the parts of a pull request's text, in the order in which
-// somebody who reviews asks for them.
+// prSections are the parts of a pull request's text, in the order of a
+// reviewer's questions.
 var prSections = []prSection{
 	prSummary, prFollowUps, prSubtasks, prEvidence, prDependencies, prRefused, prGates, prReview, prCost, prReproduce, prPlan,
 }
@@ -37,10 +36,10 @@ type PROptions struct {
 	maxRows int
 }
 
-// PRBody is the text of a task's pull request: what was asked, what was done,
-// what shows it, what it cost, and how to do it again. It is a function of the
-// state, so writing it again changes nothing. What agents and people wrote is
-// inert in it (T22), and it has at most MaxPRLines lines.
+// PRBody is the text of a task's pull request: the instruction, the work, its
+// evidence, its cost, and how to repeat it. It is a function of the state, so
+// writing it again changes nothing. Text of agents and people is inert in it
+// (T22), and it has at most MaxPRLines lines.
 func PRBody(t *company.Task, o PROptions) string {
 	var text string
 	for o.maxRows = 12; o.maxRows > 0; o.maxRows-- {

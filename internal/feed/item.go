@@ -25,9 +25,8 @@ const (
 )
 
 // Item is one line of the feed: an event of the ledger (Seq is set), or
-// something that happens in a run at this moment. Events are never lost;
-// what happens in between is told to whoever listens, and dropped for a
-// listener who is slow.
+// something that happens in a run at this moment. Events are never lost; other
+// items go to the present listeners, and are dropped for a slow one.
 type Item struct {
 	SchemaVersion int               `json:"schema_version"`
 	Seq           uint64            `json:"seq,omitempty"`

@@ -23,9 +23,9 @@ import (
 // look there.
 //
 // The test's name is random, and the command runs nothing else where the runner
-// can be told so: the suite is not run twice. What cannot be seen: a suite that
-// looks for files or arguments that it does not know, and behaves only then;
-// and a library whose assertions assert nothing.
+// can select tests: the suite is not run twice. What cannot be seen: a suite
+// that looks for files or arguments that it does not know, and behaves only
+// then; and a library whose assertions assert nothing.
 
 // maxCanaries is how many folders of a change get a failing test.
 const maxCanaries = 100
@@ -185,7 +185,7 @@ func (r *Runner) runCanary(ctx context.Context, j Job, i int) (*company.Canary, 
 			out.Proven = append(out.Proven, folder)
 		case why != "":
 			out.Blind = append(out.Blind, folder)
-		case now.mute && base.mute: // it turns red, and nobody can tell at what
+		case now.mute && base.mute: // it turns red, for an unknown reason
 			out.Reason = "the failing test turns it red, and its report names no test"
 		case base.green[n]:
 			out.Blind = append(out.Blind, folder)

@@ -68,12 +68,12 @@ func (b goBuild) takes(name string, text []byte) bool {
 type goFolder struct {
 	built   int      // files
 	pkg     string   // its package; empty: no file tells
-	sure    int      // how well the file that told pkg knows it
+	sure    int      // how sure the source of pkg is
 	omitted []string // paths that the change touches and that are not built, sorted
 }
 
-// goFolders read the Go files of these folders. What is too large to be looked
-// at counts as built.
+// goFolders read the Go files of these folders. A file that is too large to be
+// read counts as built.
 func (g changedTree) goFolders(ctx context.Context, gate company.GateCommand, files map[string]gitops.Entry, dirs []string) (map[string]*goFolder, error) {
 	b, out := goBuildOf(gate), map[string]*goFolder{}
 	for _, dir := range dirs {
@@ -125,8 +125,8 @@ func (f *goFolder) see(name string, text []byte) {
 	}
 }
 
-// omittedFiles says that a gate does not build some of what is changed; empty:
-// it builds all of it.
+// omittedFiles names changed files that a gate does not build; empty: it builds
+// all of them.
 func omittedFiles(folders map[string]*goFolder) string {
 	var all []string
 	for _, f := range folders {

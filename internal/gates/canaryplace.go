@@ -14,8 +14,7 @@ import (
 	"company/internal/gitops"
 )
 
-// readText is the text of a file of the tree; what is too large to be looked at is
-// empty.
+// readText returns the text of a file of the tree; empty where it is too large.
 func (g changedTree) readText(ctx context.Context, p string) (string, error) {
 	e, ok := g.files[p]
 	if !ok || e.Size > ecosystem.MaxManifest {
@@ -84,8 +83,8 @@ func (g changedTree) goCanaryPlaces(ctx context.Context, gate company.GateComman
 		if !ok || module == gate.Dir || !ecosystem.IsUnder(module, gate.Dir) {
 			return false
 		}
-		// A module that the change makes takes what was there out of the gate;
-		// of what is new in it nobody promised that the gate looks there.
+		// A module that the change makes takes its old files out of the gate;
+		// for its new files the gate promises nothing.
 		own := g.added[path.Join(module, "go.mod")]
 		dark[dir] = own && !g.hasOldFile(dir, ".go")
 		return !own
@@ -247,9 +246,10 @@ var scriptTestRE = regexp.MustCompile(`^(test[-_.])?.*?([._-](?:test|spec))?(\.[
 
 var importRE = regexp.MustCompile(`(?m)^\s*import[\s{*'"]`)
 
-// scriptCanaryPlaces are beside the test files that the change touches, or else beside
-// the first one of all: what is called like it is taken for a test, too. Where
-// the change touches what steers the gate, they are in every folder of tests.
+// scriptCanaryPlaces are beside the test files that the change touches, or else
+// beside the first one of all: a file with a similar name is taken for a test,
+// too. Where the change touches files that steer the gate, they are in every
+// folder of tests.
 func (g changedTree) scriptCanaryPlaces(ctx context.Context, gate company.GateCommand) ([]canaryPlace, error) {
 	if !g.concernsScripts(gate) {
 		return nil, nil
@@ -332,7 +332,7 @@ const maxLoads = 20
 
 var relativeImportRE = regexp.MustCompile(`(?:\bfrom\s*|\bimport\s*|\brequire\(\s*)['"](\.{1,2}/[\w./@-]+)['"]`)
 
-// The words by which mocha's tests call themselves, in its two manners.
+// The calls that declare mocha's tests, in its two styles.
 var (
 	bddTest = regexp.MustCompile(`(?m)^\s*it(?:\.\w+)?\(`)
 	tddTest = regexp.MustCompile(`(?m)^\s*test(?:\.\w+)?\(`)

@@ -30,7 +30,7 @@ type Options struct {
 type Project struct {
 	Gates      []company.GateCommand
 	Toolchains []string // what the image needs: go, node, python, rust, make, c, cgo
-	Notes      []string // what was found and what was left out, for people
+	Notes      []string // findings and omissions, for people
 }
 
 // maxComponents is how many folders of a repository get gates of their own. Beyond
@@ -186,7 +186,7 @@ func displayName(p ecosystem.Component, all []ecosystem.Component) string {
 	return p.Dir
 }
 
-// summarizeChecks says in plain words what a part's checks are.
+// summarizeChecks describes a part's checks for people.
 func summarizeChecks(p ecosystem.Component, o Options) string {
 	var what []string
 	for _, g := range []struct {
@@ -275,7 +275,7 @@ func neededToolchains(t *ecosystem.Tree, parts []ecosystem.Component, o Options)
 	return registry.SortToolchains(slices.Collect(maps.Keys(need)))
 }
 
-// toolchainOf is what the first word of a command asks for, or nothing.
+// toolchainOf is the toolchain that a command's program needs, or nothing.
 func toolchainOf(command string) string {
 	for _, w := range strings.Fields(command) {
 		if w == "exec" || strings.Contains(w, "=") {

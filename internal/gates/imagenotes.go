@@ -10,9 +10,9 @@ import (
 // maxShownNotes is how many notes of an image stand beside a failure.
 const maxShownNotes = 3
 
-// addImageNotes adds to the failure of a gate on the base what is known of the
-// image: that it lacks what the project's files ask for is the cause, as a
-// rule, and its remedy is a better one than to install a program.
+// addImageNotes adds the image's notes to the failure of a gate on the base: a
+// wish of the project's files that the image does not meet is the usual cause,
+// and its remedy is better than to install a program.
 func addImageNotes(err error, notes []string) error {
 	var e *company.Error
 	if len(notes) == 0 || !errors.As(err, &e) || e.Code != company.EGates || e.Class != company.HumanRequired {

@@ -15,9 +15,9 @@ const (
 	maxDiffBytes = 3000 // bytes
 )
 
-// newOutputLines is what a red check prints that the base does not: lines, whatever
-// their numbers are. Where the whole outputs are not kept, what is kept of
-// them is compared.
+// newOutputLines are the lines of a red check's output that the base's has not,
+// whatever numbers are in them. Where the whole outputs are not kept, the kept
+// parts are compared.
 func (r *Runner) newOutputLines(ctx context.Context, now, base company.GateCheck) (string, error) {
 	text := func(c company.GateCheck) (string, error) {
 		if c.Log == "" || r.LoadBlob == nil {

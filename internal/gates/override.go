@@ -18,9 +18,9 @@ const (
 
 func (g CommandOverride) isAuto() bool { return g == Auto || g == "" }
 
-// toGate is the check that a given command is. What somebody chose is run as it
-// stands, but for a report of its tests where the program is go's; else what
-// it prints for people is read.
+// toGate makes a check of a given command. The command is run as it stands, but
+// for a report of its tests where the program is go's; else its output for
+// people is read.
 func (g CommandOverride) toGate(name string) company.GateCommand {
 	c := company.GateCommand{Name: name, Command: string(g), Given: true}
 	if c.IsLint() {
@@ -42,7 +42,7 @@ func (g CommandOverride) toGate(name string) company.GateCommand {
 
 // goTestCommand is a command line that is go test and nothing else.
 type goTestCommand struct {
-	before string // exec, and what is set in the environment
+	before string // exec, and variables of the environment
 	args   string // all behind "go test"
 	json   bool   // it reports already
 }
@@ -130,11 +130,11 @@ func QuoteArgs(argv []string) CommandOverride {
 		words[i] = shellQuote(a)
 	}
 	// exec also keeps a program that is called auto or none from being taken
-	// for the word.
+	// for the value.
 	return CommandOverride("exec " + strings.Join(words, " "))
 }
 
-// shellQuote is a word that no shell gives a meaning.
+// shellQuote quotes an argument for a shell.
 func shellQuote(a string) string {
 	if a != "" && strings.Trim(a, safeShellChars) == "" {
 		return a

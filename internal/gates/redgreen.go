@@ -25,9 +25,9 @@ type redGreenInput struct {
 	label string             // whose containers these are
 }
 
-// reportRedGreen finds out which tests of a change show anything: the test gates are
-// run once more on the base with nothing but the change's test files, and on
-// these alone where the runner can be told so. A test that passes with the
+// reportRedGreen finds the tests of a change that depend on it: the test gates
+// are run once more on the base with nothing but the change's test files, and
+// on these alone where the runner can select tests. A test that passes with the
 // change and not there went from red to green.
 //
 // It is a report and no verdict: what it cannot find out it says.
@@ -80,8 +80,8 @@ func (r *Runner) reportRedGreen(ctx context.Context, s *company.State, t *compan
 	return out, nil
 }
 
-// testPackages are the packages of these test files, as a gate's own folder calls
-// them; narrow says that its runner can be told to run no others.
+// testPackages are the packages of these test files, as a gate's own folder
+// calls them; narrow says that its runner can run them alone.
 func testPackages(g company.GateCommand, tests []string) (dirs []string, narrow bool) {
 	if g.Plant != ecosystem.PlantGo {
 		return nil, false
@@ -156,8 +156,8 @@ func (r *Runner) runOnBase(ctx context.Context, j Job, i int, show map[string]bo
 		if fresh {
 			out.Fresh++
 		}
-		// What is neither new nor fails there only lies beside a test that
-		// does not build without the change.
+		// A test that is neither new nor fails on the base only shares its
+		// package with a test that does not build without the change.
 		switch {
 		case !there[n] && (fresh || fails[n]):
 			out.Shown++
@@ -169,8 +169,9 @@ func (r *Runner) runOnBase(ctx context.Context, j Job, i int, show map[string]bo
 	return nil
 }
 
-// runTests runs a test gate without the change: which tests pass there, and which
-// fail; why is set where that could not be found out, which is nobody's fault.
+// runTests runs a test gate without the change: which tests pass there, and
+// which fail; why is set where that could not be found out, which is no fault
+// of the change.
 func (r *Runner) runTests(ctx context.Context, j Job, i, attempt int) (there, fails map[string]bool, why string, err error) {
 	check, res, err := r.runCheck(ctx, j, i, attempt)
 	var of *company.Error

@@ -13,9 +13,9 @@ import (
 	"company/internal/safetext"
 )
 
-// Bounds on what is read of a check's report. A container may print what it
-// likes: nothing here grows beyond these, and what does not fit makes the
-// report one that was not understood, never a verdict.
+// Bounds of a check's report. A container may print what it likes: nothing here
+// grows beyond these, and what does not fit makes the report one that was not
+// understood, never a verdict.
 const (
 	maxLine          = 1 << 20   // one line, in bytes
 	maxReport        = 32 << 20  // a report file, in bytes
@@ -100,10 +100,10 @@ func (r *testResults) counted(failed int) {
 	}
 }
 
-// applyTo writes what was understood into a check. A report of tests none of
-// which failed, of a check that is red all the same (the coverage is too low,
-// a step after the tests fails), is a failure with a name of its own: on a
-// base like that a test that breaks is new.
+// applyTo writes the understood results into a check. A report of tests none of
+// which failed, of a check that is red all the same (the coverage is too low, a
+// step after the tests fails), is a failure with a name of its own: on a base
+// like that a test that breaks is new.
 func (r *testResults) applyTo(c *company.GateCheck) {
 	if r == nil || r.parseError != "" {
 		return
@@ -155,8 +155,8 @@ type reportReader struct {
 	tooLarge bool         // the file is longer than can be read
 }
 
-// reportMarker is the line behind which a report file comes, in base64. What
-// is tested may print it too: the last one counts, since the gate prints its
+// reportMarker is the line behind which a report file comes, in base64. The
+// tested code may print it too: the last one counts, since the gate prints its
 // own when nothing else runs any more.
 const reportMarker = "company-report:"
 
@@ -248,7 +248,8 @@ func (r *reportReader) flushLine() {
 	r.partial = r.partial[:0]
 }
 
-// collectResults is what the whole output said, or nil where nothing reads it.
+// collectResults returns the results in the whole output, or nil where no
+// reader understands it.
 func (r *reportReader) collectResults() *testResults {
 	if len(r.partial) > 0 {
 		r.flushLine()

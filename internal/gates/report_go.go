@@ -22,9 +22,9 @@ type goPackage struct {
 	open   map[string]*goTest // tests under way
 	passed map[string]bool    // tests, not subtests
 	failed int
-	ended  bool // the test binary itself said PASS or FAIL
+	ended  bool // the test binary itself printed PASS or FAIL
 	broken bool // it did not build
-	closed bool // go test said what became of it
+	closed bool // go test reported its end
 }
 
 type goTest struct {
@@ -59,7 +59,7 @@ func (g *goReport) readLine(line []byte) {
 	if e.Package == "" {
 		return
 	}
-	// Whoever prints these names may make them as long as a line.
+	// A container prints these names; they may be as long as a line.
 	e.Package, e.Test = cleanName(e.Package, maxName), cleanName(e.Test, maxName)
 	p := g.pkgs[e.Package]
 	if p == nil {

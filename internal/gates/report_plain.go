@@ -85,7 +85,7 @@ func unnamedFailures(failed int) *testResults {
 type goPlain struct {
 	res    testResults
 	failed []string // of the package whose lines come now
-	ended  bool     // the test binary said PASS or FAIL
+	ended  bool     // the test binary printed PASS or FAIL
 	any    bool
 }
 

@@ -24,7 +24,7 @@ func readReport(kind string, out []byte) (*testResults, string) {
 	if isFileReport(kind) {
 		out = []byte("what people read\n\n" + reportMarker + "\n" + inLines(base64.StdEncoding.EncodeToString(out)))
 	}
-	for len(out) > 0 { // in pieces, as from a pipe
+	for len(out) > 0 { // in pieces, as from a stream
 		n := min(len(out), 7)
 		_, _ = r.Write(out[:n])
 		out = out[n:]

@@ -3,14 +3,14 @@
 // running them: each check is the own command of a fresh, offline container
 // into which the tree is streamed, and the daemon's exit code is the verdict.
 //
-// It promises that a verdict is about exactly the tree that it names, that
-// test runs only if lint passed, and that a gate which cannot start is red or
-// an error, never green. What a check prints is read for the names of its
-// tests (report*.go), within bounds. A container is never believed: green is
-// an exit code and nothing else. The names serve people, and the one question
-// that no exit code answers: whether what is red was red on the base already
-// (the baseline, company.GateCheck.Against). There a hostile check could lie;
-// on a green base it cannot.
+// It promises that a verdict is about exactly the tree that it names, that test
+// runs only if lint passed, and that a gate which cannot start is red or an
+// error, never green. What a check prints is read for the names of its tests
+// (report*.go), within bounds. A container is never believed: green is an exit
+// code and nothing else. The names serve people, and the one question that no
+// exit code answers: whether a red test was red on the base already (the
+// baseline, company.GateCheck.Against). There a hostile check could lie; on a
+// green base it cannot.
 package gates
 
 import (

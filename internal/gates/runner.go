@@ -46,7 +46,7 @@ type Runner struct {
 type Job struct {
 	Mirror *gitops.Mirror
 	Tree   company.OID
-	Files  []gitops.Entry // what is run instead of the tree's files; nil: those
+	Files  []gitops.Entry // the files to run instead of the tree's; nil: the tree's
 	Gates  []company.GateCommand
 	Hash   company.Hash
 	Image  string
@@ -62,7 +62,7 @@ type Job struct {
 	// tree is the base itself: every check is run, and each must be able to.
 	BaselineResult *company.GateResult
 	Baseline       bool
-	// OnCheckStarted is told before each check, for the feed. It may be nil.
+	// OnCheckStarted is called before each check, for the feed. It may be nil.
 	OnCheckStarted func(name string)
 }
 
@@ -161,7 +161,7 @@ func hasMemoryFor(bytes int64) bool {
 
 var memAvailable = regexp.MustCompile(`(?m)^MemAvailable:\s+(\d+) kB`)
 
-// writeTar writes what is judged.
+// writeTar writes the judged files.
 func (j Job) writeTar(ctx context.Context, w io.Writer) error {
 	files := j.Files
 	if files == nil {
@@ -275,8 +275,8 @@ func testNames(tests []company.TestResult) []string {
 	return out
 }
 
-// exitKilled is the exit code of what somebody killed: the kernel for its
-// memory, most often.
+// exitKilled is the exit code of a killed process: most often by the kernel,
+// for its memory.
 const exitKilled = 137
 
 // killedError explains a gate that was killed on the base: that is no verdict, and
@@ -292,8 +292,8 @@ func killedError(g company.GateCommand) error {
 // exitTimeout is the exit code of a check that was ended for its time.
 const exitTimeout = 124
 
-// cannotStart says whether a check did not run at all: 126 and 127 are a
-// shell's words for that, and make has its own.
+// cannotStart says whether a check did not run at all: a shell ends with 126 or
+// 127 then, and make has a message of its own.
 func cannotStart(c company.GateCheck) bool {
 	return c.ExitCode == 126 || c.ExitCode == 127 ||
 		c.ExitCode == 2 && strings.HasPrefix(c.Command, "make ") && strings.HasSuffix(lastMakeLine(c.Output), " Error 127")
@@ -311,8 +311,8 @@ func lastMakeLine(output string) string {
 	return last
 }
 
-// cannotStartError explains a gate that cannot run on the base: no work was done yet, so
-// that is nobody's fault but the set-up's, and never something to live with.
+// cannotStartError explains a gate that cannot run on the base: no work was
+// done yet, so the set-up is at fault, and it must be mended.
 func cannotStartError(g company.GateCommand, c company.GateCheck) error {
 	key := Test
 	if g.IsLint() {
@@ -398,7 +398,7 @@ func (r *Runner) runCheck(ctx context.Context, j Job, n, attempt int) (company.G
 	}
 }
 
-// missingModuleText explains what the go command says in words of its own.
+// missingModuleText explains the go command's message about a missing module.
 func missingModuleText(output string) string {
 	if !strings.Contains(output, toolproto.ModuleNotThere) {
 		return ""

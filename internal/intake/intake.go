@@ -29,8 +29,8 @@ type Intake struct {
 	Paths  []string // git.paths: the folders that the office is about; none: all
 	Prefix string   // git.integration_branch
 	Log    *gitops.OpLog
-	// Tell hears what the image of a task does not have that the project
-	// wishes for. Nil: nobody.
+	// Tell gets each wish of the project that the image of a task does not
+	// meet. Nil: not reported.
 	Tell func(t company.TaskID, note string)
 	// Branches is the URL of the repository that a pull request's branch is in,
 	// which may be a fork; remote is the project's. Nil: the remote itself.
@@ -79,7 +79,7 @@ func (in *Intake) Do(ctx context.Context, e company.Effect) (company.Command, er
 	}}, nil
 }
 
-// ensureImage has the image made and its notes told.
+// ensureImage makes the image and reports its notes.
 func (in *Intake) ensureImage(ctx context.Context, t *company.Task, req image.Request) (image.Image, error) {
 	img, err := in.Images.Ensure(ctx, req)
 	if err == nil && in.Tell != nil {
@@ -90,14 +90,14 @@ func (in *Intake) ensureImage(ctx context.Context, t *company.Task, req image.Re
 	return img, err
 }
 
-// maxNotes and maxNote bound what the ledger keeps of an image's notes, which
-// hold words of the repository.
+// maxNotes and maxNote bound an image's notes in the ledger: they hold text of
+// the repository.
 const (
 	maxNotes = 8
 	maxNote  = 300
 )
 
-// imageNotes are the notes of an image, for whoever asks later why a check failed.
+// imageNotes are the notes of an image, which may explain a failed check later.
 func imageNotes(img image.Image) []string {
 	var out []string
 	for _, n := range img.Notes[:min(len(img.Notes), maxNotes)] {

@@ -14,7 +14,7 @@ import (
 	"company/internal/image"
 )
 
-// TreeImages is where the gates and the benches of a task get their images: the
+// TreeImages gives the gates and the sandboxes of a task their images: the
 // task's own, or one with other dependencies where a tree names others.
 type TreeImages struct {
 	Intake func(context.Context, *company.Task) (*Intake, error) // as the task's project says
@@ -23,9 +23,9 @@ type TreeImages struct {
 }
 
 // Image is the image for a commit or tree of a task. Where its lock files are
-// not the base's, they may name what the base's name, what the task has added,
-// and what the registries say that those need; anything else is refused, with
-// words for whoever wrote them. An error says nothing about the tree.
+// not the base's, they may name the base's packages, the task's additions, and
+// the dependencies of those by the registries' account; others are refused,
+// with a text for their author. An error says nothing about the tree.
 func (st *TreeImages) Image(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (id, refused string, err error) {
 	own, err := st.taskImage(ctx, t, m)
 	store := st.Stores.ForCheckout(ctx, t.Project.Path)
@@ -73,9 +73,9 @@ func (st *TreeImages) Image(ctx context.Context, t *company.Task, m *gitops.Mirr
 	return img.ID, "", nil
 }
 
-// taskImage is the image that the task was prepared with. Where somebody has removed
-// it since, it is made again; what is made from other layers may have another
-// id, which the ledger need not know: the next one who asks finds it here.
+// taskImage is the image that the task was prepared with. Where it was removed
+// since, it is made again. Made from other layers it may have another id, which
+// the ledger need not know: the next caller finds it here.
 func (st *TreeImages) taskImage(ctx context.Context, t *company.Task, m *gitops.Mirror) (string, error) {
 	id := t.Prepared.Image
 	if st.Images == nil {
@@ -117,7 +117,8 @@ func (in *Intake) detectedAt(t *company.Task) company.OID {
 	return t.Prepared.Base.OID
 }
 
-// describeUnrequested tells a worker which names of its lock files nobody let it add.
+// describeUnrequested names for a worker the packages of its lock files that
+// were not allowed.
 func describeUnrequested(outside []company.Dependency) string {
 	var b strings.Builder
 	b.WriteString("The branch's lock files name packages that are not in the base's, that were not asked for with add_dependency, and that nothing which was asked for needs:\n")
@@ -132,8 +133,8 @@ func describeUnrequested(outside []company.Dependency) string {
 	return b.String()
 }
 
-// ForSandbox is Image for a container that somebody works in: a tree whose
-// dependencies are refused is worked on, and read, with the task's own.
+// ForSandbox is Image for an agent's container: a tree whose dependencies are
+// refused is worked on, and read, with the task's own.
 func (st *TreeImages) ForSandbox(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (string, error) {
 	id, _, err := st.Image(ctx, t, m, at)
 	return id, err

@@ -64,8 +64,8 @@ func gateLines(t *company.Task) string {
 	return b.String()
 }
 
-// knownRed is what was red before any work: nobody has to mend it, and nobody
-// is to be blamed for it.
+// knownRed lists the checks that were red before any work: no subtask has to
+// mend them.
 func knownRed(t *company.Task) string {
 	red := t.KnownRed()
 	if len(red) == 0 {

@@ -14,10 +14,10 @@ const (
 	maxQuestion      = 400 // characters
 )
 
-// guesses are words of somebody who guesses.
+// guesses matches the language of a guess.
 var guesses = regexp.MustCompile(`(?i)\b(probably|presumably|maybe|perhaps|possibly|supposedly|i (guess|assume|suppose|think|believe))\b`)
 
-// checkQuestion says what is wrong with a question, or "".
+// checkQuestion returns the fault of a question, or "".
 func checkQuestion(q string) string {
 	q = strings.TrimSpace(q)
 	lines := 0

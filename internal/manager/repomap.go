@@ -28,7 +28,7 @@ var languages = map[string]string{
 	".java": "Java", ".c": "C", ".h": "C", ".cpp": "C++", ".rb": "Ruby", ".sh": "shell", ".md": "Markdown", ".yaml": "YAML", ".yml": "YAML",
 }
 
-// RepoMap is what the manager is told of a repository.
+// RepoMap describes a repository for the manager.
 type RepoMap struct {
 	Files     int
 	Folders   []Folder

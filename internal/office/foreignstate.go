@@ -20,11 +20,11 @@ const (
 	linkMode = "120000"
 )
 
-// refuseForeign refuses an office whose own folders somebody else may have put
-// there: at, above (up to the folder that holds .company/) or below one of
-// them is a link, another user's folder, a nested repository, a submodule, or
-// anything that git tracks. A README.md in an own folder is let be: it is how
-// git keeps the folder.
+// refuseForeign refuses an office whose own folders may come from elsewhere:
+// at, above (up to the folder that holds .company/) or below one of them is a
+// link, another user's folder, a nested repository, a submodule, or anything
+// that git tracks. A README.md in an own folder is let be: it is how git keeps
+// the folder.
 func (p Paths) refuseForeign(ctx context.Context) error {
 	dirs := p.allFolders()
 	for _, rel := range dirs {
@@ -57,8 +57,8 @@ func (p Paths) refuseForeign(ctx context.Context) error {
 	return nil
 }
 
-// CheckFolders refuses an office whose own folders somebody else may have put there,
-// as Open does, and makes nothing.
+// CheckFolders refuses an office whose own folders may come from elsewhere, as
+// Open does, and makes nothing.
 func CheckFolders(ctx context.Context, p Paths) error { return p.refuseForeign(ctx) }
 
 // refuseTracked asks git's index about the own folders and those above them.

@@ -144,10 +144,10 @@ func readLocation(state *folder.Folder) (location, error) {
 	return location{Host: hostID(), Inode: st.Ino, Path: state.Path()}, nil
 }
 
-// wasCopiedTo reports whether the office of this id was at s and is copied to here.
-// A folder that is moved keeps its inode; a backup that is put back has its old
-// path. Of two that were told apart by neither, the one that is not at the path
-// is the copy.
+// wasCopiedTo reports whether the office of this id was at s and is copied to
+// here. A folder that is moved keeps its inode; a backup that is put back has
+// its old path. Where neither decides, the office that is not at the recorded
+// path is the copy.
 func (s location) wasCopiedTo(here location, id string) bool {
 	switch {
 	case s.Inode != here.Inode:
@@ -180,7 +180,7 @@ func otherOfficeAt(path, here, id string) bool {
 	return err == nil && known && rec.ID == id
 }
 
-// hostID names this machine, and tells nobody which one it is. It is empty
+// hostID names this machine by a hash that does not reveal it. It is empty
 // where the machine has no name that stays, as in many containers.
 func hostID() string {
 	for _, file := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id"} {

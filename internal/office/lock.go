@@ -16,7 +16,7 @@ import (
 // lockName is the file in the state folder that the holder locks.
 const lockName = "lock"
 
-// Holder is who holds an office.
+// Holder is the process that holds an office.
 type Holder struct {
 	PID     int       `json:"pid"`
 	Host    string    `json:"host"`
@@ -34,9 +34,9 @@ type Lock struct {
 	who   Holder
 }
 
-// TryLock takes the office's lock. When another process has it, lock is nil
-// and held tells who; held is the zero Holder when that process has not
-// written its name yet. The office must have been opened.
+// TryLock takes the office's lock. When another process has it, lock is nil and
+// held names it; held is the zero Holder when that process has not written its
+// name yet. The office must have been opened.
 func TryLock(p Paths) (lock *Lock, held *Holder, err error) {
 	fail := func(err error) error {
 		return company.E(company.EConfig, "the office cannot be locked: "+p.Lock()).Wrap(err).Fix("see that the folder is yours and on a local disk")
@@ -95,7 +95,7 @@ func LastLocked(p Paths) time.Time {
 }
 
 // IsHeld says whether a process has the office. It takes and makes nothing: an
-// office that is not there is held by nobody.
+// office that is not there has no holder.
 func IsHeld(p Paths) bool {
 	state, err := p.Folder(p.State)
 	if err != nil {
@@ -147,8 +147,8 @@ func (l *Lock) writeHolder() error {
 	return err
 }
 
-// readHolder reads who signed the file. The holder may be about to write, so
-// it looks a few times.
+// readHolder reads the holder's signature in the file. The holder may be about
+// to write, so it looks a few times.
 func readHolder(f *os.File) *Holder {
 	var h Holder
 	for range 20 {
@@ -161,15 +161,15 @@ func readHolder(f *os.File) *Holder {
 	return &Holder{}
 }
 
-// Holder is what others are told.
+// Holder is our signature for others.
 func (l *Lock) Holder() Holder {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.who
 }
 
-// Release gives the office up. Close what was made under the lock before. It
-// may be called more than once.
+// Release gives the office up. Close everything that was opened under the lock
+// before. It may be called more than once.
 func (l *Lock) Release() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

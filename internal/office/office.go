@@ -21,7 +21,7 @@ type Office struct {
 	// CopiedFrom are the ids of the offices that this one is a copy of, the last
 	// one first. Tasks of its ledger that bear one are the original's to do.
 	CopiedFrom []string
-	// Notices is what people are to be told, once.
+	// Notices are messages for people, shown once.
 	Notices []string
 	// Folders are the own folders, opened once. All files of the office are
 	// reached through them and in no other way.
@@ -67,9 +67,9 @@ func (f *Folders) folderSlots() []folderSlot {
 	}
 }
 
-// Open makes what is missing of an office and opens its folders. It may be
-// called by several processes at once and changes nothing of an office that
-// is complete. In a git checkout it adds the office's folders to
+// Open makes the missing parts of an office and opens its folders. It may be
+// called by several processes at once and changes nothing of an office that is
+// complete. In a git checkout it adds the office's folders to
 // .git/info/exclude, and touches nothing else.
 //
 // State that a repository may have brought along is refused, before anything
@@ -92,8 +92,8 @@ func Open(ctx context.Context, p Paths) (*Office, error) {
 	if err := o.Folders.open(base, p); err != nil {
 		return nil, p.folderError(errors.Join(err, o.Close()))
 	}
-	// Another process may have brought something in since the look above. What
-	// is open by now stays what it is.
+	// Another process may have put a folder there since the check above. The
+	// folders that are open by now stay the same.
 	err = p.refuseForeign(ctx)
 	for _, f := range []*folder.Folder{o.StateFolder, o.LogsFolder} {
 		if err == nil {
@@ -124,9 +124,9 @@ func (f *Folders) open(base *folder.Folder, p Paths) error {
 	return nil
 }
 
-// Folder opens one of the office's folders (p.Runs, say) to read, for who has
-// not opened the office; fs.ErrNotExist where it was never made. The caller
-// closes it.
+// Folder opens one of the office's folders (p.Runs, say) to read, without
+// opening the office; fs.ErrNotExist where it was never made. The caller closes
+// it.
 func (p Paths) Folder(dir string) (*folder.Folder, error) {
 	base, err := folder.Open(p.parentDir)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"company/internal/folder"
 )
 
-// companyDir is the folder of an office's own things.
+// companyDir is the folder of an office's own files.
 const companyDir = ".company"
 
 // Paths are the places of an office. All are absolute and free of symbolic
@@ -158,8 +158,8 @@ func pathsAt(root string) (Paths, error) {
 	if filepath.Base(root) == companyDir {
 		p.ownDir = root
 	}
-	// A company.yaml that another user put into a folder above, /tmp say,
-	// would decide what is run here.
+	// A company.yaml that another user put into a folder above, /tmp say, would
+	// decide which commands run here.
 	if info, err := os.Stat(p.Config); err == nil && !folder.OwnedByUs(info) {
 		return Paths{}, company.E(company.EConfig, p.Config+" belongs to another user").Fix("name your own office with --office, or take the file over with chown")
 	}
@@ -179,7 +179,7 @@ func pathsAt(root string) (Paths, error) {
 	return p, nil
 }
 
-// ownFolders are the folders that nobody but the office writes to, relative to base,
+// ownFolders are the folders that only the office writes to, relative to base,
 // with slashes.
 func (p Paths) ownFolders() []string {
 	var out []string
@@ -233,7 +233,7 @@ func canonicalPath(path string) (string, error) {
 
 func isFile(path string) bool {
 	info, err := os.Stat(path)
-	// What cannot be looked at is taken as there: Load says what is wrong.
+	// A path that cannot be looked at counts as there: Load reports the fault.
 	return err == nil && !info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotDir)
 }
 

@@ -38,7 +38,7 @@ func (p *Paths) placeReadable() {
 	}
 }
 
-// readRecord is office.json as far as it can be read; Open says what is wrong.
+// readRecord is office.json as far as it can be read; Open reports the fault.
 func (p Paths) readRecord() (officeFile, bool) {
 	state, err := p.Folder(p.State)
 	if err != nil {

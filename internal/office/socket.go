@@ -54,10 +54,10 @@ func socketError(path string, err error) error {
 		Fix("set XDG_RUNTIME_DIR to a folder of yours with mode 0700")
 }
 
-// ListenSocket opens the office's socket, mode 0600. Only who holds the lock
-// may: whatever lies at the path then is a dead process's, and is removed.
-// Close the listener before the lock is released. The holder's name in the
-// lock file tells the path from then on.
+// ListenSocket opens the office's socket, mode 0600. Only the lock's holder
+// may: a socket at the path is then a dead process's, and is removed. Close the
+// listener before the lock is released. The holder's signature in the lock file
+// names the path from then on.
 func ListenSocket(l *Lock, env func(string) (string, bool)) (net.Listener, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

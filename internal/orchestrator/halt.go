@@ -24,7 +24,7 @@ func (o *Orchestrator) resumeEffects() {
 	}
 }
 
-// effectContext is the context for what is begun now; false: nothing may begin.
+// effectContext is the context for a new effect; false: none may begin.
 func (o *Orchestrator) effectContext(ctx context.Context) (context.Context, bool) {
 	o.cutting.Lock()
 	defer o.cutting.Unlock()

@@ -3,9 +3,9 @@
 // exactly the effects that are due are under way.
 //
 // It is the only writer of the ledger. It promises that an event is synced
-// before anybody acts on it, that an effect whose key is no longer due is
-// cancelled, and that everything it started has ended when Run returns. It
-// does not know how an effect is done: doers are registered, one per kind.
+// before it has any effect, that an effect whose key is no longer due is
+// cancelled, and that everything it started has ended when Run returns. It does
+// not know how an effect is done: handlers are registered, one per kind.
 package orchestrator
 
 import (
@@ -43,9 +43,9 @@ type Config struct {
 	// Clock is the office's time. It is moved up to the ledger's last event;
 	// nil: one of this machine.
 	Clock *clock.Clock
-	// Changed is told, in order and after the append, of every event and the
-	// task as it is after it (nil for events of the office). It must be
-	// quick; projections hang here.
+	// Changed gets, in order and after the append, every event and the task
+	// after it (nil for events of the office). It must be quick; projections
+	// hang here.
 	Changed func(e company.Event, t *company.Task)
 	// SnapshotEvery is how many events lie between two snapshots at least;
 	// 0: 1000. A long ledger has them rarer: after a tenth of its events.
@@ -109,9 +109,9 @@ func Open(ctx context.Context, cfg Config) (*Orchestrator, error) {
 // Register sets the handler of a kind of effect. It is called before Run.
 func (o *Orchestrator) Register(k company.EffectKind, h company.EffectHandler) { o.handlers[k] = h }
 
-// Start begins a new epoch with so many workers (0: it is not known): what
-// earlier processes had claimed is void from here on. Whoever calls it holds
-// the office's lock and will call Run.
+// Start begins a new epoch with so many workers (0: it is not known): the
+// claims of earlier processes are void from here on. The caller holds the
+// office's lock and will call Run.
 func (o *Orchestrator) Start(ctx context.Context, workers int) error {
 	start := company.StartOffice{Office: o.cfg.Office, Version: o.cfg.Version, Workers: workers}
 	if ahead := o.Ahead(); ahead.Abs() >= time.Second {
@@ -149,7 +149,7 @@ func (o *Orchestrator) goOn(ctx context.Context) {
 			}
 			at, err := o.cfg.Ledger.LastRecorded(ctx, run)
 			if err != nil {
-				// Whoever goes on with the run says so.
+				// The run's next holder reports it.
 				o.cfg.Logger.WarnContext(ctx, "time of a journal not read", "run_id", run, "err", err)
 				continue
 			}
@@ -203,7 +203,7 @@ func (o *Orchestrator) DoID(ctx context.Context, id, actor string, c company.Com
 	switch c.(type) {
 	case company.Stop, company.Resume:
 		if err == nil {
-			o.resumeEffects() // from here on the state says what is due
+			o.resumeEffects() // from here on the state decides what is due
 		}
 	}
 	return evs, err
@@ -237,8 +237,8 @@ func (o *Orchestrator) decideAndAppend(ctx context.Context, id, actor string, c 
 	if err != nil || len(drafts) == 0 {
 		return nil, err
 	}
-	// An append that was begun is seen to its end: a caller that goes away
-	// must not leave us ignorant of what is in the ledger.
+	// An append that was begun is seen to its end: a caller that goes away must
+	// not leave us without the ledger's new head.
 	actx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
 	evs, err := o.cfg.Ledger.Append(actx, sent, m.Now, drafts)

@@ -14,7 +14,7 @@ type job struct {
 	cancel context.CancelCauseFunc
 }
 
-// staleWait is how long an effect that somebody else seems to have is left
+// staleWait is how long an effect that another holder seems to have is left
 // alone.
 const staleWait = 250 * time.Millisecond
 
@@ -83,8 +83,8 @@ func (o *Orchestrator) waitJobs() {
 	}
 }
 
-// reconcileEffects brings what is under way in line with what is due, and says when
-// to look again by the clock.
+// reconcileEffects starts the effects that are due, cancels those that are not,
+// and returns the time of the next look.
 func (o *Orchestrator) reconcileEffects(ctx context.Context) time.Time {
 	now := o.cfg.Clock.Now()
 	s := o.View()
@@ -99,9 +99,9 @@ func (o *Orchestrator) reconcileEffects(ctx context.Context) time.Time {
 	unlimited := false
 	for key, j := range o.jobs {
 		if !due[key] && !unlimited {
-			// The limit on tasks says what is started, not what is broken off:
-			// an older task that wakes from a wait must not end the gates of a
-			// newer one.
+			// The limit on tasks decides which effects start, not which ones
+			// end: an older task that wakes from a wait must not end the gates
+			// of a newer one.
 			unlimited = true
 			for _, e := range company.Due(s, now, len(s.Open)) {
 				due[e.Key] = true
@@ -138,9 +138,9 @@ func (o *Orchestrator) carryOut(ctx context.Context, e company.Effect) {
 	}
 	code := company.CodeOf(err)
 	if code == company.EStale || code == company.EStopped || errors.Is(err, ErrNotDue) {
-		// Somebody else has it, or everything stands still: no failure. What
-		// is due all the same is begun again, but not at once: it would keep
-		// a processor busy with being refused.
+		// Another holder has it, or the office stands still: no failure. If it
+		// is still due it begins again, but not at once: repeated refusals
+		// would keep a processor busy.
 		if o.stillDue(e.Key) {
 			select {
 			case <-ctx.Done():

@@ -47,7 +47,7 @@ func (src Source) Agents() Agents {
 	v := Agents{SchemaVersion: 1, Open: src.AtWork, Stopped: s.Office.Stopped, Workers: s.Office.WorkerCount(), Hired: s.Office.AddedWorkers, Waiting: s.Waiting(src.Now), Agents: []Agent{}}
 	busy := map[string]bool{}
 	if !src.AtWork {
-		return v // what is still marked as held is in nobody's hands
+		return v // runs still marked as held have no holder
 	}
 	for _, ag := range s.ActiveAgents() {
 		t := s.Tasks[ag.Run.Task()]

@@ -11,7 +11,7 @@ type Disk struct {
 	Logs    *int64 `json:"logs_bytes"`
 }
 
-// largeDiskBytes, in bytes, is told without being asked for.
+// largeDiskBytes, in bytes, is the size from which on it is shown unasked.
 const largeDiskBytes = 5 << 30
 
 // countedParts are the counts that there are, each with its name.

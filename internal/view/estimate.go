@@ -22,7 +22,7 @@ type Estimate struct {
 
 // estimateTask takes the cheapest and the dearest task of the office, per
 // subtask: between the two lie retries, findings and conflicts. Time goes by
-// waves: what is in one wave is done at once.
+// waves: the subtasks of one wave run at once.
 func estimateTask(s *company.State, t *company.Task) Estimate {
 	var e Estimate
 	var low, high company.Amount

@@ -127,7 +127,7 @@ func (v *Gate) RenderText() string {
 	return b.String()
 }
 
-// canaryProof is what is known of where a check looks.
+// canaryProof says where a check looks, as far as that is proven.
 func (c Check) canaryProof() canaryProof {
 	if c.Canary == nil {
 		return canaryProof{}

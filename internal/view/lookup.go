@@ -20,8 +20,8 @@ type Target struct {
 
 var approvalRE = regexp.MustCompile(`^a[1-9][0-9]{0,8}$`)
 
-// FindTarget looks an id up: t1, t1-02, t1-02.3, a4. What is no id is wrong usage;
-// what is well formed and not there is ENotFound.
+// FindTarget looks an id up: t1, t1-02, t1-02.3, a4. A malformed id is wrong
+// usage; a well-formed one without an object is ENotFound.
 func FindTarget(s *company.State, id string) (Target, error) {
 	switch {
 	case approvalRE.MatchString(id):

@@ -23,7 +23,7 @@ type Overview struct {
 	Open          bool          `json:"open"` // a company is at work on it
 	Stopped       bool          `json:"stopped"`
 	NeedsYou      []Approval    `json:"needs_you"`
-	Resting       []Resting     `json:"resting"` // what nobody works on until you say so
+	Resting       []Resting     `json:"resting"` // at rest until you resume it
 	Running       []Run         `json:"running"`
 	CostMicroUSD  *int64        `json:"cost_micro_usd"`
 	Tokens        int64         `json:"tokens"`

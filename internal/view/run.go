@@ -117,8 +117,7 @@ func (src Source) runsOf(t *company.Task, sub company.SubtaskID) []Run {
 	return out
 }
 
-// sortRuns orders runs as they began; those that nobody has claimed yet come
-// last.
+// sortRuns orders runs as they began; unclaimed ones come last.
 func sortRuns(runs []Run) {
 	slices.SortFunc(runs, func(a, b Run) int {
 		switch {

@@ -80,7 +80,7 @@ func (src Source) Summary(t *company.Task) Summary {
 	return sum
 }
 
-// cancelledWhy is why a task was cancelled. Who cancels need not say it.
+// cancelledWhy is why a task was cancelled. A cancel needs no reason.
 func cancelledWhy(t *company.Task) string {
 	if t.Reason == "" {
 		return "cancelled by you"

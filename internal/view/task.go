@@ -85,7 +85,7 @@ func taskDuration(t *company.Task, now time.Time) time.Duration {
 	return max(0, t.Ended.Sub(t.Submitted))
 }
 
-// evidenceOf says what shows that the work is good, in a few words.
+// evidenceOf says briefly what proves the work.
 func evidenceOf(t *company.Task) string {
 	switch {
 	case t.Gate != nil && t.Gate.Head == t.Head && t.Gate.Result.Passed:
@@ -148,7 +148,7 @@ type TaskDetail struct {
 	Runs      []Run                   `json:"runs"` // that belong to no subtask
 	Gates     []company.GateCommand   `json:"gates"`
 	Baseline  []Check                 `json:"baseline"`  // what the gates say of the base
-	KnownRed  []string                `json:"known_red"` // what was red in it
+	KnownRed  []string                `json:"known_red"` // its red checks
 	Gate      *Gate                   `json:"gate"`
 	Review    *company.ReviewRecorded `json:"review"`
 	// ReviewOf is the only ticket of the task, where its review holds for the

@@ -9,8 +9,8 @@ import (
 	"company/internal/ecosystem"
 )
 
-// compilerRE is a word by which a Makefile, or a script that it may call, names
-// what comes with a C compiler, or make's own variables for them.
+// compilerRE matches the programs of a C compiler in a Makefile, or in a script
+// that it may call, or make's own variables for them.
 var compilerRE = regexp.MustCompile(`\$[({](CC|CXX|CPP|LD|AS|AR|RANLIB|FC|LINK|COMPILE)\b|(^|[\s;&|@(=:/"'` + "`" + `-])(cc|gcc|g\+\+|c\+\+|cpp|clang|clang\+\+|tcc|ld|ar|cmake|libtool|pkg-config)([\s;&|)"'=0-9-]|$)`)
 
 // compiledExts are the endings of files that make's built-in rules compile.

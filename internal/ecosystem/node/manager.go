@@ -56,7 +56,7 @@ func (m Manager) Detect(t *ecosystem.Tree) []ecosystem.Component {
 			p.Workspaces = json.RawMessage("true")
 		}
 		got := ecosystem.Component{Dir: dir, Kind: m.Kind, Description: m.Description, Lint: m.findLint(t, dir, p, root), Test: m.findTest(dir, p)}
-		if above := ecosystem.Covering(out, dir); above != nil { // a workspace of what is checked already
+		if above := ecosystem.Covering(out, dir); above != nil { // a workspace of a part that is checked already
 			if above.Test != nil {
 				got.Test = nil
 			}
@@ -78,8 +78,8 @@ func (m Manager) Detect(t *ecosystem.Tree) []ecosystem.Component {
 	return out
 }
 
-// findLint is the lint script, where its program is one of the dependencies:
-// what is not installed cannot judge.
+// findLint is the lint script, where its program is one of the dependencies: a
+// program that is not installed cannot judge.
 func (m Manager) findLint(t *ecosystem.Tree, dir string, p, root packageJSON) *company.GateCommand {
 	script := p.Scripts["lint"]
 	if script == "" {

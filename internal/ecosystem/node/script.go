@@ -80,7 +80,7 @@ func (m Manager) findTest(dir string, p packageJSON) *company.GateCommand {
 		last = last[i+2:]
 	}
 	if strings.ContainsAny(last, "|;&><`$()") {
-		return g // arguments would end up who knows where
+		return g // arguments would end up anywhere
 	}
 	p = p.quietly(script, last)
 	env, args, only := "", "", "" // only runs the company's own test and no other
@@ -132,7 +132,7 @@ func (m Manager) findTest(dir string, p packageJSON) *company.GateCommand {
 // them is heeded.
 var (
 	watchFlag   = regexp.MustCompile(`\s--watch(?:All)?(?:=true)?(\s|$)`)
-	shortWatch  = regexp.MustCompile(`\s-w(\s|$)`) // jest means another thing by it
+	shortWatch  = regexp.MustCompile(`\s-w(\s|$)`) // jest has another meaning for it
 	watchWord   = regexp.MustCompile(`\bvitest\s+(?:watch|dev)\b`)
 	ownReporter = regexp.MustCompile(`\s--reporter(?:=|\s+)` + flagValue)
 	ownFile     = regexp.MustCompile(`\s--outputFile(?:\.\w+)?(?:=|\s+)` + flagValue)

@@ -101,7 +101,7 @@ func findTest(t *ecosystem.Tree, dir string) *company.GateCommand {
 		run, first = "PYTHONPATH=src "+run, pytestCommand("src")
 	}
 	first += " --continue-on-collection-errors --junitxml=" + ecosystem.ReportFile
-	// 5 says that there are no tests: that is said, and is no failure.
+	// 5 means that there are no tests: that is reported, and is no failure.
 	return &company.GateCommand{Command: run, Report: first + "; code=$?; test $code -eq 5 || exit $code", Probe: pytestProbe, Parse: ecosystem.FormatJUnit,
 		Plant: ecosystem.PlantPytest, Canary: first + " -k " + ecosystem.CanaryPlaceholder}
 }
@@ -127,8 +127,8 @@ const unittestCommand = `python3 -c 'import sys; sys.path[:] = [p for p in sys.p
 // there is no missing pytest.
 const pytestProbe = `cd / && python3 -c "import pytest"`
 
-// hasSrcLayout says whether the package lies in src: a checkout is not installed,
-// so the tests must be told where it is.
+// hasSrcLayout says whether the package lies in src: a checkout is not
+// installed, so the tests need its path.
 func hasSrcLayout(t *ecosystem.Tree, dir string) bool {
 	for p := range t.Files {
 		if strings.HasSuffix(p, ".py") && ecosystem.IsUnder(p, path.Join(dir, "src")) {
