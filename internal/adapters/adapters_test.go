@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -253,28 +251,6 @@ func TestHeader(t *testing.T) {
 	}
 	if _, ok := adapters.FindHeader([]adapters.Message{{Role: adapters.System, Content: "be good"}, {Role: adapters.User, Content: want}}); !ok {
 		t.Error("the header of the first user message was not found")
-	}
-}
-
-// TestSecret: ADP-8.
-func TestSecret(t *testing.T) {
-	s := adapters.NewSecret(" canary\n")
-	encoded, err := json.Marshal(map[string]any{"s": s, "p": adapters.Profile{Key: s}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var log strings.Builder
-	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "s", s, "p", adapters.Profile{Key: s})
-	for _, text := range []string{fmt.Sprint(s), fmt.Sprintf("%v %+v %#v %s %q %d %x", s, s, s, s, s, s, s), fmt.Sprintf("%+v %#v", adapters.Profile{Key: s}, adapters.Profile{Key: s}), string(encoded), log.String()} {
-		if strings.Contains(text, "canary") || strings.Contains(text, "63616e617279") {
-			t.Errorf("the key shows: %s", text)
-		}
-	}
-	if s.Reveal() != "canary" || s.String() != "SET" || (adapters.Secret{}).String() != "NOT SET" {
-		t.Errorf("reveal %q, string %s", s.Reveal(), s)
-	}
-	if got := s.Redact("x canary y"); got != "x [key] y" || (adapters.Secret{}).Redact("x") != "x" {
-		t.Errorf("redacted %q", got)
 	}
 }
 

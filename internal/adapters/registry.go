@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"company/internal/company"
+	"company/internal/secret"
 )
 
 // Profile is one named model of company.yaml, as a driver needs it.
@@ -19,7 +20,7 @@ type Profile struct {
 	Adapter string // the driver's name in the Registry
 	Model   string // passed to the server as it is
 	BaseURL string // empty: the driver's standard address
-	Key     Secret
+	Key     secret.Value
 	KeyEnv  string // the variable the key comes from, for hints only
 
 	ContextTokens int      // 0: what the driver knows of the model

@@ -9,6 +9,7 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/company"
+	"company/internal/secret"
 )
 
 // toolless answers requests without tools, in text; it refuses others.
@@ -165,7 +166,7 @@ func TestCheck(t *testing.T) {
 			return &served{fake: fake{name: p.Model}, address: address, err: err, asked: &asked}, nil
 		}}
 	}
-	key := adapters.NewSecret("canary-key")
+	key := secret.New("canary-key")
 	for _, c := range []struct {
 		name, address string
 		profile       adapters.Profile

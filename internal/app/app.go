@@ -37,6 +37,7 @@ import (
 	"company/internal/reviewer"
 	"company/internal/safetext"
 	"company/internal/sandbox"
+	"company/internal/secret"
 	"company/internal/session"
 	"company/internal/shell"
 	"company/internal/worker"
@@ -283,7 +284,7 @@ func (h *App) wireHandlers(ctx context.Context) (*worker.Pool, error) {
 	h.repackJob = h.newRepackJob(git)
 	h.jobs = append(h.jobs, h.repackJob, h.retentionJob(git, images))
 	called := make(chan struct{}, 1)
-	h.webhooks = webhooks{listen: cfg.Forge.WebhookListen, secret: forge.NewSecret(h.envValue(cfg.Forge.WebhookEnv)), env: cfg.Forge.WebhookEnv, trigger: called}
+	h.webhooks = webhooks{listen: cfg.Forge.WebhookListen, secret: secret.New(h.envValue(cfg.Forge.WebhookEnv)), env: cfg.Forge.WebhookEnv, trigger: called}
 	h.jobs = append(h.jobs, h.pollForgeJob(cfg.Forge.Poll, called, NewFeedbackPoller(h.office.ID, h.office.Paths, h.loaded, forges)))
 	judge := &gates.Handler{Decider: h.orch, Runner: runner, Mirrors: git, OnCheckStarted: checking, RedGreen: cfg.Gates.RedGreen != "off"}
 	for kind, find := range map[company.EffectKind]company.OutcomeFinder{

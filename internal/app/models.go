@@ -9,6 +9,7 @@ import (
 	"company/internal/adapters"
 	"company/internal/company"
 	"company/internal/config"
+	"company/internal/secret"
 )
 
 // standardKeys are the variables that hold the keys of an adapter's own
@@ -34,7 +35,7 @@ func ModelProfiles(l config.Loaded, root string, getenv func(string) string) []a
 			p.BaseURL = StandardAddress(m.Adapter, getenv)
 		}
 		if p.KeyEnv != "" {
-			p.Key = adapters.NewSecret(getenv(p.KeyEnv))
+			p.Key = secret.Trimmed(getenv(p.KeyEnv))
 		}
 		if m.Script != "" {
 			p.Script = m.Script

@@ -12,6 +12,7 @@ import (
 	"company/internal/feed"
 	"company/internal/image"
 	"company/internal/safetext"
+	"company/internal/secret"
 )
 
 // openRegistries opens the operator's package registries, behind caches that
@@ -56,15 +57,15 @@ func (h *App) dependencyAccess(stores *mirrors.Stores) *depaccess.Service {
 
 // setupEnv are the values of container.setup_env. They go to the preparation
 // of images and nowhere else.
-func SetupEnv(cfg config.Config, lookup func(string) (string, bool)) (map[string]image.Secret, error) {
-	out := map[string]image.Secret{}
+func SetupEnv(cfg config.Config, lookup func(string) (string, bool)) (map[string]secret.Value, error) {
+	out := map[string]secret.Value{}
 	for _, name := range cfg.Container.SetupEnv {
 		v, ok := lookup(name)
 		if !ok {
 			return nil, company.E(company.EConfig, "container.setup_env names "+name+", which is not set").
 				Fix("export " + name + " where company runs, or take it out of container.setup_env")
 		}
-		out[name] = image.NewSecret(v)
+		out[name] = secret.New(v)
 	}
 	return out, nil
 }

@@ -12,6 +12,7 @@ import (
 	"company/internal/company"
 	"company/internal/feed"
 	"company/internal/forge"
+	"company/internal/secret"
 )
 
 // webhookPath is where a forge calls, below the address of forge.webhook_listen.
@@ -21,7 +22,7 @@ const webhookPath = "/webhook"
 // hint to ask now instead of at the next round: nothing of it is acted on.
 type webhooks struct {
 	listen  string // empty: none
-	secret  forge.Secret
+	secret  secret.Value
 	env     string
 	trigger chan<- struct{}
 }
@@ -32,7 +33,7 @@ func (w webhooks) startServer(ctx context.Context, wg *sync.WaitGroup, tell func
 	if w.listen == "" {
 		return nil
 	}
-	if w.secret.Empty() {
+	if !w.secret.Set() {
 		return company.E(company.EAuth, "webhooks cannot be taken").Because(w.env + " is NOT SET").
 			Fix("export " + w.env + " with the webhook's secret, or remove forge.webhook_listen")
 	}

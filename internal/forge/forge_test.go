@@ -2,7 +2,6 @@ package forge
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -323,23 +322,6 @@ func TestAppKeyFile(t *testing.T) {
 		if company.CodeOf(err) != company.EAuth || strings.Contains(err.Error(), "secret-words") {
 			t.Errorf("%s: %v", v, err)
 		}
-	}
-}
-
-// T21: a secret shows itself nowhere.
-func TestSecretIsHidden(t *testing.T) {
-	s := NewSecret("canary")
-	c := Credential{Secret: s}
-	js, err := json.Marshal(c)
-	var log strings.Builder
-	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "secret", s, "cred", c)
-	for _, text := range []string{fmt.Sprint(s, c), fmt.Sprintf("%v %+v %#v %s %q", s, c, c, s, s), string(js), log.String()} {
-		if err != nil || strings.Contains(text, "canary") {
-			t.Errorf("%s %v", text, err)
-		}
-	}
-	if s.Reveal() != "canary" || s.Empty() || !NewSecret("").Empty() {
-		t.Error("reveal")
 	}
 }
 

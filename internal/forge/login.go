@@ -15,6 +15,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"company/internal/company"
+	"company/internal/secret"
 )
 
 // The operator's own logins are used and never stored (GIT-12, FRG-2): the
@@ -79,7 +80,7 @@ func (s *Selector) findLogin(ctx context.Context, kind string, at *url.URL) (Cre
 		if err := validateToken(token); err != nil {
 			return Credential{}, needsPerson(company.EAuth, fmt.Sprintf("the token of %s cannot be used", source)).Wrap(err).Fix("set it anew, without spaces or line ends")
 		}
-		return Credential{Host: host, User: s.Drivers[kind].User, Secret: NewSecret(token), Source: source}, nil
+		return Credential{Host: host, User: s.Drivers[kind].User, Secret: secret.New(token), Source: source}, nil
 	}
 	for _, name := range s.tokenEnvNames(kind, at) {
 		if v := strings.TrimSpace(s.Env(name)); v != "" {
@@ -221,36 +222,36 @@ func readTeaToken(dir string, at *url.URL) string {
 
 // readAppKey reads the private key of a GitHub App from its variable: the key
 // itself, or the path of its file, which no other user may read.
-func readAppKey(env func(string) string, app App) (Secret, error) {
+func readAppKey(env func(string) string, app App) (secret.Value, error) {
 	bad := func(why string) error {
 		return needsPerson(company.EAuth, "the private key of the GitHub App cannot be used").Because(why).
 			Fix("set " + app.KeyEnv + " to the key, or to the path of its .pem file")
 	}
 	if app.KeyEnv == "" {
-		return Secret{}, needsPerson(company.EConfig, "forge.app_id is set and forge.private_key_env is not").
+		return secret.Value{}, needsPerson(company.EConfig, "forge.app_id is set and forge.private_key_env is not").
 			Fix("set forge.private_key_env to the name of the variable with the App's private key")
 	}
 	v := strings.TrimSpace(env(app.KeyEnv))
 	switch {
 	case v == "":
-		return Secret{}, bad(app.KeyEnv + " is NOT SET")
+		return secret.Value{}, bad(app.KeyEnv + " is NOT SET")
 	case strings.HasPrefix(v, "-----BEGIN "):
-		return NewSecret(v), nil
+		return secret.New(v), nil
 	case !filepath.IsAbs(v):
-		return Secret{}, bad(app.KeyEnv + " holds neither a key nor an absolute path")
+		return secret.Value{}, bad(app.KeyEnv + " holds neither a key nor an absolute path")
 	}
 	info, err := os.Stat(v)
 	switch {
 	case err != nil:
-		return Secret{}, bad("its file cannot be read")
+		return secret.Value{}, bad("its file cannot be read")
 	case !info.Mode().IsRegular() || info.Size() > maxLoginFile:
-		return Secret{}, bad("its file is no key")
+		return secret.Value{}, bad("its file is no key")
 	case info.Mode().Perm()&0o077 != 0:
-		return Secret{}, bad(fmt.Sprintf("others can read its file (mode %04o)", info.Mode().Perm()))
+		return secret.Value{}, bad(fmt.Sprintf("others can read its file (mode %04o)", info.Mode().Perm()))
 	}
 	text, err := os.ReadFile(v)
 	if err != nil {
-		return Secret{}, bad("its file cannot be read")
+		return secret.Value{}, bad("its file cannot be read")
 	}
-	return NewSecret(string(text)), nil
+	return secret.New(string(text)), nil
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"company/internal/company"
+	"company/internal/secret"
 )
 
 // Settings is forge.* of the config.
@@ -35,7 +36,7 @@ type Options struct {
 	URL    *url.URL // of the forge, for people: https://github.com
 	Login  func(ctx context.Context) (Credential, error)
 	App    App
-	AppKey Secret // PEM; empty: no App
+	AppKey secret.Value // PEM; empty: no App
 	Log    *slog.Logger
 	// Transport carries requests; nil: the process's own, with the operator's
 	// proxies and certificates.

@@ -16,6 +16,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/safetext"
+	"company/internal/secret"
 )
 
 // WebhookEvent is what a forge called about. It is a hint to look again, and
@@ -34,7 +35,7 @@ const MaxWebhookBytes = 1 << 20
 
 // Webhooks takes a forge's calls. It may be used by many goroutines.
 type Webhooks struct {
-	secret Secret
+	secret secret.Value
 
 	mu   sync.Mutex
 	seen map[string]bool
@@ -47,7 +48,9 @@ const maxSeen = 10_000
 
 // NewWebhooks takes the calls that are signed with secret. Without a secret
 // nothing is taken.
-func NewWebhooks(secret Secret) *Webhooks { return &Webhooks{secret: secret, seen: map[string]bool{}} }
+func NewWebhooks(secret secret.Value) *Webhooks {
+	return &Webhooks{secret: secret, seen: map[string]bool{}}
+}
 
 // ParseWebhook reads a call. The signature over the raw body is checked before
 // anything of it is read as more than bytes (T20). EAuth: it is not signed, or
@@ -96,7 +99,7 @@ func firstHeader(r *http.Request, names ...string) string {
 // verifySignature checks the signature: GitHub's, which Gitea sends as well, or
 // Gitea's own.
 func (w *Webhooks) verifySignature(h http.Header, body []byte) (string, error) {
-	if w.secret.Empty() {
+	if !w.secret.Set() {
 		return "", company.E(company.EAuth, "webhooks are not taken").Because("there is no secret to check them with").Fix("set forge.webhook_secret_env")
 	}
 	given, ok := strings.CutPrefix(h.Get("X-Hub-Signature-256"), "sha256=")

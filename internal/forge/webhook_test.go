@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/secret"
 )
 
 type webhookExample struct {
@@ -54,7 +55,7 @@ func newSignedRequest(secret, event, delivery string, body []byte) *http.Request
 
 // Payloads as GitHub sends them say where to look.
 func TestParseRecordedWebhooks(t *testing.T) {
-	w := NewWebhooks(NewSecret("s3cret"))
+	w := NewWebhooks(secret.New("s3cret"))
 	want := map[string]string{
 		"ping ": "[] []", "pull_request opened": "[2] [changes]", "pull_request closed": "[2] [changes]", "pull_request synchronize": "[2] [changes]",
 		"pull_request_review submitted": "[2] [changes]", "pull_request_review_comment created": "[2] [changes]",
@@ -112,7 +113,7 @@ func TestWebhooksRefused(t *testing.T) {
 			return r
 		}, company.EInvalid},
 	} {
-		w := NewWebhooks(NewSecret("s3cret"))
+		w := NewWebhooks(secret.New("s3cret"))
 		_, err := w.ParseWebhook(c.change(newSignedRequest("s3cret", "pull_request", "d1", body)))
 		if company.CodeOf(err) != c.code {
 			t.Errorf("%s: %v", name, err)
@@ -128,7 +129,7 @@ func TestWebhooksRefused(t *testing.T) {
 			t.Errorf("%s: replayed under another id: %v", name, err)
 		}
 	}
-	if _, err := NewWebhooks(NewSecret("")).ParseWebhook(newSignedRequest("", "push", "d", body)); company.CodeOf(err) != company.EAuth {
+	if _, err := NewWebhooks(secret.New("")).ParseWebhook(newSignedRequest("", "push", "d", body)); company.CodeOf(err) != company.EAuth {
 		t.Errorf("without a secret: %v", err)
 	}
 }
@@ -140,7 +141,7 @@ func withBody(r *http.Request, body []byte) *http.Request {
 }
 
 func TestWebhookHandler(t *testing.T) {
-	w := NewWebhooks(NewSecret("s3cret"))
+	w := NewWebhooks(secret.New("s3cret"))
 	var mu sync.Mutex
 	heard := 0
 	h := w.Handler(func(WebhookEvent) { mu.Lock(); heard++; mu.Unlock() })
@@ -190,7 +191,7 @@ func FuzzWebhook(f *testing.F) {
 		f.Add([]byte(x.Payload), x.Event)
 	}
 	f.Fuzz(func(t *testing.T, body []byte, event string) {
-		h, err := NewWebhooks(NewSecret("k")).ParseWebhook(newSignedRequest("k", event, "d", body))
+		h, err := NewWebhooks(secret.New("k")).ParseWebhook(newSignedRequest("k", event, "d", body))
 		if err == nil && (len(h.Numbers) > 100 || len(h.Branches) > 100) {
 			t.Errorf("%+v", h)
 		}

@@ -15,6 +15,7 @@ import (
 	"company/internal/company"
 	"company/internal/container/docker/seccomp"
 	"company/internal/depproxy"
+	"company/internal/secret"
 )
 
 // Set-up commands install Debian packages through the operator's own archives,
@@ -36,7 +37,7 @@ func TestSetupApt(t *testing.T) {
 			`apt-get update && apt-get install -y --no-install-recommends hello jq && [ "${#TOKEN}" = 23 ]`,
 			`! apt-get -o Acquire::AllowInsecureRepositories=true install -y no-such-package-at-all`,
 		},
-		SetupEnv: map[string]Secret{"TOKEN": NewSecret(canary), "http_proxy": NewSecret("http://127.0.0.1:9")},
+		SetupEnv: map[string]secret.Value{"TOKEN": secret.New(canary), "http_proxy": secret.New("http://127.0.0.1:9")},
 	})
 	if len(img.Notes) != 0 {
 		t.Errorf("notes %q", img.Notes)

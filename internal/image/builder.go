@@ -18,6 +18,7 @@ import (
 	"company/internal/company"
 	"company/internal/depproxy"
 	"company/internal/image/toolboxbin"
+	"company/internal/secret"
 
 	"github.com/docker/docker/client"
 )
@@ -56,7 +57,7 @@ type Request struct {
 	Setup      []string // shell commands, run as root without a network but for apt; one layer for all
 	// SetupEnv are variables that the set-up commands get and that the image
 	// must not hold. Their names are part of the key, their values are not.
-	SetupEnv map[string]Secret
+	SetupEnv map[string]secret.Value
 	Repo     *Repo // nil = no project
 	Offline  bool  // take no dependency from a registry (container.deps: off)
 	// UseLogins lets the dependencies of Repo be fetched with the operator's logins
@@ -220,7 +221,7 @@ func (b *Builder) planLayers(ctx context.Context, req Request, base baseSource) 
 		names := slices.Sorted(maps.Keys(req.SetupEnv))
 		why := fmt.Sprintf("%d set-up commands", len(req.Setup))
 		for _, n := range names {
-			if why += ", with $" + n; len(req.SetupEnv[n].searchForms()) == 0 {
+			if why += ", with $" + n; len(searchForms(req.SetupEnv[n])) == 0 {
 				p.addNote("the value of %s is too short to be searched for in the image (under %d bytes)", n, minSecretBytes)
 			}
 		}
@@ -300,7 +301,7 @@ func (r Request) validateRequest() error {
 		}
 	}
 	for name, v := range r.SetupEnv {
-		if !envRE.MatchString(name) || strings.ContainsRune(v.value, 0) {
+		if !envRE.MatchString(name) || strings.ContainsRune(v.Reveal(), 0) {
 			return company.E(company.EInvalid, "a variable of the set-up has no proper name, or a NUL byte in its value").Fix("look at container.setup_env")
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/secret"
 )
 
 // The list of allowed calls is what image preparation needs and no more.
@@ -61,8 +62,8 @@ func TestBadRequests(t *testing.T) {
 		"unknown toolchain":  {Toolchains: []string{"cobol"}},
 		"twice":              {Toolchains: []string{"go", "go"}},
 		"empty command":      {Setup: []string{" "}},
-		"odd variable":       {Setup: []string{"true"}, SetupEnv: map[string]Secret{"A=B": {}}},
-		"NUL in a value":     {Setup: []string{"true"}, SetupEnv: map[string]Secret{"A": NewSecret("a\x00b")}},
+		"odd variable":       {Setup: []string{"true"}, SetupEnv: map[string]secret.Value{"A=B": {}}},
+		"NUL in a value":     {Setup: []string{"true"}, SetupEnv: map[string]secret.Value{"A": secret.New("a\x00b")}},
 		"relative mirror":    {Repo: &Repo{MirrorDir: "x", Commit: oid}},
 		"no commit":          {Repo: &Repo{MirrorDir: "/x", Commit: "HEAD"}},
 		"sha-256 repository": {Repo: &Repo{MirrorDir: "/x", Commit: oid + "000000000000000000000000"}},

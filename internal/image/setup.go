@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/secret"
 
 	dockercontainer "github.com/docker/docker/api/types/container"
 )
@@ -21,7 +22,7 @@ const setupScriptPath = "/opt/company/setup"
 // a link, to the operator's own Debian archives. Variables reach them over the pipe and are in
 // no file and no setting of the container; what the commands leave behind is
 // searched for them.
-func (b *Builder) runSetup(commands []string, env map[string]Secret, link aptLink) buildFunc {
+func (b *Builder) runSetup(commands []string, env map[string]secret.Value, link aptLink) buildFunc {
 	script := "set -e\ncd /work\n" + link.setupScript()
 	for i, c := range commands {
 		script += fmt.Sprintf("echo 'set-up command %d'\n( %s\n)\n", i+1, c)
@@ -33,7 +34,7 @@ func (b *Builder) runSetup(commands []string, env map[string]Secret, link aptLin
 		do := func(h *buildSession) error {
 			values := map[string]string{}
 			for name, v := range env {
-				values[name] = v.value
+				values[name] = v.Reveal()
 			}
 			r, err := h.runCommand("", "sh "+setupScriptPath, values)
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 	"company/internal/gitops"
 	"company/internal/image"
 	"company/internal/safetext"
+	"company/internal/secret"
 )
 
 // Intake carries out prepare effects: it finds out where a task starts from,
@@ -20,7 +21,7 @@ type Intake struct {
 	Base    string // container.image of the config: auto, or name@sha256:…
 	Setup   []string
 	// SetupEnv are the variables of container.setup_env with their values.
-	SetupEnv map[string]image.Secret
+	SetupEnv map[string]secret.Value
 	Offline  bool
 	// Logins: the operator lets the repository use the logins to registries.
 	Logins bool

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"company/internal/adapters"
+	"company/internal/secret"
 )
 
 // Canary is the key that every case sends; it must turn up nowhere.
@@ -27,7 +28,7 @@ const Canary = "canary-4242-do-not-print"
 // Options of the driver under test.
 type Options struct {
 	BaseURL    string
-	Key        adapters.Secret
+	Key        secret.Value
 	FirstToken time.Duration // 0: the driver's own
 	Idle       time.Duration
 }
@@ -80,7 +81,7 @@ func Exercise(t *testing.T, w Wire, open func(t *testing.T, o Options) adapters.
 				c.Serve(rw, r.WithContext(withRelease(r.Context(), release)))
 			}))
 			o := c.Options
-			o.BaseURL, o.Key = server.URL+w.Path, adapters.NewSecret(Canary+"\n")
+			o.BaseURL, o.Key = server.URL+w.Path, secret.Trimmed(Canary+"\n")
 			m := open(t, o)
 			t.Cleanup(func() {
 				close(release)

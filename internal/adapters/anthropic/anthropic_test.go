@@ -19,6 +19,7 @@ import (
 	"company/internal/adapters/adaptertest"
 	"company/internal/adapters/anthropic"
 	"company/internal/company"
+	"company/internal/secret"
 	"company/test/goroutines"
 )
 
@@ -143,7 +144,7 @@ func TestWhatIsSent(t *testing.T) {
 	t.Setenv("ANTHROPIC_AUTH_TOKEN", "another-token")
 	t.Setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
 	url, got := echoServer(t, nil)
-	chat(t, newClient(t, anthropic.Config{Model: "m", BaseURL: url + "/v1/", Key: adapters.NewSecret("mine")}), conversation())
+	chat(t, newClient(t, anthropic.Config{Model: "m", BaseURL: url + "/v1/", Key: secret.New("mine")}), conversation())
 	chat(t, newClient(t, anthropic.Config{Model: "other", BaseURL: url}), conversation())
 	first, other := got()[0], got()[1]
 	if first.header.Get("X-Api-Key") != "mine" || first.header.Get("Authorization") != "" || first.header.Get("Anthropic-Version") != "2023-06-01" || other.header.Get("X-Api-Key") != "" {
@@ -314,7 +315,7 @@ func TestConfiguration(t *testing.T) {
 		"no model":    {BaseURL: "http://h"},
 		"no scheme":   {Model: "m", BaseURL: "localhost:1"},
 		"a password":  {Model: "m", BaseURL: "https://me:hunter2@host"},
-		"a split key": {Model: "m", Key: adapters.NewSecret("hunter2\nX-Evil: 1")},
+		"a split key": {Model: "m", Key: secret.New("hunter2\nX-Evil: 1")},
 	} {
 		_, err := anthropic.New(cfg)
 		if code := company.CodeOf(err); code != company.EConfig && code != company.EModelAuth || strings.Contains(err.Error(), "hunter2") {
@@ -325,7 +326,7 @@ func TestConfiguration(t *testing.T) {
 	if company.CodeOf(err) != company.EModelAuth || !strings.Contains(err.Error(), "ANTHROPIC_API_KEY is NOT SET") {
 		t.Errorf("without a key: %v", err)
 	}
-	info := newClient(t, anthropic.Config{Model: "m", Key: adapters.NewSecret("k"), ContextTokens: 4096}).Info()
+	info := newClient(t, anthropic.Config{Model: "m", Key: secret.New("k"), ContextTokens: 4096}).Info()
 	if info.ContextTokens != 4096 || info.MaxOutput != 1024 {
 		t.Errorf("info = %+v", info)
 	}
@@ -340,7 +341,7 @@ func TestKeyIsNotLogged(t *testing.T) {
 		}
 		return ""
 	})
-	cfg := anthropic.Config{Model: "m", BaseURL: url, Key: adapters.NewSecret(adaptertest.Canary), Log: slog.New(slog.NewTextHandler(&log, nil))}
+	cfg := anthropic.Config{Model: "m", BaseURL: url, Key: secret.New(adaptertest.Canary), Log: slog.New(slog.NewTextHandler(&log, nil))}
 	chat(t, newClient(t, cfg), conversation())
 	slog.New(slog.NewTextHandler(&log, nil)).Info("config", "cfg", cfg)
 	if log.Len() == 0 || strings.Contains(log.String(), "canary") {

@@ -28,6 +28,7 @@ import (
 	"company/internal/adapters"
 	"company/internal/adapters/exchange"
 	"company/internal/company"
+	"company/internal/secret"
 )
 
 // Standard is the address of Anthropic itself.
@@ -45,7 +46,7 @@ const (
 type Config struct {
 	Model         string
 	BaseURL       string // default Standard
-	Key           adapters.Secret
+	Key           secret.Value
 	ContextTokens int
 	MaxOutput     int
 	Price         adapters.Price

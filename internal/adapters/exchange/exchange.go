@@ -16,8 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"company/internal/adapters"
 	"company/internal/company"
+	"company/internal/secret"
 )
 
 // Defaults of Config.
@@ -35,11 +35,11 @@ const (
 
 // Config of a Client. The zero value of a field means its default.
 type Config struct {
-	Key        adapters.Secret // taken out of whatever servers say
-	FirstToken time.Duration   // from the request to the first piece of the reply; default 5m
-	Idle       time.Duration   // between two pieces; default 300s
-	MaxReply   int64           // bytes of one reply without its framing; default 10 MiB
-	Bearer     bool            // every request carries the key as a bearer token
+	Key        secret.Value  // taken out of whatever servers say
+	FirstToken time.Duration // from the request to the first piece of the reply; default 5m
+	Idle       time.Duration // between two pieces; default 300s
+	MaxReply   int64         // bytes of one reply without its framing; default 10 MiB
+	Bearer     bool          // every request carries the key as a bearer token
 	// Body, when set, wraps the body of each reply with status 200.
 	Body func(req *http.Request, body Body, ex *Exchange) Body
 }
@@ -96,7 +96,7 @@ func Base(address, like string) (string, error) {
 }
 
 // CheckKey refuses a key that cannot travel in a header.
-func CheckKey(key adapters.Secret) error {
+func CheckKey(key secret.Value) error {
 	if strings.ContainsFunc(key.Reveal(), func(r rune) bool { return r < ' ' || r > '~' }) {
 		return company.E(company.EModelAuth, "the key holds characters that no key has").Fix("set the variable that api_key_env names anew")
 	}

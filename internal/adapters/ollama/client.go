@@ -33,6 +33,7 @@ import (
 	"company/internal/adapters"
 	"company/internal/adapters/exchange"
 	"company/internal/company"
+	"company/internal/secret"
 )
 
 const (
@@ -57,7 +58,7 @@ const (
 type Config struct {
 	Model         string
 	BaseURL       string // default Standard
-	Key           adapters.Secret
+	Key           secret.Value
 	ContextTokens int // num_ctx; default: the model's own limit, at most 32768
 	MaxOutput     int // tokens of one reply; default a quarter of the context, at most 8192
 	Price         adapters.Price

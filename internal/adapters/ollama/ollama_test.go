@@ -25,6 +25,7 @@ import (
 	"company/internal/adapters/adaptertest"
 	"company/internal/adapters/ollama"
 	"company/internal/company"
+	"company/internal/secret"
 	"company/test/goroutines"
 )
 
@@ -405,7 +406,7 @@ func TestSigning(t *testing.T) {
 	t.Cleanup(server.Close)
 	ask := func(base, key string) error {
 		sent = nil
-		_, err := newClient(t, ollama.Config{Model: "m", BaseURL: base, Key: adapters.NewSecret(key)}).Available(t.Context())
+		_, err := newClient(t, ollama.Config{Model: "m", BaseURL: base, Key: secret.New(key)}).Available(t.Context())
 		return err
 	}
 	if err := ask(server.URL, ""); err != nil || len(sent) != 1 || sent[0] != "" {
@@ -475,7 +476,7 @@ func TestConfiguration(t *testing.T) {
 		"no model":    {BaseURL: "http://h"},
 		"no scheme":   {Model: "m", BaseURL: "localhost:11434"},
 		"a password":  {Model: "m", BaseURL: "https://me:hunter2@host"},
-		"a split key": {Model: "m", Key: adapters.NewSecret("hunter2\nX-Evil: 1")},
+		"a split key": {Model: "m", Key: secret.New("hunter2\nX-Evil: 1")},
 	} {
 		_, err := ollama.New(cfg)
 		if code := company.CodeOf(err); code != company.EConfig && code != company.EModelAuth || strings.Contains(err.Error(), "hunter2") {

@@ -27,6 +27,7 @@ import (
 	"company/internal/adapters"
 	"company/internal/adapters/exchange"
 	"company/internal/company"
+	"company/internal/secret"
 )
 
 // Standard is the address of OpenAI itself.
@@ -41,7 +42,7 @@ type Config struct {
 	Adapter       string // as Info tells it; default openai
 	Model         string
 	BaseURL       string // up to and with /v1; default Standard
-	Key           adapters.Secret
+	Key           secret.Value
 	ContextTokens int
 	MaxOutput     int // tokens; default 8192, or less where the context is small
 	Price         adapters.Price

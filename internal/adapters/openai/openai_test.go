@@ -19,6 +19,7 @@ import (
 	"company/internal/adapters/adaptertest"
 	"company/internal/adapters/openai"
 	"company/internal/company"
+	"company/internal/secret"
 	"company/test/goroutines"
 )
 
@@ -330,7 +331,7 @@ func TestConfiguration(t *testing.T) {
 		"a file":      {Model: "m", BaseURL: "file:///etc/passwd"},
 		"a password":  {Model: "m", BaseURL: "https://me:hunter2@host/v1"},
 		"a query":     {Model: "m", BaseURL: "https://host/v1?api-key=hunter2"},
-		"a split key": {Model: "m", Key: adapters.NewSecret("hunter2\nX-Evil: 1")},
+		"a split key": {Model: "m", Key: secret.New("hunter2\nX-Evil: 1")},
 	} {
 		_, err := openai.New(cfg)
 		if code := company.CodeOf(err); code != company.EConfig && code != company.EModelAuth || strings.Contains(err.Error(), "hunter2") {
@@ -341,7 +342,7 @@ func TestConfiguration(t *testing.T) {
 	if company.CodeOf(err) != company.EModelAuth || !strings.Contains(err.Error(), "MY_KEY is NOT SET") {
 		t.Errorf("without a key: %v", err)
 	}
-	info := newClient(t, openai.Config{Model: "gpt-4o", Key: adapters.NewSecret("k")}).Info()
+	info := newClient(t, openai.Config{Model: "gpt-4o", Key: secret.New("k")}).Info()
 	if info.ContextTokens != 128_000 || info.MaxOutput != 16_384 {
 		t.Errorf("info = %+v", info)
 	}
@@ -359,7 +360,7 @@ func TestKeyIsNotLogged(t *testing.T) {
 		}
 		return ""
 	})
-	cfg := openai.Config{Model: "m", BaseURL: url, Key: adapters.NewSecret(adaptertest.Canary), Log: slog.New(slog.NewTextHandler(&log, nil))}
+	cfg := openai.Config{Model: "m", BaseURL: url, Key: secret.New(adaptertest.Canary), Log: slog.New(slog.NewTextHandler(&log, nil))}
 	chat(t, newClient(t, cfg), adaptertest.Request())
 	slog.New(slog.NewTextHandler(&log, nil)).Info("config", "cfg", cfg)
 	if log.Len() == 0 || strings.Contains(log.String(), "canary") {

@@ -18,6 +18,7 @@ import (
 	"company/internal/adapters/openai"
 	"company/internal/adapters/scripted"
 	"company/internal/company"
+	"company/internal/secret"
 	"company/test/goroutines"
 )
 
@@ -370,7 +371,7 @@ func TestBadScripts(t *testing.T) {
 		"no script":   {Name: "s", Model: "m"},
 		"no file":     {Name: "s", Model: "m", Script: filepath.Join(t.TempDir(), "none.yaml")},
 		"an address":  {Name: "s", Model: "m", Script: "x", BaseURL: "http://h/v1"},
-		"a key":       {Name: "s", Model: "m", Script: "x", Key: adapters.NewSecret("k")},
+		"a key":       {Name: "s", Model: "m", Script: "x", Key: secret.New("k")},
 		"a directory": {Name: "s", Model: "m", Script: t.TempDir()},
 	} {
 		if _, err := scripted.Factory(p, adapters.Deps{}); company.CodeOf(err) != company.EConfig {

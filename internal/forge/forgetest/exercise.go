@@ -14,6 +14,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/forge"
+	"company/internal/secret"
 )
 
 // Fixture is a driver at a stage, for one case of the suite.
@@ -493,7 +494,7 @@ func testContextEnds(b *Fixture) {
 // The login that the API takes pushes over https as well.
 func testGitLogin(b *Fixture) {
 	cred, err := b.Forge.Credential(b.T.Context())
-	if err != nil || cred.Secret.Empty() || cred.User == "" || cred.Source == "" {
+	if err != nil || !cred.Secret.Set() || cred.User == "" || cred.Source == "" {
 		b.T.Fatalf("%+v %v", cred, err)
 	}
 	target, err := b.Forge.Target(b.T.Context())
@@ -533,6 +534,6 @@ func (b *Fixture) Options(login string) forge.Options {
 	u := mustURL(b.T, b.Host.BaseURL())
 	return forge.Options{Repo: forge.Repo{Host: u.Hostname(), Port: u.Port(), Owner: b.Repo.Owner, Name: b.Repo.Name}, URL: u, Transport: b.Host.Client().Transport,
 		Login: func(context.Context) (forge.Credential, error) {
-			return forge.Credential{Host: u.Hostname(), User: "x-access-token", Secret: forge.NewSecret(b.Host.Secret(login)), Source: "TEST_TOKEN"}, nil
+			return forge.Credential{Host: u.Hostname(), User: "x-access-token", Secret: secret.New(b.Host.Secret(login)), Source: "TEST_TOKEN"}, nil
 		}}
 }

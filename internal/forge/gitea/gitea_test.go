@@ -16,6 +16,7 @@ import (
 	"company/internal/company"
 	"company/internal/forge"
 	"company/internal/forge/forgetest"
+	"company/internal/secret"
 	"company/test/goroutines"
 )
 
@@ -54,7 +55,7 @@ func TestReplySizeLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := New(forge.Options{URL: at, Transport: srv.Client().Transport, Login: func(context.Context) (forge.Credential, error) {
-		return forge.Credential{Secret: forge.NewSecret("x")}, nil
+		return forge.Credential{Secret: secret.New("x")}, nil
 	}})
 	err = c.callOnce(t.Context(), "asking", func(api *gitea.Client) (*gitea.Response, error) {
 		_, resp, err := api.GetMyUserInfo()

@@ -23,6 +23,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/forge"
+	"company/internal/secret"
 )
 
 // appLogin makes tokens of a GitHub App's installation: good for an hour, for
@@ -48,7 +49,7 @@ const renewBefore = 10 * time.Minute
 // tokenLife is how long GitHub lets a token last.
 const tokenLife = time.Hour
 
-func newApp(a forge.App, key forge.Secret, api string, repo forge.Repo, base http.RoundTripper) (*appLogin, error) {
+func newApp(a forge.App, key secret.Value, api string, repo forge.Repo, base http.RoundTripper) (*appLogin, error) {
 	bad := func(err error) error {
 		e := company.E(company.EAuth, "the private key of the GitHub App cannot be used").Wrap(err).Fix("set " + a.KeyEnv + " to the RSA key that GitHub made for the App (.pem)")
 		e.Class = company.HumanRequired
@@ -109,7 +110,7 @@ func (a *appLogin) installationToken(ctx context.Context) (forge.Credential, err
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	// Its end is of the wall clock, which may have been set back since.
-	if !a.cached.Secret.Empty() && time.Until(a.cached.Expires) > renewBefore && time.Since(a.madeAt) < tokenLife-renewBefore {
+	if a.cached.Secret.Set() && time.Until(a.cached.Expires) > renewBefore && time.Since(a.madeAt) < tokenLife-renewBefore {
 		return a.cached, nil
 	}
 	if a.installation == 0 {
@@ -127,7 +128,7 @@ func (a *appLogin) installationToken(ctx context.Context) (forge.Credential, err
 		return forge.Credential{}, err
 	}
 	a.madeAt = time.Now()
-	a.cached = forge.Credential{Host: a.repo.Host, User: "x-access-token", Secret: forge.NewSecret(out.Token), Expires: out.Expires, Source: fmt.Sprintf("GitHub App %d", a.id)}
+	a.cached = forge.Credential{Host: a.repo.Host, User: "x-access-token", Secret: secret.New(out.Token), Expires: out.Expires, Source: fmt.Sprintf("GitHub App %d", a.id)}
 	return a.cached, nil
 }
 

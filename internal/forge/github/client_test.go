@@ -10,6 +10,7 @@ import (
 	"company/internal/company"
 	"company/internal/forge"
 	"company/internal/forge/forgetest"
+	"company/internal/secret"
 )
 
 func mustOpen(t *testing.T, f forge.Forge, pr forge.PR) forge.OpenedPR {
@@ -182,7 +183,7 @@ func TestAppLogin(t *testing.T) {
 	b := newBench(t)
 	key, installation := b.Server.AddApp(77, b.Repo)
 	o := b.Options("unused")
-	o.App, o.AppKey = forge.App{ID: 77}, forge.NewSecret(key)
+	o.App, o.AppKey = forge.App{ID: 77}, secret.New(key)
 	f, err := New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +233,7 @@ func TestAppLogin(t *testing.T) {
 	_, err = g.Credential(t.Context())
 	forgetest.RequireCode(t, err, company.EAuth, true)
 	for _, bad := range []string{"", "words", "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n"} {
-		o.AppKey = forge.NewSecret(bad)
+		o.AppKey = secret.New(bad)
 		_, err := New(o)
 		forgetest.RequireCode(t, err, company.EAuth, true)
 	}
@@ -245,7 +246,7 @@ func TestCommentIgnoresForgedNotes(t *testing.T) {
 	b := newBench(t)
 	key, _ := b.Server.AddApp(77, b.Repo)
 	o := b.Options("unused")
-	o.App, o.AppKey = forge.App{ID: 77}, forge.NewSecret(key)
+	o.App, o.AppKey = forge.App{ID: 77}, secret.New(key)
 	asApp, err := New(o)
 	if err != nil {
 		t.Fatal(err)

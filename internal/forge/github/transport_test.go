@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"company/internal/forge"
+	"company/internal/secret"
 )
 
 // T21: the login goes to the API's own host by the API's own protocol; a
@@ -21,7 +22,7 @@ func TestAuthTransportHostOnly(t *testing.T) {
 	})
 	a := &authTransport{scheme: "https", host: "api.example.com", next: next, credential: func(context.Context) (forge.Credential, error) {
 		asked++
-		return forge.Credential{Secret: forge.NewSecret("canary")}, nil
+		return forge.Credential{Secret: secret.New("canary")}, nil
 	}}
 	for _, u := range []string{"http://api.example.com/x", "https://other.example.com/x", "https://api.example.com:444/x", "https://api.example.com/x"} {
 		r := httptest.NewRequest(http.MethodGet, u, nil)

@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 
 	"company/internal/company"
+	"company/internal/secret"
 )
 
 const canary = "s3cr3t-canary/7f+9c2e1="
@@ -23,7 +24,7 @@ func TestSetupEnv(t *testing.T) {
 	be := newTestBuilder(t)
 	img := be.mustEnsure(t, Request{
 		Setup:    []string{`[ "${#TOKEN}" = 23 ]`, `echo "${#TOKEN} bytes" >/etc/token-note`},
-		SetupEnv: map[string]Secret{"TOKEN": NewSecret(canary)},
+		SetupEnv: map[string]secret.Value{"TOKEN": secret.New(canary)},
 	})
 	if out := be.mustRun(t, img, "cat /etc/token-note; env; ls /opt /opt/company /opt/out 2>&1 || true"); !strings.HasPrefix(out, "23 bytes\n") || strings.Contains(out, "TOKEN") ||
 		strings.Contains(out, "errand") || strings.Contains(out, "TOOLBOX_WORKSPACE") {
@@ -44,7 +45,7 @@ func TestSetupEnv(t *testing.T) {
 		}
 	}
 	be.eachFile(t, img, func(h *tar.Header, r io.Reader) {
-		if name, err := findSecret(r, map[string]Secret{"TOKEN": NewSecret(canary)}); err != nil || name != "" {
+		if name, err := findSecret(r, map[string]secret.Value{"TOKEN": secret.New(canary)}); err != nil || name != "" {
 			t.Errorf("the value is in %s: %v", h.Name, err)
 		}
 	})
@@ -64,7 +65,7 @@ func TestSetupEnvLeakRefused(t *testing.T) {
 		"the log":  {`echo "$TOKEN"; exit 3`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			req := Request{Setup: []string{c.command}, SetupEnv: map[string]Secret{"TOKEN": NewSecret(canary)}}
+			req := Request{Setup: []string{c.command}, SetupEnv: map[string]secret.Value{"TOKEN": secret.New(canary)}}
 			be.dropAtEnd(t, req, newBuiltBase())
 			_, err := be.Ensure(newContext(t), req)
 			want := "the set-up left the value of TOKEN in the image: it is in " + c.where
@@ -90,7 +91,7 @@ func TestSetupEnvLeakRefused(t *testing.T) {
 // A value is found wherever it lies: across the borders of reads, at each
 // place of base64, and never where it is not.
 func TestFindSecret(t *testing.T) {
-	env := map[string]Secret{"A": NewSecret(canary), "SHORT": NewSecret("1")}
+	env := map[string]secret.Value{"A": secret.New(canary), "SHORT": secret.New("1")}
 	for _, before := range []int{0, 1, 2, 3, 1<<20 - 5, 1<<20 - 30, 3 << 20} {
 		pad := strings.Repeat("x", before)
 		for form, text := range map[string]string{

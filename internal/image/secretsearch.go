@@ -9,28 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"maps"
 	"slices"
 	"strings"
 
 	"company/internal/company"
+	"company/internal/secret"
 )
-
-// Secret is a value that preparation may use and that must not be kept.
-type Secret struct{ value string }
-
-// NewSecret wraps a value.
-func NewSecret(value string) Secret { return Secret{value} }
-
-// String hides the value, from %v, %s and logs.
-func (Secret) String() string { return "(hidden)" }
-
-// GoString hides the value from %#v.
-func (Secret) GoString() string { return "image.Secret{}" }
-
-// LogValue hides the value from logs.
-func (Secret) LogValue() slog.Value { return slog.StringValue("(hidden)") }
 
 // minSecretBytes is what can be searched for: shorter values are found everywhere,
 // and protect nothing.
@@ -38,8 +23,8 @@ const minSecretBytes = 6
 
 // searchForms are the forms in which a value may lie in a file: as it is, in hex,
 // and in base64 at each of its three places.
-func (s Secret) searchForms() [][]byte {
-	v := []byte(s.value)
+func searchForms(s secret.Value) [][]byte {
+	v := []byte(s.Reveal())
 	if len(v) < minSecretBytes {
 		return nil
 	}
@@ -57,9 +42,9 @@ func (s Secret) searchForms() [][]byte {
 }
 
 // redactSecrets takes the values out of text that is shown.
-func redactSecrets(text string, env map[string]Secret) string {
+func redactSecrets(text string, env map[string]secret.Value) string {
 	for name, s := range env {
-		for _, t := range s.searchForms() {
+		for _, t := range searchForms(s) {
 			text = strings.ReplaceAll(text, string(t), "("+name+")")
 		}
 	}
@@ -68,10 +53,10 @@ func redactSecrets(text string, env map[string]Secret) string {
 
 // searchContainer refuses a stopped container in whose changed files, or their
 // names, a value is found. Values in compressed files are not found.
-func (b *Builder) searchContainer(ctx context.Context, name string, env map[string]Secret) error {
+func (b *Builder) searchContainer(ctx context.Context, name string, env map[string]secret.Value) error {
 	looked := false
 	for _, s := range env {
-		looked = looked || len(s.searchForms()) > 0
+		looked = looked || len(searchForms(s)) > 0
 	}
 	if !looked {
 		return nil
@@ -114,12 +99,12 @@ func (b *Builder) searchContainer(ctx context.Context, name string, env map[stri
 }
 
 // findSecret reads to the end or to the first value, whose name it gives.
-func findSecret(r io.Reader, env map[string]Secret) (name string, err error) {
+func findSecret(r io.Reader, env map[string]secret.Value) (name string, err error) {
 	longest := 0
 	traces := map[string][][]byte{}
 	names := slices.Sorted(maps.Keys(env))
 	for _, n := range names {
-		traces[n] = env[n].searchForms()
+		traces[n] = searchForms(env[n])
 		for _, t := range traces[n] {
 			longest = max(longest, len(t))
 		}
