@@ -34,6 +34,9 @@ func TestLabels(t *testing.T) {
 			t.Fatalf("%+v came back as %+v, %v", l, back, ok)
 		}
 	})
+	if back, ok := container.ParseLabels(container.BuildLabels.Map()); !ok || back != container.BuildLabels {
+		t.Errorf("a build's came back as %+v, %v", back, ok)
+	}
 	for name, change := range map[string]func(map[string]string){
 		"no office":    func(m map[string]string) { delete(m, container.LabelOffice) },
 		"no run":       func(m map[string]string) { delete(m, container.LabelRun) },
@@ -77,6 +80,14 @@ func TestSpecValidate(t *testing.T) {
 		"negative pids":    func(s *container.Spec) { s.Limits.Pids = -1 }, // -1 is "unlimited" to the daemon
 		"negative disk":    func(s *container.Spec) { s.Limits.DiskBytes = -1 },
 		"negative cpus":    func(s *container.Spec) { s.Limits.CPUs = -0.5 },
+		"no such profile":  func(s *container.Spec) { s.Profile = "x" },
+		"half a build":     func(s *container.Spec) { s.Profile = container.BuildRoot },
+		"build's labels":   func(s *container.Spec) { s.Labels = container.BuildLabels },
+		"build with env":   func(s *container.Spec) { s.Profile, s.Labels = container.Build, container.BuildLabels },
+		"files for work":   func(s *container.Spec) { s.Files = strings.NewReader("") },
+		"build with limits": func(s *container.Spec) {
+			s.Profile, s.Labels, s.Env, s.Limits.CPUs = container.Build, container.BuildLabels, nil, 1
+		},
 	} {
 		s := goodSpec()
 		change(&s)

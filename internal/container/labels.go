@@ -17,6 +17,13 @@ const (
 	LabelRole   = "company.role"
 )
 
+// LabelImage is on every image of ours, and alone on the container of a build,
+// which belongs to no office: images are shared.
+const LabelImage = "company.image"
+
+// BuildLabels stand for the label of a build's container.
+var BuildLabels = Labels{Role: "build"}
+
 // Labels say whose a container is. All four are needed, and all four must
 // match before a container is removed.
 type Labels struct {
@@ -31,6 +38,9 @@ var labelRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$`)
 // Validate is an EInvalid error for labels that could not tell a container of
 // ours from a foreign one.
 func (l Labels) Validate() error {
+	if l == BuildLabels {
+		return nil
+	}
 	for _, f := range [...]struct{ key, value string }{
 		{LabelOffice, l.Office}, {LabelRun, l.Run}, {LabelRole, l.Role},
 	} {
@@ -44,6 +54,9 @@ func (l Labels) Validate() error {
 
 // Map is the form the daemon keeps.
 func (l Labels) Map() map[string]string {
+	if l == BuildLabels {
+		return map[string]string{LabelImage: l.Role}
+	}
 	return map[string]string{
 		LabelOffice: l.Office,
 		LabelRun:    l.Run,
@@ -52,9 +65,13 @@ func (l Labels) Map() map[string]string {
 	}
 }
 
-// ParseLabels reads our labels back. ok is false when one of the four is
-// missing or malformed: such a container is foreign and must not be touched.
+// ParseLabels reads our labels back: all four, or a build's without any of
+// them. ok is false when one of the four is missing or malformed: such a
+// container is foreign and must not be touched.
 func ParseLabels(m map[string]string) (l Labels, ok bool) {
+	if m[LabelImage] == BuildLabels.Role && m[LabelOffice]+m[LabelRun]+m[LabelEpoch]+m[LabelRole] == "" {
+		return BuildLabels, true
+	}
 	epoch, err := strconv.ParseUint(m[LabelEpoch], 10, 64)
 	l = Labels{Office: m[LabelOffice], Run: m[LabelRun], Epoch: epoch, Role: m[LabelRole]}
 	// The round trip refuses spellings that Map would not write ("007").

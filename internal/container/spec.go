@@ -2,6 +2,7 @@ package container
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"regexp"
 	"slices"
@@ -56,14 +57,37 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
+// Profile is the purpose of a container. It decides what the container may do.
+type Profile string
+
+const (
+	// Work is an agent's container, or a gate's.
+	Work Profile = ""
+	// Build makes a layer of an image as the same user: its root file system is
+	// writable, since that is what the layer is read from, and its limits are
+	// wider. Its caller holds the name alone: a container that has it is what a
+	// killed builder left, and is removed even while it runs.
+	Build Profile = "build"
+	// BuildRoot is Build as root, with the capabilities that package tools need,
+	// for the president's own set-up commands.
+	BuildRoot Profile = "build-root"
+)
+
+// buildLimits bound a build: a compiler sees a whole project at once, and may
+// have all processors for it.
+var buildLimits = Limits{MemoryBytes: 7 * GiB, Pids: 2048}
+
 // Spec is one container to be.
 type Spec struct {
 	Name    string // unique on the host; Labels.Name makes it
 	Image   string // image id, sha256:<64 hex>; never a tag, never pulled
-	Labels  Labels
-	Limits  Limits
+	Profile Profile
+	Labels  Labels   // of a build: BuildLabels
+	Limits  Limits   // of a build: none, they are fixed
 	Command []string // argv; the first is an absolute path
-	Env     []string // KEY=value
+	Env     []string // KEY=value; of a build: none, its image would inherit them
+	// Files is a tar that is unpacked at / before the start; of a build only.
+	Files io.Reader
 }
 
 var (
@@ -98,11 +122,37 @@ func (s Spec) Validate() error {
 			return bad("entry %d of the environment is not KEY=value", i+1)
 		}
 	}
+	build := s.Profile != Work
+	if build && s.Profile != Build && s.Profile != BuildRoot {
+		return bad("%q is no profile of a container", s.Profile)
+	}
+	if build != (s.Labels == BuildLabels) || build && (s.Limits != Limits{} || len(s.Env) > 0) || !build && s.Files != nil {
+		return bad("the container %s is half a build and half not", s.Name)
+	}
 	l := s.Limits
 	if l.MemoryBytes < 0 || l.Pids < 0 || l.DiskBytes < 0 || l.CPUs < 0 || math.IsNaN(l.CPUs) || math.IsInf(l.CPUs, 0) {
 		return bad("negative limits of a container: %+v", l)
 	}
 	return nil
+}
+
+// Plan fills in the limits and says where the container may write. A host with
+// fewer processors than the limit gives all it has; 0 means unknown.
+func (s Spec) Plan(processors int, sizeOption bool) (Spec, Workspace, error) {
+	if s.Profile != Work {
+		s.Limits = buildLimits
+		w := Workspace{Mode: ModeBuild, Tmp: 3 * GiB, Shm: shmBytes, File: 4 * GiB}
+		if s.Profile == Build {
+			w.Work = 2 * GiB // root's stays in the layer: set-up commands may write there
+		}
+		return s, w, nil
+	}
+	s.Limits = s.Limits.WithDefaults()
+	if processors > 0 {
+		s.Limits.CPUs = math.Min(s.Limits.CPUs, float64(processors))
+	}
+	w, err := PlanWorkspace(s.Limits, sizeOption)
+	return s, w, err
 }
 
 func hasNUL(s string) bool { return strings.ContainsRune(s, 0) }

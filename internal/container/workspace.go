@@ -14,16 +14,20 @@ const (
 	ModeStorageOpt Mode = "storage-opt"
 	// ModeTmpfs: sized tmpfs over a read-only root.
 	ModeTmpfs Mode = "tmpfs"
+	// ModeBuild: the writable layer, which becomes part of an image, holds files
+	// of bounded size; sized tmpfs beside it.
+	ModeBuild Mode = "build"
 )
 
 // Workspace is where a container may write, and how much, in bytes.
 type Workspace struct {
 	Mode  Mode
 	Layer int64 // ModeStorageOpt: size of the writable layer
-	Work  int64 // ModeTmpfs: size of WorkDir
-	Tmp   int64 // ModeTmpfs: size of TmpDir
-	Home  int64 // ModeTmpfs: size of HomeDir
+	Work  int64 // size of WorkDir's tmpfs; 0: none
+	Tmp   int64 // size of TmpDir's tmpfs; 0: none
+	Home  int64 // size of HomeDir's tmpfs; 0: none
 	Shm   int64 // /dev/shm, always a tmpfs
+	File  int64 // ModeBuild: size of the largest file
 }
 
 const (

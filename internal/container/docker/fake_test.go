@@ -3,6 +3,7 @@ package docker
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -28,6 +29,7 @@ type fakeDaemon struct {
 	got      *dockercontainer.InspectResponse
 	started  int
 	removed  int
+	filled   int           // archives put into the container
 	gone     chan struct{} // closed when the container is removed
 	requests []string
 }
@@ -87,6 +89,11 @@ func (d *fakeDaemon) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		d.started++
 		d.mu.Unlock()
 		w.WriteHeader(http.StatusNoContent)
+	case req.Method == http.MethodPut && strings.HasSuffix(path, "/archive"):
+		_, _ = io.Copy(io.Discard, req.Body)
+		d.mu.Lock()
+		d.filled++
+		d.mu.Unlock()
 	case path == one && req.Method == http.MethodDelete:
 		d.mu.Lock()
 		d.removed++

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -96,6 +97,45 @@ func TestIsolationFacts(t *testing.T) {
 	}
 	if !strings.Contains(f.Hosts, "localhost") {
 		t.Errorf("/etc/hosts: %q", f.Hosts)
+	}
+}
+
+// A build has what makes a layer and nothing more: files that were put in, a
+// writable root file system, and as root the few capabilities of package tools.
+func TestBuildFacts(t *testing.T) {
+	for profile, want := range map[container.Profile]struct {
+		uid  int
+		caps uint64
+	}{container.Build: {container.UID, 0}, container.BuildRoot: {0, 0xdb}} { // CHOWN DAC_OVERRIDE FOWNER FSETID SETGID SETUID
+		root, err := rootfs(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec := newBuildSpec(profile, "facts")
+		spec.Files = bytes.NewReader(root)
+		f := lookAround(t, spec)
+		if f.UID != want.uid || f.GID != want.uid || !slices.Equal(f.Interfaces, []string{"lo"}) || !slices.Equal(f.Processes, []string{"1"}) {
+			t.Errorf("%s: uid %d, gid %d, interfaces %v, processes %v", profile, f.UID, f.GID, f.Interfaces, f.Processes)
+		}
+		for _, set := range []string{"CapPrm", "CapEff", "CapBnd"} {
+			v, err := strconv.ParseUint(f.Status[set], 16, 64)
+			if max := want.caps; err != nil || v&^max != 0 || set == "CapBnd" && v != max {
+				t.Errorf("%s: %s is %q", profile, set, f.Status[set])
+			}
+		}
+		if f.Status["NoNewPrivs"] != "1" || f.Status["Seccomp"] != "2" {
+			t.Errorf("%s: NoNewPrivs %q, Seccomp %q", profile, f.Status["NoNewPrivs"], f.Status["Seccomp"])
+		}
+		for a, result := range f.Connect {
+			if result != "ENETUNREACH" && result != "EADDRNOTAVAIL" {
+				t.Errorf("%s: connecting to %s: %s", profile, a, result)
+			}
+		}
+		for p, there := range f.Exists {
+			if there {
+				t.Errorf("%s: %s is there", profile, p)
+			}
+		}
 	}
 }
 

@@ -17,13 +17,25 @@ const (
 	nanosPerCPU = 1_000_000_000
 )
 
+// buildCapabilities are those that tools of packages need as root, written and
+// sorted as the daemon does.
+var buildCapabilities = []string{"CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_SETGID", "CAP_SETUID"}
+
 // Policy is the whole body of a create request for spec. Limits are taken as
 // they are: defaults and the host's bounds have been applied. All other fields
 // stay empty, and Verify refuses a container that has them.
 func Policy(spec container.Spec, ws container.Workspace) (*dockercontainer.Config, *dockercontainer.HostConfig, *dockernetwork.NetworkingConfig) {
+	uid, filter := container.UID, seccomp.Profile()
+	var added []string
+	if spec.Profile != container.Work {
+		filter = seccomp.Preparation()
+	}
+	if spec.Profile == container.BuildRoot {
+		uid, added = 0, buildCapabilities
+	}
 	config := &dockercontainer.Config{
 		Hostname:     hostname,
-		User:         fmt.Sprintf("%d:%d", container.UID, container.UID),
+		User:         fmt.Sprintf("%d:%d", uid, uid),
 		AttachStdin:  true,
 		AttachStdout: true,
 		AttachStderr: true,
@@ -46,11 +58,12 @@ func Policy(spec container.Spec, ws container.Workspace) (*dockercontainer.Confi
 		LogConfig:     dockercontainer.LogConfig{Type: "none"},
 		NetworkMode:   "none",
 		RestartPolicy: dockercontainer.RestartPolicy{Name: dockercontainer.RestartPolicyDisabled},
+		CapAdd:        added,
 		CapDrop:       []string{"ALL"},
 		CgroupnsMode:  dockercontainer.CgroupnsModePrivate,
 		DNS:           []string{"127.0.0.1"}, // else resolv.conf shows the host's
 		IpcMode:       dockercontainer.IPCModePrivate,
-		SecurityOpt:   []string{"no-new-privileges", "seccomp=" + seccomp.Profile()},
+		SecurityOpt:   []string{"no-new-privileges", "seccomp=" + filter},
 		ShmSize:       ws.Shm,
 		Resources: dockercontainer.Resources{
 			Memory:     spec.Limits.MemoryBytes,
@@ -64,22 +77,23 @@ func Policy(spec container.Spec, ws container.Workspace) (*dockercontainer.Confi
 		},
 		// MaskedPaths and ReadonlyPaths stay nil: an empty list unmasks.
 	}
-	switch ws.Mode {
-	case container.ModeStorageOpt:
+	host.ReadonlyRootfs = ws.Mode == container.ModeTmpfs
+	if ws.Layer > 0 {
 		host.StorageOpt = map[string]string{"size": strconv.FormatInt(ws.Layer, 10)}
-	default:
-		host.ReadonlyRootfs = true
-		host.Tmpfs = map[string]string{
-			container.WorkDir: tmpfsOptions(ws.Work, "0755"),
-			container.HomeDir: tmpfsOptions(ws.Home, "0755"),
-			container.TmpDir:  tmpfsOptions(ws.Tmp, "1777"),
+	}
+	if ws.File > 0 {
+		host.Ulimits = append(host.Ulimits, &dockercontainer.Ulimit{Name: "fsize", Soft: ws.File, Hard: ws.File})
+	}
+	// exec: the daemon's default is noexec, and no build would run.
+	host.Tmpfs = map[string]string{}
+	for _, dir := range []struct {
+		path string
+		size int64
+		mode string
+	}{{container.WorkDir, ws.Work, "0755"}, {container.HomeDir, ws.Home, "0755"}, {container.TmpDir, ws.Tmp, "1777"}} {
+		if dir.size > 0 {
+			host.Tmpfs[dir.path] = fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,uid=%d,gid=%[2]d,mode=%s", dir.size, uid, dir.mode)
 		}
 	}
 	return config, host, &dockernetwork.NetworkingConfig{}
-}
-
-// tmpfsOptions is the mount options for a sized, executable directory of the
-// worker's: the daemon's default would be noexec, and no build would run.
-func tmpfsOptions(size int64, mode string) string {
-	return fmt.Sprintf("rw,exec,nosuid,nodev,size=%d,uid=%d,gid=%d,mode=%s", size, container.UID, container.UID, mode)
 }

@@ -15,16 +15,18 @@ import (
 
 	"company/internal/company"
 	"company/internal/container"
+	"company/internal/container/docker/seccomp"
+	"company/internal/dockerapi"
 )
 
 // requireRefused starts a container on a daemon that lies once: it must be
 // refused before its start, and removed.
-func requireRefused(t *testing.T, d *fakeDaemon, r *Runtime, alter func(*dockercontainer.InspectResponse)) {
+func requireRefused(t *testing.T, d *fakeDaemon, r *Runtime, spec container.Spec, alter func(*dockercontainer.InspectResponse)) {
 	t.Helper()
 	d.mu.Lock()
 	d.alter, d.started, d.removed = alter, 0, 0
 	d.mu.Unlock()
-	_, err := r.Start(testContext(t), newSpec("echo"))
+	_, err := r.Start(testContext(t), spec)
 	requireCode(t, err, company.EPolicy)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -34,6 +36,16 @@ func requireRefused(t *testing.T, d *fakeDaemon, r *Runtime, alter func(*dockerc
 	if d.removed != 1 {
 		t.Errorf("removed %d times", d.removed)
 	}
+	if d.filled != 0 {
+		t.Error("files were put into it")
+	}
+}
+
+// newBuildSpec is a container that makes a layer of an image.
+func newBuildSpec(p container.Profile, command ...string) container.Spec {
+	spec := newSpec(command...)
+	spec.Profile, spec.Labels, spec.Name = p, container.BuildLabels, dockerapi.BuildPrefix+"test-"+world.office
+	return spec
 }
 
 // The positive control of all the tests below: an honest daemon's container
@@ -52,6 +64,12 @@ func TestHonestDaemon(t *testing.T) {
 // T2: a daemon that changes any field of either configuration, or drops one
 // that we set, is caught, whatever the field is called.
 func TestEveryFieldIsCompared(t *testing.T) {
+	for _, spec := range []container.Spec{newSpec("echo"), newBuildSpec(container.Build, "echo"), newBuildSpec(container.BuildRoot, "echo")} {
+		t.Run("profile "+string(spec.Profile), func(t *testing.T) { requireEveryFieldCompared(t, spec) })
+	}
+}
+
+func requireEveryFieldCompared(t *testing.T, spec container.Spec) {
 	d, r := newFakeDaemon(t)
 	// The fields whose value is the daemon's to choose, in part.
 	free := map[string][]string{
@@ -71,7 +89,7 @@ func TestEveryFieldIsCompared(t *testing.T) {
 				}
 				tried++
 				t.Run(name+" "+kind, func(t *testing.T) {
-					requireRefused(t, d, r, func(got *dockercontainer.InspectResponse) {
+					requireRefused(t, d, r, spec, func(got *dockercontainer.InspectResponse) {
 						v := of(got).FieldByIndex(f.Index)
 						if kind == "dropped" {
 							v.SetZero()
@@ -83,15 +101,11 @@ func TestEveryFieldIsCompared(t *testing.T) {
 			}
 		}
 	}
-	spec := newSpec("echo")
-	spec.Limits = spec.Limits.WithDefaults()
-	spec.Env = []string{"A=b"}
-	ws, err := container.PlanWorkspace(spec.Limits, false)
+	planned, ws, err := spec.Plan(0, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, host, _ := Policy(spec, ws)
-	config.Env = nil // the started spec below has none either
+	config, host, _ := Policy(planned, ws)
 	host.MaskedPaths, host.ReadonlyPaths = masked, readOnly
 	each("Config", func(g *dockercontainer.InspectResponse) reflect.Value { return reflect.ValueOf(g.Config).Elem() }, reflect.ValueOf(*config))
 	each("HostConfig", func(g *dockercontainer.InspectResponse) reflect.Value { return reflect.ValueOf(g.HostConfig).Elem() }, reflect.ValueOf(*host))
@@ -212,7 +226,50 @@ func TestForbiddenFields(t *testing.T) {
 		"no state":       func(g *dockercontainer.InspectResponse) { g.State = nil },
 		"no networks":    func(g *dockercontainer.InspectResponse) { g.NetworkSettings = nil },
 	} {
-		t.Run(name, func(t *testing.T) { requireRefused(t, d, r, alter) })
+		t.Run(name, func(t *testing.T) { requireRefused(t, d, r, newSpec("echo"), alter) })
+	}
+}
+
+// T2: set-up commands run as root; a daemon that gives their container more
+// than the profile of a build does is refused as with workers.
+func TestBuildsAreChecked(t *testing.T) {
+	d, r := newFakeDaemon(t)
+	for _, p := range []container.Profile{container.Build, container.BuildRoot} {
+		for name, alter := range map[string]func(*dockercontainer.InspectResponse){
+			"privileged": func(g *dockercontainer.InspectResponse) { g.HostConfig.Privileged = true },
+			"one more right": func(g *dockercontainer.InspectResponse) {
+				g.HostConfig.CapAdd = append(g.HostConfig.CapAdd, "SYS_ADMIN")
+			},
+			"docker socket":   func(g *dockercontainer.InspectResponse) { g.HostConfig.Binds = []string{"/var/run/docker.sock:/s"} },
+			"host network":    func(g *dockercontainer.InspectResponse) { g.HostConfig.NetworkMode = "host" },
+			"workers' filter": func(g *dockercontainer.InspectResponse) { g.HostConfig.SecurityOpt[1] = "seccomp=" + seccomp.Profile() },
+			"no filter":       func(g *dockercontainer.InspectResponse) { g.HostConfig.SecurityOpt = g.HostConfig.SecurityOpt[:1] },
+			"files without bound": func(g *dockercontainer.InspectResponse) {
+				g.HostConfig.Ulimits = g.HostConfig.Ulimits[:2]
+			},
+			"tmpfs without size": func(g *dockercontainer.InspectResponse) { g.HostConfig.Tmpfs[container.TmpDir] = "exec" },
+			"other user":         func(g *dockercontainer.InspectResponse) { g.Config.User = "1:1" },
+			"labels of an office": func(g *dockercontainer.InspectResponse) {
+				g.Config.Labels = newSpec("echo").Labels.Map()
+			},
+			"environment": func(g *dockercontainer.InspectResponse) { g.Config.Env = []string{"LD_PRELOAD=/x"} },
+		} {
+			t.Run(string(p)+", "+name, func(t *testing.T) {
+				spec := newBuildSpec(p, "echo")
+				spec.Files = strings.NewReader("a tar")
+				requireRefused(t, d, r, spec, alter)
+			})
+		}
+		spec := newBuildSpec(p, "echo") // the control: an honest daemon
+		spec.Files = strings.NewReader("a tar")
+		c := mustStart(t, r, spec)
+		if d.filled != 1 {
+			t.Errorf("%s: filled %d times", p, d.filled)
+		}
+		if err := c.Remove(testContext(t)); err != nil {
+			t.Fatal(err)
+		}
+		d.filled = 0
 	}
 }
 

@@ -187,6 +187,28 @@ func TestStartReplacesALeftover(t *testing.T) {
 	}
 }
 
+// TestBuildReplacesALeftover: a build's caller holds its name alone, so what a
+// killed builder left goes even while it runs.
+func TestBuildReplacesALeftover(t *testing.T) {
+	r := newRuntime(t)
+	spec := newBuildSpec(container.Build, "hang")
+	left := create(t, spec.Name, spec.Labels.Map())
+	c := mustStart(t, r, spec)
+	again := mustStart(t, newRuntime(t), spec)
+	if exists(t, left) || exists(t, c.ID()) || !exists(t, again.ID()) {
+		t.Error("a leftover is still there, or the newest is not")
+	}
+	if err := again.Remove(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	foreign := create(t, spec.Name, map[string]string{container.LabelImage: "setup"})
+	_, err := r.Start(testContext(t), spec)
+	requireCode(t, err, company.EConflict)
+	if !exists(t, foreign) {
+		t.Error("a foreign container was removed")
+	}
+}
+
 // create makes a container that is never started.
 func create(t *testing.T, name string, labels map[string]string) string {
 	t.Helper()

@@ -3,7 +3,6 @@ package docker
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
@@ -25,14 +24,11 @@ func (r *Runtime) Start(ctx context.Context, spec container.Spec) (container.Con
 	}
 	defer r.starts.Done()
 
-	spec.Limits = spec.Limits.WithDefaults()
-	if r.info.NCPU > 0 {
-		spec.Limits.CPUs = math.Min(spec.Limits.CPUs, float64(r.info.NCPU))
-	}
-	ws, err := container.PlanWorkspace(spec.Limits, r.sized.Load())
+	spec, ws, err := spec.Plan(r.info.NCPU, r.sized.Load())
 	if err != nil {
 		return nil, err
 	}
+	caller := ctx // bounds how long it takes to put files in
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 
@@ -54,7 +50,16 @@ func (r *Runtime) Start(ctx context.Context, spec container.Spec) (container.Con
 	if err != nil {
 		return nil, err
 	}
-	c, err := r.launchContainer(ctx, id, want)
+	var c *instance
+	if err = r.verifyCreated(ctx, id, want); err == nil && spec.Files != nil {
+		err = dockerapi.WrapError("fill the container", r.api.CopyToContainer(caller, spec.Name, "/", spec.Files, dockercontainer.CopyToContainerOptions{}))
+		again, done := context.WithTimeout(caller, requestTimeout)
+		defer done()
+		ctx = again
+	}
+	if err == nil {
+		c, err = r.launchContainer(ctx, id, want)
+	}
 	if err != nil {
 		if rerr := r.discardContainer(ctx, id, spec.Labels); rerr != nil {
 			r.log.ErrorContext(ctx, "container left behind", "container_id", id, "run_id", spec.Labels.Run, "err", rerr)
@@ -114,32 +119,35 @@ func (r *Runtime) createContainer(ctx context.Context, want expectation) (string
 
 // dropLeftover removes the container that has the wanted name, if it carries
 // exactly the wanted labels and does not run: what a start left whose answer
-// was lost. One that runs has an owner, and one with other labels is foreign.
+// was lost. One that runs has an owner, but for a build's (see container.Build),
+// and one with other labels is foreign.
 func (r *Runtime) dropLeftover(ctx context.Context, spec container.Spec) bool {
 	got, err := r.api.ContainerInspect(ctx, spec.Name)
 	if err != nil || got.ContainerJSONBase == nil || got.State == nil || got.Config == nil {
 		return false
 	}
-	if labels, ok := container.ParseLabels(got.Config.Labels); !ok || labels != spec.Labels || got.State.Running || got.State.Paused {
+	if labels, ok := container.ParseLabels(got.Config.Labels); !ok || labels != spec.Labels || spec.Profile == container.Work && (got.State.Running || got.State.Paused) {
 		return false
 	}
 	if err := r.Remove(ctx, got.ID, spec.Labels); err != nil {
 		r.log.WarnContext(ctx, "leftover container not removed", "container_id", got.ID, "err", err)
 		return false
 	}
-	r.log.InfoContext(ctx, "leftover container removed", "container_id", got.ID, "run_id", spec.Labels.Run)
+	r.log.InfoContext(ctx, "leftover container removed", "container_id", got.ID, "name", spec.Name)
 	return true
 }
 
-// launchContainer checks the created container and starts it, attached and waited for.
-func (r *Runtime) launchContainer(ctx context.Context, id string, want expectation) (*instance, error) {
+// verifyCreated compares the created container with the policy.
+func (r *Runtime) verifyCreated(ctx context.Context, id string, want expectation) error {
 	got, err := r.api.ContainerInspect(ctx, id)
 	if err != nil {
-		return nil, dockerapi.WrapError("inspect the container", err)
+		return dockerapi.WrapError("inspect the container", err)
 	}
-	if err := Verify(got, want); err != nil {
-		return nil, err
-	}
+	return Verify(got, want)
+}
+
+// launchContainer starts a verified container, attached and waited for.
+func (r *Runtime) launchContainer(ctx context.Context, id string, want expectation) (*instance, error) {
 	stream, err := r.api.Attach(ctx, id)
 	if err != nil {
 		return nil, dockerapi.WrapError("attach to the container", err)
