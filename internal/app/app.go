@@ -197,7 +197,7 @@ func (h *App) wireHandlers(ctx context.Context) (*worker.Pool, error) {
 		return nil, err
 	}
 	h.closers = append(h.closers, func() error { registries.Close(); return nil })
-	images, err := image.New(image.Config{Logger: h.log, Seccomp: SeccompProfile(), Registries: registries.Public(), WithLogins: registries.WithLogins(), Progress: func(line string) {
+	images, err := image.New(image.Config{Logger: h.log, Runtime: rt, Registries: registries.Public(), WithLogins: registries.WithLogins(), Progress: func(line string) {
 		h.publishItem(feed.Item{Kind: "image", Mark: feed.Info, Text: safetext.EscapeLine(line, 300)})
 	}})
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"company/internal/config"
 	"company/internal/container"
 	"company/internal/container/docker"
-	"company/internal/container/docker/seccomp"
 	"company/internal/folder"
 	"company/internal/forge"
 	"company/internal/forge/gitea"
@@ -68,10 +67,6 @@ func ListContainers(ctx context.Context, log *slog.Logger) (list []container.Inf
 	defer func() { err = errors.Join(err, rt.Close()) }()
 	return rt.ListAll(ctx)
 }
-
-// seccompProfile is the seccomp profile that images are prepared under: it allows
-// what that of workers does.
-func SeccompProfile() string { return seccomp.Preparation() }
 
 // tokenNames are the variables that the forges' own tools keep tokens in.
 func tokenNames() []string {

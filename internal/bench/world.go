@@ -56,7 +56,7 @@ func (w *benchEnv) openDocker(ctx context.Context) error {
 			return err
 		}
 	}
-	if w.images, err = image.New(image.Config{Logger: w.Logger, Progress: w.Progress}); err != nil {
+	if w.images, err = image.New(image.Config{Logger: w.Logger, Runtime: w.rt, Progress: w.Progress}); err != nil {
 		return err
 	}
 	img, err := w.images.Ensure(ctx, image.Request{})

@@ -212,12 +212,21 @@ func (a *app) newImageBuilder(ctx context.Context, loaded config.Loaded) (*image
 	if err != nil {
 		return nil, nil, err
 	}
-	b, err := image.New(image.Config{Logger: a.log, Seccomp: officeapp.SeccompProfile(), Registries: registries.Public(), WithLogins: registries.WithLogins(), Progress: func(line string) { a.printNote("%s", line) }})
+	rt, err := officeapp.OpenRuntime(ctx, a.log)
 	if err != nil {
 		registries.Close()
 		return nil, nil, err
 	}
-	return b, func() { b.Close(); registries.Close() }, nil
+	done := func() {
+		_ = rt.Close() // what a build started it has removed
+		registries.Close()
+	}
+	b, err := image.New(image.Config{Logger: a.log, Runtime: rt, Registries: registries.Public(), WithLogins: registries.WithLogins(), Progress: func(line string) { a.printNote("%s", line) }})
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return b, func() { b.Close(); done() }, nil
 }
 
 func (a *app) buildImage(ctx context.Context, b *image.Builder, req image.Request) error {

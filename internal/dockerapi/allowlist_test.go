@@ -78,7 +78,7 @@ func TestContainersMayAsk(t *testing.T) {
 	})
 }
 
-// What the preparation of images may ask and no more (X23): it starts nothing.
+// What the preparation of images may ask and no more: it starts nothing.
 func TestImagesMayAsk(t *testing.T) {
 	requireAllowed(t, Images, map[string]bool{
 		"GET /_ping":             true,

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/dockerapi"
 
 	dockercontainer "github.com/docker/docker/api/types/container"
 )
@@ -133,7 +134,7 @@ func (b *Builder) loadArchive(ctx context.Context, under *existingImage, s layer
 
 	resp, err := b.docker.ImageLoad(ctx, pr)
 	if err != nil {
-		return daemonError("load an image", err)
+		return dockerapi.WrapError("load an image", err)
 	}
 	defer resp.Body.Close()
 	return readProgress(resp.Body)
@@ -141,22 +142,21 @@ func (b *Builder) loadArchive(ctx context.Context, under *existingImage, s layer
 
 // commitLayer unpacks the layer into a container that is never started.
 func (b *Builder) commitLayer(ctx context.Context, under *existingImage, s layerStep, l *layer) error {
-	name := containerPrefix + s.uniqueName()
-	if err := b.sweepContainer(ctx, name); err != nil {
-		return err
-	}
-	labels := map[string]string{labelKind: s.kind}
-	if _, err := b.docker.ContainerCreate(ctx, &dockercontainer.Config{Image: under.id, Cmd: []string{"/bin/true"}, Labels: labels},
-		&dockercontainer.HostConfig{NetworkMode: "none"}, nil, nil, name); err != nil {
-		return daemonError("make a container for an image layer", err)
-	}
-	defer b.removeContainer(ctx, name)
-	if err := b.docker.CopyToContainer(ctx, name, "/", l.newReader(), dockercontainer.CopyToContainerOptions{}); err != nil {
-		return daemonError("unpack an image layer", err)
-	}
+	return b.withStillContainer(ctx, s, under.id, func(name string) error {
+		if err := b.docker.CopyToContainer(ctx, name, "/", l.newReader(), dockercontainer.CopyToContainerOptions{}); err != nil {
+			return dockerapi.WrapError("unpack an image layer", err)
+		}
+		return b.commitContainer(ctx, under, s, name)
+	})
+}
+
+// commitContainer makes the image of a step from a stopped container. Nothing of
+// the container's settings stays.
+func (b *Builder) commitContainer(ctx context.Context, under *existingImage, s layerStep, name string) error {
 	config := imageConfig(s, under)
+	config.Entrypoint = []string{} // nil: the container's
 	_, err := b.docker.ContainerCommit(ctx, name, dockercontainer.CommitOptions{Reference: s.imageTag(), Config: &config})
-	return daemonError("commit an image layer", err)
+	return dockerapi.WrapError("commit an image layer", err)
 }
 
 // readProgress reads the daemon's stream of progress to its end: an error in it is

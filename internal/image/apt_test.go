@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/container/docker/seccomp"
 	"company/internal/depproxy"
 	"company/internal/secret"
 )
@@ -66,7 +65,6 @@ func TestSetupApt(t *testing.T) {
 // filter that the product uses.
 func TestSetupAptUsers(t *testing.T) {
 	be := newTestBuilder(t)
-	be.seccomp = seccomp.Preparation()
 	up, err := depproxy.LoadClientSettings(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -16,9 +16,9 @@ import (
 
 	"company/internal/clock"
 	"company/internal/company"
+	"company/internal/dockerapi"
 
 	cerrdefs "github.com/containerd/errdefs"
-	dockercontainer "github.com/docker/docker/api/types/container"
 	dockerimage "github.com/docker/docker/api/types/image"
 )
 
@@ -103,11 +103,11 @@ func (b *Builder) importBase(ctx context.Context, s layerStep, env []string, tar
 	}
 	out, err := b.docker.ImageImport(ctx, dockerimage.ImportSource{Source: f, SourceName: "-"}, s.imageTag(), dockerimage.ImportOptions{Changes: changes})
 	if err != nil {
-		return nil, daemonError("import the base image", err)
+		return nil, dockerapi.WrapError("import the base image", err)
 	}
 	defer out.Close()
 	if err := readProgress(out); err != nil {
-		return nil, daemonError("import the base image", err)
+		return nil, dockerapi.WrapError("import the base image", err)
 	}
 	got, err := b.findImage(ctx, s)
 	if err == nil && got == nil {
@@ -260,26 +260,20 @@ func (b *Builder) pullBase(ctx context.Context, s layerStep, ref, tarball string
 		info, err = b.docker.ImageInspect(ctx, ref)
 	}
 	if err != nil {
-		return nil, daemonError("look at the image "+ref, err)
+		return nil, dockerapi.WrapError("look at the image "+ref, err)
 	}
 	if info.Architecture != arch || info.Os != "linux" {
 		return nil, company.E(company.EImage, fmt.Sprintf("the image %s is for %s/%s", ref, info.Os, info.Architecture)).Fix("give container.image a digest for linux/" + arch)
 	}
-	name := containerPrefix + s.uniqueName()
-	if err := b.sweepContainer(ctx, name); err != nil {
-		return nil, err
-	}
-	if _, err := b.docker.ContainerCreate(ctx, &dockercontainer.Config{Image: ref, Cmd: []string{"/bin/true"}, Entrypoint: []string{}, Labels: map[string]string{labelKind: "build"}},
-		&dockercontainer.HostConfig{NetworkMode: "none"}, nil, nil, name); err != nil {
-		return nil, daemonError("make a container of "+ref, err)
-	}
-	defer b.removeContainer(ctx, name)
-	body, err := b.docker.ContainerExport(ctx, name)
+	err = b.withStillContainer(ctx, s, ref, func(name string) error {
+		body, err := b.docker.ContainerExport(ctx, name)
+		if err != nil {
+			return dockerapi.WrapError("export "+ref, err)
+		}
+		defer body.Close()
+		return writeRootfs(body, tarball)
+	})
 	if err != nil {
-		return nil, daemonError("export "+ref, err)
-	}
-	defer body.Close()
-	if err := writeRootfs(body, tarball); err != nil {
 		return nil, err
 	}
 	env := []string{"PATH=" + defaultPath}
@@ -341,7 +335,7 @@ func isNetworkError(err error) bool {
 func (b *Builder) checkDaemon(ctx context.Context) error {
 	v, err := b.docker.ServerVersion(ctx)
 	if err != nil {
-		return daemonError("ask for the daemon's version", err)
+		return dockerapi.WrapError("ask for the daemon's version", err)
 	}
 	if v.Os != "linux" || v.Arch != arch {
 		return company.E(company.EImage, fmt.Sprintf("the Docker daemon runs %s/%s containers and this host is %s", v.Os, v.Arch, arch)).

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/dockerapi"
 
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
@@ -201,7 +202,7 @@ func TestCancelLeavesNothing(t *testing.T) {
 	req := Request{Setup: []string{"sleep 600"}}
 	be.dropAtEnd(t, req, newBuiltBase())
 	setup := be.ownLayers(t, req, newBuiltBase())[0]
-	name := containerPrefix + setup.uniqueName()
+	name := dockerapi.BuildPrefix + setup.uniqueName()
 	ctx, cancel := context.WithCancel(newContext(t))
 	defer cancel()
 	done := make(chan error, 1)
@@ -243,7 +244,7 @@ func TestSweepKilledBuild(t *testing.T) {
 	req := Request{Setup: []string{"true"}}
 	be.dropAtEnd(t, req, newBuiltBase())
 	setup := be.ownLayers(t, req, newBuiltBase())[0]
-	name := containerPrefix + setup.uniqueName()
+	name := dockerapi.BuildPrefix + setup.uniqueName()
 	left := filepath.Join(be.dir, "tmp", setup.uniqueName(), "deep")
 	if err := os.MkdirAll(left, 0o700); err != nil {
 		t.Fatal(err)
@@ -321,11 +322,15 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
-	dead := newTestBuilder(t)
+	dead, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(dead.Close)
 	got := dead.Check(newContext(t))
 	if len(got) != 1 || got[0].OK || got[0].Hint == "" {
 		t.Errorf("without a daemon: %+v", got)
 	}
-	_, err := dead.Ensure(newContext(t), Request{})
-	requireCode(t, err, company.EDocker, "no Docker daemon answers")
+	_, err = dead.Ensure(newContext(t), Request{})
+	requireCode(t, err, company.EDocker, "the Docker daemon does not answer")
 }

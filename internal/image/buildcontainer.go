@@ -9,21 +9,14 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/container"
+	"company/internal/dockerapi"
 
 	cerrdefs "github.com/containerd/errdefs"
 	dockercontainer "github.com/docker/docker/api/types/container"
 )
 
-// Limits of a build container. They are wider than a worker's: the compiler
-// sees a whole project at once.
-const (
-	buildMemory  = 7 << 30
-	buildPids    = 2048
-	buildFile    = 4 << 30 // largest single file
-	buildWork    = "rw,exec,nosuid,nodev,size=2g,uid=65532,gid=65532,mode=0755"
-	buildTmp     = "rw,exec,nosuid,nodev,size=3g,mode=1777"
-	cleanTimeout = 30 * time.Second
-)
+const cleanTimeout = 30 * time.Second
 
 // buildJob is one command in a build container.
 type buildJob struct {
@@ -31,83 +24,77 @@ type buildJob struct {
 	image   string    // id
 	files   io.Reader // tar, unpacked at / before the start
 	script  string    // for /bin/sh -c
-	root    bool      // as root with the few capabilities that package tools need; else as the agent with none
 	timeout time.Duration
 }
 
-// runBuild runs a job without network, mounts, or a way to more rights. After
-// it ended, collect (nil = none) may read the stopped container by its name.
-// The exit code is the daemon's; a job that ran out of time is killed, and is
-// an error.
+// runBuild runs a job as the agent, with nothing on its standard input. After it
+// ended, collect may read the stopped container by its name. The exit code is
+// the daemon's; a job that ran out of time is killed, and is an error.
 func (b *Builder) runBuild(ctx context.Context, j buildJob, collect func(ctx context.Context, name string, exit int64) error) error {
-	name := containerPrefix + j.name
+	c, remove, err := b.startBuild(ctx, container.Spec{Profile: container.Build, Name: j.name, Image: j.image, Files: j.files, Command: []string{"/bin/sh", "-c", j.script}})
+	if err != nil {
+		return err
+	}
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		_ = c.Output(io.Discard, io.Discard) // what matters is in files
+	}()
+	defer func() {
+		remove()
+		<-copied
+	}()
+	if w, ok := c.Pipe().(interface{ CloseWrite() error }); ok {
+		_ = w.CloseWrite() // fails when the job has ended already
+	}
+	timed, cancel := context.WithTimeout(ctx, j.timeout)
+	defer cancel()
+	exit, err := c.Wait(timed)
+	if err != nil {
+		return err
+	}
+	return collect(ctx, dockerapi.BuildPrefix+j.name, int64(exit.Code))
+}
+
+// startBuild starts the container of a build. The lock on the layer gives the
+// name to this builder alone. The second result removes the container, also
+// after a cancel.
+func (b *Builder) startBuild(ctx context.Context, spec container.Spec) (container.Container, func(), error) {
+	if b.runtime == nil {
+		return nil, nil, company.E(company.EInternal, "a layer needs a container, and there is no runtime for it")
+	}
+	spec.Name, spec.Labels = dockerapi.BuildPrefix+spec.Name, container.BuildLabels
+	c, err := b.runtime.Start(ctx, spec)
+	if company.CodeOf(err) == company.EConflict {
+		return nil, nil, foreignContainer(spec.Name)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, func() {
+		if err := c.Remove(ctx); err != nil {
+			b.log.WarnContext(ctx, "a build container stays until the next build", "container_id", c.ID(), "err", err)
+		}
+	}, nil
+}
+
+func foreignContainer(name string) error {
+	return company.E(company.EImage, "a container that is not ours is called "+name).Fix("rename or remove it")
+}
+
+// withStillContainer has use read or write the file system of a container, by its
+// name, that is never started.
+func (b *Builder) withStillContainer(ctx context.Context, s layerStep, image string, use func(name string) error) error {
+	name := dockerapi.BuildPrefix + s.uniqueName()
 	if err := b.sweepContainer(ctx, name); err != nil {
 		return err
 	}
-	config, host := b.buildContainerConfig(j.image, j.root)
-	config.Cmd = []string{"/bin/sh", "-c", j.script}
-	if _, err := b.docker.ContainerCreate(ctx, config, host, nil, nil, name); err != nil {
-		return daemonError("make a build container", err)
+	config := &dockercontainer.Config{Image: image, Cmd: []string{"/bin/true"}, Entrypoint: []string{}, Labels: container.BuildLabels.Map()}
+	if _, err := b.docker.ContainerCreate(ctx, config, &dockercontainer.HostConfig{NetworkMode: "none"}, nil, nil, name); err != nil {
+		return dockerapi.WrapError("make a container of an image", err)
 	}
 	defer b.removeContainer(ctx, name)
-	if j.files != nil {
-		if err := b.docker.CopyToContainer(ctx, name, "/", j.files, dockercontainer.CopyToContainerOptions{}); err != nil {
-			return daemonError("fill a build container", err)
-		}
-	}
-	exit, err := b.startAndWait(ctx, name, j.timeout)
-	if err != nil || collect == nil {
-		return err
-	}
-	return collect(ctx, name, exit)
-}
-
-// buildContainerConfig is the policy of every build container.
-func (b *Builder) buildContainerConfig(image string, root bool) (*dockercontainer.Config, *dockercontainer.HostConfig) {
-	opts := []string{"no-new-privileges"}
-	if b.seccomp != "" {
-		opts = append(opts, "seccomp="+b.seccomp)
-	}
-	pids := int64(buildPids)
-	config := &dockercontainer.Config{
-		Image: image, WorkingDir: "/work",
-		User: fmt.Sprintf("%d:%d", agentID, agentID), Labels: map[string]string{labelKind: "build"},
-	}
-	host := &dockercontainer.HostConfig{
-		NetworkMode: "none", CapDrop: []string{"ALL"}, SecurityOpt: opts,
-		IpcMode: "private", CgroupnsMode: "private", DNS: []string{"127.0.0.1"},
-		LogConfig: dockercontainer.LogConfig{Type: "none"},
-		Tmpfs:     map[string]string{"/work": buildWork, "/tmp": buildTmp},
-		Resources: dockercontainer.Resources{
-			Memory: buildMemory, MemorySwap: buildMemory, PidsLimit: &pids,
-			Ulimits: []*dockercontainer.Ulimit{{Name: "core"}, {Name: "fsize", Soft: buildFile, Hard: buildFile}},
-		},
-	}
-	if root {
-		config.User = "0:0"
-		host.CapAdd = []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "SETUID", "SETGID"}
-		host.Tmpfs = map[string]string{"/tmp": buildTmp}
-	}
-	return config, host
-}
-
-// startAndWait starts a container and waits for its end.
-func (b *Builder) startAndWait(ctx context.Context, name string, timeout time.Duration) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	ended, failed := b.docker.ContainerWait(ctx, name, dockercontainer.WaitConditionNextExit)
-	if err := b.docker.ContainerStart(ctx, name, dockercontainer.StartOptions{}); err != nil {
-		return 0, daemonError("start a build container", err)
-	}
-	select {
-	case r := <-ended:
-		if r.Error != nil {
-			return 0, company.E(company.EDocker, "the daemon lost a build container").Because(r.Error.Message)
-		}
-		return r.StatusCode, nil
-	case err := <-failed:
-		return 0, daemonError("wait for a build container", err)
-	}
+	return use(name)
 }
 
 // sweepContainer removes a container of this name that a killed builder left. The lock
@@ -118,16 +105,16 @@ func (b *Builder) sweepContainer(ctx context.Context, name string) error {
 		return nil
 	}
 	if err != nil {
-		return daemonError("look for an old build container", err)
+		return dockerapi.WrapError("look for an old build container", err)
 	}
 	if info.Config == nil || info.Config.Labels[labelKind] == "" {
-		return company.E(company.EImage, "a container that is not ours is called "+name).Fix("rename or remove it")
+		return foreignContainer(name)
 	}
 	err = b.docker.ContainerRemove(ctx, name, dockercontainer.RemoveOptions{Force: true, RemoveVolumes: true})
 	if cerrdefs.IsNotFound(err) {
 		return nil
 	}
-	return daemonError("remove an old build container", err)
+	return dockerapi.WrapError("remove an old build container", err)
 }
 
 // removeContainer deletes a container that this call made, also after a cancel.
@@ -145,7 +132,7 @@ func (b *Builder) removeContainer(ctx context.Context, name string) {
 func (b *Builder) readTree(ctx context.Context, name, dir string, each func(h *tar.Header, r io.Reader) error) error {
 	body, _, err := b.docker.CopyFromContainer(ctx, name, dir)
 	if err != nil {
-		return daemonError("read a build container", err)
+		return dockerapi.WrapError("read a build container", err)
 	}
 	defer body.Close()
 	tr := tar.NewReader(body)

@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/container"
 	"company/internal/depproxy"
+	"company/internal/dockerapi"
 	"company/internal/image/toolboxbin"
 	"company/internal/secret"
-
-	"github.com/docker/docker/client"
 )
 
 // ToolboxPath is where the toolbox lies in every worker image.
@@ -38,9 +38,11 @@ type Config struct {
 	Logger   *slog.Logger
 	CacheDir string                            // rootfs tars, locks, temporary files; default $XDG_CACHE_HOME/company, else ~/.cache/company
 	Progress func(line string)                 // one line for people per step that takes time; may be called from any goroutine
-	Seccomp  string                            // seccomp profile (JSON text) of build containers; empty = the daemon's default
 	Toolbox  func(arch string) ([]byte, error) // the toolbox for an architecture; default toolboxbin.Binary
 	Timeout  time.Duration                     // of one Ensure, default 30 min
+	// Runtime runs the containers that layers are made in; nil = none is made that
+	// needs one.
+	Runtime container.Runtime
 	// Registries serve the clients that install dependencies (npm, pip, cargo)
 	// in build containers, and apt in set-up commands; nil = nothing is
 	// installed, which is noted. Go's modules come through the host's own go command.
@@ -93,13 +95,12 @@ type Layer struct {
 
 // Builder makes images. It is safe for use by many goroutines.
 type Builder struct {
-	docker     *client.Client
-	closeConns func()
-	log        *slog.Logger
-	dir        string
-	progress   func(string)
-	seccomp    string
-	timeout    time.Duration
+	docker   *dockerapi.Client
+	runtime  container.Runtime
+	log      *slog.Logger
+	dir      string
+	progress func(string)
+	timeout  time.Duration
 
 	registries, withLogins *depproxy.Store
 
@@ -136,16 +137,16 @@ func New(cfg Config) (*Builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	docker, closer, err := connectDocker()
+	docker, err := dockerapi.Open(dockerapi.Options{Use: dockerapi.Images, Log: cfg.Logger})
 	if err != nil {
 		return nil, err
 	}
-	return &Builder{docker: docker, closeConns: closer, log: cfg.Logger, dir: dir, progress: cfg.Progress,
-		seccomp: cfg.Seccomp, timeout: cfg.Timeout, toolboxFor: cfg.Toolbox, registries: cfg.Registries, withLogins: cfg.WithLogins}, nil
+	return &Builder{docker: docker, runtime: cfg.Runtime, log: cfg.Logger, dir: dir, progress: cfg.Progress,
+		timeout: cfg.Timeout, toolboxFor: cfg.Toolbox, registries: cfg.Registries, withLogins: cfg.WithLogins}, nil
 }
 
 // Close closes the connections to the daemon.
-func (b *Builder) Close() { b.closeConns() }
+func (b *Builder) Close() { _ = b.docker.Close() }
 
 // Ensure gives the image for a request, building what is missing of it. A
 // second call for the same request is one call to the daemon. Errors are

@@ -44,9 +44,11 @@
 //     link is that pipe, on which apt reaches the Debian archives of the host's
 //     own apt sources and checks their signatures with Debian's keys. The list
 //     of sources, the indices and the caches are not in the layer.
-//   - The daemon is spoken to through a list of allowed calls. Only containers
-//     and images with this package's names are touched, and deleted only when
-//     they carry its label.
+//   - Programs run in containers of a container.Runtime alone, which compares
+//     what the daemon made with what was asked before the start.
+//   - The daemon is asked for images and stopped containers, through a list of
+//     allowed calls. Only those with this package's names are touched, and
+//     deleted only when they carry its label.
 //   - A cancelled or killed build leaves nothing that the next one for the same
 //     key does not sweep. Two builders, in one process or in many, do not build
 //     the same layer twice: the second waits.

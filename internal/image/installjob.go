@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -13,14 +12,12 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/container"
 	"company/internal/depproxy"
+	"company/internal/dockerapi"
 	"company/internal/image/toolboxbin"
 	"company/internal/mux"
 	"company/internal/toolproto"
-
-	"github.com/docker/docker/api/types"
-	dockercontainer "github.com/docker/docker/api/types/container"
-	"github.com/docker/docker/pkg/stdcopy"
 )
 
 // installToolbox is where a build container has its toolbox, whatever the image
@@ -67,100 +64,64 @@ var registryURL = fmt.Sprintf("http://127.0.0.1:%d", toolproto.GatewayPort)
 func (b *Builder) runInstall(ctx context.Context, e installJob, work string) error {
 	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
-	name := containerPrefix + e.name
-	if err := b.sweepContainer(ctx, name); err != nil {
+	files, err := stageInstall(e, work)
+	if err != nil {
 		return err
 	}
-	config, host := b.buildContainerConfig(e.image, e.root)
+	defer files.removeFile()
 	// The setting stands in the command: an image that is committed from the
 	// container inherits its environment.
-	config.Cmd = []string{"/bin/sh", "-c", "TOOLBOX_WORKSPACE=" + buildOut + " exec " + installToolbox + " serve"}
-	config.WorkingDir = "/"
-	config.OpenStdin, config.StdinOnce, config.AttachStdin, config.AttachStdout, config.AttachStderr = true, true, true, true, true
-	if _, err := b.docker.ContainerCreate(ctx, config, host, nil, nil, name); err != nil {
-		return daemonError("make a build container", err)
+	spec := container.Spec{Profile: container.Build, Name: e.name, Image: e.image, Files: files.newReader(),
+		Command: []string{"/bin/sh", "-c", "TOOLBOX_WORKSPACE=" + buildOut + " exec " + installToolbox + " serve"}}
+	if e.root {
+		spec.Profile = container.BuildRoot
 	}
-	// The client's wait for the end is over when the container is removed; one
-	// that never started has no end.
-	exited := make(chan error, 1)
-	waitCtx, stopWaiting := context.WithCancel(ctx)
-	defer stopWaiting()
-	waits := false
-	defer func() {
-		if waits {
-			defer time.AfterFunc(5*time.Second, stopWaiting).Stop()
-			<-exited
-		}
-	}()
-	defer b.removeContainer(ctx, name)
-	if err := b.stageInstall(ctx, name, e, work); err != nil {
+	c, remove, err := b.startBuild(ctx, spec)
+	if err != nil {
 		return err
 	}
-	link, err := b.docker.ContainerAttach(ctx, name, dockercontainer.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
-	if err != nil {
-		return daemonError("attach to a build container", err)
-	}
-	stream := newAttachedStream(link)
-	defer stream.Close()
-	ended, failed := b.docker.ContainerWait(waitCtx, name, dockercontainer.WaitConditionNextExit)
-	waits = true
-	go func() {
-		select {
-		case <-ended:
-			exited <- nil
-		case err := <-failed:
-			exited <- daemonError("wait for a build container", err)
-		}
-	}()
-	if err := b.docker.ContainerStart(ctx, name, dockercontainer.StartOptions{}); err != nil {
-		return daemonError("start a build container", err)
-	}
-	if err := b.serveBuild(ctx, stream, e); err != nil {
+	defer remove()
+	if err := b.serveBuild(ctx, c, e); err != nil {
 		return e.access.explainError(err)
 	}
-	err = <-exited
-	exited <- err // for the one who waits at the end
-	if err != nil {
+	if _, err := c.Wait(ctx); err != nil || e.collect == nil {
 		return err
 	}
-	if e.collect == nil {
-		return nil
-	}
-	return e.collect(ctx, name)
+	return e.collect(ctx, dockerapi.BuildPrefix+e.name)
 }
 
-// stageInstall puts the toolbox and the errand's files into the container.
-func (b *Builder) stageInstall(ctx context.Context, name string, e installJob, work string) error {
+// stageInstall is what the container has at its start: the toolbox and the
+// errand's files.
+func stageInstall(e installJob, work string) (*layer, error) {
 	bin, err := toolboxbin.Binary(arch)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	l, err := newLayer(filepath.Join(work, "errand.tar"))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer l.removeFile()
-	if err := l.addBytes(strings.TrimPrefix(installToolbox, "/"), 0o755, bin); err != nil {
-		return err
+	err = l.addBytes(strings.TrimPrefix(installToolbox, "/"), 0o755, bin)
+	if err == nil {
+		err = l.addDir(strings.TrimPrefix(buildOut, "/"), agentID)
 	}
-	if err := l.addDir(strings.TrimPrefix(buildOut, "/"), agentID); err != nil {
-		return err
+	if err == nil && e.stageFiles != nil {
+		err = e.stageFiles(l)
 	}
-	if e.stageFiles != nil {
-		if err := e.stageFiles(l); err != nil {
-			return err
-		}
+	if err == nil {
+		err = l.close()
 	}
-	if err := l.close(); err != nil {
-		return err
+	if err != nil {
+		l.removeFile()
+		return nil, err
 	}
-	return daemonError("fill a build container", b.docker.CopyToContainer(ctx, name, "/", l.newReader(), dockercontainer.CopyToContainerOptions{}))
+	return l, nil
 }
 
 // serveBuild speaks with the toolbox of a started container until the work is
 // done, and asks the container to end.
-func (b *Builder) serveBuild(ctx context.Context, stream *attachedStream, e installJob) error {
-	session, err := mux.Host(stream)
+func (b *Builder) serveBuild(ctx context.Context, c container.Container, e installJob) error {
+	session, err := mux.Host(c.Pipe())
 	if err != nil {
 		return err
 	}
@@ -179,7 +140,7 @@ func (b *Builder) serveBuild(ctx context.Context, stream *attachedStream, e inst
 	defer client.Close()
 	if err := e.work(&buildSession{ctx, client}); err != nil {
 		if session.Err() != nil && ctx.Err() == nil {
-			err = fmt.Errorf("the build container is gone: %w: %s", err, stream.errorTail())
+			err = fmt.Errorf("the build container is gone: %w: %s", err, strings.ToValidUTF8(strings.TrimSpace(c.Stderr()), "?"))
 		}
 		return err
 	}
@@ -252,56 +213,6 @@ func (f *registryAccess) explainError(err error) error {
 		return &c
 	}
 	return err
-}
-
-// attachedStream is the daemon's stream of a container as one connection: what it
-// prints is read, what it says on its error output is kept for people.
-type attachedStream struct {
-	link types.HijackedResponse
-	out  *io.PipeReader
-	errs tailBuffer
-	done chan struct{}
-}
-
-func newAttachedStream(link types.HijackedResponse) *attachedStream {
-	pr, pw := io.Pipe()
-	a := &attachedStream{link: link, out: pr, done: make(chan struct{})}
-	go func() {
-		defer close(a.done)
-		_, err := stdcopy.StdCopy(pw, &a.errs, link.Reader)
-		if err == nil {
-			err = io.EOF
-		}
-		_ = pw.CloseWithError(err)
-	}()
-	return a
-}
-
-func (a *attachedStream) Read(p []byte) (int, error)  { return a.out.Read(p) }
-func (a *attachedStream) Write(p []byte) (int, error) { return a.link.Conn.Write(p) }
-
-// Close ends both ways. It may be called twice.
-func (a *attachedStream) Close() error {
-	a.link.Close()
-	err := a.out.Close()
-	<-a.done
-	return err
-}
-
-// errorTail is the end of what came on the error output, once closed.
-func (a *attachedStream) errorTail() string {
-	_ = a.Close()
-	return strings.ToValidUTF8(strings.TrimSpace(string(a.errs)), "?")
-}
-
-// tailBuffer keeps the end of what is written to it.
-type tailBuffer []byte
-
-func (t *tailBuffer) Write(p []byte) (int, error) {
-	const most = 2048
-	*t = append(*t, p[max(0, len(p)-most):]...)
-	*t = (*t)[max(0, len(*t)-most):]
-	return len(p), nil
 }
 
 // clientError makes the error of a client that ended badly: the end of its words,

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/container/docker"
 	"company/test/goroutines"
 
 	cerrdefs "github.com/containerd/errdefs"
@@ -42,7 +43,13 @@ type testBuilder struct {
 func newTestBuilder(t *testing.T) *testBuilder {
 	t.Helper()
 	be := &testBuilder{}
+	rt, err := docker.Open(newContext(t), docker.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = rt.Close() })
 	b, err := New(Config{
+		Runtime: rt,
 		Progress: func(line string) {
 			t.Log(line)
 			be.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/dockerapi"
 
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/filters"
@@ -30,7 +31,7 @@ type ImageEntry struct {
 func (b *Builder) List(ctx context.Context) ([]ImageEntry, error) {
 	images, err := b.docker.ImageList(ctx, dockerimage.ListOptions{Filters: filters.NewArgs(filters.Arg("label", labelKind))})
 	if err != nil {
-		return nil, daemonError("list images", err)
+		return nil, dockerapi.WrapError("list images", err)
 	}
 	var out []ImageEntry
 	for _, i := range images {
@@ -54,7 +55,7 @@ func (b *Builder) Has(ctx context.Context, id string) (bool, error) {
 	if cerrdefs.IsNotFound(err) {
 		return false, nil
 	}
-	return err == nil, daemonError("look for the image "+id, err)
+	return err == nil, dockerapi.WrapError("look for the image "+id, err)
 }
 
 // Prune removes the images that which picks, of those that List gives; nothing
@@ -74,7 +75,7 @@ func (b *Builder) Prune(ctx context.Context, which func(ImageEntry) bool) (int, 
 			n++
 		case cerrdefs.IsNotFound(err) || cerrdefs.IsConflict(err): // gone, or in use
 		default:
-			return n, daemonError("remove the image "+e.Tag, err)
+			return n, dockerapi.WrapError("remove the image "+e.Tag, err)
 		}
 	}
 	return n, nil
@@ -131,7 +132,7 @@ func (b *Builder) Check(ctx context.Context) []CheckResult {
 	if err != nil {
 		s := CheckResult{Name: "docker", Detail: "no daemon answers"}
 		var e *company.Error
-		if errors.As(daemonError("ask for the daemon's version", err), &e) {
+		if errors.As(dockerapi.WrapError("ask for the daemon's version", err), &e) {
 			s.Detail, s.Hint = e.Message, e.Hint
 		}
 		return []CheckResult{s}

@@ -20,6 +20,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/depproxy"
+	"company/internal/dockerapi"
 
 	cerrdefs "github.com/containerd/errdefs"
 )
@@ -299,7 +300,7 @@ func TestRegistryUnreachable(t *testing.T) {
 			if s.kind != "npm" {
 				continue
 			}
-			if _, err := be.unguarded.ContainerInspect(context.Background(), containerPrefix+"npm-"+s.uniqueName()); !cerrdefs.IsNotFound(err) {
+			if _, err := be.unguarded.ContainerInspect(context.Background(), dockerapi.BuildPrefix+"npm-"+s.uniqueName()); !cerrdefs.IsNotFound(err) {
 				t.Errorf("the build container is still there: %v", err)
 			}
 			if _, err := os.Stat(filepath.Join(be.dir, "tmp", s.uniqueName())); !errors.Is(err, os.ErrNotExist) {

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/dockerapi"
 	"company/internal/secret"
 )
 
@@ -63,7 +64,7 @@ func (b *Builder) searchContainer(ctx context.Context, name string, env map[stri
 	}
 	changes, err := b.docker.ContainerDiff(ctx, name)
 	if err != nil {
-		return daemonError("ask what the set-up changed", err)
+		return dockerapi.WrapError("ask what the set-up changed", err)
 	}
 	changed := map[string]bool{}
 	for _, c := range changes {
@@ -71,7 +72,7 @@ func (b *Builder) searchContainer(ctx context.Context, name string, env map[stri
 	}
 	body, err := b.docker.ContainerExport(ctx, name)
 	if err != nil {
-		return daemonError("read what the set-up made", err)
+		return dockerapi.WrapError("read what the set-up made", err)
 	}
 	defer body.Close()
 	for tr := tar.NewReader(body); ; {

@@ -10,8 +10,6 @@ import (
 
 	"company/internal/company"
 	"company/internal/secret"
-
-	dockercontainer "github.com/docker/docker/api/types/container"
 )
 
 const setupScriptPath = "/opt/company/setup"
@@ -67,9 +65,7 @@ func (b *Builder) runSetup(commands []string, env map[string]secret.Value, link 
 			if err := b.searchContainer(ctx, name, env); err != nil {
 				return err
 			}
-			config := imageConfig(s, under)
-			_, err := b.docker.ContainerCommit(ctx, name, dockercontainer.CommitOptions{Reference: s.imageTag(), Config: &config})
-			return daemonError("commit the set-up", err)
+			return b.commitContainer(ctx, under, s, name)
 		}
 		if err := b.runInstall(ctx, installJob{name: s.uniqueName(), image: under.id, root: true, access: link.access, stageFiles: stage, work: do, collect: collect, timeout: 20 * time.Minute}, work); err != nil {
 			return nil, err

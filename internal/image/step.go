@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/container"
+	"company/internal/dockerapi"
 
 	cerrdefs "github.com/containerd/errdefs"
 )
@@ -22,7 +24,7 @@ const (
 	workerRepository = "company/worker" // whole images
 	layerRepository  = "company/layer"  // what they are stacked from
 
-	labelKind   = "company.image"        // kind of the topmost layer; every image and build container of ours has it
+	labelKind   = container.LabelImage   // kind of the topmost layer; every image and build container of ours has it
 	labelKey    = "company.image.key"    // key of the topmost layer
 	labelLayers = "company.image.layers" // kind=key,… from the bottom up
 
@@ -109,7 +111,7 @@ func (b *Builder) findImage(ctx context.Context, s layerStep) (*existingImage, e
 		return nil, nil
 	}
 	if err != nil {
-		return nil, daemonError("look for the image "+s.imageTag(), err)
+		return nil, dockerapi.WrapError("look for the image "+s.imageTag(), err)
 	}
 	if info.Config == nil || info.Config.Labels[labelKey] != string(s.key) {
 		return nil, company.E(company.EImage, "another image has the name "+s.imageTag()).Fix("remove it: docker image rm " + s.imageTag())

@@ -42,10 +42,10 @@ config
 office
 depproxy
 toolproto
+container
 
 gateway
 image
-container
 gitops
 forge
 adapters

@@ -277,15 +277,15 @@ type judge struct {
 
 func newJudge(t *testing.T) *judge {
 	t.Helper()
-	images, err := image.New(image.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { images.Close() })
 	rt, err := docker.Open(t.Context(), docker.Options{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
+	images, err := image.New(image.Config{Runtime: rt})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { images.Close() })
 	office := strings.ToLower(rand.Text()[:8])
 	t.Cleanup(func() {
 		if left, err := rt.List(context.Background(), office); err != nil || len(left) > 0 {

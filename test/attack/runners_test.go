@@ -77,7 +77,7 @@ func TestRunnersOfNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(store.Close)
-	if j.images, err = image.New(image.Config{Registries: store}); err != nil {
+	if j.images, err = image.New(image.Config{Registries: store, Runtime: j.runner.Runtime}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(j.images.Close)
