@@ -21,6 +21,7 @@ import (
 	"company/internal/config"
 	"company/internal/container"
 	"company/internal/delivery"
+	"company/internal/dispatch"
 	"company/internal/feed"
 	"company/internal/folder"
 	"company/internal/forge"
@@ -60,7 +61,7 @@ type App struct {
 	projector   *projector
 	sandboxes   *sandbox.Factory
 	runtime     container.Runtime
-	pool        *worker.Pool
+	pool        *dispatch.Pool
 
 	serving       bool // until it is ended, not until a task ends
 	configWorkers int  // that the config asks for on this machine
@@ -182,7 +183,7 @@ func (h *App) DoID(ctx context.Context, id, actor string, c company.Command) ([]
 
 // wireHandlers opens what effects need (Docker, git, images, models) and registers
 // who does which.
-func (h *App) wireHandlers(ctx context.Context) (*worker.Pool, error) {
+func (h *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 	cfg := h.loaded.Config
 	cfg.Workers.Max = h.loaded.ForHost(config.HostResources{Memory: HostMemory()}).Workers.Max
 	h.configWorkers = cfg.Workers.Max
@@ -260,7 +261,7 @@ func (h *App) wireHandlers(ctx context.Context) (*worker.Pool, error) {
 			return manager.Advise(ctx, m, t)
 		},
 	}
-	pool := worker.NewPool(h.bus.Queue(), h.orch, laborer, cfg.Workers.Max, h.log)
+	pool := dispatch.NewPool(h.bus.Queue(), h.orch, laborer, cfg.Workers.Max, h.log)
 	secrets, err := SetupEnv(cfg, h.env)
 	if err != nil {
 		return nil, err
@@ -290,8 +291,6 @@ func (h *App) wireHandlers(ctx context.Context) (*worker.Pool, error) {
 	for kind, find := range map[company.EffectKind]company.OutcomeFinder{
 		company.EffectPrepare:   h.findPreparation(intakeOf),
 		company.EffectBaseline:  judge.RunBaseline,
-		company.EffectOffer:     pool.Offer,
-		company.EffectWork:      pool.Work,
 		company.EffectGate:      judge.RunGates,
 		company.EffectTestMerge: merge.Test,
 		company.EffectMerge:     merge.Merge,
@@ -300,6 +299,8 @@ func (h *App) wireHandlers(ctx context.Context) (*worker.Pool, error) {
 		h.orch.Register(kind, company.ReportOutcome(h.orch, find))
 	}
 	for kind, handle := range map[company.EffectKind]company.EffectHandler{
+		company.EffectEnqueue: pool.Enqueue,
+		company.EffectWork:    pool.Work,
 		company.EffectManage:  (&manager.Manager{Desk: h.orch, Sessions: sessions, Mirrors: git}).Do,
 		company.EffectReview:  (&reviewer.Reviewer{Desk: h.orch, Sessions: sessions, Shop: h.sandboxes, Mirrors: git, Image: stock.ForSandbox}).Do,
 		company.EffectResolve: merge.Resolve,
@@ -355,7 +356,7 @@ func (h *App) findPreparation(intakeOf func(context.Context, *company.Task) (*in
 }
 
 // runLoops keeps the company working until ctx ends.
-func (h *App) runLoops(ctx context.Context, pool *worker.Pool) error {
+func (h *App) runLoops(ctx context.Context, pool *dispatch.Pool) error {
 	var wg sync.WaitGroup
 	wctx, cancel := context.WithCancel(ctx)
 	wg.Go(func() { _ = pool.Run(wctx) })

@@ -25,7 +25,7 @@ func (s *State) AtRest(t *Task, now time.Time) bool {
 		return false
 	}
 	for _, e := range Due(s, now, len(s.Open)) {
-		if e.Task != t.ID {
+		if e.Task != t.ID || e.Kind == EffectEnqueue {
 			continue
 		}
 		if r := t.Runs[e.Run]; r == nil || !r.Held {

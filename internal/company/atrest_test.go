@@ -35,12 +35,24 @@ func TestAtRest(t *testing.T) {
 	is("the manager waits for money", true)
 	d.Must(company.Release{Run: run, Fence: fence})
 	is("the manager is due again", false)
+	part := func(name string) company.PlannedSubtask {
+		return company.PlannedSubtask{
+			Title: "Change " + name, Description: "Change what " + name + " does, so that everybody is content with it, and show that by a test.",
+			AcceptanceCriteria: []string{"it is changed", "nothing else is"}, WriteSet: []string{name + ".go"}, Effort: company.EffortMedium,
+		}
+	}
 	d.Must(company.EndRun{Run: run, Fence: d.Claim(run, ""), Outcome: company.RunEnded{Status: company.RunSuccess}, Plan: &company.Plan{
-		Why: "one", Waves: []company.Wave{{Subtasks: []company.PlannedSubtask{{
-			Title: "Change a", Description: "Change what a does, so that everybody is content with it, and show that by a test.",
-			AcceptanceCriteria: []string{"a is changed", "nothing else is"}, WriteSet: []string{"a.go"}, Effort: company.EffortMedium,
-		}}}},
+		Why: "they are apart", Waves: []company.Wave{{Subtasks: []company.PlannedSubtask{part("a"), part("b")}}},
 	}})
-	d.Must(company.Offer{Run: company.NewRunID(id, company.NewSubtaskID(id, 1), company.Worker, 1)})
-	is("a run is on the queue", false)
+	run = company.NewRunID(id, company.NewSubtaskID(id, 1), company.Worker, 1)
+	d.Must(company.Offer{Run: run})
+	is("a run is on offer", false)
+	d.Must(company.Offer{Run: company.NewRunID(id, company.NewSubtaskID(id, 2), company.Worker, 1)})
+	d.Must(company.Reserve{Run: run, Fence: d.Claim(run, ""), One: huge, Many: huge})
+	for _, e := range company.Due(d.View(), time.Now(), 1) {
+		if e.Kind == company.EffectCommand {
+			d.Must(e.Command)
+		}
+	}
+	is("a run is on offer, and the workers wait for money", true)
 }

@@ -177,6 +177,16 @@ func (b *bench) must(actor string, c Command) []Event {
 	return evs
 }
 
+// claimOf is the claim of a run as of now: the newest offer is taken up.
+func (b *bench) claimOf(run RunID, worker string) Claim {
+	b.t.Helper()
+	c := Claim{Run: run, Epoch: b.s.Office.Epoch, Worker: worker}
+	if t, r, err := b.s.findRun(run); err == nil {
+		c.Offer, c.From = r.Offers, t.Head
+	}
+	return c
+}
+
 func asJSON(t tester, v any) []byte {
 	t.Helper()
 	raw, err := json.Marshal(v)
@@ -204,6 +214,8 @@ func (b *bench) due(active int) []Effect {
 			b.t.Fatalf("%q is due for a task that has ended, or is stopped", e.Key)
 		case t.Paused != e.Drain || e.Drain && !t.HeldRun():
 			b.t.Fatalf("%q is due for a task that is paused (%v), and nobody's turn has to end", e.Key, t.Paused)
+		case e.Kind == EffectEnqueue && (!b.s.onOffer(t.Runs[e.Run]) || e.Offer != (OfferID{e.Run, b.s.Office.Epoch, t.Runs[e.Run].Offers})):
+			b.t.Fatalf("%q puts on the queue what may not be claimed: %+v", e.Key, e.Offer)
 		case e.Kind == EffectCommand && e.Command == nil, e.Kind != EffectCommand && e.Command != nil:
 			b.t.Fatalf("%q is a note without a command, or the other way round", e.Key)
 		case e.Fail == "":
@@ -212,7 +224,7 @@ func (b *bench) due(active int) []Effect {
 			b.t.Fatalf("%q has no deadline", e.Key)
 		}
 		keys[e.Key] = true
-		if !t.underWay() {
+		if !b.s.underWay(t) {
 			tasks[e.Task] = true
 		}
 	}

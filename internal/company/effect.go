@@ -14,7 +14,7 @@ const (
 	EffectPrepare   EffectKind = "prepare"    // base, gates, image
 	EffectBaseline  EffectKind = "baseline"   // run the gates on the base tree
 	EffectManage    EffectKind = "manage"     // the manager plans, or decides on a subtask
-	EffectOffer     EffectKind = "offer"      // put a run on the queue
+	EffectEnqueue   EffectKind = "enqueue"    // the item of a run that is on offer lies on the queue
 	EffectWork      EffectKind = "work"       // a worker has claimed the run and is at it
 	EffectGate      EffectKind = "gate"       // run the gates on a head
 	EffectReview    EffectKind = "review"     // the reviewer
@@ -36,6 +36,7 @@ type Effect struct {
 	Run     RunID
 	Fail    string  // the key that its failures are counted under, never empty
 	Command Command // of EffectCommand
+	Offer   OfferID // of EffectEnqueue
 	// Drain says that the task is paused: the run that is held comes to the end
 	// of its turn and is let go.
 	Drain bool
@@ -55,7 +56,7 @@ func Due(s *State, now time.Time, active int) []Effect {
 			out = s.dueWhilePaused(out, t, now)
 			continue
 		}
-		if active <= 0 && !t.underWay() {
+		if active <= 0 && !s.underWay(t) {
 			continue
 		}
 		before := len(out)
@@ -73,7 +74,7 @@ func (s *State) dueWhilePaused(out []Effect, t *Task, now time.Time) []Effect {
 	for _, e := range s.dueTask(nil, t, now) {
 		_, ticks := e.Command.(EnforceDeadlines)
 		r := t.Runs[e.Run]
-		if ticks || e.Kind != EffectOffer && r != nil && r.Held {
+		if ticks || r != nil && r.Held {
 			e.Drain = true
 			out = append(out, e)
 		}
@@ -81,9 +82,24 @@ func (s *State) dueWhilePaused(out []Effect, t *Task, now time.Time) []Effect {
 	return out
 }
 
-// underWay says whether the task is being worked on; newer limits do not stop
-// such a task.
-func (t *Task) underWay() bool { return t.Intent != nil || t.HeldRun() }
+// underWay says whether the task is being worked on, or a worker may take up a
+// run of it at any moment; newer limits do not stop such a task.
+func (s *State) underWay(t *Task) bool {
+	if t.Intent != nil {
+		return true
+	}
+	for _, r := range t.Runs {
+		if r.Held || s.onOffer(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// onOffer says whether a worker may claim the run.
+func (s *State) onOffer(r *Run) bool {
+	return !r.Held && !r.Ended && r.Offered == s.Office.Epoch
+}
 
 // HeldRun says whether a run of the task is claimed.
 func (t *Task) HeldRun() bool {
@@ -154,23 +170,27 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 	return out
 }
 
-// offerKey names the item of the queue that offers a run: one per epoch, and
-// one more each time that its holder lets go.
-func (s *State) offerKey(run RunID, offers int) string {
-	return "offer " + string(run) + " " + itoa(int(s.Office.Epoch)) + "." + itoa(offers)
-}
-
 func (s *State) dueSubtask(add func(Effect), t *Task, sub *Subtask) {
 	id := string(sub.ID)
+	// The offer is made in the ledger first; what puts it on the queue is the
+	// effect of that, and due until the run is claimed.
+	offer := func(run RunID, offers int) {
+		o := OfferID{Run: run, Epoch: s.Office.Epoch, Number: offers + 1}
+		add(Effect{Key: "offer " + o.String(), Kind: EffectCommand, Subtask: sub.ID, Run: run, Command: Offer{run}, Fail: "run " + id})
+	}
 	switch sub.Status {
 	case SubtaskPending:
 		if sub.Escalation == "" {
-			run := NewRunID(t.ID, sub.ID, Worker, sub.Started+1)
-			add(Effect{Key: s.offerKey(run, 0), Kind: EffectOffer, Subtask: sub.ID, Run: run, Fail: "run " + id})
+			offer(NewRunID(t.ID, sub.ID, Worker, sub.Started+1), 0)
 		}
 	case SubtaskAssigned:
-		if r := t.Runs[sub.Current]; r != nil && r.Offered != s.Office.Epoch {
-			add(Effect{Key: s.offerKey(r.ID, r.Offers), Kind: EffectOffer, Subtask: sub.ID, Run: r.ID, Fail: "run " + id})
+		switch r := t.Runs[sub.Current]; {
+		case r == nil:
+		case s.onOffer(r):
+			o := OfferID{Run: r.ID, Epoch: r.Offered, Number: r.Offers}
+			add(Effect{Key: "enqueue " + o.String(), Kind: EffectEnqueue, Subtask: sub.ID, Run: r.ID, Offer: o, Fail: "run " + id})
+		default:
+			offer(r.ID, r.Offers)
 		}
 	case SubtaskRunning:
 		if r := t.Runs[sub.Current]; r != nil && r.Held {

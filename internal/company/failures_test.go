@@ -72,7 +72,7 @@ func (l *line) work() RunID {
 	run := NewRunID(lineTask, lineSub, Worker, l.sub().Started+1)
 	l.must(Company, Offer{Run: run})
 	l.fence = l.s.Seq + 1
-	l.must("w1", Claim{Run: run, Epoch: l.s.Office.Epoch, Worker: "w1"})
+	l.must("w1", l.claimOf(run, "w1"))
 	return run
 }
 
@@ -263,7 +263,7 @@ func TestReleaseCountsAFailure(t *testing.T) {
 	l.now = NextDue(l.s, l.now)
 	l.must(Company, Offer{Run: run})
 	l.fence = l.s.Seq + 1
-	l.must("w1", Claim{Run: run, Epoch: l.s.Office.Epoch, Worker: "w1"})
+	l.must("w1", l.claimOf(run, "w1"))
 	l.must(President, Stop{})
 	l.must("w1", Release{Run: run, Fence: l.fence, Failed: failed})
 	if l.task().Failures["run t1-01"].Attempt != 1 {
@@ -289,7 +289,7 @@ func TestManagersRunIsAboutOneSubtask(t *testing.T) {
 		run := NewRunID(lineTask, sub, Worker, 1)
 		l.must(Company, Offer{Run: run})
 		claimOf[sub] = l.s.Seq + 1
-		l.must("w", Claim{Run: run, Epoch: l.s.Office.Epoch, Worker: "w"})
+		l.must("w", l.claimOf(run, "w"))
 	}
 	help := RunEnded{Status: RunError, Escalate: true, Error: "help"}
 	l.must("w", EndRun{Run: "t1-02.1", Fence: claimOf["t1-02"], Outcome: help})

@@ -57,6 +57,7 @@ type observedTask struct {
 type observedRun struct {
 	held     bool
 	ended    bool
+	offered  uint64 // epoch of the offer that a worker may take up; 0: there is none
 	fence    uint64
 	reserved Amount
 	refused  map[string]int // events by kind
@@ -333,8 +334,10 @@ func (w *HistoryChecker) observeRun(t *observedTask, d Data, e Event) error {
 			return err
 		}
 		if r == nil {
-			t.runs[e.Run] = &observedRun{}
+			r = &observedRun{}
+			t.runs[e.Run] = r
 		}
+		r.offered = d.Epoch
 	case *RunClaimed:
 		if d.Role == Reviewer && e.Subtask == "" && t.approved[" "+string(t.head)] {
 			return invariantError("event %d: %s is to review %s, which is approved", e.Seq, e.Run, t.head.Short())
@@ -346,10 +349,13 @@ func (w *HistoryChecker) observeRun(t *observedTask, d Data, e Event) error {
 		if r.held || r.ended || d.Fence <= r.fence || d.Worker == "" || !d.Deadline.After(e.Time) {
 			return invariantError("event %d: %s is claimed while it is held, or without owner, deadline or a higher fence", e.Seq, e.Run)
 		}
+		if d.Role == Worker && (r.offered == 0 || r.offered != w.epoch) {
+			return invariantError("event %d: %s is claimed without an offer of epoch %d", e.Seq, e.Run, w.epoch)
+		}
 		if err := t.checkWave(e); err != nil {
 			return err
 		}
-		r.held, r.fence = true, d.Fence
+		r.held, r.offered, r.fence = true, 0, d.Fence
 	case *RunReleased:
 		if r == nil || !r.held {
 			return invariantError("event %d: %s is let go by nobody", e.Seq, e.Run)

@@ -82,11 +82,11 @@ func TestRefusals(t *testing.T) {
 		"claim what was not offered": {planned, is(Claim{Run: "t1-01.1", Epoch: 1, Worker: "w"}), EStale},
 		"claim without a worker": {planned, func(s *story) Command {
 			s.must(Company, Offer{Run: "t1-01.1"})
-			return Claim{Run: "t1-01.1", Epoch: 1}
+			return Claim{Run: "t1-01.1", Epoch: 1, Offer: 1}
 		}, EInvalid},
 		"claim a future epoch": {planned, func(s *story) Command {
 			s.must(Company, Offer{Run: "t1-01.1"})
-			return Claim{Run: "t1-01.1", Epoch: 2, Worker: "w"}
+			return Claim{Run: "t1-01.1", Epoch: 2, Offer: 1, Worker: "w"}
 		}, EStale},
 		"claim the manager's late": {planned, is(Claim{Run: "t1-plan.2", Epoch: 1, Worker: "w"}), EStale},
 		"claim the wrong reviewer": {planned, is(Claim{Run: "t1-01-review.1", Epoch: 1, Worker: "w"}), EStale},

@@ -90,7 +90,7 @@ func TestRedGateSendsBack(t *testing.T) {
 	}
 	s.work(1)
 	s.must(Company, s.gated(1, false))
-	if s.task().Stuck() != s.sub(1) || s.isDue(EffectOffer) || !s.isDue(EffectManage) {
+	if s.task().Stuck() != s.sub(1) || s.isOfferDue() || !s.isDue(EffectManage) {
 		t.Errorf("the manager is not called after the last retry")
 	}
 }
@@ -186,7 +186,7 @@ func TestWavesInOrder(t *testing.T) {
 	s := tell(t, Settings{}).plan(2, 2)
 	offers := func() (runs []RunID) {
 		for _, e := range s.due(9) {
-			if e.Kind == EffectOffer {
+			if _, ok := e.Command.(Offer); ok {
 				runs = append(runs, e.Run)
 			}
 		}
@@ -325,7 +325,7 @@ func TestBadPlanDoesNotStand(t *testing.T) {
 func TestPlanWaitsForThePresident(t *testing.T) {
 	s := tell(t, Settings{Plan: Ask}).plan(1)
 	s.refused(EConflict, Offer{Run: s.workRun(1, 1)})
-	if s.isDue(EffectOffer) {
+	if s.isOfferDue() {
 		t.Fatalf("work begins on a plan that was not approved")
 	}
 	s.must(President, Answer{Approval: s.ask(AskPlan).ID, Option: OptReject, Text: "smaller"})

@@ -1,6 +1,7 @@
 package company
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +29,7 @@ func TestFenceOnlyGrows(t *testing.T) {
 	if next := s.claim(run); next <= fence {
 		t.Fatalf("fence %d after %d", next, fence)
 	}
-	s.refused(EStale, Claim{Run: run, Epoch: 1, Worker: "w2"}) // it is held
+	s.refused(EStale, s.claimOf(run, "w2")) // it is held
 
 	m := tell(t, Settings{})
 	m.claim("t1-plan.1")
@@ -58,7 +59,7 @@ func TestOldEpochCannotClaim(t *testing.T) {
 	s.must(Company, Offer{Run: s.workRun(1, 1)})
 	s.must(Company, StartOffice{Office: "k3fq"})
 	s.must(Company, Offer{Run: s.workRun(1, 1)})
-	s.refused(EStale, Claim{Run: s.workRun(1, 1), Epoch: 1, Worker: "w1"})
+	s.refused(EStale, Claim{Run: s.workRun(1, 1), Epoch: 1, Offer: 2, Worker: "w1"})
 	s.claim(s.workRun(1, 1))
 
 	m := tell(t, Settings{})
@@ -73,7 +74,7 @@ func TestStartVoidsClaims(t *testing.T) {
 	s.must(Company, StartOffice{Office: "k3fq"})
 	s.subStands(1, SubtaskAssigned)
 	s.refused(EStale, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
-	if !s.isDue(EffectOffer) {
+	if !s.isOfferDue() {
 		t.Fatalf("the run is not offered anew")
 	}
 	s.must(Company, Offer{Run: run})
@@ -88,19 +89,75 @@ func TestStartVoidsClaims(t *testing.T) {
 	}
 }
 
-// A word about an earlier item of the queue is no offer: nobody would find it.
-func TestLateOfferIsIgnored(t *testing.T) {
+// The offer is in the ledger before its item is on the queue, and it is due that
+// the item lies there until the run is claimed: whatever becomes of the queue, no
+// run waits for an item that will not come.
+func TestItemIsDueWhileOnOffer(t *testing.T) {
 	s := tell(t, Settings{}).plan(1)
-	first := s.due(9)[0]
-	s.must(Company, Offer{Run: first.Run, Item: first.Key})
-	fence := s.claim(first.Run)
-	s.must("w1", Release{Run: first.Run, Fence: fence})
-	s.refused(EStale, Offer{Run: first.Run, Item: first.Key})
-	if !s.isDue(EffectOffer) {
-		t.Errorf("the run is not due to be offered")
+	run := s.workRun(1, 1)
+	onQueue := func(want ...OfferID) {
+		t.Helper()
+		var got []OfferID
+		for _, e := range s.due(9) {
+			if e.Kind == EffectEnqueue {
+				got = append(got, e.Offer)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("on the queue are to be %v, want %v", got, want)
+		}
 	}
+	onQueue()
+	s.must(Company, Offer{run})
+	s.ignored(Offer{run})
+	onQueue(OfferID{run, 1, 1})
+	s.must(President, Pause{Task: s.id})
+	onQueue()
+	s.must(President, Pause{Task: s.id, Off: true})
+	onQueue()
+	s.must(Company, Offer{run})
+	onQueue(OfferID{run, 1, 2})
 	s.must(Company, StartOffice{Office: "k3fq"})
-	s.refused(EStale, Offer{Run: first.Run, Item: first.Key})
+	onQueue()
+	s.must(Company, Offer{run})
+	onQueue(OfferID{run, 2, 3})
+	s.must(President, Stop{})
+	onQueue()
+	s.must(President, Resume{})
+	s.must(Company, Offer{run})
+	onQueue(OfferID{run, 3, 4})
+	s.claim(run)
+	onQueue()
+	s.must(President, Cancel{Task: s.id})
+	onQueue()
+}
+
+// An item of an earlier offer claims nothing, in the same epoch either.
+func TestEarlierOfferCannotBeClaimed(t *testing.T) {
+	s := tell(t, Settings{}).plan(1)
+	run, fence := s.offer(1)
+	first := Claim{Run: run, Epoch: 1, Offer: 1, Worker: "w2"}
+	s.refused(EStale, first) // it is held
+	s.must("w1", Release{Run: run, Fence: fence})
+	s.refused(EStale, first)
+	s.must(Company, Offer{run})
+	s.refused(EStale, first)
+	s.claim(run)
+}
+
+// A run on offer counts as work of its task: the limit on tasks does not take
+// its item from the queue, where it has a worker's place.
+func TestOfferIsUnderWay(t *testing.T) {
+	f := &fleet{bench: newBench(t)}
+	f.must(President, ScaleWorkers{By: -2})
+	f.submit("a", 1)
+	f.submit("b", 1)
+	f.must(Company, Offer{"t2-01.1"})
+	var keys []string
+	for _, e := range f.due(1) {
+		keys = append(keys, e.Key)
+	}
+	f.is(keys, "enqueue t2-01.1 1.1")
 }
 
 func TestNothingIsDueAfterStop(t *testing.T) {
@@ -111,14 +168,14 @@ func TestNothingIsDueAfterStop(t *testing.T) {
 		t.Fatalf("%s is due", due[0].Key)
 	}
 	s.refused(EStopped, Offer{Run: s.workRun(2, 1)})
-	s.refused(EStopped, Claim{Run: s.workRun(2, 1), Epoch: 1, Worker: "w1"})
+	s.refused(EStopped, s.claimOf(s.workRun(2, 1), "w1"))
 	s.refused(EStopped, Reserve{Run: run, Fence: fence, One: Amount{MicroUSD: 1}})
 	s.refused(EStopped, Submit{Instruction: "x", Project: Project{ID: "p", Path: "/p"}})
 	s.ignored(EnforceDeadlines{})
 	s.ignored(Stop{})
 	s.must(President, Resume{})
 	s.refused(EStale, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError}})
-	if !s.isDue(EffectOffer) {
+	if !s.isOfferDue() {
 		t.Errorf("nothing goes on after the resume")
 	}
 }
@@ -278,9 +335,9 @@ func TestPause(t *testing.T) {
 	if len(s.due(9)) > 0 {
 		t.Errorf("something is due while paused")
 	}
-	s.refused(EConflict, Claim{Run: s.workRun(1, 1), Epoch: 1, Worker: "w1"})
+	s.refused(EConflict, s.claimOf(s.workRun(1, 1), "w1"))
 	s.must(President, Pause{Task: s.id, Off: true})
-	if !s.isDue(EffectOffer) {
+	if !s.isOfferDue() {
 		t.Errorf("the run is not offered anew")
 	}
 }
@@ -291,7 +348,7 @@ func TestPauseLetsTurnsEnd(t *testing.T) {
 	s := tell(t, Settings{}).plan(1)
 	run := s.workRun(1, 1)
 	s.must(Company, Offer{Run: run})
-	s.must("w1", Claim{Run: run, Epoch: 1, Worker: "w1"})
+	s.claim(run)
 	s.must(President, Pause{Task: s.id})
 	due := s.due(9)
 	if len(due) != 1 || due[0].Kind != EffectWork || due[0].Run != run || !due[0].Drain {
@@ -302,7 +359,7 @@ func TestPauseLetsTurnsEnd(t *testing.T) {
 		t.Fatalf("due when it was let go: %+v", due)
 	}
 	s.must(President, Pause{Task: s.id, Off: true})
-	if due := s.due(9); len(due) != 1 || due[0].Kind != EffectOffer || due[0].Run != run || due[0].Drain {
+	if due := s.due(9); len(due) != 1 || due[0].Command != (Offer{run}) || due[0].Drain {
 		t.Errorf("due when the pause is lifted: %+v", due)
 	}
 }

@@ -23,8 +23,8 @@ type Run struct {
 	Subtask         SubtaskID       `json:"subtask,omitempty"`
 	From            OID             `json:"from,omitempty"`  // the commit that it starts from
 	About           SubtaskID       `json:"about,omitempty"` // of a manager's: the subtask that it decides on; empty: it plans
-	Offered         uint64          `json:"offered"`         // epoch in which it was put on the queue
-	Offers          int             `json:"offers"`          // how often; with Offered it names the queue's item
+	Offered         uint64          `json:"offered"`         // epoch in which it was offered to the workers
+	Offers          int             `json:"offers"`          // how often; with Offered it names the offer
 	Held            bool            `json:"held,omitempty"`  // claimed and not released
 	Fence           uint64          `json:"fence"`           // of the newest claim
 	Worker          string          `json:"worker,omitempty"`
@@ -85,14 +85,21 @@ func (s *State) claimedRun(id RunID, fence uint64) (*Task, *Run, error) {
 	return t, r, nil
 }
 
-// Offer says that a worker run was put on the queue.
-type Offer struct {
-	Run RunID
-	// Item is the key of the effect that put it there. A late or repeated
-	// report of an earlier item is no offer: that item is no longer on the
-	// queue. Empty: not checked.
-	Item string
+// OfferID names one offer of a run. The queue's item carries it, and a claim
+// names it: an item of an earlier offer claims nothing.
+type OfferID struct {
+	Run    RunID  `json:"run"`
+	Epoch  uint64 `json:"epoch"`
+	Number int    `json:"offer"` // among the offers of the run, from 1
 }
+
+func (o OfferID) String() string {
+	return string(o.Run) + " " + itoa(int(o.Epoch)) + "." + itoa(o.Number)
+}
+
+// Offer lets the workers have a run. That the ledger says so makes it due that
+// its item lies on the queue.
+type Offer struct{ Run RunID }
 
 func (c Offer) decide(s *State, m Meta) ([]Event, error) {
 	taskID, subID, role, n, err := c.Run.Split()
@@ -107,13 +114,7 @@ func (c Offer) decide(s *State, m Meta) ([]Event, error) {
 	if sub == nil || role != Worker {
 		return nil, E(ENotFound, "there is no subtask for "+string(c.Run))
 	}
-	from, offers := sub.From, 0
-	if r := t.Runs[c.Run]; r != nil {
-		offers = r.Offers
-	}
-	if c.Item != "" && c.Item != s.offerKey(c.Run, offers) {
-		return nil, E(EStale, "the offer is of an earlier item")
-	}
+	from := sub.From
 	if r := t.Runs[c.Run]; r != nil {
 		if r.Ended || r.Held || r.Offered == s.Office.Epoch || sub.Current != c.Run {
 			return nil, nil
@@ -130,8 +131,8 @@ func (c Offer) decide(s *State, m Meta) ([]Event, error) {
 	return []Event{m.newEvent(t.ID, subID, c.Run, &RunOffered{From: from, Epoch: s.Office.Epoch})}, nil
 }
 
-// RunOffered puts a run on the queue, for the first time or again in a new
-// epoch.
+// RunOffered offers a run to the workers, for the first time or again: in a new
+// epoch, or after its holder let go.
 type RunOffered struct {
 	From  OID    `json:"from"`
 	Epoch uint64 `json:"epoch"`
@@ -165,6 +166,7 @@ func (d *RunOffered) apply(s *State, e Event) {
 type Claim struct {
 	Run    RunID
 	Epoch  uint64
+	Offer  int // of a worker's: the number of the offer that is taken up
 	Worker string
 	From   OID // of the company's own agents: the commit they look at
 }
@@ -198,7 +200,7 @@ func (c Claim) decide(s *State, m Meta) ([]Event, error) {
 		if t.Paused {
 			return nil, E(EConflict, string(t.ID)+" is paused").Because("its runs are offered anew when the pause is lifted")
 		}
-		if sub := t.Subtask(subID); r == nil || sub == nil || sub.Current != c.Run || r.Offered != c.Epoch || sub.Status != SubtaskAssigned {
+		if sub := t.Subtask(subID); r == nil || sub == nil || sub.Current != c.Run || !s.onOffer(r) || r.Offers != c.Offer || sub.Status != SubtaskAssigned {
 			return nil, E(EStale, "run "+string(c.Run)+" is not on offer")
 		}
 		from = r.From

@@ -2,6 +2,7 @@ package company
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 )
@@ -52,7 +53,7 @@ func (s *story) workRun(sub, n int) RunID { return NewRunID(s.id, s.subID(sub), 
 // claim takes a run for its owner, and some money for it.
 func (s *story) claim(run RunID) uint64 {
 	s.t.Helper()
-	return ClaimedFence(s.must("w1", Claim{Run: run, Epoch: s.s.Office.Epoch, Worker: "w1", From: s.task().Head}))
+	return ClaimedFence(s.must("w1", s.claimOf(run, "w1")))
 }
 
 // end claims one of the company's own runs and ends it well, with what it says.
@@ -215,6 +216,12 @@ func (s *story) isDue(k EffectKind) bool {
 		}
 	}
 	return false
+}
+
+// isOfferDue says whether a run is to be offered.
+func (s *story) isOfferDue() bool {
+	s.t.Helper()
+	return slices.ContainsFunc(s.due(9), func(e Effect) bool { _, ok := e.Command.(Offer); return ok })
 }
 
 // refused asserts that a command is refused with this code.

@@ -53,7 +53,7 @@ func (s *State) projectLoads() (by map[string]projectLoad, all int) {
 			if r.Claimed.After(l.served) {
 				l.served = r.Claimed
 			}
-			if !r.Ended && (r.Held || r.Offered == s.Office.Epoch && !t.Paused) {
+			if r.Held && !r.Ended || s.onOffer(r) && !t.Paused {
 				l.runs++
 				all++
 			}
@@ -63,18 +63,17 @@ func (s *State) projectLoads() (by map[string]projectLoad, all int) {
 	return by, all
 }
 
-// newOffer says whether an effect puts a run on the queue that was never
-// claimed.
+// newOffer says whether an effect offers a run that was never claimed.
 func (s *State) newOffer(e Effect) bool {
-	if e.Kind != EffectOffer {
+	if _, offers := e.Command.(Offer); !offers {
 		return false
 	}
 	sub := s.Tasks[e.Task].Subtask(e.Subtask)
 	return sub != nil && sub.Status == SubtaskPending
 }
 
-// limitToFreeWorkers drops the new offers for which there is no worker yet. The
-// queue is taken in its order, so fairness is decided when runs are put there.
+// limitToFreeWorkers drops the new offers for which there is no worker yet. What is on
+// offer is taken in the queue's order, so fairness is decided by what is offered.
 func (s *State) limitToFreeWorkers(due []Effect) []Effect {
 	team := s.Office.WorkerCount()
 	if team == 0 || !slices.ContainsFunc(due, s.newOffer) {
@@ -112,8 +111,8 @@ func (s *State) AwaitsWorker(id TaskID, now time.Time) bool {
 	return slices.ContainsFunc(s.dueTask(nil, t, now), mine) && !slices.ContainsFunc(Due(s, now, len(s.Open)), mine)
 }
 
-// Waiting counts the runs of subtasks that wait for a worker: those on the
-// queue, and those that will be put there when one is free.
+// Waiting counts the runs of subtasks that wait for a worker: those on offer,
+// and those that will be offered when one is free.
 func (s *State) Waiting(now time.Time) (n int) {
 	for _, id := range s.Open {
 		t := s.Tasks[id]

@@ -36,15 +36,15 @@ func (f *fleet) submit(project string, n int) TaskID {
 func (f *fleet) claim(run RunID, who string) {
 	f.t.Helper()
 	f.fence = f.s.Seq + 1
-	f.must(who, Claim{Run: run, Epoch: f.s.Office.Epoch, Worker: who})
+	f.must(who, f.claimOf(run, who))
 }
 
 // offer puts all that is due on the queue, and says what that was.
 func (f *fleet) offer() (runs []string) {
 	f.t.Helper()
 	for _, e := range f.due(9) {
-		if e.Kind == EffectOffer {
-			f.must(Company, Offer{Run: e.Run, Item: e.Key})
+		if offer, ok := e.Command.(Offer); ok {
+			f.must(Company, offer)
 			runs = append(runs, string(e.Run))
 		}
 	}

@@ -32,7 +32,7 @@ type world struct {
 	rng    *rand.Rand
 	kind   bool // everything goes well from here on
 	oids   int
-	queue  []ticketed
+	queue  []OfferID
 	outbox []sent // outcomes that are still on their way, or come again
 	lost   map[string]bool
 	refs   map[TaskID]OID
@@ -40,11 +40,6 @@ type world struct {
 	red    map[OID]bool
 	merges map[SubtaskID]map[OID]bool
 	forge  map[int]TaskID
-}
-
-type ticketed struct {
-	run   RunID
-	epoch uint64
 }
 
 type sent struct {
@@ -121,6 +116,9 @@ func (w *world) step() {
 	case n < 18 && w.chance(w.k.Restart):
 		w.send(Company, StartOffice{Office: "k3fq"})
 		w.outbox = w.outbox[:len(w.outbox)/2] // a process is gone, with half of what was on its way
+		if w.chance(30) {
+			w.queue = nil // which is derived, and may be deleted
+		}
 	case n < 22 && w.chance(w.k.Hostile):
 		w.intruder()
 	case n < 26 && w.chance(w.k.Sleep):
@@ -143,7 +141,7 @@ func (w *world) step() {
 }
 
 // unstuck asserts that no open task waits for nothing: something is due, or a
-// time will come, or an offered run is on the queue, or a person is asked.
+// time will come, or a person is asked.
 func (w *world) unstuck() {
 	w.t.Helper()
 	if w.s.Office.Stopped {
@@ -156,7 +154,7 @@ func (w *world) unstuck() {
 	timed := !NextDue(w.s, w.now).IsZero()
 	for _, id := range w.s.Open {
 		t := w.s.Tasks[id]
-		if t.Paused || due[id] || w.s.hasEarlierFollowUp(t) || len(w.s.OpenApprovals(id)) > 0 || timed && t.waitsForTime(w.now) || w.onOffer(t) || w.s.AwaitsWorker(id, w.now) {
+		if t.Paused || due[id] || w.s.hasEarlierFollowUp(t) || len(w.s.OpenApprovals(id)) > 0 || timed && t.waitsForTime(w.now) || w.s.AwaitsWorker(id, w.now) {
 			continue
 		}
 		w.t.Fatalf("%s (%s) waits for nothing at %s\n%s\n%s", id, t.Status, w.now, w.tail(), outline(t))
@@ -194,37 +192,21 @@ func (t *Task) waitsForTime(now time.Time) bool {
 	return false
 }
 
-// onOffer says whether a run of the task waits on the queue to be claimed.
-func (w *world) onOffer(t *Task) bool {
-	for _, q := range w.queue {
-		if r := t.Runs[q.run]; r != nil && !r.Held && !r.Ended && r.Offered == w.s.Office.Epoch && q.epoch == w.s.Office.Epoch {
-			return true
-		}
-	}
-	return false
-}
-
 // lease takes an item from the queue and claims its run. A refused item is
 // acknowledged; an item may come twice.
 func (w *world) lease(i int) {
-	q := w.queue[i]
-	if r := w.run(q.run); q.epoch == w.s.Office.Epoch && (r == nil || !r.Ended && r.Offered != q.epoch && r.Held == false) {
-		return // the queue knew of it before the ledger; the worker waits
+	item := w.queue[i]
+	_, r, err := w.s.findRun(item.Run)
+	if err != nil || item.Number > r.Offers {
+		w.t.Fatalf("the queue holds %v, which the ledger does not know", item)
 	}
 	if !w.chance(w.k.Dup) {
 		w.queue = append(w.queue[:i:i], w.queue[i+1:]...)
 	}
-	epoch := w.s.Office.Epoch
-	if _, err := w.do("w1", Claim{Run: q.run, Epoch: q.epoch, Worker: "w1"}); err == nil && q.epoch != epoch {
-		w.t.Fatalf("%s is claimed under the old epoch %d", q.run, q.epoch)
+	newest := OfferID{item.Run, w.s.Office.Epoch, r.Offers}
+	if _, err := w.do("w1", Claim{Run: item.Run, Epoch: item.Epoch, Offer: item.Number, Worker: "w1"}); err == nil && item != newest {
+		w.t.Fatalf("%v claims, the newest offer is %v", item, newest)
 	}
-}
-
-func (w *world) run(id RunID) *Run {
-	if t := w.s.Tasks[id.Task()]; t != nil {
-		return t.Runs[id]
-	}
-	return nil
 }
 
 // goWell is the benign end of every history: what is due is done and succeeds,
@@ -248,15 +230,15 @@ func (w *world) goWell() {
 				w.answer(a)
 			}
 		}
-		for i := len(w.queue) - 1; i >= 0; i-- {
-			w.lease(i)
-		}
 		due := w.due(w.k.Active)
 		w.rng.Shuffle(len(due), func(i, j int) { due[i], due[j] = due[j], due[i] })
 		for _, e := range due {
 			if w.stillDue(e.Key) {
 				w.act(e)
 			}
+		}
+		for i := len(w.queue) - 1; i >= 0; i-- {
+			w.lease(i)
 		}
 		w.unstuck()
 		if w.s.Seq == seq {

@@ -2,6 +2,7 @@ package company
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -23,9 +24,10 @@ func (w *world) act(e Effect) {
 		w.send(Company, w.prepared(t))
 	case EffectBaseline:
 		w.send(Company, w.baseline(t))
-	case EffectOffer:
-		w.queue = append(w.queue, ticketed{e.Run, w.s.Office.Epoch})
-		w.send(Company, Offer{Run: e.Run, Item: e.Key})
+	case EffectEnqueue:
+		if !w.chance(w.k.Drop) && !slices.Contains(w.queue, e.Offer) {
+			w.queue = append(w.queue, e.Offer)
+		}
 	case EffectManage, EffectReview, EffectResolve:
 		if r := t.Runs[e.Run]; r == nil || !r.Held {
 			w.send(string(e.Run), Claim{Run: e.Run, Epoch: w.s.Office.Epoch, Worker: "host", From: t.Head})

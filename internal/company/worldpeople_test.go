@@ -135,8 +135,8 @@ func (w *world) intruder() {
 	green := GateResult{Tree: w.oid(), GateHash: "g", Image: "img", Passed: true, Checks: []GateCheck{{Name: "lint", Command: "go lint", Passed: true}}}
 	success := RunEnded{Status: RunSuccess, Head: w.oid()}
 	all := []Command{
-		Offer{Run: run, Item: "offer of somebody else"}, Claim{Run: run, Epoch: w.s.Office.Epoch, Worker: "x"},
-		Claim{Run: run, Epoch: w.s.Office.Epoch - 1, Worker: "x"},
+		Offer{run}, Claim{Run: run, Epoch: w.s.Office.Epoch, Worker: "x"}, Claim{Run: run, Epoch: w.s.Office.Epoch, Offer: 99, Worker: "x"},
+		Claim{Run: run, Epoch: w.s.Office.Epoch - 1, Offer: 1, Worker: "x"},
 		EndRun{Run: run, Fence: fence, Outcome: success}, Release{Run: run, Fence: fence},
 		EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError, Spent: Amount{MicroUSD: -5}}},
 		Reserve{Run: run, Fence: fence, One: Amount{MicroUSD: 1}, Many: Amount{MicroUSD: 1 << 62}},

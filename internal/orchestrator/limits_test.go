@@ -85,7 +85,7 @@ func TestFinishingComesFirst(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *Config) { c.Checks = 2 })
 	var due []company.Effect
-	for _, k := range []company.EffectKind{company.EffectBaseline, company.EffectGate, company.EffectReview, company.EffectOffer, company.EffectGate, company.EffectTestMerge, company.EffectResolve, company.EffectMerge} {
+	for _, k := range []company.EffectKind{company.EffectBaseline, company.EffectGate, company.EffectReview, company.EffectEnqueue, company.EffectGate, company.EffectTestMerge, company.EffectResolve, company.EffectMerge} {
 		due = append(due, company.Effect{Key: string(k) + strconv.Itoa(len(due)), Kind: k})
 	}
 	keys := func() (out []string) {
@@ -94,11 +94,11 @@ func TestFinishingComesFirst(t *testing.T) {
 		}
 		return out
 	}
-	if got := strings.Join(keys(), " "); got != "offer3 merge7 test_merge5 resolve6 gate1" {
+	if got := strings.Join(keys(), " "); got != "enqueue3 merge7 test_merge5 resolve6 gate1" {
 		t.Errorf("started %s", got)
 	}
 	b.orch.jobs["gate1"] = &job{effect: due[1]}
-	if got := strings.Join(keys(), " "); got != "offer3 merge7 test_merge5 resolve6" {
+	if got := strings.Join(keys(), " "); got != "enqueue3 merge7 test_merge5 resolve6" {
 		t.Errorf("beside a gate: %s", got)
 	}
 	delete(b.orch.jobs, "gate1")
@@ -165,13 +165,7 @@ func TestContainersAreBounded(t *testing.T) {
 		}
 		return end(ctx, e, company.EndRun{Plan: &company.Plan{Why: "they are apart", Waves: []company.Wave{w}}})
 	})
-	b.register(company.EffectOffer, func(ctx context.Context, e company.Effect) (company.Command, error) {
-		if _, err := b.orch.Do(ctx, company.Company, company.Offer{Run: e.Run, Item: e.Key}); err != nil {
-			return nil, err
-		}
-		claim(context.WithoutCancel(ctx), e) // with the offer made, it is no longer due
-		return nil, nil
-	})
+	b.register(company.EffectEnqueue, claimsAtOnce)
 	made := 100 // object ids
 	b.register(company.EffectWork, func(ctx context.Context, e company.Effect) (company.Command, error) {
 		mu.Lock()

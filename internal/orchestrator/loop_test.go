@@ -577,6 +577,11 @@ func refused(t *testing.T, b *bundle, code company.Code, causes chan error) {
 	}
 }
 
+// claimsAtOnce is a queue that gives every offer to a worker at once.
+func claimsAtOnce(_ context.Context, e company.Effect) (company.Command, error) {
+	return company.Claim{Run: e.Run, Epoch: e.Offer.Epoch, Offer: e.Offer.Number, Worker: "w1"}, nil
+}
+
 // TestBrokenWorkDoesNotSpin: a run whose worker cannot even begin (its journal
 // cannot be opened, say) is let go and offered again, but not at once, and not
 // for ever.
@@ -593,15 +598,7 @@ func TestBrokenWorkDoesNotSpin(t *testing.T) {
 			Title: "it", Description: "do it", AcceptanceCriteria: []string{"done"}, WriteSet: []string{"a"}, Effort: company.EffortSmall,
 		}}}}}}, nil
 	})
-	// A queue that gives every offer to a worker at once.
-	b.register(company.EffectOffer, func(ctx context.Context, e company.Effect) (company.Command, error) {
-		if _, err := b.orch.Do(ctx, company.Company, company.Offer{Run: e.Run}); err != nil {
-			return nil, err
-		}
-		s := b.orch.View()
-		_, err := b.orch.Do(ctx, "w1", company.Claim{Run: e.Run, Epoch: s.Office.Epoch, Worker: "w1"})
-		return nil, err
-	})
+	b.register(company.EffectEnqueue, claimsAtOnce)
 	work, do := record(func(ctx context.Context, e company.Effect) (company.Command, error) {
 		r := b.orch.View().Tasks[e.Task].Runs[e.Run]
 		if _, err := b.orch.Do(ctx, "w1", company.Release{Run: e.Run, Fence: r.Fence, Why: "no journal"}); err != nil {

@@ -156,7 +156,7 @@ func newHouse(t *testing.T) *house {
 func (h *house) work(ctx context.Context) error {
 	h.t.Helper()
 	h.Must(company.Offer{Run: runID})
-	h.Must(company.Claim{Run: runID, Epoch: h.View().Office.Epoch, Worker: "w1"})
+	h.Must(company.Claim{Run: runID, Epoch: h.View().Office.Epoch, Offer: h.Task(runID.Task()).Runs[runID].Offers, Worker: "w1"})
 	t := h.Task(task)
 	return h.worker.Do(ctx, t, t.Runs[runID])
 }

@@ -1,6 +1,6 @@
-// Package worker does subtasks. It owns the pool that leases runs from the
-// queue and claims them, and what a worker is told and may do. Its hands are
-// in a container; its head, the conversation, is here.
+// Package worker does subtasks. It owns what a worker is told and may do. The
+// tools act in a container; the conversation is held here. Which run a worker
+// does is decided in dispatch.
 //
 // It promises that a run ends with a commit that the host took and checked, or
 // without a claim of success. It does not judge the work: gates and reviewers

@@ -14,7 +14,7 @@ import (
 // timed are the rooms that decide by the time, or show it to people. Their time
 // is the office's (package clock): the wall clock is set, by people and by time
 // servers.
-var timed = []string{"orchestrator", "ledger", "api", "app", "cli", "manager", "worker", "reviewer", "merger", "gates", "agent", "agenttools", "depaccess", "sandbox", "session", "budget", "evidence", "office"}
+var timed = []string{"orchestrator", "ledger", "api", "app", "cli", "manager", "worker", "dispatch", "reviewer", "merger", "gates", "agent", "agenttools", "depaccess", "sandbox", "session", "budget", "evidence", "office"}
 
 // looks are the files of those rooms that look at a clock of this process all the
 // same: how often they name time.Now, time.Since and time.Until, and why that is
@@ -33,7 +33,6 @@ var looks = map[string]struct {
 	"internal/gates/canary.go":      {2, "measures a gate"},
 	"internal/gates/runner.go":      {2, "measures a gate"},
 	"internal/api/client.go":        {3, "what has passed since an answer; before one there is only the wall clock"},
-	"internal/worker/pool.go":       {2, "waits for the ledger"},
 
 	// The default of a package that was given no clock.
 	"internal/agent/agent.go":   {1, "the default"},

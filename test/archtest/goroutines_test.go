@@ -11,7 +11,7 @@ import (
 
 // effectRooms are the rooms that carry out effects. A panic in one
 // of their goroutines ends the whole process, since no caller can recover it.
-var effectRooms = []string{"agent", "agenttools", "depaccess", "sandbox", "session", "gates", "image", "manager", "merger", "orchestrator", "reviewer", "worker"}
+var effectRooms = []string{"agent", "agenttools", "depaccess", "sandbox", "session", "gates", "image", "manager", "merger", "orchestrator", "dispatch", "reviewer", "worker"}
 
 // plain are the goroutines of those rooms that do nothing of their own: they
 // copy, wait, or serve with a server that recovers by itself.
@@ -23,7 +23,7 @@ var plain = map[string]int{
 	"internal/image/gomod.go":            1, // serves registries
 	"internal/agent/calls.go":            1, // a tool's call, which is guarded where it is made
 	"internal/orchestrator/reconcile.go": 2, // carries an effect out, saves a snapshot: both are guarded inside
-	"internal/worker/pool.go":            1, // extends a lease
+	"internal/dispatch/leases.go":        1, // extends a lease
 }
 
 // TestGoroutinesOfEffectsAreGuarded: a goroutine that carries out a part of an

@@ -91,12 +91,11 @@ mcp
 
 // beside are the imports within a layer that the plan allows.
 var beside = map[string][]string{
-	"orchestrator": {"dispatch"},
-	"ledger":       {"bus"},
-	"office":       {"config"}, // where its readable files lie
-	"gateway":      {"gitops", "adapters", "budget"},
-	"budget":       {"adapters"}, // a price is of a model, and the meter wraps one
-	"prbody":       {"runfiles"},
+	"ledger":  {"bus"},
+	"office":  {"config"}, // where its readable files lie
+	"gateway": {"gitops", "adapters", "budget"},
+	"budget":  {"adapters"}, // a price is of a model, and the meter wraps one
+	"prbody":  {"runfiles"},
 }
 
 // layerOf is the name in layers that a package goes by, and how far up it lies.
@@ -162,4 +161,4 @@ func TestLayersAreThere(t *testing.T) {
 }
 
 // coming are rooms whose place is known before they are built.
-var coming = strings.Fields("tui mcp secret glob jcs gitexec company/history gitindex evidence runfiles prbody dispatch projection upkeep diagnose app client retry dockerapi")
+var coming = strings.Fields("tui mcp secret glob jcs gitexec company/history gitindex evidence runfiles prbody projection upkeep diagnose app client retry dockerapi")

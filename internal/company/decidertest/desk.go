@@ -117,11 +117,14 @@ func (d *Decider) Prepare(id company.TaskID, base company.OID, gates ...company.
 	}
 }
 
-// Claim takes the run of one of the company's own agents, and gives its fence.
+// Claim takes a run, and gives its fence. A worker's must be on offer.
 func (d *Decider) Claim(run company.RunID, from company.OID) uint64 {
 	d.t.Helper()
-	s := d.View()
-	return company.ClaimedFence(d.Must(company.Claim{Run: run, Epoch: s.Office.Epoch, Worker: "test", From: from}))
+	c := company.Claim{Run: run, Epoch: d.View().Office.Epoch, Worker: "test", From: from}
+	if r := d.Task(run.Task()).Runs[run]; r != nil {
+		c.Offer = r.Offers
+	}
+	return company.ClaimedFence(d.Must(c))
 }
 
 // Plan has the manager plan the task: it is executing afterwards.

@@ -1,0 +1,113 @@
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"company/internal/bus"
+	"company/internal/company"
+	"company/internal/retry"
+)
+
+// retryAfter is how long what could not be done now is left alone.
+const retryAfter = time.Second
+
+// Run leases items and claims their runs until ctx ends. It never waits with an
+// item in hand: one that cannot be claimed makes room for the next at once.
+func (p *Pool) Run(ctx context.Context) error {
+	var keepers sync.WaitGroup
+	defer keepers.Wait()
+	for p.awaitFree(ctx) == nil {
+		lease, err := p.queue.Lease(ctx, p.ttl)
+		if err != nil {
+			if ctx.Err() == nil {
+				p.log.WarnContext(ctx, "no lease", "err", err)
+			}
+			_ = retry.Sleep(ctx, retryAfter) // awaitFree sees the end of ctx
+			continue
+		}
+		err = company.Guard("claiming a run", func() error {
+			if held := p.claimRun(ctx, lease); held != nil {
+				keepers.Go(func() { p.keepLease(ctx, held) })
+			}
+			return nil
+		})
+		if err != nil {
+			p.log.ErrorContext(ctx, "run not claimed", "item", lease.Item().ID, "err", err, "details", company.DetailsOf(err))
+		}
+	}
+	return nil
+}
+
+// claimRun claims the run of a leased item for a free worker. Nil: it is not
+// claimed, and the item is settled.
+func (p *Pool) claimRun(ctx context.Context, lease bus.Lease) *heldRun {
+	var offer company.OfferID
+	if err := json.Unmarshal(lease.Item().Body, &offer); err != nil || !offer.Run.Valid() {
+		p.log.WarnContext(ctx, "unreadable item buried", "item", lease.Item().ID)
+		p.settleItem(ctx, lease.Bury)
+		return nil
+	}
+	held := p.holdRun(offer.Run, lease)
+	if held == nil { // an earlier offer of it is being let go of
+		p.settleItem(ctx, func(ctx context.Context) error { return lease.Nack(ctx, retryAfter) })
+		return nil
+	}
+	claimed := false
+	defer func() {
+		if !claimed {
+			p.letGo(held)
+		}
+	}()
+	evs, err := p.decider.Do(ctx, held.worker, company.Claim{Run: offer.Run, Epoch: offer.Epoch, Offer: offer.Number, Worker: held.worker})
+	if err == nil {
+		claimed = true
+		held.setFence(company.ClaimedFence(evs))
+		return held
+	}
+	switch company.CodeOf(err) {
+	case company.EStale, company.EConflict, company.EStopped, company.ENotFound:
+		// The ledger has no such offer, so it never will: another one has
+		// another number.
+		p.settleItem(ctx, lease.Ack)
+	default:
+		p.log.WarnContext(ctx, "claim refused", "run_id", offer.Run, "err", err)
+		p.settleItem(ctx, func(ctx context.Context) error { return lease.Nack(ctx, retryAfter) })
+	}
+	return nil
+}
+
+// keepLease extends the lease until the run is let go, and acknowledges the item
+// then: the ledger knows what became of the run.
+func (p *Pool) keepLease(ctx context.Context, held *heldRun) {
+	tick := time.NewTicker(p.ttl / 3)
+	defer tick.Stop()
+	for {
+		select {
+		case <-held.done:
+			p.settleItem(ctx, held.lease.Ack)
+			return
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if held.leased.Err() == nil && errors.Is(held.lease.Extend(ctx), bus.ErrLeaseLost) {
+				p.log.WarnContext(ctx, "lease lost", "run_id", held.run)
+				held.lose()
+			}
+			p.letGoVoid(held)
+		}
+	}
+}
+
+// settleItem says what is to become of an item. Where that fails the item comes
+// again, and is refused by the ledger.
+func (p *Pool) settleItem(ctx context.Context, do func(context.Context) error) {
+	sctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if err := do(sctx); err != nil && !errors.Is(err, bus.ErrLeaseLost) && !errors.Is(err, bus.ErrClosed) {
+		p.log.WarnContext(sctx, "queue item not settled", "err", err)
+	}
+}
