@@ -114,7 +114,7 @@ func (r *retrying) afterFailure(tell func(Event)) func(attempt int, err error) (
 }
 
 // backOff is the wait before attempt n+2 at an overloaded server. The server's
-// own word is a lower bound; the jitter on top keeps workers that were refused
+// own wait is a lower bound; the jitter on top keeps workers that were refused
 // together from coming back together.
 func (r *retrying) backOff(n int, retryAfter time.Duration) time.Duration {
 	if retryAfter > 0 {

@@ -29,7 +29,8 @@ type fakeOffice struct {
 	feed  []feed.Item
 }
 
-// fakeOfficeTime is the time of the desk's office, far from the wall clock's.
+// fakeOfficeTime is the time of the decider's office, far from the wall
+// clock's.
 var fakeOfficeTime = time.Date(2031, 5, 6, 7, 8, 9, 10, time.UTC)
 
 func newFakeOffice(t *testing.T) *fakeOffice {
@@ -165,7 +166,7 @@ func TestCommandsOverTheSocket(t *testing.T) {
 	if got, err := c.Activities(ctx); err != nil || len(got) != 1 || got[0] != d.Activities()[0] {
 		t.Errorf("%+v %v", got, err)
 	}
-	// What the company's own hands bring in is nobody else's to send.
+	// Commands of the company's own parts cannot be sent from outside.
 	if _, err := c.Do(ctx, "c-5", company.RecordMerge{Task: "t1"}); company.CodeOf(err) != company.EInternal {
 		t.Errorf("%v", err)
 	}

@@ -150,7 +150,7 @@ func addDamageHint(p office.Paths, err error) error {
 		p.State, shell.Quote(p.State), shell.Quote(p.State), p.State))
 }
 
-// closeParts closes what is open, the last first.
+// closeParts closes the open parts, the last one first.
 func (h *App) closeParts() {
 	for i := len(h.closers) - 1; i >= 0; i-- {
 		if err := h.closers[i](); err != nil {

@@ -11,16 +11,16 @@ import (
 	"company/internal/image"
 )
 
-// dockerError is why the daemon's leftovers are not among what was found.
+// DockerError is why the daemon's leftovers are missing from a list of garbage.
 type DockerError struct{ Err error }
 
 func (e *DockerError) Error() string { return e.Err.Error() }
 func (e *DockerError) Unwrap() error { return e.Err }
 
-// findGarbage finds what ended tasks have left, work that no branch holds with
-// it: of tasks that ended before the retention, or of all with recent. A
-// *dockerError comes beside what was found on this disk. What it opened is
-// closed by the function that it returns, after the removal.
+// FindGarbage lists the leftovers of ended tasks, with work that no branch
+// holds: of tasks that ended before the retention, or of all with recent. A
+// *DockerError comes beside the list of this disk. The function that it returns
+// closes the opened parts, after the removal.
 func (h *App) FindGarbage(ctx context.Context, recent bool) (all []Garbage, done func(), err error) {
 	k := retentionPolicy{state: h.View(), office: h.office, before: h.Now(), unmerged: true}
 	if !recent {

@@ -75,8 +75,8 @@ func PollPR(ctx context.Context, l *delivery.FeedbackPoller, p company.Pull, set
 	return h
 }
 
-// newListener hears with the config of an office; nothing of the house needs to
-// be open.
+// NewFeedbackPoller polls with the config of an office; the office need not be
+// open.
 func NewFeedbackPoller(id string, p office.Paths, loaded config.Loaded, forges *forge.Selector) *delivery.FeedbackPoller {
 	return &delivery.FeedbackPoller{
 		Office:  id,

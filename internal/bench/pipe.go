@@ -12,7 +12,7 @@ import (
 	"company/internal/toolproto"
 )
 
-// benchPipe measures a tool call and the throughput of the pipe.
+// benchPipe measures a tool call and the throughput of a container's stdio.
 func benchPipe(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 	if err := w.openDocker(ctx); err != nil {
 		return nil, err

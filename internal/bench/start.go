@@ -102,8 +102,8 @@ type project struct {
 	commits []company.OID // oldest first
 }
 
-// benchClone measures a clone through the pipe against one from file:// on the
-// host, and the rest of it when the history is in the image.
+// benchClone measures a clone through a container's stdio against one from
+// file:// on the host, and the rest of it when the history is in the image.
 func benchClone(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 	p, err := w.newProject(ctx, w.sampleCount(400, 8))
 	if err != nil {

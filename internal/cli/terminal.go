@@ -68,8 +68,9 @@ func terminalWidth(w any) int {
 	return 80
 }
 
-// wrapText is a text in lines of at most so many letters, cut between words;
-// the lines after the first begin with indent. A longer one stays whole.
+// wrapText breaks a text at blanks into lines of at most so many letters; the
+// lines after the first begin with indent. A longer piece without a blank stays
+// whole.
 func wrapText(text string, width int, indent string) string {
 	var b strings.Builder
 	for i, line := range strings.Split(strings.TrimSpace(text), "\n") {

@@ -12,7 +12,7 @@ import (
 func TestAtRest(t *testing.T) {
 	d := decidertest.New(t)
 	id := company.TaskID("t1")
-	// The desk's clock is not ours: no deadline may have passed.
+	// The decider's clock is not ours: no deadline may have passed.
 	d.Must(company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/p"}, Settings: company.Settings{RunTimeout: 100 * 365 * 24 * time.Hour}})
 	d.Prepare(id, company.OID("1111111111111111111111111111111111111111"), company.GateCommand{Name: "test", Command: "true"})
 	is := func(what string, want bool) {

@@ -247,8 +247,8 @@ func (t *Task) hasGates() bool {
 // Untested reports whether no gate looks at the work of a task.
 func (t *Task) Untested() bool { return t.Prepared != nil && !t.hasGates() }
 
-// KnownRed lists what was red in the base, in lines for people and for agents:
-// the check, and the names of its failing tests.
+// KnownRed lists the red checks of the base, in lines for people and for
+// agents: the check, and the names of its failing tests.
 func (t *Task) KnownRed() []string {
 	if t.Baseline == nil {
 		return nil

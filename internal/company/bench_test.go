@@ -153,7 +153,7 @@ func (b *bench) freeze() {
 }
 
 // settle compares the three states, and the one that a replay of the ledger
-// makes, with its witness.
+// makes, with its history checker.
 func (b *bench) settle() {
 	b.t.Helper()
 	want := string(asJSON(b.t, b.s))

@@ -144,7 +144,8 @@ func TestBranchChangeInWords(t *testing.T) {
 	}
 }
 
-// The witness sees what no state shows: that a branch is told of without cause.
+// The history checker sees a fault that no state shows: a branch's change
+// without cause.
 func TestWitnessOfBranches(t *testing.T) {
 	w := delivered(t)
 	head := w.s.Tasks["t1"].PR.Head

@@ -26,7 +26,7 @@ const (
 
 // Effect is work that must now be under way in the world. Its key is
 // deterministic: the same state calls for the same effects, so a restart starts
-// what is missing and nothing twice. When a key leaves Due, its handler is
+// the missing ones and none twice. When a key leaves Due, its handler is
 // cancelled.
 type Effect struct {
 	Key     string

@@ -184,8 +184,8 @@ func TestGoldenLedgersHoldEveryKind(t *testing.T) {
 	}
 }
 
-// The witness accepts what was stored: rules of today were kept then, or have
-// an exception for older events.
+// The history checker accepts stored ledgers: rules of today were kept then, or
+// have an exception for older events.
 func TestGoldenLedgersAreWitnessed(t *testing.T) {
 	for _, n := range goldenLedgers(t) {
 		if _, err := Replay(readGolden(t, n)); err != nil {

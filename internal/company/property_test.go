@@ -149,7 +149,7 @@ func TestNoOrphans(t *testing.T) {
 }
 
 // The tables hold no move that never happens: fixed histories make each of
-// them. That no other one happens is the witness's to see, in every test.
+// them. The history checker sees in every test that no other one happens.
 func TestPropertyRunReachesEveryTransition(t *testing.T) {
 	missing := map[string]bool{}
 	for from, tos := range TaskMoves {

@@ -6,7 +6,7 @@ import (
 )
 
 // TestRefusals goes through what each command refuses, with the code that
-// people and programs see. A refusal changes nothing (the bench asserts it).
+// people and programs see. A refusal changes nothing (the fixture asserts it).
 func TestRefusals(t *testing.T) {
 	fresh := func(t *testing.T) *story { s := &story{bench: newBench(t)}; s.submit(Settings{}); return s }
 	prepared := func(t *testing.T) *story { return tell(t, Settings{}) }

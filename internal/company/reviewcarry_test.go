@@ -131,8 +131,8 @@ func TestCarriedApprovalVoidedByNewTree(t *testing.T) {
 	}
 }
 
-// The witness knows by its own books when an approval may be carried, and when
-// it must be.
+// The history checker knows by its own books when an approval may be carried,
+// and when it must be.
 func TestWitnessOfCarriedApprovals(t *testing.T) {
 	s := approvedAlone(t, 1, nil)
 	s.mergedAs(true)

@@ -165,7 +165,7 @@ func (t *Task) countError(key string, e Event, d *RunEnded) {
 func (sub *Subtask) workerEnded(t *Task, e Event, d *RunEnded) {
 	if d.Head != "" {
 		// The verdict on the old head stays until the new one is judged: the
-		// next worker must know what was red.
+		// next worker must know its red checks.
 		sub.Head, sub.Changes = d.Head, d.Changes
 		if d.Branch != "" {
 			sub.Branch = d.Branch

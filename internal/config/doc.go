@@ -4,7 +4,7 @@
 // It owns
 //   - the schema (Config, Schema) and the draft of a first file (ConfigDraft);
 //   - reading (Load): every error with its place, the value that was found,
-//     what is allowed, and the nearest key; where each value comes from;
+//     the allowed values, and the nearest key; where each value comes from;
 //   - trust (Trust, ReviewTrust): what of a config that git tracks counts only
 //     once the president trusts it.
 //

@@ -17,9 +17,9 @@ const (
 type problem struct {
 	at    string // file:line:column, the variable, the flag
 	key   string // workers.max; empty where there is none
-	what  string // what is wrong
+	what  string // the fault
 	found string // the found value; empty where it is clear or must not be shown
-	fix   string // what is allowed, or what to do
+	fix   string // the allowed values, or what to do
 	code  company.Code
 }
 
@@ -43,7 +43,7 @@ type Problem struct {
 	At   string `json:"at"`            // file:line:column, the variable, the flag
 	Key  string `json:"key,omitempty"` // workers.max; empty where there is none
 	What string `json:"what"`          // the fault, and the found value
-	Fix  string `json:"fix"`           // what is allowed, or what to do
+	Fix  string `json:"fix"`           // the allowed values, or what to do
 }
 
 // configError is an error with its single problems; all of them, where the text

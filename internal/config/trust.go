@@ -184,7 +184,7 @@ func (l *loader) requireTrust(ctx context.Context, path string, sum company.Hash
 var untrustedKeys = []string{"version", "workers.", "limits.", "retention_days", "git.base", "git.integration_branch", "git.integration_mode"}
 
 // needsTrust reports whether a repository may not set a key by itself. What
-// tightens is always allowed. A key that nobody has judged here needs trust.
+// tightens is always allowed. A key that is not judged here needs trust.
 func needsTrust(key, before, after string, lower, upper Config) bool {
 	if before == after {
 		return false

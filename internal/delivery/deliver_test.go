@@ -27,7 +27,7 @@ func (f settled) Open(ctx context.Context, pr forge.PR) (forge.OpenedPR, error) 
 	return o, err
 }
 
-// shown is a desk with another view.
+// shown is a decider with another view.
 type shown struct {
 	company.Decider
 	s *company.State

@@ -14,8 +14,7 @@ import (
 )
 
 // Word is a command that an operator allows or forbids (CTR-2). The API is
-// finer than the command line; each endpoint belongs to one of these
-// commands.
+// finer than the command line; each endpoint belongs to one command.
 type Word string
 
 const (

@@ -111,7 +111,7 @@ func (c *Client) ContainerExecAttach(ctx context.Context, id string, o dockercon
 	})
 }
 
-// DialHijack is refused: the list cannot see what is sent on such a connection.
+// DialHijack is refused: the list cannot see the requests on such a connection.
 func (c *Client) DialHijack(ctx context.Context, path, _ string, _ map[string][]string) (net.Conn, error) {
 	return nil, c.list.refuseRequest(ctx, http.MethodPost, path, "it takes over a connection")
 }

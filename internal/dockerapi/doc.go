@@ -7,5 +7,5 @@
 // refused call is logged and is an EPolicy error.
 //
 // It does not know what a container must look like (package container does),
-// nor what is inside of one.
+// nor its content.
 package dockerapi

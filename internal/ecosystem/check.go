@@ -15,7 +15,7 @@ const (
 // ReportFile is where, in a gate's container, a check leaves its report.
 const ReportFile = "/tmp/company-report"
 
-// CanaryPlaceholder stands for the random word in a gate's canary command.
+// CanaryPlaceholder stands for the random name in a gate's canary command.
 const CanaryPlaceholder = "CANARY"
 
 // How a failing test is planted (company.GateCommand.Plant).

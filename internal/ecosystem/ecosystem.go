@@ -1,8 +1,8 @@
-// Package ecosystem is the seam between the company and what projects are
-// written with. It owns the interfaces that an ecosystem implements as far as
-// it has the thing (Detector, Locker, Client, Installer), the tree that an
-// ecosystem looks at, and the data that it answers with: components and their
-// checks, packages that a lock file names, layers of an image.
+// Package ecosystem is the seam between the company and the toolchains of
+// projects. It owns the interfaces that an ecosystem implements as far as they
+// apply (Detector, Locker, Client, Installer), the tree that an ecosystem looks
+// at, and the data that it answers with: components and their checks, packages
+// that a lock file names, layers of an image.
 //
 // It promises that an ecosystem is text in and data out: it starts no program,
 // opens no file of the host and reaches no network. Running checks is for
@@ -32,7 +32,7 @@ type Detector interface {
 	// Detect finds the components of a tree. found are those of the ecosystems
 	// before it in the registry.
 	Detect(t *Tree, found []Component) []Component
-	// Programs are the first words of commands that need the toolchain.
+	// Programs are the programs that need the toolchain.
 	Programs() []string
 }
 

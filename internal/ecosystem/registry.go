@@ -25,7 +25,8 @@ type Registry struct {
 	// Canonical is the form in which two spellings of one name are equal; nil:
 	// there is one spelling.
 	Canonical func(name string) string
-	// OpenLists: lock files name what is asked for, and not all that it needs.
+	// OpenLists: lock files name the wanted packages, and not all of their
+	// dependencies.
 	OpenLists bool
 }
 
@@ -46,8 +47,8 @@ type Adder interface {
 type Locker interface {
 	// IsLockFile says whether a file of a tree, by its path, is one.
 	IsLockFile(path string) bool
-	// ParseLock lists what such a file names. The text is anybody's, and is
-	// bounded; what breaks the registry's grammar is left out later.
+	// ParseLock lists the packages of such a file. The text is untrusted and
+	// bounded; names that break the registry's grammar are left out later.
 	ParseLock(path string, text []byte) ([]company.Dependency, error)
 }
 

@@ -44,8 +44,7 @@ func NewTree(files []File, read ReadFunc) *Tree {
 	return t
 }
 
-// Err is the first failure of the repository; what was answered after it says
-// nothing.
+// Err is the first failure of the repository; answers after it mean nothing.
 func (t *Tree) Err() error { return t.err }
 
 // Notes are what the ecosystems have to say to people.
@@ -117,7 +116,7 @@ func (t *Tree) HasBelow(dir, ending string) bool {
 // errFound ends a search.
 var errFound = errors.New("ecosystem: found")
 
-// AnyMatches reports whether one of the files holds what is looked for.
+// AnyMatches reports whether one of the files matches.
 func (t *Tree) AnyMatches(files []File, what *regexp.Regexp) bool {
 	if len(files) == 0 || t.err != nil {
 		return false
@@ -157,8 +156,8 @@ func Covering(parts []Component, dir string) *Component {
 	return nil
 }
 
-// IsForeignDir reports whether a folder holds what is not the project's own to
-// check.
+// IsForeignDir reports whether a folder holds files that are not the project's
+// own.
 func IsForeignDir(dir string) bool {
 	for _, p := range strings.Split(dir, "/") {
 		switch p {

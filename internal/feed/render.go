@@ -14,8 +14,9 @@ var markColors = map[Mark]string{
 	Done: "32", Failed: "31", Needs: "33;1", Stalled: "33",
 }
 
-// RenderText is an item in a line for people: time, run, who, what kind, a sign,
-// words, and what it took. Ids stand before prose, so that grep finds them.
+// RenderText is an item in a line for people: time, run, agent, kind, a sign,
+// text, and the time that it took. Ids stand before prose, so that grep finds
+// them.
 func (it Item) RenderText(colour bool) string {
 	id := string(it.Run)
 	if id == "" {

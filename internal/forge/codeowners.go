@@ -59,7 +59,7 @@ func CodeOwnersOf(text string, paths []string) (users, teams []string) {
 }
 
 // ownerGlobs writes a CODEOWNERS pattern, which follows .gitignore's rules, as
-// globs: of the thing itself, and of all below it where it may be a folder.
+// globs: of the path itself, and of all below it where it may be a folder.
 func ownerGlobs(p string) []string {
 	anchored := strings.Contains(strings.TrimSuffix(p, "/"), "/")
 	p = strings.TrimPrefix(p, "/")

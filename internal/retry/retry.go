@@ -62,9 +62,9 @@ func (p Policy) Do(ctx context.Context, try func(attempt int) error) error {
 	}
 }
 
-// Until looks until there is what is waited for, or an error. Between two looks
-// it waits, for as long as wait says of the looks before. It returns ctx's cause
-// when ctx ends first.
+// Until looks until the awaited state is there, or an error. Between two looks
+// it waits, for as long as wait says of the looks before. It returns ctx's
+// cause when ctx ends first.
 func Until(ctx context.Context, wait func(looks int) time.Duration, look func() (done bool, err error)) error {
 	for n := 0; ; n++ {
 		if done, err := look(); done || err != nil {

@@ -1,5 +1,5 @@
-// Package shell writes what people are told to type: a word as a shell reads it.
-// It starts no shell.
+// Package shell quotes arguments for the shell commands that people get as
+// advice. It starts no shell.
 package shell
 
 import "mvdan.cc/sh/v3/syntax"

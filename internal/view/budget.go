@@ -75,7 +75,7 @@ func BudgetsText(views []Budget) string {
 	return b.String()
 }
 
-// Cap is what caps a task. What is null caps nothing.
+// Cap is the cap of a task. A null field caps nothing.
 type Cap struct {
 	MicroUSD *int64 `json:"micro_usd"`
 	Tokens   *int64 `json:"tokens"`

@@ -27,7 +27,7 @@ func (d Disk) countedParts() (names []string, sizes []int64) {
 	return names, sizes
 }
 
-// TotalBytes is the sum of what was counted, in bytes.
+// TotalBytes is the sum of the counted parts, in bytes.
 func (d Disk) TotalBytes() (sum int64) {
 	_, sizes := d.countedParts()
 	for _, n := range sizes {

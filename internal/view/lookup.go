@@ -9,8 +9,8 @@ import (
 	"company/internal/safetext"
 )
 
-// Target is what an id on the command line names. Exactly the fields of what
-// was named are set: a run has its task, and its subtask where it has one.
+// Target is the object of an id on the command line. Exactly its fields are
+// set: a run has its task, and its subtask where it has one.
 type Target struct {
 	Task     *company.Task
 	Subtask  *company.Subtask

@@ -38,8 +38,8 @@ type Overview struct {
 	ShowDisk    bool `json:"-"`                      // to people, however little it is
 }
 
-// Resting is a task that nobody works on although it has not ended, and
-// that asks nothing: only a command moves it. Without a task it is the office.
+// Resting is a task at rest that has not ended, and that asks nothing: only a
+// command moves it. Without a task it is the office.
 type Resting struct {
 	Task company.TaskID `json:"task,omitempty"`
 	Why  string         `json:"why"`

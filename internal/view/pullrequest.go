@@ -30,7 +30,8 @@ func NewPullRequest(t *company.Task) PullRequest {
 	return PullRequest{Number: t.PR.Number, Task: t.ID, State: t.PR.State, Title: company.TitleOf(t.PR.Title), Branch: t.PR.Branch, Base: t.PR.Base, Head: t.PR.Head, URL: t.PR.URL, BranchChange: t.BranchChange}
 }
 
-// BranchText is what became of a branch, in words that follow "the branch".
+// BranchText describes the change of a branch, in a phrase that follows "the
+// branch".
 func BranchText(b *company.BranchChange) string { return safetext.EscapeLine(b.String(), 500) }
 
 // PRTask is the task that opened a pull request, with the pull request as it

@@ -11,7 +11,7 @@ import (
 	"company/internal/safetext"
 )
 
-// Run is what is known of a run.
+// Run is the view of a run.
 type Run struct {
 	ID           company.RunID     `json:"id"`
 	Role         company.Role      `json:"role"`
@@ -60,7 +60,7 @@ func viewRefused(r *company.Run) []Refused {
 	return out
 }
 
-// Run is what is known of a run of a task.
+// Run makes the view of a run of a task.
 func (src Source) Run(t *company.Task, r *company.Run) Run {
 	now := src.Now
 	v := Run{

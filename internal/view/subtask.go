@@ -9,7 +9,7 @@ import (
 	"company/internal/safetext"
 )
 
-// Subtask is what is known of a subtask.
+// Subtask is the view of a subtask.
 type Subtask struct {
 	ID                 company.SubtaskID       `json:"id"`
 	Task               company.TaskID          `json:"task"`
@@ -32,7 +32,7 @@ type Subtask struct {
 	Runs               []Run                   `json:"runs"`             // of everybody
 }
 
-// Subtask is what is known of a subtask of a task.
+// Subtask makes the view of a subtask of a task.
 func (src Source) Subtask(t *company.Task, sub *company.Subtask) Subtask {
 	v := Subtask{
 		ID: sub.ID, Task: t.ID, Wave: sub.Wave, Status: sub.Status, Title: sub.Planned.Title, Description: sub.Planned.Description,

@@ -11,7 +11,7 @@ import (
 	"company/internal/safetext"
 )
 
-// Task is what is known of a task, in short.
+// Task is the short view of a task.
 type Task struct {
 	ID           company.TaskID     `json:"id"`
 	Status       company.TaskStatus `json:"status"`
@@ -40,7 +40,7 @@ type Task struct {
 	PR           *PullRequest       `json:"pr"`
 }
 
-// Task is what is known of a task.
+// Task makes the short view of a task.
 func (src Source) Task(t *company.Task) Task {
 	s := src.State
 	v := Task{

@@ -19,8 +19,8 @@ func FormatCost(usd *int64, tokens int64) string {
 	return company.USDText(*usd) + ", " + count
 }
 
-// FormatAge is an age in few words. What lies ahead by a clock that was set back has
-// the age 0.
+// FormatAge is a short form of an age. A time that lies ahead, by a clock that
+// was set back, has the age 0.
 func FormatAge(d time.Duration) string {
 	d = max(0, d)
 	switch {
@@ -32,7 +32,7 @@ func FormatAge(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// FormatBytes is an amount of bytes in few words.
+// FormatBytes is a short form of an amount of bytes.
 func FormatBytes(n int64) string {
 	switch {
 	case n >= 1<<30:

@@ -8,8 +8,8 @@ import (
 	"company/internal/adapters"
 )
 
-// A model without tools reads and writes calls as text. What is understood here
-// is what the company promises such a model, read without the company's code.
+// A model without tools reads and writes calls as text. This file understands
+// the promised protocol, and reads it without the company's code.
 var (
 	callRE   = regexp.MustCompile("(?s)^(.*?)\n*```tool\n(.*)\n```$")
 	resultRE = regexp.MustCompile(`(?s)^\[result of ([A-Za-z0-9_-]+)\]\n(.*)$`)

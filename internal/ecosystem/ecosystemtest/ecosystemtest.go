@@ -1,6 +1,6 @@
 // Package ecosystemtest holds every ecosystem to the contract of package
-// ecosystem, as far as it has the thing. It starts nothing and reaches nothing:
-// what an ecosystem does inside an image is for the tests of package image.
+// ecosystem, as far as it implements it. It starts nothing and reaches nothing:
+// the tests of package image cover the work inside an image.
 package ecosystemtest
 
 import (
@@ -97,7 +97,7 @@ func exerciseDetector(t *testing.T, d ecosystem.Detector, f Fixture) {
 		t.Errorf("in nothing: %+v, notes %q", got, empty.Notes())
 	}
 
-	// What a repository says is anybody's text.
+	// A repository's text is untrusted.
 	for name, text := range map[string]string{"nothing": "", "garbage": "\x00{[\xff'\"", "depth": strings.Repeat("[", 10_000), "size": strings.Repeat("x", ecosystem.MaxManifest+1)} {
 		odd := map[string]string{}
 		for p := range f.Files {
@@ -144,14 +144,14 @@ func exerciseLocker(t *testing.T, l ecosystem.Locker, e ecosystem.Ecosystem, f F
 	if got := strings.Join(slices.Compact(names), ", "); got != f.Packages || got == "" {
 		t.Errorf("packages %q, want %q", got, f.Packages)
 	}
-	// The text is anybody's: it costs an error or some names, and no more.
+	// The text is untrusted: it costs an error or some names, and no more.
 	for _, text := range []string{"", "\x00", "[", "{", ": :", strings.Repeat("[", 1<<20), strings.Repeat("{\"a\":", 1<<18), strings.Repeat("a: &a\n  - *a\n", 1<<12), f.LockText[:len(f.LockText)/2], f.LockText + "\xff\xfe"} {
 		_, _ = l.ParseLock(f.Lock, []byte(text))
 	}
 }
 
-// exerciseDependency holds a package of the fixture against the grammar, and
-// what is no package.
+// exerciseDependency holds a package of the fixture, and text that is no
+// package, against the grammar.
 func exerciseDependency(t *testing.T, e ecosystem.Ecosystem, d company.Dependency) {
 	if c, ok := e.(ecosystem.Client); ok {
 		r := c.Registry()

@@ -16,7 +16,7 @@ type Ecosystem struct{}
 // Name is the toolchain.
 func (Ecosystem) Name() string { return "go" }
 
-// Programs are the first words of commands that need the toolchain.
+// Programs are the programs that need the toolchain.
 func (Ecosystem) Programs() []string { return []string{"go", "gofmt"} }
 
 // Detect finds the modules of a repository. Each is checked where its go.mod

@@ -1,4 +1,4 @@
-// Package makefile is the ecosystem of projects whose only word is a Makefile.
+// Package makefile is the ecosystem of projects that only have a Makefile.
 package makefile
 
 import (
@@ -14,7 +14,7 @@ type Ecosystem struct{}
 // Name is the toolchain.
 func (Ecosystem) Name() string { return "make" }
 
-// Programs are the first words of commands that need the toolchain.
+// Programs are the programs that need the toolchain.
 func (Ecosystem) Programs() []string { return []string{"make"} }
 
 var targetRE = regexp.MustCompile(`(?m)^(test|check|lint)\s*:([^=]|$)`)

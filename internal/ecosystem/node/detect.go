@@ -15,10 +15,11 @@ type Ecosystem struct{}
 // Name is the toolchain.
 func (Ecosystem) Name() string { return "node" }
 
-// Programs are the first words of commands that need the toolchain.
+// Programs are the programs that need the toolchain.
 func (Ecosystem) Programs() []string { return []string{"node", "npm", "npx"} }
 
-// npm is the client that comes with Node. What nobody else has claimed is its.
+// npm is the client that comes with Node. It gets each package that no other
+// client has claimed.
 var npm = Manager{
 	Name: "npm", Kind: "node", Description: "npm package", Exec: "npx --no-install ", Arguments: " --",
 	// Here or in a folder above.

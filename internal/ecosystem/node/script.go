@@ -54,8 +54,8 @@ func (p packageJSON) pinScript(dir, name, env, args string) string {
 	return `PATH="` + bins + `$PATH"; export PATH; ` + line
 }
 
-// findTest is how the tests of a package are run. Whatever the test script
-// does before and after its runner stays; the runner is told to report.
+// findTest finds the command for the tests of a package. The test script's
+// steps before and after its runner stay; the runner gets a report option.
 func (m Manager) findTest(dir string, p packageJSON) *company.GateCommand {
 	script := strings.TrimSpace(p.Scripts["test"])
 	if script == "" || strings.Contains(script, "no test specified") {

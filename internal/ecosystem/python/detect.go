@@ -18,7 +18,7 @@ type Ecosystem struct{}
 // Name is the toolchain.
 func (Ecosystem) Name() string { return "python" }
 
-// Programs are the first words of commands that need the toolchain.
+// Programs are the programs that need the toolchain.
 func (Ecosystem) Programs() []string { return []string{"python3", "python", "pytest", "pip"} }
 
 var manifests = []string{"pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "requirements.txt", "requirements-dev.txt", "requirements_dev.txt"}

@@ -1,5 +1,5 @@
 // Package registry lists the ecosystems that the company knows: one line for
-// each. Who asks one of them asks all of them, in this order.
+// each. A caller asks all of them, in this order.
 package registry
 
 import (
@@ -27,7 +27,7 @@ var all = []ecosystem.Ecosystem{
 	makefile.Ecosystem{},
 }
 
-// Of are the ecosystems that have a thing: Of[ecosystem.Detector]().
+// Of are the ecosystems that implement an interface: Of[ecosystem.Detector]().
 func Of[T any]() []T {
 	var out []T
 	for _, e := range all {

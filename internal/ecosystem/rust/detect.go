@@ -15,7 +15,7 @@ type Ecosystem struct{}
 // Name is the toolchain.
 func (Ecosystem) Name() string { return "rust" }
 
-// Programs are the first words of commands that need the toolchain.
+// Programs are the programs that need the toolchain.
 func (Ecosystem) Programs() []string { return []string{"cargo"} }
 
 var workspaceTable = regexp.MustCompile(`(?m)^\s*\[workspace\]`)

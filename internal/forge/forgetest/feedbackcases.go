@@ -96,7 +96,7 @@ func testNotFoundIsNotGone(b *Fixture) {
 	}
 }
 
-// Replies and ended conversations are told apart from new requests.
+// Replies and ended conversations differ from new requests.
 func testConversations(b *Fixture) {
 	pr := b.PR()
 	s, r := b.Host, b.Repo

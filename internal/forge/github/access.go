@@ -92,8 +92,8 @@ func (a *permissionChecker) noteAssociation(login, association string) {
 	}
 }
 
-// mayPush says whether somebody may push to the repository, or to the branch: the
-// login's own user may where that is in the user's fork.
+// mayPush says whether a person may push to the repository, or to the branch:
+// the login's own user may where that is in the user's fork.
 func (a *permissionChecker) mayPush(ctx context.Context, login string) (bool, error) {
 	if login == "" {
 		return false, nil
