@@ -24,11 +24,9 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
 	"time"
 
 	"company/internal/adapters"
-	"company/internal/budget"
 	"company/internal/company"
 )
 
@@ -103,85 +101,6 @@ type Journal interface {
 type Blobs interface {
 	PutBlob(ctx context.Context, data []byte) (company.Hash, error)
 	GetBlob(ctx context.Context, hash company.Hash) ([]byte, error)
-}
-
-// Config is one conversation. Tools, Journal, and Model or Open are needed.
-type Config struct {
-	Model adapters.Model
-	// Open, when set, makes the model in Model's place. meter belongs around
-	// each bare model, inside retries and fallbacks, because each attempt can
-	// cost and each model has its own price:
-	//
-	//	Open: func(meter func(adapters.Model) adapters.Model) (adapters.Model, error) {
-	//		return models.Open("strong", meter)
-	//	}
-	//
-	// Model is metered from outside.
-	Open   func(meter func(adapters.Model) adapters.Model) (adapters.Model, error)
-	Tools  []Tool
-	System string
-	// First is the first user message. It starts with the header lines that
-	// name role, ticket and run. A resumed run goes on with the System and
-	// First that its journal holds.
-	First    string
-	MaxTurns int // 0: DefaultTurns
-	Run      company.RunID
-	Agent    string // the speaker in the transcript; empty: the run's id
-
-	Journal Journal
-	Blobs   Blobs // nil: everything inline
-	// Purse is the run's allowance: each request reserves from it. A resumed
-	// run's allowance starts with what Spent reads from its journal. Nil: no
-	// cap.
-	Purse *budget.Allowance
-
-	Now    func() time.Time // stamps records and events; nil: time.Now
-	Logger *slog.Logger     // nil: silent
-	// OnEvent receives each event, for the feed. Calls do not overlap, and the
-	// text in them is safe to show.
-	OnEvent func(Event)
-	// Halt, when it gives an error, ends the conversation before the model is
-	// asked again: between two turns. Nil: it goes on.
-	Halt func() error
-	// Workspace is what the tools change. Nil: nothing of it outlives this
-	// process, and calls that changed something are all done again.
-	Workspace Workspace
-
-	// NudgeAfter and StuckAfter are how often the same call with the same
-	// result (or the same cycle of up to five calls) is seen before the model
-	// is warned, and before the run ends. 0: 3 and 5.
-	NudgeAfter, StuckAfter int
-}
-
-func (c Config) withDefaults() Config {
-	if c.MaxTurns <= 0 {
-		c.MaxTurns = DefaultTurns
-	}
-	if c.Agent == "" {
-		c.Agent = string(c.Run)
-	}
-	if c.Now == nil {
-		c.Now = time.Now
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	if c.OnEvent == nil {
-		c.OnEvent = func(Event) {}
-	}
-	if c.Halt == nil {
-		c.Halt = func() error { return nil }
-	}
-	if c.Purse == nil {
-		c.Purse = budget.NewAllowance(company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}, company.Amount{}, nil)
-	}
-	if c.NudgeAfter <= 0 {
-		c.NudgeAfter = 3
-	}
-	if c.StuckAfter <= 0 {
-		c.StuckAfter = 5
-	}
-	return c
 }
 
 // End is how a conversation ended.

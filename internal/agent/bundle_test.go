@@ -164,7 +164,7 @@ type bench struct {
 	journal *journal
 	blobs   *blobs
 	purse   *budget.Allowance
-	cfg     Config
+	cfg     config
 	mu      sync.Mutex
 	ran     []string // "name args" of every call that ran
 	events  []Event
@@ -187,8 +187,9 @@ func newBench(t testing.TB, model *scripted) *bench {
 		}
 	}
 	tick := 0
-	b.cfg = Config{
-		Model: model, Journal: b.journal, Blobs: b.blobs, Purse: b.purse, Run: "t1-01.1", Agent: "worker-1",
+	b.cfg = config{model: model, Loop: Loop{Models: bare{model}}}
+	b.cfg.Job = Job{
+		Journal: b.journal, Blobs: b.blobs, Purse: b.purse, Run: "t1-01.1", Agent: "worker-1",
 		System: "You are a worker.", First: "role: worker\nticket: t1-01\nrun: t1-01.1\n\nDo it.",
 		OnEvent: func(e Event) { b.events = append(b.events, e) },
 		Now: func() time.Time {
@@ -221,11 +222,20 @@ func newBench(t testing.TB, model *scripted) *bench {
 	return b
 }
 
+// bare is a model that is metered and nothing else.
+type bare struct{ adapters.Model }
+
+func (m bare) OpenModel(meter func(adapters.Model) adapters.Model) (adapters.Model, error) {
+	return meter(m.Model), nil
+}
+
+func (c config) drive(ctx context.Context) (Outcome, error) { return c.Loop.Drive(ctx, c.Job) }
+
 func (b *bench) run(t tb) (Outcome, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	return Run(ctx, b.cfg)
+	return b.cfg.drive(ctx)
 }
 
 func (b *bench) mustRun(t tb) Outcome {

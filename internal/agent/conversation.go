@@ -14,7 +14,7 @@ import (
 // conversation is the state of a run: the fold of its journal. It changes only
 // through fold; what to do next is decided by next (step.go).
 type conversation struct {
-	cfg      Config
+	cfg      config
 	toolCost int // tokens that the tools' descriptions take
 
 	begun bool
@@ -89,13 +89,13 @@ const keepTokens = 100
 // protectTokens is how much of the newest conversation is never cleared.
 const protectTokens = 40_000
 
-func newConversation(cfg Config) *conversation {
+func newConversation(cfg config) *conversation {
 	c := &conversation{cfg: cfg, ids: map[string]bool{}, told: map[noteTopic]int{}, known: map[string]string{}}
 	c.log = Transcript{RunID: cfg.Run, AgentID: cfg.Agent}
 	for _, t := range cfg.Tools {
 		c.toolCost += tokensOf(t.Spec.Name) + tokensOf(t.Spec.Description) + tokensOf(string(t.Spec.Schema))
 	}
-	info := cfg.Model.Info()
+	info := cfg.model.Info()
 	window := info.ContextTokens
 	c.window = max(0, window)
 	if window <= 0 {
@@ -400,7 +400,7 @@ func (c *conversation) buildRequest(tools []adapters.Tool) adapters.Request {
 		}
 		msgs[r.call].ToolCalls = calls
 	}
-	return adapters.Request{Messages: msgs, Tools: tools, MaxTokens: c.cfg.Model.Info().MaxOutput, Textual: c.textual}
+	return adapters.Request{Messages: msgs, Tools: tools, MaxTokens: c.cfg.model.Info().MaxOutput, Textual: c.textual}
 }
 
 // totalSpent is what the run has cost, a call without a reply as its worst case.

@@ -184,7 +184,7 @@ func TestInterruptedAtEveryRecord(t *testing.T) {
 				ctx, stop := context.WithCancelCause(context.Background())
 				cfg := b.cfg
 				cfg.Journal = &cut{journal: b.journal, n: n, way: way, stop: stop}
-				if _, err := Run(ctx, cfg); err == nil && n < total {
+				if _, err := cfg.drive(ctx); err == nil && n < total {
 					t.Fatalf("%s at %d: not interrupted", way, n)
 				}
 				stop(nil)
@@ -227,7 +227,7 @@ func TestInterruptedManyTimes(t *testing.T) {
 				cfg.Journal = &cut{journal: b.journal, n: at, way: rapid.SampledFrom(ways).Draw(rt, "way"), stop: stop}
 			}
 			var err error
-			out, err = Run(ctx, cfg)
+			out, err = cfg.drive(ctx)
 			stop(nil)
 			if err == nil {
 				break
@@ -298,7 +298,7 @@ func TestInterruptedWhileItSaves(t *testing.T) {
 		defer stop(errInterrupt)
 		return write(ctx, args)
 	}
-	if _, err := Run(ctx, b.cfg); !errors.Is(err, errInterrupt) {
+	if _, err := b.cfg.drive(ctx); !errors.Is(err, errInterrupt) {
 		t.Fatal(err)
 	}
 	past, err := LookBack(context.Background(), b.journal)

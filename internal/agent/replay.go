@@ -13,7 +13,7 @@ import (
 // is under way, or that was cut off before its transcript was kept. read calls
 // its function for every record, in order.
 func ReadTranscript(ctx context.Context, run company.RunID, who string, blobs Blobs, read func(fn func(kind string, data json.RawMessage) error) error) (Transcript, error) {
-	c := &conversation{cfg: Config{Run: run, Agent: who}.withDefaults(), ids: map[string]bool{}, told: map[noteTopic]int{}, known: map[string]string{}}
+	c := &conversation{cfg: config{Job: Job{Run: run, Agent: who}}.withDefaults(), ids: map[string]bool{}, told: map[noteTopic]int{}, known: map[string]string{}}
 	c.log = Transcript{RunID: run, AgentID: who}
 	err := read(func(kind string, data json.RawMessage) error { return c.foldRecord(ctx, blobs, kind, data) })
 	if err != nil {

@@ -19,26 +19,21 @@ import (
 // has happened is recorded even when the run was just stopped.
 const recordTimeout = 15 * time.Second
 
-// Run holds the conversation until it ends. With a journal that already holds
-// one it goes on there. An error is a broken runtime, a model that cannot be
-// used, or the cause with which ctx was cancelled; the Outcome beside it tells
-// how far the run came.
-func Run(ctx context.Context, cfg Config) (Outcome, error) {
-	cfg = cfg.withDefaults()
-	if cfg.Model == nil && cfg.Open == nil || cfg.Journal == nil || len(cfg.Tools) == 0 {
+// Drive holds the conversation until it ends. With a journal that already
+// holds one it goes on there.
+func (l Loop) Drive(ctx context.Context, j Job) (Outcome, error) {
+	if l.Models == nil || j.Journal == nil || len(j.Tools) == 0 {
 		return Outcome{}, company.E(company.EInternal, "an agent needs a model, a journal and tools")
 	}
-	r := &runner{cfg: cfg}
+	r := &runner{cfg: config{Job: j, Loop: l}.withDefaults()}
 	var err error
-	if r.tools, err = newToolset(cfg.Tools); err != nil {
+	if r.tools, err = newToolset(j.Tools); err != nil {
 		return Outcome{}, err
 	}
-	if cfg.Open == nil {
-		r.cfg.Model = r.meterModel(cfg.Model)
-	} else if r.cfg.Model, err = cfg.Open(r.meterModel); err != nil {
+	if r.cfg.model, err = l.Models.OpenModel(r.meterModel); err != nil {
 		return Outcome{}, err
 	}
-	adapters.Prepare(ctx, r.cfg.Model)
+	adapters.Prepare(ctx, r.cfg.model)
 	r.conv = newConversation(r.cfg)
 	if err := r.load(ctx); err != nil {
 		return r.buildOutcome(), err
@@ -56,7 +51,7 @@ func Run(ctx context.Context, cfg Config) (Outcome, error) {
 }
 
 type runner struct {
-	cfg       Config
+	cfg       config
 	tools     *toolset
 	conv      *conversation
 	resumed   bool
@@ -164,7 +159,7 @@ func (r *runner) askModel(ctx context.Context) error {
 	r.emitEvent(Event{Kind: TurnStarted, Turn: r.conv.turns + 1})
 	r.cost, r.cut = nil, false
 	began := time.Now()
-	resp, err := r.cfg.Model.Chat(ctx, r.conv.buildRequest(r.tools.specs), func(e adapters.Event) {
+	resp, err := r.cfg.model.Chat(ctx, r.conv.buildRequest(r.tools.specs), func(e adapters.Event) {
 		switch {
 		case e.Waiting > 0:
 			r.emitEvent(Event{Kind: Waiting, Turn: r.conv.turns + 1, Wait: e.Waiting, Text: safetext.EscapeLine(e.Reason, 200)})
@@ -219,7 +214,7 @@ func (r *runner) recordFailure(ctx context.Context, err error) error {
 	case "":
 		return err // the allowance, the journal
 	}
-	return r.withRunID(adapters.Explain(err, r.cfg.Model.Info()))
+	return r.withRunID(adapters.Explain(err, r.cfg.model.Info()))
 }
 
 // settleCutCall records what a call cost that was cut with its run before the server

@@ -142,7 +142,7 @@ func TestCancelEndsAtOnce(t *testing.T) {
 			case "tool":
 				b.cfg.Tools[1].Run = func(ctx context.Context, _ json.RawMessage) (Result, error) { return Result{}, wait(ctx) }
 			}
-			out, err := Run(ctx, b.cfg)
+			out, err := b.cfg.drive(ctx)
 			if !errors.Is(err, cause) {
 				t.Fatalf("error %v", err)
 			}
@@ -181,7 +181,7 @@ func TestWhatHappenedIsRecordedAfterACancel(t *testing.T) {
 			}
 			return write(ctx, args)
 		}
-		if _, err := Run(ctx, b.cfg); !errors.Is(err, cause) {
+		if _, err := b.cfg.drive(ctx); !errors.Is(err, cause) {
 			t.Fatalf("error %v", err)
 		}
 		if b.journal.count(kindReply) != 1 || (b.journal.count(kindTool) == 1) != (where == "tool") {
@@ -288,10 +288,10 @@ func TestConfigIsChecked(t *testing.T) {
 	if _, err := b.run(t); company.CodeOf(err) != company.EInternal {
 		t.Errorf("a bad schema: %v", err)
 	}
-	if _, err := Run(context.Background(), Config{}); company.CodeOf(err) != company.EInternal {
+	if _, err := (Loop{}).Drive(context.Background(), Job{}); company.CodeOf(err) != company.EInternal {
 		t.Errorf("an empty config: %v", err)
 	}
-	if d := (Config{}).withDefaults(); d.MaxTurns != 30 || d.NudgeAfter != 3 || d.StuckAfter != 5 || d.Now().Before(time.Unix(0, 0)) {
+	if d := (config{}).withDefaults(); d.MaxTurns != 30 || d.NudgeAfter != 3 || d.StuckAfter != 5 || d.Now().Before(time.Unix(0, 0)) {
 		t.Errorf("defaults %+v", d)
 	}
 }

@@ -21,7 +21,7 @@ func TestNoCallAfterACancelWhileDrawing(t *testing.T) {
 		cancel(cause)
 		return least, nil
 	})
-	if _, err := Run(ctx, b.cfg); !errors.Is(err, cause) || len(b.model.requests) != 0 || b.journal.count(kindCall) != 0 {
+	if _, err := b.cfg.drive(ctx); !errors.Is(err, cause) || len(b.model.requests) != 0 || b.journal.count(kindCall) != 0 {
 		t.Errorf("%d calls, error %v", len(b.model.requests), err)
 	}
 	if got := b.cfg.Purse.Balance(); got.Reserved != (company.Amount{}) || got.Spent != (company.Amount{}) {
@@ -70,6 +70,13 @@ func TestNoCallWithoutMoney(t *testing.T) {
 	}
 }
 
+// retried is a model that is asked again when its server is not reached.
+type retried struct{ adapters.Model }
+
+func (m retried) OpenModel(meter func(adapters.Model) adapters.Model) (adapters.Model, error) {
+	return adapters.Retry(meter(m.Model), adapters.Policy{Unreachable: []time.Duration{1, 1, 1}}, adapters.WallClock{}), nil
+}
+
 // Each attempt of a retry is a call of its own, before it goes out, and costs
 // what it cost.
 func TestRetriesAreMeteredOneByOne(t *testing.T) {
@@ -82,10 +89,7 @@ func TestRetriesAreMeteredOneByOne(t *testing.T) {
 		return plain(n, req)
 	}
 	b := newBench(t, m)
-	b.cfg.Model = nil
-	b.cfg.Open = func(meter func(adapters.Model) adapters.Model) (adapters.Model, error) {
-		return adapters.Retry(meter(m), adapters.Policy{Unreachable: []time.Duration{1, 1, 1}}, adapters.WallClock{}), nil
-	}
+	b.cfg.Models = retried{m}
 	out := b.mustRun(t)
 	worst := budget.WorstCase(m.requests[0], m.info)
 	if want := worst.Add(company.Amount{MicroUSD: 15, Tokens: 15}); out.Spent != want || b.purse.Balance().Spent != want {

@@ -321,8 +321,8 @@ func TestConversation(t *testing.T) {
 		{{ID: "1", Name: "run_command", Arguments: `{"command":"grep zwei a.txt"}`}, {ID: "2", Name: "git_commit", Arguments: `{"message":"translate"}`}, {ID: "3", Name: "finish", Arguments: `{"summary":"done"}`}},
 	}}
 	keeper := &space{tools: b.client}
-	out, err := agent.Run(ctx(t), agent.Config{
-		Model: m, Tools: WorkerTools(b.config), Journal: journal{}, System: "s", First: "f", Run: "t1-01.1", Workspace: keeper,
+	out, err := agent.Loop{Models: bare{m}}.Drive(ctx(t), agent.Job{
+		Tools: WorkerTools(b.config), Journal: journal{}, System: "s", First: "f", Run: "t1-01.1", Workspace: keeper,
 	})
 	var fin Finish
 	if err != nil || out.End != agent.EndFinal || out.FinalTool != "finish" || out.Decode(&fin) != nil || fin.Summary != "done" {
@@ -334,6 +334,13 @@ func TestConversation(t *testing.T) {
 	if got := fmt.Sprint(keeper.turns); got != "[2 4]" { // the turns that changed something
 		t.Errorf("saved after turns %s", got)
 	}
+}
+
+// bare is a model that is metered and nothing else.
+type bare struct{ adapters.Model }
+
+func (m bare) OpenModel(meter func(adapters.Model) adapters.Model) (adapters.Model, error) {
+	return meter(m.Model), nil
 }
 
 // space keeps checkpoints of a toolbox.

@@ -104,8 +104,8 @@ func (h *App) Activities() []view.Activity {
 	return out
 }
 
-// publishActivity passes on what happens in a conversation.
-func (h *App) publishActivity(run company.RunID, e agent.Event) {
+// WatchAgent passes on what happens in a conversation.
+func (h *App) WatchAgent(run company.RunID, e agent.Event) {
 	h.activities.recordEvent(run, e, h.Now())
 	it := feed.Item{Task: run.Task(), Run: run, Kind: string(e.Kind), Mark: feed.Info, DurationMS: e.Duration.Milliseconds()}
 	if _, sub, _, _, err := run.Split(); err == nil {
@@ -137,4 +137,9 @@ func (h *App) publishActivity(run company.RunID, e agent.Event) {
 		it.Quiet, it.Text = true, safetext.EscapeLine(e.Text, 200)
 	}
 	h.publishItem(it)
+}
+
+// WatchFile passes on which files of runs are written and which are not.
+func (h *App) WatchFile(run company.RunID, file string, err error) {
+	h.projector.noteRunFile(run, file, err)
 }

@@ -226,14 +226,6 @@ func (h *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 
 	limits := h.containerLimits(cfg)
 	sizes := container.NewSizes(limits, h.maxMemory(cfg))
-	sessions := &session.Service{
-		Desk: h.orch, Ledger: h.ledger, Runs: h.office.RunsFolder, Now: h.Now, Logger: h.log, Activity: h.publishActivity, Unwritten: h.projector.noteRunFile,
-		Model: func(role company.Role, wrap func(adapters.Model) adapters.Model) (adapters.Model, error) {
-			return models.Open(cfg.Agent(role).Model, wrap)
-		},
-		Turns:   func(role company.Role) int { return cfg.Agent(role).MaxTurns },
-		Persona: func(role company.Role) string { return cfg.Agent(role).Persona },
-	}
 	h.sandboxes = &sandbox.Factory{
 		Runtime: rt, Git: git, Office: h.office.ID, Limits: limits, Sizes: sizes, Author: author, Signoff: cfg.Git.Signoff, Logger: h.log,
 		CommandTimeout: cfg.Workers.CommandTimeout, StopGrace: zeroAsNone(cfg.Limits.StopGrace),
@@ -251,17 +243,6 @@ func (h *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 	checking := func(t company.TaskID, sub company.SubtaskID, check string) {
 		h.publishItem(feed.Item{Task: t, Subtask: sub, Kind: "gate", Mark: feed.Started, Text: "gate " + check})
 	}
-	laborer := &worker.Worker{
-		Sessions: sessions, Shop: h.sandboxes, Mirrors: git,
-		Project: func(ctx context.Context, t *company.Task) (string, error) {
-			m, err := git.MirrorOf(ctx, t)
-			if err != nil {
-				return "", err
-			}
-			return manager.Advise(ctx, m, t)
-		},
-	}
-	pool := dispatch.NewPool(h.bus.Queue(), h.orch, laborer, cfg.Workers.Max, h.log)
 	secrets, err := SetupEnv(cfg, h.env)
 	if err != nil {
 		return nil, err
@@ -276,9 +257,21 @@ func (h *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 		},
 	}
 	intakeOf := h.intakeByTask(*base, registries.MayUseLogins)
-	goods, stock := h.dependencyAccess(registries), &intake.TreeImages{Intake: intakeOf, Stores: registries, Images: images}
-	runner.ImageForTree, laborer.Supply, laborer.Image = stock.Image, goods, stock.ForSandbox
-	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirrors: git, Author: author, Sessions: sessions, Shop: h.sandboxes, Started: checking, Supply: goods, Image: stock.ForSandbox}
+	runner.Images = &intake.TreeImages{Intake: intakeOf, Stores: registries, Images: images}
+	sessions, err := session.New(session.Config{
+		Decider: h.orch, Ledger: h.ledger, Agents: officeAgents{cfg, models}, Mirrors: git, Images: runner.Images, Sandboxes: h.sandboxes,
+		Dependencies: h.dependencyAccess(registries), Runs: h.office.RunsFolder, Now: h.Now, Logger: h.log, Watcher: h,
+	})
+	if err != nil {
+		return nil, err
+	}
+	managers := manager.New(sessions)
+	laborer, err := worker.New(worker.Config{Sessions: sessions, Projects: managers})
+	if err != nil {
+		return nil, err
+	}
+	pool := dispatch.NewPool(h.bus.Queue(), h.orch, laborer, cfg.Workers.Max, h.log)
+	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirrors: git, Author: author, Sessions: sessions, Started: checking}
 	courier := &delivery.Delivery{Desk: h.orch, Mirrors: git, Log: oplog, Secrets: leak.New(ownSecrets(cfg, h.env), h.office.ID),
 		Forge: forges.ForPullRequest, Ask: forge.PRSettings{Labels: cfg.Forge.Labels, Draft: cfg.Forge.Draft, CodeOwners: cfg.Forge.Reviewers == "codeowners"},
 		Keep: func(ctx context.Context, text string) (company.Hash, error) { return keep(ctx, []byte(text)) }}
@@ -301,8 +294,8 @@ func (h *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 	for kind, handle := range map[company.EffectKind]company.EffectHandler{
 		company.EffectEnqueue: pool.Enqueue,
 		company.EffectWork:    pool.Work,
-		company.EffectManage:  (&manager.Manager{Desk: h.orch, Sessions: sessions, Mirrors: git}).Do,
-		company.EffectReview:  (&reviewer.Reviewer{Desk: h.orch, Sessions: sessions, Shop: h.sandboxes, Mirrors: git, Image: stock.ForSandbox}).Do,
+		company.EffectManage:  managers.Do,
+		company.EffectReview:  reviewer.New(sessions).Do,
 		company.EffectResolve: merge.Resolve,
 	} {
 		h.orch.Register(kind, handle)

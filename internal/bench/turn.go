@@ -15,7 +15,9 @@ import (
 	"company/internal/agenttools"
 	"company/internal/company"
 	"company/internal/folder"
+	"company/internal/gitops"
 	"company/internal/orchestrator"
+	"company/internal/sandbox"
 	"company/internal/session"
 )
 
@@ -39,12 +41,6 @@ func benchTurn(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 	defer func() { err = errors.Join(err, done()) }()
 
 	turns := w.sampleCount(100, 6)
-	var calls []time.Duration
-	office.sessions.Activity = func(_ company.RunID, e agent.Event) {
-		if e.Kind == agent.ToolDone && e.Tool == "run_command" {
-			calls = append(calls, e.Duration) // one conversation at a time
-		}
-	}
 	var echo, plain [][]time.Duration
 	for n := range w.sampleCount(4, 1) { // in turns
 		container := func() error {
@@ -70,7 +66,7 @@ func benchTurn(ctx context.Context, w *benchEnv) (lines []Line, err error) {
 		lines = append(lines, g.withTarget("flat (≤ 1.5)", g.Ratio <= 1.5))
 	}
 	line("echo in the container", echo, 5)
-	lines = append(lines, Line{What: "of it, the tool call", Unit: "ms", Ours: medianMillis(calls), Samples: len(calls)})
+	lines = append(lines, Line{What: "of it, the tool call", Unit: "ms", Ours: medianMillis(office.calls), Samples: len(office.calls)})
 	line("no tool in the container", plain, 2)
 	return lines, nil
 }
@@ -106,6 +102,46 @@ type talks struct {
 	orch     *orchestrator.Orchestrator
 	sessions *session.Service
 	server   *modelServer
+	models   *adapters.Models
+	calls    []time.Duration // of commands in the container; one conversation at a time
+}
+
+func (t *talks) Driver(company.Role) agent.Driver { return agent.Loop{Models: t} }
+func (t *talks) MaxTurns(company.Role) int        { return 1000 }
+func (t *talks) Persona(company.Role) string      { return "" }
+
+func (t *talks) OpenModel(meter func(adapters.Model) adapters.Model) (adapters.Model, error) {
+	return t.models.Open("bench", meter)
+}
+
+// MirrorOf gives none: the tasks are about no repository.
+func (t *talks) MirrorOf(context.Context, *company.Task) (*gitops.Mirror, error) { return nil, nil }
+
+func (t *talks) WatchAgent(_ company.RunID, e agent.Event) {
+	if e.Kind == agent.ToolDone && e.Tool == "run_command" {
+		t.calls = append(t.calls, e.Duration)
+	}
+}
+
+func (t *talks) WatchFile(company.RunID, string, error) {}
+
+// measuredTalk is a role that holds a conversation and plans nothing.
+type measuredTalk struct {
+	tools []agent.Tool
+	end   agent.End
+}
+
+func (m *measuredTalk) Prepare(context.Context, *session.Session) (*sandbox.Spec, error) {
+	return nil, nil
+}
+
+func (m *measuredTalk) Brief(context.Context, *session.Session) (session.Brief, error) {
+	return session.Brief{System: "measure", Text: "measure", Title: "measure", Tools: append(m.tools, done)}, nil
+}
+
+func (m *measuredTalk) Finish(_ context.Context, _ *session.Session, out agent.Outcome, failed error) (company.EndRun, error) {
+	m.end = out.End
+	return company.EndRun{Outcome: company.RunEnded{Status: company.RunError, Error: "a bench plans nothing"}}, failed
 }
 
 func (w *benchEnv) openSessions(ctx context.Context) (t *talks, closeAll func() error, err error) {
@@ -137,23 +173,19 @@ func (w *benchEnv) openSessions(ctx context.Context) (t *talks, closeAll func() 
 	if err = t.orch.Start(ctx, 1); err != nil {
 		return nil, nil, err
 	}
-	models := adapters.NewModels(adapters.Registry{"openai": openai.Factory},
+	t.models = adapters.NewModels(adapters.Registry{"openai": openai.Factory},
 		[]adapters.Profile{{Name: "bench", Adapter: "openai", Model: "bench", BaseURL: t.server.baseURL()}},
 		adapters.Deps{Log: w.Logger, Policy: adapters.DefaultPolicy(), Prices: func(string, string, string) adapters.Price { return adapters.Price{} }})
-	closers = append(closers, models.Close)
+	closers = append(closers, t.models.Close)
 	runs, err := folder.Make(filepath.Join(w.dir, "runs"))
 	if err != nil {
 		return nil, nil, err
 	}
 	closers = append(closers, runs.Close)
-	t.sessions = &session.Service{
-		Desk: t.orch, Ledger: l, Runs: runs, Logger: w.Logger,
-		Model: func(_ company.Role, wrap func(adapters.Model) adapters.Model) (adapters.Model, error) {
-			return models.Open("bench", wrap)
-		},
-		Turns: func(company.Role) int { return 1000 },
-	}
-	return t, closeAll, nil
+	t.sessions, err = session.New(session.Config{
+		Decider: t.orch, Ledger: l, Agents: t, Mirrors: t, Sandboxes: &sandbox.Factory{}, Runs: runs, Logger: w.Logger, Watcher: t,
+	})
+	return t, closeAll, err
 }
 
 // runConversation holds one conversation of so many turns with the tool, in a task of
@@ -170,19 +202,11 @@ func (t *talks) runConversation(ctx context.Context, id company.TaskID, turns in
 		}
 	}
 	run := company.NewRunID(id, "", company.Manager, 1)
-	fence, who, err := t.sessions.Claim(ctx, run, base)
-	if err != nil {
-		return nil, err
-	}
 	t.server.beginConversation(turns, tool)
-	var out agent.Outcome
-	err = t.sessions.Execute(ctx, run, fence, who, func(ctx context.Context, s *session.Session) (company.EndRun, error) {
-		var err error
-		out, err = s.RunConversation(ctx, session.Conversation{System: "measure", Brief: "measure", Title: "measure", Tools: append(tools, done)})
-		return company.EndRun{Outcome: company.RunEnded{Status: company.RunError, Error: "a bench plans nothing"}}, err
-	})
-	if err == nil && out.End != agent.EndFinal {
-		err = company.E(company.EInternal, "the conversation ended as "+string(out.End))
+	talk := &measuredTalk{tools: tools}
+	err := t.sessions.Execute(ctx, run, base, talk)
+	if err == nil && talk.end != agent.EndFinal {
+		err = company.E(company.EInternal, "the conversation ended as "+string(talk.end))
 	}
 	return t.server.replyGaps(), err
 }

@@ -2,7 +2,9 @@ package company
 
 import (
 	"fmt"
+	"reflect"
 	"runtime/debug"
+	"strings"
 )
 
 // Guard calls do and returns its error. A panic in it becomes an EInternal
@@ -19,4 +21,28 @@ func Guard(what string, do func() error) (err error) {
 		}
 	}()
 	return do()
+}
+
+// CheckParts is what a constructor asks of its config, a struct: an error that
+// names the exported pointers, interfaces, functions and maps that are nil
+// there. The tag part:"optional" marks those that may be.
+func CheckParts(config any) error {
+	v := reflect.ValueOf(config)
+	var missing []string
+	for i := range v.NumField() {
+		field, part := v.Type().Field(i), v.Field(i)
+		if part.Kind() == reflect.Interface && !part.IsNil() {
+			part = part.Elem()
+		}
+		switch part.Kind() {
+		case reflect.Pointer, reflect.Interface, reflect.Func, reflect.Map:
+			if part.IsNil() && field.IsExported() && field.Tag.Get("part") != "optional" {
+				missing = append(missing, field.Name)
+			}
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	return E(EInternal, fmt.Sprintf("%s lacks %s", v.Type(), strings.Join(missing, ", ")))
 }

@@ -34,12 +34,18 @@ type Runner struct {
 	StoreBlob func(ctx context.Context, output []byte) (company.Hash, error)
 	LoadBlob  func(ctx context.Context, h company.Hash) ([]byte, error)
 	Logger    *slog.Logger
-	// ImageForTree is the image that a tree of a task is judged in; where the tree's
-	// dependencies may not be had, refused says which, and that is the
-	// verdict. Nil: the task's own image judges every tree.
-	ImageForTree func(ctx context.Context, t *company.Task, m *gitops.Mirror, tree company.OID) (image, refused string, err error)
+	// Images are the images that trees are judged in; dependencies that are
+	// refused are the verdict. Nil: the task's own image judges every tree.
+	Images ImageSource
 	// Canary has gates prove that they look at what a change touches.
 	Canary bool
+}
+
+// ImageSource finds the image for a commit or a tree of a task.
+type ImageSource interface {
+	// ImageForTree returns the image; where the tree's dependencies may not be
+	// had, it is the task's own, and refused says which.
+	ImageForTree(ctx context.Context, t *company.Task, m *gitops.Mirror, tree company.OID) (image, refused string, err error)
 }
 
 // Job is one tree to be judged.
@@ -528,10 +534,10 @@ func (r *Runner) Evaluate(ctx context.Context, s *company.State, t *company.Task
 // imageFor is the image that the gates of a commit or tree of a task run in,
 // or why there can be none.
 func (r *Runner) imageFor(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (image, refused string, err error) {
-	if r.ImageForTree == nil || len(t.Prepared.Gates) == 0 {
+	if r.Images == nil || len(t.Prepared.Gates) == 0 {
 		return t.Prepared.Image, "", nil
 	}
-	return r.ImageForTree(ctx, t, m, at)
+	return r.Images.ImageForTree(ctx, t, m, at)
 }
 
 func (r *Runner) evaluateCached(ctx context.Context, s *company.State, t *company.Task, j Job) (company.GateResult, error) {

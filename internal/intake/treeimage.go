@@ -22,11 +22,12 @@ type TreeImages struct {
 	Images *image.Builder                                        // nil: images that were made are taken to be there
 }
 
-// Image is the image for a commit or tree of a task. Where its lock files are
-// not the base's, they may name the base's packages, the task's additions, and
-// the dependencies of those by the registries' account; others are refused,
-// with a text for their author. An error says nothing about the tree.
-func (st *TreeImages) Image(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (id, refused string, err error) {
+// ImageForTree is the image for a commit or tree of a task. Where its lock
+// files are not the base's, they may name the base's packages, the task's
+// additions, and the dependencies of those by the registries' account; others
+// are refused, with a text for their author. An error says nothing about the
+// tree.
+func (st *TreeImages) ImageForTree(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (id, refused string, err error) {
 	own, err := st.taskImage(ctx, t, m)
 	store := st.Stores.ForCheckout(ctx, t.Project.Path)
 	if err != nil || store == nil {
@@ -131,11 +132,4 @@ func describeUnrequested(outside []company.Dependency) string {
 	}
 	b.WriteString("Ask for them with add_dependency, or take them out of the lock files.")
 	return b.String()
-}
-
-// ForSandbox is Image for an agent's container: a tree whose dependencies are
-// refused is worked on, and read, with the task's own.
-func (st *TreeImages) ForSandbox(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (string, error) {
-	id, _, err := st.Image(ctx, t, m, at)
-	return id, err
 }

@@ -79,17 +79,14 @@ func TestLockFilesAreHeldAgainstWhatWasAdded(t *testing.T) {
 	task := &company.Task{ID: "t1", Prepared: &company.TaskPrepared{Image: "sha256:own", Base: company.Base{OID: base}},
 		Dependencies: []company.Dependency{{Ecosystem: "npm", Name: "added", Version: "1.0.0"}}}
 	st := &TreeImages{Stores: depproxy.NewSingleStore(store)}
-	if image, refused, err := st.Image(t.Context(), task, m, same); err != nil || image != "sha256:own" || refused != "" || asked != 0 {
+	if image, refused, err := st.ImageForTree(t.Context(), task, m, same); err != nil || image != "sha256:own" || refused != "" || asked != 0 {
 		t.Errorf("the same lock files: %q %q %v, %d requests", image, refused, err, asked)
 	}
-	image, refused, err := st.Image(t.Context(), task, m, sneaked)
+	image, refused, err := st.ImageForTree(t.Context(), task, m, sneaked)
 	if err != nil || image != "sha256:own" || !strings.Contains(refused, "- npm sneaked@1.0.0\n") || strings.Contains(refused, "needed@") || strings.Contains(refused, "added@") {
 		t.Errorf("%q %v\n%s", image, err, refused)
 	}
-	if image, err := st.ForSandbox(t.Context(), task, m, sneaked); err != nil || image != "sha256:own" {
-		t.Errorf("for a bench: %q %v", image, err)
-	}
-	if image, refused, err := (&TreeImages{}).Image(t.Context(), task, m, sneaked); err != nil || image != "sha256:own" || refused != "" {
+	if image, refused, err := (&TreeImages{}).ImageForTree(t.Context(), task, m, sneaked); err != nil || image != "sha256:own" || refused != "" {
 		t.Errorf("with deps off: %q %q %v", image, refused, err)
 	}
 	srv.Close()
@@ -98,7 +95,7 @@ func TestLockFilesAreHeldAgainstWhatWasAdded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	if _, _, err := (&TreeImages{Stores: depproxy.NewSingleStore(other)}).Image(t.Context(), task, m, sneaked); company.CodeOf(err) != company.ERegistry {
+	if _, _, err := (&TreeImages{Stores: depproxy.NewSingleStore(other)}).ImageForTree(t.Context(), task, m, sneaked); company.CodeOf(err) != company.ERegistry {
 		t.Errorf("with the registry away it is the work's fault: %v", err)
 	}
 }

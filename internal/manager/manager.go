@@ -15,16 +15,15 @@ import (
 
 	"company/internal/agent"
 	"company/internal/company"
-	"company/internal/gitops"
+	"company/internal/sandbox"
 	"company/internal/session"
 )
 
 // Manager carries out manage effects.
-type Manager struct {
-	Desk     company.Decider
-	Sessions *session.Service
-	Mirrors  gitops.MirrorSource
-}
+type Manager struct{ sessions *session.Service }
+
+// New makes a manager.
+func New(sessions *session.Service) *Manager { return &Manager{sessions} }
 
 // decision is what a manager's conversation ends with.
 type decision struct {
@@ -38,46 +37,39 @@ type decision struct {
 
 // Do plans the task, or decides on its first subtask that waits for it.
 func (g *Manager) Do(ctx context.Context, e company.Effect) error {
-	t, err := g.Desk.View().Task(e.Task)
+	t, err := g.sessions.Decider.View().Task(e.Task)
 	if err != nil {
 		return err
 	}
-	at := t.Head
-	fence, who, err := g.Sessions.Claim(ctx, e.Run, at)
-	if err != nil {
-		return err
-	}
-	return g.Sessions.Execute(ctx, e.Run, fence, who, func(ctx context.Context, s *session.Session) (company.EndRun, error) {
-		return g.runManager(ctx, s, e.Run, e.Task)
-	})
+	return g.sessions.Execute(ctx, e.Run, t.Head, management{g.sessions.Decider})
 }
 
-func (g *Manager) runManager(ctx context.Context, s *session.Session, run company.RunID, id company.TaskID) (company.EndRun, error) {
-	state := g.Desk.View()
-	t, err := state.Task(id)
+// management is the session.Role of a manager.
+type management struct{ decider company.Decider }
+
+// Prepare asks for no sandbox: a manager looks at git objects and runs nothing.
+func (management) Prepare(context.Context, *session.Session) (*sandbox.Spec, error) { return nil, nil }
+
+func (g management) Brief(ctx context.Context, s *session.Session) (session.Brief, error) {
+	look := &readTools{mirror: s.Mirror, at: s.Claimed.From}
+	repo, err := Map(ctx, s.Mirror, look.at)
 	if err != nil {
-		return company.EndRun{}, err
+		return session.Brief{}, err
 	}
-	m, err := g.Mirrors.MirrorOf(ctx, t)
-	if err != nil {
-		return company.EndRun{}, err
-	}
-	look := &readTools{mirror: m, at: t.Runs[run].From}
-	repo, err := Map(ctx, m, look.at)
-	if err != nil {
-		return company.EndRun{}, err
-	}
-	talk := session.Conversation{System: planSystem, Title: company.TitleOf(t.Instruction), Tools: look.list()}
-	if stuck := t.Subtask(t.Runs[run].About); stuck != nil {
-		talk.System, talk.Brief = decideSystem, decideBrief(t, stuck, repo)
-		talk.Tools = append(talk.Tools, g.guideTool(stuck.ID), g.giveUp(stuck.ID))
+	b := session.Brief{System: planSystem, Title: company.TitleOf(s.Task.Instruction), Tools: look.list()}
+	if stuck := s.Task.Subtask(s.Claimed.About); stuck != nil {
+		b.System, b.Text = decideSystem, decideBrief(s.Task, stuck, repo)
+		b.Tools = append(b.Tools, guideTool(stuck.ID), giveUpTool(stuck.ID))
 	} else {
-		talk.Brief = planBrief(state, t, repo)
-		talk.Tools = append(talk.Tools, g.submitPlan(run, s.Fence, look), askPresident())
+		b.Text = planBrief(s.View(), s.Task, repo)
+		b.Tools = append(b.Tools, submitPlanTool(g.decider, s.Run, s.Fence, look), askPresident())
 	}
-	out, err := s.RunConversation(ctx, talk)
-	if err != nil {
-		return company.EndRun{}, err
+	return b, nil
+}
+
+func (management) Finish(_ context.Context, _ *session.Session, out agent.Outcome, failed error) (company.EndRun, error) {
+	if failed != nil {
+		return company.EndRun{}, failed
 	}
 	if out.End != agent.EndFinal {
 		return company.EndRun{}, company.E(company.EModel, "the manager ended without a decision: "+string(out.End))

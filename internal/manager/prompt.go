@@ -94,7 +94,7 @@ func decideBrief(t *company.Task, sub *company.Subtask, repo RepoMap) string {
 
 // Advise returns the part of a worker's brief that is about the project: its
 // gates, and the advice of its own files as quoted data.
-func Advise(ctx context.Context, m *gitops.Mirror, t *company.Task) (string, error) {
+func (*Manager) Advise(ctx context.Context, m *gitops.Mirror, t *company.Task) (string, error) {
 	repo, err := Map(ctx, m, t.Prepared.Base.OID)
 	if err != nil {
 		return "", err

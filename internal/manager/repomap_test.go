@@ -67,7 +67,7 @@ func TestMapIsBounded(t *testing.T) {
 func TestAdvise(t *testing.T) {
 	p := gitopstest.New(t, map[string]string{"AGENTS.md": "use tabs\n", "README.md": "for people\n"})
 	task := &company.Task{Prepared: &company.TaskPrepared{Base: company.Base{OID: p.Base}, Gates: []company.GateCommand{{Name: "lint", Command: "go vet ./..."}}}}
-	text, err := Advise(t.Context(), p.Mirror, task)
+	text, err := (&Manager{}).Advise(t.Context(), p.Mirror, task)
 	if err != nil || !strings.Contains(text, "- lint: go vet ./...") || !strings.Contains(text, "use tabs") || strings.Contains(text, "for people") {
 		t.Errorf("%v\n%s", err, text)
 	}

@@ -220,16 +220,16 @@ func (r *readTools) contextFiles(ctx context.Context, p company.Plan) ([]string,
 	return files, nil
 }
 
-// submitPlan ends planning. Code checks the plan; a refused one goes back
+// submitPlanTool ends planning. Code checks the plan; a refused one goes back
 // with the reasons and is on record.
-func (g *Manager) submitPlan(run company.RunID, fence uint64, look *readTools) agent.Tool {
+func submitPlanTool(decider company.Decider, run company.RunID, fence uint64, look *readTools) agent.Tool {
 	return newTool("submit_plan", "Submit the plan: waves of subtasks. Subtasks of one wave run at the same time and must not need each other or touch the same files; later waves build on what earlier waves merged. One subtask is the usual plan. Say in why, why you split.",
 		string(company.PlanSchema()), false, func(ctx context.Context, p company.Plan) (agent.Result, error) {
 			files, err := look.contextFiles(ctx, p)
 			if err != nil {
 				return agent.Result{}, err
 			}
-			evs, err := g.Desk.Do(ctx, string(run), company.ProposePlan{Run: run, Fence: fence, Plan: p, Files: files})
+			evs, err := decider.Do(ctx, string(run), company.ProposePlan{Run: run, Fence: fence, Plan: p, Files: files})
 			if err != nil {
 				return agent.Result{}, err
 			}
@@ -261,7 +261,7 @@ func askPresident() agent.Tool {
 		})
 }
 
-func (g *Manager) guideTool(id company.SubtaskID) agent.Tool {
+func guideTool(id company.SubtaskID) agent.Tool {
 	type args struct{ Guidance string }
 	return newTool("guide_worker", "Send the ticket back to a worker with your advice: what to do differently.",
 		`{"type":"object","additionalProperties":false,"required":["guidance"],"properties":{"guidance":{"type":"string","minLength":1,"maxLength":8000}}}`,
@@ -270,7 +270,7 @@ func (g *Manager) guideTool(id company.SubtaskID) agent.Tool {
 		})
 }
 
-func (g *Manager) giveUp(id company.SubtaskID) agent.Tool {
+func giveUpTool(id company.SubtaskID) agent.Tool {
 	type args struct{ Reason string }
 	return newTool("give_up", "Give the ticket up; the president decides what becomes of it.",
 		`{"type":"object","additionalProperties":false,"required":["reason"],"properties":{"reason":{"type":"string","minLength":1,"maxLength":4000}}}`,

@@ -158,8 +158,7 @@ func TestSubmitPlan(t *testing.T) {
 	id := d.Submit("do it", "/project")
 	d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
 	run := company.NewRunID(id, "", company.Manager, 1)
-	g := &Manager{Desk: d}
-	tools := []agent.Tool{g.submitPlan(run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"})), askPresident()}
+	tools := []agent.Tool{submitPlanTool(d, run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"})), askPresident()}
 
 	bad := plan("one", "two")
 	bad.Waves[0].Subtasks[1].WriteSet = []string{"one.go"}
@@ -206,8 +205,7 @@ func TestSubmitPlan(t *testing.T) {
 }
 
 func TestDecisions(t *testing.T) {
-	g := &Manager{}
-	tools := []agent.Tool{askPresident(), g.guideTool("t1-01"), g.giveUp("t1-01")}
+	tools := []agent.Tool{askPresident(), guideTool("t1-01"), giveUpTool("t1-01")}
 	if res := use(t, tools, "ask_president", args{"question": "  \n"}); !res.IsError || res.Final != nil {
 		t.Errorf("%+v", res)
 	}

@@ -15,10 +15,8 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/depaccess"
 	"company/internal/gates"
 	"company/internal/gitops"
-	"company/internal/sandbox"
 	"company/internal/session"
 )
 
@@ -29,13 +27,7 @@ type Merger struct {
 	Mirrors  gitops.MirrorSource
 	Author   gitops.Person // of merge commits
 	Sessions *session.Service
-	Shop     *sandbox.Factory
-	// Supply is what the merger agent may fetch of package registries. Nil:
-	// nothing.
-	Supply *depaccess.Service
-	// Image is the image for a commit of a task. Nil: the task's own.
-	Image   func(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (string, error)
-	Started func(t company.TaskID, sub company.SubtaskID, check string) // for the feed; may be nil
+	Started  func(t company.TaskID, sub company.SubtaskID, check string) // for the feed; may be nil
 }
 
 // Test finds out whether the front of the queue merges, and judges the tree

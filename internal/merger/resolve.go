@@ -7,7 +7,6 @@ import (
 
 	"company/internal/agent"
 	"company/internal/company"
-	"company/internal/depaccess"
 	"company/internal/gitops"
 	"company/internal/sandbox"
 	"company/internal/session"
@@ -30,64 +29,35 @@ func (g *Merger) Resolve(ctx context.Context, e company.Effect) error {
 	if sub == nil || sub.Conflict == nil {
 		return nil
 	}
-	fence, who, err := g.Sessions.Claim(ctx, e.Run, sub.Conflict.Onto)
-	if err != nil {
-		return err
-	}
-	return g.Sessions.Execute(ctx, e.Run, fence, who, func(ctx context.Context, s *session.Session) (company.EndRun, error) {
-		return g.resolveConflict(ctx, s, t, sub)
-	})
+	return g.Sessions.Execute(ctx, e.Run, sub.Conflict.Onto, resolution{sub})
 }
 
-func (g *Merger) resolveConflict(ctx context.Context, s *session.Session, t *company.Task, sub *company.Subtask) (company.EndRun, error) {
-	log, err := sandbox.OpenLog(g.Sessions.Runs, s.Run, g.Sessions.Unwritten)
-	if err != nil {
-		return company.EndRun{}, err
+// resolution is the session.Role of the merger agent. sub is the subtask whose
+// conflict it resolves.
+type resolution struct{ sub *company.Subtask }
+
+func (r resolution) Prepare(context.Context, *session.Session) (*sandbox.Spec, error) {
+	return &sandbox.Spec{Base: r.sub.Conflict.Onto, Start: r.sub.Head, Branch: sandbox.Branch(r.sub)}, nil
+}
+
+func (r resolution) Brief(ctx context.Context, s *session.Session) (session.Brief, error) {
+	return session.Brief{System: system, Title: r.sub.Planned.Title, Text: conflictBrief(s.Task, r.sub)}, beginMerge(ctx, s.Sandbox, r.sub)
+}
+
+func (r resolution) Finish(ctx context.Context, s *session.Session, out agent.Outcome, failed error) (company.EndRun, error) {
+	if failed != nil {
+		return company.EndRun{}, failed
 	}
-	defer log.Close()
-	m, err := g.Mirrors.MirrorOf(ctx, t)
-	if err != nil {
-		return company.EndRun{}, err
-	}
-	goods, err := g.Supply.Open(ctx, depaccess.Order{Task: t, Run: s.Run, Fence: s.Fence, Mirror: m, Base: sandbox.Mirrors(), Waits: s.Waits, Record: s.Journal().Append})
-	if err != nil {
-		return company.EndRun{}, err
-	}
-	defer goods.Close(ctx)
-	image := t.Prepared.Image
-	if g.Image != nil {
-		if image, err = g.Image(ctx, t, m, sub.Head); err != nil {
-			return company.EndRun{}, err
-		}
-	}
-	bench, err := g.Shop.Open(ctx, sandbox.Spec{
-		Mirror: m, Run: s.Run, Role: company.Merger, Epoch: g.Desk.View().Office.Epoch, Fence: s.Fence, Image: image,
-		Base: sub.Conflict.Onto, Extra: []company.OID{sub.Head}, Start: sub.Head, Branch: sandbox.Branch(sub), Log: log, Supply: goods, Paths: t.Settings.Paths,
-		Past: s.Past(),
-	})
-	if err != nil {
-		return company.EndRun{}, err
-	}
-	defer bench.Close(ctx)
-	if err := beginMerge(ctx, bench, sub); err != nil {
-		return company.EndRun{}, err
-	}
-	out, err := s.RunConversation(ctx, session.Conversation{
-		System: system, Title: sub.Planned.Title, Brief: conflictBrief(t, sub),
-		Tools:     bench.Writing(string(sub.ID), sub.Head),
-		Workspace: bench.Workspace(nil),
-	})
-	if err != nil {
-		return company.EndRun{}, err
-	}
-	end, err := bench.Finish(ctx, out, m, sub.Conflict.Onto, false)
-	if err != nil || end.Outcome.Status != company.RunSuccess {
-		if end.Outcome.Status == company.RunPartial {
-			end.Outcome.Status, end.Outcome.Error = company.RunError, "the merger did not come to an end: out of "+map[bool]string{true: "context", false: "turns"}[out.End == agent.EndFull]
-		}
+	end, err := s.Sandbox.Finish(ctx, out, r.sub.Conflict.Onto)
+	switch {
+	case err != nil:
 		return end, err
+	case end.Outcome.Status == company.RunPartial:
+		end.Outcome.Status, end.Outcome.Error = company.RunError, "the merger did not come to an end: out of "+map[bool]string{true: "context", false: "turns"}[out.End == agent.EndFull]
+	case end.Outcome.Status == company.RunSuccess:
+		err = checkResolution(ctx, s.Mirror, r.sub, &end.Outcome)
 	}
-	return end, checkResolution(ctx, m, sub, &end.Outcome)
+	return end, err
 }
 
 // beginMerge starts the merge in the container, and leaves its conflicts for

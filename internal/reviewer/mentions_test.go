@@ -43,7 +43,7 @@ func TestMentionsAreShown(t *testing.T) {
 	b.p.Git("commit", "-q", "--allow-empty", "-m", "nothing yet\n\nas @octocat asked")
 	b.p.Git("switch", "-q", "main")
 	sub.Head = b.p.Fetch("side")
-	x, err := (&Reviewer{}).loadSubject(t.Context(), b.p.Mirror, b.task, &sub, b.task.Head)
+	x, err := loadSubject(t.Context(), b.p.Mirror, b.task, &sub, b.task.Head)
 	if err != nil {
 		t.Fatal(err)
 	}

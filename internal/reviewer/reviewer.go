@@ -27,34 +27,18 @@ import (
 const maxPatch = 96 << 10
 
 // Reviewer reviews heads of subtasks, and whole tasks.
-type Reviewer struct {
-	Desk     company.Decider
-	Sessions *session.Service
-	Shop     *sandbox.Factory
-	Mirrors  gitops.MirrorSource
-	// Image is the image for a commit of a task, which may name other
-	// dependencies than the base. Nil: the task's own.
-	Image func(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (string, error)
-}
+type Reviewer struct{ sessions *session.Service }
+
+// New makes a reviewer.
+func New(sessions *session.Service) *Reviewer { return &Reviewer{sessions} }
 
 // Do reviews what the effect names.
 func (r *Reviewer) Do(ctx context.Context, e company.Effect) error {
-	s := r.Desk.View()
-	t, err := s.Task(e.Task)
+	t, err := r.sessions.Decider.View().Task(e.Task)
 	if err != nil {
 		return err
 	}
-	fence, who, err := r.Sessions.Claim(ctx, e.Run, t.Head)
-	if err != nil {
-		return err
-	}
-	return r.Sessions.Execute(ctx, e.Run, fence, who, func(ctx context.Context, ses *session.Session) (company.EndRun, error) {
-		t, err := r.Desk.View().Task(e.Task)
-		if err != nil {
-			return company.EndRun{}, err
-		}
-		return r.runReview(ctx, ses, t, t.Subtask(e.Subtask), t.Runs[e.Run].From)
-	})
+	return r.sessions.Execute(ctx, e.Run, t.Head, &review{})
 }
 
 // subject is what is reviewed: from one commit to another.
@@ -69,7 +53,7 @@ type subject struct {
 	answers          []*company.Approval // of the president
 }
 
-func (r *Reviewer) loadSubject(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *company.Subtask, onto company.OID) (subject, error) {
+func loadSubject(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *company.Subtask, onto company.OID) (subject, error) {
 	x := subject{head: t.Head, onto: onto, from: t.Prepared.Base.OID, whole: sub != nil && t.JudgesWhole()}
 	var err error
 	if sub != nil {
@@ -106,47 +90,28 @@ func (x subject) mayWrite(file string) bool {
 	return slices.ContainsFunc(x.writes, func(g company.Glob) bool { return g.Match(file) })
 }
 
-func (r *Reviewer) runReview(ctx context.Context, s *session.Session, t *company.Task, sub *company.Subtask, onto company.OID) (company.EndRun, error) {
-	log, err := sandbox.OpenLog(r.Sessions.Runs, s.Run, r.Sessions.Unwritten)
-	if err != nil {
-		return company.EndRun{}, err
-	}
-	defer log.Close()
-	m, err := r.Mirrors.MirrorOf(ctx, t)
-	if err != nil {
-		return company.EndRun{}, err
-	}
-	x, err := r.loadSubject(ctx, m, t, sub, onto)
-	if err != nil {
-		return company.EndRun{}, err
-	}
-	image := t.Prepared.Image
-	if r.Image != nil {
-		if image, err = r.Image(ctx, t, m, x.head); err != nil {
-			return company.EndRun{}, err
-		}
-	}
-	order := sandbox.Spec{
-		Mirror: m, Run: s.Run, Role: company.Reviewer, Epoch: r.Desk.View().Office.Epoch, Fence: s.Fence, Image: image,
-		Base: onto, Start: x.head, ReadOnly: true, Log: log, Paths: t.Settings.Paths,
-		// The branch is the container's own; nothing of it can be pushed.
-		Branch: "review", Past: s.Past(),
-	}
-	if x.head != onto {
-		order.Extra = []company.OID{x.head}
-	}
-	bench, err := r.Shop.Open(ctx, order)
-	if err != nil {
-		return company.EndRun{}, err
-	}
-	defer bench.Close(ctx)
-	x.answers = r.Desk.View().Clarifications(t.ID)
-	out, err := s.RunConversation(ctx, session.Conversation{
-		System: system, Title: reviewTitle(t, sub), Brief: reviewBrief(t, sub, x),
-		Tools: append(bench.Reading(), submitReviewTool(x, len(reviewCriteria(t, sub)))),
-	})
-	if err != nil {
-		return company.EndRun{}, err
+// review is the session.Role of a reviewer.
+type review struct{ subject subject }
+
+func (r *review) Prepare(ctx context.Context, s *session.Session) (*sandbox.Spec, error) {
+	onto := s.Claimed.From
+	var err error
+	r.subject, err = loadSubject(ctx, s.Mirror, s.Task, s.Subtask, onto)
+	// The branch is the container's own; nothing of it can be pushed.
+	return &sandbox.Spec{Base: onto, Start: r.subject.head, Branch: "review", ReadOnly: true}, err
+}
+
+func (r *review) Brief(_ context.Context, s *session.Session) (session.Brief, error) {
+	r.subject.answers = s.View().Clarifications(s.Task.ID)
+	return session.Brief{
+		System: system, Title: reviewTitle(s.Task, s.Subtask), Text: reviewBrief(s.Task, s.Subtask, r.subject),
+		Tools: []agent.Tool{submitReviewTool(r.subject, len(reviewCriteria(s.Task, s.Subtask)))},
+	}, nil
+}
+
+func (*review) Finish(_ context.Context, _ *session.Session, out agent.Outcome, failed error) (company.EndRun, error) {
+	if failed != nil {
+		return company.EndRun{}, failed
 	}
 	if out.End != agent.EndFinal {
 		return company.EndRun{}, company.E(company.EModel, "the reviewer ended without a verdict: "+string(out.End))

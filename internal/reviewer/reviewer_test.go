@@ -39,7 +39,7 @@ func setup(t *testing.T, change map[string]string) *bundle {
 	b.task = d.Task(id)
 	b.sub = b.task.Subtask("t1-01")
 	var err error
-	if b.x, err = (&Reviewer{}).loadSubject(t.Context(), b.p.Mirror, b.task, b.sub, b.task.Head); err != nil {
+	if b.x, err = loadSubject(t.Context(), b.p.Mirror, b.task, b.sub, b.task.Head); err != nil {
 		t.Fatal(err)
 	}
 	return b
@@ -124,7 +124,7 @@ func TestBrief(t *testing.T) {
 	}
 
 	onto := b.p.Commit("main", map[string]string{"b.go": "package a\n\nvar merged = 2\n"})
-	moved, err := (&Reviewer{}).loadSubject(t.Context(), b.p.Mirror, b.task, b.sub, onto)
+	moved, err := loadSubject(t.Context(), b.p.Mirror, b.task, b.sub, onto)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestBrief(t *testing.T) {
 	}
 
 	b.task.Head = onto
-	whole, err := (&Reviewer{}).loadSubject(t.Context(), b.p.Mirror, b.task, nil, onto)
+	whole, err := loadSubject(t.Context(), b.p.Mirror, b.task, nil, onto)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +260,7 @@ func TestOneOfSeveralTicketsIsJudgedAlone(t *testing.T) {
 	} {
 		b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
 		change(b.task)
-		x, err := (&Reviewer{}).loadSubject(t.Context(), b.p.Mirror, b.task, b.sub, b.task.Head)
+		x, err := loadSubject(t.Context(), b.p.Mirror, b.task, b.sub, b.task.Head)
 		if err != nil {
 			t.Fatal(err)
 		}

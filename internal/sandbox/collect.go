@@ -24,16 +24,14 @@ func Branch(sub *company.Subtask) string {
 
 // OpenLog opens the git.log of a run in the folder of all runs (GIT-3). A log
 // that cannot be opened would show nothing of the run, so that is an error.
-// told, which may be nil, gets lines that could not be written.
-func OpenLog(runs *folder.Folder, id company.RunID, told func(company.RunID, string, error)) (*gitops.OpLog, error) {
+// told gets lines that could not be written.
+func OpenLog(runs *folder.Folder, id company.RunID, told func(run company.RunID, file string, err error)) (*gitops.OpLog, error) {
 	f, err := evidence.OpenRunLog(runs, id, "git.log")
 	if err != nil {
 		return nil, err
 	}
 	return gitops.NewOpLog(folder.Watch(f, func(err error) {
-		if told != nil {
-			told(id, "git.log", err)
-		}
+		told(id, "git.log", err)
 	})), nil
 }
 
@@ -42,8 +40,8 @@ func OpenLog(runs *folder.Folder, id company.RunID, told func(company.RunID, str
 // is kept whatever the end is. A run that is out of turns keeps its uncommitted
 // work too. onto is the integration head: changes are counted against the
 // branch's merge base with it.
-func (b *Sandbox) Finish(ctx context.Context, out agent.Outcome, m *gitops.Mirror, onto company.OID, progressed bool) (company.EndRun, error) {
-	end := company.RunEnded{Status: company.RunError, Progress: progressed, Branch: b.order.Branch}
+func (b *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OID) (company.EndRun, error) {
+	end := company.RunEnded{Status: company.RunError, Branch: b.order.Branch}
 	switch out.End {
 	case agent.EndFinal:
 		var fin agenttools.Finish
@@ -70,7 +68,9 @@ func (b *Sandbox) Finish(ctx context.Context, out agent.Outcome, m *gitops.Mirro
 	case agent.EndNoTools:
 		end.Error, end.Code = "the model answers without using its tools", company.EModel
 	}
-	head, err := b.collectHead(ctx, end.Status == company.RunPartial)
+	partial := end.Status == company.RunPartial
+	end.Progress = partial && b.changedRecently(out.Turns)
+	head, err := b.collectHead(ctx, partial)
 	var ce *company.Error
 	switch {
 	case errors.As(err, &ce) && ce.Code == company.EObjects:
@@ -82,7 +82,7 @@ func (b *Sandbox) Finish(ctx context.Context, out agent.Outcome, m *gitops.Mirro
 		return company.EndRun{}, err
 	case head != "":
 		end.Head = head
-		if end.Changes, err = changedPaths(ctx, m, onto, head); err != nil {
+		if end.Changes, err = changedPaths(ctx, b.order.Mirror, onto, head); err != nil {
 			return company.EndRun{}, err
 		}
 		if n := sizeOf(end.Changes); n > maxChanges {

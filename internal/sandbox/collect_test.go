@@ -35,7 +35,7 @@ func setup(t *testing.T) *bundle {
 		t.Fatal(err)
 	}
 	return &bundle{t: t, p: p, Sandbox: &Sandbox{
-		shop: &Factory{Logger: slog.New(slog.DiscardHandler), Author: gitops.Person{Name: "agent", Email: "a@example.org"}}, quarantine: q,
+		shop: &Factory{Logger: slog.New(slog.DiscardHandler), Author: gitops.Person{Name: "agent", Email: "a@example.org"}}, quarantine: q, lastChange: 1,
 		order: Spec{Mirror: p.Mirror, Run: run, Base: p.Base, Start: p.Base, Branch: "agent/t1-01-x"},
 	}}
 }
@@ -68,7 +68,7 @@ func (b *bundle) conclude(end agent.End, final any) company.RunEnded {
 		}
 		out.Final = raw
 	}
-	c, err := b.Finish(b.t.Context(), out, b.p.Mirror, b.p.Base, true)
+	c, err := b.Finish(b.t.Context(), out, b.p.Base)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -87,6 +87,31 @@ func (b *bundle) read(at company.OID, name string) string {
 		b.t.Fatal(err)
 	}
 	return string(text)
+}
+
+// A run got on when its work tree changed within its last turns, or before it
+// was taken up.
+func TestChangedRecently(t *testing.T) {
+	for _, c := range []struct {
+		last, turns  int
+		dirty, moved bool
+		want         bool
+	}{
+		{0, 30, false, false, false},
+		{0, 30, true, false, true},
+		{0, 30, false, true, true},
+		{1, 30, false, false, true},
+		{1, 31, true, true, false},
+		{70, 80, false, false, true},
+	} {
+		b := &Sandbox{lastChange: c.last, order: Spec{Start: "1111"}}
+		if b.Prepared.Dirty, b.Prepared.Head = c.dirty, "1111"; c.moved {
+			b.Prepared.Head = "2222"
+		}
+		if got := b.changedRecently(c.turns); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
 }
 
 var finished = map[string]string{"summary": "did it"}
@@ -196,7 +221,7 @@ func TestChangesAreTheBranchsOwn(t *testing.T) {
 	b.p.Git("checkout", "-q", "main")
 	b.push(head, "refs/heads/agent/t1-01-x")
 	out := agent.Outcome{End: agent.EndFinal, Final: json.RawMessage(`{"summary":"merged"}`)}
-	c, err := b.Finish(t.Context(), out, b.p.Mirror, onto, false)
+	c, err := b.Finish(t.Context(), out, onto)
 	if err != nil || fmt.Sprint(c.Outcome.Changes) != "[{b.txt created}]" {
 		t.Fatalf("%+v, %v", c.Outcome, err)
 	}

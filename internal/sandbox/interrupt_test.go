@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"company/internal/adapters"
+	"company/internal/agent"
 	"company/internal/bus"
 	"company/internal/bus/nats"
 	"company/internal/company"
@@ -108,6 +109,18 @@ func (h *house) Do(ctx context.Context, actor string, c company.Command) ([]comp
 	return h.Decider.Do(ctx, actor, c)
 }
 
+func (h *house) Driver(company.Role) agent.Driver { return agent.Loop{Models: h} }
+func (h *house) MaxTurns(company.Role) int        { return 0 }
+func (h *house) Persona(company.Role) string      { return "" }
+
+func (h *house) OpenModel(meter func(adapters.Model) adapters.Model) (adapters.Model, error) {
+	return meter(h.model), nil
+}
+
+func (h *house) Advise(context.Context, *gitops.Mirror, *company.Task) (string, error) {
+	return "", nil
+}
+
 func newHouse(t *testing.T) *house {
 	t.Helper()
 	dir := t.TempDir()
@@ -133,15 +146,14 @@ func newHouse(t *testing.T) *house {
 		Runtime: h.cells, Git: h.p.Store, Office: decidertest.Office, Author: gitops.Person{Name: "agent", Email: "a@example.org"}, Logger: silent,
 	}
 	shop.ServeOn(h.cells.port)
-	h.worker = &worker.Worker{
-		Sessions: &session.Service{
-			Desk: h, Ledger: l, Runs: foldertest.Open(t, filepath.Join(dir, "runs")), Logger: silent,
-			Model: func(_ company.Role, wrap func(adapters.Model) adapters.Model) (adapters.Model, error) {
-				return wrap(h.model), nil
-			},
-		},
-		Shop: shop, Mirrors: h.p,
-		Project: func(context.Context, *company.Task) (string, error) { return "", nil },
+	sessions, err := session.New(session.Config{
+		Decider: h, Ledger: l, Agents: h, Mirrors: h.p, Sandboxes: shop, Runs: foldertest.Open(t, filepath.Join(dir, "runs")), Logger: silent,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.worker, err = worker.New(worker.Config{Sessions: sessions, Projects: h}); err != nil {
+		t.Fatal(err)
 	}
 	id := h.Submit("change a", h.p.Dir)
 	h.Prepare(id, h.p.Base, company.GateCommand{Name: "test", Command: "true"})

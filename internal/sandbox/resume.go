@@ -31,15 +31,27 @@ func (b *Sandbox) goBack(ctx context.Context) (company.OID, error) {
 	return saved.Checkpoint, nil
 }
 
-// Workspace is the sandbox as the conversation keeps and restores it. saved,
-// when not nil, gets each checkpoint: the turn, and whether the files changed.
-func (b *Sandbox) Workspace(saved func(turn int, changed bool)) agent.Workspace {
-	return workspace{b, saved}
+// Workspace is the sandbox as the conversation keeps and restores it; nil: of a
+// sandbox that nothing can be pushed from, nothing is kept.
+func (b *Sandbox) Workspace() agent.Workspace {
+	if b.order.ReadOnly {
+		return nil
+	}
+	return workspace{b}
 }
 
-type workspace struct {
-	bench *Sandbox
-	saved func(turn int, changed bool)
+type workspace struct{ bench *Sandbox }
+
+// recentTurns is how many turns ago a run has last got on that still gets on.
+const recentTurns = 30
+
+// changedRecently says whether the work tree changed within the last turns of a
+// conversation of so many: a run that is out of turns goes on only then.
+func (b *Sandbox) changedRecently(turns int) bool {
+	if b.lastChange == 0 { // an earlier holder of the run may have changed it
+		return b.Prepared.Dirty || company.OID(b.Prepared.Head) != b.order.Start
+	}
+	return turns-b.lastChange < recentTurns
 }
 
 // Save makes a checkpoint and reads on the host where the branches stand.
@@ -55,12 +67,14 @@ func (w workspace) Save(ctx context.Context, turn int) (*agent.Saved, error) {
 		// there is larger than the host takes. A commit of it is refused to the
 		// agent, with the reason.
 		b.shop.Logger.InfoContext(ctx, "no checkpoint", "run_id", b.order.Run, "turn", turn, "why", refusal.Message)
-		w.notifySaved(turn, true)
+		b.lastChange = turn
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
-	w.notifySaved(turn, cp.Changed)
+	if cp.Changed {
+		b.lastChange = turn
+	}
 	if !cp.Exact {
 		b.shop.Logger.InfoContext(ctx, "checkpoint not exact", "run_id", b.order.Run, "turn", turn, "why", cp.Why)
 		return nil, nil
@@ -70,12 +84,6 @@ func (w workspace) Save(ctx context.Context, turn int) (*agent.Saved, error) {
 		return nil, &agent.NotKept{Err: err}
 	}
 	return saved, nil
-}
-
-func (w workspace) notifySaved(turn int, changed bool) {
-	if w.saved != nil {
-		w.saved(turn, changed)
-	}
 }
 
 func (w workspace) Recall(ctx context.Context, known map[string]string) error {

@@ -95,21 +95,22 @@ type Sandbox struct {
 
 	shop       *Factory
 	order      Spec
+	ticket     string
 	quarantine *gitops.Quarantine
 	box        *instance
 	gateway    *gateway.Gateway
 	refusals   *refusalLog
+	lastChange int // the newest turn that changed the work tree; 0: none
 	serving    sync.WaitGroup
 	closed     sync.Once
 }
 
 // Open sets a sandbox up. When it fails, nothing is left.
 func (s *Factory) Open(ctx context.Context, o Spec) (_ *Sandbox, err error) {
-	ticket, err := gitops.Ticket(o.Run)
-	if err != nil {
+	b := &Sandbox{shop: s, order: o, refusals: s.newRefusalLog(o)}
+	if b.ticket, err = gitops.Ticket(o.Run); err != nil {
 		return nil, err
 	}
-	b := &Sandbox{shop: s, order: o, refusals: s.newRefusalLog(o)}
 	if b.quarantine, err = s.Git.Quarantine(gitops.WithLog(ctx, o.Log), o.Mirror, o.Run, o.Base, o.Extra); err != nil {
 		return nil, err
 	}
@@ -125,7 +126,7 @@ func (s *Factory) Open(ctx context.Context, o Spec) (_ *Sandbox, err error) {
 	}
 	b.Tools = b.box.tools
 	b.gateway, err = gateway.New(gateway.Config{
-		Quarantine: b.quarantine, Run: o.Run, Ticket: ticket, ReadOnly: o.ReadOnly, Log: o.Log, Logger: s.Logger,
+		Quarantine: b.quarantine, Run: o.Run, Ticket: b.ticket, ReadOnly: o.ReadOnly, Log: o.Log, Logger: s.Logger,
 		Registries: o.Supply.Handler(func(what string) { b.refusals.add("registry", what) }),
 		OnSecurity: func(e gateway.Event) { b.refusals.add(e.Kind, e.Detail) },
 	})

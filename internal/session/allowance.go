@@ -18,7 +18,7 @@ func (s *Session) openPurse(ctx context.Context) error {
 		return err
 	}
 	var granted company.Amount
-	if t := s.office.Desk.View().Tasks[s.Task]; t != nil {
+	if t := s.taskNow(); t != nil {
 		if r := t.Runs[s.Run]; r != nil {
 			granted = r.Reserved
 		}
@@ -34,7 +34,7 @@ func (s *Session) reserveBudget(ctx context.Context, least, most company.Amount)
 	var grant company.Amount
 	err := retry.Until(ctx, retry.Doubling(100*time.Millisecond, 2*time.Second), func() (granted bool, err error) {
 		bal := s.purse.Balance()
-		evs, err := s.office.Desk.Do(ctx, string(s.Run), company.Reserve{
+		evs, err := s.office.Decider.Do(ctx, string(s.Run), company.Reserve{
 			Run: s.Run, Fence: s.Fence, One: least.Add(s.owed), Many: most.Add(s.owed), Used: bal.Spent.Add(bal.Reserved),
 		})
 		if err != nil {

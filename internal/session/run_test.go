@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"os"
@@ -21,7 +22,9 @@ import (
 	"company/internal/company"
 	"company/internal/company/decidertest"
 	"company/internal/folder/foldertest"
+	"company/internal/gitops"
 	"company/internal/ledger"
+	"company/internal/sandbox"
 	"company/internal/session"
 	"company/test/goroutines"
 )
@@ -79,8 +82,10 @@ type bench struct {
 	run    company.RunID
 	model  *model
 	ledger *ledger.Ledger
-	office *session.Service
+	office session.Config
+	person string                      // the persona of every role
 	refuse func(company.Command) error // stands before the desk
+	files  []watched
 }
 
 func (b *bench) Do(ctx context.Context, actor string, c company.Command) ([]company.Event, error) {
@@ -111,37 +116,82 @@ func setup(t *testing.T, set company.Settings) *bench {
 	b := &bench{dir: dir, Decider: decidertest.New(t), task: "t1", run: "t1-plan.1", model: &model{}, ledger: l}
 	b.Must(company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/p"}, Settings: set})
 	b.Prepare(b.task, base, company.GateCommand{Name: "test", Command: "true"})
-	b.office = &session.Service{
-		Desk: b, Ledger: l, Runs: foldertest.Open(t, filepath.Join(dir, "runs")), Logger: slog.New(slog.DiscardHandler),
-		Model: func(_ company.Role, wrap func(adapters.Model) adapters.Model) (adapters.Model, error) {
-			return wrap(b.model), nil
-		},
+	b.office = session.Config{
+		Decider: b, Ledger: l, Agents: b, Mirrors: b, Sandboxes: &sandbox.Factory{}, Runs: foldertest.Open(t, filepath.Join(dir, "runs")),
+		Logger: slog.New(slog.DiscardHandler), Watcher: b,
 	}
 	return b
 }
 
+func (b *bench) Driver(company.Role) agent.Driver { return agent.Loop{Models: b} }
+func (b *bench) MaxTurns(company.Role) int        { return 0 }
+
+func (b *bench) Persona(r company.Role) string {
+	return strings.ReplaceAll(b.person, "ROLE", string(r))
+}
+
+func (b *bench) OpenModel(meter func(adapters.Model) adapters.Model) (adapters.Model, error) {
+	return meter(b.model), nil
+}
+
+func (b *bench) MirrorOf(context.Context, *company.Task) (*gitops.Mirror, error) { return nil, nil }
+func (b *bench) WatchAgent(company.RunID, agent.Event)                           {}
+
+func (b *bench) WatchFile(run company.RunID, file string, err error) {
+	b.files = append(b.files, watched{string(run) + "/" + file, err})
+}
+
+// watched is what became of a file.
+type watched struct {
+	file string
+	err  error
+}
+
 // carry claims the manager's run and carries it; it ends with a question.
-func (b *bench) carry(ctx context.Context, t *testing.T, work func(context.Context, *session.Session) (company.EndRun, error)) error {
+func (b *bench) carry(ctx context.Context, t *testing.T, r session.Role) error {
 	t.Helper()
-	fence, who, err := b.office.Claim(t.Context(), b.run, base)
+	office, err := session.New(b.office)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if work == nil {
-		work = b.ask
+	if r == nil {
+		r = asking{}
 	}
-	return b.office.Execute(ctx, b.run, fence, who, work)
+	return office.Execute(ctx, b.run, base, r)
 }
 
-func (b *bench) ask(ctx context.Context, s *session.Session) (company.EndRun, error) {
-	out, err := s.RunConversation(ctx, session.Conversation{System: "you plan", Brief: "plan it", Tools: done()})
-	if err != nil {
-		return company.EndRun{}, err
+// asking is a manager that asks a question.
+type asking struct {
+	tools  []agent.Tool // nil: done
+	before func(context.Context) error
+	after  func(out agent.Outcome, end *company.EndRun)
+}
+
+func (asking) Prepare(context.Context, *session.Session) (*sandbox.Spec, error) { return nil, nil }
+
+func (a asking) Brief(ctx context.Context, _ *session.Session) (session.Brief, error) {
+	b := session.Brief{System: "you plan", Text: "plan it", Tools: a.tools}
+	if b.Tools == nil {
+		b.Tools = done()
+	}
+	if a.before != nil {
+		return b, a.before(ctx)
+	}
+	return b, nil
+}
+
+func (a asking) Finish(_ context.Context, _ *session.Session, out agent.Outcome, failed error) (company.EndRun, error) {
+	if failed != nil {
+		return company.EndRun{}, failed
 	}
 	if out.End != agent.EndFinal {
 		return company.EndRun{}, errors.New(string(out.End))
 	}
-	return company.EndRun{Outcome: company.RunEnded{Status: company.RunSuccess}, Question: "which one?"}, nil
+	end := company.EndRun{Outcome: company.RunEnded{Status: company.RunSuccess}, Question: "which one?"}
+	if a.after != nil {
+		a.after(out, &end)
+	}
+	return end, nil
 }
 
 func (b *bench) end(t *testing.T) *company.Run {
@@ -224,8 +274,6 @@ func TestFilesOfARunCannotBeWritten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := setup(t, company.Settings{})
-			told := map[string]error{}
-			b.office.Unwritten = func(run company.RunID, file string, err error) { told[string(run)+"/"+file] = err }
 			if err := inTheWay(b.office.Runs.Join(string(b.run))); err != nil {
 				t.Fatal(err)
 			}
@@ -236,9 +284,9 @@ func TestFilesOfARunCannotBeWritten(t *testing.T) {
 			if r.Status != company.RunSuccess || b.model.asked != 1 {
 				t.Fatalf("%+v after %d requests", r, b.model.asked)
 			}
-			for _, file := range []string{"transcript.ndjson", "result.json"} {
-				if err, ok := told["t1-plan.1/"+file]; !ok || err == nil {
-					t.Errorf("%s: %v", file, told)
+			for i, file := range []string{"t1-plan.1/transcript.ndjson", "t1-plan.1/result.json"} {
+				if len(b.files) != 2 || b.files[i].file != file || b.files[i].err == nil {
+					t.Errorf("%s: %v", file, b.files)
 				}
 			}
 			text, err := b.ledger.GetBlob(t.Context(), r.Result, 1<<20)
@@ -255,14 +303,8 @@ func TestFilesOfARunCannotBeWritten(t *testing.T) {
 		})
 	}
 	b := setup(t, company.Settings{})
-	var good []string
-	b.office.Unwritten = func(_ company.RunID, file string, err error) {
-		if err == nil {
-			good = append(good, file)
-		}
-	}
-	if err := b.carry(t.Context(), t, nil); err != nil || strings.Join(good, " ") != "transcript.ndjson result.json" {
-		t.Errorf("told of as written: %v, %v", good, err)
+	if err := b.carry(t.Context(), t, nil); err != nil || fmt.Sprint(b.files) != "[{t1-plan.1/transcript.ndjson <nil>} {t1-plan.1/result.json <nil>}]" {
+		t.Errorf("told of as written: %v, %v", b.files, err)
 	}
 }
 
@@ -270,11 +312,7 @@ func TestFilesOfARunCannotBeWritten(t *testing.T) {
 // another conversation, and this one is not repeated for ever.
 func TestRefusedEndIsAnErrorOfTheRun(t *testing.T) {
 	b := setup(t, company.Settings{})
-	err := b.carry(t.Context(), t, func(ctx context.Context, s *session.Session) (company.EndRun, error) {
-		end, err := b.ask(ctx, s)
-		end.Question = strings.Repeat("x", 9<<10)
-		return end, err
-	})
+	err := b.carry(t.Context(), t, asking{after: func(_ agent.Outcome, end *company.EndRun) { end.Question = strings.Repeat("x", 9<<10) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -416,10 +454,10 @@ func TestRunTimeout(t *testing.T) {
 	}
 
 	b := setup(t, company.Settings{RunTimeout: 50 * time.Millisecond})
-	err := b.carry(t.Context(), t, func(ctx context.Context, _ *session.Session) (company.EndRun, error) {
+	err := b.carry(t.Context(), t, asking{before: func(ctx context.Context) error {
 		<-ctx.Done() // a command that does not end
-		return company.EndRun{}, ctx.Err()
-	})
+		return ctx.Err()
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -434,7 +472,7 @@ func TestRunTimeout(t *testing.T) {
 // The persona of a role is part of what its agent is told.
 func TestPersona(t *testing.T) {
 	b := setup(t, company.Settings{})
-	b.office.Persona = func(r company.Role) string { return "You are the " + string(r) + " of a bakery." }
+	b.person = "You are the ROLE of a bakery."
 	if err := b.carry(t.Context(), t, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -447,9 +485,7 @@ func TestPersona(t *testing.T) {
 // is told: it is bounded, whatever the model or the container said.
 func TestLastWordsAreBounded(t *testing.T) {
 	b := setup(t, company.Settings{})
-	err := b.carry(t.Context(), t, func(context.Context, *session.Session) (company.EndRun, error) {
-		return company.EndRun{}, errors.New(strings.Repeat("\u00e9", 3<<20))
-	})
+	err := b.carry(t.Context(), t, asking{before: func(context.Context) error { return errors.New(strings.Repeat("\u00e9", 3<<20)) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -473,13 +509,11 @@ func TestPauseLetsTheTurnEnd(t *testing.T) {
 		b.Must(company.Pause{Task: b.task})
 		return agent.Result{Text: "not yet"}, ctx.Err()
 	}
-	work := func(ctx context.Context, s *session.Session) (company.EndRun, error) {
-		out, err := s.RunConversation(ctx, session.Conversation{System: "you plan", Brief: "plan it", Tools: tools})
-		if err == nil && (out.Turns != 2 || len(out.Transcript.ToolCalls) != 2) {
+	work := asking{tools: tools, after: func(out agent.Outcome, _ *company.EndRun) {
+		if out.Turns != 2 || len(out.Transcript.ToolCalls) != 2 {
 			t.Errorf("%+v", out)
 		}
-		return company.EndRun{Outcome: company.RunEnded{Status: company.RunSuccess}, Question: "which one?"}, err
-	}
+	}}
 	if err := b.carry(t.Context(), t, work); err != nil {
 		t.Fatal(err)
 	}
@@ -500,9 +534,7 @@ func TestPauseLetsTheTurnEnd(t *testing.T) {
 // go with a failure, and goes on from its journal.
 func TestNotKeptIsNoEnd(t *testing.T) {
 	b := setup(t, company.Settings{})
-	err := b.carry(t.Context(), t, func(context.Context, *session.Session) (company.EndRun, error) {
-		return company.EndRun{}, &agent.NotKept{Err: errors.New("no space left on device")}
-	})
+	err := b.carry(t.Context(), t, asking{before: func(context.Context) error { return &agent.NotKept{Err: errors.New("no space left on device")} }})
 	task := b.Task(b.task)
 	if r := task.Runs[b.run]; err != nil || r.Held || r.Ended || task.Failures["plan"].Attempt != 1 {
 		t.Fatalf("%v %+v %+v", err, r, task.Failures)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/company/decidertest"
 	"company/internal/session"
@@ -24,14 +25,10 @@ func TestSettlesWhatACancelHasCutOff(t *testing.T) {
 		return nil
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	err := b.carry(ctx, t, func(wctx context.Context, s *session.Session) (company.EndRun, error) {
-		if _, err := b.ask(wctx, s); err != nil { // one call of 15 tokens
-			return company.EndRun{}, err
-		}
+	err := b.carry(ctx, t, asking{after: func(agent.Outcome, *company.EndRun) { // after one call of 15 tokens
 		b.Must(company.Cancel{Task: b.task, Why: "no"})
 		cancel(errors.New("no longer due"))
-		return company.EndRun{}, context.Cause(ctx)
-	})
+	}})
 	if err == nil || len(b.View().Unsettled()) != 0 {
 		t.Fatalf("%v; while it is held nobody else settles it: %v", err, b.View().Unsettled())
 	}
@@ -42,7 +39,7 @@ func TestSettlesWhatACancelHasCutOff(t *testing.T) {
 		t.Fatalf("unsettled: %v", left)
 	}
 	for range 2 { // a second time changes nothing
-		if err := session.Settle(t.Context(), b.office.Desk, b.ledger, left[0]); err != nil {
+		if err := session.Settle(t.Context(), b.office.Decider, b.ledger, left[0]); err != nil {
 			t.Fatal(err)
 		}
 		r := b.end(t)

@@ -1,6 +1,6 @@
-// Package worker does subtasks. It owns what a worker is told and may do. The
-// tools act in a container; the conversation is held here. Which run a worker
-// does is decided in dispatch.
+// Package worker does subtasks. It owns what a worker is told. The tools act in
+// a container; the conversation is held here. Which run a worker does is
+// decided in dispatch.
 //
 // It promises that a run ends with a commit that the host took and checked, or
 // without a claim of success. It does not judge the work: gates and reviewers
@@ -14,127 +14,78 @@ import (
 
 	"company/internal/agent"
 	"company/internal/company"
-	"company/internal/depaccess"
 	"company/internal/gitops"
 	"company/internal/sandbox"
 	"company/internal/session"
 )
 
-// Worker carries a claimed run from its container to its end.
-type Worker struct {
+// Config is what a worker is made of.
+type Config struct {
 	Sessions *session.Service
-	Shop     *sandbox.Factory
-	Mirrors  gitops.MirrorSource
-	// Project is what the agent is told of the project besides its ticket:
-	// commands, and the repository's own advice as quoted data.
-	Project func(ctx context.Context, t *company.Task) (string, error)
-	// Supply is what runs may fetch of package registries. Nil: nothing.
-	Supply *depaccess.Service
-	// Image is the image for a commit of a task, which may name other
-	// dependencies than the base. Nil: the task's own.
-	Image func(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (string, error)
+	Projects ProjectGuide
 }
+
+// ProjectGuide says what an agent is told of the project besides its ticket:
+// commands, and the repository's own advice as quoted data.
+type ProjectGuide interface {
+	Advise(ctx context.Context, m *gitops.Mirror, t *company.Task) (string, error)
+}
+
+// Worker carries a claimed run from its container to its end.
+type Worker struct{ cfg Config }
+
+// New checks that a worker has what it needs.
+func New(c Config) (*Worker, error) { return &Worker{c}, company.CheckParts(c) }
 
 // Do does one claimed run.
-func (w *Worker) Do(ctx context.Context, t *company.Task, r *company.Run) error {
-	return w.Sessions.Execute(ctx, r.ID, r.Fence, r.Worker, func(ctx context.Context, s *session.Session) (company.EndRun, error) {
-		return w.runWorker(ctx, s, t, r)
-	})
+func (w *Worker) Do(ctx context.Context, _ *company.Task, r *company.Run) error {
+	return w.cfg.Sessions.ExecuteClaimed(ctx, r.ID, r.Fence, r.Worker, ticketWork{w.cfg.Projects})
 }
 
-func (w *Worker) runWorker(ctx context.Context, s *session.Session, t *company.Task, r *company.Run) (company.EndRun, error) {
-	sub := t.Subtask(r.Subtask)
-	log, err := sandbox.OpenLog(w.Sessions.Runs, r.ID, w.Sessions.Unwritten)
-	if err != nil {
-		return company.EndRun{}, err
-	}
-	defer log.Close()
-	m, err := w.Mirrors.MirrorOf(ctx, t)
-	if err != nil {
-		return company.EndRun{}, err
-	}
-	goods, err := w.Supply.Open(ctx, depaccess.Order{Task: t, Run: r.ID, Fence: r.Fence, Mirror: m, Base: sandbox.Mirrors(), Waits: s.Waits, Record: s.Journal().Append})
-	if err != nil {
-		return company.EndRun{}, err
-	}
-	defer goods.Close(ctx)
-	image := t.Prepared.Image
-	if w.Image != nil {
-		if image, err = w.Image(ctx, t, m, r.From); err != nil {
-			return company.EndRun{}, err
-		}
-	}
-	order := sandbox.Spec{
-		Mirror: m, Run: r.ID, Role: company.Worker, Epoch: r.Offered, Fence: r.Fence, Image: image,
-		Base: sub.Base, Start: r.From, Branch: sandbox.Branch(sub), Log: log, Supply: goods, Paths: t.Settings.Paths,
-		Past: s.Past(),
-	}
-	if r.From != sub.Base {
-		order.Extra = []company.OID{r.From}
-	}
-	if target := t.Prepared.Target; target != "" {
-		order.Extra = append(order.Extra, target)
-	}
-	bench, err := w.Shop.Open(ctx, order)
-	if err != nil {
-		return company.EndRun{}, err
-	}
-	defer bench.Close(ctx)
+// ticketWork is the session.Role of a worker.
+type ticketWork struct{ projects ProjectGuide }
 
-	project, err := w.Project(ctx, t)
-	if err != nil {
-		return company.EndRun{}, err
+func (ticketWork) Prepare(_ context.Context, s *session.Session) (*sandbox.Spec, error) {
+	spec := &sandbox.Spec{Base: s.Subtask.Base, Start: s.Claimed.From, Branch: sandbox.Branch(s.Subtask)}
+	if target := s.Task.Prepared.Target; target != "" {
+		spec.Extra = []company.OID{target}
 	}
-	changes := &progress{before: bench.Prepared.Dirty || company.OID(bench.Prepared.Head) != r.From}
-	out, err := s.RunConversation(ctx, session.Conversation{
-		System: system, Title: sub.Planned.Title, Brief: ticketBrief(t, sub, project, bench),
-		Tools:     bench.Writing(string(sub.ID), r.From),
-		Workspace: bench.Workspace(changes.noteSaved),
-	})
-	if late := errors.Is(context.Cause(ctx), session.ErrRunTimeout); late && out.End == "" {
+	return spec, nil
+}
+
+func (w ticketWork) Brief(ctx context.Context, s *session.Session) (session.Brief, error) {
+	project, err := w.projects.Advise(ctx, s.Mirror, s.Task)
+	return session.Brief{System: system, Title: s.Subtask.Planned.Title, Text: ticketBrief(s.Task, s.Subtask, project, s.Sandbox)}, err
+}
+
+// takeFor bounds taking the work of a run that is out of time.
+const takeFor = time.Minute
+
+func (ticketWork) Finish(ctx context.Context, s *session.Session, out agent.Outcome, failed error) (company.EndRun, error) {
+	switch {
+	case errors.Is(context.Cause(ctx), session.ErrRunTimeout) && out.End == "":
 		// Out of time is out of turns: what is there is kept.
 		out.End = agent.EndTurns
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), takeFor)
 		defer cancel()
-	} else if err != nil && ctx.Err() == nil && bench.Lost() {
-		return lostSandboxOutcome(ctx, bench, m, t.Head, err)
-	} else if err != nil {
-		return company.EndRun{}, err
+	case failed != nil && ctx.Err() == nil && s.Sandbox.Lost():
+		return lostSandboxOutcome(ctx, s, failed)
+	case failed != nil:
+		return company.EndRun{}, failed
 	}
-	return bench.Finish(ctx, out, m, t.Head, changes.isRecent(out.Turns))
+	return s.Sandbox.Finish(ctx, out, s.Task.Head)
 }
 
-// lostSandboxOutcome is the end of a run whose container ended under its agent: a command
-// killed it, or memory or processes ran out. That is the work's doing as a rule, so the
-// next run is told; what was pushed is kept.
-func lostSandboxOutcome(ctx context.Context, b *sandbox.Sandbox, m *gitops.Mirror, onto company.OID, cause error) (company.EndRun, error) {
-	end, err := b.Finish(ctx, agent.Outcome{}, m, onto, false)
+// lostSandboxOutcome is the end of a run whose container ended under its agent: a
+// command killed it, or memory or processes ran out. That is the work's doing as
+// a rule, so the next run is told; what was pushed is kept.
+func lostSandboxOutcome(ctx context.Context, s *session.Session, cause error) (company.EndRun, error) {
+	end, err := s.Sandbox.Finish(ctx, agent.Outcome{}, s.Task.Head)
 	if err != nil {
 		return company.EndRun{}, err
 	}
 	end.Outcome.Code = company.ELost
 	end.Outcome.Error = "the container ended while you worked in it: a command ended it, or it ran out of memory or processes (" + cause.Error() + ")"
 	return end, nil
-}
-
-// takeFor bounds taking the work of a run that is out of time.
-const takeFor = time.Minute
-
-// progress remembers in which turns the work tree changed.
-type progress struct {
-	last   int
-	before bool // an earlier holder of the run had changed it
-}
-
-func (p *progress) noteSaved(turn int, changed bool) {
-	if changed {
-		p.last = turn
-	}
-}
-
-// isRecent says whether the tree changed within the last 30 turns: a run that
-// is out of turns goes on only then.
-func (p *progress) isRecent(turns int) bool {
-	return p.last > 0 && turns-p.last < 30 || p.last == 0 && p.before
 }

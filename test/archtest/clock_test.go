@@ -35,9 +35,9 @@ var looks = map[string]struct {
 	"internal/api/client.go":        {3, "what has passed since an answer; before one there is only the wall clock"},
 
 	// The default of a package that was given no clock.
-	"internal/agent/agent.go":   {1, "the default"},
-	"internal/session/run.go":   {1, "the default"},
-	"internal/ledger/ledger.go": {1, "the default"},
+	"internal/agent/driver.go":    {1, "the default"},
+	"internal/session/service.go": {1, "the default"},
+	"internal/ledger/ledger.go":   {1, "the default"},
 
 	// Of the wall clock, for people and for what else is on this machine.
 	"internal/depaccess/depaccess.go": {1, "the time of a line in a log"},

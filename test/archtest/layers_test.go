@@ -60,9 +60,10 @@ agent
 depaccess
 
 agenttools
-session
 
 sandbox
+
+session
 
 intake
 manager

@@ -1,0 +1,31 @@
+package app
+
+import (
+	"company/internal/adapters"
+	"company/internal/agent"
+	"company/internal/company"
+	"company/internal/config"
+)
+
+// officeAgents are the agents of the office's config.
+type officeAgents struct {
+	cfg    config.Config
+	models *adapters.Models
+}
+
+func (o officeAgents) Driver(role company.Role) agent.Driver {
+	return agent.Loop{Models: roleModel{o, o.cfg.Agent(role).Model}}
+}
+
+func (o officeAgents) MaxTurns(role company.Role) int   { return o.cfg.Agent(role).MaxTurns }
+func (o officeAgents) Persona(role company.Role) string { return o.cfg.Agent(role).Persona }
+
+// roleModel opens the model of a profile.
+type roleModel struct {
+	agents  officeAgents
+	profile string
+}
+
+func (m roleModel) OpenModel(meter func(adapters.Model) adapters.Model) (adapters.Model, error) {
+	return m.agents.models.Open(m.profile, meter)
+}

@@ -1,0 +1,82 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"company/internal/company"
+	"company/internal/evidence"
+	"company/internal/gitops"
+)
+
+// keepTranscript keeps the conversation as a blob and as a file that people
+// find. The journal holds all of it too, so a failure loses nothing: the result
+// names no blob that is not there, and who misses the file is told why.
+func (s *Session) keepTranscript(ctx context.Context, text []byte) {
+	h, _, err := s.office.Ledger.PutBlob(ctx, bytes.NewReader(text))
+	if err != nil {
+		s.office.Logger.WarnContext(ctx, "the transcript is in the journal alone", "run_id", s.Run, "err", err)
+	}
+	s.transcript = h
+	s.write("transcript.ndjson", text)
+}
+
+// write writes a file of the run that people read. Nothing is decided by it, so
+// one that cannot be written ends nothing.
+func (s *Session) write(name string, text []byte) {
+	err := evidence.WriteRunFile(s.office.Runs, s.Run, name, text)
+	if err != nil {
+		s.office.Logger.Warn("a file of a run is not written", "run_id", s.Run, "file", name, "err", err)
+	}
+	s.office.Watcher.WatchFile(s.Run, name, err)
+}
+
+// sealJournal closes the books of the run: what it spent, its journal as a blob, and
+// its result. The blobs are what the ledger names: without them the run does not
+// end, and goes on later from its journal.
+func (s *Session) sealJournal(ctx context.Context, out *company.RunEnded) error {
+	out.Spent, out.Turns = s.purse.Balance().Spent, s.turns
+	hash, _, err := s.office.Ledger.SealJournal(ctx, s.Run)
+	if err != nil {
+		return fmt.Errorf("seal the journal of %s: %w", s.Run, err)
+	}
+	out.Journal = hash
+	res, err := s.buildResult(*out).Marshal()
+	if err != nil {
+		return err
+	}
+	if out.Result, _, err = s.office.Ledger.PutBlob(ctx, bytes.NewReader(res)); err != nil {
+		return fmt.Errorf("keep the result of %s: %w", s.Run, err)
+	}
+	s.write("result.json", res)
+	return nil
+}
+
+func (s *Session) buildResult(out company.RunEnded) evidence.ExecutionResult {
+	ticket, _ := gitops.Ticket(s.Run) // the id was read when the session began
+	res := evidence.ExecutionResult{
+		RunID: s.Run, TicketID: ticket, AgentID: s.Worker, Status: out.Status, EndTime: s.office.Now().UTC(),
+		GitBranch: out.Branch, Turns: s.turns, TokensUsed: out.Spent.Tokens, Summary: out.Summary,
+		Journal: out.Journal, Transcript: s.transcript,
+	}
+	if t := s.taskNow(); t != nil {
+		if r := t.Runs[s.Run]; r != nil {
+			res.StartTime = r.Claimed
+		}
+	}
+	if out.Spent.MicroUSD > 0 {
+		usd := out.Spent.MicroUSD
+		res.CostMicroUSD = &usd
+	}
+	if out.Head != "" {
+		res.Commits = []string{string(out.Head)}
+	}
+	if out.Error != "" {
+		res.Errors = []string{out.Error}
+	}
+	for _, c := range out.Changes {
+		res.Artifacts = append(res.Artifacts, evidence.Artifact{Path: c.Path, Action: c.Action})
+	}
+	return res
+}

@@ -1,0 +1,130 @@
+package session
+
+import (
+	"context"
+
+	"company/internal/adapters"
+	"company/internal/agent"
+	"company/internal/company"
+	"company/internal/depaccess"
+	"company/internal/sandbox"
+)
+
+// Role is what the run of a manager, a worker, a reviewer or a merger has of
+// its own. A value serves one session.
+type Role interface {
+	// Prepare reads what the run is about. It returns the sandbox to work in
+	// (where the work starts, and what may be seen and changed; the rest is the
+	// frame's), or nil when the agent needs none.
+	Prepare(ctx context.Context, s *Session) (*sandbox.Spec, error)
+	// Brief says what the agent is told and may do. The sandbox stands.
+	Brief(ctx context.Context, s *Session) (Brief, error)
+	// Finish says what the agent's work makes of the run. failed is the error
+	// that the work broke off with; a role that can save nothing of it returns
+	// it.
+	Finish(ctx context.Context, s *Session, out agent.Outcome, failed error) (company.EndRun, error)
+}
+
+// Brief is what an agent is told.
+type Brief struct {
+	System string
+	Title  string
+	Text   string       // what the first message says below its header
+	Tools  []agent.Tool // beside those of the sandbox
+}
+
+// work does the claimed run in the frame that all roles share.
+func (s *Session) work(ctx context.Context, r Role) (company.EndRun, error) {
+	t, err := s.View().Task(s.Run.Task())
+	if err != nil {
+		return company.EndRun{}, err
+	}
+	_, sub, _, _, _ := s.Run.Split() // it did when the session began
+	s.Task, s.Subtask, s.Claimed = t, t.Subtask(sub), t.Runs[s.Run]
+	if s.Claimed == nil || sub != "" && s.Subtask == nil {
+		return company.EndRun{}, company.E(company.ENotFound, "there is no run "+string(s.Run))
+	}
+	if s.Mirror, err = s.office.Mirrors.MirrorOf(ctx, t); err != nil {
+		return company.EndRun{}, err
+	}
+	spec, err := r.Prepare(ctx, s)
+	if err != nil {
+		return company.EndRun{}, err
+	}
+	if spec == nil {
+		return s.converse(ctx, r)
+	}
+	return s.workInSandbox(ctx, r, *spec)
+}
+
+// workInSandbox opens the sandbox that a role asks for, and all that belongs to
+// it, for as long as the agent works.
+func (s *Session) workInSandbox(ctx context.Context, r Role, spec sandbox.Spec) (company.EndRun, error) {
+	spec.Mirror, spec.Run, spec.Role, spec.Fence, spec.Past = s.Mirror, s.Run, s.Role, s.Fence, s.past
+	spec.Epoch, spec.Paths, spec.Image = s.View().Office.Epoch, s.Task.Settings.Paths, s.Task.Prepared.Image
+	if spec.Start != spec.Base {
+		spec.Extra = append([]company.OID{spec.Start}, spec.Extra...)
+	}
+	var err error
+	if spec.Log, err = sandbox.OpenLog(s.office.Runs, s.Run, s.office.Watcher.WatchFile); err != nil {
+		return company.EndRun{}, err
+	}
+	defer spec.Log.Close()
+	if !spec.ReadOnly {
+		spec.Supply, err = s.office.Dependencies.Open(ctx, depaccess.Order{
+			Task: s.Task, Run: s.Run, Fence: s.Fence, Mirror: s.Mirror, Base: sandbox.Mirrors(), Waits: s.Waits, Record: s.journal.Append,
+		})
+		if err != nil {
+			return company.EndRun{}, err
+		}
+		defer spec.Supply.Close(ctx)
+	}
+	if s.office.Images != nil {
+		// A tree whose dependencies are refused is worked on with the task's own.
+		if spec.Image, _, err = s.office.Images.ImageForTree(ctx, s.Task, s.Mirror, spec.Start); err != nil {
+			return company.EndRun{}, err
+		}
+	}
+	if s.Sandbox, err = s.office.Sandboxes.Open(ctx, spec); err != nil {
+		return company.EndRun{}, err
+	}
+	defer s.Sandbox.Close(ctx)
+	return s.converse(ctx, r)
+}
+
+// converse has the agent do its job.
+func (s *Session) converse(ctx context.Context, r Role) (company.EndRun, error) {
+	b, err := r.Brief(ctx, s)
+	if err != nil {
+		return company.EndRun{}, err
+	}
+	if p := s.office.Agents.Persona(s.Role); p != "" {
+		b.System += "\n\n" + p
+	}
+	header := adapters.Header{Role: s.Role, Task: s.Task.ID, Run: s.Run, Title: b.Title}
+	if s.Subtask != nil {
+		header.Subtask = s.Subtask.ID
+	}
+	job := agent.Job{
+		Tools: b.Tools, System: b.System, First: header.String() + "\n" + b.Text, MaxTurns: s.office.Agents.MaxTurns(s.Role),
+		Run: s.Run, Agent: s.Worker, Journal: journalAdapter{s.journal}, Blobs: blobs{s.office.Ledger}, Purse: s.purse,
+		Now: s.office.Now, Logger: s.office.Logger, OnEvent: s.onEvent, Halt: s.checkPaused,
+	}
+	if s.Sandbox != nil {
+		job.Tools, job.Workspace = append(s.Sandbox.AgentTools(), b.Tools...), s.Sandbox.Workspace()
+	}
+	out, err := s.office.Agents.Driver(s.Role).Drive(ctx, job)
+	s.turns = out.Turns
+	if len(out.Messages) > 0 {
+		s.keepTranscript(context.WithoutCancel(ctx), out.Transcript.Encode())
+	}
+	return r.Finish(ctx, s, out, err)
+}
+
+func (s *Session) onEvent(e agent.Event) {
+	s.watch.onEvent(e.Kind)
+	if e.Kind == agent.CutOff {
+		s.cut = "; " + e.Text
+	}
+	s.office.Watcher.WatchAgent(s.Run, e)
+}

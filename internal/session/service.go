@@ -1,0 +1,101 @@
+// Package session has agents do runs: it is the frame that a run of every role
+// goes through. A session is one holding of a run, from its claim until the run
+// ends or is let go: the journal under the claim's fence, the allowance, the
+// mirror, what may be fetched, the sandbox with the image of its tree, the
+// agent's work, and at last the sealed journal, the transcript and result.json.
+//
+// It promises that a run which is cut off (cancelled, superseded, crashed)
+// lets go of its claim without a verdict, and that a run which ends is
+// recorded with what it spent, once. It does not know what an agent works on:
+// a Role brings where the work starts, the prompt and tools of its own, and
+// says what the outcome means.
+package session
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"company/internal/agent"
+	"company/internal/company"
+	"company/internal/depaccess"
+	"company/internal/folder"
+	"company/internal/gates"
+	"company/internal/gitops"
+	"company/internal/ledger"
+	"company/internal/sandbox"
+)
+
+// Config is what the sessions of all runs share.
+type Config struct {
+	Decider company.Decider
+	Ledger  *ledger.Ledger
+	Agents  Agents
+	Mirrors gitops.MirrorSource
+	// Images are the images of trees, which may name other dependencies than
+	// the base. Nil: the task's own serves every tree.
+	Images    gates.ImageSource `part:"optional"`
+	Sandboxes *sandbox.Factory
+	// Dependencies is what runs may fetch of package registries. Nil: nothing.
+	Dependencies *depaccess.Service `part:"optional"`
+	Runs         *folder.Folder     // of the runs' files
+	// Now is the office's time, which stands in records; nil: the wall clock's.
+	Now     func() time.Time `part:"optional"`
+	Logger  *slog.Logger
+	Watcher Watcher `part:"optional"`
+}
+
+// Agents are the agents that an office's config names.
+type Agents interface {
+	// Driver has an agent of the role do a job.
+	Driver(role company.Role) agent.Driver
+	// MaxTurns is the most turns of a role; 0: the agent's default.
+	MaxTurns(role company.Role) int
+	// Persona is the operator's own addition to a role's system prompt, or "".
+	Persona(role company.Role) string
+}
+
+// Watcher follows runs while they are under way. Its methods must be quick.
+type Watcher interface {
+	// WatchAgent receives the events of a run's agent, for the feed.
+	WatchAgent(run company.RunID, e agent.Event)
+	// WatchFile hears why a file of a run could not be written, and with nil of
+	// one that was.
+	WatchFile(run company.RunID, file string, err error)
+}
+
+// Service has agents do runs.
+type Service struct{ Config }
+
+// New checks that nothing is missing that a session needs.
+func New(c Config) (*Service, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Watcher == nil {
+		c.Watcher = unwatched{}
+	}
+	return &Service{c}, company.CheckParts(c)
+}
+
+// unwatched is the Watcher that nobody asked for.
+type unwatched struct{}
+
+func (unwatched) WatchAgent(company.RunID, agent.Event)  {}
+func (unwatched) WatchFile(company.RunID, string, error) {}
+
+// Execute claims a run of the company's own (of the manager, a reviewer, the
+// merger) and does it. from is where a run starts that is claimed for the first
+// time.
+func (o *Service) Execute(ctx context.Context, run company.RunID, from company.OID, r Role) error {
+	_, _, role, _, err := run.Split()
+	if err != nil {
+		return err
+	}
+	worker := string(role)
+	evs, err := o.Decider.Do(ctx, worker, company.Claim{Run: run, Epoch: o.Decider.View().Office.Epoch, Worker: worker, From: from})
+	if err != nil {
+		return err
+	}
+	return o.ExecuteClaimed(ctx, run, company.ClaimedFence(evs), worker, r)
+}
