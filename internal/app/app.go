@@ -318,9 +318,7 @@ func (h *App) intakeByTask(all intake.Intake, mayLogIn func(ctx context.Context,
 		}
 		var ce *company.Error
 		if errors.As(err, &ce) {
-			c := *ce
-			c.Class = company.HumanRequired // no second try mends a file
-			return nil, &c
+			return nil, ce.NeedsPerson() // no second try mends a file
 		}
 		if err != nil {
 			return nil, err

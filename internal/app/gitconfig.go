@@ -52,9 +52,7 @@ func ForgeLogin(forges *forge.Selector, otherwise gitops.Credential) gitops.Cred
 		if fix := forges.HowToLogIn(gitops.RemoteOf(ctx)); fix != "" {
 			// It is a forge of ours, and has been looked through: a token that is
 			// for another host goes there no more than elsewhere.
-			e := company.E(company.EAuth, "there is no token for "+host).Fix(fix + ", or set git.credential: ssh_agent or deploy_key")
-			e.Class = company.HumanRequired
-			return "", "", e
+			return "", "", company.E(company.EAuth, "there is no token for "+host).Fix(fix + ", or set git.credential: ssh_agent or deploy_key").NeedsPerson()
 		}
 		return otherwise(ctx, host)
 	}
@@ -71,17 +69,13 @@ func TokenCredential(c config.Config, env func(string) (string, bool)) gitops.Cr
 		switch {
 		case err == nil && c.Forge.URL != "" && !strings.EqualFold(at.Host, host),
 			c.Forge.URL == "" && name == "GITHUB_TOKEN" && name0 != "github.com" && !strings.HasSuffix(name0, ".ghe.com"):
-			e := company.E(company.EAuth, "there is no token for "+host).Because(name + " is for another host").
-				Fix("set forge.url to https://" + host + " or forge.token_env to a variable with a token for it, or set git.credential")
-			e.Class = company.HumanRequired
-			return "", "", e
+			return "", "", company.E(company.EAuth, "there is no token for "+host).Because(name + " is for another host").
+				Fix("set forge.url to https://" + host + " or forge.token_env to a variable with a token for it, or set git.credential").NeedsPerson()
 		}
 		secret, _ := env(name)
 		if secret == "" {
-			e := company.E(company.EAuth, "there is no token for "+host).Because(name + " is NOT SET").
-				Fix("export " + name + "=… with a token that may read and write the repository, or set git.credential: ssh_agent or deploy_key")
-			e.Class = company.HumanRequired
-			return "", "", e
+			return "", "", company.E(company.EAuth, "there is no token for "+host).Because(name + " is NOT SET").
+				Fix("export " + name + "=… with a token that may read and write the repository, or set git.credential: ssh_agent or deploy_key").NeedsPerson()
 		}
 		return "", secret, nil
 	}

@@ -51,9 +51,7 @@ func (s missingRequirements) asError() error {
 		}
 		lines = append(lines, "  x "+line, "    fix: "+e.Hint)
 	}
-	out := company.E(s[0].Code, strings.Join(lines, "\n")).Fix("put these right, and see all of it with: company doctor")
-	out.Class = company.HumanRequired
-	return out
+	return company.E(s[0].Code, strings.Join(lines, "\n")).Fix("put these right, and see all of it with: company doctor").NeedsPerson()
 }
 
 // causeText is why an error happened, in one line.

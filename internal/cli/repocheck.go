@@ -40,7 +40,5 @@ func addGitHint(err error) error {
 	if !errors.As(err, &e) || e.Code != company.EGit || e.Hint != "" {
 		return err
 	}
-	e = e.Fix("git status and git fsck name the fault; mend it, or clone it anew")
-	e.Class = company.HumanRequired
-	return e
+	return e.Fix("git status and git fsck name the fault; mend it, or clone it anew").NeedsPerson()
 }

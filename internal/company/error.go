@@ -76,6 +76,9 @@ func (e *Error) Because(why string) *Error { c := *e; c.Why = why; return &c }
 // Fix adds what to do next.
 func (e *Error) Fix(hint string) *Error { c := *e; c.Hint = hint; return &c }
 
+// NeedsPerson says that only a person can mend it: trying again is no use.
+func (e *Error) NeedsPerson() *Error { c := *e; c.Class = HumanRequired; return &c }
+
 // Wrap adds the cause. A nil cause leaves the error as it is.
 func (e *Error) Wrap(err error) *Error { c := *e; c.Err = err; return &c }
 
@@ -104,6 +107,12 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Code == e.Code && t.Message == ""
+}
+
+// NeedsPerson reports whether only a person can mend err.
+func NeedsPerson(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Class == HumanRequired
 }
 
 // DetailsOf is the long text of err, "" when it has none.

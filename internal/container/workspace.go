@@ -63,12 +63,10 @@ func PlanWorkspace(l Limits, sizeOption bool) (Workspace, error) {
 	tmp := floorMiB(rest * 8 / 15)
 	home := floorMiB(rest - tmp)
 	if work > l.MemoryBytes/2 || work < minTmpfs || min(tmp, home) < minTmpfs {
-		e := company.E(company.EDocker,
+		return Workspace{}, company.E(company.EDocker,
 			fmt.Sprintf("this host cannot bound a work space of %s beside %s of memory", workspaceSize(l.DiskBytes), Size(l.MemoryBytes))).
 			Because("the storage driver has no size option, and a tmpfs work space may take half of the memory and leave 1 GiB to processes").
-			Fix("lower workers.disk (auto fits by itself) or raise workers.memory; or give Docker a data root on xfs mounted with pquota")
-		e.Class = company.HumanRequired // the numbers are the same at a second try
-		return Workspace{}, e
+			Fix("lower workers.disk (auto fits by itself) or raise workers.memory; or give Docker a data root on xfs mounted with pquota").NeedsPerson() // the numbers are the same at a second try
 	}
 	return Workspace{Mode: ModeTmpfs, Work: work, Tmp: tmp, Home: home, Shm: shmBytes}, nil
 }

@@ -142,8 +142,7 @@ func pushRefused(err error, t, lead *company.Task) error {
 	if !errors.As(err, &e) || e.Code != company.EProtected && e.Code != company.EConflict {
 		return err
 	}
-	c := *e
-	c.Class = company.HumanRequired
+	c := e.NeedsPerson()
 	switch {
 	case c.Hint != "":
 	case lead != t:
@@ -151,5 +150,5 @@ func pushRefused(err error, t, lead *company.Task) error {
 	default:
 		c.Hint = "see the remote's branch, then answer with approve to try again"
 	}
-	return &c
+	return c
 }

@@ -55,11 +55,9 @@ func (c *Delivery) baseNow(ctx context.Context, m *gitops.Mirror, t *company.Tas
 		if any, err := m.HasBranches(ctx, gitops.Remote{URL: remote}); err != nil || !any {
 			return base.OID, nil, err // a new remote: there was no base to begin with
 		}
-		gone := company.E(company.ENotFound, fmt.Sprintf("the remote has no branch %q any more, which the pull request would be merged into", base.PRBranch)).
+		return "", nil, company.E(company.ENotFound, fmt.Sprintf("the remote has no branch %q any more, which the pull request would be merged into", base.PRBranch)).
 			Because("it was deleted or renamed since the work began").
-			Fix(fmt.Sprintf("bring it back there, and approve to try again; or company cancel %s, and submit from the new branch", t.ID))
-		gone.Class = company.HumanRequired
-		return "", nil, gone
+			Fix(fmt.Sprintf("bring it back there, and approve to try again; or company cancel %s, and submit from the new branch", t.ID)).NeedsPerson()
 	}
 	if base.Branch != base.PRBranch { // it began on another branch: what that held is not this one's to tell
 		return info.OID, nil, nil

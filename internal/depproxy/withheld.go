@@ -129,8 +129,7 @@ func withheldError(what, host string) error {
 	if host != "" {
 		e = e.Fix(fmt.Sprintf("read what the repository asks for, then run in it: company trust --logins; or let every repository use the login, with container.logins: [%q] in your own config", host))
 	}
-	e.Class = company.HumanRequired
-	return e
+	return e.NeedsPerson()
 }
 
 // refusalLine is a refusal for the eyes of whoever reads a client's output.

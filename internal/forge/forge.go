@@ -86,7 +86,7 @@ type Ref struct {
 // Forge is one repository on a forge. Methods may be called by many goroutines,
 // may be repeated, and give up by themselves: no call takes longer than a few
 // minutes, waits for a rate limit included. Errors that a person must mend
-// (login, permission, a foreign pull request) are HumanRequired.
+// (login, permission, a foreign pull request) need a person.
 type Forge interface {
 	// Kind is the value of forge.kind: github, gitea, local.
 	Kind() string

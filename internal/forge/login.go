@@ -78,7 +78,7 @@ func (s *Selector) findLogin(ctx context.Context, kind string, at *url.URL) (Cre
 	host := at.Hostname()
 	found := func(token, source string) (Credential, error) {
 		if err := validateToken(token); err != nil {
-			return Credential{}, needsPerson(company.EAuth, fmt.Sprintf("the token of %s cannot be used", source)).Wrap(err).Fix("set it anew, without spaces or line ends")
+			return Credential{}, company.E(company.EAuth, fmt.Sprintf("the token of %s cannot be used", source)).NeedsPerson().Wrap(err).Fix("set it anew, without spaces or line ends")
 		}
 		return Credential{Host: host, User: s.Drivers[kind].User, Secret: secret.New(token), Source: source}, nil
 	}
@@ -224,11 +224,11 @@ func readTeaToken(dir string, at *url.URL) string {
 // itself, or the path of its file, which no other user may read.
 func readAppKey(env func(string) string, app App) (secret.Value, error) {
 	bad := func(why string) error {
-		return needsPerson(company.EAuth, "the private key of the GitHub App cannot be used").Because(why).
+		return company.E(company.EAuth, "the private key of the GitHub App cannot be used").NeedsPerson().Because(why).
 			Fix("set " + app.KeyEnv + " to the key, or to the path of its .pem file")
 	}
 	if app.KeyEnv == "" {
-		return secret.Value{}, needsPerson(company.EConfig, "forge.app_id is set and forge.private_key_env is not").
+		return secret.Value{}, company.E(company.EConfig, "forge.app_id is set and forge.private_key_env is not").NeedsPerson().
 			Fix("set forge.private_key_env to the name of the variable with the App's private key")
 	}
 	v := strings.TrimSpace(env(app.KeyEnv))

@@ -120,7 +120,7 @@ func (s *Selector) ForPullRequest(ctx context.Context, ref Ref, remote string) (
 	}
 	f, c, err := s.ForRemote(ctx, remote)
 	if err == nil && ref.URL != "" && f.Kind() == "local" {
-		err = needsPerson(company.EForge, "the pull request "+ref.URL+" cannot be reached").Because(c.Why).Fix(c.Fix)
+		err = company.E(company.EForge, "the pull request "+ref.URL+" cannot be reached").NeedsPerson().Because(c.Why).Fix(c.Fix)
 	}
 	return f, err
 }
@@ -182,14 +182,14 @@ func (s *Selector) forgeAddress(kind string) (*url.URL, error) {
 	}
 	u, err := url.Parse(strings.TrimSuffix(at, "/"))
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, needsPerson(company.EConfig, fmt.Sprintf("forge.url %q is no address", at)).Fix("write it as https://github.example.com")
+		return nil, company.E(company.EConfig, fmt.Sprintf("forge.url %q is no address", at)).NeedsPerson().Fix("write it as https://github.example.com")
 	}
 	u.Host = strings.ToLower(u.Host)
 	if kind == "github" { // people give the address of its API as well
 		u.Path = strings.TrimSuffix(strings.TrimSuffix(u.Path, "/v3"), "/api")
 	}
 	if u.Scheme == "http" && !isLoopback(u.Hostname()) {
-		return nil, needsPerson(company.EConfig, "forge.url is http").Because("the token would be sent in the clear").Fix("write it with https://")
+		return nil, company.E(company.EConfig, "forge.url is http").NeedsPerson().Because("the token would be sent in the clear").Fix("write it with https://")
 	}
 	return u, nil
 }
@@ -203,7 +203,7 @@ func (s *Selector) chooseForge(ctx context.Context, remote string) (Choice, *url
 	repo, ok := ParseRemote(remote)
 	if !ok || s.Settings.Kind == "local" {
 		if kind := s.Settings.Kind; !ok && (kind == "github" || kind == "gitea") {
-			return local, nil, needsPerson(company.EConfig, "the project has no remote on a forge, and forge.kind is "+kind).
+			return local, nil, company.E(company.EConfig, "the project has no remote on a forge, and forge.kind is "+kind).NeedsPerson().
 				Fix("add the remote (git remote add origin <url>), or set forge.kind: auto")
 		}
 		return local, nil, nil
@@ -221,7 +221,7 @@ func (s *Selector) chooseForge(ctx context.Context, remote string) (Choice, *url
 			}
 			fix := "set forge.kind to github or gitea and forge.url: https://" + repo.Host
 			if s.Settings.Kind == kind {
-				return local, nil, needsPerson(company.EConfig, "the remote is on "+repo.Host+", which is not the forge of the config").Because(known).Fix(fix)
+				return local, nil, company.E(company.EConfig, "the remote is on "+repo.Host+", which is not the forge of the config").NeedsPerson().Because(known).Fix(fix)
 			}
 			local.Why, local.Fix = repo.Host+" is not known as a forge ("+known+")", fix
 			continue
@@ -230,7 +230,7 @@ func (s *Selector) chooseForge(ctx context.Context, remote string) (Choice, *url
 		if !inside {
 			fix := "give the remote's URL below " + at.String() + ", or set forge.url to where the forge is"
 			if s.Settings.Kind == kind {
-				return local, nil, needsPerson(company.EConfig, "the remote is not below "+at.String()+", where the forge of the config is").Fix(fix)
+				return local, nil, company.E(company.EConfig, "the remote is not below "+at.String()+", where the forge of the config is").NeedsPerson().Fix(fix)
 			}
 			local.Why, local.Fix = "the remote is not below "+at.String(), fix
 			continue
@@ -248,7 +248,7 @@ func (s *Selector) chooseForge(ctx context.Context, remote string) (Choice, *url
 		}
 		fix := s.howToLogIn(kind, at)
 		if s.Settings.Kind == kind {
-			return local, nil, needsPerson(company.EAuth, "there is no login for "+at.Hostname()).Because(strings.Join(s.tokenEnvNames(kind, at), ", ") + " are not set").Fix(fix)
+			return local, nil, company.E(company.EAuth, "there is no login for "+at.Hostname()).NeedsPerson().Because(strings.Join(s.tokenEnvNames(kind, at), ", ") + " are not set").Fix(fix)
 		}
 		local.Why, local.Fix = "there is no login for "+at.Hostname(), fix
 	}
@@ -281,11 +281,4 @@ func (s *Selector) HowToLogIn(remote string) string {
 		}
 	}
 	return ""
-}
-
-// needsPerson is an error that only a person can mend.
-func needsPerson(code company.Code, what string) *company.Error {
-	e := company.E(code, what)
-	e.Class = company.HumanRequired
-	return e
 }

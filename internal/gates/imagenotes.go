@@ -15,7 +15,7 @@ const maxShownNotes = 3
 // and its remedy is better than to install a program.
 func addImageNotes(err error, notes []string) error {
 	var e *company.Error
-	if len(notes) == 0 || !errors.As(err, &e) || e.Code != company.EGates || e.Class != company.HumanRequired {
+	if len(notes) == 0 || !errors.As(err, &e) || e.Code != company.EGates || !company.NeedsPerson(e) {
 		return err
 	}
 	said := strings.Join(notes[:min(len(notes), maxShownNotes)], "; ")

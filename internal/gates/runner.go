@@ -288,11 +288,9 @@ const exitKilled = 137
 // killedError explains a gate that was killed on the base: that is no verdict, and
 // nothing to live with for all the work to come.
 func killedError(g company.GateCommand) error {
-	e := company.E(company.EGates, fmt.Sprintf("the gate %s (%s) was killed on the base commit, exit %d", g.Name, cleanName(g.Command, 100), exitKilled)).
+	return company.E(company.EGates, fmt.Sprintf("the gate %s (%s) was killed on the base commit, exit %d", g.Name, cleanName(g.Command, 100), exitKilled)).
 		Because("something in it was killed, by the kernel for its memory as a rule; that says nothing about the base").
-		Fix("raise workers.memory, or have the command do less at a time, then try again")
-	e.Class = company.HumanRequired
-	return e
+		Fix("raise workers.memory, or have the command do less at a time, then try again").NeedsPerson()
 }
 
 // exitTimeout is the exit code of a check that was ended for its time.
@@ -328,11 +326,9 @@ func cannotStartError(g company.GateCommand, c company.GateCheck) error {
 	if line == "" {
 		line = "exit code " + fmt.Sprint(c.ExitCode)
 	}
-	e := company.E(company.EGates, fmt.Sprintf("the gate %s (%s) cannot start on the base commit", g.Name, cleanName(g.Command, 100))).
+	return company.E(company.EGates, fmt.Sprintf("the gate %s (%s) cannot start on the base commit", g.Name, cleanName(g.Command, 100))).
 		Because("the image has no such program, or it is not executable: " + line).
-		Fix("have it installed with container.setup, or name another command with gates." + key + ", then submit again")
-	e.Class = company.HumanRequired
-	return e
+		Fix("have it installed with container.setup, or name another command with gates." + key + ", then submit again").NeedsPerson()
 }
 
 func lastLine(s string) string {
@@ -393,10 +389,8 @@ func (r *Runner) runCheck(ctx context.Context, j Job, n, attempt int) (company.G
 			limits, more = r.LimitsByProject.Grow(j.Mirror.Dir(), had)
 		}
 		if !more {
-			e := company.E(company.EGates, fmt.Sprintf("the %s gate ran out of memory (%s)", j.Gates[n].Name, container.Size(had))).
-				Because("the container's memory limit was hit; that says nothing about the work").Fix("raise workers.memory, or have the gate run less at a time")
-			e.Class = company.HumanRequired // the same in the same container
-			return check, res, e
+			return check, res, company.E(company.EGates, fmt.Sprintf("the %s gate ran out of memory (%s)", j.Gates[n].Name, container.Size(had))).
+				Because("the container's memory limit was hit; that says nothing about the work").Fix("raise workers.memory, or have the gate run less at a time").NeedsPerson() // the same in the same container
 		}
 		if j.OnCheckStarted != nil {
 			j.OnCheckStarted(fmt.Sprintf("%s again, with %s of memory instead of %s", j.Gates[n].Name, container.Size(limits.MemoryBytes), container.Size(had)))

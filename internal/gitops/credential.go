@@ -183,9 +183,7 @@ func (s *Store) howToLogin(remote string) string {
 // authError is a refusal that a person has to mend; trying again is of no use
 // (GIT-6).
 func authError(message string) *company.Error {
-	e := company.E(company.EAuth, message)
-	e.Class = company.HumanRequired
-	return e
+	return company.E(company.EAuth, message).NeedsPerson()
 }
 
 // checkKey refuses a deploy key that others can read, or that is not there.

@@ -130,7 +130,5 @@ func (s *Store) notSigned(r result) error {
 	if s.cfg.Sign == SignGPG {
 		fix = "see that this works here: echo | gpg -bsau " + s.cfg.SigningKey
 	}
-	e := company.E(company.EGit, "a commit could not be signed").Because(r.failureReason()).Fix(fix + "; or set git.sign: none")
-	e.Class = company.HumanRequired
-	return e
+	return company.E(company.EGit, "a commit could not be signed").Because(r.failureReason()).Fix(fix + "; or set git.sign: none").NeedsPerson()
 }

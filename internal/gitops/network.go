@@ -2,7 +2,6 @@ package gitops
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -20,8 +19,7 @@ var networkPause = []time.Duration{time.Second, 4 * time.Second}
 // is not tried again.
 func (a *remoteEndpoint) runWithRetry(ctx context.Context, doing string, c call) (r result, err error) {
 	policy := retry.Policy{Next: func(try int, err error) (time.Duration, bool) {
-		var e *company.Error
-		if a.once || a.host == "" || try >= len(networkPause) || errors.As(err, &e) && e.Class == company.HumanRequired {
+		if a.once || a.host == "" || try >= len(networkPause) || company.NeedsPerson(err) {
 			return 0, false
 		}
 		return networkPause[try], true
@@ -72,9 +70,7 @@ func (a *remoteEndpoint) explainFailure(ctx context.Context, doing string, r res
 		return authError(where + " does not let this credential do that").Because(firstMatch(scopeRE, r.stderr)).
 			Fix("give it the permission that is named, or take such files out of the work; then approve to try again")
 	case certRE.MatchString(r.stderr):
-		e := company.E(company.EGit, "the certificate of "+where+" is not trusted").Because(said).Fix("export SSL_CERT_FILE=<file of the authority that signed it>")
-		e.Class = company.HumanRequired
-		return e
+		return company.E(company.EGit, "the certificate of "+where+" is not trusted").Because(said).Fix("export SSL_CERT_FILE=<file of the authority that signed it>").NeedsPerson()
 	case offlineRE.MatchString(r.stderr) && !strings.Contains(r.stderr, "Permission denied"):
 		e := company.E(company.EGit, where+" could not be "+doing).Because(said).Fix("check the network and try again")
 		e.Class = company.Recoverable

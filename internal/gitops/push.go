@@ -90,10 +90,8 @@ func (a *remoteEndpoint) pushRefused(ctx context.Context, r result, branch strin
 		return a.explainFailure(ctx, "pushed to", r)
 	case strings.HasPrefix(said, "[remote rejected]"):
 		// The server's own rules: a hook, a protected branch. Trying again is no use.
-		e := company.E(company.EGit, "the remote refused the push of "+branch).Because(said + ": " + r.failureReason()).
-			Fix("see what it says; when that is mended, approve to try again")
-		e.Class = company.HumanRequired
-		return e
+		return company.E(company.EGit, "the remote refused the push of "+branch).Because(said + ": " + r.failureReason()).
+			Fix("see what it says; when that is mended, approve to try again").NeedsPerson()
 	}
 	return company.E(company.EGit, "the remote refused the push of "+branch).Because(strings.TrimPrefix(said+": "+r.failureReason(), ": "))
 }

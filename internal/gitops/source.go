@@ -254,9 +254,7 @@ func (s *Store) openCheckout(ctx context.Context, p string) (*checkout, error) {
 // unusableRepoError is a repository that its owner must change first: trying again does
 // not help.
 func unusableRepoError(message string) *company.Error {
-	e := company.E(company.EGit, message)
-	e.Class = company.HumanRequired
-	return e
+	return company.E(company.EGit, message).NeedsPerson()
 }
 
 func partialRefused() error {

@@ -213,6 +213,5 @@ func (a *remoteEndpoint) hostKeyRefused(ctx context.Context) error {
 			Because("accepted was " + strings.Join(was, ", ") + "; " + now + ". Another server may stand in between").
 			Fix("ask the server's operator; only if the change is theirs: company git trust-host --replace " + host)
 	}
-	refused.Class = company.HumanRequired
-	return refused
+	return refused.NeedsPerson()
 }

@@ -303,9 +303,7 @@ func (b *Builder) downloadEach(ctx context.Context, dir, work string, env []stri
 
 // markPermanent marks what no second try mends.
 func markPermanent(e *company.Error) error {
-	c := *e
-	c.Class = company.HumanRequired
-	return &c
+	return e.NeedsPerson()
 }
 
 // downloadEnv is the environment of `go mod download`, from nothing but the

@@ -207,7 +207,7 @@ func (f *registryAccess) explainError(err error) error {
 	if errors.As(f.withheld, &e) {
 		return e.Wrap(err)
 	}
-	if f.unreachable && errors.As(err, &e) && e.Class == company.HumanRequired {
+	if f.unreachable && errors.As(err, &e) && company.NeedsPerson(e) {
 		c := *e
 		c.Class = company.Recoverable
 		return &c
@@ -222,7 +222,7 @@ func clientError(what string, r toolproto.RunResult, fix string) error {
 	e := company.E(company.EImage, what).Because(fmt.Sprintf("exit code %d", r.ExitCode)).Wrap(errors.New(mostUsefulLine(text))).Fix(fix)
 	e.Details = text
 	if isPermanent(r.ExitCode, text) {
-		e.Class = company.HumanRequired
+		return e.NeedsPerson()
 	}
 	return e
 }

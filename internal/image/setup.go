@@ -47,7 +47,7 @@ func (b *Builder) runSetup(commands []string, env map[string]secret.Value, link 
 				// The commands and the image are the same at every try; only what
 				// apt asks for may be there later.
 				if !slices.ContainsFunc(temporaryErrors, func(m string) bool { return strings.Contains(text, m) }) {
-					e.Class = company.HumanRequired
+					return e.NeedsPerson()
 				}
 				return e
 			}

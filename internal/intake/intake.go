@@ -115,9 +115,7 @@ func markNeedsPerson(err error) error {
 	}
 	switch e.Code {
 	case company.EInvalid, company.ENotFound, company.EProtected, company.EConflict:
-		c := *e
-		c.Class = company.HumanRequired
-		return &c
+		return e.NeedsPerson()
 	}
 	return err
 }

@@ -143,9 +143,7 @@ func (g *Merger) Merge(ctx context.Context, e company.Effect) (company.Command, 
 
 // movedBranchError is a branch of ours that somebody else has moved: a person decides.
 func movedBranchError(ref, at string, want company.OID) error {
-	e := company.E(company.EConflict, fmt.Sprintf("%s is at %s, not at %s", strings.TrimPrefix(ref, "refs/heads/"), at, want.Short())).
+	return company.E(company.EConflict, fmt.Sprintf("%s is at %s, not at %s", strings.TrimPrefix(ref, "refs/heads/"), at, want.Short())).
 		Because("another process moved the integration branch in the office's mirror").
-		Fix("put the branch back, or cancel the task")
-	e.Class = company.HumanRequired
-	return e
+		Fix("put the branch back, or cancel the task").NeedsPerson()
 }

@@ -159,7 +159,7 @@ func (o *Orchestrator) carryOut(ctx context.Context, e company.Effect) {
 	fail := company.ReportEffectFailure{Task: e.Task, Key: e.Fail, EffectFailed: company.EffectFailed{Code: company.CodeOf(err), Error: err.Error()}}
 	var ce *company.Error
 	if errors.As(err, &ce) {
-		fail.Hint, fail.Human = ce.Hint, ce.Class == company.HumanRequired
+		fail.Hint, fail.Human = ce.Hint, company.NeedsPerson(ce)
 	}
 	if _, err := o.Do(ctx, company.Company, fail); err != nil && ctx.Err() == nil {
 		o.cfg.Logger.ErrorContext(ctx, "failure not recorded", "key", e.Key, "err", err)

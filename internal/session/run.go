@@ -205,7 +205,7 @@ func failedOutcome(err error) company.RunEnded {
 	var link *toolproto.Broken
 	switch {
 	case errors.As(err, &ce):
-		out.Error, out.Hint, out.Human = ce.Error(), ce.Hint, ce.Class == company.HumanRequired
+		out.Error, out.Hint, out.Human = ce.Error(), ce.Hint, company.NeedsPerson(ce)
 	case errors.As(err, &link):
 		out.Code, out.Hint = company.EDocker, "the work goes on in a new container from what was pushed"
 	}

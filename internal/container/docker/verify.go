@@ -218,11 +218,9 @@ func isEmpty(v reflect.Value) bool {
 }
 
 func policyError(field string, want, got any) *company.Error {
-	e := company.E(company.EPolicy, fmt.Sprintf("the container is not what the policy says: %s", field)).
+	return company.E(company.EPolicy, fmt.Sprintf("the container is not what the policy says: %s", field)).
 		Because(fmt.Sprintf("wanted %s, the daemon has %s", formatShort(want), formatShort(got))).
-		Fix("it was not started; see what changes containers on this daemon (a plugin, a proxy before its socket, its own defaults)")
-	e.Class = company.HumanRequired
-	return e
+		Fix("it was not started; see what changes containers on this daemon (a plugin, a proxy before its socket, its own defaults)").NeedsPerson()
 }
 
 // formatShort keeps a message readable: the seccomp profile alone is 8 KiB.

@@ -92,7 +92,7 @@ func (b *Fixture) onlyPull() Pull {
 func RequireCode(t testing.TB, err error, code company.Code, human bool) *company.Error {
 	t.Helper()
 	var e *company.Error
-	if !errors.As(err, &e) || e.Code != code || (e.Class == company.HumanRequired) != human || human && e.Hint == "" {
+	if !errors.As(err, &e) || e.Code != code || company.NeedsPerson(e) != human || human && e.Hint == "" {
 		t.Fatalf("%v (%+v), want %s, human %v", err, e, code, human)
 	}
 	return e

@@ -59,8 +59,8 @@ func (c *Client) confirmGone(ctx context.Context, number int) (*gitea.PullReques
 	}
 	p, err := c.getPull(ctx, number)
 	if statusOf(err) == http.StatusNotFound && isGiteaError(err) {
-		err = needsPerson(company.ENotFound, fmt.Sprintf("pull request #%d is gone from %s", number, c.repo), "the forge shows the repository and not the pull request",
-			"see the repository's pull requests").Wrap(errors.Join(forge.ErrPRGone, err))
+		err = company.E(company.ENotFound, fmt.Sprintf("pull request #%d is gone from %s", number, c.repo)).Because("the forge shows the repository and not the pull request").
+			Fix("see the repository's pull requests").NeedsPerson().Wrap(errors.Join(forge.ErrPRGone, err))
 	}
 	return p, err
 }

@@ -161,18 +161,12 @@ func isOutcomeUnknown(err error) bool {
 	return errors.As(err, &e) && (e.status == 0 || e.status >= 500)
 }
 
-func needsPerson(code company.Code, what, why, fix string) *company.Error {
-	e := company.E(code, what).Because(why).Fix(fix)
-	e.Class = company.HumanRequired
-	return e
-}
-
 // explainError explains an error of the API: what, why, and what to do.
 func (c *Client) explainError(ctx context.Context, doing string, err error) error {
 	var e *apiError
 	if !errors.As(err, &e) {
 		if errors.Is(err, forge.ErrNoLogin) {
-			return needsPerson(company.EAuth, "there is no login for "+c.site.Hostname()+" any more", "", "export GITEA_TOKEN, then: company resume").Wrap(err)
+			return company.E(company.EAuth, "there is no login for "+c.site.Hostname()+" any more").Fix("export GITEA_TOKEN, then: company resume").NeedsPerson().Wrap(err)
 		}
 		return err
 	}
@@ -185,16 +179,16 @@ func (c *Client) explainError(ctx context.Context, doing string, err error) erro
 	case e.status == 0:
 		return company.E(company.EForge, host+" cannot be reached while "+doing).Wrap(err)
 	case e.status == http.StatusUnauthorized:
-		return needsPerson(company.EAuth, fmt.Sprintf("%s refused the token (401) while %s", host, doing), source+" is not valid, or has expired", "export a new token, then: company resume").Wrap(&quietError{err})
+		return company.E(company.EAuth, fmt.Sprintf("%s refused the token (401) while %s", host, doing)).Because(source + " is not valid, or has expired").Fix("export a new token, then: company resume").NeedsPerson().Wrap(&quietError{err})
 	case e.status == http.StatusForbidden:
-		return needsPerson(company.EAuth, fmt.Sprintf("%s refused the token (403) while %s", host, doing), fmt.Sprintf("%s may not do that on %s (%s)", source, c.repo, e.message),
-			"make one with "+Driver.TokenPermissions+", for an account with the right to push, export it, then: company resume").Wrap(&quietError{err})
+		return company.E(company.EAuth, fmt.Sprintf("%s refused the token (403) while %s", host, doing)).Because(fmt.Sprintf("%s may not do that on %s (%s)", source, c.repo, e.message)).
+			Fix("make one with " + Driver.TokenPermissions + ", for an account with the right to push, export it, then: company resume").NeedsPerson().Wrap(&quietError{err})
 	case e.status == http.StatusNotFound:
 		if !isGiteaError(err) {
 			return company.E(company.EForge, fmt.Sprintf("something before %s answered 404 while %s", host, doing)).Because("a forge says so in JSON, a proxy does not").Wrap(&quietError{err})
 		}
-		return needsPerson(company.ENotFound, fmt.Sprintf("%s does not find it (404) while %s", host, doing), fmt.Sprintf("%s or what was asked for does not exist, or %s may not see it", c.repo, source),
-			"see that the remote's URL is right and that the token may read it, then: company resume").Wrap(&quietError{err})
+		return company.E(company.ENotFound, fmt.Sprintf("%s does not find it (404) while %s", host, doing)).Because(fmt.Sprintf("%s or what was asked for does not exist, or %s may not see it", c.repo, source)).
+			Fix("see that the remote's URL is right and that the token may read it, then: company resume").NeedsPerson().Wrap(&quietError{err})
 	}
 	return company.E(company.EForge, fmt.Sprintf("%s answered %d while %s", host, e.status, doing)).Because(e.message).Wrap(&quietError{err})
 }
@@ -221,7 +215,7 @@ func (c *Client) Target(ctx context.Context) (forge.Target, error) {
 	t := forge.Target{}
 	switch {
 	case r.Archived:
-		return t, needsPerson(company.EForge, fmt.Sprintf("%s is archived", c.repo), "nothing can be pushed to it", "unarchive it, then: company resume")
+		return t, company.E(company.EForge, fmt.Sprintf("%s is archived", c.repo)).Because("nothing can be pushed to it").Fix("unarchive it, then: company resume").NeedsPerson()
 	case r.Permissions == nil || !r.Permissions.Push:
 		if t, err = c.ensureFork(ctx); err != nil {
 			return t, err
@@ -274,7 +268,7 @@ func (c *Client) ensureFork(ctx context.Context) (forge.Target, error) {
 		return resp, err
 	})
 	if statusOf(err) == http.StatusConflict {
-		return forge.Target{}, needsPerson(company.EConflict, fmt.Sprintf("%s/%s is there already and is not a fork of %s", me, c.repo.Name, c.repo), "", "rename it, then answer with approve to try again")
+		return forge.Target{}, company.E(company.EConflict, fmt.Sprintf("%s/%s is there already and is not a fork of %s", me, c.repo.Name, c.repo)).Fix("rename it, then answer with approve to try again").NeedsPerson()
 	}
 	if err != nil {
 		return forge.Target{}, err

@@ -85,8 +85,9 @@ func (c *Client) findExisting(ctx context.Context, pr forge.PR) (*gitea.PullRequ
 		return ours, nil
 	}
 	theirs := open[0]
-	return nil, needsPerson(company.EConflict, fmt.Sprintf("pull request #%d of branch %s is not this office's", theirs.Index, pr.Branch),
-		"its text does not carry the mark of office "+pr.Office+" and "+string(pr.Task), "close it ("+theirs.HTMLURL+"), then answer with approve to try again")
+	return nil, company.E(company.EConflict, fmt.Sprintf("pull request #%d of branch %s is not this office's", theirs.Index, pr.Branch)).
+		Because("its text does not carry the mark of office " + pr.Office + " and " + string(pr.Task)).
+		Fix("close it (" + theirs.HTMLURL + "), then answer with approve to try again").NeedsPerson()
 }
 
 // pickOurs is the one of ours that counts; nil: none is ours.
@@ -333,7 +334,7 @@ func (c *Client) Close(ctx context.Context, ref forge.Ref) error {
 		return nil
 	}
 	if !forge.IsOurs(p.Body, ref.Office, ref.Task) {
-		return needsPerson(company.EConflict, fmt.Sprintf("pull request #%d is not this office's", ref.Number), "its text does not carry our mark", "close it yourself: "+p.HTMLURL)
+		return company.E(company.EConflict, fmt.Sprintf("pull request #%d is not this office's", ref.Number)).Because("its text does not carry our mark").Fix("close it yourself: " + p.HTMLURL).NeedsPerson()
 	}
 	closed := gitea.StateClosed
 	return c.callWithRetry(ctx, "closing the pull request", func(api *gitea.Client) (*gitea.Response, error) {

@@ -51,9 +51,7 @@ const tokenLife = time.Hour
 
 func newApp(a forge.App, key secret.Value, api string, repo forge.Repo, base http.RoundTripper) (*appLogin, error) {
 	bad := func(err error) error {
-		e := company.E(company.EAuth, "the private key of the GitHub App cannot be used").Wrap(err).Fix("set " + a.KeyEnv + " to the RSA key that GitHub made for the App (.pem)")
-		e.Class = company.HumanRequired
-		return e
+		return company.E(company.EAuth, "the private key of the GitHub App cannot be used").Wrap(err).Fix("set " + a.KeyEnv + " to the RSA key that GitHub made for the App (.pem)").NeedsPerson()
 	}
 	block, _ := pem.Decode([]byte(key.Reveal()))
 	if block == nil {

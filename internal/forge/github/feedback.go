@@ -56,8 +56,8 @@ func (c *Client) confirmGone(ctx context.Context, number int) (*github.PullReque
 	}
 	p, err := c.getPull(ctx, number)
 	if company.CodeOf(err) == company.ENotFound {
-		err = c.needsPerson(company.ENotFound, fmt.Sprintf("pull request #%d is gone from %s", number, c.repo), "GitHub shows the repository and not the pull request",
-			"see the repository's pull requests").Wrap(errors.Join(forge.ErrPRGone, err))
+		err = company.E(company.ENotFound, fmt.Sprintf("pull request #%d is gone from %s", number, c.repo)).Because("GitHub shows the repository and not the pull request").
+			Fix("see the repository's pull requests").NeedsPerson().Wrap(errors.Join(forge.ErrPRGone, err))
 	}
 	return p, err
 }

@@ -131,7 +131,7 @@ func (c *Client) findTarget(ctx context.Context) (forge.Target, error) {
 	}
 	switch {
 	case r.GetArchived():
-		return forge.Target{}, c.needsPerson(company.EForge, fmt.Sprintf("%s is archived", c.repo), "nothing can be pushed to it", "unarchive it, then: company resume")
+		return forge.Target{}, company.E(company.EForge, fmt.Sprintf("%s is archived", c.repo)).Because("nothing can be pushed to it").Fix("unarchive it, then: company resume").NeedsPerson()
 	case r.GetPermissions()["push"]:
 		return forge.Target{}, nil
 	}
@@ -172,7 +172,7 @@ func (c *Client) ensureFork(ctx context.Context) (forge.Target, error) {
 		})
 		switch {
 		case err == nil && !strings.EqualFold(there.GetParent().GetFullName(), c.repo.String()):
-			return forge.Target{}, c.needsPerson(company.EConflict, fmt.Sprintf("%s/%s is not a fork of %s", owner, name, c.repo), "", "rename it, then answer with approve to try again")
+			return forge.Target{}, company.E(company.EConflict, fmt.Sprintf("%s/%s is not a fork of %s", owner, name, c.repo)).Fix("rename it, then answer with approve to try again").NeedsPerson()
 		case err == nil:
 			return forge.Target{URL: there.GetCloneURL(), Owner: owner}, nil
 		case company.CodeOf(err) != company.ENotFound && company.CodeOf(err) != company.EAuth:
@@ -242,7 +242,7 @@ func (c *Client) Close(ctx context.Context, ref forge.Ref) error {
 		return nil
 	}
 	if !forge.IsOurs(p.GetBody(), ref.Office, ref.Task) {
-		return c.needsPerson(company.EConflict, fmt.Sprintf("pull request #%d is not this office's", ref.Number), "its text does not carry our mark", "close it yourself: "+p.GetHTMLURL())
+		return company.E(company.EConflict, fmt.Sprintf("pull request #%d is not this office's", ref.Number)).Because("its text does not carry our mark").Fix("close it yourself: " + p.GetHTMLURL()).NeedsPerson()
 	}
 	return c.callWithRetry(ctx, "closing the pull request", func() (*github.Response, error) {
 		_, resp, err := c.api.PullRequests.Edit(ctx, c.repo.Owner, c.repo.Name, ref.Number, &github.PullRequest{State: github.String("closed")})

@@ -67,7 +67,7 @@ func (c *Client) markReady(ctx context.Context, node string) error {
 	case len(refused) == 0:
 		return nil
 	case refused[0].Type == "FORBIDDEN":
-		return c.needsPerson(company.EAuth, "GitHub refused the token while "+doing, refused[0].Message, "give it \"pull_requests: write\", then answer with approve to try again")
+		return company.E(company.EAuth, "GitHub refused the token while "+doing).Because(refused[0].Message).Fix("give it \"pull_requests: write\", then answer with approve to try again").NeedsPerson()
 	}
 	return company.E(company.EForge, "GitHub refused: "+doing).Because(refused[0].Message)
 }

@@ -77,9 +77,9 @@ func (c *Client) findExisting(ctx context.Context, pr forge.PR) (*github.PullReq
 		}
 	}
 	if ours == nil && theirs != nil {
-		return nil, c.needsPerson(company.EConflict, fmt.Sprintf("pull request #%d of branch %s is not this office's", theirs.GetNumber(), pr.Branch),
-			"its text does not carry the mark of office "+pr.Office+" and "+string(pr.Task),
-			"close it ("+theirs.GetHTMLURL()+"), then answer with approve to try again")
+		return nil, company.E(company.EConflict, fmt.Sprintf("pull request #%d of branch %s is not this office's", theirs.GetNumber(), pr.Branch)).
+			Because("its text does not carry the mark of office " + pr.Office + " and " + string(pr.Task)).
+			Fix("close it (" + theirs.GetHTMLURL() + "), then answer with approve to try again").NeedsPerson()
 	}
 	return ours, nil
 }
@@ -121,8 +121,8 @@ func (c *Client) createPull(ctx context.Context, pr forge.PR) (*github.PullReque
 			body = pr.MarkedBody()
 			continue
 		case strings.Contains(said, "no commits between"):
-			return nil, c.needsPerson(company.EForge, fmt.Sprintf("%s holds all of %s already", pr.Base, pr.Branch), "there is nothing to ask for",
-				"see git log "+pr.Base+"; company cancel "+string(pr.Task)+" ends the task")
+			return nil, company.E(company.EForge, fmt.Sprintf("%s holds all of %s already", pr.Base, pr.Branch)).Because("there is nothing to ask for").
+				Fix("see git log " + pr.Base + "; company cancel " + string(pr.Task) + " ends the task").NeedsPerson()
 		}
 		return nil, err
 	}

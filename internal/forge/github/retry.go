@@ -105,7 +105,7 @@ func isOutcomeUnknown(err error) bool {
 		return status >= 500
 	}
 	var ce *company.Error
-	return !errors.As(err, &ce) || ce.Code == company.EForge && ce.Class != company.HumanRequired && !errors.Is(err, errLimited)
+	return !errors.As(err, &ce) || ce.Code == company.EForge && !company.NeedsPerson(ce) && !errors.Is(err, errLimited)
 }
 
 // statusOf is the HTTP status behind an error; 0: there was no answer.
@@ -127,13 +127,6 @@ func statusOf(err error) int {
 // errLimited marks a wait that was too long.
 var errLimited = errors.New("a rate limit")
 
-// needsPerson is an error that only a person can mend.
-func (*Client) needsPerson(code company.Code, what, why, fix string) *company.Error {
-	e := company.E(code, what).Because(why).Fix(fix)
-	e.Class = company.HumanRequired
-	return e
-}
-
 // explainError explains an error of the API: what, why, and what to do.
 func (c *Client) explainError(ctx context.Context, doing string, err error) error {
 	var ce *company.Error
@@ -141,7 +134,7 @@ func (c *Client) explainError(ctx context.Context, doing string, err error) erro
 		return ce
 	}
 	if errors.Is(err, forge.ErrNoLogin) {
-		return c.needsPerson(company.EAuth, "there is no login for "+c.site.Hostname()+" any more", "", "log in again (gh auth login, or export the token), then: company resume").Wrap(err)
+		return company.E(company.EAuth, "there is no login for "+c.site.Hostname()+" any more").Fix("log in again (gh auth login, or export the token), then: company resume").NeedsPerson().Wrap(err)
 	}
 	if wait, limited := rateLimitWait(err); limited {
 		return company.E(company.EForge, fmt.Sprintf("GitHub's rate limit is reached while %s", doing)).
@@ -154,8 +147,8 @@ func (c *Client) explainError(ctx context.Context, doing string, err error) erro
 	source, said := c.loginSource(ctx), forge.CleanText(e.Message, 300)
 	switch status := e.Response.StatusCode; {
 	case status == http.StatusUnauthorized:
-		return c.needsPerson(company.EAuth, fmt.Sprintf("GitHub refused the token (401) while %s", doing), source+" is not valid, or has expired",
-			"renew it (gh auth login, or export a new token), then: company resume").Wrap(&quietError{err})
+		return company.E(company.EAuth, fmt.Sprintf("GitHub refused the token (401) while %s", doing)).Because(source + " is not valid, or has expired").
+			Fix("renew it (gh auth login, or export a new token), then: company resume").NeedsPerson().Wrap(&quietError{err})
 	case status == http.StatusForbidden:
 		why := fmt.Sprintf("%s may not do that on %s (%s)", source, c.repo, said)
 		if need := missingPermission(e.Response.Header); need != "" {
@@ -165,12 +158,12 @@ func (c *Client) explainError(ctx context.Context, doing string, err error) erro
 		if at := ssoURL(e.Response.Header); at != "" {
 			fix = "allow the token for the organisation at " + at + ", then: company resume"
 		}
-		return c.needsPerson(company.EAuth, fmt.Sprintf("GitHub refused the token (403) while %s", doing), why, fix).Wrap(&quietError{err})
+		return company.E(company.EAuth, fmt.Sprintf("GitHub refused the token (403) while %s", doing)).Because(why).Fix(fix).NeedsPerson().Wrap(&quietError{err})
 	case status == http.StatusNotFound && !strings.Contains(e.Response.Header.Get("Content-Type"), "json"):
 		return company.E(company.EForge, "something before GitHub answered 404 while "+doing).Because("GitHub says so in JSON, a proxy does not").Wrap(&quietError{err})
 	case status == http.StatusNotFound || status == http.StatusGone:
-		return c.needsPerson(company.ENotFound, fmt.Sprintf("GitHub does not find it (%d) while %s", status, doing), fmt.Sprintf("%s does not exist, or %s may not see it", c.repo, source),
-			"see that the remote's URL is right and that the token may read it, then: company resume").Wrap(&quietError{err})
+		return company.E(company.ENotFound, fmt.Sprintf("GitHub does not find it (%d) while %s", status, doing)).Because(fmt.Sprintf("%s does not exist, or %s may not see it", c.repo, source)).
+			Fix("see that the remote's URL is right and that the token may read it, then: company resume").NeedsPerson().Wrap(&quietError{err})
 	case status == http.StatusUnprocessableEntity:
 		return company.E(company.EForge, fmt.Sprintf("GitHub refused the request (422) while %s", doing)).Because(forge.CleanText(errorDetail(e), 500)).Wrap(&quietError{err})
 	default:
