@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"company/internal/jcs"
 )
 
 var (
@@ -67,7 +69,7 @@ func readGolden(t *testing.T, n int) []Event {
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
 			t.Fatalf("golden ledger %d, line %d: %v", n, len(out)+1, err)
 		}
-		if text, err := Canonical(e); err != nil || !bytes.Equal(text, lines.Bytes()) || e.Prev != prev {
+		if text, err := jcs.Marshal(e); err != nil || !bytes.Equal(text, lines.Bytes()) || e.Prev != prev {
 			t.Fatalf("golden ledger %d was changed at event %d; take it back from the version control: a stored ledger is never edited", n, e.Seq)
 		}
 		prev = e.Hash()
@@ -226,7 +228,7 @@ func makeGoldenLedger(t *testing.T, n int) {
 	var prev Hash
 	for _, e := range best {
 		e.Prev = prev
-		text, err := Canonical(e)
+		text, err := jcs.Marshal(e)
 		if err != nil {
 			t.Fatal(err)
 		}

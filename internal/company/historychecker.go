@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"company/internal/glob"
 )
 
 // HistoryChecker sees every event of a ledger, in order, with the state before and
@@ -301,12 +303,12 @@ func checkDisjointWrites(wave Wave) error {
 		for _, b := range wave.Subtasks[:i] {
 			for _, x := range a.WriteSet {
 				for _, y := range b.WriteSet {
-					gx, err1 := ParseGlob(x)
-					gy, err2 := ParseGlob(y)
+					gx, err1 := parseGlob(x)
+					gy, err2 := parseGlob(y)
 					if err1 != nil || err2 != nil {
 						return invariantError("a write set that cannot be read")
 					}
-					if _, both := commonPath(gx, gy, &budget); both && !gx.isWithin(mechanical) && !gy.isWithin(mechanical) {
+					if _, both := glob.CommonPath(gx, gy, &budget); both && !gx.IsWithin(mechanical) && !gy.IsWithin(mechanical) {
 						return invariantError("two write sets meet: %s and %s", x, y)
 					}
 				}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/glob/globtest"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"pgregory.net/rapid"
 )
@@ -265,7 +267,7 @@ func TestPlanDisjointProperty(t *testing.T) {
 		for i := range rapid.IntRange(2, 4).Draw(t, "n") {
 			s := okSubtask(fmt.Sprintf("Part %d", i))
 			for range rapid.IntRange(1, 2).Draw(t, "globs") {
-				s.WriteSet = append(s.WriteSet, genGlob(t, "glob"))
+				s.WriteSet = append(s.WriteSet, globtest.Generate(t, "glob"))
 			}
 			p.Waves[0].Subtasks = append(p.Waves[0].Subtasks, s)
 		}
@@ -276,11 +278,15 @@ func TestPlanDisjointProperty(t *testing.T) {
 		if len(got) > 0 {
 			return
 		}
-		for _, path := range smallPaths {
+		for _, path := range globtest.SmallPaths {
 			owner := -1
 			for i, s := range p.Waves[0].Subtasks {
 				for _, w := range s.WriteSet {
-					if mustGlob(t, w).Match(path) {
+					g, err := parseGlob(w)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if g.Match(path) {
 						if owner >= 0 && owner != i {
 							t.Fatalf("%q belongs to subtasks %d and %d of %+v", path, owner, i, p)
 						}

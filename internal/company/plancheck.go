@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"company/internal/glob"
 )
 
 const (
@@ -24,10 +26,10 @@ const (
 // their names are: one subtask of a wave owns a class.
 var hot = mustGlobs("**/migrations/**", "tsconfig*.json", "biome.json", "lefthook.yml", ".github/**", ".gitlab-ci.yml")
 
-func mustGlobs(list ...string) []Glob {
-	globs := make([]Glob, len(list))
+func mustGlobs(list ...string) []glob.Glob {
+	globs := make([]glob.Glob, len(list))
 	for i, s := range list {
-		g, err := ParseGlob(s)
+		g, err := parseGlob(s)
 		if err != nil {
 			panic(err) // a constant of this file
 		}
@@ -48,9 +50,9 @@ func (p Plan) Check(rules PlanRules) []PlanProblem {
 	}
 	c.checkSplit(p)
 	titles := map[string]string{}
-	var earlier []Glob // what the waves before may write
+	var earlier []glob.Glob // what the waves before may write
 	for w, wave := range p.Waves {
-		sets := make([][]Glob, len(wave.Subtasks))
+		sets := make([][]glob.Glob, len(wave.Subtasks))
 		for i, s := range wave.Subtasks {
 			at := subtaskLabel(w, i, s)
 			c.checkSubtaskText(at, s)
@@ -73,7 +75,7 @@ func (p Plan) Check(rules PlanRules) []PlanProblem {
 // planCheck is one Check under way.
 type planCheck struct {
 	rules     PlanRules
-	protected []Glob
+	protected []glob.Glob
 	budget    int
 	problems  []PlanProblem
 }
@@ -88,7 +90,7 @@ func (c *planCheck) problemList() []PlanProblem {
 
 func (c *planCheck) addProtected(globs []string) {
 	for _, s := range globs {
-		g, err := ParseGlob(s)
+		g, err := parseGlob(s)
 		if err != nil {
 			c.add("rules", "a protected path cannot be read: "+err.Error(), "correct gates.protected in company.yaml")
 			continue
@@ -162,7 +164,7 @@ func (s PlannedSubtask) isTiny() bool {
 		return false
 	}
 	for _, w := range s.WriteSet {
-		if g, err := ParseGlob(w); err == nil && !g.isLiteral() {
+		if g, err := parseGlob(w); err == nil && !g.IsLiteral() {
 			return false
 		}
 	}
@@ -214,7 +216,7 @@ func (c *planCheck) checkTextList(at, one, many string, list []string) {
 }
 
 // writeSet reads the globs of a subtask and keeps them off protected paths.
-func (c *planCheck) writeSet(at string, s PlannedSubtask) []Glob {
+func (c *planCheck) writeSet(at string, s PlannedSubtask) []glob.Glob {
 	if len(s.WriteSet) == 0 {
 		c.add(at, "has an empty write set", "name the files and directories that it creates or changes, such as internal/api/**")
 	}
@@ -222,9 +224,9 @@ func (c *planCheck) writeSet(at string, s PlannedSubtask) []Glob {
 		c.add(at, fmt.Sprintf("has a write set of %d globs, %d are allowed", n, maxListed), "name directories instead of files")
 		return nil
 	}
-	var set []Glob
+	var set []glob.Glob
 	for _, w := range s.WriteSet {
-		g, err := ParseGlob(w)
+		g, err := parseGlob(w)
 		if err != nil {
 			hint := "correct the glob"
 			if e := (*Error)(nil); errors.As(err, &e) {
@@ -239,11 +241,11 @@ func (c *planCheck) writeSet(at string, s PlannedSubtask) []Glob {
 				"begin each glob with one of "+strings.Join(c.rules.Paths, "/, ")+"/")
 		}
 		for _, p := range c.protected {
-			if !g.mentions(p) {
+			if !g.Mentions(p) {
 				continue
 			}
 			fix := "leave it out; if the instruction needs it, ask the president"
-			if g.prefix == "" { // a wide one, such as ** or *.yml
+			if g.Prefix() == "" { // a wide one, such as ** or *.yml
 				fix = "name the directories that it changes, such as internal/** or docs/*.md, so that the protected path is not among them; if the instruction needs it, ask the president"
 			}
 			c.add(at, fmt.Sprintf("would write the protected path %s (by %s)", p, quoteShort(w)), fix)
@@ -255,7 +257,7 @@ func (c *planCheck) writeSet(at string, s PlannedSubtask) []Glob {
 
 // checkDisjoint keeps the write sets of a wave apart (SUB-18), and each hot class
 // with one subtask (SUB-19).
-func (c *planCheck) checkDisjoint(w int, wave Wave, sets [][]Glob) {
+func (c *planCheck) checkDisjoint(w int, wave Wave, sets [][]glob.Glob) {
 	owner := make([]int, len(hot))
 	for h := range owner {
 		owner[h] = -1
@@ -269,7 +271,7 @@ func (c *planCheck) checkDisjoint(w int, wave Wave, sets [][]Glob) {
 					if len(c.problems) >= maxPlanProblems {
 						return
 					}
-					path, both := commonPath(a, b, &c.budget)
+					path, both := glob.CommonPath(a, b, &c.budget)
 					if !both {
 						continue
 					}
@@ -286,7 +288,7 @@ func (c *planCheck) checkDisjoint(w int, wave Wave, sets [][]Glob) {
 		}
 		for h, class := range hot {
 			for _, g := range sets[i] {
-				if !g.mentions(class) {
+				if !g.Mentions(class) {
 					continue
 				}
 				if o := owner[h]; o >= 0 {
@@ -304,7 +306,7 @@ func (c *planCheck) checkDisjoint(w int, wave Wave, sets [][]Glob) {
 // checkIndependent looks for a subtask that needs another's output inside its wave
 // (SUB-8): it speaks of the other by its title, or reads a file that is not
 // there yet, that no earlier wave writes, and that the other writes.
-func (c *planCheck) checkIndependent(w int, wave Wave, sets [][]Glob, earlier []Glob) {
+func (c *planCheck) checkIndependent(w int, wave Wave, sets [][]glob.Glob, earlier []glob.Glob) {
 	var exists map[string]bool
 	for i, s := range wave.Subtasks {
 		at := subtaskLabel(w, i, s)
@@ -334,7 +336,7 @@ func (c *planCheck) checkIndependent(w int, wave Wave, sets [][]Glob, earlier []
 			}
 			for _, path := range s.Context {
 				for _, g := range sets[j] {
-					if g.isLiteral() && g.Match(path) && !exists[path] && !slices.ContainsFunc(earlier, func(e Glob) bool { return e.Match(path) }) {
+					if g.IsLiteral() && g.Match(path) && !exists[path] && !slices.ContainsFunc(earlier, func(e glob.Glob) bool { return e.Match(path) }) {
 						c.add(at, fmt.Sprintf("reads %s, which does not exist before subtask %d of the same wave writes it", quoteShort(path), j+1),
 							"move it to a later wave, or fuse the two")
 						continue others

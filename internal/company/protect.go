@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"company/internal/glob"
 )
 
 var alwaysProtected = mustGlobs(DefaultProtected()...)
@@ -16,7 +18,7 @@ var guarded = mustGlobs("**/vendor/**/*.go", "**/node_modules/**")
 
 // changesGuardedCode says whether a change is of code of others that the base has.
 func changesGuardedCode(c Change) bool {
-	return c.Action != "created" && slices.ContainsFunc(guarded, func(g Glob) bool { return g.Match(c.Path) })
+	return c.Action != "created" && slices.ContainsFunc(guarded, func(g glob.Glob) bool { return g.Match(c.Path) })
 }
 
 // isProtected says whether a path may only change with the president's leave.
@@ -28,7 +30,7 @@ func (r PlanRules) isProtected(path string) bool {
 		}
 	}
 	for _, pattern := range r.Protected {
-		g, err := ParseGlob(pattern)
+		g, err := parseGlob(pattern)
 		if err != nil || g.Match(path) {
 			return true
 		}
@@ -38,10 +40,10 @@ func (r PlanRules) isProtected(path string) bool {
 
 // isInFolders reports whether all that a glob matches is in the folders of the
 // task.
-func (r PlanRules) isInFolders(g Glob) bool {
+func (r PlanRules) isInFolders(g glob.Glob) bool {
 	return len(r.Paths) == 0 || slices.ContainsFunc(r.Paths, func(p string) bool {
 		// api/** also matches api, so that its prefix has no slash.
-		return strings.HasPrefix(g.prefix, p+"/") || strings.HasPrefix(g.src, p+"/")
+		return strings.HasPrefix(g.Prefix(), p+"/") || strings.HasPrefix(g.String(), p+"/")
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"company/internal/company"
+	"company/internal/glob"
 )
 
 var (
@@ -133,7 +134,7 @@ func checkText(tag reflect.StructTag, s string) error {
 			return no("is not a folder for readable files")
 		}
 	case "glob":
-		if _, err := company.ParseGlob(s); err != nil {
+		if _, err := glob.Parse(s); err != nil {
 			return &valueError{"cannot be read (" + err.Error() + ")", textRules[rule]}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
+	"company/internal/jcs"
 )
 
 // record is what one command leaves in the log: all its events, in one append,
@@ -54,7 +55,7 @@ func sealRecord(before link, c Command, now time.Time, drafts []company.Event) (
 	if rec.Sum, err = company.HashOf(rec); err != nil {
 		return record{}, link{}, nil, invalidError(command, err)
 	}
-	text, err := company.Canonical(rec)
+	text, err := jcs.Marshal(rec)
 	if err != nil {
 		return record{}, link{}, nil, invalidError(command, err)
 	}
@@ -95,7 +96,7 @@ func open(before *link, m bus.Message) (record, link, error) {
 		at = rec.Events[0].Seq
 		before = &link{Seq: at - 1, Hash: rec.Events[0].Prev}
 	}
-	if text, err := company.Canonical(rec); err != nil || !bytes.Equal(text, m.Data) {
+	if text, err := jcs.Marshal(rec); err != nil || !bytes.Equal(text, m.Data) {
 		return damage("its record is not in the form that was written")
 	}
 	unsummed := rec

@@ -14,6 +14,7 @@ import (
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/gitops"
+	"company/internal/glob"
 	"company/internal/safetext"
 )
 
@@ -97,15 +98,15 @@ func (r *readTools) readFile() agent.Tool {
 }
 
 // matchingFiles lists the regular files at the commit that a glob names.
-func (r *readTools) matchingFiles(ctx context.Context, glob string) ([]gitops.Entry, *agent.Result, error) {
+func (r *readTools) matchingFiles(ctx context.Context, pattern string) ([]gitops.Entry, *agent.Result, error) {
 	entries, err := r.mirror.List(ctx, r.at)
 	if err != nil {
 		return nil, nil, err
 	}
-	if glob == "" {
+	if pattern == "" {
 		return entries, nil, nil
 	}
-	g, err := company.ParseGlob(glob)
+	g, err := glob.Parse(pattern)
 	if err != nil {
 		res := refusalResult(err.Error())
 		return nil, &res, nil

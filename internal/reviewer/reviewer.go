@@ -18,6 +18,7 @@ import (
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/gitops"
+	"company/internal/glob"
 	"company/internal/sandbox"
 	"company/internal/session"
 )
@@ -47,7 +48,7 @@ type subject struct {
 	diff             gitops.Diff
 	flags            []string // what could keep tests from counting
 	mentions         []string // lines of commit messages that call somebody by name
-	writes           []company.Glob
+	writes           []glob.Glob
 	patch            company.Hash
 	whole            bool                // the only ticket's: the verdict is the one on the task
 	answers          []*company.Approval // of the president
@@ -76,7 +77,7 @@ func loadSubject(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *co
 			continue
 		}
 		for _, w := range s.Planned.WriteSet {
-			if g, err := company.ParseGlob(w); err == nil { // what does not parse was never accepted
+			if g, err := glob.Parse(w); err == nil { // what does not parse was never accepted
 				x.writes = append(x.writes, g)
 			}
 		}
@@ -87,7 +88,7 @@ func loadSubject(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *co
 
 // mayWrite says whether a file belongs to what was to be changed.
 func (x subject) mayWrite(file string) bool {
-	return slices.ContainsFunc(x.writes, func(g company.Glob) bool { return g.Match(file) })
+	return slices.ContainsFunc(x.writes, func(g glob.Glob) bool { return g.Match(file) })
 }
 
 // review is the session.Role of a reviewer.

@@ -162,4 +162,16 @@ func TestLayersAreThere(t *testing.T) {
 }
 
 // coming are rooms whose place is known before they are built.
-var coming = strings.Fields("tui mcp secret glob jcs gitexec company/history gitindex evidence runfiles prbody projection upkeep diagnose app client retry dockerapi")
+var coming = strings.Fields(`
+tui
+mcp
+secret
+gitexec
+company/history
+runfiles
+prbody
+projection
+upkeep
+diagnose
+client
+`)

@@ -1,9 +1,10 @@
-package company
+// Package jcs writes the canonical JSON of a value, after RFC 8785: object keys
+// by UTF-16 order, no white space, shortest numbers, no Unicode normalisation,
+// no trailing newline. The canonical text of a canonical text is itself.
+package jcs
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -13,35 +14,22 @@ import (
 	"unicode/utf8"
 )
 
-// Canonical is the one JSON text of a value (STA-22, after RFC 8785): object
-// keys by UTF-16 order, no white space, shortest numbers, no Unicode
-// normalisation, no trailing newline. It is a fixed point: the canonical text
-// of a canonical text is itself.
+// Marshal is the one JSON text of a value. A json.RawMessage inside v is
+// rewritten with the rest.
 //
-// A json.RawMessage inside v is canonicalised with the rest. Refused with
-// EInvalid: what encoding/json refuses, an object that names a key twice, and
-// an integer that a double cannot hold in full (above 2^53 most of them), since
-// writing it shorter would change it. Write such a number as a string.
-func Canonical(v any) ([]byte, error) {
+// Refused are: what encoding/json refuses, an object that names a key twice,
+// and an integer that a double cannot hold in full (above 2^53 most of them),
+// since writing it shorter would change it. Write such a number as a string.
+func Marshal(v any) ([]byte, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
-		return nil, E(EInvalid, "value has no JSON form").Wrap(err)
+		return nil, fmt.Errorf("value has no JSON form: %w", err)
 	}
 	c := canonicalizer{in: text, out: make([]byte, 0, len(text))}
 	if err := c.writeValue(); err != nil {
 		return nil, err
 	}
 	return c.out, nil
-}
-
-// HashOf is the SHA-256 of the canonical JSON of v.
-func HashOf(v any) (Hash, error) {
-	text, err := Canonical(v)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(text)
-	return Hash(hex.EncodeToString(sum[:])), nil
 }
 
 // canonicalizer rewrites JSON that json.Marshal made: it is well formed,
@@ -121,7 +109,7 @@ func (c *canonicalizer) writeObject() error {
 	for i, m := range members {
 		if i > 0 {
 			if bytes.Equal(m.key, members[i-1].key) {
-				return E(EInvalid, fmt.Sprintf("JSON object names the key %q twice", m.key))
+				return fmt.Errorf("JSON object names the key %q twice", m.key)
 			}
 			c.out = append(c.out, ',')
 		}
@@ -279,13 +267,12 @@ scan:
 	}
 	f, err := strconv.ParseFloat(literal, 64) //mutant:equal number all that is not 32 is 64 to ParseFloat
 	if err != nil {
-		return E(EInvalid, fmt.Sprintf("JSON number %.40s is out of range", literal)).Wrap(err)
+		return fmt.Errorf("JSON number %.40s is out of range: %w", literal, err)
 	}
 	from := len(c.out)
 	c.out = appendNumber(c.out, f)
 	if integer && string(c.out[from:]) != literal {
-		return E(EInvalid, fmt.Sprintf("JSON number %.40s is no exact double", literal)).
-			Fix("write it as a string")
+		return fmt.Errorf("JSON number %.40s is no exact double: write it as a string", literal)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package company
+package glob
 
 import (
 	"errors"
@@ -6,15 +6,17 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/glob/globtest"
+
 	"github.com/bmatcuk/doublestar/v4"
 	"pgregory.net/rapid"
 )
 
-func mustGlob(t rapid.TB, s string) Glob {
+func mustParse(t rapid.TB, s string) Glob {
 	t.Helper()
-	g, err := ParseGlob(s)
+	g, err := Parse(s)
 	if err != nil {
-		t.Fatalf("ParseGlob(%q): %v", s, err)
+		t.Fatalf("Parse(%q): %v", s, err)
 	}
 	return g
 }
@@ -39,7 +41,7 @@ func TestGlobMatch(t *testing.T) {
 		{"a{,/**}", []string{"a", "a/b"}, []string{"ab"}},
 		{"[{]", []string{"{"}, nil},
 	} {
-		g := mustGlob(t, c.glob)
+		g := mustParse(t, c.glob)
 		for _, p := range c.yes {
 			if !g.Match(p) {
 				t.Errorf("%q does not match %q", c.glob, p)
@@ -51,12 +53,12 @@ func TestGlobMatch(t *testing.T) {
 			}
 		}
 	}
-	if (Glob{}).Match("a") || Overlap(Glob{}, mustGlob(t, "**")) {
+	if (Glob{}).Match("a") || Overlap(Glob{}, mustParse(t, "**")) {
 		t.Error("the zero glob matches something")
 	}
 }
 
-func TestParseGlobRefuses(t *testing.T) {
+func TestParseRefuses(t *testing.T) {
 	for _, c := range []struct{ glob, want string }{
 		{"", "empty"},
 		{"/etc/passwd", "absolute"},
@@ -82,12 +84,13 @@ func TestParseGlobRefuses(t *testing.T) {
 		{strings.Repeat("{a,b}", 7), "more than 64 patterns"},
 		{strings.Repeat("{", 300) + strings.Repeat("}", 300) + strings.Repeat("{a,b}", 60), "more than 64 patterns"},
 	} {
-		_, err := ParseGlob(c.glob)
-		if CodeOf(err) != EInvalid || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("ParseGlob(%q) = %v, want %q", c.glob, err, c.want)
+		_, err := Parse(c.glob)
+		bad := (*SyntaxError)(nil)
+		if !errors.As(err, &bad) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("Parse(%q) = %v, want %q", c.glob, err, c.want)
 		}
-		if e := (*Error)(nil); errors.As(err, &e) && e.Hint == "" {
-			t.Errorf("ParseGlob(%q): no hint", c.glob)
+		if bad != nil && bad.Fix == "" {
+			t.Errorf("Parse(%q): no hint", c.glob)
 		}
 	}
 }
@@ -114,7 +117,7 @@ func TestOverlap(t *testing.T) {
 		{"a?c", "a/c", false},
 		{"*", ".env", true},
 	} {
-		a, b := mustGlob(t, c.a), mustGlob(t, c.b)
+		a, b := mustParse(t, c.a), mustParse(t, c.b)
 		path, got := Common(a, b)
 		if got != c.want || Overlap(b, a) != c.want {
 			t.Errorf("Overlap(%q, %q) = %v (%q), want %v", c.a, c.b, got, path, c.want)
@@ -125,71 +128,16 @@ func TestOverlap(t *testing.T) {
 // A question that is too large counts as an overlap, and is answered in
 // bounded time.
 func TestOverlapUndecided(t *testing.T) {
-	big := mustGlob(t, strings.Repeat("*a", 500)+"b")
-	other := mustGlob(t, strings.Repeat("*a", 500)+"c")
+	big := mustParse(t, strings.Repeat("*a", 500)+"b")
+	other := mustParse(t, strings.Repeat("*a", 500)+"c")
 	budget := 1000
-	if path, both := commonPath(big, other, &budget); !both || path != "" {
+	if path, both := CommonPath(big, other, &budget); !both || path != "" {
 		t.Fatalf("an undecided question gave %q, %v", path, both)
 	}
 	if !Overlap(big, big) {
 		t.Fatal("a glob does not overlap itself")
 	}
 }
-
-// genGlob makes patterns over a small alphabet, so that overlaps are common.
-func genGlob(t *rapid.T, label string) string {
-	var gen func(depth int) string
-	gen = func(depth int) string {
-		var b strings.Builder
-		for i, n := 0, rapid.IntRange(1, 3).Draw(t, label); i < n; i++ {
-			piece := rapid.SampledFrom([]string{"a", "b", ".", "*", "?", "[ab]", "[!a]", "[^b.]", "{", "\\a", "a", "b"}).Draw(t, label)
-			if piece == "{" {
-				if depth > 1 {
-					continue
-				}
-				piece = "{" + gen(depth+1) + "," + gen(depth+1) + "}"
-			}
-			b.WriteString(piece)
-		}
-		return b.String()
-	}
-	var parts []string
-	for i, n := 0, rapid.IntRange(1, 3).Draw(t, label); i < n; i++ {
-		if rapid.IntRange(0, 3).Draw(t, label) == 0 {
-			parts = append(parts, "**")
-		} else {
-			parts = append(parts, gen(0))
-		}
-	}
-	return strings.Join(parts, "/")
-}
-
-// smallPaths are all paths of up to 3 components of up to 2 of the characters
-// that the generated patterns tell apart, "c" standing for all others.
-var smallPaths = func() []string {
-	var names []string
-	for _, x := range []string{"", "a", "b", ".", "c"} {
-		for _, y := range []string{"a", "b", ".", "c"} {
-			if n := x + y; n != "." && n != ".." {
-				names = append(names, n)
-			}
-		}
-	}
-	paths := append([]string(nil), names...)
-	for _, x := range names {
-		for _, y := range names {
-			paths = append(paths, x+"/"+y)
-		}
-	}
-	for _, x := range names {
-		for _, y := range names {
-			for _, z := range []string{"a", "b", ".a", "cb"} {
-				paths = append(paths, x+"/"+y+"/"+z)
-			}
-		}
-	}
-	return paths
-}()
 
 // doublestarMatch asks doublestar about each pattern. There "a/**" matches "a"
 // but "*/**" does not match "a", nor "a/**/**"; here all three do.
@@ -210,9 +158,9 @@ var manyStars = regexp.MustCompile(`\*{3,}`)
 // by both globs, and where it says no, brute force finds none (SUB-18).
 func TestGlobProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		sa, sb := genGlob(t, "a"), genGlob(t, "b")
-		a, errA := ParseGlob(sa)
-		b, errB := ParseGlob(sb)
+		sa, sb := globtest.Generate(t, "a"), globtest.Generate(t, "b")
+		a, errA := Parse(sa)
+		b, errB := Parse(sb)
 		if errA != nil || errB != nil {
 			t.Skip("a component of dots")
 		}
@@ -234,7 +182,7 @@ func TestGlobProperties(t *testing.T) {
 			// There a final *** does not match nothing, though * and ** do.
 			theirs[i] = manyStars.ReplaceAllString(p, "*")
 		}
-		for _, p := range smallPaths {
+		for _, p := range globtest.SmallPaths {
 			m := a.Match(p)
 			want := doublestarMatch(theirs, p)
 			if m != want {
@@ -252,13 +200,13 @@ func TestGlobProperties(t *testing.T) {
 	})
 }
 
-func FuzzParseGlob(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, s := range []string{"a/**", "{a,b}/[!c]*", "\\[x\\]", "**/{a,{b,c}}/?"} {
 		f.Add(s)
 	}
-	all, _ := ParseGlob("**")
+	all, _ := Parse("**")
 	f.Fuzz(func(t *testing.T, s string) {
-		if g, err := ParseGlob(s); err == nil {
+		if g, err := Parse(s); err == nil {
 			if path, both := Common(g, all); both && path != "" && !g.Match(path) {
 				t.Fatalf("%q does not match %q", s, path)
 			}

@@ -1,4 +1,4 @@
-package company
+package glob
 
 import (
 	"fmt"
@@ -28,11 +28,18 @@ type Glob struct {
 	examples []string // paths that the glob spells out, wildcards filled with a neutral name
 }
 
-// ParseGlob reads a glob. A malformed one, or one that could name something
-// outside the repository, is an EInvalid error that names the fault.
-func ParseGlob(s string) (Glob, error) {
+// SyntaxError is a glob that cannot be read, or that could name something
+// outside the repository.
+type SyntaxError struct{ Glob, Problem, Fix string }
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("glob %s: %s", quoteShort(e.Glob), e.Problem)
+}
+
+// Parse reads a glob. Its error is a *SyntaxError.
+func Parse(s string) (Glob, error) {
 	bad := func(what, fix string) (Glob, error) {
-		return Glob{}, E(EInvalid, fmt.Sprintf("glob %s: %s", quoteShort(s), what)).Fix(fix)
+		return Glob{}, &SyntaxError{Glob: s, Problem: what, Fix: fix}
 	}
 	switch {
 	case s == "":
@@ -91,15 +98,18 @@ func (g Glob) Match(path string) bool {
 	return v.isAccepting() && g.nfa.acceptsAny(cur)
 }
 
-// isLiteral reports whether the glob names exactly one path.
-func (g Glob) isLiteral() bool { return len(g.examples) == 1 && g.prefix == g.examples[0] }
+// Prefix is what every path that the glob matches starts with.
+func (g Glob) Prefix() string { return g.prefix }
+
+// IsLiteral reports whether the glob names exactly one path.
+func (g Glob) IsLiteral() bool { return len(g.examples) == 1 && g.prefix == g.examples[0] }
 
 // Overlap reports whether some path is matched by both globs. It is decided on
 // the globs alone, whatever files exist. A question that is too large to
 // decide counts as an overlap.
 func Overlap(a, b Glob) bool {
 	budget := overlapBudget
-	_, both := commonPath(a, b, &budget)
+	_, both := CommonPath(a, b, &budget)
 	return both
 }
 
@@ -107,12 +117,12 @@ func Overlap(a, b Glob) bool {
 // people; the path is empty where the question was too large to decide.
 func Common(a, b Glob) (path string, both bool) {
 	budget := overlapBudget
-	return commonPath(a, b, &budget)
+	return CommonPath(a, b, &budget)
 }
 
-// commonPath walks the product of both automata and of the one that accepts the
+// CommonPath walks the product of both automata and of the one that accepts the
 // paths a repository can have, breadth first, and spends the budget.
-func commonPath(a, b Glob, budget *int) (string, bool) {
+func CommonPath(a, b Glob, budget *int) (string, bool) {
 	if a.nfa == nil || b.nfa == nil {
 		return "", false
 	}
@@ -186,13 +196,13 @@ func commonPath(a, b Glob, budget *int) (string, bool) {
 	return "", false
 }
 
-// mentions reports whether one glob speaks of what the other means: a path that
+// Mentions reports whether one glob speaks of what the other means: a path that
 // one spells out, its wildcards filled with a neutral name, is matched by the
 // other. It is the weaker sister of Overlap for classes of paths that may lie
 // anywhere: docs/** could hold docs/migrations/, and **/*.go could hold
 // .github/x.go, but neither is what its author speaks of, and to refuse them
 // would leave no plan.
-func (g Glob) mentions(class Glob) bool {
+func (g Glob) Mentions(class Glob) bool {
 	for _, e := range g.examples {
 		if class.Match(e) {
 			return true
@@ -206,9 +216,9 @@ func (g Glob) mentions(class Glob) bool {
 	return false
 }
 
-// isWithin reports whether all that the glob spells out lies in one of the
+// IsWithin reports whether all that the glob spells out lies in one of the
 // classes.
-func (g Glob) isWithin(classes []Glob) bool {
+func (g Glob) IsWithin(classes []Glob) bool {
 	for _, e := range g.examples {
 		ok := false
 		for _, c := range classes {

@@ -1,0 +1,19 @@
+package company
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"company/internal/jcs"
+)
+
+// HashOf is the SHA-256 of the canonical JSON of v. What has no canonical JSON
+// is an EInvalid error.
+func HashOf(v any) (Hash, error) {
+	text, err := jcs.Marshal(v)
+	if err != nil {
+		return "", E(EInvalid, err.Error())
+	}
+	sum := sha256.Sum256(text)
+	return Hash(hex.EncodeToString(sum[:])), nil
+}
