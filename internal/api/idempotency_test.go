@@ -150,3 +150,17 @@ func TestRepeatedCommandID(t *testing.T) {
 		t.Errorf("%d hired, %d tasks", s.Office.AddedWorkers, len(s.Tasks))
 	}
 }
+
+// Every command that people send has a name in the ledger, under which a repeat
+// is known.
+func TestCommandsAreKnownWhenRepeated(t *testing.T) {
+	for _, codec := range commandCodecs {
+		c, err := codec.decode(json.RawMessage(`{}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := company.WishOf(c); err != nil {
+			t.Errorf("%s: %v", codec.kind, err)
+		}
+	}
+}

@@ -223,9 +223,9 @@ func (o *Orchestrator) decideAndAppend(ctx context.Context, id, actor string, c 
 		o.commands++
 		sent.ID = fmt.Sprintf("%s-%d", o.token, o.commands)
 	} else {
-		wish, err := company.HashOf(map[string]any{"command": fmt.Sprintf("%T", c), "fields": c})
+		wish, err := company.WishOf(c)
 		if err != nil {
-			return nil, company.E(company.EInvalid, "the command holds something that cannot be kept").Wrap(err)
+			return nil, err
 		}
 		sent = ledger.Command{ID: company.CommandID(actor, id), Wish: wish}
 		if evs, err := o.cfg.Ledger.Earlier(ctx, sent); evs != nil || err != nil {
