@@ -78,5 +78,5 @@ bench: setup build ## the numbers of docs/performance.md
 .PHONY: lint
 lint: ## gofmt, vet, errcheck, errorlint, bodyclose, contextcheck, unparam, staticcheck (.golangci.yml)
 	@test -z "$$(gofmt -l cmd internal test | tee /dev/stderr)"
-	@$(GO) build -C scripts/lint -o ../../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	@$(GO) build -C tools -o ../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	bin/golangci-lint run $(SOURCES)

@@ -1,4 +1,4 @@
-module company/lint
+module company/tools
 
 go 1.26.0
 
