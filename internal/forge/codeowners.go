@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +14,13 @@ var CodeOwnerFiles = []string{".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNE
 // MaxCodeOwners bounds the reviews that are asked for.
 const MaxCodeOwners = 15
 
+// ownerFieldRE is one field of a line: a backslash takes a blank into it.
+var ownerFieldRE = regexp.MustCompile(`(?:\\.|\S)+`)
+
+// literalBrackets escapes the signs of other globs, which mean themselves in a
+// CODEOWNERS file.
+var literalBrackets = strings.NewReplacer("[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`)
+
 // CodeOwnersOf are the users and teams that a CODEOWNERS text names for some paths,
 // without their @; a team is org/team. The last pattern that matches a path
 // counts for it. Mail addresses are left out: no forge asks those.
@@ -23,7 +31,7 @@ func CodeOwnersOf(text string, paths []string) (users, teams []string) {
 	}
 	var rules []rule
 	for line := range strings.SplitSeq(text, "\n") {
-		f := strings.Fields(line)
+		f := ownerFieldRE.FindAllString(line, -1)
 		if len(f) == 0 || strings.HasPrefix(f[0], "#") {
 			continue
 		}
@@ -62,7 +70,7 @@ func CodeOwnersOf(text string, paths []string) (users, teams []string) {
 // globs: of the path itself, and of all below it where it may be a folder.
 func ownerGlobs(p string) []string {
 	anchored := strings.Contains(strings.TrimSuffix(p, "/"), "/")
-	p = strings.TrimPrefix(p, "/")
+	p = literalBrackets.Replace(strings.TrimPrefix(p, "/"))
 	if !anchored {
 		p = "**/" + p
 	}
