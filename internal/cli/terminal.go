@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 
 	"company/internal/feed"
 	"company/internal/safetext"
@@ -53,16 +54,15 @@ func isTerminal(v any) bool {
 	if !ok {
 		return false
 	}
-	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-	return err == nil
+	return term.IsTerminal(int(f.Fd()))
 }
 
 // terminalWidth is the width of a terminal; 80 where w is none, or has no
 // width.
 func terminalWidth(w any) int {
 	if f, ok := w.(*os.File); ok {
-		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && size.Col >= 40 {
-			return int(size.Col)
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width >= 40 {
+			return width
 		}
 	}
 	return 80
