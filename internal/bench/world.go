@@ -1,14 +1,12 @@
 package bench
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -19,6 +17,7 @@ import (
 	"company/internal/container"
 	"company/internal/container/docker"
 	"company/internal/dockerapi"
+	"company/internal/gitexec"
 	"company/internal/image"
 	"company/internal/mux"
 	"company/internal/toolproto"
@@ -166,16 +165,11 @@ func (w *benchEnv) removeContainer(ctx context.Context, id string) error {
 	return err
 }
 
-// runGit runs git without any configuration of this machine.
+// runGit runs git in a folder of the bench's own.
 func runGit(ctx context.Context, dir string, stdin io.Reader, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir, cmd.Stdin = dir, stdin
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0"}
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.Output()
+	out, err := gitexec.Command{Dir: dir, Stdin: stdin, Args: args}.Output(ctx)
 	if err != nil {
-		return "", company.E(company.EGit, "git "+args[0]+": "+strings.TrimSpace(errs.String())).Wrap(err)
+		return "", company.E(company.EGit, "a repository to measure with cannot be made").Wrap(err)
 	}
 	return strings.TrimSpace(string(out)), nil
 }

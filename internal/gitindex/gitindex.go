@@ -7,14 +7,15 @@ package gitindex
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"company/internal/company"
+	"company/internal/gitexec"
 	"company/internal/safetext"
 )
 
@@ -28,22 +29,15 @@ const gitTimeout = 20 * time.Second
 func Ask(ctx context.Context, dir string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
-	cmd.WaitDelay = time.Second
-	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/nonexistent", "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
-		"GIT_ATTR_NOSYSTEM=1", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0", "GIT_ALLOW_PROTOCOL=",
-		"GIT_CONFIG_COUNT=3", "GIT_CONFIG_KEY_0=core.fsmonitor", "GIT_CONFIG_VALUE_0=false", "GIT_CONFIG_KEY_1=core.hooksPath", "GIT_CONFIG_VALUE_1=/dev/null",
-		// A tracked folder that looks like a bare repository is not opened as
-		// one.
-		"GIT_CONFIG_KEY_2=safe.bareRepository", "GIT_CONFIG_VALUE_2=explicit"}
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	r, err := gitexec.Command{Dir: dir, Args: args}.Run(ctx)
+	if err == nil && r.Exit != 0 {
+		err = fmt.Errorf("exit code %d", r.Exit)
+	}
 	if err != nil {
-		return "", company.E(company.EGit, "git "+args[0]+" does not answer in "+dir).Because(safetext.FirstLine(stderr.String())).Wrap(err).
+		return "", company.E(company.EGit, "git "+args[0]+" does not answer in "+dir).Because(safetext.FirstLine(r.Stderr)).Wrap(err).
 			Fix("see that git status works there, and that the repository belongs to you")
 	}
-	return string(out), nil
+	return string(r.Out), nil
 }
 
 // Entry is one line of git's index.

@@ -1,25 +1,21 @@
 package gitops
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
-	"syscall"
 	"time"
 
 	"company/internal/company"
+	"company/internal/gitexec"
 )
 
 const (
 	localLimit   = 2 * time.Minute  // one command on objects that are here
 	networkLimit = 10 * time.Minute // one fetch or push
-	maxOutput    = 256 << 20        // bytes of a command's stdout that we hold
-	maxStderr    = 64 << 10
 )
 
 // call is one git command.
@@ -27,7 +23,7 @@ type call struct {
 	dir       string   // absolute --git-dir
 	workTree  string   // --work-tree, for the few that look at one
 	args      []string // the command and its arguments
-	config    []setting
+	config    []gitexec.Setting
 	env       []string        // beyond the fixed ones
 	global    string          // GIT_CONFIG_GLOBAL, if not the empty one
 	protocols string          // GIT_ALLOW_PROTOCOL; empty blocks all
@@ -61,34 +57,31 @@ func (r result) failureReason() string {
 	return Mask(s)
 }
 
-// limits bounds a process that handles bytes made in a container: no core,
-// 60 s of processor time, 4 GiB of address space, files up to 1 GiB. It goes
-// through sh because Go cannot set limits between fork and exec.
-const limitScript = `ulimit -c 0 && ulimit -t 60 && ulimit -v 4194304 && ulimit -f 2097152 && exec "$@"`
-
-// newCommand builds the process of a call: own process group, so that helpers
-// of git die with it, killed when ctx ends.
-func (s *Store) newCommand(ctx context.Context, c call) *exec.Cmd {
-	argv := []string{s.git, "--git-dir=" + c.dir}
-	if c.workTree != "" {
-		argv = append(argv, "--work-tree="+c.workTree)
+// command is a call as a process, with what is this store's.
+func (s *Store) command(c call) gitexec.Command {
+	cmd := gitexec.Command{
+		Program: s.git, Args: c.args, GitDir: c.dir, WorkTree: c.workTree, Dir: s.homeDir(), Home: s.homeDir(), GlobalConfig: c.global,
+		Protocols: c.protocols, Limited: c.limited, Stdin: c.stdin, Stdout: c.stdout, Files: c.extra,
+		Config: append([]gitexec.Setting{{"merge.directoryRenames", "false"}}, c.config...),
 	}
-	argv = append(argv, c.args...)
-	if c.limited {
-		argv = append([]string{"/bin/sh", "-c", limitScript, "sh"}, argv...)
-	}
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir = s.homeDir()
 	if c.workTree != "" {
 		// The store of an office lies inside the checkout as a rule; from a
 		// folder in there git would answer for that folder alone.
 		cmd.Dir = "/"
 	}
-	cmd.Env = s.buildEnv(c)
-	cmd.ExtraFiles = c.extra
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 5 * time.Second
+	if c.global == "" {
+		cmd.GlobalConfig = s.globalConfig()
+	}
+	if c.access.overSSHNow() {
+		cmd.SSH = c.access.sshCommand()
+	}
+	if c.access.needsCredential() {
+		cmd.Config = append(cmd.Config, gitexec.Setting{"credential.helper", "!" + shellQuote(s.helperPath())})
+	}
+	if c.access != nil && c.access.host != "" {
+		cmd.Env = append(cmd.Env, s.cfg.OperatorEnv...)
+	}
+	cmd.Env = append(cmd.Env, c.env...)
 	return cmd
 }
 
@@ -113,29 +106,18 @@ func (s *Store) run(ctx context.Context, c call) (result, error) {
 		defer d.close()
 		c.extra = []*os.File{d.ask, d.answer}
 	}
-	cmd := s.newCommand(ctx, c)
-	var out, errOut bytes.Buffer
-	cmd.Stdin = c.stdin
-	cmd.Stdout = c.stdout
-	if c.stdout == nil {
-		cmd.Stdout = &capped{w: &out, left: maxOutput}
-	}
-	cmd.Stderr = &truncating{buf: &errOut, left: maxStderr}
-	start := time.Now()
-	err := cmd.Start()
+	cmd := s.command(c)
 	if d != nil {
-		d.closeGits()
+		cmd.Started = d.closeGits
 	}
-	if err == nil {
-		err = cmd.Wait()
-	}
-	r := result{out: out.Bytes(), stderr: errOut.String(), exit: exitCode(cmd)}
+	start := time.Now()
+	done, err := cmd.Run(ctx)
+	r := result{out: done.Out, stderr: done.Stderr, exit: done.Exit}
 	s.logOf(ctx).writeLine(c.args[0], c.args[1:], r.exit, time.Since(start), r.stderr)
 	if ctx.Err() != nil {
 		return r, contextError(ctx, c.args[0])
 	}
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	if err != nil {
 		return r, company.E(company.EGit, "git "+c.args[0]+" could not be run").Because(r.stderr).Wrap(err)
 	}
 	return r, nil
@@ -156,39 +138,4 @@ func contextError(ctx context.Context, op string) error {
 		return company.E(company.ETimeout, "git "+op+" took too long and was stopped").Wrap(context.Cause(ctx))
 	}
 	return context.Cause(ctx)
-}
-
-func exitCode(cmd *exec.Cmd) int {
-	if cmd.ProcessState == nil {
-		return -1
-	}
-	return cmd.ProcessState.ExitCode()
-}
-
-// capped passes bytes on and fails when there are too many of them.
-type capped struct {
-	w    io.Writer
-	left int64
-}
-
-func (c *capped) Write(p []byte) (int, error) {
-	if int64(len(p)) > c.left {
-		return 0, fmt.Errorf("more than %d bytes of output", int64(maxOutput))
-	}
-	c.left -= int64(len(p))
-	return c.w.Write(p)
-}
-
-// truncating keeps the first bytes and swallows the rest, so that a chatty
-// process is never blocked.
-type truncating struct {
-	buf  *bytes.Buffer
-	left int
-}
-
-func (t *truncating) Write(p []byte) (int, error) {
-	keep := min(len(p), t.left)
-	t.buf.Write(p[:keep])
-	t.left -= keep
-	return len(p), nil
 }

@@ -1,7 +1,6 @@
 package gitops
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/gitexec"
 )
 
 // FileChange is one path that differs between two trees.
@@ -34,14 +34,14 @@ func (m *Mirror) Diff(ctx context.Context, from, to company.OID, maxPatch int) (
 	if d.Changes, err = m.s.diffChanges(ctx, m.dir, from, to); err != nil || maxPatch <= 0 {
 		return d, err
 	}
-	var buf bytes.Buffer
+	patch := gitexec.NewHead(maxPatch + 1)
 	_, err = m.s.runOK(ctx, call{
 		dir: m.dir,
 		args: []string{"diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color",
 			"--full-index", "--src-prefix=a/", "--dst-prefix=b/", string(from), string(to)},
-		stdout: &truncating{buf: &buf, left: maxPatch + 1},
+		stdout: patch,
 	})
-	d.Patch = buf.Bytes()
+	d.Patch = patch.Bytes()
 	if len(d.Patch) > maxPatch {
 		d.Patch, d.Truncated = d.Patch[:maxPatch], true
 	}

@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"company/internal/gitexec"
 	"context"
 	"errors"
 	"path/filepath"
@@ -43,7 +44,7 @@ func (s *Store) ensureSeed(ctx context.Context, m *Mirror, base OID) (string, er
 			}
 		}
 		// Packs only, never loose objects: only packs are linked.
-		return s.copyCommit(ctx, m.dir, tmp, base, BaseBranch, []setting{{"fetch.unpackLimit", "1"}})
+		return s.copyCommit(ctx, m.dir, tmp, base, BaseBranch, []gitexec.Setting{{"fetch.unpackLimit", "1"}})
 	})
 }
 

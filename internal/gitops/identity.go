@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/gitexec"
 )
 
 // Ways to sign what the host commits (git.sign).
@@ -105,12 +106,12 @@ func signOff(message string, p Person) string {
 }
 
 // signOptions is what git commit-tree gets to sign with.
-func (s *Store) signOptions() (args []string, config []setting, env []string) {
+func (s *Store) signOptions() (args []string, config []gitexec.Setting, env []string) {
 	switch s.cfg.Sign {
 	case SignSSH:
-		config = []setting{{"gpg.format", "ssh"}, {"user.signingkey", s.cfg.SigningKey}, {"gpg.ssh.program", "ssh-keygen"}, {"gpg.ssh.defaultKeyCommand", ""}}
+		config = []gitexec.Setting{{"gpg.format", "ssh"}, {"user.signingkey", s.cfg.SigningKey}, {"gpg.ssh.program", "ssh-keygen"}, {"gpg.ssh.defaultKeyCommand", ""}}
 	case SignGPG:
-		config = []setting{{"gpg.format", "openpgp"}, {"user.signingkey", s.cfg.SigningKey}, {"gpg.program", "gpg"}}
+		config = []gitexec.Setting{{"gpg.format", "openpgp"}, {"user.signingkey", s.cfg.SigningKey}, {"gpg.program", "gpg"}}
 		if s.cfg.GPGHome != "" {
 			env = append(env, "GNUPGHOME="+s.cfg.GPGHome)
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/gitexec"
 )
 
 // Modes of tree entries as git writes them.
@@ -39,7 +40,7 @@ type batch struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
 	out   *bufio.Reader
-	err   bytes.Buffer
+	err   *gitexec.Head
 	start time.Time
 }
 
@@ -50,9 +51,9 @@ func (s *Store) startBatch(ctx context.Context, dir string, env []string, limite
 		return nil, err
 	}
 	ctx, stop := context.WithTimeout(ctx, localLimit)
-	b := &batch{s: s, ctx: ctx, stop: stop, start: time.Now()}
-	b.cmd = s.newCommand(ctx, call{dir: dir, args: []string{"cat-file", "--batch-command"}, env: env, limited: limited})
-	b.cmd.Stderr = &truncating{buf: &b.err, left: maxStderr}
+	b := &batch{s: s, ctx: ctx, stop: stop, start: time.Now(), err: gitexec.NewHead(gitexec.MaxStderr)}
+	b.cmd = s.command(call{dir: dir, args: []string{"cat-file", "--batch-command"}, env: env, limited: limited}).Process(ctx)
+	b.cmd.Stderr = b.err
 	in, err := b.cmd.StdinPipe()
 	if err == nil {
 		var out io.ReadCloser
@@ -74,7 +75,7 @@ func (b *batch) close() {
 	_, _ = io.Copy(io.Discard, io.LimitReader(b.out, 1)) // usually already at its end
 	b.stop()
 	_ = b.cmd.Wait()
-	b.s.logOf(b.ctx).writeLine("cat-file", []string{"--batch-command"}, max(0, exitCode(b.cmd)), time.Since(b.start), b.err.String())
+	b.s.logOf(b.ctx).writeLine("cat-file", []string{"--batch-command"}, max(0, gitexec.ExitCode(b.cmd)), time.Since(b.start), b.err.String())
 }
 
 // processError explains a failed conversation with the process.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/gitexec"
 )
 
 // keepSpace holds what the company's state names and no other reference does:
@@ -79,7 +80,7 @@ func (m *Mirror) Pack(ctx context.Context) (bool, error) {
 	for _, name := range big {
 		args = append(args, "--keep-pack="+name)
 	}
-	config := []setting{{"pack.threads", "1"}, {"repack.writeBitmaps", "false"}, {"repack.useDeltaBaseOffset", "true"}}
+	config := []gitexec.Setting{{"pack.threads", "1"}, {"repack.writeBitmaps", "false"}, {"repack.useDeltaBaseOffset", "true"}}
 	if _, err := m.s.runOK(ctx, call{dir: m.dir, args: args, config: config, limit: packLimit}); err != nil {
 		return false, err
 	}

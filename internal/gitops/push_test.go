@@ -154,7 +154,7 @@ func TestEnvironmentIsBuiltFromNothing(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "canary-key")
 	t.Setenv("GIT_DIR", "/nowhere")
 	b := setup(t, nil)
-	for _, kv := range b.store.buildEnv(call{dir: "/x"}) {
+	for _, kv := range b.store.command(call{dir: "/x"}).Environ() {
 		if strings.Contains(kv, "canary-key") || strings.Contains(kv, "/nowhere") {
 			t.Error(kv)
 		}

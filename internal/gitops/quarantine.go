@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/gitexec"
 )
 
 // Names inside a quarantine.
@@ -182,7 +183,7 @@ func (s *Store) Quarantines() ([]company.RunID, error) {
 
 // copyCommit fetches one commit with its history from one repository of ours
 // into another.
-func (s *Store) copyCommit(ctx context.Context, from, to string, id OID, dst string, config []setting) error {
+func (s *Store) copyCommit(ctx context.Context, from, to string, id OID, dst string, config []gitexec.Setting) error {
 	if err := s.verifyRepo(from); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/gitexec"
 )
 
 const run1 company.RunID = "t1-01.1"
@@ -242,7 +243,7 @@ func bombs(t testing.TB, q *Quarantine) map[string]string {
 	return map[string]string{
 		"a blob of 400 MB":       mktree(t, q, "100644 blob "+blob(t, q, strings.Repeat("\x00", 400<<20))+"\tbig"),
 		"10^8 files":             wide(small, 8),
-		"10^8 empty folders":     wide("040000 tree "+string(EmptyTree), 8),
+		"10^8 empty folders":     wide("040000 tree "+gitexec.EmptyTree, 8),
 		"one blob many times":    wide(ten, 2),
 		"70 folders deep":        strings.TrimPrefix(deep, "040000 tree "),
 		"60,000 files in a tree": flat(t, q, small, 60_000),

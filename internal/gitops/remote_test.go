@@ -412,7 +412,7 @@ func TestOperatorEnvironment(t *testing.T) {
 	env := map[string]string{"https_proxy": "http://127.0.0.1:1", "NO_PROXY": "x.example", "SSL_CERT_FILE": "/ca.pem", "OPENAI_API_KEY": "canary", "GIT_DIR": "/x"}
 	b.store.cfg.OperatorEnv = OperatorEnv(func(k string) (string, bool) { v, ok := env[k]; return v, ok })
 	far := &remoteEndpoint{s: b.store, host: "h", protocols: "https", url: "https://h/x"}
-	got := strings.Join(b.store.buildEnv(far.newCall("/x")), "\n")
+	got := strings.Join(b.store.command(far.newCall("/x")).Environ(), "\n")
 	for _, want := range []string{"https_proxy=http://127.0.0.1:1", "NO_PROXY=x.example", "GIT_SSL_CAINFO=/ca.pem"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is missing", want)
@@ -423,7 +423,7 @@ func TestOperatorEnvironment(t *testing.T) {
 	}
 	near := &remoteEndpoint{s: b.store, protocols: "file", url: "file:///x"}
 	for _, c := range []call{{dir: "/x"}, near.newCall("/x")} {
-		if got := strings.Join(b.store.buildEnv(c), "\n"); strings.Contains(got, "proxy") || strings.Contains(got, "CAINFO") {
+		if got := strings.Join(b.store.command(c).Environ(), "\n"); strings.Contains(got, "proxy") || strings.Contains(got, "CAINFO") {
 			t.Error(got)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/gitexec"
 )
 
 // hookScript is the pre-receive hook of every quarantine. It hands the
@@ -197,12 +198,12 @@ func (o *opening) refusalReason() string { return Mask(oneLine(string(gitRefuses
 func (q *Quarantine) runPackProcess(ctx context.Context, c call, req PackRequest, started func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	cmd := q.s.newCommand(ctx, c)
+	cmd := q.s.command(c).Process(ctx)
 	// After the process has ended, what it wrote is still on its way to a
 	// client that may be slow.
 	cmd.WaitDelay = time.Minute
-	var errOut bytes.Buffer
-	cmd.Stdout, cmd.Stderr = req.Out, &truncating{buf: &errOut, left: maxStderr}
+	errOut := gitexec.NewHead(gitexec.MaxStderr)
+	cmd.Stdout, cmd.Stderr = req.Out, errOut
 	begin := time.Now()
 	in, err := cmd.StdinPipe()
 	if err == nil {
@@ -226,7 +227,7 @@ func (q *Quarantine) runPackProcess(ctx context.Context, c call, req PackRequest
 		close(copied)
 	}()
 	err = cmd.Wait()
-	q.s.logOf(ctx).writeLine(c.args[0], c.args[1:], exitCode(cmd), time.Since(begin), errOut.String())
+	q.s.logOf(ctx).writeLine(c.args[0], c.args[1:], gitexec.ExitCode(cmd), time.Since(begin), errOut.String())
 	broken := ctx.Err() != nil // before Close below makes a late Read fail
 	if closer, ok := req.In.(io.Closer); ok {
 		_ = closer.Close()

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"company/internal/company"
+	"company/internal/gitexec"
 )
 
 // Source is where a base comes from: the president's checkout by its path, or
@@ -128,7 +129,7 @@ type fetchSpec struct {
 	url, global, protocols string
 	oid                    company.OID
 	dst                    string // empty: objects only
-	config                 []setting
+	config                 []gitexec.Setting
 	access                 *remoteEndpoint // of a fetch over the network
 }
 

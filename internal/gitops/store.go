@@ -7,14 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"sync"
 
 	"company/internal/company"
 	"company/internal/folder"
+	"company/internal/gitexec"
 
 	"golang.org/x/sys/unix"
 )
@@ -122,16 +121,11 @@ func Open(cfg Config) (*Store, error) {
 }
 
 func findGit() (string, error) {
-	for _, p := range []string{"/usr/bin/git", "/bin/git", "/usr/local/bin/git"} {
-		if fi, err := os.Stat(p); err == nil && fi.Mode()&0o111 != 0 {
-			return p, nil
-		}
-	}
-	p, err := exec.LookPath("git")
+	git, err := gitexec.Find()
 	if err != nil {
 		return "", company.E(company.EGit, "git is not installed").Fix("install git 2.38 or newer")
 	}
-	return filepath.Abs(p)
+	return git, nil
 }
 
 func (s *Store) homeDir() string      { return filepath.Join(s.root, "home") }

@@ -1,7 +1,6 @@
 package image
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -13,43 +12,25 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/gitexec"
 )
-
-// gitEnv is git's environment from nothing: no configuration of a user, a
-// system or a repository's attributes, no hooks, no helpers, no network.
-func gitEnv(gitDir string) []string {
-	env := []string{
-		"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/nonexistent", "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
-		"GIT_ATTR_NOSYSTEM=1", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=/bin/false",
-		"GIT_SSH_COMMAND=/bin/false", "GIT_LITERAL_PATHSPECS=1", "GIT_CEILING_DIRECTORIES=/", "GIT_ALLOW_PROTOCOL=", "GIT_OPTIONAL_LOCKS=0",
-	}
-	config := [][2]string{
-		{"safe.directory", gitDir}, {"safe.bareRepository", "explicit"}, {"core.hooksPath", "/dev/null"}, {"core.fsmonitor", "false"},
-		{"core.attributesFile", "/dev/null"}, {"gc.auto", "0"}, {"maintenance.auto", "false"}, {"pack.writeReverseIndex", "false"},
-	}
-	for i, c := range config {
-		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, c[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, c[1]))
-	}
-	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(config)))
-}
 
 // gitTimeout bounds one git command.
 const gitTimeout = 5 * time.Minute
 
 // runGit runs one git command on a bare repository.
 func runGit(ctx context.Context, gitDir string, stdin string, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
-	defer cancel()
-	var out bytes.Buffer
-	argv := append([]string{"git", "--git-dir=" + gitDir}, args...)
-	if err := runTool(ctx, "/", gitEnv(gitDir), strings.NewReader(stdin), &out, argv...); err != nil {
-		return nil, gitError(err)
-	}
-	return out.Bytes(), nil
+	return gitOutput(ctx, gitexec.Command{GitDir: gitDir, Args: args, Stdin: strings.NewReader(stdin)})
 }
 
-func gitError(err error) error {
-	return (&company.Error{Code: company.EGit, Op: "read the repository for a worker image", Message: "git refused"}).Wrap(err)
+func gitOutput(ctx context.Context, c gitexec.Command) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
+	defer cancel()
+	out, err := c.Output(ctx)
+	if err != nil {
+		return nil, (&company.Error{Code: company.EGit, Op: "read the repository for a worker image", Message: "git refused"}).Wrap(err)
+	}
+	return out, nil
 }
 
 // killGroup makes a command the head of a process group that is asked to end
@@ -79,16 +60,16 @@ func packRepo(ctx context.Context, repo Repo, work string, l *layer) error {
 		return err
 	}
 	pack := filepath.Join(temp, "new")
-	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
-	defer cancel()
 	// git begins a pack among the objects and renames it to its place at the
 	// end. The mirror may lie on another file system, so the objects that git
-	// writes to are these.
-	env := append(gitEnv(repo.MirrorDir), "GIT_OBJECT_DIRECTORY="+filepath.Join(temp, "objects"))
-	err := runTool(ctx, "/", env, strings.NewReader(string(repo.Commit)+"\n"), nil,
-		"git", "--git-dir="+repo.MirrorDir, "pack-objects", "--revs", "--delta-base-offset", "-q", pack)
+	// writes to are these. What lies beside a pack is in the layer: no more than
+	// older versions of git make.
+	_, err := gitOutput(ctx, gitexec.Command{
+		GitDir: repo.MirrorDir, Args: []string{"pack-objects", "--revs", "--delta-base-offset", "-q", pack}, Stdin: strings.NewReader(string(repo.Commit) + "\n"),
+		Env: []string{"GIT_OBJECT_DIRECTORY=" + filepath.Join(temp, "objects")}, Config: []gitexec.Setting{{"pack.writeReverseIndex", "false"}},
+	})
 	if err != nil {
-		return gitError(err)
+		return err
 	}
 	const root = "opt/repo.git"
 	for _, f := range []struct{ name, text string }{

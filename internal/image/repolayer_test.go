@@ -2,6 +2,7 @@ package image
 
 import (
 	"archive/tar"
+	"company/internal/gitexec/gitexectest"
 	"context"
 	"errors"
 	"io"
@@ -116,5 +117,33 @@ func unpack(t *testing.T, file, dir string) {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestHostileConfigRunsNothing: what is read and packed of a repository runs no
+// program that its configuration, its hooks or our environment name.
+func TestHostileConfigRunsNothing(t *testing.T) {
+	repo := newProject(t).commit(map[string]string{"go.mod": "module x\n", ".gitattributes": "* filter=x diff=x merge=x\n"})
+	c := gitexectest.NewCanary(t)
+	c.Poison(repo.MirrorDir)
+	c.PoisonEnvironment()
+	files, err := listTree(t.Context(), *repo, repo.Commit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if texts, err := files.readTexts(t.Context(), []string{"go.mod"}); err != nil || string(texts["go.mod"]) != "module x\n" {
+		t.Errorf("%q, %v", texts, err)
+	}
+	work := t.TempDir()
+	l, err := newLayer(filepath.Join(work, "layer.tar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.removeFile()
+	if err := packRepo(t.Context(), *repo, work, l); err != nil {
+		t.Error(err)
+	}
+	if what := c.Ran(); what != "" {
+		t.Errorf("it ran %s", what)
 	}
 }

@@ -63,7 +63,7 @@ var elsewhere = []exemption{
 	{"internal/image/", "", "keeps layers in the user's cache, and reads the toolchains of this machine"},
 
 	// The system.
-	{"internal/gitops/store.go", "os.Stat", "looks for git"},
+	{"internal/gitexec/gitexec.go", "os.Stat", "looks for git"},
 	{"internal/gitops/open_readonly.go", "os.Mkdir os.MkdirTemp os.RemoveAll", "makes a folder of the system's temporary files, for one look"},
 	{"internal/gitops/doctor.go", "os.MkdirTemp os.RemoveAll", "makes a folder of the system's temporary files, for one look"},
 	{"internal/app/idlememory.go", "os.ReadFile os.Readlink", "reads what the kernel says of this process"},
@@ -78,6 +78,7 @@ var elsewhere = []exemption{
 
 	// For tests.
 	{"internal/forge/forgetest/", "", "a forge for tests"},
+	{"internal/gitexec/gitexectest/", "", "makes hostile repositories for tests"},
 	{"internal/gitops/gitopstest/", "", "repositories for tests"},
 	{"internal/config/configtest/", "", "folders and repositories for tests"},
 	{"internal/gitops/remotetest/", "", "servers for tests"},
