@@ -12,12 +12,12 @@ import (
 // branchNow is where the branch of a pull request stands.
 type branchNow struct {
 	head  company.OID // empty: it is gone
-	known bool        // somebody could look
+	known bool        // the remote could be asked
 }
 
 // branchAt looks at the branch where it was pushed to: at the project's remote,
 // or at the fork. Without a remote it is in the office's own mirror, which only
-// the company writes to: then nobody looks.
+// the company writes to: then there is nothing to check.
 func (l *FeedbackPoller) branchAt(ctx context.Context, m *gitops.Mirror, f forge.Forge, p company.Pull, fb forge.Feedback, remote string) (branchNow, error) {
 	switch {
 	case fb.State != "" && fb.Head == p.Head:
@@ -34,17 +34,18 @@ func (l *FeedbackPoller) branchAt(ctx context.Context, m *gitops.Mirror, f forge
 	}
 	info, err := m.FetchBase(ctx, nil, gitops.Source{URL: remote}, p.Branch)
 	if company.CodeOf(err) == company.ENotFound {
-		// A repository that cannot be seen is not found either, and an empty one
-		// was made anew: neither proves that somebody deleted the branch. Nor does
-		// its absence where a forge has an open pull request of it: it is elsewhere.
+		// A repository that cannot be seen is not found either, and an empty
+		// one was made anew: neither proves that a person deleted the branch.
+		// Nor does its absence where a forge has an open pull request of it: it
+		// is elsewhere.
 		any, err := m.HasBranches(ctx, gitops.Remote{URL: remote})
 		return branchNow{known: any && fb.State == ""}, err
 	}
 	return branchNow{head: info.OID, known: err == nil}, err
 }
 
-// compareBranch compares the branch with the head that was delivered; base is where the pull
-// request's base stands, or empty. Nil: nobody could look.
+// compareBranch compares the branch with the delivered head; base is the pull
+// request's base now, or empty. Nil: the remote could not be asked.
 func compareBranch(ctx context.Context, m *gitops.Mirror, delivered company.OID, now branchNow, base company.OID) (*company.BranchChange, error) {
 	b := &company.BranchChange{Kind: company.BranchGone, Delivered: delivered, Now: now.head}
 	switch {
@@ -62,7 +63,7 @@ func compareBranch(ctx context.Context, m *gitops.Mirror, delivered company.OID,
 	}
 	without := []company.OID{delivered}
 	if base != "" {
-		without = append(without, base) // who brings the branch up to date adds one commit of their own
+		without = append(without, base) // an update of the branch adds one commit of its own
 	}
 	own, err := m.LogWithout(ctx, now.head, without, company.MaxBranchCommits)
 	if err != nil {
@@ -79,7 +80,7 @@ func compareBranch(ctx context.Context, m *gitops.Mirror, delivered company.OID,
 	}
 	var people []string
 	for _, c := range own {
-		// A rewrite keeps the authors: whoever did it committed.
+		// A rewrite keeps the authors: the committer did it.
 		who := c.Author.Name
 		if !held {
 			who = c.Committer.Name

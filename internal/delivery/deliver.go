@@ -116,9 +116,9 @@ func (c *Delivery) Do(ctx context.Context, e company.Effect) (company.Command, e
 	return company.RecordDelivery{Task: t.ID, Head: d.Head, Number: opened.Number, URL: opened.URL, Body: body, Branch: onTop}, nil
 }
 
-// onTop is what people committed between a push and a kill, on top of what it
-// brought: the pull request shows it from its first day. Nil: nothing, or it
-// cannot be told now and the next look at the branch does.
+// onTop describes commits that people made between a push and a kill, on top of
+// the pushed ones: the pull request shows them from its first day. Nil: none,
+// or unknown now, and the next look at the branch finds them.
 func (c *Delivery) onTop(ctx context.Context, m *gitops.Mirror, d *company.DeliveryIntended, at company.OID, remote string) *company.BranchChange {
 	if at == d.Head {
 		return nil
@@ -134,9 +134,9 @@ func (c *Delivery) onTop(ctx context.Context, m *gitops.Mirror, d *company.Deliv
 	return change
 }
 
-// pushRefused marks what trying again will not mend. A follow-up began where
-// the branch stood, and goes nowhere else: once somebody pushed to it, only one
-// that begins anew can have both.
+// pushRefused marks errors that a retry does not mend. A follow-up began at a
+// head of the branch, and fits no other: after a person's push only a new
+// follow-up can hold both.
 func pushRefused(err error, t, lead *company.Task) error {
 	var e *company.Error
 	if !errors.As(err, &e) || e.Code != company.EProtected && e.Code != company.EConflict {

@@ -22,12 +22,13 @@ type FeedbackPoller struct {
 	Forge func(ctx context.Context, ref forge.Ref, remote string) (forge.Forge, error)
 }
 
-// addressed is how a comment that is on no line is said to be for the company.
+// addressed is the first characters of a comment on no line that is for the
+// company.
 const addressed = "/company"
 
 // Poll asks the forge about an open pull request. A pull request that is gone
-// there counts as closed. left is how many items were left alone, since
-// strangers, programs or we ourselves said them, or nobody asked for anything.
+// there counts as closed. left counts the ignored items: those of strangers, of
+// programs and of ourselves, and those that ask for nothing.
 func (l *FeedbackPoller) Poll(ctx context.Context, p company.Pull) (c company.RecordPRFeedback, left int, err error) {
 	c = company.RecordPRFeedback{Task: p.Lead.ID, State: company.PROpen}
 	m, err := l.Mirrors.MirrorOf(ctx, p.Lead)
@@ -57,7 +58,7 @@ func (l *FeedbackPoller) Poll(ctx context.Context, p company.Pull) (c company.Re
 	}
 	base, err := l.remoteBase(ctx, m, p, remote)
 	if err != nil && fb.State == "" {
-		return c, 0, err // nobody else can tell
+		return c, 0, err // there is no other source
 	}
 	if fb.State == "" {
 		if in, err := m.IsAncestor(ctx, p.Head, base); err != nil {
@@ -98,9 +99,8 @@ func (l *FeedbackPoller) Poll(ctx context.Context, p company.Pull) (c company.Re
 	return c, left, nil
 }
 
-// hasConflict is git's own word on whether the branch, as it stands, merges into
-// its base: a forge says that it does not of drafts too, and while it works it
-// out.
+// hasConflict asks git whether the branch, as it stands, merges into its base:
+// a forge also denies it for drafts, and while it works it out.
 func hasConflict(ctx context.Context, m *gitops.Mirror, p company.Pull, now branchNow, base company.OID) (bool, error) {
 	head := p.Head
 	if now.head != "" { // a person pushed
@@ -120,9 +120,10 @@ func (l *FeedbackPoller) remoteBase(ctx context.Context, m *gitops.Mirror, p com
 	return info.OID, err
 }
 
-// feedbackItem is what an item asks the company for, if anything. Only those who may
-// push are heard: anybody may write under a public pull request, and work
-// costs money (T22). A check counts when all are through.
+// feedbackItem returns an item's request to the company, if there is one. Only
+// people with the right to push are heard: all people may write under a public
+// pull request, and work costs money (T22). A check counts when all are
+// through.
 func feedbackItem(it forge.Item, fb forge.Feedback) (company.FeedbackItem, bool) {
 	r := company.FeedbackItem{ID: it.ID, Author: it.Author, Path: it.Path, Line: it.Line, Text: it.Body, URL: it.URL}
 	if it.Ours {

@@ -15,9 +15,9 @@ import (
 	"company/internal/leak"
 )
 
-// What a push publishes cannot be taken back, so it is looked at before: the
-// origin's base as it is now, every new file, name and commit, and the words of
-// the pull request.
+// A push cannot be taken back, so its content is searched before: the origin's
+// base as it is now, every new file, name and commit, and the text of the pull
+// request.
 
 // findDoubts are what stands against pushing a task's head to its remote, less
 // what a person let pass.
@@ -71,8 +71,9 @@ func (c *Delivery) baseNow(ctx context.Context, m *gitops.Mirror, t *company.Tas
 		base.PRBranch, base.OID.Short(), info.OID.Short())}, nil
 }
 
-// findSecrets are those in what is new at head, and in the pull request. What the
-// base holds in the same file already is not published by this.
+// findSecrets returns the secrets in new content at head, and in the pull
+// request. A secret that the base holds in the same file is not published by
+// this push.
 func (c *Delivery) findSecrets(ctx context.Context, m *gitops.Mirror, base, head company.OID, pr forge.PR) ([]company.Doubt, error) {
 	if c.Secrets == nil {
 		return nil, nil
@@ -186,8 +187,8 @@ func readOnce(files []gitops.NewFile) []gitops.NewFile {
 	return out
 }
 
-// shownPath is a path of a repository for people: names are anybody's, and may
-// hold what is not to be shown.
+// shownPath is a path of a repository for people: names are untrusted, and may
+// hold a secret.
 func (c *Delivery) shownPath(path string) string {
 	if len(c.Secrets.ScanProse(path)) > 0 {
 		return "a file whose name holds a secret"

@@ -21,14 +21,14 @@ import (
 	"company/internal/clock"
 )
 
-// fetchRequest is one thing to have from a registry.
+// fetchRequest is one file to get from a registry.
 type fetchRequest struct {
 	url    string
 	accept string // part of the key: one address may have two forms
-	// immutable things never change under their address; others are lists that
-	// are asked for anew.
+	// immutable files never change under their address; others are lists that
+	// are fetched again.
 	immutable bool
-	digest    digest // what a fixed thing must have; the zero value: not known
+	digest    digest // the digest of a fixed file; the zero value: not known
 	limit     int64
 	magic     string // what a file of its kind begins with; one that does not is no such file
 	rawBytes  bool   // the bytes as they lie there: a .gz is wanted as such, whatever a server says of it
@@ -52,7 +52,7 @@ func (d digest) newHash() hash.Hash {
 	return nil
 }
 
-// cacheEntry is a thing in the cache.
+// cacheEntry is a file in the cache.
 type cacheEntry struct {
 	path   string
 	meta   metadata
@@ -60,14 +60,14 @@ type cacheEntry struct {
 	stale  bool // the registry could not be asked whether there is a newer one
 }
 
-// metadata are what is known of a cached body, kept beside it.
+// metadata describes a cached body, and is kept beside it.
 type metadata struct {
 	URL       string    `json:"url"`
 	Size      int64     `json:"size"`
 	SHA256    string    `json:"sha256"`
 	ETag      string    `json:"etag,omitempty"`
 	Modified  string    `json:"last_modified,omitempty"`
-	Type      string    `json:"type,omitempty"` // media type, as the registry said
+	Type      string    `json:"type,omitempty"` // media type, as the registry gave it
 	CheckedAt time.Time `json:"checked"`
 }
 
@@ -90,8 +90,8 @@ var (
 	errClosed         = errors.New("the cache of registries is closed")
 )
 
-// get gives a thing out of the cache, asking the registry where it must. Many
-// that want the same wait for one download.
+// get returns a file from the cache, asking the registry where it must.
+// Concurrent requests for one file wait for one download.
 func (s *Store) get(ctx context.Context, w fetchRequest) (*cacheEntry, error) {
 	sum := sha256.Sum256([]byte(w.accept + "\n" + w.url + "\n" + w.digest.algorithm + hex.EncodeToString(w.digest.sum)))
 	k := hex.EncodeToString(sum[:])
@@ -122,7 +122,7 @@ func (s *Store) get(ctx context.Context, w fetchRequest) (*cacheEntry, error) {
 	}
 }
 
-// load downloads a thing, or finds that what is there still holds.
+// load downloads a file, or finds that the cached one is still valid.
 func (s *Store) load(k string, w fetchRequest) (*cacheEntry, error) {
 	select {
 	case s.downloadSlots <- struct{}{}:
@@ -277,8 +277,8 @@ func (s *Store) lookupEntry(k string) *cacheEntry {
 	return o
 }
 
-// read gives the whole of a thing, checked against what was kept of it: it is
-// about to be parsed and believed.
+// read returns the whole of a file, checked against its metadata: it is about
+// to be parsed and believed.
 func (s *Store) read(ctx context.Context, w fetchRequest) ([]byte, *cacheEntry, error) {
 	if w.limit == 0 {
 		w.limit = maxMetadata

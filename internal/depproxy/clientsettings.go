@@ -17,7 +17,7 @@ import (
 	"company/internal/company"
 )
 
-// What the clients use when nobody configured anything.
+// The clients' defaults.
 const (
 	npmDefault    = "https://registry.npmjs.org"
 	pypiDefault   = "https://pypi.org/simple"
@@ -34,10 +34,10 @@ type Environment struct {
 	AptConfig string
 }
 
-// LoadClientSettings reads the registries that the operator's own clients on this host
-// are set to, with their proxies, certificates and credentials. The clients
-// need not be installed, the go command apart. What cannot be followed is said
-// in Notes and served by nobody; only ctx's end is an error.
+// LoadClientSettings reads the registries that the operator's own clients on
+// this host are set to, with their proxies, certificates and credentials. The
+// clients need not be installed, the go command apart. Settings that cannot be
+// followed are named in Notes and not served; only ctx's end is an error.
 func LoadClientSettings(ctx context.Context) (Upstreams, error) {
 	return Environment{}.LoadUpstreams(ctx)
 }

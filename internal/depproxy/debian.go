@@ -12,9 +12,9 @@ import (
 	"company/internal/company"
 )
 
-// Debian is served below /debian/ to whoever holds a policy with suites. It is
-// no ecosystem of Ecosystems: no lock file names its packages, no worker could
-// install them, and nobody can add them to a task.
+// Debian is served below /debian/ under a policy with suites. It is no
+// ecosystem of Ecosystems: no lock file names its packages, no worker could
+// install them, and no task can add them.
 const Debian = "debian"
 
 // Archive is one Debian archive of the operator's apt sources.
@@ -121,8 +121,8 @@ func (q *request) serveDebian(rest string) {
 	}
 }
 
-// isIndexFile reports whether a path below dists is one that apt needs, and says
-// what is known of the file.
+// isIndexFile reports whether a path below dists is one that apt needs, and
+// fills in its size and digest.
 func (q *request) isIndexFile(part []string, w *fetchRequest) bool {
 	last := part[len(part)-1]
 	if len(part) < 5 || part[len(part)-3] != "by-hash" {

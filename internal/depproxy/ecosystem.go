@@ -36,8 +36,9 @@ func registryOf(name string) ecosystem.Registry {
 	return ecosystem.Registry{}
 }
 
-// CheckName holds a name (and a version, where there is one) against the grammar of
-// its ecosystem. It asks nobody. The error is E_INVALID, for an agent to read.
+// CheckName holds a name (and a version, where there is one) against the
+// grammar of its ecosystem. It sends no request. The error is E_INVALID, for an
+// agent to read.
 func CheckName(d company.Dependency) error {
 	r := registryOf(d.Ecosystem)
 	if r.Check == nil {

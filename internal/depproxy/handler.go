@@ -15,15 +15,16 @@ import (
 	"company/internal/company"
 )
 
-// HandlerOptions says who is served what.
+// HandlerOptions is a policy with its bounds and reports.
 type HandlerOptions struct {
 	Policy *Policy // nil: nothing
-	// MaxRequests and MaxBytes bound what is served in all; 0: no bound.
+	// MaxRequests and MaxBytes bound the served requests and bytes in all; 0:
+	// no bound.
 	MaxRequests int64
 	MaxBytes    int64
-	// OnFetch is told of every package file that was served, and OnRefusal of
-	// every request that the policy or a bound stopped. They are called from
-	// many goroutines and must be quick. Either may be nil.
+	// OnFetch gets every package file that was served, and OnRefusal every
+	// request that the policy or a bound stopped. They are called from many
+	// goroutines and must be quick. Either may be nil.
 	OnFetch   func(FetchReport)
 	OnRefusal func(FetchReport)
 }
@@ -43,7 +44,7 @@ func (s *Store) NewPolicyHandler(p *Policy) http.Handler {
 	return s.NewHandler(HandlerOptions{Policy: p})
 }
 
-// NewHandler is NewPolicyHandler with bounds, and with somebody who is told.
+// NewHandler is NewPolicyHandler with bounds and reports.
 func (s *Store) NewHandler(a HandlerOptions) http.Handler {
 	if a.Policy == nil {
 		a.Policy = NewPolicy()
@@ -51,8 +52,8 @@ func (s *Store) NewHandler(a HandlerOptions) http.Handler {
 	return &handler{store: s, HandlerOptions: a}
 }
 
-// IsRegistryPath reports whether a path is one of a registry's, so that a server with
-// other things to serve knows whom to ask.
+// IsRegistryPath reports whether a path is one of a registry's, so that a
+// server with other handlers can choose.
 func IsRegistryPath(path string) bool {
 	for _, e := range Ecosystems() {
 		if strings.HasPrefix(path, "/"+e+"/") {
@@ -194,7 +195,7 @@ func failureStatus(err error) (int, string) {
 	case errors.As(err, &h) && (h.status == http.StatusUnauthorized || h.status == http.StatusForbidden):
 		return http.StatusBadGateway, fmt.Sprintf("the registry refuses the office (status %d): its credentials are the operator's to set", h.status)
 	}
-	// The words of a network error name hosts and proxies of the operator.
+	// The text of a network error names hosts and proxies of the operator.
 	return http.StatusBadGateway, "the registry cannot be reached now"
 }
 
@@ -231,7 +232,7 @@ func (q *request) writeBody(text []byte, media string) {
 	_, _ = (&countingWriter{q.w, q.handler}).Write(text)
 }
 
-// countingWriter counts what is sent.
+// countingWriter counts the sent bytes.
 type countingWriter struct {
 	http.ResponseWriter
 	h *handler

@@ -42,8 +42,8 @@ func LockedPolicy(files map[string][]byte) (p *Policy, notes []string) {
 	return p, notes
 }
 
-// ParseLocks lists what a set of lock files names, sorted, each once. The text is
-// anybody's: it is bounded, and names that break a grammar are left out.
+// ParseLocks lists what a set of lock files names, sorted, each once. The text
+// is not trusted: it is bounded, and names that break a grammar are left out.
 func ParseLocks(files map[string][]byte) (all []company.Dependency, notes []string) {
 	names := make([]string, 0, len(files))
 	for name := range files {

@@ -10,8 +10,7 @@ import (
 )
 
 // readNpmrc reads npm's settings as npm does: the environment, the user's file,
-// the global file. A project's own .npmrc is somebody else's text and is not
-// read.
+// the global file. A project's own .npmrc is not trusted and not read.
 func (r *settingsReader) readNpmrc() {
 	set := map[string]string{}
 	read := func(file string) {

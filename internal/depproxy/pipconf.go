@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// readPip reads pip's settings: the environment, the user's files, the global one.
-// Further indexes are not served: with two, whoever registers a private name
-// on the public one would be asked for it.
+// readPip reads pip's settings: the environment, the user's files, the global
+// one. Further indexes are not served: with two, a private name that a stranger
+// registers on the public one would be fetched there.
 func (r *settingsReader) readPip() {
 	set := map[string]string{}
 	read := func(file string) {

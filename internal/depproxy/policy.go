@@ -8,8 +8,8 @@ import (
 	"company/internal/company"
 )
 
-// maxNames bounds one policy: a lock file is somebody else's text, and so is a
-// registry's list of what a package needs.
+// maxNames bounds one policy: a lock file is untrusted text, and so is a
+// registry's list of a package's dependencies.
 const maxNames = 100_000
 
 // Policy says what may be fetched: exact versions, or every version of a name.
@@ -80,8 +80,8 @@ func (p *Policy) allowTransitive(needs []company.Dependency) {
 	}
 }
 
-// Additions lists what was allowed because the registry said that an added package
-// needs it, in the order in which it was named.
+// Additions lists the packages that were allowed because an added package needs
+// them, in the order of the registry's answers.
 func (p *Policy) Additions() []company.Dependency {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -272,8 +272,8 @@ func (s *Store) readWheelMetadata(ctx context.Context, f pypiFile) ([]byte, erro
 	return text, err
 }
 
-// wheelDependencies are the packages that a wheel asks for. Of a source archive nobody
-// can tell without running it.
+// wheelDependencies are the packages that a wheel asks for. Those of a source
+// archive only show when it is run.
 func (s *Store) wheelDependencies(ctx context.Context, f pypiFile) ([]company.Dependency, error) {
 	if f.hasMetadata() {
 		text, err := s.readWheelMetadata(ctx, f)

@@ -135,11 +135,11 @@ func newestPyPIVersion(files []pypiFile) string {
 // maxVisits bounds one Unrequested: packages whose needs are looked up.
 const maxVisits = 5_000
 
-// Unrequested lists what a tree's lock files name beyond the base's, what was
-// added on purpose, and what the registries say that those need. The lock
-// files were written by a worker and are not believed; the registries are. The
-// policy holds what may be had all the same: whatever a client makes of the
-// tree, it is served that and no more.
+// Unrequested lists the packages of a tree's lock files that are neither the
+// base's, nor added on purpose, nor needed by those by the registries' account.
+// The lock files were written by a worker and are not believed; the registries
+// are. The policy still bounds every fetch: whatever a client makes of the
+// tree, it gets allowed packages and no more.
 func (s *Store) Unrequested(ctx context.Context, base map[string][]byte, added []company.Dependency, tree map[string][]byte) ([]company.Dependency, *Policy, error) {
 	p, _ := LockedPolicy(base)
 	now, _ := ParseLocks(tree)
@@ -157,8 +157,8 @@ func (s *Store) Unrequested(ctx context.Context, base map[string][]byte, added [
 		p.AllowWithNeeds(d)
 	}
 	visited := map[company.Dependency]bool{}
-	// Once from what was added; then, only if something is left, from all that
-	// is allowed: a new version of one module asks for others of old ones.
+	// Once from the added packages; then, only if some are left, from all that
+	// are allowed: a new version of one module asks for others of old ones.
 	for _, all := range []bool{false, true} {
 		for grew := true; grew && len(out) > 0; {
 			grew = false

@@ -27,8 +27,8 @@ const (
 	maxMissing      = 10_000           // of those remembered
 	maxDownloads    = 16               // at a time, over all runs
 	partFileTTL     = time.Hour        // of a part file of a process that died
-	maxCache        = 10 << 30         // bytes; beyond it what was not used for longest goes
-	usedGranularity = 24 * time.Hour   // how exactly it is known when a thing was used
+	maxCache        = 10 << 30         // bytes; beyond it the least recently used files go
+	usedGranularity = 24 * time.Hour   // how exactly the last use of a file is known
 )
 
 // Store is a cache on disk in front of the operator's registries. It is safe
@@ -142,8 +142,8 @@ func (s *Store) setMissing(k string) {
 	s.missing[k] = time.Now()
 }
 
-// pruneCache removes what was not used for longest, where the cache has grown too
-// large. A thing that another run is about to read is asked for again.
+// pruneCache removes the least recently used files, where the cache has grown
+// too large. A file that another run is about to read is fetched again.
 func (s *Store) pruneCache() {
 	type one struct {
 		path string
@@ -181,7 +181,7 @@ func (s *Store) pruneCache() {
 	}
 }
 
-// markUsed remembers that a thing was used.
+// markUsed records the use of a file.
 func (s *Store) markUsed(k string) {
 	name := s.entryPath(k) + ".json"
 	if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()) > usedGranularity {

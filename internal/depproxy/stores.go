@@ -4,7 +4,7 @@ import "context"
 
 // Stores are the operator's registries as every repository may have them, and
 // as those repositories may that the operator lets use the logins. They share
-// no cache: what was fetched by a login is found by nobody else.
+// no cache: a file that was fetched by a login is found by no other repository.
 type Stores struct {
 	public, withLogins *Store
 	mayUseLogins       func(ctx context.Context, checkout string) bool

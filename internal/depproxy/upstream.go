@@ -23,7 +23,7 @@ type Upstreams struct {
 	Crates    Endpoint            // the sparse index
 	Debian    []Archive           // of apt's sources, by number
 	CAs       []string            // files of further trusted certificates
-	Notes     []string            // what of the operator's settings is not followed, in words
+	Notes     []string            // settings of the operator that are not followed, for people
 
 	withheld withheldSet // see Open
 }

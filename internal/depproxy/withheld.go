@@ -13,10 +13,11 @@ import (
 	"company/internal/company"
 )
 
-// A repository's lock files name what is fetched for it, and they are somebody
-// else's text. What the operator can have by a login, or calls private, is for
-// repositories that the operator lets have it: else any repository that names a
-// private package would find its source in its containers, and could push it.
+// A repository's lock files name the packages that are fetched for it, and they
+// are untrusted. Packages behind the operator's login, or under GOPRIVATE, are
+// only for repositories that the operator allows: else any repository that
+// names a private package would find its source in its containers, and could
+// push it.
 
 // withheldSet is what a set of registries leaves out for a repository that may not
 // use the operator's logins.
@@ -37,11 +38,11 @@ func (u Upstreams) LoginHosts() []string {
 	return slices.Sorted(maps.Keys(hosts))
 }
 
-// WithoutLogins is what every repository may have: registries without a login, and those
-// whose host is listed. Go modules that the operator calls private are left out,
-// whoever serves them. What is left out is refused with words, and never asked
-// for at another registry: whoever registers a private name there would be
-// believed.
+// WithoutLogins are the registries for every repository: those without a login,
+// and those whose host is listed. Go modules that the operator calls private
+// are left out, at every registry. An omitted package is refused with an
+// explanation, and never fetched from another registry: a stranger may have
+// registered its name there.
 func (u Upstreams) WithoutLogins(hosts []string) Upstreams {
 	out, left := u, withheldSet{hosts: map[string]string{}, scopes: map[string]string{}, goPrivate: u.GoPrivate}
 	closed := func(e Endpoint) bool { return e.auth != "" && !slices.Contains(hosts, e.hostPort()) }
@@ -112,7 +113,7 @@ func (u Upstreams) WhyWithheld(d company.Dependency) error {
 	return nil
 }
 
-// WhyModuleWithheld is Withheld for a Go module by its name alone, whoever has it.
+// WhyModuleWithheld is Withheld for a Go module by its name alone.
 func (u Upstreams) WhyModuleWithheld(name string) error {
 	if name == "" || !module.MatchPrefixPatterns(u.withheld.goPrivate, name) {
 		return nil
@@ -132,7 +133,7 @@ func withheldError(what, host string) error {
 	return e.NeedsPerson()
 }
 
-// refusalLine is a refusal for the eyes of whoever reads a client's output.
+// refusalLine is a refusal as a line of a client's output.
 func refusalLine(err error) string {
 	var hint string
 	if e := (*company.Error)(nil); errors.As(err, &e) {
@@ -142,8 +143,8 @@ func refusalLine(err error) string {
 	return err.Error() + hint
 }
 
-// NewOpenPolicy is a policy that lets every name of an ecosystem be fetched. What
-// is not for a repository is still refused.
+// NewOpenPolicy is a policy that lets every name of an ecosystem be fetched.
+// Packages that are not for a repository are still refused.
 func NewOpenPolicy(ecosystem string) *Policy {
 	p := NewPolicy()
 	p.openEcosystem = ecosystem

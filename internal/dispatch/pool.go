@@ -89,7 +89,7 @@ func (p *Pool) notifyChange() {
 	p.changed = make(chan struct{})
 }
 
-// awaitFree waits for a worker who has nothing to do.
+// awaitFree waits for an idle worker.
 func (p *Pool) awaitFree(ctx context.Context) error {
 	for ctx.Err() == nil {
 		p.mu.Lock()

@@ -3,9 +3,9 @@
 // commit, moving the integration branch by compare-and-set, and the merger
 // agent that resolves a conflict in a container.
 //
-// It promises that what is merged is what was tested, that doing a merge again
+// It promises that the merged tree is the tested one, that doing a merge again
 // makes the same commit, and that no branch but the integration branch moves.
-// It does not decide whose turn it is.
+// It does not decide the order of merges.
 package merger
 
 import (
@@ -93,8 +93,8 @@ func (g *Merger) hasOverlap(ctx context.Context, m *gitops.Mirror, t *company.Ta
 	}), nil
 }
 
-// Merge commits what was decided on and moves the integration branch. Asked
-// again, it finds what it did: the commit takes its date from the decision.
+// Merge makes the decided commit and moves the integration branch. A repeat
+// finds its own result: the commit takes its date from the decision.
 func (g *Merger) Merge(ctx context.Context, e company.Effect) (company.Command, error) {
 	t, err := g.Desk.View().Task(e.Task)
 	if err != nil {
@@ -114,8 +114,9 @@ func (g *Merger) Merge(ctx context.Context, e company.Effect) (company.Command, 
 		return nil, err
 	}
 	if at != "" && at != in.Onto {
-		// Done before a restart, or somebody was at it. A signature need not
-		// be the same twice, so the commit is known by what it is made of.
+		// Done before a restart, or the branch was moved by hand. A signature
+		// need not be the same twice, so the commit is recognised by its tree
+		// and parents.
 		done, err := m.Log(ctx, "", at, 1)
 		if err != nil {
 			return nil, err
@@ -141,7 +142,8 @@ func (g *Merger) Merge(ctx context.Context, e company.Effect) (company.Command, 
 	return company.RecordMerge{Task: t.ID, Commit: commit}, nil
 }
 
-// movedBranchError is a branch of ours that somebody else has moved: a person decides.
+// movedBranchError is a branch of ours that was moved from outside: a person
+// decides.
 func movedBranchError(ref, at string, want company.OID) error {
 	return company.E(company.EConflict, fmt.Sprintf("%s is at %s, not at %s", strings.TrimPrefix(ref, "refs/heads/"), at, want.Short())).
 		Because("another process moved the integration branch in the office's mirror").

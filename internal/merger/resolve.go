@@ -61,9 +61,9 @@ func (r resolution) Finish(ctx context.Context, s *session.Session, out agent.Ou
 }
 
 // beginMerge starts the merge in the container, and leaves its conflicts for
-// the agent. An exact checkpoint holds it as it stood. Otherwise a resolution that an earlier holder has committed is kept; of one
-// that it had only begun, the files are there, and git is told again that they
-// are a merge.
+// the agent. An exact checkpoint holds it as it stood. Otherwise a resolution
+// that an earlier holder has committed is kept; of one that was only begun the
+// files are there, and git's merge state is restored.
 func beginMerge(ctx context.Context, b *sandbox.Sandbox, sub *company.Subtask) error {
 	if b.Prepared.Exact || company.OID(b.Prepared.Head) != sub.Head {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"company/internal/safetext"
 )
 
-// Bounds of an instruction's parts: more of them help nobody to check.
+// Bounds of an instruction's parts: more of them do not help a reviewer.
 const (
 	maxDemands = 20
 	maxDemand  = 400 // bytes of one
@@ -36,8 +36,8 @@ func reviewCriteria(t *company.Task, sub *company.Subtask) []string {
 			return out
 		}
 	}
-	// The words of a follow-up are those of strangers: they stay where they
-	// are quoted.
+	// The text of a follow-up is written by strangers: it stays where it is
+	// quoted.
 	parts := splitDemands(t.Instruction)
 	if t.Follows != "" || len(parts) < 2 {
 		return append(out, "the instruction is carried out")
@@ -73,7 +73,7 @@ func splitDemands(instruction string) []string {
 			continue
 		}
 		if fenced {
-			continue // it stands in the instruction, word for word
+			continue // it stands in the instruction, literally
 		}
 		m := listItem.FindStringSubmatch(line)
 		switch {
@@ -98,7 +98,7 @@ func splitDemands(instruction string) []string {
 	return out
 }
 
-// abbreviated are words whose full stop ends no sentence.
+// abbreviated are abbreviations whose full stop ends no sentence.
 var abbreviated = map[string]bool{"e.g.": true, "i.e.": true, "etc.": true, "vs.": true, "cf.": true, "approx.": true, "no.": true, "z.b.": true, "d.h.": true}
 
 // splitSentences splits a paragraph. A full stop ends a sentence where a capital, a

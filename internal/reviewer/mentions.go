@@ -17,11 +17,11 @@ const (
 )
 
 // mentionRE is a name that a forge notifies: not the host of a mail address,
-// and not within a word.
+// and not inside a name.
 var mentionRE = regexp.MustCompile(`(?:^|[^\w.@/+-])@[A-Za-z0-9][\w-]*`)
 
-// findMentions are the lines of commit messages that call somebody by @name. Which
-// of them name a package and which a person, a reader tells.
+// findMentions are the lines of commit messages with an @name. The reader
+// decides whether it names a package or a person.
 func findMentions(commits []gitops.Commit) []string {
 	var out []string
 	for _, c := range commits {
@@ -33,7 +33,7 @@ func findMentions(commits []gitops.Commit) []string {
 			if len(out) == maxMentions {
 				return append(out, "and more")
 			}
-			if len(line) > maxMention { // words between the names must not hide one
+			if len(line) > maxMention { // text between the names must not hide one
 				line = strings.Join(mentionRE.FindAllString(line, -1), " …")
 				line = strings.ToValidUTF8(line[:min(len(line), maxMention)], "")
 			}

@@ -27,7 +27,7 @@ func reviewTitle(t *company.Task, sub *company.Subtask) string {
 	return sub.Planned.Title
 }
 
-// reviewBrief is the ticket, word for word, the verdict of the gates and the diff.
+// reviewBrief is the literal ticket, the verdict of the gates and the diff.
 func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 	var w strings.Builder
 	gate := t.Gate
@@ -95,8 +95,7 @@ func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 	return w.String()
 }
 
-// onlyTicket tells the reviewer of a task's only ticket what nobody judges
-// after it.
+// onlyTicket tells the reviewer of a task's only ticket that no review follows.
 const onlyTicket = "This is the only ticket of the task, and nobody reviews the whole after you: your verdict is the one on the president's instruction too. What the instruction asks for and the ticket leaves out is blocking."
 
 // formatAnswers are the president's answers, which belong to the instruction.
@@ -122,8 +121,8 @@ func criteriaText(t *company.Task, sub *company.Subtask) string {
 	return w.String()
 }
 
-// ticketOf is what a merged ticket was to meet, with what its reviewer named as
-// evidence, and what was found and left.
+// ticketOf lists a merged ticket's criteria, with its reviewer's evidence and
+// the findings that were left.
 func ticketOf(s *company.Subtask) string {
 	var w strings.Builder
 	last := s.Review.Last
@@ -209,8 +208,7 @@ func redToGreen(r *company.RedGreen) string {
 	return out
 }
 
-// lookedAt is what is known of where a check looks, where that is not
-// everywhere.
+// lookedAt says where a check looks, where that is not everywhere.
 func lookedAt(c company.GateCheck) string {
 	k := c.Canary
 	if k == nil {

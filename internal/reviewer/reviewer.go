@@ -1,6 +1,6 @@
-// Package reviewer reads what a worker did against what was asked for. It owns
-// the reviewer's prompt, its submit_review tool, and bringing the verdict in,
-// bound to the head and to the diff's patch id.
+// Package reviewer compares a worker's change with the ticket. It owns the
+// reviewer's prompt, its submit_review tool, and bringing the verdict in, bound
+// to the head and to the diff's patch id.
 //
 // It promises another conversation than the author's, with nothing of the
 // author's in it but the commits, and a container from which nothing can be
@@ -42,12 +42,12 @@ func (r *Reviewer) Do(ctx context.Context, e company.Effect) error {
 	return r.sessions.Execute(ctx, e.Run, t.Head, &review{})
 }
 
-// subject is what is reviewed: from one commit to another.
+// subject is the reviewed change: from one commit to another.
 type subject struct {
 	from, head, onto company.OID
 	diff             gitops.Diff
 	flags            []string // what could keep tests from counting
-	mentions         []string // lines of commit messages that call somebody by name
+	mentions         []string // lines of commit messages with an @name
 	writes           []glob.Glob
 	patch            company.Hash
 	whole            bool                // the only ticket's: the verdict is the one on the task
@@ -86,7 +86,7 @@ func loadSubject(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *co
 	return x, err
 }
 
-// mayWrite says whether a file belongs to what was to be changed.
+// mayWrite says whether a file belongs to the ticket's write set.
 func (x subject) mayWrite(file string) bool {
 	return slices.ContainsFunc(x.writes, func(g glob.Glob) bool { return g.Match(file) })
 }

@@ -12,7 +12,7 @@ import (
 
 // keepTranscript keeps the conversation as a blob and as a file that people
 // find. The journal holds all of it too, so a failure loses nothing: the result
-// names no blob that is not there, and who misses the file is told why.
+// names no blob that is not there, and the ledger records the missing file.
 func (s *Session) keepTranscript(ctx context.Context, text []byte) {
 	h, _, err := s.office.Ledger.PutBlob(ctx, bytes.NewReader(text))
 	if err != nil {

@@ -33,9 +33,9 @@ type Session struct {
 	past       agent.Past // what was there of the run when this session began
 	purse      *budget.Allowance
 	watch      *stopwatch
-	owed       company.Amount // given back to the company and still counted in the purse
+	owed       company.Amount // given back to the company and still counted in the allowance
 	turns      int
-	cut        string // what is said of a request that was cut before a byte came
+	cut        string // the note about a request that was cut before a byte came
 	transcript company.Hash
 }
 
@@ -133,12 +133,12 @@ func (s *Session) endRun(ctx context.Context, end company.EndRun) error {
 	return nil
 }
 
-// maxWords bounds what is said at the end of a run, in bytes: it goes into the
-// ledger, and into what the next run is told.
+// maxWords bounds the text at the end of a run, in bytes: it goes into the
+// ledger, and into the next run's prompt.
 const maxWords = 16 << 10
 
-// settleRun ends a run that was cut off because its task has ended: nobody will
-// take it up again, and what it spent is spent.
+// settleRun ends a run that was cut off because its task has ended: it has no
+// next holder, and its spending counts.
 func (s *Session) settleRun(ctx context.Context) bool {
 	t := s.taskNow()
 	if t == nil || !t.Status.Ended() {
@@ -153,7 +153,7 @@ func (s *Session) settleRun(ctx context.Context) bool {
 	return err == nil
 }
 
-// settleFor bounds what is done for a run after its context has ended.
+// settleFor bounds the steps for a run after its context has ended.
 const settleFor = 10 * time.Second
 
 // errPaused ends a session between two turns, without a verdict.

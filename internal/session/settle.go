@@ -9,9 +9,9 @@ import (
 	"company/internal/ledger"
 )
 
-// Settle ends a run of a task that is over with what its journal says that it
-// spent. A journal that cannot be read any more counts as all that the run was
-// granted: what is spent is never less than what is said.
+// Settle ends a run of an ended task with the spending in its journal. A
+// journal that cannot be read any more counts as the run's whole grant: the
+// record is never less than the real spending.
 func Settle(ctx context.Context, desk company.Decider, l *ledger.Ledger, r *company.Run) error {
 	end := company.SettleRun{Run: r.ID}
 	var err error
@@ -29,7 +29,7 @@ func Settle(ctx context.Context, desk company.Decider, l *ledger.Ledger, r *comp
 	return l.PurgeJournal(ctx, r.ID)
 }
 
-// unheld is the journal of a run that nobody holds: it is only read.
+// unheld is the journal of a run without a holder: it is only read.
 type unheld struct {
 	ledger *ledger.Ledger
 	run    company.RunID

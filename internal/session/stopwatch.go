@@ -56,8 +56,7 @@ func (w *stopwatch) run() {
 	}
 }
 
-// Waits calls wait, for a person's answer, on nobody's time: the run's watch
-// stands still meanwhile.
+// Waits calls wait, for a person's answer, and stops the run's watch meanwhile.
 func (s *Session) Waits(wait func()) {
 	s.watch.pauseTimer()
 	defer s.watch.run()

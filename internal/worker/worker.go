@@ -64,7 +64,7 @@ const takeFor = time.Minute
 func (ticketWork) Finish(ctx context.Context, s *session.Session, out agent.Outcome, failed error) (company.EndRun, error) {
 	switch {
 	case errors.Is(context.Cause(ctx), session.ErrRunTimeout) && out.End == "":
-		// Out of time is out of turns: what is there is kept.
+		// Out of time is out of turns: the work is kept.
 		out.End = agent.EndTurns
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), takeFor)
@@ -77,9 +77,9 @@ func (ticketWork) Finish(ctx context.Context, s *session.Session, out agent.Outc
 	return s.Sandbox.Finish(ctx, out, s.Task.Head)
 }
 
-// lostSandboxOutcome is the end of a run whose container ended under its agent: a
-// command killed it, or memory or processes ran out. That is the work's doing as
-// a rule, so the next run is told; what was pushed is kept.
+// lostSandboxOutcome is the end of a run whose container ended under its agent:
+// a command killed it, or memory or processes ran out. The work caused it as a
+// rule, so the next run is told why; pushed commits are kept.
 func lostSandboxOutcome(ctx context.Context, s *session.Session, cause error) (company.EndRun, error) {
 	end, err := s.Sandbox.Finish(ctx, agent.Outcome{}, s.Task.Head)
 	if err != nil {
