@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/evidence"
 	"company/internal/manager"
+	"company/internal/runfiles"
 )
 
 // idleAfter is how long after an event a company counts as idle.
@@ -192,7 +192,7 @@ func (p *projector) writeVerdict(t *company.Task, sub *company.Subtask) (company
 	if err != nil {
 		return "", nil // the run's folder was cleaned up; the ledger has it all
 	}
-	var res evidence.ExecutionResult
+	var res runfiles.ExecutionResult
 	if err := json.Unmarshal(text, &res); err != nil {
 		return id, fmt.Errorf("read %s: %w", runs.Join(name), err)
 	}
@@ -203,5 +203,5 @@ func (p *projector) writeVerdict(t *company.Task, sub *company.Subtask) (company
 	if text, err = res.Marshal(); err != nil {
 		return id, err
 	}
-	return id, evidence.WriteRunFile(runs, id, "result.json", text)
+	return id, runfiles.WriteRunFile(runs, id, "result.json", text)
 }

@@ -10,10 +10,10 @@ import (
 	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/config"
-	"company/internal/evidence"
 	"company/internal/forge"
 	"company/internal/gitops"
 	"company/internal/office"
+	"company/internal/prbody"
 	"company/internal/safetext"
 	"company/internal/shell"
 )
@@ -50,7 +50,7 @@ func prText(p office.Paths, s *company.State, t *company.Task) (string, error) {
 			latest, before = pull.Tasks[len(pull.Tasks)-1], pull.Tasks[:len(pull.Tasks)-1]
 		}
 	}
-	return evidence.PRBody(latest, evidence.PROptions{Pushed: true, EarlierTasks: before}), nil
+	return prbody.PRBody(latest, prbody.PROptions{Pushed: true, EarlierTasks: before}), nil
 }
 
 // readableBody is the text of a pull request for people at a terminal: what makes

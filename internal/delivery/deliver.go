@@ -6,10 +6,10 @@ import (
 	"fmt"
 
 	"company/internal/company"
-	"company/internal/evidence"
 	"company/internal/forge"
 	"company/internal/gitops"
 	"company/internal/leak"
+	"company/internal/prbody"
 )
 
 // Delivery carries out deliver effects: it pushes the integration branch and
@@ -75,10 +75,10 @@ func (c *Delivery) Do(ctx context.Context, e company.Effect) (company.Command, e
 		to = target.URL
 	}
 	pr := forge.PR{
-		Office: s.Office.ID, Task: lead.ID, Number: d.Number, Title: forge.CleanTitle(d.Title), Body: evidence.PRBody(t, evidence.PROptions{Pushed: to != "", PushedTo: target.URL, EarlierTasks: before}),
+		Office: s.Office.ID, Task: lead.ID, Number: d.Number, Title: forge.CleanTitle(d.Title), Body: prbody.PRBody(t, prbody.PROptions{Pushed: to != "", PushedTo: target.URL, EarlierTasks: before}),
 		Branch: d.Branch, Owner: target.Owner, Base: d.Base, Head: d.Head,
 		Draft: c.Ask.Draft == "always" || c.Ask.Draft == "auto" && t.Untested(), Labels: c.Ask.Labels,
-		CodeOwners: c.Ask.CodeOwners, Paths: evidence.ChangedPaths(t),
+		CodeOwners: c.Ask.CodeOwners, Paths: prbody.ChangedPaths(t),
 	}
 	if lead.PR != nil {
 		pr.Known = lead.PR.Number

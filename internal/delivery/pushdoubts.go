@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/evidence"
 	"company/internal/forge"
 	"company/internal/gitops"
 	"company/internal/leak"
+	"company/internal/prbody"
 )
 
 // A push cannot be taken back, so its content is searched before: the origin's
@@ -151,7 +151,7 @@ func (c *Delivery) findSecrets(ctx context.Context, m *gitops.Mirror, base, head
 			add(f, fmt.Sprintf("the message of %s, line %d", commit.OID.Short(), f.Line-above))
 		}
 	}
-	for _, f := range c.Secrets.ScanProse(pr.Title + "\n" + evidence.UnescapeMarkdown(pr.Body)) {
+	for _, f := range c.Secrets.ScanProse(pr.Title + "\n" + prbody.UnescapeMarkdown(pr.Body)) {
 		where := "the title of the pull request"
 		if f.Line > 1 {
 			where = fmt.Sprintf("the pull request's words, line %d", f.Line-1)

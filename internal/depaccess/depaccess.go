@@ -23,10 +23,10 @@ import (
 
 	"company/internal/company"
 	"company/internal/depproxy"
-	"company/internal/evidence"
 	"company/internal/folder"
 	"company/internal/gitops"
 	"company/internal/retry"
+	"company/internal/runfiles"
 )
 
 const (
@@ -117,7 +117,7 @@ func (o *Service) Open(ctx context.Context, order Order) (*Run, error) {
 		r.policy.AllowWithNeeds(d)
 		r.added[d.Ecosystem] = true
 	}
-	log, err := evidence.OpenRunLog(o.Runs, order.Run, "fetched.log")
+	log, err := runfiles.OpenRunLog(o.Runs, order.Run, "fetched.log")
 	if err != nil {
 		return nil, err
 	}

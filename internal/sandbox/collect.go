@@ -11,9 +11,9 @@ import (
 	"company/internal/agent"
 	"company/internal/agenttools"
 	"company/internal/company"
-	"company/internal/evidence"
 	"company/internal/folder"
 	"company/internal/gitops"
+	"company/internal/runfiles"
 	"company/internal/safetext"
 )
 
@@ -26,7 +26,7 @@ func Branch(sub *company.Subtask) string {
 // that cannot be opened would show nothing of the run, so that is an error.
 // told gets lines that could not be written.
 func OpenLog(runs *folder.Folder, id company.RunID, told func(run company.RunID, file string, err error)) (*gitops.OpLog, error) {
-	f, err := evidence.OpenRunLog(runs, id, "git.log")
+	f, err := runfiles.OpenRunLog(runs, id, "git.log")
 	if err != nil {
 		return nil, err
 	}

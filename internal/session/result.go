@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"company/internal/company"
-	"company/internal/evidence"
 	"company/internal/gitops"
+	"company/internal/runfiles"
 )
 
 // keepTranscript keeps the conversation as a blob and as a file that people
@@ -25,7 +25,7 @@ func (s *Session) keepTranscript(ctx context.Context, text []byte) {
 // write writes a file of the run that people read. Nothing is decided by it, so
 // one that cannot be written ends nothing.
 func (s *Session) write(name string, text []byte) {
-	err := evidence.WriteRunFile(s.office.Runs, s.Run, name, text)
+	err := runfiles.WriteRunFile(s.office.Runs, s.Run, name, text)
 	if err != nil {
 		s.office.Logger.Warn("a file of a run is not written", "run_id", s.Run, "file", name, "err", err)
 	}
@@ -53,9 +53,9 @@ func (s *Session) sealJournal(ctx context.Context, out *company.RunEnded) error 
 	return nil
 }
 
-func (s *Session) buildResult(out company.RunEnded) evidence.ExecutionResult {
+func (s *Session) buildResult(out company.RunEnded) runfiles.ExecutionResult {
 	ticket, _ := gitops.Ticket(s.Run) // the id was read when the session began
-	res := evidence.ExecutionResult{
+	res := runfiles.ExecutionResult{
 		RunID: s.Run, TicketID: ticket, AgentID: s.Worker, Status: out.Status, EndTime: s.office.Now().UTC(),
 		GitBranch: out.Branch, Turns: s.turns, TokensUsed: out.Spent.Tokens, Summary: out.Summary,
 		Journal: out.Journal, Transcript: s.transcript,
@@ -76,7 +76,7 @@ func (s *Session) buildResult(out company.RunEnded) evidence.ExecutionResult {
 		res.Errors = []string{out.Error}
 	}
 	for _, c := range out.Changes {
-		res.Artifacts = append(res.Artifacts, evidence.Artifact{Path: c.Path, Action: c.Action})
+		res.Artifacts = append(res.Artifacts, runfiles.Artifact{Path: c.Path, Action: c.Action})
 	}
 	return res
 }

@@ -50,7 +50,6 @@ gitops
 forge
 adapters
 budget
-evidence
 runfiles
 prbody
 toolserver
@@ -168,8 +167,6 @@ mcp
 secret
 gitexec
 company/history
-runfiles
-prbody
 projection
 upkeep
 diagnose

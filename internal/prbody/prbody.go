@@ -1,4 +1,8 @@
-package evidence
+// Package prbody writes the text of a pull request from a task: what was asked,
+// what was done, and what shows that it holds. It promises that the text of
+// others cannot form markup or mention people in it, that it has at most
+// MaxPRLines lines, and that each cut says so in its place. It opens nothing.
+package prbody
 
 import (
 	"fmt"

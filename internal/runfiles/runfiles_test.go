@@ -1,4 +1,4 @@
-package evidence
+package runfiles
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "write the schema that the structs give"
 // -update after a change.
 func TestSchemaIsCurrent(t *testing.T) {
 	r := &reflector.Reflector{Anonymous: true, ExpandedStruct: true}
-	for base, dir := range map[string]string{"company/internal/evidence": ".", "company/internal/company": "../company"} {
+	for base, dir := range map[string]string{"company/internal/runfiles": ".", "company/internal/company": "../company"} {
 		if err := r.AddGoComments(base, dir); err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func TestSchemaIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("the structs and %s differ: go test ./internal/evidence -update\n%s", schemaFile, want)
+		t.Errorf("the structs and %s differ: go test ./internal/runfiles -update\n%s", schemaFile, want)
 	}
 }
 

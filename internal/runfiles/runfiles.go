@@ -1,9 +1,8 @@
-// Package evidence is what the company can show for what it says: the record
-// of a run as a file that other programs read. It owns the form of result.json
-// and of the files of a run's folder. It promises that what it writes is
-// derived from facts in the ledger and in git, and that writing it again
-// changes nothing. It does not decide anything.
-package evidence
+// Package runfiles writes the files of a run's folder that other programs read:
+// result.json and its neighbours. It promises that they are derived from facts
+// in the ledger and in git, and that writing them again changes nothing. It
+// decides nothing.
+package runfiles
 
 import (
 	"encoding/json"
