@@ -129,26 +129,28 @@ func (r *runner) runSteps(ctx context.Context) (End, error) {
 // meterModel makes every request of a model reserve its cost and leave its
 // record before it goes out.
 func (r *runner) meterModel(m adapters.Model) adapters.Model {
-	return budget.Meter(m, r.cfg.Purse, budget.Journal{
-		Open: func(ctx context.Context, info adapters.Info, worst company.Amount) (int, error) {
-			if err := contextCause(ctx); err != nil {
-				return 0, err
-			}
-			rec := callRecord{N: r.conv.requests + 1, At: r.utcNow(), Model: info.Model, Worst: worst, Before: r.cost}
-			if r.conv.open == nil {
-				rec.Before = nil
-			}
-			r.cost = nil
-			return rec.N, r.appendRecord(ctx, kindCall, rec)
-		},
-		// Not a record of its own: it goes into the next one, and if there is
-		// none the call counts as its worst case.
-		Close: func(_ context.Context, _ int, usage adapters.Usage, actual company.Amount) error {
-			r.cost = &actual
-			r.cut = usage.Estimated && usage.OutputTokens == 0
-			return nil
-		},
-	})
+	return budget.Meter(m, r.cfg.Purse, r)
+}
+
+// OpenCall makes the runner the meter's budget.CallLog.
+func (r *runner) OpenCall(ctx context.Context, info adapters.Info, worst company.Amount) (int, error) {
+	if err := contextCause(ctx); err != nil {
+		return 0, err
+	}
+	rec := callRecord{N: r.conv.requests + 1, At: r.utcNow(), Model: info.Model, Worst: worst, Before: r.cost}
+	if r.conv.open == nil {
+		rec.Before = nil
+	}
+	r.cost = nil
+	return rec.N, r.appendRecord(ctx, kindCall, rec)
+}
+
+// CloseCall makes no record of its own: what the call cost goes into the next
+// one, and if there is none the call counts as its worst case.
+func (r *runner) CloseCall(_ context.Context, _ int, usage adapters.Usage, actual company.Amount) error {
+	r.cost = &actual
+	r.cut = usage.Estimated && usage.OutputTokens == 0
+	return nil
 }
 
 // askModel gets one reply from the model.

@@ -139,6 +139,11 @@ func (h *App) WatchAgent(run company.RunID, e agent.Event) {
 	h.publishItem(it)
 }
 
+// WatchCheck passes on which checks begin.
+func (h *App) WatchCheck(t company.TaskID, sub company.SubtaskID, check string) {
+	h.publishItem(feed.Item{Task: t, Subtask: sub, Kind: "gate", Mark: feed.Started, Text: "gate " + check})
+}
+
 // WatchFile passes on which files of runs are written and which are not.
 func (h *App) WatchFile(run company.RunID, file string, err error) {
 	h.projector.noteRunFile(run, file, err)

@@ -69,9 +69,8 @@ type App struct {
 	jobs          []periodicJob
 	webhooks      webhooks
 	repackJob     periodicJob // also made once at the beginning of work
-	// configFor reads the config for tasks of a checkout.
-	configFor  func(ctx context.Context, project string) (config.Loaded, error)
-	activities activityLog
+	configs       ConfigSource
+	activities    activityLog
 
 	stopWork func() error   // what start began
 	closers  []func() error // in the order in which they were opened
@@ -82,24 +81,28 @@ type App struct {
 	fail     context.CancelCauseFunc
 }
 
+// ConfigSource reads the config for tasks of a checkout.
+type ConfigSource interface {
+	ConfigFor(ctx context.Context, project string) (config.Loaded, error)
+}
+
 // openOptions are what an office is opened with.
 type Options struct {
-	Office *office.Office // is closed with the app, or when it cannot be opened
-	Lock   *office.Lock   // is released then
-	Config config.Loaded
-	// ConfigFor reads the config for tasks of a checkout.
-	ConfigFor func(ctx context.Context, project string) (config.Loaded, error)
-	Env       func(string) (string, bool)
-	Clocks    clock.Sources // of the machine
-	Version   string        // of the program
-	Logger    *slog.Logger
+	Office  *office.Office // is closed with the app, or when it cannot be opened
+	Lock    *office.Lock   // is released then
+	Config  config.Loaded
+	Configs ConfigSource
+	Env     func(string) (string, bool)
+	Clocks  clock.Sources // of the machine
+	Version string        // of the program
+	Logger  *slog.Logger
 }
 
 // openOfficeApp opens the ledger and folds the state. Nothing is under way yet,
 // and neither Docker nor a model is needed.
 func Open(ctx context.Context, o Options) (_ *App, err error) {
 	off, loaded, log := o.Office, o.Config, o.Logger
-	h := &App{office: off, loaded: loaded, lock: o.Lock, env: o.Env, version: o.Version, configFor: o.ConfigFor, log: log}
+	h := &App{office: off, loaded: loaded, lock: o.Lock, env: o.Env, version: o.Version, configs: o.Configs, log: log}
 	officeTime := clock.New(o.Clocks)
 	h.lifetime, h.fail = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer func() {
@@ -232,17 +235,8 @@ func (h *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 		Security: func(r sandbox.Refusal) { h.reportRefusal(ctx, r) },
 	}
 	h.closers = append(h.closers, func() error { h.sandboxes.Close(); return nil })
-	keep := func(ctx context.Context, b []byte) (company.Hash, error) {
-		hash, _, err := h.ledger.PutBlob(ctx, strings.NewReader(string(b)))
-		return hash, err
-	}
-	runner := &gates.Runner{Runtime: rt, Office: h.office.ID, Limits: limits, LimitsByProject: sizes, Timeout: cfg.Workers.RunTimeout, Canary: cfg.Gates.Canary, StoreBlob: keep, Logger: h.log,
-		LoadBlob: func(ctx context.Context, hash company.Hash) ([]byte, error) {
-			return h.ledger.GetBlob(ctx, hash, 64<<20)
-		}}
-	checking := func(t company.TaskID, sub company.SubtaskID, check string) {
-		h.publishItem(feed.Item{Task: t, Subtask: sub, Kind: "gate", Mark: feed.Started, Text: "gate " + check})
-	}
+	blobs := ledger.Blobs{Ledger: h.ledger}
+	runner := &gates.Runner{Runtime: rt, Office: h.office.ID, Limits: limits, LimitsByProject: sizes, Timeout: cfg.Workers.RunTimeout, Canary: cfg.Gates.Canary, Blobs: blobs, Logger: h.log}
 	secrets, err := SetupEnv(cfg, h.env)
 	if err != nil {
 		return nil, err
@@ -271,16 +265,15 @@ func (h *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 		return nil, err
 	}
 	pool := dispatch.NewPool(h.bus.Queue(), h.orch, laborer, cfg.Workers.Max, h.log)
-	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirrors: git, Author: author, Sessions: sessions, Started: checking}
+	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirrors: git, Author: author, Sessions: sessions, Watcher: h}
 	courier := &delivery.Delivery{Desk: h.orch, Mirrors: git, Log: oplog, Secrets: leak.New(ownSecrets(cfg, h.env), h.office.ID),
-		Forge: forges.ForPullRequest, Ask: forge.PRSettings{Labels: cfg.Forge.Labels, Draft: cfg.Forge.Draft, CodeOwners: cfg.Forge.Reviewers == "codeowners"},
-		Keep: func(ctx context.Context, text string) (company.Hash, error) { return keep(ctx, []byte(text)) }}
+		Forges: forges, Texts: blobs, Ask: forge.PRSettings{Labels: cfg.Forge.Labels, Draft: cfg.Forge.Draft, CodeOwners: cfg.Forge.Reviewers == "codeowners"}}
 	h.repackJob = h.newRepackJob(git)
 	h.jobs = append(h.jobs, h.repackJob, h.retentionJob(git, images))
 	called := make(chan struct{}, 1)
 	h.webhooks = webhooks{listen: cfg.Forge.WebhookListen, secret: secret.New(h.envValue(cfg.Forge.WebhookEnv)), env: cfg.Forge.WebhookEnv, trigger: called}
 	h.jobs = append(h.jobs, h.pollForgeJob(cfg.Forge.Poll, called, NewFeedbackPoller(h.office.ID, h.office.Paths, h.loaded, forges)))
-	judge := &gates.Handler{Decider: h.orch, Runner: runner, Mirrors: git, OnCheckStarted: checking, RedGreen: cfg.Gates.RedGreen != "off"}
+	judge := &gates.Handler{Decider: h.orch, Runner: runner, Mirrors: git, Watcher: h, RedGreen: cfg.Gates.RedGreen != "off"}
 	for kind, find := range map[company.EffectKind]company.OutcomeFinder{
 		company.EffectPrepare:   h.findPreparation(intakeOf),
 		company.EffectBaseline:  judge.RunBaseline,
@@ -300,6 +293,9 @@ func (h *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 	} {
 		h.orch.Register(kind, handle)
 	}
+	if err := company.CheckParts(base, h.sandboxes, runner, judge, merge, courier); err != nil {
+		return nil, err
+	}
 	// What an earlier process left standing is swept before anything starts;
 	// we hold the lock, so nobody else's containers carry this office's label.
 	if err := sweepContainers(ctx, rt, h.office.ID, keepNone, h.log); err != nil {
@@ -312,7 +308,7 @@ func (h *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 // intakeByTask gives each task the intake that its project's own config asks for.
 func (h *App) intakeByTask(all intake.Intake, mayLogIn func(ctx context.Context, checkout string) bool) func(context.Context, *company.Task) (*intake.Intake, error) {
 	return func(ctx context.Context, t *company.Task) (*intake.Intake, error) {
-		loaded, err := h.configFor(ctx, t.Project.Path)
+		loaded, err := h.configs.ConfigFor(ctx, t.Project.Path)
 		if err == nil {
 			err = loaded.CheckSupported()
 		}

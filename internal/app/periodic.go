@@ -43,7 +43,7 @@ func (h *App) pollForgeJob(every time.Duration, soon <-chan struct{}, l *deliver
 		for range min(pullsPerRound, len(open)) {
 			p := open[next%len(open)]
 			next++
-			loaded, err := h.configFor(ctx, p.Lead.Project.Path)
+			loaded, err := h.configs.ConfigFor(ctx, p.Lead.Project.Path)
 			if err != nil {
 				failed = append(failed, fmt.Errorf("pull request #%d: %w", p.Number, err))
 				continue

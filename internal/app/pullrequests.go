@@ -81,6 +81,6 @@ func NewFeedbackPoller(id string, p office.Paths, loaded config.Loaded, forges *
 	return &delivery.FeedbackPoller{
 		Office:  id,
 		Mirrors: gitops.ReadOnlyMirrors{Root: p.Git, Remote: loaded.Config.Git.Remote},
-		Forge:   forges.ForPullRequest,
+		Forges:  forges,
 	}
 }

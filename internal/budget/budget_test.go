@@ -341,15 +341,15 @@ func TestMeter(t *testing.T) {
 			bank := &fakeCap{limit: amount(company.NoCap, company.NoCap)}
 			p := budget.NewAllowance(company.Amount{}, company.Amount{}, bank.reserve)
 			var lines []string
-			journal := budget.Journal{
-				Open: func(_ context.Context, info adapters.Info, w company.Amount) (int, error) {
+			journal := callLog{
+				open: func(_ context.Context, info adapters.Info, w company.Amount) (int, error) {
 					if w != worst || tt.a.sent != 0 || info.Model != "m" {
 						t.Errorf("opened with %+v after %d requests", w, tt.a.sent)
 					}
 					lines = append(lines, "open")
 					return 7, nil
 				},
-				Close: func(_ context.Context, n int, _ adapters.Usage, actual company.Amount) error {
+				close: func(_ context.Context, n int, _ adapters.Usage, actual company.Amount) error {
 					if n != 7 || actual != tt.want {
 						t.Errorf("closed call %d with %+v, want %+v", n, actual, tt.want)
 					}
@@ -368,21 +368,41 @@ func TestMeter(t *testing.T) {
 	}
 }
 
+// callLog is a budget.CallLog of functions; one that is nil does nothing.
+type callLog struct {
+	open  func(context.Context, adapters.Info, company.Amount) (int, error)
+	close func(context.Context, int, adapters.Usage, company.Amount) error
+}
+
+func (l callLog) OpenCall(ctx context.Context, info adapters.Info, worst company.Amount) (int, error) {
+	if l.open == nil {
+		return 0, nil
+	}
+	return l.open(ctx, info, worst)
+}
+
+func (l callLog) CloseCall(ctx context.Context, n int, usage adapters.Usage, actual company.Amount) error {
+	if l.close == nil {
+		return nil
+	}
+	return l.close(ctx, n, usage, actual)
+}
+
 func TestMeterRefusesUncoveredCall(t *testing.T) {
 	a := &stubModel{}
 	bank := &fakeCap{limit: amount(0, 0)}
 	p := budget.NewAllowance(company.Amount{}, company.Amount{}, bank.reserve)
-	if _, err := budget.Meter(a, p, budget.Journal{}).Chat(t.Context(), adapters.Request{}, nil); company.CodeOf(err) != company.EBudget || a.sent != 0 {
+	if _, err := budget.Meter(a, p, callLog{}).Chat(t.Context(), adapters.Request{}, nil); company.CodeOf(err) != company.EBudget || a.sent != 0 {
 		t.Errorf("err %v, %d requests", err, a.sent)
 	}
 	stale := company.E(company.EStale, "a higher fence")
 	p = budget.NewAllowance(amount(1e9, 1e9), company.Amount{}, bank.reserve)
-	noOpen := budget.Journal{Open: func(context.Context, adapters.Info, company.Amount) (int, error) { return 0, stale }}
+	noOpen := callLog{open: func(context.Context, adapters.Info, company.Amount) (int, error) { return 0, stale }}
 	if _, err := budget.Meter(a, p, noOpen).Chat(t.Context(), adapters.Request{}, nil); !errors.Is(err, stale) || a.sent != 0 || p.Balance().Reserved != (company.Amount{}) {
 		t.Errorf("err %v, %d requests, balance %+v", err, a.sent, p.Balance())
 	}
 	a.err = &adapters.Error{Kind: adapters.MalformedReply, Unanswered: true}
-	noClose := budget.Journal{Close: func(context.Context, int, adapters.Usage, company.Amount) error { return stale }}
+	noClose := callLog{close: func(context.Context, int, adapters.Usage, company.Amount) error { return stale }}
 	_, err := adapters.Retry(budget.Meter(a, p, noClose), adapters.DefaultPolicy(), adapters.WallClock{}).Chat(t.Context(), adapters.Request{}, nil)
 	if !errors.Is(err, stale) || a.sent != 1 {
 		t.Errorf("err %v, %d requests: a lost journal is not tried again", err, a.sent)

@@ -8,22 +8,22 @@ import (
 	"company/internal/company"
 )
 
-// Journal records each request, so that a run that goes on after a crash knows
+// CallLog records each request, so that a run that goes on after a crash knows
 // what it spent: a call that was opened and never closed counts as its worst
-// case. nil fields are allowed.
-type Journal struct {
-	// Open is called before the request is sent; on an error it is not sent.
-	Open func(ctx context.Context, info adapters.Info, worst company.Amount) (n int, err error)
-	// Close records what call n cost. It must record this although ctx is done:
-	// the money is spent all the same.
-	Close func(ctx context.Context, n int, usage adapters.Usage, actual company.Amount) error
+// case.
+type CallLog interface {
+	// OpenCall comes before the request is sent; on an error it is not sent.
+	OpenCall(ctx context.Context, info adapters.Info, worst company.Amount) (n int, err error)
+	// CloseCall records what call n cost. It must record this although ctx is
+	// done: the money is spent all the same.
+	CloseCall(ctx context.Context, n int, usage adapters.Usage, actual company.Amount) error
 }
 
 // meteredModel is the wrapper that Meter makes.
 type meteredModel struct {
 	adapters.Model
 	allowance *Allowance
-	journal   Journal
+	journal   CallLog
 }
 
 // Meter makes every request of a model reserve and settle an allowance. It
@@ -31,7 +31,7 @@ type meteredModel struct {
 // attempt can cost and each model has its own price:
 //
 //	models.Open(name, func(m adapters.Model) adapters.Model { return budget.Meter(m, purse, journal) })
-func Meter(m adapters.Model, purse *Allowance, journal Journal) adapters.Model {
+func Meter(m adapters.Model, purse *Allowance, journal CallLog) adapters.Model {
 	return &meteredModel{Model: m, allowance: purse, journal: journal}
 }
 
@@ -46,13 +46,10 @@ func (m *meteredModel) Chat(ctx context.Context, req adapters.Request, onEvent f
 	if err := m.allowance.Reserve(ctx, worst); err != nil {
 		return adapters.Response{}, err
 	}
-	n := 0
-	if m.journal.Open != nil {
-		var err error
-		if n, err = m.journal.Open(ctx, info, worst); err != nil {
-			m.allowance.Settle(worst, company.Amount{})
-			return adapters.Response{}, err
-		}
+	n, err := m.journal.OpenCall(ctx, info, worst)
+	if err != nil {
+		m.allowance.Settle(worst, company.Amount{})
+		return adapters.Response{}, err
 	}
 	resp, err := m.Model.Chat(ctx, req, onEvent)
 	usage, actual := resp.Usage, ActualCost(resp.Usage, info.Price, worst)
@@ -66,11 +63,9 @@ func (m *meteredModel) Chat(ctx context.Context, req adapters.Request, onEvent f
 		}
 	}
 	m.allowance.Settle(worst, actual)
-	if m.journal.Close != nil {
-		if jerr := m.journal.Close(context.WithoutCancel(ctx), n, usage, actual); jerr != nil {
-			// Alone: a model's error beside it would have the call tried again.
-			return adapters.Response{}, jerr
-		}
+	if jerr := m.journal.CloseCall(context.WithoutCancel(ctx), n, usage, actual); jerr != nil {
+		// Alone: a model's error beside it would have the call tried again.
+		return adapters.Response{}, jerr
 	}
 	return resp, err
 }

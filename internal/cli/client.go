@@ -141,10 +141,18 @@ func (a *app) openOrDial(ctx context.Context, paths office.Paths, patience time.
 func (a *app) openOptions(off *office.Office, lock *office.Lock, loaded config.Loaded) officeapp.Options {
 	return officeapp.Options{
 		Office: off, Lock: lock, Config: loaded, Env: a.env, Clocks: a.clocks, Version: Version, Logger: a.log,
-		ConfigFor: func(ctx context.Context, project string) (config.Loaded, error) {
-			return a.loadProjectConfig(ctx, off.Paths, project)
-		},
+		Configs: projectConfigs{a, off.Paths},
 	}
+}
+
+// projectConfigs reads the configs of an office's projects.
+type projectConfigs struct {
+	app   *app
+	paths office.Paths
+}
+
+func (c projectConfigs) ConfigFor(ctx context.Context, project string) (config.Loaded, error) {
+	return c.app.loadProjectConfig(ctx, c.paths, project)
 }
 
 // waitFor is how long the office may be held without an answer: for the

@@ -23,26 +23,29 @@ func Guard(what string, do func() error) (err error) {
 	return do()
 }
 
-// CheckParts is what a constructor asks of its config, a struct: an error that
-// names the exported pointers, interfaces, functions and maps that are nil
-// there. The tag part:"optional" marks those that may be.
-func CheckParts(config any) error {
-	v := reflect.ValueOf(config)
+// CheckParts finds what was left out when parts of the program, structs or
+// pointers to them, were put together: an error that names the exported
+// pointers, interfaces, functions and maps that are nil there. The tag
+// part:"optional" marks those that may be.
+func CheckParts(parts ...any) error {
 	var missing []string
-	for i := range v.NumField() {
-		field, part := v.Type().Field(i), v.Field(i)
-		if part.Kind() == reflect.Interface && !part.IsNil() {
-			part = part.Elem()
-		}
-		switch part.Kind() {
-		case reflect.Pointer, reflect.Interface, reflect.Func, reflect.Map:
-			if part.IsNil() && field.IsExported() && field.Tag.Get("part") != "optional" {
-				missing = append(missing, field.Name)
+	for _, p := range parts {
+		v := reflect.Indirect(reflect.ValueOf(p))
+		for i := range v.NumField() {
+			field, value := v.Type().Field(i), v.Field(i)
+			if value.Kind() == reflect.Interface && !value.IsNil() {
+				value = value.Elem()
+			}
+			switch value.Kind() {
+			case reflect.Pointer, reflect.Interface, reflect.Func, reflect.Map:
+				if value.IsNil() && field.IsExported() && field.Tag.Get("part") != "optional" {
+					missing = append(missing, v.Type().String()+"."+field.Name)
+				}
 			}
 		}
 	}
 	if missing == nil {
 		return nil
 	}
-	return E(EInternal, fmt.Sprintf("%s lacks %s", v.Type(), strings.Join(missing, ", ")))
+	return E(EInternal, "the program is put together without "+strings.Join(missing, ", "))
 }

@@ -12,20 +12,23 @@ import (
 	"company/internal/prbody"
 )
 
+// BlobKeeper keeps a text under its hash.
+type BlobKeeper interface {
+	PutBlob(ctx context.Context, data []byte) (company.Hash, error)
+}
+
 // Delivery carries out deliver effects: it pushes the integration branch and
 // opens the pull request. Asked again, it finds what it did.
 type Delivery struct {
 	Desk    company.Decider
 	Mirrors gitops.MirrorSource
-	// Forge is the forge that a pull request is on, or comes to; remote is the
-	// project's (empty: there is none).
-	Forge func(ctx context.Context, ref forge.Ref, remote string) (forge.Forge, error)
-	Ask   forge.PRSettings
-	Keep  func(ctx context.Context, text string) (company.Hash, error)
-	Log   *gitops.OpLog
+	Forges  forge.Source
+	Ask     forge.PRSettings
+	Texts   BlobKeeper // of pull requests
+	Log     *gitops.OpLog
 	// Secrets looks for secrets in what would be pushed. Nil: nothing is looked
 	// for.
-	Secrets *leak.Scanner
+	Secrets *leak.Scanner `part:"optional"`
 }
 
 // Do delivers a task.
@@ -62,7 +65,7 @@ func (c *Delivery) Do(ctx context.Context, e company.Effect) (company.Command, e
 	if lead.PR != nil {
 		ref.Number, ref.URL = lead.PR.Number, lead.PR.URL
 	}
-	f, err := c.Forge(ctx, ref, remote)
+	f, err := c.Forges.ForPullRequest(ctx, ref, remote)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +112,7 @@ func (c *Delivery) Do(ctx context.Context, e company.Effect) (company.Command, e
 		// deliver to, and to say that it was delivered would hide the work.
 		return company.SettlePR{Task: lead.ID, State: opened.State, Why: "so says " + f.Kind()}, nil
 	}
-	body, err := c.Keep(ctx, pr.MarkedBody())
+	body, err := c.Texts.PutBlob(ctx, []byte(pr.MarkedBody()))
 	if err != nil {
 		return nil, err
 	}

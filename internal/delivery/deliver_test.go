@@ -56,7 +56,7 @@ func followed(t *testing.T) (*mergertest.Bundle, *Delivery, *local.Forge, compan
 func TestDeliverToWhatIsSettled(t *testing.T) {
 	_, c, f, id := followed(t)
 	for _, state := range []company.PRState{company.PRMerged, company.PRClosed, company.PROpen} {
-		c.Forge = func(context.Context, forge.Ref, string) (forge.Forge, error) { return settled{f, state}, nil }
+		c.Forges = oneForge{settled{f, state}}
 		cmd, err := c.Do(t.Context(), company.Effect{Task: id})
 		if err != nil {
 			t.Fatal(err)

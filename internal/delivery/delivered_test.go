@@ -39,9 +39,21 @@ func deliveredWith(t *testing.T, files map[string]string) (*mergertest.Bundle, *
 		Review: &company.ReviewRecorded{Head: tk.Head, Onto: tk.Head, Verdict: company.Approve}})
 	b.Must(company.IntendDelivery{Task: mergertest.Task})
 	f := &local.Forge{Office: foldertest.Open(t, t.TempDir()), Dir: "pulls"}
-	return b, &Delivery{Desk: b, Mirrors: b.Project, Forge: func(context.Context, forge.Ref, string) (forge.Forge, error) { return f, nil }, Keep: func(_ context.Context, text string) (company.Hash, error) {
-		return company.HashOf(text)
-	}}, f
+	return b, &Delivery{Desk: b, Mirrors: b.Project, Forges: oneForge{f}, Texts: hashes{}}, f
+}
+
+// oneForge is the forge of every pull request.
+type oneForge struct{ f forge.Forge }
+
+func (o oneForge) ForPullRequest(context.Context, forge.Ref, string) (forge.Forge, error) {
+	return o.f, nil
+}
+
+// hashes keeps nothing.
+type hashes struct{}
+
+func (hashes) PutBlob(_ context.Context, data []byte) (company.Hash, error) {
+	return company.HashOf(string(data))
 }
 
 func origin(t *testing.T, b *mergertest.Bundle) string {

@@ -18,8 +18,7 @@ import (
 type FeedbackPoller struct {
 	Office  string
 	Mirrors gitops.MirrorSource
-	// Forge is the forge that a pull request is on.
-	Forge func(ctx context.Context, ref forge.Ref, remote string) (forge.Forge, error)
+	Forges  forge.Source
 }
 
 // addressed is the first characters of a comment on no line that is for the
@@ -40,7 +39,7 @@ func (l *FeedbackPoller) Poll(ctx context.Context, p company.Pull) (c company.Re
 		return c, 0, err
 	}
 	ref := forge.Ref{Office: l.Office, Task: p.Lead.ID, Number: p.Number, URL: p.URL, Branch: p.Branch}
-	f, err := l.Forge(ctx, ref, remote)
+	f, err := l.Forges.ForPullRequest(ctx, ref, remote)
 	if err != nil {
 		return c, 0, err
 	}

@@ -66,7 +66,7 @@ func heard(t *testing.T) (b *mergertest.Bundle, hear func(fb forge.Feedback, err
 	b.Must(b.CarryOut(c.Do, ""))
 	return b, func(fb forge.Feedback, err error) (company.RecordPRFeedback, error) {
 		t.Helper()
-		l := &FeedbackPoller{Office: decidertest.Office, Mirrors: b.Project, Forge: func(context.Context, forge.Ref, string) (forge.Forge, error) { return told{f, fb, err}, nil }}
+		l := &FeedbackPoller{Office: decidertest.Office, Mirrors: b.Project, Forges: oneForge{told{f, fb, err}}}
 		got, _, err := l.Poll(t.Context(), b.View().Pulls()[0])
 		return got, err
 	}

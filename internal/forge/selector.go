@@ -112,6 +112,12 @@ func (s *Selector) ForRemote(ctx context.Context, remote string) (Forge, Choice,
 	return f, c, nil
 }
 
+// Source finds the forge that a pull request is on, or comes to; remote is the
+// project's, or empty.
+type Source interface {
+	ForPullRequest(ctx context.Context, ref Ref, remote string) (Forge, error)
+}
+
 // ForPullRequest is the forge that a pull request is on: a page stays a page, also when a
 // login has come since. One that is not open yet (no URL) comes to ForRemote.
 func (s *Selector) ForPullRequest(ctx context.Context, ref Ref, remote string) (Forge, error) {

@@ -34,7 +34,6 @@ func tapGate(command string) company.GateCommand {
 // failure bars, and a known red lint does not keep the tests from running.
 func TestBaseline(t *testing.T) {
 	b := setup(t, nil).withDocker()
-	b.runner.LoadBlob = b.loadBlob
 	cmds := []company.GateCommand{lintGate("cat findings; exit 1"), tapGate("cat results; exit $(cat code)")}
 	tree := func(findings, results, code string) gates.Job {
 		b.writeFiles(map[string]string{"findings": findings, "results": results, "code": code})
@@ -198,7 +197,7 @@ func TestBaselineEffect(t *testing.T) {
 	base := b.commit("main")
 	cmds := commands("", "echo x; exit 1")
 	s := b.state(base, cmds)
-	e := &gates.Handler{Decider: fakeDesk{s}, Runner: b.runner, Mirrors: oneMirror{b.mirror}}
+	e := &gates.Handler{Decider: fakeDesk{s}, Runner: b.runner, Mirrors: oneMirror{b.mirror}, Watcher: unwatched{}}
 	take := func() company.GateResult {
 		t.Helper()
 		cmd, err := e.RunBaseline(b.ctx, company.Effect{Task: "t1"})

@@ -7,13 +7,18 @@ import (
 	"company/internal/gitops"
 )
 
+// CheckWatcher follows the checks of tasks as they begin.
+type CheckWatcher interface {
+	WatchCheck(t company.TaskID, sub company.SubtaskID, check string)
+}
+
 // Handler carries out gate effects: on the head of a subtask, merged onto the
 // integration head where it merges, or on the whole task.
 type Handler struct {
-	Decider        company.Decider
-	Runner         *Runner
-	Mirrors        gitops.MirrorSource
-	OnCheckStarted func(t company.TaskID, sub company.SubtaskID, check string) // for the feed; may be nil
+	Decider company.Decider
+	Runner  *Runner
+	Mirrors gitops.MirrorSource
+	Watcher CheckWatcher // for the feed
 	// RedGreen has the new tests of a change run without it: of a ticket, and
 	// of a whole task.
 	RedGreen bool
@@ -54,9 +59,7 @@ func (g *Handler) RunGates(ctx context.Context, e company.Effect) (company.Comma
 		}
 	}
 	fin.Result, err = g.Runner.Evaluate(ctx, s, t, m, tree, label, func(check string) {
-		if g.OnCheckStarted != nil {
-			g.OnCheckStarted(e.Task, e.Subtask, check)
-		}
+		g.Watcher.WatchCheck(e.Task, e.Subtask, check)
 	})
 	if err != nil {
 		return nil, err
@@ -129,9 +132,7 @@ func (g *Handler) RunBaseline(ctx context.Context, e company.Effect) (company.Co
 		return nil, err
 	}
 	res, err := g.Runner.evaluateCached(ctx, s, t, Job{Mirror: m, Tree: tree, Image: image, Label: string(t.ID), Baseline: true, OnCheckStarted: func(check string) {
-		if g.OnCheckStarted != nil {
-			g.OnCheckStarted(t.ID, "", check+" on the base")
-		}
+		g.Watcher.WatchCheck(t.ID, "", check+" on the base")
 	}})
 	if err != nil {
 		return nil, addImageNotes(err, t.Prepared.Notes)

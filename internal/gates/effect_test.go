@@ -84,6 +84,11 @@ type oneMirror struct{ m *gitops.Mirror }
 
 func (o oneMirror) MirrorOf(context.Context, *company.Task) (*gitops.Mirror, error) { return o.m, nil }
 
+// unwatched is nobody who follows checks.
+type unwatched struct{}
+
+func (unwatched) WatchCheck(company.TaskID, company.SubtaskID, string) {}
+
 // fakeDesk shows one state.
 type fakeDesk struct{ s *company.State }
 
@@ -103,7 +108,7 @@ func (b *bundle) state(base company.OID, cmds []company.GateCommand, subs ...*co
 
 func (b *bundle) runEffect(s *company.State, sub company.SubtaskID) company.RecordGateResult {
 	b.t.Helper()
-	e := &gates.Handler{Decider: fakeDesk{s}, Runner: b.runner, Mirrors: oneMirror{b.mirror}}
+	e := &gates.Handler{Decider: fakeDesk{s}, Runner: b.runner, Mirrors: oneMirror{b.mirror}, Watcher: unwatched{}}
 	cmd, err := e.RunGates(b.ctx, company.Effect{Task: "t1", Subtask: sub})
 	if err != nil {
 		b.t.Fatal(err)

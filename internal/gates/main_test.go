@@ -136,19 +136,21 @@ func (b *bundle) withDocker() *bundle {
 	})
 	b.runner = &gates.Runner{
 		Runtime: b.rt, Office: office, Limits: container.Limits{MemoryBytes: 3 * container.GiB / 2}, Logger: log,
-		StoreBlob: func(_ context.Context, out []byte) (company.Hash, error) {
-			sum := sha256.Sum256(out)
-			h := company.Hash(hex.EncodeToString(sum[:]))
-			b.keeping.Lock()
-			defer b.keeping.Unlock()
-			b.blobs[h] = slices.Clone(out)
-			return h, nil
-		},
+		Blobs: b,
 	}
 	return b
 }
 
-func (b *bundle) loadBlob(_ context.Context, h company.Hash) ([]byte, error) {
+func (b *bundle) PutBlob(_ context.Context, out []byte) (company.Hash, error) {
+	sum := sha256.Sum256(out)
+	h := company.Hash(hex.EncodeToString(sum[:]))
+	b.keeping.Lock()
+	defer b.keeping.Unlock()
+	b.blobs[h] = slices.Clone(out)
+	return h, nil
+}
+
+func (b *bundle) GetBlob(_ context.Context, h company.Hash) ([]byte, error) {
 	b.keeping.Lock()
 	defer b.keeping.Unlock()
 	return b.blobs[h], nil

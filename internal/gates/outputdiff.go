@@ -20,10 +20,10 @@ const (
 // parts are compared.
 func (r *Runner) newOutputLines(ctx context.Context, now, base company.GateCheck) (string, error) {
 	text := func(c company.GateCheck) (string, error) {
-		if c.Log == "" || r.LoadBlob == nil {
+		if c.Log == "" || r.Blobs == nil {
 			return c.Output, nil
 		}
-		b, err := r.LoadBlob(ctx, c.Log)
+		b, err := r.Blobs.GetBlob(ctx, c.Log)
 		if err != nil {
 			return "", fmt.Errorf("read the output of %s: %w", c.Name, err)
 		}

@@ -40,7 +40,7 @@ func (r *Runner) reportRedGreen(ctx context.Context, s *company.State, t *compan
 	if out.Files = len(tests); out.Files == 0 {
 		return out, nil
 	}
-	if r.LoadBlob == nil || t.Baseline == nil || len(c.known.Checks) == 0 {
+	if r.Blobs == nil || t.Baseline == nil || len(c.known.Checks) == 0 {
 		out.Reason = "the tests of the base are not known"
 		return out, nil
 	}
@@ -220,7 +220,7 @@ func (r *Runner) readPassed(ctx context.Context, c company.GateCheck) (map[strin
 	if c.Names == "" {
 		return out, nil
 	}
-	text, err := r.LoadBlob(ctx, c.Names)
+	text, err := r.Blobs.GetBlob(ctx, c.Names)
 	if err != nil {
 		return nil, err
 	}

@@ -23,14 +23,13 @@ const tapSuiteScript = "n=0\nfor f in tests/*; do n=$((n+1)); if sh $f; then ech
 // test files, where a test that needs the change fails.
 func TestRedGreen(t *testing.T) {
 	b := setup(t, nil).withDocker()
-	b.runner.LoadBlob = b.loadBlob
 	b.writeFiles(map[string]string{"tests/old": "true\n", "tests/bug": "test \"$(cat answer)\" = 42\n", "answer": "41\n"})
 	b.git("add", "-A")
 	b.git("commit", "-q", "-m", "base")
 	base := b.commit("main")
 	cmds := []company.GateCommand{tapGate(tapSuiteScript)}
 	s := b.state(base, cmds)
-	e := &gates.Handler{Decider: fakeDesk{s}, Runner: b.runner, RedGreen: true, Mirrors: oneMirror{b.mirror}}
+	e := &gates.Handler{Decider: fakeDesk{s}, Runner: b.runner, RedGreen: true, Mirrors: oneMirror{b.mirror}, Watcher: unwatched{}}
 	cmd, err := e.RunBaseline(b.ctx, company.Effect{Task: "t1"})
 	if err != nil {
 		t.Fatal(err)
@@ -77,12 +76,11 @@ type redGreenBundle struct {
 func newRedGreenBundle(t *testing.T, files map[string]string) *redGreenBundle {
 	t.Helper()
 	b := setup(t, nil).withDocker()
-	b.runner.LoadBlob = b.loadBlob
 	b.writeFiles(files)
 	b.git("add", "-A")
 	b.git("commit", "-q", "-m", "base")
 	s := b.state(b.commit("main"), []company.GateCommand{tapGate(tapSuiteScript)})
-	e := &gates.Handler{Decider: fakeDesk{s}, Runner: b.runner, RedGreen: true, Mirrors: oneMirror{b.mirror}}
+	e := &gates.Handler{Decider: fakeDesk{s}, Runner: b.runner, RedGreen: true, Mirrors: oneMirror{b.mirror}, Watcher: unwatched{}}
 	cmd, err := e.RunBaseline(b.ctx, company.Effect{Task: "t1"})
 	if err != nil {
 		t.Fatal(err)

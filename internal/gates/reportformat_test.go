@@ -209,7 +209,7 @@ func TestOutput(t *testing.T) {
 	})
 	t.Run("its keeper fails", func(t *testing.T) {
 		r := *b.runner
-		r.StoreBlob = func(context.Context, []byte) (company.Hash, error) { return "", errors.New("disk full") }
+		r.Blobs = fullDisk{}
 		if _, err := r.Run(b.ctx, b.job("", "true")); err == nil || !strings.Contains(err.Error(), "disk full") {
 			t.Errorf("%v", err)
 		}
@@ -313,4 +313,11 @@ func TestMemoryGrows(t *testing.T) {
 	if n := len(b.rt.specs) - before; n != 1 {
 		t.Errorf("%d containers for the same end", n)
 	}
+}
+
+// fullDisk keeps nothing.
+type fullDisk struct{ gates.Blobs }
+
+func (fullDisk) PutBlob(context.Context, []byte) (company.Hash, error) {
+	return "", errors.New("disk full")
 }

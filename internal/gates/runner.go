@@ -27,18 +27,23 @@ type Runner struct {
 	Limits  container.Limits
 	// LimitsByProject are the limits of each project's containers instead, which grow
 	// with what its checks need. Nil: Limits are everybody's.
-	LimitsByProject *container.Sizes
-	Timeout         time.Duration // of one run of a check; 0: 30 min
-	// StoreBlob stores the whole output of a check, or the names of its tests, and
-	// names it; LoadBlob gives it back. Without LoadBlob no test is ever missed.
-	StoreBlob func(ctx context.Context, output []byte) (company.Hash, error)
-	LoadBlob  func(ctx context.Context, h company.Hash) ([]byte, error)
-	Logger    *slog.Logger
+	LimitsByProject *container.Sizes `part:"optional"`
+	Timeout         time.Duration    // of one run of a check; 0: 30 min
+	// Blobs keeps the whole output of each check, and the names of its tests.
+	// Nil: neither is kept, and no test is ever missed.
+	Blobs  Blobs `part:"optional"`
+	Logger *slog.Logger
 	// Images are the images that trees are judged in; dependencies that are
 	// refused are the verdict. Nil: the task's own image judges every tree.
-	Images ImageSource
+	Images ImageSource `part:"optional"`
 	// Canary has gates prove that they look at what a change touches.
 	Canary bool
+}
+
+// Blobs keeps outputs under their hashes.
+type Blobs interface {
+	PutBlob(ctx context.Context, data []byte) (company.Hash, error)
+	GetBlob(ctx context.Context, h company.Hash) ([]byte, error)
 }
 
 // ImageSource finds the image for a commit or a tree of a task.
@@ -339,19 +344,19 @@ func lastLine(s string) string {
 // storeTestNames stores which tests passed, and finds those that passed on the base
 // and are not run any more.
 func (r *Runner) storeTestNames(ctx context.Context, c *company.GateCheck, passed []string, base *company.GateCheck) error {
-	if r.StoreBlob == nil || len(passed) == 0 && base == nil {
+	if r.Blobs == nil || len(passed) == 0 && base == nil {
 		return nil
 	}
 	slices.Sort(passed)
-	h, err := r.StoreBlob(ctx, []byte(strings.Join(passed, "\n")))
+	h, err := r.Blobs.PutBlob(ctx, []byte(strings.Join(passed, "\n")))
 	if err != nil {
 		return err
 	}
 	c.Names = h
-	if base == nil || base.Names == "" || base.Names == h || r.LoadBlob == nil || c.Against(base) == company.ComparedFailed {
+	if base == nil || base.Names == "" || base.Names == h || r.Blobs == nil || c.Against(base) == company.ComparedFailed {
 		return nil
 	}
-	old, err := r.LoadBlob(ctx, base.Names)
+	old, err := r.Blobs.GetBlob(ctx, base.Names)
 	if err != nil {
 		return fmt.Errorf("read the tests of the base: %w", err)
 	}
@@ -465,8 +470,8 @@ func (r *Runner) runInContainer(ctx context.Context, j Job, n, attempt int, limi
 		check.ExitCode, check.Passed = exit.Code, exit.Code == 0
 	}
 	res.applyTo(&check)
-	if r.StoreBlob != nil {
-		h, err := r.StoreBlob(ctx, out.log)
+	if r.Blobs != nil {
+		h, err := r.Blobs.PutBlob(ctx, out.log)
 		if err != nil {
 			return check, nil, err
 		}

@@ -21,7 +21,7 @@ type Intake struct {
 	Base    string // container.image of the config: auto, or name@sha256:…
 	Setup   []string
 	// SetupEnv are the variables of container.setup_env with their values.
-	SetupEnv map[string]secret.Value
+	SetupEnv map[string]secret.Value `part:"optional"`
 	Offline  bool
 	// Logins: the operator lets the repository use the logins to registries.
 	Logins bool
@@ -32,10 +32,10 @@ type Intake struct {
 	Log    *gitops.OpLog
 	// Tell gets each wish of the project that the image of a task does not
 	// meet. Nil: not reported.
-	Tell func(t company.TaskID, note string)
+	Tell func(t company.TaskID, note string) `part:"optional"`
 	// Branches is the URL of the repository that a pull request's branch is in,
 	// which may be a fork; remote is the project's. Nil: the remote itself.
-	Branches func(ctx context.Context, lead *company.Task, remote string) (string, error)
+	Branches func(ctx context.Context, lead *company.Task, remote string) (string, error) `part:"optional"`
 }
 
 // Do prepares a task.

@@ -27,7 +27,7 @@ type Merger struct {
 	Mirrors  gitops.MirrorSource
 	Author   gitops.Person // of merge commits
 	Sessions *session.Service
-	Started  func(t company.TaskID, sub company.SubtaskID, check string) // for the feed; may be nil
+	Watcher  gates.CheckWatcher // for the feed
 }
 
 // Test finds out whether the front of the queue merges, and judges the tree
@@ -65,9 +65,7 @@ func (g *Merger) Test(ctx context.Context, e company.Effect) (company.Command, e
 		Message: gitops.CommitMessage(string(sub.ID), "Merge: "+sub.Planned.Title),
 	}
 	out.Result, err = g.Runner.Evaluate(ctx, s, t, m, merged.Tree, string(sub.ID), func(check string) {
-		if g.Started != nil {
-			g.Started(e.Task, e.Subtask, check)
-		}
+		g.Watcher.WatchCheck(e.Task, e.Subtask, check)
 	})
 	// What the ticket's tests show is known of the tree that they were run on.
 	out.Result.RedGreen = nil

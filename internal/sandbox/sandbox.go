@@ -39,9 +39,9 @@ type Factory struct {
 	Limits  container.Limits
 	// Sizes are the limits of each project's containers instead. Nil: Limits
 	// are everybody's, as they are a warm container's.
-	Sizes   *container.Sizes
-	Author  gitops.Person // of the commits that agents make
-	Signoff bool          // they carry the author's sign-off
+	Sizes   *container.Sizes `part:"optional"`
+	Author  gitops.Person    // of the commits that agents make
+	Signoff bool             // they carry the author's sign-off
 	// CommandTimeout is for commands that ask for no time of their own.
 	CommandTimeout time.Duration
 	// StopGrace is from SIGTERM to SIGKILL of what a tool started; 0: the
@@ -50,7 +50,7 @@ type Factory struct {
 	Logger    *slog.Logger
 	// Security gets each refused attempt of a container, from many goroutines.
 	// It may be nil.
-	Security func(Refusal)
+	Security func(Refusal) `part:"optional"`
 
 	pool    warmPool
 	benches atomic.Uint64 // that were set up so far

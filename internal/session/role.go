@@ -7,6 +7,7 @@ import (
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/depaccess"
+	"company/internal/ledger"
 	"company/internal/sandbox"
 )
 
@@ -107,7 +108,7 @@ func (s *Session) converse(ctx context.Context, r Role) (company.EndRun, error) 
 	}
 	job := agent.Job{
 		Tools: b.Tools, System: b.System, First: header.String() + "\n" + b.Text, MaxTurns: s.office.Agents.MaxTurns(s.Role),
-		Run: s.Run, Agent: s.Worker, Journal: journalAdapter{s.journal}, Blobs: blobs{s.office.Ledger}, Purse: s.purse,
+		Run: s.Run, Agent: s.Worker, Journal: journalAdapter{s.journal}, Blobs: ledger.Blobs{Ledger: s.office.Ledger}, Purse: s.purse,
 		Now: s.office.Now, Logger: s.office.Logger, OnEvent: s.onEvent, Halt: s.checkPaused,
 	}
 	if s.Sandbox != nil {
