@@ -37,10 +37,14 @@ need mmdebstrap mmdebstrap
 need ssh openssh-client
 # The tests of ssh remotes start one of their own; the program does not need it.
 [ -x /usr/sbin/sshd ] || missing="$missing openssh-server"
-# So do those of the registries' mirrors with the clients of npm and PyPI.
+# So do those of the registries' mirrors with the clients of npm, PyPI and crates.
 if [ "${1:-}" = test ]; then
 	need npm npm
 	python3 -m pip --version >/dev/null 2>&1 || missing="$missing python3-pip"
+	# Cargo speaks the sparse protocol of the mirrors since 1.68. Debian 12 has
+	# 0.66 under its name, and a new one beside it for its browsers.
+	cargo=$(cargo --version 2>/dev/null | sed -n 's/^cargo 1\.\([0-9]*\).*/\1/p')
+	[ "${cargo:-0}" -ge 68 ] || missing="$missing $(apt-cache show cargo-web >/dev/null 2>&1 && echo cargo-web || echo cargo)"
 fi
 [ -e /usr/share/keyrings/debian-archive-keyring.gpg ] || missing="$missing debian-archive-keyring"
 [ -e /etc/ssl/certs/ca-certificates.crt ] || [ -d /etc/pki ] || missing="$missing ca-certificates"

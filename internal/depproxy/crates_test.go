@@ -3,6 +3,7 @@ package depproxy
 import (
 	"archive/tar"
 	"bytes"
+	"company/internal/hosttest"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
@@ -73,7 +74,7 @@ func crateRegistry(t *testing.T) *fakeRegistry {
 // cargo itself, against a sparse index.
 func TestCratesWithCargo(t *testing.T) {
 	if _, err := exec.LookPath("cargo"); err != nil {
-		t.Skip("there is no cargo on this host")
+		hosttest.Lacks(t, "there is no cargo on this host")
 	}
 	r := crateRegistry(t)
 	s := newStore(t, Upstreams{Crates: Endpoint{URL: r.URL + "/index"}})

@@ -14,6 +14,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/depproxy"
+	"company/internal/hosttest"
 	"company/internal/secret"
 )
 
@@ -27,7 +28,7 @@ func TestSetupApt(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(up.AptSources(registryURL, debianKeyring, debianSuite)) == 0 {
-		t.Skipf("this host has no apt source of %s: %v", debianSuite, up.Notes)
+		hosttest.Lacks(t, "this host has no apt source of %s: %v", debianSuite, up.Notes)
 	}
 	useRegistries(t, be, up, filepath.Join(be.dir, "registries"))
 	img := be.mustEnsure(t, Request{
@@ -70,7 +71,7 @@ func TestSetupAptUsers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(up.AptSources(registryURL, debianKeyring, debianSuite)) == 0 {
-		t.Skipf("this host has no apt source of %s: %v", debianSuite, up.Notes)
+		hosttest.Lacks(t, "this host has no apt source of %s: %v", debianSuite, up.Notes)
 	}
 	useRegistries(t, be, up, filepath.Join(be.dir, "registries"))
 	img := be.mustEnsure(t, Request{Setup: []string{"apt-get update && apt-get install -y --no-install-recommends openssh-client", "useradd -r somebody"}})

@@ -10,6 +10,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/depproxy"
+	"company/internal/hosttest"
 )
 
 // withRegistries gives a bench the operator's own registries, behind a cache
@@ -21,7 +22,7 @@ func withRegistries(t *testing.T, be *testBuilder, ecosystem string) {
 		t.Fatal(err)
 	}
 	if !up.Serves(ecosystem) {
-		t.Skipf("this host has no %s registry: %v", ecosystem, up.Notes)
+		hosttest.Lacks(t, "this host has no %s registry: %v", ecosystem, up.Notes)
 	}
 	// The product's own cache: what a package is does not change.
 	useRegistries(t, be, up, filepath.Join(be.dir, "registries"))
@@ -47,7 +48,7 @@ func lockNPM(t *testing.T, files map[string]string) map[string]string {
 	cmd := exec.CommandContext(t.Context(), "npm", "install", "--package-lock-only", "--ignore-scripts", "--no-audit", "--no-fund")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("no lock file can be made here: %v: %s", err, out)
+		hosttest.Lacks(t, "no lock file can be made here: %v: %s", err, out)
 	}
 	lock, err := os.ReadFile(filepath.Join(dir, "package-lock.json"))
 	if err != nil {

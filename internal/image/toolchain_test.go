@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/hosttest"
 )
 
 // ADP-2: a project that is not Go: its tools work in a locked container, as
@@ -66,7 +67,7 @@ func TestVersionNotes(t *testing.T) {
 	be := newTestBuilder(t)
 	node, err := be.hostNode(newContext(t))
 	if err != nil {
-		t.Skipf("no node on this host: %v", err)
+		hosttest.Lacks(t, "no node on this host: %v", err)
 	}
 	root, err := be.hostGo(newContext(t))
 	if err != nil {

@@ -16,6 +16,7 @@ shell
 health
 retry
 secret
+hosttest
 glob
 jcs
 gitexec

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/hosttest"
 	"company/test/testenv"
 )
 
@@ -152,7 +153,7 @@ func TestWorkerAddsACrate(t *testing.T) {
 	out, err := version.Output()
 	var minor int
 	if _, serr := fmt.Sscanf(string(out), "cargo 1.%d", &minor); err != nil || serr != nil || minor < 68 {
-		t.Skipf("this host has no cargo of 1.68 or later to put into an image: %v %q", err, out)
+		hosttest.Lacks(t, "this host has no cargo of 1.68 or later to put into an image: %v %q", err, out)
 	}
 	srv := crateServer(t, "leftword", "rightword")
 	brain := &staff{
