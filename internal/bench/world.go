@@ -167,7 +167,7 @@ func (w *benchEnv) removeContainer(ctx context.Context, id string) error {
 
 // runGit runs git in a folder of the bench's own.
 func runGit(ctx context.Context, dir string, stdin io.Reader, args ...string) (string, error) {
-	out, err := gitexec.Command{Dir: dir, Stdin: stdin, Args: args}.Output(ctx)
+	out, err := gitexec.Command{Dir: dir, Stdin: stdin, Args: args, Protocols: "file"}.Output(ctx)
 	if err != nil {
 		return "", company.E(company.EGit, "a repository to measure with cannot be made").Wrap(err)
 	}
