@@ -48,11 +48,13 @@ func (h *App) dependencyAccess(stores *mirrors.Stores) *depaccess.Service {
 		return nil
 	}
 	return &depaccess.Service{
-		Stores: stores, Desk: h.orch, Runs: h.office.RunsFolder, Logger: h.log, Unwritten: h.projector.noteRunFile,
-		Told: func(run company.RunID, line string) {
-			h.publishItem(feed.Item{Task: run.Task(), Run: run, Kind: "registry", Mark: feed.Info, Text: safetext.EscapeLine(line, 200)})
-		},
+		Stores: stores, Desk: h.orch, Runs: h.office.RunsFolder, Logger: h.log, Watcher: h,
 	}
+}
+
+// WatchFetch passes on what runs fetch of registries.
+func (h *App) WatchFetch(run company.RunID, line string) {
+	h.publishItem(feed.Item{Task: run.Task(), Run: run, Kind: "registry", Mark: feed.Info, Text: safetext.EscapeLine(line, 200)})
 }
 
 // setupEnv are the values of container.setup_env. They go to the preparation

@@ -43,17 +43,22 @@ const (
 // Service is what the supplies of all runs share. A nil Service, or one without a
 // store, adds and serves nothing (container.deps: off).
 type Service struct {
-	Stores *depproxy.Stores
-	Desk   company.Decider
-	Runs   *folder.Folder // of the runs' files
-	Logger *slog.Logger
-	// Told gets each fetched or refused package, for the feed. It may be nil.
-	Told func(run company.RunID, line string)
-	// Unwritten gets the error of a run's file that could not be written, and
-	// nil for one that was. It may be nil, and must be quick.
-	Unwritten func(run company.RunID, file string, err error)
+	Stores  *depproxy.Stores
+	Desk    company.Decider
+	Runs    *folder.Folder // of the runs' files
+	Logger  *slog.Logger
+	Watcher Watcher // may be nil
 	// AnswerTimeout is how long a run waits for the president; 0: 15 minutes.
 	AnswerTimeout time.Duration
+}
+
+// Watcher follows what runs fetch. Its methods must be quick.
+type Watcher interface {
+	// WatchFetch gets each fetched or refused package, for the feed.
+	WatchFetch(run company.RunID, line string)
+	// WatchFile gets the error of a run's file that could not be written, and
+	// nil for one that was.
+	WatchFile(run company.RunID, file string, err error)
 }
 
 // Order names the run and its policy.
@@ -126,8 +131,8 @@ func (o *Service) Open(ctx context.Context, order Order) (*Run, error) {
 }
 
 func (r *Run) reportUnwritten(file string, err error) {
-	if r.office.Unwritten != nil {
-		r.office.Unwritten(r.order.Run, file, err)
+	if r.office.Watcher != nil {
+		r.office.Watcher.WatchFile(r.order.Run, file, err)
 	}
 }
 
@@ -236,8 +241,8 @@ func (r *Run) logLine(line string, tell bool) {
 			r.wrote += n
 		}
 	}
-	if r.told++; tell && r.told <= toldEach && r.office.Told != nil {
-		r.office.Told(r.order.Run, line)
+	if r.told++; tell && r.told <= toldEach && r.office.Watcher != nil {
+		r.office.Watcher.WatchFetch(r.order.Run, line)
 	}
 }
 

@@ -84,7 +84,7 @@ type oneMirror struct{ m *gitops.Mirror }
 
 func (o oneMirror) MirrorOf(context.Context, *company.Task) (*gitops.Mirror, error) { return o.m, nil }
 
-// unwatched is nobody who follows checks.
+// unwatched is a CheckWatcher that keeps nothing.
 type unwatched struct{}
 
 func (unwatched) WatchCheck(company.TaskID, company.SubtaskID, string) {}

@@ -59,8 +59,8 @@ type Agents interface {
 type Watcher interface {
 	// WatchAgent receives the events of a run's agent, for the feed.
 	WatchAgent(run company.RunID, e agent.Event)
-	// WatchFile hears why a file of a run could not be written, and with nil of
-	// one that was.
+	// WatchFile gets the error of a run's file that could not be written, and
+	// nil for one that was.
 	WatchFile(run company.RunID, file string, err error)
 }
 
@@ -78,7 +78,7 @@ func New(c Config) (*Service, error) {
 	return &Service{c}, company.CheckParts(c)
 }
 
-// unwatched is the Watcher that nobody asked for.
+// unwatched is a Watcher that keeps nothing of what it is given.
 type unwatched struct{}
 
 func (unwatched) WatchAgent(company.RunID, agent.Event)  {}
