@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -14,12 +13,13 @@ import (
 
 	"company/internal/company"
 	"company/internal/feed"
-	"company/internal/view"
 )
 
 // Client talks to the office of another process.
 type Client struct {
-	http *http.Client
+	http    *http.Client
+	timeout time.Duration // of one request, but not of a feed; 0: none
+	close   func()        // nil: nothing but connections
 
 	mu         sync.Mutex
 	officeTime time.Time // the office's, in the newest answer; zero: no answer has named it
@@ -49,43 +49,54 @@ func (c *Client) updateClock(h http.Header) {
 	c.officeTime, c.receivedAt = at.UTC(), time.Now()
 }
 
+// answerTimeout is how long one request may take that another process has taken.
+const answerTimeout = 30 * time.Second
+
 // Dial makes a client over connections that dial opens.
 func Dial(dial func(ctx context.Context) (net.Conn, error)) *Client {
-	return &Client{http: &http.Client{Transport: &http.Transport{
+	return &Client{timeout: answerTimeout, http: &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
 	}}}
 }
 
-// Close lets go of idle connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+// Close lets go of idle connections, and of the office where this process holds
+// it.
+func (c *Client) Close() {
+	c.http.CloseIdleConnections()
+	if c.close != nil {
+		c.close()
+	}
+}
 
 // ServerInfo asks for the answering process.
 func (c *Client) ServerInfo(ctx context.Context) (ServerInfo, error) {
 	var h ServerInfo
-	return h, c.callJSON(ctx, http.MethodGet, "/v1/hello", nil, &h)
+	return h, c.callJSON(ctx, http.MethodGet, "/api/v1/hello", nil, &h)
 }
 
-// State is the whole state.
-func (c *Client) State(ctx context.Context) (*company.State, error) {
-	s := company.NewState()
-	return s, c.callJSON(ctx, http.MethodGet, "/v1/state", nil, s)
-}
-
-// ActiveRuns asks for the runs under way, without the rest of the state.
-func (c *Client) ActiveRuns(ctx context.Context) (ActiveRuns, error) {
-	var h ActiveRuns
-	return h, c.callJSON(ctx, http.MethodGet, "/v1/held", nil, &h)
-}
-
-// Activities are what the agents are at.
-func (c *Client) Activities(ctx context.Context) ([]view.Activity, error) {
-	var d []view.Activity
-	return d, c.callJSON(ctx, http.MethodGet, "/v1/agents", nil, &d)
+// Get reads a resource of the office; path is what follows /api/v1/.
+func Get[T any](ctx context.Context, c *Client, path string) (T, error) {
+	var v T
+	return v, c.callJSON(ctx, http.MethodGet, "/api/v1/"+path, nil, &v)
 }
 
 // Do sends a command of the president under an id that makes a repeat
-// harmless. Errors are the company's own, as *company.Error.
+// harmless; empty: a fresh one. Errors are the company's own, as
+// *company.Error.
 func (c *Client) Do(ctx context.Context, id string, cmd company.Command) (CommandResult, error) {
+	if id == "" {
+		id = NewCommandID()
+	}
+	return c.send(ctx, "/api/v1/commands", id, cmd)
+}
+
+// Try tells the events that a command would make now. Nothing is written.
+func (c *Client) Try(ctx context.Context, cmd company.Command) ([]company.Event, error) {
+	done, err := c.send(ctx, "/api/v1/trials", "", cmd)
+	return done.Events, err
+}
+
+func (c *Client) send(ctx context.Context, path, id string, cmd company.Command) (CommandResult, error) {
 	kind, err := commandKind(cmd)
 	if err != nil {
 		return CommandResult{}, err
@@ -95,13 +106,13 @@ func (c *Client) Do(ctx context.Context, id string, cmd company.Command) (Comman
 		return CommandResult{}, fmt.Errorf("marshal %s: %w", kind, err)
 	}
 	var done CommandResult
-	return done, c.callJSON(ctx, http.MethodPost, "/v1/commands", CommandEnvelope{ID: id, Kind: kind, Command: raw}, &done)
+	return done, c.callJSON(ctx, http.MethodPost, path, CommandEnvelope{ID: id, Kind: kind, Command: raw}, &done)
 }
 
 // Follow reads the feed from event number from on, until ctx ends or the
 // other process does: then io.EOF.
 func (c *Client) Follow(ctx context.Context, from uint64, fn func(feed.Item) error) error {
-	resp, err := c.sendRequest(ctx, http.MethodGet, fmt.Sprintf("/v1/feed?from=%d", from), nil)
+	resp, err := c.sendRequest(ctx, http.MethodGet, fmt.Sprintf("/api/v1/events?from=%d", from), nil)
 	if err != nil {
 		return err
 	}
@@ -109,21 +120,11 @@ func (c *Client) Follow(ctx context.Context, from uint64, fn func(feed.Item) err
 	if resp.StatusCode != http.StatusOK {
 		return readError(resp)
 	}
-	lines := bufio.NewScanner(resp.Body)
-	lines.Buffer(make([]byte, 64<<10), 4<<20)
-	for lines.Scan() {
-		var it feed.Item
-		if err := json.Unmarshal(lines.Bytes(), &it); err != nil {
-			break // cut in the middle of a line: the other process died
-		}
-		if err := fn(it); err != nil {
-			return err
-		}
-	}
+	err = readEvents(resp.Body, fn)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return io.EOF
+	return err
 }
 
 func (c *Client) sendRequest(ctx context.Context, method, path string, body any) (*http.Response, error) {
@@ -148,6 +149,11 @@ func (c *Client) sendRequest(ctx context.Context, method, path string, body any)
 }
 
 func (c *Client) callJSON(ctx context.Context, method, path string, body, out any) error {
+	if c.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.timeout)
+		defer cancel()
+	}
 	resp, err := c.sendRequest(ctx, method, path, body)
 	if err != nil {
 		return err
@@ -160,12 +166,4 @@ func (c *Client) callJSON(ctx context.Context, method, path string, body, out an
 		return company.E(company.EHeld, "the office's answer was cut off").Wrap(err)
 	}
 	return nil
-}
-
-func readError(resp *http.Response) error {
-	e := &company.Error{}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, maxBody)).Decode(e); err != nil || e.Code == "" {
-		return company.E(company.EInternal, fmt.Sprintf("the office answered %s", resp.Status))
-	}
-	return e
 }

@@ -23,7 +23,7 @@ import (
 // officeLoop is a real office without agents: its ledger, and the loop on it.
 type officeLoop struct{ *orchestrator.Orchestrator }
 
-func (officeLoop) Activities() []view.Activity { return nil }
+func (l officeLoop) Source() view.Source { return view.Source{State: l.View(), Now: l.Now()} }
 
 func (officeLoop) Follow(ctx context.Context, _ uint64, _ func(feed.Item) error) error {
 	<-ctx.Done()
@@ -92,7 +92,7 @@ func startOfficeLoop(t *testing.T) (officeLoop, func(id, kind, fields string) (i
 	return officeLoop{o}, func(id, kind, fields string) (int, string) {
 		t.Helper()
 		body := fmt.Sprintf(`{"id":%q,"kind":%q,"command":%s}`, id, kind, fields)
-		resp, err := client.Post("http://office/v1/commands", "application/json", strings.NewReader(body))
+		resp, err := client.Post("http://office/api/v1/commands", "application/json", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}

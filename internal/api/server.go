@@ -1,8 +1,9 @@
-// Package api answers the commands of other processes of the same user on
-// the office's socket: HTTP with JSON, no port. It owns the wire form of the
-// API and its client. It promises that a command is answered after it is in
-// the ledger, and that a feed misses no event. It decides nothing: every
-// request is a command to the company or a look at its state.
+// Package api answers other processes of the same user on the office's socket:
+// HTTP with JSON, no port. It owns the wire form of the API and its client. It
+// promises that a command is answered after it is in the ledger, that a feed
+// misses no event, and that no answer carries the state of the whole office. It
+// decides nothing: every request is a command to the company or a view of its
+// state.
 package api
 
 import (
@@ -16,22 +17,20 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
 	"company/internal/company"
 	"company/internal/feed"
+	"company/internal/safetext"
 	"company/internal/view"
 )
 
 // Office is what the server serves: the open office of this process.
 type Office interface {
-	View() *company.State
-	Now() time.Time // the office's time
+	Source() view.Source // of the views of this moment
 	DoID(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error)
 	Follow(ctx context.Context, from uint64, fn func(feed.Item) error) error
-	Activities() []view.Activity
 }
 
 // ServerInfo describes the answering process.
@@ -100,24 +99,38 @@ type Server struct {
 	info     ServerInfo
 	log      *slog.Logger
 	http     *http.Server
+	atWork   bool // a company is at work behind it
 	stopped  chan struct{}
 	inFlight sync.WaitGroup // requests under way
 }
 
 // New makes a server. It serves after Start.
 func New(o Office, h ServerInfo, log *slog.Logger) *Server {
-	s := &Server{office: o, info: h, log: log, stopped: make(chan struct{})}
+	s := &Server{office: o, info: h, log: log, stopped: make(chan struct{}), atWork: true}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v1/hello", s.serveInfo)
-	mux.HandleFunc("GET /v1/state", s.serveState)
-	mux.HandleFunc("GET /v1/held", s.serveActiveRuns)
-	mux.HandleFunc("POST /v1/commands", s.serveCommand)
-	mux.HandleFunc("GET /v1/feed", s.serveFeed)
-	mux.HandleFunc("GET /v1/agents", s.serveActivities)
+	mux.HandleFunc("GET /api/v1/hello", s.serveInfo)
+	mux.HandleFunc("POST /api/v1/commands", s.serveCommand)
+	mux.HandleFunc("POST /api/v1/trials", s.serveTrial)
+	mux.HandleFunc("GET /api/v1/events", s.serveEvents)
+	for pattern, look := range resources {
+		mux.HandleFunc("GET /api/v1/"+pattern, func(w http.ResponseWriter, r *http.Request) {
+			v, err := look(s.source(), r)
+			if err != nil {
+				writeError(w, err)
+				return
+			}
+			writeJSON(w, http.StatusOK, v)
+		})
+	}
+	unknown := func(w http.ResponseWriter, r *http.Request) {
+		writeError(w, company.E(company.ENotFound, "there is no "+r.Method+" "+safetext.EscapeLine(r.URL.Path, 100)).Fix(s.sameVersion()))
+	}
+	mux.HandleFunc("GET /", unknown)
+	mux.HandleFunc("POST /", unknown)
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.inFlight.Add(1)
 		defer s.inFlight.Done()
-		w.Header().Set(timeHeader, s.office.Now().Format(time.RFC3339Nano))
+		w.Header().Set(timeHeader, s.office.Source().Now.Format(time.RFC3339Nano))
 		mux.ServeHTTP(w, r)
 	})
 	s.http = &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
@@ -144,41 +157,23 @@ func (s *Server) Stop() {
 
 func (s *Server) serveInfo(w http.ResponseWriter, _ *http.Request) {
 	h := s.info
-	h.Epoch = s.office.View().Office.Epoch
+	h.Epoch = s.office.Source().State.Office.Epoch
 	writeJSON(w, http.StatusOK, h)
 }
 
-func (s *Server) serveState(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, s.office.View())
-}
-
-// ActiveRuns is what a stop is about: it is small however long the history is.
-type ActiveRuns struct {
-	Stopped bool            `json:"stopped"`
-	Epoch   uint64          `json:"epoch"` // 0: nothing ever began
-	Runs    []company.RunID `json:"runs"`  // that are held
-}
-
-// ActiveRunsIn is what a state says of it.
-func ActiveRunsIn(s *company.State) ActiveRuns {
-	h := ActiveRuns{Stopped: s.Office.Stopped, Epoch: s.Office.Epoch, Runs: []company.RunID{}}
-	for _, t := range s.Tasks {
-		for id, r := range t.Runs {
-			if r.Held {
-				h.Runs = append(h.Runs, id)
-			}
-		}
+// source is what the views of this moment are made from. Where no company is at
+// work, what agents were at is nobody's.
+func (s *Server) source() view.Source {
+	src := s.office.Source()
+	if src.AtWork = s.atWork; !s.atWork {
+		src.Activities = nil
 	}
-	slices.Sort(h.Runs)
-	return h
+	return src
 }
 
-func (s *Server) serveActiveRuns(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, ActiveRunsIn(s.office.View()))
-}
-
-func (s *Server) serveActivities(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, s.office.Activities())
+// sameVersion is what helps a process that asks for what this one does not know.
+func (s *Server) sameVersion() string {
+	return fmt.Sprintf("the office is served by company %s (process %d): use that version, or end it and start yours", s.info.Version, s.info.PID)
 }
 
 // CommandResult is the answer to a command.
@@ -187,51 +182,51 @@ type CommandResult struct {
 	Task   company.TaskID  `json:"task,omitempty"` // of a submission, also of a repeated one
 }
 
-func (s *Server) serveCommand(w http.ResponseWriter, r *http.Request) {
+// readCommand reads a command that people may send.
+func (s *Server) readCommand(w http.ResponseWriter, r *http.Request) (id string, c company.Command, err error) {
 	var in CommandEnvelope
 	if err := decodeReader(http.MaxBytesReader(w, r.Body, maxBody), &in); err != nil {
-		writeError(w, company.E(company.EInvalid, "the request is not what was expected").Wrap(err))
-		return
+		return "", nil, company.E(company.EInvalid, "the request is not what was expected").Wrap(err).Fix(s.sameVersion())
 	}
 	i := slices.IndexFunc(commandCodecs, func(w commandCodec) bool { return w.kind == in.Kind })
 	if i < 0 {
-		writeError(w, company.E(company.EInvalid, fmt.Sprintf("there is no command %q", in.Kind)))
-		return
+		return "", nil, company.E(company.EInvalid, fmt.Sprintf("there is no command %q", in.Kind)).Fix(s.sameVersion())
 	}
-	c, err := commandCodecs[i].decode(in.Command)
-	if err != nil {
-		writeError(w, company.E(company.EInvalid, "the command's fields are not what was expected").Wrap(err))
-		return
+	if c, err = commandCodecs[i].decode(in.Command); err != nil {
+		return "", nil, company.E(company.EInvalid, "the command's fields are not what was expected").Wrap(err).Fix(s.sameVersion())
 	}
-	evs, err := s.office.DoID(r.Context(), in.ID, company.President, c)
+	return in.ID, c, nil
+}
+
+func (s *Server) serveCommand(w http.ResponseWriter, r *http.Request) {
+	id, c, err := s.readCommand(w, r)
 	if err != nil {
 		writeError(w, err)
 		return
 	}
-	writeJSON(w, http.StatusOK, CommandResult{Events: evs, Task: s.office.View().SubmittedBy(company.President, in.ID)})
+	evs, err := s.office.DoID(r.Context(), id, company.President, c)
+	if err != nil {
+		writeError(w, err)
+		return
+	}
+	writeJSON(w, http.StatusOK, CommandResult{Events: evs, Task: s.office.Source().State.SubmittedBy(company.President, id)})
 }
 
-// serveFeed streams items as lines of JSON until the client goes away.
-func (s *Server) serveFeed(w http.ResponseWriter, r *http.Request) {
-	from, err := strconv.ParseUint(r.URL.Query().Get("from"), 10, 64)
+// serveTrial tells what a command would do, as the core decides it now. Nothing
+// is written.
+func (s *Server) serveTrial(w http.ResponseWriter, r *http.Request) {
+	_, c, err := s.readCommand(w, r)
 	if err != nil {
-		writeError(w, company.E(company.EInvalid, "from is the number of an event"))
+		writeError(w, err)
 		return
 	}
-	w.Header().Set("Content-Type", "application/x-ndjson")
-	w.WriteHeader(http.StatusOK)
-	flush := http.NewResponseController(w)
-	if err := flush.Flush(); err != nil {
+	st := s.office.Source().State
+	evs, err := company.Decide(st, company.Meta{ID: "trial", Actor: company.President, Now: st.Time}, c)
+	if err != nil {
+		writeError(w, err)
 		return
 	}
-	enc := json.NewEncoder(w)
-	// It ends with the client or with the office: both are no error here.
-	_ = s.office.Follow(r.Context(), from, func(it feed.Item) error {
-		if err := enc.Encode(it); err != nil {
-			return err
-		}
-		return flush.Flush()
-	})
+	writeJSON(w, http.StatusOK, CommandResult{Events: evs})
 }
 
 func decodeReader(r io.Reader, v any) error {
@@ -262,27 +257,4 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v) // the client is gone, or it has it
-}
-
-// httpStatus of an error code; others are 500.
-var httpStatus = map[company.Code]int{
-	company.EInvalid: 400, company.EUsage: 400, company.EConfig: 400, company.ENotFound: 404, company.EConflict: 409,
-	company.EStale: 409, company.EStopped: 409, company.EProtected: 403, company.EBudget: 409, company.EPlan: 400,
-}
-
-func writeError(w http.ResponseWriter, err error) {
-	var e *company.Error
-	if !errors.As(err, &e) {
-		e = company.E(company.EInternal, err.Error())
-	} else {
-		c := *e
-		c.Message = err.Error()
-		c.Why, c.Op = "", ""
-		e = &c
-	}
-	st := httpStatus[e.Code]
-	if st == 0 {
-		st = http.StatusInternalServerError
-	}
-	writeJSON(w, st, e)
 }

@@ -64,10 +64,11 @@ func (d *fakeOffice) DoID(_ context.Context, id, actor string, c company.Command
 	return evs, nil
 }
 
-func (d *fakeOffice) Now() time.Time { return fakeOfficeTime }
+// fakeActivity is what the fake office's agent is at.
+var fakeActivity = view.Activity{Run: "t1-plan.1", Turn: 2, Text: "read_file a.go", Time: time.Unix(1, 0).UTC()}
 
-func (d *fakeOffice) Activities() []view.Activity {
-	return []view.Activity{{Run: "t1-plan.1", Turn: 2, Text: "read_file a.go", Time: time.Unix(1, 0).UTC()}}
+func (d *fakeOffice) Source() view.Source {
+	return view.Source{State: d.View(), Now: fakeOfficeTime, Activities: []view.Activity{fakeActivity}}
 }
 
 func (d *fakeOffice) Follow(ctx context.Context, from uint64, fn func(feed.Item) error) error {
@@ -155,16 +156,13 @@ func TestCommandsOverTheSocket(t *testing.T) {
 			t.Errorf("%T: %v", cmd, err)
 		}
 	}
-	s, err := c.State(ctx)
-	if err != nil || s.Tasks["t1"].Status != company.StatusCancelled || s.Seq != d.View().Seq {
-		t.Fatalf("%+v %v", s, err)
+	w, err := Get[view.Work](ctx, c, "work?task=t1")
+	if err != nil || w.Tasks[0].Status != company.StatusCancelled || !w.Tasks[0].Over || w.Seq != d.View().Seq {
+		t.Fatalf("%+v %v", w, err)
 	}
 	// Nobody's number of workers is known to this office.
 	if _, err := c.Do(ctx, "c-6", company.ScaleWorkers{By: 1}); company.CodeOf(err) != company.EConflict {
 		t.Errorf("%v", err)
-	}
-	if got, err := c.Activities(ctx); err != nil || len(got) != 1 || got[0] != d.Activities()[0] {
-		t.Errorf("%+v %v", got, err)
 	}
 	// Commands of the company's own parts cannot be sent from outside.
 	if _, err := c.Do(ctx, "c-5", company.RecordMerge{Task: "t1"}); company.CodeOf(err) != company.EInternal {
@@ -181,17 +179,17 @@ func TestBadRequests(t *testing.T) {
 		status             int
 		says               string
 	}{
-		"method":           {"PUT", "/v1/commands", "{}", 405, ""},
-		"path":             {"GET", "/v1/nothing", "", 404, ""},
-		"not JSON":         {"POST", "/v1/commands", "submit it", 400, "E_INVALID"},
-		"empty":            {"POST", "/v1/commands", "", 400, "there is no command"},
-		"trailing":         {"POST", "/v1/commands", `{"id":"x","kind":"stop","command":{}} {}`, 400, "something follows"},
-		"unknown field":    {"POST", "/v1/commands", `{"id":"x","kind":"stop","colour":1}`, 400, "colour"},
-		"unknown command":  {"POST", "/v1/commands", `{"id":"x","kind":"prepare","command":{}}`, 400, `no command \"prepare\"`},
-		"field of another": {"POST", "/v1/commands", `{"id":"x","kind":"cancel","command":{"Fence":1}}`, 400, "Fence"},
-		"deep":             {"POST", "/v1/commands", `{"id":"x","kind":"stop","command":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, 400, "E_INVALID"},
-		"2 MiB":            {"POST", "/v1/commands", `{"id":"` + strings.Repeat("x", 2<<20) + `"}`, 400, "too large"},
-		"cursor":           {"GET", "/v1/feed?from=-1", "", 400, "number of an event"},
+		"method":           {"PUT", "/api/v1/commands", "{}", 405, ""},
+		"path":             {"GET", "/api/v1/nothing", "", 404, ""},
+		"not JSON":         {"POST", "/api/v1/commands", "submit it", 400, "E_INVALID"},
+		"empty":            {"POST", "/api/v1/commands", "", 400, "there is no command"},
+		"trailing":         {"POST", "/api/v1/commands", `{"id":"x","kind":"stop","command":{}} {}`, 400, "something follows"},
+		"unknown field":    {"POST", "/api/v1/commands", `{"id":"x","kind":"stop","colour":1}`, 400, "colour"},
+		"unknown command":  {"POST", "/api/v1/commands", `{"id":"x","kind":"prepare","command":{}}`, 400, `no command \"prepare\"`},
+		"field of another": {"POST", "/api/v1/commands", `{"id":"x","kind":"cancel","command":{"Fence":1}}`, 400, "Fence"},
+		"deep":             {"POST", "/api/v1/commands", `{"id":"x","kind":"stop","command":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, 400, "E_INVALID"},
+		"2 MiB":            {"POST", "/api/v1/commands", `{"id":"` + strings.Repeat("x", 2<<20) + `"}`, 400, "too large"},
+		"cursor":           {"GET", "/api/v1/events?from=-1", "", 400, "numbers of events"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, text := ask(r.method, r.path, r.body)
@@ -199,7 +197,7 @@ func TestBadRequests(t *testing.T) {
 				t.Errorf("%d %s", status, text)
 			}
 			if status == 400 {
-				var e company.Error
+				var e problem
 				if err := json.Unmarshal([]byte(text), &e); err != nil || e.Code != company.EInvalid {
 					t.Errorf("no coded error: %s", text)
 				}
@@ -240,7 +238,7 @@ func TestClientOfficeTime(t *testing.T) {
 	if off := time.Until(c.Now()).Abs(); off > time.Minute {
 		t.Errorf("before an answer it is %s off the wall clock", off)
 	}
-	if _, err := c.State(t.Context()); err != nil {
+	if _, err := c.ServerInfo(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	first := c.Now()
@@ -249,5 +247,67 @@ func TestClientOfficeTime(t *testing.T) {
 	}
 	if second := c.Now(); !second.After(first) {
 		t.Errorf("%s is followed by %s", first, second)
+	}
+}
+
+// A company of an older version, which has other paths, is named as that.
+func TestOlderServer(t *testing.T) {
+	old := &Client{http: &http.Client{Transport: directTransport{http.NotFoundHandler(), &sync.WaitGroup{}}}}
+	if _, err := old.ServerInfo(t.Context()); company.CodeOf(err) != company.EConflict || !strings.Contains(err.Error(), "older version") {
+		t.Error(err)
+	}
+}
+
+// A field that an older company does not know is refused, with what helps.
+func TestNewerCommand(t *testing.T) {
+	_, _, ask := serveFakeOffice(t)
+	status, text := ask("POST", "/api/v1/commands", `{"id":"x","kind":"stop","command":{"colour":"red"}}`)
+	for _, want := range []string{`unknown field \"colour\"`, "served by company test (process 1): use that version", "E_INVALID"} {
+		if status != 400 || !strings.Contains(text, want) {
+			t.Errorf("no %q in %d %s", want, status, text)
+		}
+	}
+}
+
+// A follower that comes back with the id of the last event misses none, and gets
+// none twice; what an office of this process answers is the same.
+func TestEventsResume(t *testing.T) {
+	d, c, _ := serveFakeOffice(t)
+	for i := range 3 {
+		cmd := company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/p"}}
+		if _, err := d.DoID(t.Context(), string(rune('a'+i)), company.President, cmd); err != nil {
+			t.Fatal(err)
+		}
+	}
+	near := InProcess(d, func() {})
+	defer near.Close()
+	for name, c := range map[string]*Client{"over the socket": c, "in this process": near} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://office/api/v1/events", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Last-Event-ID", "2")
+		resp, err := c.http.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := make([]byte, len("id: 3\n"))
+		if _, err := io.ReadFull(resp.Body, text); err != nil || string(text) != "id: 3\n" || resp.Header.Get("Content-Type") != "text/event-stream" {
+			t.Errorf("%s: %q %v", name, text, err)
+		}
+		_ = resp.Body.Close()
+	}
+}
+
+// A trial tells what a command would do, and writes nothing.
+func TestTrial(t *testing.T) {
+	d, c, _ := serveFakeOffice(t)
+	before := d.View().Seq
+	evs, err := c.Try(t.Context(), company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/p"}})
+	if err != nil || len(evs) == 0 || d.View().Seq != before {
+		t.Errorf("%v %v, %d events of %d", evs, err, d.View().Seq, before)
+	}
+	if _, err := c.Try(t.Context(), company.Cancel{Task: "t9"}); company.CodeOf(err) != company.ENotFound {
+		t.Error(err)
 	}
 }

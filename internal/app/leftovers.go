@@ -9,6 +9,7 @@ import (
 	"company/internal/company"
 	"company/internal/gitops"
 	"company/internal/image"
+	"company/internal/view"
 )
 
 // DockerError is why the daemon's leftovers are missing from a list of garbage.
@@ -101,17 +102,20 @@ func (h *App) retentionJob(store *gitops.Store, images *image.Builder) periodicJ
 
 // listPrunable are the images that no task needs any more: of this office or,
 // with all, of this machine, parents last.
-func ListPrunable(ctx context.Context, s *company.State, b *image.Builder, all bool, now time.Time) ([]Garbage, error) {
+func ListPrunable(ctx context.Context, used []view.TaskImage, b *image.Builder, all bool) ([]Garbage, error) {
+	var keep, gone []string
+	for _, t := range used {
+		switch {
+		case t.Open || t.Needed && !all:
+			keep = append(keep, t.Image)
+		default:
+			gone = append(gone, t.Image)
+		}
+	}
 	if !all {
 		// A task that ended this moment needs no image; a follow-up is based on
 		// the image of the task that it follows, and open pull requests keep it.
-		return retentionPolicy{state: s, before: now}.listImages(ctx, b)
-	}
-	var keep []string
-	for _, id := range s.Open {
-		if p := s.Tasks[id].Prepared; p != nil {
-			keep = append(keep, p.Image)
-		}
+		return listUnusedImages(ctx, b, keep, gone)
 	}
 	unused, err := b.Unused(ctx, keep, false)
 	if err != nil {

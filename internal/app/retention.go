@@ -212,6 +212,11 @@ func (k retentionPolicy) listImages(ctx context.Context, b *image.Builder) ([]Ga
 			keep = append(keep, t.Prepared.Image)
 		}
 	}
+	return listUnusedImages(ctx, b, keep, gone)
+}
+
+// listUnusedImages are those of gone that no task of keep needs.
+func listUnusedImages(ctx context.Context, b *image.Builder, keep, gone []string) ([]Garbage, error) {
 	if len(gone) == 0 {
 		return nil, nil
 	}

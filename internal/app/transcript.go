@@ -10,7 +10,12 @@ import (
 )
 
 // readTranscript makes the transcript of a run from its journal.
-func (h *App) ReadTranscript(ctx context.Context, run *company.Run) (agent.Transcript, error) {
+func (h *App) ReadTranscript(ctx context.Context, id company.RunID) (agent.Transcript, error) {
+	t := h.View().Tasks[id.Task()]
+	if t == nil || t.Runs[id] == nil {
+		return agent.Transcript{}, company.E(company.ENotFound, "there is no run "+string(id))
+	}
+	run := t.Runs[id]
 	led := h.ledger
 	return agent.ReadTranscript(ctx, run.ID, string(run.Role), blobReader{led}, func(fn func(string, json.RawMessage) error) error {
 		each := func(r ledger.Record) error { return fn(r.Kind, r.Data) }

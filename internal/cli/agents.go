@@ -11,6 +11,7 @@ import (
 	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/safetext"
+	"company/internal/view"
 )
 
 func newAgents(a *app) *cobra.Command {
@@ -24,22 +25,11 @@ run, turn, for how long, and what the run may cost; and the workers who wait.`,
 }
 
 func (a *app) runAgents(ctx context.Context) error {
-	acc, paths, err := a.connectOffice(ctx)
+	v, acc, err := read[view.Agents](ctx, a, "agents")
 	if err != nil {
 		return err
 	}
 	defer acc.Close()
-	s, err := acc.State(ctx)
-	if err != nil {
-		return err
-	}
-	loaded, err := a.loadConfig(ctx, paths)
-	if err != nil {
-		return err
-	}
-	src := viewSource(ctx, acc, s, paths)
-	src.Model = func(role company.Role) string { return loaded.Config.Agent(role).Model }
-	v := src.Agents()
 	if a.output == "json" {
 		return a.printJSON(a.out, v)
 	}
@@ -75,7 +65,7 @@ func newFire(a *app) *cobra.Command {
 worker hands its run back at once: the run goes on in another's hands, from its
 last turn, and no attempt is counted. At least one worker stays; to keep
 everybody from working there is company pause.`,
-		Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeIDs(workerNames),
+		Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeIDs(func(v view.IDs) []string { return v.Workers }),
 		RunE: func(c *cobra.Command, args []string) error {
 			cmd := company.ScaleWorkers{By: -1}
 			if len(args) == 1 {
@@ -94,14 +84,6 @@ everybody from working there is company pause.`,
 	}
 }
 
-func workerNames(s *company.State) []string {
-	var out []string
-	for n := 1; n <= s.Office.WorkerCount(); n++ {
-		out = append(out, "w"+strconv.Itoa(n))
-	}
-	return out
-}
-
 func (a *app) scaleWorkers(ctx context.Context, cmd company.ScaleWorkers) error {
 	acc, paths, err := a.connectOffice(ctx)
 	if err != nil {
@@ -112,7 +94,7 @@ func (a *app) scaleWorkers(ctx context.Context, cmd company.ScaleWorkers) error 
 	if err != nil {
 		return err
 	}
-	s, err := acc.State(ctx)
+	w, err := readWork(ctx, acc)
 	if err != nil {
 		return err
 	}
@@ -123,14 +105,14 @@ func (a *app) scaleWorkers(ctx context.Context, cmd company.ScaleWorkers) error 
 		}
 	}
 	if loaded, err := a.loadConfig(ctx, paths); err == nil && cmd.By > 0 {
-		if need, have := int64(loaded.Config.Workers.Memory)*int64(s.Office.WorkerCount()), int64(officeapp.HostMemory()); have > 0 && need > have {
-			a.printNote("%s may use %d GiB of memory, and this machine has %d", company.Count(s.Office.WorkerCount(), "worker"), need>>30, have>>30)
+		if need, have := int64(loaded.Config.Workers.Memory)*int64(w.Workers), int64(officeapp.HostMemory()); have > 0 && need > have {
+			a.printNote("%s may use %d GiB of memory, and this machine has %d", company.Count(w.Workers, "worker"), need>>30, have>>30)
 		}
 	}
 	if a.output == "json" {
-		return a.printJSON(a.out, map[string]any{"schema_version": 1, "workers": s.Office.WorkerCount(), "hired": s.Office.AddedWorkers, "handed_back": handed})
+		return a.printJSON(a.out, map[string]any{"schema_version": 1, "workers": w.Workers, "hired": w.Hired, "handed_back": handed})
 	}
-	text := company.Count(s.Office.WorkerCount(), "worker") + " from now on"
+	text := company.Count(w.Workers, "worker") + " from now on"
 	if len(handed) > 0 {
 		text += fmt.Sprintf("; %s goes on in another's hands", handed[0])
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"company/internal/api"
 	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/config"
@@ -27,7 +28,7 @@ func newBudget(a *app) *cobra.Command {
 	add := &cobra.Command{
 		Use: "add <task> <amount>", Short: "Raise the cap of a task",
 		Example: "  company budget add t12 5usd\n  company budget add t12 2.50usd\n  company budget add t12 100ktokens",
-		Args:    cobra.ExactArgs(2), ValidArgsFunction: a.completeIDs(taskIDs),
+		Args:    cobra.ExactArgs(2), ValidArgsFunction: a.completeIDs(func(v view.IDs) []string { return v.Tasks }),
 		RunE: func(c *cobra.Command, args []string) error { return a.addBudget(c.Context(), args[0], args[1]) },
 	}
 	c.AddCommand(show, add)
@@ -35,12 +36,11 @@ func newBudget(a *app) *cobra.Command {
 }
 
 func (a *app) runBudget(ctx context.Context) error {
-	s, acc, err := a.readState(ctx)
+	views, acc, err := read[[]view.Budget](ctx, a, "costs")
 	if err != nil {
 		return err
 	}
 	defer acc.Close()
-	views := view.Source{State: s}.Budgets()
 	if a.output == "json" {
 		for i := range views {
 			views[i] = views[i].Printed()
@@ -56,23 +56,26 @@ func (a *app) addBudget(ctx context.Context, id, amount string) error {
 	if err != nil {
 		return err
 	}
-	s, acc, err := a.readState(ctx)
+	acc, _, err := a.connectOffice(ctx)
 	if err != nil {
 		return err
 	}
 	defer acc.Close()
-	t, err := view.FindTask(s, id)
+	t, err := readTask(ctx, acc, id)
 	if err != nil {
 		return err
 	}
 	if _, err := acc.Do(ctx, "", company.RaiseBudget{Task: t.ID, By: by}); err != nil {
 		return err
 	}
-	if s, err = acc.State(ctx); err != nil {
+	v, err := api.Get[view.Budget](ctx, acc.Client, "costs/"+id)
+	if err != nil {
 		return err
 	}
-	t = s.Tasks[t.ID]
-	return a.printOutcome(acc, s, t.ID, map[string]any{"budget": view.NewBudget(t).Printed()}, fmt.Sprintf("the cap of %s is %s now", t.ID, t.Held()))
+	if t, err = readTask(ctx, acc, id); err != nil {
+		return err
+	}
+	return a.printOutcome(acc, t, map[string]any{"budget": v.Printed()}, fmt.Sprintf("the cap of %s is %s now", t.ID, v.CapText()))
 }
 
 var amountRE = regexp.MustCompile(`^(\$?)([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(usd|[km]?tokens?|[km])?$`)

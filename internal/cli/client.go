@@ -26,22 +26,22 @@ const (
 	// takeOverTimeout is the same for one that cannot answer yet, or not any more: it
 	// opens the office, or puts away its containers first.
 	takeOverTimeout = 30 * time.Second
-	// answerTimeout is how long one request may take that the holder has taken.
-	answerTimeout = 30 * time.Second
 )
 
-// officeClient is an office as a command sees it: opened by this process, which
-// then holds its lock; served by the process that does; or not there yet.
-type officeClient interface {
-	State(ctx context.Context) (*company.State, error)
-	// Now is the office's time, which may be another than the wall clock's.
-	Now() time.Time
-	// Do has a command of the president decided. The id makes a repeat
-	// harmless; empty: a fresh one.
-	Do(ctx context.Context, id string, c company.Command) (api.CommandResult, error)
-	Follow(ctx context.Context, from uint64, fn func(feed.Item) error) error
-	Close()
+// officeClient is an office as a command sees it: held by this process, which
+// then has its lock; served by the process that does; or not there yet. All
+// three answer the same requests.
+type officeClient struct {
+	*api.Client
+	app  *officeapp.App  // that this process holds; nil: it holds none
+	info *api.ServerInfo // of the process that does; nil: none does
 }
+
+// isServed says that a company is at work in another process.
+func (c *officeClient) isServed() bool { return c.info != nil }
+
+// isMissing says that nobody has opened the office yet.
+func (c *officeClient) isMissing() bool { return c.app == nil && c.info == nil }
 
 // findOffice finds the office. It makes nothing.
 func (a *app) findOffice() (office.Paths, error) {
@@ -102,7 +102,7 @@ func officeExists(p office.Paths) bool {
 
 // openOrDial takes the office's lock, or reaches who holds it; who does neither
 // within the patience is EHeld. Exactly one of the two is returned.
-func (a *app) openOrDial(ctx context.Context, paths office.Paths, patience time.Duration) (h *officeapp.App, remote officeClient, err error) {
+func (a *app) openOrDial(ctx context.Context, paths office.Paths, patience time.Duration) (h *officeapp.App, remote *officeClient, err error) {
 	off, err := a.openOffice(ctx, paths)
 	if err != nil {
 		return nil, nil, err
@@ -121,8 +121,9 @@ func (a *app) openOrDial(ctx context.Context, paths office.Paths, patience time.
 			h, err := officeapp.Open(ctx, a.openOptions(off, lock, loaded))
 			return h, nil, err
 		}
-		if c := a.dialHolder(ctx, held); c != nil {
-			return nil, c, off.Close()
+		c, err := a.dialHolder(ctx, held)
+		if c != nil || err != nil {
+			return nil, c, errors.Join(err, off.Close())
 		}
 		if time.Since(began) > waitFor(held, patience) {
 			_ = off.Close()
@@ -187,10 +188,11 @@ func heldError(held *office.Holder) error {
 		Fix(fmt.Sprintf("wait for it to end, or end it with kill %d, and try again", held.PID))
 }
 
-// dialHolder reaches the holder of the office, or gives nil.
-func (a *app) dialHolder(ctx context.Context, held *office.Holder) officeClient {
+// dialHolder reaches the holder of the office, or gives nil where it does not
+// answer. A holder that is another version is an error.
+func (a *app) dialHolder(ctx context.Context, held *office.Holder) (*officeClient, error) {
 	if held == nil || held.Socket == "" {
-		return nil // it is opening, or ending
+		return nil, nil // it is opening, or ending
 	}
 	c := api.Dial(func(ctx context.Context) (net.Conn, error) { return office.DialSocket(ctx, held.Socket) })
 	hctx, cancel := context.WithTimeout(ctx, time.Second)
@@ -198,118 +200,50 @@ func (a *app) dialHolder(ctx context.Context, held *office.Holder) officeClient 
 	hello, err := c.ServerInfo(hctx)
 	if err != nil {
 		c.Close()
-		return nil
+		if e := new(company.Error); errors.As(err, &e) && e.Code == company.EConflict {
+			return nil, e.Because(fmt.Sprintf("process %d on %s: %s", held.PID, held.Host, held.Command)).
+				Fix(fmt.Sprintf("end it with kill %d when its work is done, and start the company anew", held.PID))
+		}
+		return nil, nil
 	}
-	return &remoteClient{client: c, info: hello}
+	return &officeClient{Client: c, info: &hello}, nil
 }
 
 // connectOffice gives the office for a command that only looks or sends one command.
 // It makes no office where there is none.
-func (a *app) connectOffice(ctx context.Context) (officeClient, office.Paths, error) {
+func (a *app) connectOffice(ctx context.Context) (*officeClient, office.Paths, error) {
 	paths, err := a.findOffice()
 	if err != nil {
 		return nil, paths, err
 	}
 	if !officeExists(paths) {
-		return noOffice{}, paths, nil
+		return &officeClient{Client: api.InProcess(noOffice{paths}, func() {})}, paths, nil
 	}
 	h, remote, err := a.openOrDial(ctx, paths, dialTimeout)
 	if err != nil || remote != nil {
 		return remote, paths, err
 	}
-	return &localClient{h}, paths, nil
+	return holdOffice(h), paths, nil
 }
 
 // noOffice is an office that nobody has opened yet: nothing has happened there.
-type noOffice struct{}
+type noOffice struct{ paths office.Paths }
 
-func (noOffice) State(context.Context) (*company.State, error) { return company.NewState(), nil }
-func (noOffice) Now() time.Time                                { return time.Now().UTC() }
-func (noOffice) Do(context.Context, string, company.Command) (api.CommandResult, error) {
-	return api.CommandResult{}, company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
+func (n noOffice) Source() view.Source {
+	return view.Source{State: company.NewState(), Now: time.Now().UTC(), Folders: officeapp.ViewFolders(n.paths)}
 }
+
+func (noOffice) DoID(context.Context, string, string, company.Command) ([]company.Event, error) {
+	return nil, company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
+}
+
 func (noOffice) Follow(context.Context, uint64, func(feed.Item) error) error { return io.EOF }
-func (noOffice) Close()                                                      {}
 
-// localClient is an office that this process holds.
-type localClient struct{ app *officeapp.App }
-
-func (n *localClient) State(context.Context) (*company.State, error) { return n.app.View(), nil }
-
-func (n *localClient) Now() time.Time { return n.app.Now() }
-
-func (n *localClient) Do(ctx context.Context, id string, c company.Command) (api.CommandResult, error) {
-	if id == "" {
-		id = api.NewCommandID()
-	}
-	evs, err := n.app.DoID(ctx, id, company.President, c)
-	return api.CommandResult{Events: evs, Task: n.app.View().SubmittedBy(company.President, id)}, err
+// holdOffice is the client of an office that this process holds. Its Close
+// closes the office.
+func holdOffice(h *officeapp.App) *officeClient {
+	return &officeClient{Client: api.InProcess(h, h.Close), app: h}
 }
-
-func (n *localClient) Follow(ctx context.Context, from uint64, fn func(feed.Item) error) error {
-	return n.app.Follow(ctx, from, fn)
-}
-
-func (n *localClient) Close() { n.app.Close() }
-
-// remoteClient is an office that another process holds.
-type remoteClient struct {
-	client *api.Client
-	info   api.ServerInfo
-}
-
-// viewSource is what the views of an office are made from.
-func viewSource(ctx context.Context, acc officeClient, s *company.State, p office.Paths) view.Source {
-	_, atWork := acc.(*remoteClient)
-	return view.Source{
-		State: s, Now: acc.Now(), AtWork: atWork, Activities: activitiesOf(ctx, acc),
-		Folders: view.Folders{Root: p.Root, Runs: p.Runs, Backlog: p.Backlog, Has: func(dir, name string) bool { return hasFile(p, dir, name) }},
-	}
-}
-
-// fetchActivities are what its agents are at.
-func (d *remoteClient) fetchActivities(ctx context.Context) ([]view.Activity, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
-	defer cancel()
-	return d.client.Activities(ctx)
-}
-
-// activitiesOf are what the agents of an office are at; none where no company is
-// at work, or none is told.
-func activitiesOf(ctx context.Context, acc officeClient) []view.Activity {
-	d, ok := acc.(*remoteClient)
-	if !ok {
-		return nil
-	}
-	doings, err := d.fetchActivities(ctx)
-	if err != nil {
-		return nil // the ledger's answer stands
-	}
-	return doings
-}
-
-func (d *remoteClient) State(ctx context.Context) (*company.State, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
-	defer cancel()
-	return d.client.State(ctx)
-}
-
-func (d *remoteClient) Now() time.Time { return d.client.Now() }
-
-func (d *remoteClient) Do(ctx context.Context, id string, c company.Command) (api.CommandResult, error) {
-	if id == "" {
-		id = api.NewCommandID()
-	}
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
-	defer cancel()
-	return d.client.Do(ctx, id, c)
-}
-
-func (d *remoteClient) Follow(ctx context.Context, from uint64, fn func(feed.Item) error) error {
-	return d.client.Follow(ctx, from, fn)
-}
-
-func (d *remoteClient) Close() { d.client.Close() }
 
 func (a *app) printJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)

@@ -56,7 +56,11 @@ func (a *app) submitDetached(ctx context.Context, paths office.Paths, o submitOp
 	ctx, cancel := context.WithTimeoutCause(ctx, detachTimeout, late)
 	defer cancel()
 	for {
-		if acc := a.dialHolder(ctx, held); acc != nil {
+		acc, err := a.dialHolder(ctx, held)
+		if err != nil {
+			return err
+		}
+		if acc != nil {
 			done, err := acc.Do(ctx, o.commandID, cmd)
 			acc.Close()
 			if err == nil && done.Task != "" {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/url"
 
 	"github.com/spf13/cobra"
 
+	"company/internal/api"
 	"company/internal/company"
 	"company/internal/gitops"
 	"company/internal/office"
@@ -21,60 +23,31 @@ func newDiff(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "diff <task|subtask|run>", Short: "Show what a task, a subtask or a run changed",
 		Example: "  company diff t12\n  company diff t12-03\n  company diff t12-03.2 | less",
-		Args:    cobra.ExactArgs(1), ValidArgsFunction: a.completeIDs(allIDs),
+		Args:    cobra.ExactArgs(1), ValidArgsFunction: a.completeIDs(func(v view.IDs) []string { return v.All }),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.printDiff(c.Context(), func(s *company.State) (*company.Task, diffRange, error) { return rangeOf(s, args[0]) })
+			return a.printDiff(c.Context(), func(ctx context.Context, acc *officeClient) (view.Range, error) { return readRange(ctx, acc, args[0]) })
 		},
 	}
 }
 
-// diffRange is what a diff goes from and to.
-type diffRange struct {
-	of       string
-	from, to company.OID
-}
-
-// rangeOf tells what an id changed: a task its integration branch since the
-// base, a subtask its head since the base of its first run, a run its own.
-func rangeOf(s *company.State, id string) (*company.Task, diffRange, error) {
-	th, err := view.FindTarget(s, id)
-	if err != nil {
-		return nil, diffRange{}, err
-	}
-	sp := diffRange{of: id}
-	switch {
-	case th.Approval != nil:
-		return nil, diffRange{}, company.E(company.EUsage, id+" is a question").Fix("company diff <task|subtask|run>")
-	case th.Run != nil:
-		sp.from, sp.to = th.Run.From, th.Run.Head
-	case th.Subtask != nil:
-		sp.from, sp.to = th.Subtask.Base, th.Subtask.Head
-	case th.Task.Prepared != nil:
-		sp.from, sp.to = th.Task.Prepared.Base.OID, th.Task.Head
-	}
-	if sp.from == "" || sp.to == "" {
-		return nil, diffRange{}, company.E(company.ENotFound, id+" has no commit yet").Fix("company show " + id)
-	}
-	return th.Task, sp, nil
+// readRange tells what an id changed.
+func readRange(ctx context.Context, acc *officeClient, id string) (view.Range, error) {
+	return api.Get[view.Range](ctx, acc.Client, "ranges/"+url.PathEscape(id))
 }
 
 // printDiff prints what changed in a span, from the git objects that the company
 // holds: no checkout is looked at, and nothing of a repository runs.
-func (a *app) printDiff(ctx context.Context, pick func(*company.State) (*company.Task, diffRange, error)) error {
+func (a *app) printDiff(ctx context.Context, pick func(context.Context, *officeClient) (view.Range, error)) error {
 	acc, paths, err := a.connectOffice(ctx)
 	if err != nil {
 		return err
 	}
 	defer acc.Close()
-	s, err := acc.State(ctx)
+	sp, err := pick(ctx, acc)
 	if err != nil {
 		return err
 	}
-	t, sp, err := pick(s)
-	if err != nil {
-		return err
-	}
-	d, dir, err := makePatch(ctx, paths, t, sp)
+	d, dir, err := makePatch(ctx, paths, sp)
 	if err != nil {
 		return err
 	}
@@ -84,7 +57,7 @@ func (a *app) printDiff(ctx context.Context, pick func(*company.State) (*company
 			files = append(files, c.Change)
 		}
 		return a.printJSON(a.out, map[string]any{
-			"schema_version": 1, "of": sp.of, "from": sp.from, "to": sp.to, "files": files, "patch": string(d.Patch), "truncated": d.Truncated,
+			"schema_version": 1, "of": sp.Of, "from": sp.From, "to": sp.To, "files": files, "patch": string(d.Patch), "truncated": d.Truncated,
 		})
 	}
 	a.printPatch(a.out, sp, d, dir)
@@ -92,18 +65,18 @@ func (a *app) printDiff(ctx context.Context, pick func(*company.State) (*company
 }
 
 // makePatch makes the patch of a span, and names the repository that it is of.
-func makePatch(ctx context.Context, paths office.Paths, t *company.Task, sp diffRange) (gitops.Diff, string, error) {
-	m, err := openMirror(paths, t)
+func makePatch(ctx context.Context, paths office.Paths, sp view.Range) (gitops.Diff, string, error) {
+	m, err := openMirror(paths, sp.Project)
 	if err != nil {
 		return gitops.Diff{}, "", err
 	}
-	d, err := m.Diff(ctx, sp.from, sp.to, maxPatch)
+	d, err := m.Diff(ctx, sp.From, sp.To, maxPatch)
 	return d, m.Dir(), err
 }
 
 // printPatch shows a patch. To a file or another program it goes unchanged: it
 // must apply.
-func (a *app) printPatch(w io.Writer, sp diffRange, d gitops.Diff, dir string) {
+func (a *app) printPatch(w io.Writer, sp view.Range, d gitops.Diff, dir string) {
 	patch := d.Patch
 	if isTerminal(w) {
 		patch = []byte(safetext.Escape(string(patch)))
@@ -113,15 +86,15 @@ func (a *app) printPatch(w io.Writer, sp diffRange, d gitops.Diff, dir string) {
 	}
 	switch {
 	case len(d.Changes) == 0:
-		a.printNote("%s changed nothing since %s", sp.of, sp.from.Short())
+		a.printNote("%s changed nothing since %s", sp.Of, sp.From.Short())
 	case d.Truncated:
-		a.printNote("cut at %d MiB; all of it: git --git-dir %s diff %s %s", maxPatch>>20, dir, sp.from, sp.to)
+		a.printNote("cut at %d MiB; all of it: git --git-dir %s diff %s %s", maxPatch>>20, dir, sp.From, sp.To)
 	}
 }
 
-// openMirror opens a task's mirror to read.
-func openMirror(p office.Paths, t *company.Task) (*gitops.Mirror, error) {
-	return gitops.LookAt(p.Git, "", t.Project.ID, t.Project.Path)
+// openMirror opens a project's mirror to read.
+func openMirror(p office.Paths, pr company.Project) (*gitops.Mirror, error) {
+	return gitops.LookAt(p.Git, "", pr.ID, pr.Path)
 }
 
 // changeStat is how much changed, in a line.

@@ -148,7 +148,10 @@ func (a *app) checkOffice(ctx context.Context, p office.Paths, err error, loaded
 
 // checkHolder looks at the company that has the office open.
 func (a *app) checkHolder(ctx context.Context, p office.Paths, held *office.Holder) health.Result {
-	acc := a.dialHolder(ctx, held)
+	acc, err := a.dialHolder(ctx, held)
+	if err != nil {
+		return errorResult(err)
+	}
 	if acc == nil {
 		r := errorResult(heldError(held))
 		r.Needed = "a holder that answers"
@@ -156,9 +159,9 @@ func (a *app) checkHolder(ctx context.Context, p office.Paths, held *office.Hold
 	}
 	defer acc.Close()
 	r := health.Result{OK: true, Found: fmt.Sprintf("%s, at work in process %d", p.Root, held.PID)}
-	if d, ok := acc.(*remoteClient); ok && d.info.Version != Version {
+	if acc.isServed() && acc.info.Version != Version {
 		r.OK, r.Warn = false, true
-		r.Found += ", which is version " + safetext.EscapeLine(d.info.Version, 40)
+		r.Found += ", which is version " + safetext.EscapeLine(acc.info.Version, 40)
 		r.Needed = "the same version as this program, " + Version
 		r.Fix = fmt.Sprintf("end process %d when its work is done, and start the company anew", held.PID)
 	}

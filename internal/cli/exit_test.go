@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/view"
 )
 
 // ERR-6: the exit code of every way to end. An error is 1, wrong usage 64, an
@@ -56,15 +57,15 @@ func TestExitCodeOfTasks(t *testing.T) {
 		"": 0, "c": 0, "cc": 0, "f": 1, "x": 2, "w": 2, "cx": 2, "xc": 2, "wc": 2, "cf": 1, "fc": 1, "fx": 1, "xf": 1, "wfc": 1, "cwf": 1, "xw": 2,
 	} {
 		s := company.NewState()
-		var ids []company.TaskID
+		var sums []view.Summary
 		for i := range ends {
 			task := &company.Task{ID: company.NewTaskID(i + 1), Status: status[ends[i]], Submitted: testTime, Updated: testTime.Add(time.Minute), PR: &company.PullRequest{Number: 1}, Prepared: &company.TaskPrepared{}}
 			s.Tasks[task.ID] = task
-			ids = append(ids, task.ID)
+			sums = append(sums, view.Source{State: s}.Summary(task))
 		}
 		var out, errs bytes.Buffer
 		a := &app{out: &out, err: &errs, output: "text"}
-		if got := a.reportError(context.Background(), a.printSummaries(s, ids)); got != want {
+		if got := a.reportError(context.Background(), a.printSummaries(sums)); got != want {
 			t.Errorf("tasks that end %q: exit %d, want %d", ends, got, want)
 		}
 	}

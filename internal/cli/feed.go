@@ -31,7 +31,7 @@ func newFeed(a *app) *cobra.Command {
 		Long: `Shows the events of the office, or of one task, from the first on: one line
 each (with -o json, one object each). --follow goes on with what happens until
 an interrupt, over the ends of companies and the starts of others.`,
-		Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeIDs(taskIDs),
+		Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeIDs(func(v view.IDs) []string { return v.Tasks }),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				o.task = company.TaskID(args[0])
@@ -55,7 +55,7 @@ func (a *app) runFeed(ctx context.Context, o feedOptions) error {
 		if err == nil {
 			err = a.feedOnce(ctx, acc, o, &seen)
 			acc.Close()
-			if _, ok := acc.(noOffice); ok && err == nil {
+			if acc.isMissing() && err == nil {
 				if o.follow {
 					return company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
 				}
@@ -78,16 +78,16 @@ func (a *app) runFeed(ctx context.Context, o feedOptions) error {
 
 // feedOnce shows the events after seen that are there. Where a company is at
 // work and it is to follow, it goes on until that company ends (io.EOF).
-func (a *app) feedOnce(ctx context.Context, acc officeClient, o feedOptions, seen *uint64) error {
-	s, err := acc.State(ctx)
+func (a *app) feedOnce(ctx context.Context, acc *officeClient, o feedOptions, seen *uint64) error {
+	var named []company.TaskID
+	if o.task != "" {
+		named = append(named, o.task)
+	}
+	s, err := readWork(ctx, acc, named...)
 	if err != nil {
 		return err
 	}
-	if o.task != "" && s.Tasks[o.task] == nil {
-		return view.TaskNotFound(s, string(o.task))
-	}
-	_, remote := acc.(*remoteClient)
-	stay := o.follow && remote
+	stay := o.follow && acc.isServed()
 	if !stay && *seen >= s.Seq {
 		return nil
 	}

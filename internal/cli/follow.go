@@ -33,9 +33,9 @@ type follower struct {
 	deferred map[company.ApprovalID]bool // questions that the person has put off
 }
 
-// followTasks shows what happens in an office. It returns the state in which the
-// tasks have come to rest, once the event that took them there is shown.
-func (f *follower) followTasks(ctx context.Context, acc officeClient) (*company.State, error) {
+// followTasks shows what happens in an office. It returns how far the tasks were when they
+// came to rest, once the event that took them there is shown.
+func (f *follower) followTasks(ctx context.Context, acc *officeClient) (*view.Work, error) {
 	fctx, cancel := context.WithCancel(ctx)
 	items := make(chan feed.Item)
 	ended := make(chan error, 1)
@@ -61,7 +61,7 @@ func (f *follower) followTasks(ctx context.Context, acc officeClient) (*company.
 	beat := time.NewTicker(heartbeatEvery)
 	defer look.Stop()
 	defer beat.Stop()
-	var last *company.State
+	var last *view.Work
 	goal := uint64(0) // the event that brought the tasks to rest; 0: they are not
 	for {
 		select {
@@ -85,7 +85,7 @@ func (f *follower) followTasks(ctx context.Context, acc officeClient) (*company.
 		case <-look.C:
 			soon = false
 			look.Reset(pollEvery)
-			s, err := acc.State(ctx)
+			s, err := readWork(ctx, acc, f.tasks...)
 			if err != nil {
 				return last, err
 			}
@@ -119,32 +119,32 @@ func (f *follower) isShown(it feed.Item) bool {
 
 // tasksAtRest says whether the tasks have come to rest, and asks the person at the
 // terminal what can be asked there.
-func (f *follower) tasksAtRest(ctx context.Context, acc officeClient, s *company.State) (bool, error) {
+func (f *follower) tasksAtRest(ctx context.Context, acc *officeClient, s *view.Work) (bool, error) {
 	for _, id := range f.tasks {
-		t := s.Tasks[id]
-		if t == nil || t.Status.Ended() || s.Office.Stopped {
+		t := s.Progress(id)
+		if t == nil || t.Over || s.Stopped {
 			continue
 		}
 		if t.Paused {
-			if t.HeldRun() {
+			if t.Held {
 				return false, nil // turns come to their end
 			}
 			continue
 		}
-		open := s.OpenApprovals(id)
+		open := t.Questions
 		if answered, err := f.autoApprove(ctx, acc, open); answered || err != nil {
 			return false, err
 		}
-		var here []*company.Approval // that the person at the terminal can be asked
+		var here []view.Approval // that the person at the terminal can be asked
 		for _, q := range open {
 			if f.a.canPrompt() && !f.deferred[q.ID] {
 				here = append(here, q)
 			}
 		}
 		if q := blockingQuestion(here); q != nil {
-			return false, f.askQuestion(ctx, acc, q)
+			return false, f.askQuestion(ctx, acc, *q)
 		}
-		if len(open) == 0 || !s.AtRest(t, acc.Now()) {
+		if len(open) == 0 || !t.AtRest {
 			return false, nil
 		}
 		if len(here) > 0 {
@@ -157,10 +157,10 @@ func (f *follower) tasksAtRest(ctx context.Context, acc officeClient, s *company
 // blockingQuestion is a question that a run is waiting on in the middle of its
 // work, or nil: the person at the terminal is asked at once, and not when all
 // is still.
-func blockingQuestion(open []*company.Approval) *company.Approval {
-	for _, q := range open {
+func blockingQuestion(open []view.Approval) *view.Approval {
+	for i, q := range open {
 		if q.Kind == company.AskDependencyLeave {
-			return q
+			return &open[i]
 		}
 	}
 	return nil
@@ -168,7 +168,7 @@ func blockingQuestion(open []*company.Approval) *company.Approval {
 
 // autoApprove answers the questions that --yes covers: those before the work
 // begins.
-func (f *follower) autoApprove(ctx context.Context, acc officeClient, open []*company.Approval) (bool, error) {
+func (f *follower) autoApprove(ctx context.Context, acc *officeClient, open []view.Approval) (bool, error) {
 	if !f.a.yes {
 		return false, nil
 	}
@@ -185,16 +185,15 @@ func (f *follower) autoApprove(ctx context.Context, acc officeClient, open []*co
 }
 
 // printHeartbeat says on a stream that is no terminal that the work goes on.
-func (f *follower) printHeartbeat(s *company.State, now time.Time) {
+func (f *follower) printHeartbeat(s *view.Work, now time.Time) {
 	if isTerminal(f.a.err) {
 		return
 	}
 	for _, id := range f.tasks {
-		if t := s.Tasks[id]; t != nil && !t.Status.Ended() {
-			v := view.Source{State: s, Now: now}.Task(t)
+		if v := s.Progress(id); v != nil && !v.Over {
 			f.a.printProgress(feed.Item{
 				SchemaVersion: 1, Time: now, Task: id, Kind: "heartbeat", Mark: feed.Info,
-				Text: fmt.Sprintf("still %s, %d of %s merged, %s under way", v.Status, v.Merged, company.Count(len(t.Subtasks), "subtask"), company.Count(v.Running, "run")),
+				Text: fmt.Sprintf("still %s, %d of %s merged, %s under way", v.Status, v.Merged, company.Count(v.Subtasks, "subtask"), company.Count(v.Running, "run")),
 			})
 		}
 	}

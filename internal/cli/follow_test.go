@@ -20,6 +20,7 @@ import (
 	"company/internal/config"
 	"company/internal/feed"
 	"company/internal/office"
+	"company/internal/view"
 )
 
 func newPaths(t *testing.T) office.Paths {
@@ -58,17 +59,22 @@ type fakeClient struct {
 	do    func(*company.State, company.Command) error
 }
 
-func (p *fakeClient) State(context.Context) (*company.State, error) {
+func (p *fakeClient) Source() view.Source {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.state.View(), nil
+	return view.Source{State: p.state.View(), Now: time.Now()}
 }
 
-func (p *fakeClient) Do(_ context.Context, _ string, c company.Command) (api.CommandResult, error) {
+func (p *fakeClient) DoID(_ context.Context, _, _ string, c company.Command) ([]company.Event, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done = append(p.done, c)
-	return api.CommandResult{}, p.do(p.state, c)
+	return nil, p.do(p.state, c)
+}
+
+// client is a client of the office.
+func (p *fakeClient) client() *officeClient {
+	return &officeClient{Client: api.InProcess(p, func() {})}
 }
 
 func (p *fakeClient) Follow(ctx context.Context, _ uint64, fn func(feed.Item) error) error {
@@ -87,10 +93,6 @@ func (p *fakeClient) Follow(ctx context.Context, _ uint64, fn func(feed.Item) er
 	}
 }
 
-func (p *fakeClient) Now() time.Time { return time.Now() }
-
-func (p *fakeClient) Close() {}
-
 // A follower shows the event that brought its task to rest before it ends,
 // also when the state is ahead of the feed; and it ends then, whatever other
 // tasks do.
@@ -100,7 +102,7 @@ func TestFollowShowsTheLastEvent(t *testing.T) {
 	var errs bytes.Buffer
 	f := &follower{a: &app{err: &errs, output: "text"}, tasks: []company.TaskID{task.ID}}
 	ended := make(chan error, 1)
-	go func() { _, err := f.followTasks(context.Background(), p); ended <- err }()
+	go func() { _, err := f.followTasks(context.Background(), p.client()); ended <- err }()
 	for seq := uint64(1); seq <= 3; seq++ {
 		select {
 		case err := <-ended:
@@ -125,13 +127,13 @@ func TestFollowFeedCut(t *testing.T) {
 	p := &fakeClient{state: s, items: make(chan feed.Item)}
 	close(p.items)
 	f := &follower{a: &app{err: io.Discard, output: "text"}, tasks: []company.TaskID{task.ID}}
-	if _, err := f.followTasks(context.Background(), p); !isFeedCut(err) {
+	if _, err := f.followTasks(context.Background(), p.client()); !isFeedCut(err) {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errInterrupted)
 	p.items = make(chan feed.Item)
-	if _, err := f.followTasks(ctx, p); !errors.Is(err, errInterrupted) {
+	if _, err := f.followTasks(ctx, p.client()); !errors.Is(err, errInterrupted) {
 		t.Errorf("%v", err)
 	}
 }
@@ -141,27 +143,31 @@ func TestFollowFeedCut(t *testing.T) {
 func TestHeartbeat(t *testing.T) {
 	s, task := taskOf(withQuestion(company.AskMerge, "?"))
 	task.Runs = map[company.RunID]*company.Run{"t12-02.1": {ID: "t12-02.1", Held: true}}
+	w, err := view.Source{State: s, Now: time.Now()}.Work(task.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var errs bytes.Buffer
 	f := &follower{a: &app{err: &errs, output: "text"}, tasks: []company.TaskID{task.ID}}
-	f.printHeartbeat(s, time.Now())
+	f.printHeartbeat(&w, time.Now())
 	if want := "t12             -        heartbeat - still awaiting_input, 1 of 2 subtasks merged, 1 run under way\n"; !strings.HasSuffix(errs.String(), want) {
 		t.Errorf("got %q", errs.String())
 	}
 	errs.Reset()
 	f.a.output = "json"
-	f.printHeartbeat(s, time.Now())
+	f.printHeartbeat(&w, time.Now())
 	if !strings.Contains(errs.String(), `"kind":"heartbeat"`) {
 		t.Errorf("got %q", errs.String())
 	}
 	errs.Reset()
 	f.a.output, f.a.quiet = "text", true
-	f.printHeartbeat(s, time.Now())
+	f.printHeartbeat(&w, time.Now())
 	if errs.Len() > 0 {
 		t.Errorf("got %q", errs.String())
 	}
 	_, tty := openPTY(t)
 	f.a.quiet, f.a.err = false, tty
-	f.printHeartbeat(s, time.Now())
+	f.printHeartbeat(&w, time.Now())
 	if n := unreadBytes(t, tty); n > 0 {
 		t.Errorf("%d bytes went to the terminal", n)
 	}
@@ -281,7 +287,7 @@ func TestQuestionDialog(t *testing.T) {
 			}
 			f := &follower{a: &app{in: tty, err: tty, output: "text"}, tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
 			ended := make(chan error, 1)
-			go func() { _, err := f.followTasks(context.Background(), p); ended <- err }()
+			go func() { _, err := f.followTasks(context.Background(), p.client()); ended <- err }()
 			if shown := readToPrompt(t, person, "a3> "); strings.Contains(shown, "\x1b[2J") {
 				t.Errorf("the question steers the terminal: %q", shown)
 			}
@@ -318,7 +324,7 @@ func TestQuestionDialogRefusedAnswer(t *testing.T) {
 	}
 	f := &follower{a: &app{in: tty, err: tty, output: "text"}, tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
 	ended := make(chan error, 1)
-	go func() { _, err := f.followTasks(context.Background(), p); ended <- err }()
+	go func() { _, err := f.followTasks(context.Background(), p.client()); ended <- err }()
 	readToPrompt(t, person, "a3> ")
 	for _, line := range []string{"y 100ktokens\n", "y 5usd\n"} {
 		if _, err := person.WriteString(line); err != nil {
@@ -346,27 +352,9 @@ func TestYesApprovesPlanOnly(t *testing.T) {
 		s, task := taskOf(withQuestion(kind, "?"))
 		p := &fakeClient{state: s, do: func(*company.State, company.Command) error { return nil }}
 		f := &follower{a: &app{yes: true}}
-		got, err := f.autoApprove(context.Background(), p, s.OpenApprovals(task.ID))
+		got, err := f.autoApprove(context.Background(), p.client(), []view.Approval{view.NewApproval(s.OpenApprovals(task.ID)[0])})
 		if err != nil || got != want || len(p.done) != map[bool]int{true: 1, false: 0}[want] {
 			t.Errorf("%s: %v, %v, %d commands", kind, got, err, len(p.done))
 		}
-	}
-}
-
-// One question of a task is answered by the task's id; of several one must be
-// named, and the list says which there are.
-func TestFindQuestion(t *testing.T) {
-	s, _ := taskOf(withQuestion(company.AskPlan, "first"))
-	if q, err := findQuestion(s, "t12"); err != nil || q.ID != "a3" {
-		t.Errorf("%v, %v", q, err)
-	}
-	s.Approvals["a4"] = &company.Approval{ID: "a4", Kind: company.AskBudget, Task: "t12", Question: "second", Asked: testTime}
-	_, err := findQuestion(s, "t12")
-	var e *company.Error
-	if !errors.As(err, &e) || e.Code != company.EConflict || !strings.Contains(e.Why, "a3: first") || !strings.Contains(e.Why, "a4: second") || e.Hint != "name one: company approve a3" {
-		t.Errorf("%v", err)
-	}
-	if q, err := findQuestion(s, "a4"); err != nil || q.ID != "a4" {
-		t.Errorf("%v, %v", q, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"company/internal/api"
 	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/office"
@@ -22,11 +23,11 @@ type foregroundJob struct {
 	paths office.Paths
 	// precheck is asked before anything is started or written, and says whether
 	// there is anything to do. It may refuse.
-	precheck func(*company.State) (todo bool, err error)
+	precheck func(context.Context, *officeClient, *view.Work) (todo bool, err error)
 	// start sends the command that begins the work and names the tasks that are
 	// to come to rest. It is repeated when the office's holder changes, and
 	// must be harmless then.
-	start func(context.Context, officeClient) ([]company.TaskID, error)
+	start func(context.Context, *officeClient) ([]company.TaskID, error)
 }
 
 // runJob does a job: in this process when the office is free, else in the one
@@ -40,12 +41,13 @@ func (a *app) runJob(ctx context.Context, j foregroundJob) error {
 		if err != nil {
 			return err
 		}
-		var s *company.State
+		var s *view.Work
 		var ids []company.TaskID
+		var sums []view.Summary
 		if h != nil {
-			s, ids, err = a.runLocally(ctx, h, f, j)
+			s, ids, sums, err = a.runLocally(ctx, h, f, j)
 		} else {
-			s, ids, err = a.runRemotely(ctx, remote, f, j)
+			s, ids, sums, err = a.runRemotely(ctx, remote, f, j)
 			if ctx.Err() == nil && isFeedCut(err) {
 				patience = takeOverTimeout
 				continue
@@ -63,14 +65,14 @@ func (a *app) runJob(ctx context.Context, j foregroundJob) error {
 		if err != nil && ctx.Err() == nil {
 			return err
 		}
-		return a.printSummaries(s, ids)
+		return a.printSummaries(sums)
 	}
 }
 
 // allEnded says that there was nothing left to interrupt.
-func allEnded(s *company.State, ids []company.TaskID) bool {
+func allEnded(s *view.Work, ids []company.TaskID) bool {
 	for _, id := range ids {
-		if s == nil || s.Tasks[id] == nil || !s.Tasks[id].Status.Ended() {
+		if t := s.Progress(id); t == nil || !t.Over {
 			return false
 		}
 	}
@@ -79,9 +81,8 @@ func allEnded(s *company.State, ids []company.TaskID) bool {
 
 // staysServing says whether an office is held by a company that stays when its tasks
 // have ended.
-func staysServing(acc officeClient) bool {
-	d, ok := acc.(*remoteClient)
-	return ok && d.info.Serving
+func staysServing(acc *officeClient) bool {
+	return acc != nil && acc.isServed() && acc.info.Serving
 }
 
 // pauseInterrupted pauses the tasks that the person at the terminal has
@@ -89,20 +90,20 @@ func staysServing(acc officeClient) bool {
 // until a person resumes them. A task that only waits for an answer is left as
 // it is: the answer lets it go on. A supervisor's signal is no decision about
 // tasks.
-func (a *app) pauseInterrupted(ctx context.Context, acc officeClient, ids []company.TaskID) {
+func (a *app) pauseInterrupted(ctx context.Context, acc *officeClient, ids []company.TaskID) {
 	if cause := context.Cause(ctx); !errors.Is(cause, errInterrupted) || errors.Is(cause, errTerminated) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pauseTimeout)
 	defer cancel()
-	s, err := acc.State(ctx)
+	s, err := readWork(ctx, acc, ids...)
 	if err != nil {
 		a.log.Warn("the interrupted tasks are not paused", "err", err)
 		return
 	}
 	for _, id := range ids {
-		t := s.Tasks[id]
-		if t == nil || t.Status.Ended() || t.Paused || len(s.OpenApprovals(id)) > 0 && s.AtRest(t, acc.Now()) {
+		t := s.Progress(id)
+		if t == nil || t.Over || t.Paused || len(t.Questions) > 0 && t.AtRest {
 			continue
 		}
 		if _, err := acc.Do(ctx, "", company.Pause{Task: id}); err != nil {
@@ -113,12 +114,11 @@ func (a *app) pauseInterrupted(ctx context.Context, acc officeClient, ids []comp
 
 // noteOtherTasks says which tasks an earlier company left, that this one goes on
 // with beside its own.
-func (a *app) noteOtherTasks(s *company.State, own []company.TaskID, now time.Time) {
+func (a *app) noteOtherTasks(s *view.Work, own []company.TaskID) {
 	var others []company.TaskID
-	for _, id := range s.Open {
-		t := s.Tasks[id]
-		if !slices.Contains(own, id) && !t.Paused && (len(s.OpenApprovals(id)) == 0 || !s.AtRest(t, now)) {
-			others = append(others, id)
+	for _, t := range s.Tasks {
+		if !slices.Contains(own, t.ID) && !t.Over && !t.Paused && (len(t.Questions) == 0 || !t.AtRest) {
+			others = append(others, t.ID)
 		}
 	}
 	if len(others) > 0 {
@@ -143,54 +143,83 @@ func (a *app) printInterrupted(ids []company.TaskID, elsewhere bool) {
 }
 
 // runLocally works in this process.
-func (a *app) runLocally(ctx context.Context, h *officeapp.App, f *follower, j foregroundJob) (*company.State, []company.TaskID, error) {
-	defer h.Close()
-	s := h.View()
-	if todo, err := j.precheck(s); err != nil || !todo {
-		return s, nil, err
+func (a *app) runLocally(ctx context.Context, h *officeapp.App, f *follower, j foregroundJob) (*view.Work, []company.TaskID, []view.Summary, error) {
+	acc := holdOffice(h)
+	defer acc.Close()
+	late := context.WithoutCancel(ctx)
+	s, err := readWork(late, acc)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if todo, err := j.precheck(ctx, acc, s); err != nil || !todo {
+		return s, nil, nil, err
 	}
 	if f.lastSeq == 0 {
 		f.lastSeq = s.Seq
 	}
-	acc := &localClient{h}
 	paused, err := h.Start(ctx, false)
 	if err != nil {
 		a.pauseInterrupted(ctx, acc, f.tasks) // where the office was taken over for them
-		return nil, f.tasks, err
+		return nil, f.tasks, nil, err
 	}
 	a.printRecovery(paused)
 	// An interrupt in the middle of this must not leave a task whose id was
 	// never printed.
-	ids, err := j.start(context.WithoutCancel(ctx), acc)
+	ids, err := j.start(late, acc)
 	if err == nil {
-		a.noteOtherTasks(h.View(), ids, h.Now())
-		f.tasks = ids
-		_, err = f.followTasks(ctx, acc)
+		if s, err = readWork(late, acc); err == nil {
+			a.noteOtherTasks(s, ids)
+			f.tasks = ids
+			_, err = f.followTasks(ctx, acc)
+		}
 	}
 	if ctx.Err() != nil {
 		a.pauseInterrupted(ctx, acc, ids)
 		a.printNote("interrupted: ending what is under way (once more ends at once)")
 	}
 	err = errors.Join(err, h.Stop())
-	return h.View(), ids, err
+	s, sums, readErr := readEnd(late, acc, ids)
+	return s, ids, sums, errors.Join(err, readErr)
 }
 
-// runRemotely follows in the process that holds the office.
-func (a *app) runRemotely(ctx context.Context, acc officeClient, f *follower, j foregroundJob) (*company.State, []company.TaskID, error) {
-	defer acc.Close()
-	s, err := acc.State(ctx)
+// readEnd is how far the tasks came, and their summaries.
+func readEnd(ctx context.Context, acc *officeClient, ids []company.TaskID) (*view.Work, []view.Summary, error) {
+	s, err := readWork(ctx, acc, ids...)
 	if err != nil {
 		return nil, nil, err
 	}
-	if todo, err := j.precheck(s); err != nil || !todo {
-		return s, nil, err
+	sums, err := readSummaries(ctx, acc, ids)
+	return s, sums, err
+}
+
+func readSummaries(ctx context.Context, acc *officeClient, ids []company.TaskID) ([]view.Summary, error) {
+	var sums []view.Summary
+	for _, id := range ids {
+		sum, err := api.Get[view.Summary](ctx, acc.Client, "summaries/"+string(id))
+		if err != nil {
+			return nil, err
+		}
+		sums = append(sums, sum)
+	}
+	return sums, nil
+}
+
+// runRemotely follows in the process that holds the office.
+func (a *app) runRemotely(ctx context.Context, acc *officeClient, f *follower, j foregroundJob) (*view.Work, []company.TaskID, []view.Summary, error) {
+	defer acc.Close()
+	s, err := readWork(ctx, acc)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if todo, err := j.precheck(ctx, acc, s); err != nil || !todo {
+		return s, nil, nil, err
 	}
 	if f.lastSeq == 0 {
 		f.lastSeq = s.Seq
 	}
 	ids, err := j.start(ctx, acc)
 	if err != nil {
-		return nil, ids, err
+		return nil, ids, nil, err
 	}
 	a.printNote("%s is with the company that is open already", joinIDs(ids))
 	f.tasks = ids
@@ -198,7 +227,11 @@ func (a *app) runRemotely(ctx context.Context, acc officeClient, f *follower, j 
 	if ctx.Err() != nil && !staysServing(acc) {
 		a.pauseInterrupted(ctx, acc, ids)
 	}
-	return s, ids, err
+	if err != nil {
+		return s, ids, nil, err
+	}
+	sums, err := readSummaries(ctx, acc, ids)
+	return s, ids, sums, err
 }
 
 // printRecovery says which tasks recovery: ask has paused.
@@ -224,15 +257,12 @@ var resultCodes = map[string]int{"COMPLETE": exitComplete, "INCOMPLETE": exitInc
 
 // printSummaries prints the summaries and gives the exit code: of the task that
 // fared worst.
-func (a *app) printSummaries(s *company.State, ids []company.TaskID) error {
-	if len(ids) == 0 {
+func (a *app) printSummaries(sums []view.Summary) error {
+	if len(sums) == 0 {
 		return nil // the caller has more to say
 	}
 	code := exitComplete
-	var sums []view.Summary
-	for _, id := range ids {
-		sum := view.Source{State: s}.Summary(s.Tasks[id])
-		sums = append(sums, sum)
+	for _, sum := range sums {
 		if c := resultCodes[sum.Result]; c == exitError || code == exitComplete {
 			code = c
 		}

@@ -45,7 +45,7 @@ task whose image went has to be submitted again. What a container uses stays.`,
 		}
 		c.Flags().StringVar(&project, "project", "", "project of this office, by name, or a git checkout (default: the one you stand in)")
 		c.Flags().StringVar(&base, "base", "", "branch to start from (default: the checkout's)")
-		_ = c.RegisterFlagCompletionFunc("project", a.completeIDs(projectNames))
+		_ = c.RegisterFlagCompletionFunc("project", a.completeIDs(func(v view.IDs) []string { return v.Projects }))
 		return c
 	}
 	c.AddCommand(
@@ -70,7 +70,7 @@ type imageView struct {
 }
 
 func (a *app) listImages(ctx context.Context) error {
-	s, acc, err := a.readState(ctx)
+	used, acc, err := read[[]view.TaskImage](ctx, a, "images")
 	if err != nil {
 		return err
 	}
@@ -87,9 +87,9 @@ func (a *app) listImages(ctx context.Context) error {
 	views := []imageView{}
 	for _, e := range entries {
 		v := imageView{Tag: e.Tag, ID: e.ID, Kind: e.Kind, Top: e.IsWorkerImage, Bytes: e.Size, Tasks: []company.TaskID{}}
-		for _, t := range s.SortedTasks() {
-			if t.Prepared != nil && t.Prepared.Image == e.ID {
-				v.Tasks = append(v.Tasks, t.ID)
+		for _, t := range used {
+			if t.Image == e.ID {
+				v.Tasks = append(v.Tasks, t.Task)
 			}
 		}
 		views = append(views, v)
@@ -119,7 +119,7 @@ func (a *app) listImages(ctx context.Context) error {
 }
 
 func (a *app) pruneImages(ctx context.Context, all, dryRun bool) error {
-	s, acc, err := a.readState(ctx)
+	used, acc, err := read[[]view.TaskImage](ctx, a, "images")
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (a *app) pruneImages(ctx context.Context, all, dryRun bool) error {
 		return err
 	}
 	defer b.Close()
-	found, err := officeapp.ListPrunable(ctx, s, b, all, acc.Now())
+	found, err := officeapp.ListPrunable(ctx, used, b, all)
 	if err != nil {
 		return err
 	}

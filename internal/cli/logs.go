@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/agent"
+	"company/internal/api"
 	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/office"
@@ -34,7 +35,7 @@ ends, else what its journal holds so far. Of a subtask, its newest run. Long
 messages and results are shortened; -v shows them whole. While another process
 is at work on the office, the journal is that one's: then only runs that have
 ended can be shown.`,
-		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeIDs(allIDs),
+		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeIDs(func(v view.IDs) []string { return v.All }),
 		RunE: func(c *cobra.Command, args []string) error { return a.runLogs(c.Context(), args[0]) },
 	}
 }
@@ -45,25 +46,22 @@ func (a *app) runLogs(ctx context.Context, id string) error {
 		return err
 	}
 	defer acc.Close()
-	s, err := acc.State(ctx)
-	if err != nil {
-		return err
-	}
-	th, err := view.FindTarget(s, id)
+	th, err := api.Get[view.Shown](ctx, acc.Client, "shown/"+url.PathEscape(id))
 	if err != nil {
 		return err
 	}
 	run := th.Run
 	if run == nil {
-		if th.Approval != nil || th.Subtask == nil {
+		if th.Subtask == nil {
 			return company.E(company.EUsage, id+" is neither a run nor a subtask").Because(describeRuns(th.Task)).Fix("company logs <run>")
 		}
-		if run = newestRun(th.Task, th.Subtask.ID); run == nil {
+		if run = newestRun(th.Subtask.Runs); run == nil {
 			return company.E(company.ENotFound, "no run of "+id+" has begun yet").Fix("company show " + id)
 		}
 	}
+	unwritten := slices.ContainsFunc(run.Unwritten, func(u company.UnwrittenFile) bool { return u.File == run.ID.FilePath(transcriptFile) })
 	t, err := readTranscript(paths, run.ID)
-	if errors.Is(err, fs.ErrNotExist) || err != nil && th.Task.Lacks(run.ID.FilePath(transcriptFile)) != "" {
+	if errors.Is(err, fs.ErrNotExist) || err != nil && unwritten {
 		t, err = a.readJournal(ctx, acc, run)
 	}
 	if err != nil {
@@ -90,23 +88,32 @@ func emptyIfNil[T any](list []T) []T {
 	return list
 }
 
-func describeRuns(t *company.Task) string {
-	if t == nil || len(t.Runs) == 0 {
+func describeRuns(t *view.TaskDetail) string {
+	if t == nil {
 		return "it has no runs yet"
 	}
 	var ids []string
-	for _, id := range slices.Sorted(maps.Keys(t.Runs)) {
-		ids = append(ids, string(id))
+	for _, r := range t.Runs {
+		ids = append(ids, string(r.ID))
 	}
+	for _, sub := range t.Plan {
+		for _, r := range sub.Runs {
+			ids = append(ids, string(r.ID))
+		}
+	}
+	if len(ids) == 0 {
+		return "it has no runs yet"
+	}
+	slices.Sort(ids)
 	return string(t.ID) + " has the runs " + strings.Join(ids, ", ")
 }
 
-// newestRun is the worker's run of a subtask that was claimed last.
-func newestRun(t *company.Task, sub company.SubtaskID) *company.Run {
-	var last *company.Run
-	for _, r := range t.Runs {
-		if r.Subtask == sub && r.Role == company.Worker && !r.Claimed.IsZero() && (last == nil || r.Claimed.After(last.Claimed)) {
-			last = r
+// newestRun is the worker's run that was claimed last.
+func newestRun(runs []view.Run) *view.Run {
+	var last *view.Run
+	for i, r := range runs {
+		if r.Role == company.Worker && r.Claimed != nil && (last == nil || r.Claimed.After(*last.Claimed)) {
+			last = &runs[i]
 		}
 	}
 	return last
@@ -126,13 +133,12 @@ func readTranscript(p office.Paths, run company.RunID) (agent.Transcript, error)
 
 // readJournal makes the transcript from the run's journal, which only the holder
 // of the office can read.
-func (a *app) readJournal(ctx context.Context, acc officeClient, run *company.Run) (agent.Transcript, error) {
-	n, ok := acc.(*localClient)
-	if !ok {
+func (a *app) readJournal(ctx context.Context, acc *officeClient, run *view.Run) (agent.Transcript, error) {
+	if acc.app == nil {
 		return agent.Transcript{}, company.E(company.EConflict, "the transcript of "+string(run.ID)+" is not written yet").
 			Because("the company that is at work holds its journal until the run ends").Fix("company feed --follow " + string(run.ID.Task()))
 	}
-	return n.app.ReadTranscript(ctx, run)
+	return acc.app.ReadTranscript(ctx, run.ID)
 }
 
 // transcriptText shows a conversation in the order in which it happened.

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -18,35 +17,27 @@ func newPause(a *app) *cobra.Command {
 		Long: `Lets the named tasks rest, or all that have not ended. What their runs had done
 is kept, and nobody is asked for more. The others go on. A paused task rests
 until company resume t12, or company resume for all of them.`,
-		ValidArgsFunction: a.completeIDs(openTasks),
+		ValidArgsFunction: a.completeIDs(func(v view.IDs) []string { return v.Open }),
 		Args:              cobra.ArbitraryArgs,
 		RunE:              func(c *cobra.Command, args []string) error { return a.pauseTasks(c.Context(), args) },
 	}
 }
 
-func openTasks(s *company.State) []string {
-	var out []string
-	for _, id := range s.Open {
-		out = append(out, string(id))
-	}
-	return out
-}
-
 func (a *app) pauseTasks(ctx context.Context, args []string) error {
-	s, acc, err := a.readState(ctx)
+	w, acc, err := read[view.Work](ctx, a, "work")
 	if err != nil {
 		return err
 	}
 	defer acc.Close()
-	ids := slices.Clone(s.Open)
+	ids := w.Open
 	if len(args) > 0 {
 		ids = nil
 		for _, arg := range args { // all are known, or none is paused
-			t, err := view.FindTask(s, arg)
+			t, err := readTask(ctx, acc, arg)
 			if err != nil {
 				return err
 			}
-			if t.Status.Ended() {
+			if t.Over {
 				return company.E(company.EConflict, string(t.ID)+" has ended already: "+string(t.Status)).Fix("company status lists the tasks")
 			}
 			ids = append(ids, t.ID)

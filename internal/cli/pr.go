@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"company/internal/api"
 	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/gitops"
@@ -22,7 +24,7 @@ func newPR(a *app) *cobra.Command {
 	c := commandGroup("pr", "The pull requests that wait for your review", "  company pr list\n  company pr show 7\n  company pr merge 7")
 	one := func(use, short, long, example string, run func(ctx context.Context, number string) error) *cobra.Command {
 		return &cobra.Command{
-			Use: use, Short: short, Long: long, Example: example, Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeIDs(prNumbers),
+			Use: use, Short: short, Long: long, Example: example, Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeIDs(func(v view.IDs) []string { return v.PullRequests }),
 			RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), args[0]) },
 		}
 	}
@@ -37,7 +39,7 @@ func newPR(a *app) *cobra.Command {
 		},
 		one("show <number>", "Show a pull request with its evidence", "", "  company pr show 7", a.showPR),
 		one("diff <number>", "Show what a pull request changes", "", "  company pr diff 7 | less", func(ctx context.Context, n string) error {
-			return a.printDiff(ctx, func(s *company.State) (*company.Task, diffRange, error) { return prRange(s, n) })
+			return a.printDiff(ctx, func(ctx context.Context, acc *officeClient) (view.Range, error) { return prRange(ctx, acc, n) })
 		}),
 		one("merge <number>", "Note that a pull request is merged, once it is",
 			"The company never moves main: you merge, with your own git. This command looks\nwhether the base branch holds the pull request's head, and notes it; where it\ndoes not yet, it prints the commands to run.", "  company pr merge 7", a.mergePR),
@@ -46,21 +48,22 @@ func newPR(a *app) *cobra.Command {
 	return c
 }
 
-func prNumbers(s *company.State) []string {
-	var out []string
-	for _, p := range s.Pulls() {
-		out = append(out, strconv.Itoa(p.Number))
+// readPR is the pull request of a number or of a task, as the office's own
+// record has it, and the task that opened it.
+func readPR(ctx context.Context, acc *officeClient, ref string) (view.PullRecord, *company.Task, error) {
+	r, err := api.Get[view.PullRecord](ctx, acc.Client, "prs/"+url.PathEscape(ref))
+	if err != nil {
+		return r, nil, err
 	}
-	return out
+	return r, r.Task(), nil
 }
 
 func (a *app) listPRs(ctx context.Context) error {
-	s, acc, err := a.readState(ctx)
+	views, acc, err := read[[]view.PullRequest](ctx, a, "prs")
 	if err != nil {
 		return err
 	}
 	defer acc.Close()
-	views := view.PullRequests(s)
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "pull_requests": views})
 	}
@@ -74,15 +77,11 @@ func (a *app) showPR(ctx context.Context, number string) error {
 		return err
 	}
 	defer acc.Close()
-	s, err := acc.State(ctx)
+	r, t, err := readPR(ctx, acc, number)
 	if err != nil {
 		return err
 	}
-	t, err := view.FindPR(s, number)
-	if err != nil {
-		return err
-	}
-	body, err := prText(paths, s, t)
+	body, err := prText(paths, r)
 	if err != nil {
 		return err
 	}
@@ -90,7 +89,7 @@ func (a *app) showPR(ctx context.Context, number string) error {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "pull_request": view.NewPullRequest(t), "body": body})
 	}
 	changed := ""
-	if m, err := openMirror(paths, t); err == nil {
+	if m, err := openMirror(paths, t.Project); err == nil {
 		if d, err := m.Diff(ctx, t.Prepared.Base.OID, t.PR.Head, 0); err == nil {
 			changed = "  " + changeStat(d)
 		}
@@ -125,12 +124,12 @@ func readPage(p office.Paths, pr *company.PullRequest) (string, error) {
 	return string(text), nil
 }
 
-func prRange(s *company.State, number string) (*company.Task, diffRange, error) {
-	t, err := view.FindPR(s, number)
+func prRange(ctx context.Context, acc *officeClient, number string) (view.Range, error) {
+	_, t, err := readPR(ctx, acc, number)
 	if err != nil {
-		return nil, diffRange{}, err
+		return view.Range{}, err
 	}
-	return t, diffRange{of: fmt.Sprintf("#%d", t.PR.Number), from: t.Prepared.Base.OID, to: t.PR.Head}, nil
+	return view.Range{Of: fmt.Sprintf("#%d", t.PR.Number), Project: t.Project, From: t.Prepared.Base.OID, To: t.PR.Head}, nil
 }
 
 func (a *app) mergePR(ctx context.Context, number string) error {
@@ -139,16 +138,12 @@ func (a *app) mergePR(ctx context.Context, number string) error {
 		return err
 	}
 	defer acc.Close()
-	s, err := acc.State(ctx)
-	if err != nil {
-		return err
-	}
-	t, err := view.FindPR(s, number)
+	r, t, err := readPR(ctx, acc, number)
 	if err != nil {
 		return err
 	}
 	if t.PR.State == company.PROpen && isOnForge(t.PR) {
-		if err := a.checkMergedOnForge(ctx, paths, s, t); err != nil {
+		if err := a.checkMergedOnForge(ctx, paths, r.Office, t); err != nil {
 			return err
 		}
 	} else if t.PR.State == company.PROpen {
@@ -211,22 +206,18 @@ func (a *app) closePR(ctx context.Context, number, why string) error {
 		return err
 	}
 	defer acc.Close()
-	s, err := acc.State(ctx)
+	r, t, err := readPR(ctx, acc, number)
 	if err != nil {
 		return err
 	}
-	t, err := view.FindPR(s, number)
-	if err != nil {
-		return err
-	}
-	if err := a.closeOnForge(ctx, paths, s, t, why); err != nil {
+	if err := a.closeOnForge(ctx, paths, r.Office, t, why); err != nil {
 		return err
 	}
 	return a.settlePR(ctx, acc, t, company.PRClosed, why)
 }
 
 // settlePR notes what became of a pull request.
-func (a *app) settlePR(ctx context.Context, acc officeClient, t *company.Task, state company.PRState, why string) error {
+func (a *app) settlePR(ctx context.Context, acc *officeClient, t *company.Task, state company.PRState, why string) error {
 	if _, err := acc.Do(ctx, "", company.SettlePR{Task: t.ID, State: state, Why: why}); err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"company/internal/prbody"
 	"company/internal/safetext"
 	"company/internal/shell"
+	"company/internal/view"
 )
 
 // isOnForge reports whether a pull request is on a forge, and not a page of the
@@ -23,8 +24,8 @@ import (
 func isOnForge(pr *company.PullRequest) bool { return strings.HasPrefix(pr.URL, "http") }
 
 // forgeOf is the forge that a pull request is on.
-func (a *app) forgeOf(ctx context.Context, p office.Paths, s *company.State, t *company.Task) (forge.Forge, forge.Ref, error) {
-	ref := forge.Ref{Office: s.Office.ID, Task: t.ID, Number: t.PR.Number, URL: t.PR.URL, Branch: t.PR.Branch}
+func (a *app) forgeOf(ctx context.Context, p office.Paths, officeID string, t *company.Task) (forge.Forge, forge.Ref, error) {
+	ref := forge.Ref{Office: officeID, Task: t.ID, Number: t.PR.Number, URL: t.PR.URL, Branch: t.PR.Branch}
 	loaded, err := a.loadConfig(ctx, p)
 	if err != nil {
 		return nil, ref, err
@@ -40,15 +41,14 @@ func (a *app) forgeOf(ctx context.Context, p office.Paths, s *company.State, t *
 
 // prText is the text of a pull request: the office's page, or for one on a
 // forge what we keep in it.
-func prText(p office.Paths, s *company.State, t *company.Task) (string, error) {
+func prText(p office.Paths, r view.PullRecord) (string, error) {
+	t := r.Task()
 	if !isOnForge(t.PR) {
 		return readPage(p, t.PR)
 	}
 	latest, before := t, []*company.Task(nil)
-	for _, pull := range s.Pulls() {
-		if pull.Lead.ID == t.ID && len(pull.Tasks) > 0 {
-			latest, before = pull.Tasks[len(pull.Tasks)-1], pull.Tasks[:len(pull.Tasks)-1]
-		}
+	if n := len(r.Pull.Tasks); n > 0 {
+		latest, before = r.Pull.Tasks[n-1], r.Pull.Tasks[:n-1]
 	}
 	return prbody.PRBody(latest, prbody.PROptions{Pushed: true, EarlierTasks: before}), nil
 }
@@ -134,8 +134,8 @@ func openCommand(remote, body string, pr *company.PullRequest) string {
 }
 
 // checkMergedOnForge is nil when the forge says that the pull request is merged.
-func (a *app) checkMergedOnForge(ctx context.Context, p office.Paths, s *company.State, t *company.Task) error {
-	f, ref, err := a.forgeOf(ctx, p, s, t)
+func (a *app) checkMergedOnForge(ctx context.Context, p office.Paths, officeID string, t *company.Task) error {
+	f, ref, err := a.forgeOf(ctx, p, officeID, t)
 	if err != nil {
 		return err
 	}
@@ -148,11 +148,11 @@ func (a *app) checkMergedOnForge(ctx context.Context, p office.Paths, s *company
 }
 
 // closeOnForge closes a pull request on its forge; a page has nothing to close.
-func (a *app) closeOnForge(ctx context.Context, p office.Paths, s *company.State, t *company.Task, why string) error {
+func (a *app) closeOnForge(ctx context.Context, p office.Paths, officeID string, t *company.Task, why string) error {
 	if !isOnForge(t.PR) || t.PR.State != company.PROpen {
 		return nil
 	}
-	f, ref, err := a.forgeOf(ctx, p, s, t)
+	f, ref, err := a.forgeOf(ctx, p, officeID, t)
 	if err != nil {
 		return err
 	}

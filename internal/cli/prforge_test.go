@@ -22,17 +22,18 @@ func TestAmbiguousPRNumber(t *testing.T) {
 		return &company.Task{ID: task, PR: &company.PullRequest{Number: number, State: company.PROpen}}
 	}
 	s := &company.State{LastTask: 3, Tasks: map[company.TaskID]*company.Task{"t1": pr("t1", 7), "t2": pr("t2", 7), "t3": pr("t3", 8)}}
+	src := view.Source{State: s}
 	var refusal *company.Error
-	if _, err := view.FindPR(s, "7"); company.CodeOf(err) != company.EUsage || !errors.As(err, &refusal) || !strings.Contains(refusal.Hint, "t1 or t2") {
+	if _, err := src.PullRecord("7"); company.CodeOf(err) != company.EUsage || !errors.As(err, &refusal) || !strings.Contains(refusal.Hint, "t1 or t2") {
 		t.Errorf("%v", err)
 	}
 	for arg, want := range map[string]company.TaskID{"t1": "t1", "t2": "t2", "#8": "t3", "8": "t3"} {
-		if got, err := view.FindPR(s, arg); err != nil || got.ID != want {
+		if got, err := src.PullRecord(arg); err != nil || got.Task().ID != want {
 			t.Errorf("%s: %v", arg, err)
 		}
 	}
 	for _, arg := range []string{"t9", "0", "x", "-1"} {
-		if _, err := view.FindPR(s, arg); company.CodeOf(err) != company.EUsage {
+		if _, err := src.PullRecord(arg); company.CodeOf(err) != company.EUsage {
 			t.Errorf("%s: %v", arg, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"company/internal/api"
 	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/office"
@@ -41,32 +42,24 @@ func newProject(a *app) *cobra.Command {
 		&cobra.Command{
 			Use: "remove <project>", Short: "Take a project from the list", Example: "  company project remove api",
 			Long: "Its tasks and their evidence stay, and a new task puts it back. Nothing of the\nrepository is touched.",
-			Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeIDs(projectNames),
+			Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeIDs(func(v view.IDs) []string { return v.Projects }),
 			RunE: func(c *cobra.Command, args []string) error { return a.removeProject(c.Context(), args[0]) },
 		},
 	)
 	return c
 }
 
-func projectNames(s *company.State) []string {
-	var out []string
-	for _, p := range s.Projects() {
-		out = append(out, p.Name)
-	}
-	return out
-}
-
 func (a *app) listProjects(ctx context.Context) error {
-	s, acc, err := a.readState(ctx)
+	known, acc, err := read[view.Projects](ctx, a, "projects")
 	if err != nil {
 		return err
 	}
 	defer acc.Close()
-	all := s.Projects()
+	all := known.Projects
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "projects": all})
 	}
-	if len(all) == 0 && s.Office.Epoch == 0 { // project add would be refused
+	if len(all) == 0 && known.Epoch == 0 { // project add would be refused
 		_, err := fmt.Fprintln(a.out, "no projects yet, and nobody works in this office yet: company serve, or company submit --project PATH \"…\"")
 		return err
 	}
@@ -102,30 +95,30 @@ func (a *app) addProject(ctx context.Context, path, name string) error {
 	if err := off.Close(); err != nil {
 		return err
 	}
-	s, acc, err := a.readState(ctx)
+	known, acc, err := read[view.Projects](ctx, a, "projects")
 	if err != nil {
 		return err
 	}
 	defer acc.Close()
-	if s.Office.Epoch == 0 {
+	if known.Epoch == 0 {
 		return company.E(company.ENotFound, "nobody works in this office yet").Fix("company serve, or company submit --project " + shell.Quote(top) + ` "…"`)
 	}
 	if _, err := acc.Do(ctx, "", company.AddProject{Project: officeapp.ProjectOf(top), Name: name}); err != nil {
 		return err
 	}
-	if s, err = acc.State(ctx); err != nil {
+	if known, err = api.Get[view.Projects](ctx, acc.Client, "projects"); err != nil {
 		return err
 	}
-	return a.printProject(s, officeapp.ProjectOf(top).ID, "is known")
+	return a.printProject(known.Projects, officeapp.ProjectOf(top).ID, "is known")
 }
 
 func (a *app) removeProject(ctx context.Context, arg string) error {
-	s, acc, err := a.readState(ctx)
+	known, acc, err := read[view.Projects](ctx, a, "projects")
 	if err != nil {
 		return err
 	}
 	defer acc.Close()
-	p, err := findProject(s, arg)
+	p, err := findProject(known.Projects, arg)
 	if err != nil {
 		return err
 	}
@@ -142,8 +135,7 @@ func (a *app) removeProject(ctx context.Context, arg string) error {
 	return err
 }
 
-func (a *app) printProject(s *company.State, id, what string) error {
-	all := s.Projects()
+func (a *app) printProject(all []company.ProjectRecord, id, what string) error {
 	i := slices.IndexFunc(all, func(p company.ProjectRecord) bool { return p.ID == id })
 	if i < 0 {
 		return company.E(company.EConflict, "the project was removed meanwhile").Fix("company project list")
@@ -157,9 +149,9 @@ func (a *app) printProject(s *company.State, id, what string) error {
 
 // findProject looks a project up by id, name or path; the zero record: nobody
 // knows one of that name. A name that two have is refused.
-func findProject(s *company.State, arg string) (company.ProjectRecord, error) {
+func findProject(all []company.ProjectRecord, arg string) (company.ProjectRecord, error) {
 	var named []company.ProjectRecord
-	for _, p := range s.Projects() {
+	for _, p := range all {
 		if p.ID == arg {
 			return p, nil
 		}
@@ -172,7 +164,7 @@ func findProject(s *company.State, arg string) (company.ProjectRecord, error) {
 		return named[0], nil
 	case 0:
 		if top, err := checkoutAt(arg); err == nil {
-			for _, p := range s.Projects() {
+			for _, p := range all {
 				if p.WorkDir == top {
 					return p, nil
 				}
@@ -194,12 +186,12 @@ func (a *app) projectPath(ctx context.Context, arg string) (string, error) {
 	if strings.ContainsRune(arg, filepath.Separator) || arg == "." || arg == ".." {
 		return checkoutAt(arg)
 	}
-	s, acc, err := a.readState(ctx)
+	known, acc, err := read[view.Projects](ctx, a, "projects")
 	if err != nil {
 		return "", err
 	}
 	acc.Close()
-	p, err := findProject(s, arg)
+	p, err := findProject(known.Projects, arg)
 	if err != nil {
 		return "", err
 	}
@@ -210,7 +202,11 @@ func (a *app) projectPath(ctx context.Context, arg string) (string, error) {
 		return checkoutAt(arg)
 	}
 	e := company.E(company.ENotFound, "there is no project "+safetext.EscapeLine(arg, 80))
-	if names := projectNames(s); len(names) > 0 {
+	var names []string
+	for _, p := range known.Projects {
+		names = append(names, p.Name)
+	}
+	if len(names) > 0 {
 		e = e.Because("there are: " + strings.Join(names, ", "))
 	}
 	return "", e.Fix("company project list shows them; --project takes a path, too")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +29,7 @@ the same branch.
 A comment on no line counts when it begins with /company. A remark is acted on
 once. While company serve runs it does this by itself.`,
 		Example: "  company pr sync\n  company pr sync 7",
-		Args:    cobra.ArbitraryArgs, ValidArgsFunction: a.completeIDs(prNumbers),
+		Args:    cobra.ArbitraryArgs, ValidArgsFunction: a.completeIDs(func(v view.IDs) []string { return v.PullRequests }),
 		RunE: func(c *cobra.Command, args []string) error { return a.syncPRs(c.Context(), args) },
 	}
 }
@@ -38,25 +39,27 @@ func (a *app) syncPRs(ctx context.Context, numbers []string) error {
 	if err != nil {
 		return err
 	}
-	s, acc, err := a.readState(ctx)
+	all, acc, err := read[[]view.PullRequest](ctx, a, "prs")
 	if err != nil {
 		return err
 	}
 	defer acc.Close()
-	var pulls []company.Pull
-	for _, n := range numbers { // what is named wrongly is said before anything is asked
-		if _, err := view.FindPR(s, n); err != nil {
-			return err
+	refs := numbers
+	if len(refs) == 0 {
+		for _, v := range all {
+			refs = append(refs, string(v.Task))
 		}
 	}
-	for _, p := range s.Pulls() {
-		named := len(numbers) == 0
-		for _, n := range numbers {
-			t, _ := view.FindPR(s, n)
-			named = named || t.ID == p.Lead.ID
+	var pulls []company.Pull
+	officeID, named := "", map[company.TaskID]bool{}
+	for _, ref := range refs { // what is named wrongly is said before anything is asked
+		r, err := api.Get[view.PullRecord](ctx, acc.Client, "prs/"+url.PathEscape(ref))
+		if err != nil {
+			return err
 		}
-		if named && p.State == company.PROpen {
-			pulls = append(pulls, p)
+		officeID = r.Office
+		if r.Pull.State == company.PROpen && !named[r.Pull.Lead.ID] {
+			pulls, named[r.Pull.Lead.ID] = append(pulls, r.Pull), true
 		}
 	}
 	state, err := paths.Folder(paths.State)
@@ -65,7 +68,7 @@ func (a *app) syncPRs(ctx context.Context, numbers []string) error {
 	}
 	defer state.Close()
 	forges := officeapp.OpenForges(state, loaded.Config, a.log, a.env)
-	l := officeapp.NewFeedbackPoller(s.Office.ID, paths, loaded, forges)
+	l := officeapp.NewFeedbackPoller(officeID, paths, loaded, forges)
 	out := make([]officeapp.SyncResult, 0, len(pulls))
 	for _, p := range pulls {
 		h := officeapp.PollPR(ctx, l, p, officeapp.CompanySettings(loaded.Config), func(c company.RecordPRFeedback) (company.TaskID, error) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"company/internal/api"
 	"company/internal/company"
 	"company/internal/gitops"
 	"company/internal/safetext"
@@ -18,13 +19,13 @@ import (
 // back.
 type questionDialog struct {
 	follower *follower
-	acc      officeClient
-	question *company.Approval
+	acc      *officeClient
+	question view.Approval
 }
 
 // askQuestion puts an open question to the person at the terminal until it is answered,
 // there or elsewhere, or put off.
-func (f *follower) askQuestion(ctx context.Context, acc officeClient, q *company.Approval) error {
+func (f *follower) askQuestion(ctx context.Context, acc *officeClient, q view.Approval) error {
 	d := questionDialog{follower: f, acc: acc, question: q}
 	for !f.deferred[q.ID] {
 		f.a.printNote("\n%s", d.RenderText())
@@ -79,20 +80,20 @@ func (d questionDialog) deferQuestion() {
 		d.follower.deferred = map[company.ApprovalID]bool{}
 	}
 	d.follower.deferred[d.question.ID] = true
-	d.printLine("%s waits: %s", d.question.ID, view.AnswerCommand(d.question))
+	d.printLine("%s waits: %s", d.question.ID, d.question.Next)
 }
 
 // RenderText is the question and what may be typed.
 func (d questionDialog) RenderText() string {
 	var b strings.Builder
-	about := view.SubjectOf(view.NewApproval(d.question))
+	about := view.SubjectOf(d.question)
 	if strings.HasPrefix(d.question.Question, about) {
 		about = ""
 	} else {
 		about += "  "
 	}
 	fmt.Fprintf(&b, "! %s  %s\n", d.question.ID, wrapText(about+safetext.Escape(d.question.Question), terminalWidth(d.follower.a.err)-6, "      "))
-	opts := d.question.Options()
+	opts := d.question.Options
 	if d.question.Kind == company.AskClarification {
 		b.WriteString("  your words are the answer\n")
 	} else {
@@ -102,7 +103,7 @@ func (d questionDialog) RenderText() string {
 	if d.hasDiff() {
 		b.WriteString("    d  diff")
 	}
-	fmt.Fprintf(&b, "    l  later (%s)", view.AnswerCommand(d.question))
+	fmt.Fprintf(&b, "    l  later (%s)", d.question.Next)
 	return b.String()
 }
 
@@ -119,7 +120,7 @@ func (d questionDialog) argumentHint(option string) string {
 
 // acceptsWords says whether text beside an option reaches an agent.
 func (d questionDialog) acceptsWords(option string) bool {
-	return strings.Contains(d.question.Options()[option], "your words")
+	return strings.Contains(d.question.Options[option], "your words")
 }
 
 func (d questionDialog) hasDiff() bool {
@@ -184,18 +185,18 @@ func (d questionDialog) answerYes(rest string) (company.Answer, error) {
 // of it.
 func (d questionDialog) answerNo(ctx context.Context, rest string) (company.Answer, error) {
 	cmd := company.Answer{Approval: d.question.ID, By: "terminal", Option: company.OptReject, Text: rest}
-	s, err := d.acc.State(ctx)
+	all, err := endedBy(ctx, d.acc, d.question.Task, cmd)
 	if err != nil {
 		return company.Answer{}, err
 	}
-	if !endsTask(s, cmd) {
+	if all == "" {
 		return cmd, nil
 	}
 	instead := ""
 	if d.question.Kind == company.AskPlan {
 		instead = "; n with words does not"
 	}
-	word, err := d.read(ctx, fmt.Sprintf("this n ends all of %s%s. End it? [y/N] ", describeProgress(s, d.question.Task), instead))
+	word, err := d.read(ctx, fmt.Sprintf("this n ends all of %s%s. End it? [y/N] ", all, instead))
 	if err != nil {
 		return company.Answer{}, err
 	}
@@ -203,21 +204,6 @@ func (d questionDialog) answerNo(ctx context.Context, rest string) (company.Answ
 		return cmd, nil
 	}
 	return company.Answer{}, nil
-}
-
-// endsTask says whether an answer would end its task, as the core decides it.
-func endsTask(s *company.State, cmd company.Answer) bool {
-	evs, err := company.Decide(s, company.Meta{ID: "trial", Actor: company.President, Now: s.Time}, cmd)
-	if err != nil {
-		return false
-	}
-	for _, e := range evs {
-		switch e.Kind {
-		case (*company.TaskCancelled)(nil).Kind(), (*company.TaskFailed)(nil).Kind():
-			return true
-		}
-	}
-	return false
 }
 
 func (d questionDialog) sendAnswer(ctx context.Context, cmd company.Answer) error {
@@ -230,15 +216,12 @@ func (d questionDialog) sendAnswer(ctx context.Context, cmd company.Answer) erro
 }
 
 // subjectID is what the question is about: its subtask, or the whole task.
-func (d questionDialog) subjectID() string { return view.SubjectOf(view.NewApproval(d.question)) }
+func (d questionDialog) subjectID() string { return view.SubjectOf(d.question) }
 
 // showSubject prints the object of the question.
 func (d questionDialog) showSubject(ctx context.Context) error {
-	s, err := d.acc.State(ctx)
-	if err != nil {
-		return err
-	}
-	v, err := viewSource(ctx, d.acc, s, d.follower.paths).Show(d.subjectID())
+	v, err := api.Get[view.Shown](ctx, d.acc.Client, "shown/"+d.subjectID())
+	v = v.In(d.follower.paths.Runs)
 	if err == nil {
 		fmt.Fprintf(d.follower.a.err, "\n%s", v.RenderText())
 	}
@@ -248,15 +231,11 @@ func (d questionDialog) showSubject(ctx context.Context) error {
 
 // showDiff prints the changes.
 func (d questionDialog) showDiff(ctx context.Context) error {
-	s, err := d.acc.State(ctx)
-	if err != nil {
-		return err
-	}
-	t, sp, err := rangeOf(s, d.subjectID())
+	sp, err := readRange(ctx, d.acc, d.subjectID())
 	if err == nil {
 		var patch gitops.Diff
 		var dir string
-		if patch, dir, err = makePatch(ctx, d.follower.paths, t, sp); err == nil {
+		if patch, dir, err = makePatch(ctx, d.follower.paths, sp); err == nil {
 			d.follower.a.printPatch(d.follower.a.err, sp, patch, dir)
 		}
 	}
@@ -296,11 +275,11 @@ func (d questionDialog) read(ctx context.Context, prompt string) (string, error)
 			fmt.Fprint(a.err, prompt)
 			continue
 		}
-		s, err := d.acc.State(ctx)
+		q, err := api.Get[view.Approval](ctx, d.acc.Client, "approvals/"+string(d.question.ID))
 		if err != nil {
 			return "", err
 		}
-		if q := s.Approvals[d.question.ID]; q == nil || !q.Open() || s.Tasks[q.Task].Status.Ended() {
+		if q.Next == "" { // it waits for nothing any more
 			fmt.Fprintln(a.err)
 			return "", errAnsweredElsewhere
 		}

@@ -103,9 +103,9 @@ func (a *app) takeOverOffice(ctx context.Context, paths office.Paths) (*officeap
 		if err != nil || h != nil {
 			return h, err
 		}
-		d, ok := remote.(*remoteClient)
 		remote.Close()
-		if ok && d.info.Serving {
+		d := remote
+		if d.info.Serving {
 			return nil, company.E(company.EConflict, "this office is served already").
 				Because(fmt.Sprintf("by process %d, company %s", d.info.PID, d.info.Version)).
 				Fix(fmt.Sprintf("use it as it is, or end it first: kill %d", d.info.PID))

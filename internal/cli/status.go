@@ -3,17 +3,20 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"company/internal/api"
 	"company/internal/company"
+	"company/internal/view"
 )
 
 func newStatus(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "status [task]", Short: "What needs you, what runs, what it cost, what shows it",
 		Example: "  company status\n  company status t12\n  company status -o json",
-		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: a.completeIDs(taskIDs),
+		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: a.completeIDs(func(v view.IDs) []string { return v.Tasks }),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return a.runShow(c.Context(), args[0])
@@ -40,11 +43,10 @@ func (a *app) runStatus(ctx context.Context) error {
 		return err
 	}
 	defer acc.Close()
-	s, err := acc.State(ctx)
+	v, err := api.Get[view.Overview](ctx, acc.Client, "overview?all="+strconv.FormatBool(a.verbose || a.output == "json"))
 	if err != nil {
 		return err
 	}
-	v := viewSource(ctx, acc, s, paths).Overview(a.verbose || a.output == "json")
 	patience := diskCountTimeout
 	if a.verbose {
 		patience = longDiskCountTimeout

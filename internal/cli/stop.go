@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"company/internal/api"
 	"company/internal/company"
 	"company/internal/retry"
 	"company/internal/view"
@@ -40,7 +39,7 @@ func (a *app) runStop(ctx context.Context, why string) error {
 		return err
 	}
 	defer acc.Close()
-	at, err := activeRuns(ctx, acc)
+	at, err := readWork(ctx, acc)
 	if err != nil {
 		return err
 	}
@@ -49,13 +48,13 @@ func (a *app) runStop(ctx context.Context, why string) error {
 			return err
 		}
 	}
-	if _, ok := acc.(*remoteClient); ok {
+	if acc.isServed() {
 		if err := a.watchStop(ctx, acc); err != nil {
 			return err
 		}
 	}
 	if a.output == "json" {
-		return a.printJSON(a.out, map[string]any{"schema_version": 1, "stopped": at.Epoch > 0, "was_stopped": at.Stopped, "runs": at.Runs})
+		return a.printJSON(a.out, map[string]any{"schema_version": 1, "stopped": at.Epoch > 0, "was_stopped": at.Stopped, "runs": at.Held})
 	}
 	switch {
 	case at.Epoch == 0:
@@ -63,38 +62,23 @@ func (a *app) runStop(ctx context.Context, why string) error {
 	case at.Stopped:
 		fmt.Fprintln(a.out, "stopped already")
 	default:
-		fmt.Fprintf(a.out, "stopped: %s cut; nothing begins until company resume\n", company.Count(len(at.Runs), "run"))
+		fmt.Fprintf(a.out, "stopped: %s cut; nothing begins until company resume\n", company.Count(len(at.Held), "run"))
 	}
 	return nil
 }
 
 // watchStop waits until no run is held any more. The company that was at work
 // may end meanwhile: then it has let go, too.
-func (a *app) watchStop(ctx context.Context, acc officeClient) error {
+func (a *app) watchStop(ctx context.Context, acc *officeClient) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, stopTimeout, company.E(company.ETimeout, "the office is stopped, but its runs have not let go in time").Fix("company status shows them"))
 	defer cancel()
 	return retry.Until(ctx, retry.Every(20*time.Millisecond), func() (bool, error) {
-		at, err := activeRuns(ctx, acc)
+		at, err := readWork(ctx, acc)
 		if err != nil {
 			return ctx.Err() == nil, nil // it has ended
 		}
-		return len(at.Runs) == 0, nil
+		return len(at.Held) == 0, nil
 	})
-}
-
-// activeRuns lists the runs under way. An office that another process serves is
-// not asked for its whole state.
-func activeRuns(ctx context.Context, acc officeClient) (api.ActiveRuns, error) {
-	if d, ok := acc.(*remoteClient); ok {
-		ctx, cancel := context.WithTimeout(ctx, answerTimeout)
-		defer cancel()
-		return d.client.ActiveRuns(ctx)
-	}
-	s, err := acc.State(ctx)
-	if err != nil {
-		return api.ActiveRuns{}, err
-	}
-	return api.ActiveRunsIn(s), nil
 }
 
 func newResume(a *app) *cobra.Command {
@@ -105,7 +89,7 @@ func newResume(a *app) *cobra.Command {
 follows them as submit does. A stop of the office is lifted first, and what
 made those tasks rest: a pause, or an interrupt. After a crash this is all there
 is to do; with recovery: ask, it is what an unfinished task waits for.`,
-		Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeIDs(taskIDs),
+		Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeIDs(func(v view.IDs) []string { return v.Tasks }),
 		RunE: func(c *cobra.Command, args []string) error {
 			id := ""
 			if len(args) == 1 {
@@ -130,45 +114,45 @@ func (a *app) runResume(ctx context.Context, id string) error {
 	}
 	var ids []company.TaskID // that this command is about: found at the first look, and kept
 	known, lifted := false, false
-	var ended *company.State // when there is nothing to do
+	var ended []view.Summary // when there is nothing to do
 	err = a.runJob(ctx, foregroundJob{
 		paths: paths,
-		precheck: func(s *company.State) (bool, error) {
+		precheck: func(ctx context.Context, acc *officeClient, w *view.Work) (bool, error) {
 			switch {
 			case known:
 			case id == "":
-				ids = slices.Clone(s.Open)
+				ids = w.Open
 			default:
-				if _, err := view.FindTask(s, id); err != nil {
+				if _, err := readTask(ctx, acc, id); err != nil {
 					return false, err
 				}
 				ids = []company.TaskID{company.TaskID(id)}
 			}
 			known = true
-			if s.Office.Stopped {
+			if w.Stopped {
 				return true, nil
 			}
 			for _, id := range ids {
-				if !s.Tasks[id].Status.Ended() {
+				if slices.Contains(w.Open, id) {
 					return true, nil
 				}
 			}
-			ended = s
-			return false, nil
+			ended, err = readSummaries(ctx, acc, ids)
+			return false, err
 		},
-		start: func(ctx context.Context, acc officeClient) ([]company.TaskID, error) {
-			if lifted { // a stop or pause since then was meant
+		start: func(ctx context.Context, acc *officeClient) ([]company.TaskID, error) {
+			if lifted { // what was stopped or paused since was meant
 				return ids, nil
 			}
 			if _, err := acc.Do(ctx, "", company.Resume{}); err != nil {
 				return ids, err
 			}
-			s, err := acc.State(ctx)
+			w, err := readWork(ctx, acc, ids...)
 			if err != nil {
 				return ids, err
 			}
 			for _, id := range ids {
-				if s.Tasks[id].Paused {
+				if w.Progress(id).Paused {
 					if _, err := acc.Do(ctx, "", company.Pause{Task: id, Off: true}); err != nil {
 						return ids, err
 					}
@@ -184,7 +168,7 @@ func (a *app) runResume(ctx context.Context, id string) error {
 	case len(ids) == 0:
 		return a.printNothingToDo()
 	case ended != nil:
-		return a.printSummaries(ended, ids)
+		return a.printSummaries(ended)
 	}
 	return nil
 }
@@ -201,7 +185,7 @@ func newCancel(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "cancel <task> [why]", Short: "End a task; what is merged stays on its branch",
 		Example: "  company cancel t12\n  company cancel t12 \"no longer needed\"",
-		Args:    cobra.RangeArgs(1, 2), ValidArgsFunction: a.completeIDs(taskIDs),
+		Args:    cobra.RangeArgs(1, 2), ValidArgsFunction: a.completeIDs(func(v view.IDs) []string { return v.Tasks }),
 		RunE: func(c *cobra.Command, args []string) error {
 			why := ""
 			if len(args) == 2 {
@@ -213,20 +197,20 @@ func newCancel(a *app) *cobra.Command {
 }
 
 func (a *app) runCancel(ctx context.Context, id, why string) error {
-	s, acc, err := a.readState(ctx)
+	acc, _, err := a.connectOffice(ctx)
 	if err != nil {
 		return err
 	}
 	defer acc.Close()
-	t, err := view.FindTask(s, id)
+	t, err := readTask(ctx, acc, id)
 	if err != nil {
 		return err
 	}
 	if _, err := acc.Do(ctx, "", company.Cancel{Task: t.ID, Why: why}); err != nil {
 		return err
 	}
-	if s, err = acc.State(ctx); err != nil {
+	if t, err = readTask(ctx, acc, id); err != nil {
 		return err
 	}
-	return a.printOutcome(acc, s, t.ID, map[string]any{}, string(t.ID)+" is cancelled")
+	return a.printOutcome(acc, t, map[string]any{}, string(t.ID)+" is cancelled")
 }

@@ -17,6 +17,7 @@ import (
 	"company/internal/office"
 	"company/internal/safetext"
 	"company/internal/shell"
+	"company/internal/view"
 )
 
 // submitOptions are the flags of company submit.
@@ -85,7 +86,7 @@ company resume; a second one ends at once.`,
 	f.Float64Var(&o.budgetUSD, "budget-usd", 0, "cap of this task in USD, where the models' prices are known")
 	f.StringVar(&o.tokens, "budget-tokens", "", "cap of this task in tokens: 200k, 5M")
 	f.IntVar(&o.workers, "workers", 0, "workers at a time")
-	_ = c.RegisterFlagCompletionFunc("project", a.completeIDs(projectNames))
+	_ = c.RegisterFlagCompletionFunc("project", a.completeIDs(func(v view.IDs) []string { return v.Projects }))
 	f.StringVar(&o.commandID, "command-id", "", "id of the submission, which makes a repeat harmless")
 	_ = f.MarkHidden("command-id")
 	return c
@@ -229,13 +230,13 @@ func (a *app) runSubmit(ctx context.Context, o submitOptions, text string) error
 	}
 	return a.runJob(ctx, foregroundJob{
 		paths: paths,
-		precheck: func(s *company.State) (bool, error) {
-			if s.Office.Stopped {
+		precheck: func(_ context.Context, _ *officeClient, w *view.Work) (bool, error) {
+			if w.Stopped {
 				return false, company.E(company.EStopped, "the office is stopped").Fix("company resume")
 			}
 			return true, nil
 		},
-		start: func(ctx context.Context, acc officeClient) ([]company.TaskID, error) {
+		start: func(ctx context.Context, acc *officeClient) ([]company.TaskID, error) {
 			done, err := acc.Do(ctx, o.commandID, cmd)
 			if err != nil {
 				return nil, err

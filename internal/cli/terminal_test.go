@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/view"
 )
 
 // A question is cut between words.
@@ -25,11 +26,16 @@ func TestWrapText(t *testing.T) {
 
 // An interrupt that comes when all is done interrupts nothing.
 func TestAllEnded(t *testing.T) {
-	s, task := taskOf(nil)
+	state, task := taskOf(nil)
+	state.Tasks["t13"] = &company.Task{ID: "t13", Status: company.StatusExecuting}
+	work, err := view.Source{State: state}.Work(task.ID, "t13")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &work
 	if !allEnded(s, []company.TaskID{task.ID}) {
 		t.Error("a task that has ended is interrupted")
 	}
-	s.Tasks["t13"] = &company.Task{ID: "t13", Status: company.StatusExecuting}
 	for name, ended := range map[string]bool{
 		"one of two": allEnded(s, []company.TaskID{task.ID, "t13"}),
 		"no state":   allEnded(nil, []company.TaskID{task.ID}),

@@ -79,3 +79,34 @@ func (v Approval) RenderText() string {
 	}
 	return b.String()
 }
+
+// Question is the one that an id names: itself, or the only open one of a task.
+func (src Source) Question(id string) (Approval, error) {
+	th, err := FindTarget(src.State, id)
+	if err != nil {
+		return Approval{}, err
+	}
+	if th.Approval != nil {
+		v := NewApproval(th.Approval)
+		if th.Task.Status.Ended() {
+			v.Next = "" // it waits for nothing any more
+		}
+		return v, nil
+	}
+	if th.Run != nil || th.Subtask != nil {
+		return Approval{}, company.E(company.EUsage, id+" is neither a question nor a task").Fix("company status lists what waits for you")
+	}
+	open := src.State.OpenApprovals(th.Task.ID)
+	switch len(open) {
+	case 0:
+		return Approval{}, company.E(company.ENotFound, id+" has no open question").Fix("company status lists what waits for you")
+	case 1:
+		return NewApproval(open[0]), nil
+	}
+	var list []string
+	for _, q := range open {
+		list = append(list, fmt.Sprintf("%s: %s", q.ID, safetext.EscapeLine(q.Question, 100)))
+	}
+	return Approval{}, company.E(company.EConflict, fmt.Sprintf("%s has %d open questions", id, len(open))).
+		Because(strings.Join(list, "\n        ")).Fix("name one: company approve " + string(open[0].ID))
+}

@@ -107,3 +107,15 @@ func RaiseCommand(t *company.Task) string {
 	}
 	return "company budget add " + string(t.ID) + " " + by
 }
+
+// Budget is that of a task.
+func (src Source) Budget(id string) (Budget, error) {
+	t, err := FindTask(src.State, id)
+	if err != nil {
+		return Budget{}, err
+	}
+	return NewBudget(t), nil
+}
+
+// CapText is what caps the task, as far as it holds.
+func (v Budget) CapText() string { return v.Holds.amount().String() }

@@ -150,3 +150,13 @@ func (v Shown) RenderText() string {
 	}
 	return ""
 }
+
+// In is the same with the folder of the runs' files, as text names it.
+func (v Shown) In(runs string) Shown {
+	if v.Task != nil {
+		t := *v.Task
+		t.RunsFolder = runs
+		v.Task = &t
+	}
+	return v
+}

@@ -197,7 +197,7 @@ func printedAt(t *testing.T, events []company.Event, n int) []byte {
 	b.putText("status, without -v", src.Overview(false).RenderText())
 	src.AtWork = false
 	for _, pull := range s.Pulls() {
-		b.put(fmt.Sprintf("pr %d", pull.Number), NewPullRequest(PRTask(pull)))
+		b.put(fmt.Sprintf("pr %d", pull.Number), NewPullRequest(pullTask(pull)))
 	}
 	for _, task := range s.SortedTasks() {
 		ids := []string{string(task.ID)}

@@ -80,7 +80,7 @@ func (src Source) Overview(all bool) Overview {
 	}
 	for _, p := range s.Pulls() {
 		if p.State == company.PROpen {
-			v.OpenPRs = append(v.OpenPRs, NewPullRequest(PRTask(p)))
+			v.OpenPRs = append(v.OpenPRs, NewPullRequest(pullTask(p)))
 		}
 	}
 	slices.Reverse(v.OpenPRs) // the newest first, as the tasks

@@ -25,7 +25,7 @@ type PullRequest struct {
 	BranchChange *company.BranchChange `json:"branch_change,omitempty"`
 }
 
-// NewPullRequest is the pull request of a task as pulled gives it.
+// NewPullRequest is the pull request of a task that pullTask gives.
 func NewPullRequest(t *company.Task) PullRequest {
 	return PullRequest{Number: t.PR.Number, Task: t.ID, State: t.PR.State, Title: company.TitleOf(t.PR.Title), Branch: t.PR.Branch, Base: t.PR.Base, Head: t.PR.Head, URL: t.PR.URL, BranchChange: t.BranchChange}
 }
@@ -34,26 +34,26 @@ func NewPullRequest(t *company.Task) PullRequest {
 // branch".
 func BranchText(b *company.BranchChange) string { return safetext.EscapeLine(b.String(), 500) }
 
-// PRTask is the task that opened a pull request, with the pull request as it
+// pullTask is the task that opened a pull request, with the pull request as it
 // stands after all follow-ups.
-func PRTask(p company.Pull) *company.Task {
+func pullTask(p company.Pull) *company.Task {
 	t, pr := *p.Lead, p.PullRequest
 	t.PR = &pr
 	return &t
 }
 
-// FindPR is the task whose pull request has this number, as pulled gives it.
+// findPull is the pull request of a number, or of a task.
 // Forges number by repository: where several projects have one of that number,
 // its task names it.
-func FindPR(s *company.State, arg string) (*company.Task, error) {
+func findPull(s *company.State, arg string) (company.Pull, error) {
 	for _, p := range s.Pulls() {
 		if slices.ContainsFunc(p.Tasks, func(t *company.Task) bool { return string(t.ID) == arg }) {
-			return PRTask(p), nil
+			return p, nil
 		}
 	}
 	n, err := strconv.Atoi(strings.TrimPrefix(arg, "#"))
 	if err != nil || n < 1 {
-		return nil, company.E(company.EUsage, fmt.Sprintf("%q is no pull request", safetext.EscapeLine(arg, 80))).Fix("name its number or its task; company pr list shows them")
+		return company.Pull{}, company.E(company.EUsage, fmt.Sprintf("%q is no pull request", safetext.EscapeLine(arg, 80))).Fix("name its number or its task; company pr list shows them")
 	}
 	var found []company.Pull
 	for _, p := range s.Pulls() {
@@ -63,23 +63,23 @@ func FindPR(s *company.State, arg string) (*company.Task, error) {
 	}
 	switch len(found) {
 	case 0:
-		return nil, company.E(company.ENotFound, fmt.Sprintf("there is no pull request %d", n)).Fix("company pr list shows them")
+		return company.Pull{}, company.E(company.ENotFound, fmt.Sprintf("there is no pull request %d", n)).Fix("company pr list shows them")
 	case 1:
-		return PRTask(found[0]), nil
+		return found[0], nil
 	}
 	var tasks []string
 	for _, p := range found {
 		tasks = append(tasks, string(p.Lead.ID))
 	}
-	return nil, company.E(company.EUsage, fmt.Sprintf("there are %d pull requests of the number %d", len(found), n)).
+	return company.Pull{}, company.E(company.EUsage, fmt.Sprintf("there are %d pull requests of the number %d", len(found), n)).
 		Because("each project numbers its own").Fix("name its task: " + strings.Join(tasks, " or "))
 }
 
 // PullRequests are all of an office, each as it stands after all follow-ups.
-func PullRequests(s *company.State) []PullRequest {
+func (src Source) PullRequests() []PullRequest {
 	views := []PullRequest{}
-	for _, p := range s.Pulls() {
-		views = append(views, NewPullRequest(PRTask(p)))
+	for _, p := range src.State.Pulls() {
+		views = append(views, NewPullRequest(pullTask(p)))
 	}
 	return views
 }

@@ -1,0 +1,83 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+
+	"company/internal/company"
+	"company/internal/feed"
+)
+
+// serveEvents streams the feed as server-sent events until the client goes
+// away. The id of an event of the ledger is its number, so that a client that
+// comes back with Last-Event-ID misses none; what happens between two events
+// has no id. Without Last-Event-ID the feed begins with ?from=, or with the
+// first event.
+func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
+	from, err := firstEvent(r)
+	if err != nil {
+		writeError(w, company.E(company.EInvalid, "from and Last-Event-ID are numbers of events"))
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusOK)
+	flush := http.NewResponseController(w)
+	if err := flush.Flush(); err != nil {
+		return
+	}
+	// It ends with the client or with the office: both are no error here.
+	_ = s.office.Follow(r.Context(), from, func(it feed.Item) error {
+		text, err := json.Marshal(it)
+		if err != nil {
+			return err
+		}
+		if it.Seq > 0 {
+			_, err = fmt.Fprintf(w, "id: %d\ndata: %s\n\n", it.Seq, text)
+		} else {
+			_, err = fmt.Fprintf(w, "data: %s\n\n", text)
+		}
+		if err != nil {
+			return err
+		}
+		return flush.Flush()
+	})
+}
+
+func firstEvent(r *http.Request) (uint64, error) {
+	if last := r.Header.Get("Last-Event-ID"); last != "" {
+		n, err := strconv.ParseUint(last, 10, 64)
+		return n + 1, err
+	}
+	from := r.URL.Query().Get("from")
+	if from == "" {
+		return 1, nil
+	}
+	return strconv.ParseUint(from, 10, 64)
+}
+
+// readEvents reads the items of a stream until it ends, or is cut in the middle
+// of one: the other process died.
+func readEvents(stream io.Reader, fn func(feed.Item) error) error {
+	lines := bufio.NewScanner(stream)
+	lines.Buffer(make([]byte, 64<<10), 4<<20)
+	for lines.Scan() {
+		data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data: "))
+		if !ok {
+			continue
+		}
+		var it feed.Item
+		if json.Unmarshal(data, &it) != nil {
+			break
+		}
+		if err := fn(it); err != nil {
+			return err
+		}
+	}
+	return io.EOF
+}

@@ -1,0 +1,86 @@
+package api
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+)
+
+// InProcess makes a client of an office that this process holds, with no
+// company at work on it: what asks the office is the same for both. Close waits
+// for the requests under way, and then calls end.
+func InProcess(o Office, end func()) *Client {
+	s := New(o, ServerInfo{}, slog.New(slog.DiscardHandler))
+	s.atWork = false
+	return &Client{http: &http.Client{Transport: directTransport{s.http.Handler, &s.inFlight}}, close: func() { s.inFlight.Wait(); end() }}
+}
+
+// directTransport has a handler of this process answer requests.
+type directTransport struct {
+	handler  http.Handler
+	inFlight *sync.WaitGroup
+}
+
+func (t directTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancel(r.Context())
+	if r.Body == nil {
+		r.Body = http.NoBody
+	}
+	body, stream := io.Pipe()
+	a := &answer{header: http.Header{}, stream: stream, begun: make(chan struct{})}
+	t.inFlight.Go(func() {
+		t.handler.ServeHTTP(a, r.WithContext(ctx))
+		a.WriteHeader(http.StatusOK)
+		_ = stream.Close() // never fails
+	})
+	select {
+	case <-a.begun:
+	case <-ctx.Done():
+		cancel()
+		_ = body.Close()
+		return nil, context.Cause(r.Context())
+	}
+	return &http.Response{
+		StatusCode: a.status, Status: http.StatusText(a.status), Header: a.header, Body: directBody{body, cancel}, Request: r,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: -1,
+	}, nil
+}
+
+// directBody ends the request when its reader lets go of it.
+type directBody struct {
+	*io.PipeReader
+	cancel context.CancelFunc
+}
+
+func (b directBody) Close() error {
+	b.cancel()
+	return b.PipeReader.Close()
+}
+
+// answer is what a handler writes its answer to.
+type answer struct {
+	header http.Header
+	stream *io.PipeWriter
+	once   sync.Once
+	begun  chan struct{}
+	status int
+}
+
+func (a *answer) Header() http.Header { return a.header }
+
+func (a *answer) WriteHeader(status int) {
+	a.once.Do(func() {
+		a.header = a.header.Clone() // the reader has its own
+		a.status = status
+		close(a.begun)
+	})
+}
+
+func (a *answer) Write(p []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	return a.stream.Write(p)
+}
+
+func (a *answer) Flush() {}

@@ -1,0 +1,66 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"company/internal/company"
+)
+
+// problemType is the media type of an error (RFC 9457).
+const problemType = "application/problem+json"
+
+// problem is an error on the wire: a problem document with the company's code,
+// and with what to do.
+type problem struct {
+	Title   string        `json:"title"`            // what happened
+	Status  int           `json:"status"`           // of HTTP
+	Detail  string        `json:"detail,omitempty"` // why
+	Code    company.Code  `json:"code"`
+	Class   company.Class `json:"class,omitempty"`
+	Hint    string        `json:"hint,omitempty"` // what to do
+	Run     company.RunID `json:"run_id,omitempty"`
+	Details string        `json:"details,omitempty"` // long text
+}
+
+// httpStatus of an error code; what is not here is 500.
+var httpStatus = map[company.Code]int{
+	company.EInvalid: 400, company.EUsage: 400, company.EConfig: 400, company.ENotFound: 404, company.EConflict: 409,
+	company.EStale: 409, company.EStopped: 409, company.EProtected: 403, company.EBudget: 409, company.EPlan: 400,
+}
+
+func writeError(w http.ResponseWriter, err error) {
+	p := problem{Title: err.Error(), Code: company.EInternal, Status: http.StatusInternalServerError}
+	var e *company.Error
+	if errors.As(err, &e) {
+		p = problem{Title: e.Message, Detail: e.Why, Code: e.Code, Class: e.Class, Hint: e.Hint, Run: e.RunID, Details: e.Details, Status: httpStatus[e.Code]}
+		if e.Op != "" {
+			p.Title = e.Op + ": " + p.Title
+		}
+		if p.Detail == "" && e.Err != nil {
+			p.Detail = e.Err.Error()
+		}
+		if p.Status == 0 {
+			p.Status = http.StatusInternalServerError
+		}
+	}
+	w.Header().Set("Content-Type", problemType)
+	w.WriteHeader(p.Status)
+	_ = json.NewEncoder(w).Encode(p) // the client is gone, or it has it
+}
+
+// readError is the error that an answer tells. An older version of company
+// knows neither these paths nor problem documents.
+func readError(resp *http.Response) error {
+	var p problem
+	err := json.NewDecoder(http.MaxBytesReader(nil, resp.Body, maxBody)).Decode(&p)
+	switch {
+	case err == nil && p.Code != "":
+		return &company.Error{Code: p.Code, Class: p.Class, Message: p.Title, Why: p.Detail, Hint: p.Hint, RunID: p.Run, Details: p.Details}
+	case resp.StatusCode == http.StatusNotFound:
+		return company.E(company.EConflict, "the company at work here is an older version, which this one cannot talk to").
+			Fix("end it when its work is done, and start the company anew")
+	}
+	return company.E(company.EHeld, "the process that holds the office answered "+resp.Status)
+}

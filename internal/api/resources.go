@@ -1,0 +1,59 @@
+package api
+
+import (
+	"net/http"
+
+	"company/internal/company"
+	"company/internal/view"
+)
+
+// look makes the answer to a request for a resource.
+type look func(src view.Source, r *http.Request) (any, error)
+
+// resources are what a GET below /api/v1/ may ask for.
+var resources = map[string]look{
+	"overview": func(src view.Source, r *http.Request) (any, error) {
+		return src.Overview(r.URL.Query().Get("all") == "true"), nil
+	},
+	"work": func(src view.Source, r *http.Request) (any, error) {
+		var ids []company.TaskID
+		for _, id := range r.URL.Query()["task"] {
+			ids = append(ids, company.TaskID(id))
+		}
+		return src.Work(ids...)
+	},
+	"tasks/{id}":     show(func(v view.Shown) bool { return v.Task != nil }, "task"),
+	"subtasks/{id}":  show(func(v view.Shown) bool { return v.Subtask != nil }, "subtask"),
+	"runs/{id}":      show(func(v view.Shown) bool { return v.Run != nil }, "run"),
+	"shown/{id}":     show(func(view.Shown) bool { return true }, "id"),
+	"approvals/{id}": func(src view.Source, r *http.Request) (any, error) { return src.Question(r.PathValue("id")) },
+	"summaries/{id}": summary,
+	"ranges/{id}":    func(src view.Source, r *http.Request) (any, error) { return src.Range(r.PathValue("id")) },
+	"agents":         func(src view.Source, _ *http.Request) (any, error) { return src.Agents(), nil },
+	"costs":          func(src view.Source, _ *http.Request) (any, error) { return src.Budgets(), nil },
+	"costs/{id}":     func(src view.Source, r *http.Request) (any, error) { return src.Budget(r.PathValue("id")) },
+	"prs":            func(src view.Source, _ *http.Request) (any, error) { return src.PullRequests(), nil },
+	"prs/{id}":       func(src view.Source, r *http.Request) (any, error) { return src.PullRecord(r.PathValue("id")) },
+	"projects":       func(src view.Source, _ *http.Request) (any, error) { return src.Projects(), nil },
+	"images":         func(src view.Source, _ *http.Request) (any, error) { return src.Images(), nil },
+	"ids":            func(src view.Source, _ *http.Request) (any, error) { return src.IDs(), nil },
+}
+
+// show looks an id up that must name one kind of thing.
+func show(fits func(view.Shown) bool, kind string) look {
+	return func(src view.Source, r *http.Request) (any, error) {
+		v, err := src.Show(r.PathValue("id"))
+		if err == nil && !fits(v) {
+			return nil, company.E(company.ENotFound, r.PathValue("id")+" is no "+kind)
+		}
+		return v, err
+	}
+}
+
+func summary(src view.Source, r *http.Request) (any, error) {
+	t, err := view.FindTask(src.State, r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	return src.Summary(t), nil
+}

@@ -1,0 +1,26 @@
+package view
+
+import "company/internal/company"
+
+// TaskImage is the image that a task is worked on with, or was.
+type TaskImage struct {
+	Task   company.TaskID `json:"task"`
+	Image  string         `json:"image"`
+	Open   bool           `json:"open"`   // the task has not ended
+	Needed bool           `json:"needed"` // or its pull request is open, or somebody holds a run of it
+}
+
+// Images are those of all tasks that have one.
+func (src Source) Images() []TaskImage {
+	out := []TaskImage{}
+	for _, t := range src.State.SortedTasks() {
+		if t.Prepared == nil || t.Prepared.Image == "" {
+			continue
+		}
+		v := TaskImage{Task: t.ID, Image: t.Prepared.Image, Open: !t.Status.Ended()}
+		pr := src.State.PRTask(t).PR
+		v.Needed = v.Open || t.HeldRun() || pr != nil && pr.State == company.PROpen
+		out = append(out, v)
+	}
+	return out
+}

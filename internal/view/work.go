@@ -1,0 +1,178 @@
+package view
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"company/internal/company"
+)
+
+// Work is how far the work is: what follows tasks, or sends a command about
+// them, needs to know. It stays small however long the history is.
+type Work struct {
+	Office  string           `json:"office"`
+	Seq     uint64           `json:"seq"`   // of the newest event
+	Epoch   uint64           `json:"epoch"` // 0: nothing ever began
+	Stopped bool             `json:"stopped"`
+	Workers int              `json:"workers"`
+	Hired   int              `json:"hired"` // of the workers, against the config
+	Held    []company.RunID  `json:"held"`  // runs that are in somebody's hands
+	Open    []company.TaskID `json:"open"`  // tasks that have not ended
+	Tasks   []Progress       `json:"tasks"` // those asked for, or those that have not ended
+}
+
+// Progress is how far a task is.
+type Progress struct {
+	Task
+	Over      bool       `json:"over"`      // it has ended
+	Held      bool       `json:"held"`      // somebody holds a run of it
+	AtRest    bool       `json:"at_rest"`   // only a person can move it
+	Questions []Approval `json:"questions"` // that are open
+}
+
+// Work is how far the tasks are that are named, or all that have not ended.
+func (src Source) Work(ids ...company.TaskID) (Work, error) {
+	s := src.State
+	w := Work{
+		Office: s.Office.ID, Seq: s.Seq, Epoch: s.Office.Epoch, Stopped: s.Office.Stopped, Workers: s.Office.WorkerCount(), Hired: s.Office.AddedWorkers,
+		Held: []company.RunID{}, Open: append([]company.TaskID{}, s.Open...), Tasks: []Progress{},
+	}
+	for _, t := range s.Tasks {
+		for id, r := range t.Runs {
+			if r.Held {
+				w.Held = append(w.Held, id)
+			}
+		}
+	}
+	slices.Sort(w.Held)
+	if len(ids) == 0 {
+		ids = s.Open
+	}
+	for _, id := range ids {
+		t, err := FindTask(s, string(id))
+		if err != nil {
+			return Work{}, err
+		}
+		over := t.Status.Ended()
+		w.Tasks = append(w.Tasks, Progress{
+			Task: src.Task(t), Over: over, Held: t.HeldRun(), AtRest: !over && s.AtRest(t, src.Now), Questions: viewApprovals(s.OpenApprovals(id)),
+		})
+	}
+	return w, nil
+}
+
+// Progress is that of one task, or nil.
+func (w *Work) Progress(id company.TaskID) *Progress {
+	if w == nil {
+		return nil
+	}
+	for i := range w.Tasks {
+		if w.Tasks[i].ID == id {
+			return &w.Tasks[i]
+		}
+	}
+	return nil
+}
+
+// IDs are those that a command line may name, for shells that complete them.
+type IDs struct {
+	Tasks        []string `json:"tasks"`
+	Open         []string `json:"open"` // tasks that have not ended
+	All          []string `json:"all"`  // tasks with their subtasks and runs
+	Questions    []string `json:"questions"`
+	Workers      []string `json:"workers"`
+	PullRequests []string `json:"pull_requests"`
+	Projects     []string `json:"projects"`
+}
+
+// IDs are those of the office.
+func (src Source) IDs() IDs {
+	s, v := src.State, IDs{}
+	for _, t := range s.SortedTasks() {
+		v.Tasks, v.All = append(v.Tasks, string(t.ID)), append(v.All, string(t.ID))
+		for _, sub := range t.Subtasks {
+			v.All = append(v.All, string(sub.ID))
+		}
+		for _, id := range slices.Sorted(maps.Keys(t.Runs)) {
+			v.All = append(v.All, string(id))
+		}
+	}
+	for _, id := range s.Open {
+		v.Open = append(v.Open, string(id))
+	}
+	for _, q := range s.OpenApprovals("") {
+		v.Questions = append(v.Questions, string(q.ID))
+	}
+	for n := 1; n <= s.Office.WorkerCount(); n++ {
+		v.Workers = append(v.Workers, "w"+strconv.Itoa(n))
+	}
+	for _, p := range s.Pulls() {
+		v.PullRequests = append(v.PullRequests, strconv.Itoa(p.Number))
+	}
+	for _, p := range s.Projects() {
+		v.Projects = append(v.Projects, p.Name)
+	}
+	return v
+}
+
+// Projects are the repositories that an office works on, the one used last
+// first.
+type Projects struct {
+	Epoch    uint64                  `json:"epoch"` // 0: nobody works in this office yet
+	Projects []company.ProjectRecord `json:"projects"`
+}
+
+// Projects are those of the office.
+func (src Source) Projects() Projects {
+	return Projects{Epoch: src.State.Office.Epoch, Projects: src.State.Projects()}
+}
+
+// Range is what an id changed, as two commits of a project.
+type Range struct {
+	Of      string          `json:"of"`
+	Project company.Project `json:"project"`
+	From    company.OID     `json:"from"`
+	To      company.OID     `json:"to"`
+}
+
+// Range tells what an id changed: a task its integration branch since the
+// base, a subtask its head since the base of its first run, a run its own.
+func (src Source) Range(id string) (Range, error) {
+	th, err := FindTarget(src.State, id)
+	if err != nil {
+		return Range{}, err
+	}
+	v := Range{Of: id, Project: th.Task.Project}
+	switch {
+	case th.Approval != nil:
+		return Range{}, company.E(company.EUsage, id+" is a question").Fix("company diff <task|subtask|run>")
+	case th.Run != nil:
+		v.From, v.To = th.Run.From, th.Run.Head
+	case th.Subtask != nil:
+		v.From, v.To = th.Subtask.Base, th.Subtask.Head
+	case th.Task.Prepared != nil:
+		v.From, v.To = th.Task.Prepared.Base.OID, th.Task.Head
+	}
+	if v.From == "" || v.To == "" {
+		return Range{}, company.E(company.ENotFound, id+" has no commit yet").Fix("company show " + id)
+	}
+	return v, nil
+}
+
+// PullRecord is one pull request with the tasks that made it, as the office's
+// own record has it: what asks the forge about it needs that.
+type PullRecord struct {
+	Office string       `json:"office"`
+	Pull   company.Pull `json:"pull"`
+}
+
+// Task is the task that opened the pull request, with the pull request as it
+// stands after all follow-ups.
+func (r PullRecord) Task() *company.Task { return pullTask(r.Pull) }
+
+// PullRecord is the one of a number, or of a task.
+func (src Source) PullRecord(ref string) (PullRecord, error) {
+	p, err := findPull(src.State, ref)
+	return PullRecord{Office: src.State.Office.ID, Pull: p}, err
+}
