@@ -21,7 +21,7 @@ var pluralExceptions = []string{
 	"there are %d pull requests of the number %d",
 	"%d things are missing here, so nothing was started",
 	"%d passed, %d failed, %d skipped",
-	"company pr sync %d hears", "served already", "by process %d", "process %d works", "process %d when its work", "pull request %d is", "#%d is",
+	"company pr sync %d hears", "served already", "by process %d", "process %d works", "process %d when its work", "kill %d when its work", "pull request %d is", "#%d is",
 }
 
 // A count of things is made by company.Count, so that nobody reads "1 runs".
