@@ -11,9 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"company/internal/adapters"
 	"company/internal/adapters/adaptertest"
@@ -34,16 +32,7 @@ func TestServers(t *testing.T) {
 
 func newClient(t *testing.T, cfg anthropic.Config) *anthropic.Client {
 	t.Helper()
-	c, err := anthropic.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return c
+	return adaptertest.Open(t, anthropic.New, cfg)
 }
 
 const ok = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"model\":\"m\",\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}}\n\n" +
@@ -51,52 +40,11 @@ const ok = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":
 	"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":1}}\n\n" +
 	"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
 
-// sent is one request as it came in.
-type sent struct {
-	header http.Header
-	body   map[string]any
-}
-
 // echoServer answers "ok" and keeps what it was sent; refuse, when it returns a
 // text, answers 400 with it.
-func echoServer(t *testing.T, refuse func(body map[string]any) string) (url string, got func() []sent) {
+func echoServer(t *testing.T, refuse func(body map[string]any) string) (url string, got func() []adaptertest.Sent) {
 	t.Helper()
-	var mu sync.Mutex
-	var all []sent
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s := sent{header: r.Header}
-		if r.URL.Path != "/v1/messages" {
-			t.Errorf("asked for %s", r.URL.Path)
-		}
-		if err := json.NewDecoder(r.Body).Decode(&s.body); err != nil {
-			t.Errorf("request is not JSON: %v", err)
-		}
-		mu.Lock()
-		all = append(all, s)
-		mu.Unlock()
-		if refuse != nil {
-			if why := refuse(s.body); why != "" {
-				w.WriteHeader(http.StatusBadRequest)
-				_ = json.NewEncoder(w).Encode(map[string]any{"type": "error", "error": map[string]string{"message": why, "type": "invalid_request_error"}})
-				return
-			}
-		}
-		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = io.WriteString(w, ok)
-	}))
-	t.Cleanup(server.Close)
-	return server.URL, func() []sent { mu.Lock(); defer mu.Unlock(); return all }
-}
-
-func chat(t *testing.T, m adapters.Model, req adapters.Request) adapters.Response {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	resp, err := m.Chat(ctx, req, nil)
-	if err != nil {
-		t.Fatalf("Chat: %v", err)
-	}
-	return resp
+	return adaptertest.EchoServer(t, "/v1/messages", ok, refuse)
 }
 
 // shape writes the messages of a request in short: roles and kinds of blocks, *
@@ -144,22 +92,22 @@ func TestWhatIsSent(t *testing.T) {
 	t.Setenv("ANTHROPIC_AUTH_TOKEN", "another-token")
 	t.Setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
 	url, got := echoServer(t, nil)
-	chat(t, newClient(t, anthropic.Config{Model: "m", BaseURL: url + "/v1/", Key: secret.New("mine")}), conversation())
-	chat(t, newClient(t, anthropic.Config{Model: "other", BaseURL: url}), conversation())
+	adaptertest.Chat(t, newClient(t, anthropic.Config{Model: "m", BaseURL: url + "/v1/", Key: secret.New("mine")}), conversation())
+	adaptertest.Chat(t, newClient(t, anthropic.Config{Model: "other", BaseURL: url}), conversation())
 	first, other := got()[0], got()[1]
-	if first.header.Get("X-Api-Key") != "mine" || first.header.Get("Authorization") != "" || first.header.Get("Anthropic-Version") != "2023-06-01" || other.header.Get("X-Api-Key") != "" {
-		t.Errorf("headers %v and %v", first.header, other.header)
+	if first.Header.Get("X-Api-Key") != "mine" || first.Header.Get("Authorization") != "" || first.Header.Get("Anthropic-Version") != "2023-06-01" || other.Header.Get("X-Api-Key") != "" {
+		t.Errorf("headers %v and %v", first.Header, other.Header)
 	}
 	// Results first, in the order of the calls, in one message, the missing one
 	// padded; thinking as it came, for the model that thought it.
 	want := "user(text:Read a.go.*) assistant(thinking:hm redacted_thinking:xyz text:I look. tool_use:c1 tool_use:c2 tool_use:c3) user(tool_result:c1 tool_result:c2 tool_result:c3 text:go on*)"
-	if s := shape(first.body); s != want {
+	if s := shape(first.Body); s != want {
 		t.Errorf("sent\n%s\nwant\n%s", s, want)
 	}
-	if s := shape(other.body); s != strings.Replace(want, "thinking:hm redacted_thinking:xyz ", "", 1) {
+	if s := shape(other.Body); s != strings.Replace(want, "thinking:hm redacted_thinking:xyz ", "", 1) {
 		t.Errorf("another model is sent\n%s", s)
 	}
-	messages := first.body["messages"].([]any)
+	messages := first.Body["messages"].([]any)
 	thought := messages[1].(map[string]any)["content"].([]any)
 	if thought[0].(map[string]any)["signature"] != "sig" {
 		t.Errorf("thinking goes back as %v", thought[0])
@@ -174,10 +122,10 @@ func TestWhatIsSent(t *testing.T) {
 	if r := results[2].(map[string]any); r["is_error"] != true || !strings.Contains(fmt.Sprint(r["content"]), "not executed") {
 		t.Errorf("a missing result travels as %v", r)
 	}
-	system := first.body["system"].([]any)[0].(map[string]any)
-	tool := first.body["tools"].([]any)[0].(map[string]any)
-	if first.body["max_tokens"] != 500.0 || first.body["stream"] != true || first.body["temperature"] != 0.0 || system["cache_control"] == nil || system["text"] != "You work." {
-		t.Errorf("sent %v", first.body)
+	system := first.Body["system"].([]any)[0].(map[string]any)
+	tool := first.Body["tools"].([]any)[0].(map[string]any)
+	if first.Body["max_tokens"] != 500.0 || first.Body["stream"] != true || first.Body["temperature"] != 0.0 || system["cache_control"] == nil || system["text"] != "You work." {
+		t.Errorf("sent %v", first.Body)
 	}
 	if schema := fmt.Sprint(tool["input_schema"]); schema != "map[properties:map[path:map[type:string]] type:object]" || tool["description"] != "read a file" {
 		t.Errorf("tool %v", tool)
@@ -191,14 +139,14 @@ func TestChangedHistory(t *testing.T) {
 	c := newClient(t, anthropic.Config{Model: "m", BaseURL: url})
 	req := conversation()
 	req.Messages[2].Content, req.Messages[2].ToolCalls = "I", req.Messages[2].ToolCalls[:1]
-	chat(t, c, req)
+	adaptertest.Chat(t, c, req)
 	req.Messages = append(req.Messages[:2:2], adapters.Message{Role: adapters.Assistant}, adapters.Message{Role: adapters.ToolRole, ToolCallID: "zz", ToolName: "f", Content: "stray"})
-	chat(t, c, req)
+	adaptertest.Chat(t, c, req)
 	for i, want := range []string{
 		"assistant(thinking:hm redacted_thinking:xyz text:I tool_use:c1) user(tool_result:c1 text text:go on*)",
 		"assistant(text:(no output)) user(text*)",
 	} {
-		s := shape(got()[i].body)
+		s := shape(got()[i].Body)
 		s = strings.ReplaceAll(strings.ReplaceAll(s, "text:[result of f]\nstray", "text"), "text:[result of read_file]\nno JSON", "text")
 		if !strings.HasSuffix(s, want) {
 			t.Errorf("request %d is\n%s\nwant\n%s", i, s, want)
@@ -214,8 +162,8 @@ func TestPrefixIsStable(t *testing.T) {
 	req := conversation()
 	short := req
 	short.Messages = req.Messages[:2]
-	chat(t, c, short)
-	chat(t, c, req)
+	adaptertest.Chat(t, c, short)
+	adaptertest.Chat(t, c, req)
 	strip := func(v any) string {
 		b, err := json.Marshal(v)
 		if err != nil {
@@ -223,7 +171,7 @@ func TestPrefixIsStable(t *testing.T) {
 		}
 		return strings.ReplaceAll(string(b), `"cache_control":{"type":"ephemeral"},`, "")
 	}
-	a, b := got()[0].body, got()[1].body
+	a, b := got()[0].Body, got()[1].Body
 	if strip(a["messages"].([]any)[0]) != strip(b["messages"].([]any)[0]) || strip(a["tools"]) != strip(b["tools"]) || strip(a["system"]) != strip(b["system"]) {
 		t.Error("the prefix changed")
 	}
@@ -244,8 +192,8 @@ func TestServersThatRefuseAParameter(t *testing.T) {
 			return ""
 		})
 		c := newClient(t, anthropic.Config{Model: "m", BaseURL: url})
-		chat(t, c, conversation())
-		chat(t, c, conversation())
+		adaptertest.Chat(t, c, conversation())
+		adaptertest.Chat(t, c, conversation())
 		if n := len(got()); n != 3 {
 			t.Errorf("%s: %d requests for two calls; the refusal should be met once", field, n)
 		}
@@ -342,7 +290,7 @@ func TestKeyIsNotLogged(t *testing.T) {
 		return ""
 	})
 	cfg := anthropic.Config{Model: "m", BaseURL: url, Key: secret.New(adaptertest.Canary), Log: slog.New(slog.NewTextHandler(&log, nil))}
-	chat(t, newClient(t, cfg), conversation())
+	adaptertest.Chat(t, newClient(t, cfg), conversation())
 	slog.New(slog.NewTextHandler(&log, nil)).Info("config", "cfg", cfg)
 	if log.Len() == 0 || strings.Contains(log.String(), "canary") {
 		t.Errorf("log: %s", log.String())

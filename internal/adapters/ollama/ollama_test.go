@@ -40,16 +40,7 @@ func TestServers(t *testing.T) {
 
 func newClient(t *testing.T, cfg ollama.Config) *ollama.Client {
 	t.Helper()
-	c, err := ollama.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return c
+	return adaptertest.Open(t, ollama.New, cfg)
 }
 
 // library is a server with these models: what /api/show tells by name.

@@ -11,9 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"company/internal/adapters"
 	"company/internal/adapters/adaptertest"
@@ -34,59 +32,16 @@ func TestServers(t *testing.T) {
 
 func newClient(t *testing.T, cfg openai.Config) *openai.Client {
 	t.Helper()
-	c, err := openai.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return c
+	return adaptertest.Open(t, openai.New, cfg)
 }
 
-// echoServer answers "ok" and keeps the bodies it was sent; refuse, when it
-// returns a text, answers 400 with it.
-func echoServer(t *testing.T, refuse func(body map[string]any) string) (url string, bodies func() []map[string]any) {
+// echoServer answers "ok" and keeps what it was sent; refuse, when it returns a
+// text, answers 400 with it.
+func echoServer(t *testing.T, refuse func(body map[string]any) string) (url string, got func() []adaptertest.Sent) {
 	t.Helper()
-	var mu sync.Mutex
-	var got []map[string]any
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var body map[string]any
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-			t.Errorf("request is not JSON: %v", err)
-		}
-		mu.Lock()
-		got = append(got, body)
-		mu.Unlock()
-		if refuse != nil {
-			if why := refuse(body); why != "" {
-				w.WriteHeader(http.StatusBadRequest)
-				_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]string{"message": why, "type": "invalid_request_error"}})
-				return
-			}
-		}
-		_, _ = io.WriteString(w, `data: {"choices":[{"index":0,"delta":{"content":"ok","reasoning_content":"hm"},"finish_reason":"stop"}]}`+"\n\n"+
-			`data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}`+"\n\ndata: [DONE]\n\n")
-	}))
-	t.Cleanup(server.Close)
-	return server.URL + "/v1/", func() []map[string]any {
-		mu.Lock()
-		defer mu.Unlock()
-		return got
-	}
-}
-
-func chat(t *testing.T, m adapters.Model, req adapters.Request) adapters.Response {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	resp, err := m.Chat(ctx, req, nil)
-	if err != nil {
-		t.Fatalf("Chat: %v", err)
-	}
-	return resp
+	url, got = adaptertest.EchoServer(t, "/v1/chat/completions", `data: {"choices":[{"index":0,"delta":{"content":"ok","reasoning_content":"hm"},"finish_reason":"stop"}]}`+"\n\n"+
+		`data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}`+"\n\ndata: [DONE]\n\n", refuse)
+	return url + "/v1/", got
 }
 
 func TestWhatIsSent(t *testing.T) {
@@ -102,15 +57,15 @@ func TestWhatIsSent(t *testing.T) {
 		adapters.Message{Role: adapters.ToolRole, ToolCallID: "c2", ToolName: "read_file", Content: "no JSON"},
 		adapters.Message{Role: adapters.ToolRole, ToolCallID: "c3", ToolName: "read_file", Content: "no path"},
 	)
-	resp := chat(t, newClient(t, openai.Config{Model: "m", BaseURL: url}), req)
+	resp := adaptertest.Chat(t, newClient(t, openai.Config{Model: "m", BaseURL: url}), req)
 	if string(resp.Message.Opaque) != `{"reasoning_content":"hm"}` {
 		t.Errorf("opaque = %s", resp.Message.Opaque)
 	}
-	chat(t, newClient(t, openai.Config{Model: "m", BaseURL: url, EchoReasoning: true}), req)
-	chat(t, newClient(t, openai.Config{Model: "gpt-5-mini", BaseURL: url}), req)
-	chat(t, newClient(t, openai.Config{Model: "gpt-6-sol", BaseURL: url}), req)
+	adaptertest.Chat(t, newClient(t, openai.Config{Model: "m", BaseURL: url, EchoReasoning: true}), req)
+	adaptertest.Chat(t, newClient(t, openai.Config{Model: "gpt-5-mini", BaseURL: url}), req)
+	adaptertest.Chat(t, newClient(t, openai.Config{Model: "gpt-6-sol", BaseURL: url}), req)
 
-	plain, echo, gpt5, gpt6 := bodies()[0], bodies()[1], bodies()[2], bodies()[3]
+	plain, echo, gpt5, gpt6 := bodies()[0].Body, bodies()[1].Body, bodies()[2].Body, bodies()[3].Body
 	messages := plain["messages"].([]any)
 	assistant, result := messages[1].(map[string]any), messages[2].(map[string]any)
 	if result["content"] != "(no output)" {
@@ -173,8 +128,8 @@ func TestServersThatRefuseAParameter(t *testing.T) {
 			if tt.sent != nil {
 				req = tt.sent(req)
 			}
-			chat(t, c, req)
-			chat(t, c, req)
+			adaptertest.Chat(t, c, req)
+			adaptertest.Chat(t, c, req)
 			if n := len(bodies()); n != 3 {
 				t.Errorf("%d requests for two calls; the refusal should be met once", n)
 			}
@@ -206,8 +161,8 @@ func TestReasoningIsEchoedAsTheServerWants(t *testing.T) {
 			return ""
 		})
 		c := newClient(t, openai.Config{Model: "m", BaseURL: url, EchoReasoning: !wants})
-		chat(t, c, req)
-		chat(t, c, req)
+		adaptertest.Chat(t, c, req)
+		adaptertest.Chat(t, c, req)
 		if n := len(bodies()); n != 3 {
 			t.Errorf("wants %v: %d requests for two calls", wants, n)
 		}
@@ -361,7 +316,7 @@ func TestKeyIsNotLogged(t *testing.T) {
 		return ""
 	})
 	cfg := openai.Config{Model: "m", BaseURL: url, Key: secret.New(adaptertest.Canary), Log: slog.New(slog.NewTextHandler(&log, nil))}
-	chat(t, newClient(t, cfg), adaptertest.Request())
+	adaptertest.Chat(t, newClient(t, cfg), adaptertest.Request())
 	slog.New(slog.NewTextHandler(&log, nil)).Info("config", "cfg", cfg)
 	if log.Len() == 0 || strings.Contains(log.String(), "canary") {
 		t.Errorf("log: %s", log.String())

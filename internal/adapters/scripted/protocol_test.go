@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"company/internal/adapters"
+	"company/internal/adapters/adaptertest"
 	"company/internal/adapters/anthropic"
 	"company/internal/adapters/ollama"
 	"company/internal/adapters/openai"
@@ -63,7 +64,7 @@ func play(t *testing.T, open func(string) (adapters.Model, error), opts ...scrip
 		req.Tools = append(req.Tools, adapters.Tool{Name: name, Description: "d", Schema: json.RawMessage(`{"type":"object"}`)})
 	}
 	for turn := range 3 {
-		resp := chat(t, m, req)
+		resp := adaptertest.Chat(t, m, req)
 		replies = append(replies, resp)
 		req.Messages = append(req.Messages, resp.Message)
 		for _, c := range resp.Message.ToolCalls {

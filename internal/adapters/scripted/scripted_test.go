@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"company/internal/adapters"
+	"company/internal/adapters/adaptertest"
 	"company/internal/adapters/openai"
 	"company/internal/adapters/scripted"
 	"company/internal/company"
@@ -96,17 +97,6 @@ func openScript(t *testing.T, text string) adapters.Model {
 	return m
 }
 
-func chat(t *testing.T, m adapters.Model, req adapters.Request) adapters.Response {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	resp, err := m.Chat(ctx, req, nil)
-	if err != nil {
-		t.Fatalf("Chat: %v", err)
-	}
-	return resp
-}
-
 // TestScript walks a conversation through a script: ADP-1.
 func TestScript(t *testing.T) {
 	m := openScript(t, script)
@@ -114,35 +104,35 @@ func TestScript(t *testing.T) {
 		t.Errorf("info = %+v", m.Info())
 	}
 
-	plan := chat(t, m, ask(header(company.Manager, "t7-plan.1", "greet people")))
+	plan := adaptertest.Chat(t, m, ask(header(company.Manager, "t7-plan.1", "greet people")))
 	const wantPlan = `{"waves":[{"subtasks":[{"acceptance_criteria":["it greets"],"effort":2,"title":"greet from t7","write_set":["greet*.go"]}]}]}`
 	if c := plan.Message.ToolCalls; len(c) != 1 || c[0].Name != "submit_plan" || c[0].Arguments != wantPlan {
 		t.Errorf("plan = %+v", c)
 	}
 
 	req := ask(header(company.Worker, "t7-01.1", "Greet people") + "\nDo it.")
-	first := chat(t, m, req)
-	again := chat(t, m, req)
+	first := adaptertest.Chat(t, m, req)
+	again := adaptertest.Chat(t, m, req)
 	if a, b := mustJSON(t, first), mustJSON(t, again); a != b {
 		t.Errorf("the same request got two replies:\n%s\n%s", a, b)
 	}
 	req = answered(req, first.Message, "1: package old\n2: package greet")
-	second := chat(t, m, req)
+	second := adaptertest.Chat(t, m, req)
 	if c := second.Message.ToolCalls; len(c) != 2 || c[0].Arguments != `{"content":"package old\n","path":"a.go"}` || c[1].Name != "git_status" || c[1].Arguments != "{}" || second.Message.Content != "two at once in t7-01.1, run 1" {
 		t.Errorf("second = %+v", second.Message)
 	}
 	req = answered(req, second.Message, "written", "")
-	third := chat(t, m, req)
+	third := adaptertest.Chat(t, m, req)
 	if c := third.Message.ToolCalls; len(c) != 1 || c[0].Arguments != `{path: broken` {
 		t.Errorf("third = %+v", third.Message)
 	}
 	req = answered(req, third.Message, "not JSON")
-	fourth := chat(t, m, req)
+	fourth := adaptertest.Chat(t, m, req)
 	if fourth.Message.Content != "done" || fourth.Usage != (adapters.Usage{InputTokens: 11, CachedTokens: 3, OutputTokens: 2}) {
 		t.Errorf("fourth = %+v", fourth)
 	}
 
-	second2 := chat(t, m, ask(header(company.Worker, "t7-01.2", "Greet people")+"\nfinding: b/c.go:12 is wrong"))
+	second2 := adaptertest.Chat(t, m, ask(header(company.Worker, "t7-01.2", "Greet people")+"\nfinding: b/c.go:12 is wrong"))
 	if c := second2.Message.ToolCalls; len(c) != 1 || c[0].Arguments != `{"path":"b/c.go"}` {
 		t.Errorf("the second run, with a finding = %+v", c)
 	}
@@ -183,7 +173,7 @@ func (c *noWait) Sleep(_ context.Context, d time.Duration) error {
 func TestScriptedFaults(t *testing.T) {
 	m := openScript(t, script)
 	clock := &noWait{}
-	late := chat(t, adapters.Retry(m, adapters.DefaultPolicy(), clock), ask(header(company.Reviewer, "t7-01-review.1", "greet")))
+	late := adaptertest.Chat(t, adapters.Retry(m, adapters.DefaultPolicy(), clock), ask(header(company.Reviewer, "t7-01-review.1", "greet")))
 	if late.Message.Content != "late" || clock.waited < 6*time.Second {
 		t.Errorf("reply %q after %s", late.Message.Content, clock.waited)
 	}
@@ -258,7 +248,7 @@ func TestServer(t *testing.T) {
 
 	req := ask(header(company.Worker, "t1-01.1", "greet"))
 	req.Tools = []adapters.Tool{{Name: "write_file", Description: "d", Schema: json.RawMessage(`{"type":"object"}`)}}
-	whole := chat(t, client, req)
+	whole := adaptertest.Chat(t, client, req)
 	if len(whole.Message.Content) != 600 || !json.Valid([]byte(whole.Message.ToolCalls[0].Arguments)) || whole.Usage.Estimated {
 		t.Errorf("reply = %+v", whole)
 	}
@@ -272,12 +262,12 @@ func TestServer(t *testing.T) {
 
 	// max_tokens cuts the arguments, as a real server does.
 	req.MaxTokens = 400
-	cut := chat(t, client, req)
+	cut := adaptertest.Chat(t, client, req)
 	if cut.Finish != adapters.FinishLength || json.Valid([]byte(cut.Message.ToolCalls[0].Arguments)) || cut.Usage.OutputTokens != 400 {
 		t.Errorf("cut = finish %s, usage %+v", cut.Finish, cut.Usage)
 	}
 	req.MaxTokens = 0
-	chat(t, client, answered(answered(req, whole.Message, "one"), adapters.Message{Role: adapters.Assistant, ToolCalls: []adapters.ToolCall{{ID: "x", Name: "write_file"}}}, "two"))
+	adaptertest.Chat(t, client, answered(answered(req, whole.Message, "one"), adapters.Message{Role: adapters.Assistant, ToolCalls: []adapters.ToolCall{{ID: "x", Name: "write_file"}}}, "two"))
 	seen = newest.Load()
 	if last, ok := seen.LastResult("write_file"); !ok || last != "two" || len(seen.Results("write_file")) != 2 || seen.Turn != 2 {
 		t.Errorf("results = %v, turn %d", seen.Results("write_file"), seen.Turn)
@@ -392,7 +382,7 @@ func TestRegistered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if resp := chat(t, m, ask(header(company.Manager, "t7-plan.1", "greet"))); len(resp.Message.ToolCalls) != 1 {
+	if resp := adaptertest.Chat(t, m, ask(header(company.Manager, "t7-plan.1", "greet"))); len(resp.Message.ToolCalls) != 1 {
 		t.Errorf("reply = %+v", resp)
 	}
 	if err := models.Close(); err != nil {
