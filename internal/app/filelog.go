@@ -13,8 +13,8 @@ const companyLog = "company.log"
 // (LOG-1). Its level is COMPANY_LOG_LEVEL: debug, info (the default), warn or
 // error. The file holds transitions and troubles, never a conversation.
 //
-// told is told when the file cannot be written any more, and with nil when it
-// can again; the other logger says so, too.
+// told gets the error when the file cannot be written any more, and nil when it
+// can again; the other logger reports it, too.
 func newFileLog(logs *folder.Folder, also *slog.Logger, env func(string) (string, bool), told func(error)) (*slog.Logger, func() error, error) {
 	level := slog.LevelInfo
 	if v, ok := env("COMPANY_LOG_LEVEL"); ok && v != "" {

@@ -10,9 +10,9 @@ import (
 	"company/internal/company"
 )
 
-// Files that people read are told of in the ledger when they cannot be written,
-// and once more when they are. Whoever writes one may be in the middle of a
-// decision (the log is), so it is noted here and brought in by the projector.
+// The ledger records when a file for people cannot be written, and when it is
+// written again. The writer may be in the middle of a decision (the log is), so
+// the error is noted here and the projector records it.
 
 func (p *projector) noteOfficeFile(file string, err error) { p.noteFile("", "", file, err) }
 
@@ -24,7 +24,7 @@ func (p *projector) noteRunFile(run company.RunID, name string, err error) {
 	p.noteFile(run.Task(), run, run.FilePath(name), err)
 }
 
-// maxReports bounds what is noted and not yet brought in.
+// maxReports bounds the noted errors that are not recorded yet.
 const maxReports = 1000
 
 func (p *projector) noteFile(task company.TaskID, run company.RunID, file string, err error) {
@@ -71,8 +71,8 @@ func isKnownUnwritten(s *company.State, n company.RecordFileWrite) bool {
 	return false
 }
 
-// whyUnwritten is what an operating system's error means for a file, without the
-// names of what was tried.
+// whyUnwritten explains an operating system's error for a file, without the
+// names of the call.
 func whyUnwritten(err error) string {
 	var path *fs.PathError
 	var link *os.LinkError // of a rename

@@ -49,7 +49,7 @@ func (p *projector) wakeUp() {
 	}
 }
 
-// run writes until ctx ends, and then what is left.
+// run writes until ctx ends, and then the rest.
 func (p *projector) run(ctx context.Context) {
 	p.markOutdated(p.app.View())
 	quiet := time.NewTimer(idleAfter)
@@ -76,15 +76,15 @@ func (p *projector) run(ctx context.Context) {
 	}
 }
 
-// markOutdated notes the tasks whose files an earlier process left behind: those
-// that are open, and those that ended before their files said so.
+// markOutdated notes the tasks whose files an earlier process left behind:
+// those that are open, and those that ended before their files show it.
 func (p *projector) markOutdated(s *company.State) {
 	for id, t := range s.Tasks {
 		if t.Status.Ended() && p.writtenAt(id).Equal(t.Updated) {
 			continue
 		}
 		p.mu.Lock()
-		if p.pending[id] == nil { // what is there already is newer
+		if p.pending[id] == nil { // the pending state is newer
 			p.pending[id] = t
 		}
 		p.mu.Unlock()

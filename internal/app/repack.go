@@ -63,7 +63,7 @@ func referencedObjects(s *company.State) (map[string][]company.OID, error) {
 	return out, nil
 }
 
-// runNow makes a round beside everything else; nobody waits for it.
+// runNow makes a round in the background.
 func (r periodicJob) runNow(ctx context.Context, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, r.limit)
 	defer cancel()

@@ -27,8 +27,8 @@ func ownSecrets(c config.Config, env func(string) (string, bool)) []leak.Own {
 	return out
 }
 
-// isPlainValue says of a value that it is no secret: a variable may hold a path or a
-// plain word as well.
+// isPlainValue says that a value is no secret: a variable may hold a path or a
+// plain setting as well.
 func isPlainValue(value string) bool {
 	if strings.HasPrefix(value, "/") || strings.Contains(value, "://") && !strings.Contains(value, "@") {
 		return true

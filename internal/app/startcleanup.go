@@ -11,12 +11,12 @@ import (
 	"company/internal/session"
 )
 
-// removeStale settles the runs that were cut off with their task, and puts away what
-// earlier processes left: the journals of runs that have
-// ended and are sealed in a blob, the repositories of runs whose task ended
-// before the retention and whose work is elsewhere, and the seeds that no newer task is made from. What
-// was taken from a run is in the mirror and stays there. It is called before
-// anything is under way; what cannot be put away is only logged.
+// removeStale settles the runs that were cut off with their task, and removes
+// the leftovers of earlier processes: the journals of runs that have ended and
+// are sealed in a blob, the repositories of runs whose task ended before the
+// retention and whose work is elsewhere, and the seeds that no newer task is
+// made from. Results of runs are in the mirror and stay there. It is called
+// before anything is under way; a failed removal is only logged.
 func (h *App) removeStale(ctx context.Context, git *gitops.Store) {
 	settled := h.settleRuns(ctx)
 	s := h.View()

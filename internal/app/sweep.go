@@ -15,7 +15,7 @@ import (
 const (
 	sweepAgainAfter  = time.Minute
 	sweepTimeout     = time.Minute
-	exitSweepTimeout = 10 * time.Second // whoever leaves does not wait for a daemon that hangs
+	exitSweepTimeout = 10 * time.Second // an exit does not wait for a daemon that hangs
 )
 
 // sweepEarlierEpochs removes, once after a while, the office's containers of earlier
@@ -37,7 +37,7 @@ func sweepEarlierEpochs(ctx context.Context, rt container.Runtime, officeID stri
 }
 
 // sweepOnExit removes all of the office's containers when the company leaves,
-// also when ctx is over: nobody works in them any more.
+// also when ctx is over: no run works in them any more.
 func sweepOnExit(ctx context.Context, rt container.Runtime, officeID string, log *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exitSweepTimeout)
 	defer cancel()

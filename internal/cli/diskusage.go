@@ -13,7 +13,7 @@ import (
 const (
 	// diskCountTimeout is how long status counts. A person waits for it.
 	diskCountTimeout = 300 * time.Millisecond
-	// longDiskCountTimeout is the same for a person who wants to know.
+	// longDiskCountTimeout is the same for a person that asks for it.
 	longDiskCountTimeout = 10 * time.Second
 )
 

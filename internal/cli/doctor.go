@@ -47,7 +47,7 @@ type doctorResult struct {
 	Unknown bool `json:"unknown,omitempty"` // it could not be checked in time
 }
 
-// doctorCheck is a room's part of doctor: it may see several things.
+// doctorCheck is one part of doctor: it may give several results.
 type doctorCheck struct {
 	name string
 	run  func(ctx context.Context) []doctorResult

@@ -9,8 +9,8 @@ import (
 	"company/internal/health"
 )
 
-// checkRegistries tells which registries dependencies come from, and what of
-// the operator's settings is not followed. Nobody is asked.
+// checkRegistries tells which registries dependencies come from, and which of
+// the operator's settings are not followed. It sends no request.
 func checkRegistries(ctx context.Context, cfg config.Config) []doctorResult {
 	if cfg.Container.Deps == "off" {
 		return singleResult("registries", health.Result{OK: true, Found: "none (container.deps: off)"})

@@ -50,8 +50,8 @@ func (a *app) checkForge(ctx context.Context, c config.Config, remote string) he
 	return health.Result{OK: true, Found: fmt.Sprintf("%s %s, login from %s", choice.Kind, choice.Repo, cred.Source)}
 }
 
-// checkForgeAccess is checkForge with the forge's own word: whether the login may push
-// there, or to which fork. Asking changes nothing.
+// checkForgeAccess is checkForge with the forge's own answer: whether the login
+// may push there, or to which fork. Asking changes nothing.
 func (a *app) checkForgeAccess(ctx context.Context, p office.Paths, c config.Config) health.Result {
 	remote := ""
 	if p.Repo != "" {
@@ -73,7 +73,7 @@ func (a *app) checkForgeAccess(ctx context.Context, p office.Paths, c config.Con
 	return accessResult(choice.Repo, access, officeapp.OpenForges(nil, c, a.log, a.env).HowToLogIn(remote))
 }
 
-// accessResult is what a login may do, in doctor's words.
+// accessResult reports a login's rights for doctor.
 func accessResult(repo forge.Repo, may forge.Access, fix string) health.Result {
 	lacks := strings.Join(may.MissingPermissions, ", ")
 	switch {

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// preflightTimeout bounds what is looked at before anything is made.
+	// preflightTimeout bounds the checks before anything is made.
 	preflightTimeout = 10 * time.Second
 	// localDialTimeout is how long a server on this machine has to take a connection.
 	localDialTimeout = 500 * time.Millisecond
@@ -31,7 +31,8 @@ const (
 	probeTimeout = 2 * time.Second
 )
 
-// missingRequirements are things without which no task can be worked on here.
+// missingRequirements are the lacks that keep every task from being worked on
+// here.
 type missingRequirements []*company.Error
 
 // asError is the shortages as one screen: each with its cause and the command
@@ -65,10 +66,10 @@ func causeText(e *company.Error) string {
 	return ""
 }
 
-// runPreflight looks, before an office is made or anything is written, whether a
-// task can be worked on here: the repository, the Docker daemon, and for every
-// role a model that can be asked. All are looked at together, and all that is
-// missing is told at once. When another process holds the office, it is that
+// runPreflight looks, before an office is made or anything is written, whether
+// a task can be worked on here: the repository, the Docker daemon, and for
+// every role a model that can be asked. All are checked together, and all lacks
+// are reported at once. When another process holds the office, it is that
 // process that works: here only the repository is looked at.
 func (a *app) runPreflight(ctx context.Context, paths office.Paths, l config.Loaded, repo, ref string) (repoCheck, error) {
 	ctx, cancel := context.WithTimeout(ctx, preflightTimeout)
@@ -102,8 +103,8 @@ func (a *app) runPreflight(ctx context.Context, paths office.Paths, l config.Loa
 	return seen, append(missingRequirements{e}, missing...).asError()
 }
 
-// chosenModel is the model that Ollama has in place of the default, where
-// nobody chose one; "" where somebody did, or Ollama does not say.
+// chosenModel is the model that Ollama has in place of the default, where the
+// config names none; "" where it names one, or Ollama does not answer.
 func (a *app) chosenModel(ctx context.Context, p office.Paths, l config.Loaded) string {
 	ctx, cancel := context.WithTimeout(ctx, localDialTimeout)
 	defer cancel()
@@ -124,7 +125,7 @@ func checkCacheDir() error {
 	return err
 }
 
-// toMissing is an error as a thing that is missing; none for nil.
+// toMissing wraps an error as a missing requirement; none for nil.
 func toMissing(err error) missingRequirements {
 	var e *company.Error
 	if !errors.As(err, &e) {
@@ -150,8 +151,8 @@ func (a *app) missingDocker(ctx context.Context) missingRequirements {
 
 // missingModels says which roles have no model that can be asked. A profile
 // that cannot be used is none as long as one of its fallbacks can. A model that
-// its server does not list is no shortage: it is asked all the same, and only
-// told of.
+// its server does not list is not missing: it is used all the same, and only
+// reported.
 func (a *app) missingModels(ctx context.Context, p office.Paths, l config.Loaded) (missing missingRequirements, doubts []string) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -201,9 +202,9 @@ func usedProfiles(c config.Config) map[string]bool {
 	return out
 }
 
-// missingModel says why a profile cannot be asked, or gives nil. It looks at
-// what is on this machine alone: the key, the script, a server that is local,
-// and whether that one has the model: ENotFound when it does not list it.
+// missingModel says why a profile cannot be asked, or returns nil. It checks
+// this machine alone: the key, the script, a server that is local, and whether
+// that one has the model: ENotFound when it does not list it.
 func (a *app) missingModel(ctx context.Context, p adapters.Profile, deps adapters.Deps) *company.Error {
 	who := "the model " + p.Name + " (" + p.Adapter + " " + p.Model + ")"
 	if p.KeyEnv != "" && !p.Key.Set() {

@@ -17,7 +17,7 @@ type repoCheck struct {
 	base          gitops.BaseInfo
 	project       gates.Project
 	gatesError    error    // why the checks could not be looked for; the task will tell more
-	model         string   // what stands for the default model, where nobody chose one
+	model         string   // the model that stands for the default, where the config names none
 	modelWarnings []string // models that their servers do not list
 }
 

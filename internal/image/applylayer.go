@@ -159,8 +159,8 @@ func (b *Builder) commitContainer(ctx context.Context, under *existingImage, s l
 	return dockerapi.WrapError("commit an image layer", err)
 }
 
-// readProgress reads the daemon's stream of progress to its end: an error in it is
-// the outcome, whatever the status code said.
+// readProgress reads the daemon's stream of progress to its end: an error in it
+// is the outcome, whatever the status code is.
 func readProgress(r io.Reader) error {
 	dec := json.NewDecoder(r)
 	for {

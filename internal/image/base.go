@@ -176,8 +176,8 @@ func (b *Builder) buildRootfs(ctx context.Context, s layerStep, packages []strin
 	return os.Rename(clean, tarball)
 }
 
-// makeOwnDir makes a directory with a name that others could guess, so what is
-// there already must be ours.
+// makeOwnDir makes a directory with a name that others could guess, so an
+// existing one must be ours.
 func makeOwnDir(dir string) error {
 	if info, err := os.Lstat(dir); err == nil {
 		if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Getuid() || !info.IsDir() {
@@ -321,10 +321,10 @@ func (b *Builder) pullImage(ctx context.Context, s layerStep, ref string) error 
 	}
 }
 
-// isNetworkError tells a registry that could not be asked from one that said no. The
-// daemon gives both its own 500, so the words of Go's network errors are all
-// there is to go by. What is not known counts as a no: an image that somebody
-// pinned is not replaced lightly.
+// isNetworkError recognises a registry that could not be reached, unlike one
+// that refused. The daemon gives both its own 500, so only the text of Go's
+// network errors tells them apart. An unknown error counts as a refusal: a
+// pinned image is not replaced lightly.
 func isNetworkError(err error) bool {
 	return slices.ContainsFunc([]string{"dial tcp", "no such host", "i/o timeout", "Client.Timeout", "TLS handshake timeout", "connection reset", "proxyconnect"},
 		func(words string) bool { return strings.Contains(err.Error(), words) })

@@ -97,8 +97,8 @@ func (b *Builder) withStillContainer(ctx context.Context, s layerStep, image str
 	return use(name)
 }
 
-// sweepContainer removes a container of this name that a killed builder left. The lock
-// on the layer says that nobody uses it.
+// sweepContainer removes a container of this name that a killed builder left.
+// The lock on the layer proves that it is unused.
 func (b *Builder) sweepContainer(ctx context.Context, name string) error {
 	info, err := b.docker.ContainerInspect(ctx, name)
 	if cerrdefs.IsNotFound(err) {

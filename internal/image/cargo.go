@@ -90,7 +90,7 @@ func lockNamesCrates(text []byte) (needs bool, git string) {
 		Package []struct{ Name, Source string }
 	}
 	if ecosystem.ReadTOML(text, &lock) != nil {
-		return true, "" // cargo says what is wrong with it
+		return true, "" // cargo reports its fault
 	}
 	for _, c := range lock.Package {
 		needs = needs || c.Source != ""

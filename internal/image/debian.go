@@ -107,9 +107,9 @@ type rootfsEntry struct {
 	link string // target of a hard link
 }
 
-// writeDifference adds to a layer what is in one root file system and not, or not
-// alike, in another. What only the other has stays where it is: packages were
-// added, none was taken away.
+// writeDifference adds to a layer the files of one root file system that are
+// not, or not alike, in another. Files of the other alone stay where they are:
+// packages were added, none was taken away.
 func writeDifference(l *layer, plain, full string) error {
 	old, err := readEntries(plain)
 	if err != nil {

@@ -11,7 +11,7 @@ type LayerInfo struct {
 	Kind   string
 	Key    company.Hash // of all that went into it and of the layers below
 	Tag    string       // its image in the daemon's store
-	Why    string       // what it is made from, in words
+	Why    string       // its source, for people
 	Cached bool         // it is there
 	Size   int64        // bytes of this layer alone; 0 when it is not there
 }

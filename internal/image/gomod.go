@@ -55,7 +55,7 @@ func (d goDeps) keyInputs() []string {
 // safeDirRE is a directory name that may stand in a build script.
 var safeDirRE = regexp.MustCompile(`^[A-Za-z0-9._][A-Za-z0-9._/@+-]*$`)
 
-// shellDirs are the modules' directories as words of a shell.
+// shellDirs are the modules' directories as arguments of a shell.
 func (d goDeps) shellDirs() string { return strings.Join(d.modules, " ") }
 
 // readGoDeps reads the lock files' names and ids from git, and the text of those
@@ -123,7 +123,7 @@ func ignoredByGo(dir string) bool {
 // of the image. It happens on the host, because only the host has a network;
 // nothing but the text of the lock files is there, so no code can run. With a
 // policy the go command asks us: a go.mod has more ways to name a module, and a
-// version to look for, than anybody who judges its text can know.
+// version to look for, than a check of its text can know.
 //
 // Where the operator logs in at proxies, or calls modules private, a repository
 // that may not use that has all of its modules served by us, too.
@@ -186,9 +186,9 @@ func (b *Builder) fillGoMod(repo Repo, deps goDeps, req Request) writeLayerFunc 
 	}
 }
 
-// checkWithheld refuses modules by their names that are not for this repository,
-// before anybody is asked for them: a proxy on this host's disk asks for no
-// password.
+// checkWithheld refuses modules by their names that are not for this
+// repository, before any request for them: a proxy on this host's disk asks for
+// no password.
 func checkWithheld(store *depproxy.Store, texts map[string][]byte) error {
 	if store == nil {
 		return nil
@@ -206,7 +206,7 @@ func checkWithheld(store *depproxy.Store, texts map[string][]byte) error {
 }
 
 // serveGo serves Go modules within a policy to this host's go command, at an
-// address that nobody else can guess.
+// address that cannot be guessed.
 func serveGo(fetch *registryAccess) (address string, stop func(), err error) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -376,8 +376,8 @@ func downloadEnv(ctx context.Context, home, cache string, logins bool) ([]string
 	return append(env, "NETRC="+netrc), nil
 }
 
-// copyModules adds a module cache, less locks and what the checksum database
-// said: go.sum is checked again inside.
+// copyModules adds a module cache, less locks and the checksum database's
+// answers: go.sum is checked again inside.
 func copyModules(l *layer, cache string) error {
 	const inside = "opt/gomod"
 	if err := l.addDir(inside, 0); err != nil {

@@ -34,8 +34,8 @@ const (
 	buildCache = "/tmp/gocache" // in memory: thousands of links are slow on a layered disk
 )
 
-// saveCacheScript copies what is new in the cache, the files and not the links, to
-// where it can be read after the container ended.
+// saveCacheScript copies new files of the cache, and no links, to a place that
+// can be read after the container ended.
 const saveCacheScript = `cd ` + buildCache + ` && find . -type f -path './??/*' -exec cp --parents -t ` + buildOut + ` {} +
 `
 
@@ -145,8 +145,8 @@ func (b *Builder) fillGoStd(ctx context.Context, under *existingImage, work stri
 		return err
 	}
 	defer files.removeFile()
-	// A program that imports everything, and a test in it: vet and test cache
-	// things of their own, which "go build std" would not make.
+	// A program that imports everything, and a test in it: vet and test have
+	// cache entries of their own, which "go build std" would not make.
 	script := `set -eu; exec >` + buildLog + ` 2>&1
 mkdir -p /work/warm && cd /work/warm
 export GOCACHE=` + buildCache + `

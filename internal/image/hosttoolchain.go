@@ -26,7 +26,7 @@ type hostTree struct {
 	keyInputs []string // tells two of them apart without reading all
 }
 
-// hostLookup keeps what was found in the life of a Builder.
+// hostLookup keeps the findings for the life of a Builder.
 type hostLookup struct {
 	sync.Once
 	tree hostTree
@@ -202,7 +202,8 @@ func runsInBase(exe string) error {
 	return nil
 }
 
-// isNewer compares a version in dots with numbers; what is no version is newer.
+// isNewer compares a version in dots with numbers; text that is no version is
+// newer.
 func isNewer(v string, than [3]int) bool {
 	for i, part := range strings.SplitN(v, ".", 3) {
 		n, err := strconv.Atoi(part)

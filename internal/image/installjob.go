@@ -24,10 +24,10 @@ import (
 // holds.
 const installToolbox = "/opt/company/errand"
 
-// installJob is work in a build container whose programs may ask registries. The
-// container is locked like any other and has no network: its one link is the
-// pipe on its standard input and output, and the registries are served over it
-// on its own 127.0.0.1.
+// installJob is work in a build container whose programs may ask registries.
+// The container is locked like any other and has no network: its one link is
+// its standard input and output, and the registries are served over it on its
+// own 127.0.0.1.
 type installJob struct {
 	name       string                              // of the container, without prefix
 	image      string                              // id
@@ -39,7 +39,7 @@ type installJob struct {
 	timeout    time.Duration
 }
 
-// buildSession are what the work of an errand is done with.
+// buildSession is the open container of an installation.
 type buildSession struct {
 	ctx    context.Context
 	client *toolproto.Client
@@ -154,7 +154,7 @@ type registryAccess struct {
 	policy *depproxy.Policy
 
 	mu          sync.Mutex
-	withheld    error // the first refusal of what is not for this repository
+	withheld    error // the first refusal of a package that is not for this repository
 	unreachable bool  // a registry did not answer as it should
 }
 
@@ -194,9 +194,10 @@ func (a *statusWriter) WriteHeader(status int) {
 // Unwrap gives the writer below to http.ResponseController.
 func (a *statusWriter) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// explainError says why a client failed, where it was refused what is not for this
-// repository: clients do not always show that. Nor do they say that a registry
-// was away, and not without the package: then another try may go better.
+// explainError adds our refusal of a package that is not for this repository to
+// a client's failure: clients do not always show it. Nor do they tell a
+// registry that is away from one without the package: after the former another
+// try may succeed.
 func (f *registryAccess) explainError(err error) error {
 	if f == nil || err == nil {
 		return err
@@ -215,8 +216,8 @@ func (f *registryAccess) explainError(err error) error {
 	return err
 }
 
-// clientError makes the error of a client that ended badly: the end of its words,
-// and for the eye the last line.
+// clientError makes the error of a client that ended badly: the end of its
+// output, and its last line as the summary.
 func clientError(what string, r toolproto.RunResult, fix string) error {
 	text := strings.TrimSpace(r.Text())
 	e := company.E(company.EImage, what).Because(fmt.Sprintf("exit code %d", r.ExitCode)).Wrap(errors.New(mostUsefulLine(text))).Fix(fix)
@@ -227,9 +228,9 @@ func clientError(what string, r toolproto.RunResult, fix string) error {
 	return e
 }
 
-// isPermanent tells a failure that comes back however often the same is tried: the
-// program is not there, memory ran out, or the client says that the files
-// themselves are at fault. A registry that is away has the last word.
+// isPermanent recognises a failure that every try repeats: the program is not
+// there, memory ran out, or the client blames the files themselves. A registry
+// that is away is never permanent.
 func isPermanent(code int, text string) bool {
 	says := func(m string) bool { return strings.Contains(text, m) }
 	if slices.ContainsFunc(temporaryErrors, says) {
@@ -238,8 +239,8 @@ func isPermanent(code int, text string) bool {
 	return code == 126 || code == 127 || code == 137 || slices.ContainsFunc(permanentErrors, says)
 }
 
-// permanentErrors are the words by which clients say that the files themselves are at
-// fault: no second try goes better.
+// permanentErrors are clients' messages that blame the files themselves: a
+// second try fails too.
 var permanentErrors = []string{
 	"npm error code EUSAGE", "npm error code EJSONPARSE", "npm error code E404", "npm error code E403", "npm error code ETARGET", "npm error code ERESOLVE",
 	"npm error code EINTEGRITY", "npm error code EBADENGINE", "npm error code EBADPLATFORM", "npm error code EINVALIDPACKAGENAME",
@@ -249,7 +250,7 @@ var permanentErrors = []string{
 	"404 Not Found", "410 Gone", "checksum mismatch", "SECURITY ERROR", "unknown revision", "malformed module path", "errors parsing go.mod", "invalid go version", "missing go.sum entry",
 }
 
-// temporaryErrors are the words of what may be over at the next try.
+// temporaryErrors are messages about faults that may be over at the next try.
 var temporaryErrors = []string{
 	"the registry cannot be reached now", "the registry refuses the office", "left the cache; ask again", "the host's disk is full", "Temporary failure", "connection reset", "i/o timeout",
 	"Failed to fetch", "Hash Sum mismatch", "429 Too Many", "500 Internal", "502 Bad Gateway", "503 Service", "504 Gateway",

@@ -11,8 +11,8 @@ import (
 // clone and a gate's alike, before any command.
 const LinkDepsPath = "/opt/company/ready"
 
-// linkDepsScript is the same in all images: what it links is told by files that the
-// dependency layers leave below depsPath.
+// linkDepsScript is the same in all images: the dependency layers leave lists
+// for it below depsPath.
 //
 //go:embed ready.sh
 var linkDepsScript string

@@ -301,8 +301,8 @@ func (b *Builder) fillPip(d pipDeps, fetch *registryAccess) writeLayerFunc {
 					" -c constraints.txt -r requirements.txt", env)
 			}
 			if err == nil && r.ExitCode == 0 {
-				// Times of files in a layer say nothing: what is compiled is not
-				// to be judged by them.
+				// Times of files in a layer mean nothing: compiled files must
+				// not be judged by them.
 				r, err = h.runCommand("", venvPath+"/bin/python -m compileall -q --invalidation-mode unchecked-hash "+venvPath+"/lib || true", nil)
 			}
 			if err == nil && r.ExitCode != 0 {

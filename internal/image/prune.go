@@ -59,7 +59,8 @@ func (b *Builder) Has(ctx context.Context, id string) (bool, error) {
 }
 
 // Prune removes the images that which picks, of those that List gives; nothing
-// else is ever removed. What a container uses stays. It returns how many went.
+// else is ever removed. An image in use stays. It returns the number of removed
+// ones.
 func (b *Builder) Prune(ctx context.Context, which func(ImageEntry) bool) (int, error) {
 	entries, err := b.List(ctx)
 	if err != nil {

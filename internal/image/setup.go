@@ -14,12 +14,12 @@ import (
 
 const setupScriptPath = "/opt/company/setup"
 
-// runSetup runs the president's set-up commands, one after another, as root in a
-// build container. What they change is known to the daemon alone, so this
-// layer is committed and not written by us. They have no network; apt alone has
-// a link, to the operator's own Debian archives. Variables reach them over the pipe and are in
-// no file and no setting of the container; what the commands leave behind is
-// searched for them.
+// runSetup runs the president's set-up commands, one after another, as root in
+// a build container. Only the daemon knows their changes, so this layer is
+// committed and not written by us. They have no network; apt alone has a link,
+// to the operator's own Debian archives. Variables reach them over stdin and
+// are in no file and no setting of the container; what the commands leave
+// behind is searched for them.
 func (b *Builder) runSetup(commands []string, env map[string]secret.Value, link aptLink) buildFunc {
 	script := "set -e\ncd /work\n" + link.setupScript()
 	for i, c := range commands {
@@ -51,7 +51,7 @@ func (b *Builder) runSetup(commands []string, env map[string]secret.Value, link 
 				}
 				return e
 			}
-			// What was put here for the work does not stay.
+			// The files that the set-up itself needed do not stay.
 			if r, err = h.runCommand("", link.cleanupScript(), nil); err == nil && r.ExitCode != 0 {
 				err = fmt.Errorf("clear up after the set-up: %s", redactSecrets(strings.TrimSpace(r.Text()), env))
 			}

@@ -44,7 +44,7 @@ type layerStep struct {
 	key        company.Hash
 	repository string
 	build      buildFunc
-	why        string                  // what it is made from, in words
+	why        string                  // its source, for people
 	env        func([]string) []string // what it changes in the environment of the image; nil = nothing
 }
 

@@ -133,7 +133,7 @@ func (f treeFiles) filesNamedAnywhere(names ...string) []string {
 			out = append(out, l.path)
 		}
 	}
-	// What is nearest to the root first: it decides when there are too many.
+	// Nearest to the root first: these stay when there are too many.
 	slices.SortStableFunc(out, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
 	return out
 }

@@ -22,7 +22,7 @@ var (
 )
 
 // versionNotes compares what the files of a tree wish for with what the image
-// has. A difference is said and not more: the gates tell whether it matters.
+// has. A difference is only reported: the gates show whether it matters.
 func versionNotes(ctx context.Context, tree treeFiles, t toolSet, want []string) ([]string, error) {
 	var notes []string
 	read := func(names ...string) (string, string, error) {
