@@ -21,7 +21,7 @@ var _ Supply = (*depaccess.Run)(nil)
 
 func (h *toolFactory) addDependency() agent.Tool {
 	return newTool(h, "add_dependency",
-		`Ask for a package that the project's lock files do not have. There is no network; package clients (go, npm, pip, cargo) reach mirrors, which serve what the lock files name and what was added with this tool. Give the name of the package as its registry knows it, and an exact version or none for the newest. The answer names the command that takes it into the project. A task may add few: prefer what is there.`,
+		`Ask for a package that the project's lock files do not have. There is no network; package clients (go, npm, pnpm, pip, cargo) reach mirrors, which serve what the lock files name and what was added with this tool. Give the name of the package as its registry knows it, and an exact version or none for the newest. The answer names the command that takes it into the project. A task may add few: prefer what is there.`,
 		`{"type":"object","properties":{
 "ecosystem":{"enum":["go","npm","pypi","crates"]},
 "name":{"type":"string","minLength":1,"maxLength":214},

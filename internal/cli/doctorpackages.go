@@ -83,9 +83,9 @@ func (a *app) imageNotes(ctx context.Context, c config.Config, repo string, p ga
 }
 
 // basePrograms are what every image has that gates begin with, and what comes
-// with a toolchain, which a gate's own command asks for.
+// with a toolchain beside the programs that ask for it.
 var basePrograms = strings.Fields(`sh bash make git env test true false echo printf cat cp mv rm mkdir ls find grep sed awk sort head tail tr wc xargs diff cmp
-	sleep timeout exit cd set export if for while case exec source . : [ [[ { ( ! go gofmt node npm npx python3 python pytest pip cargo rustc rustfmt perl`)
+	sleep timeout exit cd set export if for while case exec source . : [ [[ { ( ! rustc rustfmt perl`)
 
 // unknownPrograms are the first words of gates' commands that no image has, as
 // far as that can be told from outside. What set-up commands speak of they may
@@ -97,7 +97,7 @@ func unknownPrograms(all []company.GateCommand, setup []string) []string {
 			continue // a tool that was looked for by itself is left out where it is missing
 		}
 		word := firstWord(g.Command)
-		if word == "" || strings.ContainsAny(word, "$`\"'*(){}") || slices.Contains(basePrograms, word) || slices.Contains(out, word) ||
+		if word == "" || strings.ContainsAny(word, "$`\"'*(){}") || slices.Contains(basePrograms, word) || gates.ToolchainOf(word) != "" || slices.Contains(out, word) ||
 			slices.ContainsFunc(setup, func(s string) bool { return strings.Contains(s, word) }) || path.Base(word) != word {
 			continue
 		}

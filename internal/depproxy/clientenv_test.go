@@ -35,6 +35,9 @@ func TestClientEnv(t *testing.T) {
 			t.Errorf("%s has no command", e)
 		}
 	}
+	if got, want := AddCommand(newDependency(NPM, "a", "1.0.0")), "npm install a@1.0.0 (with pnpm: pnpm add a@1.0.0)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
 
 // Cargo is set up by a command of the shell, which says so where cargo is too

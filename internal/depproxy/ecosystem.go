@@ -55,18 +55,20 @@ func canonicalName(kind, name string) string {
 	return name
 }
 
-// AddCommand tells how clients take a package into a project: one command, and in
-// brackets those of other clients of the same registry.
+// AddCommand tells how clients take a package into a project: the command of the
+// registry's own client, and in brackets those of others.
 func AddCommand(d company.Dependency) string {
-	var out string
+	var own, others string
 	for _, e := range registry.Of[ecosystem.Adder]() {
-		switch command := e.AddCommand(d); {
-		case command == "":
-		case out == "":
-			out = command
-		default:
-			out += " (in a project of " + e.Name() + "'s: " + command + ")"
+		command := e.AddCommand(d)
+		if command == "" {
+			continue
+		}
+		if _, ok := e.(ecosystem.Client); ok {
+			own = command
+		} else {
+			others += " (with " + e.Name() + ": " + command + ")"
 		}
 	}
-	return out
+	return own + others
 }

@@ -263,7 +263,7 @@ func neededToolchains(t *ecosystem.Tree, parts []ecosystem.Component, o Options)
 		}
 	}
 	for _, c := range commands {
-		if name := toolchainOf(c); name != "" {
+		if name := ToolchainOf(c); name != "" {
 			need[name] = true
 		}
 	}
@@ -275,8 +275,8 @@ func neededToolchains(t *ecosystem.Tree, parts []ecosystem.Component, o Options)
 	return registry.SortToolchains(slices.Collect(maps.Keys(need)))
 }
 
-// toolchainOf is the toolchain that a command's program needs, or nothing.
-func toolchainOf(command string) string {
+// ToolchainOf is the toolchain that a command's program needs, or nothing.
+func ToolchainOf(command string) string {
 	for _, w := range strings.Fields(command) {
 		if w == "exec" || strings.Contains(w, "=") {
 			continue

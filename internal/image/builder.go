@@ -89,7 +89,7 @@ type Image struct {
 
 // Layer is one part of an image.
 type Layer struct {
-	Kind string // base, go, gostd, debian, node, rust, gomod, godeps, npm, pip, pypath, cargo, ready, setup, toolbox, repo
+	Kind string // base, go, gostd, debian, node, rust, gomod, godeps, pnpm, pnpmdeps, npm, pip, pypath, cargo, ready, setup, toolbox, repo
 	Key  company.Hash
 }
 

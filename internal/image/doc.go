@@ -15,6 +15,8 @@
 //	rust     the host's Rust
 //	gomod    the modules that the lock files of the base commit name
 //	godeps   those modules and the base tree, compiled
+//	pnpm     pnpm itself, out of npm's registry
+//	pnpmdeps the packages that pnpm-lock.yaml files name
 //	npm      the packages that package-lock.json files name
 //	pip      what requirements and pyproject.toml files name, as wheels
 //	pypath   where Python finds modules that lie in src
@@ -35,7 +37,7 @@
 //     environment, no credentials, no resolver, no host name, no package mirror.
 //   - No code of the project runs in preparation, on the host or elsewhere.
 //     Modules are downloaded on the host from the text of go.mod and go.sum
-//     alone; npm, pip and cargo fetch from lists alone, without a script
+//     alone; npm, pnpm, pip and cargo fetch from lists alone, without a script
 //     of any package, in a container whose one link is a pipe on which the
 //     registries are served; the compiler runs in a container without network, mounts or
 //     capabilities, and test binaries are linked but not started. Set-up

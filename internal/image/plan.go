@@ -82,10 +82,8 @@ func (p *layerPlan) addDeps(ctx context.Context, req Request, t toolSet) error {
 			return err
 		}
 	}
-	if slices.Contains(req.Toolchains, "node") {
-		if err := p.addNPM(ctx, req, tree); err != nil {
-			return err
-		}
+	if err := p.addInstalls(req, newSources(ctx, p, tree)); err != nil {
+		return err
 	}
 	if slices.Contains(req.Toolchains, "python") {
 		if err := p.addPip(ctx, req, tree); err != nil {
@@ -143,25 +141,6 @@ func (b *Builder) projectKey(req Request) []string {
 		return []string{"\x00by login", req.Repo.MirrorDir}
 	}
 	return []string{"\x00for all"}
-}
-
-// addNPM adds what package-lock.json files name.
-func (p *layerPlan) addNPM(ctx context.Context, req Request, tree treeFiles) error {
-	deps, err := p.readNPMDeps(ctx, tree)
-	if err != nil {
-		return err
-	}
-	if len(deps.projects) == 0 {
-		return nil
-	}
-	var fetch *registryAccess
-	if deps.remote {
-		if fetch, err = p.registryAccess(req, depproxy.NPM, deps.summary, deps.locks); err != nil || fetch == nil {
-			return err
-		}
-	}
-	p.appendTarStep("npm", "the packages of "+deps.summary, p.b.fillNPM(deps, fetch), append(deps.keyInputs, p.b.projectKey(req)...)...)
-	return nil
 }
 
 // addPip adds what lists of requirements and pyproject.toml files name.

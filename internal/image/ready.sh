@@ -12,12 +12,15 @@ hide() {
 "
 }
 
-# Each line is the directory of a node_modules, "" or with a slash at its end.
-# The links are one per package, so that resolving a package leads to where all
-# others lie beside it, and what tools write into node_modules stays here.
-if [ -f "$deps/npm.dirs" ]; then
+# Each client's list has a line for each directory of a node_modules, "" or with a
+# slash at its end. The links are one per package, so that resolving a package
+# leads to where all others lie beside it, and what tools write into
+# node_modules stays here. What pnpm has installed lies in
+# .prepared, where its programs look for it.
+for list in "$deps"/*.dirs; do
+	[ -f "$list" ] || continue
 	while IFS= read -r dir; do
-		from=$deps/npm/${dir}node_modules
+		from=${list%.dirs}/${dir}node_modules
 		to=${dir}node_modules
 		[ -f "${dir}package.json" ] || continue
 		if [ -e "$to" ] || [ -L "$to" ]; then continue; fi
@@ -29,6 +32,7 @@ if [ -f "$deps/npm.dirs" ]; then
 			*) if [ -e "$entry" ] || [ -L "$entry" ]; then set -- "$@" "$entry"; fi ;;
 			esac
 		done
+		if [ -d "$from/.prepared" ]; then set -- "$@" "$from/.prepared"; fi
 		if [ $# -gt 0 ]; then ln -s -t "$to" -- "$@"; fi
 		for group in "$from"/@* "$from"/.bin; do
 			[ -d "$group" ] || continue
@@ -39,9 +43,9 @@ if [ -f "$deps/npm.dirs" ]; then
 			done
 			if [ $# -gt 0 ]; then ln -s -t "$to/${group##*/}" -- "$@"; fi
 		done
-	done <"$deps/npm.dirs"
+	done <"$list"
 	hide node_modules # tools make more of them, for what they keep
-fi
+done
 
 # Cargo finds the crates that lie in the image. Its own directory is the lowest
 # place for settings, so a project's win.

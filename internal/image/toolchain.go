@@ -7,9 +7,13 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
+	"company/internal/ecosystem/registry"
 )
 
-// toolchains are the names that a request may hold, in the order of the layers.
+// toolchains are the names that a request may hold and that Debian or the host has,
+// in the order of the layers. What comes out of a registry is its ecosystem's to
+// install.
 var toolchains = []string{"go", "node", "python", "rust", "make", "c", "cgo"}
 
 // debianTools are the packages that a toolchain takes from Debian. Go, Node
@@ -99,12 +103,23 @@ var toolchainNames = map[string]string{
 	"node": "node and npm", "python": "python3 with pip, venv and pytest", "rust": "rustc, cargo and a linker", "make": "make", "c": "a C compiler", "cgo": "a C compiler",
 }
 
+// knownToolchains are the names that a request may hold.
+func knownToolchains() []string {
+	out := slices.Clone(toolchains)
+	for _, e := range registry.Of[ecosystem.Ecosystem]() {
+		if !slices.Contains(out, e.Name()) {
+			out = append(out, e.Name())
+		}
+	}
+	return out
+}
+
 // checkToolchains refuses names that nobody knows.
 func checkToolchains(names []string) error {
 	for i, n := range names {
-		if !slices.Contains(toolchains, n) {
+		if known := knownToolchains(); !slices.Contains(known, n) {
 			return company.E(company.EInvalid, fmt.Sprintf("the toolchain %q cannot be put into an image", n)).
-				Fix("the toolchains that are known: " + strings.Join(toolchains, ", "))
+				Fix("the toolchains that are known: " + strings.Join(known, ", "))
 		}
 		if slices.Contains(names[:i], n) {
 			return company.E(company.EInvalid, fmt.Sprintf("the toolchain %q is asked for twice", n))

@@ -175,6 +175,73 @@ func TestWorkerAddsAnNPMPackage(t *testing.T) {
 	delivered(t, h, 1, 1, 1)
 }
 
+// The same with pnpm: the client that the image brings serves the worker and the
+// gate, and a version of itself that the manifest names is not fetched.
+func TestWorkerAddsAPnpmPackage(t *testing.T) {
+	t.Parallel()
+	registryAnswers(t, "npm")
+	brain := &staff{
+		manager: planned([]m{ticket("Tell odd numbers", "Add odd.js, which exports isOdd from the package is-odd, with a test.", "odd.js", "odd.test.js", "package.json", "pnpm-lock.yaml")}),
+		worker: steps(
+			call("run_command", m{"command": "pnpm test"}),
+			call("run_command", m{"command": "pnpm add is-odd@3.0.1"}),
+			call("add_dependency", m{"ecosystem": "npm", "name": "is-odd", "version": "3.0.1"}),
+			call("run_command", m{"command": "pnpm add is-odd@3.0.1"}),
+			call("write_file", m{"path": "odd.js", "content": "module.exports = require('is-odd');\n"}),
+			call("write_file", m{"path": "odd.test.js", "content": "const test = require('node:test');\nconst assert = require('node:assert');\nconst isOdd = require('./odd');\ntest('odd', () => { assert(isOdd(3)); assert(!isOdd(4)); });\n"}),
+			call("run_command", m{"command": "pnpm test"}),
+			call("git_commit", m{"message": "Tell odd numbers"}),
+			call("finish", m{"summary": "odd numbers are told"}),
+		),
+	}
+	files := counter()
+	delete(files, "package-lock.json")
+	files["package.json"] = strings.Replace(files["package.json"], `"private":true,`, `"private":true,"packageManager":"pnpm@9.1.0",`, 1)
+	files["pnpm-lock.yaml"] = pnpmLock
+	h := testenv.New(t, brain, files)
+	p := h.Start("submit", "tell odd numbers")
+	if sum := ends(t, p, 0); sum.Result != "COMPLETE" {
+		t.Fatalf("%+v\n%s", sum, p.Tell())
+	}
+	said := asked(t, h, "t1-01.1", 9)
+	for _, want := range []string{"ERR_PNPM_FETCH_403", "pnpm add is-odd@3.0.1", "# pass 1", "# pass 2"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the worker was not told %q", want)
+		}
+	}
+	lock := h.Git(h.Origin, "show", integration(h, 1)+":pnpm-lock.yaml")
+	if !strings.Contains(lock, "is-odd@3.0.1") || !strings.Contains(lock, "is-number@6.0.0") {
+		t.Errorf("the lock file: %s", lock)
+	}
+	delivered(t, h, 1, 1, 1)
+}
+
+// pnpmLock is what pnpm makes of the counter.
+const pnpmLock = `lockfileVersion: '9.0'
+
+settings:
+  autoInstallPeers: true
+  excludeLinksFromLockfile: false
+
+importers:
+
+  .:
+    dependencies:
+      is-number:
+        specifier: 7.0.0
+        version: 7.0.0
+
+packages:
+
+  is-number@7.0.0:
+    resolution: {integrity: sha512-41Cifkg6e8TylSpdtTpeLVMqvSBEVzTttHvERD741+pnZ8ANv0004MRL43QKPDlK9cGvNp6NZWZUBlbGXYxxng==}
+    engines: {node: '>=0.12.0'}
+
+snapshots:
+
+  is-number@7.0.0: {}
+`
+
 // With approvals.deps: ask the president's leave comes first. A company that is
 // killed while its worker waits for it goes on when it was given (STA-9).
 func TestPresidentLetsADependencyIn(t *testing.T) {

@@ -72,6 +72,26 @@ test.each([[599, '5.99'], [-5, '-0.05']])('%i', (cents, want) => {
 		Check: "npx --no-install jest --ci __tests__/money.test.js",
 	},
 	{
+		Name: "node-pnpm", Folder: "node-pnpm", Kind: "pnpm workspace, vitest",
+		Change: []File{
+			{"packages/recipes/src/scale.js", `/** scale is a recipe for another number of people. */
+export function scale(recipe, factor) {
+  return { ...recipe, ingredients: recipe.ingredients.map(({ what, grams }) => ({ what, grams: grams * factor })) };
+}
+`},
+			{"packages/recipes/test/scale.test.js", `import { expect, it } from 'vitest';
+import { read } from '../src/index.js';
+import { scale } from '../src/scale.js';
+
+it('scales every ingredient', () => {
+  const bread = read('name: bread\ningredients:\n- {what: flour, amount: 500, unit: g}\n');
+  expect(scale(bread, 2).ingredients).toEqual([{ what: 'flour', grams: 1000 }]);
+});
+`},
+		},
+		Check: "pnpm exec vitest run packages/recipes/test/scale.test.js",
+	},
+	{
 		Name: "python-pytest", Folder: "python-pytest", Kind: "pytest", Short: true,
 		Change: []File{
 			{"src/ledgerlines/report.py", `"""Balances for people."""

@@ -229,7 +229,7 @@ func page(rows []Row) string {
 
 `+"`make strangers`"+` runs the company on repositories that it was not made for, with
 nothing configured but the model: Go modules of our own dependency graph, copied
-out of the module cache into fresh git repositories, and six projects in the
+out of the module cache into fresh git repositories, and seven projects in the
 shapes that people have ([test/fixtures](../test/fixtures/README.md)). Each goes
 the whole way: the image is prepared, the checks are found and run on the base in
 a locked, offline container, one change with its test is merged, and a pull

@@ -36,6 +36,9 @@ func Exercise(t *testing.T, e ecosystem.Ecosystem, f Fixture) {
 	if l, ok := e.(ecosystem.Locker); ok {
 		t.Run("locks", func(t *testing.T) { exerciseLocker(t, l, e, f) })
 	}
+	if i, ok := e.(ecosystem.Installer); ok {
+		t.Run("install", func(t *testing.T) { exerciseInstaller(t, i, f) })
+	}
 }
 
 // Tree is a tree of these files.

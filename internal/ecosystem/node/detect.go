@@ -36,7 +36,7 @@ func (Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosystem.
 }
 
 // otherManagers are the clients that no ecosystem is for, by their lock files.
-var otherManagers = []struct{ lock, name string }{{"pnpm-lock.yaml", "pnpm"}, {"yarn.lock", "yarn"}, {"bun.lockb", "bun"}, {"bun.lock", "bun"}}
+var otherManagers = []struct{ lock, name string }{{"yarn.lock", "yarn"}, {"bun.lockb", "bun"}, {"bun.lock", "bun"}}
 
 func noteOtherManagers(t *ecosystem.Tree, dir, packageManager string) {
 	for _, other := range otherManagers {

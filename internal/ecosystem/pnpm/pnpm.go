@@ -1,18 +1,16 @@
-// Package pnpm is the ecosystem of Node with pnpm: npm's registry and Node's
-// runners, with a client and a lock file of its own.
+// Package pnpm is the ecosystem of Node with pnpm: Node's toolchain and runners
+// and npm's registry, with a client and a lock file of its own. The client comes
+// out of the registry, in one version that this package names with its digest.
 package pnpm
 
 import (
+	"encoding/json"
 	"path"
-	"regexp"
 	"strings"
 
-	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/ecosystem/node"
 )
-
-// lockFile is the one lock file of a project, workspaces included.
-const lockFile = "pnpm-lock.yaml"
 
 // Ecosystem is Node with pnpm.
 type Ecosystem struct{}
@@ -20,27 +18,61 @@ type Ecosystem struct{}
 // Name is the toolchain.
 func (Ecosystem) Name() string { return "pnpm" }
 
-// IsLockFile says whether a file is pnpm's lock file.
-func (Ecosystem) IsLockFile(file string) bool { return path.Base(file) == lockFile }
+// Programs are the first words of commands that need the toolchain.
+func (Ecosystem) Programs() []string { return []string{"pnpm"} }
 
-// ParseLock lists the packages that a lock file names.
-func (Ecosystem) ParseLock(_ string, text []byte) ([]company.Dependency, error) {
-	return parseLock(text), nil
+// Needs is Node, which runs pnpm.
+func (e Ecosystem) Needs(_ *ecosystem.Tree, need func(string) bool, _ []string) []string {
+	if need(e.Name()) {
+		return []string{"node"}
+	}
+	return nil
 }
 
-var packageRE = regexp.MustCompile(`^  '?/?((?:@[^@/']+/)?[^@/'()]+)[@/]([0-9][^('":]*)(?:\([^']*)?'?:$`)
+const workspaceFile = "pnpm-workspace.yaml"
 
-// parseLock reads the keys of the section packages.
-func parseLock(text []byte) (out []company.Dependency) {
-	in := false
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimRight(line, "\r\n")
-		if line != "" && line[0] != ' ' && line[0] != '#' {
-			in = line == "packages:"
+// Detect finds the packages of a repository that are pnpm's.
+func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosystem.Component {
+	hasFile := func(file string) bool { return t.HasFile("", file) }
+	root := managerOf([]byte(t.ReadManifest("", "package.json")))
+	manager := node.Manager{
+		Name: "pnpm", Kind: e.Name(), Description: "pnpm package", Exec: "pnpm exec ",
+		Probe:         func(tool string) string { return "pnpm exec " + tool + " --version" },
+		HasWorkspaces: func(t *ecosystem.Tree, dir string) bool { return t.HasFile(dir, workspaceFile) },
+		Owns: func(_ *ecosystem.Tree, dir, packageManager string) bool {
+			return owns(hasFile, dir, packageManager, root)
+		},
+	}
+	return manager.Detect(t)
+}
+
+// owns says whether the package in a folder is pnpm's: its manifest says so, or
+// the nearest lock file at or above it is pnpm's. Where neither says anything,
+// the manifest of the root does.
+func owns(hasFile func(string) bool, dir, packageManager, root string) bool {
+	if name, _, _ := strings.Cut(packageManager, "@"); name != "" {
+		return name == "pnpm"
+	}
+	for at := dir; ; at = path.Dir(at) {
+		for _, other := range []string{"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "bun.lock", "bun.lockb"} {
+			if hasFile(path.Join(at, other)) {
+				return false
+			}
 		}
-		if m := packageRE.FindStringSubmatch(line); in && m != nil {
-			out = append(out, company.Dependency{Ecosystem: ecosystem.NPM, Name: m[1], Version: strings.TrimSpace(m[2])})
+		if hasFile(path.Join(at, lockFile)) {
+			return true
+		}
+		if at == "." || at == "" {
+			break
 		}
 	}
-	return out
+	name, _, _ := strings.Cut(root, "@")
+	return name == "pnpm"
+}
+
+// managerOf is the packageManager of a manifest.
+func managerOf(text []byte) string {
+	var m struct{ PackageManager string }
+	_ = json.Unmarshal(text, &m)
+	return m.PackageManager
 }

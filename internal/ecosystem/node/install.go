@@ -1,0 +1,236 @@
+package node
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"company/internal/ecosystem"
+)
+
+const (
+	maxProjects  = 16  // lock files of one kind in one repository
+	maxManifests = 500 // package.json files that are looked at
+)
+
+// settings of a project's .npmrc change what an installation is. The rest
+// names registries, credentials and scripts.
+var settings = []string{"legacy-peer-deps", "strict-peer-deps", "install-strategy"}
+
+// Installs is a layer of what package-lock.json files name. Manifests that nobody
+// has locked are noted.
+func (Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
+	manifests := Manifests(s)
+	locks := map[string]string{} // directory → lock file; npm prefers the second
+	for _, name := range append(s.FilesNamed("package-lock.json"), s.FilesNamed("npm-shrinkwrap.json")...) {
+		if s.HasFile(path.Join(path.Dir(name), "package.json")) {
+			locks[path.Dir(name)] = name
+		}
+	}
+	shown, err := s.ReadTexts(manifests)
+	if err != nil {
+		return nil, err
+	}
+	for m, text := range shown {
+		shown[m] = ReduceManifest(text)
+	}
+	var dirs []string
+	for _, m := range manifests {
+		if dir := path.Dir(m); locks[dir] != "" && workspaceOf(dir, locks, shown) == "" {
+			dirs = append(dirs, dir)
+		}
+	}
+	if len(dirs) > maxProjects {
+		s.AddNote("only the first %d of %d npm lock files are installed", maxProjects, len(dirs))
+		dirs = dirs[:maxProjects]
+	}
+	in := ecosystem.Install{
+		Layer: "npm", Registry: ecosystem.NPM, Locks: map[string][]byte{},
+		Collector: func() ecosystem.Collector { return NewCollector(s.Places(), "npm") },
+	}
+	var stage Stage
+	var installed []string
+	for _, dir := range dirs {
+		texts, err := s.ReadTexts([]string{locks[dir]})
+		if err != nil {
+			return nil, err
+		}
+		lock := texts[locks[dir]]
+		in.Locks[locks[dir]] = lock
+		some, remote := lockNamesPackages(lock)
+		if !some && !NamesPackages(shown[path.Join(dir, "package.json")]) {
+			continue
+		}
+		in.Remote = in.Remote || remote || !some
+		files := map[string][]byte{locks[dir]: canonicalLock(lock)}
+		for _, m := range manifests {
+			if IsWithin(path.Dir(m), dir) {
+				files[m] = shown[m]
+			}
+		}
+		if rc := path.Join(dir, ".npmrc"); s.HasFile(rc) {
+			if texts, err = s.ReadTexts([]string{rc}); err != nil {
+				return nil, err
+			}
+			files[rc] = FilterSettings(texts[rc], settings)
+		}
+		stage.Add(files)
+		installed = append(installed, dir)
+		lockName := LockPaths([]string{dir}, "package-lock.json")
+		in.Steps = append(in.Steps, ecosystem.Step{
+			Dir: dir, Command: "npm ci --ignore-scripts", Env: ClientEnv(s.Places()), Progress: "installing the npm packages of " + lockName,
+			Failure: "the npm packages of " + lockName + " cannot be installed",
+			Fix:     "check that `npm ci --ignore-scripts` works in your checkout and `npm config get registry` answers; or go on without them, with container.deps: off: what needs them stays red",
+		})
+	}
+	noteUnlocked(s, manifests, shown, dirs)
+	if len(in.Steps) == 0 {
+		return nil, nil
+	}
+	in.What = LockPaths(installed, "package-lock.json")
+	in.Why = "the packages of " + in.What
+	in.Stage, in.Inputs = stage.Files(), stage.Inputs()
+	return []ecosystem.Install{in}, nil
+}
+
+// ClientEnv makes npm ask the mirrors and run nothing.
+func ClientEnv(p ecosystem.Places) map[string]string {
+	return map[string]string{
+		"npm_config_registry": p.Registry + "/npm/", "npm_config_replace_registry_host": "npmjs", "npm_config_ignore_scripts": "true",
+		"npm_config_audit": "false", "npm_config_fund": "false", "npm_config_update_notifier": "false", "npm_config_progress": "false",
+		"npm_config_cache": "/tmp/npm", "npm_config_userconfig": "/tmp/npmrc", "npm_config_fetch_retries": "1", "npm_config_loglevel": "error",
+	}
+}
+
+// noteUnlocked notes manifests that ask for packages which nobody has locked.
+func noteUnlocked(s ecosystem.Sources, manifests []string, shown map[string][]byte, dirs []string) {
+	for _, m := range manifests {
+		dir := path.Dir(m)
+		if !NamesPackages(shown[m]) || slices.ContainsFunc(dirs, func(d string) bool { return IsWithin(dir, d) }) {
+			continue
+		}
+		for _, other := range otherManagers {
+			if s.HasFile(path.Join(dir, other.lock)) || s.HasFile(other.lock) {
+				s.AddNote("%s is locked by %s, which is not supported: nothing is installed (a package-lock.json made by `npm install --package-lock-only` is)", m, other.name)
+				return
+			}
+		}
+		s.AddNote("%s has no lock file: nothing is installed (make one with `npm install --package-lock-only`)", m)
+		return // one is enough to say it
+	}
+}
+
+// lockNamesPackages tells whether a lock file asks for anything, and whether that is
+// more than links to the project's own workspaces.
+func lockNamesPackages(text []byte) (some, remote bool) {
+	var lock struct {
+		Packages     map[string]struct{ Link bool }
+		Dependencies map[string]any // of the oldest form
+	}
+	if json.Unmarshal(text, &lock) != nil {
+		return true, true // npm says what is wrong with it
+	}
+	for key, p := range lock.Packages {
+		if _, _, ok := cutLast(key, "node_modules/"); ok {
+			some = true
+			remote = remote || !p.Link
+		}
+	}
+	if len(lock.Packages) == 0 && len(lock.Dependencies) > 0 {
+		return true, true
+	}
+	return some, remote
+}
+
+// workspaceOf is the directory of a locked project that has dir as one of its
+// workspaces; npm installs both from that one's lock file.
+func workspaceOf(dir string, locks map[string]string, shown map[string][]byte) string {
+	for top := path.Dir(dir); dir != "."; top = path.Dir(top) {
+		if locks[top] != "" {
+			rel := dir
+			if top != "." {
+				rel = strings.TrimPrefix(dir, top+"/")
+			}
+			for _, pattern := range readWorkspaces(shown[path.Join(top, "package.json")]) {
+				if ok, err := doublestar.Match(strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/"), rel); err == nil && ok {
+					return top
+				}
+			}
+		}
+		if top == "." {
+			return ""
+		}
+	}
+	return ""
+}
+
+// readWorkspaces are the patterns of a manifest.
+func readWorkspaces(text []byte) []string {
+	var m struct{ Workspaces json.RawMessage }
+	if json.Unmarshal(text, &m) != nil {
+		return nil
+	}
+	var list []string
+	if json.Unmarshal(m.Workspaces, &list) == nil {
+		return list
+	}
+	var long struct{ Packages []string }
+	_ = json.Unmarshal(m.Workspaces, &long)
+	return long.Packages
+}
+
+// canonicalLock gives every file of a registry the public registry's address,
+// which npm replaces by the one it is told: a lock file made against a mirror
+// works against any other. The digests stay.
+func canonicalLock(text []byte) []byte {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var lock map[string]any
+	if dec.Decode(&lock) != nil {
+		return text
+	}
+	packages, _ := lock["packages"].(map[string]any)
+	for key, v := range packages {
+		p, _ := v.(map[string]any)
+		address, _ := p["resolved"].(string)
+		_, name, ok := cutLast(key, "node_modules/")
+		if alias, isAlias := p["name"].(string); isAlias {
+			name = alias
+		}
+		before, file, isFile := cutLast(address, "/-/")
+		if !ok || !isFile || !strings.HasPrefix(before, "http") || !strings.HasSuffix(file, ".tgz") || strings.Contains(file, "/") {
+			continue
+		}
+		p["resolved"] = "https://registry.npmjs.org/" + name + "/-/" + file
+	}
+	out, err := json.Marshal(lock)
+	if err != nil {
+		return text
+	}
+	return out
+}
+
+func cutLast(s, sep string) (before, after string, ok bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+// FilterSettings keeps the settings of an .npmrc that count.
+func FilterSettings(text []byte, keep []string) []byte {
+	var out strings.Builder
+	for line := range strings.SplitSeq(string(text), "\n") {
+		k, v, ok := strings.Cut(line, "=")
+		if ok && slices.Contains(keep, strings.TrimSpace(k)) {
+			fmt.Fprintf(&out, "%s=%s\n", strings.TrimSpace(k), strings.TrimSpace(v))
+		}
+	}
+	return []byte(out.String())
+}

@@ -1,0 +1,45 @@
+package pnpm
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+)
+
+// lockFile is the one lock file of a project, workspaces included.
+const lockFile = "pnpm-lock.yaml"
+
+// AddCommand is pnpm's.
+func (Ecosystem) AddCommand(d company.Dependency) string {
+	if d.Ecosystem != ecosystem.NPM {
+		return ""
+	}
+	return "pnpm add " + d.Name + "@" + d.Version
+}
+
+// IsLockFile says whether a file is pnpm's lock file.
+func (Ecosystem) IsLockFile(file string) bool { return path.Base(file) == lockFile }
+
+// packageRE is a key of the section packages, in the forms that it has had:
+// '@s/name@1.0.0', /@s/name@1.0.0(peer@2.0.0), /name/1.0.0.
+var packageRE = regexp.MustCompile(`^  '?/?((?:@[^@/']+/)?[^@/'()]+)[@/]([0-9][^('":]*)(?:\([^']*)?'?:$`)
+
+// ParseLock lists the packages that a lock file names: the keys of the section
+// packages. It is read by lines, at a cost that its size bounds; what is written
+// in another manner than pnpm's names nothing.
+func (Ecosystem) ParseLock(_ string, text []byte) (out []company.Dependency, err error) {
+	in := false
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimRight(line, "\r\n")
+		if line != "" && line[0] != ' ' && line[0] != '#' {
+			in = line == "packages:"
+		}
+		if m := packageRE.FindStringSubmatch(line); in && m != nil {
+			out = append(out, company.Dependency{Ecosystem: ecosystem.NPM, Name: m[1], Version: strings.TrimSpace(m[2])})
+		}
+	}
+	return out, nil
+}

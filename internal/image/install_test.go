@@ -1,0 +1,27 @@
+package image
+
+import (
+	"slices"
+	"testing"
+)
+
+// What an installer is shown is the project's own: no copies of others, and no
+// path that a list cannot hold.
+func TestSourcesAreTheProjectsOwn(t *testing.T) {
+	be := newTestBuilder(t)
+	repo := newProject(t).commit(map[string]string{
+		"package.json": "{}", "web/package.json": "{}", "od d/package.json": "{}", "new\nline/package.json": "{}", "node_modules/x/package.json": "{}", "test/fixtures/x/package.json": "{}", ".x/package.json": "{}",
+	})
+	tree, err := listTree(newContext(t), *repo, repo.Commit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSources(newContext(t), &layerPlan{b: be.Builder}, tree)
+	if got := s.FilesNamed("package.json"); !slices.Equal(got, []string{"package.json", "od d/package.json", "web/package.json"}) {
+		t.Errorf("%q", got)
+	}
+	s.Claim("package.json")
+	if !s.IsClaimed("package.json") || s.IsClaimed("web/package.json") {
+		t.Error("a claim is lost, or another's")
+	}
+}
