@@ -16,6 +16,7 @@ import (
 	"company/internal/folder/foldertest"
 	"company/internal/ledger"
 	"company/internal/orchestrator"
+	"company/internal/session"
 )
 
 // process is one life of an office: the loop and the pool on its folder.
@@ -108,7 +109,7 @@ func (p *process) plan(ctx context.Context, e company.Effect) (company.Command, 
 
 // Do is a worker that is at it until the process is gone, and can say nothing
 // then: its claim stands in the ledger.
-func (p *process) Do(ctx context.Context, _ *company.Task, _ *company.Run) error {
+func (p *process) Do(ctx context.Context, _ session.Assignment) error {
 	<-ctx.Done()
 	return context.Cause(ctx)
 }

@@ -14,6 +14,7 @@ import (
 	"company/internal/bus/nats"
 	"company/internal/company"
 	"company/internal/company/decidertest"
+	"company/internal/session"
 	"company/test/goroutines"
 )
 
@@ -66,7 +67,8 @@ func (b *bench) newPool(d company.Decider) *Pool {
 // patientWorker works until it is stopped, and lets go of the run.
 type patientWorker struct{ b *bench }
 
-func (w patientWorker) Do(ctx context.Context, _ *company.Task, r *company.Run) error {
+func (w patientWorker) Do(ctx context.Context, a session.Assignment) error {
+	r := a.Claimed
 	w.b.began <- r.ID
 	<-ctx.Done()
 	_, err := w.b.Do(context.WithoutCancel(ctx), r.Worker, company.Release{Run: r.ID, Fence: r.Fence})

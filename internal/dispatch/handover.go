@@ -6,6 +6,7 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
+	"company/internal/session"
 )
 
 // heldRun is a run in the hands of a worker, from the lease of its item until it
@@ -101,14 +102,11 @@ func (p *Pool) letGoVoid(h *heldRun) {
 
 // Work has the worker that claimed a run do it.
 func (p *Pool) Work(ctx context.Context, e company.Effect) error {
-	t, err := p.decider.View().Task(e.Task)
+	a, err := session.AssignmentOf(p.decider.View(), e.Run)
 	if err != nil {
 		return err
 	}
-	r := t.Runs[e.Run]
-	if r == nil {
-		return company.E(company.ENotFound, "there is no run "+string(e.Run))
-	}
+	r := a.Claimed
 	held := p.takeOver(r.ID, r.Fence)
 	if held == nil {
 		_, err := p.decider.Do(ctx, company.Company, company.Release{Run: r.ID, Fence: r.Fence, Why: "no worker here holds its lease"})
@@ -118,7 +116,7 @@ func (p *Pool) Work(ctx context.Context, e company.Effect) error {
 	wctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	defer context.AfterFunc(held.leased, func() { stop(errLeaseLost) })()
-	err = p.worker.Do(wctx, t, r)
+	err = p.worker.Do(wctx, a)
 	if errors.Is(context.Cause(wctx), errLeaseLost) {
 		return nil // the claim was let go; that is no failed attempt
 	}

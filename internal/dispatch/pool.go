@@ -26,6 +26,7 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
+	"company/internal/session"
 )
 
 // leaseTTL is how long an item stays a worker's without a sign of life.
@@ -33,7 +34,7 @@ const leaseTTL = 30 * time.Second
 
 // Worker does a claimed run, to its end.
 type Worker interface {
-	Do(ctx context.Context, t *company.Task, r *company.Run) error
+	Do(ctx context.Context, a session.Assignment) error
 }
 
 // Pool is the workers of one process. They pull; nothing here listens (BUS-5).

@@ -169,8 +169,11 @@ func (h *house) work(ctx context.Context) error {
 	h.t.Helper()
 	h.Must(company.Offer{Run: runID})
 	h.Must(company.Claim{Run: runID, Epoch: h.View().Office.Epoch, Offer: h.Task(runID.Task()).Runs[runID].Offers, Worker: "w1"})
-	t := h.Task(task)
-	return h.worker.Do(ctx, t, t.Runs[runID])
+	a, err := session.AssignmentOf(h.View(), runID)
+	if err != nil {
+		return err
+	}
+	return h.worker.Do(ctx, a)
 }
 
 // outcome is what must not depend on interruptions.

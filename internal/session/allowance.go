@@ -17,13 +17,7 @@ func (s *Session) openPurse(ctx context.Context) error {
 	if s.past, err = agent.LookBack(ctx, journalAdapter{s.journal}); err != nil {
 		return err
 	}
-	var granted company.Amount
-	if t := s.taskNow(); t != nil {
-		if r := t.Runs[s.Run]; r != nil {
-			granted = r.Reserved
-		}
-	}
-	s.purse = budget.NewAllowance(granted, s.past.Spent, s.reserveBudget)
+	s.purse = budget.NewAllowance(s.Claimed.Reserved, s.past.Spent, s.reserveBudget)
 	return nil
 }
 

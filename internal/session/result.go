@@ -56,14 +56,9 @@ func (s *Session) sealJournal(ctx context.Context, out *company.RunEnded) error 
 func (s *Session) buildResult(out company.RunEnded) runfiles.ExecutionResult {
 	ticket, _ := gitops.Ticket(s.Run) // the id was read when the session began
 	res := runfiles.ExecutionResult{
-		RunID: s.Run, TicketID: ticket, AgentID: s.Worker, Status: out.Status, EndTime: s.office.Now().UTC(),
+		RunID: s.Run, TicketID: ticket, AgentID: s.Worker, Status: out.Status, StartTime: s.Claimed.Claimed, EndTime: s.office.Now().UTC(),
 		GitBranch: out.Branch, Turns: s.turns, TokensUsed: out.Spent.Tokens, Summary: out.Summary,
 		Journal: out.Journal, Transcript: s.transcript,
-	}
-	if t := s.taskNow(); t != nil {
-		if r := t.Runs[s.Run]; r != nil {
-			res.StartTime = r.Claimed
-		}
 	}
 	if out.Spent.MicroUSD > 0 {
 		usd := out.Spent.MicroUSD

@@ -36,16 +36,8 @@ type Brief struct {
 
 // work does the claimed run in the frame that all roles share.
 func (s *Session) work(ctx context.Context, r Role) (company.EndRun, error) {
-	t, err := s.View().Task(s.Run.Task())
-	if err != nil {
-		return company.EndRun{}, err
-	}
-	_, sub, _, _, _ := s.Run.Split() // it did when the session began
-	s.Task, s.Subtask, s.Claimed = t, t.Subtask(sub), t.Runs[s.Run]
-	if s.Claimed == nil || sub != "" && s.Subtask == nil {
-		return company.EndRun{}, company.E(company.ENotFound, "there is no run "+string(s.Run))
-	}
-	if s.Mirror, err = s.office.Mirrors.MirrorOf(ctx, t); err != nil {
+	var err error
+	if s.Mirror, err = s.office.Mirrors.MirrorOf(ctx, s.Task); err != nil {
 		return company.EndRun{}, err
 	}
 	spec, err := r.Prepare(ctx, s)
@@ -62,7 +54,7 @@ func (s *Session) work(ctx context.Context, r Role) (company.EndRun, error) {
 // it, for as long as the agent works.
 func (s *Session) workInSandbox(ctx context.Context, r Role, spec sandbox.Spec) (company.EndRun, error) {
 	spec.Mirror, spec.Run, spec.Role, spec.Fence, spec.Past = s.Mirror, s.Run, s.Role, s.Fence, s.past
-	spec.Epoch, spec.Paths, spec.Image = s.View().Office.Epoch, s.Task.Settings.Paths, s.Task.Prepared.Image
+	spec.Epoch, spec.Paths, spec.Image = s.Epoch, s.Task.Settings.Paths, s.Task.Prepared.Image
 	if spec.Start != spec.Base {
 		spec.Extra = append([]company.OID{spec.Start}, spec.Extra...)
 	}

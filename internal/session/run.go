@@ -17,14 +17,12 @@ import (
 
 // Session is one holding of a run.
 type Session struct {
+	Assignment
 	Run    company.RunID
 	Role   company.Role
 	Fence  uint64
 	Worker string // the run's holder
 
-	Task    *company.Task    // as it was when the work began
-	Subtask *company.Subtask // nil: the run is about the whole task
-	Claimed *company.Run     // the run, as the ledger had it then
 	Mirror  *gitops.Mirror
 	Sandbox *sandbox.Sandbox // nil before it stands, and for a role that needs none
 
@@ -45,7 +43,7 @@ func (s *Session) View() *company.State { return s.office.Decider.View() }
 // taskNow is the task at this moment; nil: it is not known.
 func (s *Session) taskNow() *company.Task { return s.View().Tasks[s.Run.Task()] }
 
-// ExecuteClaimed does a run under the fence of a claim. An error of the work is
+// ExecuteClaimed does a run under the fence of its claim. An error of the work is
 // recorded as the end of the run, and so is an end that the company refuses:
 // the same conversation would only come to it again. When ctx ends first, the
 // claim is let go and nothing is recorded against the run; but the run of a
@@ -53,19 +51,15 @@ func (s *Session) taskNow() *company.Task { return s.View().Tasks[s.Run.Task()] 
 //
 // The context of the work ends, with ErrRunTimeout, when the run has been at it for
 // the task's run_timeout. Waiting for a model or for money does not count.
-func (o *Service) ExecuteClaimed(ctx context.Context, run company.RunID, fence uint64, worker string, r Role) (err error) {
-	_, _, role, _, err := run.Split()
-	if err != nil {
-		return err
-	}
-	s := &Session{office: o, Run: run, Role: role, Fence: fence, Worker: worker}
+func (o *Service) ExecuteClaimed(ctx context.Context, a Assignment, r Role) (err error) {
+	s := &Session{office: o, Assignment: a, Run: a.Claimed.ID, Role: a.Claimed.Role, Fence: a.Claimed.Fence, Worker: a.Claimed.Worker}
 	ended := false
 	defer func() {
 		if !ended && (s.releaseClaim(ctx, err) || errors.Is(err, errPaused)) {
 			err = nil // it is in the ledger, or there is nothing to say
 		}
 	}()
-	if s.journal, err = o.Ledger.OpenJournal(ctx, run, fence); err != nil {
+	if s.journal, err = o.Ledger.OpenJournal(ctx, s.Run, s.Fence); err != nil {
 		return err
 	}
 	if err = s.openPurse(ctx); err != nil {
@@ -169,11 +163,7 @@ func (s *Session) checkPaused() error {
 
 // runTimeout is the run_timeout that the task was submitted with.
 func (s *Session) runTimeout() time.Duration {
-	var set company.Settings
-	if t := s.taskNow(); t != nil {
-		set = t.Settings
-	}
-	return set.WithDefaults().RunTimeout
+	return s.Task.Settings.WithDefaults().RunTimeout
 }
 
 // releaseClaim lets go of the claim, whatever ctx says. An error of our own that

@@ -97,5 +97,12 @@ func (o *Service) Execute(ctx context.Context, run company.RunID, from company.O
 	if err != nil {
 		return err
 	}
-	return o.ExecuteClaimed(ctx, run, company.ClaimedFence(evs), worker, r)
+	a, err := AssignmentOf(o.Decider.View(), run)
+	if err != nil {
+		return err
+	}
+	if a.Claimed.Fence != company.ClaimedFence(evs) {
+		return company.E(company.EStale, "run "+string(run)+" was claimed again")
+	}
+	return o.ExecuteClaimed(ctx, a, r)
 }

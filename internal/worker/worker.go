@@ -38,8 +38,8 @@ type Worker struct{ cfg Config }
 func New(c Config) (*Worker, error) { return &Worker{c}, company.CheckParts(c) }
 
 // Do does one claimed run.
-func (w *Worker) Do(ctx context.Context, _ *company.Task, r *company.Run) error {
-	return w.cfg.Sessions.ExecuteClaimed(ctx, r.ID, r.Fence, r.Worker, ticketWork{w.cfg.Projects})
+func (w *Worker) Do(ctx context.Context, a session.Assignment) error {
+	return w.cfg.Sessions.ExecuteClaimed(ctx, a, ticketWork{w.cfg.Projects})
 }
 
 // ticketWork is the session.Role of a worker.
