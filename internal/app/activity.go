@@ -146,5 +146,5 @@ func (h *App) WatchCheck(t company.TaskID, sub company.SubtaskID, check string) 
 
 // WatchFile passes on which files of runs are written and which are not.
 func (h *App) WatchFile(run company.RunID, file string, err error) {
-	h.projector.noteRunFile(run, file, err)
+	h.projector.NoteRunFile(run, file, err)
 }

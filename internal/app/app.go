@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -35,16 +36,18 @@ import (
 	"company/internal/merger"
 	"company/internal/office"
 	"company/internal/orchestrator"
+	"company/internal/projection"
 	"company/internal/reviewer"
 	"company/internal/safetext"
 	"company/internal/sandbox"
 	"company/internal/secret"
 	"company/internal/session"
 	"company/internal/shell"
+	"company/internal/upkeep"
 	"company/internal/worker"
 )
 
-// officeApp is an office that this process holds the lock of: its ledger, its
+// App is an office that this process holds the lock of: its ledger, its
 // state, and, once it works, everything that does effects.
 type App struct {
 	office  *office.Office
@@ -58,7 +61,8 @@ type App struct {
 	ledger      *ledger.Ledger
 	orch        *orchestrator.Orchestrator
 	broadcaster feed.Broadcaster
-	projector   *projector
+	projector   *projection.Projector
+	keeper      *upkeep.Keeper
 	sandboxes   *sandbox.Factory
 	runtime     container.Runtime
 	pool        *dispatch.Pool
@@ -66,9 +70,9 @@ type App struct {
 	serving       bool // until it is ended, not until a task ends
 	configWorkers int  // that the config asks for on this machine
 	poolSize      int  // that the pool was last told
-	jobs          []periodicJob
-	webhooks      webhooks
-	repackJob     periodicJob // also made once at the beginning of work
+	jobs          []upkeep.Job
+	webhooks      upkeep.Webhooks
+	repackJob     upkeep.Job // also made once at the beginning of work
 	configs       ConfigSource
 	activities    activityLog
 
@@ -86,7 +90,7 @@ type ConfigSource interface {
 	ConfigFor(ctx context.Context, project string) (config.Loaded, error)
 }
 
-// openOptions are what an office is opened with.
+// Options are what an office is opened with.
 type Options struct {
 	Office  *office.Office // is closed with the app, or when it cannot be opened
 	Lock    *office.Lock   // is released then
@@ -98,7 +102,7 @@ type Options struct {
 	Logger  *slog.Logger
 }
 
-// openOfficeApp opens the ledger and folds the state. Nothing is under way yet,
+// Open opens the ledger and folds the state. Nothing is under way yet,
 // and neither Docker nor a model is needed.
 func Open(ctx context.Context, o Options) (_ *App, err error) {
 	off, loaded, log := o.Office, o.Config, o.Logger
@@ -111,8 +115,8 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 			err = errors.Join(err, h.lock.Release(), off.Close())
 		}
 	}()
-	h.projector = newProjector(h)
-	log, closeLog, err := newFileLog(off.LogsFolder, log, o.Env, func(err error) { h.projector.noteOfficeFile("logs/"+companyLog, err) })
+	h.projector = projection.New(off)
+	log, closeLog, err := newFileLog(off.LogsFolder, log, o.Env, func(err error) { h.projector.NoteOfficeFile("logs/"+companyLog, err) })
 	if err != nil {
 		return nil, err
 	}
@@ -129,11 +133,13 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 	h.orch, err = orchestrator.Open(ctx, orchestrator.Config{
 		Ledger: h.ledger, Clock: officeTime, Office: off.ID, Version: o.Version, Active: loaded.Config.Limits.ConcurrentTasks, Logger: log,
 		Checks:  maxParallelGates(loaded.ForHost(config.HostResources{Memory: HostMemory()}), HostMemory(), runtime.NumCPU()),
-		Changed: h.projector.markChanged,
+		Changed: h.projector.MarkChanged,
 	})
 	if err != nil {
 		return nil, addDamageHint(off.Paths, err)
 	}
+	h.projector.Connect(h.orch, log)
+	h.keeper = &upkeep.Keeper{Office: off, State: h.orch, Ledger: h.ledger, RetentionDays: loaded.Config.RetentionDays, Remote: loaded.Config.Git.Remote, Logger: log}
 	if len(off.CopiedFrom) > 0 {
 		if _, err := h.orch.Do(ctx, company.Company, company.AdoptCopy{Office: off.ID, From: off.CopiedFrom}); err != nil {
 			return nil, err
@@ -194,7 +200,7 @@ func (h *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.closers = append(h.closers, rt.Close, func() error { return sweepOnExit(ctx, rt, h.office.ID, h.log) })
+	h.closers = append(h.closers, rt.Close, func() error { return upkeep.SweepOnExit(ctx, rt, h.office.ID, h.log) })
 	h.runtime = rt
 	registries, err := OpenRegistries(ctx, cfg, h.env, h.log)
 	if err != nil {
@@ -216,7 +222,7 @@ func (h *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 	if err != nil {
 		return nil, company.E(company.EConfig, "the office's log of git cannot be written").Wrap(err).Fix("see that the folder is yours and has space")
 	}
-	oplog := gitops.NewOpLog(folder.Watch(gitLog, func(err error) { h.projector.noteOfficeFile("logs/git.log", err) }))
+	oplog := gitops.NewOpLog(folder.Watch(gitLog, func(err error) { h.projector.NoteOfficeFile("logs/git.log", err) }))
 	h.closers = append(h.closers, oplog.Close)
 	gitcfg.Log, gitcfg.Folder = oplog, h.office.GitFolder
 	author := gitcfg.Author
@@ -268,11 +274,11 @@ func (h *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirrors: git, Author: author, Sessions: sessions, Watcher: h}
 	courier := &delivery.Delivery{Desk: h.orch, Mirrors: git, Log: oplog, Secrets: leak.New(ownSecrets(cfg, h.env), h.office.ID),
 		Forges: forges, Texts: blobs, Ask: forge.PRSettings{Labels: cfg.Forge.Labels, Draft: cfg.Forge.Draft, CodeOwners: cfg.Forge.Reviewers == "codeowners"}}
-	h.repackJob = h.newRepackJob(git)
-	h.jobs = append(h.jobs, h.repackJob, h.retentionJob(git, images))
+	h.repackJob = h.keeper.RepackJob(git)
+	h.jobs = append(h.jobs, h.repackJob, h.keeper.RetentionJob(git, images))
 	called := make(chan struct{}, 1)
-	h.webhooks = webhooks{listen: cfg.Forge.WebhookListen, secret: secret.New(h.envValue(cfg.Forge.WebhookEnv)), env: cfg.Forge.WebhookEnv, trigger: called}
-	h.jobs = append(h.jobs, h.pollForgeJob(cfg.Forge.Poll, called, NewFeedbackPoller(h.office.ID, h.office.Paths, h.loaded, forges)))
+	h.webhooks = upkeep.Webhooks{Listen: cfg.Forge.WebhookListen, Secret: secret.New(h.envValue(cfg.Forge.WebhookEnv)), Env: cfg.Forge.WebhookEnv, Trigger: called}
+	h.jobs = append(h.jobs, h.feedbackJob(called, forges))
 	judge := &gates.Handler{Decider: h.orch, Runner: runner, Mirrors: git, Watcher: h, RedGreen: cfg.Gates.RedGreen != "off"}
 	for kind, find := range map[company.EffectKind]company.OutcomeFinder{
 		company.EffectPrepare:   h.findPreparation(intakeOf),
@@ -298,10 +304,10 @@ func (h *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 	}
 	// What an earlier process left standing is swept before anything starts;
 	// we hold the lock, so nobody else's containers carry this office's label.
-	if err := sweepContainers(ctx, rt, h.office.ID, keepNone, h.log); err != nil {
+	if err := upkeep.SweepContainers(ctx, rt, h.office.ID, upkeep.KeepNone, h.log); err != nil {
 		return nil, err
 	}
-	h.removeStale(ctx, git)
+	h.keeper.RemoveStale(ctx, git)
 	return pool, nil
 }
 
@@ -347,21 +353,23 @@ func (h *App) runLoops(ctx context.Context, pool *dispatch.Pool) error {
 	var wg sync.WaitGroup
 	wctx, cancel := context.WithCancel(ctx)
 	wg.Go(func() { _ = pool.Run(wctx) })
-	wg.Go(func() { h.projector.run(wctx) })
 	wg.Go(func() {
-		sweepEarlierEpochs(wctx, h.runtime, h.office.ID, func() uint64 { return h.View().Office.Epoch }, sweepAgainAfter, h.log)
+		h.projector.Run(wctx, projection.Hooks{Written: func() { h.syncPoolSize(); h.syncWarmPool() }, Idle: debug.FreeOSMemory})
 	})
-	if h.repackJob.run != nil {
-		wg.Go(func() { h.repackJob.runNow(wctx, h.log) })
+	wg.Go(func() {
+		upkeep.SweepEarlierEpochs(wctx, h.runtime, h.office.ID, func() uint64 { return h.View().Office.Epoch }, upkeep.SweepAgainAfter, h.log)
+	})
+	if h.repackJob.Run != nil {
+		wg.Go(func() { h.repackJob.RunNow(wctx, h.log) })
 	}
 	if h.serving {
-		if err := h.webhooks.startServer(wctx, &wg, h.publishItem); err != nil {
+		if err := h.webhooks.StartServer(wctx, &wg, h.publishItem); err != nil {
 			cancel()
 			wg.Wait()
 			return err
 		}
 		for _, r := range h.jobs {
-			wg.Go(func() { r.runLoop(wctx, func() bool { return h.View().Office.Stopped }, h.publishItem) })
+			wg.Go(func() { r.RunLoop(wctx, func() bool { return h.View().Office.Stopped }, h.publishItem) })
 		}
 	}
 	err := h.orch.Run(ctx)
@@ -399,7 +407,7 @@ func (h *App) maxMemory(c config.Config) int64 {
 	return int64(HostMemory()) / 4 * 3
 }
 
-// companySettings are the parts of the config that decisions depend on.
+// CompanySettings are the parts of the config that decisions depend on.
 func CompanySettings(c config.Config) company.Settings {
 	return company.Settings{
 		Cap: c.BudgetCap(len(UnpricedModels(c)) == 0), Plan: company.Mode(c.Approvals.Plan), Merge: company.Mode(c.Approvals.Merge), PR: company.Mode(c.Approvals.PR), Deps: company.Mode(c.Approvals.Deps),
@@ -426,7 +434,7 @@ func maxParallelGates(c config.Config, memory config.Size, cpus int) int {
 	return max(1, min(left, cpus))
 }
 
-// hostMemory is what this machine has, in bytes; 0 where that is not known.
+// HostMemory is what this machine has, in bytes; 0 where that is not known.
 func HostMemory() config.Size {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
@@ -439,7 +447,7 @@ func HostMemory() config.Size {
 	return config.Size(kib << 10)
 }
 
-// projectOf names the project of a checkout.
+// ProjectOf names the project of a checkout.
 func ProjectOf(path string) company.Project {
 	sum := sha256.Sum256([]byte(path))
 	name := strings.Map(func(r rune) rune {
@@ -484,10 +492,10 @@ func (h *App) syncPoolSize() {
 	}
 }
 
-// close closes the office and lets others in.
+// Close closes the office and lets others in.
 func (h *App) Close() {
-	if h.projector != nil {
-		h.projector.flushPending(h.lifetime) // what was decided without a company at work
+	if h.projector.IsConnected() {
+		h.projector.FlushPending(h.lifetime) // what was decided without a company at work
 	}
 	h.closeParts()
 	if err := h.lock.Release(); err != nil {

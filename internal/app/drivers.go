@@ -27,7 +27,7 @@ import (
 
 // This file is the one place that knows drivers. A new one is a line here.
 
-// modelDrivers is the table of model adapters.
+// ModelDrivers is the table of model adapters.
 var ModelDrivers = adapters.Registry{
 	"anthropic": anthropic.Factory,
 	"ollama":    ollama.Factory,
@@ -35,7 +35,7 @@ var ModelDrivers = adapters.Registry{
 	"scripted":  scripted.Factory,
 }
 
-// standardAddress is where an adapter's own server is, for profiles that name
+// StandardAddress is where an adapter's own server is, for profiles that name
 // no other: Ollama's programs read OLLAMA_HOST, and so does the company.
 func StandardAddress(adapter string, getenv func(string) string) string {
 	if adapter == "ollama" {
@@ -44,7 +44,7 @@ func StandardAddress(adapter string, getenv func(string) string) string {
 	return ""
 }
 
-// defaultModel is the model that is used where nobody chose one: on Ollama,
+// DefaultModel is the model that is used where nobody chose one: on Ollama,
 // llama3 or the first installed one that can call tools.
 func DefaultModel(ctx context.Context, getenv func(string) string) (string, error) {
 	return ollama.Default(ctx, getenv("OLLAMA_HOST"))
@@ -58,7 +58,7 @@ func OpenRuntime(ctx context.Context, log *slog.Logger) (container.Runtime, erro
 	return docker.Open(ctx, docker.Options{Log: log})
 }
 
-// listContainers are the containers with our labels, of every office.
+// ListContainers are the containers with our labels, of every office.
 func ListContainers(ctx context.Context, log *slog.Logger) (list []container.Info, err error) {
 	rt, err := docker.Open(ctx, docker.Options{Log: log})
 	if err != nil {
@@ -73,7 +73,7 @@ func tokenNames() []string {
 	return slices.Concat(github.Driver.TokenEnvs, github.Driver.OtherTokenEnvs, gitea.Driver.TokenEnvs, gitea.Driver.OtherTokenEnvs)
 }
 
-// openForges picks a forge per remote. Pages are kept in pulls/ of the state
+// OpenForges picks a forge per remote. Pages are kept in pulls/ of the state
 // folder.
 func OpenForges(state *folder.Folder, c config.Config, log *slog.Logger, env func(string) (string, bool)) *forge.Selector {
 	return &forge.Selector{

@@ -13,7 +13,7 @@ import (
 	"company/internal/office"
 )
 
-// gitConfig is the store of an office and how it reaches remotes.
+// GitConfig is the store of an office and how it reaches remotes.
 func GitConfig(p office.Paths, c config.Config, env func(string) (string, bool)) (gitops.Config, error) {
 	author, err := parseAuthor(c.Git.Author)
 	if err != nil {
@@ -31,7 +31,7 @@ func GitConfig(p office.Paths, c config.Config, env func(string) (string, bool))
 	}, nil
 }
 
-// tokenHint is what a person does for a login over https: the forge of the
+// TokenHint is what a person does for a login over https: the forge of the
 // remote knows which variable it reads and what the token must be allowed.
 func TokenHint(forges *forge.Selector, c config.Config, remote string) string {
 	fix := forges.HowToLogIn(remote)
@@ -41,7 +41,7 @@ func TokenHint(forges *forge.Selector, c config.Config, remote string) string {
 	return fix + ", or set git.credential: ssh_agent or deploy_key"
 }
 
-// forgeLogin asks the forges first: they know the operator's own logins (gh, tea),
+// ForgeLogin asks the forges first: they know the operator's own logins (gh, tea),
 // and a GitHub App's tokens. otherwise is for hosts that are no forge of ours.
 func ForgeLogin(forges *forge.Selector, otherwise gitops.Credential) gitops.Credential {
 	return func(ctx context.Context, host string) (string, string, error) {
@@ -58,7 +58,7 @@ func ForgeLogin(forges *forge.Selector, otherwise gitops.Credential) gitops.Cred
 	}
 }
 
-// tokenCredential gives the token of forge.token_env, to the hosts that it is for: the
+// TokenCredential gives the token of forge.token_env, to the hosts that it is for: the
 // forge of forge.url; without one, github.com for GITHUB_TOKEN, and wherever
 // the remote is for a variable that the president named.
 func TokenCredential(c config.Config, env func(string) (string, bool)) gitops.Credential {

@@ -16,7 +16,7 @@ import (
 // service, for profiles that name neither a variable nor another address.
 var standardKeys = map[string]string{"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
-// modelProfiles are the models of a config as their drivers need them. Keys come
+// ModelProfiles are the models of a config as their drivers need them. Keys come
 // from the environment and from nowhere else.
 func ModelProfiles(l config.Loaded, root string, getenv func(string) string) []adapters.Profile {
 	var out []adapters.Profile
@@ -51,10 +51,10 @@ func ModelProfiles(l config.Loaded, root string, getenv func(string) string) []a
 	return out
 }
 
-// allRoles in the order in which they are shown.
+// AllRoles in the order in which they are shown.
 var AllRoles = []company.Role{company.Manager, company.Worker, company.Reviewer, company.Merger}
 
-// fallbackChain is a profile and what it falls back to, in this order.
+// FallbackChain is a profile and what it falls back to, in this order.
 func FallbackChain(c config.Config, profile string) []string {
 	var out []string
 	var add func(string)
@@ -71,7 +71,7 @@ func FallbackChain(c config.Config, profile string) []string {
 	return out
 }
 
-// unpricedModels names the models, in the order of the roles, whose price nobody
+// UnpricedModels names the models, in the order of the roles, whose price nobody
 // knows: calls of them cost tokens alone.
 func UnpricedModels(c config.Config) []string {
 	var out []string

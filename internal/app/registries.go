@@ -15,7 +15,7 @@ import (
 	"company/internal/secret"
 )
 
-// openRegistries opens the operator's package registries, behind caches that
+// OpenRegistries opens the operator's package registries, behind caches that
 // all offices of this user share. With container.deps: off there are none.
 func OpenRegistries(ctx context.Context, cfg config.Config, env func(string) (string, bool), log *slog.Logger) (*mirrors.Stores, error) {
 	if cfg.Container.Deps == "off" {
@@ -57,7 +57,7 @@ func (h *App) WatchFetch(run company.RunID, line string) {
 	h.publishItem(feed.Item{Task: run.Task(), Run: run, Kind: "registry", Mark: feed.Info, Text: safetext.EscapeLine(line, 200)})
 }
 
-// setupEnv are the values of container.setup_env. They go to the preparation
+// SetupEnv are the values of container.setup_env. They go to the preparation
 // of images and nowhere else.
 func SetupEnv(cfg config.Config, lookup func(string) (string, bool)) (map[string]secret.Value, error) {
 	out := map[string]secret.Value{}

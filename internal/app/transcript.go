@@ -9,7 +9,7 @@ import (
 	"company/internal/ledger"
 )
 
-// readTranscript makes the transcript of a run from its journal.
+// ReadTranscript makes the transcript of a run from its journal.
 func (h *App) ReadTranscript(ctx context.Context, id company.RunID) (agent.Transcript, error) {
 	t := h.View().Tasks[id.Task()]
 	if t == nil || t.Runs[id] == nil {
@@ -26,7 +26,7 @@ func (h *App) ReadTranscript(ctx context.Context, id company.RunID) (agent.Trans
 	})
 }
 
-// maxTranscript bounds a transcript, in bytes.
+// MaxTranscript bounds a transcript, in bytes.
 const MaxTranscript = 256 << 20
 
 // blobReader is the ledger's blob store, to read.

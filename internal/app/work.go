@@ -10,7 +10,7 @@ import (
 	"company/internal/office"
 )
 
-// start opens the office for work in this process: handlers of effects, socket,
+// Start opens the office for work in this process: handlers of effects, socket,
 // loop. With serving it goes on until it is stopped, and not only until a task
 // ends. It gives the tasks that recovery: ask paused.
 func (h *App) Start(ctx context.Context, serving bool) (paused []company.TaskID, err error) {
@@ -50,5 +50,5 @@ func (h *App) Start(ctx context.Context, serving bool) (paused []company.TaskID,
 	return paused, nil
 }
 
-// stop ends the work that start began, and waits for it.
+// Stop ends the work that start began, and waits for it.
 func (h *App) Stop() error { return h.stopWork() }

@@ -11,6 +11,7 @@ import (
 
 	officeapp "company/internal/app"
 	"company/internal/company"
+	"company/internal/upkeep"
 	"company/internal/view"
 )
 
@@ -42,12 +43,12 @@ here the command is refused; company serve does the same by itself, every hour.`
 
 // cleanupReport is what cleanup tells.
 type cleanupReport struct {
-	SchemaVersion int                 `json:"schema_version"`
-	DryRun        bool                `json:"dry_run"`
-	Items         []officeapp.Garbage `json:"items"` // removed, or to be removed
-	Bytes         int64               `json:"bytes"`
-	Kept          int                 `json:"kept_unmerged"`
-	Docker        bool                `json:"docker"` // it was looked for containers and images, too
+	SchemaVersion int              `json:"schema_version"`
+	DryRun        bool             `json:"dry_run"`
+	Items         []upkeep.Garbage `json:"items"` // removed, or to be removed
+	Bytes         int64            `json:"bytes"`
+	Kept          int              `json:"kept_unmerged"`
+	Docker        bool             `json:"docker"` // it was looked for containers and images, too
 }
 
 func (a *app) runCleanup(ctx context.Context, o cleanupOptions) error {
@@ -55,7 +56,7 @@ func (a *app) runCleanup(ctx context.Context, o cleanupOptions) error {
 	if err != nil {
 		return err
 	}
-	out := cleanupReport{SchemaVersion: 1, DryRun: o.dryRun, Items: []officeapp.Garbage{}, Docker: true}
+	out := cleanupReport{SchemaVersion: 1, DryRun: o.dryRun, Items: []upkeep.Garbage{}, Docker: true}
 	if !officeExists(paths) {
 		return a.printCleanup(out)
 	}
@@ -79,7 +80,7 @@ func (a *app) runCleanup(ctx context.Context, o cleanupOptions) error {
 		return err
 	}
 	if !o.unmerged {
-		all = slices.DeleteFunc(all, func(l officeapp.Garbage) bool {
+		all = slices.DeleteFunc(all, func(l upkeep.Garbage) bool {
 			if l.Unmerged {
 				out.Kept++
 			}

@@ -17,6 +17,7 @@ import (
 	"company/internal/image"
 	"company/internal/intake"
 	"company/internal/safetext"
+	"company/internal/upkeep"
 	"company/internal/view"
 )
 
@@ -129,11 +130,11 @@ func (a *app) pruneImages(ctx context.Context, all, dryRun bool) error {
 		return err
 	}
 	defer b.Close()
-	found, err := officeapp.ListPrunable(ctx, used, b, all)
+	found, err := upkeep.ListPrunable(ctx, used, b, all)
 	if err != nil {
 		return err
 	}
-	out := cleanupReport{SchemaVersion: 1, DryRun: dryRun, Items: []officeapp.Garbage{}, Docker: true}
+	out := cleanupReport{SchemaVersion: 1, DryRun: dryRun, Items: []upkeep.Garbage{}, Docker: true}
 	// The daemon keeps a layer while an image above it is there.
 	for _, l := range found {
 		if !dryRun {

@@ -13,6 +13,7 @@ import (
 	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/safetext"
+	"company/internal/upkeep"
 	"company/internal/view"
 )
 
@@ -69,9 +70,9 @@ func (a *app) syncPRs(ctx context.Context, numbers []string) error {
 	defer state.Close()
 	forges := officeapp.OpenForges(state, loaded.Config, a.log, a.env)
 	l := officeapp.NewFeedbackPoller(officeID, paths, loaded, forges)
-	out := make([]officeapp.SyncResult, 0, len(pulls))
+	out := make([]upkeep.SyncResult, 0, len(pulls))
 	for _, p := range pulls {
-		h := officeapp.PollPR(ctx, l, p, officeapp.CompanySettings(loaded.Config), func(c company.RecordPRFeedback) (company.TaskID, error) {
+		h := upkeep.PollPR(ctx, l, p, officeapp.CompanySettings(loaded.Config), func(c company.RecordPRFeedback) (company.TaskID, error) {
 			done, err := acc.Do(ctx, api.NewCommandID(), c)
 			return done.Task, err
 		})
@@ -86,7 +87,7 @@ func (a *app) syncPRs(ctx context.Context, numbers []string) error {
 	return a.printSync(out)
 }
 
-func (a *app) printSync(out []officeapp.SyncResult) error {
+func (a *app) printSync(out []upkeep.SyncResult) error {
 	var failed error
 	work := false
 	for _, h := range out {

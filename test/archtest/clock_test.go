@@ -14,7 +14,7 @@ import (
 // timed are the rooms that decide by the time, or show it to people. Their time
 // is the office's (package clock): the wall clock is set, by people and by time
 // servers.
-var timed = []string{"orchestrator", "ledger", "api", "app", "cli", "manager", "worker", "dispatch", "reviewer", "merger", "gates", "agent", "agenttools", "depaccess", "sandbox", "session", "budget", "evidence", "office"}
+var timed = []string{"orchestrator", "ledger", "api", "app", "upkeep", "projection", "cli", "manager", "worker", "dispatch", "reviewer", "merger", "gates", "agent", "agenttools", "depaccess", "sandbox", "session", "budget", "evidence", "office"}
 
 // looks are the files of those rooms that look at a clock of this process all the
 // same: how often they name time.Now, time.Since and time.Until, and why that is
@@ -42,7 +42,7 @@ var looks = map[string]struct {
 	// Of the wall clock, for people and for what else is on this machine.
 	"internal/depaccess/depaccess.go": {1, "the time of a line in a log"},
 	"internal/cli/detach.go":          {1, "the name of a log"},
-	"internal/app/retention.go":       {1, "the age of a file"},
+	"internal/upkeep/retention.go":    {1, "the age of a file"},
 	"internal/cli/orphans.go":         {1, "the age of a container, which Docker tells"},
 	"internal/cli/root.go":            {1, "what the wall clock says"},
 	"internal/cli/submit.go":          {1, "a trial in a company without a past"},

@@ -66,7 +66,6 @@ var elsewhere = []exemption{
 	{"internal/gitexec/gitexec.go", "os.Stat", "looks for git"},
 	{"internal/gitops/open_readonly.go", "os.Mkdir os.MkdirTemp os.RemoveAll", "makes a folder of the system's temporary files, for one look"},
 	{"internal/gitops/doctor.go", "os.MkdirTemp os.RemoveAll", "makes a folder of the system's temporary files, for one look"},
-	{"internal/app/idlememory.go", "os.ReadFile os.Readlink", "reads what the kernel says of this process"},
 	{"internal/cli/terminal.go", "os.OpenFile", "opens the terminal of the session, where stdin is a pipe"},
 	{"internal/gates/runner.go", "os.ReadFile", "reads how much memory the machine has to spare"},
 	{"internal/app/app.go", "os.ReadFile", "reads how much memory the machine has"},

@@ -1,4 +1,4 @@
-package app
+package upkeep
 
 import (
 	"context"
@@ -11,30 +11,30 @@ import (
 	"company/internal/session"
 )
 
-// removeStale settles the runs that were cut off with their task, and removes
+// RemoveStale settles the runs that were cut off with their task, and removes
 // the leftovers of earlier processes: the journals of runs that have ended and
 // are sealed in a blob, the repositories of runs whose task ended before the
 // retention and whose work is elsewhere, and the seeds that no newer task is
 // made from. Results of runs are in the mirror and stay there. It is called
 // before anything is under way; a failed removal is only logged.
-func (h *App) removeStale(ctx context.Context, git *gitops.Store) {
-	settled := h.settleRuns(ctx)
-	s := h.View()
+func (u *Keeper) RemoveStale(ctx context.Context, git *gitops.Store) {
+	settled := u.settleRuns(ctx)
+	s := u.State.View()
 	warn := func(what string, err error) {
 		if err != nil {
-			h.log.WarnContext(ctx, "not put away", "what", what, "err", err)
+			u.Logger.WarnContext(ctx, "not put away", "what", what, "err", err)
 		}
 	}
 	warn("books of runs", settled)
-	journals, err := h.ledger.Journals(ctx)
+	journals, err := u.Ledger.Journals(ctx)
 	warn("journals", err)
 	for _, run := range journals {
 		if r := findRun(s, run); r != nil && r.Ended && r.Journal != "" {
-			warn("journal of "+string(run), h.ledger.PurgeJournal(ctx, run))
+			warn("journal of "+string(run), u.Ledger.PurgeJournal(ctx, run))
 		}
 	}
 
-	before := h.Now().AddDate(0, 0, -h.loaded.Config.RetentionDays)
+	before := u.State.Now().AddDate(0, 0, -u.RetentionDays)
 	old := func(t *company.Task) bool { return t.Status.Ended() && t.Ended.Before(before) }
 	runs, err := git.Quarantines()
 	warn("repositories of runs", err)
@@ -70,14 +70,14 @@ func (h *App) removeStale(ctx context.Context, git *gitops.Store) {
 		}
 	}
 	warn("seeds", git.DropSeeds(ctx, keep...))
-	h.log.DebugContext(ctx, "put away", "journals", len(journals), "before", before.Format(time.DateOnly))
+	u.Logger.DebugContext(ctx, "put away", "journals", len(journals), "before", before.Format(time.DateOnly))
 }
 
 // settleRuns closes the books of runs that were cut off with their task.
-func (h *App) settleRuns(ctx context.Context) error {
+func (u *Keeper) settleRuns(ctx context.Context) error {
 	var failed []error
-	for _, r := range h.View().Unsettled() {
-		if err := session.Settle(ctx, h.orch, h.ledger, r); err != nil {
+	for _, r := range u.State.View().Unsettled() {
+		if err := session.Settle(ctx, u.State, u.Ledger, r); err != nil {
 			failed = append(failed, fmt.Errorf("settle %s: %w", r.ID, err))
 		}
 	}

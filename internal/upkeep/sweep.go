@@ -1,4 +1,4 @@
-package app
+package upkeep
 
 import (
 	"context"
@@ -13,14 +13,14 @@ import (
 // that appears after the next process has swept: so it is swept again, a minute
 // later and when the company leaves. It holds the office's lock all the time.
 const (
-	sweepAgainAfter  = time.Minute
+	SweepAgainAfter  = time.Minute
 	sweepTimeout     = time.Minute
 	exitSweepTimeout = 10 * time.Second // an exit does not wait for a daemon that hangs
 )
 
-// sweepEarlierEpochs removes, once after a while, the office's containers of earlier
+// SweepEarlierEpochs removes, once after a while, the office's containers of earlier
 // epochs. What this epoch's runs and gates work in stays.
-func sweepEarlierEpochs(ctx context.Context, rt container.Runtime, officeID string, epoch func() uint64, after time.Duration, log *slog.Logger) {
+func SweepEarlierEpochs(ctx context.Context, rt container.Runtime, officeID string, epoch func() uint64, after time.Duration, log *slog.Logger) {
 	timer := time.NewTimer(after)
 	defer timer.Stop()
 	select {
@@ -29,23 +29,23 @@ func sweepEarlierEpochs(ctx context.Context, rt container.Runtime, officeID stri
 	case <-timer.C:
 	}
 	err := company.Guard("sweeping containers", func() error {
-		return sweepContainers(ctx, rt, officeID, func(i container.Info) bool { return i.Labels.Epoch >= epoch() }, log)
+		return SweepContainers(ctx, rt, officeID, func(i container.Info) bool { return i.Labels.Epoch >= epoch() }, log)
 	})
 	if err != nil && ctx.Err() == nil {
 		log.WarnContext(ctx, "containers not swept", "err", err, "details", company.DetailsOf(err))
 	}
 }
 
-// sweepOnExit removes all of the office's containers when the company leaves,
+// SweepOnExit removes all of the office's containers when the company leaves,
 // also when ctx is over: no run works in them any more.
-func sweepOnExit(ctx context.Context, rt container.Runtime, officeID string, log *slog.Logger) error {
+func SweepOnExit(ctx context.Context, rt container.Runtime, officeID string, log *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exitSweepTimeout)
 	defer cancel()
-	return sweepContainers(ctx, rt, officeID, keepNone, log)
+	return SweepContainers(ctx, rt, officeID, KeepNone, log)
 }
 
-// sweepContainers removes the office's containers that are not to be kept.
-func sweepContainers(ctx context.Context, rt container.Runtime, officeID string, keep func(container.Info) bool, log *slog.Logger) error {
+// SweepContainers removes the office's containers that are not to be kept.
+func SweepContainers(ctx context.Context, rt container.Runtime, officeID string, keep func(container.Info) bool, log *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
 	swept, err := rt.Sweep(ctx, officeID, keep)
@@ -55,5 +55,5 @@ func sweepContainers(ctx context.Context, rt container.Runtime, officeID string,
 	return err
 }
 
-// keepNone: nothing is kept.
-func keepNone(container.Info) bool { return false }
+// KeepNone: nothing is kept.
+func KeepNone(container.Info) bool { return false }

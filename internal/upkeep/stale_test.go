@@ -1,4 +1,4 @@
-package app
+package upkeep
 
 import (
 	"io"
@@ -34,18 +34,17 @@ func TestRemoveStale(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	h := &App{log: slog.New(slog.NewTextHandler(io.Discard, nil)), office: newOffice(t)}
-	h.loaded.Config = config.Default()
-	if h.ledger, err = ledger.Open(t.Context(), bus, ledger.Options{}); err != nil {
+	u := &Keeper{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Office: newOffice(t), RetentionDays: config.Default().RetentionDays}
+	if u.Ledger, err = ledger.Open(t.Context(), bus, ledger.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	machine := clocktest.Running(time.Now().Add(-30 * 24 * time.Hour))
-	if h.orch, err = orchestrator.Open(t.Context(), orchestrator.Config{Ledger: h.ledger, Office: "k3fq", Clock: clock.New(machine.Sources())}); err != nil {
+	if u.State, err = orchestrator.Open(t.Context(), orchestrator.Config{Ledger: u.Ledger, Office: "k3fq", Clock: clock.New(machine.Sources())}); err != nil {
 		t.Fatal(err)
 	}
 	do := func(c company.Command) {
 		t.Helper()
-		if _, err := h.orch.Do(t.Context(), company.Company, c); err != nil {
+		if _, err := u.State.Do(t.Context(), company.Company, c); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -65,16 +64,16 @@ func TestRemoveStale(t *testing.T) {
 			Integration: "develop-" + string(id) + "-k3fq", Gates: []company.GateCommand{{Name: "test", Command: "true"}}}})
 		do(company.RecordBaseline{Task: id, Result: company.GateResult{Tree: p.Base, GateHash: "g", Image: "i", Passed: true,
 			Checks: []company.GateCheck{{Name: "test", Command: "true", Passed: true}}}})
-		fence := h.orch.View().Seq + 1
+		fence := u.State.View().Seq + 1
 		do(company.Claim{Run: run, Epoch: 1, Worker: "manager", From: p.Base})
-		if _, err := h.ledger.OpenJournal(t.Context(), run, fence); err != nil {
+		if _, err := u.Ledger.OpenJournal(t.Context(), run, fence); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := p.Store.Quarantine(t.Context(), p.Mirror, run, p.Base, nil); err != nil {
 			t.Fatal(err)
 		}
 		if n < 3 { // sealed and ended; the process died before the purge
-			hash, _, err := h.ledger.SealJournal(t.Context(), run)
+			hash, _, err := u.Ledger.SealJournal(t.Context(), run)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,8 +82,8 @@ func TestRemoveStale(t *testing.T) {
 		}
 	}
 	for range 2 { // again changes nothing
-		h.removeStale(t.Context(), p.Store)
-		journals, err := h.ledger.Journals(t.Context())
+		u.RemoveStale(t.Context(), p.Store)
+		journals, err := u.Ledger.Journals(t.Context())
 		if err != nil || !slices.Equal(journals, []company.RunID{"t3-plan.1"}) {
 			t.Fatalf("journals %v, %v", journals, err)
 		}
@@ -97,26 +96,14 @@ func TestRemoveStale(t *testing.T) {
 		}
 	}
 	// What the open tasks name of the mirror is held, and nothing of the others.
-	if err := h.newRepackJob(p.Store).run(t.Context()); err != nil {
+	if err := u.RepackJob(p.Store).Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if needed, err := referencedObjects(h.View()); err != nil || !slices.Contains(needed["p"], p.Base) || len(needed) != 1 {
+	if needed, err := referencedObjects(u.State.View()); err != nil || !slices.Contains(needed["p"], p.Base) || len(needed) != 1 {
 		t.Errorf("named: %v, %v", needed, err)
 	}
-	// The files of a task whose process died before they were written are
-	// written by the next one, and those that are right are left alone.
-	h.projector = newProjector(h)
-	h.projector.markOutdated(h.View())
-	if len(h.projector.pending) != 3 {
-		t.Fatalf("%d tasks are to be written, want 3", len(h.projector.pending))
-	}
-	h.projector.flushPending(h.lifetime)
-	h.projector.markOutdated(h.View())
-	if len(h.projector.pending) != 1 || h.projector.pending["t3"] == nil {
-		t.Fatalf("to be written are %v, want the open task", h.projector.pending)
-	}
 	do(company.Cancel{Task: "t3"})
-	if needed, err := referencedObjects(h.View()); err != nil || len(needed) != 0 {
+	if needed, err := referencedObjects(u.State.View()); err != nil || len(needed) != 0 {
 		t.Errorf("nothing is open: %v, %v", needed, err)
 	}
 }

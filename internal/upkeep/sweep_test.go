@@ -1,4 +1,4 @@
-package app
+package upkeep
 
 import (
 	"context"
@@ -53,9 +53,9 @@ func TestSweepEarlierEpochs(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			sweepEarlierEpochs(t.Context(), rt, "abcd", func() uint64 { return 2 }, sweepAgainAfter, slog.New(slog.DiscardHandler))
+			SweepEarlierEpochs(t.Context(), rt, "abcd", func() uint64 { return 2 }, SweepAgainAfter, slog.New(slog.DiscardHandler))
 		}()
-		time.Sleep(sweepAgainAfter - time.Second) // of the test's own clock
+		time.Sleep(SweepAgainAfter - time.Second) // of the test's own clock
 		synctest.Wait()
 		if len(rt.removed()) > 0 {
 			t.Errorf("too early: %q", rt.removed())
@@ -72,11 +72,11 @@ func TestNoSweepAfterExit(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	rt := &fakeRuntime{all: []container.Info{{Name: "late"}}}
-	sweepEarlierEpochs(ctx, rt, "abcd", func() uint64 { return 2 }, time.Hour, slog.New(slog.DiscardHandler))
+	SweepEarlierEpochs(ctx, rt, "abcd", func() uint64 { return 2 }, time.Hour, slog.New(slog.DiscardHandler))
 	if len(rt.removed()) > 0 {
 		t.Errorf("swept %q", rt.removed())
 	}
-	if err := sweepOnExit(ctx, rt, "abcd", slog.New(slog.DiscardHandler)); err != nil || len(rt.removed()) != 1 {
+	if err := SweepOnExit(ctx, rt, "abcd", slog.New(slog.DiscardHandler)); err != nil || len(rt.removed()) != 1 {
 		t.Errorf("at last: %v, %q", err, rt.removed())
 	}
 }

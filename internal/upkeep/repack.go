@@ -1,10 +1,9 @@
-package app
+package upkeep
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"regexp"
 	"time"
 
@@ -15,15 +14,15 @@ import (
 // quotedOIDRE finds object ids in the state: a string of their length is one.
 var quotedOIDRE = regexp.MustCompile(`"([0-9a-f]{40})"`)
 
-// newRepackJob is the round that keeps the mirrors small: what the state names is
+// RepackJob is the round that keeps the mirrors small: what the state names is
 // held, and what nothing names any more goes.
-func (h *App) newRepackJob(git *gitops.Store) periodicJob {
-	return periodicJob{name: "git", interval: 6 * time.Hour, limit: 30 * time.Minute, run: func(ctx context.Context) error {
+func (u *Keeper) RepackJob(git *gitops.Store) Job {
+	return Job{Name: "git", Interval: 6 * time.Hour, Limit: 30 * time.Minute, Run: func(ctx context.Context) error {
 		projects, err := git.Mirrors()
 		if err != nil {
 			return err
 		}
-		needed, err := referencedObjects(h.View())
+		needed, err := referencedObjects(u.State.View())
 		if err != nil {
 			return err
 		}
@@ -38,7 +37,7 @@ func (h *App) newRepackJob(git *gitops.Store) periodicJob {
 				did, err = m.Pack(ctx)
 			}
 			if did {
-				h.log.InfoContext(ctx, "packed", "project", id)
+				u.Logger.InfoContext(ctx, "packed", "project", id)
 			}
 			failed = append(failed, err)
 		}
@@ -61,13 +60,4 @@ func referencedObjects(s *company.State) (map[string][]company.OID, error) {
 		}
 	}
 	return out, nil
-}
-
-// runNow makes a round in the background.
-func (r periodicJob) runNow(ctx context.Context, log *slog.Logger) {
-	ctx, cancel := context.WithTimeout(ctx, r.limit)
-	defer cancel()
-	if err := company.Guard(r.name, func() error { return r.run(ctx) }); err != nil && ctx.Err() == nil {
-		log.WarnContext(ctx, "not put away", "what", r.name, "err", err)
-	}
 }

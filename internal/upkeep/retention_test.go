@@ -1,8 +1,6 @@
-package app
+package upkeep
 
 import (
-	"io"
-	"log/slog"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -11,7 +9,6 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/config"
 	"company/internal/folder/foldertest"
 	"company/internal/gitops"
 	"company/internal/gitops/gitopstest"
@@ -64,12 +61,11 @@ func TestUnmergedWorkIsKept(t *testing.T) {
 			gitIn(t, q.Dir(), "fetch", "-q", mirror, string(worked)+":"+gitops.CheckpointRef(run))
 		}
 	}
-	h := &App{log: slog.New(slog.NewTextHandler(io.Discard, nil)), office: &office.Office{Paths: office.Paths{Git: filepath.Dir(p.Mirror.Dir())}}}
-	h.office.GitFolder, h.office.RunsFolder = foldertest.Open(t, filepath.Dir(p.Mirror.Dir())), foldertest.Open(t, t.TempDir())
-	h.loaded.Config = config.Default()
+	off := &office.Office{Paths: office.Paths{Git: filepath.Dir(p.Mirror.Dir())}}
+	off.GitFolder, off.RunsFolder = foldertest.Open(t, filepath.Dir(p.Mirror.Dir())), foldertest.Open(t, t.TempDir())
 	found := func(unmerged bool) (out []string) {
 		t.Helper()
-		all, err := retentionPolicy{state: s, office: h.office, before: time.Now(), unmerged: unmerged}.listRepositories(ctx, p.Store, "origin")
+		all, err := retentionPolicy{state: s, office: off, before: time.Now(), unmerged: unmerged}.listRepositories(ctx, p.Store, "origin")
 		must(err)
 		for _, l := range all {
 			what := l.Kind + " " + l.Name

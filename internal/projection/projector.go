@@ -1,39 +1,60 @@
-package app
+package projection
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"company/internal/company"
 	"company/internal/manager"
+	"company/internal/office"
 	"company/internal/runfiles"
 )
 
 // idleAfter is how long after an event a company counts as idle.
 const idleAfter = 5 * time.Second
 
-// projector writes the files that people read: backlog tickets, the state of
+// Projector writes the files that people read: backlog tickets, the state of
 // each task under runtime/, verdicts in result.json. They are made from the
 // state and never read back; losing one loses nothing.
-type projector struct {
-	app     *App
+type Projector struct {
+	office  *office.Office
+	decider company.Decider
+	log     *slog.Logger
+
 	mu      sync.Mutex
 	pending map[company.TaskID]*company.Task
 	reports []company.RecordFileWrite // of files that were written, or not
 	wake    chan struct{}
 }
 
-func newProjector(h *App) *projector {
-	return &projector{app: h, pending: map[company.TaskID]*company.Task{}, wake: make(chan struct{}, 1)}
+// New is a projector of an office. It notes what it is told of, and writes
+// nothing before it is connected.
+func New(off *office.Office) *Projector {
+	return &Projector{office: off, pending: map[company.TaskID]*company.Task{}, wake: make(chan struct{}, 1)}
 }
 
-// markChanged notes that a task's files are out of date. Only the newest state of
+// Connect gives it the state and the ledger that reports go to.
+func (p *Projector) Connect(d company.Decider, log *slog.Logger) { p.decider, p.log = d, log }
+
+// IsConnected reports whether there is a state to write.
+func (p *Projector) IsConnected() bool { return p.decider != nil }
+
+// Hooks are called by Run, one at a time.
+type Hooks struct {
+	// Written is called when the files are as the state is.
+	Written func()
+	// Idle is called when nothing has happened for a while, and once more later.
+	Idle func()
+}
+
+// MarkChanged notes that a task's files are out of date. Only the newest state of
 // a task is written, however fast it changes.
-func (p *projector) markChanged(_ company.Event, t *company.Task) {
+func (p *Projector) MarkChanged(_ company.Event, t *company.Task) {
 	if t != nil {
 		p.mu.Lock()
 		p.pending[t.ID] = t
@@ -42,29 +63,28 @@ func (p *projector) markChanged(_ company.Event, t *company.Task) {
 	p.wakeUp()
 }
 
-func (p *projector) wakeUp() {
+func (p *Projector) wakeUp() {
 	select {
 	case p.wake <- struct{}{}:
 	default:
 	}
 }
 
-// run writes until ctx ends, and then the rest.
-func (p *projector) run(ctx context.Context) {
-	p.markOutdated(p.app.View())
+// Run writes until ctx ends, and then the rest.
+func (p *Projector) Run(ctx context.Context, hooks Hooks) {
+	p.markOutdated(p.decider.View())
 	quiet := time.NewTimer(idleAfter)
 	again := true // NATS lets go of what it last wrote only after a while
 	defer quiet.Stop()
 	for {
-		p.flushPending(ctx)
-		p.app.syncPoolSize()
-		p.app.syncWarmPool()
+		p.FlushPending(ctx)
+		hooks.Written()
 		select {
 		case <-ctx.Done():
-			p.flushPending(ctx)
+			p.FlushPending(ctx)
 			return
 		case <-quiet.C:
-			releaseMemory()
+			hooks.Idle()
 			if again {
 				again = false
 				quiet.Reset(5 * idleAfter)
@@ -78,7 +98,7 @@ func (p *projector) run(ctx context.Context) {
 
 // markOutdated notes the tasks whose files an earlier process left behind:
 // those that are open, and those that ended before their files show it.
-func (p *projector) markOutdated(s *company.State) {
+func (p *Projector) markOutdated(s *company.State) {
 	for id, t := range s.Tasks {
 		if t.Status.Ended() && p.writtenAt(id).Equal(t.Updated) {
 			continue
@@ -93,16 +113,17 @@ func (p *projector) markOutdated(s *company.State) {
 
 // writtenAt is the time of the event that a task's file is of; zero: there is
 // none to be read.
-func (p *projector) writtenAt(id company.TaskID) time.Time {
+func (p *Projector) writtenAt(id company.TaskID) time.Time {
 	var st executionState
-	text, err := p.app.office.TasksFolder.ReadFile(string(id)+".json", 0)
+	text, err := p.office.TasksFolder.ReadFile(string(id)+".json", 0)
 	if err != nil || json.Unmarshal(text, &st) != nil {
 		return time.Time{}
 	}
 	return st.LastUpdated
 }
 
-func (p *projector) flushPending(ctx context.Context) {
+// FlushPending writes the files that are out of date, and sends the reports.
+func (p *Projector) FlushPending(ctx context.Context) {
 	p.mu.Lock()
 	todo := p.pending
 	p.pending = map[company.TaskID]*company.Task{}
@@ -128,17 +149,17 @@ type executionState struct {
 }
 
 // write writes the files of a task, each whatever becomes of the others.
-func (p *projector) write(t *company.Task) {
-	p.noteTaskFile(t.ID, "backlog/"+string(t.ID)+"-*.md", manager.WriteBacklog(p.app.office.BacklogFolder, t))
+func (p *Projector) write(t *company.Task) {
+	p.noteTaskFile(t.ID, "backlog/"+string(t.ID)+"-*.md", manager.WriteBacklog(p.office.BacklogFolder, t))
 	p.noteTaskFile(t.ID, "state/"+string(t.ID)+".json", p.writeState(t))
 	for _, sub := range t.Subtasks {
 		if run, err := p.writeVerdict(t, sub); run != "" {
-			p.noteRunFile(run, "result.json", err)
+			p.NoteRunFile(run, "result.json", err)
 		}
 	}
 }
 
-func (p *projector) writeState(t *company.Task) error {
+func (p *Projector) writeState(t *company.Task) error {
 	st := executionState{
 		SchemaVersion: 1, TaskID: t.ID, RunID: string(t.ID), Status: t.Status, Phase: t.Phase(), LastUpdated: t.Updated.UTC(),
 		Workers: map[string]company.RunID{}, Conversations: map[company.RunID]string{}, Branches: map[string]company.OID{}, Artifacts: map[string]company.Change{},
@@ -166,19 +187,19 @@ func (p *projector) writeState(t *company.Task) error {
 	if err != nil {
 		return fmt.Errorf("write the state of %s: %w", t.ID, err)
 	}
-	return p.app.office.TasksFolder.WriteFile(string(t.ID)+".json", append(text, '\n'), 0o600)
+	return p.office.TasksFolder.WriteFile(string(t.ID)+".json", append(text, '\n'), 0o600)
 }
 
 // hasRunFile says whether a run's file is there.
-func (p *projector) hasRunFile(name string) bool {
-	info, err := p.app.office.RunsFolder.Lstat(name)
+func (p *Projector) hasRunFile(name string) bool {
+	info, err := p.office.RunsFolder.Lstat(name)
 	return err == nil && info.Mode().IsRegular()
 }
 
 // writeVerdict writes the gates' verdict into the result of the run that it is
 // about: the run ended before it was judged. It names the run whose file it has
 // written, or could not write.
-func (p *projector) writeVerdict(t *company.Task, sub *company.Subtask) (company.RunID, error) {
+func (p *Projector) writeVerdict(t *company.Task, sub *company.Subtask) (company.RunID, error) {
 	if sub.Gate == nil {
 		return "", nil
 	}
@@ -187,7 +208,7 @@ func (p *projector) writeVerdict(t *company.Task, sub *company.Subtask) (company
 	if r == nil || !r.Ended || r.Head != sub.Gate.Head {
 		return "", nil
 	}
-	runs, name := p.app.office.RunsFolder, string(id)+"/result.json"
+	runs, name := p.office.RunsFolder, string(id)+"/result.json"
 	text, err := runs.ReadFile(name, 0)
 	if err != nil {
 		return "", nil // the run's folder was cleaned up; the ledger has it all

@@ -1,4 +1,4 @@
-package app
+package upkeep
 
 import (
 	"context"
@@ -22,7 +22,7 @@ func TestPeriodicJob(t *testing.T) {
 		var told []string
 		var at []time.Duration
 		began := time.Now()
-		r := periodicJob{name: "forge", interval: time.Minute, limit: 5 * time.Second, run: func(ctx context.Context) error {
+		r := Job{Name: "forge", Interval: time.Minute, Limit: 5 * time.Second, Run: func(ctx context.Context) error {
 			mu.Lock()
 			at = append(at, time.Since(began))
 			mu.Unlock()
@@ -38,7 +38,7 @@ func TestPeriodicJob(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			r.runLoop(ctx, stopped.Load, func(it feed.Item) {
+			r.RunLoop(ctx, stopped.Load, func(it feed.Item) {
 				mu.Lock()
 				defer mu.Unlock()
 				told = append(told, string(it.Mark)+" "+it.Text)

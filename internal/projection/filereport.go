@@ -1,4 +1,4 @@
-package app
+package projection
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 
 	"company/internal/company"
 )
@@ -14,20 +15,26 @@ import (
 // written again. The writer may be in the middle of a decision (the log is), so
 // the error is noted here and the projector records it.
 
-func (p *projector) noteOfficeFile(file string, err error) { p.noteFile("", "", file, err) }
+// NoteOfficeFile notes that a file of the office is not written, or is again.
+func (p *Projector) NoteOfficeFile(file string, err error) { p.noteFile("", "", file, err) }
 
-func (p *projector) noteTaskFile(t company.TaskID, file string, err error) {
+func (p *Projector) noteTaskFile(t company.TaskID, file string, err error) {
 	p.noteFile(t, "", file, err)
 }
 
-func (p *projector) noteRunFile(run company.RunID, name string, err error) {
+// NoteRunFile notes the same of a file of a run.
+func (p *Projector) NoteRunFile(run company.RunID, name string, err error) {
 	p.noteFile(run.Task(), run, run.FilePath(name), err)
 }
+
+// reportTimeout bounds how long a report waits for the ledger. It is made while an
+// office goes away, too.
+const reportTimeout = 10 * time.Second
 
 // maxReports bounds the noted errors that are not recorded yet.
 const maxReports = 1000
 
-func (p *projector) noteFile(task company.TaskID, run company.RunID, file string, err error) {
+func (p *Projector) noteFile(task company.TaskID, run company.RunID, file string, err error) {
 	p.mu.Lock()
 	if len(p.reports) < maxReports {
 		p.reports = append(p.reports, company.RecordFileWrite{Task: task, Run: run, File: file, Why: whyUnwritten(err)})
@@ -39,20 +46,20 @@ func (p *projector) noteFile(task company.TaskID, run company.RunID, file string
 }
 
 // sendReports brings in what has become of files. It does its work when ctx is over.
-func (p *projector) sendReports(ctx context.Context) {
+func (p *Projector) sendReports(ctx context.Context) {
 	p.mu.Lock()
 	news := p.reports
 	p.reports = nil
 	p.mu.Unlock()
 	for _, n := range news {
-		if n.Why == "" && !isKnownUnwritten(p.app.View(), n) {
+		if n.Why == "" && !isKnownUnwritten(p.decider.View(), n) {
 			continue // as it should be, like nearly all
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTimeout)
-		_, err := p.app.orch.Do(ctx, company.Company, n)
+		_, err := p.decider.Do(ctx, company.Company, n)
 		cancel()
 		if err != nil {
-			p.app.log.Error("what became of a file is not in the ledger", "file", n.File, "why", n.Why, "err", err)
+			p.log.Error("what became of a file is not in the ledger", "file", n.File, "why", n.Why, "err", err)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package app
+package upkeep
 
 import (
 	"context"
@@ -18,33 +18,33 @@ import (
 // webhookPath is where a forge calls, below the address of forge.webhook_listen.
 const webhookPath = "/webhook"
 
-// webhooks is the place where forges call while a company serves. A call is a
+// Webhooks is the place where forges call while a company serves. A call is a
 // hint to ask now instead of at the next round: nothing of it is acted on.
-type webhooks struct {
-	listen  string // empty: none
-	secret  secret.Value
-	env     string
-	trigger chan<- struct{}
+type Webhooks struct {
+	Listen  string // empty: none
+	Secret  secret.Value
+	Env     string // that the secret is read from
+	Trigger chan<- struct{}
 }
 
-// startServer takes calls until ctx ends. It is plain HTTP: what the world reaches
+// StartServer takes calls until ctx ends. It is plain HTTP: what the world reaches
 // belongs behind a proxy that speaks TLS.
-func (w webhooks) startServer(ctx context.Context, wg *sync.WaitGroup, tell func(feed.Item)) error {
-	if w.listen == "" {
+func (w Webhooks) StartServer(ctx context.Context, wg *sync.WaitGroup, tell func(feed.Item)) error {
+	if w.Listen == "" {
 		return nil
 	}
-	if !w.secret.Set() {
-		return company.E(company.EAuth, "webhooks cannot be taken").Because(w.env + " is NOT SET").
-			Fix("export " + w.env + " with the webhook's secret, or remove forge.webhook_listen")
+	if !w.Secret.Set() {
+		return company.E(company.EAuth, "webhooks cannot be taken").Because(w.Env + " is NOT SET").
+			Fix("export " + w.Env + " with the webhook's secret, or remove forge.webhook_listen")
 	}
-	l, err := net.Listen("tcp", w.listen)
+	l, err := net.Listen("tcp", w.Listen)
 	if err != nil {
 		return company.E(company.EConfig, "forge.webhook_listen cannot be listened on").Wrap(err).Fix("name another port")
 	}
 	mux := http.NewServeMux()
-	mux.Handle(webhookPath, forge.NewWebhooks(w.secret).Handler(func(forge.WebhookEvent) {
+	mux.Handle(webhookPath, forge.NewWebhooks(w.Secret).Handler(func(forge.WebhookEvent) {
 		select {
-		case w.trigger <- struct{}{}:
+		case w.Trigger <- struct{}{}:
 		default: // a round is called for already
 		}
 	}))

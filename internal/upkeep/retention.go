@@ -1,4 +1,4 @@
-package app
+package upkeep
 
 import (
 	"cmp"
@@ -17,7 +17,7 @@ import (
 	"company/internal/office"
 )
 
-// garbage is one thing of this office that nobody needs any more.
+// Garbage is one thing of this office that nobody needs any more.
 type Garbage struct {
 	Kind  string         `json:"kind"` // run, repository, result, log, container, image
 	Name  string         `json:"name"`
@@ -29,7 +29,7 @@ type Garbage struct {
 	removal func(context.Context) error
 }
 
-// remove removes it.
+// Remove removes it.
 func (g Garbage) Remove(ctx context.Context) error { return g.removal(ctx) }
 
 // retentionPolicy knows what of an office is still needed.
@@ -240,9 +240,9 @@ func listUnusedImages(ctx context.Context, b *image.Builder, keep, gone []string
 	return out, nil
 }
 
-// sortGarbage is the order in which leftovers are shown and removed: containers
+// SortGarbage is the order in which leftovers are shown and removed: containers
 // before the images that they are made from.
-func sortGarbage(all []Garbage) []Garbage {
+func SortGarbage(all []Garbage) []Garbage {
 	order := []string{"container", "image", "repository", "result", "run", "log"}
 	slices.SortFunc(all, func(a, b Garbage) int {
 		return cmp.Or(slices.Index(order, a.Kind)-slices.Index(order, b.Kind), strings.Compare(a.Name, b.Name))

@@ -1,0 +1,32 @@
+// Package upkeep keeps an office small and up to date beside the work: what is
+// done again and again while a company serves (cleanup, repacking, asking forges),
+// what is put away at a start, and what nobody needs any more. Nothing of it is an
+// effect: no event waits for it, and a round that is missed is made up for by the
+// next. It removes nothing that the ledger or an open task needs.
+package upkeep
+
+import (
+	"log/slog"
+	"time"
+
+	"company/internal/company"
+	"company/internal/ledger"
+	"company/internal/office"
+)
+
+// Keeper puts away what an office does not need any more.
+type Keeper struct {
+	Office *office.Office
+	State  State
+	Ledger *ledger.Ledger
+	// RetentionDays is how long what a task left is kept after its end.
+	RetentionDays int
+	Remote        string // of the projects' repositories, by its git name
+	Logger        *slog.Logger
+}
+
+// State is the company that is looked at, and its time.
+type State interface {
+	company.Decider
+	Now() time.Time
+}

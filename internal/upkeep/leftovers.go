@@ -1,0 +1,108 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"company/internal/company"
+	"company/internal/container"
+	"company/internal/gitops"
+	"company/internal/image"
+	"company/internal/view"
+)
+
+// policyOf is what is still needed: of tasks that ended after the retention, or
+// with recent of none that has ended. It also finds work that no branch holds.
+func (u *Keeper) policyOf(recent bool) retentionPolicy {
+	k := retentionPolicy{state: u.State.View(), office: u.Office, before: u.State.Now(), unmerged: true}
+	if !recent {
+		k.before = k.before.AddDate(0, 0, -u.RetentionDays)
+	}
+	return k
+}
+
+// FindGarbage finds what ended tasks have left on this disk, work that no branch
+// holds with it: of tasks that ended before the retention, or of all with recent.
+func (u *Keeper) FindGarbage(ctx context.Context, recent bool, store *gitops.Store) ([]Garbage, error) {
+	k := u.policyOf(recent)
+	files, err := k.listRunFiles(ctx)
+	if err != nil {
+		return nil, company.E(company.EConfig, "the folders of runs cannot be read").Wrap(err).Fix("see that they are yours")
+	}
+	repos, err := k.listRepositories(ctx, store, u.Remote)
+	return append(files, repos...), err
+}
+
+// FindDockerGarbage finds the same of what the daemon keeps.
+func (u *Keeper) FindDockerGarbage(ctx context.Context, recent bool, rt container.Runtime, images *image.Builder) ([]Garbage, error) {
+	k := u.policyOf(recent)
+	all, err := k.listContainers(ctx, rt)
+	if err != nil {
+		return nil, err
+	}
+	old, err := k.listImages(ctx, images)
+	return append(all, old...), err
+}
+
+// RetentionJob is the round that puts old things away while a company serves.
+func (u *Keeper) RetentionJob(store *gitops.Store, images *image.Builder) Job {
+	return Job{Name: "cleanup", Interval: time.Hour, Limit: 10 * time.Minute, Run: func(ctx context.Context) error {
+		// What ended this moment may still be letting go.
+		k := retentionPolicy{state: u.State.View(), office: u.Office, before: u.State.Now().Add(-10*time.Minute).AddDate(0, 0, -u.RetentionDays)}
+		settled := u.settleRuns(ctx)
+		all, err := k.listRunFiles(ctx)
+		if err != nil {
+			return err
+		}
+		repos, err := k.listRepositories(ctx, store, u.Remote)
+		if err != nil {
+			return err
+		}
+		old, err := k.listImages(ctx, images)
+		var failed []error
+		for _, l := range SortGarbage(append(append(all, repos...), old...)) {
+			failed = append(failed, l.Remove(ctx))
+		}
+		return errors.Join(append(failed, err, settled)...)
+	}}
+}
+
+// ListPrunable are the images that no task needs any more: of this office or,
+// with all, of this machine, parents last.
+func ListPrunable(ctx context.Context, used []view.TaskImage, b *image.Builder, all bool) ([]Garbage, error) {
+	var keep, gone []string
+	for _, t := range used {
+		switch {
+		case t.Open || t.Needed && !all:
+			keep = append(keep, t.Image)
+		default:
+			gone = append(gone, t.Image)
+		}
+	}
+	if !all {
+		// A task that ended this moment needs no image; a follow-up is based on
+		// the image of the task that it follows, and open pull requests keep it.
+		return listUnusedImages(ctx, b, keep, gone)
+	}
+	unused, err := b.Unused(ctx, keep, false)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := b.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(entries, func(a, b image.ImageEntry) int { return len(b.Layers) - len(a.Layers) })
+	var out []Garbage
+	for _, e := range entries {
+		if unused(e) {
+			out = append(out, Garbage{Kind: "image", Name: e.Tag, removal: func(ctx context.Context) error {
+				_, err := b.Prune(ctx, func(o image.ImageEntry) bool { return o.Tag == e.Tag })
+				return err
+			}})
+		}
+	}
+	return out, nil
+}

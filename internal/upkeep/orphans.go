@@ -1,0 +1,45 @@
+package upkeep
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"company/internal/container"
+)
+
+// minOrphanAge is how old a container is before its having ended says that nobody
+// removes it: a company does so within moments.
+const minOrphanAge = time.Minute
+
+// OrphanContainer is a container of ours that no company looks after.
+type OrphanContainer struct {
+	Name    string    `json:"name"`
+	ID      string    `json:"id"`
+	Office  string    `json:"office"`
+	Run     string    `json:"run"`
+	State   string    `json:"state"`
+	Created time.Time `json:"created"`
+	Why     string    `json:"why"`
+}
+
+// FindOrphans picks, of all containers with our labels, those that nobody looks
+// after: all of an office that no process has, and what has ended elsewhere
+// and was not removed. Of another office it is not known who has it.
+func FindOrphans(all []container.Info, ours string, held bool, now time.Time) []OrphanContainer {
+	out := []OrphanContainer{}
+	for _, c := range all {
+		o := OrphanContainer{Name: c.Name, ID: c.ID, Office: c.Labels.Office, Run: c.Labels.Run, State: c.State, Created: c.Created.UTC()}
+		switch {
+		case c.Labels.Office == ours && ours != "" && !held:
+			o.Why = "this office is not open"
+		case (c.State == "exited" || c.State == "dead") && now.Sub(c.Created) > minOrphanAge:
+			o.Why = "it has ended, and office " + c.Labels.Office + " has not removed it"
+		default:
+			continue
+		}
+		out = append(out, o)
+	}
+	slices.SortFunc(out, func(a, b OrphanContainer) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}

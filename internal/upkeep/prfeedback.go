@@ -1,0 +1,99 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"company/internal/company"
+	"company/internal/delivery"
+)
+
+// FeedbackRounds ask forges, again and again, what became of the open pull
+// requests.
+type FeedbackRounds struct {
+	Interval time.Duration
+	Trigger  <-chan struct{} // calls for a round before its time
+	Poller   *delivery.FeedbackPoller
+	// Settings are those of the config for a checkout.
+	Settings func(ctx context.Context, checkout string) (company.Settings, error)
+	// Record has what was heard decided, and gives the task that follows it up.
+	Record func(context.Context, company.RecordPRFeedback) (company.TaskID, error)
+	Logger *slog.Logger
+}
+
+// pullsPerRound bounds what one round of asking costs: each pull request is a
+// few requests and a fetch. The others come next.
+const pullsPerRound = 5
+
+// Job is the round that hears what became of the open ones of these.
+func (r FeedbackRounds) Job(pulls func() []company.Pull) Job {
+	next := 0 // among the open ones
+	return Job{Name: "forge", Interval: r.Interval, Trigger: r.Trigger, Limit: 2 * time.Minute, Run: func(ctx context.Context) error {
+		open := slices.DeleteFunc(pulls(), func(p company.Pull) bool { return p.State != company.PROpen })
+		var failed []error
+		for range min(pullsPerRound, len(open)) {
+			p := open[next%len(open)]
+			next++
+			settings, err := r.Settings(ctx, p.Lead.Project.Path)
+			if err != nil {
+				failed = append(failed, fmt.Errorf("pull request #%d: %w", p.Number, err))
+				continue
+			}
+			got := PollPR(ctx, r.Poller, p, settings, func(c company.RecordPRFeedback) (company.TaskID, error) { return r.Record(ctx, c) })
+			switch {
+			case ctx.Err() != nil:
+				return context.Cause(ctx)
+			case company.CodeOf(got.Err) == company.EConflict:
+				r.Logger.InfoContext(ctx, "not followed up", "pull_request", p.Number, "err", got.Err)
+			case got.Err != nil:
+				failed = append(failed, fmt.Errorf("pull request #%d: %w", p.Number, got.Err))
+			}
+		}
+		return errors.Join(failed...)
+	}}
+}
+
+// SyncResult is what came of asking about one pull request.
+type SyncResult struct {
+	Number   int             `json:"number"`
+	Task     company.TaskID  `json:"task"`
+	State    company.PRState `json:"state"`
+	Remarks  int             `json:"remarks"` // that ask for work, acted on before or now
+	Left     int             `json:"left"`    // that were left alone
+	FollowUp company.TaskID  `json:"follow_up,omitempty"`
+	// BranchChange is there where the branch is not as it was delivered.
+	BranchChange *company.BranchChange `json:"branch_change,omitempty"`
+	Error        string                `json:"error,omitempty"`
+	Err          error                 `json:"-"`
+}
+
+// PollPR asks about one pull request and has what was heard decided.
+func PollPR(ctx context.Context, l *delivery.FeedbackPoller, p company.Pull, set company.Settings, do func(company.RecordPRFeedback) (company.TaskID, error)) SyncResult {
+	h := SyncResult{Number: p.Number, Task: p.Lead.ID, State: p.State}
+	fail := func(err error) SyncResult {
+		h.Err, h.Error = err, err.Error()
+		return h
+	}
+	c, left, err := l.Poll(ctx, p)
+	if err != nil {
+		return fail(err)
+	}
+	c.Settings = set
+	h.Left, h.Remarks = left, len(c.Remarks)
+	told := c.Branch == nil || p.Knows(*c.Branch)
+	if c.State == company.PROpen && c.Branch != nil && c.Branch.Kind != company.BranchAsDelivered {
+		h.BranchChange = c.Branch
+	}
+	if c.State == company.PROpen && len(c.Remarks) == 0 && told {
+		return h
+	}
+	if h.FollowUp, err = do(c); err != nil {
+		return fail(err)
+	}
+	h.State = c.State
+	return h
+}
