@@ -119,7 +119,7 @@ func New(o Office, h ServerInfo, log *slog.Logger) *Server {
 				writeError(w, err)
 				return
 			}
-			writeJSON(w, http.StatusOK, v)
+			writeJSON(w, v)
 		})
 	}
 	unknown := func(w http.ResponseWriter, r *http.Request) {
@@ -158,7 +158,7 @@ func (s *Server) Stop() {
 func (s *Server) serveInfo(w http.ResponseWriter, _ *http.Request) {
 	h := s.info
 	h.Epoch = s.office.Source().State.Office.Epoch
-	writeJSON(w, http.StatusOK, h)
+	writeJSON(w, h)
 }
 
 // source is what the views of this moment are made from. Where no company is at
@@ -209,7 +209,7 @@ func (s *Server) serveCommand(w http.ResponseWriter, r *http.Request) {
 		writeError(w, err)
 		return
 	}
-	writeJSON(w, http.StatusOK, CommandResult{Events: evs, Task: s.office.Source().State.SubmittedBy(company.President, id)})
+	writeJSON(w, CommandResult{Events: evs, Task: s.office.Source().State.SubmittedBy(company.President, id)})
 }
 
 // serveTrial tells what a command would do, as the core decides it now. Nothing
@@ -226,7 +226,7 @@ func (s *Server) serveTrial(w http.ResponseWriter, r *http.Request) {
 		writeError(w, err)
 		return
 	}
-	writeJSON(w, http.StatusOK, CommandResult{Events: evs})
+	writeJSON(w, CommandResult{Events: evs})
 }
 
 func decodeReader(r io.Reader, v any) error {
@@ -253,8 +253,7 @@ func decodeStrict(b []byte, v any) error {
 	return nil
 }
 
-func writeJSON(w http.ResponseWriter, status int, v any) {
+func writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v) // the client is gone, or it has it
 }

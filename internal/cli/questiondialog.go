@@ -142,9 +142,11 @@ func (d questionDialog) parseAnswer(ctx context.Context, typed string) (company.
 	case alone && (word == "l" || word == "later"):
 		d.deferQuestion()
 	case alone && (word == "s" || word == "show"):
-		return cmd, d.showSubject(ctx)
+		d.showSubject(ctx)
+		return cmd, nil
 	case alone && d.hasDiff() && (word == "d" || word == "diff"):
-		return cmd, d.showDiff(ctx)
+		d.showDiff(ctx)
+		return cmd, nil
 	case alone && (word == "?" || word == "h" || word == "help"):
 	case d.question.Kind == company.AskClarification:
 		cmd.Option, cmd.Text = company.OptAnswer, typed
@@ -219,18 +221,17 @@ func (d questionDialog) sendAnswer(ctx context.Context, cmd company.Answer) erro
 func (d questionDialog) subjectID() string { return view.SubjectOf(d.question) }
 
 // showSubject prints the object of the question.
-func (d questionDialog) showSubject(ctx context.Context) error {
+func (d questionDialog) showSubject(ctx context.Context) {
 	v, err := api.Get[view.Shown](ctx, d.acc.Client, "shown/"+d.subjectID())
 	v = v.In(d.follower.paths.Runs)
 	if err == nil {
 		fmt.Fprintf(d.follower.a.err, "\n%s", v.RenderText())
 	}
 	d.reportFailure(err)
-	return nil
 }
 
 // showDiff prints the changes.
-func (d questionDialog) showDiff(ctx context.Context) error {
+func (d questionDialog) showDiff(ctx context.Context) {
 	sp, err := readRange(ctx, d.acc, d.subjectID())
 	if err == nil {
 		var patch gitops.Diff
@@ -240,7 +241,6 @@ func (d questionDialog) showDiff(ctx context.Context) error {
 		}
 	}
 	d.reportFailure(err)
-	return nil
 }
 
 // reportFailure says why something could not be shown. The question still stands.

@@ -131,4 +131,4 @@ func (id RunID) Task() TaskID {
 }
 
 // FilePath names a file of the run as the ledger does.
-func (r RunID) FilePath(name string) string { return "runs/" + string(r) + "/" + name }
+func (id RunID) FilePath(name string) string { return "runs/" + string(id) + "/" + name }

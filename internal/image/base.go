@@ -157,7 +157,7 @@ func (b *Builder) buildRootfs(ctx context.Context, s layerStep, packages []strin
 			env = append(env, name+"="+v)
 		}
 	}
-	if err := runTool(ctx, "/", env, nil, nil, args...); err != nil {
+	if err := runTool(ctx, "/", env, nil, args...); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -239,7 +239,7 @@ func askHostTool(ctx context.Context, argv ...string) string {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	var out bytes.Buffer
-	if err := runTool(ctx, "/", append(os.Environ(), "LC_ALL=C"), nil, &out, argv...); err != nil {
+	if err := runTool(ctx, "/", append(os.Environ(), "LC_ALL=C"), &out, argv...); err != nil {
 		return ""
 	}
 	return out.String()

@@ -243,7 +243,7 @@ func downloadModule(ctx context.Context, dir, root string, env []string) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	var out bytes.Buffer
-	if err := runTool(ctx, dir, env, nil, &out, "go", "mod", "edit", "-json"); err != nil {
+	if err := runTool(ctx, dir, env, &out, "go", "mod", "edit", "-json"); err != nil {
 		return markPermanent(company.E(company.EImage, "go.mod of the base commit cannot be read").Wrap(err).Fix("check it with `go mod verify` in your checkout"))
 	}
 	var mod struct {
@@ -265,7 +265,7 @@ func downloadModule(ctx context.Context, dir, root string, env []string) error {
 				Because("a worker has nothing but the repository").Fix("remove the replace directive from the base commit, or vendor the module"))
 		}
 	}
-	if err := runTool(ctx, dir, env, nil, &out, "go", "mod", "download"); err != nil {
+	if err := runTool(ctx, dir, env, &out, "go", "mod", "download"); err != nil {
 		e := company.E(company.EImage, "the project's Go modules cannot be downloaded").Wrap(err).
 			Fix("check `go env GOPROXY` and that `go mod download` works in your checkout; or go on without them, with container.deps: off: what needs them stays red")
 		if isPermanent(0, err.Error()) {
@@ -296,7 +296,7 @@ func (b *Builder) downloadEach(ctx context.Context, dir, work string, env []stri
 	if len(argv) == 3 {
 		return
 	}
-	if err := runTool(ctx, work, env, nil, io.Discard, argv...); err != nil { // work has no go.mod
+	if err := runTool(ctx, work, env, io.Discard, argv...); err != nil { // work has no go.mod
 		b.log.InfoContext(ctx, "some modules of a part cannot be downloaded", "err", err)
 	}
 }

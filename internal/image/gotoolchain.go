@@ -270,9 +270,9 @@ rc=$?
 
 // runTool runs a program of the host with an environment that is given whole,
 // and returns what it printed. The error carries the end of its messages.
-func runTool(ctx context.Context, dir string, env []string, stdin io.Reader, stdout io.Writer, argv ...string) error {
+func runTool(ctx context.Context, dir string, env []string, stdout io.Writer, argv ...string) error {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout = dir, env, stdin, stdout
+	cmd.Dir, cmd.Env, cmd.Stdout = dir, env, stdout
 	var messages bytes.Buffer
 	cmd.Stderr = &messages
 	killGroup(cmd)
