@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	officeapp "company/internal/app"
+	"company/internal/client"
 	"company/internal/company"
 	"company/internal/safetext"
 	"company/internal/view"
@@ -25,11 +26,11 @@ run, turn, for how long, and what the run may cost; and the workers who wait.`,
 }
 
 func (a *app) runAgents(ctx context.Context) error {
-	v, acc, err := read[view.Agents](ctx, a, "agents")
+	v, conn, err := read(ctx, a, (*client.Office).Agents)
 	if err != nil {
 		return err
 	}
-	defer acc.Close()
+	defer conn.Close()
 	if a.output == "json" {
 		return a.printJSON(a.out, v)
 	}
@@ -85,16 +86,16 @@ everybody from working there is company pause.`,
 }
 
 func (a *app) scaleWorkers(ctx context.Context, cmd company.ScaleWorkers) error {
-	acc, paths, err := a.connectOffice(ctx)
+	conn, paths, err := a.connectOffice(ctx)
 	if err != nil {
 		return err
 	}
-	defer acc.Close()
-	done, err := acc.Do(ctx, "", cmd)
+	defer conn.Close()
+	done, err := conn.Do(ctx, "", cmd)
 	if err != nil {
 		return err
 	}
-	w, err := readWork(ctx, acc)
+	w, err := readWork(ctx, conn)
 	if err != nil {
 		return err
 	}

@@ -3,12 +3,11 @@ package cli
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"company/internal/api"
+	"company/internal/client"
 	"company/internal/company"
 	"company/internal/view"
 )
@@ -65,22 +64,22 @@ func (a *app) runAnswer(ctx context.Context, id string, ans company.Answer) erro
 	if err := a.confirmReject(ctx, id, ans); err != nil {
 		return err
 	}
-	q, acc, err := read[view.Approval](ctx, a, "approvals/"+url.PathEscape(id))
+	q, conn, err := readApproval(ctx, a, id)
 	if err != nil {
 		return err
 	}
-	defer acc.Close()
+	defer conn.Close()
 	if ans.Raise != (company.Amount{}) && q.Kind != company.AskBudget {
 		return company.E(company.EUsage, "--add is for a question about the budget").Because(fmt.Sprintf("%s is about: %s", q.ID, q.Kind)).Fix("company approve " + string(q.ID))
 	}
 	ans.Approval, ans.By = q.ID, "command"
-	if _, err := acc.Do(ctx, "", ans); err != nil {
+	if _, err := conn.Do(ctx, "", ans); err != nil {
 		return err
 	}
-	if q, err = api.Get[view.Approval](ctx, acc.Client, "approvals/"+string(q.ID)); err != nil {
+	if q, err = conn.Approval(ctx, q.ID); err != nil {
 		return err
 	}
-	t, err := readTask(ctx, acc, string(q.Task))
+	t, err := readTask(ctx, conn, string(q.Task))
 	if err != nil {
 		return err
 	}
@@ -88,7 +87,7 @@ func (a *app) runAnswer(ctx context.Context, id string, ans company.Answer) erro
 	if t.Over {
 		text += fmt.Sprintf("; %s is %s", t.ID, t.Status)
 	}
-	return a.printOutcome(acc, t, map[string]any{"question": q}, text)
+	return a.printOutcome(conn, t, map[string]any{"question": q}, text)
 }
 
 // confirmReject asks the person at a terminal once more before an answer ends a task. It
@@ -97,13 +96,13 @@ func (a *app) confirmReject(ctx context.Context, id string, ans company.Answer) 
 	if ans.Option != company.OptReject || a.yes || !a.canPrompt() {
 		return nil
 	}
-	q, acc, err := read[view.Approval](ctx, a, "approvals/"+url.PathEscape(id))
+	q, conn, err := readApproval(ctx, a, id)
 	if err != nil {
 		return err
 	}
 	ans.Approval = q.ID
-	all, err := endedBy(ctx, acc, q.Task, ans)
-	acc.Close()
+	all, err := endedBy(ctx, conn, q.Task, ans)
+	conn.Close()
 	if err != nil || all == "" {
 		return err
 	}
@@ -119,15 +118,15 @@ func (a *app) confirmReject(ctx context.Context, id string, ans company.Answer) 
 
 // endedBy names the task that an answer would end, as the core decides it, and
 // how far it has come; "": it ends none.
-func endedBy(ctx context.Context, acc *officeClient, id company.TaskID, ans company.Answer) (string, error) {
-	evs, err := acc.Try(ctx, ans)
+func endedBy(ctx context.Context, conn *client.Office, id company.TaskID, ans company.Answer) (string, error) {
+	evs, err := conn.Try(ctx, ans)
 	if company.CodeOf(err) == company.EHeld {
 		return "", err
 	}
 	for _, e := range evs {
 		switch e.Kind {
 		case (*company.TaskCancelled)(nil).Kind(), (*company.TaskFailed)(nil).Kind():
-			t, err := readTask(ctx, acc, string(id))
+			t, err := readTask(ctx, conn, string(id))
 			if err != nil {
 				return "", err
 			}
@@ -139,8 +138,8 @@ func endedBy(ctx context.Context, acc *officeClient, id company.TaskID, ans comp
 
 // printOutcome says what a command did to a task, and whether the work goes on by
 // itself: it does where a company is at work.
-func (a *app) printOutcome(acc *officeClient, t *view.Progress, v map[string]any, text string) error {
-	works := acc.isServed()
+func (a *app) printOutcome(conn *client.Office, t *view.Progress, v map[string]any, text string) error {
+	works := conn.IsServed()
 	if a.output == "json" {
 		v["schema_version"], v["at_work"] = 1, works
 		v["task"], v["status"] = t.ID, t.Status

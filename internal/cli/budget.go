@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"company/internal/api"
 	officeapp "company/internal/app"
+	"company/internal/client"
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/safetext"
@@ -36,11 +36,11 @@ func newBudget(a *app) *cobra.Command {
 }
 
 func (a *app) runBudget(ctx context.Context) error {
-	views, acc, err := read[[]view.Budget](ctx, a, "costs")
+	views, conn, err := read(ctx, a, (*client.Office).Budgets)
 	if err != nil {
 		return err
 	}
-	defer acc.Close()
+	defer conn.Close()
 	if a.output == "json" {
 		for i := range views {
 			views[i] = views[i].Printed()
@@ -56,26 +56,26 @@ func (a *app) addBudget(ctx context.Context, id, amount string) error {
 	if err != nil {
 		return err
 	}
-	acc, _, err := a.connectOffice(ctx)
+	conn, _, err := a.connectOffice(ctx)
 	if err != nil {
 		return err
 	}
-	defer acc.Close()
-	t, err := readTask(ctx, acc, id)
+	defer conn.Close()
+	t, err := readTask(ctx, conn, id)
 	if err != nil {
 		return err
 	}
-	if _, err := acc.Do(ctx, "", company.RaiseBudget{Task: t.ID, By: by}); err != nil {
+	if _, err := conn.Do(ctx, "", company.RaiseBudget{Task: t.ID, By: by}); err != nil {
 		return err
 	}
-	v, err := api.Get[view.Budget](ctx, acc.Client, "costs/"+id)
+	v, err := conn.Budget(ctx, id)
 	if err != nil {
 		return err
 	}
-	if t, err = readTask(ctx, acc, id); err != nil {
+	if t, err = readTask(ctx, conn, id); err != nil {
 		return err
 	}
-	return a.printOutcome(acc, t, map[string]any{"budget": v.Printed()}, fmt.Sprintf("the cap of %s is %s now", t.ID, v.CapText()))
+	return a.printOutcome(conn, t, map[string]any{"budget": v.Printed()}, fmt.Sprintf("the cap of %s is %s now", t.ID, v.CapText()))
 }
 
 var amountRE = regexp.MustCompile(`^(\$?)([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(usd|[km]?tokens?|[km])?$`)

@@ -6,18 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"strings"
 	"time"
 
-	"company/internal/api"
 	officeapp "company/internal/app"
+	"company/internal/client"
 	"company/internal/company"
 	"company/internal/config"
-	"company/internal/feed"
 	"company/internal/office"
 	"company/internal/safetext"
-	"company/internal/view"
 )
 
 const (
@@ -27,21 +24,6 @@ const (
 	// opens the office, or puts away its containers first.
 	takeOverTimeout = 30 * time.Second
 )
-
-// officeClient is an office as a command sees it: held by this process, which
-// then has its lock; served by the process that does; or not there yet. All
-// three answer the same requests.
-type officeClient struct {
-	*api.Client
-	app  *officeapp.App  // that this process holds; nil: it holds none
-	info *api.ServerInfo // of the process that does; nil: none does
-}
-
-// isServed says that a company is at work in another process.
-func (c *officeClient) isServed() bool { return c.info != nil }
-
-// isMissing says that nobody has opened the office yet.
-func (c *officeClient) isMissing() bool { return c.app == nil && c.info == nil }
 
 // findOffice finds the office. It makes nothing.
 func (a *app) findOffice() (office.Paths, error) {
@@ -102,7 +84,7 @@ func officeExists(p office.Paths) bool {
 
 // openOrDial takes the office's lock, or reaches who holds it; who does neither
 // within the patience is EHeld. Exactly one of the two is returned.
-func (a *app) openOrDial(ctx context.Context, paths office.Paths, patience time.Duration) (h *officeapp.App, remote *officeClient, err error) {
+func (a *app) openOrDial(ctx context.Context, paths office.Paths, patience time.Duration) (h *officeapp.App, remote *client.Office, err error) {
 	off, err := a.openOffice(ctx, paths)
 	if err != nil {
 		return nil, nil, err
@@ -121,7 +103,7 @@ func (a *app) openOrDial(ctx context.Context, paths office.Paths, patience time.
 			h, err := officeapp.Open(ctx, a.openOptions(off, lock, loaded))
 			return h, nil, err
 		}
-		c, err := a.dialHolder(ctx, held)
+		c, err := client.Dial(ctx, held)
 		if c != nil || err != nil {
 			return nil, c, errors.Join(err, off.Close())
 		}
@@ -188,61 +170,21 @@ func heldError(held *office.Holder) error {
 		Fix(fmt.Sprintf("wait for it to end, or end it with kill %d, and try again", held.PID))
 }
 
-// dialHolder reaches the holder of the office, or gives nil where it does not
-// answer. A holder that is another version is an error.
-func (a *app) dialHolder(ctx context.Context, held *office.Holder) (*officeClient, error) {
-	if held == nil || held.Socket == "" {
-		return nil, nil // it is opening, or ending
-	}
-	c := api.Dial(func(ctx context.Context) (net.Conn, error) { return office.DialSocket(ctx, held.Socket) })
-	hctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	hello, err := c.ServerInfo(hctx)
-	if err != nil {
-		c.Close()
-		if e := new(company.Error); errors.As(err, &e) && e.Code == company.EConflict {
-			return nil, e.Because(fmt.Sprintf("process %d on %s: %s", held.PID, held.Host, held.Command)).
-				Fix(fmt.Sprintf("end it with kill %d when its work is done, and start the company anew", held.PID))
-		}
-		return nil, nil
-	}
-	return &officeClient{Client: c, info: &hello}, nil
-}
-
 // connectOffice gives the office for a command that only looks or sends one command.
 // It makes no office where there is none.
-func (a *app) connectOffice(ctx context.Context) (*officeClient, office.Paths, error) {
+func (a *app) connectOffice(ctx context.Context) (*client.Office, office.Paths, error) {
 	paths, err := a.findOffice()
 	if err != nil {
 		return nil, paths, err
 	}
 	if !officeExists(paths) {
-		return &officeClient{Client: api.InProcess(noOffice{paths}, func() {})}, paths, nil
+		return client.None(paths), paths, nil
 	}
 	h, remote, err := a.openOrDial(ctx, paths, dialTimeout)
 	if err != nil || remote != nil {
 		return remote, paths, err
 	}
-	return holdOffice(h), paths, nil
-}
-
-// noOffice is an office that nobody has opened yet: nothing has happened there.
-type noOffice struct{ paths office.Paths }
-
-func (n noOffice) Source() view.Source {
-	return view.Source{State: company.NewState(), Now: time.Now().UTC(), Folders: officeapp.ViewFolders(n.paths)}
-}
-
-func (noOffice) DoID(context.Context, string, string, company.Command) ([]company.Event, error) {
-	return nil, company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
-}
-
-func (noOffice) Follow(context.Context, uint64, func(feed.Item) error) error { return io.EOF }
-
-// holdOffice is the client of an office that this process holds. Its Close
-// closes the office.
-func holdOffice(h *officeapp.App) *officeClient {
-	return &officeClient{Client: api.InProcess(h, h.Close), app: h}
+	return client.Local(h), paths, nil
 }
 
 func (a *app) printJSON(w io.Writer, v any) error {

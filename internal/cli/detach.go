@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"company/internal/client"
 	"company/internal/company"
 	"company/internal/folder"
 	"company/internal/office"
@@ -56,13 +57,13 @@ func (a *app) submitDetached(ctx context.Context, paths office.Paths, o submitOp
 	ctx, cancel := context.WithTimeoutCause(ctx, detachTimeout, late)
 	defer cancel()
 	for {
-		acc, err := a.dialHolder(ctx, held)
+		conn, err := client.Dial(ctx, held)
 		if err != nil {
 			return err
 		}
-		if acc != nil {
-			done, err := acc.Do(ctx, o.commandID, cmd)
-			acc.Close()
+		if conn != nil {
+			done, err := conn.Do(ctx, o.commandID, cmd)
+			conn.Close()
 			if err == nil && done.Task != "" {
 				return a.printDetached(done.Task, bg)
 			}

@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/url"
 
 	"github.com/spf13/cobra"
 
-	"company/internal/api"
+	"company/internal/client"
 	"company/internal/company"
 	"company/internal/gitops"
 	"company/internal/office"
@@ -25,25 +24,27 @@ func newDiff(a *app) *cobra.Command {
 		Example: "  company diff t12\n  company diff t12-03\n  company diff t12-03.2 | less",
 		Args:    cobra.ExactArgs(1), ValidArgsFunction: a.completeIDs(func(v view.IDs) []string { return v.All }),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.printDiff(c.Context(), func(ctx context.Context, acc *officeClient) (view.Range, error) { return readRange(ctx, acc, args[0]) })
+			return a.printDiff(c.Context(), func(ctx context.Context, conn *client.Office) (view.Range, error) {
+				return readRange(ctx, conn, args[0])
+			})
 		},
 	}
 }
 
 // readRange tells what an id changed.
-func readRange(ctx context.Context, acc *officeClient, id string) (view.Range, error) {
-	return api.Get[view.Range](ctx, acc.Client, "ranges/"+url.PathEscape(id))
+func readRange(ctx context.Context, conn *client.Office, id string) (view.Range, error) {
+	return conn.Range(ctx, id)
 }
 
 // printDiff prints what changed in a span, from the git objects that the company
 // holds: no checkout is looked at, and nothing of a repository runs.
-func (a *app) printDiff(ctx context.Context, pick func(context.Context, *officeClient) (view.Range, error)) error {
-	acc, paths, err := a.connectOffice(ctx)
+func (a *app) printDiff(ctx context.Context, pick func(context.Context, *client.Office) (view.Range, error)) error {
+	conn, paths, err := a.connectOffice(ctx)
 	if err != nil {
 		return err
 	}
-	defer acc.Close()
-	sp, err := pick(ctx, acc)
+	defer conn.Close()
+	sp, err := pick(ctx, conn)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	officeapp "company/internal/app"
+	"company/internal/client"
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/health"
@@ -148,20 +149,20 @@ func (a *app) checkOffice(ctx context.Context, p office.Paths, err error, loaded
 
 // checkHolder looks at the company that has the office open.
 func (a *app) checkHolder(ctx context.Context, p office.Paths, held *office.Holder) health.Result {
-	acc, err := a.dialHolder(ctx, held)
+	conn, err := client.Dial(ctx, held)
 	if err != nil {
 		return errorResult(err)
 	}
-	if acc == nil {
+	if conn == nil {
 		r := errorResult(heldError(held))
 		r.Needed = "a holder that answers"
 		return r
 	}
-	defer acc.Close()
+	defer conn.Close()
 	r := health.Result{OK: true, Found: fmt.Sprintf("%s, at work in process %d", p.Root, held.PID)}
-	if acc.isServed() && acc.info.Version != Version {
+	if server, ok := conn.Server(); ok && server.Version != Version {
 		r.OK, r.Warn = false, true
-		r.Found += ", which is version " + safetext.EscapeLine(acc.info.Version, 40)
+		r.Found += ", which is version " + safetext.EscapeLine(server.Version, 40)
 		r.Needed = "the same version as this program, " + Version
 		r.Fix = fmt.Sprintf("end process %d when its work is done, and start the company anew", held.PID)
 	}

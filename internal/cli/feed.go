@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"company/internal/client"
 	"company/internal/company"
 	"company/internal/feed"
 	"company/internal/office"
@@ -51,11 +52,11 @@ an interrupt, over the ends of companies and the starts of others.`,
 func (a *app) runFeed(ctx context.Context, o feedOptions) error {
 	seen := max(1, o.from) - 1
 	for {
-		acc, paths, err := a.connectOffice(ctx)
+		conn, paths, err := a.connectOffice(ctx)
 		if err == nil {
-			err = a.feedOnce(ctx, acc, o, &seen)
-			acc.Close()
-			if acc.isMissing() && err == nil {
+			err = a.feedOnce(ctx, conn, o, &seen)
+			conn.Close()
+			if conn.IsMissing() && err == nil {
 				if o.follow {
 					return company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
 				}
@@ -78,20 +79,20 @@ func (a *app) runFeed(ctx context.Context, o feedOptions) error {
 
 // feedOnce shows the events after seen that are there. Where a company is at
 // work and it is to follow, it goes on until that company ends (io.EOF).
-func (a *app) feedOnce(ctx context.Context, acc *officeClient, o feedOptions, seen *uint64) error {
+func (a *app) feedOnce(ctx context.Context, conn *client.Office, o feedOptions, seen *uint64) error {
 	var named []company.TaskID
 	if o.task != "" {
 		named = append(named, o.task)
 	}
-	s, err := readWork(ctx, acc, named...)
+	s, err := readWork(ctx, conn, named...)
 	if err != nil {
 		return err
 	}
-	stay := o.follow && acc.isServed()
+	stay := o.follow && conn.IsServed()
 	if !stay && *seen >= s.Seq {
 		return nil
 	}
-	err = acc.Follow(ctx, *seen+1, func(it feed.Item) error {
+	err = conn.Follow(ctx, *seen+1, func(it feed.Item) error {
 		*seen = max(*seen, it.Seq)
 		if (it.Seq != 0 || stay) && (o.task == "" || it.Task == o.task) {
 			if _, err := a.printItem(a.out, it); err != nil {

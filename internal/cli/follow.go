@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"company/internal/client"
 	"company/internal/company"
 	"company/internal/feed"
 	"company/internal/office"
@@ -35,12 +36,12 @@ type follower struct {
 
 // followTasks shows what happens in an office. It returns how far the tasks were when they
 // came to rest, once the event that took them there is shown.
-func (f *follower) followTasks(ctx context.Context, acc *officeClient) (*view.Work, error) {
+func (f *follower) followTasks(ctx context.Context, conn *client.Office) (*view.Work, error) {
 	fctx, cancel := context.WithCancel(ctx)
 	items := make(chan feed.Item)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- acc.Follow(fctx, f.lastSeq+1, func(it feed.Item) error {
+		ended <- conn.Follow(fctx, f.lastSeq+1, func(it feed.Item) error {
 			select {
 			case items <- it:
 				return nil
@@ -85,12 +86,12 @@ func (f *follower) followTasks(ctx context.Context, acc *officeClient) (*view.Wo
 		case <-look.C:
 			soon = false
 			look.Reset(pollEvery)
-			s, err := readWork(ctx, acc, f.tasks...)
+			s, err := readWork(ctx, conn, f.tasks...)
 			if err != nil {
 				return last, err
 			}
 			last = s
-			rest, err := f.tasksAtRest(ctx, acc, s)
+			rest, err := f.tasksAtRest(ctx, conn, s)
 			switch {
 			case err != nil:
 				return last, err
@@ -104,7 +105,7 @@ func (f *follower) followTasks(ctx context.Context, acc *officeClient) (*view.Wo
 			}
 		case <-beat.C:
 			if last != nil {
-				f.printHeartbeat(last, acc.Now())
+				f.printHeartbeat(last, conn.Now())
 			}
 		}
 	}
@@ -119,7 +120,7 @@ func (f *follower) isShown(it feed.Item) bool {
 
 // tasksAtRest says whether the tasks have come to rest, and asks the person at the
 // terminal what can be asked there.
-func (f *follower) tasksAtRest(ctx context.Context, acc *officeClient, s *view.Work) (bool, error) {
+func (f *follower) tasksAtRest(ctx context.Context, conn *client.Office, s *view.Work) (bool, error) {
 	for _, id := range f.tasks {
 		t := s.Progress(id)
 		if t == nil || t.Over || s.Stopped {
@@ -132,7 +133,7 @@ func (f *follower) tasksAtRest(ctx context.Context, acc *officeClient, s *view.W
 			continue
 		}
 		open := t.Questions
-		if answered, err := f.autoApprove(ctx, acc, open); answered || err != nil {
+		if answered, err := f.autoApprove(ctx, conn, open); answered || err != nil {
 			return false, err
 		}
 		var here []view.Approval // that the person at the terminal can be asked
@@ -142,13 +143,13 @@ func (f *follower) tasksAtRest(ctx context.Context, acc *officeClient, s *view.W
 			}
 		}
 		if q := blockingQuestion(here); q != nil {
-			return false, f.askQuestion(ctx, acc, *q)
+			return false, f.askQuestion(ctx, conn, *q)
 		}
 		if len(open) == 0 || !t.AtRest {
 			return false, nil
 		}
 		if len(here) > 0 {
-			return false, f.askQuestion(ctx, acc, here[0])
+			return false, f.askQuestion(ctx, conn, here[0])
 		}
 	}
 	return true, nil
@@ -168,13 +169,13 @@ func blockingQuestion(open []view.Approval) *view.Approval {
 
 // autoApprove answers the questions that --yes covers: those before the work
 // begins.
-func (f *follower) autoApprove(ctx context.Context, acc *officeClient, open []view.Approval) (bool, error) {
+func (f *follower) autoApprove(ctx context.Context, conn *client.Office, open []view.Approval) (bool, error) {
 	if !f.a.yes {
 		return false, nil
 	}
 	for _, q := range open {
 		if q.Kind == company.AskPlan || q.Kind == company.AskNoGates {
-			_, err := acc.Do(ctx, "", company.Answer{Approval: q.ID, Option: company.OptApprove, By: "--yes"})
+			_, err := conn.Do(ctx, "", company.Answer{Approval: q.ID, Option: company.OptApprove, By: "--yes"})
 			if company.CodeOf(err) == company.EConflict {
 				err = nil // answered elsewhere meanwhile
 			}

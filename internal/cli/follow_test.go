@@ -15,7 +15,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"company/internal/api"
+	"company/internal/agent"
+	"company/internal/client"
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/feed"
@@ -50,8 +51,8 @@ func openOffice(t *testing.T) *office.Office {
 	return off
 }
 
-// fakeClient is an office that plays a prepared feed.
-type fakeClient struct {
+// fakeOffice is an office that plays a prepared feed.
+type fakeOffice struct {
 	mu    sync.Mutex
 	state *company.State
 	items chan feed.Item
@@ -59,13 +60,13 @@ type fakeClient struct {
 	do    func(*company.State, company.Command) error
 }
 
-func (p *fakeClient) Source() view.Source {
+func (p *fakeOffice) Source() view.Source {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return view.Source{State: p.state.View(), Now: time.Now()}
 }
 
-func (p *fakeClient) DoID(_ context.Context, _, _ string, c company.Command) ([]company.Event, error) {
+func (p *fakeOffice) DoID(_ context.Context, _, _ string, c company.Command) ([]company.Event, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done = append(p.done, c)
@@ -73,11 +74,17 @@ func (p *fakeClient) DoID(_ context.Context, _, _ string, c company.Command) ([]
 }
 
 // client is a client of the office.
-func (p *fakeClient) client() *officeClient {
-	return &officeClient{Client: api.InProcess(p, func() {})}
+func (p *fakeOffice) client() *client.Office {
+	return client.Local(p)
 }
 
-func (p *fakeClient) Follow(ctx context.Context, _ uint64, fn func(feed.Item) error) error {
+func (p *fakeOffice) Close() {}
+
+func (p *fakeOffice) ReadTranscript(context.Context, company.RunID) (agent.Transcript, error) {
+	return agent.Transcript{}, errors.New("a prepared feed has no journal")
+}
+
+func (p *fakeOffice) Follow(ctx context.Context, _ uint64, fn func(feed.Item) error) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -98,7 +105,7 @@ func (p *fakeClient) Follow(ctx context.Context, _ uint64, fn func(feed.Item) er
 // tasks do.
 func TestFollowShowsTheLastEvent(t *testing.T) {
 	s, task := taskOf(nil)
-	p := &fakeClient{state: s, items: make(chan feed.Item)}
+	p := &fakeOffice{state: s, items: make(chan feed.Item)}
 	var errs bytes.Buffer
 	f := &follower{a: &app{err: &errs, output: "text"}, tasks: []company.TaskID{task.ID}}
 	ended := make(chan error, 1)
@@ -124,7 +131,7 @@ func TestFollowShowsTheLastEvent(t *testing.T) {
 func TestFollowFeedCut(t *testing.T) {
 	s, task := taskOf(withQuestion(company.AskPlan, "?"))
 	task.Runs = map[company.RunID]*company.Run{"t12-02.1": {ID: "t12-02.1", Held: true}}
-	p := &fakeClient{state: s, items: make(chan feed.Item)}
+	p := &fakeOffice{state: s, items: make(chan feed.Item)}
 	close(p.items)
 	f := &follower{a: &app{err: io.Discard, output: "text"}, tasks: []company.TaskID{task.ID}}
 	if _, err := f.followTasks(context.Background(), p.client()); !isFeedCut(err) {
@@ -247,10 +254,10 @@ func readToPrompt(t *testing.T, person *os.File, prompt string) string {
 }
 
 // newQuestionClient is an office with one question, which an answer ends with its task.
-func newQuestionClient(kind company.ApprovalKind, text string) (*fakeClient, *company.Task) {
+func newQuestionClient(kind company.ApprovalKind, text string) (*fakeOffice, *company.Task) {
 	s, task := taskOf(withQuestion(kind, text))
 	task.Subtasks[1].Status = company.SubtaskMerging
-	return &fakeClient{state: s, items: make(chan feed.Item), do: func(s *company.State, c company.Command) error {
+	return &fakeOffice{state: s, items: make(chan feed.Item), do: func(s *company.State, c company.Command) error {
 		q := *s.Approvals["a3"]
 		q.Answered = testTime
 		s.Approvals["a3"] = &q
@@ -350,7 +357,7 @@ func TestYesApprovesPlanOnly(t *testing.T) {
 		company.AskPlan: true, company.AskNoGates: true, company.AskMerge: false, company.AskBudget: false, company.AskProtected: false, company.AskClarification: false,
 	} {
 		s, task := taskOf(withQuestion(kind, "?"))
-		p := &fakeClient{state: s, do: func(*company.State, company.Command) error { return nil }}
+		p := &fakeOffice{state: s, do: func(*company.State, company.Command) error { return nil }}
 		f := &follower{a: &app{yes: true}}
 		got, err := f.autoApprove(context.Background(), p.client(), []view.Approval{view.NewApproval(s.OpenApprovals(task.ID)[0])})
 		if err != nil || got != want || len(p.done) != map[bool]int{true: 1, false: 0}[want] {

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"company/internal/api"
 	officeapp "company/internal/app"
+	"company/internal/client"
 	"company/internal/company"
 	"company/internal/office"
 	"company/internal/view"
@@ -23,11 +23,11 @@ type foregroundJob struct {
 	paths office.Paths
 	// precheck is asked before anything is started or written, and says whether
 	// there is anything to do. It may refuse.
-	precheck func(context.Context, *officeClient, *view.Work) (todo bool, err error)
+	precheck func(context.Context, *client.Office, *view.Work) (todo bool, err error)
 	// start sends the command that begins the work and names the tasks that are
 	// to come to rest. It is repeated when the office's holder changes, and
 	// must be harmless then.
-	start func(context.Context, *officeClient) ([]company.TaskID, error)
+	start func(context.Context, *client.Office) ([]company.TaskID, error)
 }
 
 // runJob does a job: in this process when the office is free, else in the one
@@ -81,8 +81,12 @@ func allEnded(s *view.Work, ids []company.TaskID) bool {
 
 // staysServing says whether an office is held by a company that stays when its tasks
 // have ended.
-func staysServing(acc *officeClient) bool {
-	return acc != nil && acc.isServed() && acc.info.Serving
+func staysServing(conn *client.Office) bool {
+	if conn == nil {
+		return false
+	}
+	server, _ := conn.Server()
+	return server.Serving
 }
 
 // pauseInterrupted pauses the tasks that the person at the terminal has
@@ -90,13 +94,13 @@ func staysServing(acc *officeClient) bool {
 // until a person resumes them. A task that only waits for an answer is left as
 // it is: the answer lets it go on. A supervisor's signal is no decision about
 // tasks.
-func (a *app) pauseInterrupted(ctx context.Context, acc *officeClient, ids []company.TaskID) {
+func (a *app) pauseInterrupted(ctx context.Context, conn *client.Office, ids []company.TaskID) {
 	if cause := context.Cause(ctx); !errors.Is(cause, errInterrupted) || errors.Is(cause, errTerminated) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pauseTimeout)
 	defer cancel()
-	s, err := readWork(ctx, acc, ids...)
+	s, err := readWork(ctx, conn, ids...)
 	if err != nil {
 		a.log.Warn("the interrupted tasks are not paused", "err", err)
 		return
@@ -106,7 +110,7 @@ func (a *app) pauseInterrupted(ctx context.Context, acc *officeClient, ids []com
 		if t == nil || t.Over || t.Paused || len(t.Questions) > 0 && t.AtRest {
 			continue
 		}
-		if _, err := acc.Do(ctx, "", company.Pause{Task: id}); err != nil {
+		if _, err := conn.Do(ctx, "", company.Pause{Task: id}); err != nil {
 			a.log.Warn("an interrupted task is not paused", "task_id", id, "err", err)
 		}
 	}
@@ -144,14 +148,14 @@ func (a *app) printInterrupted(ids []company.TaskID, elsewhere bool) {
 
 // runLocally works in this process.
 func (a *app) runLocally(ctx context.Context, h *officeapp.App, f *follower, j foregroundJob) (*view.Work, []company.TaskID, []view.Summary, error) {
-	acc := holdOffice(h)
-	defer acc.Close()
+	conn := client.Local(h)
+	defer conn.Close()
 	late := context.WithoutCancel(ctx)
-	s, err := readWork(late, acc)
+	s, err := readWork(late, conn)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if todo, err := j.precheck(ctx, acc, s); err != nil || !todo {
+	if todo, err := j.precheck(ctx, conn, s); err != nil || !todo {
 		return s, nil, nil, err
 	}
 	if f.lastSeq == 0 {
@@ -159,43 +163,43 @@ func (a *app) runLocally(ctx context.Context, h *officeapp.App, f *follower, j f
 	}
 	paused, err := h.Start(ctx, false)
 	if err != nil {
-		a.pauseInterrupted(ctx, acc, f.tasks) // where the office was taken over for them
+		a.pauseInterrupted(ctx, conn, f.tasks) // where the office was taken over for them
 		return nil, f.tasks, nil, err
 	}
 	a.printRecovery(paused)
 	// An interrupt in the middle of this must not leave a task whose id was
 	// never printed.
-	ids, err := j.start(late, acc)
+	ids, err := j.start(late, conn)
 	if err == nil {
-		if s, err = readWork(late, acc); err == nil {
+		if s, err = readWork(late, conn); err == nil {
 			a.noteOtherTasks(s, ids)
 			f.tasks = ids
-			_, err = f.followTasks(ctx, acc)
+			_, err = f.followTasks(ctx, conn)
 		}
 	}
 	if ctx.Err() != nil {
-		a.pauseInterrupted(ctx, acc, ids)
+		a.pauseInterrupted(ctx, conn, ids)
 		a.printNote("interrupted: ending what is under way (once more ends at once)")
 	}
 	err = errors.Join(err, h.Stop())
-	s, sums, readErr := readEnd(late, acc, ids)
+	s, sums, readErr := readEnd(late, conn, ids)
 	return s, ids, sums, errors.Join(err, readErr)
 }
 
 // readEnd is how far the tasks came, and their summaries.
-func readEnd(ctx context.Context, acc *officeClient, ids []company.TaskID) (*view.Work, []view.Summary, error) {
-	s, err := readWork(ctx, acc, ids...)
+func readEnd(ctx context.Context, conn *client.Office, ids []company.TaskID) (*view.Work, []view.Summary, error) {
+	s, err := readWork(ctx, conn, ids...)
 	if err != nil {
 		return nil, nil, err
 	}
-	sums, err := readSummaries(ctx, acc, ids)
+	sums, err := readSummaries(ctx, conn, ids)
 	return s, sums, err
 }
 
-func readSummaries(ctx context.Context, acc *officeClient, ids []company.TaskID) ([]view.Summary, error) {
+func readSummaries(ctx context.Context, conn *client.Office, ids []company.TaskID) ([]view.Summary, error) {
 	var sums []view.Summary
 	for _, id := range ids {
-		sum, err := api.Get[view.Summary](ctx, acc.Client, "summaries/"+string(id))
+		sum, err := conn.Summary(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -205,32 +209,32 @@ func readSummaries(ctx context.Context, acc *officeClient, ids []company.TaskID)
 }
 
 // runRemotely follows in the process that holds the office.
-func (a *app) runRemotely(ctx context.Context, acc *officeClient, f *follower, j foregroundJob) (*view.Work, []company.TaskID, []view.Summary, error) {
-	defer acc.Close()
-	s, err := readWork(ctx, acc)
+func (a *app) runRemotely(ctx context.Context, conn *client.Office, f *follower, j foregroundJob) (*view.Work, []company.TaskID, []view.Summary, error) {
+	defer conn.Close()
+	s, err := readWork(ctx, conn)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if todo, err := j.precheck(ctx, acc, s); err != nil || !todo {
+	if todo, err := j.precheck(ctx, conn, s); err != nil || !todo {
 		return s, nil, nil, err
 	}
 	if f.lastSeq == 0 {
 		f.lastSeq = s.Seq
 	}
-	ids, err := j.start(ctx, acc)
+	ids, err := j.start(ctx, conn)
 	if err != nil {
 		return nil, ids, nil, err
 	}
 	a.printNote("%s is with the company that is open already", joinIDs(ids))
 	f.tasks = ids
-	s, err = f.followTasks(ctx, acc)
-	if ctx.Err() != nil && !staysServing(acc) {
-		a.pauseInterrupted(ctx, acc, ids)
+	s, err = f.followTasks(ctx, conn)
+	if ctx.Err() != nil && !staysServing(conn) {
+		a.pauseInterrupted(ctx, conn, ids)
 	}
 	if err != nil {
 		return s, ids, nil, err
 	}
-	sums, err := readSummaries(ctx, acc, ids)
+	sums, err := readSummaries(ctx, conn, ids)
 	return s, ids, sums, err
 }
 

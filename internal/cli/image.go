@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	officeapp "company/internal/app"
+	"company/internal/client"
 	"company/internal/company"
 	"company/internal/config"
 	"company/internal/gitops"
@@ -71,11 +72,11 @@ type imageView struct {
 }
 
 func (a *app) listImages(ctx context.Context) error {
-	used, acc, err := read[[]view.TaskImage](ctx, a, "images")
+	used, conn, err := read(ctx, a, (*client.Office).Images)
 	if err != nil {
 		return err
 	}
-	acc.Close()
+	conn.Close()
 	b, err := image.New(image.Config{Logger: a.log})
 	if err != nil {
 		return err
@@ -120,11 +121,11 @@ func (a *app) listImages(ctx context.Context) error {
 }
 
 func (a *app) pruneImages(ctx context.Context, all, dryRun bool) error {
-	used, acc, err := read[[]view.TaskImage](ctx, a, "images")
+	used, conn, err := read(ctx, a, (*client.Office).Images)
 	if err != nil {
 		return err
 	}
-	acc.Close()
+	conn.Close()
 	b, err := image.New(image.Config{Logger: a.log})
 	if err != nil {
 		return err

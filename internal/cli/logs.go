@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/agent"
-	"company/internal/api"
 	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/office"
@@ -41,12 +39,12 @@ ended can be shown.`,
 }
 
 func (a *app) runLogs(ctx context.Context, id string) error {
-	acc, paths, err := a.connectOffice(ctx)
+	conn, paths, err := a.connectOffice(ctx)
 	if err != nil {
 		return err
 	}
-	defer acc.Close()
-	th, err := api.Get[view.Shown](ctx, acc.Client, "shown/"+url.PathEscape(id))
+	defer conn.Close()
+	th, err := conn.Shown(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -62,7 +60,7 @@ func (a *app) runLogs(ctx context.Context, id string) error {
 	unwritten := slices.ContainsFunc(run.Unwritten, func(u company.UnwrittenFile) bool { return u.File == run.ID.FilePath(transcriptFile) })
 	t, err := readTranscript(paths, run.ID)
 	if errors.Is(err, fs.ErrNotExist) || err != nil && unwritten {
-		t, err = a.readJournal(ctx, acc, run)
+		t, err = conn.ReadJournal(ctx, run.ID)
 	}
 	if err != nil {
 		return err
@@ -129,16 +127,6 @@ func readTranscript(p office.Paths, run company.RunID) (agent.Transcript, error)
 			Fix("move it away; the journal has it, too")
 	}
 	return agent.DecodeTranscript(text)
-}
-
-// readJournal makes the transcript from the run's journal, which only the holder
-// of the office can read.
-func (a *app) readJournal(ctx context.Context, acc *officeClient, run *view.Run) (agent.Transcript, error) {
-	if acc.app == nil {
-		return agent.Transcript{}, company.E(company.EConflict, "the transcript of "+string(run.ID)+" is not written yet").
-			Because("the company that is at work holds its journal until the run ends").Fix("company feed --follow " + string(run.ID.Task()))
-	}
-	return acc.app.ReadTranscript(ctx, run.ID)
 }
 
 // transcriptText shows a conversation in the order in which it happened.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"company/internal/client"
 	"company/internal/company"
 	"company/internal/view"
 )
@@ -24,16 +25,16 @@ until company resume t12, or company resume for all of them.`,
 }
 
 func (a *app) pauseTasks(ctx context.Context, args []string) error {
-	w, acc, err := read[view.Work](ctx, a, "work")
+	w, conn, err := read(ctx, a, func(o *client.Office, ctx context.Context) (view.Work, error) { return o.Work(ctx) })
 	if err != nil {
 		return err
 	}
-	defer acc.Close()
+	defer conn.Close()
 	ids := w.Open
 	if len(args) > 0 {
 		ids = nil
 		for _, arg := range args { // all are known, or none is paused
-			t, err := readTask(ctx, acc, arg)
+			t, err := readTask(ctx, conn, arg)
 			if err != nil {
 				return err
 			}
@@ -45,7 +46,7 @@ func (a *app) pauseTasks(ctx context.Context, args []string) error {
 	}
 	paused := []company.TaskID{}
 	for _, id := range ids {
-		_, err := acc.Do(ctx, "", company.Pause{Task: id})
+		_, err := conn.Do(ctx, "", company.Pause{Task: id})
 		if company.CodeOf(err) == company.EConflict && len(args) == 0 {
 			continue // it has ended meanwhile
 		}

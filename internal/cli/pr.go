@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"company/internal/api"
 	officeapp "company/internal/app"
+	"company/internal/client"
 	"company/internal/company"
 	"company/internal/gitops"
 	"company/internal/office"
@@ -39,7 +38,7 @@ func newPR(a *app) *cobra.Command {
 		},
 		one("show <number>", "Show a pull request with its evidence", "", "  company pr show 7", a.showPR),
 		one("diff <number>", "Show what a pull request changes", "", "  company pr diff 7 | less", func(ctx context.Context, n string) error {
-			return a.printDiff(ctx, func(ctx context.Context, acc *officeClient) (view.Range, error) { return prRange(ctx, acc, n) })
+			return a.printDiff(ctx, func(ctx context.Context, conn *client.Office) (view.Range, error) { return prRange(ctx, conn, n) })
 		}),
 		one("merge <number>", "Note that a pull request is merged, once it is",
 			"The company never moves main: you merge, with your own git. This command looks\nwhether the base branch holds the pull request's head, and notes it; where it\ndoes not yet, it prints the commands to run.", "  company pr merge 7", a.mergePR),
@@ -50,8 +49,8 @@ func newPR(a *app) *cobra.Command {
 
 // readPR is the pull request of a number or of a task, as the office's own
 // record has it, and the task that opened it.
-func readPR(ctx context.Context, acc *officeClient, ref string) (view.PullRecord, *company.Task, error) {
-	r, err := api.Get[view.PullRecord](ctx, acc.Client, "prs/"+url.PathEscape(ref))
+func readPR(ctx context.Context, conn *client.Office, ref string) (view.PullRecord, *company.Task, error) {
+	r, err := conn.PullRequest(ctx, ref)
 	if err != nil {
 		return r, nil, err
 	}
@@ -59,11 +58,11 @@ func readPR(ctx context.Context, acc *officeClient, ref string) (view.PullRecord
 }
 
 func (a *app) listPRs(ctx context.Context) error {
-	views, acc, err := read[[]view.PullRequest](ctx, a, "prs")
+	views, conn, err := read(ctx, a, (*client.Office).PullRequests)
 	if err != nil {
 		return err
 	}
-	defer acc.Close()
+	defer conn.Close()
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "pull_requests": views})
 	}
@@ -72,12 +71,12 @@ func (a *app) listPRs(ctx context.Context) error {
 }
 
 func (a *app) showPR(ctx context.Context, number string) error {
-	acc, paths, err := a.connectOffice(ctx)
+	conn, paths, err := a.connectOffice(ctx)
 	if err != nil {
 		return err
 	}
-	defer acc.Close()
-	r, t, err := readPR(ctx, acc, number)
+	defer conn.Close()
+	r, t, err := readPR(ctx, conn, number)
 	if err != nil {
 		return err
 	}
@@ -124,8 +123,8 @@ func readPage(p office.Paths, pr *company.PullRequest) (string, error) {
 	return string(text), nil
 }
 
-func prRange(ctx context.Context, acc *officeClient, number string) (view.Range, error) {
-	_, t, err := readPR(ctx, acc, number)
+func prRange(ctx context.Context, conn *client.Office, number string) (view.Range, error) {
+	_, t, err := readPR(ctx, conn, number)
 	if err != nil {
 		return view.Range{}, err
 	}
@@ -133,12 +132,12 @@ func prRange(ctx context.Context, acc *officeClient, number string) (view.Range,
 }
 
 func (a *app) mergePR(ctx context.Context, number string) error {
-	acc, paths, err := a.connectOffice(ctx)
+	conn, paths, err := a.connectOffice(ctx)
 	if err != nil {
 		return err
 	}
-	defer acc.Close()
-	r, t, err := readPR(ctx, acc, number)
+	defer conn.Close()
+	r, t, err := readPR(ctx, conn, number)
 	if err != nil {
 		return err
 	}
@@ -155,7 +154,7 @@ func (a *app) mergePR(ctx context.Context, number string) error {
 			return err
 		}
 	}
-	return a.settlePR(ctx, acc, t, company.PRMerged, "")
+	return a.settlePR(ctx, conn, t, company.PRMerged, "")
 }
 
 // checkMerged is nil when the base branch holds the pull request's head: that of
@@ -201,24 +200,24 @@ func checkMerged(ctx context.Context, p office.Paths, remote string, t *company.
 }
 
 func (a *app) closePR(ctx context.Context, number, why string) error {
-	acc, paths, err := a.connectOffice(ctx)
+	conn, paths, err := a.connectOffice(ctx)
 	if err != nil {
 		return err
 	}
-	defer acc.Close()
-	r, t, err := readPR(ctx, acc, number)
+	defer conn.Close()
+	r, t, err := readPR(ctx, conn, number)
 	if err != nil {
 		return err
 	}
 	if err := a.closeOnForge(ctx, paths, r.Office, t, why); err != nil {
 		return err
 	}
-	return a.settlePR(ctx, acc, t, company.PRClosed, why)
+	return a.settlePR(ctx, conn, t, company.PRClosed, why)
 }
 
 // settlePR notes what became of a pull request.
-func (a *app) settlePR(ctx context.Context, acc *officeClient, t *company.Task, state company.PRState, why string) error {
-	if _, err := acc.Do(ctx, "", company.SettlePR{Task: t.ID, State: state, Why: why}); err != nil {
+func (a *app) settlePR(ctx context.Context, conn *client.Office, t *company.Task, state company.PRState, why string) error {
+	if _, err := conn.Do(ctx, "", company.SettlePR{Task: t.ID, State: state, Why: why}); err != nil {
 		return err
 	}
 	if a.output == "json" {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"company/internal/api"
 	officeapp "company/internal/app"
+	"company/internal/client"
 	"company/internal/company"
 	"company/internal/office"
 	"company/internal/safetext"
@@ -50,11 +50,11 @@ func newProject(a *app) *cobra.Command {
 }
 
 func (a *app) listProjects(ctx context.Context) error {
-	known, acc, err := read[view.Projects](ctx, a, "projects")
+	known, conn, err := read(ctx, a, (*client.Office).Projects)
 	if err != nil {
 		return err
 	}
-	defer acc.Close()
+	defer conn.Close()
 	all := known.Projects
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "projects": all})
@@ -74,7 +74,7 @@ func (a *app) listProjects(ctx context.Context) error {
 		if base == "" {
 			base = "-"
 		}
-		fmt.Fprintf(table, "%s\t%d\t%s\t%s ago\t%s\n", p.Name, p.Tasks, safetext.EscapeLine(base, 40), view.FormatAge(acc.Now().Sub(p.LastUsed)), safetext.EscapeLine(p.WorkDir, 200))
+		fmt.Fprintf(table, "%s\t%d\t%s\t%s ago\t%s\n", p.Name, p.Tasks, safetext.EscapeLine(base, 40), view.FormatAge(conn.Now().Sub(p.LastUsed)), safetext.EscapeLine(p.WorkDir, 200))
 	}
 	return table.Flush()
 }
@@ -95,29 +95,29 @@ func (a *app) addProject(ctx context.Context, path, name string) error {
 	if err := off.Close(); err != nil {
 		return err
 	}
-	known, acc, err := read[view.Projects](ctx, a, "projects")
+	known, conn, err := read(ctx, a, (*client.Office).Projects)
 	if err != nil {
 		return err
 	}
-	defer acc.Close()
+	defer conn.Close()
 	if known.Epoch == 0 {
 		return company.E(company.ENotFound, "nobody works in this office yet").Fix("company serve, or company submit --project " + shell.Quote(top) + ` "…"`)
 	}
-	if _, err := acc.Do(ctx, "", company.AddProject{Project: officeapp.ProjectOf(top), Name: name}); err != nil {
+	if _, err := conn.Do(ctx, "", company.AddProject{Project: officeapp.ProjectOf(top), Name: name}); err != nil {
 		return err
 	}
-	if known, err = api.Get[view.Projects](ctx, acc.Client, "projects"); err != nil {
+	if known, err = conn.Projects(ctx); err != nil {
 		return err
 	}
 	return a.printProject(known.Projects, officeapp.ProjectOf(top).ID, "is known")
 }
 
 func (a *app) removeProject(ctx context.Context, arg string) error {
-	known, acc, err := read[view.Projects](ctx, a, "projects")
+	known, conn, err := read(ctx, a, (*client.Office).Projects)
 	if err != nil {
 		return err
 	}
-	defer acc.Close()
+	defer conn.Close()
 	p, err := findProject(known.Projects, arg)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (a *app) removeProject(ctx context.Context, arg string) error {
 	if p.ID == "" {
 		return company.E(company.ENotFound, "there is no project "+safetext.EscapeLine(arg, 80)).Fix("company project list")
 	}
-	if _, err := acc.Do(ctx, "", company.RemoveProject{ID: p.ID}); err != nil {
+	if _, err := conn.Do(ctx, "", company.RemoveProject{ID: p.ID}); err != nil {
 		return err
 	}
 	if a.output == "json" {
@@ -186,11 +186,11 @@ func (a *app) projectPath(ctx context.Context, arg string) (string, error) {
 	if strings.ContainsRune(arg, filepath.Separator) || arg == "." || arg == ".." {
 		return checkoutAt(arg)
 	}
-	known, acc, err := read[view.Projects](ctx, a, "projects")
+	known, conn, err := read(ctx, a, (*client.Office).Projects)
 	if err != nil {
 		return "", err
 	}
-	acc.Close()
+	conn.Close()
 	p, err := findProject(known.Projects, arg)
 	if err != nil {
 		return "", err

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 
 	"github.com/spf13/cobra"
 
 	"company/internal/api"
 	officeapp "company/internal/app"
+	"company/internal/client"
 	"company/internal/company"
 	"company/internal/safetext"
 	"company/internal/upkeep"
@@ -40,11 +40,11 @@ func (a *app) syncPRs(ctx context.Context, numbers []string) error {
 	if err != nil {
 		return err
 	}
-	all, acc, err := read[[]view.PullRequest](ctx, a, "prs")
+	all, conn, err := read(ctx, a, (*client.Office).PullRequests)
 	if err != nil {
 		return err
 	}
-	defer acc.Close()
+	defer conn.Close()
 	refs := numbers
 	if len(refs) == 0 {
 		for _, v := range all {
@@ -54,7 +54,7 @@ func (a *app) syncPRs(ctx context.Context, numbers []string) error {
 	var pulls []company.Pull
 	officeID, named := "", map[company.TaskID]bool{}
 	for _, ref := range refs { // what is named wrongly is said before anything is asked
-		r, err := api.Get[view.PullRecord](ctx, acc.Client, "prs/"+url.PathEscape(ref))
+		r, err := conn.PullRequest(ctx, ref)
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (a *app) syncPRs(ctx context.Context, numbers []string) error {
 	out := make([]upkeep.SyncResult, 0, len(pulls))
 	for _, p := range pulls {
 		h := upkeep.PollPR(ctx, l, p, officeapp.CompanySettings(loaded.Config), func(c company.RecordPRFeedback) (company.TaskID, error) {
-			done, err := acc.Do(ctx, api.NewCommandID(), c)
+			done, err := conn.Do(ctx, api.NewCommandID(), c)
 			return done.Task, err
 		})
 		if ctx.Err() != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"company/internal/api"
+	"company/internal/client"
 	"company/internal/company"
 	"company/internal/gitops"
 	"company/internal/safetext"
@@ -19,14 +19,14 @@ import (
 // back.
 type questionDialog struct {
 	follower *follower
-	acc      *officeClient
+	conn     *client.Office
 	question view.Approval
 }
 
 // askQuestion puts an open question to the person at the terminal until it is answered,
 // there or elsewhere, or put off.
-func (f *follower) askQuestion(ctx context.Context, acc *officeClient, q view.Approval) error {
-	d := questionDialog{follower: f, acc: acc, question: q}
+func (f *follower) askQuestion(ctx context.Context, conn *client.Office, q view.Approval) error {
+	d := questionDialog{follower: f, conn: conn, question: q}
 	for !f.deferred[q.ID] {
 		f.a.printNote("\n%s", d.RenderText())
 		typed, err := d.read(ctx, string(q.ID)+"> ")
@@ -187,7 +187,7 @@ func (d questionDialog) answerYes(rest string) (company.Answer, error) {
 // of it.
 func (d questionDialog) answerNo(ctx context.Context, rest string) (company.Answer, error) {
 	cmd := company.Answer{Approval: d.question.ID, By: "terminal", Option: company.OptReject, Text: rest}
-	all, err := endedBy(ctx, d.acc, d.question.Task, cmd)
+	all, err := endedBy(ctx, d.conn, d.question.Task, cmd)
 	if err != nil {
 		return company.Answer{}, err
 	}
@@ -209,7 +209,7 @@ func (d questionDialog) answerNo(ctx context.Context, rest string) (company.Answ
 }
 
 func (d questionDialog) sendAnswer(ctx context.Context, cmd company.Answer) error {
-	_, err := d.acc.Do(ctx, "", cmd)
+	_, err := d.conn.Do(ctx, "", cmd)
 	if company.CodeOf(err) == company.EConflict {
 		d.printLine("%s was answered elsewhere", d.question.ID)
 		return nil
@@ -222,7 +222,7 @@ func (d questionDialog) subjectID() string { return view.SubjectOf(d.question) }
 
 // showSubject prints the object of the question.
 func (d questionDialog) showSubject(ctx context.Context) {
-	v, err := api.Get[view.Shown](ctx, d.acc.Client, "shown/"+d.subjectID())
+	v, err := d.conn.Shown(ctx, d.subjectID())
 	v = v.In(d.follower.paths.Runs)
 	if err == nil {
 		fmt.Fprintf(d.follower.a.err, "\n%s", v.RenderText())
@@ -232,7 +232,7 @@ func (d questionDialog) showSubject(ctx context.Context) {
 
 // showDiff prints the changes.
 func (d questionDialog) showDiff(ctx context.Context) {
-	sp, err := readRange(ctx, d.acc, d.subjectID())
+	sp, err := readRange(ctx, d.conn, d.subjectID())
 	if err == nil {
 		var patch gitops.Diff
 		var dir string
@@ -275,7 +275,7 @@ func (d questionDialog) read(ctx context.Context, prompt string) (string, error)
 			fmt.Fprint(a.err, prompt)
 			continue
 		}
-		q, err := api.Get[view.Approval](ctx, d.acc.Client, "approvals/"+string(d.question.ID))
+		q, err := d.conn.Approval(ctx, d.question.ID)
 		if err != nil {
 			return "", err
 		}

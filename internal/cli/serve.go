@@ -104,14 +104,14 @@ func (a *app) takeOverOffice(ctx context.Context, paths office.Paths) (*officeap
 			return h, err
 		}
 		remote.Close()
-		d := remote
-		if d.info.Serving {
+		d, _ := remote.Server()
+		if d.Serving {
 			return nil, company.E(company.EConflict, "this office is served already").
-				Because(fmt.Sprintf("by process %d, company %s", d.info.PID, d.info.Version)).
-				Fix(fmt.Sprintf("use it as it is, or end it first: kill %d", d.info.PID))
+				Because(fmt.Sprintf("by process %d, company %s", d.PID, d.Version)).
+				Fix(fmt.Sprintf("use it as it is, or end it first: kill %d", d.PID))
 		}
 		if !waits {
-			a.printNote("process %d works in this office until its task ends; waiting for that", d.info.PID)
+			a.printNote("process %d works in this office until its task ends; waiting for that", d.PID)
 			waits = true
 		}
 		if err := retry.Sleep(ctx, 250*time.Millisecond); err != nil {

@@ -3,9 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
-	"net/url"
 
-	"company/internal/api"
 	"company/internal/view"
 
 	"github.com/spf13/cobra"
@@ -21,12 +19,12 @@ func newShow(a *app) *cobra.Command {
 }
 
 func (a *app) runShow(ctx context.Context, id string) error {
-	acc, paths, err := a.connectOffice(ctx)
+	conn, paths, err := a.connectOffice(ctx)
 	if err != nil {
 		return err
 	}
-	defer acc.Close()
-	v, err := api.Get[view.Shown](ctx, acc.Client, "shown/"+url.PathEscape(id))
+	defer conn.Close()
+	v, err := conn.Shown(ctx, id)
 	if err != nil {
 		return err
 	}

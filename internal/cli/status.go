@@ -3,11 +3,9 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"company/internal/api"
 	"company/internal/company"
 	"company/internal/view"
 )
@@ -38,12 +36,12 @@ func pausedTasks(s *company.State) []company.TaskID {
 }
 
 func (a *app) runStatus(ctx context.Context) error {
-	acc, paths, err := a.connectOffice(ctx)
+	conn, paths, err := a.connectOffice(ctx)
 	if err != nil {
 		return err
 	}
-	defer acc.Close()
-	v, err := api.Get[view.Overview](ctx, acc.Client, "overview?all="+strconv.FormatBool(a.verbose || a.output == "json"))
+	defer conn.Close()
+	v, err := conn.Overview(ctx, a.verbose || a.output == "json")
 	if err != nil {
 		return err
 	}
@@ -53,7 +51,7 @@ func (a *app) runStatus(ctx context.Context) error {
 	}
 	v.Disk = measureDisk(ctx, paths, patience)
 	v.ShowDisk = a.verbose
-	v.AheadMS = acc.Now().Sub(a.wallTime()).Milliseconds()
+	v.AheadMS = conn.Now().Sub(a.wallTime()).Milliseconds()
 	if a.output == "json" {
 		return a.printJSON(a.out, v)
 	}

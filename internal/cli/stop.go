@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"company/internal/client"
 	"company/internal/company"
 	"company/internal/retry"
 	"company/internal/view"
@@ -34,22 +35,22 @@ company resume. What the runs had done is kept.`,
 }
 
 func (a *app) runStop(ctx context.Context, why string) error {
-	acc, _, err := a.connectOffice(ctx)
+	conn, _, err := a.connectOffice(ctx)
 	if err != nil {
 		return err
 	}
-	defer acc.Close()
-	at, err := readWork(ctx, acc)
+	defer conn.Close()
+	at, err := readWork(ctx, conn)
 	if err != nil {
 		return err
 	}
 	if at.Epoch > 0 { // where nothing ever began there is nothing to stop
-		if _, err := acc.Do(ctx, "", company.Stop{Why: why}); err != nil {
+		if _, err := conn.Do(ctx, "", company.Stop{Why: why}); err != nil {
 			return err
 		}
 	}
-	if acc.isServed() {
-		if err := a.watchStop(ctx, acc); err != nil {
+	if conn.IsServed() {
+		if err := a.watchStop(ctx, conn); err != nil {
 			return err
 		}
 	}
@@ -69,11 +70,11 @@ func (a *app) runStop(ctx context.Context, why string) error {
 
 // watchStop waits until no run is held any more. The company that was at work
 // may end meanwhile: then it has let go, too.
-func (a *app) watchStop(ctx context.Context, acc *officeClient) error {
+func (a *app) watchStop(ctx context.Context, conn *client.Office) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, stopTimeout, company.E(company.ETimeout, "the office is stopped, but its runs have not let go in time").Fix("company status shows them"))
 	defer cancel()
 	return retry.Until(ctx, retry.Every(20*time.Millisecond), func() (bool, error) {
-		at, err := readWork(ctx, acc)
+		at, err := readWork(ctx, conn)
 		if err != nil {
 			return ctx.Err() == nil, nil // it has ended
 		}
@@ -117,13 +118,13 @@ func (a *app) runResume(ctx context.Context, id string) error {
 	var ended []view.Summary // when there is nothing to do
 	err = a.runJob(ctx, foregroundJob{
 		paths: paths,
-		precheck: func(ctx context.Context, acc *officeClient, w *view.Work) (bool, error) {
+		precheck: func(ctx context.Context, conn *client.Office, w *view.Work) (bool, error) {
 			switch {
 			case known:
 			case id == "":
 				ids = w.Open
 			default:
-				if _, err := readTask(ctx, acc, id); err != nil {
+				if _, err := readTask(ctx, conn, id); err != nil {
 					return false, err
 				}
 				ids = []company.TaskID{company.TaskID(id)}
@@ -137,23 +138,23 @@ func (a *app) runResume(ctx context.Context, id string) error {
 					return true, nil
 				}
 			}
-			ended, err = readSummaries(ctx, acc, ids)
+			ended, err = readSummaries(ctx, conn, ids)
 			return false, err
 		},
-		start: func(ctx context.Context, acc *officeClient) ([]company.TaskID, error) {
+		start: func(ctx context.Context, conn *client.Office) ([]company.TaskID, error) {
 			if lifted { // what was stopped or paused since was meant
 				return ids, nil
 			}
-			if _, err := acc.Do(ctx, "", company.Resume{}); err != nil {
+			if _, err := conn.Do(ctx, "", company.Resume{}); err != nil {
 				return ids, err
 			}
-			w, err := readWork(ctx, acc, ids...)
+			w, err := readWork(ctx, conn, ids...)
 			if err != nil {
 				return ids, err
 			}
 			for _, id := range ids {
 				if w.Progress(id).Paused {
-					if _, err := acc.Do(ctx, "", company.Pause{Task: id, Off: true}); err != nil {
+					if _, err := conn.Do(ctx, "", company.Pause{Task: id, Off: true}); err != nil {
 						return ids, err
 					}
 				}
@@ -197,20 +198,20 @@ func newCancel(a *app) *cobra.Command {
 }
 
 func (a *app) runCancel(ctx context.Context, id, why string) error {
-	acc, _, err := a.connectOffice(ctx)
+	conn, _, err := a.connectOffice(ctx)
 	if err != nil {
 		return err
 	}
-	defer acc.Close()
-	t, err := readTask(ctx, acc, id)
+	defer conn.Close()
+	t, err := readTask(ctx, conn, id)
 	if err != nil {
 		return err
 	}
-	if _, err := acc.Do(ctx, "", company.Cancel{Task: t.ID, Why: why}); err != nil {
+	if _, err := conn.Do(ctx, "", company.Cancel{Task: t.ID, Why: why}); err != nil {
 		return err
 	}
-	if t, err = readTask(ctx, acc, id); err != nil {
+	if t, err = readTask(ctx, conn, id); err != nil {
 		return err
 	}
-	return a.printOutcome(acc, t, map[string]any{}, string(t.ID)+" is cancelled")
+	return a.printOutcome(conn, t, map[string]any{}, string(t.ID)+" is cancelled")
 }

@@ -13,6 +13,7 @@ import (
 
 	"company/internal/api"
 	officeapp "company/internal/app"
+	"company/internal/client"
 	"company/internal/company"
 	"company/internal/office"
 	"company/internal/safetext"
@@ -230,14 +231,14 @@ func (a *app) runSubmit(ctx context.Context, o submitOptions, text string) error
 	}
 	return a.runJob(ctx, foregroundJob{
 		paths: paths,
-		precheck: func(_ context.Context, _ *officeClient, w *view.Work) (bool, error) {
+		precheck: func(_ context.Context, _ *client.Office, w *view.Work) (bool, error) {
 			if w.Stopped {
 				return false, company.E(company.EStopped, "the office is stopped").Fix("company resume")
 			}
 			return true, nil
 		},
-		start: func(ctx context.Context, acc *officeClient) ([]company.TaskID, error) {
-			done, err := acc.Do(ctx, o.commandID, cmd)
+		start: func(ctx context.Context, conn *client.Office) ([]company.TaskID, error) {
+			done, err := conn.Do(ctx, o.commandID, cmd)
 			if err != nil {
 				return nil, err
 			}

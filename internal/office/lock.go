@@ -94,26 +94,34 @@ func LastLocked(p Paths) time.Time {
 	return info.ModTime()
 }
 
-// IsHeld says whether a process has the office. It takes and makes nothing: an
-// office that is not there has no holder.
-func IsHeld(p Paths) bool {
+// FindHolder is the process that has the office, or nil. It takes and makes
+// nothing: an office that is not there has no holder. A holder that has not
+// written yet who it is has no fields.
+func FindHolder(p Paths) *Holder {
 	state, err := p.Folder(p.State)
 	if err != nil {
-		return false
+		return nil
 	}
 	defer state.Close()
 	f, err := state.Open(lockName)
 	if err != nil {
-		return false
+		return nil
 	}
 	defer f.Close() // which gives the lock back, had we got it
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
-		if !errors.Is(err, syscall.EINTR) {
-			return errors.Is(err, syscall.EWOULDBLOCK)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case !errors.Is(err, syscall.EWOULDBLOCK):
+			return nil
 		}
+		return readHolder(f)
 	}
 }
+
+// IsHeld reports whether a process has the office.
+func IsHeld(p Paths) bool { return FindHolder(p) != nil }
 
 func lockExclusive(f *os.File) error {
 	for {

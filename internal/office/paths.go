@@ -52,6 +52,17 @@ func (p Paths) WithReadable(r config.ReadablePaths) Paths {
 // Lock is the file that the holder of the office locks.
 func (p Paths) Lock() string { return filepath.Join(p.State, lockName) }
 
+// HasFile reports whether a regular file lies in a folder of the office.
+func (p Paths) HasFile(dir, name string) bool {
+	own, err := p.Folder(dir)
+	if err != nil {
+		return false
+	}
+	defer own.Close()
+	info, err := own.Lstat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
 // FindOptions says where to look for an office.
 type FindOptions struct {
 	Dir    string                      // where one stands; empty for the working directory

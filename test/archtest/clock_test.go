@@ -14,7 +14,7 @@ import (
 // timed are the rooms that decide by the time, or show it to people. Their time
 // is the office's (package clock): the wall clock is set, by people and by time
 // servers.
-var timed = []string{"orchestrator", "ledger", "api", "app", "upkeep", "projection", "cli", "manager", "worker", "dispatch", "reviewer", "merger", "gates", "agent", "agenttools", "depaccess", "sandbox", "session", "budget", "evidence", "office"}
+var timed = []string{"orchestrator", "ledger", "api", "app", "upkeep", "projection", "client", "cli", "manager", "worker", "dispatch", "reviewer", "merger", "gates", "agent", "agenttools", "depaccess", "sandbox", "session", "budget", "evidence", "office"}
 
 // looks are the files of those rooms that look at a clock of this process all the
 // same: how often they name time.Now, time.Since and time.Until, and why that is
@@ -28,7 +28,8 @@ var looks = map[string]struct {
 	"internal/agent/calls.go":       {2, "measures a tool"},
 	"internal/agent/run.go":         {2, "measures a model's answer"},
 	"internal/session/stopwatch.go": {3, "measures a run's own work"},
-	"internal/cli/client.go":        {3, "waits for the holder of the office; an office that is not there has no time"},
+	"internal/cli/client.go":        {2, "waits for the holder of the office"},
+	"internal/client/connect.go":    {1, "an office that is not there has no time"},
 	"internal/cli/image.go":         {3, "measures a build"},
 	"internal/gates/canary.go":      {2, "measures a gate"},
 	"internal/gates/runner.go":      {2, "measures a gate"},

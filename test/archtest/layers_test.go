@@ -168,8 +168,5 @@ mcp
 secret
 gitexec
 company/history
-projection
-upkeep
 diagnose
-client
 `)

@@ -1,9 +1,25 @@
 package archtest
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"company/internal/api"
+	"company/internal/company"
+	"company/internal/company/decidertest"
+	"company/internal/feed"
+	"company/internal/office"
+	"company/internal/view"
 )
 
 // engine are the rooms that decide and carry out. A surface reaches them through
@@ -32,4 +48,108 @@ func TestSurfacesImportNoEngine(t *testing.T) {
 	if seen < 4 {
 		t.Errorf("only %d surfaces were found", seen)
 	}
+}
+
+// A surface that is to come is built on three packages alone. The one here has
+// 60 lines at most, and shows a real office over its socket.
+func TestSurfaceCanBeAdded(t *testing.T) {
+	dir := filepath.Join(root(t), "test", "archtest", "surface")
+	text, err := os.ReadFile(filepath.Join(dir, "main.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(text, []byte("\n")); n > 60 {
+		t.Errorf("the surface has %d lines", n)
+	}
+	allowed := []string{"company/internal/client", "company/internal/view", "company/internal/feed"}
+	for _, p := range packages(t) {
+		if p.ImportPath != "company/test/archtest/surface" {
+			continue
+		}
+		for _, imp := range p.Imports {
+			if strings.HasPrefix(imp, "company/") && !slices.Contains(allowed, imp) {
+				t.Errorf("the surface imports %s", imp)
+			}
+		}
+	}
+
+	program := filepath.Join(t.TempDir(), "surface")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	d := decidertest.New(t)
+	d.Submit("make the door open", t.TempDir())
+	checkout := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", checkout).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	stop := serveOffice(t, checkout, decided{d})
+	out, err := exec.CommandContext(t.Context(), program, checkout).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"make the door open", "0 open pull requests", "> make the door open"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("the surface does not show %q:\n%s", want, out)
+		}
+	}
+	stop()
+	if out, err := exec.CommandContext(t.Context(), program, checkout).CombinedOutput(); err == nil || !strings.Contains(string(out), "no company is at work") {
+		t.Errorf("with no company at work: %v\n%s", err, out)
+	}
+}
+
+// decided serves what a decider without an engine has decided.
+type decided struct{ *decidertest.Decider }
+
+func (o decided) Source() view.Source {
+	return view.Source{State: o.View(), Now: time.Now().UTC(), Folders: view.Folders{Has: func(string, string) bool { return false }}}
+}
+
+func (o decided) DoID(ctx context.Context, _, actor string, c company.Command) ([]company.Event, error) {
+	return o.Do(ctx, actor, c)
+}
+
+// Follow tells what has happened, and ends.
+func (o decided) Follow(_ context.Context, from uint64, fn func(feed.Item) error) error {
+	for _, e := range o.Events() {
+		if e.Seq < from {
+			continue
+		}
+		if err := fn(feed.Describe(e, o.View().Tasks[e.Task])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// serveOffice opens the office of a checkout and serves it at its socket.
+func serveOffice(t *testing.T, checkout string, o api.Office) (stop func()) {
+	t.Helper()
+	paths, err := office.Find(office.FindOptions{Dir: checkout})
+	if err != nil {
+		t.Fatal(err)
+	}
+	off, err := office.Open(t.Context(), paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, held, err := office.TryLock(paths)
+	if err != nil || lock == nil {
+		t.Fatalf("%v, %v", held, err)
+	}
+	l, err := office.ListenSocket(lock, os.LookupEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := api.New(o, api.ServerInfo{Office: off.ID, PID: os.Getpid()}, slog.New(slog.DiscardHandler))
+	server.Start(l)
+	stop = sync.OnceFunc(func() {
+		server.Stop()
+		if err := errors.Join(lock.Release(), off.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(stop)
+	return stop
 }

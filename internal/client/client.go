@@ -1,0 +1,119 @@
+package client
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+
+	"company/internal/agent"
+	"company/internal/api"
+	"company/internal/company"
+	"company/internal/view"
+)
+
+// Office is the client of an office. Do, Try, Follow, Now and Close are those of
+// its connection.
+type Office struct {
+	*api.Client
+	server *api.ServerInfo // of the process that serves it
+	local  Holder          // of this process
+}
+
+// Server describes the process that has the office at work. ok is false where
+// no other process does.
+func (o *Office) Server() (info api.ServerInfo, ok bool) {
+	if o.server == nil {
+		return api.ServerInfo{}, false
+	}
+	return *o.server, true
+}
+
+// IsServed reports whether a company is at work in another process.
+func (o *Office) IsServed() bool { return o.server != nil }
+
+// IsMissing reports whether the office was never opened.
+func (o *Office) IsMissing() bool { return o.server == nil && o.local == nil }
+
+// Overview is the office and its tasks; all: those that have ended, too.
+func (o *Office) Overview(ctx context.Context, all bool) (view.Overview, error) {
+	return api.Get[view.Overview](ctx, o.Client, "overview?all="+strconv.FormatBool(all))
+}
+
+// Work is how far tasks are: those named, or all that have not ended.
+func (o *Office) Work(ctx context.Context, ids ...company.TaskID) (view.Work, error) {
+	q := url.Values{}
+	for _, id := range ids {
+		q.Add("task", string(id))
+	}
+	return api.Get[view.Work](ctx, o.Client, "work?"+q.Encode())
+}
+
+// Shown is a task, a subtask, a run, an approval or a pull request by its id.
+func (o *Office) Shown(ctx context.Context, id string) (view.Shown, error) {
+	return api.Get[view.Shown](ctx, o.Client, "shown/"+url.PathEscape(id))
+}
+
+// Approval is a question to the president.
+func (o *Office) Approval(ctx context.Context, id company.ApprovalID) (view.Approval, error) {
+	return api.Get[view.Approval](ctx, o.Client, "approvals/"+url.PathEscape(string(id)))
+}
+
+// Budget is what a task may spend and has spent.
+func (o *Office) Budget(ctx context.Context, id string) (view.Budget, error) {
+	return api.Get[view.Budget](ctx, o.Client, "costs/"+url.PathEscape(id))
+}
+
+// Range is the commits that the change of a task, a subtask or a run lies between.
+func (o *Office) Range(ctx context.Context, id string) (view.Range, error) {
+	return api.Get[view.Range](ctx, o.Client, "ranges/"+url.PathEscape(id))
+}
+
+// Summary is what became of a task.
+func (o *Office) Summary(ctx context.Context, id company.TaskID) (view.Summary, error) {
+	return api.Get[view.Summary](ctx, o.Client, "summaries/"+url.PathEscape(string(id)))
+}
+
+// PullRequest is a pull request by its number or its task.
+func (o *Office) PullRequest(ctx context.Context, ref string) (view.PullRecord, error) {
+	return api.Get[view.PullRecord](ctx, o.Client, "prs/"+url.PathEscape(ref))
+}
+
+// PullRequests are all pull requests of the office.
+func (o *Office) PullRequests(ctx context.Context) ([]view.PullRequest, error) {
+	return api.Get[[]view.PullRequest](ctx, o.Client, "prs")
+}
+
+// Budgets are the budgets of all tasks.
+func (o *Office) Budgets(ctx context.Context) ([]view.Budget, error) {
+	return api.Get[[]view.Budget](ctx, o.Client, "costs")
+}
+
+// Agents are the agents and what each is doing.
+func (o *Office) Agents(ctx context.Context) (view.Agents, error) {
+	return api.Get[view.Agents](ctx, o.Client, "agents")
+}
+
+// Images are the images that tasks use.
+func (o *Office) Images(ctx context.Context) ([]view.TaskImage, error) {
+	return api.Get[[]view.TaskImage](ctx, o.Client, "images")
+}
+
+// IDs are the ids that can be named on a command line.
+func (o *Office) IDs(ctx context.Context) (view.IDs, error) {
+	return api.Get[view.IDs](ctx, o.Client, "ids")
+}
+
+// Projects are the projects that the office knows.
+func (o *Office) Projects(ctx context.Context) (view.Projects, error) {
+	return api.Get[view.Projects](ctx, o.Client, "projects")
+}
+
+// ReadJournal makes the transcript of a run from its journal, which only the
+// process that holds the office can read.
+func (o *Office) ReadJournal(ctx context.Context, run company.RunID) (agent.Transcript, error) {
+	if o.local == nil {
+		return agent.Transcript{}, company.E(company.EConflict, "the transcript of "+string(run)+" is not written yet").
+			Because("the company that is at work holds its journal until the run ends").Fix("company feed --follow " + string(run.Task()))
+	}
+	return o.local.ReadTranscript(ctx, run)
+}

@@ -1,0 +1,94 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"company/internal/agent"
+	"company/internal/api"
+	"company/internal/company"
+	"company/internal/feed"
+	"company/internal/office"
+	"company/internal/view"
+)
+
+// helloTimeout is how long the holder of an office has to introduce itself.
+const helloTimeout = time.Second
+
+// Holder is an office that this process holds.
+type Holder interface {
+	api.Office
+	// ReadTranscript makes the transcript of a run from its journal.
+	ReadTranscript(ctx context.Context, run company.RunID) (agent.Transcript, error)
+	Close()
+}
+
+// Local is the client of an office that this process holds. Its Close closes
+// the office.
+func Local(h Holder) *Office {
+	return &Office{Client: api.InProcess(h, h.Close), local: h}
+}
+
+// Dial reaches the process that holds an office. It gives nil without an error
+// where that one does not answer: it opens the office, or ends. A process whose
+// version cannot be talked to is an error.
+func Dial(ctx context.Context, held *office.Holder) (*Office, error) {
+	if held == nil || held.Socket == "" {
+		return nil, nil
+	}
+	c := api.Dial(func(ctx context.Context) (net.Conn, error) { return office.DialSocket(ctx, held.Socket) })
+	ctx, cancel := context.WithTimeout(ctx, helloTimeout)
+	defer cancel()
+	info, err := c.ServerInfo(ctx)
+	if err != nil {
+		c.Close()
+		if e := new(company.Error); errors.As(err, &e) && e.Code == company.EConflict {
+			return nil, e.Because(fmt.Sprintf("process %d on %s: %s", held.PID, held.Host, held.Command)).
+				Fix(fmt.Sprintf("end it with kill %d when its work is done, and start the company anew", held.PID))
+		}
+		return nil, nil
+	}
+	return &Office{Client: c, server: &info}, nil
+}
+
+// Connect reaches the process that serves the office of a folder, or of a
+// repository that the folder lies in. An office that no process serves is
+// ENotFound.
+func Connect(ctx context.Context, dir string) (*Office, error) {
+	paths, err := office.Find(office.FindOptions{Dir: dir})
+	if err != nil {
+		return nil, err
+	}
+	o, err := Dial(ctx, office.FindHolder(paths))
+	if o == nil && err == nil {
+		err = company.E(company.ENotFound, "no company is at work in "+paths.Root).Fix("company serve")
+	}
+	return o, err
+}
+
+// None is the client of an office that was never opened: nothing has happened
+// there.
+func None(paths office.Paths) *Office {
+	return &Office{Client: api.InProcess(unopened{paths}, func() {})}
+}
+
+// unopened is an office without a past.
+type unopened struct{ paths office.Paths }
+
+func (n unopened) Source() view.Source {
+	p := n.paths
+	return view.Source{
+		State: company.NewState(), Now: time.Now().UTC(),
+		Folders: view.Folders{Root: p.Root, Runs: p.Runs, Backlog: p.Backlog, Has: p.HasFile},
+	}
+}
+
+func (unopened) DoID(context.Context, string, string, company.Command) ([]company.Event, error) {
+	return nil, company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
+}
+
+func (unopened) Follow(context.Context, uint64, func(feed.Item) error) error { return io.EOF }
