@@ -36,8 +36,8 @@ func (h *App) Follow(ctx context.Context, from uint64, fn func(feed.Item) error)
 // office goes away, too.
 const reportTimeout = 10 * time.Second
 
-// reportRefusal takes a report of what a container tried. What the ledger has, the
-// feed has from there; the rest is told as it happens.
+// reportRefusal takes a report of a container's refused attempt. The feed has
+// recorded ones from the ledger; the rest is shown as it happens.
 func (h *App) reportRefusal(ctx context.Context, r sandbox.Refusal) {
 	if r.Tell || r.Book {
 		h.log.Warn("refused access", "run_id", r.Run, "kind", r.Kind, "what", r.What, "times", r.Times)

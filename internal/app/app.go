@@ -69,7 +69,7 @@ type App struct {
 
 	serving       bool // until it is ended, not until a task ends
 	configWorkers int  // that the config asks for on this machine
-	poolSize      int  // that the pool was last told
+	poolSize      int  // that the pool has now
 	jobs          []upkeep.Job
 	webhooks      upkeep.Webhooks
 	repackJob     upkeep.Job // also made once at the beginning of work
@@ -79,8 +79,8 @@ type App struct {
 	stopWork func() error   // what start began
 	closers  []func() error // in the order in which they were opened
 
-	// lifetime ends, with the reason, when the company cannot work any more: its
-	// ledger failed. Whoever follows is told, instead of waiting for ever.
+	// lifetime ends, with the reason, when the company cannot work any more:
+	// its ledger failed. Followers get the reason, instead of waiting for ever.
 	lifetime context.Context
 	fail     context.CancelCauseFunc
 }
@@ -190,8 +190,8 @@ func (h *App) DoID(ctx context.Context, id, actor string, c company.Command) ([]
 	return h.orch.DoID(ctx, id, actor, c)
 }
 
-// wireHandlers opens what effects need (Docker, git, images, models) and registers
-// who does which.
+// wireHandlers opens what effects need (Docker, git, images, models) and
+// registers a handler for each kind.
 func (h *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 	cfg := h.loaded.Config
 	cfg.Workers.Max = h.loaded.ForHost(config.HostResources{Memory: HostMemory()}).Workers.Max
@@ -302,8 +302,9 @@ func (h *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 	if err := company.CheckParts(base, h.sandboxes, runner, judge, merge, courier); err != nil {
 		return nil, err
 	}
-	// What an earlier process left standing is swept before anything starts;
-	// we hold the lock, so nobody else's containers carry this office's label.
+	// Containers of an earlier process are removed before anything starts; we
+	// hold the lock, so no other process has containers with this office's
+	// label.
 	if err := upkeep.SweepContainers(ctx, rt, h.office.ID, upkeep.KeepNone, h.log); err != nil {
 		return nil, err
 	}
@@ -416,7 +417,7 @@ func CompanySettings(c config.Config) company.Settings {
 	}
 }
 
-// zeroAsNone says 0 in the words of the core, where a zero stands for the default.
+// zeroAsNone translates 0 for the core, where a zero stands for the default.
 func zeroAsNone[T int | time.Duration](n T) T {
 	if n == 0 {
 		return -1
@@ -495,7 +496,7 @@ func (h *App) syncPoolSize() {
 // Close closes the office and lets others in.
 func (h *App) Close() {
 	if h.projector.IsConnected() {
-		h.projector.FlushPending(h.lifetime) // what was decided without a company at work
+		h.projector.FlushPending(h.lifetime) // decisions that were made without a company at work
 	}
 	h.closeParts()
 	if err := h.lock.Release(); err != nil {

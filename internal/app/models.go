@@ -71,8 +71,8 @@ func FallbackChain(c config.Config, profile string) []string {
 	return out
 }
 
-// UnpricedModels names the models, in the order of the roles, whose price nobody
-// knows: calls of them cost tokens alone.
+// UnpricedModels names the models, in the order of the roles, without a known
+// price: calls of them cost tokens alone.
 func UnpricedModels(c config.Config) []string {
 	var out []string
 	for _, role := range AllRoles {

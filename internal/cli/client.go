@@ -82,8 +82,9 @@ func officeExists(p office.Paths) bool {
 	return err == nil
 }
 
-// openOrDial takes the office's lock, or reaches who holds it; who does neither
-// within the patience is EHeld. Exactly one of the two is returned.
+// openOrDial takes the office's lock, or reaches its holder; when neither
+// succeeds within the patience, it returns EHeld. Exactly one of the two is
+// returned.
 func (a *app) openOrDial(ctx context.Context, paths office.Paths, patience time.Duration) (h *officeapp.App, remote *client.Office, err error) {
 	off, err := a.openOffice(ctx, paths)
 	if err != nil {

@@ -101,8 +101,8 @@ func checkToolchain(ctx context.Context, name string) (r health.Result, ok bool)
 	return health.Result{OK: true, Found: "not on this host: the image takes Debian's"}, true
 }
 
-// checkOffice looks at the office's folder, at who has it, and whether its
-// ledger opens.
+// checkOffice checks the office's folder, its holder, and whether its ledger
+// opens.
 func (a *app) checkOffice(ctx context.Context, p office.Paths, err error, loaded config.Loaded) []doctorResult {
 	if err != nil {
 		return singleResult("office", errorResult(err))
@@ -180,8 +180,8 @@ func nearestExisting(dir string) string {
 	return dir
 }
 
-// checkMemory holds the workers to the memory that there is. What nobody set
-// is lowered by itself.
+// checkMemory holds the workers to the memory that there is. A default is
+// lowered by itself.
 func checkMemory(l config.Loaded, host config.Size) health.Result {
 	if host == 0 {
 		return health.Result{OK: true, Found: "not known on this system"}

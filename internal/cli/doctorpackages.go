@@ -19,12 +19,12 @@ import (
 )
 
 // checkPackages says what the project's files ask for and its image will not
-// have, before a task finds out: packages that nobody locked, a package manager
-// that is not supported, a registry that needs a login, a program that a gate
-// runs. Nothing is made.
+// have, before a task finds out: packages without a lock file, a package
+// manager that is not supported, a registry that needs a login, a program that
+// a gate runs. Nothing is made.
 func (a *app) checkPackages(ctx context.Context, c config.Config, repo string, p gates.Project) []doctorResult {
 	if len(p.Gates) == 0 || c.Container.Image != config.Auto && c.Container.Image != "" {
-		return nil // nothing runs in it, or somebody else made it
+		return nil // nothing runs in it, or its maker is another
 	}
 	r := health.Result{OK: true, Found: "the image has what the project's lock files name"}
 	wanting, err := a.imageNotes(ctx, c, repo, p)
@@ -87,9 +87,9 @@ func (a *app) imageNotes(ctx context.Context, c config.Config, repo string, p ga
 var basePrograms = strings.Fields(`sh bash make git env test true false echo printf cat cp mv rm mkdir ls find grep sed awk sort head tail tr wc xargs diff cmp
 	sleep timeout exit cd set export if for while case exec source . : [ [[ { ( ! rustc rustfmt perl`)
 
-// unknownPrograms are the first words of gates' commands that no image has, as
-// far as that can be told from outside. What set-up commands speak of they may
-// install.
+// unknownPrograms are the programs of gates' commands that no image has, as far
+// as that shows from outside. Set-up commands may install the programs that
+// they name.
 func unknownPrograms(all []company.GateCommand, setup []string) []string {
 	var out []string
 	for _, g := range all {

@@ -103,7 +103,7 @@ func (a *app) nextStep(ctx context.Context, p office.Paths, t *company.Task) str
 	return next
 }
 
-// uncheckedBranchHint names what is on a branch and was never checked.
+// uncheckedBranchHint names the commits of a branch that were never checked.
 func uncheckedBranchHint(t *company.Task) string {
 	if t.BranchChange == nil || t.BranchChange.Now == "" {
 		return ""
@@ -111,8 +111,8 @@ func uncheckedBranchHint(t *company.Task) string {
 	return fmt.Sprintf("; what people put on the branch went through no gate and no review here: company submit --follows %s \"…\" goes on from it", t.ID)
 }
 
-// lostBranch says whether the branch of a pull request was seen without what
-// was delivered.
+// lostBranch says whether the branch of a pull request lacks the delivered
+// commit.
 func lostBranch(t *company.Task) bool {
 	return t.BranchChange != nil && t.BranchChange.Kind != company.BranchAhead
 }

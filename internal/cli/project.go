@@ -88,7 +88,7 @@ func (a *app) addProject(ctx context.Context, path, name string) error {
 	if err != nil {
 		return err
 	}
-	off, err := a.openOffice(ctx, paths) // here it may be the first thing that happens in the office
+	off, err := a.openOffice(ctx, paths) // this may be the first event of the office
 	if err != nil {
 		return err
 	}
@@ -147,8 +147,8 @@ func (a *app) printProject(all []company.ProjectRecord, id, what string) error {
 	return err
 }
 
-// findProject looks a project up by id, name or path; the zero record: nobody
-// knows one of that name. A name that two have is refused.
+// findProject looks a project up by id, name or path; the zero record: there is
+// none. A name that two have is refused.
 func findProject(all []company.ProjectRecord, arg string) (company.ProjectRecord, error) {
 	var named []company.ProjectRecord
 	for _, p := range all {

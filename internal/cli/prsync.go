@@ -53,7 +53,7 @@ func (a *app) syncPRs(ctx context.Context, numbers []string) error {
 	}
 	var pulls []company.Pull
 	officeID, named := "", map[company.TaskID]bool{}
-	for _, ref := range refs { // what is named wrongly is said before anything is asked
+	for _, ref := range refs { // wrong names are reported before any request
 		r, err := conn.PullRequest(ctx, ref)
 		if err != nil {
 			return err

@@ -27,7 +27,7 @@ import (
 const ToolboxPath = "/usr/local/bin/toolbox"
 
 // RepoPath is the bare repository with the base commit's history. A worker
-// clones from it with --shared and fetches only what is newer.
+// clones from it with --shared and fetches only newer objects.
 const RepoPath = "/opt/repo.git"
 
 // defaultTimeout bounds one whole Ensure, a first build included.
@@ -70,7 +70,7 @@ type Request struct {
 // Repo is the history that goes into an image.
 type Repo struct {
 	MirrorDir string      // absolute path of a bare repository on this host
-	Commit    company.OID // the base; only what is reachable from it is baked
+	Commit    company.OID // the base; only objects reachable from it are baked
 	Ref       string      // name of the branch that points to it inside, default "base"
 	Locks     company.OID // commit or tree whose lock files name the dependencies; "" = Commit
 	// Policy says what may be fetched for Locks, whatever its lock files name;
@@ -148,7 +148,7 @@ func New(cfg Config) (*Builder, error) {
 // Close closes the connections to the daemon.
 func (b *Builder) Close() { _ = b.docker.Close() }
 
-// Ensure gives the image for a request, building what is missing of it. A
+// Ensure returns the image for a request, and builds its missing layers. A
 // second call for the same request is one call to the daemon. Errors are
 // E_IMAGE (it cannot be made), E_DOCKER, E_INVALID (the request is malformed)
 // and E_TIMEOUT, or the context's own.

@@ -33,17 +33,18 @@
 //
 // # Promises
 //
-//   - Nothing of the host gets into a layer but what is named above: no
+//   - Nothing of the host gets into a layer but the parts above: no
 //     environment, no credentials, no resolver, no host name, no package mirror.
 //   - No code of the project runs in preparation, on the host or elsewhere.
 //     Modules are downloaded on the host from the text of go.mod and go.sum
 //     alone; npm, pnpm, pip and cargo fetch from lists alone, without a script
-//     of any package, in a container whose one link is a pipe on which the
+//     of any package, in a container whose one link is its stdio, on which the
 //     registries are served; the compiler runs in a container without network, mounts or
 //     capabilities, and test binaries are linked but not started. Set-up
 //     commands do run, as root and with what package tools need, but without
-//     network and mounts too: they are the president's own words. Their one
-//     link is that pipe, on which apt reaches the Debian archives of the host's
+//     network and mounts too: they are the president's own commands. Their one
+//     link is that stdio, on which apt reaches the Debian archives of the
+//     host's
 //     own apt sources and checks their signatures with Debian's keys. The list
 //     of sources, the indices and the caches are not in the layer.
 //   - Programs run in containers of a container.Runtime alone, which compares

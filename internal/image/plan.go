@@ -19,7 +19,7 @@ type layerPlan struct {
 
 func (p *layerPlan) topStep() *layerStep { return &p.steps[len(p.steps)-1] }
 
-// appendStep adds a layer; why says in words what it is made from, inputs key it.
+// appendStep adds a layer; why describes its source, inputs key it.
 func (p *layerPlan) appendStep(kind, why string, build buildFunc, inputs ...string) *layerStep {
 	s := newLayerStep(kind, *p.topStep(), build, inputs...)
 	s.why = why
@@ -183,9 +183,9 @@ func (p *layerPlan) addCargo(ctx context.Context, req Request, tree treeFiles) e
 	return nil
 }
 
-// addGo adds the modules of the base, what they and the base compile to, and
-// above all that the modules of other lock files, where these differ: what was
-// compiled stays good for all that did not change.
+// addGo adds the modules of the base, their compiled packages and the base's,
+// and on top of that the modules of other lock files, where these differ:
+// compiled packages stay valid where nothing changed.
 func (p *layerPlan) addGo(ctx context.Context, req Request, tree treeFiles) error {
 	repo := *req.Repo
 	base := tree
@@ -206,7 +206,7 @@ func (p *layerPlan) addGo(ctx context.Context, req Request, tree treeFiles) erro
 	}
 	if deps.needsBuild() {
 		// The mirror's path keeps two projects with the same lock files from
-		// sharing what was compiled from their trees.
+		// sharing packages compiled from their trees.
 		p.appendTarStep("godeps", "those modules and the base tree, compiled", p.b.fillGoDeps(repo, deps), append(deps.keyInputs(), repo.MirrorDir)...)
 	}
 	if repo.locksCommit() == repo.Commit {

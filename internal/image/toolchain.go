@@ -68,8 +68,8 @@ func (b *Builder) toolsFor(ctx context.Context, req Request, base baseSource) (t
 		}
 		t.cgo = t.cgo || name == "cgo"
 		if base.pulled {
-			// An image that somebody chose and pinned brings its own tools: its
-			// packages are not Debian's, or not ours to mix.
+			// A chosen and pinned image brings its own tools: its packages are
+			// not Debian's, or not ours to mix.
 			note("the image %s is taken as it is: %s must be in it", base.ref, toolchainNames[name])
 			continue
 		}
@@ -114,7 +114,7 @@ func knownToolchains() []string {
 	return out
 }
 
-// checkToolchains refuses names that nobody knows.
+// checkToolchains refuses unknown names.
 func checkToolchains(names []string) error {
 	for i, n := range names {
 		if known := knownToolchains(); !slices.Contains(known, n) {

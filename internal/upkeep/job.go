@@ -29,7 +29,7 @@ type Job struct {
 // maxBackoff bounds how much rarer a round that fails becomes.
 const maxBackoff = 16
 
-// RunLoop makes the rounds until ctx ends. What fails is told once until it
+// RunLoop makes the rounds until ctx ends. A failure is reported once until it
 // changes, and tried less and less often.
 func (r Job) RunLoop(ctx context.Context, stopped func() bool, tell func(feed.Item)) {
 	failures, told := 0, ""

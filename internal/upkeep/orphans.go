@@ -8,8 +8,8 @@ import (
 	"company/internal/container"
 )
 
-// minOrphanAge is how old a container is before its having ended says that nobody
-// removes it: a company does so within moments.
+// minOrphanAge is the age from which on an ended container counts as left
+// behind: a company removes its own within moments.
 const minOrphanAge = time.Minute
 
 // OrphanContainer is a container of ours that no company looks after.
@@ -23,9 +23,9 @@ type OrphanContainer struct {
 	Why     string    `json:"why"`
 }
 
-// FindOrphans picks, of all containers with our labels, those that nobody looks
-// after: all of an office that no process has, and what has ended elsewhere
-// and was not removed. Of another office it is not known who has it.
+// FindOrphans picks, of all containers with our labels, those without an owner:
+// all of an office that no process holds, and ended ones of other offices that
+// were not removed. The holder of another office is unknown.
 func FindOrphans(all []container.Info, ours string, held bool, now time.Time) []OrphanContainer {
 	out := []OrphanContainer{}
 	for _, c := range all {

@@ -42,9 +42,9 @@ type retentionPolicy struct {
 	unmerged bool
 }
 
-// isFinished says that nothing of a task will be asked for again: it ended before
-// the date, nobody holds a run of it, and its pull request, which a follow-up
-// would go on with, is settled.
+// isFinished says that nothing of a task will be asked for again: it ended
+// before the date, none of its runs is held, and its pull request, which a
+// follow-up would go on with, is settled.
 func (k retentionPolicy) isFinished(t *company.Task) bool {
 	if t == nil || !t.Status.Ended() || !t.Ended.Before(k.before) {
 		return false
@@ -125,7 +125,7 @@ func (k retentionPolicy) listRunFiles(ctx context.Context) ([]Garbage, error) {
 	return out, nil
 }
 
-// removeIn removes a name in a folder of the office, and what is below it.
+// removeIn removes a name in a folder of the office, with everything below it.
 func removeIn(dir *folder.Folder, name string) func(context.Context) error {
 	return func(context.Context) error { return dir.RemoveAll(name) }
 }
@@ -183,8 +183,8 @@ func (k retentionPolicy) listRepositories(ctx context.Context, store *gitops.Sto
 	return out, nil
 }
 
-// listContainers are those of the office. It may only be asked while nobody works
-// there: then nobody needs any.
+// listContainers are those of the office. It may only be called while no
+// company works there: then none is needed.
 func (k retentionPolicy) listContainers(ctx context.Context, rt container.Runtime) ([]Garbage, error) {
 	all, err := rt.List(ctx, k.state.Office.ID)
 	if err != nil {

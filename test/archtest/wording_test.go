@@ -11,7 +11,7 @@ import (
 
 // maxVague is the most comment lines of a thousand that may hold a vague word.
 // It may only fall: lower it when the test shows a smaller number.
-const maxVague = 18
+const maxVague = 8
 
 // vague are words that hide the subject of a sentence: a comment with one of
 // them names neither the program that acts nor the object that it acts on.

@@ -133,7 +133,7 @@ func lockNamesPackages(text []byte) (some, remote bool) {
 		Dependencies map[string]any // of the oldest form
 	}
 	if json.Unmarshal(text, &lock) != nil {
-		return true, true // npm says what is wrong with it
+		return true, true // npm reports its fault
 	}
 	for key, p := range lock.Packages {
 		if _, _, ok := cutLast(key, "node_modules/"); ok {
@@ -185,7 +185,7 @@ func readWorkspaces(text []byte) []string {
 }
 
 // canonicalLock gives every file of a registry the public registry's address,
-// which npm replaces by the one it is told: a lock file made against a mirror
+// which npm replaces by the configured one: a lock file made against a mirror
 // works against any other. The digests stay.
 func canonicalLock(text []byte) []byte {
 	dec := json.NewDecoder(bytes.NewReader(text))

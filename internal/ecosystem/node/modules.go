@@ -15,8 +15,9 @@ import (
 // What the clients of npm packages share: manifests with the fields that count,
 // the files that a client is shown, and node_modules on its way into the image.
 
-// manifestFields are the fields of a package.json that say what is installed. Others
-// stay out: scripts above all, and what would make a layer anew for nothing.
+// manifestFields are the fields of a package.json that affect the installation.
+// Others stay out: scripts above all, and fields that would make a layer anew
+// for nothing.
 var manifestFields = []string{
 	"name", "version", "dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "peerDependenciesMeta", "bundleDependencies",
 	"bundledDependencies", "workspaces", "overrides", "bin", "engines", "os", "cpu",
@@ -161,7 +162,7 @@ func NewCollector(p ecosystem.Places, name string) ecosystem.Collector {
 func (c *collector) Place(e ecosystem.Entry) (ecosystem.Entry, bool) {
 	top, _, ok := strings.Cut("/"+e.Path+"/", "/node_modules/")
 	if !ok {
-		return e, false // what was staged
+		return e, false // the staged files
 	}
 	c.dirs[strings.TrimPrefix(top, "/")] = true
 	to := ecosystem.Entry{Path: path.Join(c.places.Deps, c.name, e.Path)}
