@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,8 +8,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/config"
-	"company/internal/forge"
-	"company/internal/gitops"
+	"company/internal/diagnose"
 	"company/internal/office"
 	"company/internal/safetext"
 )
@@ -19,26 +17,23 @@ import (
 // says that it is going on.
 const progressDelay = 150 * time.Millisecond
 
-// maxNotes is how many lines about the checks of a repository are shown.
-const maxNotes = 4
-
 // printBanner prints the repository, the agents and the limits, before anything
 // is made.
-func (a *app) printBanner(paths office.Paths, c config.Config, cmd company.Submit, seen repoCheck) {
-	base := seen.base
-	a.printNote("company %s  %s  base %s@%s (%s)", Version, repoName(base.RemoteURL, cmd.Project.Path), base.Branch, base.OID.Short(), baseState(c, base))
-	a.printNote("agents  %s", agentsLine(c, seen.model))
-	for _, doubt := range seen.modelWarnings {
+func (a *app) printBanner(paths office.Paths, c config.Config, cmd company.Submit, seen diagnose.RepoCheck) {
+	base := seen.Base
+	a.printNote("company %s  %s  base %s@%s (%s)", Version, diagnose.RepoName(base.RemoteURL, cmd.Project.Path), base.Branch, base.OID.Short(), diagnose.BaseState(c, base))
+	a.printNote("agents  %s", agentsLine(c, seen.Model))
+	for _, doubt := range seen.ModelWarnings {
 		a.printNote("!       %s", safetext.EscapeLine(doubt, 300))
 	}
-	for i, line := range gateLines(seen) {
+	for i, line := range diagnose.GateLines(seen) {
 		title := "tests"
 		if i > 0 {
 			title = ""
 		}
 		a.printNote("%-7s %s", title, line)
 	}
-	a.printNote("budget  %s   approvals %s   office %s   stop: Ctrl-C", budgetLine(c, cmd.Settings.WithDefaults().Cap, seen.model), approvalsLine(cmd.Settings), safetext.EscapeLine(shortPath(paths.Root), 300))
+	a.printNote("budget  %s   approvals %s   office %s   stop: Ctrl-C", budgetLine(c, cmd.Settings.WithDefaults().Cap, seen.Model), approvalsLine(cmd.Settings), safetext.EscapeLine(shortPath(paths.Root), 300))
 }
 
 // withProgress names a slow step while it runs. The function that it returns
@@ -59,38 +54,10 @@ func (a *app) withProgress(what string) (done func()) {
 	}
 }
 
-// baseState is what the base does not hold, and what travels along with it.
-func baseState(c config.Config, base gitops.BaseInfo) string {
-	state := "clean"
-	if base.Dirty {
-		state = "uncommitted changes are not part of it"
-	}
-	if base.Detached {
-		state += "; detached, the pull request goes into " + base.DefaultBranch
-	}
-	if base.Shallow {
-		state += "; a shallow clone, its history is completed from " + c.Git.Remote
-	}
-	if base.RemoteURL != "" && base.AheadOfRemote > 0 {
-		state += "; with " + company.Count(base.AheadOfRemote, "commit") + " that " + c.Git.Remote + " lacks"
-	}
-	return state
-}
-
-// repoName is owner/name where the remote is on a server, else the name of the
-// checkout's folder. Nothing of a remote but its path is shown: the rest may
-// hold a password.
-func repoName(remote, checkout string) string {
-	if r, ok := forge.ParseRemote(remote); ok {
-		return safetext.EscapeLine(r.String(), 200)
-	}
-	return safetext.EscapeLine(filepath.Base(checkout), 200)
-}
-
 // agentsLine is each profile with its adapter, its model and the roles it is
 // for. chosen is the model of the default profile, where the config names none.
 func agentsLine(c config.Config, chosen string) string {
-	profiles, users := rolesByProfile(c)
+	profiles, users := diagnose.RolesByProfile(c)
 	var parts []string
 	for _, name := range profiles {
 		m := c.Models[name]
@@ -107,22 +74,6 @@ func agentsLine(c config.Config, chosen string) string {
 		parts = append(parts, text)
 	}
 	return strings.Join(parts, ", ")
-}
-
-// gateLines are what must pass, and what it was found by.
-func gateLines(seen repoCheck) []string {
-	if seen.gatesError != nil {
-		return []string{"not seen yet: " + safetext.EscapeLine(seen.gatesError.Error(), 200)}
-	}
-	var lines []string
-	for i, note := range seen.project.Notes {
-		if i == maxNotes && len(seen.project.Notes) > maxNotes+1 {
-			lines = append(lines, fmt.Sprintf("and %d more", len(seen.project.Notes)-i))
-			break
-		}
-		lines = append(lines, safetext.EscapeLine(note, 200))
-	}
-	return lines
 }
 
 func approvalsLine(s company.Settings) string {

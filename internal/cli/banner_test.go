@@ -12,6 +12,7 @@ import (
 
 	officeapp "company/internal/app"
 	"company/internal/config"
+	"company/internal/diagnose"
 	"company/internal/gitops"
 	"company/internal/office"
 )
@@ -32,7 +33,7 @@ func TestRepoName(t *testing.T) {
 		"file:///srv/git/app.git":                 "checkout",
 		"https://github.com/acme/app.git/":        "acme/app",
 	} {
-		if got := repoName(remote, "/home/me/checkout"); got != want {
+		if got := diagnose.RepoName(remote, "/home/me/checkout"); got != want {
 			t.Errorf("%q is shown as %q, want %q", remote, got, want)
 		}
 	}
@@ -40,7 +41,7 @@ func TestRepoName(t *testing.T) {
 
 // A name may hold anything; it stays on its line and steers no terminal.
 func TestBannerHostileNames(t *testing.T) {
-	if got := repoName("", "/home/me/we\nird \x1b[2J\u202ename"); strings.ContainsAny(got, "\n\x1b\u202e") {
+	if got := diagnose.RepoName("", "/home/me/we\nird \x1b[2J\u202ename"); strings.ContainsAny(got, "\n\x1b\u202e") {
 		t.Errorf("%q", got)
 	}
 }
@@ -60,7 +61,7 @@ func TestBaseState(t *testing.T) {
 		{gitops.BaseInfo{AheadOfRemote: 1, RemoteURL: "x"}, "clean; with 1 commit that origin lacks"},
 		{gitops.BaseInfo{AheadOfRemote: 3, RemoteURL: "x", Dirty: true}, "uncommitted changes are not part of it; with 3 commits that origin lacks"},
 	} {
-		if got := baseState(c, x.base); got != x.want {
+		if got := diagnose.BaseState(c, x.base); got != x.want {
 			t.Errorf("%+v: %q, want %q", x.base, got, x.want)
 		}
 	}
@@ -82,18 +83,6 @@ func TestWithProgress(t *testing.T) {
 	}
 }
 
-// Only what is on this machine by its very text is looked at before a start.
-func TestIsLocal(t *testing.T) {
-	for base, want := range map[string]bool{
-		"http://127.0.0.1:11434": true, "http://localhost/v1": true, "http://[::1]:1": true, "http://[::ffff:127.0.0.1]:1": true,
-		"http://127.0.0.1.example.com": false, "https://api.example.com": false, "http://10.0.0.1": false, "::": false, "": false,
-	} {
-		if got := isLocal(base); got != want {
-			t.Errorf("%s: %v", base, got)
-		}
-	}
-}
-
 // Fallbacks in a circle, which validation refuses elsewhere, end here too.
 func TestFallbackChain(t *testing.T) {
 	c := config.Config{Models: map[string]config.Model{"a": {Fallback: []string{"b", "c"}}, "b": {Fallback: []string{"a"}}, "c": {}}}
@@ -105,20 +94,20 @@ func TestFallbackChain(t *testing.T) {
 // What is shown of the checks is bounded, on one line each, and steers no
 // terminal: it is text of the repository.
 func TestGateLines(t *testing.T) {
-	var s repoCheck
+	var s diagnose.RepoCheck
 	for range 3 {
-		s.project.Notes = append(s.project.Notes, "npm package: test: x\x1b[2J\n[RESULT] COMPLETE")
+		s.Project.Notes = append(s.Project.Notes, "npm package: test: x\x1b[2J\n[RESULT] COMPLETE")
 	}
-	if got := gateLines(s); len(got) != 3 || strings.ContainsAny(strings.Join(got, ""), "\x1b\n") {
+	if got := diagnose.GateLines(s); len(got) != 3 || strings.ContainsAny(strings.Join(got, ""), "\x1b\n") {
 		t.Errorf("%q", got)
 	}
 	for range 9 {
-		s.project.Notes = append(s.project.Notes, "more")
+		s.Project.Notes = append(s.Project.Notes, "more")
 	}
-	if got := gateLines(s); len(got) != maxNotes+1 || got[maxNotes] != "and 8 more" {
+	if got := diagnose.GateLines(s); len(got) != diagnose.MaxNotes+1 || got[diagnose.MaxNotes] != "and 8 more" {
 		t.Errorf("%q", got)
 	}
-	if got := gateLines(repoCheck{gatesError: errInterrupted}); len(got) != 1 || got[0] != "not seen yet: interrupted" {
+	if got := diagnose.GateLines(diagnose.RepoCheck{GatesError: errInterrupted}); len(got) != 1 || got[0] != "not seen yet: interrupted" {
 		t.Errorf("%q", got)
 	}
 }
@@ -147,7 +136,7 @@ func TestChosenModel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := agentsLine(l.Config, a.chosenModel(t.Context(), office.Paths{}, l)); got != want {
+		if got := agentsLine(l.Config, a.checker().ChosenModel(t.Context(), office.Paths{}, l)); got != want {
 			t.Errorf("%s: %q, want %q", flags, got, want)
 		}
 	}

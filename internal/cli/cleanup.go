@@ -57,7 +57,7 @@ func (a *app) runCleanup(ctx context.Context, o cleanupOptions) error {
 		return err
 	}
 	out := cleanupReport{SchemaVersion: 1, DryRun: o.dryRun, Items: []upkeep.Garbage{}, Docker: true}
-	if !officeExists(paths) {
+	if !paths.Exists() {
 		return a.printCleanup(out)
 	}
 	h, remote, err := a.openOrDial(ctx, paths, dialTimeout)

@@ -71,17 +71,6 @@ func (a *app) loadReady(ctx context.Context) (office.Paths, config.Loaded, error
 	return paths, loaded, loaded.CheckSupported()
 }
 
-// officeExists says whether the office was ever opened.
-func officeExists(p office.Paths) bool {
-	state, err := p.Folder(p.State)
-	if err != nil {
-		return false
-	}
-	defer state.Close()
-	_, err = state.Lstat("office.json")
-	return err == nil
-}
-
 // openOrDial takes the office's lock, or reaches its holder; when neither
 // succeeds within the patience, it returns EHeld. Exactly one of the two is
 // returned.
@@ -110,7 +99,7 @@ func (a *app) openOrDial(ctx context.Context, paths office.Paths, patience time.
 		}
 		if time.Since(began) > waitFor(held, patience) {
 			_ = off.Close()
-			return nil, nil, heldError(held)
+			return nil, nil, office.HeldError(held)
 		}
 		select {
 		case <-ctx.Done():
@@ -162,15 +151,6 @@ func (a *app) openOffice(ctx context.Context, paths office.Paths) (*office.Offic
 	return off, nil
 }
 
-func heldError(held *office.Holder) error {
-	e := company.E(company.EHeld, "the office is held by a process that does not answer")
-	if held == nil || held.PID == 0 {
-		return e.Fix("wait for it to end, and try again")
-	}
-	return e.Because(fmt.Sprintf("process %d on %s: %s", held.PID, held.Host, held.Command)).
-		Fix(fmt.Sprintf("wait for it to end, or end it with kill %d, and try again", held.PID))
-}
-
 // connectOffice gives the office for a command that only looks or sends one command.
 // It makes no office where there is none.
 func (a *app) connectOffice(ctx context.Context) (*client.Office, office.Paths, error) {
@@ -178,7 +158,7 @@ func (a *app) connectOffice(ctx context.Context) (*client.Office, office.Paths, 
 	if err != nil {
 		return nil, paths, err
 	}
-	if !officeExists(paths) {
+	if !paths.Exists() {
 		return client.None(paths), paths, nil
 	}
 	h, remote, err := a.openOrDial(ctx, paths, dialTimeout)

@@ -55,7 +55,7 @@ func (a *app) runConfigCheck(ctx context.Context) error {
 		return err
 	}
 	if a.output == "json" {
-		out := map[string]any{"schema_version": 1, "ok": err == nil, "sources": configSources(loaded), "problems": append([]config.Problem{}, config.Problems(err)...),
+		out := map[string]any{"schema_version": 1, "ok": err == nil, "sources": loaded.Sources(), "problems": append([]config.Problem{}, config.Problems(err)...),
 			"unused_variables": append([]string{}, loaded.Unused...)}
 		if perr := a.printJSON(a.out, out); perr != nil {
 			return perr
@@ -66,7 +66,7 @@ func (a *app) runConfigCheck(ctx context.Context) error {
 		return nil
 	}
 	from := "defaults alone"
-	if list := configSources(loaded); len(list) > 0 {
+	if list := loaded.Sources(); len(list) > 0 {
 		from = strings.Join(list, ", ")
 	}
 	_, err = fmt.Fprintf(a.out, "the config is in order: %s\n", safetext.Escape(from))
@@ -74,33 +74,6 @@ func (a *app) runConfigCheck(ctx context.Context) error {
 		a.printNote("%s sets nothing", name)
 	}
 	return err
-}
-
-// configSources are the files, variables and flags that set something, in the
-// order of their names.
-func configSources(l config.Loaded) []string {
-	seen := map[string]bool{}
-	for _, at := range l.Origin {
-		if file, _, ok := splitPosition(at); ok {
-			at = file
-		}
-		if at != config.OriginDefault {
-			seen[at] = true
-		}
-	}
-	return append([]string{}, slices.Sorted(maps.Keys(seen))...)
-}
-
-// splitPosition takes line and column off file:line:column.
-func splitPosition(at string) (file, place string, ok bool) {
-	i := strings.LastIndexByte(at, ':')
-	if i < 0 {
-		return at, "", false
-	}
-	if i = strings.LastIndexByte(at[:i], ':'); i < 0 {
-		return at, "", false
-	}
-	return at[:i], at[i+1:], true
 }
 
 type configValue struct {

@@ -3,12 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"company/internal/health"
+	officeapp "company/internal/app"
+	"company/internal/config"
+	"company/internal/diagnose"
+	"company/internal/office"
 	"company/internal/safetext"
 )
 
@@ -39,71 +41,19 @@ It removes none: those of this office go with its next start.`,
 	return c
 }
 
-// doctorResult is one check with what it saw.
-type doctorResult struct {
-	Name   string `json:"name"`
-	Status string `json:"status"` // pass | fail | warn | unknown
-	health.Result
-	Unknown bool `json:"unknown,omitempty"` // it could not be checked in time
-}
-
-// doctorCheck is one part of doctor: it may give several results.
-type doctorCheck struct {
-	name string
-	run  func(ctx context.Context) []doctorResult
-}
-
-func singleResult(name string, r health.Result) []doctorResult {
-	return []doctorResult{{Name: name, Result: r}}
-}
-
 func (a *app) runDoctor(ctx context.Context, online bool) error {
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
-	checks := a.doctorChecks(ctx, online)
-	results := make([][]doctorResult, len(checks))
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for i, c := range checks {
-		wg.Go(func() {
-			got := c.run(ctx)
-			mu.Lock()
-			defer mu.Unlock()
-			results[i] = got
-		})
-	}
-	finished := make(chan struct{})
-	go func() { wg.Wait(); close(finished) }() // a check that hangs ends with the process
-	select {
-	case <-finished:
-	case <-ctx.Done():
-		// Let those that saw the end of their time say so.
-		select {
-		case <-finished:
-		case <-time.After(100 * time.Millisecond):
+	all, code := []diagnose.Result{}, exitComplete
+	for _, r := range diagnose.Run(ctx, a.checker().Checks(a.findSubject(ctx), online)) {
+		if r.Status != "pass" || !a.quiet {
+			all = append(all, r)
 		}
-	}
-	mu.Lock()
-	defer mu.Unlock()
-	all := []doctorResult{}
-	code := exitComplete
-	for i, c := range checks {
-		if results[i] == nil {
-			results[i] = []doctorResult{{Name: c.name, Unknown: true, Result: health.Result{Found: "no answer in time", Fix: "try again, or look at it yourself"}}}
-		}
-		for _, v := range results[i] {
-			if v.Status = v.statusLabel(); v.OK {
-				v.Warn, v.Fix = false, "" // there is nothing to do
-			}
-			if v.Status != "pass" || !a.quiet {
-				all = append(all, v)
-			}
-			switch {
-			case v.Unknown && code == exitComplete:
-				code = exitIncomplete
-			case !v.Unknown && !v.OK && !v.Warn:
-				code = exitError
-			}
+		switch {
+		case r.Unknown && code == exitComplete:
+			code = exitIncomplete
+		case !r.Unknown && !r.OK && !r.Warn:
+			code = exitError
 		}
 	}
 	if a.output == "json" {
@@ -112,7 +62,7 @@ func (a *app) runDoctor(ctx context.Context, online bool) error {
 		}
 	} else {
 		for _, v := range all {
-			fmt.Fprintf(a.out, "%s %-16s %s\n", v.statusMark(), v.Name, safetext.EscapeLine(v.Found, 300))
+			fmt.Fprintf(a.out, "%s %-16s %s\n", v.Mark(), v.Name, safetext.EscapeLine(v.Found, 300))
 			if !v.OK && v.Needed != "" {
 				fmt.Fprintf(a.out, "    needed: %s\n", safetext.EscapeLine(v.Needed, 300))
 			}
@@ -127,18 +77,34 @@ func (a *app) runDoctor(ctx context.Context, online bool) error {
 	return nil
 }
 
-func (v doctorResult) statusLabel() string {
-	switch {
-	case v.Unknown:
-		return "unknown"
-	case v.OK:
-		return "pass"
-	case v.Warn:
-		return "warn"
+// findSubject is the object of the checks: this machine, and the office and the
+// checkout that the command finds.
+func (a *app) findSubject(ctx context.Context) diagnose.Subject {
+	s := diagnose.Subject{}
+	if s.Paths, s.PathsErr = a.findOffice(); s.PathsErr == nil {
+		s.Config, s.ConfigErr = a.loadConfig(ctx, s.Paths)
+	} else {
+		s.ConfigErr = s.PathsErr
 	}
-	return "fail"
+	if s.ConfigErr != nil {
+		s.Config.Config = config.Default()
+	}
+	s.Checkout, s.CheckoutErr = a.findCheckout(s.Paths)
+	return s
 }
 
-func (v doctorResult) statusMark() string {
-	return map[string]string{"unknown": "?", "pass": "+", "warn": "!", "fail": "x"}[v.statusLabel()]
+// checker has what checks need of this process.
+func (a *app) checker() *diagnose.Checker {
+	return &diagnose.Checker{Env: a.env, Logger: a.log, Version: Version, Opener: opener{a}}
+}
+
+// opener opens offices as this command does.
+type opener struct{ app *app }
+
+func (o opener) OpenFolders(ctx context.Context, paths office.Paths) (*office.Office, error) {
+	return o.app.openOffice(ctx, paths)
+}
+
+func (o opener) OpenOffice(ctx context.Context, off *office.Office, lock *office.Lock, loaded config.Loaded) (*officeapp.App, error) {
+	return officeapp.Open(ctx, o.app.openOptions(off, lock, loaded))
 }

@@ -16,6 +16,7 @@ import (
 	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/config"
+	"company/internal/diagnose"
 	"company/internal/forge"
 	"company/internal/office"
 	"company/internal/safetext"
@@ -154,28 +155,28 @@ func (a *app) draftConfig(ctx context.Context, dir string) (config.ConfigDraft, 
 	}
 	c := loaded.Config
 	found := initFindings{Repository: dir, Forge: "local", Toolchains: []string{}, Checks: []string{}}
-	seen, serr := checkRepo(ctx, c, dir, "")
+	seen, serr := diagnose.CheckRepo(ctx, c, dir, "")
 	forgeNote := "Found: no remote"
 	switch {
 	case serr == nil:
-		found.Base = seen.base.Branch
-		if r, ok := forge.ParseRemote(seen.base.RemoteURL); ok {
+		found.Base = seen.Base.Branch
+		if r, ok := forge.ParseRemote(seen.Base.RemoteURL); ok {
 			found.Remote = r.String()
 		}
-		if f := a.checkForge(ctx, c, seen.base.RemoteURL); f.Found != "" {
+		if f := a.checker().CheckForge(ctx, c, seen.Base.RemoteURL); f.Found != "" {
 			found.Forge, forgeNote = f.Found, "Found: "+f.Found
 			if f.Fix != "" {
 				forgeNote += "; " + f.Fix
 			}
 		}
-		found.Toolchains = append(found.Toolchains, seen.project.Toolchains...)
-		found.Checks = append(found.Checks, seen.project.Notes...)
-		serr = seen.gatesError
+		found.Toolchains = append(found.Toolchains, seen.Project.Toolchains...)
+		found.Checks = append(found.Checks, seen.Project.Notes...)
+		serr = seen.GatesError
 	case ctx.Err() != nil:
 		return config.ConfigDraft{}, initFindings{}, serr
 	}
 	if serr != nil { // it can be put right later; the file does not depend on it
-		found.Checks = []string{"not looked for: " + errorResult(serr).Found}
+		found.Checks = []string{"not looked for: " + diagnose.ErrorResult(serr).Found}
 	}
 	models, how := a.pickModels(ctx, loaded)
 	found.Model = how
@@ -228,9 +229,9 @@ func (a *app) pickModels(ctx context.Context, loaded config.Loaded) (map[string]
 		m := loaded.Config.Models["default"]
 		return nil, "Found: " + strings.TrimSpace(m.Adapter+" "+m.Model) + ", from " + at
 	}
-	lctx, cancel := context.WithTimeout(ctx, localDialTimeout)
+	lctx, cancel := context.WithTimeout(ctx, diagnose.LocalDialTimeout)
 	defer cancel()
-	if at := officeapp.StandardAddress("ollama", a.envValue); dialServer(lctx, at) == nil {
+	if at := officeapp.StandardAddress("ollama", a.envValue); diagnose.DialServer(lctx, at) == nil {
 		model, err := officeapp.DefaultModel(lctx, a.envValue)
 		if err != nil {
 			return nil, "Found: Ollama at " + at + ", which is the default, and no model on it: ollama pull llama3"

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	officeapp "company/internal/app"
+	"company/internal/diagnose"
 	"company/internal/office"
 	"company/internal/safetext"
 	"company/internal/upkeep"
@@ -14,7 +15,7 @@ import (
 
 // listOrphans lists containers without a company. It removes nothing.
 func (a *app) listOrphans(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, preflightTimeout)
+	ctx, cancel := context.WithTimeout(ctx, diagnose.PreflightTimeout)
 	defer cancel()
 	all, err := officeapp.ListContainers(ctx, a.log)
 	if err != nil {
@@ -44,7 +45,7 @@ func (a *app) listOrphans(ctx context.Context) error {
 // whether a process has it.
 func (a *app) currentOffice(ctx context.Context) (id string, held bool) {
 	p, err := a.findOffice()
-	if err != nil || !officeExists(p) {
+	if err != nil || !p.Exists() {
 		return "", false
 	}
 	off, err := a.openOffice(ctx, p)

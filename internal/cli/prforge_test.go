@@ -9,6 +9,7 @@ import (
 	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/config"
+	"company/internal/diagnose"
 	"company/internal/forge"
 	"company/internal/gitops"
 	"company/internal/office"
@@ -94,7 +95,7 @@ func TestAccessResult(t *testing.T) {
 		{forge.Access{Fork: "https://git.example.com/ann/app.git"}, true, "ann/app.git is used"},
 		{forge.Access{}, true, "the first delivery forks it"},
 	} {
-		if got := accessResult(repo, c.may, "export T"); got.OK != c.ok || !strings.Contains(got.Found, c.want) || !c.ok && got.Fix != "export T" {
+		if got := diagnose.AccessResult(repo, c.may, "export T"); got.OK != c.ok || !strings.Contains(got.Found, c.want) || !c.ok && got.Fix != "export T" {
 			t.Errorf("%+v: %+v", c.may, got)
 		}
 	}

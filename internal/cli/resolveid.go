@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -66,9 +65,4 @@ func (a *app) completeIDs(list func(view.IDs) []string) func(*cobra.Command, []s
 		defer conn.Close()
 		return list(ids), cobra.ShellCompDirectiveNoFileComp
 	}
-}
-
-func isFile(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Mode().IsRegular()
 }

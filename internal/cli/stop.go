@@ -110,7 +110,7 @@ func (a *app) runResume(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if !officeExists(paths) {
+	if !paths.Exists() {
 		return company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
 	}
 	var ids []company.TaskID // that this command is about: found at the first look, and kept

@@ -215,7 +215,7 @@ func (a *app) runSubmit(ctx context.Context, o submitOptions, text string) error
 		return err
 	}
 	looked := a.withProgress("looking at " + filepath.Base(repo))
-	seen, err := a.runPreflight(ctx, paths, loaded, repo, cmd.Base)
+	seen, err := a.checker().Preflight(ctx, paths, loaded, repo, cmd.Base)
 	looked()
 	if err != nil {
 		return err

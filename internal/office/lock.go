@@ -3,6 +3,7 @@ package office
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -188,4 +189,15 @@ func (l *Lock) Release() error {
 	err := errors.Join(l.file.Truncate(0), l.file.Close())
 	l.file = nil
 	return err
+}
+
+// HeldError is the error of a command that finds the office held by a process
+// which does not answer.
+func HeldError(held *Holder) error {
+	e := company.E(company.EHeld, "the office is held by a process that does not answer")
+	if held == nil || held.PID == 0 {
+		return e.Fix("wait for it to end, and try again")
+	}
+	return e.Because(fmt.Sprintf("process %d on %s: %s", held.PID, held.Host, held.Command)).
+		Fix(fmt.Sprintf("wait for it to end, or end it with kill %d, and try again", held.PID))
 }

@@ -52,6 +52,17 @@ func (p Paths) WithReadable(r config.ReadablePaths) Paths {
 // Lock is the file that the holder of the office locks.
 func (p Paths) Lock() string { return filepath.Join(p.State, lockName) }
 
+// Exists reports whether the office was ever opened.
+func (p Paths) Exists() bool {
+	state, err := p.Folder(p.State)
+	if err != nil {
+		return false
+	}
+	defer state.Close()
+	_, err = state.Lstat(officeName)
+	return err == nil
+}
+
 // HasFile reports whether a regular file lies in a folder of the office.
 func (p Paths) HasFile(dir, name string) bool {
 	own, err := p.Folder(dir)

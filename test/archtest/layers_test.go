@@ -77,13 +77,14 @@ orchestrator
 
 projection
 upkeep
-diagnose
 api
 
 bench
 app
 
 client
+
+diagnose
 
 cli
 tui
@@ -168,5 +169,4 @@ mcp
 secret
 gitexec
 company/history
-diagnose
 `)

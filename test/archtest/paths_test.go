@@ -56,7 +56,7 @@ var elsewhere = []exemption{
 	{"internal/cli/init.go", "filepath.EvalSymlinks os.CreateTemp os.Link os.Lstat os.MkdirTemp os.Remove os.RemoveAll os.Rename os.Stat os.WriteFile", "writes the company.yaml of the operator's checkout"},
 	{"internal/cli/submit.go", "os.Open", "reads the instruction from a file that the operator names"},
 	{"internal/cli/project.go", "filepath.EvalSymlinks os.Lstat os.Stat", "looks for the checkout that the operator names"},
-	{"internal/cli/resolveid.go", "os.Lstat", "looks for a file that the operator names"},
+	{"internal/diagnose/preflight.go", "os.Lstat", "looks for a file that the operator names"},
 
 	// The user's cache, which no checkout reaches.
 	{"internal/depproxy/", "", "keeps packages in the user's cache, and reads the settings of the operator's own clients"},
@@ -69,7 +69,7 @@ var elsewhere = []exemption{
 	{"internal/cli/terminal.go", "os.OpenFile", "opens the terminal of the session, where stdin is a pipe"},
 	{"internal/gates/runner.go", "os.ReadFile", "reads how much memory the machine has to spare"},
 	{"internal/app/app.go", "os.ReadFile", "reads how much memory the machine has"},
-	{"internal/cli/doctoroffice.go", "os.Stat", "looks for the nearest folder that is there, for a doctor's word on it"},
+	{"internal/diagnose/officecheck.go", "os.Stat", "looks for the nearest folder that is there, for a doctor's word on it"},
 	{"internal/bench/", "", "measures in a folder of its own, in no checkout"},
 
 	// Inside a container.

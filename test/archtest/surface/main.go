@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -42,7 +43,7 @@ func run(ctx context.Context, out io.Writer, dir string) error {
 		_, err := fmt.Fprintln(out, it.RenderText(false))
 		return err
 	})
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return nil
 	}
 	return err

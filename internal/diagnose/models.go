@@ -1,4 +1,4 @@
-package cli
+package diagnose
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 // checkModels is doctor's look at each profile that a role uses, or that one
 // falls back to.
-func (a *app) checkModels(ctx context.Context, p office.Paths, l config.Loaded, online bool) []doctorResult {
+func (d *Checker) checkModels(ctx context.Context, p office.Paths, l config.Loaded, online bool) []Result {
 	users := map[string][]string{}
 	for _, role := range officeapp.AllRoles {
 		for i, name := range officeapp.FallbackChain(l.Config, l.Config.Agent(role).Model) {
@@ -26,22 +26,22 @@ func (a *app) checkModels(ctx context.Context, p office.Paths, l config.Loaded, 
 			}
 		}
 	}
-	var out []doctorResult
+	var out []Result
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	for _, profile := range officeapp.ModelProfiles(l, p.Root, a.envValue) {
+	for _, profile := range officeapp.ModelProfiles(l, p.Root, d.envValue) {
 		if users[profile.Name] == nil {
 			continue
 		}
 		wg.Go(func() {
-			r := officeapp.ModelDrivers.Check(ctx, profile, officeapp.ModelDeps(l.Config, a.log), online)
+			r := officeapp.ModelDrivers.Check(ctx, profile, officeapp.ModelDeps(l.Config, d.Logger), online)
 			r.Found = "for " + strings.Join(users[profile.Name], ", ") + ": " + r.Found
 			mu.Lock()
 			defer mu.Unlock()
-			out = append(out, doctorResult{Name: "model " + profile.Name, Result: r})
+			out = append(out, Result{Name: "model " + profile.Name, Result: r})
 		})
 	}
 	wg.Wait()
-	slices.SortFunc(out, func(a, b doctorResult) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b Result) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }

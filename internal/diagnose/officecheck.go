@@ -1,4 +1,4 @@
-package cli
+package diagnose
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	officeapp "company/internal/app"
 	"company/internal/client"
 	"company/internal/company"
 	"company/internal/config"
@@ -25,8 +24,8 @@ import (
 
 // checkSelf says which program this is, and whether the program that goes into
 // containers is in it.
-func checkSelf() []doctorResult {
-	found := Version + ", " + runtime.Version()
+func (d *Checker) checkSelf() []Result {
+	found := d.Version + ", " + runtime.Version()
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
@@ -36,49 +35,49 @@ func checkSelf() []doctorResult {
 	}
 	box := health.Result{OK: true}
 	if hash, err := toolboxbin.Hash(runtime.GOARCH); err != nil {
-		box = errorResult(err)
+		box = ErrorResult(err)
 		box.Needed = "a program that was built with make"
 	} else {
 		box.Found = fmt.Sprintf("for %s, %.12s", runtime.GOARCH, hash)
 	}
-	return append(singleResult("company", health.Result{OK: true, Found: found}), doctorResult{Name: "toolbox", Result: box})
+	return append(singleResult("company", health.Result{OK: true, Found: found}), Result{Name: "toolbox", Result: box})
 }
 
 // checkProject looks at the repository that one stands in, as a submission
 // would: where it would start from, its checks, what they need, its forge.
-func (a *app) checkProject(ctx context.Context, p office.Paths, perr error, c config.Config) []doctorResult {
-	repo, err := a.findCheckout(p)
+func (d *Checker) checkProject(ctx context.Context, s Subject) []Result {
+	c, repo, err := s.Config.Config, s.Checkout, s.CheckoutErr
 	if err != nil {
-		if perr != nil {
-			return singleResult("project", errorResult(err))
+		if s.PathsErr != nil {
+			return singleResult("project", ErrorResult(err))
 		}
 		return singleResult("project", health.Result{Warn: true, Found: "no git repository here", Needed: "one to work on", Fix: "go into a git checkout, or name one with --repo"})
 	}
-	seen, err := checkRepo(ctx, c, repo, "")
+	seen, err := CheckRepo(ctx, c, repo, "")
 	if ctx.Err() != nil {
 		return nil
 	}
 	if err != nil {
-		return singleResult("project", errorResult(err))
+		return singleResult("project", ErrorResult(err))
 	}
-	out := singleResult("project", health.Result{OK: true, Found: fmt.Sprintf("%s, base %s@%s (%s)", repoName(seen.base.RemoteURL, repo), seen.base.Branch, seen.base.OID.Short(), baseState(c, seen.base))})
-	checks := health.Result{OK: true, Found: strings.Join(gateLines(seen), "; ")}
+	out := singleResult("project", health.Result{OK: true, Found: fmt.Sprintf("%s, base %s@%s (%s)", RepoName(seen.Base.RemoteURL, repo), seen.Base.Branch, seen.Base.OID.Short(), BaseState(c, seen.Base))})
+	checks := health.Result{OK: true, Found: strings.Join(GateLines(seen), "; ")}
 	switch {
-	case seen.gatesError != nil:
-		checks = errorResult(seen.gatesError)
-	case len(seen.project.Gates) == 0:
+	case seen.GatesError != nil:
+		checks = ErrorResult(seen.GatesError)
+	case len(seen.Project.Gates) == 0:
 		checks.OK, checks.Warn = false, true
 		checks.Needed = "a lint or test command, or nothing is checked before a merge"
 		checks.Fix = "set gates.lint and gates.test in company.yaml: company init"
 	}
-	out = append(out, doctorResult{Name: "checks", Result: checks})
-	for _, name := range seen.project.Toolchains {
+	out = append(out, Result{Name: "checks", Result: checks})
+	for _, name := range seen.Project.Toolchains {
 		if r, ok := checkToolchain(ctx, name); ok {
-			out = append(out, doctorResult{Name: name, Result: r})
+			out = append(out, Result{Name: name, Result: r})
 		}
 	}
-	out = append(out, a.checkPackages(ctx, c, repo, seen.project)...)
-	return append(out, doctorResult{Name: "forge", Result: a.checkForge(ctx, c, seen.base.RemoteURL)})
+	out = append(out, d.checkPackages(ctx, c, repo, seen.Project)...)
+	return append(out, Result{Name: "forge", Result: d.CheckForge(ctx, c, seen.Base.RemoteURL)})
 }
 
 // checkToolchain looks for what the image of a project takes from this host.
@@ -103,67 +102,67 @@ func checkToolchain(ctx context.Context, name string) (r health.Result, ok bool)
 
 // checkOffice checks the office's folder, its holder, and whether its ledger
 // opens.
-func (a *app) checkOffice(ctx context.Context, p office.Paths, err error, loaded config.Loaded) []doctorResult {
+func (d *Checker) checkOffice(ctx context.Context, p office.Paths, err error, loaded config.Loaded) []Result {
 	if err != nil {
-		return singleResult("office", errorResult(err))
+		return singleResult("office", ErrorResult(err))
 	}
 	if dir := nearestExisting(p.State); unix.Access(dir, unix.W_OK|unix.X_OK) != nil {
 		return singleResult("office", health.Result{Found: dir + " cannot be written", Needed: "a folder of yours", Fix: "take it over with chown, or use another office with --office"})
 	}
 	if err := office.CheckFolders(ctx, p); err != nil {
-		return singleResult("office", errorResult(err))
+		return singleResult("office", ErrorResult(err))
 	}
-	if !officeExists(p) {
+	if !p.Exists() {
 		return singleResult("office", health.Result{OK: true, Found: "not opened yet: " + p.Root})
 	}
-	off, err := a.openOffice(ctx, p) // refuses what a repository brought, before a lock is made in it
+	off, err := d.Opener.OpenFolders(ctx, p) // refuses what a repository brought, before a lock is made in it
 	if err != nil {
-		return singleResult("office", errorResult(err))
+		return singleResult("office", ErrorResult(err))
 	}
 	lock, held, err := office.TryLock(p)
 	if err != nil {
-		return singleResult("office", errorResult(errors.Join(err, off.Close())))
+		return singleResult("office", ErrorResult(errors.Join(err, off.Close())))
 	}
 	if lock == nil {
 		if err := off.Close(); err != nil {
-			return singleResult("office", errorResult(err))
+			return singleResult("office", ErrorResult(err))
 		}
-		return singleResult("office", a.checkHolder(ctx, p, held))
+		return singleResult("office", d.checkHolder(ctx, p, held))
 	}
 	free := health.Result{OK: true, Found: "free: " + p.Root}
-	h, err := officeapp.Open(ctx, a.openOptions(off, lock, loaded))
+	h, err := d.Opener.OpenOffice(ctx, off, lock, loaded)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
-		r := errorResult(err)
+		r := ErrorResult(err)
 		if r.Fix == "" {
 			r.Fix = "see " + filepath.Join(p.Logs, "company.log")
 		}
-		return append(singleResult("office", free), doctorResult{Name: "ledger", Result: r})
+		return append(singleResult("office", free), Result{Name: "ledger", Result: r})
 	}
 	s := h.View()
 	h.Close()
-	return append(singleResult("office", free), doctorResult{Name: "ledger", Result: health.Result{OK: true, Found: company.Count(int(s.Seq), "event") + ", " + company.Count(len(s.Tasks), "task")}})
+	return append(singleResult("office", free), Result{Name: "ledger", Result: health.Result{OK: true, Found: company.Count(int(s.Seq), "event") + ", " + company.Count(len(s.Tasks), "task")}})
 }
 
 // checkHolder looks at the company that has the office open.
-func (a *app) checkHolder(ctx context.Context, p office.Paths, held *office.Holder) health.Result {
+func (d *Checker) checkHolder(ctx context.Context, p office.Paths, held *office.Holder) health.Result {
 	conn, err := client.Dial(ctx, held)
 	if err != nil {
-		return errorResult(err)
+		return ErrorResult(err)
 	}
 	if conn == nil {
-		r := errorResult(heldError(held))
+		r := ErrorResult(office.HeldError(held))
 		r.Needed = "a holder that answers"
 		return r
 	}
 	defer conn.Close()
 	r := health.Result{OK: true, Found: fmt.Sprintf("%s, at work in process %d", p.Root, held.PID)}
-	if server, ok := conn.Server(); ok && server.Version != Version {
+	if server, ok := conn.Server(); ok && server.Version != d.Version {
 		r.OK, r.Warn = false, true
 		r.Found += ", which is version " + safetext.EscapeLine(server.Version, 40)
-		r.Needed = "the same version as this program, " + Version
+		r.Needed = "the same version as this program, " + d.Version
 		r.Fix = fmt.Sprintf("end process %d when its work is done, and start the company anew", held.PID)
 	}
 	return r

@@ -1,16 +1,15 @@
-package cli
+package diagnose
 
 import (
-	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"company/internal/company"
 	"company/internal/config"
+	"company/internal/config/configtest"
 )
 
 // What the project asks for and its image will lack is one line of doctor, with
@@ -36,21 +35,17 @@ func TestDoctorImageNotes(t *testing.T) {
 		"packages are off": {map[string]string{"requirements.txt": "requests\n", "test_a.py": "def test_a(): pass\n"}, func(c *config.Config) { c.Container.Deps = "off" }, "requirements.txt is not installed: container.deps is off", "brackets"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			repo := filepath.Join(t.TempDir(), "repo")
-			for file, text := range c.files {
-				writeConfig(t, filepath.Join(repo, file), text)
-			}
-			shellPrep("git init -q -b main . && git add -A && git commit -q -m first")(t, repo)
+			repo := configtest.Repo(t, c.files)
 			cfg := config.Default()
 			if c.change != nil {
 				c.change(&cfg)
 			}
-			a := &app{env: os.LookupEnv, log: slog.New(slog.DiscardHandler), out: io.Discard, err: io.Discard}
-			seen, err := checkRepo(t.Context(), cfg, repo, "")
-			if err != nil || seen.gatesError != nil {
-				t.Fatal(err, seen.gatesError)
+			a := &Checker{Env: os.LookupEnv, Logger: slog.New(slog.DiscardHandler)}
+			seen, err := CheckRepo(t.Context(), cfg, repo, "")
+			if err != nil || seen.GatesError != nil {
+				t.Fatal(err, seen.GatesError)
 			}
-			lines := a.checkPackages(t.Context(), cfg, repo, seen.project)
+			lines := a.checkPackages(t.Context(), cfg, repo, seen.Project)
 			if len(lines) != 1 || lines[0].Name != "packages" {
 				t.Fatalf("%+v", lines)
 			}

@@ -1,6 +1,7 @@
-package cli
+package diagnose
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"company/internal/api"
+	officeapp "company/internal/app"
 	"company/internal/config"
 	"company/internal/office"
 )
@@ -40,7 +42,7 @@ func TestCheckMemory(t *testing.T) {
 		{nil, 0, "pass", "not known"},
 	} {
 		r := checkMemory(load(x.flags), x.host)
-		if got := (doctorResult{Result: r}).statusLabel(); got != x.status || !strings.Contains(r.Found, x.says) || (got == "warn") != (r.Fix != "") {
+		if got := (Result{Result: r}).statusLabel(); got != x.status || !strings.Contains(r.Found, x.says) || (got == "warn") != (r.Fix != "") {
 			t.Errorf("%v on %d: %+v", x.flags, x.host, r)
 		}
 	}
@@ -67,8 +69,8 @@ func TestCheckHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer lock.Release()
-	a := &app{log: slog.New(slog.DiscardHandler), env: os.LookupEnv}
-	found := func() doctorResult {
+	a := &Checker{Logger: slog.New(slog.DiscardHandler), Env: os.LookupEnv, Version: "1.0", Opener: plainOpener{}}
+	found := func() Result {
 		out := a.checkOffice(t.Context(), p, nil, config.Loaded{Config: config.Default()})
 		if len(out) != 1 {
 			t.Fatalf("%+v", out)
@@ -78,7 +80,7 @@ func TestCheckHolder(t *testing.T) {
 	if v := found(); v.statusLabel() != "fail" || v.Needed == "" || v.Fix == "" {
 		t.Errorf("a holder without a socket: %+v", v)
 	}
-	run, err := os.MkdirTemp("", "company-cli-") // a socket's path is short
+	run, err := os.MkdirTemp("", "company-diagnose-") // a socket's path is short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +89,7 @@ func TestCheckHolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hello := api.ServerInfo{Version: Version, Office: off.ID, PID: 7}
+	hello := api.ServerInfo{Version: "1.0", Office: off.ID, PID: 7}
 	srv := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(hello)
 	})}
@@ -98,7 +100,7 @@ func TestCheckHolder(t *testing.T) {
 		t.Errorf("the same version: %+v", v)
 	}
 	hello.Version = "9.9.9\x1b[2J"
-	if v := found(); v.statusLabel() != "warn" || !strings.Contains(v.Found, "which is version 9.9.9") || !strings.Contains(v.Needed, Version) || v.Fix == "" || strings.Contains(v.Found, "\x1b") {
+	if v := found(); v.statusLabel() != "warn" || !strings.Contains(v.Found, "which is version 9.9.9") || !strings.Contains(v.Needed, "1.0") || v.Fix == "" || strings.Contains(v.Found, "\x1b") {
 		t.Errorf("another version: %+v", v)
 	}
 }
@@ -120,12 +122,12 @@ func TestCheckLedger(t *testing.T) {
 	if err := off.Close(); err != nil {
 		t.Fatal(err)
 	}
-	a := &app{log: slog.New(slog.NewTextHandler(io.Discard, nil)), env: os.LookupEnv}
+	a := &Checker{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Env: os.LookupEnv, Version: "1.0", Opener: plainOpener{}}
 	loaded, err := config.Load(t.Context(), config.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	check := func() doctorResult {
+	check := func() Result {
 		out := a.checkOffice(t.Context(), p, nil, loaded)
 		if len(out) != 2 || out[0].statusLabel() != "pass" || out[1].Name != "ledger" {
 			t.Fatalf("%+v", out)
@@ -157,4 +159,15 @@ func TestCheckLedger(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(p.State, "office.json")); err != nil {
 		t.Error(err)
 	}
+}
+
+// plainOpener opens offices with nothing around them.
+type plainOpener struct{}
+
+func (plainOpener) OpenFolders(ctx context.Context, paths office.Paths) (*office.Office, error) {
+	return office.Open(ctx, paths)
+}
+
+func (plainOpener) OpenOffice(ctx context.Context, off *office.Office, lock *office.Lock, loaded config.Loaded) (*officeapp.App, error) {
+	return officeapp.Open(ctx, officeapp.Options{Office: off, Lock: lock, Config: loaded, Env: os.LookupEnv, Logger: slog.New(slog.DiscardHandler)})
 }

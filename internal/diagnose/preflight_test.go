@@ -1,12 +1,16 @@
-package cli
+package diagnose
 
 import (
-	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"company/internal/config"
+	"company/internal/config/configtest"
+	"company/internal/office"
 )
 
 // A profile that cannot be used is none as long as a fallback can; each chain
@@ -34,16 +38,13 @@ func TestMissingModels(t *testing.T) {
 		"nobody uses the dead one":   {"models: {default: {adapter: openai, model: m, base_url: 'http://model.invalid/v1'}, other: {adapter: openai, model: m, base_url: '" + dead + "'}}\n", 0},
 	} {
 		dir := t.TempDir()
-		writeConfig(t, filepath.Join(dir, "company.yaml"), x.config)
-		a := &app{officeDir: dir, output: "text", env: func(string) (string, bool) { return "", false }, out: io.Discard, err: io.Discard}
-		if err := a.applyFlags(); err != nil {
-			t.Fatal(err)
-		}
-		p, err := a.findOffice()
+		configtest.WriteFile(t, filepath.Join(dir, "company.yaml"), x.config)
+		a := &Checker{Env: func(string) (string, bool) { return "", false }, Logger: slog.New(slog.DiscardHandler)}
+		p, err := office.Find(office.FindOptions{Dir: dir, Office: dir})
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := a.loadConfig(t.Context(), p)
+		l, err := config.Load(t.Context(), config.LoadOptions{OfficeDir: p.Root, Env: a.Env})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,6 +67,18 @@ func TestMissingModels(t *testing.T) {
 			if e.Hint == "" {
 				t.Errorf("%s: no help in %v", name, e)
 			}
+		}
+	}
+}
+
+// Only what is on this machine by its very text is looked at before a start.
+func TestIsLocal(t *testing.T) {
+	for base, want := range map[string]bool{
+		"http://127.0.0.1:11434": true, "http://localhost/v1": true, "http://[::1]:1": true, "http://[::ffff:127.0.0.1]:1": true,
+		"http://127.0.0.1.example.com": false, "https://api.example.com": false, "http://10.0.0.1": false, "::": false, "": false,
+	} {
+		if got := isLocal(base); got != want {
+			t.Errorf("%s: %v", base, got)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package diagnose
 
 import (
 	"context"
@@ -14,28 +14,28 @@ import (
 )
 
 // checkRemote is doctor's look at the remote of the checkout.
-func (a *app) checkRemote(ctx context.Context, p office.Paths, c config.Config, online bool) []doctorResult {
+func (d *Checker) checkRemote(ctx context.Context, p office.Paths, c config.Config, online bool) []Result {
 	if p.Repo == "" {
 		return singleResult("remote", health.Result{OK: true, Found: "not in a git checkout"})
 	}
-	cfg, err := officeapp.GitConfig(p, c, a.env)
+	cfg, err := officeapp.GitConfig(p, c, d.Env)
 	if err != nil {
-		return singleResult("remote", errorResult(err))
+		return singleResult("remote", ErrorResult(err))
 	}
-	var out []doctorResult
+	var out []Result
 	for _, check := range gitops.Checks(cfg, p.Repo, online) {
-		out = append(out, doctorResult{Name: check.Name, Result: check.Run(ctx)})
+		out = append(out, Result{Name: check.Name, Result: check.Run(ctx)})
 	}
 	return out
 }
 
-// checkForge says where a pull request of a checkout would go, and with whose
+// CheckForge says where a pull request of a checkout would go, and with whose
 // login. Nothing is asked of the forge.
-func (a *app) checkForge(ctx context.Context, c config.Config, remote string) health.Result {
-	f, choice, err := officeapp.OpenForges(nil, c, a.log, a.env).ForRemote(ctx, remote)
+func (d *Checker) CheckForge(ctx context.Context, c config.Config, remote string) health.Result {
+	f, choice, err := officeapp.OpenForges(nil, c, d.Logger, d.Env).ForRemote(ctx, remote)
 	switch {
 	case err != nil:
-		return errorResult(err)
+		return ErrorResult(err)
 	case choice.Why != "":
 		return health.Result{Warn: true, Found: choice.Kind + ": " + choice.Why, Needed: "nothing: the branch is pushed, the pull request is kept as a page", Fix: choice.Fix}
 	case choice.Kind == "local":
@@ -45,36 +45,36 @@ func (a *app) checkForge(ctx context.Context, c config.Config, remote string) he
 	}
 	cred, err := f.Credential(ctx)
 	if err != nil {
-		return errorResult(err)
+		return ErrorResult(err)
 	}
 	return health.Result{OK: true, Found: fmt.Sprintf("%s %s, login from %s", choice.Kind, choice.Repo, cred.Source)}
 }
 
 // checkForgeAccess is checkForge with the forge's own answer: whether the login
 // may push there, or to which fork. Asking changes nothing.
-func (a *app) checkForgeAccess(ctx context.Context, p office.Paths, c config.Config) health.Result {
+func (d *Checker) checkForgeAccess(ctx context.Context, p office.Paths, c config.Config) health.Result {
 	remote := ""
 	if p.Repo != "" {
-		if cfg, err := officeapp.GitConfig(p, c, a.env); err == nil {
+		if cfg, err := officeapp.GitConfig(p, c, d.Env); err == nil {
 			remote = gitops.RemoteAt(ctx, cfg, p.Repo)
 		}
 	}
-	f, choice, err := officeapp.OpenForges(nil, c, a.log, a.env).ForRemote(ctx, remote)
+	f, choice, err := officeapp.OpenForges(nil, c, d.Logger, d.Env).ForRemote(ctx, remote)
 	if err != nil {
-		return errorResult(err)
+		return ErrorResult(err)
 	}
 	if choice.Kind == "local" {
 		return health.Result{OK: true, Found: "none is used"}
 	}
 	access, err := f.Access(ctx)
 	if err != nil {
-		return errorResult(err)
+		return ErrorResult(err)
 	}
-	return accessResult(choice.Repo, access, officeapp.OpenForges(nil, c, a.log, a.env).HowToLogIn(remote))
+	return AccessResult(choice.Repo, access, officeapp.OpenForges(nil, c, d.Logger, d.Env).HowToLogIn(remote))
 }
 
-// accessResult reports a login's rights for doctor.
-func accessResult(repo forge.Repo, may forge.Access, fix string) health.Result {
+// AccessResult reports a login's rights for doctor.
+func AccessResult(repo forge.Repo, may forge.Access, fix string) health.Result {
 	lacks := strings.Join(may.MissingPermissions, ", ")
 	switch {
 	case lacks != "":

@@ -1,4 +1,4 @@
-package cli
+package diagnose
 
 import (
 	"context"
@@ -22,17 +22,17 @@ import (
 // have, before a task finds out: packages without a lock file, a package
 // manager that is not supported, a registry that needs a login, a program that
 // a gate runs. Nothing is made.
-func (a *app) checkPackages(ctx context.Context, c config.Config, repo string, p gates.Project) []doctorResult {
+func (d *Checker) checkPackages(ctx context.Context, c config.Config, repo string, p gates.Project) []Result {
 	if len(p.Gates) == 0 || c.Container.Image != config.Auto && c.Container.Image != "" {
 		return nil // nothing runs in it, or its maker is another
 	}
 	r := health.Result{OK: true, Found: "the image has what the project's lock files name"}
-	wanting, err := a.imageNotes(ctx, c, repo, p)
+	wanting, err := d.imageNotes(ctx, c, repo, p)
 	if ctx.Err() != nil {
 		return nil
 	}
 	if err != nil {
-		return singleResult("packages", errorResult(err))
+		return singleResult("packages", ErrorResult(err))
 	}
 	if missing := unknownPrograms(p.Gates, c.Container.Setup); len(missing) > 0 {
 		wanting = append(wanting, "gates run "+strings.Join(missing, ", ")+", which no image has by itself")
@@ -48,13 +48,13 @@ func (a *app) checkPackages(ctx context.Context, c config.Config, repo string, p
 }
 
 // imageNotes are the notes of the image that a task would get now.
-func (a *app) imageNotes(ctx context.Context, c config.Config, repo string, p gates.Project) ([]string, error) {
+func (d *Checker) imageNotes(ctx context.Context, c config.Config, repo string, p gates.Project) ([]string, error) {
 	m, base, done, err := gitops.View(ctx, repo, c.Git.Remote, "")
 	if err != nil {
 		return nil, addGitHint(err)
 	}
 	defer done()
-	cfg := image.Config{Logger: a.log}
+	cfg := image.Config{Logger: d.Logger}
 	if c.Container.Deps != "off" {
 		up, err := mirrors.LoadClientSettings(ctx)
 		if err != nil {

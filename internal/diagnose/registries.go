@@ -1,4 +1,4 @@
-package cli
+package diagnose
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // checkRegistries tells which registries dependencies come from, and which of
 // the operator's settings are not followed. It sends no request.
-func checkRegistries(ctx context.Context, cfg config.Config) []doctorResult {
+func checkRegistries(ctx context.Context, cfg config.Config) []Result {
 	if cfg.Container.Deps == "off" {
 		return singleResult("registries", health.Result{OK: true, Found: "none (container.deps: off)"})
 	}
@@ -20,7 +20,7 @@ func checkRegistries(ctx context.Context, cfg config.Config) []doctorResult {
 		return nil
 	}
 	if err != nil {
-		return singleResult("registries", errorResult(err))
+		return singleResult("registries", ErrorResult(err))
 	}
 	var found []string
 	for _, e := range mirrors.Ecosystems() {

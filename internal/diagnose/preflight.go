@@ -1,4 +1,4 @@
-package cli
+package diagnose
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -23,10 +24,10 @@ import (
 )
 
 const (
-	// preflightTimeout bounds the checks before anything is made.
-	preflightTimeout = 10 * time.Second
-	// localDialTimeout is how long a server on this machine has to take a connection.
-	localDialTimeout = 500 * time.Millisecond
+	// PreflightTimeout bounds the checks before anything is made.
+	PreflightTimeout = 10 * time.Second
+	// LocalDialTimeout is how long a server on this machine has to take a connection.
+	LocalDialTimeout = 500 * time.Millisecond
 	// probeTimeout is how long it has to say which models it has.
 	probeTimeout = 2 * time.Second
 )
@@ -66,32 +67,32 @@ func causeText(e *company.Error) string {
 	return ""
 }
 
-// runPreflight looks, before an office is made or anything is written, whether
+// Preflight looks, before an office is made or anything is written, whether
 // a task can be worked on here: the repository, the Docker daemon, and for
 // every role a model that can be asked. All are checked together, and all lacks
 // are reported at once. When another process holds the office, it is that
 // process that works: here only the repository is looked at.
-func (a *app) runPreflight(ctx context.Context, paths office.Paths, l config.Loaded, repo, ref string) (repoCheck, error) {
-	ctx, cancel := context.WithTimeout(ctx, preflightTimeout)
+func (d *Checker) Preflight(ctx context.Context, paths office.Paths, l config.Loaded, repo, ref string) (RepoCheck, error) {
+	ctx, cancel := context.WithTimeout(ctx, PreflightTimeout)
 	defer cancel()
 	var wg sync.WaitGroup
 	var docker, models, cache, foreign missingRequirements
 	var doubts []string
 	chosen := ""
 	if !office.IsHeld(paths) {
-		wg.Go(func() { chosen = a.chosenModel(ctx, paths, l) })
-		wg.Go(func() { docker = a.missingDocker(ctx) })
+		wg.Go(func() { chosen = d.ChosenModel(ctx, paths, l) })
+		wg.Go(func() { docker = d.missingDocker(ctx) })
 		wg.Go(func() { cache = toMissing(checkCacheDir()) })
 		wg.Go(func() { foreign = toMissing(office.CheckFolders(ctx, paths)) })
-		wg.Go(func() { models, doubts = a.missingModels(ctx, paths, l) })
+		wg.Go(func() { models, doubts = d.missingModels(ctx, paths, l) })
 	}
-	seen, err := checkRepo(ctx, l.Config, repo, ref)
+	seen, err := CheckRepo(ctx, l.Config, repo, ref)
 	wg.Wait()
-	seen.model, seen.modelWarnings = chosen, doubts
+	seen.Model, seen.ModelWarnings = chosen, doubts
 	missing := slices.Concat(docker, models, cache, foreign)
-	if err == nil && seen.gatesError != nil && ctx.Err() == nil {
+	if err == nil && seen.GatesError != nil && ctx.Err() == nil {
 		// Git cannot read what it names: no later look goes better.
-		err = company.E(company.EGit, "the repository cannot be read").Because(errorResult(seen.gatesError).Found).Fix("git fsck lists the missing objects; mend it, or clone it anew")
+		err = company.E(company.EGit, "the repository cannot be read").Because(ErrorResult(seen.GatesError).Found).Fix("git fsck lists the missing objects; mend it, or clone it anew")
 	}
 	if err == nil {
 		return seen, missing.asError()
@@ -103,14 +104,14 @@ func (a *app) runPreflight(ctx context.Context, paths office.Paths, l config.Loa
 	return seen, append(missingRequirements{e}, missing...).asError()
 }
 
-// chosenModel is the model that Ollama has in place of the default, where the
+// ChosenModel is the model that Ollama has in place of the default, where the
 // config names none; "" where it names one, or Ollama does not answer.
-func (a *app) chosenModel(ctx context.Context, p office.Paths, l config.Loaded) string {
-	ctx, cancel := context.WithTimeout(ctx, localDialTimeout)
+func (d *Checker) ChosenModel(ctx context.Context, p office.Paths, l config.Loaded) string {
+	ctx, cancel := context.WithTimeout(ctx, LocalDialTimeout)
 	defer cancel()
-	for _, profile := range officeapp.ModelProfiles(l, p.Root, a.envValue) {
+	for _, profile := range officeapp.ModelProfiles(l, p.Root, d.envValue) {
 		if profile.Name == "default" && profile.Unchosen && isLocal(profile.BaseURL) {
-			model, err := officeapp.DefaultModel(ctx, a.envValue)
+			model, err := officeapp.DefaultModel(ctx, d.envValue)
 			if err == nil {
 				return model
 			}
@@ -134,12 +135,12 @@ func toMissing(err error) missingRequirements {
 	return missingRequirements{e}
 }
 
-func (a *app) missingDocker(ctx context.Context) missingRequirements {
-	rt, err := officeapp.OpenRuntime(ctx, a.log)
+func (d *Checker) missingDocker(ctx context.Context) missingRequirements {
+	rt, err := officeapp.OpenRuntime(ctx, d.Logger)
 	if err == nil {
 		err = rt.Close()
 	}
-	if err == nil || errors.Is(context.Cause(ctx), errInterrupted) {
+	if err == nil || ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return nil // an interrupt is nothing that is missing
 	}
 	var e *company.Error
@@ -153,17 +154,17 @@ func (a *app) missingDocker(ctx context.Context) missingRequirements {
 // that cannot be used is none as long as one of its fallbacks can. A model that
 // its server does not list is not missing: it is used all the same, and only
 // reported.
-func (a *app) missingModels(ctx context.Context, p office.Paths, l config.Loaded) (missing missingRequirements, doubts []string) {
+func (d *Checker) missingModels(ctx context.Context, p office.Paths, l config.Loaded) (missing missingRequirements, doubts []string) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	wrong, unlisted := map[string]*company.Error{}, map[string]*company.Error{}
 	used := usedProfiles(l.Config)
-	for _, profile := range officeapp.ModelProfiles(l, p.Root, a.envValue) {
+	for _, profile := range officeapp.ModelProfiles(l, p.Root, d.envValue) {
 		if !used[profile.Name] {
 			continue
 		}
 		wg.Go(func() {
-			e := a.missingModel(ctx, profile, officeapp.ModelDeps(l.Config, a.log))
+			e := d.missingModel(ctx, profile, officeapp.ModelDeps(l.Config, d.Logger))
 			mu.Lock()
 			defer mu.Unlock()
 			if e != nil && e.Code == company.ENotFound {
@@ -205,21 +206,21 @@ func usedProfiles(c config.Config) map[string]bool {
 // missingModel says why a profile cannot be asked, or returns nil. It checks
 // this machine alone: the key, the script, a server that is local, and whether
 // that one has the model: ENotFound when it does not list it.
-func (a *app) missingModel(ctx context.Context, p adapters.Profile, deps adapters.Deps) *company.Error {
+func (d *Checker) missingModel(ctx context.Context, p adapters.Profile, deps adapters.Deps) *company.Error {
 	who := "the model " + p.Name + " (" + p.Adapter + " " + p.Model + ")"
 	if p.KeyEnv != "" && !p.Key.Set() {
 		return company.E(company.EModelAuth, who+" has no key: "+p.KeyEnv+" is NOT SET").
 			Fix("export " + p.KeyEnv + "=… , or name another model: company init")
 	}
-	if p.Script != "" && !isFile(p.Script) {
+	if p.Script != "" && !isRegularFile(p.Script) {
 		return company.E(company.EModel, "the model "+p.Name+" has no script: "+p.Script+" is not there").Fix("correct models." + p.Name + ".script")
 	}
 	if p.BaseURL == "" || !isLocal(p.BaseURL) {
 		return nil
 	}
-	lctx, cancel := context.WithTimeout(ctx, localDialTimeout)
+	lctx, cancel := context.WithTimeout(ctx, LocalDialTimeout)
 	defer cancel()
-	if err := dialServer(lctx, p.BaseURL); err != nil {
+	if err := DialServer(lctx, p.BaseURL); err != nil {
 		if lctx.Err() != nil { // overloaded, or the president has had enough
 			return nil
 		}
@@ -259,8 +260,8 @@ func isLocal(base string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// dialServer connects to a model's server, and asks nothing of it.
-func dialServer(ctx context.Context, base string) error {
+// DialServer connects to a model's server, and asks nothing of it.
+func DialServer(ctx context.Context, base string) error {
 	u, err := url.Parse(base)
 	if err != nil {
 		return err
@@ -277,12 +278,17 @@ func dialServer(ctx context.Context, base string) error {
 	return conn.Close()
 }
 
-// rolesByProfile names the roles of each profile that one uses first.
-func rolesByProfile(c config.Config) (profiles []string, users map[string][]string) {
+// RolesByProfile names the roles of each profile that one uses first.
+func RolesByProfile(c config.Config) (profiles []string, users map[string][]string) {
 	users = map[string][]string{}
 	for _, role := range officeapp.AllRoles {
 		name := c.Agent(role).Model
 		users[name] = append(users[name], string(role))
 	}
 	return slices.Sorted(maps.Keys(users)), users
+}
+
+func isRegularFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
 }

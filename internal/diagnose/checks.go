@@ -1,4 +1,4 @@
-package cli
+package diagnose
 
 import (
 	"context"
@@ -22,48 +22,40 @@ import (
 // in its middle.
 const minFreeBytes = 5 << 30
 
-// doctorChecks are what doctor looks at, in the order in which it is shown.
-func (a *app) doctorChecks(ctx context.Context, online bool) []doctorCheck {
-	paths, perr := a.findOffice()
-	var loaded config.Loaded
-	lerr := perr
-	if perr == nil {
-		loaded, lerr = a.loadConfig(ctx, paths)
-	}
-	if lerr != nil {
-		loaded.Config = config.Default()
-	}
+// Checks are the checks of doctor, in the order in which they are shown.
+func (d *Checker) Checks(s Subject, online bool) []doctorCheck {
+	paths, loaded := s.Paths, s.Config
 	checks := []doctorCheck{
-		{"company", func(context.Context) []doctorResult { return checkSelf() }},
+		{"company", func(context.Context) []Result { return d.checkSelf() }},
 		{"git", checkGit},
-		{"remote", func(ctx context.Context) []doctorResult { return a.checkRemote(ctx, paths, loaded.Config, online) }},
-		{"docker", a.checkDocker},
-		{"images", a.checkImages},
-		{"registries", func(ctx context.Context) []doctorResult { return checkRegistries(ctx, loaded.Config) }},
-		{"project", func(ctx context.Context) []doctorResult { return a.checkProject(ctx, paths, perr, loaded.Config) }},
-		{"config", func(context.Context) []doctorResult { return singleResult("config", checkConfig(loaded, lerr)) }},
-		{"models", func(ctx context.Context) []doctorResult {
-			if lerr != nil {
+		{"remote", func(ctx context.Context) []Result { return d.checkRemote(ctx, paths, loaded.Config, online) }},
+		{"docker", d.checkDocker},
+		{"images", d.checkImages},
+		{"registries", func(ctx context.Context) []Result { return checkRegistries(ctx, loaded.Config) }},
+		{"project", func(ctx context.Context) []Result { return d.checkProject(ctx, s) }},
+		{"config", func(context.Context) []Result { return singleResult("config", checkConfig(loaded, s.ConfigErr)) }},
+		{"models", func(ctx context.Context) []Result {
+			if s.ConfigErr != nil {
 				return singleResult("models", health.Result{Warn: true, Found: "not looked at: the config does not load"})
 			}
-			return a.checkModels(ctx, paths, loaded, online)
+			return d.checkModels(ctx, paths, loaded, online)
 		}},
-		{"office", func(ctx context.Context) []doctorResult { return a.checkOffice(ctx, paths, perr, loaded) }},
-		{"memory", func(context.Context) []doctorResult {
+		{"office", func(ctx context.Context) []Result { return d.checkOffice(ctx, paths, s.PathsErr, loaded) }},
+		{"memory", func(context.Context) []Result {
 			return singleResult("memory", checkMemory(loaded, officeapp.HostMemory()))
 		}},
-		{"disk", func(context.Context) []doctorResult { return singleResult("disk", checkDisk(paths, perr)) }},
+		{"disk", func(context.Context) []Result { return singleResult("disk", checkDisk(paths, s.PathsErr)) }},
 	}
 	if online {
-		checks = append(checks, doctorCheck{"forge answers", func(ctx context.Context) []doctorResult {
-			return singleResult("forge answers", a.checkForgeAccess(ctx, paths, loaded.Config))
+		checks = append(checks, doctorCheck{"forge answers", func(ctx context.Context) []Result {
+			return singleResult("forge answers", d.checkForgeAccess(ctx, paths, loaded.Config))
 		}})
 	}
 	return checks
 }
 
-// errorResult is an error as the result of a check.
-func errorResult(err error) health.Result {
+// ErrorResult is an error as the result of a check.
+func ErrorResult(err error) health.Result {
 	var e *company.Error
 	if !errors.As(err, &e) {
 		return health.Result{Found: err.Error()}
@@ -77,7 +69,7 @@ func errorResult(err error) health.Result {
 	return health.Result{Found: found, Fix: e.Hint}
 }
 
-func checkGit(ctx context.Context) []doctorResult {
+func checkGit(ctx context.Context) []Result {
 	const needed = "git 2.38 or newer (merge-tree --write-tree)"
 	out, err := exec.CommandContext(ctx, "git", "version").Output()
 	if ctx.Err() != nil {
@@ -92,13 +84,13 @@ func checkGit(ctx context.Context) []doctorResult {
 	return singleResult("git", health.Result{OK: err == nil && (major > 2 || major == 2 && minor >= 38), Found: found, Needed: needed, Fix: "install a newer git"})
 }
 
-func (a *app) checkDocker(ctx context.Context) []doctorResult {
-	rt, err := officeapp.OpenRuntime(ctx, a.log)
+func (d *Checker) checkDocker(ctx context.Context) []Result {
+	rt, err := officeapp.OpenRuntime(ctx, d.Logger)
 	if ctx.Err() != nil {
 		return nil
 	}
 	if err != nil {
-		return singleResult("docker", errorResult(err))
+		return singleResult("docker", ErrorResult(err))
 	}
 	defer rt.Close()
 	facts, err := rt.Check(ctx)
@@ -106,28 +98,28 @@ func (a *app) checkDocker(ctx context.Context) []doctorResult {
 		return nil
 	}
 	if err != nil {
-		return singleResult("docker", errorResult(err))
+		return singleResult("docker", ErrorResult(err))
 	}
-	var out []doctorResult
+	var out []Result
 	for _, f := range facts {
-		out = append(out, doctorResult{Name: f.Name, Result: health.Result{OK: f.Level == container.OK, Warn: f.Level == container.Warn, Found: f.Value, Fix: f.Hint}})
+		out = append(out, Result{Name: f.Name, Result: health.Result{OK: f.Level == container.OK, Warn: f.Level == container.Warn, Found: f.Value, Fix: f.Hint}})
 	}
 	return out
 }
 
 // checkImages looks whether the first task has to build the base image, and
 // whether it can.
-func (a *app) checkImages(ctx context.Context) []doctorResult {
-	b, err := image.New(image.Config{Logger: a.log})
+func (d *Checker) checkImages(ctx context.Context) []Result {
+	b, err := image.New(image.Config{Logger: d.Logger})
 	if err != nil {
-		return singleResult("base image", errorResult(err))
+		return singleResult("base image", ErrorResult(err))
 	}
 	defer b.Close()
-	var out []doctorResult
+	var out []Result
 	for _, st := range b.Check(ctx) {
 		if st.Name == "docker" {
 			if !st.OK {
-				return []doctorResult{{Name: "base image", Unknown: true, Result: health.Result{Found: "not looked at without Docker", Fix: "put Docker right first"}}}
+				return []Result{{Name: "base image", Unknown: true, Result: health.Result{Found: "not looked at without Docker", Fix: "put Docker right first"}}}
 			}
 			continue
 		}
@@ -138,7 +130,7 @@ func (a *app) checkImages(ctx context.Context) []doctorResult {
 				r.Warn, r.Needed, r.Fix = false, "mmdebstrap to build it, or container.image: name@sha256:… to pull one", "apt-get install mmdebstrap"
 			}
 		}
-		out = append(out, doctorResult{Name: st.Name + " image", Result: r})
+		out = append(out, Result{Name: st.Name + " image", Result: r})
 	}
 	if ctx.Err() != nil {
 		return nil
@@ -148,13 +140,13 @@ func (a *app) checkImages(ctx context.Context) []doctorResult {
 
 func checkConfig(l config.Loaded, err error) health.Result {
 	if err != nil {
-		return errorResult(err)
+		return ErrorResult(err)
 	}
 	if err := l.CheckSupported(); err != nil {
-		return errorResult(err)
+		return ErrorResult(err)
 	}
 	where := "defaults alone"
-	if list := configSources(l); len(list) > 0 {
+	if list := l.Sources(); len(list) > 0 {
 		where = strings.Join(list, ", ")
 	}
 	return health.Result{OK: true, Found: where}
