@@ -30,8 +30,34 @@ func (a *app) findOffice() (office.Paths, error) {
 	return office.Find(office.FindOptions{Dir: a.repoDir, Office: a.officeDir, Env: a.env})
 }
 
-// loadConfig reads the config of an office.
+// loadConfig gives the config of an office.
 func (a *app) loadConfig(ctx context.Context, p office.Paths) (config.Loaded, error) {
+	return a.loadProjectConfig(ctx, p, "")
+}
+
+// loadProjectConfig gives the config for work on a project: where that is not the
+// office's own, its company.yaml counts for gates and container. A command reads
+// a config once.
+func (a *app) loadProjectConfig(ctx context.Context, p office.Paths, project string) (config.Loaded, error) {
+	if project == p.Repo {
+		project = ""
+	}
+	key := [2]string{p.Root, project}
+	if loaded, ok := a.configs[key]; ok {
+		return loaded, nil
+	}
+	loaded, err := a.readConfig(ctx, p, project)
+	if err == nil {
+		if a.configs == nil {
+			a.configs = map[[2]string]config.Loaded{}
+		}
+		a.configs[key] = loaded
+	}
+	return loaded, err
+}
+
+// readConfig reads a config as it is now.
+func (a *app) readConfig(ctx context.Context, p office.Paths, project string) (config.Loaded, error) {
 	flags := map[string]string{}
 	for _, kv := range a.configFlags {
 		k, v, ok := strings.Cut(kv, "=")
@@ -40,22 +66,13 @@ func (a *app) loadConfig(ctx context.Context, p office.Paths) (config.Loaded, er
 		}
 		flags[k] = v
 	}
-	return config.Load(ctx, a.loadOptions(p, flags))
-}
-
-// loadProjectConfig reads the config for work on a project: where that is not the
-// office's own, what its company.yaml says about gates and containers counts.
-func (a *app) loadProjectConfig(ctx context.Context, p office.Paths, project string) (config.Loaded, error) {
-	if project == p.Repo {
-		project = ""
-	}
-	b := *a
-	b.project = project
-	return b.loadConfig(ctx, p)
+	o := a.loadOptions(p, flags)
+	o.Project = project
+	return config.Load(ctx, o)
 }
 
 func (a *app) loadOptions(p office.Paths, flags map[string]string) config.LoadOptions {
-	return config.LoadOptions{OfficeDir: p.Root, Project: a.project, Env: a.env, Environ: a.environ, Flags: flags}
+	return config.LoadOptions{OfficeDir: p.Root, Env: a.env, Environ: a.environ, Flags: flags}
 }
 
 // loadReady is the office and a config that it can work with.
@@ -118,14 +135,18 @@ func (a *app) openOptions(off *office.Office, lock *office.Lock, loaded config.L
 	}
 }
 
-// projectConfigs reads the configs of an office's projects.
+// projectConfigs reads the configs of an office's projects, for each task anew:
+// people change them while an office works.
 type projectConfigs struct {
 	app   *app
 	paths office.Paths
 }
 
 func (c projectConfigs) ConfigFor(ctx context.Context, project string) (config.Loaded, error) {
-	return c.app.loadProjectConfig(ctx, c.paths, project)
+	if project == c.paths.Repo {
+		project = ""
+	}
+	return c.app.readConfig(ctx, c.paths, project)
 }
 
 // waitFor is how long the office may be held without an answer: for the

@@ -118,7 +118,7 @@ func newestRun(runs []view.Run) *view.Run {
 }
 
 func readTranscript(p office.Paths, run company.RunID) (agent.Transcript, error) {
-	text, err := readRunFile(p, run, transcriptFile, officeapp.MaxTranscript)
+	text, err := p.ReadRunFile(run, transcriptFile, officeapp.MaxTranscript)
 	if errors.Is(err, fs.ErrNotExist) {
 		return agent.Transcript{}, err
 	}

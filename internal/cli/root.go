@@ -19,6 +19,7 @@ import (
 
 	"company/internal/clock"
 	"company/internal/company"
+	"company/internal/config"
 	"company/internal/safetext"
 )
 
@@ -67,7 +68,6 @@ type app struct {
 
 	officeDir   string
 	repoDir     string
-	project     string // checkout whose own config counts, where that is not the office's
 	output      string // text | json
 	json        bool
 	quiet       bool
@@ -76,6 +76,8 @@ type app struct {
 	noInput     bool
 	yes         bool
 	configFlags []string // key=value of the config
+
+	configs map[[2]string]config.Loaded // that were read, by office and project
 
 	reportsWork bool // the result reports work: it must not be lost
 

@@ -74,6 +74,17 @@ func (p Paths) HasFile(dir, name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
+// ReadRunFile reads a file of a run's folder, of most bytes at most. Its error is
+// fs.ErrNotExist where there is none.
+func (p Paths) ReadRunFile(run company.RunID, name string, most int64) ([]byte, error) {
+	runs, err := p.Folder(p.Runs)
+	if err != nil {
+		return nil, err
+	}
+	defer runs.Close()
+	return runs.ReadFile(string(run)+"/"+name, most)
+}
+
 // FindOptions says where to look for an office.
 type FindOptions struct {
 	Dir    string                      // where one stands; empty for the working directory
