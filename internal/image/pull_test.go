@@ -173,10 +173,12 @@ func TestUnreachableRegistryBuildsBase(t *testing.T) {
 	req := Request{Base: ref}
 	pulled := be.ownLayers(t, req, newPulledBase(ref))
 	marker := filepath.Join(be.dir, pulled[0].uniqueName()+".unreachable")
-	t.Cleanup(func() {
+	forget := func() {
 		_ = os.Remove(marker)
 		_ = os.Remove(filepath.Join(be.dir, "locks", pulled[0].uniqueName()))
-	})
+	}
+	forget() // what a test that was killed has left
+	t.Cleanup(forget)
 	be.dropAtEnd(t, req, newBuiltBase())
 	img, err := be.Ensure(newContext(t), req)
 	if err != nil {
