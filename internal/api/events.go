@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -31,8 +32,9 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	if err := flush.Flush(); err != nil {
 		return
 	}
-	// It ends with the client or with the office: both are no error here.
-	_ = s.office.Follow(r.Context(), from, func(it feed.Item) error {
+	// It ends with the client or with the office: both are no error here. But an
+	// office without a company at work ends with a failure only.
+	err = s.office.Follow(r.Context(), from, func(it feed.Item) error {
 		text, err := json.Marshal(it)
 		if err != nil {
 			return err
@@ -47,7 +49,16 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 		}
 		return flush.Flush()
 	})
+	if e := (*company.Error)(nil); !s.atWork && errors.As(err, &e) && r.Context().Err() == nil {
+		if text, err := json.Marshal(problemOf(e)); err == nil {
+			_, _ = fmt.Fprintf(w, "%s\ndata: %s\n\n", failureLine, text) // the client is gone, or it has it
+		}
+	}
 }
+
+// failureLine begins the last event of a feed that failed; its data is a problem
+// document.
+const failureLine = "event: failure"
 
 func firstEvent(r *http.Request) (uint64, error) {
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
@@ -66,10 +77,19 @@ func firstEvent(r *http.Request) (uint64, error) {
 func readEvents(stream io.Reader, fn func(feed.Item) error) error {
 	lines := bufio.NewScanner(stream)
 	lines.Buffer(make([]byte, 64<<10), 4<<20)
+	failed := false
 	for lines.Scan() {
+		failed = failed || lines.Text() == failureLine
 		data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data: "))
 		if !ok {
 			continue
+		}
+		if failed {
+			var p problem
+			if json.Unmarshal(data, &p) != nil {
+				break
+			}
+			return p.asError()
 		}
 		var it feed.Item
 		if json.Unmarshal(data, &it) != nil {

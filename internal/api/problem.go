@@ -31,6 +31,13 @@ var httpStatus = map[company.Code]int{
 }
 
 func writeError(w http.ResponseWriter, err error) {
+	p := problemOf(err)
+	w.Header().Set("Content-Type", problemType)
+	w.WriteHeader(p.Status)
+	_ = json.NewEncoder(w).Encode(p) // the client is gone, or it has it
+}
+
+func problemOf(err error) problem {
 	p := problem{Title: err.Error(), Code: company.EInternal, Status: http.StatusInternalServerError}
 	var e *company.Error
 	if errors.As(err, &e) {
@@ -45,9 +52,12 @@ func writeError(w http.ResponseWriter, err error) {
 			p.Status = http.StatusInternalServerError
 		}
 	}
-	w.Header().Set("Content-Type", problemType)
-	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(p) // the client is gone, or it has it
+	return p
+}
+
+// asError is the error that a problem document tells.
+func (p problem) asError() *company.Error {
+	return &company.Error{Code: p.Code, Class: p.Class, Message: p.Title, Why: p.Detail, Hint: p.Hint, RunID: p.Run, Details: p.Details}
 }
 
 // readError is the error that an answer tells. An older version of company
@@ -57,7 +67,7 @@ func readError(resp *http.Response) error {
 	err := json.NewDecoder(http.MaxBytesReader(nil, resp.Body, maxBody)).Decode(&p)
 	switch {
 	case err == nil && p.Code != "":
-		return &company.Error{Code: p.Code, Class: p.Class, Message: p.Title, Why: p.Detail, Hint: p.Hint, RunID: p.Run, Details: p.Details}
+		return p.asError()
 	case resp.StatusCode == http.StatusNotFound:
 		return company.E(company.EConflict, "the company at work here is an older version, which this one cannot talk to").
 			Fix("end it when its work is done, and start the company anew")

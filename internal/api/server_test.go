@@ -311,3 +311,26 @@ func TestTrial(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// damagedOffice has a ledger whose second event cannot be read.
+type damagedOffice struct{ *fakeOffice }
+
+func (d damagedOffice) Follow(_ context.Context, _ uint64, fn func(feed.Item) error) error {
+	if err := fn(d.feed[0]); err != nil {
+		return err
+	}
+	return company.E(company.ELedger, "event 2 does not follow event 1").Because("its hash differs").Fix("take the backup")
+}
+
+// A feed that fails says why, where no company works that another could take over
+// from.
+func TestFeedThatFails(t *testing.T) {
+	c := InProcess(damagedOffice{newFakeOffice(t)}, func() {})
+	defer c.Close()
+	seen := 0
+	err := c.Follow(t.Context(), 1, func(feed.Item) error { seen++; return nil })
+	var e *company.Error
+	if !errors.As(err, &e) || e.Code != company.ELedger || e.Why != "its hash differs" || e.Hint != "take the backup" || seen != 1 {
+		t.Errorf("%d items, then %v", seen, err)
+	}
+}

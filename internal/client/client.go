@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"strconv"
 
@@ -50,32 +51,32 @@ func (o *Office) Work(ctx context.Context, ids ...company.TaskID) (view.Work, er
 
 // Shown is a task, a subtask, a run, an approval or a pull request by its id.
 func (o *Office) Shown(ctx context.Context, id string) (view.Shown, error) {
-	return api.Get[view.Shown](ctx, o.Client, "shown/"+url.PathEscape(id))
+	return getByID[view.Shown](ctx, o, "shown", id)
 }
 
 // Approval is a question to the president.
 func (o *Office) Approval(ctx context.Context, id company.ApprovalID) (view.Approval, error) {
-	return api.Get[view.Approval](ctx, o.Client, "approvals/"+url.PathEscape(string(id)))
+	return getByID[view.Approval](ctx, o, "approvals", string(id))
 }
 
 // Budget is what a task may spend and has spent.
 func (o *Office) Budget(ctx context.Context, id string) (view.Budget, error) {
-	return api.Get[view.Budget](ctx, o.Client, "costs/"+url.PathEscape(id))
+	return getByID[view.Budget](ctx, o, "costs", id)
 }
 
 // Range is the commits that the change of a task, a subtask or a run lies between.
 func (o *Office) Range(ctx context.Context, id string) (view.Range, error) {
-	return api.Get[view.Range](ctx, o.Client, "ranges/"+url.PathEscape(id))
+	return getByID[view.Range](ctx, o, "ranges", id)
 }
 
 // Summary is what became of a task.
 func (o *Office) Summary(ctx context.Context, id company.TaskID) (view.Summary, error) {
-	return api.Get[view.Summary](ctx, o.Client, "summaries/"+url.PathEscape(string(id)))
+	return getByID[view.Summary](ctx, o, "summaries", string(id))
 }
 
 // PullRequest is a pull request by its number or its task.
 func (o *Office) PullRequest(ctx context.Context, ref string) (view.PullRecord, error) {
-	return api.Get[view.PullRecord](ctx, o.Client, "prs/"+url.PathEscape(ref))
+	return getByID[view.PullRecord](ctx, o, "prs", ref)
 }
 
 // PullRequests are all pull requests of the office.
@@ -106,6 +107,14 @@ func (o *Office) IDs(ctx context.Context) (view.IDs, error) {
 // Projects are the projects that the office knows.
 func (o *Office) Projects(ctx context.Context) (view.Projects, error) {
 	return api.Get[view.Projects](ctx, o.Client, "projects")
+}
+
+// getByID reads one resource of a kind.
+func getByID[T any](ctx context.Context, o *Office, kind, id string) (v T, err error) {
+	if id == "" || id == "." || id == ".." {
+		return v, company.E(company.EUsage, fmt.Sprintf("%q is no id", id)).Fix("company status lists what there is")
+	}
+	return api.Get[T](ctx, o.Client, kind+"/"+url.PathEscape(id))
 }
 
 // ReadJournal makes the transcript of a run from its journal, which only the

@@ -39,3 +39,17 @@ func TestDialWithoutSocket(t *testing.T) {
 		}
 	}
 }
+
+// What cannot be an id is refused before it becomes another path.
+func TestIDsThatAreNoPath(t *testing.T) {
+	o := client.None(office.Paths{Root: t.TempDir()})
+	defer o.Close()
+	for _, id := range []string{"", ".", ".."} {
+		if _, err := o.Shown(t.Context(), id); company.CodeOf(err) != company.EUsage {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+	if _, err := o.Shown(t.Context(), "../overview"); company.CodeOf(err) == "" || company.CodeOf(err) == company.EInternal {
+		t.Errorf("a path: %v", err)
+	}
+}

@@ -252,6 +252,15 @@ func (o *Orchestrator) decideAndAppend(ctx context.Context, id, actor string, c 
 		return nil, o.failed
 	}
 	o.view, o.at = nil, o.cfg.Ledger.Head()
+	applied := false
+	defer func() {
+		// A panic is recovered further up, where a handler's outcome is decided. The
+		// state is behind the ledger then, and may be half changed.
+		if !applied && o.failed == nil {
+			o.failed = company.E(company.EInternal, "the state could not follow the ledger").Fix("company resume")
+			o.wakeLoop()
+		}
+	}()
 	for _, e := range evs {
 		if err := company.Apply(o.state, e); err != nil {
 			o.failed = fmt.Errorf("apply event %d: %w", e.Seq, err)
@@ -263,6 +272,7 @@ func (o *Orchestrator) decideAndAppend(ctx context.Context, id, actor string, c 
 			o.cfg.Changed(e, o.state.Tasks[e.Task])
 		}
 	}
+	applied = true
 	o.wakeLoop()
 	return evs, nil
 }
