@@ -22,12 +22,12 @@ var resources = map[string]look{
 		}
 		return src.Work(ids...)
 	},
-	"tasks/{id}":     show(func(v view.Shown) bool { return v.Task != nil }, "task"),
-	"subtasks/{id}":  show(func(v view.Shown) bool { return v.Subtask != nil }, "subtask"),
-	"runs/{id}":      show(func(v view.Shown) bool { return v.Run != nil }, "run"),
-	"shown/{id}":     show(func(view.Shown) bool { return true }, "id"),
+	"tasks/{id}":     showAs(func(v view.Shown) bool { return v.Task != nil }, "task"),
+	"subtasks/{id}":  showAs(func(v view.Shown) bool { return v.Subtask != nil }, "subtask"),
+	"runs/{id}":      showAs(func(v view.Shown) bool { return v.Run != nil }, "run"),
+	"shown/{id}":     showAs(func(view.Shown) bool { return true }, "id"),
 	"approvals/{id}": func(src view.Source, r *http.Request) (any, error) { return src.Question(r.PathValue("id")) },
-	"summaries/{id}": summary,
+	"summaries/{id}": findSummary,
 	"ranges/{id}":    func(src view.Source, r *http.Request) (any, error) { return src.Range(r.PathValue("id")) },
 	"agents":         func(src view.Source, _ *http.Request) (any, error) { return src.Agents(), nil },
 	"costs":          func(src view.Source, _ *http.Request) (any, error) { return src.Budgets(), nil },
@@ -39,8 +39,8 @@ var resources = map[string]look{
 	"ids":            func(src view.Source, _ *http.Request) (any, error) { return src.IDs(), nil },
 }
 
-// show looks an id up that must name one kind of thing.
-func show(fits func(view.Shown) bool, kind string) look {
+// showAs looks an id up that must name one kind of thing.
+func showAs(fits func(view.Shown) bool, kind string) look {
 	return func(src view.Source, r *http.Request) (any, error) {
 		v, err := src.Show(r.PathValue("id"))
 		if err == nil && !fits(v) {
@@ -50,7 +50,7 @@ func show(fits func(view.Shown) bool, kind string) look {
 	}
 }
 
-func summary(src view.Source, r *http.Request) (any, error) {
+func findSummary(src view.Source, r *http.Request) (any, error) {
 	t, err := view.FindTask(src.State, r.PathValue("id"))
 	if err != nil {
 		return nil, err

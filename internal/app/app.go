@@ -266,13 +266,13 @@ func (h *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 		return nil, err
 	}
 	managers := manager.New(sessions)
-	laborer, err := worker.New(worker.Config{Sessions: sessions, Projects: managers})
+	workers, err := worker.New(worker.Config{Sessions: sessions, Projects: managers})
 	if err != nil {
 		return nil, err
 	}
-	pool := dispatch.NewPool(h.bus.Queue(), h.orch, laborer, cfg.Workers.Max, h.log)
+	pool := dispatch.NewPool(h.bus.Queue(), h.orch, workers, cfg.Workers.Max, h.log)
 	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirrors: git, Author: author, Sessions: sessions, Watcher: h}
-	courier := &delivery.Delivery{Desk: h.orch, Mirrors: git, Log: oplog, Secrets: leak.New(ownSecrets(cfg, h.env), h.office.ID),
+	deliveries := &delivery.Delivery{Desk: h.orch, Mirrors: git, Log: oplog, Secrets: leak.New(ownSecrets(cfg, h.env), h.office.ID),
 		Forges: forges, Texts: blobs, Ask: forge.PRSettings{Labels: cfg.Forge.Labels, Draft: cfg.Forge.Draft, CodeOwners: cfg.Forge.Reviewers == "codeowners"}}
 	h.repackJob = h.keeper.RepackJob(git)
 	h.jobs = append(h.jobs, h.repackJob, h.keeper.RetentionJob(git, images))
@@ -286,7 +286,7 @@ func (h *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 		company.EffectGate:      judge.RunGates,
 		company.EffectTestMerge: merge.Test,
 		company.EffectMerge:     merge.Merge,
-		company.EffectDeliver:   courier.Do,
+		company.EffectDeliver:   deliveries.Do,
 	} {
 		h.orch.Register(kind, company.ReportOutcome(h.orch, find))
 	}
@@ -299,7 +299,7 @@ func (h *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 	} {
 		h.orch.Register(kind, handle)
 	}
-	if err := company.CheckParts(base, h.sandboxes, runner, judge, merge, courier); err != nil {
+	if err := company.CheckParts(base, h.sandboxes, runner, judge, merge, deliveries); err != nil {
 		return nil, err
 	}
 	// Containers of an earlier process are removed before anything starts; we

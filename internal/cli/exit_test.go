@@ -10,6 +10,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/view"
+	"company/internal/view/viewtest"
 )
 
 // ERR-6: the exit code of every way to end. An error is 1, wrong usage 64, an
@@ -59,7 +60,7 @@ func TestExitCodeOfTasks(t *testing.T) {
 		s := company.NewState()
 		var sums []view.Summary
 		for i := range ends {
-			task := &company.Task{ID: company.NewTaskID(i + 1), Status: status[ends[i]], Submitted: testTime, Updated: testTime.Add(time.Minute), PR: &company.PullRequest{Number: 1}, Prepared: &company.TaskPrepared{}}
+			task := &company.Task{ID: company.NewTaskID(i + 1), Status: status[ends[i]], Submitted: viewtest.Time, Updated: viewtest.Time.Add(time.Minute), PR: &company.PullRequest{Number: 1}, Prepared: &company.TaskPrepared{}}
 			s.Tasks[task.ID] = task
 			sums = append(sums, view.Source{State: s}.Summary(task))
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,37 +17,15 @@ import (
 	"company/internal/agent"
 	"company/internal/client"
 	"company/internal/company"
-	"company/internal/config"
 	"company/internal/feed"
 	"company/internal/office"
+	"company/internal/office/officetest"
 	"company/internal/view"
+	"company/internal/view/viewtest"
 )
 
 func newPaths(t *testing.T) office.Paths {
-	return openOffice(t).Paths
-}
-
-// openOffice is an empty office.
-func openOffice(t *testing.T) *office.Office {
-	t.Helper()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, config.ConfigName), []byte("version: 1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p, err := office.Find(office.FindOptions{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	off, err := office.Open(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := off.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return off
+	return officetest.Open(t).Paths
 }
 
 // fakeOffice is an office that plays a prepared feed.
@@ -104,7 +81,7 @@ func (p *fakeOffice) Follow(ctx context.Context, _ uint64, fn func(feed.Item) er
 // also when the state is ahead of the feed; and it ends then, whatever other
 // tasks do.
 func TestFollowShowsTheLastEvent(t *testing.T) {
-	s, task := taskOf(nil)
+	s, task := viewtest.TaskOf(nil)
 	p := &fakeOffice{state: s, items: make(chan feed.Item)}
 	var errs bytes.Buffer
 	f := &follower{a: &app{err: &errs, output: "text"}, tasks: []company.TaskID{task.ID}}
@@ -116,7 +93,7 @@ func TestFollowShowsTheLastEvent(t *testing.T) {
 			t.Fatalf("it ended before event %d was shown: %v", seq, err)
 		case <-time.After(3 * settleDelay): // enough for a wrong follower to end
 		}
-		p.items <- feed.Item{Seq: seq, Time: testTime, Task: task.ID, Kind: "task.completed", Text: "event " + strconv.Itoa(int(seq))}
+		p.items <- feed.Item{Seq: seq, Time: viewtest.Time, Task: task.ID, Kind: "task.completed", Text: "event " + strconv.Itoa(int(seq))}
 	}
 	if err := <-ended; err != nil {
 		t.Fatal(err)
@@ -129,7 +106,7 @@ func TestFollowShowsTheLastEvent(t *testing.T) {
 // A feed that is cut by the end of the other process is told from one that is
 // at its end.
 func TestFollowFeedCut(t *testing.T) {
-	s, task := taskOf(withQuestion(company.AskPlan, "?"))
+	s, task := viewtest.TaskOf(viewtest.WithQuestion(company.AskPlan, "?"))
 	task.Runs = map[company.RunID]*company.Run{"t12-02.1": {ID: "t12-02.1", Held: true}}
 	p := &fakeOffice{state: s, items: make(chan feed.Item)}
 	close(p.items)
@@ -148,7 +125,7 @@ func TestFollowFeedCut(t *testing.T) {
 // A stream that is no terminal hears that the work goes on; a terminal and
 // whoever wants quiet do not.
 func TestHeartbeat(t *testing.T) {
-	s, task := taskOf(withQuestion(company.AskMerge, "?"))
+	s, task := viewtest.TaskOf(viewtest.WithQuestion(company.AskMerge, "?"))
 	task.Runs = map[company.RunID]*company.Run{"t12-02.1": {ID: "t12-02.1", Held: true}}
 	w, err := view.Source{State: s, Now: time.Now()}.Work(task.ID)
 	if err != nil {
@@ -255,11 +232,11 @@ func readToPrompt(t *testing.T, person *os.File, prompt string) string {
 
 // newQuestionClient is an office with one question, which an answer ends with its task.
 func newQuestionClient(kind company.ApprovalKind, text string) (*fakeOffice, *company.Task) {
-	s, task := taskOf(withQuestion(kind, text))
+	s, task := viewtest.TaskOf(viewtest.WithQuestion(kind, text))
 	task.Subtasks[1].Status = company.SubtaskMerging
 	return &fakeOffice{state: s, items: make(chan feed.Item), do: func(s *company.State, c company.Command) error {
 		q := *s.Approvals["a3"]
-		q.Answered = testTime
+		q.Answered = viewtest.Time
 		s.Approvals["a3"] = &q
 		task := *s.Tasks["t12"]
 		task.Status = company.StatusCompleted
@@ -356,7 +333,7 @@ func TestYesApprovesPlanOnly(t *testing.T) {
 	for kind, want := range map[company.ApprovalKind]bool{
 		company.AskPlan: true, company.AskNoGates: true, company.AskMerge: false, company.AskBudget: false, company.AskProtected: false, company.AskClarification: false,
 	} {
-		s, task := taskOf(withQuestion(kind, "?"))
+		s, task := viewtest.TaskOf(viewtest.WithQuestion(kind, "?"))
 		p := &fakeOffice{state: s, do: func(*company.State, company.Command) error { return nil }}
 		f := &follower{a: &app{yes: true}}
 		got, err := f.autoApprove(context.Background(), p.client(), []view.Approval{view.NewApproval(s.OpenApprovals(task.ID)[0])})

@@ -5,6 +5,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/view"
+	"company/internal/view/viewtest"
 )
 
 // A question is cut between words.
@@ -26,7 +27,7 @@ func TestWrapText(t *testing.T) {
 
 // An interrupt that comes when all is done interrupts nothing.
 func TestAllEnded(t *testing.T) {
-	state, task := taskOf(nil)
+	state, task := viewtest.TaskOf(nil)
 	state.Tasks["t13"] = &company.Task{ID: "t13", Status: company.StatusExecuting}
 	work, err := view.Source{State: state}.Work(task.ID, "t13")
 	if err != nil {

@@ -4,14 +4,11 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"company/internal/company"
-	"company/internal/config"
-	"company/internal/office"
+	"company/internal/office/officetest"
 )
 
 // fixedState is a company in which nothing is decided any more.
@@ -29,7 +26,7 @@ func TestOutdatedFilesAreWritten(t *testing.T) {
 	for id, status := range map[company.TaskID]company.TaskStatus{"t1": company.StatusCancelled, "t2": company.StatusCancelled, "t3": company.StatusExecuting} {
 		s.Tasks[id] = &company.Task{ID: id, Status: status, Updated: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	}
-	p := New(newOffice(t))
+	p := New(officetest.Open(t))
 	p.Connect(fixedState{s}, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	p.markOutdated(s)
 	if len(p.pending) != 3 {
@@ -40,27 +37,4 @@ func TestOutdatedFilesAreWritten(t *testing.T) {
 	if len(p.pending) != 1 || p.pending["t3"] == nil {
 		t.Fatalf("to be written are %v, want the open task", p.pending)
 	}
-}
-
-// newOffice is an empty office.
-func newOffice(t *testing.T) *office.Office {
-	t.Helper()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, config.ConfigName), []byte("version: 1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p, err := office.Find(office.FindOptions{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	off, err := office.Open(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := off.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return off
 }

@@ -34,8 +34,8 @@ type Brief struct {
 	Tools  []agent.Tool // beside those of the sandbox
 }
 
-// work does the claimed run in the frame that all roles share.
-func (s *Session) work(ctx context.Context, r Role) (company.EndRun, error) {
+// runRole does the claimed run in the frame that all roles share.
+func (s *Session) runRole(ctx context.Context, r Role) (company.EndRun, error) {
 	var err error
 	if s.Mirror, err = s.office.Mirrors.MirrorOf(ctx, s.Task); err != nil {
 		return company.EndRun{}, err
@@ -45,7 +45,7 @@ func (s *Session) work(ctx context.Context, r Role) (company.EndRun, error) {
 		return company.EndRun{}, err
 	}
 	if spec == nil {
-		return s.converse(ctx, r)
+		return s.holdConversation(ctx, r)
 	}
 	return s.workInSandbox(ctx, r, *spec)
 }
@@ -82,11 +82,11 @@ func (s *Session) workInSandbox(ctx context.Context, r Role, spec sandbox.Spec) 
 		return company.EndRun{}, err
 	}
 	defer s.Sandbox.Close(ctx)
-	return s.converse(ctx, r)
+	return s.holdConversation(ctx, r)
 }
 
-// converse has the agent do its job.
-func (s *Session) converse(ctx context.Context, r Role) (company.EndRun, error) {
+// holdConversation has the agent do its job.
+func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun, error) {
 	b, err := r.Brief(ctx, s)
 	if err != nil {
 		return company.EndRun{}, err

@@ -70,7 +70,7 @@ func (o *Service) ExecuteClaimed(ctx context.Context, a Assignment, r Role) (err
 	limit := s.runTimeout()
 	s.watch = newStopwatch(limit, func() { stop(ErrRunTimeout) })
 	defer s.watch.pauseTimer()
-	end, werr := s.work(wctx, r)
+	end, werr := s.runRole(wctx, r)
 	if ctx.Err() != nil {
 		ended = s.settleRun(ctx)
 		return context.Cause(ctx)

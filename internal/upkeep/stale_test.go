@@ -3,7 +3,6 @@ package upkeep
 import (
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -16,7 +15,7 @@ import (
 	"company/internal/config"
 	"company/internal/gitops/gitopstest"
 	"company/internal/ledger"
-	"company/internal/office"
+	"company/internal/office/officetest"
 	"company/internal/orchestrator"
 )
 
@@ -34,7 +33,7 @@ func TestRemoveStale(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	u := &Keeper{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Office: newOffice(t), RetentionDays: config.Default().RetentionDays}
+	u := &Keeper{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Office: officetest.Open(t), RetentionDays: config.Default().RetentionDays}
 	if u.Ledger, err = ledger.Open(t.Context(), bus, ledger.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -106,27 +105,4 @@ func TestRemoveStale(t *testing.T) {
 	if needed, err := referencedObjects(u.State.View()); err != nil || len(needed) != 0 {
 		t.Errorf("nothing is open: %v, %v", needed, err)
 	}
-}
-
-// newOffice is an empty office.
-func newOffice(t *testing.T) *office.Office {
-	t.Helper()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, config.ConfigName), []byte("version: 1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p, err := office.Find(office.FindOptions{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	off, err := office.Open(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := off.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return off
 }

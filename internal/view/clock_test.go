@@ -9,21 +9,22 @@ import (
 
 	"company/internal/company"
 	"company/internal/feed"
+	"company/internal/view/viewtest"
 )
 
 // Ages are never negative, whatever the clock did: not in the views of a moment
 // that lies before the events, and not for a run that by its ledger ended before
 // it began.
 func TestNoAgeIsNegative(t *testing.T) {
-	s, task := taskOf(withQuestion(company.AskMerge, "?"))
+	s, task := viewtest.TaskOf(viewtest.WithQuestion(company.AskMerge, "?"))
 	s.Office = company.Office{ID: "k3fq", Epoch: 1, Workers: 2}
 	s.Open = []company.TaskID{task.ID}
 	task.Runs = map[company.RunID]*company.Run{
-		"t12-01.1": {ID: "t12-01.1", Role: company.Worker, Subtask: "t12-01", Ended: true, Status: company.RunSuccess, Claimed: testTime, EndedAt: testTime.Add(-86375 * time.Second)},
-		"t12-02.1": {ID: "t12-02.1", Role: company.Worker, Subtask: "t12-02", Held: true, Worker: "w1", Claimed: testTime},
-		"t12-02.2": {ID: "t12-02.2", Role: company.Worker, Subtask: "t12-02", Ended: true, Status: company.RunError, EndedAt: testTime},
+		"t12-01.1": {ID: "t12-01.1", Role: company.Worker, Subtask: "t12-01", Ended: true, Status: company.RunSuccess, Claimed: viewtest.Time, EndedAt: viewtest.Time.Add(-86375 * time.Second)},
+		"t12-02.1": {ID: "t12-02.1", Role: company.Worker, Subtask: "t12-02", Held: true, Worker: "w1", Claimed: viewtest.Time},
+		"t12-02.2": {ID: "t12-02.2", Role: company.Worker, Subtask: "t12-02", Ended: true, Status: company.RunError, EndedAt: viewtest.Time},
 	}
-	before := testTime.Add(-24 * time.Hour)
+	before := viewtest.Time.Add(-24 * time.Hour)
 	whole := Source{State: s, Now: before}.TaskDetail(task)
 	run := Source{State: s, Now: before}.Run(task, task.Runs["t12-01.1"])
 	end := feed.Describe(company.Event{Seq: 9, Time: before, Kind: "run.ended", Task: task.ID, Run: "t12-01.1", Data: json.RawMessage(`{"status":"success"}`)}, task)

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/view/viewtest"
 )
 
 // What an office holds on disk is told to who asks, and to everybody once it is
 // much; what took too long to count is no word of its own.
 func TestDiskUsageInStatus(t *testing.T) {
-	s, _ := taskOf(withQuestion(company.AskMerge, "?"))
+	s, _ := viewtest.TaskOf(viewtest.WithQuestion(company.AskMerge, "?"))
 	n := func(n int64) *int64 { return &n }
 	for name, x := range map[string]struct {
 		disk  Disk

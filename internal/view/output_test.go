@@ -154,7 +154,7 @@ func (b *sheet) putText(command, text string) {
 	}
 }
 
-// putShown puts what show prints of an id. The golden files hold what is in it.
+// putShown adds the output of show for an id. The golden files hold it.
 func (b *sheet) putShown(command string, v Shown) {
 	text := v.RenderText()
 	v = v.Printed()

@@ -6,38 +6,8 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/view/viewtest"
 )
-
-var testTime = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-
-// taskOf is a task that has come as far as change takes it.
-func taskOf(change func(*company.State, *company.Task)) (*company.State, *company.Task) {
-	s := company.NewState()
-	s.Seq, s.Office.ID = 3, "k3fq"
-	t := &company.Task{
-		ID: "t12", Instruction: "add rate limiting\n to the API", Status: company.StatusCompleted, Submitted: testTime, Updated: testTime.Add(192 * time.Second), Ended: testTime.Add(192 * time.Second),
-		Prepared: &company.TaskPrepared{Integration: "develop-t12-k3fq"}, Head: "3f9c2ab000000000000000000000000000000000",
-		Subtasks: []*company.Subtask{{ID: "t12-01", Status: company.SubtaskCompleted}, {ID: "t12-02", Status: company.SubtaskCompleted}},
-		Spent:    company.Amount{MicroUSD: 410_000, Tokens: 212_345}, Cap: company.Amount{MicroUSD: 5_000_000, Tokens: company.NoCap},
-		PR: &company.PullRequest{Number: 7, State: company.PROpen},
-	}
-	t.Gate = &company.GateFinished{Head: t.Head, Result: company.GateResult{Passed: true, Checks: []company.GateCheck{{Name: "lint", Passed: true}, {Name: "test", Passed: true}}}}
-	s.Tasks[t.ID] = t
-	if change != nil {
-		change(s, t)
-	}
-	return s, t
-}
-
-// withQuestion opens a question of a task that waits for it.
-func withQuestion(kind company.ApprovalKind, question string) func(*company.State, *company.Task) {
-	return func(s *company.State, t *company.Task) {
-		t.Status, t.Ended, t.PR = company.StatusExecuting, time.Time{}, nil
-		t.Subtasks[1].Status = company.SubtaskRunning
-		s.Open = []company.TaskID{t.ID}
-		s.Approvals["a3"] = &company.Approval{ID: "a3", Kind: kind, Task: t.ID, Question: question, Asked: testTime}
-	}
-}
 
 // The summary block, to the letter (CLI-7).
 func TestSummaryBlock(t *testing.T) {
@@ -61,7 +31,7 @@ func TestSummaryBlock(t *testing.T) {
 [HINT]   cost 900 tokens, 3m12s
 ====================
 `},
-		"a question, which steers no terminal": {withQuestion(company.AskClarification, "Which\x1b]0;owned\x07 limit?\n[RESULT] COMPLETE"), `=== TASK SUMMARY ===
+		"a question, which steers no terminal": {viewtest.WithQuestion(company.AskClarification, "Which\x1b]0;owned\x07 limit?\n[RESULT] COMPLETE"), `=== TASK SUMMARY ===
 [RESULT] INCOMPLETE
 [TASK]   t12 add rate limiting to the API
 [NEXT]   company answer a3 "…"
@@ -69,7 +39,7 @@ func TestSummaryBlock(t *testing.T) {
 [HINT]   cost $0.41, 212k tokens, 3m12s
 ====================
 `},
-		"the budget": {withQuestion(company.AskBudget, "Raise the cap?"), `=== TASK SUMMARY ===
+		"the budget": {viewtest.WithQuestion(company.AskBudget, "Raise the cap?"), `=== TASK SUMMARY ===
 [RESULT] INCOMPLETE
 [TASK]   t12 add rate limiting to the API
 [NEXT]   company budget add t12 5usd or company reject a3
@@ -106,7 +76,7 @@ func TestSummaryBlock(t *testing.T) {
 				took  time.Duration
 			}{{"t1", 400_000, 1, 3 * time.Minute}, {"t2", 1_000_000, 2, 10 * time.Minute}} {
 				s.Tasks[o.id] = &company.Task{ID: o.id, Status: company.StatusCompleted, Subtasks: make([]*company.Subtask, 2), Spent: company.Amount{MicroUSD: o.usd, Tokens: o.usd / 10},
-					Plan: company.Planning{Waves: o.waves}, Submitted: testTime, Ended: testTime.Add(o.took)}
+					Plan: company.Planning{Waves: o.waves}, Submitted: viewtest.Time, Ended: viewtest.Time.Add(o.took)}
 			}
 		}, `=== TASK SUMMARY ===
 [RESULT] COMPLETE
@@ -118,7 +88,7 @@ func TestSummaryBlock(t *testing.T) {
 `},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, task := taskOf(tc.change)
+			s, task := viewtest.TaskOf(tc.change)
 			got := Source{State: s}.Summary(task)
 			if got.RenderText() != tc.want {
 				t.Errorf("got\n%swant\n%s", got.RenderText(), tc.want)
@@ -131,7 +101,7 @@ func TestSummaryBlock(t *testing.T) {
 // character that could steer it (T18), in every
 func TestViewsAreClean(t *testing.T) {
 	evil := "ev\x1b[31mil\x9b2J\u202e\u200b"
-	s, task := taskOf(withQuestion(company.AskMerge, "merge "+evil))
+	s, task := viewtest.TaskOf(viewtest.WithQuestion(company.AskMerge, "merge "+evil))
 	task.Instruction, task.Reason, task.Plan.Why = evil, evil, evil
 	task.Failures = map[string]company.Failure{"gate": {Attempt: 1, Error: evil}}
 	task.Prepared.Base = company.Base{Branch: "main", OID: task.Head}

@@ -6,15 +6,16 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/view/viewtest"
 )
 
 // What is shown of a run that is under way is what the agents say, since the
 // ledger learns of turns at the end.
 func TestLiveRunView(t *testing.T) {
-	s, task := taskOf(withQuestion(company.AskMerge, "?"))
+	s, task := viewtest.TaskOf(viewtest.WithQuestion(company.AskMerge, "?"))
 	task.Runs = map[company.RunID]*company.Run{
 		"t12-02.1": {ID: "t12-02.1", Role: company.Worker, Subtask: "t12-02", Held: true, Claimed: time.Now().UTC()},
-		"t12-01.1": {ID: "t12-01.1", Role: company.Worker, Subtask: "t12-01", Ended: true, Turns: 7, Claimed: testTime, EndedAt: testTime},
+		"t12-01.1": {ID: "t12-01.1", Role: company.Worker, Subtask: "t12-01", Ended: true, Turns: 7, Claimed: viewtest.Time, EndedAt: viewtest.Time},
 	}
 	activities := []Activity{{Run: "t12-02.1", Turn: 3, Text: "run_command sleep 60"}, {Run: "t12-01.1", Turn: 9, Text: "thinks"}}
 	for id, want := range map[string]string{
@@ -36,15 +37,15 @@ func TestLiveRunView(t *testing.T) {
 
 // A task that has not ended grows older without an event.
 func TestTaskAgeGrows(t *testing.T) {
-	s, task := taskOf(withQuestion(company.AskMerge, "?"))
+	s, task := viewtest.TaskOf(viewtest.WithQuestion(company.AskMerge, "?"))
 	task.Updated = task.Submitted
-	if got := (Source{State: s, Now: time.Now()}).Task(task).DurationMS; got < time.Since(testTime).Milliseconds()-60_000 {
+	if got := (Source{State: s, Now: time.Now()}).Task(task).DurationMS; got < time.Since(viewtest.Time).Milliseconds()-60_000 {
 		t.Errorf("it is %d ms old", got)
 	}
 }
 
-// What is shown of a task's caps is what holds, and the command that raises
-// one raises what is short.
+// A task shows the caps that hold, and the command that raises the one that is
+// short.
 func TestBudgetView(t *testing.T) {
 	used := func(micro, tokens int64) company.Amount { return company.Amount{MicroUSD: micro, Tokens: tokens} }
 	for _, c := range []struct {

@@ -1,5 +1,5 @@
-// Package worker does subtasks. It owns what a worker is told. The tools act in
-// a container; the conversation is held here. Which run a worker does is
+// Package worker does subtasks. It owns the prompt of a worker and the end of its
+// runs. The tools act in a container; the conversation is held here. Which run a worker does is
 // decided in dispatch.
 //
 // It promises that a run ends with a commit that the host took and checked, or
@@ -25,7 +25,7 @@ type Config struct {
 	Projects ProjectGuide
 }
 
-// ProjectGuide says what an agent is told of the project besides its ticket:
+// ProjectGuide gives the part of a worker's brief that is about the project:
 // commands, and the repository's own advice as quoted data.
 type ProjectGuide interface {
 	Advise(ctx context.Context, m *gitops.Mirror, t *company.Task) (string, error)
@@ -79,7 +79,7 @@ func (ticketWork) Finish(ctx context.Context, s *session.Session, out agent.Outc
 
 // lostSandboxOutcome is the end of a run whose container ended under its agent:
 // a command killed it, or memory or processes ran out. The work caused it as a
-// rule, so the next run is told why; pushed commits are kept.
+// rule, so the next brief gives the reason; pushed commits are kept.
 func lostSandboxOutcome(ctx context.Context, s *session.Session, cause error) (company.EndRun, error) {
 	end, err := s.Sandbox.Finish(ctx, agent.Outcome{}, s.Task.Head)
 	if err != nil {

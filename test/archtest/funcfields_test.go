@@ -105,7 +105,7 @@ func (f sourceFile) typeName(n ast.Node) string {
 }
 
 // isForeign reports whether a type is of another room. The domain's are not:
-// every room speaks of tasks and runs, and nobody hides behind them.
+// every room speaks of tasks and runs, and they hide no dependency.
 func (f sourceFile) isForeign(name string) bool {
 	if name == "" {
 		return false

@@ -10,8 +10,7 @@ import (
 
 // TestNothingIsSkippedUnseen: a test that skips itself where something is
 // missing passes for good on a machine that lost it. hosttest.Lacks fails with
-// CI set. Skipping is allowed under testing.Short, which nobody sets by
-// accident, and in an action of package rapid, where it means "not now".
+// CI set. Skipping is allowed under testing.Short, which CI does not set, and in an action of package rapid, where it means "not now".
 func TestNothingIsSkippedUnseen(t *testing.T) {
 	looked := 0
 	for name, text := range trackedFiles(t, ".go") {

@@ -59,7 +59,7 @@ func (Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
 	}
 	root := managerOf(texts["package.json"])
 	manifests = slices.DeleteFunc(manifests, func(m string) bool {
-		return !owns(s.HasFile, path.Dir(m), managerOf(texts[m]), root)
+		return !ownsManifest(s.HasFile, path.Dir(m), managerOf(texts[m]), root)
 	})
 	for _, m := range manifests {
 		s.Claim(m)

@@ -40,16 +40,16 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosyste
 		Probe:         func(tool string) string { return "pnpm exec " + tool + " --version" },
 		HasWorkspaces: func(t *ecosystem.Tree, dir string) bool { return t.HasFile(dir, workspaceFile) },
 		Owns: func(_ *ecosystem.Tree, dir, packageManager string) bool {
-			return owns(hasFile, dir, packageManager, root)
+			return ownsManifest(hasFile, dir, packageManager, root)
 		},
 	}
 	return manager.Detect(t)
 }
 
-// owns says whether the package in a folder is pnpm's: its manifest says so, or
+// ownsManifest says whether the package in a folder is pnpm's: its manifest says so, or
 // the nearest lock file at or above it is pnpm's. Where neither says anything,
 // the manifest of the root does.
-func owns(hasFile func(string) bool, dir, packageManager, root string) bool {
+func ownsManifest(hasFile func(string) bool, dir, packageManager, root string) bool {
 	if name, _, _ := strings.Cut(packageManager, "@"); name != "" {
 		return name == "pnpm"
 	}
