@@ -91,3 +91,15 @@ func gpgHome(env func(string) (string, bool)) string {
 	}
 	return ""
 }
+
+// parseAuthor reads git.author: Name <mail>.
+func parseAuthor(s string) (gitops.Person, error) {
+	if s == "" {
+		return gitops.Person{Name: "company", Email: "company@localhost"}, nil
+	}
+	name, mail, ok := strings.Cut(s, "<")
+	if !ok {
+		return gitops.Person{}, company.E(company.EConfig, "git.author is Name <mail>")
+	}
+	return gitops.Person{Name: strings.TrimSpace(name), Email: strings.TrimSuffix(strings.TrimSpace(mail), ">")}, nil
+}

@@ -1,0 +1,56 @@
+package app
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"company/internal/company"
+	"company/internal/config"
+	"company/internal/gates"
+)
+
+// CompanySettings are the parts of the config that decisions depend on.
+func CompanySettings(c config.Config) company.Settings {
+	return company.Settings{
+		Cap: c.BudgetCap(len(UnpricedModels(c)) == 0), Plan: company.Mode(c.Approvals.Plan), Merge: company.Mode(c.Approvals.Merge), PR: company.Mode(c.Approvals.PR), Deps: company.Mode(c.Approvals.Deps),
+		Paths: c.Git.Paths, NoGates: c.Gates.None, Protected: c.Gates.Protected, ProtectTests: c.Gates.ProtectTests, IntegrationPrefix: c.Git.IntegrationBranch,
+		RunTimeout: c.Workers.RunTimeout, ModelWait: zeroAsNone(c.Limits.ModelWait), Continuations: zeroAsNone(c.Limits.Continuations),
+	}
+}
+
+// zeroAsNone translates 0 for the core, where a zero stands for the default.
+func zeroAsNone[T int | time.Duration](n T) T {
+	if n == 0 {
+		return -1
+	}
+	return n
+}
+
+// ProjectOf names the project of a checkout.
+func ProjectOf(path string) company.Project {
+	sum := sha256.Sum256([]byte(path))
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(filepath.Base(path)))
+	return company.Project{ID: strings.Trim(name, "-") + "-" + hex.EncodeToString(sum[:4]), Path: path}
+}
+
+// ToOverride is the config's word on a gate, for the gates.
+func ToOverride(c config.Command) gates.CommandOverride {
+	switch c.Mode {
+	case config.Auto:
+		return gates.Auto
+	case config.None:
+		return gates.None
+	}
+	if c.Argv != nil {
+		return gates.QuoteArgs(c.Argv)
+	}
+	return gates.CommandOverride(c.Line)
+}
