@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/hosttest"
 	"company/test/goroutines"
 )
 
@@ -17,6 +18,7 @@ func TestMain(m *testing.M) { goroutines.Main(m) }
 // Every bench runs, gives numbers, and leaves nothing behind. How good the
 // numbers are is not a test's business.
 func TestQuick(t *testing.T) {
+	hosttest.NeedsDocker(t)
 	dir := t.TempDir()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()

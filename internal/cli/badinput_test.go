@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/hosttest"
 )
 
 // wrongInput is one kind of bad input: the fault, where, and the first words
@@ -26,6 +27,7 @@ type wrongInput struct {
 	code   company.Code
 	says   string // in the message: the field, or what is wrong
 	fix    string
+	docker bool // it gets as far as to ask Docker, which is not what is wrong
 }
 
 var submitX = []string{"submit", "--no-input", "x"}
@@ -74,18 +76,18 @@ var wrongInputs = []wrongInput{
 	{line: "cli: ambiguous id", args: []string{"cancel", "1"}, exit: 64, code: company.EUsage, says: `"1" is no task`, fix: "tasks look like t12"},
 
 	// Repositories.
-	{line: "repos: empty/unborn", prep: shellPrep("rm -rf .git && git init -q -b main ."), args: submitX, exit: 1, code: company.EGit, says: "has no commit yet", fix: "commit first: git add -A && git commit --allow-empty"},
-	{line: "repos: shallow without a remote", prep: shellPrep("git commit -q --allow-empty -m 2; git clone -q --depth 1 file://$PWD ../deep; rm -rf .git; mv ../deep/.git .; git remote remove origin"), args: submitX, exit: 1, code: company.EGit, says: "shallow", fix: "git fetch --unshallow"},
-	{line: "repos: partial", prep: shellPrep("git config remote.origin.url https://example.com/x; git config remote.origin.promisor true"), args: submitX, exit: 1, code: company.EGit, says: "partial clone", fix: "git clone"},
-	{line: "repos: SHA-256", prep: shellPrep("rm -rf .git && git init -q -b main --object-format=sha256 . && git add -A && git commit -q -m first"), args: submitX, exit: 1, code: company.EGit, says: "SHA-256", fix: "sha1"},
-	{line: "repos: bare", prep: shellPrep("git config core.bare true"), args: submitX, exit: 1, code: company.EGit, says: "bare repository", fix: "clone it"},
-	{line: "repos: corrupt, no commit", prep: shellPrep("rm -rf .git/objects/??"), args: submitX, exit: 1, code: company.EGit, says: "the repository is damaged", fix: "git fsck"},
-	{line: "repos: corrupt, no tree", prep: shellPrep(`t=$(git rev-parse HEAD^{tree}); rm -f .git/objects/$(echo $t | cut -c1-2)/$(echo $t | cut -c3-)`), args: submitX, exit: 1, code: company.EGit, says: "", fix: "git fsck"},
+	{line: "repos: empty/unborn", prep: shellPrep("rm -rf .git && git init -q -b main ."), args: submitX, exit: 1, code: company.EGit, says: "has no commit yet", fix: "commit first: git add -A && git commit --allow-empty", docker: true},
+	{line: "repos: shallow without a remote", prep: shellPrep("git commit -q --allow-empty -m 2; git clone -q --depth 1 file://$PWD ../deep; rm -rf .git; mv ../deep/.git .; git remote remove origin"), args: submitX, exit: 1, code: company.EGit, says: "shallow", fix: "git fetch --unshallow", docker: true},
+	{line: "repos: partial", prep: shellPrep("git config remote.origin.url https://example.com/x; git config remote.origin.promisor true"), args: submitX, exit: 1, code: company.EGit, says: "partial clone", fix: "git clone", docker: true},
+	{line: "repos: SHA-256", prep: shellPrep("rm -rf .git && git init -q -b main --object-format=sha256 . && git add -A && git commit -q -m first"), args: submitX, exit: 1, code: company.EGit, says: "SHA-256", fix: "sha1", docker: true},
+	{line: "repos: bare", prep: shellPrep("git config core.bare true"), args: submitX, exit: 1, code: company.EGit, says: "bare repository", fix: "clone it", docker: true},
+	{line: "repos: corrupt, no commit", prep: shellPrep("rm -rf .git/objects/??"), args: submitX, exit: 1, code: company.EGit, says: "the repository is damaged", fix: "git fsck", docker: true},
+	{line: "repos: corrupt, no tree", prep: shellPrep(`t=$(git rev-parse HEAD^{tree}); rm -f .git/objects/$(echo $t | cut -c1-2)/$(echo $t | cut -c3-)`), args: submitX, exit: 1, code: company.EGit, says: "", fix: "git fsck", docker: true},
 	{line: "repos: corrupt, garbage in HEAD", prep: shellPrep("echo garbage > .git/HEAD"), args: submitX, exit: 1, code: company.EGit, says: "", fix: ""},
 	{line: "repos: .git is an empty folder", prep: shellPrep("rm -rf .git; mkdir .git"), args: submitX, exit: 1, code: company.EGit, says: "", fix: ""},
 	{line: "repos: .git points nowhere", prep: shellPrep("rm -rf .git; echo 'gitdir: /nonexistent' > .git"), args: submitX, exit: 1, code: company.EGit, says: "", fix: ""},
-	{line: "repos: no such branch", args: []string{"submit", "--base", "nowhere", "x"}, exit: 1, code: company.ENotFound, says: `there is no branch "nowhere"`, fix: "git branch"},
-	{line: "repos: a branch that is an option", args: []string{"submit", "--base", "--upload-pack=x", "x"}, exit: 1, code: company.EInvalid, says: "cannot be a branch", fix: "git branch"},
+	{line: "repos: no such branch", args: []string{"submit", "--base", "nowhere", "x"}, exit: 1, code: company.ENotFound, says: `there is no branch "nowhere"`, fix: "git branch", docker: true},
+	{line: "repos: a branch that is an option", args: []string{"submit", "--base", "--upload-pack=x", "x"}, exit: 1, code: company.EInvalid, says: "cannot be a branch", fix: "git branch", docker: true},
 }
 
 // TestWrongInput: bad input is one error with a field or cause and a fix, an
@@ -94,6 +96,9 @@ var wrongInputs = []wrongInput{
 func TestWrongInput(t *testing.T) {
 	for _, x := range wrongInputs {
 		t.Run(x.line, func(t *testing.T) {
+			if x.docker {
+				hosttest.NeedsDocker(t)
+			}
 			work, err := filepath.EvalSymlinks(t.TempDir())
 			if err != nil {
 				t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 	"company/internal/container/docker"
 	"company/internal/gates"
 	"company/internal/gitops"
+	"company/internal/hosttest"
 	"company/internal/image"
 	"company/test/goroutines"
 )
@@ -115,6 +116,7 @@ func setup(t *testing.T, build func(dir string)) *bundle {
 // withDocker adds the runner.
 func (b *bundle) withDocker() *bundle {
 	b.t.Helper()
+	hosttest.NeedsDocker(b.t)
 	var err error
 	if b.image, err = workerImage(); err != nil {
 		b.t.Fatal(err)

@@ -1,10 +1,18 @@
-// Package hosttest is for tests that need more than Go: a registry that answers,
-// a client of an ecosystem. It promises that such a test never passes unseen
-// where everything must run: with CI set, a lack is a failure. scripts/setup.sh
-// test installs what these tests need.
+// Package hosttest is for tests that need more than Go: a Docker daemon, a
+// registry that answers, a client of an ecosystem, minutes of time. It owns the
+// ways to skip a test. It promises two things:
+//
+//   - With -short a test that needs Docker or takes long is skipped, so that
+//     `go test -short ./...` needs neither.
+//   - Without -short no test passes unseen where everything must run: with CI
+//     set, a lack is a failure.
+//
+// It does not install anything: scripts/setup.sh test installs what these tests
+// need.
 package hosttest
 
 import (
+	"flag"
 	"os"
 	"testing"
 )
@@ -17,4 +25,29 @@ func Lacks(t testing.TB, format string, args ...any) {
 		t.Fatalf("with CI set nothing is skipped: "+format, args...)
 	}
 	t.Skipf(format, args...)
+}
+
+// NeedsDocker skips a test that starts containers, when the tests are short.
+func NeedsDocker(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it needs a Docker daemon; -short tests do not")
+	}
+}
+
+// Long skips a test that takes long, when the tests are short. The reason says
+// what takes its time.
+func Long(t testing.TB, reason string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("too long for -short: " + reason)
+	}
+}
+
+// Short is testing.Short for a TestMain, which runs before the flags are read.
+func Short() bool {
+	if !flag.Parsed() {
+		flag.Parse()
+	}
+	return testing.Short()
 }

@@ -1,6 +1,7 @@
 package hosttest_test
 
 import (
+	"flag"
 	"testing"
 
 	"company/internal/hosttest"
@@ -13,6 +14,7 @@ type recorder struct {
 }
 
 func (r *recorder) Helper()               {}
+func (r *recorder) Skip(...any)           { r.skipped = true }
 func (r *recorder) Skipf(string, ...any)  { r.skipped = true }
 func (r *recorder) Fatalf(string, ...any) { r.failed = true; panic(r) }
 
@@ -27,5 +29,36 @@ func TestLacks(t *testing.T) {
 		if got != want {
 			t.Errorf("CI=%q: skipped %t, failed %t", ci, got.skipped, got.failed)
 		}
+	}
+}
+
+// TestShortSkips: -short skips what needs Docker and what takes long, also with
+// CI set; without it both run.
+func TestShortSkips(t *testing.T) {
+	was := flag.Lookup("test.short").Value.String()
+	t.Cleanup(func() { setShort(t, was) })
+	t.Setenv("CI", "1")
+	for short, want := range map[string]recorder{"true": {skipped: true}, "false": {}} {
+		setShort(t, short)
+		if got := hosttest.Short(); got != want.skipped {
+			t.Errorf("-short=%s: Short is %t", short, got)
+		}
+		for name, ask := range map[string]func(testing.TB){
+			"NeedsDocker": hosttest.NeedsDocker,
+			"Long":        func(t testing.TB) { hosttest.Long(t, "a minute of waiting") },
+		} {
+			got := recorder{}
+			ask(&got)
+			if got != want {
+				t.Errorf("-short=%s, %s: skipped %t, failed %t", short, name, got.skipped, got.failed)
+			}
+		}
+	}
+}
+
+func setShort(t *testing.T, value string) {
+	t.Helper()
+	if err := flag.Set("test.short", value); err != nil {
+		t.Fatal(err)
 	}
 }

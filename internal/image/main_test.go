@@ -18,6 +18,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/container/docker"
+	"company/internal/hosttest"
 	"company/test/goroutines"
 
 	cerrdefs "github.com/containerd/errdefs"
@@ -42,6 +43,7 @@ type testBuilder struct {
 
 func newTestBuilder(t *testing.T) *testBuilder {
 	t.Helper()
+	hosttest.NeedsDocker(t)
 	be := &testBuilder{}
 	rt, err := docker.Open(newContext(t), docker.Options{})
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 )
 
 // TestNothingIsSkippedUnseen: a test that skips itself where something is
-// missing passes for good on a machine that lost it. hosttest.Lacks fails with
-// CI set. Skipping is allowed under testing.Short, which CI does not set, and in an action of package rapid, where it means "not now".
+// missing passes for good on a machine that lost it. Package hosttest has the
+// ways to skip: Lacks fails with CI set; NeedsDocker and Long skip under -short,
+// which CI does not set. In an action of package rapid to skip means "not now".
 func TestNothingIsSkippedUnseen(t *testing.T) {
 	looked := 0
 	for name, text := range trackedFiles(t, ".go") {
@@ -27,7 +28,7 @@ func TestNothingIsSkippedUnseen(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, at := range bareSkips(file) {
-			t.Errorf("%s: use hosttest.Lacks", files.Position(at))
+			t.Errorf("%s: use hosttest.Lacks, NeedsDocker or Long", files.Position(at))
 		}
 	}
 	if looked < 5 {
@@ -39,12 +40,12 @@ func TestBareSkips(t *testing.T) {
 	for text, want := range map[string]int{
 		`func TestX(t *testing.T) { t.Skip("no") }`:                                      1,
 		`func TestX(t *testing.T) { if x { t.Skipf("no") } }`:                            1,
-		`func TestX(t *testing.T) { if testing.Short() { t.Skip("long") } }`:             0,
-		`func TestX(t *testing.T) { if testing.Short() || x { t.SkipNow() } }`:           0,
+		`func TestX(t *testing.T) { if testing.Short() { t.Skip("long") } }`:             1,
+		`func TestX(t *testing.T) { if testing.Short() || x { t.SkipNow() } }`:           1,
+		`func TestX(t *testing.T) { hosttest.Long(t, "it counts to a million") }`:        0,
 		`func TestX(t *testing.T) { f(func(t *rapid.T) { t.Skip("not now") }) }`:         0,
 		`func need(tb testing.TB) { tb.Helper(); tb.SkipNow() }`:                         1,
 		`func TestX(t *testing.T) { d.Skip(); t.Error() }`:                               0,
-		`func TestX(t *testing.T) { if testing.Short() { return }; t.Skip("no") }`:       1,
 		`func FuzzX(f *testing.F) { f.Fuzz(func(t *testing.T, s string) { t.Skip() }) }`: 1,
 	} {
 		file, err := parser.ParseFile(token.NewFileSet(), "x_test.go", "package x\n"+text, 0)
@@ -57,8 +58,7 @@ func TestBareSkips(t *testing.T) {
 	}
 }
 
-// bareSkips are the places where a test of package testing skips itself, but
-// for those under testing.Short.
+// bareSkips are the places where a test of package testing skips itself.
 func bareSkips(file *ast.File) (at []token.Pos) {
 	tests := map[string]string{} // parameter in scope to the package of its type
 	var walk func(n ast.Node, tests map[string]string)
@@ -85,10 +85,6 @@ func bareSkips(file *ast.File) (at []token.Pos) {
 			case *ast.FuncLit:
 				function(n.Type, n.Body, tests)
 				return false
-			case *ast.IfStmt:
-				if asksShort(n.Cond) {
-					return false
-				}
 			case *ast.CallExpr:
 				if sel, ok := n.Fun.(*ast.SelectorExpr); ok && strings.HasPrefix(sel.Sel.Name, "Skip") {
 					if x, ok := sel.X.(*ast.Ident); ok && tests[x.Name] == "testing" {
@@ -114,14 +110,4 @@ func packageOfType(typ ast.Expr) string {
 		}
 	}
 	return ""
-}
-
-func asksShort(cond ast.Expr) (asks bool) {
-	ast.Inspect(cond, func(n ast.Node) bool {
-		if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel.Name == "Short" {
-			asks = true
-		}
-		return true
-	})
-	return asks
 }

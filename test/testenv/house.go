@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"company/internal/adapters/scripted"
+	"company/internal/hosttest"
 )
 
 // House is one office with its project, for one test.
@@ -91,6 +92,7 @@ func Root() (string, error) {
 // test: processes, containers of the office, folders.
 func New(t testing.TB, brain scripted.Responder, files map[string]string, opts ...scripted.Option) *House {
 	t.Helper()
+	hosttest.NeedsDocker(t)
 	h := &House{T: t, Bin: Binary(t), Dir: t.TempDir()}
 	h.Repo, h.Origin = filepath.Join(h.Dir, "repo"), filepath.Join(h.Dir, "origin.git")
 	if brain != nil {

@@ -14,6 +14,7 @@ import (
 	dockercontainer "github.com/docker/docker/api/types/container"
 
 	"company/internal/container"
+	"company/internal/hosttest"
 )
 
 // childEnv holds the spec that a child of the test process is to start.
@@ -40,6 +41,7 @@ func child(spec string) {
 // After kill -9 of the company the container reads end of file and exits by
 // itself; it stays listed until the next start sweeps it by its labels.
 func TestKilledCompany(t *testing.T) {
+	hosttest.NeedsDocker(t)
 	spec := newSpec("echo")
 	encoded, err := json.Marshal(spec)
 	if err != nil {
