@@ -15,7 +15,6 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -24,10 +23,8 @@ import (
 
 	"company/internal/company"
 	"company/internal/depproxy"
+	"company/internal/ecosystem"
 )
-
-// maxModules bounds the modules of one repository that are prepared.
-const maxModules = 16
 
 // maxLockFile bounds one file that names dependencies, in bytes.
 const maxLockFile = 32 << 20
@@ -52,9 +49,6 @@ func (d goDeps) keyInputs() []string {
 	return out
 }
 
-// safeDirRE is a directory name that may stand in a build script.
-var safeDirRE = regexp.MustCompile(`^[A-Za-z0-9._][A-Za-z0-9._/@+-]*$`)
-
 // shellDirs are the modules' directories as arguments of a shell.
 func (d goDeps) shellDirs() string { return strings.Join(d.modules, " ") }
 
@@ -68,7 +62,7 @@ func (b *Builder) readGoDeps(ctx context.Context, tree treeFiles, offline bool) 
 		dir = path.Clean("./" + dir)
 		if base == "modules.txt" && path.Base(dir) == "vendor" {
 			vendor[path.Dir(dir)] = true
-		} else if !slices.Contains([]string{"go.mod", "go.sum", "go.work", "go.work.sum"}, base) || !safeDirRE.MatchString(dir) {
+		} else if !slices.Contains([]string{"go.mod", "go.sum", "go.work", "go.work.sum"}, base) || !ecosystem.IsPlainPath(dir) {
 			continue
 		}
 		ignored := base != "modules.txt" && ignoredByGo(dir)
@@ -86,9 +80,9 @@ func (b *Builder) readGoDeps(ctx context.Context, tree treeFiles, offline bool) 
 	if i := slices.Index(d.modules, "."); i > 0 {
 		d.modules = slices.Insert(slices.Delete(d.modules, i, i+1), 0, ".")
 	}
-	if len(d.modules) > maxModules {
-		b.reportProgress("only the first %d of %d Go modules are prepared", maxModules, len(d.modules))
-		d.modules = d.modules[:maxModules]
+	if len(d.modules) > ecosystem.MaxProjects {
+		b.reportProgress("only the first %d of %d Go modules are prepared", ecosystem.MaxProjects, len(d.modules))
+		d.modules = d.modules[:ecosystem.MaxProjects]
 	}
 	for _, m := range d.modules {
 		if vendor[m] {
@@ -268,7 +262,7 @@ func downloadModule(ctx context.Context, dir, root string, env []string) error {
 	if err := runTool(ctx, dir, env, &out, "go", "mod", "download"); err != nil {
 		e := company.E(company.EImage, "the project's Go modules cannot be downloaded").Wrap(err).
 			Fix("check `go env GOPROXY` and that `go mod download` works in your checkout; or go on without them, with container.deps: off: what needs them stays red")
-		if isPermanent(0, err.Error()) {
+		if isPermanent(0, err.Error(), goErrors) {
 			return markPermanent(e)
 		}
 		return e
@@ -300,6 +294,9 @@ func (b *Builder) downloadEach(ctx context.Context, dir, work string, env []stri
 		b.log.InfoContext(ctx, "some modules of a part cannot be downloaded", "err", err)
 	}
 }
+
+// goErrors blame the files.
+var goErrors = []string{"checksum mismatch", "SECURITY ERROR", "unknown revision", "malformed module path", "errors parsing go.mod", "invalid go version", "missing go.sum entry"}
 
 // markPermanent marks what no second try mends.
 func markPermanent(e *company.Error) error {

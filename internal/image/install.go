@@ -2,10 +2,11 @@ package image
 
 import (
 	"archive/tar"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -19,10 +20,8 @@ import (
 )
 
 const (
-	maxProjects  = 16      // lock files of one kind in one repository
-	maxManifests = 500     // manifests that are looked at
-	maxDeps      = 4 << 30 // bytes of installed packages
-	maxDepFiles  = 600_000
+	maxDeps     = 4 << 30 // bytes of installed packages
+	maxDepFiles = 600_000
 )
 
 // sources are a tree as the installers of ecosystems look at it.
@@ -38,7 +37,9 @@ func newSources(ctx context.Context, p *layerPlan, tree treeFiles) *sources {
 }
 
 func (s *sources) HasFile(file string) bool            { return s.tree.hasFile(file) }
-func (s *sources) FilesNamed(names ...string) []string { return s.tree.filesNamedAnywhere(names...) }
+func (s *sources) Files() []string                     { return s.tree.files }
+func (s *sources) FilesNamed(names ...string) []string { return s.tree.filesNamed(names...) }
+func (s *sources) HashText(text string) string         { return string(hashKey(text)) }
 func (s *sources) ReadTexts(files []string) (map[string][]byte, error) {
 	return s.tree.readTexts(s.ctx, files)
 }
@@ -59,18 +60,22 @@ func (p *layerPlan) addInstalls(req Request, s *sources) error {
 		if err != nil {
 			return err
 		}
+		missing := false // the layers above a layer need it
 		for _, in := range all {
+			if len(in.Steps) == 0 {
+				p.appendTarStep(in.Layer, in.Why, fillFiles(in), in.Inputs...)
+				continue
+			}
 			var fetch *registryAccess
-			if in.Remote {
+			if in.Remote && !missing {
 				if fetch, err = p.installAccess(req, in); err != nil {
 					return err
 				}
-				if fetch == nil {
-					break // the layers above need this one
-				}
+				missing = fetch == nil
 			}
-			inputs := append(hashInputs(in.Inputs), p.b.projectKey(req)...)
-			p.appendTarStep(in.Layer, in.Why, p.b.fillInstall(in, fetch), inputs...).env = withVariables(in.Env)
+			if !missing {
+				p.appendTarStep(in.Layer, in.Why, p.b.fillInstall(in, fetch), append(slices.Clone(in.Inputs), p.b.projectKey(req)...)...).env = withVariables(in)
+			}
 		}
 	}
 	return nil
@@ -85,30 +90,34 @@ func (p *layerPlan) installAccess(req Request, in ecosystem.Install) (*registryA
 	return p.registryAccess(req, in.Registry, in.What, in.Locks)
 }
 
-// hashInputs keeps the texts of files out of what is held of a plan.
-func hashInputs(inputs []string) []string {
-	out := make([]string, len(inputs))
-	for i, in := range inputs {
-		out[i] = string(hashKey(in))
-	}
-	return out
-}
-
-// withVariables sets variables in the environment of an image.
-func withVariables(set map[string]string) func([]string) []string {
-	if len(set) == 0 {
+// withVariables sets the variables of a layer in the environment of an image.
+func withVariables(in ecosystem.Install) func([]string) []string {
+	if len(in.Env) == 0 && in.Path == "" {
 		return nil
 	}
 	return func(env []string) []string {
-		out := slices.DeleteFunc(slices.Clone(env), func(e string) bool {
-			name, _, _ := strings.Cut(e, "=")
-			_, ours := set[name]
-			return ours
-		})
-		for _, name := range sortedKeys(set) {
-			out = append(out, name+"="+set[name])
+		var out []string
+		for _, e := range env {
+			name, value, _ := strings.Cut(e, "=")
+			if _, ours := in.Env[name]; ours {
+				continue
+			}
+			if name == "PATH" && in.Path != "" {
+				e = "PATH=" + in.Path + ":" + value
+			}
+			out = append(out, e)
+		}
+		for _, name := range slices.Sorted(maps.Keys(in.Env)) {
+			out = append(out, name+"="+in.Env[name])
 		}
 		return out
+	}
+}
+
+// fillFiles writes a layer that nothing runs for.
+func fillFiles(in ecosystem.Install) writeLayerFunc {
+	return func(_ context.Context, _ *existingImage, _ string, l *layer) error {
+		return addFiles(l, in.Collector().Files())
 	}
 }
 
@@ -116,7 +125,7 @@ func withVariables(set map[string]string) func([]string) []string {
 // container what the ecosystem has a place for.
 func (b *Builder) fillInstall(in ecosystem.Install, fetch *registryAccess) writeLayerFunc {
 	return func(ctx context.Context, under *existingImage, work string, l *layer) error {
-		stage := func(s *layer) error { return stageFiles(s, in.Stage) }
+		stage := func(s *layer) error { return stageFiles(s, in) }
 		do := func(h *buildSession) error {
 			for _, step := range in.Steps {
 				b.reportProgress("%s", step.Progress)
@@ -125,7 +134,7 @@ func (b *Builder) fillInstall(in ecosystem.Install, fetch *registryAccess) write
 					return err
 				}
 				if r.ExitCode != 0 {
-					return stepError(in, step, r)
+					return clientError(in.Says, step, r)
 				}
 			}
 			return nil
@@ -135,21 +144,15 @@ func (b *Builder) fillInstall(in ecosystem.Install, fetch *registryAccess) write
 	}
 }
 
-// stepError is the error of a step that ended badly.
-func stepError(in ecosystem.Install, step ecosystem.Step, r toolproto.RunResult) error {
-	err := clientError(step.Failure, r, step.Fix)
-	says := func(words string) bool { return strings.Contains(r.Text(), words) }
-	var e *company.Error
-	if errors.As(err, &e) && slices.ContainsFunc(in.Permanent, says) && !slices.ContainsFunc(temporaryErrors, says) {
-		e.Class = company.HumanRequired
-	}
-	return err
-}
-
 // stageFiles writes what a client is shown. It may write beside it.
-func stageFiles(l *layer, files []ecosystem.StagedFile) error {
+func stageFiles(l *layer, in ecosystem.Install) error {
+	if in.From != "" {
+		if err := l.addDir(strings.TrimPrefix(in.From, "/"), agentID); err != nil {
+			return err
+		}
+	}
 	root := strings.TrimPrefix(buildOut, "/")
-	for _, f := range files {
+	for _, f := range in.Stage {
 		for _, dir := range parentDirs(f.Path) {
 			if err := l.addDir(path.Join(root, dir), agentID); err != nil {
 				return err
@@ -170,8 +173,13 @@ func (b *Builder) collectInstall(ctx context.Context, name string, in ecosystem.
 	c := in.Collector()
 	var total int64
 	var n int
-	err := b.readTree(ctx, name, buildOut, func(h *tar.Header, r io.Reader) error {
-		e := ecosystem.Entry{Path: strings.TrimPrefix(cleanName(h.Name), path.Base(buildOut)+"/")}
+	from := cmp.Or(in.From, buildOut)
+	err := b.readTree(ctx, name, from, func(h *tar.Header, r io.Reader) error {
+		below, ok := strings.CutPrefix(cleanName(h.Name), path.Base(from)+"/")
+		if !ok {
+			return nil // the folder itself
+		}
+		e := ecosystem.Entry{Path: below}
 		if h.Typeflag == tar.TypeSymlink {
 			e.Link = h.Linkname
 		}
@@ -203,7 +211,11 @@ func (b *Builder) collectInstall(ctx context.Context, name string, in ecosystem.
 	if err != nil {
 		return err
 	}
-	for _, f := range c.Files() {
+	return addFiles(l, c.Files())
+}
+
+func addFiles(l *layer, files []ecosystem.ImageFile) (err error) {
+	for _, f := range files {
 		at := strings.TrimPrefix(f.Path, "/")
 		if f.Link != "" {
 			err = l.addLink(at, f.Link)
@@ -215,13 +227,4 @@ func (b *Builder) collectInstall(ctx context.Context, name string, in ecosystem.
 		}
 	}
 	return nil
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }

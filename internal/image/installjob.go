@@ -15,6 +15,7 @@ import (
 	"company/internal/container"
 	"company/internal/depproxy"
 	"company/internal/dockerapi"
+	"company/internal/ecosystem"
 	"company/internal/image/toolboxbin"
 	"company/internal/mux"
 	"company/internal/toolproto"
@@ -216,13 +217,13 @@ func (f *registryAccess) explainError(err error) error {
 	return err
 }
 
-// clientError makes the error of a client that ended badly: the end of its
-// output, and its last line as the summary.
-func clientError(what string, r toolproto.RunResult, fix string) error {
+// clientError makes the error of a step that ended badly: the end of its
+// output, and the line of it that says most as the summary.
+func clientError(says ecosystem.Words, step ecosystem.Step, r toolproto.RunResult) error {
 	text := strings.TrimSpace(r.Text())
-	e := company.E(company.EImage, what).Because(fmt.Sprintf("exit code %d", r.ExitCode)).Wrap(errors.New(mostUsefulLine(text))).Fix(fix)
+	e := company.E(company.EImage, step.Failure).Because(fmt.Sprintf("exit code %d", r.ExitCode)).Wrap(errors.New(mostUsefulLine(text, says.Telling))).Fix(step.Fix)
 	e.Details = text
-	if isPermanent(r.ExitCode, text) {
+	if isPermanent(r.ExitCode, text, says.Permanent) {
 		return e.NeedsPerson()
 	}
 	return e
@@ -231,24 +232,17 @@ func clientError(what string, r toolproto.RunResult, fix string) error {
 // isPermanent recognises a failure that every try repeats: the program is not
 // there, memory ran out, or the client blames the files themselves. A registry
 // that is away is never permanent.
-func isPermanent(code int, text string) bool {
+func isPermanent(code int, text string, permanent []string) bool {
 	says := func(m string) bool { return strings.Contains(text, m) }
 	if slices.ContainsFunc(temporaryErrors, says) {
 		return false
 	}
-	return code == 126 || code == 127 || code == 137 || slices.ContainsFunc(permanentErrors, says)
+	return code == 126 || code == 127 || code == 137 || slices.ContainsFunc(permanent, says) || slices.ContainsFunc(permanentAnswers, says)
 }
 
-// permanentErrors are clients' messages that blame the files themselves: a
-// second try fails too.
-var permanentErrors = []string{
-	"npm error code EUSAGE", "npm error code EJSONPARSE", "npm error code E404", "npm error code E403", "npm error code ETARGET", "npm error code ERESOLVE",
-	"npm error code EINTEGRITY", "npm error code EBADENGINE", "npm error code EBADPLATFORM", "npm error code EINVALIDPACKAGENAME",
-	"is not in the project's lock files", "this repository may not use it",
-	"ERROR: No matching distribution", "ERROR: Could not find a version", "ERROR: Invalid requirement", "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", "ERROR: ResolutionImpossible", "ERROR: Cannot install",
-	"error: failed to parse", "error: no matching package", "error: failed to select a version", "error: checksum for", "--locked was passed",
-	"404 Not Found", "410 Gone", "checksum mismatch", "SECURITY ERROR", "unknown revision", "malformed module path", "errors parsing go.mod", "invalid go version", "missing go.sum entry",
-}
+// permanentAnswers are those of registries, and ours in their place, that a second
+// try gets too.
+var permanentAnswers = []string{"is not in the project's lock files", "this repository may not use it", "404 Not Found", "410 Gone"}
 
 // temporaryErrors are messages about faults that may be over at the next try.
 var temporaryErrors = []string{
@@ -256,13 +250,14 @@ var temporaryErrors = []string{
 	"Failed to fetch", "Hash Sum mismatch", "429 Too Many", "500 Internal", "502 Bad Gateway", "503 Service", "504 Gateway",
 }
 
-// mostUsefulLine is the line of a client's output that says most.
-func mostUsefulLine(text string) string {
-	lines := strings.Split(text, "\n")
-	for _, mark := range []string{"npm error 4", "npm error 5", "npm error notarget", "npm error Missing:", "npm error `npm ci`", "npm error", "npm ERR!", "ERROR:", "error:"} {
-		for _, l := range lines {
-			if strings.HasPrefix(strings.TrimSpace(l), mark) && len(strings.TrimSpace(l)) > len("npm error ")+6 {
-				return strings.TrimSpace(l)
+// mostUsefulLine is the line of a client's output that says most: one with a word
+// behind the mark, or else the last.
+func mostUsefulLine(text string, marks []string) string {
+	const least = 16
+	for _, mark := range marks {
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); strings.HasPrefix(line, mark) && len(line) > least {
+				return line
 			}
 		}
 	}

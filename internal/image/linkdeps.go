@@ -17,11 +17,8 @@ const LinkDepsPath = "/opt/company/ready"
 //go:embed ready.sh
 var linkDepsScript string
 
-// Where prepared dependencies lie inside an image.
-const (
-	depsPath = "/opt/deps"
-	venvPath = "/opt/venv"
-)
+// depsPath is where prepared dependencies lie inside an image.
+const depsPath = "/opt/deps"
 
 func fillLinkDeps(_ context.Context, _ *existingImage, _ string, l *layer) error {
 	return l.addBytes(strings.TrimPrefix(LinkDepsPath, "/"), 0o755, []byte(linkDepsScript))

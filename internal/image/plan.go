@@ -8,6 +8,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/depproxy"
+	"company/internal/ecosystem"
 )
 
 // layerPlan is a stack of layers in the making.
@@ -82,26 +83,13 @@ func (p *layerPlan) addDeps(ctx context.Context, req Request, t toolSet) error {
 			return err
 		}
 	}
-	if err := p.addInstalls(req, newSources(ctx, p, tree)); err != nil {
-		return err
-	}
-	if slices.Contains(req.Toolchains, "python") {
-		if err := p.addPip(ctx, req, tree); err != nil {
-			return err
-		}
-	}
-	if slices.Contains(req.Toolchains, "rust") {
-		if err := p.addCargo(ctx, req, tree); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.addInstalls(req, newSources(ctx, p, tree))
 }
 
 // registryAccess says what may be had of an ecosystem for some lock files; nil, with
 // a note why, where clients of registries cannot be run. A registry that needs
 // a login which the repository may not use is an error.
-func (p *layerPlan) registryAccess(req Request, ecosystem, what string, locks map[string][]byte) (*registryAccess, error) {
+func (p *layerPlan) registryAccess(req Request, registry, what string, locks map[string][]byte) (*registryAccess, error) {
 	store := p.b.registryStore(req)
 	switch {
 	case req.Offline:
@@ -111,7 +99,7 @@ func (p *layerPlan) registryAccess(req Request, ecosystem, what string, locks ma
 		p.addNote("%s is not installed: no registry is at hand", what)
 		return nil, nil
 	}
-	if err := store.Upstreams().WhyWithheld(company.Dependency{Ecosystem: ecosystem}); err != nil {
+	if err := store.Upstreams().WhyWithheld(company.Dependency{Ecosystem: registry}); err != nil {
 		return nil, err
 	}
 	if req.Repo.Policy != nil {
@@ -143,46 +131,6 @@ func (b *Builder) projectKey(req Request) []string {
 	return []string{"\x00for all"}
 }
 
-// addPip adds what lists of requirements and pyproject.toml files name.
-func (p *layerPlan) addPip(ctx context.Context, req Request, tree treeFiles) error {
-	deps, err := p.readPipDeps(ctx, tree)
-	if err != nil {
-		return err
-	}
-	from := strings.Join(deps.from, ", ")
-	if len(deps.lines) > 0 {
-		fetch, err := p.registryAccess(req, depproxy.PyPI, from, deps.locks)
-		if err != nil {
-			return err
-		}
-		if fetch != nil {
-			p.appendTarStep("pip", "the Python packages of "+from, p.b.fillPip(deps, fetch), append(deps.keyInputs(), p.b.projectKey(req)...)...).env = withVenv
-		}
-	}
-	if len(deps.sources) > 0 {
-		p.appendTarStep("pypath", "modules in "+strings.Join(deps.sources, ", "), fillSources(deps.sources), deps.sources...)
-	}
-	return nil
-}
-
-// addCargo adds what Cargo.lock files name.
-func (p *layerPlan) addCargo(ctx context.Context, req Request, tree treeFiles) error {
-	deps, err := p.readCargoDeps(ctx, tree)
-	if err != nil {
-		return err
-	}
-	if len(deps.dirs) == 0 {
-		return nil
-	}
-	what := joinPaths(deps.dirs, "Cargo.lock")
-	fetch, err := p.registryAccess(req, depproxy.Crates, what, deps.locks)
-	if err != nil || fetch == nil {
-		return err
-	}
-	p.appendTarStep("cargo", "the crates of "+what, p.b.fillCargo(deps, fetch), append(deps.keyInputs(), p.b.projectKey(req)...)...)
-	return nil
-}
-
 // addGo adds the modules of the base, their compiled packages and the base's,
 // and on top of that the modules of other lock files, where these differ:
 // compiled packages stay valid where nothing changed.
@@ -202,7 +150,7 @@ func (p *layerPlan) addGo(ctx context.Context, req Request, tree treeFiles) erro
 	if len(deps.download) > 0 {
 		own := repo
 		own.Policy = nil // it is about other lock files
-		p.appendTarStep("gomod", "the modules of "+joinPaths(deps.download, "go.mod"), p.b.fillGoMod(own, deps, req), append(deps.keyInputs(), p.b.projectKey(req)...)...)
+		p.appendTarStep("gomod", "the modules of "+ecosystem.LockPaths(deps.download, "go.mod"), p.b.fillGoMod(own, deps, req), append(deps.keyInputs(), p.b.projectKey(req)...)...)
 	}
 	if deps.needsBuild() {
 		// The mirror's path keeps two projects with the same lock files from
@@ -217,21 +165,7 @@ func (p *layerPlan) addGo(ctx context.Context, req Request, tree treeFiles) erro
 		return err
 	}
 	if len(changed.download) > 0 && !slices.Equal(changed.keyInputs(), deps.keyInputs()) {
-		p.appendTarStep("gomod", "the modules of "+joinPaths(changed.download, "go.mod")+" at "+string(repo.Locks[:12]), p.b.fillGoMod(repo, changed, req), append(changed.keyInputs(), p.b.projectKey(req)...)...)
+		p.appendTarStep("gomod", "the modules of "+ecosystem.LockPaths(changed.download, "go.mod")+" at "+string(repo.Locks[:12]), p.b.fillGoMod(repo, changed, req), append(changed.keyInputs(), p.b.projectKey(req)...)...)
 	}
 	return nil
-}
-
-// joinPaths names the files of some directories.
-func joinPaths(dirs []string, file string) string {
-	const most = 4
-	var out []string
-	for i, d := range dirs {
-		if i == most {
-			out = append(out, fmt.Sprintf("%d more", len(dirs)-most))
-			break
-		}
-		out = append(out, strings.TrimPrefix(d+"/"+file, "./"))
-	}
-	return strings.Join(out, ", ")
 }

@@ -7,10 +7,9 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"company/internal/company"
+	"company/internal/ecosystem"
 )
 
 // lockFile is a file of a tree that may name dependencies.
@@ -22,6 +21,7 @@ type lockFile struct {
 // treeFiles are the regular files of one tree: names and object ids, no content.
 type treeFiles struct {
 	repo    Repo
+	files   []string          // whose paths are text, sorted
 	entries []lockFile        // sorted by path
 	blobs   map[string]string // by path
 }
@@ -49,13 +49,11 @@ func listTree(ctx context.Context, repo Repo, at company.OID) (treeFiles, error)
 		}
 		f.entries = append(f.entries, lockFile{name, part[2]})
 		f.blobs[name] = part[2]
+		if ecosystem.IsTextPath(name) {
+			f.files = append(f.files, name)
+		}
 	}
 	return f, nil
-}
-
-// isPrintablePath tells a path of printable text.
-func isPrintablePath(name string) bool {
-	return utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // hasFile tells whether there is such a file.
@@ -116,41 +114,17 @@ func (f treeFiles) readTexts(ctx context.Context, names []string) (map[string][]
 	return out, nil
 }
 
-// filesNamed are the files with one of these names, in directories that may stand
-// in a script and that are the project's own.
+// filesNamed are the project's own files with one of these names, what is nearest
+// to the root first: these stay when there are too many.
 func (f treeFiles) filesNamed(names ...string) []string {
-	return slices.DeleteFunc(f.filesNamedAnywhere(names...), func(name string) bool { return !safeDirRE.MatchString(path.Dir(name)) })
-}
-
-// filesNamedAnywhere is named for files that never stand in a script: only what no
-// line of a list can hold is left out.
-func (f treeFiles) filesNamedAnywhere(names ...string) []string {
 	var out []string
-	for _, l := range f.entries {
-		dir, base := path.Split(l.path)
-		dir = path.Clean("./" + dir)
-		if slices.Contains(names, base) && isPrintablePath(dir) && !isForeignDir(dir) {
-			out = append(out, l.path)
+	for _, name := range f.files {
+		if slices.Contains(names, path.Base(name)) && ecosystem.HasOwnLocks(path.Dir(name)) {
+			out = append(out, name)
 		}
 	}
-	// Nearest to the root first: these stay when there are too many.
 	slices.SortStableFunc(out, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
 	return out
-}
-
-// isForeignDir tells directories whose lock files are not the project's own: copies
-// of other projects, and material of tests.
-func isForeignDir(dir string) bool {
-	for part := range strings.SplitSeq(dir, "/") {
-		switch part {
-		case "node_modules", "vendor", "third_party", "testdata", "fixtures", "__fixtures__", "site-packages":
-			return true
-		}
-		if part != "." && strings.HasPrefix(part, ".") {
-			return true
-		}
-	}
-	return false
 }
 
 // readBlob reads one object of bounded size.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -54,7 +55,7 @@ func TestLocksOfABranch(t *testing.T) {
 	}
 	same := func(a, b map[string]company.Hash) string {
 		var out []string
-		for _, k := range sortedKeys(a) {
+		for _, k := range slices.Sorted(maps.Keys(a)) {
 			if a[k] == b[k] {
 				out = append(out, k)
 			}
@@ -62,7 +63,7 @@ func TestLocksOfABranch(t *testing.T) {
 		return strings.Join(out, " ")
 	}
 	own := keys("")
-	if got := same(own, keys(base.Commit)); got != strings.Join(sortedKeys(own), " ") {
+	if got := same(own, keys(base.Commit)); got != strings.Join(slices.Sorted(maps.Keys(own)), " ") {
 		t.Errorf("the base's own lock files make another image; alike are %s", got)
 	}
 	changed := keys(branch.Commit)
@@ -74,7 +75,7 @@ func TestLocksOfABranch(t *testing.T) {
 		t.Errorf("a tree and its commit make other packages; alike are %q", got)
 	}
 	both := keys(goToo.Commit)
-	if both["gomod+"] == "" || slices.Contains(sortedKeys(changed), "gomod+") {
+	if both["gomod+"] == "" || slices.Contains(slices.Sorted(maps.Keys(changed)), "gomod+") {
 		t.Errorf("modules of the branch: %v", both)
 	}
 	if fmt.Sprint(keys(code.Commit)) != fmt.Sprint(both) {

@@ -22,6 +22,8 @@ type Fixture struct {
 	// LockText is such a file, and Packages what it names, sorted, as
 	// company.Dependency says it: "npm a@1.0.0, npm b@2.0.0".
 	LockText, Packages string
+	// Blame is what its client prints where the files themselves are at fault.
+	Blame string
 }
 
 // Exercise runs every case that is about what an ecosystem has.

@@ -1,6 +1,7 @@
 package ecosystemtest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -15,7 +16,7 @@ import (
 
 // Sources are files of a tree as package image shows them to an installer.
 type Sources struct {
-	Files   map[string]string
+	Texts   map[string]string // by path
 	Notes   []string
 	claimed map[string]bool
 }
@@ -23,16 +24,16 @@ type Sources struct {
 var _ ecosystem.Sources = (*Sources)(nil)
 
 // HasFile reports whether there is a file of that path.
-func (s *Sources) HasFile(file string) bool { _, ok := s.Files[file]; return ok }
+func (s *Sources) HasFile(file string) bool { _, ok := s.Texts[file]; return ok }
+
+// Files are all files, sorted.
+func (s *Sources) Files() []string { return slices.Sorted(maps.Keys(s.Texts)) }
 
 // FilesNamed are the files with one of these names, the upper ones first.
 func (s *Sources) FilesNamed(names ...string) []string {
-	var out []string
-	for _, p := range slices.Sorted(maps.Keys(s.Files)) {
-		if slices.Contains(names, path.Base(p)) {
-			out = append(out, p)
-		}
-	}
+	out := slices.DeleteFunc(s.Files(), func(p string) bool {
+		return !slices.Contains(names, path.Base(p)) || !ecosystem.HasOwnLocks(path.Dir(p))
+	})
 	slices.SortStableFunc(out, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
 	return out
 }
@@ -41,7 +42,7 @@ func (s *Sources) FilesNamed(names ...string) []string {
 func (s *Sources) ReadTexts(files []string) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	for _, p := range files {
-		text, ok := s.Files[p]
+		text, ok := s.Texts[p]
 		if !ok {
 			return nil, fmt.Errorf("%s is not in the tree", p)
 		}
@@ -66,6 +67,9 @@ func (s *Sources) Claim(file string) {
 // IsClaimed says whether one before has claimed it.
 func (s *Sources) IsClaimed(file string) bool { return s.claimed[file] }
 
+// HashText is the text.
+func (s *Sources) HashText(text string) string { return text }
+
 // Places are those of the tests.
 func (s *Sources) Places() ecosystem.Places {
 	return ecosystem.Places{Build: "/opt/out", Deps: "/opt/deps", Workspace: "/work/repo", Registry: "http://127.0.0.1:1"}
@@ -74,12 +78,12 @@ func (s *Sources) Places() ecosystem.Places {
 func exerciseInstaller(t *testing.T, i ecosystem.Installer, f Fixture) {
 	files := maps.Clone(f.Files)
 	files[f.Lock] = f.LockText
-	s := &Sources{Files: files}
+	s := &Sources{Texts: files}
 	all, err := i.Installs(s)
 	if err != nil || len(all) == 0 {
 		t.Fatalf("%d layers, %v", len(all), err)
 	}
-	again, err := i.Installs(&Sources{Files: files})
+	again, err := i.Installs(&Sources{Texts: files})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,13 +98,19 @@ func exerciseInstaller(t *testing.T, i ecosystem.Installer, f Fixture) {
 			}
 		})
 	}
+	says := func(in ecosystem.Install) bool {
+		return slices.ContainsFunc(in.Says.Permanent, func(words string) bool { return strings.Contains(f.Blame, words) })
+	}
+	if !slices.ContainsFunc(all, says) {
+		t.Errorf("%q would be tried again", f.Blame)
+	}
 	// What a repository says is anybody's text.
 	for name, text := range map[string]string{"nothing": "", "garbage": "\x00{[\xff'\"", "depth": strings.Repeat("[", 10_000)} {
 		odd := map[string]string{}
 		for p := range files {
 			odd[p] = text
 		}
-		if _, err := i.Installs(&Sources{Files: odd}); err != nil {
+		if _, err := i.Installs(&Sources{Texts: odd}); err != nil {
 			t.Errorf("%s for every file: %v", name, err)
 		}
 	}
@@ -110,7 +120,7 @@ func exerciseInstaller(t *testing.T, i ecosystem.Installer, f Fixture) {
 }
 
 func exerciseInstall(t *testing.T, in ecosystem.Install, places ecosystem.Places) {
-	if in.Layer == "" || in.Why == "" || in.What == "" || in.Collector == nil || len(in.Inputs) == 0 || len(in.Steps) == 0 || in.Remote && in.Registry == "" {
+	if in.Layer == "" || in.Why == "" || in.What == "" || in.Collector == nil || len(in.Inputs) == 0 || in.Remote && (in.Registry == "" || len(in.Steps) == 0) {
 		t.Errorf("it says too little: %+v", in)
 	}
 	for _, f := range in.Stage {
@@ -125,7 +135,7 @@ func exerciseInstall(t *testing.T, in ecosystem.Install, places ecosystem.Places
 	}
 	c := in.Collector()
 	for _, e := range []ecosystem.Entry{{Path: "../../etc/passwd"}, {Path: "node_modules/x/evil", Link: "/etc/passwd"}, {Path: "node_modules/x/evil", Link: "../../../../../etc/passwd"}, {Path: "staged.txt"}} {
-		if to, ok := c.Place(e); ok && (e.Link != "" || !strings.HasPrefix(to.Path, places.Deps+"/")) {
+		if to, ok := c.Place(e); ok && (e.Link != "" || !ecosystem.IsWithin(to.Path, cmp.Or(in.From, places.Deps))) {
 			t.Errorf("%+v gets the place %+v", e, to)
 		}
 	}

@@ -13,10 +13,7 @@ import (
 	"company/internal/ecosystem"
 )
 
-const (
-	maxProjects  = 16  // lock files of one kind in one repository
-	maxManifests = 500 // package.json files that are looked at
-)
+const maxManifests = 500 // package.json files that are looked at
 
 // settings of a project's .npmrc change what an installation is. The rest
 // names registries, credentials and scripts.
@@ -45,22 +42,18 @@ func (Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
 			dirs = append(dirs, dir)
 		}
 	}
-	if len(dirs) > maxProjects {
-		s.AddNote("only the first %d of %d npm lock files are installed", maxProjects, len(dirs))
-		dirs = dirs[:maxProjects]
-	}
+	dirs = ecosystem.LimitProjects(s, dirs, "npm lock files are installed")
 	in := ecosystem.Install{
-		Layer: "npm", Registry: ecosystem.NPM, Locks: map[string][]byte{},
+		Layer: "npm", Registry: ecosystem.NPM, Locks: map[string][]byte{}, Says: Says,
 		Collector: func() ecosystem.Collector { return NewCollector(s.Places(), "npm") },
 	}
-	var stage Stage
+	stage := NewStage(s)
 	var installed []string
 	for _, dir := range dirs {
-		texts, err := s.ReadTexts([]string{locks[dir]})
+		lock, err := ecosystem.ReadText(s, locks[dir])
 		if err != nil {
 			return nil, err
 		}
-		lock := texts[locks[dir]]
 		in.Locks[locks[dir]] = lock
 		some, remote := lockNamesPackages(lock)
 		if !some && !NamesPackages(shown[path.Join(dir, "package.json")]) {
@@ -69,19 +62,20 @@ func (Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
 		in.Remote = in.Remote || remote || !some
 		files := map[string][]byte{locks[dir]: canonicalLock(lock)}
 		for _, m := range manifests {
-			if IsWithin(path.Dir(m), dir) {
+			if ecosystem.IsWithin(path.Dir(m), dir) {
 				files[m] = shown[m]
 			}
 		}
 		if rc := path.Join(dir, ".npmrc"); s.HasFile(rc) {
-			if texts, err = s.ReadTexts([]string{rc}); err != nil {
+			text, err := ecosystem.ReadText(s, rc)
+			if err != nil {
 				return nil, err
 			}
-			files[rc] = FilterSettings(texts[rc], settings)
+			files[rc] = FilterSettings(text, settings)
 		}
 		stage.Add(files)
 		installed = append(installed, dir)
-		lockName := LockPaths([]string{dir}, "package-lock.json")
+		lockName := ecosystem.LockPaths([]string{dir}, "package-lock.json")
 		in.Steps = append(in.Steps, ecosystem.Step{
 			Dir: dir, Command: "npm ci --ignore-scripts", Env: ClientEnv(s.Places()), Progress: "installing the npm packages of " + lockName,
 			Failure: "the npm packages of " + lockName + " cannot be installed",
@@ -92,10 +86,19 @@ func (Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
 	if len(in.Steps) == 0 {
 		return nil, nil
 	}
-	in.What = LockPaths(installed, "package-lock.json")
+	in.What = ecosystem.LockPaths(installed, "package-lock.json")
 	in.Why = "the packages of " + in.What
 	in.Stage, in.Inputs = stage.Files(), stage.Inputs()
 	return []ecosystem.Install{in}, nil
+}
+
+// Says is how npm fails.
+var Says = ecosystem.Words{
+	Permanent: []string{
+		"npm error code EUSAGE", "npm error code EJSONPARSE", "npm error code E404", "npm error code E403", "npm error code ETARGET", "npm error code ERESOLVE",
+		"npm error code EINTEGRITY", "npm error code EBADENGINE", "npm error code EBADPLATFORM", "npm error code EINVALIDPACKAGENAME",
+	},
+	Telling: []string{"npm error 4", "npm error 5", "npm error notarget", "npm error Missing:", "npm error `npm ci`", "npm error", "npm ERR!"},
 }
 
 // ClientEnv makes npm ask the mirrors and run nothing.
@@ -111,7 +114,7 @@ func ClientEnv(p ecosystem.Places) map[string]string {
 func noteUnlocked(s ecosystem.Sources, manifests []string, shown map[string][]byte, dirs []string) {
 	for _, m := range manifests {
 		dir := path.Dir(m)
-		if !NamesPackages(shown[m]) || slices.ContainsFunc(dirs, func(d string) bool { return IsWithin(dir, d) }) {
+		if !NamesPackages(shown[m]) || slices.ContainsFunc(dirs, func(d string) bool { return ecosystem.IsWithin(dir, d) }) {
 			continue
 		}
 		for _, other := range otherManagers {

@@ -11,7 +11,7 @@ import (
 // installs is the one layer of a tree.
 func installs(t *testing.T, files map[string]string) ecosystem.Install {
 	t.Helper()
-	all, err := Ecosystem{}.Installs(&ecosystemtest.Sources{Files: files})
+	all, err := Ecosystem{}.Installs(&ecosystemtest.Sources{Texts: files})
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%d layers, %v", len(all), err)
 	}

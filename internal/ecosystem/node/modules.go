@@ -2,7 +2,6 @@ package node
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"path"
 	"path/filepath"
@@ -59,46 +58,24 @@ func NamesPackages(text []byte) bool {
 	return json.Unmarshal(text, &m) == nil && len(m.Dependencies)+len(m.DevDependencies) > 0
 }
 
-// IsWithin tells whether a directory is another or lies below it.
-func IsWithin(dir, top string) bool {
-	return top == "." || dir == top || strings.HasPrefix(dir, top+"/")
-}
-
-// LockPaths names a lock file of some directories.
-func LockPaths(dirs []string, file string) string {
-	const most = 4
-	var out []string
-	for i, d := range dirs {
-		if i == most {
-			out = append(out, fmt.Sprintf("%d more", len(dirs)-most))
-			break
-		}
-		out = append(out, path.Join(d, file))
-	}
-	return strings.Join(out, ", ")
-}
-
 // Stage collects what a client is shown, each file once.
 type Stage struct {
-	files  []ecosystem.StagedFile
-	inputs []string
-	has    map[string]bool
+	sources ecosystem.Sources
+	files   []ecosystem.StagedFile
+	inputs  []string
+	has     map[string]bool
 }
+
+// NewStage is an empty one.
+func NewStage(s ecosystem.Sources) *Stage { return &Stage{sources: s, has: map[string]bool{}} }
 
 // Add adds files, and an empty one for each program of a manifest among them,
 // which the client wants to link.
 func (g *Stage) Add(files map[string][]byte) {
-	if g.has == nil {
-		g.has = map[string]bool{}
-	}
-	names := make([]string, 0, len(files))
-	for name := range files {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(files))
 	for _, name := range names {
 		g.put(name, files[name])
-		g.inputs = append(g.inputs, name, string(files[name]))
+		g.inputs = append(g.inputs, g.sources.HashText(name), g.sources.HashText(string(files[name])))
 	}
 	for _, name := range names {
 		if path.Base(name) != "package.json" {

@@ -18,8 +18,6 @@ const (
 	clientDigest  = "sha512-9ieo6XE0Ov5J39D2PQKCNCAd+oMdXLWIcz4eX42ya/FpiaMhYatcG02zsf28NzFgYGtbieAC323RmoWt+R/FqA=="
 )
 
-const maxProjects = 16 // lock files of one repository
-
 // fields of a package.json that pnpm's lock file depends on, beside npm's.
 var fields = []string{"pnpm", "dependenciesMeta", "publishConfig"}
 
@@ -65,17 +63,14 @@ func (Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
 		s.Claim(m)
 		texts[m] = node.ReduceManifest(texts[m], fields...)
 	}
-	out := []ecosystem.Install{clientLayer(s.Places())}
+	out := []ecosystem.Install{clientLayer(s)}
 	var dirs []string
 	for _, m := range manifests {
 		if dir := path.Dir(m); s.HasFile(path.Join(dir, lockFile)) {
 			dirs = append(dirs, dir)
 		}
 	}
-	if len(dirs) > maxProjects {
-		s.AddNote("only the first %d of %d pnpm lock files are installed", maxProjects, len(dirs))
-		dirs = dirs[:maxProjects]
-	}
+	dirs = ecosystem.LimitProjects(s, dirs, "pnpm lock files are installed")
 	noteUnlocked(s, manifests, texts, dirs)
 	if len(dirs) == 0 {
 		return out, nil
@@ -85,16 +80,16 @@ func (Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
 }
 
 // clientLayer is pnpm itself, fetched by npm and held against its digest.
-func clientLayer(p ecosystem.Places) ecosystem.Install {
+func clientLayer(s ecosystem.Sources) ecosystem.Install {
 	manifest := fmt.Appendf(nil, `{"name":"client","version":"1.0.0","dependencies":{"pnpm":%q}}`, clientVersion)
 	lock := fmt.Appendf(nil, `{"name":"client","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"client","version":"1.0.0","dependencies":{"pnpm":%[1]q}},`+
 		`"node_modules/pnpm":{"version":%[1]q,"resolved":"https://registry.npmjs.org/pnpm/-/pnpm-%[1]s.tgz","integrity":%[2]q}}}`, clientVersion, clientDigest)
 	return ecosystem.Install{
 		Layer: "pnpm", Why: "pnpm " + clientVersion, What: "pnpm", Registry: ecosystem.NPM, Remote: true, Own: true,
-		Locks: map[string][]byte{"package-lock.json": lock}, Inputs: []string{clientVersion, clientDigest},
+		Locks: map[string][]byte{"package-lock.json": lock}, Inputs: []string{s.HashText(clientVersion), s.HashText(clientDigest)}, Says: node.Says,
 		Stage: []ecosystem.StagedFile{{Path: "package.json", Text: manifest}, {Path: "package-lock.json", Text: lock}},
 		Steps: []ecosystem.Step{{
-			Dir: ".", Command: "npm ci --ignore-scripts", Env: node.ClientEnv(p), Progress: "fetching pnpm " + clientVersion, Failure: "pnpm " + clientVersion + " cannot be fetched",
+			Dir: ".", Command: "npm ci --ignore-scripts", Env: node.ClientEnv(s.Places()), Progress: "fetching pnpm " + clientVersion, Failure: "pnpm " + clientVersion + " cannot be fetched",
 			Fix: "check that `npm view pnpm@" + clientVersion + "` answers; or go on without dependencies, with container.deps: off",
 		}},
 		Collector: func() ecosystem.Collector { return clientCollector{} },
@@ -119,11 +114,11 @@ func (clientCollector) Files() []ecosystem.ImageFile {
 // packagesLayer is what the lock files of these folders name.
 func packagesLayer(s ecosystem.Sources, dirs, manifests []string, texts map[string][]byte) (ecosystem.Install, error) {
 	in := ecosystem.Install{
-		Layer: "pnpmdeps", What: node.LockPaths(dirs, lockFile), Registry: ecosystem.NPM, Remote: true, Locks: map[string][]byte{}, Permanent: permanent,
+		Layer: "pnpmdeps", What: ecosystem.LockPaths(dirs, lockFile), Registry: ecosystem.NPM, Remote: true, Locks: map[string][]byte{}, Says: ecosystem.Words{Permanent: permanent},
 		Collector: func() ecosystem.Collector { return node.NewCollector(s.Places(), "pnpm") },
 	}
 	in.Why = "the packages of " + in.What
-	var stage node.Stage
+	stage := node.NewStage(s)
 	for _, dir := range dirs {
 		files, err := readProject(s, dir)
 		if err != nil {
@@ -132,12 +127,12 @@ func packagesLayer(s ecosystem.Sources, dirs, manifests []string, texts map[stri
 		lock := path.Join(dir, lockFile)
 		in.Locks[lock] = files[lock]
 		for _, m := range manifests {
-			if node.IsWithin(path.Dir(m), dir) {
+			if ecosystem.IsWithin(path.Dir(m), dir) {
 				files[m] = texts[m]
 			}
 		}
 		stage.Add(files)
-		name := node.LockPaths([]string{dir}, lockFile)
+		name := ecosystem.LockPaths([]string{dir}, lockFile)
 		in.Steps = append(in.Steps, ecosystem.Step{
 			Dir: dir, Command: "pnpm install --frozen-lockfile --ignore-scripts --ignore-pnpmfile", Env: clientEnv(s.Places()), Progress: "installing the pnpm packages of " + name,
 			Failure: "the pnpm packages of " + name + " cannot be installed",
@@ -224,7 +219,7 @@ func clientEnv(p ecosystem.Places) map[string]string {
 // noteUnlocked notes manifests that ask for packages which nobody has locked.
 func noteUnlocked(s ecosystem.Sources, manifests []string, texts map[string][]byte, dirs []string) {
 	for _, m := range manifests {
-		isLocked := slices.ContainsFunc(dirs, func(d string) bool { return node.IsWithin(path.Dir(m), d) })
+		isLocked := slices.ContainsFunc(dirs, func(d string) bool { return ecosystem.IsWithin(path.Dir(m), d) })
 		if !isLocked && node.NamesPackages(texts[m]) {
 			s.AddNote("%s has no lock file: nothing is installed (make one with `pnpm install --lockfile-only`)", m)
 			return // one is enough to say it

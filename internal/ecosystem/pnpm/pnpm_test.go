@@ -81,7 +81,7 @@ func TestLockForms(t *testing.T) {
 
 // pnpm is shown what an installation is, and nothing that runs or leads elsewhere.
 func TestWhatPnpmIsShown(t *testing.T) {
-	s := &ecosystemtest.Sources{Files: map[string]string{
+	s := &ecosystemtest.Sources{Texts: map[string]string{
 		"package.json":        `{"name":"x","scripts":{"postinstall":"evil"},"pnpm":{"overrides":{"a":"1.0.0"}},"dependencies":{"a":"1"}}`,
 		"pnpm-workspace.yaml": "packages:\n- 'packages/*'\n  # more\n\nregistry: http://evil\noverrides:\n  a: 1.0.0\n'scriptShell': /bin/evil\npnpmfile: evil.cjs\n{storeDir: /x}\n",
 		".npmrc":              "registry=http://evil\nnode-linker=hoisted\n//x/:_authToken=secret\n",
@@ -108,7 +108,7 @@ func TestWhatPnpmIsShown(t *testing.T) {
 	if t.Failed() {
 		t.Log(shown.String())
 	}
-	s = &ecosystemtest.Sources{Files: map[string]string{"package.json": `{"packageManager":"pnpm@9.0.0","dependencies":{"a":"1"}}`}}
+	s = &ecosystemtest.Sources{Texts: map[string]string{"package.json": `{"packageManager":"pnpm@9.0.0","dependencies":{"a":"1"}}`}}
 	if all, err := (Ecosystem{}).Installs(s); err != nil || len(all) != 1 || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "has no lock file") {
 		t.Errorf("without a lock file: %d layers, %q, %v", len(all), s.Notes, err)
 	}

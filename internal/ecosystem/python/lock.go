@@ -113,23 +113,27 @@ func parsePipfileLock(text []byte) (out []company.Dependency, err error) {
 	return out, nil
 }
 
+// pyproject is what a pyproject.toml says of packages.
+type pyproject struct {
+	Build   struct{ Requires []string } `toml:"build-system"`
+	Project struct {
+		Dependencies []string
+		Optional     map[string][]string `toml:"optional-dependencies"`
+	}
+	Groups map[string][]any `toml:"dependency-groups"`
+	Tool   struct {
+		Poetry struct {
+			Dependencies map[string]any
+			Dev          map[string]any `toml:"dev-dependencies"`
+			Group        map[string]struct{ Dependencies map[string]any }
+		}
+	}
+}
+
 // parsePyproject reads what a Python project asks for: Python has no lock file that
 // all use.
 func parsePyproject(text []byte) (out []company.Dependency, err error) {
-	var p struct {
-		Build   struct{ Requires []string } `toml:"build-system"`
-		Project struct {
-			Dependencies []string
-			Optional     map[string][]string `toml:"optional-dependencies"`
-		}
-		Groups map[string][]any `toml:"dependency-groups"`
-		Tool   struct {
-			Poetry struct {
-				Dependencies map[string]any
-				Group        map[string]struct{ Dependencies map[string]any }
-			}
-		}
-	}
+	var p pyproject
 	if err := ecosystem.ReadTOML(text, &p); err != nil {
 		return nil, fmt.Errorf("it is no TOML")
 	}

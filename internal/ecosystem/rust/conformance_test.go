@@ -12,5 +12,6 @@ func TestConformance(t *testing.T) {
 		Lint:  "cargo clippy --offline --all-targets", Test: "cargo test --offline --no-fail-fast",
 		Lock:     "Cargo.lock",
 		LockText: "[[package]]\nname = \"me\"\nversion = \"0.1.0\"\n[[package]]\nname = \"serde\"\nversion = \"1.0.0\"\nsource = \"registry+https://x\"\n", Packages: "crates serde@1.0.0",
+		Blame: "error: the lock file Cargo.lock needs to be updated but --locked was passed",
 	})
 }
