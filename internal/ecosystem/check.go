@@ -1,19 +1,15 @@
 package ecosystem
 
-// How the report of a check is read (company.GateCommand.Parse).
-const (
-	FormatGoJSON   = "go-json"   // go test -json, on stdout
-	FormatTAP      = "tap"       // TAP 13 and 14, on stdout
-	FormatCargo    = "cargo"     // the text of cargo test
-	FormatUnittest = "unittest"  // the text of python3 -m unittest -v
-	FormatFindings = "lines"     // a finding per line: path:line:column: text
-	FormatPlain    = "plain"     // whatever a known runner prints for people, on both streams
-	FormatJUnit    = "junit"     // JUnit XML in ReportFile
-	FormatJestJSON = "jest-json" // what jest --json writes, in ReportFile
-)
+import "company/internal/testreport"
 
-// ReportFile is where, in a gate's container, a check leaves its report.
-const ReportFile = "/tmp/company-report"
+// Reporter is an ecosystem with runners that report their tests.
+type Reporter interface {
+	Ecosystem
+	// Formats are the formats of reports that are its runners' alone.
+	Formats() []testreport.Format
+	// PlainReaders read what its runners print for people.
+	PlainReaders() []testreport.LineReader
+}
 
 // CanaryPlaceholder stands for the random name in a gate's canary command.
 const CanaryPlaceholder = "CANARY"

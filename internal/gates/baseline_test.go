@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/ecosystem"
 	"company/internal/gates"
+	"company/internal/testreport"
 )
 
 // jobWith is a job on the head of main, with these gates.
@@ -23,11 +23,11 @@ func (b *bundle) jobWith(cmds ...company.GateCommand) gates.Job {
 }
 
 func lintGate(command string) company.GateCommand {
-	return company.GateCommand{Name: "lint", Command: command, Parse: ecosystem.FormatFindings}
+	return company.GateCommand{Name: "lint", Command: command, Parse: testreport.FormatFindings}
 }
 
 func tapGate(command string) company.GateCommand {
-	return company.GateCommand{Name: "test", Command: command, Parse: ecosystem.FormatTAP}
+	return company.GateCommand{Name: "test", Command: command, Parse: "tap"}
 }
 
 // On the base every check is run, whatever fails; on a branch only a new
@@ -171,8 +171,8 @@ func TestFolderAndReportFile(t *testing.T) {
 	b.git("add", "-A")
 	b.git("commit", "-q", "-m", "folder")
 	xml := `<testsuite><testcase classname="c" name="good"/><testcase classname="c" name="bad"><failure message="no"/></testcase></testsuite>`
-	g := company.GateCommand{Name: "test (here)", Dir: "it's/here", Command: "test", Parse: ecosystem.FormatJUnit,
-		Report: "pwd; ls; echo '" + xml + "' > " + ecosystem.ReportFile + "; exit 3"}
+	g := company.GateCommand{Name: "test (here)", Dir: "it's/here", Command: "test", Parse: testreport.FormatJUnit,
+		Report: "pwd; ls; echo '" + xml + "' > " + testreport.File + "; exit 3"}
 	res := b.mustRun(b.jobWith(g))
 	ch := res.Checks[0]
 	if ch.ExitCode != 3 || ch.Counts == nil || *ch.Counts != (company.TestCounts{Passed: 1, Failed: 1}) || ch.Tests[0].Name != "c bad" || ch.Tests[0].Message != "no" {
@@ -253,8 +253,8 @@ func TestProbeReason(t *testing.T) {
 // it, the change has taken the names away.
 func TestCanaryWithoutAReport(t *testing.T) {
 	report := `{"numTotalTests":1,"testResults":[{"name":"x","status":"failed","assertionResults":[{"fullName":"CANARYn0e","status":"failed"}]}]}`
-	gate := company.GateCommand{Name: gates.Test, Command: "true", Plant: "script", Parse: ecosystem.FormatJestJSON,
-		Canary: "test ! -f named || echo '" + report + "' >" + ecosystem.ReportFile + "; exit 1"}
+	gate := company.GateCommand{Name: gates.Test, Command: "true", Plant: "script", Parse: "jest-json",
+		Canary: "test ! -f named || echo '" + report + "' >" + testreport.File + "; exit 1"}
 	for name, c := range map[string]struct {
 		was, now string // the file that has the report written
 		want     company.Canary

@@ -13,6 +13,7 @@ import (
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/gitops"
+	"company/internal/testreport"
 )
 
 // A gate is believed for its exit code, and that is made inside of what it
@@ -95,7 +96,7 @@ func (g changedTree) canaryPlaces(ctx context.Context, gate company.GateCommand)
 	case ecosystem.PlantCargo:
 		spots, err = g.cargoCanaryPlaces(ctx, gate)
 	default:
-		return nil, "no failing test can be made for " + cleanName(gate.Command, 100), nil
+		return nil, "no failing test can be made for " + testreport.CleanName(gate.Command, 100), nil
 	}
 	if len(spots) > maxCanaries {
 		reason = fmt.Sprintf("%d folders are changed, and only %d were looked at", len(spots), maxCanaries)
@@ -200,7 +201,7 @@ func displayFolder(dir string) string {
 	if dir == "" {
 		return "."
 	}
-	return cleanName(dir, maxName)
+	return testreport.CleanName(dir, testreport.MaxName)
 }
 
 // flight is what came of failing tests on a tree.
@@ -235,8 +236,8 @@ func (r *Runner) runCanaryTests(ctx context.Context, j Job, tree company.OID, im
 	case check.ExitCode == 0 || res == nil:
 		return f, nil
 	}
-	f.mute = res.parseError != ""
-	for _, failed := range res.failed {
+	f.mute = res.ParseError != ""
+	for _, failed := range res.Failed {
 		for n, word := range c.names {
 			if strings.Contains(strings.ToLower(failed.Name), word) {
 				delete(f.green, n)

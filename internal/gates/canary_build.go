@@ -17,6 +17,7 @@ import (
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/gitops"
+	"company/internal/testreport"
 )
 
 // goBuild is what a gate of Go builds: on Linux, with the tags of its command,
@@ -139,7 +140,7 @@ func omittedFiles(folders map[string]*goFolder) string {
 	const most = 3
 	out := make([]string, 0, most)
 	for _, p := range all[:min(len(all), most)] {
-		out = append(out, cleanName(p, 60))
+		out = append(out, testreport.CleanName(p, 60))
 	}
 	said := "it does not build " + strings.Join(out, ", ")
 	if len(all) > most {

@@ -22,7 +22,7 @@ func TestCanaryMatchesTestStyle(t *testing.T) {
 		"const { test } = require('node:test');\ntest('adds', () => {});\n": "const { test } = require('node:test');\ntest('w', ",
 		"import test from 'ava';\ntest('adds', t => t.pass());\n":           "import test from 'ava';\ntest('w', ",
 	} {
-		gate := company.GateCommand{Parse: ecosystem.FormatTAP, Plant: ecosystem.PlantScript}
+		gate := company.GateCommand{Parse: "tap", Plant: ecosystem.PlantScript}
 		if got := scriptTestOf(gate, sample, importRE.MatchString(sample), "w"); !strings.HasPrefix(got, want) {
 			t.Errorf("beside\n%sstands\n%swant %s", sample, got, want)
 		}
@@ -32,7 +32,7 @@ func TestCanaryMatchesTestStyle(t *testing.T) {
 // A project whose tests no runner would find by their names gets no failing
 // test; that is said, and not passed over.
 func TestNoCanaryPlaceIsReported(t *testing.T) {
-	gate := company.GateCommand{Command: "npm test", Parse: ecosystem.FormatTAP, Plant: ecosystem.PlantScript}
+	gate := company.GateCommand{Command: "npm test", Parse: "tap", Plant: ecosystem.PlantScript}
 	for _, c := range []struct {
 		changed string
 		said    bool
@@ -138,7 +138,7 @@ func TestPlacesWhereTheGateIsSteered(t *testing.T) {
 				}
 			}
 			p := gitopstest.New(t, c.was)
-			j := Job{Mirror: p.Mirror, Base: p.Base, Tree: p.Tree(p.Commit("change", c.now)), Gates: []company.GateCommand{{Name: Test, Plant: c.plant, Parse: ecosystem.FormatJestJSON}}}
+			j := Job{Mirror: p.Mirror, Base: p.Base, Tree: p.Tree(p.Commit("change", c.now)), Gates: []company.GateCommand{{Name: Test, Plant: c.plant, Parse: "jest-json"}}}
 			spots, _, err := (&Runner{}).canaryPlaces(t.Context(), j, 0)
 			if err != nil {
 				t.Fatal(err)

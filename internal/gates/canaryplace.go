@@ -356,9 +356,9 @@ func scriptTestOf(gate company.GateCommand, sample string, esm bool, word string
 		return "import { test } from '" + from + "';\ntest" + body
 	case from != "":
 		return "const { test } = require('" + from + "');\ntest" + body
-	case gate.Parse == ecosystem.FormatTAP && tddTest.MatchString(sample) && !bddTest.MatchString(sample): // mocha --ui tdd or qunit
+	case gate.Parse == "tap" && tddTest.MatchString(sample) && !bddTest.MatchString(sample): // mocha --ui tdd or qunit
 		return "test" + body
-	case gate.Parse == ecosystem.FormatTAP: // mocha's own manner
+	case gate.Parse == "tap": // mocha's own manner
 		return "it" + body
 	case strings.Contains(gate.Canary, "vitest"):
 		return "import { test } from 'vitest';\ntest" + body

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/testreport"
 )
 
 // How much of a difference of two outputs is shown to the president.
@@ -79,7 +80,7 @@ var (
 // normalizeLine is a line without what moves from run to run: how long something took,
 // addresses, times, and the line that it stands in.
 func normalizeLine(line string) string {
-	s := cleanName(line, 300)
+	s := testreport.CleanName(line, 300)
 	s = durationRE.ReplaceAllString(s, "#")
 	return positionRE.ReplaceAllString(s, ":#")
 }

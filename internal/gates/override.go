@@ -6,6 +6,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/testreport"
 )
 
 // CommandOverride is what the config says of one check: auto, none, or a command.
@@ -24,12 +25,12 @@ func (g CommandOverride) isAuto() bool { return g == Auto || g == "" }
 func (g CommandOverride) toGate(name string) company.GateCommand {
 	c := company.GateCommand{Name: name, Command: string(g), Given: true}
 	if c.IsLint() {
-		c.Parse = ecosystem.FormatFindings
+		c.Parse = testreport.FormatFindings
 		return c
 	}
-	c.Parse = ecosystem.FormatPlain
+	c.Parse = testreport.FormatPlain
 	if words, ok := parseGoTest(string(g)); ok {
-		c.Parse = ecosystem.FormatGoJSON
+		c.Parse = "go-json"
 		if !words.json {
 			c.Report = words.before + "go test -json" + words.args
 		}

@@ -184,14 +184,14 @@ func (r *Runner) runTests(ctx context.Context, j Job, i, attempt int) (there, fa
 		return nil, nil, "", err
 	case check.ExitCode == exitTimeout || check.ExitCode == exitKilled:
 		return nil, nil, fmt.Sprintf("without the change the tests were ended before they were through, exit %d", check.ExitCode), nil
-	case res == nil || res.parseError != "":
+	case res == nil || res.ParseError != "":
 		return nil, nil, "without the change the tests report nothing", nil
 	}
 	there, fails = map[string]bool{}, map[string]bool{}
-	for _, n := range res.passed {
+	for _, n := range res.Passed {
 		there[n] = true
 	}
-	for _, f := range res.failed {
+	for _, f := range res.Failed {
 		fails[f.Name] = true
 	}
 	return there, fails, "", nil

@@ -10,7 +10,6 @@ import (
 
 	"company/internal/company"
 	"company/internal/container"
-	"company/internal/ecosystem"
 	"company/internal/gates"
 	"company/internal/gitops"
 )
@@ -216,7 +215,7 @@ for d; do for c in $(cat $d/x_test.go $d/cases); do printf '{"Action":"pass","Pa
 `,
 		"a/x_test.go": "TestA\n", "a/cases": "", "b/x_test.go": "TestB\n", "b/cases": "",
 	})
-	p.s.Tasks["t1"].Prepared.Gates = []company.GateCommand{{Name: "test", Command: "go test ./...", Report: "sh go.sh test -json", Parse: ecosystem.FormatGoJSON,
+	p.s.Tasks["t1"].Prepared.Gates = []company.GateCommand{{Name: "test", Command: "go test ./...", Report: "sh go.sh test -json", Parse: "go-json",
 		Plant: "go", Canary: "sh go.sh list\nsh go.sh test -json"}}
 	p.s.Tasks["t1"].Prepared.GateHash = "go"
 	cmd, err := p.e.RunBaseline(p.ctx, company.Effect{Task: "t1"})

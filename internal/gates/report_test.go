@@ -2,35 +2,13 @@ package gates
 
 import (
 	"bytes"
+	"company/internal/testreport"
 	"encoding/base64"
-	"encoding/json"
-	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"company/internal/company"
-	"company/internal/ecosystem"
 )
-
-// readReport reads an output as a gate does. A report that is a file comes behind
-// the marker.
-func readReport(kind string, out []byte) (*testResults, string) {
-	var text bytes.Buffer
-	r := newReportReader(kind, &text)
-	if isFileReport(kind) {
-		out = []byte("what people read\n\n" + reportMarker + "\n" + inLines(base64.StdEncoding.EncodeToString(out)))
-	}
-	for len(out) > 0 { // in pieces, as from a stream
-		n := min(len(out), 7)
-		_, _ = r.Write(out[:n])
-		out = out[n:]
-	}
-	return r.collectResults(), text.String()
-}
 
 // inLines is a text as base64 prints it.
 func inLines(s string) string {
@@ -47,441 +25,53 @@ func inLines(s string) string {
 // the gate's.
 func TestForgedReport(t *testing.T) {
 	var text bytes.Buffer
-	r := newReportReader(ecosystem.FormatJUnit, &text)
+	r := newReportReader(testreport.FormatJUnit, &text)
 	junit := func(inside string) string {
 		return reportMarker + "\n" + inLines(base64.StdEncoding.EncodeToString([]byte("<testsuite>"+inside+"</testsuite>")))
 	}
 	forged := junit(`<testcase name="old"><failure/></testcase>`)
 	_, _ = io.WriteString(r, "before\n"+forged+"after\n"+junit(`<testcase name="new"><failure/></testcase>`))
-	if res := r.collectResults(); res.parseError != "" || !slices.Equal(testNames(res.failed), []string{"new"}) {
+	if res := r.collectResults(); res.ParseError != "" || !slices.Equal(testNames(res.Failed), []string{"new"}) {
 		t.Errorf("%+v", res)
 	}
 	if got := text.String(); !strings.HasPrefix(got, "before\n") || !strings.HasSuffix(got, "after\n") {
 		t.Errorf("%q", got)
 	}
-	r = newReportReader(ecosystem.FormatJUnit, io.Discard)
+	r = newReportReader(testreport.FormatJUnit, io.Discard)
 	_, _ = io.WriteString(r, forged+"no base64 here\n")
-	if res := r.collectResults(); res.parseError == "" {
+	if res := r.collectResults(); res.ParseError == "" {
 		t.Errorf("%+v", res)
 	}
 }
 
-// What the real tools print, recorded.
-func TestReports(t *testing.T) {
-	for _, c := range []struct {
-		file, kind      string
-		passed, skipped int
-		failed          []string
-	}{
-		{"go.json", ecosystem.FormatGoJSON, 2, 1, []string{"example.com/m/bad (build failed)", "example.com/m/exit (did not run to its end)", "example.com/m/exit TestX", "example.com/m/ok TestBad", "example.com/m/ok TestBad/in"}},
-		{"node-test.tap", ecosystem.FormatTAP, 2, 2, []string{"suite", "suite > bad", "test/b.test.js"}},
-		{"mocha.tap", ecosystem.FormatTAP, 1, 2, []string{"suite bad odd"}},
-		{"vitest.xml", ecosystem.FormatJUnit, 1, 1, []string{"vt/a.test.mjs suite > bad", "vt/b.test.mjs vt/b.test.mjs"}},
-		{"jest.json", ecosystem.FormatJestJSON, 1, 2, []string{"jt/a.test.js suite bad", "jt/b.test.js (did not run)"}},
-		{"pytest.xml", ecosystem.FormatJUnit, 4, 4, []string{"test_broken", "test_p test_bad[2]", "test_p test_err", "test_u.A test_bad", "test_u.A test_err"}},
-		{"unittest.txt", ecosystem.FormatUnittest, 3, 1, []string{"test_bad (test_u.A.test_bad)", "test_broken (unittest.loader._FailedTest.test_broken)", "test_err (test_u.A.test_err)"}},
-		{"cargo.txt", ecosystem.FormatCargo, 4, 1, []string{"p src/lib.rs t::bad"}},
-		{"cargo-broken.txt", ecosystem.FormatCargo, 0, 0, []string{"could not compile p lib", "could not compile p lib test"}},
-	} {
-		t.Run(c.file, func(t *testing.T) {
-			raw, err := os.ReadFile(filepath.Join("testdata", c.file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			res, text := readReport(c.kind, raw)
-			slices.Sort(c.failed)
-			if got := testNames(res.failed); res.parseError != "" || !slices.Equal(got, c.failed) || len(res.passed) != c.passed || res.skipped != c.skipped {
-				t.Errorf("%s %q failed, %d passed %q, %d skipped", res.parseError, got, len(res.passed), res.passed, res.skipped)
-			}
-			if isFileReport(c.kind) != strings.HasPrefix(text, "what people read\n") {
-				t.Errorf("text %q", text)
-			}
-		})
-	}
-}
-
-// People see what go test prints, and not its JSON.
-func TestGoText(t *testing.T) {
-	raw, err := os.ReadFile("testdata/go.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, text := readReport(ecosystem.FormatGoJSON, append([]byte("a line of something else\n"), raw...))
-	for _, want := range []string{"a line of something else\n", "bad/a_test.go:3:27: undefined: y\n", "FAIL\texample.com/m/bad [build failed]\n", "dying\n",
-		"--- FAIL: TestBad/in (0.00s)\n    a_test.go:4: 1 is not 2\n", "?   \texample.com/m/none\t[no test files]\n"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
-	for _, not := range []string{"{", "=== RUN", "quiet", "PASS"} {
-		if strings.Contains(text, not) {
-			t.Errorf("%q in\n%s", not, text)
-		}
-	}
-}
-
-func TestLintFindings(t *testing.T) {
-	for _, c := range []struct {
-		name, out string
-		odd       bool
-		failed    []string
-	}{
-		{"go vet", "# example.com/m\n./a.go:3:2: fmt.Printf format %d has arg x of wrong type\n\tsee here\n# example.com/m/b\nvet: b/b.go:9:1: undefined: y\nexit status 1\n",
-			false, []string{"a.go: fmt.Printf format %d has arg x of wrong type", "b/b.go: undefined: y"}},
-		{"ruff", "a.py:1:8: F401 [*] `os` imported but unused\nFound 1 error.\n[*] 1 fixable with the `--fix` option.\n", false, []string{"a.py: F401 [*] `os` imported but unused"}},
-		{"flake8", "./a.py:1:1: F401 'os' imported but unused\n./a.py:7:1: F401 'os' imported but unused\n", false,
-			[]string{"a.py: F401 'os' imported but unused", "a.py: F401 'os' imported but unused #2"}},
-		{"a broken tool", "a.py:1:1: X1 y\nTraceback (most recent call last):\n", true, []string{"a.py: X1 y"}},
-		{"nothing", "", false, []string{}},
-	} {
-		res, text := readReport(ecosystem.FormatFindings, []byte(c.out))
-		if got := testNames(res.failed); (res.parseError != "") != c.odd || !slices.Equal(got, c.failed) || text != c.out {
-			t.Errorf("%s: %q, %q, %q", c.name, res.parseError, got, text)
-		}
-	}
-}
-
-// A second failure of a name is another one: that one is known does not
-// excuse both.
-func TestFailuresOfOneName(t *testing.T) {
-	res, _ := readReport(ecosystem.FormatTAP, []byte("1..2\nnot ok 1 - works\nnot ok 2 - works\n"))
-	if got := testNames(res.failed); !slices.Equal(got, []string{"works", "works #2"}) {
-		t.Errorf("%q", got)
-	}
-}
-
-// A failure that does not look like one has no name, and is counted: on a red
-// base nothing new may hide behind the known names.
-func TestFailuresWithoutTheirLines(t *testing.T) {
-	for _, c := range []struct {
-		name, kind, out string
-		failed          int
-		named           []string
-	}{
-		{"a name with a directive", ecosystem.FormatTAP, "TAP version 13\nnot ok 1 - old\nnot ok 2 - new # TODO b\nnot ok 3 - new # SKIP b\nok 4 - x\n\n1..4\n# tests 4\n# pass 1\n# fail 3\n", 3, []string{"old"}},
-		{"what may fail", ecosystem.FormatTAP, "not ok 1 - old\nnot ok 2 - later # TODO\n1..2\n# tests 2\n# fail 1\n# todo 1\n", 1, []string{"old"}},
-		{"suites are counted by us alone", ecosystem.FormatTAP, "# Subtest: s\n    not ok 1 - old\n    1..1\nnot ok 1 - s\n1..1\n# tests 1\n# suites 1\n# fail 1\n", 2, []string{"s", "s > old"}},
-		{"print in a line of cargo", ecosystem.FormatCargo, "     Running unittests src/lib.rs (target/debug/deps/p-0123456789abcdef)\nrunning 3 tests\ntest old ... FAILED\ntest new ... printedFAILED\ntest x ... ok\n\ntest result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out\n", 2, []string{"p src/lib.rs old"}},
-		{"nothing failed", ecosystem.FormatCargo, "     Running unittests src/lib.rs (target/debug/deps/p-0123456789abcdef)\nrunning 1 test\ntest x ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored\n", 0, nil},
-		{"an unexpected success", ecosystem.FormatUnittest, "test_a (t.A.test_a) ... ok\ntest_b (t.A.test_b) ... unexpected success\n\nFAIL: test_old (t.A.test_old)\n\nRan 3 tests in 0.1s\n\nFAILED (failures=1, unexpected successes=1)\n", 2, []string{"test_old (t.A.test_old)"}},
-	} {
-		for _, kind := range []string{c.kind, ecosystem.FormatPlain} {
-			res, _ := readReport(kind, []byte(c.out))
-			check := company.GateCheck{ExitCode: 1}
-			if c.failed == 0 {
-				check = company.GateCheck{Passed: true}
-			}
-			res.applyTo(&check)
-			if check.Counts == nil || check.Counts.Failed != c.failed || !slices.Equal(testNames(res.failed), c.named) {
-				t.Errorf("%s as %q: %+v, %q", c.name, kind, check.Counts, testNames(res.failed))
-			}
-		}
-	}
-}
-
-// What does not fit the exit code, or is no report, says nothing.
-func TestUnparsableReports(t *testing.T) {
-	deep := strings.Repeat("<a>", 5000)
-	for _, c := range []struct {
-		name, kind, out string
-		exit            int
-	}{
-		{"no TAP at all", ecosystem.FormatTAP, "hello\n", 0},
-		{"no XML", ecosystem.FormatJUnit, "hello", 0},
-		{"an empty file", ecosystem.FormatJUnit, " \n", 0},
-		{"half an XML", ecosystem.FormatJUnit, `<testsuite><testcase name="a">`, 0},
-		{"another XML", ecosystem.FormatJUnit, `<html></html>`, 0},
-		{"deep XML", ecosystem.FormatJUnit, "<testsuite>" + deep, 0},
-		{"entities", ecosystem.FormatJUnit, `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><testsuite><testcase name="&b;"/></testsuite>`, 0},
-		{"no JSON", ecosystem.FormatJestJSON, "[]", 0},
-		{"other JSON", ecosystem.FormatJestJSON, "{}", 0},
-		{"red without a failure", ecosystem.FormatJestJSON, `{"numTotalTests":0,"testResults":[]}`, 1},
-		{"not cargo", ecosystem.FormatCargo, "hello\n", 1},
-		{"not unittest", ecosystem.FormatUnittest, "hello\n", 1},
-		{"nothing reads it", "", "FAIL: x\n", 1},
-	} {
-		res, _ := readReport(c.kind, []byte(c.out))
-		check := company.GateCheck{ExitCode: c.exit, Passed: c.exit == 0}
-		if res.applyTo(&check); check.Counts != nil || len(check.Tests) > 0 {
-			t.Errorf("%s: %+v", c.name, check)
-		}
-	}
-	// A file that never comes: the command died before it.
-	r := newReportReader(ecosystem.FormatJUnit, &bytes.Buffer{})
-	if _, _ = r.Write([]byte("text\n")); r.collectResults().parseError == "" {
+// A file that never comes: the command died before it.
+func TestReportWithoutItsFile(t *testing.T) {
+	r := newReportReader(testreport.FormatJUnit, &bytes.Buffer{})
+	if _, _ = r.Write([]byte("text\n")); r.collectResults().ParseError == "" {
 		t.Error("a report without its file")
 	}
 }
 
-// A hostile check prints without end and in any shape: what is kept is
-// bounded, and names stay apart and harmless.
+// A hostile check prints without end: what is kept is bounded.
 func TestReportsAreBounded(t *testing.T) {
-	res, _ := readReport(ecosystem.FormatTAP, []byte("not ok 1 - \x1b[31m"+strings.Repeat("x", 5000)+"\u202e1\nnot ok 2 - "+strings.Repeat("x", 5000)+"2\n1..2\n"))
-	if len(res.failed) != 2 || res.failed[0].Name == res.failed[1].Name {
-		t.Fatalf("%+v", res.failed)
-	}
-	for _, f := range res.failed {
-		if len(f.Name) > maxName || strings.ContainsAny(f.Name, "\x1b\u202e\n") {
-			t.Errorf("%d bytes: %q", len(f.Name), f.Name)
-		}
-	}
-	var many strings.Builder
-	for i := range 5000 {
-		fmt.Fprintf(&many, "not ok %d - t%d\n", i, i)
-	}
-	many.WriteString("1..5000\n")
-	res, _ = readReport(ecosystem.FormatTAP, []byte(many.String()))
-	check := company.GateCheck{ExitCode: 1}
-	if res.applyTo(&check); check.Counts.Failed != 5000 || len(check.Tests) != maxNamedFailures {
-		t.Errorf("%+v, %d named", check.Counts, len(check.Tests))
-	}
-	// A base with hundreds of red tests still says which they are.
-	res, _ = readReport(ecosystem.FormatTAP, []byte(strings.Join(strings.SplitAfter(many.String(), "\n")[:900], "")))
-	if len(res.failed) != 900 {
-		t.Errorf("%d of 900 named", len(res.failed))
-	}
-	res, _ = readReport(ecosystem.FormatTAP, []byte(strings.ReplaceAll(many.String(), " - ", " - "+strings.Repeat("long ", 30))))
-	if text, err := json.Marshal(res.failed); err != nil || len(text) > maxFailureBytes || len(res.failed) < 600 {
-		t.Errorf("%d bytes of %d names, %v", len(text), len(res.failed), err)
-	}
 	var text bytes.Buffer
-	r := newReportReader(ecosystem.FormatGoJSON, &text)
+	r := newReportReader("go-json", &text)
 	long := bytes.Repeat([]byte("y"), maxLine/2)
 	for range 9 {
 		_, _ = r.Write(long)
 	}
 	_, _ = r.Write([]byte("\n{\"Action\":\"pass\",\"Package\":\"p\",\"Test\":\"T\"}\n"))
-	if res := r.collectResults(); len(res.passed) != 1 || text.Len() != 9*len(long)+1 {
-		t.Errorf("%d passed, %d bytes of text", len(res.passed), text.Len())
+	if res := r.collectResults(); len(res.Passed) != 1 || text.Len() != 9*len(long)+1 {
+		t.Errorf("%d passed, %d bytes of text", len(res.Passed), text.Len())
 	}
-	r = newReportReader(ecosystem.FormatJUnit, io.Discard)
+	r = newReportReader(testreport.FormatJUnit, io.Discard)
 	_, _ = io.WriteString(r, reportMarker+"\n")
 	lines := []byte(strings.Repeat(strings.Repeat("A", 76)+"\n", 1000))
 	for range 2*maxReport/len(lines) + 2 {
 		_, _ = r.Write(lines)
 	}
-	if res := r.collectResults(); res.parseError == "" || r.file.Len() > 2*maxReport {
+	if res := r.collectResults(); res.ParseError == "" || r.file.Len() > 2*maxReport {
 		t.Errorf("%d bytes of a report", r.file.Len())
-	}
-	g := &goReport{text: &bytes.Buffer{}}
-	g.readLine([]byte(`{"Action":"run","Package":"p","Test":"T"}`))
-	out := []byte(`{"Action":"output","Package":"p","Test":"T","Output":"` + strings.Repeat("z", 1<<19) + `"}`)
-	for range 100 {
-		g.readLine(out)
-	}
-	if g.held > maxHeldOutput {
-		t.Errorf("%d bytes are held", g.held)
-	}
-}
-
-// What a container may call packages and tests costs the host no memory.
-func TestGoNamesAreBounded(t *testing.T) {
-	g := &goReport{text: io.Discard}
-	long := strings.Repeat("n", 1<<19)
-	for i := range 200 {
-		g.readLine(fmt.Appendf(nil, `{"Action":"run","Package":"%s%d","Test":"%s%d"}`, long, i, long, i))
-	}
-	held := 0
-	for name, p := range g.pkgs {
-		held += len(name)
-		for test := range p.open {
-			held += len(test)
-		}
-	}
-	if len(g.pkgs) != 200 || held > 200*2*maxName {
-		t.Errorf("%d packages, %d bytes of names", len(g.pkgs), held)
-	}
-	g = &goReport{text: io.Discard, open: maxTests}
-	if g.readLine([]byte(`{"Action":"run","Package":"p","Test":"T"}`)); g.res.parseError == "" || len(g.pkgs["p"].open) > 0 {
-		t.Error("more tests under way than can be read")
-	}
-}
-
-func goEvents(events ...string) string {
-	var b strings.Builder
-	for _, e := range events {
-		action, rest, _ := strings.Cut(e, " ")
-		test, output, _ := strings.Cut(rest, "|")
-		fmt.Fprintf(&b, `{"Action":%q,"Package":"p"`, action)
-		if test != "" {
-			fmt.Fprintf(&b, `,"Test":%q`, test)
-		}
-		if output != "" {
-			fmt.Fprintf(&b, `,"Output":%q`, output)
-		}
-		b.WriteString("}\n")
-	}
-	return b.String()
-}
-
-// What has no end in the report has a name: else one that died would excuse
-// another that dies, and a known failure all that it takes with it.
-func TestUnfinishedTestsAreNamed(t *testing.T) {
-	const cargoHead = "     Running unittests src/lib.rs (target/debug/deps/a-c93b59a92189d5d2)\n\nrunning 2 tests\ntest bad ... FAILED\n"
-	for _, c := range []struct {
-		name, kind, out string
-		exit            int
-		failed          []string
-	}{
-		{"go: os.Exit in a test", ecosystem.FormatGoJSON, goEvents("run A", "run B", "pass A", "fail "), 1, []string{"p (did not run to its end)", "p B"}},
-		{"go: a panic among parallel tests", ecosystem.FormatGoJSON, goEvents("run A", "pause A", "run C", "pause C", "cont C", "run B", "fail B", "fail "), 1,
-			[]string{"p (did not run to its end)", "p B", "p C"}},
-		{"go: an end that is lost", ecosystem.FormatGoJSON, goEvents("run A", "run B", "output B|text--- FAIL: B\n", "pass A", "output |FAIL\n", "fail "), 1, []string{"p B"}},
-		{"go: the lost end of a subtest", ecosystem.FormatGoJSON, goEvents("run A", "run A/s", "pass A", "run B", "fail B", "output |FAIL\n", "fail "), 1, []string{"p B"}},
-		{"go: a lost end where all is well", ecosystem.FormatGoJSON, goEvents("run A", "pass A", "run B", "output |PASS\n", "pass "), 0, []string{}},
-		{"go: after the tests", ecosystem.FormatGoJSON, goEvents("run A", "pass A", "output |PASS\n", "fail "), 1, []string{"p (package failed)"}},
-		{"go: ended for its time", ecosystem.FormatGoJSON, goEvents("run A", "fail A", "run B"), 124, []string{"p (did not run to its end)", "p A"}},
-		{"go: before Go 1.24", ecosystem.FormatGoJSON, goEvents("output |FAIL\tp [build failed]\n", "fail "), 1, []string{"p (build failed)"}},
-		{"tap: fewer than planned", ecosystem.FormatTAP, "1..3\nnot ok 1 - a\nok 2 - b\n", 1, []string{"(did not run to its end)", "a"}},
-		{"tap: no plan", ecosystem.FormatTAP, "not ok 1 - a\nok 2 - b\n", 1, []string{"(did not run to its end)", "a"}},
-		{"tap: one after the other", ecosystem.FormatTAP, "1..1\nnot ok 1 - a\n1..2\nok 1 - b\nok 2 - c\n", 1, []string{"a"}},
-		{"tap: green by its exit code", ecosystem.FormatTAP, "1..3\nok 1 - a\n", 0, []string{}},
-		{"cargo: a binary that aborts", ecosystem.FormatCargo, cargoHead + "error: test failed, to rerun pass `--lib`\n", 101, []string{"a src/lib.rs (did not run to its end)", "a src/lib.rs bad"}},
-		{"cargo: one that does not", ecosystem.FormatCargo, cargoHead + "test fine ... ok\n\ntest result: FAILED. 1 passed; 1 failed;\n", 101, []string{"a src/lib.rs bad"}},
-		{"red, and all passed", ecosystem.FormatTAP, "1..1\nok 1 - fine\n", 3, []string{"(exit code 3, and no test failed)"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			res, _ := readReport(c.kind, []byte(c.out))
-			check := company.GateCheck{ExitCode: c.exit, Passed: c.exit == 0}
-			res.applyTo(&check)
-			if got := testNames(check.Tests); check.Counts == nil || check.Counts.Failed != len(c.failed) || !slices.Equal(got, c.failed) {
-				t.Errorf("%q, %+v", got, check.Counts)
-			}
-		})
-	}
-}
-
-// Two crates of a workspace have tests of the same name: that one of them is
-// known to be red does not excuse the other.
-func TestCratesOfAWorkspace(t *testing.T) {
-	out := ""
-	for _, crate := range []string{"one", "two"} {
-		out += "     Running unittests src/lib.rs (target/debug/deps/" + crate + "-c93b59a92189d5d2)\nrunning 1 test\ntest tests::it_works ... FAILED\ntest result: FAILED.\n"
-	}
-	res, _ := readReport(ecosystem.FormatCargo, []byte(out))
-	if got := testNames(res.failed); !slices.Equal(got, []string{"one src/lib.rs tests::it_works", "two src/lib.rs tests::it_works"}) {
-		t.Errorf("%q", got)
-	}
-}
-
-func FuzzReports(f *testing.F) {
-	kinds := []string{ecosystem.FormatGoJSON, ecosystem.FormatTAP, ecosystem.FormatCargo, ecosystem.FormatUnittest, ecosystem.FormatFindings, ecosystem.FormatJUnit, ecosystem.FormatJestJSON, ""}
-	files, err := filepath.Glob("testdata/*.*")
-	if err != nil || len(files) < 9 {
-		f.Fatalf("%v, %v", files, err)
-	}
-	for _, name := range files {
-		raw, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		for i := range kinds {
-			f.Add(i, 1, raw)
-		}
-	}
-	f.Fuzz(func(t *testing.T, kind, exit int, out []byte) {
-		res, _ := readReport(kinds[uint(kind)%uint(len(kinds))], out)
-		c := company.GateCheck{Name: "test", ExitCode: exit, Passed: exit == 0}
-		res.applyTo(&c)
-		if c.Passed != (exit == 0) || c.ExitCode != exit {
-			t.Fatalf("the report changed the verdict: %+v", c)
-		}
-		if c.Counts != nil && (len(c.Tests) > c.Counts.Failed || c.Counts.Failed > 0 && len(c.Tests) == 0) {
-			t.Fatalf("%d failed, %d named", c.Counts.Failed, len(c.Tests))
-		}
-		seen := map[string]bool{}
-		for _, x := range c.Tests {
-			if x.Name == "" || len(x.Name) > maxName+10 || len(x.Message) > maxMessage || strings.ContainsAny(x.Name+x.Message, "\n\r\x00\x1b") {
-				t.Fatalf("%+v", x)
-			}
-			if seen[x.Name] {
-				t.Logf("twice: %q", x.Name) // "a #2" may be a name of its own
-			}
-			seen[x.Name] = true
-		}
-	})
-}
-
-// What runners print for people names its failures too: a project's own
-// command is no reason to read none of them.
-func TestPlainReports(t *testing.T) {
-	for _, c := range []struct {
-		name, text    string
-		failed, unrun []string
-		odd           bool
-	}{
-		{"go test", "ok  \tm/a\t0.01s\n--- FAIL: TestBad (0.00s)\n    --- FAIL: TestBad/in (0.00s)\n        x_test.go:3: no\nFAIL\nFAIL\tm/b\t0.02s\nFAIL\n",
-			[]string{"m/b TestBad", "m/b TestBad/in"}, nil, false},
-		{"go test, a package that does not build", "# m/c\nc.go:3:1: syntax error\nFAIL\tm/c [build failed]\nok  \tm/a\t0.01s\nFAIL\n", []string{"m/c (build failed)"}, []string{"m/c (build failed)"}, false},
-		{"go test, a panic", "--- FAIL: TestBad (0.00s)\npanic: x [recovered]\n\tpanic: x\n\ngoroutine 7 [running]:\nFAIL\tm/b\t0.02s\nFAIL\n",
-			[]string{"m/b (did not run to its end)", "m/b TestBad"}, []string{"m/b (did not run to its end)"}, false},
-		{"go test, killed", "--- FAIL: TestBad (0.00s)\n", []string{"(did not run to its end)", "TestBad"}, []string{"(did not run to its end)"}, false},
-		{"go vet and make", "go test ./...\n--- FAIL: TestBad (0.00s)\nFAIL\nFAIL\tm/b\t0.02s\nFAIL\nmake: *** [Makefile:2: test] Error 1\n", []string{"m/b TestBad"}, nil, false},
-		{"pytest", "..F.\n=== FAILURES ===\nE  assert 1 == 2\n=== short test summary info ===\nFAILED tests/test_a.py::test_x[1 - 2] - assert 1 == 2\nERROR tests/test_b.py::test_y - fixture 'z' not found\n=== 1 failed, 3 passed, 1 error in 0.12s ===\n",
-			[]string{"tests/test_a.py::test_x[1", "tests/test_b.py::test_y"}, nil, false},
-		{"pytest, a file that is not collected", "=== short test summary info ===\nERROR tests/test_b.py - ImportError: no\n!!! Interrupted: 1 error during collection !!!\n=== 1 error in 0.08s ===\n",
-			[]string{"tests/test_b.py"}, []string{"tests/test_b.py"}, false},
-		{"pytest without its summary", "F.\n1 failed, 1 passed in 0.02s\n", nil, nil, true},
-		{"unittest", "test_a (t.A) ... FAIL\n======\nFAIL: test_a (t.A)\n------\nRan 2 tests in 0.001s\n\nFAILED (failures=1)\n", []string{"test_a (t.A)"}, nil, false},
-		{"cargo", "   Running unittests src/lib.rs (target/debug/deps/p-0123456789abcdef)\n\nrunning 2 tests\ntest t::bad ... FAILED\ntest t::good ... ok\n\ntest result: FAILED. 1 passed; 1 failed\n", []string{"p src/lib.rs t::bad"}, nil, false},
-		{"cargo that does not compile", "error[E0308]: mismatched types\nerror: could not compile `p` (lib test) due to 1 previous error\n", []string{"could not compile p lib test"}, []string{"could not compile p lib test"}, false},
-		{"jest", "FAIL lib/a.test.js\n  ● suite › bad\n\n    expect(1).toBe(2)\n\nFAIL lib/b.test.js\n  ● Test suite failed to run\n\n    Cannot find module\n\nTests:       1 failed, 2 passed, 3 total\n",
-			[]string{"lib/a.test.js suite › bad", "lib/b.test.js (did not run)"}, []string{"lib/b.test.js (did not run)"}, false},
-		{"jest that names too few", "Tests:       1 failed, 2 passed, 3 total\n", nil, nil, true},
-		{"vitest", " FAIL  test/a.test.js > suite > bad\nAssertionError: no\n FAIL  test/b.test.js [ test/b.test.js ]\nError: no\n Test Files  2 failed (2)\n      Tests  1 failed | 2 passed (3)\n",
-			[]string{"test/a.test.js suite > bad", "test/b.test.js (did not run)"}, []string{"test/b.test.js (did not run)"}, false},
-		{"mocha", "  suite\n    ✓ good\n    1) bad\n\n\n  1 passing (3ms)\n  1 failing\n\n  1) suite\n       bad:\n     AssertionError: no\n", []string{"suite bad"}, nil, false},
-		{"TAP", "TAP version 13\nok 1 - a\nnot ok 2 - b\n1..2\n", []string{"b"}, nil, false},
-		{"two of them", "--- FAIL: TestBad (0.00s)\nFAIL\nFAIL\tm/b\t0.02s\nFAIL\n=== short test summary info ===\nFAILED t/test_a.py::test_x\n=== 1 failed in 0.12s ===\n", []string{"m/b TestBad", "t/test_a.py::test_x"}, nil, false},
-		{"one that is read and one that is not", "--- FAIL: TestBad (0.00s)\nFAIL\nFAIL\tm/b\t0.02s\nFAIL\n1 failed, 1 passed in 0.02s\n", nil, nil, true},
-		{"of nobody", "Error 1\nall is lost\nok then\n", nil, nil, true},
-		{"nothing", "", nil, nil, true},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			res, text := readReport(ecosystem.FormatPlain, []byte(c.text))
-			if text != c.text {
-				t.Errorf("people read %q", text)
-			}
-			check := company.GateCheck{ExitCode: 1}
-			res.applyTo(&check)
-			if odd := res.parseError != ""; odd != c.odd || odd != (check.Counts == nil) {
-				t.Fatalf("%q, %+v", res.parseError, check)
-			}
-			if got := testNames(check.Tests); !slices.Equal(got, append([]string{}, c.failed...)) {
-				t.Errorf("failed: %q", got)
-			}
-			if got := check.Unrun(); !slices.Equal(got, c.unrun) {
-				t.Errorf("not run: %q", got)
-			}
-		})
-	}
-}
-
-// Behind some failures tests were not run; which these are is known of every
-// report.
-func TestUnrunFailures(t *testing.T) {
-	for _, c := range []struct {
-		file, kind string
-		unrun      []string
-	}{
-		{"go.json", ecosystem.FormatGoJSON, []string{"example.com/m/bad (build failed)", "example.com/m/exit (did not run to its end)"}},
-		{"node-test.tap", ecosystem.FormatTAP, []string{"test/b.test.js"}},
-		{"vitest.xml", ecosystem.FormatJUnit, []string{"vt/b.test.mjs vt/b.test.mjs"}},
-		{"jest.json", ecosystem.FormatJestJSON, []string{"jt/b.test.js (did not run)"}},
-		{"pytest.xml", ecosystem.FormatJUnit, []string{"test_broken"}},
-		{"unittest.txt", ecosystem.FormatUnittest, []string{"test_broken (unittest.loader._FailedTest.test_broken)"}},
-		{"cargo-broken.txt", ecosystem.FormatCargo, []string{"could not compile p lib", "could not compile p lib test"}},
-	} {
-		raw, err := os.ReadFile(filepath.Join("testdata", c.file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		res, _ := readReport(c.kind, raw)
-		got := company.GateCheck{Tests: res.failed}.Unrun()
-		slices.Sort(got)
-		if !slices.Equal(got, c.unrun) {
-			t.Errorf("%s: %q", c.file, got)
-		}
 	}
 }
 

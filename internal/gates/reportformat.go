@@ -6,7 +6,7 @@
 // It promises that a verdict is about exactly the tree that it names, that test
 // runs only if lint passed, and that a gate which cannot start is red or an
 // error, never green. What a check prints is read for the names of its tests
-// (report*.go), within bounds. A container is never believed: green is an exit
+// (package testreport), within bounds. A container is never believed: green is an exit
 // code and nothing else. The names serve people, and the one question that no
 // exit code answers: whether a red test was red on the base already (the
 // baseline, company.GateCheck.Against). There a hostile check could lie; on a

@@ -15,8 +15,8 @@ import (
 
 	"company/internal/company"
 	"company/internal/container"
-	"company/internal/ecosystem"
 	"company/internal/gitops"
+	"company/internal/testreport"
 	"company/internal/toolproto"
 )
 
@@ -184,6 +184,9 @@ func (j Job) writeTar(ctx context.Context, w io.Writer) error {
 	return j.Mirror.TarEntries(ctx, files, w, j.ExtraFiles...)
 }
 
+// maxMissingTests is how many tests are named that are no longer reported.
+const maxMissingTests = 20
+
 // maxReruns is how often a red test is run again on the same tree.
 const maxReruns = 2
 
@@ -215,7 +218,7 @@ func (r *Runner) runWithReruns(ctx context.Context, j Job, i int) (company.GateC
 	switch {
 	case err != nil || res == nil:
 	case check.Counts != nil:
-		err = r.storeTestNames(ctx, &check, res.passed, base)
+		err = r.storeTestNames(ctx, &check, res.Passed, base)
 	case check.Passed:
 		// Green, and it does not say any more which tests it ran: then none of
 		// the base's is known to have been run.
@@ -251,7 +254,7 @@ func flakyTests(was, now company.GateCheck) []string {
 	out := was.Flaky
 	failed := testNames(now.Tests)
 	for _, n := range testNames(was.Tests) {
-		if len(out) < maxNamedFailures && !slices.Contains(failed, n) && !slices.Contains(out, n) {
+		if len(out) < testreport.MaxNamedFailures && !slices.Contains(failed, n) && !slices.Contains(out, n) {
 			out = append(out, n)
 		}
 	}
@@ -270,7 +273,7 @@ func addEarlierFailures(c *company.GateCheck, was company.GateCheck) {
 	}
 	now := testNames(c.Tests)
 	for _, f := range was.Tests {
-		if !slices.Contains(now, f.Name) && len(c.Tests) < maxNamedFailures {
+		if !slices.Contains(now, f.Name) && len(c.Tests) < testreport.MaxNamedFailures {
 			c.Tests = append(c.Tests, f)
 			c.Counts.Failed++
 		}
@@ -293,7 +296,7 @@ const exitKilled = 137
 // killedError explains a gate that was killed on the base: that is no verdict, and
 // nothing to live with for all the work to come.
 func killedError(g company.GateCommand) error {
-	return company.E(company.EGates, fmt.Sprintf("the gate %s (%s) was killed on the base commit, exit %d", g.Name, cleanName(g.Command, 100), exitKilled)).
+	return company.E(company.EGates, fmt.Sprintf("the gate %s (%s) was killed on the base commit, exit %d", g.Name, testreport.CleanName(g.Command, 100), exitKilled)).
 		Because("something in it was killed, by the kernel for its memory as a rule; that says nothing about the base").
 		Fix("raise workers.memory, or have the command do less at a time, then try again").NeedsPerson()
 }
@@ -327,11 +330,11 @@ func cannotStartError(g company.GateCommand, c company.GateCheck) error {
 	if g.IsLint() {
 		key = Lint
 	}
-	line := cleanName(lastLine(c.Output), 200)
+	line := testreport.CleanName(lastLine(c.Output), 200)
 	if line == "" {
 		line = "exit code " + fmt.Sprint(c.ExitCode)
 	}
-	return company.E(company.EGates, fmt.Sprintf("the gate %s (%s) cannot start on the base commit", g.Name, cleanName(g.Command, 100))).
+	return company.E(company.EGates, fmt.Sprintf("the gate %s (%s) cannot start on the base commit", g.Name, testreport.CleanName(g.Command, 100))).
 		Because("the image has no such program, or it is not executable: " + line).
 		Fix("have it installed with container.setup, or name another command with gates." + key + ", then submit again").NeedsPerson()
 }
@@ -379,7 +382,7 @@ var errTimeout = errors.New("gates: the check ran too long")
 
 // runCheck runs a check in a container of its own, and in a larger one where it ran
 // out of memory and this host has more.
-func (r *Runner) runCheck(ctx context.Context, j Job, n, attempt int) (company.GateCheck, *testResults, error) {
+func (r *Runner) runCheck(ctx context.Context, j Job, n, attempt int) (company.GateCheck, *testreport.Results, error) {
 	limits := r.Limits
 	if r.LimitsByProject != nil {
 		limits = r.LimitsByProject.Of(j.Mirror.Dir())
@@ -415,7 +418,7 @@ func missingModuleText(output string) string {
 var errOutOfMemory = errors.New("gates: out of memory")
 
 // runInContainer runs a check in one container of its own.
-func (r *Runner) runInContainer(ctx context.Context, j Job, n, attempt int, limits container.Limits) (company.GateCheck, *testResults, error) {
+func (r *Runner) runInContainer(ctx context.Context, j Job, n, attempt int, limits container.Limits) (company.GateCheck, *testreport.Results, error) {
 	g := j.Gates[n]
 	limit := r.Timeout
 	if limit == 0 {
@@ -469,7 +472,7 @@ func (r *Runner) runInContainer(ctx context.Context, j Job, n, attempt int, limi
 	default:
 		check.ExitCode, check.Passed = exit.Code, exit.Code == 0
 	}
-	res.applyTo(&check)
+	res.ApplyTo(&check)
 	if r.Blobs != nil {
 		h, err := r.Blobs.PutBlob(ctx, out.log)
 		if err != nil {
@@ -494,7 +497,7 @@ func checkScript(g company.GateCommand, probe bool) string {
 	if g.Report != "" {
 		run = g.Report
 	}
-	if g.Parse == ecosystem.FormatPlain || g.Given && g.Parse == ecosystem.FormatFindings { // what runners print comes on both streams, and in order
+	if g.Parse == testreport.FormatPlain || g.Given && g.Parse == testreport.FormatFindings { // what runners print comes on both streams, and in order
 		fmt.Fprintf(&b, "( %s\n) 2>&1", run)
 		return b.String()
 	}
@@ -506,7 +509,7 @@ func checkScript(g company.GateCommand, probe bool) string {
 	// of its own: a script may end in a comment. What the command left running
 	// is killed, so that nothing is printed behind the last marker but the
 	// file; and in base64 the file holds no marker.
-	fmt.Fprintf(&b, "( %s\n)\ncode=$?\nkill -9 -1 2>/dev/null\nprintf '\\n%%s\\n' %s\nhead -c %d %s 2>/dev/null | base64\nexit $code\n", run, reportMarker, maxReport+1, ecosystem.ReportFile)
+	fmt.Fprintf(&b, "( %s\n)\ncode=$?\nkill -9 -1 2>/dev/null\nprintf '\\n%%s\\n' %s\nhead -c %d %s 2>/dev/null | base64\nexit $code\n", run, reportMarker, maxReport+1, testreport.File)
 	return b.String()
 }
 

@@ -24,6 +24,7 @@ gitexec
 company
 
 company/history
+testreport
 view
 feed
 folder
@@ -169,4 +170,5 @@ mcp
 secret
 gitexec
 company/history
+testreport
 `)

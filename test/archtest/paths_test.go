@@ -80,6 +80,7 @@ var elsewhere = []exemption{
 	{"internal/gitexec/gitexectest/", "", "makes hostile repositories for tests"},
 	{"internal/gitops/gitopstest/", "", "repositories for tests"},
 	{"internal/config/configtest/", "", "folders and repositories for tests"},
+	{"internal/ecosystem/ecosystemtest/", "os.ReadFile", "reads the reports that a test brings"},
 	{"internal/gitops/remotetest/", "", "servers for tests"},
 	{"internal/container/docker/seccomp/gen/", "", "makes a file of this repository"},
 }

@@ -23,7 +23,8 @@ type Fixture struct {
 	// company.Dependency says it: "npm a@1.0.0, npm b@2.0.0".
 	LockText, Packages string
 	// Blame is what its client prints where the files themselves are at fault.
-	Blame string
+	Blame   string
+	Reports []Report // of each of its formats
 }
 
 // Exercise runs every case that is about what an ecosystem has.
@@ -37,6 +38,9 @@ func Exercise(t *testing.T, e ecosystem.Ecosystem, f Fixture) {
 	}
 	if l, ok := e.(ecosystem.Locker); ok {
 		t.Run("locks", func(t *testing.T) { exerciseLocker(t, l, e, f) })
+	}
+	if r, ok := e.(ecosystem.Reporter); ok {
+		t.Run("reports", func(t *testing.T) { exerciseReporter(t, r, f) })
 	}
 	if i, ok := e.(ecosystem.Installer); ok {
 		t.Run("install", func(t *testing.T) { exerciseInstaller(t, i, f) })

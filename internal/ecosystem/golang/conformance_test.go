@@ -12,5 +12,8 @@ func TestConformance(t *testing.T) {
 		Lint:  "go vet ./...", Test: "go test ./...",
 		Lock:     "go.mod",
 		LockText: "module x\ngo 1.24\nrequire golang.org/x/mod v0.41.0\nreplace a.b/c => d.e/f v1.0.0\n", Packages: "go d.e/f@v1.0.0, go golang.org/x/mod@v0.41.0",
+		Reports: []ecosystemtest.Report{{File: "go.json", Format: formatJSON, Passed: 2, Skipped: 1,
+			Failed: []string{"example.com/m/bad (build failed)", "example.com/m/exit (did not run to its end)", "example.com/m/exit TestX", "example.com/m/ok TestBad", "example.com/m/ok TestBad/in"},
+			Unrun:  []string{"example.com/m/bad (build failed)", "example.com/m/exit (did not run to its end)"}}},
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/testreport"
 )
 
 // Ecosystem is Go.
@@ -37,8 +38,8 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosyste
 			continue
 		}
 		out = append(out, ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "Go module",
-			Lint: &company.GateCommand{Command: "go vet ./...", Report: "go vet ./... 2>&1", Parse: ecosystem.FormatFindings},
-			Test: &company.GateCommand{Command: "go test ./...", Report: "go test -json ./...", Parse: ecosystem.FormatGoJSON,
+			Lint: &company.GateCommand{Command: "go vet ./...", Report: "go vet ./... 2>&1", Parse: testreport.FormatFindings},
+			Test: &company.GateCommand{Command: "go test ./...", Report: "go test -json ./...", Parse: formatJSON,
 				Plant: ecosystem.PlantGo, Canary: "go list -find -e -f '{{.Dir}}' ./...\ngo test -json"}})
 	}
 	return out

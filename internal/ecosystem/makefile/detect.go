@@ -6,6 +6,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/testreport"
 )
 
 // Ecosystem is make.
@@ -40,9 +41,9 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, found []ecosystem.Component) []ecos
 		}
 		switch {
 		case targets["test"]:
-			p.Test = &company.GateCommand{Command: "make test", Parse: ecosystem.FormatPlain}
+			p.Test = &company.GateCommand{Command: "make test", Parse: testreport.FormatPlain}
 		case targets["check"]:
-			p.Test = &company.GateCommand{Command: "make check", Parse: ecosystem.FormatPlain}
+			p.Test = &company.GateCommand{Command: "make check", Parse: testreport.FormatPlain}
 		}
 		if p.Lint == nil && p.Test == nil {
 			t.AddNote("%s has no target test, check or lint", name)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"company/internal/ecosystem/ecosystemtest"
+	"company/internal/testreport"
 )
 
 func TestConformance(t *testing.T) {
@@ -13,5 +14,11 @@ func TestConformance(t *testing.T) {
 		Lock:     "package-lock.json",
 		LockText: `{"lockfileVersion":3,"packages":{"":{},"node_modules/a":{"version":"1.0.0"},"node_modules/@s/b":{"version":"2.0.0"}}}`, Packages: "npm @s/b@2.0.0, npm a@1.0.0",
 		Blame: "npm error code EUSAGE\nnpm error `npm ci` can only install packages when",
+		Reports: []ecosystemtest.Report{
+			{File: "node-test.tap", Format: formatTAP, Passed: 2, Skipped: 2, Failed: []string{"suite", "suite > bad", "test/b.test.js"}, Unrun: []string{"test/b.test.js"}},
+			{File: "mocha.tap", Format: formatTAP, Passed: 1, Skipped: 2, Failed: []string{"suite bad odd"}},
+			{File: "vitest.xml", Format: testreport.FormatJUnit, Passed: 1, Skipped: 1, Failed: []string{"vt/a.test.mjs suite > bad", "vt/b.test.mjs vt/b.test.mjs"}, Unrun: []string{"vt/b.test.mjs vt/b.test.mjs"}},
+			{File: "jest.json", Format: formatJestJSON, Passed: 1, Skipped: 2, Failed: []string{"jt/a.test.js suite bad", "jt/b.test.js (did not run)"}, Unrun: []string{"jt/b.test.js (did not run)"}},
+		},
 	})
 }

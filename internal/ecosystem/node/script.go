@@ -10,6 +10,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/testreport"
 )
 
 // packageJSON is what counts of a package.json.
@@ -63,18 +64,18 @@ func (m Manager) findTest(dir string, p packageJSON) *company.GateCommand {
 		case len(p.Workspaces) > 0: // they say it, each for itself
 		case p.dependsOn("vitest"):
 			run := m.Exec + "vitest run"
-			report := run + " --passWithNoTests --reporter=default --reporter=junit --outputFile=" + ecosystem.ReportFile
-			return &company.GateCommand{Command: run, Probe: m.Probe("vitest"), Parse: ecosystem.FormatJUnit,
+			report := run + " --passWithNoTests --reporter=default --reporter=junit --outputFile=" + testreport.File
+			return &company.GateCommand{Command: run, Probe: m.Probe("vitest"), Parse: testreport.FormatJUnit,
 				Report: report, Plant: ecosystem.PlantScript, Canary: report + " " + ecosystem.CanaryPlaceholder}
 		case p.dependsOn("jest"):
 			run := m.Exec + "jest --ci"
-			report := run + " --passWithNoTests --json --outputFile=" + ecosystem.ReportFile
-			return &company.GateCommand{Command: run, Probe: m.Probe("jest"), Parse: ecosystem.FormatJestJSON,
+			report := run + " --passWithNoTests --json --outputFile=" + testreport.File
+			return &company.GateCommand{Command: run, Probe: m.Probe("jest"), Parse: formatJestJSON,
 				Report: report, Plant: ecosystem.PlantScript, Canary: report + " " + ecosystem.CanaryPlaceholder}
 		}
 		return nil
 	}
-	g := &company.GateCommand{Command: m.Name + " test", Report: p.pinScript(dir, "test", "", ""), Parse: ecosystem.FormatPlain}
+	g := &company.GateCommand{Command: m.Name + " test", Report: p.pinScript(dir, "test", "", ""), Parse: testreport.FormatPlain}
 	last := script
 	if i := strings.LastIndex(last, "&&"); i >= 0 {
 		last = last[i+2:]
@@ -86,26 +87,26 @@ func (m Manager) findTest(dir string, p packageJSON) *company.GateCommand {
 	env, args, only := "", "", "" // only runs the company's own test and no other
 	switch programName(last) {
 	case "vitest":
-		g.Parse, g.Probe, args = ecosystem.FormatJUnit, m.Probe("vitest"), " --run --passWithNoTests --reporter=default --reporter=junit --outputFile="+ecosystem.ReportFile
+		g.Parse, g.Probe, args = testreport.FormatJUnit, m.Probe("vitest"), " --run --passWithNoTests --reporter=default --reporter=junit --outputFile="+testreport.File
 		only = " " + ecosystem.CanaryPlaceholder
 		if choosesFiles(last, "vitest", "run") {
 			only = " -t " + ecosystem.CanaryPlaceholder
 		}
 	case "jest":
-		g.Parse, g.Probe, args = ecosystem.FormatJestJSON, m.Probe("jest"), " --ci --passWithNoTests --json --outputFile="+ecosystem.ReportFile
+		g.Parse, g.Probe, args = formatJestJSON, m.Probe("jest"), " --ci --passWithNoTests --json --outputFile="+testreport.File
 		only = " " + ecosystem.CanaryPlaceholder
 		if choosesFiles(last, "jest") {
 			only = " -t " + ecosystem.CanaryPlaceholder
 		}
 	case "mocha":
-		g.Parse, g.Probe, args, only = ecosystem.FormatTAP, m.Probe("mocha"), " --reporter tap", " --grep "+ecosystem.CanaryPlaceholder
+		g.Parse, g.Probe, args, only = formatTAP, m.Probe("mocha"), " --reporter tap", " --grep "+ecosystem.CanaryPlaceholder
 	case "ava":
-		g.Parse, g.Probe, args, only = ecosystem.FormatTAP, m.Probe("ava"), " --tap", " '--match=*"+ecosystem.CanaryPlaceholder+"*'"
+		g.Parse, g.Probe, args, only = formatTAP, m.Probe("ava"), " --tap", " '--match=*"+ecosystem.CanaryPlaceholder+"*'"
 	case "tape", "tap":
-		g.Parse = ecosystem.FormatTAP
+		g.Parse = formatTAP
 	case "node":
 		if slices.Contains(strings.Fields(last), "--test") {
-			g.Parse, env = ecosystem.FormatTAP, "export NODE_OPTIONS=--test-reporter=tap; "
+			g.Parse, env = formatTAP, "export NODE_OPTIONS=--test-reporter=tap; "
 			at := len(script) - len(last) // behind "--test" come files
 			alone := packageJSON{Scripts: maps.Clone(p.Scripts)}
 			alone.Scripts["test"] = script[:at] + strings.Replace(p.Scripts["test"][at:], "--test", "--test --test-name-pattern="+ecosystem.CanaryPlaceholder, 1)

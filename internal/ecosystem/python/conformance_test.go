@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"company/internal/ecosystem/ecosystemtest"
+	"company/internal/testreport"
 )
 
 func TestConformance(t *testing.T) {
@@ -13,5 +14,10 @@ func TestConformance(t *testing.T) {
 		Lock:     "poetry.lock",
 		LockText: "[[package]]\nname = \"requests\"\nversion = \"2.0.0\"\n", Packages: "pypi requests@2.0.0",
 		Blame: "ERROR: Could not find a version that satisfies the requirement x==9",
+		Reports: []ecosystemtest.Report{
+			{File: "pytest.xml", Format: testreport.FormatJUnit, Passed: 4, Skipped: 4, Failed: []string{"test_broken", "test_p test_bad[2]", "test_p test_err", "test_u.A test_bad", "test_u.A test_err"}, Unrun: []string{"test_broken"}},
+			{File: "unittest.txt", Format: formatUnittest, Passed: 3, Skipped: 1, Failed: []string{"test_bad (test_u.A.test_bad)", "test_broken (unittest.loader._FailedTest.test_broken)", "test_err (test_u.A.test_err)"},
+				Unrun: []string{"test_broken (unittest.loader._FailedTest.test_broken)"}},
+		},
 	})
 }

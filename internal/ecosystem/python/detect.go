@@ -10,6 +10,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/testreport"
 )
 
 // Ecosystem is Python.
@@ -58,9 +59,9 @@ var (
 func findLint(t *ecosystem.Tree, dir string) *company.GateCommand {
 	switch {
 	case t.HasFile(dir, "ruff.toml"), t.HasFile(dir, ".ruff.toml"), ruffTable.MatchString(t.ReadManifest(dir, "pyproject.toml")):
-		return &company.GateCommand{Command: "ruff check .", Report: "ruff check --output-format=concise .", Probe: "command -v ruff", Parse: ecosystem.FormatFindings}
+		return &company.GateCommand{Command: "ruff check .", Report: "ruff check --output-format=concise .", Probe: "command -v ruff", Parse: testreport.FormatFindings}
 	case t.HasFile(dir, ".flake8"), flakeTable.MatchString(t.ReadManifest(dir, "setup.cfg")), flakeTable.MatchString(t.ReadManifest(dir, "tox.ini")):
-		return &company.GateCommand{Command: "flake8", Probe: "command -v flake8", Parse: ecosystem.FormatFindings}
+		return &company.GateCommand{Command: "flake8", Probe: "command -v flake8", Parse: testreport.FormatFindings}
 	}
 	return nil
 }
@@ -92,7 +93,7 @@ func findTest(t *ecosystem.Tree, dir string) *company.GateCommand {
 			}
 		}
 		if unit == min(len(tests), 20) {
-			return &company.GateCommand{Command: "python3 -m unittest discover -v", Report: unittestCommand + " discover -v 2>&1", Parse: ecosystem.FormatUnittest,
+			return &company.GateCommand{Command: "python3 -m unittest discover -v", Report: unittestCommand + " discover -v 2>&1", Parse: formatUnittest,
 				Plant: ecosystem.PlantUnittest, Canary: unittestCommand + " discover -v -k " + ecosystem.CanaryPlaceholder + " 2>&1"}
 		}
 	}
@@ -100,9 +101,9 @@ func findTest(t *ecosystem.Tree, dir string) *company.GateCommand {
 	if hasSrcLayout(t, dir) {
 		run, first = "PYTHONPATH=src "+run, pytestCommand("src")
 	}
-	first += " --continue-on-collection-errors --junitxml=" + ecosystem.ReportFile
+	first += " --continue-on-collection-errors --junitxml=" + testreport.File
 	// 5 means that there are no tests: that is reported, and is no failure.
-	return &company.GateCommand{Command: run, Report: first + "; code=$?; test $code -eq 5 || exit $code", Probe: pytestProbe, Parse: ecosystem.FormatJUnit,
+	return &company.GateCommand{Command: run, Report: first + "; code=$?; test $code -eq 5 || exit $code", Probe: pytestProbe, Parse: testreport.FormatJUnit,
 		Plant: ecosystem.PlantPytest, Canary: first + " -k " + ecosystem.CanaryPlaceholder}
 }
 

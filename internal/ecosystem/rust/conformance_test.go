@@ -13,5 +13,9 @@ func TestConformance(t *testing.T) {
 		Lock:     "Cargo.lock",
 		LockText: "[[package]]\nname = \"me\"\nversion = \"0.1.0\"\n[[package]]\nname = \"serde\"\nversion = \"1.0.0\"\nsource = \"registry+https://x\"\n", Packages: "crates serde@1.0.0",
 		Blame: "error: the lock file Cargo.lock needs to be updated but --locked was passed",
+		Reports: []ecosystemtest.Report{
+			{File: "cargo.txt", Format: formatCargo, Passed: 4, Skipped: 1, Failed: []string{"p src/lib.rs t::bad"}},
+			{File: "cargo-broken.txt", Format: formatCargo, Failed: []string{"could not compile p lib", "could not compile p lib test"}, Unrun: []string{"could not compile p lib", "could not compile p lib test"}},
+		},
 	})
 }

@@ -1,18 +1,34 @@
-package gates
+package golang
 
 import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"slices"
 	"strings"
+
+	"company/internal/testreport"
 )
+
+// formatJSON is what go test -json prints.
+const formatJSON = "go-json"
+
+// Formats is what go test -json prints.
+func (Ecosystem) Formats() []testreport.Format {
+	return []testreport.Format{{Name: formatJSON, ReadText: func(text io.Writer) testreport.LineReader { return &goReport{text: text} }}}
+}
+
+// PlainReaders read go test without -json.
+func (Ecosystem) PlainReaders() []testreport.LineReader {
+	return []testreport.LineReader{&goPlain{}}
+}
 
 // goReport reads go test -json, and writes to text what go test would have
 // printed without it: the output of packages and of what failed.
 type goReport struct {
 	text io.Writer
-	res  testResults
+	res  testreport.Results
 	pkgs map[string]*goPackage
 	held int // bytes of output that are kept until their test ends
 	open int // tests under way, in all packages
@@ -46,10 +62,10 @@ const (
 	maxPkgs       = 20_000
 )
 
-func (g *goReport) readLine(line []byte) {
+func (g *goReport) ReadLine(line string) {
 	var e goEvent
-	if len(line) == 0 || line[0] != '{' || json.Unmarshal(line, &e) != nil || e.Action == "" {
-		_, _ = g.text.Write(line)
+	if len(line) == 0 || line[0] != '{' || json.Unmarshal([]byte(line), &e) != nil || e.Action == "" {
+		_, _ = io.WriteString(g.text, line)
 		return
 	}
 	if e.Action == "build-output" {
@@ -60,11 +76,11 @@ func (g *goReport) readLine(line []byte) {
 		return
 	}
 	// A container prints these names; they may be as long as a line.
-	e.Package, e.Test = cleanName(e.Package, maxName), cleanName(e.Test, maxName)
+	e.Package, e.Test = testreport.CleanName(e.Package, testreport.MaxName), testreport.CleanName(e.Test, testreport.MaxName)
 	p := g.pkgs[e.Package]
 	if p == nil {
 		if len(g.pkgs) >= maxPkgs {
-			g.res.parseError = "more packages than can be read"
+			g.res.ParseError = "more packages than can be read"
 			return
 		}
 		if g.pkgs == nil {
@@ -102,23 +118,23 @@ func (g *goReport) handlePackageEvent(p *goPackage, e goEvent) {
 // and a known failure that takes the rest of its package with it would be no
 // more than known.
 func (g *goReport) nameUnfinished(p *goPackage, e goEvent) {
-	for _, name := range sortedNames(p.open) {
+	for _, name := range slices.Sorted(maps.Keys(p.open)) {
 		t := p.open[name]
 		root, _, sub := strings.Cut(name, "/")
 		// The end of a subtest can be lost among its own output: golang.org/issue/40771.
 		if !t.paused && (!sub || !p.passed[root]) {
 			p.failed++
-			g.res.addFailure(e.Package+" "+name, t.out.String())
+			g.res.AddFailure(e.Package+" "+name, t.out.String())
 		}
 		g.writeTestOutput(p, name) // it printed why the package died
 	}
 	switch {
 	case e.FailedBuild != "" || p.broken:
-		g.res.addUnrun(e.Package+" (build failed)", "no test of it was run")
+		g.res.AddUnrun(e.Package+" (build failed)", "no test of it was run")
 	case !p.ended:
-		g.res.addUnrun(e.Package+" "+notEndedName, "its tests were ended before they were through")
+		g.res.AddUnrun(e.Package+" "+testreport.NotEnded, "its tests were ended before they were through")
 	case p.failed == 0:
-		g.res.addFailure(e.Package+" (package failed)", "no test of it failed by itself")
+		g.res.AddFailure(e.Package+" (package failed)", "no test of it failed by itself")
 	}
 }
 
@@ -128,8 +144,8 @@ func (g *goReport) handleTestEvent(p *goPackage, e goEvent) {
 	case "run":
 		switch {
 		case p.open[e.Test] != nil:
-		case g.open >= maxTests:
-			g.res.parseError = "more tests under way than can be read"
+		case g.open >= testreport.MaxTests:
+			g.res.ParseError = "more tests under way than can be read"
 		default:
 			p.open[e.Test] = &goTest{}
 			g.open++
@@ -144,12 +160,12 @@ func (g *goReport) handleTestEvent(p *goPackage, e goEvent) {
 			g.held += len(e.Output)
 		}
 	case "pass":
-		if g.res.addPass(name); !strings.Contains(e.Test, "/") && len(g.res.passed) < maxTests {
+		if g.res.AddPass(name); !strings.Contains(e.Test, "/") && len(g.res.Passed) < testreport.MaxTests {
 			p.passed[e.Test] = true
 		}
 		g.forgetTest(p, e.Test)
 	case "skip":
-		g.res.addSkip()
+		g.res.AddSkip()
 		g.forgetTest(p, e.Test)
 	case "fail":
 		message := ""
@@ -157,7 +173,7 @@ func (g *goReport) handleTestEvent(p *goPackage, e goEvent) {
 			message = t.out.String()
 		}
 		p.failed++
-		g.res.addFailure(name, message)
+		g.res.AddFailure(name, message)
 		g.writeTestOutput(p, e.Test)
 	}
 }
@@ -192,24 +208,15 @@ func (g *goReport) forgetTest(p *goPackage, test string) {
 	}
 }
 
-func (g *goReport) finishReport() *testResults {
-	for _, pkg := range sortedNames(g.pkgs) {
+func (g *goReport) Finish() *testreport.Results {
+	for _, pkg := range slices.Sorted(maps.Keys(g.pkgs)) {
 		p := g.pkgs[pkg]
-		if !p.closed && len(g.res.incomplete) < maxNamedFailures {
-			g.res.incomplete = append(g.res.incomplete, pkg+" "+notEndedName)
+		if !p.closed && len(g.res.Incomplete) < testreport.MaxNamedFailures {
+			g.res.Incomplete = append(g.res.Incomplete, pkg+" "+testreport.NotEnded)
 		}
-		for _, name := range sortedNames(p.open) {
+		for _, name := range slices.Sorted(maps.Keys(p.open)) {
 			g.writeTestOutput(p, name) // the output ended before the package did
 		}
 	}
 	return &g.res
-}
-
-func sortedNames[V any](m map[string]V) []string {
-	names := make([]string, 0, len(m))
-	for n := range m {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
 }

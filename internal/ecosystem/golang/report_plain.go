@@ -1,0 +1,71 @@
+package golang
+
+import (
+	"regexp"
+	"strings"
+
+	"company/internal/testreport"
+)
+
+// goPlain reads go test without -json.
+type goPlain struct {
+	res    testreport.Results
+	failed []string // of the package whose lines come now
+	ended  bool     // the test binary printed PASS or FAIL
+	any    bool
+}
+
+var (
+	goTestLine    = regexp.MustCompile(`^\s*--- (FAIL|PASS|SKIP): (\S+) \(`)
+	goPackageLine = regexp.MustCompile(`^(FAIL|ok  |---|\?   )\t(\S+)(?:\s+(.*))?$`)
+)
+
+func (g *goPlain) ReadLine(s string) {
+	if m := goTestLine.FindStringSubmatch(s); m != nil {
+		g.any = true
+		switch m[1] {
+		case "FAIL":
+			g.failed = append(g.failed, m[2])
+		case "PASS":
+			g.res.AddPass(m[2])
+		default:
+			g.res.AddSkip()
+		}
+		return
+	}
+	if s == "PASS" || s == "FAIL" {
+		g.ended = true
+		return
+	}
+	m := goPackageLine.FindStringSubmatch(s)
+	if m == nil {
+		return
+	}
+	g.any = true
+	pkg, why := m[2], m[3]
+	if m[1] == "FAIL" {
+		for _, name := range g.failed {
+			g.res.AddFailure(pkg+" "+name, "")
+		}
+		switch {
+		case strings.HasPrefix(why, "[build failed]"), strings.HasPrefix(why, "[setup failed]"):
+			g.res.AddUnrun(pkg+" (build failed)", "no test of it was run")
+		case !g.ended:
+			g.res.AddUnrun(pkg+" "+testreport.NotEnded, "its tests were ended before they were through")
+		case len(g.failed) == 0:
+			g.res.AddFailure(pkg+" (package failed)", "no test of it failed by itself")
+		}
+	}
+	g.failed, g.ended = nil, false
+}
+
+func (g *goPlain) Finish() *testreport.Results {
+	if !g.any {
+		return nil
+	}
+	for _, name := range g.failed { // its package never came to its end
+		g.res.AddFailure(name, "")
+		g.res.Incomplete = []string{testreport.NotEnded}
+	}
+	return &g.res
+}

@@ -1,0 +1,68 @@
+package golang
+
+import (
+	"bytes"
+	"company/internal/ecosystem/ecosystemtest"
+	"company/internal/testreport"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+)
+
+// People see what go test prints, and not its JSON.
+func TestGoText(t *testing.T) {
+	raw, err := os.ReadFile("testdata/reports/go.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text := ecosystemtest.ReadReport(Ecosystem{}.Formats()[0], append([]byte("a line of something else\n"), raw...))
+	for _, want := range []string{"a line of something else\n", "bad/a_test.go:3:27: undefined: y\n", "FAIL\texample.com/m/bad [build failed]\n", "dying\n",
+		"--- FAIL: TestBad/in (0.00s)\n    a_test.go:4: 1 is not 2\n", "?   \texample.com/m/none\t[no test files]\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	for _, not := range []string{"{", "=== RUN", "quiet", "PASS"} {
+		if strings.Contains(text, not) {
+			t.Errorf("%q in\n%s", not, text)
+		}
+	}
+}
+
+// What tests print is held until they end, within bounds.
+func TestHeldOutputIsBounded(t *testing.T) {
+	g := &goReport{text: &bytes.Buffer{}}
+	g.ReadLine(`{"Action":"run","Package":"p","Test":"T"}`)
+	out := `{"Action":"output","Package":"p","Test":"T","Output":"` + strings.Repeat("z", 1<<19) + `"}`
+	for range 100 {
+		g.ReadLine(out)
+	}
+	if g.held > maxHeldOutput {
+		t.Errorf("%d bytes are held", g.held)
+	}
+}
+
+// What a container may call packages and tests costs the host no memory.
+func TestGoNamesAreBounded(t *testing.T) {
+	g := &goReport{text: io.Discard}
+	long := strings.Repeat("n", 1<<19)
+	for i := range 200 {
+		g.ReadLine(fmt.Sprintf(`{"Action":"run","Package":"%s%d","Test":"%s%d"}`, long, i, long, i))
+	}
+	held := 0
+	for name, p := range g.pkgs {
+		held += len(name)
+		for test := range p.open {
+			held += len(test)
+		}
+	}
+	if len(g.pkgs) != 200 || held > 200*2*testreport.MaxName {
+		t.Errorf("%d packages, %d bytes of names", len(g.pkgs), held)
+	}
+	g = &goReport{text: io.Discard, open: testreport.MaxTests}
+	if g.ReadLine(`{"Action":"run","Package":"p","Test":"T"}`); g.res.ParseError == "" || len(g.pkgs["p"].open) > 0 {
+		t.Error("more tests under way than can be read")
+	}
+}

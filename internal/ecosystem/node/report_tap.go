@@ -1,0 +1,113 @@
+package node
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"company/internal/testreport"
+)
+
+// tapReport reads TAP 13 and 14, with the subtests that node, tap and others
+// nest by indentation.
+type tapReport struct {
+	res     testreport.Results
+	path    []string // names of the subtests that are open, by depth
+	plan    bool
+	planned int // tests that the plans at the top speak of
+	tests   int // at the top
+	count   int // failures by the runner's own count
+}
+
+const maxDepth = 64
+
+var scriptFile = regexp.MustCompile(`^\S+\.[cm]?[jt]sx?$`)
+
+var tapPlan = regexp.MustCompile(`^1\.\.([0-9]+)\b`)
+
+// tapCount is how many tests failed, as node, mocha, ava and tape sum it up.
+var tapCount = regexp.MustCompile(`^# fail +([0-9]{1,9})$`)
+
+var tapLine = regexp.MustCompile(`^(not )?ok\b[ \t]*([0-9]*)[ \t]*(?:-[ \t]*)?(.*)$`)
+
+func (t *tapReport) ReadLine(s string) {
+	text := strings.TrimLeft(s, " ")
+	depth := min((len(s)-len(text))/4, maxDepth-1)
+	if name, ok := strings.CutPrefix(text, "# Subtest: "); ok {
+		t.path = append(t.path[:min(depth, len(t.path))], testreport.CleanName(name, testreport.MaxName))
+		return
+	}
+	if strings.HasPrefix(text, "Bail out!") {
+		t.res.AddUnrun("Bail out!", text)
+		return
+	}
+	if m := tapPlan.FindStringSubmatch(text); m != nil && depth == 0 {
+		n, err := strconv.Atoi(m[1])
+		if t.plan = true; err == nil && n <= testreport.MaxTests {
+			t.planned += n
+		}
+		return
+	}
+	if m := tapCount.FindStringSubmatch(s); m != nil {
+		n, _ := strconv.Atoi(m[1])
+		t.count = max(t.count, n)
+		return
+	}
+	m := tapLine.FindStringSubmatch(text)
+	if m == nil {
+		return
+	}
+	name, directive, _ := strings.Cut(m[3], " # ")
+	if rest, ok := strings.CutPrefix(m[3], "# "); ok {
+		name, directive = "", rest
+	}
+	if name = strings.TrimPrefix(strings.TrimSpace(name), workspaceDir); name == "" {
+		name = "test " + m[2]
+	}
+	if depth == 0 {
+		t.tests++
+	}
+	full := strings.Join(append(t.path[:min(depth, len(t.path)):min(depth, len(t.path))], name), " > ")
+	word, _, _ := strings.Cut(strings.ToUpper(strings.TrimSpace(directive)), " ")
+	switch {
+	case strings.HasPrefix(word, "SKIP"), strings.HasPrefix(word, "TODO"):
+		t.res.AddSkip()
+	case m[1] != "" && depth == 0 && scriptFile.MatchString(name):
+		t.res.AddUnrun(full, "") // node calls a file that cannot be loaded a test
+	case m[1] != "":
+		t.res.AddFailure(full, "")
+	default:
+		t.res.AddPass(full)
+	}
+}
+
+func (t *tapReport) Finish() *testreport.Results {
+	if t.tests == 0 && !t.plan && t.res.FailedCount == 0 {
+		t.res.ParseError = "no TAP"
+	}
+	// ava writes a test's name as it is: one that is called "x # TODO" looks like
+	// one that may fail.
+	t.res.HoldCount(t.count)
+	if !t.plan || t.tests < t.planned { // what died on its way is more than the failures that it came to
+		t.res.Incomplete = append(t.res.Incomplete, testreport.NotEnded)
+	}
+	return &t.res
+}
+
+// tapPlain is TAP among other output.
+type tapPlain struct {
+	tapReport
+	any bool
+}
+
+func (t *tapPlain) ReadLine(s string) {
+	t.any = t.any || strings.HasPrefix(s, "TAP version ") || tapPlan.MatchString(s)
+	t.tapReport.ReadLine(s)
+}
+
+func (t *tapPlain) Finish() *testreport.Results {
+	if !t.any { // "ok" begins lines of others too
+		return nil
+	}
+	return t.tapReport.Finish()
+}

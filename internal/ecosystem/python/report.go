@@ -1,0 +1,120 @@
+package python
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/testreport"
+)
+
+// formatUnittest is the text of python3 -m unittest -v.
+const formatUnittest = "unittest"
+
+// Formats are the formats of Python's runners; pytest writes JUnit's.
+func (Ecosystem) Formats() []testreport.Format {
+	return []testreport.Format{{Name: formatUnittest, Read: func() testreport.LineReader { return &unittestReport{} }}}
+}
+
+// PlainReaders read what pytest and unittest print for people.
+func (Ecosystem) PlainReaders() []testreport.LineReader {
+	return []testreport.LineReader{&pytestPlain{}, &unittestReport{}}
+}
+
+// unittestReport reads python3 -m unittest -v, its stderr and stdout as one.
+type unittestReport struct {
+	res  testreport.Results
+	name string // of the test that runs
+	any  bool
+	sum  int // failures by the runner's own count
+}
+
+var (
+	unittestName = regexp.MustCompile(`^(\w+ \([\w.]+\))`)
+	unittestFail = regexp.MustCompile(`^(?:FAIL|ERROR|UNEXPECTED SUCCESS): (.+)$`)
+	unittestRan  = regexp.MustCompile(`^Ran \d+ tests? in `)
+	unittestSum  = regexp.MustCompile(`^FAILED \((.+)\)$`)
+	unittestBad  = regexp.MustCompile(`(?:failures|errors|unexpected successes)=([0-9]{1,9})`)
+)
+
+func (u *unittestReport) ReadLine(s string) {
+	if m := unittestFail.FindStringSubmatch(s); m != nil {
+		if strings.Contains(m[1], "unittest.loader._FailedTest") {
+			u.res.AddUnrun(m[1], "") // a file that cannot be imported
+			return
+		}
+		u.res.AddFailure(m[1], "")
+		return
+	}
+	if unittestRan.MatchString(s) {
+		u.any = true
+		return
+	}
+	if m := unittestSum.FindStringSubmatch(s); m != nil {
+		for _, bad := range unittestBad.FindAllStringSubmatch(m[1], -1) {
+			n, _ := strconv.Atoi(bad[1])
+			u.sum += min(n, testreport.MaxTests)
+		}
+		return
+	}
+	if m := unittestName.FindStringSubmatch(s); m != nil {
+		u.name = m[1]
+	}
+	switch {
+	case u.name == "":
+	case strings.HasSuffix(s, "... ok"), strings.HasSuffix(s, "... expected failure"):
+		u.res.AddPass(u.name)
+		u.name = ""
+	case strings.Contains(s, "... skipped"):
+		u.res.AddSkip()
+		u.name = ""
+	}
+}
+
+func (u *unittestReport) Finish() *testreport.Results {
+	if !u.any {
+		u.res.ParseError = "not what unittest prints"
+	}
+	u.res.HoldCount(u.sum)
+	return &u.res
+}
+
+// pytestPlain reads the summary at the end of pytest.
+type pytestPlain struct {
+	res     testreport.Results
+	named   []company.TestResult // since the last summary
+	any     bool
+	unnamed int // failures that a summary counts and does not name
+}
+
+var (
+	pytestLine = regexp.MustCompile(`^(FAILED|ERROR) (\S+?)(::.*?)?( - .*)?$`)
+	pytestSum  = regexp.MustCompile(`^=* ?(?:no tests ran|\d+ (?:failed|passed|errors?|skipped|xfailed|xpassed|deselected|warnings?)\b.*) in \d[\d.]*s`)
+	pytestBad  = regexp.MustCompile(`(\d+) (?:failed|errors?)\b`)
+)
+
+func (p *pytestPlain) ReadLine(s string) {
+	if m := pytestLine.FindStringSubmatch(s); m != nil && strings.Contains(m[2], ".py") {
+		p.named = append(p.named, company.TestResult{Name: m[2] + m[3], Message: strings.TrimPrefix(m[4], " - "), Unrun: m[3] == ""})
+		return
+	}
+	if !pytestSum.MatchString(s) {
+		return
+	}
+	p.any = true
+	count := 0
+	for _, m := range pytestBad.FindAllStringSubmatch(s, -1) {
+		n, _ := strconv.Atoi(m[1])
+		count += n
+	}
+	p.unnamed += max(0, count-len(p.named))
+	for _, f := range p.named {
+		p.res.Add(f)
+	}
+	p.named = nil
+}
+
+func (p *pytestPlain) Finish() *testreport.Results {
+	return p.res.PlainResult(p.any, p.unnamed)
+}

@@ -1,0 +1,28 @@
+package registry
+
+import (
+	"slices"
+
+	"company/internal/ecosystem"
+	"company/internal/testreport"
+)
+
+// FormatOf is the format of reports that goes by a name; without a reader where
+// there is none.
+func FormatOf(name string) testreport.Format {
+	all := append(testreport.Shared(), testreport.Plain(plainReaders))
+	for _, e := range Of[ecosystem.Reporter]() {
+		all = append(all, e.Formats()...)
+	}
+	if i := slices.IndexFunc(all, func(f testreport.Format) bool { return f.Name == name }); i >= 0 {
+		return all[i]
+	}
+	return testreport.Format{}
+}
+
+func plainReaders() (out []testreport.LineReader) {
+	for _, e := range Of[ecosystem.Reporter]() {
+		out = append(out, e.PlainReaders()...)
+	}
+	return out
+}
