@@ -48,7 +48,7 @@ func (h *App) dependencyAccess(stores *mirrors.Stores) *depaccess.Service {
 		return nil
 	}
 	return &depaccess.Service{
-		Stores: stores, Desk: h.orch, Runs: h.office.RunsFolder, Logger: h.log, Watcher: h,
+		Stores: stores, Coordinator: company.CoordinatorOf(h.orch), Runs: h.office.RunsFolder, Logger: h.log, Watcher: h,
 	}
 }
 

@@ -37,7 +37,7 @@ func (h *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 	intakeOf := h.intakeByTask(*base, o.registries.MayUseLogins)
 	runner.Images = &intake.TreeImages{Intake: intakeOf, Stores: o.registries, Images: o.images}
 	sessions, err := session.New(session.Config{
-		Decider: h.orch, Ledger: h.ledger, Agents: officeAgents{cfg, o.models}, Mirrors: o.git, Images: runner.Images, Sandboxes: h.sandboxes,
+		Coordinator: company.CoordinatorOf(h.orch), Ledger: h.ledger, Agents: officeAgents{cfg, o.models}, Mirrors: o.git, Images: runner.Images, Sandboxes: h.sandboxes,
 		Dependencies: h.dependencyAccess(o.registries), Runs: h.office.RunsFolder, Now: h.Now, Logger: h.log, Watcher: h,
 	})
 	if err != nil {
@@ -48,7 +48,10 @@ func (h *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 	if err != nil {
 		return effectHandlers{}, err
 	}
-	pool := dispatch.NewPool(h.bus.Queue(), h.orch, workers, cfg.Workers.Max, h.log)
+	pool, err := dispatch.NewPool(dispatch.Config{Queue: h.bus.Queue(), Coordinator: company.CoordinatorOf(h.orch), Worker: workers, Workers: cfg.Workers.Max, Logger: h.log})
+	if err != nil {
+		return effectHandlers{}, err
+	}
 	merge := &merger.Merger{Desk: h.orch, Runner: runner, Mirrors: o.git, Author: o.author, Sessions: sessions, Watcher: h}
 	deliveries := &delivery.Delivery{Desk: h.orch, Mirrors: o.git, Log: o.gitLog, Secrets: leak.New(ownSecrets(cfg, h.env), h.office.ID),
 		Forges: o.forges, Texts: ledger.Blobs{Ledger: h.ledger}, Ask: forge.PRSettings{Labels: cfg.Forge.Labels, Draft: cfg.Forge.Draft, CodeOwners: cfg.Forge.Reviewers == "codeowners"}}

@@ -183,7 +183,7 @@ func (w *benchEnv) openSessions(ctx context.Context) (t *talks, closeAll func() 
 	}
 	closers = append(closers, runs.Close)
 	t.sessions, err = session.New(session.Config{
-		Decider: t.orch, Ledger: l, Agents: t, Mirrors: t, Sandboxes: &sandbox.Factory{}, Runs: runs, Logger: w.Logger, Watcher: t,
+		Coordinator: company.CoordinatorOf(t.orch), Ledger: l, Agents: t, Mirrors: t, Sandboxes: &sandbox.Factory{}, Runs: runs, Logger: w.Logger, Watcher: t,
 	})
 	return t, closeAll, err
 }
@@ -204,7 +204,7 @@ func (t *talks) runConversation(ctx context.Context, id company.TaskID, turns in
 	run := company.NewRunID(id, "", company.Manager, 1)
 	t.server.beginConversation(turns, tool)
 	talk := &measuredTalk{tools: tools}
-	err := t.sessions.Execute(ctx, run, base, talk)
+	err := t.sessions.Execute(ctx, company.Claim{Run: run, Epoch: t.orch.View().Office.Epoch, Worker: string(company.Manager), From: base}, talk)
 	if err == nil && talk.end != agent.EndFinal {
 		err = company.E(company.EInternal, "the conversation ended as "+string(talk.end))
 	}

@@ -220,8 +220,14 @@ func (b *bench) due(active int) []Effect {
 			b.t.Fatalf("%q is a note without a command, or the other way round", e.Key)
 		case e.Fail == "":
 			b.t.Fatalf("nobody counts the failures of %q", e.Key)
-		case e.Kind == EffectWork && t.Runs[e.Run].Deadline.IsZero():
-			b.t.Fatalf("%q has no deadline", e.Key)
+		case e.Kind == EffectWork && (t.Runs[e.Run].Deadline.IsZero() || e.Fence != t.Runs[e.Run].Fence):
+			b.t.Fatalf("%q has no deadline, or the fence of another claim", e.Key)
+		case e.Claim.Run != "" && e.Claim.Run != e.Run, (e.Claim.Run != "") != (e.Kind == EffectManage || e.Kind == EffectReview || e.Kind == EffectResolve):
+			b.t.Fatalf("%q has an agent claim %+v", e.Key, e.Claim)
+		case e.Claim.Run != "" && (t.Runs[e.Run] == nil || !t.Runs[e.Run].Held):
+			if _, err := Decide(b.s, Meta{ID: "c", Actor: e.Claim.Worker, Now: b.now}, e.Claim); err != nil {
+				b.t.Fatalf("%q cannot be claimed: %v", e.Key, err)
+			}
 		}
 		keys[e.Key] = true
 		if !b.s.underWay(t) {

@@ -37,6 +37,8 @@ type Effect struct {
 	Fail    string  // the key that its failures are counted under, never empty
 	Command Command // of EffectCommand
 	Offer   OfferID // of EffectEnqueue
+	Fence   uint64  // of EffectWork: of the claim that is worked under
+	Claim   Claim   // of EffectManage, EffectReview and EffectResolve: what their agent claims
 	// Drain says that the task is paused: the run that is held comes to the end
 	// of its turn and is let go.
 	Drain bool
@@ -139,7 +141,7 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 		add(Effect{Key: "baseline " + id, Kind: EffectBaseline, Fail: "baseline"})
 	}
 	if run := s.dueRun(t, Manager, ""); run != "" {
-		add(Effect{Key: "manage " + string(run), Kind: EffectManage, Run: run, Fail: "plan"})
+		add(Effect{Key: "manage " + string(run), Kind: EffectManage, Run: run, Claim: s.claimBy(Manager, run, t.Head), Fail: "plan"})
 	}
 	if s.planStands(t) {
 		for _, sub := range t.Subtasks {
@@ -160,7 +162,7 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 		case !t.gatePassed():
 		case s.dueRun(t, Reviewer, "") != "":
 			run := s.dueRun(t, Reviewer, "")
-			add(Effect{Key: "review " + string(run), Kind: EffectReview, Run: run, Fail: "review"})
+			add(Effect{Key: "review " + string(run), Kind: EffectReview, Run: run, Claim: s.claimBy(Reviewer, run, t.Head), Fail: "review"})
 		case s.canDeliver(t) && (t.Deliver == nil || t.Deliver.Head != t.Head):
 			add(Effect{Key: "intend " + id, Kind: EffectCommand, Command: IntendDelivery{t.ID}, Fail: intendFailure})
 		case s.canDeliver(t) && !s.isPushHeld(t):
@@ -194,7 +196,7 @@ func (s *State) dueSubtask(add func(Effect), t *Task, sub *Subtask) {
 		}
 	case SubtaskRunning:
 		if r := t.Runs[sub.Current]; r != nil && r.Held {
-			add(Effect{Key: "work " + string(r.ID), Kind: EffectWork, Subtask: sub.ID, Run: r.ID, Fail: "run " + id})
+			add(Effect{Key: "work " + string(r.ID), Kind: EffectWork, Subtask: sub.ID, Run: r.ID, Fence: r.Fence, Fail: "run " + id})
 		}
 	case SubtaskInGate:
 		if !s.awaitsUnreadVerdict(t, sub.headGateResult()) {
@@ -202,12 +204,18 @@ func (s *State) dueSubtask(add func(Effect), t *Task, sub *Subtask) {
 		}
 	case SubtaskReviewing:
 		run := s.dueRun(t, Reviewer, sub.ID)
-		add(Effect{Key: "review " + string(run), Kind: EffectReview, Subtask: sub.ID, Run: run, Fail: "review " + id})
+		add(Effect{Key: "review " + string(run), Kind: EffectReview, Subtask: sub.ID, Run: run, Claim: s.claimBy(Reviewer, run, t.Head), Fail: "review " + id})
 	case SubtaskMerging:
 		if run := s.dueRun(t, Merger, sub.ID); run != "" {
-			add(Effect{Key: "resolve " + string(run), Kind: EffectResolve, Subtask: sub.ID, Run: run, Fail: "resolve " + id})
+			add(Effect{Key: "resolve " + string(run), Kind: EffectResolve, Subtask: sub.ID, Run: run, Claim: s.claimBy(Merger, run, sub.Conflict.Onto), Fail: "resolve " + id})
 		}
 	}
+}
+
+// claimBy is the claim of a run by one of the company's own agents, which looks
+// at a commit.
+func (s *State) claimBy(role Role, run RunID, from OID) Claim {
+	return Claim{Run: run, Epoch: s.Office.Epoch, Worker: string(role), From: from}
 }
 
 // NextDue is when Due changes by time alone: the earliest retry or deadline

@@ -43,11 +43,11 @@ const (
 // Service is what the supplies of all runs share. A nil Service, or one without a
 // store, adds and serves nothing (container.deps: off).
 type Service struct {
-	Stores  *depproxy.Stores
-	Desk    company.Decider
-	Runs    *folder.Folder // of the runs' files
-	Logger  *slog.Logger
-	Watcher Watcher // may be nil
+	Stores      *depproxy.Stores
+	Coordinator company.Coordinator
+	Runs        *folder.Folder // of the runs' files
+	Logger      *slog.Logger
+	Watcher     Watcher // may be nil
 	// AnswerTimeout is how long a run waits for the president; 0: 15 minutes.
 	AnswerTimeout time.Duration
 }
@@ -271,11 +271,7 @@ func (r *Run) Add(ctx context.Context, d company.Dependency) (Answer, error) {
 	if !r.store.Upstreams().Serves(d.Ecosystem) {
 		return no("this office has no registry for %s.", d.Ecosystem)
 	}
-	t, err := r.office.Desk.View().Task(r.order.Task.ID)
-	if err != nil {
-		return Answer{}, err
-	}
-	if t.Settings.Deps == company.Ask {
+	if r.order.Task.Settings.Deps == company.Ask {
 		answer, err := r.askPresident(ctx, d)
 		if err != nil || answer.Text != "" {
 			return answer, err
@@ -283,7 +279,7 @@ func (r *Run) Add(ctx context.Context, d company.Dependency) (Answer, error) {
 	}
 	// A name is in the ledger before it leaves this host, and is counted there
 	// whatever the registry says.
-	_, err = r.office.Desk.Do(ctx, string(r.order.Run), company.LookUpDependency{Run: r.order.Run, Fence: r.order.Fence, Dependency: d})
+	_, err := r.office.Coordinator.Decide(ctx, company.LookUpDependency{Run: r.order.Run, Fence: r.order.Fence, Dependency: d})
 	switch company.CodeOf(err) {
 	case "":
 	case company.EConflict, company.EInvalid, company.EWaiting:
@@ -298,7 +294,7 @@ func (r *Run) Add(ctx context.Context, d company.Dependency) (Answer, error) {
 		}
 		return no("%s", errorText(err))
 	}
-	_, err = r.office.Desk.Do(ctx, string(r.order.Run), company.AddDependency{Run: r.order.Run, Fence: r.order.Fence, Wanted: d, Version: exact.Version})
+	_, err = r.office.Coordinator.Decide(ctx, company.AddDependency{Run: r.order.Run, Fence: r.order.Fence, Wanted: d, Version: exact.Version})
 	switch company.CodeOf(err) {
 	case "":
 	case company.EConflict, company.EInvalid, company.EWaiting:
@@ -321,7 +317,7 @@ func (r *Run) Add(ctx context.Context, d company.Dependency) (Answer, error) {
 // askPresident has the president asked and waits for the answer. An empty answer is a
 // yes.
 func (r *Run) askPresident(ctx context.Context, d company.Dependency) (Answer, error) {
-	_, err := r.office.Desk.Do(ctx, string(r.order.Run), company.AskDependency{Run: r.order.Run, Fence: r.order.Fence, Dependency: d})
+	_, err := r.office.Coordinator.Decide(ctx, company.AskDependency{Run: r.order.Run, Fence: r.order.Fence, Dependency: d})
 	switch company.CodeOf(err) {
 	case "":
 	case company.EConflict, company.EInvalid:
@@ -330,7 +326,7 @@ func (r *Run) askPresident(ctx context.Context, d company.Dependency) (Answer, e
 		return Answer{}, err
 	}
 	var a *company.Approval
-	wait := func() { a, err = r.awaitAnswer(ctx, company.DependencyKey(r.order.Task.ID, d)) }
+	wait := func() { a, err = r.awaitAnswer(ctx, d) }
 	if r.order.Waits != nil {
 		r.order.Waits(wait)
 	} else {
@@ -352,7 +348,7 @@ func (r *Run) askPresident(ctx context.Context, d company.Dependency) (Answer, e
 }
 
 // awaitAnswer waits until a question is answered, or patience ends.
-func (r *Run) awaitAnswer(ctx context.Context, key string) (*company.Approval, error) {
+func (r *Run) awaitAnswer(ctx context.Context, d company.Dependency) (*company.Approval, error) {
 	limit := r.office.AnswerTimeout
 	if limit <= 0 {
 		limit = answerTimeout
@@ -361,13 +357,15 @@ func (r *Run) awaitAnswer(ctx context.Context, key string) (*company.Approval, e
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err := retry.Until(limited, retry.Every(lookEvery), func() (bool, error) {
-		s := r.office.Desk.View()
-		if a = s.Approvals[s.ByKey[key]]; a == nil {
+		now, err := r.office.Coordinator.Standing(ctx, r.order.Run, r.order.Fence)
+		if err != nil {
+			return false, err
+		}
+		if a = now.Question(d); a == nil {
 			return false, company.E(company.EInternal, "a question that was asked is not there")
 		}
 		// A pause waits for the turn, so the turn must not wait.
-		t := s.Tasks[r.order.Task.ID]
-		return !a.Open() || t != nil && t.Paused, nil
+		return !a.Open() || now.Paused, nil
 	})
 	switch {
 	case a == nil:

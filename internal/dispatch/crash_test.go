@@ -16,7 +16,6 @@ import (
 	"company/internal/folder/foldertest"
 	"company/internal/ledger"
 	"company/internal/orchestrator"
-	"company/internal/session"
 )
 
 // process is one life of an office: the loop and the pool on its folder.
@@ -44,7 +43,9 @@ func start(t *testing.T, dir string, deaf bool, handlers map[company.EffectKind]
 	if p.orch, err = orchestrator.Open(t.Context(), orchestrator.Config{Ledger: l, Office: "k3fq"}); err != nil {
 		t.Fatal(err)
 	}
-	p.pool = NewPool(p.bus.Queue(), p.orch, p, 1, slog.New(slog.DiscardHandler))
+	if p.pool, err = NewPool(Config{Queue: p.bus.Queue(), Coordinator: company.CoordinatorOf(p.orch), Worker: p, Workers: 1, Logger: slog.New(slog.DiscardHandler)}); err != nil {
+		t.Fatal(err)
+	}
 	for k, find := range map[company.EffectKind]company.OutcomeFinder{company.EffectPrepare: p.prepare, company.EffectBaseline: p.judge, company.EffectManage: p.plan} {
 		p.orch.Register(k, company.ReportOutcome(p.orch, find))
 	}
@@ -109,7 +110,7 @@ func (p *process) plan(ctx context.Context, e company.Effect) (company.Command, 
 
 // Do is a worker that is at it until the process is gone, and can say nothing
 // then: its claim stands in the ledger.
-func (p *process) Do(ctx context.Context, _ session.Assignment) error {
+func (p *process) Do(ctx context.Context, _ company.Assignment) error {
 	<-ctx.Done()
 	return context.Cause(ctx)
 }

@@ -14,7 +14,6 @@ import (
 	"company/internal/bus/nats"
 	"company/internal/company"
 	"company/internal/company/decidertest"
-	"company/internal/session"
 	"company/test/goroutines"
 )
 
@@ -61,13 +60,25 @@ func setup(t *testing.T) *bench {
 }
 
 func (b *bench) newPool(d company.Decider) *Pool {
-	return NewPool(b.queue, d, patientWorker{b}, 1, slog.New(slog.DiscardHandler))
+	b.t.Helper()
+	return newPool(b.t, Config{Queue: b.queue, Coordinator: company.CoordinatorOf(d), Worker: patientWorker{b}, Workers: 1})
+}
+
+// newPool makes a pool that logs nothing.
+func newPool(t *testing.T, c Config) *Pool {
+	t.Helper()
+	c.Logger = slog.New(slog.DiscardHandler)
+	p, err := NewPool(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // patientWorker works until it is stopped, and lets go of the run.
 type patientWorker struct{ b *bench }
 
-func (w patientWorker) Do(ctx context.Context, a session.Assignment) error {
+func (w patientWorker) Do(ctx context.Context, a company.Assignment) error {
 	r := a.Claimed
 	w.b.began <- r.ID
 	<-ctx.Done()

@@ -6,7 +6,6 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
-	"company/internal/session"
 )
 
 // heldRun is a run in the hands of a worker, from the lease of its item until it
@@ -16,10 +15,10 @@ type heldRun struct {
 	run     company.RunID
 	worker  string
 	lease   bus.Lease
-	working bool          // Work has taken it over; guarded by the pool
-	fence   uint64        // of the claim; 0: it was refused. Read it after decided is closed
-	decided chan struct{} // closed when the ledger has answered the claim
-	done    chan struct{} // closed when the run was let go
+	working bool               // Work has taken it over; guarded by the pool
+	claimed company.Assignment // empty: the claim was refused. Read it after decided is closed
+	decided chan struct{}      // closed when the ledger has answered the claim
+	done    chan struct{}      // closed when the run was let go
 
 	leased context.Context // ends when the lease is lost
 	lose   context.CancelFunc
@@ -40,10 +39,15 @@ func (p *Pool) holdRun(run company.RunID, lease bus.Lease) *heldRun {
 	return h
 }
 
-// setFence notes how the claim was answered.
-func (h *heldRun) setFence(fence uint64) {
-	h.fence = fence
+// setClaim notes how the claim was answered.
+func (h *heldRun) setClaim(a company.Assignment) {
+	h.claimed = a
 	close(h.decided)
+}
+
+// hasFence says whether the run was claimed under this fence.
+func (h *heldRun) hasFence(fence uint64) bool {
+	return h.claimed.Claimed != nil && h.claimed.Claimed.Fence == fence
 }
 
 // letGo frees the worker. Work that waits for the claim's answer learns that
@@ -59,7 +63,7 @@ func (p *Pool) letGoLocked(h *heldRun) {
 	select {
 	case <-h.decided:
 	default:
-		h.setFence(0)
+		h.setClaim(company.Assignment{})
 	}
 	close(h.done)
 	h.lose()
@@ -78,7 +82,7 @@ func (p *Pool) takeOver(run company.RunID, fence uint64) *heldRun {
 	<-h.decided // whatever comes of the work: it is this claim that it has to let go
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.held[run] != h || h.fence != fence {
+	if p.held[run] != h || !h.hasFence(fence) {
 		return nil
 	}
 	h.working = true
@@ -87,11 +91,10 @@ func (p *Pool) takeOver(run company.RunID, fence uint64) *heldRun {
 
 // letGoVoid lets go of a claim that was void before its work could begin, as when
 // the task was cancelled in between: nothing will take that over.
-func (p *Pool) letGoVoid(h *heldRun) {
-	if t := p.decider.View().Tasks[h.run.Task()]; t != nil && !t.Status.Ended() {
-		if r := t.Runs[h.run]; r != nil && r.Held && r.Fence == h.fence {
-			return
-		}
+func (p *Pool) letGoVoid(ctx context.Context, h *heldRun) {
+	now, err := p.Coordinator.Standing(ctx, h.run, h.claimed.Claimed.Fence)
+	if err != nil || now.Held && now.Ended == "" {
+		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,21 +105,16 @@ func (p *Pool) letGoVoid(h *heldRun) {
 
 // Work has the worker that claimed a run do it.
 func (p *Pool) Work(ctx context.Context, e company.Effect) error {
-	a, err := session.AssignmentOf(p.decider.View(), e.Run)
-	if err != nil {
-		return err
-	}
-	r := a.Claimed
-	held := p.takeOver(r.ID, r.Fence)
+	held := p.takeOver(e.Run, e.Fence)
 	if held == nil {
-		_, err := p.decider.Do(ctx, company.Company, company.Release{Run: r.ID, Fence: r.Fence, Why: "no worker here holds its lease"})
+		_, err := p.Coordinator.Decide(ctx, company.Release{Run: e.Run, Fence: e.Fence, Why: "no worker here holds its lease"})
 		return err
 	}
 	defer p.letGo(held)
 	wctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	defer context.AfterFunc(held.leased, func() { stop(errLeaseLost) })()
-	err = p.worker.Do(wctx, a)
+	err := p.Worker.Do(wctx, held.claimed)
 	if errors.Is(context.Cause(wctx), errLeaseLost) {
 		return nil // the claim was let go; that is no failed attempt
 	}

@@ -9,7 +9,10 @@ import (
 	"company/internal/company"
 )
 
-var work = company.Effect{Kind: company.EffectWork, Task: "t1", Subtask: "t1-01", Run: first}
+// workOn is the effect that a claim of the first run makes due.
+func workOn(r *company.Run) company.Effect {
+	return company.Effect{Kind: company.EffectWork, Task: "t1", Subtask: "t1-01", Run: first, Fence: r.Fence}
+}
 
 // A lost lease is no failed attempt: the claim is let go, the work ends, and the
 // run is offered again under its own id.
@@ -20,7 +23,7 @@ func TestLostLease(t *testing.T) {
 	b.enqueue()
 	b.start(b.pool)
 	r := b.awaitHeld(first)
-	if err := b.pool.Work(t.Context(), work); err != nil {
+	if err := b.pool.Work(t.Context(), workOn(r)); err != nil {
 		t.Fatalf("a lost lease counts as a failure: %v", err)
 	}
 	task := b.Task("t1")
@@ -36,10 +39,10 @@ func TestWorkEndsWithItsEffect(t *testing.T) {
 	b.Must(company.Offer{Run: first})
 	b.enqueue()
 	b.start(b.pool)
-	b.awaitHeld(first)
+	r := b.awaitHeld(first)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := b.pool.Work(ctx, work); !errors.Is(err, context.Canceled) {
+	if err := b.pool.Work(ctx, workOn(r)); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	b.await("ack enqueue t1-01.1 1.1")
@@ -53,7 +56,7 @@ func TestClaimOfNoLease(t *testing.T) {
 	b := setup(t)
 	b.Must(company.Offer{Run: first})
 	b.Claim(first, "")
-	if err := b.pool.Work(t.Context(), work); err != nil {
+	if err := b.pool.Work(t.Context(), workOn(b.Task("t1").Runs[first])); err != nil {
 		t.Fatal(err)
 	}
 	if r := b.Task("t1").Runs[first]; r.Held || r.Ended {
@@ -87,9 +90,9 @@ func TestWorkBeforeTheClaimsAnswer(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := make(chan error)
-	go func() { ended <- p.Work(ctx, work) }()
-	close(late.through)
 	r := b.awaitHeld(first)
+	go func() { ended <- p.Work(ctx, workOn(r)) }()
+	close(late.through)
 	select {
 	case <-b.began:
 	case err := <-ended:

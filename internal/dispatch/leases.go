@@ -21,10 +21,10 @@ func (p *Pool) Run(ctx context.Context) error {
 	var keepers sync.WaitGroup
 	defer keepers.Wait()
 	for p.awaitFree(ctx) == nil {
-		lease, err := p.queue.Lease(ctx, p.ttl)
+		lease, err := p.Queue.Lease(ctx, p.ttl)
 		if err != nil {
 			if ctx.Err() == nil {
-				p.log.WarnContext(ctx, "no lease", "err", err)
+				p.Logger.WarnContext(ctx, "no lease", "err", err)
 			}
 			_ = retry.Sleep(ctx, retryAfter) // awaitFree sees the end of ctx
 			continue
@@ -36,7 +36,7 @@ func (p *Pool) Run(ctx context.Context) error {
 			return nil
 		})
 		if err != nil {
-			p.log.ErrorContext(ctx, "run not claimed", "item", lease.Item().ID, "err", err, "details", company.DetailsOf(err))
+			p.Logger.ErrorContext(ctx, "run not claimed", "item", lease.Item().ID, "err", err, "details", company.DetailsOf(err))
 		}
 	}
 	return nil
@@ -47,7 +47,7 @@ func (p *Pool) Run(ctx context.Context) error {
 func (p *Pool) claimRun(ctx context.Context, lease bus.Lease) *heldRun {
 	var offer company.OfferID
 	if err := json.Unmarshal(lease.Item().Body, &offer); err != nil || !offer.Run.Valid() {
-		p.log.WarnContext(ctx, "unreadable item buried", "item", lease.Item().ID)
+		p.Logger.WarnContext(ctx, "unreadable item buried", "item", lease.Item().ID)
 		p.settleItem(ctx, lease.Bury)
 		return nil
 	}
@@ -62,10 +62,10 @@ func (p *Pool) claimRun(ctx context.Context, lease bus.Lease) *heldRun {
 			p.letGo(held)
 		}
 	}()
-	evs, err := p.decider.Do(ctx, held.worker, company.Claim{Run: offer.Run, Epoch: offer.Epoch, Offer: offer.Number, Worker: held.worker})
+	a, err := p.Coordinator.Claim(ctx, company.Claim{Run: offer.Run, Epoch: offer.Epoch, Offer: offer.Number, Worker: held.worker})
 	if err == nil {
 		claimed = true
-		held.setFence(company.ClaimedFence(evs))
+		held.setClaim(a)
 		return held
 	}
 	switch company.CodeOf(err) {
@@ -74,7 +74,7 @@ func (p *Pool) claimRun(ctx context.Context, lease bus.Lease) *heldRun {
 		// another number.
 		p.settleItem(ctx, lease.Ack)
 	default:
-		p.log.WarnContext(ctx, "claim refused", "run_id", offer.Run, "err", err)
+		p.Logger.WarnContext(ctx, "claim refused", "run_id", offer.Run, "err", err)
 		p.settleItem(ctx, func(ctx context.Context) error { return lease.Nack(ctx, retryAfter) })
 	}
 	return nil
@@ -94,10 +94,10 @@ func (p *Pool) keepLease(ctx context.Context, held *heldRun) {
 			return
 		case <-tick.C:
 			if held.leased.Err() == nil && errors.Is(held.lease.Extend(ctx), bus.ErrLeaseLost) {
-				p.log.WarnContext(ctx, "lease lost", "run_id", held.run)
+				p.Logger.WarnContext(ctx, "lease lost", "run_id", held.run)
 				held.lose()
 			}
-			p.letGoVoid(held)
+			p.letGoVoid(ctx, held)
 		}
 	}
 }
@@ -108,6 +108,6 @@ func (p *Pool) settleItem(ctx context.Context, do func(context.Context) error) {
 	sctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := do(sctx); err != nil && !errors.Is(err, bus.ErrLeaseLost) && !errors.Is(err, bus.ErrClosed) {
-		p.log.WarnContext(sctx, "queue item not settled", "err", err)
+		p.Logger.WarnContext(sctx, "queue item not settled", "err", err)
 	}
 }

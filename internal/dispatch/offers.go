@@ -26,15 +26,15 @@ func (p *Pool) Enqueue(ctx context.Context, e company.Effect) error {
 		return err
 	}
 	item := bus.Item{ID: e.Key, Body: body}
-	if err := p.queue.Put(ctx, item); err != nil {
+	if err := p.Queue.Put(ctx, item); err != nil {
 		return company.E(company.EBus, "run "+string(e.Run)+" could not be put on the queue").Wrap(err)
 	}
 	for {
 		if err := retry.Sleep(ctx, p.putEvery); err != nil {
 			return err
 		}
-		if err := p.queue.Put(ctx, item); err != nil && ctx.Err() == nil {
-			p.log.WarnContext(ctx, "item not put again", "item", item.ID, "err", err)
+		if err := p.Queue.Put(ctx, item); err != nil && ctx.Err() == nil {
+			p.Logger.WarnContext(ctx, "item not put again", "item", item.ID, "err", err)
 		}
 	}
 }

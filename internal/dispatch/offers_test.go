@@ -29,7 +29,8 @@ func (q *forgetfulQueue) Put(_ context.Context, item bus.Item) error {
 // due: a queue that was wiped leaves no run without its item.
 func TestEnqueueKeepsTheItemThere(t *testing.T) {
 	q := &forgetfulQueue{puts: make(chan bus.Item)}
-	p := NewPool(q, nil, nil, 1, nil)
+	p := setup(t).pool
+	p.Queue = q
 	p.putEvery = time.Millisecond
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := make(chan error)
@@ -59,7 +60,8 @@ func TestEnqueueKeepsTheItemThere(t *testing.T) {
 
 // A queue that does not take the item is a failure of the effect.
 func TestEnqueueFails(t *testing.T) {
-	p := NewPool(&forgetfulQueue{fail: errors.New("full")}, nil, nil, 1, nil)
+	p := setup(t).pool
+	p.Queue = &forgetfulQueue{fail: errors.New("full")}
 	if err := p.Enqueue(t.Context(), company.Effect{Key: "k", Run: first}); company.CodeOf(err) != company.EBus {
 		t.Fatal(err)
 	}

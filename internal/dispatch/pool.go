@@ -26,7 +26,6 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
-	"company/internal/session"
 )
 
 // leaseTTL is how long an item stays a worker's without a sign of life.
@@ -34,15 +33,21 @@ const leaseTTL = 30 * time.Second
 
 // Worker does a claimed run, to its end.
 type Worker interface {
-	Do(ctx context.Context, a session.Assignment) error
+	Do(ctx context.Context, a company.Assignment) error
+}
+
+// Config is what a pool is made of.
+type Config struct {
+	Queue       bus.Queue
+	Coordinator company.Coordinator
+	Worker      Worker
+	Workers     int // how many there are at first
+	Logger      *slog.Logger
 }
 
 // Pool is the workers of one process. They pull; nothing here listens (BUS-5).
 type Pool struct {
-	queue   bus.Queue
-	decider company.Decider
-	worker  Worker
-	log     *slog.Logger
+	Config
 
 	ttl      time.Duration // of a lease
 	putEvery time.Duration // how often an item is put again that is to lie on the queue
@@ -53,12 +58,12 @@ type Pool struct {
 	changed chan struct{}              // closed and replaced when a worker may have become free
 }
 
-// NewPool makes a pool of so many workers.
-func NewPool(q bus.Queue, d company.Decider, w Worker, size int, log *slog.Logger) *Pool {
+// NewPool makes a pool, and checks that nothing is missing that it needs.
+func NewPool(c Config) (*Pool, error) {
 	return &Pool{
-		queue: q, decider: d, worker: w, log: log, ttl: leaseTTL, putEvery: putEvery,
-		size: size, held: map[company.RunID]*heldRun{}, changed: make(chan struct{}),
-	}
+		Config: c, ttl: leaseTTL, putEvery: putEvery,
+		size: c.Workers, held: map[company.RunID]*heldRun{}, changed: make(chan struct{}),
+	}, company.CheckParts(c)
 }
 
 // Status is what a pool is doing (WRK-8).
@@ -71,7 +76,7 @@ type Status struct {
 
 // Status counts workers and what waits for them.
 func (p *Pool) Status(ctx context.Context) (Status, error) {
-	waiting, _, err := p.queue.Depth(ctx)
+	waiting, _, err := p.Queue.Depth(ctx)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return Status{Total: p.size, Active: len(p.held), Idle: max(0, p.size-len(p.held)), Pending: waiting}, err

@@ -37,15 +37,11 @@ type decision struct {
 
 // Do plans the task, or decides on its first subtask that waits for it.
 func (g *Manager) Do(ctx context.Context, e company.Effect) error {
-	t, err := g.sessions.Decider.View().Task(e.Task)
-	if err != nil {
-		return err
-	}
-	return g.sessions.Execute(ctx, e.Run, t.Head, management{g.sessions.Decider})
+	return g.sessions.Execute(ctx, e.Claim, management{g.sessions.Coordinator})
 }
 
 // management is the session.Role of a manager.
-type management struct{ decider company.Decider }
+type management struct{ coordinator company.Coordinator }
 
 // Prepare asks for no sandbox: a manager looks at git objects and runs nothing.
 func (management) Prepare(context.Context, *session.Session) (*sandbox.Spec, error) { return nil, nil }
@@ -61,8 +57,8 @@ func (g management) Brief(ctx context.Context, s *session.Session) (session.Brie
 		b.System, b.Text = decideSystem, decideBrief(s.Task, stuck, repo)
 		b.Tools = append(b.Tools, guideTool(stuck.ID), giveUpTool(stuck.ID))
 	} else {
-		b.Text = planBrief(s.View(), s.Task, repo)
-		b.Tools = append(b.Tools, submitPlanTool(g.decider, s.Run, s.Fence, look), askPresident())
+		b.Text = planBrief(s.Task, s.Clarifications, repo)
+		b.Tools = append(b.Tools, submitPlanTool(g.coordinator, s.Run, s.Fence, look), askPresident())
 	}
 	return b, nil
 }

@@ -223,14 +223,14 @@ func (r *readTools) contextFiles(ctx context.Context, p company.Plan) ([]string,
 
 // submitPlanTool ends planning. Code checks the plan; a refused one goes back
 // with the reasons and is on record.
-func submitPlanTool(decider company.Decider, run company.RunID, fence uint64, look *readTools) agent.Tool {
+func submitPlanTool(coordinator company.Coordinator, run company.RunID, fence uint64, look *readTools) agent.Tool {
 	return newTool("submit_plan", "Submit the plan: waves of subtasks. Subtasks of one wave run at the same time and must not need each other or touch the same files; later waves build on what earlier waves merged. One subtask is the usual plan. Say in why, why you split.",
 		string(company.PlanSchema()), false, func(ctx context.Context, p company.Plan) (agent.Result, error) {
 			files, err := look.contextFiles(ctx, p)
 			if err != nil {
 				return agent.Result{}, err
 			}
-			evs, err := decider.Do(ctx, string(run), company.ProposePlan{Run: run, Fence: fence, Plan: p, Files: files})
+			evs, err := coordinator.Decide(ctx, company.ProposePlan{Run: run, Fence: fence, Plan: p, Files: files})
 			if err != nil {
 				return agent.Result{}, err
 			}

@@ -158,7 +158,7 @@ func TestSubmitPlan(t *testing.T) {
 	id := d.Submit("do it", "/project")
 	d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
 	run := company.NewRunID(id, "", company.Manager, 1)
-	tools := []agent.Tool{submitPlanTool(d, run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"})), askPresident()}
+	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"})), askPresident()}
 
 	bad := plan("one", "two")
 	bad.Waves[0].Subtasks[1].WriteSet = []string{"one.go"}
@@ -190,7 +190,7 @@ func TestSubmitPlan(t *testing.T) {
 		}
 	}
 	// What waits in the next manager's brief is why the last plan was refused.
-	if text := planBrief(d.View(), d.Task(id), RepoMap{}); !strings.Contains(text, d.Task(id).Plan.Problems[0].String()) || !strings.Contains(text, "- test: true") {
+	if text := planBrief(d.Task(id), nil, RepoMap{}); !strings.Contains(text, d.Task(id).Plan.Problems[0].String()) || !strings.Contains(text, "- test: true") {
 		t.Errorf("%s", text)
 	}
 	bad = plan("one", "two")

@@ -35,11 +35,7 @@ func New(sessions *session.Service) *Reviewer { return &Reviewer{sessions} }
 
 // Do reviews what the effect names.
 func (r *Reviewer) Do(ctx context.Context, e company.Effect) error {
-	t, err := r.sessions.Decider.View().Task(e.Task)
-	if err != nil {
-		return err
-	}
-	return r.sessions.Execute(ctx, e.Run, t.Head, &review{})
+	return r.sessions.Execute(ctx, e.Claim, &review{})
 }
 
 // subject is the reviewed change: from one commit to another.
@@ -103,7 +99,7 @@ func (r *review) Prepare(ctx context.Context, s *session.Session) (*sandbox.Spec
 }
 
 func (r *review) Brief(_ context.Context, s *session.Session) (session.Brief, error) {
-	r.subject.answers = s.View().Clarifications(s.Task.ID)
+	r.subject.answers = s.Clarifications
 	return session.Brief{
 		System: system, Title: reviewTitle(s.Task, s.Subtask), Text: reviewBrief(s.Task, s.Subtask, r.subject),
 		Tools: []agent.Tool{submitReviewTool(r.subject, len(reviewCriteria(s.Task, s.Subtask)))},

@@ -147,7 +147,7 @@ func newHouse(t *testing.T) *house {
 	}
 	shop.ServeOn(h.cells.port)
 	sessions, err := session.New(session.Config{
-		Decider: h, Ledger: l, Agents: h, Mirrors: h.p, Sandboxes: shop, Runs: foldertest.Open(t, filepath.Join(dir, "runs")), Logger: silent,
+		Coordinator: company.CoordinatorOf(h), Ledger: l, Agents: h, Mirrors: h.p, Sandboxes: shop, Runs: foldertest.Open(t, filepath.Join(dir, "runs")), Logger: silent,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -168,8 +168,7 @@ func newHouse(t *testing.T) *house {
 func (h *house) work(ctx context.Context) error {
 	h.t.Helper()
 	h.Must(company.Offer{Run: runID})
-	h.Must(company.Claim{Run: runID, Epoch: h.View().Office.Epoch, Offer: h.Task(runID.Task()).Runs[runID].Offers, Worker: "w1"})
-	a, err := session.AssignmentOf(h.View(), runID)
+	a, err := company.CoordinatorOf(h).Claim(ctx, company.Claim{Run: runID, Epoch: h.View().Office.Epoch, Offer: h.Task(runID.Task()).Runs[runID].Offers, Worker: "w1"})
 	if err != nil {
 		return err
 	}

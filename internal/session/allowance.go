@@ -28,7 +28,7 @@ func (s *Session) reserveBudget(ctx context.Context, least, most company.Amount)
 	var grant company.Amount
 	err := retry.Until(ctx, retry.Doubling(100*time.Millisecond, 2*time.Second), func() (granted bool, err error) {
 		bal := s.purse.Balance()
-		evs, err := s.office.Decider.Do(ctx, string(s.Run), company.Reserve{
+		evs, err := s.office.Coordinator.Decide(ctx, company.Reserve{
 			Run: s.Run, Fence: s.Fence, One: least.Add(s.owed), Many: most.Add(s.owed), Used: bal.Spent.Add(bal.Reserved),
 		})
 		if err != nil {
@@ -42,7 +42,7 @@ func (s *Session) reserveBudget(ctx context.Context, least, most company.Amount)
 		for _, w := range company.EventsOf[company.BudgetWaiting](evs) {
 			s.owed = s.owed.Add(w.Back)
 		}
-		return false, s.checkPaused()
+		return false, s.checkPaused(ctx)
 	})
 	return grant, err
 }

@@ -101,7 +101,7 @@ func (s *Session) holdConversation(ctx context.Context, r Role) (company.EndRun,
 	job := agent.Job{
 		Tools: b.Tools, System: b.System, First: header.String() + "\n" + b.Text, MaxTurns: s.office.Agents.MaxTurns(s.Role),
 		Run: s.Run, Agent: s.Worker, Journal: journalAdapter{s.journal}, Blobs: ledger.Blobs{Ledger: s.office.Ledger}, Purse: s.purse,
-		Now: s.office.Now, Logger: s.office.Logger, OnEvent: s.onEvent, Halt: s.checkPaused,
+		Now: s.office.Now, Logger: s.office.Logger, OnEvent: s.onEvent, Halt: func() error { return s.checkPaused(ctx) },
 	}
 	if s.Sandbox != nil {
 		job.Tools, job.Workspace = append(s.Sandbox.AgentTools(), b.Tools...), s.Sandbox.Workspace()

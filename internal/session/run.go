@@ -17,7 +17,7 @@ import (
 
 // Session is one holding of a run.
 type Session struct {
-	Assignment
+	company.Assignment
 	Run    company.RunID
 	Role   company.Role
 	Fence  uint64
@@ -37,12 +37,6 @@ type Session struct {
 	transcript company.Hash
 }
 
-// View is the state at this moment.
-func (s *Session) View() *company.State { return s.office.Decider.View() }
-
-// taskNow is the task at this moment; nil: it is not known.
-func (s *Session) taskNow() *company.Task { return s.View().Tasks[s.Run.Task()] }
-
 // ExecuteClaimed does a run under the fence of its claim. An error of the work is
 // recorded as the end of the run, and so is an end that the company refuses:
 // the same conversation would only come to it again. When ctx ends first, the
@@ -51,7 +45,7 @@ func (s *Session) taskNow() *company.Task { return s.View().Tasks[s.Run.Task()] 
 //
 // The context of the work ends, with ErrRunTimeout, when the run has been at it for
 // the task's run_timeout. Waiting for a model or for money does not count.
-func (o *Service) ExecuteClaimed(ctx context.Context, a Assignment, r Role) (err error) {
+func (o *Service) ExecuteClaimed(ctx context.Context, a company.Assignment, r Role) (err error) {
 	s := &Session{office: o, Assignment: a, Run: a.Claimed.ID, Role: a.Claimed.Role, Fence: a.Claimed.Fence, Worker: a.Claimed.Worker}
 	ended := false
 	defer func() {
@@ -116,7 +110,7 @@ func (s *Session) endRun(ctx context.Context, end company.EndRun) error {
 	if err := s.sealJournal(ctx, &end.Outcome); err != nil {
 		return err
 	}
-	if _, err := s.office.Decider.Do(ctx, string(s.Run), end); err != nil {
+	if _, err := s.office.Coordinator.Decide(ctx, end); err != nil {
 		return err
 	}
 	// The ledger names the sealed journal now; its records are of no more use.
@@ -134,15 +128,17 @@ const maxWords = 16 << 10
 // settleRun ends a run that was cut off because its task has ended: it has no
 // next holder, and its spending counts.
 func (s *Session) settleRun(ctx context.Context) bool {
-	t := s.taskNow()
-	if t == nil || !t.Status.Ended() {
-		return false
-	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
 	defer cancel()
-	err := s.endRun(ctx, company.EndRun{Outcome: company.RunEnded{Status: company.RunError, Error: "the task has ended: " + string(t.Status) + s.cut}})
+	now, err := s.office.Coordinator.Standing(ctx, s.Run, s.Fence)
+	if err == nil && now.Ended == "" {
+		return false
+	}
+	if err == nil {
+		err = s.endRun(ctx, company.EndRun{Outcome: company.RunEnded{Status: company.RunError, Error: "the task has ended: " + string(now.Ended) + s.cut}})
+	}
 	if err != nil && company.CodeOf(err) != company.EStale {
-		s.office.Logger.WarnContext(ctx, "run of an ended task not settled", "run_id", s.Run, "err", err)
+		s.office.Logger.WarnContext(ctx, "run that was cut off not settled", "run_id", s.Run, "err", err)
 	}
 	return err == nil
 }
@@ -154,11 +150,12 @@ const settleFor = 10 * time.Second
 var errPaused = errors.New("the task is paused")
 
 // checkPaused is errPaused when the task is paused.
-func (s *Session) checkPaused() error {
-	if t := s.taskNow(); t != nil && t.Paused {
-		return errPaused
+func (s *Session) checkPaused(ctx context.Context) error {
+	now, err := s.office.Coordinator.Standing(ctx, s.Run, s.Fence)
+	if err == nil && now.Paused {
+		err = errPaused
 	}
-	return nil
+	return err
 }
 
 // runTimeout is the run_timeout that the task was submitted with.
@@ -181,7 +178,7 @@ func (s *Session) releaseClaim(ctx context.Context, err error) (recorded bool) {
 		out := failedOutcome(err)
 		c.Why, c.Failed = out.Error, &company.EffectFailed{Code: out.Code, Error: out.Error, Hint: out.Hint, Human: out.Human}
 	}
-	_, derr := s.office.Decider.Do(rctx, string(s.Run), c)
+	_, derr := s.office.Coordinator.Decide(rctx, c)
 	if derr != nil && company.CodeOf(derr) != company.EStale {
 		s.office.Logger.WarnContext(rctx, "claim not released", "run_id", s.Run, "err", derr)
 	}

@@ -117,7 +117,7 @@ func setup(t *testing.T, set company.Settings) *bench {
 	b.Must(company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/p"}, Settings: set})
 	b.Prepare(b.task, base, company.GateCommand{Name: "test", Command: "true"})
 	b.office = session.Config{
-		Decider: b, Ledger: l, Agents: b, Mirrors: b, Sandboxes: &sandbox.Factory{}, Runs: foldertest.Open(t, filepath.Join(dir, "runs")),
+		Coordinator: company.CoordinatorOf(b), Ledger: l, Agents: b, Mirrors: b, Sandboxes: &sandbox.Factory{}, Runs: foldertest.Open(t, filepath.Join(dir, "runs")),
 		Logger: slog.New(slog.DiscardHandler), Watcher: b,
 	}
 	return b
@@ -157,7 +157,7 @@ func (b *bench) carry(ctx context.Context, t *testing.T, r session.Role) error {
 	if r == nil {
 		r = asking{}
 	}
-	return office.Execute(ctx, b.run, base, r)
+	return office.Execute(ctx, company.Claim{Run: b.run, Epoch: b.View().Office.Epoch, Worker: string(company.Manager), From: base}, r)
 }
 
 // asking is a manager that asks a question.

@@ -28,10 +28,10 @@ import (
 
 // Config is what the sessions of all runs share.
 type Config struct {
-	Decider company.Decider
-	Ledger  *ledger.Ledger
-	Agents  Agents
-	Mirrors gitops.MirrorSource
+	Coordinator company.Coordinator
+	Ledger      *ledger.Ledger
+	Agents      Agents
+	Mirrors     gitops.MirrorSource
 	// Images are the images of trees, which may name other dependencies than
 	// the base. Nil: the task's own serves every tree.
 	Images    gates.ImageSource `part:"optional"`
@@ -85,24 +85,11 @@ func (unwatched) WatchAgent(company.RunID, agent.Event)  {}
 func (unwatched) WatchFile(company.RunID, string, error) {}
 
 // Execute claims a run of the company's own (of the manager, a reviewer, the
-// merger) and does it. from is where a run starts that is claimed for the first
-// time.
-func (o *Service) Execute(ctx context.Context, run company.RunID, from company.OID, r Role) error {
-	_, _, role, _, err := run.Split()
+// merger) and does it.
+func (o *Service) Execute(ctx context.Context, c company.Claim, r Role) error {
+	a, err := o.Coordinator.Claim(ctx, c)
 	if err != nil {
 		return err
-	}
-	worker := string(role)
-	evs, err := o.Decider.Do(ctx, worker, company.Claim{Run: run, Epoch: o.Decider.View().Office.Epoch, Worker: worker, From: from})
-	if err != nil {
-		return err
-	}
-	a, err := AssignmentOf(o.Decider.View(), run)
-	if err != nil {
-		return err
-	}
-	if a.Claimed.Fence != company.ClaimedFence(evs) {
-		return company.E(company.EStale, "run "+string(run)+" was claimed again")
 	}
 	return o.ExecuteClaimed(ctx, a, r)
 }

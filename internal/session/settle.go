@@ -9,24 +9,20 @@ import (
 	"company/internal/ledger"
 )
 
-// Settle ends a run of an ended task with the spending in its journal. A
-// journal that cannot be read any more counts as the run's whole grant: the
-// record is never less than the real spending.
-func Settle(ctx context.Context, desk company.Decider, l *ledger.Ledger, r *company.Run) error {
+// Settlement closes the journal of a run that has no holder and no next one,
+// because its task has ended. It returns the run's end, with the spending that
+// the journal has. A journal that cannot be read any more counts as the run's
+// whole grant: the record is never less than the real spending.
+func Settlement(ctx context.Context, l *ledger.Ledger, r *company.Run) (company.SettleRun, error) {
 	end := company.SettleRun{Run: r.ID}
 	var err error
 	end.Spent, err = agent.Spent(ctx, unheld{l, r.ID})
 	if company.CodeOf(err) == company.ELedger {
-		end.Spent = r.Reserved
-	} else if err != nil {
-		return err
-	} else if end.Journal, _, err = l.SealJournal(ctx, r.ID); err != nil {
-		return err
+		end.Spent, err = r.Reserved, nil
+	} else if err == nil {
+		end.Journal, _, err = l.SealJournal(ctx, r.ID)
 	}
-	if _, err = desk.Do(ctx, company.Company, end); err != nil || end.Journal == "" {
-		return err
-	}
-	return l.PurgeJournal(ctx, r.ID)
+	return end, err
 }
 
 // unheld is the journal of a run without a holder: it is only read.

@@ -39,7 +39,12 @@ func TestSettlesWhatACancelHasCutOff(t *testing.T) {
 		t.Fatalf("unsettled: %v", left)
 	}
 	for range 2 { // a second time changes nothing
-		if err := session.Settle(t.Context(), b.office.Decider, b.ledger, left[0]); err != nil {
+		end, err := session.Settlement(t.Context(), b.ledger, left[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Must(end)
+		if err := b.ledger.PurgeJournal(t.Context(), b.run); err != nil {
 			t.Fatal(err)
 		}
 		r := b.end(t)

@@ -77,11 +77,22 @@ func (u *Keeper) RemoveStale(ctx context.Context, git *gitops.Store) {
 func (u *Keeper) settleRuns(ctx context.Context) error {
 	var failed []error
 	for _, r := range u.State.View().Unsettled() {
-		if err := session.Settle(ctx, u.State, u.Ledger, r); err != nil {
+		if err := u.settleRun(ctx, r); err != nil {
 			failed = append(failed, fmt.Errorf("settle %s: %w", r.ID, err))
 		}
 	}
 	return errors.Join(failed...)
+}
+
+func (u *Keeper) settleRun(ctx context.Context, r *company.Run) error {
+	end, err := session.Settlement(ctx, u.Ledger, r)
+	if err != nil {
+		return err
+	}
+	if _, err = u.State.Do(ctx, company.Company, end); err != nil || end.Journal == "" {
+		return err
+	}
+	return u.Ledger.PurgeJournal(ctx, r.ID)
 }
 
 func findRun(s *company.State, id company.RunID) *company.Run {

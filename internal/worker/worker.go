@@ -38,7 +38,7 @@ type Worker struct{ cfg Config }
 func New(c Config) (*Worker, error) { return &Worker{c}, company.CheckParts(c) }
 
 // Do does one claimed run.
-func (w *Worker) Do(ctx context.Context, a session.Assignment) error {
+func (w *Worker) Do(ctx context.Context, a company.Assignment) error {
 	return w.cfg.Sessions.ExecuteClaimed(ctx, a, ticketWork{w.cfg.Projects})
 }
 
