@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"company/internal/gitops/remotetest"
+	"company/internal/hosttest"
 	"company/internal/mux"
 	"company/internal/toolproto"
 	"company/internal/toolserver"
@@ -201,6 +202,7 @@ func TestServeEndsWithTheLink(t *testing.T) {
 
 // The dead-man timer: a link that is up and silent is no host.
 func TestServeEndsWithoutHeartbeat(t *testing.T) {
+	hosttest.Long(t, "the dead-man timer takes 8 s")
 	t.Parallel()
 	c := serve(t, "TOOLBOX_DEADMAN=8s") // long enough to begin on a busy machine
 	pid := c.background(t)
@@ -213,6 +215,7 @@ func TestServeEndsWithoutHeartbeat(t *testing.T) {
 
 // Heartbeats alone keep it alive.
 func TestServeGoesOnWithHeartbeats(t *testing.T) {
+	hosttest.Long(t, "it outlives the dead-man timer of 8 s")
 	t.Parallel()
 	c := serve(t, "TOOLBOX_DEADMAN=8s")
 	for start := time.Now(); time.Since(start) < 10*time.Second; time.Sleep(100 * time.Millisecond) {
@@ -324,6 +327,7 @@ func (c *child) gateway(t *testing.T, h http.Handler) {
 }
 
 func TestGatewayTenThousandStreams(t *testing.T) {
+	hosttest.Long(t, "ten thousand requests")
 	c := serve(t)
 	c.gateway(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }))
 	// The port is open once the first call is answered.

@@ -22,6 +22,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/gitops"
+	"company/internal/hosttest"
 	"company/test/goroutines"
 )
 
@@ -283,6 +284,7 @@ func TestPushRules(t *testing.T) {
 
 // T9: bombs out of a few kilobytes never get in.
 func TestBombs(t *testing.T) {
+	hosttest.Long(t, "git writes and packs 400 MB")
 	b := setup(t, nil)
 	mustGit(t, b.clone, "config", "core.compression", "1") // the time of the client is not the point
 	mustGit(t, b.clone, "config", "core.bigFileThreshold", "1m")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/hosttest"
 )
 
 // objects counts the files of a mirror's object store, and its bytes.
@@ -29,6 +30,7 @@ func objects(t *testing.T, m *Mirror) (files int, bytes int64) {
 // when it has become untidy, and what nothing names any more goes. What a
 // branch, a result or the state names stays.
 func TestTheMirrorIsPacked(t *testing.T) {
+	hosttest.Long(t, "it makes the objects of 60 tasks")
 	b := setup(t, nil)
 	if did, err := b.mirror.Pack(b.ctx); err != nil || did {
 		t.Fatalf("a tidy mirror was packed: %v, %v", did, err)

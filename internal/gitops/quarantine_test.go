@@ -12,6 +12,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/gitexec"
+	"company/internal/hosttest"
 )
 
 const run1 company.RunID = "t1-01.1"
@@ -260,6 +261,7 @@ func flat(t testing.TB, q *Quarantine, entry string, n int) string {
 
 // T9: both bombs of the threat list and their relatives are refused, fast.
 func TestBombsAreRefused(t *testing.T) {
+	hosttest.Long(t, "git writes repositories of many thousand files")
 	b := setup(t, nil)
 	q := b.quarantine(t, run1)
 	mustGitIn(t, q.Dir(), "", "--git-dir=.", "hash-object", "-t", "tree", "-w", "--stdin")

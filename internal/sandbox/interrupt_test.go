@@ -316,8 +316,9 @@ func interrupted(t *testing.T, at int, way string) outcome {
 }
 
 // TestInterruptedWork: a worker's process ends, in one of the ways there are, at
-// every other record of the journal (with -every in all ways at all). The tree, the commits and what the model is shown
-// are those of an undisturbed run.
+// every other record of the journal (with -every in all ways at all, with -short
+// at a few). The tree, the commits and what the model is shown are those of an
+// undisturbed run.
 func TestInterruptedWork(t *testing.T) {
 	control := newHouse(t)
 	if err := control.work(t.Context()); err != nil {
@@ -327,9 +328,13 @@ func TestInterruptedWork(t *testing.T) {
 	if !strings.Contains(want.said, "committed") || strings.Contains(want.said, "not read yet") {
 		t.Fatalf("undisturbed:\n%s", want.said)
 	}
+	apart := 2
+	if testing.Short() {
+		apart = 12
+	}
 	for n := 1; n <= total; n++ {
 		for w, way := range ways {
-			if !*every && (n%2 != 0 || (n/2+w)%len(ways) != 0) {
+			if !*every && (n%apart != 0 || (n/apart+w)%len(ways) != 0) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s record %d of %d", way, n, total), func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"company/internal/container/docker"
 	"company/internal/gates"
 	"company/internal/gitops/gitopstest"
+	"company/internal/hosttest"
 	"company/internal/image"
 )
 
@@ -93,6 +94,7 @@ var forgeries = []forgery{
 // succeeds; with it the gate is red and says why, and an honest change is
 // green with every folder proven.
 func TestForgedSuites(t *testing.T) {
+	hosttest.NeedsDocker(t)
 	j := newJudge(t)
 	for kind, files := range forged {
 		t.Run("honest "+kind, func(t *testing.T) {
@@ -178,6 +180,7 @@ var honestFile = map[string]string{"go": "double/calc.go", "python": "calc.py", 
 // TestOddSuites: what tests are called, what they print, how much of it, and what
 // they leave running makes no verdict.
 func TestOddSuites(t *testing.T) {
+	hosttest.NeedsDocker(t)
 	j := newJudge(t)
 	for name, c := range map[string]struct {
 		kind, file, text string
@@ -255,6 +258,7 @@ def test_odd():
 // TestShadowedRunner: a folder of the tree that is called like the runner is
 // not taken for it, with or without any canary.
 func TestShadowedRunner(t *testing.T) {
+	hosttest.NeedsDocker(t)
 	j := newJudge(t)
 	p := gitopstest.New(t, forged["python"])
 	head := p.Commit("shadow", map[string]string{

@@ -14,6 +14,7 @@ import (
 	"company/internal/depproxy"
 	"company/internal/gates"
 	"company/internal/gitops/gitopstest"
+	"company/internal/hosttest"
 	"company/internal/image"
 )
 
@@ -52,6 +53,7 @@ var runnersOfNode = map[string]struct {
 // them for, name what fails, and prove that they look; a change that has them
 // end well all the same is found out.
 func TestRunnersOfNode(t *testing.T) {
+	hosttest.NeedsDocker(t)
 	files := map[string]string{}
 	for name, s := range runnersOfNode {
 		manifest := map[string]any{"name": "of-" + name, "version": "1.0.0", "scripts": map[string]string{"test": s.script}, "devDependencies": map[string]string{s.dependency: s.version}}

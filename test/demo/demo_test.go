@@ -15,6 +15,7 @@ import (
 	"company/internal/adapters"
 	"company/internal/adapters/scripted"
 	"company/internal/company"
+	"company/internal/hosttest"
 	"company/test/demo/check"
 	"company/test/demo/director"
 	"company/test/goroutines"
@@ -61,6 +62,7 @@ func failed(results []check.Result) []string {
 // TestDemo runs the demo once; every check passes, and each of them notices
 // when the world is made different from what it should be (TST-2).
 func TestDemo(t *testing.T) {
+	hosttest.NeedsDocker(t)
 	out := play(t, 11, nil, func(o Outcome) { tamper(t, o.Place) })
 	for _, r := range out.Result {
 		if r.Err != nil {
@@ -207,6 +209,7 @@ func edit(path, old, new string) scripted.Reply {
 // its model, each something that company itself lets pass, and the run fails
 // at the check that is about it, and at no other.
 func TestMutatedRunFails(t *testing.T) {
+	hosttest.NeedsDocker(t)
 	n := NamesOf(12)
 	for _, tc := range []struct {
 		name   string

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"company/internal/hosttest"
 	"fmt"
 	"go/token"
 	"io"
@@ -12,6 +13,7 @@ import (
 // The named mutants, with every test run; make mutants tries a sample of all
 // the others too.
 func TestShort(t *testing.T) {
+	hosttest.Long(t, "each mutant of the core is built and tested")
 	t.Chdir("../..")
 	var out strings.Builder
 	ok, err := run(t.Context(), options{folder: "internal/company", short: true, names: names, parallel: 2, patience: patience, out: &out, progress: io.Discard})
@@ -56,6 +58,7 @@ func loadSmall(t *testing.T) (*source, []*mutant) {
 // unnoticed, one that no test reaches, one that never ends, one that a directive
 // rightly takes out. Those that do not compile are none.
 func TestSmallPackage(t *testing.T) {
+	hosttest.Long(t, "each mutant is built and tested")
 	t.Chdir("../..")
 	var out strings.Builder
 	o := options{folder: small, parallel: 2, patience: 1, out: &out, progress: io.Discard}

@@ -16,6 +16,7 @@ import (
 	"company/internal/adapters/scripted"
 	"company/internal/company"
 	"company/internal/feed"
+	"company/internal/hosttest"
 	"company/test/testenv"
 )
 
@@ -31,6 +32,7 @@ const most = 20 * time.Minute
 // Real input: repositories that nobody here wrote, and projects in the shapes
 // that people have, with nothing configured but the model.
 func TestStrangers(t *testing.T) {
+	hosttest.NeedsDocker(t)
 	var mu sync.Mutex
 	var rows []Row
 	list := slices.Concat(Modules, Fixtures)
