@@ -19,7 +19,7 @@ func TestToolboxDependsOnLittle(t *testing.T) {
 		"company/cmd/toolbox", "company/internal/toolproto", "company/internal/toolserver", "company/internal/mux", "company/internal/company", "company/internal/safetext",
 		"github.com/hashicorp/yamux", "mvdan.cc/sh/v3",
 	}
-	for _, dep := range strings.Fields(string(out)) {
+	for dep := range strings.FieldsSeq(string(out)) {
 		ok := false
 		for _, a := range allowed {
 			ok = ok || dep == a || strings.HasPrefix(dep, a+"/")

@@ -50,7 +50,7 @@ func ParseHeader(text string) (Header, bool) {
 		return Header{}, false
 	}
 	h := Header{Title: strings.TrimSpace(title)}
-	for _, field := range strings.Fields(fields) {
+	for field := range strings.FieldsSeq(fields) {
 		key, value, _ := strings.Cut(field, "=")
 		switch key {
 		case "role":

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -42,9 +43,7 @@ func (w *room) Save(ctx context.Context, _ int) (*Saved, error) {
 }
 
 func (w *room) Recall(_ context.Context, known map[string]string) error {
-	for path, digest := range known {
-		w.known[path] = digest
-	}
+	maps.Copy(w.known, known)
 	return nil
 }
 

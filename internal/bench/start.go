@@ -246,7 +246,7 @@ func (w *benchEnv) newProject(ctx context.Context, commits int) (*project, error
 		return nil, err
 	}
 	p := &project{}
-	for _, id := range strings.Fields(out) {
+	for id := range strings.FieldsSeq(out) {
 		p.commits = append(p.commits, company.OID(id))
 	}
 	if p.store, err = gitops.Open(gitops.Config{Root: filepath.Join(w.dir, "git")}); err != nil {

@@ -23,7 +23,7 @@ func TestInstallFileConcurrently(t *testing.T) {
 		var won atomic.Int32
 		for i := range writers {
 			wg.Go(func() {
-				_, err := installFile(path, []byte(fmt.Sprintf("# %d\n", i)), force)
+				_, err := installFile(path, fmt.Appendf(nil, "# %d\n", i), force)
 				switch {
 				case err == nil:
 					won.Add(1)

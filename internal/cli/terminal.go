@@ -78,7 +78,7 @@ func wrapText(text string, width int, indent string) string {
 			b.WriteString("\n" + indent)
 		}
 		at := 0
-		for _, word := range strings.Fields(line) {
+		for word := range strings.FieldsSeq(line) {
 			n := utf8.RuneCountInString(word)
 			switch {
 			case at == 0:

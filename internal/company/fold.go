@@ -41,8 +41,7 @@ func shapeOf(t reflect.Type, within map[reflect.Type]bool) string {
 	case reflect.Struct:
 		var out strings.Builder
 		out.WriteString("{")
-		for i := range t.NumField() {
-			f := t.Field(i)
+		for f := range t.Fields() {
 			if tag := f.Tag.Get("json"); (f.IsExported() || f.Anonymous) && tag != "-" {
 				fmt.Fprintf(&out, "%s %q %s;", f.Name, tag, shapeOf(f.Type, within))
 			}

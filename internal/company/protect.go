@@ -51,7 +51,7 @@ func (r PlanRules) isInFolders(g glob.Glob) bool {
 // tests read included.
 func IsTest(p string) bool {
 	dir, name := path.Split(p)
-	for _, d := range strings.Split(dir, "/") {
+	for d := range strings.SplitSeq(dir, "/") {
 		switch d {
 		case "test", "tests", "__tests__", "testdata", "spec", "__snapshots__":
 			return true

@@ -405,8 +405,8 @@ func sectionKeys(t reflect.Type) []string {
 func findLeaf(name string) string {
 	found := ""
 	t := reflect.TypeFor[Config]()
-	for i := range t.NumField() {
-		if s := t.Field(i); s.Type.Kind() == reflect.Struct && slices.Contains(sectionKeys(s.Type), name) {
+	for s := range t.Fields() {
+		if s.Type.Kind() == reflect.Struct && slices.Contains(sectionKeys(s.Type), name) {
 			if found != "" {
 				return ""
 			}

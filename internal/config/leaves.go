@@ -29,8 +29,7 @@ func leafKeys(t reflect.Type, prefix string) []string {
 		t = t.Elem()
 	}
 	var keys []string
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		key := joinKey(prefix, f.Tag.Get("yaml"))
 		switch {
 		case isLeaf(f.Type):

@@ -58,8 +58,7 @@ func schemaOf(t reflect.Type, tag reflect.StructTag) jsonObject {
 		return jsonObject{"type": "object", "propertyNames": jsonObject{"pattern": profileRE.String()}, "additionalProperties": schemaOf(t.Elem(), "")}
 	case reflect.Struct:
 		props := jsonObject{}
-		for i := range t.NumField() {
-			f := t.Field(i)
+		for f := range t.Fields() {
 			s := schemaOf(f.Type, f.Tag)
 			if doc := f.Tag.Get("doc"); doc != "" {
 				s["description"] = doc

@@ -186,7 +186,7 @@ func isBranchName(s string) bool {
 	if !branchRE.MatchString(s) || strings.HasSuffix(s, "/") || strings.HasSuffix(s, ".") || s == "HEAD" {
 		return false
 	}
-	for _, part := range strings.Split(s, "/") {
+	for part := range strings.SplitSeq(s, "/") {
 		if part == "" || part[0] == '.' || part[0] == '-' || strings.HasSuffix(part, ".lock") || strings.Contains(part, "..") {
 			return false
 		}

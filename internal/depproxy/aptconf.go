@@ -160,7 +160,7 @@ func parseSourcesList(text []byte) (out []aptSource) {
 		var s aptSource
 		rest = strings.TrimSpace(rest)
 		if options, after, ok := strings.Cut(rest, "]"); ok && strings.HasPrefix(rest, "[") {
-			for _, o := range strings.Fields(options[1:]) {
+			for o := range strings.FieldsSeq(options[1:]) {
 				name, value, _ := strings.Cut(o, "=")
 				s.set(name, strings.Split(value, ","))
 			}

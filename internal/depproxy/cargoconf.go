@@ -36,7 +36,7 @@ func (r *settingsReader) readCargo() {
 		break
 	}
 	address, by := "sparse+"+cratesDefault+"/", "crates-io"
-	for hops := 0; hops < 8; hops++ {
+	for range 8 {
 		s, ok := c.Source[by]
 		if ok && s.ReplaceWith != "" {
 			by = s.ReplaceWith

@@ -213,7 +213,7 @@ func (m npmVersion) listDependencies() []company.Dependency {
 // strongestDigest is the strongest that the registry names.
 func (m npmVersion) strongestDigest() digest {
 	best := digest{}
-	for _, one := range strings.Fields(m.Dist.Integrity) {
+	for one := range strings.FieldsSeq(m.Dist.Integrity) {
 		algorithm, sum, _ := strings.Cut(one, "-")
 		sum, _, _ = strings.Cut(sum, "?")
 		raw, err := base64.StdEncoding.DecodeString(sum)

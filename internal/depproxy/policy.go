@@ -2,6 +2,7 @@ package depproxy
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -96,9 +97,7 @@ func (p *Policy) Clone() *Policy {
 	c.suites, c.openEcosystem = slices.Clone(p.suites), p.openEcosystem
 	for k, g := range p.names {
 		n := &grant{anyVersion: g.anyVersion, withNeeds: make(map[string]bool, len(g.withNeeds))}
-		for v, f := range g.withNeeds {
-			n.withNeeds[v] = f
-		}
+		maps.Copy(n.withNeeds, g.withNeeds)
 		c.names[k] = n
 	}
 	return c

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,9 +53,7 @@ func start(t *testing.T, dir string, deaf bool, handlers map[company.EffectKind]
 	all := map[company.EffectKind]company.EffectHandler{
 		company.EffectEnqueue: p.pool.Enqueue, company.EffectWork: p.pool.Work,
 	}
-	for k, do := range handlers {
-		all[k] = do
-	}
+	maps.Copy(all, handlers)
 	for k, do := range all {
 		p.orch.Register(k, do)
 	}

@@ -159,7 +159,7 @@ func Covering(parts []Component, dir string) *Component {
 // IsForeignDir reports whether a folder holds files that are not the project's
 // own.
 func IsForeignDir(dir string) bool {
-	for _, p := range strings.Split(dir, "/") {
+	for p := range strings.SplitSeq(dir, "/") {
 		switch p {
 		case "node_modules", "vendor", "third_party", "testdata", "fixtures", "__fixtures__", "examples", "example", "templates", "target", "dist", "build":
 			return true

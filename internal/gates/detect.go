@@ -277,7 +277,7 @@ func neededToolchains(t *ecosystem.Tree, parts []ecosystem.Component, o Options)
 
 // ToolchainOf is the toolchain that a command's program needs, or nothing.
 func ToolchainOf(command string) string {
-	for _, w := range strings.Fields(command) {
+	for w := range strings.FieldsSeq(command) {
 		if w == "exec" || strings.Contains(w, "=") {
 			continue
 		}

@@ -110,7 +110,7 @@ func parseGoTest(command string) (goTestCommand, bool) {
 		return goTestCommand{}, false
 	}
 	c := goTestCommand{before: m[1], args: m[2]}
-	for _, w := range strings.Fields(m[2]) {
+	for w := range strings.FieldsSeq(m[2]) {
 		flag, isFlag := strings.CutPrefix(strings.Trim(w, `'"`), "-")
 		switch flag = strings.TrimPrefix(flag, "-"); {
 		case !isFlag:

@@ -167,7 +167,7 @@ func (m *Mirror) LogWithout(ctx context.Context, to company.OID, without []compa
 	}
 	defer b.close()
 	var out []Commit
-	for _, id := range strings.Fields(r.outputText()) {
+	for id := range strings.FieldsSeq(r.outputText()) {
 		c, err := b.readCommit(company.OID(id))
 		if err != nil {
 			return nil, err

@@ -175,7 +175,7 @@ func validRef(ref string) bool {
 			return false
 		}
 	}
-	for _, part := range strings.Split(ref, "/") {
+	for part := range strings.SplitSeq(ref, "/") {
 		if part == "" || part[0] == '.' || part[0] == '-' || strings.HasSuffix(part, ".lock") {
 			return false
 		}

@@ -110,7 +110,7 @@ func (c *checkout) shallowCommits(ctx context.Context, base company.OID) ([]comp
 		return nil, err
 	}
 	var out []company.OID
-	for _, id := range strings.Fields(r.outputText()) {
+	for id := range strings.FieldsSeq(r.outputText()) {
 		if slices.Contains(listed, id) && company.OID(id).Valid() {
 			out = append(out, company.OID(id))
 		}

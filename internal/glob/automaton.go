@@ -1,6 +1,9 @@
 package glob
 
-import "unicode"
+import (
+	"slices"
+	"unicode"
+)
 
 // The paths a repository can have, as an automaton over kinds of characters.
 type (
@@ -229,10 +232,5 @@ func (n *automaton) stepStates(cur []int32, r rune) []int32 {
 }
 
 func (n *automaton) acceptsAny(states []int32) bool {
-	for _, s := range states {
-		if s == n.final {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(states, n.final)
 }

@@ -2,6 +2,7 @@ package glob
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -160,9 +161,7 @@ func CommonPath(a, b Glob, budget *int) (string, bool) {
 				}
 				n = f.prev
 			}
-			for l, r := 0, len(path)-1; l < r; l, r = l+1, r-1 {
-				path[l], path[r] = path[r], path[l]
-			}
+			slices.Reverse(path)
 			return string(path), true
 		}
 		for _, ea := range a.nfa.edges[n.a] {
@@ -203,28 +202,14 @@ func CommonPath(a, b Glob, budget *int) (string, bool) {
 // .github/x.go, but neither is what its author speaks of, and to refuse them
 // would leave no plan.
 func (g Glob) Mentions(class Glob) bool {
-	for _, e := range g.examples {
-		if class.Match(e) {
-			return true
-		}
-	}
-	for _, e := range class.examples {
-		if g.Match(e) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.examples, class.Match) || slices.ContainsFunc(class.examples, g.Match)
 }
 
 // IsWithin reports whether all that the glob spells out lies in one of the
 // classes.
 func (g Glob) IsWithin(classes []Glob) bool {
 	for _, e := range g.examples {
-		ok := false
-		for _, c := range classes {
-			ok = ok || c.Match(e)
-		}
-		if !ok {
+		if !slices.ContainsFunc(classes, func(c Glob) bool { return c.Match(e) }) {
 			return false
 		}
 	}

@@ -238,7 +238,7 @@ func init() {
 		"there is no network and no person to type":                         "ssh telnet ftp sftp lftp mosh rlogin passwd visudo vipw chsh chfn",
 		"use git show, git diff, or edit_file on the conflict markers here": "meld kdiff3",
 	} {
-		for _, n := range strings.Fields(names) {
+		for n := range strings.FieldsSeq(names) {
 			interactive[n] = instead
 		}
 	}

@@ -2,6 +2,7 @@ package toolserver
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"sort"
@@ -56,9 +57,7 @@ const goCache = "/opt/gocache"
 // under what must hold.
 func buildEnv(base []string) []string {
 	env := make(map[string]string)
-	for k, v := range defaults {
-		env[k] = v
-	}
+	maps.Copy(env, defaults)
 	for _, kv := range base {
 		k, v, ok := strings.Cut(kv, "=")
 		// What steers the toolbox is not for the commands.
@@ -66,9 +65,7 @@ func buildEnv(base []string) []string {
 			env[k] = v
 		}
 	}
-	for k, v := range forced {
-		env[k] = v
-	}
+	maps.Copy(env, forced)
 	if env["GOCACHE"] == "" {
 		env["GOCACHE"] = filepath.Join(env["HOME"], ".cache", "go-build")
 	}

@@ -85,7 +85,7 @@ func TestUnmergedWorkIsKept(t *testing.T) {
 	}
 	// While a branch holds it, nothing is lost with it.
 	is(found(false), []string{"repository t1-01.1", "repository t1-04.1", "repository t2-01.1", "result t1-01.1", "result t1-02.1", "result t2-01.1"})
-	for _, ref := range strings.Fields(gitIn(t, mirror, "for-each-ref", "--format=%(refname)", "--contains="+string(worked), "refs/remotes/", "refs/heads/")) {
+	for ref := range strings.FieldsSeq(gitIn(t, mirror, "for-each-ref", "--format=%(refname)", "--contains="+string(worked), "refs/remotes/", "refs/heads/")) {
 		gitIn(t, mirror, "update-ref", "-d", ref)
 	}
 	is(found(false), []string{"repository t1-01.1", "repository t1-04.1", "repository t2-01.1", "result t1-02.1", "result t2-01.1"})

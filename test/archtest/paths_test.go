@@ -114,7 +114,7 @@ func TestFilesOfAnOfficeAreReachedThroughItsFolders(t *testing.T) {
 		}
 	}
 	for _, e := range elsewhere {
-		for _, by := range strings.Fields(e.calls) {
+		for by := range strings.FieldsSeq(e.calls) {
 			if !used[e.where+" "+by] {
 				t.Errorf("%s does not call %s any more: take it off the list", e.where, by)
 			}

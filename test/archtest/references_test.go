@@ -30,7 +30,7 @@ func trackedFiles(t *testing.T, endings ...string) map[string]string {
 		t.Fatal(err)
 	}
 	files := map[string]string{}
-	for _, name := range strings.Split(strings.TrimRight(string(out), "\x00"), "\x00") {
+	for name := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
 		for _, ending := range endings {
 			if !strings.HasSuffix(name, ending) {
 				continue
@@ -47,7 +47,7 @@ func trackedFiles(t *testing.T, endings ...string) map[string]string {
 // listed are the first cells of a page's tables.
 func listed(page string) map[string]bool {
 	rows := map[string]bool{}
-	for _, line := range strings.Split(page, "\n") {
+	for line := range strings.SplitSeq(page, "\n") {
 		if cells := strings.Split(line, "|"); len(cells) > 3 {
 			rows[strings.TrimSpace(cells[1])] = true
 		}

@@ -197,7 +197,7 @@ func TestTextIsOfNoMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range strings.Split(strings.TrimRight(string(out), "\x00"), "\x00") {
+	for name := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
 		if name == "test/archtest/rules_test.go" || name == "go.sum" {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"strings"
 	"testing"
 )
@@ -64,9 +65,7 @@ func bareSkips(file *ast.File) (at []token.Pos) {
 	var walk func(n ast.Node, tests map[string]string)
 	function := func(typ *ast.FuncType, body *ast.BlockStmt, outer map[string]string) {
 		inner := map[string]string{}
-		for name, of := range outer {
-			inner[name] = of
-		}
+		maps.Copy(inner, outer)
 		for _, p := range typ.Params.List {
 			for _, name := range p.Names {
 				inner[name.Name] = packageOfType(p.Type)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -120,12 +121,8 @@ func TestForgedSuites(t *testing.T) {
 	for _, f := range forgeries {
 		t.Run(f.name, func(t *testing.T) {
 			files := map[string]string{}
-			for n, text := range broken[f.kind] {
-				files[n] = text
-			}
-			for n, text := range f.files {
-				files[n] = text
-			}
+			maps.Copy(files, broken[f.kind])
+			maps.Copy(files, f.files)
 			p := gitopstest.New(t, forged[f.kind])
 			head := p.Commit("forged", files)
 			if res := j.judge(t, p, head, false); !res.Passed {
@@ -140,9 +137,7 @@ func TestForgedSuites(t *testing.T) {
 	}
 	t.Run("what never looked there", func(t *testing.T) {
 		files := map[string]string{"double/main_test.go": forgeries[0].files["double/main_test.go"]}
-		for n, text := range forged["go"] {
-			files[n] = text
-		}
+		maps.Copy(files, forged["go"])
 		p := gitopstest.New(t, files)
 		res := j.judge(t, p, p.Commit("honest", map[string]string{"double/calc.go": files["double/calc.go"] + "\n"}), true)
 		if c := res.Checks[len(res.Checks)-1].Canary; !res.Passed || c == nil || len(c.Blind) != 1 || c.Hollow != nil {
@@ -151,9 +146,7 @@ func TestForgedSuites(t *testing.T) {
 	})
 	t.Run("the names of a red base", func(t *testing.T) {
 		files := map[string]string{"old/old_test.go": "package old\n\nimport \"testing\"\n\nfunc TestOld(t *testing.T) { t.Fatal(\"as ever\") }\n"}
-		for n, text := range forged["go"] {
-			files[n] = text
-		}
+		maps.Copy(files, forged["go"])
 		p := gitopstest.New(t, files)
 		head := p.Commit("forged", map[string]string{"double/calc.go": broken["go"]["double/calc.go"], "double/main_test.go": forgeries[0].files["double/main_test.go"]})
 		known := j.judge(t, p, p.Base, false)

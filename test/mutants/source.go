@@ -150,7 +150,7 @@ func markEqual(f *file, made []*mutant) error {
 			if f.lineText(offset) == c.Text {
 				line++
 			}
-			for _, name := range strings.Split(names, ",") {
+			for name := range strings.SplitSeq(names, ",") {
 				kind, put, one := strings.Cut(name, "=")
 				if !slices.Contains(kinds, kind) {
 					return fmt.Errorf("%s: no kind of mutant is called %q; there are %s", where, kind, strings.Join(kinds, ", "))

@@ -48,7 +48,7 @@ func (s *source) measure(ctx context.Context, dir string, parallel int) (*suite,
 		return nil, fmt.Errorf("list the tests: %w\n%s", err, out)
 	}
 	st := &suite{source: s}
-	for _, name := range strings.Fields(out) {
+	for name := range strings.FieldsSeq(out) {
 		st.tests = append(st.tests, &oneTest{name: name})
 	}
 	err = each(parallel, len(st.tests), func(i int) error {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"time"
 
@@ -70,9 +71,7 @@ func (c *Client) sendRequest(ctx context.Context, address string, header http.He
 	if err != nil {
 		return nil, err
 	}
-	for key, values := range header {
-		req.Header[key] = values
-	}
+	maps.Copy(req.Header, header)
 	if send != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}

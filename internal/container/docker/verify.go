@@ -206,8 +206,8 @@ func isEmpty(v reflect.Value) bool {
 	case reflect.Pointer:
 		return v.IsNil() || isEmpty(v.Elem())
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if !isEmpty(v.Field(i)) {
+		for _, field := range v.Fields() {
+			if !isEmpty(field) {
 				return false
 			}
 		}

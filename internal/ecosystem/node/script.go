@@ -167,7 +167,7 @@ func (p packageJSON) quietly(script, last string) packageJSON {
 // be taken beside them, and not out of them.
 func choosesFiles(line string, words ...string) bool {
 	started := false
-	for _, w := range strings.Fields(line) {
+	for w := range strings.FieldsSeq(line) {
 		switch {
 		case slices.Contains(words, path.Base(w)):
 			started = true
@@ -180,7 +180,7 @@ func choosesFiles(line string, words ...string) bool {
 
 // programName is what a script's line starts.
 func programName(line string) string {
-	for _, w := range strings.Fields(line) {
+	for w := range strings.FieldsSeq(line) {
 		if strings.Contains(w, "=") || w == "npx" || w == "cross-env" || w == "env" || w == "--no-install" {
 			continue
 		}

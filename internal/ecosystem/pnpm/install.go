@@ -2,6 +2,7 @@ package pnpm
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -165,9 +166,7 @@ func readProject(s ecosystem.Sources, dir string) (map[string][]byte, error) {
 		files[rc] = node.FilterSettings(text, settings)
 	}
 	patches, err := s.ReadTexts(patchesOf(s, dir, files[lock]))
-	for name, text := range patches {
-		files[name] = text
-	}
+	maps.Copy(files, patches)
 	return files, err
 }
 

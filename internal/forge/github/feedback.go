@@ -174,7 +174,7 @@ func newItem(kind forge.ItemKind, id int64, u *github.User, body, url string) fo
 // that some are still under way.
 func (c *Client) listFailedChecks(ctx context.Context, head company.OID) (out []forge.Item, pending bool, err error) {
 	runs, err := listPages(ctx, c, "reading the checks", func(o github.ListOptions) ([]*github.CheckRun, *github.Response, error) {
-		r, resp, err := c.api.Checks.ListCheckRunsForRef(ctx, c.repo.Owner, c.repo.Name, string(head), &github.ListCheckRunsOptions{Filter: github.String("latest"), ListOptions: o})
+		r, resp, err := c.api.Checks.ListCheckRunsForRef(ctx, c.repo.Owner, c.repo.Name, string(head), &github.ListCheckRunsOptions{Filter: new("latest"), ListOptions: o})
 		if err != nil {
 			return nil, resp, err
 		}

@@ -245,7 +245,7 @@ func (c *Client) Close(ctx context.Context, ref forge.Ref) error {
 		return company.E(company.EConflict, fmt.Sprintf("pull request #%d is not this office's", ref.Number)).Because("its text does not carry our mark").Fix("close it yourself: " + p.GetHTMLURL()).NeedsPerson()
 	}
 	return c.callWithRetry(ctx, "closing the pull request", func() (*github.Response, error) {
-		_, resp, err := c.api.PullRequests.Edit(ctx, c.repo.Owner, c.repo.Name, ref.Number, &github.PullRequest{State: github.String("closed")})
+		_, resp, err := c.api.PullRequests.Edit(ctx, c.repo.Owner, c.repo.Name, ref.Number, &github.PullRequest{State: new("closed")})
 		return resp, err
 	})
 }

@@ -100,7 +100,7 @@ func (c *Client) createPull(ctx context.Context, pr forge.PR) (*github.PullReque
 		err := c.callOnce(ctx, "opening the pull request", func() (resp *github.Response, err error) {
 			in := &github.NewPullRequest{Title: &title, Head: &head, Base: &pr.Base, Body: &body, Draft: &draft}
 			if fork {
-				in.MaintainerCanModify = github.Bool(true)
+				in.MaintainerCanModify = new(true)
 			}
 			p, resp, err = c.api.PullRequests.Create(ctx, c.repo.Owner, c.repo.Name, in)
 			return resp, err

@@ -84,7 +84,7 @@ func (e *eyes) repair(ctx context.Context, f Finding) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, c := range strings.Fields(later) {
+	for c := range strings.FieldsSeq(later) {
 		own, err := e.git(ctx, e.Origin, "diff", "--name-only", c+"^", c, "--", f.File)
 		if err != nil {
 			return "", err
@@ -132,7 +132,7 @@ func (e *eyes) conflict(ctx context.Context) (string, error) {
 		return "", err
 	}
 	var found, paths string
-	for _, c := range strings.Fields(merges) {
+	for c := range strings.FieldsSeq(merges) {
 		p, err := e.conflicts(ctx, c)
 		if err != nil {
 			return "", err
