@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -297,13 +296,4 @@ func (r *runner) recordResult(ctx context.Context, j *toolJob, saved *Saved) err
 		r.cfg.Logger.DebugContext(ctx, "tool error", "run_id", r.cfg.Run, "tool", j.Name, "text", safetext.EscapeLine(res.Text, 300))
 	}
 	return nil
-}
-
-// Names lists the tools, for prompts.
-func Names(tools []Tool) []string {
-	names := make([]string, 0, len(tools))
-	for _, t := range tools {
-		names = append(names, t.Spec.Name)
-	}
-	return slices.Clip(names)
 }

@@ -448,18 +448,18 @@ func TestConfigRoundTrip(t *testing.T) {
 	valid := func(data []byte) error { return schemaAccepts(t, data) }
 	rapid.Check(t, func(t *rapid.T) {
 		want := genConfig(t)
-		if err := os.WriteFile(filepath.Join(dir, ConfigName), want.YAML(), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, ConfigName), toYAML(want), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		got, err := Load(t.Context(), LoadOptions{OfficeDir: dir})
 		if err != nil {
-			t.Fatalf("%v\n%s", err, want.YAML())
+			t.Fatalf("%v\n%s", err, toYAML(want))
 		}
 		if diff := diffConfigs(got.Config, want); diff != "" || !reflect.DeepEqual(got.Config, want) {
-			t.Fatalf("%s\n%s", diff, want.YAML())
+			t.Fatalf("%s\n%s", diff, toYAML(want))
 		}
-		if err := valid(want.YAML()); err != nil {
-			t.Fatalf("schema: %v\n%s", err, want.YAML())
+		if err := valid(toYAML(want)); err != nil {
+			t.Fatalf("schema: %v\n%s", err, toYAML(want))
 		}
 	})
 	if err := valid([]byte(designYAML)); err != nil {

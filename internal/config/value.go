@@ -90,9 +90,6 @@ func (c Command) String() string {
 	return c.Line
 }
 
-// IsCommand reports whether there is a command.
-func (c Command) IsCommand() bool { return c.Mode == "" }
-
 // valueError is a refused value, with the allowed ones.
 type valueError struct{ what, allowed string }
 

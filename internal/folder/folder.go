@@ -107,15 +107,6 @@ func (f *Folder) Sub(name string) (*Folder, error) {
 	return &Folder{root: root, path: f.Join(name)}, nil
 }
 
-// MakeSub makes a folder in this one, with those above it, where it is
-// missing, and opens it. Each is its owner's alone.
-func (f *Folder) MakeSub(name string) (*Folder, error) {
-	if err := f.Mkdir(name); err != nil {
-		return nil, err
-	}
-	return f.Sub(name)
-}
-
 // Mkdir makes a folder, and those above it, where it is missing.
 func (f *Folder) Mkdir(name string) error {
 	parts, err := splitName(name)

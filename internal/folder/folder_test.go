@@ -151,8 +151,8 @@ func TestAFolderThatIsALinkIsNotOpened(t *testing.T) {
 	if _, err := Open(b.Join("state")); company.CodeOf(err) != company.EConfig {
 		t.Errorf("Open of a link: %v", err)
 	}
-	if _, err := b.MakeSub("state/bus"); company.CodeOf(err) != company.EConfig {
-		t.Errorf("MakeSub below a link: %v", err)
+	if err := b.Mkdir("state/bus"); company.CodeOf(err) != company.EConfig {
+		t.Errorf("Mkdir below a link: %v", err)
 	}
 	if _, err := b.List("state"); company.CodeOf(err) != company.EConfig {
 		t.Errorf("List of a link: %v", err)

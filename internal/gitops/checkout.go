@@ -110,6 +110,8 @@ func (c *checkout) remoteURL(name string) string {
 	return filepath.Join(c.workTree, url)
 }
 
+// defaultBranch is GIT-9: the remote's HEAD as the checkout knows it, else main,
+// else master. ENotFound (DEFAULT_BRANCH_NOT_FOUND) when none is there.
 func (c *checkout) defaultBranch(ctx context.Context) (string, error) {
 	remote := "refs/remotes/" + c.s.cfg.Remote + "/"
 	r, err := c.s.run(ctx, call{dir: c.gitDir, args: []string{"rev-parse", "--symbolic-full-name", remote + "HEAD"}})

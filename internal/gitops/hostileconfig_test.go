@@ -21,7 +21,10 @@ func TestHostileConfigRunsNothing(t *testing.T) {
 	}
 	c.PoisonEnvironment()
 
-	info, err := Inspect(t.Context(), b.checkout, "origin", "")
+	_, info, done, err := View(t.Context(), b.checkout, "origin", "")
+	if err == nil {
+		done()
+	}
 	if err != nil || info.OID != next || !info.Dirty {
 		t.Errorf("%+v, %v", info, err)
 	}

@@ -52,18 +52,9 @@ func LookAt(root, remote, projectID, sourcePath string) (*Mirror, error) {
 	return m, s.verifyRepo(m.dir)
 }
 
-// Inspect tells what FetchBase would start from, and fetches and makes
-// nothing that stays: it needs no store. Its refusals are those of FetchBase.
-func Inspect(ctx context.Context, checkoutPath, remote, ref string) (BaseInfo, error) {
-	_, info, done, err := View(ctx, checkoutPath, remote, ref)
-	if err == nil {
-		done()
-	}
-	return info, err
-}
-
-// View is Inspect, and the objects of the checkout itself to read from: List,
-// ReadFile and what else only looks. Nothing is fetched, and the Mirror is for
+// View tells what FetchBase would start from, with its refusals, and gives the
+// objects of the checkout itself to read from: List, ReadFile and what else only
+// looks. Nothing is fetched and nothing made that stays, and the Mirror is for
 // nothing else. done ends it.
 func View(ctx context.Context, checkoutPath, remote, ref string) (m *Mirror, info BaseInfo, done func(), err error) {
 	git, err := findGit()

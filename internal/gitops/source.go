@@ -114,16 +114,6 @@ func (m *Mirror) fetchBase(ctx context.Context, info BaseInfo, f fetchSpec) erro
 	return err
 }
 
-// DefaultBranch is GIT-9: the remote's HEAD as the checkout knows it, else
-// main, else master. ENotFound (DEFAULT_BRANCH_NOT_FOUND) when none is there.
-func (m *Mirror) DefaultBranch(ctx context.Context, sourcePath string) (string, error) {
-	c, err := m.s.openCheckout(ctx, sourcePath)
-	if err != nil {
-		return "", err
-	}
-	return c.defaultBranch(ctx)
-}
-
 // fetchSpec is one fetch of exactly one object id.
 type fetchSpec struct {
 	url, global, protocols string

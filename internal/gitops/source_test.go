@@ -172,7 +172,11 @@ func TestDefaultBranch(t *testing.T) {
 	b := setup(t, nil)
 	ask := func(want string) {
 		t.Helper()
-		got, err := b.mirror.DefaultBranch(b.ctx, b.checkout)
+		c, err := b.store.openCheckout(b.ctx, b.checkout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.defaultBranch(b.ctx)
 		if want == "" {
 			requireCode(t, err, company.ENotFound, "DEFAULT_BRANCH_NOT_FOUND")
 		} else if err != nil || got != want {

@@ -12,7 +12,6 @@ const (
 	maxGlobBytes    = 1 << 10  // of one glob
 	maxGlobBranches = 64       // patterns after brace expansion
 	maxGlobExpanded = 16 << 10 // bytes of all patterns together
-	overlapBudget   = 1 << 18  // pairs of states that one question may look at
 )
 
 // Glob is a pattern for paths relative to the repository root (SUB-18), in
@@ -105,24 +104,12 @@ func (g Glob) Prefix() string { return g.prefix }
 // IsLiteral reports whether the glob names exactly one path.
 func (g Glob) IsLiteral() bool { return len(g.examples) == 1 && g.prefix == g.examples[0] }
 
-// Overlap reports whether some path is matched by both globs. It is decided on
-// the globs alone, whatever files exist. A question that is too large to
-// decide counts as an overlap.
-func Overlap(a, b Glob) bool {
-	budget := overlapBudget
-	_, both := CommonPath(a, b, &budget)
-	return both
-}
-
-// Common is Overlap with a shortest path that both globs match, to show to
-// people; the path is empty where the question was too large to decide.
-func Common(a, b Glob) (path string, both bool) {
-	budget := overlapBudget
-	return CommonPath(a, b, &budget)
-}
-
-// CommonPath walks the product of both automata and of the one that accepts the
-// paths a repository can have, breadth first, and spends the budget.
+// CommonPath is a shortest path that both globs match, if there is one, whatever
+// files exist. It spends the budget, of pairs of states that it looks at; a
+// question that is too large to decide counts as an overlap without a path.
+//
+// It walks the product of both automata and of the one that accepts the
+// paths a repository can have, breadth first.
 func CommonPath(a, b Glob, budget *int) (string, bool) {
 	if a.nfa == nil || b.nfa == nil {
 		return "", false
@@ -197,7 +184,7 @@ func CommonPath(a, b Glob, budget *int) (string, bool) {
 
 // Mentions reports whether one glob speaks of what the other means: a path that
 // one spells out, its wildcards filled with a neutral name, is matched by the
-// other. It is the weaker sister of Overlap for classes of paths that may lie
+// other. It is the weaker sister of CommonPath for classes of paths that may lie
 // anywhere: docs/** could hold docs/migrations/, and **/*.go could hold
 // .github/x.go, but neither is what its author speaks of, and to refuse them
 // would leave no plan.

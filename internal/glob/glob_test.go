@@ -53,7 +53,7 @@ func TestGlobMatch(t *testing.T) {
 			}
 		}
 	}
-	if (Glob{}).Match("a") || Overlap(Glob{}, mustParse(t, "**")) {
+	if (Glob{}).Match("a") || overlaps(Glob{}, mustParse(t, "**")) {
 		t.Error("the zero glob matches something")
 	}
 }
@@ -95,6 +95,15 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+const overlapBudget = 1 << 18
+
+func overlaps(a, b Glob) bool { _, both := commonPath(a, b); return both }
+
+func commonPath(a, b Glob) (path string, both bool) {
+	budget := overlapBudget
+	return CommonPath(a, b, &budget)
+}
+
 func TestOverlap(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
@@ -118,9 +127,9 @@ func TestOverlap(t *testing.T) {
 		{"*", ".env", true},
 	} {
 		a, b := mustParse(t, c.a), mustParse(t, c.b)
-		path, got := Common(a, b)
-		if got != c.want || Overlap(b, a) != c.want {
-			t.Errorf("Overlap(%q, %q) = %v (%q), want %v", c.a, c.b, got, path, c.want)
+		path, got := commonPath(a, b)
+		if got != c.want || overlaps(b, a) != c.want {
+			t.Errorf("overlap(%q, %q) = %v (%q), want %v", c.a, c.b, got, path, c.want)
 		}
 	}
 }
@@ -134,7 +143,7 @@ func TestOverlapUndecided(t *testing.T) {
 	if path, both := CommonPath(big, other, &budget); !both || path != "" {
 		t.Fatalf("an undecided question gave %q, %v", path, both)
 	}
-	if !Overlap(big, big) {
+	if !overlaps(big, big) {
 		t.Fatal("a glob does not overlap itself")
 	}
 }
@@ -164,12 +173,12 @@ func TestGlobProperties(t *testing.T) {
 		if errA != nil || errB != nil {
 			t.Skip("a component of dots")
 		}
-		path, both := Common(a, b)
+		path, both := commonPath(a, b)
 		if both && (!a.Match(path) || !b.Match(path)) {
-			t.Fatalf("Common(%q, %q) = %q, which is not matched by both", sa, sb, path)
+			t.Fatalf("commonPath(%q, %q) = %q, which is not matched by both", sa, sb, path)
 		}
-		if Overlap(b, a) != both {
-			t.Fatalf("Overlap(%q, %q) is not symmetric", sa, sb)
+		if overlaps(b, a) != both {
+			t.Fatalf("overlap(%q, %q) is not symmetric", sa, sb)
 		}
 		theirs, err := expandBraces(sa)
 		if err != nil {
@@ -189,7 +198,7 @@ func TestGlobProperties(t *testing.T) {
 				t.Fatalf("%q matches %q: %v, doublestar says %v", sa, p, m, want)
 			}
 			if m && b.Match(p) && !both {
-				t.Fatalf("Overlap(%q, %q) = false, but both match %q", sa, sb, p)
+				t.Fatalf("overlap(%q, %q) = false, but both match %q", sa, sb, p)
 			}
 		}
 		for _, e := range a.examples {
@@ -207,7 +216,7 @@ func FuzzParse(f *testing.F) {
 	all, _ := Parse("**")
 	f.Fuzz(func(t *testing.T, s string) {
 		if g, err := Parse(s); err == nil {
-			if path, both := Common(g, all); both && path != "" && !g.Match(path) {
+			if path, both := commonPath(g, all); both && path != "" && !g.Match(path) {
 				t.Fatalf("%q does not match %q", s, path)
 			}
 		}

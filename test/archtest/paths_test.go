@@ -82,7 +82,6 @@ var elsewhere = []exemption{
 	{"internal/config/configtest/", "", "folders and repositories for tests"},
 	{"internal/ecosystem/ecosystemtest/", "os.ReadFile", "reads the reports that a test brings"},
 	{"internal/gitops/remotetest/", "", "servers for tests"},
-	{"internal/container/docker/seccomp/gen/", "", "makes a file of this repository"},
 }
 
 // A checkout may bring links and repositories along in the places where an

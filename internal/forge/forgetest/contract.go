@@ -20,7 +20,7 @@ import (
 //go:embed testdata/github.json.gz
 var githubSpecGzip []byte
 
-// Contract is NewGitHub's own description of its API, trimmed (testdata/trim.go).
+// Contract is GitHub's own description of its API, trimmed (testdata/trim.go).
 type Contract struct {
 	router routers.Router
 }
@@ -50,7 +50,7 @@ var GitHubContract = sync.OnceValues(func() (*Contract, error) {
 	doc.Paths = paths
 	doc.Servers = nil
 	// The description has an object here; its text permits the array that
-	// NewGitHub's own clients send.
+	// GitHub's own clients send.
 	labels := doc.Paths.Value("/repos/{owner}/{repo}/issues/{issue_number}/labels").Post.RequestBody.Value.Content["application/json"].Schema.Value
 	*labels = openapi3.Schema{OneOf: openapi3.SchemaRefs{
 		openapi3.NewSchemaRef("", openapi3.NewArraySchema().WithItems(openapi3.NewStringSchema())),

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// NewGitHub's description is a judge and no ornament: it refuses what NewGitHub
+// GitHub's description is a judge and no ornament: it refuses what GitHub
 // would refuse, and replies that are not whole.
 func TestContractRejectsUnknown(t *testing.T) {
 	c, err := GitHubContract()

@@ -10,7 +10,7 @@ import (
 )
 
 // NewGitea starts a fake Gitea below path (empty: at its host's root): its API
-// is at /api/v1. It differs from NewGitHub where Gitea differs from GitHub: 409
+// is at /api/v1. It differs from GitHub where Gitea differs from GitHub: 409
 // for a second pull request and 404 for a head that is not there, drafts by
 // title, labels by number, comments without pages, line comments below reviews,
 // no check runs, scopes of tokens, "not mergeable" while it works it out,
@@ -40,7 +40,7 @@ func NewGitea(t testing.TB, path string) *Server {
 	return s
 }
 
-// scopeOf is what a token needs for a request, as NewGitea's routes have it.
+// scopeOf is what a token needs for a request, as Gitea's routes have it.
 func scopeOf(r *http.Request) string {
 	category, level := "repository", "write:"
 	switch rest := strings.SplitN(strings.TrimPrefix(r.URL.Path, "/api/v1/"), "/", 5); {
@@ -61,7 +61,7 @@ func (t *Token) hasScope(scope string) bool {
 	return len(t.Scopes) == 0 || slices.Contains(t.Scopes, scope) || slices.Contains(t.Scopes, strings.Replace(scope, "read:", "write:", 1))
 }
 
-// giteaAPI shares NewGitHub's logins and git, and has its own replies.
+// giteaAPI shares GitHub's logins and git, and has its own replies.
 type giteaAPI struct{ githubAPI }
 
 func (g *giteaAPI) sendError(w http.ResponseWriter, r *http.Request, code int, message string) {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// NewGitHub starts a fake NewGitHub Enterprise: its API is at /api/v3 and
-// /api/graphql. Whatever passes it is held to NewGitHub's description; what does
+// NewGitHub starts a fake GitHub Enterprise: its API is at /api/v3 and
+// /api/graphql. Whatever passes it is held to GitHub's description; what does
 // not fit fails the test.
 func NewGitHub(t testing.TB) *Server {
 	t.Helper()
@@ -152,7 +152,7 @@ func (h *githubAPI) withRepo(f repoHandler) http.HandlerFunc {
 	}
 }
 
-// refuseWithoutPermission refuses a token without a permission, as NewGitHub does it.
+// refuseWithoutPermission refuses a token without a permission, as GitHub does it.
 func refuseWithoutPermission(w http.ResponseWriter, r *http.Request, tok *Token, permission, level string) bool {
 	if tok != nil && tok.hasPermission(permission) {
 		return false

@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// githubApp is a NewGitHub App with its installations.
+// githubApp is a GitHub App with its installations.
 type githubApp struct {
 	id   int64
 	key  *rsa.PublicKey
 	repo *Repo // of installation id+1
 }
 
-// AddApp makes a NewGitHub App that is installed in a repository. It returns the
+// AddApp makes a GitHub App that is installed in a repository. It returns the
 // private key, PEM, and the id of the installation.
 func (s *Server) AddApp(id int64, r *Repo) (keyPEM string, installation int64) {
 	s.t.Helper()

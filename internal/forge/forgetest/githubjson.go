@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The shapes of NewGitHub's replies: what its description requires, and what
+// The shapes of GitHub's replies: what its description requires, and what
 // clients read.
 
 type jsonObject = map[string]any
@@ -107,7 +107,7 @@ func (s *Server) pullJSON(r *Repo, p *Pull, full bool) jsonObject {
 	o["comments"], o["review_comments"] = len(p.comments), len(p.lines)
 	o["commits"], o["additions"], o["deletions"], o["changed_files"] = s.countChanges(r, p)
 	o["mergeable"], o["mergeable_state"] = nil, "unknown"
-	// NewGitHub works it out after the first look.
+	// GitHub works it out after the first look.
 	if p.lookedAt != p.HeadSHA+s.branchSHA(r, p.Base) {
 		p.lookedAt = p.HeadSHA + s.branchSHA(r, p.Base)
 	} else if p.State == "open" {

@@ -24,7 +24,7 @@ type Repo struct {
 	status       []Status
 	teams        []string // that may review
 	ownerKind    string   // by a User (as if empty) or an Organization
-	labels       []string // of NewGitea, which knows them by number
+	labels       []string // of Gitea, which knows them by number
 }
 
 func (r *Repo) fullName() string { return r.Owner + "/" + r.Name }
@@ -109,7 +109,7 @@ type Token struct {
 	// MissingPermissions are permissions that the token does not have: pull_requests,
 	// contents, issues, checks, administration.
 	MissingPermissions []string
-	// Scopes are what a token of NewGitea's may, by its own names; none: all.
+	// Scopes are what a token of Gitea's may, by its own names; none: all.
 	Scopes  []string
 	Expires time.Time // zero: never
 	// Remaining is how many requests it has left until Reset; 0 with a zero Reset:
@@ -190,7 +190,7 @@ func (s *Server) AddLogin(token string, t Token) {
 	s.tokens[token] = &t
 }
 
-// DelayMergeCheck makes a NewGitea slow to work out whether a branch merges: so many looks.
+// DelayMergeCheck makes a Gitea slow to work out whether a branch merges: so many looks.
 func (s *Server) DelayMergeCheck(looks int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

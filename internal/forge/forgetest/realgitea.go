@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-// RealGitea is a NewGitea that runs for one test, with SQLite in a folder of its
+// RealGitea is a Gitea that runs for one test, with SQLite in a folder of its
 // own, behind a front on loopback that may live below a path. Its people are
 // made when they are first named, and act through the API.
 type RealGitea struct {
@@ -52,10 +52,10 @@ const (
 	password   = "Loopback-only-1"
 )
 
-// ForCase is the same NewGitea for another case.
+// ForCase is the same Gitea for another case.
 func (g *RealGitea) ForCase(t testing.TB) *RealGitea { return &RealGitea{giteaHost: g.giteaHost, t: t} }
 
-// StartRealGitea starts the NewGitea of a folder that scripts/build-gitea.sh made.
+// StartRealGitea starts the Gitea of a folder that scripts/build-gitea.sh made.
 func StartRealGitea(t testing.TB, built, path string) *RealGitea {
 	t.Helper()
 	g := &RealGitea{t: t, giteaHost: &giteaHost{faultProxy: newFaultProxy(), dir: t.TempDir(), path: path, calls: &http.Client{Timeout: time.Minute},

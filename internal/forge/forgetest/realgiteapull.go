@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Pull requests of a real NewGitea, as people make and change them.
+// Pull requests of a real Gitea, as people make and change them.
 
 type giteaPullJSON struct {
 	Number      int
@@ -107,7 +107,7 @@ func (g *RealGitea) EditPull(r *Repo, number int, change func(*Pull)) {
 	}
 }
 
-// MergePull merges with the button, as soon as NewGitea lets it.
+// MergePull merges with the button, as soon as Gitea lets it.
 func (g *RealGitea) MergePull(r *Repo, number int) string {
 	g.t.Helper()
 	g.waitUntil("Gitea lets it be merged", func() bool {

@@ -1,9 +1,9 @@
 // Package forgetest is forges for tests: HTTP servers on loopback that behave
-// as NewGitHub and NewGitea do, with real bare git repositories behind them, pushes
+// as GitHub and Gitea do, with real bare git repositories behind them, pushes
 // over https included. It owns the servers and their folders for one test. What
 // a head, a merge or a file is, git says; the rest (duplicates, permissions,
 // rate limits, pages, entity tags, faults) follows the forges' documentation,
-// and the NewGitHub one is held to NewGitHub's own description with every request and
+// and the GitHub one is held to GitHub's own description with every request and
 // reply (Contract). It is not for production, and knows nothing of our drivers.
 package forgetest
 
@@ -36,8 +36,8 @@ type Server struct {
 	dir             string
 	backend         string // git http-backend
 	path            string // below which it lives; empty: at its host's root
-	mergeCheckLooks int    // of NewGitea: looks that working out a merge takes
-	duplicates      int    // of NewGitea: others that open the same at the same time
+	mergeCheckLooks int    // of Gitea: looks that working out a merge takes
+	duplicates      int    // of Gitea: others that open the same at the same time
 
 	mu     sync.Mutex
 	repos  map[string]*Repo
