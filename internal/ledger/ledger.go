@@ -258,6 +258,27 @@ func (l *Ledger) read(ctx context.Context, fromSeq uint64, read reader, fn func(
 	return busError("read the ledger", err)
 }
 
+// Verify reads the whole ledger and checks every link of it, and that it ends
+// where this handle knows it to end or later.
+func (l *Ledger) Verify(ctx context.Context) error {
+	head := l.Head()
+	var at link
+	known := head.Seq == 0
+	err := l.bus.Log().Read(ctx, subject, 0, func(m bus.Message) error {
+		_, next, err := open(&at, m)
+		if err != nil {
+			return err
+		}
+		at = next
+		known = known || next == link{Seq: head.Seq, Hash: head.Hash, Log: head.LogSeq}
+		return nil
+	})
+	if err == nil && !known {
+		err = damagedError(at.Seq+1, fmt.Sprintf("the ledger was known to hold event %d with another past", head.Seq))
+	}
+	return busError("verify the ledger", err)
+}
+
 // busError gives errors of the bus a code; those that have one keep it, and
 // the end of the caller's own context stays what it is.
 func busError(op string, err error) error {
