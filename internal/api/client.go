@@ -19,6 +19,7 @@ import (
 type Client struct {
 	http    *http.Client
 	timeout time.Duration // of one request, but not of a feed; 0: none
+	maxBody int           // of a request, in bytes; 0: unbounded
 	close   func()        // nil: nothing but connections
 
 	mu         sync.Mutex
@@ -54,7 +55,7 @@ const answerTimeout = 30 * time.Second
 
 // Dial makes a client over connections that dial opens.
 func Dial(dial func(ctx context.Context) (net.Conn, error)) *Client {
-	return &Client{timeout: answerTimeout, http: &http.Client{Transport: &http.Transport{
+	return &Client{timeout: answerTimeout, maxBody: maxBody, http: &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
 	}}}
 }
@@ -133,6 +134,9 @@ func (c *Client) sendRequest(ctx context.Context, method, path string, body any)
 		b, err := json.Marshal(body)
 		if err != nil {
 			return nil, err
+		}
+		if c.maxBody > 0 && len(b) > c.maxBody { // the server would hang up in the middle of it
+			return nil, tooLarge()
 		}
 		r = bytes.NewReader(b)
 	}

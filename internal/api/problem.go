@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
+	"strings"
 
 	"company/internal/company"
 )
@@ -16,7 +18,7 @@ const problemType = "application/problem+json"
 type problem struct {
 	Title   string        `json:"title"`            // what happened
 	Status  int           `json:"status"`           // of HTTP
-	Detail  string        `json:"detail,omitempty"` // why
+	Detail  string        `json:"detail,omitempty"` // why, behind the text that was wrapped around the error
 	Code    company.Code  `json:"code"`
 	Class   company.Class `json:"class,omitempty"`
 	Hint    string        `json:"hint,omitempty"` // what to do
@@ -48,11 +50,21 @@ func problemOf(err error) problem {
 		if p.Detail == "" && e.Err != nil {
 			p.Detail = e.Err.Error()
 		}
+		if around := textAround(err, e); around != "" {
+			p.Detail = strings.TrimSuffix(around+": "+p.Detail, ": ")
+		}
 		if p.Status == 0 {
 			p.Status = http.StatusInternalServerError
 		}
 	}
 	return p
+}
+
+// textAround is what err says beside the company's error in it.
+func textAround(err error, e *company.Error) string {
+	before, after, _ := strings.Cut(err.Error(), e.Error())
+	parts := []string{strings.Trim(before, ": \n"), strings.Trim(after, ": \n")}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ": ")
 }
 
 // asError is the error that a problem document tells.

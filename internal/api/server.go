@@ -90,8 +90,15 @@ func commandKind(c company.Command) (string, error) {
 // another, and ages are of the office's time.
 const timeHeader = "Office-Time"
 
-// maxBody bounds a request, in bytes. An instruction may be 256 KiB.
+// maxBody bounds a request on the wire, in bytes. An instruction may be 256 KiB.
+// In process there is no such bound.
 const maxBody = 1 << 20
+
+// tooLarge is the error of a command that passes maxBody.
+func tooLarge() *company.Error {
+	return company.E(company.EInvalid, fmt.Sprintf("the command is larger than the %d MiB that fit into a request", maxBody>>20)).
+		Because("another process holds the office").Fix("shorten its text")
+}
 
 // Server serves one office.
 type Server struct {
@@ -107,6 +114,12 @@ type Server struct {
 // New makes a server. It serves after Start.
 func New(o Office, h ServerInfo, log *slog.Logger) *Server {
 	s := &Server{office: o, info: h, log: log, stopped: make(chan struct{}), atWork: true}
+	s.http = &http.Server{Handler: http.MaxBytesHandler(s.newHandler(), maxBody), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	return s
+}
+
+// newHandler answers requests of any size.
+func (s *Server) newHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/v1/hello", s.serveInfo)
 	mux.HandleFunc("POST /api/v1/commands", s.serveCommand)
@@ -127,14 +140,12 @@ func New(o Office, h ServerInfo, log *slog.Logger) *Server {
 	}
 	mux.HandleFunc("GET /", unknown)
 	mux.HandleFunc("POST /", unknown)
-	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.inFlight.Add(1)
 		defer s.inFlight.Done()
 		w.Header().Set(timeHeader, s.office.Source().Now.Format(time.RFC3339Nano))
 		mux.ServeHTTP(w, r)
 	})
-	s.http = &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
-	return s
 }
 
 // Start serves on l until Stop.
@@ -183,9 +194,12 @@ type CommandResult struct {
 }
 
 // readCommand reads a command that people may send.
-func (s *Server) readCommand(w http.ResponseWriter, r *http.Request) (id string, c company.Command, err error) {
+func (s *Server) readCommand(r *http.Request) (id string, c company.Command, err error) {
 	var in CommandEnvelope
-	if err := decodeReader(http.MaxBytesReader(w, r.Body, maxBody), &in); err != nil {
+	if err := decodeReader(r.Body, &in); err != nil {
+		if large := new(http.MaxBytesError); errors.As(err, &large) {
+			return "", nil, tooLarge()
+		}
 		return "", nil, company.E(company.EInvalid, "the request is not what was expected").Wrap(err).Fix(s.sameVersion())
 	}
 	i := slices.IndexFunc(commandCodecs, func(w commandCodec) bool { return w.kind == in.Kind })
@@ -199,7 +213,7 @@ func (s *Server) readCommand(w http.ResponseWriter, r *http.Request) (id string,
 }
 
 func (s *Server) serveCommand(w http.ResponseWriter, r *http.Request) {
-	id, c, err := s.readCommand(w, r)
+	id, c, err := s.readCommand(r)
 	if err != nil {
 		writeError(w, err)
 		return
@@ -215,7 +229,7 @@ func (s *Server) serveCommand(w http.ResponseWriter, r *http.Request) {
 // serveTrial tells what a command would do, as the core decides it now. Nothing
 // is written.
 func (s *Server) serveTrial(w http.ResponseWriter, r *http.Request) {
-	_, c, err := s.readCommand(w, r)
+	_, c, err := s.readCommand(r)
 	if err != nil {
 		writeError(w, err)
 		return

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -170,6 +172,50 @@ func TestCommandsOverTheSocket(t *testing.T) {
 	}
 }
 
+// A command of more than 1 MiB is refused where it has to go over the socket,
+// and the core alone judges it where it has not.
+func TestLargeCommand(t *testing.T) {
+	d, c, _ := serveFakeOffice(t)
+	large := company.Stop{Why: strings.Repeat("x", maxBody)}
+	if _, err := c.Do(t.Context(), "", large); company.CodeOf(err) != company.EInvalid || !strings.Contains(err.Error(), "larger than the 1 MiB") {
+		t.Errorf("over the socket: %v", err)
+	}
+	if d.View().Office.Stopped {
+		t.Error("it was taken all the same")
+	}
+	local := InProcess(d, func() {})
+	defer local.Close()
+	if _, err := local.Do(t.Context(), "", large); err != nil {
+		t.Errorf("in process: %v", err)
+	}
+	if !d.View().Office.Stopped {
+		t.Error("it was not taken")
+	}
+}
+
+// What is wrapped around an error of the company reaches the client, and so do
+// code, reason and hint.
+func TestTextAroundAnError(t *testing.T) {
+	refused := company.E(company.EConflict, "t1 has ended").Because("it was cancelled").Fix("company status")
+	for err, detail := range map[error]string{
+		refused:                               "it was cancelled",
+		fmt.Errorf("pause t1: %w", refused):   "pause t1: it was cancelled",
+		fmt.Errorf("%w (after 2 s)", refused): "(after 2 s): it was cancelled",
+		fmt.Errorf("pause t1: %w", company.E(company.EConflict, "t1 has ended")):                       "pause t1",
+		fmt.Errorf("pause t1: %w", company.E(company.EConflict, "t1 has ended").Wrap(io.EOF)):          "pause t1: EOF",
+		errors.Join(refused, errors.New("the log is not closed")):                                      "the log is not closed: it was cancelled",
+		fmt.Errorf("a: %w", fmt.Errorf("b: %w", company.E(company.EConflict, "t1 has ended"))):         "a: b",
+		company.E(company.EConflict, "t1 has ended").Wrap(company.E(company.EGit, "the disk is full")): "the disk is full",
+	} {
+		w := httptest.NewRecorder()
+		writeError(w, err)
+		var e *company.Error
+		if !errors.As(readError(w.Result()), &e) || e.Code != company.EConflict || e.Message != "t1 has ended" || e.Why != detail {
+			t.Errorf("%v: %#v", err, e)
+		}
+	}
+}
+
 // A bad request says what is wrong and changes nothing.
 func TestBadRequests(t *testing.T) {
 	d, _, ask := serveFakeOffice(t)
@@ -188,7 +234,7 @@ func TestBadRequests(t *testing.T) {
 		"unknown command":  {"POST", "/api/v1/commands", `{"id":"x","kind":"prepare","command":{}}`, 400, `no command \"prepare\"`},
 		"field of another": {"POST", "/api/v1/commands", `{"id":"x","kind":"cancel","command":{"Fence":1}}`, 400, "Fence"},
 		"deep":             {"POST", "/api/v1/commands", `{"id":"x","kind":"stop","command":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, 400, "E_INVALID"},
-		"2 MiB":            {"POST", "/api/v1/commands", `{"id":"` + strings.Repeat("x", 2<<20) + `"}`, 400, "too large"},
+		"2 MiB":            {"POST", "/api/v1/commands", `{"id":"` + strings.Repeat("x", 2<<20) + `"}`, 400, "larger than the 1 MiB"},
 		"cursor":           {"GET", "/api/v1/events?from=-1", "", 400, "numbers of events"},
 	} {
 		t.Run(name, func(t *testing.T) {
