@@ -34,9 +34,9 @@ type follower struct {
 	deferred map[company.ApprovalID]bool // questions that the person has put off
 }
 
-// followTasks shows what happens in an office. It returns how far the tasks were when they
-// came to rest, once the event that took them there is shown.
-func (f *follower) followTasks(ctx context.Context, conn *client.Office) (*view.Work, error) {
+// followTasks shows what happens in an office, until its tasks have come to rest
+// and the event that took them there is shown.
+func (f *follower) followTasks(ctx context.Context, conn *client.Office) error {
 	fctx, cancel := context.WithCancel(ctx)
 	items := make(chan feed.Item)
 	ended := make(chan error, 1)
@@ -67,10 +67,10 @@ func (f *follower) followTasks(ctx context.Context, conn *client.Office) (*view.
 	for {
 		select {
 		case <-ctx.Done():
-			return last, context.Cause(ctx)
+			return context.Cause(ctx)
 		case err := <-ended:
 			running = false
-			return last, err
+			return err
 		case it := <-items:
 			if f.isShown(it) && f.a.printProgress(it) {
 				beat.Reset(heartbeatEvery)
@@ -88,20 +88,20 @@ func (f *follower) followTasks(ctx context.Context, conn *client.Office) (*view.
 			look.Reset(pollEvery)
 			s, err := readWork(ctx, conn, f.tasks...)
 			if err != nil {
-				return last, err
+				return err
 			}
 			last = s
 			rest, err := f.tasksAtRest(ctx, conn, s)
 			switch {
 			case err != nil:
-				return last, err
+				return err
 			case !rest:
 				goal = 0
 			case goal == 0:
 				goal = s.Seq
 			}
 			if goal != 0 && f.lastSeq >= goal {
-				return s, nil
+				return nil
 			}
 		case <-beat.C:
 			if last != nil {

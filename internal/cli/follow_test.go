@@ -86,7 +86,7 @@ func TestFollowShowsTheLastEvent(t *testing.T) {
 	var errs bytes.Buffer
 	f := &follower{a: &app{err: &errs, output: "text"}, tasks: []company.TaskID{task.ID}}
 	ended := make(chan error, 1)
-	go func() { _, err := f.followTasks(context.Background(), p.client()); ended <- err }()
+	go func() { ended <- f.followTasks(context.Background(), p.client()) }()
 	for seq := uint64(1); seq <= 3; seq++ {
 		select {
 		case err := <-ended:
@@ -111,14 +111,56 @@ func TestFollowFeedCut(t *testing.T) {
 	p := &fakeOffice{state: s, items: make(chan feed.Item)}
 	close(p.items)
 	f := &follower{a: &app{err: io.Discard, output: "text"}, tasks: []company.TaskID{task.ID}}
-	if _, err := f.followTasks(context.Background(), p.client()); !isFeedCut(err) {
+	if err := f.followTasks(context.Background(), p.client()); !isFeedCut(err) {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errInterrupted)
 	p.items = make(chan feed.Item)
-	if _, err := f.followTasks(ctx, p.client()); !errors.Is(err, errInterrupted) {
+	if err := f.followTasks(ctx, p.client()); !errors.Is(err, errInterrupted) {
 		t.Errorf("%v", err)
+	}
+}
+
+// An interrupt that comes when the task has ended, and before the feed has told
+// it, ends with the summary and the task's exit code.
+func TestInterruptAfterTheEnd(t *testing.T) {
+	for name, tc := range map[string]struct {
+		end  func(*company.Task)
+		code int
+	}{
+		"completed": {func(t *company.Task) {
+			t.Status, t.PR = company.StatusCompleted, &company.PullRequest{Number: 7, State: company.PROpen}
+		}, exitComplete},
+		"cancelled": {func(t *company.Task) { t.Status = company.StatusCancelled }, exitIncomplete},
+		"open":      {func(*company.Task) {}, exitInterrupt},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, task := viewtest.TaskOf(viewtest.WithQuestion(company.AskPlan, "?"))
+			p := &fakeOffice{state: s, items: make(chan feed.Item), do: func(*company.State, company.Command) error { return nil }}
+			var out, errs bytes.Buffer
+			a := &app{out: &out, err: &errs, output: "text"}
+			ctx, interrupt := context.WithCancelCause(context.Background())
+			end, err := a.runRemotely(ctx, p.client(), &follower{a: a}, foregroundJob{
+				precheck: func(context.Context, *client.Office, *view.Work) (bool, error) { return true, nil },
+				start: func(context.Context, *client.Office) ([]company.TaskID, error) {
+					p.mu.Lock()
+					defer p.mu.Unlock()
+					ended := *task
+					tc.end(&ended)
+					s.Tasks[task.ID] = &ended
+					interrupt(errInterrupted)
+					return []company.TaskID{task.ID}, nil
+				},
+			})
+			code := a.reportError(ctx, a.reportEnd(ctx, end, false, err))
+			if code != tc.code {
+				t.Errorf("exit code %d, %v", code, err)
+			}
+			if told := strings.Contains(out.String(), string(task.ID)); told != (tc.code != exitInterrupt) {
+				t.Errorf("shown:\n%s", out.String())
+			}
+		})
 	}
 }
 
@@ -271,7 +313,7 @@ func TestQuestionDialog(t *testing.T) {
 			}
 			f := &follower{a: &app{in: tty, err: tty, output: "text"}, tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
 			ended := make(chan error, 1)
-			go func() { _, err := f.followTasks(context.Background(), p.client()); ended <- err }()
+			go func() { ended <- f.followTasks(context.Background(), p.client()) }()
 			if shown := readToPrompt(t, person, "a3> "); strings.Contains(shown, "\x1b[2J") {
 				t.Errorf("the question steers the terminal: %q", shown)
 			}
@@ -308,7 +350,7 @@ func TestQuestionDialogRefusedAnswer(t *testing.T) {
 	}
 	f := &follower{a: &app{in: tty, err: tty, output: "text"}, tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
 	ended := make(chan error, 1)
-	go func() { _, err := f.followTasks(context.Background(), p.client()); ended <- err }()
+	go func() { ended <- f.followTasks(context.Background(), p.client()) }()
 	readToPrompt(t, person, "a3> ")
 	for _, line := range []string{"y 100ktokens\n", "y 5usd\n"} {
 		if _, err := person.WriteString(line); err != nil {

@@ -30,6 +30,13 @@ type foregroundJob struct {
 	start func(context.Context, *client.Office) ([]company.TaskID, error)
 }
 
+// jobEnd is how far a job has come: how far its tasks are, and what became of them.
+type jobEnd struct {
+	work      *view.Work
+	tasks     []company.TaskID
+	summaries []view.Summary
+}
+
 // runJob does a job: in this process when the office is free, else in the one
 // that holds it. When that one ends first, this one takes over.
 func (a *app) runJob(ctx context.Context, j foregroundJob) error {
@@ -41,13 +48,11 @@ func (a *app) runJob(ctx context.Context, j foregroundJob) error {
 		if err != nil {
 			return err
 		}
-		var s *view.Work
-		var ids []company.TaskID
-		var sums []view.Summary
+		var end jobEnd
 		if h != nil {
-			s, ids, sums, err = a.runLocally(ctx, h, f, j)
+			end, err = a.runLocally(ctx, h, f, j)
 		} else {
-			s, ids, sums, err = a.runRemotely(ctx, remote, f, j)
+			end, err = a.runRemotely(ctx, remote, f, j)
 			if ctx.Err() == nil && isFeedCut(err) {
 				patience = takeOverTimeout
 				continue
@@ -58,25 +63,31 @@ func (a *app) runJob(ctx context.Context, j foregroundJob) error {
 				continue
 			}
 		}
-		if ctx.Err() != nil && !allEnded(s, ids) {
-			a.printInterrupted(ids, staysServing(remote))
-			return &exitCode{code: exitInterrupt}
-		}
-		if err != nil && ctx.Err() == nil {
-			return err
-		}
-		return a.printSummaries(sums)
+		return a.reportEnd(ctx, end, staysServing(remote), err)
 	}
 }
 
+// reportEnd prints what became of a job, and gives its exit code. elsewhere: its
+// tasks go on without this process.
+func (a *app) reportEnd(ctx context.Context, end jobEnd, elsewhere bool, err error) error {
+	switch {
+	case ctx.Err() != nil && !end.allEnded():
+		a.printInterrupted(end.tasks, elsewhere)
+		return &exitCode{code: exitInterrupt}
+	case err != nil && ctx.Err() == nil:
+		return err
+	}
+	return a.printSummaries(end.summaries)
+}
+
 // allEnded says that there was nothing left to interrupt.
-func allEnded(s *view.Work, ids []company.TaskID) bool {
-	for _, id := range ids {
-		if t := s.Progress(id); t == nil || !t.Over {
+func (e jobEnd) allEnded() bool {
+	for _, id := range e.tasks {
+		if t := e.work.Progress(id); t == nil || !t.Over {
 			return false
 		}
 	}
-	return len(ids) > 0
+	return len(e.tasks) > 0
 }
 
 // staysServing says whether an office is held by a company that stays when its tasks
@@ -146,35 +157,42 @@ func (a *app) printInterrupted(ids []company.TaskID, elsewhere bool) {
 	}
 }
 
+// isToDo asks the job whether there is anything to do. What happens from now on
+// is shown.
+func (f *follower) isToDo(ctx context.Context, conn *client.Office, w *view.Work, j foregroundJob) (bool, error) {
+	todo, err := j.precheck(ctx, conn, w)
+	if todo && f.lastSeq == 0 {
+		f.lastSeq = w.Seq
+	}
+	return todo && err == nil, err
+}
+
 // runLocally works in this process.
-func (a *app) runLocally(ctx context.Context, h *officeapp.App, f *follower, j foregroundJob) (*view.Work, []company.TaskID, []view.Summary, error) {
+func (a *app) runLocally(ctx context.Context, h *officeapp.App, f *follower, j foregroundJob) (jobEnd, error) {
 	conn := client.Local(h)
 	defer conn.Close()
 	late := context.WithoutCancel(ctx)
-	s, err := readWork(late, conn)
+	w, err := readWork(late, conn)
 	if err != nil {
-		return nil, nil, nil, err
+		return jobEnd{}, err
 	}
-	if todo, err := j.precheck(ctx, conn, s); err != nil || !todo {
-		return s, nil, nil, err
-	}
-	if f.lastSeq == 0 {
-		f.lastSeq = s.Seq
+	if todo, err := f.isToDo(ctx, conn, w, j); !todo {
+		return jobEnd{}, err
 	}
 	paused, err := h.Start(ctx, false)
 	if err != nil {
 		a.pauseInterrupted(ctx, conn, f.tasks) // where the office was taken over for them
-		return nil, f.tasks, nil, err
+		return jobEnd{tasks: f.tasks}, err
 	}
 	a.printRecovery(paused)
 	// An interrupt in the middle of this must not leave a task whose id was
 	// never printed.
 	ids, err := j.start(late, conn)
 	if err == nil {
-		if s, err = readWork(late, conn); err == nil {
-			a.noteOtherTasks(s, ids)
+		if w, err = readWork(late, conn); err == nil {
+			a.noteOtherTasks(w, ids)
 			f.tasks = ids
-			_, err = f.followTasks(ctx, conn)
+			err = f.followTasks(ctx, conn)
 		}
 	}
 	if ctx.Err() != nil {
@@ -182,18 +200,50 @@ func (a *app) runLocally(ctx context.Context, h *officeapp.App, f *follower, j f
 		a.printNote("interrupted: ending what is under way (once more ends at once)")
 	}
 	err = errors.Join(err, h.Stop())
-	s, sums, readErr := readEnd(late, conn, ids)
-	return s, ids, sums, errors.Join(err, readErr)
+	end, readErr := readEnd(late, conn, ids)
+	return end, errors.Join(err, readErr)
+}
+
+// runRemotely follows in the process that holds the office.
+func (a *app) runRemotely(ctx context.Context, conn *client.Office, f *follower, j foregroundJob) (jobEnd, error) {
+	defer conn.Close()
+	w, err := readWork(ctx, conn)
+	if err != nil {
+		return jobEnd{}, err
+	}
+	if todo, err := f.isToDo(ctx, conn, w, j); !todo {
+		return jobEnd{}, err
+	}
+	ids, err := j.start(ctx, conn)
+	if err != nil {
+		return jobEnd{tasks: ids}, err
+	}
+	a.printNote("%s is with the company that is open already", joinIDs(ids))
+	f.tasks = ids
+	err = f.followTasks(ctx, conn)
+	if ctx.Err() != nil && !staysServing(conn) {
+		a.pauseInterrupted(ctx, conn, ids)
+	}
+	if ctx.Err() == nil && err != nil {
+		return jobEnd{tasks: ids}, err
+	}
+	// An interrupt may come when the tasks have ended, and before the feed has
+	// told it: then there is a summary.
+	end, readErr := readEnd(context.WithoutCancel(ctx), conn, ids)
+	return end, errors.Join(err, readErr)
 }
 
 // readEnd is how far the tasks came, and their summaries.
-func readEnd(ctx context.Context, conn *client.Office, ids []company.TaskID) (*view.Work, []view.Summary, error) {
-	s, err := readWork(ctx, conn, ids...)
+func readEnd(ctx context.Context, conn *client.Office, ids []company.TaskID) (jobEnd, error) {
+	w, err := readWork(ctx, conn, ids...)
 	if err != nil {
-		return nil, nil, err
+		return jobEnd{tasks: ids}, err
 	}
 	sums, err := readSummaries(ctx, conn, ids)
-	return s, sums, err
+	if err != nil {
+		return jobEnd{tasks: ids}, err // without them it has no end to show
+	}
+	return jobEnd{work: w, tasks: ids, summaries: sums}, nil
 }
 
 func readSummaries(ctx context.Context, conn *client.Office, ids []company.TaskID) ([]view.Summary, error) {
@@ -206,36 +256,6 @@ func readSummaries(ctx context.Context, conn *client.Office, ids []company.TaskI
 		sums = append(sums, sum)
 	}
 	return sums, nil
-}
-
-// runRemotely follows in the process that holds the office.
-func (a *app) runRemotely(ctx context.Context, conn *client.Office, f *follower, j foregroundJob) (*view.Work, []company.TaskID, []view.Summary, error) {
-	defer conn.Close()
-	s, err := readWork(ctx, conn)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	if todo, err := j.precheck(ctx, conn, s); err != nil || !todo {
-		return s, nil, nil, err
-	}
-	if f.lastSeq == 0 {
-		f.lastSeq = s.Seq
-	}
-	ids, err := j.start(ctx, conn)
-	if err != nil {
-		return nil, ids, nil, err
-	}
-	a.printNote("%s is with the company that is open already", joinIDs(ids))
-	f.tasks = ids
-	s, err = f.followTasks(ctx, conn)
-	if ctx.Err() != nil && !staysServing(conn) {
-		a.pauseInterrupted(ctx, conn, ids)
-	}
-	if err != nil {
-		return s, ids, nil, err
-	}
-	sums, err := readSummaries(ctx, conn, ids)
-	return s, ids, sums, err
 }
 
 // printRecovery says which tasks recovery: ask has paused.

@@ -34,14 +34,14 @@ func TestAllEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &work
-	if !allEnded(s, []company.TaskID{task.ID}) {
+	if end := (jobEnd{work: s, tasks: []company.TaskID{task.ID}}); !end.allEnded() {
 		t.Error("a task that has ended is interrupted")
 	}
 	for name, ended := range map[string]bool{
-		"one of two": allEnded(s, []company.TaskID{task.ID, "t13"}),
-		"no state":   allEnded(nil, []company.TaskID{task.ID}),
-		"no task":    allEnded(s, nil),
-		"unknown":    allEnded(s, []company.TaskID{"t14"}),
+		"one of two": jobEnd{work: s, tasks: []company.TaskID{task.ID, "t13"}}.allEnded(),
+		"no state":   jobEnd{work: nil, tasks: []company.TaskID{task.ID}}.allEnded(),
+		"no task":    jobEnd{work: s, tasks: nil}.allEnded(),
+		"unknown":    jobEnd{work: s, tasks: []company.TaskID{"t14"}}.allEnded(),
 	} {
 		if ended {
 			t.Errorf("%s: nothing is left to interrupt", name)
