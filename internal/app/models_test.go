@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"company/internal/adapters"
@@ -49,5 +50,13 @@ func TestModelProfiles(t *testing.T) {
 	}
 	if len(got) != len(want) {
 		t.Errorf("%d profiles", len(got))
+	}
+}
+
+// Fallbacks in a circle, which validation refuses elsewhere, end here too.
+func TestFallbackChain(t *testing.T) {
+	c := config.Config{Models: map[string]config.Model{"a": {Fallback: []string{"b", "c"}}, "b": {Fallback: []string{"a"}}, "c": {}}}
+	if got := strings.Join(FallbackChain(c, "a"), " "); got != "a b c" {
+		t.Error(got)
 	}
 }

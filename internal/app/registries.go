@@ -71,3 +71,18 @@ func SetupEnv(cfg config.Config, lookup func(string) (string, bool)) (map[string
 	}
 	return out, nil
 }
+
+// Logins are what the operator's own clients of package registries are set to.
+type Logins struct {
+	Hosts     []string // that there is a login for
+	GoPrivate string   // Go modules that are called private
+}
+
+// LoadLogins reads the settings of the operator's own clients.
+func LoadLogins(ctx context.Context) (Logins, error) {
+	up, err := mirrors.LoadClientSettings(ctx)
+	if err != nil {
+		return Logins{}, err
+	}
+	return Logins{Hosts: append([]string{}, up.LoginHosts()...), GoPrivate: up.GoPrivate}, nil
+}

@@ -3,10 +3,14 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
+	"path/filepath"
 
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/ledger"
+	"company/internal/office"
 )
 
 // ReadTranscript makes the transcript of a run from its journal.
@@ -28,6 +32,23 @@ func (h *App) ReadTranscript(ctx context.Context, id company.RunID) (agent.Trans
 
 // MaxTranscript bounds a transcript, in bytes.
 const MaxTranscript = 256 << 20
+
+// TranscriptFile is the name of a run's transcript.
+const TranscriptFile = "transcript.ndjson"
+
+// ReadTranscriptFile reads the transcript that is kept of an ended run; the error
+// is fs.ErrNotExist where there is none.
+func ReadTranscriptFile(p office.Paths, run company.RunID) (agent.Transcript, error) {
+	text, err := p.ReadRunFile(run, TranscriptFile, MaxTranscript)
+	if errors.Is(err, fs.ErrNotExist) {
+		return agent.Transcript{}, err
+	}
+	if err != nil {
+		return agent.Transcript{}, company.E(company.EInvalid, filepath.Join(p.Run(run), TranscriptFile)+" is no transcript").Wrap(err).
+			Fix("move it away; the journal has it, too")
+	}
+	return agent.DecodeTranscript(text)
+}
 
 // blobReader is the ledger's blob store, to read.
 type blobReader struct{ l *ledger.Ledger }

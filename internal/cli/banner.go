@@ -3,7 +3,6 @@ package cli
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"company/internal/company"
@@ -22,7 +21,7 @@ const progressDelay = 150 * time.Millisecond
 func (a *app) printBanner(paths office.Paths, c config.Config, cmd company.Submit, seen diagnose.RepoCheck) {
 	base := seen.Base
 	a.printNote("company %s  %s  base %s@%s (%s)", Version, diagnose.RepoName(base.RemoteURL, cmd.Project.Path), base.Branch, base.OID.Short(), diagnose.BaseState(c, base))
-	a.printNote("agents  %s", agentsLine(c, seen.Model))
+	a.printNote("agents  %s", diagnose.AgentsLine(c, seen.Model))
 	for _, doubt := range seen.ModelWarnings {
 		a.printNote("!       %s", safetext.EscapeLine(doubt, 300))
 	}
@@ -33,7 +32,7 @@ func (a *app) printBanner(paths office.Paths, c config.Config, cmd company.Submi
 		}
 		a.printNote("%-7s %s", title, line)
 	}
-	a.printNote("budget  %s   approvals %s   office %s   stop: Ctrl-C", budgetLine(c, cmd.Settings.WithDefaults().Cap, seen.Model), approvalsLine(cmd.Settings), safetext.EscapeLine(shortPath(paths.Root), 300))
+	a.printNote("budget  %s   approvals %s   office %s   stop: Ctrl-C", diagnose.BudgetLine(c, cmd.Settings.WithDefaults().Cap, seen.Model), diagnose.ApprovalsLine(cmd.Settings), safetext.EscapeLine(shortPath(paths.Root), 300))
 }
 
 // withProgress names a slow step while it runs. The function that it returns
@@ -52,44 +51,6 @@ func (a *app) withProgress(what string) (done func()) {
 			<-said
 		}
 	}
-}
-
-// agentsLine is each profile with its adapter, its model and the roles it is
-// for. chosen is the model of the default profile, where the config names none.
-func agentsLine(c config.Config, chosen string) string {
-	profiles, users := diagnose.RolesByProfile(c)
-	var parts []string
-	for _, name := range profiles {
-		m := c.Models[name]
-		if name == "default" && chosen != "" {
-			m.Model = chosen
-		}
-		text := m.Adapter
-		if m.Model != "" {
-			text += " " + m.Model
-		}
-		if len(profiles) > 1 {
-			text += " (" + strings.Join(users[name], ", ") + ")"
-		}
-		parts = append(parts, text)
-	}
-	return strings.Join(parts, ", ")
-}
-
-func approvalsLine(s company.Settings) string {
-	var kinds []string
-	for _, k := range []struct {
-		name string
-		mode company.Mode
-	}{{"plan", s.Plan}, {"merge", s.Merge}, {"pr", s.PR}} {
-		if k.mode == company.Ask {
-			kinds = append(kinds, k.name)
-		}
-	}
-	if len(kinds) == 0 {
-		return "none"
-	}
-	return strings.Join(kinds, ", ")
 }
 
 // shortPath is a path as seen from where one stands, if that is shorter.

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -48,46 +46,6 @@ func (a *app) runBench(ctx context.Context, names []string, o bench.Options) err
 	if a.output == "json" {
 		return a.printJSON(a.out, r)
 	}
-	return a.printBench(r)
-}
-
-func (a *app) printBench(r bench.Report) error {
-	fmt.Fprintf(a.out, "%d CPUs, load %s before and %s after\n\n", r.CPUs, r.LoadBefore, r.LoadAfter)
-	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "BENCH\tWHAT\tOURS\tAGAINST\tRATIO\tTARGET\t\tSAMPLES")
-	for _, l := range r.Lines {
-		against, ratio, verdict := "-", "-", ""
-		if l.Against != "" {
-			against = formatNumber(l.Bare) + " " + l.Unit + " " + l.Against
-			ratio = fmt.Sprintf("%.2f", l.Ratio)
-			if l.Ratio < 0.2 {
-				ratio = fmt.Sprintf("1/%.0f", 1/l.Ratio)
-			}
-		}
-		if l.Met != nil {
-			verdict = map[bool]string{true: "met", false: "missed"}[*l.Met]
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s %s\t%s\t%s\t%s\t%s\t%d\n", l.Bench, l.What, formatNumber(l.Ours), l.Unit, against, ratio, l.Target, verdict, l.Samples)
-	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	for _, l := range r.Lines {
-		if l.Note != "" {
-			fmt.Fprintf(a.out, "\n%s: %s.", l.What, l.Note)
-		}
-	}
-	_, err := fmt.Fprintln(a.out)
+	_, err = fmt.Fprint(a.out, r.RenderText())
 	return err
-}
-
-// formatNumber shows three digits that count.
-func formatNumber(f float64) string {
-	switch {
-	case f >= 100:
-		return strconv.FormatFloat(f, 'f', 0, 64)
-	case f >= 10:
-		return strconv.FormatFloat(f, 'f', 1, 64)
-	}
-	return strconv.FormatFloat(f, 'f', 2, 64)
 }

@@ -10,10 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	officeapp "company/internal/app"
 	"company/internal/client"
 	"company/internal/company"
-	"company/internal/config"
 	"company/internal/safetext"
 	"company/internal/view"
 )
@@ -117,34 +115,3 @@ func parseTokens(text string) (int64, error) {
 
 // maxTokenCap is the largest cap that the config takes.
 const maxTokenCap = 1_000_000_000_000
-
-// checkUSDCap refuses a configured cap in USD that no price can hold, unless a
-// cap in tokens stands beside it.
-func checkUSDCap(l config.Loaded) error {
-	c := l.Config
-	models := officeapp.UnpricedModels(c)
-	if len(models) == 0 || c.Budget.USD < 0 || l.Origin["budget.usd"] == config.OriginDefault {
-		return nil
-	}
-	if l.Origin["budget.tokens"] != config.OriginDefault && c.Budget.Tokens >= 0 {
-		return nil
-	}
-	return company.E(company.EUsage, "a cap of "+company.USDText(int64(c.Budget.USD))+" cannot be held").
-		Because("no price is known for " + safetext.EscapeLine(strings.Join(models, ", "), 200)).
-		Fix("cap its tokens: --budget-tokens 200k; or set models.<name>.price in company.yaml")
-}
-
-// budgetLine is the caps of a task as far as they hold, and what does not.
-func budgetLine(c config.Config, limit company.Amount, chosen string) string {
-	models := officeapp.UnpricedModels(c)
-	if len(models) == 0 || limit.MicroUSD < 0 {
-		return limit.String()
-	}
-	for i, m := range models {
-		if chosen != "" && m == c.Models["default"].Model {
-			models[i] = chosen
-		}
-	}
-	held := company.Amount{MicroUSD: company.NoCap, Tokens: limit.Tokens}
-	return fmt.Sprintf("%s (no price is known for %s, so %s cannot be held)", held, safetext.EscapeLine(strings.Join(models, ", "), 200), company.USDText(limit.MicroUSD))
-}

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/upkeep"
-	"company/internal/view"
 )
 
 type cleanupOptions struct{ dryRun, all, unmerged bool }
@@ -41,22 +39,12 @@ here the command is refused; company serve does the same by itself, every hour.`
 	return c
 }
 
-// cleanupReport is what cleanup tells.
-type cleanupReport struct {
-	SchemaVersion int              `json:"schema_version"`
-	DryRun        bool             `json:"dry_run"`
-	Items         []upkeep.Garbage `json:"items"` // removed, or to be removed
-	Bytes         int64            `json:"bytes"`
-	Kept          int              `json:"kept_unmerged"`
-	Docker        bool             `json:"docker"` // it was looked for containers and images, too
-}
-
 func (a *app) runCleanup(ctx context.Context, o cleanupOptions) error {
 	paths, err := a.findOffice()
 	if err != nil {
 		return err
 	}
-	out := cleanupReport{SchemaVersion: 1, DryRun: o.dryRun, Items: []upkeep.Garbage{}, Docker: true}
+	out := upkeep.NewReport(o.dryRun)
 	if !paths.Exists() {
 		return a.printCleanup(out)
 	}
@@ -107,34 +95,13 @@ func (a *app) runCleanup(ctx context.Context, o cleanupOptions) error {
 	return nil
 }
 
-func (a *app) printCleanup(out cleanupReport) error {
+func (a *app) printCleanup(out upkeep.Report) error {
 	if a.output == "json" {
 		return a.printJSON(a.out, out)
 	}
-	if out.Kept > 0 {
-		defer func() {
-			a.printNote("%s of work that was never merged: kept (company cleanup --unmerged removes it)", company.Count(out.Kept, "thing"))
-		}()
+	_, err := fmt.Fprint(a.out, out.RenderText())
+	if err == nil && out.Kept > 0 {
+		a.printNote("%s of work that was never merged: kept (company cleanup --unmerged removes it)", company.Count(out.Kept, "thing"))
 	}
-	if len(out.Items) == 0 {
-		_, err := fmt.Fprintln(a.out, "nothing to remove")
-		return err
-	}
-	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	for _, l := range out.Items {
-		size := "-"
-		if l.Bytes > 0 {
-			size = view.FormatBytes(l.Bytes)
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\n", l.Kind, l.Name, size)
-	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	what := "removed"
-	if out.DryRun {
-		what = "would be removed"
-	}
-	_, err := fmt.Fprintf(a.out, "%s %s, %s\n", company.Count(len(out.Items), "thing"), what, view.FormatBytes(out.Bytes))
 	return err
 }

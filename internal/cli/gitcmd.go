@@ -3,13 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
+
+	officeapp "company/internal/app"
 
 	"github.com/spf13/cobra"
 
 	"company/internal/company"
-	"company/internal/gitops"
 	"company/internal/safetext"
 )
 
@@ -44,68 +44,45 @@ func (a *app) runTrustHost(ctx context.Context, host, fingerprint string, replac
 	if err != nil {
 		return err
 	}
-	keys, err := gitops.ScanHost(ctx, host)
+	keys, err := officeapp.ScanHostKeys(ctx, paths, host)
 	if err != nil {
 		return err
 	}
-	known, err := gitops.Known(paths.Git, host)
-	if err != nil {
-		return err
-	}
-	same := len(known) > 0 && !slices.ContainsFunc(known, func(k gitops.HostKey) bool {
-		return !slices.ContainsFunc(keys, func(n gitops.HostKey) bool { return n.Key == k.Key })
-	})
-	if len(known) > 0 && !same && !replace {
-		return company.E(company.EHostKey, fmt.Sprintf("%s has another key than the one that was accepted", host)).
-			Because("accepted was " + joinFingerprints(known) + ", it shows " + joinFingerprints(keys)).
-			Fix("ask the server's operator; only if the change is theirs: company git trust-host --replace " + host)
-	}
-	if fingerprint != "" {
-		keys = slices.DeleteFunc(keys, func(k gitops.HostKey) bool { return k.Fingerprint() != fingerprint })
-		if len(keys) == 0 {
-			return company.E(company.EHostKey, fmt.Sprintf("%s shows no key with the fingerprint %s", host, fingerprint)).
-				Fix("do not go on before you know why: compare with what the server's operator publishes")
-		}
-	} else if !same {
-		if err := a.confirmFingerprints(ctx, host, keys); err != nil {
+	if !replace {
+		if err := keys.CheckUnchanged(); err != nil {
 			return err
 		}
 	}
-	if err := gitops.AcceptHost(paths.Git, host, keys); err != nil {
+	if fingerprint != "" {
+		err = keys.Choose(fingerprint)
+	} else if !keys.AreAccepted() {
+		err = a.confirmFingerprints(ctx, keys)
+	}
+	if err != nil {
+		return err
+	}
+	if err := keys.Accept(); err != nil {
 		return err
 	}
 	if a.output == "json" {
-		var list []map[string]string
-		for _, k := range keys {
-			list = append(list, map[string]string{"type": k.Type, "fingerprint": k.Fingerprint()})
-		}
-		return a.printJSON(a.out, map[string]any{"schema_version": 1, "host": host, "keys": list})
+		return a.printJSON(a.out, map[string]any{"schema_version": 1, "host": host, "keys": keys.Shown()})
 	}
-	fmt.Fprintf(a.out, "accepted: %s %s\n", safetext.Escape(host), joinFingerprints(keys))
+	fmt.Fprintf(a.out, "accepted: %s %s\n", safetext.Escape(host), keys.RenderText())
 	return nil
 }
 
 // confirmFingerprints has the president compare the fingerprints.
-func (a *app) confirmFingerprints(ctx context.Context, host string, keys []gitops.HostKey) error {
+func (a *app) confirmFingerprints(ctx context.Context, keys *officeapp.HostKeys) error {
 	if !a.canPrompt() {
-		return company.E(company.EHostKey, "nobody is here to compare the fingerprints of "+host).Because("it shows " + joinFingerprints(keys)).
-			Fix("company git trust-host " + host + " --fingerprint <the one that its operator publishes>")
+		return company.E(company.EHostKey, "nobody is here to compare the fingerprints of "+keys.Host).Because("it shows " + keys.RenderText()).
+			Fix("company git trust-host " + keys.Host + " --fingerprint <the one that its operator publishes>")
 	}
-	answer, err := a.promptLine(ctx, fmt.Sprintf("%s shows %s\nIs one of them what its operator publishes? [y/n]> ", safetext.Escape(host), joinFingerprints(keys)))
+	answer, err := a.promptLine(ctx, fmt.Sprintf("%s shows %s\nIs one of them what its operator publishes? [y/n]> ", safetext.Escape(keys.Host), keys.RenderText()))
 	if err != nil {
 		return err
 	}
 	if word := strings.ToLower(answer); word != "y" && word != "yes" {
-		return company.E(company.EHostKey, host+" is not accepted")
+		return company.E(company.EHostKey, keys.Host+" is not accepted")
 	}
 	return nil
-}
-
-// joinFingerprints lists fingerprints with the kinds of their keys.
-func joinFingerprints(keys []gitops.HostKey) string {
-	var out []string
-	for _, k := range keys {
-		out = append(out, k.Fingerprint()+" ("+strings.TrimPrefix(k.Type, "ssh-")+")")
-	}
-	return strings.Join(out, ", ")
 }

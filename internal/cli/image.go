@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -12,11 +10,6 @@ import (
 
 	officeapp "company/internal/app"
 	"company/internal/client"
-	"company/internal/company"
-	"company/internal/config"
-	"company/internal/gitops"
-	"company/internal/image"
-	"company/internal/intake"
 	"company/internal/safetext"
 	"company/internal/upkeep"
 	"company/internal/view"
@@ -40,10 +33,10 @@ task whose image went has to be submitted again. What a container uses stays.`,
 	}
 	prune.Flags().BoolVar(&all, "all", false, "every image that this office does not need now")
 	prune.Flags().BoolVar(&dryRun, "dry-run", false, "only list what would be removed")
-	of := func(use, short, long, example string, run func(context.Context, *image.Builder, image.Request) error) *cobra.Command {
+	of := func(use, short, long, example string, run func(context.Context, *officeapp.TaskImage) error) *cobra.Command {
 		c := &cobra.Command{
 			Use: use, Short: short, Long: long, Example: example,
-			RunE: func(c *cobra.Command, _ []string) error { return a.withImageRequest(c.Context(), project, base, run) },
+			RunE: func(c *cobra.Command, _ []string) error { return a.withTaskImage(c.Context(), project, base, run) },
 		}
 		c.Flags().StringVar(&project, "project", "", "project of this office, by name, or a git checkout (default: the one you stand in)")
 		c.Flags().StringVar(&base, "base", "", "branch to start from (default: the checkout's)")
@@ -62,41 +55,24 @@ task whose image went has to be submitted again. What a container uses stays.`,
 	return c
 }
 
-type imageView struct {
-	Tag   string           `json:"tag"`
-	ID    string           `json:"id"`
-	Kind  string           `json:"kind"` // of its topmost layer
-	Top   bool             `json:"worker"`
-	Bytes int64            `json:"bytes"` // shared layers included
-	Tasks []company.TaskID `json:"tasks"` // of this office that were worked on with it, or are
+// readImages are the images that tasks of the office use.
+func (a *app) readImages(ctx context.Context) ([]view.TaskImage, error) {
+	used, conn, err := read(ctx, a, (*client.Office).Images)
+	if err == nil {
+		conn.Close()
+	}
+	return used, err
 }
 
 func (a *app) listImages(ctx context.Context) error {
-	used, conn, err := read(ctx, a, (*client.Office).Images)
+	used, err := a.readImages(ctx)
 	if err != nil {
 		return err
 	}
-	conn.Close()
-	b, err := image.New(image.Config{Logger: a.log})
+	views, err := officeapp.ListImages(ctx, used, a.log)
 	if err != nil {
 		return err
 	}
-	defer b.Close()
-	entries, err := b.List(ctx)
-	if err != nil {
-		return err
-	}
-	views := []imageView{}
-	for _, e := range entries {
-		v := imageView{Tag: e.Tag, ID: e.ID, Kind: e.Kind, Top: e.IsWorkerImage, Bytes: e.Size, Tasks: []company.TaskID{}}
-		for _, t := range used {
-			if t.Image == e.ID {
-				v.Tasks = append(v.Tasks, t.Task)
-			}
-		}
-		views = append(views, v)
-	}
-	slices.SortFunc(views, func(a, b imageView) int { return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Tag, b.Tag)) })
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "images": views})
 	}
@@ -121,119 +97,47 @@ func (a *app) listImages(ctx context.Context) error {
 }
 
 func (a *app) pruneImages(ctx context.Context, all, dryRun bool) error {
-	used, conn, err := read(ctx, a, (*client.Office).Images)
+	used, err := a.readImages(ctx)
 	if err != nil {
 		return err
 	}
-	conn.Close()
-	b, err := image.New(image.Config{Logger: a.log})
+	out := upkeep.NewReport(dryRun)
+	gone, err := officeapp.PruneImages(ctx, used, all, dryRun, a.log)
 	if err != nil {
 		return err
 	}
-	defer b.Close()
-	found, err := upkeep.ListPrunable(ctx, used, b, all)
-	if err != nil {
-		return err
-	}
-	out := cleanupReport{SchemaVersion: 1, DryRun: dryRun, Items: []upkeep.Garbage{}, Docker: true}
-	// The daemon keeps a layer while an image above it is there.
-	for _, l := range found {
-		if !dryRun {
-			if err := l.Remove(ctx); err != nil {
-				return err
-			}
-		}
-		out.Items = append(out.Items, l)
-	}
+	out.Items = append(out.Items, gone...)
 	return a.printCleanup(out)
 }
 
-// withImageRequest finds out what image a task of a project would be asked for now.
-func (a *app) withImageRequest(ctx context.Context, project, base string, run func(context.Context, *image.Builder, image.Request) error) error {
+// withTaskImage finds out what image a task of a project would be asked for now.
+func (a *app) withTaskImage(ctx context.Context, project, base string, run func(context.Context, *officeapp.TaskImage) error) error {
 	paths, _, err := a.loadReady(ctx)
 	if err != nil {
 		return err
 	}
-	repo, err := a.resolveProject(ctx, paths, project)
+	repo, loaded, err := a.loadReadyProject(ctx, paths, project)
 	if err != nil {
 		return err
-	}
-	loaded, err := a.loadProjectConfig(ctx, paths, repo)
-	if err == nil {
-		err = loaded.CheckSupported()
-	}
-	if err != nil {
-		return err
-	}
-	if base == "" && loaded.Config.Git.Base != config.Auto {
-		base = loaded.Config.Git.Base
 	}
 	off, err := a.openOffice(ctx, paths)
 	if err != nil {
 		return err
 	}
 	defer off.Close()
-	b, done, err := a.newImageBuilder(ctx, loaded)
+	img, err := officeapp.OpenTaskImage(ctx, officeapp.TaskImageOptions{
+		Paths: paths, Config: loaded.Config, Checkout: repo, Base: base, Env: a.env, Logger: a.log, Progress: func(line string) { a.printNote("%s", line) },
+	})
 	if err != nil {
 		return err
 	}
-	defer done()
-	cfg, err := officeapp.GitConfig(paths, loaded.Config, a.env)
-	if err != nil {
-		return err
-	}
-	store, err := gitops.Open(cfg)
-	if err != nil {
-		return err
-	}
-	p := officeapp.ProjectOf(repo)
-	m, err := store.Mirror(ctx, p.ID, p.Path)
-	if err != nil {
-		return err
-	}
-	c := loaded.Config
-	secrets, err := officeapp.SetupEnv(c, a.env)
-	if err != nil {
-		return err
-	}
-	in := intake.Intake{
-		Images: b, Base: c.Container.Image, Setup: c.Container.Setup, SetupEnv: secrets, Offline: c.Container.Deps == "off",
-		Logins: config.OpenTrust(a.env).MayUseLogins(ctx, p.Path),
-		Lint:   officeapp.ToOverride(c.Gates.Lint), Test: officeapp.ToOverride(c.Gates.Test), Prefix: c.Git.IntegrationBranch,
-	}
-	req, err := in.ImageOf(ctx, m, p.Path, base)
-	if err != nil {
-		return err
-	}
-	return run(ctx, b, req)
+	defer img.Close()
+	return run(ctx, img)
 }
 
-// newImageBuilder is an image builder outside of a working company.
-func (a *app) newImageBuilder(ctx context.Context, loaded config.Loaded) (*image.Builder, func(), error) {
-	registries, err := officeapp.OpenRegistries(ctx, loaded.Config, a.env, a.log)
-	if err != nil {
-		return nil, nil, err
-	}
-	rt, err := officeapp.OpenRuntime(ctx, a.log)
-	if err != nil {
-		registries.Close()
-		return nil, nil, err
-	}
-	done := func() {
-		_ = rt.Close() // what a build started it has removed
-		registries.Close()
-	}
-	b, err := image.New(image.Config{Logger: a.log, Runtime: rt, Registries: registries.Public(), WithLogins: registries.WithLogins(), Progress: func(line string) { a.printNote("%s", line) }})
-	if err != nil {
-		done()
-		return nil, nil, err
-	}
-	return b, func() { b.Close(); done() }, nil
-}
-
-func (a *app) buildImage(ctx context.Context, b *image.Builder, req image.Request) error {
+func (a *app) buildImage(ctx context.Context, task *officeapp.TaskImage) error {
 	began := time.Now()
-	img, err := b.Ensure(ctx, req)
+	img, err := task.Build(ctx)
 	if err != nil {
 		return err
 	}
@@ -247,8 +151,8 @@ func (a *app) buildImage(ctx context.Context, b *image.Builder, req image.Reques
 	return err
 }
 
-func (a *app) explainImage(ctx context.Context, b *image.Builder, req image.Request) error {
-	x, err := b.Explain(ctx, req)
+func (a *app) explainImage(ctx context.Context, task *officeapp.TaskImage) error {
+	x, err := task.Explain(ctx)
 	if err != nil {
 		return err
 	}

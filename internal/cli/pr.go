@@ -2,20 +2,14 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
 	officeapp "company/internal/app"
 	"company/internal/client"
 	"company/internal/company"
-	"company/internal/gitops"
-	"company/internal/office"
 	"company/internal/safetext"
-	"company/internal/shell"
 	"company/internal/view"
 )
 
@@ -47,14 +41,20 @@ func newPR(a *app) *cobra.Command {
 	return c
 }
 
-// readPR is the pull request of a number or of a task, as the office's own
-// record has it, and the task that opened it.
-func readPR(ctx context.Context, conn *client.Office, ref string) (view.PullRecord, *company.Task, error) {
-	r, err := conn.PullRequest(ctx, ref)
+// openPR connects to the office and reads the pull request of a number or of a
+// task, as the office's own record has it.
+func (a *app) openPR(ctx context.Context, ref string) (r view.PullRecord, conn *client.Office, err error) {
+	return read(ctx, a, func(o *client.Office, ctx context.Context) (view.PullRecord, error) { return o.PullRequest(ctx, ref) })
+}
+
+// reviewOf asks what became of a pull request of the office.
+func (a *app) reviewOf(ctx context.Context, r view.PullRecord) (officeapp.PullReview, error) {
+	paths, err := a.findOffice()
 	if err != nil {
-		return r, nil, err
+		return officeapp.PullReview{}, err
 	}
-	return r, r.Task(), nil
+	loaded, err := a.loadConfig(ctx, paths)
+	return officeapp.PullReview{Paths: paths, Config: loaded.Config, Office: r.Office, Env: a.env, Logger: a.log}, err
 }
 
 func (a *app) listPRs(ctx context.Context) error {
@@ -71,16 +71,17 @@ func (a *app) listPRs(ctx context.Context) error {
 }
 
 func (a *app) showPR(ctx context.Context, number string) error {
-	conn, paths, err := a.connectOffice(ctx)
+	r, conn, err := a.openPR(ctx, number)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	r, t, err := readPR(ctx, conn, number)
+	paths, err := a.findOffice()
 	if err != nil {
 		return err
 	}
-	body, err := prText(paths, r)
+	t := r.Task()
+	body, err := officeapp.PullText(paths, r)
 	if err != nil {
 		return err
 	}
@@ -88,135 +89,78 @@ func (a *app) showPR(ctx context.Context, number string) error {
 		return a.printJSON(a.out, map[string]any{"schema_version": 1, "pull_request": view.NewPullRequest(t), "body": body})
 	}
 	changed := ""
-	if m, err := openMirror(paths, t.Project); err == nil {
-		if d, err := m.Diff(ctx, t.Prepared.Base.OID, t.PR.Head, 0); err == nil {
-			changed = "  " + changeStat(d)
-		}
+	if p, err := officeapp.ReadPatch(ctx, paths, rangeOf(t), 0); err == nil {
+		changed = "  " + p.StatText()
 	}
 	where := ""
-	if isOnForge(t.PR) {
+	if t.PR.IsOnForge() {
 		where = safetext.Escape(t.PR.URL) + "\n"
 	}
 	if t.BranchChange != nil {
 		where += "The branch " + view.BranchText(t.BranchChange) + "\n"
 	}
+	next := view.NextPullStep(t, func() string {
+		review, err := a.reviewOf(ctx, r)
+		if err != nil {
+			return ""
+		}
+		return review.OpenCommand(ctx, t)
+	})
 	fmt.Fprintf(a.out, "#%d  %s  %s -> %s @ %s%s\n%s\n%s\nNEXT  %s\n",
-		t.PR.Number, t.PR.State, safetext.Escape(t.PR.Branch), safetext.Escape(t.PR.Base), t.PR.Head.Short(), changed, where, safetext.Escape(readableBody(body)), a.nextStep(ctx, paths, t))
+		t.PR.Number, t.PR.State, safetext.Escape(t.PR.Branch), safetext.Escape(t.PR.Base), t.PR.Head.Short(), changed, where, safetext.Escape(officeapp.PlainPullText(body)), next)
 	return nil
 }
 
-// readPage is the text of a pull request, as the office keeps it.
-func readPage(p office.Paths, pr *company.PullRequest) (string, error) {
-	file, name := pagePath(p, pr), officeapp.PullsDir+"/"+strconv.Itoa(pr.Number)+".md"
-	var text []byte
-	state, err := p.Folder(p.State)
-	if err == nil {
-		defer state.Close()
-		text, err = state.ReadFile(name, 0)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return "(its page is gone: " + file + ")\n", nil
-	}
-	if err != nil {
-		return "", company.E(company.EForge, "the page of the pull request cannot be read").Wrap(err).Fix("see that the file is yours")
-	}
-	return string(text), nil
+// rangeOf is the commits that a task's pull request asks to merge.
+func rangeOf(t *company.Task) view.Range {
+	return view.Range{Of: fmt.Sprintf("#%d", t.PR.Number), Project: t.Project, From: t.Prepared.Base.OID, To: t.PR.Head}
 }
 
 func prRange(ctx context.Context, conn *client.Office, number string) (view.Range, error) {
-	_, t, err := readPR(ctx, conn, number)
+	r, err := conn.PullRequest(ctx, number)
 	if err != nil {
 		return view.Range{}, err
 	}
-	return view.Range{Of: fmt.Sprintf("#%d", t.PR.Number), Project: t.Project, From: t.Prepared.Base.OID, To: t.PR.Head}, nil
+	return rangeOf(r.Task()), nil
 }
 
 func (a *app) mergePR(ctx context.Context, number string) error {
-	conn, paths, err := a.connectOffice(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	r, t, err := readPR(ctx, conn, number)
-	if err != nil {
-		return err
-	}
-	if t.PR.State == company.PROpen && isOnForge(t.PR) {
-		if err := a.checkMergedOnForge(ctx, paths, r.Office, t); err != nil {
-			return err
-		}
-	} else if t.PR.State == company.PROpen {
-		loaded, err := a.loadConfig(ctx, paths)
+	return a.settlePR(ctx, number, company.PRMerged, "", func(r view.PullRecord) error {
+		review, err := a.reviewOf(ctx, r)
 		if err != nil {
 			return err
 		}
-		if err := checkMerged(ctx, paths, loaded.Config.Git.Remote, t); err != nil {
-			return err
-		}
-	}
-	return a.settlePR(ctx, conn, t, company.PRMerged, "")
-}
-
-// checkMerged is nil when the base branch holds the pull request's head: that of
-// the remote, or of the checkout where there is no remote. The company never
-// moves the base itself (REV-1), so otherwise it is a refusal with what to do.
-func checkMerged(ctx context.Context, p office.Paths, remote string, t *company.Task) error {
-	m, err := gitops.LookAt(p.Git, remote, t.Project.ID, t.Project.Path)
-	if err != nil {
-		return err
-	}
-	url, err := m.RemoteURL(ctx, t.Project.Path)
-	if err != nil {
-		return err
-	}
-	src := gitops.Source{Path: t.Project.Path}
-	if url != "" {
-		src = gitops.Source{URL: url}
-	}
-	base, err := m.FetchBase(ctx, nil, src, t.PR.Base)
-	if err != nil {
-		return err
-	}
-	in, err := m.IsAncestor(ctx, t.PR.Head, base.OID)
-	if err != nil || in {
-		return err
-	}
-	refused := company.E(company.EProtected, fmt.Sprintf("%s does not hold %s yet, and the company never moves it", t.PR.Base, t.PR.Head.Short())).
-		Because(fmt.Sprintf("%s is at %s; what goes to it is yours to decide", t.PR.Base, base.OID.Short()))
-	// The mirror has the delivered commit, also where no branch has it any
-	// more.
-	from, what, push, instead := shell.Quote(m.Dir()), string(t.PR.Head), "", ""
-	if url != "" {
-		push = fmt.Sprintf(" && git push %s %s", shell.Quote(remote), shell.Quote(t.PR.Base))
-		if lostBranch(t) {
-			refused = refused.Because("the branch " + t.BranchChange.String())
-			instead = fmt.Sprintf("; or, where people merged it in another form: company pr close %d --why \"…\"", t.PR.Number)
-		} else {
-			from, what = shell.Quote(remote), shell.Quote(t.PR.Branch)
-		}
-	}
-	return refused.Fix(fmt.Sprintf("cd %s && git fetch %s %s && git switch %s && git merge --no-ff FETCH_HEAD%s && company pr merge %d%s",
-		shell.Quote(t.Project.Path), from, what, shell.Quote(t.PR.Base), push, t.PR.Number, instead))
+		return review.CheckMerged(ctx, r.Task())
+	})
 }
 
 func (a *app) closePR(ctx context.Context, number, why string) error {
-	conn, paths, err := a.connectOffice(ctx)
+	return a.settlePR(ctx, number, company.PRClosed, why, func(r view.PullRecord) error {
+		if !r.Task().PR.IsOnForge() {
+			return nil // a page has nothing to close
+		}
+		review, err := a.reviewOf(ctx, r)
+		if err != nil {
+			return err
+		}
+		return review.Close(ctx, r.Task(), why)
+	})
+}
+
+// settlePR notes what became of a pull request, once settle has done what an open
+// one needs.
+func (a *app) settlePR(ctx context.Context, number string, state company.PRState, why string, settle func(view.PullRecord) error) error {
+	r, conn, err := a.openPR(ctx, number)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	r, t, err := readPR(ctx, conn, number)
-	if err != nil {
-		return err
+	t := r.Task()
+	if t.PR.State == company.PROpen {
+		if err := settle(r); err != nil {
+			return err
+		}
 	}
-	if err := a.closeOnForge(ctx, paths, r.Office, t, why); err != nil {
-		return err
-	}
-	return a.settlePR(ctx, conn, t, company.PRClosed, why)
-}
-
-// settlePR notes what became of a pull request.
-func (a *app) settlePR(ctx context.Context, conn *client.Office, t *company.Task, state company.PRState, why string) error {
 	if _, err := conn.Do(ctx, "", company.SettlePR{Task: t.ID, State: state, Why: why}); err != nil {
 		return err
 	}

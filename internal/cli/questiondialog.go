@@ -8,9 +8,10 @@ import (
 	"strings"
 	"time"
 
+	officeapp "company/internal/app"
+
 	"company/internal/client"
 	"company/internal/company"
-	"company/internal/gitops"
 	"company/internal/safetext"
 	"company/internal/view"
 )
@@ -232,12 +233,11 @@ func (d questionDialog) showSubject(ctx context.Context) {
 
 // showDiff prints the changes.
 func (d questionDialog) showDiff(ctx context.Context) {
-	sp, err := readRange(ctx, d.conn, d.subjectID())
+	sp, err := d.conn.Range(ctx, d.subjectID())
 	if err == nil {
-		var patch gitops.Diff
-		var dir string
-		if patch, dir, err = makePatch(ctx, d.follower.paths, sp); err == nil {
-			d.follower.a.printPatch(d.follower.a.err, sp, patch, dir)
+		var p officeapp.Patch
+		if p, err = officeapp.ReadPatch(ctx, d.follower.paths, sp, maxPatch); err == nil {
+			d.follower.a.printPatch(d.follower.a.err, sp, p)
 		}
 	}
 	d.reportFailure(err)

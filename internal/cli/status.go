@@ -3,11 +3,20 @@ package cli
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"company/internal/company"
+	"company/internal/upkeep"
 	"company/internal/view"
+)
+
+const (
+	// diskCountTimeout is how long status counts. A person waits for it.
+	diskCountTimeout = 300 * time.Millisecond
+	// longDiskCountTimeout is the same for a person that asks for it.
+	longDiskCountTimeout = 10 * time.Second
 )
 
 func newStatus(a *app) *cobra.Command {
@@ -49,7 +58,7 @@ func (a *app) runStatus(ctx context.Context) error {
 	if a.verbose {
 		patience = longDiskCountTimeout
 	}
-	v.Disk = measureDisk(ctx, paths, patience)
+	v.Disk = upkeep.MeasureDisk(ctx, paths, patience)
 	v.ShowDisk = a.verbose
 	v.AheadMS = conn.Now().Sub(a.wallTime()).Milliseconds()
 	if a.output == "json" {

@@ -15,6 +15,8 @@ import (
 	officeapp "company/internal/app"
 	"company/internal/client"
 	"company/internal/company"
+	"company/internal/config"
+	"company/internal/diagnose"
 	"company/internal/office"
 	"company/internal/safetext"
 	"company/internal/shell"
@@ -185,18 +187,11 @@ func (a *app) runSubmit(ctx context.Context, o submitOptions, text string) error
 	if err != nil {
 		return err
 	}
-	repo, err := a.resolveProject(ctx, paths, o.project)
+	repo, loaded, err := a.loadReadyProject(ctx, paths, o.project)
 	if err != nil {
 		return err
 	}
-	loaded, err := a.loadProjectConfig(ctx, paths, repo)
-	if err != nil {
-		return err
-	}
-	if err := loaded.CheckSupported(); err != nil {
-		return err
-	}
-	if err := checkUSDCap(loaded); err != nil {
+	if err := diagnose.CheckUSDCap(loaded); err != nil {
 		return err
 	}
 	if o.project != "" {
@@ -267,6 +262,20 @@ func (a *app) resolveProject(ctx context.Context, paths office.Paths, project st
 		return "", company.E(company.EUsage, "--project and --repo at once").Because("--repo also says where the office is").Fix("use one of them")
 	}
 	return a.projectPath(ctx, project)
+}
+
+// loadReadyProject is the repository to work on and a config that it can be worked
+// on with.
+func (a *app) loadReadyProject(ctx context.Context, paths office.Paths, project string) (string, config.Loaded, error) {
+	repo, err := a.resolveProject(ctx, paths, project)
+	if err != nil {
+		return "", config.Loaded{}, err
+	}
+	loaded, err := a.loadProjectConfig(ctx, paths, repo)
+	if err != nil {
+		return "", config.Loaded{}, err
+	}
+	return repo, loaded, loaded.CheckSupported()
 }
 
 // findCheckout is the top of the git checkout that is to be worked on: the one

@@ -6,11 +6,12 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	officeapp "company/internal/app"
+
 	"github.com/spf13/cobra"
 
 	"company/internal/company"
 	"company/internal/config"
-	mirrors "company/internal/depproxy"
 	"company/internal/safetext"
 )
 
@@ -131,7 +132,7 @@ func (a *app) trustLogins(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	up, err := mirrors.LoadClientSettings(ctx)
+	up, err := officeapp.LoadLogins(ctx)
 	if err != nil {
 		return err
 	}
@@ -147,7 +148,7 @@ func (a *app) trustLogins(ctx context.Context) error {
 	}
 	if a.output == "json" {
 		return a.printJSON(a.out, map[string]any{
-			"schema_version": 1, "checkout": checkout, "was_trusted": was, "logins": append([]string{}, up.LoginHosts()...), "go_private": up.GoPrivate,
+			"schema_version": 1, "checkout": checkout, "was_trusted": was, "logins": up.Hosts, "go_private": up.GoPrivate,
 		})
 	}
 	_, err = fmt.Fprintf(a.out, "the dependencies of %s may be fetched with your logins\n", safetext.Escape(checkout))
@@ -155,16 +156,16 @@ func (a *app) trustLogins(ctx context.Context) error {
 }
 
 // askLogins shows what the repository could have, and goes on only with a yes.
-func (a *app) askLogins(ctx context.Context, checkout string, up mirrors.Upstreams) error {
+func (a *app) askLogins(ctx context.Context, checkout string, up officeapp.Logins) error {
 	if a.output == "text" {
 		fmt.Fprintln(a.err, safetext.Escape(checkout))
-		if logins := up.LoginHosts(); len(logins) > 0 {
-			fmt.Fprintln(a.err, "could have packages with your logins at: "+safetext.Escape(strings.Join(logins, ", ")))
+		if len(up.Hosts) > 0 {
+			fmt.Fprintln(a.err, "could have packages with your logins at: "+safetext.Escape(strings.Join(up.Hosts, ", ")))
 		}
 		if up.GoPrivate != "" {
 			fmt.Fprintln(a.err, "could have the Go modules that you call private: "+safetext.EscapeLine(up.GoPrivate, 300))
 		}
-		if len(up.LoginHosts()) == 0 && up.GoPrivate == "" {
+		if len(up.Hosts) == 0 && up.GoPrivate == "" {
 			fmt.Fprintln(a.err, "no package registry of this host is set to a login now, and GOPRIVATE is empty")
 		}
 	}

@@ -42,6 +42,9 @@ type BranchChange struct {
 	People int      `json:"people,omitempty"`
 }
 
+// LosesDelivery reports whether the branch lacks the delivered commit.
+func (b *BranchChange) LosesDelivery() bool { return b != nil && b.Kind != BranchAhead }
+
 // String describes the change, in a phrase that follows "the branch".
 func (b BranchChange) String() string {
 	own := ""

@@ -2,6 +2,7 @@ package company
 
 import (
 	"fmt"
+	"strings"
 )
 
 // PRState is where a pull request stands.
@@ -25,6 +26,9 @@ type PullRequest struct {
 	State  PRState `json:"state"`
 	Body   Hash    `json:"body,omitempty"`
 }
+
+// IsOnForge reports whether it is on a forge, and not a page of the office's own.
+func (p *PullRequest) IsOnForge() bool { return strings.HasPrefix(p.URL, "http") }
 
 // IntendDelivery decides what will be pushed and asked for.
 type IntendDelivery struct{ Task TaskID }

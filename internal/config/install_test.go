@@ -1,4 +1,4 @@
-package cli
+package config
 
 import (
 	"errors"
@@ -23,7 +23,7 @@ func TestInstallFileConcurrently(t *testing.T) {
 		var won atomic.Int32
 		for i := range writers {
 			wg.Go(func() {
-				_, err := installFile(path, fmt.Appendf(nil, "# %d\n", i), force)
+				_, err := InstallFile(path, fmt.Appendf(nil, "# %d\n", i), force)
 				switch {
 				case err == nil:
 					won.Add(1)
@@ -61,11 +61,11 @@ func TestInstallFileConcurrently(t *testing.T) {
 			t.Errorf("with force %d texts are left of %d", len(seen), writers)
 		}
 	}
-	if _, err := installFile(filepath.Join(t.TempDir(), "nowhere", "company.yaml"), nil, true); company.CodeOf(err) != company.EConfig {
+	if _, err := InstallFile(filepath.Join(t.TempDir(), "nowhere", "company.yaml"), nil, true); company.CodeOf(err) != company.EConfig {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 	var e *company.Error
-	if err := alreadyExistsError("x"); !errors.As(err, &e) || e.Hint == "" {
+	if err := ExistsError("x"); !errors.As(err, &e) || e.Hint == "" {
 		t.Errorf("%v", err)
 	}
 }

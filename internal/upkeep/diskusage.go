@@ -1,4 +1,4 @@
-package cli
+package upkeep
 
 import (
 	"context"
@@ -10,14 +10,8 @@ import (
 	"company/internal/view"
 )
 
-const (
-	// diskCountTimeout is how long status counts. A person waits for it.
-	diskCountTimeout = 300 * time.Millisecond
-	// longDiskCountTimeout is the same for a person that asks for it.
-	longDiskCountTimeout = 10 * time.Second
-)
-
-func measureDisk(ctx context.Context, p office.Paths, patience time.Duration) view.Disk {
+// MeasureDisk counts the bytes of an office's folders, for as long as patience lasts.
+func MeasureDisk(ctx context.Context, p office.Paths, patience time.Duration) view.Disk {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	count := func(dir string) *int64 {

@@ -1,4 +1,4 @@
-package cli
+package diagnose
 
 import (
 	"io"
@@ -39,8 +39,8 @@ func TestPickModels(t *testing.T) {
 		{map[string]string{"OLLAMA_HOST": "127.0.0.1:9", "ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}, "claude-sonnet-4-6", "ANTHROPIC_API_KEY"},
 		{map[string]string{"OLLAMA_HOST": "127.0.0.1:9"}, "", "Found: no model"},
 	} {
-		a := &app{env: func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }}
-		models, found := a.pickModels(t.Context(), loaded)
+		d := &Checker{Env: func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }}
+		models, found := d.pickModels(t.Context(), loaded)
 		if models["default"].Model != c.model || !strings.Contains(found, c.found) {
 			t.Errorf("%v: %v, %q", c.env, models, found)
 		}

@@ -1,0 +1,169 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+
+	"company/internal/company"
+	"company/internal/config"
+	"company/internal/gitops"
+	"company/internal/image"
+	"company/internal/intake"
+	"company/internal/office"
+	"company/internal/upkeep"
+	"company/internal/view"
+)
+
+// ImageEntry is an image of company on this machine.
+type ImageEntry struct {
+	Tag   string           `json:"tag"`
+	ID    string           `json:"id"`
+	Kind  string           `json:"kind"` // of its topmost layer
+	Top   bool             `json:"worker"`
+	Bytes int64            `json:"bytes"` // shared layers included
+	Tasks []company.TaskID `json:"tasks"` // of this office that were worked on with it, or are
+}
+
+// ListImages lists the images of company on this machine, the largest first.
+func ListImages(ctx context.Context, used []view.TaskImage, log *slog.Logger) ([]ImageEntry, error) {
+	b, err := image.New(image.Config{Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	entries, err := b.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := []ImageEntry{}
+	for _, e := range entries {
+		v := ImageEntry{Tag: e.Tag, ID: e.ID, Kind: e.Kind, Top: e.IsWorkerImage, Bytes: e.Size, Tasks: []company.TaskID{}}
+		for _, t := range used {
+			if t.Image == e.ID {
+				v.Tasks = append(v.Tasks, t.Task)
+			}
+		}
+		out = append(out, v)
+	}
+	slices.SortFunc(out, func(a, b ImageEntry) int { return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Tag, b.Tag)) })
+	return out, nil
+}
+
+// PruneImages removes the images that no task needs any more, of this office or,
+// with all, of this machine. With dryRun it only lists them.
+func PruneImages(ctx context.Context, used []view.TaskImage, all, dryRun bool, log *slog.Logger) ([]upkeep.Garbage, error) {
+	b, err := image.New(image.Config{Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	found, err := upkeep.ListPrunable(ctx, used, b, all)
+	if err != nil || dryRun {
+		return found, err
+	}
+	for _, l := range found { // the daemon keeps a layer while an image above it is there
+		if err := l.Remove(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// TaskImage is the image that a task of a checkout would be asked for now, outside
+// of a working company.
+type TaskImage struct {
+	builder *image.Builder
+	request image.Request
+	closers []func()
+}
+
+// TaskImageOptions say which image it is.
+type TaskImageOptions struct {
+	Paths    office.Paths
+	Config   config.Config
+	Checkout string
+	Base     string // branch to start from; empty: the config's, else the checkout's
+	Env      func(string) (string, bool)
+	Logger   *slog.Logger
+	Progress func(line string)
+}
+
+// OpenTaskImage finds out which image that is.
+func OpenTaskImage(ctx context.Context, o TaskImageOptions) (_ *TaskImage, err error) {
+	t := &TaskImage{}
+	defer func() {
+		if err != nil {
+			t.Close()
+		}
+	}()
+	if err := t.openBuilder(ctx, o); err != nil {
+		return nil, err
+	}
+	c := o.Config
+	cfg, err := GitConfig(o.Paths, c, o.Env)
+	if err != nil {
+		return nil, err
+	}
+	store, err := gitops.Open(cfg)
+	if err != nil {
+		return nil, err
+	}
+	p := ProjectOf(o.Checkout)
+	m, err := store.Mirror(ctx, p.ID, p.Path)
+	if err != nil {
+		return nil, err
+	}
+	secrets, err := SetupEnv(c, o.Env)
+	if err != nil {
+		return nil, err
+	}
+	base := o.Base
+	if base == "" && c.Git.Base != config.Auto {
+		base = c.Git.Base
+	}
+	in := intake.Intake{
+		Images: t.builder, Base: c.Container.Image, Setup: c.Container.Setup, SetupEnv: secrets, Offline: c.Container.Deps == "off",
+		Logins: config.OpenTrust(o.Env).MayUseLogins(ctx, p.Path),
+		Lint:   ToOverride(c.Gates.Lint), Test: ToOverride(c.Gates.Test), Prefix: c.Git.IntegrationBranch,
+	}
+	t.request, err = in.ImageOf(ctx, m, p.Path, base)
+	return t, err
+}
+
+func (t *TaskImage) openBuilder(ctx context.Context, o TaskImageOptions) error {
+	registries, err := OpenRegistries(ctx, o.Config, o.Env, o.Logger)
+	if err != nil {
+		return err
+	}
+	t.closers = append(t.closers, registries.Close)
+	rt, err := OpenRuntime(ctx, o.Logger)
+	if err != nil {
+		return err
+	}
+	t.closers = append(t.closers, func() { _ = rt.Close() }) // what a build started it has removed
+	t.builder, err = image.New(image.Config{Logger: o.Logger, Runtime: rt, Registries: registries.Public(), WithLogins: registries.WithLogins(), Progress: o.Progress})
+	if err != nil {
+		return err
+	}
+	t.closers = append(t.closers, t.builder.Close)
+	return nil
+}
+
+// Close closes what was opened for it.
+func (t *TaskImage) Close() {
+	for _, end := range slices.Backward(t.closers) {
+		end()
+	}
+}
+
+// Build makes the missing layers of the image.
+func (t *TaskImage) Build(ctx context.Context) (image.Image, error) {
+	return t.builder.Ensure(ctx, t.request)
+}
+
+// Explain tells what the image is made from.
+func (t *TaskImage) Explain(ctx context.Context) (image.Explanation, error) {
+	return t.builder.Explain(ctx, t.request)
+}

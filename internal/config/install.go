@@ -1,0 +1,87 @@
+package config
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"company/internal/company"
+)
+
+// CheckDraft holds the file to what every command holds it to, before it is
+// where commands look.
+func CheckDraft(ctx context.Context, text []byte, env func(string) (string, bool)) (err error) {
+	bug := func(err error) error {
+		return company.E(company.EInternal, "the file that was made here does not load").Wrap(err).Fix("write one by hand: company config schema")
+	}
+	dir, err := os.MkdirTemp("", "company-init-")
+	if err != nil {
+		return bug(err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := os.WriteFile(filepath.Join(dir, ConfigName), text, 0o600); err != nil {
+		return bug(err)
+	}
+	if _, err := Load(ctx, LoadOptions{OfficeDir: dir, Env: env}); err != nil {
+		return bug(err)
+	}
+	return nil
+}
+
+// InstallFile puts the file in its place, whole or not at all. With force an
+// existing file is kept under the name that it returns. Without force an
+// existing file is EConflict, also one that appears meanwhile.
+func InstallFile(path string, text []byte, force bool) (backup string, err error) {
+	fail := func(err error) error {
+		return company.E(company.EConfig, path+" cannot be written").Wrap(err).Fix("see that the folder is yours and has space")
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".company.yaml-")
+	if err != nil {
+		return "", fail(err)
+	}
+	defer func() {
+		if rm := os.Remove(f.Name()); err == nil && rm != nil && !errors.Is(rm, fs.ErrNotExist) {
+			err = fail(rm)
+		}
+	}()
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+		return "", fail(err)
+	}
+	// A link fails where there is a file: none is written over.
+	err = os.Link(f.Name(), path)
+	if err == nil {
+		return "", nil
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return "", fail(err)
+	}
+	if !force {
+		return "", ExistsError(path)
+	}
+	for n := 1; n < 1000; n++ {
+		backup = path + ".bak"
+		if n > 1 {
+			backup = fmt.Sprintf("%s.bak%d", path, n)
+		}
+		if err = os.Link(path, backup); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return "", fail(err)
+	}
+	return backup, nil
+}
+
+// ExistsError is the error of a company.yaml that stands in the way of a new one.
+func ExistsError(path string) error {
+	return company.E(company.EConflict, "there is a company.yaml already: "+path).
+		Fix("company config check looks at it; company init --force writes a new one and keeps the old one beside it")
+}

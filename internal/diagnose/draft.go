@@ -1,0 +1,162 @@
+package diagnose
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	officeapp "company/internal/app"
+
+	"company/internal/config"
+	"company/internal/forge"
+)
+
+// Findings are what a look around saw, for people and programs.
+type Findings struct {
+	Repository string   `json:"repository"`
+	Base       string   `json:"base,omitempty"`
+	Remote     string   `json:"remote,omitempty"` // owner/name; nothing else of an address
+	Forge      string   `json:"forge"`            // where a pull request would go, for people
+	Toolchains []string `json:"toolchains"`
+	Checks     []string `json:"checks"`
+	Model      string   `json:"model"`
+	Keys       []string `json:"keys"` // NAME SET or NAME NOT SET
+}
+
+// DraftConfig looks around and says what the file is to hold.
+func (d *Checker) DraftConfig(ctx context.Context, dir string) (config.ConfigDraft, Findings, error) {
+	loaded, err := config.Load(ctx, config.LoadOptions{Env: d.Env}) // what holds without the file
+	if err != nil {
+		return config.ConfigDraft{}, Findings{}, err
+	}
+	c := loaded.Config
+	found := Findings{Repository: dir, Forge: "local", Toolchains: []string{}, Checks: []string{}}
+	seen, serr := CheckRepo(ctx, c, dir, "")
+	forgeNote := "Found: no remote"
+	switch {
+	case serr == nil:
+		found.Base = seen.Base.Branch
+		if r, ok := forge.ParseRemote(seen.Base.RemoteURL); ok {
+			found.Remote = r.String()
+		}
+		if f := d.CheckForge(ctx, c, seen.Base.RemoteURL); f.Found != "" {
+			found.Forge, forgeNote = f.Found, "Found: "+f.Found
+			if f.Fix != "" {
+				forgeNote += "; " + f.Fix
+			}
+		}
+		found.Toolchains = append(found.Toolchains, seen.Project.Toolchains...)
+		found.Checks = append(found.Checks, seen.Project.Notes...)
+		serr = seen.GatesError
+	case ctx.Err() != nil:
+		return config.ConfigDraft{}, Findings{}, serr
+	}
+	if serr != nil { // it can be put right later; the file does not depend on it
+		found.Checks = []string{"not looked for: " + ErrorResult(serr).Found}
+	}
+	models, how := d.pickModels(ctx, loaded)
+	found.Model = how
+	for _, name := range d.keyNames(c, models) {
+		found.Keys = append(found.Keys, name+" "+d.isSet(name))
+	}
+	checks := make([]string, len(found.Checks))
+	for i, note := range found.Checks {
+		checks[i] = "Found: " + note
+	}
+	base := "Found: no branch to start from"
+	if found.Base != "" {
+		base = "Found: " + found.Base
+		if found.Remote != "" {
+			base += ", of " + found.Remote
+		}
+	}
+	return config.ConfigDraft{
+		About: []string{
+			"company.yaml: this folder is an office of company.",
+			"",
+			"A line that begins with # and no space is a key with its default; remove the #",
+			"to set it. company config check looks at this file, company config show tells",
+			"what holds and where it comes from.",
+			"",
+			"If git tracks this file, what it asks for beyond the defaults counts only after",
+			"company trust. Keys never stand here: a key names the variable that holds it.",
+		},
+		Models: models,
+		Notes: map[string][]string{
+			"models": append([]string{how}, "Keys in the environment: "+strings.Join(found.Keys, ", ")),
+			"git":    {base},
+			"forge":  {forgeNote},
+			"gates":  checks,
+		},
+	}, found, nil
+}
+
+// modelVendors are the services whose keys are looked for, in the order in which
+// the first that has one is taken.
+var modelVendors = []struct{ adapter, key, model string }{
+	{"anthropic", "ANTHROPIC_API_KEY", "claude-sonnet-4-6"},
+	{"openai", "OPENAI_API_KEY", "gpt-5"},
+}
+
+// pickModels is the profile to write, and how it was found. What the user's own
+// config or the environment says stays there.
+func (d *Checker) pickModels(ctx context.Context, loaded config.Loaded) (map[string]config.Model, string) {
+	if at := loaded.Origin["models.default.adapter"]; at != config.OriginDefault {
+		m := loaded.Config.Models["default"]
+		return nil, "Found: " + strings.TrimSpace(m.Adapter+" "+m.Model) + ", from " + at
+	}
+	lctx, cancel := context.WithTimeout(ctx, LocalDialTimeout)
+	defer cancel()
+	if at := officeapp.StandardAddress("ollama", d.envValue); DialServer(lctx, at) == nil {
+		model, err := officeapp.DefaultModel(lctx, d.envValue)
+		if err != nil {
+			return nil, "Found: Ollama at " + at + ", which is the default, and no model on it: ollama pull llama3"
+		}
+		return nil, "Found: Ollama at " + at + " with " + model + ", which is the default"
+	}
+	for _, v := range modelVendors {
+		if _, ok := officeapp.ModelDrivers[v.adapter]; ok && d.isSet(v.key) == set {
+			return map[string]config.Model{"default": {Adapter: v.adapter, Model: v.model, APIKeyEnv: v.key}}, "Found: " + v.key + "; name the model that you want"
+		}
+	}
+	return nil, "Found: no model. Start Ollama, or set a key, or name a server with base_url."
+}
+
+const set, notSet = "SET", "NOT SET"
+
+// isSet says whether a key is set; no output ever shows more of it (ADP-8).
+func (d *Checker) isSet(name string) string {
+	if v, _ := d.Env(name); v != "" {
+		return set
+	}
+	return notSet
+}
+
+// keyNames are the variables that matter here.
+func (d *Checker) keyNames(c config.Config, models map[string]config.Model) []string {
+	names := []string{c.Forge.TokenEnv}
+	for _, v := range modelVendors {
+		names = append(names, v.key)
+	}
+	for _, all := range []map[string]config.Model{c.Models, models} {
+		for _, m := range all {
+			names = append(names, m.APIKeyEnv)
+		}
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(s string) bool { return s == "" })
+}
+
+// RenderLines are the findings for people.
+func (f Findings) RenderLines() []string {
+	base := f.Base
+	if f.Remote != "" {
+		base += " of " + f.Remote
+	}
+	out := []string{"base    " + base, "model   " + strings.TrimPrefix(f.Model, "Found: "), "keys    " + strings.Join(f.Keys, ", ")}
+	out = append(out, "forge   "+f.Forge)
+	for _, c := range f.Checks {
+		out = append(out, "checks  "+c)
+	}
+	return out
+}
