@@ -1,6 +1,9 @@
 package ecosystem
 
-import "company/internal/testreport"
+import (
+	"company/internal/company"
+	"company/internal/testreport"
+)
 
 // Reporter is an ecosystem with runners that report their tests.
 type Reporter interface {
@@ -11,14 +14,10 @@ type Reporter interface {
 	PlainReaders() []testreport.LineReader
 }
 
-// CanaryPlaceholder stands for the random name in a gate's canary command.
-const CanaryPlaceholder = "CANARY"
-
-// How a failing test is planted (company.GateCommand.Plant).
-const (
-	PlantGo       = "go"
-	PlantPytest   = "pytest"
-	PlantUnittest = "unittest"
-	PlantScript   = "script" // beside a test file of JavaScript or TypeScript
-	PlantCargo    = "cargo"
-)
+// Completer is an ecosystem that knows its runner in a command that people gave.
+type Completer interface {
+	Ecosystem
+	// CompleteGate adds to a gate how its command reports and how a failing test
+	// is planted; not ok: the command is not the runner's alone.
+	CompleteGate(g *company.GateCommand) (ok bool)
+}

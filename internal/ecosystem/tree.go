@@ -90,6 +90,19 @@ func (t *Tree) ReadManifest(dir, name string) string {
 	return text
 }
 
+// NearestWith is the folder, this one or above it, that has such a file.
+func (t *Tree) NearestWith(dir, name string) (string, bool) {
+	for {
+		if t.HasFile(dir, name) {
+			return dir, true
+		}
+		if dir == "" {
+			return "", false
+		}
+		dir, _ = SplitPath(dir)
+	}
+}
+
 // FoldersWith are the folders that hold a file of that name, the shallow ones
 // first. Folders of copies, of data and of examples do not count.
 func (t *Tree) FoldersWith(name string) []string {
@@ -115,6 +128,17 @@ func (t *Tree) HasBelow(dir, ending string) bool {
 
 // errFound ends a search.
 var errFound = errors.New("ecosystem: found")
+
+// ReadTexts gives the text of files, one after the other. What fails stays in Err.
+func (t *Tree) ReadTexts(files []File, each func(f File, text []byte)) {
+	if len(files) == 0 || t.err != nil {
+		return
+	}
+	t.err = t.read(files, func(f File, text []byte) error {
+		each(f, text)
+		return nil
+	})
+}
 
 // AnyMatches reports whether one of the files matches.
 func (t *Tree) AnyMatches(files []File, what *regexp.Regexp) bool {

@@ -12,6 +12,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/ecosystem/registry"
 	"company/internal/gitops"
 	"company/internal/testreport"
 )
@@ -39,98 +40,62 @@ type canaryTests struct {
 	names   []string // by folder: what the name of its test holds
 }
 
-// changedTree are the files of a tree, and which of them the change touches.
-type changedTree struct {
-	mirror  *gitops.Mirror
-	base    company.OID // the commit before the change
-	files   map[string]gitops.Entry
-	dirs    map[string][]string
-	changed []string        // paths, the deleted ones too
-	added   map[string]bool // of them, what the base does not have
-}
-
-func (r *Runner) readChangedTree(ctx context.Context, j Job) (changedTree, error) {
-	g := changedTree{mirror: j.Mirror, base: j.Base, files: map[string]gitops.Entry{}, dirs: map[string][]string{}, added: map[string]bool{}}
+// readChange is what the change of a job touches.
+func readChange(ctx context.Context, j Job) (*ecosystem.Change, error) {
 	d, err := j.Mirror.Diff(ctx, j.Base, j.Tree, 0)
 	if err != nil {
-		return g, err
+		return nil, err
 	}
-	for _, c := range d.Changes {
-		g.changed = append(g.changed, c.Path)
-		g.added[c.Path] = c.OldMode == 0
-	}
-	entries, err := j.Mirror.List(ctx, j.Tree)
+	tree, err := readTree(ctx, j.Mirror, j.Tree)
 	if err != nil {
-		return g, err
+		return nil, err
 	}
-	for _, e := range entries {
-		if e.Mode == gitops.ModeFile || e.Mode == gitops.ModeExec {
-			dir, name := ecosystem.SplitPath(e.Path)
-			g.files[e.Path] = e
-			g.dirs[dir] = append(g.dirs[dir], name)
+	c := &ecosystem.Change{Tree: tree, Added: map[string]bool{}, ReadBase: func() (*ecosystem.Tree, error) { return readTree(ctx, j.Mirror, j.Base) }}
+	for _, f := range d.Changes {
+		c.Changed = append(c.Changed, f.Path)
+		c.Added[f.Path] = f.OldMode == 0
+		if company.IsGateFile(f.Path) {
+			c.GateFiles = append(c.GateFiles, f.Path)
 		}
 	}
-	return g, nil
+	return c, nil
 }
 
 // canaryPlaces are the places for failing tests that a gate must turn red at; reason
 // says why there are none, or too few.
-func (r *Runner) canaryPlaces(ctx context.Context, j Job, i int) (spots []canaryPlace, reason string, err error) {
-	g, err := r.readChangedTree(ctx, j)
+func canaryPlaces(ctx context.Context, j Job, i int) (places []ecosystem.CanaryPlace, reason string, err error) {
+	gate := j.Gates[i]
+	planter := registry.PlanterOf(gate.Plant)
+	if planter == nil {
+		return nil, "no failing test can be made for " + testreport.CleanName(gate.Command, 100), nil
+	}
+	c, err := readChange(ctx, j)
 	if err != nil {
 		return nil, "", err
 	}
-	return g.canaryPlaces(ctx, j.Gates[i])
-}
-
-func (g changedTree) canaryPlaces(ctx context.Context, gate company.GateCommand) (spots []canaryPlace, reason string, err error) {
-	switch gate.Plant {
-	case ecosystem.PlantGo:
-		spots, reason, err = g.goCanaryPlaces(ctx, gate)
-	case ecosystem.PlantPytest, ecosystem.PlantUnittest:
-		spots = g.pythonCanaryPlaces(gate)
-	case ecosystem.PlantScript:
-		if spots, err = g.scriptCanaryPlaces(ctx, gate); len(spots) == 0 && g.concernsScripts(gate) {
-			reason = "no test has a name by which a failing one beside it would be found"
-		}
-	case ecosystem.PlantCargo:
-		spots, err = g.cargoCanaryPlaces(ctx, gate)
-	default:
-		return nil, "no failing test can be made for " + testreport.CleanName(gate.Command, 100), nil
+	if places, reason = planter.CanaryPlaces(c, gate); len(places) > maxCanaries {
+		reason = fmt.Sprintf("%d folders are changed, and only %d were looked at", len(places), maxCanaries)
+		places = places[:maxCanaries]
 	}
-	if len(spots) > maxCanaries {
-		reason = fmt.Sprintf("%d folders are changed, and only %d were looked at", len(spots), maxCanaries)
-		spots = spots[:maxCanaries]
-	}
-	return spots, reason, err
+	return places, reason, c.Err()
 }
 
 // plantCanary makes the failing tests.
-func plantCanary(gate company.GateCommand, spots []canaryPlace) canaryTests {
+func plantCanary(gate company.GateCommand, spots []ecosystem.CanaryPlace) canaryTests {
 	word := "companycanary" + strings.ToLower(rand.Text()[:10])
 	c := canaryTests{command: gate}
 	var inside []string
 	for i, s := range spots {
 		own := fmt.Sprintf("%sn%de", word, i)
-		c.files = append(c.files, gitops.Text{Path: s.path(own), Text: []byte(s.text(own))})
-		c.folders, c.names = append(c.folders, s.dir), append(c.names, own)
-		inside = append(inside, relativeTo(s.dir, gate.Dir))
+		c.files = append(c.files, gitops.Text{Path: s.Path(own), Text: []byte(s.Text(own))})
+		c.folders, c.names = append(c.folders, s.Dir), append(c.names, own)
+		inside = append(inside, relativeTo(s.Dir, gate.Dir))
 	}
 	c.command.Report, c.command.Probe = strings.ReplaceAll(gate.Canary, ecosystem.CanaryPlaceholder, word), ""
-	if gate.Plant == ecosystem.PlantGo {
-		c.command.Report = goCanaryCommand(c.command.Report, inside)
+	if e, ok := registry.PlanterOf(gate.Plant).(ecosystem.FolderTester); ok {
+		c.command.Report = e.FolderCommand(c.command.Report, inside)
 	}
 	return c
-}
-
-// canaryPlace is a place for a failing test.
-type canaryPlace struct {
-	dir         string // of the repository
-	unreachable bool   // no gate of the base can look there
-	// hollow: the change took the place out of the gate; there is nothing to run.
-	hollow bool
-	path   func(word string) string // of the file
-	text   func(word string) string
 }
 
 // relativeTo is a folder as it is called in a gate's own folder.
@@ -145,19 +110,19 @@ func relativeTo(dir, gate string) string {
 // nothing where the change touches nothing that the gate is about.
 func (r *Runner) runCanary(ctx context.Context, j Job, i int) (*company.Canary, error) {
 	began := time.Now()
-	spots, reason, err := r.canaryPlaces(ctx, j, i)
+	spots, reason, err := canaryPlaces(ctx, j, i)
 	if err != nil || len(spots) == 0 && reason == "" {
 		return nil, err
 	}
 	out := &company.Canary{Reason: reason}
-	spots = slices.DeleteFunc(spots, func(s canaryPlace) bool {
+	spots = slices.DeleteFunc(spots, func(s ecosystem.CanaryPlace) bool {
 		switch {
-		case s.hollow:
-			out.Hollow = append(out.Hollow, displayFolder(s.dir))
-		case s.unreachable:
-			out.Blind = append(out.Blind, displayFolder(s.dir))
+		case s.Hollow:
+			out.Hollow = append(out.Hollow, displayFolder(s.Dir))
+		case s.Unreachable:
+			out.Blind = append(out.Blind, displayFolder(s.Dir))
 		}
-		return s.hollow || s.unreachable
+		return s.Hollow || s.Unreachable
 	})
 	c := plantCanary(j.Gates[i], spots)
 	defer func() { out.Took = time.Since(began) }()
@@ -259,7 +224,7 @@ func (r *Runner) proveCached(ctx context.Context, s *company.State, t *company.T
 		if j.Gates[i].IsLint() || c.Skipped || c.Against(j.baselineCheck(i)) == company.ComparedFailed {
 			continue
 		}
-		spots, reason, err := r.canaryPlaces(ctx, j, i)
+		spots, reason, err := canaryPlaces(ctx, j, i)
 		if err != nil {
 			return hit, err
 		}
@@ -274,10 +239,10 @@ func (r *Runner) proveCached(ctx context.Context, s *company.State, t *company.T
 }
 
 // coversPlaces says whether all of these places were looked at.
-func coversPlaces(c *company.Canary, spots []canaryPlace) bool {
+func coversPlaces(c *company.Canary, spots []ecosystem.CanaryPlace) bool {
 	if c == nil {
 		return false
 	}
 	seen := slices.Concat(c.Proven, c.Hollow, c.Blind)
-	return !slices.ContainsFunc(spots, func(s canaryPlace) bool { return !slices.Contains(seen, displayFolder(s.dir)) })
+	return !slices.ContainsFunc(spots, func(s ecosystem.CanaryPlace) bool { return !slices.Contains(seen, displayFolder(s.Dir)) })
 }

@@ -11,6 +11,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/ecosystem/registry"
 	"company/internal/gitops"
 )
 
@@ -56,12 +57,12 @@ func (r *Runner) reportRedGreen(ctx context.Context, s *company.State, t *compan
 			continue
 		}
 		known = true
-		dirs, narrow := testPackages(g, tests)
-		if narrow {
+		narrow, dirs := testFolders(g, tests)
+		if narrow != nil {
 			if len(dirs) == 0 {
 				continue // of another module
 			}
-			j.Gates[i].Report, j.Gates[i].Probe = goCanaryCommand(g.Canary, dirs), ""
+			j.Gates[i].Report, j.Gates[i].Probe = narrow.FolderCommand(g.Canary, dirs), ""
 		}
 		show, err := r.listCandidates(ctx, c.res.Checks[i], c.known.Checks[i], t.Baseline.Checks[i])
 		if err != nil {
@@ -80,22 +81,23 @@ func (r *Runner) reportRedGreen(ctx context.Context, s *company.State, t *compan
 	return out, nil
 }
 
-// testPackages are the packages of these test files, as a gate's own folder
-// calls them; narrow says that its runner can run them alone.
-func testPackages(g company.GateCommand, tests []string) (dirs []string, narrow bool) {
-	if g.Plant != ecosystem.PlantGo {
-		return nil, false
+// testFolders are the folders of these test files, as a gate's own folder calls
+// them, and the ecosystem whose runner can run them alone; nil: it cannot.
+func testFolders(g company.GateCommand, tests []string) (e ecosystem.FolderTester, dirs []string) {
+	e, ok := registry.PlanterOf(g.Plant).(ecosystem.FolderTester)
+	if !ok {
+		return nil, nil
 	}
 	for _, p := range tests {
 		dir, name := ecosystem.SplitPath(p)
-		if !strings.HasSuffix(name, "_test.go") {
-			return nil, false // what tests read: whose it is its place does not tell
+		if !e.IsTestFile(name) {
+			return nil, nil // what tests read: whose it is its place does not tell
 		}
 		if at := relativeTo(dir, g.Dir); ecosystem.IsUnder(dir, g.Dir) && !slices.Contains(dirs, at) {
 			dirs = append(dirs, at)
 		}
 	}
-	return dirs, true
+	return e, dirs
 }
 
 // listCandidates are the tests that pass with a change and could show it, and
@@ -125,23 +127,23 @@ func (r *Runner) listCandidates(ctx context.Context, now company.GateCheck, befo
 	return fresh, nil
 }
 
-// runOnBase runs one test gate without the change and adds what it shows. narrow
-// says that only some packages are run: of the others nothing is known.
-func (r *Runner) runOnBase(ctx context.Context, j Job, i int, show map[string]bool, narrow bool, out *company.RedGreen) error {
+// runOnBase runs one test gate without the change and adds what it shows. Where
+// narrow is set only some packages are run: of the others nothing is known.
+func (r *Runner) runOnBase(ctx context.Context, j Job, i int, show map[string]bool, narrow ecosystem.FolderTester, out *company.RedGreen) error {
 	there, fails, why, err := r.runTests(ctx, j, i, 0)
 	if err != nil || why != "" {
 		out.Reason = why
 		return err
 	}
-	if narrow {
+	if narrow != nil {
 		ran := map[string]bool{}
 		for n := range there {
-			ran[packageOf(n)] = true
+			ran[narrow.PackageOf(n)] = true
 		}
 		for n := range fails {
-			ran[packageOf(n)] = true
+			ran[narrow.PackageOf(n)] = true
 		}
-		maps.DeleteFunc(show, func(n string, _ bool) bool { return !ran[packageOf(n)] })
+		maps.DeleteFunc(show, func(n string, _ bool) bool { return !ran[narrow.PackageOf(n)] })
 	}
 	// A test that fails there by chance shows nothing either.
 	if slices.ContainsFunc(slices.Collect(maps.Keys(show)), func(n string) bool { return fails[n] }) {
@@ -205,13 +207,6 @@ func (r *Runner) withShortTimeout(c company.GateCheck) *Runner {
 		b.Timeout = most
 	}
 	return &b
-}
-
-// packageOf is the package in the name of a Go test, or of a package that does
-// not build.
-func packageOf(test string) string {
-	pkg, _, _ := strings.Cut(test, " ")
-	return pkg
 }
 
 // readPassed are the names of the tests that passed in a check.

@@ -2,12 +2,13 @@ package gates
 
 import (
 	"bytes"
-	"company/internal/testreport"
 	"encoding/base64"
 	"io"
 	"slices"
 	"strings"
 	"testing"
+
+	"company/internal/testreport"
 )
 
 // inLines is a text as base64 prints it.

@@ -16,6 +16,7 @@ import (
 	"company/internal/company"
 	"company/internal/container"
 	"company/internal/gitops"
+	"company/internal/shell"
 	"company/internal/testreport"
 	"company/internal/toolproto"
 )
@@ -488,10 +489,10 @@ func (r *Runner) runInContainer(ctx context.Context, j Job, n, attempt int, limi
 func checkScript(g company.GateCommand, probe bool) string {
 	var b strings.Builder
 	if g.Dir != "" {
-		fmt.Fprintf(&b, "cd -- %s || exit\n", shellQuote(g.Dir))
+		fmt.Fprintf(&b, "cd -- %s || exit\n", shell.QuoteArgument(g.Dir))
 	}
 	if probe && g.Probe != "" {
-		fmt.Fprintf(&b, "why=$( ( %s\n) 2>&1 ) || { printf 'not in the image: %%s\\n' %s\"$(printf '%%s' \"$why\" | tail -n 1 | sed 's/^/: /')\" >&2; exit 127; }\n", g.Probe, shellQuote(g.Probe))
+		fmt.Fprintf(&b, "why=$( ( %s\n) 2>&1 ) || { printf 'not in the image: %%s\\n' %s\"$(printf '%%s' \"$why\" | tail -n 1 | sed 's/^/: /')\" >&2; exit 127; }\n", g.Probe, shell.QuoteArgument(g.Probe))
 	}
 	run := g.Command
 	if g.Report != "" {

@@ -23,8 +23,9 @@ type Fixture struct {
 	// company.Dependency says it: "npm a@1.0.0, npm b@2.0.0".
 	LockText, Packages string
 	// Blame is what its client prints where the files themselves are at fault.
-	Blame   string
-	Reports []Report // of each of its formats
+	Blame    string
+	Reports  []Report // of each of its formats
+	Canaries []Canary
 }
 
 // Exercise runs every case that is about what an ecosystem has.
@@ -41,6 +42,9 @@ func Exercise(t *testing.T, e ecosystem.Ecosystem, f Fixture) {
 	}
 	if r, ok := e.(ecosystem.Reporter); ok {
 		t.Run("reports", func(t *testing.T) { exerciseReporter(t, r, f) })
+	}
+	if p, ok := e.(ecosystem.Planter); ok {
+		t.Run("canaries", func(t *testing.T) { exercisePlanter(t, p, f) })
 	}
 	if i, ok := e.(ecosystem.Installer); ok {
 		t.Run("install", func(t *testing.T) { exerciseInstaller(t, i, f) })
@@ -82,7 +86,7 @@ func exerciseDetector(t *testing.T, d ecosystem.Detector, f Fixture) {
 	}
 	if g := found[0].Test; g != nil {
 		test = g.Command
-		if g.Plant != "" && !strings.Contains(g.Canary, ecosystem.CanaryPlaceholder) && g.Plant != ecosystem.PlantGo {
+		if g.Plant != "" && !strings.Contains(g.Canary, ecosystem.CanaryPlaceholder) && !isFolderTester(d) {
 			t.Errorf("the canary's command does not name its test: %q", g.Canary)
 		}
 	}

@@ -40,7 +40,7 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosyste
 		out = append(out, ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "Go module",
 			Lint: &company.GateCommand{Command: "go vet ./...", Report: "go vet ./... 2>&1", Parse: testreport.FormatFindings},
 			Test: &company.GateCommand{Command: "go test ./...", Report: "go test -json ./...", Parse: formatJSON,
-				Plant: ecosystem.PlantGo, Canary: "go list -find -e -f '{{.Dir}}' ./...\ngo test -json"}})
+				Plant: plantGo, Canary: "go list -find -e -f '{{.Dir}}' ./...\ngo test -json"}})
 	}
 	return out
 }

@@ -2,13 +2,14 @@ package golang
 
 import (
 	"bytes"
-	"company/internal/ecosystem/ecosystemtest"
-	"company/internal/testreport"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"testing"
+
+	"company/internal/ecosystem/ecosystemtest"
+	"company/internal/testreport"
 )
 
 // People see what go test prints, and not its JSON.

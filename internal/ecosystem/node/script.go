@@ -66,12 +66,12 @@ func (m Manager) findTest(dir string, p packageJSON) *company.GateCommand {
 			run := m.Exec + "vitest run"
 			report := run + " --passWithNoTests --reporter=default --reporter=junit --outputFile=" + testreport.File
 			return &company.GateCommand{Command: run, Probe: m.Probe("vitest"), Parse: testreport.FormatJUnit,
-				Report: report, Plant: ecosystem.PlantScript, Canary: report + " " + ecosystem.CanaryPlaceholder}
+				Report: report, Plant: plantScript, Canary: report + " " + ecosystem.CanaryPlaceholder}
 		case p.dependsOn("jest"):
 			run := m.Exec + "jest --ci"
 			report := run + " --passWithNoTests --json --outputFile=" + testreport.File
 			return &company.GateCommand{Command: run, Probe: m.Probe("jest"), Parse: formatJestJSON,
-				Report: report, Plant: ecosystem.PlantScript, Canary: report + " " + ecosystem.CanaryPlaceholder}
+				Report: report, Plant: plantScript, Canary: report + " " + ecosystem.CanaryPlaceholder}
 		}
 		return nil
 	}
@@ -117,7 +117,7 @@ func (m Manager) findTest(dir string, p packageJSON) *company.GateCommand {
 		g.Canary = p.pinScript(dir, "test", env, args+only)
 	}
 	if g.Canary != "" {
-		g.Plant = ecosystem.PlantScript
+		g.Plant = plantScript
 	}
 	if g.Report = p.pinScript(dir, "test", env, args); g.Report == "" { // by its manager, and without what that cannot pass on
 		g.Report = strings.TrimSuffix(m.Name+" test"+m.Arguments+args, m.Arguments)

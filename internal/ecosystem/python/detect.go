@@ -76,7 +76,7 @@ func findTest(t *ecosystem.Tree, dir string) *company.GateCommand {
 	var tests []string
 	for p := range t.Files {
 		d, name := ecosystem.SplitPath(p)
-		if ecosystem.IsUnder(d, dir) && !ecosystem.IsForeignDir(d) && (strings.HasPrefix(name, "test_") && strings.HasSuffix(name, ".py") || strings.HasSuffix(name, "_test.py")) {
+		if ecosystem.IsUnder(d, dir) && !ecosystem.IsForeignDir(d) && isTestFile(name) {
 			tests = append(tests, p)
 		}
 	}
@@ -94,7 +94,7 @@ func findTest(t *ecosystem.Tree, dir string) *company.GateCommand {
 		}
 		if unit == min(len(tests), 20) {
 			return &company.GateCommand{Command: "python3 -m unittest discover -v", Report: unittestCommand + " discover -v 2>&1", Parse: formatUnittest,
-				Plant: ecosystem.PlantUnittest, Canary: unittestCommand + " discover -v -k " + ecosystem.CanaryPlaceholder + " 2>&1"}
+				Plant: plantUnittest, Canary: unittestCommand + " discover -v -k " + ecosystem.CanaryPlaceholder + " 2>&1"}
 		}
 	}
 	run, first := "python3 -m pytest", pytestCommand("")
@@ -104,7 +104,7 @@ func findTest(t *ecosystem.Tree, dir string) *company.GateCommand {
 	first += " --continue-on-collection-errors --junitxml=" + testreport.File
 	// 5 means that there are no tests: that is reported, and is no failure.
 	return &company.GateCommand{Command: run, Report: first + "; code=$?; test $code -eq 5 || exit $code", Probe: pytestProbe, Parse: testreport.FormatJUnit,
-		Plant: ecosystem.PlantPytest, Canary: first + " -k " + ecosystem.CanaryPlaceholder}
+		Plant: plantPytest, Canary: first + " -k " + ecosystem.CanaryPlaceholder}
 }
 
 // pytestCommand is python3 -m pytest with one difference: the runner is imported

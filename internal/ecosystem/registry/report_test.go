@@ -1,10 +1,6 @@
 package registry_test
 
 import (
-	"company/internal/company"
-	"company/internal/ecosystem/ecosystemtest"
-	"company/internal/ecosystem/registry"
-	"company/internal/testreport"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,6 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"company/internal/company"
+	"company/internal/ecosystem/ecosystemtest"
+	"company/internal/ecosystem/registry"
+	"company/internal/testreport"
 )
 
 func TestLintFindings(t *testing.T) {

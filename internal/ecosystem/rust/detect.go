@@ -35,7 +35,7 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosyste
 		out = append(out, ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "Rust crate",
 			Lint: &company.GateCommand{Command: "cargo clippy --offline --all-targets" + all, Probe: "command -v cargo-clippy"},
 			Test: &company.GateCommand{Command: "cargo test --offline --no-fail-fast" + all, Report: "cargo test --offline --no-fail-fast" + all + " 2>&1", Parse: formatCargo,
-				Plant: ecosystem.PlantCargo, Canary: "cargo test --offline --no-fail-fast" + all + " --test '" + ecosystem.CanaryPlaceholder + "*' 2>&1"}})
+				Plant: plantCargo, Canary: "cargo test --offline --no-fail-fast" + all + " --test '" + ecosystem.CanaryPlaceholder + "*' 2>&1"}})
 	}
 	return out
 }

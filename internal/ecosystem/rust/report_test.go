@@ -1,8 +1,9 @@
 package rust
 
 import (
-	"company/internal/ecosystem/ecosystemtest"
 	"testing"
+
+	"company/internal/ecosystem/ecosystemtest"
 )
 
 // Two crates of a workspace have tests of the same name: that one of them is

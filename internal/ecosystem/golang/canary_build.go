@@ -1,8 +1,7 @@
-package gates
+package golang
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"go/build"
 	"go/parser"
@@ -16,7 +15,6 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/gitops"
 	"company/internal/testreport"
 )
 
@@ -73,44 +71,43 @@ type goFolder struct {
 	omitted []string // paths that the change touches and that are not built, sorted
 }
 
-// goFolders read the Go files of these folders. A file that is too large to be
-// read counts as built.
-func (g changedTree) goFolders(ctx context.Context, gate company.GateCommand, files map[string]gitops.Entry, dirs []string) (map[string]*goFolder, error) {
-	b, out := goBuildOf(gate), map[string]*goFolder{}
+// readFolders reads the Go files of these folders of a tree. A file that is too large
+// to be read counts as built. changed are the paths that a change touches.
+func (b goBuild) readFolders(t *ecosystem.Tree, changed, dirs []string) map[string]*goFolder {
+	out := map[string]*goFolder{}
+	var files []ecosystem.File
 	for _, dir := range dirs {
 		out[dir] = &goFolder{}
-	}
-	var entries []gitops.Entry
-	for p, e := range files {
-		if dir, _ := ecosystem.SplitPath(p); out[dir] == nil || path.Ext(p) != ".go" {
-			continue
+		for _, name := range t.Dirs[dir] {
+			f := t.Files[path.Join(dir, name)]
+			switch {
+			case path.Ext(name) != ".go":
+			case f.Size > ecosystem.MaxManifest:
+				out[dir].built++
+			default:
+				files = append(files, f)
+			}
 		}
-		if e.Size > ecosystem.MaxManifest {
-			dir, _ := ecosystem.SplitPath(p)
-			out[dir].built++
-			continue
-		}
-		entries = append(entries, e)
 	}
-	slices.SortFunc(entries, func(a, b gitops.Entry) int { return strings.Compare(a.Path, b.Path) })
-	return out, g.mirror.ReadFiles(ctx, entries, func(e gitops.Entry, text []byte) error {
-		dir, name := ecosystem.SplitPath(e.Path)
+	slices.SortFunc(files, func(a, b ecosystem.File) int { return strings.Compare(a.Path, b.Path) })
+	t.ReadTexts(files, func(file ecosystem.File, text []byte) {
+		dir, name := ecosystem.SplitPath(file.Path)
 		f := out[dir]
 		if !b.takes(name, text) {
-			if slices.Contains(g.changed, e.Path) {
-				f.omitted = append(f.omitted, e.Path)
+			if slices.Contains(changed, file.Path) {
+				f.omitted = append(f.omitted, file.Path)
 			}
-			return nil
+			return
 		}
 		f.built++
-		f.see(name, text)
-		return nil
+		f.addFile(name, text)
 	})
+	return out
 }
 
-// see finds the name of the package. Tests within it know it best; tests beside
+// addFile finds the name of the package. Tests within it know it best; tests beside
 // it tell it by what they add to it.
-func (f *goFolder) see(name string, text []byte) {
+func (f *goFolder) addFile(name string, text []byte) {
 	parsed, err := parser.ParseFile(token.NewFileSet(), name, text, parser.PackageClauseOnly)
 	if err != nil {
 		return

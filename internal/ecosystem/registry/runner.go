@@ -26,3 +26,14 @@ func plainReaders() (out []testreport.LineReader) {
 	}
 	return out
 }
+
+// PlanterOf is the ecosystem that puts a failing test beside a change in this way;
+// nil: none does.
+func PlanterOf(plant string) ecosystem.Planter {
+	for _, e := range Of[ecosystem.Planter]() {
+		if slices.Contains(e.Plants(), plant) {
+			return e
+		}
+	}
+	return nil
+}
